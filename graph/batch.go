@@ -1,0 +1,271 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Batching turns many scalar expressions into few matrix operations. Two
+// expressions have the same form if they are the same operation on operands of
+// the same forms; all expressions of one form are the rows of one matrix, and
+// an operand of the operation is a gather of rows of the operand's form. An
+// expression that is used many times is one row.
+//
+// The number of forms depends on how a program is written, not on how often
+// its loops run.
+
+// A form is a set of like expressions.
+type form struct {
+	key   formKey
+	args  []int    // forms of the operands (of the terms, for a sum)
+	rows  []nodeID // the expressions
+	latin bool     // depends on the latents
+	wide  bool     // static forms are not wide: they are the same for all samples
+}
+
+// formKey is what like expressions have in common.
+type formKey struct {
+	kind formKind
+	fn   function
+	args string
+}
+
+type formKind uint8
+
+const (
+	fLatent formKind = iota
+	fSign
+	fData
+	fPoint
+	fPointSign
+	fConst
+	fAffine // sums over latents and points, see affine
+	fLin    // sums of a few terms of the same forms
+	fSparse // sums of many terms, of any number, of the same forms
+	fUnary
+	fBinary
+	fSelect
+	fTable
+)
+
+const (
+	maxTableSigns = 4
+	maxLinTerms   = 12
+	maxLinLatents = 4
+)
+
+// A ref is an expression's place in the batch.
+type ref struct{ form, row int32 }
+
+// An output is one row of a program's result: C + Σ weight·expression.
+type output struct {
+	c     float64
+	terms []term
+}
+
+// batch is a set of expressions grouped into forms.
+type batch struct {
+	st    *store
+	forms []*form
+	byKey map[formKey]int
+	at    map[nodeID]ref
+	inAff map[nodeID]bool // affine sums that other affine sums use
+	sign  map[nodeID][]nodeID
+}
+
+// newBatch groups everything that the outputs need. Leaf forms come first;
+// operands come before the forms that use them.
+func newBatch(st *store, outs []output, nLatents, nSigns, nData, nPoints, nPointSigns int) *batch {
+	b := &batch{
+		st: st, byKey: map[formKey]int{}, at: map[nodeID]ref{},
+		inAff: map[nodeID]bool{}, sign: map[nodeID][]nodeID{},
+	}
+	for kind := fLatent; kind <= fAffine; kind++ {
+		b.form(formKey{kind: kind}, nil)
+	}
+	for i, k := range []kind{kLatent, kSign, kData, kPoint, kPointSign} {
+		for j := range []int{nLatents, nSigns, nData, nPoints, nPointSigns}[i] {
+			b.place(i, st.leaf(k, j))
+		}
+	}
+	for _, id := range b.reachable(outs) {
+		b.add(id)
+	}
+	return b
+}
+
+// reachable lists what the outputs need in ascending order.
+func (b *batch) reachable(outs []output) []nodeID {
+	var list []nodeID
+	seen := make([]bool, len(b.st.nodes))
+	var visit func(id nodeID)
+	visit = func(id nodeID) {
+		if seen[id] {
+			return
+		}
+		seen[id] = true
+		list = append(list, id)
+		if n := &b.st.nodes[id]; n.kind == kLin && n.affine {
+			for _, t := range n.terms {
+				if b.st.nodes[t.atom].kind == kLin {
+					b.inAff[t.atom] = true
+				}
+			}
+		}
+		for _, o := range b.operands(id) {
+			visit(o)
+		}
+	}
+	for _, o := range outs {
+		for _, t := range o.terms {
+			visit(t.atom)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// operands are the operands of id as a row of its form.
+func (b *batch) operands(id nodeID) []nodeID {
+	if signs := b.tableSigns(id); signs != nil {
+		return signs
+	}
+	var list []nodeID
+	b.st.operands(id, func(o nodeID) { list = append(list, o) })
+	return list
+}
+
+// tableSigns lists the signs that a select over constants depends on, in the
+// order of first use; nil if it is none, or depends on too many for a table.
+func (b *batch) tableSigns(id nodeID) []nodeID {
+	n := &b.st.nodes[id]
+	if n.kind != kSelect || !n.steps {
+		return nil
+	}
+	if signs, ok := b.sign[id]; ok {
+		return signs
+	}
+	signs := []nodeID{n.a}
+	for _, side := range []nodeID{n.b, n.c} {
+		if b.st.nodes[side].kind == kConst {
+			continue
+		}
+		below := b.tableSigns(side)
+		if below == nil {
+			signs = nil
+			break
+		}
+		for _, s := range below {
+			if !slices.Contains(signs, s) {
+				signs = append(signs, s)
+			}
+		}
+		if len(signs) > maxTableSigns {
+			signs = nil
+			break
+		}
+	}
+	b.sign[id] = signs
+	return signs
+}
+
+// tableValue is the value of a table expression where exactly the signs with a
+// set bit are positive.
+func (b *batch) tableValue(id nodeID, signs []nodeID, bits int) float64 {
+	n := &b.st.nodes[id]
+	if n.kind == kConst {
+		return n.v
+	}
+	if bits>>slices.Index(signs, n.a)&1 == 1 {
+		return b.tableValue(n.b, signs, bits)
+	}
+	return b.tableValue(n.c, signs, bits)
+}
+
+func (b *batch) add(id nodeID) {
+	n := &b.st.nodes[id]
+	args := b.operands(id)
+	key := formKey{fn: n.fn}
+	switch n.kind {
+	case kConst:
+		b.place(int(fConst), id)
+		return
+	case kLatent, kSign, kData, kPoint, kPointSign:
+		return
+	case kLin:
+		if n.affine && (b.inAff[id] || len(n.terms) > maxLinLatents || b.hasSum(n)) {
+			b.place(int(fAffine), id)
+			b.forms[fAffine].latin = true
+			return
+		}
+		key.kind = fLin
+		if len(n.terms) > maxLinTerms {
+			key.kind = fSparse
+		}
+	case kUnary:
+		key.kind = fUnary
+	case kBinary:
+		key.kind = fBinary
+	case kSelect:
+		key.kind = fSelect
+		if b.tableSigns(id) != nil {
+			key.kind = fTable
+		}
+	}
+	forms := make([]int, len(args))
+	for i, a := range args {
+		forms[i] = int(b.at[a].form)
+	}
+	if n.kind == kLin {
+		slices.Sort(forms)
+	}
+	if key.kind == fSparse {
+		forms = slices.Compact(forms)
+	}
+	var s strings.Builder
+	for _, f := range forms {
+		fmt.Fprintf(&s, "%d,", f)
+	}
+	key.args = s.String()
+	b.place(b.form(key, forms), id)
+}
+
+func (b *batch) hasSum(n *node) bool {
+	return slices.ContainsFunc(n.terms, func(t term) bool { return b.st.nodes[t.atom].kind == kLin })
+}
+
+// form returns the number of the form with the given key.
+func (b *batch) form(key formKey, args []int) int {
+	if i, ok := b.byKey[key]; ok {
+		return i
+	}
+	f := &form{key: key, args: args}
+	f.latin = key.kind == fLatent
+	f.wide = key.kind != fConst && key.kind != fData
+	if len(args) > 0 {
+		f.wide = false
+	}
+	for _, a := range args {
+		f.latin = f.latin || b.forms[a].latin
+		f.wide = f.wide || b.forms[a].wide
+	}
+	b.byKey[key] = len(b.forms)
+	b.forms = append(b.forms, f)
+	return len(b.forms) - 1
+}
+
+func (b *batch) place(form int, id nodeID) {
+	if _, ok := b.at[id]; ok {
+		return
+	}
+	b.at[id] = ref{int32(form), int32(len(b.forms[form].rows))}
+	b.forms[form].rows = append(b.forms[form].rows, id)
+}
+
+// slots lists, for a sum, its terms in the order of its form's args.
+func (b *batch) slots(id nodeID) []term {
+	terms := slices.Clone(b.st.nodes[id].terms)
+	slices.SortStableFunc(terms, func(x, y term) int { return int(b.at[x.atom].form) - int(b.at[y.atom].form) })
+	return terms
+}

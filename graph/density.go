@@ -1,0 +1,219 @@
+package graph
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/facetvi/facet/regions"
+)
+
+// A Density is a compiled model: the unnormalised log posterior density log r
+// of the unconstrained latents z, given a sign for each guard, and its
+// gradient. It is immutable and safe for concurrent use.
+type Density struct {
+	*compiled
+	data []float64
+}
+
+// compiled is what densities with different data share.
+type compiled struct {
+	*Program
+	m     *Model
+	arr   *regions.Arrangement
+	names []string
+	index map[string]int
+	cache sync.Map
+}
+
+// Compile turns the model into a Density. It returns the first mistake that was
+// made in building the model. The model must not be changed afterwards.
+func (m *Model) Compile() (*Density, error) {
+	if m.err == nil && len(m.latents) == 0 {
+		return nil, errNoLatents
+	}
+	if m.err != nil {
+		return nil, m.err
+	}
+	c := &compiled{m: m, arr: regions.NewArrangement(len(m.latents)), index: map[string]int{}}
+	for l, h := range m.arr.Planes() {
+		if side, err := c.arr.Add(h); err != nil || side.Plane != l {
+			return nil, fmt.Errorf("graph: guard hyperplane %d (%v): renumbered: %w", l, h, err)
+		}
+	}
+	for i, l := range m.latents {
+		c.names = append(c.names, l.name)
+		c.index[l.name] = i
+	}
+	data := make([]float64, len(m.obs))
+	for i, o := range m.obs {
+		data[i] = o.value
+	}
+	ids := make([]nodeID, len(m.terms))
+	for i, t := range m.terms {
+		ids[i] = t.id
+	}
+	out := m.st.output(ids)
+	var err error
+	c.Program, err = newProgram(m.st, []output{out}, c.sizes(), true)
+	if err != nil {
+		return nil, err
+	}
+	return &Density{c, data}, nil
+}
+
+func (c *compiled) sizes() sizes {
+	return sizes{latents: len(c.names), signs: c.arr.Len(), data: len(c.m.obs)}
+}
+
+// output is the sum of expressions as constant + Σ weight·atom.
+func (s *store) output(ids []nodeID) output {
+	var o output
+	weight := map[nodeID]float64{}
+	for _, id := range ids {
+		v, terms := s.parts(id)
+		o.c += v
+		for _, t := range terms {
+			weight[t.atom] += t.coef
+		}
+	}
+	for _, atom := range slices.Sorted(maps.Keys(weight)) {
+		if weight[atom] != 0 {
+			o.terms = append(o.terms, term{atom, weight[atom]})
+		}
+	}
+	return o
+}
+
+// Dim is the number of latents.
+func (d *Density) Dim() int { return len(d.names) }
+
+// Latents are the names of the latents, in the order of their Sample calls,
+// which is the order of the coordinates of z.
+func (d *Density) Latents() []string { return slices.Clone(d.names) }
+
+// Latent is the coordinate of the latent with the given name.
+func (d *Density) Latent(name string) (int, bool) {
+	i, ok := d.index[name]
+	return i, ok
+}
+
+// Arrangement holds the hyperplanes of the model's guards, coincident ones
+// merged. Its signs are in the order in which the planes were first used.
+func (d *Density) Arrangement() *regions.Arrangement { return d.arr }
+
+// Guards lists the comparisons of the program in the order in which they were
+// made, each as a side of a hyperplane of the Arrangement.
+func (d *Density) Guards() []GuardInfo { return slices.Clone(d.m.guards) }
+
+// Constrain maps z, Dim unconstrained coordinates, to the values that the
+// program's latents have there.
+func (d *Density) Constrain(z []float64) []float64 {
+	x := make([]float64, len(z))
+	for i := range z {
+		x[i] = d.ConstrainOne(i, z[i])
+	}
+	return x
+}
+
+// ConstrainOne maps coordinate i, with value u, to the value of its latent.
+func (d *Density) ConstrainOne(i int, u float64) float64 {
+	x, _ := d.m.latents[i].prior.constrain(Expr{v: u})
+	return x.v
+}
+
+// Transformed reports whether latent i is a transform of its coordinate.
+func (d *Density) Transformed(i int) bool { return d.m.latents[i].prior.transform() != fnNone }
+
+// WithData returns the density of the same program with other observations.
+// data gives new values by observation name, as many as there were; names that
+// are left out keep their values. Nothing is compiled again.
+func (d *Density) WithData(data map[string][]float64) (*Density, error) {
+	next := slices.Clone(d.data)
+	used := map[string]int{}
+	for i, o := range d.m.obs {
+		v, ok := data[o.name]
+		if !ok {
+			continue
+		}
+		at := used[o.name]
+		used[o.name]++
+		if at >= len(v) {
+			continue
+		}
+		if err := o.dist.check(v[at]); err != nil {
+			return nil, fmt.Errorf("graph: %v: observation %q number %d: %w", o.place, o.name, at, err)
+		}
+		next[i] = v[at]
+	}
+	for _, name := range slices.Sorted(maps.Keys(data)) {
+		if used[name] != len(data[name]) {
+			return nil, fmt.Errorf("graph: observation %q: %d values for %d observations", name, len(data[name]), used[name])
+		}
+	}
+	return &Density{d.compiled, next}, nil
+}
+
+// Data are the observations in the order of the Observe calls.
+func (d *Density) Data() []float64 { return slices.Clone(d.data) }
+
+// Executor returns an executor of the density for batches of n samples.
+func (d *Density) Executor(n int, w Want) (*Executor, error) {
+	return d.executor(n, w, d.data)
+}
+
+// LogProb is log r at z in its own region. For many points use an Executor.
+func (d *Density) LogProb(z []float64) (float64, error) {
+	return d.LogProbAt(z, d.arr.Signs(z))
+}
+
+// LogProbAt is log r at z with the signs of all guards forced.
+func (d *Density) LogProbAt(z []float64, s regions.Signs) (float64, error) {
+	x, err := d.at(z, s, Want{Out: true})
+	if err != nil {
+		return 0, err
+	}
+	return x.Out[0], nil
+}
+
+// GradAt is the gradient of log r at z with the signs of all guards forced.
+func (d *Density) GradAt(z []float64, s regions.Signs) ([]float64, error) {
+	x, err := d.at(z, s, Want{Grad: true})
+	if err != nil {
+		return nil, err
+	}
+	return x.Grad, nil
+}
+
+func (d *Density) at(z []float64, s regions.Signs, w Want) (*Executor, error) {
+	if len(z) != d.Dim() || s.Len() != d.arr.Len() {
+		return nil, fmt.Errorf("graph: %d coordinates and %d signs for %d latents and %d hyperplanes",
+			len(z), s.Len(), d.Dim(), d.arr.Len())
+	}
+	x, err := d.Executor(1, w)
+	if err != nil {
+		return nil, err
+	}
+	copy(x.Z, z)
+	s.Floats(x.Signs)
+	return x, x.Run()
+}
+
+// Cached returns what make made for key when it was first asked for it: a
+// place for programs that are derived from a model and shared by all its data.
+func (d *Density) Cached(key any, make func() (any, error)) (any, error) {
+	if v, ok := d.cache.Load(key); ok {
+		return v, nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if v, ok := d.cache.Load(key); ok {
+		return v, nil
+	}
+	v, err := make()
+	if err == nil {
+		d.cache.Store(key, v)
+	}
+	return v, err
+}

@@ -1,0 +1,62 @@
+package graph
+
+// Discrete distributions: observations only. x is the observed value, so what
+// depends on it alone is computed once for each data set.
+
+// Poisson is the Poisson distribution with mean lambda.
+func Poisson[A Value](lambda A) Dist { return newDist(poisson, lift(lambda)) }
+
+var poisson = &family{
+	name: "Poisson", params: []param{{"lambda", positive}}, support: onCounts,
+	logProb: func(x Expr, p []Expr) Expr {
+		return Sub(times(x, Log(p[0])), Add(p[0], lgammaOf(Add(x, 1))))
+	},
+}
+
+// Bernoulli is 1 with probability p, else 0.
+func Bernoulli[A Value](p A) Dist { return newDist(bernoulli, lift(p)) }
+
+var bernoulli = &family{
+	name: "Bernoulli", params: []param{{"p", probability}}, support: onBinary,
+	logProb: func(x Expr, p []Expr) Expr { return successes(x, Sub(1, x), p[0]) },
+}
+
+// successes is the log probability of s successes and f failures in a row.
+func successes(s, f, p Expr) Expr {
+	return Add(times(s, Log(p)), times(f, Log1p(Neg(p))))
+}
+
+// Binomial is the number of successes in n trials, each with probability p; n
+// must be a number.
+func Binomial[A, B Value](n A, p B) Dist { return newDist(binomial, lift(n), lift(p)) }
+
+var binomial = &family{
+	name: "Binomial", params: []param{{"n", count}, {"p", probability}}, support: onUpTo,
+	logProb: func(x Expr, p []Expr) Expr {
+		n := p[0]
+		choose := Sub(lgammaOf(Add(n, 1)), Add(lgammaOf(Add(x, 1)), lgammaOf(Add(Sub(n, x), 1))))
+		return Add(choose, successes(x, Sub(n, x), p[1]))
+	},
+}
+
+// Geometric is the number of trials up to and with the first success, each with
+// probability p (SciPy's geom): 1, 2, 3, ….
+func Geometric[A Value](p A) Dist { return newDist(geometric, lift(p)) }
+
+var geometric = &family{
+	name: "Geometric", params: []param{{"p", probability}}, support: onTrials,
+	logProb: func(x Expr, p []Expr) Expr { return successes(Expr{v: 1}, Sub(x, 1), p[0]) },
+}
+
+// NegativeBinomial is the number of failures before the n-th success, each
+// trial with probability p of success (SciPy's nbinom); n need not be whole.
+func NegativeBinomial[A, B Value](n A, p B) Dist { return newDist(negativeBinomial, lift(n), lift(p)) }
+
+var negativeBinomial = &family{
+	name: "NegativeBinomial", params: []param{{"n", positive}, {"p", probability}}, support: onCounts,
+	logProb: func(x Expr, p []Expr) Expr {
+		n := p[0]
+		choose := Sub(lgammaOf(Add(x, n)), Add(lgammaOf(n), lgammaOf(Add(x, 1))))
+		return Add(choose, Add(Mul(n, Log(p[1])), times(x, Log1p(Neg(p[1])))))
+	},
+}

@@ -1,0 +1,72 @@
+package graph
+
+import "math"
+
+// Distributions on (0, ∞), on (0, 1) and on an interval.
+
+// LogNormal is the distribution of eˣ for a normal x with mean mu and standard
+// deviation sigma.
+func LogNormal[A, B Value](mu A, sigma B) Dist { return newDist(logNormal, lift(mu), lift(sigma)) }
+
+var logNormal = &family{
+	name: "LogNormal", params: []param{{"mu", anyReal}, {"sigma", positive}}, support: onPositive,
+	logProb: func(x Expr, p []Expr) Expr { return Sub(normalLogProb(Log(x), p[0], p[1]), Log(x)) },
+}
+
+// HalfNormal is the distribution of |x| for a normal x with mean 0 and standard
+// deviation scale (SciPy's halfnorm).
+func HalfNormal[A Value](scale A) Dist { return newDist(halfNormal, lift(scale)) }
+
+var halfNormal = &family{
+	name: "HalfNormal", params: []param{{"scale", positive}}, support: onPositive,
+	logProb: func(x Expr, p []Expr) Expr { return Add(normalLogProb(x, Expr{}, p[0]), math.Ln2) },
+}
+
+// Exponential is the exponential distribution with the given rate (not scale).
+func Exponential[A Value](rate A) Dist { return newDist(exponential, lift(rate)) }
+
+var exponential = &family{
+	name: "Exponential", params: []param{{"rate", positive}}, support: onPositive,
+	logProb: func(x Expr, p []Expr) Expr { return Sub(Log(p[0]), Mul(p[0], x)) },
+}
+
+// Gamma is the gamma distribution with shape alpha and rate beta.
+func Gamma[A, B Value](alpha A, beta B) Dist { return newDist(gamma, lift(alpha), lift(beta)) }
+
+var gamma = &family{
+	name: "Gamma", params: []param{{"alpha", positive}, {"beta", positive}}, support: onPositive,
+	logProb: func(x Expr, p []Expr) Expr { return gammaLogProb(x, p[0], p[1]) },
+}
+
+func gammaLogProb(x, alpha, beta Expr) Expr {
+	power := Sub(Mul(Sub(alpha, 1), Log(x)), Mul(beta, x))
+	return Add(power, Sub(Mul(alpha, Log(beta)), lgammaOf(alpha)))
+}
+
+// ChiSquared is the chi-squared distribution with k degrees of freedom.
+func ChiSquared[A Value](k A) Dist { return newDist(chiSquared, lift(k)) }
+
+var chiSquared = &family{
+	name: "ChiSquared", params: []param{{"k", positive}}, support: onPositive,
+	logProb: func(x Expr, p []Expr) Expr { return gammaLogProb(x, Mul(0.5, p[0]), Expr{v: 0.5}) },
+}
+
+// Beta is the beta distribution with shapes alpha and beta, on (0, 1).
+func Beta[A, B Value](alpha A, beta B) Dist { return newDist(betaFamily, lift(alpha), lift(beta)) }
+
+var betaFamily = &family{
+	name: "Beta", params: []param{{"alpha", positive}, {"beta", positive}}, support: onUnit,
+	logProb: func(x Expr, p []Expr) Expr {
+		a, b := p[0], p[1]
+		power := Add(Mul(Sub(a, 1), Log(x)), Mul(Sub(b, 1), Log1p(Neg(x))))
+		return Add(power, Sub(lgammaOf(Add(a, b)), Add(lgammaOf(a), lgammaOf(b))))
+	},
+}
+
+// Uniform is the uniform distribution on [min, max], which must be numbers.
+func Uniform[A, B Value](min A, max B) Dist { return newDist(uniform, lift(min), lift(max)) }
+
+var uniform = &family{
+	name: "Uniform", params: []param{{"min", bound}, {"max", bound}}, support: onInterval,
+	logProb: func(x Expr, p []Expr) Expr { return Neg(Log(Sub(p[1], p[0]))) },
+}

@@ -1,0 +1,58 @@
+package graph
+
+import "math"
+
+// Distributions on the real line.
+
+// Normal is the normal distribution with the given mean and standard deviation.
+func Normal[A, B Value](mu A, sigma B) Dist { return newDist(normal, lift(mu), lift(sigma)) }
+
+var normal = &family{
+	name: "Normal", params: []param{{"mu", anyReal}, {"sigma", positive}},
+	logProb: func(x Expr, p []Expr) Expr { return normalLogProb(x, p[0], p[1]) },
+}
+
+func normalLogProb(x, mu, sigma Expr) Expr {
+	quad := Div(Square(Sub(x, mu)), Square(sigma))
+	return Sub(Mul(-0.5, quad), Add(Log(sigma), 0.5*math.Log(2*math.Pi)))
+}
+
+// Logistic is the logistic distribution with location mu and scale s.
+func Logistic[A, B Value](mu A, s B) Dist { return newDist(logistic, lift(mu), lift(s)) }
+
+var logistic = &family{
+	name: "Logistic", params: []param{{"mu", anyReal}, {"s", positive}},
+	logProb: func(x Expr, p []Expr) Expr {
+		r := Div(Sub(x, p[0]), p[1])
+		return Sub(Neg(r), Add(Log(p[1]), Mul(2, Softplus(Neg(r)))))
+	},
+}
+
+// Laplace is the Laplace distribution with location mu and the given scale. Its
+// density has a kink at mu but no jump, so it needs no guard.
+func Laplace[A, B Value](mu A, scale B) Dist { return newDist(laplace, lift(mu), lift(scale)) }
+
+var laplace = &family{
+	name: "Laplace", params: []param{{"mu", anyReal}, {"scale", positive}},
+	logProb: func(x Expr, p []Expr) Expr {
+		return Sub(Neg(Div(apply1(fnAbs, Sub(x, p[0])), p[1])), Add(Log(p[1]), math.Ln2))
+	},
+}
+
+// StudentsT is Student's t distribution with location mu, scale sigma and nu
+// degrees of freedom.
+func StudentsT[A, B, C Value](mu A, sigma B, nu C) Dist {
+	return newDist(studentsT, lift(mu), lift(sigma), lift(nu))
+}
+
+var studentsT = &family{
+	name: "StudentsT", params: []param{{"mu", anyReal}, {"sigma", positive}, {"nu", positive}},
+	logProb: func(x Expr, p []Expr) Expr {
+		nu := p[2]
+		half := Mul(0.5, Add(nu, 1))
+		quad := Div(Square(Div(Sub(x, p[0]), p[1])), nu)
+		norm := Sub(lgammaOf(half), lgammaOf(Mul(0.5, nu)))
+		norm = Sub(norm, Add(Mul(0.5, Add(Log(nu), math.Log(math.Pi))), Log(p[1])))
+		return Sub(norm, Mul(half, Log1p(quad)))
+	},
+}

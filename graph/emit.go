@@ -1,0 +1,305 @@
+package graph
+
+import (
+	"fmt"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// sizes are the numbers of rows of a program's inputs.
+type sizes struct{ latents, signs, data, points, pointSigns int }
+
+// A Graph is a batched program as a Gorgonia expression graph for a fixed
+// number of samples. Its inputs are matrices with a row for each coordinate and
+// a column for each sample; observations are one column.
+type Graph struct {
+	G *gorgonia.ExprGraph
+	// Inputs; nil where the program has no rows of that kind.
+	Z, Signs, Data, Points, PointSigns *gorgonia.Node
+	// Out is the result, outputs × samples: of a density one row, log r.
+	Out *gorgonia.Node
+	// Grad is the gradient of log r for each sample, latents × samples. It is
+	// nil if none was asked for or if log r does not depend on the latents.
+	Grad *gorgonia.Node
+
+	consts []constInput
+	nodes  []*gorgonia.Node // by form
+	b      *batch
+	n      int
+}
+
+// A constInput is an input with a fixed value. (Gorgonia merges tensor
+// constants that print alike, so numbers are inputs with names of their own.)
+type constInput struct {
+	node  *gorgonia.Node
+	value []float64
+}
+
+// emit builds the Gorgonia graph of a batch for n samples.
+func emit(b *batch, outs []output, sz sizes, n int, withGrad bool) (g *Graph, err error) {
+	e := &Graph{G: gorgonia.NewGraph(), nodes: make([]*gorgonia.Node, len(b.forms)), b: b, n: n}
+	e.Z = e.input("z", fLatent, sz.latents, n)
+	e.Signs = e.input("signs", fSign, sz.signs, n)
+	e.Data = e.input("data", fData, sz.data, 1)
+	e.Points = e.input("points", fPoint, sz.points, n)
+	e.PointSigns = e.input("point signs", fPointSign, sz.pointSigns, n)
+	for i := range b.forms {
+		if err := e.form(i); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.outputs(outs); err != nil {
+		return nil, err
+	}
+	if withGrad && e.latinOutput(outs) {
+		if err := e.differentiate(); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+func (e *Graph) input(name string, kind formKind, rows, cols int) *gorgonia.Node {
+	if rows == 0 {
+		return nil
+	}
+	n := gorgonia.NewMatrix(e.G, tensor.Float64, gorgonia.WithShape(rows, cols), gorgonia.WithName(name))
+	e.nodes[kind] = n
+	return n
+}
+
+func (e *Graph) constant(v []float64) *gorgonia.Node {
+	name := fmt.Sprintf("const %d", len(e.consts))
+	n := gorgonia.NewMatrix(e.G, tensor.Float64, gorgonia.WithShape(len(v), 1), gorgonia.WithName(name))
+	e.consts = append(e.consts, constInput{n, v})
+	return n
+}
+
+// operand is the matrix with the given rows of a form.
+func (e *Graph) operand(formNo int, rows rowList) (*gorgonia.Node, error) {
+	f := e.b.forms[formNo]
+	if f.key.kind == fConst {
+		v := make([]float64, len(rows))
+		for i, r := range rows {
+			v[i] = e.b.st.nodes[f.rows[r]].v
+		}
+		return e.constant(v), nil
+	}
+	if first, ok := rows.run(); ok && first == 0 && len(rows) == len(f.rows) {
+		return e.nodes[formNo], nil
+	}
+	return applyOp(gather{Idx: rows}, gorgonia.Nodes{e.nodes[formNo]}, []bool{f.latin})
+}
+
+// form makes the node of form number i.
+func (e *Graph) form(i int) (err error) {
+	f := e.b.forms[i]
+	if len(f.rows) == 0 || f.key.kind <= fConst {
+		return nil
+	}
+	switch f.key.kind {
+	case fAffine:
+		e.nodes[i], err = e.affine(f)
+	case fSparse:
+		e.nodes[i], err = e.sparse(f)
+	default:
+		e.nodes[i], err = e.elementwise(f)
+	}
+	return err
+}
+
+// elementwise makes a form whose operands are matrices with one row for each of
+// its own rows.
+func (e *Graph) elementwise(f *form) (*gorgonia.Node, error) {
+	operands := make(gorgonia.Nodes, len(f.args))
+	wrt := make([]bool, len(f.args))
+	coef := make([]coefs, len(f.args))
+	for j, arg := range f.args {
+		rows := make(rowList, len(f.rows))
+		c := make([]float64, len(f.rows))
+		for r, id := range f.rows {
+			t := term{}
+			if f.key.kind == fLin {
+				t = e.b.slots(id)[j]
+			} else {
+				t.atom = e.b.operands(id)[j]
+			}
+			rows[r], c[r] = e.b.at[t.atom].row, t.coef
+		}
+		var err error
+		if operands[j], err = e.operand(arg, rows); err != nil {
+			return nil, err
+		}
+		wrt[j], coef[j] = e.b.forms[arg].latin, makeCoefs(c)
+	}
+	var k kernel
+	switch f.key.kind {
+	case fLin:
+		c := make([]float64, len(f.rows))
+		for r, id := range f.rows {
+			c[r] = e.b.st.nodes[id].v
+		}
+		k = lin{C: makeCoefs(c), Coef: coef, K: len(f.rows)}
+	case fUnary:
+		k = unary{F: f.key.fn}
+	case fBinary:
+		k = binary{F: f.key.fn}
+	case fSelect:
+		k = sel{}
+		wrt[0] = false
+	case fTable:
+		k = e.table(f)
+		clear(wrt)
+	}
+	return applyOp(k, operands, wrt)
+}
+
+func (e *Graph) table(f *form) kernel {
+	m := len(f.args)
+	var all []float64
+	equal := true
+	for _, id := range f.rows {
+		signs := e.b.tableSigns(id)
+		for bits := range 1 << m {
+			v := e.b.tableValue(id, signs, bits)
+			equal = equal && (len(all) < 1<<m || all[bits] == v)
+			all = append(all, v)
+		}
+	}
+	if equal {
+		all = all[:1<<m]
+	}
+	return table{T: all, M: m}
+}
+
+// affine makes the form of long affine sums.
+func (e *Graph) affine(f *form) (*gorgonia.Node, error) {
+	nz, np := len(e.b.forms[fLatent].rows), len(e.b.forms[fPoint].rows)
+	k := affine{From: []int32{0}, Base: [2]int32{int32(nz), int32(nz + np)}}
+	for _, id := range f.rows {
+		n := &e.b.st.nodes[id]
+		for _, t := range n.terms {
+			at := e.b.at[t.atom]
+			switch formKind(at.form) {
+			case fPoint:
+				at.row += k.Base[0]
+			case fAffine:
+				at.row += k.Base[1]
+			}
+			k.Ref = append(k.Ref, at.row)
+			k.Coef = append(k.Coef, t.coef)
+		}
+		k.C = append(k.C, n.v)
+		k.From = append(k.From, int32(len(k.Ref)))
+	}
+	if e.Points != nil {
+		return applyOp(k, gorgonia.Nodes{e.Z, e.Points}, []bool{true, false})
+	}
+	return applyOp(k, gorgonia.Nodes{e.Z}, []bool{true})
+}
+
+// sparse makes a form of long sums: for each form of its terms a sparse matrix
+// times that form, and the sum of these.
+func (e *Graph) sparse(f *form) (*gorgonia.Node, error) {
+	c := make([]float64, len(f.rows))
+	for r, id := range f.rows {
+		c[r] = e.b.st.nodes[id].v
+	}
+	var parts gorgonia.Nodes
+	var wrt []bool
+	var ones []coefs
+	for _, arg := range f.args {
+		size := int32(len(e.b.forms[arg].rows))
+		k := affine{C: make([]float64, len(f.rows)), From: []int32{0}, Base: [2]int32{size, size}}
+		for _, id := range f.rows {
+			for _, t := range e.b.st.nodes[id].terms {
+				if at := e.b.at[t.atom]; int(at.form) == arg {
+					k.Ref = append(k.Ref, at.row)
+					k.Coef = append(k.Coef, t.coef)
+				}
+			}
+			k.From = append(k.From, int32(len(k.Ref)))
+		}
+		latin := e.b.forms[arg].latin
+		part, err := applyOp(k, gorgonia.Nodes{e.nodes[arg]}, []bool{latin})
+		if err != nil {
+			return nil, err
+		}
+		parts, wrt, ones = append(parts, part), append(wrt, latin), append(ones, coefs{1})
+	}
+	return applyOp(lin{C: makeCoefs(c), Coef: ones, K: len(f.rows)}, parts, wrt)
+}
+
+// outputs makes the node of the results.
+func (e *Graph) outputs(outs []output) error {
+	k := reduce{Rows: len(outs)}
+	c := make([]float64, len(outs))
+	rows := make([]rowList, len(e.b.forms))
+	owner := make([]rowList, len(e.b.forms))
+	weight := make([][]float64, len(e.b.forms))
+	for o, out := range outs {
+		c[o] = out.c
+		for _, t := range out.terms {
+			at := e.b.at[t.atom]
+			if formKind(at.form) == fConst {
+				c[o] += t.coef * e.b.st.nodes[t.atom].v
+				continue
+			}
+			rows[at.form] = append(rows[at.form], at.row)
+			owner[at.form] = append(owner[at.form], int32(o))
+			weight[at.form] = append(weight[at.form], t.coef)
+		}
+	}
+	k.C = makeCoefs(c)
+	var operands gorgonia.Nodes
+	var wrt []bool
+	for f := range e.b.forms {
+		if len(rows[f]) == 0 {
+			continue
+		}
+		n, err := e.operand(f, rows[f])
+		if err != nil {
+			return err
+		}
+		operands, wrt = append(operands, n), append(wrt, e.b.forms[f].latin)
+		k.W, k.K = append(k.W, makeCoefs(weight[f])), append(k.K, len(rows[f]))
+		if len(outs) == 1 {
+			owner[f] = nil
+		}
+		k.Owner = append(k.Owner, owner[f])
+	}
+	if len(operands) == 0 { // constant: nothing depends on an input
+		e.Out = e.constant(c)
+		return nil
+	}
+	var err error
+	e.Out, err = applyOp(k, operands, wrt)
+	return err
+}
+
+func (e *Graph) latinOutput(outs []output) bool {
+	for _, o := range outs {
+		for _, t := range o.terms {
+			if e.b.forms[e.b.at[t.atom].form].latin {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// differentiate adds the gradient of Σ_samples log r. Samples do not interact,
+// so that is the gradient of each.
+func (e *Graph) differentiate() error {
+	cost, err := applyOp(total{}, gorgonia.Nodes{e.Out}, []bool{true})
+	if err != nil {
+		return err
+	}
+	grads, err := gorgonia.Grad(cost, e.Z)
+	if err != nil {
+		return fmt.Errorf("graph: symbolic gradient: %w", err)
+	}
+	e.Grad = grads[0]
+	return nil
+}

@@ -1,0 +1,226 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// An Expr is a scalar value of a model: a latent, a number, or something
+// computed from them. The zero Expr is the number 0. An Expr belongs to the
+// model whose latents it uses; a plain number belongs to none.
+type Expr struct {
+	m  *Model
+	id nodeID
+	v  float64 // the value where m is nil
+}
+
+// Value is what the functions of the language take: expressions and plain
+// numbers, mixed as they come.
+type Value interface{ Expr | float64 | int }
+
+func lift[V Value](v V) Expr {
+	switch v := any(v).(type) {
+	case Expr:
+		return v
+	case float64:
+		return Expr{v: v}
+	case int:
+		return Expr{v: float64(v)}
+	}
+	panic("graph: unreachable")
+}
+
+// in returns the node of x in model m.
+func (x Expr) in(m *Model) nodeID {
+	switch x.m {
+	case nil:
+		if math.IsNaN(x.v) || math.IsInf(x.v, 0) {
+			m.fail("the number %v is not finite", x.v)
+		}
+		return m.st.constant(x.v)
+	case m:
+		return x.id
+	}
+	m.fail("a value of another model is used here")
+	return m.st.constant(0)
+}
+
+// IsConst reports whether x is a plain number, and which.
+func (x Expr) IsConst() (float64, bool) {
+	if x.m == nil {
+		return x.v, true
+	}
+	return x.m.st.isConst(x.id)
+}
+
+func owner(xs ...Expr) *Model {
+	for _, x := range xs {
+		if x.m != nil {
+			return x.m
+		}
+	}
+	return nil
+}
+
+func apply1[A Value](f function, a A) Expr {
+	x := lift(a)
+	if x.m == nil {
+		return Expr{v: unaryValue(f, x.v)}
+	}
+	return Expr{m: x.m, id: x.m.st.unary(f, x.id)}
+}
+
+func apply2[A, B Value](a A, b B, number func(a, b float64) float64, build func(s *store, a, b nodeID) nodeID) Expr {
+	x, y := lift(a), lift(b)
+	m := owner(x, y)
+	if m == nil {
+		return Expr{v: number(x.v, y.v)}
+	}
+	return Expr{m: m, id: build(m.st, x.in(m), y.in(m))}
+}
+
+// Add is a + b.
+func Add[A, B Value](a A, b B) Expr {
+	return apply2(a, b, func(a, b float64) float64 { return a + b },
+		func(s *store, a, b nodeID) nodeID { return s.sum(1, a, 1, b) })
+}
+
+// Sub is a − b.
+func Sub[A, B Value](a A, b B) Expr {
+	return apply2(a, b, func(a, b float64) float64 { return a - b },
+		func(s *store, a, b nodeID) nodeID { return s.sum(1, a, -1, b) })
+}
+
+// Mul is a·b.
+func Mul[A, B Value](a A, b B) Expr {
+	return apply2(a, b, func(a, b float64) float64 { return a * b }, (*store).mul)
+}
+
+// Div is a/b.
+func Div[A, B Value](a A, b B) Expr {
+	return apply2(a, b, func(a, b float64) float64 { return a / b }, (*store).div)
+}
+
+// Pow is a to the power of b. Where b is not a constant, a must be positive for
+// the gradient to exist.
+func Pow[A, B Value](a A, b B) Expr { return apply2(a, b, math.Pow, (*store).pow) }
+
+// Sum is the sum of xs, and 0 without any.
+func Sum(xs ...Expr) Expr {
+	var total Expr
+	for _, x := range xs {
+		total = Add(total, x)
+	}
+	return total
+}
+
+// Neg is −a.
+func Neg[A Value](a A) Expr { return Mul(-1, a) }
+
+// Exp is eᵃ.
+func Exp[A Value](a A) Expr { return apply1(fnExp, a) }
+
+// Log is the natural logarithm.
+func Log[A Value](a A) Expr { return apply1(fnLog, a) }
+
+// Log1p is log(1 + a), exact for small a.
+func Log1p[A Value](a A) Expr { return apply1(fnLog1p, a) }
+
+// Expm1 is eᵃ − 1, exact for small a.
+func Expm1[A Value](a A) Expr { return apply1(fnExpm1, a) }
+
+// Sqrt is the square root.
+func Sqrt[A Value](a A) Expr { return apply1(fnSqrt, a) }
+
+// Square is a².
+func Square[A Value](a A) Expr { return apply1(fnSquare, a) }
+
+// Sin is the sine of a in radians.
+func Sin[A Value](a A) Expr { return apply1(fnSin, a) }
+
+// Cos is the cosine of a in radians.
+func Cos[A Value](a A) Expr { return apply1(fnCos, a) }
+
+// Tan is the tangent of a in radians.
+func Tan[A Value](a A) Expr { return apply1(fnTan, a) }
+
+// Tanh is the hyperbolic tangent.
+func Tanh[A Value](a A) Expr { return apply1(fnTanh, a) }
+
+// Sigmoid is 1/(1 + e⁻ᵃ), the inverse of logit.
+func Sigmoid[A Value](a A) Expr { return apply1(fnSigmoid, a) }
+
+// Softplus is log(1 + eᵃ).
+func Softplus[A Value](a A) Expr { return apply1(fnSoftplus, a) }
+
+// String writes x with the names of its latents, shortened where it is long.
+func (x Expr) String() string {
+	if x.m == nil {
+		return fmt.Sprint(x.v)
+	}
+	return x.m.format(x.id, 4)
+}
+
+// format writes a node, to the given depth of nesting.
+func (m *Model) format(id nodeID, depth int) string {
+	n := &m.st.nodes[id]
+	if depth == 0 && n.kind != kConst && n.kind != kLatent && n.kind != kData {
+		return "…"
+	}
+	arg := func(id nodeID) string { return m.format(id, depth-1) }
+	switch n.kind {
+	case kConst:
+		return fmt.Sprintf("%.6g", n.v)
+	case kLatent:
+		return m.latents[n.a].name
+	case kData:
+		return "observed " + m.obs[n.a].name
+	case kSign:
+		return "guard " + fmt.Sprint(n.a)
+	case kLin:
+		return m.formatSum(n, arg)
+	case kUnary:
+		for _, l := range m.latents {
+			if l.value == id {
+				return l.name
+			}
+		}
+		return fmt.Sprintf("%v(%s)", n.fn, arg(n.a))
+	case kBinary:
+		if n.fn == fnMul || n.fn == fnMulData {
+			return arg(n.a) + "·" + arg(n.b)
+		}
+		return fmt.Sprintf("%v(%s, %s)", n.fn, arg(n.a), arg(n.b))
+	case kSelect:
+		return fmt.Sprintf("if(%s, %s, %s)", arg(n.a), arg(n.b), arg(n.c))
+	}
+	return fmt.Sprintf("input %d", n.a)
+}
+
+func (m *Model) formatSum(n *node, arg func(nodeID) string) string {
+	var b strings.Builder
+	for i, t := range n.terms {
+		if i == 6 {
+			b.WriteString(" + …")
+			return b.String()
+		}
+		sign, c := " + ", t.coef
+		if c < 0 {
+			sign, c = " - ", -c
+		}
+		if i == 0 {
+			sign = strings.TrimPrefix(strings.TrimSuffix(sign, " "), " ")
+			sign = strings.TrimPrefix(sign, "+")
+		}
+		b.WriteString(sign)
+		if c != 1 {
+			fmt.Fprintf(&b, "%.6g·", c)
+		}
+		b.WriteString(arg(t.atom))
+	}
+	if n.v != 0 {
+		fmt.Fprintf(&b, " %+.6g", n.v)
+	}
+	return b.String()
+}

@@ -1,0 +1,456 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+)
+
+// A mat is a matrix of rows × cols numbers, row-major: a row is one scalar
+// expression, a column one sample. A matrix that is the same for all samples
+// is static: it has one column, and kernels receive it spread to full width.
+type mat struct {
+	v          []float64
+	rows, cols int
+}
+
+// A kernel is the arithmetic of a Gorgonia operation of this package. Its
+// printed fields are its identity: two kernels that print alike are one, so
+// every field is a plain value.
+//
+// eval fills out from in; all matrices have the columns of out. It never
+// allocates, panics, or keeps a reference. Derivative kernels give 0 wherever
+// the upstream gradient is 0, whatever else they would multiply it with: that
+// keeps NaN and Inf of an untaken branch out of the gradient.
+type kernel interface {
+	eval(out mat, in []mat)
+	outRows(in []int) int
+	// diff returns the kernel and operands of the derivative with respect to
+	// operand j, given the upstream gradient. A nil kernel stands for the
+	// gradient itself.
+	diff(j int, x diffArgs) (kernel, []operandRef)
+}
+
+// diffArgs tells diff the number of rows of each operand.
+type diffArgs struct{ rows []int }
+
+// An operandRef names an operand of a derivative kernel.
+type operandRef int
+
+const (
+	refGrad operandRef = -1
+	refOut  operandRef = -2
+	// 0, 1, … are the operands of the forward kernel.
+)
+
+// noDiff is embedded by kernels that are never differentiated.
+type noDiff struct{}
+
+func (noDiff) diff(int, diffArgs) (kernel, []operandRef) {
+	panic("graph: kernel without derivative")
+}
+
+// gather picks whole rows.
+type gather struct{ Idx rowList }
+
+func (k gather) outRows([]int) int { return len(k.Idx) }
+func (k gather) eval(out mat, in []mat) {
+	n := out.cols
+	if first, ok := k.Idx.run(); ok {
+		copy(out.v, in[0].v[first*n:])
+		return
+	}
+	src := in[0].v
+	if n == 1 {
+		for r, i := range k.Idx {
+			out.v[r] = src[i]
+		}
+		return
+	}
+	for r, i := range k.Idx {
+		copy(out.v[r*n:r*n+n], src[int(i)*n:])
+	}
+}
+func (k gather) diff(_ int, x diffArgs) (kernel, []operandRef) {
+	return scatter{k.Idx, x.rows[0]}, []operandRef{refGrad}
+}
+
+// scatter is the transpose of gather: rows that were picked twice are summed.
+type scatter struct {
+	Idx  rowList
+	Rows int
+}
+
+func (k scatter) outRows([]int) int { return k.Rows }
+func (k scatter) eval(out mat, in []mat) {
+	clear(out.v)
+	k.addTo(out, in[0])
+}
+
+// addTo adds the scattered rows to what is there.
+func (k scatter) addTo(out, in mat) {
+	n := out.cols
+	if first, ok := k.Idx.run(); ok {
+		addTo(out.v[first*n:first*n+len(in.v)], in.v)
+		return
+	}
+	if n == 1 {
+		for r, i := range k.Idx {
+			out.v[i] += in.v[r]
+		}
+		return
+	}
+	for r, i := range k.Idx {
+		addTo(out.v[int(i)*n:int(i)*n+n], in.v[r*n:r*n+n])
+	}
+}
+func (k scatter) diff(int, diffArgs) (kernel, []operandRef) {
+	return gather{k.Idx}, []operandRef{refGrad}
+}
+
+func addTo(dst, src []float64) {
+	dst = dst[:len(src)]
+	for i, x := range src {
+		dst[i] += x
+	}
+}
+
+// A rowList is a list of row numbers.
+type rowList []int32
+
+// run reports whether the list is first, first+1, first+2, ….
+func (l rowList) run() (first int, ok bool) {
+	for i, r := range l {
+		if r != l[0]+int32(i) {
+			return 0, false
+		}
+	}
+	if len(l) == 0 {
+		return 0, true
+	}
+	return int(l[0]), true
+}
+
+// coefs are numbers for the rows of an operand: one for all rows, or one each.
+type coefs []float64
+
+func makeCoefs(v []float64) coefs {
+	for _, x := range v {
+		if x != v[0] {
+			return v
+		}
+	}
+	if len(v) == 0 {
+		return coefs{0}
+	}
+	return v[:1:1]
+}
+
+func (c coefs) at(row int) float64 {
+	if len(c) == 1 {
+		return c[0]
+	}
+	return c[row]
+}
+
+// lin is C + Σ_j Coef[j] ⊙ in[j].
+type lin struct {
+	C    coefs
+	Coef []coefs
+	K    int
+}
+
+func (k lin) outRows([]int) int { return k.K }
+func (k lin) eval(out mat, in []mat) {
+	if len(in) == 2 && len(k.C) == 1 && len(k.Coef[0]) == 1 && len(k.Coef[1]) == 1 {
+		linTwo(out.v, in[0].v, in[1].v, k.C[0], k.Coef[0][0], k.Coef[1][0])
+		return
+	}
+	for j, x := range in {
+		c := coefs{0}
+		if j == 0 {
+			c = k.C
+		}
+		axpy(out, x, k.Coef[j], c, j == 0)
+	}
+}
+
+func linTwo(out, x, y []float64, c, a, b float64) {
+	x, y = x[:len(out)], y[:len(out)]
+	for i := range out {
+		out[i] = c + a*x[i] + b*y[i]
+	}
+}
+
+// axpy is out = c + a⊙x if first, else out += a⊙x.
+func axpy(out, x mat, a, c coefs, first bool) {
+	if len(a) == 1 && len(c) == 1 {
+		axpyFlat(out.v, x.v, a[0], c[0], first)
+		return
+	}
+	n := out.cols
+	if n == 1 {
+		for r := range out.v {
+			if first {
+				out.v[r] = c.at(r) + a.at(r)*x.v[r]
+			} else {
+				out.v[r] += a.at(r) * x.v[r]
+			}
+		}
+		return
+	}
+	for r := range out.rows {
+		axpyFlat(out.v[r*n:r*n+n], x.v[r*n:r*n+n], a.at(r), c.at(r), first)
+	}
+}
+
+func axpyFlat(out, x []float64, a, c float64, first bool) {
+	x = x[:len(out)]
+	if first {
+		for i := range out {
+			out[i] = c + a*x[i]
+		}
+		return
+	}
+	for i := range out {
+		out[i] += a * x[i]
+	}
+}
+
+func (k lin) diff(j int, _ diffArgs) (kernel, []operandRef) {
+	if len(k.Coef[j]) == 1 && k.Coef[j][0] == 1 {
+		return nil, nil
+	}
+	return scale{k.Coef[j]}, []operandRef{refGrad}
+}
+
+// scale multiplies rows by numbers.
+type scale struct{ Coef coefs }
+
+func (k scale) outRows(in []int) int   { return in[0] }
+func (k scale) eval(out mat, in []mat) { axpy(out, in[0], k.Coef, coefs{0}, true) }
+func (k scale) diff(int, diffArgs) (kernel, []operandRef) {
+	return k, []operandRef{refGrad}
+}
+
+// sel is in[1] where the sign in[0] is 1, else in[2].
+type sel struct{}
+
+func (sel) outRows(in []int) int { return in[1] }
+func (sel) eval(out mat, in []mat) {
+	s, a, b := in[0].v[:len(out.v)], in[1].v[:len(out.v)], in[2].v[:len(out.v)]
+	for i := range out.v {
+		out.v[i] = pick(s[i], a[i], b[i])
+	}
+}
+
+// pick is a if s is 1 and b if s is 0, without a branch.
+func pick(s, a, b float64) float64 {
+	mask := -(math.Float64bits(s) >> 61 & 1) // 1.0 is 0x3FF0…, 0.0 is 0
+	return math.Float64frombits(math.Float64bits(a)&mask | math.Float64bits(b)&^mask)
+}
+
+func (sel) diff(j int, _ diffArgs) (kernel, []operandRef) {
+	return gate{On: j == 1}, []operandRef{0, refGrad}
+}
+
+// gate passes in[1] where the sign in[0] is 1 (On) or 0 (not On), else 0.
+type gate struct{ On bool }
+
+func (gate) outRows(in []int) int { return in[1] }
+func (k gate) eval(out mat, in []mat) {
+	s, g := in[0].v[:len(out.v)], in[1].v[:len(out.v)]
+	var flip uint64
+	if !k.On {
+		flip = ^uint64(0)
+	}
+	for i := range out.v {
+		mask := -(math.Float64bits(s[i]) >> 61 & 1) ^ flip
+		out.v[i] = math.Float64frombits(math.Float64bits(g[i]) & mask)
+	}
+}
+func (k gate) diff(int, diffArgs) (kernel, []operandRef) {
+	return k, []operandRef{0, refGrad}
+}
+
+// table looks up a number by the signs in: entry Σ_j sign_j·2ʲ of the table,
+// which all rows share (len 2^m) or which each row has for itself.
+type table struct {
+	noDiff
+	T []float64
+	M int
+}
+
+func (k table) outRows(in []int) int { return in[0] }
+func (k table) eval(out mat, in []mat) {
+	size := 1 << k.M
+	if len(k.T) == size {
+		lookup(out.v, in, 0, k.T)
+		return
+	}
+	n := out.cols
+	for r := range out.rows {
+		lookup(out.v[r*n:r*n+n], in, r*n, k.T[r*size:r*size+size])
+	}
+}
+
+func lookup(out []float64, in []mat, from int, t []float64) {
+	switch len(in) {
+	case 1:
+		s := in[0].v[from:][:len(out)]
+		for i := range out {
+			out[i] = pick(s[i], t[1], t[0])
+		}
+	case 2:
+		s0, s1 := in[0].v[from:][:len(out)], in[1].v[from:][:len(out)]
+		t := (*[4]float64)(t)
+		for i := range out {
+			out[i] = t[bit(s0[i])|bit(s1[i])<<1]
+		}
+	case 3:
+		s0, s1, s2 := in[0].v[from:][:len(out)], in[1].v[from:][:len(out)], in[2].v[from:][:len(out)]
+		t := (*[8]float64)(t)
+		for i := range out {
+			out[i] = t[bit(s0[i])|bit(s1[i])<<1|bit(s2[i])<<2]
+		}
+	default:
+		for i := range out {
+			at := uint64(0)
+			for j, s := range in {
+				at |= bit(s.v[from+i]) << j
+			}
+			out[i] = t[at]
+		}
+	}
+}
+
+// bit is 1 for 1.0 and 0 for 0.0.
+func bit(s float64) uint64 { return math.Float64bits(s) >> 61 & 1 }
+
+// reduce sums rows of its operands into Rows outputs: row r of operand j goes
+// with weight W[j] to output Owner[j][r]. C are the constants of the outputs.
+type reduce struct {
+	Rows  int
+	C     coefs
+	Owner []rowList // empty if Rows is 1
+	W     []coefs
+	K     []int // rows of each operand
+}
+
+func (k reduce) outRows([]int) int { return k.Rows }
+func (k reduce) eval(out mat, in []mat) {
+	n := out.cols
+	for r := range k.Rows {
+		c, row := k.C.at(r), out.v[r*n:r*n+n]
+		for i := range row {
+			row[i] = c
+		}
+	}
+	for j, x := range in {
+		k.add(out, x, j)
+	}
+}
+
+func (k reduce) add(out, x mat, j int) {
+	n, w := out.cols, k.W[j]
+	if k.Rows == 1 && n == 1 {
+		out.v[0] += dot(x.v, w)
+		return
+	}
+	if k.Rows == 1 {
+		for r := range x.rows {
+			axpyFlat(out.v, x.v[r*n:r*n+n], w.at(r), 0, false)
+		}
+		return
+	}
+	if n == 1 {
+		for r, o := range k.Owner[j] {
+			out.v[o] += w.at(r) * x.v[r]
+		}
+		return
+	}
+	for r, o := range k.Owner[j] {
+		axpyFlat(out.v[int(o)*n:int(o)*n+n], x.v[r*n:r*n+n], w.at(r), 0, false)
+	}
+}
+
+func dot(x []float64, w coefs) float64 {
+	sum := 0.0
+	if len(w) == 1 {
+		for _, v := range x {
+			sum += v
+		}
+		return w[0] * sum
+	}
+	for i, v := range x {
+		sum += w[i] * v
+	}
+	return sum
+}
+
+func (k reduce) diff(j int, _ diffArgs) (kernel, []operandRef) {
+	s := spread{K: k.K[j], W: k.W[j]}
+	if k.Rows > 1 {
+		s.Owner = k.Owner[j]
+	}
+	return s, []operandRef{refGrad}
+}
+
+// spread is the transpose of one operand of reduce.
+type spread struct {
+	noDiff
+	K     int
+	Owner rowList
+	W     coefs
+}
+
+func (k spread) outRows([]int) int { return k.K }
+func (k spread) eval(out mat, in []mat) {
+	n := out.cols
+	for r := range k.K {
+		o := 0
+		if len(k.Owner) > 0 {
+			o = int(k.Owner[r])
+		}
+		axpyFlat(out.v[r*n:r*n+n], in[0].v[o*n:o*n+n], k.W.at(r), 0, true)
+	}
+}
+
+// total is the sum of all numbers of a matrix: a scalar.
+type total struct{}
+
+func (total) outRows([]int) int { return 1 }
+func (total) eval(out mat, in []mat) {
+	out.v[0] = dot(in[0].v, coefs{1})
+}
+func (total) diff(_ int, x diffArgs) (kernel, []operandRef) {
+	return fill{Rows: x.rows[0]}, []operandRef{refGrad, 0}
+}
+
+// fill is a matrix of the shape of in[1] with the scalar in[0] everywhere.
+type fill struct {
+	noDiff
+	Rows int
+}
+
+func (k fill) outRows([]int) int { return k.Rows }
+func (k fill) eval(out mat, in []mat) {
+	for i := range out.v {
+		out.v[i] = in[0].v[0]
+	}
+}
+
+// plus is Gorgonia's own addition of gradients.
+type plus struct{ noDiff }
+
+func (plus) outRows(in []int) int { return in[0] }
+func (plus) eval(out mat, in []mat) {
+	x, y := in[0].v[:len(out.v)], in[1].v[:len(out.v)]
+	for i := range out.v {
+		out.v[i] = x[i] + y[i]
+	}
+}
+
+func kernelName(k kernel) string {
+	name := fmt.Sprintf("%T", k)
+	return name[len("graph."):]
+}

@@ -1,0 +1,184 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/facetvi/facet/regions"
+)
+
+// A Model is a probabilistic program as it is being written: latents with
+// priors, observations, factors, and branches. Build it with ordinary Go code,
+// then call Compile. The first mistake is kept and returned by Compile, so that
+// model code reads as mathematics. A Model is not safe for concurrent use.
+type Model struct {
+	st      *store
+	latents []latent
+	names   map[string]bool
+	obs     []observation
+	obsName map[string]bool
+	terms   []modelTerm
+	arr     *regions.Arrangement
+	guards  []GuardInfo
+	path    []Guard // the guards of the open If blocks, outermost first
+	err     error
+}
+
+// A latent is one unconstrained coordinate and the value that the program sees.
+type latent struct {
+	name  string
+	prior Dist
+	value nodeID // the value in the program: the coordinate itself, or its transform
+	place place
+}
+
+// An observation is one observed value; all of one name form a vector.
+type observation struct {
+	name  string
+	dist  Dist
+	value float64
+	place place
+}
+
+// A modelTerm is one summand of the log density.
+type modelTerm struct {
+	what  string // "prior of x", "observation y", "factor"
+	id    nodeID
+	place place
+}
+
+// GuardInfo says where a guard was written and which side of which hyperplane
+// it is.
+type GuardInfo struct {
+	Side  regions.Side
+	place place
+}
+
+// Place is the guard's file and line in the user's program.
+func (g GuardInfo) Place() string { return g.place.String() }
+
+// anyDim stands for the number of latents while it is not known yet.
+const anyDim = math.MaxInt32
+
+// NewModel returns an empty model.
+func NewModel() *Model {
+	return &Model{
+		st:      newStore(),
+		names:   map[string]bool{},
+		obsName: map[string]bool{},
+		arr:     regions.NewArrangement(anyDim),
+	}
+}
+
+// fail keeps the first error, with the user's place.
+func (m *Model) fail(format string, args ...any) {
+	if m.err == nil {
+		m.err = fmt.Errorf("graph: %v: %s", here(), fmt.Sprintf(format, args...))
+	}
+}
+
+// Err is the first mistake made so far, or nil.
+func (m *Model) Err() error { return m.err }
+
+// Sample adds a latent with the given prior and returns its value. Latents
+// with support (0, ∞) or an interval are transformed from an unconstrained
+// coordinate (exp, logistic), and the log-Jacobian of the transform is counted.
+//
+// A latent sampled inside an If block exists on both sides of the branch, and
+// so does its prior. The posterior of everything else is unchanged by that: on
+// the side where the program does not use the latent, the prior is the only
+// term that mentions it and integrates to one, whatever its parameters.
+func (m *Model) Sample(name string, prior Dist) Expr {
+	coord := m.st.leaf(kLatent, len(m.latents))
+	l := latent{name: name, prior: prior, value: coord, place: here()}
+	switch {
+	case name == "":
+		m.fail("a latent needs a name")
+	case m.names[name] || m.obsName[name]:
+		m.fail("the name %q is already taken", name)
+	}
+	m.names[name] = true
+	term := m.st.constant(0)
+	if m.checkDist(prior, "latent "+name) {
+		if prior.fam.support.discrete() {
+			m.fail("latent %q: %s is discrete; latents are continuous", name, prior.fam.name)
+		}
+		var logJac Expr
+		x := Expr{m: m, id: coord}
+		x, logJac = prior.constrain(x)
+		l.value = x.id
+		term = Add(prior.logProb(x), logJac).in(m)
+	}
+	m.latents = append(m.latents, l)
+	m.terms = append(m.terms, modelTerm{"prior of " + name, term, l.place})
+	return Expr{m: m, id: l.value}
+}
+
+// Observe conditions on x having been drawn from d. Observations that share a
+// name form a vector, in the order of the calls; Density.WithData replaces them
+// by name. Inside an If block the observation counts only on its side.
+func (m *Model) Observe(name string, d Dist, x float64) {
+	o := observation{name: name, dist: d, value: x, place: here()}
+	switch {
+	case name == "":
+		m.fail("an observation needs a name")
+	case m.names[name]:
+		m.fail("the name %q is already taken by a latent", name)
+	}
+	m.obsName[name] = true
+	if !m.checkDist(d, "observation "+name) {
+		return
+	}
+	if err := d.check(x); err != nil {
+		m.fail("observation %q: %v", name, err)
+		return
+	}
+	data := Expr{m: m, id: m.st.leaf(kData, len(m.obs))}
+	m.obs = append(m.obs, o)
+	m.addTerm("observation "+name, d.logProb(data), o.place)
+}
+
+// Factor adds logp to the log density; inside an If block on its side only.
+func (m *Model) Factor(logp Expr) { m.addTerm("factor", logp, here()) }
+
+func (m *Model) addTerm(what string, logp Expr, at place) {
+	id := logp.in(m)
+	for i := len(m.path) - 1; i >= 0; i-- {
+		id = m.branch(m.path[i].cond, id, m.st.constant(0))
+	}
+	m.terms = append(m.terms, modelTerm{what, id, at})
+}
+
+// If runs both closures: what then observes or adds counts where g holds, what
+// otherwise does, where it does not. A nil closure does nothing.
+func (m *Model) If(g Guard, then, otherwise func()) {
+	m.own(g)
+	for _, side := range []struct {
+		g   Guard
+		run func()
+	}{{g, then}, {Not(g), otherwise}} {
+		if side.run == nil {
+			continue
+		}
+		m.path = append(m.path, side.g)
+		side.run()
+		m.path = m.path[:len(m.path)-1]
+	}
+}
+
+func (m *Model) checkDist(d Dist, what string) bool {
+	switch {
+	case d.fam == nil:
+		m.fail("%s: the distribution is empty; make one with Normal, Poisson, …", what)
+	case d.err != nil:
+		m.fail("%s: %v", what, d.err)
+	case d.owner() != nil && d.owner() != m:
+		m.fail("%s: a value of another model is used here", what)
+	default:
+		return true
+	}
+	return false
+}
+
+var errNoLatents = errors.New("graph: the model has no latents; add one with Sample")

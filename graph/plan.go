@@ -1,0 +1,342 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+
+	"gorgonia.org/gorgonia"
+)
+
+// A plan executes a Gorgonia graph without Gorgonia's machines: nodes in
+// topological order, each kernel bound once to slices of one arena, whose parts
+// are used again when their value is dead. Nodes that depend on data and
+// constants alone are computed when the plan is made. A run allocates nothing.
+type plan struct {
+	steps []step
+}
+
+type step struct {
+	k   kernel
+	out mat
+	in  []mat
+}
+
+func (p *plan) run() {
+	for i := range p.steps {
+		s := &p.steps[i]
+		s.k.eval(s.out, s.in)
+	}
+}
+
+// A planNode is a node of the graph on its way into a plan.
+type planNode struct {
+	k      kernel // nil for inputs and views
+	in     []*planNode
+	rows   int
+	static bool
+	view   int // first row in in[0], if k is nil and there is an in
+	uses   int
+	last   int // number of the last step that reads the value
+	val    mat
+	owned  bool // val is part of the arena
+}
+
+// planner turns nodes into steps.
+type planner struct {
+	cols  int
+	nodes map[*gorgonia.Node]*planNode
+	order []*planNode
+	arena arena
+}
+
+// newPlan makes a plan for batches of cols samples that computes the wanted
+// nodes, which may be nil, into out, in the same order; in gives the values of
+// the inputs.
+func newPlan(cols int, in map[*gorgonia.Node]mat, want []*gorgonia.Node, out []mat) (*plan, error) {
+	p := &planner{cols: cols, nodes: map[*gorgonia.Node]*planNode{}}
+	for n, v := range in {
+		p.nodes[n] = &planNode{rows: v.rows, static: v.cols == 1 && n.Shape()[1] == 1, val: v}
+	}
+	var roots []*planNode
+	for _, n := range want {
+		if n == nil {
+			roots = append(roots, nil)
+			continue
+		}
+		r, err := p.visit(n)
+		if err != nil {
+			return nil, err
+		}
+		r.uses++
+		roots = append(roots, r)
+	}
+	p.fuse(roots)
+	return p.bind(roots, out), nil
+}
+
+// visit adds n and what it needs, operands first.
+func (p *planner) visit(n *gorgonia.Node) (*planNode, error) {
+	if pn, ok := p.nodes[n]; ok {
+		return pn, nil
+	}
+	pn := &planNode{rows: 1}
+	if shape := n.Shape(); len(shape) == 2 {
+		pn.rows = shape[0]
+	}
+	kids := childrenOf(n)
+	if len(kids) == 0 {
+		v, ok := n.Value().Data().(float64)
+		if !ok {
+			return nil, fmt.Errorf("graph: input %v has no value", n)
+		}
+		pn.static, pn.val = true, mat{[]float64{v}, 1, 1}
+		p.nodes[n] = pn
+		return pn, nil
+	}
+	pn.static = true
+	for _, c := range kids {
+		k, err := p.visit(c)
+		if err != nil {
+			return nil, err
+		}
+		pn.in = append(pn.in, k)
+		pn.static = pn.static && k.static
+	}
+	switch o := n.Op().(type) {
+	case *op:
+		pn.k = o.k
+	default:
+		if n.Op().String() != "+ false" {
+			return nil, fmt.Errorf("graph: the plan has no kernel for Gorgonia's %v", n.Op())
+		}
+		pn.k = plus{}
+	}
+	if f, ok := pn.k.(fill); ok { // only the shape of the second operand counts
+		pn.static, pn.in, pn.k = pn.in[0].static, pn.in[:1], f
+	}
+	for _, k := range pn.in {
+		k.uses++
+	}
+	p.nodes[n] = pn
+	p.order = append(p.order, pn)
+	return pn, nil
+}
+
+// fuse turns gathers of neighbouring rows into views, and sums of scattered
+// gradients into one accumulation.
+func (p *planner) fuse(roots []*planNode) {
+	for _, n := range p.order {
+		if g, ok := n.k.(gather); ok && !n.static && !n.in[0].static {
+			if first, ok := g.Idx.run(); ok {
+				n.k, n.view = nil, first
+			}
+		}
+	}
+	for _, n := range slices.Backward(p.order) {
+		if _, ok := n.k.(plus); !ok || n.static || n.uses == 0 {
+			continue
+		}
+		a := accumulate{}
+		var in []*planNode
+		a.collect(n, &in)
+		n.k, n.in = a, in
+	}
+	p.prune(roots)
+}
+
+// prune counts uses anew and drops nodes without any.
+func (p *planner) prune(roots []*planNode) {
+	for _, n := range p.order {
+		n.uses = 0
+	}
+	for _, r := range roots {
+		if r != nil {
+			r.uses++
+		}
+	}
+	var live []*planNode
+	for _, n := range slices.Backward(p.order) {
+		if n.uses == 0 {
+			continue
+		}
+		live = append(live, n)
+		for _, k := range n.in {
+			k.uses++
+		}
+	}
+	slices.Reverse(live)
+	p.order = live
+}
+
+// bind gives every node its memory and makes the steps.
+func (p *planner) bind(roots []*planNode, out []mat) *plan {
+	for i, n := range p.order {
+		for _, k := range n.in {
+			k.keep(i)
+		}
+	}
+	for i, r := range roots {
+		if r == nil {
+			clear(out[i].v)
+			continue
+		}
+		r.keep(len(p.order))
+		if !r.static && r.k != nil && r.val.v == nil {
+			r.val = out[i]
+		}
+	}
+	pl := &plan{}
+	for i, n := range p.order {
+		pl.steps = append(pl.steps, p.step(n, i)...)
+	}
+	for i, r := range roots {
+		if r == nil || !r.static && len(r.val.v) > 0 && len(out[i].v) > 0 && &r.val.v[0] == &out[i].v[0] {
+			continue
+		}
+		if r.static {
+			spreadColumns(out[i], r.val.v)
+			continue
+		}
+		pl.steps = append(pl.steps, step{gather{Idx: firstRows(r.rows)}, out[i], []mat{r.val}})
+	}
+	return pl
+}
+
+// keep marks that step i reads n, and what n is a view of.
+func (n *planNode) keep(i int) {
+	n.last = max(n.last, i)
+	if n.k == nil && len(n.in) == 1 {
+		n.in[0].keep(i)
+	}
+}
+
+// step binds node number i.
+func (p *planner) step(n *planNode, i int) []step {
+	if n.k == nil {
+		src := n.in[0].val
+		n.val = mat{src.v[n.view*p.cols : (n.view+n.rows)*p.cols], n.rows, p.cols}
+		return nil
+	}
+	if n.static {
+		n.val = mat{make([]float64, n.rows), n.rows, 1}
+		in := make([]mat, len(n.in))
+		for j, k := range n.in {
+			in[j] = k.val
+		}
+		n.k.eval(n.val, in)
+		return nil
+	}
+	if n.val.v == nil {
+		n.val = mat{p.arena.take(n.rows * p.cols), n.rows, p.cols}
+		n.owned = true
+	}
+	s := step{k: n.k, out: n.val}
+	for _, k := range n.in {
+		s.in = append(s.in, p.wide(k))
+	}
+	for _, k := range n.in {
+		if k.owned && k.last == i {
+			p.arena.give(k.val.v)
+			k.owned = false
+		} else if k.k == nil && len(k.in) == 1 && k.in[0].owned && k.in[0].last == i {
+			p.arena.give(k.in[0].val.v)
+			k.in[0].owned = false
+		}
+	}
+	return []step{s}
+}
+
+// wide is the value of n at the full number of samples.
+func (p *planner) wide(n *planNode) mat {
+	if !n.static {
+		return n.val
+	}
+	if n.val.cols != p.cols {
+		wide := mat{make([]float64, n.rows*p.cols), n.rows, p.cols}
+		spreadColumns(wide, n.val.v)
+		return wide
+	}
+	return n.val
+}
+
+// An arena hands out memory and takes it back by size.
+type arena struct{ free map[int][][]float64 }
+
+func (a *arena) take(n int) []float64 {
+	if list := a.free[n]; len(list) > 0 {
+		a.free[n] = list[:len(list)-1]
+		return list[len(list)-1]
+	}
+	return make([]float64, n)
+}
+
+func (a *arena) give(v []float64) {
+	if a.free == nil {
+		a.free = map[int][][]float64{}
+	}
+	a.free[len(v)] = append(a.free[len(v)], v)
+}
+
+// accumulate is a sum of gradients, each scattered and scaled on the way: the
+// plan's form of Gorgonia's chain of additions.
+type accumulate struct {
+	noDiff
+	parts []part
+}
+
+type part struct {
+	scatter bool
+	to      scatter
+	coef    coefs // nil for one
+}
+
+func (k *accumulate) collect(n *planNode, in *[]*planNode) {
+	for _, x := range n.in {
+		if _, ok := x.k.(plus); ok && x.uses == 1 && !x.static {
+			k.collect(x, in)
+			continue
+		}
+		var pt part
+		if s, ok := x.k.(scatter); ok && x.uses == 1 && !x.static {
+			pt.scatter, pt.to, x = true, s, x.in[0]
+		}
+		if s, ok := x.k.(scale); ok && x.uses == 1 && !x.static {
+			pt.coef, x = s.Coef, x.in[0]
+		}
+		k.parts = append(k.parts, pt)
+		*in = append(*in, x)
+	}
+}
+
+func (k accumulate) outRows([]int) int { panic("graph: accumulate is made by the plan") }
+
+func (k accumulate) eval(out mat, in []mat) {
+	clear(out.v)
+	for j, x := range in {
+		k.parts[j].addTo(out, x)
+	}
+}
+
+func (pt *part) addTo(out, x mat) {
+	switch {
+	case pt.coef == nil && pt.scatter:
+		pt.to.addTo(out, x)
+	case pt.coef == nil:
+		addTo(out.v, x.v)
+	case !pt.scatter:
+		axpy(out, x, pt.coef, coefs{0}, false)
+	default:
+		pt.addScaled(out, x)
+	}
+}
+
+func (pt *part) addScaled(out, x mat) {
+	n := out.cols
+	if first, ok := pt.to.Idx.run(); ok {
+		axpy(mat{out.v[first*n : first*n+len(x.v)], x.rows, n}, x, pt.coef, coefs{0}, false)
+		return
+	}
+	for r, i := range pt.to.Idx {
+		axpyFlat(out.v[int(i)*n:int(i)*n+n], x.v[r*n:r*n+n], pt.coef.at(r), 0, false)
+	}
+}

@@ -1,0 +1,208 @@
+package graph
+
+import (
+	"fmt"
+	"sync"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// A Program is a compiled batch of scalar expressions: a density with its
+// gradient, or the outputs of a Derivation. It is immutable and safe for
+// concurrent use.
+type Program struct {
+	st   *store
+	outs []output
+	sz   sizes
+	grad bool
+	b    *batch
+	g    *Graph // for nominalCols samples, for plans
+	mu   *sync.Mutex
+}
+
+// nominalCols is the number of samples of the graph that plans are made from.
+// More than one, so that its shapes tell static matrices from others.
+const nominalCols = 2
+
+func newProgram(st *store, outs []output, sz sizes, grad bool) (*Program, error) {
+	b := newBatch(st, outs, sz.latents, sz.signs, sz.data, sz.points, sz.pointSigns)
+	g, err := emit(b, outs, sz, nominalCols, grad)
+	if err != nil {
+		return nil, err
+	}
+	return &Program{st: st, outs: outs, sz: sz, grad: grad, b: b, g: g, mu: new(sync.Mutex)}, nil
+}
+
+// Graph returns the Gorgonia graph for n samples, built anew: the caller may
+// extend it and run it on any machine of Gorgonia's. Feed Data with the
+// observations in the order of the Observe calls; the graph's other constants
+// have values.
+func (p *Program) Graph(n int) (*Graph, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	g, err := emit(p.b, p.outs, p.sz, n, p.grad)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range g.consts {
+		if err := gorgonia.Let(c.node, tensor.New(tensor.WithShape(len(c.value), 1), tensor.WithBacking(c.value))); err != nil {
+			return nil, fmt.Errorf("graph: %w", err)
+		}
+	}
+	return g, nil
+}
+
+// Nodes is the number of nodes of the program's graph.
+func (p *Program) Nodes() int { return len(p.g.G.AllNodes()) }
+
+// An Executor runs a program on batches of N samples. Fill the inputs, call
+// Run, read the results; all are matrices with a row for each coordinate and N
+// contiguous samples in a row. An Executor is not safe for concurrent use.
+type Executor struct {
+	N int
+	// Inputs. Z holds the unconstrained latents, Signs 1 where a guard's
+	// hyperplane is positive and 0 elsewhere; Points and PointSigns are the
+	// inputs of a Derivation.
+	Z, Signs, Points, PointSigns []float64
+	// Out holds the program's outputs (of a density log r, one row) and Grad
+	// the gradient of the density, latents × N; each nil if it was not asked for.
+	Out, Grad []float64
+
+	run func() error
+}
+
+// Run computes the results of the inputs. It returns an error only on the
+// TapeMachine.
+func (x *Executor) Run() error { return x.run() }
+
+// Want says what an Executor computes, and how.
+type Want struct {
+	Out, Grad bool
+	// Share, if not nil, is an Executor of the same N whose Z and Signs this
+	// one uses too.
+	Share *Executor
+	// Tape runs the graph on Gorgonia's TapeMachine instead of the plan: an
+	// oracle for tests, a hundred times slower.
+	Tape bool
+}
+
+func (p *Program) executor(n int, w Want, data []float64) (*Executor, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("graph: a batch of %d samples", n)
+	}
+	x := &Executor{N: n}
+	if w.Share != nil {
+		x.Z, x.Signs = w.Share.Z, w.Share.Signs
+	} else {
+		x.Z, x.Signs = make([]float64, p.sz.latents*n), make([]float64, p.sz.signs*n)
+	}
+	x.Points, x.PointSigns = make([]float64, p.sz.points*n), make([]float64, p.sz.pointSigns*n)
+	if w.Out {
+		x.Out = make([]float64, len(p.outs)*n)
+	}
+	if w.Grad {
+		x.Grad = make([]float64, p.sz.latents*n)
+	}
+	if w.Tape {
+		return x, p.bindTape(x, data)
+	}
+	return x, p.bindPlan(x, data)
+}
+
+func (p *Program) bindPlan(x *Executor, data []float64) error {
+	p.mu.Lock() // Gorgonia's nodes cache what they are asked for
+	defer p.mu.Unlock()
+	in := map[*gorgonia.Node]mat{}
+	for _, i := range p.g.inputs(x, data) {
+		in[i.node] = i.value
+	}
+	for _, c := range p.g.consts {
+		in[c.node] = mat{c.value, len(c.value), 1}
+	}
+	var want []*gorgonia.Node
+	var out []mat
+	if x.Out != nil {
+		want, out = append(want, p.g.Out), append(out, mat{x.Out, len(p.outs), x.N})
+	}
+	if x.Grad != nil {
+		want, out = append(want, p.g.Grad), append(out, mat{x.Grad, p.sz.latents, x.N})
+	}
+	pl, err := newPlan(x.N, in, want, out)
+	if err != nil {
+		return err
+	}
+	x.run = func() error { pl.run(); return nil }
+	return nil
+}
+
+type inputValue struct {
+	node  *gorgonia.Node
+	value mat
+}
+
+// inputs pairs the graph's inputs with the executor's slices.
+func (g *Graph) inputs(x *Executor, data []float64) []inputValue {
+	var list []inputValue
+	for _, i := range []struct {
+		n    *gorgonia.Node
+		v    []float64
+		cols int
+	}{{g.Z, x.Z, x.N}, {g.Signs, x.Signs, x.N}, {g.Data, data, 1}, {g.Points, x.Points, x.N}, {g.PointSigns, x.PointSigns, x.N}} {
+		if i.n != nil {
+			list = append(list, inputValue{i.n, mat{i.v, len(i.v) / i.cols, i.cols}})
+		}
+	}
+	return list
+}
+
+// bindTape runs the graph on a TapeMachine.
+func (p *Program) bindTape(x *Executor, data []float64) error {
+	g, err := p.Graph(x.N)
+	if err != nil {
+		return err
+	}
+	inputs := g.inputs(x, data)
+	var out, grad gorgonia.Value
+	if x.Out != nil {
+		gorgonia.Read(g.Out, &out)
+	}
+	if x.Grad != nil && g.Grad != nil {
+		gorgonia.Read(g.Grad, &grad)
+	}
+	machine := gorgonia.NewTapeMachine(g.G)
+	x.run = func() error {
+		for _, i := range inputs {
+			v := append([]float64(nil), i.value.v...)
+			if err := gorgonia.Let(i.node, tensor.New(tensor.WithShape(i.value.rows, i.value.cols), tensor.WithBacking(v))); err != nil {
+				return fmt.Errorf("graph: %w", err)
+			}
+		}
+		machine.Reset()
+		if err := machine.RunAll(); err != nil {
+			return fmt.Errorf("graph: TapeMachine: %w", err)
+		}
+		copyWide(x.Out, out, len(p.outs), x.N)
+		copyWide(x.Grad, grad, p.sz.latents, x.N)
+		return nil
+	}
+	return nil
+}
+
+// copyWide copies a value, spreading a static one.
+func copyWide(dst []float64, v gorgonia.Value, rows, cols int) {
+	if v == nil {
+		clear(dst)
+		return
+	}
+	switch d := v.Data().(type) {
+	case float64:
+		dst[0] = d
+	case []float64:
+		if len(d) == rows*cols {
+			copy(dst, d)
+		} else {
+			spreadColumns(mat{dst, rows, cols}, d)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package regions
+
+import (
+	"fmt"
+	"iter"
+)
+
+// Arrangement is a finite set of different hyperplanes in ℝⁿ, numbered in the order of their first registration. Make one with
+// [NewArrangement] and fill it with Add. Any number of goroutines may use an arrangement while none of them calls Add.
+type Arrangement struct {
+	dim      int
+	planes   []Hyperplane
+	touching [][]int // for each coordinate up to the last one used, the planes that use it, ascending
+	cells    *cells  // where Add looks for a coincident plane; nil after PushForward
+}
+
+// Side is a guard as one side of a plane: the guard holds where the sign of the plane is + if Positive, and − if not. On the plane
+// itself, where every sign is − by definition, a guard and its side differ if the side is negative.
+type Side struct {
+	Plane    int // number of the plane in its arrangement
+	Positive bool
+}
+
+// Holds reports whether the guard holds in region s. It panics if s has no sign for the plane.
+func (d Side) Holds(s Signs) bool { return s.Positive(d.Plane) == d.Positive }
+
+// NewArrangement returns the arrangement of no planes in ℝ^dim. It panics if dim is negative.
+func NewArrangement(dim int) *Arrangement {
+	if dim < 0 {
+		panic(fmt.Sprintf("regions: dimension %d", dim))
+	}
+	return &Arrangement{dim: dim, cells: newCells()}
+}
+
+// Add registers the guard h(z) > 0, and returns it as a side of a plane: of a new one, or of the first that has the same zero set.
+// Two zero sets are the same if the canonical forms use the same coordinates, and each coefficient and the constant agree to a relative
+// 1e-12. So z0 − 1e-12 and z0 − 2e-12 are different planes, and zero equals only zero. The time does not depend on the number of planes,
+// unless very many agree to a relative 1e-10. Add keeps no reference to h.
+//
+// The errors are those of [Hyperplane.Canonical], and [ErrMalformed] if h uses a coordinate outside the arrangement; they leave it
+// unchanged. Add panics on an arrangement that PushForward has made, whose planes are not canonical.
+func (a *Arrangement) Add(h Hyperplane) (Side, error) {
+	if a.cells == nil {
+		panic("regions: Add to an arrangement from PushForward")
+	}
+	h, scale, err := h.Canonical()
+	if err != nil {
+		return Side{}, err
+	}
+	if last := h.Index[len(h.Index)-1]; last >= a.dim {
+		return Side{}, fmt.Errorf("regions: hyperplane: z%d in %d dimensions: %w", last, a.dim, ErrMalformed)
+	}
+	l, known := a.cells.find(h, a.planes)
+	if !known {
+		l = len(a.planes)
+		a.cells.insert(h)
+		a.push(h)
+	}
+	return Side{Plane: l, Positive: scale > 0}, nil
+}
+
+// push appends h, whatever its form, as the next plane.
+func (a *Arrangement) push(h Hyperplane) {
+	for last := h.Index[len(h.Index)-1]; last >= len(a.touching); {
+		a.touching = append(a.touching, nil)
+	}
+	for _, i := range h.Index {
+		a.touching[i] = append(a.touching[i], len(a.planes))
+	}
+	a.planes = append(a.planes, h)
+}
+
+// Len returns the number of planes, and so of signs.
+func (a *Arrangement) Len() int { return len(a.planes) }
+
+// Dim returns the dimension n of the space.
+func (a *Arrangement) Dim() int { return a.dim }
+
+// Plane returns plane l: in canonical form, or after PushForward as the map has left it. The caller must not change its slices. It
+// panics unless 0 ≤ l < Len().
+func (a *Arrangement) Plane(l int) Hyperplane { return a.planes[l] }
+
+// Planes iterates over the planes by number, each as Plane returns it.
+func (a *Arrangement) Planes() iter.Seq2[int, Hyperplane] {
+	return func(yield func(int, Hyperplane) bool) {
+		for l, h := range a.planes {
+			if !yield(l, h) {
+				return
+			}
+		}
+	}
+}
+
+// Touching returns the numbers of the planes that use coordinate i, ascending. The caller must not change them. It panics unless
+// 0 ≤ i < Dim().
+func (a *Arrangement) Touching(i int) []int {
+	if i < 0 || i >= a.dim {
+		panic(fmt.Sprintf("regions: coordinate %d in %d dimensions", i, a.dim))
+	}
+	if i >= len(a.touching) {
+		return nil
+	}
+	return a.touching[i]
+}
+
+// Signs returns the region of z: + for each plane with Φ(z) > 0, and − where Φ(z) ≤ 0. A NaN has sign −. It panics unless len(z) is
+// Dim().
+func (a *Arrangement) Signs(z []float64) Signs {
+	if len(z) != a.dim {
+		panic(fmt.Sprintf("regions: point of length %d in %d dimensions", len(z), a.dim))
+	}
+	return makeSigns(len(a.planes), func(l int) bool { return a.planes[l].At(z) > 0 })
+}

@@ -1,0 +1,58 @@
+package regions
+
+import (
+	"fmt"
+	"math"
+)
+
+// SignBatch writes the signs of n points: dst[l·n+s] is 1 where Φ_l > 0 at point s, and 0 where Φ_l ≤ 0. Both matrices are row-major
+// and hold the points side by side: z is Dim()×n, dst is Len()×n. Column s is bit for bit what Signs says of point s. It allocates
+// nothing. It panics if a length is wrong; dst and z must not overlap.
+func (a *Arrangement) SignBatch(dst, z []float64, n int) {
+	if n < 0 || len(z) != a.dim*n || len(dst) != len(a.planes)*n {
+		panic(fmt.Sprintf("regions: %d signs of %d numbers, want %d×%d of %d×%d", len(dst), len(z), len(a.planes), n, a.dim, n))
+	}
+	for l := range a.planes {
+		h, row := &a.planes[l], dst[l*n:(l+1)*n]
+		if len(h.Index) == 1 {
+			i := h.Index[0]
+			stepAxis(row, z[i*n:(i+1)*n], h.Coef[0], h.Const)
+			continue
+		}
+		h.atBatch(row, z, n)
+		for s, v := range row {
+			row[s] = step(v)
+		}
+	}
+}
+
+// stepAxis is a row of SignBatch for a plane that is orthogonal to an axis: one pass instead of three.
+func stepAxis(dst, z []float64, coef, constant float64) {
+	z = z[:len(dst)]
+	for s := range dst {
+		dst[s] = step(constant + float64(coef*z[s]))
+	}
+}
+
+// atBatch is At for n points, with the same roundings in the same order.
+func (h *Hyperplane) atBatch(dst, z []float64, n int) {
+	for s := range dst {
+		dst[s] = h.Const
+	}
+	for k, i := range h.Index {
+		coef, row := h.Coef[k], z[i*n:][:len(dst)]
+		for s := range dst {
+			dst[s] += float64(coef * row[s])
+		}
+	}
+}
+
+// step returns 1 if v > 0, else 0. It does not branch: near a boundary, signs are as random as a coin.
+func step(v float64) float64 {
+	var positive uint64
+	if v > 0 {
+		positive = 1
+	}
+	const one = 0x3ff0000000000000
+	return math.Float64frombits(-positive & one)
+}
