@@ -50,11 +50,11 @@ func (m *Model) Compile() (*Density, error) {
 	for i, o := range m.obs {
 		data[i] = o.value
 	}
-	ids := make([]nodeID, len(m.terms))
+	terms := make([]term, len(m.terms))
 	for i, t := range m.terms {
-		ids[i] = t.id
+		terms[i] = term{t.id, 1}
 	}
-	out := m.st.output(ids)
+	out := m.st.total(0, terms)
 	var err error
 	c.Program, err = newProgram(m.st, []output{out}, c.sizes(), true)
 	if err != nil {
@@ -67,15 +67,15 @@ func (c *compiled) sizes() sizes {
 	return sizes{latents: len(c.names), signs: c.arr.Len(), data: len(c.m.obs)}
 }
 
-// output is the sum of expressions as constant + Σ weight·atom.
-func (s *store) output(ids []nodeID) output {
-	var o output
+// total is c + Σ coefficient·expression as constant + Σ weight·atom.
+func (s *store) total(c float64, sum []term) output {
+	o := output{c: c}
 	weight := map[nodeID]float64{}
-	for _, id := range ids {
-		v, terms := s.parts(id)
-		o.c += v
+	for _, x := range sum {
+		v, terms := s.parts(x.atom)
+		o.c += x.coef * v
 		for _, t := range terms {
-			weight[t.atom] += t.coef
+			weight[t.atom] = addSnap(weight[t.atom], x.coef*t.coef)
 		}
 	}
 	for _, atom := range slices.Sorted(maps.Keys(weight)) {
@@ -206,8 +206,8 @@ func (d *Density) Cached(key any, make func() (any, error)) (any, error) {
 	if v, ok := d.cache.Load(key); ok {
 		return v, nil
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.st.mu.Lock()
+	defer d.st.mu.Unlock()
 	if v, ok := d.cache.Load(key); ok {
 		return v, nil
 	}

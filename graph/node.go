@@ -3,6 +3,7 @@ package graph
 import (
 	"hash/maphash"
 	"math"
+	"sync"
 )
 
 // kind says what a node of the expression DAG is.
@@ -42,7 +43,11 @@ type node struct {
 }
 
 // store is a hash-consed expression DAG: equal expressions are one node.
+//
+// Building a model has the store to itself. Once the model is compiled, who
+// reads nodes or adds some holds mu.
 type store struct {
+	mu      sync.Mutex
 	nodes   []node
 	buckets map[uint64]nodeID
 	seed    maphash.Seed

@@ -2,7 +2,7 @@ package graph
 
 import (
 	"fmt"
-	"sync"
+	"slices"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -18,7 +18,6 @@ type Program struct {
 	grad bool
 	b    *batch
 	g    *Graph // for nominalCols samples, for plans
-	mu   *sync.Mutex
 }
 
 // nominalCols is the number of samples of the graph that plans are made from.
@@ -31,7 +30,7 @@ func newProgram(st *store, outs []output, sz sizes, grad bool) (*Program, error)
 	if err != nil {
 		return nil, err
 	}
-	return &Program{st: st, outs: outs, sz: sz, grad: grad, b: b, g: g, mu: new(sync.Mutex)}, nil
+	return &Program{st: st, outs: outs, sz: sz, grad: grad, b: b, g: g}, nil
 }
 
 // Graph returns the Gorgonia graph for n samples, built anew: the caller may
@@ -39,18 +38,24 @@ func newProgram(st *store, outs []output, sz sizes, grad bool) (*Program, error)
 // observations in the order of the Observe calls; the graph's other constants
 // have values.
 func (p *Program) Graph(n int) (*Graph, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.st.mu.Lock()
+	defer p.st.mu.Unlock()
 	g, err := emit(p.b, p.outs, p.sz, n, p.grad)
 	if err != nil {
 		return nil, err
 	}
+	return g, g.letConstants()
+}
+
+// letConstants gives the graph's constants their values.
+func (g *Graph) letConstants() error {
 	for _, c := range g.consts {
-		if err := gorgonia.Let(c.node, tensor.New(tensor.WithShape(len(c.value), 1), tensor.WithBacking(c.value))); err != nil {
-			return nil, fmt.Errorf("graph: %w", err)
+		v := tensor.New(tensor.WithShape(len(c.value), 1), tensor.WithBacking(slices.Clone(c.value)))
+		if err := gorgonia.Let(c.node, v); err != nil {
+			return fmt.Errorf("graph: %w", err)
 		}
 	}
-	return g, nil
+	return nil
 }
 
 // Nodes is the number of nodes of the program's graph.
@@ -111,8 +116,8 @@ func (p *Program) executor(n int, w Want, data []float64) (*Executor, error) {
 }
 
 func (p *Program) bindPlan(x *Executor, data []float64) error {
-	p.mu.Lock() // Gorgonia's nodes cache what they are asked for
-	defer p.mu.Unlock()
+	p.st.mu.Lock() // Gorgonia's nodes cache what they are asked for
+	defer p.st.mu.Unlock()
 	in := map[*gorgonia.Node]mat{}
 	for _, i := range p.g.inputs(x, data) {
 		in[i.node] = i.value

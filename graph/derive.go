@@ -1,0 +1,222 @@
+package graph
+
+import (
+	"fmt"
+
+	"github.com/facetvi/facet/regions"
+)
+
+// A Derivation builds a program from a density's terms with some of their
+// latents and signs replaced. It adds two kinds of inputs: points, values that
+// stand for latents, and point signs. Package boundary makes the jumps of a
+// density with it.
+type Derivation struct {
+	d      *Density
+	affect [][]term // for each hyperplane, the terms of log r that depend on it
+	sz     sizes
+}
+
+// Replacement says what takes the place of latents and signs. Each function is
+// asked for the ones that occur, and returns false to keep one.
+type Replacement struct {
+	Latent func(i int) (Expr, bool)
+	Sign   func(l int) (Guard, bool)
+}
+
+// Derive starts a derivation. It adds expressions to the store of the model, so
+// only one may be under way at a time: call it inside Cached.
+func (d *Density) Derive() *Derivation {
+	v := &Derivation{d: d, sz: d.sizes(), affect: make([][]term, d.arr.Len())}
+	stamp := make([]int, len(d.st.nodes))
+	for i, t := range d.outs[0].terms {
+		v.mark(t, t.atom, i+1, stamp)
+	}
+	return v
+}
+
+// mark adds t to the lists of all signs below id.
+func (v *Derivation) mark(t term, id nodeID, now int, stamp []int) {
+	if stamp[id] == now {
+		return
+	}
+	stamp[id] = now
+	if n := &v.d.st.nodes[id]; n.kind == kSign {
+		v.affect[n.a] = append(v.affect[n.a], t)
+	}
+	v.d.st.operands(id, func(o nodeID) { v.mark(t, o, now, stamp) })
+}
+
+// Point adds a row to the program's Points and returns its value.
+func (v *Derivation) Point() Expr {
+	v.sz.points++
+	return Expr{m: v.d.m, id: v.d.st.leaf(kPoint, v.sz.points-1)}
+}
+
+// PointSign adds a row to the program's PointSigns and returns it as a guard.
+func (v *Derivation) PointSign() Guard {
+	v.sz.pointSigns++
+	return Guard{v.d.m, &cond{op: condSign, sign: v.d.st.leaf(kPointSign, v.sz.pointSigns-1)}}
+}
+
+// Number is a constant.
+func (v *Derivation) Number(x float64) Expr { return Expr{m: v.d.m, id: v.d.st.constant(x)} }
+
+// Always is the guard that always holds, or never.
+func (v *Derivation) Always(holds bool) Guard { return constantGuard(v.d.m, holds) }
+
+// Terms is the sum of the terms of log r that depend on the sign of hyperplane
+// l, with replacements made. The other terms are the same on both sides of the
+// hyperplane.
+func (v *Derivation) Terms(l int, r Replacement) Expr {
+	s := v.d.st
+	w := rewriter{v.d.m, r, map[nodeID]nodeID{}}
+	sum := make([]term, len(v.affect[l]))
+	for i, t := range v.affect[l] {
+		sum[i] = term{w.rewrite(t.atom), t.coef}
+	}
+	o := s.total(0, sum)
+	return Expr{m: v.d.m, id: s.lin(o.c, o.terms)}
+}
+
+// Compile makes the program whose output rows are outs.
+func (v *Derivation) Compile(outs []Expr) (*Program, error) {
+	if v.d.m.err != nil {
+		return nil, v.d.m.err
+	}
+	rows := make([]output, len(outs))
+	for i, o := range outs {
+		rows[i] = v.d.st.total(0, []term{{o.in(v.d.m), 1}})
+	}
+	return newProgram(v.d.st, rows, v.sz, false)
+}
+
+// ExecutorOf returns an executor of a program derived from this density, or
+// from one of the same model with other data.
+func (d *Density) ExecutorOf(p *Program, n int, w Want) (*Executor, error) {
+	if p.st != d.st {
+		return nil, fmt.Errorf("graph: the program is derived from another model")
+	}
+	return p.executor(n, w, d.data)
+}
+
+// AtRegion returns the plain Gorgonia graph of one region for n samples: log r
+// and its gradient with the signs folded in, without branches.
+func (d *Density) AtRegion(s regions.Signs, n int) (*Graph, error) {
+	if s.Len() != d.arr.Len() {
+		return nil, fmt.Errorf("graph: %d signs for %d hyperplanes", s.Len(), d.arr.Len())
+	}
+	d.st.mu.Lock()
+	defer d.st.mu.Unlock()
+	w := rewriter{d.m, Replacement{
+		Sign: func(l int) (Guard, bool) { return constantGuard(d.m, s.Positive(l)), true },
+	}, map[nodeID]nodeID{}}
+	sum := make([]term, len(d.outs[0].terms))
+	for i, t := range d.outs[0].terms {
+		sum[i] = term{w.rewrite(t.atom), t.coef}
+	}
+	o := d.st.total(d.outs[0].c, sum)
+	sz := d.sizes()
+	sz.signs = 0
+	b := newBatch(d.st, []output{o}, sz.latents, sz.signs, sz.data, 0, 0)
+	g, err := emit(b, []output{o}, sz, n, true)
+	if err != nil {
+		return nil, err
+	}
+	return g, g.letConstants()
+}
+
+// A rewriter rebuilds expressions with replacements; what does not change stays
+// the same node.
+type rewriter struct {
+	m    *Model
+	r    Replacement
+	done map[nodeID]nodeID
+}
+
+func (w *rewriter) rewrite(id nodeID) nodeID {
+	if to, ok := w.done[id]; ok {
+		return to
+	}
+	to := w.rebuild(id)
+	w.done[id] = to
+	return to
+}
+
+func (w *rewriter) rebuild(id nodeID) nodeID {
+	s := w.m.st
+	n := s.nodes[id]
+	switch n.kind {
+	case kLatent:
+		if w.r.Latent != nil {
+			if x, ok := w.r.Latent(int(n.a)); ok {
+				return x.in(w.m)
+			}
+		}
+	case kLin:
+		return w.sum(id, n)
+	case kUnary:
+		if a := w.rewrite(n.a); a != n.a {
+			return s.unary(n.fn, a)
+		}
+	case kBinary:
+		if a, b := w.rewrite(n.a), w.rewrite(n.b); a != n.a || b != n.b {
+			return s.binary(n.fn, a, b)
+		}
+	case kSelect:
+		return w.selection(id, n)
+	}
+	return id
+}
+
+func (w *rewriter) sum(id nodeID, n node) nodeID {
+	s := w.m.st
+	kept, changed := make([]term, 0, len(n.terms)), []term(nil)
+	for _, t := range n.terms {
+		if to := w.rewrite(t.atom); to != t.atom {
+			changed = append(changed, term{to, t.coef})
+		} else {
+			kept = append(kept, t)
+		}
+	}
+	if changed == nil {
+		return id
+	}
+	out := s.lin(n.v, kept)
+	for _, t := range changed {
+		out = s.sum(1, out, t.coef, t.atom)
+	}
+	return out
+}
+
+func (w *rewriter) selection(id nodeID, n node) nodeID {
+	s := w.m.st
+	sign := &s.nodes[n.a]
+	if sign.kind != kSign {
+		return s.sel(n.a, w.rewrite(n.b), w.rewrite(n.c))
+	}
+	g, ok := w.r.Sign(int(sign.a))
+	switch {
+	case !ok:
+		if b, c := w.rewrite(n.b), w.rewrite(n.c); b != n.b || c != n.c {
+			return s.sel(n.a, b, c)
+		}
+		return id
+	case g.cond == nil:
+		return w.rewrite(n.c)
+	case g.cond == alwaysTrue:
+		return w.rewrite(n.b)
+	}
+	return w.m.branch(g.cond, w.rewrite(n.b), w.rewrite(n.c))
+}
+
+func (s *store) binary(f function, a, b nodeID) nodeID {
+	switch f {
+	case fnDiv:
+		return s.div(a, b)
+	case fnPow:
+		return s.pow(a, b)
+	case fnMulData:
+		return s.mulData(a, b)
+	}
+	return s.mul(a, b)
+}

@@ -1,0 +1,89 @@
+package vi
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/facetvi/facet/graph"
+)
+
+// Samples are drawn and evaluated in blocks of fixed size, each with a random
+// stream of its own, and block results are summed in order. So the seed alone
+// fixes a result, whatever the number of processors.
+
+// blockSize is the number of samples in a block: enough for kernels to run at
+// full speed, few enough for a block's values to stay in the cache.
+const blockSize = 32
+
+func numBlocks(n int) int { return (n + blockSize - 1) / blockSize }
+
+// widthOf is the number of samples in block b of n samples.
+func widthOf(n, b int) int { return min(blockSize, n-b*blockSize) }
+
+// stream is the random stream of a block.
+func stream(seed uint64, block int) *rand.PCG {
+	return rand.NewPCG(seed, uint64(block)*0x9e3779b97f4a7c15+0x632be59bd9b4e019)
+}
+
+// draw fills eps with standard normals, and the executor's Z and Signs with the
+// samples z = μ + s⊙ε and their regions.
+func draw(d *graph.Density, x *graph.Executor, eps, mu, s []float64, rng *rand.Rand) {
+	n := x.N
+	for i := range mu {
+		e, z := eps[i*n:i*n+n], x.Z[i*n:i*n+n]
+		m, sd := mu[i], s[i]
+		for k := range e {
+			e[k] = rng.NormFloat64()
+			z[k] = m + sd*e[k]
+		}
+	}
+	d.Arrangement().SignBatch(x.Signs, x.Z, n)
+}
+
+// pool runs work on blocks 0 … n−1 on up to GOMAXPROCS goroutines; worker w,
+// below workers(n), handles one block at a time.
+func pool(n int, work func(w, block int) error) error {
+	p := workers(n)
+	if p == 1 {
+		for b := range n {
+			if err := work(0, b); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	errs := make([]error, n)
+	for w := range p {
+		wg.Go(func() {
+			for {
+				b := int(next.Add(1)) - 1
+				if b >= n {
+					return
+				}
+				errs[b] = work(w, b)
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func workers(n int) int { return max(1, min(n, runtime.GOMAXPROCS(0))) }
+
+func entropyOf(s []float64) float64 {
+	h := 0.5 * float64(len(s)) * (1 + math.Log(2*math.Pi))
+	for _, x := range s {
+		h += math.Log(x)
+	}
+	return h
+}

@@ -1,0 +1,23 @@
+// Package vi fits variational posteriors to compiled densities.
+//
+// The family is the mean-field normal: z = μ + s⊙ε, ε standard normal, with
+// scale s = softplus(ρ). A fit maximises
+//
+//	ELBO(θ) = E[log r(z)] + entropy(q_θ),    θ = (μ_0, ρ_0, μ_1, ρ_1, …)
+//
+// by stochastic gradients. Where the density jumps, the gradient has two parts:
+//
+//	log r      region −  │  region +        RepGrad: how log r changes as a sample
+//	        ─────────────┘ Δ                moves inside its region
+//	                     └────────────      BouContr: the mass that crosses the
+//	               z ──▶ Φ = 0              guard, times the jump Δ
+//
+// Reparameterization alone computes the first part, and so is biased if the
+// program branches on a latent. [Boundary], the default, adds the second (Lee,
+// Yu and Yang, NeurIPS 2018).
+//
+//	estimator        unbiased                      variance
+//	Boundary         always                        low
+//	Reparam          only without guards           low
+//	Score            always                        hopeless beyond a few latents
+package vi

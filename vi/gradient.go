@@ -1,0 +1,116 @@
+package vi
+
+import (
+	"math/rand/v2"
+	"runtime"
+
+	"github.com/facetvi/facet/graph"
+)
+
+// gradienter estimates ∇ELBO with a fixed number of samples, again and again,
+// without allocating.
+type gradienter struct {
+	d       *graph.Density
+	samples int
+	mu, s   []float64
+	workers []*blockWorkers
+	blocks  []*block
+	procs   int
+	g       []float64 // θ's gradient, interleaved
+	work    func(w, b int) error
+}
+
+// blockWorkers are one goroutine's: for full blocks and for the last one.
+type blockWorkers struct {
+	full, rest worker
+	eps        []float64
+}
+
+// block is what stays with a block of samples.
+type block struct {
+	pcg         *rand.PCG
+	rng         *rand.Rand
+	gMu, gScale []float64
+}
+
+func newGradienter(d *graph.Density, e Estimator, samples int, seed uint64) (*gradienter, error) {
+	dim := d.Dim()
+	g := &gradienter{
+		d: d, samples: samples, mu: make([]float64, dim), s: make([]float64, dim),
+		g: make([]float64, 2*dim), procs: runtime.GOMAXPROCS(0),
+	}
+	for b := range numBlocks(samples) {
+		pcg := stream(seed, b)
+		g.blocks = append(g.blocks, &block{pcg, rand.New(pcg), make([]float64, dim), make([]float64, dim)})
+	}
+	for range workers(len(g.blocks)) {
+		w := &blockWorkers{eps: make([]float64, dim*min(blockSize, samples))}
+		var err error
+		if samples >= blockSize {
+			if w.full, err = e.bind(d, blockSize); err != nil {
+				return nil, err
+			}
+		}
+		if rest := samples % blockSize; rest > 0 {
+			if w.rest, err = e.bind(d, rest); err != nil {
+				return nil, err
+			}
+		}
+		g.workers = append(g.workers, w)
+	}
+	g.work = g.block
+	return g, nil
+}
+
+// estimate returns an estimate of ∇ELBO with respect to θ = (μ_0, ρ_0, μ_1, …)
+// at q. The slice is overwritten by the next call.
+func (g *gradienter) estimate(q MeanField) ([]float64, error) {
+	copy(g.mu, q.Mu)
+	q.Scale(g.s)
+	for _, w := range g.workers {
+		if w.full != nil {
+			w.full.locate(g.mu, g.s)
+		}
+		if w.rest != nil {
+			w.rest.locate(g.mu, g.s)
+		}
+	}
+	var err error
+	if len(g.workers) == 1 {
+		for b := range g.blocks {
+			if e := g.block(0, b); e != nil && err == nil {
+				err = e
+			}
+		}
+	} else {
+		err = pool(len(g.blocks), g.work)
+	}
+	if err != nil {
+		return nil, err
+	}
+	inv := 1 / float64(g.samples)
+	for i := range g.mu {
+		m, s := 0.0, 0.0
+		for _, b := range g.blocks {
+			m += b.gMu[i]
+			s += b.gScale[i]
+		}
+		g.g[2*i] = m * inv
+		g.g[2*i+1] = (s*inv + 1/g.s[i]) * softplusSlope(q.Rho[i]) // entropy = Σ log s + …
+	}
+	return g.g, nil
+}
+
+// block computes block b on goroutine w.
+func (g *gradienter) block(w, b int) error {
+	bw, bl := g.workers[w], g.blocks[b]
+	n, wk := widthOf(g.samples, b), bw.full
+	if n < blockSize {
+		wk = bw.rest
+	}
+	clear(bl.gMu)
+	clear(bl.gScale)
+	eps := bw.eps[:len(g.mu)*n]
+	draw(g.d, wk.samples(), eps, g.mu, g.s, bl.rng)
+	return wk.add(eps, g.mu, g.s, bl.rng, bl.gMu, bl.gScale)
+}
