@@ -353,7 +353,7 @@ func (k reduce) eval(out mat, in []mat) {
 func (k reduce) add(out, x mat, j int) {
 	n, w := out.cols, k.W[j]
 	if k.Rows == 1 && n == 1 {
-		out.v[0] += dot(x.v, w)
+		out.v[0] += weighted(x.v, w)
 		return
 	}
 	if k.Rows == 1 {
@@ -373,7 +373,7 @@ func (k reduce) add(out, x mat, j int) {
 	}
 }
 
-func dot(x []float64, w coefs) float64 {
+func weighted(x []float64, w coefs) float64 {
 	sum := 0.0
 	if len(w) == 1 {
 		for _, v := range x {
@@ -420,7 +420,7 @@ type total struct{}
 
 func (total) outRows([]int) int { return 1 }
 func (total) eval(out mat, in []mat) {
-	out.v[0] = dot(in[0].v, coefs{1})
+	out.v[0] = weighted(in[0].v, coefs{1})
 }
 func (total) diff(_ int, x diffArgs) (kernel, []operandRef) {
 	return fill{Rows: x.rows[0]}, []operandRef{refGrad, 0}
