@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,8 +52,9 @@ const (
 
 const (
 	maxTableSigns = 4
+	maxTables     = 16
 	maxLinTerms   = 12
-	maxLinLatents = 4
+	maxLinLatents = 2
 )
 
 // A ref is an expression's place in the batch.
@@ -72,6 +74,9 @@ type batch struct {
 	at    map[nodeID]ref
 	inAff map[nodeID]bool // affine sums that other affine sums use
 	sign  map[nodeID][]nodeID
+	split map[nodeID][]term // sums as terms gives them, where that differs
+
+	fewTables bool
 }
 
 // newBatch groups everything that the outputs need. Leaf forms come first;
@@ -79,7 +84,7 @@ type batch struct {
 func newBatch(st *store, outs []output, nLatents, nSigns, nData, nPoints, nPointSigns int) *batch {
 	b := &batch{
 		st: st, byKey: map[formKey]int{}, at: map[nodeID]ref{},
-		inAff: map[nodeID]bool{}, sign: map[nodeID][]nodeID{},
+		inAff: map[nodeID]bool{}, sign: map[nodeID][]nodeID{}, split: map[nodeID][]term{},
 	}
 	for kind := fLatent; kind <= fAffine; kind++ {
 		b.form(formKey{kind: kind}, nil)
@@ -89,10 +94,26 @@ func newBatch(st *store, outs []output, nLatents, nSigns, nData, nPoints, nPoint
 			b.place(i, st.leaf(k, j))
 		}
 	}
-	for _, id := range b.reachable(outs) {
+	list := b.reachable(outs)
+	for _, id := range list { // affine sums need only leaves and each other
+		if b.isAffineRow(id) {
+			b.place(int(fAffine), id)
+			b.forms[fAffine].latin = true
+		}
+	}
+	b.countTables(list)
+	for _, id := range list {
 		b.add(id)
 	}
+	b.arrange()
 	return b
+}
+
+// isAffineRow reports whether id is a row of the affine form rather than of a
+// form of its own: a sum that is long, or part of others.
+func (b *batch) isAffineRow(id nodeID) bool {
+	n := &b.st.nodes[id]
+	return n.kind == kLin && n.affine && (b.inAff[id] || len(n.terms) > maxLinLatents || b.hasSum(n))
 }
 
 // reachable lists what the outputs need in ascending order.
@@ -101,19 +122,22 @@ func (b *batch) reachable(outs []output) []nodeID {
 	seen := make([]bool, len(b.st.nodes))
 	var visit func(id nodeID)
 	visit = func(id nodeID) {
+		for int(id) >= len(seen) { // sums that terms has split off
+			seen = append(seen, false)
+		}
 		if seen[id] {
 			return
 		}
 		seen[id] = true
 		list = append(list, id)
-		if n := &b.st.nodes[id]; n.kind == kLin && n.affine {
-			for _, t := range n.terms {
-				if b.st.nodes[t.atom].kind == kLin {
-					b.inAff[t.atom] = true
-				}
+		operands := b.operands(id)
+		for _, o := range operands {
+			uses := b.st.nodes[id].affine || b.st.nodes[id].kind == kSelect
+			if n := &b.st.nodes[o]; n.kind == kLin && n.affine && (uses || b.split[id] != nil) {
+				b.inAff[o] = true
 			}
 		}
-		for _, o := range b.operands(id) {
+		for _, o := range operands {
 			visit(o)
 		}
 	}
@@ -132,8 +156,30 @@ func (b *batch) operands(id nodeID) []nodeID {
 		return signs
 	}
 	var list []nodeID
+	if b.st.nodes[id].kind == kLin {
+		for _, t := range b.terms(id) {
+			list = append(list, t.atom)
+		}
+		return list
+	}
 	b.st.operands(id, func(o nodeID) { list = append(list, o) })
 	return list
+}
+
+// terms are the terms of a sum as a row of its form. Where a sum of other
+// things has many latents, these are one affine row, so that sums that differ
+// only in how many latents they have are of one form.
+func (b *batch) terms(id nodeID) []term {
+	n := &b.st.nodes[id]
+	if n.affine || b.st.affineCount(n.terms) <= maxLinLatents {
+		return n.terms
+	}
+	if t, ok := b.split[id]; ok {
+		return t
+	}
+	t := b.st.fold(n.terms)
+	b.split[id] = t
+	return t
 }
 
 // tableSigns lists the signs that a select over constants depends on, in the
@@ -170,6 +216,31 @@ func (b *batch) tableSigns(id nodeID) []nodeID {
 	return signs
 }
 
+// tableKey is the contents of a table expression.
+func (b *batch) tableKey(id nodeID) string {
+	signs := b.tableSigns(id)
+	var s strings.Builder
+	for bits := range 1 << len(signs) {
+		fmt.Fprintf(&s, "%x ", b.tableValue(id, signs, bits))
+	}
+	return s.String()
+}
+
+// countTables decides whether tables with different contents are different
+// forms, which is faster, or one: so that the number of forms stays bounded.
+func (b *batch) countTables(list []nodeID) {
+	seen := map[string]bool{}
+	for _, id := range list {
+		if b.tableSigns(id) != nil {
+			seen[b.tableKey(id)] = true
+			if len(seen) > maxTables {
+				return
+			}
+		}
+	}
+	b.fewTables = true
+}
+
 // tableValue is the value of a table expression where exactly the signs with a
 // set bit are positive.
 func (b *batch) tableValue(id nodeID, signs []nodeID, bits int) float64 {
@@ -194,13 +265,11 @@ func (b *batch) add(id nodeID) {
 	case kLatent, kSign, kData, kPoint, kPointSign:
 		return
 	case kLin:
-		if n.affine && (b.inAff[id] || len(n.terms) > maxLinLatents || b.hasSum(n)) {
-			b.place(int(fAffine), id)
-			b.forms[fAffine].latin = true
+		if b.isAffineRow(id) {
 			return
 		}
 		key.kind = fLin
-		if len(n.terms) > maxLinTerms {
+		if len(args) > maxLinTerms {
 			key.kind = fSparse
 		}
 	case kUnary:
@@ -226,6 +295,9 @@ func (b *batch) add(id nodeID) {
 	var s strings.Builder
 	for _, f := range forms {
 		fmt.Fprintf(&s, "%d,", f)
+	}
+	if key.kind == fTable && b.fewTables {
+		s.WriteString(b.tableKey(id))
 	}
 	key.args = s.String()
 	b.place(b.form(key, forms), id)
@@ -265,7 +337,109 @@ func (b *batch) place(form int, id nodeID) {
 
 // slots lists, for a sum, its terms in the order of its form's args.
 func (b *batch) slots(id nodeID) []term {
-	terms := slices.Clone(b.st.nodes[id].terms)
+	terms := slices.Clone(b.terms(id))
 	slices.SortStableFunc(terms, func(x, y term) int { return int(b.at[x.atom].form) - int(b.at[y.atom].form) })
 	return terms
+}
+
+// arrange orders the rows of each form so that gathers are runs of neighbouring
+// rows, which cost nothing. First each form follows the order of its operands;
+// then, users first, so that their order is settled, each follows its users.
+// Affine rows stay in the order of evaluation.
+func (b *batch) arrange() {
+	for i, f := range b.forms {
+		if len(f.args) > 0 && f.key.kind != fSparse {
+			b.setRows(i, b.passes(f))
+		}
+	}
+	lists := make([][][]nodeID, len(b.forms))
+	for i, f := range slices.Backward(b.forms) {
+		if i != int(fAffine) && i != int(fConst) && i != int(fData) {
+			b.setRows(i, chain(f.rows, lists[i]))
+		}
+		for j, arg := range f.args {
+			if f.key.kind == fSparse {
+				continue
+			}
+			l := make([]nodeID, len(f.rows))
+			for r, id := range f.rows {
+				l[r] = b.operand(f, id, j)
+			}
+			lists[arg] = append(lists[arg], l)
+		}
+	}
+}
+
+func (b *batch) setRows(form int, rows []nodeID) {
+	b.forms[form].rows = rows
+	for r, id := range rows {
+		b.at[id] = ref{int32(form), int32(r)}
+	}
+}
+
+// passes orders the rows of a form by their first operand, in passes: each
+// operand comes once in the first pass, again in the second, and so on. Its
+// gather is then a few runs.
+func (b *batch) passes(f *form) []nodeID {
+	type place struct{ pass, row int32 }
+	places := make(map[nodeID]place, len(f.rows))
+	count := map[nodeID]int32{}
+	for _, id := range f.rows {
+		o := b.operand(f, id, 0)
+		places[id] = place{count[o], b.at[o].row}
+		count[o]++
+	}
+	rows := slices.Clone(f.rows)
+	slices.SortStableFunc(rows, func(x, y nodeID) int {
+		p, q := places[x], places[y]
+		return cmp.Or(cmp.Compare(p.pass, q.pass), cmp.Compare(p.row, q.row))
+	})
+	return rows
+}
+
+// operand is operand j of a row of form f.
+func (b *batch) operand(f *form, id nodeID, j int) nodeID {
+	if f.key.kind == fLin {
+		return b.slots(id)[j].atom
+	}
+	return b.operands(id)[j]
+}
+
+// chain orders rows so that as many as possible of the lists are runs, the
+// longest lists first.
+func chain(rows []nodeID, lists [][]nodeID) []nodeID {
+	slices.SortStableFunc(lists, func(x, y []nodeID) int { return len(y) - len(x) })
+	next, prev := map[nodeID]nodeID{}, map[nodeID]nodeID{}
+	tail := map[nodeID]nodeID{} // of the chain that starts here
+	head := map[nodeID]nodeID{} // of the chain that ends here
+	end := func(m map[nodeID]nodeID, id nodeID) nodeID {
+		if e, ok := m[id]; ok {
+			return e
+		}
+		return id
+	}
+	for _, l := range lists {
+		for i := 1; i < len(l); i++ {
+			x, y := l[i-1], l[i]
+			_, hasNext := next[x]
+			_, hasPrev := prev[y]
+			if x == y || hasNext || hasPrev || end(head, x) == y {
+				continue
+			}
+			next[x], prev[y] = y, x
+			h, t := end(head, x), end(tail, y)
+			tail[h], head[t] = t, h
+		}
+	}
+	out := make([]nodeID, 0, len(rows))
+	for _, id := range rows {
+		if _, ok := prev[id]; ok {
+			continue
+		}
+		out = append(out, id)
+		for at, ok := next[id]; ok; at, ok = next[at] {
+			out = append(out, at)
+		}
+	}
+	return out
 }

@@ -85,9 +85,34 @@ func (v *Derivation) Compile(outs []Expr) (*Program, error) {
 	}
 	rows := make([]output, len(outs))
 	for i, o := range outs {
-		rows[i] = v.d.st.total(0, []term{{o.in(v.d.m), 1}})
+		rows[i] = v.d.st.factor(v.d.st.total(0, []term{{o.in(v.d.m), 1}}))
 	}
 	return newProgram(v.d.st, rows, v.sz, false)
+}
+
+// factor joins terms data·a and data·b to data·(a + b): the jump of a count's
+// log probability k·log λ is k times one difference.
+func (s *store) factor(o output) output {
+	byData := map[nodeID][]term{}
+	for _, t := range o.terms {
+		if n := &s.nodes[t.atom]; n.kind == kBinary && n.fn == fnMulData {
+			byData[n.a] = append(byData[n.a], term{n.b, t.coef})
+		}
+	}
+	sum := make([]term, 0, len(o.terms))
+	for _, t := range o.terms {
+		n := s.nodes[t.atom]
+		if n.kind != kBinary || n.fn != fnMulData || len(byData[n.a]) == 1 {
+			sum = append(sum, t)
+			continue
+		}
+		if joined := byData[n.a]; joined != nil {
+			f := s.total(0, joined)
+			sum = append(sum, term{s.mulData(n.a, s.lin(f.c, f.terms)), 1})
+			byData[n.a] = nil
+		}
+	}
+	return s.total(o.c, sum)
 }
 
 // ExecutorOf returns an executor of a program derived from this density, or
@@ -191,7 +216,7 @@ func (w *rewriter) sum(id nodeID, n node) nodeID {
 func (w *rewriter) selection(id nodeID, n node) nodeID {
 	s := w.m.st
 	sign := &s.nodes[n.a]
-	if sign.kind != kSign {
+	if sign.kind != kSign || w.r.Sign == nil {
 		return s.sel(n.a, w.rewrite(n.b), w.rewrite(n.c))
 	}
 	g, ok := w.r.Sign(int(sign.a))

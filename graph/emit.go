@@ -44,6 +44,9 @@ func emit(b *batch, outs []output, sz sizes, n int, withGrad bool) (g *Graph, er
 	e.Data = e.input("data", fData, sz.data, 1)
 	e.Points = e.input("points", fPoint, sz.points, n)
 	e.PointSigns = e.input("point signs", fPointSign, sz.pointSigns, n)
+	if err := e.order(); err != nil {
+		return nil, err
+	}
 	for i := range b.forms {
 		if err := e.form(i); err != nil {
 			return nil, err
@@ -67,6 +70,25 @@ func (e *Graph) input(name string, kind formKind, rows, cols int) *gorgonia.Node
 	n := gorgonia.NewMatrix(e.G, tensor.Float64, gorgonia.WithShape(rows, cols), gorgonia.WithName(name))
 	e.nodes[kind] = n
 	return n
+}
+
+// order brings the inputs' rows into the order that the forms use.
+func (e *Graph) order() error {
+	for i, f := range e.b.forms[:fConst] {
+		perm := make(rowList, len(f.rows))
+		for r, id := range f.rows {
+			perm[r] = int32(e.b.st.nodes[id].a)
+		}
+		if first, ok := perm.run(); ok && first == 0 {
+			continue
+		}
+		n, err := applyOp(gather{Idx: perm}, gorgonia.Nodes{e.nodes[i]}, []bool{f.latin})
+		if err != nil {
+			return err
+		}
+		e.nodes[i] = n
+	}
+	return nil
 }
 
 func (e *Graph) constant(v []float64) *gorgonia.Node {
@@ -119,13 +141,10 @@ func (e *Graph) elementwise(f *form) (*gorgonia.Node, error) {
 		rows := make(rowList, len(f.rows))
 		c := make([]float64, len(f.rows))
 		for r, id := range f.rows {
-			t := term{}
+			rows[r] = e.b.at[e.b.operand(f, id, j)].row
 			if f.key.kind == fLin {
-				t = e.b.slots(id)[j]
-			} else {
-				t.atom = e.b.operands(id)[j]
+				c[r] = e.b.slots(id)[j].coef
 			}
-			rows[r], c[r] = e.b.at[t.atom].row, t.coef
 		}
 		var err error
 		if operands[j], err = e.operand(arg, rows); err != nil {
@@ -194,9 +213,9 @@ func (e *Graph) affine(f *form) (*gorgonia.Node, error) {
 		k.From = append(k.From, int32(len(k.Ref)))
 	}
 	if e.Points != nil {
-		return applyOp(k, gorgonia.Nodes{e.Z, e.Points}, []bool{true, false})
+		return applyOp(k, gorgonia.Nodes{e.nodes[fLatent], e.nodes[fPoint]}, []bool{true, false})
 	}
-	return applyOp(k, gorgonia.Nodes{e.Z}, []bool{true})
+	return applyOp(k, gorgonia.Nodes{e.nodes[fLatent]}, []bool{true})
 }
 
 // sparse makes a form of long sums: for each form of its terms a sparse matrix
@@ -258,16 +277,9 @@ func (e *Graph) outputs(outs []output) error {
 		if len(rows[f]) == 0 {
 			continue
 		}
-		n, err := e.operand(f, rows[f])
-		if err != nil {
-			return err
-		}
-		operands, wrt = append(operands, n), append(wrt, e.b.forms[f].latin)
-		k.W, k.K = append(k.W, makeCoefs(weight[f])), append(k.K, len(rows[f]))
-		if len(outs) == 1 {
-			owner[f] = nil
-		}
-		k.Owner = append(k.Owner, owner[f])
+		operands, wrt = append(operands, e.nodes[f]), append(wrt, e.b.forms[f].latin)
+		k.W, k.K = append(k.W, makeCoefs(weight[f])), append(k.K, len(e.b.forms[f].rows))
+		k.Src, k.Owner = append(k.Src, rows[f]), append(k.Owner, owner[f])
 	}
 	if len(operands) == 0 { // constant: nothing depends on an input
 		e.Out = e.constant(c)

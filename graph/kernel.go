@@ -66,8 +66,13 @@ func (k gather) eval(out mat, in []mat) {
 		}
 		return
 	}
-	for r, i := range k.Idx {
-		copy(out.v[r*n:r*n+n], src[int(i)*n:])
+	for r := 0; r < len(k.Idx); { // copy run by run
+		end := r + 1
+		for end < len(k.Idx) && k.Idx[end] == k.Idx[end-1]+1 {
+			end++
+		}
+		copy(out.v[r*n:end*n], src[int(k.Idx[r])*n:])
+		r = end
 	}
 }
 func (k gather) diff(_ int, x diffArgs) (kernel, []operandRef) {
@@ -83,25 +88,7 @@ type scatter struct {
 func (k scatter) outRows([]int) int { return k.Rows }
 func (k scatter) eval(out mat, in []mat) {
 	clear(out.v)
-	k.addTo(out, in[0])
-}
-
-// addTo adds the scattered rows to what is there.
-func (k scatter) addTo(out, in mat) {
-	n := out.cols
-	if first, ok := k.Idx.run(); ok {
-		addTo(out.v[first*n:first*n+len(in.v)], in.v)
-		return
-	}
-	if n == 1 {
-		for r, i := range k.Idx {
-			out.v[i] += in.v[r]
-		}
-		return
-	}
-	for r, i := range k.Idx {
-		addTo(out.v[int(i)*n:int(i)*n+n], in.v[r*n:r*n+n])
-	}
+	(&part{to: &k}).addTo(out, in[0])
 }
 func (k scatter) diff(int, diffArgs) (kernel, []operandRef) {
 	return gather{k.Idx}, []operandRef{refGrad}
@@ -268,6 +255,20 @@ func (k gate) eval(out mat, in []mat) {
 		out.v[i] = math.Float64frombits(math.Float64bits(g[i]) & mask)
 	}
 }
+
+// addTo is dst += the gated g.
+func (k gate) addTo(dst, s, g []float64) {
+	s, g = s[:len(dst)], g[:len(dst)]
+	var flip uint64
+	if !k.On {
+		flip = ^uint64(0)
+	}
+	for i := range dst {
+		mask := -(math.Float64bits(s[i]) >> 61 & 1) ^ flip
+		dst[i] += math.Float64frombits(math.Float64bits(g[i]) & mask)
+	}
+}
+
 func (k gate) diff(int, diffArgs) (kernel, []operandRef) {
 	return k, []operandRef{0, refGrad}
 }
@@ -326,12 +327,14 @@ func lookup(out []float64, in []mat, from int, t []float64) {
 // bit is 1 for 1.0 and 0 for 0.0.
 func bit(s float64) uint64 { return math.Float64bits(s) >> 61 & 1 }
 
-// reduce sums rows of its operands into Rows outputs: row r of operand j goes
-// with weight W[j] to output Owner[j][r]. C are the constants of the outputs.
+// reduce sums rows of its operands into Rows outputs: entry e of operand j adds
+// W[j][e] times row Src[j][e] to output Owner[j][e]. C are the constants of the
+// outputs.
 type reduce struct {
 	Rows  int
 	C     coefs
-	Owner []rowList // empty if Rows is 1
+	Src   []rowList
+	Owner []rowList
 	W     []coefs
 	K     []int // rows of each operand
 }
@@ -346,73 +349,46 @@ func (k reduce) eval(out mat, in []mat) {
 		}
 	}
 	for j, x := range in {
-		k.add(out, x, j)
+		addRows(out, k.Owner[j], x, k.Src[j], k.W[j])
 	}
 }
 
-func (k reduce) add(out, x mat, j int) {
-	n, w := out.cols, k.W[j]
-	if k.Rows == 1 && n == 1 {
-		out.v[0] += weighted(x.v, w)
-		return
-	}
-	if k.Rows == 1 {
-		for r := range x.rows {
-			axpyFlat(out.v, x.v[r*n:r*n+n], w.at(r), 0, false)
+// addRows adds w[e]·x[src[e]] to row dst[e] of out, for each entry e.
+func addRows(out mat, dst rowList, x mat, src rowList, w coefs) {
+	n := out.cols
+	dst = dst[:len(src)]
+	switch {
+	case n > 1:
+		for e, s := range src {
+			axpyFlat(out.v[int(dst[e])*n:][:n], x.v[int(s)*n:][:n], w.at(e), 0, false)
 		}
-		return
-	}
-	if n == 1 {
-		for r, o := range k.Owner[j] {
-			out.v[o] += w.at(r) * x.v[r]
+	case len(w) == 1:
+		for e, s := range src {
+			out.v[dst[e]] += w[0] * x.v[s]
 		}
-		return
-	}
-	for r, o := range k.Owner[j] {
-		axpyFlat(out.v[int(o)*n:int(o)*n+n], x.v[r*n:r*n+n], w.at(r), 0, false)
-	}
-}
-
-func weighted(x []float64, w coefs) float64 {
-	sum := 0.0
-	if len(w) == 1 {
-		for _, v := range x {
-			sum += v
+	default:
+		for e, s := range src {
+			out.v[dst[e]] += w[e] * x.v[s]
 		}
-		return w[0] * sum
 	}
-	for i, v := range x {
-		sum += w[i] * v
-	}
-	return sum
 }
 
 func (k reduce) diff(j int, _ diffArgs) (kernel, []operandRef) {
-	s := spread{K: k.K[j], W: k.W[j]}
-	if k.Rows > 1 {
-		s.Owner = k.Owner[j]
-	}
-	return s, []operandRef{refGrad}
+	return spread{K: k.K[j], Src: k.Src[j], Owner: k.Owner[j], W: k.W[j]}, []operandRef{refGrad}
 }
 
 // spread is the transpose of one operand of reduce.
 type spread struct {
 	noDiff
-	K     int
-	Owner rowList
-	W     coefs
+	K          int
+	Src, Owner rowList
+	W          coefs
 }
 
 func (k spread) outRows([]int) int { return k.K }
 func (k spread) eval(out mat, in []mat) {
-	n := out.cols
-	for r := range k.K {
-		o := 0
-		if len(k.Owner) > 0 {
-			o = int(k.Owner[r])
-		}
-		axpyFlat(out.v[r*n:r*n+n], in[0].v[o*n:o*n+n], k.W.at(r), 0, true)
-	}
+	clear(out.v)
+	addRows(out, k.Src, in[0], k.Owner, k.W)
 }
 
 // total is the sum of all numbers of a matrix: a scalar.
@@ -420,7 +396,10 @@ type total struct{}
 
 func (total) outRows([]int) int { return 1 }
 func (total) eval(out mat, in []mat) {
-	out.v[0] = weighted(in[0].v, coefs{1})
+	out.v[0] = 0
+	for _, v := range in[0].v {
+		out.v[0] += v
+	}
 }
 func (total) diff(_ int, x diffArgs) (kernel, []operandRef) {
 	return fill{Rows: x.rows[0]}, []operandRef{refGrad, 0}

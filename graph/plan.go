@@ -133,12 +133,19 @@ func (p *planner) fuse(roots []*planNode) {
 		}
 	}
 	for _, n := range slices.Backward(p.order) {
-		if _, ok := n.k.(plus); !ok || n.static || n.uses == 0 {
+		if n.static || n.uses == 0 {
 			continue
 		}
 		a := accumulate{}
 		var in []*planNode
-		a.collect(n, &in)
+		switch n.k.(type) {
+		case plus:
+			a.collect(n, &in)
+		case scatter:
+			a.add(&planNode{k: n.k, in: n.in, uses: 1}, &in)
+		default:
+			continue
+		}
 		n.k, n.in = a, in
 	}
 	p.prune(roots)
@@ -277,66 +284,105 @@ func (a *arena) give(v []float64) {
 	a.free[len(v)] = append(a.free[len(v)], v)
 }
 
-// accumulate is a sum of gradients, each scattered and scaled on the way: the
-// plan's form of Gorgonia's chain of additions.
+// accumulate is a sum of gradients, each gated, scaled and scattered on the
+// way: the plan's form of Gorgonia's chain of additions.
 type accumulate struct {
 	noDiff
 	parts []part
 }
 
+// A part is one summand of accumulate.
 type part struct {
-	scatter bool
-	to      scatter
-	coef    coefs // nil for one
+	to   *scatter // nil: all rows as they are
+	coef coefs    // nil for one
+	gate *gate    // nil for none; else the part's operands are a sign and a gradient
 }
 
 func (k *accumulate) collect(n *planNode, in *[]*planNode) {
 	for _, x := range n.in {
-		if _, ok := x.k.(plus); ok && x.uses == 1 && !x.static {
+		if _, ok := x.k.(plus); ok && x.inner() {
 			k.collect(x, in)
 			continue
 		}
-		var pt part
-		if s, ok := x.k.(scatter); ok && x.uses == 1 && !x.static {
-			pt.scatter, pt.to, x = true, s, x.in[0]
-		}
-		if s, ok := x.k.(scale); ok && x.uses == 1 && !x.static {
-			pt.coef, x = s.Coef, x.in[0]
-		}
-		k.parts = append(k.parts, pt)
-		*in = append(*in, x)
+		k.add(x, in)
 	}
 }
+
+// add makes x a part, with the scattering, scaling and gating that lead to it.
+func (k *accumulate) add(x *planNode, in *[]*planNode) {
+	var pt part
+	if s, ok := x.k.(scatter); ok && x.inner() {
+		pt.to, x = &s, x.in[0]
+	}
+	if s, ok := x.k.(scale); ok && x.inner() {
+		pt.coef, x = s.Coef, x.in[0]
+	}
+	if g, ok := x.k.(gate); ok && x.inner() && pt.coef == nil {
+		pt.gate = &g
+		*in = append(*in, x.in[0])
+		x = x.in[1]
+	}
+	k.parts = append(k.parts, pt)
+	*in = append(*in, x)
+}
+
+// inner reports whether n is computed in each run for one user alone.
+func (n *planNode) inner() bool { return n.uses == 1 && !n.static }
 
 func (k accumulate) outRows([]int) int { panic("graph: accumulate is made by the plan") }
 
 func (k accumulate) eval(out mat, in []mat) {
 	clear(out.v)
-	for j, x := range in {
-		k.parts[j].addTo(out, x)
+	for j := range k.parts {
+		pt := &k.parts[j]
+		if pt.gate != nil {
+			pt.addGated(out, in[0], in[1])
+			in = in[2:]
+			continue
+		}
+		pt.addTo(out, in[0])
+		in = in[1:]
 	}
 }
 
 func (pt *part) addTo(out, x mat) {
+	n := out.cols
+	coef := pt.coef
+	if coef == nil {
+		coef = coefs{1}
+	}
+	first, run := pt.run()
 	switch {
-	case pt.coef == nil && pt.scatter:
-		pt.to.addTo(out, x)
-	case pt.coef == nil:
-		addTo(out.v, x.v)
-	case !pt.scatter:
-		axpy(out, x, pt.coef, coefs{0}, false)
+	case run && pt.coef == nil:
+		addTo(out.v[first*n:first*n+len(x.v)], x.v)
+	case run:
+		axpy(mat{out.v[first*n : first*n+len(x.v)], x.rows, n}, x, coef, coefs{0}, false)
+	case n == 1:
+		for r, i := range pt.to.Idx {
+			out.v[i] += coef.at(r) * x.v[r]
+		}
 	default:
-		pt.addScaled(out, x)
+		for r, i := range pt.to.Idx {
+			axpyFlat(out.v[int(i)*n:][:n], x.v[r*n:][:n], coef.at(r), 0, false)
+		}
 	}
 }
 
-func (pt *part) addScaled(out, x mat) {
+func (pt *part) addGated(out, s, g mat) {
 	n := out.cols
-	if first, ok := pt.to.Idx.run(); ok {
-		axpy(mat{out.v[first*n : first*n+len(x.v)], x.rows, n}, x, pt.coef, coefs{0}, false)
+	if first, run := pt.run(); run {
+		pt.gate.addTo(out.v[first*n:first*n+len(g.v)], s.v, g.v)
 		return
 	}
 	for r, i := range pt.to.Idx {
-		axpyFlat(out.v[int(i)*n:int(i)*n+n], x.v[r*n:r*n+n], pt.coef.at(r), 0, false)
+		pt.gate.addTo(out.v[int(i)*n:][:n], s.v[r*n:], g.v[r*n:])
 	}
+}
+
+// run reports whether the part goes to neighbouring rows, and the first one.
+func (pt *part) run() (first int, ok bool) {
+	if pt.to == nil {
+		return 0, true
+	}
+	return pt.to.Idx.run()
 }
