@@ -30,10 +30,13 @@ type Batch struct {
 
 // A plane is a hyperplane in the coordinates of ε.
 type plane struct {
-	live   bool    // log r jumps here, and q has mass here
-	coef   float64 // of axis planes: ã/s = a
-	latent int     // of axis planes
-	t      float64 // of axis planes: the ε on the plane
+	active bool    // log r jumps here
+	live   bool    // and q has mass here
+	axis   bool    // the plane has one coordinate
+	latent int     // of axis planes: that coordinate,
+	coef   float64 // its coefficient a,
+	at     float64 // its value on the plane,
+	t      float64 // and its ε on the plane
 	w      float64 // weight of axis and orthogonally projected planes
 	norm2  float64 // ‖ã‖²
 	shift  float64 // c̃
@@ -54,10 +57,13 @@ func (j *Jumps) Bind(d *graph.Density, with *graph.Executor, s Settings) (*Batch
 	n := with.N
 	b := &Batch{j: j, n: n, s: s, ex: ex, planes: make([]plane, j.Len()), eps: make([]float64, len(j.points)*n)}
 	for l := range b.planes {
-		if k := len(j.arr.Plane(l).Index); k > 1 {
-			b.planes[l].tilt = make([]float64, k)
-			b.planes[l].wb = make([]float64, n)
+		p, h := &b.planes[l], j.arr.Plane(l)
+		p.active, p.axis = j.active[l], len(h.Index) == 1
+		if p.axis {
+			p.latent, p.coef, p.at = h.Index[0], h.Coef[0], -h.Const/h.Coef[0]
+			continue
 		}
+		p.tilt, p.wb = make([]float64, len(h.Index)), make([]float64, n)
 	}
 	if s.Guards > 0 {
 		b.factor = make([]float64, j.Len()*n)
@@ -78,18 +84,18 @@ func (b *Batch) Locate(mu, s []float64) {
 }
 
 func (b *Batch) locate(l int, mu, s []float64) {
-	p, h := &b.planes[l], b.j.arr.Plane(l)
-	if p.live = b.j.active[l]; !p.live {
+	p := &b.planes[l]
+	if p.live = p.active; !p.live {
 		return
 	}
-	if len(h.Index) == 1 {
-		i, a := h.Index[0], h.Coef[0]
-		p.latent, p.coef = i, a
-		p.t = -(a*mu[i] + h.Const) / (a * s[i])
-		p.w = normalDensity(p.t) / math.Abs(a*s[i])
+	if p.axis {
+		inv := 1 / s[p.latent]
+		p.t = (p.at - mu[p.latent]) * inv
+		p.w = normalDensity(p.t) * inv / math.Abs(p.coef)
 		p.live = p.w > 0
 		return
 	}
+	h := b.j.arr.Plane(l)
 	p.norm2, p.shift = 0, h.Const
 	for k, i := range h.Index {
 		p.tilt[k] = h.Coef[k] * s[i]
@@ -104,7 +110,13 @@ func (b *Batch) locate(l int, mu, s []float64) {
 
 const invSqrt2Pi = 0.398942280401432677939946059934
 
-func normalDensity(x float64) float64 { return invSqrt2Pi * math.Exp(-0.5*x*x) }
+// normalDensity is φ(x), 0 where that underflows.
+func normalDensity(x float64) float64 {
+	if x*x > 1491 {
+		return 0
+	}
+	return invSqrt2Pi * math.Exp(-0.5*x*x)
+}
 
 // setProbabilities prepares the choice of guards.
 func (b *Batch) setProbabilities() {
@@ -112,7 +124,7 @@ func (b *Batch) setProbabilities() {
 	for l, p := range b.planes {
 		b.prob[l] = 0
 		switch {
-		case b.s.By == Uniform && b.j.active[l]:
+		case b.s.By == Uniform && p.active:
 			b.prob[l] = 1
 		case b.s.By == ByWeight && p.live:
 			b.prob[l] = p.w
@@ -167,8 +179,8 @@ func (b *Batch) Run(eps, mu, s []float64, rng *rand.Rand) error {
 		b.choose(rng)
 	}
 	for l := range b.planes {
-		if first := b.j.first[l]; first >= 0 && b.planes[l].live {
-			b.project(l, first, eps, mu, s)
+		if p := &b.planes[l]; p.live && !p.axis {
+			b.project(l, b.j.first[l], eps, mu, s)
 		}
 	}
 	for r, x := range b.j.signs {
@@ -246,8 +258,8 @@ func (b *Batch) AddGradient(gMu, gScale []float64) {
 				}
 			}
 		}
-		if first := b.j.first[l]; first >= 0 {
-			b.addDense(l, first, delta, gMu, gScale)
+		if !p.axis {
+			b.addDense(l, b.j.first[l], delta, gMu, gScale)
 			continue
 		}
 		sum := 0.0

@@ -101,7 +101,12 @@ func TestGoldenGradient(t *testing.T) {
 // subtractEntropy takes the exact gradient of the entropy out of a mean.
 func subtractEntropy(s GradientStats, q MeanField) GradientStats {
 	for i, r := range q.Rho {
-		s.Mean[2*i+1] -= softplusSlope(r) / softplus(r)
+		s.Mean[2*i+1] -= slopeOf(r) / softplus(r)
 	}
 	return s
+}
+
+func slopeOf(rho float64) float64 {
+	_, slope := softplusAndSlope(rho)
+	return slope
 }

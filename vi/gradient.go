@@ -13,6 +13,7 @@ type gradienter struct {
 	d       *graph.Density
 	samples int
 	mu, s   []float64
+	slope   []float64 // ds/dρ
 	workers []*blockWorkers
 	blocks  []*block
 	procs   int
@@ -36,7 +37,7 @@ type block struct {
 func newGradienter(d *graph.Density, e Estimator, samples int, seed uint64) (*gradienter, error) {
 	dim := d.Dim()
 	g := &gradienter{
-		d: d, samples: samples, mu: make([]float64, dim), s: make([]float64, dim),
+		d: d, samples: samples, mu: make([]float64, dim), s: make([]float64, dim), slope: make([]float64, dim),
 		g: make([]float64, 2*dim), procs: runtime.GOMAXPROCS(0),
 	}
 	for b := range numBlocks(samples) {
@@ -66,7 +67,9 @@ func newGradienter(d *graph.Density, e Estimator, samples int, seed uint64) (*gr
 // at q. The slice is overwritten by the next call.
 func (g *gradienter) estimate(q MeanField) ([]float64, error) {
 	copy(g.mu, q.Mu)
-	q.Scale(g.s)
+	for i, r := range q.Rho {
+		g.s[i], g.slope[i] = softplusAndSlope(r)
+	}
 	for _, w := range g.workers {
 		if w.full != nil {
 			w.full.locate(g.mu, g.s)
@@ -96,7 +99,7 @@ func (g *gradienter) estimate(q MeanField) ([]float64, error) {
 			s += b.gScale[i]
 		}
 		g.g[2*i] = m * inv
-		g.g[2*i+1] = (s*inv + 1/g.s[i]) * softplusSlope(q.Rho[i]) // entropy = Σ log s + …
+		g.g[2*i+1] = (s*inv + 1/g.s[i]) * g.slope[i] // entropy = Σ log s + …
 	}
 	return g.g, nil
 }

@@ -90,11 +90,18 @@ func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // softplus is log(1 + eˣ), exact to rounding.
 func softplus(x float64) float64 {
-	return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x)))
+	s, _ := softplusAndSlope(x)
+	return s
 }
 
-// softplusSlope is softplus′, the logistic function.
-func softplusSlope(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+// softplusAndSlope is softplus and its derivative, the logistic function.
+func softplusAndSlope(x float64) (value, slope float64) {
+	e := math.Exp(-math.Abs(x))
+	if x >= 0 {
+		return x + math.Log1p(e), 1 / (1 + e)
+	}
+	return math.Log1p(e), e / (1 + e)
+}
 
 func inverseSoftplus(s float64) float64 {
 	if s > 30 {
