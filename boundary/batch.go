@@ -8,13 +8,14 @@ import (
 )
 
 // A Batch evaluates the jumps of a density at boundary points made from batches
-// of N samples, under z = μ + s⊙ε with standard normal ε. It reuses the samples
-// of the executor that it shares its z and signs with, which is unbiased by
-// linearity. A Batch is not safe for concurrent use, and allocates nothing
-// after it is made.
+// of N samples, under z = μ + s⊙ε with standard normal ε, and with them the
+// gradient of log r at the samples themselves. That boundary points reuse the
+// samples is unbiased by linearity; draws of their own have no less variance on
+// any of the paper's models. A Batch is not safe for concurrent use, and
+// allocates nothing after it is made.
 //
-// For each batch: fill the shared executor's Z and Signs, then call Run and
-// AddGradient. Call Locate before that whenever μ or s has changed.
+// For each batch: fill Z and Signs of Samples, then call Run and AddGradient.
+// Call Locate before that whenever μ or s has changed.
 type Batch struct {
 	j  *Jumps
 	n  int
@@ -45,16 +46,15 @@ type plane struct {
 	wb     []float64 // weights of the samples, if eliminated
 }
 
-// Bind returns a Batch for the data of d that shares the samples of with.
-func (j *Jumps) Bind(d *graph.Density, with *graph.Executor, s Settings) (*Batch, error) {
+// Bind returns a Batch of n samples for the data of d.
+func (j *Jumps) Bind(d *graph.Density, n int, s Settings) (*Batch, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	ex, err := d.ExecutorOf(j.prog, with.N, graph.Want{Out: true, Share: with})
+	ex, err := d.ExecutorOf(j.prog, n, graph.Want{Out: true, Grad: true})
 	if err != nil {
 		return nil, err
 	}
-	n := with.N
 	b := &Batch{j: j, n: n, s: s, ex: ex, planes: make([]plane, j.Len()), eps: make([]float64, len(j.points)*n)}
 	for l := range b.planes {
 		p, h := &b.planes[l], j.arr.Plane(l)
@@ -71,6 +71,10 @@ func (j *Jumps) Bind(d *graph.Density, with *graph.Executor, s Settings) (*Batch
 	}
 	return b, nil
 }
+
+// Samples is the executor whose Z and Signs hold the samples. After Run its Grad
+// is the gradient of log r there, and its Out the jumps, planes × N.
+func (b *Batch) Samples() *graph.Executor { return b.ex }
 
 // Locate moves the hyperplanes to the coordinates of ε for the family's
 // location mu and scale s, each of length Dim.
@@ -172,7 +176,7 @@ func search(cum []float64, u float64) int {
 }
 
 // Run moves the samples to all hyperplanes and evaluates the jumps there. eps
-// is the batch of ε, Dim × N, that the shared z was made from; mu and s are as
+// is the batch of ε, Dim × N, that Z was made from; mu and s are as
 // in Locate. rng is used only if guards are subsampled.
 func (b *Batch) Run(eps, mu, s []float64, rng *rand.Rand) error {
 	if b.factor != nil {

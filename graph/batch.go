@@ -81,7 +81,7 @@ type batch struct {
 
 // newBatch groups everything that the outputs need. Leaf forms come first;
 // operands come before the forms that use them.
-func newBatch(st *store, outs []output, nLatents, nSigns, nData, nPoints, nPointSigns int) *batch {
+func newBatch(st *store, outs []output, sz sizes) *batch {
 	b := &batch{
 		st: st, byKey: map[formKey]int{}, at: map[nodeID]ref{},
 		inAff: map[nodeID]bool{}, sign: map[nodeID][]nodeID{}, split: map[nodeID][]term{},
@@ -90,7 +90,7 @@ func newBatch(st *store, outs []output, nLatents, nSigns, nData, nPoints, nPoint
 		b.form(formKey{kind: kind}, nil)
 	}
 	for i, k := range []kind{kLatent, kSign, kData, kPoint, kPointSign} {
-		for j := range []int{nLatents, nSigns, nData, nPoints, nPointSigns}[i] {
+		for j := range []int{sz.latents, sz.signs, sz.data, sz.points, sz.pointSigns}[i] {
 			b.place(i, st.leaf(k, j))
 		}
 	}

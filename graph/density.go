@@ -36,12 +36,11 @@ func (m *Model) Compile() (*Density, error) {
 	if m.err != nil {
 		return nil, m.err
 	}
-	c := &compiled{m: m, arr: regions.NewArrangement(len(m.latents)), index: map[string]int{}}
-	for l, h := range m.arr.Planes() {
-		if side, err := c.arr.Add(h); err != nil || side.Plane != l {
-			return nil, fmt.Errorf("graph: guard hyperplane %d (%v): renumbered: %w", l, h, err)
-		}
+	arr, err := m.arrange(len(m.latents))
+	if err != nil {
+		return nil, err
 	}
+	c := &compiled{m: m, arr: arr, index: map[string]int{}}
 	for i, l := range m.latents {
 		c.names = append(c.names, l.name)
 		c.index[l.name] = i
@@ -55,12 +54,22 @@ func (m *Model) Compile() (*Density, error) {
 		terms[i] = term{t.id, 1}
 	}
 	out := m.st.total(0, terms)
-	var err error
-	c.Program, err = newProgram(m.st, []output{out}, c.sizes(), true)
+	c.Program, err = newProgram(m.st, []output{out}, &out, c.sizes())
 	if err != nil {
 		return nil, err
 	}
 	return &Density{c, data}, nil
+}
+
+// arrangement holds the model's hyperplanes, now that their dimension is known.
+func (m *Model) arrangement(dim int) (*regions.Arrangement, error) {
+	arr := regions.NewArrangement(dim)
+	for l, h := range m.arr.Planes() {
+		if side, err := arr.Add(h); err != nil || side.Plane != l {
+			return nil, fmt.Errorf("graph: guard hyperplane %d (%v): renumbered: %w", l, h, err)
+		}
+	}
+	return arr, nil
 }
 
 func (c *compiled) sizes() sizes {
@@ -148,7 +157,7 @@ func (d *Density) WithData(data map[string][]float64) (*Density, error) {
 		next[i] = v[at]
 	}
 	for _, name := range slices.Sorted(maps.Keys(data)) {
-		if used[name] != len(data[name]) {
+		if n, known := used[name]; !known || n != len(data[name]) {
 			return nil, fmt.Errorf("graph: observation %q: %d values for %d observations", name, len(data[name]), used[name])
 		}
 	}

@@ -78,7 +78,9 @@ func (v *Derivation) Terms(l int, r Replacement) Expr {
 	return Expr{m: v.d.m, id: s.lin(o.c, o.terms)}
 }
 
-// Compile makes the program whose output rows are outs.
+// Compile makes the program whose output rows are outs. Its gradient is that of
+// log r, like the density's own: what outputs and gradient have in common is
+// computed once.
 func (v *Derivation) Compile(outs []Expr) (*Program, error) {
 	if v.d.m.err != nil {
 		return nil, v.d.m.err
@@ -87,7 +89,7 @@ func (v *Derivation) Compile(outs []Expr) (*Program, error) {
 	for i, o := range outs {
 		rows[i] = v.d.st.factor(v.d.st.total(0, []term{{o.in(v.d.m), 1}}))
 	}
-	return newProgram(v.d.st, rows, v.sz, false)
+	return newProgram(v.d.st, rows, v.d.of, v.sz)
 }
 
 // factor joins terms data·a and data·b to data·(a + b): the jump of a count's
@@ -142,8 +144,7 @@ func (d *Density) AtRegion(s regions.Signs, n int) (*Graph, error) {
 	o := d.st.total(d.outs[0].c, sum)
 	sz := d.sizes()
 	sz.signs = 0
-	b := newBatch(d.st, []output{o}, sz.latents, sz.signs, sz.data, 0, 0)
-	g, err := emit(b, []output{o}, sz, n, true)
+	g, err := emit(newBatch(d.st, []output{o}, sz), []output{o}, &o, sz, n)
 	if err != nil {
 		return nil, err
 	}

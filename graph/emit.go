@@ -20,7 +20,7 @@ type Graph struct {
 	// Out is the result, outputs × samples: of a density one row, log r.
 	Out *gorgonia.Node
 	// Grad is the gradient of log r for each sample, latents × samples. It is
-	// nil if none was asked for or if log r does not depend on the latents.
+	// nil if log r does not depend on the latents.
 	Grad *gorgonia.Node
 
 	consts []constInput
@@ -36,8 +36,9 @@ type constInput struct {
 	value []float64
 }
 
-// emit builds the Gorgonia graph of a batch for n samples.
-func emit(b *batch, outs []output, sz sizes, n int, withGrad bool) (g *Graph, err error) {
+// emit builds the Gorgonia graph of a batch for n samples: the outputs, and the
+// gradient of the density of.
+func emit(b *batch, outs []output, of *output, sz sizes, n int) (*Graph, error) {
 	e := &Graph{G: gorgonia.NewGraph(), nodes: make([]*gorgonia.Node, len(b.forms)), b: b, n: n}
 	e.Z = e.input("z", fLatent, sz.latents, n)
 	e.Signs = e.input("signs", fSign, sz.signs, n)
@@ -52,11 +53,12 @@ func emit(b *batch, outs []output, sz sizes, n int, withGrad bool) (g *Graph, er
 			return nil, err
 		}
 	}
-	if err := e.outputs(outs); err != nil {
+	var err error
+	if e.Out, err = e.outputs(outs); err != nil {
 		return nil, err
 	}
-	if withGrad && e.latinOutput(outs) {
-		if err := e.differentiate(); err != nil {
+	if e.latinOutput(of) {
+		if err := e.differentiate(of); err != nil {
 			return nil, err
 		}
 	}
@@ -250,8 +252,8 @@ func (e *Graph) sparse(f *form) (*gorgonia.Node, error) {
 	return applyOp(lin{C: makeCoefs(c), Coef: ones, K: len(f.rows)}, parts, wrt)
 }
 
-// outputs makes the node of the results.
-func (e *Graph) outputs(outs []output) error {
+// outputs makes a node of results.
+func (e *Graph) outputs(outs []output) (*gorgonia.Node, error) {
 	k := reduce{Rows: len(outs)}
 	c := make([]float64, len(outs))
 	rows := make([]rowList, len(e.b.forms))
@@ -282,20 +284,16 @@ func (e *Graph) outputs(outs []output) error {
 		k.Src, k.Owner = append(k.Src, rows[f]), append(k.Owner, owner[f])
 	}
 	if len(operands) == 0 { // constant: nothing depends on an input
-		e.Out = e.constant(c)
-		return nil
+		return e.constant(c), nil
 	}
-	var err error
-	e.Out, err = applyOp(k, operands, wrt)
-	return err
+	return applyOp(k, operands, wrt)
 }
 
-func (e *Graph) latinOutput(outs []output) bool {
-	for _, o := range outs {
-		for _, t := range o.terms {
-			if e.b.forms[e.b.at[t.atom].form].latin {
-				return true
-			}
+// latinOutput reports whether o depends on the latents.
+func (e *Graph) latinOutput(o *output) bool {
+	for _, t := range o.terms {
+		if e.b.forms[e.b.at[t.atom].form].latin {
+			return true
 		}
 	}
 	return false
@@ -303,8 +301,12 @@ func (e *Graph) latinOutput(outs []output) bool {
 
 // differentiate adds the gradient of Σ_samples log r. Samples do not interact,
 // so that is the gradient of each.
-func (e *Graph) differentiate() error {
-	cost, err := applyOp(total{}, gorgonia.Nodes{e.Out}, []bool{true})
+func (e *Graph) differentiate(of *output) error {
+	logProb, err := e.outputs([]output{*of})
+	if err != nil {
+		return err
+	}
+	cost, err := applyOp(total{}, gorgonia.Nodes{logProb}, []bool{true})
 	if err != nil {
 		return err
 	}

@@ -179,11 +179,11 @@ func (s *store) unary(f function, a nodeID) nodeID {
 		return s.constant(unaryValue(f, n.v))
 	}
 	if n.kind == kSelect && (n.steps || f == fnLog && s.logIsSimple(n.b) && s.logIsSimple(n.c)) {
-		return s.sel(n.a, s.unary(f, n.b), s.unary(f, n.c))
+		return s.into(f, a, n.a, func() (nodeID, nodeID) { return n.b, n.c })
 	}
 	if n.kind == kLin && len(n.terms) == 1 && s.nodes[n.terms[0].atom].steps { // f of c·steps + v
 		sel, c, v := s.nodes[n.terms[0].atom], n.terms[0].coef, s.constant(n.v)
-		return s.sel(sel.a, s.unary(f, s.sum(c, sel.b, 1, v)), s.unary(f, s.sum(c, sel.c, 1, v)))
+		return s.into(f, a, sel.a, func() (nodeID, nodeID) { return s.sum(c, sel.b, 1, v), s.sum(c, sel.c, 1, v) })
 	}
 	switch f {
 	case fnLog:
@@ -191,6 +191,9 @@ func (s *store) unary(f function, a nodeID) nodeID {
 			return id
 		}
 	case fnLog1p: // log(1 − sigmoid(x)) = −softplus(x)
+		if n.kind == kLin && n.v == -1 { // log1p(y − 1), for y = 1 − p
+			return s.unary(fnLog, s.lin(0, n.terms))
+		}
 		if c, inner := s.coefficient(a); c == -1 && s.isUnary(inner, fnSigmoid) {
 			return s.scale(-1, s.unary(fnSoftplus, s.nodes[inner].a))
 		}
@@ -200,6 +203,26 @@ func (s *store) unary(f function, a nodeID) nodeID {
 		}
 	}
 	return s.intern(node{kind: kUnary, fn: f, a: a})
+}
+
+// into is f(a) for a select a on cond between sides, with f applied to each
+// side. It remembers what it did: a state machine's selects share their sides,
+// and have exponentially many paths.
+func (s *store) into(f function, a, cond nodeID, sides func() (then, otherwise nodeID)) nodeID {
+	key := applied{f, a}
+	if id, ok := s.pushed[key]; ok {
+		return id
+	}
+	then, otherwise := sides()
+	id := s.sel(cond, s.unary(f, then), s.unary(f, otherwise))
+	s.pushed[key] = id
+	return id
+}
+
+// applied is a function of a node.
+type applied struct {
+	f function
+	a nodeID
 }
 
 func (s *store) isUnary(id nodeID, f function) bool {
@@ -213,7 +236,15 @@ func (s *store) logIsSimple(id nodeID) bool {
 	case kConst:
 		return true
 	case kSelect:
-		return s.logIsSimple(n.b) && s.logIsSimple(n.c)
+		if n.steps {
+			return true
+		}
+		simple, known := s.simple[id]
+		if !known {
+			simple = s.logIsSimple(n.b) && s.logIsSimple(n.c)
+			s.simple[id] = simple
+		}
+		return simple
 	case kLin:
 		c, inner := s.coefficient(id)
 		return c > 0 && inner != id && s.logIsSimple(inner)
@@ -240,13 +271,17 @@ func (s *store) simpleLog(a nodeID) (nodeID, bool) {
 	return 0, false
 }
 
+// isFinite reports whether x may be the coefficient of a sum: 1/0 behind a guard
+// is an operation of its own, whose derivative is 0 where it is not taken.
+func isFinite(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
+
 func (s *store) mul(a, b nodeID) nodeID {
 	ca, a := s.coefficient(a)
 	cb, b := s.coefficient(b)
-	if v, ok := s.isConst(a); ok {
+	if v, ok := s.isConst(a); ok && isFinite(ca*cb*v) {
 		return s.scale(ca*cb*v, b)
 	}
-	if v, ok := s.isConst(b); ok {
+	if v, ok := s.isConst(b); ok && isFinite(ca*cb*v) {
 		return s.scale(ca*cb*v, a)
 	}
 	if a == b {
@@ -268,7 +303,7 @@ func (s *store) mulData(data, b nodeID) nodeID {
 }
 
 func (s *store) div(a, b nodeID) nodeID {
-	if v, ok := s.isConst(b); ok {
+	if v, ok := s.isConst(b); ok && isFinite(1/v) {
 		return s.scale(1/v, a)
 	}
 	cb, b := s.coefficient(b)

@@ -79,7 +79,7 @@ func (m *Model) positive(id nodeID) Guard {
 
 func (m *Model) halfSpace(h regions.Hyperplane) Guard {
 	sortHyperplane(&h)
-	side, err := m.arr.Add(h)
+	side, err := m.addPlane(h)
 	if err != nil {
 		m.fail("guard %d: %v", len(m.guards), err)
 		return Guard{m: m}
@@ -183,10 +183,12 @@ func combine(op condOp, absorbing, neutral *cond, gs []Guard) Guard {
 	absorbed := false
 	for _, g := range gs {
 		if g.m != nil {
-			if m != nil {
-				m.own(g)
+			if m == nil {
+				m = g.m
 			}
-			m = g.m
+			if !m.own(g) {
+				return Guard{m: m} // of the first model, so that no other takes it
+			}
 		}
 		switch g.cond {
 		case absorbing:
@@ -225,10 +227,12 @@ func If[A, B Value](g Guard, then A, otherwise B) Expr {
 	return Expr{m: m, id: m.branch(g.cond, a.in(m), b.in(m))}
 }
 
-func (m *Model) own(g Guard) {
+func (m *Model) own(g Guard) bool {
 	if g.m != nil && g.m != m {
 		m.fail("a guard of another model is used here")
+		return false
 	}
+	return true
 }
 
 // branch turns a formula into selects on single signs.

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // A mat is a matrix of rows × cols numbers, row-major: a row is one scalar
@@ -95,6 +97,10 @@ func (k scatter) diff(int, diffArgs) (kernel, []operandRef) {
 }
 
 func addTo(dst, src []float64) {
+	if len(src) >= longRow {
+		floats.Add(dst[:len(src)], src)
+		return
+	}
 	dst = dst[:len(src)]
 	for i, x := range src {
 		dst[i] += x
@@ -198,10 +204,17 @@ func axpyFlat(out, x []float64, a, c float64, first bool) {
 		}
 		return
 	}
+	if len(out) >= longRow { // gonum's is vectorised
+		floats.AddScaled(out, a, x)
+		return
+	}
 	for i := range out {
 		out[i] += a * x[i]
 	}
 }
+
+// longRow is where gonum's vector kernels overtake a plain loop.
+const longRow = 8
 
 func (k lin) diff(j int, _ diffArgs) (kernel, []operandRef) {
 	if len(k.Coef[j]) == 1 && k.Coef[j][0] == 1 {

@@ -23,6 +23,11 @@ type Model struct {
 	guards  []GuardInfo
 	path    []Guard // the guards of the open If blocks, outermost first
 	err     error
+
+	// addPlane is arr.Add and arrange is arrangement, but for a test that keeps
+	// coincident guards apart.
+	addPlane func(regions.Hyperplane) (regions.Side, error)
+	arrange  func(dim int) (*regions.Arrangement, error)
 }
 
 // A latent is one unconstrained coordinate and the value that the program sees.
@@ -63,12 +68,14 @@ const anyDim = math.MaxInt32
 
 // NewModel returns an empty model.
 func NewModel() *Model {
-	return &Model{
+	m := &Model{
 		st:      newStore(),
 		names:   map[string]bool{},
 		obsName: map[string]bool{},
 		arr:     regions.NewArrangement(anyDim),
 	}
+	m.addPlane, m.arrange = m.arr.Add, m.arrangement
+	return m
 }
 
 // fail keeps the first error, with the user's place.
@@ -153,7 +160,9 @@ func (m *Model) addTerm(what string, logp Expr, at place) {
 // If runs both closures: what then observes or adds counts where g holds, what
 // otherwise does, where it does not. A nil closure does nothing.
 func (m *Model) If(g Guard, then, otherwise func()) {
-	m.own(g)
+	if !m.own(g) {
+		return
+	}
 	for _, side := range []struct {
 		g   Guard
 		run func()

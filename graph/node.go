@@ -51,10 +51,15 @@ type store struct {
 	nodes   []node
 	buckets map[uint64]nodeID
 	seed    maphash.Seed
+	pushed  map[applied]nodeID // functions that were moved into selects
+	simple  map[nodeID]bool    // answers of logIsSimple for selects
 }
 
 func newStore() *store {
-	return &store{buckets: map[uint64]nodeID{}, seed: maphash.MakeSeed()}
+	return &store{
+		buckets: map[uint64]nodeID{}, seed: maphash.MakeSeed(),
+		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{},
+	}
 }
 
 func (s *store) hash(n *node) uint64 {

@@ -8,14 +8,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A Program is a compiled batch of scalar expressions: a density with its
-// gradient, or the outputs of a Derivation. It is immutable and safe for
+// A Program is a compiled batch of scalar expressions with the gradient of a
+// density: the density itself, or the outputs of a Derivation. It is immutable and safe for
 // concurrent use.
 type Program struct {
 	st   *store
 	outs []output
+	of   *output // the density whose gradient is computed
 	sz   sizes
-	grad bool
 	b    *batch
 	g    *Graph // for nominalCols samples, for plans
 }
@@ -24,13 +24,14 @@ type Program struct {
 // More than one, so that its shapes tell static matrices from others.
 const nominalCols = 2
 
-func newProgram(st *store, outs []output, sz sizes, grad bool) (*Program, error) {
-	b := newBatch(st, outs, sz.latents, sz.signs, sz.data, sz.points, sz.pointSigns)
-	g, err := emit(b, outs, sz, nominalCols, grad)
+// newProgram compiles the outputs outs and the gradient of the density of.
+func newProgram(st *store, outs []output, of *output, sz sizes) (*Program, error) {
+	b := newBatch(st, append(slices.Clone(outs), *of), sz)
+	g, err := emit(b, outs, of, sz, nominalCols)
 	if err != nil {
 		return nil, err
 	}
-	return &Program{st: st, outs: outs, sz: sz, grad: grad, b: b, g: g}, nil
+	return &Program{st: st, outs: outs, of: of, sz: sz, b: b, g: g}, nil
 }
 
 // Graph returns the Gorgonia graph for n samples, built anew: the caller may
@@ -40,7 +41,7 @@ func newProgram(st *store, outs []output, sz sizes, grad bool) (*Program, error)
 func (p *Program) Graph(n int) (*Graph, error) {
 	p.st.mu.Lock()
 	defer p.st.mu.Unlock()
-	g, err := emit(p.b, p.outs, p.sz, n, p.grad)
+	g, err := emit(p.b, p.outs, p.of, p.sz, n)
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +71,8 @@ type Executor struct {
 	// hyperplane is positive and 0 elsewhere; Points and PointSigns are the
 	// inputs of a Derivation.
 	Z, Signs, Points, PointSigns []float64
-	// Out holds the program's outputs (of a density log r, one row) and Grad
-	// the gradient of the density, latents × N; each nil if it was not asked for.
+	// Out holds the program's outputs (of a density log r, one row) and Grad the
+	// gradient of log r, latents × N; each nil if it was not asked for.
 	Out, Grad []float64
 
 	run func() error
@@ -84,9 +85,6 @@ func (x *Executor) Run() error { return x.run() }
 // Want says what an Executor computes, and how.
 type Want struct {
 	Out, Grad bool
-	// Share, if not nil, is an Executor of the same N whose Z and Signs this
-	// one uses too.
-	Share *Executor
 	// Tape runs the graph on Gorgonia's TapeMachine instead of the plan: an
 	// oracle for tests, a hundred times slower.
 	Tape bool
@@ -96,13 +94,10 @@ func (p *Program) executor(n int, w Want, data []float64) (*Executor, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("graph: a batch of %d samples", n)
 	}
-	x := &Executor{N: n}
-	if w.Share != nil {
-		x.Z, x.Signs = w.Share.Z, w.Share.Signs
-	} else {
-		x.Z, x.Signs = make([]float64, p.sz.latents*n), make([]float64, p.sz.signs*n)
+	x := &Executor{
+		N: n, Z: make([]float64, p.sz.latents*n), Signs: make([]float64, p.sz.signs*n),
+		Points: make([]float64, p.sz.points*n), PointSigns: make([]float64, p.sz.pointSigns*n),
 	}
-	x.Points, x.PointSigns = make([]float64, p.sz.points*n), make([]float64, p.sz.pointSigns*n)
 	if w.Out {
 		x.Out = make([]float64, len(p.outs)*n)
 	}

@@ -43,36 +43,31 @@ func (e Boundary) Name() string {
 }
 
 func (e Boundary) bind(d *graph.Density, n int) (worker, error) {
-	w, err := Reparam{}.bind(d, n)
-	if err != nil || d.Arrangement().Len() == 0 {
-		return w, err
+	if d.Arrangement().Len() == 0 {
+		return Reparam{}.bind(d, n)
 	}
 	jumps, err := boundary.NewJumps(d)
 	if err != nil {
 		return nil, err
 	}
-	b, err := jumps.Bind(d, w.samples(), e.Settings)
+	b, err := jumps.Bind(d, n, e.Settings)
 	if err != nil {
 		return nil, err
 	}
-	return &boundaryWorker{w, b}, nil
+	return &boundaryWorker{b}, nil
 }
 
-type boundaryWorker struct {
-	worker // RepGrad
-	batch  *boundary.Batch
-}
+type boundaryWorker struct{ *boundary.Batch }
 
-func (w *boundaryWorker) locate(mu, s []float64) { w.batch.Locate(mu, s) }
+func (w *boundaryWorker) samples() *graph.Executor { return w.Samples() }
+func (w *boundaryWorker) locate(mu, s []float64)   { w.Locate(mu, s) }
 
 func (w *boundaryWorker) add(eps, mu, s []float64, rng *rand.Rand, gMu, gScale []float64) error {
-	if err := w.worker.add(eps, mu, s, rng, gMu, gScale); err != nil {
+	if err := w.Run(eps, mu, s, rng); err != nil {
 		return err
 	}
-	if err := w.batch.Run(eps, mu, s, rng); err != nil {
-		return err
-	}
-	w.batch.AddGradient(gMu, gScale)
+	addRepGrad(w.Samples(), eps, gMu, gScale)
+	w.AddGradient(gMu, gScale)
 	return nil
 }
 
@@ -98,9 +93,15 @@ func (w *reparamWorker) add(eps, _, _ []float64, _ *rand.Rand, gMu, gScale []flo
 	if err := w.ex.Run(); err != nil {
 		return err
 	}
-	n := w.ex.N
+	addRepGrad(w.ex, eps, gMu, gScale)
+	return nil
+}
+
+// addRepGrad adds Σ_samples pullback(ε, ∇log r).
+func addRepGrad(x *graph.Executor, eps, gMu, gScale []float64) {
+	n := x.N
 	for i := range gMu {
-		g, e := w.ex.Grad[i*n:i*n+n], eps[i*n:i*n+n]
+		g, e := x.Grad[i*n:i*n+n], eps[i*n:i*n+n]
 		m, s := 0.0, 0.0
 		for k, x := range g {
 			m += x
@@ -109,7 +110,6 @@ func (w *reparamWorker) add(eps, _, _ []float64, _ *rand.Rand, gMu, gScale []flo
 		gMu[i] += m
 		gScale[i] += s
 	}
-	return nil
 }
 
 // Score is the score-function (REINFORCE) estimator (log r − log q)·∇log q,

@@ -56,16 +56,16 @@ type partBoundary struct{ Boundary }
 
 func (e partBoundary) bind(d *graph.Density, n int) (worker, error) {
 	w, err := e.Boundary.bind(d, n)
-	if err != nil {
-		return nil, err
-	}
-	w.(*boundaryWorker).worker = noGradient{w.(*boundaryWorker).worker.(*reparamWorker)}
-	return w, nil
+	return &partWorker{w.(*boundaryWorker)}, err
 }
 
-type noGradient struct{ *reparamWorker }
+type partWorker struct{ *boundaryWorker }
 
-func (noGradient) add(_, _, _ []float64, _ *rand.Rand, _, _ []float64) error { return nil }
+func (w *partWorker) add(eps, mu, s []float64, rng *rand.Rand, gMu, gScale []float64) error {
+	err := w.Run(eps, mu, s, rng)
+	w.AddGradient(gMu, gScale)
+	return err
+}
 
 // The exact gradient, in its two parts, of DESIGN's golden values.
 func TestGoldenGradient(t *testing.T) {

@@ -1,0 +1,278 @@
+package graph_test
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/graph"
+)
+
+// lineAbove is the file and line just above its caller's.
+func lineAbove() string {
+	_, file, line, _ := runtime.Caller(1)
+	return fmt.Sprintf("%s:%d", filepath.Base(file), line-1)
+}
+
+// Every mistake is an error of Compile that names the user's line and what is
+// wrong there. Each case's mistake stands on the line above its return.
+func TestModelErrors(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	other := graph.NewModel()
+	var foreign graph.Expr
+	for i := range 40 { // far more nodes than the models below have
+		foreign = other.Sample(fmt.Sprint("z", i), graph.Normal(0, 1))
+	}
+	foreignGuard := graph.Greater(foreign, 0)
+	observe := func(d graph.Dist, x float64) func(m *graph.Model, z graph.Expr) string {
+		return func(m *graph.Model, _ graph.Expr) string {
+			m.Observe("y", d, x)
+			return lineAbove()
+		}
+	}
+	factor := func(f func(z graph.Expr) graph.Expr) func(m *graph.Model, z graph.Expr) string {
+		return func(m *graph.Model, z graph.Expr) string {
+			m.Factor(f(z))
+			return lineAbove()
+		}
+	}
+	sample := func(d graph.Dist) func(m *graph.Model, z graph.Expr) string {
+		return func(m *graph.Model, _ graph.Expr) string {
+			m.Sample("x", d)
+			return lineAbove()
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		says  []string
+		build func(m *graph.Model, z graph.Expr) string
+	}{
+		{"latent twice", []string{`"z"`, "already taken"}, func(m *graph.Model, z graph.Expr) string {
+			m.Sample("z", graph.Normal(0, 1))
+			return lineAbove()
+		}},
+		{"latent named as an observation", []string{`"y"`, "already taken"}, func(m *graph.Model, z graph.Expr) string {
+			m.Observe("y", graph.Normal(z, 1), 0)
+			m.Sample("y", graph.Normal(0, 1))
+			return lineAbove()
+		}},
+		{"observation named as a latent", []string{`"z"`, "already taken", "latent"}, func(m *graph.Model, z graph.Expr) string {
+			m.Observe("z", graph.Normal(z, 1), 0)
+			return lineAbove()
+		}},
+		{"latent without a name", []string{"needs a name"}, func(m *graph.Model, z graph.Expr) string {
+			m.Sample("", graph.Normal(0, 1))
+			return lineAbove()
+		}},
+		{"observation without a name", []string{"needs a name"}, func(m *graph.Model, z graph.Expr) string {
+			m.Observe("", graph.Normal(z, 1), 0)
+			return lineAbove()
+		}},
+		{"scale 0", []string{"Normal", "sigma = 0", "positive"}, observe(graph.Normal(0, 0), 1)},
+		{"scale −1", []string{"latent x", "Logistic", "s = -1", "positive"}, sample(graph.Logistic(0, -1))},
+		{"rate NaN", []string{"Poisson", "lambda = NaN", "finite"}, observe(graph.Poisson(nan), 1)},
+		{"mean infinite", []string{"Normal", "mu", "finite"}, observe(graph.Normal(inf, 1), 1)},
+		{"degrees of freedom 0", []string{"StudentsT", "nu = 0", "positive"}, sample(graph.StudentsT(0, 1, 0))},
+		{"shape 0", []string{"Gamma", "alpha = 0", "positive"}, sample(graph.Gamma(0, 1))},
+		{"beta shape −2", []string{"Beta", "beta = -2", "positive"}, sample(graph.Beta(1, -2))},
+		{"k 0", []string{"ChiSquared", "k = 0", "positive"}, sample(graph.ChiSquared(0))},
+		{"half-normal scale −1", []string{"HalfNormal", "scale = -1", "positive"}, sample(graph.HalfNormal(-1))},
+		{"exponential rate 0", []string{"Exponential", "rate = 0", "positive"}, sample(graph.Exponential(0))},
+		{"log-normal sigma −1", []string{"LogNormal", "sigma = -1", "positive"}, sample(graph.LogNormal(0, -1))},
+		{"Laplace scale 0", []string{"Laplace", "scale = 0", "positive"}, sample(graph.Laplace(0, 0))},
+		{"probability 1.5", []string{"Bernoulli", "p = 1.5", "between 0 and 1"}, observe(graph.Bernoulli(1.5), 1)},
+		{"probability 0", []string{"Geometric", "p = 0", "between 0 and 1"}, observe(graph.Geometric(0), 1)},
+		{"probability −0.1", []string{"NegativeBinomial", "p = -0.1", "between 0 and 1"}, observe(graph.NegativeBinomial(2, -0.1), 1)},
+		{"nbinom n 0", []string{"NegativeBinomial", "n = 0", "positive"}, observe(graph.NegativeBinomial(0, 0.5), 1)},
+		{"2.5 trials", []string{"Binomial", "n = 2.5", "whole"}, observe(graph.Binomial(2.5, 0.5), 1)},
+		{"−1 trials", []string{"Binomial", "n = -1", "whole"}, observe(graph.Binomial(-1, 0.5), 1)},
+		{"empty interval", []string{"Uniform", "empty"}, sample(graph.Uniform(2, 1))},
+		{"Uniform bound a latent", []string{"Uniform", "max must be a number"}, func(m *graph.Model, z graph.Expr) string {
+			m.Sample("x", graph.Uniform(0, z))
+			return lineAbove()
+		}},
+		{"Binomial n a latent", []string{"Binomial", "n must be a number"}, func(m *graph.Model, z graph.Expr) string {
+			m.Observe("y", graph.Binomial(z, 0.5), 1)
+			return lineAbove()
+		}},
+		{"distribution empty", []string{"observation y", "empty"}, observe(graph.Dist{}, 1)},
+		{"latent discrete", []string{`"x"`, "Poisson is discrete"}, sample(graph.Poisson(1))},
+
+		{"Poisson −1", []string{`"y"`, "-1", "outside the support of Poisson", "whole number ≥ 0"}, observe(graph.Poisson(1), -1)},
+		{"Poisson 2.5", []string{"2.5", "outside the support of Poisson"}, observe(graph.Poisson(1), 2.5)},
+		{"negative binomial 0.5", []string{"0.5", "outside the support"}, observe(graph.NegativeBinomial(1, 0.5), 0.5)},
+		{"geometric 0", []string{"outside the support of Geometric", "≥ 1"}, observe(graph.Geometric(0.5), 0)},
+		{"Bernoulli 2", []string{"outside the support of Bernoulli", "0 or 1"}, observe(graph.Bernoulli(0.5), 2)},
+		{"6 of 5", []string{"outside the support of Binomial", "0 to 5"}, observe(graph.Binomial(5, 0.5), 6)},
+		{"gamma −1", []string{"outside the support of Gamma", "> 0"}, observe(graph.Gamma(1, 1), -1)},
+		{"log-normal 0", []string{"outside the support of LogNormal"}, observe(graph.LogNormal(1, 1), 0)},
+		{"beta 1", []string{"outside the support of Beta", "between 0 and 1"}, observe(graph.Beta(1, 1), 1)},
+		{"uniform 3.1", []string{"outside the support of Uniform", "[1, 3]"}, observe(graph.Uniform(1, 3), 3.1)},
+		{"data NaN", []string{"NaN", "not finite"}, observe(graph.Normal(0, 1), nan)},
+		{"data infinite", []string{"Inf", "not finite"}, observe(graph.Normal(0, 1), inf)},
+
+		{"value of another model in a sum", []string{"another model"}, func(m *graph.Model, z graph.Expr) string {
+			m.Factor(graph.Add(z, foreign))
+			return lineAbove()
+		}},
+		{"value of another model as a factor", []string{"another model"}, factor(func(graph.Expr) graph.Expr { return foreign })},
+		{"prior with a value of another model", []string{"latent x", "another model"}, sample(graph.Normal(foreign, 1))},
+		{"second parameter of another model", []string{"another model"}, func(m *graph.Model, z graph.Expr) string {
+			m.Observe("y", graph.Gamma(graph.Exp(z), graph.Exp(foreign)), 1)
+			return lineAbove()
+		}},
+		{"first parameter of another model", []string{"another model"}, func(m *graph.Model, z graph.Expr) string {
+			m.Observe("y", graph.Gamma(graph.Exp(foreign), graph.Exp(z)), 1)
+			return lineAbove()
+		}},
+		{"guard of another model, block", []string{"guard of another model"}, func(m *graph.Model, z graph.Expr) string {
+			m.If(foreignGuard, func() { m.Factor(z) }, nil)
+			return lineAbove()
+		}},
+		{"guard of another model, expression", []string{"another model"}, factor(func(z graph.Expr) graph.Expr { return graph.If(foreignGuard, z, 1) })},
+		{"guard of another model, numbers", []string{"another model"}, factor(func(z graph.Expr) graph.Expr { return graph.If(foreignGuard, 2, 1) })},
+		{"guards of two models", []string{"another model"}, func(m *graph.Model, z graph.Expr) string {
+			m.If(graph.And(foreignGuard, graph.Greater(z, 0)), func() { m.Factor(z) }, nil)
+			return lineAbove()
+		}},
+		{"guards of two models, own first", []string{"guard of another model"}, func(m *graph.Model, z graph.Expr) string {
+			m.If(graph.Or(graph.Greater(z, 0), foreignGuard), func() { m.Factor(z) }, nil)
+			return lineAbove()
+		}},
+
+		{"number NaN", []string{"NaN", "not finite"}, func(m *graph.Model, z graph.Expr) string {
+			_ = graph.Mul(z, nan)
+			return lineAbove()
+		}},
+		{"number infinite", []string{"Inf", "not finite"}, func(m *graph.Model, z graph.Expr) string {
+			m.Factor(graph.Add(z, inf))
+			return lineAbove()
+		}},
+
+		{"guard on a product", []string{"guard 0", "z·", "not affine"}, func(m *graph.Model, z graph.Expr) string {
+			w := m.Sample("w", graph.Normal(0, 1))
+			_ = graph.Greater(graph.Mul(z, w), 0)
+			return lineAbove()
+		}},
+		{"guard on a square, the second guard", []string{"guard 1", "square(z)", "not affine"}, func(m *graph.Model, z graph.Expr) string {
+			_ = graph.Greater(z, 0)
+			_ = graph.Less(graph.Square(z), 1)
+			return lineAbove()
+		}},
+		{"guard on exp of an untransformed latent", []string{"exp(z)", "not affine"}, func(m *graph.Model, z graph.Expr) string {
+			_ = graph.Greater(graph.Exp(z), 1)
+			return lineAbove()
+		}},
+		{"guard coefficient from a branch", []string{"not affine", "depends on a branch"}, func(m *graph.Model, z graph.Expr) string {
+			b := graph.If(graph.Greater(z, 0), 1, 2)
+			_ = graph.Greater(graph.Mul(b, z), 1)
+			return lineAbove()
+		}},
+		{"guard threshold from a branch", []string{"not affine", "depends on a branch"}, func(m *graph.Model, z graph.Expr) string {
+			b := graph.If(graph.Greater(z, 0), 1, 2)
+			_ = graph.Greater(z, b)
+			return lineAbove()
+		}},
+		{"guard on two transformed latents", []string{"not affine", "transformed latent"}, func(m *graph.Model, z graph.Expr) string {
+			x, y := m.Sample("x", graph.Gamma(1, 1)), m.Sample("y", graph.Gamma(1, 1))
+			_ = graph.Greater(x, y)
+			return lineAbove()
+		}},
+		{"guard on a transformed latent and another", []string{"not affine", "transformed latent"}, func(m *graph.Model, z graph.Expr) string {
+			x := m.Sample("x", graph.Uniform(-1, 1))
+			_ = graph.Greater(graph.Add(x, z), 0)
+			return lineAbove()
+		}},
+		{"guard on a function of a transformed latent", []string{"not affine", "transformed latent"}, func(m *graph.Model, z graph.Expr) string {
+			x := m.Sample("x", graph.Beta(1, 1))
+			_ = graph.Greater(graph.Square(x), 0.5)
+			return lineAbove()
+		}},
+		{"inside a block", []string{"outside the support of Poisson"}, func(m *graph.Model, z graph.Expr) (at string) {
+			m.If(graph.Greater(z, 0), nil, func() {
+				m.Observe("y", graph.Poisson(1), -1)
+				at = lineAbove()
+			})
+			return at
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := graph.NewModel()
+			z := m.Sample("z", graph.Normal(0, 1))
+			require.NoError(t, m.Err())
+			at := c.build(m, z)
+			first := m.Err()
+			require.Error(t, first)
+			require.Contains(t, first.Error(), "graph: errors_test.go:")
+			for _, s := range c.says {
+				require.Contains(t, first.Error(), s)
+			}
+			require.Contains(t, first.Error(), at)
+
+			m.Observe("later", graph.Poisson(1), -7) // the first error is kept
+			m.Sample("z", graph.Normal(0, -1))
+			require.Equal(t, first, m.Err())
+			d, err := m.Compile()
+			require.Nil(t, d)
+			require.Equal(t, first, err)
+		})
+	}
+}
+
+func TestNoLatents(t *testing.T) {
+	m := graph.NewModel()
+	m.Observe("y", graph.Normal(0, 1), 1)
+	_, err := m.Compile()
+	require.ErrorContains(t, err, "no latents")
+}
+
+func TestWithDataErrors(t *testing.T) {
+	m := graph.NewModel()
+	z := m.Sample("z", graph.Normal(0, 1))
+	m.Observe("k", graph.Poisson(graph.Exp(z)), 1)
+	m.Observe("k", graph.Binomial(3, graph.Sigmoid(z)), 1)
+	at := lineAbove()
+	d := mustCompile(t, m)
+	for name, c := range map[string]struct {
+		data map[string][]float64
+		says []string
+	}{
+		"too few":           {map[string][]float64{"k": {1}}, []string{`"k"`, "1 values for 2 observations"}},
+		"none":              {map[string][]float64{"k": {}}, []string{`"k"`, "0 values for 2 observations"}},
+		"too many":          {map[string][]float64{"k": {1, 1, 1}}, []string{`"k"`, "3 values for 2 observations"}},
+		"unknown":           {map[string][]float64{"x": {1}}, []string{`"x"`, "1 values for 0 observations"}},
+		"unknown and empty": {map[string][]float64{"x": nil}, []string{`"x"`}},
+		"a latent":          {map[string][]float64{"z": {1}}, []string{`"z"`}},
+		"outside support":   {map[string][]float64{"k": {4, 4}}, []string{at, `"k" number 1`, "outside the support of Binomial"}},
+		"not whole":         {map[string][]float64{"k": {0.5, 1}}, []string{`"k" number 0`, "outside the support of Poisson"}},
+		"NaN":               {map[string][]float64{"k": {1, math.NaN()}}, []string{`"k" number 1`, "not finite"}},
+	} {
+		_, err := d.WithData(c.data)
+		require.Error(t, err, name)
+		for _, s := range c.says {
+			require.ErrorContains(t, err, s, name)
+		}
+	}
+	require.Equal(t, []float64{1, 1}, d.Data(), "a failed WithData has changed the data")
+}
+
+func TestWrongSizes(t *testing.T) {
+	m := graph.NewModel()
+	m.Factor(graph.If(graph.Greater(m.Sample("z", graph.Normal(0, 1)), 0), 1, 2))
+	d := mustCompile(t, m)
+	_, err := d.LogProbAt([]float64{1, 2}, d.Arrangement().Signs([]float64{1}))
+	require.ErrorContains(t, err, "2 coordinates")
+	_, err = d.Executor(0, graph.Want{Out: true})
+	require.ErrorContains(t, err, "batch of 0")
+	other := graph.NewModel()
+	other.Sample("z", graph.Normal(0, 1))
+	e := mustCompile(t, other)
+	_, err = d.AtRegion(e.Arrangement().Signs([]float64{1}), 1)
+	require.ErrorContains(t, err, "0 signs for 1")
+	_, err = d.ExecutorOf(e.Program, 1, graph.Want{Out: true})
+	require.ErrorContains(t, err, "another model")
+}

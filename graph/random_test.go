@@ -1,0 +1,3 @@
+package graph_test
+
+import _ "pgregory.net/rapid"
