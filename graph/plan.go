@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"gorgonia.org/gorgonia"
@@ -237,6 +238,9 @@ func (p *planner) step(n *planNode, i int) []step {
 		n.val = mat{p.arena.take(n.rows * p.cols), n.rows, p.cols}
 		n.owned = true
 	}
+	if a, ok := n.k.(accumulate); ok {
+		n.k, n.in = a.settle(n)
+	}
 	s := step{k: n.k, out: n.val}
 	for _, k := range n.in {
 		s.in = append(s.in, p.wide(k))
@@ -289,6 +293,7 @@ func (a *arena) give(v []float64) {
 type accumulate struct {
 	noDiff
 	parts []part
+	base  []float64 // what a row starts from; nil for 0
 }
 
 // A part is one summand of accumulate.
@@ -331,8 +336,45 @@ func (n *planNode) inner() bool { return n.uses == 1 && !n.static }
 
 func (k accumulate) outRows([]int) int { panic("graph: accumulate is made by the plan") }
 
+// settle replaces gates on gradients that are the same in each run by scaled
+// signs: g where the sign is 1 is g·sign, and where it is 0, g − g·sign.
+func (k accumulate) settle(n *planNode) (accumulate, []*planNode) {
+	out := accumulate{base: make([]float64, n.rows)}
+	var in []*planNode
+	at := 0
+	for _, pt := range k.parts {
+		if pt.gate == nil {
+			out.parts, in = append(out.parts, pt), append(in, n.in[at])
+			at++
+			continue
+		}
+		sign, g := n.in[at], n.in[at+1]
+		at += 2
+		if !g.static || slices.ContainsFunc(g.val.v, func(x float64) bool { return math.IsInf(x, 0) || math.IsNaN(x) }) {
+			out.parts, in = append(out.parts, pt), append(in, sign, g)
+			continue
+		}
+		coef := slices.Clone(g.val.v)
+		if !pt.gate.On {
+			for r := range coef {
+				out.base[pt.row(r)] += coef[r]
+				coef[r] = -coef[r]
+			}
+		}
+		out.parts, in = append(out.parts, part{to: pt.to, coef: makeCoefs(coef)}), append(in, sign)
+	}
+	if !slices.ContainsFunc(out.base, func(x float64) bool { return x != 0 }) {
+		out.base = nil
+	}
+	return out, in
+}
+
 func (k accumulate) eval(out mat, in []mat) {
-	clear(out.v)
+	if k.base == nil {
+		clear(out.v)
+	} else {
+		spreadColumns(out, k.base)
+	}
 	for j := range k.parts {
 		pt := &k.parts[j]
 		if pt.gate != nil {
@@ -377,6 +419,14 @@ func (pt *part) addGated(out, s, g mat) {
 	for r, i := range pt.to.Idx {
 		pt.gate.addTo(out.v[int(i)*n:][:n], s.v[r*n:], g.v[r*n:])
 	}
+}
+
+// row is where row r of the part goes.
+func (pt *part) row(r int) int {
+	if pt.to == nil {
+		return r
+	}
+	return int(pt.to.Idx[r])
 }
 
 // run reports whether the part goes to neighbouring rows, and the first one.
