@@ -145,6 +145,18 @@ func (c coefs) at(row int) float64 {
 	return c[row]
 }
 
+// times is the product row by row; nil is 1.
+func (c coefs) times(d coefs) coefs {
+	if d == nil {
+		return c
+	}
+	out := make(coefs, max(len(c), len(d)))
+	for r := range out {
+		out[r] = c.at(r) * d.at(r)
+	}
+	return out
+}
+
 // lin is C + Σ_j Coef[j] ⊙ in[j].
 type lin struct {
 	C    coefs
@@ -237,9 +249,10 @@ type sel struct{}
 
 func (sel) outRows(in []int) int { return in[1] }
 func (sel) eval(out mat, in []mat) {
-	s, a, b := in[0].v[:len(out.v)], in[1].v[:len(out.v)], in[2].v[:len(out.v)]
-	for i := range out.v {
-		out.v[i] = pick(s[i], a[i], b[i])
+	o := out.v
+	s, a, b := in[0].v[:len(o)], in[1].v[:len(o)], in[2].v[:len(o)]
+	for i := range o {
+		o[i] = pick(s[i], a[i], b[i])
 	}
 }
 
@@ -310,9 +323,9 @@ func (k table) eval(out mat, in []mat) {
 func lookup(out []float64, in []mat, from int, t []float64) {
 	switch len(in) {
 	case 1:
-		s := in[0].v[from:][:len(out)]
+		s, t0, t1 := in[0].v[from:][:len(out)], t[0], t[1]
 		for i := range out {
-			out[i] = pick(s[i], t[1], t[0])
+			out[i] = pick(s[i], t1, t0)
 		}
 	case 2:
 		s0, s1 := in[0].v[from:][:len(out)], in[1].v[from:][:len(out)]
@@ -436,9 +449,10 @@ type plus struct{ noDiff }
 
 func (plus) outRows(in []int) int { return in[0] }
 func (plus) eval(out mat, in []mat) {
-	x, y := in[0].v[:len(out.v)], in[1].v[:len(out.v)]
-	for i := range out.v {
-		out.v[i] = x[i] + y[i]
+	o := out.v
+	x, y := in[0].v[:len(o)], in[1].v[:len(o)]
+	for i := range o {
+		o[i] = x[i] + y[i]
 	}
 }
 

@@ -7,19 +7,20 @@ type unary struct{ F function }
 
 func (k unary) outRows(in []int) int { return in[0] }
 func (k unary) eval(out mat, in []mat) {
-	x := in[0].v[:len(out.v)]
+	o := out.v
+	x := in[0].v[:len(o)]
 	switch k.F {
 	case fnSquare:
 		for i, x := range x {
-			out.v[i] = x * x
+			o[i] = x * x
 		}
 	case fnExp:
 		for i, x := range x {
-			out.v[i] = math.Exp(x)
+			o[i] = math.Exp(x)
 		}
 	default:
 		for i, x := range x {
-			out.v[i] = unaryValue(k.F, x)
+			o[i] = unaryValue(k.F, x)
 		}
 	}
 }
@@ -56,9 +57,10 @@ type slopeSquare struct{ noDiff }
 
 func (slopeSquare) outRows(in []int) int { return in[0] }
 func (slopeSquare) eval(out mat, in []mat) {
-	g, x := in[0].v[:len(out.v)], in[1].v[:len(out.v)]
+	o := out.v
+	g, x := in[0].v[:len(o)], in[1].v[:len(o)]
 	for i, g := range g {
-		out.v[i] = gated(g, 2*x[i])
+		o[i] = gated(g, 2*x[i])
 	}
 }
 
@@ -67,9 +69,10 @@ type times2 struct{ noDiff }
 
 func (times2) outRows(in []int) int { return in[0] }
 func (times2) eval(out mat, in []mat) {
-	g, x := in[0].v[:len(out.v)], in[1].v[:len(out.v)]
+	o := out.v
+	g, x := in[0].v[:len(o)], in[1].v[:len(o)]
 	for i, g := range g {
-		out.v[i] = gated(g, x[i])
+		o[i] = gated(g, x[i])
 	}
 }
 
@@ -86,15 +89,16 @@ type binary struct{ F function }
 
 func (k binary) outRows(in []int) int { return in[0] }
 func (k binary) eval(out mat, in []mat) {
-	a, b := in[0].v[:len(out.v)], in[1].v[:len(out.v)]
+	o := out.v
+	a, b := in[0].v[:len(o)], in[1].v[:len(o)]
 	if k.F == fnMul {
 		for i, a := range a {
-			out.v[i] = a * b[i]
+			o[i] = a * b[i]
 		}
 		return
 	}
 	for i, a := range a {
-		out.v[i] = binaryValue(k.F, a, b[i])
+		o[i] = binaryValue(k.F, a, b[i])
 	}
 }
 func (k binary) diff(j int, _ diffArgs) (kernel, []operandRef) {

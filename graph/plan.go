@@ -119,14 +119,29 @@ func (p *planner) visit(n *gorgonia.Node) (*planNode, error) {
 		k.uses++
 	}
 	p.nodes[n] = pn
+	if pn.static {
+		pn.evaluate()
+	}
 	p.order = append(p.order, pn)
 	return pn, nil
 }
 
-// fuse turns gathers of neighbouring rows into views, and sums of scattered
-// gradients into one accumulation.
+// evaluate computes a static node.
+func (n *planNode) evaluate() {
+	n.val = mat{make([]float64, n.rows), n.rows, 1}
+	in := make([]mat, len(n.in))
+	for j, k := range n.in {
+		in[j] = k.val
+	}
+	n.k.eval(n.val, in)
+}
+
+// fuse turns gathers of neighbouring rows into views, products with constant
+// gradients into scalings, and sums of scattered gradients into one
+// accumulation.
 func (p *planner) fuse(roots []*planNode) {
 	for _, n := range p.order {
+		n.scaleByConstant()
 		if g, ok := n.k.(gather); ok && !n.static && !n.in[0].static {
 			if first, ok := g.Idx.run(); ok {
 				n.k, n.view = nil, first
@@ -150,6 +165,27 @@ func (p *planner) fuse(roots []*planNode) {
 		n.k, n.in = a, in
 	}
 	p.prune(roots)
+}
+
+// scaleByConstant simplifies a derivative kernel whose upstream gradient is the
+// same in each run. It must not be 0 (which would stop NaN) or infinite.
+func (n *planNode) scaleByConstant() {
+	if n.static || len(n.in) != 2 || !n.in[0].static {
+		return
+	}
+	c := slices.Clone(n.in[0].val.v)
+	for r, g := range c {
+		if g == 0 || math.IsInf(g, 0) || math.IsNaN(g) {
+			return
+		}
+		if _, ok := n.k.(slopeSquare); ok {
+			c[r] = 2 * g
+		}
+	}
+	switch n.k.(type) {
+	case slopeSquare, times2:
+		n.k, n.in = scale{makeCoefs(c)}, n.in[1:]
+	}
 }
 
 // prune counts uses anew and drops nodes without any.
@@ -226,12 +262,6 @@ func (p *planner) step(n *planNode, i int) []step {
 		return nil
 	}
 	if n.static {
-		n.val = mat{make([]float64, n.rows), n.rows, 1}
-		in := make([]mat, len(n.in))
-		for j, k := range n.in {
-			in[j] = k.val
-		}
-		n.k.eval(n.val, in)
 		return nil
 	}
 	if n.val.v == nil {
@@ -319,8 +349,12 @@ func (k *accumulate) add(x *planNode, in *[]*planNode) {
 	if s, ok := x.k.(scatter); ok && x.inner() {
 		pt.to, x = &s, x.in[0]
 	}
-	if s, ok := x.k.(scale); ok && x.inner() {
-		pt.coef, x = s.Coef, x.in[0]
+	for { // scaling costs nothing here, so even one that others use is done again
+		s, ok := x.k.(scale)
+		if !ok || x.static {
+			break
+		}
+		pt.coef, x = s.Coef.times(pt.coef), x.in[0]
 	}
 	if g, ok := x.k.(gate); ok && x.inner() && pt.coef == nil {
 		pt.gate = &g
