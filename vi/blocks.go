@@ -10,18 +10,29 @@ import (
 	"github.com/facetvi/facet/graph"
 )
 
-// Samples are drawn and evaluated in blocks of fixed size, each with a random
-// stream of its own, and block results are summed in order. So the seed alone
-// fixes a result, whatever the number of processors.
+// Samples are drawn and evaluated in blocks, each with a random stream of its
+// own, and block results are summed in order. So the seed alone fixes a result,
+// whatever the number of processors.
 
-// blockSize is the number of samples in a block: enough for kernels to run at
-// full speed, few enough for a block's values to stay in the cache.
-const blockSize = 32
+// A split is how n samples are cut into blocks of the given size, of which the
+// last may be shorter.
+type split struct{ n, size int }
 
-func numBlocks(n int) int { return (n + blockSize - 1) / blockSize }
+// splitOf cuts samples of dim latents: into blocks long enough for kernels to
+// run at full speed, few enough numbers for a block to stay in the cache, and
+// enough blocks to share among processors.
+func splitOf(samples, dim int) split {
+	size := 128
+	for size > 16 && (samples < 4*size || dim*size > 1<<16) {
+		size /= 2
+	}
+	return split{samples, size}
+}
 
-// widthOf is the number of samples in block b of n samples.
-func widthOf(n, b int) int { return min(blockSize, n-b*blockSize) }
+func (s split) blocks() int { return (s.n + s.size - 1) / s.size }
+
+// width is the number of samples in block b.
+func (s split) width(b int) int { return min(s.size, s.n-b*s.size) }
 
 // stream is the random stream of a block.
 func stream(seed uint64, block int) *rand.PCG {

@@ -38,12 +38,13 @@ func ELBO(d *graph.Density, q MeanField, samples int, seed uint64) (Estimate, er
 
 // logProbs is log r at samples of q.
 func logProbs(d *graph.Density, q MeanField, samples int, seed uint64) ([]float64, error) {
-	n := numBlocks(samples)
+	cut := splitOf(samples, d.Dim())
+	n := cut.blocks()
 	out := make([]float64, samples)
 	s := q.Scale(nil)
 	execs := make([]map[int]*graph.Executor, workers(n))
 	err := pool(n, func(w, b int) error {
-		width := widthOf(samples, b)
+		width := cut.width(b)
 		if execs[w] == nil {
 			execs[w] = map[int]*graph.Executor{}
 		}
@@ -59,7 +60,7 @@ func logProbs(d *graph.Density, q MeanField, samples int, seed uint64) ([]float6
 		if err := x.Run(); err != nil {
 			return err
 		}
-		copy(out[b*blockSize:], x.Out)
+		copy(out[b*cut.size:], x.Out)
 		return nil
 	})
 	return out, err

@@ -11,11 +11,11 @@ import (
 // without allocating.
 type gradienter struct {
 	d       *graph.Density
-	samples int
+	split
 	mu, s   []float64
 	slope   []float64 // ds/dρ
 	workers []*blockWorkers
-	blocks  []*block
+	state   []*block
 	procs   int
 	g       []float64 // θ's gradient, interleaved
 	work    func(w, b int) error
@@ -37,22 +37,22 @@ type block struct {
 func newGradienter(d *graph.Density, e Estimator, samples int, seed uint64) (*gradienter, error) {
 	dim := d.Dim()
 	g := &gradienter{
-		d: d, samples: samples, mu: make([]float64, dim), s: make([]float64, dim), slope: make([]float64, dim),
+		d: d, split: splitOf(samples, dim), mu: make([]float64, dim), s: make([]float64, dim), slope: make([]float64, dim),
 		g: make([]float64, 2*dim), procs: runtime.GOMAXPROCS(0),
 	}
-	for b := range numBlocks(samples) {
+	for b := range g.split.blocks() {
 		pcg := stream(seed, b)
-		g.blocks = append(g.blocks, &block{pcg, rand.New(pcg), make([]float64, dim), make([]float64, dim)})
+		g.state = append(g.state, &block{pcg, rand.New(pcg), make([]float64, dim), make([]float64, dim)})
 	}
-	for range workers(len(g.blocks)) {
-		w := &blockWorkers{eps: make([]float64, dim*min(blockSize, samples))}
+	for range workers(len(g.state)) {
+		w := &blockWorkers{eps: make([]float64, dim*min(g.size, samples))}
 		var err error
-		if samples >= blockSize {
-			if w.full, err = e.bind(d, blockSize); err != nil {
+		if samples >= g.size {
+			if w.full, err = e.bind(d, g.size); err != nil {
 				return nil, err
 			}
 		}
-		if rest := samples % blockSize; rest > 0 {
+		if rest := samples % g.size; rest > 0 {
 			if w.rest, err = e.bind(d, rest); err != nil {
 				return nil, err
 			}
@@ -80,21 +80,21 @@ func (g *gradienter) estimate(q MeanField) ([]float64, error) {
 	}
 	var err error
 	if len(g.workers) == 1 {
-		for b := range g.blocks {
+		for b := range g.state {
 			if e := g.block(0, b); e != nil && err == nil {
 				err = e
 			}
 		}
 	} else {
-		err = pool(len(g.blocks), g.work)
+		err = pool(len(g.state), g.work)
 	}
 	if err != nil {
 		return nil, err
 	}
-	inv := 1 / float64(g.samples)
+	inv := 1 / float64(g.n)
 	for i := range g.mu {
 		m, s := 0.0, 0.0
-		for _, b := range g.blocks {
+		for _, b := range g.state {
 			m += b.gMu[i]
 			s += b.gScale[i]
 		}
@@ -106,9 +106,9 @@ func (g *gradienter) estimate(q MeanField) ([]float64, error) {
 
 // block computes block b on goroutine w.
 func (g *gradienter) block(w, b int) error {
-	bw, bl := g.workers[w], g.blocks[b]
-	n, wk := widthOf(g.samples, b), bw.full
-	if n < blockSize {
+	bw, bl := g.workers[w], g.state[b]
+	n, wk := g.width(b), bw.full
+	if n < g.size {
 		wk = bw.rest
 	}
 	clear(bl.gMu)
