@@ -51,7 +51,12 @@ func (j *Jumps) Bind(d *graph.Density, n int, s Settings) (*Batch, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	ex, err := d.ExecutorOf(j.prog, n, graph.Want{Out: true, Grad: true})
+	// Planes with one coordinate need the sum of their jumps over the samples only.
+	want := graph.Want{OutSum: true, Grad: true}
+	if s.Guards > 0 || len(j.points) > 0 {
+		want = graph.Want{Out: true, Grad: true}
+	}
+	ex, err := d.ExecutorOf(j.prog, n, want)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +78,7 @@ func (j *Jumps) Bind(d *graph.Density, n int, s Settings) (*Batch, error) {
 }
 
 // Samples is the executor whose Z and Signs hold the samples. After Run its Grad
-// is the gradient of log r there, and its Out the jumps, planes × N.
+// is the gradient of log r there.
 func (b *Batch) Samples() *graph.Executor { return b.ex }
 
 // Locate moves the hyperplanes to the coordinates of ε for the family's
@@ -251,16 +256,13 @@ func (b *Batch) AddGradient(gMu, gScale []float64) {
 		if !p.live {
 			continue
 		}
+		if b.ex.OutSum != nil {
+			p.addAxis(b.ex.OutSum[l], gMu, gScale)
+			continue
+		}
 		delta := b.ex.Out[l*n : l*n+n]
 		if b.factor != nil {
-			f := b.factor[l*n : l*n+n]
-			for i, x := range f {
-				if x == 0 {
-					delta[i] = 0
-				} else {
-					delta[i] *= x
-				}
-			}
+			subsample(delta, b.factor[l*n:l*n+n])
 		}
 		if !p.axis {
 			b.addDense(l, b.j.first[l], delta, gMu, gScale)
@@ -270,10 +272,28 @@ func (b *Batch) AddGradient(gMu, gScale []float64) {
 		for _, d := range delta {
 			sum += d
 		}
-		g := p.w * p.coef * sum
-		gMu[p.latent] += g
-		gScale[p.latent] += g * p.t
+		p.addAxis(sum, gMu, gScale)
 	}
+}
+
+// subsample multiplies jumps by factors; where a factor is 0 the jump does not
+// count, whatever it is.
+func subsample(delta, factor []float64) {
+	for i, f := range factor {
+		if f == 0 {
+			delta[i] = 0
+		} else {
+			delta[i] *= f
+		}
+	}
+}
+
+// addAxis adds the gradient of a plane with one coordinate, all of whose points
+// have one ε.
+func (p *plane) addAxis(jumps float64, gMu, gScale []float64) {
+	g := p.w * p.coef * jumps
+	gMu[p.latent] += g
+	gScale[p.latent] += g * p.t
 }
 
 func (b *Batch) addDense(l, first int, delta, gMu, gScale []float64) {

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -123,6 +124,23 @@ func (l rowList) run() (first int, ok bool) {
 	return int(l[0]), true
 }
 
+// of is the list of the rows l of rows.
+func (l rowList) of(rows rowList) rowList {
+	out := make(rowList, len(l))
+	for i, r := range l {
+		out[i] = rows[r]
+	}
+	return out
+}
+
+// shift adds by to every row number, in place, and returns the list.
+func (l rowList) shift(by int) rowList {
+	for i := range l {
+		l[i] += int32(by)
+	}
+	return l
+}
+
 // coefs are numbers for the rows of an operand: one for all rows, or one each.
 type coefs []float64
 
@@ -143,6 +161,18 @@ func (c coefs) at(row int) float64 {
 		return c[0]
 	}
 	return c[row]
+}
+
+// of are the numbers of the given rows.
+func (c coefs) of(rows rowList) coefs {
+	if len(c) == 1 {
+		return c
+	}
+	out := make(coefs, len(rows))
+	for i, r := range rows {
+		out[i] = c[r]
+	}
+	return out
 }
 
 // times is the product row by row; nil is 1.
@@ -417,15 +447,68 @@ func (k spread) eval(out mat, in []mat) {
 	addRows(out, k.Src, in[0], k.Owner, k.W)
 }
 
+// sumReduce is reduce summed over the samples: a result of one column.
+type sumReduce struct {
+	noDiff
+	r    reduce
+	rows []rowList   // the rows of each operand that enter
+	sums [][]float64 // and their sums
+}
+
+func newSumReduce(r reduce) sumReduce {
+	k := sumReduce{r: r}
+	for j, src := range r.Src {
+		rows := slices.Clone(src)
+		slices.Sort(rows)
+		k.rows = append(k.rows, slices.Compact(rows))
+		k.sums = append(k.sums, make([]float64, r.K[j]))
+	}
+	return k
+}
+
+func (k sumReduce) outRows([]int) int { return k.r.Rows }
+func (k sumReduce) eval(out mat, in []mat) {
+	n := in[0].cols
+	for r := range out.v {
+		out.v[r] = k.r.C.at(r) * float64(n)
+	}
+	for j, x := range in {
+		sums := mat{k.sums[j], len(k.sums[j]), 1}
+		for _, r := range k.rows[j] {
+			sums.v[r] = sumOf(x.v[int(r)*n:][:n])
+		}
+		addRows(out, k.r.Owner[j], sums, k.r.Src[j], k.r.W[j])
+	}
+}
+
+// sumRows is the sum of each row over the samples: a result of one column.
+type sumRows struct{ noDiff }
+
+func (sumRows) outRows(in []int) int { return in[0] }
+func (sumRows) eval(out mat, in []mat) {
+	n := in[0].cols
+	for r := range out.v {
+		out.v[r] = sumOf(in[0].v[r*n:][:n])
+	}
+}
+
+func sumOf(v []float64) float64 {
+	if len(v) >= longRow {
+		return floats.Sum(v)
+	}
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return sum
+}
+
 // total is the sum of all numbers of a matrix: a scalar.
 type total struct{}
 
 func (total) outRows([]int) int { return 1 }
 func (total) eval(out mat, in []mat) {
-	out.v[0] = 0
-	for _, v := range in[0].v {
-		out.v[0] += v
-	}
+	out.v[0] = sumOf(in[0].v)
 }
 func (total) diff(_ int, x diffArgs) (kernel, []operandRef) {
 	return fill{Rows: x.rows[0]}, []operandRef{refGrad, 0}

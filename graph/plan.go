@@ -50,21 +50,28 @@ type planner struct {
 	arena arena
 }
 
-// newPlan makes a plan for batches of cols samples that computes the wanted
-// nodes, which may be nil, into out, in the same order; in gives the values of
-// the inputs.
-func newPlan(cols int, in map[*gorgonia.Node]mat, want []*gorgonia.Node, out []mat) (*plan, error) {
+// A result is a node that a plan computes, and where to. A nil node is 0. The
+// output is as wide as the batch, or one column for the sums over the samples.
+type result struct {
+	node *gorgonia.Node
+	out  mat
+	sum  bool
+}
+
+// newPlan makes a plan for batches of cols samples; in gives the values of the
+// inputs.
+func newPlan(cols int, in map[*gorgonia.Node]mat, results []result) (*plan, error) {
 	p := &planner{cols: cols, nodes: map[*gorgonia.Node]*planNode{}}
 	for n, v := range in {
 		p.nodes[n] = &planNode{rows: v.rows, static: v.cols == 1 && n.Shape()[1] == 1, val: v}
 	}
 	var roots []*planNode
-	for _, n := range want {
-		if n == nil {
+	for _, w := range results {
+		if w.node == nil {
 			roots = append(roots, nil)
 			continue
 		}
-		r, err := p.visit(n)
+		r, err := p.visit(w.node)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +79,12 @@ func newPlan(cols int, in map[*gorgonia.Node]mat, want []*gorgonia.Node, out []m
 		roots = append(roots, r)
 	}
 	p.fuse(roots)
-	return p.bind(roots, out), nil
+	for i, w := range results {
+		if r := roots[i]; w.sum && r != nil && !r.static {
+			roots[i] = p.sumRoot(r)
+		}
+	}
+	return p.bind(roots, results), nil
 }
 
 // visit adds n and what it needs, operands first.
@@ -142,6 +154,7 @@ func (n *planNode) evaluate() {
 func (p *planner) fuse(roots []*planNode) {
 	for _, n := range p.order {
 		n.scaleByConstant()
+		n.foldReduce()
 		if g, ok := n.k.(gather); ok && !n.static && !n.in[0].static {
 			if first, ok := g.Idx.run(); ok {
 				n.k, n.view = nil, first
@@ -167,9 +180,13 @@ func (p *planner) fuse(roots []*planNode) {
 	p.prune(roots)
 }
 
-// scaleByConstant simplifies a derivative kernel whose upstream gradient is the
-// same in each run. It must not be 0 (which would stop NaN) or infinite.
+// scaleByConstant simplifies a product whose first factor, an upstream gradient
+// or observations, is the same in each run. It must not be 0 (which would stop
+// NaN) or infinite.
 func (n *planNode) scaleByConstant() {
+	if b, ok := n.k.(binary); ok && b.F == fnMul && len(n.in) == 2 && n.in[1].static {
+		n.in = []*planNode{n.in[1], n.in[0]}
+	}
 	if n.static || len(n.in) != 2 || !n.in[0].static {
 		return
 	}
@@ -182,10 +199,63 @@ func (n *planNode) scaleByConstant() {
 			c[r] = 2 * g
 		}
 	}
-	switch n.k.(type) {
+	switch k := n.k.(type) {
 	case slopeSquare, times2:
 		n.k, n.in = scale{makeCoefs(c)}, n.in[1:]
+	case binary:
+		if k.F == fnMul || k.F == fnMulData {
+			n.k, n.in = scale{makeCoefs(c)}, n.in[1:]
+		}
 	}
+}
+
+// foldReduce lets a reduce read through scalings and gathers.
+func (n *planNode) foldReduce() {
+	r, ok := n.k.(reduce)
+	if !ok || n.static {
+		return
+	}
+	folded := reduce{Rows: r.Rows, C: r.C}
+	in := slices.Clone(n.in)
+	for j, x := range in {
+		src, owner, w := r.Src[j], r.Owner[j], r.W[j]
+		for !x.static {
+			if k, ok := x.k.(binary); ok && k.F == fnMulData && x.in[0].static {
+				src, owner, w = dropZeros(src, owner, coefs(x.in[0].val.v).of(src).times(w))
+				x = x.in[1]
+				continue
+			}
+			if len(x.in) != 1 {
+				break
+			}
+			if k, ok := x.k.(gather); ok {
+				src = src.of(k.Idx)
+			} else if k, ok := x.k.(scale); ok {
+				w = k.Coef.of(src).times(w)
+			} else if x.k == nil {
+				src = src.of(firstRows(x.rows).shift(x.view))
+			} else {
+				break
+			}
+			x = x.in[0]
+		}
+		in[j] = x
+		folded.Src, folded.Owner, folded.W = append(folded.Src, src), append(folded.Owner, owner), append(folded.W, w)
+		folded.K = append(folded.K, x.rows)
+	}
+	n.k, n.in = folded, in
+}
+
+// dropZeros drops the entries of observations that are 0, which stop even NaN.
+func dropZeros(src, owner rowList, w coefs) (rowList, rowList, coefs) {
+	var s, o rowList
+	var c []float64
+	for e := range src {
+		if v := w.at(e); v != 0 {
+			s, o, c = append(s, src[e]), append(o, owner[e]), append(c, v)
+		}
+	}
+	return s, o, makeCoefs(c)
 }
 
 // prune counts uses anew and drops nodes without any.
@@ -212,8 +282,22 @@ func (p *planner) prune(roots []*planNode) {
 	p.order = live
 }
 
+// sumRoot makes the node of the sums of r over the samples. The sums of a reduce
+// are a reduce of sums, which is cheaper.
+func (p *planner) sumRoot(r *planNode) *planNode {
+	n := &planNode{rows: r.rows, in: r.in, uses: 1}
+	if k, ok := r.k.(reduce); ok && r.uses == 1 {
+		n.k = newSumReduce(k)
+		p.order[slices.Index(p.order, r)] = n
+		return n
+	}
+	n.k, n.in = sumRows{}, []*planNode{r}
+	p.order = append(p.order, n)
+	return n
+}
+
 // bind gives every node its memory and makes the steps.
-func (p *planner) bind(roots []*planNode, out []mat) *plan {
+func (p *planner) bind(roots []*planNode, results []result) *plan {
 	for i, n := range p.order {
 		for _, k := range n.in {
 			k.keep(i)
@@ -221,12 +305,11 @@ func (p *planner) bind(roots []*planNode, out []mat) *plan {
 	}
 	for i, r := range roots {
 		if r == nil {
-			clear(out[i].v)
 			continue
 		}
 		r.keep(len(p.order))
 		if !r.static && r.k != nil && r.val.v == nil {
-			r.val = out[i]
+			r.val = results[i].out
 		}
 	}
 	pl := &plan{}
@@ -234,14 +317,19 @@ func (p *planner) bind(roots []*planNode, out []mat) *plan {
 		pl.steps = append(pl.steps, p.step(n, i)...)
 	}
 	for i, r := range roots {
-		if r == nil || !r.static && len(r.val.v) > 0 && len(out[i].v) > 0 && &r.val.v[0] == &out[i].v[0] {
-			continue
+		out := results[i].out
+		switch {
+		case r == nil:
+			clear(out.v)
+		case r.static && results[i].sum:
+			for k, v := range r.val.v {
+				out.v[k] = v * float64(p.cols)
+			}
+		case r.static:
+			spreadColumns(out, r.val.v)
+		case len(out.v) > 0 && &r.val.v[0] != &out.v[0]:
+			pl.steps = append(pl.steps, step{gather{Idx: firstRows(r.rows)}, out, []mat{r.val}})
 		}
-		if r.static {
-			spreadColumns(out[i], r.val.v)
-			continue
-		}
-		pl.steps = append(pl.steps, step{gather{Idx: firstRows(r.rows)}, out[i], []mat{r.val}})
 	}
 	return pl
 }

@@ -74,6 +74,8 @@ type Executor struct {
 	// Out holds the program's outputs (of a density log r, one row) and Grad the
 	// gradient of log r, latents × N; each nil if it was not asked for.
 	Out, Grad []float64
+	// OutSum holds the sums of Out over the samples, if they were asked for.
+	OutSum []float64
 
 	run func() error
 }
@@ -84,7 +86,7 @@ func (x *Executor) Run() error { return x.run() }
 
 // Want says what an Executor computes, and how.
 type Want struct {
-	Out, Grad bool
+	Out, OutSum, Grad bool
 	// Tape runs the graph on Gorgonia's TapeMachine instead of the plan: an
 	// oracle for tests, a hundred times slower.
 	Tape bool
@@ -100,6 +102,9 @@ func (p *Program) executor(n int, w Want, data []float64) (*Executor, error) {
 	}
 	if w.Out {
 		x.Out = make([]float64, len(p.outs)*n)
+	}
+	if w.OutSum {
+		x.OutSum = make([]float64, len(p.outs))
 	}
 	if w.Grad {
 		x.Grad = make([]float64, p.sz.latents*n)
@@ -120,15 +125,17 @@ func (p *Program) bindPlan(x *Executor, data []float64) error {
 	for _, c := range p.g.consts {
 		in[c.node] = mat{c.value, len(c.value), 1}
 	}
-	var want []*gorgonia.Node
-	var out []mat
+	var results []result
 	if x.Out != nil {
-		want, out = append(want, p.g.Out), append(out, mat{x.Out, len(p.outs), x.N})
+		results = append(results, result{p.g.Out, mat{x.Out, len(p.outs), x.N}, false})
+	}
+	if x.OutSum != nil {
+		results = append(results, result{p.g.Out, mat{x.OutSum, len(p.outs), 1}, true})
 	}
 	if x.Grad != nil {
-		want, out = append(want, p.g.Grad), append(out, mat{x.Grad, p.sz.latents, x.N})
+		results = append(results, result{p.g.Grad, mat{x.Grad, p.sz.latents, x.N}, false})
 	}
-	pl, err := newPlan(x.N, in, want, out)
+	pl, err := newPlan(x.N, in, results)
 	if err != nil {
 		return err
 	}
@@ -164,7 +171,7 @@ func (p *Program) bindTape(x *Executor, data []float64) error {
 	}
 	inputs := g.inputs(x, data)
 	var out, grad gorgonia.Value
-	if x.Out != nil {
+	if x.Out != nil || x.OutSum != nil {
 		gorgonia.Read(g.Out, &out)
 	}
 	if x.Grad != nil && g.Grad != nil {
@@ -182,7 +189,14 @@ func (p *Program) bindTape(x *Executor, data []float64) error {
 		if err := machine.RunAll(); err != nil {
 			return fmt.Errorf("graph: TapeMachine: %w", err)
 		}
-		copyWide(x.Out, out, len(p.outs), x.N)
+		if x.Out != nil {
+			copyWide(x.Out, out, len(p.outs), x.N)
+		}
+		if x.OutSum != nil {
+			wide := mat{make([]float64, len(p.outs)*x.N), len(p.outs), x.N}
+			copyWide(wide.v, out, len(p.outs), x.N)
+			sumRows{}.eval(mat{x.OutSum, len(p.outs), 1}, []mat{wide})
+		}
 		copyWide(x.Grad, grad, p.sz.latents, x.N)
 		return nil
 	}

@@ -77,6 +77,10 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 	if err := s.Start.check(d); err != nil {
 		return nil, fmt.Errorf("vi: Settings.Start: %w", err)
 	}
+	if a := s.Optimizer; a != nil && a.M != nil && (len(a.M) != 2*d.Dim() || len(a.V) != 2*d.Dim()) {
+		return nil, fmt.Errorf("vi: Settings.Optimizer is of another fit: it has %d and %d running means for %d parameters",
+			len(a.M), len(a.V), 2*d.Dim())
+	}
 	f, err := newFitter(d, s)
 	if err != nil {
 		return nil, fmt.Errorf("vi: %w", err)

@@ -1,0 +1,223 @@
+package vi
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/boundary"
+	"github.com/facetvi/facet/examples/models"
+	"github.com/facetvi/facet/graph"
+)
+
+// A fit of 10000 steps ends at the best ELBO that is known, −292.4179, but for
+// the noise of the last steps.
+func TestFitTextmsg(t *testing.T) {
+	spec, d := paperSpec(t, "textmsg")
+	start := FromTheta(spec.ThetaInit)
+	p, err := Fit(context.Background(), d, Settings{Samples: 16, Steps: 10000, StepSize: 0.01, Seed: *seed, Start: &start})
+	require.NoError(t, err)
+	elbo := spec.Oracle.ELBO(p.Q.Theta())
+	t.Logf("ELBO %v", elbo)
+	require.Greater(t, elbo, -292.6)
+	require.Less(t, elbo, -292.4178)
+	e, err := p.ELBO(100000, *seed)
+	require.NoError(t, err)
+	require.Less(t, math.Abs(e.Mean-elbo), 5*e.SE)
+}
+
+// The proposition's fit ends at the optimum of its closed form, and the biased
+// one does not: it stays at the prior.
+func TestFitProposition(t *testing.T) {
+	spec, d := paperSpec(t, "proposition")
+	theta, best, err := models.Optimum(spec.Oracle, spec.ThetaInit)
+	require.NoError(t, err)
+	end := func(e Estimator) *Posterior {
+		start := FromTheta(spec.ThetaInit)
+		p, err := Fit(context.Background(), d, Settings{Estimator: e, Samples: 64, Steps: 4000, Seed: *seed, Start: &start})
+		require.NoError(t, err)
+		p, err = Fit(context.Background(), d, Settings{Estimator: e, Samples: 64, Steps: 4000, Seed: *seed + 1, Start: &p.Q, StepSize: 0.001})
+		require.NoError(t, err)
+		return p
+	}
+	for _, e := range []Estimator{Boundary{}, SingleGuard()} {
+		p := end(e)
+		require.InDeltaSlice(t, theta, p.Q.Theta(), 0.03, e.Name())
+		require.InDelta(t, best, spec.Oracle.ELBO(p.Q.Theta()), 1e-3, e.Name())
+	}
+	biased := end(Reparam{}).Q
+	require.InDelta(t, 0, biased.Mu[0], 0.03)
+	require.Less(t, spec.Oracle.ELBO(biased.Theta()), best-1)
+}
+
+// Two halves of a fit, joined by Start and Optimizer, take the steps that the
+// optimiser alone would take.
+func TestFitContinues(t *testing.T) {
+	_, d := paperSpec(t, "textmsg")
+	var gradients [][]float64
+	s := Settings{Steps: 30, Seed: 3, StepSize: 0.02, OnStep: func(s Step) error {
+		gradients = append(gradients, append([]float64(nil), s.Gradient...))
+		return nil
+	}}
+	first, err := Fit(context.Background(), d, s)
+	require.NoError(t, err)
+	require.Equal(t, 30, first.Steps)
+	require.Equal(t, 30, first.Optimizer.T)
+	s.Seed, s.Start, s.Optimizer, s.StepSize = 4, &first.Q, first.Optimizer, 99 // ignored beside Optimizer
+	saved, q := first.Optimizer.Clone(), first.Q.Clone()
+	second, err := Fit(context.Background(), d, s)
+	require.NoError(t, err)
+	require.Equal(t, 60, second.Optimizer.T)
+	require.Equal(t, 0.02, second.Optimizer.StepSize)
+	require.Equal(t, saved, first.Optimizer, "the caller's optimiser is not touched")
+	require.Equal(t, q, first.Q)
+
+	adam, theta := &Adam{StepSize: 0.02}, PriorStart(d).Theta()
+	for _, g := range gradients {
+		adam.Step(theta, g)
+	}
+	require.Equal(t, theta, second.Q.Theta())
+	require.Equal(t, adam, second.Optimizer)
+}
+
+func TestFitDefaults(t *testing.T) {
+	_, d := paperSpec(t, "proposition")
+	start := PriorStart(d)
+	s := Settings{Estimator: Boundary{}, Samples: 16, Steps: 10000, StepSize: 0.01, Start: &start}
+	want, err := Fit(context.Background(), d, s)
+	require.NoError(t, err)
+	got, err := Fit(context.Background(), d, Settings{})
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
+
+// What OnStep sees is the state after each step.
+func TestFitOnStep(t *testing.T) {
+	_, d := paperSpec(t, "textmsg")
+	stop := errors.New("far enough")
+	var last MeanField
+	steps := 0
+	p, err := Fit(context.Background(), d, Settings{Steps: 100, OnStep: func(s Step) error {
+		steps++
+		require.Equal(t, steps, s.T)
+		require.Len(t, s.Gradient, 2*d.Dim())
+		last = s.Q.Clone()
+		if s.T == 7 {
+			return stop
+		}
+		return nil
+	}})
+	require.ErrorIs(t, err, stop)
+	require.ErrorContains(t, err, "step 7")
+	require.Equal(t, 7, p.Steps)
+	require.Equal(t, last, p.Q)
+	want, err := Fit(context.Background(), d, Settings{Steps: 7})
+	require.NoError(t, err)
+	require.Equal(t, want.Q, p.Q)
+	require.Equal(t, want.Optimizer, p.Optimizer)
+}
+
+func TestFitCancelled(t *testing.T) {
+	_, d := paperSpec(t, "textmsg")
+	cause := errors.New("enough of it")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	p, err := Fit(ctx, d, Settings{Steps: 100, OnStep: func(s Step) error {
+		if s.T == 5 {
+			cancel(cause)
+		}
+		return nil
+	}})
+	require.ErrorIs(t, err, cause)
+	require.Equal(t, 5, p.Steps)
+	want, err := Fit(context.Background(), d, Settings{Steps: 5})
+	require.NoError(t, err)
+	require.Equal(t, want.Q, p.Q)
+
+	p, err = Fit(ctx, d, Settings{Steps: 100})
+	require.ErrorIs(t, err, cause)
+	require.Zero(t, p.Steps)
+	require.Equal(t, PriorStart(d), p.Q)
+
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	_, err = Fit(ctx, d, Settings{})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// A gradient that is not finite names the step, the latents, and the line of
+// the program, and leaves the last good state.
+func TestFitNotFinite(t *testing.T) {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(4, 1))
+	m.Sample("bystander", graph.Normal(0, 1))
+	m.Factor(graph.Mul(-0.5, graph.Log(x))) // not on line 1
+	m.Factor(graph.Mul(-3, x))              // pulls x below 0
+	d := mustCompile(t, m)
+	start := NewMeanField([]float64{4, 0}, []float64{0.1, 1})
+	var last MeanField
+	p, err := Fit(context.Background(), d, Settings{Start: &start, StepSize: 0.1, OnStep: func(s Step) error {
+		last = s.Q.Clone()
+		for _, g := range s.Gradient {
+			require.False(t, math.IsNaN(g) || math.IsInf(g, 0))
+		}
+		return nil
+	}})
+	require.Error(t, err)
+	require.ErrorContains(t, err, "not finite for x")
+	require.NotContains(t, err.Error(), "bystander")
+	require.Regexp(t, `^vi: step \d+: .*factor \(fit_test\.go:\d+\)`, err.Error())
+	require.Equal(t, last, p.Q)
+	require.Greater(t, p.Steps, 5)
+	require.Equal(t, p.Steps, p.Optimizer.T)
+	for _, x := range append(p.Q.Theta(), p.Optimizer.M...) {
+		require.True(t, finite(x))
+	}
+}
+
+func TestSettingsErrors(t *testing.T) {
+	spec, d := paperSpec(t, "proposition")
+	for name, s := range map[string]Settings{
+		"samples":         {Samples: -1},
+		"steps":           {Steps: -1},
+		"step size":       {StepSize: -0.1},
+		"NaN":             {StepSize: math.NaN()},
+		"infinite":        {StepSize: math.Inf(1)},
+		"start too long":  {Start: &MeanField{make([]float64, 2), make([]float64, 2)}},
+		"start ragged":    {Start: &MeanField{make([]float64, 1), make([]float64, 2)}},
+		"start NaN":       {Start: &MeanField{[]float64{math.NaN()}, []float64{0}}},
+		"no scale":        {Start: &MeanField{[]float64{0}, []float64{math.Inf(-1)}}},
+		"infinite scale":  {Start: &MeanField{[]float64{0}, []float64{math.Inf(1)}}},
+		"guards":          {Estimator: Boundary{boundary.Settings{Guards: -1}}},
+		"method":          {Estimator: Boundary{boundary.Settings{Method: 7}}},
+		"subsampling":     {Estimator: Boundary{boundary.Settings{By: 7}}},
+		"optimizer state": {Optimizer: &Adam{T: 3, M: make([]float64, 9), V: make([]float64, 9)}},
+	} {
+		s.Steps = max(s.Steps, min(s.Steps, 3))
+		p, err := Fit(context.Background(), d, s)
+		require.Error(t, err, name)
+		require.Nil(t, p, name)
+	}
+	q := FromTheta(spec.ThetaInit)
+	for _, s := range []GradientSettings{{Draws: 1}, {Draws: -1}, {Samples: -1}} {
+		_, err := Gradient(d, q, Boundary{}, s)
+		require.Error(t, err)
+	}
+	_, err := Gradient(d, MeanField{}, Boundary{}, GradientSettings{})
+	require.Error(t, err)
+	_, err = Gradient(d, q, Boundary{boundary.Settings{Guards: -1}}, GradientSettings{})
+	require.Error(t, err)
+	_, err = ELBO(d, q, 1, 0)
+	require.Error(t, err)
+	_, err = ELBO(d, MeanField{}, 10, 0)
+	require.Error(t, err)
+	_, err = EstimatorNamed("magic")
+	require.ErrorContains(t, err, "boundary_single")
+	for _, name := range []string{"score", "reparam", "boundary", "boundary_single"} {
+		e, err := EstimatorNamed(name)
+		require.NoError(t, err)
+		require.Equal(t, name, e.Name())
+	}
+}

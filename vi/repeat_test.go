@@ -1,0 +1,113 @@
+package vi
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/boundary"
+	"github.com/facetvi/facet/graph"
+)
+
+// results are all that vi computes with n samples.
+type results struct {
+	gradients []GradientStats
+	elbo      Estimate
+	q         []MeanField
+	moments   [][]float64
+}
+
+func compute(t *testing.T, d *graph.Density, q MeanField, n int, seed uint64) results {
+	t.Helper()
+	var r results
+	for _, e := range []Estimator{Boundary{}, Boundary{boundary.Settings{Guards: 2, By: boundary.ByWeight}}, Reparam{}, Score{}} {
+		s, err := Gradient(d, q, e, GradientSettings{Draws: 20, Samples: n, Seed: seed})
+		require.NoError(t, err)
+		r.gradients = append(r.gradients, bits(s))
+		p, err := Fit(context.Background(), d, Settings{Estimator: e, Samples: n, Steps: 5, Seed: seed, Start: &q})
+		require.NoError(t, err)
+		r.q, r.moments = append(r.q, p.Q), append(r.moments, p.Optimizer.M, p.Optimizer.V)
+	}
+	var err error
+	r.elbo, err = ELBO(d, q, max(n, 2), seed)
+	require.NoError(t, err)
+	return r
+}
+
+// One seed gives one result, to the last bit, on any number of processors.
+func TestProcessorsChangeNothing(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	model, dense := newDense(4, 6, 2)
+	spec, textmsg := paperSpec(t, "textmsg")
+	for _, c := range []struct {
+		name string
+		d    *graph.Density
+		q    MeanField
+	}{{"dense", mustCompile(t, model.model()), dense}, {"textmsg", textmsg, FromTheta(spec.ThetaInit)}} {
+		for _, n := range []int{1, 16, 33, 100, 1000} {
+			t.Run(fmt.Sprintf("%s %d", c.name, n), func(t *testing.T) {
+				runtime.GOMAXPROCS(1)
+				want := compute(t, c.d, c.q, n, 7)
+				for _, procs := range []int{1, 2, 4} {
+					runtime.GOMAXPROCS(procs)
+					require.Equal(t, want, compute(t, c.d, c.q, n, 7), "%d processors", procs)
+				}
+				other := compute(t, c.d, c.q, n, 8)
+				require.NotEqual(t, want.elbo, other.elbo)
+				for i := range want.q {
+					require.NotEqual(t, want.gradients[i], other.gradients[i])
+					require.NotEqual(t, want.q[i], other.q[i])
+				}
+			})
+		}
+	}
+}
+
+// Blocks of samples have streams of their own: no draw of one is in another.
+func TestStreamsDiffer(t *testing.T) {
+	seen := map[float64]bool{}
+	for seed := range uint64(3) {
+		for b := range 40 {
+			pcg := stream(seed, b)
+			for range 20 {
+				x := float64(pcg.Uint64())
+				require.False(t, seen[x])
+				seen[x] = true
+			}
+		}
+	}
+}
+
+// After the first steps a fit allocates nothing.
+func TestStepDoesNotAllocate(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for _, name := range []string{"proposition", "textmsg", "temperature", "influenza"} {
+		spec, d := paperSpec(t, name)
+		start := FromTheta(spec.ThetaInit)
+		for _, n := range []int{1, 16, 33} {
+			for _, e := range []Estimator{Boundary{}, SingleGuard(), Reparam{}, Score{}} {
+				const window, windows = 20, 5
+				var before, after runtime.MemStats
+				least := ^uint64(0) // of the windows: the runtime itself may allocate in one
+				s := Settings{Estimator: e, Samples: n, Steps: window * (windows + 1), Seed: 1, Start: &start}
+				s.OnStep = func(step Step) error {
+					if step.T%window != 0 {
+						return nil
+					}
+					runtime.ReadMemStats(&after)
+					if step.T > window {
+						least = min(least, after.Mallocs-before.Mallocs)
+					}
+					before = after
+					return nil
+				}
+				_, err := Fit(context.Background(), d, s)
+				require.NoError(t, err)
+				require.Zero(t, least, "%s, %s, %d samples", name, e.Name(), n)
+			}
+		}
+	}
+}
