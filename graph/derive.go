@@ -2,6 +2,9 @@ package graph
 
 import (
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 
 	"github.com/facetvi/facet/regions"
 )
@@ -87,7 +90,7 @@ func (v *Derivation) Compile(outs []Expr) (*Program, error) {
 	}
 	rows := make([]output, len(outs))
 	for i, o := range outs {
-		rows[i] = v.d.st.factor(v.d.st.total(0, []term{{o.in(v.d.m), 1}}))
+		rows[i] = v.d.st.linearise(v.d.st.factor(v.d.st.total(0, []term{{o.in(v.d.m), 1}})))
 	}
 	return newProgram(v.d.st, rows, v.d.of, v.sz)
 }
@@ -115,6 +118,69 @@ func (s *store) factor(o output) output {
 		}
 	}
 	return s.total(o.c, sum)
+}
+
+// linearise replaces sums Σ c_i·(L + s_i)² with Σ c_i = 0 by what is left of
+// them, Σ c_i·(2·L·s_i + s_i²), where L is what depends on the samples and s_i
+// are numbers and step functions: the jump of a normal log density whose mean
+// jumps is linear.
+func (s *store) linearise(o output) output {
+	type square struct{ term, step term }
+	groups := map[nodeID][]square{}
+	var rest []term
+	for _, t := range o.terms {
+		l, step, ok := s.splitSquare(t.atom)
+		if !ok {
+			rest = append(rest, t)
+			continue
+		}
+		groups[l] = append(groups[l], square{t, step})
+	}
+	for _, l := range slices.Sorted(maps.Keys(groups)) {
+		sum, size := 0.0, 0.0
+		for _, q := range groups[l] {
+			sum += q.term.coef
+			size += math.Abs(q.term.coef)
+		}
+		for _, q := range groups[l] {
+			if math.Abs(sum) > 1e-15*size {
+				rest = append(rest, q.term)
+				continue
+			}
+			c, step := q.term.coef, q.step
+			rest = append(rest, term{s.mul(step.atom, l), 2 * c * step.coef}, term{s.unary(fnSquare, step.atom), c})
+		}
+	}
+	return s.total(o.c, rest)
+}
+
+// splitSquare writes (L + s)² or (−L + s)² as L and the step function ±s. The
+// sign makes the first coefficient of L positive.
+func (s *store) splitSquare(id nodeID) (l nodeID, step term, ok bool) {
+	if !s.isUnary(id, fnSquare) {
+		return 0, term{}, false
+	}
+	v, terms := s.parts(s.nodes[id].a)
+	var smooth, steps []term
+	for _, t := range terms {
+		if s.nodes[t.atom].steps {
+			steps = append(steps, t)
+		} else {
+			smooth = append(smooth, t)
+		}
+	}
+	if len(smooth) == 0 {
+		return 0, term{}, false
+	}
+	sign := 1.0
+	if smooth[0].coef < 0 {
+		sign = -1
+		smooth = slices.Clone(smooth)
+		for i := range smooth {
+			smooth[i].coef = -smooth[i].coef
+		}
+	}
+	return s.lin(0, smooth), term{s.lin(v, steps), sign}, true
 }
 
 // ExecutorOf returns an executor of a program derived from this density, or
