@@ -96,8 +96,12 @@ func unaryValue(f function, x float64) float64 {
 	panic("graph: not a unary function: " + f.String())
 }
 
-// unarySlope is f′(x), given also y = f(x).
+// unarySlope is f′(x), given also y = f(x). Where f is NaN, so is its slope: 1/x
+// would let a fit wander on below 0, where log is none.
 func unarySlope(f function, x, y float64) float64 {
+	if math.IsNaN(y) {
+		return y
+	}
 	switch f {
 	case fnExp:
 		return y

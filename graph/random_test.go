@@ -96,11 +96,13 @@ func (g *generator) program() program {
 	}
 	for range 1 + g.pick(4) {
 		c := cond{coef: make([]float64, g.latent), c: g.number()}
-		c.coef[0] = 1
 		for i := range c.coef {
 			if g.plain[i] && g.pick(2) == 0 {
 				c.coef[i] = float64(1 + g.pick(7) - 3)
 			}
+		}
+		if len(p.conds) == 0 {
+			c.coef[0] = 1 // at least one comparison compares something
 		}
 		if g.distinct(p.conds, c) {
 			p.conds = append(p.conds, c)
@@ -200,7 +202,9 @@ var operations = map[string]struct {
 	"add":  {2, func(a ...graph.Expr) graph.Expr { return graph.Add(a[0], a[1]) }, func(a ...float64) float64 { return a[0] + a[1] }},
 	"sub":  {2, func(a ...graph.Expr) graph.Expr { return graph.Sub(a[0], a[1]) }, func(a ...float64) float64 { return a[0] - a[1] }},
 	"sum3": {3, func(a ...graph.Expr) graph.Expr { return graph.Sum(a...) }, func(a ...float64) float64 { return a[0] + a[1] + a[2] }},
-	"affine": {2, func(a ...graph.Expr) graph.Expr { return graph.Sub(graph.Mul(3, a[0]), graph.Add(graph.Div(a[1], -4), 1)) },
+	"affine": {2, func(a ...graph.Expr) graph.Expr {
+		return graph.Sub(graph.Mul(3, a[0]), graph.Add(graph.Div(a[1], -4), 1))
+	},
 		func(a ...float64) float64 { return 3*a[0] + a[1]/4 - 1 }},
 	"mul": {2, func(a ...graph.Expr) graph.Expr { return graph.Mul(a[0], a[1]) }, func(a ...float64) float64 { return a[0] * a[1] }},
 	"div": {2, func(a ...graph.Expr) graph.Expr { return graph.Div(a[0], graph.Add(graph.Square(a[1]), 1)) },
@@ -209,7 +213,9 @@ var operations = map[string]struct {
 		func(a ...float64) float64 { return -2 / (3 * (a[0]*a[0] + 1)) }},
 	"divexp": {2, func(a ...graph.Expr) graph.Expr { return graph.Div(a[0], graph.Mul(2, graph.Exp(graph.Tanh(a[1])))) },
 		func(a ...float64) float64 { return a[0] / (2 * math.Exp(math.Tanh(a[1]))) }},
-	"pow": {2, func(a ...graph.Expr) graph.Expr { return graph.Pow(graph.Add(graph.Softplus(a[0]), 0.1), graph.Tanh(a[1])) },
+	"pow": {2, func(a ...graph.Expr) graph.Expr {
+		return graph.Pow(graph.Add(graph.Softplus(a[0]), 0.1), graph.Tanh(a[1]))
+	},
 		func(a ...float64) float64 {
 			return math.Pow(math.Max(a[0], 0)+math.Log1p(math.Exp(-math.Abs(a[0])))+0.1, math.Tanh(a[1]))
 		}},

@@ -61,9 +61,9 @@ func (p *Posterior) meanSD(i int) (mean, sd float64) {
 	x, w := make([]float64, nodes), make([]float64, nodes)
 	quad.Hermite{}.FixedLocations(x, w, math.Inf(-1), math.Inf(1))
 	v := make([]float64, nodes)
-	for k := range x { // ∫ f(x) e^{−x²} dx, with the weights' e^{x²} taken back
+	for k := range x { // ∫ f(x) e^{−x²} dx, over √π
 		v[k] = p.Density.ConstrainOne(i, mu+math.Sqrt2*s*x[k])
-		w[k] *= math.Exp(-x[k]*x[k]) / math.Sqrt(math.Pi)
+		w[k] /= math.Sqrt(math.Pi)
 		mean += w[k] * v[k]
 	}
 	for k := range v {

@@ -1,0 +1,132 @@
+// Estimators compares gradient estimators on one of the paper's models at its
+// initial θ: their variance and their time.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/facetvi/facet/examples/models"
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi"
+)
+
+// names are the estimators in the order of the table.
+var names = []string{"score", "reparam", "boundary", "boundary_single"}
+
+// comparison is what -json prints. θ is (μ_0, ρ_0, μ_1, …).
+type comparison struct {
+	Model      string           `json:"model"`
+	Theta      []float64        `json:"theta"`
+	ELBO       float64          `json:"elbo"`
+	ELBOSE     float64          `json:"elbo_se"`
+	Estimators map[string]stats `json:"estimators"`
+}
+
+type stats struct {
+	Mean      []float64 `json:"mean"`
+	SE        []float64 `json:"se"`
+	AvgVar    float64   `json:"avg_var"`
+	NormVar   float64   `json:"norm_var"`
+	USPerDraw float64   `json:"us_per_draw"`
+}
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+func run(args []string, out, errOut io.Writer) int {
+	flags := flag.NewFlagSet("estimators", flag.ContinueOnError)
+	flags.SetOutput(errOut)
+	model := flags.String("model", "temperature", "proposition, temperature, textmsg or influenza")
+	draws := flags.Int("draws", 10000, "gradient draws of each estimator, of one sample each")
+	seed := flags.Uint64("seed", 1, "seed")
+	asJSON := flags.Bool("json", false, "print JSON")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	spec, err := models.ByName(*model)
+	if err == nil && *draws < 2 {
+		err = fmt.Errorf("-draws %d: a variance needs 2", *draws)
+	}
+	if err != nil {
+		fmt.Fprintln(errOut, "estimators:", err)
+		return 2
+	}
+	c, err := compare(spec, *draws, *seed)
+	if err != nil {
+		fmt.Fprintln(errOut, "estimators:", err)
+		return 1
+	}
+	if *asJSON {
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", " ")
+		if err := enc.Encode(c); err != nil {
+			fmt.Fprintln(errOut, "estimators:", err)
+			return 1
+		}
+		return 0
+	}
+	c.print(out, spec, *draws)
+	return 0
+}
+
+func compare(spec models.Spec, draws int, seed uint64) (*comparison, error) {
+	d, err := compile(spec)
+	if err != nil {
+		return nil, err
+	}
+	q := vi.FromTheta(spec.ThetaInit)
+	elbo, err := vi.ELBO(d, q, draws, seed)
+	if err != nil {
+		return nil, err
+	}
+	c := &comparison{
+		Model: spec.Name, Theta: spec.ThetaInit, ELBO: elbo.Mean, ELBOSE: elbo.SE,
+		Estimators: map[string]stats{},
+	}
+	for _, name := range names {
+		e, err := vi.EstimatorNamed(name)
+		if err != nil {
+			return nil, err
+		}
+		g, err := vi.Gradient(d, q, e, vi.GradientSettings{Draws: draws, Seed: seed})
+		if err != nil {
+			return nil, err
+		}
+		c.Estimators[name] = stats{g.Mean, g.SE, g.AvgVar, g.NormVar, float64(g.PerDraw.Nanoseconds()) / 1000}
+	}
+	return c, nil
+}
+
+// compile makes sure that θ and the density have the latents in the same order.
+func compile(spec models.Spec) (*graph.Density, error) {
+	d, err := spec.Model().Compile()
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Equal(d.Latents(), spec.Latents) {
+		return nil, errors.New("the model's latents are not in the order of θ")
+	}
+	return d, nil
+}
+
+func (c *comparison) print(out io.Writer, spec models.Spec, draws int) {
+	fmt.Fprintf(out, "%s at its initial θ: ELBO %.8g ± %.2g (exactly %.8g)\n\n",
+		c.Model, c.ELBO, c.ELBOSE, spec.Oracle.ELBO(spec.ThetaInit))
+	fmt.Fprintln(out, "estimator          Avg(V(·))  of score's    V(‖·‖₂)  of score's  µs a draw  unbiased")
+	score := c.Estimators["score"]
+	for _, name := range names {
+		s := c.Estimators[name]
+		unbiased := "yes"
+		if name == "reparam" {
+			unbiased = "NO: this model has guards"
+		}
+		fmt.Fprintf(out, "%-15s  %11.4g  %10.2g  %9.4g  %10.2g  %9.2f  %s\n",
+			name, s.AvgVar, s.AvgVar/score.AvgVar, s.NormVar, s.NormVar/score.NormVar, s.USPerDraw, unbiased)
+	}
+	fmt.Fprintf(out, "\nA draw is a gradient from one sample; %d draws. boundary uses all guards, boundary_single one at random.\n", draws)
+}
