@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"strings"
@@ -70,7 +71,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		fmt.Fprintln(errOut, err)
 		return 1
 	}
-	fit, err := vi.Fit(ctx, density, vi.Settings{Steps: *steps, Seed: *seed})
+	fit, err := fitBest(ctx, density, *steps, *seed)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(errOut, err)
 		return 1
@@ -80,6 +81,36 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// fitBest fits from starts all over the prior, and goes on with the best: a
+// rate that never changes is a local optimum of this model.
+func fitBest(ctx context.Context, density *graph.Density, steps int, seed uint64) (*vi.Posterior, error) {
+	const starts = 10
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var best *vi.Posterior
+	bestELBO := math.Inf(-1)
+	for range starts {
+		start := vi.PriorStart(density)
+		sd := start.Scale(nil)
+		for i := range start.Mu {
+			start.Mu[i] += sd[i] * rng.NormFloat64()
+			sd[i] *= 0.3
+		}
+		start = vi.NewMeanField(start.Mu, sd)
+		fit, err := vi.Fit(ctx, density, vi.Settings{Start: &start, Steps: max(1, steps/starts), Seed: seed})
+		if err != nil {
+			return fit, err
+		}
+		elbo, err := fit.ELBO(1000, seed)
+		if err != nil {
+			return fit, err
+		}
+		if best == nil || elbo.Mean > bestELBO {
+			best, bestELBO = fit, elbo.Mean
+		}
+	}
+	return vi.Fit(ctx, density, vi.Settings{Start: &best.Q, Optimizer: best.Optimizer, Steps: steps, Seed: seed + 1})
 }
 
 func report(out io.Writer, fit *vi.Posterior, before []graph.Guard) error {

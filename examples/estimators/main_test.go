@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/examples/models"
+)
+
+// The JSON has every field, and the boundary estimators agree with the exact
+// gradient within 5 standard errors.
+func TestJSON(t *testing.T) {
+	for _, spec := range models.All() {
+		t.Run(spec.Name, func(t *testing.T) {
+			var out, errOut bytes.Buffer
+			require.Zero(t, run([]string{"-model", spec.Name, "-draws", "4000", "-seed", "3", "-json"}, &out, &errOut), errOut.String())
+			var c comparison
+			dec := json.NewDecoder(&out)
+			dec.DisallowUnknownFields()
+			require.NoError(t, dec.Decode(&c))
+			require.Equal(t, spec.Name, c.Model)
+			require.Equal(t, spec.ThetaInit, c.Theta)
+			require.InDelta(t, spec.Oracle.ELBO(c.Theta), c.ELBO, 5*c.ELBOSE)
+			require.Len(t, c.Estimators, len(names))
+			rep, bou := spec.Oracle.Gradient(c.Theta)
+			for _, name := range names {
+				s := c.Estimators[name]
+				require.Len(t, s.Mean, len(c.Theta), name)
+				require.Positive(t, s.AvgVar, name)
+				require.Positive(t, s.NormVar, name)
+				require.Positive(t, s.USPerDraw, name)
+				want := func(i int) float64 { return rep[i] + bou[i] }
+				if name == "reparam" {
+					want = func(i int) float64 { return rep[i] }
+				}
+				if name == "score" || name == "boundary_single" {
+					continue // too noisy at this number of draws; tested in package vi
+				}
+				for i := range s.Mean {
+					require.LessOrEqual(t, math.Abs(s.Mean[i]-want(i)), 5*s.SE[i]+1e-9*math.Abs(want(i)), "%s, component %d", name, i)
+				}
+			}
+		})
+	}
+}
+
+func TestTable(t *testing.T) {
+	var out, errOut bytes.Buffer
+	require.Zero(t, run([]string{"-model", "textmsg", "-draws", "100"}, &out, &errOut))
+	for _, name := range names {
+		require.Contains(t, out.String(), "\n"+name+" ")
+	}
+}
+
+func TestBadFlags(t *testing.T) {
+	for _, args := range [][]string{{"-model", "weather"}, {"-draws", "1"}, {"-seed", "-1"}, {"-nonsense"}} {
+		var out, errOut bytes.Buffer
+		require.Equal(t, 2, run(args, &out, &errOut), "%v", args)
+		require.Empty(t, out.String())
+	}
+	var out, errOut bytes.Buffer
+	run([]string{"-model", "weather"}, &out, &errOut)
+	require.Equal(t, "estimators: models: no model \"weather\"; there are proposition, temperature, textmsg, influenza\n", errOut.String())
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRun(t *testing.T) {
+	var out, errOut bytes.Buffer
+	require.Zero(t, run(context.Background(), []string{"-steps", "3000"}, &out, &errOut), errOut.String())
+	for _, want := range []string{"20 of 21 states as they were", "after 3000 steps"} {
+		require.Contains(t, out.String(), want)
+	}
+	require.Empty(t, errOut.String())
+}
+
+// Interrupted, the program reports what it has.
+func TestInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, errOut bytes.Buffer
+	require.Zero(t, run(ctx, nil, &out, &errOut), errOut.String())
+	require.Contains(t, out.String(), "after 0 steps")
+}
+
+func TestBadFlags(t *testing.T) {
+	for _, args := range [][]string{{"-steps", "0"}, {"-steps", "x"}, {"-nonsense"}} {
+		var out, errOut bytes.Buffer
+		require.Equal(t, 2, run(context.Background(), args, &out, &errOut), "%v", args)
+		require.Empty(t, out.String())
+		require.Contains(t, errOut.String(), "-")
+	}
+}
