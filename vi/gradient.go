@@ -10,7 +10,7 @@ import (
 // gradienter estimates ∇ELBO with a fixed number of samples, again and again,
 // without allocating.
 type gradienter struct {
-	d       *graph.Density
+	d *graph.Density
 	split
 	mu, s   []float64
 	slope   []float64 // ds/dρ
