@@ -26,9 +26,10 @@ const (
 
 // A cond is a Boolean formula over the signs of hyperplanes.
 type cond struct {
-	op   condOp
-	sign nodeID
-	kids []*cond
+	op    condOp
+	sign  nodeID
+	plane int // of the sign
+	kids  []*cond
 }
 
 var alwaysTrue = &cond{op: condTrue}
@@ -85,7 +86,7 @@ func (m *Model) halfSpace(h regions.Hyperplane) Guard {
 		return Guard{m: m}
 	}
 	m.guards = append(m.guards, GuardInfo{side, here()})
-	c := &cond{op: condSign, sign: m.st.leaf(kSign, side.Plane)}
+	c := &cond{op: condSign, sign: m.st.leaf(kSign, side.Plane), plane: side.Plane}
 	if !side.Positive {
 		c = &cond{op: condNot, kids: []*cond{c}}
 	}

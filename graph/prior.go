@@ -11,24 +11,24 @@ func (g Guard) Holds(s regions.Signs) bool {
 	if g.cond == nil {
 		return false
 	}
-	return g.m.holds(g.cond, s)
+	return g.cond.holds(s)
 }
 
-func (m *Model) holds(c *cond, s regions.Signs) bool {
+func (c *cond) holds(s regions.Signs) bool {
 	switch c.op {
 	case condSign:
-		return s.Positive(int(m.st.nodes[c.sign].a))
+		return s.Positive(c.plane)
 	case condNot:
-		return !m.holds(c.kids[0], s)
+		return !c.kids[0].holds(s)
 	case condAnd:
 		for _, k := range c.kids {
-			if !m.holds(k, s) {
+			if !k.holds(s) {
 				return false
 			}
 		}
 	case condOr:
 		for _, k := range c.kids {
-			if m.holds(k, s) {
+			if k.holds(s) {
 				return true
 			}
 		}
@@ -43,9 +43,9 @@ func (g Guard) Side() (regions.Side, bool) {
 	switch {
 	case g.cond == nil:
 	case g.cond.op == condSign:
-		return regions.Side{Plane: int(g.m.st.nodes[g.cond.sign].a), Positive: true}, true
+		return regions.Side{Plane: g.cond.plane, Positive: true}, true
 	case g.cond.op == condNot && g.cond.kids[0].op == condSign:
-		return regions.Side{Plane: int(g.m.st.nodes[g.cond.kids[0].sign].a)}, true
+		return regions.Side{Plane: g.cond.kids[0].plane}, true
 	}
 	return regions.Side{}, false
 }
