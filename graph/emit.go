@@ -202,10 +202,10 @@ func (e *Graph) affine(f *form) (*gorgonia.Node, error) {
 		n := &e.b.st.nodes[id]
 		for _, t := range n.terms {
 			at := e.b.at[t.atom]
-			switch formKind(at.form) {
-			case fPoint:
+			switch int(at.form) {
+			case int(fPoint):
 				at.row += k.Base[0]
-			case fAffine:
+			case int(fAffine):
 				at.row += k.Base[1]
 			}
 			k.Ref = append(k.Ref, at.row)
@@ -234,7 +234,7 @@ func (e *Graph) sparse(f *form) (*gorgonia.Node, error) {
 		size := int32(len(e.b.forms[arg].rows))
 		k := affine{C: make([]float64, len(f.rows)), From: []int32{0}, Base: [2]int32{size, size}}
 		for _, id := range f.rows {
-			for _, t := range e.b.st.nodes[id].terms {
+			for _, t := range e.b.terms(id) {
 				if at := e.b.at[t.atom]; int(at.form) == arg {
 					k.Ref = append(k.Ref, at.row)
 					k.Coef = append(k.Coef, t.coef)
@@ -263,7 +263,7 @@ func (e *Graph) outputs(outs []output) (*gorgonia.Node, error) {
 		c[o] = out.c
 		for _, t := range out.terms {
 			at := e.b.at[t.atom]
-			if formKind(at.form) == fConst {
+			if at.form == int32(fConst) {
 				c[o] += t.coef * e.b.st.nodes[t.atom].v
 				continue
 			}

@@ -253,3 +253,81 @@ func TestGraphIsGorgonias(t *testing.T) {
 	close12(t, want, firstNumber(got))
 	close12(t, wantNorm, firstNumber(gotNorm))
 }
+
+// Programs with more forms than a byte can count, each of which is a term.
+func TestManyForms(t *testing.T) {
+	first := []func(graph.Expr) graph.Expr{graph.Exp[graph.Expr], graph.Tanh[graph.Expr], graph.Softplus[graph.Expr]}
+	for shift := range len(first) + 1 { // so that every number falls on each of the kinds
+		m := graph.NewModel()
+		z := m.Sample("z", graph.Normal(0, 1))
+		v := 1.3
+		want := logNormalPDF(v, 0, 1)
+		for k, f := range first[:shift] {
+			m.Factor(f(z))
+			want += []float64{math.Exp(v), math.Tanh(v), math.Log1p(math.Exp(v))}[k]
+		}
+		x, u, g := z, v, graph.Greater(z, 0)
+		for range 300 {
+			x, u = graph.Add(graph.Sin(x), 0.5), math.Sin(u)+0.5
+			m.Factor(x)
+			m.Factor(graph.If(g, graph.Cos(x), 0))
+			want += u + math.Cos(u)
+		}
+		close12(t, want, logProb(t, mustCompile(t, m), v), "shift", shift)
+	}
+}
+
+// Sums of more terms than are unrolled, with few latents and with many.
+func TestLongSums(t *testing.T) {
+	for _, latents := range []int{1, 2, 3, 5, 9, 40} {
+		for _, terms := range []int{1, 11, 12, 13, 14, 60} {
+			for _, forms := range []int{1, 2} {
+				m := graph.NewModel()
+				var z []graph.Expr
+				sum := graph.Add(0, 0)
+				for i := range latents {
+					z = append(z, m.Sample(fmt.Sprint("z", i), graph.Normal(0, 1)))
+					sum = graph.Add(sum, graph.Mul(0.5+float64(i), z[i]))
+				}
+				for k := range terms {
+					x := graph.Add(z[k%latents], k)
+					if k%forms == 0 {
+						sum = graph.Add(sum, graph.Sin(x))
+					} else {
+						sum = graph.Add(sum, graph.Mul(2, graph.Tanh(x)))
+					}
+				}
+				m.Observe("y", graph.Normal(sum, 3), 1)
+				m.Factor(graph.Tanh(sum))
+				d := mustCompile(t, m)
+				want := func(z []float64) float64 {
+					prior, sum := 0.0, 0.0
+					for i, v := range z {
+						prior += logNormalPDF(v, 0, 1)
+						sum += (0.5 + float64(i)) * v
+					}
+					for k := range terms {
+						if x := z[k%latents] + float64(k); k%forms == 0 {
+							sum += math.Sin(x)
+						} else {
+							sum += 2 * math.Tanh(x)
+						}
+					}
+					return prior + logNormalPDF(1, sum, 3) + math.Tanh(sum)
+				}
+				at := make([]float64, latents)
+				for i := range at {
+					at[i] = 0.03*float64(i) - 0.2
+				}
+				what := fmt.Sprint(latents, " latents, ", terms, " terms of ", forms, " forms")
+				for machine, x := range both(t, d, at, d.Arrangement().Signs(at)) {
+					close12(t, want(at), x.Out[0], what, machine)
+					for i, g := range x.Grad {
+						slope, _ := partial(want, at, i)
+						closeTo(t, slope, g, 1e-6, what, machine, i)
+					}
+				}
+			}
+		}
+	}
+}

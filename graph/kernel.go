@@ -17,8 +17,8 @@ type mat struct {
 }
 
 // A kernel is the arithmetic of a Gorgonia operation of this package. Its
-// printed fields are its identity: two kernels that print alike are one, so
-// every field is a plain value.
+// fields are its identity: two kernels of one type with equal fields are one, so
+// every field is a number, a bool, or slices of them.
 //
 // eval fills out from in; all matrices have the columns of out. It never
 // allocates, panics, or keeps a reference. Derivative kernels give 0 wherever

@@ -2,10 +2,12 @@ package graph
 
 import (
 	"crypto/sha256"
+	bits "encoding/binary"
 	"errors"
 	"fmt"
 	"hash"
 	"hash/fnv"
+	"reflect"
 
 	"github.com/chewxy/hm"
 	"gorgonia.org/gorgonia"
@@ -33,8 +35,42 @@ func newOp(k kernel, rows []int, scalar, wrt []bool) *op {
 // sum makes the digest of everything that tells this operation from others.
 func (o *op) sum() {
 	h := sha256.New()
-	fmt.Fprintf(h, "%#v %v %v %v %d", o.k, o.rows, o.scalar, o.wrt, o.salt)
+	fmt.Fprintf(h, "%T %v %v %v %d", o.k, o.rows, o.scalar, o.wrt, o.salt)
+	writeFields(h, reflect.ValueOf(o.k))
 	h.Sum(o.digest[:0])
+}
+
+// writeFields writes every field of a kernel, so that none can be forgotten.
+func writeFields(h hash.Hash, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fmt.Fprintf(h, "|%d:", i)
+			writeFields(h, v.Field(i))
+		}
+	case reflect.Slice:
+		fmt.Fprintf(h, "%d,", v.Len())
+		switch v.Type().Elem().Kind() {
+		case reflect.Int32:
+			writeNumbers(h, v.Convert(reflect.TypeFor[[]int32]()).Interface())
+		case reflect.Float64:
+			writeNumbers(h, v.Convert(reflect.TypeFor[[]float64]()).Interface())
+		default:
+			for i := range v.Len() {
+				writeFields(h, v.Index(i))
+			}
+		}
+	default:
+		fmt.Fprintf(h, "%v,", v)
+	}
+}
+
+func writeNumbers(h hash.Hash, v any) {
+	b, err := bits.Append(nil, bits.LittleEndian, v)
+	if err != nil {
+		panic("graph: a kernel's field has no binary form: " + err.Error())
+	}
+	h.Write(b)
 }
 
 func (o *op) Arity() int { return len(o.rows) }
@@ -244,7 +280,9 @@ func applyOp(k kernel, operands gorgonia.Nodes, wrt []bool) (*gorgonia.Node, err
 	}
 	o := newOp(k, rows, scalar, wrt)
 	for ; o.salt < 8; o.salt++ {
-		o.sum()
+		if o.salt > 0 {
+			o.sum()
+		}
 		n, err := gorgonia.ApplyOp(o, operands...)
 		if err != nil {
 			return nil, fmt.Errorf("graph: %v: %w", o, err)

@@ -267,7 +267,7 @@ func (g *generator) expr(depth int) expr {
 type builder struct {
 	m    *graph.Model
 	p    program
-	u, z []graph.Expr // coordinates where plain, and values
+	z    []graph.Expr // the latents' values
 	loop int
 	obs  int
 }
