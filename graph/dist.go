@@ -25,6 +25,7 @@ type family struct {
 	name    string
 	params  []param
 	support support
+	zero    bool // 0 may be observed, though a latent is never 0
 	// logProb is the log density at x, inside the support.
 	logProb func(x Expr, p []Expr) Expr
 }
@@ -125,6 +126,9 @@ func (d Dist) check(x float64) error {
 	switch d.fam.support {
 	case onPositive:
 		ok, want = x > 0, "a number > 0"
+		if d.fam.zero {
+			ok, want = x >= 0, "a number ≥ 0"
+		}
 	case onUnit:
 		ok, want = x > 0 && x < 1, "a number strictly between 0 and 1"
 	case onInterval:

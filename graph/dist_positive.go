@@ -18,7 +18,7 @@ var logNormal = &family{
 func HalfNormal[A Value](scale A) Dist { return newDist(halfNormal, lift(scale)) }
 
 var halfNormal = &family{
-	name: "HalfNormal", params: []param{{"scale", positive}}, support: onPositive,
+	name: "HalfNormal", params: []param{{"scale", positive}}, support: onPositive, zero: true,
 	logProb: func(x Expr, p []Expr) Expr { return Add(normalLogProb(x, Expr{}, p[0]), math.Ln2) },
 }
 
@@ -26,7 +26,7 @@ var halfNormal = &family{
 func Exponential[A Value](rate A) Dist { return newDist(exponential, lift(rate)) }
 
 var exponential = &family{
-	name: "Exponential", params: []param{{"rate", positive}}, support: onPositive,
+	name: "Exponential", params: []param{{"rate", positive}}, support: onPositive, zero: true,
 	logProb: func(x Expr, p []Expr) Expr { return Sub(Log(p[0]), Mul(p[0], x)) },
 }
 

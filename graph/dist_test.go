@@ -429,3 +429,27 @@ func TestLatentPriorChain(t *testing.T) {
 		}
 	}
 }
+
+// An exponential or half-normal observation may be 0, as in gonum and SciPy.
+func TestObservedZero(t *testing.T) {
+	for name, c := range map[string]struct {
+		d    graph.Dist
+		want float64
+	}{
+		"Exponential": {graph.Exponential(2.5), math.Log(2.5)},
+		"HalfNormal":  {graph.HalfNormal(2), math.Ln2 + logNormalPDF(0, 0, 2)},
+	} {
+		m := graph.NewModel()
+		m.Sample("z", graph.Normal(0, 1))
+		m.Observe("x", c.d, 0)
+		d, err := m.Compile()
+		require.NoError(t, err, name)
+		got, err := d.LogProb([]float64{0.4})
+		require.NoError(t, err)
+		require.InDelta(t, c.want+logNormalPDF(0.4, 0, 1), got, 1e-12, name)
+	}
+	m := graph.NewModel()
+	m.Sample("z", graph.Normal(0, 1))
+	m.Observe("x", graph.Gamma(2, 1), 0)
+	require.Error(t, m.Err())
+}

@@ -195,7 +195,7 @@ func TestDOT(t *testing.T) {
 	for it := g.Nodes(); it.Next(); {
 		labels += it.Node().(*dotNode).label + "\n"
 	}
-	for _, want := range []string{"z (41, 1)", "signs (60, 1)", "data (21, 1)", "gather", "unary", "+ false", "table", "reduce"} {
+	for _, want := range []string{"z (41, 1)", "signs (60, 1)", "data (21, 1)", "gather", "square", "+ false", "table", "reduce"} {
 		require.Contains(t, labels, want)
 	}
 	require.Greater(t, g.Edges().Len(), g.Nodes().Len()/2)

@@ -215,7 +215,20 @@ func (o *op) Hashcode() uint32 {
 	return h.Sum32()
 }
 
-func (o *op) String() string { return kernelName(o.k) }
+// String is the kernel's name, with its function if it has one.
+func (o *op) String() string {
+	switch k := o.k.(type) {
+	case unary:
+		return k.F.String()
+	case binary:
+		return k.F.String()
+	case slope:
+		return "slope of " + k.F.String()
+	case slope2:
+		return "slope of " + k.F.String()
+	}
+	return kernelName(o.k)
+}
 
 // DiffWRT says which operands depend on the latents.
 func (o *op) DiffWRT(int) []bool { return o.wrt }

@@ -1,0 +1,109 @@
+package graph_test
+
+import (
+	"fmt"
+
+	"github.com/facetvi/facet/graph"
+)
+
+// A machine is either fine or worn, and worn machines make longer parts. The
+// guards wear > 1 and 2·wear < 2 have one zero set, and so are one hyperplane.
+func Example() {
+	m := graph.NewModel()
+	wear := m.Sample("wear", graph.Normal(0, 1))
+	worn := graph.Greater(wear, 1)
+	length := graph.If(worn, graph.Add(10, wear), 10)
+	m.Observe("length", graph.Normal(length, 0.5), 10.4)
+	m.If(graph.Less(graph.Mul(2, wear), 2), nil, func() {
+		m.Observe("noise", graph.Poisson(3), 5)
+	})
+
+	density, err := m.Compile()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(density.Guards()), "guards,", density.Arrangement().Len(), "hyperplane")
+	for _, z := range []float64{0.5, 1.5} {
+		logProb, err := density.LogProb([]float64{z})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("wear %.1f, region %v: log r = %.3f\n", z, density.Arrangement().Signs([]float64{z}), logProb)
+	}
+	// Output:
+	// 2 guards, 1 hyperplane
+	// wear 0.5, region -: log r = -1.590
+	// wear 1.5, region +: log r = -6.984
+}
+
+// The side of a branch that is not taken reaches nothing: log(−1) is not a
+// number, but it is behind a guard.
+func ExampleIf() {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(0, 1))
+	m.Factor(graph.If(graph.Greater(x, 0), graph.Log(x), -1))
+	density, err := m.Compile()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	z := []float64{-1}
+	logProb, err := density.LogProb(z)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	grad, err := density.GradAt(z, density.Arrangement().Signs(z))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("log r = %.4f, gradient %.0f\n", logProb, grad)
+	// Output:
+	// log r = -2.4189, gradient [1]
+}
+
+// The first mistake is kept, with its place, and Compile returns it.
+func ExampleModel_Compile() {
+	m := graph.NewModel()
+	a := m.Sample("a", graph.Normal(0, 1))
+	b := m.Sample("b", graph.Normal(0, 1))
+	product := graph.Greater(graph.Mul(a, b), 0)
+	m.Observe("y", graph.Normal(graph.If(product, 1, 0), 1), 0.3)
+	_, err := m.Compile()
+	fmt.Println(err)
+	// Output:
+	// graph: example_test.go:73: guard 0: a·b is not affine in the latents: a guard is a comparison of sums of latents times numbers
+}
+
+// One program, compiled once, for many data sets.
+func ExampleDensity_WithData() {
+	m := graph.NewModel()
+	rate := m.Sample("rate", graph.Exponential(0.5))
+	for range 3 {
+		m.Observe("count", graph.Poisson(rate), 0)
+	}
+	density, err := m.Compile()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, counts := range [][]float64{{1, 0, 2}, {4, 6, 5}} {
+		d, err := density.WithData(map[string][]float64{"count": counts})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		logProb, err := d.LogProb([]float64{0}) // rate = exp(0)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%v: %.4f\n", counts, logProb)
+	}
+	// Output:
+	// [1 0 2]: -4.8863
+	// [4 6 5]: -18.7379
+}
