@@ -49,9 +49,9 @@ func Integral(planes []regions.Hyperplane, dim int, base Base, f Integrand, s In
 	}
 	out := make([]Estimate, len(planes))
 	for l, h := range planes {
-		p, err := NewProjection(h, dim)
+		p, err := newProjection(h, dim)
 		if err != nil {
-			return nil, fmt.Errorf("hyperplane %d: %w", l, err)
+			return nil, fmt.Errorf("boundary: hyperplane %d: %w", l, err)
 		}
 		rng := rand.New(rand.NewPCG(s.Seed, uint64(l)))
 		if out[l], err = p.integrate(l, n, base, f, rng); err != nil {
@@ -79,6 +79,9 @@ func (p Projection) integrate(l, n int, base Base, f Integrand, rng *rand.Rand) 
 	field, err := f(l, points)
 	if err != nil {
 		return Estimate{}, err
+	}
+	if field == nil {
+		return Estimate{}, fmt.Errorf("the integrand returned no tensor, want shape (%d, %d)", p.dim, n)
 	}
 	v, ok := field.Data().([]float64)
 	if !ok || len(v) != p.dim*n || !field.Shape().Eq(tensor.Shape{p.dim, n}) {

@@ -25,13 +25,23 @@ type Projection struct {
 // regions.ErrNoNormal if h has no coefficients, and an error if it is malformed
 // or uses a coordinate outside 0 … dim−1.
 func NewProjection(h regions.Hyperplane, dim int) (Projection, error) {
-	if err := h.Validate(); err != nil {
+	p, err := newProjection(h, dim)
+	if err != nil {
 		return Projection{}, fmt.Errorf("boundary: %w", err)
 	}
+	return p, nil
+}
+
+// newProjection is NewProjection for a caller that names the hyperplane itself.
+func newProjection(h regions.Hyperplane, dim int) (Projection, error) {
+	if err := h.Validate(); err != nil {
+		return Projection{}, err
+	}
 	if last := h.Index[len(h.Index)-1]; last >= dim {
-		return Projection{}, fmt.Errorf("boundary: hyperplane %v in %d dimensions", h, dim)
+		return Projection{}, fmt.Errorf("hyperplane %v in %d dimensions", h, dim)
 	}
 	at := pivot(h.Coef)
+	h.Index, h.Coef = slices.Clone(h.Index), slices.Clone(h.Coef)
 	return Projection{h, dim, h.Index[at], h.Coef[at]}, nil
 }
 

@@ -175,8 +175,7 @@ func mustCompile(t testing.TB, m *graph.Model) *graph.Density {
 	return d
 }
 
-// boundaries are all forms of the Boundary estimator, and how many more draws
-// each needs than all guards do.
+// boundaries are all forms of the Boundary estimator.
 func boundaries() map[string]Boundary {
 	all := map[string]Boundary{}
 	for _, method := range []boundary.Method{boundary.Orthogonal, boundary.Elimination} {
@@ -201,7 +200,11 @@ func gradientOf(t testing.TB, d *graph.Density, q MeanField, e Estimator, draws 
 // Every form of the estimator has the closed form's gradient as its mean, in
 // every component, to a fiftieth of the largest; reparameterization does not.
 func TestDenseGradient(t *testing.T) {
-	for _, c := range denseCases {
+	cases := denseCases
+	if testing.Short() {
+		cases = cases[:1]
+	}
+	for _, c := range cases {
 		t.Run(fmt.Sprintf("%d latents %d guards", c.latents, c.guards), func(t *testing.T) {
 			model, q := newDense(c.latents, c.guards, c.seed)
 			d := mustCompile(t, model.model())

@@ -1,11 +1,11 @@
-// Influenza asks which months of a year had an epidemic: monthly mortality
-// follows a low, autoregressive level (type 1), and in other months an excess
-// above it (type 2). Which type a month has is a latent that the program
-// branches on twice, for the mean of its mortality and for the next month's
-// type.
+// Influenza asks which of two types of influenza was dominant in each month,
+// given nothing but the monthly mortality. In a month of type 1 the mortality is
+// a level that follows the seasons, in one of type 2 there is an excess on top.
+// The type is the sign of a latent f, on which two ifs branch: the mortality of
+// its month, and the f of the next. Without the boundary term the fit would be
+// wrong.
 //
-// The model is from Shumway and Stoffer, Time Series Analysis and Its
-// Applications, as Lee, Yu and Yang (NeurIPS 2018) use it.
+// The model is from Lee, Yu and Yang (NeurIPS 2018), after Shumway and Stoffer.
 package main
 
 import (
@@ -17,28 +17,31 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"time"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
 )
 
-// year builds the model and returns it with the guards "month k+1 is of type 1".
-func year(mortality []float64) (*graph.Model, []graph.Guard) {
+// epidemic builds the model and returns it with the guards "the month is of
+// type 1".
+func epidemic(obs []float64) (*graph.Model, []graph.Guard) {
 	m := graph.NewModel()
 	f := m.Sample("f0", graph.Normal(0, 1))
-	var level, last, excess graph.Expr // 0 at first
-	var type1 []graph.Guard
-	for k, x := range mortality {
-		v := m.Sample(fmt.Sprintf("v%d", k+1), graph.Normal(0, 0.023))
-		w := m.Sample(fmt.Sprintf("w%d", k+1), graph.Normal(0, 0.112))
-		level, last = graph.Sum(graph.Mul(1.406, level), graph.Mul(-0.622, last), v), level
-		excess = graph.Add(graph.Sub(0.21, graph.Mul(0.312, excess)), w)
+	one := graph.Greater(f, 0)
 
-		f = m.Sample(fmt.Sprintf("f%d", k+1), graph.Normal(graph.If(graph.Greater(f, 0), 0.67, -0.67), 1))
-		low := graph.Greater(f, 0)
-		type1 = append(type1, low)
-		mean := graph.If(low, level, graph.Add(level, excess))
-		m.Observe("mortality", graph.Normal(mean, 0.002), x)
+	var level, before, excess graph.Expr // 0
+	var type1 []graph.Guard
+	for i, x := range obs {
+		v := m.Sample(fmt.Sprintf("v%d", i+1), graph.Normal(0, 0.023))
+		w := m.Sample(fmt.Sprintf("w%d", i+1), graph.Normal(0, 0.112))
+		level, before = graph.Sum(graph.Mul(1.406, level), graph.Mul(-0.622, before), v), level
+		excess = graph.Sum(graph.Mul(-0.312, excess), graph.Add(0.21, w))
+
+		f = m.Sample(fmt.Sprintf("f%d", i+1), graph.Normal(graph.If(one, 0.67, -0.67), 1))
+		one = graph.Greater(f, 0)
+		type1 = append(type1, one)
+		m.Observe("mortality", graph.Normal(graph.If(one, level, graph.Add(level, excess)), 0.002), x)
 	}
 	return m, type1
 }
@@ -52,7 +55,7 @@ func main() {
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	flags := flag.NewFlagSet("influenza", flag.ContinueOnError)
 	flags.SetOutput(errOut)
-	steps := flags.Int("steps", 20000, "steps of the fit")
+	steps := flags.Int("steps", 10000, "steps of the fit")
 	seed := flags.Uint64("seed", 1, "seed of the fit")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -62,7 +65,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		return 2
 	}
 
-	m, type1 := year(mortality)
+	m, type1 := epidemic(mortality)
 	density, err := m.Compile()
 	if err != nil {
 		fmt.Fprintln(errOut, err)
@@ -81,26 +84,29 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 }
 
 func report(out io.Writer, fit *vi.Posterior, type1 []graph.Guard) error {
-	months := strings.Fields("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec")
-	fmt.Fprintln(out, "month  mortality  P(type 1)  type")
-	var found []string
-	for k, low := range type1 {
-		p, err := fit.Prob(low)
+	fmt.Fprintln(out, "month  mortality                        P(type 1)  type")
+	var months []string
+	for i, g := range type1 {
+		p, err := fit.Prob(g)
 		if err != nil {
 			return err
 		}
-		kind := "2 (excess)"
+		month, kind := time.Month(i + 1).String()[:3], 2
 		if p > 0.5 {
-			kind = "1"
-			found = append(found, months[k])
+			kind = 1
+			months = append(months, month)
 		}
-		fmt.Fprintf(out, "%-5s  %9.3f  %9.3f  %s\n", months[k], mortality[k], p, kind)
+		bar := strings.Repeat("█", int(30*mortality[i]+0.5))
+		fmt.Fprintf(out, "%-5s     %.4f  %-20s  %9.5f  %4d\n", month, mortality[i], bar, p, kind)
 	}
 	elbo, err := fit.ELBO(10000, 0)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nMonths of type 1: %s; ELBO %v after %d steps.\n", strings.Join(found, ", "), elbo, fit.Steps)
-	fmt.Fprintln(out, "A mean-field fit finds one explanation of the data and is surer of it than it should be.")
+	if months == nil {
+		months = []string{"none"}
+	}
+	fmt.Fprintf(out, "\nMonths of type 1: %s; after %d steps; ELBO %v.\n", strings.Join(months, ", "), fit.Steps, elbo)
+	fmt.Fprintln(out, "The ELBO has local optima that no fit leaves: compare fits from other starts (vi.Settings.Start).")
 	return nil
 }
