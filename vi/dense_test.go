@@ -190,11 +190,24 @@ func boundaries() map[string]Boundary {
 	return all
 }
 
+// gradientOf takes a sixteenth of the draws in short runs; precision says what is
+// still seen of an error.
 func gradientOf(t testing.TB, d *graph.Density, q MeanField, e Estimator, draws int) GradientStats {
 	t.Helper()
+	if testing.Short() {
+		draws /= 16
+	}
 	s, err := Gradient(d, q, e, GradientSettings{Draws: draws, Samples: 32, Seed: *seed})
 	require.NoError(t, err)
 	return s
+}
+
+// precision is the error that a test detects: four times as large in short runs.
+func precision(detect float64) float64 {
+	if testing.Short() {
+		return 4 * detect
+	}
+	return detect
 }
 
 // Every form of the estimator has the closed form's gradient as its mean, in
@@ -212,10 +225,10 @@ func TestDenseGradient(t *testing.T) {
 			want := model.gradient(q.Theta())
 			for name, e := range boundaries() {
 				s := gradientOf(t, d, q, e, 20000)
-				require.Less(t, maxZ(t, s, want, 0.02), 5.0, name)
+				require.Less(t, maxZ(t, s, want, precision(0.02)), 5.0, name)
 				t.Logf("%-26s Avg(V) %.3g, V(norm) %.3g", name, s.AvgVar, s.NormVar)
 			}
-			require.Greater(t, maxZ(t, gradientOf(t, d, q, Reparam{}, 4000), want, 0.05), 5.0, "reparameterization alone must be rejected")
+			require.Greater(t, maxZ(t, gradientOf(t, d, q, Reparam{}, 4000), want, precision(0.02)), 5.0, "reparameterization alone must be rejected")
 		})
 	}
 }
