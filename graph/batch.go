@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -340,106 +339,4 @@ func (b *batch) slots(id nodeID) []term {
 	terms := slices.Clone(b.terms(id))
 	slices.SortStableFunc(terms, func(x, y term) int { return int(b.at[x.atom].form) - int(b.at[y.atom].form) })
 	return terms
-}
-
-// arrange orders the rows of each form so that gathers are runs of neighbouring
-// rows, which cost nothing. First each form follows the order of its operands;
-// then, users first, so that their order is settled, each follows its users.
-// Affine rows stay in the order of evaluation.
-func (b *batch) arrange() {
-	for i, f := range b.forms {
-		if len(f.args) > 0 && f.key.kind != fSparse {
-			b.setRows(i, b.passes(f))
-		}
-	}
-	lists := make([][][]nodeID, len(b.forms))
-	for i, f := range slices.Backward(b.forms) {
-		if i != int(fAffine) && i != int(fConst) && i != int(fData) {
-			b.setRows(i, chain(f.rows, lists[i]))
-		}
-		for j, arg := range f.args {
-			if f.key.kind == fSparse {
-				continue
-			}
-			l := make([]nodeID, len(f.rows))
-			for r, id := range f.rows {
-				l[r] = b.operand(f, id, j)
-			}
-			lists[arg] = append(lists[arg], l)
-		}
-	}
-}
-
-func (b *batch) setRows(form int, rows []nodeID) {
-	b.forms[form].rows = rows
-	for r, id := range rows {
-		b.at[id] = ref{int32(form), int32(r)}
-	}
-}
-
-// passes orders the rows of a form by their first operand, in passes: each
-// operand comes once in the first pass, again in the second, and so on. Its
-// gather is then a few runs.
-func (b *batch) passes(f *form) []nodeID {
-	type place struct{ pass, row int32 }
-	places := make(map[nodeID]place, len(f.rows))
-	count := map[nodeID]int32{}
-	for _, id := range f.rows {
-		o := b.operand(f, id, 0)
-		places[id] = place{count[o], b.at[o].row}
-		count[o]++
-	}
-	rows := slices.Clone(f.rows)
-	slices.SortStableFunc(rows, func(x, y nodeID) int {
-		p, q := places[x], places[y]
-		return cmp.Or(cmp.Compare(p.pass, q.pass), cmp.Compare(p.row, q.row))
-	})
-	return rows
-}
-
-// operand is operand j of a row of form f.
-func (b *batch) operand(f *form, id nodeID, j int) nodeID {
-	if f.key.kind == fLin {
-		return b.slots(id)[j].atom
-	}
-	return b.operands(id)[j]
-}
-
-// chain orders rows so that as many as possible of the lists are runs, the
-// longest lists first.
-func chain(rows []nodeID, lists [][]nodeID) []nodeID {
-	slices.SortStableFunc(lists, func(x, y []nodeID) int { return len(y) - len(x) })
-	next, prev := map[nodeID]nodeID{}, map[nodeID]nodeID{}
-	tail := map[nodeID]nodeID{} // of the chain that starts here
-	head := map[nodeID]nodeID{} // of the chain that ends here
-	end := func(m map[nodeID]nodeID, id nodeID) nodeID {
-		if e, ok := m[id]; ok {
-			return e
-		}
-		return id
-	}
-	for _, l := range lists {
-		for i := 1; i < len(l); i++ {
-			x, y := l[i-1], l[i]
-			_, hasNext := next[x]
-			_, hasPrev := prev[y]
-			if x == y || hasNext || hasPrev || end(head, x) == y {
-				continue
-			}
-			next[x], prev[y] = y, x
-			h, t := end(head, x), end(tail, y)
-			tail[h], head[t] = t, h
-		}
-	}
-	out := make([]nodeID, 0, len(rows))
-	for _, id := range rows {
-		if _, ok := prev[id]; ok {
-			continue
-		}
-		out = append(out, id)
-		for at, ok := next[id]; ok; at, ok = next[at] {
-			out = append(out, at)
-		}
-	}
-	return out
 }

@@ -3,7 +3,6 @@ package graph
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -382,126 +381,6 @@ func lookup(out []float64, in []mat, from int, t []float64) {
 
 // bit is 1 for 1.0 and 0 for 0.0.
 func bit(s float64) uint64 { return math.Float64bits(s) >> 61 & 1 }
-
-// reduce sums rows of its operands into Rows outputs: entry e of operand j adds
-// W[j][e] times row Src[j][e] to output Owner[j][e]. C are the constants of the
-// outputs.
-type reduce struct {
-	Rows  int
-	C     coefs
-	Src   []rowList
-	Owner []rowList
-	W     []coefs
-	K     []int // rows of each operand
-}
-
-func (k reduce) outRows([]int) int { return k.Rows }
-func (k reduce) eval(out mat, in []mat) {
-	n := out.cols
-	for r := range k.Rows {
-		c, row := k.C.at(r), out.v[r*n:r*n+n]
-		for i := range row {
-			row[i] = c
-		}
-	}
-	for j, x := range in {
-		addRows(out, k.Owner[j], x, k.Src[j], k.W[j])
-	}
-}
-
-// addRows adds w[e]·x[src[e]] to row dst[e] of out, for each entry e.
-func addRows(out mat, dst rowList, x mat, src rowList, w coefs) {
-	n := out.cols
-	dst = dst[:len(src)]
-	switch {
-	case n > 1:
-		for e, s := range src {
-			axpyFlat(out.v[int(dst[e])*n:][:n], x.v[int(s)*n:][:n], w.at(e), 0, false)
-		}
-	case len(w) == 1:
-		for e, s := range src {
-			out.v[dst[e]] += w[0] * x.v[s]
-		}
-	default:
-		for e, s := range src {
-			out.v[dst[e]] += w[e] * x.v[s]
-		}
-	}
-}
-
-func (k reduce) diff(j int, _ diffArgs) (kernel, []operandRef) {
-	return spread{K: k.K[j], Src: k.Src[j], Owner: k.Owner[j], W: k.W[j]}, []operandRef{refGrad}
-}
-
-// spread is the transpose of one operand of reduce.
-type spread struct {
-	noDiff
-	K          int
-	Src, Owner rowList
-	W          coefs
-}
-
-func (k spread) outRows([]int) int { return k.K }
-func (k spread) eval(out mat, in []mat) {
-	clear(out.v)
-	addRows(out, k.Src, in[0], k.Owner, k.W)
-}
-
-// sumReduce is reduce summed over the samples: a result of one column.
-type sumReduce struct {
-	noDiff
-	r    reduce
-	rows []rowList   // the rows of each operand that enter
-	sums [][]float64 // and their sums
-}
-
-func newSumReduce(r reduce) sumReduce {
-	k := sumReduce{r: r}
-	for j, src := range r.Src {
-		rows := slices.Clone(src)
-		slices.Sort(rows)
-		k.rows = append(k.rows, slices.Compact(rows))
-		k.sums = append(k.sums, make([]float64, r.K[j]))
-	}
-	return k
-}
-
-func (k sumReduce) outRows([]int) int { return k.r.Rows }
-func (k sumReduce) eval(out mat, in []mat) {
-	n := in[0].cols
-	for r := range out.v {
-		out.v[r] = k.r.C.at(r) * float64(n)
-	}
-	for j, x := range in {
-		sums := mat{k.sums[j], len(k.sums[j]), 1}
-		for _, r := range k.rows[j] {
-			sums.v[r] = sumOf(x.v[int(r)*n:][:n])
-		}
-		addRows(out, k.r.Owner[j], sums, k.r.Src[j], k.r.W[j])
-	}
-}
-
-// sumRows is the sum of each row over the samples: a result of one column.
-type sumRows struct{ noDiff }
-
-func (sumRows) outRows(in []int) int { return in[0] }
-func (sumRows) eval(out mat, in []mat) {
-	n := in[0].cols
-	for r := range out.v {
-		out.v[r] = sumOf(in[0].v[r*n:][:n])
-	}
-}
-
-func sumOf(v []float64) float64 {
-	if len(v) >= longRow {
-		return floats.Sum(v)
-	}
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	return sum
-}
 
 // total is the sum of all numbers of a matrix: a scalar.
 type total struct{}

@@ -1,0 +1,159 @@
+package graph
+
+import (
+	"math"
+	"slices"
+)
+
+// accumulate is a sum of gradients, each gated, scaled and scattered on the
+// way: the plan's form of Gorgonia's chain of additions.
+type accumulate struct {
+	noDiff
+	parts []part
+	base  []float64 // what a row starts from; nil for 0
+}
+
+// A part is one summand of accumulate.
+type part struct {
+	to   *scatter // nil: all rows as they are
+	coef coefs    // nil for one
+	gate *gate    // nil for none; else the part's operands are a sign and a gradient
+}
+
+func (k *accumulate) collect(n *planNode, in *[]*planNode) {
+	for _, x := range n.in {
+		if _, ok := x.k.(plus); ok && x.inner() {
+			k.collect(x, in)
+			continue
+		}
+		k.add(x, in)
+	}
+}
+
+// add makes x a part, with the scattering, scaling and gating that lead to it.
+func (k *accumulate) add(x *planNode, in *[]*planNode) {
+	var pt part
+	if s, ok := x.k.(scatter); ok && x.inner() {
+		pt.to, x = &s, x.in[0]
+	}
+	for { // scaling costs nothing here, so even one that others use is done again
+		s, ok := x.k.(scale)
+		if !ok || x.static {
+			break
+		}
+		pt.coef, x = s.Coef.times(pt.coef), x.in[0]
+	}
+	if g, ok := x.k.(gate); ok && x.inner() && pt.coef == nil {
+		pt.gate = &g
+		*in = append(*in, x.in[0])
+		x = x.in[1]
+	}
+	k.parts = append(k.parts, pt)
+	*in = append(*in, x)
+}
+
+// inner reports whether n is computed in each run for one user alone.
+func (n *planNode) inner() bool { return n.uses == 1 && !n.static }
+
+func (k accumulate) outRows([]int) int { panic("graph: accumulate is made by the plan") }
+
+// settle replaces gates on gradients that are the same in each run by scaled
+// signs: g where the sign is 1 is g·sign, and where it is 0, g − g·sign.
+func (k accumulate) settle(n *planNode) (accumulate, []*planNode) {
+	out := accumulate{base: make([]float64, n.rows)}
+	var in []*planNode
+	at := 0
+	for _, pt := range k.parts {
+		if pt.gate == nil {
+			out.parts, in = append(out.parts, pt), append(in, n.in[at])
+			at++
+			continue
+		}
+		sign, g := n.in[at], n.in[at+1]
+		at += 2
+		if !g.static || slices.ContainsFunc(g.val.v, func(x float64) bool { return math.IsInf(x, 0) || math.IsNaN(x) }) {
+			out.parts, in = append(out.parts, pt), append(in, sign, g)
+			continue
+		}
+		coef := slices.Clone(g.val.v)
+		if !pt.gate.On {
+			for r := range coef {
+				out.base[pt.row(r)] += coef[r]
+				coef[r] = -coef[r]
+			}
+		}
+		out.parts, in = append(out.parts, part{to: pt.to, coef: makeCoefs(coef)}), append(in, sign)
+	}
+	if !slices.ContainsFunc(out.base, func(x float64) bool { return x != 0 }) {
+		out.base = nil
+	}
+	return out, in
+}
+
+func (k accumulate) eval(out mat, in []mat) {
+	if k.base == nil {
+		clear(out.v)
+	} else {
+		spreadColumns(out, k.base)
+	}
+	for j := range k.parts {
+		pt := &k.parts[j]
+		if pt.gate != nil {
+			pt.addGated(out, in[0], in[1])
+			in = in[2:]
+			continue
+		}
+		pt.addTo(out, in[0])
+		in = in[1:]
+	}
+}
+
+func (pt *part) addTo(out, x mat) {
+	n := out.cols
+	coef := pt.coef
+	if coef == nil {
+		coef = coefs{1}
+	}
+	first, run := pt.run()
+	switch {
+	case run && pt.coef == nil:
+		addTo(out.v[first*n:first*n+len(x.v)], x.v)
+	case run:
+		axpy(mat{out.v[first*n : first*n+len(x.v)], x.rows, n}, x, coef, coefs{0}, false)
+	case n == 1:
+		for r, i := range pt.to.Idx {
+			out.v[i] += coef.at(r) * x.v[r]
+		}
+	default:
+		for r, i := range pt.to.Idx {
+			axpyFlat(out.v[int(i)*n:][:n], x.v[r*n:][:n], coef.at(r), 0, false)
+		}
+	}
+}
+
+func (pt *part) addGated(out, s, g mat) {
+	n := out.cols
+	if first, run := pt.run(); run {
+		pt.gate.addTo(out.v[first*n:first*n+len(g.v)], s.v, g.v)
+		return
+	}
+	for r, i := range pt.to.Idx {
+		pt.gate.addTo(out.v[int(i)*n:][:n], s.v[r*n:], g.v[r*n:])
+	}
+}
+
+// row is where row r of the part goes.
+func (pt *part) row(r int) int {
+	if pt.to == nil {
+		return r
+	}
+	return int(pt.to.Idx[r])
+}
+
+// run reports whether the part goes to neighbouring rows, and the first one.
+func (pt *part) run() (first int, ok bool) {
+	if pt.to == nil {
+		return 0, true
+	}
+	return pt.to.Idx.run()
+}
