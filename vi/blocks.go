@@ -54,10 +54,10 @@ func draw(d *graph.Density, x *graph.Executor, eps, mu, s []float64, rng *rand.R
 	d.Arrangement().SignBatch(x.Signs, x.Z, n)
 }
 
-// pool runs work on blocks 0 … n−1 on up to GOMAXPROCS goroutines; worker w,
-// below workers(n), handles one block at a time.
-func pool(n int, work func(w, block int) error) error {
-	p := workers(n)
+// pool runs work on blocks 0 … n−1 on p goroutines; worker w, below p, handles
+// one block at a time. Who keeps state for each worker fixes p with it, since
+// GOMAXPROCS may change meanwhile.
+func pool(p, n int, work func(w, block int) error) error {
 	if p == 1 {
 		for b := range n {
 			if err := work(0, b); err != nil {
@@ -89,6 +89,7 @@ func pool(n int, work func(w, block int) error) error {
 	return nil
 }
 
+// workers is the number of goroutines for n blocks.
 func workers(n int) int { return max(1, min(n, runtime.GOMAXPROCS(0))) }
 
 func entropyOf(s []float64) float64 {

@@ -43,7 +43,7 @@ func logProbs(d *graph.Density, q MeanField, samples int, seed uint64) ([]float6
 	out := make([]float64, samples)
 	s := q.Scale(nil)
 	execs := make([]map[int]*graph.Executor, workers(n))
-	err := pool(n, func(w, b int) error {
+	err := pool(len(execs), n, func(w, b int) error {
 		width := cut.width(b)
 		if execs[w] == nil {
 			execs[w] = map[int]*graph.Executor{}

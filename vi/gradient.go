@@ -2,7 +2,6 @@ package vi
 
 import (
 	"math/rand/v2"
-	"runtime"
 
 	"github.com/facetvi/facet/graph"
 )
@@ -16,7 +15,6 @@ type gradienter struct {
 	slope   []float64 // ds/dρ
 	workers []*blockWorkers
 	state   []*block
-	procs   int
 	g       []float64 // θ's gradient, interleaved
 	work    func(w, b int) error
 }
@@ -38,7 +36,7 @@ func newGradienter(d *graph.Density, e Estimator, samples int, seed uint64) (*gr
 	dim := d.Dim()
 	g := &gradienter{
 		d: d, split: splitOf(samples, dim), mu: make([]float64, dim), s: make([]float64, dim), slope: make([]float64, dim),
-		g: make([]float64, 2*dim), procs: runtime.GOMAXPROCS(0),
+		g: make([]float64, 2*dim),
 	}
 	for b := range g.split.blocks() {
 		pcg := stream(seed, b)
@@ -78,16 +76,7 @@ func (g *gradienter) estimate(q MeanField) ([]float64, error) {
 			w.rest.locate(g.mu, g.s)
 		}
 	}
-	var err error
-	if len(g.workers) == 1 {
-		for b := range g.state {
-			if e := g.block(0, b); e != nil && err == nil {
-				err = e
-			}
-		}
-	} else {
-		err = pool(len(g.state), g.work)
-	}
+	err := pool(len(g.workers), len(g.state), g.work)
 	if err != nil {
 		return nil, err
 	}

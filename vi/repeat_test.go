@@ -83,7 +83,7 @@ func TestStreamsDiffer(t *testing.T) {
 
 // After the first steps a fit allocates nothing.
 func TestStepDoesNotAllocate(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	for _, name := range []string{"proposition", "textmsg", "temperature", "influenza"} {
 		spec, d := paperSpec(t, name)
 		start := FromTheta(spec.ThetaInit)
@@ -110,4 +110,21 @@ func TestStepDoesNotAllocate(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A fit goes on unchanged if the number of processors changes under way.
+func TestProcessorsChangeMidway(t *testing.T) {
+	_, d := paperSpec(t, "textmsg")
+	fit := func(procs int) *Posterior {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+		p, err := Fit(context.Background(), d, Settings{Steps: 6, Samples: 1000, Seed: *seed, OnStep: func(s Step) error {
+			if s.T == 3 {
+				runtime.GOMAXPROCS(procs)
+			}
+			return nil
+		}})
+		require.NoError(t, err)
+		return p
+	}
+	require.Equal(t, fit(1).Q, fit(4).Q)
 }

@@ -45,7 +45,7 @@ func Gradient(d *graph.Density, q MeanField, e Estimator, s GradientSettings) (G
 		return GradientStats{}, err
 	}
 	chunks := make([]gradientChunk, gradientChunks)
-	err := pool(gradientChunks, func(_, c int) error {
+	err := pool(workers(gradientChunks), gradientChunks, func(_, c int) error {
 		draws := (s.Draws*(c+1))/gradientChunks - (s.Draws*c)/gradientChunks
 		return chunks[c].run(d, q, e, draws, s.Samples, s.Seed+uint64(c)*0xd1342543de82ef95)
 	})
