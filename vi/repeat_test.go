@@ -83,7 +83,7 @@ func TestStreamsDiffer(t *testing.T) {
 
 // After the first steps a fit allocates nothing.
 func TestStepDoesNotAllocate(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, name := range []string{"proposition", "textmsg", "temperature", "influenza"} {
 		spec, d := paperSpec(t, name)
 		start := FromTheta(spec.ThetaInit)
