@@ -237,25 +237,55 @@ func TestFitNotFinite(t *testing.T) {
 
 func TestSettingsErrors(t *testing.T) {
 	spec, d := paperSpec(t, "proposition")
-	for name, s := range map[string]Settings{
-		"samples":         {Samples: -1},
-		"steps":           {Steps: -1},
-		"step size":       {StepSize: -0.1},
-		"NaN":             {StepSize: math.NaN()},
-		"infinite":        {StepSize: math.Inf(1)},
-		"start too long":  {Start: &MeanField{make([]float64, 2), make([]float64, 2)}},
-		"start ragged":    {Start: &MeanField{make([]float64, 1), make([]float64, 2)}},
-		"start NaN":       {Start: &MeanField{[]float64{math.NaN()}, []float64{0}}},
-		"no scale":        {Start: &MeanField{[]float64{0}, []float64{math.Inf(-1)}}},
-		"infinite scale":  {Start: &MeanField{[]float64{0}, []float64{math.Inf(1)}}},
-		"guards":          {Estimator: Boundary{boundary.Settings{Guards: -1}}},
-		"method":          {Estimator: Boundary{boundary.Settings{Method: 7}}},
-		"subsampling":     {Estimator: Boundary{boundary.Settings{By: 7}}},
-		"optimizer state": {Steps: 3, Optimizer: &Adam{T: 3, M: make([]float64, 9), V: make([]float64, 9)}},
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		want string // in the error
+		s    Settings
+	}{
+		{"Settings.Samples = -1", Settings{Samples: -1}},
+		{"Settings.Steps = -1", Settings{Steps: -1}},
+		{"Settings.Draws = -1", Settings{Draws: -1}},
+		{"Settings.Restarts = -1", Settings{Restarts: -1}},
+		{"Settings.TraceEvery = -1", Settings{TraceEvery: -1}},
+		{"Settings.CheckpointEvery = -1", Settings{CheckpointEvery: -1}},
+		{"Settings.StepSize = -0.1", Settings{StepSize: -0.1}},
+		{"Settings.StepSize = NaN", Settings{StepSize: nan}},
+		{"Settings.StepSize = +Inf", Settings{StepSize: inf}},
+		{"Settings.Average = NaN", Settings{Average: nan}},
+		{"Settings.Average = -0.1", Settings{Average: -0.1}},
+		{"Settings.Average = 1.1", Settings{Average: 1.1}},
+		{"Settings.Tolerance = NaN", Settings{Tolerance: nan}},
+		{"Settings.Tolerance = -1", Settings{Tolerance: -1}},
+		{`Settings.Stop = "never"`, Settings{Stop: "never"}},
+		{"Settings.Schedule.Shape", Settings{Stop: Automatic, Schedule: Schedule{Shape: Cosine}}},
+		{`Settings.Schedule.Shape = "square"`, Settings{Schedule: Schedule{Shape: "square"}}},
+		{"Settings.Schedule.Power = -1", Settings{Schedule: Schedule{Shape: Polynomial, Power: -1}}},
+		{"Settings.Schedule.Power = NaN", Settings{Schedule: Schedule{Shape: Polynomial, Power: nan}}},
+		{"Settings.Schedule.End = 2", Settings{Schedule: Schedule{Shape: Cosine, End: 2}}},
+		{"Settings.Schedule.End = NaN", Settings{Schedule: Schedule{Shape: Cosine, End: nan}}},
+		{"Settings.Start: vi: a family with 2 means", Settings{Start: &MeanField{make([]float64, 2), make([]float64, 2)}}},
+		{"Settings.Start: vi: a family with 1 means and 2 scales", Settings{Start: &MeanField{make([]float64, 1), make([]float64, 2)}}},
+		{"latent z: mean NaN", Settings{Start: &MeanField{[]float64{nan}, []float64{0}}}},
+		{"scale 0", Settings{Start: &MeanField{[]float64{0}, []float64{-inf}}}},
+		{"scale +Inf", Settings{Start: &MeanField{[]float64{0}, []float64{inf}}}},
+		{"-1 guards", Settings{Estimator: Boundary{boundary.Settings{Guards: -1}}}},
+		{"unknown method 7", Settings{Estimator: Boundary{boundary.Settings{Method: 7}}}},
+		{"unknown subsampling 7", Settings{Estimator: Boundary{boundary.Settings{By: 7}}}},
+		{"Settings.Optimizer is of another fit", Settings{Optimizer: &Adam{T: 3, M: make([]float64, 9), V: make([]float64, 9)}}},
+		{"Settings.Optimizer is of another fit", Settings{Optimizer: &Adam{T: 3, V: make([]float64, 2)}}},
+		{"Settings.Optimizer.T = -1", Settings{Optimizer: &Adam{T: -1}}},
+		{"Settings.Optimizer.StepSize = NaN", Settings{Optimizer: &Adam{StepSize: nan}}},
+		{"Settings.Optimizer.StepSize = -1", Settings{Optimizer: &Adam{StepSize: -1}}},
+		{"Settings.Optimizer.Beta1 = 1", Settings{Optimizer: &Adam{Beta1: 1}}},
+		{"Settings.Optimizer.Beta2 = NaN", Settings{Optimizer: &Adam{Beta2: nan}}},
+		{"Settings.Optimizer.Epsilon = -1", Settings{Optimizer: &Adam{Epsilon: -1}}},
+		{"running means NaN and 1 of parameter 1", Settings{Optimizer: &Adam{M: []float64{0, nan}, V: []float64{1, 1}}}},
+		{"running means 0 and -1 of parameter 0", Settings{Optimizer: &Adam{M: []float64{0, 0}, V: []float64{-1, 1}}}},
 	} {
-		p, err := Fit(context.Background(), d, s)
-		require.Error(t, err, name)
-		require.Nil(t, p, name)
+		p, err := Fit(context.Background(), d, c.s)
+		require.ErrorContains(t, err, c.want)
+		require.Regexp(t, "^(vi|boundary): ", err.Error())
+		require.Nil(t, p, c.want)
 	}
 	q := FromTheta(spec.ThetaInit)
 	for _, s := range []GradientSettings{{Draws: 1}, {Draws: -1}, {Samples: -1}} {
