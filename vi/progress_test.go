@@ -76,6 +76,13 @@ func TestProgressBar(t *testing.T) {
 	require.Regexp(t, regexp.MustCompile(`\d+/1000`), text)
 	require.Contains(t, text, "steps/s")
 	require.Contains(t, text, "\r")
+	require.Regexp(t, `1000/1000.*\n$`, text)
+
+	out.Reset() // a fit that ends before its steps are used up
+	p.bar = newBar(&out, 1000)
+	p.at(0, []TracePoint{{Step: 300, ELBO: Estimate{-4, 0.5}}})
+	p.end()
+	require.Regexp(t, `300/1000.*\n$`, out.String())
 }
 
 // Silent unless asked: nothing is written anywhere.
