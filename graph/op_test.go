@@ -25,7 +25,7 @@ func kernels() []kernel {
 		reduce{Rows: 2, C: coefs{0}, Owner: []rowList{{0, 1}}, W: []coefs{{1}}, K: []int{2}},
 		spread{K: 2, Owner: rowList{0, 1}, W: coefs{1}},
 		total{}, fill{Rows: 2}, plus{},
-		a, affineTranspose{A: a},
+		a,
 		unary{F: fnExp}, slope{F: fnExp}, slopeSquare{}, times2{}, binary{F: fnMul}, slope2{F: fnPow, Of: 1},
 	}
 }
