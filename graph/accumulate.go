@@ -124,8 +124,14 @@ func (pt *part) addTo(out, x mat) {
 	case run:
 		axpy(mat{out.v[first*n : first*n+len(x.v)], x.rows, n}, x, coef, coefs{0}, false)
 	case n == 1:
-		for r, i := range pt.to.Idx {
-			out.v[i] += coef.at(r) * x.v[r]
+		idx := pt.to.Idx
+		for r := 0; r < len(idx); {
+			to := idx[r]
+			sum := out.v[to]
+			for ; r < len(idx) && idx[r] == to; r++ {
+				sum += coef.at(r) * x.v[r]
+			}
+			out.v[to] = sum
 		}
 	default:
 		for r, i := range pt.to.Idx {

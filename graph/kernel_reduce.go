@@ -36,19 +36,19 @@ func (k reduce) eval(out mat, in []mat) {
 func addRows(out mat, dst rowList, x mat, src rowList, w coefs) {
 	n := out.cols
 	dst = dst[:len(src)]
-	switch {
-	case n > 1:
+	if n > 1 {
 		for e, s := range src {
 			axpyFlat(out.v[int(dst[e])*n:][:n], x.v[int(s)*n:][:n], w.at(e), 0, false)
 		}
-	case len(w) == 1:
-		for e, s := range src {
-			out.v[dst[e]] += w[0] * x.v[s]
+		return
+	}
+	for e := 0; e < len(src); { // runs of one row are summed in a register
+		to := dst[e]
+		sum := out.v[to]
+		for ; e < len(src) && dst[e] == to; e++ {
+			sum += w.at(e) * x.v[src[e]]
 		}
-	default:
-		for e, s := range src {
-			out.v[dst[e]] += w[e] * x.v[s]
-		}
+		out.v[to] = sum
 	}
 }
 
@@ -92,6 +92,10 @@ func newSumReduce(r reduce) sumReduce {
 func (k sumReduce) outRows([]int) int { return k.r.Rows }
 func (k sumReduce) eval(out mat, in []mat) {
 	n := in[0].cols
+	if n == 1 {
+		k.r.eval(out, in)
+		return
+	}
 	for r := range out.v {
 		out.v[r] = k.r.C.at(r) * float64(n)
 	}
