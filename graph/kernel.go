@@ -88,8 +88,12 @@ type scatter struct {
 
 func (k scatter) outRows([]int) int { return k.Rows }
 func (k scatter) eval(out mat, in []mat) {
+	n := out.cols
 	clear(out.v)
-	(&part{to: &k}).addTo(out, in[0])
+	for r, i := range k.Idx {
+		row := out.v[int(i)*n:][:n]
+		vec.Add(row, row, in[0].v[r*n:])
+	}
 }
 func (k scatter) diff(int, diffArgs) (kernel, []operandRef) {
 	return gather{k.Idx}, []operandRef{refGrad}
@@ -160,6 +164,14 @@ func (c coefs) of(rows rowList) coefs {
 		out[i] = c[r]
 	}
 	return out
+}
+
+// span are the numbers of rows from … to−1.
+func (c coefs) span(from, to int) coefs {
+	if len(c) == 1 {
+		return c
+	}
+	return c[from:to]
 }
 
 // times is the product row by row; nil is 1.

@@ -32,23 +32,34 @@ func (k reduce) eval(out mat, in []mat) {
 	}
 }
 
-// addRows adds w[e]·x[src[e]] to row dst[e] of out, for each entry e.
+// addRows adds w[e]·x[src[e]] to row dst[e] of out, for each entry e. It is
+// fastest where entries of one row are neighbours.
 func addRows(out mat, dst rowList, x mat, src rowList, w coefs) {
 	n := out.cols
 	dst = dst[:len(src)]
-	if n > 1 {
-		for e, s := range src {
-			axpyFlat(out.v[int(dst[e])*n:][:n], x.v[int(s)*n:][:n], w.at(e), 0, false)
-		}
+	if n == 1 {
+		addNumbers(out.v, dst, x.v, src, w)
 		return
 	}
-	for e := 0; e < len(src); { // runs of one row are summed in a register
-		to := dst[e]
-		sum := out.v[to]
-		for ; e < len(src) && dst[e] == to; e++ {
-			sum += w.at(e) * x.v[src[e]]
+	rows := vec.Rows{A: x.v, Split: int32(x.rows)}
+	for e := 0; e < len(src); { // run by run of one row
+		to, from := dst[e], e
+		for e++; e < len(src) && dst[e] == to; {
+			e++
 		}
-		out.v[to] = sum
+		rows.AddCombine(out.v[int(to)*n:][:n], src[from:e], w.span(from, e))
+	}
+}
+
+// addNumbers is addRows for one sample.
+func addNumbers(out []float64, dst rowList, x []float64, src rowList, w coefs) {
+	for e := 0; e < len(src); {
+		to := dst[e]
+		sum := out[to]
+		for ; e < len(src) && dst[e] == to; e++ {
+			sum += w.at(e) * x[src[e]]
+		}
+		out[to] = sum
 	}
 }
 

@@ -49,3 +49,6 @@ func sumAVX2(x *float64, n int) float64
 
 //go:noescape
 func sumDotAVX2(x, y *float64, n int) (sum, dot float64)
+
+//go:noescape
+func combineAVX2(dst, a, b *float64, split int, ref *int32, entries int, w *float64, wstep, n, to int, add bool, c float64)
