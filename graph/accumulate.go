@@ -94,6 +94,18 @@ func (k accumulate) settle(n *planNode) (accumulate, []*planNode) {
 	return out, in
 }
 
+// simplest is a gather if k only reorders its rows, else k.
+func (k accumulate) simplest(rows int) kernel {
+	if len(k.parts) != 1 || k.base != nil {
+		return k
+	}
+	pt := k.parts[0]
+	if first, run := pt.to.run(); pt.from == nil || !run || first != 0 || len(pt.to) != rows || len(pt.coef) != 1 || pt.coef[0] != 1 {
+		return k
+	}
+	return gather{Idx: pt.from}
+}
+
 func (k accumulate) eval(out mat, in []mat) {
 	if k.base == nil {
 		clear(out.v)

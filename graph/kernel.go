@@ -195,8 +195,8 @@ type lin struct {
 
 func (k lin) outRows([]int) int { return k.K }
 func (k lin) eval(out mat, in []mat) {
-	if len(in) == 2 && len(k.C) == 1 && len(k.Coef[0]) == 1 && len(k.Coef[1]) == 1 {
-		vec.Affine2(out.v, in[0].v, in[1].v, k.Coef[0][0], k.Coef[1][0], k.C[0])
+	if len(in) == 2 {
+		k.evalTwo(out, in[0], in[1])
 		return
 	}
 	for j, x := range in {
@@ -205,6 +205,25 @@ func (k lin) eval(out mat, in []mat) {
 			c = k.C
 		}
 		axpy(out, x, k.Coef[j], c, j == 0)
+	}
+}
+
+// evalTwo is eval of two operands, in one pass.
+func (k lin) evalTwo(out, x, y mat) {
+	a, b := k.Coef[0], k.Coef[1]
+	if len(k.C) == 1 && len(a) == 1 && len(b) == 1 {
+		vec.Affine2(out.v, x.v, y.v, a[0], b[0], k.C[0])
+		return
+	}
+	n := out.cols
+	if n == 1 {
+		for r := range out.v {
+			out.v[r] = k.C.at(r) + a.at(r)*x.v[r] + b.at(r)*y.v[r]
+		}
+		return
+	}
+	for r := range out.rows {
+		vec.Affine2(out.v[r*n:r*n+n], x.v[r*n:], y.v[r*n:], a.at(r), b.at(r), k.C.at(r))
 	}
 }
 

@@ -112,9 +112,7 @@ func (k sumReduce) eval(out mat, in []mat) {
 	}
 	for j, x := range in {
 		sums := mat{k.sums[j], len(k.sums[j]), 1}
-		for _, r := range k.rows[j] {
-			sums.v[r] = vec.Sum(x.v[int(r)*n:][:n])
-		}
+		vec.SumRows(sums.v, x.v, n, k.rows[j])
 		addRows(out, k.r.Owner[j], sums, k.r.Src[j], k.r.W[j])
 	}
 }

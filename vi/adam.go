@@ -34,17 +34,18 @@ func (a *Adam) Step(theta, g []float64) {
 	}
 }
 
-// power is xⁿ by repeated squaring, or 0 where that is below 1e-30: there 1 − xⁿ
-// is 1, and powers that underflow are slow.
+// power is xⁿ for 0 ≤ x < 1, by repeated squaring, or 0 where that is below
+// 1e-30: there 1 − xⁿ is 1.
 func power(x float64, n int) float64 {
+	if float64(n)*(1-x) > 70 { // xⁿ ≤ exp(−n(1 − x))
+		return 0
+	}
 	y := 1.0
 	for ; n > 0; n >>= 1 {
 		if n&1 == 1 {
 			y *= x
 		}
-		if x *= x; x < 1e-30 {
-			x = 0
-		}
+		x *= x
 	}
 	return y
 }

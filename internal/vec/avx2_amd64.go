@@ -48,6 +48,9 @@ func stepAVX2(dst, x *float64, n int, a, c float64)
 func sumAVX2(x *float64, n int) float64
 
 //go:noescape
+func sumRowsAVX2(dst, x *float64, rows *int32, n int)
+
+//go:noescape
 func sumDotAVX2(x, y *float64, n int) (sum, dot float64)
 
 //go:noescape

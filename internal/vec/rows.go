@@ -22,12 +22,18 @@ func (m Rows) AddCombine(dst []float64, ref []int32, w []float64) {
 }
 
 func (m Rows) combine(dst []float64, add bool, c float64, ref []int32, w []float64) {
+	if len(ref) == 0 {
+		if !add {
+			fill(dst, c)
+		}
+		return
+	}
 	n, step := len(dst), 1
 	if len(w) == 1 {
 		step = 0
 	}
 	i := 0
-	if useAVX2 && n >= wide && len(ref) > 0 {
+	if useAVX2 && n >= wide {
 		i = n &^ 3
 		combineAVX2(&dst[0], unsafe.SliceData(m.A), unsafe.SliceData(m.B), int(m.Split),
 			&ref[0], len(ref), &w[0], step, n, i, add, c)
@@ -47,5 +53,15 @@ func (m Rows) combine(dst []float64, add bool, c float64, ref []int32, w []float
 			sum += float64(w[e*step] * x)
 		}
 		dst[i] = sum
+	}
+}
+
+func fill(dst []float64, c float64) {
+	if c == 0 {
+		clear(dst)
+		return
+	}
+	for i := range dst {
+		dst[i] = c
 	}
 }

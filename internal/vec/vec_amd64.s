@@ -325,6 +325,35 @@ loop:
 	VZEROUPPER
 	RET
 
+// func sumRowsAVX2(dst, x *float64, rows *int32, n int)
+// Rows have sixteen numbers.
+TEXT ·sumRowsAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ rows+16(FP), R8
+	MOVQ n+24(FP), CX
+	XORQ AX, AX
+
+loop:
+	MOVLQSX      (R8)(AX*4), BX
+	MOVQ         BX, DX
+	SHLQ         $7, DX
+	VMOVUPD      (SI)(DX*1), Y0
+	VMOVUPD      64(SI)(DX*1), Y2
+	VADDPD       32(SI)(DX*1), Y0, Y0
+	VADDPD       96(SI)(DX*1), Y2, Y2
+	VADDPD       Y2, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPD       X1, X0, X0
+	VUNPCKHPD    X0, X0, X1
+	VADDSD       X1, X0, X0
+	VMOVSD       X0, (DI)(BX*8)
+	INCQ         AX
+	CMPQ         AX, CX
+	JLT          loop
+	VZEROUPPER
+	RET
+
 // func sumDotAVX2(x, y *float64, n int) (sum, dot float64)
 TEXT ·sumDotAVX2(SB), NOSPLIT, $0-40
 	MOVQ   x+0(FP), SI

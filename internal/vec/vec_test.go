@@ -148,6 +148,10 @@ func TestSumsAgree(t *testing.T) {
 		onBothPaths(t, func(t *testing.T) {
 			sum, dot := SumDot(x, y)
 			sums = append(sums, [3]float64{Sum(x), sum, dot})
+			rows := append(append(make([]float64, n), x...), y...)
+			dst := []float64{-1, -1, -1}
+			SumRows(dst, rows, n, []int32{1, 2})
+			require.Equal(t, []float64{-1, Sum(x), Sum(y)}, dst)
 		})
 		require.Equal(t, sums[1], sums[0], "%d numbers", n)
 		want, wantDot := 0.0, 0.0
