@@ -53,11 +53,17 @@ func addRows(out mat, dst rowList, x mat, src rowList, w coefs) {
 
 // addNumbers is addRows for one sample.
 func addNumbers(out []float64, dst rowList, x []float64, src rowList, w coefs) {
-	for e := 0; e < len(src); {
+	step := 1
+	if len(w) == 1 {
+		step = 0
+	}
+	dst = dst[:len(src)]
+	for e, at := 0, 0; e < len(src); {
 		to := dst[e]
 		sum := out[to]
 		for ; e < len(src) && dst[e] == to; e++ {
-			sum += w.at(e) * x[src[e]]
+			sum += w[at] * x[src[e]]
+			at += step
 		}
 		out[to] = sum
 	}

@@ -13,6 +13,16 @@ func (a *Arrangement) SignBatch(dst, z []float64, n int) {
 	if n < 0 || len(z) != a.dim*n || len(dst) != len(a.planes)*n {
 		panic(fmt.Sprintf("regions: %d signs of %d numbers, want %d×%d of %d×%d", len(dst), len(z), len(a.planes), n, a.dim, n))
 	}
+	if n == 1 {
+		for l := range a.axes {
+			if x := &a.axes[l]; x.index >= 0 {
+				dst[l] = vec.Sign(x.constant + float64(x.coef*z[x.index]))
+			} else {
+				dst[l] = vec.Sign(a.planes[l].At(z))
+			}
+		}
+		return
+	}
 	for l := range a.planes {
 		row := dst[l*n : (l+1)*n]
 		if x := &a.axes[l]; x.index >= 0 {
