@@ -159,7 +159,7 @@ func (e *Graph) elementwise(f *form) (*gorgonia.Node, error) {
 	case fLin:
 		c := make([]float64, len(f.rows))
 		for r, id := range f.rows {
-			c[r] = e.b.st.nodes[id].v
+			c[r] = e.b.sum(id).c
 		}
 		k = lin{C: makeCoefs(c), Coef: coef, K: len(f.rows)}
 	case fUnary:
@@ -224,7 +224,7 @@ func (e *Graph) affine(f *form) (*gorgonia.Node, error) {
 func (e *Graph) sparse(f *form) (*gorgonia.Node, error) {
 	c := make([]float64, len(f.rows))
 	for r, id := range f.rows {
-		c[r] = e.b.st.nodes[id].v
+		c[r] = e.b.sum(id).c
 	}
 	var parts gorgonia.Nodes
 	var wrt []bool
@@ -234,7 +234,7 @@ func (e *Graph) sparse(f *form) (*gorgonia.Node, error) {
 		k := affine{Base: [2]int32{size, size}}
 		for _, id := range f.rows {
 			var entries []entry
-			for _, t := range e.b.terms(id) {
+			for _, t := range e.b.sum(id).terms {
 				if at := e.b.at[t.atom]; int(at.form) == arg {
 					entries = append(entries, entry{at.row, t.coef})
 				}

@@ -89,18 +89,36 @@ func same(x, y *node) bool {
 	return true
 }
 
-func (s *store) intern(n node) nodeID {
-	h := s.hash(&n)
-	head, ok := s.buckets[h]
+// find returns the node that is the same as n, if there is one.
+func (s *store) find(n node) (nodeID, bool) {
+	id, _ := s.lookup(&n)
+	return id, id >= 0
+}
+
+// lookup returns the node that is the same as n, or −1, and the hash of n.
+func (s *store) lookup(n *node) (nodeID, uint64) {
+	h := s.hash(n)
+	id, ok := s.buckets[h]
 	if !ok {
-		head = -1
+		return -1, h
 	}
-	for id := head; id >= 0; id = s.nodes[id].next {
-		if same(&s.nodes[id], &n) {
-			return id
+	for ; id >= 0; id = s.nodes[id].next {
+		if same(&s.nodes[id], n) {
+			break
 		}
 	}
-	n.next = head
+	return id, h
+}
+
+func (s *store) intern(n node) nodeID {
+	found, h := s.lookup(&n)
+	if found >= 0 {
+		return found
+	}
+	n.next = -1
+	if head, ok := s.buckets[h]; ok {
+		n.next = head
+	}
 	id := nodeID(len(s.nodes))
 	s.nodes = append(s.nodes, n)
 	s.buckets[h] = id
