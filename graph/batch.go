@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,6 +60,8 @@ const (
 // A ref is an expression's place in the batch.
 type ref struct{ form, row int32 }
 
+var nowhere = ref{-1, -1}
+
 // An output is one row of a program's result: C + Σ weight·expression.
 type output struct {
 	c     float64
@@ -70,7 +73,7 @@ type batch struct {
 	st    *store
 	forms []*form
 	byKey map[formKey]int
-	at    map[nodeID]ref
+	at    []ref           // by node
 	inAff map[nodeID]bool // affine sums that other affine sums use
 	sign  map[nodeID][]nodeID
 	split map[nodeID]output // sums as sum gives them, where that differs
@@ -82,7 +85,7 @@ type batch struct {
 // operands come before the forms that use them.
 func newBatch(st *store, outs []output, sz sizes) *batch {
 	b := &batch{
-		st: st, byKey: map[formKey]int{}, at: map[nodeID]ref{},
+		st: st, byKey: map[formKey]int{}, at: slices.Repeat([]ref{nowhere}, len(st.nodes)),
 		inAff: map[nodeID]bool{}, sign: map[nodeID][]nodeID{}, split: map[nodeID]output{},
 	}
 	for kind := fLatent; kind <= fAffine; kind++ {
@@ -333,7 +336,10 @@ func (b *batch) form(key formKey, args []int) int {
 }
 
 func (b *batch) place(form int, id nodeID) {
-	if _, ok := b.at[id]; ok {
+	for int(id) >= len(b.at) {
+		b.at = append(b.at, nowhere)
+	}
+	if b.at[id] != nowhere {
 		return
 	}
 	b.at[id] = ref{int32(form), int32(len(b.forms[form].rows))}
@@ -342,7 +348,11 @@ func (b *batch) place(form int, id nodeID) {
 
 // slots lists, for a sum, its terms in the order of its form's args.
 func (b *batch) slots(id nodeID) []term {
-	terms := slices.Clone(b.sum(id).terms)
-	slices.SortStableFunc(terms, func(x, y term) int { return int(b.at[x.atom].form) - int(b.at[y.atom].form) })
+	terms := b.sum(id).terms
+	byForm := func(x, y term) int { return cmp.Compare(b.at[x.atom].form, b.at[y.atom].form) }
+	if !slices.IsSortedFunc(terms, byForm) {
+		terms = slices.Clone(terms)
+		slices.SortStableFunc(terms, byForm)
+	}
 	return terms
 }

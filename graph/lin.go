@@ -144,8 +144,10 @@ func (s *store) lin(v float64, terms []term) nodeID {
 	return s.intern(node{kind: kLin, v: v + 0, terms: terms, affine: s.affineCount(terms) == len(terms)})
 }
 
+// scale is c·a.
 func (s *store) scale(c float64, a nodeID) nodeID {
-	return s.sum(c, a, 0, s.constant(0))
+	v, terms := s.parts(a)
+	return s.lin(c*v, mergeTerms(c, terms, 0, nil))
 }
 
 // coefficient splits a into a number and the rest: 3·x is (3, x).

@@ -1,8 +1,8 @@
 package graph
 
 import (
-	"hash/maphash"
 	"math"
+	"math/bits"
 	"sync"
 )
 
@@ -39,7 +39,6 @@ type node struct {
 	a, b, c nodeID
 	v       float64
 	terms   []term
-	next    nodeID // next node with the same hash, or −1
 }
 
 // store is a hash-consed expression DAG: equal expressions are one node.
@@ -47,31 +46,35 @@ type node struct {
 // Building a model has the store to itself. Once the model is compiled, who
 // reads nodes or adds some holds mu.
 type store struct {
-	mu      sync.Mutex
-	nodes   []node
-	buckets map[uint64]nodeID
-	seed    maphash.Seed
-	pushed  map[applied]nodeID // functions that were moved into selects
-	simple  map[nodeID]bool    // answers of logIsSimple for selects
+	mu     sync.Mutex
+	nodes  []node
+	table  []nodeID           // of nodes by hash: 1 + the node, 0 where free; at most half full
+	pushed map[applied]nodeID // functions that were moved into selects
+	simple map[nodeID]bool    // answers of logIsSimple for selects
 }
 
 func newStore() *store {
 	return &store{
-		buckets: map[uint64]nodeID{}, seed: maphash.MakeSeed(),
+		table:  make([]nodeID, 1<<10),
 		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{},
 	}
 }
 
-func (s *store) hash(n *node) uint64 {
-	h := uint64(n.kind)<<56 ^ uint64(n.fn)<<48
-	mix := func(x uint64) { h = maphash.Comparable(s.seed, [2]uint64{h, x}) }
+// hash is a hash of what same compares, by wide products as in wyhash.
+func (n *node) hash() uint64 {
+	h := uint64(n.kind)<<56 ^ uint64(n.fn)<<48 ^ 0xa0761d6478bd642f
+	mix := func(x uint64) {
+		hi, lo := bits.Mul64(h^x, 0xe7037ed1a0b428db)
+		h = hi ^ lo
+	}
 	mix(uint64(uint32(n.a))<<32 | uint64(uint32(n.b)))
 	mix(uint64(uint32(n.c))<<32 | uint64(len(n.terms)))
 	if n.v != 0 {
 		mix(math.Float64bits(n.v))
 	}
 	for _, t := range n.terms {
-		mix(uint64(uint32(t.atom)) ^ math.Float64bits(t.coef))
+		mix(uint64(uint32(t.atom)))
+		mix(math.Float64bits(t.coef))
 	}
 	return h
 }
@@ -91,38 +94,45 @@ func same(x, y *node) bool {
 
 // find returns the node that is the same as n, if there is one.
 func (s *store) find(n node) (nodeID, bool) {
-	id, _ := s.lookup(&n)
+	id := s.table[s.slot(&n)] - 1
 	return id, id >= 0
 }
 
-// lookup returns the node that is the same as n, or −1, and the hash of n.
-func (s *store) lookup(n *node) (nodeID, uint64) {
-	h := s.hash(n)
-	id, ok := s.buckets[h]
-	if !ok {
-		return -1, h
+// slot is the place in the table of the node that is the same as n, or where it
+// would be.
+func (s *store) slot(n *node) int {
+	mask := len(s.table) - 1
+	i := int(n.hash()) & mask
+	for s.table[i] != 0 && !same(&s.nodes[s.table[i]-1], n) {
+		i = (i + 1) & mask
 	}
-	for ; id >= 0; id = s.nodes[id].next {
-		if same(&s.nodes[id], n) {
-			break
-		}
-	}
-	return id, h
+	return i
 }
 
 func (s *store) intern(n node) nodeID {
-	found, h := s.lookup(&n)
-	if found >= 0 {
-		return found
+	i := s.slot(&n)
+	if s.table[i] == 0 {
+		s.nodes = append(s.nodes, n)
+		s.table[i] = nodeID(len(s.nodes))
+		if id := s.table[i] - 1; 2*len(s.nodes) > len(s.table) {
+			s.grow()
+			return id
+		}
 	}
-	n.next = -1
-	if head, ok := s.buckets[h]; ok {
-		n.next = head
+	return s.table[i] - 1
+}
+
+// grow doubles the table.
+func (s *store) grow() {
+	s.table = make([]nodeID, 2*len(s.table))
+	mask := len(s.table) - 1
+	for id := range s.nodes {
+		i := int(s.nodes[id].hash()) & mask
+		for s.table[i] != 0 {
+			i = (i + 1) & mask
+		}
+		s.table[i] = nodeID(id) + 1
 	}
-	id := nodeID(len(s.nodes))
-	s.nodes = append(s.nodes, n)
-	s.buckets[h] = id
-	return id
 }
 
 func (s *store) constant(v float64) nodeID {
