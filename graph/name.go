@@ -81,11 +81,14 @@ func (m *Model) coordinate(i int) string {
 		x, lo, hi := l.name, l.prior.params[0].constValue(), l.prior.params[1].constValue()
 		switch {
 		case lo > 0:
-			x = fmt.Sprintf("(%s - %.6g)", x, lo)
+			x = fmt.Sprintf("%s - %.6g", x, lo)
 		case lo < 0:
-			x = fmt.Sprintf("(%s + %.6g)", x, -lo)
+			x = fmt.Sprintf("%s + %.6g", x, -lo)
 		}
-		if hi-lo != 1 {
+		switch {
+		case hi-lo != 1 && lo != 0:
+			x = fmt.Sprintf("(%s)/%.6g", x, hi-lo)
+		case hi-lo != 1:
 			x = fmt.Sprintf("%s/%.6g", x, hi-lo)
 		}
 		return "logit(" + x + ")"
