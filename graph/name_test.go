@@ -117,7 +117,8 @@ func TestGuardInfoString(t *testing.T) {
 		{graph.Greater(1, graph.Add(x[0], x[1])), "x[0] + x[1] < 1"},
 		{graph.Greater(graph.Mul(3, x[0]), graph.Mul(-2, x[1])), "3·x[0] + 2·x[1] > 0"},
 		{graph.Less(x[0], x[1]), "x[1] - x[0] > 0"},
-		{graph.Greater(graph.Sum(x...), -3), "x[0] + x[1] + x[2] + x[3] + x[4] + x[5] + … > -3"},
+		{graph.Greater(graph.Sum(x...), -3), "x[0] + x[1] + x[2] + x[3] + x[4] + x[5] … > -3"},
+		{graph.Greater(x[8], graph.Sum(x[:8]...)), "x[0] + x[1] + x[2] + x[3] + x[4] + x[5] … < 0"},
 		{graph.Greater(rate, 2), "log(rate) > 0.693147"},
 		{graph.Less(rate, 1), "log(rate) < 0"},
 		{graph.Greater(p, 0.5), "logit(p) > 0"},
@@ -133,5 +134,5 @@ func TestGuardInfoString(t *testing.T) {
 		require.Equal(t, g.Name(), g.String())
 		require.Contains(t, g.Place(), "name_test.go:")
 	}
-	require.Len(t, d.Guards(), 14)
+	require.Len(t, d.Guards(), 15)
 }
