@@ -1,0 +1,82 @@
+package graph
+
+import "fmt"
+
+// A namedGuard is a guard under the name that the user gave it.
+type namedGuard struct {
+	name  string
+	guard Guard
+}
+
+// Name gives g a name, by which Density.Named and reports know it, and returns
+// g. Guards that share a name form a vector, in the order of the calls: on[0],
+// on[1], …. A guard may be any condition: one comparison, And, Or and Not of
+// some, or simply true or false. Names of guards are apart from those of
+// latents and observations. Naming changes nothing about the density.
+func (m *Model) Name(name string, g Guard) Guard {
+	switch {
+	case name == "":
+		m.fail("a guard's name is empty")
+	case g.m != nil && g.m != m:
+		m.fail("guard %q: a guard of another model is used here", name)
+	}
+	m.named = append(m.named, namedGuard{name, g})
+	return g
+}
+
+// labelGuards gives the model's comparisons their names.
+func (m *Model) labelGuards() {
+	count, next := map[string]int{}, map[string]int{}
+	for _, n := range m.named {
+		count[n.name]++
+	}
+	for _, n := range m.named {
+		label := n.name
+		if count[n.name] > 1 {
+			label = fmt.Sprintf("%s[%d]", n.name, next[n.name])
+			next[n.name]++
+		}
+		if i, ok := m.comparison(n.guard); ok && m.guards[i].name == "" {
+			m.guards[i].name = label
+		}
+	}
+}
+
+// comparison is the number of the comparison that g is, if it is one, and not
+// the negation of one.
+func (m *Model) comparison(g Guard) (i int, ok bool) {
+	c, positive := g.cond, true
+	if c != nil && c.op == condNot {
+		c, positive = c.kids[0], false
+	}
+	if c == nil || c.op != condSign {
+		return 0, false
+	}
+	return c.guard, m.guards[c.guard].Side.Positive == positive
+}
+
+// GuardNames are the names that Model.Name gave, each once, in order of first
+// use.
+func (d *Density) GuardNames() []string {
+	var names []string
+	known := map[string]bool{}
+	for _, n := range d.m.named {
+		if !known[n.name] {
+			names = append(names, n.name)
+		}
+		known[n.name] = true
+	}
+	return names
+}
+
+// Named are the guards of that name, in the order in which they were named;
+// none if there is no such name. Guard.Holds says on which side a region is.
+func (d *Density) Named(name string) []Guard {
+	var guards []Guard
+	for _, n := range d.m.named {
+		if n.name == name {
+			guards = append(guards, n.guard)
+		}
+	}
+	return guards
+}
