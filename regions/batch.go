@@ -2,7 +2,8 @@ package regions
 
 import (
 	"fmt"
-	"math"
+
+	"github.com/facetvi/facet/internal/vec"
 )
 
 // SignBatch writes the signs of n points: dst[l·n+s] is 1 where Φ_l > 0 at point s, and 0 where Φ_l ≤ 0. Both matrices are row-major
@@ -12,26 +13,39 @@ func (a *Arrangement) SignBatch(dst, z []float64, n int) {
 	if n < 0 || len(z) != a.dim*n || len(dst) != len(a.planes)*n {
 		panic(fmt.Sprintf("regions: %d signs of %d numbers, want %d×%d of %d×%d", len(dst), len(z), len(a.planes), n, a.dim, n))
 	}
+	if n == 1 {
+		for l := range a.axes {
+			if x := &a.axes[l]; x.index >= 0 {
+				dst[l] = vec.Sign(x.constant + float64(x.coef*z[x.index]))
+			} else {
+				dst[l] = vec.Sign(a.planes[l].At(z))
+			}
+		}
+		return
+	}
 	for l := range a.planes {
-		h, row := &a.planes[l], dst[l*n:(l+1)*n]
-		if len(h.Index) == 1 {
-			i := h.Index[0]
-			stepAxis(row, z[i*n:(i+1)*n], h.Coef[0], h.Const)
+		row := dst[l*n : (l+1)*n]
+		if x := &a.axes[l]; x.index >= 0 {
+			vec.Step(row, z[int(x.index)*n:][:n], x.coef, x.constant)
 			continue
 		}
-		h.atBatch(row, z, n)
-		for s, v := range row {
-			row[s] = step(v)
-		}
+		a.planes[l].atBatch(row, z, n)
+		vec.Step(row, row, 1, 0)
 	}
 }
 
-// stepAxis is a row of SignBatch for a plane that is orthogonal to an axis: one pass instead of three.
-func stepAxis(dst, z []float64, coef, constant float64) {
-	z = z[:len(dst)]
-	for s := range dst {
-		dst[s] = step(constant + float64(coef*z[s]))
+// An axisForm is a plane of one coordinate, packed for SignBatch; the index of other
+// planes is −1.
+type axisForm struct {
+	coef, constant float64
+	index          int32
+}
+
+func axisOf(h Hyperplane) axisForm {
+	if len(h.Index) != 1 {
+		return axisForm{index: -1}
 	}
+	return axisForm{h.Coef[0], h.Const, int32(h.Index[0])}
 }
 
 // atBatch is At for n points, with the same roundings in the same order.
@@ -40,19 +54,6 @@ func (h *Hyperplane) atBatch(dst, z []float64, n int) {
 		dst[s] = h.Const
 	}
 	for k, i := range h.Index {
-		coef, row := h.Coef[k], z[i*n:][:len(dst)]
-		for s := range dst {
-			dst[s] += float64(coef * row[s])
-		}
+		vec.AddScaled(dst, h.Coef[k], z[i*n:])
 	}
-}
-
-// step returns 1 if v > 0, else 0. It does not branch: near a boundary, signs are as random as a coin.
-func step(v float64) float64 {
-	var positive uint64
-	if v > 0 {
-		positive = 1
-	}
-	const one = 0x3ff0000000000000
-	return math.Float64frombits(-positive & one)
 }

@@ -24,14 +24,30 @@ func (a *Adam) Step(theta, g []float64) {
 	b1, b2 := orDefault(a.Beta1, 0.9), orDefault(a.Beta2, 0.999)
 	eps := orDefault(a.Epsilon, 1e-8)
 	a.T++
-	rate := orDefault(a.StepSize, 0.001) / (1 - math.Pow(b1, float64(a.T)))
-	unbias := 1 / math.Sqrt(1-math.Pow(b2, float64(a.T)))
+	rate := orDefault(a.StepSize, 0.001) / (1 - power(b1, a.T))
+	unbias := 1 / math.Sqrt(1-power(b2, a.T))
 	m, v := a.M[:len(g)], a.V[:len(g)]
 	for i, x := range g {
 		m[i] = b1*m[i] + (1-b1)*x
 		v[i] = b2*v[i] + (1-b2)*x*x
 		theta[i] += rate * m[i] / (math.Sqrt(v[i])*unbias + eps)
 	}
+}
+
+// power is xⁿ for 0 ≤ x < 1, by repeated squaring, or 0 where that is below
+// 1e-30: there 1 − xⁿ is 1.
+func power(x float64, n int) float64 {
+	if float64(n)*(1-x) > 70 { // xⁿ ≤ exp(−n(1 − x))
+		return 0
+	}
+	y := 1.0
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			y *= x
+		}
+		x *= x
+	}
+	return y
 }
 
 // Clone is a copy that shares nothing.

@@ -15,18 +15,18 @@ import (
 // progress tells a user how a fit gets on: with a bar on a terminal, in lines
 // elsewhere.
 type progress struct {
-	w        io.Writer // nil: nobody listens
-	bar      *progressbar.ProgressBar
-	atMost   bool          // the fit may be done sooner
-	total    int           // steps of all restarts
-	every    time.Duration // between lines
-	steps    []int         // taken by each restart
-	elbo     []Estimate    // of each restart
-	trend    []float64     // of each restart, in nats a step
-	began    time.Time     // at the first report
-	from     int           // steps taken then
-	last     time.Time     // the last line
-	lastLine string
+	w      io.Writer // nil: nobody listens
+	bar    *progressbar.ProgressBar
+	atMost bool          // the fit may be done sooner
+	total  int           // steps of all restarts
+	every  time.Duration // between reports
+	steps  []int         // taken by each restart
+	elbo   []Estimate    // of each restart
+	trend  []float64     // of each restart, in nats a step
+	began  time.Time     // at the first report
+	from   int           // steps taken then
+	last   time.Time     // the last report
+	news   bool          // there is more to report
 }
 
 func newProgress(s Settings) *progress {
@@ -36,7 +36,7 @@ func newProgress(s Settings) *progress {
 	p := &progress{w: s.Progress, total: s.Steps * s.Restarts, atMost: s.Stop == Automatic, every: time.Second}
 	p.steps, p.elbo, p.trend = make([]int, s.Restarts), make([]Estimate, s.Restarts), make([]float64, s.Restarts)
 	if f, ok := s.Progress.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.bar = newBar(s.Progress, p.total)
+		p.bar, p.every = newBar(s.Progress, p.total), 100*time.Millisecond
 	}
 	return p
 }
@@ -44,7 +44,7 @@ func newProgress(s Settings) *progress {
 func newBar(w io.Writer, total int) *progressbar.ProgressBar {
 	return progressbar.NewOptions(total, progressbar.OptionSetWriter(w), progressbar.OptionShowCount(),
 		progressbar.OptionShowIts(), progressbar.OptionSetItsString("steps"), progressbar.OptionSetWidth(20),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionOnCompletion(func() { fmt.Fprintln(w) }))
+		progressbar.OptionOnCompletion(func() { fmt.Fprintln(w) }))
 }
 
 // say says what goes on before the first step.
@@ -78,32 +78,33 @@ func (p *progress) at(r int, trace []TracePoint) {
 	}
 	now := trace[len(trace)-1]
 	p.steps[r], p.elbo[r], p.trend[r] = now.Step, now.ELBO, slope(trace)
-	if p.bar != nil {
-		p.bar.Describe(p.state())
-		_ = p.bar.Set(p.done()) // a terminal that does not take it is no reason to stop
-		return
-	}
-	if p.lastLine = p.line(time.Since(p.began)); time.Since(p.last) >= p.every {
+	if p.news = true; time.Since(p.last) >= p.every {
 		p.flush()
 	}
 }
 
 // end writes what has not been written yet.
 func (p *progress) end() {
-	switch {
-	case p == nil:
-	case p.bar != nil && !p.bar.IsFinished():
-		_ = p.bar.RenderBlank() // where it has come to, and the line is done
-		fmt.Fprintln(p.w)
-	case p.bar != nil:
-	case p.lastLine != "":
+	if p == nil {
+		return
+	}
+	if p.news {
 		p.flush()
+	}
+	if p.bar != nil && !p.bar.IsFinished() {
+		fmt.Fprintln(p.w)
 	}
 }
 
+// flush writes the news. A terminal that does not take them is no reason to stop.
 func (p *progress) flush() {
-	fmt.Fprintln(p.w, p.lastLine)
-	p.last, p.lastLine = time.Now(), ""
+	if p.bar != nil {
+		p.bar.Describe(p.state())
+		_ = p.bar.Set(p.done())
+	} else {
+		fmt.Fprintln(p.w, p.line(time.Since(p.began)))
+	}
+	p.last, p.news = time.Now(), false
 }
 
 func (p *progress) done() int {

@@ -66,7 +66,6 @@ func TestProgressBar(t *testing.T) {
 	p.say("looking")
 	p.begin([]*fitter{{}})
 	for step := 100; step <= 1000; step += 100 {
-		time.Sleep(20 * time.Millisecond)
 		p.at(0, []TracePoint{{Step: step, ELBO: Estimate{-4, 0.5}}})
 	}
 	p.end()
