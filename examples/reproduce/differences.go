@@ -36,7 +36,8 @@ func reasons() []string {
 		"The runs are others. Each estimator is averaged over its own run, so over other places, and the variance changes along a run by up to several powers of ten: " +
 			"a run that stays longer where guards are near, or a Score that wanders further off, moves the ratio. " +
 			"The columns “same θ” are without this; that they differ from those of own runs, and how much, is the size of the effect.",
-		"Most averages are those of the first iterations, and of few heavy-tailed gradients: 16 draws see rarely what weighs most. Each cell, here and in the paper, is of one seed.",
+		"An average is that of few places, such as the start, and of few gradients: they are heavy-tailed, and 16 draws rarely see what weighs most. " +
+			"Each cell here is of one seed.",
 		"The times are of another machine, and of a graph that is compiled once and run by a static plan; the paper's prototype builds and differentiates while it samples.",
 	}
 }

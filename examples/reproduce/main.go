@@ -109,7 +109,7 @@ func (s *summary) print(out io.Writer) error {
 	}
 	fmt.Fprintln(out, "\nClaims")
 	for _, c := range s.Claims {
-		fmt.Fprintf(out, "\n%s: %s (%d of %d cases)\n", c.Verdict, c.Claim, c.Holds, c.Cases)
+		fmt.Fprintf(out, "\n%s: %s (%d of %d cases)\n", c.Verdict, c.Claim, len(c.Holds), c.Cases())
 	}
 	_, err := fmt.Fprintf(out, "\n%.1f s. Report, figures and CSV files: %s\n", s.Total, s.Settings.dir)
 	return err

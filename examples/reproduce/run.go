@@ -19,8 +19,9 @@ type result struct {
 	Variance []variancePoint // of the run's own estimator, at every iteration; if measuresVariance
 	Same     []variancePoint // of every estimator, with each of ELBO; if comparesAll
 	Theta    []float64       // at the end
-	// Diverged is the iteration whose gradient was not finite, and Why is what
-	// the fit said of it; 0 if the run reached its end.
+	// Diverged is the iteration whose gradient was not finite, or that led to a
+	// scale of 0, and Why is what the fit said of it; 0 if the run reached its
+	// end.
 	Diverged int
 	Why      string
 	Elapsed  time.Duration
@@ -81,6 +82,8 @@ func (p *problem) do(ctx context.Context, r runSpec, tick func()) (*result, erro
 		},
 	})
 	switch {
+	case errors.Is(err, errDegenerate):
+		rec.result.Diverged, rec.result.Why = fit.Steps, err.Error()
 	case errors.Is(err, vi.ErrNotFinite):
 		rec.result.Diverged, rec.result.Why = fit.Steps+1, err.Error()
 		if err := rec.elbo(fit.Steps, fit.Q); err != nil {
@@ -92,6 +95,18 @@ func (p *problem) do(ctx context.Context, r runSpec, tick func()) (*result, erro
 	rec.result.Theta = fit.Q.Theta()
 	rec.result.Elapsed = time.Since(began)
 	return rec.result, nil
+}
+
+// errDegenerate ends a run whose family is no normal any more.
+var errDegenerate = errors.New("a scale is 0 or not finite")
+
+func degenerate(q vi.MeanField) bool {
+	for i, rho := range q.Rho { // softplus(ρ) is exp(ρ) where that is small
+		if !(math.Exp(rho) > 0) || math.IsInf(rho, 0) || math.IsNaN(q.Mu[i]) || math.IsInf(q.Mu[i], 0) {
+			return true
+		}
+	}
+	return false
 }
 
 // A recorder measures a fit under way.
@@ -129,6 +144,9 @@ func newRecorder(p *problem, r runSpec) (*recorder, error) {
 
 // observe measures q, to which t iterations have led.
 func (rec *recorder) observe(t int, q vi.MeanField) error {
+	if degenerate(q) {
+		return errDegenerate
+	}
 	r := rec.result.Run
 	if t%elboEvery == 0 || t == r.Steps {
 		if err := rec.elbo(t, q); err != nil {

@@ -33,18 +33,19 @@ func (s *summary) scaleOf(model string) elboScale {
 func (s elboScale) at(elbo float64) float64 { return math.Asinh((elbo - s.optimum) / s.knee / 2) }
 
 // Ticks implements plot.Ticker, for an axis in units of at: the optimum, and
-// powers of ten of the distance from it.
+// powers of ten of the distance from it that are not in its name's way.
 func (s elboScale) Ticks(lo, hi float64) []plot.Tick {
 	ticks := []plot.Tick{{Value: 0, Label: "optimum"}}
+	room := (hi - lo) / 16
 	for e := int(math.Round(math.Log10(s.knee))); e <= 300; e++ {
 		below, above := s.at(s.optimum-math.Pow(10, float64(e))), s.at(s.optimum+math.Pow(10, float64(e)))
 		if below < lo && above > hi {
 			break
 		}
-		if below >= lo {
+		if below >= lo && below < -room {
 			ticks = append(ticks, plot.Tick{Value: below, Label: "−" + power(e)})
 		}
-		if above <= hi {
+		if above <= hi && above > room {
 			ticks = append(ticks, plot.Tick{Value: above, Label: "+" + power(e)})
 		}
 	}

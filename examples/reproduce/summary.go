@@ -19,7 +19,7 @@ type summary struct {
 	Guards   []guardsRow   `json:"guards"`
 	Table2   []timeRow     `json:"table2"`
 	Final    []finalRow    `json:"final"`
-	Claims   []claim       `json:"claims"`
+	Claims   []*claim      `json:"claims"`
 	Durations
 	Machine machine `json:"machine"`
 
@@ -86,7 +86,7 @@ type finalRow struct {
 	ExactSE      num `json:"exact_se"`
 	MonteCarlo   num `json:"monte_carlo"`
 	MonteCarloSE num `json:"monte_carlo_se"`
-	Best         num `json:"best"` // the highest exact ELBO on the way
+	Best         num `json:"best"`   // the highest exact ELBO on the way
 	Jitter       num `json:"jitter"` // see jitter
 	Diverged     int `json:"diverged,omitempty"`
 }
