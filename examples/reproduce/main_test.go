@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "rewrite testdata")
 // The driver, small: every file is there and holds what it should.
 func TestEveryFile(t *testing.T) {
 	dir := t.TempDir()
-	const steps = 120
+	const steps = 110
 	out, errOut := reproduce(t, dir, "-steps", fmt.Sprint(steps), "-json")
 	require.Equal(t, 72, strings.Count(errOut, "\n"), "a line a run")
 
@@ -130,7 +130,7 @@ func checkHTML(t *testing.T, html string) {
 	start, end := strings.Index(html, "<svg"), strings.Index(html, "</svg>")
 	require.Greater(t, end, start)
 	checkSVG(t, html[start:end+len("</svg>")])
-	for _, s := range []string{"4.45e-9", "251.4", "prefers-color-scheme: dark", "GOMAXPROCS", "These runs have 120 iterations"} {
+	for _, s := range []string{"4.45e-9", "251.4", "prefers-color-scheme: dark", "GOMAXPROCS", "These runs have 110 iterations"} {
 		require.Contains(t, html, s)
 	}
 	require.NotContains(t, html, "ZgotmplZ")
@@ -241,7 +241,7 @@ func checkSVGOf(t *testing.T, dir string) {
 // cannot be said is left out.
 func TestSmallPlans(t *testing.T) {
 	for _, args := range [][]string{
-		{"-estimators", "facet", "-steps", "1"},
+		{"-estimators", "facet", "-steps", "1", "-samples", "1", "-stepsizes", "0.01"},
 		{"-models", "textmsg", "-estimators", "reparam,ours", "-samples", "8", "-stepsizes", "0.1", "-steps", "100"},
 		{"-models", "influenza", "-estimators", "ours", "-samples", "1,2,3,4,5", "-stepsizes", "0.5", "-steps", "10"},
 	} {
