@@ -108,6 +108,9 @@ func (s *summary) print(out io.Writer) error {
 		}
 	}
 	fmt.Fprintln(out, "\nClaims")
+	if short := s.short(); short != "" {
+		fmt.Fprintf(out, "\n%s\n", short)
+	}
 	for _, c := range s.Claims {
 		fmt.Fprintf(out, "\n%s: %s (%d of %d cases)\n", c.Verdict, c.Claim, len(c.Holds), c.Cases())
 	}

@@ -33,14 +33,19 @@ type document struct {
 const paperSteps = 10000
 
 func (s *summary) document(svg []byte) document {
-	d := document{
+	return document{
 		summary: s, Caption: caption, Tables: s.tables(), Differences: s.differences(), Reasons: reasons(),
-		Facts: s.facts(), SVG: htmltemplate.HTML(inline(svg)),
+		Short: s.short(), Facts: s.facts(), SVG: htmltemplate.HTML(inline(svg)),
 	}
-	if s.Settings.Steps < paperSteps {
-		d.Short = fmt.Sprintf("These runs have %d iterations; the paper's, and its claims, are of %d.", s.Settings.Steps, paperSteps)
+}
+
+// short is a warning about runs that are shorter than the paper's, or "".
+func (s *summary) short() string {
+	if s.Settings.Steps >= paperSteps {
+		return ""
 	}
-	return d
+	return fmt.Sprintf("These runs have %d iterations; the paper's, and its claims, are of %d, and verdicts on shorter ones may be noise.",
+		s.Settings.Steps, paperSteps)
 }
 
 const caption = "The ELBO in closed form against the iteration; higher is better. The axis is the distance in nats from the optimum, " +
