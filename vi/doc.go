@@ -20,4 +20,14 @@
 //	Boundary         always                        low
 //	Reparam          only without guards           low
 //	Score            always                        hopeless beyond a few latents
+//
+// A [Fit] looks for its start among draws from the program's prior, climbs with
+// Adam, and ends at the average of the last iterates:
+//
+//	1000 draws ─▶ climb ─▶ 10 short fits ─▶ Restarts fits ─▶ the best ELBO
+//	           in regions                   + average
+//
+// It stops after Settings.Steps, or by itself when the ELBO of averages settles
+// ([Automatic]). It can be saved at any step and resumed to the same bits:
+// [Posterior.Save], [Load], [Posterior.Resume], Settings.Checkpoint.
 package vi

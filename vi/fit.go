@@ -193,7 +193,7 @@ func (f *fitter) checkGradient(g []float64) error {
 	if len(bad) > 5 {
 		bad = append(bad[:5], "…")
 	}
-	err := fmt.Errorf("the gradient is not finite for %s", strings.Join(bad, ", "))
+	err := fmt.Errorf("%w for %s", ErrNotFinite, strings.Join(bad, ", "))
 	if why := blame(f.d, f.q); why != "" {
 		err = fmt.Errorf("%w: %s", err, why)
 	}

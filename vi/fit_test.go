@@ -222,7 +222,7 @@ func TestFitNotFinite(t *testing.T) {
 				}
 				return nil
 			}})
-			require.Error(t, err)
+			require.ErrorIs(t, err, ErrNotFinite)
 			require.NotContains(t, err.Error(), "bystander")
 			require.Regexp(t, `^vi: step \d+: the gradient is not finite for x: the factor \(fit_test\.go:\d+\) is NaN`, err.Error())
 			require.Equal(t, last, p.Q)

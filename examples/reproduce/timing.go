@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"time"
+
+	"github.com/facetvi/facet/vi"
+)
+
+// timeIterations is Table 2: the time of an iteration at N = 1 with nothing
+// measured beside it, on one goroutine, by model and estimator. It is that
+// of the fastest of five fits, which other programs disturbed least.
+func (p *program) timeIterations(ctx context.Context) (map[string]map[string]time.Duration, error) {
+	table := map[string]map[string]time.Duration{}
+	for _, model := range p.Models {
+		table[model] = map[string]time.Duration{}
+		for _, e := range p.Estimators {
+			for k := range 5 {
+				t, err := p.timeFit(ctx, p.problems[model], estimatorNamed(e).estimator)
+				if err != nil {
+					return nil, err
+				}
+				if k == 0 || t < table[model][e] {
+					table[model][e] = t
+				}
+			}
+		}
+	}
+	return table, nil
+}
+
+// timeFit is the time of an iteration after the first, which makes what the
+// fit keeps.
+func (p *program) timeFit(ctx context.Context, problem *problem, e vi.Estimator) (time.Duration, error) {
+	start := vi.FromTheta(problem.ThetaInit)
+	var began time.Time
+	var ended time.Duration
+	steps := min(3000, 10*p.Steps)
+	runtime.GC()
+	fit, err := vi.Fit(ctx, problem.density, vi.Settings{
+		Estimator: e, Samples: 1, Steps: steps, StepSize: p.StepSizes[0], Seed: p.Seed, Start: &start,
+		OnStep: func(s vi.Step) error {
+			switch s.T {
+			case 1:
+				began = time.Now()
+			case steps:
+				ended = time.Since(began)
+			}
+			return nil
+		},
+	})
+	if errors.Is(err, vi.ErrNotFinite) && fit.Steps > 1 {
+		return time.Since(began) / time.Duration(fit.Steps-1), nil
+	}
+	return ended / time.Duration(steps-1), err
+}
