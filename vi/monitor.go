@@ -32,7 +32,7 @@ func (m *monitor) begin(d *graph.Density, fits []*fitter, stop context.CancelCau
 	m.d, m.fits, m.stop = d, fits, stop
 	m.progress.begin(fits)
 	for _, f := range fits {
-		f.Trace = slices.Grow(f.Trace, min(f.s.Steps/f.s.TraceEvery, 10000)) // so that steps do not allocate
+		f.Trace = slices.Grow(f.Trace, min(f.s.Steps/f.s.TraceEvery+1, 10000)) // so that steps do not allocate
 		m.states = append(m.states, f.snapshot())
 	}
 	return m.save()
@@ -41,7 +41,7 @@ func (m *monitor) begin(d *graph.Density, fits []*fitter, stop context.CancelCau
 // after is called after every step of f.
 func (m *monitor) after(f *fitter) error {
 	f.Recent.add(f.Theta)
-	traced := f.Step%f.s.TraceEvery == 0
+	traced := f.Step%f.s.TraceEvery == 0 || f.Step == f.s.Steps || f.Done
 	if traced {
 		if err := f.trace(); err != nil {
 			return err

@@ -170,8 +170,22 @@ func TestTrace(t *testing.T) {
 	require.InDelta(t, 0, z.mean, 0.5) // 5 standard errors of 100 independent scores
 	require.InDelta(t, 1, math.Sqrt(z.variance()), 0.5)
 
-	s.TraceEvery, s.OnStep = 700, nil
-	p, err = Fit(context.Background(), d, s)
-	require.NoError(t, err)
-	require.Len(t, p.Trace, 4)
+	for _, c := range []struct {
+		s    Settings
+		want []int
+	}{
+		{Settings{Steps: 3000, TraceEvery: 700}, []int{700, 1400, 2100, 2800, 3000}},
+		{Settings{Steps: 50}, []int{20, 40, 50}},
+		{Settings{Steps: 7, Samples: 1}, []int{7}},
+		{Settings{Steps: 3, Samples: 1000}, []int{1, 2, 3}},
+	} {
+		c.s.Start = &start
+		p, err := Fit(context.Background(), d, c.s)
+		require.NoError(t, err)
+		var steps []int
+		for _, x := range p.Trace {
+			steps = append(steps, x.Step)
+		}
+		require.Equal(t, c.want, steps)
+	}
 }

@@ -50,8 +50,9 @@ type Settings struct {
 	// OnStep, if not nil, is called after every step; an error stops the fit
 	// and is returned with the fit so far. Calls never overlap.
 	OnStep func(Step) error `json:"-"`
-	// TraceEvery is the number of steps between points of Posterior.Trace;
-	// Steps/100 if 0.
+	// TraceEvery is the number of steps between points of Posterior.Trace, which
+	// has one at the end too. If 0 it is Steps/100, or 320/Samples if that is more:
+	// so that the trace costs a few percent.
 	TraceEvery int
 	// Progress, if not nil, is told how the fit gets on: by a bar if it is a
 	// terminal, else by a line every second.
@@ -85,7 +86,7 @@ func (s *Settings) fill() {
 	orSet(&s.Restarts, 1)
 	orSet(&s.Average, 0.1)
 	orSet(&s.Tolerance, 0.02)
-	orSet(&s.TraceEvery, max(1, s.Steps/100))
+	orSet(&s.TraceEvery, max(1, s.Steps/100, 5*traceSamples/max(1, s.Samples)))
 	orSet(&s.CheckpointEvery, 1000)
 }
 

@@ -75,7 +75,7 @@ func (p *problem) do(ctx context.Context, r runSpec, tick func()) (*result, erro
 	}
 	fit, err := vi.Fit(ctx, p.density, vi.Settings{
 		Estimator: estimatorNamed(r.Estimator).estimator, Samples: r.Samples, Steps: r.Steps, StepSize: r.StepSize,
-		Seed: r.stream("fit"), Start: &start,
+		Seed: r.stream("fit"), Start: &start, Average: 1e-9, // the last iterate, as in the paper
 		OnStep: func(s vi.Step) error {
 			tick()
 			return rec.observe(s.T, s.Q)

@@ -40,7 +40,7 @@ func (p *program) timeFit(ctx context.Context, problem *problem, e vi.Estimator)
 	steps := min(3000, 10*p.Steps)
 	runtime.GC()
 	fit, err := vi.Fit(ctx, problem.density, vi.Settings{
-		Estimator: e, Samples: 1, Steps: steps, StepSize: p.StepSizes[0], Seed: p.Seed, Start: &start,
+		Estimator: e, Samples: 1, Steps: steps, StepSize: p.StepSizes[0], Seed: p.Seed, Start: &start, TraceEvery: steps,
 		OnStep: func(s vi.Step) error {
 			switch s.T {
 			case 1:
