@@ -166,7 +166,7 @@ func (p *Posterior) sideProb(side regions.Side) float64 {
 	return distuv.UnitNormal.CDF(x)
 }
 
-// ELBO estimates the fit's ELBO; see ELBO.
+// ELBO estimates the fit's ELBO; see ELBO, and RareSides for what samples miss.
 func (p *Posterior) ELBO(samples int, seed uint64) (Estimate, error) {
 	return ELBO(p.Density, p.Q, samples, seed)
 }

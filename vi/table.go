@@ -1,0 +1,36 @@
+package vi
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// writeTable lines up rows of cells, of which the first is the heading: the
+// first column to the left, the others to the right.
+func writeTable(b *strings.Builder, rows [][]string) {
+	width := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
+			if i == 0 {
+				line.WriteString(cell + pad)
+			} else {
+				line.WriteString("  " + pad + cell)
+			}
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+}
+
+// short is x with four digits.
+func short(x float64) string { return fmt.Sprintf("%.4g", x) }
+
+// plusMinus is an estimate in a column.
+func plusMinus(e Estimate) string { return fmt.Sprintf("%.4g ± %.2g", e.Mean, e.SE) }
