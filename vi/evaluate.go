@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/facetvi/facet/graph"
 )
@@ -52,17 +53,20 @@ func estimate(values []float64) Estimate {
 	return Estimate{m.mean, m.se()}
 }
 
-// checkLogs reports a log density that is NaN or +Inf at points from q.
+// badLog is the first of log densities that is NaN or +Inf, or −1.
+func badLog(logs []float64) int {
+	return slices.IndexFunc(logs, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 1) })
+}
+
+// checkLogs reports a log density that is NaN or +Inf at draws from q.
 func checkLogs(d *graph.Density, q MeanField, logs []float64) error {
-	for _, v := range logs {
-		if !math.IsNaN(v) && !math.IsInf(v, 1) {
-			continue
-		}
-		err := fmt.Errorf("vi: log r is %v at a draw", v)
-		if why := blame(d, q); why != "" {
-			err = fmt.Errorf("%w: %s", err, why)
-		}
-		return err
+	k := badLog(logs)
+	if k < 0 {
+		return nil
 	}
-	return nil
+	err := fmt.Errorf("vi: log r is %v at a draw", logs[k])
+	if why := blame(d, q); why != "" {
+		err = fmt.Errorf("%w: %s", err, why)
+	}
+	return err
 }

@@ -7,7 +7,8 @@ import (
 )
 
 // writeTable lines up rows of cells, of which the first is the heading: the
-// first column to the left, the others to the right.
+// first column and a last one that is called where to the left, the others to
+// the right.
 func writeTable(b *strings.Builder, rows [][]string) {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -19,9 +20,12 @@ func writeTable(b *strings.Builder, rows [][]string) {
 		var line strings.Builder
 		for i, cell := range row {
 			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
-			if i == 0 {
+			switch {
+			case i == 0:
 				line.WriteString(cell + pad)
-			} else {
+			case rows[0][i] == "where":
+				line.WriteString("  " + cell)
+			default:
 				line.WriteString("  " + pad + cell)
 			}
 		}
