@@ -223,7 +223,7 @@ func (t *tails) conditional(each int, seed uint64, common Estimate) error {
 		for k := range logs {
 			logs[k] *= s.Prob / float64(on[k])
 		}
-		s.Missed = estimate(logs)
+		s.Missed = sum(estimate(logs), Estimate{0, s.Prob * common.SE})
 	}
 	return nil
 }
