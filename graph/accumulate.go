@@ -3,6 +3,8 @@ package graph
 import (
 	"math"
 	"slices"
+
+	"github.com/facetvi/facet/internal/vec"
 )
 
 // accumulate is a sum of gradients, each gated, scaled and scattered on the
@@ -76,7 +78,7 @@ func (k accumulate) settle(n *planNode) (accumulate, []*planNode) {
 			continue
 		}
 		coef := slices.Clone(g.val.v)
-		if !pt.gate.On {
+		if pt.gate.At == 0 {
 			for r := range coef {
 				out.base[pt.row(r)] += coef[r]
 				coef[r] = -coef[r]
@@ -117,7 +119,8 @@ func (pt *part) addTo(out, x mat) {
 	first, run := pt.run()
 	switch {
 	case run && pt.coef == nil:
-		addTo(out.v[first*n:first*n+len(x.v)], x.v)
+		to := out.v[first*n : first*n+len(x.v)]
+		vec.Add(to, to, x.v)
 	case run:
 		axpy(mat{out.v[first*n : first*n+len(x.v)], x.rows, n}, x, coef, coefs{0}, false)
 	case n == 1:
@@ -134,11 +137,11 @@ func (pt *part) addTo(out, x mat) {
 func (pt *part) addGated(out, s, g mat) {
 	n := out.cols
 	if first, run := pt.run(); run {
-		pt.gate.addTo(out.v[first*n:first*n+len(g.v)], s.v, g.v)
+		vec.AddGate(out.v[first*n:first*n+len(g.v)], s.v, g.v, pt.gate.At)
 		return
 	}
 	for r, i := range pt.to.Idx {
-		pt.gate.addTo(out.v[int(i)*n:][:n], s.v[r*n:], g.v[r*n:])
+		vec.AddGate(out.v[int(i)*n:][:n], s.v[r*n:], g.v[r*n:], pt.gate.At)
 	}
 }
 

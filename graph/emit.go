@@ -197,9 +197,10 @@ func (e *Graph) table(f *form) kernel {
 // affine makes the form of long affine sums.
 func (e *Graph) affine(f *form) (*gorgonia.Node, error) {
 	nz, np := len(e.b.forms[fLatent].rows), len(e.b.forms[fPoint].rows)
-	k := affine{From: []int32{0}, Base: [2]int32{int32(nz), int32(nz + np)}}
+	k := affine{Base: [2]int32{int32(nz), int32(nz + np)}}
 	for _, id := range f.rows {
 		n := &e.b.st.nodes[id]
+		var entries []entry
 		for _, t := range n.terms {
 			at := e.b.at[t.atom]
 			switch int(at.form) {
@@ -208,11 +209,9 @@ func (e *Graph) affine(f *form) (*gorgonia.Node, error) {
 			case int(fAffine):
 				at.row += k.Base[1]
 			}
-			k.Ref = append(k.Ref, at.row)
-			k.Coef = append(k.Coef, t.coef)
+			entries = append(entries, entry{at.row, t.coef})
 		}
-		k.C = append(k.C, n.v)
-		k.From = append(k.From, int32(len(k.Ref)))
+		k.add(n.v, entries)
 	}
 	if e.Points != nil {
 		return applyOp(k, gorgonia.Nodes{e.nodes[fLatent], e.nodes[fPoint]}, []bool{true, false})
@@ -232,15 +231,15 @@ func (e *Graph) sparse(f *form) (*gorgonia.Node, error) {
 	var ones []coefs
 	for _, arg := range f.args {
 		size := int32(len(e.b.forms[arg].rows))
-		k := affine{C: make([]float64, len(f.rows)), From: []int32{0}, Base: [2]int32{size, size}}
+		k := affine{Base: [2]int32{size, size}}
 		for _, id := range f.rows {
+			var entries []entry
 			for _, t := range e.b.terms(id) {
 				if at := e.b.at[t.atom]; int(at.form) == arg {
-					k.Ref = append(k.Ref, at.row)
-					k.Coef = append(k.Coef, t.coef)
+					entries = append(entries, entry{at.row, t.coef})
 				}
 			}
-			k.From = append(k.From, int32(len(k.Ref)))
+			k.add(0, entries)
 		}
 		latin := e.b.forms[arg].latin
 		part, err := applyOp(k, gorgonia.Nodes{e.nodes[arg]}, []bool{latin})

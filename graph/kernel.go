@@ -2,9 +2,8 @@ package graph
 
 import (
 	"fmt"
-	"math"
 
-	"gonum.org/v1/gonum/floats"
+	"github.com/facetvi/facet/internal/vec"
 )
 
 // A mat is a matrix of rows × cols numbers, row-major: a row is one scalar
@@ -96,17 +95,6 @@ func (k scatter) diff(int, diffArgs) (kernel, []operandRef) {
 	return gather{k.Idx}, []operandRef{refGrad}
 }
 
-func addTo(dst, src []float64) {
-	if len(src) >= longRow {
-		floats.Add(dst[:len(src)], src)
-		return
-	}
-	dst = dst[:len(src)]
-	for i, x := range src {
-		dst[i] += x
-	}
-}
-
 // A rowList is a list of row numbers.
 type rowList []int32
 
@@ -196,7 +184,7 @@ type lin struct {
 func (k lin) outRows([]int) int { return k.K }
 func (k lin) eval(out mat, in []mat) {
 	if len(in) == 2 && len(k.C) == 1 && len(k.Coef[0]) == 1 && len(k.Coef[1]) == 1 {
-		linTwo(out.v, in[0].v, in[1].v, k.C[0], k.Coef[0][0], k.Coef[1][0])
+		vec.Affine2(out.v, in[0].v, in[1].v, k.Coef[0][0], k.Coef[1][0], k.C[0])
 		return
 	}
 	for j, x := range in {
@@ -205,13 +193,6 @@ func (k lin) eval(out mat, in []mat) {
 			c = k.C
 		}
 		axpy(out, x, k.Coef[j], c, j == 0)
-	}
-}
-
-func linTwo(out, x, y []float64, c, a, b float64) {
-	x, y = x[:len(out)], y[:len(out)]
-	for i := range out {
-		out[i] = c + a*x[i] + b*y[i]
 	}
 }
 
@@ -238,24 +219,12 @@ func axpy(out, x mat, a, c coefs, first bool) {
 }
 
 func axpyFlat(out, x []float64, a, c float64, first bool) {
-	x = x[:len(out)]
 	if first {
-		for i := range out {
-			out[i] = c + a*x[i]
-		}
-		return
-	}
-	if len(out) >= longRow { // gonum's is vectorised
-		floats.AddScaled(out, a, x)
-		return
-	}
-	for i := range out {
-		out[i] += a * x[i]
+		vec.Affine(out, x, a, c)
+	} else {
+		vec.AddScaled(out, a, x)
 	}
 }
-
-// longRow is where gonum's vector kernels overtake a plain loop.
-const longRow = 8
 
 func (k lin) diff(j int, _ diffArgs) (kernel, []operandRef) {
 	if len(k.Coef[j]) == 1 && k.Coef[j][0] == 1 {
@@ -278,50 +247,19 @@ type sel struct{}
 
 func (sel) outRows(in []int) int { return in[1] }
 func (sel) eval(out mat, in []mat) {
-	o := out.v
-	s, a, b := in[0].v[:len(o)], in[1].v[:len(o)], in[2].v[:len(o)]
-	for i := range o {
-		o[i] = pick(s[i], a[i], b[i])
-	}
-}
-
-// pick is a if s is 1 and b if s is 0, without a branch.
-func pick(s, a, b float64) float64 {
-	mask := -(math.Float64bits(s) >> 61 & 1) // 1.0 is 0x3FF0…, 0.0 is 0
-	return math.Float64frombits(math.Float64bits(a)&mask | math.Float64bits(b)&^mask)
+	vec.Select(out.v, in[0].v, in[1].v, in[2].v)
 }
 
 func (sel) diff(j int, _ diffArgs) (kernel, []operandRef) {
-	return gate{On: j == 1}, []operandRef{0, refGrad}
+	return gate{At: float64(2 - j)}, []operandRef{0, refGrad}
 }
 
-// gate passes in[1] where the sign in[0] is 1 (On) or 0 (not On), else 0.
-type gate struct{ On bool }
+// gate passes in[1] where the sign in[0] is At, 1 or 0; else it is 0.
+type gate struct{ At float64 }
 
 func (gate) outRows(in []int) int { return in[1] }
 func (k gate) eval(out mat, in []mat) {
-	s, g := in[0].v[:len(out.v)], in[1].v[:len(out.v)]
-	var flip uint64
-	if !k.On {
-		flip = ^uint64(0)
-	}
-	for i := range out.v {
-		mask := -(math.Float64bits(s[i]) >> 61 & 1) ^ flip
-		out.v[i] = math.Float64frombits(math.Float64bits(g[i]) & mask)
-	}
-}
-
-// addTo is dst += the gated g.
-func (k gate) addTo(dst, s, g []float64) {
-	s, g = s[:len(dst)], g[:len(dst)]
-	var flip uint64
-	if !k.On {
-		flip = ^uint64(0)
-	}
-	for i := range dst {
-		mask := -(math.Float64bits(s[i]) >> 61 & 1) ^ flip
-		dst[i] += math.Float64frombits(math.Float64bits(g[i]) & mask)
-	}
+	vec.Gate(out.v, in[0].v, in[1].v, k.At)
 }
 
 func (k gate) diff(int, diffArgs) (kernel, []operandRef) {
@@ -340,54 +278,29 @@ func (k table) outRows(in []int) int { return in[0] }
 func (k table) eval(out mat, in []mat) {
 	size := 1 << k.M
 	if len(k.T) == size {
-		lookup(out.v, in, 0, k.T)
+		k.lookup(out.v, in, 0, k.T)
 		return
 	}
 	n := out.cols
 	for r := range out.rows {
-		lookup(out.v[r*n:r*n+n], in, r*n, k.T[r*size:r*size+size])
+		k.lookup(out.v[r*n:r*n+n], in, r*n, k.T[r*size:r*size+size])
 	}
 }
 
-func lookup(out []float64, in []mat, from int, t []float64) {
-	switch len(in) {
-	case 1:
-		s, t0, t1 := in[0].v[from:][:len(out)], t[0], t[1]
-		for i := range out {
-			out[i] = pick(s[i], t1, t0)
-		}
-	case 2:
-		s0, s1 := in[0].v[from:][:len(out)], in[1].v[from:][:len(out)]
-		t := (*[4]float64)(t)
-		for i := range out {
-			out[i] = t[bit(s0[i])|bit(s1[i])<<1]
-		}
-	case 3:
-		s0, s1, s2 := in[0].v[from:][:len(out)], in[1].v[from:][:len(out)], in[2].v[from:][:len(out)]
-		t := (*[8]float64)(t)
-		for i := range out {
-			out[i] = t[bit(s0[i])|bit(s1[i])<<1|bit(s2[i])<<2]
-		}
-	default:
-		for i := range out {
-			at := uint64(0)
-			for j, s := range in {
-				at |= bit(s.v[from+i]) << j
-			}
-			out[i] = t[at]
-		}
+func (k table) lookup(out []float64, in []mat, from int, t []float64) {
+	var signs [maxTableSigns][]float64
+	for j, s := range in {
+		signs[j] = s.v[from:][:len(out)]
 	}
+	vec.Lookup(out, signs[:len(in)], t)
 }
-
-// bit is 1 for 1.0 and 0 for 0.0.
-func bit(s float64) uint64 { return math.Float64bits(s) >> 61 & 1 }
 
 // total is the sum of all numbers of a matrix: a scalar.
 type total struct{}
 
 func (total) outRows([]int) int { return 1 }
 func (total) eval(out mat, in []mat) {
-	out.v[0] = sumOf(in[0].v)
+	out.v[0] = vec.Sum(in[0].v)
 }
 func (total) diff(_ int, x diffArgs) (kernel, []operandRef) {
 	return fill{Rows: x.rows[0]}, []operandRef{refGrad, 0}
@@ -411,11 +324,7 @@ type plus struct{ noDiff }
 
 func (plus) outRows(in []int) int { return in[0] }
 func (plus) eval(out mat, in []mat) {
-	o := out.v
-	x, y := in[0].v[:len(o)], in[1].v[:len(o)]
-	for i := range o {
-		o[i] = x[i] + y[i]
-	}
+	vec.Add(out.v, in[0].v, in[1].v)
 }
 
 func kernelName(k kernel) string {

@@ -1,5 +1,11 @@
 package graph
 
+import (
+	"slices"
+
+	"github.com/facetvi/facet/internal/vec"
+)
+
 // affine evaluates sparse affine rows in order. Row r is C[r] plus the entries
 // From[r] … From[r+1]−1, each a coefficient times a row: of operand 0 if Ref is
 // below Base[0], of operand 1 below Base[1], and else of an earlier row of the
@@ -12,10 +18,28 @@ type affine struct {
 	Base [2]int32 // end of operand 0 and of operand 1 in the numbering of Ref
 }
 
+// add appends a row.
+func (k *affine) add(c float64, entries []entry) {
+	if len(k.From) == 0 {
+		k.From = []int32{0}
+	}
+	k.C = append(k.C, c)
+	for _, e := range entries {
+		k.Ref, k.Coef = append(k.Ref, e.ref), append(k.Coef, e.coef)
+	}
+	k.From = append(k.From, int32(len(k.Ref)))
+}
+
+// An entry is one summand of an affine row.
+type entry struct {
+	ref  int32
+	coef float64
+}
+
 func (k affine) outRows([]int) int { return len(k.C) }
 
 // source returns the row that Ref names.
-func (k affine) source(ref int32, out mat, in []mat) []float64 {
+func (k *affine) source(ref int32, out mat, in []mat) []float64 {
 	n := out.cols
 	switch {
 	case ref < k.Base[0]:
@@ -36,53 +60,74 @@ func (k affine) eval(out mat, in []mat) {
 	}
 	for r, c := range k.C {
 		row := out.v[r*n : r*n+n]
-		for i := range row {
-			row[i] = c
+		e, end := k.From[r], k.From[r+1]
+		switch end - e {
+		case 0:
+			for i := range row {
+				row[i] = c
+			}
+		case 1:
+			vec.Affine(row, k.source(k.Ref[e], out, in), k.Coef[e], c)
+		default:
+			vec.Affine2(row, k.source(k.Ref[e], out, in), k.source(k.Ref[e+1], out, in), k.Coef[e], k.Coef[e+1], c)
 		}
-		for e := k.From[r]; e < k.From[r+1]; e++ {
-			axpyFlat(row, k.source(k.Ref[e], out, in), k.Coef[e], 0, false)
+		for e += 2; e < end; e++ {
+			vec.AddScaled(row, k.Coef[e], k.source(k.Ref[e], out, in))
 		}
 	}
 }
 
 func (k affine) evalOne(out, z []float64) {
+	from := int32(0)
 	for r, sum := range k.C {
-		for e := k.From[r]; e < k.From[r+1]; e++ {
-			if ref := k.Ref[e]; ref < k.Base[0] {
-				sum += k.Coef[e] * z[ref]
+		to := k.From[r+1]
+		refs, coef := k.Ref[from:to], k.Coef[from:to]
+		for e, ref := range refs {
+			if ref < k.Base[0] {
+				sum += coef[e] * z[ref]
 			} else {
-				sum += k.Coef[e] * out[ref-k.Base[0]]
+				sum += coef[e] * out[ref-k.Base[0]]
 			}
 		}
 		out[r] = sum
+		from = to
 	}
 }
 
 // diff is for operand 0 only: operand 1 is an input of programs that are never
-// differentiated.
+// differentiated. The gradient of operand 0 is the last rows of the result.
 func (k affine) diff(int, diffArgs) (kernel, []operandRef) {
-	return affineTranspose{A: k}, []operandRef{refGrad}
+	return k.transpose(), []operandRef{refGrad}
 }
 
-// affineTranspose pulls a gradient back through affine. Its result has the rows
-// of operand 0, followed by working rows, the gradients of affine's own rows.
-type affineTranspose struct {
-	noDiff
-	A affine
-}
-
-func (k affineTranspose) outRows([]int) int { return int(k.A.Base[1]) + len(k.A.C) }
-
-func (k affineTranspose) eval(out mat, in []mat) {
-	n, a := out.cols, k.A
-	own := out.v[int(a.Base[1])*n:]
-	clear(out.v)
-	copy(own, in[0].v)
-	for r := len(a.C) - 1; r >= 0; r-- {
-		g := own[r*n : r*n+n]
-		for e := a.From[r]; e < a.From[r+1]; e++ {
-			to := int(a.Ref[e]) * n
-			axpyFlat(out.v[to:to+n], g, a.Coef[e], 0, false)
+// transpose pulls the gradient of the rows of k back to operand 0. It is affine
+// in the gradient, from the last row of k to the first: working rows for the
+// rows of k that others use, and then those of operand 0.
+func (k affine) transpose() affine {
+	m := len(k.C)
+	users := make([][]entry, int(k.Base[1])+m) // of each row, as rows of k
+	for r := range m {
+		for e := k.From[r]; e < k.From[r+1]; e++ {
+			users[k.Ref[e]] = append(users[k.Ref[e]], entry{int32(r), k.Coef[e]})
 		}
 	}
+	t := affine{Base: [2]int32{int32(m), int32(m)}}
+	at := make([]int32, m) // the whole gradient of row r of k
+	renumber := func(list []entry) []entry {
+		for i := range list {
+			list[i].ref = at[list[i].ref]
+		}
+		return list
+	}
+	for r := m - 1; r >= 0; r-- {
+		at[r] = int32(r) // the upstream gradient itself
+		if own := users[int(k.Base[1])+r]; len(own) > 0 {
+			t.add(0, slices.Insert(renumber(own), 0, entry{int32(r), 1}))
+			at[r] = int32(m + len(t.C) - 1)
+		}
+	}
+	for i := range k.Base[0] {
+		t.add(0, renumber(users[i]))
+	}
+	return t
 }

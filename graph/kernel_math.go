@@ -1,6 +1,10 @@
 package graph
 
-import "math"
+import (
+	"math"
+
+	"github.com/facetvi/facet/internal/vec"
+)
 
 // unary is F of each number.
 type unary struct{ F function }
@@ -11,9 +15,7 @@ func (k unary) eval(out mat, in []mat) {
 	x := in[0].v[:len(o)]
 	switch k.F {
 	case fnSquare:
-		for i, x := range x {
-			o[i] = x * x
-		}
+		vec.Mul(o, x, x)
 	case fnExp:
 		for i, x := range x {
 			o[i] = math.Exp(x)
@@ -57,11 +59,7 @@ type slopeSquare struct{ noDiff }
 
 func (slopeSquare) outRows(in []int) int { return in[0] }
 func (slopeSquare) eval(out mat, in []mat) {
-	o := out.v
-	g, x := in[0].v[:len(o)], in[1].v[:len(o)]
-	for i, g := range g {
-		o[i] = gated(g, 2*x[i])
-	}
+	vec.GatedMul(out.v, in[0].v, in[1].v, 2)
 }
 
 // times2 is g·x for an upstream gradient g.
@@ -69,19 +67,7 @@ type times2 struct{ noDiff }
 
 func (times2) outRows(in []int) int { return in[0] }
 func (times2) eval(out mat, in []mat) {
-	o := out.v
-	g, x := in[0].v[:len(o)], in[1].v[:len(o)]
-	for i, g := range g {
-		o[i] = gated(g, x[i])
-	}
-}
-
-// gated is g·x, and 0 where g is 0.
-func gated(g, x float64) float64 {
-	if g == 0 {
-		return 0
-	}
-	return g * x
+	vec.GatedMul(out.v, in[0].v, in[1].v, 1)
 }
 
 // binary is F of pairs of numbers.
@@ -92,9 +78,7 @@ func (k binary) eval(out mat, in []mat) {
 	o := out.v
 	a, b := in[0].v[:len(o)], in[1].v[:len(o)]
 	if k.F == fnMul {
-		for i, a := range a {
-			o[i] = a * b[i]
-		}
+		vec.Mul(o, a, b)
 		return
 	}
 	for i, a := range a {

@@ -3,7 +3,7 @@ package graph
 import (
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
+	"github.com/facetvi/facet/internal/vec"
 )
 
 // reduce sums rows of its operands into Rows outputs: entry e of operand j adds
@@ -98,7 +98,7 @@ func (k sumReduce) eval(out mat, in []mat) {
 	for j, x := range in {
 		sums := mat{k.sums[j], len(k.sums[j]), 1}
 		for _, r := range k.rows[j] {
-			sums.v[r] = sumOf(x.v[int(r)*n:][:n])
+			sums.v[r] = vec.Sum(x.v[int(r)*n:][:n])
 		}
 		addRows(out, k.r.Owner[j], sums, k.r.Src[j], k.r.W[j])
 	}
@@ -111,17 +111,6 @@ func (sumRows) outRows(in []int) int { return in[0] }
 func (sumRows) eval(out mat, in []mat) {
 	n := in[0].cols
 	for r := range out.v {
-		out.v[r] = sumOf(in[0].v[r*n:][:n])
+		out.v[r] = vec.Sum(in[0].v[r*n:][:n])
 	}
-}
-
-func sumOf(v []float64) float64 {
-	if len(v) >= longRow {
-		return floats.Sum(v)
-	}
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	return sum
 }

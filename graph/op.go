@@ -260,8 +260,9 @@ func (o *op) SymDiff(in gorgonia.Nodes, out, grad *gorgonia.Node) (gorgonia.Node
 		if err != nil {
 			return nil, err
 		}
-		if t, ok := k.(affineTranspose); ok { // its working rows are no gradient
-			if n, err = applyOp(gather{Idx: firstRows(int(t.A.Base[0]))}, gorgonia.Nodes{n}, []bool{false}); err != nil {
+		if t, ok := k.(affine); ok { // its working rows are no gradient
+			last := firstRows(o.rows[j]).shift(len(t.C) - o.rows[j])
+			if n, err = applyOp(gather{Idx: last}, gorgonia.Nodes{n}, []bool{false}); err != nil {
 				return nil, err
 			}
 		}

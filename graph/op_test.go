@@ -21,11 +21,11 @@ func kernels() []kernel {
 	return []kernel{
 		gather{Idx: rowList{0, 1}}, scatter{Idx: rowList{0, 1}, Rows: 2},
 		lin{C: coefs{0}, Coef: []coefs{{1}, {2}}, K: 1}, scale{Coef: coefs{2}},
-		sel{}, gate{On: true}, table{T: []float64{1, 2}, M: 1},
+		sel{}, gate{At: 1}, table{T: []float64{1, 2}, M: 1},
 		reduce{Rows: 2, C: coefs{0}, Owner: []rowList{{0, 1}}, W: []coefs{{1}}, K: []int{2}},
 		spread{K: 2, Owner: rowList{0, 1}, W: coefs{1}},
 		total{}, fill{Rows: 2}, plus{},
-		a, affineTranspose{A: a},
+		a,
 		unary{F: fnExp}, slope{F: fnExp}, slopeSquare{}, times2{}, binary{F: fnMul}, slope2{F: fnPow, Of: 1},
 	}
 }

@@ -2,7 +2,8 @@ package regions
 
 import (
 	"fmt"
-	"math"
+
+	"github.com/facetvi/facet/internal/vec"
 )
 
 // SignBatch writes the signs of n points: dst[l·n+s] is 1 where Φ_l > 0 at point s, and 0 where Φ_l ≤ 0. Both matrices are row-major
@@ -16,21 +17,11 @@ func (a *Arrangement) SignBatch(dst, z []float64, n int) {
 		h, row := &a.planes[l], dst[l*n:(l+1)*n]
 		if len(h.Index) == 1 {
 			i := h.Index[0]
-			stepAxis(row, z[i*n:(i+1)*n], h.Coef[0], h.Const)
+			vec.Step(row, z[i*n:(i+1)*n], h.Coef[0], h.Const)
 			continue
 		}
 		h.atBatch(row, z, n)
-		for s, v := range row {
-			row[s] = step(v)
-		}
-	}
-}
-
-// stepAxis is a row of SignBatch for a plane that is orthogonal to an axis: one pass instead of three.
-func stepAxis(dst, z []float64, coef, constant float64) {
-	z = z[:len(dst)]
-	for s := range dst {
-		dst[s] = step(constant + float64(coef*z[s]))
+		vec.Step(row, row, 1, 0)
 	}
 }
 
@@ -40,19 +31,6 @@ func (h *Hyperplane) atBatch(dst, z []float64, n int) {
 		dst[s] = h.Const
 	}
 	for k, i := range h.Index {
-		coef, row := h.Coef[k], z[i*n:][:len(dst)]
-		for s := range dst {
-			dst[s] += float64(coef * row[s])
-		}
+		vec.AddScaled(dst, h.Coef[k], z[i*n:])
 	}
-}
-
-// step returns 1 if v > 0, else 0. It does not branch: near a boundary, signs are as random as a coin.
-func step(v float64) float64 {
-	var positive uint64
-	if v > 0 {
-		positive = 1
-	}
-	const one = 0x3ff0000000000000
-	return math.Float64frombits(-positive & one)
 }

@@ -24,14 +24,29 @@ func (a *Adam) Step(theta, g []float64) {
 	b1, b2 := orDefault(a.Beta1, 0.9), orDefault(a.Beta2, 0.999)
 	eps := orDefault(a.Epsilon, 1e-8)
 	a.T++
-	rate := orDefault(a.StepSize, 0.001) / (1 - math.Pow(b1, float64(a.T)))
-	unbias := 1 / math.Sqrt(1-math.Pow(b2, float64(a.T)))
+	pow1, pow2 := powers(b1, b2, a.T)
+	rate := orDefault(a.StepSize, 0.001) / (1 - pow1)
+	unbias := 1 / math.Sqrt(1-pow2)
 	m, v := a.M[:len(g)], a.V[:len(g)]
 	for i, x := range g {
 		m[i] = b1*m[i] + (1-b1)*x
 		v[i] = b2*v[i] + (1-b2)*x*x
 		theta[i] += rate * m[i] / (math.Sqrt(v[i])*unbias + eps)
 	}
+}
+
+// powers is aⁿ and bⁿ, by repeated squaring.
+func powers(a, b float64, n int) (an, bn float64) {
+	an, bn = 1, 1
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			an *= a
+			bn *= b
+		}
+		a *= a
+		b *= b
+	}
+	return an, bn
 }
 
 // Clone is a copy that shares nothing.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/vec"
 )
 
 // Samples are drawn and evaluated in blocks, each with a random stream of its
@@ -45,11 +46,10 @@ func draw(d *graph.Density, x *graph.Executor, eps, mu, s []float64, rng *rand.R
 	n := x.N
 	for i := range mu {
 		e, z := eps[i*n:i*n+n], x.Z[i*n:i*n+n]
-		m, sd := mu[i], s[i]
 		for k := range e {
 			e[k] = rng.NormFloat64()
-			z[k] = m + sd*e[k]
 		}
+		vec.Affine(z, e, s[i], mu[i])
 	}
 	d.Arrangement().SignBatch(x.Signs, x.Z, n)
 }

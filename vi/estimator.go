@@ -6,6 +6,7 @@ import (
 
 	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/vec"
 )
 
 // An Estimator estimates ∇ELBO. The estimators are Boundary, Reparam and Score.
@@ -101,12 +102,7 @@ func (w *reparamWorker) add(eps, _, _ []float64, _ *rand.Rand, gMu, gScale []flo
 func addRepGrad(x *graph.Executor, eps, gMu, gScale []float64) {
 	n := x.N
 	for i := range gMu {
-		g, e := x.Grad[i*n:i*n+n], eps[i*n:i*n+n]
-		m, s := 0.0, 0.0
-		for k, x := range g {
-			m += x
-			s += x * e[k]
-		}
+		m, s := vec.SumDot(x.Grad[i*n:i*n+n], eps[i*n:i*n+n])
 		gMu[i] += m
 		gScale[i] += s
 	}

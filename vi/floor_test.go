@@ -269,11 +269,13 @@ func compareFloor(t *testing.T, d *graph.Density, loop floorLoop, q MeanField, e
 	}
 }
 
-func TestFloorSoftplus(t *testing.T) {
+func TestSoftplus(t *testing.T) {
 	for x := -700.0; x < 700; x += 0.37 {
-		s, slope := floorSoftplus(x)
-		require.InEpsilon(t, max(x, 0)+math.Log1p(math.Exp(-math.Abs(x))), s, 1e-15)
-		require.InEpsilon(t, 1/(1+math.Exp(-x)), slope, 1e-15)
+		for _, f := range []func(float64) (float64, float64){floorSoftplus, softplusAndSlope} {
+			s, slope := f(x)
+			require.InEpsilon(t, max(x, 0)+math.Log1p(math.Exp(-math.Abs(x))), s, 1e-15)
+			require.InEpsilon(t, 1/(1+math.Exp(-x)), slope, 1e-15)
+		}
 	}
 }
 

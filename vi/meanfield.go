@@ -94,13 +94,18 @@ func softplus(x float64) float64 {
 	return s
 }
 
-// softplusAndSlope is softplus and its derivative, the logistic function.
+// softplusAndSlope is softplus and its derivative, the logistic function. With u
+// the rounded 1 + e, log(1 + e) is log u + (e − (u − 1))/u to rounding, which is
+// faster than math.Log1p.
 func softplusAndSlope(x float64) (value, slope float64) {
 	e := math.Exp(-math.Abs(x))
-	if x >= 0 {
-		return x + math.Log1p(e), 1 / (1 + e)
+	u := 1 + e
+	slope = 1 / u
+	value = max(x, 0) + math.Log(u) + (e-(u-1))*slope
+	if x < 0 {
+		slope *= e
 	}
-	return math.Log1p(e), e / (1 + e)
+	return value, slope
 }
 
 func inverseSoftplus(s float64) float64 {

@@ -1,0 +1,51 @@
+package vec
+
+import "golang.org/x/sys/cpu"
+
+// useAVX2 is a variable for tests, which try both paths.
+var useAVX2 = cpu.X86.HasAVX2
+
+//go:noescape
+func affineAVX2(dst, x *float64, n int, a, c float64)
+
+//go:noescape
+func addScaledAVX2(dst, x *float64, n int, a float64)
+
+//go:noescape
+func affine2AVX2(dst, x, y *float64, n int, a, b, c float64)
+
+//go:noescape
+func addAVX2(dst, x, y *float64, n int)
+
+//go:noescape
+func mulAVX2(dst, x, y *float64, n int)
+
+//go:noescape
+func gatedMulAVX2(dst, v, x *float64, n int, a float64)
+
+//go:noescape
+func selectAVX2(dst, s, a, b *float64, n int)
+
+//go:noescape
+func lookup1AVX2(dst, s0 *float64, n int, t *[8]float64)
+
+//go:noescape
+func lookup2AVX2(dst, s0, s1 *float64, n int, t *[8]float64)
+
+//go:noescape
+func lookup3AVX2(dst, s0, s1, s2 *float64, n int, t *[8]float64)
+
+//go:noescape
+func gateAVX2(dst, s, v *float64, n int, at float64)
+
+//go:noescape
+func addGateAVX2(dst, s, v *float64, n int, at float64)
+
+//go:noescape
+func stepAVX2(dst, x *float64, n int, a, c float64)
+
+//go:noescape
+func sumAVX2(x *float64, n int) float64
+
+//go:noescape
+func sumDotAVX2(x, y *float64, n int) (sum, dot float64)

@@ -1,0 +1,24 @@
+//go:build !amd64
+
+package vec
+
+// There are no vector loops for this architecture: useAVX2 is never true.
+var useAVX2 = false
+
+const none = "vec: no vector loops on this architecture"
+
+func affineAVX2(_, _ *float64, _ int, _, _ float64)         { panic(none) }
+func addScaledAVX2(_, _ *float64, _ int, _ float64)         { panic(none) }
+func affine2AVX2(_, _, _ *float64, _ int, _, _, _ float64)  { panic(none) }
+func addAVX2(_, _, _ *float64, _ int)                       { panic(none) }
+func mulAVX2(_, _, _ *float64, _ int)                       { panic(none) }
+func gatedMulAVX2(_, _, _ *float64, _ int, _ float64)       { panic(none) }
+func selectAVX2(_, _, _, _ *float64, _ int)                 { panic(none) }
+func lookup1AVX2(_, _ *float64, _ int, _ *[8]float64)       { panic(none) }
+func lookup2AVX2(_, _, _ *float64, _ int, _ *[8]float64)    { panic(none) }
+func lookup3AVX2(_, _, _, _ *float64, _ int, _ *[8]float64) { panic(none) }
+func gateAVX2(_, _, _ *float64, _ int, _ float64)           { panic(none) }
+func addGateAVX2(_, _, _ *float64, _ int, _ float64)        { panic(none) }
+func stepAVX2(_, _ *float64, _ int, _, _ float64)           { panic(none) }
+func sumAVX2(_ *float64, _ int) float64                     { panic(none) }
+func sumDotAVX2(_, _ *float64, _ int) (float64, float64)    { panic(none) }

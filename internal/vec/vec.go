@@ -1,0 +1,174 @@
+package vec
+
+import "math"
+
+// wide is the length from which a vector loop pays for its call.
+const wide = 4
+
+// Affine is dst = c + a·x.
+func Affine(dst, x []float64, a, c float64) {
+	x = x[:len(dst)]
+	i := 0
+	if useAVX2 && len(dst) >= wide {
+		i = len(dst) &^ 3
+		affineAVX2(&dst[0], &x[0], i, a, c)
+	}
+	for ; i < len(dst); i++ {
+		dst[i] = c + float64(a*x[i])
+	}
+}
+
+// Affine2 is dst = c + a·x + b·y.
+func Affine2(dst, x, y []float64, a, b, c float64) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	i := 0
+	if useAVX2 && len(dst) >= wide {
+		i = len(dst) &^ 3
+		affine2AVX2(&dst[0], &x[0], &y[0], i, a, b, c)
+	}
+	for ; i < len(dst); i++ {
+		dst[i] = c + float64(a*x[i]) + float64(b*y[i])
+	}
+}
+
+// AddScaled is dst += a·x.
+func AddScaled(dst []float64, a float64, x []float64) {
+	x = x[:len(dst)]
+	i := 0
+	if useAVX2 && len(dst) >= wide {
+		i = len(dst) &^ 3
+		addScaledAVX2(&dst[0], &x[0], i, a)
+	}
+	for ; i < len(dst); i++ {
+		dst[i] += float64(a * x[i])
+	}
+}
+
+// Add is dst = x + y.
+func Add(dst, x, y []float64) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	i := 0
+	if useAVX2 && len(dst) >= wide {
+		i = len(dst) &^ 3
+		addAVX2(&dst[0], &x[0], &y[0], i)
+	}
+	for ; i < len(dst); i++ {
+		dst[i] = x[i] + y[i]
+	}
+}
+
+// Mul is dst = x·y.
+func Mul(dst, x, y []float64) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	i := 0
+	if useAVX2 && len(dst) >= wide {
+		i = len(dst) &^ 3
+		mulAVX2(&dst[0], &x[0], &y[0], i)
+	}
+	for ; i < len(dst); i++ {
+		dst[i] = x[i] * y[i]
+	}
+}
+
+// GatedMul is dst = g·(a·x), and 0 where g is 0, whatever x is there.
+func GatedMul(dst, g, x []float64, a float64) {
+	g, x = g[:len(dst)], x[:len(dst)]
+	i := 0
+	if useAVX2 && len(dst) >= wide {
+		i = len(dst) &^ 3
+		gatedMulAVX2(&dst[0], &g[0], &x[0], i, a)
+	}
+	for ; i < len(dst); i++ {
+		y := 0.0
+		if g[i] != 0 {
+			y = g[i] * (a * x[i])
+		}
+		dst[i] = y
+	}
+}
+
+// Select is dst = a where the sign s is 1, else b.
+func Select(dst, s, a, b []float64) {
+	s, a, b = s[:len(dst)], a[:len(dst)], b[:len(dst)]
+	i := 0
+	if useAVX2 && len(dst) >= wide {
+		i = len(dst) &^ 3
+		selectAVX2(&dst[0], &s[0], &a[0], &b[0], i)
+	}
+	for ; i < len(dst); i++ {
+		mask := -bit(s[i])
+		dst[i] = math.Float64frombits(math.Float64bits(a[i])&mask | math.Float64bits(b[i])&^mask)
+	}
+}
+
+// bit is 1 for 1.0 (0x3FF0…) and 0 for 0.0.
+func bit(s float64) uint64 { return math.Float64bits(s) >> 61 & 1 }
+
+// Lookup is dst = t[Σ_j s[j]·2ʲ] for signs s[0], s[1], …; t has 2^len(s) numbers.
+func Lookup(dst []float64, s [][]float64, t []float64) {
+	i := 0
+	if useAVX2 && len(dst) >= wide && len(s) >= 1 && len(s) <= 3 {
+		i = len(dst) &^ 3
+		var t8 [8]float64
+		copy(t8[:], t)
+		switch s0 := s[0][:len(dst)]; len(s) {
+		case 1:
+			lookup1AVX2(&dst[0], &s0[0], i, &t8)
+		case 2:
+			lookup2AVX2(&dst[0], &s0[0], &s[1][:len(dst)][0], i, &t8)
+		case 3:
+			lookup3AVX2(&dst[0], &s0[0], &s[1][:len(dst)][0], &s[2][:len(dst)][0], i, &t8)
+		}
+	}
+	for ; i < len(dst); i++ {
+		at := uint64(0)
+		for j := range s {
+			at |= bit(s[j][i]) << j
+		}
+		dst[i] = t[at]
+	}
+}
+
+// Gate is dst = g where the sign s is at (1 or 0), else 0.
+func Gate(dst, s, g []float64, at float64) {
+	s, g = s[:len(dst)], g[:len(dst)]
+	i := 0
+	if useAVX2 && len(dst) >= wide {
+		i = len(dst) &^ 3
+		gateAVX2(&dst[0], &s[0], &g[0], i, at)
+	}
+	for flip := bit(at) - 1; i < len(dst); i++ {
+		dst[i] = math.Float64frombits(math.Float64bits(g[i]) & (-bit(s[i]) ^ flip))
+	}
+}
+
+// AddGate is dst += Gate.
+func AddGate(dst, s, g []float64, at float64) {
+	s, g = s[:len(dst)], g[:len(dst)]
+	i := 0
+	if useAVX2 && len(dst) >= wide {
+		i = len(dst) &^ 3
+		addGateAVX2(&dst[0], &s[0], &g[0], i, at)
+	}
+	for flip := bit(at) - 1; i < len(dst); i++ {
+		dst[i] += math.Float64frombits(math.Float64bits(g[i]) & (-bit(s[i]) ^ flip))
+	}
+}
+
+// Step is dst = 1 where c + a·x > 0, else 0.
+func Step(dst, x []float64, a, c float64) {
+	x = x[:len(dst)]
+	i := 0
+	if useAVX2 && len(dst) >= wide {
+		i = len(dst) &^ 3
+		stepAVX2(&dst[0], &x[0], i, a, c)
+	}
+	for ; i < len(dst); i++ {
+		var positive uint64
+		if c+float64(a*x[i]) > 0 {
+			positive = 1
+		}
+		const one = 0x3ff0000000000000
+		dst[i] = math.Float64frombits(-positive & one) // no branch: near a boundary a sign is a coin
+	}
+}

@@ -1,0 +1,380 @@
+#include "textflag.h"
+
+// Each loop handles four numbers a turn; n is a positive multiple of four (of
+// sixteen for sums). Products and sums are rounded one by one, as Go rounds
+// them.
+
+// func affineAVX2(dst, x *float64, n int, a, c float64)
+TEXT ·affineAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), DI
+	MOVQ         x+8(FP), SI
+	MOVQ         n+16(FP), CX
+	VBROADCASTSD a+24(FP), Y0
+	VBROADCASTSD c+32(FP), Y1
+	XORQ         AX, AX
+
+loop:
+	VMULPD  (SI)(AX*8), Y0, Y2
+	VADDPD  Y2, Y1, Y2
+	VMOVUPD Y2, (DI)(AX*8)
+	ADDQ    $4, AX
+	CMPQ    AX, CX
+	JLT     loop
+	VZEROUPPER
+	RET
+
+// func addScaledAVX2(dst, x *float64, n int, a float64)
+TEXT ·addScaledAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), DI
+	MOVQ         x+8(FP), SI
+	MOVQ         n+16(FP), CX
+	VBROADCASTSD a+24(FP), Y0
+	XORQ         AX, AX
+
+loop:
+	VMULPD  (SI)(AX*8), Y0, Y2
+	VADDPD  (DI)(AX*8), Y2, Y2
+	VMOVUPD Y2, (DI)(AX*8)
+	ADDQ    $4, AX
+	CMPQ    AX, CX
+	JLT     loop
+	VZEROUPPER
+	RET
+
+// func affine2AVX2(dst, x, y *float64, n int, a, b, c float64)
+TEXT ·affine2AVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), DI
+	MOVQ         x+8(FP), SI
+	MOVQ         y+16(FP), DX
+	MOVQ         n+24(FP), CX
+	VBROADCASTSD a+32(FP), Y0
+	VBROADCASTSD b+40(FP), Y1
+	VBROADCASTSD c+48(FP), Y2
+	XORQ         AX, AX
+
+loop:
+	VMULPD  (SI)(AX*8), Y0, Y3
+	VADDPD  Y3, Y2, Y3
+	VMULPD  (DX)(AX*8), Y1, Y4
+	VADDPD  Y4, Y3, Y3
+	VMOVUPD Y3, (DI)(AX*8)
+	ADDQ    $4, AX
+	CMPQ    AX, CX
+	JLT     loop
+	VZEROUPPER
+	RET
+
+// func addAVX2(dst, x, y *float64, n int)
+TEXT ·addAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), CX
+	XORQ AX, AX
+
+loop:
+	VMOVUPD (SI)(AX*8), Y0
+	VADDPD  (DX)(AX*8), Y0, Y0
+	VMOVUPD Y0, (DI)(AX*8)
+	ADDQ    $4, AX
+	CMPQ    AX, CX
+	JLT     loop
+	VZEROUPPER
+	RET
+
+// func mulAVX2(dst, x, y *float64, n int)
+TEXT ·mulAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), CX
+	XORQ AX, AX
+
+loop:
+	VMOVUPD (SI)(AX*8), Y0
+	VMULPD  (DX)(AX*8), Y0, Y0
+	VMOVUPD Y0, (DI)(AX*8)
+	ADDQ    $4, AX
+	CMPQ    AX, CX
+	JLT     loop
+	VZEROUPPER
+	RET
+
+// func gatedMulAVX2(dst, v, x *float64, n int, a float64)
+TEXT ·gatedMulAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), DI
+	MOVQ         v+8(FP), SI
+	MOVQ         x+16(FP), DX
+	MOVQ         n+24(FP), CX
+	VBROADCASTSD a+32(FP), Y0
+	VXORPD       Y1, Y1, Y1
+	XORQ         AX, AX
+
+loop:
+	VMOVUPD (SI)(AX*8), Y2
+	VMULPD  (DX)(AX*8), Y0, Y3
+	VCMPPD  $4, Y1, Y2, Y4     // v is not 0, or NaN
+	VMULPD  Y3, Y2, Y3
+	VANDPD  Y4, Y3, Y3
+	VMOVUPD Y3, (DI)(AX*8)
+	ADDQ    $4, AX
+	CMPQ    AX, CX
+	JLT     loop
+	VZEROUPPER
+	RET
+
+// func selectAVX2(dst, s, a, b *float64, n int)
+TEXT ·selectAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ s+8(FP), SI
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ n+32(FP), CX
+	XORQ AX, AX
+
+loop:
+	VMOVUPD   (SI)(AX*8), Y0
+	VPSLLQ    $2, Y0, Y0              // bit 61, set in 1.0 only, becomes the sign
+	VMOVUPD   (BX)(AX*8), Y1
+	VBLENDVPD Y0, (DX)(AX*8), Y1, Y1
+	VMOVUPD   Y1, (DI)(AX*8)
+	ADDQ      $4, AX
+	CMPQ      AX, CX
+	JLT       loop
+	VZEROUPPER
+	RET
+
+// func lookup1AVX2(dst, s0 *float64, n int, t *[8]float64)
+TEXT ·lookup1AVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), DI
+	MOVQ         s0+8(FP), SI
+	MOVQ         n+16(FP), CX
+	MOVQ         t+24(FP), R8
+	VBROADCASTSD (R8), Y8
+	VBROADCASTSD 8(R8), Y9
+	XORQ         AX, AX
+
+loop:
+	VMOVUPD   (SI)(AX*8), Y0
+	VPSLLQ    $2, Y0, Y0
+	VBLENDVPD Y0, Y9, Y8, Y1
+	VMOVUPD   Y1, (DI)(AX*8)
+	ADDQ      $4, AX
+	CMPQ      AX, CX
+	JLT       loop
+	VZEROUPPER
+	RET
+
+// func lookup2AVX2(dst, s0, s1 *float64, n int, t *[8]float64)
+TEXT ·lookup2AVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), DI
+	MOVQ         s0+8(FP), SI
+	MOVQ         s1+16(FP), DX
+	MOVQ         n+24(FP), CX
+	MOVQ         t+32(FP), R8
+	VBROADCASTSD (R8), Y8
+	VBROADCASTSD 8(R8), Y9
+	VBROADCASTSD 16(R8), Y10
+	VBROADCASTSD 24(R8), Y11
+	XORQ         AX, AX
+
+loop:
+	VMOVUPD   (SI)(AX*8), Y0
+	VPSLLQ    $2, Y0, Y0
+	VMOVUPD   (DX)(AX*8), Y1
+	VPSLLQ    $2, Y1, Y1
+	VBLENDVPD Y0, Y9, Y8, Y2
+	VBLENDVPD Y0, Y11, Y10, Y3
+	VBLENDVPD Y1, Y3, Y2, Y2
+	VMOVUPD   Y2, (DI)(AX*8)
+	ADDQ      $4, AX
+	CMPQ      AX, CX
+	JLT       loop
+	VZEROUPPER
+	RET
+
+// func lookup3AVX2(dst, s0, s1, s2 *float64, n int, t *[8]float64)
+TEXT ·lookup3AVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), DI
+	MOVQ         s0+8(FP), SI
+	MOVQ         s1+16(FP), DX
+	MOVQ         s2+24(FP), BX
+	MOVQ         n+32(FP), CX
+	MOVQ         t+40(FP), R8
+	VBROADCASTSD (R8), Y8
+	VBROADCASTSD 8(R8), Y9
+	VBROADCASTSD 16(R8), Y10
+	VBROADCASTSD 24(R8), Y11
+	VBROADCASTSD 32(R8), Y12
+	VBROADCASTSD 40(R8), Y13
+	VBROADCASTSD 48(R8), Y14
+	VBROADCASTSD 56(R8), Y15
+	XORQ         AX, AX
+
+loop:
+	VMOVUPD   (SI)(AX*8), Y0
+	VPSLLQ    $2, Y0, Y0
+	VMOVUPD   (DX)(AX*8), Y1
+	VPSLLQ    $2, Y1, Y1
+	VMOVUPD   (BX)(AX*8), Y2
+	VPSLLQ    $2, Y2, Y2
+	VBLENDVPD Y0, Y9, Y8, Y3
+	VBLENDVPD Y0, Y11, Y10, Y4
+	VBLENDVPD Y0, Y13, Y12, Y5
+	VBLENDVPD Y0, Y15, Y14, Y6
+	VBLENDVPD Y1, Y4, Y3, Y3
+	VBLENDVPD Y1, Y6, Y5, Y5
+	VBLENDVPD Y2, Y5, Y3, Y3
+	VMOVUPD   Y3, (DI)(AX*8)
+	ADDQ      $4, AX
+	CMPQ      AX, CX
+	JLT       loop
+	VZEROUPPER
+	RET
+
+// func gateAVX2(dst, s, v *float64, n int, at float64)
+TEXT ·gateAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), DI
+	MOVQ         s+8(FP), SI
+	MOVQ         v+16(FP), DX
+	MOVQ         n+24(FP), CX
+	VBROADCASTSD at+32(FP), Y0
+	XORQ         AX, AX
+
+loop:
+	VCMPPD  $0, (SI)(AX*8), Y0, Y1 // s = at
+	VANDPD  (DX)(AX*8), Y1, Y1
+	VMOVUPD Y1, (DI)(AX*8)
+	ADDQ    $4, AX
+	CMPQ    AX, CX
+	JLT     loop
+	VZEROUPPER
+	RET
+
+// func addGateAVX2(dst, s, v *float64, n int, at float64)
+TEXT ·addGateAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), DI
+	MOVQ         s+8(FP), SI
+	MOVQ         v+16(FP), DX
+	MOVQ         n+24(FP), CX
+	VBROADCASTSD at+32(FP), Y0
+	XORQ         AX, AX
+
+loop:
+	VCMPPD  $0, (SI)(AX*8), Y0, Y1
+	VANDPD  (DX)(AX*8), Y1, Y1
+	VADDPD  (DI)(AX*8), Y1, Y1
+	VMOVUPD Y1, (DI)(AX*8)
+	ADDQ    $4, AX
+	CMPQ    AX, CX
+	JLT     loop
+	VZEROUPPER
+	RET
+
+// func stepAVX2(dst, x *float64, n int, a, c float64)
+TEXT ·stepAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), DI
+	MOVQ         x+8(FP), SI
+	MOVQ         n+16(FP), CX
+	VBROADCASTSD a+24(FP), Y0
+	VBROADCASTSD c+32(FP), Y1
+	MOVQ         $0x3ff0000000000000, R8 // 1.0
+	VMOVQ        R8, X2
+	VBROADCASTSD X2, Y2
+	VXORPD       Y3, Y3, Y3
+	XORQ         AX, AX
+
+loop:
+	VMULPD  (SI)(AX*8), Y0, Y4
+	VADDPD  Y4, Y1, Y4
+	VCMPPD  $0x1e, Y3, Y4, Y4 // > 0; NaN is not
+	VANDPD  Y2, Y4, Y4
+	VMOVUPD Y4, (DI)(AX*8)
+	ADDQ    $4, AX
+	CMPQ    AX, CX
+	JLT     loop
+	VZEROUPPER
+	RET
+
+// func sumAVX2(x *float64, n int) float64
+TEXT ·sumAVX2(SB), NOSPLIT, $0-24
+	MOVQ   x+0(FP), SI
+	MOVQ   n+8(FP), CX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   AX, AX
+
+loop:
+	VADDPD       (SI)(AX*8), Y0, Y0
+	VADDPD       32(SI)(AX*8), Y1, Y1
+	VADDPD       64(SI)(AX*8), Y2, Y2
+	VADDPD       96(SI)(AX*8), Y3, Y3
+	ADDQ         $16, AX
+	CMPQ         AX, CX
+	JLT          loop
+	VADDPD       Y1, Y0, Y0
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y2, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPD       X1, X0, X0
+	VUNPCKHPD    X0, X0, X1
+	VADDSD       X1, X0, X0
+	VMOVSD       X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func sumDotAVX2(x, y *float64, n int) (sum, dot float64)
+TEXT ·sumDotAVX2(SB), NOSPLIT, $0-40
+	MOVQ   x+0(FP), SI
+	MOVQ   y+8(FP), DX
+	MOVQ   n+16(FP), CX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	XORQ   AX, AX
+
+loop:
+	VMOVUPD      (SI)(AX*8), Y8
+	VMOVUPD      32(SI)(AX*8), Y9
+	VMOVUPD      64(SI)(AX*8), Y10
+	VMOVUPD      96(SI)(AX*8), Y11
+	VADDPD       Y8, Y0, Y0
+	VADDPD       Y9, Y1, Y1
+	VADDPD       Y10, Y2, Y2
+	VADDPD       Y11, Y3, Y3
+	VMULPD       (DX)(AX*8), Y8, Y8
+	VMULPD       32(DX)(AX*8), Y9, Y9
+	VMULPD       64(DX)(AX*8), Y10, Y10
+	VMULPD       96(DX)(AX*8), Y11, Y11
+	VADDPD       Y8, Y4, Y4
+	VADDPD       Y9, Y5, Y5
+	VADDPD       Y10, Y6, Y6
+	VADDPD       Y11, Y7, Y7
+	ADDQ         $16, AX
+	CMPQ         AX, CX
+	JLT          loop
+	VADDPD       Y1, Y0, Y0
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y2, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPD       X1, X0, X0
+	VUNPCKHPD    X0, X0, X1
+	VADDSD       X1, X0, X0
+	VMOVSD       X0, sum+24(FP)
+	VADDPD       Y5, Y4, Y4
+	VADDPD       Y7, Y6, Y6
+	VADDPD       Y6, Y4, Y4
+	VEXTRACTF128 $1, Y4, X1
+	VADDPD       X1, X4, X4
+	VUNPCKHPD    X4, X4, X1
+	VADDSD       X1, X4, X4
+	VMOVSD       X4, dot+32(FP)
+	VZEROUPPER
+	RET

@@ -1,0 +1,162 @@
+package vec
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// numbers returns n numbers, some of them special.
+func numbers(rng *rand.Rand, n int) []float64 {
+	special := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64, 5e-324}
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = rng.NormFloat64()
+		if rng.IntN(10) == 0 {
+			v[i] = special[rng.IntN(len(special))]
+		}
+	}
+	return v
+}
+
+func signs(rng *rand.Rand, n int) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = float64(rng.IntN(2))
+	}
+	return v
+}
+
+func choose(ok bool, a, b float64) float64 {
+	if ok {
+		return a
+	}
+	return b
+}
+
+// A loop is a function of this package and what it says of one number. x, y, z
+// are numbers and s signs.
+type loop struct {
+	name string
+	run  func(dst, x, y []float64, s [][]float64)
+	want func(dst, x, y float64, s [3]float64) float64
+}
+
+var table = []float64{1, 2, 3, 4, 5, 6, 7, 8}
+
+var loops = []loop{
+	{"Affine", func(dst, x, _ []float64, _ [][]float64) { Affine(dst, x, 1.7, -0.3) },
+		func(_, x, _ float64, _ [3]float64) float64 { return -0.3 + float64(1.7*x) }},
+	{"Affine2", func(dst, x, y []float64, _ [][]float64) { Affine2(dst, x, y, 1.7, 2.9, -0.3) },
+		func(_, x, y float64, _ [3]float64) float64 { return -0.3 + float64(1.7*x) + float64(2.9*y) }},
+	{"AddScaled", func(dst, x, _ []float64, _ [][]float64) { AddScaled(dst, 1.7, x) },
+		func(dst, x, _ float64, _ [3]float64) float64 { return dst + float64(1.7*x) }},
+	{"Add", func(dst, x, y []float64, _ [][]float64) { Add(dst, x, y) },
+		func(_, x, y float64, _ [3]float64) float64 { return x + y }},
+	{"Add in place", func(dst, x, _ []float64, _ [][]float64) { Add(dst, dst, x) },
+		func(dst, x, _ float64, _ [3]float64) float64 { return dst + x }},
+	{"Mul", func(dst, x, y []float64, _ [][]float64) { Mul(dst, x, y) },
+		func(_, x, y float64, _ [3]float64) float64 { return x * y }},
+	{"GatedMul", func(dst, x, y []float64, _ [][]float64) { GatedMul(dst, x, y, 2) },
+		func(_, x, y float64, _ [3]float64) float64 { return choose(x == 0, 0, x*(2*y)) }},
+	{"Select", func(dst, x, y []float64, s [][]float64) { Select(dst, s[0], x, y) },
+		func(_, x, y float64, s [3]float64) float64 { return choose(s[0] == 1, x, y) }},
+	{"Lookup of 1", func(dst, _, _ []float64, s [][]float64) { Lookup(dst, s[:1], table[:2]) },
+		func(_, _, _ float64, s [3]float64) float64 { return 1 + s[0] }},
+	{"Lookup of 2", func(dst, _, _ []float64, s [][]float64) { Lookup(dst, s[:2], table[:4]) },
+		func(_, _, _ float64, s [3]float64) float64 { return 1 + s[0] + 2*s[1] }},
+	{"Lookup of 3", func(dst, _, _ []float64, s [][]float64) { Lookup(dst, s, table) },
+		func(_, _, _ float64, s [3]float64) float64 { return 1 + s[0] + 2*s[1] + 4*s[2] }},
+	{"Gate on", func(dst, x, _ []float64, s [][]float64) { Gate(dst, s[0], x, 1) },
+		func(_, x, _ float64, s [3]float64) float64 { return choose(s[0] == 1, x, 0) }},
+	{"Gate off", func(dst, x, _ []float64, s [][]float64) { Gate(dst, s[0], x, 0) },
+		func(_, x, _ float64, s [3]float64) float64 { return choose(s[0] == 0, x, 0) }},
+	{"AddGate on", func(dst, x, _ []float64, s [][]float64) { AddGate(dst, s[0], x, 1) },
+		func(dst, x, _ float64, s [3]float64) float64 { return dst + choose(s[0] == 1, x, 0) }},
+	{"AddGate off", func(dst, x, _ []float64, s [][]float64) { AddGate(dst, s[0], x, 0) },
+		func(dst, x, _ float64, s [3]float64) float64 { return dst + choose(s[0] == 0, x, 0) }},
+	{"Step", func(dst, x, _ []float64, _ [][]float64) { Step(dst, x, -2, 0.5) },
+		func(_, x, _ float64, _ [3]float64) float64 { return choose(0.5-2*x > 0, 1, 0) }},
+	{"Step at the edge", func(dst, x, _ []float64, _ [][]float64) { Step(dst, x, 1, 0) },
+		func(_, x, _ float64, _ [3]float64) float64 { return choose(x > 0, 1, 0) }},
+}
+
+// onBothPaths runs f with the vector loops, where there are any, and without.
+func onBothPaths(t *testing.T, f func(t *testing.T)) {
+	defer func(was bool) { useAVX2 = was }(useAVX2)
+	for _, use := range []bool{useAVX2, false} {
+		useAVX2 = use
+		t.Run(fmt.Sprintf("AVX2=%v", use), f)
+	}
+}
+
+// requireSame compares bits, but for the payload of NaN.
+func requireSame(t *testing.T, want, got float64, where ...any) {
+	t.Helper()
+	if math.IsNaN(want) && math.IsNaN(got) {
+		return
+	}
+	require.Equal(t, math.Float64bits(want), math.Float64bits(got), where...)
+}
+
+func TestLoops(t *testing.T) {
+	onBothPaths(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(1, 1))
+		for _, l := range loops {
+			for n := range 40 {
+				const margin = 3 // what lies behind dst must stay
+				dst, x, y := numbers(rng, n+margin), numbers(rng, n), numbers(rng, n)
+				s := [][]float64{signs(rng, n), signs(rng, n), signs(rng, n)}
+				before := append([]float64(nil), dst...)
+				l.run(dst[:n:n], x, y, s)
+				for i := range n {
+					requireSame(t, l.want(before[i], x[i], y[i], [3]float64{s[0][i], s[1][i], s[2][i]}), dst[i], "%s, %d of %d", l.name, i, n)
+				}
+				for i := n; i < n+margin; i++ {
+					requireSame(t, before[i], dst[i], "%s wrote behind its %d numbers", l.name, n)
+				}
+			}
+		}
+	})
+}
+
+func TestLookupOfMany(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	s := [][]float64{signs(rng, 9), signs(rng, 9), signs(rng, 9), signs(rng, 9)}
+	dst, entries := make([]float64, 9), make([]float64, 16)
+	for i := range entries {
+		entries[i] = float64(i)
+	}
+	Lookup(dst, s, entries)
+	for i, v := range dst {
+		require.Equal(t, s[0][i]+2*s[1][i]+4*s[2][i]+8*s[3][i], v)
+	}
+}
+
+// Both paths add in the same order: they agree bit for bit.
+func TestSumsAgree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	for n := range 100 {
+		x, y := make([]float64, n), make([]float64, n)
+		for i := range x {
+			x[i], y[i] = rng.NormFloat64(), rng.NormFloat64()
+		}
+		var sums [][3]float64
+		onBothPaths(t, func(t *testing.T) {
+			sum, dot := SumDot(x, y)
+			sums = append(sums, [3]float64{Sum(x), sum, dot})
+		})
+		require.Equal(t, sums[1], sums[0], "%d numbers", n)
+		want, wantDot := 0.0, 0.0
+		for i := range x {
+			want += x[i]
+			wantDot += x[i] * y[i]
+		}
+		require.InDelta(t, want, sums[0][0], 1e-12)
+		require.InDelta(t, want, sums[0][1], 1e-12)
+		require.InDelta(t, wantDot, sums[0][2], 1e-12)
+	}
+}
