@@ -1,7 +1,6 @@
 package vi
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -9,65 +8,45 @@ import (
 	"github.com/facetvi/facet/regions"
 )
 
-// guardPlaces lists for each hyperplane the files and lines of the user's
-// program that compare there.
-func guardPlaces(d *graph.Density) [][]string {
-	places := make([][]string, d.Arrangement().Len())
+// planeGuards lists for each hyperplane the comparisons of the program that are
+// merged into it.
+func planeGuards(d *graph.Density) [][]graph.GuardInfo {
+	planes := make([][]graph.GuardInfo, d.Arrangement().Len())
 	for _, g := range d.Guards() {
-		if p := &places[g.Side.Plane]; !slices.Contains(*p, g.Place()) {
-			*p = append(*p, g.Place())
-		}
+		planes[g.Side.Plane] = append(planes[g.Side.Plane], g)
 	}
-	return places
+	return planes
 }
 
-// placesText is a cell of a table.
-func placesText(places []string) string {
-	if len(places) > 3 {
-		return strings.Join(places[:3], ", ") + ", …"
+// sideText is a side of the hyperplane of guards as the program compares there:
+// "theta3 < 18".
+func sideText(guards []graph.GuardInfo, side regions.Side) string {
+	g := guards[0]
+	if g.Side.Positive == side.Positive {
+		return g.String()
 	}
-	return strings.Join(places, ", ")
+	return strings.NewReplacer(" > ", " < ", " < ", " > ").Replace(g.String())
 }
 
-// guardText is one side of a hyperplane, or with "=" the hyperplane itself, in
-// the latents' names: "rate > 2" on the program's own scale if it has one
-// latent, else "2·x - y > 1" in unconstrained coordinates.
-func guardText(d *graph.Density, plane int, relation string) string {
-	h, names := d.Arrangement().Plane(plane), d.Latents()
-	flip := map[string]string{"<": ">", ">": "<", "=": "="}
-	if len(h.Index) == 1 {
-		if h.Coef[0] < 0 {
-			relation = flip[relation]
-		}
-		i := h.Index[0]
-		return names[i] + " " + relation + " " + short(d.ConstrainOne(i, -h.Const/h.Coef[0])+0)
-	}
-	var b strings.Builder
-	for k, i := range h.Index {
-		if k == 4 {
-			b.WriteString(" + …")
-			break
-		}
-		switch c := h.Coef[k]; {
-		case k > 0 && c > 0:
-			b.WriteString(" + ")
-		case k > 0:
-			b.WriteString(" - ")
-		case c < 0:
-			b.WriteString("-")
-		}
-		if c := math.Abs(h.Coef[k]); c != 1 {
-			b.WriteString(short(c) + "·")
-		}
-		b.WriteString(names[i])
-	}
-	return b.String() + " " + relation + " " + short(-h.Const+0)
+// planeText is the hyperplane itself: "theta3 = 18".
+func planeText(guards []graph.GuardInfo) string {
+	return strings.NewReplacer(" > ", " = ", " < ", " = ").Replace(guards[0].String())
 }
 
-// sideText is a side in the latents' names.
-func sideText(d *graph.Density, s regions.Side) string {
-	if s.Positive {
-		return guardText(d, s.Plane, ">")
+// where lists the names and places of guards, each once.
+func where(guards []graph.GuardInfo) string {
+	var list []string
+	for _, g := range guards {
+		s := g.Place()
+		if g.Name() != "" {
+			s = g.Name() + " " + s
+		}
+		if !slices.Contains(list, s) {
+			list = append(list, s)
+		}
 	}
-	return guardText(d, s.Plane, "<")
+	if len(list) > 3 {
+		list = append(list[:3], "…")
+	}
+	return strings.Join(list, ", ")
 }

@@ -33,10 +33,10 @@ type Rare struct {
 // A RareSide is a side of a guard that the fit hardly ever is on.
 type RareSide struct {
 	Side   regions.Side
-	Event  string   // the side in words: "theta3 < 18"
-	Places []string // files and lines of the program that compare there
-	Prob   float64  // its exact probability under the fit
-	Seen   int      // plain draws that were on it
+	Event  string            // the side as the program compares: "theta3 < 18"
+	Guards []graph.GuardInfo // the comparisons, with their names and places
+	Prob   float64           // the exact probability under the fit
+	Seen   int               // plain draws that were on the side
 	// Gap is E[log r | side] − E[log r | no rare side], in nats.
 	Gap Estimate
 	// Missed is what the side brings to the ELBO, Prob times Gap. What several
@@ -114,7 +114,7 @@ func sum(a, b Estimate) Estimate { return Estimate{a.Mean + b.Mean, math.Hypot(a
 // rareSides are the sides that few of the samples, or none, will be on.
 func rareSides(d *graph.Density, q MeanField, samples int) []RareSide {
 	p := Posterior{Density: d, Q: q}
-	places := guardPlaces(d)
+	guards := planeGuards(d)
 	var sides []RareSide
 	for l := range d.Arrangement().Len() {
 		side := regions.Side{Plane: l, Positive: true}
@@ -124,7 +124,7 @@ func rareSides(d *graph.Density, q MeanField, samples int) []RareSide {
 			prob = p.sideProb(side)
 		}
 		if prob*float64(samples) < rareCount && prob >= noProb {
-			sides = append(sides, RareSide{Side: side, Event: sideText(d, side), Places: places[l], Prob: prob})
+			sides = append(sides, RareSide{Side: side, Event: sideText(guards[l], side), Guards: guards[l], Prob: prob})
 		}
 	}
 	return sides
@@ -212,7 +212,7 @@ func (t *tails) conditional(each int, seed uint64, common Estimate) error {
 	}
 	if k := badLog(logs); k >= 0 {
 		s := t.sides[k/each]
-		return fmt.Errorf("vi: log r is %v on the rare side %s (%s)", logs[k], s.Event, placesText(s.Places))
+		return fmt.Errorf("vi: log r is %v on the rare side %s (%s)", logs[k], s.Event, where(s.Guards))
 	}
 	for i := range t.sides {
 		s, logs, on := &t.sides[i], logs[i*each:(i+1)*each], on[i*each:(i+1)*each]
@@ -274,7 +274,7 @@ func (r Rare) String() string {
 	}
 	rows := [][]string{{"rare side", "probability", "draws", "gap in nats", "brings", "where"}}
 	for _, s := range r.Sides[:min(rareShown, len(r.Sides))] {
-		rows = append(rows, []string{s.Event, fmt.Sprintf("%.2g", s.Prob), fmt.Sprint(s.Seen), plusMinus(s.Gap), plusMinus(s.Missed), placesText(s.Places)})
+		rows = append(rows, []string{s.Event, fmt.Sprintf("%.2g", s.Prob), fmt.Sprint(s.Seen), plusMinus(s.Gap), plusMinus(s.Missed), where(s.Guards)})
 	}
 	b.WriteString("\n")
 	writeTable(&b, rows)
