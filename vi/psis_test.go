@@ -55,9 +55,9 @@ func TestParetoSmoothIsLoo(t *testing.T) {
 // The weights r = exp(k·E) with E exponential have a Pareto tail of shape k: the
 // estimate finds it, but for the prior's pull towards 0.5.
 func TestParetoSmoothFindsTheShape(t *testing.T) {
-	const n, repeats = 10000, 40
+	const n, repeats = 10000, 80
 	tail := float64(tailLength(n))
-	for _, k := range []float64{0.2, 0.5, 0.9, 1.4} {
+	for _, k := range []float64{0.2, 0.7, 1.4} {
 		var m moments
 		for r := range repeats {
 			rng := rand.New(rand.NewPCG(*seed, uint64(r)))

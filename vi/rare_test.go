@@ -43,7 +43,7 @@ func TestRareSidesOfTemperature(t *testing.T) {
 		r := rareOf(t, d, q, 50000)
 		checkCorrected(t, r, spec.Oracle.ELBO(q.Theta()), 0.15)
 		require.Less(t, r.Missed.Mean, -0.2, name)
-		require.Less(t, r.Missed.SE, 0.001, name)
+		require.Less(t, 5*r.Missed.SE, 0.5*math.Abs(r.Missed.Mean), "inconclusive: %s", name)
 		for _, s := range r.Sides[:5] {
 			require.Less(t, s.Prob, 1e-6, "%s: %s", name, s.Event)
 			require.Zero(t, s.Seen, "%s: %s", name, s.Event)
