@@ -33,8 +33,8 @@ func planeText(guards []graph.GuardInfo) string {
 	return strings.NewReplacer(" > ", " = ", " < ", " = ").Replace(guards[0].String())
 }
 
-// where lists the names and places of guards, each once.
-func where(guards []graph.GuardInfo) string {
+// placesOf lists the names and places of guards, each once.
+func placesOf(guards []graph.GuardInfo) string {
 	var list []string
 	for _, g := range guards {
 		s := g.Place()

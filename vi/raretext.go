@@ -22,7 +22,7 @@ func (r Rare) String() string {
 	}
 	rows := [][]string{{"rare side", "probability", "draws", "gap in nats", "brings", "where"}}
 	for _, s := range r.Sides[:min(rareShown, len(r.Sides))] {
-		rows = append(rows, []string{s.Event, fmt.Sprintf("%.2g", s.Prob), fmt.Sprint(s.Seen), plusMinus(s.Gap), plusMinus(s.Missed), where(s.Guards)})
+		rows = append(rows, []string{s.Event, fmt.Sprintf("%.2g", s.Prob), fmt.Sprint(s.Seen), plusMinus(s.Gap), plusMinus(s.Missed), placesOf(s.Guards)})
 	}
 	b.WriteString("\n")
 	writeTable(&b, rows)

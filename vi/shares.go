@@ -80,7 +80,7 @@ func SharesByGuard(d *graph.Density, q MeanField, samples int, seed uint64) (Sha
 		}
 		g.Norm = norm(own)
 		if !finite(g.Norm.Mean) {
-			return Shares{}, fmt.Errorf("vi: the jump of log r at %s (%s) is not finite", g.Condition, where(g.Guards))
+			return Shares{}, fmt.Errorf("vi: the jump of log r at %s (%s) is not finite", g.Condition, placesOf(g.Guards))
 		}
 		sum += g.Norm.Mean
 		s.Guards = append(s.Guards, g)
@@ -149,7 +149,7 @@ func (s Shares) String() string {
 		{"inside the regions", plusMinus(s.RepGrad), percent(s.RepShare), ""},
 	}
 	for _, g := range s.Guards[:min(sharesShown, len(s.Guards))] {
-		rows = append(rows, []string{g.Condition, plusMinus(g.Norm), percent(g.Share), where(g.Guards)})
+		rows = append(rows, []string{g.Condition, plusMinus(g.Norm), percent(g.Share), placesOf(g.Guards)})
 	}
 	var b strings.Builder
 	writeTable(&b, rows)
