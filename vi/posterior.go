@@ -82,8 +82,12 @@ func (p *Posterior) Quantile(name string, prob float64) (float64, error) {
 	if !(prob > 0 && prob < 1) {
 		return math.NaN(), fmt.Errorf("vi: quantile at probability %v", prob)
 	}
+	return p.quantile(i, prob), nil
+}
+
+func (p *Posterior) quantile(i int, prob float64) float64 {
 	u := p.Q.Mu[i] + softplus(p.Q.Rho[i])*distuv.UnitNormal.Quantile(prob)
-	return p.Density.ConstrainOne(i, u), nil // transforms are increasing
+	return p.Density.ConstrainOne(i, u) // transforms are increasing
 }
 
 // Draws are samples of the posterior. Values[k][i] is draw k of the latent
@@ -92,6 +96,7 @@ type Draws struct {
 	Names  []string
 	Values [][]float64
 	index  map[string]int
+	from   source
 }
 
 // Of returns all draws of the latent with the given name.
@@ -110,6 +115,7 @@ func (d Draws) Of(name string) ([]float64, error) {
 // Draws returns n independent draws; the seed fixes them.
 func (p *Posterior) Draws(n int, seed uint64) Draws {
 	d := Draws{Names: p.Density.Latents(), Values: make([][]float64, n), index: map[string]int{}}
+	d.from = source{&Posterior{Density: p.Density, Q: p.Q.Clone()}, seed, n}
 	for i, name := range d.Names {
 		d.index[name] = i
 	}
