@@ -12,39 +12,27 @@ import (
 	"github.com/facetvi/facet/graph"
 )
 
-// A source is where draws come from: WriteCSV needs more of a draw than the
-// values of its latents.
-type source struct {
-	p    *Posterior
-	seed uint64
-	n    int
-}
-
-// logProbs repeats the draws and returns log r and log q of each, in unconstrained
-// coordinates.
-func (s source) logProbs() (logR, logQ []float64, err error) {
-	d, q := s.p.Density, s.p.Q
-	cut := splitOf(s.n, d.Dim())
-	scale := q.Scale(nil)
-	top := float64(d.Dim())/2 - q.Entropy() // log q at its mean
-	rng := newRand(s.seed)
+// logProbs is log r and log q of each draw, in unconstrained coordinates.
+func (d Draws) logProbs() (logR, logQ []float64, err error) {
+	scale := d.q.Scale(nil)
+	top := float64(len(scale))/2 - d.q.Entropy() // log q at its mean
+	cut := splitOf(len(d.z), len(scale))
 	for b := range cut.blocks() {
 		width := cut.width(b)
-		x, err := d.Executor(width, graph.Want{Out: true})
+		x, err := d.density.Executor(width, graph.Want{Out: true})
 		if err != nil {
 			return nil, nil, fmt.Errorf("vi: %w", err)
 		}
 		for k := range width {
-			z := s.p.unconstrained(rng)
 			sum := 0.0
-			for i := range z {
-				x.Z[i*width+k] = z[i]
-				e := (z[i] - q.Mu[i]) / scale[i]
+			for i, z := range d.z[b*cut.size+k] {
+				x.Z[i*width+k] = z
+				e := (z - d.q.Mu[i]) / scale[i]
 				sum += e * e
 			}
 			logQ = append(logQ, top-sum/2)
 		}
-		d.Arrangement().SignBatch(x.Signs, x.Z, width)
+		d.density.Arrangement().SignBatch(x.Signs, x.Z, width)
 		if err := x.Run(); err != nil {
 			return nil, nil, fmt.Errorf("vi: %w", err)
 		}
@@ -78,17 +66,17 @@ func (d Draws) WriteCSV(w io.Writer) error {
 		return err
 	}
 	switch {
-	case d.from.p == nil:
-		return fmt.Errorf("vi: these draws were not made by Posterior.Draws")
-	case d.from.n != len(d.Values):
-		return fmt.Errorf("vi: %d draws were made, and %d are here: select after writing", d.from.n, len(d.Values))
+	case d.density == nil:
+		return fmt.Errorf("vi: these draws were not made by a Posterior")
+	case len(d.z) != len(d.Values):
+		return fmt.Errorf("vi: %d draws were made, and %d are here: select after writing", len(d.z), len(d.Values))
 	}
-	logR, logQ, err := d.from.logProbs()
+	logR, logQ, err := d.logProbs()
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, stanHeader, len(d.Values), d.from.seed)
+	fmt.Fprintf(out, stanHeader, len(d.Values))
 	fmt.Fprintf(out, "lp__,lp_approx__,%s\n", strings.Join(names, ","))
 	for k, row := range d.Values {
 		fmt.Fprintf(out, "%s,%s", stanNumber(logR[k]), stanNumber(logQ[k]))
@@ -119,8 +107,6 @@ const stanHeader = `# Independent draws from a mean-field variational posterior,
 #     algorithm = fixed_param
 #     num_chains = 1
 # id = 1
-# random
-#   seed = %d
 `
 
 // stanColumns returns the columns' names and the latent of each.

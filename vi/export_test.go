@@ -201,7 +201,7 @@ func TestWriteCSVErrors(t *testing.T) {
 	few := draws
 	few.Values = few.Values[:10]
 	require.ErrorContains(t, few.WriteCSV(&file), "300 draws were made, and 10 are here")
-	require.ErrorContains(t, Draws{Names: draws.Names}.WriteCSV(&file), "not made by Posterior.Draws")
+	require.ErrorContains(t, Draws{Names: draws.Names}.WriteCSV(&file), "not made by a Posterior")
 	require.ErrorIs(t, draws.WriteCSV(brokenWriter{}), errBroken)
 	require.ErrorIs(t, draws.WriteNPZ(brokenWriter{}), errBroken)
 }

@@ -53,65 +53,59 @@ func (p *Posterior) Summary() Summary {
 	return s
 }
 
-// guardSummaries are those of the named guards and of the comparisons that are
-// on no named guard's hyperplane.
+// guardSummaries are those of the named guards, and then of the comparisons that
+// are on no named comparison's hyperplane.
 func (p *Posterior) guardSummaries() []GuardSummary {
-	type row struct {
-		name, formula string
-		side          regions.Side
-	}
+	d := p.Density
 	var out []GuardSummary
-	seen := map[row]bool{}
-	for _, g := range p.Density.Guards() {
-		r := row{g.Place(), formula(p.Density, g.Side), g.Side}
-		if !seen[r] {
-			seen[r] = true
-			out = append(out, GuardSummary{r.name, r.formula, p.sideProb(g.Side)})
+	named := map[int]bool{} // hyperplanes
+	for _, name := range d.GuardNames() {
+		guards := d.Named(name)
+		for i, prob := range p.probs(guards) {
+			row := GuardSummary{Name: name, Prob: prob}
+			if len(guards) > 1 {
+				row.Name = fmt.Sprintf("%s[%d]", name, i)
+			}
+			if side, ok := guards[i].Side(); ok {
+				row.Formula = formula(d, side)
+				named[side.Plane] = true
+			}
+			out = append(out, row)
+		}
+	}
+	seen := map[GuardSummary]bool{}
+	for _, g := range d.Guards() {
+		row := GuardSummary{g.Place(), formula(d, g.Side), p.sideProb(g.Side)}
+		if !named[g.Side.Plane] && !seen[row] {
+			seen[row] = true
+			out = append(out, row)
 		}
 	}
 	return out
 }
 
-// formula writes a side of a hyperplane as a comparison of latents.
+// formula writes a side of a hyperplane as a comparison of latents: of one with
+// a number, on the program's own scale, or as the program says it.
 func formula(d *graph.Density, side regions.Side) string {
-	h, sign := d.Arrangement().Plane(side.Plane), 1.0
-	if h.Coef[0] < 0 {
-		sign = -1
-	}
-	relation := "<"
-	if side.Positive == (sign > 0) {
-		relation = ">"
-	}
-	names := d.Latents()
-	if len(h.Index) == 1 { // a transform is increasing
-		i := h.Index[0]
-		return fmt.Sprintf("%s %s %.6g", names[i], relation, d.ConstrainOne(i, 0-h.Const/h.Coef[0])) // 0 − 0 is not −0
-	}
-	const most = 4
-	var b strings.Builder
-	for k, i := range h.Index {
-		if k == most {
-			fmt.Fprintf(&b, " + … (%d more)", len(h.Index)-most)
-			break
+	h := d.Arrangement().Plane(side.Plane)
+	if len(h.Index) == 1 { // transforms are increasing
+		relation := "<"
+		if side.Positive == (h.Coef[0] > 0) {
+			relation = ">"
 		}
-		writeTerm(&b, sign*h.Coef[k], names[i])
+		i := h.Index[0]
+		return fmt.Sprintf("%s %s %.6g", d.Latents()[i], relation, d.ConstrainOne(i, 0-h.Const/h.Coef[0])) // 0 − 0 is not −0
 	}
-	return fmt.Sprintf("%s %s %.6g", b.String(), relation, 0-sign*h.Const)
-}
-
-// writeTerm adds coef·name to a sum.
-func writeTerm(b *strings.Builder, coef float64, name string) {
-	switch {
-	case coef < 0:
-		b.WriteString(" - ") // not the first: that has a positive coefficient
-		coef = -coef
-	case b.Len() > 0:
-		b.WriteString(" + ")
+	negated := ""
+	for _, g := range d.Guards() {
+		switch {
+		case g.Side == side:
+			return g.String()
+		case g.Side.Plane == side.Plane:
+			negated = "not (" + g.String() + ")"
+		}
 	}
-	if coef != 1 {
-		fmt.Fprintf(b, "%.6g·", coef)
-	}
-	b.WriteString(name)
+	return negated
 }
 
 // Of returns the rows of the given names: of latents and guards, and of all

@@ -41,14 +41,14 @@ func writer(sd float64, values ...float64) func(float64) string {
 	}
 	decimals := 3
 	if sd > 0 && finite(sd) {
-		decimals = max(0, 1-int(math.Floor(math.Log10(sd))))
+		decimals = 1 - int(math.Floor(math.Log10(sd)))
 	}
 	format := byte('f')
 	if decimals > 6 || top >= 1e7 { // too long
 		format = 'e'
-		decimals = min(15, max(1, decimals+int(math.Floor(math.Log10(top)))))
+		decimals = min(15, decimals+int(math.Floor(math.Log10(top))))
 	}
-	return func(x float64) string { return strconv.FormatFloat(x, format, decimals, 64) }
+	return func(x float64) string { return strconv.FormatFloat(x, format, max(0, decimals), 64) }
 }
 
 // probability keeps what is nearly certain apart from what is certain.
