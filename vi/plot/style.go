@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"errors"
 	"fmt"
 	"image/color"
 	"os"
@@ -21,8 +22,10 @@ const (
 	Height = 9 * vg.Centimeter
 )
 
-// dpi is the resolution of PNG files. Gonum's own is 96, too coarse for print.
-const dpi = 192
+const (
+	dpi    = 192 // of PNG files; gonum's own 96 is too coarse for print
+	margin = vg.Length(7)
+)
 
 // Colours of Okabe and Ito, Color Universal Design (2008), without their yellow,
 // which is too pale for thin lines on white.
@@ -92,6 +95,7 @@ func newPlot(title, x, y string) *plot.Plot {
 		axis.Color, axis.Tick.Color = ink, ink
 		axis.Width, axis.Tick.Width = thinWidth, thinWidth
 		axis.Tick.Length = 4
+		axis.Tick.Marker = ticks{}
 	}
 	grid := plotter.NewGrid()
 	grid.Vertical.Color, grid.Horizontal.Color = rule, rule
@@ -126,22 +130,42 @@ func points(x, y []float64) plotter.XYs {
 	return xys
 }
 
-// Save draws p, Width × Height, into a file of the format that its extension
-// names: svg, pdf, eps, tif, jpg, png. It differs from p.Save in that PNG files
-// have 192 dots per inch.
-func Save(p *plot.Plot, file string) error {
-	if strings.ToLower(filepath.Ext(file)) != ".png" {
-		return p.Save(Width, Height, file)
+// roomy leaves space above the data, and below unless the Y axis starts at 0.
+func roomy(p *plot.Plot) {
+	space := 0.04 * (p.Y.Max - p.Y.Min)
+	p.Y.Max += space
+	if p.Y.Min != 0 {
+		p.Y.Min -= space
 	}
-	c := vgimg.NewWith(vgimg.UseWH(Width, Height), vgimg.UseDPI(dpi))
-	p.Draw(draw.New(c))
+}
+
+// Save draws p, Width × Height with a margin, into a file of the format that its
+// extension names: svg, pdf, eps, tex, tif, jpg, png. PNG files have 192 dots per
+// inch, for which p.Save has 96.
+func Save(p *plot.Plot, file string) error {
+	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(file), "."))
+	var c vg.CanvasWriterTo
+	if format == "png" {
+		c = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(Width, Height), vgimg.UseDPI(dpi))}
+	} else {
+		var err error
+		if c, err = draw.NewFormattedCanvas(Width, Height, format); err != nil {
+			return fmt.Errorf("plot: %s: %w", file, err)
+		}
+	}
+	sheet := draw.New(c)
+	if p.BackgroundColor != nil {
+		sheet.SetColor(p.BackgroundColor)
+		sheet.Fill(sheet.Path())
+	}
+	p.Draw(draw.Crop(sheet, margin, -margin, margin, -margin))
 	f, err := os.Create(file)
 	if err != nil {
 		return fmt.Errorf("plot: %w", err)
 	}
-	if _, err := (vgimg.PngCanvas{Canvas: c}).WriteTo(f); err != nil {
-		f.Close()
+	_, err = c.WriteTo(f)
+	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("plot: %w", err)
 	}
-	return f.Close()
+	return nil
 }
