@@ -16,8 +16,14 @@ import (
 type Posterior struct {
 	Density   *graph.Density
 	Q         MeanField
-	Steps     int   // steps taken
-	Optimizer *Adam // the optimiser's state, with which a fit can go on
+	Steps     int          // steps taken
+	Optimizer *Adam        // the optimiser's state, with which a fit can go on
+	Trace     []TracePoint // the ELBO on the way
+	Restarts  []Restart    // all fits, of which this is the best
+	Warnings  []string     // what to know before trusting the fit
+	Settings  Settings     // of the fit, defaults filled in
+
+	states []fitState // of the restarts, to go on from
 }
 
 // coordinate returns the number of the latent, or an error that names it.
