@@ -66,7 +66,7 @@ func (c BiasCheck) String() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n\n", c.Verdict(), c.ScoreText())
-	writeTable(&b, rows)
+	b.WriteString(table(rows, 1))
 	if n := len(list) - biasShown; n > 0 {
 		fmt.Fprintf(&b, "%d more components\n", n)
 	}

@@ -8,20 +8,24 @@ import (
 	"github.com/facetvi/facet/vi"
 )
 
-// Is a fit good enough to be believed? These counts have a posterior in closed
-// form: log p(data) is −6.41, and the rate has mean 3. The fit is a log-normal.
+// Is a fit good enough to be believed? The data say that a drug works from some
+// dose between 6 and 7 on, any of them; a normal cannot say that and is too sure.
 func ExamplePosterior_Importance() {
+	response := []float64{0.2, -0.4, 0.1, 0.3, -0.2, 0.4, 2.3, 1.7, 2.2, 1.9}
 	m := graph.NewModel()
-	rate := m.Sample("rate", graph.Gamma(2, 1))
-	for _, k := range []float64{3, 5, 2} {
-		m.Observe("count", graph.Poisson(rate), k)
+	threshold := m.Sample("threshold", graph.Normal(5, 3))
+	without := m.Sample("without", graph.Normal(0, 2))
+	with := m.Sample("with", graph.Normal(0, 2))
+	for i, y := range response {
+		works := graph.Greater(float64(i+1), threshold)
+		m.Observe("response", graph.Normal(graph.If(works, with, without), 0.5), y)
 	}
 	d, err := m.Compile()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fit, err := vi.Fit(context.Background(), d, vi.Settings{Steps: 4000, Seed: 1})
+	fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -32,12 +36,13 @@ func ExamplePosterior_Importance() {
 		return
 	}
 	fmt.Println(imp.Verdict())
-	fmt.Printf("log evidence  %.1f\n", imp.LogEvidence.Mean)
-	fmt.Printf("rate          %.1f, by the fit alone %.1f\n", imp.Latents[0].Mean.Mean, imp.Latents[0].FitMean)
+	fmt.Printf("ELBO %.1f, log evidence %.1f\n", imp.ELBO.Mean, imp.LogEvidence.Mean)
+	t := imp.Latents[0]
+	fmt.Printf("%s: sd %.1f, reweighted %.1f\n", t.Name, t.FitSD, t.SD)
 	// Output:
 	// good: trust the reweighted numbers
-	// log evidence  -6.4
-	// rate          3.0, by the fit alone 3.1
+	// ELBO -10.9, log evidence -10.7
+	// threshold: sd 0.2, reweighted 0.3
 }
 
 // Beyond z = 5 log r falls by 5e7. No draw is there, and so the plain ELBO does

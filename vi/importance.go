@@ -178,6 +178,6 @@ func (imp Importance) String() string {
 	for _, l := range imp.Latents {
 		rows = append(rows, []string{l.Name, short(l.FitMean), short(l.FitSD), short(l.Mean.Mean), short(l.Mean.SE), short(l.SD)})
 	}
-	writeTable(&b, rows)
+	b.WriteString(table(rows, 1))
 	return b.String()
 }

@@ -65,7 +65,7 @@ func (v LatentVariances) String() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "gradient by %s, %d samples an estimate\n", v.Estimator, v.Samples)
-	writeTable(&b, rows)
+	b.WriteString(table(rows, 1))
 	if n := len(v.Latents) - latentsShown; n > 0 {
 		fmt.Fprintf(&b, "%d more latents\n", n)
 	}

@@ -20,12 +20,14 @@ func (r Rare) String() string {
 		b.WriteString("No side of a guard is rare.\n")
 		return b.String()
 	}
-	rows := [][]string{{"rare side", "probability", "draws", "gap in nats", "brings", "where"}}
+	rows := [][]string{{"rare side", "where", "probability", "draws", "gap in nats", "brings"}}
 	for _, s := range r.Sides[:min(rareShown, len(r.Sides))] {
-		rows = append(rows, []string{s.Event, fmt.Sprintf("%.2g", s.Prob), fmt.Sprint(s.Seen), plusMinus(s.Gap), plusMinus(s.Missed), placesOf(s.Guards)})
+		rows = append(rows, []string{
+			s.Event, placesOf(s.Guards), fmt.Sprintf("%.2g", s.Prob), fmt.Sprint(s.Seen), plusMinus(s.Gap), plusMinus(s.Missed),
+		})
 	}
 	b.WriteString("\n")
-	writeTable(&b, rows)
+	b.WriteString(table(rows, 2))
 	if rest := r.Sides[min(rareShown, len(r.Sides)):]; len(rest) > 0 {
 		e := Estimate{}
 		for _, s := range rest {

@@ -145,14 +145,14 @@ const sharesShown = 20
 // String is a table of the largest shares.
 func (s Shares) String() string {
 	rows := [][]string{
-		{"part of the gradient", "norm", "share", "where"},
-		{"inside the regions", plusMinus(s.RepGrad), percent(s.RepShare), ""},
+		{"part of the gradient", "where", "norm", "share"},
+		{"inside the regions", "", plusMinus(s.RepGrad), percent(s.RepShare)},
 	}
 	for _, g := range s.Guards[:min(sharesShown, len(s.Guards))] {
-		rows = append(rows, []string{g.Condition, plusMinus(g.Norm), percent(g.Share), placesOf(g.Guards)})
+		rows = append(rows, []string{g.Condition, placesOf(g.Guards), plusMinus(g.Norm), percent(g.Share)})
 	}
 	var b strings.Builder
-	writeTable(&b, rows)
+	b.WriteString(table(rows, 2))
 	if rest := s.Guards[min(sharesShown, len(s.Guards)):]; len(rest) > 0 {
 		sum := 0.0
 		for _, g := range rest {
@@ -162,5 +162,3 @@ func (s Shares) String() string {
 	}
 	return b.String()
 }
-
-func percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }

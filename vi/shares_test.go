@@ -192,11 +192,11 @@ func TestSharesString(t *testing.T) {
 		{Condition: "x = 4", Guards: guards[0], Norm: Estimate{0.9, 0.02}, Share: 0.225},
 		{Condition: "x = 2", Guards: guards[1], Norm: Estimate{0.1, 0}, Share: 0.025},
 	}}
-	require.Equal(t, `part of the gradient        norm  share  where
-inside the regions      3 ± 0.01  75.0%
-x = 4                 0.9 ± 0.02  22.5%  far shares_test.go:#
-x = 2                        0.1   2.5%  shares_test.go:#
-`, regexp.MustCompile(`\.go:\d+`).ReplaceAllString(s.String(), ".go:#"))
+	require.Equal(t, `part of the gradient  where                         norm  share
+inside the regions                              3 ± 0.01  75.0%
+x = 4                 far shares_test.go:###  0.9 ± 0.02  22.5%
+x = 2                 shares_test.go:###             0.1   2.5%
+`, regexp.MustCompile(`\.go:\d{3}`).ReplaceAllString(s.String(), ".go:###"))
 	for range sharesShown {
 		s.Guards = append(s.Guards, s.Guards[1])
 	}
