@@ -52,8 +52,8 @@ func compile(d *graph.Density) (*Jumps, error) {
 	return j, err
 }
 
-// jump is Δ_l at a point on plane l. A plane with one coordinate fixes that
-// coordinate; of other planes the coordinates are inputs. Latents that the
+// jump is Δ_l at a point on plane l. A plane with one coordinate, whose
+// coefficient is 1, fixes that coordinate; of other planes the coordinates are inputs. Latents that the
 // plane does not use keep the values of the sample, and so do the signs of
 // planes that use none of its latents.
 func (j *Jumps) jump(v *graph.Derivation, l int) graph.Expr {
@@ -61,7 +61,7 @@ func (j *Jumps) jump(v *graph.Derivation, l int) graph.Expr {
 	on := map[int]graph.Expr{}
 	if len(h.Index) == 1 {
 		j.first = append(j.first, -1)
-		on[h.Index[0]] = v.Number(-h.Const / h.Coef[0])
+		on[h.Index[0]] = v.Number(-h.Const)
 	} else {
 		j.first = append(j.first, len(j.points))
 		for _, i := range h.Index {
@@ -104,7 +104,7 @@ func (j *Jumps) meets(h regions.Hyperplane, k int) bool {
 func (j *Jumps) signOn(v *graph.Derivation, l, k int) graph.Guard {
 	h, o := j.arr.Plane(l), j.arr.Plane(k)
 	if len(h.Index) == 1 && len(o.Index) == 1 {
-		return v.Always(o.Coef[0]*(-h.Const/h.Coef[0])+o.Const > 0)
+		return v.Always(o.Const-h.Const > 0)
 	}
 	j.signs = append(j.signs, signRow{l, k})
 	return v.PointSign()

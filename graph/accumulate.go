@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -17,9 +18,10 @@ type accumulate struct {
 
 // A part is one summand of accumulate.
 type part struct {
-	to   *scatter // nil: all rows as they are
-	coef coefs    // nil for one
-	gate *gate    // nil for none; else the part's operands are a sign and a gradient
+	to   rowList // row r is added to row to[r]; nil: all rows as they are
+	from rowList // if not nil, row from[r] is, and has the number coef[r]
+	coef coefs   // nil for one
+	gate *gate   // nil for none; else the part's operands are a sign and a gradient
 }
 
 func (k *accumulate) collect(n *planNode, in *[]*planNode) {
@@ -36,7 +38,7 @@ func (k *accumulate) collect(n *planNode, in *[]*planNode) {
 func (k *accumulate) add(x *planNode, in *[]*planNode) {
 	var pt part
 	if s, ok := x.k.(scatter); ok && x.inner() {
-		pt.to, x = &s, x.in[0]
+		pt.to, x = s.Idx, x.in[0]
 	}
 	for { // scaling costs nothing here, so even one that others use is done again
 		s, ok := x.k.(scale)
@@ -67,7 +69,7 @@ func (k accumulate) settle(n *planNode) (accumulate, []*planNode) {
 	at := 0
 	for _, pt := range k.parts {
 		if pt.gate == nil {
-			out.parts, in = append(out.parts, pt), append(in, n.in[at])
+			out.parts, in = append(out.parts, pt.sorted(n.in[at].rows)), append(in, n.in[at])
 			at++
 			continue
 		}
@@ -84,12 +86,24 @@ func (k accumulate) settle(n *planNode) (accumulate, []*planNode) {
 				coef[r] = -coef[r]
 			}
 		}
-		out.parts, in = append(out.parts, part{to: pt.to, coef: makeCoefs(coef)}), append(in, sign)
+		out.parts, in = append(out.parts, part{to: pt.to, coef: makeCoefs(coef)}.sorted(len(coef))), append(in, sign)
 	}
 	if !slices.ContainsFunc(out.base, func(x float64) bool { return x != 0 }) {
 		out.base = nil
 	}
 	return out, in
+}
+
+// simplest is a gather if k only reorders its rows, else k.
+func (k accumulate) simplest(rows int) kernel {
+	if len(k.parts) != 1 || k.base != nil {
+		return k
+	}
+	pt := k.parts[0]
+	if first, run := pt.to.run(); pt.from == nil || !run || first != 0 || len(pt.to) != rows || len(pt.coef) != 1 || pt.coef[0] != 1 {
+		return k
+	}
+	return gather{Idx: pt.from}
 }
 
 func (k accumulate) eval(out mat, in []mat) {
@@ -110,27 +124,32 @@ func (k accumulate) eval(out mat, in []mat) {
 	}
 }
 
+// sorted puts the rows of a scattered part into the order of where they go,
+// which is fastest.
+func (pt part) sorted(rows int) part {
+	if _, run := pt.run(); run || pt.gate != nil {
+		return pt
+	}
+	pt.from = firstRows(rows)
+	slices.SortStableFunc(pt.from, func(x, y int32) int { return cmp.Compare(pt.to[x], pt.to[y]) })
+	if pt.coef == nil {
+		pt.coef = coefs{1}
+	}
+	pt.to, pt.coef = pt.from.of(pt.to), pt.coef.of(pt.from)
+	return pt
+}
+
 func (pt *part) addTo(out, x mat) {
 	n := out.cols
-	coef := pt.coef
-	if coef == nil {
-		coef = coefs{1}
-	}
-	first, run := pt.run()
+	first, _ := pt.run()
 	switch {
-	case run && pt.coef == nil:
+	case pt.from != nil:
+		addRows(out, pt.to, x, pt.from, pt.coef)
+	case pt.coef == nil:
 		to := out.v[first*n : first*n+len(x.v)]
 		vec.Add(to, to, x.v)
-	case run:
-		axpy(mat{out.v[first*n : first*n+len(x.v)], x.rows, n}, x, coef, coefs{0}, false)
-	case n == 1:
-		for r, i := range pt.to.Idx {
-			out.v[i] += coef.at(r) * x.v[r]
-		}
 	default:
-		for r, i := range pt.to.Idx {
-			axpyFlat(out.v[int(i)*n:][:n], x.v[r*n:][:n], coef.at(r), 0, false)
-		}
+		axpy(mat{out.v[first*n : first*n+len(x.v)], x.rows, n}, x, pt.coef, coefs{0}, false)
 	}
 }
 
@@ -140,7 +159,7 @@ func (pt *part) addGated(out, s, g mat) {
 		vec.AddGate(out.v[first*n:first*n+len(g.v)], s.v, g.v, pt.gate.At)
 		return
 	}
-	for r, i := range pt.to.Idx {
+	for r, i := range pt.to {
 		vec.AddGate(out.v[int(i)*n:][:n], s.v[r*n:], g.v[r*n:], pt.gate.At)
 	}
 }
@@ -150,7 +169,7 @@ func (pt *part) row(r int) int {
 	if pt.to == nil {
 		return r
 	}
-	return int(pt.to.Idx[r])
+	return int(pt.to[r])
 }
 
 // run reports whether the part goes to neighbouring rows, and the first one.
@@ -158,5 +177,5 @@ func (pt *part) run() (first int, ok bool) {
 	if pt.to == nil {
 		return 0, true
 	}
-	return pt.to.Idx.run()
+	return pt.to.run()
 }

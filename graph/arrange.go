@@ -20,17 +20,34 @@ func (b *batch) arrange() {
 		if i != int(fAffine) && i != int(fConst) && i != int(fData) {
 			b.setRows(i, chain(f.rows, lists[i]))
 		}
+		if f.key.kind == fSparse || len(f.args) == 0 {
+			continue
+		}
+		columns := b.columns(f)
 		for j, arg := range f.args {
-			if f.key.kind == fSparse {
-				continue
-			}
-			l := make([]nodeID, len(f.rows))
-			for r, id := range f.rows {
-				l[r] = b.operand(f, id, j)
-			}
-			lists[arg] = append(lists[arg], l)
+			lists[arg] = append(lists[arg], columns[j])
 		}
 	}
+}
+
+// columns lists each operand of all rows of f.
+func (b *batch) columns(f *form) [][]nodeID {
+	columns := make([][]nodeID, len(f.args))
+	for j := range columns {
+		columns[j] = make([]nodeID, len(f.rows))
+	}
+	for r, id := range f.rows {
+		if f.key.kind == fLin {
+			for j, t := range b.slots(id) {
+				columns[j][r] = t.atom
+			}
+			continue
+		}
+		for j, o := range b.operands(id) {
+			columns[j][r] = o
+		}
+	}
+	return columns
 }
 
 func (b *batch) setRows(form int, rows []nodeID) {

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,6 +60,8 @@ const (
 // A ref is an expression's place in the batch.
 type ref struct{ form, row int32 }
 
+var nowhere = ref{-1, -1}
+
 // An output is one row of a program's result: C + Σ weight·expression.
 type output struct {
 	c     float64
@@ -70,10 +73,10 @@ type batch struct {
 	st    *store
 	forms []*form
 	byKey map[formKey]int
-	at    map[nodeID]ref
+	at    []ref           // by node
 	inAff map[nodeID]bool // affine sums that other affine sums use
 	sign  map[nodeID][]nodeID
-	split map[nodeID][]term // sums as terms gives them, where that differs
+	split map[nodeID]output // sums as sum gives them, where that differs
 
 	fewTables bool
 }
@@ -82,8 +85,8 @@ type batch struct {
 // operands come before the forms that use them.
 func newBatch(st *store, outs []output, sz sizes) *batch {
 	b := &batch{
-		st: st, byKey: map[formKey]int{}, at: map[nodeID]ref{},
-		inAff: map[nodeID]bool{}, sign: map[nodeID][]nodeID{}, split: map[nodeID][]term{},
+		st: st, byKey: map[formKey]int{}, at: slices.Repeat([]ref{nowhere}, len(st.nodes)),
+		inAff: map[nodeID]bool{}, sign: map[nodeID][]nodeID{}, split: map[nodeID]output{},
 	}
 	for kind := fLatent; kind <= fAffine; kind++ {
 		b.form(formKey{kind: kind}, nil)
@@ -132,7 +135,7 @@ func (b *batch) reachable(outs []output) []nodeID {
 		operands := b.operands(id)
 		for _, o := range operands {
 			uses := b.st.nodes[id].affine || b.st.nodes[id].kind == kSelect
-			if n := &b.st.nodes[o]; n.kind == kLin && n.affine && (uses || b.split[id] != nil) {
+			if n := &b.st.nodes[o]; n.kind == kLin && n.affine && (uses || b.isSplit(id)) {
 				b.inAff[o] = true
 			}
 		}
@@ -156,7 +159,7 @@ func (b *batch) operands(id nodeID) []nodeID {
 	}
 	var list []nodeID
 	if b.st.nodes[id].kind == kLin {
-		for _, t := range b.terms(id) {
+		for _, t := range b.sum(id).terms {
 			list = append(list, t.atom)
 		}
 		return list
@@ -165,20 +168,26 @@ func (b *batch) operands(id nodeID) []nodeID {
 	return list
 }
 
-// terms are the terms of a sum as a row of its form. Where a sum of other
-// things has many latents, these are one affine row, so that sums that differ
-// only in how many latents they have are of one form.
-func (b *batch) terms(id nodeID) []term {
+// sum is a sum as a row of its form. Where a sum of other things has many
+// latents, these are one affine row, so that sums that differ only in how many
+// latents they have are of one form.
+func (b *batch) sum(id nodeID) output {
 	n := &b.st.nodes[id]
 	if n.affine || b.st.affineCount(n.terms) <= maxLinLatents {
-		return n.terms
+		return output{n.v, n.terms}
 	}
-	if t, ok := b.split[id]; ok {
-		return t
+	if o, ok := b.split[id]; ok {
+		return o
 	}
-	t := b.st.fold(n.terms)
-	b.split[id] = t
-	return t
+	var o output
+	o.c, o.terms = b.st.foldLike(n.v, n.terms)
+	b.split[id] = o
+	return o
+}
+
+func (b *batch) isSplit(id nodeID) bool {
+	_, ok := b.split[id]
+	return ok
 }
 
 // tableSigns lists the signs that a select over constants depends on, in the
@@ -327,7 +336,10 @@ func (b *batch) form(key formKey, args []int) int {
 }
 
 func (b *batch) place(form int, id nodeID) {
-	if _, ok := b.at[id]; ok {
+	for int(id) >= len(b.at) {
+		b.at = append(b.at, nowhere)
+	}
+	if b.at[id] != nowhere {
 		return
 	}
 	b.at[id] = ref{int32(form), int32(len(b.forms[form].rows))}
@@ -336,7 +348,11 @@ func (b *batch) place(form int, id nodeID) {
 
 // slots lists, for a sum, its terms in the order of its form's args.
 func (b *batch) slots(id nodeID) []term {
-	terms := slices.Clone(b.terms(id))
-	slices.SortStableFunc(terms, func(x, y term) int { return int(b.at[x.atom].form) - int(b.at[y.atom].form) })
+	terms := b.sum(id).terms
+	byForm := func(x, y term) int { return cmp.Compare(b.at[x.atom].form, b.at[y.atom].form) }
+	if !slices.IsSortedFunc(terms, byForm) {
+		terms = slices.Clone(terms)
+		slices.SortStableFunc(terms, byForm)
+	}
 	return terms
 }

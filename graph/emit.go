@@ -138,30 +138,22 @@ func (e *Graph) form(i int) (err error) {
 func (e *Graph) elementwise(f *form) (*gorgonia.Node, error) {
 	operands := make(gorgonia.Nodes, len(f.args))
 	wrt := make([]bool, len(f.args))
-	coef := make([]coefs, len(f.args))
+	columns := e.b.columns(f)
 	for j, arg := range f.args {
 		rows := make(rowList, len(f.rows))
-		c := make([]float64, len(f.rows))
-		for r, id := range f.rows {
-			rows[r] = e.b.at[e.b.operand(f, id, j)].row
-			if f.key.kind == fLin {
-				c[r] = e.b.slots(id)[j].coef
-			}
+		for r, id := range columns[j] {
+			rows[r] = e.b.at[id].row
 		}
 		var err error
 		if operands[j], err = e.operand(arg, rows); err != nil {
 			return nil, err
 		}
-		wrt[j], coef[j] = e.b.forms[arg].latin, makeCoefs(c)
+		wrt[j] = e.b.forms[arg].latin
 	}
 	var k kernel
 	switch f.key.kind {
 	case fLin:
-		c := make([]float64, len(f.rows))
-		for r, id := range f.rows {
-			c[r] = e.b.st.nodes[id].v
-		}
-		k = lin{C: makeCoefs(c), Coef: coef, K: len(f.rows)}
+		k = e.lin(f)
 	case fUnary:
 		k = unary{F: f.key.fn}
 	case fBinary:
@@ -174,6 +166,25 @@ func (e *Graph) elementwise(f *form) (*gorgonia.Node, error) {
 		clear(wrt)
 	}
 	return applyOp(k, operands, wrt)
+}
+
+func (e *Graph) lin(f *form) kernel {
+	c := make([]float64, len(f.rows))
+	coef := make([][]float64, len(f.args))
+	for j := range coef {
+		coef[j] = make([]float64, len(f.rows))
+	}
+	for r, id := range f.rows {
+		c[r] = e.b.sum(id).c
+		for j, t := range e.b.slots(id) {
+			coef[j][r] = t.coef
+		}
+	}
+	k := lin{C: makeCoefs(c), K: len(f.rows)}
+	for _, x := range coef {
+		k.Coef = append(k.Coef, makeCoefs(x))
+	}
+	return k
 }
 
 func (e *Graph) table(f *form) kernel {
@@ -224,7 +235,7 @@ func (e *Graph) affine(f *form) (*gorgonia.Node, error) {
 func (e *Graph) sparse(f *form) (*gorgonia.Node, error) {
 	c := make([]float64, len(f.rows))
 	for r, id := range f.rows {
-		c[r] = e.b.st.nodes[id].v
+		c[r] = e.b.sum(id).c
 	}
 	var parts gorgonia.Nodes
 	var wrt []bool
@@ -234,7 +245,7 @@ func (e *Graph) sparse(f *form) (*gorgonia.Node, error) {
 		k := affine{Base: [2]int32{size, size}}
 		for _, id := range f.rows {
 			var entries []entry
-			for _, t := range e.b.terms(id) {
+			for _, t := range e.b.sum(id).terms {
 				if at := e.b.at[t.atom]; int(at.form) == arg {
 					entries = append(entries, entry{at.row, t.coef})
 				}

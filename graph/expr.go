@@ -94,6 +94,13 @@ func Sub[A, B Value](a A, b B) Expr {
 
 // Mul is a·b.
 func Mul[A, B Value](a A, b B) Expr {
+	x, y := lift(a), lift(b)
+	if x.m == nil {
+		x, y = y, x
+	}
+	if x.m != nil && y.m == nil && isFinite(y.v) { // a number need not be a node
+		return Expr{m: x.m, id: x.m.st.mulNumber(y.v, x.id)}
+	}
 	return apply2(a, b, func(a, b float64) float64 { return a * b }, (*store).mul)
 }
 

@@ -279,6 +279,14 @@ func (s *store) simpleLog(a nodeID) (nodeID, bool) {
 // is an operation of its own, whose derivative is 0 where it is not taken.
 func isFinite(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
 
+// mulNumber is v·b.
+func (s *store) mulNumber(v float64, b nodeID) nodeID {
+	if c, x := s.coefficient(b); isFinite(c * v) {
+		return s.scale(c*v, x)
+	}
+	return s.mul(s.constant(v), b)
+}
+
 func (s *store) mul(a, b nodeID) nodeID {
 	ca, a := s.coefficient(a)
 	cb, b := s.coefficient(b)

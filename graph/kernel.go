@@ -88,8 +88,12 @@ type scatter struct {
 
 func (k scatter) outRows([]int) int { return k.Rows }
 func (k scatter) eval(out mat, in []mat) {
+	n := out.cols
 	clear(out.v)
-	(&part{to: &k}).addTo(out, in[0])
+	for r, i := range k.Idx {
+		row := out.v[int(i)*n:][:n]
+		vec.Add(row, row, in[0].v[r*n:])
+	}
 }
 func (k scatter) diff(int, diffArgs) (kernel, []operandRef) {
 	return gather{k.Idx}, []operandRef{refGrad}
@@ -162,6 +166,14 @@ func (c coefs) of(rows rowList) coefs {
 	return out
 }
 
+// span are the numbers of rows from … to−1.
+func (c coefs) span(from, to int) coefs {
+	if len(c) == 1 {
+		return c
+	}
+	return c[from:to]
+}
+
 // times is the product row by row; nil is 1.
 func (c coefs) times(d coefs) coefs {
 	if d == nil {
@@ -183,8 +195,8 @@ type lin struct {
 
 func (k lin) outRows([]int) int { return k.K }
 func (k lin) eval(out mat, in []mat) {
-	if len(in) == 2 && len(k.C) == 1 && len(k.Coef[0]) == 1 && len(k.Coef[1]) == 1 {
-		vec.Affine2(out.v, in[0].v, in[1].v, k.Coef[0][0], k.Coef[1][0], k.C[0])
+	if len(in) == 2 {
+		k.evalTwo(out, in[0], in[1])
 		return
 	}
 	for j, x := range in {
@@ -193,6 +205,25 @@ func (k lin) eval(out mat, in []mat) {
 			c = k.C
 		}
 		axpy(out, x, k.Coef[j], c, j == 0)
+	}
+}
+
+// evalTwo is eval of two operands, in one pass.
+func (k lin) evalTwo(out, x, y mat) {
+	a, b := k.Coef[0], k.Coef[1]
+	if len(k.C) == 1 && len(a) == 1 && len(b) == 1 {
+		vec.Affine2(out.v, x.v, y.v, a[0], b[0], k.C[0])
+		return
+	}
+	n := out.cols
+	if n == 1 {
+		for r := range out.v {
+			out.v[r] = k.C.at(r) + a.at(r)*x.v[r] + b.at(r)*y.v[r]
+		}
+		return
+	}
+	for r := range out.rows {
+		vec.Affine2(out.v[r*n:r*n+n], x.v[r*n:], y.v[r*n:], a.at(r), b.at(r), k.C.at(r))
 	}
 }
 

@@ -54,24 +54,30 @@ func (k *affine) source(ref int32, out mat, in []mat) []float64 {
 
 func (k affine) eval(out mat, in []mat) {
 	n := out.cols
-	if n == 1 && k.Base[0] == k.Base[1] {
+	if k.Base[0] < k.Base[1] {
+		k.evalThree(out, in)
+		return
+	}
+	if n == 1 {
 		k.evalOne(out.v, in[0].v)
 		return
 	}
+	rows := vec.Rows{A: in[0].v, B: out.v, Split: k.Base[0]}
+	for r, c := range k.C {
+		from, to := k.From[r], k.From[r+1]
+		rows.Combine(out.v[r*n:r*n+n], c, k.Ref[from:to], k.Coef[from:to])
+	}
+}
+
+// evalThree is eval with rows of operand 1.
+func (k affine) evalThree(out mat, in []mat) {
+	n := out.cols
 	for r, c := range k.C {
 		row := out.v[r*n : r*n+n]
-		e, end := k.From[r], k.From[r+1]
-		switch end - e {
-		case 0:
-			for i := range row {
-				row[i] = c
-			}
-		case 1:
-			vec.Affine(row, k.source(k.Ref[e], out, in), k.Coef[e], c)
-		default:
-			vec.Affine2(row, k.source(k.Ref[e], out, in), k.source(k.Ref[e+1], out, in), k.Coef[e], k.Coef[e+1], c)
+		for i := range row {
+			row[i] = c
 		}
-		for e += 2; e < end; e++ {
+		for e := k.From[r]; e < k.From[r+1]; e++ {
 			vec.AddScaled(row, k.Coef[e], k.source(k.Ref[e], out, in))
 		}
 	}

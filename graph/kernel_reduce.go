@@ -32,23 +32,40 @@ func (k reduce) eval(out mat, in []mat) {
 	}
 }
 
-// addRows adds w[e]·x[src[e]] to row dst[e] of out, for each entry e.
+// addRows adds w[e]·x[src[e]] to row dst[e] of out, for each entry e. It is
+// fastest where entries of one row are neighbours.
 func addRows(out mat, dst rowList, x mat, src rowList, w coefs) {
 	n := out.cols
 	dst = dst[:len(src)]
-	switch {
-	case n > 1:
-		for e, s := range src {
-			axpyFlat(out.v[int(dst[e])*n:][:n], x.v[int(s)*n:][:n], w.at(e), 0, false)
+	if n == 1 {
+		addNumbers(out.v, dst, x.v, src, w)
+		return
+	}
+	rows := vec.Rows{A: x.v, Split: int32(x.rows)}
+	for e := 0; e < len(src); { // run by run of one row
+		to, from := dst[e], e
+		for e++; e < len(src) && dst[e] == to; {
+			e++
 		}
-	case len(w) == 1:
-		for e, s := range src {
-			out.v[dst[e]] += w[0] * x.v[s]
+		rows.AddCombine(out.v[int(to)*n:][:n], src[from:e], w.span(from, e))
+	}
+}
+
+// addNumbers is addRows for one sample.
+func addNumbers(out []float64, dst rowList, x []float64, src rowList, w coefs) {
+	step := 1
+	if len(w) == 1 {
+		step = 0
+	}
+	dst = dst[:len(src)]
+	for e, at := 0, 0; e < len(src); {
+		to := dst[e]
+		sum := out[to]
+		for ; e < len(src) && dst[e] == to; e++ {
+			sum += w[at] * x[src[e]]
+			at += step
 		}
-	default:
-		for e, s := range src {
-			out.v[dst[e]] += w[e] * x.v[s]
-		}
+		out[to] = sum
 	}
 }
 
@@ -92,14 +109,16 @@ func newSumReduce(r reduce) sumReduce {
 func (k sumReduce) outRows([]int) int { return k.r.Rows }
 func (k sumReduce) eval(out mat, in []mat) {
 	n := in[0].cols
+	if n == 1 {
+		k.r.eval(out, in)
+		return
+	}
 	for r := range out.v {
 		out.v[r] = k.r.C.at(r) * float64(n)
 	}
 	for j, x := range in {
 		sums := mat{k.sums[j], len(k.sums[j]), 1}
-		for _, r := range k.rows[j] {
-			sums.v[r] = vec.Sum(x.v[int(r)*n:][:n])
-		}
+		vec.SumRows(sums.v, x.v, n, k.rows[j])
 		addRows(out, k.r.Owner[j], sums, k.r.Src[j], k.r.W[j])
 	}
 }

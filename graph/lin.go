@@ -48,7 +48,34 @@ func (s *store) fold(terms []term) []term {
 	if s.affineCount(terms) < 2 {
 		return terms
 	}
-	var affine, rest []term
+	affine, rest := s.cut(terms)
+	return withTerm(rest, term{s.lin(0, affine), 1})
+}
+
+// foldLike is fold of v + terms that takes an atom which is there already, with
+// or without the constant, as it is or negated: a mean that is compared with
+// data is often such a one.
+func (s *store) foldLike(v float64, terms []term) (float64, []term) {
+	affine, rest := s.cut(terms)
+	if len(affine) < 2 {
+		return v, terms
+	}
+	for _, c := range []float64{v, 0} {
+		for _, sign := range []float64{1, -1} {
+			signed := slices.Clone(affine)
+			for i := range signed {
+				signed[i].coef *= sign
+			}
+			if atom, ok := s.find(node{kind: kLin, v: sign * c, terms: signed}); ok {
+				return v - c, withTerm(rest, term{atom, sign})
+			}
+		}
+	}
+	return v, withTerm(rest, term{s.lin(0, affine), 1})
+}
+
+// cut splits terms into those of affine atoms and the rest.
+func (s *store) cut(terms []term) (affine, rest []term) {
 	for _, t := range terms {
 		if s.nodes[t.atom].affine {
 			affine = append(affine, t)
@@ -56,9 +83,14 @@ func (s *store) fold(terms []term) []term {
 			rest = append(rest, t)
 		}
 	}
-	rest = append(rest, term{s.lin(0, affine), 1})
-	slices.SortFunc(rest, func(x, y term) int { return cmp.Compare(x.atom, y.atom) })
-	return rest
+	return affine, rest
+}
+
+// withTerm inserts t, whose atom is not among terms.
+func withTerm(terms []term, t term) []term {
+	terms = append(terms, t)
+	slices.SortFunc(terms, func(x, y term) int { return cmp.Compare(x.atom, y.atom) })
+	return terms
 }
 
 func (s *store) affineCount(terms []term) int {
@@ -112,8 +144,10 @@ func (s *store) lin(v float64, terms []term) nodeID {
 	return s.intern(node{kind: kLin, v: v + 0, terms: terms, affine: s.affineCount(terms) == len(terms)})
 }
 
+// scale is c·a.
 func (s *store) scale(c float64, a nodeID) nodeID {
-	return s.sum(c, a, 0, s.constant(0))
+	v, terms := s.parts(a)
+	return s.lin(c*v, mergeTerms(c, terms, 0, nil))
 }
 
 // coefficient splits a into a number and the rest: 3·x is (3, x).

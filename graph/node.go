@@ -1,8 +1,8 @@
 package graph
 
 import (
-	"hash/maphash"
 	"math"
+	"math/bits"
 	"sync"
 )
 
@@ -39,7 +39,6 @@ type node struct {
 	a, b, c nodeID
 	v       float64
 	terms   []term
-	next    nodeID // next node with the same hash, or −1
 }
 
 // store is a hash-consed expression DAG: equal expressions are one node.
@@ -48,31 +47,35 @@ type node struct {
 // reads nodes or adds some holds mu; but a node never changes, and those that
 // Compile found are read without mu from compiled.nodes.
 type store struct {
-	mu      sync.Mutex
-	nodes   []node
-	buckets map[uint64]nodeID
-	seed    maphash.Seed
-	pushed  map[applied]nodeID // functions that were moved into selects
-	simple  map[nodeID]bool    // answers of logIsSimple for selects
+	mu     sync.Mutex
+	nodes  []node
+	table  []nodeID           // of nodes by hash: 1 + the node, 0 where free; at most half full
+	pushed map[applied]nodeID // functions that were moved into selects
+	simple map[nodeID]bool    // answers of logIsSimple for selects
 }
 
 func newStore() *store {
 	return &store{
-		buckets: map[uint64]nodeID{}, seed: maphash.MakeSeed(),
+		table:  make([]nodeID, 1<<10),
 		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{},
 	}
 }
 
-func (s *store) hash(n *node) uint64 {
-	h := uint64(n.kind)<<56 ^ uint64(n.fn)<<48
-	mix := func(x uint64) { h = maphash.Comparable(s.seed, [2]uint64{h, x}) }
+// hash is a hash of what same compares, by wide products as in wyhash.
+func (n *node) hash() uint64 {
+	h := uint64(n.kind)<<56 ^ uint64(n.fn)<<48 ^ 0xa0761d6478bd642f
+	mix := func(x uint64) {
+		hi, lo := bits.Mul64(h^x, 0xe7037ed1a0b428db)
+		h = hi ^ lo
+	}
 	mix(uint64(uint32(n.a))<<32 | uint64(uint32(n.b)))
 	mix(uint64(uint32(n.c))<<32 | uint64(len(n.terms)))
 	if n.v != 0 {
 		mix(math.Float64bits(n.v))
 	}
 	for _, t := range n.terms {
-		mix(uint64(uint32(t.atom)) ^ math.Float64bits(t.coef))
+		mix(uint64(uint32(t.atom)))
+		mix(math.Float64bits(t.coef))
 	}
 	return h
 }
@@ -90,22 +93,47 @@ func same(x, y *node) bool {
 	return true
 }
 
-func (s *store) intern(n node) nodeID {
-	h := s.hash(&n)
-	head, ok := s.buckets[h]
-	if !ok {
-		head = -1
+// find returns the node that is the same as n, if there is one.
+func (s *store) find(n node) (nodeID, bool) {
+	id := s.table[s.slot(&n)] - 1
+	return id, id >= 0
+}
+
+// slot is the place in the table of the node that is the same as n, or where it
+// would be.
+func (s *store) slot(n *node) int {
+	mask := len(s.table) - 1
+	i := int(n.hash()) & mask
+	for s.table[i] != 0 && !same(&s.nodes[s.table[i]-1], n) {
+		i = (i + 1) & mask
 	}
-	for id := head; id >= 0; id = s.nodes[id].next {
-		if same(&s.nodes[id], &n) {
+	return i
+}
+
+func (s *store) intern(n node) nodeID {
+	i := s.slot(&n)
+	if s.table[i] == 0 {
+		s.nodes = append(s.nodes, n)
+		s.table[i] = nodeID(len(s.nodes))
+		if id := s.table[i] - 1; 2*len(s.nodes) > len(s.table) {
+			s.grow()
 			return id
 		}
 	}
-	n.next = head
-	id := nodeID(len(s.nodes))
-	s.nodes = append(s.nodes, n)
-	s.buckets[h] = id
-	return id
+	return s.table[i] - 1
+}
+
+// grow doubles the table.
+func (s *store) grow() {
+	s.table = make([]nodeID, 2*len(s.table))
+	mask := len(s.table) - 1
+	for id := range s.nodes {
+		i := int(s.nodes[id].hash()) & mask
+		for s.table[i] != 0 {
+			i = (i + 1) & mask
+		}
+		s.table[i] = nodeID(id) + 1
+	}
 }
 
 func (s *store) constant(v float64) nodeID {

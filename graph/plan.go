@@ -222,7 +222,8 @@ func (p *planner) step(n *planNode, i int) []step {
 		n.owned = true
 	}
 	if a, ok := n.k.(accumulate); ok {
-		n.k, n.in = a.settle(n)
+		a, n.in = a.settle(n)
+		n.k = a.simplest(n.rows)
 	}
 	s := step{k: n.k, out: n.val}
 	for _, k := range n.in {

@@ -10,8 +10,9 @@ import (
 type Arrangement struct {
 	dim      int
 	planes   []Hyperplane
-	touching [][]int // for each coordinate up to the last one used, the planes that use it, ascending
-	cells    *cells  // where Add looks for a coincident plane; nil after PushForward
+	axes     []axisForm // of the planes, for SignBatch
+	touching [][]int    // for each coordinate up to the last one used, the planes that use it, ascending
+	cells    *cells     // where Add looks for a coincident plane; nil after PushForward
 }
 
 // Side is a guard as one side of a plane: the guard holds where the sign of the plane is + if Positive, and − if not. On the plane
@@ -68,6 +69,7 @@ func (a *Arrangement) push(h Hyperplane) {
 		a.touching[i] = append(a.touching[i], len(a.planes))
 	}
 	a.planes = append(a.planes, h)
+	a.axes = append(a.axes, axisOf(h))
 }
 
 // Len returns the number of planes, and so of signs.

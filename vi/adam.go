@@ -24,9 +24,8 @@ func (a *Adam) Step(theta, g []float64) {
 	b1, b2 := orDefault(a.Beta1, 0.9), orDefault(a.Beta2, 0.999)
 	eps := orDefault(a.Epsilon, 1e-8)
 	a.T++
-	pow1, pow2 := powers(b1, b2, a.T)
-	rate := orDefault(a.StepSize, 0.001) / (1 - pow1)
-	unbias := 1 / math.Sqrt(1-pow2)
+	rate := orDefault(a.StepSize, 0.001) / (1 - power(b1, a.T))
+	unbias := 1 / math.Sqrt(1-power(b2, a.T))
 	m, v := a.M[:len(g)], a.V[:len(g)]
 	for i, x := range g {
 		m[i] = b1*m[i] + (1-b1)*x
@@ -35,18 +34,20 @@ func (a *Adam) Step(theta, g []float64) {
 	}
 }
 
-// powers is aⁿ and bⁿ, by repeated squaring.
-func powers(a, b float64, n int) (an, bn float64) {
-	an, bn = 1, 1
+// power is xⁿ for 0 ≤ x < 1, by repeated squaring, or 0 where that is below
+// 1e-30: there 1 − xⁿ is 1.
+func power(x float64, n int) float64 {
+	if float64(n)*(1-x) > 70 { // xⁿ ≤ exp(−n(1 − x))
+		return 0
+	}
+	y := 1.0
 	for ; n > 0; n >>= 1 {
 		if n&1 == 1 {
-			an *= a
-			bn *= b
+			y *= x
 		}
-		a *= a
-		b *= b
+		x *= x
 	}
-	return an, bn
+	return y
 }
 
 // Clone is a copy that shares nothing.

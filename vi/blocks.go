@@ -44,6 +44,14 @@ func stream(seed uint64, block int) *rand.PCG {
 // samples z = μ + s⊙ε and their regions.
 func draw(d *graph.Density, x *graph.Executor, eps, mu, s []float64, rng *rand.Rand) {
 	n := x.N
+	if n == 1 {
+		for i, m := range mu {
+			e := rng.NormFloat64()
+			eps[i], x.Z[i] = e, m+float64(s[i]*e)
+		}
+		d.Arrangement().SignBatch(x.Signs, x.Z, 1)
+		return
+	}
 	for i := range mu {
 		e, z := eps[i*n:i*n+n], x.Z[i*n:i*n+n]
 		for k := range e {

@@ -48,4 +48,10 @@ func stepAVX2(dst, x *float64, n int, a, c float64)
 func sumAVX2(x *float64, n int) float64
 
 //go:noescape
+func sumRowsAVX2(dst, x *float64, rows *int32, n int)
+
+//go:noescape
 func sumDotAVX2(x, y *float64, n int) (sum, dot float64)
+
+//go:noescape
+func combineAVX2(dst, a, b *float64, split int, ref *int32, entries int, w *float64, wstep, n, to int, add bool, c float64)

@@ -19,6 +19,18 @@ func Sum(x []float64) float64 {
 	return sum
 }
 
+// SumRows is dst[r] = Σ of row r of x, whose rows have n numbers, for each r in
+// rows.
+func SumRows(dst, x []float64, n int, rows []int32) {
+	if useAVX2 && n == lanes && len(rows) > 0 {
+		sumRowsAVX2(&dst[0], &x[0], &rows[0], len(rows))
+		return
+	}
+	for _, r := range rows {
+		dst[r] = Sum(x[int(r)*n:][:n])
+	}
+}
+
 // SumDot is Σ x and Σ x·y.
 func SumDot(x, y []float64) (sum, dot float64) {
 	y = y[:len(x)]

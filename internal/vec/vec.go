@@ -164,11 +164,17 @@ func Step(dst, x []float64, a, c float64) {
 		stepAVX2(&dst[0], &x[0], i, a, c)
 	}
 	for ; i < len(dst); i++ {
-		var positive uint64
-		if c+float64(a*x[i]) > 0 {
-			positive = 1
-		}
-		const one = 0x3ff0000000000000
-		dst[i] = math.Float64frombits(-positive & one) // no branch: near a boundary a sign is a coin
+		dst[i] = Sign(c + float64(a*x[i]))
 	}
+}
+
+// Sign is 1 if v > 0, else 0. It does not branch: near a boundary a sign is a
+// coin.
+func Sign(v float64) float64 {
+	var positive uint64
+	if v > 0 {
+		positive = 1
+	}
+	const one = 0x3ff0000000000000
+	return math.Float64frombits(-positive & one)
 }

@@ -325,6 +325,35 @@ loop:
 	VZEROUPPER
 	RET
 
+// func sumRowsAVX2(dst, x *float64, rows *int32, n int)
+// Rows have sixteen numbers.
+TEXT ·sumRowsAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ rows+16(FP), R8
+	MOVQ n+24(FP), CX
+	XORQ AX, AX
+
+loop:
+	MOVLQSX      (R8)(AX*4), BX
+	MOVQ         BX, DX
+	SHLQ         $7, DX
+	VMOVUPD      (SI)(DX*1), Y0
+	VMOVUPD      64(SI)(DX*1), Y2
+	VADDPD       32(SI)(DX*1), Y0, Y0
+	VADDPD       96(SI)(DX*1), Y2, Y2
+	VADDPD       Y2, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPD       X1, X0, X0
+	VUNPCKHPD    X0, X0, X1
+	VADDSD       X1, X0, X0
+	VMOVSD       X0, (DI)(BX*8)
+	INCQ         AX
+	CMPQ         AX, CX
+	JLT          loop
+	VZEROUPPER
+	RET
+
 // func sumDotAVX2(x, y *float64, n int) (sum, dot float64)
 TEXT ·sumDotAVX2(SB), NOSPLIT, $0-40
 	MOVQ   x+0(FP), SI
@@ -376,5 +405,111 @@ loop:
 	VUNPCKHPD    X4, X4, X1
 	VADDSD       X1, X4, X4
 	VMOVSD       X4, dot+32(FP)
+	VZEROUPPER
+	RET
+
+// func combineAVX2(dst, a, b *float64, split int, ref *int32, entries int, w *float64, wstep, n, to int, add bool, c float64)
+TEXT ·combineAVX2(SB), NOSPLIT, $0-96
+	MOVQ         dst+0(FP), DI
+	MOVQ         a+8(FP), SI
+	MOVQ         b+16(FP), DX
+	MOVQ         split+24(FP), R12
+	MOVQ         ref+32(FP), R8
+	MOVQ         entries+40(FP), R10
+	MOVQ         w+48(FP), R9
+	MOVQ         n+64(FP), R11
+	SHLQ         $3, R11           // bytes of a row
+	MOVQ         R12, CX
+	IMULQ        R11, CX
+	SUBQ         CX, DX            // where row 0 of b's numbering would be
+	VBROADCASTSD c+88(FP), Y6
+	XORQ         AX, AX            // column, in bytes
+
+wide:
+	MOVQ    to+72(FP), CX
+	SHLQ    $3, CX
+	SUBQ    AX, CX
+	CMPQ    CX, $128
+	JLT     narrow
+	VMOVAPD Y6, Y0
+	VMOVAPD Y6, Y1
+	VMOVAPD Y6, Y2
+	VMOVAPD Y6, Y3
+	CMPB    add+80(FP), $0
+	JEQ     wideStart
+	VMOVUPD (DI)(AX*1), Y0
+	VMOVUPD 32(DI)(AX*1), Y1
+	VMOVUPD 64(DI)(AX*1), Y2
+	VMOVUPD 96(DI)(AX*1), Y3
+
+wideStart:
+	MOVQ R9, R13
+	XORQ BX, BX
+
+wideEntry:
+	MOVLQSX      (R8)(BX*4), CX
+	CMPQ         CX, R12
+	MOVQ         SI, R14
+	CMOVQGE      DX, R14
+	IMULQ        R11, CX
+	ADDQ         AX, CX
+	ADDQ         R14, CX
+	VBROADCASTSD (R13), Y4
+	VMULPD       (CX), Y4, Y5
+	VADDPD       Y5, Y0, Y0
+	VMULPD       32(CX), Y4, Y5
+	VADDPD       Y5, Y1, Y1
+	VMULPD       64(CX), Y4, Y5
+	VADDPD       Y5, Y2, Y2
+	VMULPD       96(CX), Y4, Y5
+	VADDPD       Y5, Y3, Y3
+	MOVQ         wstep+56(FP), CX
+	LEAQ         (R13)(CX*8), R13
+	INCQ         BX
+	CMPQ         BX, R10
+	JLT          wideEntry
+	VMOVUPD      Y0, (DI)(AX*1)
+	VMOVUPD      Y1, 32(DI)(AX*1)
+	VMOVUPD      Y2, 64(DI)(AX*1)
+	VMOVUPD      Y3, 96(DI)(AX*1)
+	ADDQ         $128, AX
+	JMP          wide
+
+narrow:
+	CMPQ    CX, $32
+	JLT     done
+	VMOVAPD Y6, Y0
+	CMPB    add+80(FP), $0
+	JEQ     narrowStart
+	VMOVUPD (DI)(AX*1), Y0
+
+narrowStart:
+	MOVQ R9, R13
+	XORQ BX, BX
+
+narrowEntry:
+	MOVLQSX      (R8)(BX*4), CX
+	CMPQ         CX, R12
+	MOVQ         SI, R14
+	CMOVQGE      DX, R14
+	IMULQ        R11, CX
+	ADDQ         AX, CX
+	ADDQ         R14, CX
+	VBROADCASTSD (R13), Y4
+	VMULPD       (CX), Y4, Y5
+	VADDPD       Y5, Y0, Y0
+	MOVQ         wstep+56(FP), CX
+	LEAQ         (R13)(CX*8), R13
+	INCQ         BX
+	CMPQ         BX, R10
+	JLT          narrowEntry
+	VMOVUPD      Y0, (DI)(AX*1)
+	ADDQ         $32, AX
+	MOVQ         to+72(FP), CX
+	SHLQ         $3, CX
+	SUBQ         AX, CX
+	JMP          narrow
+
+done:
 	VZEROUPPER
 	RET

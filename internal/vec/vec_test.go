@@ -148,6 +148,10 @@ func TestSumsAgree(t *testing.T) {
 		onBothPaths(t, func(t *testing.T) {
 			sum, dot := SumDot(x, y)
 			sums = append(sums, [3]float64{Sum(x), sum, dot})
+			rows := append(append(make([]float64, n), x...), y...)
+			dst := []float64{-1, -1, -1}
+			SumRows(dst, rows, n, []int32{1, 2})
+			require.Equal(t, []float64{-1, Sum(x), Sum(y)}, dst)
 		})
 		require.Equal(t, sums[1], sums[0], "%d numbers", n)
 		want, wantDot := 0.0, 0.0
@@ -159,4 +163,45 @@ func TestSumsAgree(t *testing.T) {
 		require.InDelta(t, want, sums[0][1], 1e-12)
 		require.InDelta(t, wantDot, sums[0][2], 1e-12)
 	}
+}
+
+func TestCombine(t *testing.T) {
+	onBothPaths(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(1, 4))
+		for n := 1; n < 70; n++ {
+			for range 10 {
+				rows, split := 1+rng.IntN(8), int32(0)
+				split = int32(rng.IntN(rows + 1))
+				a, b := numbers(rng, int(split)*n), numbers(rng, (rows-int(split))*n)
+				all := append(append([]float64(nil), a...), b...)
+				ref, w := make([]int32, rng.IntN(6)), numbers(rng, 6)
+				for e := range ref {
+					ref[e] = int32(rng.IntN(rows))
+				}
+				single := rng.IntN(2) == 0
+				if single {
+					w = w[:1]
+				}
+				want := func(sum float64, i int) float64 {
+					for e, r := range ref {
+						x := w[0]
+						if !single {
+							x = w[e]
+						}
+						sum += float64(x * all[int(r)*n+i])
+					}
+					return sum
+				}
+				m := Rows{A: a, B: b, Split: split}
+				set, added := make([]float64, n), numbers(rng, n)
+				before := append([]float64(nil), added...)
+				m.Combine(set, 0.7, ref, w)
+				m.AddCombine(added, ref, w)
+				for i := range n {
+					requireSame(t, want(0.7, i), set[i], "%d of %d", i, n)
+					requireSame(t, want(before[i], i), added[i], "%d of %d", i, n)
+				}
+			}
+		}
+	})
 }

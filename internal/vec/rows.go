@@ -1,0 +1,67 @@
+package vec
+
+import "unsafe"
+
+// Rows are the rows of one or two matrices of equal width, numbered through: the
+// first Split are those of A, the others those of B.
+type Rows struct {
+	A, B  []float64
+	Split int32
+}
+
+// Combine is dst = c + Σ_e w[e]·row ref[e], summed in order. w has a number for
+// each entry, or one for all. Rows have the length of dst, which must not be
+// one of them. That the rows exist is not checked.
+func (m Rows) Combine(dst []float64, c float64, ref []int32, w []float64) {
+	m.combine(dst, false, c, ref, w)
+}
+
+// AddCombine is dst += Σ_e w[e]·row ref[e]; see Combine.
+func (m Rows) AddCombine(dst []float64, ref []int32, w []float64) {
+	m.combine(dst, true, 0, ref, w)
+}
+
+func (m Rows) combine(dst []float64, add bool, c float64, ref []int32, w []float64) {
+	if len(ref) == 0 {
+		if !add {
+			fill(dst, c)
+		}
+		return
+	}
+	n, step := len(dst), 1
+	if len(w) == 1 {
+		step = 0
+	}
+	i := 0
+	if useAVX2 && n >= wide {
+		i = n &^ 3
+		combineAVX2(&dst[0], unsafe.SliceData(m.A), unsafe.SliceData(m.B), int(m.Split),
+			&ref[0], len(ref), &w[0], step, n, i, add, c)
+	}
+	for ; i < n; i++ {
+		sum := c
+		if add {
+			sum = dst[i]
+		}
+		for e, r := range ref {
+			x := 0.0
+			if r < m.Split {
+				x = m.A[int(r)*n+i]
+			} else {
+				x = m.B[int(r-m.Split)*n+i]
+			}
+			sum += float64(w[e*step] * x)
+		}
+		dst[i] = sum
+	}
+}
+
+func fill(dst []float64, c float64) {
+	if c == 0 {
+		clear(dst)
+		return
+	}
+	for i := range dst {
+		dst[i] = c
+	}
+}
