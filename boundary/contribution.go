@@ -1,33 +1,28 @@
 package boundary
 
-import "slices"
+import "github.com/facetvi/facet/internal/vec"
 
-// AddPlane adds what hyperplane l alone brings to AddGradient: the sums over the
-// batch's samples of its summands of BouContr. It touches the elements of the
-// hyperplane's latents only, Arrangement.Plane(l).Index. If guards are
-// subsampled call it before AddGradient, which multiplies the jumps by their
-// factors in place; AddPlane does not change them.
-func (b *Batch) AddPlane(l int, gMu, gScale []float64) {
-	p, n := &b.planes[l], b.n
-	switch {
-	case !p.live:
-		return
-	case b.ex.OutSum != nil:
-		p.addAxis(b.ex.OutSum[l], gMu, gScale)
-		return
+// AddPlanes is AddGradient in parts. For each hyperplane that log r jumps on and
+// q has mass on it adds what that hyperplane brings, sums over the batch's
+// samples, to the elements of its latents, and then calls visit with its number;
+// visit may read and clear them.
+func (b *Batch) AddPlanes(gMu, gScale []float64, visit func(plane int)) {
+	for l := range b.axes {
+		p := &b.axes[l]
+		switch {
+		case p.w == 0:
+			continue
+		case b.ex.OutSum != nil:
+			p.add(b.ex.OutSum[p.plane], gMu, gScale)
+		default:
+			p.add(vec.Sum(b.jumps(p.plane)), gMu, gScale)
+		}
+		visit(p.plane)
 	}
-	delta := b.ex.Out[l*n : l*n+n]
-	if b.factor != nil {
-		delta = slices.Clone(delta)
-		subsample(delta, b.factor[l*n:l*n+n])
+	for l := range b.dense {
+		if p := &b.dense[l]; p.w > 0 {
+			p.add(b.jumps(p.plane), b.eps, gMu, gScale)
+			visit(p.plane)
+		}
 	}
-	if !p.axis {
-		b.addDense(l, b.j.first[l], delta, gMu, gScale)
-		return
-	}
-	sum := 0.0
-	for _, d := range delta {
-		sum += d
-	}
-	p.addAxis(sum, gMu, gScale)
 }

@@ -2,6 +2,7 @@ package boundary_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -36,6 +37,20 @@ func brutePlane(t *rapid.T, d *graph.Density, l int, method boundary.Method, eps
 	return w * (math.Abs(above) + math.Abs(below))
 }
 
+// planeGradient is what hyperplane l brings to the gradient of a batch.
+func planeGradient(t *rapid.T, d *graph.Density, l int, method boundary.Method, eps, mu, s []float64) (g []float64, size float64) {
+	dim, n := len(mu), len(eps)/len(mu)
+	g, size = make([]float64, 2*dim), 1
+	one := make([]float64, dim)
+	for k := range n {
+		for i := range one {
+			one[i] = eps[i*n+k]
+		}
+		size += brutePlane(t, d, l, method, one, mu, s, g[:dim], g[dim:])
+	}
+	return g, size
+}
+
 // What the hyperplanes of random programs bring one by one is what brute force
 // says, and together AddGradient, to the last bit.
 func TestPlanesAddUp(t *testing.T) {
@@ -66,33 +81,62 @@ func TestPlanesAddUp(t *testing.T) {
 		}
 		arr.SignBatch(x.Signs, x.Z, n)
 		b.Locate(mu, s)
-		require.NoError(t, b.Run(eps, mu, s, rng))
+		require.NoError(t, b.Run(eps, mu, s, rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "guards used"), 0))))
 
-		together, all := make([]float64, 2*dim), make([]float64, 2*dim)
-		for l, h := range arr.Planes() {
-			own := make([]float64, 2*dim)
-			b.AddPlane(l, own[:dim], own[dim:])
-			b.AddPlane(l, together[:dim], together[dim:])
+		all, together, own := make([]float64, 2*dim), make([]float64, 2*dim), make([]float64, 2*dim)
+		b.AddGradient(all[:dim], all[dim:])
+		b.AddPlanes(together[:dim], together[dim:], func(int) {})
+		require.Equal(t, all, together)
+		seen := map[int]bool{}
+		b.AddPlanes(own[:dim], own[dim:], func(l int) {
+			require.False(t, seen[l])
+			seen[l] = true
 			for i := range dim {
-				if !slices.Contains(h.Index, i) {
+				if !slices.Contains(arr.Plane(l).Index, i) {
 					require.Zero(t, own[i])
 					require.Zero(t, own[dim+i])
 				}
 			}
-			if settings.Guards > 0 {
-				continue
+			if settings.Guards == 0 {
+				want, size := planeGradient(t, d, l, settings.Method, eps, mu, s)
+				require.InDeltaSlice(t, want, own, 1e-10*size, "plane %d", l)
 			}
-			want, one, size := make([]float64, 2*dim), make([]float64, dim), 1.0
-			for k := range n {
-				for i := range one {
-					one[i] = eps[i*n+k]
-				}
-				size += brutePlane(t, d, l, settings.Method, one, mu, s, want[:dim], want[dim:])
+			clear(own)
+		})
+		for l := range arr.Len() {
+			if !seen[l] { // then it brings nothing
+				want, size := planeGradient(t, d, l, settings.Method, eps, mu, s)
+				require.InDeltaSlice(t, own, want, 1e-10*size)
 			}
-			require.InDeltaSlice(t, want, own, 1e-10*size, "plane %d", l)
 		}
-		b.AddGradient(all[:dim], all[dim:])
-		require.Equal(t, all, together)
 	})
 	require.Greater(t, several, 20)
+}
+
+// Jumps that are the same for all samples are computed once, and must survive
+// subsampling, which counts some of them and others not.
+func TestSubsamplingConstantJumps(t *testing.T) {
+	m := graph.NewModel()
+	x, y := m.Sample("x", graph.Normal(0, 1)), m.Sample("y", graph.Normal(0, 1))
+	m.Factor(graph.If(graph.Greater(x, 0.5), 2, 0))
+	m.Factor(graph.If(graph.Greater(y, 0.5), 1.5, 0))
+	d, err := m.Compile()
+	require.NoError(t, err)
+	jumps, err := boundary.NewJumps(d)
+	require.NoError(t, err)
+	b, err := jumps.Bind(d, 1, boundary.Settings{Guards: 1})
+	require.NoError(t, err)
+	b.Locate([]float64{0, 0}, []float64{1, 1})
+	rng := rand.New(rand.NewPCG(1, 2))
+	drawn := map[[2]float64]int{}
+	for range 100 {
+		g := make([]float64, 4)
+		require.NoError(t, b.Run([]float64{0, 0}, []float64{0, 0}, []float64{1, 1}, rng))
+		b.AddGradient(g[:2], g[2:])
+		drawn[[2]float64(g[:2])]++
+	}
+	w := 2 * normalProb(0.5) // one of two guards, counted double
+	require.Len(t, drawn, 2)
+	require.Greater(t, drawn[[2]float64{2 * w, 0}], 20)
+	require.Greater(t, drawn[[2]float64{0, 1.5 * w}], 20)
 }

@@ -128,15 +128,14 @@ func (p *planeSums) add(c int, w worker, scratch []float64) {
 		return
 	}
 	gMu, gScale := scratch[:p.d.Dim()], scratch[p.d.Dim():]
-	for l, h := range p.d.Arrangement().Planes() {
-		b.AddPlane(l, gMu, gScale)
+	b.AddPlanes(gMu, gScale, func(l int) {
 		sums := p.sums[c][p.first[l]:]
-		for k, i := range h.Index {
+		for k, i := range p.d.Arrangement().Plane(l).Index {
 			sums[2*k].add(gMu[i] / partBatch)
 			sums[2*k+1].add(gScale[i] / partBatch * p.slope[i])
 			gMu[i], gScale[i] = 0, 0
 		}
-	}
+	})
 }
 
 // sharesShown is the number of guards that String lists.
