@@ -63,7 +63,7 @@ type Settings struct {
 	// CheckpointEvery steps (1000 if 0), and when it ends for whatever reason.
 	// The file is replaced in one move, so that there is a whole one at all times.
 	Checkpoint      string `json:"-"`
-	CheckpointEvery int    `json:"-"`
+	CheckpointEvery int
 }
 
 // A Step is what OnStep is told. Q and Gradient are valid during the call only.

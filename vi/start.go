@@ -51,6 +51,7 @@ func findStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) (
 	if s.Start != nil {
 		return slices.Repeat([]MeanField{*s.Start}, s.Restarts), nil
 	}
+	m.seeking()
 	list, err := candidates(ctx, d, s)
 	if len(list) == 0 { // log r is finite nowhere: the fit will say where it is not
 		list = []candidate{{q: PriorStart(d)}}
@@ -148,6 +149,9 @@ func newClimber(d *graph.Density, n int) (*climber, error) {
 // point of the first block is the centre of the prior, and columns to spare are
 // too.
 func (c *climber) run(ctx context.Context, block, width int, rng *rand.Rand) ([]candidate, error) {
+	if err := stopped(ctx); err != nil {
+		return nil, err
+	}
 	z := make([]float64, len(c.center))
 	for k := range c.x.N {
 		copy(z, c.center)
@@ -184,8 +188,8 @@ func (c *climber) run(ctx context.Context, block, width int, rng *rand.Rand) ([]
 // evaluate computes log r and its gradient at normals of the given width around
 // the points.
 func (c *climber) evaluate(ctx context.Context, width float64, rng *rand.Rand) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("vi: stopped while looking for a start: %w", context.Cause(ctx))
+	if err := stopped(ctx); err != nil {
+		return err
 	}
 	for i, u := range c.u {
 		if width > 0 {
@@ -195,6 +199,13 @@ func (c *climber) evaluate(ctx context.Context, width float64, rng *rand.Rand) e
 	}
 	c.d.Arrangement().SignBatch(c.x.Signs, c.x.Z, c.x.N)
 	return c.x.Run()
+}
+
+func stopped(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return fmt.Errorf("vi: stopped while looking for a start: %w", context.Cause(ctx))
 }
 
 // candidates are the points with finite scores.

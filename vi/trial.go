@@ -35,7 +35,7 @@ type tryer struct {
 
 func newTryer(d *graph.Density, s Settings) (*tryer, error) {
 	t := &tryer{d: d, s: Settings{
-		Samples: s.Samples, Estimator: s.Estimator, Steps: min(trialSteps, s.Steps), StepSize: s.StepSize,
+		Samples: s.Samples, Estimator: s.Estimator, Steps: trialSteps, StepSize: s.StepSize,
 		Average: 0.5, TraceEvery: math.MaxInt, Seed: mix(s.Seed, trialStream),
 	}}
 	var err error
@@ -51,13 +51,9 @@ func (t *tryer) try(ctx context.Context, c *candidate) error {
 		*bl.pcg = *stream(t.s.Seed, b)
 	}
 	f := fitterWith(t.g, t.d, t.s, c.q)
-	err := f.run(ctx, nil)
-	if f.failed {
+	if err := f.run(ctx, nil); err != nil {
 		c.score = math.NaN()
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("vi: stopped while looking for a start: %w", context.Cause(ctx))
+		return stopped(ctx)
 	}
 	c.q = f.result()
 	elbo, err := t.eval.elbo(c.q, 0, compareSamples)
