@@ -49,7 +49,8 @@ type fitter struct {
 	g      *gradienter
 	eval   *evaluator // nil until it is needed
 	q      MeanField  // views of Theta's two halves would not be contiguous: copies
-	mean   []float64  // scratch
+	mean   []float64  // scratch: an average,
+	meanQ  MeanField  // and the family there
 	failed bool       // a gradient was not finite
 	began  time.Time
 }
@@ -63,6 +64,7 @@ type fitState struct {
 	Base    float64  // the step size that the schedule scales
 	Streams [][]byte // the blocks' random streams; in a snapshot only
 	Tail    mean     // of the last iterates: the result
+	Recent  mean     // of the iterates since the last point of the trace
 	Window  window   // of automatic stopping
 	Done    bool     // automatically
 	Trace   []TracePoint
@@ -79,7 +81,7 @@ func newFitter(d *graph.Density, s Settings) (*fitter, error) {
 }
 
 func fitterWith(g *gradienter, d *graph.Density, s Settings, start MeanField) *fitter {
-	f := &fitter{d: d, s: s, g: g, q: start.Clone(), mean: make([]float64, 2*d.Dim())}
+	f := &fitter{d: d, s: s, g: g, q: start.Clone(), mean: make([]float64, 2*d.Dim()), meanQ: start.Clone()}
 	f.Start, f.Theta, f.Adam = start, start.Theta(), Adam{StepSize: s.StepSize}
 	if s.Optimizer != nil {
 		f.Adam = *s.Optimizer.Clone()
@@ -126,9 +128,7 @@ func (f *fitter) step() error {
 		f.Adam.StepSize = orDefault(f.Base, 0.001) * f.s.Schedule.At(f.Step+1, f.s.Steps)
 	}
 	f.Adam.Step(f.Theta, g)
-	for i := range f.q.Mu {
-		f.q.Mu[i], f.q.Rho[i] = f.Theta[2*i], f.Theta[2*i+1]
-	}
+	f.q.set(f.Theta)
 	return nil
 }
 

@@ -40,6 +40,7 @@ func (m *monitor) begin(d *graph.Density, fits []*fitter, stop context.CancelCau
 
 // after is called after every step of f.
 func (m *monitor) after(f *fitter) error {
+	f.Recent.add(f.Theta)
 	traced := f.Step%f.s.TraceEvery == 0
 	if traced {
 		if err := f.trace(); err != nil {
@@ -108,13 +109,16 @@ func (m *monitor) seeking() {
 
 // foundStarts reports the starts that were tried, best first.
 func (m *monitor) foundStarts(list []candidate) {
-	if l := m.s.Logger; l != nil {
-		var elbos []float64
-		for _, c := range list {
+	if m.s.Logger == nil {
+		return
+	}
+	var elbos []float64 // of those whose short fit did not fail
+	for _, c := range list {
+		if finite(c.score) {
 			elbos = append(elbos, c.score)
 		}
-		l.Info("vi: starts", "draws", m.s.Draws, "tried", len(list), "elbo", elbos)
 	}
+	m.s.Logger.Info("vi: starts", "draws", m.s.Draws, "tried", len(list), "elbo", elbos)
 }
 
 // report reports the end.

@@ -92,8 +92,10 @@ func (p *progress) at(r int, trace []TracePoint) {
 func (p *progress) end() {
 	switch {
 	case p == nil:
+	case p.bar != nil && !p.bar.IsFinished():
+		_ = p.bar.RenderBlank() // where it has come to, and the line is done
+		fmt.Fprintln(p.w)
 	case p.bar != nil:
-		_ = p.bar.Exit()
 	case p.lastLine != "":
 		p.flush()
 	}

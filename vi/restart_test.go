@@ -66,7 +66,8 @@ func trap(t testing.TB) *graph.Density {
 	m := graph.NewModel()
 	x := m.Sample("x", graph.Normal(0, 2))
 	fall := graph.Sub(graph.Mul(0.001, graph.Log(graph.Add(x, 6))), graph.Mul(20, x))
-	m.Factor(graph.If(graph.Greater(x, 0), graph.Mul(-0.5, x), fall))
+	off := graph.Sub(x, 3)
+	m.Factor(graph.If(graph.Greater(x, 0), graph.Mul(-5, graph.Mul(off, off)), fall))
 	return mustCompile(t, m)
 }
 

@@ -123,7 +123,7 @@ func (f *fitter) snapshot() fitState {
 	s := f.fitState
 	s.Theta = slices.Clone(s.Theta)
 	s.Adam = *s.Adam.Clone()
-	s.Tail, s.Window = s.Tail.clone(), s.Window.clone()
+	s.Tail, s.Recent, s.Window = s.Tail.clone(), s.Recent.clone(), s.Window.clone()
 	s.Trace = slices.Clone(s.Trace)
 	s.Streams = nil
 	for _, b := range f.g.state {
@@ -162,7 +162,7 @@ func (s *fitState) optimizer() *Adam {
 // check reports a state that is none of a fit of d.
 func (s *fitState) check(d *graph.Density) error {
 	n := 2 * d.Dim()
-	for _, v := range []numbers{s.Tail.Sum, s.Window.Mean.Sum, s.Window.Last} {
+	for _, v := range []numbers{s.Tail.Sum, s.Recent.Sum, s.Window.Mean.Sum, s.Window.Last} {
 		if v != nil && len(v) != n {
 			return fmt.Errorf("an average of %d parameters for %d", len(v), n)
 		}

@@ -72,7 +72,7 @@ func (f *fitter) gain(a, b []float64, t int) (Estimate, error) {
 		defer func() { *bl.pcg = was }()
 		*bl.pcg = *stream(mix(f.s.Seed, gainStream+uint64(t)), k)
 	}
-	theta := make([]float64, len(a))
+	theta, q := make([]float64, len(a)), f.meanQ
 	var m moments
 	points := max(16, compareSamples/f.s.Samples)
 	for k := range points {
@@ -80,7 +80,8 @@ func (f *fitter) gain(a, b []float64, t int) (Estimate, error) {
 		for i := range theta {
 			theta[i] = a[i] + u*(b[i]-a[i])
 		}
-		g, err := f.g.estimate(FromTheta(theta))
+		q.set(theta)
+		g, err := f.g.estimate(q)
 		if err != nil {
 			return Estimate{}, err
 		}

@@ -7,8 +7,10 @@ import (
 	"github.com/facetvi/facet/graph"
 )
 
-// A TracePoint is the ELBO of a fit after a step, from fresh samples of the
-// iterate (not of the average that the fit returns), and the time until then.
+// A TracePoint is the ELBO of a fit after a step, from fresh samples, and the
+// time until then. The ELBO is that of the average of the iterates since the
+// point before, for it is an average that a fit returns: single iterates can be
+// several nats worse.
 type TracePoint struct {
 	Step    int
 	ELBO    Estimate
@@ -97,7 +99,10 @@ func (f *fitter) trace() error {
 	if err != nil {
 		return err
 	}
-	elbo, err := eval.elbo(f.q, f.Step, traceSamples)
+	f.Recent.write(f.mean)
+	f.Recent.reset()
+	f.meanQ.set(f.mean)
+	elbo, err := eval.elbo(f.meanQ, f.Step, traceSamples)
 	f.Elapsed = time.Since(f.began)
 	f.Trace = append(f.Trace, TracePoint{f.Step, elbo, f.Elapsed})
 	return err
