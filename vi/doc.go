@@ -20,4 +20,13 @@
 //	Boundary         always                        low
 //	Reparam          only without guards           low
 //	Score            always                        hopeless beyond a few latents
+//
+// How good a fit is, and what an estimator did for it:
+//
+//	Posterior.ELBO           the objective, with its standard error
+//	RareSides                what that estimate misses on rare sides of guards
+//	Posterior.Importance     k-hat, effective draws, log evidence, corrected moments
+//	VarianceByLatent         where a gradient's variance comes from
+//	SharesByGuard            which if-statements the gradient comes from
+//	CheckBias                would reparameterization alone have been biased?
 package vi

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,7 +60,8 @@ func TestFitProposition(t *testing.T) {
 func TestFitContinues(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	var gradients [][]float64
-	s := Settings{Steps: 30, Seed: 3, StepSize: 0.02, OnStep: func(s Step) error {
+	start := PriorStart(d)
+	s := Settings{Steps: 30, Seed: 3, StepSize: 0.02, Start: &start, Average: 1e-6, OnStep: func(s Step) error {
 		gradients = append(gradients, append([]float64(nil), s.Gradient...))
 		return nil
 	}}
@@ -75,7 +78,7 @@ func TestFitContinues(t *testing.T) {
 	require.Equal(t, saved, first.Optimizer, "the caller's optimiser is not touched")
 	require.Equal(t, q, first.Q)
 
-	adam, theta := &Adam{StepSize: 0.02}, PriorStart(d).Theta()
+	adam, theta := &Adam{StepSize: 0.02}, start.Theta()
 	for _, g := range gradients {
 		adam.Step(theta, g)
 	}
@@ -83,15 +86,59 @@ func TestFitContinues(t *testing.T) {
 	require.Equal(t, adam, second.Optimizer)
 }
 
+// The zero Settings are what their comments say, the start that Fit finds can be
+// given to it, and shorter fits take the same steps.
 func TestFitDefaults(t *testing.T) {
 	_, d := paperSpec(t, "proposition")
-	start := PriorStart(d)
-	s := Settings{Estimator: Boundary{}, Samples: 16, Steps: 10000, StepSize: 0.01, Start: &start}
-	want, err := Fit(context.Background(), d, s)
-	require.NoError(t, err)
 	got, err := Fit(context.Background(), d, Settings{})
 	require.NoError(t, err)
-	require.Equal(t, want, got)
+	s := Settings{
+		Estimator: Boundary{}, Samples: 16, Steps: 10000, StepSize: 0.01, Draws: 1000, Restarts: 1,
+		Average: 0.1, Tolerance: 0.02, TraceEvery: 100, CheckpointEvery: 1000,
+	}
+	require.Equal(t, s, got.Settings)
+	want, err := Fit(context.Background(), d, s)
+	require.NoError(t, err)
+	requireSameFit(t, want, got)
+	s.Start = &got.Restarts[0].Start
+	want, err = Fit(context.Background(), d, s)
+	require.NoError(t, err)
+	requireSameFit(t, want, got)
+	short, err := Fit(context.Background(), d, Settings{Steps: 5})
+	require.NoError(t, err)
+	require.Equal(t, got.Restarts[0].Start, short.Restarts[0].Start)
+}
+
+// requireSameFit compares all of two fits, to the last bit, but times and the
+// settings.
+func requireSameFit(t testing.TB, want, got *Posterior) {
+	t.Helper()
+	strip := func(p *Posterior) Posterior {
+		c := *p
+		c.Density, c.Settings = nil, Settings{}
+		c.Trace = timeless(c.Trace)
+		c.states = slices.Clone(c.states)
+		for r := range c.states {
+			c.states[r].Trace, c.states[r].Elapsed = timeless(c.states[r].Trace), 0
+		}
+		return c
+	}
+	if w, g := strip(want), strip(got); !reflect.DeepEqual(w, g) {
+		require.Equal(t, w.Q, g.Q)
+		require.Equal(t, w.Trace, g.Trace)
+		require.Equal(t, w.Restarts, g.Restarts)
+		require.Equal(t, w.states, g.states)
+		require.Equal(t, w, g)
+	}
+}
+
+func timeless(trace []TracePoint) []TracePoint {
+	var out []TracePoint
+	for _, p := range trace {
+		p.Elapsed = 0
+		out = append(out, p)
+	}
+	return out
 }
 
 // What OnStep sees is the state after each step.
@@ -190,25 +237,55 @@ func TestFitNotFinite(t *testing.T) {
 
 func TestSettingsErrors(t *testing.T) {
 	spec, d := paperSpec(t, "proposition")
-	for name, s := range map[string]Settings{
-		"samples":         {Samples: -1},
-		"steps":           {Steps: -1},
-		"step size":       {StepSize: -0.1},
-		"NaN":             {StepSize: math.NaN()},
-		"infinite":        {StepSize: math.Inf(1)},
-		"start too long":  {Start: &MeanField{make([]float64, 2), make([]float64, 2)}},
-		"start ragged":    {Start: &MeanField{make([]float64, 1), make([]float64, 2)}},
-		"start NaN":       {Start: &MeanField{[]float64{math.NaN()}, []float64{0}}},
-		"no scale":        {Start: &MeanField{[]float64{0}, []float64{math.Inf(-1)}}},
-		"infinite scale":  {Start: &MeanField{[]float64{0}, []float64{math.Inf(1)}}},
-		"guards":          {Estimator: Boundary{boundary.Settings{Guards: -1}}},
-		"method":          {Estimator: Boundary{boundary.Settings{Method: 7}}},
-		"subsampling":     {Estimator: Boundary{boundary.Settings{By: 7}}},
-		"optimizer state": {Steps: 3, Optimizer: &Adam{T: 3, M: make([]float64, 9), V: make([]float64, 9)}},
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		want string // in the error
+		s    Settings
+	}{
+		{"Settings.Samples = -1", Settings{Samples: -1}},
+		{"Settings.Steps = -1", Settings{Steps: -1}},
+		{"Settings.Draws = -1", Settings{Draws: -1}},
+		{"Settings.Restarts = -1", Settings{Restarts: -1}},
+		{"Settings.TraceEvery = -1", Settings{TraceEvery: -1}},
+		{"Settings.CheckpointEvery = -1", Settings{CheckpointEvery: -1}},
+		{"Settings.StepSize = -0.1", Settings{StepSize: -0.1}},
+		{"Settings.StepSize = NaN", Settings{StepSize: nan}},
+		{"Settings.StepSize = +Inf", Settings{StepSize: inf}},
+		{"Settings.Average = NaN", Settings{Average: nan}},
+		{"Settings.Average = -0.1", Settings{Average: -0.1}},
+		{"Settings.Average = 1.1", Settings{Average: 1.1}},
+		{"Settings.Tolerance = NaN", Settings{Tolerance: nan}},
+		{"Settings.Tolerance = -1", Settings{Tolerance: -1}},
+		{`Settings.Stop = "never"`, Settings{Stop: "never"}},
+		{"Settings.Schedule.Shape", Settings{Stop: Automatic, Schedule: Schedule{Shape: Cosine}}},
+		{`Settings.Schedule.Shape = "square"`, Settings{Schedule: Schedule{Shape: "square"}}},
+		{"Settings.Schedule.Power = -1", Settings{Schedule: Schedule{Shape: Polynomial, Power: -1}}},
+		{"Settings.Schedule.Power = NaN", Settings{Schedule: Schedule{Shape: Polynomial, Power: nan}}},
+		{"Settings.Schedule.End = 2", Settings{Schedule: Schedule{Shape: Cosine, End: 2}}},
+		{"Settings.Schedule.End = NaN", Settings{Schedule: Schedule{Shape: Cosine, End: nan}}},
+		{"Settings.Start: vi: a family with 2 means", Settings{Start: &MeanField{make([]float64, 2), make([]float64, 2)}}},
+		{"Settings.Start: vi: a family with 1 means and 2 scales", Settings{Start: &MeanField{make([]float64, 1), make([]float64, 2)}}},
+		{"latent z: mean NaN", Settings{Start: &MeanField{[]float64{nan}, []float64{0}}}},
+		{"scale 0", Settings{Start: &MeanField{[]float64{0}, []float64{-inf}}}},
+		{"scale +Inf", Settings{Start: &MeanField{[]float64{0}, []float64{inf}}}},
+		{"-1 guards", Settings{Estimator: Boundary{boundary.Settings{Guards: -1}}}},
+		{"unknown method 7", Settings{Estimator: Boundary{boundary.Settings{Method: 7}}}},
+		{"unknown subsampling 7", Settings{Estimator: Boundary{boundary.Settings{By: 7}}}},
+		{"Settings.Optimizer is of another fit", Settings{Optimizer: &Adam{T: 3, M: make([]float64, 9), V: make([]float64, 9)}}},
+		{"Settings.Optimizer is of another fit", Settings{Optimizer: &Adam{T: 3, V: make([]float64, 2)}}},
+		{"Settings.Optimizer.T = -1", Settings{Optimizer: &Adam{T: -1}}},
+		{"Settings.Optimizer.StepSize = NaN", Settings{Optimizer: &Adam{StepSize: nan}}},
+		{"Settings.Optimizer.StepSize = -1", Settings{Optimizer: &Adam{StepSize: -1}}},
+		{"Settings.Optimizer.Beta1 = 1", Settings{Optimizer: &Adam{Beta1: 1}}},
+		{"Settings.Optimizer.Beta2 = NaN", Settings{Optimizer: &Adam{Beta2: nan}}},
+		{"Settings.Optimizer.Epsilon = -1", Settings{Optimizer: &Adam{Epsilon: -1}}},
+		{"running means NaN and 1 of parameter 1", Settings{Optimizer: &Adam{M: []float64{0, nan}, V: []float64{1, 1}}}},
+		{"running means 0 and -1 of parameter 0", Settings{Optimizer: &Adam{M: []float64{0, 0}, V: []float64{-1, 1}}}},
 	} {
-		p, err := Fit(context.Background(), d, s)
-		require.Error(t, err, name)
-		require.Nil(t, p, name)
+		p, err := Fit(context.Background(), d, c.s)
+		require.ErrorContains(t, err, c.want)
+		require.Regexp(t, "^(vi|boundary): ", err.Error())
+		require.Nil(t, p, c.want)
 	}
 	q := FromTheta(spec.ThetaInit)
 	for _, s := range []GradientSettings{{Draws: 1}, {Draws: -1}, {Samples: -1}} {

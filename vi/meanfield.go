@@ -28,10 +28,15 @@ func NewMeanField(mu, sd []float64) MeanField {
 func FromTheta(theta []float64) MeanField {
 	n := len(theta) / 2
 	q := MeanField{make([]float64, n), make([]float64, n)}
-	for i := range n {
+	q.set(theta)
+	return q
+}
+
+// set copies θ into q, of the same length.
+func (q MeanField) set(theta []float64) {
+	for i := range q.Mu {
 		q.Mu[i], q.Rho[i] = theta[2*i], theta[2*i+1]
 	}
-	return q
 }
 
 // Theta is (μ_0, ρ_0, μ_1, ρ_1, …).
