@@ -104,5 +104,6 @@ func draw(fit *vi.Posterior) (*picture.Picture, error) {
 		p.Points("count", picture.Points(years, disasters), picture.Black),
 	)
 	p.Y.Min, p.Y.Max = 0, top
+	p.X.Tick.Marker = picture.Every(20, firstYear, 2000)
 	return p, err
 }

@@ -78,9 +78,11 @@ func logs(numbers []float64) []float64 {
 	return x
 }
 
-// Windows are normals of this width whose centres lie this far apart. They add
-// up to a constant within 2 %, so that the posterior is the sum of its windows.
-const width, spacing, firstWindow, lastWindow = 0.05, 0.1, 2.5, 3.6
+// The windows are normals of this width around these centres. They add up to a
+// constant within 2 %, so that the posterior is the sum of what is in them.
+const width = 0.05
+
+var windows = []float64{2.5, 2.6, 2.7, 2.8, 2.9, 3, 3.1, 3.2, 3.3, 3.4, 3.5, 3.6}
 
 // profile fits the posterior in each window of the threshold, and weighs the
 // fits by exp(ELBO). A mean-field fit of the whole would stay near the best
@@ -88,13 +90,13 @@ const width, spacing, firstWindow, lastWindow = 0.05, 0.1, 2.5, 3.6
 // here each window has coefficients of its own.
 func profile(ctx context.Context, x []float64, steps int, seed uint64) ([]restarts.Explanation, error) {
 	m, threshold := population(x)
-	m.Observe("window", graph.Normal(threshold, width), firstWindow)
+	m.Observe("window", graph.Normal(threshold, width), windows[0])
 	model, err := m.Compile()
 	if err != nil {
 		return nil, err
 	}
 	var all []restarts.Explanation
-	for c := firstWindow; c < lastWindow+spacing/2; c += spacing {
+	for _, c := range windows {
 		d, err := model.WithData(map[string][]float64{"window": {c}})
 		if err != nil {
 			return nil, err

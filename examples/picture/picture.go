@@ -6,12 +6,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
 )
 
 // The colours of Okabe and Ito (2008).
@@ -95,11 +97,6 @@ func (p *Picture) Dashed(name string, xy plotter.XYs, c color.Color) error {
 	return p.line(name, xy, c, 1.5, []vg.Length{5, 4})
 }
 
-// Thin adds a thin line through the points.
-func (p *Picture) Thin(name string, xy plotter.XYs, c color.Color) error {
-	return p.line(name, xy, c, 0.8, nil)
-}
-
 func (p *Picture) line(name string, xy plotter.XYs, c color.Color, w vg.Length, dashes []vg.Length) error {
 	l, err := plotter.NewLine(xy)
 	if err != nil {
@@ -127,6 +124,29 @@ func (p *Picture) Band(name string, low, high plotter.XYs, c color.RGBA) error {
 	return nil
 }
 
+// Bars adds a vertical line from low to high at each x.
+func (p *Picture) Bars(name string, low, high plotter.XYs, c color.Color) error {
+	for i := range low {
+		if err := p.line(name, plotter.XYs{low[i], high[i]}, c, 1.2, nil); err != nil {
+			return err
+		}
+		name = "" // one entry for all
+	}
+	return nil
+}
+
+// Tick is a mark on an axis, with its label.
+func Tick(at float64, label string) plot.Tick { return plot.Tick{Value: at, Label: label} }
+
+// Every puts a labelled mark at each multiple of step in [from, to].
+func Every(step, from, to int) plot.ConstantTicks {
+	var t plot.ConstantTicks
+	for v := from + (step-from%step)%step; v <= to; v += step {
+		t = append(t, Tick(float64(v), strconv.Itoa(v)))
+	}
+	return t
+}
+
 // Check reports whether a picture can be saved to the file; an empty name is
 // fine: no picture is asked for.
 func Check(file string) error {
@@ -140,6 +160,9 @@ func Check(file string) error {
 // canvas is an empty one in the format of the file's extension.
 func canvas(file string) (vg.CanvasWriterTo, error) {
 	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(file), "."))
+	if format == "png" {
+		return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(144))}, nil
+	}
 	c, err := draw.NewFormattedCanvas(width, height, format)
 	if err != nil {
 		return nil, fmt.Errorf("%s: the name of a picture must end in .png, .svg or .pdf", file)

@@ -87,13 +87,15 @@ func TestX(t *testing.T) {
 	if err != nil {
 		panic(err)
 	}
-	for _, st := range []int{2000, 10000} {
-		f, err := restarts.Fit(context.Background(), d, starts(d), st, 1)
-		fmt.Println(err, f[0].ELBO)
-		for i, n := range d.Latents() {
-			m, s := f[0].Q.Mu[i], f[0].Q.Scale(nil)[i]
-			fmt.Printf("%s %.2f±%.2f ", n, m, s)
+	for _, W = range []float64{.1, .5, 1, 9} {
+		for _, st := range []int{1000, 2000, 5000} {
+			f, err := restarts.Fit(context.Background(), d, starts(d), st, 1)
+			fmt.Println(err, f[0].ELBO)
+			for i, n := range d.Latents()[:7] {
+				m, s := f[0].Q.Mu[i], f[0].Q.Scale(nil)[i]
+				fmt.Printf("%s %.2f±%.2f ", n, m, s)
+			}
+			fmt.Println(W, st)
 		}
-		fmt.Println()
 	}
 }
