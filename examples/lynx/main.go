@@ -95,24 +95,12 @@ func profile(ctx context.Context, x []float64, steps int, seed uint64) ([]restar
 	if err != nil {
 		return nil, err
 	}
-	var all []restarts.Explanation
-	for _, c := range windows {
-		d, err := model.WithData(map[string][]float64{"window": {c}})
-		if err != nil {
-			return nil, err
-		}
-		fit, err := restarts.Fit(ctx, d, narrow(d), steps, seed)
-		all = append(all, fit...)
-		if err != nil {
-			return restarts.Weigh(all), err
-		}
-	}
-	return restarts.Weigh(all), nil
+	return restarts.Windows(ctx, model, windows, narrow, steps, seed)
 }
 
 // narrow is the prior's centre with little doubt about it: from the prior's own
 // width the early gradients are huge, and the optimiser remembers them for long.
-func narrow(d *graph.Density) []vi.MeanField {
+func narrow(d *graph.Density, _ float64) []vi.MeanField {
 	start := vi.PriorStart(d)
 	sd := start.Scale(nil)
 	for i := range sd {

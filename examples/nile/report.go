@@ -16,14 +16,16 @@ import (
 // km3 is one unit of the model in km³.
 const km3 = 10
 
-// A history is one posterior draw of the levels, in km³ a year.
-type history struct{ first, second, before, middle, after float64 }
+// A history is one posterior draw: the years of the earlier and the later
+// shift, and the levels, in km³ a year.
+type history struct{ early, late, before, middle, after float64 }
 
 func histories(fits []restarts.Explanation) []history {
 	d := restarts.Draws(fits, 10000, 0)
 	all := make([]history, len(d["first"]))
-	for k := range all {
-		all[k] = history{d["first"][k], d["second"][k], km3 * d["before"][k], km3 * d["middle"][k], km3 * d["after"][k]}
+	for k, first := range d["first"] {
+		second := d["second"][k]
+		all[k] = history{min(first, second), max(first, second), km3 * d["before"][k], km3 * d["middle"][k], km3 * d["after"][k]}
 	}
 	return all
 }
@@ -31,23 +33,21 @@ func histories(fits []restarts.Explanation) []history {
 // level is that of a year.
 func (h history) level(year float64) float64 {
 	switch {
-	case year < h.first:
+	case year < h.early:
 		return h.before
-	case year < h.second:
+	case year < h.late:
 		return h.middle
 	}
 	return h.after
 }
 
 // shifted reports whether year was the last before a shift.
-func (h history) shifted(year int) bool {
-	return int(h.first) == year || h.twice() && int(h.second) == year
+func (h history) shifted(year int) bool { return int(h.early) == year || int(h.late) == year }
+
+// twice reports whether both shifts were of more than 10 km³.
+func (h history) twice() bool {
+	return min(math.Abs(h.middle-h.before), math.Abs(h.after-h.middle)) > 10 && int(h.early) != int(h.late)
 }
-
-func (h history) twice() bool { return h.second > h.first }
-
-// large reports whether there was a second shift of more than 10 km³.
-func (h history) large() bool { return h.twice() && math.Abs(h.after-h.middle) > 10 }
 
 // share of the draws for which f holds.
 func share(all []history, f func(history) bool) float64 {
@@ -72,8 +72,8 @@ func likeliest(all []history) (year int, p float64) {
 
 // report prints the answer.
 func report(out io.Writer, fits []restarts.Explanation) error {
-	fmt.Fprintln(out, "explanation  weight  first shift    second shift   ELBO")
-	for i, e := range fits {
+	fmt.Fprintln(out, "first shift    second shift   weight")
+	for _, e := range fits {
 		first, err1 := e.Mean("first")
 		sd1, err2 := e.SD("first")
 		second, err3 := e.Mean("second")
@@ -81,14 +81,14 @@ func report(out io.Writer, fits []restarts.Explanation) error {
 		if err := errors.Join(err1, err2, err3, err4); err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "%11d  %6.3f  %.1f ± %-4.1f  %.1f ± %-4.1f  %v\n", i+1, e.Weight, first, sd1, second, sd2, e.ELBO)
+		fmt.Fprintf(out, "%.1f ± %-4.1f  %.1f ± %-4.1f  %6.3f  %s\n", first, sd1, second, sd2, e.Weight, bar(e.Weight))
 	}
 
 	all := histories(fits)
 	fmt.Fprintln(out, "\nlast year before a shift  probability")
 	for y := firstYear; y < firstYear+len(flow)-1; y++ {
 		if p := share(all, func(h history) bool { return h.shifted(y) }); p >= 0.03 {
-			fmt.Fprintf(out, "%24d  %5.3f  %s\n", y, p, strings.Repeat("█", int(60*p+0.5)))
+			fmt.Fprintf(out, "%24d  %5.3f  %s\n", y, p, bar(p))
 		}
 	}
 
@@ -111,10 +111,14 @@ func report(out io.Writer, fits []restarts.Explanation) error {
 	}
 
 	year, p := likeliest(all)
-	fmt.Fprintf(out, "\nThe level shifted after %d, with probability %.2f. A second shift of more than 10 km³\n", year, p)
-	fmt.Fprintf(out, "has probability %.2f: the data hardly ask for one. After %d steps.\n", share(all, history.large), fits[0].Steps)
+	fmt.Fprintf(out, "\nThe level shifted after %d, with probability %.2f. Both shifts are of more than 10 km³ with\n", year, p)
+	fmt.Fprintf(out, "probability %.2f only: the data hardly ask for another. After %d steps in each of %d windows.\n",
+		share(all, history.twice), fits[0].Steps, len(windows))
 	return nil
 }
+
+// bar draws a probability.
+func bar(p float64) string { return strings.Repeat("█", int(60*p+0.5)) }
 
 // draw makes the picture: the flow, its level, and where it shifted.
 func draw(fits []restarts.Explanation) (*picture.Picture, error) {

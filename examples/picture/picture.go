@@ -68,20 +68,11 @@ func (p *Picture) entry(name string, t plot.Thumbnailer) {
 
 // Points adds one dot for each point.
 func (p *Picture) Points(name string, xy plotter.XYs, c color.Color) error {
-	return p.points(name, xy, c, draw.CircleGlyph{})
-}
-
-// Rings adds one open circle for each point.
-func (p *Picture) Rings(name string, xy plotter.XYs, c color.Color) error {
-	return p.points(name, xy, c, draw.RingGlyph{})
-}
-
-func (p *Picture) points(name string, xy plotter.XYs, c color.Color, shape draw.GlyphDrawer) error {
 	s, err := plotter.NewScatter(xy)
 	if err != nil {
 		return err
 	}
-	s.GlyphStyle = draw.GlyphStyle{Color: c, Radius: 2.6, Shape: shape}
+	s.GlyphStyle = draw.GlyphStyle{Color: c, Radius: 2.6, Shape: draw.CircleGlyph{}}
 	p.Add(s)
 	p.entry(name, s)
 	return nil
@@ -135,14 +126,11 @@ func (p *Picture) Bars(name string, low, high plotter.XYs, c color.Color) error 
 	return nil
 }
 
-// Tick is a mark on an axis, with its label.
-func Tick(at float64, label string) plot.Tick { return plot.Tick{Value: at, Label: label} }
-
 // Every puts a labelled mark at each multiple of step in [from, to].
 func Every(step, from, to int) plot.ConstantTicks {
 	var t plot.ConstantTicks
 	for v := from + (step-from%step)%step; v <= to; v += step {
-		t = append(t, Tick(float64(v), strconv.Itoa(v)))
+		t = append(t, plot.Tick{Value: float64(v), Label: strconv.Itoa(v)})
 	}
 	return t
 }

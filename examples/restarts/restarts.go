@@ -53,6 +53,29 @@ func Fit(ctx context.Context, d *graph.Density, starts []vi.MeanField, steps int
 	return finer, err
 }
 
+// Windows fits the posterior piece by piece. The model must have one observation
+// named "window" of a Normal around a latent; its values are the centres, and if
+// they lie at most two standard deviations apart, the windows add up to a
+// constant within 2 %, and the posterior is the sum of what is seen in each.
+// That is a better posterior than one fit where the other latents follow the
+// one that the windows cut: in each window they are fitted anew.
+func Windows(ctx context.Context, model *graph.Density, centres []float64,
+	starts func(d *graph.Density, centre float64) []vi.MeanField, steps int, seed uint64) ([]Explanation, error) {
+	var all []Explanation
+	for _, c := range centres {
+		d, err := model.WithData(map[string][]float64{"window": {c}})
+		if err != nil {
+			return nil, err
+		}
+		fits, err := Fit(ctx, d, starts(d, c), steps, seed)
+		all = append(all, fits...)
+		if err != nil {
+			return weigh(all), err
+		}
+	}
+	return weigh(all), nil
+}
+
 // each fits from every start and returns the explanations.
 func each(ctx context.Context, d *graph.Density, starts []vi.MeanField, s vi.Settings) ([]Explanation, error) {
 	var all []Explanation
@@ -85,11 +108,11 @@ func distinct(all []Explanation) []Explanation {
 			kept = append(kept, e)
 		}
 	}
-	return Weigh(kept)
+	return weigh(kept)
 }
 
-// Weigh sets the weights in proportion to exp(ELBO), in place, and returns all.
-func Weigh(all []Explanation) []Explanation {
+// weigh sets the weights in proportion to exp(ELBO), in place, and returns all.
+func weigh(all []Explanation) []Explanation {
 	elbo := make([]float64, len(all))
 	for i, e := range all {
 		elbo[i] = e.ELBO.Mean
