@@ -47,10 +47,10 @@ func Fit(ctx context.Context, d *graph.Density, starts []vi.MeanField, steps int
 		again = append(again, e.Q)
 	}
 	finer, err := each(ctx, d, again, vi.Settings{Steps: steps, StepSize: fine, Seed: seed})
-	if len(finer) == 0 {
+	if err != nil {
 		return found, err
 	}
-	return finer, err
+	return finer, nil
 }
 
 // Windows fits the posterior piece by piece. The model must have one observation
