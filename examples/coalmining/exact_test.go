@@ -94,6 +94,9 @@ func thetaOf(q vi.MeanField) []float64 {
 // small, and no statement about the last year off by more than 0.25 (0.20 is
 // what the lumps of the exact posterior at 1887 and 1896 cost a normal).
 func TestChangeExact(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
 	evidence, exact := enumerate(disasters)
 	wantMean, wantSD := moments(exact)
 	assert.InDelta(t, 1890, wantMean, 1, "the answer that everybody finds")

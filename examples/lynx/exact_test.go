@@ -125,6 +125,9 @@ func tenths(at, weight []float64) []float64 {
 // threshold within 0.03, no statement about its tenths off by more than 0.12,
 // and coefficients within a quarter of their standard deviation.
 func TestThresholdExact(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
 	x := logs(trapped)
 	want := enumerate(x)
 	wantMean := stat.Mean(want.at, want.p)
@@ -158,6 +161,9 @@ func TestThresholdExact(t *testing.T) {
 // One fit of the whole finds the best threshold and is too sure of it;
 // reparameterization alone learns nothing about it.
 func TestOneFit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
 	m, _ := population(logs(trapped))
 	d, err := m.Compile()
 	require.NoError(t, err)

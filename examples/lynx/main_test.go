@@ -11,11 +11,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// The printed answer and the picture; in short mode, where the race detector
+// makes fits slow, after too few steps for an answer.
 func TestRun(t *testing.T) {
+	steps, want := "300", "The threshold is 3.22"
+	if testing.Short() {
+		steps, want = "20", "20 steps"
+	}
 	file := filepath.Join(t.TempDir(), "lynx.png")
 	var out, errOut bytes.Buffer
-	require.Zero(t, run(context.Background(), []string{"-steps", "300", "-plot", file}, &out, &errOut), errOut.String())
-	for _, want := range []string{"The threshold is 3.22", "300 steps", "The picture is in " + file} {
+	require.Zero(t, run(context.Background(), []string{"-steps", steps, "-plot", file}, &out, &errOut), errOut.String())
+	for _, want := range []string{want, steps + " steps", "The picture is in " + file} {
 		require.Contains(t, out.String(), want)
 	}
 	require.Empty(t, errOut.String())

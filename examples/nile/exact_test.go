@@ -106,6 +106,9 @@ func (q pair) twice() float64 {
 // the levels within 1 km³ of their means. Of two large shifts, whose years can be
 // many, mean-field fits see less than there is, since each keeps one choice.
 func TestShiftsExact(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
 	want := enumerate()
 	require.Equal(t, 1898, firstYear+floats.MaxIdx(want.shift))
 
@@ -135,6 +138,9 @@ func TestShiftsExact(t *testing.T) {
 
 // Reparameterization alone learns nothing about the shifts.
 func TestReparamFails(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
 	m, _ := river(flow)
 	density, err := m.Compile()
 	require.NoError(t, err)

@@ -29,7 +29,7 @@ type Explanation struct {
 
 const (
 	coarse, fine = 0.01, 0.001 // step sizes
-	samples      = 10000       // of an ELBO
+	samples      = 4000        // of an ELBO
 	negligible   = 0.001       // a weight
 )
 

@@ -131,6 +131,9 @@ func sample() exact {
 // where latents hang together, but more than half of the exact ones; and the same
 // answer about the limit.
 func TestPosteriorExact(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
 	want := sample()
 	require.Greater(t, want.size, 5000.0, "inconclusive: too few effective draws")
 
@@ -160,6 +163,9 @@ func TestPosteriorExact(t *testing.T) {
 // Reparameterization alone does not see that who bought nothing wants less than
 // the limit, nor that the limit is below the purchases.
 func TestReparamFails(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
 	density, err := survey(households).Compile()
 	require.NoError(t, err)
 	start := starts(density)[0]

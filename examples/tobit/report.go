@@ -45,7 +45,7 @@ func report(out io.Writer, fits []restarts.Explanation) error {
 	fmt.Fprintf(out, "\nThe limit is below %.1f, the smallest purchase, with probability %.2f.\n", smallest, below)
 	fmt.Fprintf(out, "A household in the middle of the data buys with probability %.2f (90 %% between %.2f and %.2f).\n", mean, lo, hi)
 	fmt.Fprintf(out, "Spending falls with age with probability %.2f: twenty households cannot say.\n", falls)
-	fmt.Fprintln(out, "These are mean-field intervals; the exact ones are wider, by up to a factor of 1.8 (for the spread).")
+	fmt.Fprintln(out, "These are mean-field intervals: the exact ones are wider, up to twice.")
 	fmt.Fprintf(out, "After %d steps from the best of %d starts; ELBO %v.\n", fits[0].Steps, len(starts(fits[0].Density)), fits[0].ELBO)
 	return nil
 }
