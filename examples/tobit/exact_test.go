@@ -61,7 +61,7 @@ func logPrior(z []float64) float64 {
 
 // With the limit at 0 and no wrong records the maximum likelihood is what R's
 // survreg(Surv(durable, durable > 0, type = "left") ~ age + quant, tobin, dist =
-// "gaussian") prints, as in the help page of survival's tobin.
+// "gaussian") prints: the tobit regression among the examples of its help page.
 func TestMaximumLikelihood(t *testing.T) {
 	best, err := optimize.Minimize(optimize.Problem{Func: func(z []float64) float64 {
 		return -logLikelihood(append(append([]float64(nil), z...), 0), 0)
