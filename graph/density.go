@@ -25,6 +25,10 @@ type compiled struct {
 	names []string
 	index map[string]int
 	cache sync.Map
+
+	nodes       []node    // the store as Compile found it: never written again
+	evaluators  sync.Pool // of *evaluator
+	fingerprint func() string
 }
 
 // Compile turns the model into a Density. It returns the first mistake that was
@@ -40,7 +44,9 @@ func (m *Model) Compile() (*Density, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &compiled{m: m, arr: arr, index: map[string]int{}}
+	c := &compiled{m: m, arr: arr, index: map[string]int{}, nodes: slices.Clip(m.st.nodes)}
+	c.fingerprint = sync.OnceValue(c.digest)
+	m.labelGuards()
 	for i, l := range m.latents {
 		c.names = append(c.names, l.name)
 		c.index[l.name] = i

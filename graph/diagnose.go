@@ -9,9 +9,8 @@ import (
 // and returns the first one that is not finite: what it is and where the
 // program says so, and its value.
 func (d *Density) NonFinite(z []float64) (term string, value float64, found bool) {
-	d.st.mu.Lock()
-	defer d.st.mu.Unlock()
-	ev := &evaluator{d: d, z: z, memo: map[nodeID]float64{}}
+	ev := d.evaluate(z)
+	defer ev.release()
 	for _, t := range d.m.terms {
 		if v := ev.value(t.id); math.IsNaN(v) || math.IsInf(v, 0) {
 			return fmt.Sprintf("the %s (%v)", t.what, t.place), v, true

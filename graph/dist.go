@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/facetvi/facet/regions"
@@ -28,6 +29,11 @@ type family struct {
 	zero    bool // 0 may be observed, though a latent is never 0
 	// logProb is the log density at x, inside the support.
 	logProb func(x Expr, p []Expr) Expr
+	// rand draws from the distribution. A family whose latents are transformed
+	// draws the unconstrained coordinate, where nothing underflows; the others
+	// draw the value itself. Parameters at the edge of what their rule admits
+	// (a scale of 0, a probability of 1) are those that have been rounded.
+	rand func(p []float64, rng *rand.Rand) float64
 }
 
 type param struct {
@@ -87,6 +93,8 @@ func newDist(f *family, params ...Expr) Dist {
 				f.name, f.params[i].name)
 		case ok && f.params[i].rule.broken(v) != "":
 			d.err = fmt.Errorf("%s: %s = %v %s", f.name, f.params[i].name, v, f.params[i].rule.broken(v))
+		case ok:
+			params[i] = Expr{v: v} // to be read without the store
 		}
 		if d.err != nil {
 			return d

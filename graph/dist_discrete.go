@@ -1,5 +1,12 @@
 package graph
 
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
 // Discrete distributions: observations only. x is the observed value, so what
 // depends on it alone is computed once for each data set.
 
@@ -11,6 +18,7 @@ var poisson = &family{
 	logProb: func(x Expr, p []Expr) Expr {
 		return Sub(times(x, Log(p[0])), Add(p[0], lgammaOf(Add(x, 1))))
 	},
+	rand: func(p []float64, rng *rand.Rand) float64 { return distuv.Poisson{Lambda: p[0], Src: rng}.Rand() },
 }
 
 // Bernoulli is 1 with probability p, else 0.
@@ -19,6 +27,12 @@ func Bernoulli[A Value](p A) Dist { return newDist(bernoulli, lift(p)) }
 var bernoulli = &family{
 	name: "Bernoulli", params: []param{{"p", probability}}, support: onBinary,
 	logProb: func(x Expr, p []Expr) Expr { return successes(x, Sub(1, x), p[0]) },
+	rand: func(p []float64, rng *rand.Rand) float64 {
+		if rng.Float64() < p[0] {
+			return 1
+		}
+		return 0
+	},
 }
 
 // successes is the log probability of s successes and f failures in a row.
@@ -37,6 +51,7 @@ var binomial = &family{
 		choose := Sub(lgammaOf(Add(n, 1)), Add(lgammaOf(Add(x, 1)), lgammaOf(Add(Sub(n, x), 1))))
 		return Add(choose, successes(x, Sub(n, x), p[1]))
 	},
+	rand: func(p []float64, rng *rand.Rand) float64 { return distuv.Binomial{N: p[0], P: p[1], Src: rng}.Rand() },
 }
 
 // Geometric is the number of trials up to and with the first success, each with
@@ -46,6 +61,7 @@ func Geometric[A Value](p A) Dist { return newDist(geometric, lift(p)) }
 var geometric = &family{
 	name: "Geometric", params: []param{{"p", probability}}, support: onTrials,
 	logProb: func(x Expr, p []Expr) Expr { return successes(Expr{v: 1}, Sub(x, 1), p[0]) },
+	rand:    func(p []float64, rng *rand.Rand) float64 { return 1 + math.Floor(expRand(rng)/-math.Log1p(-p[0])) },
 }
 
 // NegativeBinomial is the number of failures before the n-th success, each
@@ -58,5 +74,9 @@ var negativeBinomial = &family{
 		n := p[0]
 		choose := Sub(lgammaOf(Add(x, n)), Add(lgammaOf(n), lgammaOf(Add(x, 1))))
 		return Add(choose, Add(Mul(n, Log(p[1])), times(x, Log1p(Neg(p[1])))))
+	},
+	rand: func(p []float64, rng *rand.Rand) float64 { // a Poisson whose mean is gamma
+		mean := math.Exp(logGammaRand(p[0], rng) + math.Log1p(-p[1]) - math.Log(p[1]))
+		return distuv.Poisson{Lambda: mean, Src: rng}.Rand()
 	},
 }

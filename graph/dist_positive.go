@@ -1,6 +1,9 @@
 package graph
 
-import "math"
+import (
+	"math"
+	"math/rand/v2"
+)
 
 // Distributions on (0, ∞), on (0, 1) and on an interval.
 
@@ -11,6 +14,7 @@ func LogNormal[A, B Value](mu A, sigma B) Dist { return newDist(logNormal, lift(
 var logNormal = &family{
 	name: "LogNormal", params: []param{{"mu", anyReal}, {"sigma", positive}}, support: onPositive,
 	logProb: func(x Expr, p []Expr) Expr { return Sub(normalLogProb(Log(x), p[0], p[1]), Log(x)) },
+	rand:    func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*rng.NormFloat64() },
 }
 
 // HalfNormal is the distribution of |x| for a normal x with mean 0 and standard
@@ -20,6 +24,7 @@ func HalfNormal[A Value](scale A) Dist { return newDist(halfNormal, lift(scale))
 var halfNormal = &family{
 	name: "HalfNormal", params: []param{{"scale", positive}}, support: onPositive, zero: true,
 	logProb: func(x Expr, p []Expr) Expr { return Add(normalLogProb(x, Expr{}, p[0]), math.Ln2) },
+	rand:    func(p []float64, rng *rand.Rand) float64 { return math.Log(p[0]) + logHalfNormalRand(rng) },
 }
 
 // Exponential is the exponential distribution with the given rate (not scale).
@@ -28,6 +33,7 @@ func Exponential[A Value](rate A) Dist { return newDist(exponential, lift(rate))
 var exponential = &family{
 	name: "Exponential", params: []param{{"rate", positive}}, support: onPositive, zero: true,
 	logProb: func(x Expr, p []Expr) Expr { return Sub(Log(p[0]), Mul(p[0], x)) },
+	rand:    func(p []float64, rng *rand.Rand) float64 { return math.Log(expRand(rng)) - math.Log(p[0]) },
 }
 
 // Gamma is the gamma distribution with shape alpha and rate beta.
@@ -36,6 +42,7 @@ func Gamma[A, B Value](alpha A, beta B) Dist { return newDist(gamma, lift(alpha)
 var gamma = &family{
 	name: "Gamma", params: []param{{"alpha", positive}, {"beta", positive}}, support: onPositive,
 	logProb: func(x Expr, p []Expr) Expr { return gammaLogProb(x, p[0], p[1]) },
+	rand:    func(p []float64, rng *rand.Rand) float64 { return logGammaRand(p[0], rng) - math.Log(p[1]) },
 }
 
 func gammaLogProb(x, alpha, beta Expr) Expr {
@@ -49,6 +56,7 @@ func ChiSquared[A Value](k A) Dist { return newDist(chiSquared, lift(k)) }
 var chiSquared = &family{
 	name: "ChiSquared", params: []param{{"k", positive}}, support: onPositive,
 	logProb: func(x Expr, p []Expr) Expr { return gammaLogProb(x, Mul(0.5, p[0]), Expr{v: 0.5}) },
+	rand:    func(p []float64, rng *rand.Rand) float64 { return logGammaRand(0.5*p[0], rng) + math.Ln2 },
 }
 
 // Beta is the beta distribution with shapes alpha and beta, on (0, 1).
@@ -61,6 +69,7 @@ var betaFamily = &family{
 		power := Add(Mul(Sub(a, 1), Log(x)), Mul(Sub(b, 1), Log1p(Neg(x))))
 		return Add(power, Sub(lgammaOf(Add(a, b)), Add(lgammaOf(a), lgammaOf(b))))
 	},
+	rand: func(p []float64, rng *rand.Rand) float64 { return logGammaRand(p[0], rng) - logGammaRand(p[1], rng) },
 }
 
 // Uniform is the uniform distribution on [min, max], which must be numbers.
@@ -69,4 +78,5 @@ func Uniform[A, B Value](min A, max B) Dist { return newDist(uniform, lift(min),
 var uniform = &family{
 	name: "Uniform", params: []param{{"min", bound}, {"max", bound}}, support: onInterval,
 	logProb: func(x Expr, p []Expr) Expr { return Neg(Log(Sub(p[1], p[0]))) },
+	rand:    func(_ []float64, rng *rand.Rand) float64 { return logitRand(rng) },
 }

@@ -1,6 +1,9 @@
 package graph
 
-import "math"
+import (
+	"math"
+	"math/rand/v2"
+)
 
 // Distributions on the real line.
 
@@ -10,6 +13,7 @@ func Normal[A, B Value](mu A, sigma B) Dist { return newDist(normal, lift(mu), l
 var normal = &family{
 	name: "Normal", params: []param{{"mu", anyReal}, {"sigma", positive}},
 	logProb: func(x Expr, p []Expr) Expr { return normalLogProb(x, p[0], p[1]) },
+	rand:    func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*rng.NormFloat64() },
 }
 
 func normalLogProb(x, mu, sigma Expr) Expr {
@@ -26,6 +30,7 @@ var logistic = &family{
 		r := Div(Sub(x, p[0]), p[1])
 		return Sub(Neg(r), Add(Log(p[1]), Mul(2, Softplus(Neg(r)))))
 	},
+	rand: func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*logitRand(rng) },
 }
 
 // Laplace is the Laplace distribution with location mu and the given scale. Its
@@ -36,6 +41,9 @@ var laplace = &family{
 	name: "Laplace", params: []param{{"mu", anyReal}, {"scale", positive}},
 	logProb: func(x Expr, p []Expr) Expr {
 		return Sub(Neg(Div(apply1(fnAbs, Sub(x, p[0])), p[1])), Add(Log(p[1]), math.Ln2))
+	},
+	rand: func(p []float64, rng *rand.Rand) float64 {
+		return p[0] + p[1]*math.Copysign(expRand(rng), rng.Float64()-0.5)
 	},
 }
 
@@ -54,5 +62,9 @@ var studentsT = &family{
 		norm := Sub(lgammaOf(half), lgammaOf(Mul(0.5, nu)))
 		norm = Sub(norm, Add(Mul(0.5, Add(Log(nu), math.Log(math.Pi))), Log(p[1])))
 		return Sub(norm, Mul(half, Log1p(quad)))
+	},
+	rand: func(p []float64, rng *rand.Rand) float64 {
+		half := p[2] / 2 // t = x/√(g/half) for a normal x and a gamma g
+		return p[0] + p[1]*rng.NormFloat64()*math.Exp(0.5*(math.Log(half)-logGammaRand(half, rng)))
 	},
 }

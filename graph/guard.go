@@ -2,6 +2,7 @@ package graph
 
 import (
 	"math"
+	"slices"
 
 	"github.com/facetvi/facet/regions"
 )
@@ -29,6 +30,7 @@ type cond struct {
 	op    condOp
 	sign  nodeID
 	plane int // of the sign
+	guard int // the comparison of the model that the sign was made for
 	kids  []*cond
 }
 
@@ -80,13 +82,15 @@ func (m *Model) positive(id nodeID) Guard {
 
 func (m *Model) halfSpace(h regions.Hyperplane) Guard {
 	sortHyperplane(&h)
+	info := GuardInfo{m: m, greater: regions.Hyperplane{Index: slices.Clone(h.Index), Coef: h.Coef, Const: h.Const}, place: here()}
 	side, err := m.addPlane(h)
 	if err != nil {
 		m.fail("guard %d: %v", len(m.guards), err)
 		return Guard{m: m}
 	}
-	m.guards = append(m.guards, GuardInfo{side, here()})
-	c := &cond{op: condSign, sign: m.st.leaf(kSign, side.Plane), plane: side.Plane}
+	info.Side = side
+	c := &cond{op: condSign, sign: m.st.leaf(kSign, side.Plane), plane: side.Plane, guard: len(m.guards)}
+	m.guards = append(m.guards, info)
 	if !side.Positive {
 		c = &cond{op: condNot, kids: []*cond{c}}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/facetvi/facet/regions"
 )
@@ -18,10 +19,13 @@ type Model struct {
 	names   map[string]bool
 	obs     []observation
 	obsName map[string]bool
+	detName map[string]bool
 	terms   []modelTerm
 	arr     *regions.Arrangement
 	guards  []GuardInfo
 	path    []Guard // the guards of the open If blocks, outermost first
+	derived []deterministic
+	named   []namedGuard
 	err     error
 
 	// addPlane is arr.Add and arrange is arrangement, but for a test that keeps
@@ -43,25 +47,18 @@ type observation struct {
 	name  string
 	dist  Dist
 	value float64
+	path  []Guard // it counts where all of these hold
 	place place
 }
 
 // A modelTerm is one summand of the log density.
 type modelTerm struct {
-	what  string // "prior of x", "observation y", "factor"
+	what  string // "prior of x", "observation y", or factorTerm
 	id    nodeID
 	place place
 }
 
-// GuardInfo says where a guard was written and which side of which hyperplane
-// it is.
-type GuardInfo struct {
-	Side  regions.Side
-	place place
-}
-
-// Place is the guard's file and line in the user's program.
-func (g GuardInfo) Place() string { return g.place.String() }
+const factorTerm = "factor"
 
 // anyDim stands for the number of latents while it is not known yet.
 const anyDim = math.MaxInt32
@@ -72,6 +69,7 @@ func NewModel() *Model {
 		st:      newStore(),
 		names:   map[string]bool{},
 		obsName: map[string]bool{},
+		detName: map[string]bool{},
 		arr:     regions.NewArrangement(anyDim),
 	}
 	m.addPlane, m.arrange = m.arr.Add, m.arrangement
@@ -102,7 +100,7 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 	switch {
 	case name == "":
 		m.fail("a latent needs a name")
-	case m.names[name] || m.obsName[name]:
+	case m.names[name] || m.obsName[name] || m.detName[name]:
 		m.fail("the name %q is already taken", name)
 	}
 	m.names[name] = true
@@ -126,12 +124,14 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 // name form a vector, in the order of the calls; Density.WithData replaces them
 // by name. Inside an If block the observation counts only on its side.
 func (m *Model) Observe(name string, d Dist, x float64) {
-	o := observation{name: name, dist: d, value: x, place: here()}
+	o := observation{name: name, dist: d, value: x, path: slices.Clone(m.path), place: here()}
 	switch {
 	case name == "":
 		m.fail("an observation needs a name")
 	case m.names[name]:
 		m.fail("the name %q is already taken by a latent", name)
+	case m.detName[name]:
+		m.fail("the name %q is already taken by a deterministic expression", name)
 	}
 	m.obsName[name] = true
 	if !m.checkDist(d, "observation "+name) {
@@ -147,7 +147,7 @@ func (m *Model) Observe(name string, d Dist, x float64) {
 }
 
 // Factor adds logp to the log density; inside an If block on its side only.
-func (m *Model) Factor(logp Expr) { m.addTerm("factor", logp, here()) }
+func (m *Model) Factor(logp Expr) { m.addTerm(factorTerm, logp, here()) }
 
 func (m *Model) addTerm(what string, logp Expr, at place) {
 	id := logp.in(m)

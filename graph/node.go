@@ -45,7 +45,8 @@ type node struct {
 // store is a hash-consed expression DAG: equal expressions are one node.
 //
 // Building a model has the store to itself. Once the model is compiled, who
-// reads nodes or adds some holds mu.
+// reads nodes or adds some holds mu; but a node never changes, and those that
+// Compile found are read without mu from compiled.nodes.
 type store struct {
 	mu      sync.Mutex
 	nodes   []node

@@ -58,16 +58,11 @@ func (g Guard) Of(d *Density) bool { return g.m == nil || g.m == d.m }
 // prior there, and returns these centres and the priors' scales (about one
 // standard deviation) in unconstrained coordinates: a start for a fit.
 func (d *Density) PriorStart() (center, scale []float64) {
-	d.st.mu.Lock()
-	defer d.st.mu.Unlock()
 	center, scale = make([]float64, d.Dim()), make([]float64, d.Dim())
-	ev := &evaluator{d: d, z: center, memo: map[nodeID]float64{}}
+	ev := d.evaluate(center)
+	defer ev.release()
 	for i, l := range d.m.latents {
-		p := make([]float64, len(l.prior.params))
-		for k, x := range l.prior.params {
-			p[k] = ev.value(x.in(d.m))
-		}
-		center[i], scale[i] = priorCenter(l.prior.fam, p)
+		center[i], scale[i] = priorCenter(l.prior.fam, ev.params(&l.prior))
 		if math.IsNaN(center[i]) || math.IsInf(center[i], 0) {
 			center[i] = 0
 		}
@@ -101,52 +96,4 @@ func priorCenter(f *family, p []float64) (center, scale float64) {
 		return math.Log(p[0] / p[1]), math.Sqrt(1/p[0] + 1/p[1])
 	}
 	return 0, logisticSD // uniform: a logistic coordinate
-}
-
-// An evaluator computes expressions one at a time, in their own region.
-type evaluator struct {
-	d    *Density
-	z    []float64
-	memo map[nodeID]float64
-}
-
-func (e *evaluator) value(id nodeID) float64 {
-	if v, ok := e.memo[id]; ok {
-		return v
-	}
-	v := e.compute(&e.d.st.nodes[id])
-	e.memo[id] = v
-	return v
-}
-
-func (e *evaluator) compute(n *node) float64 {
-	switch n.kind {
-	case kConst:
-		return n.v
-	case kLatent:
-		return e.z[n.a]
-	case kData:
-		return e.d.data[n.a]
-	case kSign:
-		if e.d.arr.Plane(int(n.a)).At(e.z) > 0 {
-			return 1
-		}
-		return 0
-	case kLin:
-		sum := n.v
-		for _, t := range n.terms {
-			sum += t.coef * e.value(t.atom)
-		}
-		return sum
-	case kUnary:
-		return unaryValue(n.fn, e.value(n.a))
-	case kBinary:
-		return binaryValue(n.fn, e.value(n.a), e.value(n.b))
-	case kSelect:
-		if e.value(n.a) != 0 {
-			return e.value(n.b)
-		}
-		return e.value(n.c)
-	}
-	panic("graph: an input of a derived program in a model")
 }

@@ -1,0 +1,65 @@
+package graph
+
+import (
+	"math"
+	"slices"
+)
+
+// A deterministic is a named expression of a model.
+type deterministic struct {
+	name string
+	x    Expr
+	path []Guard // it has a value where all of these hold
+}
+
+// Deterministic records x under a name, to be reported beside the latents by
+// Density.DeterministicAt, and returns it. Expressions that share a name form a
+// vector, in the order of the calls. The name must not be that of a latent or
+// an observation. Inside an If block the expression has a value on its side
+// only.
+//
+// Recording changes nothing about the density. A comparison that is made only
+// for x does: it is a hyperplane of the Arrangement like any other, though one
+// without a jump.
+func (m *Model) Deterministic(name string, x Expr) Expr {
+	switch {
+	case name == "":
+		m.fail("a deterministic expression needs a name")
+	case m.names[name] || m.obsName[name]:
+		m.fail("the name %q is already taken", name)
+	case x.m != nil && x.m != m:
+		m.fail("deterministic %q: a value of another model is used here", name)
+	case x.m == nil && (math.IsNaN(x.v) || math.IsInf(x.v, 0)):
+		m.fail("deterministic %q: the number %v is not finite", name, x.v)
+	}
+	m.detName[name] = true
+	m.derived = append(m.derived, deterministic{name, x, slices.Clone(m.path)})
+	return x
+}
+
+// Deterministics is the name of each recorded expression, in the order of the
+// Deterministic calls: a name that was used several times is there as often.
+func (d *Density) Deterministics() []string {
+	names := make([]string, len(d.m.derived))
+	for i, x := range d.m.derived {
+		names[i] = x.name
+	}
+	return names
+}
+
+// DeterministicAt computes the recorded expressions at z, Dim() unconstrained
+// coordinates, in z's own region, and returns them in the order of
+// Deterministics. An expression in an If block that z does not enter is NaN.
+// It allocates if dst is nil, and otherwise panics unless len(dst) is the
+// number of recorded expressions.
+func (d *Density) DeterministicAt(dst, z []float64) []float64 {
+	dst = sized(dst, len(d.m.derived), "deterministic expressions")
+	ev := d.evaluate(z)
+	defer ev.release()
+	for i, x := range d.m.derived {
+		if dst[i] = math.NaN(); ev.reached(x.path) {
+			dst[i] = ev.expr(x.x)
+		}
+	}
+	return dst
+}

@@ -1,0 +1,194 @@
+package graph
+
+import (
+	"bytes"
+	"crypto/sha256"
+	endian "encoding/binary"
+	"encoding/hex"
+	"math"
+	"slices"
+)
+
+// Fingerprint identifies the program: it is the hexadecimal SHA-256 of the
+// latents' names and priors, the observations' names, distributions and If
+// blocks, the factors, and the hyperplanes. A saved fit belongs to a density
+// with the same fingerprint.
+//
+// Observed values are not in it, so WithData keeps it. Nor are names of guards
+// and deterministic expressions, which may be added to a model that has been
+// fitted, nor what the expressions are called in Go or where they stand. It is
+// the same in every process; only between processor architectures a constant
+// that was computed in building the model may differ in its last bit, and the
+// fingerprint with it.
+func (d *Density) Fingerprint() string { return d.fingerprint() }
+
+// digest computes the fingerprint.
+func (c *compiled) digest() string {
+	w := &programWriter{c: c, sums: make([]digest, len(c.nodes))}
+	w.digestNodes()
+	w.text("facet program 1")
+	w.number(len(c.m.latents))
+	for i := range c.m.latents {
+		l := &c.m.latents[i]
+		w.text(l.name)
+		w.dist(&l.prior)
+	}
+	w.number(len(c.m.obs))
+	for i := range c.m.obs {
+		o := &c.m.obs[i]
+		w.text(o.name)
+		w.dist(&o.dist)
+		w.number(len(o.path))
+		for _, g := range o.path {
+			w.condition(g.cond)
+		}
+	}
+	for _, t := range c.m.terms {
+		if t.what == factorTerm {
+			w.buf = append(w.buf, w.sums[t.id][:]...)
+		}
+	}
+	w.number(c.arr.Len())
+	for _, h := range c.arr.Planes() {
+		w.float(h.Const)
+		w.number(len(h.Index))
+		for k, i := range h.Index {
+			w.number(i)
+			w.float(h.Coef[k])
+		}
+	}
+	sum := sha256.Sum256(w.buf)
+	return hex.EncodeToString(sum[:])
+}
+
+type digest = [sha256.Size]byte
+
+// A programWriter writes a program in a form that does not depend on the order
+// in which its expressions were made: each expression is the digest of its
+// operation and its operands' digests.
+type programWriter struct {
+	c    *compiled
+	sums []digest // by node
+	buf  []byte
+}
+
+// digestNodes fills in the digests of what the program uses.
+func (w *programWriter) digestNodes() {
+	used := make([]bool, len(w.c.nodes))
+	use := func(d *Dist) {
+		for _, x := range d.params {
+			if x.m != nil {
+				used[x.id] = true
+			}
+		}
+	}
+	for i := range w.c.m.latents {
+		use(&w.c.m.latents[i].prior)
+	}
+	for i := range w.c.m.obs {
+		use(&w.c.m.obs[i].dist)
+	}
+	for _, t := range w.c.m.terms {
+		used[t.id] = used[t.id] || t.what == factorTerm
+	}
+	st := store{nodes: w.c.nodes}
+	for id := len(used) - 1; id >= 0; id-- { // users come after their operands
+		if used[id] {
+			st.operands(nodeID(id), func(o nodeID) { used[o] = true })
+		}
+	}
+	for id := range used {
+		if used[id] {
+			w.buf = w.buf[:0]
+			w.node(&w.c.nodes[id])
+			w.sums[id] = sha256.Sum256(w.buf)
+		}
+	}
+	w.buf = w.buf[:0]
+}
+
+func (w *programWriter) node(n *node) {
+	switch n.kind {
+	case kConst:
+		w.text("number")
+		w.float(n.v)
+	case kLatent:
+		w.text("latent")
+		w.number(int(n.a))
+	case kSign:
+		w.text("sign")
+		w.number(int(n.a))
+	case kLin:
+		w.text("sum")
+		w.float(n.v)
+		terms := slices.Clone(n.terms)
+		slices.SortFunc(terms, func(x, y term) int { return w.compare(x.atom, y.atom) })
+		for _, t := range terms {
+			w.float(t.coef)
+			w.operands(t.atom)
+		}
+	case kUnary:
+		w.text(n.fn.String())
+		w.operands(n.a)
+	case kBinary:
+		w.text(n.fn.String())
+		a, b := n.a, n.b
+		if n.fn == fnMul && w.compare(a, b) > 0 {
+			a, b = b, a
+		}
+		w.operands(a, b)
+	case kSelect:
+		w.text("if")
+		w.operands(n.a, n.b, n.c)
+	default:
+		panic("graph: observed data in an expression of the program")
+	}
+}
+
+func (w *programWriter) compare(x, y nodeID) int { return bytes.Compare(w.sums[x][:], w.sums[y][:]) }
+
+func (w *programWriter) operands(ids ...nodeID) {
+	for _, id := range ids {
+		w.buf = append(w.buf, w.sums[id][:]...)
+	}
+}
+
+func (w *programWriter) dist(d *Dist) {
+	w.text(d.fam.name)
+	for _, x := range d.params {
+		sum := digest{}
+		if x.m == nil {
+			endian.BigEndian.PutUint64(sum[:], math.Float64bits(x.v+0))
+		} else {
+			sum = w.sums[x.id]
+		}
+		w.buf = append(w.buf, sum[:]...)
+	}
+}
+
+func (w *programWriter) condition(c *cond) {
+	if c == nil {
+		w.text("false")
+		return
+	}
+	w.text([...]string{condTrue: "true", condSign: "sign", condNot: "not", condAnd: "and", condOr: "or"}[c.op])
+	w.number(c.plane)
+	w.number(len(c.kids))
+	for _, k := range c.kids {
+		w.condition(k)
+	}
+}
+
+func (w *programWriter) text(s string) {
+	w.number(len(s))
+	w.buf = append(w.buf, s...)
+}
+
+func (w *programWriter) number(n int) { w.buf = endian.BigEndian.AppendUint64(w.buf, uint64(n)) }
+
+func (w *programWriter) float(v float64) {
+	if math.IsNaN(v) {
+		v = math.NaN() // one NaN
+	}
+	w.buf = endian.BigEndian.AppendUint64(w.buf, math.Float64bits(v+0))
+}

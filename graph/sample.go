@@ -1,0 +1,159 @@
+package graph
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// PriorDraw follows the program once and draws each latent from its prior, with
+// parameters and branches as the latents drawn before make them: an ancestral
+// draw. It stores the latents in unconstrained coordinates, like those of
+// LogProb, in dst, and returns it; Constrain gives the values. Observations and
+// factors play no part.
+//
+// Draws are made in unconstrained coordinates, so that a value too small for a
+// float64, such as that of a gamma of shape 0.001, still has its coordinate.
+// A latent is NaN where its prior has no meaning: with a parameter there that
+// is not finite or breaks its rule, such as a negative scale.
+//
+// It allocates if dst is nil, and otherwise panics unless len(dst) is Dim().
+// The draw depends on the state of rng alone. Concurrent use needs an rng each.
+func (d *Density) PriorDraw(dst []float64, rng *rand.Rand) []float64 {
+	dst = sized(dst, d.Dim(), "latents")
+	ev := d.evaluate(dst)
+	defer ev.release()
+	for i := range d.m.latents {
+		l := &d.m.latents[i]
+		dst[i] = l.prior.draw(ev.params(&l.prior), rng)
+	}
+	return dst
+}
+
+// Replicate draws new data given z: a value for each element of Data, in that
+// order, from the distribution that it was observed under, with the parameters
+// and branches of z's own region. An observation in an If block that z does not
+// enter is NaN, and so is one whose parameters have no meaning at z (see
+// PriorDraw). All others are in the support, moved there by one rounding if
+// need be, so that WithData takes them.
+//
+// Posterior draws of z make them posterior predictive draws. z has Dim()
+// unconstrained coordinates. Replicate allocates if dst is nil, and otherwise
+// panics unless len(dst) is the number of observations.
+func (d *Density) Replicate(dst, z []float64, rng *rand.Rand) []float64 {
+	dst = sized(dst, len(d.m.obs), "observations")
+	ev := d.evaluate(z)
+	defer ev.release()
+	for i := range d.m.obs {
+		o := &d.m.obs[i]
+		if dst[i] = math.NaN(); ev.reached(o.path) {
+			dst[i] = o.dist.inside(o.dist.draw(ev.params(&o.dist), rng))
+		}
+	}
+	return dst
+}
+
+// Observations is the name of each element of Data, in that order: a name that
+// was observed several times is there as often.
+func (d *Density) Observations() []string {
+	names := make([]string, len(d.m.obs))
+	for i, o := range d.m.obs {
+		names[i] = o.name
+	}
+	return names
+}
+
+// draw is a draw from d with the given parameters: in the unconstrained
+// coordinate if d has a transform. It is finite, or NaN if the parameters have
+// no meaning.
+func (d *Dist) draw(p []float64, rng *rand.Rand) float64 {
+	for i, v := range p {
+		if d.fam.params[i].rule.excludes(v) {
+			return math.NaN()
+		}
+	}
+	x := d.fam.rand(p, rng)
+	if !math.IsInf(x, 0) {
+		return x
+	}
+	switch { // a parameter was rounded to the edge of its range, or far out
+	case d.fam.support.discrete():
+		return math.NaN()
+	case d.fam.support == onReal:
+		return math.Copysign(math.MaxFloat64, x)
+	case d.fam.support == onPositive && x > 0:
+		return maxLog
+	}
+	return math.Copysign(minLog, x)
+}
+
+// Where a coordinate is infinite, its stand-in: exp(−minLog) and exp(maxLog) are
+// about the least and the greatest float64.
+const minLog, maxLog = 744, 709
+
+// excludes reports whether v cannot have come from a parameter that satisfies
+// r, not even by rounding.
+func (r rule) excludes(v float64) bool {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return true
+	case r == positive:
+		return v < 0
+	case r == probability:
+		return v < 0 || v > 1
+	}
+	return false
+}
+
+// inside maps a draw to the support. Where the transform rounds to an edge that
+// is not in the support, it returns the nearest number that is.
+func (d *Dist) inside(u float64) float64 {
+	if d.transform() == fnNone || math.IsNaN(u) {
+		return u
+	}
+	x, _ := d.constrain(Expr{v: u})
+	switch d.fam.support {
+	case onPositive:
+		return min(max(x.v, math.SmallestNonzeroFloat64), math.MaxFloat64)
+	case onUnit:
+		return min(max(x.v, math.SmallestNonzeroFloat64), 1-0x1p-53)
+	}
+	return min(max(x.v, d.params[0].constValue()), d.params[1].constValue())
+}
+
+// unitRand is uniform on (0, 1), never 0 or 1.
+func unitRand(rng *rand.Rand) float64 { return (float64(rng.Uint64()>>12) + 0.5) * 0x1p-52 }
+
+// logitRand is a draw of the standard logistic distribution.
+func logitRand(rng *rand.Rand) float64 {
+	u := unitRand(rng)
+	return math.Log(u) - math.Log1p(-u)
+}
+
+// expRand is a draw of the exponential distribution with rate 1, never 0.
+func expRand(rng *rand.Rand) float64 { return -math.Log(unitRand(rng)) }
+
+// logHalfNormalRand is log |x| for a standard normal x.
+func logHalfNormalRand(rng *rand.Rand) float64 {
+	for {
+		if x := rng.NormFloat64(); x != 0 { // the ziggurat can give 0
+			return math.Log(math.Abs(x))
+		}
+	}
+}
+
+// logGammaRand is the logarithm of a draw of the gamma distribution with shape
+// alpha and rate 1. For a shape below 1 it raises a draw of shape alpha + 1 to
+// the power that takes it down (Marsaglia and Tsang 2000, section 6), in
+// logarithms, where it cannot underflow.
+func logGammaRand(alpha float64, rng *rand.Rand) float64 {
+	if alpha < 1 {
+		return logGammaRand(alpha+1, rng) - expRand(rng)/alpha
+	}
+	for {
+		if g := (distuv.Gamma{Alpha: alpha, Beta: 1, Src: rng}).Rand(); g > 0 {
+			return math.Log(g)
+		}
+	}
+}
