@@ -57,7 +57,11 @@ func (g Guard) Of(d *Density) bool { return g.m == nil || g.m == d.m }
 // PriorStart follows the program once, giving each latent the centre of its
 // prior there, and returns these centres and the priors' scales (about one
 // standard deviation) in unconstrained coordinates: a start for a fit.
-func (d *Density) PriorStart() (center, scale []float64) {
+func (d *Density) PriorStart() (center, scale []float64) { return d.PriorStartAt(nil) }
+
+// PriorStartAt is PriorStart with the coordinates in given kept where they are,
+// so that latents sampled after them are at the centre of their prior there.
+func (d *Density) PriorStartAt(given map[int]float64) (center, scale []float64) {
 	center, scale = make([]float64, d.Dim()), make([]float64, d.Dim())
 	ev := d.evaluate(center)
 	defer ev.release()
@@ -65,6 +69,9 @@ func (d *Density) PriorStart() (center, scale []float64) {
 		center[i], scale[i] = priorCenter(l.prior.fam, ev.params(&l.prior))
 		if math.IsNaN(center[i]) || math.IsInf(center[i], 0) {
 			center[i] = 0
+		}
+		if u, ok := given[i]; ok {
+			center[i] = u
 		}
 		if !(scale[i] > 0) || math.IsInf(scale[i], 0) {
 			scale[i] = 1

@@ -4,110 +4,67 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/facetvi/facet/graph"
 )
 
-// Settings are the settings of Fit. The zero value works.
-type Settings struct {
-	Estimator Estimator // Boundary{} if nil
-	Samples   int       // samples in a gradient; 16 if 0
-	Steps     int       // 10000 if 0
-	StepSize  float64   // Adam's step size; 0.01 if 0
-	Seed      uint64    // fixes the whole fit
-	// Start is where the fit starts; PriorStart if nil.
-	Start *MeanField
-	// Optimizer continues an earlier fit's Adam; nil starts afresh. Its
-	// StepSize is kept, and Settings.StepSize ignored.
-	Optimizer *Adam
-	// OnStep, if not nil, is called after every step; an error stops the fit
-	// and is returned with the fit so far.
-	OnStep func(Step) error
-}
-
-// A Step is what OnStep is told. Q and Gradient are valid during the call only.
-type Step struct {
-	T        int       // steps taken, from 1
-	Q        MeanField // the family after the step
-	Gradient []float64 // the estimate of ∇ELBO that the step followed, by θ = (μ_0, ρ_0, …)
-}
-
-func (s *Settings) fill() {
-	if s.Estimator == nil {
-		s.Estimator = Boundary{}
-	}
-	if s.Samples == 0 {
-		s.Samples = 16
-	}
-	if s.Steps == 0 {
-		s.Steps = 10000
-	}
-	if s.StepSize == 0 {
-		s.StepSize = 0.01
-	}
-}
-
-func (s *Settings) check() error {
-	switch {
-	case s.Samples < 0:
-		return fmt.Errorf("vi: Settings.Samples = %d must be positive", s.Samples)
-	case s.Steps < 0:
-		return fmt.Errorf("vi: Settings.Steps = %d must be positive", s.Steps)
-	case !(s.StepSize > 0) || !finite(s.StepSize):
-		return fmt.Errorf("vi: Settings.StepSize = %v must be positive", s.StepSize)
-	}
-	return nil
-}
-
-// Fit maximises the ELBO of d by stochastic gradient ascent.
+// Fit maximises the ELBO of d by stochastic gradient ascent: from the best start
+// that it finds (see Settings.Start), by Adam, to the average of the last
+// iterates (see Settings.Average).
 //
 // It stops early if ctx is done, if OnStep fails, or if a gradient is not
 // finite; the error then says why and names the step and the latents, and the
-// fit beside it holds the last good state. Only with settings that make no
-// sense is the fit nil.
+// fit beside it holds the last good state, from which Resume goes on. Only with
+// settings that make no sense is the fit nil.
 func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) {
 	s.fill()
-	if err := s.check(); err != nil {
+	if err := s.check(d); err != nil {
 		return nil, err
 	}
-	if s.Start == nil {
-		start := PriorStart(d)
-		s.Start = &start
-	}
-	if err := s.Start.check(d); err != nil {
-		return nil, fmt.Errorf("vi: Settings.Start: %w", err)
-	}
-	if a := s.Optimizer; a != nil && a.M != nil && (len(a.M) != 2*d.Dim() || len(a.V) != 2*d.Dim()) {
-		return nil, fmt.Errorf("vi: Settings.Optimizer is of another fit: it has %d and %d running means for %d parameters",
-			len(a.M), len(a.V), 2*d.Dim())
-	}
-	f, err := newFitter(d, s)
+	m := newMonitor(s)
+	starts, err := findStarts(ctx, d, s, m)
 	if err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
+		return &Posterior{Density: d, Q: PriorStart(d), Settings: s}, err
 	}
-	for t := 1; t <= s.Steps; t++ {
-		if err := ctx.Err(); err != nil {
-			return f.posterior(t - 1), fmt.Errorf("vi: stopped after step %d: %w", t-1, context.Cause(ctx))
+	var fits []*fitter
+	for r, start := range starts {
+		f, err := newFitter(d, s.restart(r, start))
+		if err != nil {
+			return nil, fmt.Errorf("vi: %w", err)
 		}
-		if err := f.step(); err != nil {
-			return f.posterior(t - 1), fmt.Errorf("vi: step %d: %w", t, err)
-		}
-		if s.OnStep != nil {
-			if err := s.OnStep(Step{t, f.q, f.g.g}); err != nil {
-				return f.posterior(t), fmt.Errorf("vi: step %d: %w", t, err)
-			}
-		}
+		fits = append(fits, f)
 	}
-	return f.posterior(s.Steps), nil
+	return runAll(ctx, d, s, fits, m)
 }
 
 // fitter is a fit under way.
 type fitter struct {
-	d     *graph.Density
-	g     *gradienter
-	adam  *Adam
-	theta []float64
-	q     MeanField // views of theta's two halves would not be contiguous: copies
+	fitState
+	d      *graph.Density
+	s      Settings // of this restart, which has a Start and a Seed of its own
+	g      *gradienter
+	eval   *evaluator // nil until it is needed
+	q      MeanField  // views of Theta's two halves would not be contiguous: copies
+	mean   []float64  // scratch
+	failed bool       // a gradient was not finite
+	began  time.Time
+}
+
+// fitState is what a fit's future depends on, besides its settings.
+type fitState struct {
+	Start   MeanField
+	Step    int     // steps taken
+	Theta   numbers // the iterate
+	Adam    Adam
+	Base    float64  // the step size that the schedule scales
+	Streams [][]byte // the blocks' random streams; in a snapshot only
+	Tail    mean     // of the last iterates: the result
+	Window  window   // of automatic stopping
+	Done    bool     // automatically
+	Trace   []TracePoint
+	Elapsed time.Duration
+	Err     string // why it stopped early
 }
 
 func newFitter(d *graph.Density, s Settings) (*fitter, error) {
@@ -115,14 +72,45 @@ func newFitter(d *graph.Density, s Settings) (*fitter, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &fitter{d: d, g: g, adam: &Adam{StepSize: s.StepSize}, theta: s.Start.Theta(), q: s.Start.Clone()}
-	if s.Optimizer != nil {
-		f.adam = s.Optimizer.Clone()
-	}
-	return f, nil
+	return fitterWith(g, d, s, *s.Start), nil
 }
 
-// step takes one step; if the gradient is not finite it changes nothing.
+func fitterWith(g *gradienter, d *graph.Density, s Settings, start MeanField) *fitter {
+	f := &fitter{d: d, s: s, g: g, q: start.Clone(), mean: make([]float64, 2*d.Dim())}
+	f.Start, f.Theta, f.Adam = start, start.Theta(), Adam{StepSize: s.StepSize}
+	if s.Optimizer != nil {
+		f.Adam = *s.Optimizer.Clone()
+	}
+	f.Base = f.Adam.StepSize
+	return f
+}
+
+// run takes the steps that are left.
+func (f *fitter) run(ctx context.Context, m *monitor) error {
+	f.began = time.Now().Add(-f.Elapsed)
+	for f.Step < f.s.Steps && !f.Done {
+		if ctx.Err() != nil {
+			return fmt.Errorf("stopped after step %d: %w", f.Step, context.Cause(ctx))
+		}
+		if err := f.step(); err != nil {
+			f.failed = true
+			return fmt.Errorf("step %d: %w", f.Step+1, err)
+		}
+		f.Step++
+		if err := f.average(); err != nil {
+			return fmt.Errorf("step %d: %w", f.Step, err)
+		}
+		if m == nil {
+			continue
+		}
+		if err := m.after(f); err != nil {
+			return fmt.Errorf("step %d: %w", f.Step, err)
+		}
+	}
+	return nil
+}
+
+// step moves the iterate; if the gradient is not finite it changes nothing.
 func (f *fitter) step() error {
 	g, err := f.g.estimate(f.q)
 	if err != nil {
@@ -131,11 +119,56 @@ func (f *fitter) step() error {
 	if err := f.checkGradient(g); err != nil {
 		return err
 	}
-	f.adam.Step(f.theta, g)
+	if f.s.Schedule.Shape != Constant {
+		f.Adam.StepSize = orDefault(f.Base, 0.001) * f.s.Schedule.At(f.Step+1, f.s.Steps)
+	}
+	f.Adam.Step(f.Theta, g)
 	for i := range f.q.Mu {
-		f.q.Mu[i], f.q.Rho[i] = f.theta[2*i], f.theta[2*i+1]
+		f.q.Mu[i], f.q.Rho[i] = f.Theta[2*i], f.Theta[2*i+1]
 	}
 	return nil
+}
+
+// average counts the iterate in, and asks at the end of a window whether the fit
+// is done.
+func (f *fitter) average() error {
+	if f.Step >= f.s.averagesFrom() {
+		f.Tail.add(f.Theta)
+	}
+	if f.s.Stop != Automatic || !f.Window.add(f.Step, f.Theta) {
+		return nil
+	}
+	f.Window.Mean.write(f.mean)
+	if f.Window.Last != nil {
+		var err error
+		if f.Window.Gain, err = f.gain(f.Window.Last, f.mean, f.Step); err != nil {
+			return err
+		}
+		f.Done = settled(f.Window.Gain, f.s.Tolerance)
+	}
+	f.Window.next(f.Step, f.mean)
+	return nil
+}
+
+func (f *fitter) evaluator() (*evaluator, error) {
+	var err error
+	if f.eval == nil {
+		f.eval, err = newEvaluator(f.d, f.s.Seed)
+	}
+	return f.eval, err
+}
+
+// result is the fit's family: the average of the last window if it has stopped
+// by itself, of the last iterates if it has come to those, or else the iterate.
+func (s *fitState) result() MeanField {
+	theta := append([]float64(nil), s.Theta...)
+	switch {
+	case s.Done:
+		copy(theta, s.Window.Last)
+	case s.Tail.N > 0:
+		s.Tail.write(theta)
+	}
+	return FromTheta(theta)
 }
 
 // checkGradient names the latents whose gradient is not finite, and a term of
@@ -186,8 +219,4 @@ func shorten(s string) string {
 		return s[:80] + "…"
 	}
 	return s
-}
-
-func (f *fitter) posterior(steps int) *Posterior {
-	return &Posterior{Density: f.d, Q: f.q.Clone(), Steps: steps, Optimizer: f.adam.Clone()}
 }

@@ -1,0 +1,126 @@
+package vi
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"github.com/facetvi/facet/graph"
+)
+
+// monitor is what watches a fit: trace, checkpoints, progress, log, OnStep. The
+// restarts share it.
+type monitor struct {
+	s    Settings
+	d    *graph.Density
+	stop context.CancelCauseFunc // of all restarts
+
+	mu       sync.Mutex
+	fits     []*fitter
+	states   []fitState // as last saved
+	progress *progress
+}
+
+func newMonitor(s Settings) *monitor { return &monitor{s: s, progress: newProgress(s)} }
+
+// begin takes charge of fits and writes the first checkpoint, so that a file
+// that cannot be written is known at once.
+func (m *monitor) begin(d *graph.Density, fits []*fitter, stop context.CancelCauseFunc) error {
+	m.d, m.fits, m.stop = d, fits, stop
+	m.progress.begin(fits)
+	for _, f := range fits {
+		f.Trace = slices.Grow(f.Trace, min(f.s.Steps/f.s.TraceEvery, 10000)) // so that steps do not allocate
+		m.states = append(m.states, f.snapshot())
+	}
+	return m.save()
+}
+
+// after is called after every step of f.
+func (m *monitor) after(f *fitter) error {
+	traced := f.Step%f.s.TraceEvery == 0
+	if traced {
+		if err := f.trace(); err != nil {
+			return err
+		}
+	}
+	saves := m.s.Checkpoint != "" && f.Step%m.s.CheckpointEvery == 0
+	if !traced && !saves && m.s.OnStep == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if traced {
+		m.tell(f)
+	}
+	if saves {
+		m.states[m.index(f)] = f.snapshot()
+		if err := m.save(); err != nil {
+			return err
+		}
+	}
+	if m.s.OnStep == nil {
+		return nil
+	}
+	err := m.s.OnStep(Step{f.Step, f.q, f.g.g, m.index(f)})
+	if err != nil {
+		m.stop(err)
+	}
+	return err
+}
+
+// ended is called when f is at its end, or stopped by err.
+func (m *monitor) ended(f *fitter, err error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f.Err = ""
+	if err != nil {
+		f.Err = err.Error()
+	}
+	m.states[m.index(f)] = f.snapshot()
+	return m.save()
+}
+
+func (m *monitor) index(f *fitter) int {
+	for r, g := range m.fits {
+		if f == g {
+			return r
+		}
+	}
+	panic("vi: a fit without a monitor")
+}
+
+// tell reports the last point of the trace.
+func (m *monitor) tell(f *fitter) {
+	p := f.Trace[len(f.Trace)-1]
+	m.progress.at(m.index(f), f.Trace)
+	if l := m.s.Logger; l != nil && l.Enabled(context.Background(), slog.LevelDebug) {
+		l.Debug("vi: step", "restart", m.index(f), "step", p.Step, "elbo", p.ELBO.Mean, "se", p.ELBO.SE, "elapsed", p.Elapsed)
+	}
+}
+
+// foundStarts reports the starts that were tried, best first.
+func (m *monitor) foundStarts(list []candidate) {
+	if l := m.s.Logger; l != nil {
+		var elbos []float64
+		for _, c := range list {
+			elbos = append(elbos, c.score)
+		}
+		l.Info("vi: starts", "draws", m.s.Draws, "tried", len(list), "elbo", elbos)
+	}
+}
+
+// report reports the end.
+func (m *monitor) report(p *Posterior) {
+	m.progress.end()
+	l := m.s.Logger
+	if l == nil {
+		return
+	}
+	for r, x := range p.Restarts {
+		l.Info("vi: fit", "restart", r, "kept", x.Kept, "steps", x.Steps, "elbo", x.ELBO.Mean, "se", x.ELBO.SE, "stopped", x.Err)
+	}
+	for _, w := range p.Warnings {
+		l.Warn("vi: " + w)
+	}
+}

@@ -1,0 +1,130 @@
+package vi
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/facetvi/facet/graph"
+)
+
+// A Restart is what became of one of the fits that Settings.Restarts asks for.
+type Restart struct {
+	Start MeanField
+	Q     MeanField // the result
+	// ELBO is that of Q, by the same ε for all restarts.
+	ELBO  Estimate
+	Steps int    // steps taken
+	Err   string // why it stopped early; empty if it did not
+	Kept  bool   // it is the best, and the posterior
+}
+
+// The streams of random numbers beside those of the fit itself.
+const (
+	drawStream  = 1<<32 + iota // the prior's draws
+	trialStream                // short fits
+	judgeStream                // the comparison of restarts
+	gainStream                 // automatic stopping; the step is added
+)
+
+// mix is a seed that differs from seed, and with n.
+func mix(seed, n uint64) uint64 { return rand.NewPCG(seed, n).Uint64() }
+
+// restart is the settings of fit r from start. The first has the streams that it
+// would have alone.
+func (s Settings) restart(r int, start MeanField) Settings {
+	s.Start = &start
+	if r > 0 {
+		s.Seed = mix(s.Seed, uint64(r))
+	}
+	return s
+}
+
+// runAll runs fits side by side and keeps the best.
+func runAll(ctx context.Context, d *graph.Density, s Settings, fits []*fitter, m *monitor) (*Posterior, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	if err := m.begin(d, fits, stop); err != nil {
+		return nil, err
+	}
+	errs := make([]error, len(fits))
+	err := pool(workers(len(fits)), len(fits), func(_, r int) error {
+		errs[r] = fits[r].run(ctx, m)
+		return m.ended(fits[r], errs[r])
+	})
+	if err != nil {
+		errs = append(errs, err)
+	}
+	p, err := assemble(d, s, m.states)
+	if err != nil {
+		return nil, err
+	}
+	m.report(p)
+	for r, err := range errs { // who fails alone does not fail the others
+		if err != nil && (r >= len(fits) || !fits[r].failed || p.Restarts[r].Kept) {
+			return p, where(r, len(fits), err)
+		}
+	}
+	return p, nil
+}
+
+func where(r, n int, err error) error {
+	if n > 1 && r < n {
+		return fmt.Errorf("vi: restart %d: %w", r, err)
+	}
+	return fmt.Errorf("vi: %w", err)
+}
+
+// assemble makes the posterior of fits in the given states: the one with the
+// best ELBO, of those that have not failed if there are any.
+func assemble(d *graph.Density, s Settings, states []fitState) (*Posterior, error) {
+	p := &Posterior{Density: d, Settings: s, states: states}
+	eval, err := newEvaluator(d, mix(s.Seed, judgeStream))
+	if err != nil {
+		return nil, fmt.Errorf("vi: %w", err)
+	}
+	kept := 0
+	for r := range states {
+		st := &states[r]
+		q := st.result()
+		elbo, err := eval.elbo(q, 0, compareSamples)
+		if err != nil {
+			return nil, fmt.Errorf("vi: %w", err)
+		}
+		p.Restarts = append(p.Restarts, Restart{Start: st.Start, Q: q, ELBO: elbo, Steps: st.Step, Err: st.Err})
+		if better(p.Restarts[r], p.Restarts[kept]) {
+			kept = r
+		}
+	}
+	p.Restarts[kept].Kept = true
+	for r, st := range states {
+		p.warn(r, &st)
+	}
+	st := states[kept]
+	p.Q, p.Steps, p.Optimizer, p.Trace = p.Restarts[kept].Q, st.Step, st.optimizer(), st.Trace
+	return p, nil
+}
+
+func better(a, b Restart) bool {
+	switch {
+	case (a.Err == "") != (b.Err == ""):
+		return a.Err == ""
+	case math.IsNaN(b.ELBO.Mean):
+		return !math.IsNaN(a.ELBO.Mean)
+	}
+	return a.ELBO.Mean > b.ELBO.Mean
+}
+
+// warn notes what a user should know of restart r.
+func (p *Posterior) warn(r int, st *fitState) {
+	s, now := p.Settings, p.Restarts[r]
+	switch {
+	case now.Err != "" && !now.Kept:
+		p.Warnings = append(p.Warnings, fmt.Sprintf("restart %d failed: %s", r, now.Err))
+	case now.Kept && s.Stop == Automatic && !st.Done && st.Step >= s.Steps:
+		p.Warnings = append(p.Warnings, fmt.Sprintf(
+			"the fit has not settled in %d steps: the ELBO changed by %v over the last window, and the tolerance is %v; resume it with more Steps, or raise Samples",
+			s.Steps, st.Window.Gain, s.Tolerance))
+	}
+}

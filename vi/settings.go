@@ -1,0 +1,170 @@
+package vi
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+
+	"github.com/facetvi/facet/graph"
+)
+
+// Settings are the settings of Fit. The zero value works.
+type Settings struct {
+	Estimator Estimator `json:"-"` // Boundary{} if nil
+	Samples   int       // samples in a gradient; 16 if 0
+	Steps     int       // steps, or the most of them if Stop is Automatic; 10000 if 0
+	StepSize  float64   // Adam's step size; 0.01 if 0
+	Schedule  Schedule  // how the step size falls; constant if zero
+	Seed      uint64    // fixes the whole fit
+
+	// Start is where the fit starts: one of StartAt or PriorStart, or the Q of
+	// an earlier fit. If nil, Fit looks for a start itself: see Draws.
+	Start *MeanField
+	// Draws is how many ancestral draws from the program's prior are tried as
+	// starts beside the centre of the prior; 1000 if 0. Each climbs a little with
+	// its gradient, and is judged by the ELBO of a narrow normal around it; the
+	// ten best, of as many regions as there are, get a short fit each, and the
+	// best of these is the start.
+	Draws int
+	// Restarts is the number of fits, from the best starts that were found (from
+	// Start, if it is given) with a random stream each, side by side. The one
+	// with the best ELBO is kept; Posterior.Restarts tells of all. 1 if 0.
+	Restarts int
+
+	// Average is the fraction of the steps whose iterates are averaged to give
+	// the result: 0.1 if 0, the last iterate alone if it is below 1/Steps. The
+	// average is without the optimiser's jitter, which near narrow valleys costs
+	// several nats; it lags only where the fit is still far from its end.
+	Average float64
+	// Stop is when the fit is done: after Steps, or by itself.
+	Stop Stop
+	// Tolerance is the change of the ELBO, in nats from one window to the next,
+	// that Automatic takes for none; 0.02 if 0.
+	Tolerance float64
+
+	// Optimizer continues an earlier fit's Adam; nil starts afresh. Its
+	// StepSize is kept, and Settings.StepSize ignored.
+	Optimizer *Adam `json:",omitempty"`
+
+	// OnStep, if not nil, is called after every step; an error stops the fit
+	// and is returned with the fit so far. Calls never overlap.
+	OnStep func(Step) error `json:"-"`
+	// TraceEvery is the number of steps between points of Posterior.Trace;
+	// Steps/100 if 0.
+	TraceEvery int
+	// Progress, if not nil, is told how the fit gets on: by a bar if it is a
+	// terminal, else by a line every second.
+	Progress io.Writer `json:"-"`
+	// Logger, if not nil, hears of starts, restarts, warnings and the end at
+	// level Info or Warn, and of every point of the trace at level Debug.
+	Logger *slog.Logger `json:"-"`
+	// Checkpoint, if not empty, is a file to save the fit in while it runs: every
+	// CheckpointEvery steps (1000 if 0), and when it ends for whatever reason.
+	// The file is replaced in one move, so that there is a whole one at all times.
+	Checkpoint      string `json:"-"`
+	CheckpointEvery int    `json:"-"`
+}
+
+// A Step is what OnStep is told. Q and Gradient are valid during the call only.
+type Step struct {
+	T        int       // steps taken, from 1
+	Q        MeanField // the iterate after the step
+	Gradient []float64 // the estimate of ∇ELBO that the step followed, by θ = (μ_0, ρ_0, …)
+	Restart  int       // which of Settings.Restarts, from 0
+}
+
+func (s *Settings) fill() {
+	if s.Estimator == nil {
+		s.Estimator = Boundary{}
+	}
+	orSet(&s.Samples, 16)
+	orSet(&s.Steps, 10000)
+	orSet(&s.StepSize, 0.01)
+	orSet(&s.Draws, 1000)
+	orSet(&s.Restarts, 1)
+	orSet(&s.Average, 0.1)
+	orSet(&s.Tolerance, 0.02)
+	orSet(&s.TraceEvery, max(1, s.Steps/100))
+	orSet(&s.CheckpointEvery, 1000)
+}
+
+func orSet[T comparable](p *T, v T) {
+	var zero T
+	if *p == zero {
+		*p = v
+	}
+}
+
+func (s *Settings) check(d *graph.Density) error {
+	for _, c := range []struct {
+		name string
+		n    int
+	}{
+		{"Samples", s.Samples}, {"Steps", s.Steps}, {"Draws", s.Draws}, {"Restarts", s.Restarts},
+		{"TraceEvery", s.TraceEvery}, {"CheckpointEvery", s.CheckpointEvery},
+	} {
+		if c.n < 0 {
+			return fmt.Errorf("vi: Settings.%s = %d must be positive", c.name, c.n)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		x    float64
+	}{{"StepSize", s.StepSize}, {"Average", s.Average}, {"Tolerance", s.Tolerance}} {
+		if !(c.x > 0) || math.IsInf(c.x, 0) {
+			return fmt.Errorf("vi: Settings.%s = %v must be positive", c.name, c.x)
+		}
+	}
+	switch {
+	case s.Average > 1:
+		return fmt.Errorf("vi: Settings.Average = %v is a fraction of the steps: at most 1", s.Average)
+	case s.Stop != After && s.Stop != Automatic:
+		return fmt.Errorf("vi: Settings.Stop = %q; there are %q and %q", s.Stop, After, Automatic)
+	case s.Stop == Automatic && s.Schedule.Shape != Constant:
+		return fmt.Errorf("vi: Settings.Stop = %q needs a constant step size, not Settings.Schedule.Shape = %q: steps that get shorter look like the end",
+			s.Stop, s.Schedule.Shape)
+	}
+	if err := s.Schedule.check(); err != nil {
+		return err
+	}
+	if s.Start != nil {
+		if err := s.Start.check(d); err != nil {
+			return fmt.Errorf("vi: Settings.Start: %w", err)
+		}
+	}
+	if s.Optimizer == nil {
+		return nil
+	}
+	return s.Optimizer.check(2 * d.Dim())
+}
+
+// check reports an optimiser that cannot step n parameters.
+func (a *Adam) check(n int) error {
+	for _, c := range []struct {
+		name string
+		x    float64
+		ok   bool
+	}{
+		{"StepSize", a.StepSize, a.StepSize >= 0 && finite(a.StepSize)},
+		{"Beta1", a.Beta1, a.Beta1 >= 0 && a.Beta1 < 1},
+		{"Beta2", a.Beta2, a.Beta2 >= 0 && a.Beta2 < 1},
+		{"Epsilon", a.Epsilon, a.Epsilon >= 0 && finite(a.Epsilon)},
+	} {
+		if !c.ok {
+			return fmt.Errorf("vi: Settings.Optimizer.%s = %v is out of range", c.name, c.x)
+		}
+	}
+	switch {
+	case a.T < 0:
+		return fmt.Errorf("vi: Settings.Optimizer.T = %d must not be negative", a.T)
+	case (a.M != nil || a.V != nil) && (len(a.M) != n || len(a.V) != n):
+		return fmt.Errorf("vi: Settings.Optimizer is of another fit: it has %d and %d running means for %d parameters", len(a.M), len(a.V), n)
+	}
+	for i := range a.M {
+		if !finite(a.M[i]) || !(a.V[i] >= 0) {
+			return fmt.Errorf("vi: Settings.Optimizer: running means %v and %v of parameter %d", a.M[i], a.V[i], i)
+		}
+	}
+	return nil
+}

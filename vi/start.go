@@ -1,0 +1,218 @@
+package vi
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/facetvi/facet/graph"
+)
+
+// How starts are looked for. Widths and step sizes are in units of the prior's
+// scale.
+const (
+	startWidth   = 0.1 // of the narrow normal around a draw
+	climbSteps   = 20
+	climbRate    = 0.1
+	startSamples = 8 // that judge a draw
+	trials       = 10
+	trialSteps   = 200
+)
+
+// StartAt is a start at given values of some latents, by name and on the
+// program's own scale. These get a tenth of their prior's scale, so that they
+// stay there until the others have followed; the other latents are as in
+// PriorStart, given these.
+func StartAt(d *graph.Density, values map[string]float64) (MeanField, error) {
+	given := map[int]float64{}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		i, ok := d.Latent(name)
+		if !ok {
+			return MeanField{}, fmt.Errorf("vi: no latent %q in the model", name)
+		}
+		u, err := d.UnconstrainOne(i, values[name])
+		if err != nil {
+			return MeanField{}, fmt.Errorf("vi: start: %w", err)
+		}
+		given[i] = u
+	}
+	center, scale := d.PriorStartAt(given)
+	for i := range given {
+		scale[i] *= startWidth
+	}
+	return NewMeanField(center, scale), nil
+}
+
+// findStarts returns a start for each restart.
+func findStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]MeanField, error) {
+	if s.Start != nil {
+		return slices.Repeat([]MeanField{*s.Start}, s.Restarts), nil
+	}
+	list, err := candidates(ctx, d, s)
+	if len(list) == 0 { // log r is finite nowhere: the fit will say where it is not
+		list = []candidate{{q: PriorStart(d)}}
+	}
+	if err == nil {
+		err = try(ctx, d, s, list)
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(list, byScore)
+	m.foundStarts(list)
+	starts := make([]MeanField, s.Restarts)
+	for r := range starts {
+		starts[r] = list[r%len(list)].q
+	}
+	return starts, nil
+}
+
+// A candidate is a start that competes with others.
+type candidate struct {
+	q      MeanField
+	region string
+	score  float64 // an ELBO, but for a constant that is the same for all
+}
+
+func byScore(a, b candidate) int {
+	switch { // NaN comes last
+	case a.score > b.score || math.IsNaN(b.score) && !math.IsNaN(a.score):
+		return -1
+	case b.score > a.score || math.IsNaN(a.score) && !math.IsNaN(b.score):
+		return 1
+	}
+	return 0
+}
+
+// bestOf returns the n best candidates, each of another region as long as there
+// are others.
+func bestOf(list []candidate, n int) []candidate {
+	slices.SortStableFunc(list, byScore)
+	seen := map[string]bool{}
+	var first, rest []candidate
+	for _, c := range list {
+		if seen[c.region] {
+			rest = append(rest, c)
+		} else {
+			first = append(first, c)
+		}
+		seen[c.region] = true
+	}
+	list = append(first, rest...)
+	return list[:min(n, len(list))]
+}
+
+// candidates are the best of the prior's draws and its centre.
+func candidates(ctx context.Context, d *graph.Density, s Settings) ([]candidate, error) {
+	cut := splitOf(1+s.Draws, d.Dim())
+	found := make([][]candidate, cut.blocks())
+	climbers := make([]*climber, workers(len(found)))
+	n := max(trials, s.Restarts)
+	err := pool(len(climbers), len(found), func(w, b int) error {
+		if climbers[w] == nil {
+			c, err := newClimber(d, cut.size)
+			if err != nil {
+				return fmt.Errorf("vi: %w", err)
+			}
+			climbers[w] = c
+		}
+		list, err := climbers[w].run(ctx, b, cut.width(b), rand.New(stream(mix(s.Seed, drawStream), b)))
+		found[b] = bestOf(list, n)
+		return err
+	})
+	return bestOf(slices.Concat(found...), n), err
+}
+
+// A climber improves a batch of points, each by its own gradient.
+type climber struct {
+	d             *graph.Density
+	x             *graph.Executor
+	center, scale []float64
+	u, g          []float64 // points and gradients in units of scale, as in x.Z
+}
+
+func newClimber(d *graph.Density, n int) (*climber, error) {
+	x, err := d.Executor(n, graph.Want{Out: true, Grad: true})
+	if err != nil {
+		return nil, err
+	}
+	c := &climber{d: d, x: x, u: make([]float64, len(x.Z)), g: make([]float64, len(x.Z))}
+	c.center, c.scale = d.PriorStart()
+	return c, nil
+}
+
+// run draws a block of width points and returns where they climb to. The first
+// point of the first block is the centre of the prior, and columns to spare are
+// too.
+func (c *climber) run(ctx context.Context, block, width int, rng *rand.Rand) ([]candidate, error) {
+	z := make([]float64, len(c.center))
+	for k := range c.x.N {
+		copy(z, c.center)
+		if k < width && (k > 0 || block > 0) {
+			c.d.PriorDraw(z, rng)
+		}
+		for i, v := range z {
+			c.u[i*c.x.N+k] = v / c.scale[i]
+		}
+	}
+	adam, falling := Adam{}, Schedule{Shape: Cosine}
+	for t := 1; t <= climbSteps; t++ {
+		if err := c.evaluate(ctx, 0, rng); err != nil {
+			return nil, err
+		}
+		for i, g := range c.x.Grad {
+			c.g[i] = g * c.scale[i/c.x.N]
+		}
+		adam.StepSize = climbRate * falling.At(t, climbSteps+1)
+		adam.Step(c.u, c.g)
+	}
+	score := make([]float64, width)
+	for range startSamples {
+		if err := c.evaluate(ctx, startWidth, rng); err != nil {
+			return nil, err
+		}
+		for k := range score {
+			score[k] += c.x.Out[k] / startSamples
+		}
+	}
+	return c.candidates(score), nil
+}
+
+// evaluate computes log r and its gradient at normals of the given width around
+// the points.
+func (c *climber) evaluate(ctx context.Context, width float64, rng *rand.Rand) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("vi: stopped while looking for a start: %w", context.Cause(ctx))
+	}
+	for i, u := range c.u {
+		if width > 0 {
+			u += width * rng.NormFloat64()
+		}
+		c.x.Z[i] = u * c.scale[i/c.x.N]
+	}
+	c.d.Arrangement().SignBatch(c.x.Signs, c.x.Z, c.x.N)
+	return c.x.Run()
+}
+
+// candidates are the points with finite scores.
+func (c *climber) candidates(score []float64) []candidate {
+	sd := make([]float64, len(c.scale))
+	for i, s := range c.scale {
+		sd[i] = startWidth * s
+	}
+	var list []candidate
+	for k, v := range score {
+		if !finite(v) {
+			continue
+		}
+		z := make([]float64, len(c.scale))
+		for i := range z {
+			z[i] = c.u[i*c.x.N+k] * c.scale[i]
+		}
+		list = append(list, candidate{NewMeanField(z, sd), c.d.Arrangement().Signs(z).String(), v})
+	}
+	return list
+}

@@ -1,0 +1,94 @@
+package vi
+
+import "math"
+
+// Stop says when a fit is done.
+type Stop string
+
+// After is to take Settings.Steps steps. Automatic is to compare the fit with
+// itself: the steps are cut into windows, each a seventh as long as all steps
+// before it and at least 50; the iterates of a window are averaged, which takes
+// the optimiser's jitter away; and the fit is done when the ELBO of a window's
+// average differs from that of the window before by less than
+// Settings.Tolerance, with twice the standard error of the difference counted
+// against it. The result is the average of the last window. Settings.Steps is
+// the limit then, and reaching it a warning.
+//
+// The difference is the integral of the gradient along the line between the two
+// averages. So it sees what the estimator sees: a region so rare that no sample
+// falls into it still has a boundary.
+const (
+	After     Stop = ""
+	Automatic Stop = "automatic"
+)
+
+const (
+	shortestWindow = 50
+	windowGrowth   = 7
+)
+
+// window is the state of automatic stopping.
+type window struct {
+	Mean mean     // of the window under way
+	End  int      // its last step
+	Last numbers  // the average of the window before; nil if there is none
+	Gain Estimate // of that over the window before it
+}
+
+// add counts the iterate of step t in and reports whether the window is full.
+func (w *window) add(t int, theta []float64) bool {
+	if w.End == 0 {
+		w.End = shortestWindow
+	}
+	w.Mean.add(theta)
+	return t == w.End
+}
+
+// next starts the window after the step t that ended one with average theta.
+func (w *window) next(t int, theta []float64) {
+	w.Last = append(w.Last[:0], theta...)
+	w.Mean.reset()
+	w.End = t + max(shortestWindow, t/windowGrowth)
+}
+
+func (w window) clone() window {
+	w.Mean = w.Mean.clone()
+	w.Last = append(numbers(nil), w.Last...)
+	return w
+}
+
+// settled reports whether a window has gained too little to go on.
+func settled(gain Estimate, tolerance float64) bool {
+	return math.Abs(gain.Mean)+2*gain.SE <= tolerance // false for NaN
+}
+
+// gain estimates ELBO(b) − ELBO(a) from gradients at points spread evenly on the
+// line between them. The standard error counts the change of the gradient along
+// the line as noise. Random numbers are those of step t, and the streams of the
+// fit stay where they are.
+func (f *fitter) gain(a, b []float64, t int) (Estimate, error) {
+	for k, bl := range f.g.state {
+		was := *bl.pcg
+		defer func() { *bl.pcg = was }()
+		*bl.pcg = *stream(mix(f.s.Seed, gainStream+uint64(t)), k)
+	}
+	theta := make([]float64, len(a))
+	var m moments
+	points := max(16, compareSamples/f.s.Samples)
+	for k := range points {
+		u := (float64(k) + 0.5) / float64(points)
+		for i := range theta {
+			theta[i] = a[i] + u*(b[i]-a[i])
+		}
+		g, err := f.g.estimate(FromTheta(theta))
+		if err != nil {
+			return Estimate{}, err
+		}
+		slope := 0.0
+		for i, x := range g {
+			slope += x * (b[i] - a[i])
+		}
+		m.add(slope)
+	}
+	return Estimate{m.mean, m.se()}, nil
+}
