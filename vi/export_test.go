@@ -286,8 +286,8 @@ func TestNumPyReads(t *testing.T) {
 		if inCSV == "" {
 			inCSV = name
 		}
-		require.Equal(t, flatten(rows), numbers(got.NPZ[name]), name)
-		require.Equal(t, flatten(rows), numbers(got.CSV[inCSV]), inCSV)
+		require.Equal(t, flatten(rows), leaves(got.NPZ[name]), name)
+		require.Equal(t, flatten(rows), leaves(got.CSV[inCSV]), inCSV)
 	}
 	w := got.NPZ["w"].([]any)[0].([]any)
 	require.Len(t, w, 2)
@@ -295,15 +295,15 @@ func TestNumPyReads(t *testing.T) {
 	require.Equal(t, got.NPZ["w"], got.CSV["w"])
 }
 
-// numbers lists the numbers in nested lists, in order.
-func numbers(x any) []float64 {
+// leaves lists the numbers in nested lists, in order.
+func leaves(x any) []float64 {
 	switch x := x.(type) {
 	case float64:
 		return []float64{x}
 	case []any:
 		var out []float64
 		for _, y := range x {
-			out = append(out, numbers(y)...)
+			out = append(out, leaves(y)...)
 		}
 		return out
 	}

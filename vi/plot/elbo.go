@@ -12,31 +12,31 @@ import (
 	"github.com/facetvi/facet/vi"
 )
 
-// ELBO draws estimates of the ELBO, in nats, over the steps of a fit, with a
-// band of two standard errors to each side.
+// ELBO draws the trace of a fit, Posterior.Trace: estimates of the ELBO, in nats,
+// over the steps, with a band of two standard errors to each side.
 //
 // The climb at the start is often thousands of times as high as what comes
 // after it, and so is a single estimate that met a rare region. So the axis
 // shows where most of the second half of the trace is; what is far from there
 // leaves the figure. Set p.Y.Min and p.Y.Max to see all.
 //
-// It returns an error if there are fewer than two points, if steps does not
-// increase, or if a point is not finite.
-func ELBO(steps []int, elbo []vi.Estimate) (*plot.Plot, error) {
-	if len(steps) != len(elbo) || len(steps) < 2 {
-		return nil, fmt.Errorf("plot: %d steps and %d estimates of the ELBO; a trace has 2 and more", len(steps), len(elbo))
+// It returns an error if there are fewer than two points, if their steps do not
+// increase, or if one is not finite.
+func ELBO(trace []vi.TracePoint) (*plot.Plot, error) {
+	n := len(trace)
+	if n < 2 {
+		return nil, fmt.Errorf("plot: a trace of length %d; a line needs 2", n)
 	}
-	x, mean := make([]float64, len(steps)), make([]float64, len(steps))
-	low, high := make([]float64, len(steps)), make([]float64, len(steps))
-	for i, e := range elbo {
-		if i > 0 && steps[i] <= steps[i-1] {
-			return nil, fmt.Errorf("plot: step %d comes after step %d", steps[i], steps[i-1])
+	x, mean, low, high := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for i, at := range trace {
+		if i > 0 && at.Step <= trace[i-1].Step {
+			return nil, fmt.Errorf("plot: step %d comes after step %d", at.Step, trace[i-1].Step)
 		}
-		if math.IsInf(e.Mean, 0) || !(e.SE >= 0) || math.IsInf(e.SE, 0) {
-			return nil, fmt.Errorf("plot: the ELBO at step %d is %v", steps[i], e)
+		x[i], mean[i] = float64(at.Step), at.ELBO.Mean
+		low[i], high[i] = at.ELBO.Mean-2*at.ELBO.SE, at.ELBO.Mean+2*at.ELBO.SE
+		if width := high[i] - low[i]; !(width >= 0) || math.IsInf(width, 0) {
+			return nil, fmt.Errorf("plot: the ELBO at step %d is %v", at.Step, at.ELBO)
 		}
-		x[i], mean[i] = float64(steps[i]), e.Mean
-		low[i], high[i] = e.Mean-2*e.SE, e.Mean+2*e.SE
 	}
 	p := newPlot("", "step", "ELBO (nats)")
 	area, err := band(x, low, high, pale(blue, 0.3))

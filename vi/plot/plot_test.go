@@ -82,19 +82,27 @@ func columns(xys plotter.XYs) (x, y []float64) {
 	return x, y
 }
 
+// trace makes points of steps, means and standard errors.
+func trace(points ...[3]float64) []vi.TracePoint {
+	out := make([]vi.TracePoint, len(points))
+	for i, p := range points {
+		out[i] = vi.TracePoint{Step: int(p[0]), ELBO: vi.Estimate{Mean: p[1], SE: p[2]}}
+	}
+	return out
+}
+
 func TestELBO(t *testing.T) {
-	steps := []int{1, 10, 20, 30, 40, 50}
-	elbo := []vi.Estimate{{-1e6, 10}, {-500, 5}, {-12, 1}, {-11, 1}, {-10, 0.5}, {-10.5, 0.5}}
-	p, err := ELBO(steps, elbo)
+	points := [][3]float64{{1, -1e6, 10}, {10, -500, 5}, {20, -12, 1}, {30, -11, 1}, {40, -10, 0.5}, {50, -10.5, 0.5}}
+	p, err := ELBO(trace(points...))
 	require.NoError(t, err)
 	lines, bands := drawn[*plotter.Line](p), drawn[*plotter.Polygon](p)
 	require.Len(t, lines, 1)
 	require.Len(t, bands, 1)
-	for i, s := range steps {
-		require.Equal(t, plotter.XY{X: float64(s), Y: elbo[i].Mean}, lines[0].XYs[i])
-		ring := bands[0].XYs[0]
-		require.Equal(t, plotter.XY{X: float64(s), Y: elbo[i].Mean - 2*elbo[i].SE}, ring[i])
-		require.Equal(t, plotter.XY{X: float64(s), Y: elbo[i].Mean + 2*elbo[i].SE}, ring[len(ring)-1-i])
+	ring := bands[0].XYs[0]
+	for i, c := range points {
+		require.Equal(t, plotter.XY{X: c[0], Y: c[1]}, lines[0].XYs[i])
+		require.Equal(t, plotter.XY{X: c[0], Y: c[1] - 2*c[2]}, ring[i])
+		require.Equal(t, plotter.XY{X: c[0], Y: c[1] + 2*c[2]}, ring[len(ring)-1-i])
 	}
 	// The second half lies in −13 … −9; the climb does not stretch the axis.
 	require.InDelta(t, -13-1, p.Y.Min, 1e-12)
@@ -103,30 +111,29 @@ func TestELBO(t *testing.T) {
 	require.Equal(t, []string{"estimate", "± 2 standard errors"}, legendOf(p))
 
 	// Nor does one estimate that met a rare region, with an error as large.
-	steps, elbo = nil, nil
+	points = nil
 	for i := range 40 {
-		steps, elbo = append(steps, i), append(elbo, vi.Estimate{Mean: -10, SE: 1})
+		points = append(points, [3]float64{float64(i), -10, 1})
 	}
-	elbo[30] = vi.Estimate{Mean: -3e4, SE: 3e4}
-	p, err = ELBO(steps, elbo)
+	points[30] = [3]float64{30, -3e4, 3e4}
+	p, err = ELBO(trace(points...))
 	require.NoError(t, err)
 	require.InDelta(t, -13, p.Y.Min, 1e-12)
 	require.InDelta(t, -7, p.Y.Max, 1e-12)
 
 	for _, c := range []struct {
-		steps []int
-		elbo  []vi.Estimate
-		want  string
+		points [][3]float64
+		want   string
 	}{
-		{nil, nil, "2 and more"},
-		{[]int{1}, []vi.Estimate{{}}, "2 and more"},
-		{[]int{1, 2}, []vi.Estimate{{}}, "2 steps and 1 estimates"},
-		{[]int{2, 2}, []vi.Estimate{{}, {}}, "step 2 comes after step 2"},
-		{[]int{1, 7}, []vi.Estimate{{}, {Mean: math.NaN()}}, "step 7 is NaN"},
-		{[]int{1, 7}, []vi.Estimate{{}, {Mean: math.Inf(-1)}}, "step 7 is -Inf"},
-		{[]int{1, 7}, []vi.Estimate{{SE: math.NaN()}, {}}, "step 1"},
+		{nil, "of length 0"},
+		{[][3]float64{{1, 2, 3}}, "of length 1"},
+		{[][3]float64{{2, 0, 0}, {2, 0, 0}}, "step 2 comes after step 2"},
+		{[][3]float64{{1, 0, 0}, {7, math.NaN(), 0}}, "step 7 is NaN"},
+		{[][3]float64{{1, 0, 0}, {7, math.Inf(-1), 0}}, "step 7 is -Inf"},
+		{[][3]float64{{1, 0, math.Inf(1)}, {7, 0, 0}}, "step 1 is 0"},
+		{[][3]float64{{1, 0, -1}, {7, 0, 0}}, "step 1 is 0"},
 	} {
-		_, err := ELBO(c.steps, c.elbo)
+		_, err := ELBO(trace(c.points...))
 		require.ErrorContains(t, err, c.want)
 	}
 }
@@ -263,8 +270,8 @@ func TestSave(t *testing.T) {
 	require.NoError(t, err)
 	dir := t.TempDir()
 	for name, make := range map[string]func() (*plot.Plot, error){
-		"ELBO (nats)":       func() (*plot.Plot, error) { return ELBO([]int{1, 2}, []vi.Estimate{{-2, 1}, {-2, 1}}) },
-		"flat":              func() (*plot.Plot, error) { return ELBO([]int{1, 2}, []vi.Estimate{{-2, 0}, {-2, 0}}) },
+		"ELBO (nats)":       func() (*plot.Plot, error) { return ELBO(trace([3]float64{1, -2, 1}, [3]float64{2, -2, 1})) },
+		"flat":              func() (*plot.Plot, error) { return ELBO(trace([3]float64{1, -2, 0}, [3]float64{2, -2, 0})) },
 		"posterior density": func() (*plot.Plot, error) { return Marginals(fit) },
 		"observed":          func() (*plot.Plot, error) { return Predictive(r, "gap", nil) },
 		"level":             func() (*plot.Plot, error) { return Predictive(r, "level", nil) },

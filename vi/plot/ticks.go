@@ -42,14 +42,18 @@ func roundStep(x float64) float64 {
 
 // tickLabel writes a multiple of step, with a true minus sign.
 func tickLabel(v, step float64) string {
-	format, digits := byte('f'), max(0, -int(math.Floor(math.Log10(step)+1e-9)))
-	if top := max(math.Abs(v), step); digits > 5 || top >= 1e7 {
-		format, digits = 'g', -1
-		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 10, 64), 64) // drop rounding
+	if math.Abs(v) < step/2 {
+		v = 0 // not −0
 	}
-	s := strconv.FormatFloat(v, format, digits, 64)
-	if strings.Trim(s, "-0.") == "" {
-		s = strings.TrimPrefix(s, "-")
+	var s string
+	switch digits := max(0, -int(math.Floor(math.Log10(step)+1e-9))); {
+	case digits <= 5 && step < 1e6:
+		s = strconv.FormatFloat(v, 'f', digits, 64)
+	case v == 0:
+		s = "0"
+	default:
+		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'e', 11, 64), 64) // drop rounding
+		s = strconv.FormatFloat(v, 'e', -1, 64)
 	}
 	return strings.Replace(s, "-", "−", 1)
 }

@@ -43,12 +43,13 @@ func TestTickLabels(t *testing.T) {
 		return strings.Join(out, " ")
 	}
 	require.Equal(t, "0.0 0.2 0.4 0.6 0.8 1.0", labels(0, 1))
+	require.Equal(t, "−0.10 −0.05 0.00 0.05 0.10 0.15", labels(-0.1, 0.199))
 	require.Equal(t, "−10 −5 0 5 10 15 20 25", labels(-11, 25.5))
 	require.Equal(t, "1970 1980 1990 2000 2010 2020", labels(1965, 2020))
-	require.Equal(t, "0 1e+07 2e+07 3e+07", labels(0, 3.9e7))
+	require.Equal(t, "0 5e+06 1e+07 1.5e+07 2e+07 2.5e+07 3e+07 3.5e+07", labels(0, 3.9e7))
 	require.Equal(t, "0 2e−07 4e−07 6e−07 8e−07 1e−06", strings.ReplaceAll(labels(0, 1e-6), "-", "−"))
-	require.Equal(t, "2.0", labels(2, 2))
-	require.Equal(t, "0.0", labels(0, math.Inf(1)))
+	require.Equal(t, "2", labels(2, 2))
+	require.Equal(t, "0", labels(0, math.Inf(1)))
 }
 
 func TestRuns(t *testing.T) {
