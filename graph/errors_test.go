@@ -192,6 +192,45 @@ func TestModelErrors(t *testing.T) {
 			_ = graph.Greater(graph.Square(x), 0.5)
 			return lineAbove()
 		}},
+		{"deterministic of another model", []string{`deterministic "d"`, "another model"}, func(m *graph.Model, z graph.Expr) string {
+			m.Deterministic("d", foreign)
+			return lineAbove()
+		}},
+		{"deterministic without a name", []string{"needs a name"}, func(m *graph.Model, z graph.Expr) string {
+			m.Deterministic("", z)
+			return lineAbove()
+		}},
+		{"deterministic named as a latent", []string{`"z"`, "already taken"}, func(m *graph.Model, z graph.Expr) string {
+			m.Deterministic("z", z)
+			return lineAbove()
+		}},
+		{"deterministic named as an observation", []string{`"y"`, "already taken"}, func(m *graph.Model, z graph.Expr) string {
+			m.Observe("y", graph.Normal(z, 1), 0)
+			m.Deterministic("y", z)
+			return lineAbove()
+		}},
+		{"latent named as a deterministic", []string{`"d"`, "already taken"}, func(m *graph.Model, z graph.Expr) string {
+			m.Deterministic("d", z)
+			m.Sample("d", graph.Normal(0, 1))
+			return lineAbove()
+		}},
+		{"observation named as a deterministic", []string{`"d"`, "already taken", "deterministic"}, func(m *graph.Model, z graph.Expr) string {
+			m.Deterministic("d", z)
+			m.Observe("d", graph.Normal(z, 1), 0)
+			return lineAbove()
+		}},
+		{"deterministic NaN", []string{`"d"`, "NaN", "not finite"}, func(m *graph.Model, z graph.Expr) string {
+			m.Deterministic("d", graph.Add(nan, 0))
+			return lineAbove()
+		}},
+		{"named guard of another model", []string{`guard "on"`, "another model"}, func(m *graph.Model, z graph.Expr) string {
+			m.Name("on", foreignGuard)
+			return lineAbove()
+		}},
+		{"guard with an empty name", []string{"name is empty"}, func(m *graph.Model, z graph.Expr) string {
+			m.Name("", graph.Greater(z, 0))
+			return lineAbove()
+		}},
 		{"inside a block", []string{"outside the support of Poisson"}, func(m *graph.Model, z graph.Expr) (at string) {
 			m.If(graph.Greater(z, 0), nil, func() {
 				m.Observe("y", graph.Poisson(1), -1)

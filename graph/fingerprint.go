@@ -45,9 +45,11 @@ func (c *compiled) digest() string {
 	}
 	for _, t := range c.m.terms {
 		if t.what == factorTerm {
-			w.buf = append(w.buf, w.sums[t.id][:]...)
+			w.text(t.what)
+			w.operands(t.id)
 		}
 	}
+	w.text("hyperplanes")
 	w.number(c.arr.Len())
 	for _, h := range c.arr.Planes() {
 		w.float(h.Const)

@@ -270,11 +270,18 @@ type builder struct {
 	z    []graph.Expr // the latents' values
 	loop int
 	obs  int
+	made func(x graph.Expr) // is told of each expression, if not nil
 }
 
 func (p program) build() *graph.Model {
 	b := &builder{m: graph.NewModel(), p: p}
-	for i, pr := range p.priors {
+	b.latents()
+	b.block(p.body)
+	return b.m
+}
+
+func (b *builder) latents() {
+	for i, pr := range b.p.priors {
 		name := fmt.Sprint("z", i)
 		switch {
 		case pr.chained:
@@ -283,8 +290,6 @@ func (p program) build() *graph.Model {
 			b.z = append(b.z, b.m.Sample(name, pr.law.make(numbers(pr.params))))
 		}
 	}
-	b.block(p.body)
-	return b.m
 }
 
 func (b *builder) block(list []stmt) {
@@ -364,10 +369,16 @@ func (b *builder) expr(e expr) graph.Expr {
 	for _, k := range e.kids {
 		kids = append(kids, b.expr(k))
 	}
+	var x graph.Expr
 	if e.op == "if" {
-		return graph.If(b.guard(e.g), kids[0], kids[1])
+		x = graph.If(b.guard(e.g), kids[0], kids[1])
+	} else {
+		x = operations[e.op].build(kids...)
 	}
-	return operations[e.op].build(kids...)
+	if b.made != nil {
+		b.made(x)
+	}
+	return x
 }
 
 // --- the interpreter

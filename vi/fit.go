@@ -24,8 +24,11 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 	}
 	m := newMonitor(s)
 	starts, err := findStarts(ctx, d, s, m)
-	if err != nil {
+	switch {
+	case ctx.Err() != nil && err != nil:
 		return &Posterior{Density: d, Q: PriorStart(d), Settings: s}, err
+	case err != nil:
+		return nil, err
 	}
 	var fits []*fitter
 	for r, start := range starts {

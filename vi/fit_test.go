@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,7 +60,8 @@ func TestFitProposition(t *testing.T) {
 func TestFitContinues(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	var gradients [][]float64
-	s := Settings{Steps: 30, Seed: 3, StepSize: 0.02, OnStep: func(s Step) error {
+	start := PriorStart(d)
+	s := Settings{Steps: 30, Seed: 3, StepSize: 0.02, Start: &start, Average: 1e-6, OnStep: func(s Step) error {
 		gradients = append(gradients, append([]float64(nil), s.Gradient...))
 		return nil
 	}}
@@ -75,7 +78,7 @@ func TestFitContinues(t *testing.T) {
 	require.Equal(t, saved, first.Optimizer, "the caller's optimiser is not touched")
 	require.Equal(t, q, first.Q)
 
-	adam, theta := &Adam{StepSize: 0.02}, PriorStart(d).Theta()
+	adam, theta := &Adam{StepSize: 0.02}, start.Theta()
 	for _, g := range gradients {
 		adam.Step(theta, g)
 	}
@@ -83,15 +86,59 @@ func TestFitContinues(t *testing.T) {
 	require.Equal(t, adam, second.Optimizer)
 }
 
+// The zero Settings are what their comments say, the start that Fit finds can be
+// given to it, and shorter fits take the same steps.
 func TestFitDefaults(t *testing.T) {
 	_, d := paperSpec(t, "proposition")
-	start := PriorStart(d)
-	s := Settings{Estimator: Boundary{}, Samples: 16, Steps: 10000, StepSize: 0.01, Start: &start}
-	want, err := Fit(context.Background(), d, s)
-	require.NoError(t, err)
 	got, err := Fit(context.Background(), d, Settings{})
 	require.NoError(t, err)
-	require.Equal(t, want, got)
+	s := Settings{
+		Estimator: Boundary{}, Samples: 16, Steps: 10000, StepSize: 0.01, Draws: 1000, Restarts: 1,
+		Average: 0.1, Tolerance: 0.02, TraceEvery: 100, CheckpointEvery: 1000,
+	}
+	require.Equal(t, s, got.Settings)
+	want, err := Fit(context.Background(), d, s)
+	require.NoError(t, err)
+	requireSameFit(t, want, got)
+	s.Start = &got.Restarts[0].Start
+	want, err = Fit(context.Background(), d, s)
+	require.NoError(t, err)
+	requireSameFit(t, want, got)
+	short, err := Fit(context.Background(), d, Settings{Steps: 5})
+	require.NoError(t, err)
+	require.Equal(t, got.Restarts[0].Start, short.Restarts[0].Start)
+}
+
+// requireSameFit compares all of two fits, to the last bit, but times and the
+// settings.
+func requireSameFit(t testing.TB, want, got *Posterior) {
+	t.Helper()
+	strip := func(p *Posterior) Posterior {
+		c := *p
+		c.Density, c.Settings = nil, Settings{}
+		c.Trace = timeless(c.Trace)
+		c.states = slices.Clone(c.states)
+		for r := range c.states {
+			c.states[r].Trace, c.states[r].Elapsed = timeless(c.states[r].Trace), 0
+		}
+		return c
+	}
+	if w, g := strip(want), strip(got); !reflect.DeepEqual(w, g) {
+		require.Equal(t, w.Q, g.Q)
+		require.Equal(t, w.Trace, g.Trace)
+		require.Equal(t, w.Restarts, g.Restarts)
+		require.Equal(t, w.states, g.states)
+		require.Equal(t, w, g)
+	}
+}
+
+func timeless(trace []TracePoint) []TracePoint {
+	var out []TracePoint
+	for _, p := range trace {
+		p.Elapsed = 0
+		out = append(out, p)
+	}
+	return out
 }
 
 // What OnStep sees is the state after each step.

@@ -2,9 +2,11 @@ package vi
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/facetvi/facet/graph"
 )
@@ -50,21 +52,21 @@ func (m *monitor) after(f *fitter) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	r := m.index(f)
 	if traced {
-		m.tell(f)
+		m.tell(r, f.Trace)
 	}
+	var err error
 	if saves {
-		m.states[m.index(f)] = f.snapshot()
-		if err := m.save(); err != nil {
-			return err
-		}
+		f.Elapsed = time.Since(f.began)
+		m.states[r] = f.snapshot()
+		err = m.save()
 	}
-	if m.s.OnStep == nil {
-		return nil
+	if err == nil && m.s.OnStep != nil {
+		err = m.s.OnStep(Step{f.Step, f.q, f.g.g, r})
 	}
-	err := m.s.OnStep(Step{f.Step, f.q, f.g.g, m.index(f)})
 	if err != nil {
-		m.stop(err)
+		m.stop(err) // the other restarts too
 	}
 	return err
 }
@@ -73,7 +75,7 @@ func (m *monitor) after(f *fitter) error {
 func (m *monitor) ended(f *fitter, err error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f.Err = ""
+	f.Err, f.Elapsed = "", time.Since(f.began)
 	if err != nil {
 		f.Err = err.Error()
 	}
@@ -90,13 +92,18 @@ func (m *monitor) index(f *fitter) int {
 	panic("vi: a fit without a monitor")
 }
 
-// tell reports the last point of the trace.
-func (m *monitor) tell(f *fitter) {
-	p := f.Trace[len(f.Trace)-1]
-	m.progress.at(m.index(f), f.Trace)
+// tell reports the last point of a trace.
+func (m *monitor) tell(restart int, trace []TracePoint) {
+	p := trace[len(trace)-1]
+	m.progress.at(restart, trace)
 	if l := m.s.Logger; l != nil && l.Enabled(context.Background(), slog.LevelDebug) {
-		l.Debug("vi: step", "restart", m.index(f), "step", p.Step, "elbo", p.ELBO.Mean, "se", p.ELBO.SE, "elapsed", p.Elapsed)
+		l.Debug("vi: step", "restart", restart, "step", p.Step, "elbo", p.ELBO.Mean, "se", p.ELBO.SE, "elapsed", p.Elapsed)
 	}
+}
+
+// seeking says that starts are being looked for.
+func (m *monitor) seeking() {
+	m.progress.say(fmt.Sprintf("looking for a start among %d draws", m.s.Draws))
 }
 
 // foundStarts reports the starts that were tried, best first.

@@ -47,6 +47,18 @@ func newBar(w io.Writer, total int) *progressbar.ProgressBar {
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionOnCompletion(func() { fmt.Fprintln(w) }))
 }
 
+// say says what goes on before the first step.
+func (p *progress) say(what string) {
+	switch {
+	case p == nil:
+	case p.bar != nil:
+		p.bar.Describe(what)
+		_ = p.bar.RenderBlank()
+	default:
+		fmt.Fprintln(p.w, what)
+	}
+}
+
 // begin notes how many steps were taken before.
 func (p *progress) begin(fits []*fitter) {
 	if p == nil {

@@ -51,6 +51,7 @@ func findStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) (
 	if s.Start != nil {
 		return slices.Repeat([]MeanField{*s.Start}, s.Restarts), nil
 	}
+	m.seeking()
 	list, err := candidates(ctx, d, s)
 	if len(list) == 0 { // log r is finite nowhere: the fit will say where it is not
 		list = []candidate{{q: PriorStart(d)}}

@@ -35,7 +35,7 @@ type tryer struct {
 
 func newTryer(d *graph.Density, s Settings) (*tryer, error) {
 	t := &tryer{d: d, s: Settings{
-		Samples: s.Samples, Estimator: s.Estimator, Steps: min(trialSteps, s.Steps), StepSize: s.StepSize,
+		Samples: s.Samples, Estimator: s.Estimator, Steps: trialSteps, StepSize: s.StepSize,
 		Average: 0.5, TraceEvery: math.MaxInt, Seed: mix(s.Seed, trialStream),
 	}}
 	var err error

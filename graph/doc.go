@@ -1,0 +1,28 @@
+// Package graph is the language in which models are written, and their
+// compiler.
+//
+// A [Model] is built by ordinary Go code: loops, functions and variables write a
+// program with latents, observations and branches, and [Model.Compile] turns it
+// into a [Density]: the unnormalised log posterior
+//
+//	log r_σ(z) = Σ log prior + Σ log|dx/dz| + Σ log observation + Σ factor
+//
+// of the unconstrained coordinates z of the latents, for each sign vector σ of
+// the program's guards, with its gradient.
+//
+//	m.Sample, m.Observe, m.If        what a user writes, one scalar at a time
+//	         │
+//	   expression DAG                equal expressions are one; guards with one
+//	         │                       zero set are one hyperplane
+//	  batch of forms                 like expressions are the rows of one matrix
+//	         │
+//	  Gorgonia graph ── Grad         static; signs are an input, like z
+//	         │
+//	 plan, or TapeMachine            Executor: many samples at once
+//
+// The same program is also followed one expression at a time, in the region of
+// one z: [Density.PriorDraw] draws the latents in their order,
+// [Density.Replicate] new data, and [Density.DeterministicAt] computes what
+// [Model.Deterministic] recorded. Guards say where they were written and what
+// they compare ([GuardInfo]), and may have names ([Model.Name]).
+package graph
