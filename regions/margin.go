@@ -191,7 +191,7 @@ func deepest(rows [][]float64, try int) (x []float64, err error) {
 		a.Set(i, basis[i], 1)
 	}
 	c[k] = -1
-	u, err := simplex(c, a, b, basis)
+	u, err := simplex(c, a, b, basis, 2*m*(k+1+m)+20*(k+1+2*m)*m)
 	if err != nil {
 		return nil, err
 	}
@@ -207,9 +207,8 @@ func apart(l, try int) float64 {
 	return f
 }
 
-// simplex is gonum's Simplex, which does not bound its iterations, stopped when it goes round. An iteration reads a column or a few.
-func simplex(c []float64, a *mat.Dense, b []float64, basis []int) (x []float64, err error) {
-	m, n := a.Dims()
+// simplex is gonum's Simplex, which does not bound its iterations, stopped after so many reads of a: an iteration reads a column or a few.
+func simplex(c []float64, a *mat.Dense, b []float64, basis []int, reads int) (x []float64, err error) {
 	defer func() {
 		if r := recover(); r == errRound {
 			err = errRound
@@ -217,7 +216,7 @@ func simplex(c []float64, a *mat.Dense, b []float64, basis []int) (x []float64, 
 			panic(r)
 		}
 	}()
-	_, x, err = lp.Simplex(c, &counted{a, 2*m*n + 20*(m+n)*m}, b, 1e-12, basis)
+	_, x, err = lp.Simplex(c, &counted{a, reads}, b, 1e-12, basis)
 	return x, err
 }
 

@@ -406,3 +406,23 @@ func TestProbNamed(t *testing.T) {
 	require.ErrorContains(t, err, `no guard "off"`)
 	require.ErrorContains(t, err, `"on"`)
 }
+
+// The paper's guards look at one latent each, so that their regions are counted
+// exactly, however many: temperature's 60 hyperplanes have far too many to list.
+func TestRegionsOfThePapersModels(t *testing.T) {
+	for name, want := range map[string]string{"influenza": "8192", "textmsg": "38", "temperature": "3656158440062976"} {
+		_, d := paperSpec(t, name)
+		a := d.Arrangement()
+		count, err := a.Count(1000)
+		require.NoError(t, err)
+		require.Equal(t, want, count.String(), name)
+		require.Equal(t, count, a.MaxRegions(), name)
+		list, err := a.Regions(10_000)
+		if name == "temperature" {
+			require.ErrorIs(t, err, regions.ErrTooMany)
+			continue
+		}
+		require.NoError(t, err)
+		require.Len(t, list, int(count.Int64()))
+	}
+}
