@@ -138,13 +138,11 @@ func (f nameFamily) subscripts(k int, separator string) string {
 // orders them.
 func (f nameFamily) columnMajor() []int {
 	out := []int{0}
-	stride := len(f.columns)
 	for _, n := range f.dims {
-		stride /= n
 		var next []int
 		for i := range n {
 			for _, k := range out {
-				next = append(next, k+i*stride)
+				next = append(next, k*n+i)
 			}
 		}
 		out = next

@@ -156,7 +156,8 @@ func (p *Posterior) unconstrained(rng *rand.Rand) []float64 {
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5851f42d4c957f2d)) }
 
 // Prob is the posterior probability that g holds, which is any guard that was
-// made with the model, used in an If or not. A comparison is exact; And and Or
+// made with the model, used in an If or not. A comparison is exact, and so are
+// And and Or of comparisons that are each of one latent with a number. Others
 // are estimated from 100 000 draws, with standard error below 0.0016.
 func (p *Posterior) Prob(g graph.Guard) (float64, error) {
 	if !g.Of(p.Density) {
@@ -172,6 +173,8 @@ func (p *Posterior) probs(guards []graph.Guard) []float64 {
 	for i, g := range guards {
 		if side, ok := g.Side(); ok {
 			out[i] = p.sideProb(side)
+		} else if prob, ok := p.probExact(g); ok {
+			out[i] = prob
 		} else {
 			compound = append(compound, i)
 		}
@@ -198,12 +201,8 @@ func (p *Posterior) probs(guards []graph.Guard) []float64 {
 // sideProb is the probability of one side of a hyperplane: Φ(z) is normal.
 func (p *Posterior) sideProb(side regions.Side) float64 {
 	h := p.Density.Arrangement().Plane(side.Plane)
-	mean, norm2 := h.At(p.Q.Mu), 0.0
-	for k, i := range h.Index {
-		t := h.Coef[k] * softplus(p.Q.Rho[i])
-		norm2 += t * t
-	}
-	x := mean / math.Sqrt(norm2)
+	mean, sd := p.normal(h)
+	x := mean / sd
 	if !side.Positive {
 		x = -x
 	}

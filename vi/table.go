@@ -30,11 +30,10 @@ func (s Summary) String() string {
 	return strings.Join(parts, "\n")
 }
 
-// writer returns how to write numbers with the standard deviation sd, the
-// largest of them among values.
+// writer returns how to write the values of a row and their standard deviation.
 func writer(sd float64, values ...float64) func(float64) string {
-	top := sd
-	for _, v := range values {
+	top := 0.0
+	for _, v := range append(values, sd) {
 		if finite(v) {
 			top = max(top, math.Abs(v))
 		}
