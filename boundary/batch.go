@@ -140,7 +140,7 @@ func (b *Batch) AddGradient(gMu, gScale []float64) {
 func (b *Batch) jumps(plane int) []float64 {
 	delta := b.ex.Out[plane*b.n:][:b.n]
 	if b.chosen != nil {
-		b.chosen.apply(plane, delta)
+		return b.chosen.apply(plane, delta)
 	}
 	return delta
 }

@@ -9,10 +9,14 @@ type choice struct {
 	factor []float64 // of each jump, planes × N
 	prob   []float64 // of choosing a plane
 	cum    []float64
+	scaled []float64 // one plane's jumps, times their factors
 }
 
 func newChoice(s Settings, planes, n int) *choice {
-	return &choice{s: s, n: n, factor: make([]float64, planes*n), prob: make([]float64, planes), cum: make([]float64, planes)}
+	return &choice{
+		s: s, n: n, factor: make([]float64, planes*n), prob: make([]float64, planes), cum: make([]float64, planes),
+		scaled: make([]float64, n),
+	}
 }
 
 // locate finds the probabilities of the planes: those where log r jumps.
@@ -76,14 +80,14 @@ func search(cum []float64, u float64) int {
 	return lo
 }
 
-// apply multiplies the jumps at a plane by their factors; where a factor is 0
-// the jump does not count, whatever it is.
-func (c *choice) apply(plane int, delta []float64) {
+// apply returns the jumps at a plane times their factors; where a factor is 0
+// the jump does not count, whatever it is. The jumps stay as they are: constant
+// ones are computed once. The result is valid until the next call.
+func (c *choice) apply(plane int, delta []float64) []float64 {
 	for i, f := range c.factor[plane*c.n:][:c.n] {
-		if f == 0 {
-			delta[i] = 0
-		} else {
-			delta[i] *= f
+		if c.scaled[i] = 0; f != 0 {
+			c.scaled[i] = f * delta[i]
 		}
 	}
+	return c.scaled
 }

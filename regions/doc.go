@@ -21,6 +21,9 @@
 // Signs is comparable, so it is itself the key of a region: use it with == and as the key of a map. [Signs.Flip] is the neighbour
 // across a facet.
 //
+// [Arrangement.Regions] lists the sign vectors that are regions, those whose open cells are not empty, and [Arrangement.Facets] the
+// planes that bound one. L planes in general position in n dimensions have Σ_{i≤n} C(L, i) regions, [Arrangement.MaxRegions].
+//
 // A location-scale family z = μ + Lε cuts the space of ε by the same planes, [Arrangement.PushForward]:
 //
 //	Φ(μ + Lε) = (Lᵀa)·ε + (a·μ + c)

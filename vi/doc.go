@@ -30,4 +30,13 @@
 // It stops after Settings.Steps, or by itself when the ELBO of averages settles
 // ([Automatic]). It can be saved at any step and resumed to the same bits:
 // [Posterior.Save], [Load], [Posterior.Resume], Settings.Checkpoint.
+//
+// How good a fit is, and what an estimator did for it:
+//
+//	Posterior.ELBO           the objective, with its standard error
+//	RareSides                what that estimate misses on rare sides of guards
+//	Posterior.Importance     k-hat, effective draws, log evidence, corrected moments
+//	VarianceByLatent         where a gradient's variance comes from
+//	SharesByGuard            which if-statements the gradient comes from
+//	CheckBias                would reparameterization alone have been biased?
 package vi

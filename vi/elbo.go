@@ -17,7 +17,7 @@ func (e Estimate) String() string { return fmt.Sprintf("%.6g ± %.2g", e.Mean, e
 // ELBO estimates E[log r(z)] + entropy(q) in nats from the given number of
 // samples; the entropy is exact. The standard error is honest only if no rare
 // region dominates: an event of probability 1e-5 that costs 5e5 nats is not
-// seen by 1000 samples.
+// seen by 1000 samples. RareSides estimates what they miss.
 func ELBO(d *graph.Density, q MeanField, samples int, seed uint64) (Estimate, error) {
 	if err := q.check(d); err != nil {
 		return Estimate{}, err
@@ -38,32 +38,10 @@ func ELBO(d *graph.Density, q MeanField, samples int, seed uint64) (Estimate, er
 
 // logProbs is log r at samples of q.
 func logProbs(d *graph.Density, q MeanField, samples int, seed uint64) ([]float64, error) {
-	cut := splitOf(samples, d.Dim())
-	n := cut.blocks()
-	out := make([]float64, samples)
 	s := q.Scale(nil)
-	execs := make([]map[int]*graph.Executor, workers(n))
-	err := pool(len(execs), n, func(w, b int) error {
-		width := cut.width(b)
-		if execs[w] == nil {
-			execs[w] = map[int]*graph.Executor{}
-		}
-		x := execs[w][width]
-		if x == nil {
-			var err error
-			if x, err = d.Executor(width, graph.Want{Out: true}); err != nil {
-				return err
-			}
-			execs[w][width] = x
-		}
-		draw(d, x, make([]float64, d.Dim()*width), q.Mu, s, rand.New(stream(seed, b)))
-		if err := x.Run(); err != nil {
-			return err
-		}
-		copy(out[b*cut.size:], x.Out)
-		return nil
+	return evaluate(d, samples, seed, func(_ int, x *graph.Executor, rng *rand.Rand) {
+		draw(d, x, make([]float64, d.Dim()*x.N), q.Mu, s, rng)
 	})
-	return out, err
 }
 
 // moments is a running mean and variance (Welford).

@@ -27,17 +27,21 @@ type GradientSettings struct {
 	Seed    uint64 // fixes the result
 }
 
-// gradientChunks is the number of streams that the draws are split into.
-const gradientChunks = 16
-
-// Gradient draws gradient estimates at q and returns their mean and variance.
-func Gradient(d *graph.Density, q MeanField, e Estimator, s GradientSettings) (GradientStats, error) {
+func (s *GradientSettings) fill() {
 	if s.Draws == 0 {
 		s.Draws = 1000
 	}
 	if s.Samples == 0 {
 		s.Samples = 1
 	}
+}
+
+// gradientChunks is the number of streams that the draws are split into.
+const gradientChunks = 16
+
+// Gradient draws gradient estimates at q and returns their mean and variance.
+func Gradient(d *graph.Density, q MeanField, e Estimator, s GradientSettings) (GradientStats, error) {
+	s.fill()
 	if s.Draws < 2 || s.Samples < 1 {
 		return GradientStats{}, fmt.Errorf("vi: %d draws of %d samples; a variance needs 2 draws", s.Draws, s.Samples)
 	}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+
+	"github.com/facetvi/facet/examples/picture"
+	"github.com/facetvi/facet/examples/restarts"
+)
+
+// report prints the answer.
+func report(out io.Writer, fits []restarts.Explanation) error {
+	fmt.Fprintln(out, "window  weight  threshold in it   ELBO")
+	best := fits[0]
+	for i, e := range fits {
+		mean, err1 := e.Mean("threshold")
+		sd, err2 := e.SD("threshold")
+		if err := errors.Join(err1, err2); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%6.1f  %6.3f  %.3f ± %.3f   %8.4g  %s\n", windows[i], e.Weight, mean, sd, e.ELBO.Mean,
+			strings.Repeat("█", int(60*e.Weight+0.5)))
+		if e.Weight > best.Weight {
+			best = e
+		}
+	}
+
+	d := restarts.Draws(fits, 10000, 0)
+	fmt.Fprintln(out, "\nyear after     constant       × last year    × the year before  noise")
+	for _, side := range []string{"low", "high"} {
+		var constant, last, before []float64
+		for k, pull := range d["pull "+side] {
+			constant = append(constant, d["base "+side][k]-pull*centre[side])
+			last = append(last, 1+d["momentum "+side][k])
+			before = append(before, pull-d["momentum "+side][k])
+		}
+		fmt.Fprintf(out, "%-4s numbers  %s  %s  %s      %s\n", side,
+			pm(constant), pm(last), pm(before), pm(d["noise "+side]))
+	}
+
+	mean, lo, hi := picture.Interval(d["threshold"])
+	fmt.Fprintf(out, "\nThe threshold is %.2f ± %.2f (90 %% between %.2f and %.2f), that is %.0f lynx (90 %% between %.0f and %.0f).\n",
+		mean, stat.StdDev(d["threshold"], nil), lo, hi, math.Pow(10, mean), math.Pow(10, lo), math.Pow(10, hi))
+	peak, err := best.Mean("threshold")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Most of it lies near %.2f: the window there has weight %.2f. After %d steps in each of %d windows.\n",
+		peak, best.Weight, best.Steps, len(fits))
+	return nil
+}
+
+// pm is mean ± sd.
+func pm(v []float64) string {
+	mean, sd := stat.MeanStdDev(v, nil)
+	return fmt.Sprintf("%5.2f ± %.2f", mean, sd)
+}
+
+// draw makes the picture: the numbers, what the model predicts from the two
+// years before, and the threshold.
+func draw(fits []restarts.Explanation) (*picture.Picture, error) {
+	p := picture.New("Lynx trapped in the Mackenzie River district", "year", "lynx trapped, logarithmic scale")
+	x := logs(trapped)
+	d := restarts.Draws(fits, 4000, 0)
+	rng := rand.New(rand.NewPCG(0, 0))
+	var years []float64
+	for t := range x {
+		years = append(years, float64(firstYear+t))
+	}
+	next := picture.CurveOf(years[2:], len(d["threshold"]), func(k int, year float64) float64 {
+		t, side := int(year)-firstYear, "low"
+		if x[t-2] > d["threshold"][k] {
+			side = "high"
+		}
+		growth := d["base "+side][k] + d["momentum "+side][k]*(x[t-1]-x[t-2]) + d["pull "+side][k]*(x[t-2]-centre[side])
+		return x[t-1] + growth + d["noise "+side][k]*rng.NormFloat64()
+	})
+	mean, lo, hi := picture.Interval(d["threshold"])
+	from, to := years[0], years[len(years)-1]
+	err := errors.Join(
+		p.Band("threshold, 90 %", plotter.XYs{{X: from, Y: lo}, {X: to, Y: lo}},
+			plotter.XYs{{X: from, Y: hi}, {X: to, Y: hi}}, picture.Orange),
+		p.Dashed("threshold, mean", plotter.XYs{{X: from, Y: mean}, {X: to, Y: mean}}, picture.Vermillion),
+		p.Band("predicted from two years, 90 %", next.Low, next.High, picture.SkyBlue),
+		p.Line("predicted, mean", next.Mean, picture.Blue),
+		p.Points("trapped", picture.Points(years, x), picture.Black),
+	)
+	p.X.Tick.Marker = picture.Every(20, int(from), int(to))
+	var ticks plot.ConstantTicks
+	for _, n := range []int{30, 100, 300, 1000, 3000, 10000} {
+		ticks = append(ticks, plot.Tick{Value: math.Log10(float64(n)), Label: strconv.Itoa(n)})
+	}
+	p.Y.Tick.Marker, p.Y.Min, p.Y.Max = ticks, math.Log10(25), math.Log10(16000)
+	return p, err
+}

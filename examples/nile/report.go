@@ -1,0 +1,145 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"gonum.org/v1/plot/plotter"
+
+	"github.com/facetvi/facet/examples/picture"
+	"github.com/facetvi/facet/examples/restarts"
+)
+
+// km3 is one unit of the model in km³.
+const km3 = 10
+
+// A history is one posterior draw: the years of the earlier and the later
+// shift, and the levels, in km³ a year.
+type history struct{ early, late, before, middle, after float64 }
+
+func histories(fits []restarts.Explanation) []history {
+	d := restarts.Draws(fits, 10000, 0)
+	all := make([]history, len(d["first"]))
+	for k, first := range d["first"] {
+		second := d["second"][k]
+		all[k] = history{min(first, second), max(first, second), km3 * d["before"][k], km3 * d["middle"][k], km3 * d["after"][k]}
+	}
+	return all
+}
+
+// level is that of a year.
+func (h history) level(year float64) float64 {
+	switch {
+	case year < h.early:
+		return h.before
+	case year < h.late:
+		return h.middle
+	}
+	return h.after
+}
+
+// shifted reports whether year was the last before a shift.
+func (h history) shifted(year int) bool { return int(h.early) == year || int(h.late) == year }
+
+// twice reports whether both shifts were of more than 10 km³.
+func (h history) twice() bool {
+	return min(math.Abs(h.middle-h.before), math.Abs(h.after-h.middle)) > 10 && int(h.early) != int(h.late)
+}
+
+// share of the draws for which f holds.
+func share(all []history, f func(history) bool) float64 {
+	n := 0
+	for _, h := range all {
+		if f(h) {
+			n++
+		}
+	}
+	return float64(n) / float64(len(all))
+}
+
+// likeliest is the likeliest last year before a shift, and its probability.
+func likeliest(all []history) (year int, p float64) {
+	for y := firstYear; y < firstYear+len(flow)-1; y++ {
+		if q := share(all, func(h history) bool { return h.shifted(y) }); q > p {
+			year, p = y, q
+		}
+	}
+	return year, p
+}
+
+// report prints the answer.
+func report(out io.Writer, fits []restarts.Explanation) error {
+	fmt.Fprintln(out, "first shift    second shift   weight")
+	for _, e := range fits {
+		first, err1 := e.Mean("first")
+		sd1, err2 := e.SD("first")
+		second, err3 := e.Mean("second")
+		sd2, err4 := e.SD("second")
+		if err := errors.Join(err1, err2, err3, err4); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%.1f ± %-4.1f  %.1f ± %-4.1f  %6.3f  %s\n", first, sd1, second, sd2, e.Weight, bar(e.Weight))
+	}
+
+	all := histories(fits)
+	fmt.Fprintln(out, "\nlast year before a shift  probability")
+	for y := firstYear; y < firstYear+len(flow)-1; y++ {
+		if p := share(all, func(h history) bool { return h.shifted(y) }); p >= 0.03 {
+			fmt.Fprintf(out, "%24d  %5.3f  %s\n", y, p, bar(p))
+		}
+	}
+
+	fmt.Fprintln(out, "\nflow in km³ a year   mean    90 % between")
+	last := firstYear + len(flow) - 1
+	for _, row := range []struct {
+		text string
+		of   func(history) float64
+	}{
+		{fmt.Sprint("level in ", firstYear), func(h history) float64 { return h.level(firstYear) }},
+		{fmt.Sprint("level in ", last), func(h history) float64 { return h.level(float64(last)) }},
+		{"difference", func(h history) float64 { return h.level(float64(last)) - h.level(firstYear) }},
+	} {
+		v := make([]float64, len(all))
+		for k, h := range all {
+			v[k] = row.of(h)
+		}
+		mean, lo, hi := picture.Interval(v)
+		fmt.Fprintf(out, "%-19s %5.1f    %.1f and %.1f\n", row.text, mean, lo, hi)
+	}
+
+	year, p := likeliest(all)
+	fmt.Fprintf(out, "\nThe level shifted after %d, with probability %.2f. Both shifts are of more than 10 km³ with\n", year, p)
+	fmt.Fprintf(out, "probability %.2f only: the data hardly ask for another. After %d steps in each of %d windows.\n",
+		share(all, history.twice), fits[0].Steps, len(windows))
+	return nil
+}
+
+// bar draws a probability.
+func bar(p float64) string { return strings.Repeat("█", int(60*p+0.5)) }
+
+// draw makes the picture: the flow, its level, and where it shifted.
+func draw(fits []restarts.Explanation) (*picture.Picture, error) {
+	p := picture.New("The Nile at Aswan", "year", "flow, km³ a year")
+	all := histories(fits)
+	var years, flows []float64
+	for i, v := range flow {
+		years, flows = append(years, float64(firstYear+i)), append(flows, v/unit*km3)
+	}
+	level := picture.CurveOf(years, len(all), func(k int, year float64) float64 { return all[k].level(year) })
+	year, prob := likeliest(all)
+	at := float64(year) + 0.5
+	const bottom, top = 40, 145
+	err := errors.Join(
+		p.Band("level, 90 %", level.Low, level.High, picture.Blue),
+		p.Line("level, mean", level.Mean, picture.Blue),
+		p.Dashed(fmt.Sprintf("shift after %d, probability %.2f", year, prob),
+			plotter.XYs{{X: at, Y: bottom}, {X: at, Y: top}}, picture.Vermillion),
+		p.Points("flow", picture.Points(years, flows), picture.Black),
+	)
+	p.Y.Min, p.Y.Max = bottom, top
+	p.X.Tick.Marker = picture.Every(20, firstYear, 2000)
+	return p, err
+}

@@ -1,0 +1,153 @@
+// Package restarts fits an example's model from several starts and keeps every
+// explanation of the data that they find, not only the best.
+//
+// A mean-field normal settles on one explanation. Where several are far apart,
+// the ELBO of each fit is a lower bound on the log evidence of its own, so the
+// mixture of the fits with weights in proportion to exp(ELBO) stands for all
+// of them. Of an explanation that no start leads to it knows nothing.
+package restarts
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi"
+)
+
+// An Explanation is one of the fits and its weight among all that were kept;
+// the weights sum to one.
+type Explanation struct {
+	*vi.Posterior
+	ELBO   vi.Estimate
+	Weight float64
+}
+
+const (
+	coarse, fine = 0.01, 0.001 // step sizes
+	samples      = 4000        // of an ELBO
+	negligible   = 0.001       // a weight
+)
+
+// Fit fits d from every start with the given number of steps, goes on as long
+// with smaller steps from each explanation found, and returns them, the best
+// first. Explanations with a weight below 0.001 are left out. The error of a fit
+// that stopped early comes with what there is by then.
+func Fit(ctx context.Context, d *graph.Density, starts []vi.MeanField, steps int, seed uint64) ([]Explanation, error) {
+	found, err := each(ctx, d, starts, vi.Settings{Steps: steps, StepSize: coarse, Seed: seed})
+	if err != nil {
+		return found, err
+	}
+	var again []vi.MeanField
+	for _, e := range found {
+		again = append(again, e.Q)
+	}
+	finer, err := each(ctx, d, again, vi.Settings{Steps: steps, StepSize: fine, Seed: seed})
+	if err != nil {
+		return found, err
+	}
+	return finer, nil
+}
+
+// Windows fits the posterior piece by piece. The model must have one observation
+// named "window" of a Normal around a latent; its values are the centres, and if
+// they lie at most two standard deviations apart, the windows add up to a
+// constant within 2 %, and the posterior is the sum of what is seen in each.
+// That is a better posterior than one fit where the other latents follow the
+// one that the windows cut: in each window they are fitted anew.
+func Windows(ctx context.Context, model *graph.Density, centres []float64,
+	starts func(d *graph.Density, centre float64) []vi.MeanField, steps int, seed uint64) ([]Explanation, error) {
+	var all []Explanation
+	for _, c := range centres {
+		d, err := model.WithData(map[string][]float64{"window": {c}})
+		if err != nil {
+			return nil, err
+		}
+		fits, err := Fit(ctx, d, starts(d, c), steps, seed)
+		all = append(all, fits...)
+		if err != nil {
+			return weigh(all), err
+		}
+	}
+	return weigh(all), nil
+}
+
+// each fits from every start and returns the explanations.
+func each(ctx context.Context, d *graph.Density, starts []vi.MeanField, s vi.Settings) ([]Explanation, error) {
+	var all []Explanation
+	for _, start := range starts {
+		s.Start = &start
+		fit, stopped := vi.Fit(ctx, d, s)
+		if fit == nil {
+			return nil, stopped
+		}
+		elbo, err := fit.ELBO(samples, 0)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Explanation{Posterior: fit, ELBO: elbo})
+		if stopped != nil {
+			return distinct(all), stopped
+		}
+	}
+	return distinct(all), nil
+}
+
+// distinct orders the fits by ELBO, leaves out those that say the same as a
+// better one, or that have next to no weight, and gives the others weights.
+func distinct(all []Explanation) []Explanation {
+	slices.SortStableFunc(all, func(a, b Explanation) int { return cmp.Compare(b.ELBO.Mean, a.ELBO.Mean) })
+	var kept []Explanation
+	for _, e := range all {
+		if e.ELBO.Mean-all[0].ELBO.Mean > math.Log(negligible) &&
+			!slices.ContainsFunc(kept, func(k Explanation) bool { return same(k.Q, e.Q) }) {
+			kept = append(kept, e)
+		}
+	}
+	return weigh(kept)
+}
+
+// weigh sets the weights in proportion to exp(ELBO), in place, and returns all.
+func weigh(all []Explanation) []Explanation {
+	elbo := make([]float64, len(all))
+	for i, e := range all {
+		elbo[i] = e.ELBO.Mean
+	}
+	for i := range all {
+		all[i].Weight = math.Exp(elbo[i] - floats.LogSumExp(elbo))
+	}
+	return all
+}
+
+// same reports whether two normals overlap: if both were counted, what they
+// share would be counted twice. Their Bhattacharyya coefficient ∫√(ab) is 1 if
+// they are equal and 0 if they are far apart.
+func same(a, b vi.MeanField) bool {
+	log := 0.0
+	sa, sb := a.Scale(nil), b.Scale(nil)
+	for i := range sa {
+		v := sa[i]*sa[i] + sb[i]*sb[i]
+		d := a.Mu[i] - b.Mu[i]
+		log += 0.5*math.Log(2*sa[i]*sb[i]/v) - d*d/(4*v)
+	}
+	return log > math.Log(0.1)
+}
+
+// Draws returns about n draws of each latent, by name, on the program's own
+// scale: from each explanation as many as its weight says.
+func Draws(all []Explanation, n int, seed uint64) map[string][]float64 {
+	out := map[string][]float64{}
+	for i, e := range all {
+		draws := e.Posterior.Draws(int(math.Round(e.Weight*float64(n))), seed+uint64(i))
+		for _, row := range draws.Values {
+			for j, name := range draws.Names {
+				out[name] = append(out[name], row[j])
+			}
+		}
+	}
+	return out
+}

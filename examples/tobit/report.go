@@ -1,0 +1,99 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/plot/plotter"
+
+	"github.com/facetvi/facet/examples/picture"
+	"github.com/facetvi/facet/examples/restarts"
+)
+
+// report prints the answer.
+func report(out io.Writer, fits []restarts.Explanation) error {
+	d := restarts.Draws(fits, 10000, 0)
+	fmt.Fprintln(out, "                                    mean ± sd      90 % between")
+	for _, row := range []struct{ name, text string }{
+		{"level", "desired at 48 years, ratio 245"},
+		{"age", "… for each 10 years more"},
+		{"liquidity", "… for each 25 points more"},
+		{"spread", "spread between like households"},
+		{"limit", "limit"},
+	} {
+		mean, lo, hi := picture.Interval(d[row.name])
+		fmt.Fprintf(out, "%-33s %6.2f ± %4.2f   %6.2f and %.2f\n", row.text, mean, stat.StdDev(d[row.name], nil), lo, hi)
+	}
+
+	smallest := smallestPurchase()
+	buys := make([]float64, len(d["limit"])) // the probability that a household in the middle does
+	below, falls := 0.0, 0.0
+	for k, limit := range d["limit"] {
+		buys[k] = distuv.Normal{Mu: d["level"][k], Sigma: d["spread"][k]}.Survival(limit)
+		if limit < smallest {
+			below += 1 / float64(len(buys))
+		}
+		if d["age"][k] < 0 {
+			falls += 1 / float64(len(buys))
+		}
+	}
+	mean, lo, hi := picture.Interval(buys)
+	fmt.Fprintf(out, "\nThe limit is below %.1f, the smallest purchase, with probability %.2f.\n", smallest, below)
+	fmt.Fprintf(out, "A household in the middle of the data buys with probability %.2f (90 %% between %.2f and %.2f).\n", mean, lo, hi)
+	fmt.Fprintf(out, "Spending falls with age with probability %.2f: twenty households cannot say.\n", falls)
+	fmt.Fprintln(out, "These are mean-field intervals: the exact ones are wider, up to twice.")
+	fmt.Fprintf(out, "After %d steps from the best of %d starts; ELBO %v.\n", fits[0].Steps, len(starts(fits[0].Density)), fits[0].ELBO)
+	return nil
+}
+
+// smallestPurchase is the least that anybody spent.
+func smallestPurchase() float64 {
+	var spent []float64
+	for _, h := range households {
+		if h.spent > 0 {
+			spent = append(spent, h.spent)
+		}
+	}
+	return slices.Min(spent)
+}
+
+// draw makes the picture: what was spent and what was desired, by age.
+func draw(fits []restarts.Explanation) (*picture.Picture, error) {
+	p := picture.New("Spending on durable goods", "age", "spent, or desired")
+	d := restarts.Draws(fits, 4000, 0)
+	var bought, desires, low, high plotter.XYs
+	for i, h := range households {
+		if h.spent > 0 {
+			bought = append(bought, plotter.XY{X: h.age, Y: h.spent})
+			continue
+		}
+		mean, lo, hi := picture.Interval(d[desired(i)])
+		desires = append(desires, plotter.XY{X: h.age, Y: mean})
+		low, high = append(low, plotter.XY{X: h.age, Y: lo}), append(high, plotter.XY{X: h.age, Y: hi})
+	}
+	const youngest, oldest = 33, 61
+	var ages []float64
+	for a := youngest; a <= oldest; a++ {
+		ages = append(ages, float64(a))
+	}
+	line := picture.CurveOf(ages, len(d["level"]), func(k int, age float64) float64 {
+		return d["level"][k] + d["age"][k]*(age-middleAge)/ageUnit
+	})
+	mean, lo, hi := picture.Interval(d["limit"])
+	err := errors.Join(
+		p.Band("desired at ratio 245, 90 %", line.Low, line.High, picture.SkyBlue),
+		p.Line("mean", line.Mean, picture.Blue),
+		p.Band("limit, 90 %", plotter.XYs{{X: youngest, Y: lo}, {X: oldest, Y: lo}},
+			plotter.XYs{{X: youngest, Y: hi}, {X: oldest, Y: hi}}, picture.Orange),
+		p.Dashed("mean", plotter.XYs{{X: youngest, Y: mean}, {X: oldest, Y: mean}}, picture.Vermillion),
+		p.Points("bought", bought, picture.Black),
+		p.Bars("", low, high, picture.Grey),
+		p.Points("bought nothing: desired, mean and 90 %", desires, picture.Grey),
+	)
+	p.X.Min, p.X.Max = youngest, oldest
+	return p, err
+}

@@ -1,0 +1,89 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi"
+)
+
+// Marginals draws the posterior densities of the named latents, or of all
+// latents if there are no names, on the program's own scale. They share the
+// axes, so choose latents of one unit.
+//
+// It returns an error for a name that is not a latent's.
+func Marginals(fit *vi.Posterior, names ...string) (*plot.Plot, error) {
+	if len(names) == 0 {
+		names = fit.Density.Latents()
+	}
+	x := "value"
+	if len(names) == 1 {
+		x = names[0]
+	}
+	p := newPlot("", x, "posterior density")
+	p.Y.Min = 0
+	l := addLegend(p)
+	for k, name := range names {
+		i, ok := fit.Density.Latent(name)
+		if !ok {
+			return nil, fmt.Errorf("plot: no latent %q in the model", name)
+		}
+		xys, err := marginal(fit, i)
+		if err != nil {
+			return nil, fmt.Errorf("plot: latent %s: %w", name, err)
+		}
+		line, err := plotter.NewLine(xys)
+		if err != nil {
+			return nil, fmt.Errorf("plot: latent %s: %w", name, err)
+		}
+		line.LineStyle = lineStyle(k)
+		p.Add(line)
+		if len(names) > 1 {
+			l.add(name, line)
+		}
+	}
+	roomy(p)
+	return p, nil
+}
+
+const (
+	marginalPoints = 400
+	marginalReach  = 4 // standard deviations to each side, in the unconstrained coordinate
+)
+
+// marginal is the density of latent i: that of its unconstrained coordinate u,
+// over the slope of the transform x(u).
+func marginal(fit *vi.Posterior, i int) (plotter.XYs, error) {
+	q := distuv.Normal{Mu: fit.Q.Mu[i], Sigma: fit.Q.Scale(nil)[i]}
+	var xys plotter.XYs
+	for k := range marginalPoints + 1 {
+		u := q.Mu + q.Sigma*marginalReach*(2*float64(k)/marginalPoints-1)
+		x, slope := transform(fit.Density, i, u)
+		if slope > 0 && !math.IsInf(slope, 0) { // else x is at its bound
+			xys = append(xys, plotter.XY{X: x, Y: q.Prob(u) / slope})
+		}
+	}
+	if len(xys) < 2 {
+		return nil, fmt.Errorf("its posterior is all at a bound")
+	}
+	return xys, nil
+}
+
+// transform is the value of latent i at coordinate u, and the slope there: of
+// the exponential function from 0 up, or of the logistic one between two bounds.
+func transform(d *graph.Density, i int, u float64) (x, slope float64) {
+	x = d.ConstrainOne(i, u)
+	if !d.Transformed(i) {
+		return x, 1
+	}
+	low, high := d.ConstrainOne(i, math.Inf(-1)), d.ConstrainOne(i, math.Inf(1))
+	if math.IsInf(high, 1) {
+		return x, x - low
+	}
+	return x, (x - low) * (high - x) / (high - low)
+}

@@ -1,0 +1,332 @@
+package plot
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/integrate"
+	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi"
+)
+
+// fitted is a posterior, not of any data, with latents of every support, and data
+// and guards over time.
+func fitted(t *testing.T) *vi.Posterior {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(0, 1))
+	m.Sample("r", graph.Gamma(2, 1))
+	m.Sample("p", graph.Beta(1, 1))
+	m.Sample("u", graph.Uniform(-1, 3))
+	for i, v := range []float64{1, 4, 2, 5} {
+		rises := m.Name("rises", graph.Greater(x, float64(i)))
+		m.Observe("y", graph.Normal(graph.If(rises, 1, 0), 0.5), v)
+		m.Deterministic("level", graph.If(rises, 1, 0))
+	}
+	far := graph.Greater(x, 1e6) // never
+	for i := range 4 {
+		if i == 2 {
+			m.If(far, func() { m.Observe("gap", graph.Normal(0, 1), 9) }, nil)
+		} else {
+			m.Observe("gap", graph.Normal(float64(10*i), 1), float64(i))
+		}
+	}
+	m.If(far, func() { m.Observe("never", graph.Normal(0, 1), 0) }, nil)
+	d, err := m.Compile()
+	require.NoError(t, err)
+	return &vi.Posterior{Density: d, Q: vi.NewMeanField([]float64{1.5, -0.3, 0.4, 0.9}, []float64{0.8, 0.6, 1.1, 0.7})}
+}
+
+// drawn lists what was added to p, by type.
+func drawn[T plot.Plotter](p *plot.Plot) []T {
+	field := reflect.ValueOf(p).Elem().FieldByName("plotters")
+	all := *(*[]plot.Plotter)(unsafe.Pointer(field.UnsafeAddr()))
+	var out []T
+	for _, x := range all {
+		if x, ok := x.(T); ok {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func legendOf(p *plot.Plot) []string {
+	var names []string
+	for _, l := range drawn[*legend](p) {
+		for _, e := range l.entries {
+			names = append(names, e.name)
+		}
+	}
+	return names
+}
+
+func columns(xys plotter.XYs) (x, y []float64) {
+	for _, p := range xys {
+		x, y = append(x, p.X), append(y, p.Y)
+	}
+	return x, y
+}
+
+// trace makes points of steps, means and standard errors.
+func trace(points ...[3]float64) []vi.TracePoint {
+	out := make([]vi.TracePoint, len(points))
+	for i, p := range points {
+		out[i] = vi.TracePoint{Step: int(p[0]), ELBO: vi.Estimate{Mean: p[1], SE: p[2]}}
+	}
+	return out
+}
+
+func TestELBO(t *testing.T) {
+	points := [][3]float64{{1, -1e6, 10}, {10, -500, 5}, {20, -12, 1}, {30, -11, 1}, {40, -10, 0.5}, {50, -10.5, 0.5}}
+	p, err := ELBO(trace(points...))
+	require.NoError(t, err)
+	lines, bands := drawn[*plotter.Line](p), drawn[*plotter.Polygon](p)
+	require.Len(t, lines, 1)
+	require.Len(t, bands, 1)
+	ring := bands[0].XYs[0]
+	for i, c := range points {
+		require.Equal(t, plotter.XY{X: c[0], Y: c[1]}, lines[0].XYs[i])
+		require.Equal(t, plotter.XY{X: c[0], Y: c[1] - 2*c[2]}, ring[i])
+		require.Equal(t, plotter.XY{X: c[0], Y: c[1] + 2*c[2]}, ring[len(ring)-1-i])
+	}
+	// The second half lies in −13 … −9; the climb does not stretch the axis.
+	require.InDelta(t, -13-1, p.Y.Min, 1e-12)
+	require.InDelta(t, -9+1, p.Y.Max, 1e-12)
+	require.Equal(t, []float64{1, 50}, []float64{p.X.Min, p.X.Max})
+	require.Equal(t, []string{"estimate", "± 2 standard errors"}, legendOf(p))
+
+	// Nor does one estimate that met a rare region, with an error as large.
+	points = nil
+	for i := range 40 {
+		points = append(points, [3]float64{float64(i), -10, 1})
+	}
+	points[30] = [3]float64{30, -3e4, 3e4}
+	p, err = ELBO(trace(points...))
+	require.NoError(t, err)
+	require.InDelta(t, -13, p.Y.Min, 1e-12)
+	require.InDelta(t, -7, p.Y.Max, 1e-12)
+
+	for _, c := range []struct {
+		points [][3]float64
+		want   string
+	}{
+		{nil, "of length 0"},
+		{[][3]float64{{1, 2, 3}}, "of length 1"},
+		{[][3]float64{{2, 0, 0}, {2, 0, 0}}, "step 2 comes after step 2"},
+		{[][3]float64{{1, 0, 0}, {7, math.NaN(), 0}}, "step 7 is NaN"},
+		{[][3]float64{{1, 0, 0}, {7, math.Inf(-1), 0}}, "step 7 is -Inf"},
+		{[][3]float64{{1, 0, math.Inf(1)}, {7, 0, 0}}, "step 1 is 0"},
+		{[][3]float64{{1, 0, -1}, {7, 0, 0}}, "step 1 is 0"},
+	} {
+		_, err := ELBO(trace(c.points...))
+		require.ErrorContains(t, err, c.want)
+	}
+}
+
+// The densities against their formulas, and their integrals against one.
+func TestMarginals(t *testing.T) {
+	fit := fitted(t)
+	s := fit.Q.Scale(nil)
+	logit := func(p float64) float64 { return math.Log(p) - math.Log1p(-p) }
+	formula := map[string]func(x float64) float64{
+		"x": distuv.Normal{Mu: fit.Q.Mu[0], Sigma: s[0]}.Prob,
+		"r": distuv.LogNormal{Mu: fit.Q.Mu[1], Sigma: s[1]}.Prob,
+		"p": func(x float64) float64 {
+			return distuv.Normal{Mu: fit.Q.Mu[2], Sigma: s[2]}.Prob(logit(x)) / (x * (1 - x))
+		},
+		"u": func(x float64) float64 {
+			x = (x + 1) / 4
+			return distuv.Normal{Mu: fit.Q.Mu[3], Sigma: s[3]}.Prob(logit(x)) / (4 * x * (1 - x))
+		},
+	}
+	p, err := Marginals(fit)
+	require.NoError(t, err)
+	lines := drawn[*plotter.Line](p)
+	require.Len(t, lines, 4)
+	for i, name := range fit.Density.Latents() {
+		x, y := columns(lines[i].XYs)
+		require.Greater(t, len(x), 300)
+		for k := range x {
+			require.InEpsilon(t, formula[name](x[k]), y[k], 1e-9, "%s at %v", name, x[k])
+		}
+		require.InDelta(t, 1, integrate.Trapezoidal(x, y), 2e-4, name) // 6e-5 lies outside
+		require.Equal(t, palette[i], lines[i].Color)
+	}
+	require.Equal(t, []string{"x", "r", "p", "u"}, legendOf(p))
+	require.Equal(t, 0.0, p.Y.Min)
+
+	p, err = Marginals(fit, "u")
+	require.NoError(t, err)
+	require.Len(t, drawn[*plotter.Line](p), 1)
+	require.Equal(t, "u", p.X.Label.Text)
+	require.Empty(t, legendOf(p))
+
+	_, err = Marginals(fit, "x", "nobody")
+	require.ErrorContains(t, err, `"nobody"`)
+	far := vi.NewMeanField([]float64{0, 0, 200, 0}, []float64{1, 1, 1e-3, 1})
+	_, err = Marginals(&vi.Posterior{Density: fit.Density, Q: far}, "p")
+	require.ErrorContains(t, err, "latent p: its posterior is all at a bound")
+}
+
+func TestPredictive(t *testing.T) {
+	fit := fitted(t)
+	r, err := fit.Predict(500, 1)
+	require.NoError(t, err)
+	p, err := Predictive(r, "y", []float64{0, 1, 3, 4})
+	require.NoError(t, err)
+	bands, lines, dots := drawn[*plotter.Polygon](p), drawn[*plotter.Line](p), drawn[*plotter.Scatter](p)
+	require.Len(t, bands, 2)
+	require.Len(t, lines, 1)
+	require.Len(t, dots, 1)
+	require.Equal(t, plotter.XYs{{X: 0, Y: 1}, {X: 1, Y: 4}, {X: 3, Y: 2}, {X: 4, Y: 5}}, dots[0].XYs)
+	require.Equal(t, []string{"median", "50 % of draws", "90 % of draws", "observed"}, legendOf(p))
+
+	ends := []float64{-0.5, 0.5, 2, 3.5, 4.5}
+	quantile := func(prob float64) []float64 {
+		q, err := r.Quantile("y", prob)
+		require.NoError(t, err)
+		return q
+	}
+	for i := range 4 {
+		for k, end := range ends[i : i+2] {
+			require.Equal(t, plotter.XY{X: end, Y: quantile(0.5)[i]}, lines[0].XYs[2*i+k])
+			for b, probs := range [][2]float64{{0.05, 0.95}, {0.25, 0.75}} {
+				ring := bands[b].XYs[0]
+				require.Equal(t, plotter.XY{X: end, Y: quantile(probs[0])[i]}, ring[2*i+k])
+				require.Equal(t, plotter.XY{X: end, Y: quantile(probs[1])[i]}, ring[len(ring)-1-2*i-k])
+			}
+		}
+	}
+
+	p, err = Predictive(r, "level", nil) // no data
+	require.NoError(t, err)
+	require.Empty(t, drawn[*plotter.Scatter](p))
+	require.Equal(t, []string{"median", "50 % of draws", "90 % of draws"}, legendOf(p))
+
+	p, err = Predictive(r, "gap", nil) // no draw has element 2
+	require.NoError(t, err)
+	lines = drawn[*plotter.Line](p)
+	require.Len(t, lines, 2)
+	require.Len(t, lines[0].XYs, 4)
+	require.Len(t, lines[1].XYs, 2)
+	require.Equal(t, 2.5, lines[1].XYs[0].X)
+	require.Len(t, legendOf(p), 4)
+
+	_, err = Predictive(r, "nobody", nil)
+	require.ErrorContains(t, err, `"nobody"`)
+	_, err = Predictive(r, "never", nil)
+	require.ErrorContains(t, err, "no draw reaches any element of never")
+	for _, x := range [][]float64{{1, 2}, {0, 1, 1, 2}, {0, 1, 2, math.NaN()}, {0, 1, 2, math.Inf(1)}} {
+		_, err = Predictive(r, "y", x)
+		require.ErrorContains(t, err, "y: ", "%v", x)
+		require.ErrorContains(t, err, "position", "%v", x)
+	}
+}
+
+func TestGuards(t *testing.T) {
+	fit := fitted(t)
+	guards := fit.Density.Named("rises")
+	p, err := Guards(fit, guards, []float64{1970, 1980, 1990, 2010})
+	require.NoError(t, err)
+	lines, bands := drawn[*plotter.Line](p), drawn[*plotter.Polygon](p)
+	require.Len(t, lines, 1)
+	require.Len(t, bands, 1)
+	for i := range guards {
+		want := distuv.UnitNormal.CDF((1.5 - float64(i)) / 0.8) // P(x > i)
+		require.InDelta(t, want, lines[0].XYs[2*i].Y, 1e-12)
+		require.InDelta(t, want, lines[0].XYs[2*i+1].Y, 1e-12)
+		require.Zero(t, bands[0].XYs[0][2*i].Y)
+	}
+	require.Equal(t, []float64{0, 1}, []float64{p.Y.Min, p.Y.Max})
+	require.Equal(t, []float64{1965, 2020}, []float64{p.X.Min, p.X.Max})
+
+	_, err = Guards(fit, nil, nil)
+	require.ErrorContains(t, err, "0 elements")
+	_, err = Guards(fit, guards, []float64{1})
+	require.ErrorContains(t, err, "1 positions for 4 elements")
+	_, err = Guards(fit, append(guards, fitted(t).Density.Named("rises")[0]), nil)
+	require.ErrorContains(t, err, "guard 4: vi: the guard belongs to another model")
+}
+
+// Every picture, as SVG: XML without a NaN, with its words.
+func TestSave(t *testing.T) {
+	fit := fitted(t)
+	r, err := fit.Predict(200, 1)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	for name, make := range map[string]func() (*plot.Plot, error){
+		"ELBO (nats)":       func() (*plot.Plot, error) { return ELBO(trace([3]float64{1, -2, 1}, [3]float64{2, -2, 1})) },
+		"flat":              func() (*plot.Plot, error) { return ELBO(trace([3]float64{1, -2, 0}, [3]float64{2, -2, 0})) },
+		"posterior density": func() (*plot.Plot, error) { return Marginals(fit) },
+		"observed":          func() (*plot.Plot, error) { return Predictive(r, "gap", nil) },
+		"level":             func() (*plot.Plot, error) { return Predictive(r, "level", nil) },
+		"probability":       func() (*plot.Plot, error) { return Guards(fit, fit.Density.Named("rises"), nil) },
+	} {
+		p, err := make()
+		require.NoError(t, err)
+		p.Title.Text = name
+		file := filepath.Join(dir, "plot.svg")
+		require.NoError(t, Save(p, file))
+		svg, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NotContains(t, string(svg), "NaN")
+		require.NotContains(t, string(svg), "Inf")
+		words := map[string]bool{}
+		for d := xml.NewDecoder(bytes.NewReader(svg)); ; {
+			token, err := d.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			require.NoError(t, err)
+			if text, ok := token.(xml.CharData); ok {
+				words[strings.TrimSpace(string(text))] = true
+			}
+		}
+		require.True(t, words[name], "%q in %v", name, words)
+		for _, l := range legendOf(p) {
+			require.True(t, words[l], l)
+		}
+	}
+
+	p, err := Marginals(fit, "x")
+	require.NoError(t, err)
+	for ext, magic := range map[string]string{"PNG": "\x89PNG", "pdf": "%PDF", "jpg": "\xff\xd8"} {
+		file := filepath.Join(dir, "plot."+ext)
+		require.NoError(t, Save(p, file))
+		b, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.True(t, bytes.HasPrefix(b, []byte(magic)), ext)
+	}
+	require.ErrorContains(t, Save(p, filepath.Join(dir, "plot.docx")), "docx")
+	require.ErrorIs(t, Save(p, filepath.Join(dir, "no", "plot.svg")), os.ErrNotExist)
+}
+
+// The data ends where the legend begins.
+func TestLegendBeside(t *testing.T) {
+	fit := fitted(t)
+	one, err := Marginals(fit, "x") // has no legend
+	require.NoError(t, err)
+	two, err := Marginals(fit, "x", "r")
+	require.NoError(t, err)
+	sheet := draw.New(vgsvg.New(Width, Height))
+	l := drawn[*legend](two)[0]
+	need := l.GlyphBoxes(two)[0].Size().X
+	require.Greater(t, need, legendGap+legendSample+legendSpace)
+	require.InDelta(t, float64(sheet.Max.X), float64(two.DataCanvas(sheet).Max.X+need), 1e-6)
+	require.Greater(t, one.DataCanvas(sheet).Max.X, two.DataCanvas(sheet).Max.X)
+}

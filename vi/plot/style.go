@@ -1,0 +1,171 @@
+package plot
+
+import (
+	"errors"
+	"fmt"
+	"image/color"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+)
+
+// Width and Height are the size in which Save draws.
+const (
+	Width  = 16 * vg.Centimeter
+	Height = 9 * vg.Centimeter
+)
+
+const (
+	dpi    = 192 // of PNG files; gonum's own 96 is too coarse for print
+	margin = vg.Length(7)
+)
+
+// Colours of Okabe and Ito, Color Universal Design (2008), without their yellow,
+// which is too pale for thin lines on white.
+var (
+	blue      = color.RGBA{0x00, 0x72, 0xb2, 0xff}
+	vermilion = color.RGBA{0xd5, 0x5e, 0x00, 0xff}
+	green     = color.RGBA{0x00, 0x9e, 0x73, 0xff}
+	purple    = color.RGBA{0xcc, 0x79, 0xa7, 0xff}
+	orange    = color.RGBA{0xe6, 0x9f, 0x00, 0xff}
+	sky       = color.RGBA{0x56, 0xb4, 0xe9, 0xff}
+	black     = color.RGBA{0x00, 0x00, 0x00, 0xff}
+
+	palette = []color.RGBA{blue, vermilion, green, purple, orange, sky, black}
+
+	ink  = color.RGBA{0x26, 0x26, 0x26, 0xff} // text and axes
+	rule = color.RGBA{0xe2, 0xe2, 0xe2, 0xff} // the grid
+)
+
+// dashes tell apart lines that share a colour.
+var dashes = [][]vg.Length{nil, {5, 3}, {1.5, 2}, {7, 2, 1.5, 2}}
+
+const (
+	lineWidth = vg.Length(1.5)
+	thinWidth = vg.Length(0.5)
+)
+
+// lineStyle is the style of line i of a figure.
+func lineStyle(i int) draw.LineStyle {
+	return draw.LineStyle{
+		Color:  palette[i%len(palette)],
+		Width:  lineWidth,
+		Dashes: dashes[i/len(palette)%len(dashes)],
+	}
+}
+
+// pale is c mixed with white: strength 1 is c, strength 0 white. Bands use it
+// instead of transparency, which not all formats and printers know.
+func pale(c color.RGBA, strength float64) color.RGBA {
+	mix := func(x uint8) uint8 { return uint8(255 - strength*float64(255-x) + 0.5) }
+	return color.RGBA{mix(c.R), mix(c.G), mix(c.B), 0xff}
+}
+
+// pointStyle is the style of observed data.
+func pointStyle() draw.GlyphStyle {
+	return draw.GlyphStyle{Color: ink, Radius: 1.8, Shape: draw.CircleGlyph{}}
+}
+
+// newPlot is an empty plot in the package's style.
+func newPlot(title, x, y string) *plot.Plot {
+	sans := func(size vg.Length) font.Font {
+		return font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, size)
+	}
+	p := plot.New()
+	p.Title.Text = title
+	p.Title.Padding = 6
+	p.Title.TextStyle.Font = sans(11)
+	p.Title.TextStyle.Color = ink
+	p.Legend.TextStyle.Font = sans(9)
+	p.Legend.TextStyle.Color = ink
+	for axis, label := range map[*plot.Axis]string{&p.X: x, &p.Y: y} {
+		axis.Label.Text = label
+		axis.Label.Padding = 3
+		axis.Label.TextStyle.Font = sans(10)
+		axis.Label.TextStyle.Color = ink
+		axis.Tick.Label.Font = sans(9)
+		axis.Tick.Label.Color = ink
+		axis.Color, axis.Tick.Color = ink, ink
+		axis.Width, axis.Tick.Width = thinWidth, thinWidth
+		axis.Tick.Length = 4
+		axis.Tick.Marker = ticks{}
+	}
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = rule, rule
+	grid.Vertical.Width, grid.Horizontal.Width = thinWidth, thinWidth
+	p.Add(grid)
+	return p
+}
+
+// band is the area between the lines low and high over x.
+func band(x, low, high []float64, fill color.Color) (*plotter.Polygon, error) {
+	ring := make(plotter.XYs, 0, 2*len(x))
+	for i := range x {
+		ring = append(ring, plotter.XY{X: x[i], Y: low[i]})
+	}
+	for i := len(x) - 1; i >= 0; i-- {
+		ring = append(ring, plotter.XY{X: x[i], Y: high[i]})
+	}
+	b, err := plotter.NewPolygon(ring)
+	if err != nil {
+		return nil, err
+	}
+	b.Color, b.LineStyle.Width = fill, 0
+	return b, nil
+}
+
+// points are y over x.
+func points(x, y []float64) plotter.XYs {
+	xys := make(plotter.XYs, len(x))
+	for i := range x {
+		xys[i] = plotter.XY{X: x[i], Y: y[i]}
+	}
+	return xys
+}
+
+// roomy leaves space above the data, and below unless the Y axis starts at 0.
+func roomy(p *plot.Plot) {
+	space := 0.04 * (p.Y.Max - p.Y.Min)
+	p.Y.Max += space
+	if p.Y.Min != 0 {
+		p.Y.Min -= space
+	}
+}
+
+// Save draws p, Width × Height with a margin, into a file of the format that its
+// extension names: svg, pdf, eps, tex, tif, jpg, png. PNG files have 192 dots per
+// inch, for which p.Save has 96.
+func Save(p *plot.Plot, file string) error {
+	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(file), "."))
+	var c vg.CanvasWriterTo
+	if format == "png" {
+		c = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(Width, Height), vgimg.UseDPI(dpi))}
+	} else {
+		var err error
+		if c, err = draw.NewFormattedCanvas(Width, Height, format); err != nil {
+			return fmt.Errorf("plot: %s: %w", file, err)
+		}
+	}
+	sheet := draw.New(c)
+	if p.BackgroundColor != nil {
+		sheet.SetColor(p.BackgroundColor)
+		sheet.Fill(sheet.Path())
+	}
+	p.Draw(draw.Crop(sheet, margin, -margin, margin, -margin))
+	f, err := os.Create(file)
+	if err != nil {
+		return fmt.Errorf("plot: %w", err)
+	}
+	_, err = c.WriteTo(f)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("plot: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package vi
+
+import (
+	"math"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/facetvi/facet/graph"
+)
+
+func sharesOf(t testing.TB, d *graph.Density, q MeanField, samples int) Shares {
+	t.Helper()
+	s, err := SharesByGuard(d, q, samples, *seed)
+	require.NoError(t, err)
+	total := s.RepShare
+	for _, g := range s.Guards {
+		total += g.Share
+	}
+	require.InDelta(t, 1, total, 1e-12)
+	return s
+}
+
+// byTheta sums what the guards bring, by θ.
+func (s Shares) byTheta(dim int) (sum []float64) {
+	sum = make([]float64, 2*dim)
+	for _, g := range s.Guards {
+		for k, i := range g.Latents {
+			sum[2*i] += g.Mean[2*k]
+			sum[2*i+1] += g.Mean[2*k+1]
+		}
+	}
+	return sum
+}
+
+// What the guards bring one by one is the whole boundary term of the same draws.
+func TestSharesAddUp(t *testing.T) {
+	model, q := newDense(4, 6, 2)
+	dense := mustCompile(t, model.model())
+	temperature, d := paperSpec(t, "temperature")
+	for _, c := range []struct {
+		d *graph.Density
+		q MeanField
+	}{{dense, q}, {d, FromTheta(temperature.ThetaInit)}} {
+		s := sharesOf(t, c.d, c.q, 2048)
+		check, err := CheckBias(c.d, c.q, BiasSettings{Samples: 2048, Seed: *seed})
+		require.NoError(t, err)
+		require.Equal(t, check.Samples, s.Samples)
+		got := s.byTheta(c.d.Dim())
+		scale := floats.Norm(got, math.Inf(1))
+		require.Positive(t, scale)
+		for i, x := range check.Components {
+			require.InDelta(t, x.Term.Mean, got[i], 1e-12*scale, x.Name)
+		}
+	}
+}
+
+// The proposition's only guard, in closed form.
+func TestSharesOfTheProposition(t *testing.T) {
+	_, d := paperSpec(t, "proposition")
+	theta := 0.7
+	s := sharesOf(t, d, NewMeanField([]float64{theta}, []float64{1}), 20000)
+	term := -10.5 * distuv.UnitNormal.Prob(theta)
+	g := s.Guards[0]
+	require.Equal(t, "z = 0", g.Condition)
+	require.InDelta(t, term, g.Mean[0], 1e-12)
+	slope := 1 - math.Exp(-1) // of softplus where it is 1
+	require.InDelta(t, -theta*term*slope, g.Mean[1], 1e-12)
+	norm := math.Hypot(term, theta*term*slope)
+	require.InDelta(t, norm, g.Norm.Mean, 1e-12)
+	checkEstimate(t, "RepGrad", theta, s.RepGrad, 0.1) // the gradient by ρ is 0 at scale 1
+	require.InDelta(t, norm/(norm+theta), g.Share, 0.01)
+}
+
+// In temperature a noise latent, and in influenza each f, has one guard: its
+// golden BouContr is that guard's.
+func TestSharesAreGolden(t *testing.T) {
+	for name, own := range map[string]string{"temperature": "noise", "influenza": "f"} {
+		spec, d := paperSpec(t, name)
+		exact := spec.Golden.Exact.BouContr
+		scale := floats.Norm(exact, math.Inf(1))
+		s := sharesOf(t, d, FromTheta(spec.ThetaInit), 330000)
+		checked := 0
+		for k, g := range s.Guards {
+			if k > 0 {
+				require.LessOrEqual(t, g.Share, s.Guards[k-1].Share)
+			}
+			require.Len(t, g.Latents, 1)
+			i := g.Latents[0]
+			if !strings.Contains(spec.Latents[i], own) {
+				continue
+			}
+			checked++
+			for j := range 2 {
+				require.Less(t, 5*g.SE[j], 0.5*scale, "inconclusive")
+				require.LessOrEqual(t, math.Abs(g.Mean[j]-exact[2*i+j]), 5*g.SE[j]+1e-9*scale, "%s: %s", name, g.Condition)
+			}
+			norm := math.Hypot(exact[2*i], exact[2*i+1])
+			require.Less(t, math.Abs(g.Norm.Mean-norm), 6*g.Norm.SE+1e-9*scale, "%s: %s", name, g.Condition) // of 15 degrees of freedom
+		}
+		require.Greater(t, checked, 10)
+	}
+}
+
+// Guards on several latents: the closed form of each one's boundary part.
+func TestSharesOfDenseGuards(t *testing.T) {
+	model, q := newDense(4, 6, 2)
+	d := mustCompile(t, model.model())
+	scale := q.Scale(nil)
+	s := sharesOf(t, d, q, 400000)
+	require.Len(t, s.Guards, 6)
+	for _, g := range s.Guards {
+		// planes are in the order of the guards
+		l := g.Plane
+		m, x, norm, k := model.guard(l, q.Mu, scale)
+		pdf := distuv.UnitNormal.Prob(x)
+		byX := (model.w[l]+floats.Dot(model.v[l], q.Mu))*pdf - k/norm*x*pdf
+		largest := 0.0
+		want := make([]float64, 8)
+		for i, a := range model.a[l] {
+			byS := a * a * scale[i] / norm
+			whole := -byX*m/(norm*norm)*byS + 2*model.v[l][i]*a*scale[i]/norm*pdf - k/(norm*norm)*byS*pdf
+			want[2*i] = byX * a / norm
+			want[2*i+1] = (whole - model.v[l][i]*a*scale[i]/norm*pdf) * slopeOf(q.Rho[i])
+			largest = max(largest, math.Abs(want[2*i]), math.Abs(want[2*i+1]))
+		}
+		for j, w := range want {
+			require.Less(t, 5*g.SE[j], 0.1*largest, "inconclusive")
+			require.LessOrEqual(t, math.Abs(g.Mean[j]-w), 5*g.SE[j], "guard %d, component %d", l, j)
+		}
+	}
+}
+
+// At textmsg's start every guard's part is 0 by symmetry, with noise: its norm
+// must not be the noise's.
+func TestSharesOfNoise(t *testing.T) {
+	spec, d := paperSpec(t, "textmsg")
+	s := sharesOf(t, d, FromTheta(spec.ThetaInit), 20000)
+	for _, g := range s.Guards {
+		require.Positive(t, g.SE[0])
+		require.Less(t, math.Abs(g.Mean[0]), 5*g.SE[0])
+		require.Less(t, g.Norm.Mean, 5*g.SE[0]+5*g.SE[1])
+	}
+	require.Greater(t, s.RepShare, 0.97)
+}
+
+func TestSharesWithoutGuards(t *testing.T) {
+	d := smooth(t)
+	s := sharesOf(t, d, PriorStart(d), 1000)
+	require.Empty(t, s.Guards)
+	require.Equal(t, 1.0, s.RepShare)
+}
+
+func TestSharesProcessors(t *testing.T) {
+	_, d := paperSpec(t, "temperature")
+	q := PriorStart(d)
+	many := sharesOf(t, d, q, 2000)
+	p := &Posterior{Density: d, Q: q}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	one, err := p.SharesByGuard(2000, *seed)
+	require.NoError(t, err)
+	require.Equal(t, many.Guards[0].Mean, one.Guards[0].Mean)
+	require.Equal(t, many.String(), one.String())
+}
+
+func TestSharesErrors(t *testing.T) {
+	m := graph.NewModel()
+	z := m.Sample("z", graph.Normal(0, 1))
+	m.Factor(graph.If(graph.Greater(z, 0.5), graph.Log(graph.Sub(z, 0.5)), 0))
+	d := mustCompile(t, m)
+	q := NewMeanField([]float64{0}, []float64{1})
+	_, err := SharesByGuard(d, q, 0, 1)
+	require.EqualError(t, err, "vi: 0 samples")
+	_, err = SharesByGuard(d, MeanField{}, 10, 1)
+	require.Error(t, err)
+	_, err = SharesByGuard(d, q, 1000, 1)
+	require.ErrorContains(t, err, "vi: the jump of log r at z = 0.5 (shares_test.go:")
+}
+
+func TestSharesString(t *testing.T) {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(0, 1))
+	m.Name("far", graph.Greater(x, 4))
+	graph.Less(x, 2)
+	guards := planeGuards(mustCompile(t, m))
+	s := Shares{RepGrad: Estimate{3, 0.01}, RepShare: 0.75, Guards: []GuardShare{
+		{Condition: "x = 4", Guards: guards[0], Norm: Estimate{0.9, 0.02}, Share: 0.225},
+		{Condition: "x = 2", Guards: guards[1], Norm: Estimate{0.1, 0}, Share: 0.025},
+	}}
+	require.Equal(t, `part of the gradient  where                         norm  share
+inside the regions                              3 ± 0.01  75.0%
+x = 4                 far shares_test.go:###  0.9 ± 0.02  22.5%
+x = 2                 shares_test.go:###             0.1   2.5%
+`, regexp.MustCompile(`\.go:\d{3}`).ReplaceAllString(s.String(), ".go:###"))
+	for range sharesShown {
+		s.Guards = append(s.Guards, s.Guards[1])
+	}
+	require.Contains(t, s.String(), "\n2 more guards share 5.0%\n")
+}

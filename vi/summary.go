@@ -1,0 +1,146 @@
+package vi
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/regions"
+)
+
+// A Summary is a table of a fitted posterior: a row for each latent, in the
+// order of the program, and a row for each guard. Its String lines up in a
+// terminal.
+type Summary struct {
+	Latents []LatentSummary
+	Guards  []GuardSummary
+}
+
+// A LatentSummary describes the posterior of one latent on the program's own
+// scale. Nothing in it is sampled: see [Posterior.Mean] and [Posterior.Quantile].
+type LatentSummary struct {
+	Name         string
+	Mean, SD     float64
+	Q5, Q50, Q95 float64 // quantiles
+}
+
+// A GuardSummary is the posterior probability that a guard holds.
+type GuardSummary struct {
+	// Name is the guard's name, or its file and line if the program gives it
+	// none. Guards that share a name have numbers: on[0], on[1], ….
+	Name string
+	// Formula is the comparison in the program's own terms: "change > 0.5". It
+	// is empty for And and Or.
+	Formula string
+	// Prob is exact for comparisons, and estimated for And and Or as in
+	// [Posterior.Prob].
+	Prob float64
+}
+
+// Summary describes every latent and every guard. A guard that has a name is
+// listed once, by its name; a comparison without one by its place. For long
+// programs choose rows with [Summary.Of].
+func (p *Posterior) Summary() Summary {
+	var s Summary
+	for i, name := range p.Density.Latents() {
+		mean, sd := p.meanSD(i)
+		s.Latents = append(s.Latents, LatentSummary{
+			Name: name, Mean: mean, SD: sd,
+			Q5: p.quantile(i, 0.05), Q50: p.quantile(i, 0.5), Q95: p.quantile(i, 0.95),
+		})
+	}
+	s.Guards = p.guardSummaries()
+	return s
+}
+
+// guardSummaries are those of the named guards, and then of the comparisons that
+// are on no named comparison's hyperplane.
+func (p *Posterior) guardSummaries() []GuardSummary {
+	d := p.Density
+	var out []GuardSummary
+	named := map[int]bool{} // hyperplanes
+	for _, name := range d.GuardNames() {
+		guards := d.Named(name)
+		for i, prob := range p.probs(guards) {
+			row := GuardSummary{Name: name, Prob: prob}
+			if len(guards) > 1 {
+				row.Name = fmt.Sprintf("%s[%d]", name, i)
+			}
+			if side, ok := guards[i].Side(); ok {
+				row.Formula = formula(d, side)
+				named[side.Plane] = true
+			}
+			out = append(out, row)
+		}
+	}
+	seen := map[GuardSummary]bool{}
+	for _, g := range d.Guards() {
+		row := GuardSummary{g.Place(), formula(d, g.Side), p.sideProb(g.Side)}
+		if !named[g.Side.Plane] && !seen[row] {
+			seen[row] = true
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// formula writes a side of a hyperplane as a comparison of latents: of one with
+// a number, on the program's own scale, or as the program says it.
+func formula(d *graph.Density, side regions.Side) string {
+	h := d.Arrangement().Plane(side.Plane)
+	if len(h.Index) == 1 { // transforms are increasing
+		relation := "<"
+		if side.Positive == (h.Coef[0] > 0) {
+			relation = ">"
+		}
+		i := h.Index[0]
+		return fmt.Sprintf("%s %s %.6g", d.Latents()[i], relation, d.ConstrainOne(i, 0-h.Const/h.Coef[0])) // 0 − 0 is not −0
+	}
+	negated := ""
+	for _, g := range d.Guards() {
+		switch {
+		case g.Side == side:
+			return g.String()
+		case g.Side.Plane == side.Plane:
+			negated = "not (" + g.String() + ")"
+		}
+	}
+	return negated
+}
+
+// Of returns the rows of the given names: of latents and guards, and of all
+// elements of a family, so that "theta" stands for theta[0], theta[1], …. An
+// unknown name is an error.
+func (s Summary) Of(names ...string) (Summary, error) {
+	wanted := map[string]bool{}
+	for _, name := range names {
+		wanted[name] = false
+	}
+	wants := func(row string) bool {
+		family, _, _ := strings.Cut(row, "[")
+		for _, name := range []string{row, family} {
+			if _, ok := wanted[name]; ok {
+				wanted[name] = true
+				return true
+			}
+		}
+		return false
+	}
+	var out Summary
+	for _, l := range s.Latents {
+		if wants(l.Name) {
+			out.Latents = append(out.Latents, l)
+		}
+	}
+	for _, g := range s.Guards {
+		if wants(g.Name) {
+			out.Guards = append(out.Guards, g)
+		}
+	}
+	for _, name := range names {
+		if !wanted[name] {
+			return Summary{}, fmt.Errorf("vi: no latent or guard %q in the summary", name)
+		}
+	}
+	return out, nil
+}
