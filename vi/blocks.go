@@ -37,8 +37,17 @@ func (s split) width(b int) int { return min(s.size, s.n-b*s.size) }
 
 // stream is the random stream of a block.
 func stream(seed uint64, block int) *rand.PCG {
-	return rand.NewPCG(seed, uint64(block)*0x9e3779b97f4a7c15+0x632be59bd9b4e019)
+	// In cache lines of its own: processors would fight over shared ones.
+	s := new(struct {
+		rand.PCG
+		_ [112]byte
+	})
+	s.Seed(seed, uint64(block)*0x9e3779b97f4a7c15+0x632be59bd9b4e019)
+	return &s.PCG
 }
+
+// ownLines is a slice of n numbers that shares no cache line with another.
+func ownLines(n int) []float64 { return make([]float64, n+16)[:n:n] }
 
 // draw fills eps with standard normals, and the executor's Z and Signs with the
 // samples z = μ + s⊙ε and their regions.

@@ -16,7 +16,7 @@ type gradienter struct {
 	workers []*blockWorkers
 	state   []*block
 	g       []float64 // θ's gradient, interleaved
-	work    func(w, b int) error
+	crew    *crew
 }
 
 // blockWorkers are one goroutine's: for full blocks and for the last one.
@@ -40,7 +40,7 @@ func newGradienter(d *graph.Density, e Estimator, samples int, seed uint64) (*gr
 	}
 	for b := range g.split.blocks() {
 		pcg := stream(seed, b)
-		g.state = append(g.state, &block{pcg, rand.New(pcg), make([]float64, dim), make([]float64, dim)})
+		g.state = append(g.state, &block{pcg, rand.New(pcg), ownLines(dim), ownLines(dim)})
 	}
 	for range workers(len(g.state)) {
 		w := &blockWorkers{eps: make([]float64, dim*min(g.size, samples))}
@@ -57,7 +57,7 @@ func newGradienter(d *graph.Density, e Estimator, samples int, seed uint64) (*gr
 		}
 		g.workers = append(g.workers, w)
 	}
-	g.work = g.block
+	g.crew = newCrew(len(g.workers), len(g.state), g.block)
 	return g, nil
 }
 
@@ -76,8 +76,7 @@ func (g *gradienter) estimate(q MeanField) ([]float64, error) {
 			w.rest.locate(g.mu, g.s)
 		}
 	}
-	err := pool(len(g.workers), len(g.state), g.work)
-	if err != nil {
+	if err := g.crew.round(); err != nil {
 		return nil, err
 	}
 	inv := 1 / float64(g.n)

@@ -1,0 +1,71 @@
+package vi
+
+import (
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Every piece is done once in every round, and no two at a time by one
+// goroutine, whether the helpers are awake or have ended.
+func TestCrew(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	for _, p := range []int{1, 2, 4} {
+		const n, rounds = 7, 500
+		done := make([]atomic.Int64, n)
+		busy := make([]atomic.Int64, p)
+		c := newCrew(p, n, func(w, b int) error {
+			if busy[w].Add(1) != 1 {
+				return errors.New("two pieces at once")
+			}
+			done[b].Add(1)
+			busy[w].Add(-1)
+			return nil
+		})
+		for r := range rounds {
+			require.NoError(t, c.round())
+			for b := range done {
+				require.EqualValues(t, r+1, done[b].Load(), "piece %d with %d goroutines", b, p)
+			}
+			if r%100 == 99 {
+				time.Sleep(5 * time.Millisecond) // helpers end
+			}
+		}
+	}
+}
+
+// Helpers end by themselves.
+func TestCrewEnds(t *testing.T) {
+	before := runtime.NumGoroutine()
+	c := newCrew(4, 8, func(int, int) error { return nil })
+	require.NoError(t, c.round())
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, 10*time.Second, time.Millisecond) // one more: Eventually's own
+	for w := 1; w < 4; w++ {
+		require.Eventually(t, func() bool { return !c.awake[w].Load() }, 10*time.Second, time.Millisecond)
+	}
+}
+
+// The first piece's error is returned, once; the others are done all the same.
+func TestCrewErrors(t *testing.T) {
+	fail := errors.New("piece 2")
+	failing := true
+	var done atomic.Int64
+	c := newCrew(3, 6, func(_, b int) error {
+		done.Add(1)
+		if failing && b == 5 {
+			return errors.New("piece 5")
+		}
+		if failing && b == 2 {
+			return fail
+		}
+		return nil
+	})
+	require.Equal(t, fail, c.round())
+	require.EqualValues(t, 6, done.Load())
+	failing = false
+	require.NoError(t, c.round())
+}
