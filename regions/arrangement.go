@@ -3,6 +3,8 @@ package regions
 import (
 	"fmt"
 	"iter"
+
+	"github.com/facetvi/facet/internal/vec"
 )
 
 // Arrangement is a finite set of different hyperplanes in ℝⁿ, numbered in the order of their first registration. Make one with
@@ -10,9 +12,10 @@ import (
 type Arrangement struct {
 	dim      int
 	planes   []Hyperplane
-	axes     []axisForm // of the planes, for SignBatch
-	touching [][]int    // for each coordinate up to the last one used, the planes that use it, ascending
-	cells    *cells     // where Add looks for a coincident plane; nil after PushForward
+	steps    []vec.StepRow // of the planes with one coordinate, for SignBatch
+	dense    bool          // some planes have several coordinates
+	touching [][]int       // for each coordinate up to the last one used, the planes that use it, ascending
+	cells    *cells        // where Add looks for a coincident plane; nil after PushForward
 }
 
 // Side is a guard as one side of a plane: the guard holds where the sign of the plane is + if Positive, and − if not. On the plane
@@ -69,7 +72,10 @@ func (a *Arrangement) push(h Hyperplane) {
 		a.touching[i] = append(a.touching[i], len(a.planes))
 	}
 	a.planes = append(a.planes, h)
-	a.axes = append(a.axes, axisOf(h))
+	a.steps = append(a.steps, vec.StepRow{A: h.Coef[0], C: h.Const, Row: h.Index[0]})
+	if len(h.Index) > 1 {
+		a.dense = true
+	}
 }
 
 // Len returns the number of planes, and so of signs.

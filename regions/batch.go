@@ -13,39 +13,19 @@ func (a *Arrangement) SignBatch(dst, z []float64, n int) {
 	if n < 0 || len(z) != a.dim*n || len(dst) != len(a.planes)*n {
 		panic(fmt.Sprintf("regions: %d signs of %d numbers, want %d×%d of %d×%d", len(dst), len(z), len(a.planes), n, a.dim, n))
 	}
-	if n == 1 {
-		for l := range a.axes {
-			if x := &a.axes[l]; x.index >= 0 {
-				dst[l] = vec.Sign(x.constant + float64(x.coef*z[x.index]))
-			} else {
-				dst[l] = vec.Sign(a.planes[l].At(z))
-			}
-		}
+	if !a.dense {
+		vec.StepRows(dst, z, n, a.steps)
 		return
 	}
 	for l := range a.planes {
-		row := dst[l*n : (l+1)*n]
-		if x := &a.axes[l]; x.index >= 0 {
-			vec.Step(row, z[int(x.index)*n:][:n], x.coef, x.constant)
+		row, h := dst[l*n:(l+1)*n], &a.planes[l]
+		if len(h.Index) > 1 {
+			h.atBatch(row, z, n)
+			vec.Step(row, row, 1, 0)
 			continue
 		}
-		a.planes[l].atBatch(row, z, n)
-		vec.Step(row, row, 1, 0)
+		vec.StepRows(row, z, n, a.steps[l:l+1])
 	}
-}
-
-// An axisForm is a plane of one coordinate, packed for SignBatch; the index of other
-// planes is −1.
-type axisForm struct {
-	coef, constant float64
-	index          int32
-}
-
-func axisOf(h Hyperplane) axisForm {
-	if len(h.Index) != 1 {
-		return axisForm{index: -1}
-	}
-	return axisForm{h.Coef[0], h.Const, int32(h.Index[0])}
 }
 
 // atBatch is At for n points, with the same roundings in the same order.

@@ -61,13 +61,10 @@ func draw(d *graph.Density, x *graph.Executor, eps, mu, s []float64, rng *rand.R
 		d.Arrangement().SignBatch(x.Signs, x.Z, 1)
 		return
 	}
-	for i := range mu {
-		e, z := eps[i*n:i*n+n], x.Z[i*n:i*n+n]
-		for k := range e {
-			e[k] = rng.NormFloat64()
-		}
-		vec.Affine(z, e, s[i], mu[i])
+	for k := range eps {
+		eps[k] = rng.NormFloat64()
 	}
+	vec.AffineRows(x.Z, eps, n, s, mu)
 	d.Arrangement().SignBatch(x.Signs, x.Z, n)
 }
 

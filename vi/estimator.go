@@ -100,19 +100,14 @@ func (w *reparamWorker) add(eps, _, _ []float64, _ *rand.Rand, gMu, gScale []flo
 
 // addRepGrad adds Σ_samples pullback(ε, ∇log r).
 func addRepGrad(x *graph.Executor, eps, gMu, gScale []float64) {
-	n := x.N
-	if n == 1 {
+	if x.N == 1 {
 		vec.Add(gMu, gMu, x.Grad)
 		for i, g := range x.Grad {
 			gScale[i] += g * eps[i]
 		}
 		return
 	}
-	for i := range gMu {
-		m, s := vec.SumDot(x.Grad[i*n:i*n+n], eps[i*n:i*n+n])
-		gMu[i] += m
-		gScale[i] += s
-	}
+	vec.AddSumDotRows(gMu, gScale, x.Grad, eps, x.N)
 }
 
 // Score is the score-function (REINFORCE) estimator (log r − log q)·∇log q,

@@ -51,7 +51,13 @@ func sumAVX2(x *float64, n int) float64
 func sumRowsAVX2(dst, x *float64, rows *int32, n int)
 
 //go:noescape
-func sumDotAVX2(x, y *float64, n int) (sum, dot float64)
+func addSumDotRowsAVX2(sum, dot, x, y *float64, rows, n int)
+
+//go:noescape
+func affineRowsAVX2(dst, x *float64, rows, n int, a, c *float64)
+
+//go:noescape
+func stepRowsAVX2(dst, x *float64, n int, p *StepRow, rows int)
 
 //go:noescape
 func combineAVX2(dst, a, b *float64, split int, ref *int32, entries int, w *float64, wstep, n, to int, add bool, c float64)

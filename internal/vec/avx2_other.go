@@ -21,9 +21,12 @@ func gateAVX2(_, _, _ *float64, _ int, _ float64)           { panic(none) }
 func addGateAVX2(_, _, _ *float64, _ int, _ float64)        { panic(none) }
 func stepAVX2(_, _ *float64, _ int, _, _ float64)           { panic(none) }
 func sumAVX2(_ *float64, _ int) float64                     { panic(none) }
-func sumDotAVX2(_, _ *float64, _ int) (float64, float64)    { panic(none) }
 func combineAVX2(_, _, _ *float64, _ int, _ *int32, _ int, _ *float64, _, _, _ int, _ bool, _ float64) {
 	panic(none)
 }
 
 func sumRowsAVX2(_, _ *float64, _ *int32, _ int) { panic(none) }
+
+func addSumDotRowsAVX2(_, _, _, _ *float64, _, _ int)       { panic(none) }
+func affineRowsAVX2(_, _ *float64, _, _ int, _, _ *float64) { panic(none) }
+func stepRowsAVX2(_, _ *float64, _ int, _ *StepRow, _ int)  { panic(none) }

@@ -31,22 +31,25 @@ func SumRows(dst, x []float64, n int, rows []int32) {
 	}
 }
 
-// SumDot is Σ x and Σ x·y.
-func SumDot(x, y []float64) (sum, dot float64) {
-	y = y[:len(x)]
-	n := len(x) &^ (lanes - 1)
-	switch {
-	case n == 0:
-	case useAVX2:
-		sum, dot = sumDotAVX2(&x[0], &y[0], n)
-	default:
-		sum, dot = sumLanes(x[:n]), dotLanes(x[:n], y[:n])
+// AddSumDotRows adds Σ x to sum[r], and Σ x·y to dot[r], for each row r of x and
+// y, which has n numbers.
+func AddSumDotRows(sum, dot, x, y []float64, n int) {
+	dot, x, y = dot[:len(sum)], x[:len(sum)*n], y[:len(sum)*n]
+	if useAVX2 && n > 0 && n%lanes == 0 && len(sum) > 0 {
+		addSumDotRowsAVX2(&sum[0], &dot[0], &x[0], &y[0], len(sum), n)
+		return
 	}
-	for i, v := range x[n:] {
-		sum += v
-		dot += float64(v * y[n+i])
+	whole := n &^ (lanes - 1)
+	for r := range sum {
+		x, y := x[r*n:][:n], y[r*n:][:n]
+		s, d := sumLanes(x[:whole]), dotLanes(x[:whole], y[:whole])
+		for i := whole; i < n; i++ {
+			s += x[i]
+			d += float64(x[i] * y[i])
+		}
+		sum[r] += s
+		dot[r] += d
 	}
-	return sum, dot
 }
 
 func sumLanes(x []float64) float64 {

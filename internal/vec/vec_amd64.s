@@ -354,60 +354,6 @@ loop:
 	VZEROUPPER
 	RET
 
-// func sumDotAVX2(x, y *float64, n int) (sum, dot float64)
-TEXT ·sumDotAVX2(SB), NOSPLIT, $0-40
-	MOVQ   x+0(FP), SI
-	MOVQ   y+8(FP), DX
-	MOVQ   n+16(FP), CX
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-	XORQ   AX, AX
-
-loop:
-	VMOVUPD      (SI)(AX*8), Y8
-	VMOVUPD      32(SI)(AX*8), Y9
-	VMOVUPD      64(SI)(AX*8), Y10
-	VMOVUPD      96(SI)(AX*8), Y11
-	VADDPD       Y8, Y0, Y0
-	VADDPD       Y9, Y1, Y1
-	VADDPD       Y10, Y2, Y2
-	VADDPD       Y11, Y3, Y3
-	VMULPD       (DX)(AX*8), Y8, Y8
-	VMULPD       32(DX)(AX*8), Y9, Y9
-	VMULPD       64(DX)(AX*8), Y10, Y10
-	VMULPD       96(DX)(AX*8), Y11, Y11
-	VADDPD       Y8, Y4, Y4
-	VADDPD       Y9, Y5, Y5
-	VADDPD       Y10, Y6, Y6
-	VADDPD       Y11, Y7, Y7
-	ADDQ         $16, AX
-	CMPQ         AX, CX
-	JLT          loop
-	VADDPD       Y1, Y0, Y0
-	VADDPD       Y3, Y2, Y2
-	VADDPD       Y2, Y0, Y0
-	VEXTRACTF128 $1, Y0, X1
-	VADDPD       X1, X0, X0
-	VUNPCKHPD    X0, X0, X1
-	VADDSD       X1, X0, X0
-	VMOVSD       X0, sum+24(FP)
-	VADDPD       Y5, Y4, Y4
-	VADDPD       Y7, Y6, Y6
-	VADDPD       Y6, Y4, Y4
-	VEXTRACTF128 $1, Y4, X1
-	VADDPD       X1, X4, X4
-	VUNPCKHPD    X4, X4, X1
-	VADDSD       X1, X4, X4
-	VMOVSD       X4, dot+32(FP)
-	VZEROUPPER
-	RET
-
 // func combineAVX2(dst, a, b *float64, split int, ref *int32, entries int, w *float64, wstep, n, to int, add bool, c float64)
 TEXT ·combineAVX2(SB), NOSPLIT, $0-96
 	MOVQ         dst+0(FP), DI
@@ -511,5 +457,139 @@ narrowEntry:
 	JMP          narrow
 
 done:
+	VZEROUPPER
+	RET
+
+// func affineRowsAVX2(dst, x *float64, rows, n int, a, c *float64)
+TEXT ·affineRowsAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ rows+16(FP), DX
+	MOVQ n+24(FP), CX
+	MOVQ a+32(FP), R8
+	MOVQ c+40(FP), R9
+	LEAQ (R8)(DX*8), R10
+
+row:
+	VBROADCASTSD (R8), Y0
+	VBROADCASTSD (R9), Y1
+	XORQ         AX, AX
+
+loop:
+	VMULPD  (SI)(AX*8), Y0, Y2
+	VADDPD  Y2, Y1, Y2
+	VMOVUPD Y2, (DI)(AX*8)
+	ADDQ    $4, AX
+	CMPQ    AX, CX
+	JLT     loop
+	LEAQ    (SI)(CX*8), SI
+	LEAQ    (DI)(CX*8), DI
+	ADDQ    $8, R8
+	ADDQ    $8, R9
+	CMPQ    R8, R10
+	JLT     row
+	VZEROUPPER
+	RET
+
+// func stepRowsAVX2(dst, x *float64, n int, p *StepRow, rows int)
+TEXT ·stepRowsAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), DI
+	MOVQ         x+8(FP), SI
+	MOVQ         n+16(FP), CX
+	MOVQ         p+24(FP), R8
+	MOVQ         rows+32(FP), DX
+	MOVQ         $0x3ff0000000000000, R9 // 1.0
+	VMOVQ        R9, X2
+	VBROADCASTSD X2, Y2
+	VXORPD       Y3, Y3, Y3
+
+row:
+	VBROADCASTSD (R8), Y0
+	VBROADCASTSD 8(R8), Y1
+	MOVQ         16(R8), R10
+	IMULQ        CX, R10
+	LEAQ         (SI)(R10*8), R10
+	XORQ         AX, AX
+
+loop:
+	VMULPD  (R10)(AX*8), Y0, Y4
+	VADDPD  Y4, Y1, Y4
+	VCMPPD  $0x1e, Y3, Y4, Y4
+	VANDPD  Y2, Y4, Y4
+	VMOVUPD Y4, (DI)(AX*8)
+	ADDQ    $4, AX
+	CMPQ    AX, CX
+	JLT     loop
+	LEAQ    (DI)(CX*8), DI
+	ADDQ    $24, R8
+	DECQ    DX
+	JNE     row
+	VZEROUPPER
+	RET
+
+// func addSumDotRowsAVX2(sum, dot, x, y *float64, rows, n int)
+TEXT ·addSumDotRowsAVX2(SB), NOSPLIT, $0-48
+	MOVQ sum+0(FP), DI
+	MOVQ dot+8(FP), R8
+	MOVQ x+16(FP), SI
+	MOVQ y+24(FP), DX
+	MOVQ rows+32(FP), R9
+	MOVQ n+40(FP), CX
+
+row:
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	XORQ   AX, AX
+
+loop:
+	VMOVUPD      (SI)(AX*8), Y8
+	VMOVUPD      32(SI)(AX*8), Y9
+	VMOVUPD      64(SI)(AX*8), Y10
+	VMOVUPD      96(SI)(AX*8), Y11
+	VADDPD       Y8, Y0, Y0
+	VADDPD       Y9, Y1, Y1
+	VADDPD       Y10, Y2, Y2
+	VADDPD       Y11, Y3, Y3
+	VMULPD       (DX)(AX*8), Y8, Y8
+	VMULPD       32(DX)(AX*8), Y9, Y9
+	VMULPD       64(DX)(AX*8), Y10, Y10
+	VMULPD       96(DX)(AX*8), Y11, Y11
+	VADDPD       Y8, Y4, Y4
+	VADDPD       Y9, Y5, Y5
+	VADDPD       Y10, Y6, Y6
+	VADDPD       Y11, Y7, Y7
+	ADDQ         $16, AX
+	CMPQ         AX, CX
+	JLT          loop
+	VADDPD       Y1, Y0, Y0
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y2, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPD       X1, X0, X0
+	VUNPCKHPD    X0, X0, X1
+	VADDSD       X1, X0, X0
+	VADDSD       (DI), X0, X0
+	VMOVSD       X0, (DI)
+	VADDPD       Y5, Y4, Y4
+	VADDPD       Y7, Y6, Y6
+	VADDPD       Y6, Y4, Y4
+	VEXTRACTF128 $1, Y4, X1
+	VADDPD       X1, X4, X4
+	VUNPCKHPD    X4, X4, X1
+	VADDSD       X1, X4, X4
+	VADDSD       (R8), X4, X4
+	VMOVSD       X4, (R8)
+	LEAQ         (SI)(CX*8), SI
+	LEAQ         (DX)(CX*8), DX
+	ADDQ         $8, DI
+	ADDQ         $8, R8
+	DECQ         R9
+	JNE          row
 	VZEROUPPER
 	RET

@@ -137,32 +137,53 @@ func TestLookupOfMany(t *testing.T) {
 }
 
 // Both paths add in the same order: they agree bit for bit.
-func TestSumsAgree(t *testing.T) {
+func TestSums(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	for n := range 100 {
-		x, y := make([]float64, n), make([]float64, n)
+		x, y := make([]float64, 2*n), make([]float64, 2*n)
 		for i := range x {
 			x[i], y[i] = rng.NormFloat64(), rng.NormFloat64()
 		}
-		var sums [][3]float64
+		var all [][]float64
 		onBothPaths(t, func(t *testing.T) {
-			sum, dot := SumDot(x, y)
-			sums = append(sums, [3]float64{Sum(x), sum, dot})
-			rows := append(append(make([]float64, n), x...), y...)
-			dst := []float64{-1, -1, -1}
-			SumRows(dst, rows, n, []int32{1, 2})
-			require.Equal(t, []float64{-1, Sum(x), Sum(y)}, dst)
+			sum, dot := []float64{10, 20}, []float64{30, 40}
+			AddSumDotRows(sum, dot, x, y, n)
+			rows := []float64{-1, -1, -1}
+			SumRows(rows, append(make([]float64, n), x...), n, []int32{1, 2})
+			require.Equal(t, []float64{-1, Sum(x[:n]), Sum(x[n:])}, rows)
+			all = append(all, append(append(append(sum, dot...), rows...), Sum(x)))
 		})
-		require.Equal(t, sums[1], sums[0], "%d numbers", n)
-		want, wantDot := 0.0, 0.0
+		require.Equal(t, all[1], all[0], "%d numbers", n)
+		want := []float64{10, 20, 30, 40}
 		for i := range x {
-			want += x[i]
-			wantDot += x[i] * y[i]
+			want[i/n] += x[i]
+			want[2+i/n] += x[i] * y[i]
 		}
-		require.InDelta(t, want, sums[0][0], 1e-12)
-		require.InDelta(t, want, sums[0][1], 1e-12)
-		require.InDelta(t, wantDot, sums[0][2], 1e-12)
+		require.InDeltaSlice(t, want, all[0][:4], 1e-12)
+		require.InDelta(t, want[0]+want[1]-30, all[0][7], 1e-12)
 	}
+}
+
+func TestRows(t *testing.T) {
+	onBothPaths(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(1, 5))
+		for n := 1; n < 40; n++ {
+			x, a, c := numbers(rng, 3*n), numbers(rng, 3), numbers(rng, 3)
+			dst := make([]float64, 3*n+1)
+			dst[3*n] = -1
+			AffineRows(dst[:3*n], x, n, a, c)
+			for i, v := range x {
+				requireSame(t, c[i/n]+float64(a[i/n]*v), dst[i], "%d of rows of %d", i, n)
+			}
+			p := []StepRow{{1, 0.5, 2}, {-2, 0, 0}, {1, 0, 2}}
+			StepRows(dst[:3*n], x, n, p)
+			for i := range x {
+				s := p[i/n]
+				requireSame(t, choose(s.C+s.A*x[s.Row*n+i%n] > 0, 1, 0), dst[i], "%d of rows of %d", i, n)
+			}
+			require.EqualValues(t, -1, dst[3*n])
+		}
+	})
 }
 
 func TestCombine(t *testing.T) {
