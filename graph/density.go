@@ -133,10 +133,7 @@ func (d *Density) Constrain(z []float64) []float64 {
 }
 
 // ConstrainOne maps coordinate i, with value u, to the value of its latent.
-func (d *Density) ConstrainOne(i int, u float64) float64 {
-	x, _ := d.m.latents[i].prior.constrain(Expr{v: u})
-	return x.v
-}
+func (d *Density) ConstrainOne(i int, u float64) float64 { return d.m.latents[i].constrain(u) }
 
 // Transformed reports whether latent i is a transform of its coordinate.
 func (d *Density) Transformed(i int) bool { return d.m.latents[i].prior.transform() != fnNone }

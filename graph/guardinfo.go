@@ -26,27 +26,49 @@ func (g GuardInfo) Place() string { return g.place.String() }
 // index if several guards have the name: on[3].
 func (g GuardInfo) Name() string { return g.name }
 
-// String writes the comparison with the names of its latents, such as
-// x - 0.5·y > 0.2, in unconstrained coordinates: log(x) > 1.1 for a positive
-// latent, logit(x) for one in (0, 1). Of more than six latents it writes six, and ….
-func (g GuardInfo) String() string {
-	sign, relation := 1.0, ">"
-	if !slices.ContainsFunc(g.greater.Coef[:min(6, len(g.greater.Coef))], func(c float64) bool { return c > 0 }) {
-		sign, relation = -1, "<"
+// String writes the comparison with the names of its latents, on their own scale:
+// rate > 2, or x - 0.5·y > 0.2, or log(a) - log(b) > 0. Of more than six latents
+// it writes six, and ….
+func (g GuardInfo) String() string { return g.Condition(g.Side.Positive) }
+
+// Condition writes one side of the comparison's hyperplane as String does: the
+// comparison itself, or its opposite, rate < 2 for rate > 2.
+func (g GuardInfo) Condition(positive bool) string {
+	if positive == g.Side.Positive {
+		return g.write(">")
+	}
+	return g.write("<")
+}
+
+// Equation writes the comparison's hyperplane as String does: rate = 2.
+func (g GuardInfo) Equation() string { return g.write("=") }
+
+// turned is a relation after a change of sign.
+var turned = map[string]string{">": "<", "<": ">", "=": "="}
+
+// write writes how greater relates to 0.
+func (g GuardInfo) write(relation string) string {
+	h, sign := g.greater, 1.0
+	if !slices.ContainsFunc(h.Coef[:min(6, len(h.Coef))], func(c float64) bool { return c > 0 }) {
+		sign, relation = -1, turned[relation]
+	}
+	if len(h.Index) == 1 { // transforms are increasing
+		l := g.m.latents[h.Index[0]]
+		return fmt.Sprintf("%s %s %.6g", l.name, relation, l.constrain(0-h.Const/h.Coef[0])) // 0 − 0 is not −0
 	}
 	positive, negative := "", ""
-	for k, c := range g.greater.Coef {
+	for k, c := range h.Coef {
 		switch {
 		case k == 6:
 			negative += " …"
 		case k > 6:
 		case sign*c > 0:
-			positive += " + " + g.m.multiple(sign*c, g.greater.Index[k])
+			positive += " + " + g.m.multiple(sign*c, h.Index[k])
 		default:
-			negative += " - " + g.m.multiple(-sign*c, g.greater.Index[k])
+			negative += " - " + g.m.multiple(-sign*c, h.Index[k])
 		}
 	}
-	return fmt.Sprintf("%s%s %s %.6g", strings.TrimPrefix(positive, " + "), negative, relation, -sign*g.greater.Const+0)
+	return fmt.Sprintf("%s%s %s %.6g", strings.TrimPrefix(positive, " + "), negative, relation, -sign*h.Const+0)
 }
 
 // multiple writes coef times the coordinate of latent i.
@@ -57,30 +79,12 @@ func (m *Model) multiple(coef float64, i int) string {
 	return fmt.Sprintf("%.6g·%s", coef, m.coordinate(i))
 }
 
-// coordinate writes the unconstrained coordinate of latent i as a function of
-// the latent.
+// coordinate writes the unconstrained coordinate of latent i. Of transformed
+// latents only positive ones get into a comparison of several, by their Log.
 func (m *Model) coordinate(i int) string {
 	l := m.latents[i]
-	switch l.prior.fam.support {
-	case onPositive:
+	if l.prior.fam.support == onPositive {
 		return "log(" + l.name + ")"
-	case onUnit:
-		return "logit(" + l.name + ")"
-	case onInterval:
-		x, lo, hi := l.name, l.prior.params[0].constValue(), l.prior.params[1].constValue()
-		switch {
-		case lo > 0:
-			x = fmt.Sprintf("%s - %.6g", x, lo)
-		case lo < 0:
-			x = fmt.Sprintf("%s + %.6g", x, -lo)
-		}
-		switch {
-		case hi-lo != 1 && lo != 0:
-			x = fmt.Sprintf("(%s)/%.6g", x, hi-lo)
-		case hi-lo != 1:
-			x = fmt.Sprintf("%s/%.6g", x, hi-lo)
-		}
-		return "logit(" + x + ")"
 	}
 	return l.name
 }

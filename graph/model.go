@@ -42,6 +42,12 @@ type latent struct {
 	place place
 }
 
+// constrain is the value in the program at coordinate u.
+func (l latent) constrain(u float64) float64 {
+	x, _ := l.prior.constrain(Expr{v: u})
+	return x.v
+}
+
 // An observation is one observed value; all of one name form a vector.
 type observation struct {
 	name  string

@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -119,20 +120,27 @@ func TestGuardInfoString(t *testing.T) {
 		{graph.Less(x[0], x[1]), "x[1] - x[0] > 0"},
 		{graph.Greater(graph.Sum(x...), -3), "x[0] + x[1] + x[2] + x[3] + x[4] + x[5] … > -3"},
 		{graph.Greater(x[8], graph.Sum(x[:8]...)), "x[0] + x[1] + x[2] + x[3] + x[4] + x[5] … < 0"},
-		{graph.Greater(rate, 2), "log(rate) > 0.693147"},
-		{graph.Less(rate, 1), "log(rate) < 0"},
-		{graph.Greater(p, 0.5), "logit(p) > 0"},
-		{graph.Greater(u, 0.5), "logit((u + 2)/5) > 0"},
-		{graph.Less(v, 2), "logit(v/4) < 0"},
-		{graph.Greater(w, 1.5), "logit(w - 1) > 0"},
-		{graph.Greater(unit, 0.5), "logit(unit) > 0"},
+		{graph.Greater(1, graph.Mul(2, x[7])), "x[7] < 0.5"},
+		{graph.Greater(x[6], 0), "x[6] > 0"},
+		{graph.Greater(graph.Log(rate), graph.Mul(2, x[5])), "log(rate) - 2·x[5] > 0"},
+		{graph.Greater(rate, 2), "rate > 2"},
+		{graph.Less(rate, 1), "rate < 1"},
+		{graph.Greater(p, 0.5), "p > 0.5"},
+		{graph.Greater(u, 0.5), "u > 0.5"},
+		{graph.Less(v, 2), "v < 2"},
+		{graph.Greater(w, 1.5), "w > 1.5"},
+		{graph.Greater(unit, 0.5), "unit > 0.5"},
 	} {
 		m.Name(c.want, c.g)
 	}
 	d := mustCompile(t, m)
 	for _, g := range d.Guards() {
 		require.Equal(t, g.Name(), g.String())
+		require.Equal(t, g.String(), g.Condition(g.Side.Positive))
+		opposite := strings.NewReplacer(" > ", " < ", " < ", " > ").Replace(g.String())
+		require.Equal(t, opposite, g.Condition(!g.Side.Positive))
+		require.Equal(t, strings.NewReplacer(" > ", " = ", " < ", " = ").Replace(g.String()), g.Equation())
 		require.Contains(t, g.Place(), "name_test.go:")
 	}
-	require.Len(t, d.Guards(), 15)
+	require.Len(t, d.Guards(), 18)
 }
