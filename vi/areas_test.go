@@ -59,15 +59,16 @@ func TestSides(t *testing.T) {
 	byName := map[string]SideProb{}
 	for l, s := range sides {
 		require.Equal(t, l, s.Plane)
-		require.Len(t, s.Places, map[bool]int{true: 2, false: 1}[slices.Contains(s.Names, "y")], "%v", s)
-		require.Regexp(t, `^areas_test.go:\d+$`, s.Places[0])
-		for _, name := range s.Names {
-			byName[name] = s
+		for _, g := range s.Guards {
+			require.Equal(t, l, g.Side.Plane)
+			require.Regexp(t, `^areas_test.go:\d+$`, g.Place())
+			byName[g.Name()] = s
 		}
 	}
-	require.Equal(t, "x > -0.5", byName["low"].Formula)
+	require.Len(t, byName["y"].Guards, 2, "and its negation")
+	require.Equal(t, "x > -0.5", byName["low"].Condition)
 	require.InDelta(t, above(p, 0, -0.5), byName["low"].Prob, 1e-15)
-	require.Equal(t, "r > 2", byName["big"].Formula)
+	require.Equal(t, "r > 2", byName["big"].Condition)
 	require.InDelta(t, above(p, 2, math.Log(2)), byName["big"].Prob, 1e-15)
 	mean, variance := 0.0, 0.0
 	for k, name := range []string{"on[0]", "on[1]", "on[2]", "on[3]"} {

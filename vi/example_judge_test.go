@@ -64,7 +64,7 @@ func ExampleRareSides() {
 	}
 	fmt.Printf("ELBO %.0f; in truth %.0f\n", rare.Plain.Mean, rare.Corrected.Mean)
 	for _, s := range rare.Sides {
-		fmt.Printf("P(%s) = %.1e, and costs %.0e nats\n", s.Event, s.Prob, -s.Gap.Mean)
+		fmt.Printf("P(%s) = %.1e, and costs %.0e nats\n", s.Condition, s.Prob, -s.Gap.Mean)
 	}
 	// Output:
 	// ELBO -6; in truth -21
@@ -112,7 +112,7 @@ func ExampleSharesByGuard() {
 		return
 	}
 	for _, g := range shares.Guards { // Println(shares) prints a table, with the guards' lines
-		fmt.Printf("%-6s  %.0f%%\n", g.Condition, 100*g.Share)
+		fmt.Printf("%-6s  %.0f%%\n", g.Equation, 100*g.Share)
 	}
 	// Output:
 	// z = 1   99%

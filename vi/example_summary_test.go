@@ -46,7 +46,7 @@ func ExamplePosterior_Summary() {
 		fmt.Printf("%s: %.1f, 90%% between %.1f and %.1f\n", l.Name, l.Mean, l.Q5, l.Q95)
 	}
 	for _, g := range some.Guards[4:8] {
-		fmt.Printf("%s: %s with probability %.1f\n", g.Name, g.Formula, g.Prob)
+		fmt.Printf("%s: %s with probability %.1f\n", g.Name, g.Condition, g.Prob)
 	}
 	// Output:
 	// with: 2.0, 90% between 1.6 and 2.4
@@ -64,8 +64,8 @@ func ExampleSummary_String() {
 			{Name: "change", Mean: 1891.3, SD: 2.93, Q5: 1886.5, Q50: 1891.3, Q95: 1896.1},
 		},
 		Guards: []vi.GuardSummary{
-			{Name: "late", Formula: "change > 1890", Prob: 0.671},
-			{Name: "main.go:41", Formula: "μ > 3", Prob: 0.99999},
+			{Name: "late", Condition: "change > 1890", Prob: 0.671},
+			{Name: "main.go:41", Condition: "μ > 3", Prob: 0.99999},
 		},
 	})
 	// Output:

@@ -27,11 +27,11 @@ type Rare struct {
 
 // A RareSide is a side of a guard that the fit hardly ever is on.
 type RareSide struct {
-	Side   regions.Side
-	Event  string            // the side as the program compares: "theta3 < 18"
-	Guards []graph.GuardInfo // the comparisons, with their names and places
-	Prob   float64           // the exact probability under the fit
-	Seen   int               // plain draws that were on the side
+	Side      regions.Side
+	Condition string            // the side as the program compares: "theta3 < 18"
+	Guards    []graph.GuardInfo // the comparisons on the hyperplane, with their names and places
+	Prob      float64           // the exact probability under the fit
+	Seen      int               // plain draws that were on the side
 	// Gap is E[log r | side] − E[log r | no rare side], in nats.
 	Gap Estimate
 	// Missed is what the side brings to the ELBO, Prob times Gap. What several
@@ -119,7 +119,7 @@ func rareSides(d *graph.Density, q MeanField, samples int) []RareSide {
 			prob = p.sideProb(side)
 		}
 		if prob*float64(samples) < rareCount && prob >= noProb {
-			sides = append(sides, RareSide{Side: side, Event: sideText(guards[l], side), Guards: guards[l], Prob: prob})
+			sides = append(sides, RareSide{Side: side, Condition: guards[l][0].Condition(side.Positive), Guards: guards[l], Prob: prob})
 		}
 	}
 	return sides

@@ -78,7 +78,7 @@ func (t *tails) conditional(each int, seed uint64, common Estimate) error {
 	}
 	if k := badLog(logs); k >= 0 {
 		s := t.sides[k/each]
-		return fmt.Errorf("vi: log r is %v on the rare side %s (%s)", logs[k], s.Event, placesOf(s.Guards))
+		return fmt.Errorf("vi: log r is %v on the rare side %s (%s)", logs[k], s.Condition, placesOf(s.Guards))
 	}
 	for i := range t.sides {
 		s, logs, on := &t.sides[i], logs[i*each:(i+1)*each], on[i*each:(i+1)*each]

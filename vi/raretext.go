@@ -23,7 +23,7 @@ func (r Rare) String() string {
 	rows := [][]string{{"rare side", "where", "probability", "draws", "gap in nats", "brings"}}
 	for _, s := range r.Sides[:min(rareShown, len(r.Sides))] {
 		rows = append(rows, []string{
-			s.Event, placesOf(s.Guards), fmt.Sprintf("%.2g", s.Prob), fmt.Sprint(s.Seen), plusMinus(s.Gap), plusMinus(s.Missed),
+			s.Condition, placesOf(s.Guards), fmt.Sprintf("%.2g", s.Prob), fmt.Sprint(s.Seen), plusMinus(s.Gap), plusMinus(s.Missed),
 		})
 	}
 	b.WriteString("\n")

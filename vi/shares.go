@@ -25,9 +25,9 @@ type Shares struct {
 // A GuardShare is what one hyperplane, with all guards that are merged into it,
 // brings to the gradient.
 type GuardShare struct {
-	Plane     int               // number in the arrangement
-	Condition string            // the hyperplane as the program compares: "theta3 = 18"
-	Guards    []graph.GuardInfo // the comparisons, with their names and places
+	Plane    int               // number in the density's Arrangement
+	Equation string            // the hyperplane as the program compares: "theta3 = 18"
+	Guards   []graph.GuardInfo // the comparisons on it, with their names and places
 	// Latents are the coordinates that the hyperplane uses, and Mean and SE what
 	// it adds to the derivatives with respect to μ and ρ of each, interleaved.
 	Latents  []int
@@ -70,7 +70,7 @@ func SharesByGuard(d *graph.Density, q MeanField, samples int, seed uint64) (Sha
 	all, means := planes.sums.total(), planes.sums.means()
 	for l, h := range d.Arrangement().Planes() {
 		first, end := planes.first[l], planes.first[l]+2*len(h.Index)
-		g := GuardShare{Plane: l, Condition: planeText(guards[l]), Guards: guards[l], Latents: slices.Clone(h.Index)}
+		g := GuardShare{Plane: l, Equation: guards[l][0].Equation(), Guards: guards[l], Latents: slices.Clone(h.Index)}
 		for _, m := range all[first:end] {
 			g.Mean, g.SE = append(g.Mean, m.mean), append(g.SE, m.se())
 		}
@@ -80,7 +80,7 @@ func SharesByGuard(d *graph.Density, q MeanField, samples int, seed uint64) (Sha
 		}
 		g.Norm = norm(own)
 		if !finite(g.Norm.Mean) {
-			return Shares{}, fmt.Errorf("vi: the jump of log r at %s (%s) is not finite", g.Condition, placesOf(g.Guards))
+			return Shares{}, fmt.Errorf("vi: the jump of log r at %s (%s) is not finite", g.Equation, placesOf(g.Guards))
 		}
 		sum += g.Norm.Mean
 		s.Guards = append(s.Guards, g)
@@ -148,7 +148,7 @@ func (s Shares) String() string {
 		{"inside the regions", "", plusMinus(s.RepGrad), percent(s.RepShare)},
 	}
 	for _, g := range s.Guards[:min(sharesShown, len(s.Guards))] {
-		rows = append(rows, []string{g.Condition, placesOf(g.Guards), plusMinus(g.Norm), percent(g.Share)})
+		rows = append(rows, []string{g.Equation, placesOf(g.Guards), plusMinus(g.Norm), percent(g.Share)})
 	}
 	var b strings.Builder
 	b.WriteString(table(rows, 2))

@@ -67,7 +67,7 @@ func TestSharesOfTheProposition(t *testing.T) {
 	s := sharesOf(t, d, NewMeanField([]float64{theta}, []float64{1}), 20000)
 	term := -10.5 * distuv.UnitNormal.Prob(theta)
 	g := s.Guards[0]
-	require.Equal(t, "z = 0", g.Condition)
+	require.Equal(t, "z = 0", g.Equation)
 	require.InDelta(t, term, g.Mean[0], 1e-12)
 	slope := 1 - math.Exp(-1) // of softplus where it is 1
 	require.InDelta(t, -theta*term*slope, g.Mean[1], 1e-12)
@@ -98,10 +98,10 @@ func TestSharesAreGolden(t *testing.T) {
 			checked++
 			for j := range 2 {
 				require.Less(t, 5*g.SE[j], 0.5*scale, "inconclusive")
-				require.LessOrEqual(t, math.Abs(g.Mean[j]-exact[2*i+j]), 5*g.SE[j]+1e-9*scale, "%s: %s", name, g.Condition)
+				require.LessOrEqual(t, math.Abs(g.Mean[j]-exact[2*i+j]), 5*g.SE[j]+1e-9*scale, "%s: %s", name, g.Equation)
 			}
 			norm := math.Hypot(exact[2*i], exact[2*i+1])
-			require.Less(t, math.Abs(g.Norm.Mean-norm), 6*g.Norm.SE+1e-9*scale, "%s: %s", name, g.Condition) // of 15 degrees of freedom
+			require.Less(t, math.Abs(g.Norm.Mean-norm), 6*g.Norm.SE+1e-9*scale, "%s: %s", name, g.Equation) // of 15 degrees of freedom
 		}
 		require.Greater(t, checked, 10)
 	}
@@ -189,8 +189,8 @@ func TestSharesString(t *testing.T) {
 	graph.Less(x, 2)
 	guards := planeGuards(mustCompile(t, m))
 	s := Shares{RepGrad: Estimate{3, 0.01}, RepShare: 0.75, Guards: []GuardShare{
-		{Condition: "x = 4", Guards: guards[0], Norm: Estimate{0.9, 0.02}, Share: 0.225},
-		{Condition: "x = 2", Guards: guards[1], Norm: Estimate{0.1, 0}, Share: 0.025},
+		{Equation: "x = 4", Guards: guards[0], Norm: Estimate{0.9, 0.02}, Share: 0.225},
+		{Equation: "x = 2", Guards: guards[1], Norm: Estimate{0.1, 0}, Share: 0.025},
 	}}
 	require.Equal(t, `part of the gradient  where                         norm  share
 inside the regions                              3 ± 0.01  75.0%

@@ -3,9 +3,6 @@ package vi
 import (
 	"fmt"
 	"strings"
-
-	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/regions"
 )
 
 // A Summary is a table of a fitted posterior: a row for each latent, in the
@@ -29,9 +26,9 @@ type GuardSummary struct {
 	// Name is the guard's name, or its file and line if the program gives it
 	// none. Guards that share a name have numbers: on[0], on[1], ….
 	Name string
-	// Formula is the comparison in the program's own terms: "change > 0.5". It
-	// is empty for And and Or.
-	Formula string
+	// Condition is the comparison as the program makes it: "change > 0.5". It is
+	// empty for And and Or.
+	Condition string
 	// Prob is exact for comparisons, and estimated for And and Or as in
 	// [Posterior.Prob].
 	Prob float64
@@ -58,6 +55,7 @@ func (p *Posterior) Summary() Summary {
 func (p *Posterior) guardSummaries() []GuardSummary {
 	d := p.Density
 	var out []GuardSummary
+	planes := planeGuards(d)
 	named := map[int]bool{} // hyperplanes
 	for _, name := range d.GuardNames() {
 		guards := d.Named(name)
@@ -67,7 +65,7 @@ func (p *Posterior) guardSummaries() []GuardSummary {
 				row.Name = fmt.Sprintf("%s[%d]", name, i)
 			}
 			if side, ok := guards[i].Side(); ok {
-				row.Formula = formula(d, side)
+				row.Condition = planes[side.Plane][0].Condition(side.Positive)
 				named[side.Plane] = true
 			}
 			out = append(out, row)
@@ -75,37 +73,13 @@ func (p *Posterior) guardSummaries() []GuardSummary {
 	}
 	seen := map[GuardSummary]bool{}
 	for _, g := range d.Guards() {
-		row := GuardSummary{g.Place(), formula(d, g.Side), p.sideProb(g.Side)}
+		row := GuardSummary{g.Place(), g.String(), p.sideProb(g.Side)}
 		if !named[g.Side.Plane] && !seen[row] {
 			seen[row] = true
 			out = append(out, row)
 		}
 	}
 	return out
-}
-
-// formula writes a side of a hyperplane as a comparison of latents: of one with
-// a number, on the program's own scale, or as the program says it.
-func formula(d *graph.Density, side regions.Side) string {
-	h := d.Arrangement().Plane(side.Plane)
-	if len(h.Index) == 1 { // transforms are increasing
-		relation := "<"
-		if side.Positive == (h.Coef[0] > 0) {
-			relation = ">"
-		}
-		i := h.Index[0]
-		return fmt.Sprintf("%s %s %.6g", d.Latents()[i], relation, d.ConstrainOne(i, 0-h.Const/h.Coef[0])) // 0 − 0 is not −0
-	}
-	negated := ""
-	for _, g := range d.Guards() {
-		switch {
-		case g.Side == side:
-			return g.String()
-		case g.Side.Plane == side.Plane:
-			negated = "not (" + g.String() + ")"
-		}
-	}
-	return negated
 }
 
 // Of returns the rows of the given names: of latents and guards, and of all

@@ -54,18 +54,18 @@ func TestSummaryGuards(t *testing.T) {
 	s := p.Summary()
 
 	want := []GuardSummary{
-		{Name: "up[0]", Formula: "x > 0.5"},
-		{Name: "up[1]", Formula: "y < 0"},
-		{Name: "up[2]", Formula: "r > 2"},
-		{Name: "down", Formula: "u > 1"},
+		{Name: "up[0]", Condition: "x > 0.5"},
+		{Name: "up[1]", Condition: "y < 0"},
+		{Name: "up[2]", Condition: "r > 2"},
+		{Name: "down", Condition: "u > 1"},
 		{Name: "both"},
 		{Name: "sure", Prob: 1},
-		{Name: "flat", Formula: "not (x + y > 2)"},
-		{Name: "summary_test.go:", Formula: "x - y > -3"},
+		{Name: "flat", Condition: "x + y < 2"},
+		{Name: "summary_test.go:", Condition: "x - y > -3"},
 	}
 	require.Len(t, s.Guards, len(want))
 	for i, g := range s.Guards {
-		require.Equal(t, want[i].Formula, g.Formula)
+		require.Equal(t, want[i].Condition, g.Condition)
 		require.True(t, strings.HasPrefix(g.Name, want[i].Name), g.Name)
 		prob, err := p.Prob(guards[i])
 		require.NoError(t, err)

@@ -23,7 +23,7 @@ func (s Summary) String() string {
 	if len(s.Guards) > 0 {
 		rows := [][]string{{"guard", "holds where", "probability"}}
 		for _, g := range s.Guards {
-			rows = append(rows, []string{g.Name, g.Formula, probability(g.Prob)})
+			rows = append(rows, []string{g.Name, g.Condition, probability(g.Prob)})
 		}
 		parts = append(parts, table(rows, 2))
 	}

@@ -197,8 +197,10 @@ var hyperplaneDashes = [namedLines][]vg.Length{nil, {6, 2}, {1, 1.5}, {6, 2, 1, 
 // lineName is the name of a guard on the hyperplane, or what its positive side
 // says.
 func lineName(s vi.SideProb) string {
-	if len(s.Names) > 0 {
-		return s.Names[0]
+	for _, g := range s.Guards {
+		if g.Name() != "" {
+			return g.Name()
+		}
 	}
-	return s.Formula
+	return s.Condition
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/regions"
 )
 
 // planeGuards lists for each hyperplane the comparisons of the program that are
@@ -16,21 +15,6 @@ func planeGuards(d *graph.Density) [][]graph.GuardInfo {
 		planes[g.Side.Plane] = append(planes[g.Side.Plane], g)
 	}
 	return planes
-}
-
-// sideText is a side of the hyperplane of guards as the program compares there:
-// "theta3 < 18".
-func sideText(guards []graph.GuardInfo, side regions.Side) string {
-	g := guards[0]
-	if g.Side.Positive == side.Positive {
-		return g.String()
-	}
-	return strings.NewReplacer(" > ", " < ", " < ", " > ").Replace(g.String())
-}
-
-// planeText is the hyperplane itself: "theta3 = 18".
-func planeText(guards []graph.GuardInfo) string {
-	return strings.NewReplacer(" > ", " = ", " < ", " = ").Replace(guards[0].String())
 }
 
 // placesOf lists the names and places of guards, each once.
