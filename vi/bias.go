@@ -100,12 +100,8 @@ const rounding = 1e-10
 // cancels. Score knows nothing of boundaries: where its noise allows, it says
 // independently which of the two is right.
 func CheckBias(d *graph.Density, q MeanField, s BiasSettings) (BiasCheck, error) {
-	if s.Samples == 0 {
-		s.Samples = 32768
-	}
-	if s.Level == 0 {
-		s.Level = 0.001
-	}
+	orSet(&s.Samples, 32768)
+	orSet(&s.Level, 0.001)
 	if s.Samples < 1 || !(s.Level > 0 && s.Level < 1) {
 		return BiasCheck{}, fmt.Errorf("vi: BiasSettings: %d samples at level %v", s.Samples, s.Level)
 	}

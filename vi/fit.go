@@ -2,12 +2,17 @@ package vi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/facetvi/facet/graph"
 )
+
+// ErrNotFinite is wrapped by the error of a Fit that a gradient with a NaN or
+// an infinity stopped: a run that has diverged.
+var ErrNotFinite = errors.New("the gradient is not finite")
 
 // Fit maximises the ELBO of d by stochastic gradient ascent: from the best start
 // that it finds (see Settings.Start), by Adam, to the average of the last

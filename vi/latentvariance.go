@@ -30,6 +30,7 @@ type LatentVariance struct {
 // VarianceByLatent draws gradient estimates at q, as Gradient does, and says
 // which latents their variance comes from.
 func VarianceByLatent(d *graph.Density, q MeanField, e Estimator, s GradientSettings) (LatentVariances, error) {
+	orSet[Estimator](&e, Boundary{})
 	s.fill()
 	g, err := Gradient(d, q, e, s)
 	if err != nil {
@@ -64,7 +65,7 @@ func (v LatentVariances) String() string {
 		rows = append(rows, []string{l.Name, plusMinus(l.Mu), fmt.Sprintf("%.2g", l.VarMu), plusMinus(l.Rho), fmt.Sprintf("%.2g", l.VarRho), percent(share)})
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "gradient by %s, %d samples an estimate\n", v.Estimator, v.Samples)
+	fmt.Fprintf(&b, "gradient by %s, samples an estimate: %d\n", v.Estimator, v.Samples)
 	b.WriteString(table(rows, 1))
 	if n := len(v.Latents) - latentsShown; n > 0 {
 		fmt.Fprintf(&b, "%d more latents\n", n)

@@ -58,6 +58,13 @@ func TestVarianceByLatentIsGradients(t *testing.T) {
 	}
 	_, err := VarianceByLatent(d, q, Boundary{}, GradientSettings{Draws: 1})
 	require.Error(t, err)
+
+	v, err := VarianceByLatent(d, q, nil, GradientSettings{Draws: 32})
+	require.NoError(t, err)
+	require.Equal(t, "boundary", v.Estimator, "no estimator is the default one")
+	meter, err := NewGradientMeter(d, nil, 2, 1)
+	require.NoError(t, err)
+	require.Equal(t, 2, meter.draws)
 }
 
 func TestLatentVariancesString(t *testing.T) {
@@ -65,7 +72,7 @@ func TestLatentVariancesString(t *testing.T) {
 		{"threshold", Estimate{1.25, 0.03}, Estimate{-3, 0.01}, 0.9, 0.1},
 		{"σ", Estimate{0.5, 0.001}, Estimate{0, 0}, 0.001, 0},
 	}}
-	require.Equal(t, `gradient by boundary, 16 samples an estimate
+	require.Equal(t, `gradient by boundary, samples an estimate: 16
 latent            by μ  variance       by ρ  variance  share
 threshold  1.25 ± 0.03       0.9  -3 ± 0.01       0.1  99.9%
 σ          0.5 ± 0.001     0.001          0         0   0.1%

@@ -1,17 +1,12 @@
 package vi
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/facetvi/facet/graph"
 )
-
-// ErrNotFinite is wrapped by the error of a Fit that a gradient with a NaN or
-// an infinity stopped: a run that has diverged.
-var ErrNotFinite = errors.New("the gradient is not finite")
 
 // A GradientMeter measures the variance of an estimator again and again, along
 // a fit for instance, without allocating. Its random stream is its own, so that
@@ -24,11 +19,13 @@ type GradientMeter struct {
 
 // NewGradientMeter returns a meter that draws the given number of independent
 // gradient estimates at each measurement, of one sample each. Successive
-// measurements go on along one stream, which the seed fixes.
+// measurements go on along one stream, which the seed fixes. The estimator is
+// Boundary{} if nil.
 func NewGradientMeter(d *graph.Density, e Estimator, draws int, seed uint64) (*GradientMeter, error) {
 	if draws < 2 {
 		return nil, fmt.Errorf("vi: %d draws; a variance needs 2", draws)
 	}
+	orSet[Estimator](&e, Boundary{})
 	g, err := newGradienter(d, e, 1, seed)
 	if err != nil {
 		return nil, fmt.Errorf("vi: %w", err)

@@ -28,19 +28,17 @@ type GradientSettings struct {
 }
 
 func (s *GradientSettings) fill() {
-	if s.Draws == 0 {
-		s.Draws = 1000
-	}
-	if s.Samples == 0 {
-		s.Samples = 1
-	}
+	orSet(&s.Draws, 1000)
+	orSet(&s.Samples, 1)
 }
 
 // gradientChunks is the number of streams that the draws are split into.
 const gradientChunks = 16
 
-// Gradient draws gradient estimates at q and returns their mean and variance.
+// Gradient draws gradient estimates at q and returns their mean and variance. The
+// estimator is Boundary{} if nil.
 func Gradient(d *graph.Density, q MeanField, e Estimator, s GradientSettings) (GradientStats, error) {
+	orSet[Estimator](&e, Boundary{})
 	s.fill()
 	if s.Draws < 2 || s.Samples < 1 {
 		return GradientStats{}, fmt.Errorf("vi: %d draws of %d samples; a variance needs 2 draws", s.Draws, s.Samples)
