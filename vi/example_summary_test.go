@@ -59,6 +59,7 @@ func ExamplePosterior_Summary() {
 // A summary lines up in a terminal.
 func ExampleSummary_String() {
 	fmt.Print(vi.Summary{
+		ELBO: vi.Estimate{Mean: -171.24, SE: 0.05},
 		Latents: []vi.LatentSummary{
 			{Name: "μ", Mean: 6.5432, SD: 0.2099, Q5: 6.1979, Q50: 6.5432, Q95: 6.8884},
 			{Name: "change", Mean: 1891.3, SD: 2.93, Q5: 1886.5, Q50: 1891.3, Q95: 1896.1},
@@ -69,6 +70,8 @@ func ExampleSummary_String() {
 		},
 	})
 	// Output:
+	// ELBO -171.24 ± 0.05 nats
+	//
 	// latent    mean    sd      5%     50%     95%
 	// μ         6.54  0.21    6.20    6.54    6.89
 	// change  1891.3   2.9  1886.5  1891.3  1896.1

@@ -79,13 +79,22 @@ func PriorStart(d *graph.Density) MeanField {
 	return NewMeanField(center, scale)
 }
 
+// check is fault as an error of the package.
 func (q MeanField) check(d *graph.Density) error {
+	if err := q.fault(d); err != nil {
+		return fmt.Errorf("vi: %w", err)
+	}
+	return nil
+}
+
+// fault reports a family that is not one of d's latents, with finite numbers.
+func (q MeanField) fault(d *graph.Density) error {
 	if len(q.Mu) != d.Dim() || len(q.Rho) != d.Dim() {
-		return fmt.Errorf("vi: a family with %d means and %d scales for %d latents", len(q.Mu), len(q.Rho), d.Dim())
+		return fmt.Errorf("a family with %d means and %d scales for %d latents", len(q.Mu), len(q.Rho), d.Dim())
 	}
 	for i := range q.Mu {
 		if s := softplus(q.Rho[i]); !finite(q.Mu[i]) || !finite(s) || s == 0 {
-			return fmt.Errorf("vi: latent %s: mean %v and scale %v", d.Latents()[i], q.Mu[i], s)
+			return fmt.Errorf("latent %s: mean %v and scale %v", d.Latents()[i], q.Mu[i], s)
 		}
 	}
 	return nil

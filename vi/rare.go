@@ -57,13 +57,19 @@ const (
 // combination of common sides brings is not looked for: if two guards have a
 // probability of 0.01 each, 1000 draws miss their coincidence.
 func RareSides(d *graph.Density, q MeanField, samples int, seed uint64) (Rare, error) {
+	return rareSidesOf(d, q, samples, math.MaxInt, seed)
+}
+
+// rareSidesOf is RareSides for the most probable rare sides, at most the given
+// number of them.
+func rareSidesOf(d *graph.Density, q MeanField, samples, sides int, seed uint64) (Rare, error) {
 	if err := q.check(d); err != nil {
 		return Rare{}, err
 	}
 	if samples < 2 {
 		return Rare{}, fmt.Errorf("vi: %d samples; a standard error needs 2", samples)
 	}
-	t := tails{d: d, q: q, s: q.Scale(nil), sides: rareSides(d, q, samples)}
+	t := tails{d: d, q: q, s: q.Scale(nil), sides: likeliest(rareSides(d, q, samples), sides)}
 	r := Rare{Samples: samples}
 	plain, on, err := t.plain(samples, seed)
 	if err != nil {

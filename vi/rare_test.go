@@ -55,6 +55,32 @@ func TestRareSidesOfTemperature(t *testing.T) {
 	}
 }
 
+// A summary tells of an ELBO that plain draws get wrong, and only of that: at a
+// fifth more than temperature's best widths, draws miss guards that are crossed now
+// and then; a fit of textmsg has nothing to hide.
+func TestSummaryTellsOfRareSides(t *testing.T) {
+	spec, d := paperSpec(t, "temperature")
+	theta, _, err := models.Optimum(spec.Oracle, spec.ThetaInit)
+	require.NoError(t, err)
+	q := FromTheta(theta)
+	sd := q.Scale(nil)
+	for i := range sd {
+		sd[i] *= 1.2
+	}
+	p := &Posterior{Density: d, Q: NewMeanField(q.Mu, sd), Warnings: []string{"not settled"}}
+	s := p.Summary()
+	checkEstimate(t, "ELBO of the summary", spec.Oracle.ELBO(p.Q.Theta()), s.ELBO, 5)
+	require.Len(t, s.Warnings, 2)
+	require.Equal(t, "not settled", s.Warnings[0])
+	require.Contains(t, s.Warnings[1], "estimates of the ELBO may mislead: 1000 draws say")
+	require.Len(t, p.Warnings, 1, "a summary changes nothing")
+
+	_, d = paperSpec(t, "textmsg")
+	clean := fitted(t, d, Settings{Steps: 1000}).Summary()
+	require.Empty(t, clean.Warnings)
+	require.Less(t, clean.ELBO.SE, 0.5)
+}
+
 // One rare side of a guard on three latents: log r is quadratic there, and its
 // expectation a closed form of the truncated normal.
 func TestRareSidesGap(t *testing.T) {

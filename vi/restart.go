@@ -46,7 +46,7 @@ func runAll(ctx context.Context, d *graph.Density, s Settings, fits []*fitter, m
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	if err := m.begin(d, fits, stop); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("vi: %w", err)
 	}
 	errs := make([]error, len(fits))
 	err := pool(workers(len(fits)), len(fits), func(_, r int) error {

@@ -76,7 +76,7 @@ func Load(r io.Reader, d *graph.Density) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Q.check(d); err != nil {
+	if err := s.Q.fault(d); err != nil {
 		return nil, fmt.Errorf("vi: loading a fit: %w", err)
 	}
 	if len(s.States) == 0 {
@@ -167,10 +167,10 @@ func (s *fitState) check(d *graph.Density) error {
 			return fmt.Errorf("an average of %d parameters for %d", len(v), n)
 		}
 	}
-	if err := FromTheta(s.Theta).check(d); err != nil || len(s.Theta) != n {
+	if err := FromTheta(s.Theta).fault(d); err != nil || len(s.Theta) != n {
 		return fmt.Errorf("%d parameters for %d: %w", len(s.Theta), n, err)
 	}
-	return errors.Join(s.Start.check(d), s.Adam.check(n))
+	return errors.Join(s.Start.fault(d), s.Adam.check(n))
 }
 
 func modelOf(d *graph.Density) savedModel {

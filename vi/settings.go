@@ -130,7 +130,7 @@ func (s *Settings) check(d *graph.Density) error {
 		return err
 	}
 	if s.Start != nil {
-		if err := s.Start.check(d); err != nil {
+		if err := s.Start.fault(d); err != nil {
 			return fmt.Errorf("vi: Settings.Start: %w", err)
 		}
 	}

@@ -2,6 +2,7 @@ package vi
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -9,12 +10,18 @@ import (
 // order of the program, and a row for each guard. Its String lines up in a
 // terminal.
 type Summary struct {
-	Latents []LatentSummary
-	Guards  []GuardSummary
+	// ELBO is the fit's, in nats, from 1000 draws and some on each of the rare
+	// sides of guards, as by [RareSides]; of these the 100 most probable.
+	ELBO Estimate
+	// Warnings are what to know before trusting the fit: those of
+	// Posterior.Warnings, and one if plain estimates of the ELBO may mislead.
+	Warnings []string
+	Latents  []LatentSummary
+	Guards   []GuardSummary
 }
 
 // A LatentSummary describes the posterior of one latent on the program's own
-// scale. Nothing in it is sampled: see [Posterior.Mean] and [Posterior.Quantile].
+// scale. It is exact, not sampled: see [Posterior.Mean] and [Posterior.Quantile].
 type LatentSummary struct {
 	Name         string
 	Mean, SD     float64
@@ -38,7 +45,11 @@ type GuardSummary struct {
 // listed once, by its name; a comparison without one by its place. For long
 // programs choose rows with [Summary.Of].
 func (p *Posterior) Summary() Summary {
-	var s Summary
+	s := Summary{Warnings: slices.Clone(p.Warnings)}
+	var warning string
+	if s.ELBO, warning = p.summaryELBO(); warning != "" {
+		s.Warnings = append(s.Warnings, warning)
+	}
 	for i, name := range p.Density.Latents() {
 		mean, sd := p.meanSD(i)
 		s.Latents = append(s.Latents, LatentSummary{
@@ -83,8 +94,8 @@ func (p *Posterior) guardSummaries() []GuardSummary {
 }
 
 // Of returns the rows of the given names: of latents and guards, and of all
-// elements of a family, so that "theta" stands for theta[0], theta[1], …. An
-// unknown name is an error.
+// elements of a family, so that "theta" stands for theta[0], theta[1], …; and the
+// ELBO and the warnings. An unknown name is an error.
 func (s Summary) Of(names ...string) (Summary, error) {
 	wanted := map[string]bool{}
 	for _, name := range names {
@@ -100,7 +111,7 @@ func (s Summary) Of(names ...string) (Summary, error) {
 		}
 		return false
 	}
-	var out Summary
+	out := Summary{ELBO: s.ELBO, Warnings: s.Warnings}
 	for _, l := range s.Latents {
 		if wants(l.Name) {
 			out.Latents = append(out.Latents, l)

@@ -98,7 +98,12 @@ func TestSummaryOf(t *testing.T) {
 		}
 		require.Equal(t, c.want, strings.Join(names, " "))
 	}
-	_, err := s.Of("a", "nobody")
+	s.ELBO, s.Warnings = Estimate{-1, 0.1}, []string{"careful"}
+	got, err := s.Of("a")
+	require.NoError(t, err)
+	require.Equal(t, s.ELBO, got.ELBO)
+	require.Equal(t, s.Warnings, got.Warnings)
+	_, err = s.Of("a", "nobody")
 	require.ErrorContains(t, err, `"nobody"`)
 	_, err = s.Of("thet")
 	require.Error(t, err)
@@ -110,10 +115,16 @@ func TestSummaryString(t *testing.T) {
 		return LatentSummary{Name: name, Mean: mean, SD: sd, Q5: mean - 2*sd, Q50: mean, Q95: mean + 2*sd}
 	}
 	s := Summary{
-		Latents: []LatentSummary{row("μ", 6.54321, 0.21), row("θ\u0302[10]", -1234.5, 96), row("温度", 0.5, 1.5e-4)},
-		Guards:  []GuardSummary{{"on[0]", "μ > 6", 0.98765}, {"main.go:7", "θ\u0302[10] - μ < 0", 1 - 1e-9}, {"", "", 0}},
+		ELBO:     Estimate{-12.34567, 0.04},
+		Warnings: []string{"not settled", "misleading"},
+		Latents:  []LatentSummary{row("μ", 6.54321, 0.21), row("θ\u0302[10]", -1234.5, 96), row("温度", 0.5, 1.5e-4)},
+		Guards:   []GuardSummary{{"on[0]", "μ > 6", 0.98765}, {"main.go:7", "θ\u0302[10] - μ < 0", 1 - 1e-9}, {"", "", 0}},
 	}
 	require.Equal(t, strings.Join([]string{
+		"ELBO -12.3457 ± 0.04 nats",
+		"warning: not settled",
+		"warning: misleading",
+		"",
 		"latent     mean       sd       5%      50%      95%",
 		"μ          6.54     0.21     6.12     6.54     6.96",
 		"θ\u0302[10]     -1234       96    -1426    -1234    -1042",

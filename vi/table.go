@@ -8,10 +8,13 @@ import (
 	"unicode"
 )
 
-// String is the summary as a table. A latent's numbers have as many decimals as
+// String is the ELBO, the warnings and a table of each kind. A latent's numbers have as many decimals as
 // show two digits of its standard deviation.
 func (s Summary) String() string {
 	var parts []string
+	if head := s.head(); head != "" {
+		parts = append(parts, head)
+	}
 	if len(s.Latents) > 0 {
 		rows := [][]string{{"latent", "mean", "sd", "5%", "50%", "95%"}}
 		for _, l := range s.Latents {
@@ -28,6 +31,18 @@ func (s Summary) String() string {
 		parts = append(parts, table(rows, 2))
 	}
 	return strings.Join(parts, "\n")
+}
+
+// head is the ELBO, unless it is zero, and the warnings.
+func (s Summary) head() string {
+	var b strings.Builder
+	if s.ELBO != (Estimate{}) {
+		fmt.Fprintf(&b, "ELBO %v nats\n", s.ELBO)
+	}
+	for _, w := range s.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", w)
+	}
+	return b.String()
 }
 
 // writer returns how to write the values of a row and their standard deviation.

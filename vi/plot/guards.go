@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"errors"
 	"fmt"
 
 	"gonum.org/v1/plot"
@@ -19,6 +20,9 @@ import (
 // an error if there are no guards, if one belongs to another model, and for an x
 // of another length or order.
 func Guards(fit *vi.Posterior, guards []graph.Guard, x []float64) (*plot.Plot, error) {
+	if len(guards) == 0 {
+		return nil, errors.New("plot: no guards; does the program name them?")
+	}
 	at, err := edges(x, len(guards))
 	if err != nil {
 		return nil, fmt.Errorf("plot: guards: %w", err)

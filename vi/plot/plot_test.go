@@ -256,7 +256,7 @@ func TestGuards(t *testing.T) {
 	require.Equal(t, []float64{1965, 2020}, []float64{p.X.Min, p.X.Max})
 
 	_, err = Guards(fit, nil, nil)
-	require.ErrorContains(t, err, "0 elements")
+	require.ErrorContains(t, err, "no guards")
 	_, err = Guards(fit, guards, []float64{1})
 	require.ErrorContains(t, err, "1 positions for 4 elements")
 	_, err = Guards(fit, append(guards, fitted(t).Density.Named("rises")[0]), nil)
