@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // What a summary spends on the ELBO: it should take less time than to read.
@@ -19,7 +20,7 @@ func (p *Posterior) summaryELBO() (Estimate, string) {
 	r, err := rareSidesOf(p.Density, p.Q, summaryDraws, summarySides, 0)
 	switch {
 	case err != nil:
-		return Estimate{math.NaN(), math.NaN()}, fmt.Sprintf("no ELBO: %v", err)
+		return Estimate{math.NaN(), math.NaN()}, "no ELBO: " + strings.TrimPrefix(err.Error(), "vi: ")
 	case r.Misleading():
 		return r.Corrected, fmt.Sprintf("estimates of the ELBO may mislead: %d draws say %v, for they see too little of rare sides of guards; see RareSides",
 			r.Samples, r.Plain)
