@@ -5,7 +5,8 @@
 //
 //	ELBO(θ) = E[log r(z)] + entropy(q_θ),    θ = (μ_0, ρ_0, μ_1, ρ_1, …)
 //
-// by stochastic gradients. Where the density jumps, the gradient has two parts:
+// by stochastic gradients; z are the latents in unconstrained coordinates. Where
+// the density jumps, the gradient has two parts:
 //
 //	log r      region −  │  region +        RepGrad: how log r changes as a sample
 //	        ─────────────┘ Δ                moves inside its region
@@ -39,4 +40,16 @@
 //	VarianceByLatent         where a gradient's variance comes from
 //	SharesByGuard            which if-statements the gradient comes from
 //	CheckBias                would reparameterization alone have been biased?
+//
+// What a fit says:
+//
+//	Posterior.Summary            a table of latents and guards, with warnings
+//	Posterior.Mean, Quantile, …  one latent, exactly
+//	Posterior.Draws              samples: matrices, tensors, CmdStan's CSV, .npz
+//	Posterior.Predict            new data, and named deterministic expressions
+//	Posterior.Prob, ProbGiven    guards, alone, together and given others
+//	Posterior.Sides, TopRegions  hyperplanes, and the regions between them
+//	Posterior.MostProbablePath   the most probable assignment of many guards
+//
+// Package plot draws it.
 package vi

@@ -8,11 +8,17 @@ import (
 	"github.com/facetvi/facet/graph"
 )
 
-// An Estimate is a Monte Carlo mean and its standard error.
+// An Estimate is a Monte Carlo mean and its standard error, which is 0 if the
+// mean is exact.
 type Estimate struct{ Mean, SE float64 }
 
-// String is "mean ± standard error".
-func (e Estimate) String() string { return fmt.Sprintf("%.6g ± %.2g", e.Mean, e.SE) }
+// String is "mean ± standard error", without the latter if it is 0.
+func (e Estimate) String() string {
+	if e.SE == 0 {
+		return fmt.Sprintf("%.6g", e.Mean)
+	}
+	return fmt.Sprintf("%.6g ± %.2g", e.Mean, e.SE)
+}
 
 // ELBO estimates E[log r(z)] + entropy(q) in nats from the given number of
 // samples; the entropy is exact. The standard error is honest only if no rare

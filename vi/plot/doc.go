@@ -1,5 +1,12 @@
-// Package plot draws fits: the ELBO while a fit ran, marginal densities, the
-// posterior predictive against the data, and the probabilities of guards.
+// Package plot draws fits:
+//
+//	ELBO        the objective while a fit ran
+//	Marginals   posterior densities of latents
+//	Predictive  the posterior predictive against the data
+//	Guards      probabilities of guards, over time for instance
+//	Regions     two latents: regions, hyperplanes, contours and draws
+//
+// and saves the pictures: [Save].
 //
 // Each function returns a plot of gonum.org/v1/plot in one fixed style. The plot
 // can be changed before it is saved: its axes, titles and ranges are fields, and
