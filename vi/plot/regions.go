@@ -94,7 +94,7 @@ func sliceTitle(fit *vi.Posterior, x, y int) string {
 func (s *slice) addCells(p *plot.Plot, lines []line) error {
 	cells, odd := s.cells(lines)
 	for k, cell := range cells {
-		polygon, err := plotter.NewPolygon(s.show(cell))
+		polygon, err := plotter.NewPolygon(s.showLines(append(cell, cell[0])))
 		if err != nil {
 			return fmt.Errorf("plot: region: %w", err)
 		}
@@ -172,7 +172,7 @@ func (s *slice) addLines(p *plot.Plot, l *legend, lines []line) error {
 				ends = append(ends, plotter.XY{X: a.X + t*(b.X-a.X), Y: a.Y + t*(b.Y-a.Y)})
 			}
 		}
-		segment, err := plotter.NewLine(s.show(ends))
+		segment, err := plotter.NewLine(s.showLines(ends))
 		if err != nil {
 			return fmt.Errorf("plot: hyperplane: %w", err)
 		}

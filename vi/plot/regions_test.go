@@ -265,6 +265,37 @@ func TestRegionsOfTwo(t *testing.T) {
 	require.Len(t, drawn[*plotter.Polygon](p), 6)
 }
 
+// A guard that compares the logarithm of a latent is curved on the latent's own
+// scale; so are the regions on both sides of it.
+func TestRegionsBend(t *testing.T) {
+	m := graph.NewModel()
+	r := m.Sample("r", graph.LogNormal(0, 1))
+	y := m.Sample("y", graph.Normal(0, 1))
+	m.Factor(graph.If(graph.Greater(graph.Log(r), graph.Mul(0.5, y)), 1, 0))
+	d, err := m.Compile()
+	require.NoError(t, err)
+	fit := &vi.Posterior{Density: d, Q: vi.NewMeanField([]float64{0.2, 0.1}, []float64{0.7, 1})}
+	p, err := Regions(fit, "r", "y")
+	require.NoError(t, err)
+	lines := drawn[*plotter.Line](p)
+	curve := lines[len(lines)-1].XYs
+	require.Greater(t, len(curve), 50)
+	for _, at := range curve {
+		require.InDelta(t, 0.5*at.Y, math.Log(at.X), 1e-9)
+	}
+	cells := drawn[*plotter.Polygon](p)
+	require.Len(t, cells, 2)
+	for _, cell := range cells {
+		on := 0
+		for _, at := range cell.XYs[0] {
+			if math.Abs(math.Log(at.X)-0.5*at.Y) < 1e-9 {
+				on++
+			}
+		}
+		require.Greater(t, on, 50)
+	}
+}
+
 func TestRegionsNotFinite(t *testing.T) {
 	m := graph.NewModel()
 	x := m.Sample("x", graph.Normal(0, 1))

@@ -275,8 +275,29 @@ func (l line) clip(polygon plotter.XYs, sign float64) (out plotter.XYs) {
 	return out
 }
 
-// show maps points to the program's own scale. Straight lines stay straight:
-// a guard on a transformed latent compares it with a number and nothing else.
+// bends is the number of pieces in which a straight line is drawn that the
+// program's own scale may bend.
+const bends = 64
+
+// showLines maps the straight lines between points to the program's own scale,
+// where a guard such as log(x) > y is curved.
+func (s *slice) showLines(points plotter.XYs) plotter.XYs {
+	d := s.fit.Density
+	if len(points) == 0 || !d.Transformed(s.x) && !d.Transformed(s.y) {
+		return s.show(points)
+	}
+	fine := plotter.XYs{points[0]}
+	for i, b := range points[1:] {
+		a := points[i]
+		for k := 1; k <= bends; k++ {
+			t := float64(k) / bends
+			fine = append(fine, plotter.XY{X: (1-t)*a.X + t*b.X, Y: (1-t)*a.Y + t*b.Y})
+		}
+	}
+	return s.show(fine)
+}
+
+// show maps points to the program's own scale.
 func (s *slice) show(points plotter.XYs) plotter.XYs {
 	out := make(plotter.XYs, len(points))
 	for k, p := range points {
