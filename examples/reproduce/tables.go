@@ -95,8 +95,7 @@ func (s *summary) timeTable() table {
 func (s *summary) finalTable() table {
 	return s.elboTable("Final ELBO, in closed form",
 		fmt.Sprintf("Mean and standard error over the last %d evaluations (fewer in short runs), in nats; the standard error is that of evaluations "+
-			"%d iterations apart as if they were independent. The optimum is what BFGS climbs to on the closed form from the paper's start, "+
-			"which for influenza is a local one: −49.5 can be reached from elsewhere.", lastEvaluations, elboEvery),
+			"%d iterations apart as if they were independent. In a run that still climbs it is mostly the climb. ", lastEvaluations, elboEvery)+optimumNote,
 		func(r finalRow) (num, num) { return r.Exact, r.ExactSE })
 }
 
