@@ -233,6 +233,18 @@ func TestDiverged(t *testing.T) {
 	require.Equal(t, "4 of 4 runs are there already\n", errOut, "a diverged run is not repeated")
 }
 
+// Step sizes that no run survives leave a report as well.
+func TestWildStepSizes(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"-models", "textmsg", "-stepsizes", "1e5,1e300", "-samples", "1,2", "-steps", "110"}
+	out, _ := reproduce(t, dir, args...)
+	require.Contains(t, out, "diverged at 1 (")
+	require.NotContains(t, out, "NaN")
+	checkSVGOf(t, dir)
+	_, errOut := reproduce(t, dir, args...)
+	require.Equal(t, "16 of 16 runs are there already\n", errOut)
+}
+
 func checkSVGOf(t *testing.T, dir string) {
 	require.NoError(t, xml.Unmarshal([]byte(read(t, dir, "figure1.svg")), new(struct{})))
 }

@@ -76,7 +76,7 @@ func (s *summary) facts() [][2]string {
 		{"seed", fmt.Sprint(set.Seed)},
 		{"ELBO", fmt.Sprintf("every %d iterations, %d draws, and in closed form", elboEvery, elboDraws)},
 		{"variance", fmt.Sprintf("every iteration at N = 1, %d gradients", varianceDraws)},
-		{"time", fmt.Sprintf("%.1f s in all, for %d runs side by side, of which %d were there from an earlier call", s.Total, len(s.Runs), s.Reused)},
+		{"time", fmt.Sprintf("%.1f s in all; %d runs, of which %d were there from an earlier call, took %.1f s together", s.Total, len(s.Runs), s.Reused, s.ofRuns())},
 		{"processor", fmt.Sprintf("%s, %d cores, GOMAXPROCS %d", s.Machine.CPU, s.Machine.Cores, s.Machine.Processors)},
 		{"system", s.Machine.OS},
 		{"Go", s.Machine.Go},
@@ -85,6 +85,14 @@ func (s *summary) facts() [][2]string {
 		facts = append(facts, [2]string{name, s.Machine.Modules[name]})
 	}
 	return facts
+}
+
+// ofRuns is the sum of the runs' durations in seconds.
+func (d Durations) ofRuns() (sum float64) {
+	for _, r := range d.Runs {
+		sum += r.Seconds
+	}
+	return sum
 }
 
 func joined[T any](all []T) string {
