@@ -53,9 +53,9 @@ const caption = "The ELBO against the iteration, in closed form; higher is bette
 	"The axis is the distance in nats from the optimum, logarithmic, and linear near the optimum. " + optimumNote +
 	" A cross would mark a run that diverged."
 
-// optimumNote is what the optima are; vi's tests of starts reach −49.5.
+// optimumNote is what the optima are; vi.Fit's own start reaches −39.4.
 const optimumNote = "The optimum is what BFGS climbs to on the closed form from the paper's start: the best known for temperature and textmsg, " +
-	"a local one for influenza, where −49.5 can be reached from elsewhere."
+	"a local one for influenza, where −39.4 can be reached from elsewhere."
 
 // inline is an SVG file without what may only stand at a file's beginning, named
 // for those who do not see it.
