@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"errors"
 	"fmt"
 	"image/color"
 	"io"
@@ -153,7 +154,7 @@ func canvas(file string) (vg.CanvasWriterTo, error) {
 	}
 	c, err := draw.NewFormattedCanvas(width, height, format)
 	if err != nil {
-		return nil, fmt.Errorf("%s: the name of a picture must end in .png, .svg or .pdf", file)
+		return nil, errors.New("the name of a picture must end in .png, .svg or .pdf")
 	}
 	return c, nil
 }
