@@ -10,13 +10,10 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 
+	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
 )
@@ -44,41 +41,24 @@ func room(obs []float64) (*graph.Model, []graph.Guard) {
 	return m, on
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
+func main() { cli.Main(run) }
 
-func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	flags := flag.NewFlagSet("temperature", flag.ContinueOnError)
-	flags.SetOutput(errOut)
-	steps := flags.Int("steps", 10000, "steps of the fit")
-	seed := flags.Uint64("seed", 1, "seed of the fit")
-	if err := flags.Parse(args); err != nil {
-		return 2
+func run(ctx context.Context, args []string, out, _ io.Writer) error {
+	flags := cli.New("temperature")
+	steps, seed := flags.Steps(10000, "steps of the fit"), flags.Seed()
+	if err := flags.Parse(args, out); err != nil {
+		return err
 	}
-	if *steps < 1 {
-		fmt.Fprintf(errOut, "temperature: -steps %d: must be at least 1\n", *steps)
-		return 2
-	}
-
 	m, on := room(observed)
 	density, err := m.Compile()
 	if err != nil {
-		fmt.Fprintln(errOut, err)
-		return 1
+		return err
 	}
 	fit, err := vi.Fit(ctx, density, vi.Settings{Steps: *steps, Seed: *seed})
-	if err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintln(errOut, err)
-		return 1
+	if err != nil && !cli.Interrupted(err) {
+		return err
 	}
-	if err := report(out, fit, on); err != nil {
-		fmt.Fprintln(errOut, err)
-		return 1
-	}
-	return 0
+	return report(out, fit, on)
 }
 
 func report(out io.Writer, fit *vi.Posterior, on []graph.Guard) error {

@@ -10,17 +10,15 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"os/signal"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
 )
@@ -73,41 +71,24 @@ func fitBest(ctx context.Context, d *graph.Density, steps int, seed uint64) (*vi
 	return best, nil
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
+func main() { cli.Main(run) }
 
-func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	flags := flag.NewFlagSet("textmsg", flag.ContinueOnError)
-	flags.SetOutput(errOut)
-	steps := flags.Int("steps", 10000, "steps of each of seven fits")
-	seed := flags.Uint64("seed", 1, "seed of the fit")
-	if err := flags.Parse(args); err != nil {
-		return 2
+func run(ctx context.Context, args []string, out, _ io.Writer) error {
+	flags := cli.New("textmsg")
+	steps, seed := flags.Steps(10000, "steps of the fit"), flags.Seed()
+	if err := flags.Parse(args, out); err != nil {
+		return err
 	}
-	if *steps < 1 {
-		fmt.Fprintf(errOut, "textmsg: -steps %d: must be at least 1\n", *steps)
-		return 2
-	}
-
 	m, pending := switching(counts)
 	density, err := m.Compile()
 	if err != nil {
-		fmt.Fprintln(errOut, err)
-		return 1
+		return err
 	}
 	fit, err := fitBest(ctx, density, *steps, *seed)
-	if err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintln(errOut, err)
-		return 1
+	if err != nil && !cli.Interrupted(err) {
+		return err
 	}
-	if err := report(out, fit, pending); err != nil {
-		fmt.Fprintln(errOut, err)
-		return 1
-	}
-	return 0
+	return report(out, fit, pending)
 }
 
 func report(out io.Writer, fit *vi.Posterior, pending []graph.Guard) error {

@@ -27,13 +27,10 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 
+	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/examples/picture"
 	"github.com/facetvi/facet/examples/restarts"
 	"github.com/facetvi/facet/graph"
@@ -92,46 +89,24 @@ func starts(d *graph.Density) []vi.MeanField {
 	return all
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
+func main() { cli.Main(run) }
 
-func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	flags := flag.NewFlagSet("tobit", flag.ContinueOnError)
-	flags.SetOutput(errOut)
-	steps := flags.Int("steps", 8000, "steps of each fit; there are four, and one more for each explanation found")
-	seed := flags.Uint64("seed", 1, "seed of the fits")
-	file := flags.String("plot", "", "write the picture to this file (.png, .svg or .pdf)")
-	if err := flags.Parse(args); err != nil {
-		return 2
+func run(ctx context.Context, args []string, out, _ io.Writer) error {
+	flags := cli.New("tobit")
+	steps, seed, file := flags.Steps(8000, "steps of each fit; there are four, and one more for each explanation found"), flags.Seed(), flags.Plot()
+	if err := flags.Parse(args, out); err != nil {
+		return err
 	}
-	if *steps < 1 {
-		fmt.Fprintf(errOut, "tobit: -steps %d: must be at least 1\n", *steps)
-		return 2
-	}
-	if err := picture.Check(*file); err != nil {
-		fmt.Fprintln(errOut, "tobit: -plot", err)
-		return 2
-	}
-
 	density, err := survey(households).Compile()
 	if err != nil {
-		fmt.Fprintln(errOut, err)
-		return 1
+		return err
 	}
 	fits, err := restarts.Fit(ctx, density, starts(density), *steps, *seed)
-	if err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintln(errOut, err)
-		return 1
+	if err != nil && !cli.Interrupted(err) {
+		return err
 	}
-	if err = report(out, fits); err == nil {
-		err = picture.Offer(out, "tobit", *file, func() (*picture.Picture, error) { return draw(fits) })
+	if err := report(out, fits); err != nil {
+		return err
 	}
-	if err != nil {
-		fmt.Fprintln(errOut, err)
-		return 1
-	}
-	return 0
+	return picture.Offer(out, "tobit", *file, func() (*picture.Picture, error) { return draw(fits) })
 }
