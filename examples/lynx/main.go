@@ -92,25 +92,25 @@ func profile(ctx context.Context, x []float64, steps int, seed uint64) ([]restar
 	if err != nil {
 		return nil, err
 	}
-	return restarts.Windows(ctx, model, windows, narrow, steps, seed)
+	return restarts.Windows(ctx, model, windows, start, vi.Settings{Steps: steps, Seed: seed})
 }
 
-// narrow is the prior's centre with little doubt about it: from the prior's own
-// width the early gradients are huge, and the optimiser remembers them for long.
-func narrow(d *graph.Density, _ float64) []vi.MeanField {
-	start := vi.PriorStart(d)
-	sd := start.Scale(nil)
-	for i := range sd {
-		sd[i] = min(sd[i], 0.05)
+// start is in the middle of the window, with growth that does not depend on
+// anything: from the priors' own width the early gradients are huge, and the
+// optimiser remembers them for long.
+func start(d *graph.Density, centre float64) (vi.MeanField, error) {
+	at := map[string]float64{"threshold": centre}
+	for _, side := range []string{"low", "high"} {
+		at["base "+side], at["momentum "+side], at["pull "+side], at["noise "+side] = 0, 0, 0, 0.3
 	}
-	return []vi.MeanField{vi.NewMeanField(start.Mu, sd)}
+	return vi.StartAt(d, at)
 }
 
 func main() { cli.Main(run) }
 
 func run(ctx context.Context, args []string, out, _ io.Writer) error {
 	flags := cli.New("lynx")
-	steps, seed, file := flags.Steps(500, "steps of each fit; there are two in each of twelve windows"), flags.Seed(), flags.Plot()
+	steps, seed, file := flags.Steps(1000, "steps of the fit in each of twelve windows"), flags.Seed(), flags.Plot()
 	if err := flags.Parse(args, out); err != nil {
 		return err
 	}

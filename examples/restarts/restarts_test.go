@@ -26,25 +26,23 @@ func hills(t *testing.T) (*graph.Model, graph.Expr) {
 	return m, x
 }
 
-func startsAt(at ...float64) []vi.MeanField {
-	var all []vi.MeanField
-	for _, x := range at {
-		all = append(all, vi.NewMeanField([]float64{x}, []float64{0.3}))
-	}
-	return all
+func startAt(d *graph.Density, x float64) (vi.MeanField, error) {
+	return vi.StartAt(d, map[string]float64{"x": x})
 }
 
-// Two starts find each hill; the mixture is the exact posterior, up to what the
+// Ten starts find each hill; the mixture is the exact posterior, up to what the
 // ELBO's estimates and Adam leave open.
-func TestFitFindsBoth(t *testing.T) {
+func TestOfFindsBoth(t *testing.T) {
 	m, _ := hills(t)
 	d, err := m.Compile()
 	require.NoError(t, err)
-	all, err := Fit(context.Background(), d, startsAt(2, -2, 4, -4), 1000, 1)
+	fit, err := vi.Fit(context.Background(), d, vi.Settings{Restarts: 10, Steps: 1000, Seed: 1})
 	require.NoError(t, err)
+	all := Of(fit)
 	require.Len(t, all, 2, "the same hill counts once")
 	assert.InDelta(t, 0.75, all[0].Weight, 0.01)
 	assert.InDelta(t, 0.25, all[1].Weight, 0.01)
+	assert.Equal(t, fit.Q, all[0].Q)
 
 	draws := Draws(all, 20000, 0)["x"]
 	right := 0.0
@@ -68,9 +66,7 @@ func TestWindowsAddUp(t *testing.T) {
 	for c := -6.0; c <= 6; c += 2 * width {
 		centres = append(centres, c)
 	}
-	all, err := Windows(context.Background(), d, centres, func(_ *graph.Density, c float64) []vi.MeanField {
-		return startsAt(c)
-	}, 500, 1)
+	all, err := Windows(context.Background(), d, centres, startAt, vi.Settings{Steps: 1000, Seed: 1})
 	require.NoError(t, err)
 	require.Len(t, all, len(centres))
 	evidence, total := 0.0, 0.0
@@ -94,12 +90,13 @@ func TestInterrupted(t *testing.T) {
 	m.Observe("window", graph.Normal(x, 1), 0)
 	d, err := m.Compile()
 	require.NoError(t, err)
-	all, err := Fit(ctx, d, startsAt(1, -1), 100, 1)
+	fit, err := vi.Fit(ctx, d, vi.Settings{Restarts: 3})
 	require.ErrorIs(t, err, context.Canceled)
+	all := Of(fit)
 	require.Len(t, all, 1)
 	assert.Zero(t, all[0].Steps)
 	assert.Equal(t, 1.0, all[0].Weight)
-	all, err = Windows(ctx, d, []float64{0, 1}, func(*graph.Density, float64) []vi.MeanField { return startsAt(1) }, 100, 1)
+	all, err = Windows(ctx, d, []float64{0, 1}, startAt, vi.Settings{})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Len(t, all, 1)
 }
@@ -109,8 +106,17 @@ func TestErrors(t *testing.T) {
 	m, _ := hills(t)
 	d, err := m.Compile()
 	require.NoError(t, err)
-	_, err = Fit(context.Background(), d, startsAt(1), -1, 1)
-	require.ErrorContains(t, err, "Steps")
-	_, err = Windows(context.Background(), d, []float64{0}, nil, 10, 1)
+	_, err = Windows(context.Background(), d, []float64{0}, startAt, vi.Settings{})
 	require.ErrorContains(t, err, "window")
+	m, x := hills(t)
+	m.Observe("window", graph.Normal(x, 1), 0)
+	d, err = m.Compile()
+	require.NoError(t, err)
+	_, err = Windows(context.Background(), d, []float64{0}, startAt, vi.Settings{Steps: -1})
+	require.ErrorContains(t, err, "Steps")
+	nowhere := func(d *graph.Density, _ float64) (vi.MeanField, error) {
+		return vi.StartAt(d, map[string]float64{"y": 0})
+	}
+	_, err = Windows(context.Background(), d, []float64{0}, nowhere, vi.Settings{})
+	require.ErrorContains(t, err, "y")
 }

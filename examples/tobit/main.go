@@ -22,7 +22,7 @@
 //
 // What is desired hangs together with the coefficients, and a mean-field fit
 // takes them for independent: its means are right, but its standard deviations
-// are a half to nine tenths of the true ones (main_test.go compares).
+// are a half to nine tenths of the true ones (exact_test.go compares).
 package main
 
 import (
@@ -32,7 +32,6 @@ import (
 
 	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/examples/picture"
-	"github.com/facetvi/facet/examples/restarts"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
 )
@@ -73,40 +72,30 @@ func buys(enough graph.Guard) graph.Dist { return graph.Bernoulli(graph.If(enoug
 // desired names the latent of a household that bought nothing.
 func desired(i int) string { return fmt.Sprintf("desired[%d]", i) }
 
-// starts are normals around limits below and above the smallest purchases.
-func starts(d *graph.Density) []vi.MeanField {
-	var all []vi.MeanField
-	for _, limit := range []float64{0, -1, 1, 2} {
-		start := vi.PriorStart(d)
-		sd := start.Scale(nil)
-		for i := range sd {
-			sd[i] = min(sd[i], 0.5) // narrower than the priors: from there the way is shorter
-		}
-		i, _ := d.Latent("limit")
-		start.Mu[i] = limit
-		all = append(all, vi.NewMeanField(start.Mu, sd))
+// fitted compiles and fits the model, from the best starts among draws from the
+// prior: they have limits on either side of the smallest purchase.
+func fitted(ctx context.Context, steps int, seed uint64) (*vi.Posterior, error) {
+	density, err := survey(households).Compile()
+	if err != nil {
+		return nil, err
 	}
-	return all
+	return vi.Fit(ctx, density, vi.Settings{Restarts: 4, Steps: steps, Seed: seed})
 }
 
 func main() { cli.Main(run) }
 
 func run(ctx context.Context, args []string, out, _ io.Writer) error {
 	flags := cli.New("tobit")
-	steps, seed, file := flags.Steps(8000, "steps of each fit; there are four, and one more for each explanation found"), flags.Seed(), flags.Plot()
+	steps, seed, file := flags.Steps(8000, "steps of each of four fits"), flags.Seed(), flags.Plot()
 	if err := flags.Parse(args, out); err != nil {
 		return err
 	}
-	density, err := survey(households).Compile()
-	if err != nil {
-		return err
-	}
-	fits, err := restarts.Fit(ctx, density, starts(density), *steps, *seed)
+	fit, err := fitted(ctx, *steps, *seed)
 	if err != nil && !cli.Interrupted(err) {
 		return err
 	}
-	if err := report(out, fits); err != nil {
+	if err := report(out, fit); err != nil {
 		return err
 	}
-	return picture.Offer(out, "tobit", *file, func() (*picture.Picture, error) { return draw(fits) })
+	return picture.Offer(out, "tobit", *file, func() (*picture.Picture, error) { return draw(fit) })
 }
