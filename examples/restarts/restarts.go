@@ -129,6 +129,19 @@ func same(a, b vi.MeanField) bool {
 	return log > math.Log(0.1)
 }
 
+// Prob is the probability that g holds in the mixture of the explanations.
+func Prob(all []Explanation, g graph.Guard) (float64, error) {
+	sum := 0.0
+	for _, e := range all {
+		p, err := e.Posterior.Prob(g)
+		if err != nil {
+			return 0, err
+		}
+		sum += e.Weight * p
+	}
+	return sum, nil
+}
+
 // Draws returns about n draws of each latent, by name, on the program's own
 // scale: from each explanation as many as its weight says.
 func Draws(all []Explanation, n int, seed uint64) map[string][]float64 {

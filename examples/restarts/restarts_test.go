@@ -19,7 +19,7 @@ import (
 func hills(t *testing.T) (*graph.Model, graph.Expr) {
 	m := graph.NewModel()
 	x := m.Sample("x", graph.Normal(0, 10))
-	right := graph.Greater(x, 0)
+	right := m.Name("right", graph.Greater(x, 0))
 	m.Factor(graph.If(right, math.Log(0.25), math.Log(0.75)))
 	m.Observe("y", graph.Normal(graph.If(right, graph.Sub(x, 3), graph.Add(x, 3)), 0.5), 0)
 	require.NoError(t, m.Err())
@@ -43,6 +43,13 @@ func TestOfFindsBoth(t *testing.T) {
 	assert.InDelta(t, 0.75, all[0].Weight, 0.01)
 	assert.InDelta(t, 0.25, all[1].Weight, 0.01)
 	assert.Equal(t, fit.Q, all[0].Q)
+
+	p, err := Prob(all, d.Named("right")[0])
+	require.NoError(t, err)
+	assert.InDelta(t, 0.25, p, 0.01)
+	_, other := hills(t)
+	_, err = Prob(all, graph.Greater(other, 0))
+	require.Error(t, err)
 
 	draws := Draws(all, 20000, 0)["x"]
 	right := 0.0

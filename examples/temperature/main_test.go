@@ -13,10 +13,15 @@ import (
 func TestRun(t *testing.T) {
 	var out, errOut bytes.Buffer
 	require.Zero(t, cli.Call(context.Background(), run, []string{"-steps", "3000"}, &out, &errOut), errOut.String())
-	for _, want := range []string{"20 of 21 states as they were", "after 3000 steps"} {
+	for _, want := range []string{"20 of 21 states as they were", "after 3000 steps", "With the rare sides of guards"} {
 		require.Contains(t, out.String(), want)
 	}
 	require.Empty(t, errOut.String())
+
+	// When the controller switched first the data do not say: in step 4 or 5.
+	require.Regexp(t, `\n   3 .* 0\.000  off `, out.String())
+	require.Regexp(t, `\n   4 .* 0\.[2-6]\d\d  off .*on  ←\n`, out.String())
+	require.Regexp(t, `\n   5 .* 1\.000  on `, out.String())
 }
 
 // Interrupted, the program reports what it has.
