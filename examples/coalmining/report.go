@@ -124,7 +124,7 @@ func draw(fit *vi.Posterior) (*picture.Picture, error) {
 	top := slices.Max(disasters) + 0.5
 	err = errors.Join(
 		p.Band("change, 90 %", plotter.XYs{{X: lo}, {X: hi}}, plotter.XYs{{X: lo, Y: top}, {X: hi, Y: top}}, picture.Orange),
-		p.Dashed(fmt.Sprintf("change, mean %.1f", mean), plotter.XYs{{X: mean}, {X: mean, Y: top}}, picture.Vermillion),
+		p.Dashed(fmt.Sprintf("change, mean %.1f", mean), plotter.XYs{{X: mean}, {X: mean, Y: top}}, picture.Vermilion),
 		p.Band("rate, 90 %", picture.Points(years, low), picture.Points(years, high), picture.Blue),
 		p.Line("rate, mean", picture.Points(years, rate), picture.Blue),
 		p.Points("count", picture.Points(years, disasters), picture.Black),

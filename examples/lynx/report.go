@@ -89,7 +89,7 @@ func draw(fits []restarts.Explanation) (*picture.Picture, error) {
 	err := errors.Join(
 		p.Band("threshold, 90 %", plotter.XYs{{X: from, Y: lo}, {X: to, Y: lo}},
 			plotter.XYs{{X: from, Y: hi}, {X: to, Y: hi}}, picture.Orange),
-		p.Dashed("threshold, mean", plotter.XYs{{X: from, Y: mean}, {X: to, Y: mean}}, picture.Vermillion),
+		p.Dashed("threshold, mean", plotter.XYs{{X: from, Y: mean}, {X: to, Y: mean}}, picture.Vermilion),
 		p.Band("predicted from two years, 90 %", next.Low, next.High, picture.SkyBlue),
 		p.Line("predicted, mean", next.Mean, picture.Blue),
 		p.Points("trapped", picture.Points(years, x), picture.Black),

@@ -136,7 +136,7 @@ func draw(fits []restarts.Explanation) (*picture.Picture, error) {
 		p.Band("level, 90 %", level.Low, level.High, picture.Blue),
 		p.Line("level, mean", level.Mean, picture.Blue),
 		p.Dashed(fmt.Sprintf("shift after %d, probability %.2f", year, prob),
-			plotter.XYs{{X: at, Y: bottom}, {X: at, Y: top}}, picture.Vermillion),
+			plotter.XYs{{X: at, Y: bottom}, {X: at, Y: top}}, picture.Vermilion),
 		p.Points("flow", picture.Points(years, flows), picture.Black),
 	)
 	p.Y.Min, p.Y.Max = bottom, top

@@ -103,7 +103,7 @@ func draw(fit *vi.Posterior) (*picture.Picture, error) {
 		p.Line("mean", line.Mean, picture.Blue),
 		p.Band("limit, 90 %", plotter.XYs{{X: youngest, Y: lo}, {X: oldest, Y: lo}},
 			plotter.XYs{{X: youngest, Y: hi}, {X: oldest, Y: hi}}, picture.Orange),
-		p.Dashed("mean", plotter.XYs{{X: youngest, Y: mean}, {X: oldest, Y: mean}}, picture.Vermillion),
+		p.Dashed("mean", plotter.XYs{{X: youngest, Y: mean}, {X: oldest, Y: mean}}, picture.Vermilion),
 		p.Points("bought", bought, picture.Black),
 		p.Bars("", low, high, picture.Grey),
 		p.Points("bought nothing: desired, mean and 90 %", desires, picture.Grey),
