@@ -92,7 +92,7 @@ func profile(ctx context.Context, x []float64, steps int, seed uint64) ([]restar
 	if err != nil {
 		return nil, err
 	}
-	return restarts.Windows(ctx, model, windows, start, vi.Settings{Steps: steps, Seed: seed})
+	return restarts.Windows(ctx, model, windows, start, vi.Settings{Steps: steps, Stop: vi.Automatic, Seed: seed})
 }
 
 // start is in the middle of the window, with growth that does not depend on
@@ -110,7 +110,7 @@ func main() { cli.Main(run) }
 
 func run(ctx context.Context, args []string, out, _ io.Writer) error {
 	flags := cli.New("lynx")
-	steps, seed, file := flags.Steps(1000, "steps of the fit in each of twelve windows"), flags.Seed(), flags.Plot()
+	steps, seed, file := flags.Steps(5000, "steps at most of the fit in each of twelve windows"), flags.Seed(), flags.Plot()
 	if err := flags.Parse(args, out); err != nil {
 		return err
 	}

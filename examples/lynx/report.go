@@ -54,8 +54,8 @@ func report(out io.Writer, fits []restarts.Explanation) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "Most of it lies near %.2f: the window there has weight %.2f. After %d steps in each of %d windows.\n",
-		peak, best.Weight, best.Steps, len(fits))
+	fmt.Fprintf(out, "Most of it lies near %.2f: the window there has weight %.2f.\n", peak, best.Weight)
+	fmt.Fprintf(out, "From %d windows, after %s.\n", len(fits), restarts.Effort(fits))
 	return nil
 }
 

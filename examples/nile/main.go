@@ -64,7 +64,7 @@ func shifts(ctx context.Context, steps int, seed uint64) ([]restarts.Explanation
 	if err != nil {
 		return nil, err
 	}
-	return restarts.Windows(ctx, density, windows, start, vi.Settings{Steps: steps, Seed: seed})
+	return restarts.Windows(ctx, density, windows, start, vi.Settings{Steps: steps, Stop: vi.Automatic, Seed: seed})
 }
 
 // start is around a second shift in the window, and a first one a third of the
@@ -79,7 +79,7 @@ func main() { cli.Main(run) }
 
 func run(ctx context.Context, args []string, out, _ io.Writer) error {
 	flags := cli.New("nile")
-	steps, seed, file := flags.Steps(1000, "steps of the fit in each of twelve windows"), flags.Seed(), flags.Plot()
+	steps, seed, file := flags.Steps(5000, "steps at most of the fit in each of twelve windows"), flags.Seed(), flags.Plot()
 	if err := flags.Parse(args, out); err != nil {
 		return err
 	}

@@ -129,6 +129,22 @@ func same(a, b vi.MeanField) bool {
 	return log > math.Log(0.1)
 }
 
+// Effort says how many steps the fits took in all, and how many of them have
+// warnings, such as that they have not settled.
+func Effort(all []Explanation) string {
+	steps, warned := 0, 0
+	for _, e := range all {
+		steps += e.Steps
+		if len(e.Warnings) > 0 {
+			warned++
+		}
+	}
+	if warned > 0 {
+		return fmt.Sprintf("%d steps, but %d of %d fits have not settled: take more", steps, warned, len(all))
+	}
+	return fmt.Sprintf("%d steps", steps)
+}
+
 // Prob is the probability that g holds in the mixture of the explanations.
 func Prob(all []Explanation, g graph.Guard) (float64, error) {
 	sum := 0.0

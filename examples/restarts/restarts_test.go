@@ -76,6 +76,9 @@ func TestWindowsAddUp(t *testing.T) {
 	all, err := Windows(context.Background(), d, centres, startAt, vi.Settings{Steps: 1000, Seed: 1})
 	require.NoError(t, err)
 	require.Len(t, all, len(centres))
+	assert.Equal(t, "13000 steps", Effort(all))
+	all[3].Warnings = []string{"not settled"}
+	assert.Equal(t, "13000 steps, but 1 of 13 fits have not settled: take more", Effort(all))
 	evidence, total := 0.0, 0.0
 	for _, e := range all {
 		evidence += 2 * width * math.Exp(e.ELBO.Mean)

@@ -79,14 +79,14 @@ func fitted(ctx context.Context, steps int, seed uint64) (*vi.Posterior, error) 
 	if err != nil {
 		return nil, err
 	}
-	return vi.Fit(ctx, density, vi.Settings{Restarts: 4, Steps: steps, Seed: seed})
+	return vi.Fit(ctx, density, vi.Settings{Restarts: 4, Steps: steps, Stop: vi.Automatic, Seed: seed})
 }
 
 func main() { cli.Main(run) }
 
 func run(ctx context.Context, args []string, out, _ io.Writer) error {
 	flags := cli.New("tobit")
-	steps, seed, file := flags.Steps(8000, "steps of each of four fits"), flags.Seed(), flags.Plot()
+	steps, seed, file := flags.Steps(8000, "steps at most of each of four fits, which stop by themselves"), flags.Seed(), flags.Plot()
 	if err := flags.Parse(args, out); err != nil {
 		return err
 	}

@@ -52,6 +52,9 @@ func report(out io.Writer, fit *vi.Posterior) error {
 		return err
 	}
 	fmt.Fprintf(out, "After %d steps, the best of %d fits; ELBO %v.\n", fit.Steps, len(fit.Restarts), elbo)
+	for _, w := range fit.Warnings {
+		fmt.Fprintln(out, "Warning:", w)
+	}
 	return nil
 }
 
