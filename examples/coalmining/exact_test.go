@@ -134,6 +134,9 @@ func TestChangeExact(t *testing.T) {
 
 // Importance weights bring the fit nearer to the exact posterior.
 func TestImportanceExact(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
 	evidence, exact := enumerate(disasters)
 	wantMean, wantSD := moments(exact)
 	fit, err := fitted(context.Background(), vi.Settings{Steps: 2000, Seed: 1})
