@@ -81,3 +81,28 @@ func TestInternFindsEqualNodes(t *testing.T) {
 		require.EqualValues(t, i, s.intern(n))
 	}
 }
+
+// foldLike takes the sum that is there, with or without the constant, as it is
+// or negated, and the value stays the same; else it makes one.
+func TestFoldLike(t *testing.T) {
+	for _, v := range []float64{0, math.Copysign(0, -1), 2.5, math.Inf(1)} {
+		for _, c := range []float64{v, 0, 7} {
+			for _, sign := range []float64{1, -1} {
+				s := newStore()
+				x, y := s.leaf(kLatent, 0), s.leaf(kLatent, 1)
+				other := s.unary(fnExp, x)
+				have := s.lin(sign*c, []term{{x, sign * 2}, {y, sign * -3}})
+				terms := []term{{x, 2}, {y, -3}, {other, 4}}
+				left, folded := s.foldLike(v, terms)
+				require.Len(t, folded, 2)
+				require.Equal(t, term{other, 4}, folded[0])
+				got := folded[1]
+				require.Equal(t, c != 7, got.atom == have, "v %v, c %v, sign %v", v, c, sign)
+				atom := s.nodes[got.atom]
+				require.Equal(t, v, left+got.coef*atom.v)
+				require.Equal(t, []term{{x, 2 * got.coef}, {y, -3 * got.coef}}, atom.terms)
+				require.Equal(t, []term{{x, 2}, {y, -3}, {other, 4}}, terms, "the terms of a node never change")
+			}
+		}
+	}
+}
