@@ -2,7 +2,6 @@ package graph
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/facetvi/facet/internal/vec"
@@ -22,6 +21,7 @@ type part struct {
 	from rowList // if not nil, row from[r] is, and has the number coef[r]
 	coef coefs   // nil for one
 	gate *gate   // nil for none; else the part's operands are a sign and a gradient
+	off  mat     // of settled gates that are open where the sign is 0: room for 1 − sign
 }
 
 func (k *accumulate) collect(n *planNode, in *[]*planNode) {
@@ -61,42 +61,9 @@ func (n *planNode) inner() bool { return n.uses == 1 && !n.static }
 
 func (k accumulate) outRows([]int) int { panic("graph: accumulate is made by the plan") }
 
-// settle replaces gates on gradients that are the same in each run by scaled
-// signs: g where the sign is 1 is g·sign, and where it is 0, g − g·sign.
-func (k accumulate) settle(n *planNode) (accumulate, []*planNode) {
-	out := accumulate{base: make([]float64, n.rows)}
-	var in []*planNode
-	at := 0
-	for _, pt := range k.parts {
-		if pt.gate == nil {
-			out.parts, in = append(out.parts, pt.sorted(n.in[at].rows)), append(in, n.in[at])
-			at++
-			continue
-		}
-		sign, g := n.in[at], n.in[at+1]
-		at += 2
-		if !g.static || slices.ContainsFunc(g.val.v, func(x float64) bool { return math.IsInf(x, 0) || math.IsNaN(x) }) {
-			out.parts, in = append(out.parts, pt), append(in, sign, g)
-			continue
-		}
-		coef := slices.Clone(g.val.v)
-		if pt.gate.At == 0 {
-			for r := range coef {
-				out.base[pt.row(r)] += coef[r]
-				coef[r] = -coef[r]
-			}
-		}
-		out.parts, in = append(out.parts, part{to: pt.to, coef: makeCoefs(coef)}.sorted(len(coef))), append(in, sign)
-	}
-	if !slices.ContainsFunc(out.base, func(x float64) bool { return x != 0 }) {
-		out.base = nil
-	}
-	return out, in
-}
-
 // simplest is a gather if k only reorders its rows, else k.
 func (k accumulate) simplest(rows int) kernel {
-	if len(k.parts) != 1 || k.base != nil {
+	if len(k.parts) != 1 || k.base != nil || k.parts[0].off.v != nil {
 		return k
 	}
 	pt := k.parts[0]
@@ -119,7 +86,12 @@ func (k accumulate) eval(out mat, in []mat) {
 			in = in[2:]
 			continue
 		}
-		pt.addTo(out, in[0])
+		x := in[0]
+		if pt.off.v != nil {
+			vec.Affine(pt.off.v, x.v, -1, 1)
+			x = pt.off
+		}
+		pt.addTo(out, x)
 		in = in[1:]
 	}
 }

@@ -61,13 +61,17 @@ func (s *store) foldLike(v float64, terms []term) (float64, []term) {
 		return v, terms
 	}
 	for _, c := range []float64{v, 0} {
+		left := v
+		if c == v { // which may be infinite
+			left = 0
+		}
 		for _, sign := range []float64{1, -1} {
 			signed := slices.Clone(affine)
 			for i := range signed {
 				signed[i].coef *= sign
 			}
 			if atom, ok := s.find(node{kind: kLin, v: sign * c, terms: signed}); ok {
-				return v - c, withTerm(rest, term{atom, sign})
+				return left, withTerm(rest, term{atom, sign})
 			}
 		}
 	}

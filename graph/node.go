@@ -63,7 +63,7 @@ func newStore() *store {
 
 // hash is a hash of what same compares, by wide products as in wyhash.
 func (n *node) hash() uint64 {
-	h := uint64(n.kind)<<56 ^ uint64(n.fn)<<48 ^ 0xa0761d6478bd642f
+	h := (uint64(n.kind)<<8 | uint64(n.fn) + 1) * 0xa0761d6478bd642f // all bits: a and b are wide
 	mix := func(x uint64) {
 		hi, lo := bits.Mul64(h^x, 0xe7037ed1a0b428db)
 		h = hi ^ lo
@@ -77,7 +77,8 @@ func (n *node) hash() uint64 {
 		mix(uint64(uint32(t.atom)))
 		mix(math.Float64bits(t.coef))
 	}
-	return h
+	h = (h ^ h>>32) * 0x9e3779b97f4a7c15 // rows of numbers leave runs
+	return h ^ h>>29
 }
 
 func same(x, y *node) bool {

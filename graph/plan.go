@@ -222,7 +222,7 @@ func (p *planner) step(n *planNode, i int) []step {
 		n.owned = true
 	}
 	if a, ok := n.k.(accumulate); ok {
-		a, n.in = a.settle(n)
+		a, n.in = a.settle(n.in, n.rows, p.cols)
 		n.k = a.simplest(n.rows)
 	}
 	s := step{k: n.k, out: n.val}

@@ -660,11 +660,11 @@ func TestRandomModelsOnAllMachines(t *testing.T) {
 				}
 			}
 		}
-		for _, n := range []int{2, 7} {
+		for _, n := range []int{2, 7, 1 + rng.IntN(40)} {
 			o, g := r.run(t, r.d, n, false, us, signs)
 			same(o, g, "plan of", n)
 		}
-		n := []int{1, 2, 7}[rng.IntN(3)]
+		n := 1 + rng.IntN(40)
 		o, g := r.run(t, r.d, n, true, us, signs)
 		same(o, g, "tape of", n)
 

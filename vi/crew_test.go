@@ -3,10 +3,12 @@ package vi
 import (
 	"errors"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -68,4 +70,47 @@ func TestCrewErrors(t *testing.T) {
 	require.EqualValues(t, 6, done.Load())
 	failing = false
 	require.NoError(t, c.round())
+}
+
+// Rounds stay apart when their number wraps around.
+func TestCrewCountsOn(t *testing.T) {
+	for _, number := range []int64{1<<31 - 3, -3} {
+		var done atomic.Int64
+		c := newCrew(3, 5, func(int, int) error { done.Add(1); return nil })
+		c.ticket.Store(number << 32)
+		for r := range 10 {
+			require.NoError(t, c.round())
+			require.EqualValues(t, 5*(r+1), done.Load(), "round %d after %d", r, number)
+		}
+	}
+}
+
+// Several crews with more goroutines than processors, whose number changes
+// meanwhile, come to an end, and each piece is seen by who asked for it.
+func TestCrewsSideBySide(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	const crews, n, rounds = 4, 5, 300
+	var others sync.WaitGroup
+	for range crews {
+		others.Go(func() {
+			sum := make([]int, n) // not atomic: for the race detector
+			c := newCrew(3, n, func(_, b int) error { sum[b]++; return nil })
+			for r := range rounds {
+				assert.NoError(t, c.round())
+				for b := range sum {
+					assert.Equal(t, r+1, sum[b])
+				}
+			}
+		})
+	}
+	ended := make(chan bool)
+	go func() { others.Wait(); close(ended) }()
+	for p := 1; ; p = 1 + (p+2)%8 {
+		runtime.GOMAXPROCS(p)
+		select {
+		case <-ended:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
 }

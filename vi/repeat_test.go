@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -127,4 +128,32 @@ func TestProcessorsChangeMidway(t *testing.T) {
 		return p
 	}
 	require.Equal(t, fit(1).Q, fit(4).Q)
+}
+
+// Fits of one density side by side give, to the last bit, what each gives alone.
+func TestProcessorsShareNothing(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	spec, d := paperSpec(t, "textmsg")
+	start := FromTheta(spec.ThetaInit)
+	fit := func(i int) (MeanField, error) {
+		p, err := Fit(context.Background(), d, Settings{Samples: []int{1, 16, 300}[i%3], Steps: 30, Seed: uint64(i), Start: &start})
+		if err != nil {
+			return MeanField{}, err
+		}
+		return p.Q, nil
+	}
+	const fits = 9
+	var got [fits]MeanField
+	var errs [fits]error
+	var wg sync.WaitGroup
+	for i := range fits {
+		wg.Go(func() { got[i], errs[i] = fit(i) })
+	}
+	wg.Wait()
+	for i := range fits {
+		require.NoError(t, errs[i])
+		want, err := fit(i)
+		require.NoError(t, err)
+		require.Equal(t, want, got[i], "fit %d", i)
+	}
 }

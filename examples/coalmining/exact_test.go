@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/facetvi/facet/examples/restarts"
 	"github.com/facetvi/facet/vi"
 )
 
@@ -101,14 +100,9 @@ func TestChangeExact(t *testing.T) {
 	wantMean, wantSD := moments(exact)
 	assert.InDelta(t, 1890, wantMean, 1, "the answer that everybody finds")
 
-	m, pending := mines(disasters)
-	density, err := m.Compile()
+	fit, err := fitted(context.Background(), vi.Settings{Steps: 2000, Seed: 1})
 	require.NoError(t, err)
-	fits, err := restarts.Fit(context.Background(), density, starts(density), 2000, 1)
-	require.NoError(t, err)
-	fit := fits[0].Posterior
-	got, err := lastYear(fit, pending)
-	require.NoError(t, err)
+	got := lastYearOf(t, fit)
 	assert.InDelta(t, 1, floats.Sum(got), 1e-12)
 	mean, err := fit.Mean("change")
 	require.NoError(t, err)
@@ -131,19 +125,47 @@ func TestChangeExact(t *testing.T) {
 	assert.Less(t, estimate.SE, 0.02)
 
 	// Reparameterization alone learns nothing about the change.
-	start := starts(density)[0]
-	blind, err := vi.Fit(context.Background(), density, vi.Settings{Estimator: vi.Reparam{}, Steps: 2000, Start: &start, Seed: 1})
+	start, err := vi.StartAt(fit.Density, map[string]float64{"change": firstYear + 55.5})
 	require.NoError(t, err)
-	got, err = lastYear(blind, pending)
+	blind, err := fitted(context.Background(), vi.Settings{Estimator: vi.Reparam{}, Steps: 2000, Start: &start, Seed: 1})
 	require.NoError(t, err)
-	assert.Greater(t, variation(exact, got), 0.5)
+	assert.Greater(t, variation(exact, lastYearOf(t, blind)), 0.5)
+}
+
+// Importance weights bring the fit nearer to the exact posterior.
+func TestImportanceExact(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
+	evidence, exact := enumerate(disasters)
+	wantMean, wantSD := moments(exact)
+	fit, err := fitted(context.Background(), vi.Settings{Steps: 2000, Seed: 1})
+	require.NoError(t, err)
+	weighted, err := fit.Importance(draws, 1)
+	require.NoError(t, err)
+	change := weighted.Latents[0]
+	require.Less(t, change.Mean.SE, 0.1, "inconclusive: too few effective draws")
+	assert.InDelta(t, wantMean, change.Mean.Mean, 5*change.Mean.SE)
+	assert.Less(t, math.Abs(change.SD-wantSD), math.Abs(change.FitSD-wantSD))
+	assert.InDelta(t, evidence, weighted.LogEvidence.Mean, 5*weighted.LogEvidence.SE)
+
+	// What the decision rests on: the probability that the old rate is over.
+	for _, year := range []int{1892, 1897} {
+		p := floats.Sum(exact[:year-firstYear])
+		assert.InDelta(t, p, overBy(weighted, year), 5*math.Sqrt(p*(1-p)/weighted.ESS), year)
+	}
+}
+
+func lastYearOf(t *testing.T, fit *vi.Posterior) []float64 {
+	old, err := fit.Summary().Of("old")
+	require.NoError(t, err)
+	return lastYear(old.Guards)
 }
 
 // The enumeration's evidence for one change is what integrating the program's
 // own density over the two rates gives.
 func TestEnumerateAgainstDensity(t *testing.T) {
-	m, _ := mines(disasters)
-	density, err := m.Compile()
+	density, err := mines(disasters).Compile()
 	require.NoError(t, err)
 	evidence, exact := enumerate(disasters)
 	const share, nodes = 0.36, 24 // the change is in 1890

@@ -7,100 +7,126 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/facetvi/facet/examples/picture"
-	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
 )
 
-// report prints the answer.
-func report(out io.Writer, fit *vi.Posterior, pending []graph.Guard) error {
-	p, err := lastYear(fit, pending)
-	if err != nil {
-		return err
+// lastYear is the probability that each year but the last was the last one of
+// the old rate.
+func lastYear(old []vi.GuardSummary) []float64 {
+	p := make([]float64, len(old)-1)
+	for i := range p {
+		p[i] = old[i].Prob - old[i+1].Prob
 	}
+	return p
+}
+
+// byYear prints when the rate changed.
+func byYear(out io.Writer, old []vi.GuardSummary) {
 	fmt.Fprintln(out, "last year of the old rate  probability")
-	for i, p := range p {
+	for i, p := range lastYear(old) {
 		if p >= 0.005 {
 			fmt.Fprintf(out, "%25d  %5.3f  %s\n", firstYear+i, p, strings.Repeat("█", int(60*p+0.5)))
 		}
 	}
+}
 
-	fmt.Fprintln(out, "\n                            mean ± sd     90 % between")
-	row := func(name, digits string) error {
-		mean, err1 := fit.Mean(name)
-		sd, err2 := fit.SD(name)
-		lo, err3 := fit.Quantile(name, 0.05)
-		hi, err4 := fit.Quantile(name, 0.95)
-		fmt.Fprintf(out, digits, mean, sd, lo, hi)
-		return errors.Join(err1, err2, err3, err4)
-	}
-	if err := errors.Join(
-		row("before", "disasters a year before   %6.2f ± %.2f   %6.2f and %.2f\n"),
-		row("after", "disasters a year after    %6.2f ± %.2f   %6.2f and %.2f\n"),
-		row("change", "year of the change        %6.1f ± %.1f    %6.1f and %.1f\n"),
-	); err != nil {
+// compare prints how the data look beside data that the fit predicts.
+func compare(out io.Writer, predicted vi.Predictive) error {
+	low, err1 := predicted.Quantile("disasters", 0.05)
+	high, err2 := predicted.Quantile("disasters", 0.95)
+	draws, err3 := predicted.Of("disasters")
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
-
-	draws := fit.Draws(4000, 0)
-	before, _ := draws.Of("before")
-	share, _ := draws.Of("after")
-	for k := range share {
-		share[k] *= 100 / before[k]
+	inside := 0
+	for i, n := range disasters {
+		if low[i] <= n && n <= high[i] {
+			inside++
+		}
 	}
-	mean, lo, hi := picture.Interval(share)
-	change, _ := fit.Mean("change")
-	elbo, err := fit.ELBO(10000, 0)
-	if err != nil {
-		return err
+	n, years := draws.Dims()
+	calm := make([]float64, n) // the share of years without disasters
+	for k := range calm {
+		calm[k] = 1 - above(draws.RawRowView(k), 0)
 	}
-	fmt.Fprintf(out, "\nAround %.0f disasters fell to %.0f %% of what they were (90 %% between %.0f and %.0f %%).\n",
-		change, mean, lo, hi)
-	fmt.Fprintf(out, "The best of %d starts, after %d steps; ELBO %v.\n", len(starts(fit.Density)), fit.Steps, elbo)
+	_, lo, hi := picture.Interval(calm)
+	all := float64(years)
+	fmt.Fprintf(out, "    %d of %d years lie in the band of 90 %% of the fit's predictions\n", inside, years)
+	fmt.Fprintf(out, "    %.0f years are without disasters, in 90 %% of the predictions between %.0f and %.0f\n",
+		all*(1-above(disasters, 0)), all*lo, all*hi)
 	return nil
 }
 
-// lastYear is the probability that each year but the last was the last one of
-// the old rate.
-func lastYear(fit *vi.Posterior, pending []graph.Guard) ([]float64, error) {
-	p := make([]float64, len(pending)-1)
-	for i := range p {
-		now, err1 := fit.Prob(pending[i])
-		later, err2 := fit.Prob(pending[i+1])
-		if err := errors.Join(err1, err2); err != nil {
-			return nil, err
-		}
-		p[i] = now - later
+// above is the share of the counts that are above x.
+func above(counts []float64, x float64) float64 {
+	return float64(floats.Count(func(n float64) bool { return n > x }, counts)) / float64(len(counts))
+}
+
+// decide prints what follows for somebody who plans for the years to come.
+func decide(out io.Writer, weighted vi.Importance, predicted vi.Predictive) error {
+	left, err1 := predicted.Of("left")
+	next, err2 := predicted.Of("disasters")
+	if err := errors.Join(err1, err2); err != nil {
+		return err
 	}
-	return p, nil
+	mean, lo, hi := picture.Interval(mat.Col(nil, 0, left))
+	fmt.Fprintf(out, "\nAround %.0f disasters fell to %.0f %% of what they were (90 %% between %.0f and %.0f %%).\n",
+		weighted.Latents[0].Mean.Mean, 100*mean, 100*lo, 100*hi)
+
+	last := firstYear + len(disasters) - 1
+	from, over := firstYear, 0.0
+	for over < 0.99 && from < last {
+		from++
+		over = overBy(weighted, from)
+	}
+	counts := mat.Col(nil, last-firstYear, next) // a year like the last one
+	_, _, ready := picture.Interval(counts)
+	fmt.Fprintf(out, "Judge the risk by the years from %d on: by then the old rate was over with probability %.2f.\n", from, over)
+	fmt.Fprintf(out, "Be ready for %.0f disasters a year: there are more in %.0f years of 100.\n", ready, 100*above(counts, ready))
+	return nil
+}
+
+// overBy is the posterior probability that the old rate was over by a year.
+func overBy(weighted vi.Importance, year int) float64 {
+	return weighted.Expect(func(x []float64) float64 {
+		if x[0] <= float64(year) { // the change
+			return 1
+		}
+		return 0
+	}).Mean
 }
 
 // draw makes the picture: the counts, the rate, and when it changed.
 func draw(fit *vi.Posterior) (*picture.Picture, error) {
-	p := picture.New("Disasters in British coal mines", "year", "disasters a year")
-	var years []float64
-	for i := range disasters {
-		years = append(years, float64(firstYear+i))
+	predicted, err := fit.Predict(4000, 0)
+	if err != nil {
+		return nil, err
 	}
-	draws := fit.Draws(4000, 0)
-	before, _ := draws.Of("before")
-	after, _ := draws.Of("after")
-	change, _ := draws.Of("change")
-	rate := picture.CurveOf(years, len(change), func(k int, year float64) float64 {
-		if year < change[k] {
-			return before[k]
-		}
-		return after[k]
-	})
-	mean, lo, hi := picture.Interval(change)
+	rate, err1 := predicted.Mean("rate")
+	low, err2 := predicted.Quantile("rate", 0.05)
+	high, err3 := predicted.Quantile("rate", 0.95)
+	mean, err4 := fit.Mean("change")
+	lo, err5 := fit.Quantile("change", 0.05)
+	hi, err6 := fit.Quantile("change", 0.95)
+	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
+		return nil, err
+	}
+	years := make([]float64, len(disasters))
+	for i := range years {
+		years[i] = float64(firstYear + i)
+	}
+	p := picture.New("Disasters in British coal mines", "year", "disasters a year")
 	top := slices.Max(disasters) + 0.5
-	err := errors.Join(
+	err = errors.Join(
 		p.Band("change, 90 %", plotter.XYs{{X: lo}, {X: hi}}, plotter.XYs{{X: lo, Y: top}, {X: hi, Y: top}}, picture.Orange),
-		p.Dashed(fmt.Sprintf("change, mean %.0f", mean), plotter.XYs{{X: mean}, {X: mean, Y: top}}, picture.Vermillion),
-		p.Band("rate, 90 %", rate.Low, rate.High, picture.Blue),
-		p.Line("rate, mean", rate.Mean, picture.Blue),
+		p.Dashed(fmt.Sprintf("change, mean %.1f", mean), plotter.XYs{{X: mean}, {X: mean, Y: top}}, picture.Vermilion),
+		p.Band("rate, 90 %", picture.Points(years, low), picture.Points(years, high), picture.Blue),
+		p.Line("rate, mean", picture.Points(years, rate), picture.Blue),
 		p.Points("count", picture.Points(years, disasters), picture.Black),
 	)
 	p.Y.Min, p.Y.Max = 0, top

@@ -3,14 +3,14 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
+	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
@@ -36,42 +36,32 @@ type stats struct {
 	USPerDraw float64   `json:"us_per_draw"`
 }
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() { cli.Main(run) }
 
-func run(args []string, out, errOut io.Writer) int {
-	flags := flag.NewFlagSet("estimators", flag.ContinueOnError)
-	flags.SetOutput(errOut)
-	model := flags.String("model", "temperature", "proposition, temperature, textmsg or influenza")
-	draws := flags.Int("draws", 10000, "gradient draws of each estimator, of one sample each")
-	seed := flags.Uint64("seed", 1, "seed")
+func run(_ context.Context, args []string, out, _ io.Writer) error {
+	flags := cli.New("estimators")
+	model := flags.String("model", "temperature", "`name` of the model: proposition, temperature, textmsg or influenza")
+	draws := flags.Count("draws", 10000, 2, "gradient draws of each estimator, of one sample each")
+	seed := flags.Seed()
 	asJSON := flags.Bool("json", false, "print JSON")
-	if err := flags.Parse(args); err != nil {
-		return 2
+	if err := flags.Parse(args, out); err != nil {
+		return err
 	}
 	spec, err := models.ByName(*model)
-	if err == nil && *draws < 2 {
-		err = fmt.Errorf("-draws %d: a variance needs 2", *draws)
-	}
 	if err != nil {
-		fmt.Fprintln(errOut, "estimators:", err)
-		return 2
+		return flags.Wrong(err)
 	}
 	c, err := compare(spec, *draws, *seed)
 	if err != nil {
-		fmt.Fprintln(errOut, "estimators:", err)
-		return 1
+		return err
 	}
 	if *asJSON {
 		enc := json.NewEncoder(out)
 		enc.SetIndent("", " ")
-		if err := enc.Encode(c); err != nil {
-			fmt.Fprintln(errOut, "estimators:", err)
-			return 1
-		}
-		return 0
+		return enc.Encode(c)
 	}
 	c.print(out, spec, *draws)
-	return 0
+	return nil
 }
 
 func compare(spec models.Spec, draws int, seed uint64) (*comparison, error) {

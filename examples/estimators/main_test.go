@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/examples/models"
 )
 
@@ -17,7 +19,7 @@ func TestJSON(t *testing.T) {
 	for _, spec := range models.All() {
 		t.Run(spec.Name, func(t *testing.T) {
 			var out, errOut bytes.Buffer
-			require.Zero(t, run([]string{"-model", spec.Name, "-draws", "4000", "-seed", "3", "-json"}, &out, &errOut), errOut.String())
+			require.Zero(t, cli.Call(context.Background(), run, []string{"-model", spec.Name, "-draws", "4000", "-seed", "3", "-json"}, &out, &errOut), errOut.String())
 			var c comparison
 			dec := json.NewDecoder(&out)
 			dec.DisallowUnknownFields()
@@ -50,19 +52,20 @@ func TestJSON(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	var out, errOut bytes.Buffer
-	require.Zero(t, run([]string{"-model", "textmsg", "-draws", "100"}, &out, &errOut))
+	require.Zero(t, cli.Call(context.Background(), run, []string{"-model", "textmsg", "-draws", "100"}, &out, &errOut))
 	for _, name := range names {
 		require.Contains(t, out.String(), "\n"+name+" ")
 	}
 }
 
 func TestBadFlags(t *testing.T) {
-	for _, args := range [][]string{{"-model", "weather"}, {"-draws", "1"}, {"-seed", "-1"}, {"-nonsense"}} {
+	for _, args := range [][]string{{"-model", "weather"}, {"-draws", "1"}, {"-seed", "-1"}, {"-nonsense"}, {"7"}} {
 		var out, errOut bytes.Buffer
-		require.Equal(t, 2, run(args, &out, &errOut), "%v", args)
+		require.Equal(t, 2, cli.Call(context.Background(), run, args, &out, &errOut), "%v", args)
 		require.Empty(t, out.String())
+		require.Regexp(t, "^estimators: .+\n$", errOut.String())
 	}
 	var out, errOut bytes.Buffer
-	run([]string{"-model", "weather"}, &out, &errOut)
-	require.Equal(t, "estimators: models: no model \"weather\"; there are proposition, temperature, textmsg, influenza\n", errOut.String())
+	cli.Call(context.Background(), run, []string{"-model", "weather"}, &out, &errOut)
+	require.Equal(t, "estimators: models: no model \"weather\"; there are proposition, temperature, textmsg, influenza; -h lists the flags\n", errOut.String())
 }

@@ -167,7 +167,8 @@ func TestOneFit(t *testing.T) {
 	m, _ := population(logs(trapped))
 	d, err := m.Compile()
 	require.NoError(t, err)
-	start := narrow(d, 0)[0]
+	start, err := start(d, 3)
+	require.NoError(t, err)
 	for _, e := range []vi.Estimator{vi.Boundary{}, vi.Reparam{}} {
 		fit, err := vi.Fit(context.Background(), d, vi.Settings{Estimator: e, Steps: 2000, Start: &start, Seed: 1})
 		require.NoError(t, err)

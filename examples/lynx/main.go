@@ -23,14 +23,10 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"math"
-	"os"
-	"os/signal"
 
+	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/examples/picture"
 	"github.com/facetvi/facet/examples/restarts"
 	"github.com/facetvi/facet/graph"
@@ -96,55 +92,34 @@ func profile(ctx context.Context, x []float64, steps int, seed uint64) ([]restar
 	if err != nil {
 		return nil, err
 	}
-	return restarts.Windows(ctx, model, windows, narrow, steps, seed)
+	return restarts.Windows(ctx, model, windows, start, vi.Settings{Steps: steps, Stop: vi.Automatic, Seed: seed})
 }
 
-// narrow is the prior's centre with little doubt about it: from the prior's own
-// width the early gradients are huge, and the optimiser remembers them for long.
-func narrow(d *graph.Density, _ float64) []vi.MeanField {
-	start := vi.PriorStart(d)
-	sd := start.Scale(nil)
-	for i := range sd {
-		sd[i] = min(sd[i], 0.05)
+// start is in the middle of the window, with growth that does not depend on
+// anything: from the priors' own width the early gradients are huge, and the
+// optimiser remembers them for long.
+func start(d *graph.Density, centre float64) (vi.MeanField, error) {
+	at := map[string]float64{"threshold": centre}
+	for _, side := range []string{"low", "high"} {
+		at["base "+side], at["momentum "+side], at["pull "+side], at["noise "+side] = 0, 0, 0, 0.3
 	}
-	return []vi.MeanField{vi.NewMeanField(start.Mu, sd)}
+	return vi.StartAt(d, at)
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
+func main() { cli.Main(run) }
 
-func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	flags := flag.NewFlagSet("lynx", flag.ContinueOnError)
-	flags.SetOutput(errOut)
-	steps := flags.Int("steps", 500, "steps of each fit; there are two in each of twelve windows")
-	seed := flags.Uint64("seed", 1, "seed of the fits")
-	file := flags.String("plot", "", "write the picture to this file (.png, .svg or .pdf)")
-	if err := flags.Parse(args); err != nil {
-		return 2
+func run(ctx context.Context, args []string, out, _ io.Writer) error {
+	flags := cli.New("lynx")
+	steps, seed, file := flags.Steps(5000, "steps at most of the fit in each of twelve windows"), flags.Seed(), flags.Plot()
+	if err := flags.Parse(args, out); err != nil {
+		return err
 	}
-	if *steps < 1 {
-		fmt.Fprintf(errOut, "lynx: -steps %d: must be at least 1\n", *steps)
-		return 2
-	}
-	if err := picture.Check(*file); err != nil {
-		fmt.Fprintln(errOut, "lynx: -plot", err)
-		return 2
-	}
-
 	fits, err := profile(ctx, logs(trapped), *steps, *seed)
-	if err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintln(errOut, err)
-		return 1
+	if err != nil && !cli.Interrupted(err) {
+		return err
 	}
-	if err = report(out, fits); err == nil {
-		err = picture.Offer(out, "lynx", *file, func() (*picture.Picture, error) { return draw(fits) })
+	if err := report(out, fits); err != nil {
+		return err
 	}
-	if err != nil {
-		fmt.Fprintln(errOut, err)
-		return 1
-	}
-	return 0
+	return picture.Offer(out, "lynx", *file, func() (*picture.Picture, error) { return draw(fits) })
 }

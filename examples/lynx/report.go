@@ -54,8 +54,8 @@ func report(out io.Writer, fits []restarts.Explanation) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "Most of it lies near %.2f: the window there has weight %.2f. After %d steps in each of %d windows.\n",
-		peak, best.Weight, best.Steps, len(fits))
+	fmt.Fprintf(out, "Most of it lies near %.2f: the window there has weight %.2f.\n", peak, best.Weight)
+	fmt.Fprintf(out, "From %d windows, after %s.\n", len(fits), restarts.Effort(fits))
 	return nil
 }
 
@@ -89,7 +89,7 @@ func draw(fits []restarts.Explanation) (*picture.Picture, error) {
 	err := errors.Join(
 		p.Band("threshold, 90 %", plotter.XYs{{X: from, Y: lo}, {X: to, Y: lo}},
 			plotter.XYs{{X: from, Y: hi}, {X: to, Y: hi}}, picture.Orange),
-		p.Dashed("threshold, mean", plotter.XYs{{X: from, Y: mean}, {X: to, Y: mean}}, picture.Vermillion),
+		p.Dashed("threshold, mean", plotter.XYs{{X: from, Y: mean}, {X: to, Y: mean}}, picture.Vermilion),
 		p.Band("predicted from two years, 90 %", next.Low, next.High, picture.SkyBlue),
 		p.Line("predicted, mean", next.Mean, picture.Blue),
 		p.Points("trapped", picture.Points(years, x), picture.Black),

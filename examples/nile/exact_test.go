@@ -112,7 +112,7 @@ func TestShiftsExact(t *testing.T) {
 	want := enumerate()
 	require.Equal(t, 1898, firstYear+floats.MaxIdx(want.shift))
 
-	fits, err := shifts(context.Background(), 400, 1)
+	fits, err := shifts(context.Background(), 800, 1)
 	require.NoError(t, err)
 	all := histories(fits)
 	year, p := likeliest(all)
@@ -144,7 +144,8 @@ func TestReparamFails(t *testing.T) {
 	m, _ := river(flow)
 	density, err := m.Compile()
 	require.NoError(t, err)
-	start := starts(density, 1920)[0]
+	start, err := start(density, 1920)
+	require.NoError(t, err)
 	for _, e := range []vi.Estimator{vi.Boundary{}, vi.Reparam{}} {
 		fit, err := vi.Fit(context.Background(), density, vi.Settings{Estimator: e, Steps: 1500, Start: &start, Seed: 1})
 		require.NoError(t, err)

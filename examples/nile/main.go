@@ -19,14 +19,9 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
-	"fmt"
 	"io"
-	"math"
-	"os"
-	"os/signal"
 
+	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/examples/picture"
 	"github.com/facetvi/facet/examples/restarts"
 	"github.com/facetvi/facet/graph"
@@ -69,63 +64,31 @@ func shifts(ctx context.Context, steps int, seed uint64) ([]restarts.Explanation
 	if err != nil {
 		return nil, err
 	}
-	return restarts.Windows(ctx, density, windows, starts, steps, seed)
+	return restarts.Windows(ctx, density, windows, start, vi.Settings{Steps: steps, Stop: vi.Automatic, Seed: seed})
 }
 
-// starts is a narrow normal around a second shift in the window, and a first
-// one a third of the way through the years. From the prior's own width the early
-// gradients are huge, and the optimiser remembers them for long.
-func starts(d *graph.Density, centre float64) []vi.MeanField {
-	start := vi.PriorStart(d)
-	sd := start.Scale(nil)
-	for i := range sd {
-		sd[i] = 0.1
-	}
-	set := func(name string, share float64) {
-		i, _ := d.Latent(name)
-		share = min(max(share, 0.05), 0.95)
-		start.Mu[i] = math.Log(share / (1 - share)) // the coordinate of a Uniform is logistic
-	}
-	set("first", 1.0/3)
-	set("second", (centre-firstYear)/float64(len(flow)-1))
-	return []vi.MeanField{vi.NewMeanField(start.Mu, sd)}
+// start is around a second shift in the window, and a first one a third of the
+// way through the years, with levels and noise as the data have them, roughly.
+func start(d *graph.Density, centre float64) (vi.MeanField, error) {
+	return vi.StartAt(d, map[string]float64{
+		"first": 1904, "second": min(max(centre, 1876), 1965), "before": 9, "middle": 9, "after": 9, "noise": 1.5,
+	})
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
+func main() { cli.Main(run) }
 
-func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	flags := flag.NewFlagSet("nile", flag.ContinueOnError)
-	flags.SetOutput(errOut)
-	steps := flags.Int("steps", 1000, "steps of each fit; there are two in each of twelve windows")
-	seed := flags.Uint64("seed", 1, "seed of the fits")
-	file := flags.String("plot", "", "write the picture to this file (.png, .svg or .pdf)")
-	if err := flags.Parse(args); err != nil {
-		return 2
+func run(ctx context.Context, args []string, out, _ io.Writer) error {
+	flags := cli.New("nile")
+	steps, seed, file := flags.Steps(5000, "steps at most of the fit in each of twelve windows"), flags.Seed(), flags.Plot()
+	if err := flags.Parse(args, out); err != nil {
+		return err
 	}
-	if *steps < 1 {
-		fmt.Fprintf(errOut, "nile: -steps %d: must be at least 1\n", *steps)
-		return 2
-	}
-	if err := picture.Check(*file); err != nil {
-		fmt.Fprintln(errOut, "nile: -plot", err)
-		return 2
-	}
-
 	fits, err := shifts(ctx, *steps, *seed)
-	if err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintln(errOut, err)
-		return 1
+	if err != nil && !cli.Interrupted(err) {
+		return err
 	}
-	if err = report(out, fits); err == nil {
-		err = picture.Offer(out, "nile", *file, func() (*picture.Picture, error) { return draw(fits) })
+	if err := report(out, fits); err != nil {
+		return err
 	}
-	if err != nil {
-		fmt.Fprintln(errOut, err)
-		return 1
-	}
-	return 0
+	return picture.Offer(out, "nile", *file, func() (*picture.Picture, error) { return draw(fits) })
 }

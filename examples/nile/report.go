@@ -112,8 +112,8 @@ func report(out io.Writer, fits []restarts.Explanation) error {
 
 	year, p := likeliest(all)
 	fmt.Fprintf(out, "\nThe level shifted after %d, with probability %.2f. Both shifts are of more than 10 km³ with\n", year, p)
-	fmt.Fprintf(out, "probability %.2f only: the data hardly ask for another. After %d steps in each of %d windows.\n",
-		share(all, history.twice), fits[0].Steps, len(windows))
+	fmt.Fprintf(out, "probability %.2f only: the data hardly ask for another.\n", share(all, history.twice))
+	fmt.Fprintf(out, "From %d windows, after %s.\n", len(fits), restarts.Effort(fits))
 	return nil
 }
 
@@ -136,7 +136,7 @@ func draw(fits []restarts.Explanation) (*picture.Picture, error) {
 		p.Band("level, 90 %", level.Low, level.High, picture.Blue),
 		p.Line("level, mean", level.Mean, picture.Blue),
 		p.Dashed(fmt.Sprintf("shift after %d, probability %.2f", year, prob),
-			plotter.XYs{{X: at, Y: bottom}, {X: at, Y: top}}, picture.Vermillion),
+			plotter.XYs{{X: at, Y: bottom}, {X: at, Y: top}}, picture.Vermilion),
 		p.Points("flow", picture.Points(years, flows), picture.Black),
 	)
 	p.Y.Min, p.Y.Max = bottom, top

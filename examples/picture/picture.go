@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"errors"
 	"fmt"
 	"image/color"
 	"io"
@@ -14,17 +15,19 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
+
+	viplot "github.com/facetvi/facet/vi/plot"
 )
 
-// The colours of Okabe and Ito (2008).
+// The colours are those of vi/plot.
 var (
-	Black      = color.RGBA{0, 0, 0, 255}
-	Orange     = color.RGBA{230, 159, 0, 255}
-	SkyBlue    = color.RGBA{86, 180, 233, 255}
-	Green      = color.RGBA{0, 158, 115, 255}
-	Blue       = color.RGBA{0, 114, 178, 255}
-	Vermillion = color.RGBA{213, 94, 0, 255}
-	Grey       = color.RGBA{110, 110, 110, 255} // theirs is black: for data in the background
+	palette   = viplot.Palette()
+	Blue      = palette[0]
+	Vermilion = palette[1]
+	Orange    = palette[4]
+	SkyBlue   = palette[5]
+	Black     = palette[6]
+	Grey      = color.RGBA{110, 110, 110, 255} // for data in the background
 )
 
 const (
@@ -153,7 +156,7 @@ func canvas(file string) (vg.CanvasWriterTo, error) {
 	}
 	c, err := draw.NewFormattedCanvas(width, height, format)
 	if err != nil {
-		return nil, fmt.Errorf("%s: the name of a picture must end in .png, .svg or .pdf", file)
+		return nil, errors.New("the name of a picture must end in .png, .svg or .pdf")
 	}
 	return c, nil
 }

@@ -21,9 +21,9 @@ func sketch(t *testing.T) *Picture {
 	low, high := Points([]float64{0, 1, 2}, []float64{0, 1, 0}), Points([]float64{0, 1, 2}, []float64{2, 3, 2})
 	require.NoError(t, errors.Join(
 		p.Band("a band with a long name that fills the row", low, high, Blue),
-		p.Line("a line with a long name as well", low, Vermillion),
+		p.Line("a line with a long name as well", low, Vermilion),
 		p.Dashed("a dashed line, which needs the next row", high, Orange),
-		p.Bars("bars", low, high, Green),
+		p.Bars("bars", low, high, SkyBlue),
 		p.Points("points", plotter.XYs{{X: 1, Y: 2}}, Black),
 		p.Points("", plotter.XYs{{X: 1, Y: 1}}, Grey),
 	))

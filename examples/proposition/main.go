@@ -9,16 +9,13 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"os/signal"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
 )
@@ -64,31 +61,17 @@ func optimum() (mean, sd, best float64) {
 	return mean, sd, best
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
+func main() { cli.Main(run) }
 
-func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	flags := flag.NewFlagSet("proposition", flag.ContinueOnError)
-	flags.SetOutput(errOut)
+func run(ctx context.Context, args []string, out, _ io.Writer) error {
+	flags := cli.New("proposition")
 	theta := flags.Float64("theta", 0.5, "mean of q at which gradients are compared")
-	draws := flags.Int("draws", 100000, "gradient draws of each estimator")
-	steps := flags.Int("steps", 10000, "steps of the fit")
-	seed := flags.Uint64("seed", 1, "seed")
-	if err := flags.Parse(args); err != nil {
-		return 2
+	draws := flags.Count("draws", 100000, 2, "gradient draws of each estimator")
+	steps, seed := flags.Steps(10000, "steps of the fit"), flags.Seed()
+	if err := flags.Parse(args, out); err != nil {
+		return err
 	}
-	if *steps < 1 || *draws < 2 {
-		fmt.Fprintf(errOut, "proposition: -steps %d -draws %d: at least 1 step and 2 draws\n", *steps, *draws)
-		return 2
-	}
-	if err := compare(ctx, out, *theta, *draws, *steps, *seed); err != nil {
-		fmt.Fprintln(errOut, err)
-		return 1
-	}
-	return 0
+	return compare(ctx, out, *theta, *draws, *steps, *seed)
 }
 
 func compare(ctx context.Context, out io.Writer, theta float64, draws, steps int, seed uint64) error {
@@ -114,7 +97,7 @@ func compare(ctx context.Context, out io.Writer, theta float64, draws, steps int
 	}
 
 	fit, err := vi.Fit(ctx, density, vi.Settings{Start: &q, Steps: steps, Seed: seed})
-	if err != nil && !errors.Is(err, context.Canceled) {
+	if err != nil && !cli.Interrupted(err) {
 		return err
 	}
 	mean, err := fit.Mean("z")

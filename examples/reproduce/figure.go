@@ -38,8 +38,8 @@ var lineStyles = []lineStyle{
 	{[]vg.Length{6, 2, 1.5, 2}, 1.1},
 }
 
-// figure draws Figure 1: the ELBO in closed form against the iteration, in a row
-// of panels for each step size.
+// figure draws Figure 1: the ELBO against the iteration, in closed form and by
+// Monte Carlo, in a row of panels for each step size.
 func (s *summary) figure() (png, svg []byte, err error) {
 	plots, err := s.panels()
 	if err != nil {
@@ -126,10 +126,12 @@ func (s *summary) panel(model string, step float64) (*plot.Plot, error) {
 	}
 	optimum.LineStyle = draw.LineStyle{Color: color.Black, Width: 0.7}
 	p.Add(optimum)
-	for k, n := range s.Settings.Samples {
-		for _, e := range s.Settings.Estimators {
-			if err := addCurve(p, s.run(model, step, n, e), scale, lineStyles[k%len(lineStyles)]); err != nil {
-				return nil, err
+	for _, add := range []func(*plot.Plot, *result, elboScale, lineStyle) error{addMonteCarlo, addCurve} { // that below this
+		for k, n := range s.Settings.Samples {
+			for _, e := range s.Settings.Estimators {
+				if err := add(p, s.run(model, step, n, e), scale, lineStyles[k%len(lineStyles)]); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}
@@ -137,27 +139,54 @@ func (s *summary) panel(model string, step float64) (*plot.Plot, error) {
 	return p, nil
 }
 
-// addCurve adds a run, with a cross where it diverged.
-func addCurve(p *plot.Plot, r *result, scale elboScale, style lineStyle) error {
+// addMonteCarlo adds a run's ELBO by Monte Carlo, thin and pale.
+func addMonteCarlo(p *plot.Plot, r *result, scale elboScale, _ lineStyle) error {
+	line, err := curve(r, scale, func(e elboPoint) float64 { return e.MonteCarlo })
+	if line == nil {
+		return err
+	}
+	line.LineStyle = draw.LineStyle{Color: pale(estimatorNamed(r.Run.Estimator).color), Width: monteCarloWidth}
+	p.Add(line)
+	return nil
+}
+
+const monteCarloWidth = 0.6
+
+// pale is a colour halfway to white.
+func pale(c color.RGBA) color.RGBA {
+	return color.RGBA{c.R/2 + 0x80, c.G/2 + 0x80, c.B/2 + 0x80, 0xff}
+}
+
+// curve is the line of one of a run's ELBOs, or nil if none of it is finite.
+func curve(r *result, scale elboScale, elbo func(elboPoint) float64) (*plotter.Line, error) {
 	var xys plotter.XYs
 	for _, e := range r.ELBO {
-		if y := scale.at(e.Exact); !math.IsNaN(y) && !math.IsInf(y, 0) {
+		if y := scale.at(elbo(e)); !math.IsNaN(y) && !math.IsInf(y, 0) {
 			xys = append(xys, plotter.XY{X: float64(e.Iteration), Y: y})
 		}
 	}
 	if len(xys) == 0 {
-		return nil
+		return nil, nil
 	}
 	line, err := plotter.NewLine(xys)
 	if err != nil {
-		return fmt.Errorf("%v: %w", r.Run, err)
+		return nil, fmt.Errorf("%v: %w", r.Run, err)
+	}
+	return line, nil
+}
+
+// addCurve adds a run's ELBO in closed form, with a cross where it diverged.
+func addCurve(p *plot.Plot, r *result, scale elboScale, style lineStyle) error {
+	line, err := curve(r, scale, func(e elboPoint) float64 { return e.Exact })
+	if line == nil {
+		return err
 	}
 	line.LineStyle = draw.LineStyle{Color: estimatorNamed(r.Run.Estimator).color, Width: style.width, Dashes: style.dashes}
 	p.Add(line)
 	if r.Diverged == 0 {
 		return nil
 	}
-	end, err := plotter.NewScatter(xys[len(xys)-1:])
+	end, err := plotter.NewScatter(line.XYs[len(line.XYs)-1:])
 	if err != nil {
 		return fmt.Errorf("%v: %w", r.Run, err)
 	}
@@ -193,6 +222,7 @@ func (s *summary) legend() plot.Legend {
 	for k, n := range s.Settings.Samples {
 		entry(fmt.Sprintf("N = %d", n), gray, lineStyles[k%len(lineStyles)])
 	}
+	entry("Monte Carlo", color.Gray{0xa0}, lineStyle{nil, monteCarloWidth})
 	entry("optimum (BFGS)", color.Black, lineStyle{nil, 0.7})
 	return l
 }

@@ -112,7 +112,7 @@ func (s *summary) print(out io.Writer) error {
 		fmt.Fprintf(out, "\n%s\n", short)
 	}
 	for _, c := range s.Claims {
-		fmt.Fprintf(out, "\n%s: %s (%d of %d cases)\n", c.Verdict, c.Claim, len(c.Holds), c.Cases())
+		fmt.Fprintf(out, "\n%s: %s (%s)\n", c.Verdict, c.Claim, c.Count())
 	}
 	_, err := fmt.Fprintf(out, "\n%.1f s. Report, figures and CSV files: %s\n", s.Total, s.Settings.dir)
 	return err

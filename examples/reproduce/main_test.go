@@ -138,7 +138,7 @@ func checkHTML(t *testing.T, html string) {
 }
 
 // checkStructure compares the headings, tables and lists of both reports with
-// testdata: everything but numbers.
+// testdata: everything but numbers, and the cases of claims, which depend on them.
 func checkStructure(t *testing.T, dir string) {
 	var b strings.Builder
 	for line := range strings.Lines(read(t, dir, "report.md")) {
@@ -148,7 +148,7 @@ func checkStructure(t *testing.T, dir string) {
 			b.WriteString(line)
 		}
 	}
-	tag := regexp.MustCompile(`<(/?(?:h1|h2|table|thead|figure|svg|tr|details)\b)[^>]*>(?:([^<]+)</h)?`)
+	tag := regexp.MustCompile(`<(/?(?:h1|h2|table|thead|figure|svg|tr)\b)[^>]*>(?:([^<]+)</h)?`)
 	for _, m := range tag.FindAllStringSubmatch(read(t, dir, "report.html"), -1) {
 		fmt.Fprintf(&b, "%s %s\n", m[1], m[2])
 	}
@@ -231,6 +231,18 @@ func TestDiverged(t *testing.T) {
 
 	_, errOut := reproduce(t, dir, args...)
 	require.Equal(t, "4 of 4 runs are there already\n", errOut, "a diverged run is not repeated")
+}
+
+// Step sizes that no run survives leave a report as well.
+func TestWildStepSizes(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"-models", "textmsg", "-stepsizes", "1e5,1e300", "-samples", "1,2", "-steps", "110"}
+	out, _ := reproduce(t, dir, args...)
+	require.Contains(t, out, "diverged at 1 (")
+	require.NotContains(t, out, "NaN")
+	checkSVGOf(t, dir)
+	_, errOut := reproduce(t, dir, args...)
+	require.Equal(t, "16 of 16 runs are there already\n", errOut)
 }
 
 func checkSVGOf(t *testing.T, dir string) {

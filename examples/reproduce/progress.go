@@ -5,20 +5,20 @@ import (
 	"io"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
+	"github.com/vbauerster/mpb/v8"
 	"golang.org/x/term"
 )
 
-// A progress tells of runs as they end, on w: above a live bar if w is a
-// terminal, else in plain lines. It is safe for concurrent use after begin.
+// A progress tells of runs on w. On a terminal each run under way has a live
+// line, and all runs together another below them. A run that has ended leaves a
+// plain line. It is safe for concurrent use after begin.
 type progress struct {
-	w     io.Writer
-	live  bool
-	bar   *progressbar.ProgressBar
-	steps atomic.Int64
+	w    io.Writer
+	live bool
+	bars *mpb.Progress // nil unless lines are live now
+	all  *liveLine
 
 	mu         sync.Mutex
 	began      time.Time
@@ -38,47 +38,48 @@ func (p *progress) begin(runs, todo, steps int) {
 		fmt.Fprintf(p.w, "%d of %d runs are there already\n", p.first, runs)
 	}
 	if p.live && todo > 0 {
-		p.bar = progressbar.NewOptions(todo*steps, progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(p.count()),
-			progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true), progressbar.OptionFullWidth(),
-			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+		p.bars = mpb.New(mpb.WithOutput(p.w), mpb.WithAutoRefresh())
+		p.all = p.line()
+		p.all.bar.SetPriority(runs) // the last line
+		p.all.start(p.count(), todo*steps)
 	}
 }
 
-// end takes the bar away.
+// end takes the live lines away.
 func (p *progress) end() {
-	if p.bar != nil {
-		_ = p.bar.Exit()
-		_ = p.bar.Clear()
-	}
-}
-
-// step counts an iteration of any run.
-func (p *progress) step() {
-	const some = 200 // iterations between looks at the bar
-	if n := p.steps.Add(1); p.bar != nil && n%some == 0 {
-		_ = p.bar.Add(some)
+	if p.bars != nil {
+		p.all.close()
+		p.bars.Wait()
 	}
 }
 
 // finished tells of a run.
 func (p *progress) finished(r *result) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.done++
 	line := fmt.Sprintf("%v: ELBO %s in %.1f s", r.Run, nats(r.ELBO[len(r.ELBO)-1].Exact), r.Elapsed.Seconds())
 	if r.Diverged > 0 {
 		line = fmt.Sprintf("%v: diverged at iteration %d, %.1f s", r.Run, r.Diverged, r.Elapsed.Seconds())
 	}
-	if p.bar != nil {
-		p.bar.Describe(p.count())
-		_, _ = progressbar.Bprintln(p.bar, line)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done++
+	if p.bars != nil {
+		p.all.rename(p.count())
+		fmt.Fprintln(p.bars, line)
 		return
 	}
-	elapsed := time.Since(p.began)
-	left := elapsed / time.Duration(p.done-p.first) * time.Duration(p.runs-p.done)
-	fmt.Fprintf(p.w, "%s  %s; elapsed %.0f s, left %.0f s\n", p.count(), line, elapsed.Seconds(), left.Seconds())
+	fmt.Fprintf(p.w, "%s  %s; %s\n", p.count(), line, clock(time.Since(p.began), p.done-p.first, p.runs-p.first))
 }
 
 func (p *progress) count() string {
-	return fmt.Sprintf("%*d/%d", len(fmt.Sprint(p.runs)), p.done, p.runs)
+	return fmt.Sprintf("%*d/%d runs", len(fmt.Sprint(p.runs)), p.done, p.runs)
+}
+
+// clock is the time that done of total took, and what the rest will take at
+// that pace.
+func clock(elapsed time.Duration, done, total int) string {
+	left := "?"
+	if done > 0 {
+		left = fmt.Sprintf("%.1f s", elapsed.Seconds()*float64(total-done)/float64(done))
+	}
+	return fmt.Sprintf("elapsed %.1f s, left %s", elapsed.Seconds(), left)
 }

@@ -18,7 +18,7 @@ type result struct {
 	ELBO     []elboPoint
 	Variance []variancePoint // of the run's own estimator, at every iteration; if measuresVariance
 	Same     []variancePoint // of every estimator, with each of ELBO; if comparesAll
-	Theta    []float64       // at the end
+	Theta    []float64       // at the end; none if that is no normal
 	// Diverged is the iteration whose gradient was not finite, or that led to a
 	// scale of 0, and Why is what the fit said of it; 0 if the run reached its
 	// end.
@@ -92,7 +92,9 @@ func (p *problem) do(ctx context.Context, r runSpec, tick func()) (*result, erro
 	case err != nil:
 		return nil, fmt.Errorf("%v: %w", r, err)
 	}
-	rec.result.Theta = fit.Q.Theta()
+	if !degenerate(fit.Q) {
+		rec.result.Theta = fit.Q.Theta()
+	}
 	rec.result.Elapsed = time.Since(began)
 	return rec.result, nil
 }

@@ -34,8 +34,11 @@ func (p *program) runAll(ctx context.Context, show *progress) ([]*result, error)
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(todo)) {
 		wg.Go(func() {
+			line := show.line()
+			defer line.close()
 			for i := range next {
-				r, err := p.problems[runs[i].Model].do(ctx, runs[i], show.step)
+				line.start(runs[i].key(), p.Steps)
+				r, err := p.problems[runs[i].Model].do(ctx, runs[i], line.step)
 				if err == nil {
 					err = p.store.save(r)
 				}
@@ -44,6 +47,7 @@ func (p *program) runAll(ctx context.Context, show *progress) ([]*result, error)
 					return
 				}
 				results[i] = r
+				line.finish()
 				show.finished(r)
 			}
 		})

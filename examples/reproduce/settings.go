@@ -38,7 +38,7 @@ func parseSettings(args []string, out io.Writer) (settings, error) {
 	samples := flags.String("samples", "1,8,16", "samples in a gradient, N; variances and times are for N = 1")
 	flags.IntVar(&s.Steps, "steps", 10000, "iterations of each run")
 	flags.Uint64Var(&s.Seed, "seed", 1, "seed")
-	flags.StringVar(&s.dir, "out", "reproduction", "directory for results; runs that it already has are not repeated")
+	flags.StringVar(&s.dir, "out", "reproduction", "directory for results; runs that it already has are not repeated, those of other -steps or -seed are replaced")
 	flags.BoolVar(&s.asJSON, "json", false, "print the summary as JSON")
 	err := flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {

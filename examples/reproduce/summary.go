@@ -88,6 +88,7 @@ type finalRow struct {
 	MonteCarloSE num `json:"monte_carlo_se"`
 	Best         num `json:"best"`   // the highest exact ELBO on the way
 	Jitter       num `json:"jitter"` // see jitter
+	JitterSE     num `json:"jitter_se"`
 	Diverged     int `json:"diverged,omitempty"`
 }
 
@@ -169,9 +170,10 @@ func (r *result) final() finalRow {
 	for _, p := range last {
 		exact, mc = append(exact, p.Exact), append(mc, p.MonteCarlo)
 	}
-	row := finalRow{runSpec: r.Run, Evaluations: len(last), Jitter: num(r.jitter()), Best: num(math.Inf(-1)), Diverged: r.Diverged}
+	row := finalRow{runSpec: r.Run, Evaluations: len(last), Best: num(math.Inf(-1)), Diverged: r.Diverged}
 	row.Exact, row.ExactSE = meanSE(exact)
 	row.MonteCarlo, row.MonteCarloSE = meanSE(mc)
+	row.Jitter, row.JitterSE = r.jitter()
 	for _, p := range r.ELBO {
 		row.Best = max(row.Best, num(p.Exact))
 	}
@@ -189,16 +191,20 @@ func meanSE(x []float64) (mean, se num) {
 // jitter is how unstable the second half of a run is: the standard deviation,
 // in nats, of the exact ELBO's evaluations about a line through their
 // neighbours. It comes from second differences, so that steady progress does not
-// count. It is NaN below three evaluations.
-func (r *result) jitter() float64 {
+// count; white noise makes neighbours among their squares correlated by 4/9 and
+// 1/36, which the standard error allows for. Both are NaN below four evaluations.
+func (r *result) jitter() (sd, se num) {
 	half := r.ELBO[len(r.ELBO)/2:]
-	if len(half) < 3 {
-		return math.NaN()
-	}
-	sum := 0.0
-	for k := range half[2:] {
+	var squares []float64
+	for k := range max(0, len(half)-2) {
 		d := half[k].Exact - 2*half[k+1].Exact + half[k+2].Exact
-		sum += d * d
+		squares = append(squares, d*d/6) // 6 = 1 + 4 + 1
 	}
-	return math.Sqrt(sum / 6 / float64(len(half)-2)) // 6 = 1 + 4 + 1
+	if len(squares) < 2 {
+		return num(math.NaN()), num(math.NaN())
+	}
+	mean, spread := stat.MeanStdDev(squares, nil)
+	ofMean := spread * math.Sqrt((1+2*(4./9+1./36))/float64(len(squares)))
+	root := math.Sqrt(mean)
+	return num(root), num(ofMean / 2 / root)
 }

@@ -1,5 +1,5 @@
-// Package restarts fits an example's model from several starts and keeps every
-// explanation of the data that they find, not only the best.
+// Package restarts keeps every explanation of the data that fits from several
+// starts find, not only the best.
 //
 // A mean-field normal settles on one explanation. Where several are far apart,
 // the ELBO of each fit is a lower bound on the log evidence of its own, so the
@@ -10,6 +10,7 @@ package restarts
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -28,59 +29,50 @@ type Explanation struct {
 }
 
 const (
-	coarse, fine = 0.01, 0.001 // step sizes
-	samples      = 4000        // of an ELBO
-	negligible   = 0.001       // a weight
+	samples    = 4000  // of an ELBO
+	negligible = 0.001 // a weight
 )
 
-// Fit fits d from every start with the given number of steps, goes on as long
-// with smaller steps from each explanation found, and returns them, the best
-// first. Explanations with a weight below 0.001 are left out. The error of a fit
-// that stopped early comes with what there is by then.
-func Fit(ctx context.Context, d *graph.Density, starts []vi.MeanField, steps int, seed uint64) ([]Explanation, error) {
-	found, err := each(ctx, d, starts, vi.Settings{Steps: steps, StepSize: coarse, Seed: seed})
-	if err != nil {
-		return found, err
+// Of returns the explanations that the restarts of a fit have found (see
+// vi.Settings.Restarts), the best first. One that two restarts have found counts
+// once, and those with a weight below 0.001 are left out. Ask for ten restarts or
+// more: fewer may all start near the best explanation. A fit that was interrupted
+// before its restarts is the only explanation, with an ELBO of zero.
+func Of(fit *vi.Posterior) []Explanation {
+	if len(fit.Restarts) == 0 {
+		return []Explanation{{Posterior: fit, Weight: 1}}
 	}
-	var again []vi.MeanField
-	for _, e := range found {
-		again = append(again, e.Q)
+	var all []Explanation
+	for _, r := range fit.Restarts {
+		if r.Err == "" || r.Kept {
+			one := *fit
+			one.Q, one.Steps = r.Q, r.Steps
+			all = append(all, Explanation{Posterior: &one, ELBO: r.ELBO})
+		}
 	}
-	finer, err := each(ctx, d, again, vi.Settings{Steps: steps, StepSize: fine, Seed: seed})
-	if err != nil {
-		return found, err
-	}
-	return finer, nil
+	return distinct(all)
 }
 
-// Windows fits the posterior piece by piece. The model must have one observation
-// named "window" of a Normal around a latent; its values are the centres, and if
-// they lie at most two standard deviations apart, the windows add up to a
-// constant within 2 %, and the posterior is the sum of what is seen in each.
-// That is a better posterior than one fit where the other latents follow the
-// one that the windows cut: in each window they are fitted anew.
+// Windows fits the posterior piece by piece, each piece from a start in it. The
+// model must have one observation named "window" of a Normal around a latent; its
+// values are the centres, and if they lie at most two standard deviations apart,
+// the windows add up to a constant within 2 %, and the posterior is the sum of
+// what is seen in each. That is a better posterior than one fit where the other
+// latents follow the one that the windows cut: in each window they are fitted
+// anew. The error of a fit that stopped early comes with what there is by then.
 func Windows(ctx context.Context, model *graph.Density, centres []float64,
-	starts func(d *graph.Density, centre float64) []vi.MeanField, steps int, seed uint64) ([]Explanation, error) {
+	start func(d *graph.Density, centre float64) (vi.MeanField, error), s vi.Settings) ([]Explanation, error) {
 	var all []Explanation
 	for _, c := range centres {
 		d, err := model.WithData(map[string][]float64{"window": {c}})
 		if err != nil {
 			return nil, err
 		}
-		fits, err := Fit(ctx, d, starts(d, c), steps, seed)
-		all = append(all, fits...)
+		q, err := start(d, c)
 		if err != nil {
-			return weigh(all), err
+			return nil, err
 		}
-	}
-	return weigh(all), nil
-}
-
-// each fits from every start and returns the explanations.
-func each(ctx context.Context, d *graph.Density, starts []vi.MeanField, s vi.Settings) ([]Explanation, error) {
-	var all []Explanation
-	for _, start := range starts {
-		s.Start = &start
+		s.Start = &q
 		fit, stopped := vi.Fit(ctx, d, s)
 		if fit == nil {
 			return nil, stopped
@@ -91,10 +83,10 @@ func each(ctx context.Context, d *graph.Density, starts []vi.MeanField, s vi.Set
 		}
 		all = append(all, Explanation{Posterior: fit, ELBO: elbo})
 		if stopped != nil {
-			return distinct(all), stopped
+			return weigh(all), fmt.Errorf("window at %g: %w", c, stopped)
 		}
 	}
-	return distinct(all), nil
+	return weigh(all), nil
 }
 
 // distinct orders the fits by ELBO, leaves out those that say the same as a
@@ -135,6 +127,35 @@ func same(a, b vi.MeanField) bool {
 		log += 0.5*math.Log(2*sa[i]*sb[i]/v) - d*d/(4*v)
 	}
 	return log > math.Log(0.1)
+}
+
+// Effort says how many steps the fits took in all, and how many of them have
+// warnings, such as that they have not settled.
+func Effort(all []Explanation) string {
+	steps, warned := 0, 0
+	for _, e := range all {
+		steps += e.Steps
+		if len(e.Warnings) > 0 {
+			warned++
+		}
+	}
+	if warned > 0 {
+		return fmt.Sprintf("%d steps, but %d of %d fits have not settled: take more", steps, warned, len(all))
+	}
+	return fmt.Sprintf("%d steps", steps)
+}
+
+// Prob is the probability that g holds in the mixture of the explanations.
+func Prob(all []Explanation, g graph.Guard) (float64, error) {
+	sum := 0.0
+	for _, e := range all {
+		p, err := e.Posterior.Prob(g)
+		if err != nil {
+			return 0, err
+		}
+		sum += e.Weight * p
+	}
+	return sum, nil
 }
 
 // Draws returns about n draws of each latent, by name, on the program's own

@@ -19,32 +19,37 @@ import (
 func hills(t *testing.T) (*graph.Model, graph.Expr) {
 	m := graph.NewModel()
 	x := m.Sample("x", graph.Normal(0, 10))
-	right := graph.Greater(x, 0)
+	right := m.Name("right", graph.Greater(x, 0))
 	m.Factor(graph.If(right, math.Log(0.25), math.Log(0.75)))
 	m.Observe("y", graph.Normal(graph.If(right, graph.Sub(x, 3), graph.Add(x, 3)), 0.5), 0)
 	require.NoError(t, m.Err())
 	return m, x
 }
 
-func startsAt(at ...float64) []vi.MeanField {
-	var all []vi.MeanField
-	for _, x := range at {
-		all = append(all, vi.NewMeanField([]float64{x}, []float64{0.3}))
-	}
-	return all
+func startAt(d *graph.Density, x float64) (vi.MeanField, error) {
+	return vi.StartAt(d, map[string]float64{"x": x})
 }
 
-// Two starts find each hill; the mixture is the exact posterior, up to what the
+// Ten starts find each hill; the mixture is the exact posterior, up to what the
 // ELBO's estimates and Adam leave open.
-func TestFitFindsBoth(t *testing.T) {
+func TestOfFindsBoth(t *testing.T) {
 	m, _ := hills(t)
 	d, err := m.Compile()
 	require.NoError(t, err)
-	all, err := Fit(context.Background(), d, startsAt(2, -2, 4, -4), 1000, 1)
+	fit, err := vi.Fit(context.Background(), d, vi.Settings{Restarts: 10, Steps: 1000, Seed: 1})
 	require.NoError(t, err)
+	all := Of(fit)
 	require.Len(t, all, 2, "the same hill counts once")
 	assert.InDelta(t, 0.75, all[0].Weight, 0.01)
 	assert.InDelta(t, 0.25, all[1].Weight, 0.01)
+	assert.Equal(t, fit.Q, all[0].Q)
+
+	p, err := Prob(all, d.Named("right")[0])
+	require.NoError(t, err)
+	assert.InDelta(t, 0.25, p, 0.01)
+	_, other := hills(t)
+	_, err = Prob(all, graph.Greater(other, 0))
+	require.Error(t, err)
 
 	draws := Draws(all, 20000, 0)["x"]
 	right := 0.0
@@ -68,11 +73,12 @@ func TestWindowsAddUp(t *testing.T) {
 	for c := -6.0; c <= 6; c += 2 * width {
 		centres = append(centres, c)
 	}
-	all, err := Windows(context.Background(), d, centres, func(_ *graph.Density, c float64) []vi.MeanField {
-		return startsAt(c)
-	}, 500, 1)
+	all, err := Windows(context.Background(), d, centres, startAt, vi.Settings{Steps: 1000, Seed: 1})
 	require.NoError(t, err)
 	require.Len(t, all, len(centres))
+	assert.Equal(t, "13000 steps", Effort(all))
+	all[3].Warnings = []string{"not settled"}
+	assert.Equal(t, "13000 steps, but 1 of 13 fits have not settled: take more", Effort(all))
 	evidence, total := 0.0, 0.0
 	for _, e := range all {
 		evidence += 2 * width * math.Exp(e.ELBO.Mean)
@@ -94,12 +100,13 @@ func TestInterrupted(t *testing.T) {
 	m.Observe("window", graph.Normal(x, 1), 0)
 	d, err := m.Compile()
 	require.NoError(t, err)
-	all, err := Fit(ctx, d, startsAt(1, -1), 100, 1)
+	fit, err := vi.Fit(ctx, d, vi.Settings{Restarts: 3})
 	require.ErrorIs(t, err, context.Canceled)
+	all := Of(fit)
 	require.Len(t, all, 1)
 	assert.Zero(t, all[0].Steps)
 	assert.Equal(t, 1.0, all[0].Weight)
-	all, err = Windows(ctx, d, []float64{0, 1}, func(*graph.Density, float64) []vi.MeanField { return startsAt(1) }, 100, 1)
+	all, err = Windows(ctx, d, []float64{0, 1}, startAt, vi.Settings{})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Len(t, all, 1)
 }
@@ -109,8 +116,17 @@ func TestErrors(t *testing.T) {
 	m, _ := hills(t)
 	d, err := m.Compile()
 	require.NoError(t, err)
-	_, err = Fit(context.Background(), d, startsAt(1), -1, 1)
-	require.ErrorContains(t, err, "Steps")
-	_, err = Windows(context.Background(), d, []float64{0}, nil, 10, 1)
+	_, err = Windows(context.Background(), d, []float64{0}, startAt, vi.Settings{})
 	require.ErrorContains(t, err, "window")
+	m, x := hills(t)
+	m.Observe("window", graph.Normal(x, 1), 0)
+	d, err = m.Compile()
+	require.NoError(t, err)
+	_, err = Windows(context.Background(), d, []float64{0}, startAt, vi.Settings{Steps: -1})
+	require.ErrorContains(t, err, "Steps")
+	nowhere := func(d *graph.Density, _ float64) (vi.MeanField, error) {
+		return vi.StartAt(d, map[string]float64{"y": 0})
+	}
+	_, err = Windows(context.Background(), d, []float64{0}, nowhere, vi.Settings{})
+	require.ErrorContains(t, err, "y")
 }

@@ -8,7 +8,8 @@ var observed = []float64{
 	21.76727522, 22.59452467, 20.43773811, 21.47855764, 18.51373311,
 }
 
-// truth is the controller's real state at each step of the simulation.
-var truth = []float64{
-	0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1,
+// truth is whether the controller was really on at each step of the simulation.
+var truth = []bool{
+	4: true, true, true, true, true, true, true,
+	17: true, true, true, true,
 }

@@ -6,15 +6,22 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/examples/cli"
 )
 
 func TestRun(t *testing.T) {
 	var out, errOut bytes.Buffer
-	require.Zero(t, run(context.Background(), []string{"-steps", "3000"}, &out, &errOut), errOut.String())
-	for _, want := range []string{"20 of 21 states as they were", "after 3000 steps"} {
+	require.Zero(t, cli.Call(context.Background(), run, []string{"-steps", "3000"}, &out, &errOut), errOut.String())
+	for _, want := range []string{"20 of 21 states as they were", "after 3000 steps", "With the rare sides of guards"} {
 		require.Contains(t, out.String(), want)
 	}
 	require.Empty(t, errOut.String())
+
+	// When the controller switched first the data do not say: in step 4 or 5.
+	require.Regexp(t, `\n   3 .* 0\.000  off `, out.String())
+	require.Regexp(t, `\n   4 .* 0\.[2-6]\d\d  off .*on  ←\n`, out.String())
+	require.Regexp(t, `\n   5 .* 1\.000  on `, out.String())
 }
 
 // Interrupted, the program reports what it has.
@@ -22,15 +29,15 @@ func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out, errOut bytes.Buffer
-	require.Zero(t, run(ctx, nil, &out, &errOut), errOut.String())
+	require.Zero(t, cli.Call(ctx, run, nil, &out, &errOut), errOut.String())
 	require.Contains(t, out.String(), "after 0 steps")
 }
 
 func TestBadFlags(t *testing.T) {
-	for _, args := range [][]string{{"-steps", "0"}, {"-steps", "x"}, {"-nonsense"}} {
+	for _, args := range [][]string{{"-steps", "0"}, {"-steps", "x"}, {"-nonsense"}, {"7"}} {
 		var out, errOut bytes.Buffer
-		require.Equal(t, 2, run(context.Background(), args, &out, &errOut), "%v", args)
+		require.Equal(t, 2, cli.Call(context.Background(), run, args, &out, &errOut), "%v", args)
 		require.Empty(t, out.String())
-		require.Contains(t, errOut.String(), "-")
+		require.Regexp(t, "^temperature: .+\n$", errOut.String())
 	}
 }

@@ -10,137 +10,89 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"os/signal"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
 )
 
-// switching builds the model and returns it with the guards "the change is still
-// to come on day 1, 2, …".
-func switching(counts []float64) (*graph.Model, []graph.Guard) {
+// switching builds the model. Its guards "pending" say that the change is still to
+// come on day 1, 2, ….
+func switching(counts []float64) *graph.Model {
 	m := graph.NewModel()
 	mean := stat.Mean(counts, nil)
 	rate := graph.LogNormal(math.Log(mean)-math.Ln2/2, math.Sqrt(math.Ln2)) // its mean and sd are both mean
 	before, after := m.Sample("before", rate), m.Sample("after", rate)
 	change := m.Sample("change", graph.Normal(0, 1)) // a normal quantile for each day: uniform over the days
 
-	var pending []graph.Guard
 	for i, n := range counts {
-		g := graph.Greater(change, distuv.UnitNormal.Quantile(float64(i+1)/float64(len(counts)+1)))
-		m.Observe("messages", graph.Poisson(graph.If(g, before, after)), n)
-		pending = append(pending, g)
+		day := distuv.UnitNormal.Quantile(float64(i+1) / float64(len(counts)+1))
+		pending := m.Name("pending", graph.Greater(change, day))
+		m.Observe("messages", graph.Poisson(graph.If(pending, before, after)), n)
 	}
-	return m, pending
+	m.Deterministic("growth", graph.Div(after, before))
+	return m
 }
 
-// fitBest fits from changes all over the 74 days, and returns the fit with the
-// best ELBO: a change looks good in more than one place, and a fit stays near the
-// first that it finds.
-func fitBest(ctx context.Context, d *graph.Density, steps int, seed uint64) (*vi.Posterior, error) {
-	var best *vi.Posterior
-	top := math.Inf(-1)
-	for _, change := range []float64{0, -1.2, -0.8, -0.4, 0.4, 0.8, 1.2} {
-		start := vi.PriorStart(d)
-		sd := start.Scale(nil)
-		i, _ := d.Latent("change")
-		start.Mu[i], sd[i] = change, 0.1 // narrow: it stays there until the rates fit
-		start = vi.NewMeanField(start.Mu, sd)
-		fit, stopped := vi.Fit(ctx, d, vi.Settings{Start: &start, Steps: steps, Seed: seed})
-		if fit == nil {
-			return nil, stopped
-		}
-		elbo, err := fit.ELBO(10000, 0)
-		if err != nil {
-			return nil, err
-		}
-		if elbo.Mean > top {
-			best, top = fit, elbo.Mean
-		}
-		if stopped != nil {
-			return best, stopped
-		}
-	}
-	return best, nil
-}
+func main() { cli.Main(run) }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
-
-func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	flags := flag.NewFlagSet("textmsg", flag.ContinueOnError)
-	flags.SetOutput(errOut)
-	steps := flags.Int("steps", 10000, "steps of each of seven fits")
-	seed := flags.Uint64("seed", 1, "seed of the fit")
-	if err := flags.Parse(args); err != nil {
-		return 2
+func run(ctx context.Context, args []string, out, _ io.Writer) error {
+	flags := cli.New("textmsg")
+	steps, seed := flags.Steps(10000, "steps at most: the fit stops by itself"), flags.Seed()
+	if err := flags.Parse(args, out); err != nil {
+		return err
 	}
-	if *steps < 1 {
-		fmt.Fprintf(errOut, "textmsg: -steps %d: must be at least 1\n", *steps)
-		return 2
-	}
-
-	m, pending := switching(counts)
-	density, err := m.Compile()
-	if err != nil {
-		fmt.Fprintln(errOut, err)
-		return 1
-	}
-	fit, err := fitBest(ctx, density, *steps, *seed)
-	if err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintln(errOut, err)
-		return 1
-	}
-	if err := report(out, fit, pending); err != nil {
-		fmt.Fprintln(errOut, err)
-		return 1
-	}
-	return 0
-}
-
-func report(out io.Writer, fit *vi.Posterior, pending []graph.Guard) error {
-	fmt.Fprintln(out, "change after day  probability")
-	last, top, when := 1.0, 0.0, 0
-	for i, g := range append(pending, graph.Guard{}) { // the last holds never
-		p, err := fit.Prob(g)
-		if err != nil {
-			return err
-		}
-		if last-p > top {
-			top, when = last-p, i
-		}
-		if last-p >= 0.005 {
-			fmt.Fprintf(out, "%16d  %5.3f  %s\n", i, last-p, strings.Repeat("█", int(60*(last-p)+0.5)))
-		}
-		last = p
-	}
-	fmt.Fprintln(out, "\nmessages a day    mean  95% between")
-	for _, name := range []string{"before", "after"} {
-		mean, err1 := fit.Mean(name)
-		lo, err2 := fit.Quantile(name, 0.025)
-		hi, err3 := fit.Quantile(name, 0.975)
-		if err := errors.Join(err1, err2, err3); err != nil {
-			return err
-		}
-		fmt.Fprintf(out, "%-14s  %6.2f  %.2f and %.2f\n", name, mean, lo, hi)
-	}
-	elbo, err := fit.ELBO(10000, 0)
+	density, err := switching(counts).Compile()
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nThe rate changed most likely after day %d, with probability %.2f; after %d steps; ELBO %v.\n",
-		when, top, fit.Steps, elbo)
+	// A change looks good in more than one place; the start is the best of a
+	// thousand draws from the prior, all over the days.
+	fit, err := vi.Fit(ctx, density, vi.Settings{Steps: *steps, Stop: vi.Automatic, Seed: *seed})
+	if err != nil && !cli.Interrupted(err) {
+		return err
+	}
+	return report(out, fit)
+}
+
+func report(out io.Writer, fit *vi.Posterior) error {
+	days, err1 := fit.Summary().Of("pending")
+	rates, err2 := fit.Summary().Of("before", "after")
+	weighted, err3 := fit.Importance(10000, 0)
+	predicted, err4 := fit.Predict(4000, 0)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "change after day  probability")
+	last, top, when := 1.0, 0.0, 0
+	for i, g := range append(days.Guards, vi.GuardSummary{}) { // the last holds never
+		p := last - g.Prob
+		if p > top {
+			top, when = p, i
+		}
+		if p >= 0.005 {
+			fmt.Fprintf(out, "%16d  %5.3f  %s\n", i, p, strings.Repeat("█", int(60*p+0.5)))
+		}
+		last = g.Prob
+	}
+	fmt.Fprintf(out, "\nMessages a day\n%v\n", rates)
+	growth, err1 := predicted.Quantile("growth", 0.025)
+	upper, err2 := predicted.Quantile("growth", 0.975)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "The rate changed most likely after day %d, with probability %.2f: it grew by %.0f to %.0f %%, with probability 0.95.\n",
+		when, top, 100*(growth[0]-1), 100*(upper[0]-1))
+	fmt.Fprintf(out, "After %d steps; ELBO %v; k-hat %.2f, %s.\n", fit.Steps, weighted.ELBO, weighted.K, weighted.Verdict())
+	for _, w := range fit.Warnings {
+		fmt.Fprintln(out, "Warning:", w)
+	}
 	return nil
 }

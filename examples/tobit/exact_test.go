@@ -15,7 +15,6 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/facetvi/facet/examples/restarts"
 	"github.com/facetvi/facet/vi"
 )
 
@@ -137,27 +136,27 @@ func TestPosteriorExact(t *testing.T) {
 	want := sample()
 	require.Greater(t, want.size, 5000.0, "inconclusive: too few effective draws")
 
-	density, err := survey(households).Compile()
+	fit, err := fitted(context.Background(), 3000, 1)
 	require.NoError(t, err)
-	fits, err := restarts.Fit(context.Background(), density, starts(density), 3000, 1)
-	require.NoError(t, err)
-	fit := fits[0]
 	sd := fit.Q.Scale(nil)
-	for i, name := range density.Latents()[:dim] {
+	for i, name := range fit.Density.Latents()[:dim] {
 		assert.InDelta(t, want.mean[i], fit.Q.Mu[i], want.sd[i]/3, name)
 		assert.Less(t, sd[i], want.sd[i], name)
 		assert.Greater(t, sd[i], want.sd[i]/2, name)
 	}
 	below := 0.0
-	d := restarts.Draws(fits, 10000, 0)
-	for _, l := range d["limit"] {
+	limits, err := fit.Draws(10000, 0).Of("limit")
+	require.NoError(t, err)
+	for _, l := range limits {
 		if l < smallestPurchase() {
-			below += 1 / float64(len(d["limit"]))
+			below += 1 / float64(len(limits))
 		}
 	}
 	assert.InDelta(t, want.below, below, 0.05)
-	assert.Less(t, fit.ELBO.Mean, want.evidence-5*want.evidenceSE-5*fit.ELBO.SE)
-	assert.Greater(t, fit.ELBO.Mean, want.evidence-4)
+	elbo, err := fit.ELBO(4000, 0)
+	require.NoError(t, err)
+	assert.Less(t, elbo.Mean, want.evidence-5*want.evidenceSE-5*elbo.SE)
+	assert.Greater(t, elbo.Mean, want.evidence-4)
 }
 
 // Reparameterization alone does not see that who bought nothing wants less than
@@ -168,7 +167,8 @@ func TestReparamFails(t *testing.T) {
 	}
 	density, err := survey(households).Compile()
 	require.NoError(t, err)
-	start := starts(density)[0]
+	start, err := vi.StartAt(density, map[string]float64{"limit": 0})
+	require.NoError(t, err)
 	var elbo []float64
 	for _, e := range []vi.Estimator{vi.Boundary{}, vi.Reparam{}} {
 		fit, err := vi.Fit(context.Background(), density, vi.Settings{Estimator: e, Steps: 3000, Start: &start, Seed: 1})

@@ -22,20 +22,16 @@
 //
 // What is desired hangs together with the coefficients, and a mean-field fit
 // takes them for independent: its means are right, but its standard deviations
-// are a half to nine tenths of the true ones (main_test.go compares).
+// are a half to nine tenths of the true ones (exact_test.go compares).
 package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 
+	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/examples/picture"
-	"github.com/facetvi/facet/examples/restarts"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
 )
@@ -76,62 +72,30 @@ func buys(enough graph.Guard) graph.Dist { return graph.Bernoulli(graph.If(enoug
 // desired names the latent of a household that bought nothing.
 func desired(i int) string { return fmt.Sprintf("desired[%d]", i) }
 
-// starts are normals around limits below and above the smallest purchases.
-func starts(d *graph.Density) []vi.MeanField {
-	var all []vi.MeanField
-	for _, limit := range []float64{0, -1, 1, 2} {
-		start := vi.PriorStart(d)
-		sd := start.Scale(nil)
-		for i := range sd {
-			sd[i] = min(sd[i], 0.5) // narrower than the priors: from there the way is shorter
-		}
-		i, _ := d.Latent("limit")
-		start.Mu[i] = limit
-		all = append(all, vi.NewMeanField(start.Mu, sd))
-	}
-	return all
-}
-
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
-
-func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	flags := flag.NewFlagSet("tobit", flag.ContinueOnError)
-	flags.SetOutput(errOut)
-	steps := flags.Int("steps", 8000, "steps of each fit; there are four, and one more for each explanation found")
-	seed := flags.Uint64("seed", 1, "seed of the fits")
-	file := flags.String("plot", "", "write the picture to this file (.png, .svg or .pdf)")
-	if err := flags.Parse(args); err != nil {
-		return 2
-	}
-	if *steps < 1 {
-		fmt.Fprintf(errOut, "tobit: -steps %d: must be at least 1\n", *steps)
-		return 2
-	}
-	if err := picture.Check(*file); err != nil {
-		fmt.Fprintln(errOut, "tobit: -plot", err)
-		return 2
-	}
-
+// fitted compiles and fits the model, from the best starts among draws from the
+// prior: they have limits on either side of the smallest purchase.
+func fitted(ctx context.Context, steps int, seed uint64) (*vi.Posterior, error) {
 	density, err := survey(households).Compile()
 	if err != nil {
-		fmt.Fprintln(errOut, err)
-		return 1
+		return nil, err
 	}
-	fits, err := restarts.Fit(ctx, density, starts(density), *steps, *seed)
-	if err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintln(errOut, err)
-		return 1
+	return vi.Fit(ctx, density, vi.Settings{Restarts: 4, Steps: steps, Stop: vi.Automatic, Seed: seed})
+}
+
+func main() { cli.Main(run) }
+
+func run(ctx context.Context, args []string, out, _ io.Writer) error {
+	flags := cli.New("tobit")
+	steps, seed, file := flags.Steps(8000, "steps at most of each of four fits, which stop by themselves"), flags.Seed(), flags.Plot()
+	if err := flags.Parse(args, out); err != nil {
+		return err
 	}
-	if err = report(out, fits); err == nil {
-		err = picture.Offer(out, "tobit", *file, func() (*picture.Picture, error) { return draw(fits) })
+	fit, err := fitted(ctx, *steps, *seed)
+	if err != nil && !cli.Interrupted(err) {
+		return err
 	}
-	if err != nil {
-		fmt.Fprintln(errOut, err)
-		return 1
+	if err := report(out, fit); err != nil {
+		return err
 	}
-	return 0
+	return picture.Offer(out, "tobit", *file, func() (*picture.Picture, error) { return draw(fit) })
 }

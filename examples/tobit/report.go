@@ -6,17 +6,18 @@ import (
 	"io"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/facetvi/facet/examples/picture"
-	"github.com/facetvi/facet/examples/restarts"
+	"github.com/facetvi/facet/vi"
 )
 
 // report prints the answer.
-func report(out io.Writer, fits []restarts.Explanation) error {
-	d := restarts.Draws(fits, 10000, 0)
+func report(out io.Writer, fit *vi.Posterior) error {
+	d := byName(fit.Draws(10000, 0))
 	fmt.Fprintln(out, "                                    mean ± sd      90 % between")
 	for _, row := range []struct{ name, text string }{
 		{"level", "desired at 48 years, ratio 245"},
@@ -46,8 +47,24 @@ func report(out io.Writer, fits []restarts.Explanation) error {
 	fmt.Fprintf(out, "A household in the middle of the data buys with probability %.2f (90 %% between %.2f and %.2f).\n", mean, lo, hi)
 	fmt.Fprintf(out, "Spending falls with age with probability %.2f: twenty households cannot say.\n", falls)
 	fmt.Fprintln(out, "These are mean-field intervals: the exact ones are wider, up to twice.")
-	fmt.Fprintf(out, "After %d steps from the best of %d starts; ELBO %v.\n", fits[0].Steps, len(starts(fits[0].Density)), fits[0].ELBO)
+	elbo, err := fit.ELBO(10000, 0)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "After %d steps, the best of %d fits; ELBO %v.\n", fit.Steps, len(fit.Restarts), elbo)
+	for _, w := range fit.Warnings {
+		fmt.Fprintln(out, "Warning:", w)
+	}
 	return nil
+}
+
+// byName are the draws of each latent.
+func byName(draws vi.Draws) map[string][]float64 {
+	all := map[string][]float64{}
+	for i, name := range draws.Names {
+		all[name] = mat.Col(nil, i, draws.Dense())
+	}
+	return all
 }
 
 // smallestPurchase is the least that anybody spent.
@@ -62,9 +79,9 @@ func smallestPurchase() float64 {
 }
 
 // draw makes the picture: what was spent and what was desired, by age.
-func draw(fits []restarts.Explanation) (*picture.Picture, error) {
+func draw(fit *vi.Posterior) (*picture.Picture, error) {
 	p := picture.New("Spending on durable goods", "age", "spent, or desired")
-	d := restarts.Draws(fits, 4000, 0)
+	d := byName(fit.Draws(4000, 0))
 	var bought, desires, low, high plotter.XYs
 	for i, h := range households {
 		if h.spent > 0 {
@@ -89,7 +106,7 @@ func draw(fits []restarts.Explanation) (*picture.Picture, error) {
 		p.Line("mean", line.Mean, picture.Blue),
 		p.Band("limit, 90 %", plotter.XYs{{X: youngest, Y: lo}, {X: oldest, Y: lo}},
 			plotter.XYs{{X: youngest, Y: hi}, {X: oldest, Y: hi}}, picture.Orange),
-		p.Dashed("mean", plotter.XYs{{X: youngest, Y: mean}, {X: oldest, Y: mean}}, picture.Vermillion),
+		p.Dashed("mean", plotter.XYs{{X: youngest, Y: mean}, {X: oldest, Y: mean}}, picture.Vermilion),
 		p.Points("bought", bought, picture.Black),
 		p.Bars("", low, high, picture.Grey),
 		p.Points("bought nothing: desired, mean and 90 %", desires, picture.Grey),

@@ -35,6 +35,7 @@ func (m Rows) combine(dst []float64, add bool, c float64, ref []int32, w []float
 	i := 0
 	if useAVX2 && n >= wide {
 		i = n &^ 3
+		_ = w[(len(ref)-1)*step]
 		combineAVX2(&dst[0], unsafe.SliceData(m.A), unsafe.SliceData(m.B), int(m.Split),
 			&ref[0], len(ref), &w[0], step, n, i, add, c)
 	}

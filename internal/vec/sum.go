@@ -20,7 +20,7 @@ func Sum(x []float64) float64 {
 }
 
 // SumRows is dst[r] = Σ of row r of x, whose rows have n numbers, for each r in
-// rows.
+// rows. That the rows exist is not checked.
 func SumRows(dst, x []float64, n int, rows []int32) {
 	if useAVX2 && n == lanes && len(rows) > 0 {
 		sumRowsAVX2(&dst[0], &x[0], &rows[0], len(rows))

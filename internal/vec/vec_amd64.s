@@ -328,11 +328,12 @@ loop:
 // func sumRowsAVX2(dst, x *float64, rows *int32, n int)
 // Rows have sixteen numbers.
 TEXT ·sumRowsAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), DI
-	MOVQ x+8(FP), SI
-	MOVQ rows+16(FP), R8
-	MOVQ n+24(FP), CX
-	XORQ AX, AX
+	MOVQ   dst+0(FP), DI
+	MOVQ   x+8(FP), SI
+	MOVQ   rows+16(FP), R8
+	MOVQ   n+24(FP), CX
+	VXORPD Y3, Y3, Y3
+	XORQ   AX, AX
 
 loop:
 	MOVLQSX      (R8)(AX*4), BX
@@ -347,6 +348,7 @@ loop:
 	VADDPD       X1, X0, X0
 	VUNPCKHPD    X0, X0, X1
 	VADDSD       X1, X0, X0
+	VADDSD       X3, X0, X0         // lanes start at +0: −0 alone sums to 0
 	VMOVSD       X0, (DI)(BX*8)
 	INCQ         AX
 	CMPQ         AX, CX

@@ -164,6 +164,80 @@ func TestSums(t *testing.T) {
 	}
 }
 
+// Lanes start at +0, so that a row of −0 sums to +0 on both paths; NaN and Inf
+// come through.
+func TestSumsOfSpecialNumbers(t *testing.T) {
+	negative := math.Copysign(0, -1)
+	onBothPaths(t, func(t *testing.T) {
+		for n := 1; n < 70; n++ {
+			for _, v := range []float64{negative, math.Inf(1), math.NaN()} {
+				x := make([]float64, n)
+				for i := range x {
+					x[i] = v
+				}
+				sum, rows, dot := []float64{negative}, []float64{1}, []float64{negative}
+				SumRows(rows, x, n, []int32{0})
+				AddSumDotRows(sum, dot, x, x, n)
+				requireSame(t, 0+v, Sum(x), "%d times %v", n, v)
+				requireSame(t, 0+v, rows[0], "%d times %v", n, v)
+				requireSame(t, 0+v, sum[0], "%d times %v", n, v)
+				requireSame(t, 0+v*v, dot[0], "%d times %v", n, v)
+			}
+		}
+	})
+}
+
+// Empty lists, and rows of no numbers, do nothing.
+func TestNothing(t *testing.T) {
+	onBothPaths(t, func(t *testing.T) {
+		require.Zero(t, Sum(nil))
+		SumRows(nil, nil, 16, nil)
+		AddSumDotRows(nil, nil, nil, nil, 16)
+		AffineRows(nil, nil, 16, nil, nil)
+		StepRows(nil, nil, 16, nil)
+		one := []float64{1}
+		AddSumDotRows(one, one, nil, nil, 0)
+		AffineRows(nil, nil, 0, one, one)
+		StepRows(nil, nil, 0, []StepRow{{1, 1, 3}})
+		Rows{}.Combine(nil, 1, []int32{0}, one)
+		require.Equal(t, []float64{1}, one)
+		dst := []float64{1, 2, 3, 4, 5}
+		Rows{}.AddCombine(dst, nil, nil)
+		require.Equal(t, []float64{1, 2, 3, 4, 5}, dst)
+		Rows{}.Combine(dst, 7, nil, nil)
+		require.Equal(t, []float64{7, 7, 7, 7, 7}, dst)
+	})
+}
+
+// What is too short is found out before anything is written.
+func TestShortSlices(t *testing.T) {
+	onBothPaths(t, func(t *testing.T) {
+		x, short := make([]float64, 32), make([]float64, 31)
+		s := [][]float64{x, x, x}
+		for _, l := range loops {
+			switch l.name {
+			case "Lookup of 1", "Lookup of 2", "Lookup of 3": // have no numbers
+			default:
+				require.Panics(t, func() { l.run(x, short[:31:31], short[:31:31], s) }, l.name)
+			}
+		}
+		signs := [][]float64{short[:31:31], short[:31:31], short[:31:31]}
+		for m := 1; m <= 3; m++ {
+			require.Panics(t, func() { Lookup(x, signs[:m], table) })
+		}
+		two := []float64{1, 1}
+		require.Panics(t, func() { AffineRows(x, short[:31:31], 16, two, two) })
+		require.Panics(t, func() { AffineRows(x, x, 16, two[:1:1], two) })
+		require.Panics(t, func() { AddSumDotRows(two, two, x, short[:31:31], 16) })
+		require.Panics(t, func() { AddSumDotRows(two, two[:1:1], x, x, 16) })
+		require.Panics(t, func() { StepRows(x, x, 16, []StepRow{{1, 1, 2}, {1, 1, 0}}) })
+		require.Panics(t, func() { StepRows(x, x, 16, []StepRow{{1, 1, -1}, {1, 1, 0}}) })
+		m := Rows{A: x, Split: 2}
+		require.Panics(t, func() { m.Combine(make([]float64, 16), 0, []int32{0, 1, 0}, two) })
+		require.Panics(t, func() { m.Combine(make([]float64, 16), 0, []int32{0}, nil) })
+	})
+}
+
 func TestRows(t *testing.T) {
 	onBothPaths(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 5))

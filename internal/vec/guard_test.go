@@ -1,0 +1,74 @@
+//go:build unix
+
+package vec
+
+import (
+	"os"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+// edges hands out numbers next to memory that must not be touched: a loop that
+// reads or writes beyond them crashes.
+type edges struct {
+	t    *testing.T
+	page int
+	maps [][]byte
+}
+
+func newEdges(t *testing.T) *edges {
+	e := &edges{t: t, page: os.Getpagesize()}
+	t.Cleanup(func() {
+		for _, m := range e.maps {
+			require.NoError(t, syscall.Munmap(m))
+		}
+	})
+	return e
+}
+
+// numbers returns n numbers, at the end of their page if last, else at its start.
+func (e *edges) numbers(n int, last bool) []float64 {
+	m, err := syscall.Mmap(-1, 0, 3*e.page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	require.NoError(e.t, err)
+	e.maps = append(e.maps, m)
+	require.NoError(e.t, syscall.Mprotect(m[:e.page], syscall.PROT_NONE))
+	require.NoError(e.t, syscall.Mprotect(m[2*e.page:], syscall.PROT_NONE))
+	require.LessOrEqual(e.t, 8*n, e.page)
+	from := e.page
+	if last {
+		from = 2*e.page - 8*n
+	}
+	return unsafe.Slice((*float64)(unsafe.Pointer(&m[from])), n)
+}
+
+// Nothing is read or written outside the slices, at any length.
+func TestNothingOutside(t *testing.T) {
+	onBothPaths(t, func(t *testing.T) {
+		for _, last := range []bool{true, false} {
+			e := newEdges(t)
+			for n := 1; n < 36; n++ {
+				v := make([][]float64, 6)
+				for i := range v {
+					v[i] = e.numbers(n, last)
+				}
+				for _, l := range loops {
+					l.run(v[0], v[1], v[2], v[3:])
+				}
+				const rows = 3
+				x, y, dst := e.numbers(rows*n, last), e.numbers(rows*n, last), e.numbers(rows*n, last)
+				a, c, few := e.numbers(rows, last), e.numbers(rows, last), e.numbers(1, last)
+				Sum(x)
+				SumRows(a, x, n, []int32{0, 2})
+				AddSumDotRows(a, c, x, y, n)
+				AffineRows(dst, x, n, a, c)
+				StepRows(dst, x, n, []StepRow{{1, 2, 2}, {1, 2, 0}, {1, 2, 1}})
+				m := Rows{A: x, B: y, Split: rows}
+				m.Combine(v[0], 1, []int32{0, 5, 2}, a)
+				m.AddCombine(v[0], []int32{5, 0}, few)
+			}
+		}
+	})
+}
