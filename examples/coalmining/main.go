@@ -79,7 +79,7 @@ func report(out io.Writer, fit *vi.Posterior, seed uint64) error {
 	}
 	fmt.Fprintln(out, "Which ifs does the fit learn from?")
 	for _, g := range shares.Guards[:3] {
-		fmt.Fprintf(out, "    %s, with %.0f %% of the gradient\n", fit.Sides()[g.Plane].Formula, 100*g.Share)
+		fmt.Fprintf(out, "    %s, with %.0f %% of the gradient\n", fit.Sides()[g.Plane].Condition, 100*g.Share)
 	}
 	if bias.Biased {
 		fmt.Fprintf(out, "Reparameterization alone would have been biased here: z = %.0f.\n", bias.MaxZ)
