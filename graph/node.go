@@ -3,6 +3,7 @@ package graph
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"sync"
 )
 
@@ -49,20 +50,20 @@ type node struct {
 type store struct {
 	mu     sync.Mutex
 	nodes  []node
-	table  []nodeID           // of nodes by hash: 1 + the node, 0 where free; at most half full
+	table  []slot             // of nodes by hash; at most half full
 	pushed map[applied]nodeID // functions that were moved into selects
 	simple map[nodeID]bool    // answers of logIsSimple for selects
 }
 
 func newStore() *store {
 	return &store{
-		table:  make([]nodeID, 1<<10),
+		table:  make([]slot, 1<<10),
 		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{},
 	}
 }
 
 // hash is a hash of what same compares, by wide products as in wyhash.
-func (n *node) hash() uint64 {
+func (n *node) hash() uint32 {
 	h := (uint64(n.kind)<<8 | uint64(n.fn) + 1) * 0xa0761d6478bd642f // all bits: a and b are wide
 	mix := func(x uint64) {
 		hi, lo := bits.Mul64(h^x, 0xe7037ed1a0b428db)
@@ -78,7 +79,7 @@ func (n *node) hash() uint64 {
 		mix(math.Float64bits(t.coef))
 	}
 	h = (h ^ h>>32) * 0x9e3779b97f4a7c15 // rows of numbers leave runs
-	return h ^ h>>29
+	return uint32(h ^ h>>29)
 }
 
 func same(x, y *node) bool {
@@ -94,46 +95,62 @@ func same(x, y *node) bool {
 	return true
 }
 
+// A slot is a place for a node in the table: 1 + its ID, 0 if the place is free,
+// and its hash, so that few nodes need be looked at.
+type slot struct {
+	hash uint32
+	node nodeID
+}
+
 // find returns the node that is the same as n, if there is one.
 func (s *store) find(n node) (nodeID, bool) {
-	id := s.table[s.slot(&n)] - 1
+	id := s.slot(&n, n.hash()).node - 1
 	return id, id >= 0
 }
 
 // slot is the place in the table of the node that is the same as n, or where it
 // would be.
-func (s *store) slot(n *node) int {
+func (s *store) slot(n *node, hash uint32) *slot {
 	mask := len(s.table) - 1
-	i := int(n.hash()) & mask
-	for s.table[i] != 0 && !same(&s.nodes[s.table[i]-1], n) {
-		i = (i + 1) & mask
+	for i := int(hash) & mask; ; i = (i + 1) & mask {
+		at := &s.table[i]
+		if at.node == 0 || at.hash == hash && same(&s.nodes[at.node-1], n) {
+			return at
+		}
 	}
-	return i
 }
 
 func (s *store) intern(n node) nodeID {
-	i := s.slot(&n)
-	if s.table[i] == 0 {
-		s.nodes = append(s.nodes, n)
-		s.table[i] = nodeID(len(s.nodes))
-		if id := s.table[i] - 1; 2*len(s.nodes) > len(s.table) {
-			s.grow()
-			return id
-		}
+	hash := n.hash()
+	at := s.slot(&n, hash)
+	if at.node > 0 {
+		return at.node - 1
 	}
-	return s.table[i] - 1
+	if len(s.nodes) == cap(s.nodes) { // append would copy more often
+		s.nodes = slices.Grow(s.nodes, len(s.nodes)+1)
+	}
+	s.nodes = append(s.nodes, n)
+	*at = slot{hash, nodeID(len(s.nodes))}
+	if 2*len(s.nodes) > len(s.table) {
+		s.grow()
+	}
+	return nodeID(len(s.nodes)) - 1
 }
 
 // grow doubles the table.
 func (s *store) grow() {
-	s.table = make([]nodeID, 2*len(s.table))
+	old := s.table
+	s.table = make([]slot, 2*len(old))
 	mask := len(s.table) - 1
-	for id := range s.nodes {
-		i := int(s.nodes[id].hash()) & mask
-		for s.table[i] != 0 {
+	for _, x := range old {
+		if x.node == 0 {
+			continue
+		}
+		i := int(x.hash) & mask
+		for s.table[i].node != 0 {
 			i = (i + 1) & mask
 		}
-		s.table[i] = nodeID(id) + 1
+		s.table[i] = x
 	}
 }
 

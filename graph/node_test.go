@@ -36,9 +36,9 @@ func TestHashesOfRegularExpressions(t *testing.T) {
 				require.EqualValues(t, i, s.intern(make(i)))
 			}
 			steps, longest, mask := 0, 0, len(s.table)-1
-			for at, id := range s.table {
-				if id != 0 {
-					d := (at-int(s.nodes[id-1].hash()))&mask + 1
+			for at, x := range s.table {
+				if x.node != 0 {
+					d := (at-int(s.nodes[x.node-1].hash()))&mask + 1
 					steps, longest = steps+d, max(longest, d)
 				}
 			}
