@@ -62,11 +62,7 @@ func (k affine) eval(out mat, in []mat) {
 		k.evalOne(out.v, in[0].v)
 		return
 	}
-	rows := vec.Rows{A: in[0].v, B: out.v, Split: k.Base[0]}
-	for r, c := range k.C {
-		from, to := k.From[r], k.From[r+1]
-		rows.Combine(out.v[r*n:r*n+n], c, k.Ref[from:to], k.Coef[from:to])
-	}
+	vec.Rows{A: in[0].v, B: out.v, Split: k.Base[0]}.Sparse(out.v, n, k.C, k.From, k.Ref, k.Coef)
 }
 
 // evalThree is eval with rows of operand 1.

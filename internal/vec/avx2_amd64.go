@@ -61,3 +61,6 @@ func stepRowsAVX2(dst, x *float64, n int, p *StepRow, rows int)
 
 //go:noescape
 func combineAVX2(dst, a, b *float64, split int, ref *int32, entries int, w *float64, wstep, n, to int, add bool, c float64)
+
+//go:noescape
+func sparseAVX2(dst, a, b *float64, split, n, rows int, c *float64, from, ref *int32, w *float64)

@@ -30,3 +30,5 @@ func sumRowsAVX2(_, _ *float64, _ *int32, _ int) { panic(none) }
 func addSumDotRowsAVX2(_, _, _, _ *float64, _, _ int)       { panic(none) }
 func affineRowsAVX2(_, _ *float64, _, _ int, _, _ *float64) { panic(none) }
 func stepRowsAVX2(_, _ *float64, _ int, _ *StepRow, _ int)  { panic(none) }
+
+func sparseAVX2(_, _, _ *float64, _, _, _ int, _ *float64, _, _ *int32, _ *float64) { panic(none) }

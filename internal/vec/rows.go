@@ -9,6 +9,23 @@ type Rows struct {
 	Split int32
 }
 
+// Sparse is a sparse matrix times m: row r of dst, of n numbers, is c[r] plus
+// w[e]·row ref[e] for the entries e from from[r] to from[r+1]−1, in order. Rows
+// are made one after another, so m may hold those of dst that come before. That
+// the rows exist is not checked.
+func (m Rows) Sparse(dst []float64, n int, c []float64, from, ref []int32, w []float64) {
+	dst, from, w = dst[:len(c)*n], from[:len(c)+1], w[:len(ref)]
+	if useAVX2 && n > 0 && n%4 == 0 && len(c) > 0 {
+		_ = ref[:from[len(c)]]
+		sparseAVX2(&dst[0], unsafe.SliceData(m.A), unsafe.SliceData(m.B), int(m.Split), n, len(c),
+			&c[0], &from[0], unsafe.SliceData(ref), unsafe.SliceData(w))
+		return
+	}
+	for r, v := range c {
+		m.combine(dst[r*n:][:n], false, v, ref[from[r]:from[r+1]], w[from[r]:from[r+1]])
+	}
+}
+
 // Combine is dst = c + Σ_e w[e]·row ref[e], summed in order. w has a number for
 // each entry, or one for all. Rows have the length of dst, which must not be
 // one of them. That the rows exist is not checked.
@@ -58,10 +75,6 @@ func (m Rows) combine(dst []float64, add bool, c float64, ref []int32, w []float
 }
 
 func fill(dst []float64, c float64) {
-	if c == 0 {
-		clear(dst)
-		return
-	}
 	for i := range dst {
 		dst[i] = c
 	}

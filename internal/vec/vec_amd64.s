@@ -595,3 +595,106 @@ loop:
 	JNE          row
 	VZEROUPPER
 	RET
+
+// func sparseAVX2(dst, a, b *float64, split, n, rows int, c *float64, from, ref *int32, w *float64)
+TEXT ·sparseAVX2(SB), NOSPLIT, $0-80
+	MOVQ  dst+0(FP), DI
+	MOVQ  a+8(FP), SI
+	MOVQ  b+16(FP), DX
+	MOVQ  split+24(FP), R12
+	MOVQ  n+32(FP), R11
+	SHLQ  $3, R11        // bytes of a row
+	MOVQ  R12, CX
+	IMULQ R11, CX
+	SUBQ  CX, DX         // where row 0 of b's numbering would be
+	MOVQ  ref+64(FP), R8
+	MOVQ  w+72(FP), R9
+	XORQ  R14, R14       // row
+
+row:
+	MOVQ         from+56(FP), CX
+	MOVLQSX      (CX)(R14*4), R10
+	MOVLQSX      4(CX)(R14*4), BX
+	MOVQ         c+48(FP), CX
+	VBROADCASTSD (CX)(R14*8), Y6
+	XORQ         AX, AX           // column, in bytes
+
+wide:
+	MOVQ    R11, CX
+	SUBQ    AX, CX
+	CMPQ    CX, $128
+	JLT     narrow
+	VMOVAPD Y6, Y0
+	VMOVAPD Y6, Y1
+	VMOVAPD Y6, Y2
+	VMOVAPD Y6, Y3
+	MOVQ    R10, R13
+	CMPQ    R13, BX
+	JGE     wideDone
+
+wideEntry:
+	MOVLQSX      (R8)(R13*4), CX
+	MOVQ         SI, R15
+	CMPQ         CX, R12
+	CMOVQGE      DX, R15
+	IMULQ        R11, CX
+	ADDQ         AX, CX
+	ADDQ         R15, CX
+	VBROADCASTSD (R9)(R13*8), Y4
+	VMULPD       (CX), Y4, Y5
+	VADDPD       Y5, Y0, Y0
+	VMULPD       32(CX), Y4, Y5
+	VADDPD       Y5, Y1, Y1
+	VMULPD       64(CX), Y4, Y5
+	VADDPD       Y5, Y2, Y2
+	VMULPD       96(CX), Y4, Y5
+	VADDPD       Y5, Y3, Y3
+	INCQ         R13
+	CMPQ         R13, BX
+	JLT          wideEntry
+
+wideDone:
+	VMOVUPD Y0, (DI)(AX*1)
+	VMOVUPD Y1, 32(DI)(AX*1)
+	VMOVUPD Y2, 64(DI)(AX*1)
+	VMOVUPD Y3, 96(DI)(AX*1)
+	ADDQ    $128, AX
+	JMP     wide
+
+narrow:
+	CMPQ    CX, $32
+	JLT     next
+	VMOVAPD Y6, Y0
+	MOVQ    R10, R13
+	CMPQ    R13, BX
+	JGE     narrowDone
+
+narrowEntry:
+	MOVLQSX      (R8)(R13*4), CX
+	MOVQ         SI, R15
+	CMPQ         CX, R12
+	CMOVQGE      DX, R15
+	IMULQ        R11, CX
+	ADDQ         AX, CX
+	ADDQ         R15, CX
+	VBROADCASTSD (R9)(R13*8), Y4
+	VMULPD       (CX), Y4, Y5
+	VADDPD       Y5, Y0, Y0
+	INCQ         R13
+	CMPQ         R13, BX
+	JLT          narrowEntry
+
+narrowDone:
+	VMOVUPD Y0, (DI)(AX*1)
+	ADDQ    $32, AX
+	MOVQ    R11, CX
+	SUBQ    AX, CX
+	JMP     narrow
+
+next:
+	ADDQ R11, DI
+	INCQ R14
+	CMPQ R14, rows+40(FP)
+	JLT  row
+	VZEROUPPER
+	RET

@@ -300,3 +300,40 @@ func TestCombine(t *testing.T) {
 		}
 	})
 }
+
+// A recurrence and plain sums, with rows of no entries.
+func TestSparse(t *testing.T) {
+	onBothPaths(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(1, 6))
+		for n := range 70 {
+			const inputs, rows = 3, 8
+			a, c := numbers(rng, inputs*n), numbers(rng, rows)
+			from, ref := []int32{0}, []int32{}
+			for r := range rows {
+				for range rng.IntN(5) {
+					ref = append(ref, int32(rng.IntN(inputs+r)))
+				}
+				from = append(from, int32(len(ref)))
+			}
+			w := numbers(rng, len(ref))
+			dst := make([]float64, rows*n+1)
+			dst[rows*n] = -1
+			Rows{A: a, B: dst, Split: inputs}.Sparse(dst[:rows*n], n, c, from, ref, w)
+			for i := range rows * n {
+				r, col := i/n, i%n
+				want := c[r]
+				for e := from[r]; e < from[r+1]; e++ {
+					x := 0.0
+					if ref[e] < inputs {
+						x = a[int(ref[e])*n+col]
+					} else {
+						x = dst[int(ref[e]-inputs)*n+col]
+					}
+					want += float64(w[e] * x)
+				}
+				requireSame(t, want, dst[i], "%d of rows of %d", i, n)
+			}
+			require.EqualValues(t, -1, dst[rows*n])
+		}
+	})
+}
