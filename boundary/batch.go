@@ -25,6 +25,9 @@ type Batch struct {
 	axes   []axisPlane
 	dense  []densePlane
 	eps    []float64 // ε at the points of dense planes, rows × N
+	phi    []float64 // Φ of the planes at the samples, planes × N; only of those in use
+	used   []int     // their numbers
+	ratio  []float64 // of each row of signs; see signs.go
 	chosen *choice   // nil if all guards are used
 }
 
@@ -49,8 +52,13 @@ func (j *Jumps) Bind(d *graph.Density, n int, s Settings) (*Batch, error) {
 		case len(h.Index) == 1:
 			b.axes = append(b.axes, newAxisPlane(l, h))
 		default:
-			b.dense = append(b.dense, newDensePlane(l, h, j.first[l], n))
+			b.dense = append(b.dense, newDensePlane(l, h, j.first[l], n, s.Method))
 		}
+	}
+	b.used = j.used()
+	b.ratio = make([]float64, len(j.signs))
+	if len(b.used) > 0 {
+		b.phi = make([]float64, j.Len()*n)
 	}
 	if s.Guards > 0 {
 		b.chosen = newChoice(s, j.Len(), n)
@@ -69,51 +77,29 @@ func (b *Batch) Locate(mu, s []float64) {
 	for l := range b.dense {
 		b.dense[l].locate(mu, s)
 	}
+	b.locateSigns(s)
 	if b.chosen != nil {
 		b.chosen.locate(b.axes, b.dense)
 	}
 }
 
 // Run moves the samples to all hyperplanes and evaluates the jumps there. eps
-// is the batch of ε, Dim × N, that Z was made from; mu and s are as
-// in Locate. rng is used only if guards are subsampled.
-func (b *Batch) Run(eps, mu, s []float64, rng *rand.Rand) error {
+// is the batch of ε, Dim × N, that Z was made from. rng is used only if guards are
+// subsampled.
+func (b *Batch) Run(eps []float64, rng *rand.Rand) error {
 	if b.chosen != nil {
 		b.chosen.draw(rng)
 	}
+	for _, l := range b.used {
+		b.evaluate(l)
+	}
 	for l := range b.dense {
 		if p := &b.dense[l]; p.w > 0 {
-			p.project(b.s.Method, eps, mu, s, b.eps, b.ex.Points)
+			p.project(b.values(p.plane), eps, b.ex.Z, b.eps, b.ex.Points)
 		}
 	}
-	for r, x := range b.j.signs {
-		b.signRow(r, x)
-	}
+	b.fillSigns()
 	return b.ex.Run()
-}
-
-// signRow fills the signs of plane x.other at the points on x.plane.
-func (b *Batch) signRow(r int, x signRow) {
-	n, on, other := b.n, b.j.arr.Plane(x.plane), b.j.arr.Plane(x.other)
-	first := b.j.first[x.plane]
-	for i := range n {
-		phi := other.Const
-		for k, d := range other.Index {
-			v := b.ex.Z[d*n+i]
-			for m, e := range on.Index {
-				if e == d && first >= 0 {
-					v = b.ex.Points[(first+m)*n+i]
-				} else if e == d {
-					v = -on.Const
-				}
-			}
-			phi += other.Coef[k] * v
-		}
-		b.ex.PointSigns[r*n+i] = 0
-		if phi > 0 {
-			b.ex.PointSigns[r*n+i] = 1
-		}
-	}
 }
 
 // AddGradient adds BouContr's summands, summed over the batch's N samples, to

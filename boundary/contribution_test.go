@@ -81,7 +81,7 @@ func TestPlanesAddUp(t *testing.T) {
 		}
 		arr.SignBatch(x.Signs, x.Z, n)
 		b.Locate(mu, s)
-		require.NoError(t, b.Run(eps, mu, s, rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "guards used"), 0))))
+		require.NoError(t, b.Run(eps, rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "guards used"), 0))))
 
 		all, together, own := make([]float64, 2*dim), make([]float64, 2*dim), make([]float64, 2*dim)
 		b.AddGradient(all[:dim], all[dim:])
@@ -131,7 +131,7 @@ func TestSubsamplingConstantJumps(t *testing.T) {
 	drawn := map[[2]float64]int{}
 	for range 100 {
 		g := make([]float64, 4)
-		require.NoError(t, b.Run([]float64{0, 0}, []float64{0, 0}, []float64{1, 1}, rng))
+		require.NoError(t, b.Run([]float64{0, 0}, rng))
 		b.AddGradient(g[:2], g[2:])
 		drawn[[2]float64(g[:2])]++
 	}

@@ -214,7 +214,7 @@ func TestJumpsAreBruteForce(t *testing.T) {
 			want, got, size := make([]float64, 2*dim), make([]float64, 2*dim), 1.0
 			one, z := make([]float64, dim), make([]float64, dim)
 			b.Locate(mu, s)
-			require.NoError(t, b.Run(eps, mu, s, nil))
+			require.NoError(t, b.Run(eps, nil))
 			for k := range n {
 				for i := range one {
 					one[i], z[i] = eps[i*n+k], x.Z[i*n+k]
@@ -260,7 +260,7 @@ func TestSubsampling(t *testing.T) {
 			}
 			d.Arrangement().SignBatch(b.Samples().Signs, b.Samples().Z, 1)
 			var g [4]float64
-			require.NoError(t, b.Run(eps, mu, s, rng))
+			require.NoError(t, b.Run(eps, rng))
 			b.AddGradient(g[:2], g[2:])
 			for i, x := range g {
 				sum[i] += x
@@ -310,7 +310,7 @@ func TestNoMass(t *testing.T) {
 				b.Locate([]float64{0}, []float64{1})
 				d.Arrangement().SignBatch(b.Samples().Signs, b.Samples().Z, 2)
 				g := make([]float64, 2)
-				require.NoError(t, b.Run([]float64{0, 0}, []float64{0}, []float64{1}, rand.New(rand.NewPCG(1, 2))))
+				require.NoError(t, b.Run([]float64{0, 0}, rand.New(rand.NewPCG(1, 2))))
 				b.AddGradient(g[:1], g[1:])
 				require.Equal(t, []float64{0, 0}, g, "%s, %d %v", name, guards, by)
 			}
@@ -349,7 +349,7 @@ func TestJumpsAreCompiledOnce(t *testing.T) {
 		b, err := jumps.Bind(c.d, 1, boundary.Settings{})
 		require.NoError(t, err)
 		b.Locate([]float64{0}, []float64{1})
-		require.NoError(t, b.Run([]float64{0}, []float64{0}, []float64{1}, nil))
+		require.NoError(t, b.Run([]float64{0}, nil))
 		g := make([]float64, 2)
 		b.AddGradient(g[:1], g[1:])
 		require.InDelta(t, 2*c.y*normalProb(0), g[0], 1e-12)

@@ -65,7 +65,7 @@ func boundaryPart(t *testing.T, d *graph.Density, q vi.MeanField, groups int) vi
 		d.Arrangement().SignBatch(ex.Signs, ex.Z, four)
 		clear(gMu)
 		clear(gScale)
-		require.NoError(t, batch.Run(eps, q.Mu, s, rng))
+		require.NoError(t, batch.Run(eps, rng))
 		batch.AddGradient(gMu, gScale)
 		for i := range dim {
 			slope := -math.Expm1(-s[i]) // of softplus, where its value is s

@@ -64,7 +64,7 @@ func (w *boundaryWorker) samples() *graph.Executor { return w.Samples() }
 func (w *boundaryWorker) locate(mu, s []float64)   { w.Locate(mu, s) }
 
 func (w *boundaryWorker) add(eps, mu, s []float64, rng *rand.Rand, gMu, gScale []float64) error {
-	if err := w.Run(eps, mu, s, rng); err != nil {
+	if err := w.Run(eps, rng); err != nil {
 		return err
 	}
 	addRepGrad(w.Samples(), eps, gMu, gScale)

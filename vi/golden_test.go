@@ -70,7 +70,7 @@ func (e partBoundary) bind(d *graph.Density, n int) (worker, error) {
 type partWorker struct{ *boundaryWorker }
 
 func (w *partWorker) add(eps, mu, s []float64, rng *rand.Rand, gMu, gScale []float64) error {
-	err := w.Run(eps, mu, s, rng)
+	err := w.Run(eps, rng)
 	w.AddGradient(gMu, gScale)
 	return err
 }

@@ -32,7 +32,7 @@ func (inside) bind(d *graph.Density, n int) (worker, error) {
 type insideWorker struct{ *boundaryWorker }
 
 func (w *insideWorker) add(eps, mu, s []float64, rng *rand.Rand, gMu, gScale []float64) error {
-	err := w.Run(eps, mu, s, rng)
+	err := w.Run(eps, rng)
 	addRepGrad(w.Samples(), eps, gMu, gScale)
 	return err
 }
