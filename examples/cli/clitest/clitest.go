@@ -1,0 +1,75 @@
+// Package clitest tests an example as its user runs it.
+package clitest
+
+import (
+	"bytes"
+	"context"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/examples/cli"
+)
+
+// A Program is an example that draws a picture.
+type Program struct {
+	Name string
+	Run  cli.Run
+	// Steps lead to an answer with the texts Want.
+	Steps string
+	Want  []string
+	// ShortWant is in the answer after 20 steps: what short mode runs, since the
+	// race detector makes fits slow.
+	ShortWant []string
+}
+
+// Test runs the program with few steps, interrupted, and with wrong flags.
+func (p Program) Test(t *testing.T) {
+	t.Run("answer and picture", p.testRun)
+	t.Run("interrupted", p.testInterrupted)
+	t.Run("wrong flags", p.testWrongFlags)
+}
+
+func (p Program) testRun(t *testing.T) {
+	steps, want := p.Steps, p.Want
+	if testing.Short() {
+		steps, want = "20", p.ShortWant
+	}
+	file := filepath.Join(t.TempDir(), p.Name+".png")
+	var out, errOut bytes.Buffer
+	args := []string{"-steps", steps, "-plot", file}
+	require.Zero(t, cli.Call(context.Background(), p.Run, args, &out, &errOut), errOut.String())
+	for _, text := range append(want, "The picture is in "+file) {
+		require.Contains(t, out.String(), text)
+	}
+	require.Empty(t, errOut.String())
+
+	f, err := os.Open(file)
+	require.NoError(t, err)
+	defer f.Close()
+	picture, err := png.Decode(f)
+	require.NoError(t, err)
+	require.Greater(t, picture.Bounds().Dx(), 600)
+}
+
+// Interrupted, a program reports what it has, and says how to get a picture.
+func (p Program) testInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, errOut bytes.Buffer
+	require.Zero(t, cli.Call(ctx, p.Run, nil, &out, &errOut), errOut.String())
+	require.Contains(t, out.String(), " 0 steps")
+	require.Contains(t, out.String(), "-plot "+p.Name+".png")
+}
+
+func (p Program) testWrongFlags(t *testing.T) {
+	for _, args := range [][]string{{"-steps", "0"}, {"-steps", "x"}, {"-nonsense"}, {"7"}, {"-plot", "picture.doc"}} {
+		var out, errOut bytes.Buffer
+		require.Equal(t, 2, cli.Call(context.Background(), p.Run, args, &out, &errOut), "%v", args)
+		require.Empty(t, out.String())
+		require.Regexp(t, "^"+p.Name+": .+\n$", errOut.String())
+	}
+}
