@@ -22,13 +22,14 @@ type Batch struct {
 	s  Settings
 	ex *graph.Executor
 
-	axes   []axisPlane
-	dense  []densePlane
-	eps    []float64 // ε at the points of dense planes, rows × N
-	phi    []float64 // Φ of the planes at the samples, planes × N; only of those in use
-	used   []int     // their numbers
-	ratio  []float64 // of each row of signs; see signs.go
-	chosen *choice   // nil if all guards are used
+	axes    []axisPlane
+	dense   []densePlane
+	denseAt []int     // by plane: its position in dense, or −1
+	eps     []float64 // ε at the points of dense planes, rows × N
+	phi     []float64 // Φ of the planes at the samples, planes × N; only of those in use
+	used    []int     // their numbers
+	ratio   []float64 // of each row of signs; see signs.go
+	chosen  *choice   // nil if all guards are used
 }
 
 // Bind returns a Batch of n samples for the data of d.
@@ -47,11 +48,13 @@ func (j *Jumps) Bind(d *graph.Density, n int, s Settings) (*Batch, error) {
 	}
 	b := &Batch{j: j, n: n, s: s, ex: ex, eps: make([]float64, len(j.points)*n)}
 	for l, h := range j.arr.Planes() {
+		b.denseAt = append(b.denseAt, -1)
 		switch {
 		case !j.active[l]:
 		case len(h.Index) == 1:
 			b.axes = append(b.axes, newAxisPlane(l, h))
 		default:
+			b.denseAt[l] = len(b.dense)
 			b.dense = append(b.dense, newDensePlane(l, h, j.first[l], n, s.Method))
 		}
 	}
@@ -77,7 +80,7 @@ func (b *Batch) Locate(mu, s []float64) {
 	for l := range b.dense {
 		b.dense[l].locate(mu, s)
 	}
-	b.locateSigns(s)
+	b.locateSigns()
 	if b.chosen != nil {
 		b.chosen.locate(b.axes, b.dense)
 	}

@@ -1,18 +1,16 @@
 package boundary
 
 import (
-	"math"
 	"slices"
 
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/regions"
 )
 
-// A sample moves onto plane l along one direction: by −Φ_l(z)·v, where v is
-// ã/‖ã‖² in the coordinates of ε if it is projected, and a unit vector over the
-// pivot's coefficient if one coordinate is eliminated. So Φ of another plane k
-// becomes Φ_k(z) − Φ_l(z)·(ã_k·v), and the ratio ã_k·v is the same for all
-// samples: the sign costs the same however many coordinates the planes have.
+// A sample moves onto plane l along one direction: by −Φ_l(z)·move. So Φ of
+// another plane k with normal a becomes Φ_k(z) − Φ_l(z)·(a·move), and the ratio
+// a·move is the same for all samples: the sign costs the same however many
+// coordinates the planes have.
 
 // used are the planes whose Φ is needed at the samples, ascending.
 func (j *Jumps) used() []int {
@@ -44,30 +42,20 @@ func (b *Batch) evaluate(l int) {
 	}
 }
 
-// locateSigns finds the ratios for the family's scale s.
-func (b *Batch) locateSigns(s []float64) {
+// locateSigns finds the ratios, after the planes have been located.
+func (b *Batch) locateSigns() {
 	for r, x := range b.j.signs {
-		b.ratio[r] = b.ratioOf(b.j.arr.Plane(x.plane), b.j.arr.Plane(x.other), s)
-	}
-}
-
-func (b *Batch) ratioOf(on, other regions.Hyperplane, s []float64) float64 {
-	if b.s.Method == Elimination {
-		k := 0
-		for m, i := range on.Index {
-			if math.Abs(on.Coef[m]*s[i]) > math.Abs(on.Coef[k]*s[on.Index[k]]) {
-				k = m
+		on, other := b.j.arr.Plane(x.plane), b.j.arr.Plane(x.other)
+		switch at := b.denseAt[x.plane]; {
+		case len(on.Index) == 1:
+			b.ratio[r] = coefficient(other, on.Index[0])
+		case at >= 0: // else log r does not jump on x.plane
+			b.ratio[r] = 0
+			for k, i := range on.Index {
+				b.ratio[r] += b.dense[at].move[k] * coefficient(other, i)
 			}
 		}
-		return coefficient(other, on.Index[k]) / on.Coef[k]
 	}
-	dot, norm2 := 0.0, 0.0
-	for k, i := range on.Index {
-		a := on.Coef[k] * s[i]
-		norm2 += a * a
-		dot += a * s[i] * coefficient(other, i)
-	}
-	return dot / norm2
 }
 
 // coefficient is that of coordinate i in h.
