@@ -66,7 +66,7 @@ func TestNothingOutside(t *testing.T) {
 				AffineRows(dst, x, n, a, c)
 				StepRows(dst, x, n, []StepRow{{1, 2, 2}, {1, 2, 0}, {1, 2, 1}})
 				m := Rows{A: x, B: y, Split: rows}
-				m.Combine(v[0], 1, []int32{0, 5, 2}, a)
+				m.combine(v[0], false, 1, []int32{0, 5, 2}, a)
 				m.AddCombine(v[0], []int32{5, 0}, few)
 				m.Sparse(dst, n, c, []int32{0, 2, 2, 3}, []int32{5, 0, 3}, a)
 			}

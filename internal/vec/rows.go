@@ -26,18 +26,14 @@ func (m Rows) Sparse(dst []float64, n int, c []float64, from, ref []int32, w []f
 	}
 }
 
-// Combine is dst = c + Σ_e w[e]·row ref[e], summed in order. w has a number for
+// AddCombine is dst += Σ_e w[e]·row ref[e], summed in order. w has a number for
 // each entry, or one for all. Rows have the length of dst, which must not be
 // one of them. That the rows exist is not checked.
-func (m Rows) Combine(dst []float64, c float64, ref []int32, w []float64) {
-	m.combine(dst, false, c, ref, w)
-}
-
-// AddCombine is dst += Σ_e w[e]·row ref[e]; see Combine.
 func (m Rows) AddCombine(dst []float64, ref []int32, w []float64) {
 	m.combine(dst, true, 0, ref, w)
 }
 
+// combine is AddCombine if add, and else sets dst to c + Σ_e w[e]·row ref[e].
 func (m Rows) combine(dst []float64, add bool, c float64, ref []int32, w []float64) {
 	if len(ref) == 0 {
 		if !add {

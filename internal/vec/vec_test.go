@@ -199,12 +199,12 @@ func TestNothing(t *testing.T) {
 		AddSumDotRows(one, one, nil, nil, 0)
 		AffineRows(nil, nil, 0, one, one)
 		StepRows(nil, nil, 0, []StepRow{{1, 1, 3}})
-		Rows{}.Combine(nil, 1, []int32{0}, one)
+		Rows{}.combine(nil, false, 1, []int32{0}, one)
 		require.Equal(t, []float64{1}, one)
 		dst := []float64{1, 2, 3, 4, 5}
 		Rows{}.AddCombine(dst, nil, nil)
 		require.Equal(t, []float64{1, 2, 3, 4, 5}, dst)
-		Rows{}.Combine(dst, 7, nil, nil)
+		Rows{}.combine(dst, false, 7, nil, nil)
 		require.Equal(t, []float64{7, 7, 7, 7, 7}, dst)
 	})
 }
@@ -233,8 +233,8 @@ func TestShortSlices(t *testing.T) {
 		require.Panics(t, func() { StepRows(x, x, 16, []StepRow{{1, 1, 2}, {1, 1, 0}}) })
 		require.Panics(t, func() { StepRows(x, x, 16, []StepRow{{1, 1, -1}, {1, 1, 0}}) })
 		m := Rows{A: x, Split: 2}
-		require.Panics(t, func() { m.Combine(make([]float64, 16), 0, []int32{0, 1, 0}, two) })
-		require.Panics(t, func() { m.Combine(make([]float64, 16), 0, []int32{0}, nil) })
+		require.Panics(t, func() { m.combine(make([]float64, 16), false, 0, []int32{0, 1, 0}, two) })
+		require.Panics(t, func() { m.combine(make([]float64, 16), false, 0, []int32{0}, nil) })
 	})
 }
 
@@ -290,7 +290,7 @@ func TestCombine(t *testing.T) {
 				m := Rows{A: a, B: b, Split: split}
 				set, added := make([]float64, n), numbers(rng, n)
 				before := append([]float64(nil), added...)
-				m.Combine(set, 0.7, ref, w)
+				m.combine(set, false, 0.7, ref, w)
 				m.AddCombine(added, ref, w)
 				for i := range n {
 					requireSame(t, want(0.7, i), set[i], "%d of %d", i, n)
