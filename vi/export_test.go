@@ -195,6 +195,22 @@ func TestStanColumns(t *testing.T) {
 	}
 }
 
+// Draws that were made to be weighed can be written too.
+func TestWriteImportanceDraws(t *testing.T) {
+	p, _ := exported(t)
+	imp, err := p.Importance(100, 1)
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, imp.Draws.WriteCSV(&file))
+	rows := 0
+	for line := range strings.Lines(file.String()) {
+		if !strings.HasPrefix(line, "#") {
+			rows++
+		}
+	}
+	require.Equal(t, 1+100, rows)
+}
+
 func TestWriteCSVErrors(t *testing.T) {
 	_, draws := exported(t)
 	var file bytes.Buffer

@@ -51,36 +51,24 @@ func (p *Posterior) Importance(samples int, seed uint64) (Importance, error) {
 	if tailLength(max(0, samples)) < minTail {
 		return Importance{}, fmt.Errorf("vi: %d samples; a k-hat needs 21", samples)
 	}
-	points := p.emptyDraws(samples)
-	ratios, err := logRatios(d, q, samples, seed, points.Values)
+	z := make([][]float64, samples)
+	ratios, err := logRatios(d, q, samples, seed, z)
 	if err != nil {
 		return Importance{}, err
-	}
-	for k, z := range points.Values {
-		points.Values[k] = d.Constrain(z)
 	}
 	smoothed, err := ParetoSmooth(ratios)
 	if err != nil {
 		return Importance{}, err
 	}
-	imp := Importance{K: smoothed.K, ESS: smoothed.ESS, Draws: points, ELBO: estimate(ratios)}
+	imp := Importance{K: smoothed.K, ESS: smoothed.ESS, Draws: p.drawsAt(z), ELBO: estimate(ratios)}
 	imp.LogEvidence, imp.Weights = normalise(smoothed.LogWeights)
-	for i, name := range points.Names {
+	for i, name := range imp.Draws.Names {
 		r := Reweighted{Name: name}
 		r.FitMean, r.FitSD = p.meanSD(i)
 		r.Mean, r.SD = imp.moments(func(x []float64) float64 { return x[i] })
 		imp.Latents = append(imp.Latents, r)
 	}
 	return imp, nil
-}
-
-// emptyDraws are draws without values.
-func (p *Posterior) emptyDraws(n int) Draws {
-	d := Draws{Names: p.Density.Latents(), Values: make([][]float64, n), index: map[string]int{}}
-	for i, name := range d.Names {
-		d.index[name] = i
-	}
-	return d
 }
 
 // logRatios is log r − log q at samples of q, whose z are written to points.
