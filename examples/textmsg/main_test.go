@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/examples/cli"
+	"github.com/facetvi/facet/examples/cli/clitest"
 )
 
 func TestRun(t *testing.T) {
@@ -19,20 +20,6 @@ func TestRun(t *testing.T) {
 	require.Empty(t, errOut.String())
 }
 
-// Interrupted, the program reports what it has.
-func TestInterrupt(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	var out, errOut bytes.Buffer
-	require.Zero(t, cli.Call(ctx, run, nil, &out, &errOut), errOut.String())
-	require.Contains(t, out.String(), "After 0 steps")
-}
+func TestInterrupt(t *testing.T) { clitest.Interrupted(t, run, "After 0 steps") }
 
-func TestBadFlags(t *testing.T) {
-	for _, args := range [][]string{{"-steps", "0"}, {"-steps", "x"}, {"-nonsense"}, {"7"}} {
-		var out, errOut bytes.Buffer
-		require.Equal(t, 2, cli.Call(context.Background(), run, args, &out, &errOut), "%v", args)
-		require.Empty(t, out.String())
-		require.Regexp(t, "^textmsg: .+\n$", errOut.String())
-	}
-}
+func TestBadFlags(t *testing.T) { clitest.WrongFlags(t, "textmsg", run) }

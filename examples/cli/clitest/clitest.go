@@ -29,8 +29,8 @@ type Program struct {
 // Test runs the program with few steps, interrupted, and with wrong flags.
 func (p Program) Test(t *testing.T) {
 	t.Run("answer and picture", p.testRun)
-	t.Run("interrupted", p.testInterrupted)
-	t.Run("wrong flags", p.testWrongFlags)
+	t.Run("interrupted", func(t *testing.T) { Interrupted(t, p.Run, " 0 steps", "-plot "+p.Name+".png") })
+	t.Run("wrong flags", func(t *testing.T) { WrongFlags(t, p.Name, p.Run, []string{"-plot", "picture.doc"}) })
 }
 
 func (p Program) testRun(t *testing.T) {
@@ -55,21 +55,28 @@ func (p Program) testRun(t *testing.T) {
 	require.Greater(t, picture.Bounds().Dx(), 600)
 }
 
-// Interrupted, a program reports what it has, and says how to get a picture.
-func (p Program) testInterrupted(t *testing.T) {
+// Interrupted tests that a program, when it is interrupted, reports what it has,
+// with the texts want.
+func Interrupted(t *testing.T, run cli.Run, want ...string) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out, errOut bytes.Buffer
-	require.Zero(t, cli.Call(ctx, p.Run, nil, &out, &errOut), errOut.String())
-	require.Contains(t, out.String(), " 0 steps")
-	require.Contains(t, out.String(), "-plot "+p.Name+".png")
+	require.Zero(t, cli.Call(ctx, run, nil, &out, &errOut), errOut.String())
+	for _, text := range want {
+		require.Contains(t, out.String(), text)
+	}
 }
 
-func (p Program) testWrongFlags(t *testing.T) {
-	for _, args := range [][]string{{"-steps", "0"}, {"-steps", "x"}, {"-nonsense"}, {"7"}, {"-plot", "picture.doc"}} {
+// WrongFlags tests that a wrong step count, an unknown flag, a stray argument,
+// and more of the program's own end it with one line that names it and exit
+// code 2.
+func WrongFlags(t *testing.T, name string, run cli.Run, more ...[]string) {
+	t.Helper()
+	for _, args := range append([][]string{{"-steps", "0"}, {"-steps", "x"}, {"-nonsense"}, {"7"}}, more...) {
 		var out, errOut bytes.Buffer
-		require.Equal(t, 2, cli.Call(context.Background(), p.Run, args, &out, &errOut), "%v", args)
+		require.Equal(t, 2, cli.Call(context.Background(), run, args, &out, &errOut), "%v", args)
 		require.Empty(t, out.String())
-		require.Regexp(t, "^"+p.Name+": .+\n$", errOut.String())
+		require.Regexp(t, "^"+name+": .+\n$", errOut.String())
 	}
 }
