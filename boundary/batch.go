@@ -38,9 +38,9 @@ func (j *Jumps) Bind(d *graph.Density, n int, s Settings) (*Batch, error) {
 		return nil, err
 	}
 	// Planes with one coordinate need the sum of their jumps over the samples only.
-	want := graph.Want{OutSum: true, Grad: true}
+	want := graph.Compute{OutSum: true, Grad: true}
 	if s.Guards > 0 || len(j.points) > 0 {
-		want = graph.Want{Out: true, Grad: true}
+		want = graph.Compute{Out: true, Grad: true}
 	}
 	ex, err := d.ExecutorOf(j.prog, n, want)
 	if err != nil {

@@ -40,7 +40,7 @@ func NewJumps(d *graph.Density) (*Jumps, error) {
 
 func compile(d *graph.Density) (*Jumps, error) {
 	j := &Jumps{arr: d.Arrangement()}
-	v := d.Derive()
+	v := graph.NewBuilder(d)
 	outs := make([]graph.Expr, j.arr.Len())
 	for l := range outs {
 		outs[l] = j.jump(v, l)
@@ -56,7 +56,7 @@ func compile(d *graph.Density) (*Jumps, error) {
 // coefficient is 1, fixes that coordinate; of other planes the coordinates are inputs. Latents that the
 // plane does not use keep the values of the sample, and so do the signs of
 // planes that use none of its latents.
-func (j *Jumps) jump(v *graph.Derivation, l int) graph.Expr {
+func (j *Jumps) jump(v *graph.Builder, l int) graph.Expr {
 	h := j.arr.Plane(l)
 	on := map[int]graph.Expr{}
 	if len(h.Index) == 1 {
@@ -71,7 +71,7 @@ func (j *Jumps) jump(v *graph.Derivation, l int) graph.Expr {
 	}
 	others := map[int]graph.Guard{}
 	side := func(positive bool) graph.Expr {
-		return v.Terms(l, graph.Replacement{
+		return v.Terms(l, graph.Substitution{
 			Latent: func(i int) (graph.Expr, bool) { x, ok := on[i]; return x, ok },
 			Sign: func(k int) (graph.Guard, bool) {
 				if k == l {
@@ -101,7 +101,7 @@ func (j *Jumps) meets(h regions.Hyperplane, k int) bool {
 }
 
 // signOn is the sign of plane k at the point on plane l.
-func (j *Jumps) signOn(v *graph.Derivation, l, k int) graph.Guard {
+func (j *Jumps) signOn(v *graph.Builder, l, k int) graph.Guard {
 	h, o := j.arr.Plane(l), j.arr.Plane(k)
 	if len(h.Index) == 1 && len(o.Index) == 1 {
 		return v.Always(o.Const-h.Const > 0)

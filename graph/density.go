@@ -171,7 +171,7 @@ func (d *Density) WithData(data map[string][]float64) (*Density, error) {
 func (d *Density) Data() []float64 { return slices.Clone(d.data) }
 
 // Executor returns an executor of the density for batches of n samples.
-func (d *Density) Executor(n int, w Want) (*Executor, error) {
+func (d *Density) Executor(n int, w Compute) (*Executor, error) {
 	return d.executor(n, w, d.data)
 }
 
@@ -182,7 +182,7 @@ func (d *Density) LogProb(z []float64) (float64, error) {
 
 // LogProbAt is log r at z with the signs of all guards forced.
 func (d *Density) LogProbAt(z []float64, s regions.Signs) (float64, error) {
-	x, err := d.at(z, s, Want{Out: true})
+	x, err := d.at(z, s, Compute{Out: true})
 	if err != nil {
 		return 0, err
 	}
@@ -191,14 +191,14 @@ func (d *Density) LogProbAt(z []float64, s regions.Signs) (float64, error) {
 
 // GradAt is the gradient of log r at z with the signs of all guards forced.
 func (d *Density) GradAt(z []float64, s regions.Signs) ([]float64, error) {
-	x, err := d.at(z, s, Want{Grad: true})
+	x, err := d.at(z, s, Compute{Grad: true})
 	if err != nil {
 		return nil, err
 	}
 	return x.Grad, nil
 }
 
-func (d *Density) at(z []float64, s regions.Signs, w Want) (*Executor, error) {
+func (d *Density) at(z []float64, s regions.Signs, w Compute) (*Executor, error) {
 	if len(z) != d.Dim() || s.Len() != d.arr.Len() {
 		return nil, fmt.Errorf("graph: %d coordinates and %d signs for %d latents and %d hyperplanes",
 			len(z), s.Len(), d.Dim(), d.arr.Len())

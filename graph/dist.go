@@ -14,22 +14,22 @@ import (
 // law of an observation. Parameters are those of gonum's stat/distuv or, for
 // distributions that are not there, of SciPy. Make one with Normal, Gamma, ….
 type Dist struct {
-	fam    *family
+	law    *law
 	params []Expr
 	err    error
 }
 
-// A family is the form of a distribution, apart from its parameters. Its log
+// A law is the form of a distribution, apart from its parameters. Its log
 // density is written in the modelling language itself, so that what does not
 // depend on a latent is computed when the model is built.
-type family struct {
+type law struct {
 	name    string
 	params  []param
 	support support
 	zero    bool // 0 may be observed, though a latent is never 0
 	// logProb is the log density at x, inside the support.
 	logProb func(x Expr, p []Expr) Expr
-	// rand draws from the distribution. A family whose latents are transformed
+	// rand draws from the distribution. A law whose latents are transformed
 	// draws the unconstrained coordinate, where nothing underflows; the others
 	// draw the value itself. Parameters at the edge of what their rule admits
 	// (a scale of 0, a probability of 1) are those that have been rounded.
@@ -83,8 +83,8 @@ const (
 
 func (s support) discrete() bool { return s >= onCounts }
 
-func newDist(f *family, params ...Expr) Dist {
-	d := Dist{fam: f, params: params}
+func newDist(f *law, params ...Expr) Dist {
+	d := Dist{law: f, params: params}
 	for i, p := range params {
 		v, ok := p.IsConst()
 		switch {
@@ -122,7 +122,7 @@ func (d Dist) owner() *Model {
 	return m
 }
 
-func (d Dist) logProb(x Expr) Expr { return d.fam.logProb(x, d.params) }
+func (d Dist) logProb(x Expr) Expr { return d.law.logProb(x, d.params) }
 
 // check reports why x cannot be drawn from d.
 func (d Dist) check(x float64) error {
@@ -131,10 +131,10 @@ func (d Dist) check(x float64) error {
 	}
 	whole := x == math.Trunc(x)
 	ok, want := true, ""
-	switch d.fam.support {
+	switch d.law.support {
 	case onPositive:
 		ok, want = x > 0, "a number > 0"
-		if d.fam.zero {
+		if d.law.zero {
 			ok, want = x >= 0, "a number ≥ 0"
 		}
 	case onUnit:
@@ -153,7 +153,7 @@ func (d Dist) check(x float64) error {
 		ok, want = whole && x >= 0 && x <= n, fmt.Sprintf("a whole number from 0 to %v", n)
 	}
 	if !ok {
-		return fmt.Errorf("the value %v is outside the support of %s: %s", x, d.fam.name, want)
+		return fmt.Errorf("the value %v is outside the support of %s: %s", x, d.law.name, want)
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (d Dist) check(x float64) error {
 // transform is the function that maps an unconstrained coordinate to the
 // support, or fnNone where the support is ℝ.
 func (d Dist) transform() function {
-	switch d.fam.support {
+	switch d.law.support {
 	case onPositive:
 		return fnExp
 	case onUnit, onInterval:
@@ -173,7 +173,7 @@ func (d Dist) transform() function {
 // constrain maps an unconstrained coordinate u to the support and returns also
 // the log-Jacobian log |dx/du|.
 func (d Dist) constrain(u Expr) (x, logJac Expr) {
-	switch d.fam.support {
+	switch d.law.support {
 	case onPositive:
 		return Exp(u), u
 	case onUnit:

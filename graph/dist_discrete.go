@@ -13,7 +13,7 @@ import (
 // Poisson is the Poisson distribution with mean lambda.
 func Poisson[A Value](lambda A) Dist { return newDist(poisson, lift(lambda)) }
 
-var poisson = &family{
+var poisson = &law{
 	name: "Poisson", params: []param{{"lambda", positive}}, support: onCounts,
 	logProb: func(x Expr, p []Expr) Expr {
 		return Sub(times(x, Log(p[0])), Add(p[0], lgammaOf(Add(x, 1))))
@@ -24,7 +24,7 @@ var poisson = &family{
 // Bernoulli is 1 with probability p, else 0.
 func Bernoulli[A Value](p A) Dist { return newDist(bernoulli, lift(p)) }
 
-var bernoulli = &family{
+var bernoulli = &law{
 	name: "Bernoulli", params: []param{{"p", probability}}, support: onBinary,
 	logProb: func(x Expr, p []Expr) Expr { return successes(x, Sub(1, x), p[0]) },
 	rand: func(p []float64, rng *rand.Rand) float64 {
@@ -44,7 +44,7 @@ func successes(s, f, p Expr) Expr {
 // must be a number.
 func Binomial[A, B Value](n A, p B) Dist { return newDist(binomial, lift(n), lift(p)) }
 
-var binomial = &family{
+var binomial = &law{
 	name: "Binomial", params: []param{{"n", count}, {"p", probability}}, support: onUpTo,
 	logProb: func(x Expr, p []Expr) Expr {
 		n := p[0]
@@ -58,7 +58,7 @@ var binomial = &family{
 // probability p (SciPy's geom): 1, 2, 3, ….
 func Geometric[A Value](p A) Dist { return newDist(geometric, lift(p)) }
 
-var geometric = &family{
+var geometric = &law{
 	name: "Geometric", params: []param{{"p", probability}}, support: onTrials,
 	logProb: func(x Expr, p []Expr) Expr { return successes(Expr{v: 1}, Sub(x, 1), p[0]) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return 1 + math.Floor(expRand(rng)/-math.Log1p(-p[0])) },
@@ -68,7 +68,7 @@ var geometric = &family{
 // trial with probability p of success (SciPy's nbinom); n need not be whole.
 func NegativeBinomial[A, B Value](n A, p B) Dist { return newDist(negativeBinomial, lift(n), lift(p)) }
 
-var negativeBinomial = &family{
+var negativeBinomial = &law{
 	name: "NegativeBinomial", params: []param{{"n", positive}, {"p", probability}}, support: onCounts,
 	logProb: func(x Expr, p []Expr) Expr {
 		n := p[0]

@@ -11,7 +11,7 @@ import (
 // deviation sigma.
 func LogNormal[A, B Value](mu A, sigma B) Dist { return newDist(logNormal, lift(mu), lift(sigma)) }
 
-var logNormal = &family{
+var logNormal = &law{
 	name: "LogNormal", params: []param{{"mu", anyReal}, {"sigma", positive}}, support: onPositive,
 	logProb: func(x Expr, p []Expr) Expr { return Sub(normalLogProb(Log(x), p[0], p[1]), Log(x)) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*rng.NormFloat64() },
@@ -21,7 +21,7 @@ var logNormal = &family{
 // deviation scale (SciPy's halfnorm).
 func HalfNormal[A Value](scale A) Dist { return newDist(halfNormal, lift(scale)) }
 
-var halfNormal = &family{
+var halfNormal = &law{
 	name: "HalfNormal", params: []param{{"scale", positive}}, support: onPositive, zero: true,
 	logProb: func(x Expr, p []Expr) Expr { return Add(normalLogProb(x, Expr{}, p[0]), math.Ln2) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return math.Log(p[0]) + logHalfNormalRand(rng) },
@@ -30,7 +30,7 @@ var halfNormal = &family{
 // Exponential is the exponential distribution with the given rate (not scale).
 func Exponential[A Value](rate A) Dist { return newDist(exponential, lift(rate)) }
 
-var exponential = &family{
+var exponential = &law{
 	name: "Exponential", params: []param{{"rate", positive}}, support: onPositive, zero: true,
 	logProb: func(x Expr, p []Expr) Expr { return Sub(Log(p[0]), Mul(p[0], x)) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return math.Log(expRand(rng)) - math.Log(p[0]) },
@@ -39,7 +39,7 @@ var exponential = &family{
 // Gamma is the gamma distribution with shape alpha and rate beta.
 func Gamma[A, B Value](alpha A, beta B) Dist { return newDist(gamma, lift(alpha), lift(beta)) }
 
-var gamma = &family{
+var gamma = &law{
 	name: "Gamma", params: []param{{"alpha", positive}, {"beta", positive}}, support: onPositive,
 	logProb: func(x Expr, p []Expr) Expr { return gammaLogProb(x, p[0], p[1]) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return logGammaRand(p[0], rng) - math.Log(p[1]) },
@@ -53,16 +53,16 @@ func gammaLogProb(x, alpha, beta Expr) Expr {
 // ChiSquared is the chi-squared distribution with k degrees of freedom.
 func ChiSquared[A Value](k A) Dist { return newDist(chiSquared, lift(k)) }
 
-var chiSquared = &family{
+var chiSquared = &law{
 	name: "ChiSquared", params: []param{{"k", positive}}, support: onPositive,
 	logProb: func(x Expr, p []Expr) Expr { return gammaLogProb(x, Mul(0.5, p[0]), Expr{v: 0.5}) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return logGammaRand(0.5*p[0], rng) + math.Ln2 },
 }
 
 // Beta is the beta distribution with shapes alpha and beta, on (0, 1).
-func Beta[A, B Value](alpha A, beta B) Dist { return newDist(betaFamily, lift(alpha), lift(beta)) }
+func Beta[A, B Value](alpha A, beta B) Dist { return newDist(betaLaw, lift(alpha), lift(beta)) }
 
-var betaFamily = &family{
+var betaLaw = &law{
 	name: "Beta", params: []param{{"alpha", positive}, {"beta", positive}}, support: onUnit,
 	logProb: func(x Expr, p []Expr) Expr {
 		a, b := p[0], p[1]
@@ -75,7 +75,7 @@ var betaFamily = &family{
 // Uniform is the uniform distribution on [min, max], which must be numbers.
 func Uniform[A, B Value](min A, max B) Dist { return newDist(uniform, lift(min), lift(max)) }
 
-var uniform = &family{
+var uniform = &law{
 	name: "Uniform", params: []param{{"min", bound}, {"max", bound}}, support: onInterval,
 	logProb: func(x Expr, p []Expr) Expr { return Neg(Log(Sub(p[1], p[0]))) },
 	rand:    func(_ []float64, rng *rand.Rand) float64 { return logitRand(rng) },

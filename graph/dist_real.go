@@ -10,7 +10,7 @@ import (
 // Normal is the normal distribution with the given mean and standard deviation.
 func Normal[A, B Value](mu A, sigma B) Dist { return newDist(normal, lift(mu), lift(sigma)) }
 
-var normal = &family{
+var normal = &law{
 	name: "Normal", params: []param{{"mu", anyReal}, {"sigma", positive}},
 	logProb: func(x Expr, p []Expr) Expr { return normalLogProb(x, p[0], p[1]) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*rng.NormFloat64() },
@@ -24,7 +24,7 @@ func normalLogProb(x, mu, sigma Expr) Expr {
 // Logistic is the logistic distribution with location mu and scale s.
 func Logistic[A, B Value](mu A, s B) Dist { return newDist(logistic, lift(mu), lift(s)) }
 
-var logistic = &family{
+var logistic = &law{
 	name: "Logistic", params: []param{{"mu", anyReal}, {"s", positive}},
 	logProb: func(x Expr, p []Expr) Expr {
 		r := Div(Sub(x, p[0]), p[1])
@@ -37,7 +37,7 @@ var logistic = &family{
 // density has a kink at mu but no jump, so it needs no guard.
 func Laplace[A, B Value](mu A, scale B) Dist { return newDist(laplace, lift(mu), lift(scale)) }
 
-var laplace = &family{
+var laplace = &law{
 	name: "Laplace", params: []param{{"mu", anyReal}, {"scale", positive}},
 	logProb: func(x Expr, p []Expr) Expr {
 		return Sub(Neg(Div(apply1(fnAbs, Sub(x, p[0])), p[1])), Add(Log(p[1]), math.Ln2))
@@ -53,7 +53,7 @@ func StudentsT[A, B, C Value](mu A, sigma B, nu C) Dist {
 	return newDist(studentsT, lift(mu), lift(sigma), lift(nu))
 }
 
-var studentsT = &family{
+var studentsT = &law{
 	name: "StudentsT", params: []param{{"mu", anyReal}, {"sigma", positive}, {"nu", positive}},
 	logProb: func(x Expr, p []Expr) Expr {
 		nu := p[2]

@@ -370,7 +370,7 @@ func TestLatentDensity(t *testing.T) {
 func requireNormalised(t *testing.T, d *graph.Density, l law, p []float64) {
 	t.Helper()
 	center, scale := d.PriorStart()
-	x, err := d.Executor(1, graph.Want{Out: true})
+	x, err := d.Executor(1, graph.Compute{Out: true})
 	require.NoError(t, err)
 	f := func(u float64) float64 {
 		x.Z[0] = u

@@ -156,7 +156,7 @@ func (w *programWriter) operands(ids ...nodeID) {
 }
 
 func (w *programWriter) dist(d *Dist) {
-	w.text(d.fam.name)
+	w.text(d.law.name)
 	for _, x := range d.params {
 		sum := digest{}
 		if x.m == nil {

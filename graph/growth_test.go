@@ -114,7 +114,7 @@ func TestConcurrentUse(t *testing.T) {
 	for w := range 8 {
 		wg.Go(func() {
 			for range 3 {
-				x, err := d.Executor(1+w%3, graph.Want{Out: true, Grad: true, Tape: w == 7})
+				x, err := d.Executor(1+w%3, graph.Compute{Out: true, Grad: true, Tape: w == 7})
 				if err != nil {
 					errs <- err
 					return

@@ -129,7 +129,7 @@ func (m *Model) isTransform(id nodeID) bool {
 		return false
 	}
 	u := m.st.nodes[m.st.nodes[id].a]
-	return u.kind == kLatent && m.latents[u.a].prior.fam != nil && m.latents[u.a].prior.transform() == m.st.nodes[id].fn
+	return u.kind == kLatent && m.latents[u.a].prior.law != nil && m.latents[u.a].prior.transform() == m.st.nodes[id].fn
 }
 
 func (m *Model) whyNotAffine(id nodeID) string {

@@ -74,7 +74,7 @@ func both(t fataler, d *graph.Density, z []float64, s regions.Signs) map[string]
 	t.Helper()
 	runs := map[string]*graph.Executor{}
 	for name, tape := range map[string]bool{"plan": false, "tape": true} {
-		x, err := d.Executor(1, graph.Want{Out: true, Grad: true, Tape: tape})
+		x, err := d.Executor(1, graph.Compute{Out: true, Grad: true, Tape: tape})
 		require.NoError(t, err)
 		copy(x.Z, z)
 		s.Floats(x.Signs)

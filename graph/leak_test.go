@@ -135,7 +135,7 @@ func TestSamplesDoNotMix(t *testing.T) {
 	m.Observe("y", graph.Normal(graph.Log(z), 1), 0)
 	d := mustCompile(t, m)
 	for _, tape := range []bool{false, true} {
-		x, err := d.Executor(3, graph.Want{Out: true, Grad: true, Tape: tape})
+		x, err := d.Executor(3, graph.Compute{Out: true, Grad: true, Tape: tape})
 		require.NoError(t, err)
 		copy(x.Z, []float64{0.5, -1, 2})
 		require.NoError(t, x.Run())

@@ -112,8 +112,8 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 	m.names[name] = true
 	term := m.st.constant(0)
 	if m.checkDist(prior, "latent "+name) {
-		if prior.fam.support.discrete() {
-			m.fail("latent %q: %s is discrete; latents are continuous", name, prior.fam.name)
+		if prior.law.support.discrete() {
+			m.fail("latent %q: %s is discrete; latents are continuous", name, prior.law.name)
 		}
 		var logJac Expr
 		x := Expr{m: m, id: coord}
@@ -184,7 +184,7 @@ func (m *Model) If(g Guard, then, otherwise func()) {
 
 func (m *Model) checkDist(d Dist, what string) bool {
 	switch {
-	case d.fam == nil:
+	case d.law == nil:
 		m.fail("%s: the distribution is empty; make one with Normal, Poisson, …", what)
 	case d.err != nil:
 		m.fail("%s: %v", what, d.err)

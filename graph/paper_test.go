@@ -108,9 +108,9 @@ func TestPaperValuesAndGradients(t *testing.T) {
 func TestPaperPlanAgreesWithTape(t *testing.T) {
 	for name, p := range compilePaper(t) {
 		for _, n := range []int{1, 2, 5} {
-			plan, err := p.d.Executor(n, graph.Want{Out: true, Grad: true})
+			plan, err := p.d.Executor(n, graph.Compute{Out: true, Grad: true})
 			require.NoError(t, err)
-			tape, err := p.d.Executor(n, graph.Want{Out: true, Grad: true, Tape: true})
+			tape, err := p.d.Executor(n, graph.Compute{Out: true, Grad: true, Tape: true})
 			require.NoError(t, err)
 			rng := rand.New(rand.NewPCG(3, 4))
 			for range 3 {

@@ -9,7 +9,7 @@ import (
 )
 
 // A Program is a compiled batch of scalar expressions with the gradient of a
-// density: the density itself, or the outputs of a Derivation. It is immutable and safe for
+// density: the density itself, or the outputs of a Builder. It is immutable and safe for
 // concurrent use.
 type Program struct {
 	st   *store
@@ -69,7 +69,7 @@ type Executor struct {
 	N int
 	// Inputs. Z holds the unconstrained latents, Signs 1 where a guard's
 	// hyperplane is positive and 0 elsewhere; Points and PointSigns are the
-	// inputs of a Derivation.
+	// inputs of a Builder.
 	Z, Signs, Points, PointSigns []float64
 	// Out holds the program's outputs (of a density log r, one row) and Grad the
 	// gradient of log r, latents × N; each nil if it was not asked for.
@@ -84,15 +84,15 @@ type Executor struct {
 // TapeMachine.
 func (x *Executor) Run() error { return x.run() }
 
-// Want says what an Executor computes, and how.
-type Want struct {
+// Compute says what an Executor computes, and how.
+type Compute struct {
 	Out, OutSum, Grad bool
 	// Tape runs the graph on Gorgonia's TapeMachine instead of the plan: an
 	// oracle for tests, a hundred times slower.
 	Tape bool
 }
 
-func (p *Program) executor(n int, w Want, data []float64) (*Executor, error) {
+func (p *Program) executor(n int, w Compute, data []float64) (*Executor, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("graph: a batch of %d samples", n)
 	}

@@ -613,7 +613,7 @@ func TestRandomModels(t *testing.T) {
 // gradients.
 func (r random) run(t fataler, d *graph.Density, n int, tape bool, us [][]float64, signs [][]bool) (out []float64, grad [][]float64) {
 	t.Helper()
-	x, err := d.Executor(n, graph.Want{Out: true, Grad: true, Tape: tape})
+	x, err := d.Executor(n, graph.Compute{Out: true, Grad: true, Tape: tape})
 	require.NoError(t, err)
 	for from := 0; from < len(us); from += n {
 		for c := range n {
@@ -704,9 +704,9 @@ func firstNumber(v gorgonia.Value) float64 {
 	return v.Data().(float64)
 }
 
-// Terms of a derivation: for each plane the terms that depend on its sign, at
+// Terms of a builder: for each plane the terms that depend on its sign, at
 // replaced latents and with its sign forced, differ as whole densities do.
-func TestRandomDerivations(t *testing.T) {
+func TestRandomBuilders(t *testing.T) {
 	var jumps tally
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawRandom(t)
@@ -723,8 +723,8 @@ func TestRandomDerivations(t *testing.T) {
 			}
 		}
 		const n = 3
-		made, err := r.d.Cached("derivation", func() (any, error) {
-			v := r.d.Derive()
+		made, err := r.d.Cached("builder", func() (any, error) {
+			v := graph.NewBuilder(r.d)
 			points := make([]graph.Expr, len(replaced))
 			for i := range points {
 				if replaced[i] {
@@ -736,7 +736,7 @@ func TestRandomDerivations(t *testing.T) {
 			outs := make([]graph.Expr, planes)
 			for l := range outs {
 				side := func(positive bool) graph.Expr {
-					return v.Terms(l, graph.Replacement{
+					return v.Terms(l, graph.Substitution{
 						Latent: func(i int) (graph.Expr, bool) {
 							if x, ok := fixed[i]; ok {
 								return v.Number(x), true
@@ -761,7 +761,7 @@ func TestRandomDerivations(t *testing.T) {
 		require.NoError(t, err)
 		prog := made.(*graph.Program)
 		for _, tape := range []bool{false, true} {
-			x, err := r.d.ExecutorOf(prog, n, graph.Want{Out: true, Tape: tape})
+			x, err := r.d.ExecutorOf(prog, n, graph.Compute{Out: true, Tape: tape})
 			require.NoError(t, err)
 			us, at, signs := make([][]float64, n), make([][]float64, n), make([][]bool, n)
 			for c := range n {

@@ -69,20 +69,20 @@ func (d *Density) Observations() []string {
 // no meaning.
 func (d *Dist) draw(p []float64, rng *rand.Rand) float64 {
 	for i, v := range p {
-		if d.fam.params[i].rule.excludes(v) {
+		if d.law.params[i].rule.excludes(v) {
 			return math.NaN()
 		}
 	}
-	x := d.fam.rand(p, rng)
+	x := d.law.rand(p, rng)
 	if !math.IsInf(x, 0) {
 		return x
 	}
 	switch { // a parameter was rounded to the edge of its range, or far out
-	case d.fam.support.discrete():
+	case d.law.support.discrete():
 		return math.NaN()
-	case d.fam.support == onReal:
+	case d.law.support == onReal:
 		return math.Copysign(math.MaxFloat64, x)
-	case d.fam.support == onPositive && x > 0:
+	case d.law.support == onPositive && x > 0:
 		return maxLog
 	}
 	return math.Copysign(minLog, x)
@@ -113,7 +113,7 @@ func (d *Dist) inside(u float64) float64 {
 		return u
 	}
 	x, _ := d.constrain(Expr{v: u})
-	switch d.fam.support {
+	switch d.law.support {
 	case onPositive:
 		return min(max(x.v, math.SmallestNonzeroFloat64), math.MaxFloat64)
 	case onUnit:

@@ -32,7 +32,7 @@ func kolmogorov(t *testing.T, d *graph.Density, u []float64) float64 {
 	for k := range at {
 		at[k] = k * (n - 1) / pieces
 	}
-	x, err := d.Executor(pieces*order, graph.Want{Out: true})
+	x, err := d.Executor(pieces*order, graph.Compute{Out: true})
 	require.NoError(t, err)
 	weight := make([]float64, pieces*order)
 	for k := range pieces {

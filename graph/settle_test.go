@@ -29,7 +29,7 @@ func TestUntakenBranchesLeaveNothing(t *testing.T) {
 		d := mustCompile(t, m)
 		for _, n := range []int{1, 2, 16, 17} {
 			t.Run(fmt.Sprintf("weights %v, %d samples", w, n), func(t *testing.T) {
-				ex, err := d.Executor(n, graph.Want{Grad: true})
+				ex, err := d.Executor(n, graph.Compute{Grad: true})
 				require.NoError(t, err)
 				for i := range n {
 					ex.Z[i] = []float64{2, -2}[i%2]

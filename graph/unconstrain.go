@@ -11,7 +11,7 @@ import (
 func (d *Density) UnconstrainOne(i int, x float64) (float64, error) {
 	l := d.m.latents[i]
 	u := x
-	switch l.prior.fam.support {
+	switch l.prior.law.support {
 	case onPositive:
 		u = math.Log(x)
 	case onUnit:
@@ -21,7 +21,7 @@ func (d *Density) UnconstrainOne(i int, x float64) (float64, error) {
 		u = math.Log(x-lo) - math.Log(hi-x)
 	}
 	if math.IsNaN(u) || math.IsInf(u, 0) {
-		return math.NaN(), fmt.Errorf("graph: %v: latent %s cannot be %v: its prior is %s", l.place, l.name, x, l.prior.fam.name)
+		return math.NaN(), fmt.Errorf("graph: %v: latent %s cannot be %v: its prior is %s", l.place, l.name, x, l.prior.law.name)
 	}
 	return u, nil
 }

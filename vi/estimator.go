@@ -81,7 +81,7 @@ type Reparam struct{}
 func (Reparam) Name() string { return "reparam" }
 
 func (Reparam) bind(d *graph.Density, n int) (worker, error) {
-	ex, err := d.Executor(n, graph.Want{Grad: true})
+	ex, err := d.Executor(n, graph.Compute{Grad: true})
 	return &reparamWorker{ex}, err
 }
 
@@ -119,7 +119,7 @@ type Score struct{}
 func (Score) Name() string { return "score" }
 
 func (Score) bind(d *graph.Density, n int) (worker, error) {
-	ex, err := d.Executor(n, graph.Want{Out: true})
+	ex, err := d.Executor(n, graph.Compute{Out: true})
 	return &scoreWorker{ex: ex, weight: make([]float64, n)}, err
 }
 

@@ -25,7 +25,7 @@ func evaluate(d *graph.Density, points int, seed uint64, fill func(first int, x 
 		x := execs[w][width]
 		if x == nil {
 			var err error
-			if x, err = d.Executor(width, graph.Want{Out: true}); err != nil {
+			if x, err = d.Executor(width, graph.Compute{Out: true}); err != nil {
 				return err
 			}
 			execs[w][width] = x

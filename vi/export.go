@@ -19,7 +19,7 @@ func (d Draws) logProbs() (logR, logQ []float64, err error) {
 	cut := splitOf(len(d.z), len(scale))
 	for b := range cut.blocks() {
 		width := cut.width(b)
-		x, err := d.density.Executor(width, graph.Want{Out: true})
+		x, err := d.density.Executor(width, graph.Compute{Out: true})
 		if err != nil {
 			return nil, nil, fmt.Errorf("vi: %w", err)
 		}

@@ -56,7 +56,7 @@ func BenchmarkTape(b *testing.B) {
 		name := map[bool]string{false: "plan", true: "tape"}[tape]
 		b.Run("executor="+name, func(b *testing.B) {
 			spec, d := paperSpec(b, "temperature")
-			x, err := d.Executor(1, graph.Want{Grad: true, Tape: tape})
+			x, err := d.Executor(1, graph.Compute{Grad: true, Tape: tape})
 			require.NoError(b, err)
 			copy(x.Z, FromTheta(spec.ThetaInit).Mu)
 			d.Arrangement().SignBatch(x.Signs, x.Z, 1)

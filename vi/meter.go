@@ -86,12 +86,12 @@ func NewELBOMeter(d *graph.Density, samples int, seed uint64) (*ELBOMeter, error
 	}
 	var err error
 	if samples >= cut.size {
-		if m.full, err = d.Executor(cut.size, graph.Want{Out: true}); err != nil {
+		if m.full, err = d.Executor(cut.size, graph.Compute{Out: true}); err != nil {
 			return nil, fmt.Errorf("vi: %w", err)
 		}
 	}
 	if rest := samples % cut.size; rest > 0 {
-		if m.rest, err = d.Executor(rest, graph.Want{Out: true}); err != nil {
+		if m.rest, err = d.Executor(rest, graph.Compute{Out: true}); err != nil {
 			return nil, fmt.Errorf("vi: %w", err)
 		}
 	}

@@ -136,7 +136,7 @@ type climber struct {
 }
 
 func newClimber(d *graph.Density, n int) (*climber, error) {
-	x, err := d.Executor(n, graph.Want{Out: true, Grad: true})
+	x, err := d.Executor(n, graph.Compute{Out: true, Grad: true})
 	if err != nil {
 		return nil, err
 	}

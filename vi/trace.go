@@ -40,7 +40,7 @@ type evaluator struct {
 
 func newEvaluator(d *graph.Density, seed uint64) (*evaluator, error) {
 	n := min(traceSamples, splitOf(compareSamples, d.Dim()).size)
-	x, err := d.Executor(n, graph.Want{Out: true})
+	x, err := d.Executor(n, graph.Compute{Out: true})
 	if err != nil {
 		return nil, err
 	}

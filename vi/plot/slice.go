@@ -137,7 +137,7 @@ func (f *field) limit() error {
 func (s *slice) model(n int) (*field, error) {
 	d := s.fit.Density
 	width := len(s.nodes(0, n))
-	e, err := d.Executor(width, graph.Want{Out: true})
+	e, err := d.Executor(width, graph.Compute{Out: true})
 	if err != nil {
 		return nil, err
 	}

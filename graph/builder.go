@@ -9,90 +9,91 @@ import (
 	"github.com/facetvi/facet/regions"
 )
 
-// A Derivation builds a program from a density's terms with some of their
-// latents and signs replaced. It adds two kinds of inputs: points, values that
-// stand for latents, and point signs. Package boundary makes the jumps of a
-// density with it.
-type Derivation struct {
+// A Builder builds a program from the terms of a density, with some of their
+// latents and signs substituted. It has two kinds of inputs that the density
+// has not: points, values that stand for latents, and point signs. Package
+// boundary builds the jumps of a density with it.
+type Builder struct {
 	d      *Density
 	affect [][]term // for each hyperplane, the terms of log r that depend on it
 	sz     sizes
 }
 
-// Replacement says what takes the place of latents and signs. Each function is
-// asked for the ones that occur, and returns false to keep one.
-type Replacement struct {
+// A Substitution says what takes the place of latents and signs. Each function
+// is asked for the ones that occur, and returns false to keep one.
+type Substitution struct {
 	Latent func(i int) (Expr, bool)
 	Sign   func(l int) (Guard, bool)
 }
 
-// Derive starts a derivation. It adds expressions to the store of the model, so
-// only one may be under way at a time: call it inside Cached.
-func (d *Density) Derive() *Derivation {
-	v := &Derivation{d: d, sz: d.sizes(), affect: make([][]term, d.arr.Len())}
+// NewBuilder returns a builder for the terms of d. It adds expressions to the
+// store of the model, so only one may be at work at a time: call it inside
+// Cached.
+func NewBuilder(d *Density) *Builder {
+	b := &Builder{d: d, sz: d.sizes(), affect: make([][]term, d.arr.Len())}
 	stamp := make([]int, len(d.st.nodes))
 	for i, t := range d.outs[0].terms {
-		v.mark(t, t.atom, i+1, stamp)
+		b.mark(t, t.atom, i+1, stamp)
 	}
-	return v
+	return b
 }
 
 // mark adds t to the lists of all signs below id.
-func (v *Derivation) mark(t term, id nodeID, now int, stamp []int) {
+func (b *Builder) mark(t term, id nodeID, now int, stamp []int) {
 	if stamp[id] == now {
 		return
 	}
 	stamp[id] = now
-	if n := &v.d.st.nodes[id]; n.kind == kSign {
-		v.affect[n.a] = append(v.affect[n.a], t)
+	if n := &b.d.st.nodes[id]; n.kind == kSign {
+		b.affect[n.a] = append(b.affect[n.a], t)
 	}
-	v.d.st.operands(id, func(o nodeID) { v.mark(t, o, now, stamp) })
+	b.d.st.operands(id, func(o nodeID) { b.mark(t, o, now, stamp) })
 }
 
 // Point adds a row to the program's Points and returns its value.
-func (v *Derivation) Point() Expr {
-	v.sz.points++
-	return Expr{m: v.d.m, id: v.d.st.leaf(kPoint, v.sz.points-1)}
+func (b *Builder) Point() Expr {
+	b.sz.points++
+	return Expr{m: b.d.m, id: b.d.st.leaf(kPoint, b.sz.points-1)}
 }
 
 // PointSign adds a row to the program's PointSigns and returns it as a guard.
-func (v *Derivation) PointSign() Guard {
-	v.sz.pointSigns++
-	return Guard{v.d.m, &cond{op: condSign, sign: v.d.st.leaf(kPointSign, v.sz.pointSigns-1)}}
+func (b *Builder) PointSign() Guard {
+	b.sz.pointSigns++
+	return Guard{b.d.m, &cond{op: condSign, sign: b.d.st.leaf(kPointSign, b.sz.pointSigns-1)}}
 }
 
 // Number is a constant.
-func (v *Derivation) Number(x float64) Expr { return Expr{m: v.d.m, id: v.d.st.constant(x)} }
+func (b *Builder) Number(x float64) Expr { return Expr{m: b.d.m, id: b.d.st.constant(x)} }
 
 // Always is the guard that always holds, or never.
-func (v *Derivation) Always(holds bool) Guard { return constantGuard(v.d.m, holds) }
+func (b *Builder) Always(holds bool) Guard { return constantGuard(b.d.m, holds) }
 
 // Terms is the sum of the terms of log r that depend on the sign of hyperplane
-// l, with replacements made. The other terms are the same on both sides of the
+// l, with sub made in them. The other terms are the same on both sides of the
 // hyperplane.
-func (v *Derivation) Terms(l int, r Replacement) Expr {
-	s := v.d.st
-	w := rewriter{v.d.m, r, map[nodeID]nodeID{}}
-	sum := make([]term, len(v.affect[l]))
-	for i, t := range v.affect[l] {
+func (b *Builder) Terms(l int, sub Substitution) Expr {
+	s := b.d.st
+	w := rewriter{b.d.m, sub, map[nodeID]nodeID{}}
+	sum := make([]term, len(b.affect[l]))
+	for i, t := range b.affect[l] {
 		sum[i] = term{w.rewrite(t.atom), t.coef}
 	}
 	o := s.total(0, sum)
-	return Expr{m: v.d.m, id: s.lin(o.c, o.terms)}
+	return Expr{m: b.d.m, id: s.lin(o.c, o.terms)}
 }
 
 // Compile makes the program whose output rows are outs. Its gradient is that of
 // log r, like the density's own: what outputs and gradient have in common is
 // computed once.
-func (v *Derivation) Compile(outs []Expr) (*Program, error) {
-	if v.d.m.err != nil {
-		return nil, v.d.m.err
+func (b *Builder) Compile(outs []Expr) (*Program, error) {
+	if b.d.m.err != nil {
+		return nil, b.d.m.err
 	}
 	rows := make([]output, len(outs))
 	for i, o := range outs {
-		rows[i] = v.d.st.linearise(v.d.st.factor(v.d.st.total(0, []term{{o.in(v.d.m), 1}})))
+		rows[i] = b.d.st.linearise(b.d.st.factor(b.d.st.total(0, []term{{o.in(b.d.m), 1}})))
 	}
-	return newProgram(v.d.st, rows, v.d.of, v.sz)
+	return newProgram(b.d.st, rows, b.d.of, b.sz)
 }
 
 // factor joins terms data·a and data·b to data·(a + b): the jump of a count's
@@ -185,7 +186,7 @@ func (s *store) splitSquare(id nodeID) (l nodeID, step term, ok bool) {
 
 // ExecutorOf returns an executor of a program derived from this density, or
 // from one of the same model with other data.
-func (d *Density) ExecutorOf(p *Program, n int, w Want) (*Executor, error) {
+func (d *Density) ExecutorOf(p *Program, n int, w Compute) (*Executor, error) {
 	if p.st != d.st {
 		return nil, fmt.Errorf("graph: the program is derived from another model")
 	}
@@ -200,7 +201,7 @@ func (d *Density) AtRegion(s regions.Signs, n int) (*Graph, error) {
 	}
 	d.st.mu.Lock()
 	defer d.st.mu.Unlock()
-	w := rewriter{d.m, Replacement{
+	w := rewriter{d.m, Substitution{
 		Sign: func(l int) (Guard, bool) { return constantGuard(d.m, s.Positive(l)), true },
 	}, map[nodeID]nodeID{}}
 	sum := make([]term, len(d.outs[0].terms))
@@ -217,11 +218,11 @@ func (d *Density) AtRegion(s regions.Signs, n int) (*Graph, error) {
 	return g, g.letConstants()
 }
 
-// A rewriter rebuilds expressions with replacements; what does not change stays
-// the same node.
+// A rewriter rebuilds expressions with a substitution made in them; what does not
+// change stays the same node.
 type rewriter struct {
 	m    *Model
-	r    Replacement
+	sub  Substitution
 	done map[nodeID]nodeID
 }
 
@@ -239,8 +240,8 @@ func (w *rewriter) rebuild(id nodeID) nodeID {
 	n := s.nodes[id]
 	switch n.kind {
 	case kLatent:
-		if w.r.Latent != nil {
-			if x, ok := w.r.Latent(int(n.a)); ok {
+		if w.sub.Latent != nil {
+			if x, ok := w.sub.Latent(int(n.a)); ok {
 				return x.in(w.m)
 			}
 		}
@@ -283,10 +284,10 @@ func (w *rewriter) sum(id nodeID, n node) nodeID {
 func (w *rewriter) selection(id nodeID, n node) nodeID {
 	s := w.m.st
 	sign := &s.nodes[n.a]
-	if sign.kind != kSign || w.r.Sign == nil {
+	if sign.kind != kSign || w.sub.Sign == nil {
 		return s.sel(n.a, w.rewrite(n.b), w.rewrite(n.c))
 	}
-	g, ok := w.r.Sign(int(sign.a))
+	g, ok := w.sub.Sign(int(sign.a))
 	switch {
 	case !ok:
 		if b, c := w.rewrite(n.b), w.rewrite(n.c); b != n.b || c != n.c {
