@@ -164,7 +164,7 @@ func (b *batch) operands(id nodeID) []nodeID {
 		}
 		return list
 	}
-	b.st.operands(id, func(o nodeID) { list = append(list, o) })
+	b.st.nodes[id].operands(func(o nodeID) { list = append(list, o) })
 	return list
 }
 

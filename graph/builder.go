@@ -47,7 +47,7 @@ func (b *Builder) mark(t term, id nodeID, now int, stamp []int) {
 	if n := &b.d.st.nodes[id]; n.kind == kSign {
 		b.affect[n.a] = append(b.affect[n.a], t)
 	}
-	b.d.st.operands(id, func(o nodeID) { b.mark(t, o, now, stamp) })
+	b.d.st.nodes[id].operands(func(o nodeID) { b.mark(t, o, now, stamp) })
 }
 
 // Point adds a row to the program's Points and returns its value.

@@ -76,31 +76,20 @@ type programWriter struct {
 
 // digestNodes fills in the digests of what the program uses.
 func (w *programWriter) digestNodes() {
-	used := make([]bool, len(w.c.nodes))
-	use := func(d *Dist) {
-		for _, x := range d.params {
-			if x.m != nil {
-				used[x.id] = true
-			}
-		}
-	}
+	var roots []nodeID
 	for i := range w.c.m.latents {
-		use(&w.c.m.latents[i].prior)
+		roots = append(roots, w.c.m.latents[i].prior.nodes()...)
 	}
 	for i := range w.c.m.obs {
-		use(&w.c.m.obs[i].dist)
+		roots = append(roots, w.c.m.obs[i].dist.nodes()...)
 	}
 	for _, t := range w.c.m.terms {
-		used[t.id] = used[t.id] || t.what == factorTerm
-	}
-	st := store{nodes: w.c.nodes}
-	for id := len(used) - 1; id >= 0; id-- { // users come after their operands
-		if used[id] {
-			st.operands(nodeID(id), func(o nodeID) { used[o] = true })
+		if t.what == factorTerm {
+			roots = append(roots, t.id)
 		}
 	}
-	for id := range used {
-		if used[id] {
+	for id, used := range needed(w.c.nodes, roots) {
+		if used {
 			w.buf = w.buf[:0]
 			w.node(&w.c.nodes[id])
 			w.sums[id] = sha256.Sum256(w.buf)

@@ -157,7 +157,7 @@ func (s *store) walk(id nodeID, visit func(nodeID)) {
 		}
 		seen[id] = true
 		visit(id)
-		s.operands(id, rec)
+		s.nodes[id].operands(rec)
 	}
 	rec(id)
 }

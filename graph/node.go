@@ -170,9 +170,8 @@ func (s *store) isConst(id nodeID) (float64, bool) {
 	return n.v, n.kind == kConst
 }
 
-// operands calls visit for each operand of id.
-func (s *store) operands(id nodeID, visit func(nodeID)) {
-	n := &s.nodes[id]
+// operands calls visit for each operand of n.
+func (n *node) operands(visit func(nodeID)) {
 	switch n.kind {
 	case kLin:
 		for _, t := range n.terms {
@@ -188,6 +187,20 @@ func (s *store) operands(id nodeID, visit func(nodeID)) {
 		visit(n.b)
 		visit(n.c)
 	}
+}
+
+// needed marks the nodes that roots are made of, roots included.
+func needed(nodes []node, roots []nodeID) []bool {
+	marked := make([]bool, len(nodes))
+	for _, id := range roots {
+		marked[id] = true
+	}
+	for id, is := range slices.Backward(marked) { // users come after their operands
+		if is {
+			nodes[id].operands(func(o nodeID) { marked[o] = true })
+		}
+	}
+	return marked
 }
 
 // sel is then where the sign node cond is 1, and otherwise where it is 0.

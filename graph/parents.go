@@ -1,0 +1,131 @@
+package graph
+
+import "slices"
+
+// Parents lists for each latent, ascending, the earlier latents that its prior
+// depends on in the program: those from which the parameters of the prior are
+// computed, and those of the guards that the parameters branch on. It follows
+// expressions, not priors: a latent's parents stand between it and their own. A
+// latent whose prior has only numbers as parameters has none.
+func (d *Density) Parents() [][]int {
+	s := d.newLatentSets()
+	parents := make([][]int, d.Dim())
+	for i := range parents {
+		parents[i] = s.of(d.m.latents[i].prior.nodes(), i)
+	}
+	return parents
+}
+
+// nodes are the parameters that are not plain numbers.
+func (d *Dist) nodes() []nodeID {
+	var ids []nodeID
+	for _, x := range d.params {
+		if x.m != nil {
+			ids = append(ids, x.id)
+		}
+	}
+	return ids
+}
+
+// latentSets answers on which latents expressions depend. An expression that
+// depends on few keeps its set, so that a long recurrence in a few latents is
+// followed once. An expression that depends on more is followed anew by each
+// question; the answer is then long itself.
+type latentSets struct {
+	c    *compiled
+	sets [][]int // by node; nil for more than maxFew latents
+	node []int   // the last question that came to the node
+	seen []int   // the last question that had the latent in its answer
+}
+
+const maxFew = 32
+
+// newLatentSets fills in the sets of what the latents' priors need.
+func (c *compiled) newLatentSets() *latentSets {
+	s := &latentSets{c, make([][]int, len(c.nodes)), slices.Repeat([]int{-1}, len(c.nodes)), slices.Repeat([]int{-1}, len(c.names))}
+	var roots []nodeID
+	for i := range c.m.latents {
+		roots = append(roots, c.m.latents[i].prior.nodes()...)
+	}
+	for id, needed := range needed(c.nodes, roots) {
+		if needed {
+			s.sets[id] = s.small(nodeID(id))
+		}
+	}
+	return s
+}
+
+// small is the set of a node whose operands have theirs, or nil.
+func (s *latentSets) small(id nodeID) []int {
+	n := &s.c.nodes[id]
+	switch n.kind {
+	case kLatent:
+		return []int{int(n.a)}
+	case kSign:
+		return few(s.c.arr.Plane(int(n.a)).Index)
+	}
+	set := []int{}
+	n.operands(func(o nodeID) {
+		switch {
+		case set == nil:
+		case s.sets[o] == nil:
+			set = nil
+		default:
+			set = few(union(set, s.sets[o]))
+		}
+	})
+	return set
+}
+
+// few is set, or nil if it is no small one.
+func few(set []int) []int {
+	if len(set) > maxFew {
+		return nil
+	}
+	return set
+}
+
+// union is the union of two ascending sets: one of them, if it holds the other.
+func union(a, b []int) []int {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	all = slices.Compact(all)
+	switch len(all) {
+	case len(a):
+		return a
+	case len(b):
+		return b
+	}
+	return all
+}
+
+// of is the answer to a question: the latents on which ids depend, ascending.
+func (s *latentSets) of(ids []nodeID, question int) []int {
+	var set []int
+	add := func(latents []int) {
+		for _, i := range latents {
+			if s.seen[i] != question {
+				s.seen[i] = question
+				set = append(set, i)
+			}
+		}
+	}
+	for len(ids) > 0 {
+		id := ids[len(ids)-1]
+		ids = ids[:len(ids)-1]
+		if s.node[id] == question {
+			continue
+		}
+		s.node[id] = question
+		switch n := &s.c.nodes[id]; {
+		case s.sets[id] != nil:
+			add(s.sets[id])
+		case n.kind == kSign:
+			add(s.c.arr.Plane(int(n.a)).Index)
+		default:
+			n.operands(func(o nodeID) { ids = append(ids, o) })
+		}
+	}
+	slices.Sort(set)
+	return set
+}
