@@ -66,7 +66,7 @@ func (p *progress) begin(fits []*fitter) {
 	}
 	p.began = time.Now()
 	for r, f := range fits {
-		p.steps[r], p.elbo[r] = f.Step, Estimate{math.NaN(), math.NaN()}
+		p.steps[r], p.elbo[r] = f.Step, Estimate{Mean: math.NaN(), SE: math.NaN()}
 		p.from += f.Step
 	}
 }

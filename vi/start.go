@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
 )
 
 // How starts are looked for. Widths and step sizes are in units of the prior's
@@ -26,16 +28,16 @@ const (
 // program's own scale. These get a tenth of their prior's scale, so that they
 // stay there until the others have followed; the other latents are as in
 // PriorStart, given these.
-func StartAt(d *graph.Density, values map[string]float64) (MeanField, error) {
+func StartAt(d *graph.Density, values map[string]float64) (family.Q, error) {
 	given := map[int]float64{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		i, ok := d.Latent(name)
 		if !ok {
-			return MeanField{}, fmt.Errorf("vi: no latent %q in the model", name)
+			return nil, fmt.Errorf("vi: no latent %q in the model", name)
 		}
 		u, err := d.UnconstrainOne(i, values[name])
 		if err != nil {
-			return MeanField{}, fmt.Errorf("vi: start: %w", err)
+			return nil, fmt.Errorf("vi: start: %w", err)
 		}
 		given[i] = u
 	}
@@ -43,13 +45,31 @@ func StartAt(d *graph.Density, values map[string]float64) (MeanField, error) {
 	for i := range given {
 		scale[i] *= startWidth
 	}
-	return NewMeanField(center, scale), nil
+	return family.Independent(center, scale), nil
 }
 
-// findStarts returns a start for each restart.
-func findStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]MeanField, error) {
+// PriorStart is the mean-field normal that follows the program once from top to
+// bottom with every latent at the centre of its prior, as wide as the priors there.
+func PriorStart(d *graph.Density) family.Q {
+	center, scale := d.PriorStart()
+	return family.Independent(center, scale)
+}
+
+// findStarts returns a start in the fit's family for each restart.
+func findStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]family.Q, error) {
+	found, err := seekStarts(ctx, d, s, m)
+	for r := range found {
+		if err == nil {
+			found[r], err = family.Of(s.Family, d, found[r])
+		}
+	}
+	return found, err
+}
+
+// seekStarts returns starts among mean-field normals, unless there is one already.
+func seekStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]family.Q, error) {
 	if s.Start != nil {
-		return slices.Repeat([]MeanField{*s.Start}, s.Restarts), nil
+		return slices.Repeat([]family.Q{s.Start}, s.Restarts), nil
 	}
 	m.seeking()
 	list, err := candidates(ctx, d, s)
@@ -64,7 +84,7 @@ func findStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) (
 	}
 	slices.SortStableFunc(list, byScore)
 	m.foundStarts(list)
-	starts := make([]MeanField, s.Restarts)
+	starts := make([]family.Q, s.Restarts)
 	for r := range starts {
 		starts[r] = list[r%len(list)].q
 	}
@@ -73,7 +93,7 @@ func findStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) (
 
 // A candidate is a start that competes with others.
 type candidate struct {
-	q      MeanField
+	q      family.Q
 	region string
 	score  float64 // an ELBO, but for a constant that is the same for all
 }
@@ -108,19 +128,19 @@ func bestOf(list []candidate, n int) []candidate {
 
 // candidates are the best of the prior's draws and its centre.
 func candidates(ctx context.Context, d *graph.Density, s Settings) ([]candidate, error) {
-	cut := splitOf(1+s.Draws, d.Dim())
-	found := make([][]candidate, cut.blocks())
-	climbers := make([]*climber, workers(len(found)))
+	cut := mc.Cut(1+s.Draws, d.Dim())
+	found := make([][]candidate, cut.Len())
+	climbers := make([]*climber, mc.Processors(len(found)))
 	n := max(trials, s.Restarts)
-	err := pool(len(climbers), len(found), func(w, b int) error {
+	err := mc.Do(len(climbers), len(found), func(w, b int) error {
 		if climbers[w] == nil {
-			c, err := newClimber(d, cut.size)
+			c, err := newClimber(d, cut.Size)
 			if err != nil {
 				return fmt.Errorf("vi: %w", err)
 			}
 			climbers[w] = c
 		}
-		list, err := climbers[w].run(ctx, b, cut.width(b), rand.New(stream(mix(s.Seed, drawStream), b)))
+		list, err := climbers[w].run(ctx, b, cut.Width(b), rand.New(mc.Stream(mc.Mix(s.Seed, drawStream), b)))
 		found[b] = bestOf(list, n)
 		return err
 	})
@@ -223,7 +243,7 @@ func (c *climber) candidates(score []float64) []candidate {
 		for i := range z {
 			z[i] = c.u[i*c.x.N+k] * c.scale[i]
 		}
-		list = append(list, candidate{NewMeanField(z, sd), c.d.Arrangement().Signs(z).String(), v})
+		list = append(list, candidate{family.Independent(z, sd), c.d.Arrangement().Signs(z).String(), v})
 	}
 	return list
 }
