@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/facetvi/facet/regions"
 )
 
@@ -41,6 +43,11 @@ type Q interface {
 	// Place makes the latents independent normals, as nearly as the family can,
 	// with the given means and standard deviations.
 	Place(mean, sd []float64)
+	// Correlate gives independent latents the partial correlations of a precision
+	// matrix, as nearly as the family can: the mean of each stays, and so does its
+	// standard deviation given all others. It panics unless the matrix is positive
+	// definite.
+	Correlate(precision mat.Symmetric)
 	// Clone is a copy that shares nothing that changes.
 	Clone() Q
 	// Param says what parameter k of θ is.

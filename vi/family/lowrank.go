@@ -81,6 +81,37 @@ func (q *lowRank) Place(mean, sd []float64) {
 	q.read()
 }
 
+// Correlate takes D from the standard deviations, and of the covariance in units
+// of √D the eigenvectors v with the largest eigenvalues λ: U has the columns
+// √(λ − 1)·√D·v.
+func (q *lowRank) Correlate(precision mat.Symmetric) {
+	n := len(q.mu)
+	sd := make([]float64, n)
+	for i := range sd {
+		sd[i] = q.SD(i)
+	}
+	scaled := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			scaled.SetSym(i, j, precision.At(i, j)/math.Sqrt(precision.At(i, i)*precision.At(j, j)))
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(scaled, true) || !(e.Values(nil)[0] > 0) {
+		panic("family: a precision matrix that is not positive definite")
+	}
+	var v mat.Dense
+	e.VectorsTo(&v)
+	for k := range q.family.Rank {
+		size := math.Sqrt(max(startShare*startShare, 1/e.Values(nil)[k]-1)) // ascending: the smallest precisions first
+		for i := range n {
+			q.theta[2*i+1] = sd[i]
+			q.row(i)[k] = size * sd[i] * v.At(i, k)
+		}
+	}
+	q.read()
+}
+
 func (q *lowRank) row(i int) []float64 { return q.u[i*q.family.Rank:][:q.family.Rank] }
 
 func (q *lowRank) Clone() Q {

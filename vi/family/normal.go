@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/facetvi/facet/regions"
 )
@@ -82,6 +83,38 @@ func (q *Normal) Place(mean, sd []float64) {
 	q.read()
 }
 
+// Correlate implements Q. Where P = (I − B)ᵀS⁻²(I − B) is the Cholesky factorisation
+// from behind, UUᵀ with U upper triangular, s_i = 1/U_ii and B_ij = −U_ji·s_i. The
+// coefficients of parents are kept.
+func (q *Normal) Correlate(precision mat.Symmetric) {
+	if len(q.b) == 0 {
+		return
+	}
+	n := len(q.mu)
+	rate := func(i int) float64 { return 1 / (q.s[i] * math.Sqrt(precision.At(i, i))) }
+	reversed := mat.NewSymDense(n, nil) // the latents in reverse, where U is the usual factor
+	for i := range n {
+		for j := range i + 1 {
+			reversed.SetSym(i, j, precision.At(n-1-i, n-1-j)*rate(n-1-i)*rate(n-1-j))
+		}
+	}
+	var c mat.Cholesky
+	if !c.Factorize(reversed) {
+		panic("family: a precision matrix that is not positive definite")
+	}
+	u := c.RawU()
+	b, sd := make([]float64, len(q.b)), make([]float64, n)
+	for i := range n {
+		scale := 1 / u.At(n-1-i, n-1-i)
+		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
+			b[e] = -u.At(n-1-i, n-1-int(q.edges.parent[e])) * scale
+		}
+		sd[i] = scale
+	}
+	q.Place(q.mu, sd)
+	copy(q.b, b)
+}
+
 // embed makes q the distribution from, and reports whether it can be.
 func (q *Normal) embed(from *Normal) bool {
 	b := make([]float64, len(q.b))
@@ -150,7 +183,7 @@ func (q *Normal) Units(dst []float64) {
 	for i, s := range q.s {
 		dst[2*i], dst[2*i+1] = s, s
 		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
-			b[e] = s / q.s[q.edges.parent[e]]
+			b[e] = s / q.s[q.edges.parent[e]] / math.Sqrt(float64(q.edges.from[i+1]-q.edges.from[i]))
 		}
 	}
 }
@@ -168,7 +201,7 @@ func (q *Normal) Move(step []float64) {
 	for i, s := range q.s {
 		q.theta[2*i] += s * step[2*i]
 		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
-			q.b[e] += s / q.s[q.edges.parent[e]] * step[2*n+int(e)]
+			q.b[e] += s / q.s[q.edges.parent[e]] / math.Sqrt(float64(q.edges.from[i+1]-q.edges.from[i])) * step[2*n+int(e)]
 		}
 	}
 	for i, s := range q.s { // after all units were used
