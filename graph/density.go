@@ -170,6 +170,17 @@ func (d *Density) WithData(data map[string][]float64) (*Density, error) {
 // Data are the observations in the order of the Observe calls.
 func (d *Density) Data() []float64 { return slices.Clone(d.data) }
 
+// Graph returns the Gorgonia graph of the density for n samples: see
+// [Program.Graph].
+func (d *Density) Graph(n int) (*Graph, error) { return d.Program.Graph(n) }
+
+// DOT draws the Gorgonia graph of the density for one sample in the language of
+// Graphviz. Equal models give equal text.
+func (d *Density) DOT() ([]byte, error) { return d.Program.DOT() }
+
+// Nodes is the number of nodes of the density's graph.
+func (d *Density) Nodes() int { return d.Program.Nodes() }
+
 // Executor returns an executor of the density for batches of n samples.
 func (d *Density) Executor(n int, w Want) (*Executor, error) {
 	return d.executor(n, w, d.data)
