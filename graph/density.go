@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/facetvi/facet/graph/kernel"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -136,7 +137,7 @@ func (d *Density) Constrain(z []float64) []float64 {
 func (d *Density) ConstrainOne(i int, u float64) float64 { return d.m.latents[i].constrain(u) }
 
 // Transformed reports whether latent i is a transform of its coordinate.
-func (d *Density) Transformed(i int) bool { return d.m.latents[i].prior.transform() != fnNone }
+func (d *Density) Transformed(i int) bool { return d.m.latents[i].prior.transform() != kernel.None }
 
 // WithData returns the density of the same program with other observations.
 // data gives new values by observation name, as many as there were; names that
