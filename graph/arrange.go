@@ -119,10 +119,10 @@ type paths struct {
 func (p *paths) join(x, y nodeID) {
 	_, hasNext := p.next[x]
 	_, hasPrev := p.prev[y]
-	head, tail := p.farEnd(x), p.farEnd(y)
-	if hasNext || hasPrev || head == y { // in the last case the path would be a ring
+	if hasNext || hasPrev || p.farEnd(x) == y { // in the last case the path would be a ring
 		return
 	}
+	head, tail := p.farEnd(x), p.farEnd(y)
 	p.next[x], p.prev[y] = y, x
 	p.far[head], p.far[tail] = tail, head
 }

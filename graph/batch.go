@@ -2,8 +2,10 @@ package graph
 
 import (
 	"cmp"
-	"fmt"
+	"encoding/binary"
+	"math"
 	"slices"
+	"strconv"
 
 	"github.com/facetvi/facet/graph/kernel"
 )
@@ -221,7 +223,13 @@ func (b *batch) tableSigns(id nodeID) []nodeID {
 }
 
 // tableKey is the contents of a table expression.
-func (b *batch) tableKey(id nodeID) string { return fmt.Sprintf("%x", b.tableValues(id)) }
+func (b *batch) tableKey(id nodeID) string {
+	var key []byte
+	for _, v := range b.tableValues(id) {
+		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v))
+	}
+	return string(key)
+}
 
 // tableValues are the values of a table expression: number bits is its value
 // where exactly the signs with a set bit are positive.
@@ -298,7 +306,9 @@ func (b *batch) add(id nodeID) {
 	if key.kind == fSparse {
 		forms = slices.Compact(forms)
 	}
-	key.args = fmt.Sprint(forms)
+	for _, f := range forms {
+		key.args += strconv.Itoa(f) + ","
+	}
 	if key.kind == fTable && b.fewTables {
 		key.args += b.tableKey(id)
 	}
