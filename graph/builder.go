@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/graph/kernel"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -101,14 +102,14 @@ func (b *Builder) Compile(outs []Expr) (*Program, error) {
 func (s *store) factor(o output) output {
 	byData := map[nodeID][]term{}
 	for _, t := range o.terms {
-		if n := &s.nodes[t.atom]; n.kind == kBinary && n.fn == fnMulData {
+		if n := &s.nodes[t.atom]; n.kind == kBinary && n.fn == kernel.MulData {
 			byData[n.a] = append(byData[n.a], term{n.b, t.coef})
 		}
 	}
 	sum := make([]term, 0, len(o.terms))
 	for _, t := range o.terms {
 		n := s.nodes[t.atom]
-		if n.kind != kBinary || n.fn != fnMulData || len(byData[n.a]) == 1 {
+		if n.kind != kBinary || n.fn != kernel.MulData || len(byData[n.a]) == 1 {
 			sum = append(sum, t)
 			continue
 		}
@@ -149,7 +150,7 @@ func (s *store) linearise(o output) output {
 				continue
 			}
 			c, step := q.term.coef, q.step
-			rest = append(rest, term{s.mul(step.atom, l), 2 * c * step.coef}, term{s.unary(fnSquare, step.atom), c})
+			rest = append(rest, term{s.mul(step.atom, l), 2 * c * step.coef}, term{s.unary(kernel.Square, step.atom), c})
 		}
 	}
 	return s.total(o.c, rest)
@@ -158,7 +159,7 @@ func (s *store) linearise(o output) output {
 // splitSquare writes (L + s)² or (−L + s)² as L and the step function ±s. The
 // sign makes the first coefficient of L positive.
 func (s *store) splitSquare(id nodeID) (l nodeID, step term, ok bool) {
-	if !s.isUnary(id, fnSquare) {
+	if !s.isUnary(id, kernel.Square) {
 		return 0, term{}, false
 	}
 	v, terms := s.parts(s.nodes[id].a)
@@ -215,7 +216,7 @@ func (d *Density) AtRegion(s regions.Signs, n int) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g, g.letConstants()
+	return g, let(g.consts)
 }
 
 // A rewriter rebuilds expressions with a substitution made in them; what does not
@@ -302,13 +303,13 @@ func (w *rewriter) selection(id nodeID, n node) nodeID {
 	return w.m.branch(g.cond, w.rewrite(n.b), w.rewrite(n.c))
 }
 
-func (s *store) binary(f function, a, b nodeID) nodeID {
+func (s *store) binary(f kernel.Function, a, b nodeID) nodeID {
 	switch f {
-	case fnDiv:
+	case kernel.Div:
 		return s.div(a, b)
-	case fnPow:
+	case kernel.Pow:
 		return s.pow(a, b)
-	case fnMulData:
+	case kernel.MulData:
 		return s.mulData(a, b)
 	}
 	return s.mul(a, b)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/facetvi/facet/graph/kernel"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -136,7 +137,7 @@ func (d *Density) Constrain(z []float64) []float64 {
 func (d *Density) ConstrainOne(i int, u float64) float64 { return d.m.latents[i].constrain(u) }
 
 // Transformed reports whether latent i is a transform of its coordinate.
-func (d *Density) Transformed(i int) bool { return d.m.latents[i].prior.transform() != fnNone }
+func (d *Density) Transformed(i int) bool { return d.m.latents[i].prior.transform() != kernel.None }
 
 // WithData returns the density of the same program with other observations.
 // data gives new values by observation name, as many as there were; names that
@@ -169,6 +170,17 @@ func (d *Density) WithData(data map[string][]float64) (*Density, error) {
 
 // Data are the observations in the order of the Observe calls.
 func (d *Density) Data() []float64 { return slices.Clone(d.data) }
+
+// Graph returns the Gorgonia graph of the density for n samples: see
+// [Program.Graph].
+func (d *Density) Graph(n int) (*Graph, error) { return d.Program.Graph(n) }
+
+// DOT draws the Gorgonia graph of the density for one sample in the language of
+// Graphviz. Equal models give equal text.
+func (d *Density) DOT() ([]byte, error) { return d.Program.DOT() }
+
+// Nodes is the number of nodes of the density's graph.
+func (d *Density) Nodes() int { return d.Program.Nodes() }
 
 // Executor returns an executor of the density for batches of n samples.
 func (d *Density) Executor(n int, w Compute) (*Executor, error) {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/facetvi/facet/graph/kernel"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -159,15 +160,15 @@ func (d Dist) check(x float64) error {
 }
 
 // transform is the function that maps an unconstrained coordinate to the
-// support, or fnNone where the support is ℝ.
-func (d Dist) transform() function {
+// support, or kernel.None where the support is ℝ.
+func (d Dist) transform() kernel.Function {
 	switch d.law.support {
 	case onPositive:
-		return fnExp
+		return kernel.Exp
 	case onUnit, onInterval:
-		return fnSigmoid
+		return kernel.Sigmoid
 	}
-	return fnNone
+	return kernel.None
 }
 
 // constrain maps an unconstrained coordinate u to the support and returns also
@@ -188,10 +189,10 @@ func (d Dist) constrain(u Expr) (x, logJac Expr) {
 // times is data·b for an observed or latent x, where 0·b is 0 even for an
 // infinite b: the term x·log p of a count x = 0.
 func times[A, B Value](x A, b B) Expr {
-	return apply2(x, b, func(x, b float64) float64 { return binaryValue(fnMulData, x, b) }, (*store).mulData)
+	return apply2(x, b, kernel.MulData.Value2, (*store).mulData)
 }
 
-func lgammaOf[A Value](a A) Expr { return apply1(fnLgamma, a) }
+func lgammaOf[A Value](a A) Expr { return apply1(kernel.Lgamma, a) }
 
 func sortHyperplane(h *regions.Hyperplane) {
 	order := make([]int, len(h.Index))

@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"math"
 	"slices"
+
+	"github.com/facetvi/facet/graph/kernel"
 )
 
 // Fingerprint identifies the program: it is the hexadecimal SHA-256 of the
@@ -124,7 +126,7 @@ func (w *programWriter) node(n *node) {
 	case kBinary:
 		w.text(n.fn.String())
 		a, b := n.a, n.b
-		if n.fn == fnMul && w.compare(a, b) > 0 {
+		if n.fn == kernel.Mul && w.compare(a, b) > 0 {
 			a, b = b, a
 		}
 		w.operands(a, b)

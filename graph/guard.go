@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/graph/kernel"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -109,13 +110,13 @@ func (m *Model) positiveTransformed(id nodeID) Guard {
 	threshold := -v / terms[0].coef
 	sign := math.Copysign(1, terms[0].coef)
 	bound := math.Log(threshold) // g is exp
-	if g.fn == fnSigmoid {
+	if g.fn == kernel.Sigmoid {
 		bound = math.Log(threshold) - math.Log1p(-threshold)
 	}
 	if threshold <= 0 { // g(u) > threshold everywhere
 		return constantGuard(m, sign > 0)
 	}
-	if g.fn == fnSigmoid && threshold >= 1 {
+	if g.fn == kernel.Sigmoid && threshold >= 1 {
 		return constantGuard(m, sign < 0)
 	}
 	u := int(m.st.nodes[g.a].a)
@@ -125,7 +126,7 @@ func (m *Model) positiveTransformed(id nodeID) Guard {
 // isTransform reports whether id is exp(u) or sigmoid(u) for a latent that is
 // transformed that way.
 func (m *Model) isTransform(id nodeID) bool {
-	if !m.st.isUnary(id, fnExp) && !m.st.isUnary(id, fnSigmoid) {
+	if !m.st.isUnary(id, kernel.Exp) && !m.st.isUnary(id, kernel.Sigmoid) {
 		return false
 	}
 	u := m.st.nodes[m.st.nodes[id].a]

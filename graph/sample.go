@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/facetvi/facet/graph/kernel"
 )
 
 // PriorDraw follows the program once and draws each latent from its prior, with
@@ -109,7 +111,7 @@ func (r rule) excludes(v float64) bool {
 // inside maps a draw to the support. Where the transform rounds to an edge that
 // is not in the support, it returns the nearest number that is.
 func (d *Dist) inside(u float64) float64 {
-	if d.transform() == fnNone || math.IsNaN(u) {
+	if d.transform() == kernel.None || math.IsNaN(u) {
 		return u
 	}
 	x, _ := d.constrain(Expr{v: u})

@@ -1,4 +1,4 @@
-package graph_test
+package plan_test
 
 import (
 	"fmt"
@@ -26,7 +26,8 @@ func TestUntakenBranchesLeaveNothing(t *testing.T) {
 			m.Factor(graph.Mul(a, graph.If(graph.Less(z, 3), -i, graph.Exp(z)))) // and one on the other side
 			slope += a
 		}
-		d := mustCompile(t, m)
+		d, err := m.Compile()
+		require.NoError(t, err)
 		for _, n := range []int{1, 2, 16, 17} {
 			t.Run(fmt.Sprintf("weights %v, %d samples", w, n), func(t *testing.T) {
 				ex, err := d.Executor(n, graph.Compute{Grad: true})
