@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 
@@ -135,8 +136,21 @@ func (d *Density) Constrain(z []float64) []float64 {
 // ConstrainOne maps coordinate i, with value u, to the value of its latent.
 func (d *Density) ConstrainOne(i int, u float64) float64 { return d.m.latents[i].constrain(u) }
 
+// UnconstrainOne is the inverse of ConstrainOne: the unconstrained coordinate at
+// which latent i has the value x. A value outside the open support of the
+// latent's prior is an error that names the latent and where it was sampled.
+func (d *Density) UnconstrainOne(i int, x float64) (float64, error) {
+	l := d.m.latents[i]
+	s := l.prior.support()
+	u := s.inverse(s, x)
+	if math.IsNaN(u) || math.IsInf(u, 0) {
+		return math.NaN(), fmt.Errorf("graph: %v: latent %s cannot be %v: its prior is %s", l.place, l.name, x, l.prior.law.name)
+	}
+	return u, nil
+}
+
 // Transformed reports whether latent i is a transform of its coordinate.
-func (d *Density) Transformed(i int) bool { return d.m.latents[i].prior.transform() != fnNone }
+func (d *Density) Transformed(i int) bool { return d.m.latents[i].prior.transformed() }
 
 // WithData returns the density of the same program with other observations.
 // data gives new values by observation name, as many as there were; names that

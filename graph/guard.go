@@ -81,7 +81,6 @@ func (m *Model) positive(id nodeID) Guard {
 }
 
 func (m *Model) halfSpace(h regions.Hyperplane) Guard {
-	sortHyperplane(&h)
 	info := GuardInfo{m: m, greater: regions.Hyperplane{Index: slices.Clone(h.Index), Coef: h.Coef, Const: h.Const}, place: here()}
 	side, err := m.addPlane(h)
 	if err != nil {
@@ -108,19 +107,20 @@ func (m *Model) positiveTransformed(id nodeID) Guard {
 	g := m.st.nodes[terms[0].atom]
 	threshold := -v / terms[0].coef
 	sign := math.Copysign(1, terms[0].coef)
-	bound := math.Log(threshold) // g is exp
-	if g.fn == fnSigmoid {
-		bound = math.Log(threshold) - math.Log1p(-threshold)
-	}
-	if threshold <= 0 { // g(u) > threshold everywhere
+	image := imageOf[g.fn]
+	switch {
+	case threshold <= image.lo: // g(u) > threshold everywhere
 		return constantGuard(m, sign > 0)
-	}
-	if g.fn == fnSigmoid && threshold >= 1 {
+	case threshold >= image.hi:
 		return constantGuard(m, sign < 0)
 	}
+	bound := image.inverse(image, threshold)
 	u := int(m.st.nodes[g.a].a)
 	return m.halfSpace(regions.Hyperplane{Index: []int{u}, Coef: []float64{sign}, Const: -sign * bound})
 }
+
+// imageOf is the image of the line under the function of a transform.
+var imageOf = map[function]support{fnExp: positives, fnSigmoid: unitInterval}
 
 // isTransform reports whether id is exp(u) or sigmoid(u) for a latent that is
 // transformed that way.
@@ -129,7 +129,7 @@ func (m *Model) isTransform(id nodeID) bool {
 		return false
 	}
 	u := m.st.nodes[m.st.nodes[id].a]
-	return u.kind == kLatent && m.latents[u.a].prior.law != nil && m.latents[u.a].prior.transform() == m.st.nodes[id].fn
+	return u.kind == kLatent && m.latents[u.a].prior.law != nil && m.latents[u.a].prior.law.support.fn == m.st.nodes[id].fn
 }
 
 func (m *Model) whyNotAffine(id nodeID) string {

@@ -44,8 +44,8 @@ type latent struct {
 
 // constrain is the value in the program at coordinate u.
 func (l latent) constrain(u float64) float64 {
-	x, _ := l.prior.constrain(Expr{v: u})
-	return x.v
+	s := l.prior.support()
+	return s.forward(s, Expr{v: u}).v
 }
 
 // An observation is one observed value; all of one name form a vector.
@@ -111,15 +111,11 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 	}
 	m.names[name] = true
 	term := m.st.constant(0)
-	if m.checkDist(prior, "latent "+name) {
-		if prior.law.support.discrete() {
-			m.fail("latent %q: %s is discrete; latents are continuous", name, prior.law.name)
-		}
-		var logJac Expr
-		x := Expr{m: m, id: coord}
-		x, logJac = prior.constrain(x)
+	if m.checkPrior(prior, name) {
+		s, u := prior.support(), Expr{m: m, id: coord}
+		x := s.forward(s, u)
 		l.value = x.id
-		term = Add(prior.logProb(x), logJac).in(m)
+		term = Add(prior.logProb(x), s.logJac(s, u)).in(m)
 	}
 	m.latents = append(m.latents, l)
 	m.terms = append(m.terms, modelTerm{"prior of " + name, term, l.place})
@@ -194,6 +190,17 @@ func (m *Model) checkDist(d Dist, what string) bool {
 		return true
 	}
 	return false
+}
+
+func (m *Model) checkPrior(d Dist, name string) bool {
+	if !m.checkDist(d, "latent "+name) {
+		return false
+	}
+	if d.law.support.whole {
+		m.fail("latent %q: %s is discrete; latents are continuous", name, d.law.name)
+		return false
+	}
+	return true
 }
 
 var errNoLatents = errors.New("graph: the model has no latents; add one with Sample")

@@ -66,7 +66,7 @@ func (d *Density) PriorStartAt(given map[int]float64) (center, scale []float64) 
 	ev := d.evaluate(center)
 	defer ev.release()
 	for i, l := range d.m.latents {
-		center[i], scale[i] = priorCenter(l.prior.law, ev.params(&l.prior))
+		center[i], scale[i] = l.prior.law.start(ev.params(&l.prior))
 		if math.IsNaN(center[i]) || math.IsInf(center[i], 0) {
 			center[i] = 0
 		}
@@ -78,29 +78,4 @@ func (d *Density) PriorStartAt(given map[int]float64) (center, scale []float64) 
 		}
 	}
 	return center, scale
-}
-
-// priorCenter is a central value and a scale of a law, in the unconstrained
-// coordinate of its transform.
-func priorCenter(f *law, p []float64) (center, scale float64) {
-	const logisticSD = math.Pi / 1.7320508075688772
-	switch f {
-	case normal, logNormal, studentsT:
-		return p[0], p[1]
-	case logistic:
-		return p[0], p[1] * logisticSD
-	case laplace:
-		return p[0], p[1] * math.Sqrt2
-	case halfNormal:
-		return math.Log(0.6745 * p[0]), 1 // the median of |x|
-	case exponential:
-		return -math.Log(p[0]), 1
-	case gamma:
-		return math.Log(p[0] / p[1]), 1 / math.Sqrt(p[0])
-	case chiSquared:
-		return math.Log(p[0]), math.Sqrt(2 / p[0])
-	case betaLaw:
-		return math.Log(p[0] / p[1]), math.Sqrt(1/p[0] + 1/p[1])
-	}
-	return 0, logisticSD // uniform: a logistic coordinate
 }

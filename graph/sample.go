@@ -73,24 +73,17 @@ func (d *Dist) draw(p []float64, rng *rand.Rand) float64 {
 			return math.NaN()
 		}
 	}
-	x := d.law.rand(p, rng)
-	if !math.IsInf(x, 0) {
+	x, s := d.law.rand(p, rng), &d.law.support
+	switch { // infinite where a parameter was rounded to the edge of its range, or is far out
+	case !math.IsInf(x, 0):
 		return x
-	}
-	switch { // a parameter was rounded to the edge of its range, or far out
-	case d.law.support.discrete():
+	case s.whole:
 		return math.NaN()
-	case d.law.support == onReal:
-		return math.Copysign(math.MaxFloat64, x)
-	case d.law.support == onPositive && x > 0:
-		return maxLog
+	case x > 0:
+		return s.greatest
 	}
-	return math.Copysign(minLog, x)
+	return s.least
 }
-
-// Where a coordinate is infinite, its stand-in: exp(−minLog) and exp(maxLog) are
-// about the least and the greatest float64.
-const minLog, maxLog = 744, 709
 
 // excludes reports whether v cannot have come from a parameter that satisfies
 // r, not even by rounding.
@@ -109,17 +102,11 @@ func (r rule) excludes(v float64) bool {
 // inside maps a draw to the support. Where the transform rounds to an edge that
 // is not in the support, it returns the nearest number that is.
 func (d *Dist) inside(u float64) float64 {
-	if d.transform() == fnNone || math.IsNaN(u) {
+	if !d.transformed() || math.IsNaN(u) {
 		return u
 	}
-	x, _ := d.constrain(Expr{v: u})
-	switch d.law.support {
-	case onPositive:
-		return min(max(x.v, math.SmallestNonzeroFloat64), math.MaxFloat64)
-	case onUnit:
-		return min(max(x.v, math.SmallestNonzeroFloat64), 1-0x1p-53)
-	}
-	return min(max(x.v, d.params[0].constValue()), d.params[1].constValue())
+	s := d.support()
+	return s.nearest(s.forward(s, Expr{v: u}).v)
 }
 
 // unitRand is uniform on (0, 1), never 0 or 1.
