@@ -41,10 +41,15 @@ func (m *Model) Compile() (*Density, error) {
 	if m.err != nil {
 		return nil, m.err
 	}
-	arr, err := m.arrange(len(m.latents))
+	arr, err := m.arrangement(len(m.latents))
 	if err != nil {
 		return nil, err
 	}
+	return m.compile(arr)
+}
+
+// compile is Compile with the hyperplanes in the dimension of the model.
+func (m *Model) compile(arr *regions.Arrangement) (*Density, error) {
 	c := &compiled{m: m, arr: arr, index: map[string]int{}, nodes: slices.Clip(m.st.nodes)}
 	c.fingerprint = sync.OnceValue(c.digest)
 	m.labelGuards()
@@ -61,6 +66,7 @@ func (m *Model) Compile() (*Density, error) {
 		terms[i] = term{t.id, 1}
 	}
 	out := m.st.total(0, terms)
+	var err error
 	c.Program, err = newProgram(m.st, []output{out}, &out, c.sizes())
 	if err != nil {
 		return nil, err

@@ -2,33 +2,35 @@ package graph
 
 import (
 	gonum "gonum.org/v1/gonum/mat"
-
-	"github.com/facetvi/facet/regions"
 )
 
-// copies is where the hyperplanes of different guards are kept apart: guard k
-// is on coordinates of its own, k·copies + i for latent i.
+// copies is the distance between the copies of a latent: copy k of latent i is
+// coordinate k·copies + i.
 const copies = 1 << 10
 
-// KeepCoincident makes every comparison of m a hyperplane of its own, even where
-// two have the same zero set: the mistake that merging avoids. Call it before
-// building m, which must have fewer than 1024 latents.
-func KeepCoincident(m *Model) {
-	m.addPlane = func(h regions.Hyperplane) (regions.Side, error) {
-		for k := range h.Index {
-			h.Index[k] += copies * len(m.guards)
-		}
-		return m.arr.Add(h)
+// Copy is x with copy k of each of its latents in the latent's place. Guards on
+// different copies are different hyperplanes, even where those of the latents
+// themselves coincide: the mistake that merging avoids. The model must have
+// fewer than 1024 latents, and be compiled by CompileCopies.
+func Copy(x Expr, k int) Expr {
+	w := rewriter{x.m, Substitution{
+		Latent: func(i int) (Expr, bool) { return Expr{m: x.m, id: x.m.st.leaf(kLatent, k*copies+i)}, true },
+	}, map[nodeID]nodeID{}}
+	return Expr{m: x.m, id: w.rewrite(x.id)}
+}
+
+// CompileCopies compiles m with every copy of a latent in the latent's place
+// again, and all its hyperplanes.
+func CompileCopies(m *Model) (*Density, error) {
+	apart, err := m.arrangement(copies * (len(m.guards) + 1))
+	if err != nil {
+		return nil, err
 	}
-	m.arrange = func(dim int) (*regions.Arrangement, error) {
-		apart := regions.NewArrangement(copies * len(m.guards))
-		for _, h := range m.arr.Planes() {
-			if _, err := apart.Add(h); err != nil {
-				return nil, err
-			}
-		}
-		return apart.PushForward(make([]float64, apart.Dim()), together{apart.Dim(), dim})
+	arr, err := apart.PushForward(make([]float64, apart.Dim()), together{apart.Dim(), len(m.latents)})
+	if err != nil {
+		return nil, err
 	}
+	return m.compile(arr)
 }
 
 // together is the matrix that gives every copy of a latent the latent's value.

@@ -82,7 +82,7 @@ func (m *Model) positive(id nodeID) Guard {
 
 func (m *Model) halfSpace(h regions.Hyperplane) Guard {
 	info := GuardInfo{m: m, greater: regions.Hyperplane{Index: slices.Clone(h.Index), Coef: h.Coef, Const: h.Const}, place: here()}
-	side, err := m.addPlane(h)
+	side, err := m.arr.Add(h)
 	if err != nil {
 		m.fail("guard %d: %v", len(m.guards), err)
 		return Guard{m: m}

@@ -27,11 +27,6 @@ type Model struct {
 	derived []deterministic
 	named   []namedGuard
 	err     error
-
-	// addPlane is arr.Add and arrange is arrangement, but for a test that keeps
-	// coincident guards apart.
-	addPlane func(regions.Hyperplane) (regions.Side, error)
-	arrange  func(dim int) (*regions.Arrangement, error)
 }
 
 // A latent is one unconstrained coordinate and the value that the program sees.
@@ -71,15 +66,13 @@ const anyDim = math.MaxInt32
 
 // NewModel returns an empty model.
 func NewModel() *Model {
-	m := &Model{
+	return &Model{
 		st:      newStore(),
 		names:   map[string]bool{},
 		obsName: map[string]bool{},
 		detName: map[string]bool{},
 		arr:     regions.NewArrangement(anyDim),
 	}
-	m.addPlane, m.arrange = m.arr.Add, m.arrangement
-	return m
 }
 
 // fail keeps the first error, with the user's place.

@@ -96,12 +96,12 @@ func TestUnmergedGuardsAreRejected(t *testing.T) {
 	require.Greater(t, bias, 500.0)
 
 	m, apart := graph.NewModel(), graph.NewModel()
-	graph.KeepCoincident(apart)
-	temperature(m, obs)
-	temperature(apart, obs)
+	temperature(m, obs, func(x graph.Expr) graph.Expr { return x })
+	compared := 0
+	temperature(apart, obs, func(x graph.Expr) graph.Expr { compared++; return graph.Copy(x, compared) })
 	compiled, err := m.Compile()
 	require.NoError(t, err)
-	separate, err := apart.Compile()
+	separate, err := graph.CompileCopies(apart)
 	require.NoError(t, err)
 	require.Equal(t, spec.Golden.Ifs, separate.Arrangement().Len())
 	const groups = 20000
@@ -116,16 +116,16 @@ func TestUnmergedGuardsAreRejected(t *testing.T) {
 }
 
 // temperature is the program of models.Temperature, written into a model that
-// exists.
-func temperature(m *graph.Model, obs []float64) {
+// exists. Its guards compare side(x) for each x.
+func temperature(m *graph.Model, obs []float64, side func(x graph.Expr) graph.Expr) {
 	theta := m.Sample("theta0", graph.Normal(20, 0.001))
 	m.Observe("obs", graph.Normal(theta, 1), obs[0])
 	var q graph.Expr
 	for i := 1; i < len(obs); i++ {
-		mean := graph.If(graph.Less(theta, 18), 0, graph.If(graph.Greater(theta, 22), 1, q))
+		mean := graph.If(graph.Less(side(theta), 18), 0, graph.If(graph.Greater(side(theta), 22), 1, q))
 		noise := m.Sample(fmt.Sprintf("q%d-noise", i), graph.Normal(mean, 0.001))
-		q = graph.If(graph.Greater(noise, 0.5), 1, 0)
-		scale := graph.If(graph.Greater(noise, 0.5), 0.22, 0.2)
+		q = graph.If(graph.Greater(side(noise), 0.5), 1, 0)
+		scale := graph.If(graph.Greater(side(noise), 0.5), 0.22, 0.2)
 		drift := graph.Div(graph.Sub(32, graph.Add(theta, graph.Mul(21, q))), 15)
 		theta = m.Sample(fmt.Sprintf("theta%d", i), graph.Normal(graph.Add(theta, drift), graph.Mul(2, scale)))
 		m.Observe("obs", graph.Normal(theta, 1), obs[i])
