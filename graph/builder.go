@@ -59,7 +59,7 @@ func (b *Builder) Point() Expr {
 // PointSign adds a row to the program's PointSigns and returns it as a guard.
 func (b *Builder) PointSign() Guard {
 	b.sz.pointSigns++
-	return Guard{b.d.m, &cond{op: condSign, sign: b.d.st.leaf(kPointSign, b.sz.pointSigns-1)}}
+	return Guard{value: Expr{m: b.d.m, id: b.d.st.leaf(kPointSign, b.sz.pointSigns-1)}}
 }
 
 // Number is a constant.
@@ -245,6 +245,12 @@ func (w *rewriter) rebuild(id nodeID) nodeID {
 				return x.in(w.m)
 			}
 		}
+	case kSign:
+		if w.sub.Sign != nil {
+			if g, ok := w.sub.Sign(int(n.a)); ok {
+				return g.value.in(w.m)
+			}
+		}
 	case kLin:
 		return w.sum(id, n)
 	case kUnary:
@@ -281,25 +287,22 @@ func (w *rewriter) sum(id nodeID, n node) nodeID {
 	return out
 }
 
+// selection is a select with its sign substituted. Of a sign that has become a
+// number only one side is made.
 func (w *rewriter) selection(id nodeID, n node) nodeID {
 	s := w.m.st
-	sign := &s.nodes[n.a]
-	if sign.kind != kSign || w.sub.Sign == nil {
-		return s.sel(n.a, w.rewrite(n.b), w.rewrite(n.c))
-	}
-	g, ok := w.sub.Sign(int(sign.a))
-	switch {
-	case !ok:
-		if b, c := w.rewrite(n.b), w.rewrite(n.c); b != n.b || c != n.c {
-			return s.sel(n.a, b, c)
+	cond := w.rewrite(n.a)
+	if v, ok := s.isConst(cond); ok {
+		if v != 0 {
+			return w.rewrite(n.b)
 		}
-		return id
-	case g.cond == nil:
 		return w.rewrite(n.c)
-	case g.cond == alwaysTrue:
-		return w.rewrite(n.b)
 	}
-	return w.m.branch(g.cond, w.rewrite(n.b), w.rewrite(n.c))
+	b, c := w.rewrite(n.b), w.rewrite(n.c)
+	if cond == n.a && b == n.b && c == n.c {
+		return id
+	}
+	return s.branch(cond, b, c)
 }
 
 func (s *store) binary(f function, a, b nodeID) nodeID {

@@ -27,8 +27,7 @@ type compiled struct {
 	index map[string]int
 	cache sync.Map
 
-	nodes       []node    // the store as Compile found it: never written again
-	evaluators  sync.Pool // of *evaluator
+	nodes       []node // the store as Compile found it: never written again
 	fingerprint func() string
 }
 

@@ -1,15 +1,12 @@
 package graph
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // A deterministic is a named expression of a model.
 type deterministic struct {
-	name string
-	x    Expr
-	path []Guard // it has a value where all of these hold
+	name  string
+	x     Expr
+	where Guard // it has a value there
 }
 
 // Deterministic records x under a name, to be reported beside the latents by
@@ -33,7 +30,7 @@ func (m *Model) Deterministic(name string, x Expr) Expr {
 		m.fail("deterministic %q: the number %v is not finite", name, x.v)
 	}
 	m.detName[name] = true
-	m.derived = append(m.derived, deterministic{name, x, slices.Clone(m.path)})
+	m.derived = append(m.derived, deterministic{name, x, m.within})
 	return x
 }
 
@@ -57,7 +54,7 @@ func (d *Density) DeterministicAt(dst, z []float64) []float64 {
 	ev := d.evaluate(z)
 	defer ev.release()
 	for i, x := range d.m.derived {
-		if dst[i] = math.NaN(); ev.reached(x.path) {
+		if dst[i] = math.NaN(); ev.holds(x.where) {
 			dst[i] = ev.expr(x.x)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/facetvi/facet/regions"
 )
@@ -23,7 +22,7 @@ type Model struct {
 	terms   []modelTerm
 	arr     *regions.Arrangement
 	guards  []GuardInfo
-	path    []Guard // the guards of the open If blocks, outermost first
+	within  Guard // holds inside the open If blocks
 	derived []deterministic
 	named   []namedGuard
 	err     error
@@ -48,7 +47,7 @@ type observation struct {
 	name  string
 	dist  Dist
 	value float64
-	path  []Guard // it counts where all of these hold
+	where Guard // it counts there
 	place place
 }
 
@@ -72,6 +71,7 @@ func NewModel() *Model {
 		obsName: map[string]bool{},
 		detName: map[string]bool{},
 		arr:     regions.NewArrangement(anyDim),
+		within:  constantGuard(nil, true),
 	}
 }
 
@@ -119,7 +119,7 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 // name form a vector, in the order of the calls; Density.WithData replaces them
 // by name. Inside an If block the observation counts only on its side.
 func (m *Model) Observe(name string, d Dist, x float64) {
-	o := observation{name: name, dist: d, value: x, path: slices.Clone(m.path), place: here()}
+	o := observation{name: name, dist: d, value: x, where: m.within, place: here()}
 	switch {
 	case name == "":
 		m.fail("an observation needs a name")
@@ -146,18 +146,17 @@ func (m *Model) Factor(logp Expr) { m.addTerm(factorTerm, logp, here()) }
 
 func (m *Model) addTerm(what string, logp Expr, at place) {
 	id := logp.in(m)
-	for i := len(m.path) - 1; i >= 0; i-- {
-		id = m.branch(m.path[i].cond, id, m.st.constant(0))
-	}
+	id = m.st.branch(m.within.value.in(m), id, m.st.constant(0))
 	m.terms = append(m.terms, modelTerm{what, id, at})
 }
 
 // If runs both closures: what then observes or adds counts where g holds, what
 // otherwise does, where it does not. A nil closure does nothing.
 func (m *Model) If(g Guard, then, otherwise func()) {
-	if !m.own(g) {
+	if !m.owns(g) {
 		return
 	}
+	outside := m.within
 	for _, side := range []struct {
 		g   Guard
 		run func()
@@ -165,9 +164,9 @@ func (m *Model) If(g Guard, then, otherwise func()) {
 		if side.run == nil {
 			continue
 		}
-		m.path = append(m.path, side.g)
+		m.within = both(outside, side.g)
 		side.run()
-		m.path = m.path[:len(m.path)-1]
+		m.within = outside
 	}
 }
 

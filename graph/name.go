@@ -17,7 +17,7 @@ func (m *Model) Name(name string, g Guard) Guard {
 	switch {
 	case name == "":
 		m.fail("a guard's name is empty")
-	case g.m != nil && g.m != m:
+	case g.value.m != nil && g.value.m != m:
 		m.fail("guard %q: a guard of another model is used here", name)
 	}
 	m.named = append(m.named, namedGuard{name, g})
@@ -36,23 +36,10 @@ func (m *Model) labelGuards() {
 			label = fmt.Sprintf("%s[%d]", n.name, next[n.name])
 			next[n.name]++
 		}
-		if i, ok := m.comparison(n.guard); ok && m.guards[i].name == "" {
+		if i := n.guard.made - 1; i >= 0 && m.guards[i].name == "" {
 			m.guards[i].name = label
 		}
 	}
-}
-
-// comparison is the number of the comparison that g is, if it is one, and not
-// the negation of one.
-func (m *Model) comparison(g Guard) (i int, ok bool) {
-	c, positive := g.cond, true
-	if c != nil && c.op == condNot {
-		c, positive = c.kids[0], false
-	}
-	if c == nil || c.op != condSign {
-		return 0, false
-	}
-	return c.guard, m.guards[c.guard].Side.Positive == positive
 }
 
 // GuardNames are the names that Model.Name gave, each once, in order of first

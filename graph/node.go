@@ -21,6 +21,8 @@ const (
 	kUnary          // fn(a)
 	kBinary         // fn(a, b)
 	kSelect         // b where sign a is 1, else c
+	kNot            // 1 − a for a formula a
+	kAnd            // a·b for formulas a and b
 )
 
 // A nodeID names a node; operands always have smaller IDs than their users, so
@@ -45,14 +47,16 @@ type node struct {
 // store is a hash-consed expression DAG: equal expressions are one node.
 //
 // Building a model has the store to itself. Once the model is compiled, who
-// reads nodes or adds some holds mu; but a node never changes, and those that
-// Compile found are read without mu from compiled.nodes.
+// reads nodes or adds some holds mu; but a node never changes, and those of a
+// view are read without mu.
 type store struct {
 	mu     sync.Mutex
 	nodes  []node
 	table  []slot             // of nodes by hash; at most half full
 	pushed map[applied]nodeID // functions that were moved into selects
 	simple map[nodeID]bool    // answers of logIsSimple for selects
+
+	evaluators sync.Pool // of *evaluator
 }
 
 func newStore() *store {
@@ -60,6 +64,13 @@ func newStore() *store {
 		table:  make([]slot, 1<<10),
 		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{},
 	}
+}
+
+// view is the nodes so far, which never change.
+func (s *store) view() []node {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.nodes
 }
 
 // hash is a hash of what same compares, by wide products as in wyhash.
@@ -177,9 +188,9 @@ func (n *node) operands(visit func(nodeID)) {
 		for _, t := range n.terms {
 			visit(t.atom)
 		}
-	case kUnary:
+	case kUnary, kNot:
 		visit(n.a)
-	case kBinary:
+	case kBinary, kAnd:
 		visit(n.a)
 		visit(n.b)
 	case kSelect:

@@ -1,58 +1,6 @@
 package graph
 
-import (
-	"math"
-
-	"github.com/facetvi/facet/regions"
-)
-
-// Holds evaluates the guard in region s of the density of its model.
-func (g Guard) Holds(s regions.Signs) bool {
-	if g.cond == nil {
-		return false
-	}
-	return g.cond.holds(s)
-}
-
-func (c *cond) holds(s regions.Signs) bool {
-	switch c.op {
-	case condSign:
-		return s.Positive(c.plane)
-	case condNot:
-		return !c.kids[0].holds(s)
-	case condAnd:
-		for _, k := range c.kids {
-			if !k.holds(s) {
-				return false
-			}
-		}
-	case condOr:
-		for _, k := range c.kids {
-			if k.holds(s) {
-				return true
-			}
-		}
-		return false
-	}
-	return true
-}
-
-// Side returns the guard as a side of one hyperplane, if it is one comparison
-// or the negation of one.
-func (g Guard) Side() (regions.Side, bool) {
-	switch {
-	case g.cond == nil:
-	case g.cond.op == condSign:
-		return regions.Side{Plane: g.cond.plane, Positive: true}, true
-	case g.cond.op == condNot && g.cond.kids[0].op == condSign:
-		return regions.Side{Plane: g.cond.kids[0].plane}, true
-	}
-	return regions.Side{}, false
-}
-
-// Of reports whether the guard belongs to the model of d. Guards that are
-// simply true or false belong to every model.
-func (g Guard) Of(d *Density) bool { return g.m == nil || g.m == d.m }
+import "math"
 
 // PriorStart follows the program once, giving each latent the centre of its
 // prior there, and returns these centres and the priors' scales (about one

@@ -47,7 +47,7 @@ func (d *Density) Replicate(dst, z []float64, rng *rand.Rand) []float64 {
 	defer ev.release()
 	for i := range d.m.obs {
 		o := &d.m.obs[i]
-		if dst[i] = math.NaN(); ev.reached(o.path) {
+		if dst[i] = math.NaN(); ev.holds(o.where) {
 			dst[i] = o.dist.inside(o.dist.draw(ev.params(&o.dist), rng))
 		}
 	}
