@@ -189,6 +189,16 @@ func (d *Density) WithData(data map[string][]float64) (*Density, error) {
 // Data are the observations in the order of the Observe calls.
 func (d *Density) Data() []float64 { return slices.Clone(d.data) }
 
+// Graph returns the Gorgonia graph of the density for n samples, with its
+// gradient, built anew; see Program.Graph.
+func (d *Density) Graph(n int) (*Graph, error) { return d.Program.Graph(n) }
+
+// DOT draws the Gorgonia graph for one sample in the language of Graphviz.
+func (d *Density) DOT() ([]byte, error) { return d.Program.DOT() }
+
+// Nodes is the number of nodes of the Gorgonia graph.
+func (d *Density) Nodes() int { return d.Program.Nodes() }
+
 // Executor returns an executor of the density for batches of n samples.
 func (d *Density) Executor(n int, w Compute) (*Executor, error) {
 	return d.executor(n, w, d.data)

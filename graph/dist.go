@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // A Dist is a distribution with its parameters: the prior of a latent, or the
@@ -97,14 +98,9 @@ func (x Expr) constValue() float64 {
 	return v
 }
 
-func (d Dist) owner() *Model {
-	m := owner(d.params...)
-	for _, p := range d.params {
-		if p.m != nil && p.m != m {
-			return p.m
-		}
-	}
-	return m
+// foreign reports whether a parameter is a value of another model than m.
+func (d Dist) foreign(m *Model) bool {
+	return slices.ContainsFunc(d.params, func(p Expr) bool { return p.m != nil && p.m != m })
 }
 
 func (d Dist) logProb(x Expr) Expr { return d.law.logProb(x, d.params) }

@@ -61,7 +61,7 @@ func (e *evaluator) expr(x Expr) float64 {
 }
 
 // params are the parameters of d. The slice is used again at the next call.
-func (e *evaluator) params(d *Dist) []float64 {
+func (e *evaluator) params(d Dist) []float64 {
 	e.p = e.p[:0]
 	for _, x := range d.params {
 		e.p = append(e.p, e.expr(x))

@@ -31,13 +31,13 @@ func (c *compiled) digest() string {
 	for i := range c.m.latents {
 		l := &c.m.latents[i]
 		w.text(l.name)
-		w.dist(&l.prior)
+		w.dist(l.prior)
 	}
 	w.number(len(c.m.obs))
 	for i := range c.m.obs {
 		o := &c.m.obs[i]
 		w.text(o.name)
-		w.dist(&o.dist)
+		w.dist(o.dist)
 		w.expr(o.where.value)
 	}
 	for _, t := range c.m.terms {
@@ -158,7 +158,7 @@ func (w *programWriter) sorted(a, b nodeID) {
 	w.operands(a, b)
 }
 
-func (w *programWriter) dist(d *Dist) {
+func (w *programWriter) dist(d Dist) {
 	w.text(d.law.name)
 	for _, x := range d.params {
 		w.expr(x)

@@ -176,7 +176,7 @@ func (m *Model) checkDist(d Dist, what string) bool {
 		m.fail("%s: the distribution is empty; make one with Normal, Poisson, …", what)
 	case d.err != nil:
 		m.fail("%s: %v", what, d.err)
-	case d.owner() != nil && d.owner() != m:
+	case d.foreign(m):
 		m.fail("%s: a value of another model is used here", what)
 	default:
 		return true

@@ -14,7 +14,7 @@ func (d *Density) PriorStartAt(given map[int]float64) (center, scale []float64) 
 	ev := d.evaluate(center)
 	defer ev.release()
 	for i, l := range d.m.latents {
-		center[i], scale[i] = l.prior.law.start(ev.params(&l.prior))
+		center[i], scale[i] = l.prior.law.start(ev.params(l.prior))
 		if math.IsNaN(center[i]) || math.IsInf(center[i], 0) {
 			center[i] = 0
 		}

@@ -26,7 +26,7 @@ func (d *Density) PriorDraw(dst []float64, rng *rand.Rand) []float64 {
 	defer ev.release()
 	for i := range d.m.latents {
 		l := &d.m.latents[i]
-		dst[i] = l.prior.draw(ev.params(&l.prior), rng)
+		dst[i] = l.prior.draw(ev.params(l.prior), rng)
 	}
 	return dst
 }
@@ -48,7 +48,7 @@ func (d *Density) Replicate(dst, z []float64, rng *rand.Rand) []float64 {
 	for i := range d.m.obs {
 		o := &d.m.obs[i]
 		if dst[i] = math.NaN(); ev.holds(o.where) {
-			dst[i] = o.dist.inside(o.dist.draw(ev.params(&o.dist), rng))
+			dst[i] = o.dist.inside(o.dist.draw(ev.params(o.dist), rng))
 		}
 	}
 	return dst
@@ -67,7 +67,7 @@ func (d *Density) Observations() []string {
 // draw is a draw from d with the given parameters: in the unconstrained
 // coordinate if d has a transform. It is finite, or NaN if the parameters have
 // no meaning.
-func (d *Dist) draw(p []float64, rng *rand.Rand) float64 {
+func (d Dist) draw(p []float64, rng *rand.Rand) float64 {
 	for i, v := range p {
 		if d.law.params[i].rule.excludes(v) {
 			return math.NaN()
@@ -101,7 +101,7 @@ func (r rule) excludes(v float64) bool {
 
 // inside maps a draw to the support. Where the transform rounds to an edge that
 // is not in the support, it returns the nearest number that is.
-func (d *Dist) inside(u float64) float64 {
+func (d Dist) inside(u float64) float64 {
 	if !d.transformed() || math.IsNaN(u) {
 		return u
 	}
