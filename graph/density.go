@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -21,7 +22,8 @@ type Density struct {
 // compiled is what densities with different data share.
 type compiled struct {
 	*Program
-	m     *Model
+	m     *Model // the program, as it was
+	from  *Model // the user's, which may go on
 	arr   *regions.Arrangement
 	names []string
 	index map[string]int
@@ -32,7 +34,10 @@ type compiled struct {
 }
 
 // Compile turns the model into a Density. It returns the first mistake that was
-// made in building the model. The model must not be changed afterwards.
+// made in building the model. What is added to the model afterwards is not in
+// the density, but in the next one that is compiled. A guard that is made
+// afterwards, of the latents that the density has, may be asked for; see
+// ArrangementWith.
 func (m *Model) Compile() (*Density, error) {
 	if m.err == nil && len(m.latents) == 0 {
 		return nil, errNoLatents
@@ -40,7 +45,7 @@ func (m *Model) Compile() (*Density, error) {
 	if m.err != nil {
 		return nil, m.err
 	}
-	arr, err := m.arrangement(len(m.latents))
+	arr, err := m.arrangement(len(m.latents), m.arr.Len())
 	if err != nil {
 		return nil, err
 	}
@@ -49,39 +54,84 @@ func (m *Model) Compile() (*Density, error) {
 
 // compile is Compile with the hyperplanes in the dimension of the model.
 func (m *Model) compile(arr *regions.Arrangement) (*Density, error) {
-	c := &compiled{m: m, arr: arr, index: map[string]int{}, nodes: slices.Clip(m.st.nodes)}
+	now := m.snapshot()
+	now.labelGuards()
+	c := &compiled{m: now, from: m, arr: arr, index: map[string]int{}, nodes: now.st.nodes}
 	c.fingerprint = sync.OnceValue(c.digest)
-	m.labelGuards()
-	for i, l := range m.latents {
+	for i, l := range now.latents {
 		c.names = append(c.names, l.name)
 		c.index[l.name] = i
 	}
-	data := make([]float64, len(m.obs))
-	for i, o := range m.obs {
+	data := make([]float64, len(now.obs))
+	for i, o := range now.obs {
 		data[i] = o.value
 	}
-	terms := make([]term, len(m.terms))
-	for i, t := range m.terms {
+	terms := make([]term, len(now.terms))
+	for i, t := range now.terms {
 		terms[i] = term{t.id, 1}
 	}
-	out := m.st.total(0, terms)
+	out := now.st.total(0, terms)
 	var err error
-	c.Program, err = newProgram(m.st, []output{out}, &out, c.sizes())
+	c.Program, err = newProgram(now.st, []output{out}, &out, c.sizes())
 	if err != nil {
 		return nil, err
 	}
 	return &Density{c, data}, nil
 }
 
-// arrangement holds the model's hyperplanes, now that their dimension is known.
-func (m *Model) arrangement(dim int) (*regions.Arrangement, error) {
+// snapshot is a copy of the model that does not change with it.
+func (m *Model) snapshot() *Model {
+	s := *m
+	s.st = m.st.clone()
+	s.latents, s.obs, s.terms = slices.Clip(m.latents), slices.Clip(m.obs), slices.Clip(m.terms)
+	s.named, s.derived = slices.Clip(m.named), slices.Clip(m.derived)
+	s.guards = slices.Clone(m.guards)
+	for i := range s.guards {
+		s.guards[i].m = &s
+	}
+	return &s
+}
+
+// arrangement holds the model's first n hyperplanes, now that their dimension is
+// known.
+func (m *Model) arrangement(dim, n int) (*regions.Arrangement, error) {
 	arr := regions.NewArrangement(dim)
-	for l, h := range m.arr.Planes() {
-		if side, err := arr.Add(h); err != nil || side.Plane != l {
-			return nil, fmt.Errorf("graph: guard hyperplane %d (%v): renumbered: %w", l, h, err)
+	for l := range n {
+		h := m.arr.Plane(l)
+		if i := h.Index[len(h.Index)-1]; i >= dim && i < len(m.latents) {
+			return nil, fmt.Errorf("graph: %v: latent %q was sampled after the model was compiled, and a guard compares it",
+				m.latents[i].place, m.latents[i].name)
+		}
+		side, err := arr.Add(h)
+		if err == nil && side.Plane != l {
+			err = fmt.Errorf("it became number %d", side.Plane)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("graph: guard hyperplane %d (%v): %w", l, h, err)
 		}
 	}
 	return arr, nil
+}
+
+// ArrangementWith is the Arrangement, and after its hyperplanes those of the
+// model, up to the last one that the guards need. These may be guards that were
+// made after the model was compiled: their Side, Planes and Holds are in terms
+// of this arrangement. A guard of another model, or of a latent that was sampled
+// after the model was compiled, is an error.
+func (d *Density) ArrangementWith(guards ...Guard) (*regions.Arrangement, error) {
+	n := d.arr.Len()
+	for _, g := range guards {
+		if !g.Of(d) {
+			return nil, errors.New("graph: the guard belongs to another model")
+		}
+		if planes := g.Planes(); len(planes) > 0 {
+			n = max(n, planes[len(planes)-1]+1)
+		}
+	}
+	if n == d.arr.Len() {
+		return d.arr, nil
+	}
+	return d.from.arrangement(d.Dim(), n)
 }
 
 func (c *compiled) sizes() sizes {

@@ -21,7 +21,8 @@ type evaluator struct {
 	p      []float64
 }
 
-// evaluator returns an evaluator of nodes, a view of s. Release it after use.
+// evaluator returns an evaluator of nodes, the first ones of s. Release it after
+// use.
 func (s *store) evaluator(nodes []node) *evaluator {
 	e, ok := s.evaluators.Get().(*evaluator)
 	if !ok || len(e.memo) < len(nodes) {

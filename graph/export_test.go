@@ -22,7 +22,7 @@ func Copy(x Expr, k int) Expr {
 // CompileCopies compiles m with every copy of a latent in the latent's place
 // again, and all its hyperplanes.
 func CompileCopies(m *Model) (*Density, error) {
-	apart, err := m.arrangement(copies * (len(m.guards) + 1))
+	apart, err := m.arrangement(copies*(len(m.guards)+1), m.arr.Len())
 	if err != nil {
 		return nil, err
 	}

@@ -125,15 +125,17 @@ func (m *Model) owns(g Guard) bool {
 
 // Of reports whether the guard belongs to the model of d. Guards that are
 // simply true or false belong to every model.
-func (g Guard) Of(d *Density) bool { return g.value.m == nil || g.value.m == d.m }
+func (g Guard) Of(d *Density) bool { return g.value.m == nil || g.value.m == d.from }
 
-// Holds evaluates the guard in region s of the density of its model.
+// Holds evaluates the guard in region s of the density of its model. It panics
+// if s has no sign for one of the guard's hyperplanes: see ArrangementWith for
+// guards that were made after the model was compiled.
 func (g Guard) Holds(s regions.Signs) bool {
 	if g.value.m == nil {
 		return g.value.v != 0
 	}
 	st := g.value.m.st
-	e := st.evaluator(st.view())
+	e := st.evaluator(st.nodes)
 	defer e.release()
 	e.region = s
 	return e.value(g.value.id) != 0
@@ -145,7 +147,7 @@ func (g Guard) Side() (side regions.Side, ok bool) {
 	if g.value.m == nil {
 		return side, false
 	}
-	nodes := g.value.m.st.view()
+	nodes := g.value.m.st.nodes
 	n := &nodes[g.value.id]
 	if side.Positive = n.kind != kNot; !side.Positive {
 		n = &nodes[n.a]
@@ -163,7 +165,7 @@ func (g Guard) Side() (side regions.Side, ok bool) {
 func (g Guard) Planes() []int {
 	used := map[int]bool{}
 	if g.value.m != nil {
-		nodes := g.value.m.st.view()
+		nodes := g.value.m.st.nodes
 		walk(nodes, g.value.id, func(id nodeID) {
 			if n := &nodes[id]; n.kind == kSign {
 				used[int(n.a)] = true

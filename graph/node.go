@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -46,9 +47,8 @@ type node struct {
 
 // store is a hash-consed expression DAG: equal expressions are one node.
 //
-// Building a model has the store to itself. Once the model is compiled, who
-// reads nodes or adds some holds mu; but a node never changes, and those of a
-// view are read without mu.
+// A model has a store of its own, and so has each density. Who adds to that of a
+// density holds mu; the nodes that it began with are read without.
 type store struct {
 	mu     sync.Mutex
 	nodes  []node
@@ -66,11 +66,12 @@ func newStore() *store {
 	}
 }
 
-// view is the nodes so far, which never change.
-func (s *store) view() []node {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.nodes
+// clone is a copy of s.
+func (s *store) clone() *store {
+	return &store{
+		nodes: slices.Clip(s.nodes), table: slices.Clone(s.table),
+		pushed: maps.Clone(s.pushed), simple: maps.Clone(s.simple),
+	}
 }
 
 // hash is a hash of what same compares, by wide products as in wyhash.
