@@ -199,6 +199,9 @@ func (d *Density) AtRegion(s regions.Signs, n int) (*Graph, error) {
 	if s.Len() != d.arr.Len() {
 		return nil, fmt.Errorf("graph: %d signs for %d hyperplanes", s.Len(), d.arr.Len())
 	}
+	if n < 1 {
+		return nil, fmt.Errorf("graph: a graph for %d samples", n)
+	}
 	d.st.mu.Lock()
 	defer d.st.mu.Unlock()
 	w := rewriter{d.m, Substitution{

@@ -71,12 +71,29 @@ func (m *Model) compile(arr *regions.Arrangement) (*Density, error) {
 		terms[i] = term{t.id, 1}
 	}
 	out := now.st.total(0, terms)
+	if err := now.checkConstants(out); err != nil {
+		return nil, err
+	}
 	var err error
 	c.Program, err = newProgram(now.st, []output{out}, &out, c.sizes())
 	if err != nil {
 		return nil, err
 	}
 	return &Density{c, data}, nil
+}
+
+// checkConstants reports a term of the log density that is not finite wherever
+// the latents are, or such a total.
+func (m *Model) checkConstants(out output) error {
+	for _, t := range m.terms {
+		if v, _ := m.st.parts(t.id); !isFinite(v) {
+			return fmt.Errorf("graph: %v: the %s has a constant part of %v", t.place, t.what, v)
+		}
+	}
+	if !isFinite(out.c) {
+		return fmt.Errorf("graph: the constant parts of the log density's terms add up to %v", out.c)
+	}
+	return nil
 }
 
 // snapshot is a copy of the model that does not change with it.
@@ -124,6 +141,9 @@ func (d *Density) ArrangementWith(guards ...Guard) (*regions.Arrangement, error)
 		if !g.Of(d) {
 			return nil, errors.New("graph: the guard belongs to another model")
 		}
+		if g.isNaN() {
+			return nil, fmt.Errorf("graph: %w", errNaN)
+		}
 		if planes := g.Planes(); len(planes) > 0 {
 			n = max(n, planes[len(planes)-1]+1)
 		}
@@ -157,6 +177,13 @@ func (s *store) total(c float64, sum []term) output {
 	return o
 }
 
+// checkLen panics unless z has a coordinate for each latent.
+func (d *Density) checkLen(z []float64) {
+	if len(z) != d.Dim() {
+		panic(fmt.Sprintf("graph: %d coordinates for %d latents", len(z), d.Dim()))
+	}
+}
+
 // Dim is the number of latents.
 func (d *Density) Dim() int { return len(d.names) }
 
@@ -179,8 +206,9 @@ func (d *Density) Arrangement() *regions.Arrangement { return d.arr }
 func (d *Density) Guards() []GuardInfo { return slices.Clone(d.m.guards) }
 
 // Constrain maps z, Dim unconstrained coordinates, to the values that the
-// program's latents have there.
+// program's latents have there. It panics unless len(z) is Dim().
 func (d *Density) Constrain(z []float64) []float64 {
+	d.checkLen(z)
 	x := make([]float64, len(z))
 	for i := range z {
 		x[i] = d.ConstrainOne(i, z[i])
@@ -214,13 +242,10 @@ func (d *Density) WithData(data map[string][]float64) (*Density, error) {
 	next := slices.Clone(d.data)
 	used := map[string]int{}
 	for i, o := range d.m.obs {
-		v, ok := data[o.name]
-		if !ok {
-			continue
-		}
 		at := used[o.name]
 		used[o.name]++
-		if at >= len(v) {
+		v, ok := data[o.name]
+		if !ok || at >= len(v) {
 			continue
 		}
 		if err := o.dist.check(v[at]); err != nil {
@@ -229,8 +254,11 @@ func (d *Density) WithData(data map[string][]float64) (*Density, error) {
 		next[i] = v[at]
 	}
 	for _, name := range slices.Sorted(maps.Keys(data)) {
-		if n, known := used[name]; !known || n != len(data[name]) {
-			return nil, fmt.Errorf("graph: observation %q: %d values for %d observations", name, len(data[name]), used[name])
+		switch n := used[name]; {
+		case n == 0:
+			return nil, fmt.Errorf("graph: no observation has the name %q; there are %q", name, slices.Sorted(maps.Keys(used)))
+		case n != len(data[name]):
+			return nil, fmt.Errorf("graph: observation %q: %d values for %d observations", name, len(data[name]), n)
 		}
 	}
 	return &Density{d.compiled, next}, nil

@@ -9,7 +9,7 @@ type deterministic struct {
 	where Guard // it has a value there
 }
 
-// Deterministic records x under a name, to be reported beside the latents by
+// Deterministic records v, an expression or a number (see Value), under a name, to be reported beside the latents by
 // Density.DeterministicAt, and returns it. Expressions that share a name form a
 // vector, in the order of the calls. The name must not be that of a latent or
 // an observation. Inside an If block the expression has a value on its side
@@ -18,10 +18,11 @@ type deterministic struct {
 // Recording changes nothing about the density. A comparison that is made only
 // for x does: it is a hyperplane of the Arrangement like any other, though one
 // without a jump.
-func (m *Model) Deterministic(name string, x Expr) Expr {
-	switch {
-	case name == "":
-		m.fail("a deterministic expression needs a name")
+func (m *Model) Deterministic(name string, v any) Expr {
+	x := m.value("Deterministic", v)
+	switch wrong := checkName(name); {
+	case wrong != "":
+		m.fail("a deterministic expression %s", wrong)
 	case m.names[name] || m.obsName[name]:
 		m.fail("the name %q is already taken", name)
 	case x.m != nil && x.m != m:

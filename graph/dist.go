@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 )
 
 // A Dist is a distribution with its parameters: the prior of a latent, or the
@@ -42,33 +43,6 @@ type param struct {
 	rule rule
 }
 
-// A rule is what a constant parameter must satisfy.
-type rule uint8
-
-const (
-	anyReal rule = iota
-	positive
-	probability // in (0, 1)
-	count       // a whole number ≥ 0, constant
-	bound       // constant
-)
-
-func (r rule) broken(v float64) string {
-	switch {
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		return "must be finite"
-	case r == positive && v <= 0:
-		return "must be positive"
-	case r == probability && (v <= 0 || v >= 1):
-		return "must lie strictly between 0 and 1"
-	case r == count && (v < 0 || v != math.Trunc(v)):
-		return "must be a whole number ≥ 0"
-	}
-	return ""
-}
-
-func (r rule) constant() bool { return r == count || r == bound }
-
 func newDist(f *law, params ...Expr) Dist {
 	d := Dist{law: f, params: params}
 	for i, p := range params {
@@ -101,6 +75,18 @@ func (x Expr) constValue() float64 {
 // foreign reports whether a parameter is a value of another model than m.
 func (d Dist) foreign(m *Model) bool {
 	return slices.ContainsFunc(d.params, func(p Expr) bool { return p.m != nil && p.m != m })
+}
+
+// String writes the distribution with its parameters.
+func (d Dist) String() string {
+	if d.law == nil {
+		return "no distribution"
+	}
+	list := make([]string, len(d.params))
+	for i, p := range d.params {
+		list[i] = fmt.Sprintf("%s = %v", d.law.params[i].name, p)
+	}
+	return fmt.Sprintf("%s(%s)", d.law.name, strings.Join(list, ", "))
 }
 
 func (d Dist) logProb(x Expr) Expr { return d.law.logProb(x, d.params) }

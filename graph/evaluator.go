@@ -38,11 +38,9 @@ func (s *store) evaluator(nodes []node) *evaluator {
 
 // evaluate returns an evaluator at z, which the caller may fill in as it goes,
 // as long as no expression is asked for before its latents are there. Release
-// it after use.
+// it after use. It panics unless len(z) is Dim().
 func (d *Density) evaluate(z []float64) *evaluator {
-	if len(z) != d.Dim() {
-		panic(fmt.Sprintf("graph: %d coordinates for %d latents", len(z), d.Dim()))
-	}
+	d.checkLen(z)
 	e := d.st.evaluator(d.nodes)
 	e.z, e.data, e.arr = z, d.data, d.arr
 	return e

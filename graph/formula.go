@@ -1,7 +1,9 @@
 package graph
 
 import (
+	"errors"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/facetvi/facet/regions"
@@ -59,7 +61,7 @@ func (s *store) branch(cond, then, otherwise nodeID) nodeID {
 // Not holds where g does not.
 func Not(g Guard) Guard {
 	if g.value.m == nil {
-		return constantGuard(nil, g.value.v == 0)
+		return Guard{value: Expr{v: 1 - g.value.v}}
 	}
 	return Guard{Expr{m: g.value.m, id: g.value.m.st.not(g.value.id)}, -g.made}
 }
@@ -87,7 +89,7 @@ func both(g, h Guard) Guard {
 	m := owner(g.value, h.value)
 	switch {
 	case m == nil:
-		return constantGuard(nil, g.value.v*h.value.v != 0)
+		return Guard{value: Expr{v: g.value.v * h.value.v}}
 	case !m.owns(g) || !m.owns(h):
 		return constantGuard(m, false)
 	}
@@ -106,9 +108,13 @@ func If[A, B Value](g Guard, then A, otherwise B) Expr {
 	a, b := lift(then), lift(otherwise)
 	m := owner(g.value, a, b)
 	switch {
+	case m == nil && g.isNaN():
+		return g.value // an error where it is used
 	case m == nil && g.value.v != 0:
 		return a
 	case m == nil:
+		return b
+	case !m.owns(g):
 		return b
 	}
 	return Expr{m: m, id: m.st.branch(g.value.in(m), a.in(m), b.in(m))}
@@ -116,12 +122,24 @@ func If[A, B Value](g Guard, then A, otherwise B) Expr {
 
 // owns reports whether g may be used in m, and fails if not.
 func (m *Model) owns(g Guard) bool {
-	if g.value.m != nil && g.value.m != m {
+	switch {
+	case g.value.m == m:
+		return true
+	case g.value.m != nil:
 		m.fail("a guard of another model is used here")
+		return false
+	case g.isNaN():
+		m.fail("%v", errNaN)
 		return false
 	}
 	return true
 }
+
+// isNaN reports whether g depends on a comparison of NaN with a number, without
+// a latent.
+func (g Guard) isNaN() bool { return g.value.m == nil && math.IsNaN(g.value.v) }
+
+var errNaN = errors.New("a guard compares NaN with a number")
 
 // Of reports whether the guard belongs to the model of d. Guards that are
 // simply true or false belong to every model.
@@ -132,7 +150,7 @@ func (g Guard) Of(d *Density) bool { return g.value.m == nil || g.value.m == d.f
 // guards that were made after the model was compiled.
 func (g Guard) Holds(s regions.Signs) bool {
 	if g.value.m == nil {
-		return g.value.v != 0
+		return g.value.v > 0
 	}
 	st := g.value.m.st
 	e := st.evaluator(st.nodes)

@@ -37,7 +37,10 @@ func Less[A, B Value](a A, b B) Guard { return greater(lift(b), lift(a)) }
 
 func greater(a, b Expr) Guard {
 	m := owner(a, b)
-	if m == nil {
+	switch {
+	case m == nil && (math.IsNaN(a.v) || math.IsNaN(b.v)):
+		return Guard{value: Expr{v: math.NaN()}} // an error where it is used
+	case m == nil:
 		return constantGuard(nil, a.v > b.v)
 	}
 	return m.positive(Sub(a, b).in(m))
@@ -46,6 +49,9 @@ func greater(a, b Expr) Guard {
 // positive is the guard id > 0.
 func (m *Model) positive(id nodeID) Guard {
 	if v, ok := m.st.isConst(id); ok {
+		if math.IsNaN(v) {
+			m.fail("%v", errNaN)
+		}
 		return constantGuard(m, v > 0)
 	}
 	if !m.st.nodes[id].affine {

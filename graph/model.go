@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"github.com/facetvi/facet/regions"
 )
@@ -23,6 +24,7 @@ type Model struct {
 	arr     *regions.Arrangement
 	guards  []GuardInfo
 	within  Guard // holds inside the open If blocks
+	strays  map[ruled]bool
 	derived []deterministic
 	named   []namedGuard
 	err     error
@@ -72,6 +74,7 @@ func NewModel() *Model {
 		detName: map[string]bool{},
 		arr:     regions.NewArrangement(anyDim),
 		within:  constantGuard(nil, true),
+		strays:  map[ruled]bool{},
 	}
 }
 
@@ -96,9 +99,9 @@ func (m *Model) Err() error { return m.err }
 func (m *Model) Sample(name string, prior Dist) Expr {
 	coord := m.st.leaf(kLatent, len(m.latents))
 	l := latent{name: name, prior: prior, value: coord, place: here()}
-	switch {
-	case name == "":
-		m.fail("a latent needs a name")
+	switch wrong := checkName(name); {
+	case wrong != "":
+		m.fail("a latent %s", wrong)
 	case m.names[name] || m.obsName[name] || m.detName[name]:
 		m.fail("the name %q is already taken", name)
 	}
@@ -108,7 +111,7 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 		s, u := prior.support(), Expr{m: m, id: coord}
 		x := s.forward(s, u)
 		l.value = x.id
-		term = Add(prior.logProb(x), s.logJac(s, u)).in(m)
+		term = Add(m.logProb("latent "+name, prior, x), s.logJac(s, u)).in(m)
 	}
 	m.latents = append(m.latents, l)
 	m.terms = append(m.terms, modelTerm{"prior of " + name, term, l.place})
@@ -120,16 +123,16 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 // by name. Inside an If block the observation counts only on its side.
 func (m *Model) Observe(name string, d Dist, x float64) {
 	o := observation{name: name, dist: d, value: x, where: m.within, place: here()}
-	switch {
-	case name == "":
-		m.fail("an observation needs a name")
+	switch wrong := checkName(name); {
+	case wrong != "":
+		m.fail("an observation %s", wrong)
 	case m.names[name]:
 		m.fail("the name %q is already taken by a latent", name)
 	case m.detName[name]:
 		m.fail("the name %q is already taken by a deterministic expression", name)
 	}
 	m.obsName[name] = true
-	if !m.checkDist(d, "observation "+name) {
+	if !m.checkDist(d, "observation "+name, m.within) {
 		return
 	}
 	if err := d.check(x); err != nil {
@@ -138,11 +141,22 @@ func (m *Model) Observe(name string, d Dist, x float64) {
 	}
 	data := Expr{m: m, id: m.st.leaf(kData, len(m.obs))}
 	m.obs = append(m.obs, o)
-	m.addTerm("observation "+name, d.logProb(data), o.place)
+	what := "observation " + name
+	m.addTerm(what, m.logProb(what, d, data), o.place)
 }
 
-// Factor adds logp to the log density; inside an If block on its side only.
-func (m *Model) Factor(logp Expr) { m.addTerm(factorTerm, logp, here()) }
+// Factor adds logp, an expression or a number (see Value), to the log density;
+// inside an If block on its side only.
+func (m *Model) Factor(logp any) { m.addTerm(factorTerm, m.value("Factor", logp), here()) }
+
+// value is an argument of a method, which cannot have a type parameter.
+func (m *Model) value(method string, v any) Expr {
+	x, ok := toExpr(v)
+	if !ok {
+		m.fail("%s takes an expression or a number, not a %T", method, v)
+	}
+	return x
+}
 
 func (m *Model) addTerm(what string, logp Expr, at place) {
 	id := logp.in(m)
@@ -170,7 +184,8 @@ func (m *Model) If(g Guard, then, otherwise func()) {
 	}
 }
 
-func (m *Model) checkDist(d Dist, what string) bool {
+// checkDist reports whether d can be used for what, which counts in where.
+func (m *Model) checkDist(d Dist, what string, where Guard) bool {
 	switch {
 	case d.law == nil:
 		m.fail("%s: the distribution is empty; make one with Normal, Poisson, …", what)
@@ -179,13 +194,30 @@ func (m *Model) checkDist(d Dist, what string) bool {
 	case d.foreign(m):
 		m.fail("%s: a value of another model is used here", what)
 	default:
-		return true
+		return m.checkParams(d, what, where)
 	}
 	return false
 }
 
+// checkParams reports whether the parameters keep their rules, as far as can be
+// known.
+func (m *Model) checkParams(d Dist, what string, where Guard) bool {
+	for i, x := range d.params {
+		if x.m == nil {
+			continue
+		}
+		p := d.law.params[i]
+		if leaf, found := m.straying(x.id, p.rule, where); found {
+			m.fail("%s: %s: %s = %v %s, and nothing keeps %s in; give its latents other priors, or take Exp, Softplus or Sigmoid",
+				what, d.law.name, p.name, x, p.rule, m.format(leaf, 4))
+			return false
+		}
+	}
+	return true
+}
+
 func (m *Model) checkPrior(d Dist, name string) bool {
-	if !m.checkDist(d, "latent "+name) {
+	if !m.checkDist(d, "latent "+name, Guard{}) {
 		return false
 	}
 	if d.law.support.whole {
@@ -193,6 +225,29 @@ func (m *Model) checkPrior(d Dist, name string) bool {
 		return false
 	}
 	return true
+}
+
+// logProb is the log density of d at x.
+func (m *Model) logProb(what string, d Dist, x Expr) Expr {
+	failed := m.err
+	logp := d.logProb(x)
+	if v, ok := logp.IsConst(); ok && !isFinite(v) || m.err != failed {
+		m.err = failed
+		m.fail("%s: the log density of %v is not finite", what, d)
+		return Expr{}
+	}
+	return logp
+}
+
+// checkName reports what is wrong with the name of a part of the model, or "".
+func checkName(name string) string {
+	switch {
+	case name == "":
+		return "needs a name"
+	case !utf8.ValidString(name):
+		return fmt.Sprintf("has a name that is not UTF-8: %q", name)
+	}
+	return ""
 }
 
 var errNoLatents = errors.New("graph: the model has no latents; add one with Sample")

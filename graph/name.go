@@ -14,11 +14,13 @@ type namedGuard struct {
 // some, or simply true or false. Names of guards are apart from those of
 // latents and observations. Naming changes nothing about the density.
 func (m *Model) Name(name string, g Guard) Guard {
-	switch {
-	case name == "":
-		m.fail("a guard's name is empty")
+	switch wrong := checkName(name); {
+	case wrong != "":
+		m.fail("a guard %s", wrong)
 	case g.value.m != nil && g.value.m != m:
 		m.fail("guard %q: a guard of another model is used here", name)
+	case g.isNaN():
+		m.fail("guard %q: %v", name, errNaN)
 	}
 	m.named = append(m.named, namedGuard{name, g})
 	return g

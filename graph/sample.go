@@ -85,20 +85,6 @@ func (d Dist) draw(p []float64, rng *rand.Rand) float64 {
 	return s.least
 }
 
-// excludes reports whether v cannot have come from a parameter that satisfies
-// r, not even by rounding.
-func (r rule) excludes(v float64) bool {
-	switch {
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		return true
-	case r == positive:
-		return v < 0
-	case r == probability:
-		return v < 0 || v > 1
-	}
-	return false
-}
-
 // inside maps a draw to the support. Where the transform rounds to an edge that
 // is not in the support, it returns the nearest number that is.
 func (d Dist) inside(u float64) float64 {
