@@ -70,22 +70,16 @@ func (j *Jumps) jump(v *graph.Builder, l int) graph.Expr {
 		}
 	}
 	others := map[int]graph.Guard{}
-	side := func(positive bool) graph.Expr {
-		return v.Terms(l, graph.Substitution{
-			Latent: func(i int) (graph.Expr, bool) { x, ok := on[i]; return x, ok },
-			Sign: func(k int) (graph.Guard, bool) {
-				if k == l {
-					return v.Always(positive), true
-				}
-				if _, ok := others[k]; !ok && j.meets(h, k) {
-					others[k] = j.signOn(v, l, k)
-				}
-				g, ok := others[k]
-				return g, ok
-			},
-		})
-	}
-	return graph.Sub(side(true), side(false))
+	return v.Jump(l, graph.Substitution{
+		Latent: func(i int) (graph.Expr, bool) { x, ok := on[i]; return x, ok },
+		Sign: func(k int) (graph.Guard, bool) {
+			if _, ok := others[k]; !ok && j.meets(h, k) {
+				others[k] = j.signOn(v, l, k)
+			}
+			g, ok := others[k]
+			return g, ok
+		},
+	})
 }
 
 // meets reports whether plane k uses a latent of h.

@@ -13,9 +13,9 @@ const copies = 1 << 10
 // themselves coincide: the mistake that merging avoids. The model must have
 // fewer than 1024 latents, and be compiled by CompileCopies.
 func Copy(x Expr, k int) Expr {
-	w := rewriter{x.m, Substitution{
+	w := rewriter{m: x.m, sub: Substitution{
 		Latent: func(i int) (Expr, bool) { return Expr{m: x.m, id: x.m.st.leaf(kLatent, k*copies+i)}, true },
-	}, map[nodeID]nodeID{}}
+	}, done: map[nodeID]nodeID{}}
 	return Expr{m: x.m, id: w.rewrite(x.id)}
 }
 
