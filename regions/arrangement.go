@@ -10,12 +10,11 @@ import (
 // Arrangement is a finite set of different hyperplanes in ℝⁿ, numbered in the order of their first registration. Make one with
 // [NewArrangement] and fill it with Add. Any number of goroutines may use an arrangement while none of them calls Add.
 type Arrangement struct {
-	dim      int
-	planes   []Hyperplane
-	steps    []vec.StepRow // of the planes with one coordinate, for SignBatch
-	dense    bool          // some planes have several coordinates
-	touching [][]int       // for each coordinate up to the last one used, the planes that use it, ascending
-	cells    *cells        // where Add looks for a coincident plane; nil after PushForward
+	dim    int
+	planes []Hyperplane  // in canonical form
+	steps  []vec.StepRow // of the planes with one coordinate, for SignBatch
+	dense  bool          // some planes have several coordinates
+	cells  *cells        // where Add looks for a coincident plane
 }
 
 // Side is a guard as one side of a plane: the guard holds where the sign of the plane is + if Positive, and − if not. On the plane
@@ -41,13 +40,10 @@ func NewArrangement(dim int) *Arrangement {
 // 1e-12. So z0 − 1e-12 and z0 − 2e-12 are different planes, and zero equals only zero. The time does not depend on the number of planes,
 // unless very many agree to a relative 1e-10. Add keeps no reference to h.
 //
-// The errors are those of [Hyperplane.Canonical], and [ErrMalformed] if h uses a coordinate outside the arrangement; they leave it
-// unchanged. Add panics on an arrangement that PushForward has made, whose planes are not canonical.
+// The errors are those of [Hyperplane.Validate], [ErrRange], and [ErrMalformed] if h uses a coordinate outside the arrangement; they
+// leave it unchanged.
 func (a *Arrangement) Add(h Hyperplane) (Side, error) {
-	if a.cells == nil {
-		panic("regions: Add to an arrangement from PushForward")
-	}
-	h, scale, err := h.Canonical()
+	h, scale, err := h.canonical()
 	if err != nil {
 		return Side{}, err
 	}
@@ -58,24 +54,11 @@ func (a *Arrangement) Add(h Hyperplane) (Side, error) {
 	if !known {
 		l = len(a.planes)
 		a.cells.insert(h)
-		a.push(h)
+		a.planes = append(a.planes, h)
+		a.steps = append(a.steps, vec.StepRow{A: h.Coef[0], C: h.Const, Row: h.Index[0]})
+		a.dense = a.dense || len(h.Index) > 1
 	}
 	return Side{Plane: l, Positive: scale > 0}, nil
-}
-
-// push appends h, whatever its form, as the next plane.
-func (a *Arrangement) push(h Hyperplane) {
-	for last := h.Index[len(h.Index)-1]; last >= len(a.touching); {
-		a.touching = append(a.touching, nil)
-	}
-	for _, i := range h.Index {
-		a.touching[i] = append(a.touching[i], len(a.planes))
-	}
-	a.planes = append(a.planes, h)
-	a.steps = append(a.steps, vec.StepRow{A: h.Coef[0], C: h.Const, Row: h.Index[0]})
-	if len(h.Index) > 1 {
-		a.dense = true
-	}
 }
 
 // Len returns the number of planes, and so of signs.
@@ -84,8 +67,8 @@ func (a *Arrangement) Len() int { return len(a.planes) }
 // Dim returns the dimension n of the space.
 func (a *Arrangement) Dim() int { return a.dim }
 
-// Plane returns plane l: in canonical form, or after PushForward as the map has left it. The caller must not change its slices. It
-// panics unless 0 ≤ l < Len().
+// Plane returns plane l in its canonical form: a positive multiple of the guard that made it, or its negative, whose largest coefficient
+// has magnitude 1 and whose first coefficient is positive. The caller must not change its slices. It panics unless 0 ≤ l < Len().
 func (a *Arrangement) Plane(l int) Hyperplane { return a.planes[l] }
 
 // Planes iterates over the planes by number, each as Plane returns it.
@@ -97,18 +80,6 @@ func (a *Arrangement) Planes() iter.Seq2[int, Hyperplane] {
 			}
 		}
 	}
-}
-
-// Touching returns the numbers of the planes that use coordinate i, ascending. The caller must not change them. It panics unless
-// 0 ≤ i < Dim().
-func (a *Arrangement) Touching(i int) []int {
-	if i < 0 || i >= a.dim {
-		panic(fmt.Sprintf("regions: coordinate %d in %d dimensions", i, a.dim))
-	}
-	if i >= len(a.touching) {
-		return nil
-	}
-	return a.touching[i]
 }
 
 // Signs returns the region of z: + for each plane with Φ(z) > 0, and − where Φ(z) ≤ 0. A NaN has sign −. It panics unless len(z) is
