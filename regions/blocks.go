@@ -105,7 +105,7 @@ func (a *Arrangement) block(planes []int) (b block) {
 	used := map[int]bool{}
 	of := map[string][]int{} // the families that use the same coordinates
 	for _, l := range planes {
-		h := a.planes[l]
+		h := a.Plane(l)
 		for _, i := range h.Index {
 			used[i] = true
 		}
