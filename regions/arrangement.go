@@ -39,13 +39,16 @@ func NewArrangement(dim int) *Arrangement {
 func (a *Arrangement) Add(h Hyperplane) (Side, error) { return a.AddRounded(h, Rounding{}) }
 
 // AddRounded registers the guard h(z) > 0, whose numbers are off by at most r, and returns it as a side of a plane: of a new one, or of
-// the first that has the same zero set.
+// the first that has the same zero set. It keeps no reference to h or r. Its time does not depend on the number of planes, unless errors
+// are so large that few digits are left.
 //
-// Two zero sets are the same if the forms use the same coordinates, and are equal up to a factor and to what arithmetic has rounded. In
-// exact forms with one largest coefficient, or two that differ by a power of two, it has rounded nothing: z0 − 1 and z0 − (1 + 2⁻⁵²) are
-// different planes. Exact forms with other factors are the same if their ratios agree to 4 roundings: 3·z0 − 1 and z0 − 1/3. A zero
-// equals only a zero. The time does not depend on the number of planes, unless very many have hardly a digit in common with exact
-// arithmetic. AddRounded keeps no reference to h or r.
+// Two zero sets are the same if the forms use the same coordinates and are equal, up to a factor and to what arithmetic has rounded:
+//
+//   - Forms with one largest coefficient, or two that differ by a power of two, are compared number by number, each to within its two
+//     errors. So exact ones are different if one bit is: z0 − 1 and z0 − (1 + 2⁻⁵²).
+//   - Forms with other factors, 3·z0 − 1 and z0 − 1/3, may have been rounded in finding the factor: their ratios may differ by 4
+//     roundings more.
+//   - Forms with one canonical form, bit for bit, are the same.
 //
 // The errors are those of [Hyperplane.Validate], [ErrRange], and [ErrMalformed] if h uses a coordinate outside the arrangement; they
 // leave it unchanged. AddRounded panics if r has bounds for another number of coefficients.

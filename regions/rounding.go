@@ -21,9 +21,9 @@ const unit = 0x1p-53
 //
 //	(e_c + |q|·e_pivot) / (|scale| − e_pivot)  +  2u·|q|
 //
-// of which one u is for the division, and the other one for the c and the scale of a program that has itself computed a multiple of
-// another guard. Both terms vanish but e_c/|scale|, if another guard has the same scale up to a power of two: its numbers are compared
-// before they are divided. So guards in one unit are as different as their numbers, and z0 > 1/3 is 3·z0 > 1.
+// One u is for the division, the other for a program that has itself multiplied another guard by some factor, and so rounded c and the
+// pivot. If another guard has the same scale up to a power of two there was no such factor, and equal numbers were divided alike: only
+// e_c/|scale| counts. So guards in one unit are as different as their numbers, and 3·z0 > 1 is z0 > 1/3.
 type plane struct {
 	Hyperplane          // canonical
 	rounding   Rounding // e over |scale|
