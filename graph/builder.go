@@ -16,7 +16,9 @@ import (
 // boundary builds the jumps of a density with it.
 type Builder struct {
 	d      *Density
-	affect [][]term // for each hyperplane, the terms of log r that depend on it
+	terms  []term  // of log r
+	affect [][]int // for each hyperplane, the terms that depend on its sign
+	flips  *flips
 	sz     sizes
 }
 
@@ -27,28 +29,43 @@ type Substitution struct {
 	Sign   func(l int) (Guard, bool)
 }
 
+func (s Substitution) latent(i int) (x Expr, ok bool) {
+	if s.Latent == nil {
+		return x, false
+	}
+	return s.Latent(i)
+}
+
+func (s Substitution) sign(l int) (g Guard, ok bool) {
+	if s.Sign == nil {
+		return g, false
+	}
+	return s.Sign(l)
+}
+
 // NewBuilder returns a builder for the terms of d. It adds expressions to the
 // store of the model, so only one may be at work at a time: call it inside
 // Cached.
 func NewBuilder(d *Density) *Builder {
-	b := &Builder{d: d, sz: d.sizes(), affect: make([][]term, d.arr.Len())}
+	b := &Builder{d: d, terms: d.outs[0].terms, sz: d.sizes(), affect: make([][]int, d.arr.Len())}
 	stamp := make([]int, len(d.st.nodes))
-	for i, t := range d.outs[0].terms {
-		b.mark(t, t.atom, i+1, stamp)
+	for t := range b.terms {
+		b.mark(t, b.terms[t].atom, stamp)
 	}
+	b.flips = newFlips(b)
 	return b
 }
 
-// mark adds t to the lists of all signs below id.
-func (b *Builder) mark(t term, id nodeID, now int, stamp []int) {
-	if stamp[id] == now {
+// mark adds term t to the lists of all signs below id.
+func (b *Builder) mark(t int, id nodeID, stamp []int) {
+	if stamp[id] == t+1 {
 		return
 	}
-	stamp[id] = now
+	stamp[id] = t + 1
 	if n := &b.d.st.nodes[id]; n.kind == kSign {
 		b.affect[n.a] = append(b.affect[n.a], t)
 	}
-	b.d.st.nodes[id].operands(func(o nodeID) { b.mark(t, o, now, stamp) })
+	b.d.st.nodes[id].operands(func(o nodeID) { b.mark(t, o, stamp) })
 }
 
 // Point adds a row to the program's Points and returns its value.
@@ -60,7 +77,7 @@ func (b *Builder) Point() Expr {
 // PointSign adds a row to the program's PointSigns and returns it as a guard.
 func (b *Builder) PointSign() Guard {
 	b.sz.pointSigns++
-	return Guard{b.d.m, &cond{op: condSign, sign: b.d.st.leaf(kPointSign, b.sz.pointSigns-1)}}
+	return Guard{value: Expr{m: b.d.m, id: b.d.st.leaf(kPointSign, b.sz.pointSigns-1)}}
 }
 
 // Number is a constant.
@@ -69,18 +86,72 @@ func (b *Builder) Number(x float64) Expr { return Expr{m: b.d.m, id: b.d.st.cons
 // Always is the guard that always holds, or never.
 func (b *Builder) Always(holds bool) Guard { return constantGuard(b.d.m, holds) }
 
-// Terms is the sum of the terms of log r that depend on the sign of hyperplane
-// l, with sub made in them. The other terms are the same on both sides of the
-// hyperplane.
-func (b *Builder) Terms(l int, sub Substitution) Expr {
-	s := b.d.st
-	w := rewriter{b.d.m, sub, map[nodeID]nodeID{}}
-	sum := make([]term, len(b.affect[l]))
-	for i, t := range b.affect[l] {
-		sum[i] = term{w.rewrite(t.atom), t.coef}
+// Jump is the change of log r from the − to the + side of hyperplane l, with sub
+// made in it: at a point of the hyperplane, if sub gives the latents and the
+// other signs there. It does not ask sub for the sign of l. Terms of log r that
+// do not depend on the sign are the same on both sides, and not asked for.
+func (b *Builder) Jump(l int, sub Substitution) Expr {
+	sign := b.d.st.leaf(kSign, l)
+	moved := b.affect[l]
+	if b.flips.hasFormula(sign) {
+		moved = b.moved(l, sub)
 	}
-	o := s.total(0, sum)
-	return Expr{m: b.d.m, id: s.lin(o.c, o.terms)}
+	side := func(holds bool) nodeID {
+		forced := sub
+		forced.Sign = func(k int) (Guard, bool) {
+			if k == l {
+				return b.Always(holds), true
+			}
+			return sub.sign(k)
+		}
+		return b.sum(moved, &rewriter{m: b.d.m, sub: forced, done: map[nodeID]nodeID{}})
+	}
+	jump := b.d.st.sum(1, side(true), -1, side(false))
+	if len(moved) < len(b.affect[l]) {
+		jump = b.d.st.sum(1, jump, 1, b.flips.of(sign, moved))
+	}
+	return Expr{m: b.d.m, id: jump}
+}
+
+// moved are those of the terms on the sign of l that sub changes also elsewhere.
+func (b *Builder) moved(l int, sub Substitution) []int {
+	known := map[nodeID]bool{}
+	var changes func(id nodeID) bool
+	changes = func(id nodeID) bool {
+		changed, ok := known[id]
+		if ok {
+			return changed
+		}
+		switch n := &b.d.st.nodes[id]; n.kind {
+		case kLatent:
+			_, changed = sub.latent(int(n.a))
+		case kSign:
+			if int(n.a) != l {
+				_, changed = sub.sign(int(n.a))
+			}
+		default:
+			n.operands(func(o nodeID) { changed = changes(o) || changed })
+		}
+		known[id] = changed
+		return changed
+	}
+	var list []int
+	for _, t := range b.affect[l] {
+		if changes(b.terms[t].atom) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// sum is the sum of the terms with the given numbers, rewritten.
+func (b *Builder) sum(terms []int, w *rewriter) nodeID {
+	sum := make([]term, len(terms))
+	for i, t := range terms {
+		sum[i] = term{w.rewrite(b.terms[t].atom), b.terms[t].coef}
+	}
+	o := b.d.st.total(0, sum)
+	return b.d.st.lin(o.c, o.terms)
 }
 
 // Compile makes the program whose output rows are outs. Its gradient is that of
@@ -200,11 +271,14 @@ func (d *Density) AtRegion(s regions.Signs, n int) (*Graph, error) {
 	if s.Len() != d.arr.Len() {
 		return nil, fmt.Errorf("graph: %d signs for %d hyperplanes", s.Len(), d.arr.Len())
 	}
+	if n < 1 {
+		return nil, fmt.Errorf("graph: a graph for %d samples", n)
+	}
 	d.st.mu.Lock()
 	defer d.st.mu.Unlock()
-	w := rewriter{d.m, Substitution{
+	w := rewriter{m: d.m, sub: Substitution{
 		Sign: func(l int) (Guard, bool) { return constantGuard(d.m, s.Positive(l)), true },
-	}, map[nodeID]nodeID{}}
+	}, done: map[nodeID]nodeID{}}
 	sum := make([]term, len(d.outs[0].terms))
 	for i, t := range d.outs[0].terms {
 		sum[i] = term{w.rewrite(t.atom), t.coef}
@@ -217,100 +291,4 @@ func (d *Density) AtRegion(s regions.Signs, n int) (*Graph, error) {
 		return nil, err
 	}
 	return g, let(g.consts)
-}
-
-// A rewriter rebuilds expressions with a substitution made in them; what does not
-// change stays the same node.
-type rewriter struct {
-	m    *Model
-	sub  Substitution
-	done map[nodeID]nodeID
-}
-
-func (w *rewriter) rewrite(id nodeID) nodeID {
-	if to, ok := w.done[id]; ok {
-		return to
-	}
-	to := w.rebuild(id)
-	w.done[id] = to
-	return to
-}
-
-func (w *rewriter) rebuild(id nodeID) nodeID {
-	s := w.m.st
-	n := s.nodes[id]
-	switch n.kind {
-	case kLatent:
-		if w.sub.Latent != nil {
-			if x, ok := w.sub.Latent(int(n.a)); ok {
-				return x.in(w.m)
-			}
-		}
-	case kLin:
-		return w.sum(id, n)
-	case kUnary:
-		if a := w.rewrite(n.a); a != n.a {
-			return s.unary(n.fn, a)
-		}
-	case kBinary:
-		if a, b := w.rewrite(n.a), w.rewrite(n.b); a != n.a || b != n.b {
-			return s.binary(n.fn, a, b)
-		}
-	case kSelect:
-		return w.selection(id, n)
-	}
-	return id
-}
-
-func (w *rewriter) sum(id nodeID, n node) nodeID {
-	s := w.m.st
-	kept, changed := make([]term, 0, len(n.terms)), []term(nil)
-	for _, t := range n.terms {
-		if to := w.rewrite(t.atom); to != t.atom {
-			changed = append(changed, term{to, t.coef})
-		} else {
-			kept = append(kept, t)
-		}
-	}
-	if changed == nil {
-		return id
-	}
-	out := s.lin(n.v, kept)
-	for _, t := range changed {
-		out = s.sum(1, out, t.coef, t.atom)
-	}
-	return out
-}
-
-func (w *rewriter) selection(id nodeID, n node) nodeID {
-	s := w.m.st
-	sign := &s.nodes[n.a]
-	if sign.kind != kSign || w.sub.Sign == nil {
-		return s.sel(n.a, w.rewrite(n.b), w.rewrite(n.c))
-	}
-	g, ok := w.sub.Sign(int(sign.a))
-	switch {
-	case !ok:
-		if b, c := w.rewrite(n.b), w.rewrite(n.c); b != n.b || c != n.c {
-			return s.sel(n.a, b, c)
-		}
-		return id
-	case g.cond == nil:
-		return w.rewrite(n.c)
-	case g.cond == alwaysTrue:
-		return w.rewrite(n.b)
-	}
-	return w.m.branch(g.cond, w.rewrite(n.b), w.rewrite(n.c))
-}
-
-func (s *store) binary(f kernel.Function, a, b nodeID) nodeID {
-	switch f {
-	case kernel.Div:
-		return s.div(a, b)
-	case kernel.Pow:
-		return s.pow(a, b)
-	case kernel.MulData:
-		return s.mulData(a, b)
-	}
-	return s.mul(a, b)
 }

@@ -22,15 +22,21 @@ type Expr struct {
 type Value interface{ Expr | float64 | int }
 
 func lift[V Value](v V) Expr {
-	switch v := any(v).(type) {
+	x, _ := toExpr(v)
+	return x
+}
+
+// toExpr is v as an expression, if it is a Value.
+func toExpr(v any) (x Expr, ok bool) {
+	switch v := v.(type) {
 	case Expr:
-		return v
+		return v, true
 	case float64:
-		return Expr{v: v}
+		return Expr{v: v}, true
 	case int:
-		return Expr{v: float64(v)}
+		return Expr{v: float64(v)}, true
 	}
-	panic("graph: unreachable")
+	return Expr{}, false
 }
 
 // in returns the node of x in model m.

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -23,6 +24,8 @@ const (
 	kUnary          // fn(a)
 	kBinary         // fn(a, b)
 	kSelect         // b where sign a is 1, else c
+	kNot            // 1 − a for a formula a
+	kAnd            // a·b for formulas a and b
 )
 
 // A nodeID names a node; operands always have smaller IDs than their users, so
@@ -46,21 +49,35 @@ type node struct {
 
 // store is a hash-consed expression DAG: equal expressions are one node.
 //
-// Building a model has the store to itself. Once the model is compiled, who
-// reads nodes or adds some holds mu; but a node never changes, and those that
-// Compile found are read without mu from compiled.nodes.
+// A model has a store of its own, and so has each density. Who adds to that of a
+// density holds mu; the nodes that it began with are read without.
 type store struct {
 	mu     sync.Mutex
 	nodes  []node
 	table  []slot             // of nodes by hash; at most half full
 	pushed map[applied]nodeID // functions that were moved into selects
 	simple map[nodeID]bool    // answers of logIsSimple for selects
+
+	errs     []*bounds           // by node; nil, or too short, where a sum is exact
+	decimals map[float64]float64 // answers of decimalError
+
+	evaluators sync.Pool // of *evaluator
 }
 
 func newStore() *store {
 	return &store{
 		table:  make([]slot, 1<<10),
 		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{},
+		decimals: map[float64]float64{},
+	}
+}
+
+// clone is a copy of s.
+func (s *store) clone() *store {
+	return &store{
+		nodes: slices.Clip(s.nodes), table: slices.Clone(s.table),
+		pushed: maps.Clone(s.pushed), simple: maps.Clone(s.simple),
+		errs: slices.Clone(s.errs), decimals: maps.Clone(s.decimals),
 	}
 }
 
@@ -179,9 +196,9 @@ func (n *node) operands(visit func(nodeID)) {
 		for _, t := range n.terms {
 			visit(t.atom)
 		}
-	case kUnary:
+	case kUnary, kNot:
 		visit(n.a)
-	case kBinary:
+	case kBinary, kAnd:
 		visit(n.a)
 		visit(n.b)
 	case kSelect:

@@ -43,6 +43,9 @@ func newProgram(st *store, outs []output, of *output, sz sizes) (*Program, error
 // observations in the order of the Observe calls; the graph's other constants
 // have values.
 func (p *Program) Graph(n int) (*Graph, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("graph: a graph for %d samples", n)
+	}
 	p.st.mu.Lock()
 	defer p.st.mu.Unlock()
 	g, err := emit(p.b, p.outs, p.of, p.sz, n)

@@ -28,7 +28,7 @@ func TestUnconstrain(t *testing.T) {
 		for _, x := range bad {
 			_, err := d.UnconstrainOne(i, x)
 			require.ErrorContains(t, err, d.Latents()[i])
-			require.ErrorContains(t, err, "unconstrain_test.go")
+			require.ErrorContains(t, err, "support_test.go")
 		}
 	}
 }
