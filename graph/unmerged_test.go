@@ -42,7 +42,7 @@ func standardErrors(t *testing.T, s vi.GradientStats, want []float64, detect flo
 func boundaryPart(t *testing.T, d *graph.Density, q vi.MeanField, groups int) vi.GradientStats {
 	t.Helper()
 	const four = 4
-	jumps, err := boundary.NewJumps(d)
+	jumps, err := boundary.NewJumps(d, boundary.OnPlane)
 	require.NoError(t, err)
 	batch, err := jumps.Bind(d, four, boundary.Settings{})
 	require.NoError(t, err)
