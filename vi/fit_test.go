@@ -256,6 +256,25 @@ func TestFitNotFinite(t *testing.T) {
 	}
 }
 
+// A fit that diverges says so in every family, and leaves what there is: scales
+// that have become 0 or infinite have no ELBO.
+func TestFitDiverges(t *testing.T) {
+	_, d := paperSpec(t, "textmsg")
+	for _, f := range allFamilies {
+		for _, step := range []float64{1e3, 1e5, 1e300} {
+			p, err := Fit(context.Background(), d, Settings{Start: inFamily(t, f, d), StepSize: step, Steps: 1000, TraceEvery: 1, Average: 1e-9})
+			require.ErrorIs(t, err, ErrNotFinite, "%s, steps of %v", f.Name(), step)
+			require.Less(t, p.Steps, 1000)
+			require.Len(t, p.Trace, p.Steps)
+			if p.Q.Fault() >= 0 {
+				require.True(t, math.IsNaN(p.Restarts[0].ELBO.Mean))
+			}
+			_, err = Fit(context.Background(), d, Settings{Family: f, StepSize: step, Steps: 1000, Draws: 10})
+			require.ErrorIs(t, err, ErrNotFinite, "%s, steps of %v from the default start", f.Name(), step)
+		}
+	}
+}
+
 func TestSettingsErrors(t *testing.T) {
 	_, d := paperSpec(t, "proposition")
 	nan, inf := math.NaN(), math.Inf(1)
