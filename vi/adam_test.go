@@ -1,6 +1,7 @@
 package vi
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
@@ -9,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"github.com/facetvi/facet/graph"
 )
 
 // parameter is what Gorgonia's solvers optimise.
@@ -99,4 +102,90 @@ func TestAdamState(t *testing.T) {
 		require.Equal(t, adam, other)
 	}
 	require.Panics(t, func() { adam.Step(theta, g[1:]) })
+}
+
+// 1 − power is 1 − math.Pow to rounding for as long as a fit may take.
+func TestPower(t *testing.T) {
+	for _, x := range []float64{0, 0.5, 0.9, 0.99, 0.999, 0.999999, math.Nextafter(1, 0)} {
+		for n := 1; n <= 1e6; n += 1 + n/1000 {
+			want := 1 - math.Pow(x, float64(n))
+			require.InDelta(t, want, 1-power(x, n), 2e-16*want, "%v to the power of %d", x, n)
+		}
+	}
+}
+
+// A gradient whose square overflows stops a parameter for no longer than its
+// running mean takes to forget it: afterwards every step is as long as the step
+// size, as it would be without it. The parameters beside it do not notice.
+func TestAdamForgetsOverflow(t *testing.T) {
+	for _, huge := range []float64{1e150, 1e155, 1e200, math.MaxFloat64} {
+		for _, times := range []int{1, 100, 5000} {
+			adam, alone := &Adam{StepSize: 0.01}, &Adam{StepSize: 0.01}
+			theta, one := []float64{0, 0}, []float64{0}
+			for range times {
+				adam.Step(theta, []float64{huge, 3})
+				alone.Step(one, []float64{3})
+			}
+			require.InEpsilon(t, 0.01*float64(times), theta[0], 1e-6, "uphill all the time")
+			for n := range 1000 {
+				was := theta[0]
+				adam.Step(theta, []float64{-1, 3})
+				alone.Step(one, []float64{3})
+				require.True(t, finite(theta[0]))
+				if n >= 300 {
+					require.InDelta(t, -0.01, theta[0]-was, 1e-6, "%v %d times, %d steps later", huge, times, n)
+				}
+			}
+			require.Equal(t, one[0], theta[1])
+		}
+	}
+}
+
+// halfNormal is a standard normal with a hard constraint: x > 0.
+func halfNormal(t testing.TB) (*graph.Density, graph.Guard) {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(0, 1))
+	above := graph.Greater(x, 0)
+	m.Factor(graph.If(above, 0, -1e200))
+	return mustCompile(t, m), above
+}
+
+// bestHalfNormal is the mean and standard deviation of the best normal N(μ, s²) for
+// halfNormal. With k = μ/s the best s is 1/√(1 + k²), and
+//
+//	ELBO(k) = −½·log(1 + k²) − 1e200·Φ(−k) + const.
+func bestHalfNormal() (mean, sd float64) {
+	elbo := func(k float64) float64 { return -0.5*math.Log1p(k*k) - 1e200*0.5*math.Erfc(k/math.Sqrt2) }
+	best := 30.0
+	for k := best; k < 31; k += 1e-4 {
+		if elbo(k) > elbo(best) {
+			best = k
+		}
+	}
+	sd = 1 / math.Sqrt(1+best*best)
+	return best * sd, sd
+}
+
+// A hard constraint may be a jump whose square overflows. Nothing of the fit is
+// beyond it, and the fit comes to the best normal along it.
+func TestHardConstraint(t *testing.T) {
+	d, above := halfNormal(t)
+	mean, sd := bestHalfNormal()
+	for k := range uint64(5) {
+		for _, steps := range []int{10000, 300000} {
+			p, err := Fit(context.Background(), d, Settings{Seed: *seed + k, Steps: steps})
+			require.NoError(t, err)
+			t.Logf("seed %d, %d steps: mean %.4f, sd %.5f; best %.4f, %.5f", *seed+k, steps, p.Q.Mean(0), p.Q.SD(0), mean, sd)
+			below, err := p.Prob(graph.Not(above))
+			require.NoError(t, err)
+			require.Less(t, below, 1e-200)
+			for _, z := range p.Draws(1000, *seed).Values {
+				require.Positive(t, z[0])
+			}
+			if steps > 10000 {
+				require.InEpsilon(t, mean, p.Q.Mean(0), 0.05)
+				require.InEpsilon(t, sd, p.Q.SD(0), 0.05)
+			}
+		}
+	}
 }

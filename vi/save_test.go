@@ -4,14 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -249,14 +250,7 @@ func TestCheckpoints(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	dir := t.TempDir()
 	path := filepath.Join(dir, "fit.json")
-	load := func() *Posterior {
-		f, err := os.Open(path)
-		require.NoError(t, err)
-		defer func() { require.NoError(t, f.Close()) }()
-		p, err := Load(f, d)
-		require.NoError(t, err)
-		return p
-	}
+	load := func() *Posterior { return loadFile(t, path, d) }
 	s := Settings{Seed: *seed, Draws: 50, Steps: 57}
 	want, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
@@ -315,54 +309,164 @@ func TestCheckpointFails(t *testing.T) {
 	require.Less(t, p.Steps, 100)
 }
 
+// chain is a model of latents that hang together, with guards on one and on two of
+// them: every family of three latents and more has parameters of every kind.
+func chain(t testing.TB) *graph.Density {
+	m := graph.NewModel()
+	top := m.Sample("top", graph.Normal(0, 2))
+	left, right := m.Sample("left", graph.Normal(top, 1)), m.Sample("right", graph.Normal(top, 1))
+	rate := m.Sample("rate", graph.Exponential(1))
+	level := graph.If(graph.Greater(left, 0.5), left, graph.Mul(2, right))
+	for _, y := range []float64{0.9, 1.4, 0.2} {
+		m.Observe("y", graph.Normal(level, rate), y)
+	}
+	m.Factor(graph.If(graph.Greater(graph.Add(left, right), top), 0.5, -0.5))
+	return mustCompile(t, m)
+}
+
+// In every family a fit that is interrupted anywhere, saved, loaded and resumed, on
+// any number of processors, is to the last bit the fit that was not.
+func TestResumeInEveryFamily(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	d := chain(t)
+	for _, f := range allFamilies {
+		for name, s := range map[string]Settings{
+			"steps":     {Steps: 40, Average: 0.5, Restarts: 2},
+			"automatic": {Steps: 200, Stop: Automatic, TraceEvery: 7},
+			"a start":   {Steps: 40, Start: inFamily(t, f, d), Estimator: Boundary{Guards: 2, By: boundary.ByWeight}},
+		} {
+			t.Run(f.Name()+", "+name, func(t *testing.T) {
+				s.Family, s.Seed, s.Draws, s.Samples = f, *seed, 30, 40
+				runtime.GOMAXPROCS(1)
+				want, err := Fit(context.Background(), d, s)
+				require.NoError(t, err)
+				require.Equal(t, f, want.Q.Family())
+				requireSameFit(t, want, reloaded(t, want, d))
+				require.Equal(t, want.Settings, reloaded(t, want, d).Settings)
+				for at, procs := range map[int][2]int{1: {2, 4}, 23: {1, 2}, want.Steps - 1: {4, 1}} {
+					s.OnStep = func(step Step) error {
+						if step.T == at {
+							return io.EOF
+						}
+						return nil
+					}
+					runtime.GOMAXPROCS(procs[0])
+					p, err := Fit(context.Background(), d, s)
+					require.ErrorIs(t, err, io.EOF)
+					runtime.GOMAXPROCS(procs[1])
+					got, err := reloaded(t, p, d).Resume(context.Background())
+					require.NoError(t, err)
+					requireSameFit(t, want, got)
+				}
+				s.OnStep = nil
+				for _, procs := range []int{2, 4} {
+					runtime.GOMAXPROCS(procs)
+					got, err := Fit(context.Background(), d, s)
+					require.NoError(t, err)
+					requireSameFit(t, want, got)
+				}
+			})
+		}
+	}
+}
+
+// A saved member of a family that does not suit the model, or that is none, is
+// refused.
+func TestLoadErrorsOfFamilies(t *testing.T) {
+	d := chain(t)
+	p, err := Fit(context.Background(), d, Settings{Family: family.LowRank{Rank: 2}, Steps: 10, Draws: 10})
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, p.Save(&file))
+	text := file.String()
+	for want, bad := range map[string]string{
+		`unknown family "wide rank"`: strings.ReplaceAll(text, `"low rank"`, `"wide rank"`),
+		"LowRank.Rank = 9":           strings.ReplaceAll(text, `{"Rank":2}`, `{"Rank":9}`),
+		"16 parameters for 12":       strings.ReplaceAll(text, `{"Rank":2}`, `{"Rank":1}`),
+		"16 parameters for 14":       strings.ReplaceAll(text, `"low rank"`, `"full rank"`),
+		"latent top: parameter s is": strings.Replace(text, `"Theta":[`+number(p.Q.Theta()[0])+`,`, `"Theta":[`+number(p.Q.Theta()[0])+`,-`, 1),
+		"no family":                  strings.Replace(text, `"Q":{"Family":{"Name":"low rank","Fields":{"Rank":2}},`, `"Q":{`, 1),
+		"cannot unmarshal":           strings.ReplaceAll(text, `{"Rank":2}`, `{"Rank":"two"}`),
+	} {
+		require.NotEqual(t, text, bad, want)
+		p, err := Load(strings.NewReader(bad), d)
+		require.ErrorContains(t, err, want)
+		require.Regexp(t, "^vi: loading a fit: ", err.Error())
+		require.Nil(t, p)
+	}
+}
+
+// number is x as a saved fit has it.
+func number(x float64) string {
+	text, _ := json.Marshal(x) // never fails
+	return string(text)
+}
+
 // killedSettings are those of the fit that TestResumeAfterKill kills.
-func killedSettings(path string) Settings {
+func killedSettings(path string, f family.Family) Settings {
 	return Settings{
-		Seed: *seed, Draws: 50, Steps: 400, Samples: 200, Restarts: 2, Average: 0.8,
+		Family: f, Seed: *seed, Draws: 50, Steps: 400, Samples: 200, Restarts: 2, Average: 0.8,
 		Checkpoint: path, CheckpointEvery: 20,
 	}
 }
 
 // A process that is killed with signal 9 leaves a checkpoint, and the fit that
-// is resumed from it is the one that was not interrupted.
+// is resumed from it, on another number of processors, is the one that was not
+// interrupted: in every family.
 func TestResumeAfterKill(t *testing.T) {
-	_, d := paperSpec(t, "textmsg")
+	d := chain(t)
 	if path := os.Getenv("FACET_KILLED_FIT"); path != "" { // in the process that is to die
-		s := killedSettings(path)
-		s.OnStep = func(Step) error { time.Sleep(2 * time.Millisecond); return nil }
-		_, err := Fit(context.Background(), d, s)
+		k, err := strconv.Atoi(os.Getenv("FACET_KILLED_FAMILY"))
+		require.NoError(t, err)
+		s := killedSettings(path, allFamilies[k])
+		s.OnStep = func(Step) error { time.Sleep(time.Millisecond); return nil }
+		_, err = Fit(context.Background(), d, s)
 		t.Fatal("the fit ended:", err)
 	}
-	want, err := Fit(context.Background(), d, killedSettings(""))
-	require.NoError(t, err)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for k, f := range allFamilies {
+		t.Run(f.Name(), func(t *testing.T) {
+			procs := []int{1, 2, 4}
+			runtime.GOMAXPROCS(procs[k%3])
+			want, err := Fit(context.Background(), d, killedSettings("", f))
+			require.NoError(t, err)
+			path := filepath.Join(t.TempDir(), "fit.json")
+			killFit(t, d, path, k, procs[(k+1)%3])
+			p := loadFile(t, path, d)
+			t.Logf("killed after step %d", p.Steps)
+			require.Less(t, p.Steps, 400)
+			runtime.GOMAXPROCS(procs[(k+2)%3])
+			got, err := p.Resume(context.Background())
+			require.NoError(t, err)
+			requireSameFit(t, want, got)
+		})
+	}
+}
 
-	path := filepath.Join(t.TempDir(), "fit.json")
+// killFit starts a process that fits d in a family, and kills it in the middle.
+func killFit(t *testing.T, d *graph.Density, path string, numberOfFamily, procs int) {
 	child := exec.Command(os.Args[0], "-test.run=^TestResumeAfterKill$", fmt.Sprintf("-seed=%d", *seed))
-	child.Env = append(os.Environ(), "FACET_KILLED_FIT="+path)
+	child.Env = append(os.Environ(), "FACET_KILLED_FIT="+path,
+		fmt.Sprintf("FACET_KILLED_FAMILY=%d", numberOfFamily), fmt.Sprintf("GOMAXPROCS=%d", procs))
 	require.NoError(t, child.Start())
-	var p *Posterior
-	require.Eventually(t, func() bool {
-		f, err := os.Open(path)
-		if errors.Is(err, os.ErrNotExist) {
-			return false
+	t.Cleanup(func() { _ = child.Process.Kill() }) // where the test fails
+	for began := time.Now(); ; time.Sleep(2 * time.Millisecond) {
+		require.Less(t, time.Since(began), 20*time.Second)
+		if _, err := os.Stat(path); err == nil && loadFile(t, path, d).Steps >= 60 { // whole at any time
+			break
 		}
-		require.NoError(t, err)
-		defer func() { require.NoError(t, f.Close()) }()
-		p, err = Load(f, d) // whole at any time
-		require.NoError(t, err)
-		return p.Steps >= 60
-	}, 20*time.Second, 5*time.Millisecond)
+	}
 	require.NoError(t, child.Process.Kill())
 	require.ErrorContains(t, child.Wait(), "killed")
+}
 
+// loadFile is the fit that is saved in a file.
+func loadFile(t *testing.T, path string, d *graph.Density) *Posterior {
+	t.Helper()
 	f, err := os.Open(path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, f.Close()) }()
-	p, err = Load(f, d)
+	p, err := Load(f, d)
 	require.NoError(t, err)
-	t.Logf("killed after step %d", p.Steps)
-	require.Less(t, p.Steps, 400)
-	got, err := p.Resume(context.Background())
-	require.NoError(t, err)
-	requireSameFit(t, want, got)
+	return p
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -96,6 +97,22 @@ func TestAutomaticSeesRareRegions(t *testing.T) {
 	t.Logf("%d steps to %.3f", p.Steps, elbo)
 	require.Empty(t, p.Warnings)
 	require.InDelta(t, -43.58, elbo, 0.05) // the optimum there, by BFGS on the closed form
+}
+
+// A fit that crawls along a hard constraint has not settled: it comes to the best
+// normal, or warns.
+func TestAutomaticHardConstraint(t *testing.T) {
+	d, _ := halfNormal(t)
+	mean, sd := bestHalfNormal()
+	for k := range uint64(6) {
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed + k, Stop: Automatic, Steps: 300000})
+		require.NoError(t, err)
+		t.Logf("seed %d, %d steps: mean %.4f, sd %.5f; best %.4f, %.5f", *seed+k, p.Steps, p.Q.Mean(0), p.Q.SD(0), mean, sd)
+		if len(p.Warnings) == 0 {
+			assert.InEpsilon(t, mean, p.Q.Mean(0), 0.1)
+			assert.InEpsilon(t, sd, p.Q.SD(0), 0.1)
+		}
+	}
 }
 
 // rareCliff is a standard normal with a cliff of a million nats at 5.2: its ELBO
