@@ -100,3 +100,54 @@ func inUnits(q family.Q, k int) (theta []float64) {
 	}
 	return theta
 }
+
+// A normal posterior has its exact mean and standard deviation in every unit, and so
+// far from 0 as times of today are, by the steps of the default and automatically.
+func TestNormalInAnyUnit(t *testing.T) {
+	for _, c := range []float64{1e-9, 1, 27735, 86400, 8.64e7, 1e12} {
+		for _, origin := range []float64{0, 20000} {
+			m := graph.NewModel()
+			x := m.Sample("x", graph.Normal(origin*c, 5*c))
+			precision, sum := 1.0/25, 0.0
+			for _, y := range unitData {
+				m.Observe("y", graph.Normal(x, 2*c), (origin+y)*c)
+				precision, sum = precision+0.25, sum+0.25*y
+			}
+			d := mustCompile(t, m)
+			for _, stop := range []Stop{After, Automatic} {
+				p, err := Fit(context.Background(), d, Settings{Seed: *seed, Stop: stop})
+				require.NoError(t, err)
+				require.Empty(t, p.Warnings)
+				sd := c / math.Sqrt(precision)
+				require.InEpsilon(t, sd, p.Q.SD(0), 0.02, "%q from %v, in units of 1/%v", stop, origin, c)
+				require.InDelta(t, (origin+sum/precision)*c, p.Q.Mean(0), 0.02*sd)
+			}
+		}
+	}
+}
+
+// A change point in days, in seconds and in milliseconds since 1970 is the same.
+func TestChangeInAnyUnit(t *testing.T) {
+	fit := func(c float64, stop Stop) (day, sd float64) {
+		const today = 20000
+		m := graph.NewModel()
+		when := m.Sample("when", graph.Normal((today+4)*c, 3*c))
+		before, after := m.Sample("before", graph.Normal(0, 4)), m.Sample("after", graph.Normal(0, 4))
+		for i, y := range unitData {
+			m.Observe("y", graph.Normal(graph.If(graph.Greater((today+float64(i))*c, when), after, before), 1), y)
+		}
+		p, err := Fit(context.Background(), mustCompile(t, m), Settings{Seed: *seed, Stop: stop})
+		require.NoError(t, err)
+		require.Empty(t, p.Warnings)
+		return p.Q.Mean(0)/c - today, p.Q.SD(0) / c
+	}
+	for _, stop := range []Stop{After, Automatic} {
+		day, sd := fit(1, stop)
+		t.Logf("%q: day %.3f ± %.3f", stop, day, sd)
+		for _, c := range []float64{86400, 8.64e7} {
+			d, s := fit(c, stop)
+			require.InDelta(t, day, d, 0.02*sd, "%q, %v units a day", stop, c)
+			require.InEpsilon(t, sd, s, 0.02, "%q, %v units a day", stop, c)
+		}
+	}
+}
