@@ -171,7 +171,11 @@ func bestHalfNormal() (mean, sd float64) {
 func TestHardConstraint(t *testing.T) {
 	d, above := halfNormal(t)
 	mean, sd := bestHalfNormal()
-	for k := range uint64(5) {
+	seeds := uint64(5)
+	if testing.Short() {
+		seeds = 1
+	}
+	for k := range seeds {
 		for _, steps := range []int{10000, 300000} {
 			p, err := Fit(context.Background(), d, Settings{Seed: *seed + k, Steps: steps})
 			require.NoError(t, err)
