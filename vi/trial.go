@@ -81,7 +81,7 @@ func (t *trial) fit(ctx context.Context, c *candidate) error {
 	}
 	c.q = f.result()
 	t.meter.Restart(t.s.Seed)
-	elbo, err := t.meter.Measure(c.q)
+	elbo, err := measured(c.q, t.meter.Measure)
 	c.score = elbo.Mean
 	return err
 }
