@@ -99,7 +99,10 @@ func fitterWith(g *gradient.Runner, d *graph.Density, s Settings, start family.Q
 		d: d, s: s, g: g, q: start.Clone(), units: make([]float64, n), scaled: make([]float64, n), move: make([]float64, n),
 		mean: make([]float64, n), meanQ: start.Clone(),
 	}
-	f.findReach(start)
+	if s.Optimizer == nil {
+		f.findReach(start)
+	}
+	f.setUnits(0)
 	f.Start, f.Theta, f.Adam = start, f.q.Theta(), Adam{StepSize: s.StepSize}
 	if s.Optimizer != nil {
 		f.Adam = *s.Optimizer.Clone()
@@ -158,7 +161,8 @@ func (f *fitter) step() error {
 
 // A fit that starts wide may have far to go, also once it has become narrow. So
 // steps of a mean are in units of the start's scale at first, which fades as 1/t:
-// the scale of the iterate takes over when it is larger.
+// the scale of the iterate takes over when it is larger. A fit that goes on with an
+// earlier one's optimiser has that behind it.
 const reachSteps = 100 // until half of it is left
 
 // A reach is the least unit of a mean.
@@ -175,7 +179,6 @@ func (f *fitter) findReach(start family.Q) {
 			f.reach = append(f.reach, reach{param: k, start: u})
 		}
 	}
-	f.setUnits(0)
 }
 
 // setUnits finds the units after t steps.

@@ -184,7 +184,8 @@ func (m *modeFinder) addCurvature(h regions.Hyperplane, c float64) {
 	}
 }
 
-// A cliff is a guard beyond which log r is lower by fall, in nats.
+// A cliff is a guard beyond which log r is lower by fall, in nats; rounded, for the
+// last bits of log r depend on the units of the data.
 type cliff struct {
 	regions.Hyperplane
 	fall float64
@@ -212,11 +213,17 @@ func (m *modeFinder) findCliffs(signs regions.Signs) error {
 		}
 		for k := 0; k < w-1 && first+k < arr.Len(); k++ {
 			if fall := m.x.Out[0] - m.x.Out[1+k]; !(fall < leastCliff) {
-				m.cliffs = append(m.cliffs, cliff{arr.Plane(first + k), min(fall, math.MaxFloat64)})
+				m.cliffs = append(m.cliffs, cliff{arr.Plane(first + k), rounded(min(fall, math.MaxFloat64))})
 			}
 		}
 	}
 	return nil
+}
+
+// rounded is x to 24 bits.
+func rounded(x float64) float64 {
+	fraction, exponent := math.Frexp(x)
+	return math.Ldexp(math.Round(fraction*(1<<24)), exponent-24)
 }
 
 func zero(v []float64) []float64 {

@@ -117,7 +117,7 @@ func TestNormalPosteriors(t *testing.T) {
 			elbo := func(f family.Family) vi.Estimate {
 				fit, err := vi.Fit(context.Background(), d, vi.Settings{Family: f, Seed: 1})
 				require.NoError(t, err)
-				e, err := fit.ELBO(1_000_000, 1)
+				e, err := fit.ELBO(3_000_000, 1)
 				require.NoError(t, err)
 				return e
 			}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
@@ -53,10 +52,9 @@ func (r trialRound) run(ctx context.Context, d *graph.Density, s Settings, list 
 
 // A trial is what one goroutine needs for short fits, one after the other.
 type trial struct {
-	d     *graph.Density
-	s     Settings
-	g     *gradient.Runner
-	meter *check.Meter
+	d *graph.Density
+	s Settings
+	g *gradient.Runner
 }
 
 func (r trialRound) bind(d *graph.Density, q family.Q, s Settings) (*trial, error) {
@@ -65,10 +63,7 @@ func (r trialRound) bind(d *graph.Density, q family.Q, s Settings) (*trial, erro
 		Average: 0.5, TraceEvery: math.MaxInt, Seed: mc.Mix(s.Seed, trialStream),
 	}}
 	var err error
-	if t.g, err = gradient.NewRunner(d, q, s.Estimator, s.Samples, t.s.Seed); err != nil {
-		return nil, err
-	}
-	t.meter, err = check.NewMeter(d, q, compareSamples, 0)
+	t.g, err = gradient.NewRunner(d, q, s.Estimator, s.Samples, t.s.Seed)
 	return t, err
 }
 
@@ -80,8 +75,7 @@ func (t *trial) fit(ctx context.Context, c *candidate) error {
 		return stopped(ctx)
 	}
 	c.q = f.result()
-	t.meter.Restart(t.s.Seed)
-	elbo, err := measured(c.q, t.meter.Measure)
+	elbo, err := compare(t.d, c.q, t.s.Seed)
 	c.score = elbo.Mean
 	return err
 }

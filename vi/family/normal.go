@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -233,21 +234,29 @@ func (q *Normal) SD(i int) float64 {
 	return sd
 }
 
-// adjoint writes u = (I − B)⁻ᵀ·a to u, which has the latents up to the last of h:
-// Φ(z) = Φ(μ) + Σ u_i·s_i·ε_i.
-func (q *Normal) adjoint(u []float64, h regions.Hyperplane) {
-	clear(u)
+// adjoint writes u = (I − B)⁻ᵀ·a to u, which is zero and has the latents up to the
+// last of h, and returns Var(Φ): Φ(z) = Φ(μ) + Σ u_i·s_i·ε_i. Below first, u is 0.
+// Latents that bring less than a part of 1e-36 of the variance are left out, so
+// that a chain that forgets is followed as far back as it remembers.
+func (q *Normal) adjoint(u []float64, h regions.Hyperplane) (variance float64, first int) {
+	first = h.Index[0]
 	for k, i := range h.Index {
 		u[i] = h.Coef[k]
 	}
-	for i := len(u) - 1; i >= 0; i-- {
-		if u[i] == 0 {
+	for i := len(u) - 1; i >= first; i-- {
+		t := u[i] * q.s[i]
+		variance += t * t
+		if t*t < 1e-36*variance {
+			u[i] = 0
 			continue
 		}
 		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
-			u[q.edges.parent[e]] += u[i] * q.b[e]
+			j := int(q.edges.parent[e])
+			u[j] += u[i] * q.b[e]
+			first = min(first, j)
 		}
 	}
+	return variance, first
 }
 
 // covariance writes Cov(z, Φ) = (I − B)⁻¹·S²·u to v and returns Var(Φ).
@@ -265,23 +274,30 @@ func (q *Normal) covariance(v, u []float64) (variance float64) {
 	return variance
 }
 
+// zeroSlices are for Law, which is asked for thousands of guards: *[]float64 of zeros.
+var zeroSlices sync.Pool
+
 // Law implements Q.
 func (q *Normal) Law(h regions.Hyperplane) (mean, sd float64) {
-	norm2 := 0.0
 	if len(q.b) == 0 {
+		variance := 0.0
 		for k, i := range h.Index {
 			t := h.Coef[k] * q.s[i]
-			norm2 += t * t
+			variance += t * t
 		}
-		return h.At(q.mu), math.Sqrt(norm2)
+		return h.At(q.mu), math.Sqrt(variance)
 	}
-	u := make([]float64, h.Index[len(h.Index)-1]+1)
-	q.adjoint(u, h)
-	for i, x := range u {
-		t := x * q.s[i]
-		norm2 += t * t
+	last := h.Index[len(h.Index)-1]
+	zeros, _ := zeroSlices.Get().(*[]float64)
+	if zeros == nil || len(*zeros) <= last {
+		zeros = new([]float64)
+		*zeros = make([]float64, len(q.mu))
 	}
-	return h.At(q.mu), math.Sqrt(norm2)
+	u := (*zeros)[:last+1]
+	variance, first := q.adjoint(u, h)
+	clear(u[first:])
+	zeroSlices.Put(zeros)
+	return h.At(q.mu), math.Sqrt(variance)
 }
 
 // Regression implements Q.
