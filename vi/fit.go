@@ -163,7 +163,7 @@ func (f *fitter) step() error {
 // steps of a mean are in units of the start's scale at first, which fades as 1/t:
 // the scale of the iterate takes over when it is larger. A fit that goes on with an
 // earlier one's optimiser has that behind it.
-const reachSteps = 100 // until half of it is left
+const reachSteps = 300 // until half of it is left
 
 // A reach is the least unit of a mean.
 type reach struct {

@@ -58,7 +58,7 @@ func TestFitProposition(t *testing.T) {
 
 // Two halves of a fit, joined by Start and Optimizer, take the steps that the
 // optimiser alone would take, in the family's units; in the first those of means
-// are those of the start at least, over 1 + t/100.
+// are those of the start at least, over 1 + t/300.
 func TestFitContinues(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	for _, f := range allFamilies {
@@ -89,7 +89,7 @@ func TestFitContinues(t *testing.T) {
 				least := make([]float64, len(g))
 				for k, u := range first0 {
 					if theta.Param(k).Symbol == "μ" && t < 30 {
-						least[k] = u * (1 / (1 + float64(t)/100))
+						least[k] = u * (1 / (1 + float64(t)/300))
 					}
 				}
 				ascend(adam, theta, g, least)

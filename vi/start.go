@@ -82,6 +82,7 @@ func findStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) (
 		return nil, err
 	}
 	m.foundStarts(list)
+	list = bestOf(list, max(1, s.Restarts))
 	starts := make([]family.Q, s.Restarts)
 	for r := range starts {
 		starts[r] = list[r%len(list)].q
@@ -109,9 +110,21 @@ func byScore(a, b candidate) int {
 // bestOf returns the n best candidates, each of another region as long as there
 // are others.
 func bestOf(list []candidate, n int) []candidate {
+	first, rest := byRegion(list)
+	list = append(first, rest...)
+	return list[:min(n, len(list))]
+}
+
+// firstOfRegions returns the n best candidates of different regions.
+func firstOfRegions(list []candidate, n int) []candidate {
+	first, _ := byRegion(list)
+	return first[:min(n, len(first))]
+}
+
+// byRegion returns the best candidate of each region, and the others, by score.
+func byRegion(list []candidate) (first, rest []candidate) {
 	slices.SortStableFunc(list, byScore)
 	seen := map[string]bool{}
-	var first, rest []candidate
 	for _, c := range list {
 		if seen[c.region] {
 			rest = append(rest, c)
@@ -120,8 +133,7 @@ func bestOf(list []candidate, n int) []candidate {
 		}
 		seen[c.region] = true
 	}
-	list = append(first, rest...)
-	return list[:min(n, len(list))]
+	return first, rest
 }
 
 // atModes are the best candidates at the modes of the regions of others, as wide
@@ -157,7 +169,7 @@ func atModes(ctx context.Context, d *graph.Density, f family.Family, list []cand
 		return nil
 	})
 	found = slices.DeleteFunc(found, func(c candidate) bool { return c.q == nil })
-	return bestOf(found, trials), err
+	return firstOfRegions(found, trials), err
 }
 
 // candidates are the best of the prior's draws and its centre.
