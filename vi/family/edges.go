@@ -42,17 +42,6 @@ func (g *edges) parents(i int) []int32 { return g.parent[g.from[i]:g.from[i+1]] 
 // root reports whether latent i has no parents.
 func (g *edges) root(i int) bool { return g.from[i] == g.from[i+1] }
 
-// to is the latent that an edge leads to, by edge.
-func (g *edges) to() []int32 {
-	to := make([]int32, len(g.parent))
-	for i := range len(g.from) - 1 {
-		for e := g.from[i]; e < g.from[i+1]; e++ {
-			to[e] = int32(i)
-		}
-	}
-	return to
-}
-
 // descends reports whether latent i is j or below it.
 func (g *edges) descends(i, j int) bool {
 	if i <= j {
