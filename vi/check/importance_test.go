@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"math"
 	"runtime"
 	"strings"
@@ -175,4 +176,19 @@ func TestImportanceErrors(t *testing.T) {
 	m.Factor(graph.Log(z))
 	_, err = weigh(vitest.Compile(t, m), family.Independent([]float64{0}, []float64{1}), 100, 1)
 	require.ErrorContains(t, err, "check: log r is NaN at a draw: the factor (importance_test.go:")
+}
+
+// Draws that were made to be weighed can be written too.
+func TestWriteImportanceDraws(t *testing.T) {
+	d := vitest.Smooth(t)
+	imp := importanceOf(t, d, priorStart(d), 100)
+	var file bytes.Buffer
+	require.NoError(t, imp.Draws.WriteCSV(&file))
+	rows := 0
+	for line := range strings.Lines(file.String()) {
+		if !strings.HasPrefix(line, "#") {
+			rows++
+		}
+	}
+	require.Equal(t, 1+100, rows)
 }
