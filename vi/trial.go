@@ -59,7 +59,7 @@ func (t *tryer) try(ctx context.Context, c *candidate) error {
 	}
 	c.q = f.result()
 	t.eval.Restart(t.s.Seed)
-	elbo, err := t.eval.Measure(c.q)
+	elbo, err := measured(c.q, t.eval.Measure)
 	c.score = elbo.Mean
 	return err
 }

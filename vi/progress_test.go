@@ -1,0 +1,195 @@
+package vi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"math"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// Without a terminal, progress is plain lines: one for the search, one each
+// second, and the end.
+func TestProgressLines(t *testing.T) {
+	_, d := paperSpec(t, "textmsg")
+	var out bytes.Buffer
+	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Steps: 300, Progress: &out})
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	require.Equal(t, "looking for a start among 1000 draws", lines[0])
+	require.Regexp(t, `^step 300 of 300  \d+ steps/s  ELBO -29\d\.\d+ ± [\d.]+ \([+-][\d.e+-]+ per 1000 steps\)  0s left$`, lines[len(lines)-1])
+	require.Less(t, len(lines), 10)
+	require.NotContains(t, out.String(), "\r")
+	require.NotContains(t, out.String(), "\x1b")
+	require.Contains(t, lines[len(lines)-1], p.Trace[len(p.Trace)-1].ELBO.String())
+
+	out.Reset()
+	start := PriorStart(d)
+	_, err = Fit(context.Background(), d, Settings{Start: start, Steps: 300, Restarts: 2, Stop: Automatic, Progress: &out})
+	require.NoError(t, err)
+	require.Regexp(t, `step 600 of 600 .* 0s left at most\n$`, out.String())
+}
+
+// Lines come no more often than they should, and tell the rate, the best
+// restart and the time left.
+func TestProgressLine(t *testing.T) {
+	var out bytes.Buffer
+	p := newProgress(Settings{Progress: &out, Steps: 1000, Restarts: 2})
+	fits := []*fitter{{fitState: fitState{Step: 100}}, {}}
+	p.begin(fits)
+	trace := func(step int, elbo float64) []TracePoint {
+		return []TracePoint{{Step: step - 10, ELBO: Estimate{Mean: elbo - 0.1, SE: 0.5}}, {Step: step, ELBO: Estimate{Mean: elbo, SE: 0.25}}}
+	}
+	p.at(0, trace(200, -7))
+	p.at(1, trace(300, -5))
+	p.at(0, trace(400, -6))
+	require.Equal(t, 1, strings.Count(out.String(), "\n"), "one line in a second")
+	// 700 of 2000 steps are done, 600 of them in 3 s: 200 a second, 6.5 s to go
+	require.Equal(t, "step 700 of 2000  200 steps/s  ELBO -5 ± 0.25 (+10 per 1000 steps)  6.5s left", p.line(3*time.Second))
+	p.end()
+	require.Equal(t, 2, strings.Count(out.String(), "\n"), "the last line is written")
+	p.at(0, trace(500, math.NaN()))
+	require.Contains(t, p.state(), "-5", "a fit without an ELBO is not the best")
+}
+
+// On a terminal it is a bar with the same facts.
+func TestProgressBar(t *testing.T) {
+	var out bytes.Buffer
+	p := &progress{w: &out, total: 1000, bar: newBar(&out, 1000), steps: []int{0}, elbo: []Estimate{{}}, trend: []float64{0}}
+	p.say("looking")
+	p.begin([]*fitter{{}})
+	for step := 100; step <= 1000; step += 100 {
+		p.at(0, []TracePoint{{Step: step, ELBO: Estimate{Mean: -4, SE: 0.5}}})
+	}
+	p.end()
+	text := out.String()
+	require.Contains(t, text, "looking")
+	require.Contains(t, text, "ELBO -4 ± 0.5 (+0 per 1000 steps)")
+	require.Regexp(t, regexp.MustCompile(`\d+/1000`), text)
+	require.Contains(t, text, "steps/s")
+	require.Contains(t, text, "\r")
+	require.Regexp(t, `1000/1000.*\n$`, text)
+
+	out.Reset() // a fit that ends before its steps are used up
+	p.bar = newBar(&out, 1000)
+	p.at(0, []TracePoint{{Step: 300, ELBO: Estimate{Mean: -4, SE: 0.5}}})
+	p.end()
+	require.Regexp(t, `300/1000.*\n$`, out.String())
+}
+
+// Silent unless asked: nothing is written anywhere.
+func TestSilent(t *testing.T) {
+	_, d := paperSpec(t, "proposition")
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	stdout, stderr, logger := os.Stdout, os.Stderr, slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(w, nil)))
+	os.Stdout, os.Stderr = w, w
+	_, err = Fit(context.Background(), d, Settings{Steps: 200, Restarts: 2, Stop: Automatic, Tolerance: 1e-9})
+	os.Stdout, os.Stderr = stdout, stderr
+	slog.SetDefault(logger)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	var out bytes.Buffer
+	_, err = out.ReadFrom(r)
+	require.NoError(t, err)
+	require.Empty(t, out.String())
+}
+
+// The log has the starts, every point of the trace, and each restart's end.
+func TestLogger(t *testing.T) {
+	_, d := paperSpec(t, "textmsg")
+	var out bytes.Buffer
+	s := Settings{Steps: 40, TraceEvery: 10, Restarts: 2, Logger: slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	p, err := Fit(context.Background(), d, s)
+	require.NoError(t, err)
+	count := map[string]int{}
+	for line := range strings.Lines(out.String()) {
+		var record struct {
+			Msg, Level   string
+			Step, Steps  int
+			Restart      int
+			ELBO         any
+			Kept         bool
+			SE           float64
+			Tried, Draws int
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &record))
+		count[record.Msg]++
+		switch record.Msg {
+		case "vi: starts":
+			require.Equal(t, 1000, record.Draws)
+			require.Len(t, record.ELBO, record.Tried)
+		case "vi: step":
+			require.Equal(t, "DEBUG", record.Level)
+			require.Zero(t, record.Step%10)
+			require.Positive(t, record.SE)
+		case "vi: fit":
+			require.Equal(t, p.Restarts[record.Restart].Kept, record.Kept)
+			require.Equal(t, p.Restarts[record.Restart].ELBO.Mean, record.ELBO)
+			require.Equal(t, 40, record.Steps)
+		}
+	}
+	require.Equal(t, map[string]int{"vi: starts": 1, "vi: step": 8, "vi: fit": 2}, count)
+}
+
+// The trace has a point every so many steps, about a hundred by default, each an
+// honest estimate of the ELBO of the average since the point before.
+func TestTrace(t *testing.T) {
+	spec, d := paperSpec(t, "textmsg")
+	start := PriorStart(d)
+	exact, sum := map[int]float64{}, mean{}
+	s := Settings{Start: start, Steps: 3000, Seed: *seed, OnStep: func(step Step) error {
+		sum.add(step.Q.Theta())
+		if step.T%30 == 0 {
+			theta := make([]float64, 2*d.Dim())
+			sum.write(theta)
+			sum.reset()
+			q := step.Q.Clone()
+			q.Set(theta)
+			exact[step.T] = exactELBO(t, spec, d, q)
+		}
+		return nil
+	}}
+	p, err := Fit(context.Background(), d, s)
+	require.NoError(t, err)
+	require.Len(t, p.Trace, 100)
+	var z mc.Moments
+	for k, x := range p.Trace {
+		require.Equal(t, 30*(k+1), x.Step)
+		z.Add((x.ELBO.Mean - exact[x.Step]) / x.ELBO.SE)
+		if k > 0 {
+			require.GreaterOrEqual(t, x.Elapsed, p.Trace[k-1].Elapsed)
+		}
+	}
+	require.InDelta(t, 0, z.Mean, 0.5) // 5 standard errors of 100 independent scores
+	require.InDelta(t, 1, math.Sqrt(z.Variance()), 0.5)
+
+	for _, c := range []struct {
+		s    Settings
+		want []int
+	}{
+		{Settings{Steps: 3000, TraceEvery: 700}, []int{700, 1400, 2100, 2800, 3000}},
+		{Settings{Steps: 50}, []int{20, 40, 50}},
+		{Settings{Steps: 7, Samples: 1}, []int{7}},
+		{Settings{Steps: 3, Samples: 1000}, []int{1, 2, 3}},
+	} {
+		c.s.Start = start
+		p, err := Fit(context.Background(), d, c.s)
+		require.NoError(t, err)
+		var steps []int
+		for _, x := range p.Trace {
+			steps = append(steps, x.Step)
+		}
+		require.Equal(t, c.want, steps)
+	}
+}

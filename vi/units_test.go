@@ -1,0 +1,157 @@
+package vi
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+)
+
+// unitModels are models with real latents whose data and priors are in a unit
+// that is 1/c of another.
+var unitModels = map[string]func(m *graph.Model, c float64){
+	"normal": func(m *graph.Model, c float64) {
+		price := m.Sample("price", graph.Normal(3*c, 5*c))
+		for _, y := range unitData {
+			m.Observe("y", graph.Normal(price, 2*c), y*c)
+		}
+	},
+	"hierarchy": func(m *graph.Model, c float64) {
+		top := m.Sample("top", graph.Normal(3*c, 5*c))
+		for i, y := range unitData {
+			group := m.Sample(fmt.Sprintf("group[%d]", i), graph.Normal(top, 2*c))
+			m.Observe("y", graph.Normal(group, 0.5*c), y*c)
+		}
+	},
+	"change": func(m *graph.Model, c float64) {
+		when := m.Sample("when", graph.Normal(4*c, 3*c))
+		before, after := m.Sample("before", graph.Normal(0, 4*c)), m.Sample("after", graph.Normal(0, 4*c))
+		for i, y := range unitData {
+			level := graph.If(graph.Greater(float64(i)*c, when), after, before)
+			m.Observe("y", graph.Normal(level, c), y*c)
+		}
+	},
+	"hierarchy with guards": func(m *graph.Model, c float64) {
+		top := m.Sample("top", graph.Normal(3*c, 5*c))
+		var before graph.Expr = top
+		for i, y := range unitData {
+			level := m.Sample(fmt.Sprintf("level[%d]", i), graph.Normal(graph.If(graph.Greater(before, top), top, before), 2*c))
+			m.Observe("y", graph.Normal(level, 0.5*c), y*c)
+			m.Factor(graph.If(graph.Greater(graph.Add(level, before), graph.Mul(1.5, top)), 0.25, -0.5))
+			before = level
+		}
+	},
+}
+
+var unitData = []float64{1.1, 0.3, 0.7, 1.9, 5.2, 6.1, 4.8, 5.5}
+
+// In units 2ᵏ times as small every fit is 2ᵏ times as large, to the last bit:
+// means, scales and factors U; regression coefficients B have no unit. The paper's
+// steps, which are absolute, fail the same test.
+func TestFitHasNoUnits(t *testing.T) {
+	powers := []int{-20, -10, 10, 20}
+	if testing.Short() {
+		powers = powers[:1]
+	}
+	for name, build := range unitModels {
+		for _, f := range allFamilies {
+			if r, ok := f.(family.LowRank); ok && name == "normal" {
+				r.Rank = 1
+				f = r
+			}
+			t.Run(name+", "+f.Name(), func(t *testing.T) {
+				fit := func(c float64, s Settings) *Posterior {
+					m := graph.NewModel()
+					build(m, c)
+					s.Family, s.Seed, s.Draws = f, *seed, 30
+					p, err := Fit(context.Background(), mustCompile(t, m), s)
+					require.NoError(t, err)
+					return p
+				}
+				for _, s := range []Settings{{Steps: 60, Restarts: 2}, {Steps: 400, Stop: Automatic}} {
+					want := fit(1, s)
+					for _, k := range powers {
+						got := fit(math.Ldexp(1, k), s)
+						if f == (family.Softplus{}) {
+							require.NotEqual(t, inUnits(want.Q, k), got.Q.Theta(), "inconclusive: absolute steps have no units")
+							continue
+						}
+						require.Equal(t, inUnits(want.Q, k), got.Q.Theta(), "2 to the power of %d", k)
+						require.Equal(t, inUnits(want.Restarts[0].Start, k), got.Restarts[0].Start.Theta())
+						require.Equal(t, want.Steps, got.Steps)
+						require.Equal(t, want.Warnings, got.Warnings)
+						shift := float64(len(unitData)*k) * math.Ln2 // of the data's log density
+						require.InDelta(t, want.Restarts[0].ELBO.Mean-shift, got.Restarts[0].ELBO.Mean, 1e-9)
+					}
+				}
+			})
+		}
+	}
+}
+
+// inUnits is θ where all latents are times 2ᵏ.
+func inUnits(q family.Q, k int) (theta []float64) {
+	for i, x := range q.Theta() {
+		if q.Param(i).Symbol != "B" {
+			x = math.Ldexp(x, k)
+		}
+		theta = append(theta, x)
+	}
+	return theta
+}
+
+// A normal posterior has its exact mean and standard deviation in every unit, and so
+// far from 0 as times of today are, by the steps of the default and automatically.
+func TestNormalInAnyUnit(t *testing.T) {
+	for _, c := range []float64{1e-9, 1, 27735, 86400, 8.64e7, 1e12} {
+		for _, origin := range []float64{0, 20000} {
+			m := graph.NewModel()
+			x := m.Sample("x", graph.Normal(origin*c, 5*c))
+			precision, sum := 1.0/25, 0.0
+			for _, y := range unitData {
+				m.Observe("y", graph.Normal(x, 2*c), (origin+y)*c)
+				precision, sum = precision+0.25, sum+0.25*y
+			}
+			d := mustCompile(t, m)
+			for _, stop := range []Stop{After, Automatic} {
+				p, err := Fit(context.Background(), d, Settings{Seed: *seed, Stop: stop})
+				require.NoError(t, err)
+				require.Empty(t, p.Warnings)
+				sd := c / math.Sqrt(precision)
+				require.InEpsilon(t, sd, p.Q.SD(0), 0.02, "%q from %v, in units of 1/%v", stop, origin, c)
+				require.InDelta(t, (origin+sum/precision)*c, p.Q.Mean(0), 0.02*sd)
+			}
+		}
+	}
+}
+
+// A change point in days, in seconds and in milliseconds since 1970 is the same.
+func TestChangeInAnyUnit(t *testing.T) {
+	fit := func(c float64, stop Stop) (day, sd float64) {
+		const today = 20000
+		m := graph.NewModel()
+		when := m.Sample("when", graph.Normal((today+4)*c, 3*c))
+		before, after := m.Sample("before", graph.Normal(0, 4)), m.Sample("after", graph.Normal(0, 4))
+		for i, y := range unitData {
+			m.Observe("y", graph.Normal(graph.If(graph.Greater((today+float64(i))*c, when), after, before), 1), y)
+		}
+		p, err := Fit(context.Background(), mustCompile(t, m), Settings{Seed: *seed, Stop: stop})
+		require.NoError(t, err)
+		require.Empty(t, p.Warnings)
+		return p.Q.Mean(0)/c - today, p.Q.SD(0) / c
+	}
+	for _, stop := range []Stop{After, Automatic} {
+		day, sd := fit(1, stop)
+		t.Logf("%q: day %.3f ± %.3f", stop, day, sd)
+		for _, c := range []float64{86400, 8.64e7} {
+			d, s := fit(c, stop)
+			require.InDelta(t, day, d, 0.02*sd, "%q, %v units a day", stop, c)
+			require.InEpsilon(t, sd, s, 0.02, "%q, %v units a day", stop, c)
+		}
+	}
+}
