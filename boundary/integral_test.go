@@ -99,7 +99,7 @@ func TestNormalFlux(t *testing.T) {
 					normal[i] = p.Coef[k]
 				}
 				norm := floats.Norm(normal, 2)
-				want := c.want(scaled(normal, 1/norm), p.Const/norm) * normalProb(p.Const/norm)
+				want := c.want(scaled(normal, 1/norm), p.Const/norm) * distuv.UnitNormal.Prob(p.Const/norm)
 				requireEstimate(t, want, 1e-12, got[l], "plane %d", l)
 				if len(p.Index) == 1 && name == "constant" {
 					require.InDelta(t, want, got[l].Mean, 1e-12, "without variance")

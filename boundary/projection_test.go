@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
 
 	"github.com/facetvi/facet/boundary"
@@ -77,7 +78,7 @@ func TestProjectionQuadrature(t *testing.T) {
 		for u := -reach; u <= reach; u += step {
 			for v := -reach; v <= reach; v += step {
 				e := p.Point(nil, []float64{u, v})
-				w := step * step * normalProb(u) * normalProb(v) * normalProb(e[p.Pivot()])
+				w := step * step * distuv.UnitNormal.Prob(u) * distuv.UnitNormal.Prob(v) * distuv.UnitNormal.Prob(e[p.Pivot()])
 				for i := range constant {
 					constant[i] += w * normal[i]
 				}
@@ -85,9 +86,9 @@ func TestProjectionQuadrature(t *testing.T) {
 			}
 		}
 		for i := range constant {
-			require.InDelta(t, normalProb(distance)*a[i]/norm, constant[i], 1e-9)
+			require.InDelta(t, distuv.UnitNormal.Prob(distance)*a[i]/norm, constant[i], 1e-9)
 		}
-		require.InDelta(t, -distance*(2+distance*distance)*normalProb(distance), radial, 1e-9)
+		require.InDelta(t, -distance*(2+distance*distance)*distuv.UnitNormal.Prob(distance), radial, 1e-9)
 	}
 }
 
@@ -102,10 +103,10 @@ func TestProjectionGaussHermite(t *testing.T) {
 	sum := 0.0
 	for k := range x {
 		e := p.Point(nil, []float64{math.Sqrt2 * x[k]})
-		sum += w[k] / math.Sqrt(math.Pi) * normalProb(e[p.Pivot()]) * p.Normal()[0]
+		sum += w[k] / math.Sqrt(math.Pi) * distuv.UnitNormal.Prob(e[p.Pivot()]) * p.Normal()[0]
 	}
 	norm := math.Hypot(0.5, 1)
-	require.InDelta(t, normalProb(0.3/norm)*0.5/norm, sum, 1e-9)
+	require.InDelta(t, distuv.UnitNormal.Prob(0.3/norm)*0.5/norm, sum, 1e-9)
 }
 
 func TestProjectionErrors(t *testing.T) {

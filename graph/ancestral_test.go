@@ -12,6 +12,7 @@ import (
 	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/regions"
 )
 
 func pcg(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 17)) }
@@ -231,8 +232,9 @@ func TestDrawsWhileDeriving(t *testing.T) {
 	var wg sync.WaitGroup
 	results := make([]all, 6)
 	wg.Go(func() {
-		for range 3 {
-			_, err := boundary.NewJumps(d, boundary.OnPlane)
+		for k := range 3 {
+			all := boundary.Reach{Name: fmt.Sprint(k), Moves: func(regions.Hyperplane, int) bool { return true }}
+			_, err := boundary.NewJumps(d, all)
 			if err != nil {
 				t.Error(err)
 			}

@@ -134,8 +134,6 @@ func CheckBias(d *graph.Density, q family.Q, s BiasSettings) (BiasCheck, error) 
 	return c, nil
 }
 
-// CheckBias checks the fit's member of the family; see the function CheckBias.
-
 // gradientParts are replicates of RepGrad, BouContr and their sum from common
 // draws, and of the score estimate.
 type gradientParts struct{ rep, bou, whole, score *chunked }

@@ -27,7 +27,7 @@ type Importance struct {
 	// the joint log density of latents and data; else the log normaliser of r. It
 	// is at least the ELBO, by the divergence KL(q‖posterior). Both in nats.
 	ELBO, LogEvidence mc.Estimate
-	// Latents are the fit's and the reweighted mc.Moments, in the model's order.
+	// Latents are the fit's and the reweighted moments, in the model's order.
 	Latents []Reweighted
 	// Draws are the draws of the fit, on the program's own scale, and Weights
 	// their smoothed weights, which sum to 1.

@@ -67,7 +67,9 @@ const (
 //
 // Sides of probability below 1e-30 are taken to bring nothing. What only a
 // combination of common sides brings is not looked for: if two guards have a
-// probability of 0.01 each, 1000 draws miss their coincidence.
+// probability of 0.01 each, 1000 draws miss their coincidence. Where a draw on
+// no rare side has log r = −Inf, so has Corrected, and rare sides are not
+// estimated.
 func RareSides(d *graph.Density, q family.Q, samples int, seed uint64) (Rare, error) {
 	return LikeliestRareSides(d, q, samples, math.MaxInt, seed)
 }
@@ -87,6 +89,11 @@ func LikeliestRareSides(d *graph.Density, q family.Q, samples, sides int, seed u
 	}
 	r.Plain = mc.Mean(plain)
 	common := commonMean(plain, on)
+	r.Sides = t.sides
+	if math.IsInf(common.Mean, -1) { // the density is 0 on common sides: no gap can be told
+		r.Corrected = common
+		return r, nil
+	}
 	for k := range plain {
 		plain[k] -= common.Mean
 		if on[k] > 0 {
@@ -105,14 +112,11 @@ func LikeliestRareSides(d *graph.Density, q family.Q, samples, sides int, seed u
 		r.Missed = r.Missed.Plus(s.Missed)
 	}
 	r.Corrected = r.Corrected.Plus(r.Missed)
-	r.Sides = t.sides
 	slices.SortStableFunc(r.Sides, func(a, b RareSide) int {
 		return cmp.Compare(math.Abs(b.Missed.Mean), math.Abs(a.Missed.Mean))
 	})
 	return r, nil
 }
-
-// RareSides estimates what ELBO misses; see the function RareSides.
 
 // rareSides are the sides that few of the samples, or none, will be on.
 func rareSides(d *graph.Density, q family.Q, samples int) []RareSide {
@@ -151,5 +155,5 @@ func commonMean(logs []float64, on []int) mc.Estimate {
 // Misleading reports whether Plain is further from Corrected than twice its
 // standard error, so that it should not be used.
 func (r Rare) Misleading() bool {
-	return !(math.Abs(r.Corrected.Mean-r.Plain.Mean) <= 2*r.Plain.SE)
+	return r.Corrected.Mean != r.Plain.Mean && !(math.Abs(r.Corrected.Mean-r.Plain.Mean) <= 2*r.Plain.SE)
 }

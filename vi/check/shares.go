@@ -118,9 +118,6 @@ func SharesByGuard(d *graph.Density, q family.Q, samples int, seed uint64) (Shar
 	return s, nil
 }
 
-// SharesByGuard says how much of the gradient each guard carries at the fit; see
-// the function SharesByGuard.
-
 // planeSums are running moments of BouContr by hyperplane of the arrangement and
 // the parameters that it touches; of one where log r does not jump there are none.
 type planeSums struct {

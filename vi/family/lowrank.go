@@ -6,7 +6,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/facetvi/facet/boundary"
@@ -197,8 +200,8 @@ func (q *lowRank) Regression(h regions.Hyperplane) []float64 {
 }
 
 // core is M = I + UᵀD⁻¹U, factored: the covariance's determinant is |D|·|M|, and
-// its inverse D⁻¹ − D⁻¹U·M⁻¹·UᵀD⁻¹ (Woodbury).
-func (q *lowRank) core(m *mat.SymDense, c *mat.Cholesky) {
+// its inverse D⁻¹ − D⁻¹U·M⁻¹·UᵀD⁻¹ (Woodbury). It is written to m, Rank × Rank.
+func (q *lowRank) core(m []float64) (c core, logDet float64) {
 	r := q.family.Rank
 	for a := range r {
 		for b := a; b < r; b++ {
@@ -209,33 +212,47 @@ func (q *lowRank) core(m *mat.SymDense, c *mat.Cholesky) {
 			if a == b {
 				sum++
 			}
-			m.SetSym(a, b, sum)
+			m[a*r+b] = sum
 		}
 	}
-	c.Factorize(m) // M ≥ I is positive definite
+	// M ≥ I is positive definite
+	c.Triangular, _ = lapack64.Potrf(blas64.Symmetric{N: r, Stride: r, Data: m, Uplo: blas.Upper})
+	for a := range r {
+		logDet += 2 * math.Log(m[a*r+a])
+	}
+	return c, logDet
 }
 
+// A core is a Cholesky factor.
+type core struct{ blas64.Triangular }
+
+// solve replaces v by M⁻¹v.
+func (c core) solve(v []float64) {
+	lapack64.Potrs(c.Triangular, blas64.General{Rows: len(v), Cols: 1, Stride: 1, Data: v})
+}
+
+// square is the number of entries of M.
+func (q *lowRank) square() int { return q.family.Rank * q.family.Rank }
+
 func (q *lowRank) Entropy() float64 {
-	var c mat.Cholesky
-	q.core(mat.NewSymDense(q.family.Rank, nil), &c)
-	return normalEntropy(q.s) + 0.5*c.LogDet()
+	_, logDet := q.core(make([]float64, q.square()))
+	return normalEntropy(q.s) + 0.5*logDet
 }
 
 func (q *lowRank) LogProb(z []float64) float64 {
 	if len(z) != len(q.mu) {
 		panic("family: a point of another number of latents")
 	}
-	var c mat.Cholesky
-	q.core(mat.NewSymDense(q.family.Rank, nil), &c)
-	v, square := mat.NewVecDense(q.family.Rank, nil), 0.0
+	c, logDet := q.core(make([]float64, q.square()))
+	v, square := make([]float64, q.family.Rank), 0.0
 	for i, x := range z {
 		t := (x - q.mu[i]) / q.s[i]
 		square += t * t
-		floats.AddScaled(v.RawVector().Data, t/q.s[i], q.row(i))
+		floats.AddScaled(v, t/q.s[i], q.row(i))
 	}
-	var w mat.VecDense
-	_ = c.SolveVecTo(&w, v) // M is well conditioned enough to be factored
-	return 0.5*(float64(len(z))-square+mat.Dot(v, &w)) - normalEntropy(q.s) - 0.5*c.LogDet()
+	w := slices.Clone(v)
+	c.solve(w)
+	return 0.5*(float64(len(z))-square+floats.Dot(v, w)) - normalEntropy(q.s) - 0.5*logDet
 }
 
 func (q *lowRank) Rand(dst []float64, rng *rand.Rand) {
@@ -257,8 +274,7 @@ type lowRankSampler struct {
 	n        int
 	eps, eta []float64 // latents × n, Rank × n
 	x        []float64 // z − μ, latents × n
-	m        *mat.SymDense
-	chol     mat.Cholesky
+	m        []float64 // M, factored, Rank × Rank
 	logDet   float64
 	inverse  *mat.Dense // D⁻¹U·M⁻¹, latents × Rank
 	ux       []float64  // UᵀD⁻¹x, Rank × n
@@ -270,7 +286,7 @@ func (q *lowRank) Bind(n int) Sampler {
 	dim, r := len(q.mu), q.family.Rank
 	s := &lowRankSampler{
 		q: q.Clone().(*lowRank), n: n, eps: make([]float64, dim*n), eta: make([]float64, r*n), x: make([]float64, dim*n),
-		m: mat.NewSymDense(r, nil), inverse: mat.NewDense(dim, r, nil), ux: make([]float64, r*n),
+		m: make([]float64, q.square()), inverse: mat.NewDense(dim, r, nil), ux: make([]float64, r*n),
 		inv2: make([]float64, dim),
 	}
 	s.Locate(q)
@@ -279,14 +295,13 @@ func (q *lowRank) Bind(n int) Sampler {
 
 func (s *lowRankSampler) Locate(q Q) {
 	s.q.Set(q.(*lowRank).theta)
-	s.q.core(s.m, &s.chol)
-	s.logDet = s.chol.LogDet()
+	c, logDet := s.q.core(s.m)
+	s.logDet = logDet
 	for i, x := range s.q.s {
 		s.inv2[i] = 1 / (x * x)
 		row := s.inverse.RawRowView(i)
 		floats.ScaleTo(row, s.inv2[i], s.q.row(i))
-		v := mat.NewVecDense(len(row), row)
-		_ = s.chol.SolveVecTo(v, v) // as in LogProb
+		c.solve(row)
 	}
 }
 

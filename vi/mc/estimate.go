@@ -18,8 +18,11 @@ func (e Estimate) String() string {
 	return fmt.Sprintf("%.6g ± %.2g", e.Mean, e.SE)
 }
 
-// Plus is the sum of independent estimates.
+// Plus is the sum of independent estimates; an infinite one has no error.
 func (e Estimate) Plus(o Estimate) Estimate {
+	if sum := e.Mean + o.Mean; math.IsInf(sum, 0) {
+		return Estimate{Mean: sum}
+	}
 	return Estimate{e.Mean + o.Mean, math.Hypot(e.SE, o.SE)}
 }
 

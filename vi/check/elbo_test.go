@@ -1,0 +1,95 @@
+package check
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/examples/models"
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/vitest"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// The ELBO of the paper's models away from where their fits start.
+func TestELBO(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		sd   float64 // of all latents
+	}{{"proposition", 0.7}, {"textmsg", 0.1}, {"influenza", 0.4}} {
+		spec, err := models.ByName(c.name)
+		require.NoError(t, err)
+		mean, sd := moments(family.Softplus{}.At(spec.ThetaInit))
+		for i := range mean {
+			mean[i] += 0.1 * float64(i%3)
+			sd[i] = c.sd
+		}
+		q := softplus(mean, sd)
+		e, err := ELBO(vitest.Compile(t, spec.Model()), q, 200000, *seed)
+		require.NoError(t, err)
+		want := spec.Oracle.ELBO(q.Theta())
+		require.Less(t, math.Abs(e.Mean-want), 5*e.SE, c.name)
+		require.Less(t, 5*e.SE, 0.02*math.Abs(want), "%s is inconclusive", c.name)
+	}
+}
+
+// barrier is a model whose density is 0 where x > at.
+func barrier(t *testing.T, at float64) *graph.Density {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(0, 1))
+	m.Observe("y", graph.Normal(x, 1), 0.5)
+	m.Factor(graph.Log(graph.If(graph.Greater(x, at), 0, 1)))
+	return vitest.Compile(t, m)
+}
+
+// All estimates of the ELBO from the same draws are one number: −Inf, without
+// error, if the density is 0 at one of them.
+func TestELBOIsOneNumber(t *testing.T) {
+	const samples = 1000
+	q := family.Independent([]float64{0.2}, []float64{0.8})
+	for _, c := range []struct {
+		at       float64
+		infinite bool // at a draw
+	}{{0, true}, {2, true}, {5, false}, {40, false}} {
+		d := barrier(t, c.at)
+		want, err := ELBO(d, q, samples, *seed)
+		require.NoError(t, err)
+		require.Equal(t, c.infinite, want == mc.Estimate{Mean: math.Inf(-1)}, "%v", want)
+		require.False(t, math.IsNaN(want.Mean) || math.IsNaN(want.SE))
+
+		m, err := NewMeter(d, q, samples, *seed)
+		require.NoError(t, err)
+		got, err := m.Measure(q)
+		require.NoError(t, err)
+		require.Equal(t, want, got, "Meter")
+		m.Restart(*seed)
+		logR, err := m.MeasureLogR(q)
+		require.NoError(t, err)
+		require.Equal(t, c.infinite, logR == mc.Estimate{Mean: math.Inf(-1)}, "MeasureLogR")
+
+		rare, err := RareSides(d, q, samples, *seed)
+		require.NoError(t, err)
+		require.Equal(t, want, rare.Plain, "Rare.Plain")
+		imp, err := weigh(d, q, samples, *seed)
+		require.NoError(t, err)
+		require.Equal(t, want, imp.ELBO, "Importance.ELBO")
+		require.False(t, math.IsInf(imp.LogEvidence.Mean, 0), "other draws have weight")
+	}
+}
+
+// Where the density is 0 on a side of a guard, seen by the draws or not, the
+// corrected ELBO is −Inf, and a plain one that is not misleads.
+func TestRareSidesOfDensityZero(t *testing.T) {
+	q := family.Independent([]float64{0.2}, []float64{0.8})
+	for at, misleading := range map[float64]bool{0: false, 3.3: false, 5: true} {
+		d := barrier(t, at)
+		r := rareOf(t, d, q, 20000)
+		require.Equal(t, mc.Estimate{Mean: math.Inf(-1)}, r.Corrected, "%v: %v", at, r)
+		require.Equal(t, misleading, r.Misleading(), "%v: %v", at, r)
+		for _, s := range r.Sides {
+			require.Equal(t, mc.Estimate{Mean: math.Inf(-1)}, s.Missed)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package vi_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi"
+)
+
+// A heater that nobody saw: was it on in hour 3, and what is its most probable
+// history?
+func ExamplePosterior_MostProbablePath() {
+	warmth := []float64{0.2, -0.1, 1.1, 0.6, 0.9, 0.1}
+
+	m := graph.NewModel()
+	for t, x := range warmth {
+		drive := m.Sample(fmt.Sprint("drive", t), graph.Normal(0, 1))
+		on := m.Name("on", graph.Greater(drive, 0))
+		m.Observe("warmth", graph.Normal(graph.If(on, 1, 0), 0.4), x)
+	}
+	density, err := m.Compile()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fit, err := vi.Fit(context.Background(), density, vi.Settings{Seed: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	on := density.Named("on")
+	p, err := fit.ProbNamed("on", 3)
+	if err != nil {
+		log.Fatal(err)
+	}
+	both, err := fit.Prob(graph.And(on[3], on[4]))
+	if err != nil {
+		log.Fatal(err)
+	}
+	given, err := fit.ProbGiven(on[3], graph.Or(on[3], on[5]))
+	if err != nil {
+		log.Fatal(err)
+	}
+	path, err := fit.MostProbablePath(on, 0, 0) // exact: it needs no draws
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("on at 3: %.1f; at 3 and 4: %.1f; at 3 if at 3 or 5: %.1f\n", p, both, given.Mean)
+	fmt.Printf("path: %v with probability %.1f\n", path.Holds, path.Prob.Mean)
+	// Output:
+	// on at 3: 0.6; at 3 and 4: 0.5; at 3 if at 3 or 5: 0.9
+	// path: [false false true true true false] with probability 0.3
+}

@@ -1,0 +1,216 @@
+package gradient
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/facetvi/facet/boundary"
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/vitest"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// estimates are the moments of draws of a gradient, of 32 samples each.
+func estimates(t *testing.T, d *graph.Density, q family.Q, e Estimator, draws int) (mean, se []float64) {
+	t.Helper()
+	r, err := NewRunner(d, q, e, 32, *Seed)
+	require.NoError(t, err)
+	all := make([]mc.Moments, len(q.Theta()))
+	for range vitest.Draws(draws) {
+		g, err := r.Estimate(q)
+		require.NoError(t, err)
+		for k, x := range g {
+			all[k].Add(x)
+		}
+	}
+	for _, m := range all {
+		mean, se = append(mean, m.Mean), append(se, m.SE())
+	}
+	return mean, se
+}
+
+// A chain is a program of which each latent's prior depends on the one before.
+type chain struct{ *graph.Density }
+
+func (c chain) Parents() [][]int {
+	parents := make([][]int, c.Dim())
+	for i := range parents[1:] {
+		parents[i+1] = []int{i}
+	}
+	return parents
+}
+
+// covariance is that of the member at θ, by its definition.
+func (r reference) covariance(theta []float64) *mat.SymDense {
+	_, by := r.at(theta, make([]float64, r.dim+r.rank()), false)
+	cov := mat.NewSymDense(r.dim, nil)
+	for _, column := range by {
+		cov.SymRankOne(cov, 1, mat.NewVecDense(r.dim, column))
+	}
+	return cov
+}
+
+// For every family the estimators have the gradient of the closed form as their mean,
+// with guards that cross one another on all latents; reparameterization does not.
+func TestFamiliesDenseGradient(t *testing.T) {
+	for name, f := range families(3) {
+		t.Run(name, func(t *testing.T) {
+			model, _, _ := vitest.NewDense(vitest.DenseCases[0])
+			d := vitest.Compile(t, model.Model())
+			r := newReference(f, d)
+			if name == "structured" {
+				r.parents = chain{d}.Parents()
+			}
+			theta := r.theta(rand.New(rand.NewPCG(8, 0)))
+			q, err := f.New(chain{d})
+			require.NoError(t, err)
+			q.Set(theta)
+			want := fd.Gradient(nil, func(theta []float64) float64 {
+				mean := make([]float64, r.dim)
+				for i := range mean {
+					mean[i] = theta[2*i]
+				}
+				return model.ELBO(mean, r.covariance(theta))
+			}, theta, &fd.Settings{Formula: fd.Central, Step: 1e-5})
+			for _, form := range []string{"orthogonal, all", "elimination, all", "orthogonal, 3 by weight", "elimination, 1 uniform"} {
+				e, ok := Boundaries()[form]
+				require.True(t, ok)
+				mean, se := estimates(t, d, q, e, 20000)
+				require.Less(t, vitest.MaxZ(t, mean, se, want, vitest.Precision(0.02)), 5.0, form)
+			}
+			mean, se := estimates(t, d, q, Score{}, 100000)
+			require.Less(t, vitest.MaxZ(t, mean, se, want, vitest.Precision(0.05)), 5.0, "score")
+			mean, se = estimates(t, d, q, Reparam{}, 10000)
+			require.Greater(t, vitest.MaxZ(t, mean, se, want, vitest.Precision(0.02)), 5.0, "reparameterization alone must be rejected")
+		})
+	}
+}
+
+// Where guards are drawn, the mean over the draws is the sum over all: at one batch
+// of samples, for every family.
+func TestSubsampling(t *testing.T) {
+	for name, f := range families(2) {
+		t.Run(name, func(t *testing.T) {
+			m := graph.NewModel()
+			x := m.Sample("x", graph.Normal(0, 1))
+			y := m.Sample("y", graph.Normal(graph.Mul(0.5, x), 1))
+			m.Factor(graph.If(graph.Greater(x, 0.5), 2, y))
+			m.Factor(graph.If(graph.Greater(x, y), 1.5, 0))
+			m.Factor(graph.If(graph.Less(graph.Add(x, y), 4), x, -1))
+			m.Factor(graph.If(graph.Less(x, 1e6), 1, 2)) // no weight at all
+			m.Factor(graph.If(graph.Less(y, 0), 1, 1))   // no jump at all
+			d := vitest.Compile(t, m)
+			q := member(t, f, d, newReference(f, d).theta(rand.New(rand.NewPCG(3, 0))))
+			for _, method := range Methods {
+				run := func(e Boundary, runs int) (mean, se []float64) {
+					p, err := BindParts(d, q, 1, e)
+					require.NoError(t, err)
+					rng := rand.New(rand.NewPCG(*Seed, 2))
+					p.draw(rng)
+					all := make([]mc.Moments, len(q.Theta()))
+					for range runs {
+						require.NoError(t, p.batch.Run(rng))
+						for k, x := range sumsOf(p, 1, p.AddBoundary) {
+							all[k].Add(x)
+						}
+					}
+					for _, m := range all {
+						mean, se = append(mean, m.Mean), append(se, m.SE())
+					}
+					return mean, se
+				}
+				want, _ := run(Boundary{Method: method}, 1)
+				require.Positive(t, floats.Norm(want, 2))
+				for _, by := range []boundary.Subsampling{boundary.Uniform, boundary.ByWeight} {
+					for _, guards := range []int{1, 3} {
+						mean, se := run(Boundary{method, guards, by}, vitest.Draws(100000))
+						z := vitest.MaxZScaled(t, mean, se, want, vitest.Precision(0.05), 1)
+						require.Less(t, z, 5.0, "%v, %d %v", method, guards, by)
+					}
+				}
+			}
+		})
+	}
+}
+
+// No mass on any guard, or no guard with a jump, gives zero and no NaN.
+func TestNoMass(t *testing.T) {
+	for name, build := range map[string]func(m *graph.Model, x, y graph.Expr){
+		"far": func(m *graph.Model, x, _ graph.Expr) { m.Factor(graph.If(graph.Less(x, 1e9), x, graph.Log(x))) },
+		"idle": func(m *graph.Model, x, _ graph.Expr) {
+			m.If(graph.Less(x, 0), nil, nil)
+			graph.Greater(x, 1)
+		},
+		"far and infinite": func(m *graph.Model, x, _ graph.Expr) {
+			m.Factor(graph.If(graph.Less(x, -1e9), graph.Exp(graph.Square(x)), x))
+		},
+		"far, dense and infinite": func(m *graph.Model, x, y graph.Expr) {
+			m.Factor(graph.If(graph.Less(graph.Add(x, y), -1e9), graph.Exp(graph.Square(y)), x))
+		},
+	} {
+		m := graph.NewModel()
+		x := m.Sample("x", graph.Normal(0, 1))
+		build(m, x, m.Sample("y", graph.Normal(graph.Mul(0.5, x), 1)))
+		d := vitest.Compile(t, m)
+		for _, f := range families(2) {
+			q := member(t, f, d, newReference(f, d).theta(rand.New(rand.NewPCG(3, 0))))
+			for form, e := range Boundaries() {
+				p, err := BindParts(d, q, 2, e)
+				require.NoError(t, err)
+				require.NoError(t, p.Run(rand.New(rand.NewPCG(1, 2))))
+				got := sumsOf(p, 2, p.AddBoundary)
+				require.Equal(t, make([]float64, len(got)), got, "%s, %s, %s", name, f.Name(), form)
+			}
+		}
+	}
+}
+
+// Jumps that are the same for all samples are computed once, and must survive
+// subsampling, which counts some of them and others not.
+func TestSubsamplingConstantJumps(t *testing.T) {
+	m := graph.NewModel()
+	x, y := m.Sample("x", graph.Normal(0, 1)), m.Sample("y", graph.Normal(0, 1))
+	m.Factor(graph.If(graph.Greater(x, 0.5), 2, 0))
+	m.Factor(graph.If(graph.Greater(y, 0.5), 1.5, 0))
+	p, err := BindParts(vitest.Compile(t, m), family.Independent([]float64{0, 0}, []float64{1, 1}), 1, Boundary{Guards: 1})
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(1, 2))
+	drawn := map[[2]float64]int{}
+	for range 100 {
+		require.NoError(t, p.Run(rng))
+		g := sumsOf(p, 1, p.AddBoundary)
+		drawn[[2]float64{g[0], g[2]}]++
+	}
+	w := 2 * math.Exp(-0.5*0.5*0.5) / math.Sqrt(2*math.Pi) // one of two guards, counted double
+	require.Len(t, drawn, 2)
+	require.Greater(t, drawn[[2]float64{2 * w, 0}], 20)
+	require.Greater(t, drawn[[2]float64{0, 1.5 * w}], 20)
+}
+
+// An estimate allocates nothing, for every family and estimator.
+func TestEstimateDoesNotAllocate(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	model, _, _ := vitest.NewDense(vitest.DenseCases[1])
+	for name, f := range families(4) {
+		d := vitest.Compile(t, model.Model())
+		q, err := f.New(chain{d})
+		require.NoError(t, err)
+		for _, n := range []int{1, 16, 33} {
+			for _, e := range []Estimator{Boundary{Method: family.Orthogonal}, Boundary{Method: family.Elimination}, SingleGuard(), Reparam{}, Score{},
+				Boundary{Guards: 2, By: boundary.ByWeight}} {
+				r, err := NewRunner(d, q, e, n, 1)
+				require.NoError(t, err)
+				require.Zero(t, testing.AllocsPerRun(20, func() { _, err = r.Estimate(q) }), "%s, %v, %d samples", name, e, n)
+				require.NoError(t, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package vi
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/examples/models"
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/gradient"
+)
+
+var growthSteps = []int{20, 200, 2000, 20000}
+
+// growthModels holds what BenchmarkGrowth has compiled, by number of steps.
+var growthModels = map[int]*graph.Density{}
+
+func growthModel(b *testing.B, obs []float64) *graph.Density {
+	steps := len(obs) - 1
+	if growthModels[steps] == nil {
+		growthModels[steps] = compileJumps(b, models.Temperature(obs))
+	}
+	return growthModels[steps]
+}
+
+// compileJumps compiles the density and the jumps of independent normals.
+func compileJumps(b *testing.B, m *graph.Model) *graph.Density {
+	d, err := m.Compile()
+	require.NoError(b, err)
+	_, err = gradient.BindParts(d, PriorStart(d), 1, Boundary{})
+	require.NoError(b, err)
+	return d
+}
+
+// BenchmarkGrowth is an iteration of temperature with more and more steps, one
+// sample, and its time for each of them.
+func BenchmarkGrowth(b *testing.B) {
+	for _, steps := range growthSteps {
+		b.Run(fmt.Sprintf("steps=%d", steps), func(b *testing.B) {
+			obs := models.SimulateTemperature(steps, 1)
+			d := growthModel(b, obs)
+			benchmarkIteration(b, d, family.Softplus{}.At(models.TemperatureThetaInit(obs)), "boundary", 1)
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*steps), "ns/timestep")
+		})
+	}
+}
+
+// BenchmarkCompile is the way from temperature's program to a density and its
+// jumps.
+func BenchmarkCompile(b *testing.B) {
+	for _, steps := range growthSteps {
+		b.Run(fmt.Sprintf("steps=%d", steps), func(b *testing.B) {
+			obs := models.SimulateTemperature(steps, 1)
+			for b.Loop() {
+				compileJumps(b, models.Temperature(obs))
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*steps), "ns/timestep")
+		})
+	}
+}
+
+// regressionModel is compiled when it is first asked for.
+var regressionModel struct {
+	d    *graph.Density
+	time time.Duration
+}
+
+// BenchmarkRegression is an iteration, one sample, of a regression with 100 000
+// observations, 10 latents and one threshold, below which the last of them has
+// no effect. Building and compiling it is timed once, as ms/compile.
+func BenchmarkRegression(b *testing.B) {
+	r := &regressionModel
+	if r.d == nil {
+		start := time.Now()
+		r.d = compileJumps(b, regression(100000))
+		r.time = time.Since(start)
+	}
+	benchmarkIteration(b, r.d, PriorStart(r.d), "boundary", 1)
+	b.ReportMetric(float64(r.time.Milliseconds()), "ms/compile")
+}
+
+func regression(observations int) *graph.Model {
+	const latents = 10
+	rng := rand.New(rand.NewPCG(1, 1))
+	m := graph.NewModel()
+	var beta [latents]graph.Expr
+	for j := range beta {
+		beta[j] = m.Sample(fmt.Sprintf("beta%d", j), graph.Normal(0, 1))
+	}
+	last := latents - 1
+	beta[last] = graph.If(graph.Greater(beta[last], 0.5), beta[last], 0)
+	for range observations {
+		var mean graph.Expr
+		for j := range beta {
+			mean = graph.Add(mean, graph.Mul(rng.NormFloat64(), beta[j]))
+		}
+		m.Observe("y", graph.Normal(mean, 1), rng.NormFloat64())
+	}
+	return m
+}

@@ -1,0 +1,96 @@
+// Package vitest holds what the tests of vi and of the packages below it share:
+// models with closed forms, and comparisons by standard errors.
+package vitest
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/examples/models"
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// Compile compiles a model that has no errors.
+func Compile(t testing.TB, m *graph.Model) *graph.Density {
+	t.Helper()
+	d, err := m.Compile()
+	require.NoError(t, err)
+	return d
+}
+
+// Paper is one of the paper's experiments, compiled.
+func Paper(t testing.TB, name string) (models.Spec, *graph.Density) {
+	t.Helper()
+	spec, err := models.ByName(name)
+	require.NoError(t, err)
+	return spec, Compile(t, spec.Model())
+}
+
+// Smooth is a model without guards.
+func Smooth(t testing.TB) *graph.Density {
+	t.Helper()
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(0, 1))
+	r := m.Sample("rate", graph.Gamma(2, 1))
+	m.Observe("y", graph.Normal(graph.Sin(x), graph.Sqrt(r)), 0.5)
+	m.Observe("k", graph.Poisson(r), 3)
+	return Compile(t, m)
+}
+
+// MaxZ is the largest |mean − want| in standard errors. Components without
+// variance must agree to rounding. A component whose standard error could not
+// show an error of detect·scale makes the test inconclusive, where scale is the
+// largest component of want.
+func MaxZ(t testing.TB, mean, se, want []float64, detect float64) float64 {
+	t.Helper()
+	scale := 0.0
+	for _, w := range want {
+		scale = math.Max(scale, math.Abs(w))
+	}
+	return MaxZScaled(t, mean, se, want, detect*scale, scale)
+}
+
+// MaxZScaled is MaxZ with the error that must be seen given, and the scale of
+// rounding.
+func MaxZScaled(t testing.TB, mean, se, want []float64, seen, scale float64) float64 {
+	t.Helper()
+	require.Len(t, mean, len(want))
+	worst := 0.0
+	for i, w := range want {
+		require.Less(t, 5*se[i], seen, "inconclusive: component %d has standard error %g", i, se[i])
+		d := math.Abs(mean[i] - w)
+		if d <= 1e-11*scale {
+			continue
+		}
+		worst = math.Max(worst, d/se[i])
+	}
+	return worst
+}
+
+// Estimate fails beyond five standard errors, and if these could not show an error
+// of seen.
+func Estimate(t testing.TB, what string, want float64, got mc.Estimate, seen float64) {
+	t.Helper()
+	require.Less(t, 5*got.SE, seen, "inconclusive: %s", what)
+	require.LessOrEqual(t, math.Abs(got.Mean-want), 5*got.SE+1e-9*math.Abs(want), "%s: %v, want %v", what, got, want)
+}
+
+// Draws is a number of draws, a sixteenth of it in short runs; Precision says what
+// is still seen of an error.
+func Draws(n int) int {
+	if testing.Short() {
+		return n / 16
+	}
+	return n
+}
+
+// Precision is the error that a test detects: four times as large in short runs.
+func Precision(detect float64) float64 {
+	if testing.Short() {
+		return 4 * detect
+	}
+	return detect
+}

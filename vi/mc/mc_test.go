@@ -1,0 +1,107 @@
+package mc
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
+)
+
+// Blocks of samples have streams of their own: no draw of one is in another.
+func TestStreamsDiffer(t *testing.T) {
+	seen := map[float64]bool{}
+	for seed := range uint64(3) {
+		for b := range 40 {
+			pcg := Stream(seed, b)
+			for range 20 {
+				x := float64(pcg.Uint64())
+				require.False(t, seen[x])
+				seen[x] = true
+			}
+		}
+	}
+}
+
+// All samples are in one block each, and a stream that is put back goes the same
+// way.
+func TestBlocks(t *testing.T) {
+	for _, dim := range []int{1, 37, 10_000, 10_000_000} {
+		for _, n := range []int{1, 2, 16, 33, 512, 1000, 100_000} {
+			cut, sum := Cut(n, dim), 0
+			for k := range cut.Len() {
+				require.Positive(t, cut.Width(k))
+				require.LessOrEqual(t, cut.Width(k), cut.Size)
+				sum += cut.Width(k)
+			}
+			require.Equal(t, n, sum)
+		}
+	}
+	s := Stream(3, 5)
+	first := s.Uint64()
+	s.Uint64()
+	Reseed(s, 3, 5)
+	require.Equal(t, first, s.Uint64())
+}
+
+// Moments are those of the textbook, however the values are divided.
+func TestMoments(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 0))
+	values := make([]float64, 1000)
+	var whole, left, right, none Moments
+	for k := range values {
+		values[k] = 1e6 + rng.NormFloat64()
+		whole.Add(values[k])
+		if k < 317 {
+			left.Add(values[k])
+		} else {
+			right.Add(values[k])
+		}
+	}
+	left.Merge(right)
+	left.Merge(none)
+	mean, sd := stat.MeanStdDev(values, nil)
+	for _, m := range []Moments{whole, left} {
+		require.Equal(t, 1000, m.N)
+		require.InEpsilon(t, mean, m.Mean, 1e-14)
+		require.InEpsilon(t, sd*sd, m.Variance(), 1e-8)
+		require.InEpsilon(t, sd/math.Sqrt(1000), m.SE(), 1e-8)
+		require.Equal(t, Estimate{m.Mean, m.SE()}, m.Estimate())
+	}
+	require.Equal(t, whole.Estimate(), Mean(values))
+}
+
+// A value of −Inf makes the mean −Inf, wherever it comes; NaN stays NaN.
+func TestMomentsOfZeroDensity(t *testing.T) {
+	inf := math.Inf(-1)
+	for _, values := range [][]float64{{inf, 1, 2}, {1, inf, 2}, {1, 2, inf}, {inf, inf}, {inf}} {
+		require.Equal(t, Estimate{Mean: inf}, Mean(values), "%v", values)
+		var all, other Moments
+		all.Add(3)
+		for _, v := range values {
+			other.Add(v)
+		}
+		all.Merge(other)
+		require.Equal(t, Estimate{Mean: inf}, all.Estimate(), "merged %v", values)
+	}
+	require.True(t, math.IsNaN(Mean([]float64{1, math.NaN()}).Mean))
+	require.Equal(t, Estimate{Mean: inf}, Estimate{Mean: inf}.Plus(Estimate{1, 2}))
+	require.Equal(t, Estimate{Mean: inf}, Estimate{1, 2}.Plus(Estimate{Mean: inf}))
+	require.Equal(t, Estimate{4, 5}, Estimate{1, 3}.Plus(Estimate{3, 4}))
+}
+
+func TestEstimateText(t *testing.T) {
+	require.Equal(t, "-1.5 ± 0.25", Estimate{-1.5, 0.25}.String())
+	require.Equal(t, "-1.5", Estimate{-1.5, 0}.String())
+	for _, want := range []Estimate{{-1.5, 0.1 + 0.2}, {math.Inf(-1), 0}, {math.NaN(), math.Inf(1)}, {5e-324, math.MaxFloat64}} {
+		data, err := json.Marshal(want)
+		require.NoError(t, err)
+		var got Estimate
+		require.NoError(t, json.Unmarshal(data, &got))
+		for _, pair := range [][2]float64{{want.Mean, got.Mean}, {want.SE, got.SE}} {
+			require.True(t, pair[0] == pair[1] || math.IsNaN(pair[0]) && math.IsNaN(pair[1]), "%s", data)
+		}
+	}
+}
