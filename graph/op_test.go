@@ -25,7 +25,8 @@ func kernels() []kernel {
 		reduce{Rows: 2, C: coefs{0}, Owner: []rowList{{0, 1}}, W: []coefs{{1}}, K: []int{2}},
 		spread{K: 2, Owner: rowList{0, 1}, W: coefs{1}},
 		total{}, fill{Rows: 2}, plus{},
-		a,
+		a, formulas{A: []int32{0, 1}, B: []int32{-1, 0}, Base: [2]int32{1, 1}},
+		flip{From: []int32{0, 1}, Ref: []int32{0}, Coef: []float64{2}},
 		unary{F: fnExp}, slope{F: fnExp}, slopeSquare{}, times2{}, binary{F: fnMul}, slope2{F: fnPow, Of: 1},
 	}
 }
