@@ -2,134 +2,155 @@ package boundary
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/vec"
+	"github.com/facetvi/facet/regions"
 )
 
-// A Batch evaluates the jumps of a density at boundary points made from batches
-// of N samples, under z = μ + s⊙ε with standard normal ε, and with them the
-// gradient of log r at the samples themselves. That boundary points reuse the
-// samples is unbiased by linearity; draws of their own have no less variance on
-// any of the paper's models. A Batch is not safe for concurrent use, and
-// allocates nothing after it is made.
-//
-// For each batch: fill Z and Signs of Samples, then call Run and AddGradient.
-// Call Locate before that whenever μ or s has changed.
-type Batch struct {
-	j  *Jumps
-	n  int
-	s  Settings
-	ex *graph.Executor
-
-	axes    []axisPlane
-	dense   []densePlane
-	denseAt []int     // by plane: its position in dense, or −1
-	eps     []float64 // ε at the points of dense planes, rows × N
-	phi     []float64 // Φ of the planes at the samples, planes × N; only of those in use
-	used    []int     // their numbers
-	ratio   []float64 // of each row of signs; see signs.go
-	chosen  *choice   // nil if all guards are used
+// A Surface says how a batch of samples gets onto the planes of Jumps, in their
+// numbers: sample z moves to z_b = z − Φ(z)·v with the same direction v for all
+// samples, a·v = 1. A family of distributions has one (package family).
+type Surface interface {
+	// Locate follows the parameters of the family, which have changed.
+	Locate()
+	// Along is v at the latents that Jumps.Latents lists. It is a view.
+	Along(k int) []float64
+	// Density is that of Φ at 0.
+	Density(k int) float64
+	// Reached is false if no sample counts on the plane.
+	Reached(k int) bool
+	// Each reports whether the samples count differently, so that the sum of their
+	// jumps is not enough.
+	Each(k int) bool
 }
 
-// Bind returns a Batch of n samples for the data of d.
-func (j *Jumps) Bind(d *graph.Density, n int, s Settings) (*Batch, error) {
+// A Batch evaluates the jumps of a density at boundary points made from batches
+// of N samples, and with them the gradient of log r at the samples themselves.
+// That boundary points reuse the samples is unbiased by linearity; draws of their
+// own have no less variance on any of the paper's models. A Batch is not safe for
+// concurrent use, and allocates nothing after it is made.
+//
+// For each batch: fill Z and Signs of Samples, call Run, and read the jumps of the
+// planes. Call Locate before that whenever the Surface's parameters have changed.
+type Batch struct {
+	j       *Jumps
+	n       int
+	surface Surface
+	ex      *graph.Executor
+	planes  []regions.Hyperplane
+
+	used   []int     // hyperplanes of the arrangement whose Φ is needed
+	row    []int     // of those: their rows in phi; else −1
+	phi    []float64 // Φ at the samples
+	ratio  []float64 // of each row of signs; see signs.go
+	chosen *choice   // nil if all guards are used
+}
+
+// Bind returns a Batch of n samples for the data of d, which surface moves.
+func (j *Jumps) Bind(d *graph.Density, n int, surface Surface, s Settings) (*Batch, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	// Planes with one coordinate need the sum of their jumps over the samples only.
-	want := graph.Compute{OutSum: true, Grad: true}
-	if s.Guards > 0 || len(j.points) > 0 {
-		want = graph.Compute{Out: true, Grad: true}
+	b := &Batch{j: j, n: n, surface: surface, planes: j.Planes(), ratio: make([]float64, len(j.signs))}
+	each := s.Guards > 0
+	for k := range b.planes {
+		each = each || surface.Each(k)
 	}
-	ex, err := d.ExecutorOf(j.prog, n, want)
-	if err != nil {
+	var err error
+	if b.ex, err = d.ExecutorOf(j.prog, n, graph.Compute{Out: each, OutSum: !each, Grad: true}); err != nil {
 		return nil, err
 	}
-	b := &Batch{j: j, n: n, s: s, ex: ex, eps: make([]float64, len(j.points)*n)}
-	for l, h := range j.arr.Planes() {
-		b.denseAt = append(b.denseAt, -1)
-		switch {
-		case !j.active[l]:
-		case len(h.Index) == 1:
-			b.axes = append(b.axes, newAxisPlane(l, h))
-		default:
-			b.denseAt[l] = len(b.dense)
-			b.dense = append(b.dense, newDensePlane(l, h, j.first[l], n, s.Method))
-		}
-	}
-	b.used = j.used()
-	b.ratio = make([]float64, len(j.signs))
-	if len(b.used) > 0 {
-		b.phi = make([]float64, j.Len()*n)
-	}
+	b.findUsed()
 	if s.Guards > 0 {
-		b.chosen = newChoice(s, j.Len(), n)
+		b.chosen = newChoice(s, len(b.planes), n)
 	}
 	return b, nil
+}
+
+// findUsed lists the hyperplanes whose Φ is needed at the samples.
+func (b *Batch) findUsed() {
+	b.row = slices.Repeat([]int{-1}, b.j.arr.Len())
+	use := func(l int) {
+		if b.row[l] < 0 {
+			b.row[l] = len(b.used)
+			b.used = append(b.used, l)
+		}
+	}
+	for k, l := range b.j.numbers {
+		if b.surface.Each(k) {
+			use(l)
+		}
+	}
+	for _, x := range b.j.points {
+		if x.plane >= 0 {
+			use(b.j.numbers[x.plane])
+		}
+	}
+	for _, x := range b.j.signs {
+		if x.plane >= 0 {
+			use(b.j.numbers[x.plane])
+			use(x.other)
+		}
+	}
+	b.phi = make([]float64, len(b.used)*b.n)
 }
 
 // Samples is the executor whose Z and Signs hold the samples. After Run its Grad
 // is the gradient of log r there.
 func (b *Batch) Samples() *graph.Executor { return b.ex }
 
-// Locate moves the hyperplanes to the coordinates of ε for the family's
-// location mu and scale s, each of length Dim.
-func (b *Batch) Locate(mu, s []float64) {
-	locateAxes(b.axes, mu, s)
-	for l := range b.dense {
-		b.dense[l].locate(mu, s)
-	}
+// Len is the number of planes.
+func (b *Batch) Len() int { return len(b.planes) }
+
+// Locate follows a Surface whose parameters have changed.
+func (b *Batch) Locate() {
+	b.surface.Locate()
 	b.locateSigns()
 	if b.chosen != nil {
-		b.chosen.locate(b.axes, b.dense)
+		b.chosen.locate(b.surface)
 	}
 }
 
-// Run moves the samples to all hyperplanes and evaluates the jumps there. eps
-// is the batch of ε, Dim × N, that Z was made from. rng is used only if guards are
-// subsampled.
-func (b *Batch) Run(eps []float64, rng *rand.Rand) error {
+// Run moves the samples to all planes and evaluates the jumps there. rng is used
+// only if guards are subsampled.
+func (b *Batch) Run(rng *rand.Rand) error {
 	if b.chosen != nil {
 		b.chosen.draw(rng)
 	}
 	for _, l := range b.used {
 		b.evaluate(l)
 	}
-	for l := range b.dense {
-		if p := &b.dense[l]; p.w > 0 {
-			p.project(b.values(p.plane), eps, b.ex.Z, b.eps, b.ex.Points)
+	for r, x := range b.j.points {
+		if x.plane < 0 || !b.surface.Reached(x.plane) {
+			continue
 		}
+		i := b.j.latents[x.plane][x.at]
+		vec.Affine2(b.ex.Points[r*b.n:][:b.n], b.ex.Z[i*b.n:][:b.n], b.Values(x.plane), 1, -b.surface.Along(x.plane)[x.at], 0)
 	}
 	b.fillSigns()
 	return b.ex.Run()
 }
 
-// AddGradient adds BouContr's summands, summed over the batch's N samples, to
-// the gradients with respect to μ and s, each of length Dim.
-func (b *Batch) AddGradient(gMu, gScale []float64) {
-	if b.ex.OutSum != nil {
-		addAxes(b.axes, b.ex.OutSum, gMu, gScale)
-		return
+// Values are Φ of plane k at the samples; nil if nothing needs them.
+func (b *Batch) Values(k int) []float64 { return b.values(b.j.numbers[k]) }
+
+// Sum is the sum of the samples' jumps at plane k, if no plane needs them one by
+// one; then Jumps has them.
+func (b *Batch) Sum(k int) (sum float64, ok bool) {
+	if b.ex.OutSum == nil {
+		return 0, false
 	}
-	for l := range b.axes {
-		if p := &b.axes[l]; p.w > 0 {
-			p.add(vec.Sum(b.jumps(p.plane)), gMu, gScale)
-		}
-	}
-	for l := range b.dense {
-		if p := &b.dense[l]; p.w > 0 {
-			p.add(b.jumps(p.plane), b.eps, gMu, gScale)
-		}
-	}
+	return b.ex.OutSum[k], true
 }
 
-// jumps are the jumps of the samples at a plane, times the factors of
-// subsampling.
-func (b *Batch) jumps(plane int) []float64 {
-	delta := b.ex.Out[plane*b.n:][:b.n]
+// Jumps are the jumps of the samples at plane k, times the factors of
+// subsampling. They are valid until the next call.
+func (b *Batch) Jumps(k int) []float64 {
+	delta := b.ex.Out[k*b.n:][:b.n]
 	if b.chosen != nil {
-		return b.chosen.apply(plane, delta)
+		return b.chosen.apply(k, delta)
 	}
 	return delta
 }

@@ -1,6 +1,9 @@
 package boundary
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"sort"
+)
 
 // A choice draws the guards that each sample uses.
 type choice struct {
@@ -19,34 +22,23 @@ func newChoice(s Settings, planes, n int) *choice {
 	}
 }
 
-// locate finds the probabilities of the planes: those where log r jumps.
-func (c *choice) locate(axes []axisPlane, dense []densePlane) {
-	clear(c.prob)
-	for l := range axes {
-		c.prob[axes[l].plane] = c.share(axes[l].w)
-	}
-	for l := range dense {
-		c.prob[dense[l].plane] = c.share(dense[l].w)
-	}
+// locate finds the probabilities of the planes.
+func (c *choice) locate(surface Surface) {
 	sum := 0.0
-	for l, p := range c.prob {
-		sum += p
-		c.cum[l] = sum
+	for k := range c.prob {
+		c.prob[k] = 1
+		if c.s.By == ByWeight {
+			c.prob[k] = surface.Density(k)
+		}
+		sum += c.prob[k]
+		c.cum[k] = sum
 	}
 	if sum > 0 {
-		for l := range c.prob {
-			c.prob[l] /= sum
-			c.cum[l] /= sum
+		for k := range c.prob {
+			c.prob[k] /= sum
+			c.cum[k] /= sum
 		}
 	}
-}
-
-// share is what the probability of a plane with weight w is proportional to.
-func (c *choice) share(w float64) float64 {
-	if c.s.By == Uniform {
-		return 1
-	}
-	return w
 }
 
 // draw chooses the planes of each sample.
@@ -63,21 +55,14 @@ func (c *choice) draw(rng *rand.Rand) {
 	}
 }
 
-// search is the first position whose cumulative probability exceeds u.
+// search is the first plane whose cumulative probability exceeds u; if rounding
+// left u above them all, the last that can be chosen.
 func search(cum []float64, u float64) int {
-	lo, hi := 0, len(cum)-1
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if cum[mid] > u {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
+	last := cum[len(cum)-1]
+	if u >= last {
+		return sort.SearchFloat64s(cum, last)
 	}
-	for lo > 0 && cum[lo-1] == cum[lo] { // u rounded up to 1: step back to a guard that can be chosen
-		lo--
-	}
-	return lo
+	return sort.Search(len(cum), func(k int) bool { return cum[k] > u })
 }
 
 // apply returns the jumps at a plane times their factors; where a factor is 0

@@ -2,28 +2,6 @@ package boundary
 
 import "fmt"
 
-// Method says how a sample is moved onto a hyperplane. On a hyperplane with one
-// coordinate both are the same.
-type Method uint8
-
-const (
-	// Orthogonal projection moves along the normal in ε. Its weights are
-	// constants, which on guards with many latents can win by a factor of five
-	// in variance.
-	Orthogonal Method = iota
-	// Elimination solves for one coordinate: the paper's method. It can win by
-	// a little.
-	Elimination
-)
-
-// String is the method's name.
-func (m Method) String() string {
-	if m == Elimination {
-		return "elimination"
-	}
-	return "orthogonal"
-}
-
 // Subsampling says how guards are chosen where not all are used.
 type Subsampling uint8
 
@@ -42,10 +20,9 @@ func (s Subsampling) String() string {
 	return "uniform"
 }
 
-// Settings choose among unbiased estimators of BouContr. The zero value, all
-// guards by orthogonal projection, is a good choice.
+// Settings choose among unbiased estimators of the boundary term. The zero value, all
+// guards, is a good choice.
 type Settings struct {
-	Method Method
 	// Guards is how many guards each sample uses, drawn with replacement, each
 	// divided by its probability; 0 means all of them, without any draw.
 	Guards int
@@ -58,8 +35,6 @@ func (s Settings) Validate() error {
 	switch {
 	case s.Guards < 0:
 		return fmt.Errorf("boundary: %d guards a sample", s.Guards)
-	case s.Method > Elimination:
-		return fmt.Errorf("boundary: unknown method %d", s.Method)
 	case s.By > ByWeight:
 		return fmt.Errorf("boundary: unknown subsampling %d", s.By)
 	}

@@ -2,9 +2,12 @@ package graph
 
 import (
 	"cmp"
-	"fmt"
+	"encoding/binary"
+	"math"
 	"slices"
-	"strings"
+	"strconv"
+
+	"github.com/facetvi/facet/graph/kernel"
 )
 
 // Batching turns many scalar expressions into few matrix operations. Two
@@ -18,17 +21,16 @@ import (
 
 // A form is a set of like expressions.
 type form struct {
-	key   formKey
-	args  []int    // forms of the operands (of the terms, for a sum)
-	rows  []nodeID // the expressions
-	latin bool     // depends on the latents
-	wide  bool     // static forms are not wide: they are the same for all samples
+	key       formKey
+	args      []int    // forms of the operands (of the terms, for a sum)
+	rows      []nodeID // the expressions
+	onLatents bool     // depends on the latents
 }
 
 // formKey is what like expressions have in common.
 type formKey struct {
 	kind formKind
-	fn   function
+	fn   kernel.Function
 	args string
 }
 
@@ -53,7 +55,6 @@ const (
 )
 
 const (
-	maxTableSigns = 4
 	maxTables     = 16
 	maxLinTerms   = 12
 	maxLinLatents = 2
@@ -102,7 +103,7 @@ func newBatch(st *store, outs []output, sz sizes) *batch {
 	for _, id := range list { // affine sums need only leaves and each other
 		if b.isAffineRow(id) {
 			b.place(int(fAffine), id)
-			b.forms[fAffine].latin = true
+			b.forms[fAffine].onLatents = true
 		}
 	}
 	b.countTables(list)
@@ -202,7 +203,8 @@ func (b *batch) isSplit(id nodeID) bool {
 }
 
 // tableSigns lists the signs that a select over constants depends on, in the
-// order of first use; nil if it is none, or depends on too many for a table.
+// order of first use. It is nil for another node, and for one that depends on too
+// many signs for a table.
 func (b *batch) tableSigns(id nodeID) []nodeID {
 	n := &b.st.nodes[id]
 	if n.kind != kSelect || !n.steps {
@@ -213,11 +215,8 @@ func (b *batch) tableSigns(id nodeID) []nodeID {
 	}
 	signs := []nodeID{n.a}
 	for _, side := range []nodeID{n.b, n.c} {
-		if b.st.nodes[side].kind == kConst {
-			continue
-		}
 		below := b.tableSigns(side)
-		if below == nil {
+		if below == nil && b.st.nodes[side].kind != kConst {
 			signs = nil
 			break
 		}
@@ -226,10 +225,9 @@ func (b *batch) tableSigns(id nodeID) []nodeID {
 				signs = append(signs, s)
 			}
 		}
-		if len(signs) > maxTableSigns {
-			signs = nil
-			break
-		}
+	}
+	if len(signs) > kernel.MaxTableSigns {
+		signs = nil
 	}
 	b.sign[id] = signs
 	return signs
@@ -237,12 +235,33 @@ func (b *batch) tableSigns(id nodeID) []nodeID {
 
 // tableKey is the contents of a table expression.
 func (b *batch) tableKey(id nodeID) string {
-	signs := b.tableSigns(id)
-	var s strings.Builder
-	for bits := range 1 << len(signs) {
-		fmt.Fprintf(&s, "%x ", b.tableValue(id, signs, bits))
+	var key []byte
+	for _, v := range b.tableValues(id) {
+		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v))
 	}
-	return s.String()
+	return string(key)
+}
+
+// tableValues are the values of a table expression: number bits is its value
+// where exactly the signs with a set bit are positive.
+func (b *batch) tableValues(id nodeID) []float64 {
+	signs := b.tableSigns(id)
+	values := make([]float64, 1<<len(signs))
+	for bits := range values {
+		values[bits] = b.tableValue(id, signs, bits)
+	}
+	return values
+}
+
+func (b *batch) tableValue(id nodeID, signs []nodeID, bits int) float64 {
+	n := &b.st.nodes[id]
+	if n.kind == kConst {
+		return n.v
+	}
+	if bits>>slices.Index(signs, n.a)&1 == 1 {
+		return b.tableValue(n.b, signs, bits)
+	}
+	return b.tableValue(n.c, signs, bits)
 }
 
 // countTables decides whether tables with different contents are different
@@ -258,19 +277,6 @@ func (b *batch) countTables(list []nodeID) {
 		}
 	}
 	b.fewTables = true
-}
-
-// tableValue is the value of a table expression where exactly the signs with a
-// set bit are positive.
-func (b *batch) tableValue(id nodeID, signs []nodeID, bits int) float64 {
-	n := &b.st.nodes[id]
-	if n.kind == kConst {
-		return n.v
-	}
-	if bits>>slices.Index(signs, n.a)&1 == 1 {
-		return b.tableValue(n.b, signs, bits)
-	}
-	return b.tableValue(n.c, signs, bits)
 }
 
 func (b *batch) add(id nodeID) {
@@ -316,14 +322,12 @@ func (b *batch) add(id nodeID) {
 	if key.kind == fSparse {
 		forms = slices.Compact(forms)
 	}
-	var s strings.Builder
 	for _, f := range forms {
-		fmt.Fprintf(&s, "%d,", f)
+		key.args += strconv.Itoa(f) + ","
 	}
 	if key.kind == fTable && b.fewTables {
-		s.WriteString(b.tableKey(id))
+		key.args += b.tableKey(id)
 	}
-	key.args = s.String()
 	b.place(b.form(key, forms), id)
 }
 
@@ -355,15 +359,9 @@ func (b *batch) form(key formKey, args []int) int {
 	if i, ok := b.byKey[key]; ok {
 		return i
 	}
-	f := &form{key: key, args: args}
-	f.latin = key.kind == fLatent
-	f.wide = key.kind != fConst && key.kind != fData
-	if len(args) > 0 {
-		f.wide = false
-	}
+	f := &form{key: key, args: args, onLatents: key.kind == fLatent}
 	for _, a := range args {
-		f.latin = f.latin || b.forms[a].latin
-		f.wide = f.wide || b.forms[a].wide
+		f.onLatents = f.onLatents || b.forms[a].onLatents
 	}
 	b.byKey[key] = len(b.forms)
 	b.forms = append(b.forms, f)

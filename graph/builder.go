@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/graph/kernel"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -205,14 +206,14 @@ func (b *Builder) Compile(outs []Expr) (*Program, error) {
 func (s *store) factor(o output) output {
 	byData := map[nodeID][]term{}
 	for _, t := range o.terms {
-		if n := &s.nodes[t.atom]; n.kind == kBinary && n.fn == fnMulData {
+		if n := &s.nodes[t.atom]; n.kind == kBinary && n.fn == kernel.MulData {
 			byData[n.a] = append(byData[n.a], term{n.b, t.coef})
 		}
 	}
 	sum := make([]term, 0, len(o.terms))
 	for _, t := range o.terms {
 		n := s.nodes[t.atom]
-		if n.kind != kBinary || n.fn != fnMulData || len(byData[n.a]) == 1 {
+		if n.kind != kBinary || n.fn != kernel.MulData || len(byData[n.a]) == 1 {
 			sum = append(sum, t)
 			continue
 		}
@@ -253,7 +254,7 @@ func (s *store) linearise(o output) output {
 				continue
 			}
 			c, step := q.term.coef, q.step
-			rest = append(rest, term{s.mul(step.atom, l), 2 * c * step.coef}, term{s.unary(fnSquare, step.atom), c})
+			rest = append(rest, term{s.mul(step.atom, l), 2 * c * step.coef}, term{s.unary(kernel.Square, step.atom), c})
 		}
 	}
 	return s.total(o.c, rest)
@@ -262,7 +263,7 @@ func (s *store) linearise(o output) output {
 // splitSquare writes (L + s)² or (−L + s)² as L and the step function ±s. The
 // sign makes the first coefficient of L positive.
 func (s *store) splitSquare(id nodeID) (l nodeID, step term, ok bool) {
-	if !s.isUnary(id, fnSquare) {
+	if !s.isUnary(id, kernel.Square) {
 		return 0, term{}, false
 	}
 	v, terms := s.parts(s.nodes[id].a)
@@ -322,5 +323,5 @@ func (d *Density) AtRegion(s regions.Signs, n int) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g, g.letConstants()
+	return g, let(g.consts)
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"github.com/facetvi/facet/graph/kernel"
 )
 
 // A Dist is a distribution with its parameters: the prior of a latent, or the
@@ -101,7 +103,7 @@ func (d Dist) support() support {
 }
 
 // transformed reports whether a latent is a transform of its coordinate.
-func (d Dist) transformed() bool { return d.law.support.fn != fnNone }
+func (d Dist) transformed() bool { return d.law.support.fn != kernel.None }
 
 // check reports why x cannot be drawn from d.
 func (d Dist) check(x float64) error {
@@ -117,7 +119,7 @@ func (d Dist) check(x float64) error {
 // times is data·b for an observed or latent x, where 0·b is 0 even for an
 // infinite b: the term x·log p of a count x = 0.
 func times[A, B Value](x A, b B) Expr {
-	return apply2(x, b, func(x, b float64) float64 { return binaryValue(fnMulData, x, b) }, (*store).mulData)
+	return apply2(x, b, kernel.MulData.Value2, (*store).mulData)
 }
 
-func lgammaOf[A Value](a A) Expr { return apply1(fnLgamma, a) }
+func lgammaOf[A Value](a A) Expr { return apply1(kernel.Lgamma, a) }

@@ -3,6 +3,8 @@ package graph
 import (
 	"math"
 	"math/rand/v2"
+
+	"github.com/facetvi/facet/graph/kernel"
 )
 
 // Distributions on the real line.
@@ -46,7 +48,7 @@ func Laplace[A, B Value](mu A, scale B) Dist { return newDist(laplace, lift(mu),
 var laplace = &law{
 	name: "Laplace", params: []param{{"mu", anyReal}, {"scale", positive}}, support: reals,
 	logProb: func(x Expr, p []Expr) Expr {
-		return Sub(Neg(Div(apply1(fnAbs, Sub(x, p[0])), p[1])), Add(Log(p[1]), math.Ln2))
+		return Sub(Neg(Div(apply1(kernel.Abs, Sub(x, p[0])), p[1])), Add(Log(p[1]), math.Ln2))
 	},
 	rand: func(p []float64, rng *rand.Rand) float64 {
 		return p[0] + p[1]*math.Copysign(expRand(rng), rng.Float64()-0.5)

@@ -25,6 +25,9 @@
 // [Model.Factor], and [Model.If], whose sides are blocks of the program rather
 // than values. What can be asked of a density is a method of it.
 //
+// This package is the language and the compiler, down to the Gorgonia graph. The
+// operations of that graph are in package kernel, and package plan runs it.
+//
 // The same program is also followed one expression at a time, in the region of
 // one z: [Density.PriorDraw] draws the latents in their order,
 // [Density.Replicate] new data, and [Density.DeterministicAt] computes what

@@ -100,9 +100,9 @@ func (e *evaluator) compute(n *node) float64 {
 		}
 		return sum
 	case kUnary:
-		return unaryValue(n.fn, e.value(n.a))
+		return n.fn.Value(e.value(n.a))
 	case kBinary:
-		return binaryValue(n.fn, e.value(n.a), e.value(n.b))
+		return n.fn.Value2(e.value(n.a), e.value(n.b))
 	case kSelect:
 		if e.value(n.a) != 0 {
 			return e.value(n.b)

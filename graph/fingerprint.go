@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"math"
 	"slices"
+
+	"github.com/facetvi/facet/graph/kernel"
 )
 
 // Fingerprint identifies the program: it is the hexadecimal SHA-256 of the
@@ -123,7 +125,7 @@ func (w *programWriter) node(n *node) {
 		w.operands(n.a)
 	case kBinary:
 		w.text(n.fn.String())
-		if n.fn == fnMul {
+		if n.fn == kernel.Mul {
 			w.sorted(n.a, n.b)
 		} else {
 			w.operands(n.a, n.b)

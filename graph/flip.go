@@ -163,8 +163,11 @@ func intersect(a, b []int) []int { return subtract(a, subtract(a, b)) }
 // inside reports whether id is made of a flip.
 func (f *flips) inside(id nodeID) bool {
 	n := &f.b.d.st.nodes[id]
-	if int(id) < len(f.users) || n.kind == kFlip {
-		return n.kind == kFlip
+	switch {
+	case n.kind == kFlip:
+		return true
+	case int(id) < len(f.b.d.nodes): // of the program
+		return false
 	}
 	found, ok := f.known[id]
 	if !ok {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/graph/kernel"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -109,12 +110,12 @@ func (m *Model) positiveTransformed(id nodeID) Guard {
 }
 
 // imageOf is the image of the line under the function of a transform.
-var imageOf = map[function]support{fnExp: positives, fnSigmoid: unitInterval}
+var imageOf = map[kernel.Function]support{kernel.Exp: positives, kernel.Sigmoid: unitInterval}
 
 // isTransform reports whether id is exp(u) or sigmoid(u) for a latent that is
 // transformed that way.
 func (m *Model) isTransform(id nodeID) bool {
-	if !m.st.isUnary(id, fnExp) && !m.st.isUnary(id, fnSigmoid) {
+	if !m.st.isUnary(id, kernel.Exp) && !m.st.isUnary(id, kernel.Sigmoid) {
 		return false
 	}
 	u := m.st.nodes[m.st.nodes[id].a]

@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+
+	"github.com/facetvi/facet/graph/kernel"
 )
 
 // kind says what a node of the expression DAG is.
@@ -40,7 +42,7 @@ type node struct {
 	kind    kind
 	affine  bool // affine in the latents and projected coordinates
 	steps   bool // a tree of selects over constants
-	fn      function
+	fn      kernel.Function
 	a, b, c nodeID
 	v       float64
 	terms   []term

@@ -1,5 +1,7 @@
 package graph
 
+import "github.com/facetvi/facet/graph/kernel"
+
 // A rewriter rebuilds expressions with a substitution made in them; what does not
 // change stays the same node.
 type rewriter struct {
@@ -97,13 +99,13 @@ func (w *rewriter) selection(id nodeID, n node) nodeID {
 	return s.sel(cond, b, c)
 }
 
-func (s *store) binary(f function, a, b nodeID) nodeID {
+func (s *store) binary(f kernel.Function, a, b nodeID) nodeID {
 	switch f {
-	case fnDiv:
+	case kernel.Div:
 		return s.div(a, b)
-	case fnPow:
+	case kernel.Pow:
 		return s.pow(a, b)
-	case fnMulData:
+	case kernel.MulData:
 		return s.mulData(a, b)
 	}
 	return s.mul(a, b)

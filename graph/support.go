@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"math"
+
+	"github.com/facetvi/facet/graph/kernel"
 )
 
 // A support is where the values of a distribution lie: between lo and hi. A
@@ -27,7 +29,7 @@ var (
 // A transform is an increasing map x = f(u) from the unconstrained coordinate to
 // a support.
 type transform struct {
-	fn      function // f(u) is affine in fn(u)
+	fn      kernel.Function // f(u) is affine in fn(u)
 	forward func(s support, u Expr) Expr
 	logJac  func(s support, u Expr) Expr       // log f′(u)
 	inverse func(s support, x float64) float64 // NaN or infinite outside the open support
@@ -36,7 +38,7 @@ type transform struct {
 }
 
 var identity = transform{
-	fn:      fnNone,
+	fn:      kernel.None,
 	forward: func(_ support, u Expr) Expr { return u },
 	logJac:  func(_ support, _ Expr) Expr { return Expr{} },
 	inverse: func(_ support, x float64) float64 { return x },
@@ -47,7 +49,7 @@ var identity = transform{
 
 // exponentialMap is x = eᵘ.
 var exponentialMap = transform{
-	fn:      fnExp,
+	fn:      kernel.Exp,
 	forward: func(_ support, u Expr) Expr { return Exp(u) },
 	logJac:  func(_ support, u Expr) Expr { return u },
 	inverse: func(_ support, x float64) float64 { return math.Log(x) },
@@ -56,7 +58,7 @@ var exponentialMap = transform{
 
 // logisticMap is x = 1/(1 + e⁻ᵘ).
 var logisticMap = transform{
-	fn:      fnSigmoid,
+	fn:      kernel.Sigmoid,
 	forward: func(_ support, u Expr) Expr { return Sigmoid(u) },
 	logJac:  func(_ support, u Expr) Expr { return Neg(Add(Softplus(u), Softplus(Neg(u)))) },
 	inverse: func(_ support, x float64) float64 { return math.Log(x) - math.Log1p(-x) },
@@ -65,7 +67,7 @@ var logisticMap = transform{
 
 // scaledLogisticMap is x = lo + (hi − lo)/(1 + e⁻ᵘ).
 var scaledLogisticMap = transform{
-	fn:      fnSigmoid,
+	fn:      kernel.Sigmoid,
 	forward: func(s support, u Expr) Expr { return Add(s.lo, Mul(s.hi-s.lo, Sigmoid(u))) },
 	logJac: func(s support, u Expr) Expr {
 		return Sub(math.Log(s.hi-s.lo), Add(Softplus(u), Softplus(Neg(u))))

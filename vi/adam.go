@@ -1,6 +1,13 @@
 package vi
 
-import "math"
+import (
+	"encoding/json"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/vi/mc"
+)
 
 // Adam is the optimiser of Kingma and Ba (ICLR 2015), as an ascent. Its fields
 // are its whole state: save them, and a run goes on bit for bit. The zero value
@@ -15,22 +22,45 @@ type Adam struct {
 // Step moves theta uphill along the gradient g, in place. It panics unless g
 // has the length of theta.
 func (a *Adam) Step(theta, g []float64) {
-	if len(g) != len(theta) {
-		panic("vi: gradient and parameters of different length")
+	step := make([]float64, len(g))
+	a.Direction(step, g)
+	floats.Add(theta, step)
+}
+
+// The limits of a gradient's size: beyond largest its square would overflow, and
+// where its running mean has fallen below forgotten times the root of the running
+// mean square, the latter is of a past that would freeze the parameter.
+const (
+	largest   = 1e150
+	forgotten = 1e-12
+)
+
+// Direction writes the step that follows the gradient g to step. A parameter
+// whose gradient falls by twelve orders of magnitude, as beside a hard constraint,
+// starts its running means afresh. It panics unless step has the length of g.
+func (a *Adam) Direction(step, g []float64) {
+	if len(g) != len(step) {
+		panic("vi: gradient and step of different length")
 	}
 	if a.M == nil {
-		a.M, a.V = make([]float64, len(theta)), make([]float64, len(theta))
+		a.M, a.V = make([]float64, len(g)), make([]float64, len(g))
 	}
 	b1, b2 := orDefault(a.Beta1, 0.9), orDefault(a.Beta2, 0.999)
 	eps := orDefault(a.Epsilon, 1e-8)
 	a.T++
-	rate := orDefault(a.StepSize, 0.001) / (1 - power(b1, a.T))
-	unbias := 1 / math.Sqrt(1-power(b2, a.T))
-	m, v := a.M[:len(g)], a.V[:len(g)]
+	left1, left2 := 1-power(b1, a.T), 1-power(b2, a.T)
+	rate, unbias := orDefault(a.StepSize, 0.001)/left1, 1/math.Sqrt(left2)
+	m, v, step := a.M[:len(g)], a.V[:len(g)], step[:len(g)]
 	for i, x := range g {
+		if x > largest || x < -largest {
+			x = math.Copysign(largest, x)
+		}
 		m[i] = b1*m[i] + (1-b1)*x
 		v[i] = b2*v[i] + (1-b2)*x*x
-		theta[i] += rate * m[i] / (math.Sqrt(v[i])*unbias + eps)
+		if m[i]*m[i] < forgotten*forgotten*v[i] {
+			m[i], v[i] = left1*x, left2*x*x
+		}
+		step[i] = rate * m[i] / (math.Sqrt(v[i])*unbias + eps)
 	}
 }
 
@@ -62,4 +92,23 @@ func orDefault(x, d float64) float64 {
 		return d
 	}
 	return x
+}
+
+type adamJSON struct {
+	StepSize, Beta1, Beta2, Epsilon float64
+	T                               int
+	M, V                            mc.Numbers
+}
+
+// MarshalJSON implements json.Marshaler; NaN and infinities are strings.
+func (a Adam) MarshalJSON() ([]byte, error) {
+	return json.Marshal(adamJSON{a.StepSize, a.Beta1, a.Beta2, a.Epsilon, a.T, a.M, a.V})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *Adam) UnmarshalJSON(data []byte) error {
+	var j adamJSON
+	err := json.Unmarshal(data, &j)
+	*a = Adam{j.StepSize, j.Beta1, j.Beta2, j.Epsilon, j.T, j.M, j.V}
+	return err
 }

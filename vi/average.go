@@ -1,15 +1,21 @@
 package vi
 
+import (
+	"slices"
+
+	"github.com/facetvi/facet/vi/mc"
+)
+
 // mean is a running mean of parameter vectors.
 type mean struct {
-	Sum numbers
+	Sum mc.Numbers
 	N   int
 }
 
 // add counts theta in.
 func (m *mean) add(theta []float64) {
 	if m.Sum == nil {
-		m.Sum = make(numbers, len(theta))
+		m.Sum = make(mc.Numbers, len(theta))
 	}
 	for i, x := range theta {
 		m.Sum[i] += x
@@ -30,7 +36,7 @@ func (m *mean) reset() {
 	m.N = 0
 }
 
-func (m mean) clone() mean { return mean{append(numbers(nil), m.Sum...), m.N} }
+func (m mean) clone() mean { return mean{slices.Clone(m.Sum), m.N} }
 
 // averagesFrom is the first step whose iterate counts in the average of a fit.
 func (s *Settings) averagesFrom() int {

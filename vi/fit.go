@@ -2,17 +2,20 @@ package vi
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/facetvi/facet/graph"
-)
+	"gonum.org/v1/gonum/floats"
 
-// ErrNotFinite is wrapped by the error of a Fit that a gradient with a NaN or
-// an infinity stopped: a run that has diverged.
-var ErrNotFinite = errors.New("the gradient is not finite")
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/check"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/gradient"
+	"github.com/facetvi/facet/vi/mc"
+)
 
 // Fit maximises the ELBO of d by stochastic gradient ascent: from the best start
 // that it finds (see Settings.Start), by Adam, to the average of the last
@@ -49,22 +52,26 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 // fitter is a fit under way.
 type fitter struct {
 	fitState
-	d      *graph.Density
-	s      Settings // of this restart, which has a Start and a Seed of its own
-	g      *gradienter
-	eval   *evaluator // nil until it is needed
-	q      MeanField  // views of Theta's two halves would not be contiguous: copies
-	mean   []float64  // scratch: an average,
-	meanQ  MeanField  // and the family there
-	failed bool       // a gradient was not finite
-	began  time.Time
+	d        *graph.Density
+	s        Settings // of this restart, which has a Start and a Seed of its own
+	g        *gradient.Runner
+	meter    *check.Meter // of the trace; nil until it is needed
+	q        family.Q     // the iterate
+	gradient []float64    // the last, a view
+	units    []float64    // of its parameters
+	scaled   []float64    // the gradient in these units,
+	move     []float64    // and Adam's step
+	mean     []float64    // scratch: an average,
+	meanQ    family.Q     // and the member there
+	failed   bool         // a gradient was not finite
+	began    time.Time
 }
 
 // fitState is what a fit's future depends on, besides its settings.
 type fitState struct {
-	Start   MeanField
-	Step    int     // steps taken
-	Theta   numbers // the iterate
+	Start   family.Q   `json:"-"`
+	Step    int        // steps taken
+	Theta   mc.Numbers // the iterate
 	Adam    Adam
 	Base    float64  // the step size that the schedule scales
 	Streams [][]byte // the blocks' random streams; in a snapshot only
@@ -78,16 +85,21 @@ type fitState struct {
 }
 
 func newFitter(d *graph.Density, s Settings) (*fitter, error) {
-	g, err := newGradienter(d, s.Estimator, s.Samples, s.Seed)
+	g, err := gradient.NewRunner(d, s.Start, s.Estimator, s.Samples, s.Seed)
 	if err != nil {
 		return nil, err
 	}
-	return fitterWith(g, d, s, *s.Start), nil
+	return fitterWith(g, d, s, s.Start), nil
 }
 
-func fitterWith(g *gradienter, d *graph.Density, s Settings, start MeanField) *fitter {
-	f := &fitter{d: d, s: s, g: g, q: start.Clone(), mean: make([]float64, 2*d.Dim()), meanQ: start.Clone()}
-	f.Start, f.Theta, f.Adam = start, start.Theta(), Adam{StepSize: s.StepSize}
+func fitterWith(g *gradient.Runner, d *graph.Density, s Settings, start family.Q) *fitter {
+	n := len(start.Theta())
+	f := &fitter{
+		d: d, s: s, g: g, q: start.Clone(), units: make([]float64, n), scaled: make([]float64, n), move: make([]float64, n),
+		mean: make([]float64, n), meanQ: start.Clone(),
+	}
+	f.q.Units(f.units)
+	f.Start, f.Theta, f.Adam = start, f.q.Theta(), Adam{StepSize: s.StepSize}
 	if s.Optimizer != nil {
 		f.Adam = *s.Optimizer.Clone()
 	}
@@ -122,18 +134,21 @@ func (f *fitter) run(ctx context.Context, m *monitor) error {
 
 // step moves the iterate; if the gradient is not finite it changes nothing.
 func (f *fitter) step() error {
-	g, err := f.g.estimate(f.q)
+	g, err := f.g.Estimate(f.q)
 	if err != nil {
 		return err
 	}
+	f.gradient = g
 	if err := f.checkGradient(g); err != nil {
 		return err
 	}
 	if f.s.Schedule.Shape != Constant {
 		f.Adam.StepSize = orDefault(f.Base, 0.001) * f.s.Schedule.At(f.Step+1, f.s.Steps)
 	}
-	f.Adam.Step(f.Theta, g)
-	f.q.set(f.Theta)
+	floats.MulTo(f.scaled, g, f.units)
+	f.Adam.Direction(f.move, f.scaled)
+	f.q.Move(f.move)
+	f.q.Units(f.units)
 	return nil
 }
 
@@ -152,31 +167,25 @@ func (f *fitter) average() error {
 		if f.Window.Gain, err = f.gain(f.Window.Last, f.mean, f.Step); err != nil {
 			return err
 		}
-		f.Done = settled(f.Window.Gain, f.s.Tolerance)
+		f.Done = settled(f.Window.Gain, f.s.Tolerance) && !f.travels(f.Window.Last, f.mean, f.Window.Mean.N)
 	}
 	f.Window.next(f.Step, f.mean)
 	return nil
 }
 
-func (f *fitter) evaluator() (*evaluator, error) {
-	var err error
-	if f.eval == nil {
-		f.eval, err = newEvaluator(f.d, f.s.Seed)
-	}
-	return f.eval, err
-}
-
-// result is the fit's family: the average of the last window if it has stopped
+// result is the fit's distribution: the average of the last window if it has stopped
 // by itself, of the last iterates if it has come to those, or else the iterate.
-func (s *fitState) result() MeanField {
-	theta := append([]float64(nil), s.Theta...)
+func (s *fitState) result() family.Q {
+	theta := slices.Clone(s.Theta)
 	switch {
 	case s.Done:
 		copy(theta, s.Window.Last)
 	case s.Tail.N > 0:
 		s.Tail.write(theta)
 	}
-	return FromTheta(theta)
+	q := s.Start.Clone()
+	q.Set(theta)
+	return q
 }
 
 // checkGradient names the latents whose gradient is not finite, and a term of
@@ -190,8 +199,9 @@ func (f *fitter) checkGradient(g []float64) error {
 		return nil
 	}
 	var bad []string
-	for i, name := range f.d.Latents() {
-		if !finite(g[2*i]) || !finite(g[2*i+1]) {
+	names := f.d.Latents()
+	for k, x := range g {
+		if name := names[f.q.Param(k).Latent]; !finite(x) && !slices.Contains(bad, name) {
 			bad = append(bad, name)
 		}
 	}
@@ -199,32 +209,10 @@ func (f *fitter) checkGradient(g []float64) error {
 		bad = append(bad[:5], "…")
 	}
 	err := fmt.Errorf("%w for %s", ErrNotFinite, strings.Join(bad, ", "))
-	if why := blame(f.d, f.q); why != "" {
+	if why := gradient.Blame(f.d, f.q); why != "" {
 		err = fmt.Errorf("%w: %s", err, why)
 	}
 	return err
 }
 
-// blame looks for a term of the model that is not finite at the mean of q or
-// at samples from it.
-func blame(d *graph.Density, q MeanField) string {
-	s := q.Scale(nil)
-	z := make([]float64, len(s))
-	rng := newRand(0)
-	for range 1000 {
-		for i := range z {
-			z[i] = q.Mu[i] + s[i]*rng.NormFloat64()
-		}
-		if term, v, ok := d.NonFinite(z); ok {
-			return fmt.Sprintf("%s is %v in region %v", term, v, shorten(d.Arrangement().Signs(z).String()))
-		}
-	}
-	return ""
-}
-
-func shorten(s string) string {
-	if len(s) > 80 {
-		return s[:80] + "…"
-	}
-	return s
-}
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

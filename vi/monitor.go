@@ -64,7 +64,7 @@ func (m *monitor) after(f *fitter) error {
 		err = m.save()
 	}
 	if err == nil && m.s.OnStep != nil {
-		err = m.s.OnStep(Step{f.Step, f.q, f.g.g, r})
+		err = m.s.OnStep(Step{f.Step, f.q, f.gradient, r})
 	}
 	if err != nil {
 		m.stop(err) // the other restarts too

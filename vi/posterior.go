@@ -8,12 +8,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // Posterior is a fitted variational posterior.
 type Posterior struct {
 	Density   *graph.Density
-	Q         MeanField
+	Q         family.Q     // the distribution that was found
 	Steps     int          // steps taken
 	Optimizer *Adam        // the optimiser's state, with which a fit can go on
 	Trace     []TracePoint // the ELBO on the way
@@ -57,7 +58,7 @@ func (p *Posterior) SD(name string) (float64, error) {
 
 // meanSD integrates a transformed latent by Gauss–Hermite quadrature.
 func (p *Posterior) meanSD(i int) (mean, sd float64) {
-	mu, s := p.Q.Mu[i], softplus(p.Q.Rho[i])
+	mu, s := p.Q.Mean(i), p.Q.SD(i)
 	if !p.Density.Transformed(i) {
 		return mu, s
 	}
@@ -90,11 +91,6 @@ func (p *Posterior) Quantile(name string, prob float64) (float64, error) {
 }
 
 func (p *Posterior) quantile(i int, prob float64) float64 {
-	u := p.Q.Mu[i] + softplus(p.Q.Rho[i])*distuv.UnitNormal.Quantile(prob)
+	u := p.Q.Mean(i) + p.Q.SD(i)*distuv.UnitNormal.Quantile(prob)
 	return p.Density.ConstrainOne(i, u) // transforms are increasing
-}
-
-// ELBO estimates the fit's ELBO; see ELBO, and RareSides for what samples miss.
-func (p *Posterior) ELBO(samples int, seed uint64) (Estimate, error) {
-	return ELBO(p.Density, p.Q, samples, seed)
 }

@@ -4,15 +4,17 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/check"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
 )
 
 // A Restart is what became of one of the fits that Settings.Restarts asks for.
 type Restart struct {
-	Start MeanField
-	Q     MeanField // the result
+	Start family.Q
+	Q     family.Q // the result
 	// ELBO is that of Q, by the same ε for all restarts.
 	ELBO  Estimate
 	Steps int    // steps taken
@@ -26,17 +28,15 @@ const (
 	trialStream                // short fits
 	judgeStream                // the comparison of restarts
 	gainStream                 // automatic stopping; the step is added
+	traceStream = 1 << 48      // the trace; the step is added
 )
-
-// mix is a seed that differs from seed, and with n.
-func mix(seed, n uint64) uint64 { return rand.NewPCG(seed, n).Uint64() }
 
 // restart is the settings of fit r from start. The first has the streams that it
 // would have alone.
-func (s Settings) restart(r int, start MeanField) Settings {
-	s.Start = &start
+func (s Settings) restart(r int, start family.Q) Settings {
+	s.Start = start
 	if r > 0 {
-		s.Seed = mix(s.Seed, uint64(r))
+		s.Seed = mc.Mix(s.Seed, uint64(r))
 	}
 	return s
 }
@@ -49,7 +49,7 @@ func runAll(ctx context.Context, d *graph.Density, s Settings, fits []*fitter, m
 		return nil, fmt.Errorf("vi: %w", err)
 	}
 	errs := make([]error, len(fits))
-	err := pool(workers(len(fits)), len(fits), func(_, r int) error {
+	err := mc.Do(mc.Processors(len(fits)), len(fits), func(_, r int) error {
 		errs[r] = fits[r].run(ctx, m)
 		return m.ended(fits[r], errs[r])
 	})
@@ -80,15 +80,11 @@ func where(r, n int, err error) error {
 // best ELBO, of those that have not failed if there are any.
 func assemble(d *graph.Density, s Settings, states []fitState) (*Posterior, error) {
 	p := &Posterior{Density: d, Settings: s, states: states}
-	eval, err := newEvaluator(d, mix(s.Seed, judgeStream))
-	if err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
-	}
 	kept := 0
 	for r := range states {
 		st := &states[r]
 		q := st.result()
-		elbo, err := eval.elbo(q, 0, compareSamples)
+		elbo, err := check.ELBO(d, q, compareSamples, mc.Mix(s.Seed, judgeStream))
 		if err != nil {
 			return nil, fmt.Errorf("vi: %w", err)
 		}

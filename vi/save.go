@@ -9,14 +9,17 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"slices"
 
-	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/gradient"
+	"github.com/facetvi/facet/vi/mc"
 )
 
 // format is the first thing in a saved fit.
-const format = "facet fit 1"
+const format = "facet fit 2"
 
 // saved is a fit in JSON. What the states imply is not in it twice, but for Q,
 // for readers that are not facet.
@@ -24,9 +27,78 @@ type saved struct {
 	Format   string
 	Model    savedModel
 	Settings savedSettings
-	Q        MeanField
+	Q        savedQ
 	Steps    int
-	States   []fitState
+	States   []savedState
+}
+
+// families are those that a saved fit can have.
+var families = []family.Family{family.MeanField{}, family.Softplus{}, family.Structured{}, family.FullRank{}, family.LowRank{}}
+
+// savedFamily is a family by its name and its fields.
+type savedFamily struct{ family.Family }
+
+type familyJSON struct {
+	Name   string
+	Fields json.RawMessage
+}
+
+// MarshalJSON implements json.Marshaler.
+func (f savedFamily) MarshalJSON() ([]byte, error) {
+	fields, err := json.Marshal(f.Family)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(familyJSON{f.Name(), fields})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *savedFamily) UnmarshalJSON(data []byte) error {
+	var j familyJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return err
+	}
+	for _, known := range families {
+		if known.Name() == j.Name {
+			v := reflect.New(reflect.TypeOf(known))
+			if err := json.Unmarshal(j.Fields, v.Interface()); err != nil {
+				return err
+			}
+			f.Family = v.Elem().Interface().(family.Family)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown family %q", j.Name)
+}
+
+// savedQ is a member of a family.
+type savedQ struct {
+	Family savedFamily
+	Theta  mc.Numbers
+}
+
+func saveQ(q family.Q) savedQ { return savedQ{savedFamily{q.Family()}, q.Theta()} }
+
+// of is the member of d's latents.
+func (s savedQ) of(d *graph.Density) (family.Q, error) {
+	if s.Family.Family == nil {
+		return nil, errors.New("no family")
+	}
+	q, err := s.Family.New(d)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Theta) != len(q.Theta()) {
+		return nil, fmt.Errorf("%d parameters for %d", len(s.Theta), len(q.Theta()))
+	}
+	q.Set(s.Theta)
+	return q, family.Check(q, d)
+}
+
+// savedState is the state of a fit with its start.
+type savedState struct {
+	Start savedQ
+	fitState
 }
 
 // savedModel is what a fit remembers of its model.
@@ -41,18 +113,32 @@ type savedModel struct {
 type savedSettings struct {
 	Settings
 	Estimator savedEstimator
+	Family    savedFamily
+	Start     *savedQ
 }
 
 type savedEstimator struct {
 	Name     string
-	Boundary *boundary.Settings `json:",omitempty"`
+	Boundary *Boundary `json:",omitempty"`
 }
 
 // Save writes the fit to w as JSON: parameters, optimiser, random streams,
 // averages, settings, trace, and what tells its model from others. Numbers keep
 // their last bit. OnStep, Progress, Logger and Checkpoint are not saved.
 func (p *Posterior) Save(w io.Writer) error {
-	s := saved{Format: format, Model: modelOf(p.Density), Settings: saveSettings(p.Settings), Q: p.Q, Steps: p.Steps, States: p.states}
+	filled := p.Settings
+	if filled.Family == nil {
+		filled.Family = p.Q.Family()
+	}
+	filled.fill()
+	settings, err := saveSettings(filled)
+	if err != nil {
+		return err
+	}
+	s := saved{Format: format, Model: modelOf(p.Density), Settings: settings, Q: saveQ(p.Q), Steps: p.Steps}
+	for _, st := range p.states {
+		s.States = append(s.States, savedState{saveQ(st.Start), st})
+	}
 	if err := json.NewEncoder(w).Encode(s); err != nil {
 		return fmt.Errorf("vi: saving the fit: %w", err)
 	}
@@ -72,22 +158,29 @@ func Load(r io.Reader, d *graph.Density) (*Posterior, error) {
 	if err := s.Model.check(modelOf(d)); err != nil {
 		return nil, err
 	}
-	settings, err := s.Settings.settings()
+	settings, err := s.Settings.settings(d)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("vi: loading a fit: %w", err)
 	}
-	if err := s.Q.fault(d); err != nil {
+	q, err := s.Q.of(d)
+	if err != nil {
 		return nil, fmt.Errorf("vi: loading a fit: %w", err)
 	}
 	if len(s.States) == 0 {
-		return &Posterior{Density: d, Q: s.Q, Steps: s.Steps, Settings: settings}, nil
+		return &Posterior{Density: d, Q: q, Steps: s.Steps, Settings: settings}, nil
 	}
-	for r := range s.States {
-		if err := s.States[r].check(d); err != nil {
+	var states []fitState
+	for r, st := range s.States {
+		st.fitState.Start, err = st.Start.of(d)
+		if err == nil {
+			err = st.check()
+		}
+		if err != nil {
 			return nil, fmt.Errorf("vi: loading a fit: restart %d: %w", r, err)
 		}
+		states = append(states, st.fitState)
 	}
-	return assemble(d, settings, s.States)
+	return assemble(d, settings, states)
 }
 
 // Resume goes on with a fit that was interrupted, or saved on the way: it ends
@@ -125,27 +218,20 @@ func (f *fitter) snapshot() fitState {
 	s.Adam = *s.Adam.Clone()
 	s.Tail, s.Recent, s.Window = s.Tail.clone(), s.Recent.clone(), s.Window.clone()
 	s.Trace = slices.Clone(s.Trace)
-	s.Streams = nil
-	for _, b := range f.g.state {
-		state, _ := b.pcg.MarshalBinary() // never fails
-		s.Streams = append(s.Streams, state)
-	}
+	s.Streams = f.g.Streams()
 	return s
 }
 
 // restore puts f in the state s.
 func (f *fitter) restore(s fitState) error {
-	if len(s.Streams) != len(f.g.state) {
-		return fmt.Errorf("Settings.Samples = %d cannot go on from a fit with another number of samples", f.s.Samples)
-	}
-	for b, state := range s.Streams {
-		if err := f.g.state[b].pcg.UnmarshalBinary(state); err != nil {
-			return fmt.Errorf("random stream %d: %w", b, err)
-		}
+	if err := f.g.SetStreams(s.Streams); err != nil {
+		return fmt.Errorf("Settings.Samples = %d cannot go on from a fit with another number of samples: %w", f.s.Samples, err)
 	}
 	f.fitState = s
 	f.fitState = f.snapshot()
-	f.Streams, f.Err, f.q = nil, "", FromTheta(s.Theta)
+	f.q.Set(s.Theta)
+	f.q.Units(f.units)
+	f.Theta, f.Streams, f.Err = f.q.Theta(), nil, ""
 	if f.Step < f.s.averagesFrom() {
 		f.Tail.reset() // of a shorter fit
 	}
@@ -159,18 +245,23 @@ func (s *fitState) optimizer() *Adam {
 	return a
 }
 
-// check reports a state that is none of a fit of d.
-func (s *fitState) check(d *graph.Density) error {
-	n := 2 * d.Dim()
-	for _, v := range []numbers{s.Tail.Sum, s.Recent.Sum, s.Window.Mean.Sum, s.Window.Last} {
+// check reports a state that is none of a fit from its start.
+func (s *fitState) check() error {
+	n := len(s.Start.Theta())
+	for _, v := range []mc.Numbers{s.Tail.Sum, s.Recent.Sum, s.Window.Mean.Sum, s.Window.Last} {
 		if v != nil && len(v) != n {
 			return fmt.Errorf("an average of %d parameters for %d", len(v), n)
 		}
 	}
-	if err := FromTheta(s.Theta).fault(d); err != nil || len(s.Theta) != n {
-		return fmt.Errorf("%d parameters for %d: %w", len(s.Theta), n, err)
+	if len(s.Theta) != n {
+		return fmt.Errorf("%d parameters for %d", len(s.Theta), n)
 	}
-	return errors.Join(s.Start.fault(d), s.Adam.check(n))
+	now := s.Start.Clone()
+	now.Set(s.Theta)
+	if k := now.Fault(); k >= 0 {
+		return fmt.Errorf("parameter %d is %v", k, s.Theta[k])
+	}
+	return s.Adam.check(n)
 }
 
 func modelOf(d *graph.Density) savedModel {
@@ -208,26 +299,37 @@ func (m savedModel) check(now savedModel) error {
 	return nil
 }
 
-func saveSettings(s Settings) savedSettings {
-	switch e := s.Estimator.(type) {
-	case nil:
-		return savedSettings{s, savedEstimator{}}
-	case Boundary:
-		return savedSettings{s, savedEstimator{"boundary", &e.Settings}}
-	default:
-		return savedSettings{s, savedEstimator{e.Name(), nil}}
+func saveSettings(s Settings) (savedSettings, error) {
+	out := savedSettings{Settings: s, Family: savedFamily{s.Family}}
+	if s.Start != nil {
+		start := saveQ(s.Start)
+		out.Start = &start
 	}
-}
-
-func (s savedSettings) settings() (Settings, error) {
-	switch {
-	case s.Estimator.Boundary != nil:
-		s.Settings.Estimator = Boundary{*s.Estimator.Boundary}
-	case s.Estimator.Name != "":
-		var err error
-		if s.Settings.Estimator, err = EstimatorNamed(s.Estimator.Name); err != nil {
-			return Settings{}, err
+	switch e := s.Estimator.(type) {
+	case Boundary:
+		out.Estimator = savedEstimator{e.Name(), &e}
+	default:
+		out.Estimator = savedEstimator{Name: e.Name()}
+		if _, err := gradient.Named(e.Name()); err != nil {
+			return out, fmt.Errorf("vi: saving the fit: %w; a fit by another estimator cannot be saved", err)
 		}
 	}
-	return s.Settings, nil
+	return out, nil
+}
+
+func (s savedSettings) settings(d *graph.Density) (Settings, error) {
+	out := s.Settings
+	out.Family = s.Family.Family
+	var err error
+	if s.Start != nil {
+		if out.Start, err = s.Start.of(d); err != nil {
+			return out, fmt.Errorf("its start: %w", err)
+		}
+	}
+	if s.Estimator.Boundary != nil {
+		out.Estimator = *s.Estimator.Boundary
+		return out, nil
+	}
+	out.Estimator, err = gradient.Named(s.Estimator.Name)
+	return out, err
 }

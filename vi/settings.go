@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // Settings are the settings of Fit. The zero value works.
@@ -14,13 +15,18 @@ type Settings struct {
 	Estimator Estimator `json:"-"` // Boundary{} if nil
 	Samples   int       // samples in a gradient; 16 if 0
 	Steps     int       // steps, or the most of them if Stop is Automatic; 10000 if 0
-	StepSize  float64   // Adam's step size; 0.01 if 0
+	StepSize  float64   // Adam's step size in the family's units; 0.01 if 0
 	Schedule  Schedule  // how the step size falls; constant if zero
 	Seed      uint64    // fixes the whole fit
 
+	// Family is what the posterior is looked for in: family.MeanField, Structured,
+	// FullRank or LowRank, or Softplus, the paper's own. If nil it is the family of
+	// Start, or MeanField.
+	Family family.Family `json:"-"`
 	// Start is where the fit starts: one of StartAt or PriorStart, or the Q of
-	// an earlier fit. If nil, Fit looks for a start itself: see Draws.
-	Start *MeanField
+	// an earlier fit, of any family. If nil, Fit looks for a start itself, among
+	// mean-field normals: see Draws.
+	Start family.Q `json:"-"`
 	// Draws is how many ancestral draws from the program's prior are tried as
 	// starts beside the centre of the prior; 1000 if 0. Each climbs a little with
 	// its gradient, and is judged by the ELBO of a narrow normal around it; the
@@ -70,14 +76,21 @@ type Settings struct {
 // A Step is what OnStep is told. Q and Gradient are valid during the call only.
 type Step struct {
 	T        int       // steps taken, from 1
-	Q        MeanField // the iterate after the step
-	Gradient []float64 // the estimate of ∇ELBO that the step followed, by θ = (μ_0, ρ_0, …)
+	Q        family.Q  // the iterate after the step
+	Gradient []float64 // the estimate of ∇ELBO that the step followed, by Q's θ
 	Restart  int       // which of Settings.Restarts, from 0
 }
 
 func (s *Settings) fill() {
 	if s.Estimator == nil {
 		s.Estimator = Boundary{}
+	}
+	switch {
+	case s.Family != nil:
+	case s.Start != nil:
+		s.Family = s.Start.Family()
+	default:
+		s.Family = family.MeanField{}
 	}
 	orSet(&s.Samples, 16)
 	orSet(&s.Steps, 10000)
@@ -130,14 +143,18 @@ func (s *Settings) check(d *graph.Density) error {
 		return err
 	}
 	if s.Start != nil {
-		if err := s.Start.fault(d); err != nil {
+		if err := family.Check(s.Start, d); err != nil {
 			return fmt.Errorf("vi: Settings.Start: %w", err)
 		}
+	}
+	q, err := s.Family.New(d)
+	if err != nil {
+		return fmt.Errorf("vi: Settings.Family: %w", err)
 	}
 	if s.Optimizer == nil {
 		return nil
 	}
-	return s.Optimizer.check(2 * d.Dim())
+	return s.Optimizer.check(len(q.Theta()))
 }
 
 // check reports an optimiser that cannot step n parameters.

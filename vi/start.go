@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
 )
 
 // How starts are looked for. Widths and step sizes are in units of the prior's
@@ -19,23 +21,22 @@ const (
 	climbRate    = 0.1
 	startSamples = 8 // that judge a draw
 	trials       = 10
-	trialSteps   = 200
 )
 
 // StartAt is a start at given values of some latents, by name and on the
 // program's own scale. These get a tenth of their prior's scale, so that they
 // stay there until the others have followed; the other latents are as in
 // PriorStart, given these.
-func StartAt(d *graph.Density, values map[string]float64) (MeanField, error) {
+func StartAt(d *graph.Density, values map[string]float64) (family.Q, error) {
 	given := map[int]float64{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		i, ok := d.Latent(name)
 		if !ok {
-			return MeanField{}, fmt.Errorf("vi: no latent %q in the model", name)
+			return nil, fmt.Errorf("vi: no latent %q in the model", name)
 		}
 		u, err := d.UnconstrainOne(i, values[name])
 		if err != nil {
-			return MeanField{}, fmt.Errorf("vi: start: %w", err)
+			return nil, fmt.Errorf("vi: start: %w", err)
 		}
 		given[i] = u
 	}
@@ -43,28 +44,45 @@ func StartAt(d *graph.Density, values map[string]float64) (MeanField, error) {
 	for i := range given {
 		scale[i] *= startWidth
 	}
-	return NewMeanField(center, scale), nil
+	return family.Independent(center, scale), nil
 }
 
-// findStarts returns a start for each restart.
-func findStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]MeanField, error) {
+// PriorStart is the mean-field normal that follows the program once from top to
+// bottom with every latent at the centre of its prior, as wide as the priors there.
+func PriorStart(d *graph.Density) family.Q {
+	center, scale := d.PriorStart()
+	return family.Independent(center, scale)
+}
+
+// findStarts returns a start in the fit's family for each restart.
+func findStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]family.Q, error) {
 	if s.Start != nil {
-		return slices.Repeat([]MeanField{*s.Start}, s.Restarts), nil
+		q, err := family.Of(s.Family, d, s.Start)
+		return slices.Repeat([]family.Q{q}, s.Restarts), err
 	}
 	m.seeking()
 	list, err := candidates(ctx, d, s)
 	if len(list) == 0 { // log r is finite nowhere: the fit will say where it is not
 		list = []candidate{{q: PriorStart(d)}}
 	}
+	var modes []candidate
 	if err == nil {
-		err = try(ctx, d, s, list)
+		modes, err = atModes(ctx, d, s.Family, list)
+	}
+	list = append(list[:min(trials, len(list))], modes...)
+	for k := range list {
+		if err == nil {
+			list[k].q, err = family.Of(s.Family, d, list[k].q)
+		}
+	}
+	if err == nil {
+		err = runTrials(ctx, d, s, list)
 	}
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(list, byScore)
 	m.foundStarts(list)
-	starts := make([]MeanField, s.Restarts)
+	starts := make([]family.Q, s.Restarts)
 	for r := range starts {
 		starts[r] = list[r%len(list)].q
 	}
@@ -73,7 +91,7 @@ func findStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) (
 
 // A candidate is a start that competes with others.
 type candidate struct {
-	q      MeanField
+	q      family.Q
 	region string
 	score  float64 // an ELBO, but for a constant that is the same for all
 }
@@ -106,21 +124,57 @@ func bestOf(list []candidate, n int) []candidate {
 	return list[:min(n, len(list))]
 }
 
+// atModes are the best candidates at the modes of the regions of others, as wide
+// as log r is curved there.
+func atModes(ctx context.Context, d *graph.Density, f family.Family, list []candidate) ([]candidate, error) {
+	_, scale := d.PriorStart()
+	found := make([]candidate, len(list))
+	finders := make([]*modeFinder, mc.Processors(len(list)))
+	err := mc.Do(len(finders), len(list), func(w, k int) (err error) {
+		if finders[w] == nil {
+			if finders[w], err = newModeFinder(d, scale); err != nil || finders[w] == nil {
+				return err
+			}
+		}
+		z := make([]float64, d.Dim())
+		for i := range z {
+			z[i] = list[k].q.Mean(i)
+		}
+		precision, top, err := finders[w].find(ctx, z)
+		if err != nil || precision == nil {
+			return err
+		}
+		sd := make([]float64, len(z))
+		for i := range sd {
+			sd[i] = 1 / math.Sqrt(precision.At(i, i))
+		}
+		q, err := family.Of(f, d, family.Independent(z, sd))
+		if err != nil {
+			return err
+		}
+		q.Correlate(precision)
+		found[k] = candidate{q, list[k].region, top + q.Entropy()} // the integral, as if the region had no end
+		return nil
+	})
+	found = slices.DeleteFunc(found, func(c candidate) bool { return c.q == nil })
+	return bestOf(found, trials), err
+}
+
 // candidates are the best of the prior's draws and its centre.
 func candidates(ctx context.Context, d *graph.Density, s Settings) ([]candidate, error) {
-	cut := splitOf(1+s.Draws, d.Dim())
-	found := make([][]candidate, cut.blocks())
-	climbers := make([]*climber, workers(len(found)))
-	n := max(trials, s.Restarts)
-	err := pool(len(climbers), len(found), func(w, b int) error {
+	cut := mc.Cut(1+s.Draws, d.Dim())
+	found := make([][]candidate, cut.Len())
+	climbers := make([]*climber, mc.Processors(len(found)))
+	n := max(5*trials, s.Restarts)
+	err := mc.Do(len(climbers), len(found), func(w, b int) error {
 		if climbers[w] == nil {
-			c, err := newClimber(d, cut.size)
+			c, err := newClimber(d, cut.Size)
 			if err != nil {
 				return fmt.Errorf("vi: %w", err)
 			}
 			climbers[w] = c
 		}
-		list, err := climbers[w].run(ctx, b, cut.width(b), rand.New(stream(mix(s.Seed, drawStream), b)))
+		list, err := climbers[w].run(ctx, b, cut.Width(b), rand.New(mc.Stream(mc.Mix(s.Seed, drawStream), b)))
 		found[b] = bestOf(list, n)
 		return err
 	})
@@ -223,7 +277,7 @@ func (c *climber) candidates(score []float64) []candidate {
 		for i := range z {
 			z[i] = c.u[i*c.x.N+k] * c.scale[i]
 		}
-		list = append(list, candidate{NewMeanField(z, sd), c.d.Arrangement().Signs(z).String(), v})
+		list = append(list, candidate{q: family.Independent(z, sd), region: c.d.Arrangement().Signs(z).String(), score: v})
 	}
 	return list
 }

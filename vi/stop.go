@@ -1,6 +1,11 @@
 package vi
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"github.com/facetvi/facet/vi/mc"
+)
 
 // Stop says when a fit is done.
 type Stop string
@@ -17,6 +22,10 @@ type Stop string
 // The difference is the integral of the gradient along the line between the two
 // averages. So it sees what the estimator sees: a region so rare that no sample
 // falls into it still has a boundary.
+//
+// A fit whose parameters still travel has not settled, however little the ELBO
+// gains: as long as some parameter goes more than half as far from window to
+// window as its steps could take it, the fit goes on.
 const (
 	After     Stop = ""
 	Automatic Stop = "automatic"
@@ -29,10 +38,10 @@ const (
 
 // window is the state of automatic stopping.
 type window struct {
-	Mean mean     // of the window under way
-	End  int      // its last step
-	Last numbers  // the average of the window before; nil if there is none
-	Gain Estimate // of that over the window before it
+	Mean mean       // of the window under way
+	End  int        // its last step
+	Last mc.Numbers // the average of the window before; nil if there is none
+	Gain Estimate   // of that over the window before it
 }
 
 // add counts the iterate of step t in and reports whether the window is full.
@@ -53,7 +62,7 @@ func (w *window) next(t int, theta []float64) {
 
 func (w window) clone() window {
 	w.Mean = w.Mean.clone()
-	w.Last = append(numbers(nil), w.Last...)
+	w.Last = slices.Clone(w.Last)
 	return w
 }
 
@@ -67,21 +76,19 @@ func settled(gain Estimate, tolerance float64) bool {
 // the line as noise. Random numbers are those of step t, and the streams of the
 // fit stay where they are.
 func (f *fitter) gain(a, b []float64, t int) (Estimate, error) {
-	for k, bl := range f.g.state {
-		was := *bl.pcg
-		defer func() { *bl.pcg = was }()
-		*bl.pcg = *stream(mix(f.s.Seed, gainStream+uint64(t)), k)
-	}
+	was := f.g.Streams()
+	defer func() { _ = f.g.SetStreams(was) }() // they fit: they are its own
+	f.g.Restart(mc.Mix(f.s.Seed, gainStream+uint64(t)))
 	theta, q := make([]float64, len(a)), f.meanQ
-	var m moments
+	var m mc.Moments
 	points := max(16, compareSamples/f.s.Samples)
 	for k := range points {
 		u := (float64(k) + 0.5) / float64(points)
 		for i := range theta {
 			theta[i] = a[i] + u*(b[i]-a[i])
 		}
-		q.set(theta)
-		g, err := f.g.estimate(q)
+		q.Set(theta)
+		g, err := f.g.Estimate(q)
 		if err != nil {
 			return Estimate{}, err
 		}
@@ -89,7 +96,19 @@ func (f *fitter) gain(a, b []float64, t int) (Estimate, error) {
 		for i, x := range g {
 			slope += x * (b[i] - a[i])
 		}
-		m.add(slope)
+		m.Add(slope)
 	}
-	return Estimate{m.mean, m.se()}, nil
+	return m.Estimate(), nil
+}
+
+// travels reports whether a parameter has moved from a to b by more than half of
+// what n steps could have moved it.
+func (f *fitter) travels(a, b []float64, n int) bool {
+	most := 0.5 * orDefault(f.Base, 0.001) * float64(n)
+	for k, u := range f.units {
+		if math.Abs(b[k]-a[k]) > most*u {
+			return true
+		}
+	}
+	return false
 }

@@ -2,8 +2,11 @@ package vi
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+
+	"github.com/facetvi/facet/vi/check"
 )
 
 // A Summary is a table of a fitted posterior: a row for each latent, in the
@@ -66,11 +69,11 @@ func (p *Posterior) Summary() Summary {
 func (p *Posterior) guardSummaries() []GuardSummary {
 	d := p.Density
 	var out []GuardSummary
-	planes := planeGuards(d)
+	planes := d.GuardsByPlane()
 	named := map[int]bool{} // hyperplanes
 	for _, name := range d.GuardNames() {
 		guards := d.Named(name)
-		for i, prob := range p.probs(guards) {
+		for i, prob := range p.events().Probs(guards) {
 			row := GuardSummary{Name: name, Prob: prob}
 			if len(guards) > 1 {
 				row.Name = fmt.Sprintf("%s[%d]", name, i)
@@ -84,7 +87,7 @@ func (p *Posterior) guardSummaries() []GuardSummary {
 	}
 	seen := map[GuardSummary]bool{}
 	for _, g := range d.Guards() {
-		row := GuardSummary{g.Place(), g.String(), p.sideProb(g.Side)}
+		row := GuardSummary{g.Place(), g.String(), p.events().Side(g.Side)}
 		if !named[g.Side.Plane] && !seen[row] {
 			seen[row] = true
 			out = append(out, row)
@@ -128,4 +131,24 @@ func (s Summary) Of(names ...string) (Summary, error) {
 		}
 	}
 	return out, nil
+}
+
+// What a summary spends on the ELBO: it should take less time than to read.
+const (
+	summaryDraws = 1000
+	summarySides = 100 // rare ones, the most probable
+)
+
+// summaryELBO is the ELBO with rare sides of guards, and what a user should know
+// of it; "" if there is nothing.
+func (p *Posterior) summaryELBO() (Estimate, string) {
+	r, err := check.LikeliestRareSides(p.Density, p.Q, summaryDraws, summarySides, 0)
+	switch {
+	case err != nil:
+		return Estimate{Mean: math.NaN(), SE: math.NaN()}, "no ELBO: " + strings.TrimPrefix(err.Error(), "check: ")
+	case r.Misleading():
+		return r.Corrected, fmt.Sprintf("estimates of the ELBO may mislead: %d draws say %v, for they see too little of rare sides of guards; see RareSides",
+			r.Samples, r.Plain)
+	}
+	return r.Corrected, ""
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/facetvi/facet/internal/text"
 )
 
 // String is the ELBO, the warnings and a table of each kind. A latent's numbers have as many decimals as
@@ -20,14 +22,14 @@ func (s Summary) String() string {
 			write := writer(l.SD, l.Mean, l.Q5, l.Q95)
 			rows = append(rows, []string{l.Name, write(l.Mean), write(l.SD), write(l.Q5), write(l.Q50), write(l.Q95)})
 		}
-		parts = append(parts, table(rows, 1))
+		parts = append(parts, text.Table(rows, 1))
 	}
 	if len(s.Guards) > 0 {
 		rows := [][]string{{"guard", "holds where", "probability"}}
 		for _, g := range s.Guards {
 			rows = append(rows, []string{g.Name, g.Condition, probability(g.Prob)})
 		}
-		parts = append(parts, table(rows, 2))
+		parts = append(parts, text.Table(rows, 2))
 	}
 	return strings.Join(parts, "\n")
 }

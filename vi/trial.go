@@ -4,59 +4,84 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/check"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/gradient"
+	"github.com/facetvi/facet/vi/mc"
 )
 
-// try gives every candidate a short fit and replaces it by where that ends, and
-// its score by the ELBO there. All have the same samples. A fit that fails
-// leaves its candidate as it is, with a score of NaN.
-func try(ctx context.Context, d *graph.Density, s Settings, list []candidate) error {
-	tryers := make([]*tryer, workers(len(list)))
-	return pool(len(tryers), len(list), func(w, k int) error {
-		if tryers[w] == nil {
-			t, err := newTryer(d, s)
+// A trialRound gives candidates short fits: steps long, with step sizes of rate
+// times that of the fit.
+type trialRound struct {
+	candidates, steps int
+	rate              float64
+}
+
+// trialRounds are the rounds; the best candidates of one take part in the next.
+var trialRounds = []trialRound{{2 * trials, 100, 5}, {trials / 2, 300, 1}}
+
+// runTrials gives candidates short fits, replaces them by where these end, and
+// orders them by the ELBO there.
+func runTrials(ctx context.Context, d *graph.Density, s Settings, list []candidate) error {
+	for _, r := range trialRounds {
+		if err := r.run(ctx, d, s, list[:min(r.candidates, len(list))]); err != nil {
+			return err
+		}
+		slices.SortStableFunc(list, byScore)
+	}
+	return nil
+}
+
+// run gives every candidate a short fit, all with the same samples. A fit that
+// fails leaves its candidate as it is, with a score of NaN.
+func (r trialRound) run(ctx context.Context, d *graph.Density, s Settings, list []candidate) error {
+	workers := make([]*trial, mc.Processors(len(list)))
+	return mc.Do(len(workers), len(list), func(w, k int) error {
+		if workers[w] == nil {
+			t, err := r.bind(d, list[k].q, s)
 			if err != nil {
 				return fmt.Errorf("vi: %w", err)
 			}
-			tryers[w] = t
+			workers[w] = t
 		}
-		return tryers[w].try(ctx, &list[k])
+		return workers[w].fit(ctx, &list[k])
 	})
 }
 
-// tryer is what one goroutine needs for short fits, one after the other.
-type tryer struct {
-	d    *graph.Density
-	s    Settings
-	g    *gradienter
-	eval *evaluator
+// A trial is what one goroutine needs for short fits, one after the other.
+type trial struct {
+	d     *graph.Density
+	s     Settings
+	g     *gradient.Runner
+	meter *check.Meter
 }
 
-func newTryer(d *graph.Density, s Settings) (*tryer, error) {
-	t := &tryer{d: d, s: Settings{
-		Samples: s.Samples, Estimator: s.Estimator, Steps: trialSteps, StepSize: s.StepSize,
-		Average: 0.5, TraceEvery: math.MaxInt, Seed: mix(s.Seed, trialStream),
+func (r trialRound) bind(d *graph.Density, q family.Q, s Settings) (*trial, error) {
+	t := &trial{d: d, s: Settings{
+		Samples: s.Samples, Estimator: s.Estimator, Steps: r.steps, StepSize: r.rate * s.StepSize,
+		Average: 0.5, TraceEvery: math.MaxInt, Seed: mc.Mix(s.Seed, trialStream),
 	}}
 	var err error
-	if t.g, err = newGradienter(d, s.Estimator, s.Samples, t.s.Seed); err != nil {
+	if t.g, err = gradient.NewRunner(d, q, s.Estimator, s.Samples, t.s.Seed); err != nil {
 		return nil, err
 	}
-	t.eval, err = newEvaluator(d, t.s.Seed)
+	t.meter, err = check.NewMeter(d, q, compareSamples, 0)
 	return t, err
 }
 
-func (t *tryer) try(ctx context.Context, c *candidate) error {
-	for b, bl := range t.g.state {
-		*bl.pcg = *stream(t.s.Seed, b)
-	}
+func (t *trial) fit(ctx context.Context, c *candidate) error {
+	t.g.Restart(t.s.Seed)
 	f := fitterWith(t.g, t.d, t.s, c.q)
 	if err := f.run(ctx, nil); err != nil {
 		c.score = math.NaN()
 		return stopped(ctx)
 	}
 	c.q = f.result()
-	elbo, err := t.eval.elbo(c.q, 0, compareSamples)
+	t.meter.Restart(t.s.Seed)
+	elbo, err := t.meter.Measure(c.q)
 	c.score = elbo.Mean
 	return err
 }

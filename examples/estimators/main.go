@@ -13,7 +13,9 @@ import (
 	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/check"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/gradient"
 )
 
 // names are the estimators in the order of the table.
@@ -69,8 +71,8 @@ func compare(spec models.Spec, draws int, seed uint64) (*comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := vi.FromTheta(spec.ThetaInit)
-	elbo, err := vi.ELBO(d, q, draws, seed)
+	q := family.Softplus{}.At(spec.ThetaInit)
+	elbo, err := check.ELBO(d, q, draws, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -79,11 +81,11 @@ func compare(spec models.Spec, draws int, seed uint64) (*comparison, error) {
 		Estimators: map[string]stats{},
 	}
 	for _, name := range names {
-		e, err := vi.EstimatorNamed(name)
+		e, err := gradient.Named(name)
 		if err != nil {
 			return nil, err
 		}
-		g, err := vi.Gradient(d, q, e, vi.GradientSettings{Draws: draws, Seed: seed})
+		g, err := check.Gradient(d, q, e, check.GradientSettings{Draws: draws, Seed: seed})
 		if err != nil {
 			return nil, err
 		}

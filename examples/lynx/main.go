@@ -31,6 +31,7 @@ import (
 	"github.com/facetvi/facet/examples/restarts"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // centre is about the mean of x on either side of the threshold.
@@ -98,7 +99,7 @@ func profile(ctx context.Context, x []float64, steps int, seed uint64) ([]restar
 // start is in the middle of the window, with growth that does not depend on
 // anything: from the priors' own width the early gradients are huge, and the
 // optimiser remembers them for long.
-func start(d *graph.Density, centre float64) (vi.MeanField, error) {
+func start(d *graph.Density, centre float64) (family.Q, error) {
 	at := map[string]float64{"threshold": centre}
 	for _, side := range []string{"low", "high"} {
 		at["base "+side], at["momentum "+side], at["pull "+side], at["noise "+side] = 0, 0, 0, 0.3

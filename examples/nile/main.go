@@ -26,6 +26,7 @@ import (
 	"github.com/facetvi/facet/examples/restarts"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // unit is that of the model, in units of the data: an optimiser's step is as
@@ -69,7 +70,7 @@ func shifts(ctx context.Context, steps int, seed uint64) ([]restarts.Explanation
 
 // start is around a second shift in the window, and a first one a third of the
 // way through the years, with levels and noise as the data have them, roughly.
-func start(d *graph.Density, centre float64) (vi.MeanField, error) {
+func start(d *graph.Density, centre float64) (family.Q, error) {
 	return vi.StartAt(d, map[string]float64{
 		"first": 1904, "second": min(max(centre, 1876), 1965), "before": 9, "middle": 9, "after": 9, "noise": 1.5,
 	})

@@ -18,6 +18,8 @@ import (
 	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/check"
+	"github.com/facetvi/facet/vi/family"
 )
 
 func proposition() *graph.Model {
@@ -82,9 +84,9 @@ func compare(ctx context.Context, out io.Writer, theta float64, draws, steps int
 	want := exactGradient(theta)
 	fmt.Fprintf(out, "∂ELBO/∂θ at θ = %g, s = 1: exactly %.4f\n\n", theta, want)
 	fmt.Fprintln(out, "estimator       mean ± s.e.      off by")
-	q := vi.NewMeanField([]float64{theta}, []float64{1})
+	q := family.Softplus{}.At([]float64{theta, math.Log(math.E - 1)}) // softplus of this is 1
 	for _, e := range []vi.Estimator{vi.Score{}, vi.Reparam{}, vi.Boundary{}} {
-		g, err := vi.Gradient(density, q, e, vi.GradientSettings{Draws: draws, Seed: seed})
+		g, err := check.Gradient(density, q, e, check.GradientSettings{Draws: draws, Seed: seed})
 		if err != nil {
 			return err
 		}
@@ -96,7 +98,7 @@ func compare(ctx context.Context, out io.Writer, theta float64, draws, steps int
 		fmt.Fprintf(out, "%-9s  %9.4f ± %.4f  %5.1f s.e.%s\n", e.Name(), g.Mean[0], g.SE[0], z, note)
 	}
 
-	fit, err := vi.Fit(ctx, density, vi.Settings{Start: &q, Steps: steps, Seed: seed})
+	fit, err := vi.Fit(ctx, density, vi.Settings{Start: q, Steps: steps, Seed: seed})
 	if err != nil && !cli.Interrupted(err) {
 		return err
 	}

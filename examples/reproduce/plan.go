@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/gradient"
 )
 
 // modelNames are the paper's models, in its order.
@@ -24,7 +25,7 @@ type estimatorSpec struct {
 var estimators = []estimatorSpec{
 	{"score", "Score", vi.Score{}, color.RGBA{0xE6, 0x9F, 0x00, 0xff}},
 	{"reparam", "Reparam", vi.Reparam{}, color.RGBA{0xD5, 0x5E, 0x00, 0xff}},
-	{"ours", "Ours (one guard)", vi.SingleGuard(), color.RGBA{0x56, 0xB4, 0xE9, 0xff}},
+	{"ours", "Ours (one guard)", gradient.SingleGuard(), color.RGBA{0x56, 0xB4, 0xE9, 0xff}},
 	{"facet", "facet (all guards)", vi.Boundary{}, color.RGBA{0x00, 0x5A, 0x9C, 0xff}},
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/check"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // A result is what a run measured. Iteration 0 is the start.
@@ -25,6 +27,44 @@ type result struct {
 	Diverged int
 	Why      string
 	Elapsed  time.Duration
+}
+
+// complete reports whether the result has every point of its series, up to where
+// the run ended.
+func (r *result) complete() bool {
+	if r.Diverged < 0 || r.Diverged > r.Run.Steps {
+		return false
+	}
+	last := r.Run.Steps // the last iteration that was measured
+	if r.Diverged > 0 {
+		last = r.Diverged - 1
+	}
+	points := (last+elboEvery-1)/elboEvery + 1 // with one at last
+	if len(r.ELBO) != points && (r.Diverged == 0 || len(r.ELBO) != last/elboEvery+1) {
+		return false
+	}
+	for k, p := range r.ELBO {
+		if p.Iteration != min(k*elboEvery, last) {
+			return false
+		}
+	}
+	if r.Run.measuresVariance() && len(r.Variance) != min(last+1, r.Run.Steps) {
+		return false
+	}
+	for k, p := range r.Variance {
+		if p.Iteration != k || p.Estimator != r.Run.Estimator {
+			return false
+		}
+	}
+	if r.Run.comparesAll() && len(r.Same) != len(r.ELBO)*len(estimators) {
+		return false
+	}
+	for k, p := range r.Same {
+		if p.Iteration != r.ELBO[k/len(estimators)].Iteration || p.Estimator != estimators[k%len(estimators)].name {
+			return false
+		}
+	}
+	return true
 }
 
 // An elboPoint is the ELBO after an iteration, in nats.
@@ -69,13 +109,13 @@ func (p *problem) do(ctx context.Context, r runSpec, tick func()) (*result, erro
 	if err != nil {
 		return nil, err
 	}
-	start := vi.FromTheta(p.ThetaInit)
+	start := family.Softplus{}.At(p.ThetaInit)
 	if err := rec.observe(0, start); err != nil {
 		return nil, err
 	}
 	fit, err := vi.Fit(ctx, p.density, vi.Settings{
 		Estimator: estimatorNamed(r.Estimator).estimator, Samples: r.Samples, Steps: r.Steps, StepSize: r.StepSize,
-		Seed: r.stream("fit"), Start: &start, Average: 1e-9, // the last iterate, as in the paper
+		Seed: r.stream("fit"), Start: start, Average: 1e-9, // the last iterate, as in the paper
 		OnStep: func(s vi.Step) error {
 			tick()
 			return rec.observe(s.T, s.Q)
@@ -102,39 +142,33 @@ func (p *problem) do(ctx context.Context, r runSpec, tick func()) (*result, erro
 // errDegenerate ends a run whose family is no normal any more.
 var errDegenerate = errors.New("a scale is 0 or not finite")
 
-func degenerate(q vi.MeanField) bool {
-	for i, rho := range q.Rho { // softplus(ρ) is exp(ρ) where that is small
-		if !(math.Exp(rho) > 0) || math.IsInf(rho, 0) || math.IsNaN(q.Mu[i]) || math.IsInf(q.Mu[i], 0) {
-			return true
-		}
-	}
-	return false
-}
+func degenerate(q family.Q) bool { return q.Fault() >= 0 }
 
 // A recorder measures a fit under way.
 type recorder struct {
 	p        *problem
 	result   *result
-	elbos    *vi.ELBOMeter
-	variance *vi.GradientMeter
-	same     []*vi.GradientMeter // as estimators
+	elbos    *check.Meter
+	variance *check.GradientMeter
+	same     []*check.GradientMeter // as estimators
 }
 
 func newRecorder(p *problem, r runSpec) (*recorder, error) {
 	rec := &recorder{p: p, result: &result{Run: r}}
+	q := family.Softplus{}.At(p.ThetaInit)
 	var err error
-	if rec.elbos, err = vi.NewELBOMeter(p.density, elboDraws, r.stream("elbo")); err != nil {
+	if rec.elbos, err = check.NewMeter(p.density, q, elboDraws, r.stream("elbo")); err != nil {
 		return nil, err
 	}
 	if r.measuresVariance() {
 		e := estimatorNamed(r.Estimator).estimator
-		if rec.variance, err = vi.NewGradientMeter(p.density, e, varianceDraws, r.stream("variance")); err != nil {
+		if rec.variance, err = check.NewGradientMeter(p.density, q, e, varianceDraws, r.stream("variance")); err != nil {
 			return nil, err
 		}
 	}
 	if r.comparesAll() {
 		for _, e := range estimators {
-			m, err := vi.NewGradientMeter(p.density, e.estimator, sameDraws, r.stream("same "+e.name))
+			m, err := check.NewGradientMeter(p.density, q, e.estimator, sameDraws, r.stream("same "+e.name))
 			if err != nil {
 				return nil, err
 			}
@@ -145,7 +179,7 @@ func newRecorder(p *problem, r runSpec) (*recorder, error) {
 }
 
 // observe measures q, to which t iterations have led.
-func (rec *recorder) observe(t int, q vi.MeanField) error {
+func (rec *recorder) observe(t int, q family.Q) error {
 	if degenerate(q) {
 		return errDegenerate
 	}
@@ -164,17 +198,17 @@ func (rec *recorder) observe(t int, q vi.MeanField) error {
 }
 
 // elbo evaluates the ELBO at q, unless that has been done.
-func (rec *recorder) elbo(t int, q vi.MeanField) error {
+func (rec *recorder) elbo(t int, q family.Q) error {
 	done := rec.result.ELBO
 	if len(done) > 0 && done[len(done)-1].Iteration == t {
 		return nil
 	}
-	e, err := rec.elbos.Measure(q)
+	e, err := rec.elbos.MeasureLogR(q) // and the entropy, which is exact: the paper's estimate
 	if err != nil {
 		return err
 	}
 	exact := rec.p.Oracle.ELBO(q.Theta())
-	rec.result.ELBO = append(done, elboPoint{t, e.Mean, e.SE, exact})
+	rec.result.ELBO = append(done, elboPoint{t, e.Mean + q.Entropy(), e.SE, exact})
 	for i, m := range rec.same {
 		avg, norm, err := m.Measure(q)
 		if err != nil {

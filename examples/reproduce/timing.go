@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // timeIterations is Table 2: the time of an iteration at N = 1 with nothing
@@ -36,13 +37,13 @@ const timingStepSize = 0.001
 // timeFit is the time of an iteration after the first, which makes what the
 // fit keeps.
 func (p *program) timeFit(ctx context.Context, problem *problem, e vi.Estimator) (time.Duration, error) {
-	start := vi.FromTheta(problem.ThetaInit)
+	start := family.Softplus{}.At(problem.ThetaInit)
 	var began time.Time
 	var ended time.Duration
 	steps := min(3000, 10*p.Steps)
 	runtime.GC()
 	_, err := vi.Fit(ctx, problem.density, vi.Settings{
-		Estimator: e, Samples: 1, Steps: steps, StepSize: timingStepSize, Seed: p.Seed, Start: &start, TraceEvery: steps,
+		Estimator: e, Samples: 1, Steps: steps, StepSize: timingStepSize, Seed: p.Seed, Start: start, TraceEvery: steps,
 		OnStep: func(s vi.Step) error {
 			switch s.T {
 			case 1:

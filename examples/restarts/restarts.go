@@ -18,6 +18,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // An Explanation is one of the fits and its weight among all that were kept;
@@ -61,7 +62,7 @@ func Of(fit *vi.Posterior) []Explanation {
 // latents follow the one that the windows cut: in each window they are fitted
 // anew. The error of a fit that stopped early comes with what there is by then.
 func Windows(ctx context.Context, model *graph.Density, centres []float64,
-	start func(d *graph.Density, centre float64) (vi.MeanField, error), s vi.Settings) ([]Explanation, error) {
+	start func(d *graph.Density, centre float64) (family.Q, error), s vi.Settings) ([]Explanation, error) {
 	var all []Explanation
 	for _, c := range centres {
 		d, err := model.WithData(map[string][]float64{"window": {c}})
@@ -72,7 +73,7 @@ func Windows(ctx context.Context, model *graph.Density, centres []float64,
 		if err != nil {
 			return nil, err
 		}
-		s.Start = &q
+		s.Start = q
 		fit, stopped := vi.Fit(ctx, d, s)
 		if fit == nil {
 			return nil, stopped
@@ -118,13 +119,13 @@ func weigh(all []Explanation) []Explanation {
 // same reports whether two normals overlap: if both were counted, what they
 // share would be counted twice. Their Bhattacharyya coefficient ∫√(ab) is 1 if
 // they are equal and 0 if they are far apart.
-func same(a, b vi.MeanField) bool {
+func same(a, b family.Q) bool {
 	log := 0.0
-	sa, sb := a.Scale(nil), b.Scale(nil)
-	for i := range sa {
-		v := sa[i]*sa[i] + sb[i]*sb[i]
-		d := a.Mu[i] - b.Mu[i]
-		log += 0.5*math.Log(2*sa[i]*sb[i]/v) - d*d/(4*v)
+	for i := range a.Dim() {
+		sa, sb := a.SD(i), b.SD(i)
+		v := sa*sa + sb*sb
+		d := a.Mean(i) - b.Mean(i)
+		log += 0.5*math.Log(2*sa*sb/v) - d*d/(4*v)
 	}
 	return log > math.Log(0.1)
 }

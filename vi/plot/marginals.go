@@ -59,7 +59,7 @@ const (
 // marginal is the density of latent i: that of its unconstrained coordinate u,
 // over the slope of the transform x(u).
 func marginal(fit *vi.Posterior, i int) (plotter.XYs, error) {
-	q := distuv.Normal{Mu: fit.Q.Mu[i], Sigma: fit.Q.Scale(nil)[i]}
+	q := distuv.Normal{Mu: fit.Q.Mean(i), Sigma: fit.Q.SD(i)}
 	var xys plotter.XYs
 	for k := range marginalPoints + 1 {
 		u := q.Mu + q.Sigma*marginalReach*(2*float64(k)/marginalPoints-1)

@@ -78,7 +78,7 @@ func sliceTitle(fit *vi.Posterior, x, y int) string {
 	var others []string
 	for i, name := range fit.Density.Latents() {
 		if i != x && i != y {
-			others = append(others, fmt.Sprintf("%s = %.3g", name, fit.Density.ConstrainOne(i, fit.Q.Mu[i])))
+			others = append(others, fmt.Sprintf("%s = %.3g", name, fit.Density.ConstrainOne(i, fit.Q.Mean(i))))
 		}
 	}
 	switch {

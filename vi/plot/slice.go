@@ -17,7 +17,7 @@ import (
 type slice struct {
 	fit    *vi.Posterior
 	x, y   int           // the latents
-	sd     []float64     // of all latents
+	mean   []float64     // of all latents
 	window [2][2]float64 // of x and of y, in unconstrained coordinates
 }
 
@@ -30,10 +30,13 @@ const (
 // newSlice chooses a window that holds the fit, and the model's own density along
 // the slice, as far as there is an end to it.
 func newSlice(fit *vi.Posterior, x, y int) (*slice, error) {
-	s := &slice{fit: fit, x: x, y: y, sd: fit.Q.Scale(nil)}
+	s := &slice{fit: fit, x: x, y: y}
+	for i := range fit.Q.Dim() {
+		s.mean = append(s.mean, fit.Q.Mean(i))
+	}
 	for k, i := range []int{x, y} {
-		reach := sliceReach * s.sd[i]
-		s.window[k] = [2]float64{fit.Q.Mu[i] - reach, fit.Q.Mu[i] + reach}
+		reach := sliceReach * fit.Q.SD(i)
+		s.window[k] = [2]float64{s.mean[i] - reach, s.mean[i] + reach}
 	}
 	for range 8 {
 		f, err := s.model(sliceTrial)
@@ -141,7 +144,7 @@ func (s *slice) model(n int) (*field, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, mu := range s.fit.Q.Mu {
+	for i, mu := range s.mean {
 		for k := range width {
 			e.Z[i*width+k] = mu
 		}
@@ -162,16 +165,35 @@ func (s *slice) model(n int) (*field, error) {
 // shares are what the contours hold of a density within the window.
 var shares = []float64{0.99, 0.9, 0.5}
 
-// fitted is the ellipse that holds a share of the fit.
+// fitted is the ellipse that holds a share of the fit's slice.
 func (s *slice) fitted(share float64) plotter.XYs {
+	a, b, c := s.root()
 	r := math.Sqrt(-2 * math.Log1p(-share))
 	const n = 360
 	out := make(plotter.XYs, n+1)
 	for k := range out {
 		sin, cos := math.Sincos(2 * math.Pi * float64(k) / n)
-		out[k] = plotter.XY{X: s.fit.Q.Mu[s.x] + r*s.sd[s.x]*cos, Y: s.fit.Q.Mu[s.y] + r*s.sd[s.y]*sin}
+		out[k] = plotter.XY{X: s.mean[s.x] + r*a*cos, Y: s.mean[s.y] + r*(b*cos+c*sin)}
 	}
 	return out
+}
+
+// root is the lower Cholesky factor (a, 0; b, c) of the covariance of x and y
+// along the slice, where log q is a quadratic form.
+func (s *slice) root() (a, b, c float64) {
+	sx, sy := s.fit.Q.SD(s.x), s.fit.Q.SD(s.y)
+	at := slices.Clone(s.mean)
+	drop := func(i, j float64) float64 { // of log q, i and j standard deviations off
+		at[s.x], at[s.y] = s.mean[s.x], s.mean[s.y]
+		top := s.fit.Q.LogProb(at)
+		at[s.x], at[s.y] = s.mean[s.x]+i*sx, s.mean[s.y]+j*sy
+		return top - s.fit.Q.LogProb(at)
+	}
+	xx, yy := 2*drop(1, 0), 2*drop(0, 1) // the precision, in these units
+	xy := drop(1, 1) - (xx+yy)/2
+	det := xx*yy - xy*xy
+	a = math.Sqrt(yy / det)
+	return a * sx, -xy / det / a * sy, math.Sqrt(1/yy) * sy
 }
 
 // levels are the log densities of the contours that hold the shares, ascending.
@@ -219,7 +241,7 @@ func (s *slice) lines() (out []line) {
 			case s.y:
 				cut.b = h.Coef[k]
 			default:
-				cut.c += h.Coef[k] * s.fit.Q.Mu[i]
+				cut.c += h.Coef[k] * s.mean[i]
 			}
 		}
 		above, below := false, false

@@ -1,0 +1,66 @@
+// Package text writes the tables and numbers of summaries and judgements.
+package text
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// Table lines up rows: the first columns on the left, the others, numbers, on the
+// right. (A tabwriter aligns all columns alike, and counts marks as letters.)
+func Table(rows [][]string, left int) string {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for j, cell := range row {
+			widths[j] = max(widths[j], width(cell))
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		for j, cell := range row {
+			space := strings.Repeat(" ", widths[j]-width(cell))
+			if j > 0 {
+				b.WriteString("  ")
+			}
+			if j < left {
+				b.WriteString(cell + space)
+			} else {
+				b.WriteString(space + cell)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// width is the number of columns that s takes in a terminal.
+func width(s string) int {
+	n := 0
+	for _, r := range s {
+		switch {
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf): // drawn over the letter before
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
+			n += 2
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// Short is x with four digits.
+func Short(x float64) string { return fmt.Sprintf("%.4g", x) }
+
+// PlusMinus is an estimate in a column; one without error is a number.
+func PlusMinus(e mc.Estimate) string {
+	if e.SE == 0 {
+		return Short(e.Mean)
+	}
+	return fmt.Sprintf("%.4g ± %.2g", e.Mean, e.SE)
+}
+
+// Percent is a share with one decimal.
+func Percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }

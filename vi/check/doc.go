@@ -1,0 +1,22 @@
+// Package check judges fits and estimators: each judgement is a function of a
+// density and a distribution q of its latents, and prints as a table.
+//
+//	ELBO(q) = E[log r(z) − log q(z)] ≤ log p(data)
+//
+//	function            question
+//	ELBO, Meter         how good is q?
+//	RareSides           what does that estimate miss on rare sides of guards?
+//	Importance          how far is q from the posterior? reweighted moments, evidence
+//	Gradient, …Meter    which variance has an estimator?
+//	VarianceByParam     which parameters does it come from?
+//	SharesByGuard       which if-statements does the gradient come from?
+//	CheckBias           would reparameterization alone have been biased?
+//
+// All draws go one way: a [Meter] draws q block by block and evaluates log r and
+// log q there.
+//
+//	q ──▶ draws ──▶ log r, log q ──▶ mean, weights, tails
+//
+// A fit's methods of the same names are these for its own density and q. Package
+// events has the probabilities of guards, package gradient what is measured here.
+package check

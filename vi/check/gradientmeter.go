@@ -1,0 +1,68 @@
+package check
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/gradient"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// A GradientMeter measures the variance of an estimator again and again, along
+// a fit for instance, without allocating. Its random stream is its own, so that
+// measuring a fit does not change it. It is for one goroutine.
+type GradientMeter struct {
+	d     *graph.Density
+	g     *gradient.Runner
+	draws int
+	parts []mc.Moments
+}
+
+// NewGradientMeter returns a meter that draws the given number of independent
+// gradient estimates at each measurement, of one sample each, at members of
+// q's family. Successive
+// measurements go on along one stream, which the seed fixes. The estimator is
+// Boundary{} if nil.
+func NewGradientMeter(d *graph.Density, q family.Q, e gradient.Estimator, draws int, seed uint64) (*GradientMeter, error) {
+	if draws < 2 {
+		return nil, fmt.Errorf("check: %d draws; a variance needs 2", draws)
+	}
+	if err := family.Check(q, d); err != nil {
+		return nil, fmt.Errorf("check: %w", err)
+	}
+	g, err := gradient.NewRunner(d, q, orBoundary(e), 1, seed)
+	if err != nil {
+		return nil, fmt.Errorf("check: %w", err)
+	}
+	return &GradientMeter{d, g, draws, make([]mc.Moments, len(q.Theta()))}, nil
+}
+
+// Measure returns unbiased estimates of the two variances of GradientStats at
+// q: avgVar is Avg(V(·)), the variance averaged over the components of θ, and
+// normVar is V(‖·‖₂), that of the Euclidean norm. They are not finite if an
+// estimate is not. The error is for a q that does not fit the density.
+func (m *GradientMeter) Measure(q family.Q) (avgVar, normVar float64, err error) {
+	if err := family.Check(q, m.d); err != nil {
+		return math.NaN(), math.NaN(), fmt.Errorf("check: %w", err)
+	}
+	clear(m.parts)
+	var norms mc.Moments
+	for range m.draws {
+		g, err := m.g.Estimate(q)
+		if err != nil {
+			return math.NaN(), math.NaN(), fmt.Errorf("check: %w", err)
+		}
+		norm := 0.0
+		for i, x := range g {
+			m.parts[i].Add(x)
+			norm += x * x
+		}
+		norms.Add(math.Sqrt(norm))
+	}
+	for i := range m.parts {
+		avgVar += m.parts[i].Variance()
+	}
+	return avgVar / float64(len(m.parts)), norms.Variance(), nil
+}

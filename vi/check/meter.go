@@ -1,0 +1,183 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/gradient"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// ELBO estimates E[log r(z) − log q(z)] in nats from the given number of samples.
+// The standard error is honest only if no rare region dominates: an event of
+// probability 1e-5 that costs 5e5 nats is not seen by 1000 samples. RareSides
+// estimates what they miss. It is −Inf, without error, if a sample has log r =
+// −Inf.
+func ELBO(d *graph.Density, q family.Q, samples int, seed uint64) (mc.Estimate, error) {
+	m, err := newMeter(d, q, samples, seed, mc.Processors(mc.Cut(samples, d.Dim()).Len()))
+	if err != nil {
+		return mc.Estimate{}, err
+	}
+	return m.Measure(q)
+}
+
+// A Meter estimates ELBOs again and again, without allocating. Its random
+// streams are its own. It is for one goroutine, which it never leaves: for many
+// fits at once, each with a meter.
+type Meter struct {
+	d           *graph.Density
+	cut         mc.Blocks
+	pcgs        []*rand.PCG
+	rngs        []*rand.Rand
+	workers     []meterWorkers
+	team        *mc.Team
+	logR, ratio []float64  // log r, and log r − log q
+	q           family.Q   // while it measures
+	placed      placedHook // likewise
+	round       int
+}
+
+// placedHook may look at the samples from number first on before log r is
+// evaluated, and change them.
+type placedHook func(first int, x *graph.Executor, rng *rand.Rand)
+
+// meterWorkers are one goroutine's: for full blocks and for the last one.
+type meterWorkers struct{ full, rest *meterWorker }
+
+type meterWorker struct {
+	x       *graph.Executor
+	sampler family.Sampler
+	round   int
+}
+
+// NewMeter returns a meter of the given number of samples a measurement, for
+// members of q's family. The first measurement is that of ELBO with the same
+// seed; the next go on along the same streams.
+func NewMeter(d *graph.Density, q family.Q, samples int, seed uint64) (*Meter, error) {
+	return newMeter(d, q, samples, seed, 1)
+}
+
+func newMeter(d *graph.Density, q family.Q, samples int, seed uint64, processors int) (*Meter, error) {
+	if err := family.Check(q, d); err != nil {
+		return nil, fmt.Errorf("check: %w", err)
+	}
+	if samples < 2 {
+		return nil, fmt.Errorf("check: %d samples; a standard error needs 2", samples)
+	}
+	m := &Meter{d: d, cut: mc.Cut(samples, d.Dim()), logR: make([]float64, samples), ratio: make([]float64, samples)}
+	bind := func(n int) (*meterWorker, error) {
+		if n == 0 {
+			return nil, nil
+		}
+		x, err := d.Executor(n, graph.Compute{Out: true})
+		if err != nil {
+			return nil, fmt.Errorf("check: %w", err)
+		}
+		return &meterWorker{x: x, sampler: q.Bind(n)}, nil
+	}
+	for range processors {
+		var w meterWorkers
+		var err error
+		if samples >= m.cut.Size {
+			if w.full, err = bind(m.cut.Size); err != nil {
+				return nil, err
+			}
+		}
+		if w.rest, err = bind(samples % m.cut.Size); err != nil {
+			return nil, err
+		}
+		m.workers = append(m.workers, w)
+	}
+	for b := range m.cut.Len() {
+		pcg := mc.Stream(seed, b)
+		m.pcgs, m.rngs = append(m.pcgs, pcg), append(m.rngs, rand.New(pcg))
+	}
+	m.team = mc.NewTeam(processors, m.cut.Len(), m.block)
+	return m, nil
+}
+
+// Restart puts the random streams where seed says.
+func (m *Meter) Restart(seed uint64) {
+	for b, pcg := range m.pcgs {
+		mc.Reseed(pcg, seed, b)
+	}
+}
+
+// Measure estimates the ELBO at q in nats; see ELBO for what the standard error
+// does not see.
+func (m *Meter) Measure(q family.Q) (mc.Estimate, error) {
+	if err := m.draw(q, nil); err != nil {
+		return mc.Estimate{}, err
+	}
+	return mc.Mean(m.ratio), nil
+}
+
+// MeasureLogR estimates E[log r(z)] at q: with the entropy, which is exact, an
+// estimate of the ELBO whose noise stays where q is the posterior.
+func (m *Meter) MeasureLogR(q family.Q) (mc.Estimate, error) {
+	if err := m.draw(q, nil); err != nil {
+		return mc.Estimate{}, err
+	}
+	return mc.Mean(m.logR), nil
+}
+
+// draw fills logR and ratio, with log q of the samples before they are changed.
+func (m *Meter) draw(q family.Q, placed placedHook) error {
+	if err := family.Check(q, m.d); err != nil {
+		return fmt.Errorf("check: %w", err)
+	}
+	m.q, m.placed = q, placed
+	m.round++
+	if err := m.team.Round(); err != nil {
+		return fmt.Errorf("check: %w", err)
+	}
+	return nil
+}
+
+func (m *Meter) block(w, b int) error {
+	wk := m.workers[w].full
+	if m.cut.Width(b) < m.cut.Size {
+		wk = m.workers[w].rest
+	}
+	if wk.round != m.round {
+		wk.sampler.Locate(m.q)
+		wk.round = m.round
+	}
+	first, x := b*m.cut.Size, wk.x
+	wk.sampler.Draw(x.Z, m.rngs[b])
+	m.d.Arrangement().SignBatch(x.Signs, x.Z, x.N)
+	if m.placed != nil {
+		m.placed(first, x, m.rngs[b])
+	}
+	if err := x.Run(); err != nil {
+		return err
+	}
+	copy(m.logR[first:], x.Out)
+	copy(m.ratio[first:], x.Out)
+	wk.sampler.SubLogQ(m.ratio[first:][:x.N])
+	return nil
+}
+
+// badLog is the first of log densities that is NaN or +Inf, or −1.
+func badLog(logs []float64) int {
+	return slices.IndexFunc(logs, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 1) })
+}
+
+// checkLogs reports a log density that is NaN or +Inf at draws from q.
+func checkLogs(d *graph.Density, q family.Q, logs []float64) error {
+	k := badLog(logs)
+	if k < 0 {
+		return nil
+	}
+	err := fmt.Errorf("check: log r is %v at a draw", logs[k])
+	if why := gradient.Blame(d, q); why != "" {
+		err = fmt.Errorf("%w: %s", err, why)
+	}
+	return err
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -1,0 +1,155 @@
+package check
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/vi/events"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// likeliest are the n most probable sides.
+func likeliest(sides []RareSide, n int) []RareSide {
+	if len(sides) <= n {
+		return sides
+	}
+	slices.SortStableFunc(sides, func(a, b RareSide) int { return cmp.Compare(b.Prob, a.Prob) })
+	return sides[:n]
+}
+
+// Rare is what a plain estimate of the ELBO misses because its draws do not
+// see the rare sides of guards.
+type Rare struct {
+	// Plain is what ELBO says from the same draws. Corrected is the ELBO with
+	// rare sides estimated from draws of their own. Both in nats.
+	Plain, Corrected mc.Estimate
+	// Missed is the part of the ELBO that the rare sides bring: the sum of those
+	// of Sides.
+	Missed  mc.Estimate
+	Samples int // plain draws
+	PerSide int // draws on each rare side
+	// Sides are the rare sides, those that bring most first.
+	Sides []RareSide
+}
+
+// A RareSide is a side of a guard that the fit hardly ever is on.
+type RareSide struct {
+	Side      regions.Side
+	Condition string            // the side as the program compares: "theta3 < 18"
+	Guards    []graph.GuardInfo // the comparisons on the hyperplane, with their names and places
+	Prob      float64           // the exact probability under the fit
+	Seen      int               // plain draws that were on the side
+	// Gap is the mean of log r − log q on the side minus that on no rare side, in
+	// nats.
+	Gap mc.Estimate
+	// Missed is what the side brings to the ELBO, Prob times Gap. What several
+	// rare sides have in common is divided among them.
+	Missed mc.Estimate
+}
+
+const (
+	rareCount = 10    // a side is rare if it is expected in fewer draws
+	noProb    = 1e-30 // and taken as impossible below this
+)
+
+// RareSides estimates what the given number of draws of q miss of the ELBO. A
+// rare event with an enormous cost, such as probability 1e-5 of 5e5 nats, is in
+// no draw, so that the estimate is too high and its standard error does not
+// show it. But each side of a guard has a known probability under q: a side
+// that is expected in fewer than 10 of the draws gets draws of its own, with ε
+// along the guard's normal from the tail of the normal distribution and the
+// rest of ε free. There are samples/(number of rare sides) for each, and 32 at
+// least.
+//
+// Sides of probability below 1e-30 are taken to bring nothing. What only a
+// combination of common sides brings is not looked for: if two guards have a
+// probability of 0.01 each, 1000 draws miss their coincidence.
+func RareSides(d *graph.Density, q family.Q, samples int, seed uint64) (Rare, error) {
+	return LikeliestRareSides(d, q, samples, math.MaxInt, seed)
+}
+
+// LikeliestRareSides is RareSides for the most probable rare sides, at most the
+// given number of them.
+func LikeliestRareSides(d *graph.Density, q family.Q, samples, sides int, seed uint64) (Rare, error) {
+	m, err := newMeter(d, q, samples, seed, mc.Processors(mc.Cut(samples, d.Dim()).Len()))
+	if err != nil {
+		return Rare{}, err
+	}
+	t := tails{d: d, q: q, sides: likeliest(rareSides(d, q, samples), sides)}
+	r := Rare{Samples: samples}
+	plain, on, err := t.plain(m)
+	if err != nil {
+		return Rare{}, err
+	}
+	r.Plain = mc.Mean(plain)
+	common := commonMean(plain, on)
+	for k := range plain {
+		plain[k] -= common.Mean
+		if on[k] > 0 {
+			plain[k] = 0
+		}
+	}
+	rest := mc.Mean(plain)
+	r.Corrected = mc.Estimate{Mean: common.Mean + rest.Mean, SE: rest.SE}
+	if len(t.sides) > 0 {
+		r.PerSide = max(32, samples/len(t.sides))
+		if err := t.conditional(r.PerSide, seed+0x9e3779b97f4a7c15, common); err != nil {
+			return Rare{}, err
+		}
+	}
+	for _, s := range t.sides {
+		r.Missed = r.Missed.Plus(s.Missed)
+	}
+	r.Corrected = r.Corrected.Plus(r.Missed)
+	r.Sides = t.sides
+	slices.SortStableFunc(r.Sides, func(a, b RareSide) int {
+		return cmp.Compare(math.Abs(b.Missed.Mean), math.Abs(a.Missed.Mean))
+	})
+	return r, nil
+}
+
+// RareSides estimates what ELBO misses; see the function RareSides.
+
+// rareSides are the sides that few of the samples, or none, will be on.
+func rareSides(d *graph.Density, q family.Q, samples int) []RareSide {
+	law := events.Of(d, q)
+	guards := d.GuardsByPlane()
+	var sides []RareSide
+	for l := range d.Arrangement().Len() {
+		side := regions.Side{Plane: l, Positive: true}
+		prob := law.Side(side)
+		if prob > 0.5 {
+			side.Positive = false
+			prob = law.Side(side)
+		}
+		if prob*float64(samples) < rareCount && prob >= noProb {
+			sides = append(sides, RareSide{Side: side, Condition: guards[l][0].Condition(side.Positive), Guards: guards[l], Prob: prob})
+		}
+	}
+	return sides
+}
+
+// commonMean is the mean of log r − log q over the draws that are on no rare side, or
+// over all if there is none.
+func commonMean(logs []float64, on []int) mc.Estimate {
+	var common []float64
+	for k, v := range logs {
+		if on[k] == 0 {
+			common = append(common, v)
+		}
+	}
+	if len(common) < 2 {
+		common = logs
+	}
+	return mc.Mean(common)
+}
+
+// Misleading reports whether Plain is further from Corrected than twice its
+// standard error, so that it should not be used.
+func (r Rare) Misleading() bool {
+	return !(math.Abs(r.Corrected.Mean-r.Plain.Mean) <= 2*r.Plain.SE)
+}

@@ -1,0 +1,63 @@
+package draws
+
+import (
+	"fmt"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// Draws are samples of the posterior. Values[k][i] is draw k of the latent
+// Names[i], on the program's own scale.
+type Draws struct {
+	Names  []string
+	Values [][]float64
+	index  map[string]int
+
+	// Where the draws come from: z[k] holds draw k's unconstrained coordinates.
+	density *graph.Density
+	q       family.Q
+	z       [][]float64
+}
+
+// Of returns all draws of the latent with the given name.
+func (d Draws) Of(name string) ([]float64, error) {
+	i, ok := d.index[name]
+	if !ok {
+		return nil, fmt.Errorf("draws: no latent %q among the draws", name)
+	}
+	out := make([]float64, len(d.Values))
+	for k, row := range d.Values {
+		out[k] = row[i]
+	}
+	return out, nil
+}
+
+// Of returns n independent draws of q; the seed fixes them. It panics if n is
+// negative.
+func Of(density *graph.Density, q family.Q, n int, seed uint64) Draws {
+	if n < 0 {
+		panic("draws: a negative number of draws")
+	}
+	z := make([][]float64, n)
+	rng := mc.NewRand(seed)
+	for k := range z {
+		z[k] = make([]float64, q.Dim())
+		q.Rand(z[k], rng)
+	}
+	return At(density, q, z)
+}
+
+// At are the draws of q with the given unconstrained coordinates.
+func At(density *graph.Density, q family.Q, z [][]float64) Draws {
+	d := Draws{Names: density.Latents(), Values: make([][]float64, len(z)), index: map[string]int{}}
+	for i, name := range d.Names {
+		d.index[name] = i
+	}
+	for k := range z {
+		d.Values[k] = density.Constrain(z[k])
+	}
+	d.density, d.q, d.z = density, q.Clone(), z
+	return d
+}

@@ -1,0 +1,165 @@
+package draws
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// A Predictive holds posterior predictive draws: for each draw of the latents,
+// new data of every observation, and the value of every named deterministic
+// expression. Of one name there is a matrix, draws × elements, the elements in
+// the order of the program's calls.
+//
+// An element is NaN in a draw whose branches do not reach it, and where the
+// parameters of its distribution have no meaning. Missing counts them; Mean and
+// Quantile are over the other draws.
+type Predictive struct {
+	Observations   []string // names, each once, in order of first use
+	Deterministics []string // likewise
+	Latents        Draws    // the draws behind the rows
+
+	values map[string]*mat.Dense
+	data   map[string][]float64
+}
+
+// predictBlock is the number of draws that share a random stream.
+const predictBlock = 64
+
+// Predict makes n predictive draws with latents from q; the seed fixes them. It
+// returns an error if n < 1.
+func Predict(d *graph.Density, q family.Q, n int, seed uint64) (Predictive, error) {
+	if n < 1 {
+		return Predictive{}, fmt.Errorf("draws: %d predictive draws", n)
+	}
+	out := Predictive{values: map[string]*mat.Dense{}, data: map[string][]float64{}}
+	observations, deterministics := d.Observations(), d.Deterministics()
+	data := d.Data()
+	for i, name := range observations {
+		out.data[name] = append(out.data[name], data[i])
+	}
+	z := make([][]float64, n)
+	y, x := make([][]float64, n), make([][]float64, n)
+	cut := mc.Blocks{N: n, Size: predictBlock}
+	err := mc.Do(mc.Processors(cut.Len()), cut.Len(), func(_, b int) error {
+		rng := rand.New(mc.Stream(seed, b))
+		for k := b * cut.Size; k < b*cut.Size+cut.Width(b); k++ {
+			z[k] = make([]float64, q.Dim())
+			q.Rand(z[k], rng)
+			y[k] = d.Replicate(nil, z[k], rng)
+			x[k] = d.DeterministicAt(nil, z[k])
+		}
+		return nil
+	})
+	if err != nil {
+		return Predictive{}, err
+	}
+	out.Observations = out.collect(observations, y)
+	out.Deterministics = out.collect(deterministics, x)
+	out.Latents = At(d, q, z)
+	return out, nil
+}
+
+// collect makes a matrix of the columns of each name, and returns the names.
+func (r *Predictive) collect(names []string, rows [][]float64) (order []string) {
+	columns := map[string][]int{}
+	for i, name := range names {
+		if columns[name] == nil {
+			order = append(order, name)
+		}
+		columns[name] = append(columns[name], i)
+	}
+	for name, at := range columns {
+		m := mat.NewDense(len(rows), len(at), nil)
+		for k, row := range rows {
+			for j, i := range at {
+				m.Set(k, j, row[i])
+			}
+		}
+		r.values[name] = m
+	}
+	return order
+}
+
+// Of returns the draws of an observation or deterministic expression: draws ×
+// elements. It is the Predictive's own matrix, not a copy.
+func (r Predictive) Of(name string) (*mat.Dense, error) {
+	m, ok := r.values[name]
+	if !ok {
+		return nil, fmt.Errorf("draws: no observation or deterministic expression %q in the model", name)
+	}
+	return m, nil
+}
+
+// Data are the observed values of that name, one for each element.
+func (r Predictive) Data(name string) ([]float64, error) {
+	v, ok := r.data[name]
+	if !ok {
+		return nil, fmt.Errorf("draws: no observation %q in the model", name)
+	}
+	return slices.Clone(v), nil
+}
+
+// Mean is the mean of each element over the draws in which it is not NaN; NaN if
+// there are none.
+func (r Predictive) Mean(name string) ([]float64, error) {
+	return r.each(name, func(x []float64) float64 { return stat.Mean(x, nil) })
+}
+
+// Quantile is the quantile of each element at probability prob, over the draws
+// in which it is not NaN; NaN if there are none. A band that holds half of the
+// draws is between the quantiles at 0.25 and 0.75.
+func (r Predictive) Quantile(name string, prob float64) ([]float64, error) {
+	if !(prob > 0 && prob < 1) {
+		return nil, fmt.Errorf("draws: quantile at probability %v", prob)
+	}
+	return r.each(name, func(x []float64) float64 {
+		slices.Sort(x)
+		return stat.Quantile(prob, stat.Empirical, x, nil)
+	})
+}
+
+// Missing is the number of draws in which each element is NaN.
+func (r Predictive) Missing(name string) ([]int, error) {
+	m, err := r.Of(name)
+	if err != nil {
+		return nil, err
+	}
+	draws, elements := m.Dims()
+	out := make([]int, elements)
+	for j := range out {
+		out[j] = draws - len(present(m, j))
+	}
+	return out, nil
+}
+
+// each applies f to the draws of each element that are not NaN.
+func (r Predictive) each(name string, f func(x []float64) float64) ([]float64, error) {
+	m, err := r.Of(name)
+	if err != nil {
+		return nil, err
+	}
+	_, elements := m.Dims()
+	out := make([]float64, elements)
+	for j := range out {
+		if x := present(m, j); len(x) > 0 {
+			out[j] = f(x)
+		} else {
+			out[j] = math.NaN()
+		}
+	}
+	return out, nil
+}
+
+// present lists what is not NaN in a column.
+func present(m *mat.Dense, column int) []float64 {
+	return slices.DeleteFunc(mat.Col(nil, column, m), math.IsNaN)
+}

@@ -1,0 +1,19 @@
+// Package events gives the probabilities of what guards decide under a
+// distribution q of the latents: of one guard, of some given others, of paths of
+// named guards, and of whole regions.
+//
+// Φ(z) = a·z + c is normal under every q of package family, with mean m and
+// standard deviation σ, so that a comparison has the exact probability
+//
+//	P(Φ > 0) = N(m/σ),   N the standard normal distribution function.
+//
+// Several guards together are exact where their hyperplanes are parallel wherever
+// latents that are not independent link them:
+//
+//	z_1 > 3 ─┐            z_2 > 0 ── block of its own
+//	z_1 > 5 ─┴ one block, intervals of z_1:  ──┤3├────┤5├──▶
+//
+// Else they are counted among draws, with standard errors. [Of] says of what;
+// a fit's methods Prob, ProbGiven, Sides, TopRegions and MostProbablePath are these
+// for its own q.
+package events

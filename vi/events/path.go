@@ -1,0 +1,142 @@
+package events
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// A Path says of each of some guards whether it holds.
+type Path struct {
+	Holds []bool
+	Prob  mc.Estimate // of all of them together, with a standard error of 0 if it is exact
+}
+
+// MostProbablePath returns the joint assignment of the guards that is the most
+// probable, which need not be each guard's own more probable side. For a vector
+// of guards over time, such as Density.Named("on"), it is the most probable
+// path.
+//
+// Guards that share no latents, directly or through others, are independent
+// under the fit, and their best assignments are found apart. Where guards
+// compare one latent each with numbers, or parallel combinations of latents, the
+// path is exact. Otherwise it is the most frequent one among the given number of
+// draws, which the seed fixes; its probability is then a little too large on
+// average, the more the fewer draws agree on it.
+func (e Events) MostProbablePath(guards []graph.Guard, draws int, seed uint64) (Path, error) {
+	for i, g := range guards {
+		if !g.Of(e.d) {
+			return Path{}, fmt.Errorf("events: guard %d of the path belongs to another model", i)
+		}
+	}
+	groups := e.groups(guards)
+	tallies := make([]tally, len(groups))
+	var unknown []int
+	for k, group := range groups {
+		tallies[k] = tally{}
+		if !e.eachCombination(group.planes, func(s regions.Signs, prob float64) {
+			group.add(tallies[k], prob, guards, s)
+		}) {
+			unknown = append(unknown, k)
+		}
+	}
+	if len(unknown) > 0 {
+		if draws < 2 {
+			return Path{}, fmt.Errorf("events: %d draws; %d groups of guards have to be counted", draws, len(unknown))
+		}
+		e.eachRegion(draws, seed, func(s regions.Signs) {
+			for _, k := range unknown {
+				groups[k].add(tallies[k], 1, guards, s)
+			}
+		})
+	}
+	path := Path{Holds: make([]bool, len(guards))}
+	best := make([][]pattern, len(groups))
+	for k, group := range groups {
+		n := 0
+		if slices.Contains(unknown, k) {
+			n = draws
+		}
+		best[k] = tallies[k].patterns(n)
+		for i, m := range group.members {
+			path.Holds[m] = best[k][0].positive[i]
+		}
+	}
+	path.Prob = product(best, make([]int, len(best)))
+	return path, nil
+}
+
+// A guardGroup is guards, by number, that depend on linked hyperplanes.
+type guardGroup struct {
+	members, planes []int
+}
+
+// add counts which of the group's guards hold in a region.
+func (g guardGroup) add(t tally, weight float64, guards []graph.Guard, s regions.Signs) {
+	t.add(weight, len(g.members), func(i int) bool { return guards[g.members[i]].Holds(s) })
+}
+
+// groups are the guards in groups: two are in one if latents link their
+// hyperplanes. Guards that are simply true or false are alone.
+func (e Events) groups(guards []graph.Guard) (out []guardGroup) {
+	block := map[int]int{} // of a hyperplane
+	for b, x := range e.signBlocks(planesOf(guards...)) {
+		for _, l := range x.planes {
+			block[l] = b
+		}
+	}
+	blocks := make([][]int, len(guards))
+	for i, g := range guards {
+		for _, l := range g.Planes() {
+			blocks[i] = append(blocks[i], block[l])
+		}
+	}
+	for _, members := range linked(blocks) {
+		g := guardGroup{members: members}
+		for _, i := range members {
+			g.planes = append(g.planes, guards[i].Planes()...)
+		}
+		slices.Sort(g.planes)
+		g.planes = slices.Compact(g.planes)
+		out = append(out, g)
+	}
+	return out
+}
+
+// linked groups the lists, by position, that share numbers, directly or through
+// others; in order of their first.
+func linked(lists [][]int) (groups [][]int) {
+	parent := make([]int, len(lists)) // a forest
+	var root func(k int) int
+	root = func(k int) int {
+		if parent[k] != k {
+			parent[k] = root(parent[k])
+		}
+		return parent[k]
+	}
+	first := map[int]int{} // list with a number
+	for k, list := range lists {
+		parent[k] = k
+		for _, x := range list {
+			if other, known := first[x]; known {
+				a, b := root(other), root(k)
+				parent[max(a, b)] = min(a, b)
+			} else {
+				first[x] = k
+			}
+		}
+	}
+	at := map[int]int{}
+	for k := range lists {
+		r := root(k)
+		if r == k {
+			at[r] = len(groups)
+			groups = append(groups, nil)
+		}
+		groups[at[r]] = append(groups[at[r]], k)
+	}
+	return groups
+}

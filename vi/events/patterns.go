@@ -1,0 +1,155 @@
+package events
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// Hyperplanes whose latents are independent under q have independent signs. So
+// the signs fall into independent blocks, each with few different patterns. Where
+// the hyperplanes of a block are parallel, as when they all compare one latent
+// with a number, the patterns are intervals of a normal variable, and their
+// probabilities are exact.
+
+// A pattern is one of the values that the signs of some hyperplanes can have
+// together. The variance is that of the estimate prob, and 0 if that is exact.
+type pattern struct {
+	positive []bool
+	prob     float64
+	variance float64
+}
+
+// A signBlock is a block of hyperplanes and the patterns of their signs.
+type signBlock struct {
+	planes   []int
+	patterns []pattern // the most probable first; nil if it is not exact
+}
+
+// signBlocks are the blocks of the given hyperplanes, ascending, as if there were
+// no others.
+func (e Events) signBlocks(planes []int) (out []signBlock) {
+	group := e.q.Groups()
+	groups := make([][]int, len(planes)) // of latents, by plane
+	for k, l := range planes {
+		for _, i := range e.d.Arrangement().Plane(l).Index {
+			groups[k] = append(groups[k], group[i])
+		}
+	}
+	for _, block := range linked(groups) {
+		b := signBlock{planes: make([]int, len(block))}
+		for i, l := range block {
+			b.planes[i] = planes[l]
+		}
+		if e.parallel(b.planes) {
+			b.patterns = e.intervals(b.planes)
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+func (e Events) parallel(planes []int) bool {
+	a := e.d.Arrangement()
+	first := a.Plane(planes[0])
+	return !slices.ContainsFunc(planes, func(l int) bool {
+		h := a.Plane(l)
+		return !slices.Equal(h.Index, first.Index) || !slices.Equal(h.Coef, first.Coef)
+	})
+}
+
+// intervals are the patterns of parallel hyperplanes n·z > −c.
+func (e Events) intervals(planes []int) []pattern {
+	order := make([]int, len(planes)) // by threshold
+	at := make([]float64, len(planes))
+	for k, l := range planes {
+		order[k] = k
+		mean, sd := e.q.Law(e.d.Arrangement().Plane(l))
+		at[k] = -mean / sd // standardised
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(at[i], at[j]) })
+	var out []pattern
+	low := math.Inf(-1)
+	for k := range len(planes) + 1 {
+		high := math.Inf(1)
+		if k < len(planes) {
+			high = at[order[k]]
+		}
+		positive := make([]bool, len(planes))
+		for _, i := range order[:k] {
+			positive[i] = true
+		}
+		out = append(out, pattern{positive, between(low, high), 0})
+		low = high
+	}
+	mostProbableFirst(out)
+	return out
+}
+
+// between is the probability of an interval under the standard normal, from the
+// tail in which its bounds have more digits.
+func between(low, high float64) float64 {
+	if low > 0 {
+		low, high = -high, -low
+	}
+	return distuv.UnitNormal.CDF(high) - distuv.UnitNormal.CDF(low)
+}
+
+// mostProbableFirst sorts; among equals patterns with fewer + come first.
+func mostProbableFirst(list []pattern) {
+	slices.SortStableFunc(list, func(a, b pattern) int { return cmp.Compare(b.prob, a.prob) })
+}
+
+// A tally is the weights of patterns: probabilities, or how many draws had each.
+type tally map[string]float64
+
+func (t tally) add(weight float64, n int, positive func(k int) bool) {
+	key := make([]byte, n)
+	for k := range key {
+		if positive(k) {
+			key[k] = 1
+		}
+	}
+	t[string(key)] += weight
+}
+
+// patterns are those of the tally: of probabilities if draws is 0, and otherwise
+// the frequencies among so many draws.
+func (t tally) patterns(draws int) (out []pattern) {
+	for _, key := range slices.Sorted(maps.Keys(t)) {
+		x := pattern{positive: make([]bool, len(key)), prob: t[key]}
+		for k := range x.positive {
+			x.positive[k] = key[k] == 1
+		}
+		if draws > 0 {
+			f := frequency(x.prob, float64(draws))
+			x.prob, x.variance = f.Mean, f.SE*f.SE
+		}
+		out = append(out, x)
+	}
+	mostProbableFirst(out)
+	return out
+}
+
+// frequency is an estimate of a probability. Where all draws agree, or none, the
+// binomial standard error would be 0; here it is that of one draw more of each
+// kind, which is hardly seen elsewhere.
+func frequency(holds, of float64) mc.Estimate {
+	f := (holds + 1) / (of + 2)
+	return mc.Estimate{Mean: holds / of, SE: math.Sqrt(f * (1 - f) / of)}
+}
+
+// eachRegion calls visit with the regions of n draws.
+func (e Events) eachRegion(n int, seed uint64, visit func(regions.Signs)) {
+	rng, z := mc.NewRand(seed), make([]float64, e.q.Dim())
+	for range n {
+		e.q.Rand(z, rng)
+		visit(e.d.Arrangement().Signs(z))
+	}
+}

@@ -1,0 +1,90 @@
+package events
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// Prob is the posterior probability that g holds, which is any guard that was
+// made with the model, used in an If or not. A comparison is exact, and so are
+// And and Or of comparisons that are each of one latent with a number. Others
+// are estimated from 100 000 draws, with standard error below 0.0016.
+func (e Events) Prob(g graph.Guard) (float64, error) {
+	if !g.Of(e.d) {
+		return math.NaN(), fmt.Errorf("events: the guard belongs to another model")
+	}
+	return e.Probs([]graph.Guard{g})[0], nil
+}
+
+// ProbNamed is the posterior probability that guard i of the given name holds:
+// ProbNamed("on", 12) is P(on at t = 12) if the program names a guard on for
+// t = 0, 1, …; i is 0 where a name is used once. It is Prob of
+// Density.Named(name)[i], and an error if there is none.
+func (e Events) ProbNamed(name string, i int) (float64, error) {
+	g, err := e.named(name, i)
+	if err != nil {
+		return math.NaN(), err
+	}
+	return e.Prob(g)
+}
+
+// named is guard number i of the vector that the program named.
+func (e Events) named(name string, i int) (graph.Guard, error) {
+	guards := e.d.Named(name)
+	switch {
+	case len(guards) == 0:
+		return graph.Guard{}, fmt.Errorf("events: no guard %q in the model; it names %q", name, e.d.GuardNames())
+	case i < 0 || i >= len(guards):
+		return graph.Guard{}, fmt.Errorf("events: guard %s[%d]: there are %d of that name", name, i, len(guards))
+	}
+	return guards[i], nil
+}
+
+// Probs is Prob of many guards, And and Or from the same draws.
+func (e Events) Probs(guards []graph.Guard) []float64 {
+	out := make([]float64, len(guards))
+	var compound []int
+	for i, g := range guards {
+		if side, ok := g.Side(); ok {
+			out[i] = e.Side(side)
+		} else if prob, ok := e.probExact(g); ok {
+			out[i] = prob
+		} else {
+			compound = append(compound, i)
+		}
+	}
+	if len(compound) == 0 {
+		return out
+	}
+	const n = 100000
+	rng, z := mc.NewRand(0), make([]float64, e.q.Dim())
+	for range n {
+		e.q.Rand(z, rng)
+		signs := e.d.Arrangement().Signs(z)
+		for _, i := range compound {
+			if guards[i].Holds(signs) {
+				out[i]++
+			}
+		}
+	}
+	for _, i := range compound {
+		out[i] /= n
+	}
+	return out
+}
+
+// Side is the probability of one side of a hyperplane: Φ(z) is normal.
+func (e Events) Side(side regions.Side) float64 {
+	mean, sd := e.q.Law(e.d.Arrangement().Plane(side.Plane))
+	x := mean / sd
+	if !side.Positive {
+		x = -x
+	}
+	return distuv.UnitNormal.CDF(x)
+}

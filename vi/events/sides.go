@@ -1,0 +1,27 @@
+package events
+
+import (
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/regions"
+)
+
+// A SideProb is the posterior probability of the positive side of one
+// hyperplane of the model. It is exact.
+type SideProb struct {
+	Plane     int               // number in the density's Arrangement
+	Condition string            // the positive side as the program compares: "change > 0.5"
+	Guards    []graph.GuardInfo // the comparisons on the hyperplane, with their names and places
+	Prob      float64
+}
+
+// Sides lists the hyperplanes of the model, in the order of its Arrangement,
+// with the probability of their positive sides. All comparisons with one zero
+// set are on one hyperplane.
+func (e Events) Sides() []SideProb {
+	out := make([]SideProb, e.d.Arrangement().Len())
+	for l, guards := range e.d.GuardsByPlane() {
+		side := regions.Side{Plane: l, Positive: true}
+		out[l] = SideProb{l, guards[0].Condition(true), guards, e.Side(side)}
+	}
+	return out
+}

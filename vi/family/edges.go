@@ -1,0 +1,106 @@
+package family
+
+// edges are the parents and the children of each latent. Edge e, one coefficient
+// of B, goes from parent[e] to the latent i with from[i] ≤ e < from[i+1].
+type edges struct {
+	from   []int32
+	parent []int32
+
+	childFrom []int32 // the children of j: child[childFrom[j]:childFrom[j+1]]
+	child     []int32
+	childEdge []int32 // and the edges to them
+}
+
+func newEdges(parents [][]int) *edges {
+	n := len(parents)
+	g := &edges{from: make([]int32, n+1), childFrom: make([]int32, n+1)}
+	for i, list := range parents {
+		for _, j := range list {
+			g.parent = append(g.parent, int32(j))
+			g.childFrom[j+1]++
+		}
+		g.from[i+1] = int32(len(g.parent))
+	}
+	for j := range n {
+		g.childFrom[j+1] += g.childFrom[j]
+	}
+	g.child, g.childEdge = make([]int32, len(g.parent)), make([]int32, len(g.parent))
+	next := append([]int32(nil), g.childFrom...)
+	for i := range n {
+		for e := g.from[i]; e < g.from[i+1]; e++ {
+			j := g.parent[e]
+			g.child[next[j]], g.childEdge[next[j]] = int32(i), e
+			next[j]++
+		}
+	}
+	return g
+}
+
+// parents are those of latent i.
+func (g *edges) parents(i int) []int32 { return g.parent[g.from[i]:g.from[i+1]] }
+
+// root reports whether latent i has no parents.
+func (g *edges) root(i int) bool { return g.from[i] == g.from[i+1] }
+
+// to is the latent that an edge leads to, by edge.
+func (g *edges) to() []int32 {
+	to := make([]int32, len(g.parent))
+	for i := range len(g.from) - 1 {
+		for e := g.from[i]; e < g.from[i+1]; e++ {
+			to[e] = int32(i)
+		}
+	}
+	return to
+}
+
+// descends reports whether latent i is j or below it.
+func (g *edges) descends(i, j int) bool {
+	if i <= j {
+		return i == j
+	}
+	seen := map[int32]bool{}
+	var up func(i int32) bool
+	up = func(i int32) bool {
+		if int(i) <= j || seen[i] {
+			return int(i) == j
+		}
+		seen[i] = true
+		for _, p := range g.parents(int(i)) {
+			if up(p) {
+				return true
+			}
+		}
+		return false
+	}
+	return up(int32(i))
+}
+
+// groups numbers the connected components, in the order of their first latents.
+func (g *edges) groups() []int {
+	group := make([]int, len(g.from)-1)
+	for i := range group {
+		group[i] = -1
+	}
+	count := 0
+	for i := range group {
+		if group[i] >= 0 {
+			continue
+		}
+		stack := []int32{int32(i)}
+		group[i] = count
+		for len(stack) > 0 {
+			at := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			for _, list := range [][]int32{g.parents(int(at)), g.child[g.childFrom[at]:g.childFrom[at+1]]} {
+				for _, k := range list {
+					if group[k] < 0 {
+						group[k] = count
+						stack = append(stack, k)
+					}
+				}
+			}
+		}
+		count++
+	}
+	return group
+}

@@ -1,0 +1,198 @@
+package family
+
+import (
+	"math"
+
+	"github.com/facetvi/facet/internal/vec"
+	"github.com/facetvi/facet/regions"
+)
+
+// An elimination is the Surface of a sequential normal that solves Φ = 0 for the
+// last latent p of the plane. The latents before it stay where they are. Its
+// weight is the density of its conditional there,
+//
+//	w = φ(ε_p)/(s_p·|a_p|),   ε_p ← ε_p − Φ/(a_p·s_p),
+//
+// and the latents below it follow by a linear shift, a column of (I − B)⁻¹. So
+// the terms of all planes are seeds of one reverse sweep: w·Δ·a is added to ∇log r,
+// and only Σ η_p·ε_p needs ε_p on the plane.
+type elimination struct {
+	s      *normalSampler
+	planes []eliminationPlane
+	weight []float64 // scratch
+	wd     []float64
+}
+
+type eliminationPlane struct {
+	regions.Hyperplane
+	pivot int     // p
+	coef  float64 // a_p
+	axis  bool    // Φ has one coordinate, and that has no parents: all points have one ε there
+	along []float64
+	shift shift
+	t, w  float64 // ε and weight of axis planes
+}
+
+// A shift is the part of a column of (I − B)⁻¹ that is wanted: cell 0 is the
+// pivot, and the cells after it are latents below, ascending, each with its
+// edges from cells before.
+type shift struct {
+	value []float64
+	from  []int32
+	edge  []int32 // of B
+	cell  []int32 // where it comes from
+	out   []int32 // by latent that was asked for: its cell, or −1
+}
+
+// newShift collects the cells that latents at need below pivot.
+func newShift(g *edges, pivot int, at []int) shift {
+	below := map[int32]bool{int32(pivot): true}
+	var visit func(i int32) bool // whether i is the pivot or below it
+	visit = func(i int32) bool {
+		if int(i) <= pivot {
+			return int(i) == pivot
+		}
+		yes, known := below[i]
+		if !known {
+			for _, j := range g.parents(int(i)) {
+				if visit(j) {
+					yes = true
+				}
+			}
+			below[i] = yes
+		}
+		return yes
+	}
+	last := pivot
+	for _, i := range at {
+		if visit(int32(i)) {
+			last = max(last, i)
+		}
+	}
+	s := shift{from: []int32{0}}
+	cell := map[int32]int32{}
+	for i := int32(pivot); int(i) <= last; i++ {
+		if !below[i] {
+			continue
+		}
+		if int(i) > pivot {
+			for e := g.from[i]; e < g.from[i+1]; e++ {
+				if c, ok := cell[g.parent[e]]; ok {
+					s.edge, s.cell = append(s.edge, e), append(s.cell, c)
+				}
+			}
+		}
+		cell[i] = int32(len(s.from) - 1)
+		s.from = append(s.from, int32(len(s.edge)))
+	}
+	for _, i := range at {
+		c, ok := cell[int32(i)]
+		if !ok {
+			c = -1
+		}
+		s.out = append(s.out, c)
+	}
+	s.value = make([]float64, len(s.from)-1)
+	return s
+}
+
+// locate fills the cells.
+func (s *shift) locate(b []float64) {
+	s.value[0] = 1
+	for c := 1; c < len(s.value); c++ {
+		sum := 0.0
+		for e := s.from[c]; e < s.from[c+1]; e++ {
+			sum += b[s.edge[e]] * s.value[s.cell[e]]
+		}
+		s.value[c] = sum
+	}
+}
+
+func newElimination(s *normalSampler, planes []regions.Hyperplane, at [][]int) *elimination {
+	e := &elimination{s: s, planes: make([]eliminationPlane, len(planes)), weight: make([]float64, s.n), wd: make([]float64, s.n)}
+	for k, h := range planes {
+		last := len(h.Index) - 1
+		e.planes[k] = eliminationPlane{
+			Hyperplane: h, pivot: h.Index[last], coef: h.Coef[last], along: make([]float64, len(at[k])),
+			axis: last == 0 && s.q.edges.root(h.Index[last]), shift: newShift(s.q.edges, h.Index[last], at[k]),
+		}
+	}
+	return e
+}
+
+// Locate implements Surface.
+func (e *elimination) Locate() {
+	for k := range e.planes {
+		p := &e.planes[k]
+		p.shift.locate(e.s.q.b)
+		for j, c := range p.shift.out {
+			p.along[j] = 0
+			if c >= 0 {
+				p.along[j] = p.shift.value[c] / p.coef
+			}
+		}
+		if p.axis {
+			inv := e.s.inv[p.pivot]
+			p.t = (-p.Const/p.coef - e.s.q.mu[p.pivot]) * inv
+			p.w = normalDensity(p.t) * inv / math.Abs(p.coef)
+		}
+	}
+}
+
+// Along implements Surface.
+func (e *elimination) Along(k int) []float64 { return e.planes[k].along }
+
+// Density implements Surface.
+func (e *elimination) Density(k int) float64 { return density(e.s.q.Law(e.planes[k].Hyperplane)) }
+
+// Reached implements Surface.
+func (e *elimination) Reached(k int) bool { return !e.planes[k].axis || e.planes[k].w > 0 }
+
+// Each implements Surface.
+func (e *elimination) Each(k int) bool { return !e.planes[k].axis }
+
+// Params implements Surface.
+func (e *elimination) Params(int) []int { return allParams(len(e.s.q.theta)) }
+
+// Clear implements Surface.
+func (e *elimination) Clear(sums []float64, _ int) { clear(sums) }
+
+// Seeds implements Surface.
+func (e *elimination) Seeds() bool { return true }
+
+// AddSum implements Surface.
+func (e *elimination) AddSum(sums []float64, k int, jumps float64) {
+	p, dim := &e.planes[k], len(e.s.q.mu)
+	g := p.w * p.coef * jumps
+	sums[p.pivot] += g
+	sums[dim+p.pivot] += g * p.t
+}
+
+// Add implements Surface.
+func (e *elimination) Add(sums, grad []float64, k int, phi, jumps []float64) {
+	p, dim := &e.planes[k], len(e.s.q.mu)
+	if p.axis {
+		e.AddSum(sums, k, vec.Sum(jumps))
+		return
+	}
+	inv := e.s.inv[p.pivot]
+	step, top := inv/p.coef, inv/math.Abs(p.coef)
+	any := false
+	for i, x := range e.s.row(e.s.eps, p.pivot) {
+		w := normalDensity(x-phi[i]*step) * top
+		e.weight[i] = w
+		any = any || w > 0
+	}
+	if !any {
+		return
+	}
+	vec.GatedMul(e.wd, e.weight, jumps, 1)
+	for j, i := range p.Index {
+		vec.AddScaled(e.s.row(grad, i), p.Coef[j], e.wd)
+	}
+	dot := 0.0
+	for i, x := range e.wd {
+		dot += x * phi[i]
+	}
+	sums[dim+p.pivot] -= dot * inv // a_p·(ε on the plane − ε) = −Φ/s_p
+}

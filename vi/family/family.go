@@ -1,0 +1,254 @@
+package family
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/facetvi/facet/regions"
+)
+
+// A Program is what a family has to know of a model. A graph.Density is one.
+type Program interface {
+	// Dim is the number of latents, and Latents are their names.
+	Dim() int
+	Latents() []string
+	// Parents lists for each latent the earlier ones, ascending, that its prior
+	// depends on.
+	Parents() [][]int
+}
+
+// A Family is a set of distributions on the unconstrained latents. Families are
+// values that can be compared, and that JSON can encode.
+type Family interface {
+	// Name is the family's name: "mean field".
+	Name() string
+	// New returns the member with means 0, scales 1 and no correlations. It is an
+	// error if the family does not suit the program.
+	New(p Program) (Q, error)
+}
+
+// A Q is a distribution of the latents z in unconstrained coordinates: the
+// member of a family at θ. It is not safe for concurrent use while it changes.
+type Q interface {
+	Family() Family
+	// Dim is the number of latents.
+	Dim() int
+	// Theta is a view of θ. Change it by Set and Move only.
+	Theta() []float64
+	// Set copies theta into θ. It panics unless theta has the length of θ.
+	Set(theta []float64)
+	// Place makes the latents independent normals, as nearly as the family can,
+	// with the given means and standard deviations.
+	Place(mean, sd []float64)
+	// Correlate gives independent latents the partial correlations of a precision
+	// matrix, as nearly as the family can: the mean of each stays, and so does its
+	// standard deviation given all others. It panics unless the matrix is positive
+	// definite.
+	Correlate(precision mat.Symmetric)
+	// Clone is a copy that shares nothing that changes.
+	Clone() Q
+	// Param says what parameter k of θ is.
+	Param(k int) Param
+	// Fault is the first parameter that is not finite, or does not make a positive
+	// finite scale; −1 if there is none.
+	Fault() int
+	// Units writes the unit of each parameter to dst: how far θ_k moves in a step
+	// of size 1. Units are positive.
+	Units(dst []float64)
+	// Move moves θ by step, in units. Scales move by factors exp(step), and so
+	// stay positive.
+	Move(step []float64)
+
+	// Mean and SD are those of latent i.
+	Mean(i int) float64
+	SD(i int) float64
+	// Law is the mean and standard deviation of Φ(z) = a·z + c, which is normal.
+	Law(h regions.Hyperplane) (mean, sd float64)
+	// Regression is Cov(z, Φ)/Var(Φ), by latent: given Φ(z) = v instead of u, z is
+	// what it was plus (v − u) times this.
+	Regression(h regions.Hyperplane) []float64
+	// Entropy is −E[log q] in nats.
+	Entropy() float64
+	// LogProb is log q at z.
+	LogProb(z []float64) float64
+	// Rand writes a draw to dst.
+	Rand(dst []float64, rng *rand.Rand)
+	// Groups numbers groups of latents that are independent of each other: latents
+	// with different numbers are.
+	Groups() []int
+
+	// Bind returns a sampler for batches of n samples.
+	Bind(n int) Sampler
+}
+
+// A Param is one parameter of a member.
+type Param struct {
+	Latent int    // whose
+	Symbol string // "μ", "s", "ρ", "B", "U"
+	On     int    // the other latent of B, the column of U; else −1
+}
+
+// Label names a parameter, with the latents' names: "theta3 μ".
+func (p Param) Label(latents []string) string {
+	switch {
+	case p.On < 0:
+		return latents[p.Latent] + " " + p.Symbol
+	case p.Symbol == "B":
+		return latents[p.Latent] + " B " + latents[p.On]
+	}
+	return fmt.Sprintf("%s %s%d", latents[p.Latent], p.Symbol, p.On)
+}
+
+// A Sampler is the working state of a member for batches of n samples. It
+// allocates nothing after it is made. It is for one goroutine.
+//
+// Gradients are summed in sums, of length Sums, by the methods AddPath and
+// AddScore and by the Surface; the sums of several samplers may be added up.
+// Finish makes ∇θ of them.
+type Sampler interface {
+	// Locate takes on the parameters of q, a member of the same family.
+	Locate(q Q)
+	// Draw draws the batch: z, latents × n.
+	Draw(z []float64, rng *rand.Rand)
+	// SubLogQ subtracts log q at the samples, as they were drawn, from dst, of
+	// length n.
+	SubLogQ(dst []float64)
+	// Sums is the length of sums.
+	Sums() int
+	// AddPath adds what the samples' paths bring to the gradient of the ELBO: by
+	// ∇log r, given as latents × n, and by −log q. It overwrites grad.
+	AddPath(sums, grad []float64)
+	// Pull adds Σ (∂z/∂θ)ᵀv over the samples, of a field v given as latents × n.
+	// It overwrites field. AddPath is Pull of ∇log r − ∇log q.
+	Pull(sums, field []float64)
+	// AddScore adds Σ weight·∇θ log q, the score function, over the samples. With
+	// weights log r − log q it is the whole gradient of the ELBO.
+	AddScore(sums, weight []float64)
+	// Finish writes the mean gradient with respect to θ, of the sums of n
+	// samples, to dst.
+	Finish(dst, sums []float64, n int)
+	// FinishSome writes what sums bring to the gradient of some parameters to dst,
+	// without what Finish knows exactly of the entropy.
+	FinishSome(dst []float64, params []int, sums []float64, n int)
+	// Surface returns how the batch moves onto planes, with what a plane's points
+	// are wanted at: at[k] lists latents for plane k, ascending.
+	Surface(planes []regions.Hyperplane, at [][]int, m Method) Surface
+	// Reach says which latents a Surface of the method moves.
+	Reach(m Method) Reach
+}
+
+// A Surface moves the samples of a batch onto hyperplanes, numbered as they were
+// given, and pulls back what is found there. Sample z moves along one direction,
+//
+//	z_b = z − Φ(z)·v,   a·v = 1,
+//
+// and counts with the weight w, the density of q along the direction. The
+// boundary term of plane k is Σ w·Δ·(∂z/∂θ)ᵀ∇Φ at z_b, for jumps Δ of log r.
+type Surface interface {
+	// Locate follows Sampler.Locate.
+	Locate()
+	// Along is v at the latents that were asked for. It is a view.
+	Along(k int) []float64
+	// Density is that of Φ at 0 under q: how much mass is at the plane.
+	Density(k int) float64
+	// Reached is false if every weight is 0, so that the plane can be left out.
+	Reached(k int) bool
+	// Each reports whether the samples count differently; if not, the sum of
+	// their jumps is enough.
+	Each(k int) bool
+	// Params are the parameters that the term of plane k touches, or all.
+	Params(k int) []int
+	// Clear clears the sums that the term of plane k adds to.
+	Clear(sums []float64, k int)
+	// AddSum adds the term of plane k, given the sum of the samples' jumps. Call
+	// it only if Each is false.
+	AddSum(sums []float64, k int, jumps float64)
+	// Seeds reports whether Add leaves part of its work to AddPath or Pull of the
+	// same grad, which must come after it.
+	Seeds() bool
+	// Add adds the term of plane k, given Φ at the samples and the jumps of each:
+	// to sums and, if Seeds, to grad. Where a weight is 0 the jump, which may be
+	// infinite, does not count.
+	Add(sums, grad []float64, k int, phi, jumps []float64)
+}
+
+// A Reach says which latents change when a sample is moved onto a hyperplane.
+type Reach struct {
+	// Name differs where Moves does.
+	Name string
+	// Moves reports whether latent i changes on h.
+	Moves func(h regions.Hyperplane, i int) bool
+}
+
+// A Method says how a sample is moved onto a hyperplane (Lee, Yu and Yang,
+// Theorem 3). For independent latents and a plane with one coordinate all are
+// the same.
+type Method uint8
+
+const (
+	// Own is the method that suits the family: Orthogonal for MeanField,
+	// Elimination for the others.
+	Own Method = iota
+	// Orthogonal projection moves along the normal in ε, which is Σa in z. Its
+	// weights are constants.
+	Orthogonal
+	// Elimination solves for one coordinate of ε, and keeps the others.
+	Elimination
+)
+
+// String is the method's name.
+func (m Method) String() string {
+	return [...]string{"the family's own", "orthogonal", "elimination"}[m]
+}
+
+// Of returns the member of family f that is nearest to q. Where f has q's
+// correlations it is q itself; else means and standard deviations agree.
+func Of(f Family, p Program, q Q) (Q, error) {
+	if q.Family() == f {
+		return q.Clone(), nil
+	}
+	to, err := f.New(p)
+	if err != nil {
+		return nil, err
+	}
+	if from, ok := q.(*Normal); ok {
+		if to, ok := to.(*Normal); ok && to.embed(from) {
+			return to, nil
+		}
+	}
+	mean, sd := make([]float64, q.Dim()), make([]float64, q.Dim())
+	for i := range mean {
+		mean[i], sd[i] = q.Mean(i), q.SD(i)
+	}
+	to.Place(mean, sd)
+	return to, nil
+}
+
+// Check reports a member that is not one of p's latents, with finite numbers.
+func Check(q Q, p Program) error {
+	if q == nil {
+		return fmt.Errorf("no member of a family")
+	}
+	if q.Dim() != p.Dim() {
+		return fmt.Errorf("a family of %d latents for %d", q.Dim(), p.Dim())
+	}
+	if k := q.Fault(); k >= 0 {
+		return fmt.Errorf("latent %s: parameter %s is %v", p.Latents()[q.Param(k).Latent], q.Param(k).Symbol, q.Theta()[k])
+	}
+	return nil
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+const invSqrt2Pi = 0.398942280401432677939946059934
+
+// normalDensity is φ(x), 0 where that underflows.
+func normalDensity(x float64) float64 {
+	if x*x > 1491 {
+		return 0
+	}
+	return invSqrt2Pi * math.Exp(-0.5*x*x)
+}

@@ -1,0 +1,326 @@
+package family
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/facetvi/facet/regions"
+)
+
+// A Normal is a sequential normal, a member of MeanField, Structured, FullRank
+// or Softplus:
+//
+//	z_i = μ_i + y_i,   y_i = Σ_{j ∈ parents(i)} B_ij·y_j + s_i·ε_i
+//
+// so that y = (I − B)⁻¹·S·ε.
+type Normal struct {
+	family Family
+	edges  *edges
+	theta  []float64 // (μ_0, s_0, μ_1, …, B); for Softplus ρ in place of s
+	// what theta says
+	mu, s, b []float64
+	slope    []float64 // ds/dρ, of Softplus only
+}
+
+func newNormal(f Family, parents [][]int) *Normal {
+	n := len(parents)
+	q := &Normal{family: f, edges: newEdges(parents), mu: make([]float64, n), s: make([]float64, n)}
+	q.theta = make([]float64, 2*n+len(q.edges.parent))
+	q.b = q.theta[2*n:]
+	if f == (Softplus{}) {
+		q.slope = make([]float64, n)
+	}
+	q.Place(make([]float64, n), slices.Repeat([]float64{1}, n))
+	return q
+}
+
+// Family implements Q.
+func (q *Normal) Family() Family { return q.family }
+
+// Dim implements Q.
+func (q *Normal) Dim() int { return len(q.mu) }
+
+// Theta implements Q.
+func (q *Normal) Theta() []float64 { return q.theta }
+
+// Set implements Q.
+func (q *Normal) Set(theta []float64) {
+	if len(theta) != len(q.theta) {
+		panic("family: parameters of another length")
+	}
+	copy(q.theta, theta)
+	q.read()
+}
+
+// read takes μ, s and the slopes from θ.
+func (q *Normal) read() {
+	for i := range q.mu {
+		q.mu[i] = q.theta[2*i]
+		if q.slope == nil {
+			q.s[i] = q.theta[2*i+1]
+		} else {
+			q.s[i], q.slope[i] = softplus(q.theta[2*i+1])
+		}
+	}
+}
+
+// Place implements Q.
+func (q *Normal) Place(mean, sd []float64) {
+	if len(mean) != len(q.mu) || len(sd) != len(q.mu) {
+		panic("family: means or standard deviations of another number of latents")
+	}
+	for i := range q.mu {
+		q.theta[2*i], q.theta[2*i+1] = mean[i], sd[i]
+		if q.slope != nil {
+			q.theta[2*i+1] = inverseSoftplus(sd[i])
+		}
+	}
+	clear(q.b)
+	q.read()
+}
+
+// Correlate implements Q. Where P = (I − B)ᵀS⁻²(I − B) is the Cholesky factorisation
+// from behind, UUᵀ with U upper triangular, s_i = 1/U_ii and B_ij = −U_ji·s_i. The
+// coefficients of parents are kept.
+func (q *Normal) Correlate(precision mat.Symmetric) {
+	if len(q.b) == 0 {
+		return
+	}
+	n := len(q.mu)
+	rate := func(i int) float64 { return 1 / (q.s[i] * math.Sqrt(precision.At(i, i))) }
+	reversed := mat.NewSymDense(n, nil) // the latents in reverse, where U is the usual factor
+	for i := range n {
+		for j := range i + 1 {
+			reversed.SetSym(i, j, precision.At(n-1-i, n-1-j)*rate(n-1-i)*rate(n-1-j))
+		}
+	}
+	var c mat.Cholesky
+	if !c.Factorize(reversed) {
+		panic("family: a precision matrix that is not positive definite")
+	}
+	u := c.RawU()
+	b, sd := make([]float64, len(q.b)), make([]float64, n)
+	for i := range n {
+		scale := 1 / u.At(n-1-i, n-1-i)
+		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
+			b[e] = -u.At(n-1-i, n-1-int(q.edges.parent[e])) * scale
+		}
+		sd[i] = scale
+	}
+	q.Place(q.mu, sd)
+	copy(q.b, b)
+}
+
+// embed makes q the distribution from, and reports whether it can be.
+func (q *Normal) embed(from *Normal) bool {
+	b := make([]float64, len(q.b))
+	for i := range from.mu {
+		mine := q.edges.parents(i)
+		for e := from.edges.from[i]; e < from.edges.from[i+1]; e++ {
+			k, ok := slices.BinarySearch(mine, from.edges.parent[e])
+			if !ok {
+				return false
+			}
+			b[int(q.edges.from[i])+k] = from.b[e]
+		}
+	}
+	q.Place(from.mu, from.s)
+	copy(q.b, b)
+	return true
+}
+
+// Clone implements Q.
+func (q *Normal) Clone() Q {
+	c := &Normal{family: q.family, edges: q.edges, theta: slices.Clone(q.theta), mu: slices.Clone(q.mu), s: slices.Clone(q.s)}
+	c.b = c.theta[2*len(c.mu):]
+	c.slope = slices.Clone(q.slope)
+	return c
+}
+
+// Param implements Q.
+func (q *Normal) Param(k int) Param {
+	n := len(q.mu)
+	switch {
+	case k < 2*n && k%2 == 0:
+		return Param{k / 2, "μ", -1}
+	case k < 2*n && q.slope != nil:
+		return Param{k / 2, "ρ", -1}
+	case k < 2*n:
+		return Param{k / 2, "s", -1}
+	}
+	e := int32(k - 2*n)
+	i, _ := slices.BinarySearch(q.edges.from, e+1)
+	return Param{i - 1, "B", int(q.edges.parent[e])}
+}
+
+// Fault implements Q.
+func (q *Normal) Fault() int {
+	for k, x := range q.theta {
+		scale := 1.0
+		if k < 2*len(q.s) && k%2 == 1 {
+			scale = q.s[k/2]
+		}
+		if !finite(x) || !(scale > 0) || !finite(scale) {
+			return k
+		}
+	}
+	return -1
+}
+
+// Units implements Q: s_i for μ_i and s_i, s_i/s_j for B_ij.
+func (q *Normal) Units(dst []float64) {
+	if q.slope != nil {
+		for k := range dst {
+			dst[k] = 1
+		}
+		return
+	}
+	b := dst[2*len(q.s):]
+	for i, s := range q.s {
+		dst[2*i], dst[2*i+1] = s, s
+		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
+			b[e] = s / q.s[q.edges.parent[e]] / math.Sqrt(float64(q.edges.from[i+1]-q.edges.from[i]))
+		}
+	}
+}
+
+// Move implements Q.
+func (q *Normal) Move(step []float64) {
+	if q.slope != nil {
+		for k, x := range step {
+			q.theta[k] += x
+		}
+		q.read()
+		return
+	}
+	n := len(q.s)
+	for i, s := range q.s {
+		q.theta[2*i] += s * step[2*i]
+		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
+			q.b[e] += s / q.s[q.edges.parent[e]] / math.Sqrt(float64(q.edges.from[i+1]-q.edges.from[i])) * step[2*n+int(e)]
+		}
+	}
+	for i, s := range q.s { // after all units were used
+		q.theta[2*i+1] = s * math.Exp(step[2*i+1])
+	}
+	q.read()
+}
+
+// Mean implements Q.
+func (q *Normal) Mean(i int) float64 { return q.mu[i] }
+
+// SD implements Q.
+func (q *Normal) SD(i int) float64 {
+	if q.edges.root(i) {
+		return q.s[i]
+	}
+	_, sd := q.Law(regions.Hyperplane{Index: []int{i}, Coef: []float64{1}})
+	return sd
+}
+
+// adjoint writes u = (I − B)⁻ᵀ·a to u, which has the latents up to the last of h:
+// Φ(z) = Φ(μ) + Σ u_i·s_i·ε_i.
+func (q *Normal) adjoint(u []float64, h regions.Hyperplane) {
+	clear(u)
+	for k, i := range h.Index {
+		u[i] = h.Coef[k]
+	}
+	for i := len(u) - 1; i >= 0; i-- {
+		if u[i] == 0 {
+			continue
+		}
+		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
+			u[q.edges.parent[e]] += u[i] * q.b[e]
+		}
+	}
+}
+
+// covariance writes Cov(z, Φ) = (I − B)⁻¹·S²·u to v and returns Var(Φ).
+func (q *Normal) covariance(v, u []float64) (variance float64) {
+	for i := range v {
+		v[i] = 0
+		if i < len(u) {
+			v[i] = u[i] * q.s[i] * q.s[i]
+			variance += u[i] * v[i]
+		}
+		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
+			v[i] += q.b[e] * v[q.edges.parent[e]]
+		}
+	}
+	return variance
+}
+
+// Law implements Q.
+func (q *Normal) Law(h regions.Hyperplane) (mean, sd float64) {
+	norm2 := 0.0
+	if len(q.b) == 0 {
+		for k, i := range h.Index {
+			t := h.Coef[k] * q.s[i]
+			norm2 += t * t
+		}
+		return h.At(q.mu), math.Sqrt(norm2)
+	}
+	u := make([]float64, h.Index[len(h.Index)-1]+1)
+	q.adjoint(u, h)
+	for i, x := range u {
+		t := x * q.s[i]
+		norm2 += t * t
+	}
+	return h.At(q.mu), math.Sqrt(norm2)
+}
+
+// Regression implements Q.
+func (q *Normal) Regression(h regions.Hyperplane) []float64 {
+	u, v := make([]float64, h.Index[len(h.Index)-1]+1), make([]float64, len(q.s))
+	q.adjoint(u, h)
+	floats.Scale(1/q.covariance(v, u), v)
+	return v
+}
+
+// Entropy implements Q.
+func (q *Normal) Entropy() float64 { return normalEntropy(q.s) }
+
+// normalEntropy is that of independent normals with scales s, and of all whose
+// covariance has the determinant Π s².
+func normalEntropy(s []float64) float64 {
+	h := 0.5 * float64(len(s)) * (1 + math.Log(2*math.Pi))
+	for _, x := range s {
+		h += math.Log(x)
+	}
+	return h
+}
+
+// LogProb implements Q.
+func (q *Normal) LogProb(z []float64) float64 {
+	if len(z) != len(q.mu) {
+		panic("family: a point of another number of latents")
+	}
+	square := 0.0
+	for i, x := range z {
+		y := x - q.mu[i]
+		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
+			j := q.edges.parent[e]
+			y -= q.b[e] * (z[j] - q.mu[j])
+		}
+		square += (y / q.s[i]) * (y / q.s[i])
+	}
+	return 0.5*(float64(len(z))-square) - q.Entropy()
+}
+
+// Rand implements Q.
+func (q *Normal) Rand(dst []float64, rng *rand.Rand) {
+	for i, m := range q.mu {
+		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
+			j := q.edges.parent[e]
+			m += q.b[e] * (dst[j] - q.mu[j])
+		}
+		dst[i] = m + q.s[i]*rng.NormFloat64()
+	}
+}
+
+// Groups implements Q.
+func (q *Normal) Groups() []int { return q.edges.groups() }

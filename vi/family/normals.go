@@ -1,0 +1,79 @@
+package family
+
+import "fmt"
+
+// MeanField are independent normals, one for each latent. θ is (μ_0, s_0, μ_1,
+// …); both move in units of s.
+type MeanField struct{}
+
+// Name implements Family.
+func (MeanField) Name() string { return "mean field" }
+
+// New implements Family.
+func (f MeanField) New(p Program) (Q, error) { return newNormal(f, make([][]int, p.Dim())), nil }
+
+// Structured are the sequential normals whose parents are the program's own: a
+// latent's conditional mean is linear in those that its prior depends on. The
+// cost is linear in the number of dependencies. Dependencies that only the data
+// make are not in it. θ is (μ_0, s_0, μ_1, …) and the coefficients B.
+type Structured struct{}
+
+// Name implements Family.
+func (Structured) Name() string { return "structured" }
+
+// New implements Family.
+func (f Structured) New(p Program) (Q, error) { return newNormal(f, p.Parents()), nil }
+
+// FullRank are all normals. θ is (μ_0, s_0, μ_1, …) and the coefficients B of each
+// latent on all before it, so that the cost is quadratic in the latents.
+type FullRank struct{}
+
+// mostFullRank is the number of latents that FullRank takes: a gigabyte of
+// coefficients in an iteration's buffers.
+const mostFullRank = 8192
+
+// Name implements Family.
+func (FullRank) Name() string { return "full rank" }
+
+// New implements Family.
+func (f FullRank) New(p Program) (Q, error) {
+	n := p.Dim()
+	if n > mostFullRank {
+		return nil, fmt.Errorf("full rank: %d latents have %d correlations; it takes at most %d latents: use Structured or LowRank",
+			n, n*(n-1)/2, mostFullRank)
+	}
+	parents := make([][]int, n)
+	for i := range parents {
+		for j := range i {
+			parents[i] = append(parents[i], j)
+		}
+	}
+	return newNormal(f, parents), nil
+}
+
+// Softplus are independent normals as the paper has them: θ is (μ_0, ρ_0, μ_1, …)
+// with scales s = log(1 + exp ρ), steps are absolute, in μ and ρ, and the entropy's
+// gradient is exact.
+type Softplus struct{}
+
+// Name implements Family.
+func (Softplus) Name() string { return "softplus mean field" }
+
+// New implements Family.
+func (f Softplus) New(p Program) (Q, error) { return newNormal(f, make([][]int, p.Dim())), nil }
+
+// Independent is the member of MeanField with the given means and standard
+// deviations. It panics if they are not as many.
+func Independent(mean, sd []float64) *Normal {
+	q := newNormal(MeanField{}, make([][]int, len(mean)))
+	q.Place(mean, sd)
+	return q
+}
+
+// At is the member of Softplus at θ = (μ_0, ρ_0, μ_1, …). It panics if θ has an
+// odd length.
+func (f Softplus) At(theta []float64) *Normal {
+	q := newNormal(f, make([][]int, len(theta)/2))
+	q.Set(theta)
+	return q
+}

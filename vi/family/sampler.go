@@ -1,0 +1,322 @@
+package family
+
+import (
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/internal/vec"
+	"github.com/facetvi/facet/regions"
+)
+
+// A normalSampler is the Sampler of a Normal. Its sums are, for the adjoint
+// η_i = ∂/∂m_i of each conditional mean, Σ η_i, then Σ η_i·ε_i, then Σ η_i·y_j for
+// each edge.
+type normalSampler struct {
+	q     *Normal // a copy
+	n     int
+	eps   []float64 // latents × n
+	y     []float64 // z − μ, latents × n; nil without parents
+	inv   []float64 // 1/s
+	zeros []float64
+	// The map from ε to y as one sparse matrix over the rows of ε and those of y
+	// before: row i is s_i·ε_i + Σ B_ij·y_j.
+	rows      vec.Rows
+	from, ref []int32
+	weight    []float64
+	childB    []float64 // B by child
+}
+
+// Bind implements Q.
+func (q *Normal) Bind(n int) Sampler {
+	dim := len(q.mu)
+	s := &normalSampler{
+		q: q.Clone().(*Normal), n: n, eps: make([]float64, dim*n), inv: make([]float64, dim), zeros: make([]float64, dim),
+	}
+	if len(q.b) > 0 {
+		s.bindEdges()
+	}
+	s.Locate(q)
+	return s
+}
+
+func (s *normalSampler) bindEdges() {
+	dim, g := len(s.q.mu), s.q.edges
+	s.y = make([]float64, dim*s.n)
+	s.rows = vec.Rows{A: s.eps, B: s.y, Split: int32(dim)}
+	s.from = make([]int32, dim+1)
+	for i := range dim {
+		s.ref = append(s.ref, int32(i))
+		for _, j := range g.parents(i) {
+			s.ref = append(s.ref, int32(dim)+j)
+		}
+		s.from[i+1] = int32(len(s.ref))
+	}
+	s.weight, s.childB = make([]float64, len(s.ref)), make([]float64, len(s.q.b))
+}
+
+// Locate implements Sampler.
+func (s *normalSampler) Locate(q Q) {
+	from := q.(*Normal)
+	copy(s.q.theta, from.theta)
+	copy(s.q.mu, from.mu)
+	copy(s.q.s, from.s)
+	copy(s.q.slope, from.slope)
+	for i, x := range s.q.s {
+		s.inv[i] = 1 / x
+	}
+	if s.y == nil {
+		return
+	}
+	g := s.q.edges
+	for i, x := range s.q.s {
+		at := s.from[i]
+		s.weight[at] = x
+		copy(s.weight[at+1:], s.q.b[g.from[i]:g.from[i+1]])
+	}
+	for k, e := range g.childEdge {
+		s.childB[k] = s.q.b[e]
+	}
+}
+
+// Draw implements Sampler.
+func (s *normalSampler) Draw(z []float64, rng *rand.Rand) {
+	switch {
+	case s.y == nil && s.n == 1:
+		for i, m := range s.q.mu {
+			e := rng.NormFloat64()
+			s.eps[i], z[i] = e, m+float64(s.q.s[i]*e)
+		}
+		return
+	case s.y == nil:
+		for k := range s.eps {
+			s.eps[k] = rng.NormFloat64()
+		}
+		vec.AffineRows(z, s.eps, s.n, s.q.s, s.q.mu)
+		return
+	}
+	for k := range s.eps {
+		s.eps[k] = rng.NormFloat64()
+	}
+	s.rows.Sparse(s.y, s.n, s.zeros, s.from, s.ref, s.weight)
+	for i, m := range s.q.mu {
+		vec.Affine(s.row(z, i), s.row(s.y, i), 1, m)
+	}
+}
+
+// row is row i of a matrix of samples.
+func (s *normalSampler) row(m []float64, i int) []float64 { return m[i*s.n:][:s.n] }
+
+// SubLogQ implements Sampler: log q = Σ (1 − ε²)/2 − entropy.
+func (s *normalSampler) SubLogQ(dst []float64) {
+	entropy := s.q.Entropy()
+	for k := range dst {
+		dst[k] += entropy
+	}
+	for i := range s.q.s {
+		for k, e := range s.row(s.eps, i) {
+			dst[k] += 0.5 * (e*e - 1)
+		}
+	}
+}
+
+// Sums implements Sampler.
+func (s *normalSampler) Sums() int { return len(s.q.theta) }
+
+// parts are the three parts of sums.
+func (s *normalSampler) parts(sums []float64) (mean, scale, b []float64) {
+	n := len(s.q.mu)
+	return sums[:n], sums[n : 2*n], sums[2*n:]
+}
+
+// AddPath implements Sampler. The adjoints of the conditional means are
+// η = (I − B)⁻ᵀ·∇log r, and those of −log q along the path S⁻¹ε. What the
+// parameters of log q itself bring is 0 on average, and left out: the noise that
+// stays vanishes where q is the posterior (Roeder, Wu and Duvenaud, NeurIPS
+// 2017). Softplus adds the exact gradient of its entropy in Finish instead.
+func (s *normalSampler) AddPath(sums, grad []float64) {
+	s.propagate(grad)
+	if s.q.slope == nil {
+		for i, inv := range s.inv {
+			vec.AddScaled(s.row(grad, i), inv, s.row(s.eps, i))
+		}
+	}
+	s.addAdjoints(sums, grad)
+}
+
+// Pull implements Sampler.
+func (s *normalSampler) Pull(sums, field []float64) {
+	s.propagate(field)
+	s.addAdjoints(sums, field)
+}
+
+// propagate multiplies a field by (I − B)⁻ᵀ: what moves a latent moves those
+// below it.
+func (s *normalSampler) propagate(field []float64) {
+	if s.y == nil {
+		return
+	}
+	g, rows := s.q.edges, vec.Rows{A: field, Split: int32(len(s.q.mu))}
+	for j := len(s.q.mu) - 2; j >= 0; j-- {
+		if a, z := g.childFrom[j], g.childFrom[j+1]; a < z {
+			rows.AddCombine(s.row(field, j), g.child[a:z], s.childB[a:z])
+		}
+	}
+}
+
+// addAdjoints adds Σ η and Σ η·ε by latent, and Σ η·y by edge.
+func (s *normalSampler) addAdjoints(sums, adjoint []float64) {
+	mean, scale, b := s.parts(sums)
+	s.addSums(mean, scale, adjoint)
+	s.addEdges(b, adjoint)
+}
+
+// addSums adds Σ η and Σ η·ε by latent.
+func (s *normalSampler) addSums(mean, scale, adjoint []float64) {
+	if s.n == 1 {
+		vec.Add(mean, mean, adjoint)
+		for i, g := range adjoint {
+			scale[i] += g * s.eps[i]
+		}
+		return
+	}
+	vec.AddSumDotRows(mean, scale, adjoint, s.eps, s.n)
+}
+
+// addEdges adds Σ η_i·y_j by edge.
+func (s *normalSampler) addEdges(b, adjoint []float64) {
+	g := s.q.edges
+	for i := range s.q.mu {
+		row := s.row(adjoint, i)
+		for e := g.from[i]; e < g.from[i+1]; e++ {
+			b[e] += floats.Dot(row, s.row(s.y, int(g.parent[e])))
+		}
+	}
+}
+
+// AddScore implements Sampler: with η_i = ε_i/s_i, ∇log q is that of a path but
+// for −1/s_i, by s_i.
+func (s *normalSampler) AddScore(sums, weight []float64) {
+	mean, scale, b := s.parts(sums)
+	exact := 0.0 // Finish adds the exact ∂entropy/∂s, which is in the score
+	if s.q.slope != nil {
+		exact = float64(s.n)
+	}
+	for i, scaleOf := range s.q.s {
+		m, v := 0.0, 0.0
+		for k, e := range s.row(s.eps, i) {
+			m += weight[k] * e
+			v += weight[k] * (e*e - 1)
+		}
+		mean[i] += m / scaleOf
+		scale[i] += (v - exact) / scaleOf
+		for e := s.q.edges.from[i]; e < s.q.edges.from[i+1]; e++ {
+			dot, y := 0.0, s.row(s.y, int(s.q.edges.parent[e]))
+			for k, x := range s.row(s.eps, i) {
+				dot += weight[k] * x * y[k]
+			}
+			b[e] += dot / scaleOf
+		}
+	}
+}
+
+// Finish implements Sampler. μ_i shifts z_i alone: ∂/∂μ = (I − B)ᵀ·η.
+func (s *normalSampler) Finish(dst, sums []float64, n int) {
+	mean, scale, b := s.parts(sums)
+	inv := 1 / float64(n)
+	if s.q.slope != nil {
+		for i := range mean {
+			dst[2*i] = mean[i] * inv
+			dst[2*i+1] = (scale[i]*inv + 1/s.q.s[i]) * s.q.slope[i] // entropy = Σ log s + …
+		}
+		return
+	}
+	for i := range mean {
+		dst[2*i], dst[2*i+1] = mean[i]*inv, scale[i]*inv
+	}
+	for e, x := range b {
+		dst[2*len(mean)+e] = x * inv
+	}
+	for i := range mean {
+		for e := s.q.edges.from[i]; e < s.q.edges.from[i+1]; e++ {
+			dst[2*s.q.edges.parent[e]] -= s.q.b[e] * (mean[i] * inv)
+		}
+	}
+}
+
+// FinishSome implements Sampler.
+func (s *normalSampler) FinishSome(dst []float64, params []int, sums []float64, n int) {
+	mean, scale, b := s.parts(sums)
+	g, inv := s.q.edges, 1/float64(n)
+	for at, k := range params {
+		i := k / 2
+		switch {
+		case k >= 2*len(mean):
+			dst[at] = b[k-2*len(mean)] * inv
+		case k%2 == 0:
+			dst[at] = mean[i] * inv
+			for c := g.childFrom[i]; c < g.childFrom[i+1]; c++ {
+				dst[at] -= s.q.b[g.childEdge[c]] * mean[g.child[c]] * inv
+			}
+		case s.q.slope != nil:
+			dst[at] = scale[i] * inv * s.q.slope[i]
+		default:
+			dst[at] = scale[i] * inv
+		}
+	}
+}
+
+// allParams lists n parameters.
+func allParams(n int) []int {
+	all := make([]int, n)
+	for k := range all {
+		all[k] = k
+	}
+	return all
+}
+
+// Reach implements Sampler.
+func (s *normalSampler) Reach(m Method) Reach {
+	g := s.q.edges
+	switch {
+	case len(s.q.b) == 0:
+		return onPlane
+	case m == Orthogonal:
+		group := g.groups()
+		return Reach{s.q.family.Name() + ", orthogonal", func(h regions.Hyperplane, i int) bool {
+			for _, j := range h.Index {
+				if group[i] == group[j] {
+					return true
+				}
+			}
+			return false
+		}}
+	}
+	return Reach{s.q.family.Name() + ", elimination", func(h regions.Hyperplane, i int) bool {
+		return g.descends(i, h.Index[len(h.Index)-1])
+	}}
+}
+
+// onPlane moves the coordinates of the plane only.
+var onPlane = Reach{"the plane's own latents", func(h regions.Hyperplane, i int) bool {
+	for _, j := range h.Index {
+		if i == j {
+			return true
+		}
+	}
+	return false
+}}
+
+// Surface implements Sampler.
+func (s *normalSampler) Surface(planes []regions.Hyperplane, at [][]int, m Method) Surface {
+	switch {
+	case len(s.q.b) == 0:
+		return newDiagonal(s, planes, at, m)
+	case m == Orthogonal:
+		return newProjection(s, planes, at)
+	}
+	return newElimination(s, planes, at)
+}
+
+// density is that of a normal Φ at 0.
+func density(mean, sd float64) float64 { return normalDensity(mean/sd) / sd }

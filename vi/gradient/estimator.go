@@ -1,0 +1,157 @@
+package gradient
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/facetvi/facet/boundary"
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+)
+
+// An Estimator estimates ∇ELBO. Boundary, Reparam and Score are some.
+type Estimator interface {
+	// Name is the estimator's short name.
+	Name() string
+	// Bind makes the estimator's working state for batches of n samples of q and
+	// of other members of its family.
+	Bind(d *graph.Density, q family.Q, n int) (Worker, error)
+}
+
+// A Worker estimates gradients from batches of samples. It is for one goroutine.
+type Worker interface {
+	// Locate takes on the parameters of q.
+	Locate(q family.Q)
+	// Add draws a batch and adds its estimate, summed over the samples, to sums:
+	// those of Sampler.
+	Add(sums []float64, rng *rand.Rand) error
+	// Sampler is what draws the batch, and makes ∇θ of sums.
+	Sampler() family.Sampler
+}
+
+// Boundary is the unbiased, low-variance estimator of Lee, Yu and Yang (NeurIPS
+// 2018): the reparameterization gradient inside the regions plus the surface
+// integral over the guards. The zero value uses all guards. It is unbiased for
+// every model.
+type Boundary struct {
+	// Method says how samples are moved onto guards.
+	Method family.Method `json:",omitempty"`
+	// Guards is how many guards each sample uses, drawn with replacement, each
+	// divided by its probability; 0 means all of them, without any draw.
+	Guards int `json:",omitempty"`
+	// By is how they are drawn.
+	By boundary.Subsampling `json:",omitempty"`
+}
+
+// Name implements Estimator: "boundary", "boundary_single" for one guard a sample,
+// "boundary_5" for five.
+func (e Boundary) Name() string {
+	switch e.Guards {
+	case 0:
+		return "boundary"
+	case 1:
+		return "boundary_single"
+	}
+	return fmt.Sprintf("boundary_%d", e.Guards)
+}
+
+// Bind implements Estimator.
+func (e Boundary) Bind(d *graph.Density, q family.Q, n int) (Worker, error) {
+	p, err := BindParts(d, q, n, e)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Reparam is the reparameterization (pathwise) gradient: what automatic
+// differentiation gives. It is BIASED if the model has guards, since it does
+// not see the density jump at them; without guards it is the Boundary estimator.
+type Reparam struct{}
+
+// Name implements Estimator.
+func (Reparam) Name() string { return "reparam" }
+
+// Bind implements Estimator.
+func (Reparam) Bind(d *graph.Density, q family.Q, n int) (Worker, error) {
+	ex, err := d.Executor(n, graph.Compute{Grad: true})
+	if err != nil {
+		return nil, err
+	}
+	return &reparamWorker{samples{d, ex, q.Bind(n)}}, nil
+}
+
+// samples are a batch of draws with their regions, in an executor.
+type samples struct {
+	d       *graph.Density
+	ex      *graph.Executor
+	sampler family.Sampler
+}
+
+func (s *samples) Sampler() family.Sampler { return s.sampler }
+func (s *samples) Locate(q family.Q)       { s.sampler.Locate(q) }
+
+func (s *samples) draw(rng *rand.Rand) {
+	s.sampler.Draw(s.ex.Z, rng)
+	s.d.Arrangement().SignBatch(s.ex.Signs, s.ex.Z, s.ex.N)
+}
+
+type reparamWorker struct{ samples }
+
+func (w *reparamWorker) Add(sums []float64, rng *rand.Rand) error {
+	w.draw(rng)
+	if err := w.ex.Run(); err != nil {
+		return err
+	}
+	w.sampler.AddPath(sums, w.ex.Grad)
+	return nil
+}
+
+// Score is the score-function (REINFORCE) estimator (log r − log q)·∇log q,
+// without control variates. It is unbiased for every model, and its variance is
+// hopeless beyond a few latents: an oracle, not a tool.
+type Score struct{}
+
+// Name implements Estimator.
+func (Score) Name() string { return "score" }
+
+// Bind implements Estimator.
+func (Score) Bind(d *graph.Density, q family.Q, n int) (Worker, error) {
+	ex, err := d.Executor(n, graph.Compute{Out: true})
+	if err != nil {
+		return nil, err
+	}
+	return &scoreWorker{samples{d, ex, q.Bind(n)}, make([]float64, n)}, nil
+}
+
+type scoreWorker struct {
+	samples
+	weight []float64
+}
+
+func (w *scoreWorker) Add(sums []float64, rng *rand.Rand) error {
+	w.draw(rng)
+	if err := w.ex.Run(); err != nil {
+		return err
+	}
+	copy(w.weight, w.ex.Out)
+	w.sampler.SubLogQ(w.weight)
+	w.sampler.AddScore(sums, w.weight)
+	return nil
+}
+
+// Named returns score, reparam, boundary or boundary_single.
+func Named(name string) (Estimator, error) {
+	for _, e := range []Estimator{Score{}, Reparam{}, Boundary{}, SingleGuard()} {
+		if e.Name() == name {
+			return e, nil
+		}
+	}
+	return nil, fmt.Errorf("gradient: no estimator %q; there are score, reparam, boundary and boundary_single", name)
+}
+
+// SingleGuard is the paper's own variant of Boundary: each sample uses one
+// guard, drawn uniformly.
+func SingleGuard() Boundary {
+	return Boundary{Method: family.Elimination, Guards: 1, By: boundary.Uniform}
+}

@@ -1,0 +1,137 @@
+package gradient
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/facetvi/facet/boundary"
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+)
+
+// Parts is the Worker of Boundary, which can also tell what the gradient is made
+// of: call Run, then AddBoundary and AddPlane as you like, and at last AddInside
+// or AddAll.
+type Parts struct {
+	samples
+	batch   *boundary.Batch
+	jumps   *boundary.Jumps
+	surface family.Surface
+	field   []float64 // scratch
+}
+
+// BindParts is Boundary.Bind for a caller that wants the parts.
+func BindParts(d *graph.Density, q family.Q, n int, e Boundary) (*Parts, error) {
+	if e.Method > family.Elimination {
+		return nil, fmt.Errorf("gradient: unknown method %d", e.Method)
+	}
+	sampler := q.Bind(n)
+	jumps, err := boundary.NewJumps(d, boundary.Reach(sampler.Reach(e.Method)))
+	if err != nil {
+		return nil, err
+	}
+	surface := sampler.Surface(jumps.Planes(), jumps.Latents(), e.Method)
+	batch, err := jumps.Bind(d, n, surface, boundary.Settings{Guards: e.Guards, By: e.By})
+	if err != nil {
+		return nil, err
+	}
+	p := &Parts{samples{d, batch.Samples(), sampler}, batch, jumps, surface, nil}
+	p.Locate(q)
+	return p, nil
+}
+
+// Locate implements Worker.
+func (p *Parts) Locate(q family.Q) {
+	p.sampler.Locate(q)
+	p.batch.Locate()
+}
+
+// Add implements Worker.
+func (p *Parts) Add(sums []float64, rng *rand.Rand) error {
+	if err := p.Run(rng); err != nil {
+		return err
+	}
+	p.AddAll(sums)
+	return nil
+}
+
+// Run draws a batch and evaluates the density's gradient and jumps.
+func (p *Parts) Run(rng *rand.Rand) error {
+	p.draw(rng)
+	return p.batch.Run(rng)
+}
+
+// AddAll adds the whole gradient. It uses up ∇log r.
+func (p *Parts) AddAll(sums []float64) {
+	if p.surface.Seeds() {
+		p.addPlanes(sums, p.ex.Grad)
+		p.sampler.AddPath(sums, p.ex.Grad)
+		return
+	}
+	p.sampler.AddPath(sums, p.ex.Grad)
+	p.addPlanes(sums, nil)
+}
+
+// AddInside adds RepGrad, the part inside the regions. It uses up ∇log r.
+func (p *Parts) AddInside(sums []float64) { p.sampler.AddPath(sums, p.ex.Grad) }
+
+// AddBoundary adds BouContr, the part of all guards.
+func (p *Parts) AddBoundary(sums []float64) {
+	field := p.zeros()
+	p.addPlanes(sums, field)
+	p.pull(sums, field)
+}
+
+// Planes is the number of hyperplanes where log r jumps.
+func (p *Parts) Planes() int { return p.batch.Len() }
+
+// Number is the number in the density's arrangement of hyperplane k.
+func (p *Parts) Number(k int) int { return p.jumps.Number(k) }
+
+// Params are the parameters that the part of hyperplane k touches, or all.
+func (p *Parts) Params(k int) []int { return p.surface.Params(k) }
+
+// AddPlane adds the part of hyperplane k.
+func (p *Parts) AddPlane(sums []float64, k int) {
+	field := p.zeros()
+	p.addPlane(sums, field, k)
+	p.pull(sums, field)
+}
+
+// ClearPlane clears the sums that AddPlane of hyperplane k adds to.
+func (p *Parts) ClearPlane(sums []float64, k int) { p.surface.Clear(sums, k) }
+
+// zeros is a field for the surface to write to, nil if it does not.
+func (p *Parts) zeros() []float64 {
+	if !p.surface.Seeds() {
+		return nil
+	}
+	if p.field == nil {
+		p.field = make([]float64, len(p.ex.Grad))
+	}
+	clear(p.field)
+	return p.field
+}
+
+func (p *Parts) pull(sums, field []float64) {
+	if field != nil {
+		p.sampler.Pull(sums, field)
+	}
+}
+
+func (p *Parts) addPlanes(sums, grad []float64) {
+	for k := range p.batch.Len() {
+		p.addPlane(sums, grad, k)
+	}
+}
+
+func (p *Parts) addPlane(sums, grad []float64, k int) {
+	if !p.surface.Reached(k) {
+		return // the jump, which may be infinite, does not count
+	}
+	if total, ok := p.batch.Sum(k); ok {
+		p.surface.AddSum(sums, k, total)
+		return
+	}
+	p.surface.Add(sums, grad, k, p.batch.Values(k), p.batch.Jumps(k))
+}

@@ -1,0 +1,178 @@
+package gradient
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// A Runner estimates ∇ELBO with a fixed number of samples, again and again,
+// without allocating. It is for one caller at a time, and uses all processors.
+type Runner struct {
+	cut     mc.Blocks
+	blocks  []block
+	workers []blockWorkers
+	team    *mc.Team
+	q       family.Q // while it estimates
+	round   int
+	g       []float64
+}
+
+// block is what stays with a block of samples.
+type block struct {
+	pcg  *rand.PCG
+	rng  *rand.Rand
+	sums []float64
+}
+
+// blockWorkers are one goroutine's: for full blocks and for the last one.
+type blockWorkers struct{ full, rest located }
+
+// located is a worker that has taken on q in a round.
+type located struct {
+	Worker
+	round int
+}
+
+// NewRunner returns a Runner for members of q's family. The random streams start
+// where seed says.
+func NewRunner(d *graph.Density, q family.Q, e Estimator, samples int, seed uint64) (*Runner, error) {
+	r := &Runner{cut: mc.Cut(samples, d.Dim()), g: make([]float64, len(q.Theta()))}
+	sums := 0
+	bind := func(n int) (w located, err error) {
+		if n > 0 {
+			if w.Worker, err = e.Bind(d, q, n); err == nil {
+				sums = w.Sampler().Sums()
+			}
+		}
+		return w, err
+	}
+	for range mc.Processors(r.cut.Len()) {
+		full, err := bind(fullWidth(r.cut))
+		if err != nil {
+			return nil, err
+		}
+		rest, err := bind(samples % r.cut.Size)
+		if err != nil {
+			return nil, err
+		}
+		r.workers = append(r.workers, blockWorkers{full, rest})
+	}
+	for b := range r.cut.Len() {
+		pcg := mc.Stream(seed, b)
+		r.blocks = append(r.blocks, block{pcg, rand.New(pcg), mc.OwnLines(sums)})
+	}
+	r.team = mc.NewTeam(len(r.workers), len(r.blocks), r.block)
+	return r, nil
+}
+
+// fullWidth is the width of full blocks, 0 if there are none.
+func fullWidth(b mc.Blocks) int {
+	if b.N < b.Size {
+		return 0
+	}
+	return b.Size
+}
+
+// Estimate returns an estimate of ∇ELBO with respect to θ at q. The slice is
+// overwritten by the next call.
+func (r *Runner) Estimate(q family.Q) ([]float64, error) {
+	r.q = q
+	r.round++
+	if err := r.team.Round(); err != nil {
+		return nil, err
+	}
+	sums := r.blocks[0].sums
+	for _, b := range r.blocks[1:] {
+		for i, x := range b.sums {
+			sums[i] += x
+		}
+	}
+	r.sampler().Finish(r.g, sums, r.cut.N)
+	return r.g, nil
+}
+
+// sampler is one that has taken on q in this round.
+func (r *Runner) sampler() family.Sampler {
+	for k := range r.workers {
+		for _, w := range [...]*located{&r.workers[k].full, &r.workers[k].rest} {
+			if w.Worker != nil && w.round == r.round {
+				return w.Sampler()
+			}
+		}
+	}
+	panic("gradient: no worker has done a block")
+}
+
+// block computes block b on goroutine w.
+func (r *Runner) block(w, b int) error {
+	wk := &r.workers[w].full
+	if r.cut.Width(b) < r.cut.Size {
+		wk = &r.workers[w].rest
+	}
+	if wk.round != r.round {
+		wk.Locate(r.q)
+		wk.round = r.round
+	}
+	bl := &r.blocks[b]
+	clear(bl.sums)
+	return wk.Add(bl.sums, bl.rng)
+}
+
+// Restart puts the random streams where seed says.
+func (r *Runner) Restart(seed uint64) {
+	for b := range r.blocks {
+		mc.Reseed(r.blocks[b].pcg, seed, b)
+	}
+}
+
+// Streams are the states of the random streams.
+func (r *Runner) Streams() [][]byte {
+	var all [][]byte
+	for _, b := range r.blocks {
+		state, _ := b.pcg.MarshalBinary() // never fails
+		all = append(all, state)
+	}
+	return all
+}
+
+// SetStreams goes on from the states that Streams returned.
+func (r *Runner) SetStreams(all [][]byte) error {
+	if len(all) != len(r.blocks) {
+		return fmt.Errorf("%d random streams for %d blocks of samples", len(all), len(r.blocks))
+	}
+	for b, state := range all {
+		if err := r.blocks[b].pcg.UnmarshalBinary(state); err != nil {
+			return fmt.Errorf("random stream %d: %w", b, err)
+		}
+	}
+	return nil
+}
+
+// ErrNotFinite is wrapped by errors about a gradient with a NaN or an infinity.
+var ErrNotFinite = errors.New("the gradient is not finite")
+
+// Blame looks for a term of the model that is not finite at samples from q, and
+// says which; "" if it finds none.
+func Blame(d *graph.Density, q family.Q) string {
+	z := make([]float64, q.Dim())
+	rng := mc.NewRand(0)
+	for range 1000 {
+		q.Rand(z, rng)
+		if term, v, ok := d.NonFinite(z); ok {
+			return fmt.Sprintf("%s is %v in region %v", term, v, shorten(d.Arrangement().Signs(z).String()))
+		}
+	}
+	return ""
+}
+
+func shorten(s string) string {
+	if len(s) > 80 {
+		return s[:80] + "…"
+	}
+	return s
+}

@@ -1,0 +1,50 @@
+package mc
+
+import "math/rand/v2"
+
+// Blocks are how N samples are cut: into blocks of Size samples, of which the
+// last may be shorter.
+type Blocks struct{ N, Size int }
+
+// Cut cuts samples of dim latents: into blocks long enough for kernels to run at
+// full speed, few enough numbers for a block to stay in the cache, and enough
+// blocks to share among processors.
+func Cut(samples, dim int) Blocks {
+	size := 128
+	for size > 16 && (samples < 4*size || dim*size > 1<<16) {
+		size /= 2
+	}
+	return Blocks{samples, size}
+}
+
+// Len is the number of blocks.
+func (b Blocks) Len() int { return (b.N + b.Size - 1) / b.Size }
+
+// Width is the number of samples in block k.
+func (b Blocks) Width(k int) int { return min(b.Size, b.N-k*b.Size) }
+
+// Stream is the random stream of a block.
+func Stream(seed uint64, block int) *rand.PCG {
+	// In cache lines of its own: processors would fight over shared ones.
+	s := new(struct {
+		rand.PCG
+		_ [112]byte
+	})
+	Reseed(&s.PCG, seed, block)
+	return &s.PCG
+}
+
+// Reseed makes s the stream of a block.
+func Reseed(s *rand.PCG, seed uint64, block int) {
+	s.Seed(seed, uint64(block)*0x9e3779b97f4a7c15+0x632be59bd9b4e019)
+}
+
+// OwnLines is a slice of n zeros that shares no cache line with another.
+func OwnLines(n int) []float64 { return make([]float64, n+16)[:n:n] }
+
+// Mix is a seed that differs from seed, and with n.
+func Mix(seed, n uint64) uint64 { return rand.NewPCG(seed, n).Uint64() }
+
+// NewRand is the stream of random numbers that seed fixes, for draws that are
+// not cut into blocks.
+func NewRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5851f42d4c957f2d)) }

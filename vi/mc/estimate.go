@@ -1,0 +1,95 @@
+package mc
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+)
+
+// An Estimate is a Monte Carlo mean and its standard error, which is 0 if the
+// mean is exact.
+type Estimate struct{ Mean, SE float64 }
+
+// String is "mean ± standard error", without the latter if it is 0.
+func (e Estimate) String() string {
+	if e.SE == 0 {
+		return fmt.Sprintf("%.6g", e.Mean)
+	}
+	return fmt.Sprintf("%.6g ± %.2g", e.Mean, e.SE)
+}
+
+// Plus is the sum of independent estimates.
+func (e Estimate) Plus(o Estimate) Estimate {
+	return Estimate{e.Mean + o.Mean, math.Hypot(e.SE, o.SE)}
+}
+
+type estimateJSON struct{ Mean, SE Number }
+
+// MarshalJSON implements json.Marshaler; NaN and infinities are strings.
+func (e Estimate) MarshalJSON() ([]byte, error) {
+	return json.Marshal(estimateJSON{Number(e.Mean), Number(e.SE)})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (e *Estimate) UnmarshalJSON(data []byte) error {
+	var j estimateJSON
+	err := json.Unmarshal(data, &j)
+	*e = Estimate{float64(j.Mean), float64(j.SE)}
+	return err
+}
+
+// Moments are a running mean and variance (Welford). The zero value is empty.
+type Moments struct {
+	N        int
+	Mean, m2 float64
+	infinite bool // a value was −Inf
+}
+
+// Add counts x in. A value of −Inf makes the mean −Inf, without a variance: so
+// a log density's mean is what its infinite values say.
+func (m *Moments) Add(x float64) {
+	m.N++
+	if math.IsInf(x, -1) {
+		m.infinite = true
+	}
+	d := x - m.Mean
+	m.Mean += d / float64(m.N)
+	m.m2 += d * (x - m.Mean)
+}
+
+// Merge counts the values of o in.
+func (m *Moments) Merge(o Moments) {
+	if o.N == 0 {
+		return
+	}
+	n := float64(m.N + o.N)
+	d := o.Mean - m.Mean
+	m.m2 += o.m2 + d*d*float64(m.N)*float64(o.N)/n
+	m.Mean += d * float64(o.N) / n
+	m.N += o.N
+	m.infinite = m.infinite || o.infinite
+}
+
+// Variance is that of the values, with the divisor n − 1.
+func (m *Moments) Variance() float64 { return m.m2 / float64(m.N-1) }
+
+// SE is the standard error of the mean.
+func (m *Moments) SE() float64 { return math.Sqrt(m.Variance() / float64(m.N)) }
+
+// Estimate is the mean with its standard error: −Inf without error if a value
+// was −Inf.
+func (m *Moments) Estimate() Estimate {
+	if m.infinite {
+		return Estimate{Mean: math.Inf(-1)}
+	}
+	return Estimate{m.Mean, m.SE()}
+}
+
+// Mean is the mean of values, as [Moments.Estimate] has it.
+func Mean(values []float64) Estimate {
+	var m Moments
+	for _, v := range values {
+		m.Add(v)
+	}
+	return m.Estimate()
+}
