@@ -38,6 +38,12 @@ type Reach struct {
 	Moves func(h regions.Hyperplane, latent int) bool
 }
 
+// OnPlane moves only the coordinates of the hyperplane: independent latents do not
+// follow each other.
+var OnPlane = Reach{"the plane's own latents", func(h regions.Hyperplane, latent int) bool {
+	return slices.Contains(h.Index, latent)
+}}
+
 type cacheKey struct{ reach string }
 
 // NewJumps compiles the jumps of d for samples that move as reach says. It does

@@ -232,7 +232,7 @@ func TestDrawsWhileDeriving(t *testing.T) {
 	results := make([]all, 6)
 	wg.Go(func() {
 		for range 3 {
-			_, err := boundary.NewJumps(d)
+			_, err := boundary.NewJumps(d, boundary.OnPlane)
 			if err != nil {
 				t.Error(err)
 			}

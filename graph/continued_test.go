@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
 )
 
@@ -44,8 +45,9 @@ func TestModelGoesOnAfterCompile(t *testing.T) {
 			require.Equal(t, gradient(t, alone, z), gradient(t, d, z), name)
 			require.Equal(t, alone.Replicate(nil, []float64{z}, rand.New(rand.NewPCG(1, 1))), d.Replicate(nil, []float64{z}, rand.New(rand.NewPCG(1, 1))), name)
 		}
-		_, err := jumpsOf(d)
+		jumps, err := boundary.NewJumps(d, boundary.OnPlane)
 		require.NoError(t, err, name)
+		require.Equal(t, 1, len(jumps.Planes()), name)
 	}
 	require.Equal(t, []string{"x", "more"}, next.Latents())
 	require.Equal(t, []float64{0.5, 2, 2}, next.Data())
@@ -61,7 +63,7 @@ func TestMistakeAfterCompile(t *testing.T) {
 	require.ErrorContains(t, m.Err(), lineAbove())
 	_, err := m.Compile()
 	require.ErrorIs(t, err, m.Err())
-	_, err = jumpsOf(d)
+	_, err = boundary.NewJumps(d, boundary.OnPlane)
 	require.NoError(t, err)
 	close12(t, logNormalPDF(2, 0, 1)+logNormalPDF(0.5, 2, 1), logProb(t, d, 2))
 }

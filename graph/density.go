@@ -161,17 +161,17 @@ func (c *compiled) sizes() sizes {
 // total is c + Σ coefficient·expression as constant + Σ weight·atom.
 func (s *store) total(c float64, sum []term) output {
 	o := output{c: c}
-	weight := map[nodeID]float64{}
+	weight := map[nodeID]rounded{}
 	for _, x := range sum {
-		v, terms := s.parts(x.atom)
-		o.c += x.coef * v
-		for _, t := range terms {
-			weight[t.atom] = addSnap(weight[t.atom], x.coef*t.coef)
+		part, c := s.combination(x.atom), s.written(x.coef)
+		o.c += x.coef * part.v.v
+		for i, t := range part.terms {
+			weight[t.atom] = weight[t.atom].plus(c.times(part.coef(i)))
 		}
 	}
 	for _, atom := range slices.Sorted(maps.Keys(weight)) {
-		if weight[atom] != 0 {
-			o.terms = append(o.terms, term{atom, weight[atom]})
+		if w := weight[atom].v; w != 0 {
+			o.terms = append(o.terms, term{atom, w})
 		}
 	}
 	return o

@@ -58,21 +58,21 @@ func (m *Model) positive(id nodeID) Guard {
 	if !m.st.nodes[id].affine {
 		return m.positiveTransformed(id)
 	}
-	v, terms := m.st.expand(id)
-	if len(terms) == 0 {
-		return constantGuard(m, v > 0)
+	c := m.st.expand(id)
+	if len(c.terms) == 0 {
+		return constantGuard(m, c.v.v > 0)
 	}
-	h := regions.Hyperplane{Const: v}
-	for _, t := range terms {
+	h := regions.Hyperplane{Const: c.v.v}
+	for _, t := range c.terms {
 		h.Index = append(h.Index, int(m.st.nodes[t.atom].a))
 		h.Coef = append(h.Coef, t.coef)
 	}
-	return m.halfSpace(h)
+	return m.halfSpace(h, regions.Rounding{Coef: c.errs, Const: c.v.err})
 }
 
-func (m *Model) halfSpace(h regions.Hyperplane) Guard {
+func (m *Model) halfSpace(h regions.Hyperplane, r regions.Rounding) Guard {
 	info := GuardInfo{m: m, greater: regions.Hyperplane{Index: slices.Clone(h.Index), Coef: h.Coef, Const: h.Const}, place: here()}
-	side, err := m.arr.Add(h)
+	side, err := m.arr.AddRounded(h, r)
 	if err != nil {
 		m.fail("guard %d: %v", len(m.guards), err)
 		return constantGuard(m, false)
@@ -89,24 +89,24 @@ func (m *Model) halfSpace(h regions.Hyperplane) Guard {
 // positiveTransformed is the guard coef·g(u) + c > 0 for the transform g of one
 // latent: g is increasing, so it is a guard on u.
 func (m *Model) positiveTransformed(id nodeID) Guard {
-	v, terms := m.st.parts(id)
-	if len(terms) != 1 || !m.isTransform(terms[0].atom) {
+	c := m.st.combination(id)
+	if len(c.terms) != 1 || !m.isTransform(c.terms[0].atom) {
 		m.fail("guard %d: %s is not affine in the latents: %s", len(m.guards), m.format(id, 4), m.whyNotAffine(id))
 		return constantGuard(m, false)
 	}
-	g := m.st.nodes[terms[0].atom]
-	threshold := -v / terms[0].coef
-	sign := math.Copysign(1, terms[0].coef)
+	g := m.st.nodes[c.terms[0].atom]
+	threshold := rounded{-c.v.v, c.v.err}.over(c.coef(0))
+	sign := math.Copysign(1, c.terms[0].coef)
 	image := imageOf[g.fn]
 	switch {
-	case threshold <= image.lo: // g(u) > threshold everywhere
+	case threshold.v <= image.lo: // g(u) > threshold everywhere
 		return constantGuard(m, sign > 0)
-	case threshold >= image.hi:
+	case threshold.v >= image.hi:
 		return constantGuard(m, sign < 0)
 	}
-	bound := image.inverse(image, threshold)
+	bound := threshold.mapped(func(x float64) float64 { return image.inverse(image, x) })
 	u := int(m.st.nodes[g.a].a)
-	return m.halfSpace(regions.Hyperplane{Index: []int{u}, Coef: []float64{sign}, Const: -sign * bound})
+	return m.halfSpace(regions.Hyperplane{Index: []int{u}, Coef: []float64{sign}, Const: -sign * bound.v}, regions.Rounding{Const: bound.err})
 }
 
 // imageOf is the image of the line under the function of a transform.

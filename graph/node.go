@@ -59,6 +59,9 @@ type store struct {
 	pushed map[applied]nodeID // functions that were moved into selects
 	simple map[nodeID]bool    // answers of logIsSimple for selects
 
+	errs     []*bounds           // by node; nil, or too short, where a sum is exact
+	decimals map[float64]float64 // answers of decimalError
+
 	evaluators sync.Pool // of *evaluator
 }
 
@@ -66,6 +69,7 @@ func newStore() *store {
 	return &store{
 		table:  make([]slot, 1<<10),
 		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{},
+		decimals: map[float64]float64{},
 	}
 }
 
@@ -74,6 +78,7 @@ func (s *store) clone() *store {
 	return &store{
 		nodes: slices.Clip(s.nodes), table: slices.Clone(s.table),
 		pushed: maps.Clone(s.pushed), simple: maps.Clone(s.simple),
+		errs: slices.Clone(s.errs), decimals: maps.Clone(s.decimals),
 	}
 }
 

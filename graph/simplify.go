@@ -109,23 +109,29 @@ func (s *store) simpleLog(a nodeID) (nodeID, bool) {
 // is an operation of its own, whose derivative is 0 where it is not taken.
 func isFinite(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
 
+// scales reports whether v may be multiplied into the coefficient of b.
+func (s *store) scales(v float64, b nodeID) bool {
+	c, _ := s.coefficient(b)
+	return isFinite(c * v)
+}
+
 // mulNumber is v·b.
 func (s *store) mulNumber(v float64, b nodeID) nodeID {
-	if c, x := s.coefficient(b); isFinite(c * v) {
-		return s.scale(c*v, x)
+	if s.scales(v, b) {
+		return s.scale(v, b)
 	}
 	return s.mul(s.constant(v), b)
 }
 
 func (s *store) mul(a, b nodeID) nodeID {
+	if v, ok := s.isConst(a); ok && s.scales(v, b) {
+		return s.scale(v, b)
+	}
+	if v, ok := s.isConst(b); ok && s.scales(v, a) {
+		return s.scale(v, a)
+	}
 	ca, a := s.coefficient(a)
 	cb, b := s.coefficient(b)
-	if v, ok := s.isConst(a); ok && isFinite(ca*cb*v) {
-		return s.scale(ca*cb*v, b)
-	}
-	if v, ok := s.isConst(b); ok && isFinite(ca*cb*v) {
-		return s.scale(ca*cb*v, a)
-	}
 	if a == b {
 		return s.scale(ca*cb, s.unary(kernel.Square, a))
 	}
@@ -146,7 +152,7 @@ func (s *store) mulData(data, b nodeID) nodeID {
 
 func (s *store) div(a, b nodeID) nodeID {
 	if v, ok := s.isConst(b); ok && isFinite(1/v) {
-		return s.scale(1/v, a)
+		return s.scaleBy(rounded{v: 1}.over(s.written(v)), a)
 	}
 	cb, b := s.coefficient(b)
 	if v, ok := s.isConst(a); s.nodes[b].steps || ok && v == 1 {

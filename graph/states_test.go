@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/regions"
 )
@@ -42,31 +43,6 @@ func stateModel(steps int, next machine, between bool) *graph.Model {
 		}
 	}
 	return m
-}
-
-// jumpsOf compiles the jumps of a density whose hyperplanes are on one latent
-// each, at points where that latent alone has moved.
-func jumpsOf(d *graph.Density) (*graph.Program, error) {
-	arr := d.Arrangement()
-	made, err := d.Cached(new(int), func() (any, error) {
-		b := graph.NewBuilder(d)
-		outs := make([]graph.Expr, arr.Len())
-		for l := range outs {
-			h := arr.Plane(l)
-			outs[l] = b.Jump(l, graph.Substitution{
-				Latent: func(i int) (graph.Expr, bool) { return b.Number(-h.Const), i == h.Index[0] },
-				Sign: func(k int) (graph.Guard, bool) {
-					o := arr.Plane(k)
-					return b.Always(o.Const > h.Const), o.Index[0] == h.Index[0]
-				},
-			})
-		}
-		return b.Compile(outs)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return made.(*graph.Program), nil
 }
 
 // The jump of each hyperplane is the difference between its sides.
@@ -125,7 +101,7 @@ func TestStatesCompileInSeconds(t *testing.T) {
 		start := time.Now()
 		d := mustCompile(t, m)
 		require.Less(t, time.Since(start), 2*time.Second)
-		jumps, err := jumpsOf(d)
+		jumps, err := boundary.NewJumps(d, boundary.OnPlane)
 		require.NoError(t, err)
 		require.Less(t, time.Since(start), 20*time.Second) // 1 s on a processor of its own
 		return [2]int{d.Nodes(), jumps.Nodes()}
@@ -180,7 +156,7 @@ func TestTooManyPairs(t *testing.T) {
 	}
 	m := stateModel(6000, machines["two"], false)
 	start := time.Now()
-	_, err := jumpsOf(mustCompile(t, m))
+	_, err := boundary.NewJumps(mustCompile(t, m), boundary.OnPlane)
 	require.ErrorContains(t, err, "12000 guards and 18001 terms")
 	require.Less(t, time.Since(start), 30*time.Second)
 }

@@ -37,29 +37,32 @@ func standardErrors(t *testing.T, s vi.GradientStats, want []float64, detect flo
 // boundaryPart estimates BouContr of temperature by all guards. A jump has a
 // part that is linear in the next noise, of mean 0 and 1000 times what is to be
 // seen here; so the noises come in groups of four, in which the even ones and the
-// odd ones take both signs, and that part cancels.
+// odd ones take both signs, and that part cancels. Latents of d before those of
+// q stay at 0.
 func boundaryPart(t *testing.T, d *graph.Density, q vi.MeanField, groups int) vi.GradientStats {
 	t.Helper()
 	const four = 4
-	jumps, err := boundary.NewJumps(d)
+	jumps, err := boundary.NewJumps(d, boundary.OnPlane)
 	require.NoError(t, err)
 	batch, err := jumps.Bind(d, four, boundary.Settings{})
 	require.NoError(t, err)
 	ex := batch.Samples()
-	dim, s := d.Dim(), q.Scale(nil)
-	batch.Locate(q.Mu, s)
-	eps, gMu, gScale := make([]float64, dim*four), make([]float64, dim), make([]float64, dim)
+	dim, s := len(q.Mu), q.Scale(nil)
+	first := d.Dim() - dim
+	batch.Locate(slices.Concat(make([]float64, first), q.Mu), slices.Concat(slices.Repeat([]float64{1e-100}, first), s))
+	eps, gMu, gScale := make([]float64, d.Dim()*four), make([]float64, d.Dim()), make([]float64, d.Dim())
 	rng := rand.New(rand.NewPCG(*seed, 0))
 	part := make([][]float64, 2*dim)
 	for range groups {
 		for i := range dim {
 			e := rng.NormFloat64()
+			row := (first + i) * four
 			for k := range four {
-				eps[i*four+k] = e
+				eps[row+k] = e
 				if odd := i%4 == 1; i%2 == 1 && (odd && k%2 == 1 || !odd && k >= 2) { // noise_i is latent 2i − 1
-					eps[i*four+k] = -e
+					eps[row+k] = -e
 				}
-				ex.Z[i*four+k] = q.Mu[i] + s[i]*eps[i*four+k]
+				ex.Z[row+k] = q.Mu[i] + s[i]*eps[row+k]
 			}
 		}
 		d.Arrangement().SignBatch(ex.Signs, ex.Z, four)
@@ -69,8 +72,8 @@ func boundaryPart(t *testing.T, d *graph.Density, q vi.MeanField, groups int) vi
 		batch.AddGradient(gMu, gScale)
 		for i := range dim {
 			slope := -math.Expm1(-s[i]) // of softplus, where its value is s
-			part[2*i] = append(part[2*i], gMu[i]/four)
-			part[2*i+1] = append(part[2*i+1], gScale[i]/four*slope)
+			part[2*i] = append(part[2*i], gMu[first+i]/four)
+			part[2*i+1] = append(part[2*i+1], gScale[first+i]/four*slope)
 		}
 	}
 	var out vi.GradientStats
@@ -96,12 +99,11 @@ func TestUnmergedGuardsAreRejected(t *testing.T) {
 	require.Greater(t, bias, 500.0)
 
 	m, apart := graph.NewModel(), graph.NewModel()
-	temperature(m, obs, func(x graph.Expr) graph.Expr { return x })
-	compared := 0
-	temperature(apart, obs, func(x graph.Expr) graph.Expr { compared++; return graph.Copy(x, compared) })
+	temperature(m, obs, graph.Expr{})
+	temperature(apart, obs, apart.Sample("zero", graph.Normal(0, 1)))
 	compiled, err := m.Compile()
 	require.NoError(t, err)
-	separate, err := graph.CompileCopies(apart)
+	separate, err := apart.Compile()
 	require.NoError(t, err)
 	require.Equal(t, spec.Golden.Ifs, separate.Arrangement().Len())
 	const groups = 20000
@@ -116,16 +118,17 @@ func TestUnmergedGuardsAreRejected(t *testing.T) {
 }
 
 // temperature is the program of models.Temperature, written into a model that
-// exists. Its guards compare side(x) for each x.
-func temperature(m *graph.Model, obs []float64, side func(x graph.Expr) graph.Expr) {
+// exists. The scale's guards look at noise + zero: if zero is a latent they are
+// hyperplanes of their own, which coincide with the state's where it is 0.
+func temperature(m *graph.Model, obs []float64, zero graph.Expr) {
 	theta := m.Sample("theta0", graph.Normal(20, 0.001))
 	m.Observe("obs", graph.Normal(theta, 1), obs[0])
 	var q graph.Expr
 	for i := 1; i < len(obs); i++ {
-		mean := graph.If(graph.Less(side(theta), 18), 0, graph.If(graph.Greater(side(theta), 22), 1, q))
+		mean := graph.If(graph.Less(theta, 18), 0, graph.If(graph.Greater(theta, 22), 1, q))
 		noise := m.Sample(fmt.Sprintf("q%d-noise", i), graph.Normal(mean, 0.001))
-		q = graph.If(graph.Greater(side(noise), 0.5), 1, 0)
-		scale := graph.If(graph.Greater(side(noise), 0.5), 0.22, 0.2)
+		q = graph.If(graph.Greater(noise, 0.5), 1, 0)
+		scale := graph.If(graph.Greater(graph.Add(noise, zero), 0.5), 0.22, 0.2)
 		drift := graph.Div(graph.Sub(32, graph.Add(theta, graph.Mul(21, q))), 15)
 		theta = m.Sample(fmt.Sprintf("theta%d", i), graph.Normal(graph.Add(theta, drift), graph.Mul(2, scale)))
 		m.Observe("obs", graph.Normal(theta, 1), obs[i])

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -137,28 +138,16 @@ type Sampler interface {
 	// are wanted at: at[k] lists latents for plane k, ascending.
 	Surface(planes []regions.Hyperplane, at [][]int, m Method) Surface
 	// Reach says which latents a Surface of the method moves.
-	Reach(m Method) Reach
+	Reach(m Method) boundary.Reach
 }
 
 // A Surface moves the samples of a batch onto hyperplanes, numbered as they were
-// given, and pulls back what is found there. Sample z moves along one direction,
+// given, and pulls back what is found there. With w, the density of q along a
+// sample's direction, the boundary term of plane k is
 //
-//	z_b = z − Φ(z)·v,   a·v = 1,
-//
-// and counts with the weight w, the density of q along the direction. The
-// boundary term of plane k is Σ w·Δ·(∂z/∂θ)ᵀ∇Φ at z_b, for jumps Δ of log r.
+//	Σ w·Δ·(∂z/∂θ)ᵀ∇Φ   at the points z_b on the plane, for jumps Δ of log r.
 type Surface interface {
-	// Locate follows Sampler.Locate.
-	Locate()
-	// Along is v at the latents that were asked for. It is a view.
-	Along(k int) []float64
-	// Density is that of Φ at 0 under q: how much mass is at the plane.
-	Density(k int) float64
-	// Reached is false if every weight is 0, so that the plane can be left out.
-	Reached(k int) bool
-	// Each reports whether the samples count differently; if not, the sum of
-	// their jumps is enough.
-	Each(k int) bool
+	boundary.Surface
 	// Params are the parameters that the term of plane k touches, or all.
 	Params(k int) []int
 	// Clear clears the sums that the term of plane k adds to.
@@ -173,14 +162,6 @@ type Surface interface {
 	// to sums and, if Seeds, to grad. Where a weight is 0 the jump, which may be
 	// infinite, does not count.
 	Add(sums, grad []float64, k int, phi, jumps []float64)
-}
-
-// A Reach says which latents change when a sample is moved onto a hyperplane.
-type Reach struct {
-	// Name differs where Moves does.
-	Name string
-	// Moves reports whether latent i changes on h.
-	Moves func(h regions.Hyperplane, i int) bool
 }
 
 // A Method says how a sample is moved onto a hyperplane (Lee, Yu and Yang,

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/regions"
 )
@@ -426,11 +427,11 @@ func (s *lowRankSampler) FinishSome(dst []float64, params []int, sums []float64,
 	}
 }
 
-func (s *lowRankSampler) Reach(m Method) Reach {
+func (s *lowRankSampler) Reach(m Method) boundary.Reach {
 	if m == Orthogonal {
-		return Reach{"everything", func(regions.Hyperplane, int) bool { return true }}
+		return boundary.Reach{Name: "everything", Moves: func(regions.Hyperplane, int) bool { return true }}
 	}
-	return onPlane
+	return boundary.OnPlane
 }
 
 func (s *lowRankSampler) Surface(planes []regions.Hyperplane, at [][]int, m Method) Surface {

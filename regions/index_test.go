@@ -13,6 +13,7 @@ const manyPlanes = 100_000
 var families = map[string]func(i int) Hyperplane{
 	"constants 1, 2, 3":     func(i int) Hyperplane { return axis(float64(i + 1)) },
 	"constants 1e-11 apart": func(i int) Hyperplane { return axis(1 + float64(i)*1e-11) },
+	"nanoseconds":           func(i int) Hyperplane { return axis(-1.7e18 - 2048*float64(i)) },
 	"constants far apart":   func(i int) Hyperplane { return axis(math.Pow(1.005, float64(i-manyPlanes/2))) },
 	"slopes":                func(i int) Hyperplane { return pair(0, 1, float64(i+1)/manyPlanes, 0) },
 	"slopes and constants":  func(i int) Hyperplane { return pair(0, 1, float64(i%316+1)/317, float64(i/316+1)) },
@@ -29,8 +30,7 @@ func pair(i, j int, slope, constant float64) Hyperplane {
 	return Hyperplane{Index: []int{i, j}, Coef: []float64{1, slope}, Const: constant}
 }
 
-// Each plane is new, -3 times it is its negative side, and a search never meets more than a few planes, however many there are. Only
-// constants that are really close share a cell, which is a relative 6e-11 wide here.
+// Each plane is new, -3 times it is its negative side, and a search never meets more than a few planes, however many there are.
 func TestManyPlanes(t *testing.T) {
 	for name, plane := range families {
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestManyPlanes(t *testing.T) {
 					t.Fatalf("%v: got %+v, %v, want a new plane %d", plane(i), side, err, i)
 				}
 			}
-			if n := fullest(a.cells); n > 12 {
+			if n := fullest(&a.index); n > 12 {
 				t.Fatalf("one cell has %d planes", n)
 			}
 			for i := range manyPlanes {
@@ -58,15 +58,41 @@ func TestManyPlanes(t *testing.T) {
 }
 
 // fullest returns the largest number of planes in one cell.
-func fullest(c *cells) (most int) {
-	for _, next := range c.newest {
+func fullest(x *index) (most int) {
+	for _, next := range x.newest {
 		n := 0
-		for ; next > 0; next = c.older[next-1] {
+		for ; next > 0; next = x.entries[next-1].older {
 			n++
 		}
 		most = max(most, n)
 	}
 	return most
+}
+
+// The edge of a cell may lie anywhere between two forms that coincide; they are found all the same, in every layer. The steps of a run are
+// wider than two errors, and much narrower than a cell.
+func TestNoEdgeIsMissed(t *testing.T) {
+	for layer, c := range []struct {
+		relative float64
+		planes   int
+	}{{0x1p-51, 100_000}, {0x1p-38, 100_000}, {0x1p-26, 100_000}, {0x1p-22, 1000}} {
+		for _, direction := range []float64{1, -1} {
+			a := NewArrangement(1)
+			x := 1.5
+			for i := range c.planes {
+				e := Rounding{Const: c.relative * x}
+				first, err := a.AddRounded(axis(x), e)
+				if err != nil || first.Plane != i || a.planes[i].position().layer != layer {
+					t.Fatalf("plane %d in layer %d: got %+v in layer %d, %v", i, layer, first, a.planes[i].position().layer, err)
+				}
+				near, err := a.AddRounded(axis(x*(1+direction*1.75*c.relative)), e)
+				if err != nil || near != first {
+					t.Fatalf("plane %d, z0 + %v: an edge is between it and what is near", i, x)
+				}
+				x *= 1 + direction*5*c.relative
+			}
+		}
+	}
 }
 
 func BenchmarkAdd(b *testing.B) {
