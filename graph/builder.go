@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,9 +25,13 @@ type Builder struct {
 	sz     sizes
 }
 
-// maxPairs limits the pairs of a sign and a term that depends on it. A state that
-// depends on the signs of all steps before it has steps²/2 of them.
-const maxPairs = 1 << 25
+// Limits of a builder. A state that depends on the signs of all steps before it
+// has steps²/2 pairs of a sign and a term that depends on it; where the latents of
+// all later steps move with a sign's, each pair has expressions of its own.
+const (
+	maxPairs       = 1 << 24
+	maxExpressions = 1 << 22
+)
 
 // A Substitution says what takes the place of latents and signs. Each function
 // is asked for the ones that occur, and returns false to keep one.
@@ -98,7 +103,7 @@ func (b *Builder) Always(holds bool) Guard { return constantGuard(b.d.m, holds) 
 // other signs there. It does not ask sub for the sign of l. Terms of log r that
 // do not depend on the sign are the same on both sides, and not asked for.
 func (b *Builder) Jump(l int, sub Substitution) Expr {
-	if b.pairs > maxPairs { // an error of Compile
+	if b.tooMany() != nil { // an error of Compile
 		return b.Number(0)
 	}
 	sign := b.d.st.leaf(kSign, l)
@@ -169,6 +174,20 @@ func (b *Builder) sum(terms []int, w *rewriter) nodeID {
 	return b.d.st.lin(o.c, o.terms)
 }
 
+// tooMany is an error if there are too many pairs or expressions.
+func (b *Builder) tooMany() error {
+	what, most := "pairs in which the term depends on the guard", maxPairs
+	switch {
+	case b.pairs > maxPairs:
+	case len(b.d.st.nodes)-len(b.d.nodes) > maxExpressions:
+		what, most = "expressions for the jumps", maxExpressions
+	default:
+		return nil
+	}
+	return fmt.Errorf("graph: %d guards and %d terms of the log density: more than %d %s; let the program's states depend on fewer of the steps before them",
+		b.d.arr.Len(), len(b.terms), most, what)
+}
+
 // usesFlip reports whether a flip is part of id other than as a summand.
 func (b *Builder) usesFlip(id nodeID) bool {
 	nodes := b.d.st.nodes
@@ -182,12 +201,8 @@ func (b *Builder) usesFlip(id nodeID) bool {
 // log r, like the density's own: what outputs and gradient have in common is
 // computed once.
 func (b *Builder) Compile(outs []Expr) (*Program, error) {
-	switch {
-	case b.d.m.err != nil:
-		return nil, b.d.m.err
-	case b.pairs > maxPairs:
-		return nil, fmt.Errorf("graph: %d guards and %d terms of the log density: more than %d pairs in which the term depends on the guard; "+
-			"let the states of the program depend on fewer of the steps before them", b.d.arr.Len(), len(b.terms), maxPairs)
+	if err := cmp.Or(b.d.m.err, b.tooMany()); err != nil {
+		return nil, err
 	}
 	for _, o := range outs {
 		if b.usesFlip(o.in(b.d.m)) {
