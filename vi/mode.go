@@ -19,19 +19,16 @@ const (
 	modeInside   = 0.9  // how far a step may go towards the region's boundary
 	modeDamping  = 1e-3 // of the first step, in units of the prior's precision
 	modeInterval = 1e-4 // of central differences, in standard deviations
-	cliff        = 3    // nats beyond a guard that a normal keeps clear of
-	clearance    = 10   // weight of the barrier there
+	leastCliff   = 3    // nats beyond a guard that a normal keeps clear of
 )
 
 // A modeFinder climbs inside one region, where log r is smooth, by Newton's method
 // with damping (Levenberg and Marquardt). At the guards beyond which log r falls
-// off a cliff it meets a barrier,
-//
-//	log r(z) + clearance·Σ log |Φ_l(z)|
-//
-// whose mode and curvature are about those of the normal that keeps clear of the
-// cliffs: beside z > 0, four standard deviations away. Its coordinates are
-// u = z/scale.
+// off a cliff of D nats it meets a barrier: it climbs log r(z) + Σ log |Φ_l(z)|. A
+// normal keeps t = √(2·log D) standard deviations clear of a cliff, where q's
+// density there times D is about 1. So the precision at the mode has t²/Φ² in the
+// direction of Φ: where log r = −z²/2 for z > 0, the normal at 1 with standard
+// deviation 1/√(1 + t²), which is the best one. Its coordinates are u = z/scale.
 type modeFinder struct {
 	d      *graph.Density
 	x      *graph.Executor // 2·Dim + 1 samples: the point, and two beside it for each latent
@@ -40,7 +37,7 @@ type modeFinder struct {
 	g      []float64     // ∂log r/∂u
 	neg    *mat.SymDense // −∂²log r/∂u²
 	width  []float64     // of the differences
-	cliffs []regions.Hyperplane
+	cliffs []cliff
 }
 
 // newModeFinder returns nil if the density has too many latents.
@@ -108,8 +105,10 @@ func (m *modeFinder) find(ctx context.Context, z []float64) (precision *mat.SymD
 			break
 		}
 	}
-	for _, h := range m.cliffs {
-		value -= clearance * math.Log(math.Abs(m.phi(h)))
+	for _, c := range m.cliffs {
+		phi := m.phi(c.Hyperplane)
+		value -= math.Log(math.Abs(phi))
+		m.addCurvature(c.Hyperplane, (2*math.Log(c.fall)-1)/(phi*phi))
 	}
 	return m.precision(z), value, nil
 }
@@ -165,21 +164,33 @@ func (m *modeFinder) phi(h regions.Hyperplane) float64 {
 
 // addBarrier adds the barrier's derivatives, and returns its value.
 func (m *modeFinder) addBarrier() (value float64) {
-	for _, h := range m.cliffs {
-		phi := m.phi(h)
-		value += clearance * math.Log(math.Abs(phi))
-		for k, i := range h.Index {
-			a := h.Coef[k] * m.scale[i] / phi
-			m.g[i] += clearance * a
-			for l, j := range h.Index[:k+1] {
-				m.neg.SetSym(i, j, m.neg.At(i, j)+clearance*a*h.Coef[l]*m.scale[j]/phi)
-			}
+	for _, c := range m.cliffs {
+		phi := m.phi(c.Hyperplane)
+		value += math.Log(math.Abs(phi))
+		for k, i := range c.Index {
+			m.g[i] += c.Coef[k] * m.scale[i] / phi
 		}
+		m.addCurvature(c.Hyperplane, 1/(phi*phi))
 	}
 	return value
 }
 
-// findCliffs lists the guards across which log r falls by more than cliff nats, as
+// addCurvature adds c·aaᵀ to −∂²log r/∂u², for the normal a of h in u.
+func (m *modeFinder) addCurvature(h regions.Hyperplane, c float64) {
+	for k, i := range h.Index {
+		for l, j := range h.Index[:k+1] {
+			m.neg.SetSym(i, j, m.neg.At(i, j)+c*h.Coef[k]*m.scale[i]*h.Coef[l]*m.scale[j])
+		}
+	}
+}
+
+// A cliff is a guard beyond which log r is lower by fall, in nats.
+type cliff struct {
+	regions.Hyperplane
+	fall float64
+}
+
+// findCliffs lists the guards beyond which log r falls by more than leastCliff, as
 // far as their signs tell at u.
 func (m *modeFinder) findCliffs(signs regions.Signs) error {
 	arr, w := m.d.Arrangement(), m.x.N
@@ -200,8 +211,8 @@ func (m *modeFinder) findCliffs(signs regions.Signs) error {
 			return err
 		}
 		for k := 0; k < w-1 && first+k < arr.Len(); k++ {
-			if !(m.x.Out[0]-m.x.Out[1+k] < cliff) {
-				m.cliffs = append(m.cliffs, arr.Plane(first+k))
+			if fall := m.x.Out[0] - m.x.Out[1+k]; !(fall < leastCliff) {
+				m.cliffs = append(m.cliffs, cliff{arr.Plane(first + k), min(fall, math.MaxFloat64)})
 			}
 		}
 	}

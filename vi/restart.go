@@ -84,7 +84,9 @@ func assemble(d *graph.Density, s Settings, states []fitState) (*Posterior, erro
 	for r := range states {
 		st := &states[r]
 		q := st.result()
-		elbo, err := check.ELBO(d, q, compareSamples, mc.Mix(s.Seed, judgeStream))
+		elbo, err := measured(q, func(q family.Q) (Estimate, error) {
+			return check.ELBO(d, q, compareSamples, mc.Mix(s.Seed, judgeStream))
+		})
 		if err != nil {
 			return nil, fmt.Errorf("vi: %w", err)
 		}

@@ -1,9 +1,11 @@
 package vi
 
 import (
+	"math"
 	"time"
 
 	"github.com/facetvi/facet/vi/check"
+	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -26,18 +28,32 @@ const (
 
 // trace adds a point to the trace.
 func (f *fitter) trace() error {
-	if f.meter == nil {
-		var err error
-		if f.meter, err = check.NewMeter(f.d, f.q, traceSamples, 0); err != nil {
-			return err
-		}
-	}
 	f.Recent.write(f.mean)
 	f.Recent.reset()
 	f.meanQ.Set(f.mean)
-	f.meter.Restart(mc.Mix(f.s.Seed, traceStream+uint64(f.Step))) // a fit that is resumed has no state of it to restore
-	elbo, err := f.meter.Measure(f.meanQ)
+	elbo, err := measured(f.meanQ, f.traceELBO)
 	f.Elapsed = time.Since(f.began)
 	f.Trace = append(f.Trace, TracePoint{f.Step, elbo, f.Elapsed})
 	return err
+}
+
+// traceELBO is the ELBO of q from samples that are those of the step.
+func (f *fitter) traceELBO(q family.Q) (Estimate, error) {
+	if f.meter == nil {
+		var err error
+		if f.meter, err = check.NewMeter(f.d, q, traceSamples, 0); err != nil {
+			return Estimate{}, err
+		}
+	}
+	f.meter.Restart(mc.Mix(f.s.Seed, traceStream+uint64(f.Step))) // a fit that is resumed has no state of it to restore
+	return f.meter.Measure(q)
+}
+
+// measured is the ELBO that measure finds at q. It is NaN if q is no distribution:
+// a fit that diverges may have a scale of 0 or +Inf.
+func measured(q family.Q, measure func(family.Q) (Estimate, error)) (Estimate, error) {
+	if q.Fault() >= 0 {
+		return Estimate{Mean: math.NaN(), SE: math.NaN()}, nil
+	}
+	return measure(q)
 }

@@ -21,7 +21,7 @@ type trialRound struct {
 }
 
 // trialRounds are the rounds; the best candidates of one take part in the next.
-var trialRounds = []trialRound{{2 * trials, 100, 5}, {trials / 2, 300, 1}}
+var trialRounds = []trialRound{{2 * trials, 100, 2}, {trials / 2, 300, 1}}
 
 // runTrials gives candidates short fits, replaces them by where these end, and
 // orders them by the ELBO there.
@@ -81,7 +81,7 @@ func (t *trial) fit(ctx context.Context, c *candidate) error {
 	}
 	c.q = f.result()
 	t.meter.Restart(t.s.Seed)
-	elbo, err := t.meter.Measure(c.q)
+	elbo, err := measured(c.q, t.meter.Measure)
 	c.score = elbo.Mean
 	return err
 }

@@ -1,108 +1,106 @@
-package vi_test
+package vi
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/family"
 )
 
-// A model in some units, and the exact mean and standard deviation of its latent.
-type inUnits struct {
-	name     string
-	m        *graph.Model
-	mean, sd float64
-}
-
-// housePrices is a mean of 13 prices: its posterior is a normal.
-func housePrices() inUnits {
-	const priorMean, priorSD, sd = 250_000.0, 500_000.0, 100_000.0
-	m := graph.NewModel()
-	mean := m.Sample("x", graph.Normal(priorMean, priorSD))
-	precision, sum := 1/(priorSD*priorSD), priorMean/(priorSD*priorSD)
-	for i := range 13 {
-		price := 180_000 + 21_000*float64(i)
-		m.Observe("price", graph.Normal(mean, sd), price)
-		precision += 1 / (sd * sd)
-		sum += price / (sd * sd)
-	}
-	return inUnits{"house prices", m, sum / precision, 1 / math.Sqrt(precision)}
-}
-
-// changePoint is a level that rises from 0 to 1 at a time around 1.78e9 seconds of
-// Unix time, or 20 602 days: measured every hour, with a ramp in the data that
-// makes the posterior of the time nearly a normal.
-func changePoint(name string, day float64) inUnits {
-	const (
-		centre = 20_602.25 // days
-		noise  = 0.9
-		reach  = 5 * 24 // hours
-	)
-	slope := noise * noise / 24 / (0.475 * 0.475) // in a day, for a standard deviation of 0.475 days
-	m := graph.NewModel()
-	change := m.Sample("x", graph.Normal((centre+2)*day, 30*day))
-	type cut struct{ at, log float64 }
-	cuts, log := []cut{{math.Inf(-1), 0}}, 0.0
-	for h := -reach; h <= reach; h++ {
-		at := float64(h)/24 + 1.0/48
-		y := 0.5 + slope*at
-		m.Observe("level", graph.Normal(graph.If(graph.Less(change, (centre+at)*day), 1, 0), noise), y)
-		log += 0.5 * ((y-1)*(y-1) - y*y) / (noise * noise) // no longer 1 here if change is above
-		cuts = append(cuts, cut{at, log})
-	}
-	var w, s1, s2 float64 // moments of prior × likelihood, by fine midpoints
-	const step = 1e-4
-	k := 0
-	for x := -20.0; x < 20; x += step {
-		for k+1 < len(cuts) && cuts[k+1].at < x {
-			k++
+// unitModels are models with real latents whose data and priors are in a unit
+// that is 1/c of another.
+var unitModels = map[string]func(m *graph.Model, c float64){
+	"normal": func(m *graph.Model, c float64) {
+		price := m.Sample("price", graph.Normal(3*c, 5*c))
+		for _, y := range unitData {
+			m.Observe("y", graph.Normal(price, 2*c), y*c)
 		}
-		p := math.Exp(cuts[k].log - 0.5*(x-2)*(x-2)/900)
-		w, s1, s2 = w+p, s1+p*x, s2+p*x*x
-	}
-	mean := s1 / w
-	return inUnits{name, m, (centre + mean) * day, math.Sqrt(s2/w-mean*mean) * day}
+	},
+	"hierarchy": func(m *graph.Model, c float64) {
+		top := m.Sample("top", graph.Normal(3*c, 5*c))
+		for i, y := range unitData {
+			group := m.Sample(fmt.Sprintf("group[%d]", i), graph.Normal(top, 2*c))
+			m.Observe("y", graph.Normal(group, 0.5*c), y*c)
+		}
+	},
+	"change": func(m *graph.Model, c float64) {
+		when := m.Sample("when", graph.Normal(4*c, 3*c))
+		before, after := m.Sample("before", graph.Normal(0, 4*c)), m.Sample("after", graph.Normal(0, 4*c))
+		for i, y := range unitData {
+			level := graph.If(graph.Greater(float64(i)*c, when), after, before)
+			m.Observe("y", graph.Normal(level, c), y*c)
+		}
+	},
+	"hierarchy with guards": func(m *graph.Model, c float64) {
+		top := m.Sample("top", graph.Normal(3*c, 5*c))
+		var before graph.Expr = top
+		for i, y := range unitData {
+			level := m.Sample(fmt.Sprintf("level[%d]", i), graph.Normal(graph.If(graph.Greater(before, top), top, before), 2*c))
+			m.Observe("y", graph.Normal(level, 0.5*c), y*c)
+			m.Factor(graph.If(graph.Greater(graph.Add(level, before), graph.Mul(1.5, top)), 0.25, -0.5))
+			before = level
+		}
+	},
 }
 
-// Results do not depend on the units of the data: nor with stopping by itself.
-func TestUnits(t *testing.T) {
-	for _, c := range []inUnits{
-		housePrices(), changePoint("change point in days", 1), changePoint("in seconds", 86_400), changePoint("in milliseconds", 86_400_000),
-	} {
-		d, err := c.m.Compile()
-		require.NoError(t, err)
-		for _, f := range []family.Family{nil, family.FullRank{}, family.LowRank{Rank: 1}} {
-			for _, stop := range []vi.Stop{vi.After, vi.Automatic} {
-				fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Stop: stop, Family: f})
-				require.NoError(t, err)
-				require.Empty(t, fit.Warnings, c.name)
-				mean, err := fit.Mean("x")
-				require.NoError(t, err)
-				sd, err := fit.SD("x")
-				require.NoError(t, err)
-				t.Logf("%s: %v: mean off by %.4f sd, sd %.6g, exactly %.6g, %d steps", c.name, stop, (mean-c.mean)/c.sd, sd, c.sd, fit.Steps)
-				require.InDelta(t, c.mean, mean, 0.05*c.sd, c.name)
-				require.InEpsilon(t, c.sd, sd, 0.02, c.name)
+var unitData = []float64{1.1, 0.3, 0.7, 1.9, 5.2, 6.1, 4.8, 5.5}
+
+// In units 2ᵏ times as small every fit is 2ᵏ times as large, to the last bit:
+// means, scales and factors U; regression coefficients B have no unit. The paper's
+// steps, which are absolute, fail the same test.
+func TestFitHasNoUnits(t *testing.T) {
+	powers := []int{-20, -10, 10, 20}
+	if testing.Short() {
+		powers = powers[:1]
+	}
+	for name, build := range unitModels {
+		for _, f := range allFamilies {
+			if r, ok := f.(family.LowRank); ok && name == "normal" {
+				r.Rank = 1
+				f = r
 			}
+			t.Run(name+", "+f.Name(), func(t *testing.T) {
+				fit := func(c float64, s Settings) *Posterior {
+					m := graph.NewModel()
+					build(m, c)
+					s.Family, s.Seed, s.Draws = f, *seed, 30
+					p, err := Fit(context.Background(), mustCompile(t, m), s)
+					require.NoError(t, err)
+					return p
+				}
+				for _, s := range []Settings{{Steps: 60, Restarts: 2}, {Steps: 400, Stop: Automatic}} {
+					want := fit(1, s)
+					for _, k := range powers {
+						got := fit(math.Ldexp(1, k), s)
+						if f == (family.Softplus{}) {
+							require.NotEqual(t, inUnits(want.Q, k), got.Q.Theta(), "inconclusive: absolute steps have no units")
+							continue
+						}
+						require.Equal(t, inUnits(want.Q, k), got.Q.Theta(), "2 to the power of %d", k)
+						require.Equal(t, inUnits(want.Restarts[0].Start, k), got.Restarts[0].Start.Theta())
+						require.Equal(t, want.Steps, got.Steps)
+						require.Equal(t, want.Warnings, got.Warnings)
+						shift := float64(len(unitData)*k) * math.Ln2 // of the data's log density
+						require.InDelta(t, want.Restarts[0].ELBO.Mean-shift, got.Restarts[0].ELBO.Mean, 1e-9)
+					}
+				}
+			})
 		}
 	}
 }
 
-// With absolute steps a mean of prices does not get far. That is no end: stopping
-// by itself sees that the parameters still travel.
-func TestTravelIsNoEnd(t *testing.T) {
-	c := housePrices()
-	d, err := c.m.Compile()
-	require.NoError(t, err)
-	start := family.Softplus{}.At([]float64{150_000, 10_000})
-	fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Stop: vi.Automatic, Start: start, Steps: 2000})
-	require.NoError(t, err)
-	require.Equal(t, 2000, fit.Steps)
-	require.Len(t, fit.Warnings, 1)
-	require.Contains(t, fit.Warnings[0], "has not settled")
+// inUnits is θ where all latents are times 2ᵏ.
+func inUnits(q family.Q, k int) (theta []float64) {
+	for i, x := range q.Theta() {
+		if q.Param(i).Symbol != "B" {
+			x = math.Ldexp(x, k)
+		}
+		theta = append(theta, x)
+	}
+	return theta
 }

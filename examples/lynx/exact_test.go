@@ -170,7 +170,7 @@ func TestOneFit(t *testing.T) {
 	start, err := start(d, 3)
 	require.NoError(t, err)
 	for _, e := range []vi.Estimator{vi.Boundary{}, vi.Reparam{}} {
-		fit, err := vi.Fit(context.Background(), d, vi.Settings{Estimator: e, Steps: 2000, Start: &start, Seed: 1})
+		fit, err := vi.Fit(context.Background(), d, vi.Settings{Estimator: e, Steps: 2000, Start: start, Seed: 1})
 		require.NoError(t, err)
 		sd, err := fit.SD("threshold")
 		require.NoError(t, err)

@@ -147,7 +147,7 @@ func TestReparamFails(t *testing.T) {
 	start, err := start(density, 1920)
 	require.NoError(t, err)
 	for _, e := range []vi.Estimator{vi.Boundary{}, vi.Reparam{}} {
-		fit, err := vi.Fit(context.Background(), density, vi.Settings{Estimator: e, Steps: 1500, Start: &start, Seed: 1})
+		fit, err := vi.Fit(context.Background(), density, vi.Settings{Estimator: e, Steps: 1500, Start: start, Seed: 1})
 		require.NoError(t, err)
 		year, p := likeliest(histories([]restarts.Explanation{{Posterior: fit, Weight: 1}}))
 		assert.Equal(t, e == vi.Boundary{}, year == 1898 && p > 0.5, "%s: %d with probability %v", e.Name(), year, p)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // hills is a density with a hill at −3 with three quarters of the mass and one
@@ -26,7 +27,7 @@ func hills(t *testing.T) (*graph.Model, graph.Expr) {
 	return m, x
 }
 
-func startAt(d *graph.Density, x float64) (vi.MeanField, error) {
+func startAt(d *graph.Density, x float64) (family.Q, error) {
 	return vi.StartAt(d, map[string]float64{"x": x})
 }
 
@@ -124,7 +125,7 @@ func TestErrors(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Windows(context.Background(), d, []float64{0}, startAt, vi.Settings{Steps: -1})
 	require.ErrorContains(t, err, "Steps")
-	nowhere := func(d *graph.Density, _ float64) (vi.MeanField, error) {
+	nowhere := func(d *graph.Density, _ float64) (family.Q, error) {
 		return vi.StartAt(d, map[string]float64{"y": 0})
 	}
 	_, err = Windows(context.Background(), d, []float64{0}, nowhere, vi.Settings{})

@@ -29,7 +29,12 @@ type Family interface {
 	// New returns the member with means 0, scales 1 and no correlations. It is an
 	// error if the family does not suit the program.
 	New(p Program) (Q, error)
+	// StepSize is the step size of Adam that suits the family, in its units.
+	StepSize() float64
 }
+
+// relative is the step size of families whose units are their scales.
+const relative = 0.03
 
 // A Q is a distribution of the latents z in unconstrained coordinates: the
 // member of a family at θ. It is not safe for concurrent use while it changes.

@@ -16,12 +16,15 @@ import (
 
 // LowRank are the normals z = μ + s⊙ε + U·η with Rank standard normals η: the
 // covariance is D + UUᵀ, D = diag(s²). θ is (μ_0, s_0, μ_1, …) and U row by row,
-// all in units of s. The cost is linear in latents × Rank (Ong, Nott and Smith,
+// in units of s and of s/3. The cost is linear in latents × Rank (Ong, Nott and Smith,
 // J. Comput. Graph. Stat. 2018).
 type LowRank struct{ Rank int }
 
 // Name implements Family.
 func (LowRank) Name() string { return "low rank" }
+
+// StepSize implements Family.
+func (LowRank) StepSize() float64 { return relative }
 
 // New implements Family.
 func (f LowRank) New(p Program) (Q, error) {
@@ -143,7 +146,7 @@ func (q *lowRank) Units(dst []float64) {
 	for i, s := range q.s {
 		dst[2*i], dst[2*i+1] = s, s
 		for k := range q.row(i) {
-			dst[2*len(q.s)+i*q.family.Rank+k] = s
+			dst[2*len(q.s)+i*q.family.Rank+k] = correlationUnit * s
 		}
 	}
 }
@@ -153,7 +156,7 @@ func (q *lowRank) Move(step []float64) {
 		q.theta[2*i] += s * step[2*i]
 		q.theta[2*i+1] = s * math.Exp(step[2*i+1])
 		r := q.family.Rank
-		floats.AddScaled(q.row(i), s, step[2*len(q.s)+i*r:][:r])
+		floats.AddScaled(q.row(i), correlationUnit*s, step[2*len(q.s)+i*r:][:r])
 	}
 	q.read()
 }

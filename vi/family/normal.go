@@ -171,7 +171,18 @@ func (q *Normal) Fault() int {
 	return -1
 }
 
-// Units implements Q: s_i for μ_i and s_i, s_i/s_j for B_ij.
+// correlationUnit is the unit of a correlation against that of a mean. Steps that
+// suit means would be too long: correlations act together, on samples far out.
+const correlationUnit = 1.0 / 3
+
+// unit is that of the coefficients B_ij of latent i, but for 1/s_j: a step of all
+// of them moves the conditional mean about as far as one of them alone.
+func (q *Normal) unit(i int) float64 {
+	return correlationUnit * q.s[i] / math.Sqrt(float64(len(q.edges.parents(i))))
+}
+
+// Units implements Q: s_i for μ_i and s_i, s_i/(3·s_j·√k) for B_ij of a latent with k
+// parents.
 func (q *Normal) Units(dst []float64) {
 	if q.slope != nil {
 		for k := range dst {
@@ -183,7 +194,7 @@ func (q *Normal) Units(dst []float64) {
 	for i, s := range q.s {
 		dst[2*i], dst[2*i+1] = s, s
 		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
-			b[e] = s / q.s[q.edges.parent[e]] / math.Sqrt(float64(q.edges.from[i+1]-q.edges.from[i]))
+			b[e] = q.unit(i) / q.s[q.edges.parent[e]]
 		}
 	}
 }
@@ -201,7 +212,7 @@ func (q *Normal) Move(step []float64) {
 	for i, s := range q.s {
 		q.theta[2*i] += s * step[2*i]
 		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
-			q.b[e] += s / q.s[q.edges.parent[e]] / math.Sqrt(float64(q.edges.from[i+1]-q.edges.from[i])) * step[2*n+int(e)]
+			q.b[e] += q.unit(i) / q.s[q.edges.parent[e]] * step[2*n+int(e)]
 		}
 	}
 	for i, s := range q.s { // after all units were used

@@ -23,6 +23,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // fitted is a posterior, not of any data, with latents of every support, and data
@@ -49,7 +50,7 @@ func fitted(t *testing.T) *vi.Posterior {
 	m.If(far, func() { m.Observe("never", graph.Normal(0, 1), 0) }, nil)
 	d, err := m.Compile()
 	require.NoError(t, err)
-	return &vi.Posterior{Density: d, Q: vi.NewMeanField([]float64{1.5, -0.3, 0.4, 0.9}, []float64{0.8, 0.6, 1.1, 0.7})}
+	return &vi.Posterior{Density: d, Q: family.Independent([]float64{1.5, -0.3, 0.4, 0.9}, []float64{0.8, 0.6, 1.1, 0.7})}
 }
 
 // drawn lists what was added to p, by type.
@@ -141,17 +142,16 @@ func TestELBO(t *testing.T) {
 // The densities against their formulas, and their integrals against one.
 func TestMarginals(t *testing.T) {
 	fit := fitted(t)
-	s := fit.Q.Scale(nil)
 	logit := func(p float64) float64 { return math.Log(p) - math.Log1p(-p) }
 	formula := map[string]func(x float64) float64{
-		"x": distuv.Normal{Mu: fit.Q.Mu[0], Sigma: s[0]}.Prob,
-		"r": distuv.LogNormal{Mu: fit.Q.Mu[1], Sigma: s[1]}.Prob,
+		"x": distuv.Normal{Mu: fit.Q.Mean(0), Sigma: fit.Q.SD(0)}.Prob,
+		"r": distuv.LogNormal{Mu: fit.Q.Mean(1), Sigma: fit.Q.SD(1)}.Prob,
 		"p": func(x float64) float64 {
-			return distuv.Normal{Mu: fit.Q.Mu[2], Sigma: s[2]}.Prob(logit(x)) / (x * (1 - x))
+			return distuv.Normal{Mu: fit.Q.Mean(2), Sigma: fit.Q.SD(2)}.Prob(logit(x)) / (x * (1 - x))
 		},
 		"u": func(x float64) float64 {
 			x = (x + 1) / 4
-			return distuv.Normal{Mu: fit.Q.Mu[3], Sigma: s[3]}.Prob(logit(x)) / (4 * x * (1 - x))
+			return distuv.Normal{Mu: fit.Q.Mean(3), Sigma: fit.Q.SD(3)}.Prob(logit(x)) / (4 * x * (1 - x))
 		},
 	}
 	p, err := Marginals(fit)
@@ -178,7 +178,7 @@ func TestMarginals(t *testing.T) {
 
 	_, err = Marginals(fit, "x", "nobody")
 	require.ErrorContains(t, err, `"nobody"`)
-	far := vi.NewMeanField([]float64{0, 0, 200, 0}, []float64{1, 1, 1e-3, 1})
+	far := family.Independent([]float64{0, 0, 200, 0}, []float64{1, 1, 1e-3, 1})
 	_, err = Marginals(&vi.Posterior{Density: fit.Density, Q: far}, "p")
 	require.ErrorContains(t, err, "latent p: its posterior is all at a bound")
 }
@@ -260,7 +260,7 @@ func TestGuards(t *testing.T) {
 	_, err = Guards(fit, guards, []float64{1})
 	require.ErrorContains(t, err, "1 positions for 4 elements")
 	_, err = Guards(fit, append(guards, fitted(t).Density.Named("rises")[0]), nil)
-	require.ErrorContains(t, err, "guard 4: vi: the guard belongs to another model")
+	require.ErrorContains(t, err, "guard 4: events: the guard belongs to another model")
 }
 
 // Every picture, as SVG: XML without a NaN, with its words.

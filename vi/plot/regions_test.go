@@ -13,6 +13,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // crossed is a posterior of four latents with two slanted guards, one on r and one
@@ -30,7 +31,7 @@ func crossed(t *testing.T) *vi.Posterior {
 	m.Factor(graph.If(sum, 1, graph.If(big, 2, 0)))
 	d, err := m.Compile()
 	require.NoError(t, err)
-	return &vi.Posterior{Density: d, Q: vi.NewMeanField([]float64{0.4, 0.1, 0.2, 0.7}, []float64{0.5, 0.6, 0.4, 0.3})}
+	return &vi.Posterior{Density: d, Q: family.Independent([]float64{0.4, 0.1, 0.2, 0.7}, []float64{0.5, 0.6, 0.4, 0.3})}
 }
 
 func sliceOf(t *testing.T, fit *vi.Posterior, x, y string) *slice {
@@ -87,7 +88,7 @@ func TestRegionCells(t *testing.T) {
 		signs[at] = true
 		require.Equal(t, parity, odd[k])
 		c := centre(cell)
-		region := fit.Density.Arrangement().Signs([]float64{c.X, c.Y, fit.Q.Mu[2], fit.Q.Mu[3]})
+		region := fit.Density.Arrangement().Signs([]float64{c.X, c.Y, fit.Q.Mean(2), fit.Q.Mean(3)})
 		for i, l := range lines {
 			require.Equal(t, region.Positive(l.plane), at[i])
 		}
@@ -144,7 +145,7 @@ func TestContourOfANormal(t *testing.T) {
 	m.Sample("y", graph.Normal(-1, 0.3))
 	d, err := m.Compile()
 	require.NoError(t, err)
-	fit := &vi.Posterior{Density: d, Q: vi.NewMeanField([]float64{1, -1}, []float64{2, 0.3})}
+	fit := &vi.Posterior{Density: d, Q: family.Independent([]float64{1, -1}, []float64{2, 0.3})}
 	s := sliceOf(t, fit, "x", "y")
 	f, err := s.model(sliceNodes)
 	require.NoError(t, err)
@@ -202,7 +203,7 @@ func TestRegionsWindow(t *testing.T) {
 	m.Factor(graph.If(graph.Greater(x, 0), 1, 0))
 	d, err := m.Compile()
 	require.NoError(t, err)
-	fit := &vi.Posterior{Density: d, Q: vi.NewMeanField([]float64{-0.5, 0}, []float64{0.1, 1})}
+	fit := &vi.Posterior{Density: d, Q: family.Independent([]float64{-0.5, 0}, []float64{0.1, 1})}
 	s := sliceOf(t, fit, "x", "y")
 	require.Greater(t, s.window[0][1], 2.6)
 	require.Less(t, s.window[0][0], -2.3)
@@ -257,7 +258,7 @@ func TestRegionsOfTwo(t *testing.T) {
 	}
 	d, err := m.Compile()
 	require.NoError(t, err)
-	fit := &vi.Posterior{Density: d, Q: vi.NewMeanField([]float64{0.4, 0}, []float64{1, 1})}
+	fit := &vi.Posterior{Density: d, Q: family.Independent([]float64{0.4, 0}, []float64{1, 1})}
 	p, err := Regions(fit, "x", "y")
 	require.NoError(t, err)
 	require.Empty(t, p.Title.Text)
@@ -274,7 +275,7 @@ func TestRegionsBend(t *testing.T) {
 	m.Factor(graph.If(graph.Greater(graph.Log(r), graph.Mul(0.5, y)), 1, 0))
 	d, err := m.Compile()
 	require.NoError(t, err)
-	fit := &vi.Posterior{Density: d, Q: vi.NewMeanField([]float64{0.2, 0.1}, []float64{0.7, 1})}
+	fit := &vi.Posterior{Density: d, Q: family.Independent([]float64{0.2, 0.1}, []float64{0.7, 1})}
 	p, err := Regions(fit, "r", "y")
 	require.NoError(t, err)
 	lines := drawn[*plotter.Line](p)
@@ -303,7 +304,7 @@ func TestRegionsNotFinite(t *testing.T) {
 	m.Factor(graph.Log(graph.Sub(x, 1e9)))
 	d, err := m.Compile()
 	require.NoError(t, err)
-	fit := &vi.Posterior{Density: d, Q: vi.NewMeanField([]float64{0, 0}, []float64{1, 1})}
+	fit := &vi.Posterior{Density: d, Q: family.Independent([]float64{0, 0}, []float64{1, 1})}
 	_, err = Regions(fit, "x", "y")
 	require.ErrorContains(t, err, "nowhere finite")
 }
@@ -316,7 +317,7 @@ func TestRegionsAtABound(t *testing.T) {
 	d, err := m.Compile()
 	require.NoError(t, err)
 	for _, c := range []struct{ mu, sd float64 }{{30, 4}, {5000, 1}} {
-		fit := &vi.Posterior{Density: d, Q: vi.NewMeanField([]float64{c.mu, 0}, []float64{c.sd, 1})}
+		fit := &vi.Posterior{Density: d, Q: family.Independent([]float64{c.mu, 0}, []float64{c.sd, 1})}
 		p, err := Regions(fit, "u", "y")
 		if c.mu == 5000 {
 			require.ErrorContains(t, err, "at a bound")

@@ -1,0 +1,333 @@
+package vi
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/examples/models"
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/gradient"
+)
+
+// A fit of 10000 steps ends at the best ELBO that is known, −292.4179, but for
+// the noise of the last steps.
+func TestFitTextmsg(t *testing.T) {
+	spec, d := paperSpec(t, "textmsg")
+	start := family.Softplus{}.At(spec.ThetaInit)
+	p, err := Fit(context.Background(), d, Settings{Samples: 16, Steps: 10000, StepSize: 0.01, Seed: *seed, Start: start})
+	require.NoError(t, err)
+	elbo := exactELBO(t, spec, d, p.Q)
+	t.Logf("ELBO %v", elbo)
+	require.Greater(t, elbo, -292.6)
+	require.Less(t, elbo, -292.4178)
+	e, err := p.ELBO(100000, *seed)
+	require.NoError(t, err)
+	require.Less(t, math.Abs(e.Mean-elbo), 5*e.SE)
+}
+
+// The proposition's fit ends at the optimum of its closed form, and the biased
+// one does not: it stays at the prior.
+func TestFitProposition(t *testing.T) {
+	spec, d := paperSpec(t, "proposition")
+	theta, best, err := models.Optimum(spec.Oracle, spec.ThetaInit)
+	require.NoError(t, err)
+	end := func(e Estimator) *Posterior {
+		start := family.Softplus{}.At(spec.ThetaInit)
+		p, err := Fit(context.Background(), d, Settings{Estimator: e, Samples: 64, Steps: 4000, Seed: *seed, Start: start})
+		require.NoError(t, err)
+		p, err = Fit(context.Background(), d, Settings{Estimator: e, Samples: 64, Steps: 4000, Seed: *seed + 1, Start: p.Q, StepSize: 0.001})
+		require.NoError(t, err)
+		return p
+	}
+	for _, e := range []Estimator{Boundary{}, gradient.SingleGuard()} {
+		p := end(e)
+		require.InDeltaSlice(t, theta, p.Q.Theta(), 0.03, e.Name())
+		require.InDelta(t, best, exactELBO(t, spec, d, p.Q), 1e-3, e.Name())
+	}
+	biased := end(Reparam{}).Q
+	require.InDelta(t, 0, biased.Mean(0), 0.03)
+	require.Less(t, exactELBO(t, spec, d, biased), best-1)
+}
+
+// Two halves of a fit, joined by Start and Optimizer, take the steps that the
+// optimiser alone would take, in the family's units.
+func TestFitContinues(t *testing.T) {
+	_, d := paperSpec(t, "textmsg")
+	for _, f := range allFamilies {
+		t.Run(f.Name(), func(t *testing.T) {
+			var gradients [][]float64
+			start := inFamily(t, f, d)
+			s := Settings{Steps: 30, Seed: 3, StepSize: 0.02, Start: start, Average: 1e-6, OnStep: func(s Step) error {
+				gradients = append(gradients, slices.Clone(s.Gradient))
+				return nil
+			}}
+			first, err := Fit(context.Background(), d, s)
+			require.NoError(t, err)
+			require.Equal(t, 30, first.Steps)
+			require.Equal(t, 30, first.Optimizer.T)
+			s.Seed, s.Start, s.Optimizer, s.StepSize = 4, first.Q, first.Optimizer, 99 // ignored beside Optimizer
+			saved, q := first.Optimizer.Clone(), first.Q.Clone()
+			second, err := Fit(context.Background(), d, s)
+			require.NoError(t, err)
+			require.Equal(t, 60, second.Optimizer.T)
+			require.Equal(t, 0.02, second.Optimizer.StepSize)
+			require.Equal(t, saved, first.Optimizer, "the caller's optimiser is not touched")
+			require.Equal(t, q, first.Q)
+
+			adam, theta := &Adam{StepSize: 0.02}, start.Clone()
+			for _, g := range gradients {
+				ascend(adam, theta, g)
+			}
+			require.Equal(t, theta, second.Q)
+			require.Equal(t, adam, second.Optimizer)
+		})
+	}
+}
+
+// ascend moves q along the gradient g, by steps in the units of its family.
+func ascend(adam *Adam, q family.Q, g []float64) {
+	if q.Family() == (family.Softplus{}) { // the paper's steps, without units
+		theta := slices.Clone(q.Theta())
+		adam.Step(theta, g)
+		q.Set(theta)
+		return
+	}
+	units, step := make([]float64, len(g)), make([]float64, len(g))
+	q.Units(units)
+	floats.Mul(units, g)
+	adam.Direction(step, units)
+	q.Move(step)
+}
+
+// The zero Settings are what their comments say, the start that Fit finds can be
+// given to it, and shorter fits take the same steps.
+func TestFitDefaults(t *testing.T) {
+	_, d := paperSpec(t, "proposition")
+	got, err := Fit(context.Background(), d, Settings{})
+	require.NoError(t, err)
+	s := Settings{
+		Estimator: Boundary{}, Samples: 16, Steps: 10000, StepSize: 0.01, Draws: 1000, Restarts: 1,
+		Average: 0.1, Tolerance: 0.02, TraceEvery: 100, CheckpointEvery: 1000, Family: family.MeanField{},
+	}
+	require.Equal(t, s, got.Settings)
+	want, err := Fit(context.Background(), d, s)
+	require.NoError(t, err)
+	requireSameFit(t, want, got)
+	s.Start = got.Restarts[0].Start
+	want, err = Fit(context.Background(), d, s)
+	require.NoError(t, err)
+	requireSameFit(t, want, got)
+	short, err := Fit(context.Background(), d, Settings{Steps: 5})
+	require.NoError(t, err)
+	require.Equal(t, got.Restarts[0].Start, short.Restarts[0].Start)
+}
+
+// requireSameFit compares all of two fits, to the last bit, but times and the
+// settings.
+func requireSameFit(t testing.TB, want, got *Posterior) {
+	t.Helper()
+	strip := func(p *Posterior) Posterior {
+		c := *p
+		c.Density, c.Settings = nil, Settings{}
+		c.Trace = timeless(c.Trace)
+		c.states = slices.Clone(c.states)
+		for r := range c.states {
+			c.states[r].Trace, c.states[r].Elapsed = timeless(c.states[r].Trace), 0
+		}
+		return c
+	}
+	if w, g := strip(want), strip(got); !reflect.DeepEqual(w, g) {
+		require.Equal(t, w.Q, g.Q)
+		require.Equal(t, w.Trace, g.Trace)
+		require.Equal(t, w.Restarts, g.Restarts)
+		require.Equal(t, w.states, g.states)
+		require.Equal(t, w, g)
+	}
+}
+
+func timeless(trace []TracePoint) []TracePoint {
+	var out []TracePoint
+	for _, p := range trace {
+		p.Elapsed = 0
+		out = append(out, p)
+	}
+	return out
+}
+
+// What OnStep sees is the state after each step.
+func TestFitOnStep(t *testing.T) {
+	_, d := paperSpec(t, "textmsg")
+	stop := errors.New("far enough")
+	var last family.Q
+	steps := 0
+	p, err := Fit(context.Background(), d, Settings{Steps: 100, OnStep: func(s Step) error {
+		steps++
+		require.Equal(t, steps, s.T)
+		require.Len(t, s.Gradient, 2*d.Dim())
+		last = s.Q.Clone()
+		if s.T == 7 {
+			return stop
+		}
+		return nil
+	}})
+	require.ErrorIs(t, err, stop)
+	require.ErrorContains(t, err, "step 7")
+	require.Equal(t, 7, p.Steps)
+	require.Equal(t, last, p.Q)
+	want, err := Fit(context.Background(), d, Settings{Steps: 7})
+	require.NoError(t, err)
+	require.Equal(t, want.Q, p.Q)
+	require.Equal(t, want.Optimizer, p.Optimizer)
+}
+
+func TestFitCancelled(t *testing.T) {
+	_, d := paperSpec(t, "textmsg")
+	cause := errors.New("enough of it")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	p, err := Fit(ctx, d, Settings{Steps: 100, OnStep: func(s Step) error {
+		if s.T == 5 {
+			cancel(cause)
+		}
+		return nil
+	}})
+	require.ErrorIs(t, err, cause)
+	require.Equal(t, 5, p.Steps)
+	want, err := Fit(context.Background(), d, Settings{Steps: 5})
+	require.NoError(t, err)
+	require.Equal(t, want.Q, p.Q)
+
+	p, err = Fit(ctx, d, Settings{Steps: 100})
+	require.ErrorIs(t, err, cause)
+	require.Zero(t, p.Steps)
+	require.Equal(t, PriorStart(d), p.Q)
+
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	_, err = Fit(ctx, d, Settings{})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// A gradient that is not finite names the step, the latents, and the line of
+// the program, and leaves the last good state.
+func TestFitNotFinite(t *testing.T) {
+	for name, f := range map[string]func(x graph.Expr) graph.Expr{
+		"log":   func(x graph.Expr) graph.Expr { return graph.Log(x) },
+		"log1p": func(x graph.Expr) graph.Expr { return graph.Log1p(graph.Sub(x, 1)) },
+		"sqrt":  func(x graph.Expr) graph.Expr { return graph.Sqrt(x) },
+		"pow":   func(x graph.Expr) graph.Expr { return graph.Pow(x, 1.5) },
+		"behind a guard": func(x graph.Expr) graph.Expr {
+			return graph.If(graph.Greater(x, 2), 0, graph.Log(x))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := graph.NewModel()
+			x := m.Sample("x", graph.Normal(4, 1))
+			m.Sample("bystander", graph.Normal(0, 1))
+			m.Factor(graph.Mul(-0.5, f(x)))
+			m.Factor(graph.Mul(-10, x)) // pulls x below 0
+			d := mustCompile(t, m)
+			start := family.Independent([]float64{4, 0}, []float64{0.1, 1})
+			var last family.Q
+			p, err := Fit(context.Background(), d, Settings{Start: start, StepSize: 0.1, OnStep: func(s Step) error {
+				last = s.Q.Clone()
+				for _, g := range s.Gradient {
+					require.True(t, finite(g))
+				}
+				return nil
+			}})
+			require.ErrorIs(t, err, ErrNotFinite)
+			require.NotContains(t, err.Error(), "bystander")
+			require.Regexp(t, `^vi: step \d+: the gradient is not finite for x: the factor \(fit_test\.go:\d+\) is NaN`, err.Error())
+			require.Equal(t, last, p.Q)
+			require.Greater(t, p.Steps, 5)
+			require.Equal(t, p.Steps, p.Optimizer.T)
+			for _, x := range append(p.Q.Theta(), p.Optimizer.M...) {
+				require.True(t, finite(x))
+			}
+		})
+	}
+}
+
+// A fit that diverges says so in every family, and leaves what there is: scales
+// that have become 0 or infinite have no ELBO.
+func TestFitDiverges(t *testing.T) {
+	_, d := paperSpec(t, "textmsg")
+	for _, f := range allFamilies {
+		for _, step := range []float64{1e3, 1e5, 1e300} {
+			p, err := Fit(context.Background(), d, Settings{Start: inFamily(t, f, d), StepSize: step, Steps: 1000, TraceEvery: 1, Average: 1e-9})
+			require.ErrorIs(t, err, ErrNotFinite, "%s, steps of %v", f.Name(), step)
+			require.Less(t, p.Steps, 1000)
+			require.Len(t, p.Trace, p.Steps)
+			if p.Q.Fault() >= 0 {
+				require.True(t, math.IsNaN(p.Restarts[0].ELBO.Mean))
+			}
+			_, err = Fit(context.Background(), d, Settings{Family: f, StepSize: step, Steps: 1000, Draws: 10})
+			require.ErrorIs(t, err, ErrNotFinite, "%s, steps of %v from the default start", f.Name(), step)
+		}
+	}
+}
+
+func TestSettingsErrors(t *testing.T) {
+	_, d := paperSpec(t, "proposition")
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		want string // in the error
+		s    Settings
+	}{
+		{"Settings.Samples = -1", Settings{Samples: -1}},
+		{"Settings.Steps = -1", Settings{Steps: -1}},
+		{"Settings.Draws = -1", Settings{Draws: -1}},
+		{"Settings.Restarts = -1", Settings{Restarts: -1}},
+		{"Settings.TraceEvery = -1", Settings{TraceEvery: -1}},
+		{"Settings.CheckpointEvery = -1", Settings{CheckpointEvery: -1}},
+		{"Settings.StepSize = -0.1", Settings{StepSize: -0.1}},
+		{"Settings.StepSize = NaN", Settings{StepSize: nan}},
+		{"Settings.StepSize = +Inf", Settings{StepSize: inf}},
+		{"Settings.Average = NaN", Settings{Average: nan}},
+		{"Settings.Average = -0.1", Settings{Average: -0.1}},
+		{"Settings.Average = 1.1", Settings{Average: 1.1}},
+		{"Settings.Tolerance = NaN", Settings{Tolerance: nan}},
+		{"Settings.Tolerance = -1", Settings{Tolerance: -1}},
+		{`Settings.Stop = "never"`, Settings{Stop: "never"}},
+		{"Settings.Schedule.Shape", Settings{Stop: Automatic, Schedule: Schedule{Shape: Cosine}}},
+		{`Settings.Schedule.Shape = "square"`, Settings{Schedule: Schedule{Shape: "square"}}},
+		{"Settings.Schedule.Power = -1", Settings{Schedule: Schedule{Shape: Polynomial, Power: -1}}},
+		{"Settings.Schedule.Power = NaN", Settings{Schedule: Schedule{Shape: Polynomial, Power: nan}}},
+		{"Settings.Schedule.End = 2", Settings{Schedule: Schedule{Shape: Cosine, End: 2}}},
+		{"Settings.Schedule.End = NaN", Settings{Schedule: Schedule{Shape: Cosine, End: nan}}},
+		{"vi: Settings.Start: a family of 2 latents for 1", Settings{Start: family.Independent(make([]float64, 2), []float64{1, 1})}},
+		{"latent z: parameter μ is NaN", Settings{Start: family.Independent([]float64{nan}, []float64{1})}},
+		{"latent z: parameter s is 0", Settings{Start: family.Independent([]float64{0}, []float64{0})}},
+		{"latent z: parameter s is -1", Settings{Start: family.Independent([]float64{0}, []float64{-1})}},
+		{"latent z: parameter s is +Inf", Settings{Start: family.Independent([]float64{0}, []float64{inf})}},
+		{"latent z: parameter ρ is -Inf", Settings{Start: family.Softplus{}.At([]float64{0, -inf})}},
+		{"vi: Settings.Family: low rank: LowRank.Rank = 0", Settings{Family: family.LowRank{}}},
+		{"vi: Settings.Family: low rank: LowRank.Rank = 2 for 1 latents", Settings{Family: family.LowRank{Rank: 2}}},
+		{"-1 guards", Settings{Estimator: Boundary{Guards: -1}}},
+		{"unknown method 7", Settings{Estimator: Boundary{Method: 7}}},
+		{"unknown subsampling 7", Settings{Estimator: Boundary{By: 7}}},
+		{"Settings.Optimizer is of another fit", Settings{Optimizer: &Adam{T: 3, M: make([]float64, 9), V: make([]float64, 9)}}},
+		{"Settings.Optimizer is of another fit", Settings{Optimizer: &Adam{T: 3, V: make([]float64, 2)}}},
+		{"Settings.Optimizer.T = -1", Settings{Optimizer: &Adam{T: -1}}},
+		{"Settings.Optimizer.StepSize = NaN", Settings{Optimizer: &Adam{StepSize: nan}}},
+		{"Settings.Optimizer.StepSize = -1", Settings{Optimizer: &Adam{StepSize: -1}}},
+		{"Settings.Optimizer.Beta1 = 1", Settings{Optimizer: &Adam{Beta1: 1}}},
+		{"Settings.Optimizer.Beta2 = NaN", Settings{Optimizer: &Adam{Beta2: nan}}},
+		{"Settings.Optimizer.Epsilon = -1", Settings{Optimizer: &Adam{Epsilon: -1}}},
+		{"running means NaN and 1 of parameter 1", Settings{Optimizer: &Adam{M: []float64{0, nan}, V: []float64{1, 1}}}},
+		{"running means 0 and -1 of parameter 0", Settings{Optimizer: &Adam{M: []float64{0, 0}, V: []float64{-1, 1}}}},
+	} {
+		p, err := Fit(context.Background(), d, c.s)
+		require.ErrorContains(t, err, c.want)
+		require.Regexp(t, "^(vi|boundary): ", err.Error())
+		require.Nil(t, p, c.want)
+	}
+}

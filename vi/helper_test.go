@@ -1,0 +1,49 @@
+package vi
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/examples/models"
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+)
+
+var seed = flag.Uint64("seed", 1, "seed of the statistical tests")
+
+func mustCompile(t testing.TB, m *graph.Model) *graph.Density {
+	t.Helper()
+	d, err := m.Compile()
+	require.NoError(t, err)
+	return d
+}
+
+func paperSpec(t testing.TB, name string) (models.Spec, *graph.Density) {
+	t.Helper()
+	spec, err := models.ByName(name)
+	require.NoError(t, err)
+	return spec, mustCompile(t, spec.Model())
+}
+
+// exactELBO is the closed form of the ELBO at independent normals q.
+func exactELBO(t testing.TB, spec models.Spec, d *graph.Density, q family.Q) float64 {
+	t.Helper()
+	paper, err := family.Of(family.Softplus{}, d, q)
+	require.NoError(t, err)
+	return spec.Oracle.ELBO(paper.Theta())
+}
+
+// inFamily is a start of family f as wide as the prior.
+func inFamily(t testing.TB, f family.Family, d *graph.Density) family.Q {
+	t.Helper()
+	q, err := family.Of(f, d, PriorStart(d))
+	require.NoError(t, err)
+	return q
+}
+
+// allFamilies are those that a saved fit can have.
+var allFamilies = []family.Family{
+	family.MeanField{}, family.Softplus{}, family.Structured{}, family.FullRank{}, family.LowRank{Rank: 2},
+}

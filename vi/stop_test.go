@@ -1,0 +1,216 @@
+package vi
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/check"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// shortest is the smallest number of steps of a fit of textmsg that ends within
+// 0.1 of the best ELBO: the length that a hand would choose who knew it. A fit
+// of n steps takes the first n of a longer one and averages the last tenth, so
+// one run and running sums give the ends of all.
+func shortest(t *testing.T, d *graph.Density, s Settings, elbo func(family.Q) float64) int {
+	t.Helper()
+	sums := [][]float64{make([]float64, 2*d.Dim())}
+	s.Stop, s.Steps = After, 6000
+	s.OnStep = func(step Step) error {
+		next := slices.Clone(step.Q.Theta())
+		for i, x := range sums[len(sums)-1] {
+			next[i] += x
+		}
+		sums = append(sums, next)
+		return nil
+	}
+	p, err := Fit(context.Background(), d, s)
+	require.NoError(t, err)
+	for n := 1; n < len(sums); n++ {
+		tail := max(1, n/10)
+		mean := make([]float64, 2*d.Dim())
+		for i := range mean {
+			mean[i] = (sums[n][i] - sums[n-tail][i]) / float64(tail)
+		}
+		q := p.Q.Clone()
+		q.Set(mean)
+		if elbo(q) < textMsgBest-0.1 {
+			continue
+		}
+		s.OnStep, s.Steps = nil, n
+		p, err := Fit(context.Background(), d, s)
+		require.NoError(t, err)
+		require.Greater(t, elbo(p.Q), textMsgBest-0.1-1e-6)
+		return n
+	}
+	t.Fatal("no fit is long enough")
+	return 0
+}
+
+const textMsgBest = -292.4179
+
+// Automatic stopping ends within 0.1 of the best ELBO of textmsg, after at most
+// twice the steps that the shortest fit needs that does. From the default start
+// the steps are counted that led there: those of the short fits that won.
+func TestAutomaticTextmsg(t *testing.T) {
+	spec, d := paperSpec(t, "textmsg")
+	elbo := func(q family.Q) float64 { return exactELBO(t, spec, d, q) }
+	prior := PriorStart(d)
+	for _, c := range []struct {
+		name   string
+		start  family.Q
+		before int
+	}{{"the prior's centre", prior, 0}, {"the default start", nil, trialRounds[0].steps + trialRounds[1].steps}} {
+		for k := range uint64(4) {
+			s := Settings{Start: c.start, Seed: *seed + k, Stop: Automatic}
+			p, err := Fit(context.Background(), d, s)
+			require.NoError(t, err)
+			hand := shortest(t, d, s, elbo)
+			t.Logf("from %s, seed %d: %d steps to %.4f; by hand %d", c.name, s.Seed, p.Steps, elbo(p.Q), hand)
+			require.Empty(t, p.Warnings)
+			require.Greater(t, elbo(p.Q), textMsgBest-0.1)
+			require.LessOrEqual(t, p.Steps+c.before, 2*(hand+c.before))
+		}
+	}
+}
+
+// Stopping does not come before the end: temperature climbs slowly for 16 000
+// steps from the prior's centre, nearly all of it by events of probability 1e-6
+// and less that become rarer. An automatic fit stays with it.
+func TestAutomaticSeesRareRegions(t *testing.T) {
+	spec, d := paperSpec(t, "temperature")
+	start := PriorStart(d)
+	p, err := Fit(context.Background(), d, Settings{Start: start, Stop: Automatic, Steps: 40000, Seed: *seed})
+	require.NoError(t, err)
+	elbo := exactELBO(t, spec, d, p.Q)
+	t.Logf("%d steps to %.3f", p.Steps, elbo)
+	require.Empty(t, p.Warnings)
+	require.InDelta(t, -43.58, elbo, 0.05) // the optimum there, by BFGS on the closed form
+}
+
+// A fit that crawls along a hard constraint has not settled: it comes to the best
+// normal, or warns.
+func TestAutomaticHardConstraint(t *testing.T) {
+	d, _ := halfNormal(t)
+	mean, sd := bestHalfNormal()
+	for k := range uint64(6) {
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed + k, Stop: Automatic, Steps: 300000})
+		require.NoError(t, err)
+		t.Logf("seed %d, %d steps: mean %.4f, sd %.5f; best %.4f, %.5f", *seed+k, p.Steps, p.Q.Mean(0), p.Q.SD(0), mean, sd)
+		if len(p.Warnings) == 0 {
+			assert.InEpsilon(t, mean, p.Q.Mean(0), 0.1)
+			assert.InEpsilon(t, sd, p.Q.SD(0), 0.1)
+		}
+	}
+}
+
+// rareCliff is a standard normal with a cliff of a million nats at 5.2: its ELBO
+// is known, and a sample sees nothing of the cliff.
+func rareCliff(t testing.TB) (*graph.Density, func(q family.Q) float64) {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(0, 1))
+	m.Factor(graph.If(graph.Greater(x, 5.2), -1e6, 0))
+	return mustCompile(t, m), func(q family.Q) float64 {
+		mu, s := q.Mean(0), q.SD(0)
+		over := distuv.UnitNormal.Survival((5.2 - mu) / s)
+		return 0.5 + math.Log(s) - 0.5*(mu*mu+s*s) - 1e6*over
+	}
+}
+
+// The gain between two families is unbiased, its standard error is honest, and
+// it sees a cliff that the difference of sampled ELBOs does not.
+func TestGain(t *testing.T) {
+	d, elbo := rareCliff(t)
+	a, b := family.Independent([]float64{0}, []float64{1.05}), family.Independent([]float64{0.01}, []float64{1})
+	want := elbo(b) - elbo(a)
+	require.Greater(t, want, 0.2, "inconclusive: the cliff plays no part")
+	var m, se mc.Moments
+	const n = 200
+	for k := range n {
+		f, err := newFitter(d, Settings{Estimator: Boundary{}, Samples: 16, Seed: *seed + uint64(k), Start: a})
+		require.NoError(t, err)
+		before := f.g.Streams()
+		g, err := f.gain(a.Theta(), b.Theta(), 1)
+		require.NoError(t, err)
+		require.Equal(t, before, f.g.Streams(), "the fit's stream is where it was")
+		m.Add(g.Mean)
+		se.Add(g.SE)
+	}
+	t.Logf("gain %v ± %.1g, by its own account ± %.1g; exactly %v", m.Mean, math.Sqrt(m.Variance()), se.Mean, want)
+	require.Less(t, m.SE(), 0.01, "inconclusive")
+	require.InDelta(t, want, m.Mean, 5*m.SE()+1e-4) // and the midpoint rule
+	require.Greater(t, 1.1*se.Mean, math.Sqrt(m.Variance()))
+
+	x, err := check.ELBO(d, a, compareSamples, *seed)
+	require.NoError(t, err)
+	y, err := check.ELBO(d, b, compareSamples, *seed)
+	require.NoError(t, err)
+	require.Greater(t, math.Abs(y.Mean-x.Mean-want), 0.2, "samples see the cliff after all")
+}
+
+func TestSettled(t *testing.T) {
+	for _, c := range []struct {
+		gain Estimate
+		want bool
+	}{
+		{Estimate{Mean: 0, SE: 0.01}, true}, {Estimate{Mean: 0.01, SE: 0.005}, true}, {Estimate{Mean: -0.01, SE: 0.004}, true},
+		{Estimate{Mean: 0, SE: 0.011}, false}, {Estimate{Mean: 0.015, SE: 0.004}, false}, {Estimate{Mean: -0.03, SE: 0}, false},
+		{Estimate{Mean: math.NaN(), SE: 0}, false}, {Estimate{Mean: 0, SE: math.NaN()}, false}, {Estimate{Mean: math.Inf(1), SE: 0}, false},
+	} {
+		require.Equal(t, c.want, settled(c.gain, 0.02), "%v", c.gain)
+	}
+}
+
+// Windows are a seventh of the steps before them, at least 50, and average their
+// own iterates.
+func TestWindows(t *testing.T) {
+	var w window
+	rng := rand.New(rand.NewPCG(*seed, 0))
+	var ends []int
+	sum, from := 0.0, 0
+	for k := 1; k <= 1000; k++ {
+		x := rng.Float64()
+		sum += x
+		if !w.add(k, []float64{x}) {
+			continue
+		}
+		mean := []float64{0}
+		w.Mean.write(mean)
+		require.InDelta(t, sum/float64(k-from), mean[0], 1e-12)
+		w.next(k, mean)
+		require.Equal(t, mc.Numbers(mean), w.Last)
+		ends, sum, from = append(ends, k), 0, k
+	}
+	require.Equal(t, []int{50, 100, 150, 200, 250, 300, 350, 400, 457, 522, 596, 681, 778, 889}, ends)
+}
+
+// Steps that run out are a warning, not a failure; it goes to the log too.
+func TestStepsRunOut(t *testing.T) {
+	_, d := paperSpec(t, "textmsg")
+	start := PriorStart(d)
+	var log bytes.Buffer
+	s := Settings{Start: start, Stop: Automatic, Steps: 260, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	p, err := Fit(context.Background(), d, s)
+	require.NoError(t, err)
+	require.Equal(t, 260, p.Steps)
+	require.Len(t, p.Warnings, 1)
+	require.Regexp(t, `not settled in 260 steps: the ELBO changed by .* ± .* tolerance is 0.02`, p.Warnings[0])
+	require.Contains(t, log.String(), "level=WARN")
+	require.Contains(t, log.String(), "not settled")
+
+	s.Stop = After
+	p, err = Fit(context.Background(), d, s)
+	require.NoError(t, err)
+	require.Empty(t, p.Warnings)
+}

@@ -1,0 +1,158 @@
+package vi
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+)
+
+// Each number is the one that the posterior gives when asked for it alone.
+func TestSummaryLatents(t *testing.T) {
+	p, _ := posteriorOf(t)
+	s := p.Summary()
+	require.Len(t, s.Latents, 5)
+	for i, name := range p.Density.Latents() {
+		want := LatentSummary{Name: name}
+		var err error
+		want.Mean, err = p.Mean(name)
+		require.NoError(t, err)
+		want.SD, err = p.SD(name)
+		require.NoError(t, err)
+		for prob, q := range map[float64]*float64{0.05: &want.Q5, 0.5: &want.Q50, 0.95: &want.Q95} {
+			*q, err = p.Quantile(name, prob)
+			require.NoError(t, err)
+		}
+		require.Equal(t, want, s.Latents[i])
+	}
+}
+
+func TestSummaryGuards(t *testing.T) {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(0, 1))
+	y := m.Sample("y", graph.Normal(0, 1))
+	r := m.Sample("r", graph.Gamma(2, 1))
+	u := m.Sample("u", graph.Uniform(-1, 3))
+	var guards []graph.Guard // in the order of the rows
+	add := func(gs ...graph.Guard) { guards = append(guards, gs...) }
+	add(m.Name("up", graph.Greater(x, 0.5)), m.Name("up", graph.Less(y, 0)), m.Name("up", graph.Greater(r, 2)))
+	add(m.Name("down", graph.Less(graph.Mul(-2, u), -2))) // u > 1
+	add(m.Name("both", graph.And(guards[0], guards[1])))
+	add(m.Name("sure", graph.Greater(r, -1)))
+	add(m.Name("flat", graph.Not(graph.Greater(graph.Add(x, y), 2))))
+	graph.Less(x, 0.5) // the other side of up[0]
+	for range 2 {
+		g := graph.Less(graph.Sub(y, x), 3) // without a name, in a loop
+		if len(guards) == 7 {
+			add(g)
+		}
+	}
+	p := &Posterior{Density: mustCompile(t, m), Q: family.Independent([]float64{0.3, -0.2, 0.4, 0.6}, []float64{0.8, 1.3, 0.5, 1.1})}
+	s := p.Summary()
+
+	want := []GuardSummary{
+		{Name: "up[0]", Condition: "x > 0.5"},
+		{Name: "up[1]", Condition: "y < 0"},
+		{Name: "up[2]", Condition: "r > 2"},
+		{Name: "down", Condition: "u > 1"},
+		{Name: "both"},
+		{Name: "sure", Prob: 1},
+		{Name: "flat", Condition: "x + y < 2"},
+		{Name: "summary_test.go:", Condition: "x - y > -3"},
+	}
+	require.Len(t, s.Guards, len(want))
+	for i, g := range s.Guards {
+		require.Equal(t, want[i].Condition, g.Condition)
+		require.True(t, strings.HasPrefix(g.Name, want[i].Name), g.Name)
+		prob, err := p.Prob(guards[i])
+		require.NoError(t, err)
+		require.Equal(t, prob, g.Prob, g.Name)
+	}
+	require.Equal(t, 1.0, s.Guards[5].Prob)
+}
+
+func TestSummaryOf(t *testing.T) {
+	s := Summary{
+		Latents: []LatentSummary{{Name: "a"}, {Name: "theta[0]"}, {Name: "theta[1]"}, {Name: "thetas"}},
+		Guards:  []GuardSummary{{Name: "on[0]"}, {Name: "on[1]"}, {Name: "main.go:12"}},
+	}
+	for _, c := range []struct{ ask, want string }{
+		{"a", "a"},
+		{"theta", "theta[0] theta[1]"},
+		{"theta[1] a", "a theta[1]"},
+		{"on[1] a", "a on[1]"},
+		{"on main.go:12", "on[0] on[1] main.go:12"},
+		{"", ""},
+	} {
+		got, err := s.Of(strings.Fields(c.ask)...)
+		require.NoError(t, err, c.ask)
+		var names []string
+		for _, l := range got.Latents {
+			names = append(names, l.Name)
+		}
+		for _, g := range got.Guards {
+			names = append(names, g.Name)
+		}
+		require.Equal(t, c.want, strings.Join(names, " "))
+	}
+	s.ELBO, s.Warnings = Estimate{Mean: -1, SE: 0.1}, []string{"careful"}
+	got, err := s.Of("a")
+	require.NoError(t, err)
+	require.Equal(t, s.ELBO, got.ELBO)
+	require.Equal(t, s.Warnings, got.Warnings)
+	_, err = s.Of("a", "nobody")
+	require.ErrorContains(t, err, `"nobody"`)
+	_, err = s.Of("thet")
+	require.Error(t, err)
+}
+
+// Names of other scripts and with marks line up as a terminal shows them.
+func TestSummaryString(t *testing.T) {
+	row := func(name string, mean, sd float64) LatentSummary {
+		return LatentSummary{Name: name, Mean: mean, SD: sd, Q5: mean - 2*sd, Q50: mean, Q95: mean + 2*sd}
+	}
+	s := Summary{
+		ELBO:     Estimate{Mean: -12.34567, SE: 0.04},
+		Warnings: []string{"not settled", "misleading"},
+		Latents:  []LatentSummary{row("μ", 6.54321, 0.21), row("θ\u0302[10]", -1234.5, 96), row("温度", 0.5, 1.5e-4)},
+		Guards:   []GuardSummary{{"on[0]", "μ > 6", 0.98765}, {"main.go:7", "θ\u0302[10] - μ < 0", 1 - 1e-9}, {"", "", 0}},
+	}
+	require.Equal(t, strings.Join([]string{
+		"ELBO -12.3457 ± 0.04 nats",
+		"warning: not settled",
+		"warning: misleading",
+		"",
+		"latent     mean       sd       5%      50%      95%",
+		"μ          6.54     0.21     6.12     6.54     6.96",
+		"θ\u0302[10]     -1234       96    -1426    -1234    -1042",
+		"温度    0.50000  0.00015  0.49970  0.50000  0.50030",
+		"",
+		"guard      holds where    probability",
+		"on[0]      μ > 6                0.988",
+		"main.go:7  θ\u0302[10] - μ < 0       >0.999",
+		"                                0.000",
+		"",
+	}, "\n"), s.String())
+	require.Empty(t, Summary{}.String())
+}
+
+// Two digits of the standard deviation, in every number of a row.
+func TestSummaryDigits(t *testing.T) {
+	for _, c := range []struct {
+		sd, mean float64
+		want     string
+	}{
+		{0.21, 6.54321, "6.54"}, {0.0996, 1, "1.000"}, {2.1, -3.14159, "-3.1"}, {35, 1234.5, "1234"}, {3500, 1234.5, "1234"},
+		{1e-9, 0.25, "2.500000000e-01"}, {1e8, 1.5e9, "1.50e+09"}, {0, 2, "2.000"}, {math.NaN(), 2, "2.000"},
+		{1, math.Inf(1), "+Inf"}, {math.Inf(1), 2, "2.000"}, {1e-300, 1e300, "1.000000000000000e+300"}, {1e-8, 3e-9, "3.0e-09"},
+	} {
+		require.Equal(t, c.want, writer(c.sd, c.mean)(c.mean), "%v ± %v", c.mean, c.sd)
+	}
+	for p, want := range map[float64]string{0: "0.000", 1e-9: "<0.001", 0.0005: "0.001", 0.5: "0.500", 0.9995: "1.000", 0.99951: ">0.999", 1: "1.000"} {
+		require.Equal(t, want, probability(p))
+	}
+}
