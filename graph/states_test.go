@@ -119,7 +119,7 @@ func TestStatesCompileInSeconds(t *testing.T) {
 		}
 		return m
 	}
-	require.Equal(t, compile(one(100)), compile(one(1000)))
+	require.Equal(t, compile(one(100)), compile(one(500)))
 }
 
 // If blocks nested in one another take time that is linear in their number.
