@@ -8,7 +8,8 @@ import (
 // arrange orders the rows of each form so that gathers are runs of neighbouring
 // rows, which cost nothing. It goes through the forms twice: forwards, each form
 // takes the order of its operands; backwards, each takes the order in which the
-// forms that use it want its rows. Affine rows stay in the order of evaluation.
+// forms that use it want its rows. Affine rows, formulas and flips stay in the
+// order of evaluation.
 func (b *batch) arrange() {
 	for i, f := range b.forms {
 		if len(f.args) > 0 && f.key.kind != fSparse {
@@ -17,7 +18,7 @@ func (b *batch) arrange() {
 	}
 	lists := make([][][]nodeID, len(b.forms))
 	for i, f := range slices.Backward(b.forms) {
-		if i != int(fAffine) && i != int(fConst) && i != int(fData) {
+		if !f.key.kind.isOrdered() {
 			b.setRows(i, chain(f.rows, lists[i]))
 		}
 		if f.key.kind == fSparse || len(f.args) == 0 {
@@ -28,6 +29,15 @@ func (b *batch) arrange() {
 			lists[arg] = append(lists[arg], columns[j])
 		}
 	}
+}
+
+// isOrdered reports whether rows of the form have to stay where they are.
+func (k formKind) isOrdered() bool {
+	switch k {
+	case fAffine, fFormula, fFlip, fConst, fData:
+		return true
+	}
+	return false
 }
 
 // columns lists each operand of all rows of f.

@@ -44,12 +44,14 @@ const (
 	fPointSign
 	fConst
 	fAffine // sums over latents and points, see affine
+	fFormula
 	fLin    // sums of a few terms of the same forms
 	fSparse // sums of many terms, of any number, of the same forms
 	fUnary
 	fBinary
 	fSelect
 	fTable
+	fFlip // the last form
 )
 
 const (
@@ -89,7 +91,7 @@ func newBatch(st *store, outs []output, sz sizes) *batch {
 		st: st, byKey: map[formKey]int{}, at: slices.Repeat([]ref{nowhere}, len(st.nodes)),
 		inAff: map[nodeID]bool{}, sign: map[nodeID][]nodeID{}, split: map[nodeID]output{},
 	}
-	for kind := fLatent; kind <= fAffine; kind++ {
+	for kind := fLatent; kind <= fFormula; kind++ {
 		b.form(formKey{kind: kind}, nil)
 	}
 	for i, k := range []kind{kLatent, kSign, kData, kPoint, kPointSign} {
@@ -108,6 +110,7 @@ func newBatch(st *store, outs []output, sz sizes) *batch {
 	for _, id := range list {
 		b.add(id)
 	}
+	b.addFlips(list)
 	b.arrange()
 	return b
 }
@@ -159,9 +162,17 @@ func (b *batch) operands(id nodeID) []nodeID {
 		return signs
 	}
 	var list []nodeID
-	if b.st.nodes[id].kind == kLin {
+	switch b.st.nodes[id].kind {
+	case kLin:
 		for _, t := range b.sum(id).terms {
 			list = append(list, t.atom)
+		}
+		return list
+	case kFlip:
+		for _, o := range b.flipSums(id) {
+			for _, t := range o.terms {
+				list = append(list, t.atom)
+			}
 		}
 		return list
 	}
@@ -278,6 +289,11 @@ func (b *batch) add(id nodeID) {
 		return
 	case kLatent, kSign, kData, kPoint, kPointSign:
 		return
+	case kNot, kAnd:
+		b.place(int(fFormula), id)
+		return
+	case kFlip:
+		return
 	case kLin:
 		if b.isAffineRow(id) {
 			return
@@ -313,6 +329,25 @@ func (b *batch) add(id nodeID) {
 		key.args += b.tableKey(id)
 	}
 	b.place(b.form(key, forms), id)
+}
+
+// flipSums are the two sums that a flip is the product of.
+func (b *batch) flipSums(id nodeID) [2]output {
+	n := &b.st.nodes[id]
+	var sums [2]output
+	for j, o := range []nodeID{n.a, n.b} {
+		sums[j].c, sums[j].terms = b.st.parts(o)
+	}
+	return sums
+}
+
+// addFlips makes the form of flips, after all others: only flips use flips.
+func (b *batch) addFlips(list []nodeID) {
+	for _, id := range list {
+		if b.st.nodes[id].kind == kFlip {
+			b.place(b.form(formKey{kind: fFlip}, nil), id)
+		}
+	}
 }
 
 func (b *batch) hasSum(n *node) bool {

@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -18,9 +20,18 @@ type Builder struct {
 	d      *Density
 	terms  []term  // of log r
 	affect [][]int // for each hyperplane, the terms that depend on its sign
+	pairs  int     // of a sign and a term in affect
 	flips  *flips
 	sz     sizes
 }
+
+// Limits of a builder. A state that depends on the signs of all steps before it
+// has steps²/2 pairs of a sign and a term that depends on it; where the latents of
+// all later steps move with a sign's, each pair has expressions of its own.
+const (
+	maxPairs       = 1 << 24
+	maxExpressions = 1 << 22
+)
 
 // A Substitution says what takes the place of latents and signs. Each function
 // is asked for the ones that occur, and returns false to keep one.
@@ -58,12 +69,13 @@ func NewBuilder(d *Density) *Builder {
 
 // mark adds term t to the lists of all signs below id.
 func (b *Builder) mark(t int, id nodeID, stamp []int) {
-	if stamp[id] == t+1 {
+	if stamp[id] == t+1 || b.pairs > maxPairs {
 		return
 	}
 	stamp[id] = t + 1
 	if n := &b.d.st.nodes[id]; n.kind == kSign {
 		b.affect[n.a] = append(b.affect[n.a], t)
+		b.pairs++
 	}
 	b.d.st.nodes[id].operands(func(o nodeID) { b.mark(t, o, stamp) })
 }
@@ -91,10 +103,13 @@ func (b *Builder) Always(holds bool) Guard { return constantGuard(b.d.m, holds) 
 // other signs there. It does not ask sub for the sign of l. Terms of log r that
 // do not depend on the sign are the same on both sides, and not asked for.
 func (b *Builder) Jump(l int, sub Substitution) Expr {
+	if b.tooMany() != nil { // an error of Compile
+		return b.Number(0)
+	}
 	sign := b.d.st.leaf(kSign, l)
-	moved := b.affect[l]
+	moved, fixed := b.affect[l], func(nodeID) bool { return false }
 	if b.flips.hasFormula(sign) {
-		moved = b.moved(l, sub)
+		moved, fixed = b.moved(l, sub)
 	}
 	side := func(holds bool) nodeID {
 		forced := sub
@@ -104,7 +119,7 @@ func (b *Builder) Jump(l int, sub Substitution) Expr {
 			}
 			return sub.sign(k)
 		}
-		return b.sum(moved, &rewriter{m: b.d.m, sub: forced, done: map[nodeID]nodeID{}})
+		return b.sum(moved, &rewriter{m: b.d.m, sub: forced, done: map[nodeID]nodeID{}, fixed: fixed})
 	}
 	jump := b.d.st.sum(1, side(true), -1, side(false))
 	if len(moved) < len(b.affect[l]) {
@@ -113,35 +128,40 @@ func (b *Builder) Jump(l int, sub Substitution) Expr {
 	return Expr{m: b.d.m, id: jump}
 }
 
-// moved are those of the terms on the sign of l that sub changes also elsewhere.
-func (b *Builder) moved(l int, sub Substitution) []int {
-	known := map[nodeID]bool{}
-	var changes func(id nodeID) bool
-	changes = func(id nodeID) bool {
-		changed, ok := known[id]
-		if ok {
-			return changed
+// moved are those of the terms on the sign of l that sub changes also elsewhere;
+// and fixed are nodes in them that change neither so nor with the sign.
+func (b *Builder) moved(l int, sub Substitution) (terms []int, fixed func(nodeID) bool) {
+	const bySub, bySign, known = 1, 2, 4
+	how := make([]uint8, len(b.flips.users))
+	var mark func(id nodeID) uint8
+	mark = func(id nodeID) uint8 {
+		if how[id] != 0 {
+			return how[id]
 		}
-		switch n := &b.d.st.nodes[id]; n.kind {
-		case kLatent:
-			_, changed = sub.latent(int(n.a))
-		case kSign:
-			if int(n.a) != l {
-				_, changed = sub.sign(int(n.a))
+		at := uint8(known)
+		switch n := &b.d.st.nodes[id]; {
+		case n.kind == kLatent:
+			if _, ok := sub.latent(int(n.a)); ok {
+				at |= bySub
+			}
+		case n.kind == kSign && int(n.a) == l:
+			at |= bySign
+		case n.kind == kSign:
+			if _, ok := sub.sign(int(n.a)); ok {
+				at |= bySub
 			}
 		default:
-			n.operands(func(o nodeID) { changed = changes(o) || changed })
+			n.operands(func(o nodeID) { at |= mark(o) })
 		}
-		known[id] = changed
-		return changed
+		how[id] = at
+		return at
 	}
-	var list []int
 	for _, t := range b.affect[l] {
-		if changes(b.terms[t].atom) {
-			list = append(list, t)
+		if mark(b.terms[t].atom)&bySub != 0 {
+			terms = append(terms, t)
 		}
 	}
-	return list
+	return terms, func(id nodeID) bool { return int(id) < len(how) && how[id] == known }
 }
 
 // sum is the sum of the terms with the given numbers, rewritten.
@@ -154,12 +174,40 @@ func (b *Builder) sum(terms []int, w *rewriter) nodeID {
 	return b.d.st.lin(o.c, o.terms)
 }
 
+// tooMany is an error if there are too many pairs or expressions.
+func (b *Builder) tooMany() error {
+	what, most := "pairs in which the term depends on the guard", maxPairs
+	switch {
+	case b.pairs > maxPairs:
+	case len(b.d.st.nodes)-len(b.d.nodes) > maxExpressions:
+		what, most = "expressions for the jumps", maxExpressions
+	default:
+		return nil
+	}
+	return fmt.Errorf("graph: %d guards and %d terms of the log density: more than %d %s; let the program's states depend on fewer of the steps before them",
+		b.d.arr.Len(), len(b.terms), most, what)
+}
+
+// usesFlip reports whether a flip is part of id other than as a summand.
+func (b *Builder) usesFlip(id nodeID) bool {
+	nodes := b.d.st.nodes
+	_, terms := b.d.st.parts(id)
+	return slices.ContainsFunc(terms, func(t term) bool {
+		return nodes[t.atom].kind != kFlip && b.flips.inside(t.atom)
+	})
+}
+
 // Compile makes the program whose output rows are outs. Its gradient is that of
 // log r, like the density's own: what outputs and gradient have in common is
 // computed once.
 func (b *Builder) Compile(outs []Expr) (*Program, error) {
-	if b.d.m.err != nil {
-		return nil, b.d.m.err
+	if err := cmp.Or(b.d.m.err, b.tooMany()); err != nil {
+		return nil, err
+	}
+	for _, o := range outs {
+		if b.usesFlip(o.in(b.d.m)) {
+			return nil, errors.New("graph: a jump can be an output, or be added to others and scaled, but not be transformed")
+		}
 	}
 	rows := make([]output, len(outs))
 	for i, o := range outs {

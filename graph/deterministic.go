@@ -9,14 +9,14 @@ type deterministic struct {
 	where Guard // it has a value there
 }
 
-// Deterministic records v, an expression or a number (see Value), under a name, to be reported beside the latents by
-// Density.DeterministicAt, and returns it. Expressions that share a name form a
-// vector, in the order of the calls. The name must not be that of a latent or
-// an observation. Inside an If block the expression has a value on its side
-// only.
+// Deterministic records v, an expression or a number (see Value), under a name,
+// to be reported beside the latents by Density.DeterministicAt, and returns it.
+// Expressions that share a name form a vector, in the order of the calls. The
+// name must not be that of a latent or an observation. Inside an If block the
+// expression has a value on its side only.
 //
 // Recording changes nothing about the density. A comparison that is made only
-// for x does: it is a hyperplane of the Arrangement like any other, though one
+// for it does: it is a hyperplane of the Arrangement like any other, though one
 // without a jump.
 func (m *Model) Deterministic(name string, v any) Expr {
 	x := m.value("Deterministic", v)

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"gorgonia.org/gorgonia"
@@ -123,6 +124,10 @@ func (e *Graph) form(i int) (err error) {
 	switch f.key.kind {
 	case fAffine:
 		e.nodes[i], err = e.affine(f)
+	case fFlip:
+		e.nodes[i], err = e.flips(f)
+	case fFormula:
+		e.nodes[i], err = e.formulas(f)
 	case fSparse:
 		e.nodes[i], err = e.sparse(f)
 	default:
@@ -225,36 +230,115 @@ func (e *Graph) affine(f *form) (*gorgonia.Node, error) {
 	return kernel.Apply(k, gorgonia.Nodes{e.nodes[fLatent]}, []bool{true})
 }
 
-// sparse makes a form of long sums: for each form of its terms a sparse matrix
-// times that form, and the sum of these.
+// formulas makes the form of formulas.
+func (e *Graph) formulas(f *form) (*gorgonia.Node, error) {
+	signs, pointSigns := int32(len(e.b.forms[fSign].rows)), int32(len(e.b.forms[fPointSign].rows))
+	k := kernel.Formulas{Base: [2]int32{signs, signs + pointSigns}}
+	row := func(id nodeID) int32 {
+		at := e.b.at[id]
+		switch formKind(at.form) {
+		case fSign:
+			return at.row
+		case fPointSign:
+			return k.Base[0] + at.row
+		}
+		return k.Base[1] + at.row
+	}
+	for _, id := range f.rows {
+		n, b := &e.b.st.nodes[id], int32(-1)
+		if n.kind == kAnd {
+			b = row(n.b)
+		}
+		k.A, k.B = append(k.A, row(n.a)), append(k.B, b)
+	}
+	var operands gorgonia.Nodes
+	for _, in := range []formKind{fSign, fPointSign} {
+		if e.nodes[in] != nil {
+			operands = append(operands, e.nodes[in])
+		}
+	}
+	if signs == 0 { // point signs are the first operand
+		k.Base[0] = k.Base[1]
+	}
+	return kernel.Apply(k, operands, make([]bool, len(operands)))
+}
+
+// sparse makes a form of long sums.
 func (e *Graph) sparse(f *form) (*gorgonia.Node, error) {
-	c := make([]float64, len(f.rows))
+	rows := make([]output, len(f.rows))
 	for r, id := range f.rows {
-		c[r] = e.b.sum(id).c
+		rows[r] = e.b.sum(id)
+	}
+	return e.sums(rows)
+}
+
+// sums makes a matrix of sums: for each form of their terms a sparse matrix times
+// that form, and the sum of these.
+func (e *Graph) sums(rows []output) (*gorgonia.Node, error) {
+	c, entries := make([]float64, len(rows)), map[int][][]kernel.Entry{}
+	for r, o := range rows {
+		c[r] = o.c
+		for _, t := range o.terms {
+			at := e.b.at[t.atom]
+			if formKind(at.form) == fConst {
+				c[r] += t.coef * e.b.st.nodes[t.atom].v
+				continue
+			}
+			of := entries[int(at.form)]
+			if of == nil {
+				of = make([][]kernel.Entry, len(rows))
+				entries[int(at.form)] = of
+			}
+			of[r] = append(of[r], kernel.Entry{Ref: at.row, Coef: t.coef})
+		}
 	}
 	var parts gorgonia.Nodes
 	var wrt []bool
 	var ones []kernel.Coefs
-	for _, arg := range f.args {
-		size := int32(len(e.b.forms[arg].rows))
+	for _, arg := range slices.Sorted(maps.Keys(entries)) {
+		form := e.b.forms[arg]
+		size := int32(len(form.rows))
 		k := kernel.Affine{Base: [2]int32{size, size}}
-		for _, id := range f.rows {
-			var entries []kernel.Entry
-			for _, t := range e.b.sum(id).terms {
-				if at := e.b.at[t.atom]; int(at.form) == arg {
-					entries = append(entries, kernel.Entry{Ref: at.row, Coef: t.coef})
-				}
-			}
-			k.Add(0, entries)
+		for _, row := range entries[arg] {
+			k.Add(0, row)
 		}
-		onLatents := e.b.forms[arg].onLatents
-		part, err := kernel.Apply(k, gorgonia.Nodes{e.nodes[arg]}, []bool{onLatents})
+		part, err := kernel.Apply(k, gorgonia.Nodes{e.nodes[arg]}, []bool{form.onLatents})
 		if err != nil {
 			return nil, err
 		}
-		parts, wrt, ones = append(parts, part), append(wrt, onLatents), append(ones, kernel.Coefs{1})
+		parts, wrt, ones = append(parts, part), append(wrt, form.onLatents), append(ones, kernel.Coefs{1})
+	}
+	if len(parts) == 0 {
+		return e.constant(c), nil
 	}
 	return kernel.Apply(kernel.WeightedSum{C: kernel.NewCoefs(c), Coef: ones}, parts, wrt)
+}
+
+// flips makes the form of flips.
+func (e *Graph) flips(f *form) (*gorgonia.Node, error) {
+	k := kernel.Flip{From: []int32{0}}
+	signs, sums := make([]output, len(f.rows)), make([]output, len(f.rows))
+	for r, id := range f.rows {
+		both := e.b.flipSums(id)
+		signs[r], sums[r].c = both[0], both[1].c
+		for _, t := range both[1].terms {
+			if e.b.st.nodes[t.atom].kind == kFlip {
+				k.Ref, k.Coef = append(k.Ref, e.b.at[t.atom].row), append(k.Coef, t.coef)
+			} else {
+				sums[r].terms = append(sums[r].terms, t)
+			}
+		}
+		k.From = append(k.From, int32(len(k.Ref)))
+	}
+	sign, err := e.sums(signs)
+	if err != nil {
+		return nil, err
+	}
+	x, err := e.sums(sums)
+	if err != nil {
+		return nil, err
+	}
+	return kernel.Apply(k, gorgonia.Nodes{sign, x}, []bool{false, false})
 }
 
 // outputs makes a node of results.

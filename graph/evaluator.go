@@ -126,9 +126,9 @@ func (e *evaluator) positive(plane int) bool {
 
 // sized is dst, or a new slice of length n if dst is nil. It panics if dst has
 // another length.
-func sized(dst []float64, n int, what string) []float64 {
+func sized[T any](dst []T, n int, what string) []T {
 	if dst == nil {
-		return make([]float64, n)
+		return make([]T, n)
 	}
 	if len(dst) != n {
 		panic(fmt.Sprintf("graph: a slice of %d for %d %s", len(dst), n, what))

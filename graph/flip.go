@@ -21,11 +21,12 @@ import (
 type flips struct {
 	b      *Builder
 	users  [][]nodeID // of each node in the terms
-	termOf map[nodeID]int
+	termOf []int      // 1 + the number of the term that a node is, or 0
 	done   map[flipKey]nodeID
 
 	stamp []int
 	now   int
+	known map[nodeID]bool // answers of inside
 }
 
 // flipKey is a formula, and the terms that are left out.
@@ -37,11 +38,11 @@ type flipKey struct {
 func newFlips(b *Builder) *flips {
 	nodes := b.d.st.nodes
 	f := &flips{b: b, users: make([][]nodeID, len(nodes)), stamp: make([]int, len(nodes)),
-		termOf: map[nodeID]int{}, done: map[flipKey]nodeID{}}
+		termOf: make([]int, len(nodes)), done: map[flipKey]nodeID{}, known: map[nodeID]bool{}}
 	roots := make([]nodeID, len(b.terms))
 	for t := range b.terms {
 		roots[t] = b.terms[t].atom
-		f.termOf[roots[t]] = t
+		f.termOf[roots[t]] = t + 1
 	}
 	for id, used := range needed(nodes, roots) {
 		if used {
@@ -68,7 +69,7 @@ func (f *flips) of(u nodeID, without []int) nodeID {
 	change := f.changeOf(subtract(near, without), on, off)
 	if v >= 0 {
 		rest := f.of(v, union(without, near))
-		change = s.sum(1, change, 1, f.where(on.rewrite(v), off.rewrite(v), rest))
+		change = s.sum(1, change, 1, s.flip(on.rewrite(v), off.rewrite(v), rest))
 	}
 	f.done[key] = change
 	return change
@@ -80,13 +81,6 @@ func (f *flips) changeOf(terms []int, on, off *rewriter) nodeID {
 	change := s.sum(1, f.b.sum(terms, on), -1, f.b.sum(terms, off))
 	o := s.linearise(s.factor(s.total(0, []term{{change, 1}})))
 	return s.lin(o.c, o.terms)
-}
-
-// where is (on − off)·x for formulas on and off.
-func (f *flips) where(on, off, x nodeID) nodeID {
-	s := f.b.d.st
-	zero := s.constant(0)
-	return s.branch(on, s.branch(off, zero, x), s.branch(off, s.scale(-1, x), zero))
 }
 
 // gateway is a formula v, and the terms that depend on u, but not through v
@@ -149,8 +143,8 @@ func (f *flips) above(u, without nodeID) (terms []int) {
 			continue
 		}
 		f.stamp[id] = f.now
-		if t, ok := f.termOf[id]; ok {
-			terms = append(terms, t)
+		if t := f.termOf[id]; t > 0 {
+			terms = append(terms, t-1)
 		}
 		list = append(list, f.users[id]...)
 	}
@@ -165,3 +159,33 @@ func subtract(a, b []int) []int {
 
 // intersect is what is in a and in b; both are ascending.
 func intersect(a, b []int) []int { return subtract(a, subtract(a, b)) }
+
+// inside reports whether id is made of a flip.
+func (f *flips) inside(id nodeID) bool {
+	n := &f.b.d.st.nodes[id]
+	switch {
+	case n.kind == kFlip:
+		return true
+	case int(id) < len(f.b.d.nodes): // of the program
+		return false
+	}
+	found, ok := f.known[id]
+	if !ok {
+		n.operands(func(o nodeID) { found = found || f.inside(o) })
+		f.known[id] = found
+	}
+	return found
+}
+
+// flip is (on − off)·x for formulas on and off, and 0 where they are equal,
+// whatever x is.
+func (s *store) flip(on, off, x nodeID) nodeID {
+	sign := s.sum(1, on, -1, off)
+	if v, ok := s.isConst(sign); ok {
+		return s.scale(v, x)
+	}
+	if v, ok := s.isConst(x); ok && v == 0 {
+		return x
+	}
+	return s.intern(node{kind: kFlip, a: sign, b: x})
+}

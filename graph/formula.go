@@ -45,19 +45,6 @@ func (s *store) and(a, b nodeID) nodeID {
 	return s.intern(node{kind: kAnd, a: min(a, b), b: max(a, b)})
 }
 
-// branch is then where the formula cond is 1, and otherwise where it is 0, by
-// selects on single signs.
-func (s *store) branch(cond, then, otherwise nodeID) nodeID {
-	n := s.nodes[cond]
-	switch n.kind {
-	case kNot:
-		return s.branch(n.a, otherwise, then)
-	case kAnd:
-		return s.branch(n.a, s.branch(n.b, then, otherwise), otherwise)
-	}
-	return s.sel(cond, then, otherwise)
-}
-
 // Not holds where g does not.
 func Not(g Guard) Guard {
 	if g.value.m == nil {
@@ -117,7 +104,7 @@ func If[A, B Value](g Guard, then A, otherwise B) Expr {
 	case !m.owns(g):
 		return b
 	}
-	return Expr{m: m, id: m.st.branch(g.value.in(m), a.in(m), b.in(m))}
+	return Expr{m: m, id: m.st.sel(g.value.in(m), a.in(m), b.in(m))}
 }
 
 // owns reports whether g may be used in m, and fails if not.
@@ -149,14 +136,33 @@ func (g Guard) Of(d *Density) bool { return g.value.m == nil || g.value.m == d.f
 // if s has no sign for one of the guard's hyperplanes: see ArrangementWith for
 // guards that were made after the model was compiled.
 func (g Guard) Holds(s regions.Signs) bool {
-	if g.value.m == nil {
-		return g.value.v > 0
+	var holds [1]bool
+	return Holding(holds[:], []Guard{g}, s)[0]
+}
+
+// Holding says of each guard whether it holds in region s, as Holds does. Guards
+// that share parts, as the states of a chain do, are evaluated together, in time
+// that is linear in the number of parts. Holding allocates if dst is nil, and
+// otherwise panics unless len(dst) is len(guards).
+func Holding(dst []bool, guards []Guard, s regions.Signs) []bool {
+	dst = sized(dst, len(guards), "guards")
+	var e *evaluator
+	for i, g := range guards {
+		if m := g.value.m; m != nil && (e == nil || e.st != m.st) {
+			if e != nil {
+				e.release()
+			}
+			e = m.st.evaluator(m.st.nodes)
+			e.region = s
+		}
+		if dst[i] = g.value.v > 0; g.value.m != nil {
+			dst[i] = e.value(g.value.id) != 0
+		}
 	}
-	st := g.value.m.st
-	e := st.evaluator(st.nodes)
-	defer e.release()
-	e.region = s
-	return e.value(g.value.id) != 0
+	if e != nil {
+		e.release()
+	}
+	return dst
 }
 
 // Side returns the guard as a side of one hyperplane, if it is one comparison

@@ -132,7 +132,7 @@ func (m *Model) whyNotAffine(id nodeID) string {
 	case transformed:
 		return "a guard may compare one transformed latent (positive, or in an interval) with a number, and nothing else about it"
 	case branch:
-		return "it depends on a branch; write the comparison inside each side of that branch"
+		return "it depends on a branch; where a guard g chooses between a and b, compare both: Or(And(g, a > c), And(Not(g), b > c))"
 	}
 	return "a guard is a comparison of sums of latents times numbers"
 }

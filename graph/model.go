@@ -160,7 +160,7 @@ func (m *Model) value(method string, v any) Expr {
 
 func (m *Model) addTerm(what string, logp Expr, at place) {
 	id := logp.in(m)
-	id = m.st.branch(m.within.value.in(m), id, m.st.constant(0))
+	id = m.st.sel(m.within.value.in(m), id, m.st.constant(0))
 	m.terms = append(m.terms, modelTerm{what, id, at})
 }
 

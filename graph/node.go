@@ -23,9 +23,10 @@ const (
 	kLin            // v + Σ terms[i].coef · terms[i].atom
 	kUnary          // fn(a)
 	kBinary         // fn(a, b)
-	kSelect         // b where sign a is 1, else c
+	kSelect         // b where the formula a is 1, else c
 	kNot            // 1 − a for a formula a
 	kAnd            // a·b for formulas a and b
+	kFlip           // a·b where the sum of formulas a is −1 or 1, and 0 where it is 0: of a derived program
 )
 
 // A nodeID names a node; operands always have smaller IDs than their users, so
@@ -198,7 +199,7 @@ func (n *node) operands(visit func(nodeID)) {
 		}
 	case kUnary, kNot:
 		visit(n.a)
-	case kBinary, kAnd:
+	case kBinary, kAnd, kFlip:
 		visit(n.a)
 		visit(n.b)
 	case kSelect:
@@ -222,13 +223,16 @@ func needed(nodes []node, roots []nodeID) []bool {
 	return marked
 }
 
-// sel is then where the sign node cond is 1, and otherwise where it is 0.
+// sel is then where the formula cond is 1, and otherwise where it is 0.
 func (s *store) sel(cond, then, otherwise nodeID) nodeID {
 	if v, ok := s.isConst(cond); ok {
 		if v != 0 {
 			return then
 		}
 		return otherwise
+	}
+	if n := &s.nodes[cond]; n.kind == kNot {
+		return s.sel(n.a, otherwise, then)
 	}
 	if n := &s.nodes[then]; n.kind == kSelect && n.a == cond {
 		then = n.b

@@ -5,20 +5,20 @@ import "github.com/facetvi/facet/graph/kernel"
 // A rewriter rebuilds expressions with a substitution made in them; what does not
 // change stays the same node.
 type rewriter struct {
-	m    *Model
-	sub  Substitution
-	done map[nodeID]nodeID
-	from nodeID // nodes with smaller IDs do not change
+	m     *Model
+	sub   Substitution
+	done  map[nodeID]nodeID
+	fixed func(nodeID) bool // nodes that are known not to change; nil for none
 }
 
-// newForcer returns a rewriter that forces a formula: its users see holds instead.
+// newForcer returns a rewriter that puts holds in the place of a formula.
 func newForcer(m *Model, formula nodeID, holds bool) *rewriter {
 	v := constantGuard(m, holds).value.id
-	return &rewriter{m: m, done: map[nodeID]nodeID{formula: v}, from: formula}
+	return &rewriter{m: m, done: map[nodeID]nodeID{formula: v}, fixed: func(id nodeID) bool { return id < formula }}
 }
 
 func (w *rewriter) rewrite(id nodeID) nodeID {
-	if id < w.from {
+	if w.fixed != nil && w.fixed(id) {
 		return id
 	}
 	if to, ok := w.done[id]; ok {
@@ -96,7 +96,7 @@ func (w *rewriter) selection(id nodeID, n node) nodeID {
 	if cond == n.a && b == n.b && c == n.c {
 		return id
 	}
-	return s.branch(cond, b, c)
+	return s.sel(cond, b, c)
 }
 
 func (s *store) binary(f kernel.Function, a, b nodeID) nodeID {

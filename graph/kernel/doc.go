@@ -19,6 +19,7 @@
 //	                   Binary ─▶ Slope2       f(a, b)
 //	signs              Select ─▶ Gate         a where the sign is 1, else b
 //	                   Table                  a number for each combination of signs
+//	                   Formulas, Flip         ¬a and a ∧ b of signs; x times a difference of signs
 //
 // (⇄ and ─▶ lead to derivatives.) The scalar functions of Unary and Binary are
 // the entries of one table: see [Function].
