@@ -21,13 +21,9 @@ type entry struct {
 	older int // 1 + the entry put into the cell before it; 0 if none
 }
 
-// A cell is one cell of a layer of the circle that belongs to the forms of one pattern. It holds the layer's own planes, or those of the
-// layers before it.
-type cell struct {
-	pattern, number uint64
-	layer           int
-	own             bool
-}
+// A cell is a hash of the number of a cell of a layer of the circle of a pattern. It holds the layer's own planes, or those of the layers
+// before it.
+type cell uint64
 
 // The errors of layer k are below 2^reaches[k] units of 2⁻⁵³, relative to the number. What has been rounded a few times is in layer 0. The
 // last layer, of numbers with hardly a digit left, has one cell.
@@ -110,11 +106,16 @@ func (o position) reach(layer int) uint64 { return o.weights << (reaches[layer] 
 
 // cell returns the cell of a point of the same circle.
 func (o position) cell(at uint64, layer int, own bool) cell {
-	shift := bits.Len64(2*o.reach(layer) - 1)
-	if reaches[layer] == 64 {
-		shift = 64
+	number := uint64(0)
+	if layer < layers-1 {
+		number = at >> bits.Len64(2*o.reach(layer)-1)
 	}
-	return cell{o.pattern, at >> shift, layer, own}
+	kind := uint64(2 * layer)
+	if own {
+		kind++
+	}
+	high, low := bits.Mul64(o.pattern^number, 0x9e3779b97f4a7c15+2*kind)
+	return cell(high ^ low)
 }
 
 // position sums the bit patterns of the magnitudes. A bit pattern, read as an integer, is a logarithm: exact, increasing, with at most
