@@ -136,14 +136,9 @@ func (b *Batch) Run(rng *rand.Rand) error {
 // Values are Φ of plane k at the samples; nil if nothing needs them.
 func (b *Batch) Values(k int) []float64 { return b.values(b.j.numbers[k]) }
 
-// Sum is the sum of the samples' jumps at plane k, if no plane needs them one by
-// one; then Jumps has them.
-func (b *Batch) Sum(k int) (sum float64, ok bool) {
-	if b.ex.OutSum == nil {
-		return 0, false
-	}
-	return b.ex.OutSum[k], true
-}
+// Sums are the sums of the samples' jumps, by plane, if no plane needs them one
+// by one; nil if some does, and then Jumps has them.
+func (b *Batch) Sums() []float64 { return b.ex.OutSum }
 
 // Jumps are the jumps of the samples at plane k, times the factors of
 // subsampling. They are valid until the next call.

@@ -160,19 +160,23 @@ func (e *elimination) Clear(sums []float64, _ int) { clear(sums) }
 // Seeds implements Surface.
 func (e *elimination) Seeds() bool { return true }
 
-// AddSum implements Surface.
-func (e *elimination) AddSum(sums []float64, k int, jumps float64) {
-	p, dim := &e.planes[k], len(e.s.q.mu)
-	g := p.w * p.coef * jumps
-	sums[p.pivot] += g
-	sums[dim+p.pivot] += g * p.t
+// AddSums implements Surface.
+func (e *elimination) AddSums(sums []float64, first int, jumps []float64) {
+	mean, scale, _ := e.s.parts(sums)
+	for k, total := range jumps {
+		if p := &e.planes[first+k]; p.w > 0 {
+			g := p.w * p.coef * total
+			mean[p.pivot] += g
+			scale[p.pivot] += g * p.t
+		}
+	}
 }
 
 // Add implements Surface.
 func (e *elimination) Add(sums, grad []float64, k int, phi, jumps []float64) {
 	p, dim := &e.planes[k], len(e.s.q.mu)
 	if p.axis {
-		e.AddSum(sums, k, vec.Sum(jumps))
+		e.AddSums(sums, k, []float64{vec.Sum(jumps)})
 		return
 	}
 	inv := e.s.inv[p.pivot]

@@ -157,9 +157,9 @@ type Surface interface {
 	Params(k int) []int
 	// Clear clears the sums that the term of plane k adds to.
 	Clear(sums []float64, k int)
-	// AddSum adds the term of plane k, given the sum of the samples' jumps. Call
-	// it only if Each is false.
-	AddSum(sums []float64, k int, jumps float64)
+	// AddSums adds the terms of planes first, first + 1, …, given for each the sum of
+	// the samples' jumps. Call it only for planes where Each is false.
+	AddSums(sums []float64, first int, jumps []float64)
 	// Seeds reports whether Add leaves part of its work to AddPath or Pull of the
 	// same grad, which must come after it.
 	Seeds() bool

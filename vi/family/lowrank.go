@@ -512,14 +512,16 @@ func (f *lowRankSurface) direction(p *lowRankPlane, i int) float64 {
 	}
 }
 
-func (f *lowRankSurface) Along(k int) []float64          { return f.planes[k].along }
-func (f *lowRankSurface) Density(k int) float64          { return f.planes[k].w }
-func (f *lowRankSurface) Reached(k int) bool             { return f.method != Orthogonal || f.planes[k].w > 0 }
-func (f *lowRankSurface) Each(int) bool                  { return true }
-func (f *lowRankSurface) Params(int) []int               { return allParams(len(f.s.q.theta)) }
-func (f *lowRankSurface) Clear(sums []float64, _ int)    { clear(sums) }
-func (f *lowRankSurface) Seeds() bool                    { return false }
-func (f *lowRankSurface) AddSum([]float64, int, float64) { panic("family: low rank needs each jump") }
+func (f *lowRankSurface) Along(k int) []float64       { return f.planes[k].along }
+func (f *lowRankSurface) Density(k int) float64       { return f.planes[k].w }
+func (f *lowRankSurface) Reached(k int) bool          { return f.method != Orthogonal || f.planes[k].w > 0 }
+func (f *lowRankSurface) Each(int) bool               { return true }
+func (f *lowRankSurface) Params(int) []int            { return allParams(len(f.s.q.theta)) }
+func (f *lowRankSurface) Clear(sums []float64, _ int) { clear(sums) }
+func (f *lowRankSurface) Seeds() bool                 { return false }
+func (f *lowRankSurface) AddSums([]float64, int, []float64) {
+	panic("family: low rank needs each jump")
+}
 
 func (f *lowRankSurface) Add(sums, _ []float64, k int, phi, jumps []float64) {
 	p, s := &f.planes[k], f.s

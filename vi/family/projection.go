@@ -83,8 +83,10 @@ func (p *projection) Clear(sums []float64, _ int) { clear(sums) }
 // Seeds implements Surface.
 func (p *projection) Seeds() bool { return false }
 
-// AddSum implements Surface. It is not called.
-func (p *projection) AddSum([]float64, int, float64) { panic("family: a projection needs each jump") }
+// AddSums implements Surface. It is not called.
+func (p *projection) AddSums([]float64, int, []float64) {
+	panic("family: a projection needs each jump")
+}
 
 // Add implements Surface.
 func (p *projection) Add(sums, _ []float64, k int, phi, jumps []float64) {

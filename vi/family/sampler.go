@@ -59,16 +59,19 @@ func (s *normalSampler) bindEdges() {
 // Locate implements Sampler.
 func (s *normalSampler) Locate(q Q) {
 	from := q.(*Normal)
-	copy(s.q.theta, from.theta)
 	copy(s.q.mu, from.mu)
 	copy(s.q.s, from.s)
-	copy(s.q.slope, from.slope)
+	if s.q.slope != nil {
+		copy(s.q.slope, from.slope)
+		return
+	}
 	for i, x := range s.q.s {
 		s.inv[i] = 1 / x
 	}
 	if s.y == nil {
 		return
 	}
+	copy(s.q.b, from.b)
 	g := s.q.edges
 	for i, x := range s.q.s {
 		at := s.from[i]
