@@ -172,7 +172,9 @@ func (s *normalSampler) propagate(field []float64) {
 func (s *normalSampler) addAdjoints(sums, adjoint []float64) {
 	mean, scale, b := s.parts(sums)
 	s.addSums(mean, scale, adjoint)
-	s.addEdges(b, adjoint)
+	if s.y != nil {
+		s.addEdges(b, adjoint)
+	}
 }
 
 // addSums adds Σ η and Σ η·ε by latent.
