@@ -6,34 +6,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/vitest"
 	"github.com/facetvi/facet/vi/mc"
 )
-
-// The ELBO of the paper's models away from where their fits start.
-func TestELBO(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		sd   float64 // of all latents
-	}{{"proposition", 0.7}, {"textmsg", 0.1}, {"influenza", 0.4}} {
-		spec, err := models.ByName(c.name)
-		require.NoError(t, err)
-		mean, sd := moments(family.Softplus{}.At(spec.ThetaInit))
-		for i := range mean {
-			mean[i] += 0.1 * float64(i%3)
-			sd[i] = c.sd
-		}
-		q := softplus(mean, sd)
-		e, err := ELBO(vitest.Compile(t, spec.Model()), q, 200000, *seed)
-		require.NoError(t, err)
-		want := spec.Oracle.ELBO(q.Theta())
-		require.Less(t, math.Abs(e.Mean-want), 5*e.SE, c.name)
-		require.Less(t, 5*e.SE, 0.02*math.Abs(want), "%s is inconclusive", c.name)
-	}
-}
 
 // barrier is a model whose density is 0 where x > at.
 func barrier(t *testing.T, at float64) *graph.Density {

@@ -223,16 +223,21 @@ func (q *Normal) covariance(v, u []float64) (variance float64) {
 
 // Law implements Q.
 func (q *Normal) Law(h regions.Hyperplane) (mean, sd float64) {
-	norm2 := 0.0
 	if len(q.b) == 0 {
+		norm2 := 0.0
 		for k, i := range h.Index {
 			t := h.Coef[k] * q.s[i]
 			norm2 += t * t
 		}
 		return h.At(q.mu), math.Sqrt(norm2)
 	}
-	u := make([]float64, h.Index[len(h.Index)-1]+1)
+	return q.law(make([]float64, h.Index[len(h.Index)-1]+1), h)
+}
+
+// law is Law, with room for the adjoint.
+func (q *Normal) law(u []float64, h regions.Hyperplane) (mean, sd float64) {
 	q.adjoint(u, h)
+	norm2 := 0.0
 	for i, x := range u {
 		t := x * q.s[i]
 		norm2 += t * t
