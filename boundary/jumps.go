@@ -38,6 +38,12 @@ type Reach struct {
 	Moves func(h regions.Hyperplane, latent int) bool
 }
 
+// OnPlane moves only the coordinates of the hyperplane: independent latents do not
+// follow each other.
+var OnPlane = Reach{"the plane's own latents", func(h regions.Hyperplane, latent int) bool {
+	return slices.Contains(h.Index, latent)
+}}
+
 type cacheKey struct{ reach string }
 
 // NewJumps compiles the jumps of d for samples that move as reach says. It does
@@ -78,28 +84,22 @@ type compiler struct {
 func (c *compiler) jump(l int) graph.Expr {
 	h := c.arr.Plane(l)
 	values, signs := map[int]graph.Expr{}, map[int]graph.Guard{}
-	side := func(positive bool) graph.Expr {
-		return c.v.Terms(l, graph.Substitution{
-			Latent: func(i int) (graph.Expr, bool) {
-				if _, known := values[i]; !known && c.reach.Moves(h, i) {
-					values[i] = c.value(l, i)
-				}
-				x, ok := values[i]
-				return x, ok
-			},
-			Sign: func(k int) (graph.Guard, bool) {
-				if k == l {
-					return c.v.Always(positive), true
-				}
-				if _, known := signs[k]; !known && c.meets(h, k) {
-					signs[k] = c.sign(l, k)
-				}
-				g, ok := signs[k]
-				return g, ok
-			},
-		})
-	}
-	return graph.Sub(side(true), side(false))
+	return c.v.Jump(l, graph.Substitution{
+		Latent: func(i int) (graph.Expr, bool) {
+			if _, known := values[i]; !known && c.reach.Moves(h, i) {
+				values[i] = c.value(l, i)
+			}
+			x, ok := values[i]
+			return x, ok
+		},
+		Sign: func(k int) (graph.Guard, bool) {
+			if _, known := signs[k]; !known && c.meets(h, k) {
+				signs[k] = c.sign(l, k)
+			}
+			g, ok := signs[k]
+			return g, ok
+		},
+	})
 }
 
 // value is latent i, which moves, at the point on plane l.

@@ -6,9 +6,10 @@ import (
 )
 
 // arrange orders the rows of each form so that gathers are runs of neighbouring
-// rows, which cost nothing. First each form follows the order of its operands;
-// then, users first, so that their order is settled, each follows its users.
-// Affine rows stay in the order of evaluation.
+// rows, which cost nothing. It goes through the forms twice: forwards, each form
+// takes the order of its operands; backwards, each takes the order in which the
+// forms that use it want its rows. Affine rows, formulas and flips stay in the
+// order of evaluation.
 func (b *batch) arrange() {
 	for i, f := range b.forms {
 		if len(f.args) > 0 && f.key.kind != fSparse {
@@ -17,7 +18,7 @@ func (b *batch) arrange() {
 	}
 	lists := make([][][]nodeID, len(b.forms))
 	for i, f := range slices.Backward(b.forms) {
-		if i != int(fAffine) && i != int(fConst) && i != int(fData) {
+		if !f.key.kind.isOrdered() {
 			b.setRows(i, chain(f.rows, lists[i]))
 		}
 		if f.key.kind == fSparse || len(f.args) == 0 {
@@ -28,6 +29,15 @@ func (b *batch) arrange() {
 			lists[arg] = append(lists[arg], columns[j])
 		}
 	}
+}
+
+// isOrdered reports whether rows of the form have to stay where they are.
+func (k formKind) isOrdered() bool {
+	switch k {
+	case fAffine, fFormula, fFlip, fConst, fData:
+		return true
+	}
+	return false
 }
 
 // columns lists each operand of all rows of f.
@@ -85,41 +95,52 @@ func (b *batch) operand(f *form, id nodeID, j int) nodeID {
 	return b.operands(id)[j]
 }
 
-// chain orders rows so that as many as possible of the lists are runs, the
-// longest lists first.
+// chain orders rows so that the lists are runs, as far as they do not contradict
+// each other. It joins neighbours in a list to paths, in the longest lists first,
+// and puts path after path.
 func chain(rows []nodeID, lists [][]nodeID) []nodeID {
-	slices.SortStableFunc(lists, func(x, y []nodeID) int { return len(y) - len(x) })
-	next, prev := map[nodeID]nodeID{}, map[nodeID]nodeID{}
-	tail := map[nodeID]nodeID{} // of the chain that starts here
-	head := map[nodeID]nodeID{} // of the chain that ends here
-	end := func(m map[nodeID]nodeID, id nodeID) nodeID {
-		if e, ok := m[id]; ok {
-			return e
-		}
-		return id
-	}
+	slices.SortStableFunc(lists, func(x, y []nodeID) int { return cmp.Compare(len(y), len(x)) })
+	p := paths{map[nodeID]nodeID{}, map[nodeID]nodeID{}, map[nodeID]nodeID{}}
 	for _, l := range lists {
 		for i := 1; i < len(l); i++ {
-			x, y := l[i-1], l[i]
-			_, hasNext := next[x]
-			_, hasPrev := prev[y]
-			if x == y || hasNext || hasPrev || end(head, x) == y {
-				continue
-			}
-			next[x], prev[y] = y, x
-			h, t := end(head, x), end(tail, y)
-			tail[h], head[t] = t, h
+			p.join(l[i-1], l[i])
 		}
 	}
 	out := make([]nodeID, 0, len(rows))
 	for _, id := range rows {
-		if _, ok := prev[id]; ok {
+		if _, inside := p.prev[id]; inside {
 			continue
 		}
-		out = append(out, id)
-		for at, ok := next[id]; ok; at, ok = next[at] {
+		for at, ok := id, true; ok; at, ok = p.next[at] {
 			out = append(out, at)
 		}
 	}
 	return out
+}
+
+// paths are disjoint paths through expressions. An expression that is in none of
+// the maps is a path by itself.
+type paths struct {
+	next, prev map[nodeID]nodeID
+	far        map[nodeID]nodeID // from each end of a path to the other one
+}
+
+// join makes y the next of x, if x ends a path and y begins another one.
+func (p *paths) join(x, y nodeID) {
+	_, hasNext := p.next[x]
+	_, hasPrev := p.prev[y]
+	if hasNext || hasPrev || p.farEnd(x) == y { // in the last case the path would be a ring
+		return
+	}
+	head, tail := p.farEnd(x), p.farEnd(y)
+	p.next[x], p.prev[y] = y, x
+	p.far[head], p.far[tail] = tail, head
+}
+
+// farEnd is the other end of the path that ends or begins at id.
+func (p *paths) farEnd(id nodeID) nodeID {
+	if e, ok := p.far[id]; ok {
+		return e
+	}
+	return id
 }

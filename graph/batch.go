@@ -2,9 +2,12 @@ package graph
 
 import (
 	"cmp"
-	"fmt"
+	"encoding/binary"
+	"math"
 	"slices"
-	"strings"
+	"strconv"
+
+	"github.com/facetvi/facet/graph/kernel"
 )
 
 // Batching turns many scalar expressions into few matrix operations. Two
@@ -18,17 +21,16 @@ import (
 
 // A form is a set of like expressions.
 type form struct {
-	key   formKey
-	args  []int    // forms of the operands (of the terms, for a sum)
-	rows  []nodeID // the expressions
-	latin bool     // depends on the latents
-	wide  bool     // static forms are not wide: they are the same for all samples
+	key       formKey
+	args      []int    // forms of the operands (of the terms, for a sum)
+	rows      []nodeID // the expressions
+	onLatents bool     // depends on the latents
 }
 
 // formKey is what like expressions have in common.
 type formKey struct {
 	kind formKind
-	fn   function
+	fn   kernel.Function
 	args string
 }
 
@@ -42,16 +44,17 @@ const (
 	fPointSign
 	fConst
 	fAffine // sums over latents and points, see affine
+	fFormula
 	fLin    // sums of a few terms of the same forms
 	fSparse // sums of many terms, of any number, of the same forms
 	fUnary
 	fBinary
 	fSelect
 	fTable
+	fFlip // the last form
 )
 
 const (
-	maxTableSigns = 4
 	maxTables     = 16
 	maxLinTerms   = 12
 	maxLinLatents = 2
@@ -88,7 +91,7 @@ func newBatch(st *store, outs []output, sz sizes) *batch {
 		st: st, byKey: map[formKey]int{}, at: slices.Repeat([]ref{nowhere}, len(st.nodes)),
 		inAff: map[nodeID]bool{}, sign: map[nodeID][]nodeID{}, split: map[nodeID]output{},
 	}
-	for kind := fLatent; kind <= fAffine; kind++ {
+	for kind := fLatent; kind <= fFormula; kind++ {
 		b.form(formKey{kind: kind}, nil)
 	}
 	for i, k := range []kind{kLatent, kSign, kData, kPoint, kPointSign} {
@@ -100,13 +103,14 @@ func newBatch(st *store, outs []output, sz sizes) *batch {
 	for _, id := range list { // affine sums need only leaves and each other
 		if b.isAffineRow(id) {
 			b.place(int(fAffine), id)
-			b.forms[fAffine].latin = true
+			b.forms[fAffine].onLatents = true
 		}
 	}
 	b.countTables(list)
 	for _, id := range list {
 		b.add(id)
 	}
+	b.addFlips(list)
 	b.arrange()
 	return b
 }
@@ -158,9 +162,17 @@ func (b *batch) operands(id nodeID) []nodeID {
 		return signs
 	}
 	var list []nodeID
-	if b.st.nodes[id].kind == kLin {
+	switch b.st.nodes[id].kind {
+	case kLin:
 		for _, t := range b.sum(id).terms {
 			list = append(list, t.atom)
+		}
+		return list
+	case kFlip:
+		for _, o := range b.flipSums(id) {
+			for _, t := range o.terms {
+				list = append(list, t.atom)
+			}
 		}
 		return list
 	}
@@ -191,7 +203,8 @@ func (b *batch) isSplit(id nodeID) bool {
 }
 
 // tableSigns lists the signs that a select over constants depends on, in the
-// order of first use; nil if it is none, or depends on too many for a table.
+// order of first use. It is nil for another node, and for one that depends on too
+// many signs for a table.
 func (b *batch) tableSigns(id nodeID) []nodeID {
 	n := &b.st.nodes[id]
 	if n.kind != kSelect || !n.steps {
@@ -202,11 +215,8 @@ func (b *batch) tableSigns(id nodeID) []nodeID {
 	}
 	signs := []nodeID{n.a}
 	for _, side := range []nodeID{n.b, n.c} {
-		if b.st.nodes[side].kind == kConst {
-			continue
-		}
 		below := b.tableSigns(side)
-		if below == nil {
+		if below == nil && b.st.nodes[side].kind != kConst {
 			signs = nil
 			break
 		}
@@ -215,10 +225,9 @@ func (b *batch) tableSigns(id nodeID) []nodeID {
 				signs = append(signs, s)
 			}
 		}
-		if len(signs) > maxTableSigns {
-			signs = nil
-			break
-		}
+	}
+	if len(signs) > kernel.MaxTableSigns {
+		signs = nil
 	}
 	b.sign[id] = signs
 	return signs
@@ -226,12 +235,33 @@ func (b *batch) tableSigns(id nodeID) []nodeID {
 
 // tableKey is the contents of a table expression.
 func (b *batch) tableKey(id nodeID) string {
-	signs := b.tableSigns(id)
-	var s strings.Builder
-	for bits := range 1 << len(signs) {
-		fmt.Fprintf(&s, "%x ", b.tableValue(id, signs, bits))
+	var key []byte
+	for _, v := range b.tableValues(id) {
+		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v))
 	}
-	return s.String()
+	return string(key)
+}
+
+// tableValues are the values of a table expression: number bits is its value
+// where exactly the signs with a set bit are positive.
+func (b *batch) tableValues(id nodeID) []float64 {
+	signs := b.tableSigns(id)
+	values := make([]float64, 1<<len(signs))
+	for bits := range values {
+		values[bits] = b.tableValue(id, signs, bits)
+	}
+	return values
+}
+
+func (b *batch) tableValue(id nodeID, signs []nodeID, bits int) float64 {
+	n := &b.st.nodes[id]
+	if n.kind == kConst {
+		return n.v
+	}
+	if bits>>slices.Index(signs, n.a)&1 == 1 {
+		return b.tableValue(n.b, signs, bits)
+	}
+	return b.tableValue(n.c, signs, bits)
 }
 
 // countTables decides whether tables with different contents are different
@@ -249,19 +279,6 @@ func (b *batch) countTables(list []nodeID) {
 	b.fewTables = true
 }
 
-// tableValue is the value of a table expression where exactly the signs with a
-// set bit are positive.
-func (b *batch) tableValue(id nodeID, signs []nodeID, bits int) float64 {
-	n := &b.st.nodes[id]
-	if n.kind == kConst {
-		return n.v
-	}
-	if bits>>slices.Index(signs, n.a)&1 == 1 {
-		return b.tableValue(n.b, signs, bits)
-	}
-	return b.tableValue(n.c, signs, bits)
-}
-
 func (b *batch) add(id nodeID) {
 	n := &b.st.nodes[id]
 	args := b.operands(id)
@@ -271,6 +288,11 @@ func (b *batch) add(id nodeID) {
 		b.place(int(fConst), id)
 		return
 	case kLatent, kSign, kData, kPoint, kPointSign:
+		return
+	case kNot, kAnd:
+		b.place(int(fFormula), id)
+		return
+	case kFlip:
 		return
 	case kLin:
 		if b.isAffineRow(id) {
@@ -300,15 +322,32 @@ func (b *batch) add(id nodeID) {
 	if key.kind == fSparse {
 		forms = slices.Compact(forms)
 	}
-	var s strings.Builder
 	for _, f := range forms {
-		fmt.Fprintf(&s, "%d,", f)
+		key.args += strconv.Itoa(f) + ","
 	}
 	if key.kind == fTable && b.fewTables {
-		s.WriteString(b.tableKey(id))
+		key.args += b.tableKey(id)
 	}
-	key.args = s.String()
 	b.place(b.form(key, forms), id)
+}
+
+// flipSums are the two sums that a flip is the product of.
+func (b *batch) flipSums(id nodeID) [2]output {
+	n := &b.st.nodes[id]
+	var sums [2]output
+	for j, o := range []nodeID{n.a, n.b} {
+		sums[j].c, sums[j].terms = b.st.parts(o)
+	}
+	return sums
+}
+
+// addFlips makes the form of flips, after all others: only flips use flips.
+func (b *batch) addFlips(list []nodeID) {
+	for _, id := range list {
+		if b.st.nodes[id].kind == kFlip {
+			b.place(b.form(formKey{kind: fFlip}, nil), id)
+		}
+	}
 }
 
 func (b *batch) hasSum(n *node) bool {
@@ -320,15 +359,9 @@ func (b *batch) form(key formKey, args []int) int {
 	if i, ok := b.byKey[key]; ok {
 		return i
 	}
-	f := &form{key: key, args: args}
-	f.latin = key.kind == fLatent
-	f.wide = key.kind != fConst && key.kind != fData
-	if len(args) > 0 {
-		f.wide = false
-	}
+	f := &form{key: key, args: args, onLatents: key.kind == fLatent}
 	for _, a := range args {
-		f.latin = f.latin || b.forms[a].latin
-		f.wide = f.wide || b.forms[a].wide
+		f.onLatents = f.onLatents || b.forms[a].onLatents
 	}
 	b.byKey[key] = len(b.forms)
 	b.forms = append(b.forms, f)

@@ -1,11 +1,14 @@
 package graph
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/graph/kernel"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -15,9 +18,20 @@ import (
 // boundary builds the jumps of a density with it.
 type Builder struct {
 	d      *Density
-	affect [][]term // for each hyperplane, the terms of log r that depend on it
+	terms  []term  // of log r
+	affect [][]int // for each hyperplane, the terms that depend on its sign
+	pairs  int     // of a sign and a term in affect
+	flips  *flips
 	sz     sizes
 }
+
+// Limits of a builder. A state that depends on the signs of all steps before it
+// has steps²/2 pairs of a sign and a term that depends on it; where the latents of
+// all later steps move with a sign's, each pair has expressions of its own.
+const (
+	maxPairs       = 1 << 24
+	maxExpressions = 1 << 22
+)
 
 // A Substitution says what takes the place of latents and signs. Each function
 // is asked for the ones that occur, and returns false to keep one.
@@ -26,28 +40,44 @@ type Substitution struct {
 	Sign   func(l int) (Guard, bool)
 }
 
+func (s Substitution) latent(i int) (x Expr, ok bool) {
+	if s.Latent == nil {
+		return x, false
+	}
+	return s.Latent(i)
+}
+
+func (s Substitution) sign(l int) (g Guard, ok bool) {
+	if s.Sign == nil {
+		return g, false
+	}
+	return s.Sign(l)
+}
+
 // NewBuilder returns a builder for the terms of d. It adds expressions to the
 // store of the model, so only one may be at work at a time: call it inside
 // Cached.
 func NewBuilder(d *Density) *Builder {
-	b := &Builder{d: d, sz: d.sizes(), affect: make([][]term, d.arr.Len())}
+	b := &Builder{d: d, terms: d.outs[0].terms, sz: d.sizes(), affect: make([][]int, d.arr.Len())}
 	stamp := make([]int, len(d.st.nodes))
-	for i, t := range d.outs[0].terms {
-		b.mark(t, t.atom, i+1, stamp)
+	for t := range b.terms {
+		b.mark(t, b.terms[t].atom, stamp)
 	}
+	b.flips = newFlips(b)
 	return b
 }
 
-// mark adds t to the lists of all signs below id.
-func (b *Builder) mark(t term, id nodeID, now int, stamp []int) {
-	if stamp[id] == now {
+// mark adds term t to the lists of all signs below id.
+func (b *Builder) mark(t int, id nodeID, stamp []int) {
+	if stamp[id] == t+1 || b.pairs > maxPairs {
 		return
 	}
-	stamp[id] = now
+	stamp[id] = t + 1
 	if n := &b.d.st.nodes[id]; n.kind == kSign {
 		b.affect[n.a] = append(b.affect[n.a], t)
+		b.pairs++
 	}
-	b.d.st.nodes[id].operands(func(o nodeID) { b.mark(t, o, now, stamp) })
+	b.d.st.nodes[id].operands(func(o nodeID) { b.mark(t, o, stamp) })
 }
 
 // Point adds a row to the program's Points and returns its value.
@@ -59,7 +89,7 @@ func (b *Builder) Point() Expr {
 // PointSign adds a row to the program's PointSigns and returns it as a guard.
 func (b *Builder) PointSign() Guard {
 	b.sz.pointSigns++
-	return Guard{b.d.m, &cond{op: condSign, sign: b.d.st.leaf(kPointSign, b.sz.pointSigns-1)}}
+	return Guard{value: Expr{m: b.d.m, id: b.d.st.leaf(kPointSign, b.sz.pointSigns-1)}}
 }
 
 // Number is a constant.
@@ -68,26 +98,116 @@ func (b *Builder) Number(x float64) Expr { return Expr{m: b.d.m, id: b.d.st.cons
 // Always is the guard that always holds, or never.
 func (b *Builder) Always(holds bool) Guard { return constantGuard(b.d.m, holds) }
 
-// Terms is the sum of the terms of log r that depend on the sign of hyperplane
-// l, with sub made in them. The other terms are the same on both sides of the
-// hyperplane.
-func (b *Builder) Terms(l int, sub Substitution) Expr {
-	s := b.d.st
-	w := rewriter{b.d.m, sub, map[nodeID]nodeID{}}
-	sum := make([]term, len(b.affect[l]))
-	for i, t := range b.affect[l] {
-		sum[i] = term{w.rewrite(t.atom), t.coef}
+// Jump is the change of log r from the − to the + side of hyperplane l, with sub
+// made in it: at a point of the hyperplane, if sub gives the latents and the
+// other signs there. It does not ask sub for the sign of l. Terms of log r that
+// do not depend on the sign are the same on both sides, and not asked for.
+func (b *Builder) Jump(l int, sub Substitution) Expr {
+	if b.tooMany() != nil { // an error of Compile
+		return b.Number(0)
 	}
-	o := s.total(0, sum)
-	return Expr{m: b.d.m, id: s.lin(o.c, o.terms)}
+	sign := b.d.st.leaf(kSign, l)
+	moved, fixed := b.affect[l], func(nodeID) bool { return false }
+	if b.flips.hasFormula(sign) {
+		moved, fixed = b.moved(l, sub)
+	}
+	side := func(holds bool) nodeID {
+		forced := sub
+		forced.Sign = func(k int) (Guard, bool) {
+			if k == l {
+				return b.Always(holds), true
+			}
+			return sub.sign(k)
+		}
+		return b.sum(moved, &rewriter{m: b.d.m, sub: forced, done: map[nodeID]nodeID{}, fixed: fixed})
+	}
+	jump := b.d.st.sum(1, side(true), -1, side(false))
+	if len(moved) < len(b.affect[l]) {
+		jump = b.d.st.sum(1, jump, 1, b.flips.of(sign, moved))
+	}
+	return Expr{m: b.d.m, id: jump}
+}
+
+// moved are those of the terms on the sign of l that sub changes also elsewhere;
+// and fixed are nodes in them that change neither so nor with the sign.
+func (b *Builder) moved(l int, sub Substitution) (terms []int, fixed func(nodeID) bool) {
+	const bySub, bySign, known = 1, 2, 4
+	how := make([]uint8, len(b.flips.users))
+	var mark func(id nodeID) uint8
+	mark = func(id nodeID) uint8 {
+		if how[id] != 0 {
+			return how[id]
+		}
+		at := uint8(known)
+		switch n := &b.d.st.nodes[id]; {
+		case n.kind == kLatent:
+			if _, ok := sub.latent(int(n.a)); ok {
+				at |= bySub
+			}
+		case n.kind == kSign && int(n.a) == l:
+			at |= bySign
+		case n.kind == kSign:
+			if _, ok := sub.sign(int(n.a)); ok {
+				at |= bySub
+			}
+		default:
+			n.operands(func(o nodeID) { at |= mark(o) })
+		}
+		how[id] = at
+		return at
+	}
+	for _, t := range b.affect[l] {
+		if mark(b.terms[t].atom)&bySub != 0 {
+			terms = append(terms, t)
+		}
+	}
+	return terms, func(id nodeID) bool { return int(id) < len(how) && how[id] == known }
+}
+
+// sum is the sum of the terms with the given numbers, rewritten.
+func (b *Builder) sum(terms []int, w *rewriter) nodeID {
+	sum := make([]term, len(terms))
+	for i, t := range terms {
+		sum[i] = term{w.rewrite(b.terms[t].atom), b.terms[t].coef}
+	}
+	o := b.d.st.total(0, sum)
+	return b.d.st.lin(o.c, o.terms)
+}
+
+// tooMany is an error if there are too many pairs or expressions.
+func (b *Builder) tooMany() error {
+	what, most := "pairs in which the term depends on the guard", maxPairs
+	switch {
+	case b.pairs > maxPairs:
+	case len(b.d.st.nodes)-len(b.d.nodes) > maxExpressions:
+		what, most = "expressions for the jumps", maxExpressions
+	default:
+		return nil
+	}
+	return fmt.Errorf("graph: %d guards and %d terms of the log density: more than %d %s; let the program's states depend on fewer of the steps before them",
+		b.d.arr.Len(), len(b.terms), most, what)
+}
+
+// usesFlip reports whether a flip is part of id other than as a summand.
+func (b *Builder) usesFlip(id nodeID) bool {
+	nodes := b.d.st.nodes
+	_, terms := b.d.st.parts(id)
+	return slices.ContainsFunc(terms, func(t term) bool {
+		return nodes[t.atom].kind != kFlip && b.flips.inside(t.atom)
+	})
 }
 
 // Compile makes the program whose output rows are outs. Its gradient is that of
 // log r, like the density's own: what outputs and gradient have in common is
 // computed once.
 func (b *Builder) Compile(outs []Expr) (*Program, error) {
-	if b.d.m.err != nil {
-		return nil, b.d.m.err
+	if err := cmp.Or(b.d.m.err, b.tooMany()); err != nil {
+		return nil, err
+	}
+	for _, o := range outs {
+		if b.usesFlip(o.in(b.d.m)) {
+			return nil, errors.New("graph: a jump can be an output, or be added to others and scaled, but not be transformed")
+		}
 	}
 	rows := make([]output, len(outs))
 	for i, o := range outs {
@@ -101,14 +221,14 @@ func (b *Builder) Compile(outs []Expr) (*Program, error) {
 func (s *store) factor(o output) output {
 	byData := map[nodeID][]term{}
 	for _, t := range o.terms {
-		if n := &s.nodes[t.atom]; n.kind == kBinary && n.fn == fnMulData {
+		if n := &s.nodes[t.atom]; n.kind == kBinary && n.fn == kernel.MulData {
 			byData[n.a] = append(byData[n.a], term{n.b, t.coef})
 		}
 	}
 	sum := make([]term, 0, len(o.terms))
 	for _, t := range o.terms {
 		n := s.nodes[t.atom]
-		if n.kind != kBinary || n.fn != fnMulData || len(byData[n.a]) == 1 {
+		if n.kind != kBinary || n.fn != kernel.MulData || len(byData[n.a]) == 1 {
 			sum = append(sum, t)
 			continue
 		}
@@ -149,7 +269,7 @@ func (s *store) linearise(o output) output {
 				continue
 			}
 			c, step := q.term.coef, q.step
-			rest = append(rest, term{s.mul(step.atom, l), 2 * c * step.coef}, term{s.unary(fnSquare, step.atom), c})
+			rest = append(rest, term{s.mul(step.atom, l), 2 * c * step.coef}, term{s.unary(kernel.Square, step.atom), c})
 		}
 	}
 	return s.total(o.c, rest)
@@ -158,7 +278,7 @@ func (s *store) linearise(o output) output {
 // splitSquare writes (L + s)² or (−L + s)² as L and the step function ±s. The
 // sign makes the first coefficient of L positive.
 func (s *store) splitSquare(id nodeID) (l nodeID, step term, ok bool) {
-	if !s.isUnary(id, fnSquare) {
+	if !s.isUnary(id, kernel.Square) {
 		return 0, term{}, false
 	}
 	v, terms := s.parts(s.nodes[id].a)
@@ -199,11 +319,14 @@ func (d *Density) AtRegion(s regions.Signs, n int) (*Graph, error) {
 	if s.Len() != d.arr.Len() {
 		return nil, fmt.Errorf("graph: %d signs for %d hyperplanes", s.Len(), d.arr.Len())
 	}
+	if n < 1 {
+		return nil, fmt.Errorf("graph: a graph for %d samples", n)
+	}
 	d.st.mu.Lock()
 	defer d.st.mu.Unlock()
-	w := rewriter{d.m, Substitution{
+	w := rewriter{m: d.m, sub: Substitution{
 		Sign: func(l int) (Guard, bool) { return constantGuard(d.m, s.Positive(l)), true },
-	}, map[nodeID]nodeID{}}
+	}, done: map[nodeID]nodeID{}}
 	sum := make([]term, len(d.outs[0].terms))
 	for i, t := range d.outs[0].terms {
 		sum[i] = term{w.rewrite(t.atom), t.coef}
@@ -215,101 +338,5 @@ func (d *Density) AtRegion(s regions.Signs, n int) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g, g.letConstants()
-}
-
-// A rewriter rebuilds expressions with a substitution made in them; what does not
-// change stays the same node.
-type rewriter struct {
-	m    *Model
-	sub  Substitution
-	done map[nodeID]nodeID
-}
-
-func (w *rewriter) rewrite(id nodeID) nodeID {
-	if to, ok := w.done[id]; ok {
-		return to
-	}
-	to := w.rebuild(id)
-	w.done[id] = to
-	return to
-}
-
-func (w *rewriter) rebuild(id nodeID) nodeID {
-	s := w.m.st
-	n := s.nodes[id]
-	switch n.kind {
-	case kLatent:
-		if w.sub.Latent != nil {
-			if x, ok := w.sub.Latent(int(n.a)); ok {
-				return x.in(w.m)
-			}
-		}
-	case kLin:
-		return w.sum(id, n)
-	case kUnary:
-		if a := w.rewrite(n.a); a != n.a {
-			return s.unary(n.fn, a)
-		}
-	case kBinary:
-		if a, b := w.rewrite(n.a), w.rewrite(n.b); a != n.a || b != n.b {
-			return s.binary(n.fn, a, b)
-		}
-	case kSelect:
-		return w.selection(id, n)
-	}
-	return id
-}
-
-func (w *rewriter) sum(id nodeID, n node) nodeID {
-	s := w.m.st
-	kept, changed := make([]term, 0, len(n.terms)), []term(nil)
-	for _, t := range n.terms {
-		if to := w.rewrite(t.atom); to != t.atom {
-			changed = append(changed, term{to, t.coef})
-		} else {
-			kept = append(kept, t)
-		}
-	}
-	if changed == nil {
-		return id
-	}
-	out := s.lin(n.v, kept)
-	for _, t := range changed {
-		out = s.sum(1, out, t.coef, t.atom)
-	}
-	return out
-}
-
-func (w *rewriter) selection(id nodeID, n node) nodeID {
-	s := w.m.st
-	sign := &s.nodes[n.a]
-	if sign.kind != kSign || w.sub.Sign == nil {
-		return s.sel(n.a, w.rewrite(n.b), w.rewrite(n.c))
-	}
-	g, ok := w.sub.Sign(int(sign.a))
-	switch {
-	case !ok:
-		if b, c := w.rewrite(n.b), w.rewrite(n.c); b != n.b || c != n.c {
-			return s.sel(n.a, b, c)
-		}
-		return id
-	case g.cond == nil:
-		return w.rewrite(n.c)
-	case g.cond == alwaysTrue:
-		return w.rewrite(n.b)
-	}
-	return w.m.branch(g.cond, w.rewrite(n.b), w.rewrite(n.c))
-}
-
-func (s *store) binary(f function, a, b nodeID) nodeID {
-	switch f {
-	case fnDiv:
-		return s.div(a, b)
-	case fnPow:
-		return s.pow(a, b)
-	case fnMulData:
-		return s.mulData(a, b)
-	}
-	return s.mul(a, b)
+	return g, let(g.consts)
 }

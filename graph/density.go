@@ -1,8 +1,10 @@
 package graph
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 
@@ -20,19 +22,22 @@ type Density struct {
 // compiled is what densities with different data share.
 type compiled struct {
 	*Program
-	m     *Model
+	m     *Model // the program, as it was
+	from  *Model // the user's, which may go on
 	arr   *regions.Arrangement
 	names []string
 	index map[string]int
 	cache sync.Map
 
-	nodes       []node    // the store as Compile found it: never written again
-	evaluators  sync.Pool // of *evaluator
+	nodes       []node // the store as Compile found it: never written again
 	fingerprint func() string
 }
 
 // Compile turns the model into a Density. It returns the first mistake that was
-// made in building the model. The model must not be changed afterwards.
+// made in building the model. What is added to the model afterwards is not in
+// the density, but in the next one that is compiled. A guard that is made
+// afterwards, of the latents that the density has, may be asked for; see
+// ArrangementWith.
 func (m *Model) Compile() (*Density, error) {
 	if m.err == nil && len(m.latents) == 0 {
 		return nil, errNoLatents
@@ -40,42 +45,113 @@ func (m *Model) Compile() (*Density, error) {
 	if m.err != nil {
 		return nil, m.err
 	}
-	arr, err := m.arrange(len(m.latents))
+	arr, err := m.arrangement(len(m.latents), m.arr.Len())
 	if err != nil {
 		return nil, err
 	}
-	c := &compiled{m: m, arr: arr, index: map[string]int{}, nodes: slices.Clip(m.st.nodes)}
+	return m.compile(arr)
+}
+
+// compile is Compile with the hyperplanes in the dimension of the model.
+func (m *Model) compile(arr *regions.Arrangement) (*Density, error) {
+	now := m.snapshot()
+	now.labelGuards()
+	c := &compiled{m: now, from: m, arr: arr, index: map[string]int{}, nodes: now.st.nodes}
 	c.fingerprint = sync.OnceValue(c.digest)
-	m.labelGuards()
-	for i, l := range m.latents {
+	for i, l := range now.latents {
 		c.names = append(c.names, l.name)
 		c.index[l.name] = i
 	}
-	data := make([]float64, len(m.obs))
-	for i, o := range m.obs {
+	data := make([]float64, len(now.obs))
+	for i, o := range now.obs {
 		data[i] = o.value
 	}
-	terms := make([]term, len(m.terms))
-	for i, t := range m.terms {
+	terms := make([]term, len(now.terms))
+	for i, t := range now.terms {
 		terms[i] = term{t.id, 1}
 	}
-	out := m.st.total(0, terms)
-	c.Program, err = newProgram(m.st, []output{out}, &out, c.sizes())
+	out := now.st.total(0, terms)
+	if err := now.checkConstants(out); err != nil {
+		return nil, err
+	}
+	var err error
+	c.Program, err = newProgram(now.st, []output{out}, &out, c.sizes())
 	if err != nil {
 		return nil, err
 	}
 	return &Density{c, data}, nil
 }
 
-// arrangement holds the model's hyperplanes, now that their dimension is known.
-func (m *Model) arrangement(dim int) (*regions.Arrangement, error) {
+// checkConstants reports a term of the log density that is not finite wherever
+// the latents are, or such a total.
+func (m *Model) checkConstants(out output) error {
+	for _, t := range m.terms {
+		if v, _ := m.st.parts(t.id); !isFinite(v) {
+			return fmt.Errorf("graph: %v: the %s has a constant part of %v", t.place, t.what, v)
+		}
+	}
+	if !isFinite(out.c) {
+		return fmt.Errorf("graph: the constant parts of the log density's terms add up to %v", out.c)
+	}
+	return nil
+}
+
+// snapshot is a copy of the model that does not change with it.
+func (m *Model) snapshot() *Model {
+	s := *m
+	s.st = m.st.clone()
+	s.latents, s.obs, s.terms = slices.Clip(m.latents), slices.Clip(m.obs), slices.Clip(m.terms)
+	s.named, s.derived = slices.Clip(m.named), slices.Clip(m.derived)
+	s.guards = slices.Clone(m.guards)
+	for i := range s.guards {
+		s.guards[i].m = &s
+	}
+	return &s
+}
+
+// arrangement holds the model's first n hyperplanes, now that their dimension is
+// known.
+func (m *Model) arrangement(dim, n int) (*regions.Arrangement, error) {
 	arr := regions.NewArrangement(dim)
-	for l, h := range m.arr.Planes() {
-		if side, err := arr.Add(h); err != nil || side.Plane != l {
-			return nil, fmt.Errorf("graph: guard hyperplane %d (%v): renumbered: %w", l, h, err)
+	for l := range n {
+		h := m.arr.Plane(l)
+		if i := h.Index[len(h.Index)-1]; i >= dim && i < len(m.latents) {
+			return nil, fmt.Errorf("graph: %v: latent %q was sampled after the model was compiled, and a guard compares it",
+				m.latents[i].place, m.latents[i].name)
+		}
+		side, err := arr.Add(h)
+		if err == nil && side.Plane != l {
+			err = fmt.Errorf("it became number %d", side.Plane)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("graph: guard hyperplane %d (%v): %w", l, h, err)
 		}
 	}
 	return arr, nil
+}
+
+// ArrangementWith is the Arrangement, and after its hyperplanes those of the
+// model, up to the last one that the guards need. These may be guards that were
+// made after the model was compiled: their Side, Planes and Holds are in terms
+// of this arrangement. A guard of another model, or of a latent that was sampled
+// after the model was compiled, is an error.
+func (d *Density) ArrangementWith(guards ...Guard) (*regions.Arrangement, error) {
+	n := d.arr.Len()
+	for _, g := range guards {
+		if !g.Of(d) {
+			return nil, errors.New("graph: the guard belongs to another model")
+		}
+		if g.isNaN() {
+			return nil, fmt.Errorf("graph: %w", errNaN)
+		}
+		if planes := g.Planes(); len(planes) > 0 {
+			n = max(n, planes[len(planes)-1]+1)
+		}
+	}
+	if n == d.arr.Len() {
+		return d.arr, nil
+	}
+	return d.from.arrangement(d.Dim(), n)
 }
 
 func (c *compiled) sizes() sizes {
@@ -85,20 +161,27 @@ func (c *compiled) sizes() sizes {
 // total is c + Σ coefficient·expression as constant + Σ weight·atom.
 func (s *store) total(c float64, sum []term) output {
 	o := output{c: c}
-	weight := map[nodeID]float64{}
+	weight := map[nodeID]rounded{}
 	for _, x := range sum {
-		v, terms := s.parts(x.atom)
-		o.c += x.coef * v
-		for _, t := range terms {
-			weight[t.atom] = addSnap(weight[t.atom], x.coef*t.coef)
+		part, c := s.combination(x.atom), s.written(x.coef)
+		o.c += x.coef * part.v.v
+		for i, t := range part.terms {
+			weight[t.atom] = weight[t.atom].plus(c.times(part.coef(i)))
 		}
 	}
 	for _, atom := range slices.Sorted(maps.Keys(weight)) {
-		if weight[atom] != 0 {
-			o.terms = append(o.terms, term{atom, weight[atom]})
+		if w := weight[atom].v; w != 0 {
+			o.terms = append(o.terms, term{atom, w})
 		}
 	}
 	return o
+}
+
+// checkLen panics unless z has a coordinate for each latent.
+func (d *Density) checkLen(z []float64) {
+	if len(z) != d.Dim() {
+		panic(fmt.Sprintf("graph: %d coordinates for %d latents", len(z), d.Dim()))
+	}
 }
 
 // Dim is the number of latents.
@@ -123,8 +206,9 @@ func (d *Density) Arrangement() *regions.Arrangement { return d.arr }
 func (d *Density) Guards() []GuardInfo { return slices.Clone(d.m.guards) }
 
 // Constrain maps z, Dim unconstrained coordinates, to the values that the
-// program's latents have there.
+// program's latents have there. It panics unless len(z) is Dim().
 func (d *Density) Constrain(z []float64) []float64 {
+	d.checkLen(z)
 	x := make([]float64, len(z))
 	for i := range z {
 		x[i] = d.ConstrainOne(i, z[i])
@@ -135,8 +219,21 @@ func (d *Density) Constrain(z []float64) []float64 {
 // ConstrainOne maps coordinate i, with value u, to the value of its latent.
 func (d *Density) ConstrainOne(i int, u float64) float64 { return d.m.latents[i].constrain(u) }
 
+// UnconstrainOne is the inverse of ConstrainOne: the unconstrained coordinate at
+// which latent i has the value x. A value outside the open support of the
+// latent's prior is an error that names the latent and where it was sampled.
+func (d *Density) UnconstrainOne(i int, x float64) (float64, error) {
+	l := d.m.latents[i]
+	s := l.prior.support()
+	u := s.inverse(s, x)
+	if math.IsNaN(u) || math.IsInf(u, 0) {
+		return math.NaN(), fmt.Errorf("graph: %v: latent %s cannot be %v: its prior is %s", l.place, l.name, x, l.prior.law.name)
+	}
+	return u, nil
+}
+
 // Transformed reports whether latent i is a transform of its coordinate.
-func (d *Density) Transformed(i int) bool { return d.m.latents[i].prior.transform() != fnNone }
+func (d *Density) Transformed(i int) bool { return d.m.latents[i].prior.transformed() }
 
 // WithData returns the density of the same program with other observations.
 // data gives new values by observation name, as many as there were; names that
@@ -145,13 +242,10 @@ func (d *Density) WithData(data map[string][]float64) (*Density, error) {
 	next := slices.Clone(d.data)
 	used := map[string]int{}
 	for i, o := range d.m.obs {
-		v, ok := data[o.name]
-		if !ok {
-			continue
-		}
 		at := used[o.name]
 		used[o.name]++
-		if at >= len(v) {
+		v, ok := data[o.name]
+		if !ok || at >= len(v) {
 			continue
 		}
 		if err := o.dist.check(v[at]); err != nil {
@@ -160,8 +254,11 @@ func (d *Density) WithData(data map[string][]float64) (*Density, error) {
 		next[i] = v[at]
 	}
 	for _, name := range slices.Sorted(maps.Keys(data)) {
-		if n, known := used[name]; !known || n != len(data[name]) {
-			return nil, fmt.Errorf("graph: observation %q: %d values for %d observations", name, len(data[name]), used[name])
+		switch n := used[name]; {
+		case n == 0:
+			return nil, fmt.Errorf("graph: no observation has the name %q; there are %q", name, slices.Sorted(maps.Keys(used)))
+		case n != len(data[name]):
+			return nil, fmt.Errorf("graph: observation %q: %d values for %d observations", name, len(data[name]), n)
 		}
 	}
 	return &Density{d.compiled, next}, nil
@@ -169,6 +266,16 @@ func (d *Density) WithData(data map[string][]float64) (*Density, error) {
 
 // Data are the observations in the order of the Observe calls.
 func (d *Density) Data() []float64 { return slices.Clone(d.data) }
+
+// Graph returns the Gorgonia graph of the density for n samples, with its
+// gradient, built anew; see Program.Graph.
+func (d *Density) Graph(n int) (*Graph, error) { return d.Program.Graph(n) }
+
+// DOT draws the Gorgonia graph for one sample in the language of Graphviz.
+func (d *Density) DOT() ([]byte, error) { return d.Program.DOT() }
+
+// Nodes is the number of nodes of the Gorgonia graph.
+func (d *Density) Nodes() int { return d.Program.Nodes() }
 
 // Executor returns an executor of the density for batches of n samples.
 func (d *Density) Executor(n int, w Compute) (*Executor, error) {

@@ -1,30 +1,28 @@
 package graph
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // A deterministic is a named expression of a model.
 type deterministic struct {
-	name string
-	x    Expr
-	path []Guard // it has a value where all of these hold
+	name  string
+	x     Expr
+	where Guard // it has a value there
 }
 
-// Deterministic records x under a name, to be reported beside the latents by
-// Density.DeterministicAt, and returns it. Expressions that share a name form a
-// vector, in the order of the calls. The name must not be that of a latent or
-// an observation. Inside an If block the expression has a value on its side
-// only.
+// Deterministic records v, an expression or a number (see Value), under a name,
+// to be reported beside the latents by Density.DeterministicAt, and returns it.
+// Expressions that share a name form a vector, in the order of the calls. The
+// name must not be that of a latent or an observation. Inside an If block the
+// expression has a value on its side only.
 //
 // Recording changes nothing about the density. A comparison that is made only
-// for x does: it is a hyperplane of the Arrangement like any other, though one
+// for it does: it is a hyperplane of the Arrangement like any other, though one
 // without a jump.
-func (m *Model) Deterministic(name string, x Expr) Expr {
-	switch {
-	case name == "":
-		m.fail("a deterministic expression needs a name")
+func (m *Model) Deterministic(name string, v any) Expr {
+	x := m.value("Deterministic", v)
+	switch wrong := checkName(name); {
+	case wrong != "":
+		m.fail("a deterministic expression %s", wrong)
 	case m.names[name] || m.obsName[name]:
 		m.fail("the name %q is already taken", name)
 	case x.m != nil && x.m != m:
@@ -33,7 +31,7 @@ func (m *Model) Deterministic(name string, x Expr) Expr {
 		m.fail("deterministic %q: the number %v is not finite", name, x.v)
 	}
 	m.detName[name] = true
-	m.derived = append(m.derived, deterministic{name, x, slices.Clone(m.path)})
+	m.derived = append(m.derived, deterministic{name, x, m.within})
 	return x
 }
 
@@ -57,7 +55,7 @@ func (d *Density) DeterministicAt(dst, z []float64) []float64 {
 	ev := d.evaluate(z)
 	defer ev.release()
 	for i, x := range d.m.derived {
-		if dst[i] = math.NaN(); ev.reached(x.path) {
+		if dst[i] = math.NaN(); ev.holds(x.where) {
 			dst[i] = ev.expr(x.x)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func Poisson[A Value](lambda A) Dist { return newDist(poisson, lift(lambda)) }
 
 var poisson = &law{
-	name: "Poisson", params: []param{{"lambda", positive}}, support: onCounts,
+	name: "Poisson", params: []param{{"lambda", positive}}, support: counts,
 	logProb: func(x Expr, p []Expr) Expr {
 		return Sub(times(x, Log(p[0])), Add(p[0], lgammaOf(Add(x, 1))))
 	},
@@ -25,7 +25,7 @@ var poisson = &law{
 func Bernoulli[A Value](p A) Dist { return newDist(bernoulli, lift(p)) }
 
 var bernoulli = &law{
-	name: "Bernoulli", params: []param{{"p", probability}}, support: onBinary,
+	name: "Bernoulli", params: []param{{"p", probability}}, support: support{lo: 0, hi: 1, whole: true},
 	logProb: func(x Expr, p []Expr) Expr { return successes(x, Sub(1, x), p[0]) },
 	rand: func(p []float64, rng *rand.Rand) float64 {
 		if rng.Float64() < p[0] {
@@ -45,7 +45,8 @@ func successes(s, f, p Expr) Expr {
 func Binomial[A, B Value](n A, p B) Dist { return newDist(binomial, lift(n), lift(p)) }
 
 var binomial = &law{
-	name: "Binomial", params: []param{{"n", count}, {"p", probability}}, support: onUpTo,
+	name: "Binomial", params: []param{{"n", count}, {"p", probability}}, support: support{whole: true},
+	bounds: func(p []Expr) (lo, hi float64) { return 0, p[0].constValue() },
 	logProb: func(x Expr, p []Expr) Expr {
 		n := p[0]
 		choose := Sub(lgammaOf(Add(n, 1)), Add(lgammaOf(Add(x, 1)), lgammaOf(Add(Sub(n, x), 1))))
@@ -59,7 +60,7 @@ var binomial = &law{
 func Geometric[A Value](p A) Dist { return newDist(geometric, lift(p)) }
 
 var geometric = &law{
-	name: "Geometric", params: []param{{"p", probability}}, support: onTrials,
+	name: "Geometric", params: []param{{"p", probability}}, support: support{lo: 1, hi: math.Inf(1), whole: true},
 	logProb: func(x Expr, p []Expr) Expr { return successes(Expr{v: 1}, Sub(x, 1), p[0]) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return 1 + math.Floor(expRand(rng)/-math.Log1p(-p[0])) },
 }
@@ -69,7 +70,7 @@ var geometric = &law{
 func NegativeBinomial[A, B Value](n A, p B) Dist { return newDist(negativeBinomial, lift(n), lift(p)) }
 
 var negativeBinomial = &law{
-	name: "NegativeBinomial", params: []param{{"n", positive}, {"p", probability}}, support: onCounts,
+	name: "NegativeBinomial", params: []param{{"n", positive}, {"p", probability}}, support: counts,
 	logProb: func(x Expr, p []Expr) Expr {
 		n := p[0]
 		choose := Sub(lgammaOf(Add(x, n)), Add(lgammaOf(n), lgammaOf(Add(x, 1))))

@@ -12,9 +12,10 @@ import (
 func LogNormal[A, B Value](mu A, sigma B) Dist { return newDist(logNormal, lift(mu), lift(sigma)) }
 
 var logNormal = &law{
-	name: "LogNormal", params: []param{{"mu", anyReal}, {"sigma", positive}}, support: onPositive,
+	name: "LogNormal", params: []param{{"mu", anyReal}, {"sigma", positive}}, support: positives,
 	logProb: func(x Expr, p []Expr) Expr { return Sub(normalLogProb(Log(x), p[0], p[1]), Log(x)) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*rng.NormFloat64() },
+	start:   func(p []float64) (center, scale float64) { return p[0], p[1] },
 }
 
 // HalfNormal is the distribution of |x| for a normal x with mean 0 and standard
@@ -22,27 +23,30 @@ var logNormal = &law{
 func HalfNormal[A Value](scale A) Dist { return newDist(halfNormal, lift(scale)) }
 
 var halfNormal = &law{
-	name: "HalfNormal", params: []param{{"scale", positive}}, support: onPositive, zero: true,
+	name: "HalfNormal", params: []param{{"scale", positive}}, support: nonNegatives,
 	logProb: func(x Expr, p []Expr) Expr { return Add(normalLogProb(x, Expr{}, p[0]), math.Ln2) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return math.Log(p[0]) + logHalfNormalRand(rng) },
+	start:   func(p []float64) (center, scale float64) { return math.Log(0.6745 * p[0]), 1 }, // the median of |x|
 }
 
 // Exponential is the exponential distribution with the given rate (not scale).
 func Exponential[A Value](rate A) Dist { return newDist(exponential, lift(rate)) }
 
 var exponential = &law{
-	name: "Exponential", params: []param{{"rate", positive}}, support: onPositive, zero: true,
+	name: "Exponential", params: []param{{"rate", positive}}, support: nonNegatives,
 	logProb: func(x Expr, p []Expr) Expr { return Sub(Log(p[0]), Mul(p[0], x)) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return math.Log(expRand(rng)) - math.Log(p[0]) },
+	start:   func(p []float64) (center, scale float64) { return -math.Log(p[0]), 1 },
 }
 
 // Gamma is the gamma distribution with shape alpha and rate beta.
 func Gamma[A, B Value](alpha A, beta B) Dist { return newDist(gamma, lift(alpha), lift(beta)) }
 
 var gamma = &law{
-	name: "Gamma", params: []param{{"alpha", positive}, {"beta", positive}}, support: onPositive,
+	name: "Gamma", params: []param{{"alpha", positive}, {"beta", positive}}, support: positives,
 	logProb: func(x Expr, p []Expr) Expr { return gammaLogProb(x, p[0], p[1]) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return logGammaRand(p[0], rng) - math.Log(p[1]) },
+	start:   func(p []float64) (center, scale float64) { return math.Log(p[0] / p[1]), 1 / math.Sqrt(p[0]) },
 }
 
 func gammaLogProb(x, alpha, beta Expr) Expr {
@@ -54,29 +58,33 @@ func gammaLogProb(x, alpha, beta Expr) Expr {
 func ChiSquared[A Value](k A) Dist { return newDist(chiSquared, lift(k)) }
 
 var chiSquared = &law{
-	name: "ChiSquared", params: []param{{"k", positive}}, support: onPositive,
+	name: "ChiSquared", params: []param{{"k", positive}}, support: positives,
 	logProb: func(x Expr, p []Expr) Expr { return gammaLogProb(x, Mul(0.5, p[0]), Expr{v: 0.5}) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return logGammaRand(0.5*p[0], rng) + math.Ln2 },
+	start:   func(p []float64) (center, scale float64) { return math.Log(p[0]), math.Sqrt(2 / p[0]) },
 }
 
 // Beta is the beta distribution with shapes alpha and beta, on (0, 1).
 func Beta[A, B Value](alpha A, beta B) Dist { return newDist(betaLaw, lift(alpha), lift(beta)) }
 
 var betaLaw = &law{
-	name: "Beta", params: []param{{"alpha", positive}, {"beta", positive}}, support: onUnit,
+	name: "Beta", params: []param{{"alpha", positive}, {"beta", positive}}, support: unitInterval,
 	logProb: func(x Expr, p []Expr) Expr {
 		a, b := p[0], p[1]
 		power := Add(Mul(Sub(a, 1), Log(x)), Mul(Sub(b, 1), Log1p(Neg(x))))
 		return Add(power, Sub(lgammaOf(Add(a, b)), Add(lgammaOf(a), lgammaOf(b))))
 	},
-	rand: func(p []float64, rng *rand.Rand) float64 { return logGammaRand(p[0], rng) - logGammaRand(p[1], rng) },
+	rand:  func(p []float64, rng *rand.Rand) float64 { return logGammaRand(p[0], rng) - logGammaRand(p[1], rng) },
+	start: func(p []float64) (center, scale float64) { return math.Log(p[0] / p[1]), math.Sqrt(1/p[0] + 1/p[1]) },
 }
 
 // Uniform is the uniform distribution on [min, max], which must be numbers.
 func Uniform[A, B Value](min A, max B) Dist { return newDist(uniform, lift(min), lift(max)) }
 
 var uniform = &law{
-	name: "Uniform", params: []param{{"min", bound}, {"max", bound}}, support: onInterval,
+	name: "Uniform", params: []param{{"min", bound}, {"max", bound}}, support: interval,
+	bounds:  func(p []Expr) (lo, hi float64) { return p[0].constValue(), p[1].constValue() },
 	logProb: func(x Expr, p []Expr) Expr { return Neg(Log(Sub(p[1], p[0]))) },
 	rand:    func(_ []float64, rng *rand.Rand) float64 { return logitRand(rng) },
+	start:   func([]float64) (center, scale float64) { return 0, logisticSD },
 }

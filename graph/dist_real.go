@@ -3,6 +3,8 @@ package graph
 import (
 	"math"
 	"math/rand/v2"
+
+	"github.com/facetvi/facet/graph/kernel"
 )
 
 // Distributions on the real line.
@@ -11,9 +13,10 @@ import (
 func Normal[A, B Value](mu A, sigma B) Dist { return newDist(normal, lift(mu), lift(sigma)) }
 
 var normal = &law{
-	name: "Normal", params: []param{{"mu", anyReal}, {"sigma", positive}},
+	name: "Normal", params: []param{{"mu", anyReal}, {"sigma", positive}}, support: reals,
 	logProb: func(x Expr, p []Expr) Expr { return normalLogProb(x, p[0], p[1]) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*rng.NormFloat64() },
+	start:   func(p []float64) (center, scale float64) { return p[0], p[1] },
 }
 
 func normalLogProb(x, mu, sigma Expr) Expr {
@@ -21,16 +24,21 @@ func normalLogProb(x, mu, sigma Expr) Expr {
 	return Sub(Mul(-0.5, quad), Add(Log(sigma), 0.5*math.Log(2*math.Pi)))
 }
 
+// logisticSD is the standard deviation π/√3 of the standard logistic
+// distribution.
+const logisticSD = math.Pi / 1.7320508075688772
+
 // Logistic is the logistic distribution with location mu and scale s.
 func Logistic[A, B Value](mu A, s B) Dist { return newDist(logistic, lift(mu), lift(s)) }
 
 var logistic = &law{
-	name: "Logistic", params: []param{{"mu", anyReal}, {"s", positive}},
+	name: "Logistic", params: []param{{"mu", anyReal}, {"s", positive}}, support: reals,
 	logProb: func(x Expr, p []Expr) Expr {
 		r := Div(Sub(x, p[0]), p[1])
 		return Sub(Neg(r), Add(Log(p[1]), Mul(2, Softplus(Neg(r)))))
 	},
-	rand: func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*logitRand(rng) },
+	rand:  func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*logitRand(rng) },
+	start: func(p []float64) (center, scale float64) { return p[0], p[1] * logisticSD },
 }
 
 // Laplace is the Laplace distribution with location mu and the given scale. Its
@@ -38,13 +46,14 @@ var logistic = &law{
 func Laplace[A, B Value](mu A, scale B) Dist { return newDist(laplace, lift(mu), lift(scale)) }
 
 var laplace = &law{
-	name: "Laplace", params: []param{{"mu", anyReal}, {"scale", positive}},
+	name: "Laplace", params: []param{{"mu", anyReal}, {"scale", positive}}, support: reals,
 	logProb: func(x Expr, p []Expr) Expr {
-		return Sub(Neg(Div(apply1(fnAbs, Sub(x, p[0])), p[1])), Add(Log(p[1]), math.Ln2))
+		return Sub(Neg(Div(apply1(kernel.Abs, Sub(x, p[0])), p[1])), Add(Log(p[1]), math.Ln2))
 	},
 	rand: func(p []float64, rng *rand.Rand) float64 {
 		return p[0] + p[1]*math.Copysign(expRand(rng), rng.Float64()-0.5)
 	},
+	start: func(p []float64) (center, scale float64) { return p[0], p[1] * math.Sqrt2 },
 }
 
 // StudentsT is Student's t distribution with location mu, scale sigma and nu
@@ -54,7 +63,7 @@ func StudentsT[A, B, C Value](mu A, sigma B, nu C) Dist {
 }
 
 var studentsT = &law{
-	name: "StudentsT", params: []param{{"mu", anyReal}, {"sigma", positive}, {"nu", positive}},
+	name: "StudentsT", params: []param{{"mu", anyReal}, {"sigma", positive}, {"nu", positive}}, support: reals,
 	logProb: func(x Expr, p []Expr) Expr {
 		nu := p[2]
 		half := Mul(0.5, Add(nu, 1))
@@ -67,4 +76,5 @@ var studentsT = &law{
 		half := p[2] / 2 // t = x/√(g/half) for a normal x and a gamma g
 		return p[0] + p[1]*rng.NormFloat64()*math.Exp(0.5*(math.Log(half)-logGammaRand(half, rng)))
 	},
+	start: func(p []float64) (center, scale float64) { return p[0], p[1] },
 }

@@ -2,7 +2,13 @@ package graph_test
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -97,6 +103,55 @@ func laws() []law {
 				return lgamma(x+p[0]) - lgamma(p[0]) - lgamma(x+1) + p[0]*math.Log(p[1]) + x*math.Log1p(-p[1])
 			}, "pu", discrete,
 			[][]float64{{3, 0.4}, {0.7, 0.01}, {40, 0.9}}, counts},
+	}
+}
+
+// Every distribution that the package exports is under test.
+func TestAllDistributionsAreTested(t *testing.T) {
+	tested := map[string]bool{}
+	for _, l := range laws() {
+		tested[l.name] = true
+	}
+	files, err := filepath.Glob("dist*.go")
+	require.NoError(t, err)
+	found := 0
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		require.NoError(t, err)
+		for _, decl := range parsed.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok || !f.Name.IsExported() || f.Recv != nil || f.Type.Results == nil {
+				continue
+			}
+			if result, ok := f.Type.Results.List[0].Type.(*ast.Ident); ok && result.Name == "Dist" {
+				found++
+				require.True(t, tested[f.Name.Name], "%s is not among the laws", f.Name.Name)
+			}
+		}
+	}
+	require.Equal(t, len(tested), found)
+}
+
+// PriorStart is in the middle of each prior: within its scale of the median of
+// draws. Its scale is half the width in which 68 % of them lie, to a factor of 3,
+// which StudentsT needs where it has no mean.
+func TestPriorStartIsInTheMiddle(t *testing.T) {
+	for _, l := range laws() {
+		if l.space == discrete {
+			continue
+		}
+		for seed, p := range l.params {
+			d := latentOf(t, l, p)
+			u := make([]float64, 10000)
+			rng := rand.New(rand.NewPCG(uint64(seed), 6))
+			for i := range u {
+				d.PriorDraw(u[i:i+1], rng)
+			}
+			slices.Sort(u)
+			center, scale := d.PriorStart()
+			require.InDelta(t, u[5000], center[0], scale[0], "%s%v", l.name, p)
+			require.InDelta(t, 0, math.Log((u[8413]-u[1587])/2/scale[0]), math.Log(3), "%s%v", l.name, p)
+		}
 	}
 }
 

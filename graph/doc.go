@@ -20,6 +20,14 @@
 //	         │
 //	 plan, or TapeMachine            Executor: many samples at once
 //
+// Functions make values from values: [Add], [Normal], [Greater], [And], [If].
+// Methods of a [Model] add to the program: [Model.Sample], [Model.Observe],
+// [Model.Factor], and [Model.If], whose sides are blocks of the program rather
+// than values. What can be asked of a density is a method of it.
+//
+// This package is the language and the compiler, down to the Gorgonia graph. The
+// operations of that graph are in package kernel, and package plan runs it.
+//
 // The same program is also followed one expression at a time, in the region of
 // one z: [Density.PriorDraw] draws the latents in their order,
 // [Density.Replicate] new data, and [Density.DeterministicAt] computes what

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/graph/encoding/dot"
 	"gonum.org/v1/gonum/graph/simple"
 	"gorgonia.org/gorgonia"
+
+	"github.com/facetvi/facet/graph/kernel"
 )
 
 // DOT draws the graph in the language of Graphviz, results at the top. Equal
@@ -23,7 +25,7 @@ func (g *Graph) DOT() ([]byte, error) {
 		v := dotNode{id: int64(len(number)), label: dotLabel(n)}
 		number[n] = v
 		drawn.AddNode(v)
-		for _, c := range childrenOf(n) {
+		for _, c := range kernel.Operands(n) {
 			to := visit(c)
 			if to.id != v.id {
 				drawn.SetEdge(simple.Edge{F: v, T: to})

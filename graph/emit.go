@@ -2,9 +2,14 @@ package graph
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/plan"
 )
 
 // sizes are the numbers of rows of a program's inputs.
@@ -23,23 +28,15 @@ type Graph struct {
 	// nil if log r does not depend on the latents.
 	Grad *gorgonia.Node
 
-	consts []constInput
+	consts []plan.Input     // inputs with fixed values
 	nodes  []*gorgonia.Node // by form
 	b      *batch
-	n      int
-}
-
-// A constInput is an input with a fixed value. (Gorgonia merges tensor
-// constants that print alike, so numbers are inputs with names of their own.)
-type constInput struct {
-	node  *gorgonia.Node
-	value []float64
 }
 
 // emit builds the Gorgonia graph of a batch for n samples: the outputs, and the
 // gradient of the density of.
 func emit(b *batch, outs []output, of *output, sz sizes, n int) (*Graph, error) {
-	e := &Graph{G: gorgonia.NewGraph(), nodes: make([]*gorgonia.Node, len(b.forms)), b: b, n: n}
+	e := &Graph{G: gorgonia.NewGraph(), nodes: make([]*gorgonia.Node, len(b.forms)), b: b}
 	e.Z = e.input("z", fLatent, sz.latents, n)
 	e.Signs = e.input("signs", fSign, sz.signs, n)
 	e.Data = e.input("data", fData, sz.data, 1)
@@ -57,7 +54,7 @@ func emit(b *batch, outs []output, of *output, sz sizes, n int) (*Graph, error) 
 	if e.Out, err = e.outputs(outs); err != nil {
 		return nil, err
 	}
-	if e.latinOutput(of) {
+	if e.onLatents(of) {
 		if err := e.differentiate(of); err != nil {
 			return nil, err
 		}
@@ -77,14 +74,14 @@ func (e *Graph) input(name string, kind formKind, rows, cols int) *gorgonia.Node
 // order brings the inputs' rows into the order that the forms use.
 func (e *Graph) order() error {
 	for i, f := range e.b.forms[:fConst] {
-		perm := make(rowList, len(f.rows))
+		perm := make(kernel.RowList, len(f.rows))
 		for r, id := range f.rows {
 			perm[r] = int32(e.b.st.nodes[id].a)
 		}
-		if first, ok := perm.run(); ok && first == 0 {
+		if first, ok := perm.Run(); ok && first == 0 {
 			continue
 		}
-		n, err := applyOp(gather{Idx: perm}, gorgonia.Nodes{e.nodes[i]}, []bool{f.latin})
+		n, err := kernel.Apply(kernel.Gather{Idx: perm}, gorgonia.Nodes{e.nodes[i]}, []bool{f.onLatents})
 		if err != nil {
 			return err
 		}
@@ -93,15 +90,17 @@ func (e *Graph) order() error {
 	return nil
 }
 
+// constant is an input with the numbers v. Gorgonia merges tensor constants that
+// print alike, so numbers are inputs with names of their own.
 func (e *Graph) constant(v []float64) *gorgonia.Node {
 	name := fmt.Sprintf("const %d", len(e.consts))
 	n := gorgonia.NewMatrix(e.G, tensor.Float64, gorgonia.WithShape(len(v), 1), gorgonia.WithName(name))
-	e.consts = append(e.consts, constInput{n, v})
+	e.consts = append(e.consts, plan.Input{Node: n, Value: kernel.Column(v)})
 	return n
 }
 
 // operand is the matrix with the given rows of a form.
-func (e *Graph) operand(formNo int, rows rowList) (*gorgonia.Node, error) {
+func (e *Graph) operand(formNo int, rows kernel.RowList) (*gorgonia.Node, error) {
 	f := e.b.forms[formNo]
 	if f.key.kind == fConst {
 		v := make([]float64, len(rows))
@@ -110,10 +109,10 @@ func (e *Graph) operand(formNo int, rows rowList) (*gorgonia.Node, error) {
 		}
 		return e.constant(v), nil
 	}
-	if first, ok := rows.run(); ok && first == 0 && len(rows) == len(f.rows) {
+	if first, ok := rows.Run(); ok && first == 0 && len(rows) == len(f.rows) {
 		return e.nodes[formNo], nil
 	}
-	return applyOp(gather{Idx: rows}, gorgonia.Nodes{e.nodes[formNo]}, []bool{f.latin})
+	return kernel.Apply(kernel.Gather{Idx: rows}, gorgonia.Nodes{e.nodes[formNo]}, []bool{f.onLatents})
 }
 
 // form makes the node of form number i.
@@ -125,6 +124,10 @@ func (e *Graph) form(i int) (err error) {
 	switch f.key.kind {
 	case fAffine:
 		e.nodes[i], err = e.affine(f)
+	case fFlip:
+		e.nodes[i], err = e.flips(f)
+	case fFormula:
+		e.nodes[i], err = e.formulas(f)
 	case fSparse:
 		e.nodes[i], err = e.sparse(f)
 	default:
@@ -140,7 +143,7 @@ func (e *Graph) elementwise(f *form) (*gorgonia.Node, error) {
 	wrt := make([]bool, len(f.args))
 	columns := e.b.columns(f)
 	for j, arg := range f.args {
-		rows := make(rowList, len(f.rows))
+		rows := make(kernel.RowList, len(f.rows))
 		for r, id := range columns[j] {
 			rows[r] = e.b.at[id].row
 		}
@@ -148,27 +151,28 @@ func (e *Graph) elementwise(f *form) (*gorgonia.Node, error) {
 		if operands[j], err = e.operand(arg, rows); err != nil {
 			return nil, err
 		}
-		wrt[j] = e.b.forms[arg].latin
+		wrt[j] = e.b.forms[arg].onLatents
 	}
-	var k kernel
+	var k kernel.Kernel
 	switch f.key.kind {
 	case fLin:
-		k = e.lin(f)
+		k = e.weightedSum(f)
 	case fUnary:
-		k = unary{F: f.key.fn}
+		k = kernel.Unary{F: f.key.fn}
 	case fBinary:
-		k = binary{F: f.key.fn}
+		k = kernel.Binary{F: f.key.fn}
 	case fSelect:
-		k = sel{}
+		k = kernel.Select{}
 		wrt[0] = false
 	case fTable:
 		k = e.table(f)
 		clear(wrt)
 	}
-	return applyOp(k, operands, wrt)
+	return kernel.Apply(k, operands, wrt)
 }
 
-func (e *Graph) lin(f *form) kernel {
+// weightedSum is the kernel of a form of short sums.
+func (e *Graph) weightedSum(f *form) kernel.Kernel {
 	c := make([]float64, len(f.rows))
 	coef := make([][]float64, len(f.args))
 	for j := range coef {
@@ -180,38 +184,34 @@ func (e *Graph) lin(f *form) kernel {
 			coef[j][r] = t.coef
 		}
 	}
-	k := lin{C: makeCoefs(c), K: len(f.rows)}
+	k := kernel.WeightedSum{C: kernel.NewCoefs(c)}
 	for _, x := range coef {
-		k.Coef = append(k.Coef, makeCoefs(x))
+		k.Coef = append(k.Coef, kernel.NewCoefs(x))
 	}
 	return k
 }
 
-func (e *Graph) table(f *form) kernel {
-	m := len(f.args)
+// table is the kernel of a form of selects over constants.
+func (e *Graph) table(f *form) kernel.Kernel {
 	var all []float64
-	equal := true
+	size, equal := 1<<len(f.args), true
 	for _, id := range f.rows {
-		signs := e.b.tableSigns(id)
-		for bits := range 1 << m {
-			v := e.b.tableValue(id, signs, bits)
-			equal = equal && (len(all) < 1<<m || all[bits] == v)
-			all = append(all, v)
-		}
+		all = append(all, e.b.tableValues(id)...)
+		equal = equal && slices.Equal(all[:size], all[len(all)-size:])
 	}
 	if equal {
-		all = all[:1<<m]
+		all = all[:size]
 	}
-	return table{T: all, M: m}
+	return kernel.Table{T: all}
 }
 
 // affine makes the form of long affine sums.
 func (e *Graph) affine(f *form) (*gorgonia.Node, error) {
 	nz, np := len(e.b.forms[fLatent].rows), len(e.b.forms[fPoint].rows)
-	k := affine{Base: [2]int32{int32(nz), int32(nz + np)}}
+	k := kernel.Affine{Base: [2]int32{int32(nz), int32(nz + np)}}
 	for _, id := range f.rows {
 		n := &e.b.st.nodes[id]
-		var entries []entry
+		var entries []kernel.Entry
 		for _, t := range n.terms {
 			at := e.b.at[t.atom]
 			switch int(at.form) {
@@ -220,55 +220,131 @@ func (e *Graph) affine(f *form) (*gorgonia.Node, error) {
 			case int(fAffine):
 				at.row += k.Base[1]
 			}
-			entries = append(entries, entry{at.row, t.coef})
+			entries = append(entries, kernel.Entry{Ref: at.row, Coef: t.coef})
 		}
-		k.add(n.v, entries)
+		k.Add(n.v, entries)
 	}
 	if e.Points != nil {
-		return applyOp(k, gorgonia.Nodes{e.nodes[fLatent], e.nodes[fPoint]}, []bool{true, false})
+		return kernel.Apply(k, gorgonia.Nodes{e.nodes[fLatent], e.nodes[fPoint]}, []bool{true, false})
 	}
-	return applyOp(k, gorgonia.Nodes{e.nodes[fLatent]}, []bool{true})
+	return kernel.Apply(k, gorgonia.Nodes{e.nodes[fLatent]}, []bool{true})
 }
 
-// sparse makes a form of long sums: for each form of its terms a sparse matrix
-// times that form, and the sum of these.
+// formulas makes the form of formulas.
+func (e *Graph) formulas(f *form) (*gorgonia.Node, error) {
+	signs, pointSigns := int32(len(e.b.forms[fSign].rows)), int32(len(e.b.forms[fPointSign].rows))
+	k := kernel.Formulas{Base: [2]int32{signs, signs + pointSigns}}
+	row := func(id nodeID) int32 {
+		at := e.b.at[id]
+		switch formKind(at.form) {
+		case fSign:
+			return at.row
+		case fPointSign:
+			return k.Base[0] + at.row
+		}
+		return k.Base[1] + at.row
+	}
+	for _, id := range f.rows {
+		n, b := &e.b.st.nodes[id], int32(-1)
+		if n.kind == kAnd {
+			b = row(n.b)
+		}
+		k.A, k.B = append(k.A, row(n.a)), append(k.B, b)
+	}
+	var operands gorgonia.Nodes
+	for _, in := range []formKind{fSign, fPointSign} {
+		if e.nodes[in] != nil {
+			operands = append(operands, e.nodes[in])
+		}
+	}
+	if signs == 0 { // point signs are the first operand
+		k.Base[0] = k.Base[1]
+	}
+	return kernel.Apply(k, operands, make([]bool, len(operands)))
+}
+
+// sparse makes a form of long sums.
 func (e *Graph) sparse(f *form) (*gorgonia.Node, error) {
-	c := make([]float64, len(f.rows))
+	rows := make([]output, len(f.rows))
 	for r, id := range f.rows {
-		c[r] = e.b.sum(id).c
+		rows[r] = e.b.sum(id)
+	}
+	return e.sums(rows)
+}
+
+// sums makes a matrix of sums: for each form of their terms a sparse matrix times
+// that form, and the sum of these.
+func (e *Graph) sums(rows []output) (*gorgonia.Node, error) {
+	c, entries := make([]float64, len(rows)), map[int][][]kernel.Entry{}
+	for r, o := range rows {
+		c[r] = o.c
+		for _, t := range o.terms {
+			at := e.b.at[t.atom]
+			if formKind(at.form) == fConst {
+				c[r] += t.coef * e.b.st.nodes[t.atom].v
+				continue
+			}
+			of := entries[int(at.form)]
+			if of == nil {
+				of = make([][]kernel.Entry, len(rows))
+				entries[int(at.form)] = of
+			}
+			of[r] = append(of[r], kernel.Entry{Ref: at.row, Coef: t.coef})
+		}
 	}
 	var parts gorgonia.Nodes
 	var wrt []bool
-	var ones []coefs
-	for _, arg := range f.args {
-		size := int32(len(e.b.forms[arg].rows))
-		k := affine{Base: [2]int32{size, size}}
-		for _, id := range f.rows {
-			var entries []entry
-			for _, t := range e.b.sum(id).terms {
-				if at := e.b.at[t.atom]; int(at.form) == arg {
-					entries = append(entries, entry{at.row, t.coef})
-				}
-			}
-			k.add(0, entries)
+	var ones []kernel.Coefs
+	for _, arg := range slices.Sorted(maps.Keys(entries)) {
+		form := e.b.forms[arg]
+		size := int32(len(form.rows))
+		k := kernel.Affine{Base: [2]int32{size, size}}
+		for _, row := range entries[arg] {
+			k.Add(0, row)
 		}
-		latin := e.b.forms[arg].latin
-		part, err := applyOp(k, gorgonia.Nodes{e.nodes[arg]}, []bool{latin})
+		part, err := kernel.Apply(k, gorgonia.Nodes{e.nodes[arg]}, []bool{form.onLatents})
 		if err != nil {
 			return nil, err
 		}
-		parts, wrt, ones = append(parts, part), append(wrt, latin), append(ones, coefs{1})
+		parts, wrt, ones = append(parts, part), append(wrt, form.onLatents), append(ones, kernel.Coefs{1})
 	}
-	return applyOp(lin{C: makeCoefs(c), Coef: ones, K: len(f.rows)}, parts, wrt)
+	if len(parts) == 0 {
+		return e.constant(c), nil
+	}
+	return kernel.Apply(kernel.WeightedSum{C: kernel.NewCoefs(c), Coef: ones}, parts, wrt)
+}
+
+// flips makes the form of flips.
+func (e *Graph) flips(f *form) (*gorgonia.Node, error) {
+	k := kernel.Flip{From: []int32{0}}
+	signs, sums := make([]output, len(f.rows)), make([]output, len(f.rows))
+	for r, id := range f.rows {
+		both := e.b.flipSums(id)
+		signs[r], sums[r].c = both[0], both[1].c
+		for _, t := range both[1].terms {
+			if e.b.st.nodes[t.atom].kind == kFlip {
+				k.Ref, k.Coef = append(k.Ref, e.b.at[t.atom].row), append(k.Coef, t.coef)
+			} else {
+				sums[r].terms = append(sums[r].terms, t)
+			}
+		}
+		k.From = append(k.From, int32(len(k.Ref)))
+	}
+	sign, err := e.sums(signs)
+	if err != nil {
+		return nil, err
+	}
+	x, err := e.sums(sums)
+	if err != nil {
+		return nil, err
+	}
+	return kernel.Apply(k, gorgonia.Nodes{sign, x}, []bool{false, false})
 }
 
 // outputs makes a node of results.
 func (e *Graph) outputs(outs []output) (*gorgonia.Node, error) {
-	k := reduce{Rows: len(outs)}
 	c := make([]float64, len(outs))
-	rows := make([]rowList, len(e.b.forms))
-	owner := make([]rowList, len(e.b.forms))
-	weight := make([][]float64, len(e.b.forms))
+	terms := make([]kernel.Sparse, len(e.b.forms)) // of each form
 	for o, out := range outs {
 		c[o] = out.c
 		for _, t := range out.terms {
@@ -277,32 +353,29 @@ func (e *Graph) outputs(outs []output) (*gorgonia.Node, error) {
 				c[o] += t.coef * e.b.st.nodes[t.atom].v
 				continue
 			}
-			rows[at.form] = append(rows[at.form], at.row)
-			owner[at.form] = append(owner[at.form], int32(o))
-			weight[at.form] = append(weight[at.form], t.coef)
+			m := &terms[at.form]
+			m.Row, m.Col, m.W = append(m.Row, int32(o)), append(m.Col, at.row), append(m.W, t.coef)
 		}
 	}
-	k.C = makeCoefs(c)
+	k := kernel.Reduce{Rows: len(outs), C: kernel.NewCoefs(c)}
 	var operands gorgonia.Nodes
 	var wrt []bool
-	for f := range e.b.forms {
-		if len(rows[f]) == 0 {
-			continue
+	for f, m := range terms {
+		if len(m.W) > 0 {
+			m.W = kernel.NewCoefs(m.W)
+			k.M, operands, wrt = append(k.M, m), append(operands, e.nodes[f]), append(wrt, e.b.forms[f].onLatents)
 		}
-		operands, wrt = append(operands, e.nodes[f]), append(wrt, e.b.forms[f].latin)
-		k.W, k.K = append(k.W, makeCoefs(weight[f])), append(k.K, len(e.b.forms[f].rows))
-		k.Src, k.Owner = append(k.Src, rows[f]), append(k.Owner, owner[f])
 	}
 	if len(operands) == 0 { // constant: nothing depends on an input
 		return e.constant(c), nil
 	}
-	return applyOp(k, operands, wrt)
+	return kernel.Apply(k, operands, wrt)
 }
 
-// latinOutput reports whether o depends on the latents.
-func (e *Graph) latinOutput(o *output) bool {
+// onLatents reports whether o depends on the latents.
+func (e *Graph) onLatents(o *output) bool {
 	for _, t := range o.terms {
-		if e.b.forms[e.b.at[t.atom].form].latin {
+		if e.b.forms[e.b.at[t.atom].form].onLatents {
 			return true
 		}
 	}
@@ -316,7 +389,7 @@ func (e *Graph) differentiate(of *output) error {
 	if err != nil {
 		return err
 	}
-	cost, err := applyOp(total{}, gorgonia.Nodes{logProb}, []bool{true})
+	cost, err := kernel.Apply(kernel.Total{}, gorgonia.Nodes{logProb}, []bool{true})
 	if err != nil {
 		return err
 	}

@@ -227,9 +227,85 @@ func TestModelErrors(t *testing.T) {
 			m.Name("on", foreignGuard)
 			return lineAbove()
 		}},
-		{"guard with an empty name", []string{"name is empty"}, func(m *graph.Model, z graph.Expr) string {
+		{"guard with an empty name", []string{"needs a name"}, func(m *graph.Model, z graph.Expr) string {
 			m.Name("", graph.Greater(z, 0))
 			return lineAbove()
+		}},
+		{"latent that is not UTF-8", []string{"latent has a name that is not UTF-8"}, func(m *graph.Model, z graph.Expr) string {
+			m.Sample("x\xff", graph.Normal(0, 1))
+			return lineAbove()
+		}},
+		{"observation that is not UTF-8", []string{"observation has a name that is not UTF-8"}, func(m *graph.Model, z graph.Expr) string {
+			m.Observe("x\xff", graph.Normal(0, 1), 0)
+			return lineAbove()
+		}},
+		{"deterministic that is not UTF-8", []string{"deterministic expression has a name that is not UTF-8"}, func(m *graph.Model, z graph.Expr) string {
+			m.Deterministic("x\xff", z)
+			return lineAbove()
+		}},
+		{"guard that is not UTF-8", []string{"guard has a name that is not UTF-8"}, func(m *graph.Model, z graph.Expr) string {
+			m.Name("x\xff", graph.Greater(z, 0))
+			return lineAbove()
+		}},
+		{"factor of another type", []string{"Factor takes an expression or a number, not a string"}, func(m *graph.Model, z graph.Expr) string {
+			m.Factor("z")
+			return lineAbove()
+		}},
+		{"deterministic of another type", []string{"Deterministic takes an expression or a number, not a bool"}, func(m *graph.Model, z graph.Expr) string {
+			m.Deterministic("d", true)
+			return lineAbove()
+		}},
+		{"NaN in a branch", []string{"compares NaN"}, func(m *graph.Model, z graph.Expr) string {
+			_ = graph.If(graph.Greater(nan, 1), z, 1)
+			return lineAbove()
+		}},
+		{"NaN in a branch of numbers", []string{"NaN"}, func(m *graph.Model, z graph.Expr) string {
+			_ = graph.Add(z, graph.If(graph.Less(1, nan), 2, 1))
+			return lineAbove()
+		}},
+		{"NaN in a formula", []string{"compares NaN"}, func(m *graph.Model, z graph.Expr) string {
+			_ = graph.And(graph.Greater(z, 1), graph.Not(graph.Greater(nan, 1)))
+			return lineAbove()
+		}},
+		{"NaN that is computed", []string{"compares NaN"}, func(m *graph.Model, z graph.Expr) string {
+			_ = graph.Greater(graph.Log(graph.Sub(graph.Mul(0, z), 1)), 1)
+			return lineAbove()
+		}},
+		{"NaN in a block", []string{"compares NaN"}, func(m *graph.Model, z graph.Expr) string {
+			m.If(graph.Greater(nan, 1), func() { m.Factor(z) }, nil)
+			return lineAbove()
+		}},
+		{"NaN in a name", []string{`guard "on"`, "compares NaN"}, func(m *graph.Model, z graph.Expr) string {
+			m.Name("on", graph.Greater(nan, 1))
+			return lineAbove()
+		}},
+		{"density that overflows", []string{"observation y", "NegativeBinomial(n = 1e+308, p = 0.5)", "not finite"}, observe(graph.NegativeBinomial(1e308, 0.5), 1)},
+		{"prior that overflows", []string{"latent x", "Gamma(alpha = 1e+308, beta = 2)", "not finite"}, sample(graph.Gamma(1e308, 2))},
+		{"scale that is a normal latent", []string{"observation y: Normal: sigma = 2·z", "can be negative"}, func(m *graph.Model, z graph.Expr) string {
+			m.Observe("y", graph.Normal(0, graph.Mul(2, z)), 1)
+			return lineAbove()
+		}},
+		{"scale that is a uniform latent", []string{"latent x: Gamma: beta = ", "can be negative"}, func(m *graph.Model, z graph.Expr) string {
+			s := m.Sample("s", graph.Uniform(-1, 3))
+			m.Sample("x", graph.Gamma(2, graph.Add(s, 0.5)))
+			return lineAbove()
+		}},
+		{"probability that is a positive latent", []string{"Bernoulli: p = s", "can leave (0, 1)"}, func(m *graph.Model, z graph.Expr) string {
+			s := m.Sample("s", graph.Gamma(2, 2))
+			m.Observe("y", graph.Bernoulli(s), 1)
+			return lineAbove()
+		}},
+		{"scale in a branch on something else", []string{"sigma = if(", "nothing keeps z in"}, func(m *graph.Model, z graph.Expr) string {
+			other := m.Sample("other", graph.Normal(0, 1))
+			m.Observe("y", graph.Normal(0, graph.If(graph.Greater(other, 1), graph.If(graph.Greater(other, 2), z, 2), 1)), 1)
+			return lineAbove()
+		}},
+		{"scale of a latent in a block", []string{"latent x", "can be negative"}, func(m *graph.Model, z graph.Expr) (at string) {
+			m.If(graph.Greater(z, 0), func() { // the prior is there on both sides
+				m.Sample("x", graph.Normal(0, z))
+				at = lineAbove()
+			}, nil)
+			return at
 		}},
 		{"inside a block", []string{"outside the support of Poisson"}, func(m *graph.Model, z graph.Expr) (at string) {
 			m.If(graph.Greater(z, 0), nil, func() {
@@ -283,7 +359,7 @@ func TestWithDataErrors(t *testing.T) {
 		"too few":           {map[string][]float64{"k": {1}}, []string{`"k"`, "1 values for 2 observations"}},
 		"none":              {map[string][]float64{"k": {}}, []string{`"k"`, "0 values for 2 observations"}},
 		"too many":          {map[string][]float64{"k": {1, 1, 1}}, []string{`"k"`, "3 values for 2 observations"}},
-		"unknown":           {map[string][]float64{"x": {1}}, []string{`"x"`, "1 values for 0 observations"}},
+		"unknown":           {map[string][]float64{"x": {1}}, []string{`no observation has the name "x"; there are ["k"]`}},
 		"unknown and empty": {map[string][]float64{"x": nil}, []string{`"x"`}},
 		"a latent":          {map[string][]float64{"z": {1}}, []string{`"z"`}},
 		"outside support":   {map[string][]float64{"k": {4, 4}}, []string{at, `"k" number 1`, "outside the support of Binomial"}},
@@ -310,8 +386,70 @@ func TestWrongSizes(t *testing.T) {
 	other := graph.NewModel()
 	other.Sample("z", graph.Normal(0, 1))
 	e := mustCompile(t, other)
+	for _, n := range []int{0, -1} {
+		_, err = d.Graph(n)
+		require.ErrorContains(t, err, fmt.Sprint("for ", n, " samples"))
+		_, err = d.AtRegion(d.Arrangement().Signs([]float64{1}), n)
+		require.ErrorContains(t, err, fmt.Sprint("for ", n, " samples"))
+	}
+	require.PanicsWithValue(t, "graph: 2 coordinates for 1 latents", func() { d.Constrain([]float64{1, 2}) })
+	require.PanicsWithValue(t, "graph: 0 coordinates for 1 latents", func() { d.Constrain(nil) })
+	for i, u := range map[int]float64{-1: 0, 1: 0, 0: math.NaN()} {
+		require.PanicsWithValue(t, fmt.Sprintf("graph: coordinate %d given as %v, of 1", i, u), func() { d.PriorStartAt(map[int]float64{i: u}) })
+	}
 	_, err = d.AtRegion(e.Arrangement().Signs([]float64{1}), 1)
 	require.ErrorContains(t, err, "0 signs for 1")
 	_, err = d.ExecutorOf(e.Program, 1, graph.Compute{Out: true})
 	require.ErrorContains(t, err, "another model")
+}
+
+// A scale that a guard, or a block around an observation, keeps positive is no
+// mistake; nor is one of which nothing is known.
+func TestScalesThatAreKept(t *testing.T) {
+	m := graph.NewModel()
+	z, p := m.Sample("z", graph.Normal(3, 1)), m.Sample("p", graph.Uniform(0, 2))
+	m.Observe("y", graph.Normal(0, graph.If(graph.Greater(z, 0), z, 1)), 1)
+	m.If(graph.Greater(z, 0), func() { m.Observe("y", graph.Normal(0, z), 1) }, nil)
+	m.Observe("y", graph.Normal(0, graph.Mul(z, z)), 1)
+	m.Observe("y", graph.Normal(0, graph.Sqrt(z)), 1)
+	m.Observe("y", graph.Normal(0, p), 1)
+	m.Observe("y", graph.Poisson(graph.Add(1, graph.Mul(2, p))), 1)
+	m.Observe("k", graph.Bernoulli(graph.Div(p, 2)), 1)
+	mustCompile(t, m)
+}
+
+// Numbers are factors and deterministic expressions like others.
+func TestNumbersAsArguments(t *testing.T) {
+	m, plain := graph.NewModel(), graph.NewModel()
+	plain.Sample("z", graph.Normal(0, 1))
+	z := m.Sample("z", graph.Normal(0, 1))
+	m.Factor(-2.5)
+	m.If(graph.Greater(z, 1), func() { m.Factor(3) }, nil)
+	require.Equal(t, graph.Add(7, 0), m.Deterministic("seven", 7))
+	d := mustCompile(t, m)
+	close12(t, logProb(t, mustCompile(t, plain), 2)+0.5, logProb(t, d, 2))
+	close12(t, logProb(t, mustCompile(t, plain), 0)-2.5, logProb(t, d, 0))
+	require.Equal(t, []float64{7}, d.DeterministicAt(nil, []float64{0}))
+}
+
+// A term that is infinite wherever the latents are is an error of Compile.
+func TestConstantsThatOverflow(t *testing.T) {
+	for name, factor := range map[string]func(z graph.Expr) graph.Expr{
+		"+Inf": func(z graph.Expr) graph.Expr { return graph.Exp(graph.Add(graph.Mul(0, z), 1000)) },
+		"-Inf": func(z graph.Expr) graph.Expr { return graph.Log(graph.Mul(0, z)) },
+	} {
+		m := graph.NewModel()
+		z := m.Sample("z", graph.Normal(0, 1))
+		m.Factor(factor(z))
+		at := lineAbove()
+		_, err := m.Compile()
+		require.ErrorContains(t, err, "factor has a constant part of "+name)
+		require.ErrorContains(t, err, at, name)
+	}
+	m := graph.NewModel()
+	m.Sample("z", graph.Normal(0, 1))
+	m.Factor(1.5e308)
+	m.Factor(1.5e308)
+	_, err := m.Compile()
+	require.ErrorContains(t, err, "add up to +Inf")
 }

@@ -1,42 +1,54 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
 
-// An evaluator computes expressions of a compiled model at one z, one at a time
-// and each once, in its own region. It holds no lock: it reads the nodes that
-// Compile left.
+	"github.com/facetvi/facet/regions"
+)
+
+// An evaluator computes expressions of a model, one at a time and each once: at
+// one z in z's own region, or formulas in a region. It holds no lock.
 type evaluator struct {
-	c    *compiled
-	z    []float64
-	data []float64
-	memo []float64
-	seen []uint32 // memo[id] holds where seen[id] is run
-	run  uint32
-	p    []float64
+	st     *store
+	nodes  []node
+	z      []float64
+	data   []float64
+	arr    *regions.Arrangement // gives the signs at z; nil in a region
+	region regions.Signs
+	memo   []float64
+	seen   []uint32 // memo[id] holds where seen[id] is run
+	run    uint32
+	p      []float64
 }
 
-// evaluate returns an evaluator at z, which the caller may fill in as it goes,
-// as long as no expression is asked for before its latents are there. Release
-// it after use.
-func (d *Density) evaluate(z []float64) *evaluator {
-	if len(z) != d.Dim() {
-		panic(fmt.Sprintf("graph: %d coordinates for %d latents", len(z), d.Dim()))
-	}
-	e, ok := d.evaluators.Get().(*evaluator)
-	if !ok {
-		e = &evaluator{c: d.compiled, memo: make([]float64, len(d.nodes)), seen: make([]uint32, len(d.nodes))}
+// evaluator returns an evaluator of nodes, the first ones of s. Release it after
+// use.
+func (s *store) evaluator(nodes []node) *evaluator {
+	e, ok := s.evaluators.Get().(*evaluator)
+	if !ok || len(e.memo) < len(nodes) {
+		e = &evaluator{st: s, memo: make([]float64, len(nodes)), seen: make([]uint32, len(nodes))}
 	}
 	if e.run++; e.run == 0 { // the count has come round
 		clear(e.seen)
 		e.run = 1
 	}
-	e.z, e.data = z, d.data
+	e.nodes = nodes
+	return e
+}
+
+// evaluate returns an evaluator at z, which the caller may fill in as it goes,
+// as long as no expression is asked for before its latents are there. Release
+// it after use. It panics unless len(z) is Dim().
+func (d *Density) evaluate(z []float64) *evaluator {
+	d.checkLen(z)
+	e := d.st.evaluator(d.nodes)
+	e.z, e.data, e.arr = z, d.data, d.arr
 	return e
 }
 
 func (e *evaluator) release() {
-	e.z, e.data = nil, nil
-	e.c.evaluators.Put(e)
+	e.nodes, e.z, e.data, e.arr, e.region = nil, nil, nil, nil, regions.Signs{}
+	e.st.evaluators.Put(e)
 }
 
 // expr is the value of x, an expression of the model or a number.
@@ -48,7 +60,7 @@ func (e *evaluator) expr(x Expr) float64 {
 }
 
 // params are the parameters of d. The slice is used again at the next call.
-func (e *evaluator) params(d *Dist) []float64 {
+func (e *evaluator) params(d Dist) []float64 {
 	e.p = e.p[:0]
 	for _, x := range d.params {
 		e.p = append(e.p, e.expr(x))
@@ -56,44 +68,14 @@ func (e *evaluator) params(d *Dist) []float64 {
 	return e.p
 }
 
-// reached reports whether all guards of a path hold.
-func (e *evaluator) reached(path []Guard) bool {
-	for _, g := range path {
-		if g.cond == nil || !e.holds(g.cond) {
-			return false
-		}
-	}
-	return true
-}
-
-func (e *evaluator) holds(c *cond) bool {
-	switch c.op {
-	case condSign:
-		return e.value(c.sign) != 0
-	case condNot:
-		return !e.holds(c.kids[0])
-	case condAnd:
-		for _, k := range c.kids {
-			if !e.holds(k) {
-				return false
-			}
-		}
-	case condOr:
-		for _, k := range c.kids {
-			if e.holds(k) {
-				return true
-			}
-		}
-		return false
-	}
-	return true
-}
+// holds reports whether g does.
+func (e *evaluator) holds(g Guard) bool { return e.expr(g.value) != 0 }
 
 func (e *evaluator) value(id nodeID) float64 {
 	if e.seen[id] == e.run {
 		return e.memo[id]
 	}
-	v := e.compute(&e.c.nodes[id])
+	v := e.compute(&e.nodes[id])
 	e.memo[id], e.seen[id] = v, e.run
 	return v
 }
@@ -107,7 +89,7 @@ func (e *evaluator) compute(n *node) float64 {
 	case kData:
 		return e.data[n.a]
 	case kSign:
-		if e.c.arr.Plane(int(n.a)).At(e.z) > 0 {
+		if e.positive(int(n.a)) {
 			return 1
 		}
 		return 0
@@ -118,23 +100,35 @@ func (e *evaluator) compute(n *node) float64 {
 		}
 		return sum
 	case kUnary:
-		return unaryValue(n.fn, e.value(n.a))
+		return n.fn.Value(e.value(n.a))
 	case kBinary:
-		return binaryValue(n.fn, e.value(n.a), e.value(n.b))
+		return n.fn.Value2(e.value(n.a), e.value(n.b))
 	case kSelect:
 		if e.value(n.a) != 0 {
 			return e.value(n.b)
 		}
 		return e.value(n.c)
+	case kNot:
+		return 1 - e.value(n.a)
+	case kAnd:
+		return e.value(n.a) * e.value(n.b)
 	}
 	panic("graph: an input of a derived program in a model")
 }
 
+// positive is the sign of a hyperplane.
+func (e *evaluator) positive(plane int) bool {
+	if e.arr == nil {
+		return e.region.Positive(plane)
+	}
+	return e.arr.Plane(plane).At(e.z) > 0
+}
+
 // sized is dst, or a new slice of length n if dst is nil. It panics if dst has
 // another length.
-func sized(dst []float64, n int, what string) []float64 {
+func sized[T any](dst []T, n int, what string) []T {
 	if dst == nil {
-		return make([]float64, n)
+		return make([]T, n)
 	}
 	if len(dst) != n {
 		panic(fmt.Sprintf("graph: a slice of %d for %d %s", len(dst), n, what))

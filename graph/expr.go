@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/facetvi/facet/graph/kernel"
 )
 
 // An Expr is a scalar value of a model: a latent, a number, or something
@@ -20,15 +22,21 @@ type Expr struct {
 type Value interface{ Expr | float64 | int }
 
 func lift[V Value](v V) Expr {
-	switch v := any(v).(type) {
+	x, _ := toExpr(v)
+	return x
+}
+
+// toExpr is v as an expression, if it is a Value.
+func toExpr(v any) (x Expr, ok bool) {
+	switch v := v.(type) {
 	case Expr:
-		return v
+		return v, true
 	case float64:
-		return Expr{v: v}
+		return Expr{v: v}, true
 	case int:
-		return Expr{v: float64(v)}
+		return Expr{v: float64(v)}, true
 	}
-	panic("graph: unreachable")
+	return Expr{}, false
 }
 
 // in returns the node of x in model m.
@@ -63,10 +71,10 @@ func owner(xs ...Expr) *Model {
 	return nil
 }
 
-func apply1[A Value](f function, a A) Expr {
+func apply1[A Value](f kernel.Function, a A) Expr {
 	x := lift(a)
 	if x.m == nil {
-		return Expr{v: unaryValue(f, x.v)}
+		return Expr{v: f.Value(x.v)}
 	}
 	return Expr{m: x.m, id: x.m.st.unary(f, x.id)}
 }
@@ -126,40 +134,40 @@ func Sum(xs ...Expr) Expr {
 func Neg[A Value](a A) Expr { return Mul(-1, a) }
 
 // Exp is eᵃ.
-func Exp[A Value](a A) Expr { return apply1(fnExp, a) }
+func Exp[A Value](a A) Expr { return apply1(kernel.Exp, a) }
 
 // Log is the natural logarithm.
-func Log[A Value](a A) Expr { return apply1(fnLog, a) }
+func Log[A Value](a A) Expr { return apply1(kernel.Log, a) }
 
 // Log1p is log(1 + a), exact for small a.
-func Log1p[A Value](a A) Expr { return apply1(fnLog1p, a) }
+func Log1p[A Value](a A) Expr { return apply1(kernel.Log1p, a) }
 
 // Expm1 is eᵃ − 1, exact for small a.
-func Expm1[A Value](a A) Expr { return apply1(fnExpm1, a) }
+func Expm1[A Value](a A) Expr { return apply1(kernel.Expm1, a) }
 
 // Sqrt is the square root.
-func Sqrt[A Value](a A) Expr { return apply1(fnSqrt, a) }
+func Sqrt[A Value](a A) Expr { return apply1(kernel.Sqrt, a) }
 
 // Square is a².
-func Square[A Value](a A) Expr { return apply1(fnSquare, a) }
+func Square[A Value](a A) Expr { return apply1(kernel.Square, a) }
 
 // Sin is the sine of a in radians.
-func Sin[A Value](a A) Expr { return apply1(fnSin, a) }
+func Sin[A Value](a A) Expr { return apply1(kernel.Sin, a) }
 
 // Cos is the cosine of a in radians.
-func Cos[A Value](a A) Expr { return apply1(fnCos, a) }
+func Cos[A Value](a A) Expr { return apply1(kernel.Cos, a) }
 
 // Tan is the tangent of a in radians.
-func Tan[A Value](a A) Expr { return apply1(fnTan, a) }
+func Tan[A Value](a A) Expr { return apply1(kernel.Tan, a) }
 
 // Tanh is the hyperbolic tangent.
-func Tanh[A Value](a A) Expr { return apply1(fnTanh, a) }
+func Tanh[A Value](a A) Expr { return apply1(kernel.Tanh, a) }
 
 // Sigmoid is 1/(1 + e⁻ᵃ), the inverse of logit.
-func Sigmoid[A Value](a A) Expr { return apply1(fnSigmoid, a) }
+func Sigmoid[A Value](a A) Expr { return apply1(kernel.Sigmoid, a) }
 
 // Softplus is log(1 + eᵃ).
-func Softplus[A Value](a A) Expr { return apply1(fnSoftplus, a) }
+func Softplus[A Value](a A) Expr { return apply1(kernel.Softplus, a) }
 
 // String writes x with the names of its latents, shortened where it is long.
 func (x Expr) String() string {
@@ -195,7 +203,7 @@ func (m *Model) format(id nodeID, depth int) string {
 		}
 		return fmt.Sprintf("%v(%s)", n.fn, arg(n.a))
 	case kBinary:
-		if n.fn == fnMul || n.fn == fnMulData {
+		if n.fn == kernel.Mul || n.fn == kernel.MulData {
 			return arg(n.a) + "·" + arg(n.b)
 		}
 		return fmt.Sprintf("%v(%s, %s)", n.fn, arg(n.a), arg(n.b))

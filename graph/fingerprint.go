@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"math"
 	"slices"
+
+	"github.com/facetvi/facet/graph/kernel"
 )
 
 // Fingerprint identifies the program: it is the hexadecimal SHA-256 of the
@@ -26,22 +28,19 @@ func (d *Density) Fingerprint() string { return d.fingerprint() }
 func (c *compiled) digest() string {
 	w := &programWriter{c: c, sums: make([]digest, len(c.nodes))}
 	w.digestNodes()
-	w.text("facet program 1")
+	w.text("facet program 2")
 	w.number(len(c.m.latents))
 	for i := range c.m.latents {
 		l := &c.m.latents[i]
 		w.text(l.name)
-		w.dist(&l.prior)
+		w.dist(l.prior)
 	}
 	w.number(len(c.m.obs))
 	for i := range c.m.obs {
 		o := &c.m.obs[i]
 		w.text(o.name)
-		w.dist(&o.dist)
-		w.number(len(o.path))
-		for _, g := range o.path {
-			w.condition(g.cond)
-		}
+		w.dist(o.dist)
+		w.expr(o.where.value)
 	}
 	for _, t := range c.m.terms {
 		if t.what == factorTerm {
@@ -82,6 +81,9 @@ func (w *programWriter) digestNodes() {
 	}
 	for i := range w.c.m.obs {
 		roots = append(roots, w.c.m.obs[i].dist.nodes()...)
+		if where := w.c.m.obs[i].where.value; where.m != nil {
+			roots = append(roots, where.id)
+		}
 	}
 	for _, t := range w.c.m.terms {
 		if t.what == factorTerm {
@@ -123,11 +125,17 @@ func (w *programWriter) node(n *node) {
 		w.operands(n.a)
 	case kBinary:
 		w.text(n.fn.String())
-		a, b := n.a, n.b
-		if n.fn == fnMul && w.compare(a, b) > 0 {
-			a, b = b, a
+		if n.fn == kernel.Mul {
+			w.sorted(n.a, n.b)
+		} else {
+			w.operands(n.a, n.b)
 		}
-		w.operands(a, b)
+	case kNot:
+		w.text("not")
+		w.operands(n.a)
+	case kAnd:
+		w.text("and")
+		w.sorted(n.a, n.b)
 	case kSelect:
 		w.text("if")
 		w.operands(n.a, n.b, n.c)
@@ -144,30 +152,29 @@ func (w *programWriter) operands(ids ...nodeID) {
 	}
 }
 
-func (w *programWriter) dist(d *Dist) {
+// sorted writes the operands of an operation that they may be swapped in.
+func (w *programWriter) sorted(a, b nodeID) {
+	if w.compare(a, b) > 0 {
+		a, b = b, a
+	}
+	w.operands(a, b)
+}
+
+func (w *programWriter) dist(d Dist) {
 	w.text(d.law.name)
 	for _, x := range d.params {
-		sum := digest{}
-		if x.m == nil {
-			endian.BigEndian.PutUint64(sum[:], math.Float64bits(x.v+0))
-		} else {
-			sum = w.sums[x.id]
-		}
-		w.buf = append(w.buf, sum[:]...)
+		w.expr(x)
 	}
 }
 
-func (w *programWriter) condition(c *cond) {
-	if c == nil {
-		w.text("false")
-		return
+func (w *programWriter) expr(x Expr) {
+	sum := digest{}
+	if x.m == nil {
+		endian.BigEndian.PutUint64(sum[:], math.Float64bits(x.v+0))
+	} else {
+		sum = w.sums[x.id]
 	}
-	w.text([...]string{condTrue: "true", condSign: "sign", condNot: "not", condAnd: "and", condOr: "or"}[c.op])
-	w.number(c.plane)
-	w.number(len(c.kids))
-	for _, k := range c.kids {
-		w.condition(k)
-	}
+	w.buf = append(w.buf, sum[:]...)
 }
 
 func (w *programWriter) text(s string) {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/graph/kernel"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -11,36 +12,19 @@ import (
 // the latents, or And, Or, Not of guards. Make one with Greater or Less. The
 // zero Guard is false.
 type Guard struct {
-	m    *Model
-	cond *cond // nil is false
+	value Expr // a formula: 1 where the guard holds, else 0
+	made  int  // 1 + the number of the comparison that it is, negative for its negation; 0 for none
 }
-
-type condOp uint8
-
-const (
-	condTrue condOp = iota
-	condSign
-	condNot
-	condAnd
-	condOr
-)
-
-// A cond is a Boolean formula over the signs of hyperplanes.
-type cond struct {
-	op    condOp
-	sign  nodeID
-	plane int // of the sign
-	guard int // the comparison of the model that the sign was made for
-	kids  []*cond
-}
-
-var alwaysTrue = &cond{op: condTrue}
 
 func constantGuard(m *Model, holds bool) Guard {
+	v := 0.0
 	if holds {
-		return Guard{m, alwaysTrue}
+		v = 1
 	}
-	return Guard{m, nil}
+	if m == nil {
+		return Guard{value: Expr{v: v}}
+	}
+	return Guard{value: Expr{m: m, id: m.st.constant(v)}}
 }
 
 // Greater is the guard a > b. The difference a − b must be affine in the
@@ -54,7 +38,10 @@ func Less[A, B Value](a A, b B) Guard { return greater(lift(b), lift(a)) }
 
 func greater(a, b Expr) Guard {
 	m := owner(a, b)
-	if m == nil {
+	switch {
+	case m == nil && (math.IsNaN(a.v) || math.IsNaN(b.v)):
+		return Guard{value: Expr{v: math.NaN()}} // an error where it is used
+	case m == nil:
 		return constantGuard(nil, a.v > b.v)
 	}
 	return m.positive(Sub(a, b).in(m))
@@ -63,78 +50,81 @@ func greater(a, b Expr) Guard {
 // positive is the guard id > 0.
 func (m *Model) positive(id nodeID) Guard {
 	if v, ok := m.st.isConst(id); ok {
+		if math.IsNaN(v) {
+			m.fail("%v", errNaN)
+		}
 		return constantGuard(m, v > 0)
 	}
 	if !m.st.nodes[id].affine {
 		return m.positiveTransformed(id)
 	}
-	v, terms := m.st.expand(id)
-	if len(terms) == 0 {
-		return constantGuard(m, v > 0)
+	c := m.st.expand(id)
+	if len(c.terms) == 0 {
+		return constantGuard(m, c.v.v > 0)
 	}
-	h := regions.Hyperplane{Const: v}
-	for _, t := range terms {
+	h := regions.Hyperplane{Const: c.v.v}
+	for _, t := range c.terms {
 		h.Index = append(h.Index, int(m.st.nodes[t.atom].a))
 		h.Coef = append(h.Coef, t.coef)
 	}
-	return m.halfSpace(h)
+	return m.halfSpace(h, regions.Rounding{Coef: c.errs, Const: c.v.err})
 }
 
-func (m *Model) halfSpace(h regions.Hyperplane) Guard {
-	sortHyperplane(&h)
+func (m *Model) halfSpace(h regions.Hyperplane, r regions.Rounding) Guard {
 	info := GuardInfo{m: m, greater: regions.Hyperplane{Index: slices.Clone(h.Index), Coef: h.Coef, Const: h.Const}, place: here()}
-	side, err := m.addPlane(h)
+	side, err := m.arr.AddRounded(h, r)
 	if err != nil {
 		m.fail("guard %d: %v", len(m.guards), err)
-		return Guard{m: m}
+		return constantGuard(m, false)
 	}
 	info.Side = side
-	c := &cond{op: condSign, sign: m.st.leaf(kSign, side.Plane), plane: side.Plane, guard: len(m.guards)}
 	m.guards = append(m.guards, info)
+	g := Guard{Expr{m: m, id: m.st.leaf(kSign, side.Plane)}, len(m.guards)}
 	if !side.Positive {
-		c = &cond{op: condNot, kids: []*cond{c}}
+		g.value.id = m.st.not(g.value.id)
 	}
-	return Guard{m, c}
+	return g
 }
 
 // positiveTransformed is the guard coef·g(u) + c > 0 for the transform g of one
 // latent: g is increasing, so it is a guard on u.
 func (m *Model) positiveTransformed(id nodeID) Guard {
-	v, terms := m.st.parts(id)
-	if len(terms) != 1 || !m.isTransform(terms[0].atom) {
+	c := m.st.combination(id)
+	if len(c.terms) != 1 || !m.isTransform(c.terms[0].atom) {
 		m.fail("guard %d: %s is not affine in the latents: %s", len(m.guards), m.format(id, 4), m.whyNotAffine(id))
-		return Guard{m: m}
+		return constantGuard(m, false)
 	}
-	g := m.st.nodes[terms[0].atom]
-	threshold := -v / terms[0].coef
-	sign := math.Copysign(1, terms[0].coef)
-	bound := math.Log(threshold) // g is exp
-	if g.fn == fnSigmoid {
-		bound = math.Log(threshold) - math.Log1p(-threshold)
-	}
-	if threshold <= 0 { // g(u) > threshold everywhere
+	g := m.st.nodes[c.terms[0].atom]
+	threshold := rounded{-c.v.v, c.v.err}.over(c.coef(0))
+	sign := math.Copysign(1, c.terms[0].coef)
+	image := imageOf[g.fn]
+	switch {
+	case threshold.v <= image.lo: // g(u) > threshold everywhere
 		return constantGuard(m, sign > 0)
-	}
-	if g.fn == fnSigmoid && threshold >= 1 {
+	case threshold.v >= image.hi:
 		return constantGuard(m, sign < 0)
 	}
+	bound := threshold.mapped(func(x float64) float64 { return image.inverse(image, x) })
 	u := int(m.st.nodes[g.a].a)
-	return m.halfSpace(regions.Hyperplane{Index: []int{u}, Coef: []float64{sign}, Const: -sign * bound})
+	return m.halfSpace(regions.Hyperplane{Index: []int{u}, Coef: []float64{sign}, Const: -sign * bound.v}, regions.Rounding{Const: bound.err})
 }
+
+// imageOf is the image of the line under the function of a transform.
+var imageOf = map[kernel.Function]support{kernel.Exp: positives, kernel.Sigmoid: unitInterval}
 
 // isTransform reports whether id is exp(u) or sigmoid(u) for a latent that is
 // transformed that way.
 func (m *Model) isTransform(id nodeID) bool {
-	if !m.st.isUnary(id, fnExp) && !m.st.isUnary(id, fnSigmoid) {
+	if !m.st.isUnary(id, kernel.Exp) && !m.st.isUnary(id, kernel.Sigmoid) {
 		return false
 	}
 	u := m.st.nodes[m.st.nodes[id].a]
-	return u.kind == kLatent && m.latents[u.a].prior.law != nil && m.latents[u.a].prior.transform() == m.st.nodes[id].fn
+	return u.kind == kLatent && m.latents[u.a].prior.law != nil && m.latents[u.a].prior.law.support.fn == m.st.nodes[id].fn
 }
 
 func (m *Model) whyNotAffine(id nodeID) string {
 	transformed, branch := false, false
-	m.st.walk(id, func(id nodeID) {
+	walk(m.st.nodes, id, func(id nodeID) {
 		transformed = transformed || m.isTransform(id)
 		branch = branch || m.st.nodes[id].kind == kSelect
 	})
@@ -142,13 +132,13 @@ func (m *Model) whyNotAffine(id nodeID) string {
 	case transformed:
 		return "a guard may compare one transformed latent (positive, or in an interval) with a number, and nothing else about it"
 	case branch:
-		return "it depends on a branch; write the comparison inside each side of that branch"
+		return "it depends on a branch; where a guard g chooses between a and b, compare both: Or(And(g, a > c), And(Not(g), b > c))"
 	}
 	return "a guard is a comparison of sums of latents times numbers"
 }
 
 // walk visits id and all that it is made of, each once.
-func (s *store) walk(id nodeID, visit func(nodeID)) {
+func walk(nodes []node, id nodeID, visit func(nodeID)) {
 	seen := map[nodeID]bool{}
 	var rec func(nodeID)
 	rec = func(id nodeID) {
@@ -157,109 +147,7 @@ func (s *store) walk(id nodeID, visit func(nodeID)) {
 		}
 		seen[id] = true
 		visit(id)
-		s.nodes[id].operands(rec)
+		nodes[id].operands(rec)
 	}
 	rec(id)
-}
-
-// Not holds where g does not.
-func Not(g Guard) Guard {
-	switch {
-	case g.cond == nil:
-		return Guard{g.m, alwaysTrue}
-	case g.cond == alwaysTrue:
-		return Guard{g.m, nil}
-	case g.cond.op == condNot:
-		return Guard{g.m, g.cond.kids[0]}
-	}
-	return Guard{g.m, &cond{op: condNot, kids: []*cond{g.cond}}}
-}
-
-// And holds where all of gs do; without any it is true.
-func And(gs ...Guard) Guard { return combine(condAnd, nil, alwaysTrue, gs) }
-
-// Or holds where at least one of gs does; without any it is false.
-func Or(gs ...Guard) Guard { return combine(condOr, alwaysTrue, nil, gs) }
-
-// combine joins guards by op; absorbing decides all, neutral is left out.
-func combine(op condOp, absorbing, neutral *cond, gs []Guard) Guard {
-	var m *Model
-	out := &cond{op: op}
-	absorbed := false
-	for _, g := range gs {
-		if g.m != nil {
-			if m == nil {
-				m = g.m
-			}
-			if !m.own(g) {
-				return Guard{m: m} // of the first model, so that no other takes it
-			}
-		}
-		switch g.cond {
-		case absorbing:
-			absorbed = true
-		case neutral:
-		default:
-			out.kids = append(out.kids, g.cond)
-		}
-	}
-	switch {
-	case absorbed:
-		return Guard{m, absorbing}
-	case len(out.kids) == 0:
-		return Guard{m, neutral}
-	case len(out.kids) == 1:
-		return Guard{m, out.kids[0]}
-	}
-	return Guard{m, out}
-}
-
-// If is then where g holds, and otherwise where it does not. The side that is
-// not taken reaches neither the value nor the gradient, not even as NaN.
-func If[A, B Value](g Guard, then A, otherwise B) Expr {
-	a, b := lift(then), lift(otherwise)
-	m := g.m
-	if m == nil {
-		m = owner(a, b)
-	}
-	if m == nil {
-		if g.cond != nil {
-			return a
-		}
-		return b
-	}
-	m.own(g)
-	return Expr{m: m, id: m.branch(g.cond, a.in(m), b.in(m))}
-}
-
-func (m *Model) own(g Guard) bool {
-	if g.m != nil && g.m != m {
-		m.fail("a guard of another model is used here")
-		return false
-	}
-	return true
-}
-
-// branch turns a formula into selects on single signs.
-func (m *Model) branch(c *cond, then, otherwise nodeID) nodeID {
-	if c == nil {
-		return otherwise
-	}
-	switch c.op {
-	case condSign:
-		return m.st.sel(c.sign, then, otherwise)
-	case condNot:
-		return m.branch(c.kids[0], otherwise, then)
-	case condAnd:
-		for i := len(c.kids) - 1; i >= 0; i-- {
-			then = m.branch(c.kids[i], then, otherwise)
-		}
-		return then
-	case condOr:
-		for i := len(c.kids) - 1; i >= 0; i-- {
-			otherwise = m.branch(c.kids[i], then, otherwise)
-		}
-		return otherwise
-	}
-	return then
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/facetvi/facet/graph/kernel"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -83,7 +84,7 @@ func (m *Model) multiple(coef float64, i int) string {
 // latents only positive ones get into a comparison of several, by their Log.
 func (m *Model) coordinate(i int) string {
 	l := m.latents[i]
-	if l.prior.law.support == onPositive {
+	if l.prior.law.support.fn == kernel.Exp {
 		return "log(" + l.name + ")"
 	}
 	return l.name

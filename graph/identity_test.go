@@ -185,7 +185,8 @@ func TestTruthTables(t *testing.T) {
 	}
 }
 
-// An If block is an If expression between its terms and 0.
+// An If block is an If expression between its terms and 0, on the guards of all
+// blocks around them.
 func TestBlockIsExpression(t *testing.T) {
 	block := abc(t, func(m *graph.Model, a, b, c graph.Expr) {
 		m.If(graph.Greater(a, 0), func() {
@@ -194,8 +195,8 @@ func TestBlockIsExpression(t *testing.T) {
 	})
 	expr := abc(t, func(m *graph.Model, a, b, c graph.Expr) {
 		g, h := graph.Greater(a, 0), graph.Less(b, c)
-		m.Factor(graph.If(g, graph.If(h, graph.Sin(a), 0), 0))
-		m.Factor(graph.If(g, graph.If(h, 0, graph.Mul(b, c)), 0))
+		m.Factor(graph.If(graph.And(g, h), graph.Sin(a), 0))
+		m.Factor(graph.If(graph.And(g, graph.Not(h)), graph.Mul(b, c), 0))
 		m.Factor(graph.If(g, 0, graph.Square(c)))
 	})
 	sameDensity(t, block, expr)

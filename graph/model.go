@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
+	"unicode/utf8"
 
 	"github.com/facetvi/facet/regions"
 )
@@ -23,15 +23,11 @@ type Model struct {
 	terms   []modelTerm
 	arr     *regions.Arrangement
 	guards  []GuardInfo
-	path    []Guard // the guards of the open If blocks, outermost first
+	within  Guard // holds inside the open If blocks
+	strays  map[ruled]bool
 	derived []deterministic
 	named   []namedGuard
 	err     error
-
-	// addPlane is arr.Add and arrange is arrangement, but for a test that keeps
-	// coincident guards apart.
-	addPlane func(regions.Hyperplane) (regions.Side, error)
-	arrange  func(dim int) (*regions.Arrangement, error)
 }
 
 // A latent is one unconstrained coordinate and the value that the program sees.
@@ -44,8 +40,8 @@ type latent struct {
 
 // constrain is the value in the program at coordinate u.
 func (l latent) constrain(u float64) float64 {
-	x, _ := l.prior.constrain(Expr{v: u})
-	return x.v
+	s := l.prior.support()
+	return s.forward(s, Expr{v: u}).v
 }
 
 // An observation is one observed value; all of one name form a vector.
@@ -53,7 +49,7 @@ type observation struct {
 	name  string
 	dist  Dist
 	value float64
-	path  []Guard // it counts where all of these hold
+	where Guard // it counts there
 	place place
 }
 
@@ -71,15 +67,15 @@ const anyDim = math.MaxInt32
 
 // NewModel returns an empty model.
 func NewModel() *Model {
-	m := &Model{
+	return &Model{
 		st:      newStore(),
 		names:   map[string]bool{},
 		obsName: map[string]bool{},
 		detName: map[string]bool{},
 		arr:     regions.NewArrangement(anyDim),
+		within:  constantGuard(nil, true),
+		strays:  map[ruled]bool{},
 	}
-	m.addPlane, m.arrange = m.arr.Add, m.arrangement
-	return m
 }
 
 // fail keeps the first error, with the user's place.
@@ -103,23 +99,19 @@ func (m *Model) Err() error { return m.err }
 func (m *Model) Sample(name string, prior Dist) Expr {
 	coord := m.st.leaf(kLatent, len(m.latents))
 	l := latent{name: name, prior: prior, value: coord, place: here()}
-	switch {
-	case name == "":
-		m.fail("a latent needs a name")
+	switch wrong := checkName(name); {
+	case wrong != "":
+		m.fail("a latent %s", wrong)
 	case m.names[name] || m.obsName[name] || m.detName[name]:
 		m.fail("the name %q is already taken", name)
 	}
 	m.names[name] = true
 	term := m.st.constant(0)
-	if m.checkDist(prior, "latent "+name) {
-		if prior.law.support.discrete() {
-			m.fail("latent %q: %s is discrete; latents are continuous", name, prior.law.name)
-		}
-		var logJac Expr
-		x := Expr{m: m, id: coord}
-		x, logJac = prior.constrain(x)
+	if m.checkPrior(prior, name) {
+		s, u := prior.support(), Expr{m: m, id: coord}
+		x := s.forward(s, u)
 		l.value = x.id
-		term = Add(prior.logProb(x), logJac).in(m)
+		term = Add(m.logProb("latent "+name, prior, x), s.logJac(s, u)).in(m)
 	}
 	m.latents = append(m.latents, l)
 	m.terms = append(m.terms, modelTerm{"prior of " + name, term, l.place})
@@ -130,17 +122,17 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 // name form a vector, in the order of the calls; Density.WithData replaces them
 // by name. Inside an If block the observation counts only on its side.
 func (m *Model) Observe(name string, d Dist, x float64) {
-	o := observation{name: name, dist: d, value: x, path: slices.Clone(m.path), place: here()}
-	switch {
-	case name == "":
-		m.fail("an observation needs a name")
+	o := observation{name: name, dist: d, value: x, where: m.within, place: here()}
+	switch wrong := checkName(name); {
+	case wrong != "":
+		m.fail("an observation %s", wrong)
 	case m.names[name]:
 		m.fail("the name %q is already taken by a latent", name)
 	case m.detName[name]:
 		m.fail("the name %q is already taken by a deterministic expression", name)
 	}
 	m.obsName[name] = true
-	if !m.checkDist(d, "observation "+name) {
+	if !m.checkDist(d, "observation "+name, m.within) {
 		return
 	}
 	if err := d.check(x); err != nil {
@@ -149,26 +141,36 @@ func (m *Model) Observe(name string, d Dist, x float64) {
 	}
 	data := Expr{m: m, id: m.st.leaf(kData, len(m.obs))}
 	m.obs = append(m.obs, o)
-	m.addTerm("observation "+name, d.logProb(data), o.place)
+	what := "observation " + name
+	m.addTerm(what, m.logProb(what, d, data), o.place)
 }
 
-// Factor adds logp to the log density; inside an If block on its side only.
-func (m *Model) Factor(logp Expr) { m.addTerm(factorTerm, logp, here()) }
+// Factor adds logp, an expression or a number (see Value), to the log density;
+// inside an If block on its side only.
+func (m *Model) Factor(logp any) { m.addTerm(factorTerm, m.value("Factor", logp), here()) }
+
+// value is an argument of a method, which cannot have a type parameter.
+func (m *Model) value(method string, v any) Expr {
+	x, ok := toExpr(v)
+	if !ok {
+		m.fail("%s takes an expression or a number, not a %T", method, v)
+	}
+	return x
+}
 
 func (m *Model) addTerm(what string, logp Expr, at place) {
 	id := logp.in(m)
-	for i := len(m.path) - 1; i >= 0; i-- {
-		id = m.branch(m.path[i].cond, id, m.st.constant(0))
-	}
+	id = m.st.sel(m.within.value.in(m), id, m.st.constant(0))
 	m.terms = append(m.terms, modelTerm{what, id, at})
 }
 
 // If runs both closures: what then observes or adds counts where g holds, what
 // otherwise does, where it does not. A nil closure does nothing.
 func (m *Model) If(g Guard, then, otherwise func()) {
-	if !m.own(g) {
+	if !m.owns(g) {
 		return
 	}
+	outside := m.within
 	for _, side := range []struct {
 		g   Guard
 		run func()
@@ -176,24 +178,76 @@ func (m *Model) If(g Guard, then, otherwise func()) {
 		if side.run == nil {
 			continue
 		}
-		m.path = append(m.path, side.g)
+		m.within = both(outside, side.g)
 		side.run()
-		m.path = m.path[:len(m.path)-1]
+		m.within = outside
 	}
 }
 
-func (m *Model) checkDist(d Dist, what string) bool {
+// checkDist reports whether d can be used for what, which counts in where.
+func (m *Model) checkDist(d Dist, what string, where Guard) bool {
 	switch {
 	case d.law == nil:
 		m.fail("%s: the distribution is empty; make one with Normal, Poisson, …", what)
 	case d.err != nil:
 		m.fail("%s: %v", what, d.err)
-	case d.owner() != nil && d.owner() != m:
+	case d.foreign(m):
 		m.fail("%s: a value of another model is used here", what)
 	default:
-		return true
+		return m.checkParams(d, what, where)
 	}
 	return false
+}
+
+// checkParams reports whether the parameters keep their rules, as far as can be
+// known.
+func (m *Model) checkParams(d Dist, what string, where Guard) bool {
+	for i, x := range d.params {
+		if x.m == nil {
+			continue
+		}
+		p := d.law.params[i]
+		if leaf, found := m.straying(x.id, p.rule, where); found {
+			m.fail("%s: %s: %s = %v %s, and nothing keeps %s in; give its latents other priors, or take Exp, Softplus or Sigmoid",
+				what, d.law.name, p.name, x, p.rule, m.format(leaf, 4))
+			return false
+		}
+	}
+	return true
+}
+
+func (m *Model) checkPrior(d Dist, name string) bool {
+	if !m.checkDist(d, "latent "+name, Guard{}) {
+		return false
+	}
+	if d.law.support.whole {
+		m.fail("latent %q: %s is discrete; latents are continuous", name, d.law.name)
+		return false
+	}
+	return true
+}
+
+// logProb is the log density of d at x.
+func (m *Model) logProb(what string, d Dist, x Expr) Expr {
+	failed := m.err
+	logp := d.logProb(x)
+	if v, ok := logp.IsConst(); ok && !isFinite(v) || m.err != failed {
+		m.err = failed
+		m.fail("%s: the log density of %v is not finite", what, d)
+		return Expr{}
+	}
+	return logp
+}
+
+// checkName reports what is wrong with the name of a part of the model, or "".
+func checkName(name string) string {
+	switch {
+	case name == "":
+		return "needs a name"
+	case !utf8.ValidString(name):
+		return fmt.Sprintf("has a name that is not UTF-8: %q", name)
+	}
+	return ""
 }
 
 var errNoLatents = errors.New("graph: the model has no latents; add one with Sample")

@@ -14,11 +14,13 @@ type namedGuard struct {
 // some, or simply true or false. Names of guards are apart from those of
 // latents and observations. Naming changes nothing about the density.
 func (m *Model) Name(name string, g Guard) Guard {
-	switch {
-	case name == "":
-		m.fail("a guard's name is empty")
-	case g.m != nil && g.m != m:
+	switch wrong := checkName(name); {
+	case wrong != "":
+		m.fail("a guard %s", wrong)
+	case g.value.m != nil && g.value.m != m:
 		m.fail("guard %q: a guard of another model is used here", name)
+	case g.isNaN():
+		m.fail("guard %q: %v", name, errNaN)
 	}
 	m.named = append(m.named, namedGuard{name, g})
 	return g
@@ -36,23 +38,10 @@ func (m *Model) labelGuards() {
 			label = fmt.Sprintf("%s[%d]", n.name, next[n.name])
 			next[n.name]++
 		}
-		if i, ok := m.comparison(n.guard); ok && m.guards[i].name == "" {
+		if i := n.guard.made - 1; i >= 0 && m.guards[i].name == "" {
 			m.guards[i].name = label
 		}
 	}
-}
-
-// comparison is the number of the comparison that g is, if it is one, and not
-// the negation of one.
-func (m *Model) comparison(g Guard) (i int, ok bool) {
-	c, positive := g.cond, true
-	if c != nil && c.op == condNot {
-		c, positive = c.kids[0], false
-	}
-	if c == nil || c.op != condSign {
-		return 0, false
-	}
-	return c.guard, m.guards[c.guard].Side.Positive == positive
 }
 
 // GuardNames are the names that Model.Name gave, each once, in order of first

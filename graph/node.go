@@ -1,10 +1,13 @@
 package graph
 
 import (
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
 	"sync"
+
+	"github.com/facetvi/facet/graph/kernel"
 )
 
 // kind says what a node of the expression DAG is.
@@ -20,7 +23,10 @@ const (
 	kLin            // v + Σ terms[i].coef · terms[i].atom
 	kUnary          // fn(a)
 	kBinary         // fn(a, b)
-	kSelect         // b where sign a is 1, else c
+	kSelect         // b where the formula a is 1, else c
+	kNot            // 1 − a for a formula a
+	kAnd            // a·b for formulas a and b
+	kFlip           // a·b where the sum of formulas a is −1 or 1, and 0 where it is 0: of a derived program
 )
 
 // A nodeID names a node; operands always have smaller IDs than their users, so
@@ -36,7 +42,7 @@ type node struct {
 	kind    kind
 	affine  bool // affine in the latents and projected coordinates
 	steps   bool // a tree of selects over constants
-	fn      function
+	fn      kernel.Function
 	a, b, c nodeID
 	v       float64
 	terms   []term
@@ -44,21 +50,35 @@ type node struct {
 
 // store is a hash-consed expression DAG: equal expressions are one node.
 //
-// Building a model has the store to itself. Once the model is compiled, who
-// reads nodes or adds some holds mu; but a node never changes, and those that
-// Compile found are read without mu from compiled.nodes.
+// A model has a store of its own, and so has each density. Who adds to that of a
+// density holds mu; the nodes that it began with are read without.
 type store struct {
 	mu     sync.Mutex
 	nodes  []node
 	table  []slot             // of nodes by hash; at most half full
 	pushed map[applied]nodeID // functions that were moved into selects
 	simple map[nodeID]bool    // answers of logIsSimple for selects
+
+	errs     []*bounds           // by node; nil, or too short, where a sum is exact
+	decimals map[float64]float64 // answers of decimalError
+
+	evaluators sync.Pool // of *evaluator
 }
 
 func newStore() *store {
 	return &store{
 		table:  make([]slot, 1<<10),
 		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{},
+		decimals: map[float64]float64{},
+	}
+}
+
+// clone is a copy of s.
+func (s *store) clone() *store {
+	return &store{
+		nodes: slices.Clip(s.nodes), table: slices.Clone(s.table),
+		pushed: maps.Clone(s.pushed), simple: maps.Clone(s.simple),
+		errs: slices.Clone(s.errs), decimals: maps.Clone(s.decimals),
 	}
 }
 
@@ -177,9 +197,9 @@ func (n *node) operands(visit func(nodeID)) {
 		for _, t := range n.terms {
 			visit(t.atom)
 		}
-	case kUnary:
+	case kUnary, kNot:
 		visit(n.a)
-	case kBinary:
+	case kBinary, kAnd, kFlip:
 		visit(n.a)
 		visit(n.b)
 	case kSelect:
@@ -203,13 +223,16 @@ func needed(nodes []node, roots []nodeID) []bool {
 	return marked
 }
 
-// sel is then where the sign node cond is 1, and otherwise where it is 0.
+// sel is then where the formula cond is 1, and otherwise where it is 0.
 func (s *store) sel(cond, then, otherwise nodeID) nodeID {
 	if v, ok := s.isConst(cond); ok {
 		if v != 0 {
 			return then
 		}
 		return otherwise
+	}
+	if n := &s.nodes[cond]; n.kind == kNot {
+		return s.sel(n.a, otherwise, then)
 	}
 	if n := &s.nodes[then]; n.kind == kSelect && n.a == cond {
 		then = n.b

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/graph/kernel"
 )
 
 // The table of expressions spreads what programs write: numbers in sequence,
@@ -18,9 +20,9 @@ func TestHashesOfRegularExpressions(t *testing.T) {
 		"hundredths":    func(i int) node { return node{kind: kConst, v: float64(i) / 100} },
 		"powers of two": func(i int) node { return node{kind: kConst, v: math.Ldexp(1+float64(i/2000)/1024, i%2000-1000)} },
 		"latents":       func(i int) node { return node{kind: kLatent, a: nodeID(i)} },
-		"functions":     func(i int) node { return node{kind: kUnary, fn: function(1 + i%8), a: nodeID(i / 8 * 16)} },
-		"products":      func(i int) node { return node{kind: kBinary, fn: fnMul, a: nodeID(i), b: nodeID(i + 1)} },
-		"a grid":        func(i int) node { return node{kind: kBinary, fn: fnMul, a: nodeID(i / 512), b: nodeID(i % 512)} },
+		"functions":     func(i int) node { return node{kind: kUnary, fn: kernel.Function(1 + i%8), a: nodeID(i / 8 * 16)} },
+		"products":      func(i int) node { return node{kind: kBinary, fn: kernel.Mul, a: nodeID(i), b: nodeID(i + 1)} },
+		"a grid":        func(i int) node { return node{kind: kBinary, fn: kernel.Mul, a: nodeID(i / 512), b: nodeID(i % 512)} },
 		"selects":       func(i int) node { return node{kind: kSelect, a: nodeID(i), b: 7, c: nodeID(i + 5)} },
 		"multiples":     func(i int) node { return node{kind: kLin, terms: []term{{nodeID(i / 100), coef(i)}}} },
 		"differences": func(i int) node {
@@ -58,8 +60,8 @@ func TestInternFindsEqualNodes(t *testing.T) {
 		{kind: kConst, v: 1}, {kind: kConst}, {kind: kLatent}, {kind: kLatent, a: 1},
 		{kind: kLin, terms: terms}, {kind: kLin, v: 1, terms: terms}, {kind: kLin, terms: terms[:1]},
 		{kind: kLin, terms: []term{{3, 2}, {4, 1}}}, {kind: kLin, terms: []term{{4, 1}, {3, 2}}},
-		{kind: kUnary, fn: fnExp, a: 1}, {kind: kUnary, fn: fnLog, a: 1},
-		{kind: kBinary, fn: fnMul, a: 1, b: 2}, {kind: kBinary, fn: fnMul, a: 2, b: 1}, {kind: kSelect, a: 1, b: 2},
+		{kind: kUnary, fn: kernel.Exp, a: 1}, {kind: kUnary, fn: kernel.Log, a: 1},
+		{kind: kBinary, fn: kernel.Mul, a: 1, b: 2}, {kind: kBinary, fn: kernel.Mul, a: 2, b: 1}, {kind: kSelect, a: 1, b: 2},
 	}
 	ids := map[nodeID]bool{}
 	for _, n := range list {
@@ -90,7 +92,7 @@ func TestFoldLike(t *testing.T) {
 			for _, sign := range []float64{1, -1} {
 				s := newStore()
 				x, y := s.leaf(kLatent, 0), s.leaf(kLatent, 1)
-				other := s.unary(fnExp, x)
+				other := s.unary(kernel.Exp, x)
 				have := s.lin(sign*c, []term{{x, sign * 2}, {y, sign * -3}})
 				terms := []term{{x, 2}, {y, -3}, {other, 4}}
 				left, folded := s.foldLike(v, terms)

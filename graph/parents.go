@@ -17,7 +17,7 @@ func (d *Density) Parents() [][]int {
 }
 
 // nodes are the parameters that are not plain numbers.
-func (d *Dist) nodes() []nodeID {
+func (d Dist) nodes() []nodeID {
 	var ids []nodeID
 	for _, x := range d.params {
 		if x.m != nil {

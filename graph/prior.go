@@ -1,58 +1,9 @@
 package graph
 
 import (
+	"fmt"
 	"math"
-
-	"github.com/facetvi/facet/regions"
 )
-
-// Holds evaluates the guard in region s of the density of its model.
-func (g Guard) Holds(s regions.Signs) bool {
-	if g.cond == nil {
-		return false
-	}
-	return g.cond.holds(s)
-}
-
-func (c *cond) holds(s regions.Signs) bool {
-	switch c.op {
-	case condSign:
-		return s.Positive(c.plane)
-	case condNot:
-		return !c.kids[0].holds(s)
-	case condAnd:
-		for _, k := range c.kids {
-			if !k.holds(s) {
-				return false
-			}
-		}
-	case condOr:
-		for _, k := range c.kids {
-			if k.holds(s) {
-				return true
-			}
-		}
-		return false
-	}
-	return true
-}
-
-// Side returns the guard as a side of one hyperplane, if it is one comparison
-// or the negation of one.
-func (g Guard) Side() (regions.Side, bool) {
-	switch {
-	case g.cond == nil:
-	case g.cond.op == condSign:
-		return regions.Side{Plane: g.cond.plane, Positive: true}, true
-	case g.cond.op == condNot && g.cond.kids[0].op == condSign:
-		return regions.Side{Plane: g.cond.kids[0].plane}, true
-	}
-	return regions.Side{}, false
-}
-
-// Of reports whether the guard belongs to the model of d. Guards that are
-// simply true or false belong to every model.
-func (g Guard) Of(d *Density) bool { return g.m == nil || g.m == d.m }
 
 // PriorStart follows the program once, giving each latent the centre of its
 // prior there, and returns these centres and the priors' scales (about one
@@ -60,14 +11,20 @@ func (g Guard) Of(d *Density) bool { return g.m == nil || g.m == d.m }
 func (d *Density) PriorStart() (center, scale []float64) { return d.PriorStartAt(nil) }
 
 // PriorStartAt is PriorStart with the coordinates in given kept where they are,
-// so that latents sampled after them are at the centre of their prior there.
+// so that latents sampled after them are at the centre of their prior there. It
+// panics if given has a coordinate that is not finite, or of no latent.
 func (d *Density) PriorStartAt(given map[int]float64) (center, scale []float64) {
+	for i, u := range given {
+		if i < 0 || i >= d.Dim() || !isFinite(u) {
+			panic(fmt.Sprintf("graph: coordinate %d given as %v, of %d", i, u, d.Dim()))
+		}
+	}
 	center, scale = make([]float64, d.Dim()), make([]float64, d.Dim())
 	ev := d.evaluate(center)
 	defer ev.release()
 	for i, l := range d.m.latents {
-		center[i], scale[i] = priorCenter(l.prior.law, ev.params(&l.prior))
-		if math.IsNaN(center[i]) || math.IsInf(center[i], 0) {
+		center[i], scale[i] = l.prior.law.start(ev.params(l.prior))
+		if !isFinite(center[i]) {
 			center[i] = 0
 		}
 		if u, ok := given[i]; ok {
@@ -78,29 +35,4 @@ func (d *Density) PriorStartAt(given map[int]float64) (center, scale []float64) 
 		}
 	}
 	return center, scale
-}
-
-// priorCenter is a central value and a scale of a law, in the unconstrained
-// coordinate of its transform.
-func priorCenter(f *law, p []float64) (center, scale float64) {
-	const logisticSD = math.Pi / 1.7320508075688772
-	switch f {
-	case normal, logNormal, studentsT:
-		return p[0], p[1]
-	case logistic:
-		return p[0], p[1] * logisticSD
-	case laplace:
-		return p[0], p[1] * math.Sqrt2
-	case halfNormal:
-		return math.Log(0.6745 * p[0]), 1 // the median of |x|
-	case exponential:
-		return -math.Log(p[0]), 1
-	case gamma:
-		return math.Log(p[0] / p[1]), 1 / math.Sqrt(p[0])
-	case chiSquared:
-		return math.Log(p[0]), math.Sqrt(2 / p[0])
-	case betaLaw:
-		return math.Log(p[0] / p[1]), math.Sqrt(1/p[0] + 1/p[1])
-	}
-	return 0, logisticSD // uniform: a logistic coordinate
 }

@@ -6,6 +6,10 @@ import (
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/plan"
+	"github.com/facetvi/facet/internal/vec"
 )
 
 // A Program is a compiled batch of scalar expressions with the gradient of a
@@ -39,20 +43,23 @@ func newProgram(st *store, outs []output, of *output, sz sizes) (*Program, error
 // observations in the order of the Observe calls; the graph's other constants
 // have values.
 func (p *Program) Graph(n int) (*Graph, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("graph: a graph for %d samples", n)
+	}
 	p.st.mu.Lock()
 	defer p.st.mu.Unlock()
 	g, err := emit(p.b, p.outs, p.of, p.sz, n)
 	if err != nil {
 		return nil, err
 	}
-	return g, g.letConstants()
+	return g, let(g.consts)
 }
 
-// letConstants gives the graph's constants their values.
-func (g *Graph) letConstants() error {
-	for _, c := range g.consts {
-		v := tensor.New(tensor.WithShape(len(c.value), 1), tensor.WithBacking(slices.Clone(c.value)))
-		if err := gorgonia.Let(c.node, v); err != nil {
+// let gives nodes of a graph copies of their values.
+func let(inputs []plan.Input) error {
+	for _, in := range inputs {
+		v := tensor.New(tensor.WithShape(in.Value.Rows, in.Value.Cols), tensor.WithBacking(slices.Clone(in.Value.Data)))
+		if err := gorgonia.Let(in.Node, v); err != nil {
 			return fmt.Errorf("graph: %w", err)
 		}
 	}
@@ -115,55 +122,46 @@ func (p *Program) executor(n int, w Compute, data []float64) (*Executor, error) 
 	return x, p.bindPlan(x, data)
 }
 
+// bindPlan runs the program's graph by a plan.
 func (p *Program) bindPlan(x *Executor, data []float64) error {
 	p.st.mu.Lock() // Gorgonia's nodes cache what they are asked for
 	defer p.st.mu.Unlock()
-	in := map[*gorgonia.Node]mat{}
-	for _, i := range p.g.inputs(x, data) {
-		in[i.node] = i.value
-	}
-	for _, c := range p.g.consts {
-		in[c.node] = mat{c.value, len(c.value), 1}
-	}
-	var results []result
+	outs, latents := len(p.outs), p.sz.latents
+	var results []plan.Result
 	if x.Out != nil {
-		results = append(results, result{p.g.Out, mat{x.Out, len(p.outs), x.N}, false})
+		results = append(results, plan.Result{Node: p.g.Out, Out: kernel.Matrix{Data: x.Out, Rows: outs, Cols: x.N}})
 	}
 	if x.OutSum != nil {
-		results = append(results, result{p.g.Out, mat{x.OutSum, len(p.outs), 1}, true})
+		results = append(results, plan.Result{Node: p.g.Out, Out: kernel.Column(x.OutSum), Sum: true})
 	}
-	if x.Grad != nil {
-		results = append(results, result{p.g.Grad, mat{x.Grad, p.sz.latents, x.N}, false})
+	if x.Grad != nil && p.g.Grad != nil {
+		results = append(results, plan.Result{Node: p.g.Grad, Out: kernel.Matrix{Data: x.Grad, Rows: latents, Cols: x.N}})
 	}
-	pl, err := newPlan(x.N, in, results)
+	pl, err := plan.New(x.N, append(p.g.inputs(x, data), p.g.consts...), results)
 	if err != nil {
-		return err
+		return fmt.Errorf("graph: %w", err)
 	}
-	x.run = func() error { pl.run(); return nil }
+	x.run = func() error { pl.Run(); return nil }
 	return nil
 }
 
-type inputValue struct {
-	node  *gorgonia.Node
-	value mat
-}
-
 // inputs pairs the graph's inputs with the executor's slices.
-func (g *Graph) inputs(x *Executor, data []float64) []inputValue {
-	var list []inputValue
-	for _, i := range []struct {
-		n    *gorgonia.Node
-		v    []float64
-		cols int
-	}{{g.Z, x.Z, x.N}, {g.Signs, x.Signs, x.N}, {g.Data, data, 1}, {g.Points, x.Points, x.N}, {g.PointSigns, x.PointSigns, x.N}} {
-		if i.n != nil {
-			list = append(list, inputValue{i.n, mat{i.v, len(i.v) / i.cols, i.cols}})
+func (g *Graph) inputs(x *Executor, data []float64) []plan.Input {
+	var list []plan.Input
+	add := func(n *gorgonia.Node, v []float64, cols int) {
+		if n != nil {
+			list = append(list, plan.Input{Node: n, Value: kernel.Matrix{Data: v, Rows: len(v) / cols, Cols: cols}})
 		}
 	}
+	add(g.Z, x.Z, x.N)
+	add(g.Signs, x.Signs, x.N)
+	add(g.Data, data, 1)
+	add(g.Points, x.Points, x.N)
+	add(g.PointSigns, x.PointSigns, x.N)
 	return list
 }
 
-// bindTape runs the graph on a TapeMachine.
+// bindTape runs the program's graph on a TapeMachine.
 func (p *Program) bindTape(x *Executor, data []float64) error {
 	g, err := p.Graph(x.N)
 	if err != nil {
@@ -179,44 +177,29 @@ func (p *Program) bindTape(x *Executor, data []float64) error {
 	}
 	machine := gorgonia.NewTapeMachine(g.G)
 	x.run = func() error {
-		for _, i := range inputs {
-			v := append([]float64(nil), i.value.v...)
-			if err := gorgonia.Let(i.node, tensor.New(tensor.WithShape(i.value.rows, i.value.cols), tensor.WithBacking(v))); err != nil {
-				return fmt.Errorf("graph: %w", err)
-			}
+		if err := let(inputs); err != nil {
+			return err
 		}
 		machine.Reset()
 		if err := machine.RunAll(); err != nil {
 			return fmt.Errorf("graph: TapeMachine: %w", err)
 		}
-		if x.Out != nil {
-			copyWide(x.Out, out, len(p.outs), x.N)
+		if out != nil {
+			m, err := kernel.MatrixOf(out, len(p.outs), x.N)
+			if err != nil {
+				return err
+			}
+			copy(x.Out, m.Data)
+			for r := range x.OutSum {
+				x.OutSum[r] = vec.Sum(m.Row(r))
+			}
 		}
-		if x.OutSum != nil {
-			wide := mat{make([]float64, len(p.outs)*x.N), len(p.outs), x.N}
-			copyWide(wide.v, out, len(p.outs), x.N)
-			sumRows{}.eval(mat{x.OutSum, len(p.outs), 1}, []mat{wide})
+		if grad != nil {
+			m, err := kernel.MatrixOf(grad, p.sz.latents, x.N)
+			copy(x.Grad, m.Data)
+			return err
 		}
-		copyWide(x.Grad, grad, p.sz.latents, x.N)
 		return nil
 	}
 	return nil
-}
-
-// copyWide copies a value, spreading a static one.
-func copyWide(dst []float64, v gorgonia.Value, rows, cols int) {
-	if v == nil {
-		clear(dst)
-		return
-	}
-	switch d := v.Data().(type) {
-	case float64:
-		dst[0] = d
-	case []float64:
-		if len(d) == rows*cols {
-			copy(dst, d)
-		} else {
-			spreadColumns(mat{dst, rows, cols}, d)
-		}
-	}
 }

@@ -704,8 +704,8 @@ func firstNumber(v gorgonia.Value) float64 {
 	return v.Data().(float64)
 }
 
-// Terms of a builder: for each plane the terms that depend on its sign, at
-// replaced latents and with its sign forced, differ as whole densities do.
+// Jumps of a builder: for each plane log r on both sides, at replaced latents,
+// differs as whole densities do.
 func TestRandomBuilders(t *testing.T) {
 	var jumps tally
 	rapid.Check(t, func(t *rapid.T) {
@@ -735,26 +735,15 @@ func TestRandomBuilders(t *testing.T) {
 			last := v.PointSign()
 			outs := make([]graph.Expr, planes)
 			for l := range outs {
-				side := func(positive bool) graph.Expr {
-					return v.Terms(l, graph.Substitution{
-						Latent: func(i int) (graph.Expr, bool) {
-							if x, ok := fixed[i]; ok {
-								return v.Number(x), true
-							}
-							return points[i], replaced[i]
-						},
-						Sign: func(k int) (graph.Guard, bool) {
-							switch k {
-							case l:
-								return v.Always(positive), true
-							case planes - 1:
-								return last, true
-							}
-							return graph.Guard{}, false
-						},
-					})
-				}
-				outs[l] = graph.Sub(side(true), side(false))
+				outs[l] = v.Jump(l, graph.Substitution{
+					Latent: func(i int) (graph.Expr, bool) {
+						if x, ok := fixed[i]; ok {
+							return v.Number(x), true
+						}
+						return points[i], replaced[i]
+					},
+					Sign: func(k int) (graph.Guard, bool) { return last, k == planes-1 },
+				})
 			}
 			return v.Compile(outs)
 		})

@@ -26,7 +26,7 @@ func (d *Density) PriorDraw(dst []float64, rng *rand.Rand) []float64 {
 	defer ev.release()
 	for i := range d.m.latents {
 		l := &d.m.latents[i]
-		dst[i] = l.prior.draw(ev.params(&l.prior), rng)
+		dst[i] = l.prior.draw(ev.params(l.prior), rng)
 	}
 	return dst
 }
@@ -47,8 +47,8 @@ func (d *Density) Replicate(dst, z []float64, rng *rand.Rand) []float64 {
 	defer ev.release()
 	for i := range d.m.obs {
 		o := &d.m.obs[i]
-		if dst[i] = math.NaN(); ev.reached(o.path) {
-			dst[i] = o.dist.inside(o.dist.draw(ev.params(&o.dist), rng))
+		if dst[i] = math.NaN(); ev.holds(o.where) {
+			dst[i] = o.dist.inside(o.dist.draw(ev.params(o.dist), rng))
 		}
 	}
 	return dst
@@ -67,59 +67,32 @@ func (d *Density) Observations() []string {
 // draw is a draw from d with the given parameters: in the unconstrained
 // coordinate if d has a transform. It is finite, or NaN if the parameters have
 // no meaning.
-func (d *Dist) draw(p []float64, rng *rand.Rand) float64 {
+func (d Dist) draw(p []float64, rng *rand.Rand) float64 {
 	for i, v := range p {
 		if d.law.params[i].rule.excludes(v) {
 			return math.NaN()
 		}
 	}
-	x := d.law.rand(p, rng)
-	if !math.IsInf(x, 0) {
+	x, s := d.law.rand(p, rng), &d.law.support
+	switch { // infinite where a parameter was rounded to the edge of its range, or is far out
+	case !math.IsInf(x, 0):
 		return x
-	}
-	switch { // a parameter was rounded to the edge of its range, or far out
-	case d.law.support.discrete():
+	case s.whole:
 		return math.NaN()
-	case d.law.support == onReal:
-		return math.Copysign(math.MaxFloat64, x)
-	case d.law.support == onPositive && x > 0:
-		return maxLog
+	case x > 0:
+		return s.greatest
 	}
-	return math.Copysign(minLog, x)
-}
-
-// Where a coordinate is infinite, its stand-in: exp(−minLog) and exp(maxLog) are
-// about the least and the greatest float64.
-const minLog, maxLog = 744, 709
-
-// excludes reports whether v cannot have come from a parameter that satisfies
-// r, not even by rounding.
-func (r rule) excludes(v float64) bool {
-	switch {
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		return true
-	case r == positive:
-		return v < 0
-	case r == probability:
-		return v < 0 || v > 1
-	}
-	return false
+	return s.least
 }
 
 // inside maps a draw to the support. Where the transform rounds to an edge that
 // is not in the support, it returns the nearest number that is.
-func (d *Dist) inside(u float64) float64 {
-	if d.transform() == fnNone || math.IsNaN(u) {
+func (d Dist) inside(u float64) float64 {
+	if !d.transformed() || math.IsNaN(u) {
 		return u
 	}
-	x, _ := d.constrain(Expr{v: u})
-	switch d.law.support {
-	case onPositive:
-		return min(max(x.v, math.SmallestNonzeroFloat64), math.MaxFloat64)
-	case onUnit:
-		return min(max(x.v, math.SmallestNonzeroFloat64), 1-0x1p-53)
-	}
-	return min(max(x.v, d.params[0].constValue()), d.params[1].constValue())
+	s := d.support()
+	return s.nearest(s.forward(s, Expr{v: u}).v)
 }
 
 // unitRand is uniform on (0, 1), never 0 or 1.

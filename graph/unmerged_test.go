@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/examples/models"
@@ -36,46 +39,56 @@ func standardErrors(t *testing.T, s []mc.Estimate, want []float64, detect float6
 // boundaryPart estimates BouContr of temperature by all guards. A jump has a
 // part that is linear in the next noise, of mean 0 and 1000 times what is to be
 // seen here; so the noises come in groups of four, in which the even ones and the
-// odd ones take both signs, and that part cancels. Every guard looks at one latent,
-// so that the sum of its jumps is enough.
+// odd ones take both signs, and that part cancels. Latents of d before those of
+// q stay at 0, so that every guard fixes one latent i: with t its ε there, the
+// term is φ(t)/s_i·Δ·a_i for μ_i, and t times that for s_i.
 func boundaryPart(t *testing.T, d *graph.Density, q *family.Normal, groups int) []mc.Estimate {
 	t.Helper()
 	const four = 4
-	sampler := q.Bind(four)
-	jumps, err := boundary.NewJumps(d, boundary.Reach(sampler.Reach(family.Own)))
+	first := d.Dim() - q.Dim()
+	at, scale := make([]float64, d.Dim()), slices.Repeat([]float64{1e-100}, d.Dim())
+	for i := range q.Dim() {
+		at[first+i], scale[first+i] = q.Mean(i), q.SD(i)
+	}
+	sampler := family.Independent(at, scale).Bind(four)
+	jumps, err := boundary.NewJumps(d, boundary.OnPlane)
 	require.NoError(t, err)
-	surface := sampler.Surface(jumps.Planes(), jumps.Latents(), family.Own)
+	surface := sampler.Surface(jumps.Planes(), jumps.Latents(), family.Elimination)
 	batch, err := jumps.Bind(d, four, surface, boundary.Settings{})
 	require.NoError(t, err)
 	batch.Locate()
-	ex, sums := batch.Samples(), make([]float64, sampler.Sums())
-	params, g := make([]int, len(q.Theta())), make([]float64, len(q.Theta()))
-	for k := range params {
-		params[k] = k
-	}
-	part := make([]mc.Moments, len(params))
+	ex := batch.Samples()
+	part, g := make([]mc.Moments, 2*q.Dim()), make([]float64, 2*q.Dim())
 	rng := rand.New(rand.NewPCG(*seed, 0))
 	for range groups {
-		for i := range d.Dim() {
+		for i := range q.Dim() {
 			e := rng.NormFloat64()
 			for k := range four {
-				ex.Z[i*four+k] = q.Mean(i) + q.SD(i)*e
+				sign := 1.0
 				if odd := i%4 == 1; i%2 == 1 && (odd && k%2 == 1 || !odd && k >= 2) { // noise_i is latent 2i − 1
-					ex.Z[i*four+k] = q.Mean(i) - q.SD(i)*e
+					sign = -1
 				}
+				ex.Z[(first+i)*four+k] = q.Mean(i) + sign*q.SD(i)*e
 			}
 		}
 		d.Arrangement().SignBatch(ex.Signs, ex.Z, four)
 		require.NoError(t, batch.Run(rng))
-		clear(sums)
-		for k := range batch.Len() {
-			if surface.Reached(k) {
-				total, ok := batch.Sum(k)
-				require.True(t, ok)
-				surface.AddSum(sums, k, total)
+		clear(g)
+		for k, h := range jumps.Planes() {
+			total, ok := batch.Sum(k)
+			if !ok {
+				total = floats.Sum(batch.Jumps(k))
+			}
+			last := len(h.Index) - 1
+			i := h.Index[last] - first
+			s := q.SD(i)
+			on := (-h.Const/h.Coef[last] - q.Mean(i)) / s
+			term := distuv.UnitNormal.Prob(on) / s * total / four * math.Copysign(1, h.Coef[last])
+			if term != 0 {
+				g[2*i] += term
+				g[2*i+1] += term * on * -math.Expm1(-s) // the slope of softplus where its value is s
 			}
 		}
-		sampler.FinishSome(g, params, sums, four)
 		for k, x := range g {
 			part[k].Add(x)
 		}
@@ -102,9 +115,8 @@ func TestUnmergedGuardsAreRejected(t *testing.T) {
 	require.Greater(t, bias, 500.0)
 
 	m, apart := graph.NewModel(), graph.NewModel()
-	graph.KeepCoincident(apart)
-	temperature(m, obs)
-	temperature(apart, obs)
+	temperature(m, obs, graph.Expr{})
+	temperature(apart, obs, apart.Sample("zero", graph.Normal(0, 1)))
 	compiled, err := m.Compile()
 	require.NoError(t, err)
 	separate, err := apart.Compile()
@@ -121,8 +133,9 @@ func TestUnmergedGuardsAreRejected(t *testing.T) {
 }
 
 // temperature is the program of models.Temperature, written into a model that
-// exists.
-func temperature(m *graph.Model, obs []float64) {
+// exists. The scale's guards look at noise + zero: if zero is a latent they are
+// hyperplanes of their own, which coincide with the state's where it is 0.
+func temperature(m *graph.Model, obs []float64, zero graph.Expr) {
 	theta := m.Sample("theta0", graph.Normal(20, 0.001))
 	m.Observe("obs", graph.Normal(theta, 1), obs[0])
 	var q graph.Expr
@@ -130,7 +143,7 @@ func temperature(m *graph.Model, obs []float64) {
 		mean := graph.If(graph.Less(theta, 18), 0, graph.If(graph.Greater(theta, 22), 1, q))
 		noise := m.Sample(fmt.Sprintf("q%d-noise", i), graph.Normal(mean, 0.001))
 		q = graph.If(graph.Greater(noise, 0.5), 1, 0)
-		scale := graph.If(graph.Greater(noise, 0.5), 0.22, 0.2)
+		scale := graph.If(graph.Greater(graph.Add(noise, zero), 0.5), 0.22, 0.2)
 		drift := graph.Div(graph.Sub(32, graph.Add(theta, graph.Mul(21, q))), 15)
 		theta = m.Sample(fmt.Sprintf("theta%d", i), graph.Normal(graph.Add(theta, drift), graph.Mul(2, scale)))
 		m.Observe("obs", graph.Normal(theta, 1), obs[i])

@@ -10,12 +10,11 @@ import (
 // Arrangement is a finite set of different hyperplanes in ℝⁿ, numbered in the order of their first registration. Make one with
 // [NewArrangement] and fill it with Add. Any number of goroutines may use an arrangement while none of them calls Add.
 type Arrangement struct {
-	dim      int
-	planes   []Hyperplane
-	steps    []vec.StepRow // of the planes with one coordinate, for SignBatch
-	dense    bool          // some planes have several coordinates
-	touching [][]int       // for each coordinate up to the last one used, the planes that use it, ascending
-	cells    *cells        // where Add looks for a coincident plane; nil after PushForward
+	dim    int
+	planes []plane
+	index  index         // of the planes
+	steps  []vec.StepRow // of the planes with one coordinate, for SignBatch
+	dense  bool          // some planes have several coordinates
 }
 
 // Side is a guard as one side of a plane: the guard holds where the sign of the plane is + if Positive, and − if not. On the plane
@@ -33,49 +32,44 @@ func NewArrangement(dim int) *Arrangement {
 	if dim < 0 {
 		panic(fmt.Sprintf("regions: dimension %d", dim))
 	}
-	return &Arrangement{dim: dim, cells: newCells()}
+	return &Arrangement{dim: dim, index: index{newest: map[cell]int{}}}
 }
 
-// Add registers the guard h(z) > 0, and returns it as a side of a plane: of a new one, or of the first that has the same zero set.
-// Two zero sets are the same if the canonical forms use the same coordinates, and each coefficient and the constant agree to a relative
-// 1e-12. So z0 − 1e-12 and z0 − 2e-12 are different planes, and zero equals only zero. The time does not depend on the number of planes,
-// unless very many agree to a relative 1e-10. Add keeps no reference to h.
+// Add is AddRounded of a form whose numbers are exact.
+func (a *Arrangement) Add(h Hyperplane) (Side, error) { return a.AddRounded(h, Rounding{}) }
+
+// AddRounded registers the guard h(z) > 0, whose numbers are off by at most r, and returns it as a side of a plane: of a new one, or of
+// the first that has the same zero set. It keeps no reference to h or r. Its time does not depend on the number of planes, unless errors
+// are so large that few digits are left.
 //
-// The errors are those of [Hyperplane.Canonical], and [ErrMalformed] if h uses a coordinate outside the arrangement; they leave it
-// unchanged. Add panics on an arrangement that PushForward has made, whose planes are not canonical.
-func (a *Arrangement) Add(h Hyperplane) (Side, error) {
-	if a.cells == nil {
-		panic("regions: Add to an arrangement from PushForward")
-	}
-	h, scale, err := h.Canonical()
+// Two zero sets are the same if the forms use the same coordinates and are equal, up to a factor and to what arithmetic has rounded:
+//
+//   - Forms with one largest coefficient, or two that differ by a power of two, are compared number by number, each to within its two
+//     errors. So exact ones are different if one bit is: z0 − 1 and z0 − (1 + 2⁻⁵²).
+//   - Forms with other factors, 3·z0 − 1 and z0 − 1/3, may have been rounded in finding the factor: their ratios may differ by 4
+//     roundings more.
+//   - Forms with one canonical form, bit for bit, are the same.
+//
+// The errors are those of [Hyperplane.Validate], [ErrRange], and [ErrMalformed] if h uses a coordinate outside the arrangement; they
+// leave it unchanged. AddRounded panics if r has bounds for another number of coefficients.
+func (a *Arrangement) AddRounded(h Hyperplane, r Rounding) (Side, error) {
+	p, scale, err := newPlane(h, r)
 	if err != nil {
 		return Side{}, err
 	}
-	if last := h.Index[len(h.Index)-1]; last >= a.dim {
+	if last := p.Index[len(p.Index)-1]; last >= a.dim {
 		return Side{}, fmt.Errorf("regions: hyperplane: z%d in %d dimensions: %w", last, a.dim, ErrMalformed)
 	}
-	l, known := a.cells.find(h, a.planes)
+	at := p.position()
+	l, known := a.index.find(&p, at, a.planes)
 	if !known {
 		l = len(a.planes)
-		a.cells.insert(h)
-		a.push(h)
+		a.index.insert(at, l)
+		a.planes = append(a.planes, p)
+		a.steps = append(a.steps, vec.StepRow{A: p.Coef[0], C: p.Const, Row: p.Index[0]})
+		a.dense = a.dense || len(p.Index) > 1
 	}
 	return Side{Plane: l, Positive: scale > 0}, nil
-}
-
-// push appends h, whatever its form, as the next plane.
-func (a *Arrangement) push(h Hyperplane) {
-	for last := h.Index[len(h.Index)-1]; last >= len(a.touching); {
-		a.touching = append(a.touching, nil)
-	}
-	for _, i := range h.Index {
-		a.touching[i] = append(a.touching[i], len(a.planes))
-	}
-	a.planes = append(a.planes, h)
-	a.steps = append(a.steps, vec.StepRow{A: h.Coef[0], C: h.Const, Row: h.Index[0]})
-	if len(h.Index) > 1 {
-		a.dense = true
-	}
 }
 
 // Len returns the number of planes, and so of signs.
@@ -84,31 +78,19 @@ func (a *Arrangement) Len() int { return len(a.planes) }
 // Dim returns the dimension n of the space.
 func (a *Arrangement) Dim() int { return a.dim }
 
-// Plane returns plane l: in canonical form, or after PushForward as the map has left it. The caller must not change its slices. It
-// panics unless 0 ≤ l < Len().
-func (a *Arrangement) Plane(l int) Hyperplane { return a.planes[l] }
+// Plane returns plane l in its canonical form: a positive multiple of the guard that made it, or its negative, whose largest coefficient
+// has magnitude 1 and whose first coefficient is positive. The caller must not change its slices. It panics unless 0 ≤ l < Len().
+func (a *Arrangement) Plane(l int) Hyperplane { return a.planes[l].Hyperplane }
 
 // Planes iterates over the planes by number, each as Plane returns it.
 func (a *Arrangement) Planes() iter.Seq2[int, Hyperplane] {
 	return func(yield func(int, Hyperplane) bool) {
-		for l, h := range a.planes {
-			if !yield(l, h) {
+		for l := range a.planes {
+			if !yield(l, a.planes[l].Hyperplane) {
 				return
 			}
 		}
 	}
-}
-
-// Touching returns the numbers of the planes that use coordinate i, ascending. The caller must not change them. It panics unless
-// 0 ≤ i < Dim().
-func (a *Arrangement) Touching(i int) []int {
-	if i < 0 || i >= a.dim {
-		panic(fmt.Sprintf("regions: coordinate %d in %d dimensions", i, a.dim))
-	}
-	if i >= len(a.touching) {
-		return nil
-	}
-	return a.touching[i]
 }
 
 // Signs returns the region of z: + for each plane with Φ(z) > 0, and − where Φ(z) ≤ 0. A NaN has sign −. It panics unless len(z) is

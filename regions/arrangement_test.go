@@ -2,6 +2,7 @@ package regions_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/facetvi/facet/regions"
@@ -31,9 +32,6 @@ func TestAddTable(t *testing.T) {
 	}
 	require.Equal(t, 8, a.Len())
 	require.Equal(t, 3, a.Dim())
-	require.Equal(t, []int{0, 1, 2, 3, 4, 6, 7}, a.Touching(0))
-	require.Equal(t, []int{5}, a.Touching(1))
-	require.Equal(t, []int{6, 7}, a.Touching(2))
 }
 
 func TestAddErrors(t *testing.T) {
@@ -65,42 +63,51 @@ func TestMultiplesMerge(t *testing.T) {
 	})
 }
 
-// A cell's edge may lie anywhere between two forms that are equal to the tolerance; they merge all the same. The largest coefficient
-// moves too and drags the others, so 0.4 of the tolerance is what each number may move.
-func TestNearPlanesMerge(t *testing.T) {
+// rounded returns h with each number off by up to the relative error, and the bounds that say so.
+func rounded(t *rapid.T, h regions.Hyperplane, relative float64) (regions.Hyperplane, regions.Rounding) {
+	g := times(h, func(int) float64 { return 1 + relative*rapid.Float64Range(-1, 1).Draw(t, "error") })
+	bounds := times(g, constant(relative/(1-relative)*(1+0x1p-30)))
+	r := regions.Rounding{Const: math.Abs(bounds.Const)}
+	for _, c := range bounds.Coef {
+		r.Coef = append(r.Coef, math.Abs(c))
+	}
+	return g, r
+}
+
+// Forms of one plane merge, whatever their factors are and however much arithmetic has rounded them, if it says so.
+func TestRoundedPlanesMerge(t *testing.T) {
+	errors := rapid.SampledFrom([]float64{0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.2})
 	rapid.Check(t, func(t *rapid.T) {
 		h := hyperplane().Draw(t, "h")
 		a := regions.NewArrangement(dim)
-		first := add(t, a, h)
-		jitter := func(int) float64 { return 1 + rapid.Float64Range(-4e-13, 4e-13).Draw(t, "jitter") }
-		require.Equal(t, first, add(t, a, times(h, jitter)))
+		for range 3 {
+			g, r := rounded(t, times(h, constant(nonzero().Draw(t, "factor"))), errors.Draw(t, "error"))
+			side, err := a.AddRounded(g, r)
+			require.NoError(t, err)
+			require.Equal(t, g.Coef[0] > 0, side.Positive)
+		}
 		require.Equal(t, 1, a.Len())
 	})
 }
 
-// The same at the edges of cells, which are wider than the steps of this run and much narrower than the run.
-func TestNoEdgeIsMissed(t *testing.T) {
-	const step, near = 1.1e-12, 0.9e-12
-	for _, direction := range []float64{1, -1} {
-		a := regions.NewArrangement(1)
-		for i := range 100_000 {
-			x := 1.5 + direction*float64(i)*1.5*step
-			first := add(t, a, axis(x))
-			if first.Plane != i || add(t, a, axis(x*(1+direction*near))) != first {
-				t.Fatalf("plane %d, z0 + %v: an edge is between it and what is near", i, x)
-			}
-		}
-	}
-}
-
-func TestPerturbedPlanesDoNotMerge(t *testing.T) {
+// Exact forms with a factor of their own are different from 4 roundings on, and forms whose largest coefficient is a power of two from
+// the last bit on.
+func TestDifferentPlanesDoNotMerge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := hyperplane().Draw(t, "h")
-		if len(h.Coef) == 1 && h.Const == 0 {
+		if h.Const == 0 {
 			h.Const = 1 // a multiple of one coefficient is the same plane
 		}
-		moved := rapid.IntRange(0, len(h.Coef)-1).Draw(t, "moved")
-		by := rapid.SampledFrom([]float64{1 + 1e-6, 1 - 1e-6, 1 + 1e-11, 1 - 1e-11, -1}).Draw(t, "by")
+		by := rapid.SampledFrom([]float64{1 + 1e-6, 1 + 1e-13, 1 + 0x1p-50, 1 - 0x1p-50, -1}).Draw(t, "by")
+		if rapid.Bool().Draw(t, "power of two") {
+			h, _, _ = regions.Canonical(h)
+			h = times(h, constant(math.Ldexp(1, rapid.IntRange(-60, 60).Draw(t, "power"))))
+			by = 1 + 0x1p-52
+		}
+		moved := rapid.IntRange(-1, len(h.Coef)-1).Draw(t, "moved")
+		if moved >= 0 && by == 1+0x1p-52 && math.Abs(h.Coef[moved]) == slices.Max(magnitudes(h)) {
+			moved = -1
+		}
 		g := times(h, func(k int) float64 {
 			if k == moved {
 				return by
@@ -112,50 +119,93 @@ func TestPerturbedPlanesDoNotMerge(t *testing.T) {
 	})
 }
 
-// Add agrees with a search through all planes for the first that is near, on guards so close together that being near is not transitive.
+func magnitudes(h regions.Hyperplane) (out []float64) {
+	for _, c := range h.Coef {
+		out = append(out, math.Abs(c))
+	}
+	return out
+}
+
+// Different numbers are different guards, and equal ones computed in other units are the same, at every magnitude: here the units of the
+// axis, and seconds, milliseconds and nanoseconds of today.
+func TestNeighbouringNumbers(t *testing.T) {
+	sizes := []float64{1.7e9, 1.7e12, 1.7e18}
+	for e := -300; e <= 300; e += 25 {
+		sizes = append(sizes, math.Pow10(e))
+	}
+	for _, size := range sizes {
+		a := regions.NewArrangement(1)
+		c := size
+		for l := range 10 {
+			want := regions.Side{Plane: l, Positive: true}
+			require.Equal(t, want, add(t, a, axis(-c)), size)
+			require.Equal(t, want, add(t, a, times(axis(-c), constant(0.25))), size)
+			require.Equal(t, regions.Side{Plane: l}, add(t, a, times(axis(-c), constant(-2))), size)
+			c = math.Nextafter(c, math.Inf(1))
+		}
+		require.Equal(t, 10, a.Len(), size)
+
+		a = regions.NewArrangement(1)
+		for l := range 10 {
+			threshold := axis(-size * (1 + float64(l)*0x1p-49))
+			for _, unit := range []float64{1, 1e3, 1e-3, 1e9, 1.0 / 3} {
+				if size*unit < 1e300 && size*unit > 1e-300 {
+					require.Equal(t, l, add(t, a, times(threshold, constant(unit))).Plane, "%v in units of %v", size, unit)
+				}
+			}
+		}
+	}
+}
+
+// AddRounded agrees with a search through all planes for the first that is near, on guards so close together that being near is not
+// transitive, and with errors of all sizes.
 func TestAddFindsTheFirst(t *testing.T) {
-	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-12*max(math.Abs(x), math.Abs(y)) }
-	same := func(g, h regions.Hyperplane) bool {
-		return near(g.Const, h.Const) && near(g.Coef[0], h.Coef[0]) && near(g.Coef[1], h.Coef[1])
+	type numbers [2]struct{ at, err float64 }
+	near := func(x, y numbers) bool {
+		return math.Abs(x[0].at-y[0].at) <= x[0].err+y[0].err && math.Abs(x[1].at-y[1].at) <= x[1].err+y[1].err
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		a := regions.NewArrangement(2)
 		centre := rapid.SampledFrom([]float64{1, 0.7, 1.9999999999999, 1e-20}).Draw(t, "centre")
-		number := func(label string) float64 {
-			return centre * (1 + float64(rapid.IntRange(-8, 8).Draw(t, label))*3e-13)
-		}
+		step := rapid.SampledFrom([]float64{0x1p-52, 1e-15, 1e-12, 1e-9, 1e-3}).Draw(t, "step")
+		var planes []numbers
 		for range 40 {
-			h := regions.Hyperplane{Index: []int{0, 1}, Coef: []float64{2, number("coefficient")}, Const: number("constant")}
-			c, _, err := h.Canonical()
-			require.NoError(t, err)
-			want := 0
-			for want < a.Len() && !same(c, a.Plane(want)) {
-				want++
+			var x numbers
+			for k := range x {
+				x[k].at = centre * (1 + float64(rapid.IntRange(-8, 8).Draw(t, "number"))*step)
+				x[k].err = centre * float64(rapid.IntRange(0, 3).Draw(t, "error")) * step * rapid.SampledFrom([]float64{1, 30}).Draw(t, "times")
 			}
-			require.Equal(t, want, add(t, a, h).Plane)
+			want := slices.IndexFunc(planes, func(y numbers) bool { return near(x, y) })
+			if want < 0 {
+				want = len(planes)
+				planes = append(planes, x)
+			}
+			h := regions.Hyperplane{Index: []int{0, 1}, Coef: []float64{4, x[0].at}, Const: x[1].at}
+			side, err := a.AddRounded(h, regions.Rounding{Coef: []float64{0, x[0].err}, Const: x[1].err})
+			require.NoError(t, err)
+			require.Equal(t, want, side.Plane)
 		}
 	})
+}
+
+func TestAddRoundedPanics(t *testing.T) {
+	a := regions.NewArrangement(1)
+	require.Panics(t, func() { _, _ = a.AddRounded(axis(0), regions.Rounding{Coef: []float64{1, 2}}) })
 }
 
 func TestPlanesAreCanonicalAndInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := arrange(t, hyperplane())
-		next, touching := 0, make([][]int, dim)
+		next := 0
 		for l, h := range a.Planes() {
 			require.Equal(t, next, l)
 			require.Equal(t, h, a.Plane(l))
-			c, _, err := h.Canonical()
+			c, _, err := regions.Canonical(h)
 			require.NoError(t, err)
 			require.Equal(t, c, h)
-			for _, i := range h.Index {
-				touching[i] = append(touching[i], l)
-			}
 			next++
 		}
 		require.Equal(t, a.Len(), next)
-		for i, want := range touching {
-			require.Equal(t, want, a.Touching(i))
-		}
 		for range a.Planes() {
 			break // an iterator must heed this
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/facetvi/facet/regions"
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 )
 
@@ -35,15 +34,6 @@ func requireBatch(t require.TestingT, a *regions.Arrangement, points [][]float64
 func TestSignBatchIsSigns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := arrange(t, hyperplane())
-		if rapid.Bool().Draw(t, "pushed") {
-			scale := make([]float64, dim)
-			for i := range scale {
-				scale[i] = nonzero().Draw(t, "scale")
-			}
-			var err error
-			a, err = a.PushForward(make([]float64, dim), mat.NewDiagDense(dim, scale))
-			require.NoError(t, err)
-		}
 		var points [][]float64
 		for range rapid.IntRange(0, 4).Draw(t, "random points") {
 			points = append(points, rapid.SliceOfN(rapid.Float64(), dim, dim).Draw(t, "z"))

@@ -1,10 +1,73 @@
 package regions
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 )
+
+// Blocks returns the numbers of the planes in groups that share no coordinate: under a distribution with independent coordinates, the
+// signs of one group are independent of those of the others. Groups are in the order of their first planes, and ascending.
+func (a *Arrangement) Blocks() [][]int {
+	each := make([][]int, len(a.planes))
+	for l := range each {
+		each[l] = []int{l}
+	}
+	return a.Linked(each)
+}
+
+// Linked returns the positions of the given sets of planes in groups that share no coordinate: two sets are in one group if a plane of
+// the one uses a coordinate of the other, or if other sets link them so. Groups are in the order of their first sets, and ascending. An
+// empty set is alone. Linked panics if a set has a plane that the arrangement has not.
+func (a *Arrangement) Linked(sets [][]int) [][]int {
+	var f forest
+	for _, planes := range sets {
+		for _, l := range planes {
+			for _, i := range a.planes[l].Index {
+				f.join(a.planes[planes[0]].Index[0], i)
+			}
+		}
+	}
+	var groups [][]int
+	of := map[int]int{} // the group of a root
+	for k, planes := range sets {
+		at, known := len(groups), false
+		if len(planes) > 0 {
+			root := f.root(a.planes[planes[0]].Index[0])
+			if at, known = of[root]; !known {
+				at = len(groups)
+				of[root] = at
+			}
+		}
+		if !known {
+			groups = append(groups, nil)
+		}
+		groups[at] = append(groups[at], k)
+	}
+	return groups
+}
+
+// A forest is a partition of the numbers 0, 1, 2, …, all alone at first: numbers are in one part if they have one root. It holds the
+// parent of each number up to the last one that was joined.
+type forest []int
+
+func (f *forest) join(i, j int) {
+	for k := len(*f); k <= max(i, j); k++ {
+		*f = append(*f, k)
+	}
+	(*f)[f.root(j)] = f.root(i)
+}
+
+func (f *forest) root(i int) int {
+	parent := *f
+	for parent[i] != i {
+		parent[i] = parent[parent[i]]
+		i = parent[i]
+	}
+	return i
+}
 
 // A block is a set of planes that share no coordinate with the others: its cells do not depend on theirs, and the cells of the whole
 // arrangement are all combinations.
@@ -20,53 +83,14 @@ type family struct {
 	levels []level    // ascending
 }
 
-// A level is a value of n·z at which planes lie: one, or several in an arrangement from PushForward, where nothing is merged.
+// A level is the value of n·z on a plane.
 type level struct {
-	at     float64
-	planes []oriented
+	at    float64
+	plane int
 }
 
-type oriented struct {
-	plane    int
-	reversed bool // the plane's sign is + where n·z is below the level
-}
-
-// A slab is one slab for each family of a block, and so a sign for each of its planes.
+// slabs are one slab for each family of a block, and so a sign for each of its planes.
 type slabs []int
-
-// Blocks returns the numbers of the planes in groups that share no coordinate: under a distribution with independent coordinates, the
-// signs of one group are independent of those of the others. Groups are in the order of their first planes, and ascending.
-func (a *Arrangement) Blocks() [][]int {
-	group := make([]int, a.dim) // a forest over the coordinates
-	for i := range group {
-		group[i] = i
-	}
-	root := func(i int) int {
-		for group[i] != i {
-			group[i] = group[group[i]]
-			i = group[i]
-		}
-		return i
-	}
-	for _, h := range a.planes {
-		for _, i := range h.Index[1:] {
-			group[root(i)] = root(h.Index[0])
-		}
-	}
-	number := map[int]int{}
-	var out [][]int
-	for l, h := range a.planes {
-		r := root(h.Index[0])
-		k, known := number[r]
-		if !known {
-			k = len(out)
-			number[r] = k
-			out = append(out, nil)
-		}
-		out[k] = append(out[k], l)
-	}
-	return out
-}
 
 func (a *Arrangement) blocks() []block {
 	groups := a.Blocks()
@@ -81,74 +105,50 @@ func (a *Arrangement) block(planes []int) (b block) {
 	used := map[int]bool{}
 	of := map[string][]int{} // the families that use the same coordinates
 	for _, l := range planes {
-		n, scale, err := a.planes[l].Canonical()
-		if err != nil { // an image under PushForward may be that uneven; it is a family of its own
-			n, scale = a.planes[l], 1
-		}
-		for _, i := range n.Index {
+		h := a.Plane(l)
+		for _, i := range h.Index {
 			used[i] = true
 		}
-		at := -n.Const
-		n.Const = 0
-		key := fmt.Sprint(n.Index)
-		f := -1
-		for _, known := range of[key] {
-			if slices.EqualFunc(b.families[known].normal.Coef, n.Coef, near) {
-				f = known
-				break
-			}
+		key := fmt.Sprint(h.Index)
+		at := slices.IndexFunc(of[key], func(f int) bool { return parallel(b.families[f].normal, h) })
+		if at < 0 {
+			at = len(of[key])
+			of[key] = append(of[key], len(b.families))
+			b.families = append(b.families, family{normal: Hyperplane{Index: h.Index, Coef: h.Coef}})
 		}
-		if f < 0 {
-			f = len(b.families)
-			of[key] = append(of[key], f)
-			b.families = append(b.families, family{normal: n})
-		}
-		b.families[f].insert(at, oriented{l, scale < 0})
+		b.families[of[key][at]].insert(level{-h.Const, l})
 	}
 	b.coords = slices.Sorted(maps.Keys(used))
 	return b
 }
 
-// insert keeps the levels ascending, and puts planes that coincide on one level.
-func (f *family) insert(at float64, p oriented) {
-	j, _ := slices.BinarySearchFunc(f.levels, at, func(v level, at float64) int {
-		if near(v.at, at) {
-			return 0
-		}
-		if v.at < at {
-			return -1
-		}
-		return 1
+// parallel reports whether two canonical forms with the same coordinates have one normal, up to roundings: planes at a smaller angle than
+// that meet too far away for a linear program.
+func parallel(g, h Hyperplane) bool {
+	return slices.EqualFunc(g.Coef, h.Coef, func(x, y float64) bool {
+		return math.Abs(x-y) <= 1e-12*max(math.Abs(x), math.Abs(y))
 	})
-	if j < len(f.levels) && near(f.levels[j].at, at) {
-		f.levels[j].planes = append(f.levels[j].planes, p)
-		return
-	}
-	f.levels = slices.Insert(f.levels, j, level{at, []oriented{p}})
+}
+
+// insert keeps the levels ascending.
+func (f *family) insert(v level) {
+	k, _ := slices.BinarySearchFunc(f.levels, v, func(v, w level) int { return cmp.Compare(v.at, w.at) })
+	f.levels = slices.Insert(f.levels, k, v)
 }
 
 // sign writes the signs of the family's planes in slab j.
 func (f *family) sign(positive []bool, j int) {
 	for k, v := range f.levels {
-		for _, p := range v.planes {
-			positive[p.plane] = (k < j) != p.reversed
-		}
+		positive[v.plane] = k < j
 	}
 }
 
-// slab is the slab that the signs say, if they agree on one.
+// slab is the slab that the signs say, if they agree on one: + below it and − above.
 func (f *family) slab(s Signs) (j int, ok bool) {
-	for k, v := range f.levels {
-		for _, p := range v.planes {
-			switch above := s.Positive(p.plane) != p.reversed; {
-			case above && j < k, !above && j > k:
-				return 0, false
-			case above:
-				j = k + 1
-			}
-		}
+	for j < len(f.levels) && s.Positive(f.levels[j].plane) {
+		j++
 	}
-	return j, true
+	return j, !slices.ContainsFunc(f.levels[j:], func(v level) bool { return s.Positive(v.plane) })
 }
 
 // slabs is the slab of each family that the signs say, if they agree.

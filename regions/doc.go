@@ -1,8 +1,8 @@
 // Package regions says where a piecewise smooth density jumps, and names the pieces between the jumps.
 //
-// A program that branches on guards Φ(z) > 0, each affine in the latents z ∈ ℝⁿ, has a density that is smooth inside regions and
-// jumps across hyperplanes. A [Hyperplane] is one sparse affine form, an [Arrangement] is the set of the different ones, and [Signs]
-// is the sign vector that names a region:
+// A program that branches on guards Φ(z) > 0, each affine in the latents z ∈ ℝⁿ, has a density that is smooth inside regions and jumps
+// across hyperplanes. A [Hyperplane] is one guard, an [Arrangement] is the set of different hyperplanes, and [Signs] is the sign vector
+// that names a region:
 //
 //	Φ_l(z) = Σ_k Coef[k]·z[Index[k]] + Const,    σ_l(z) = + where Φ_l(z) > 0, and − where Φ_l(z) ≤ 0
 //
@@ -15,18 +15,30 @@
 //	              |
 //	            Φ₀ = 0
 //
-// Guards with one zero set, equal up to a factor of either sign, are one plane and flip together: [Arrangement.Add] merges them and
-// returns the [Side] that the guard asks for. A boundary estimator that flips them one at a time is biased.
+// # Guards
 //
-// Signs is comparable, so it is itself the key of a region: use it with == and as the key of a map. [Signs.Flip] is the neighbour
-// across a facet.
+// Guards with one zero set are one plane and flip together: [Arrangement.Add] merges them, whatever factor of either sign is between
+// them, and returns the [Side] that the guard asks for. A boundary estimator that flips them one at a time is biased. What arithmetic has
+// rounded on the way to a guard does not keep it apart: [Arrangement.AddRounded] takes bounds of the errors. Different numbers do.
 //
-// [Arrangement.Regions] lists the sign vectors that are regions, those whose open cells are not empty, and [Arrangement.Facets] the
-// planes that bound one. L planes in general position in n dimensions have Σ_{i≤n} C(L, i) regions, [Arrangement.MaxRegions].
+// # Regions
 //
-// A location-scale family z = μ + Lε cuts the space of ε by the same planes, [Arrangement.PushForward]:
+// Signs is comparable, so it is itself the key of a region: use it with == and as the key of a map. [Arrangement.Signs] is the region of
+// a point, and [Arrangement.SignBatch] those of many. [Signs.Flip] reverses one sign.
 //
-//	Φ(μ + Lε) = (Lᵀa)·ε + (a·μ + c)
+// # Cells
+//
+// Not all sign vectors are regions: three lines in a plane have seven regions, not eight. [Arrangement.Feasible] says whether the open
+// cell of a sign vector is empty, and gives a point inside. [Arrangement.Facets] are the planes that bound a region,
+// [Arrangement.Neighbours] the regions across them, and [Arrangement.Regions] lists all. [Arrangement.Blocks] are the planes that share
+// coordinates; cells are found block by block.
+//
+// # Where to go next
+//
+// Package graph makes an arrangement from the if-statements of a model, and is the only one that adds to it. Package boundary puts points
+// on its planes, and packages vi and below read it. This package imports none of them: it knows no models and no distributions. Its
+// files, from the guard to the cell: hyperplane, rounding and index (which guards are one), arrangement, signs, batch; then blocks,
+// margin (the linear program), feasible, facets, enumerate.
 //
 // The method is that of Lee, Yu and Yang, Reparameterization Gradient for Non-differentiable Models, NeurIPS 2018.
 package regions

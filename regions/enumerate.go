@@ -45,13 +45,6 @@ func (a *Arrangement) Regions(limit int) ([]Signs, error) {
 	return out, nil
 }
 
-// Count returns the exact number of regions, without a list of them: the product over groups of planes that share no coordinates, each
-// of which may have up to limit regions of its own. The error wraps [ErrTooMany] if one has more.
-func (a *Arrangement) Count(limit int) (*big.Int, error) {
-	_, total, err := enumerate(a.blocks(), limit)
-	return total, err
-}
-
 // enumerate returns the cells of each block and the product of their numbers.
 func enumerate(blocks []block, limit int) (cells [][]slabs, total *big.Int, err error) {
 	total = big.NewInt(1)
@@ -70,23 +63,17 @@ func enumerate(blocks []block, limit int) (cells [][]slabs, total *big.Int, err 
 func (b *block) cells(limit int) ([]slabs, error) {
 	w := &walk{b: b, limit: limit}
 	if len(b.families) == 1 {
-		for j := range len(b.families[0].levels) + 1 {
-			if _, ok := b.families[0].between(j); !ok {
-				continue
-			}
-			if err := w.found(slabs{j}); err != nil {
-				return nil, err
-			}
-		}
-		return w.out, nil
+		err := w.between()
+		return w.out, err
 	}
 	w.solver = newSolver(b)
 	start := make([]float64, len(b.coords)+1)
 	start[len(b.coords)] = 1
-	return w.out, w.descend(nil, start)
+	err := w.descend(nil, start)
+	return w.out, err
 }
 
-// A walk goes through the tree whose nodes at depth f are the cells of the first f families.
+// A walk goes through the tree whose nodes at depth f are the cells of the first f families, and keeps its leaves.
 type walk struct {
 	*solver
 	b     *block
@@ -94,6 +81,7 @@ type walk struct {
 	out   []slabs
 }
 
+// found keeps a leaf.
 func (w *walk) found(j slabs) error {
 	if len(w.out) >= w.limit {
 		return fmt.Errorf("regions: more than %d regions: %w", w.limit, ErrTooMany)
@@ -102,63 +90,74 @@ func (w *walk) found(j slabs) error {
 	return nil
 }
 
-// descend visits the cells of all families inside the cell j of the first ones, in which the homogeneous point x lies. The slabs of the
-// next family that meet the cell follow one another, since the cell is convex: it goes down and up from the one where x is.
+// between finds the cells of a single family.
+func (w *walk) between() error {
+	f := &w.b.families[0]
+	for j := range len(f.levels) + 1 {
+		if _, ok := f.between(j); ok {
+			if err := w.found(slabs{j}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// descend finds the leaves below node j, a cell in which the homogeneous point x lies. The next family cuts the cell into its children.
+// They are neighbours in a row, because the cell is convex; so they are found from the child of x on, first downwards and then upwards.
 func (w *walk) descend(j slabs, x []float64) error {
 	f := len(j)
 	if f == len(w.b.families) {
 		return w.found(j)
 	}
 	walls := w.walls(j)
-	here := 0
-	for here < len(w.cut[f]) && dot(w.cut[f][here], x) > 0 {
-		here++
+	here := w.slabAt(f, x)
+	if err := w.visit(j, walls, x, here, -1); err != nil {
+		return err
 	}
-	visit := func(k int) (bool, error) {
-		y, err := w.enter(walls, f, k, k, x)
-		if y == nil || err != nil {
-			return false, err
-		}
-		return true, w.descend(append(slices.Clip(j), k), y)
-	}
-	for k := here; k >= 0; k-- {
-		met, err := visit(k)
-		if err == nil && !met && k > 0 {
-			// Too thin a slab hides none behind it.
-			var y []float64
-			if y, err = w.enter(walls, f, 0, k-1, x); y == nil && err == nil {
-				break
-			}
-		}
-		if err != nil {
-			return err
-		}
-	}
+	return w.visit(j, walls, x, here+1, 1)
+}
+
+// visit descends into the children of node j from slab number from of the next family on, in steps of 1 or −1. It ends where neither a
+// slab nor all those behind it together meet the cell: a slab too thin to be seen hides no other.
+func (w *walk) visit(j slabs, walls [][]float64, x []float64, from, step int) error {
+	f := len(j)
 	last := len(w.cut[f])
-	for k := here + 1; k <= last; k++ {
-		met, err := visit(k)
-		if err == nil && !met && k < last {
-			var y []float64
-			if y, err = w.enter(walls, f, k+1, last, x); y == nil && err == nil {
-				break
-			}
+	for k := from; 0 <= k && k <= last; k += step {
+		y, err := w.enter(walls, f, k, k, x)
+		switch {
+		case err != nil:
+			return err
+		case y != nil:
+			err = w.descend(append(slices.Clip(j), k), y)
+		case step < 0 && k > 0:
+			y, err = w.enter(walls, f, 0, k-1, x)
+		case step > 0 && k < last:
+			y, err = w.enter(walls, f, k+1, last, x)
 		}
-		if err != nil {
+		if y == nil || err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// enter returns a point within the walls and slabs low to high of family f, or nil if there is none. It is x if that is well inside.
+// slabAt is the slab of family f in which the homogeneous point x lies.
+func (w *walk) slabAt(f int, x []float64) int {
+	for k, cut := range w.cut[f] {
+		if dot(cut, x) <= 0 {
+			return k
+		}
+	}
+	return len(w.cut[f])
+}
+
+// enter returns a point within the walls and within slabs low to high of family f, or nil if there is none. It is x if x is well inside
+// these slabs; x must be within the walls.
 func (w *walk) enter(walls [][]float64, f, low, high int, x []float64) ([]float64, error) {
 	const well = 1e-3
 	slab := w.slabWalls(f, low, high)
-	inside := true
-	for _, row := range slab {
-		inside = inside && dot(row, x) > well
-	}
-	if inside {
+	if !slices.ContainsFunc(slab, func(row []float64) bool { return dot(row, x) <= well }) {
 		return x, nil
 	}
 	t, y, err := margin(slices.Concat(walls, slab))

@@ -8,39 +8,10 @@ import (
 
 // Facets returns the numbers of the planes that bound region s, ascending: those that hold a facet, a part of the boundary of dimension
 // n−1. The others touch the region in a lower dimension or not at all. A facet that is thin or far in the sense of [Arrangement.Feasible]
-// does not count. Coincident planes of an arrangement from PushForward bound a region together.
+// does not count.
 //
 // It returns an error if s is not feasible, and panics unless s has one sign for each plane.
 func (a *Arrangement) Facets(s Signs) ([]int, error) {
-	groups, err := a.facets(s)
-	var out []int
-	for _, v := range groups {
-		for _, p := range v.planes {
-			out = append(out, p.plane)
-		}
-	}
-	slices.Sort(out)
-	return out, err
-}
-
-// Neighbours returns the regions across the facets of region s, in the order of Facets: s with the sign of one plane flipped. Coincident
-// planes flip together. Errors and panics are those of Facets.
-func (a *Arrangement) Neighbours(s Signs) ([]Signs, error) {
-	groups, err := a.facets(s)
-	slices.SortFunc(groups, func(v, w level) int { return v.planes[0].plane - w.planes[0].plane })
-	var out []Signs
-	for _, v := range groups {
-		next := s
-		for _, p := range v.planes {
-			next = next.Flip(p.plane)
-		}
-		out = append(out, next)
-	}
-	return out, err
-}
-
-// facets returns the levels on which s has facets.
-func (a *Arrangement) facets(s Signs) (out []level, err error) {
 	_, ok, err := a.Feasible(s)
 	if err != nil {
 		return nil, err
@@ -48,26 +19,47 @@ func (a *Arrangement) facets(s Signs) (out []level, err error) {
 	if !ok {
 		return nil, fmt.Errorf("regions: %v is not feasible: it has no facets", s)
 	}
+	var out []int
 	for _, b := range a.blocks() {
-		j, _ := b.slabs(s)
-		var solve *solver
-		if len(b.families) > 1 {
-			solve = newSolver(&b)
+		planes, err := b.facets(s)
+		if err != nil {
+			return nil, err
 		}
-		for f := range b.families {
-			for _, k := range []int{j[f] - 1, j[f]} { // the levels below and above the slab
-				if k < 0 || k == len(b.families[f].levels) {
-					continue
+		out = append(out, planes...)
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// Neighbours returns the regions across the facets of region s, in the order of Facets: s with the sign of one plane flipped. Errors and
+// panics are those of Facets.
+func (a *Arrangement) Neighbours(s Signs) ([]Signs, error) {
+	planes, err := a.Facets(s)
+	var out []Signs
+	for _, l := range planes {
+		out = append(out, s.Flip(l))
+	}
+	return out, err
+}
+
+// facets returns the planes of the block that hold a facet of its cell s, which is feasible.
+func (b *block) facets(s Signs) (out []int, err error) {
+	j, _ := b.slabs(s)
+	var solve *solver
+	if len(b.families) > 1 {
+		solve = newSolver(b)
+	}
+	for f := range b.families {
+		levels := b.families[f].levels
+		for k := max(j[f]-1, 0); k <= j[f] && k < len(levels); k++ { // below and above the slab
+			ok := true
+			if solve != nil {
+				if ok, err = solve.facet(j, f, k); err != nil {
+					return nil, err
 				}
-				ok := true
-				if solve != nil {
-					if ok, err = solve.facet(j, f, k); err != nil {
-						return nil, err
-					}
-				}
-				if ok {
-					out = append(out, b.families[f].levels[k])
-				}
+			}
+			if ok {
+				out = append(out, levels[k].plane)
 			}
 		}
 	}

@@ -61,7 +61,7 @@ func (f *family) between(j int) (at float64, ok bool) {
 
 // put changes one coordinate, so that n·z is at: one with a coefficient of ±1, which every canonical form has, to round nothing.
 func (f *family) put(z []float64, at float64) {
-	k := max(0, slices.IndexFunc(f.normal.Coef, func(c float64) bool { return math.Abs(c) == 1 }))
+	k := slices.IndexFunc(f.normal.Coef, func(c float64) bool { return math.Abs(c) == 1 })
 	z[f.normal.Index[k]] = at / f.normal.Coef[k]
 }
 

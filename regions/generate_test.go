@@ -99,7 +99,7 @@ func TestIntegral(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := integral().Draw(t, "h")
 		require.NoError(t, h.Validate())
-		c, scale, err := h.Canonical()
+		c, scale, err := regions.Canonical(h)
 		require.NoError(t, err)
 		require.Equal(t, 1., math.Abs(scale))
 		require.Equal(t, h.Const, scale*c.Const)

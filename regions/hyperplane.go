@@ -70,7 +70,7 @@ func (h Hyperplane) Validate() error {
 	return nil
 }
 
-// fault is Validate for a caller that names the plane itself.
+// fault is the error of Validate without its prefix.
 func (h Hyperplane) fault() error {
 	if len(h.Index) != len(h.Coef) {
 		return fmt.Errorf("%d indices but %d coefficients: %w", len(h.Index), len(h.Coef), ErrMalformed)
@@ -100,17 +100,17 @@ func (h Hyperplane) fault() error {
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// Canonical returns the multiple of h whose largest coefficient has magnitude 1 and whose first coefficient is positive, and the
+// canonical returns the multiple of h whose largest coefficient has magnitude 1 and whose first coefficient is positive, and the
 // factor: h = scale·canonical. Forms with one zero set have one canonical form up to rounding, exactly one if their factor is ± a
 // power of two. The canonical form of a canonical form is itself, bit for bit. It shares no memory with h.
 //
 // The errors are those of Validate, and [ErrRange] if a division by scale overflows, or underflows to zero.
-func (h Hyperplane) Canonical() (canonical Hyperplane, scale float64, err error) {
+func (h Hyperplane) canonical() (c Hyperplane, scale float64, err error) {
 	if err := h.Validate(); err != nil {
 		return Hyperplane{}, 0, err
 	}
 	scale = h.scale()
-	c := Hyperplane{Index: slices.Clone(h.Index), Coef: make([]float64, len(h.Coef)), Const: h.Const / scale}
+	c = Hyperplane{Index: slices.Clone(h.Index), Coef: make([]float64, len(h.Coef)), Const: h.Const / scale}
 	if !kept(h.Const, c.Const) {
 		return Hyperplane{}, 0, fmt.Errorf("regions: hyperplane: constant %v over %v: %w", h.Const, scale, ErrRange)
 	}

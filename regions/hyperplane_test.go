@@ -51,7 +51,7 @@ func TestValidate(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			h := regions.Hyperplane{Index: c.index, Coef: c.coef, Const: c.con}
 			require.ErrorIs(t, h.Validate(), c.want)
-			_, _, err := h.Canonical()
+			_, _, err := regions.Canonical(h)
 			require.ErrorIs(t, err, c.want)
 		})
 	}
@@ -68,20 +68,20 @@ func TestCanonicalRange(t *testing.T) {
 		{Index: []int{0}, Coef: []float64{1e200}, Const: 1e-200},
 		{Index: []int{0, 1}, Coef: []float64{1e200, 1e-200}},
 	} {
-		_, _, err := h.Canonical()
+		_, _, err := regions.Canonical(h)
 		require.ErrorIs(t, err, regions.ErrRange, h)
 	}
 }
 
 func TestCanonicalTable(t *testing.T) {
-	c, scale, err := regions.Hyperplane{Index: []int{1, 4, 6}, Coef: []float64{-1, 4, 2}, Const: -8}.Canonical()
+	c, scale, err := regions.Canonical(regions.Hyperplane{Index: []int{1, 4, 6}, Coef: []float64{-1, 4, 2}, Const: -8})
 	require.NoError(t, err)
 	require.Equal(t, regions.Hyperplane{Index: []int{1, 4, 6}, Coef: []float64{0.25, -1, -0.5}, Const: 2}, c)
 	require.Equal(t, -4., scale)
 }
 
 func TestCanonicalHasNoNegativeZero(t *testing.T) {
-	c, _, err := regions.Hyperplane{Index: []int{0}, Coef: []float64{-3}}.Canonical()
+	c, _, err := regions.Canonical(regions.Hyperplane{Index: []int{0}, Coef: []float64{-3}})
 	require.NoError(t, err)
 	require.False(t, math.Signbit(c.Const))
 }
@@ -89,16 +89,16 @@ func TestCanonicalHasNoNegativeZero(t *testing.T) {
 func TestCanonicalProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := hyperplane().Draw(t, "h")
-		c, scale, err := h.Canonical()
+		c, scale, err := regions.Canonical(h)
 		require.NoError(t, err)
 
 		// It is its own canonical form, and that of −2ᵏ·h, without rounding.
-		again, one, err := c.Canonical()
+		again, one, err := regions.Canonical(c)
 		require.NoError(t, err)
 		require.Equal(t, c, again)
 		require.Equal(t, 1., one)
 		power := -math.Ldexp(1, rapid.IntRange(-50, 50).Draw(t, "power"))
-		same, other, err := times(h, constant(power)).Canonical()
+		same, other, err := regions.Canonical(times(h, constant(power)))
 		require.NoError(t, err)
 		require.Equal(t, c, same)
 		require.Equal(t, power*scale, other)

@@ -1,6 +1,8 @@
 package regions_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/facetvi/facet/regions"
@@ -36,6 +38,26 @@ func TestParseSignsRejects(t *testing.T) {
 	}
 	_, err := regions.ParseSigns("+-*")
 	require.EqualError(t, err, `regions: sign vector "+-*": byte 2 is neither + nor -`)
+}
+
+// ParseSigns reads what String writes and nothing else, and its error says where the fault is.
+func FuzzParseSigns(f *testing.F) {
+	f.Fuzz(func(t *testing.T, text string) {
+		fault := strings.TrimLeft(text, "+-")
+		s, err := regions.ParseSigns(text)
+		if fault != "" {
+			require.ErrorContains(t, err, fmt.Sprintf("byte %d ", len(text)-len(fault)))
+			require.True(t, s == regions.Signs{})
+			return
+		}
+		require.NoError(t, err)
+		require.Equal(t, text, s.String())
+		positive := make([]bool, len(text))
+		for l := range positive {
+			positive[l] = text[l] == '+'
+		}
+		require.True(t, s == regions.NewSigns(positive))
+	})
 }
 
 func TestSignsPanics(t *testing.T) {

@@ -2,41 +2,35 @@ package vi
 
 import (
 	"fmt"
-	"os"
+
+	"github.com/facetvi/facet/internal/safefile"
 )
 
-// save writes the checkpoint, if one is wanted.
+// lockCheckpoint makes this fit the one writer of the checkpoint, until release
+// is called or the process ends. It does nothing if no checkpoint is wanted.
+func (s *Settings) lockCheckpoint() (release func(), err error) {
+	if s.Checkpoint == "" {
+		return func() {}, nil
+	}
+	release, err = safefile.Lock(s.Checkpoint)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint: %w", err)
+	}
+	return release, nil
+}
+
+// save writes the checkpoint, if one is wanted: who reads it finds the state
+// before or this one, whole.
 func (m *monitor) save() error {
 	if m.s.Checkpoint == "" {
 		return nil
 	}
 	p, err := assemble(m.d, m.s, m.states)
 	if err == nil {
-		err = replaceFile(m.s.Checkpoint, p)
+		err = safefile.Replace(m.s.Checkpoint, p.Save)
 	}
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return nil
-}
-
-// replaceFile saves the fit beside path and moves it there: whoever reads path
-// finds the old fit or the new one, whole.
-func replaceFile(path string, p *Posterior) error {
-	beside := path + ".new"
-	f, err := os.Create(beside)
-	if err != nil {
-		return err
-	}
-	err = p.Save(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(beside, path)
 }

@@ -58,7 +58,8 @@ type fitter struct {
 	meter    *check.Meter // of the trace; nil until it is needed
 	q        family.Q     // the iterate
 	gradient []float64    // the last, a view
-	units    []float64    // of its parameters
+	units    []float64    // of its parameters, and of the means at least their reach
+	reach    []reach      // of the means
 	scaled   []float64    // the gradient in these units,
 	move     []float64    // and Adam's step
 	mean     []float64    // scratch: an average,
@@ -98,7 +99,10 @@ func fitterWith(g *gradient.Runner, d *graph.Density, s Settings, start family.Q
 		d: d, s: s, g: g, q: start.Clone(), units: make([]float64, n), scaled: make([]float64, n), move: make([]float64, n),
 		mean: make([]float64, n), meanQ: start.Clone(),
 	}
-	f.q.Units(f.units)
+	if s.Optimizer == nil {
+		f.findReach(start)
+	}
+	f.setUnits(0)
 	f.Start, f.Theta, f.Adam = start, f.q.Theta(), Adam{StepSize: s.StepSize}
 	if s.Optimizer != nil {
 		f.Adam = *s.Optimizer.Clone()
@@ -147,9 +151,46 @@ func (f *fitter) step() error {
 	}
 	floats.MulTo(f.scaled, g, f.units)
 	f.Adam.Direction(f.move, f.scaled)
+	for _, r := range f.reach {
+		f.move[r.param] *= r.factor
+	}
 	f.q.Move(f.move)
-	f.q.Units(f.units)
+	f.setUnits(f.Step + 1)
 	return nil
+}
+
+// A fit that starts wide may have far to go, also once it has become narrow. So
+// steps of a mean are in units of the start's scale at first, which fades as 1/t:
+// the scale of the iterate takes over when it is larger. A fit that goes on with an
+// earlier one's optimiser has that behind it.
+const reachSteps = 300 // until half of it is left
+
+// A reach is the least unit of a mean.
+type reach struct {
+	param  int
+	start  float64 // where the fit starts
+	factor float64 // by which the unit is larger than the family's now
+}
+
+func (f *fitter) findReach(start family.Q) {
+	start.Units(f.units)
+	for k, u := range f.units {
+		if start.Param(k).Symbol == "μ" {
+			f.reach = append(f.reach, reach{param: k, start: u})
+		}
+	}
+}
+
+// setUnits finds the units after t steps.
+func (f *fitter) setUnits(t int) {
+	f.q.Units(f.units)
+	fade := 1 / (1 + float64(t)/reachSteps)
+	for i := range f.reach {
+		r := &f.reach[i]
+		own := f.units[r.param]
+		f.units[r.param] = max(own, fade*r.start)
+		r.factor = f.units[r.param] / own
+	}
 }
 
 // average counts the iterate in, and asks at the end of a window whether the fit

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/graph"
@@ -58,7 +57,8 @@ func TestFitProposition(t *testing.T) {
 }
 
 // Two halves of a fit, joined by Start and Optimizer, take the steps that the
-// optimiser alone would take, in the family's units.
+// optimiser alone would take, in the family's units; in the first those of means
+// are those of the start at least, over 1 + t/300.
 func TestFitContinues(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	for _, f := range allFamilies {
@@ -83,8 +83,16 @@ func TestFitContinues(t *testing.T) {
 			require.Equal(t, q, first.Q)
 
 			adam, theta := &Adam{StepSize: 0.02}, start.Clone()
-			for _, g := range gradients {
-				ascend(adam, theta, g)
+			first0 := make([]float64, len(theta.Theta()))
+			theta.Units(first0)
+			for t, g := range gradients {
+				least := make([]float64, len(g))
+				for k, u := range first0 {
+					if theta.Param(k).Symbol == "μ" && t < 30 {
+						least[k] = u * (1 / (1 + float64(t)/300))
+					}
+				}
+				ascend(adam, theta, g, least)
 			}
 			require.Equal(t, theta, second.Q)
 			require.Equal(t, adam, second.Optimizer)
@@ -92,8 +100,9 @@ func TestFitContinues(t *testing.T) {
 	}
 }
 
-// ascend moves q along the gradient g, by steps in the units of its family.
-func ascend(adam *Adam, q family.Q, g []float64) {
+// ascend moves q along the gradient g, by steps in the units of its family, or in
+// the least ones.
+func ascend(adam *Adam, q family.Q, g, least []float64) {
 	if q.Family() == (family.Softplus{}) { // the paper's steps, without units
 		theta := slices.Clone(q.Theta())
 		adam.Step(theta, g)
@@ -102,8 +111,13 @@ func ascend(adam *Adam, q family.Q, g []float64) {
 	}
 	units, step := make([]float64, len(g)), make([]float64, len(g))
 	q.Units(units)
-	floats.Mul(units, g)
-	adam.Direction(step, units)
+	for k, u := range units {
+		g[k] *= max(u, least[k])
+	}
+	adam.Direction(step, g)
+	for k, u := range units {
+		step[k] *= max(u, least[k]) / u
+	}
 	q.Move(step)
 }
 
@@ -114,7 +128,7 @@ func TestFitDefaults(t *testing.T) {
 	got, err := Fit(context.Background(), d, Settings{})
 	require.NoError(t, err)
 	s := Settings{
-		Estimator: Boundary{}, Samples: 16, Steps: 10000, StepSize: 0.01, Draws: 1000, Restarts: 1,
+		Estimator: Boundary{}, Samples: 16, Steps: 10000, StepSize: 0.03, Draws: 1000, Restarts: 1,
 		Average: 0.1, Tolerance: 0.02, TraceEvery: 100, CheckpointEvery: 1000, Family: family.MeanField{},
 	}
 	require.Equal(t, s, got.Settings)

@@ -5,28 +5,31 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 	"time"
+	"unicode/utf8"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 	"gonum.org/v1/gonum/stat"
 )
 
-// progress tells a user how a fit gets on: with a bar on a terminal, in lines
-// elsewhere.
+// progress tells a user how a fit gets on: on a terminal by one line that is
+// written anew in its place, elsewhere by a line each second. What the user
+// prints meanwhile begins on the line in progress and stays.
 type progress struct {
-	w      io.Writer // nil: nobody listens
-	bar    *progressbar.ProgressBar
-	atMost bool          // the fit may be done sooner
-	total  int           // steps of all restarts
-	every  time.Duration // between reports
-	steps  []int         // taken by each restart
-	elbo   []Estimate    // of each restart
-	trend  []float64     // of each restart, in nats a step
-	began  time.Time     // at the first report
-	from   int           // steps taken then
-	last   time.Time     // the last report
-	news   bool          // there is more to report
+	w       io.Writer     // nil: nobody listens
+	columns func() int    // of the terminal; nil if w is none
+	shown   int           // characters of the line in progress
+	atMost  bool          // the fit may be done sooner
+	total   int           // steps of all restarts
+	every   time.Duration // between reports
+	steps   []int         // taken by each restart
+	elbo    []Estimate    // of each restart
+	trend   []float64     // of each restart, in nats a step
+	began   time.Time     // at the first report
+	from    int           // steps taken then
+	last    time.Time     // the last report
+	news    bool          // there is more to report
 }
 
 func newProgress(s Settings) *progress {
@@ -36,27 +39,40 @@ func newProgress(s Settings) *progress {
 	p := &progress{w: s.Progress, total: s.Steps * s.Restarts, atMost: s.Stop == Automatic, every: time.Second}
 	p.steps, p.elbo, p.trend = make([]int, s.Restarts), make([]Estimate, s.Restarts), make([]float64, s.Restarts)
 	if f, ok := s.Progress.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.bar, p.every = newBar(s.Progress, p.total), 100*time.Millisecond
+		p.columns, p.every = func() int { return columns(f) }, 100*time.Millisecond
 	}
 	return p
 }
 
-func newBar(w io.Writer, total int) *progressbar.ProgressBar {
-	return progressbar.NewOptions(total, progressbar.OptionSetWriter(w), progressbar.OptionShowCount(),
-		progressbar.OptionShowIts(), progressbar.OptionSetItsString("steps"), progressbar.OptionSetWidth(20),
-		progressbar.OptionOnCompletion(func() { fmt.Fprintln(w) }))
+// columns is the width of a terminal, 80 if it does not tell.
+func columns(f *os.File) int {
+	n, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || n == 0 {
+		return 80
+	}
+	return n
 }
 
 // say says what goes on before the first step.
 func (p *progress) say(what string) {
-	switch {
-	case p == nil:
-	case p.bar != nil:
-		p.bar.Describe(what)
-		_ = p.bar.RenderBlank()
-	default:
-		fmt.Fprintln(p.w, what)
+	if p != nil {
+		p.write(what)
 	}
+}
+
+// write writes a line, on a terminal over the last one and cut to its width. A
+// writer that fails is no reason to stop.
+func (p *progress) write(line string) {
+	if p.columns == nil {
+		fmt.Fprintln(p.w, line)
+		return
+	}
+	n := utf8.RuneCountInString(line)
+	if room := max(1, p.columns()-1); n > room {
+		line, n = string([]rune(line)[:room-1])+"…", room
+	}
+	fmt.Fprint(p.w, "\r", line, strings.Repeat(" ", max(0, p.shown-n)))
+	p.shown = n
 }
 
 // begin notes how many steps were taken before.
@@ -83,7 +99,7 @@ func (p *progress) at(r int, trace []TracePoint) {
 	}
 }
 
-// end writes what has not been written yet.
+// end writes what has not been written yet, and ends the line in progress.
 func (p *progress) end() {
 	if p == nil {
 		return
@@ -91,19 +107,15 @@ func (p *progress) end() {
 	if p.news {
 		p.flush()
 	}
-	if p.bar != nil && !p.bar.IsFinished() {
+	if p.shown > 0 {
 		fmt.Fprintln(p.w)
+		p.shown = 0
 	}
 }
 
-// flush writes the news. A terminal that does not take them is no reason to stop.
+// flush writes the news.
 func (p *progress) flush() {
-	if p.bar != nil {
-		p.bar.Describe(p.state())
-		_ = p.bar.Set(p.done())
-	} else {
-		fmt.Fprintln(p.w, p.line(time.Since(p.began)))
-	}
+	p.write(p.line(time.Since(p.began)))
 	p.last, p.news = time.Now(), false
 }
 
@@ -126,7 +138,8 @@ func (p *progress) state() string {
 	return fmt.Sprintf("ELBO %v (%+.2g per 1000 steps)", p.elbo[best], 1000*p.trend[best])
 }
 
-// line is a report after the given time.
+// line is a report after the given time; on a terminal what matters most comes
+// first, since the line may be cut.
 func (p *progress) line(after time.Duration) string {
 	done := p.done()
 	rate := float64(done-p.from) / after.Seconds()
@@ -134,6 +147,9 @@ func (p *progress) line(after time.Duration) string {
 	words := "left"
 	if p.atMost {
 		words = "left at most"
+	}
+	if p.columns != nil {
+		return fmt.Sprintf("%3d%%  %v %s  %s  step %d of %d  %.0f steps/s", 100*done/p.total, left, words, p.state(), done, p.total, rate)
 	}
 	return fmt.Sprintf("step %d of %d  %.0f steps/s  %s  %v %s", done, p.total, rate, p.state(), left, words)
 }

@@ -7,10 +7,10 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -61,29 +61,38 @@ func TestProgressLine(t *testing.T) {
 	require.Contains(t, p.state(), "-5", "a fit without an ELBO is not the best")
 }
 
-// On a terminal it is a bar with the same facts.
-func TestProgressBar(t *testing.T) {
+// On a terminal it is one line with the same facts, cut to the width and
+// written in its place.
+func TestProgressOnTerminal(t *testing.T) {
 	var out bytes.Buffer
-	p := &progress{w: &out, total: 1000, bar: newBar(&out, 1000), steps: []int{0}, elbo: []Estimate{{}}, trend: []float64{0}}
-	p.say("looking")
-	p.begin([]*fitter{{}})
-	for step := 100; step <= 1000; step += 100 {
-		p.at(0, []TracePoint{{Step: step, ELBO: Estimate{Mean: -4, SE: 0.5}}})
+	width := 200
+	p := newProgress(Settings{Progress: &out, Steps: 1000, Restarts: 1})
+	p.columns, p.every = func() int { return width }, 0
+	at := func(step int) string { // what is on the line then
+		if step > 0 {
+			p.at(0, []TracePoint{{Step: step, ELBO: Estimate{Mean: -4, SE: 0.5}}})
+		}
+		require.NotContains(t, out.String(), "\n")
+		return out.String()[strings.LastIndex(out.String(), "\r")+1:]
 	}
+	p.say("looking for a start among 1000 draws, which takes longer to say than the next line has to tell of it, and so it is longer than it")
+	require.Regexp(t, "^looking.* than it$", at(0))
+	p.begin([]*fitter{{}})
+	line := at(100)
+	require.Regexp(t, `^ 10%  \S+ left  ELBO -4 ± 0.5 \(\+0 per 1000 steps\)  step 100 of 1000  \d+ steps/s +$`, line)
+	require.GreaterOrEqual(t, len(line), 130, "it covers the longer line before it")
+	width = 40
+	line = at(200)
+	require.Regexp(t, `^ 20%  \S+ left  ELBO -4 ± 0.5 .*… *$`, line)
+	require.Equal(t, 39, utf8.RuneCountInString(strings.TrimRight(line, " ")))
+	width = 1
+	require.Equal(t, "…", strings.TrimSpace(at(300)))
+	width = 200
+	at(400)
 	p.end()
-	text := out.String()
-	require.Contains(t, text, "looking")
-	require.Contains(t, text, "ELBO -4 ± 0.5 (+0 per 1000 steps)")
-	require.Regexp(t, regexp.MustCompile(`\d+/1000`), text)
-	require.Contains(t, text, "steps/s")
-	require.Contains(t, text, "\r")
-	require.Regexp(t, `1000/1000.*\n$`, text)
-
-	out.Reset() // a fit that ends before its steps are used up
-	p.bar = newBar(&out, 1000)
-	p.at(0, []TracePoint{{Step: 300, ELBO: Estimate{Mean: -4, SE: 0.5}}})
 	p.end()
-	require.Regexp(t, `300/1000.*\n$`, out.String())
+	require.Regexp(t, `step 400 of 1000.*[^\n]\n$`, out.String())
+	require.NotContains(t, out.String(), "\x1b", "it needs no control but the carriage return")
 }
 
 // Silent unless asked: nothing is written anywhere.

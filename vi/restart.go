@@ -15,7 +15,7 @@ import (
 type Restart struct {
 	Start family.Q
 	Q     family.Q // the result
-	// ELBO is that of Q, by the same ε for all restarts.
+	// ELBO is that of Q, by the same ε for all restarts, with rare sides of guards.
 	ELBO  Estimate
 	Steps int    // steps taken
 	Err   string // why it stopped early; empty if it did not
@@ -84,9 +84,7 @@ func assemble(d *graph.Density, s Settings, states []fitState) (*Posterior, erro
 	for r := range states {
 		st := &states[r]
 		q := st.result()
-		elbo, err := measured(q, func(q family.Q) (Estimate, error) {
-			return check.ELBO(d, q, compareSamples, mc.Mix(s.Seed, judgeStream))
-		})
+		elbo, err := compare(d, q, mc.Mix(s.Seed, judgeStream))
 		if err != nil {
 			return nil, fmt.Errorf("vi: %w", err)
 		}
@@ -102,6 +100,18 @@ func assemble(d *graph.Density, s Settings, states []fitState) (*Posterior, erro
 	st := states[kept]
 	p.Q, p.Steps, p.Optimizer, p.Trace = p.Restarts[kept].Q, st.Step, st.optimizer(), st.Trace
 	return p, nil
+}
+
+// compare is an ELBO to compare q by with others: by the same samples of each, and
+// some on the rare sides of guards, which may bring most.
+func compare(d *graph.Density, q family.Q, seed uint64) (Estimate, error) {
+	return measured(q, func(q family.Q) (Estimate, error) {
+		r, err := check.LikeliestRareSides(d, q, compareSamples, summarySides, seed)
+		if err != nil { // log r is not finite somewhere
+			return check.ELBO(d, q, compareSamples, seed)
+		}
+		return r.Corrected, nil
+	})
 }
 
 func better(a, b Restart) bool {

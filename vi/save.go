@@ -230,7 +230,7 @@ func (f *fitter) restore(s fitState) error {
 	f.fitState = s
 	f.fitState = f.snapshot()
 	f.q.Set(s.Theta)
-	f.q.Units(f.units)
+	f.setUnits(s.Step)
 	f.Theta, f.Streams, f.Err = f.q.Theta(), nil, ""
 	if f.Step < f.s.averagesFrom() {
 		f.Tail.reset() // of a shorter fit

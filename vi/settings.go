@@ -15,7 +15,7 @@ type Settings struct {
 	Estimator Estimator `json:"-"` // Boundary{} if nil
 	Samples   int       // samples in a gradient; 16 if 0
 	Steps     int       // steps, or the most of them if Stop is Automatic; 10000 if 0
-	StepSize  float64   // Adam's step size in the family's units; 0.01 if 0
+	StepSize  float64   // Adam's step size in the family's units; if 0 the family's own, 0.03 for most
 	Schedule  Schedule  // how the step size falls; constant if zero
 	Seed      uint64    // fixes the whole fit
 
@@ -94,7 +94,7 @@ func (s *Settings) fill() {
 	}
 	orSet(&s.Samples, 16)
 	orSet(&s.Steps, 10000)
-	orSet(&s.StepSize, 0.01)
+	orSet(&s.StepSize, s.Family.StepSize())
 	orSet(&s.Draws, 1000)
 	orSet(&s.Restarts, 1)
 	orSet(&s.Average, 0.1)

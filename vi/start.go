@@ -21,7 +21,6 @@ const (
 	climbRate    = 0.1
 	startSamples = 8 // that judge a draw
 	trials       = 10
-	trialSteps   = 200
 )
 
 // StartAt is a start at given values of some latents, by name and on the
@@ -57,33 +56,33 @@ func PriorStart(d *graph.Density) family.Q {
 
 // findStarts returns a start in the fit's family for each restart.
 func findStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]family.Q, error) {
-	found, err := seekStarts(ctx, d, s, m)
-	for r := range found {
-		if err == nil {
-			found[r], err = family.Of(s.Family, d, found[r])
-		}
-	}
-	return found, err
-}
-
-// seekStarts returns starts among mean-field normals, unless there is one already.
-func seekStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]family.Q, error) {
 	if s.Start != nil {
-		return slices.Repeat([]family.Q{s.Start}, s.Restarts), nil
+		q, err := family.Of(s.Family, d, s.Start)
+		return slices.Repeat([]family.Q{q}, s.Restarts), err
 	}
 	m.seeking()
 	list, err := candidates(ctx, d, s)
 	if len(list) == 0 { // log r is finite nowhere: the fit will say where it is not
 		list = []candidate{{q: PriorStart(d)}}
 	}
+	var modes []candidate
 	if err == nil {
-		err = try(ctx, d, s, list)
+		modes, err = atModes(ctx, d, s.Family, list)
+	}
+	list = append(list[:min(trials, len(list))], modes...)
+	for k := range list {
+		if err == nil {
+			list[k].q, err = family.Of(s.Family, d, list[k].q)
+		}
+	}
+	if err == nil {
+		err = runTrials(ctx, d, s, list)
 	}
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(list, byScore)
 	m.foundStarts(list)
+	list = bestOf(list, max(1, s.Restarts))
 	starts := make([]family.Q, s.Restarts)
 	for r := range starts {
 		starts[r] = list[r%len(list)].q
@@ -111,9 +110,21 @@ func byScore(a, b candidate) int {
 // bestOf returns the n best candidates, each of another region as long as there
 // are others.
 func bestOf(list []candidate, n int) []candidate {
+	first, rest := byRegion(list)
+	list = append(first, rest...)
+	return list[:min(n, len(list))]
+}
+
+// firstOfRegions returns the n best candidates of different regions.
+func firstOfRegions(list []candidate, n int) []candidate {
+	first, _ := byRegion(list)
+	return first[:min(n, len(first))]
+}
+
+// byRegion returns the best candidate of each region, and the others, by score.
+func byRegion(list []candidate) (first, rest []candidate) {
 	slices.SortStableFunc(list, byScore)
 	seen := map[string]bool{}
-	var first, rest []candidate
 	for _, c := range list {
 		if seen[c.region] {
 			rest = append(rest, c)
@@ -122,8 +133,43 @@ func bestOf(list []candidate, n int) []candidate {
 		}
 		seen[c.region] = true
 	}
-	list = append(first, rest...)
-	return list[:min(n, len(list))]
+	return first, rest
+}
+
+// atModes are the best candidates at the modes of the regions of others, as wide
+// as log r is curved there.
+func atModes(ctx context.Context, d *graph.Density, f family.Family, list []candidate) ([]candidate, error) {
+	_, scale := d.PriorStart()
+	found := make([]candidate, len(list))
+	finders := make([]*modeFinder, mc.Processors(len(list)))
+	err := mc.Do(len(finders), len(list), func(w, k int) (err error) {
+		if finders[w] == nil {
+			if finders[w], err = newModeFinder(d, scale); err != nil || finders[w] == nil {
+				return err
+			}
+		}
+		z := make([]float64, d.Dim())
+		for i := range z {
+			z[i] = list[k].q.Mean(i)
+		}
+		precision, top, err := finders[w].find(ctx, z)
+		if err != nil || precision == nil {
+			return err
+		}
+		sd := make([]float64, len(z))
+		for i := range sd {
+			sd[i] = 1 / math.Sqrt(precision.At(i, i))
+		}
+		q, err := family.Of(f, d, family.Independent(z, sd))
+		if err != nil {
+			return err
+		}
+		q.Correlate(precision)
+		found[k] = candidate{q, list[k].region, top + q.Entropy()} // the integral, as if the region had no end
+		return nil
+	})
+	found = slices.DeleteFunc(found, func(c candidate) bool { return c.q == nil })
+	return firstOfRegions(found, trials), err
 }
 
 // candidates are the best of the prior's draws and its centre.
@@ -131,7 +177,7 @@ func candidates(ctx context.Context, d *graph.Density, s Settings) ([]candidate,
 	cut := mc.Cut(1+s.Draws, d.Dim())
 	found := make([][]candidate, cut.Len())
 	climbers := make([]*climber, mc.Processors(len(found)))
-	n := max(trials, s.Restarts)
+	n := max(5*trials, s.Restarts)
 	err := mc.Do(len(climbers), len(found), func(w, b int) error {
 		if climbers[w] == nil {
 			c, err := newClimber(d, cut.Size)
@@ -243,7 +289,7 @@ func (c *climber) candidates(score []float64) []candidate {
 		for i := range z {
 			z[i] = c.u[i*c.x.N+k] * c.scale[i]
 		}
-		list = append(list, candidate{family.Independent(z, sd), c.d.Arrangement().Signs(z).String(), v})
+		list = append(list, candidate{q: family.Independent(z, sd), region: c.d.Arrangement().Signs(z).String(), score: v})
 	}
 	return list
 }

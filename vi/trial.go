@@ -4,53 +4,70 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
 )
 
-// try gives every candidate a short fit and replaces it by where that ends, and
-// its score by the ELBO there. All have the same samples. A fit that fails
-// leaves its candidate as it is, with a score of NaN.
-func try(ctx context.Context, d *graph.Density, s Settings, list []candidate) error {
-	tryers := make([]*tryer, mc.Processors(len(list)))
-	return mc.Do(len(tryers), len(list), func(w, k int) error {
-		if tryers[w] == nil {
-			t, err := newTryer(d, list[k].q, s)
+// A trialRound gives candidates short fits: steps long, with step sizes of rate
+// times that of the fit.
+type trialRound struct {
+	candidates, steps int
+	rate              float64
+}
+
+// trialRounds are the rounds; the best candidates of one take part in the next.
+var trialRounds = []trialRound{{2 * trials, 100, 2}, {trials / 2, 300, 1}}
+
+// runTrials gives candidates short fits, replaces them by where these end, and
+// orders them by the ELBO there.
+func runTrials(ctx context.Context, d *graph.Density, s Settings, list []candidate) error {
+	for _, r := range trialRounds {
+		if err := r.run(ctx, d, s, list[:min(r.candidates, len(list))]); err != nil {
+			return err
+		}
+		slices.SortStableFunc(list, byScore)
+	}
+	return nil
+}
+
+// run gives every candidate a short fit, all with the same samples. A fit that
+// fails leaves its candidate as it is, with a score of NaN.
+func (r trialRound) run(ctx context.Context, d *graph.Density, s Settings, list []candidate) error {
+	workers := make([]*trial, mc.Processors(len(list)))
+	return mc.Do(len(workers), len(list), func(w, k int) error {
+		if workers[w] == nil {
+			t, err := r.bind(d, list[k].q, s)
 			if err != nil {
 				return fmt.Errorf("vi: %w", err)
 			}
-			tryers[w] = t
+			workers[w] = t
 		}
-		return tryers[w].try(ctx, &list[k])
+		return workers[w].fit(ctx, &list[k])
 	})
 }
 
-// tryer is what one goroutine needs for short fits, one after the other.
-type tryer struct {
-	d    *graph.Density
-	s    Settings
-	g    *gradient.Runner
-	eval *check.Meter
+// A trial is what one goroutine needs for short fits, one after the other.
+type trial struct {
+	d *graph.Density
+	s Settings
+	g *gradient.Runner
 }
 
-func newTryer(d *graph.Density, q family.Q, s Settings) (*tryer, error) {
-	t := &tryer{d: d, s: Settings{
-		Samples: s.Samples, Estimator: s.Estimator, Steps: trialSteps, StepSize: s.StepSize,
+func (r trialRound) bind(d *graph.Density, q family.Q, s Settings) (*trial, error) {
+	t := &trial{d: d, s: Settings{
+		Samples: s.Samples, Estimator: s.Estimator, Steps: r.steps, StepSize: r.rate * s.StepSize,
 		Average: 0.5, TraceEvery: math.MaxInt, Seed: mc.Mix(s.Seed, trialStream),
 	}}
 	var err error
-	if t.g, err = gradient.NewRunner(d, q, s.Estimator, s.Samples, t.s.Seed); err != nil {
-		return nil, err
-	}
-	t.eval, err = check.NewMeter(d, q, compareSamples, 0)
+	t.g, err = gradient.NewRunner(d, q, s.Estimator, s.Samples, t.s.Seed)
 	return t, err
 }
 
-func (t *tryer) try(ctx context.Context, c *candidate) error {
+func (t *trial) fit(ctx context.Context, c *candidate) error {
 	t.g.Restart(t.s.Seed)
 	f := fitterWith(t.g, t.d, t.s, c.q)
 	if err := f.run(ctx, nil); err != nil {
@@ -58,8 +75,7 @@ func (t *tryer) try(ctx context.Context, c *candidate) error {
 		return stopped(ctx)
 	}
 	c.q = f.result()
-	t.eval.Restart(t.s.Seed)
-	elbo, err := measured(c.q, t.eval.Measure)
+	elbo, err := compare(t.d, c.q, t.s.Seed)
 	c.score = elbo.Mean
 	return err
 }

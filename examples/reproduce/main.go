@@ -50,6 +50,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	if err != nil {
 		return fail(exitUsage, err)
 	}
+	defer store.close()
 	p := &program{settings: set, problems: map[string]*problem{}, store: store}
 	for _, name := range set.Models {
 		if p.problems[name], err = newProblem(name); err != nil {

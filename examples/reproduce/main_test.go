@@ -227,6 +227,7 @@ func TestDiverged(t *testing.T) {
 	require.Positive(t, r.Diverged)
 	require.Equal(t, r.Diverged-1, r.ELBO[len(r.ELBO)-1].Iteration)
 	require.Len(t, r.Variance, r.Diverged)
+	store.close()
 	checkSVGOf(t, dir)
 
 	_, errOut := reproduce(t, dir, args...)

@@ -117,6 +117,7 @@ func TestLiveRuns(t *testing.T) {
 		show := newProgress(&s)
 		show.live = true
 		_, err = p.runAll(ctx, show)
+		store.close()
 		cancel()
 		if stopped {
 			require.ErrorIs(t, err, context.Canceled)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/internal/safefile"
 )
 
 // One seed gives the same CSV files, whatever GOMAXPROCS is; another seed,
@@ -79,7 +81,7 @@ func TestKilledAndResumed(t *testing.T) {
 	done := completeRuns(dir)
 	require.Less(t, done, longRuns, "inconclusive: it had ended")
 	require.NoFileExists(t, filepath.Join(dir, "elbo.csv"))
-	part := filepath.Join(dir, "runs", partPrefix+"1")
+	part := filepath.Join(dir, "runs", ".textmsg.ABCDEFGHIJKL.part")
 	require.NoError(t, os.WriteFile(part, []byte("half a"), 0o644)) // as a kill in the middle of a write leaves it
 
 	resumed, errOut := startProgram(t, dir, longArgs)
@@ -102,46 +104,19 @@ func TestInterrupted(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(errOut.String()), "\n")
 	require.Regexp(t, `^reproduce: stopped; \d+ of 16 runs are kept in .*, and the same command goes on from there$`, lines[len(lines)-1])
 	require.GreaterOrEqual(t, completeRuns(dir), 2)
-	left, err := filepath.Glob(filepath.Join(dir, "runs", partPrefix+"*"))
+	left, err := filepath.Glob(filepath.Join(dir, "runs", safefile.Parts))
 	require.NoError(t, err)
 	require.Empty(t, left)
 }
 
-// A run counts as complete only if its files are whole and from the same
-// settings and program.
-func TestStoreIsStrict(t *testing.T) {
-	spec := runSpec{"textmsg", 0.1, 1, "facet", 150, 7}
-	problem, err := newProblem(spec.Model)
+// A directory has one program at a time.
+func TestOneProgram(t *testing.T) {
+	dir := t.TempDir()
+	s, err := openStore(dir)
 	require.NoError(t, err)
-	want, err := problem.do(context.Background(), spec, func() {})
-	require.NoError(t, err)
-	want.Elapsed = time.Second
-	for name, spoil := range map[string]func(s *store, run *runSpec){
-		"nothing":  func(*store, *runSpec) {},
-		"steps":    func(_ *store, r *runSpec) { r.Steps++ },
-		"seed":     func(_ *store, r *runSpec) { r.Seed++ },
-		"program":  func(s *store, _ *runSpec) { s.build += "x" },
-		"no csv":   func(s *store, r *runSpec) { os.Remove(s.runs(r.key() + ".same_theta.csv")) },
-		"no json":  func(s *store, r *runSpec) { os.Remove(s.runs(r.key() + ".json")) },
-		"cut json": func(s *store, r *runSpec) { os.Truncate(s.runs(r.key()+".json"), 100) },
-		"cut csv":  func(s *store, r *runSpec) { os.Truncate(s.runs(r.key()+".variance.csv"), 500) },
-		"one digit": func(s *store, r *runSpec) {
-			data := []byte(read(t, s.runs(r.key()+".elbo.csv")))
-			data[len(data)-2] ^= 1
-			require.NoError(t, os.WriteFile(s.runs(r.key()+".elbo.csv"), data, 0o644))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, err := openStore(t.TempDir())
-			require.NoError(t, err)
-			require.NoError(t, s.save(want))
-			run := spec
-			spoil(s, &run)
-			got, ok := s.load(run)
-			require.Equal(t, name == "nothing", ok)
-			if ok {
-				require.Equal(t, want, got, "it reads back to the last bit")
-			}
-		})
-	}
+	var out, errOut bytes.Buffer
+	require.Equal(t, exitUsage, run(context.Background(), []string{"-out", dir}, &out, &errOut))
+	require.Regexp(t, "^reproduce: -out .*: another writer has the lock .*\n$", errOut.String())
+	s.close()
+	reproduce(t, dir, "-models", "textmsg", "-estimators", "ours", "-samples", "8", "-stepsizes", "0.1", "-steps", "10")
 }

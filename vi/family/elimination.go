@@ -21,7 +21,6 @@ type elimination struct {
 	planes []eliminationPlane
 	weight []float64 // scratch
 	wd     []float64
-	u      []float64 // scratch: the adjoint of a plane
 }
 
 type eliminationPlane struct {
@@ -110,7 +109,7 @@ func (s *shift) locate(b []float64) {
 }
 
 func newElimination(s *normalSampler, planes []regions.Hyperplane, at [][]int) *elimination {
-	e := &elimination{s: s, planes: make([]eliminationPlane, len(planes)), weight: make([]float64, s.n), wd: make([]float64, s.n), u: make([]float64, len(s.q.mu))}
+	e := &elimination{s: s, planes: make([]eliminationPlane, len(planes)), weight: make([]float64, s.n), wd: make([]float64, s.n)}
 	for k, h := range planes {
 		last := len(h.Index) - 1
 		e.planes[k] = eliminationPlane{
@@ -144,10 +143,7 @@ func (e *elimination) Locate() {
 func (e *elimination) Along(k int) []float64 { return e.planes[k].along }
 
 // Density implements Surface.
-func (e *elimination) Density(k int) float64 {
-	p := &e.planes[k]
-	return density(e.s.q.law(e.u[:p.pivot+1], p.Hyperplane))
-}
+func (e *elimination) Density(k int) float64 { return density(e.s.q.Law(e.planes[k].Hyperplane)) }
 
 // Reached implements Surface.
 func (e *elimination) Reached(k int) bool { return !e.planes[k].axis || e.planes[k].w > 0 }

@@ -5,6 +5,9 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -26,7 +29,12 @@ type Family interface {
 	// New returns the member with means 0, scales 1 and no correlations. It is an
 	// error if the family does not suit the program.
 	New(p Program) (Q, error)
+	// StepSize is the step size of Adam that suits the family, in its units.
+	StepSize() float64
 }
+
+// relative is the step size of families whose units are their scales.
+const relative = 0.03
 
 // A Q is a distribution of the latents z in unconstrained coordinates: the
 // member of a family at θ. It is not safe for concurrent use while it changes.
@@ -41,6 +49,11 @@ type Q interface {
 	// Place makes the latents independent normals, as nearly as the family can,
 	// with the given means and standard deviations.
 	Place(mean, sd []float64)
+	// Correlate gives independent latents the partial correlations of a precision
+	// matrix, as nearly as the family can: the mean of each stays, and so does its
+	// standard deviation given all others. It panics unless the matrix is positive
+	// definite.
+	Correlate(precision mat.Symmetric)
 	// Clone is a copy that shares nothing that changes.
 	Clone() Q
 	// Param says what parameter k of θ is.
@@ -130,28 +143,16 @@ type Sampler interface {
 	// are wanted at: at[k] lists latents for plane k, ascending.
 	Surface(planes []regions.Hyperplane, at [][]int, m Method) Surface
 	// Reach says which latents a Surface of the method moves.
-	Reach(m Method) Reach
+	Reach(m Method) boundary.Reach
 }
 
 // A Surface moves the samples of a batch onto hyperplanes, numbered as they were
-// given, and pulls back what is found there. Sample z moves along one direction,
+// given, and pulls back what is found there. With w, the density of q along a
+// sample's direction, the boundary term of plane k is
 //
-//	z_b = z − Φ(z)·v,   a·v = 1,
-//
-// and counts with the weight w, the density of q along the direction. The
-// boundary term of plane k is Σ w·Δ·(∂z/∂θ)ᵀ∇Φ at z_b, for jumps Δ of log r.
+//	Σ w·Δ·(∂z/∂θ)ᵀ∇Φ   at the points z_b on the plane, for jumps Δ of log r.
 type Surface interface {
-	// Locate follows Sampler.Locate.
-	Locate()
-	// Along is v at the latents that were asked for. It is a view.
-	Along(k int) []float64
-	// Density is that of Φ at 0 under q: how much mass is at the plane.
-	Density(k int) float64
-	// Reached is false if every weight is 0, so that the plane can be left out.
-	Reached(k int) bool
-	// Each reports whether the samples count differently; if not, the sum of
-	// their jumps is enough.
-	Each(k int) bool
+	boundary.Surface
 	// Params are the parameters that the term of plane k touches, or all.
 	Params(k int) []int
 	// Clear clears the sums that the term of plane k adds to.
@@ -166,14 +167,6 @@ type Surface interface {
 	// to sums and, if Seeds, to grad. Where a weight is 0 the jump, which may be
 	// infinite, does not count.
 	Add(sums, grad []float64, k int, phi, jumps []float64)
-}
-
-// A Reach says which latents change when a sample is moved onto a hyperplane.
-type Reach struct {
-	// Name differs where Moves does.
-	Name string
-	// Moves reports whether latent i changes on h.
-	Moves func(h regions.Hyperplane, i int) bool
 }
 
 // A Method says how a sample is moved onto a hyperplane (Lee, Yu and Yang,

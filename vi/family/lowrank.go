@@ -12,18 +12,22 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/regions"
 )
 
 // LowRank are the normals z = μ + s⊙ε + U·η with Rank standard normals η: the
 // covariance is D + UUᵀ, D = diag(s²). θ is (μ_0, s_0, μ_1, …) and U row by row,
-// all in units of s. The cost is linear in latents × Rank (Ong, Nott and Smith,
+// in units of s and of s/3. The cost is linear in latents × Rank (Ong, Nott and Smith,
 // J. Comput. Graph. Stat. 2018).
 type LowRank struct{ Rank int }
 
 // Name implements Family.
 func (LowRank) Name() string { return "low rank" }
+
+// StepSize implements Family.
+func (LowRank) StepSize() float64 { return relative }
 
 // New implements Family.
 func (f LowRank) New(p Program) (Q, error) {
@@ -84,6 +88,37 @@ func (q *lowRank) Place(mean, sd []float64) {
 	q.read()
 }
 
+// Correlate takes D from the standard deviations, and of the covariance in units
+// of √D the eigenvectors v with the largest eigenvalues λ: U has the columns
+// √(λ − 1)·√D·v.
+func (q *lowRank) Correlate(precision mat.Symmetric) {
+	n := len(q.mu)
+	sd := make([]float64, n)
+	for i := range sd {
+		sd[i] = q.SD(i)
+	}
+	scaled := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			scaled.SetSym(i, j, precision.At(i, j)/math.Sqrt(precision.At(i, i)*precision.At(j, j)))
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(scaled, true) || !(e.Values(nil)[0] > 0) {
+		panic("family: a precision matrix that is not positive definite")
+	}
+	var v mat.Dense
+	e.VectorsTo(&v)
+	for k := range q.family.Rank {
+		size := math.Sqrt(max(startShare*startShare, 1/e.Values(nil)[k]-1)) // ascending: the smallest precisions first
+		for i := range n {
+			q.theta[2*i+1] = sd[i]
+			q.row(i)[k] = size * sd[i] * v.At(i, k)
+		}
+	}
+	q.read()
+}
+
 func (q *lowRank) row(i int) []float64 { return q.u[i*q.family.Rank:][:q.family.Rank] }
 
 func (q *lowRank) Clone() Q {
@@ -114,7 +149,7 @@ func (q *lowRank) Units(dst []float64) {
 	for i, s := range q.s {
 		dst[2*i], dst[2*i+1] = s, s
 		for k := range q.row(i) {
-			dst[2*len(q.s)+i*q.family.Rank+k] = s
+			dst[2*len(q.s)+i*q.family.Rank+k] = correlationUnit * s
 		}
 	}
 }
@@ -124,7 +159,7 @@ func (q *lowRank) Move(step []float64) {
 		q.theta[2*i] += s * step[2*i]
 		q.theta[2*i+1] = s * math.Exp(step[2*i+1])
 		r := q.family.Rank
-		floats.AddScaled(q.row(i), s, step[2*len(q.s)+i*r:][:r])
+		floats.AddScaled(q.row(i), correlationUnit*s, step[2*len(q.s)+i*r:][:r])
 	}
 	q.read()
 }
@@ -410,11 +445,11 @@ func (s *lowRankSampler) FinishSome(dst []float64, params []int, sums []float64,
 	}
 }
 
-func (s *lowRankSampler) Reach(m Method) Reach {
+func (s *lowRankSampler) Reach(m Method) boundary.Reach {
 	if m == Orthogonal {
-		return Reach{"everything", func(regions.Hyperplane, int) bool { return true }}
+		return boundary.Reach{Name: "everything", Moves: func(regions.Hyperplane, int) bool { return true }}
 	}
-	return onPlane
+	return boundary.OnPlane
 }
 
 func (s *lowRankSampler) Surface(planes []regions.Hyperplane, at [][]int, m Method) Surface {

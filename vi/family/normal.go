@@ -4,8 +4,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/facetvi/facet/regions"
 )
@@ -82,6 +84,38 @@ func (q *Normal) Place(mean, sd []float64) {
 	q.read()
 }
 
+// Correlate implements Q. Where P = (I − B)ᵀS⁻²(I − B) is the Cholesky factorisation
+// from behind, UUᵀ with U upper triangular, s_i = 1/U_ii and B_ij = −U_ji·s_i. The
+// coefficients of parents are kept.
+func (q *Normal) Correlate(precision mat.Symmetric) {
+	if len(q.b) == 0 {
+		return
+	}
+	n := len(q.mu)
+	rate := func(i int) float64 { return 1 / (q.s[i] * math.Sqrt(precision.At(i, i))) }
+	reversed := mat.NewSymDense(n, nil) // the latents in reverse, where U is the usual factor
+	for i := range n {
+		for j := range i + 1 {
+			reversed.SetSym(i, j, precision.At(n-1-i, n-1-j)*rate(n-1-i)*rate(n-1-j))
+		}
+	}
+	var c mat.Cholesky
+	if !c.Factorize(reversed) {
+		panic("family: a precision matrix that is not positive definite")
+	}
+	u := c.RawU()
+	b, sd := make([]float64, len(q.b)), make([]float64, n)
+	for i := range n {
+		scale := 1 / u.At(n-1-i, n-1-i)
+		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
+			b[e] = -u.At(n-1-i, n-1-int(q.edges.parent[e])) * scale
+		}
+		sd[i] = scale
+	}
+	q.Place(q.mu, sd)
+	copy(q.b, b)
+}
+
 // embed makes q the distribution from, and reports whether it can be.
 func (q *Normal) embed(from *Normal) bool {
 	b := make([]float64, len(q.b))
@@ -138,7 +172,18 @@ func (q *Normal) Fault() int {
 	return -1
 }
 
-// Units implements Q: s_i for μ_i and s_i, s_i/s_j for B_ij.
+// correlationUnit is the unit of a correlation against that of a mean. Steps that
+// suit means would be too long: correlations act together, on samples far out.
+const correlationUnit = 1.0 / 3
+
+// unit is that of the coefficients B_ij of latent i, but for 1/s_j: a step of all
+// of them moves the conditional mean about as far as one of them alone.
+func (q *Normal) unit(i int) float64 {
+	return correlationUnit * q.s[i] / math.Sqrt(float64(len(q.edges.parents(i))))
+}
+
+// Units implements Q: s_i for μ_i and s_i, s_i/(3·s_j·√k) for B_ij of a latent with k
+// parents.
 func (q *Normal) Units(dst []float64) {
 	if q.slope != nil {
 		for k := range dst {
@@ -150,7 +195,7 @@ func (q *Normal) Units(dst []float64) {
 	for i, s := range q.s {
 		dst[2*i], dst[2*i+1] = s, s
 		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
-			b[e] = s / q.s[q.edges.parent[e]]
+			b[e] = q.unit(i) / q.s[q.edges.parent[e]]
 		}
 	}
 }
@@ -168,7 +213,7 @@ func (q *Normal) Move(step []float64) {
 	for i, s := range q.s {
 		q.theta[2*i] += s * step[2*i]
 		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
-			q.b[e] += s / q.s[q.edges.parent[e]] * step[2*n+int(e)]
+			q.b[e] += q.unit(i) / q.s[q.edges.parent[e]] * step[2*n+int(e)]
 		}
 	}
 	for i, s := range q.s { // after all units were used
@@ -189,21 +234,29 @@ func (q *Normal) SD(i int) float64 {
 	return sd
 }
 
-// adjoint writes u = (I − B)⁻ᵀ·a to u, which has the latents up to the last of h:
-// Φ(z) = Φ(μ) + Σ u_i·s_i·ε_i.
-func (q *Normal) adjoint(u []float64, h regions.Hyperplane) {
-	clear(u)
+// adjoint writes u = (I − B)⁻ᵀ·a to u, which is zero and has the latents up to the
+// last of h, and returns Var(Φ): Φ(z) = Φ(μ) + Σ u_i·s_i·ε_i. Below first, u is 0.
+// Latents that bring less than a part of 1e-36 of the variance are left out, so
+// that a chain that forgets is followed as far back as it remembers.
+func (q *Normal) adjoint(u []float64, h regions.Hyperplane) (variance float64, first int) {
+	first = h.Index[0]
 	for k, i := range h.Index {
 		u[i] = h.Coef[k]
 	}
-	for i := len(u) - 1; i >= 0; i-- {
-		if u[i] == 0 {
+	for i := len(u) - 1; i >= first; i-- {
+		t := u[i] * q.s[i]
+		variance += t * t
+		if t*t < 1e-36*variance {
+			u[i] = 0
 			continue
 		}
 		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
-			u[q.edges.parent[e]] += u[i] * q.b[e]
+			j := int(q.edges.parent[e])
+			u[j] += u[i] * q.b[e]
+			first = min(first, j)
 		}
 	}
+	return variance, first
 }
 
 // covariance writes Cov(z, Φ) = (I − B)⁻¹·S²·u to v and returns Var(Φ).
@@ -221,28 +274,30 @@ func (q *Normal) covariance(v, u []float64) (variance float64) {
 	return variance
 }
 
+// zeroSlices are for Law, which is asked for thousands of guards: *[]float64 of zeros.
+var zeroSlices sync.Pool
+
 // Law implements Q.
 func (q *Normal) Law(h regions.Hyperplane) (mean, sd float64) {
 	if len(q.b) == 0 {
-		norm2 := 0.0
+		variance := 0.0
 		for k, i := range h.Index {
 			t := h.Coef[k] * q.s[i]
-			norm2 += t * t
+			variance += t * t
 		}
-		return h.At(q.mu), math.Sqrt(norm2)
+		return h.At(q.mu), math.Sqrt(variance)
 	}
-	return q.law(make([]float64, h.Index[len(h.Index)-1]+1), h)
-}
-
-// law is Law, with room for the adjoint.
-func (q *Normal) law(u []float64, h regions.Hyperplane) (mean, sd float64) {
-	q.adjoint(u, h)
-	norm2 := 0.0
-	for i, x := range u {
-		t := x * q.s[i]
-		norm2 += t * t
+	last := h.Index[len(h.Index)-1]
+	zeros, _ := zeroSlices.Get().(*[]float64)
+	if zeros == nil || len(*zeros) <= last {
+		zeros = new([]float64)
+		*zeros = make([]float64, len(q.mu))
 	}
-	return h.At(q.mu), math.Sqrt(norm2)
+	u := (*zeros)[:last+1]
+	variance, first := q.adjoint(u, h)
+	clear(u[first:])
+	zeroSlices.Put(zeros)
+	return h.At(q.mu), math.Sqrt(variance)
 }
 
 // Regression implements Q.

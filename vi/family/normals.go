@@ -9,6 +9,9 @@ type MeanField struct{}
 // Name implements Family.
 func (MeanField) Name() string { return "mean field" }
 
+// StepSize implements Family.
+func (MeanField) StepSize() float64 { return relative }
+
 // New implements Family.
 func (f MeanField) New(p Program) (Q, error) { return newNormal(f, make([][]int, p.Dim())), nil }
 
@@ -20,6 +23,9 @@ type Structured struct{}
 
 // Name implements Family.
 func (Structured) Name() string { return "structured" }
+
+// StepSize implements Family.
+func (Structured) StepSize() float64 { return relative }
 
 // New implements Family.
 func (f Structured) New(p Program) (Q, error) { return newNormal(f, p.Parents()), nil }
@@ -34,6 +40,9 @@ const mostFullRank = 8192
 
 // Name implements Family.
 func (FullRank) Name() string { return "full rank" }
+
+// StepSize implements Family.
+func (FullRank) StepSize() float64 { return relative }
 
 // New implements Family.
 func (f FullRank) New(p Program) (Q, error) {
@@ -58,6 +67,9 @@ type Softplus struct{}
 
 // Name implements Family.
 func (Softplus) Name() string { return "softplus mean field" }
+
+// StepSize implements Family: that of the paper's runs.
+func (Softplus) StepSize() float64 { return 0.01 }
 
 // New implements Family.
 func (f Softplus) New(p Program) (Q, error) { return newNormal(f, make([][]int, p.Dim())), nil }

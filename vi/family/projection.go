@@ -54,6 +54,7 @@ func (p *projection) Locate() {
 }
 
 func (x *projectionPlane) locate(q *Normal) {
+	clear(x.u)
 	q.adjoint(x.u, x.Hyperplane)
 	variance := q.covariance(x.cov, x.u)
 	x.inv = 1 / variance

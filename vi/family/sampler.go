@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/regions"
 )
@@ -276,14 +277,14 @@ func allParams(n int) []int {
 }
 
 // Reach implements Sampler.
-func (s *normalSampler) Reach(m Method) Reach {
+func (s *normalSampler) Reach(m Method) boundary.Reach {
 	g := s.q.edges
 	switch {
 	case len(s.q.b) == 0:
-		return onPlane
+		return boundary.OnPlane
 	case m == Orthogonal:
 		group := g.groups()
-		return Reach{s.q.family.Name() + ", orthogonal", func(h regions.Hyperplane, i int) bool {
+		return boundary.Reach{Name: s.q.family.Name() + ", orthogonal", Moves: func(h regions.Hyperplane, i int) bool {
 			for _, j := range h.Index {
 				if group[i] == group[j] {
 					return true
@@ -292,20 +293,10 @@ func (s *normalSampler) Reach(m Method) Reach {
 			return false
 		}}
 	}
-	return Reach{s.q.family.Name() + ", elimination", func(h regions.Hyperplane, i int) bool {
+	return boundary.Reach{Name: s.q.family.Name() + ", elimination", Moves: func(h regions.Hyperplane, i int) bool {
 		return g.descends(i, h.Index[len(h.Index)-1])
 	}}
 }
-
-// onPlane moves the coordinates of the plane only.
-var onPlane = Reach{"the plane's own latents", func(h regions.Hyperplane, i int) bool {
-	for _, j := range h.Index {
-		if i == j {
-			return true
-		}
-	}
-	return false
-}}
 
 // Surface implements Sampler.
 func (s *normalSampler) Surface(planes []regions.Hyperplane, at [][]int, m Method) Surface {

@@ -26,7 +26,7 @@ func BindParts(d *graph.Density, q family.Q, n int, e Boundary) (*Parts, error) 
 		return nil, fmt.Errorf("gradient: unknown method %d", e.Method)
 	}
 	sampler := q.Bind(n)
-	jumps, err := boundary.NewJumps(d, boundary.Reach(sampler.Reach(e.Method)))
+	jumps, err := boundary.NewJumps(d, sampler.Reach(e.Method))
 	if err != nil {
 		return nil, err
 	}

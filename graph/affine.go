@@ -1,0 +1,284 @@
+package graph
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// Sums are kept in affine normal form, constant + Σ coefficient·atom, so that an
+// affine expression stays affine through any + − and scaling. An expression with
+// more than maxAffine latents is not copied into the sums that use it but becomes
+// an atom itself: a recurrence a_i = α·a_{i−1} + v_i stays linear in size, and the
+// affine operation evaluates it row by row.
+const maxAffine = 6
+
+// A combination is the affine combination v + Σ terms[i].coef·terms[i].atom, with
+// terms sorted by atom, none of them 0, and bounds of the errors of its numbers.
+type combination struct {
+	v     rounded
+	terms []term
+	errs  []float64 // of the coefficients; nil if all are 0
+}
+
+// coef is coefficient i.
+func (c *combination) coef(i int) rounded {
+	if c.errs == nil {
+		return rounded{v: c.terms[i].coef}
+	}
+	return rounded{c.terms[i].coef, c.errs[i]}
+}
+
+// add appends x·atom.
+func (c *combination) add(x rounded, atom nodeID) {
+	if x.v == 0 {
+		return
+	}
+	if x.err != 0 && c.errs == nil {
+		c.errs = make([]float64, len(c.terms), cap(c.terms))
+	}
+	c.terms = append(c.terms, term{atom, x.v})
+	if c.errs != nil {
+		c.errs = append(c.errs, x.err)
+	}
+}
+
+// weighted is p·x + q·y.
+func weighted(p rounded, x combination, q rounded, y combination) combination {
+	out := combination{v: p.times(x.v).plus(q.times(y.v))}
+	out.terms = make([]term, 0, len(x.terms)+len(y.terms))
+	i, j := 0, 0
+	for i < len(x.terms) || j < len(y.terms) {
+		var order int
+		switch {
+		case i == len(x.terms):
+			order = 1
+		case j == len(y.terms):
+			order = -1
+		default:
+			order = cmp.Compare(x.terms[i].atom, y.terms[j].atom)
+		}
+		switch order {
+		case -1:
+			out.add(p.times(x.coef(i)), x.terms[i].atom)
+			i++
+		case 1:
+			out.add(q.times(y.coef(j)), y.terms[j].atom)
+			j++
+		default:
+			out.add(p.times(x.coef(i)).plus(q.times(y.coef(j))), x.terms[i].atom)
+			i, j = i+1, j+1
+		}
+	}
+	return out
+}
+
+// combination returns id as one.
+func (s *store) combination(id nodeID) combination {
+	n := &s.nodes[id]
+	switch n.kind {
+	case kConst:
+		return combination{v: s.written(n.v)}
+	case kLin:
+		if int(id) < len(s.errs) && s.errs[id] != nil {
+			return combination{rounded{n.v, s.errs[id].v}, n.terms, s.errs[id].coef}
+		}
+		return combination{v: rounded{v: n.v}, terms: n.terms}
+	}
+	return combination{terms: []term{{id, 1}}}
+}
+
+// node is the node of c. A sum that is computed in several ways is one node, with
+// the largest of its errors.
+func (s *store) node(c combination) nodeID {
+	id := s.lin(c.v.v, c.terms)
+	if c.v.err == 0 && c.errs == nil || s.nodes[id].kind != kLin {
+		return id
+	}
+	if n := len(s.errs); n <= int(id) {
+		s.errs = append(s.errs, make([]*bounds, len(s.nodes)-n)...)
+	}
+	b := &bounds{c.v.err, c.errs}
+	if known := s.errs[id]; known != nil {
+		b = b.or(known)
+	}
+	s.errs[id] = b
+	return id
+}
+
+// lin makes the node v + Σ terms; terms are sorted by atom, without zeros.
+func (s *store) lin(v float64, terms []term) nodeID {
+	if len(terms) == 0 {
+		return s.constant(v)
+	}
+	if v == 0 && len(terms) == 1 && terms[0].coef == 1 {
+		return terms[0].atom
+	}
+	return s.intern(node{kind: kLin, v: v + 0, terms: terms, affine: s.affineCount(terms) == len(terms)})
+}
+
+// bounds are those of the errors of a node's constant and coefficients.
+type bounds struct {
+	v    float64
+	coef []float64 // nil if all are 0
+}
+
+// or is the larger of each two bounds.
+func (b *bounds) or(c *bounds) *bounds {
+	if b.coef == nil {
+		b, c = c, b
+	}
+	out := &bounds{max(b.v, c.v), slices.Clone(b.coef)}
+	for i, err := range c.coef {
+		out.coef[i] = max(out.coef[i], err)
+	}
+	return out
+}
+
+// parts returns id as constant + Σ terms.
+func (s *store) parts(id nodeID) (float64, []term) {
+	c := s.combination(id)
+	return c.v.v, c.terms
+}
+
+// sum is ca·a + cb·b.
+func (s *store) sum(ca float64, a nodeID, cb float64, b nodeID) nodeID {
+	p, q, x, y := s.written(ca), s.written(cb), s.combination(a), s.combination(b)
+	out := weighted(p, x, q, y)
+	if s.affineCount(out.terms) > maxAffine {
+		if s.affineCount(x.terms) < s.affineCount(y.terms) {
+			p, q, x, y = q, p, y, x
+		}
+		x = s.fold(x)
+		if out = weighted(p, x, q, y); s.affineCount(out.terms) > maxAffine {
+			out = weighted(p, x, q, s.fold(y))
+		}
+	}
+	return s.node(out)
+}
+
+// scale is c·a.
+func (s *store) scale(c float64, a nodeID) nodeID { return s.scaleBy(s.written(c), a) }
+
+func (s *store) scaleBy(c rounded, a nodeID) nodeID {
+	return s.node(weighted(c, s.combination(a), rounded{}, combination{}))
+}
+
+// fold replaces the affine terms of c by one atom.
+func (s *store) fold(c combination) combination {
+	if s.affineCount(c.terms) < 2 {
+		return c
+	}
+	affine, rest := s.cut(c)
+	rest.insert(term{s.node(affine), 1})
+	return rest
+}
+
+// foldLike is fold of v + Σ terms that takes an atom which is there already: the
+// affine terms with v, or else without it, as they are or negated. A mean that is
+// compared with data is often such a one. It returns the constant and terms that
+// are left.
+func (s *store) foldLike(v float64, terms []term) (float64, []term) {
+	affine, rest := s.cut(combination{v: rounded{v: v}, terms: terms})
+	if len(affine.terms) < 2 {
+		return v, terms
+	}
+	for _, c := range []float64{v, 0} {
+		left := v
+		if c == v { // which may be infinite
+			left = 0
+		}
+		for _, sign := range []float64{1, -1} {
+			signed := slices.Clone(affine.terms)
+			for i := range signed {
+				signed[i].coef *= sign
+			}
+			if atom, ok := s.find(node{kind: kLin, v: sign * c, terms: signed}); ok {
+				rest.insert(term{atom, sign})
+				return left, rest.terms
+			}
+		}
+	}
+	rest.insert(term{s.lin(0, affine.terms), 1})
+	return v, rest.terms
+}
+
+// cut splits c into the terms of affine atoms, and the others with the constant.
+func (s *store) cut(c combination) (affine, rest combination) {
+	rest.v = c.v
+	for i, t := range c.terms {
+		part := &rest
+		if s.nodes[t.atom].affine {
+			part = &affine
+		}
+		part.add(c.coef(i), t.atom)
+	}
+	return affine, rest
+}
+
+// insert adds an exact term whose atom c does not have.
+func (c *combination) insert(t term) {
+	at, _ := slices.BinarySearchFunc(c.terms, t.atom, func(t term, atom nodeID) int { return cmp.Compare(t.atom, atom) })
+	c.terms = slices.Insert(c.terms, at, t)
+	if c.errs != nil {
+		c.errs = slices.Insert(c.errs, at, 0)
+	}
+}
+
+func (s *store) affineCount(terms []term) int {
+	k := 0
+	for _, t := range terms {
+		if s.nodes[t.atom].affine {
+			k++
+		}
+	}
+	return k
+}
+
+// coefficient splits a into a number and the rest: 3·x is (3, x).
+func (s *store) coefficient(a nodeID) (float64, nodeID) {
+	n := &s.nodes[a]
+	if n.kind == kLin && n.v == 0 && len(n.terms) == 1 {
+		return n.terms[0].coef, n.terms[0].atom
+	}
+	return 1, a
+}
+
+// expand writes an affine node as a combination of leaves: latents and projected
+// coordinates.
+func (s *store) expand(id nodeID) combination {
+	c := s.combination(id)
+	if !slices.ContainsFunc(c.terms, func(t term) bool { return s.nodes[t.atom].kind == kLin }) {
+		return c
+	}
+	out := combination{v: c.v}
+	leaves, sums := map[nodeID]rounded{}, map[nodeID]rounded{}
+	var open []nodeID // the sums, ascending
+	add := func(x rounded, atom nodeID) {
+		if s.nodes[atom].kind != kLin {
+			leaves[atom] = leaves[atom].plus(x)
+			return
+		}
+		if _, known := sums[atom]; !known {
+			at, _ := slices.BinarySearch(open, atom)
+			open = slices.Insert(open, at, atom)
+		}
+		sums[atom] = sums[atom].plus(x)
+	}
+	for i, t := range c.terms {
+		add(c.coef(i), t.atom)
+	}
+	for len(open) > 0 { // the users of a sum come before it
+		last := len(open) - 1
+		x, sum := sums[open[last]], s.combination(open[last])
+		open = open[:last]
+		out.v = out.v.plus(x.times(sum.v))
+		for i, t := range sum.terms {
+			add(x.times(sum.coef(i)), t.atom)
+		}
+	}
+	for _, atom := range slices.Sorted(maps.Keys(leaves)) {
+		out.add(leaves[atom], atom)
+	}
+	return out
+}

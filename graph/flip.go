@@ -1,0 +1,191 @@
+package graph
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// flips computes what the flip of a formula changes in log r: Σ over its terms of
+// the term where the formula u is 1, minus the term where it is 0, all else as
+// it is.
+//
+// A state that is a formula of the one before it, and of new signs, would change
+// in all later terms. But of a term that depends on u only through another
+// formula v, the change is that of v's flip, if v flips, whichever u made it:
+//
+//	change(u) = Σ_{t near u} change of t + (v|u=1 − v|u=0)·change(v)
+//
+// where the terms near u are those that do not depend on it through v alone. So
+// the changes of all states of a chain are a recurrence, linear in its length.
+type flips struct {
+	b      *Builder
+	users  [][]nodeID // of each node in the terms
+	termOf []int      // 1 + the number of the term that a node is, or 0
+	done   map[flipKey]nodeID
+
+	stamp []int
+	now   int
+	known map[nodeID]bool // answers of inside
+}
+
+// flipKey is a formula, and the terms that are left out.
+type flipKey struct {
+	formula nodeID
+	without string
+}
+
+func newFlips(b *Builder) *flips {
+	nodes := b.d.st.nodes
+	f := &flips{b: b, users: make([][]nodeID, len(nodes)), stamp: make([]int, len(nodes)),
+		termOf: make([]int, len(nodes)), done: map[flipKey]nodeID{}, known: map[nodeID]bool{}}
+	roots := make([]nodeID, len(b.terms))
+	for t := range b.terms {
+		roots[t] = b.terms[t].atom
+		f.termOf[roots[t]] = t + 1
+	}
+	for id, used := range needed(nodes, roots) {
+		if used {
+			nodes[id].operands(func(o nodeID) { f.users[o] = append(f.users[o], nodeID(id)) })
+		}
+	}
+	return f
+}
+
+// of is the change by u's flip of all terms but those in without, ascending.
+func (f *flips) of(u nodeID, without []int) nodeID {
+	s := f.b.d.st
+	terms := f.above(u, -1)
+	without = intersect(without, terms)
+	if len(without) == len(terms) {
+		return s.constant(0)
+	}
+	key := flipKey{u, fmt.Sprint(without)}
+	if id, ok := f.done[key]; ok {
+		return id
+	}
+	v, near := f.gateway(u, terms)
+	on, off := newForcer(f.b.d.m, u, true), newForcer(f.b.d.m, u, false)
+	change := f.changeOf(subtract(near, without), on, off)
+	if v >= 0 {
+		rest := f.of(v, union(without, near))
+		change = s.sum(1, change, 1, s.flip(on.rewrite(v), off.rewrite(v), rest))
+	}
+	f.done[key] = change
+	return change
+}
+
+// changeOf is the change of the given terms.
+func (f *flips) changeOf(terms []int, on, off *rewriter) nodeID {
+	s := f.b.d.st
+	change := s.sum(1, f.b.sum(terms, on), -1, f.b.sum(terms, off))
+	o := s.linearise(s.factor(s.total(0, []term{{change, 1}})))
+	return s.lin(o.c, o.terms)
+}
+
+// gateway is a formula v, and the terms that depend on u, but not through v
+// alone; they are as few as can be. It is −1 if there is no such formula.
+func (f *flips) gateway(u nodeID, terms []int) (v nodeID, near []int) {
+	v, near = -1, terms
+	for _, exit := range f.exits(u) {
+		if rest := f.above(u, exit); len(rest) < len(near) {
+			v, near = exit, rest
+		}
+	}
+	return v, near
+}
+
+// maxExits is how many formulas are tried as gateways.
+const maxExits = 4
+
+// exits are the next formulas above u that are more than parts of formulas.
+func (f *flips) exits(u nodeID) (exits []nodeID) {
+	f.now++
+	list := []nodeID{u}
+	for len(list) > 0 {
+		id := list[len(list)-1]
+		list = list[:len(list)-1]
+		for _, user := range f.users[id] {
+			if f.stamp[user] == f.now || !f.isFormula(user) {
+				continue
+			}
+			f.stamp[user] = f.now
+			if slices.ContainsFunc(f.users[user], func(x nodeID) bool { return !f.isFormula(x) }) {
+				exits = append(exits, user)
+			} else {
+				list = append(list, user)
+			}
+		}
+	}
+	slices.SortFunc(exits, cmp.Compare)
+	return exits[:min(len(exits), maxExits)]
+}
+
+func (f *flips) isFormula(id nodeID) bool {
+	k := f.b.d.st.nodes[id].kind
+	return k == kNot || k == kAnd
+}
+
+// hasFormula reports whether a formula uses u.
+func (f *flips) hasFormula(u nodeID) bool {
+	return int(u) < len(f.users) && slices.ContainsFunc(f.users[u], f.isFormula)
+}
+
+// above are the terms that depend on u other than through the node without,
+// ascending.
+func (f *flips) above(u, without nodeID) (terms []int) {
+	f.now++
+	list := []nodeID{u}
+	for len(list) > 0 {
+		id := list[len(list)-1]
+		list = list[:len(list)-1]
+		if f.stamp[id] == f.now || id == without {
+			continue
+		}
+		f.stamp[id] = f.now
+		if t := f.termOf[id]; t > 0 {
+			terms = append(terms, t-1)
+		}
+		list = append(list, f.users[id]...)
+	}
+	slices.Sort(terms)
+	return terms
+}
+
+// subtract is a without b; both are ascending.
+func subtract(a, b []int) []int {
+	return slices.DeleteFunc(slices.Clone(a), func(t int) bool { _, in := slices.BinarySearch(b, t); return in })
+}
+
+// intersect is what is in a and in b; both are ascending.
+func intersect(a, b []int) []int { return subtract(a, subtract(a, b)) }
+
+// inside reports whether id is made of a flip.
+func (f *flips) inside(id nodeID) bool {
+	n := &f.b.d.st.nodes[id]
+	switch {
+	case n.kind == kFlip:
+		return true
+	case int(id) < len(f.b.d.nodes): // of the program
+		return false
+	}
+	found, ok := f.known[id]
+	if !ok {
+		n.operands(func(o nodeID) { found = found || f.inside(o) })
+		f.known[id] = found
+	}
+	return found
+}
+
+// flip is (on − off)·x for formulas on and off, and 0 where they are equal,
+// whatever x is.
+func (s *store) flip(on, off, x nodeID) nodeID {
+	sign := s.sum(1, on, -1, off)
+	if v, ok := s.isConst(sign); ok {
+		return s.scale(v, x)
+	}
+	if v, ok := s.isConst(x); ok && v == 0 {
+		return x
+	}
+	return s.intern(node{kind: kFlip, a: sign, b: x})
+}

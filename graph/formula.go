@@ -1,0 +1,200 @@
+package graph
+
+import (
+	"errors"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/facetvi/facet/regions"
+)
+
+// A formula is an expression whose value is 0 or 1: the sign of a hyperplane, a
+// number, ¬a = 1 − a or a ∧ b = a·b. Like all expressions, equal formulas are
+// one node.
+
+// not is ¬a.
+func (s *store) not(a nodeID) nodeID {
+	n := &s.nodes[a]
+	switch n.kind {
+	case kConst:
+		return s.constant(1 - n.v)
+	case kNot:
+		return n.a
+	}
+	return s.intern(node{kind: kNot, a: a})
+}
+
+// and is a ∧ b.
+func (s *store) and(a, b nodeID) nodeID {
+	for range 2 {
+		if v, ok := s.isConst(a); ok {
+			if v != 0 {
+				return b
+			}
+			return a
+		}
+		a, b = b, a
+	}
+	switch na, nb := &s.nodes[a], &s.nodes[b]; {
+	case a == b:
+		return a
+	case na.kind == kNot && na.a == b, nb.kind == kNot && nb.a == a:
+		return s.constant(0)
+	}
+	return s.intern(node{kind: kAnd, a: min(a, b), b: max(a, b)})
+}
+
+// Not holds where g does not.
+func Not(g Guard) Guard {
+	if g.value.m == nil {
+		return Guard{value: Expr{v: 1 - g.value.v}}
+	}
+	return Guard{Expr{m: g.value.m, id: g.value.m.st.not(g.value.id)}, -g.made}
+}
+
+// And holds where all of gs do; without any it is true.
+func And(gs ...Guard) Guard {
+	all := constantGuard(nil, true)
+	for _, g := range gs {
+		all = both(all, g)
+	}
+	return all
+}
+
+// Or holds where at least one of gs does; without any it is false.
+func Or(gs ...Guard) Guard {
+	none := constantGuard(nil, true)
+	for _, g := range gs {
+		none = both(none, Not(g))
+	}
+	return Not(none)
+}
+
+// both holds where g and h do.
+func both(g, h Guard) Guard {
+	m := owner(g.value, h.value)
+	switch {
+	case m == nil:
+		return Guard{value: Expr{v: g.value.v * h.value.v}}
+	case !m.owns(g) || !m.owns(h):
+		return constantGuard(m, false)
+	}
+	id := m.st.and(g.value.in(m), h.value.in(m))
+	for _, x := range []Guard{g, h} {
+		if x.value.m == m && x.value.id == id {
+			return x
+		}
+	}
+	return Guard{value: Expr{m: m, id: id}}
+}
+
+// If is then where g holds, and otherwise where it does not. The side that is
+// not taken reaches neither the value nor the gradient, not even as NaN.
+func If[A, B Value](g Guard, then A, otherwise B) Expr {
+	a, b := lift(then), lift(otherwise)
+	m := owner(g.value, a, b)
+	switch {
+	case m == nil && g.isNaN():
+		return g.value // an error where it is used
+	case m == nil && g.value.v != 0:
+		return a
+	case m == nil:
+		return b
+	case !m.owns(g):
+		return b
+	}
+	return Expr{m: m, id: m.st.sel(g.value.in(m), a.in(m), b.in(m))}
+}
+
+// owns reports whether g may be used in m, and fails if not.
+func (m *Model) owns(g Guard) bool {
+	switch {
+	case g.value.m == m:
+		return true
+	case g.value.m != nil:
+		m.fail("a guard of another model is used here")
+		return false
+	case g.isNaN():
+		m.fail("%v", errNaN)
+		return false
+	}
+	return true
+}
+
+// isNaN reports whether g depends on a comparison of NaN with a number, without
+// a latent.
+func (g Guard) isNaN() bool { return g.value.m == nil && math.IsNaN(g.value.v) }
+
+var errNaN = errors.New("a guard compares NaN with a number")
+
+// Of reports whether the guard belongs to the model of d. Guards that are
+// simply true or false belong to every model.
+func (g Guard) Of(d *Density) bool { return g.value.m == nil || g.value.m == d.from }
+
+// Holds evaluates the guard in region s of the density of its model. It panics
+// if s has no sign for one of the guard's hyperplanes: see ArrangementWith for
+// guards that were made after the model was compiled.
+func (g Guard) Holds(s regions.Signs) bool {
+	var holds [1]bool
+	return Holding(holds[:], []Guard{g}, s)[0]
+}
+
+// Holding says of each guard whether it holds in region s, as Holds does. Guards
+// that share parts, as the states of a chain do, are evaluated together, in time
+// that is linear in the number of parts. Holding allocates if dst is nil, and
+// otherwise panics unless len(dst) is len(guards).
+func Holding(dst []bool, guards []Guard, s regions.Signs) []bool {
+	dst = sized(dst, len(guards), "guards")
+	var e *evaluator
+	for i, g := range guards {
+		if m := g.value.m; m != nil && (e == nil || e.st != m.st) {
+			if e != nil {
+				e.release()
+			}
+			e = m.st.evaluator(m.st.nodes)
+			e.region = s
+		}
+		if dst[i] = g.value.v > 0; g.value.m != nil {
+			dst[i] = e.value(g.value.id) != 0
+		}
+	}
+	if e != nil {
+		e.release()
+	}
+	return dst
+}
+
+// Side returns the guard as a side of one hyperplane, if it is one comparison
+// or the negation of one.
+func (g Guard) Side() (side regions.Side, ok bool) {
+	if g.value.m == nil {
+		return side, false
+	}
+	nodes := g.value.m.st.nodes
+	n := &nodes[g.value.id]
+	if side.Positive = n.kind != kNot; !side.Positive {
+		n = &nodes[n.a]
+	}
+	if n.kind != kSign {
+		return regions.Side{}, false
+	}
+	side.Plane = int(n.a)
+	return side, true
+}
+
+// Planes are the numbers of the hyperplanes whose signs say whether the guard
+// holds, ascending: one for a comparison, several for And and Or, none for a
+// guard that is simply true or false.
+func (g Guard) Planes() []int {
+	used := map[int]bool{}
+	if g.value.m != nil {
+		nodes := g.value.m.st.nodes
+		walk(nodes, g.value.id, func(id nodeID) {
+			if n := &nodes[id]; n.kind == kSign {
+				used[int(n.a)] = true
+			}
+		})
+	}
+	return slices.Sorted(maps.Keys(used))
+}

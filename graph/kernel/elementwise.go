@@ -1,0 +1,93 @@
+package kernel
+
+import "github.com/facetvi/facet/internal/vec"
+
+// Unary is F of each number.
+type Unary struct{ F Function }
+
+// Eval implements [Kernel].
+func (k Unary) Eval(out Matrix, in []Matrix) {
+	f, o := &functions[k.F], out.Data
+	x := in[0].Data[:len(o)]
+	if f.loop != nil {
+		f.loop(o, x, nil)
+		return
+	}
+	for i, x := range x {
+		o[i] = f.unary(x)
+	}
+}
+
+func (k Unary) diff(int, []int) derivative {
+	if d := functions[k.F].diff; d != nil {
+		return d[0]
+	}
+	return derivative{Slope(k), []operand{upstream, 0, result}}
+}
+
+// Slope is g·F′(x), for operands g, x and y = F(x).
+type Slope struct{ F Function }
+
+// Eval implements [Kernel].
+func (k Slope) Eval(out Matrix, in []Matrix) {
+	f, o := &functions[k.F], out.Data
+	g, x, y := in[0].Data[:len(o)], in[1].Data[:len(o)], in[2].Data[:len(o)]
+	for i, g := range g {
+		o[i] = 0
+		if g != 0 {
+			o[i] = g * f.slopeAt(x[i], y[i])
+		}
+	}
+}
+
+// Binary is F of pairs of numbers.
+type Binary struct{ F Function }
+
+// Eval implements [Kernel].
+func (k Binary) Eval(out Matrix, in []Matrix) {
+	f, o := &functions[k.F], out.Data
+	a, b := in[0].Data[:len(o)], in[1].Data[:len(o)]
+	if f.loop != nil {
+		f.loop(o, a, b)
+		return
+	}
+	for i, a := range a {
+		o[i] = f.binary(a, b[i])
+	}
+}
+
+func (k Binary) diff(j int, _ []int) derivative {
+	if d := functions[k.F].diff; d != nil {
+		return d[j]
+	}
+	return derivative{Slope2{k.F, j}, []operand{upstream, 0, 1, result}}
+}
+
+// Slope2 is g·∂F/∂a if Of is 0, and g·∂F/∂b if Of is 1, for operands g, a, b and
+// y = F(a, b).
+type Slope2 struct {
+	F  Function
+	Of int
+}
+
+// Eval implements [Kernel].
+func (k Slope2) Eval(out Matrix, in []Matrix) {
+	f, o := &functions[k.F], out.Data
+	g, a, b, y := in[0].Data[:len(o)], in[1].Data[:len(o)], in[2].Data[:len(o)], in[3].Data[:len(o)]
+	for i, g := range g {
+		o[i] = 0
+		if g != 0 {
+			da, db := f.slopes(a[i], b[i], y[i])
+			if k.Of == 1 {
+				da = db
+			}
+			o[i] = g * da
+		}
+	}
+}
+
+// GradTimes is C·g·x for an upstream gradient g, and 0 where g is 0.
+type GradTimes struct{ C float64 }
+
+// Eval implements [Kernel].
+func (k GradTimes) Eval(out Matrix, in []Matrix) { vec.GatedMul(out.Data, in[0].Data, in[1].Data, k.C) }

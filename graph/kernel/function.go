@@ -1,0 +1,147 @@
+package kernel
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/facetvi/facet/internal/vec"
+)
+
+// A Function is a scalar function of one number or of two. Each is an entry of
+// one table, which has everything that depends on the function.
+type Function uint8
+
+// The functions. None is not one.
+const (
+	None Function = iota
+	Exp
+	Log
+	Log1p
+	Expm1
+	Sqrt
+	Sin
+	Cos
+	Tan
+	Tanh
+	Sigmoid  // 1/(1 + e⁻ˣ)
+	Softplus // log(1 + eˣ)
+	Square
+	Recip  // 1/x
+	Lgamma // log |Γ(x)|
+	Abs
+	Mul
+	Div
+	Pow
+	MulData // a·b, and 0 where the observed value a is 0, whatever b is
+)
+
+// String is the function's name.
+func (f Function) String() string { return functions[f].name }
+
+// Value is f(x). It panics unless f is a function of one number.
+func (f Function) Value(x float64) float64 { return functions[f].unary(x) }
+
+// Value2 is f(a, b). It panics unless f is a function of two numbers.
+func (f Function) Value2(a, b float64) float64 { return functions[f].binary(a, b) }
+
+// A function is an entry of the table: the value of a function of one number or
+// of two, and its slope or a derivative that is a kernel of its own.
+type function struct {
+	name   string
+	unary  func(x float64) float64
+	slope  func(x, y float64) float64 // f′(x), given also y = f(x)
+	binary func(a, b float64) float64
+	slopes func(a, b, y float64) (da, db float64) // ∂f/∂a and ∂f/∂b, given also y = f(a, b)
+	// diff are the derivatives with respect to each operand; nil for Slope or Slope2.
+	diff []derivative
+	// loop fills out with f(a) or f(a, b); nil where a loop over the value is as fast.
+	loop func(out, a, b []float64)
+}
+
+// slopeAt is f′(x), given also y = f(x). Where f is NaN so is its slope: the 1/x
+// of a logarithm would let a fit wander on below 0.
+func (f *function) slopeAt(x, y float64) float64 {
+	if math.IsNaN(y) {
+		return y
+	}
+	return f.slope(x, y)
+}
+
+// product is the derivative of a·b.
+var product = []derivative{{GradTimes{1}, []operand{upstream, 1}}, {GradTimes{1}, []operand{upstream, 0}}}
+
+var functions = [...]function{
+	None: {name: "none"},
+	Exp: {
+		name: "exp", unary: math.Exp, loop: expLoop,
+		diff: []derivative{{GradTimes{1}, []operand{upstream, result}}},
+	},
+	Log:      {name: "log", unary: math.Log, slope: func(x, _ float64) float64 { return 1 / x }},
+	Log1p:    {name: "log1p", unary: math.Log1p, slope: func(x, _ float64) float64 { return 1 / (1 + x) }},
+	Expm1:    {name: "expm1", unary: math.Expm1, slope: func(_, y float64) float64 { return y + 1 }},
+	Sqrt:     {name: "sqrt", unary: math.Sqrt, slope: func(_, y float64) float64 { return 0.5 / y }},
+	Sin:      {name: "sin", unary: math.Sin, slope: func(x, _ float64) float64 { return math.Cos(x) }},
+	Cos:      {name: "cos", unary: math.Cos, slope: func(x, _ float64) float64 { return -math.Sin(x) }},
+	Tan:      {name: "tan", unary: math.Tan, slope: func(_, y float64) float64 { return 1 + y*y }},
+	Tanh:     {name: "tanh", unary: math.Tanh, slope: func(_, y float64) float64 { return 1 - y*y }},
+	Sigmoid:  {name: "sigmoid", unary: sigmoid, slope: func(x, y float64) float64 { return y * sigmoid(-x) }},
+	Softplus: {name: "softplus", unary: softplus, slope: func(x, _ float64) float64 { return sigmoid(x) }},
+	Square: {
+		name: "square", unary: func(x float64) float64 { return x * x },
+		loop: func(out, x, _ []float64) { vec.Mul(out, x, x) },
+		diff: []derivative{{GradTimes{2}, []operand{upstream, 0}}},
+	},
+	Recip:  {name: "recip", unary: func(x float64) float64 { return 1 / x }, slope: func(_, y float64) float64 { return -y * y }},
+	Lgamma: {name: "lgamma", unary: lgamma, slope: func(x, _ float64) float64 { return mathext.Digamma(x) }},
+	Abs:    {name: "abs", unary: math.Abs, slope: func(x, _ float64) float64 { return math.Copysign(1, x) }},
+	Mul:    {name: "mul", binary: func(a, b float64) float64 { return a * b }, loop: vec.Mul, diff: product},
+	Div: {
+		name: "div", binary: func(a, b float64) float64 { return a / b },
+		slopes: func(_, b, y float64) (da, db float64) { return 1 / b, -y / b },
+	},
+	Pow:     {name: "pow", binary: math.Pow, slopes: powSlopes},
+	MulData: {name: "muldata", binary: mulData, diff: product},
+}
+
+func expLoop(out, x, _ []float64) {
+	for i, x := range x {
+		out[i] = math.Exp(x)
+	}
+}
+
+func sigmoid(x float64) float64 {
+	if x >= 0 {
+		return 1 / (1 + math.Exp(-x))
+	}
+	e := math.Exp(x)
+	return e / (1 + e)
+}
+
+// softplus is exact to rounding for every x.
+func softplus(x float64) float64 {
+	return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x)))
+}
+
+func lgamma(x float64) float64 {
+	v, _ := math.Lgamma(x)
+	return v
+}
+
+func powSlopes(a, b, y float64) (da, db float64) {
+	da = b * math.Pow(a, b-1)
+	if b == 0 {
+		da = 0
+	}
+	if a == 0 && b > 0 {
+		return da, 0
+	}
+	return da, y * math.Log(a)
+}
+
+func mulData(a, b float64) float64 {
+	if a == 0 {
+		return 0
+	}
+	return a * b
+}

@@ -1,0 +1,60 @@
+package kernel
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/diff/fd"
+)
+
+// Every entry of the table is a whole one: it has a name of its own, and the
+// derivative kernels are the derivatives of the value.
+func TestFunctions(t *testing.T) {
+	names := map[string]bool{}
+	for f := None + 1; int(f) < len(functions); f++ {
+		t.Run(f.String(), func(t *testing.T) {
+			require.NotEmpty(t, f.String())
+			require.False(t, names[f.String()])
+			names[f.String()] = true
+			for _, a := range []float64{0.3, 0.8, 1.7} {
+				if functions[f].unary != nil {
+					checkDerivatives(t, Unary{f}, []float64{a}, func(x []float64) float64 { return f.Value(x[0]) })
+					continue
+				}
+				checkDerivatives(t, Binary{f}, []float64{a, 1.2}, func(x []float64) float64 { return f.Value2(x[0], x[1]) })
+			}
+		})
+	}
+}
+
+// checkDerivatives compares a kernel at x, for one row and one sample, and its
+// derivatives, for an upstream gradient of 3 and of 0, with f.
+func checkDerivatives(t *testing.T, k Kernel, x []float64, f func(x []float64) float64) {
+	t.Helper()
+	eval := func(k Kernel, operands ...float64) float64 {
+		in := make([]Matrix, len(operands))
+		for i, v := range operands {
+			in[i] = Column([]float64{v})
+		}
+		out := NewMatrix(1, 1)
+		k.Eval(out, in)
+		return out.Data[0]
+	}
+	y := eval(k, x...)
+	require.Equal(t, f(x), y)
+	slope := fd.Gradient(nil, f, x, &fd.Settings{Formula: fd.Central, Step: 1e-5})
+	for j := range x {
+		d := k.(differentiable).diff(j, []int{1, 1})
+		operands := map[operand]float64{upstream: 3, result: y, 0: x[0], 1: x[len(x)-1]}
+		at := func() (list []float64) {
+			for _, o := range d.of {
+				list = append(list, operands[o])
+			}
+			return list
+		}
+		require.InEpsilon(t, 3*slope[j], eval(d.k, at()...), 1e-8, "operand %d", j)
+		operands[upstream], operands[result], operands[0] = 0, math.NaN(), math.Inf(1)
+		require.Zero(t, eval(d.k, at()...), "of an untaken branch")
+	}
+}

@@ -1,0 +1,112 @@
+package graph
+
+import "github.com/facetvi/facet/graph/kernel"
+
+// A rewriter rebuilds expressions with a substitution made in them; what does not
+// change stays the same node.
+type rewriter struct {
+	m     *Model
+	sub   Substitution
+	done  map[nodeID]nodeID
+	fixed func(nodeID) bool // nodes that are known not to change; nil for none
+}
+
+// newForcer returns a rewriter that puts holds in the place of a formula.
+func newForcer(m *Model, formula nodeID, holds bool) *rewriter {
+	v := constantGuard(m, holds).value.id
+	return &rewriter{m: m, done: map[nodeID]nodeID{formula: v}, fixed: func(id nodeID) bool { return id < formula }}
+}
+
+func (w *rewriter) rewrite(id nodeID) nodeID {
+	if w.fixed != nil && w.fixed(id) {
+		return id
+	}
+	if to, ok := w.done[id]; ok {
+		return to
+	}
+	to := w.rebuild(id)
+	w.done[id] = to
+	return to
+}
+
+func (w *rewriter) rebuild(id nodeID) nodeID {
+	s := w.m.st
+	n := s.nodes[id]
+	switch n.kind {
+	case kLatent:
+		if x, ok := w.sub.latent(int(n.a)); ok {
+			return x.in(w.m)
+		}
+	case kSign:
+		if g, ok := w.sub.sign(int(n.a)); ok {
+			return g.value.in(w.m)
+		}
+	case kLin:
+		return w.sum(id, n)
+	case kUnary:
+		if a := w.rewrite(n.a); a != n.a {
+			return s.unary(n.fn, a)
+		}
+	case kBinary:
+		if a, b := w.rewrite(n.a), w.rewrite(n.b); a != n.a || b != n.b {
+			return s.binary(n.fn, a, b)
+		}
+	case kNot:
+		return s.not(w.rewrite(n.a))
+	case kAnd:
+		return s.and(w.rewrite(n.a), w.rewrite(n.b))
+	case kSelect:
+		return w.selection(id, n)
+	}
+	return id
+}
+
+func (w *rewriter) sum(id nodeID, n node) nodeID {
+	s := w.m.st
+	kept, changed := make([]term, 0, len(n.terms)), []term(nil)
+	for _, t := range n.terms {
+		if to := w.rewrite(t.atom); to != t.atom {
+			changed = append(changed, term{to, t.coef})
+		} else {
+			kept = append(kept, t)
+		}
+	}
+	if changed == nil {
+		return id
+	}
+	out := s.lin(n.v, kept)
+	for _, t := range changed {
+		out = s.sum(1, out, t.coef, t.atom)
+	}
+	return out
+}
+
+// selection is a select with its sign substituted. Of a sign that has become a
+// number only one side is made.
+func (w *rewriter) selection(id nodeID, n node) nodeID {
+	s := w.m.st
+	cond := w.rewrite(n.a)
+	if v, ok := s.isConst(cond); ok {
+		if v != 0 {
+			return w.rewrite(n.b)
+		}
+		return w.rewrite(n.c)
+	}
+	b, c := w.rewrite(n.b), w.rewrite(n.c)
+	if cond == n.a && b == n.b && c == n.c {
+		return id
+	}
+	return s.sel(cond, b, c)
+}
+
+func (s *store) binary(f kernel.Function, a, b nodeID) nodeID {
+	switch f {
+	case kernel.Div:
+		return s.div(a, b)
+	case kernel.Pow:
+		return s.pow(a, b)
+	case kernel.MulData:
+		return s.mulData(a, b)
+	}
+	return s.mul(a, b)
+}

@@ -1,0 +1,104 @@
+package graph
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+)
+
+// A rounded number v is off by at most err from x, what the program says in real
+// arithmetic.
+//
+// In the standard model of floating-point arithmetic fl(a∘b) = (a∘b)(1 + δ) with
+// |δ| ≤ u = 2⁻⁵³. The rounding error r = a∘b − fl(a∘b) of a sum, a product or a
+// quotient is known, by the two-sum algorithm or one fused multiply-add, so it
+// takes the place of u·|a∘b|, and exact operations cost nothing:
+//
+//	x + y:  err = err_x + err_y + |r|
+//	x · y:  err = |v_x|·err_y + |v_y|·err_x + err_x·err_y + |r|
+//	x / y:  err = (err_x + |v|·err_y + |v_x − v·v_y|) / (|v_y| − err_y)
+//
+// Where a sum is not larger than its error, it is 0: what is left says nothing.
+type rounded struct{ v, err float64 }
+
+func (x rounded) plus(y rounded) rounded {
+	sum := x.v + y.v
+	part := sum - x.v
+	r := (x.v - (sum - part)) + (y.v - part)
+	return rounded{sum, upwards(x.err + y.err + math.Abs(r))}.snapped()
+}
+
+func (x rounded) times(y rounded) rounded {
+	v := float64(x.v * y.v) // the conversion forbids a fused multiply-add later
+	err := math.Abs(math.FMA(x.v, y.v, -v)) + math.Abs(x.v)*y.err + math.Abs(y.v)*x.err + x.err*y.err
+	return rounded{v, upwards(err + underflow(v, x.v, y.v))}
+}
+
+func (x rounded) over(y rounded) rounded {
+	v := x.v / y.v
+	err := (math.Abs(math.FMA(-v, y.v, x.v)) + x.err + math.Abs(v)*y.err) / (math.Abs(y.v) - y.err)
+	return rounded{v, upwards(err + underflow(v, x.v, 1/y.v))}
+}
+
+// mapped is f(x) for an increasing function f. Its error is where f has the ends
+// of what x may be: as good as f(v) for equal x, however f itself is rounded. It
+// is taken for 0 where f has no value.
+func (x rounded) mapped(f func(float64) float64) rounded {
+	v := f(x.v)
+	err := max(f(x.v+x.err)-v, v-f(x.v-x.err))
+	if !isFinite(err) {
+		err = 0
+	}
+	return rounded{v, err}.snapped()
+}
+
+// snapped is 0 where x may be 0.
+func (x rounded) snapped() rounded {
+	if math.Abs(x.v) <= x.err {
+		return rounded{}
+	}
+	return x
+}
+
+// upwards is a bound for an error that was computed by a few operations, which
+// were rounded themselves.
+func upwards(err float64) float64 {
+	if err == 0 {
+		return 0
+	}
+	return err*(1+0x1p-50) + 0x1p-1074
+}
+
+// underflow is the error of the product v of x and y that no fused multiply-add
+// sees: where v is so small that its own rounding error is no float64.
+func underflow(v, x, y float64) float64 {
+	if math.Abs(v) < 0x1p-968 && x != 0 && y != 0 {
+		return 0x1p-1073
+	}
+	return 0
+}
+
+// written is the number v of a program. It stands for the shortest decimal that
+// rounds to v, for 1/10 where v is 0.1: so 0.1 + 0.2 is 0.3, and still no two
+// numbers are one.
+func (s *store) written(v float64) rounded {
+	if v == math.Trunc(v) && math.Abs(v) < 1<<53 || math.IsInf(v, 0) || math.IsNaN(v) {
+		return rounded{v: v}
+	}
+	err, known := s.decimals[v]
+	if !known {
+		err = decimalError(v)
+		s.decimals[v] = err
+	}
+	return rounded{v, err}
+}
+
+// decimalError is the distance of v from the shortest decimal that rounds to it.
+func decimalError(v float64) float64 {
+	d, _, err := big.ParseFloat(strconv.FormatFloat(v, 'e', -1, 64), 10, 53+64, big.ToNearestEven)
+	if err != nil {
+		panic("graph: " + err.Error())
+	}
+	distance, _ := d.Sub(d, big.NewFloat(v)).Float64()
+	return upwards(math.Abs(distance))
+}

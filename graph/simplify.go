@@ -1,0 +1,185 @@
+package graph
+
+import (
+	"math"
+
+	"github.com/facetvi/facet/graph/kernel"
+)
+
+// unary is f(a), simplified where the result is simpler and the same.
+func (s *store) unary(f kernel.Function, a nodeID) nodeID {
+	n := s.nodes[a]
+	if n.kind == kConst {
+		return s.constant(f.Value(n.v))
+	}
+	if n.kind == kSelect && (n.steps || f == kernel.Log && s.logIsSimple(n.b) && s.logIsSimple(n.c)) {
+		return s.into(f, a, n.a, func() (nodeID, nodeID) { return n.b, n.c })
+	}
+	if n.kind == kLin && len(n.terms) == 1 && s.nodes[n.terms[0].atom].steps { // f of c·steps + v
+		sel, c, v := s.nodes[n.terms[0].atom], n.terms[0].coef, s.constant(n.v)
+		return s.into(f, a, sel.a, func() (nodeID, nodeID) { return s.sum(c, sel.b, 1, v), s.sum(c, sel.c, 1, v) })
+	}
+	switch f {
+	case kernel.Log:
+		if id, ok := s.simpleLog(a); ok {
+			return id
+		}
+	case kernel.Log1p: // log(1 − sigmoid(x)) = −softplus(x)
+		if n.kind == kLin && n.v == -1 { // log1p(y − 1), for y = 1 − p
+			return s.unary(kernel.Log, s.lin(0, n.terms))
+		}
+		if c, inner := s.coefficient(a); c == -1 && s.isUnary(inner, kernel.Sigmoid) {
+			return s.scale(-1, s.unary(kernel.Softplus, s.nodes[inner].a))
+		}
+	case kernel.Square:
+		if c, inner := s.coefficient(a); c != 1 {
+			return s.scale(c*c, s.unary(kernel.Square, inner))
+		}
+	}
+	return s.intern(node{kind: kUnary, fn: f, a: a})
+}
+
+// into is f(a) for a select a on cond between sides, with f applied to each
+// side. It remembers what it did: a state machine's selects share their sides,
+// and have exponentially many paths.
+func (s *store) into(f kernel.Function, a, cond nodeID, sides func() (then, otherwise nodeID)) nodeID {
+	key := applied{f, a}
+	if id, ok := s.pushed[key]; ok {
+		return id
+	}
+	then, otherwise := sides()
+	id := s.sel(cond, s.unary(f, then), s.unary(f, otherwise))
+	s.pushed[key] = id
+	return id
+}
+
+// applied is a function of a node.
+type applied struct {
+	f kernel.Function
+	a nodeID
+}
+
+func (s *store) isUnary(id nodeID, f kernel.Function) bool {
+	return s.nodes[id].kind == kUnary && s.nodes[id].fn == f
+}
+
+// logIsSimple reports whether log(id) has no logarithm in it.
+func (s *store) logIsSimple(id nodeID) bool {
+	n := &s.nodes[id]
+	switch n.kind {
+	case kConst:
+		return true
+	case kSelect:
+		if n.steps {
+			return true
+		}
+		simple, known := s.simple[id]
+		if !known {
+			simple = s.logIsSimple(n.b) && s.logIsSimple(n.c)
+			s.simple[id] = simple
+		}
+		return simple
+	case kLin:
+		c, inner := s.coefficient(id)
+		return c > 0 && inner != id && s.logIsSimple(inner)
+	}
+	return s.isUnary(id, kernel.Exp) || s.isUnary(id, kernel.Sigmoid)
+}
+
+// simpleLog is log(a) where that needs no logarithm: of exponentials, sigmoids
+// and their positive multiples. It also keeps log(1 − sigmoid) from underflow.
+func (s *store) simpleLog(a nodeID) (nodeID, bool) {
+	n := s.nodes[a]
+	switch {
+	case s.isUnary(a, kernel.Exp):
+		return n.a, true
+	case s.isUnary(a, kernel.Sigmoid):
+		return s.scale(-1, s.unary(kernel.Softplus, s.scale(-1, n.a))), true
+	case n.kind == kLin && len(n.terms) == 1 && n.v == 0 && n.terms[0].coef > 0 && s.logIsSimple(n.terms[0].atom):
+		log := s.unary(kernel.Log, n.terms[0].atom)
+		return s.sum(1, log, 1, s.constant(math.Log(n.terms[0].coef))), true
+	case n.kind == kLin && len(n.terms) == 1 && n.v == 1 && n.terms[0].coef == -1 && s.isUnary(n.terms[0].atom, kernel.Sigmoid):
+		inner := s.nodes[n.terms[0].atom].a
+		return s.scale(-1, s.unary(kernel.Softplus, inner)), true
+	}
+	return 0, false
+}
+
+// isFinite reports whether x may be the coefficient of a sum: 1/0 behind a guard
+// is an operation of its own, whose derivative is 0 where it is not taken.
+func isFinite(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
+
+// scales reports whether v may be multiplied into the coefficient of b.
+func (s *store) scales(v float64, b nodeID) bool {
+	c, _ := s.coefficient(b)
+	return isFinite(c * v)
+}
+
+// mulNumber is v·b.
+func (s *store) mulNumber(v float64, b nodeID) nodeID {
+	if s.scales(v, b) {
+		return s.scale(v, b)
+	}
+	return s.mul(s.constant(v), b)
+}
+
+func (s *store) mul(a, b nodeID) nodeID {
+	if v, ok := s.isConst(a); ok && s.scales(v, b) {
+		return s.scale(v, b)
+	}
+	if v, ok := s.isConst(b); ok && s.scales(v, a) {
+		return s.scale(v, a)
+	}
+	ca, a := s.coefficient(a)
+	cb, b := s.coefficient(b)
+	if a == b {
+		return s.scale(ca*cb, s.unary(kernel.Square, a))
+	}
+	return s.scale(ca*cb, s.intern(node{kind: kBinary, fn: kernel.Mul, a: min(a, b), b: max(a, b)}))
+}
+
+// mulData is data·b with 0·anything = 0, as in x·log p for a count x = 0.
+func (s *store) mulData(data, b nodeID) nodeID {
+	if v, ok := s.isConst(data); ok {
+		return s.scale(v, b)
+	}
+	cb, b := s.coefficient(b)
+	if v, ok := s.isConst(b); ok && !math.IsInf(v, 0) {
+		return s.scale(cb*v, data)
+	}
+	return s.scale(cb, s.intern(node{kind: kBinary, fn: kernel.MulData, a: data, b: b}))
+}
+
+func (s *store) div(a, b nodeID) nodeID {
+	if v, ok := s.isConst(b); ok && isFinite(1/v) {
+		return s.scaleBy(rounded{v: 1}.over(s.written(v)), a)
+	}
+	cb, b := s.coefficient(b)
+	if v, ok := s.isConst(a); s.nodes[b].steps || ok && v == 1 {
+		return s.mul(a, s.scale(1/cb, s.unary(kernel.Recip, b)))
+	}
+	ca, a := s.coefficient(a)
+	return s.scale(ca/cb, s.intern(node{kind: kBinary, fn: kernel.Div, a: a, b: b}))
+}
+
+func (s *store) pow(a, b nodeID) nodeID {
+	va, aConst := s.isConst(a)
+	vb, bConst := s.isConst(b)
+	switch {
+	case aConst && bConst:
+		return s.constant(math.Pow(va, vb))
+	case bConst && vb == 0:
+		return s.constant(1)
+	case bConst && vb == 1:
+		return a
+	case bConst && vb == 2:
+		return s.unary(kernel.Square, a)
+	case bConst && vb == 0.5:
+		return s.unary(kernel.Sqrt, a)
+	case bConst && vb == -1:
+		return s.unary(kernel.Recip, a)
+	case aConst && va == math.E:
+		return s.unary(kernel.Exp, b)
+	}
+	return s.intern(node{kind: kBinary, fn: kernel.Pow, a: a, b: b})
+}

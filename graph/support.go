@@ -1,0 +1,122 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/facetvi/facet/graph/kernel"
+)
+
+// A support is where the values of a distribution lie: between lo and hi. A
+// transform maps the unconstrained coordinate of a latent there; whole numbers
+// have none.
+type support struct {
+	lo, hi float64
+	closed bool // finite bounds are values themselves
+	whole  bool // the values are whole numbers, bounds included
+	transform
+}
+
+var (
+	reals        = support{lo: math.Inf(-1), hi: math.Inf(1), transform: identity}
+	positives    = support{lo: 0, hi: math.Inf(1), transform: exponentialMap}
+	nonNegatives = support{lo: 0, hi: math.Inf(1), closed: true, transform: exponentialMap}
+	unitInterval = support{lo: 0, hi: 1, transform: logisticMap}
+	interval     = support{closed: true, transform: scaledLogisticMap} // its bounds are parameters
+	counts       = support{lo: 0, hi: math.Inf(1), whole: true}
+)
+
+// A transform is an increasing map x = f(u) from the unconstrained coordinate to
+// a support.
+type transform struct {
+	fn      kernel.Function // f(u) is affine in fn(u)
+	forward func(s support, u Expr) Expr
+	logJac  func(s support, u Expr) Expr       // log f′(u)
+	inverse func(s support, x float64) float64 // NaN or infinite outside the open support
+	// Coordinates in place of −∞ and ∞, where f is finite.
+	least, greatest float64
+}
+
+var identity = transform{
+	fn:      kernel.None,
+	forward: func(_ support, u Expr) Expr { return u },
+	logJac:  func(_ support, _ Expr) Expr { return Expr{} },
+	inverse: func(_ support, x float64) float64 { return x },
+	least:   -math.MaxFloat64, greatest: math.MaxFloat64,
+}
+
+// The exponentials of −744 and 709 are about the least and the greatest float64.
+
+// exponentialMap is x = eᵘ.
+var exponentialMap = transform{
+	fn:      kernel.Exp,
+	forward: func(_ support, u Expr) Expr { return Exp(u) },
+	logJac:  func(_ support, u Expr) Expr { return u },
+	inverse: func(_ support, x float64) float64 { return math.Log(x) },
+	least:   -744, greatest: 709,
+}
+
+// logisticMap is x = 1/(1 + e⁻ᵘ).
+var logisticMap = transform{
+	fn:      kernel.Sigmoid,
+	forward: func(_ support, u Expr) Expr { return Sigmoid(u) },
+	logJac:  func(_ support, u Expr) Expr { return Neg(Add(Softplus(u), Softplus(Neg(u)))) },
+	inverse: func(_ support, x float64) float64 { return math.Log(x) - math.Log1p(-x) },
+	least:   -744, greatest: 744,
+}
+
+// scaledLogisticMap is x = lo + (hi − lo)/(1 + e⁻ᵘ).
+var scaledLogisticMap = transform{
+	fn:      kernel.Sigmoid,
+	forward: func(s support, u Expr) Expr { return Add(s.lo, Mul(s.hi-s.lo, Sigmoid(u))) },
+	logJac: func(s support, u Expr) Expr {
+		return Sub(math.Log(s.hi-s.lo), Add(Softplus(u), Softplus(Neg(u))))
+	},
+	inverse: func(s support, x float64) float64 { return math.Log(x-s.lo) - math.Log(s.hi-x) },
+	least:   -744, greatest: 744,
+}
+
+// contains reports whether x is a value.
+func (s support) contains(x float64) bool {
+	switch {
+	case s.whole && x != math.Trunc(x):
+		return false
+	case s.whole || s.closed:
+		return x >= s.lo && x <= s.hi
+	}
+	return x > s.lo && x < s.hi
+}
+
+// String says what the values are.
+func (s support) String() string {
+	unbounded := math.IsInf(s.hi, 1)
+	switch {
+	case s.whole && unbounded:
+		return fmt.Sprintf("a whole number ≥ %v", s.lo)
+	case s.whole && s.lo == 0 && s.hi == 1:
+		return "0 or 1"
+	case s.whole:
+		return fmt.Sprintf("a whole number from %v to %v", s.lo, s.hi)
+	case unbounded && math.IsInf(s.lo, -1):
+		return "a finite number"
+	case unbounded && s.closed:
+		return fmt.Sprintf("a number ≥ %v", s.lo)
+	case unbounded:
+		return fmt.Sprintf("a number > %v", s.lo)
+	case s.closed:
+		return fmt.Sprintf("a number in [%v, %v]", s.lo, s.hi)
+	}
+	return fmt.Sprintf("a number strictly between %v and %v", s.lo, s.hi)
+}
+
+// nearest is the value nearest to x.
+func (s support) nearest(x float64) float64 {
+	lo, hi := s.lo, s.hi
+	if !s.closed || math.IsInf(lo, 0) {
+		lo = math.Nextafter(lo, hi)
+	}
+	if !s.closed || math.IsInf(hi, 0) {
+		hi = math.Nextafter(hi, lo)
+	}
+	return min(max(x, lo), hi)
+}

@@ -1,0 +1,4 @@
+package regions
+
+// Canonical is Hyperplane.canonical.
+var Canonical = Hyperplane.canonical

@@ -1,0 +1,286 @@
+package vi
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/regions"
+)
+
+// How the mode of a region is looked for.
+const (
+	modeLatents  = 300  // beyond that, a Hessian costs more than its answer is worth
+	modeSteps    = 20   // at most
+	modeGain     = 1e-3 // nats that are worth another step
+	modeInside   = 0.9  // how far a step may go towards the region's boundary
+	modeDamping  = 1e-3 // of the first step, in units of the prior's precision
+	modeInterval = 1e-4 // of central differences, in standard deviations
+	leastCliff   = 3    // nats beyond a guard that a normal keeps clear of
+)
+
+// A modeFinder climbs inside one region, where log r is smooth, by Newton's method
+// with damping (Levenberg and Marquardt). At the guards beyond which log r falls
+// off a cliff of D nats it meets a barrier: it climbs log r(z) + Σ log |Φ_l(z)|. A
+// normal keeps t = √(2·log D) standard deviations clear of a cliff, where q's
+// density there times D is about 1. So the precision at the mode has t²/Φ² in the
+// direction of Φ: where log r = −z²/2 for z > 0, the normal at 1 with standard
+// deviation 1/√(1 + t²), which is the best one. Its coordinates are u = z/scale.
+type modeFinder struct {
+	d      *graph.Density
+	x      *graph.Executor // 2·Dim + 1 samples: the point, and two beside it for each latent
+	scale  []float64
+	u      []float64
+	g      []float64     // ∂log r/∂u
+	neg    *mat.SymDense // −∂²log r/∂u²
+	width  []float64     // of the differences
+	cliffs []cliff
+}
+
+// newModeFinder returns nil if the density has too many latents.
+func newModeFinder(d *graph.Density, scale []float64) (*modeFinder, error) {
+	n := d.Dim()
+	if n > modeLatents {
+		return nil, nil
+	}
+	x, err := d.Executor(2*n+1, graph.Compute{Out: true, Grad: true})
+	if err != nil {
+		return nil, err
+	}
+	m := &modeFinder{d: d, x: x, scale: scale, neg: mat.NewSymDense(n, nil)}
+	m.u, m.g, m.width = make([]float64, n), make([]float64, n), make([]float64, n)
+	return m, nil
+}
+
+// find moves z to the mode of its region, or as near to it as the boundary lets
+// it, and returns the precision matrix there, −∂²log r/∂z², and log r. It returns nil, and
+// leaves z where it is, if that is not positive definite.
+func (m *modeFinder) find(ctx context.Context, z []float64) (precision *mat.SymDense, top float64, err error) {
+	for i, s := range m.scale {
+		m.u[i], m.width[i] = z[i]/s, modeInterval
+	}
+	signs := m.d.Arrangement().Signs(z)
+	if err := m.findCliffs(signs); err != nil {
+		return nil, 0, err
+	}
+	value, err := m.expand(signs)
+	if err != nil || !finite(value) {
+		return nil, 0, err
+	}
+	damping := modeDamping
+	for step := 0; step < modeSteps && damping < 1e12; step++ {
+		if err := stopped(ctx); err != nil {
+			return nil, 0, err
+		}
+		delta, ok := m.newton(damping)
+		if !ok {
+			damping *= 10
+			continue
+		}
+		gain := floats.Dot(m.g, delta) / 2
+		floats.Scale(m.reach(signs, delta), delta)
+		was := append([]float64(nil), m.u...)
+		floats.Add(m.u, delta)
+		v, err := m.expand(signs)
+		switch {
+		case err != nil:
+			return nil, 0, err
+		case !(v > value): // further down, or not finite
+			copy(m.u, was)
+			if _, err := m.expand(signs); err != nil {
+				return nil, 0, err
+			}
+			damping *= 10
+			if gain < modeGain {
+				step = modeSteps
+			}
+			continue
+		}
+		improved := v - value
+		value, damping = v, damping/10
+		if improved < modeGain {
+			break
+		}
+	}
+	for _, c := range m.cliffs {
+		phi := m.phi(c.Hyperplane)
+		value -= math.Log(math.Abs(phi))
+		m.addCurvature(c.Hyperplane, (2*math.Log(c.fall)-1)/(phi*phi))
+	}
+	return m.precision(z), value, nil
+}
+
+// expand computes log r, its gradient and its Hessian at u.
+func (m *modeFinder) expand(signs regions.Signs) (value float64, err error) {
+	n, w := len(m.u), m.x.N
+	for i, u := range m.u {
+		row := m.x.Z[i*w:][:w]
+		for k := range row {
+			row[k] = u * m.scale[i]
+		}
+		row[2*i+1] = (u + m.width[i]) * m.scale[i]
+		row[2*i+2] = (u - m.width[i]) * m.scale[i]
+	}
+	one := make([]float64, m.d.Arrangement().Len())
+	signs.Floats(one)
+	for l, s := range one {
+		row := m.x.Signs[l*w:][:w]
+		for k := range row {
+			row[k] = s
+		}
+	}
+	if err := m.x.Run(); err != nil {
+		return 0, err
+	}
+	at := func(i, k int) float64 { return m.x.Grad[i*w+k] * m.scale[i] }
+	for i := range n {
+		m.g[i] = at(i, 0)
+		for j := range i + 1 {
+			ij := (at(i, 2*j+2) - at(i, 2*j+1)) / (2 * m.width[j])
+			ji := (at(j, 2*i+2) - at(j, 2*i+1)) / (2 * m.width[i])
+			m.neg.SetSym(i, j, (ij+ji)/2)
+		}
+	}
+	value = m.x.Out[0] + m.addBarrier()
+	for i := range n {
+		if p := m.neg.At(i, i); p > 1 {
+			m.width[i] = modeInterval / math.Sqrt(p)
+		}
+	}
+	return value, nil
+}
+
+// phi is Φ at u.
+func (m *modeFinder) phi(h regions.Hyperplane) float64 {
+	phi := h.Const
+	for k, i := range h.Index {
+		phi += h.Coef[k] * m.scale[i] * m.u[i]
+	}
+	return phi
+}
+
+// addBarrier adds the barrier's derivatives, and returns its value.
+func (m *modeFinder) addBarrier() (value float64) {
+	for _, c := range m.cliffs {
+		phi := m.phi(c.Hyperplane)
+		value += math.Log(math.Abs(phi))
+		for k, i := range c.Index {
+			m.g[i] += c.Coef[k] * m.scale[i] / phi
+		}
+		m.addCurvature(c.Hyperplane, 1/(phi*phi))
+	}
+	return value
+}
+
+// addCurvature adds c·aaᵀ to −∂²log r/∂u², for the normal a of h in u.
+func (m *modeFinder) addCurvature(h regions.Hyperplane, c float64) {
+	for k, i := range h.Index {
+		for l, j := range h.Index[:k+1] {
+			m.neg.SetSym(i, j, m.neg.At(i, j)+c*h.Coef[k]*m.scale[i]*h.Coef[l]*m.scale[j])
+		}
+	}
+}
+
+// A cliff is a guard beyond which log r is lower by fall, in nats; rounded, for the
+// last bits of log r depend on the units of the data.
+type cliff struct {
+	regions.Hyperplane
+	fall float64
+}
+
+// findCliffs lists the guards beyond which log r falls by more than leastCliff, as
+// far as their signs tell at u.
+func (m *modeFinder) findCliffs(signs regions.Signs) error {
+	arr, w := m.d.Arrangement(), m.x.N
+	m.cliffs = m.cliffs[:0]
+	own := make([]float64, arr.Len())
+	signs.Floats(own)
+	for first := 0; first < arr.Len(); first += w - 1 {
+		for i, u := range m.u {
+			floats.AddConst(u*m.scale[i], zero(m.x.Z[i*w:][:w]))
+		}
+		for l, s := range own {
+			floats.AddConst(s, zero(m.x.Signs[l*w:][:w]))
+			if k := l - first; k >= 0 && k < w-1 {
+				m.x.Signs[l*w+1+k] = 1 - s
+			}
+		}
+		if err := m.x.Run(); err != nil {
+			return err
+		}
+		for k := 0; k < w-1 && first+k < arr.Len(); k++ {
+			if fall := m.x.Out[0] - m.x.Out[1+k]; !(fall < leastCliff) {
+				m.cliffs = append(m.cliffs, cliff{arr.Plane(first + k), rounded(min(fall, math.MaxFloat64))})
+			}
+		}
+	}
+	return nil
+}
+
+// rounded is x to 24 bits.
+func rounded(x float64) float64 {
+	fraction, exponent := math.Frexp(x)
+	return math.Ldexp(math.Round(fraction*(1<<24)), exponent-24)
+}
+
+func zero(v []float64) []float64 {
+	clear(v)
+	return v
+}
+
+// newton is the damped Newton step, if the damped Hessian is positive definite.
+func (m *modeFinder) newton(damping float64) (step []float64, ok bool) {
+	n := len(m.u)
+	damped := mat.NewSymDense(n, nil)
+	damped.CopySym(m.neg)
+	for i := range n {
+		p := m.neg.At(i, i)
+		if !finite(p) {
+			return nil, false
+		}
+		damped.SetSym(i, i, p+damping*max(1, math.Abs(p)))
+	}
+	var c mat.Cholesky
+	if !c.Factorize(damped) {
+		return nil, false
+	}
+	var v mat.VecDense
+	if c.SolveVecTo(&v, mat.NewVecDense(n, m.g)) != nil || floats.HasNaN(v.RawVector().Data) {
+		return nil, false
+	}
+	return v.RawVector().Data, true
+}
+
+// reach is how much of a step stays inside the region.
+func (m *modeFinder) reach(signs regions.Signs, step []float64) float64 {
+	most := 1.0
+	for l, h := range m.d.Arrangement().Planes() {
+		phi, by := m.phi(h), 0.0
+		for k, i := range h.Index {
+			by += h.Coef[k] * m.scale[i] * step[i]
+		}
+		if signs.Positive(l) == (by < 0) && by != 0 {
+			most = min(most, max(0, modeInside*-phi/by))
+		}
+	}
+	return most
+}
+
+// precision writes the point to z and returns −∂²log r/∂z².
+func (m *modeFinder) precision(z []float64) *mat.SymDense {
+	var c mat.Cholesky
+	if !c.Factorize(m.neg) {
+		return nil
+	}
+	p := mat.NewSymDense(len(z), nil)
+	for i := range z {
+		z[i] = m.u[i] * m.scale[i]
+		for j := range i + 1 {
+			p.SetSym(i, j, m.neg.At(i, j)/(m.scale[i]*m.scale[j]))
+		}
+	}
+	return p
+}
