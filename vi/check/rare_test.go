@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/examples/models"
@@ -98,6 +100,23 @@ func TestRareSidesGap(t *testing.T) {
 		vitest.Estimate(t, "gap", want, got.Gap, 0.01*math.Abs(want))
 		vitest.Estimate(t, "missed", prob*want, got.Missed, 0.01*prob*math.Abs(want))
 		require.Equal(t, r.Missed, got.Missed)
+	}
+}
+
+// A rare side of a guard on latents that are not independent.
+func TestRareSidesOfCorrelated(t *testing.T) {
+	d := vitest.Dense{A: [][]float64{{1, -1.2, 0.5}}, V: [][]float64{{3e4, -1e4, 2e4}}, B: []float64{0}, W: []float64{-1e6}}
+	mean, sd := []float64{0.3, -0.2, 0.5}, []float64{0.8, 1.1, 0.6}
+	density := vitest.Compile(t, d.Model())
+	qs, covs := correlated(t, density, mean, sd)
+	for k, q := range qs {
+		a := mat.NewVecDense(3, d.A[0])
+		d.B[0] = -floats.Dot(d.A[0], mean) - 4.5*math.Sqrt(mat.Inner(a, covs[k], a)) // of probability 3.4e-6
+		r := rareOf(t, vitest.Compile(t, d.Model()), q, 20000)
+		require.Len(t, r.Sides, 1)
+		require.InEpsilon(t, distuv.UnitNormal.CDF(-4.5), r.Sides[0].Prob, 1e-9)
+		require.Zero(t, r.Sides[0].Seen)
+		checkCorrected(t, r, d.ELBO(mean, covs[k]), 0.2)
 	}
 }
 

@@ -45,10 +45,16 @@ func TestSharesAddUp(t *testing.T) {
 	model, mean, sd := vitest.NewDense(vitest.DenseCases[1])
 	dense := vitest.Compile(t, model.Model())
 	temperature, d := vitest.Paper(t, "temperature")
-	for _, c := range []struct {
+	type memberOf struct {
 		d *graph.Density
 		q family.Q
-	}{{dense, softplus(mean, sd)}, {dense, family.Independent(mean, sd)}, {d, family.Softplus{}.At(temperature.ThetaInit)}} {
+	}
+	cases := []memberOf{{dense, softplus(mean, sd)}, {dense, family.Independent(mean, sd)}, {d, family.Softplus{}.At(temperature.ThetaInit)}}
+	qs, _ := correlated(t, dense, mean, sd)
+	for _, q := range qs {
+		cases = append(cases, memberOf{dense, q})
+	}
+	for _, c := range cases {
 		s := sharesOf(t, c.d, c.q, 2048)
 		check, err := CheckBias(c.d, c.q, BiasSettings{Samples: 2048, Seed: *seed})
 		require.NoError(t, err)

@@ -198,8 +198,8 @@ func TestSubsamplingConstantJumps(t *testing.T) {
 // An estimate allocates nothing, for every family and estimator.
 func TestEstimateDoesNotAllocate(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	model, _, _ := vitest.NewDense(vitest.DenseCases[1])
-	for name, f := range families(4) {
+	model, _, _ := vitest.NewDense(vitest.DenseCases[2])
+	for name, f := range families(5) {
 		d := vitest.Compile(t, model.Model())
 		q, err := f.New(chain{d})
 		require.NoError(t, err)
