@@ -160,9 +160,6 @@ func (d *diagonal) Seeds() bool { return false }
 
 // AddSums implements Surface.
 func (d *diagonal) AddSums(sums []float64, first int, jumps []float64) {
-	if len(jumps) == 0 {
-		return
-	}
 	mean, scale, _ := d.s.parts(sums)
 	axes := d.axes[d.kind[first]:][:len(jumps)]
 	for l := range axes {

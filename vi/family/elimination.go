@@ -19,8 +19,7 @@ import (
 type elimination struct {
 	s      *normalSampler
 	planes []eliminationPlane
-	weight []float64 // scratch
-	wd     []float64
+	wd     []float64 // scratch: weights times jumps
 }
 
 type eliminationPlane struct {
@@ -109,7 +108,7 @@ func (s *shift) locate(b []float64) {
 }
 
 func newElimination(s *normalSampler, planes []regions.Hyperplane, at [][]int) *elimination {
-	e := &elimination{s: s, planes: make([]eliminationPlane, len(planes)), weight: make([]float64, s.n), wd: make([]float64, s.n)}
+	e := &elimination{s: s, planes: make([]eliminationPlane, len(planes)), wd: make([]float64, s.n)}
 	for k, h := range planes {
 		last := len(h.Index) - 1
 		e.planes[k] = eliminationPlane{
@@ -132,7 +131,7 @@ func (e *elimination) Locate() {
 			}
 		}
 		if p.axis {
-			inv := e.s.inv[p.pivot]
+			inv := e.s.q.inv[p.pivot]
 			p.t = (-p.Const/p.coef - e.s.q.mu[p.pivot]) * inv
 			p.w = normalDensity(p.t) * inv / math.Abs(p.coef)
 		}
@@ -179,24 +178,24 @@ func (e *elimination) Add(sums, grad []float64, k int, phi, jumps []float64) {
 		e.AddSums(sums, k, []float64{vec.Sum(jumps)})
 		return
 	}
-	inv := e.s.inv[p.pivot]
-	step, top := inv/p.coef, inv/math.Abs(p.coef)
-	any := false
-	for i, x := range e.s.row(e.s.eps, p.pivot) {
-		w := normalDensity(x-phi[i]*step) * top
-		e.weight[i] = w
-		any = any || w > 0
+	inv := e.s.q.inv[p.pivot]
+	step, top := inv/p.coef, inv/math.Abs(p.coef)*invSqrt2Pi
+	dot, any := 0.0, false
+	wd, jumps := e.wd[:len(phi)], jumps[:len(phi)]
+	for i, x := range e.s.row(e.s.eps, p.pivot)[:len(phi)] {
+		x -= phi[i] * step
+		wd[i] = 0
+		if half := 0.5 * x * x; half < mostExponent {
+			wd[i] = expMinus(half) * top * jumps[i]
+			dot += wd[i] * phi[i]
+			any = true
+		}
 	}
 	if !any {
 		return
 	}
-	vec.GatedMul(e.wd, e.weight, jumps, 1)
 	for j, i := range p.Index {
-		vec.AddScaled(e.s.row(grad, i), p.Coef[j], e.wd)
-	}
-	dot := 0.0
-	for i, x := range e.wd {
-		dot += x * phi[i]
+		vec.AddScaled(e.s.row(grad, i), p.Coef[j], wd)
 	}
 	sums[dim+p.pivot] -= dot * inv // a_p·(ε on the plane − ε) = −Φ/s_p
 }

@@ -18,7 +18,6 @@ type normalSampler struct {
 	n     int
 	eps   []float64 // latents × n
 	y     []float64 // z − μ, latents × n; nil without parents
-	inv   []float64 // 1/s
 	zeros []float64
 	// The map from ε to y as one sparse matrix over the rows of ε and those of y
 	// before: row i is s_i·ε_i + Σ B_ij·y_j.
@@ -32,7 +31,7 @@ type normalSampler struct {
 func (q *Normal) Bind(n int) Sampler {
 	dim := len(q.mu)
 	s := &normalSampler{
-		q: q.Clone().(*Normal), n: n, eps: make([]float64, dim*n), inv: make([]float64, dim), zeros: make([]float64, dim),
+		q: q.Clone().(*Normal), n: n, eps: make([]float64, dim*n), zeros: make([]float64, dim),
 	}
 	if len(q.b) > 0 {
 		s.bindEdges()
@@ -65,9 +64,7 @@ func (s *normalSampler) Locate(q Q) {
 		copy(s.q.slope, from.slope)
 		return
 	}
-	for i, x := range s.q.s {
-		s.inv[i] = 1 / x
-	}
+	copy(s.q.inv, from.inv)
 	if s.y == nil {
 		return
 	}
@@ -141,7 +138,7 @@ func (s *normalSampler) parts(sums []float64) (mean, scale, b []float64) {
 func (s *normalSampler) AddPath(sums, grad []float64) {
 	s.propagate(grad)
 	if s.q.slope == nil {
-		for i, inv := range s.inv {
+		for i, inv := range s.q.inv {
 			vec.AddScaled(s.row(grad, i), inv, s.row(s.eps, i))
 		}
 	}

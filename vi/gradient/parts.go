@@ -120,7 +120,7 @@ func (p *Parts) pull(sums, field []float64) {
 }
 
 func (p *Parts) addPlanes(sums, grad []float64) {
-	if totals := p.batch.Sums(); totals != nil {
+	if totals := p.batch.Sums(); len(totals) > 0 {
 		p.surface.AddSums(sums, 0, totals)
 		return
 	}
@@ -131,7 +131,7 @@ func (p *Parts) addPlanes(sums, grad []float64) {
 
 func (p *Parts) addPlane(sums, grad []float64, k int) {
 	switch totals := p.batch.Sums(); {
-	case totals != nil:
+	case len(totals) > 0:
 		p.surface.AddSums(sums, k, totals[k:k+1])
 	case p.surface.Reached(k): // else the jump, which may be infinite, does not count
 		p.surface.Add(sums, grad, k, p.batch.Values(k), p.batch.Jumps(k))
