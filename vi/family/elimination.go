@@ -19,23 +19,24 @@ import (
 type elimination struct {
 	s      *normalSampler
 	planes []eliminationPlane
+	shifts []shift   // of the planes on which others follow
 	wd     []float64 // scratch: weights times jumps
 }
 
 type eliminationPlane struct {
-	regions.Hyperplane
 	pivot int     // p
 	coef  float64 // a_p
 	axis  bool    // Φ has one coordinate, and that has no parents: all points have one ε there
-	along []float64
-	shift shift
 	t, w  float64 // ε and weight of axis planes
+	along []float64
+	regions.Hyperplane
 }
 
 // A shift is the part of a column of (I − B)⁻¹ that is wanted: cell 0 is the
 // pivot, and the cells after it are latents below, ascending, each with its
 // edges from cells before.
 type shift struct {
+	plane int
 	value []float64
 	from  []int32
 	edge  []int32 // of B
@@ -113,7 +114,12 @@ func newElimination(s *normalSampler, planes []regions.Hyperplane, at [][]int) *
 		last := len(h.Index) - 1
 		e.planes[k] = eliminationPlane{
 			Hyperplane: h, pivot: h.Index[last], coef: h.Coef[last], along: make([]float64, len(at[k])),
-			axis: last == 0 && s.q.edges.root(h.Index[last]), shift: newShift(s.q.edges, h.Index[last], at[k]),
+			axis: last == 0 && s.q.edges.root(h.Index[last]),
+		}
+		if len(at[k]) > 0 {
+			x := newShift(s.q.edges, h.Index[last], at[k])
+			x.plane = k
+			e.shifts = append(e.shifts, x)
 		}
 	}
 	return e
@@ -121,16 +127,19 @@ func newElimination(s *normalSampler, planes []regions.Hyperplane, at [][]int) *
 
 // Locate implements Surface.
 func (e *elimination) Locate() {
-	for k := range e.planes {
-		p := &e.planes[k]
-		p.shift.locate(e.s.q.b)
-		for j, c := range p.shift.out {
+	for l := range e.shifts {
+		x := &e.shifts[l]
+		x.locate(e.s.q.b)
+		p := &e.planes[x.plane]
+		for j, c := range x.out {
 			p.along[j] = 0
 			if c >= 0 {
-				p.along[j] = p.shift.value[c] / p.coef
+				p.along[j] = x.value[c] / p.coef
 			}
 		}
-		if p.axis {
+	}
+	for k := range e.planes {
+		if p := &e.planes[k]; p.axis {
 			inv := e.s.q.inv[p.pivot]
 			p.t = (-p.Const/p.coef - e.s.q.mu[p.pivot]) * inv
 			p.w = normalDensity(p.t) * inv / math.Abs(p.coef)
