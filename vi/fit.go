@@ -106,6 +106,9 @@ func fitterWith(g *gradient.Runner, d *graph.Density, s Settings, start family.Q
 	}
 	f.setUnits(0)
 	f.Start, f.Theta, f.Adam = start, f.q.Theta(), Adam{StepSize: s.StepSize}
+	if !f.plain {
+		f.Adam.Clip = clip
+	}
 	if s.Optimizer != nil {
 		f.Adam = *s.Optimizer.Clone()
 	}
@@ -165,6 +168,10 @@ func (f *fitter) step() error {
 	}
 	return nil
 }
+
+// clip is Adam's where the family has units; the paper's family keeps the paper's
+// optimiser.
+const clip = 30
 
 // A fit that starts wide may have far to go, also once it has become narrow. So
 // steps of a mean are in units of the start's scale at first, which fades as 1/t:

@@ -168,6 +168,7 @@ func (a *Adam) check(n int) error {
 		{"Beta1", a.Beta1, a.Beta1 >= 0 && a.Beta1 < 1},
 		{"Beta2", a.Beta2, a.Beta2 >= 0 && a.Beta2 < 1},
 		{"Epsilon", a.Epsilon, a.Epsilon >= 0 && finite(a.Epsilon)},
+		{"Clip", a.Clip, a.Clip >= 0 && finite(a.Clip)},
 	} {
 		if !c.ok {
 			return fmt.Errorf("vi: Settings.Optimizer.%s = %v is out of range", c.name, c.x)
