@@ -2,6 +2,7 @@ package vi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -26,11 +27,20 @@ import (
 // fit beside it holds the last good state, from which Resume goes on. Only with
 // settings that make no sense is the fit nil.
 func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	s.fill()
 	if err := s.check(d); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("vi: %w", err)
 	}
+	release, err := s.lockCheckpoint()
+	if err != nil {
+		return nil, fmt.Errorf("vi: %w", err)
+	}
+	defer release()
 	m := newMonitor(s)
+	defer m.progress.end()
 	starts, err := findStarts(ctx, d, s, m)
 	switch {
 	case ctx.Err() != nil && err != nil:
@@ -38,15 +48,25 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 	case err != nil:
 		return nil, err
 	}
-	var fits []*fitter
-	for r, start := range starts {
-		f, err := newFitter(d, s.restart(r, start))
+	fits, err := newFitters(d, s, starts, 0)
+	if err != nil {
+		return nil, fmt.Errorf("vi: %w", err)
+	}
+	return runAll(ctx, d, s, fits, m)
+}
+
+var errNoContext = errors.New("vi: a nil context")
+
+// newFitters are the restarts from number first on.
+func newFitters(d *graph.Density, s Settings, starts []family.Q, first int) (fits []*fitter, err error) {
+	for r, start := range starts[first:] {
+		f, err := newFitter(d, s.restart(first+r, start))
 		if err != nil {
-			return nil, fmt.Errorf("vi: %w", err)
+			return nil, err
 		}
 		fits = append(fits, f)
 	}
-	return runAll(ctx, d, s, fits, m)
+	return fits, nil
 }
 
 // fitter is a fit under way.

@@ -13,6 +13,7 @@ import (
 // A Runner estimates ∇ELBO with a fixed number of samples, again and again,
 // without allocating. It is for one caller at a time, and uses all processors.
 type Runner struct {
+	dim     int
 	cut     mc.Blocks
 	blocks  []block
 	workers []blockWorkers
@@ -41,7 +42,7 @@ type located struct {
 // NewRunner returns a Runner for members of q's family. The random streams start
 // where seed says.
 func NewRunner(d *graph.Density, q family.Q, e Estimator, samples int, seed uint64) (*Runner, error) {
-	r := &Runner{cut: mc.Cut(samples, d.Dim()), g: make([]float64, len(q.Theta()))}
+	r := &Runner{dim: d.Dim(), cut: mc.Cut(samples, d.Dim()), g: make([]float64, len(q.Theta()))}
 	sums := 0
 	bind := func(n int) (w located, err error) {
 		if n > 0 {
@@ -142,11 +143,23 @@ func (r *Runner) Streams() [][]byte {
 
 // SetStreams goes on from the states that Streams returned.
 func (r *Runner) SetStreams(all [][]byte) error {
-	if len(all) != len(r.blocks) {
-		return fmt.Errorf("%d random streams for %d blocks of samples", len(all), len(r.blocks))
+	if err := CheckStreams(all, r.cut.N, r.dim); err != nil {
+		return err
 	}
 	for b, state := range all {
-		if err := r.blocks[b].pcg.UnmarshalBinary(state); err != nil {
+		_ = r.blocks[b].pcg.UnmarshalBinary(state) // as checked
+	}
+	return nil
+}
+
+// CheckStreams reports states that are not those of the random streams of a Runner
+// for that many samples and latents.
+func CheckStreams(all [][]byte, samples, dim int) error {
+	if want := mc.Cut(samples, dim).Len(); len(all) != want {
+		return fmt.Errorf("%d random streams for %d blocks of samples", len(all), want)
+	}
+	for b, state := range all {
+		if err := new(rand.PCG).UnmarshalBinary(state); err != nil {
 			return fmt.Errorf("random stream %d: %w", b, err)
 		}
 	}
