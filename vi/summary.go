@@ -73,7 +73,8 @@ func (p *Posterior) guardSummaries() []GuardSummary {
 	named := map[int]bool{} // hyperplanes
 	for _, name := range d.GuardNames() {
 		guards := d.Named(name)
-		for i, prob := range p.events().Probs(guards) {
+		probs, _ := p.events().Probs(guards) // they are the density's own
+		for i, prob := range probs {
 			row := GuardSummary{Name: name, Prob: prob}
 			if len(guards) > 1 {
 				row.Name = fmt.Sprintf("%s[%d]", name, i)

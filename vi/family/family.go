@@ -1,9 +1,11 @@
 package family
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -215,8 +217,11 @@ func Of(f Family, p Program, q Q) (Q, error) {
 
 // Check reports a member that is not one of p's latents, with finite numbers.
 func Check(q Q, p Program) error {
-	if q == nil {
-		return fmt.Errorf("no member of a family")
+	switch {
+	case isNil(p):
+		return errors.New("a nil density")
+	case isNil(q):
+		return errors.New("no member of a family")
 	}
 	if q.Dim() != p.Dim() {
 		return fmt.Errorf("a family of %d latents for %d", q.Dim(), p.Dim())
@@ -225,6 +230,12 @@ func Check(q Q, p Program) error {
 		return fmt.Errorf("latent %s: parameter %s is %v", p.Latents()[q.Param(k).Latent], q.Param(k).Symbol, q.Theta()[k])
 	}
 	return nil
+}
+
+// isNil reports an interface without a value, or with a nil pointer.
+func isNil(x any) bool {
+	v := reflect.ValueOf(x)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
