@@ -8,7 +8,9 @@ import (
 	"math"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/memory"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/gradient"
 )
 
 // Settings are the settings of Fit. The zero value works.
@@ -155,10 +157,36 @@ func (s *Settings) check(d *graph.Density) error {
 	if err != nil {
 		return fmt.Errorf("Settings.Family: %w", err)
 	}
+	if err := s.checkSize(d, q); err != nil {
+		return err
+	}
 	if s.Optimizer == nil {
 		return nil
 	}
 	return s.Optimizer.check(len(q.Theta()))
+}
+
+// checkSize reports numbers that would need too much memory, or too many steps to be
+// counted, for a fit of members like q.
+func (s *Settings) checkSize(d *graph.Density, q family.Q) error {
+	if err := gradient.CheckSamples(q, s.Samples); err != nil {
+		return fmt.Errorf("Settings.Samples: %w", err)
+	}
+	candidate := 400 + 24*float64(d.Dim()) + float64(d.Arrangement().Len()) // bytes of one, of which 50 of 128 draws are kept
+	restart := 2000 + 14*8*float64(len(q.Theta()))
+	for _, c := range []struct {
+		name  string
+		n     int
+		bytes float64
+	}{{"Draws", s.Draws, 40 + 0.4*candidate}, {"Restarts", s.Restarts, restart}} {
+		if err := memory.Check(fmt.Sprintf("Settings.%s = %d", c.name, c.n), float64(c.n)*c.bytes); err != nil {
+			return err
+		}
+	}
+	if most := 1 << 53 / s.Restarts; s.Steps > most {
+		return fmt.Errorf("Settings.Steps = %d: at most %d steps can be counted", s.Steps, most)
+	}
+	return nil
 }
 
 // check reports an optimiser that cannot step n parameters.

@@ -46,8 +46,10 @@ type GuardSummary struct {
 
 // Summary describes every latent and every guard. A guard that has a name is
 // listed once, by its name; a comparison without one by its place. For long
-// programs choose rows with [Summary.Of].
+// programs choose rows with [Summary.Of]. It panics if p was made without a density
+// or a distribution of its latents.
 func (p *Posterior) Summary() Summary {
+	p.must()
 	s := Summary{Warnings: slices.Clone(p.Warnings)}
 	var warning string
 	if s.ELBO, warning = p.summaryELBO(); warning != "" {

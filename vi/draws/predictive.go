@@ -40,6 +40,12 @@ func Predict(d *graph.Density, q family.Q, n int, seed uint64) (Predictive, erro
 	if n < 1 {
 		return Predictive{}, fmt.Errorf("draws: %d predictive draws", n)
 	}
+	if err := check(d, q, n, 0); err != nil {
+		return Predictive{}, err
+	}
+	if err := check(d, q, n, len(d.Data())+len(d.Deterministics())); err != nil {
+		return Predictive{}, err
+	}
 	out := Predictive{values: map[string]*mat.Dense{}, data: map[string][]float64{}}
 	observations, deterministics := d.Observations(), d.Deterministics()
 	data := d.Data()

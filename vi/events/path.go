@@ -48,6 +48,9 @@ func (e Events) MostProbablePath(guards []graph.Guard, draws int, seed uint64) (
 		}
 	}
 	if len(unknown) > 0 {
+		if err := mc.CheckDraws(draws); err != nil {
+			return Path{}, fmt.Errorf("events: %w", err)
+		}
 		if draws < 2 {
 			return Path{}, fmt.Errorf("events: %d draws; %d groups of guards have to be counted", draws, len(unknown))
 		}

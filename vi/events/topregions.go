@@ -72,6 +72,9 @@ func (e Events) count(blocks []signBlock, draws int, seed uint64) error {
 	if unknown == 0 {
 		return nil
 	}
+	if err := mc.CheckDraws(draws); err != nil {
+		return fmt.Errorf("events: %w", err)
+	}
 	if draws < 2 {
 		return fmt.Errorf("events: %d draws; the signs of %d groups of hyperplanes have to be counted", draws, unknown)
 	}

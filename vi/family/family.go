@@ -80,9 +80,10 @@ type Q interface {
 	Regression(h regions.Hyperplane) []float64
 	// Entropy is −E[log q] in nats.
 	Entropy() float64
-	// LogProb is log q at z.
+	// LogProb is log q at z. It panics unless z has a coordinate for each latent.
 	LogProb(z []float64) float64
-	// Rand writes a draw to dst.
+	// Rand writes a draw to dst. It panics if rng is nil, or unless dst has the
+	// length Dim.
 	Rand(dst []float64, rng *rand.Rand)
 	// Groups numbers groups of latents that are independent of each other: latents
 	// with different numbers are.
@@ -230,6 +231,16 @@ func Check(q Q, p Program) error {
 		return fmt.Errorf("latent %s: parameter %s is %v", p.Latents()[q.Param(k).Latent], q.Param(k).Symbol, q.Theta()[k])
 	}
 	return nil
+}
+
+// checkRand panics where Rand does.
+func checkRand(q Q, dst []float64, rng *rand.Rand) {
+	switch {
+	case rng == nil:
+		panic("family: a nil source of random numbers")
+	case len(dst) != q.Dim():
+		panic("family: a draw of another number of latents")
+	}
 }
 
 // isNil reports an interface without a value, or with a nil pointer.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/memory"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
@@ -39,9 +40,29 @@ type located struct {
 	round int
 }
 
+// CheckSamples reports a number of samples that a Runner for q cannot have: there is
+// a random stream, and sums of the length of θ, for each block of them.
+func CheckSamples(q family.Q, samples int) error {
+	if samples < 1 {
+		return fmt.Errorf("%d samples; a gradient needs 1", samples)
+	}
+	blocks := float64(mc.Cut(samples, q.Dim()).Len())
+	return memory.Check(fmt.Sprintf("%d samples", samples), blocks*(500+8*float64(len(q.Theta()))))
+}
+
 // NewRunner returns a Runner for members of q's family. The random streams start
 // where seed says.
 func NewRunner(d *graph.Density, q family.Q, e Estimator, samples int, seed uint64) (*Runner, error) {
+	err := family.Check(q, d)
+	if err == nil {
+		err = CheckSamples(q, samples)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("gradient: %w", err)
+	}
+	if e == nil {
+		return nil, errors.New("gradient: no estimator")
+	}
 	r := &Runner{dim: d.Dim(), cut: mc.Cut(samples, d.Dim()), g: make([]float64, len(q.Theta()))}
 	sums := 0
 	bind := func(n int) (w located, err error) {
