@@ -1,6 +1,7 @@
 package vi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -136,7 +137,7 @@ func (f *fitter) run(ctx context.Context, m *monitor) error {
 	f.began = time.Now().Add(-f.Elapsed)
 	for f.Step < f.s.Steps && !f.Done {
 		if ctx.Err() != nil {
-			return fmt.Errorf("stopped after step %d: %w", f.Step, context.Cause(ctx))
+			return fmt.Errorf("stopped after step %d: %w", f.Step, cause(ctx))
 		}
 		if err := f.step(); err != nil {
 			f.failed = true
@@ -275,5 +276,9 @@ func (f *fitter) checkGradient(g []float64) error {
 	}
 	return err
 }
+
+// cause says why ctx, which is done, is. A context of another package may have an
+// error without a cause.
+func cause(ctx context.Context) error { return cmp.Or(context.Cause(ctx), ctx.Err()) }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

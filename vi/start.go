@@ -279,7 +279,7 @@ func stopped(ctx context.Context) error {
 	if ctx.Err() == nil {
 		return nil
 	}
-	return fmt.Errorf("vi: stopped while looking for a start: %w", context.Cause(ctx))
+	return fmt.Errorf("vi: stopped while looking for a start: %w", cause(ctx))
 }
 
 // candidates are the points with finite scores.

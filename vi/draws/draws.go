@@ -42,7 +42,7 @@ func Of(density *graph.Density, q family.Q, n int, seed uint64) Draws {
 	if n < 0 {
 		panic("draws: a negative number of draws")
 	}
-	if err := check(density, q, n, 0); err != nil {
+	if err := check(density, q, n); err != nil {
 		panic(err.Error())
 	}
 	z := make([][]float64, n)
@@ -55,11 +55,12 @@ func Of(density *graph.Density, q family.Q, n int, seed uint64) Draws {
 }
 
 // check reports a distribution that is not one of the density's latents, and more
-// draws than there is memory for, with so many more numbers each.
-func check(density *graph.Density, q family.Q, n, more int) error {
+// draws than there is memory for: of latents, data and deterministic expressions.
+func check(density *graph.Density, q family.Q, n int) error {
 	err := family.Check(q, density)
 	if err == nil {
-		err = memory.Check(fmt.Sprintf("%d draws", n), float64(n)*(100+16*float64(q.Dim()+more)))
+		numbers := q.Dim() + len(density.Data()) + len(density.Deterministics())
+		err = memory.Check(fmt.Sprintf("%d draws", n), float64(n)*(100+16*float64(numbers)))
 	}
 	if err != nil {
 		return fmt.Errorf("draws: %w", err)

@@ -198,7 +198,11 @@ func Blame(d *graph.Density, q family.Q) string {
 	for range 1000 {
 		q.Rand(z, rng)
 		if term, v, ok := d.NonFinite(z); ok {
-			return fmt.Sprintf("%s is %v in region %v", term, v, shorten(d.Arrangement().Signs(z).String()))
+			what := fmt.Sprintf("%s is %v", term, v)
+			if region := d.Arrangement().Signs(z).String(); region != "" {
+				what += " in region " + shorten(region)
+			}
+			return what
 		}
 	}
 	return ""
