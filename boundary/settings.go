@@ -30,11 +30,16 @@ type Settings struct {
 	By Subsampling
 }
 
+// mostGuards is the largest number of guards a sample.
+const mostGuards = 1 << 20
+
 // Validate reports settings that make no sense.
 func (s Settings) Validate() error {
 	switch {
 	case s.Guards < 0:
 		return fmt.Errorf("boundary: %d guards a sample", s.Guards)
+	case s.Guards > mostGuards:
+		return fmt.Errorf("boundary: %d guards a sample would take %.2g draws for each: at most %d, and 0 uses all", s.Guards, float64(s.Guards), mostGuards)
 	case s.By > ByWeight:
 		return fmt.Errorf("boundary: unknown subsampling %d", s.By)
 	}

@@ -284,6 +284,9 @@ func (d *Density) Executor(n int, w Compute) (*Executor, error) {
 
 // LogProb is log r at z in its own region. For many points use an Executor.
 func (d *Density) LogProb(z []float64) (float64, error) {
+	if len(z) != d.Dim() {
+		return 0, fmt.Errorf("graph: %d coordinates for %d latents", len(z), d.Dim())
+	}
 	return d.LogProbAt(z, d.arr.Signs(z))
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/facetvi/facet/graph/kernel"
 	"github.com/facetvi/facet/graph/plan"
+	"github.com/facetvi/facet/internal/memory"
 	"github.com/facetvi/facet/internal/vec"
 )
 
@@ -102,6 +103,10 @@ type Compute struct {
 func (p *Program) executor(n int, w Compute, data []float64) (*Executor, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("graph: a batch of %d samples", n)
+	}
+	rows := 2*p.sz.latents + p.sz.signs + p.sz.points + p.sz.pointSigns + len(p.outs)
+	if err := memory.Check(fmt.Sprintf("a batch of %d samples", n), 8*float64(rows)*float64(n)); err != nil {
+		return nil, fmt.Errorf("graph: %w", err)
 	}
 	x := &Executor{
 		N: n, Z: make([]float64, p.sz.latents*n), Signs: make([]float64, p.sz.signs*n),

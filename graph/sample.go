@@ -18,9 +18,11 @@ import (
 // A latent is NaN where its prior has no meaning: with a parameter there that
 // is not finite or breaks its rule, such as a negative scale.
 //
-// It allocates if dst is nil, and otherwise panics unless len(dst) is Dim().
+// It allocates if dst is nil, and otherwise panics unless len(dst) is Dim(). It
+// panics if rng is nil.
 // The draw depends on the state of rng alone. Concurrent use needs an rng each.
 func (d *Density) PriorDraw(dst []float64, rng *rand.Rand) []float64 {
+	checkSource(rng)
 	dst = sized(dst, d.Dim(), "latents")
 	ev := d.evaluate(dst)
 	defer ev.release()
@@ -40,8 +42,9 @@ func (d *Density) PriorDraw(dst []float64, rng *rand.Rand) []float64 {
 //
 // Posterior draws of z make them posterior predictive draws. z has Dim()
 // unconstrained coordinates. Replicate allocates if dst is nil, and otherwise
-// panics unless len(dst) is the number of observations.
+// panics unless len(dst) is the number of observations. It panics if rng is nil.
 func (d *Density) Replicate(dst, z []float64, rng *rand.Rand) []float64 {
+	checkSource(rng)
 	dst = sized(dst, len(d.m.obs), "observations")
 	ev := d.evaluate(z)
 	defer ev.release()
@@ -52,6 +55,13 @@ func (d *Density) Replicate(dst, z []float64, rng *rand.Rand) []float64 {
 		}
 	}
 	return dst
+}
+
+// checkSource panics if there is none.
+func checkSource(rng *rand.Rand) {
+	if rng == nil {
+		panic("graph: a nil source of random numbers")
+	}
 }
 
 // Observations is the name of each element of Data, in that order: a name that

@@ -38,7 +38,7 @@ func (p *Posterior) SharesByGuard(samples int, seed uint64) (check.Shares, error
 }
 
 // Draws returns n independent draws; the seed fixes them. It panics if n is
-// negative.
+// negative or would need too much memory.
 func (p *Posterior) Draws(n int, seed uint64) Draws { return draws.Of(p.Density, p.Q, n, seed) }
 
 // Predict makes n posterior predictive draws; the seed fixes them. It returns an

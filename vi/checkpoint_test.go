@@ -73,3 +73,30 @@ func TestCheckpointLock(t *testing.T) {
 	require.NoError(t, err)
 	release()
 }
+
+// Two fits on one checkpoint are an error before the second takes a step, and
+// the first goes on; when it has ended, the file is free.
+func TestCheckpointHasOneFit(t *testing.T) {
+	d := small(t, "x", 1, 0, 1, 1)
+	path := filepath.Join(t.TempDir(), "fit.json")
+	s := Settings{Steps: 20, Draws: 10, Checkpoint: path}
+	first := s
+	first.OnStep = func(step Step) error {
+		if step.T == 10 {
+			p, err := Fit(context.Background(), d, s)
+			require.ErrorIs(t, err, safefile.ErrLocked)
+			require.Nil(t, p)
+		}
+		return nil
+	}
+	p, err := Fit(context.Background(), d, first)
+	require.NoError(t, err)
+	require.Equal(t, 20, p.Steps)
+	p.Settings.OnStep, p.Settings.Steps = nil, 30
+	p, err = p.Resume(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, 30, p.Steps)
+	files, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+}

@@ -52,4 +52,9 @@
 //	Posterior.MostProbablePath   the most probable assignment of many guards
 //
 // Package plot draws it.
+//
+// In this package and those below it a function that returns an error returns one
+// for every argument that it cannot work with: numbers that make no sense or would
+// need more memory than 64 GiB, and nil. A function that returns none panics there,
+// with the name of its package, and says so.
 package vi

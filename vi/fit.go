@@ -1,7 +1,9 @@
 package vi
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -26,11 +28,20 @@ import (
 // fit beside it holds the last good state, from which Resume goes on. Only with
 // settings that make no sense is the fit nil.
 func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	s.fill()
 	if err := s.check(d); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("vi: %w", err)
 	}
+	release, err := s.lockCheckpoint()
+	if err != nil {
+		return nil, fmt.Errorf("vi: %w", err)
+	}
+	defer release()
 	m := newMonitor(s)
+	defer m.progress.end()
 	starts, err := findStarts(ctx, d, s, m)
 	switch {
 	case ctx.Err() != nil && err != nil:
@@ -38,15 +49,25 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 	case err != nil:
 		return nil, err
 	}
-	var fits []*fitter
-	for r, start := range starts {
-		f, err := newFitter(d, s.restart(r, start))
+	fits, err := newFitters(d, s, starts, 0)
+	if err != nil {
+		return nil, fmt.Errorf("vi: %w", err)
+	}
+	return runAll(ctx, d, s, fits, m)
+}
+
+var errNoContext = errors.New("vi: a nil context")
+
+// newFitters are the restarts from number first on.
+func newFitters(d *graph.Density, s Settings, starts []family.Q, first int) (fits []*fitter, err error) {
+	for r, start := range starts[first:] {
+		f, err := newFitter(d, s.restart(first+r, start))
 		if err != nil {
-			return nil, fmt.Errorf("vi: %w", err)
+			return nil, err
 		}
 		fits = append(fits, f)
 	}
-	return runAll(ctx, d, s, fits, m)
+	return fits, nil
 }
 
 // fitter is a fit under way.
@@ -121,7 +142,7 @@ func (f *fitter) run(ctx context.Context, m *monitor) error {
 	f.began = time.Now().Add(-f.Elapsed)
 	for f.Step < f.s.Steps && !f.Done {
 		if ctx.Err() != nil {
-			return fmt.Errorf("stopped after step %d: %w", f.Step, context.Cause(ctx))
+			return fmt.Errorf("stopped after step %d: %w", f.Step, cause(ctx))
 		}
 		if err := f.step(); err != nil {
 			f.failed = true
@@ -283,5 +304,9 @@ func (f *fitter) checkGradient(g []float64) error {
 	}
 	return err
 }
+
+// cause says why ctx, which is done, is. A context of another package may have an
+// error without a cause.
+func cause(ctx context.Context) error { return cmp.Or(context.Cause(ctx), ctx.Err()) }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

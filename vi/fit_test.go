@@ -345,3 +345,26 @@ func TestSettingsErrors(t *testing.T) {
 		require.Nil(t, p, c.want)
 	}
 }
+
+// oddContext is done without a cause, as contexts of other packages may be.
+type oddContext struct{ context.Context }
+
+func (oddContext) Err() error { return context.Canceled }
+
+// Errors name what there is to name, and nothing else.
+func TestErrorsAreWhole(t *testing.T) {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(-100, 1))
+	m.Factor(graph.Log(x))
+	d := mustCompile(t, m)
+	_, err := Fit(context.Background(), d, Settings{Start: PriorStart(d)})
+	require.ErrorIs(t, err, ErrNotFinite)
+	require.Regexp(t, `the factor \(fit_test\.go:\d+\) is NaN$`, err.Error())
+
+	background, stop := context.WithCancel(context.Background())
+	defer stop()
+	_, d = paperSpec(t, "proposition")
+	_, err = Fit(oddContext{background}, d, Settings{})
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotContains(t, err.Error(), "%!")
+}

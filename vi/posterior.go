@@ -1,6 +1,7 @@
 package vi
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -25,8 +26,32 @@ type Posterior struct {
 	states []fitState // of the restarts, to go on from
 }
 
+// usable reports a posterior that was made without what it needs.
+func (p *Posterior) usable() error {
+	switch {
+	case p == nil:
+		return errors.New("vi: a nil Posterior")
+	case p.Density == nil:
+		return errors.New("vi: a Posterior without a density")
+	}
+	if err := family.Check(p.Q, p.Density); err != nil {
+		return fmt.Errorf("vi: Posterior.Q: %w", err)
+	}
+	return nil
+}
+
+// must panics unless p is usable.
+func (p *Posterior) must() {
+	if err := p.usable(); err != nil {
+		panic(err.Error())
+	}
+}
+
 // coordinate returns the number of the latent, or an error that names it.
 func (p *Posterior) coordinate(name string) (int, error) {
+	if err := p.usable(); err != nil {
+		return 0, err
+	}
 	i, ok := p.Density.Latent(name)
 	if !ok {
 		return 0, fmt.Errorf("vi: no latent %q in the model", name)

@@ -13,18 +13,26 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/sealed"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
 )
 
-// format is the first thing in a saved fit.
-const format = "facet fit 2"
+// format names the saved form and its version; see package sealed.
+const format = "facet fit 3"
+
+// mostBytes is the length of the longest saved fit that Load reads: for a model of
+// n latents 64 MiB, and 16 KiB for each parameter of a full-rank normal, which is
+// enough for 50 restarts.
+func mostBytes(d *graph.Density) int {
+	n := d.Dim()
+	return 64<<20 + n*(n+3)/2<<14
+}
 
 // saved is a fit in JSON. What the states imply is not in it twice, but for Q,
 // for readers that are not facet.
 type saved struct {
-	Format   string
 	Model    savedModel
 	Settings savedSettings
 	Q        savedQ
@@ -34,6 +42,11 @@ type saved struct {
 
 // families are those that a saved fit can have.
 var families = []family.Family{family.MeanField{}, family.Softplus{}, family.Structured{}, family.FullRank{}, family.LowRank{}}
+
+// known reports whether a saved fit can have the family.
+func known(f family.Family) bool {
+	return slices.ContainsFunc(families, func(k family.Family) bool { return reflect.TypeOf(k) == reflect.TypeOf(f) })
+}
 
 // savedFamily is a family by its name and its fields.
 type savedFamily struct{ family.Family }
@@ -58,9 +71,9 @@ func (f *savedFamily) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &j); err != nil {
 		return err
 	}
-	for _, known := range families {
-		if known.Name() == j.Name {
-			v := reflect.New(reflect.TypeOf(known))
+	for _, k := range families {
+		if k.Name() == j.Name {
+			v := reflect.New(reflect.TypeOf(k))
 			if err := json.Unmarshal(j.Fields, v.Interface()); err != nil {
 				return err
 			}
@@ -122,10 +135,18 @@ type savedEstimator struct {
 	Boundary *Boundary `json:",omitempty"`
 }
 
-// Save writes the fit to w as JSON: parameters, optimiser, random streams,
-// averages, settings, trace, and what tells its model from others. Numbers keep
-// their last bit. OnStep, Progress, Logger and Checkpoint are not saved.
+// Save writes the fit to w as two lines of JSON: a head with version and digest,
+// and a body with parameters, optimiser, random streams, averages, settings, trace,
+// and what tells its model from others. Numbers keep their last bit. OnStep,
+// Progress, Logger and Checkpoint are not saved. A fit by an estimator or of a
+// family that this package does not know is an error.
 func (p *Posterior) Save(w io.Writer) error {
+	if err := p.usable(); err != nil {
+		return err
+	}
+	if w == nil {
+		return errors.New("vi: saving the fit: a nil writer")
+	}
 	filled := p.Settings
 	if filled.Family == nil {
 		filled.Family = p.Q.Family()
@@ -135,48 +156,67 @@ func (p *Posterior) Save(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	s := saved{Format: format, Model: modelOf(p.Density), Settings: settings, Q: saveQ(p.Q), Steps: p.Steps}
+	s := saved{Model: modelOf(p.Density), Settings: settings, Q: saveQ(p.Q), Steps: p.Steps}
 	for _, st := range p.states {
 		s.States = append(s.States, savedState{saveQ(st.Start), st})
 	}
-	if err := json.NewEncoder(w).Encode(s); err != nil {
+	if err := sealed.Write(w, format, s); err != nil {
 		return fmt.Errorf("vi: saving the fit: %w", err)
 	}
 	return nil
 }
 
-// Load reads a fit that Save or a checkpoint wrote. The density must be of the
-// same program with the same observations; if not, the error says what differs.
+// Load reads a fit that Save or a checkpoint wrote, and r to its end. The density
+// must be of the same program with the same observations; if not, the error says
+// what differs. A file that was cut, lengthened or changed in any bit is an error.
 func Load(r io.Reader, d *graph.Density) (*Posterior, error) {
-	var s saved
-	if err := json.NewDecoder(r).Decode(&s); err != nil {
-		return nil, fmt.Errorf("vi: loading a fit: %w", err)
+	switch {
+	case r == nil:
+		return nil, errors.New("vi: loading a fit: a nil reader")
+	case d == nil:
+		return nil, errors.New("vi: loading a fit: a nil density")
 	}
-	if s.Format != format {
-		return nil, fmt.Errorf("vi: loading a fit: the format is %q, not %q", s.Format, format)
+	var s saved
+	if err := sealed.Read(r, format, mostBytes(d), &s); err != nil {
+		return nil, fmt.Errorf("vi: loading a fit: %w", err)
 	}
 	if err := s.Model.check(modelOf(d)); err != nil {
 		return nil, err
 	}
-	settings, err := s.Settings.settings(d)
+	p, err := s.posterior(d)
 	if err != nil {
 		return nil, fmt.Errorf("vi: loading a fit: %w", err)
+	}
+	return p, nil
+}
+
+// posterior is the fit, of d's latents.
+func (s *saved) posterior(d *graph.Density) (*Posterior, error) {
+	settings, err := s.Settings.settings(d)
+	if err == nil {
+		err = settings.check(d)
+	}
+	if err != nil {
+		return nil, err
 	}
 	q, err := s.Q.of(d)
-	if err != nil {
-		return nil, fmt.Errorf("vi: loading a fit: %w", err)
-	}
-	if len(s.States) == 0 {
+	switch {
+	case err != nil:
+		return nil, err
+	case s.Steps < 0:
+		return nil, fmt.Errorf("%d steps", s.Steps)
+	case len(s.States) > settings.Restarts:
+		return nil, fmt.Errorf("%d fits for %d restarts", len(s.States), settings.Restarts)
+	case len(s.States) == 0:
 		return &Posterior{Density: d, Q: q, Steps: s.Steps, Settings: settings}, nil
 	}
 	var states []fitState
 	for r, st := range s.States {
-		st.fitState.Start, err = st.Start.of(d)
-		if err == nil {
-			err = st.check()
+		if st.fitState.Start, err = st.Start.of(d); err == nil {
+			err = st.check(settings)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("vi: loading a fit: restart %d: %w", r, err)
+			return nil, fmt.Errorf("restart %d: %w", r, err)
 		}
 		states = append(states, st.fitState)
 	}
@@ -186,29 +226,68 @@ func Load(r io.Reader, d *graph.Density) (*Posterior, error) {
 // Resume goes on with a fit that was interrupted, or saved on the way: it ends
 // as if nothing had happened, to the last bit of everything but times. Set what
 // Save cannot keep in p.Settings first: OnStep, Progress, Logger, Checkpoint.
-// Raising p.Settings.Steps makes the fit longer. A fit that is done is returned
-// as it is.
+// Raising p.Settings.Steps makes the fit longer, and raising p.Settings.Restarts
+// adds restarts from further starts, the same as if they had been asked for at
+// once. A fit that is done is returned as it is.
 func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
+	if err := p.usable(); err != nil {
+		return nil, err
+	}
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	if len(p.states) == 0 {
 		return Fit(ctx, p.Density, p.Settings)
 	}
 	s := p.Settings
 	s.fill()
 	if err := s.check(p.Density); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("vi: %w", err)
 	}
-	var fits []*fitter
+	if s.Restarts < len(p.states) {
+		return nil, fmt.Errorf("vi: Settings.Restarts = %d is fewer than the %d fits to go on with", s.Restarts, len(p.states))
+	}
+	release, err := s.lockCheckpoint()
+	if err != nil {
+		return nil, fmt.Errorf("vi: %w", err)
+	}
+	defer release()
+	m := newMonitor(s)
+	defer m.progress.end()
+	fits, err := p.restored(s)
+	if err != nil {
+		return nil, fmt.Errorf("vi: %w", err)
+	}
+	if s.Restarts > len(fits) {
+		starts, err := findStarts(ctx, p.Density, s, m)
+		switch {
+		case ctx.Err() != nil && err != nil:
+			return p, err
+		case err != nil:
+			return nil, err
+		}
+		more, err := newFitters(p.Density, s, starts, len(fits))
+		if err != nil {
+			return nil, fmt.Errorf("vi: %w", err)
+		}
+		fits = append(fits, more...)
+	}
+	return runAll(ctx, p.Density, s, fits, m)
+}
+
+// restored are the fits in the states of p.
+func (p *Posterior) restored(s Settings) (fits []*fitter, err error) {
 	for r, st := range p.states {
 		f, err := newFitter(p.Density, s.restart(r, st.Start))
 		if err == nil {
 			err = f.restore(st)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("vi: %w", err)
+			return nil, err
 		}
 		fits = append(fits, f)
 	}
-	return runAll(ctx, p.Density, s, fits, newMonitor(s))
+	return fits, nil
 }
 
 // snapshot is a copy of the state that shares nothing that changes.
@@ -245,14 +324,12 @@ func (s *fitState) optimizer() *Adam {
 	return a
 }
 
-// check reports a state that is none of a fit from its start.
-func (s *fitState) check() error {
-	n := len(s.Start.Theta())
-	for _, v := range []mc.Numbers{s.Tail.Sum, s.Recent.Sum, s.Window.Mean.Sum, s.Window.Last} {
-		if v != nil && len(v) != n {
-			return fmt.Errorf("an average of %d parameters for %d", len(v), n)
-		}
+// check reports a state that no fit with the settings can have.
+func (s *fitState) check(settings Settings) error {
+	if s.Start.Family() != settings.Family {
+		return fmt.Errorf("a fit of family %s, and the settings have %s", s.Start.Family().Name(), settings.Family.Name())
 	}
+	n := len(s.Start.Theta())
 	if len(s.Theta) != n {
 		return fmt.Errorf("%d parameters for %d", len(s.Theta), n)
 	}
@@ -261,7 +338,62 @@ func (s *fitState) check() error {
 	if k := now.Fault(); k >= 0 {
 		return fmt.Errorf("parameter %d is %v", k, s.Theta[k])
 	}
+	for _, c := range []struct {
+		name string
+		mean
+	}{
+		{"Tail", s.Tail}, {"Recent", s.Recent}, {"Window.Mean", s.Window.Mean},
+		{"Window.Last", mean{s.Window.Last, min(1, len(s.Window.Last))}},
+	} {
+		if err := c.check(n, s.Step); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	switch {
+	case s.Step < 0:
+		return fmt.Errorf("%d steps", s.Step)
+	case !(s.Base >= 0) || !finite(s.Base):
+		return fmt.Errorf("the step size is %v", s.Base)
+	case s.Elapsed < 0:
+		return fmt.Errorf("it took %v", s.Elapsed)
+	case s.Window.End != 0 && s.Window.End <= s.Step:
+		return fmt.Errorf("after step %d a window ends at step %d", s.Step, s.Window.End)
+	case s.Done && s.Window.Last == nil:
+		return errors.New("it is done without an average")
+	}
+	if err := s.checkTrace(); err != nil {
+		return err
+	}
+	if err := gradient.CheckStreams(s.Streams, settings.Samples, s.Start.Dim()); err != nil {
+		return err
+	}
 	return s.Adam.check(n)
+}
+
+// checkTrace reports points that are not in the order of steps, or after the last.
+func (s *fitState) checkTrace() error {
+	var last TracePoint
+	for _, p := range s.Trace {
+		if p.Step <= last.Step || p.Step > s.Step || p.Elapsed < last.Elapsed {
+			return fmt.Errorf("a trace with step %d after %v, and step %d after %v next, of %d steps", last.Step, last.Elapsed, p.Step, p.Elapsed, s.Step)
+		}
+		last = p
+	}
+	return nil
+}
+
+// check reports a mean that is not one of n parameters over some of the given
+// number of steps.
+func (m mean) check(n, steps int) error {
+	switch {
+	case m.N < 0 || m.N > steps:
+		return fmt.Errorf("an average of %d iterates after %d steps", m.N, steps)
+	case len(m.Sum) != n && (m.N > 0 || m.Sum != nil):
+		return fmt.Errorf("an average of %d parameters for %d", len(m.Sum), n)
+	case slices.ContainsFunc(m.Sum, func(x float64) bool { return !finite(x) }):
+		return errors.New("an average that is not finite")
+	}
+	return nil
 }
 
 func modelOf(d *graph.Density) savedModel {
@@ -301,6 +433,9 @@ func (m savedModel) check(now savedModel) error {
 
 func saveSettings(s Settings) (savedSettings, error) {
 	out := savedSettings{Settings: s, Family: savedFamily{s.Family}}
+	if !known(s.Family) {
+		return out, fmt.Errorf("vi: saving the fit: a fit of the family %q cannot be saved", s.Family.Name())
+	}
 	if s.Start != nil {
 		start := saveQ(s.Start)
 		out.Start = &start

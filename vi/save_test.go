@@ -21,6 +21,7 @@ import (
 
 	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/sealed"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
@@ -218,17 +219,198 @@ func TestLoadErrors(t *testing.T) {
 
 	text := file.String()
 	for want, bad := range map[string]string{
-		"unexpected EOF":   text[:len(text)/2],
-		"format":           strings.Replace(text, format, "facet fit 99", 1),
-		"invalid":          "ceci n'est pas un fit",
-		`no estimator "h`:  strings.Replace(text, `{"Name":"boundary","Boundary":{}}`, `{"Name":"hunch"}`, 1),
-		"parameters for 2": strings.Replace(text, `"Theta":[`, `"Theta":[1,`, 1),
+		"cut off":          text[:len(text)/2],
+		"another format":   `{"Format":"facet fit 2","Model":{"Latents":["x"]}}` + "\n",
+		"damaged":          strings.Replace(text, format, "facet fit 99", 1),
+		"follows its end":  text + "\n",
+		"its first line":   "ceci n'est pas un fit",
+		"a nil density":    text,
+		`no estimator "h`:  edited(t, text, `{"Name":"boundary","Boundary":{}}`, `{"Name":"hunch"}`),
+		"parameters for 2": edited(t, text, `"Theta":[`, `"Theta":[1,`),
 	} {
-		require.NotEqual(t, text, bad, want)
-		p, err := Load(strings.NewReader(bad), d)
+		on := d
+		if bad == text {
+			on = nil
+		}
+		p, err := Load(strings.NewReader(bad), on)
 		require.ErrorContains(t, err, want)
 		require.Nil(t, p)
 	}
+	_, err = Load(nil, d)
+	require.ErrorContains(t, err, "vi: loading a fit: a nil reader")
+	require.ErrorContains(t, p.Save(nil), "vi: saving the fit: a nil writer")
+}
+
+// edited is a saved fit with a change, everywhere, and the digest of that.
+func edited(t testing.TB, text, old, replacement string) string {
+	t.Helper()
+	_, body, _ := strings.Cut(text, "\n")
+	changed := strings.ReplaceAll(body, old, replacement)
+	require.NotEqual(t, body, changed, old)
+	var file strings.Builder
+	require.NoError(t, sealed.Write(&file, format, json.RawMessage(changed)))
+	return file.String()
+}
+
+// stateEdited edits the one state of a saved fit.
+func stateEdited(t testing.TB, text string, edit func(state map[string]any)) string {
+	t.Helper()
+	_, body, _ := strings.Cut(text, "\n")
+	var fit map[string]any
+	in := json.NewDecoder(strings.NewReader(body))
+	in.UseNumber()
+	require.NoError(t, in.Decode(&fit))
+	edit(fit["States"].([]any)[0].(map[string]any))
+	var file strings.Builder
+	require.NoError(t, sealed.Write(&file, format, fit))
+	return file.String()
+}
+
+// Every number of a saved fit is checked, also where the digest is right: a state
+// that no fit can have is an error of Load, and not a fit that goes wrong later.
+func TestLoadChecksEveryNumber(t *testing.T) {
+	d := small(t, "x", 1, 0, 2, 3)
+	p, err := Fit(context.Background(), d, Settings{Steps: 60, Draws: 10, Stop: Automatic, Tolerance: 1e-9})
+	require.NoError(t, err)
+	var file strings.Builder
+	require.NoError(t, p.Save(&file))
+	same := stateEdited(t, file.String(), func(map[string]any) {})
+	q, err := Load(strings.NewReader(same), d)
+	require.NoError(t, err)
+	requireSameFit(t, p, q)
+
+	tail := func(state map[string]any) map[string]any { return state["Tail"].(map[string]any) }
+	window := func(state map[string]any) map[string]any { return state["Window"].(map[string]any) }
+	adam := func(state map[string]any) map[string]any { return state["Adam"].(map[string]any) }
+	for want, edit := range map[string]func(state map[string]any){
+		"an average of -1 iterates":        func(s map[string]any) { tail(s)["N"] = -1 },
+		"an average of 1000000000000 iter": func(s map[string]any) { tail(s)["N"] = 1000000000000 },
+		"an average of 1 parameters":       func(s map[string]any) { tail(s)["Sum"] = []float64{1} },
+		"an average of 0 parameters for 2": func(s map[string]any) { tail(s)["Sum"] = nil },
+		"an average that is not finite":    func(s map[string]any) { tail(s)["Sum"] = []any{"NaN", 1} },
+		"-3 steps":                         func(s map[string]any) { s["Step"] = -3 },
+		"the step size is -0.03":           func(s map[string]any) { s["Base"] = -0.03 },
+		"it took -1ns":                     func(s map[string]any) { s["Elapsed"] = -1 },
+		"a window ends at step 7":          func(s map[string]any) { window(s)["End"] = 7 },
+		"done without an average":          func(s map[string]any) { s["Done"], window(s)["Last"] = true, nil },
+		"a trace with step":                func(s map[string]any) { s["Trace"].([]any)[0].(map[string]any)["Step"] = 61 },
+		"0 random streams for 1 blocks":    func(s map[string]any) { s["Streams"] = nil },
+		"random stream 0":                  func(s map[string]any) { s["Streams"] = []string{"AAAA"} },
+		"Optimizer.T = -1":                 func(s map[string]any) { adam(s)["T"] = -1 },
+		"Optimizer.Beta1 = 1":              func(s map[string]any) { adam(s)["Beta1"] = 1 },
+		"running means":                    func(s map[string]any) { adam(s)["V"] = []float64{-1, 1} },
+		"parameters for 2":                 func(s map[string]any) { s["Theta"] = []float64{1} },
+		"parameter 1 is 0":                 func(s map[string]any) { s["Theta"] = []float64{1, 0} },
+		"a fit of family softplus": func(s map[string]any) {
+			s["Start"].(map[string]any)["Family"].(map[string]any)["Name"] = "softplus mean field"
+		},
+	} {
+		p, err := Load(strings.NewReader(stateEdited(t, file.String(), edit)), d)
+		require.ErrorContains(t, err, "vi: loading a fit: restart 0: ")
+		require.ErrorContains(t, err, want)
+		require.Nil(t, p)
+	}
+	for want, change := range map[string][2]string{
+		"Settings.Samples = -16":   {`"Samples":16`, `"Samples":-16`},
+		"Settings.Restarts = -1":   {`"Restarts":1`, `"Restarts":-1`},
+		"Settings.Tolerance = -1":  {`"Tolerance":1e-9`, `"Tolerance":-1`},
+		"-60 steps":                {`"Steps":60,"States"`, `"Steps":-60,"States"`},
+		"2 fits for 1 restarts":    {`"States":[`, `"States":[{},`},
+		"random streams for":       {`"Samples":16`, `"Samples":1000000`},
+		"Settings.Stop = \"soon\"": {`"Stop":"automatic"`, `"Stop":"soon"`},
+	} {
+		p, err := Load(strings.NewReader(edited(t, file.String(), change[0], change[1])), d)
+		require.ErrorContains(t, err, want)
+		require.Nil(t, p)
+	}
+}
+
+// A bit that flips is noticed, wherever it is in the file.
+func TestLoadNoticesEveryBit(t *testing.T) {
+	d := small(t, "x", 1, 0, 1, 1)
+	p, err := Fit(context.Background(), d, Settings{Steps: 10, Draws: 10})
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, p.Save(&file))
+	for i := range file.Len() {
+		for bit := range 8 {
+			bad := bytes.Clone(file.Bytes())
+			bad[i] ^= 1 << bit
+			_, err := Load(bytes.NewReader(bad), d)
+			require.ErrorIs(t, err, sealed.ErrDamaged, "bit %d of byte %d", bit, i)
+		}
+	}
+}
+
+// Something enormous is refused before it takes memory.
+func TestLoadTakesNoMemory(t *testing.T) {
+	d := small(t, "x", 1, 0, 1, 1)
+	const large = 1 << 30
+	head := fmt.Sprintf(`{"Format":%q,"Bytes":%d,"SHA256":"%064d"}`+"\n", format, large, 0)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := Load(io.MultiReader(strings.NewReader(head), io.LimitReader(zeros{}, large)), d)
+	runtime.ReadMemStats(&after)
+	require.ErrorIs(t, err, sealed.ErrTooLarge)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
+}
+
+// zeros are without end.
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = '0'
+	}
+	return len(b), nil
+}
+
+// otherFamily is a family that facet does not know.
+type otherFamily struct{ family.MeanField }
+
+func (otherFamily) Name() string { return "other" }
+
+// A fit that could not be loaded is not saved.
+func TestSaveUnknownFamily(t *testing.T) {
+	d := small(t, "x", 1, 0, 1, 1)
+	p := &Posterior{Density: d, Q: PriorStart(d), Settings: Settings{Family: otherFamily{}}}
+	require.ErrorContains(t, p.Save(io.Discard), `a fit of the family "other" cannot be saved`)
+}
+
+// Raised Restarts add fits, the same as if all had been asked for at once.
+func TestResumeWithMoreRestarts(t *testing.T) {
+	_, d := paperSpec(t, "textmsg")
+	for name, s := range map[string]Settings{"found": {}, "given": {Start: PriorStart(d)}} {
+		t.Run(name, func(t *testing.T) {
+			s.Steps, s.Draws, s.Seed, s.Restarts = 60, 50, *seed, 4
+			want, err := Fit(context.Background(), d, s)
+			require.NoError(t, err)
+			s.Restarts = 2
+			p, err := Fit(context.Background(), d, s)
+			require.NoError(t, err)
+			p = reloaded(t, p, d)
+			p.Settings.Restarts = 4
+			got, err := p.Resume(context.Background())
+			require.NoError(t, err)
+			require.Len(t, got.Restarts, 4)
+			requireSameFit(t, want, got)
+
+			got.Settings.Restarts = 3
+			_, err = got.Resume(context.Background())
+			require.ErrorContains(t, err, "vi: Settings.Restarts = 3 is fewer than the 4 fits")
+		})
+	}
+}
+
+// A fit that was to take its steps can go on until it stops by itself.
+func TestResumeAutomatically(t *testing.T) {
+	_, d := paperSpec(t, "proposition")
+	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Steps: 200, Draws: 50})
+	require.NoError(t, err)
+	p.Settings.Stop, p.Settings.Steps = Automatic, 20000
+	p, err = p.Resume(context.Background())
+	require.NoError(t, err)
+	require.Less(t, p.Steps, 20000)
 }
 
 // A posterior that no fit made can be saved too, and starts a fit when resumed.
@@ -380,15 +562,14 @@ func TestLoadErrorsOfFamilies(t *testing.T) {
 	require.NoError(t, p.Save(&file))
 	text := file.String()
 	for want, bad := range map[string]string{
-		`unknown family "wide rank"`: strings.ReplaceAll(text, `"low rank"`, `"wide rank"`),
-		"LowRank.Rank = 9":           strings.ReplaceAll(text, `{"Rank":2}`, `{"Rank":9}`),
-		"16 parameters for 12":       strings.ReplaceAll(text, `{"Rank":2}`, `{"Rank":1}`),
-		"16 parameters for 14":       strings.ReplaceAll(text, `"low rank"`, `"full rank"`),
-		"latent top: parameter s is": strings.Replace(text, `"Theta":[`+number(p.Q.Theta()[0])+`,`, `"Theta":[`+number(p.Q.Theta()[0])+`,-`, 1),
-		"no family":                  strings.Replace(text, `"Q":{"Family":{"Name":"low rank","Fields":{"Rank":2}},`, `"Q":{`, 1),
-		"cannot unmarshal":           strings.ReplaceAll(text, `{"Rank":2}`, `{"Rank":"two"}`),
+		`unknown family "wide rank"`: edited(t, text, `"low rank"`, `"wide rank"`),
+		"LowRank.Rank = 9":           edited(t, text, `{"Rank":2}`, `{"Rank":9}`),
+		"16 parameters for 12":       edited(t, text, `{"Rank":2}`, `{"Rank":1}`),
+		"16 parameters for 14":       edited(t, text, `"low rank"`, `"full rank"`),
+		"latent top: parameter s is": edited(t, text, `"Theta":[`+number(p.Q.Theta()[0])+`,`, `"Theta":[`+number(p.Q.Theta()[0])+`,-`),
+		"no family":                  edited(t, text, `"Q":{"Family":{"Name":"low rank","Fields":{"Rank":2}},`, `"Q":{`),
+		"cannot unmarshal":           edited(t, text, `{"Rank":2}`, `{"Rank":"two"}`),
 	} {
-		require.NotEqual(t, text, bad, want)
 		p, err := Load(strings.NewReader(bad), d)
 		require.ErrorContains(t, err, want)
 		require.Regexp(t, "^vi: loading a fit: ", err.Error())

@@ -1,13 +1,16 @@
 package vi
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"math"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/memory"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/gradient"
 )
 
 // Settings are the settings of Fit. The zero value works.
@@ -111,6 +114,9 @@ func orSet[T comparable](p *T, v T) {
 }
 
 func (s *Settings) check(d *graph.Density) error {
+	if d == nil {
+		return errors.New("a nil density")
+	}
 	for _, c := range []struct {
 		name string
 		n    int
@@ -119,7 +125,7 @@ func (s *Settings) check(d *graph.Density) error {
 		{"TraceEvery", s.TraceEvery}, {"CheckpointEvery", s.CheckpointEvery},
 	} {
 		if c.n < 0 {
-			return fmt.Errorf("vi: Settings.%s = %d must be positive", c.name, c.n)
+			return fmt.Errorf("Settings.%s = %d must be positive", c.name, c.n)
 		}
 	}
 	for _, c := range []struct {
@@ -127,16 +133,16 @@ func (s *Settings) check(d *graph.Density) error {
 		x    float64
 	}{{"StepSize", s.StepSize}, {"Average", s.Average}, {"Tolerance", s.Tolerance}} {
 		if !(c.x > 0) || math.IsInf(c.x, 0) {
-			return fmt.Errorf("vi: Settings.%s = %v must be positive", c.name, c.x)
+			return fmt.Errorf("Settings.%s = %v must be positive", c.name, c.x)
 		}
 	}
 	switch {
 	case s.Average > 1:
-		return fmt.Errorf("vi: Settings.Average = %v is a fraction of the steps: at most 1", s.Average)
+		return fmt.Errorf("Settings.Average = %v is a fraction of the steps: at most 1", s.Average)
 	case s.Stop != After && s.Stop != Automatic:
-		return fmt.Errorf("vi: Settings.Stop = %q; there are %q and %q", s.Stop, After, Automatic)
+		return fmt.Errorf("Settings.Stop = %q; there are %q and %q", s.Stop, After, Automatic)
 	case s.Stop == Automatic && s.Schedule.Shape != Constant:
-		return fmt.Errorf("vi: Settings.Stop = %q needs a constant step size, not Settings.Schedule.Shape = %q: steps that get shorter look like the end",
+		return fmt.Errorf("Settings.Stop = %q needs a constant step size, not Settings.Schedule.Shape = %q: steps that get shorter look like the end",
 			s.Stop, s.Schedule.Shape)
 	}
 	if err := s.Schedule.check(); err != nil {
@@ -144,17 +150,43 @@ func (s *Settings) check(d *graph.Density) error {
 	}
 	if s.Start != nil {
 		if err := family.Check(s.Start, d); err != nil {
-			return fmt.Errorf("vi: Settings.Start: %w", err)
+			return fmt.Errorf("Settings.Start: %w", err)
 		}
 	}
 	q, err := s.Family.New(d)
 	if err != nil {
-		return fmt.Errorf("vi: Settings.Family: %w", err)
+		return fmt.Errorf("Settings.Family: %w", err)
+	}
+	if err := s.checkSize(d, q); err != nil {
+		return err
 	}
 	if s.Optimizer == nil {
 		return nil
 	}
 	return s.Optimizer.check(len(q.Theta()))
+}
+
+// checkSize reports numbers that would need too much memory, or too many steps to be
+// counted, for a fit of members like q.
+func (s *Settings) checkSize(d *graph.Density, q family.Q) error {
+	if err := gradient.CheckSamples(q, s.Samples); err != nil {
+		return fmt.Errorf("Settings.Samples: %w", err)
+	}
+	candidate := 400 + 24*float64(d.Dim()) + float64(d.Arrangement().Len()) // bytes of one, of which 50 of 128 draws are kept
+	restart := 2000 + 14*8*float64(len(q.Theta()))
+	for _, c := range []struct {
+		name  string
+		n     int
+		bytes float64
+	}{{"Draws", s.Draws, 40 + 0.4*candidate}, {"Restarts", s.Restarts, restart}} {
+		if err := memory.Check(fmt.Sprintf("Settings.%s = %d", c.name, c.n), float64(c.n)*c.bytes); err != nil {
+			return err
+		}
+	}
+	if most := 1 << 53 / s.Restarts; s.Steps > most {
+		return fmt.Errorf("Settings.Steps = %d: at most %d steps can be counted", s.Steps, most)
+	}
+	return nil
 }
 
 // check reports an optimiser that cannot step n parameters.
@@ -171,18 +203,18 @@ func (a *Adam) check(n int) error {
 		{"Clip", a.Clip, a.Clip >= 0 && finite(a.Clip)},
 	} {
 		if !c.ok {
-			return fmt.Errorf("vi: Settings.Optimizer.%s = %v is out of range", c.name, c.x)
+			return fmt.Errorf("Settings.Optimizer.%s = %v is out of range", c.name, c.x)
 		}
 	}
 	switch {
 	case a.T < 0:
-		return fmt.Errorf("vi: Settings.Optimizer.T = %d must not be negative", a.T)
+		return fmt.Errorf("Settings.Optimizer.T = %d must not be negative", a.T)
 	case (a.M != nil || a.V != nil) && (len(a.M) != n || len(a.V) != n):
-		return fmt.Errorf("vi: Settings.Optimizer is of another fit: it has %d and %d running means for %d parameters", len(a.M), len(a.V), n)
+		return fmt.Errorf("Settings.Optimizer is of another fit: it has %d and %d running means for %d parameters", len(a.M), len(a.V), n)
 	}
 	for i := range a.M {
 		if !finite(a.M[i]) || !(a.V[i] >= 0) {
-			return fmt.Errorf("vi: Settings.Optimizer: running means %v and %v of parameter %d", a.M[i], a.V[i], i)
+			return fmt.Errorf("Settings.Optimizer: running means %v and %v of parameter %d", a.M[i], a.V[i], i)
 		}
 	}
 	return nil

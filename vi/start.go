@@ -2,6 +2,7 @@ package vi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -28,6 +29,9 @@ const (
 // stay there until the others have followed; the other latents are as in
 // PriorStart, given these.
 func StartAt(d *graph.Density, values map[string]float64) (family.Q, error) {
+	if d == nil {
+		return nil, errors.New("vi: start: a nil density")
+	}
 	given := map[int]float64{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		i, ok := d.Latent(name)
@@ -49,7 +53,11 @@ func StartAt(d *graph.Density, values map[string]float64) (family.Q, error) {
 
 // PriorStart is the mean-field normal that follows the program once from top to
 // bottom with every latent at the centre of its prior, as wide as the priors there.
+// It panics if d is nil.
 func PriorStart(d *graph.Density) family.Q {
+	if d == nil {
+		panic("vi: a nil density")
+	}
 	center, scale := d.PriorStart()
 	return family.Independent(center, scale)
 }
@@ -271,7 +279,7 @@ func stopped(ctx context.Context) error {
 	if ctx.Err() == nil {
 		return nil
 	}
-	return fmt.Errorf("vi: stopped while looking for a start: %w", context.Cause(ctx))
+	return fmt.Errorf("vi: stopped while looking for a start: %w", cause(ctx))
 }
 
 // candidates are the points with finite scores.

@@ -47,7 +47,7 @@ type window struct {
 // add counts the iterate of step t in and reports whether the window is full.
 func (w *window) add(t int, theta []float64) bool {
 	if w.End == 0 {
-		w.End = shortestWindow
+		w.End = t - 1 + shortestWindow
 	}
 	w.Mean.add(theta)
 	return t == w.End

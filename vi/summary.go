@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/check"
 )
@@ -57,9 +58,12 @@ type GuardSummary struct {
 }
 
 // Summary describes every latent and every guard. A guard that has a name is
-// listed once, by its name; a comparison without one by its place. For long
-// programs choose rows with [Summary.Of].
+// listed once, by its name; a comparison without one by its place, beside those
+// parallel to it, in the order of their thresholds. For long
+// programs choose rows with [Summary.Of]. It panics if p was made without a density
+// or a distribution of its latents.
 func (p *Posterior) Summary() Summary {
+	p.must()
 	s := Summary{Warnings: slices.Clone(p.Warnings)}
 	var warning string
 	if s.ELBO, warning = p.summaryELBO(); warning != "" {
@@ -86,7 +90,8 @@ func (p *Posterior) guardSummaries() []GuardSummary {
 	named := map[int]bool{} // hyperplanes
 	for _, name := range d.GuardNames() {
 		guards := d.Named(name)
-		for i, prob := range p.events().Probs(guards) {
+		probs, _ := p.events().Probs(guards) // they are the density's own
+		for i, prob := range probs {
 			row := GuardSummary{Name: name, Prob: prob}
 			if len(guards) > 1 {
 				row.Name = fmt.Sprintf("%s[%d]", name, i)
@@ -99,7 +104,7 @@ func (p *Posterior) guardSummaries() []GuardSummary {
 		}
 	}
 	seen := map[GuardSummary]bool{}
-	for _, g := range d.Guards() {
+	for _, g := range alongLatents(d) {
 		row := GuardSummary{g.Place(), g.String(), p.events().Side(g.Side)}
 		if !named[g.Side.Plane] && !seen[row] {
 			seen[row] = true
@@ -107,6 +112,31 @@ func (p *Posterior) guardSummaries() []GuardSummary {
 		}
 	}
 	return out
+}
+
+// alongLatents are the comparisons in the order of the program, but for those with
+// parallel hyperplanes, such as comparisons of one latent with numbers, which follow
+// the first of them from the lowest threshold to the highest.
+func alongLatents(d *graph.Density) []graph.GuardInfo {
+	guards, first := d.Guards(), map[string]int{}
+	group, threshold := make([]int, len(guards)), make([]float64, len(guards))
+	order := make([]int, len(guards))
+	for i, g := range guards {
+		h := d.Arrangement().Plane(g.Side.Plane)
+		direction := fmt.Sprint(h.Index, h.Coef)
+		if _, ok := first[direction]; !ok {
+			first[direction] = i
+		}
+		order[i], group[i], threshold[i] = i, first[direction], -h.Const
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(group[i], group[j]), cmp.Compare(threshold[i], threshold[j]))
+	})
+	sorted := make([]graph.GuardInfo, len(guards))
+	for k, i := range order {
+		sorted[k] = guards[i]
+	}
+	return sorted
 }
 
 // Of returns the rows of the given names: of latents and guards, and of all

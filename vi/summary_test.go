@@ -156,3 +156,24 @@ func TestSummaryDigits(t *testing.T) {
 		require.Equal(t, want, probability(p))
 	}
 }
+
+// Comparisons without a name are in the order of the program, and those of one
+// latent with numbers together, from the lowest to the highest.
+func TestSummaryGuardsAlongLatents(t *testing.T) {
+	m := graph.NewModel()
+	x, y, r := m.Sample("x", graph.Normal(0, 1)), m.Sample("y", graph.Normal(0, 1)), m.Sample("r", graph.Gamma(2, 1))
+	graph.Greater(x, 3)
+	graph.Less(y, 1)
+	graph.Less(x, -7)
+	graph.Greater(graph.Add(x, y), 2)
+	graph.Greater(r, 5)
+	graph.Greater(x, 0.5)
+	graph.Less(graph.Add(x, y), -2)
+	graph.Greater(r, 0.25)
+	p := &Posterior{Density: mustCompile(t, m), Q: family.Independent([]float64{0, 0, 0}, []float64{1, 1, 1})}
+	var got []string
+	for _, g := range p.Summary().Guards {
+		got = append(got, g.Condition)
+	}
+	require.Equal(t, []string{"x < -7", "x > 0.5", "x > 3", "y < 1", "x + y < -2", "x + y > 2", "r > 0.25", "r > 5"}, got)
+}

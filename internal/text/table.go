@@ -55,12 +55,7 @@ func width(s string) int {
 func Short(x float64) string { return fmt.Sprintf("%.4g", x) }
 
 // PlusMinus is an estimate in a column; one without error is a number.
-func PlusMinus(e mc.Estimate) string {
-	if e.SE == 0 {
-		return Short(e.Mean)
-	}
-	return fmt.Sprintf("%.4g ± %.2g", e.Mean, e.SE)
-}
+func PlusMinus(e mc.Estimate) string { return e.Text(4) }
 
 // Percent is a share with one decimal.
 func Percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }

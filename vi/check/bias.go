@@ -115,7 +115,11 @@ func CheckBias(d *graph.Density, q family.Q, s BiasSettings) (BiasCheck, error) 
 	if s.Samples < 1 || !(s.Level > 0 && s.Level < 1) {
 		return BiasCheck{}, fmt.Errorf("check: BiasSettings: %d samples at level %v", s.Samples, s.Level)
 	}
-	if err := family.Check(q, d); err != nil {
+	err := family.Check(q, d)
+	if err == nil {
+		err = mc.CheckDraws(s.Samples)
+	}
+	if err != nil {
 		return BiasCheck{}, fmt.Errorf("check: %w", err)
 	}
 	batches := batchesFor(s.Samples)

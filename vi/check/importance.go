@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/memory"
 	"github.com/facetvi/facet/internal/text"
 	"github.com/facetvi/facet/vi/draws"
 	"github.com/facetvi/facet/vi/family"
@@ -52,6 +53,12 @@ func Weigh(d *graph.Density, q family.Q, samples int, seed uint64, moments func(
 	if tailLength(max(0, samples)) < minTail {
 		return Importance{}, fmt.Errorf("check: %d samples; a k-hat needs 21", samples)
 	}
+	if err := family.Check(q, d); err != nil {
+		return Importance{}, fmt.Errorf("check: %w", err)
+	}
+	if err := memory.Check(fmt.Sprintf("%d samples", samples), float64(samples)*(160+16*float64(d.Dim()))); err != nil {
+		return Importance{}, fmt.Errorf("check: %w", err)
+	}
 	z := make([][]float64, samples)
 	ratios, err := logRatios(d, q, samples, seed, z)
 	if err != nil {
@@ -74,7 +81,7 @@ func Weigh(d *graph.Density, q family.Q, samples int, seed uint64, moments func(
 
 // logRatios is log r − log q at samples of q, whose z are written to points.
 func logRatios(d *graph.Density, q family.Q, samples int, seed uint64, points [][]float64) ([]float64, error) {
-	m, err := newMeter(d, q, samples, seed, mc.Processors(mc.Cut(samples, d.Dim()).Len()))
+	m, err := newMeter(d, q, samples, seed, allProcessors)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/memory"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
@@ -18,7 +19,7 @@ import (
 // estimates what they miss. It is −Inf, without error, if a sample has log r =
 // −Inf.
 func ELBO(d *graph.Density, q family.Q, samples int, seed uint64) (mc.Estimate, error) {
-	m, err := newMeter(d, q, samples, seed, mc.Processors(mc.Cut(samples, d.Dim()).Len()))
+	m, err := newMeter(d, q, samples, seed, allProcessors)
 	if err != nil {
 		return mc.Estimate{}, err
 	}
@@ -61,12 +62,21 @@ func NewMeter(d *graph.Density, q family.Q, samples int, seed uint64) (*Meter, e
 	return newMeter(d, q, samples, seed, 1)
 }
 
+// allProcessors is as many as there are, at most one for each block.
+const allProcessors = 0
+
 func newMeter(d *graph.Density, q family.Q, samples int, seed uint64, processors int) (*Meter, error) {
 	if err := family.Check(q, d); err != nil {
 		return nil, fmt.Errorf("check: %w", err)
 	}
 	if samples < 2 {
 		return nil, fmt.Errorf("check: %d samples; a standard error needs 2", samples)
+	}
+	if err := memory.Check(fmt.Sprintf("%d samples", samples), 24*float64(samples)); err != nil {
+		return nil, fmt.Errorf("check: %w", err)
+	}
+	if processors == allProcessors {
+		processors = mc.Processors(mc.Cut(samples, d.Dim()).Len())
 	}
 	m := &Meter{d: d, cut: mc.Cut(samples, d.Dim()), logR: make([]float64, samples), ratio: make([]float64, samples)}
 	bind := func(n int) (*meterWorker, error) {

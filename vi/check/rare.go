@@ -77,7 +77,7 @@ func RareSides(d *graph.Density, q family.Q, samples int, seed uint64) (Rare, er
 // LikeliestRareSides is RareSides for the most probable rare sides, at most the
 // given number of them.
 func LikeliestRareSides(d *graph.Density, q family.Q, samples, sides int, seed uint64) (Rare, error) {
-	m, err := newMeter(d, q, samples, seed, mc.Processors(mc.Cut(samples, d.Dim()).Len()))
+	m, err := newMeter(d, q, samples, seed, allProcessors)
 	if err != nil {
 		return Rare{}, err
 	}

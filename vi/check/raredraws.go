@@ -62,7 +62,7 @@ func (t *tails) count(on []int, x *graph.Executor) {
 func (t *tails) conditional(each int, seed uint64, common mc.Estimate) error {
 	n := each * len(t.sides)
 	on, logQ := make([]int, n), make([]float64, n)
-	m, err := newMeter(t.d, t.q, n, seed, mc.Processors(mc.Cut(n, t.d.Dim()).Len()))
+	m, err := newMeter(t.d, t.q, n, seed, allProcessors)
 	if err != nil {
 		return err
 	}

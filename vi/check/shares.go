@@ -50,7 +50,11 @@ type GuardShare struct {
 // automatic differentiation here; elsewhere it may matter. samples are rounded
 // up to a multiple of 512, at least 1024.
 func SharesByGuard(d *graph.Density, q family.Q, samples int, seed uint64) (Shares, error) {
-	if err := family.Check(q, d); err != nil {
+	err := family.Check(q, d)
+	if err == nil {
+		err = mc.CheckDraws(samples)
+	}
+	if err != nil {
 		return Shares{}, fmt.Errorf("check: %w", err)
 	}
 	if samples < 1 {

@@ -49,11 +49,15 @@ func Gradient(d *graph.Density, q family.Q, e gradient.Estimator, s GradientSett
 	if s.Draws < 2 || s.Samples < 1 {
 		return GradientStats{}, fmt.Errorf("check: %d draws of %d samples; a variance needs 2 draws", s.Draws, s.Samples)
 	}
-	if err := family.Check(q, d); err != nil {
+	err := family.Check(q, d)
+	if err == nil {
+		err = mc.CheckDraws(s.Draws)
+	}
+	if err != nil {
 		return GradientStats{}, fmt.Errorf("check: %w", err)
 	}
 	chunks := make([]gradientChunk, gradientChunks)
-	err := mc.Do(mc.Processors(gradientChunks), gradientChunks, func(_, c int) error {
+	err = mc.Do(mc.Processors(gradientChunks), gradientChunks, func(_, c int) error {
 		draws := (s.Draws*(c+1))/gradientChunks - (s.Draws*c)/gradientChunks
 		return chunks[c].run(d, q, e, draws, s.Samples, s.Seed+uint64(c)*0xd1342543de82ef95)
 	})

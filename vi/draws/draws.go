@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/memory"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
@@ -35,10 +36,14 @@ func (d Draws) Of(name string) ([]float64, error) {
 }
 
 // Of returns n independent draws of q; the seed fixes them. It panics if n is
-// negative.
+// negative or would need too much memory, and unless q is a distribution of the
+// density's latents.
 func Of(density *graph.Density, q family.Q, n int, seed uint64) Draws {
 	if n < 0 {
 		panic("draws: a negative number of draws")
+	}
+	if err := check(density, q, n); err != nil {
+		panic(err.Error())
 	}
 	z := make([][]float64, n)
 	rng := mc.NewRand(seed)
@@ -47,6 +52,20 @@ func Of(density *graph.Density, q family.Q, n int, seed uint64) Draws {
 		q.Rand(z[k], rng)
 	}
 	return At(density, q, z)
+}
+
+// check reports a distribution that is not one of the density's latents, and more
+// draws than there is memory for: of latents, data and deterministic expressions.
+func check(density *graph.Density, q family.Q, n int) error {
+	err := family.Check(q, density)
+	if err == nil {
+		numbers := q.Dim() + len(density.Data()) + len(density.Deterministics())
+		err = memory.Check(fmt.Sprintf("%d draws", n), float64(n)*(100+16*float64(numbers)))
+	}
+	if err != nil {
+		return fmt.Errorf("draws: %w", err)
+	}
+	return nil
 }
 
 // At are the draws of q with the given unconstrained coordinates.

@@ -35,10 +35,14 @@ type Predictive struct {
 const predictBlock = 64
 
 // Predict makes n predictive draws with latents from q; the seed fixes them. It
-// returns an error if n < 1.
+// returns an error if n < 1. Of a program that observes nothing there are the
+// deterministic expressions only.
 func Predict(d *graph.Density, q family.Q, n int, seed uint64) (Predictive, error) {
 	if n < 1 {
 		return Predictive{}, fmt.Errorf("draws: %d predictive draws", n)
+	}
+	if err := check(d, q, n); err != nil {
+		return Predictive{}, err
 	}
 	out := Predictive{values: map[string]*mat.Dense{}, data: map[string][]float64{}}
 	observations, deterministics := d.Observations(), d.Deterministics()
@@ -94,7 +98,7 @@ func (r *Predictive) collect(names []string, rows [][]float64) (order []string) 
 func (r Predictive) Of(name string) (*mat.Dense, error) {
 	m, ok := r.values[name]
 	if !ok {
-		return nil, fmt.Errorf("draws: no observation or deterministic expression %q in the model", name)
+		return nil, r.unknown("observation or deterministic expression", name)
 	}
 	return m, nil
 }
@@ -103,9 +107,19 @@ func (r Predictive) Of(name string) (*mat.Dense, error) {
 func (r Predictive) Data(name string) ([]float64, error) {
 	v, ok := r.data[name]
 	if !ok {
-		return nil, fmt.Errorf("draws: no observation %q in the model", name)
+		return nil, r.unknown("observation", name)
 	}
 	return slices.Clone(v), nil
+}
+
+// noData says why a program of factors has no data.
+const noData = "the model has no Observe; a Factor adds to the log density, and says of no data how they are distributed"
+
+func (r Predictive) unknown(what, name string) error {
+	if len(r.Observations) == 0 {
+		return fmt.Errorf("draws: no %s %q: %s", what, name, noData)
+	}
+	return fmt.Errorf("draws: no %s %q in the model", what, name)
 }
 
 // Mean is the mean of each element over the draws in which it is not NaN; NaN if

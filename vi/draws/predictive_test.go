@@ -214,11 +214,16 @@ func TestPredictErrors(t *testing.T) {
 	}
 
 	m := graph.NewModel()
-	m.Sample("x", graph.Normal(0, 1))
+	m.Factor(m.Sample("x", graph.Normal(0, 1)))
 	d = vitest.Compile(t, m)
 	r, err = Predict(d, family.Independent(d.PriorStart()), 3, 1)
 	require.NoError(t, err)
 	require.Empty(t, r.Observations)
 	require.Empty(t, r.Deterministics)
 	require.Len(t, r.Latents.Values, 3)
+	for _, err := range []error{second(r.Of("y")), second(r.Data("y")), second(r.Quantile("y", 0.5))} {
+		require.ErrorContains(t, err, "the model has no Observe; a Factor adds to the log density")
+	}
 }
+
+func second[T any](_ T, err error) error { return err }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -550,4 +551,89 @@ func TestLinkedLatents(t *testing.T) {
 	require.InDelta(t, 1, all, 1e-9)
 	_, err = e.TopRegions(1, 0, 0)
 	require.ErrorContains(t, err, "counted")
+}
+
+// Guards that are made after the model was compiled can be asked for, and change
+// nothing about the density.
+func TestGuardsMadeLater(t *testing.T) {
+	m := graph.NewModel()
+	x, y := m.Sample("x", graph.Normal(0, 1)), m.Sample("y", graph.Normal(0, 1))
+	low := m.Name("low", graph.Less(x, -0.5))
+	m.Factor(graph.If(low, 1, 0))
+	d := vitest.Compile(t, m)
+	e := Of(d, family.Independent([]float64{0.3, -0.2}, []float64{0.8, 1.3}))
+	sides := e.Sides()
+	high := graph.Greater(x, 1.25)
+	p, err := e.Prob(high)
+	require.NoError(t, err)
+	require.InEpsilon(t, distuv.UnitNormal.CDF((0.3-1.25)/0.8), p, 1e-12)
+	both, err := e.Prob(graph.Or(graph.And(low, graph.Greater(y, 2)), high))
+	require.NoError(t, err)
+	require.InEpsilon(t, p+above(e, 1, 2)*distuv.UnitNormal.CDF((-0.5-0.3)/0.8), both, 1e-12)
+	given, err := e.ProbGiven(high, graph.Greater(x, 0.3))
+	require.NoError(t, err)
+	require.InEpsilon(t, 2*p, given.Mean, 1e-12)
+	require.Zero(t, given.SE)
+	crossing := graph.Greater(graph.Add(x, y), 0.4) // not parallel to the others: estimated
+	given, err = e.ProbGiven(crossing, high)
+	require.NoError(t, err)
+	exact := 0.0
+	for z := 1.25005; z < 6; z += 1e-4 {
+		exact += 1e-4 / 0.8 * distuv.UnitNormal.Prob((z-0.3)/0.8) * distuv.UnitNormal.CDF((z-0.2-0.4)/1.3)
+	}
+	vitest.Estimate(t, "given", exact/p, given, 0.03)
+	path, err := e.MostProbablePath([]graph.Guard{low, high, graph.Greater(x, -0.5), crossing}, 1000, 1)
+	require.NoError(t, err)
+	require.Equal(t, []bool{false, false, true, false}, path.Holds)
+
+	require.Equal(t, sides, e.Sides())
+	regions, err := e.TopRegions(5, 1000, 1)
+	require.NoError(t, err)
+	require.Len(t, regions, 2)
+	late := graph.Greater(m.Sample("late", graph.Normal(0, 1)), 0)
+	_, err = e.Prob(late)
+	require.ErrorContains(t, err, `latent "late" was sampled after the model was compiled`)
+	other := graph.NewModel()
+	_, err = e.ProbGiven(low, graph.Greater(other.Sample("x", graph.Normal(0, 1)), 0))
+	require.ErrorContains(t, err, "another model")
+}
+
+// The path of a switch with a thousand named states takes time that is linear in
+// the states for each draw.
+func TestPathOfManyStates(t *testing.T) {
+	const steps = 1000
+	m := graph.NewModel()
+	level, on := m.Sample("level[0]", graph.Normal(0, 1)), graph.Guard{}
+	for k := 1; k < steps; k++ {
+		level = m.Sample(fmt.Sprintf("level[%d]", k), graph.Normal(level, 1))
+		on = m.Name("on", graph.Or(graph.Greater(level, 3), graph.And(on, graph.Greater(level, -3))))
+	}
+	d := vitest.Compile(t, m)
+	q, err := family.Structured{}.New(d)
+	require.NoError(t, err)
+	began := time.Now()
+	path, err := Of(d, q).MostProbablePath(d.Named("on"), 1000, 1)
+	require.NoError(t, err)
+	require.Len(t, path.Holds, steps-1)
+	require.Less(t, time.Since(began), 8*time.Second)
+}
+
+// Without a density or a distribution that suits it, there is an error.
+func TestWithoutADensity(t *testing.T) {
+	d := vitest.Smooth(t)
+	var zero Events
+	for _, e := range []Events{zero, Of(nil, family.Independent(nil, nil)), Of(d, nil), Of(d, family.Independent([]float64{1}, []float64{1}))} {
+		var g graph.Guard
+		_, err := e.Prob(g)
+		require.ErrorContains(t, err, "events: ")
+		_, err = e.ProbGiven(g, g)
+		require.ErrorContains(t, err, "events: ")
+		_, err = e.ProbNamed("on", 0)
+		require.ErrorContains(t, err, "events: ")
+		_, err = e.TopRegions(1, 2, 1)
+		require.ErrorContains(t, err, "events: ")
+		_, err = e.MostProbablePath(nil, 2, 1)
+		require.ErrorContains(t, err, "events: ")
+		require.Panics(t, func() { e.Sides() })
+	}
 }

@@ -22,8 +22,8 @@ const conditionalDraws = 100_000
 //
 //	P(g | given) = P(g and given) / P(given),
 //
-// with its standard error. Both are any guards made with the model: comparisons,
-// or And, Or and Not of some.
+// with its standard error. Both are any guards of the model's latents, made before
+// it was compiled or after: comparisons, or And, Or and Not of some.
 //
 // It is exact, with standard error 0, however rare given is, if the hyperplanes
 // that the two depend on are parallel wherever latents link them, as when each
@@ -36,37 +36,32 @@ const conditionalDraws = 100_000
 // they are not in the true posterior.
 func (e Events) ProbGiven(g, given graph.Guard) (mc.Estimate, error) {
 	nan := mc.Estimate{Mean: math.NaN(), SE: math.NaN()}
-	if !g.Of(e.d) || !given.Of(e.d) {
-		return nan, fmt.Errorf("events: the guard belongs to another model")
+	e, err := e.with(g, given)
+	if err != nil {
+		return nan, err
 	}
 	var both, all float64
-	exact := e.eachCombination(planesOf(g, given), func(s regions.Signs, prob float64) {
-		if given.Holds(s) {
-			all += prob
-			if g.Holds(s) {
-				both += prob
+	holds, pair := make([]bool, 2), []graph.Guard{g, given}
+	count := func(s regions.Signs, weight float64) {
+		if graph.Holding(holds, pair, s); holds[1] {
+			all += weight
+			if holds[0] {
+				both += weight
 			}
 		}
-	})
+	}
+	exact := e.eachCombination(planesOf(g, given), count)
 	if exact {
 		if all == 0 {
 			return nan, fmt.Errorf("events: the condition has probability 0")
 		}
 		return mc.Estimate{Mean: both / all}, nil
 	}
-	var holds, of float64
-	e.eachRegion(conditionalDraws, 0, func(s regions.Signs) {
-		if given.Holds(s) {
-			of++
-			if g.Holds(s) {
-				holds++
-			}
-		}
-	})
-	if of == 0 {
+	e.eachRegion(conditionalDraws, 0, func(s regions.Signs) { count(s, 1) })
+	if all == 0 {
 		return nan, fmt.Errorf("events: the condition holds in none of %d draws: it is too rare, below %.0e or so", conditionalDraws, 3.0/conditionalDraws)
 	}
-	return frequency(holds, of), nil
+	return frequency(both, all), nil
 }
 
 // probExact is the probability that g holds, if it can be had exactly.
@@ -100,7 +95,7 @@ func (e Events) eachCombination(planes []int, visit func(s regions.Signs, prob f
 		}
 		combinations *= len(b.patterns)
 	}
-	positive := make([]bool, e.d.Arrangement().Len())
+	positive := make([]bool, e.arr.Len())
 	var combine func(b int, prob float64)
 	combine = func(b int, prob float64) {
 		if b == len(blocks) {

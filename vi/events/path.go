@@ -28,9 +28,13 @@ type Path struct {
 // average, the more the fewer draws agree on it.
 func (e Events) MostProbablePath(guards []graph.Guard, draws int, seed uint64) (Path, error) {
 	for i, g := range guards {
-		if !g.Of(e.d) {
+		if e.d != nil && !g.Of(e.d) {
 			return Path{}, fmt.Errorf("events: guard %d of the path belongs to another model", i)
 		}
+	}
+	e, err := e.with(guards...)
+	if err != nil {
+		return Path{}, err
 	}
 	groups := e.groups(guards)
 	tallies := make([]tally, len(groups))
@@ -38,18 +42,21 @@ func (e Events) MostProbablePath(guards []graph.Guard, draws int, seed uint64) (
 	for k, group := range groups {
 		tallies[k] = tally{}
 		if !e.eachCombination(group.planes, func(s regions.Signs, prob float64) {
-			group.add(tallies[k], prob, guards, s)
+			group.add(tallies[k], prob, s)
 		}) {
 			unknown = append(unknown, k)
 		}
 	}
 	if len(unknown) > 0 {
+		if err := mc.CheckDraws(draws); err != nil {
+			return Path{}, fmt.Errorf("events: %w", err)
+		}
 		if draws < 2 {
 			return Path{}, fmt.Errorf("events: %d draws; %d groups of guards have to be counted", draws, len(unknown))
 		}
 		e.eachRegion(draws, seed, func(s regions.Signs) {
 			for _, k := range unknown {
-				groups[k].add(tallies[k], 1, guards, s)
+				groups[k].add(tallies[k], 1, s)
 			}
 		})
 	}
@@ -69,14 +76,17 @@ func (e Events) MostProbablePath(guards []graph.Guard, draws int, seed uint64) (
 	return path, nil
 }
 
-// A guardGroup is guards, by number, that depend on linked hyperplanes.
+// A guardGroup is guards that depend on linked hyperplanes.
 type guardGroup struct {
-	members, planes []int
+	members []int // numbers of the guards
+	guards  []graph.Guard
+	planes  []int
 }
 
 // add counts which of the group's guards hold in a region.
-func (g guardGroup) add(t tally, weight float64, guards []graph.Guard, s regions.Signs) {
-	t.add(weight, len(g.members), func(i int) bool { return guards[g.members[i]].Holds(s) })
+func (g guardGroup) add(t tally, weight float64, s regions.Signs) {
+	holds := graph.Holding(nil, g.guards, s)
+	t.add(weight, len(holds), func(i int) bool { return holds[i] })
 }
 
 // groups are the guards in groups: two are in one if latents link their
@@ -97,10 +107,9 @@ func (e Events) groups(guards []graph.Guard) (out []guardGroup) {
 	for _, members := range linked(blocks) {
 		g := guardGroup{members: members}
 		for _, i := range members {
-			g.planes = append(g.planes, guards[i].Planes()...)
+			g.guards = append(g.guards, guards[i])
 		}
-		slices.Sort(g.planes)
-		g.planes = slices.Compact(g.planes)
+		g.planes = planesOf(g.guards...)
 		out = append(out, g)
 	}
 	return out

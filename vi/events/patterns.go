@@ -38,7 +38,7 @@ func (e Events) signBlocks(planes []int) (out []signBlock) {
 	group := e.q.Groups()
 	groups := make([][]int, len(planes)) // of latents, by plane
 	for k, l := range planes {
-		for _, i := range e.d.Arrangement().Plane(l).Index {
+		for _, i := range e.arr.Plane(l).Index {
 			groups[k] = append(groups[k], group[i])
 		}
 	}
@@ -56,7 +56,7 @@ func (e Events) signBlocks(planes []int) (out []signBlock) {
 }
 
 func (e Events) parallel(planes []int) bool {
-	a := e.d.Arrangement()
+	a := e.arr
 	first := a.Plane(planes[0])
 	return !slices.ContainsFunc(planes, func(l int) bool {
 		h := a.Plane(l)
@@ -70,7 +70,7 @@ func (e Events) intervals(planes []int) []pattern {
 	at := make([]float64, len(planes))
 	for k, l := range planes {
 		order[k] = k
-		mean, sd := e.q.Law(e.d.Arrangement().Plane(l))
+		mean, sd := e.q.Law(e.arr.Plane(l))
 		at[k] = -mean / sd // standardised
 	}
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(at[i], at[j]) })
@@ -150,6 +150,6 @@ func (e Events) eachRegion(n int, seed uint64, visit func(regions.Signs)) {
 	rng, z := mc.NewRand(seed), make([]float64, e.q.Dim())
 	for range n {
 		e.q.Rand(z, rng)
-		visit(e.d.Arrangement().Signs(z))
+		visit(e.arr.Signs(z))
 	}
 }

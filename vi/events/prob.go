@@ -1,6 +1,7 @@
 package events
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -8,18 +9,19 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/regions"
-	"github.com/facetvi/facet/vi/mc"
 )
 
-// Prob is the posterior probability that g holds, which is any guard that was
-// made with the model, used in an If or not. A comparison is exact, and so are
-// And and Or of comparisons that are each of one latent with a number. Others
-// are estimated from 100 000 draws, with standard error below 0.0016.
+// Prob is the posterior probability that g holds, which is any guard of the
+// model's latents, used in an If or not, made before the density was compiled or
+// after. A comparison is exact, and so are And and Or of comparisons that are each
+// of one latent with a number. Others are estimated from 100 000 draws, with
+// standard error below 0.0016.
 func (e Events) Prob(g graph.Guard) (float64, error) {
-	if !g.Of(e.d) {
-		return math.NaN(), fmt.Errorf("events: the guard belongs to another model")
+	probs, err := e.Probs([]graph.Guard{g})
+	if err != nil {
+		return math.NaN(), err
 	}
-	return e.Probs([]graph.Guard{g})[0], nil
+	return probs[0], nil
 }
 
 // ProbNamed is the posterior probability that guard i of the given name holds:
@@ -27,6 +29,9 @@ func (e Events) Prob(g graph.Guard) (float64, error) {
 // t = 0, 1, …; i is 0 where a name is used once. It is Prob of
 // Density.Named(name)[i], and an error if there is none.
 func (e Events) ProbNamed(name string, i int) (float64, error) {
+	if e.d == nil {
+		return math.NaN(), errors.New("events: a nil density")
+	}
 	g, err := e.named(name, i)
 	if err != nil {
 		return math.NaN(), err
@@ -47,41 +52,44 @@ func (e Events) named(name string, i int) (graph.Guard, error) {
 }
 
 // Probs is Prob of many guards, And and Or from the same draws.
-func (e Events) Probs(guards []graph.Guard) []float64 {
+func (e Events) Probs(guards []graph.Guard) ([]float64, error) {
+	e, err := e.with(guards...)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]float64, len(guards))
-	var compound []int
+	var compound []graph.Guard
+	var at []int // in out
 	for i, g := range guards {
 		if side, ok := g.Side(); ok {
 			out[i] = e.Side(side)
 		} else if prob, ok := e.probExact(g); ok {
 			out[i] = prob
 		} else {
-			compound = append(compound, i)
+			compound, at = append(compound, g), append(at, i)
 		}
 	}
 	if len(compound) == 0 {
-		return out
+		return out, nil
 	}
 	const n = 100000
-	rng, z := mc.NewRand(0), make([]float64, e.q.Dim())
-	for range n {
-		e.q.Rand(z, rng)
-		signs := e.d.Arrangement().Signs(z)
-		for _, i := range compound {
-			if guards[i].Holds(signs) {
-				out[i]++
+	holds := make([]bool, len(compound))
+	e.eachRegion(n, 0, func(s regions.Signs) {
+		for k, h := range graph.Holding(holds, compound, s) {
+			if h {
+				out[at[k]]++
 			}
 		}
-	}
-	for _, i := range compound {
+	})
+	for _, i := range at {
 		out[i] /= n
 	}
-	return out
+	return out, nil
 }
 
 // Side is the probability of one side of a hyperplane: Φ(z) is normal.
 func (e Events) Side(side regions.Side) float64 {
-	mean, sd := e.q.Law(e.d.Arrangement().Plane(side.Plane))
+	mean, sd := e.q.Law(e.arr.Plane(side.Plane))
 	x := mean / sd
 	if !side.Positive {
 		x = -x

@@ -18,7 +18,8 @@ type SideProb struct {
 // with the probability of their positive sides. All comparisons with one zero
 // set are on one hyperplane.
 func (e Events) Sides() []SideProb {
-	out := make([]SideProb, e.d.Arrangement().Len())
+	e.must()
+	out := make([]SideProb, e.arr.Len())
 	for l, guards := range e.d.GuardsByPlane() {
 		side := regions.Side{Plane: l, Positive: true}
 		out[l] = SideProb{l, guards[0].Condition(true), guards, e.Side(side)}

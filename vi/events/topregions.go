@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -30,7 +31,10 @@ func (e Events) TopRegions(k, draws int, seed uint64) ([]RegionProb, error) {
 	if k < 1 {
 		return nil, fmt.Errorf("events: %d most probable regions; ask for at least 1", k)
 	}
-	all := make([]int, e.d.Arrangement().Len())
+	if err := family.Check(e.q, e.d); err != nil {
+		return nil, fmt.Errorf("events: %w", err)
+	}
+	all := make([]int, e.arr.Len())
 	for l := range all {
 		all[l] = l
 	}
@@ -67,6 +71,9 @@ func (e Events) count(blocks []signBlock, draws int, seed uint64) error {
 	}
 	if unknown == 0 {
 		return nil
+	}
+	if err := mc.CheckDraws(draws); err != nil {
+		return fmt.Errorf("events: %w", err)
 	}
 	if draws < 2 {
 		return fmt.Errorf("events: %d draws; the signs of %d groups of hyperplanes have to be counted", draws, unknown)

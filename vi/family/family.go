@@ -1,9 +1,11 @@
 package family
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -78,9 +80,10 @@ type Q interface {
 	Regression(h regions.Hyperplane) []float64
 	// Entropy is −E[log q] in nats.
 	Entropy() float64
-	// LogProb is log q at z.
+	// LogProb is log q at z. It panics unless z has a coordinate for each latent.
 	LogProb(z []float64) float64
-	// Rand writes a draw to dst.
+	// Rand writes a draw to dst. It panics if rng is nil, or unless dst has the
+	// length Dim.
 	Rand(dst []float64, rng *rand.Rand)
 	// Groups numbers groups of latents that are independent of each other: latents
 	// with different numbers are.
@@ -215,8 +218,11 @@ func Of(f Family, p Program, q Q) (Q, error) {
 
 // Check reports a member that is not one of p's latents, with finite numbers.
 func Check(q Q, p Program) error {
-	if q == nil {
-		return fmt.Errorf("no member of a family")
+	switch {
+	case isNil(p):
+		return errors.New("a nil density")
+	case isNil(q):
+		return errors.New("no member of a family")
 	}
 	if q.Dim() != p.Dim() {
 		return fmt.Errorf("a family of %d latents for %d", q.Dim(), p.Dim())
@@ -225,6 +231,22 @@ func Check(q Q, p Program) error {
 		return fmt.Errorf("latent %s: parameter %s is %v", p.Latents()[q.Param(k).Latent], q.Param(k).Symbol, q.Theta()[k])
 	}
 	return nil
+}
+
+// checkRand panics where Rand does.
+func checkRand(q Q, dst []float64, rng *rand.Rand) {
+	switch {
+	case rng == nil:
+		panic("family: a nil source of random numbers")
+	case len(dst) != q.Dim():
+		panic("family: a draw of another number of latents")
+	}
+}
+
+// isNil reports an interface without a value, or with a nil pointer.
+func isNil(x any) bool {
+	v := reflect.ValueOf(x)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

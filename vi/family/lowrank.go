@@ -256,6 +256,7 @@ func (q *lowRank) LogProb(z []float64) float64 {
 }
 
 func (q *lowRank) Rand(dst []float64, rng *rand.Rand) {
+	checkRand(q, dst, rng)
 	eta := make([]float64, q.family.Rank)
 	for k := range eta {
 		eta[k] = rng.NormFloat64()

@@ -341,6 +341,7 @@ func (q *Normal) LogProb(z []float64) float64 {
 
 // Rand implements Q.
 func (q *Normal) Rand(dst []float64, rng *rand.Rand) {
+	checkRand(q, dst, rng)
 	for i, m := range q.mu {
 		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
 			j := q.edges.parent[e]

@@ -75,7 +75,9 @@ func (Softplus) StepSize() float64 { return 0.01 }
 func (f Softplus) New(p Program) (Q, error) { return newNormal(f, make([][]int, p.Dim())), nil }
 
 // Independent is the member of MeanField with the given means and standard
-// deviations. It panics if they are not as many.
+// deviations. It panics if they are not as many. Numbers that no normal has, such
+// as a standard deviation of −1, are an error of Check, and so of what uses the
+// member.
 func Independent(mean, sd []float64) *Normal {
 	q := newNormal(MeanField{}, make([][]int, len(mean)))
 	q.Place(mean, sd)

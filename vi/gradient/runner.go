@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/memory"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
@@ -13,6 +14,7 @@ import (
 // A Runner estimates ∇ELBO with a fixed number of samples, again and again,
 // without allocating. It is for one caller at a time, and uses all processors.
 type Runner struct {
+	dim     int
 	cut     mc.Blocks
 	blocks  []block
 	workers []blockWorkers
@@ -38,10 +40,30 @@ type located struct {
 	round int
 }
 
+// CheckSamples reports a number of samples that a Runner for q cannot have: there is
+// a random stream, and sums of the length of θ, for each block of them.
+func CheckSamples(q family.Q, samples int) error {
+	if samples < 1 {
+		return fmt.Errorf("%d samples; a gradient needs 1", samples)
+	}
+	blocks := float64(mc.Cut(samples, q.Dim()).Len())
+	return memory.Check(fmt.Sprintf("%d samples", samples), blocks*(500+8*float64(len(q.Theta()))))
+}
+
 // NewRunner returns a Runner for members of q's family. The random streams start
 // where seed says.
 func NewRunner(d *graph.Density, q family.Q, e Estimator, samples int, seed uint64) (*Runner, error) {
-	r := &Runner{cut: mc.Cut(samples, d.Dim()), g: make([]float64, len(q.Theta()))}
+	err := family.Check(q, d)
+	if err == nil {
+		err = CheckSamples(q, samples)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("gradient: %w", err)
+	}
+	if e == nil {
+		return nil, errors.New("gradient: no estimator")
+	}
+	r := &Runner{dim: d.Dim(), cut: mc.Cut(samples, d.Dim()), g: make([]float64, len(q.Theta()))}
 	sums := 0
 	bind := func(n int) (w located, err error) {
 		if n > 0 {
@@ -142,11 +164,23 @@ func (r *Runner) Streams() [][]byte {
 
 // SetStreams goes on from the states that Streams returned.
 func (r *Runner) SetStreams(all [][]byte) error {
-	if len(all) != len(r.blocks) {
-		return fmt.Errorf("%d random streams for %d blocks of samples", len(all), len(r.blocks))
+	if err := CheckStreams(all, r.cut.N, r.dim); err != nil {
+		return err
 	}
 	for b, state := range all {
-		if err := r.blocks[b].pcg.UnmarshalBinary(state); err != nil {
+		_ = r.blocks[b].pcg.UnmarshalBinary(state) // as checked
+	}
+	return nil
+}
+
+// CheckStreams reports states that are not those of the random streams of a Runner
+// for that many samples and latents.
+func CheckStreams(all [][]byte, samples, dim int) error {
+	if want := mc.Cut(samples, dim).Len(); len(all) != want {
+		return fmt.Errorf("%d random streams for %d blocks of samples", len(all), want)
+	}
+	for b, state := range all {
+		if err := new(rand.PCG).UnmarshalBinary(state); err != nil {
 			return fmt.Errorf("random stream %d: %w", b, err)
 		}
 	}
@@ -164,7 +198,11 @@ func Blame(d *graph.Density, q family.Q) string {
 	for range 1000 {
 		q.Rand(z, rng)
 		if term, v, ok := d.NonFinite(z); ok {
-			return fmt.Sprintf("%s is %v in region %v", term, v, shorten(d.Arrangement().Signs(z).String()))
+			what := fmt.Sprintf("%s is %v", term, v)
+			if region := d.Arrangement().Signs(z).String(); region != "" {
+				what += " in region " + shorten(region)
+			}
+			return what
 		}
 	}
 	return ""

@@ -1,6 +1,9 @@
 package mc
 
-import "math/rand/v2"
+import (
+	"fmt"
+	"math/rand/v2"
+)
 
 // Blocks are how N samples are cut: into blocks of Size samples, of which the
 // last may be shorter.
@@ -17,8 +20,20 @@ func Cut(samples, dim int) Blocks {
 	return Blocks{samples, size}
 }
 
+// mostDraws is the largest number of draws: more would take months at least.
+const mostDraws = 1 << 40
+
+// CheckDraws reports a number of draws that nobody waits for, though they take no
+// memory.
+func CheckDraws(n int) error {
+	if n > mostDraws {
+		return fmt.Errorf("%d draws would take months: at most %d", n, mostDraws)
+	}
+	return nil
+}
+
 // Len is the number of blocks.
-func (b Blocks) Len() int { return (b.N + b.Size - 1) / b.Size }
+func (b Blocks) Len() int { return b.N/b.Size + min(1, b.N%b.Size) }
 
 // Width is the number of samples in block k.
 func (b Blocks) Width(k int) int { return min(b.Size, b.N-k*b.Size) }

@@ -10,12 +10,19 @@ import (
 // mean is exact.
 type Estimate struct{ Mean, SE float64 }
 
-// String is "mean ± standard error", without the latter if it is 0.
-func (e Estimate) String() string {
+// String is "mean ± standard error", without the latter if it is 0: Text(6).
+func (e Estimate) String() string { return e.Text(6) }
+
+// Text is the mean with the given number of digits, or with more if two digits of
+// the standard error need them.
+func (e Estimate) Text(digits int) string {
 	if e.SE == 0 {
-		return fmt.Sprintf("%.6g", e.Mean)
+		return fmt.Sprintf("%.*g", digits, e.Mean)
 	}
-	return fmt.Sprintf("%.6g ± %.2g", e.Mean, e.SE)
+	if need := math.Floor(math.Log10(math.Abs(e.Mean))) - math.Floor(math.Log10(e.SE)) + 2; need > float64(digits) {
+		digits = int(min(need, 17))
+	}
+	return fmt.Sprintf("%.*g ± %.2g", digits, e.Mean, e.SE)
 }
 
 // Plus is the sum of independent estimates; an infinite one has no error.

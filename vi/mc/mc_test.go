@@ -105,3 +105,23 @@ func TestEstimateText(t *testing.T) {
 		}
 	}
 }
+
+// As many digits as two digits of the standard error need.
+func TestEstimateDigits(t *testing.T) {
+	for want, e := range map[string]Estimate{
+		"-2500217.3 ± 5":                  {-2500217.3, 5},
+		"-2.5e+06 ± 1.2e+05":              {-2500000, 123456},
+		"1.5 ± 0.25":                      {1.5, 0.25},
+		"-291.96234 ± 0.00042":            {-291.962342, 0.00042},
+		"-2.50022e+06":                    {-2500217.3, 0},
+		"0 ± 0.1":                         {0, 0.1},
+		"-Inf":                            {math.Inf(-1), 0},
+		"NaN ± NaN":                       {math.NaN(), math.NaN()},
+		"1 ± +Inf":                        {1, math.Inf(1)},
+		"1.0000000000000001e+300 ± 1e-05": {1e300, 1e-5},
+	} {
+		require.Equal(t, want, e.String())
+	}
+	require.Equal(t, "-291.962 ± 0.042", Estimate{-291.962342, 0.042}.Text(4))
+	require.Equal(t, "-292 ± 4.2", Estimate{-291.962342, 4.2}.Text(4))
+}
