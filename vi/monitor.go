@@ -104,7 +104,7 @@ func (m *monitor) tell(restart int, trace []TracePoint) {
 
 // seeking says that starts are being looked for.
 func (m *monitor) seeking() {
-	m.progress.say(fmt.Sprintf("looking for a start among %d draws", m.s.Draws))
+	m.progress.say(fmt.Sprintf("looking for a start among %d draws", m.s.StartDraws))
 }
 
 // foundStarts reports the starts that were tried, best first.
@@ -118,7 +118,7 @@ func (m *monitor) foundStarts(list []candidate) {
 			elbos = append(elbos, c.score)
 		}
 	}
-	m.s.Logger.Info("vi: starts", "draws", m.s.Draws, "tried", len(list), "elbo", elbos)
+	m.s.Logger.Info("vi: starts", "draws", m.s.StartDraws, "tried", len(list), "elbo", elbos)
 }
 
 // report reports the end.

@@ -182,7 +182,7 @@ func atModes(ctx context.Context, d *graph.Density, f family.Family, list []cand
 
 // candidates are the best of the prior's draws and its centre.
 func candidates(ctx context.Context, d *graph.Density, s Settings) ([]candidate, error) {
-	cut := mc.Cut(1+s.Draws, d.Dim())
+	cut := mc.Cut(1+s.StartDraws, d.Dim())
 	found := make([][]candidate, cut.Len())
 	climbers := make([]*climber, mc.Processors(len(found)))
 	n := max(5*trials, s.Restarts)

@@ -48,7 +48,7 @@ func TestELBOIsOneNumber(t *testing.T) {
 
 		rare, err := RareSides(d, q, samples, *seed)
 		require.NoError(t, err)
-		require.Equal(t, want, rare.Plain, "Rare.Plain")
+		require.Equal(t, want, rare.Plain, "Unseen.Plain")
 		imp, err := weigh(d, q, samples, *seed)
 		require.NoError(t, err)
 		require.Equal(t, want, imp.ELBO, "Importance.ELBO")

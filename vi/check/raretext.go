@@ -13,7 +13,7 @@ import (
 const rareShown = 10
 
 // String is the two estimates and a table of the sides that bring most.
-func (r Rare) String() string {
+func (r Unseen) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-25s  %v\n", fmt.Sprintf("ELBO of %d draws", r.Samples), r.Plain)
 	fmt.Fprintf(&b, "%-25s  %v\n", "with rare sides of guards", r.Corrected)

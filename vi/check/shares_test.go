@@ -17,7 +17,7 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
-func sharesOf(t testing.TB, d *graph.Density, q family.Q, samples int) Shares {
+func sharesOf(t testing.TB, d *graph.Density, q family.Q, samples int) GuardShares {
 	t.Helper()
 	s, err := SharesByGuard(d, q, samples, *seed)
 	require.NoError(t, err)
@@ -30,7 +30,7 @@ func sharesOf(t testing.TB, d *graph.Density, q family.Q, samples int) Shares {
 }
 
 // byTheta sums what the guards bring, by θ.
-func (s Shares) byTheta(n int) (sum []float64) {
+func (s GuardShares) byTheta(n int) (sum []float64) {
 	sum = make([]float64, n)
 	for _, g := range s.Guards {
 		for k, i := range g.Params {
@@ -198,7 +198,7 @@ func TestSharesString(t *testing.T) {
 	m.Name("far", graph.Greater(x, 4))
 	graph.Less(x, 2)
 	guards := vitest.Compile(t, m).GuardsByPlane()
-	s := Shares{RepGrad: mc.Estimate{Mean: 3, SE: 0.01}, RepShare: 0.75, Guards: []GuardShare{
+	s := GuardShares{RepGrad: mc.Estimate{Mean: 3, SE: 0.01}, RepShare: 0.75, Guards: []GuardShare{
 		{Equation: "x = 4", Guards: guards[0], Norm: mc.Estimate{Mean: 0.9, SE: 0.02}, Share: 0.225},
 		{Equation: "x = 2", Guards: guards[1], Norm: mc.Estimate{Mean: 0.1, SE: 0}, Share: 0.025},
 	}}
