@@ -42,7 +42,7 @@ func (e Events) signBlocks(planes []int) (out []signBlock) {
 			groups[k] = append(groups[k], group[i])
 		}
 	}
-	for _, block := range linked(groups) {
+	for _, block := range regions.Linked(groups) {
 		b := signBlock{planes: make([]int, len(block))}
 		for i, l := range block {
 			b.planes[i] = planes[l]

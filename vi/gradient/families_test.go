@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -56,42 +55,6 @@ func (r reference) covariance(theta []float64) *mat.SymDense {
 		cov.SymRankOne(cov, 1, mat.NewVecDense(r.dim, column))
 	}
 	return cov
-}
-
-// For every family the estimators have the gradient of the closed form as their mean,
-// with guards that cross one another on all latents; reparameterization does not.
-func TestFamiliesDenseGradient(t *testing.T) {
-	for name, f := range families(3) {
-		t.Run(name, func(t *testing.T) {
-			model, _, _ := vitest.NewDense(vitest.DenseCases[0])
-			d := vitest.Compile(t, model.Model())
-			r := newReference(f, d)
-			if name == "structured" {
-				r.parents = chain{d}.Parents()
-			}
-			theta := r.theta(rand.New(rand.NewPCG(8, 0)))
-			q, err := f.New(chain{d})
-			require.NoError(t, err)
-			q.Set(theta)
-			want := fd.Gradient(nil, func(theta []float64) float64 {
-				mean := make([]float64, r.dim)
-				for i := range mean {
-					mean[i] = theta[2*i]
-				}
-				return model.ELBO(mean, r.covariance(theta))
-			}, theta, &fd.Settings{Formula: fd.Central, Step: 1e-5})
-			for _, form := range []string{"orthogonal, all", "elimination, all", "orthogonal, 3 by weight", "elimination, 1 uniform"} {
-				e, ok := Boundaries()[form]
-				require.True(t, ok)
-				mean, se := estimates(t, d, q, e, 20000)
-				require.Less(t, vitest.MaxZ(t, mean, se, want, vitest.Precision(0.02)), 5.0, form)
-			}
-			mean, se := estimates(t, d, q, Score{}, 100000)
-			require.Less(t, vitest.MaxZ(t, mean, se, want, vitest.Precision(0.05)), 5.0, "score")
-			mean, se = estimates(t, d, q, Reparam{}, 10000)
-			require.Greater(t, vitest.MaxZ(t, mean, se, want, vitest.Precision(0.02)), 5.0, "reparameterization alone must be rejected")
-		})
-	}
 }
 
 // Where guards are drawn, the mean over the draws is the sum over all: at one batch
