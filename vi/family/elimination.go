@@ -17,6 +17,7 @@ import (
 // the terms of all planes are seeds of one reverse sweep: w·Δ·a is added to ∇log r,
 // and only Σ η_p·ε_p needs ε_p on the plane.
 type elimination struct {
+	dense
 	s      *normalSampler
 	planes []eliminationPlane
 	shifts []shift   // of the planes on which others follow
@@ -109,7 +110,7 @@ func (s *shift) locate(b []float64) {
 }
 
 func newElimination(s *normalSampler, planes []regions.Hyperplane, at [][]int) *elimination {
-	e := &elimination{s: s, planes: make([]eliminationPlane, len(planes)), wd: make([]float64, s.n)}
+	e := &elimination{dense: dense{len(s.q.theta)}, s: s, planes: make([]eliminationPlane, len(planes)), wd: make([]float64, s.n)}
 	for k, h := range planes {
 		last := len(h.Index) - 1
 		e.planes[k] = eliminationPlane{
@@ -158,12 +159,6 @@ func (e *elimination) Reached(k int) bool { return !e.planes[k].axis || e.planes
 
 // Each implements Surface.
 func (e *elimination) Each(k int) bool { return !e.planes[k].axis }
-
-// Params implements Surface.
-func (e *elimination) Params(int) []int { return allParams(len(e.s.q.theta)) }
-
-// Clear implements Surface.
-func (e *elimination) Clear(sums []float64, _ int) { clear(sums) }
 
 // Seeds implements Surface.
 func (e *elimination) Seeds() bool { return true }

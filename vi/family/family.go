@@ -172,6 +172,23 @@ type Surface interface {
 	Add(sums, grad []float64, k int, phi, jumps []float64)
 }
 
+// dense is what surfaces have in common whose terms touch all n parameters and
+// sums, and need each jump.
+type dense struct{ n int }
+
+func (d dense) Params(int) []int {
+	all := make([]int, d.n)
+	for k := range all {
+		all[k] = k
+	}
+	return all
+}
+
+func (dense) Clear(sums []float64, _ int)       { clear(sums) }
+func (dense) Seeds() bool                       { return false }
+func (dense) Each(int) bool                     { return true }
+func (dense) AddSums([]float64, int, []float64) { panic("family: each jump is needed") }
+
 // A Method says how a sample is moved onto a hyperplane (Lee, Yu and Yang,
 // Theorem 3). For independent latents and a plane with one coordinate all are
 // the same.

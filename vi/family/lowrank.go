@@ -454,7 +454,7 @@ func (s *lowRankSampler) Reach(m Method) boundary.Reach {
 }
 
 func (s *lowRankSampler) Surface(planes []regions.Hyperplane, at [][]int, m Method) Surface {
-	f := &lowRankSurface{s: s, method: m, weight: make([]float64, s.n), moved: make([]float64, s.n)}
+	f := &lowRankSurface{dense: dense{len(s.q.theta)}, s: s, method: m, weight: make([]float64, s.n), moved: make([]float64, s.n)}
 	for k, h := range planes {
 		f.planes = append(f.planes, lowRankPlane{Hyperplane: h, at: at[k], along: make([]float64, len(at[k])), ua: make([]float64, s.q.family.Rank)})
 	}
@@ -464,6 +464,7 @@ func (s *lowRankSampler) Surface(planes []regions.Hyperplane, at [][]int, m Meth
 // A lowRankSurface moves samples along Σa (Orthogonal) or changes the ε of one
 // latent of the plane (Elimination), the one with the largest |a_i|·s_i.
 type lowRankSurface struct {
+	dense
 	s             *lowRankSampler
 	method        Method
 	planes        []lowRankPlane
@@ -513,16 +514,9 @@ func (f *lowRankSurface) direction(p *lowRankPlane, i int) float64 {
 	}
 }
 
-func (f *lowRankSurface) Along(k int) []float64       { return f.planes[k].along }
-func (f *lowRankSurface) Density(k int) float64       { return f.planes[k].w }
-func (f *lowRankSurface) Reached(k int) bool          { return f.method == Elimination || f.planes[k].w > 0 }
-func (f *lowRankSurface) Each(int) bool               { return true }
-func (f *lowRankSurface) Params(int) []int            { return allParams(len(f.s.q.theta)) }
-func (f *lowRankSurface) Clear(sums []float64, _ int) { clear(sums) }
-func (f *lowRankSurface) Seeds() bool                 { return false }
-func (f *lowRankSurface) AddSums([]float64, int, []float64) {
-	panic("family: low rank needs each jump")
-}
+func (f *lowRankSurface) Along(k int) []float64 { return f.planes[k].along }
+func (f *lowRankSurface) Density(k int) float64 { return f.planes[k].w }
+func (f *lowRankSurface) Reached(k int) bool    { return f.method == Elimination || f.planes[k].w > 0 }
 
 func (f *lowRankSurface) Add(sums, _ []float64, k int, phi, jumps []float64) {
 	p, s := &f.planes[k], f.s

@@ -269,15 +269,6 @@ func (s *normalSampler) FinishSome(dst []float64, params []int, sums []float64, 
 	}
 }
 
-// allParams lists n parameters.
-func allParams(n int) []int {
-	all := make([]int, n)
-	for k := range all {
-		all[k] = k
-	}
-	return all
-}
-
 // Reach implements Sampler.
 func (s *normalSampler) Reach(m Method) boundary.Reach {
 	g := s.q.edges
