@@ -17,7 +17,7 @@ import (
 // the terms of all planes are seeds of one reverse sweep: w·Δ·a is added to ∇log r,
 // and only Σ η_p·ε_p needs ε_p on the plane.
 type elimination struct {
-	dense
+	fullSurface
 	s      *normalSampler
 	planes []eliminationPlane
 	shifts []shift   // of the planes on which others follow
@@ -110,7 +110,7 @@ func (s *shift) locate(b []float64) {
 }
 
 func newElimination(s *normalSampler, planes []regions.Hyperplane, at [][]int) *elimination {
-	e := &elimination{dense: dense{len(s.q.theta)}, s: s, planes: make([]eliminationPlane, len(planes)), wd: make([]float64, s.n)}
+	e := &elimination{fullSurface: fullSurface{len(s.q.theta)}, s: s, planes: make([]eliminationPlane, len(planes)), wd: make([]float64, s.n)}
 	for k, h := range planes {
 		last := len(h.Index) - 1
 		e.planes[k] = eliminationPlane{

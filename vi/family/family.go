@@ -172,11 +172,11 @@ type Surface interface {
 	Add(sums, grad []float64, k int, phi, jumps []float64)
 }
 
-// dense is what surfaces have in common whose terms touch all n parameters and
+// A fullSurface is what surfaces have in common whose terms touch all n parameters and
 // sums, and need each jump.
-type dense struct{ n int }
+type fullSurface struct{ n int }
 
-func (d dense) Params(int) []int {
+func (d fullSurface) Params(int) []int {
 	all := make([]int, d.n)
 	for k := range all {
 		all[k] = k
@@ -184,10 +184,10 @@ func (d dense) Params(int) []int {
 	return all
 }
 
-func (dense) Clear(sums []float64, _ int)       { clear(sums) }
-func (dense) Seeds() bool                       { return false }
-func (dense) Each(int) bool                     { return true }
-func (dense) AddSums([]float64, int, []float64) { panic("family: each jump is needed") }
+func (fullSurface) Clear(sums []float64, _ int)       { clear(sums) }
+func (fullSurface) Seeds() bool                       { return false }
+func (fullSurface) Each(int) bool                     { return true }
+func (fullSurface) AddSums([]float64, int, []float64) { panic("family: each jump is needed") }
 
 // A Method says how a sample is moved onto a hyperplane (Lee, Yu and Yang,
 // Theorem 3). For independent latents and a plane with one coordinate all are

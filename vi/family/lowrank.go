@@ -454,7 +454,7 @@ func (s *lowRankSampler) Reach(m Method) boundary.Reach {
 }
 
 func (s *lowRankSampler) Surface(planes []regions.Hyperplane, at [][]int, m Method) Surface {
-	f := &lowRankSurface{dense: dense{len(s.q.theta)}, s: s, method: m, weight: make([]float64, s.n), moved: make([]float64, s.n)}
+	f := &lowRankSurface{fullSurface: fullSurface{len(s.q.theta)}, s: s, method: m, weight: make([]float64, s.n), moved: make([]float64, s.n)}
 	for k, h := range planes {
 		f.planes = append(f.planes, lowRankPlane{Hyperplane: h, at: at[k], along: make([]float64, len(at[k])), ua: make([]float64, s.q.family.Rank)})
 	}
@@ -464,7 +464,7 @@ func (s *lowRankSampler) Surface(planes []regions.Hyperplane, at [][]int, m Meth
 // A lowRankSurface moves samples along Σa (Orthogonal) or changes the ε of one
 // latent of the plane (Elimination), the one with the largest |a_i|·s_i.
 type lowRankSurface struct {
-	dense
+	fullSurface
 	s             *lowRankSampler
 	method        Method
 	planes        []lowRankPlane

@@ -15,7 +15,7 @@ import (
 //
 // and the adjoint of each conditional mean is w·Δ·u.
 type projection struct {
-	dense
+	fullSurface
 	s      *normalSampler
 	planes []projectionPlane
 	wd     []float64 // scratch: weights times jumps
@@ -33,7 +33,7 @@ type projectionPlane struct {
 }
 
 func newProjection(s *normalSampler, planes []regions.Hyperplane, at [][]int) *projection {
-	p := &projection{dense: dense{len(s.q.theta)}, s: s, planes: make([]projectionPlane, len(planes)), wd: make([]float64, s.n), y: make([]float64, len(s.q.mu))}
+	p := &projection{fullSurface: fullSurface{len(s.q.theta)}, s: s, planes: make([]projectionPlane, len(planes)), wd: make([]float64, s.n), y: make([]float64, len(s.q.mu))}
 	for k, h := range planes {
 		p.planes[k] = projectionPlane{
 			Hyperplane: h, at: at[k], along: make([]float64, len(at[k])),
