@@ -27,7 +27,7 @@ func (r Unseen) String() string {
 	rows := [][]string{{"rare side", "where", "probability", "draws", "gap in nats", "brings"}}
 	for _, s := range r.Sides[:min(rareShown, len(r.Sides))] {
 		rows = append(rows, []string{
-			s.Condition, graph.Places(s.Guards), fmt.Sprintf("%.2g", s.Prob), fmt.Sprint(s.Seen), text.PlusMinus(s.Gap), text.PlusMinus(s.Missed),
+			s.Condition, graph.Places(s.Guards), fmt.Sprintf("%.2g", s.Prob), fmt.Sprint(s.Seen), s.Gap.Short(), s.Missed.Short(),
 		})
 	}
 	b.WriteString("\n")
@@ -37,7 +37,7 @@ func (r Unseen) String() string {
 		for _, s := range rest {
 			e = e.Plus(s.Missed)
 		}
-		fmt.Fprintf(&b, "%d more rare sides bring %s\n", len(rest), text.PlusMinus(e))
+		fmt.Fprintf(&b, "%d more rare sides bring %s\n", len(rest), e.Short())
 	}
 	return b.String()
 }

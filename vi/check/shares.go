@@ -179,10 +179,10 @@ const sharesShown = 20
 func (s GuardShares) String() string {
 	rows := [][]string{
 		{"part of the gradient", "where", "norm", "share"},
-		{"inside the regions", "", text.PlusMinus(s.RepGrad), text.Percent(s.RepShare)},
+		{"inside the regions", "", s.RepGrad.Short(), text.Percent(s.RepShare)},
 	}
 	for _, g := range s.Guards[:min(sharesShown, len(s.Guards))] {
-		rows = append(rows, []string{g.Equation, graph.Places(g.Guards), text.PlusMinus(g.Norm), text.Percent(g.Share)})
+		rows = append(rows, []string{g.Equation, graph.Places(g.Guards), g.Norm.Short(), text.Percent(g.Share)})
 	}
 	var b strings.Builder
 	b.WriteString(text.Table(rows, 2))
