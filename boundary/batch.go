@@ -41,8 +41,8 @@ type Batch struct {
 	ex      *graph.Executor
 	planes  []regions.Hyperplane
 
-	used   []int     // hyperplanes of the arrangement whose Φ is needed
-	row    []int     // of those: their rows in phi; else −1
+	used   []int // hyperplanes of the arrangement whose Φ is needed
+	row    []int // of those: their rows in phi; else −1
 	points []boundPoint
 	phi    []float64 // Φ at the samples
 	ratio  []float64 // of each row of signs; see signs.go

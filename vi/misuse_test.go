@@ -61,14 +61,15 @@ func TestMissing(t *testing.T) {
 	discard := func(_ any, err error) error { return err }
 	var none *graph.Density
 	var zero Posterior
+	var noContext context.Context
 	ctx := context.Background()
 	resumable := &Posterior{Density: d, Q: q}
 	for _, c := range []struct {
 		want string
 		err  error
 	}{
-		{"vi: a nil context", discard(Fit(nil, d, Settings{}))}, //nolint:staticcheck // on purpose
-		{"vi: a nil context", discard(resumable.Resume(nil))},   //nolint:staticcheck // on purpose
+		{"vi: a nil context", discard(Fit(noContext, d, Settings{}))},
+		{"vi: a nil context", discard(resumable.Resume(noContext))},
 		{"vi: a nil density", discard(Fit(ctx, nil, Settings{}))},
 		{"vi: start: a nil density", discard(StartAt(nil, nil))},
 		{"check: a nil density", discard(check.ELBO(none, q, 10, 1))},

@@ -125,7 +125,7 @@ func (s *Settings) check(d *graph.Density) error {
 		{"TraceEvery", s.TraceEvery}, {"CheckpointEvery", s.CheckpointEvery},
 	} {
 		if c.n < 0 {
-			return fmt.Errorf("Settings.%s = %d must be positive", c.name, c.n)
+			return fmt.Errorf("%s = %d must be positive", "Settings."+c.name, c.n)
 		}
 	}
 	for _, c := range []struct {
@@ -133,7 +133,7 @@ func (s *Settings) check(d *graph.Density) error {
 		x    float64
 	}{{"StepSize", s.StepSize}, {"Average", s.Average}, {"Tolerance", s.Tolerance}} {
 		if !(c.x > 0) || math.IsInf(c.x, 0) {
-			return fmt.Errorf("Settings.%s = %v must be positive", c.name, c.x)
+			return fmt.Errorf("%s = %v must be positive", "Settings."+c.name, c.x)
 		}
 	}
 	switch {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
@@ -16,25 +15,6 @@ import (
 	"github.com/facetvi/facet/vi/internal/vitest"
 	"github.com/facetvi/facet/vi/mc"
 )
-
-// estimates are the moments of draws of a gradient, of 32 samples each.
-func estimates(t *testing.T, d *graph.Density, q family.Q, e Estimator, draws int) (mean, se []float64) {
-	t.Helper()
-	r, err := NewRunner(d, q, e, 32, *Seed)
-	require.NoError(t, err)
-	all := make([]mc.Moments, len(q.Theta()))
-	for range vitest.Draws(draws) {
-		g, err := r.Estimate(q)
-		require.NoError(t, err)
-		for k, x := range g {
-			all[k].Add(x)
-		}
-	}
-	for _, m := range all {
-		mean, se = append(mean, m.Mean), append(se, m.SE())
-	}
-	return mean, se
-}
 
 // A chain is a program of which each latent's prior depends on the one before.
 type chain struct{ *graph.Density }
@@ -45,16 +25,6 @@ func (c chain) Parents() [][]int {
 		parents[i+1] = []int{i}
 	}
 	return parents
-}
-
-// covariance is that of the member at θ, by its definition.
-func (r reference) covariance(theta []float64) *mat.SymDense {
-	_, by := r.at(theta, make([]float64, r.dim+r.rank()), false)
-	cov := mat.NewSymDense(r.dim, nil)
-	for _, column := range by {
-		cov.SymRankOne(cov, 1, mat.NewVecDense(r.dim, column))
-	}
-	return cov
 }
 
 // Where guards are drawn, the mean over the draws is the sum over all: at one batch
