@@ -1,6 +1,7 @@
 package boundary
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -49,18 +50,27 @@ type cacheKey struct{ reach string }
 // NewJumps compiles the jumps of d for samples that move as reach says. It does
 // so once for each model and reach.
 func NewJumps(d *graph.Density, reach Reach) (*Jumps, error) {
-	v, err := d.Cached(cacheKey{reach.Name}, func() (any, error) { return compile(d, reach) })
+	return NewJumpsContext(context.Background(), d, reach)
+}
+
+// NewJumpsContext is NewJumps, which takes seconds for states that depend on a
+// thousand guards, until ctx is done.
+func NewJumpsContext(ctx context.Context, d *graph.Density, reach Reach) (*Jumps, error) {
+	v, err := d.Cached(cacheKey{reach.Name}, func() (any, error) { return compile(ctx, d, reach) })
 	if err != nil {
 		return nil, fmt.Errorf("boundary: %w", err)
 	}
 	return v.(*Jumps), nil
 }
 
-func compile(d *graph.Density, reach Reach) (*Jumps, error) {
+func compile(ctx context.Context, d *graph.Density, reach Reach) (*Jumps, error) {
 	c := compiler{reach: reach, arr: d.Arrangement(), v: graph.NewBuilder(d)}
 	c.wanted = make([][]int, c.arr.Len())
 	outs := make([]graph.Expr, c.arr.Len())
 	for l := range outs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		outs[l] = c.jump(l)
 	}
 	return c.finish(outs)

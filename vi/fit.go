@@ -42,7 +42,7 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 	defer release()
 	m := newMonitor(s)
 	defer m.progress.end()
-	starts, err := findStarts(ctx, d, s, m)
+	starts, err := prepare(ctx, d, s, m)
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return &Posterior{Density: d, Q: PriorStart(d), Settings: s}, err
@@ -54,6 +54,24 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 		return nil, fmt.Errorf("vi: %w", err)
 	}
 	return runAll(ctx, d, s, fits, m)
+}
+
+// prepare compiles what the fits need, and finds their starts.
+func prepare(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]family.Q, error) {
+	if e, ok := s.Estimator.(gradient.Preparer); ok {
+		m.compiling(d)
+		q, err := s.Family.New(d)
+		if err == nil {
+			err = e.Prepare(ctx, d, q)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil, stopped(ctx)
+		case err != nil:
+			return nil, fmt.Errorf("vi: %w", err)
+		}
+	}
+	return findStarts(ctx, d, s, m)
 }
 
 var errNoContext = errors.New("vi: a nil context")

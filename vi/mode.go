@@ -63,7 +63,7 @@ func (m *modeFinder) find(ctx context.Context, z []float64) (precision *mat.SymD
 		m.u[i], m.width[i] = z[i]/s, modeInterval
 	}
 	signs := m.d.Arrangement().Signs(z)
-	if err := m.findCliffs(signs); err != nil {
+	if err := m.findCliffs(ctx, signs); err != nil {
 		return nil, 0, err
 	}
 	value, err := m.expand(signs)
@@ -193,12 +193,15 @@ type cliff struct {
 
 // findCliffs lists the guards beyond which log r falls by more than leastCliff, as
 // far as their signs tell at u.
-func (m *modeFinder) findCliffs(signs regions.Signs) error {
+func (m *modeFinder) findCliffs(ctx context.Context, signs regions.Signs) error {
 	arr, w := m.d.Arrangement(), m.x.N
 	m.cliffs = m.cliffs[:0]
 	own := make([]float64, arr.Len())
 	signs.Floats(own)
 	for first := 0; first < arr.Len(); first += w - 1 {
+		if err := stopped(ctx); err != nil {
+			return err
+		}
 		for i, u := range m.u {
 			floats.AddConst(u*m.scale[i], zero(m.x.Z[i*w:][:w]))
 		}

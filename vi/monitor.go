@@ -102,9 +102,32 @@ func (m *monitor) tell(restart int, trace []TracePoint) {
 	}
 }
 
+// slowCompilation is the number of guards whose jumps take a second to compile, if
+// states depend on all of them.
+const slowCompilation = 300
+
+// compiling says that jumps are being compiled, if that may take long.
+func (m *monitor) compiling(d *graph.Density) {
+	if n := d.Arrangement().Len(); n > slowCompilation {
+		m.progress.say(fmt.Sprintf("compiling the jumps at %d guards", n))
+	}
+}
+
 // seeking says that starts are being looked for.
 func (m *monitor) seeking() {
 	m.progress.say(fmt.Sprintf("looking for a start among %d draws", m.s.StartDraws))
+}
+
+// search returns what tells the progress of a part of that search: it is to be
+// called with how many more of total things have been done.
+func (m *monitor) search(total int, things string) (done func(n int)) {
+	all := 0
+	return func(n int) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		all += n
+		m.progress.soon(fmt.Sprintf("looking for a start: %d of %d %s", all, total, things))
+	}
 }
 
 // foundStarts reports the starts that were tried, best first.

@@ -57,6 +57,14 @@ func columns(f *os.File) int {
 func (p *progress) say(what string) {
 	if p != nil {
 		p.write(what)
+		p.last = time.Now()
+	}
+}
+
+// soon says it if nothing has been said for a while.
+func (p *progress) soon(what string) {
+	if p != nil && time.Since(p.last) >= p.every {
+		p.say(what)
 	}
 }
 

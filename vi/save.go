@@ -259,7 +259,7 @@ func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 		return nil, fmt.Errorf("vi: %w", err)
 	}
 	if s.Restarts > len(fits) {
-		starts, err := findStarts(ctx, p.Density, s, m)
+		starts, err := prepare(ctx, p.Density, s, m)
 		switch {
 		case ctx.Err() != nil && err != nil:
 			return p, err

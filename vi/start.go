@@ -69,13 +69,13 @@ func findStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) (
 		return slices.Repeat([]family.Q{q}, s.Restarts), err
 	}
 	m.seeking()
-	list, err := candidates(ctx, d, s)
+	list, err := candidates(ctx, d, s, m)
 	if len(list) == 0 { // log r is finite nowhere: the fit will say where it is not
 		list = []candidate{{q: PriorStart(d)}}
 	}
 	var modes []candidate
 	if err == nil {
-		modes, err = atModes(ctx, d, s.Family, list)
+		modes, err = atModes(ctx, d, s.Family, list, m)
 	}
 	list = append(list[:min(trials, len(list))], modes...)
 	for k := range list {
@@ -84,7 +84,7 @@ func findStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) (
 		}
 	}
 	if err == nil {
-		err = runTrials(ctx, d, s, list)
+		err = runTrials(ctx, d, s, list, m)
 	}
 	if err != nil {
 		return nil, err
@@ -146,11 +146,13 @@ func byRegion(list []candidate) (first, rest []candidate) {
 
 // atModes are the best candidates at the modes of the regions of others, as wide
 // as log r is curved there.
-func atModes(ctx context.Context, d *graph.Density, f family.Family, list []candidate) ([]candidate, error) {
+func atModes(ctx context.Context, d *graph.Density, f family.Family, list []candidate, m *monitor) ([]candidate, error) {
+	done := m.search(len(list), "modes")
 	_, scale := d.PriorStart()
 	found := make([]candidate, len(list))
 	finders := make([]*modeFinder, mc.Processors(len(list)))
 	err := mc.Do(len(finders), len(list), func(w, k int) (err error) {
+		defer done(1)
 		if finders[w] == nil {
 			if finders[w], err = newModeFinder(d, scale); err != nil || finders[w] == nil {
 				return err
@@ -181,7 +183,8 @@ func atModes(ctx context.Context, d *graph.Density, f family.Family, list []cand
 }
 
 // candidates are the best of the prior's draws and its centre.
-func candidates(ctx context.Context, d *graph.Density, s Settings) ([]candidate, error) {
+func candidates(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]candidate, error) {
+	done := m.search(1+s.StartDraws, "draws")
 	cut := mc.Cut(1+s.StartDraws, d.Dim())
 	found := make([][]candidate, cut.Len())
 	climbers := make([]*climber, mc.Processors(len(found)))
@@ -196,6 +199,7 @@ func candidates(ctx context.Context, d *graph.Density, s Settings) ([]candidate,
 		}
 		list, err := climbers[w].run(ctx, b, cut.Width(b), rand.New(mc.Stream(mc.Mix(s.Seed, drawStream), b)))
 		found[b] = bestOf(list, n)
+		done(cut.Width(b))
 		return err
 	})
 	return bestOf(slices.Concat(found...), n), err

@@ -1,8 +1,10 @@
 package vi
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"testing"
@@ -211,4 +213,77 @@ func TestCancelIsPrompt(t *testing.T) {
 		t.Logf("%s: %v", name, least)
 		require.Less(t, least, 50*time.Millisecond, name)
 	}
+}
+
+// toggles is a switch of many steps: each state depends on the guards of all
+// before it, so that its jumps take long to compile.
+func toggles(t testing.TB, steps int) *graph.Density {
+	m := graph.NewModel()
+	level, on := m.Sample("level", graph.Normal(0, 1)), graph.Guard{}
+	for k := range steps {
+		level = m.Sample(fmt.Sprintf("level[%d]", k), graph.Normal(level, 1))
+		on = graph.Or(graph.And(on, graph.Greater(level, 0.5)), graph.And(graph.Not(on), graph.Greater(level, 1)))
+		m.Observe("y", graph.Normal(graph.If(on, level, 0), 1), 0.4)
+	}
+	return mustCompile(t, m)
+}
+
+// manyGuards has twenty thousand guards on one latent.
+func manyGuards(t testing.TB) *graph.Density {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(0, 1))
+	for k := range 20000 {
+		m.Observe("y", graph.Normal(graph.If(graph.Greater(x, float64(k)/10000-1), 1, 2), 1), 1)
+	}
+	return mustCompile(t, m)
+}
+
+// A fit stops soon, wherever it is: while jumps are compiled, among draws, modes
+// and short fits of a model with many guards.
+func TestCancelLargeModels(t *testing.T) {
+	for name, c := range map[string]struct {
+		build func(testing.TB) *graph.Density
+		after []time.Duration
+	}{
+		"toggles": {func(t testing.TB) *graph.Density { return toggles(t, 600) }, []time.Duration{30, 600}},
+		"guards":  {manyGuards, []time.Duration{20, 1500}},
+	} {
+		for _, after := range c.after {
+			d := c.build(t)
+			ctx, cancel := context.WithTimeout(context.Background(), after*time.Millisecond)
+			began := time.Now()
+			p, err := Fit(ctx, d, Settings{Seed: *seed, Steps: 1e9})
+			late := time.Since(began) - after*time.Millisecond
+			cancel()
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.NotNil(t, p)
+			t.Logf("%s: after %v ms, stopped %v later: %v", name, int(after), late.Round(time.Millisecond), err)
+			require.Less(t, late, time.Second)
+		}
+	}
+}
+
+// The search tells how far it is, not only that it has begun.
+func TestSearchShowsProgress(t *testing.T) {
+	_, d := paperSpec(t, "temperature")
+	var out bytes.Buffer
+	s := Settings{Seed: *seed, Steps: 10, Draws: 2000, Progress: &out}
+	s.fill()
+	m := newMonitor(s)
+	m.progress.every = 0
+	_, err := findStarts(context.Background(), d, s, m)
+	require.NoError(t, err)
+	for _, want := range []string{
+		"looking for a start among 2000 draws\n", "looking for a start: 128 of 2001 draws\n", "looking for a start: 2001 of 2001 draws\n",
+		" modes\n", " of 20 fits of 100 steps\n", "looking for a start: 5 of 5 fits of 300 steps\n",
+	} {
+		require.Contains(t, out.String(), want)
+	}
+
+	out.Reset()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = Fit(ctx, toggles(t, 200), Settings{Progress: &out})
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, "compiling the jumps at 400 guards\n", out.String())
 }

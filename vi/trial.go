@@ -24,9 +24,10 @@ var trialRounds = []trialRound{{2 * trials, 100, 2}, {trials / 2, 300, 1}}
 
 // runTrials gives candidates short fits, replaces them by where these end, and
 // orders them by the ELBO there.
-func runTrials(ctx context.Context, d *graph.Density, s Settings, list []candidate) error {
+func runTrials(ctx context.Context, d *graph.Density, s Settings, list []candidate, m *monitor) error {
 	for _, r := range trialRounds {
-		if err := r.run(ctx, d, s, list[:min(r.candidates, len(list))]); err != nil {
+		some := list[:min(r.candidates, len(list))]
+		if err := r.run(ctx, d, s, some, m.search(len(some), fmt.Sprintf("fits of %d steps", r.steps))); err != nil {
 			return err
 		}
 		slices.SortStableFunc(list, byScore)
@@ -36,9 +37,10 @@ func runTrials(ctx context.Context, d *graph.Density, s Settings, list []candida
 
 // run gives every candidate a short fit, all with the same samples. A fit that
 // fails leaves its candidate as it is, with a score of NaN.
-func (r trialRound) run(ctx context.Context, d *graph.Density, s Settings, list []candidate) error {
+func (r trialRound) run(ctx context.Context, d *graph.Density, s Settings, list []candidate, done func(int)) error {
 	workers := make([]*trial, mc.Processors(len(list)))
 	return mc.Do(len(workers), len(list), func(w, k int) error {
+		defer done(1)
 		if workers[w] == nil {
 			t, err := r.bind(d, list[k].q, s)
 			if err != nil {

@@ -1,6 +1,7 @@
 package gradient
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 
@@ -16,6 +17,12 @@ type Estimator interface {
 	// Bind makes the estimator's working state for batches of n samples of q and
 	// of other members of its family.
 	Bind(d *graph.Density, q family.Q, n int) (Worker, error)
+}
+
+// A Preparer is an Estimator whose Bind does something the first time that may take
+// long. Prepare does it for members of q's family until ctx is done.
+type Preparer interface {
+	Prepare(ctx context.Context, d *graph.Density, q family.Q) error
 }
 
 // A Worker estimates gradients from batches of samples. It is for one goroutine.
@@ -53,6 +60,22 @@ func (e Boundary) Name() string {
 		return "boundary_single"
 	}
 	return fmt.Sprintf("boundary_%d", e.Guards)
+}
+
+// Prepare implements Preparer: it compiles the jumps of d.
+func (e Boundary) Prepare(ctx context.Context, d *graph.Density, q family.Q) error {
+	if err := e.check(); err != nil {
+		return err
+	}
+	_, err := boundary.NewJumpsContext(ctx, d, q.Bind(1).Reach(e.Method))
+	return err
+}
+
+func (e Boundary) check() error {
+	if e.Method > family.Elimination {
+		return fmt.Errorf("gradient: unknown method %d", e.Method)
+	}
+	return nil
 }
 
 // Bind implements Estimator.

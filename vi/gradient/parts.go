@@ -1,7 +1,6 @@
 package gradient
 
 import (
-	"fmt"
 	"math/rand/v2"
 
 	"github.com/facetvi/facet/boundary"
@@ -22,8 +21,8 @@ type Parts struct {
 
 // BindParts is Boundary.Bind for a caller that wants the parts.
 func BindParts(d *graph.Density, q family.Q, n int, e Boundary) (*Parts, error) {
-	if e.Method > family.Elimination {
-		return nil, fmt.Errorf("gradient: unknown method %d", e.Method)
+	if err := e.check(); err != nil {
+		return nil, err
 	}
 	sampler := q.Bind(n)
 	jumps, err := boundary.NewJumps(d, sampler.Reach(e.Method))
