@@ -267,7 +267,7 @@ func TestCancelLargeModels(t *testing.T) {
 func TestSearchShowsProgress(t *testing.T) {
 	_, d := paperSpec(t, "temperature")
 	var out bytes.Buffer
-	s := Settings{Seed: *seed, Steps: 10, Draws: 2000, Progress: &out}
+	s := Settings{Seed: *seed, Steps: 10, StartDraws: 2000, Progress: &out}
 	s.fill()
 	m := newMonitor(s)
 	m.progress.every = 0
