@@ -50,7 +50,7 @@ func TestTooMuch(t *testing.T) {
 	} {
 		require.ErrorContains(t, c.err, c.want)
 	}
-	require.PanicsWithValue(t, "draws: 1000000000000000 draws would need 1.2e+02 PB of memory, and the limit is 69 GB", func() { p.Draws(1e15, 1) })
+	require.PanicsWithValue(t, "draws: 1000000000000000 draws would need 1.6e+02 PB of memory, and the limit is 69 GB", func() { p.Draws(1e15, 1) })
 }
 
 // A missing argument is an error where there is one to return, and else a panic
