@@ -473,7 +473,9 @@ func saveSettings(s Settings) (savedSettings, error) {
 
 func (s savedSettings) settings(d *graph.Density) (Settings, error) {
 	out := s.Settings
-	out.Family = s.Family.Family
+	if out.Family = s.Family.Family; out.Family == nil {
+		return out, errors.New("no family")
+	}
 	var err error
 	if s.Start != nil {
 		if out.Start, err = s.Start.of(d); err != nil {
