@@ -578,35 +578,37 @@ func (c *tally) check(t *testing.T, atMost float64) {
 // interpreter.
 func TestRandomModels(t *testing.T) {
 	var values, slopes tally
-	rapid.Check(t, func(t *rapid.T) {
-		r := drawRandom(t)
-		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "points"), 0))
-		for range 4 {
-			u, sign := r.point(rng)
-			want := r.logProb(u, sign)
-			if values.skip(!finite(want)) {
-				continue
-			}
-			got, err := r.d.LogProbAt(u, r.forced(sign))
-			require.NoError(t, err)
-			closeTo(t, want, got, 1e-11, "value at", u, sign)
-			if natural, clear := r.signs(u); clear {
-				own, err := r.d.LogProb(u)
-				require.NoError(t, err)
-				closeTo(t, r.logProb(u, natural), own, 1e-11, "value in its own region", u)
-			}
-			grad, err := r.d.GradAt(u, r.forced(sign))
-			require.NoError(t, err)
-			for i, g := range grad {
-				slope, trust := partial(func(u []float64) float64 { return r.logProb(u, sign) }, u, i)
-				if !slopes.skip(!trust || !finite(slope)) {
-					closeTo(t, slope, g, 1e-6, "gradient", i, "at", u, sign)
-				}
-			}
-		}
-	})
+	rapid.Check(t, func(t *rapid.T) { checkValues(t, &values, &slopes) })
 	values.check(t, 0.01)
 	slopes.check(t, 0.1)
+}
+
+func checkValues(t *rapid.T, values, slopes *tally) {
+	r := drawRandom(t)
+	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "points"), 0))
+	for range 4 {
+		u, sign := r.point(rng)
+		want := r.logProb(u, sign)
+		if values.skip(!finite(want)) {
+			continue
+		}
+		got, err := r.d.LogProbAt(u, r.forced(sign))
+		require.NoError(t, err)
+		closeTo(t, want, got, 1e-11, "value at", u, sign)
+		if natural, clear := r.signs(u); clear {
+			own, err := r.d.LogProb(u)
+			require.NoError(t, err)
+			closeTo(t, r.logProb(u, natural), own, 1e-11, "value in its own region", u)
+		}
+		grad, err := r.d.GradAt(u, r.forced(sign))
+		require.NoError(t, err)
+		for i, g := range grad {
+			slope, trust := partial(func(u []float64) float64 { return r.logProb(u, sign) }, u, i)
+			if !slopes.skip(!trust || !finite(slope)) {
+				closeTo(t, slope, g, 1e-6, "gradient", i, "at", u, sign)
+			}
+		}
+	}
 }
 
 // run evaluates points on an executor of n columns, and returns log r and the
@@ -640,44 +642,52 @@ func (r random) run(t fataler, d *graph.Density, n int, tape bool, us [][]float6
 
 // Plan and TapeMachine agree, and so do batches of all widths; each want alone
 // gives what both give; and a region's own graph gives the region's value.
-func TestRandomModelsOnAllMachines(t *testing.T) {
-	check := func(t *rapid.T) {
-		r := drawRandom(t)
-		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "points"), 0))
-		var us [][]float64
-		var signs [][]bool
-		for range 9 {
-			u, sign := r.point(rng)
-			us, signs = append(us, u), append(signs, sign)
-		}
-		out, grad := r.run(t, r.d, 1, false, us, signs)
-		same := func(o []float64, g [][]float64, what ...any) {
-			t.Helper()
-			for k := range out {
-				close12(t, out[k], o[k], what...)
-				for i := range g[k] {
-					close12(t, grad[k][i], g[k][i], append(what, "gradient", i, "of point", k)...)
-				}
+func TestRandomModelsOnAllMachines(t *testing.T) { rapid.Check(t, checkMachines) }
+
+func checkMachines(t *rapid.T) {
+	r := drawRandom(t)
+	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "points"), 0))
+	var us [][]float64
+	var signs [][]bool
+	for range 9 {
+		u, sign := r.point(rng)
+		us, signs = append(us, u), append(signs, sign)
+	}
+	out, grad := r.run(t, r.d, 1, false, us, signs)
+	same := func(o []float64, g [][]float64, what ...any) {
+		t.Helper()
+		for k := range out {
+			close12(t, out[k], o[k], what...)
+			for i := range g[k] {
+				close12(t, grad[k][i], g[k][i], append(what, "gradient", i, "of point", k)...)
 			}
 		}
-		for _, n := range []int{2, 7, 1 + rng.IntN(40)} {
-			o, g := r.run(t, r.d, n, false, us, signs)
-			same(o, g, "plan of", n)
-		}
-		n := 1 + rng.IntN(40)
-		o, g := r.run(t, r.d, n, true, us, signs)
-		same(o, g, "tape of", n)
-
-		value, err := r.d.LogProbAt(us[0], r.forced(signs[0]))
-		require.NoError(t, err)
-		require.Equal(t, math.Float64bits(out[0]), math.Float64bits(value), "value without gradient")
-		region, slope := r.runRegion(t, us[0], r.forced(signs[0]))
-		close12(t, out[0], region, "at its region")
-		for i := range slope {
-			close12(t, grad[0][i], slope[i], "gradient at its region", i)
-		}
 	}
-	rapid.Check(t, check)
+	for _, n := range []int{2, 7, 1 + rng.IntN(40)} {
+		o, g := r.run(t, r.d, n, false, us, signs)
+		same(o, g, "plan of", n)
+	}
+	n := 1 + rng.IntN(40)
+	o, g := r.run(t, r.d, n, true, us, signs)
+	same(o, g, "tape of", n)
+
+	value, err := r.d.LogProbAt(us[0], r.forced(signs[0]))
+	require.NoError(t, err)
+	require.Equal(t, math.Float64bits(out[0]), math.Float64bits(value), "value without gradient")
+	region, slope := r.runRegion(t, us[0], r.forced(signs[0]))
+	close12(t, out[0], region, "at its region")
+	for i := range slope {
+		close12(t, grad[0][i], slope[i], "gradient at its region", i)
+	}
+}
+
+// FuzzRandomModels is both of these tests with programs that Go's fuzzer changes:
+// it looks for code that none has come to yet.
+func FuzzRandomModels(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
+		checkValues(t, new(tally), new(tally))
+		checkMachines(t)
+	}))
 }
 
 // runRegion runs a region's own graph on a TapeMachine.

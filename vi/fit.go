@@ -83,6 +83,9 @@ func newFitters(d *graph.Density, s Settings, starts []family.Q, first int) (fit
 		if err != nil {
 			return nil, err
 		}
+		if s.Start != nil {
+			f.Held = heldBy(s.Start)
+		}
 		fits = append(fits, f)
 	}
 	return fits, nil
@@ -118,8 +121,9 @@ type fitState struct {
 	Streams [][]byte // the blocks' random streams; in a snapshot only
 	Tail    mean     // of the last iterates: the result
 	Recent  mean     // of the iterates since the last point of the trace
-	Window  window   // of automatic stopping
-	Done    bool     // automatically
+	Window  window
+	Held    []int `json:",omitempty"` // latents that wait for the others
+	Done    bool  // automatically
 	Trace   []TracePoint
 	Elapsed time.Duration
 	Err     string // why it stopped early
@@ -167,7 +171,11 @@ func (f *fitter) run(ctx context.Context, m *monitor) error {
 			return fmt.Errorf("step %d: %w", f.Step+1, err)
 		}
 		f.Step++
-		if err := f.average(); err != nil {
+		err := f.average()
+		if err == nil && m != nil && f.Step == f.s.Steps {
+			err = f.conclude()
+		}
+		if err != nil {
 			return fmt.Errorf("step %d: %w", f.Step, err)
 		}
 		if m == nil {
@@ -201,6 +209,7 @@ func (f *fitter) step() error {
 	for _, r := range f.reach {
 		f.move[r.param] *= r.factor
 	}
+	f.hold()
 	f.q.Move(f.move)
 	if !f.plain {
 		f.setUnits(f.Step + 1)
@@ -266,19 +275,46 @@ func (f *fitter) average() error {
 	if f.Step >= f.s.averagesFrom() {
 		f.Tail.add(f.Theta)
 	}
-	if f.s.Stop != Automatic || !f.Window.add(f.Step, f.Theta) {
+	if f.Step >= f.s.Steps/mostHeld {
+		f.release()
+	}
+	if !f.Window.add(f.Step, f.Theta) {
 		return nil
 	}
 	f.Window.Mean.write(f.mean)
-	if f.Window.Last != nil {
-		var err error
-		if f.Window.Gain, err = f.gain(f.Window.Last, f.mean, f.Step); err != nil {
-			return err
-		}
-		f.Done = settled(f.Window.Gain, f.s.Tolerance) && !f.travels(f.Window.Last, f.mean, f.Window.Mean.N)
+	if err := f.judge(); err != nil {
+		return err
 	}
 	f.Window.next(f.Step, f.mean)
 	return nil
+}
+
+// judge asks at the end of a window, whose average is f.mean, whether latents are
+// still to be held, and whether the fit is done.
+func (f *fitter) judge() (err error) {
+	last := f.Window.Last
+	if last == nil || f.s.Stop == After && f.Held == nil {
+		return nil
+	}
+	if f.Window.Gain, err = f.gain(last, f.mean, f.Step); err != nil {
+		return err
+	}
+	travels := f.travels(last, f.mean, f.Window.Mean.N)
+	switch {
+	case f.Held == nil:
+		f.Done = settled(f.Window.Gain, f.s.Tolerance) && !travels
+	case !unfinished(f.Window.Gain) && !travels:
+		f.release()
+	}
+	return nil
+}
+
+// conclude finds at the end of the steps what the last of them have gained.
+func (f *fitter) conclude() (err error) {
+	if f.s.Stop == After && f.Window.Before != nil {
+		f.Window.Gain, err = f.gain(f.Window.Before, f.result().Theta(), f.Step)
+	}
+	return err
 }
 
 // result is the fit's distribution: the average of the last window if it has stopped

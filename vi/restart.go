@@ -130,9 +130,25 @@ func (p *Posterior) warn(r int, st *fitState) {
 	switch {
 	case now.Err != "" && !now.Kept:
 		p.Warnings = append(p.Warnings, fmt.Sprintf("restart %d failed: %s", r, now.Err))
+	case now.Kept && s.Stop == After && st.Step >= s.Steps && unfinished(st.Window.Gain):
+		p.Warnings = append(p.Warnings, p.unfinishedWarning(r, st))
 	case now.Kept && s.Stop == Automatic && !st.Done && st.Step >= s.Steps:
 		p.Warnings = append(p.Warnings, fmt.Sprintf(
 			"the fit has not settled in %d steps: the ELBO changed by %v over the last window, and the tolerance is %v; resume it with more Steps, or raise Samples",
 			s.Steps, st.Window.Gain, s.Tolerance))
 	}
+}
+
+// unfinishedWarning says what still changed when the steps of restart r were over.
+func (p *Posterior) unfinishedWarning(r int, st *fitState) string {
+	text := fmt.Sprintf("the fit has not finished in %d steps: the ELBO still rose by %v towards the end; resume it with more Steps", st.Step, st.Window.Gain)
+	q := p.Restarts[r].Q
+	before := q.Clone()
+	before.Set(st.Window.Before)
+	for i, name := range p.Density.Latents() {
+		if was, sd := before.SD(i), q.SD(i); sd > runaway*was {
+			return text + fmt.Sprintf(". The scale of %s grew from %.3g to %.3g: if that has no end, the posterior is not a distribution", name, was, sd)
+		}
+	}
+	return text
 }

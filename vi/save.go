@@ -88,9 +88,10 @@ func (f *savedFamily) UnmarshalJSON(data []byte) error {
 type savedQ struct {
 	Family savedFamily
 	Theta  mc.Numbers
+	Held   []int `json:",omitempty"` // latents, of a start that a user gave
 }
 
-func saveQ(q family.Q) savedQ { return savedQ{savedFamily{q.Family()}, q.Theta()} }
+func saveQ(q family.Q) savedQ { return savedQ{savedFamily{q.Family()}, q.Theta(), heldBy(q)} }
 
 // of is the member of d's latents.
 func (s savedQ) of(d *graph.Density) (family.Q, error) {
@@ -105,6 +106,12 @@ func (s savedQ) of(d *graph.Density) (family.Q, error) {
 		return nil, fmt.Errorf("%d parameters for %d", len(s.Theta), len(q.Theta()))
 	}
 	q.Set(s.Theta)
+	if err := checkHeld(s.Held, d.Dim()); err != nil {
+		return nil, err
+	}
+	if h, ok := q.(holder); ok {
+		h.Hold(s.Held)
+	}
 	return q, family.Check(q, d)
 }
 
@@ -344,6 +351,7 @@ func (s *fitState) check(settings Settings) error {
 	}{
 		{"Tail", s.Tail}, {"Recent", s.Recent}, {"Window.Mean", s.Window.Mean},
 		{"Window.Last", mean{s.Window.Last, min(1, len(s.Window.Last))}},
+		{"Window.Before", mean{s.Window.Before, min(1, len(s.Window.Before))}},
 	} {
 		if err := c.check(n, s.Step); err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
@@ -364,10 +372,21 @@ func (s *fitState) check(settings Settings) error {
 	if err := s.checkTrace(); err != nil {
 		return err
 	}
+	if err := checkHeld(s.Held, s.Start.Dim()); err != nil {
+		return err
+	}
 	if err := gradient.CheckStreams(s.Streams, settings.Samples, s.Start.Dim()); err != nil {
 		return err
 	}
 	return s.Adam.check(n)
+}
+
+// checkHeld reports held latents that there are not.
+func checkHeld(held []int, dim int) error {
+	if slices.ContainsFunc(held, func(i int) bool { return i < 0 || i >= dim }) {
+		return fmt.Errorf("it holds latents %v of %d", held, dim)
+	}
+	return nil
 }
 
 // checkTrace reports points that are not in the order of steps, or after the last.
@@ -454,7 +473,9 @@ func saveSettings(s Settings) (savedSettings, error) {
 
 func (s savedSettings) settings(d *graph.Density) (Settings, error) {
 	out := s.Settings
-	out.Family = s.Family.Family
+	if out.Family = s.Family.Family; out.Family == nil {
+		return out, errors.New("no family")
+	}
 	var err error
 	if s.Start != nil {
 		if out.Start, err = s.Start.of(d); err != nil {

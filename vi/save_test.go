@@ -300,6 +300,7 @@ func TestLoadChecksEveryNumber(t *testing.T) {
 		"Optimizer.Beta1 = 1":              func(s map[string]any) { adam(s)["Beta1"] = 1 },
 		"running means":                    func(s map[string]any) { adam(s)["V"] = []float64{-1, 1} },
 		"parameters for 2":                 func(s map[string]any) { s["Theta"] = []float64{1} },
+		"it holds latents [7] of 1":        func(s map[string]any) { s["Held"] = []int{7} },
 		"parameter 1 is 0":                 func(s map[string]any) { s["Theta"] = []float64{1, 0} },
 		"a fit of family softplus": func(s map[string]any) {
 			s["Start"].(map[string]any)["Family"].(map[string]any)["Name"] = "softplus mean field"

@@ -63,15 +63,18 @@ type Settings struct {
 	// has one at the end too. If 0 it is Steps/100, or 320/Samples if that is more:
 	// so that the trace costs a few percent.
 	TraceEvery int
-	// Progress, if not nil, is told how the fit gets on: by a bar if it is a
-	// terminal, else by a line every second.
+	// Progress, if not nil, is told how the search for a start and the fit get on: by
+	// a line that is written anew in its place if it is a terminal, else by a line
+	// every second.
 	Progress io.Writer `json:"-"`
 	// Logger, if not nil, hears of starts, restarts, warnings and the end at
 	// level Info or Warn, and of every point of the trace at level Debug.
 	Logger *slog.Logger `json:"-"`
 	// Checkpoint, if not empty, is a file to save the fit in while it runs: every
 	// CheckpointEvery steps (1000 if 0), and when it ends for whatever reason.
-	// The file is replaced in one move, so that there is a whole one at all times.
+	// It is written beside the file and moved over it, so that there is a whole one at
+	// all times; a symbolic link stays, and its target is replaced. A second fit with
+	// the same file is an error at its start, as is what is no regular file.
 	Checkpoint      string `json:"-"`
 	CheckpointEvery int
 }

@@ -25,9 +25,9 @@ const (
 )
 
 // StartAt is a start at given values of some latents, by name and on the
-// program's own scale. These get a tenth of their prior's scale, so that they
-// stay there until the others have followed; the other latents are as in
-// PriorStart, given these.
+// program's own scale. These get a tenth of their prior's scale, and a fit that
+// starts here holds them where they are until the others have followed, for a third
+// of its steps at most. The other latents are as in PriorStart, given these.
 func StartAt(d *graph.Density, values map[string]float64) (family.Q, error) {
 	if d == nil {
 		return nil, errors.New("vi: start: a nil density")
@@ -48,7 +48,9 @@ func StartAt(d *graph.Density, values map[string]float64) (family.Q, error) {
 	for i := range given {
 		scale[i] *= startWidth
 	}
-	return family.Independent(center, scale), nil
+	q := family.Independent(center, scale)
+	q.Hold(slices.Sorted(maps.Keys(given)))
+	return q, nil
 }
 
 // PriorStart is the mean-field normal that follows the program once from top to

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -212,5 +213,56 @@ func TestStepsRunOut(t *testing.T) {
 	s.Stop = After
 	p, err = Fit(context.Background(), d, s)
 	require.NoError(t, err)
+	require.Len(t, p.Warnings, 1)
+	require.Regexp(t, `^the fit has not finished in 260 steps: the ELBO still rose by 2\.\d+ ± [\d.]+ towards the end; resume it with more Steps$`, p.Warnings[0])
+	p.Settings.Steps = 10000
+	p, err = p.Resume(context.Background())
+	require.NoError(t, err)
 	require.Empty(t, p.Warnings)
+}
+
+// A fit of a given number of steps that is far from its end says so, and so does its
+// summary; one that has come there does not.
+func TestUnfinished(t *testing.T) {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(0, 1))
+	for range 50 {
+		m.Observe("y", graph.Normal(x, 1), 20)
+	}
+	d := mustCompile(t, m)
+	for _, f := range allFamilies {
+		if (f == family.LowRank{Rank: 2}) {
+			continue // of two latents and more
+		}
+		for steps, want := range map[int]int{300: 1, 10000: 0} {
+			p, err := Fit(context.Background(), d, Settings{Start: PriorStart(d), Family: f, Steps: steps, Seed: *seed})
+			require.NoError(t, err)
+			require.Len(t, p.Warnings, want, "%s, %d steps: %v", f.Name(), steps, p.Warnings)
+			require.Equal(t, want, strings.Count(p.Summary().String(), "has not finished in 300 steps"))
+			requireSameFit(t, p, reloaded(t, p, d))
+			require.Equal(t, p.Warnings, reloaded(t, p, d).Warnings)
+		}
+	}
+}
+
+// A density without a finite integral has no normal that is nearest to it: its
+// scale grows for ever, and the warning says whose.
+func TestImproper(t *testing.T) {
+	m := graph.NewModel()
+	m.Sample("proper", graph.Normal(0, 1))
+	x := m.Sample("x", graph.Normal(0, 1))
+	m.Factor(graph.Mul(0.5, graph.Square(x)))
+	m.Factor(graph.If(graph.Greater(x, 0), 1, 0))
+	d := mustCompile(t, m)
+	for _, f := range allFamilies {
+		if f == (family.Softplus{}) {
+			continue // its steps are absolute, and go nowhere in this time
+		}
+		for _, steps := range []int{300, 3000} {
+			p, err := Fit(context.Background(), d, Settings{Start: PriorStart(d), Family: f, Steps: steps, Seed: *seed})
+			require.NoError(t, err)
+			require.Len(t, p.Warnings, 1, "%s, %d steps: sd %v", f.Name(), steps, p.Q.SD(1))
+			require.Regexp(t, `has not finished .* The scale of x grew from \S+ to \S+: if that has no end, the posterior is not a distribution$`, p.Warnings[0])
+		}
+	}
 }

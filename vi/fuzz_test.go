@@ -1,0 +1,71 @@
+package vi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzLoad loads bodies of saved fits as if their digests and models were right.
+// What is accepted is a fit: it can be summed up, saved to the same bytes, and gone
+// on with.
+func FuzzLoad(f *testing.F) {
+	d := small(f, "x", 1, 0, 2, 3)
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var s saved
+		if json.Unmarshal(body, &s) != nil {
+			return
+		}
+		p, err := s.posterior(d)
+		if err != nil {
+			return
+		}
+		var file, again bytes.Buffer
+		require.NoError(t, p.Save(&file))
+		q, err := Load(bytes.NewReader(file.Bytes()), d)
+		require.NoError(t, err)
+		require.NoError(t, q.Save(&again))
+		require.Equal(t, file.String(), again.String())
+		require.NotEmpty(t, p.Summary().String())
+		if len(p.states) != p.Settings.Restarts { // more restarts take what they take
+			return
+		}
+		done, err := p.Resume(stopped)
+		if err == nil { // nothing was left to do
+			requireSameFit(t, p, done)
+		} else {
+			require.ErrorContains(t, err, "vi: ")
+		}
+	})
+}
+
+// FuzzOptimizer reads states of Adam. One that a fit accepts takes finite steps, and
+// is written as it was.
+func FuzzOptimizer(f *testing.F) {
+	f.Fuzz(func(t *testing.T, data []byte, g float64) {
+		var a, back Adam
+		if json.Unmarshal(data, &a) != nil || a.check(2) != nil {
+			return
+		}
+		text, err := json.Marshal(a)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(text, &back))
+		require.Equal(t, a, back)
+		if math.IsNaN(g) || math.IsInf(g, 0) {
+			return
+		}
+		step := make([]float64, 2)
+		for range 3 {
+			a.Direction(step, []float64{g, -g})
+			for _, x := range step {
+				require.False(t, math.IsNaN(x), "%s, gradient %v", text, g)
+			}
+		}
+	})
+}

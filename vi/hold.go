@@ -1,0 +1,64 @@
+package vi
+
+import (
+	"slices"
+
+	"github.com/facetvi/facet/vi/family"
+)
+
+// A fit that starts at given values of some latents holds these until the others
+// have followed: until a window gains little (see unfinished) and none of the
+// others travels any more (see travels), for a third of the steps at most. Without that a given latent, of which the others
+// know nothing yet, goes where they are right as they are.
+
+// mostHeld is the part of the steps, one in so many, for which latents are held at
+// most.
+const mostHeld = 3
+
+// A holder is a start with latents to be held.
+type holder interface {
+	Hold(latents []int)
+	Held() []int
+}
+
+// heldBy are the latents that a start holds; nil if it has none, or leaves none to
+// follow.
+func heldBy(q family.Q) []int {
+	if h, ok := q.(holder); ok && len(h.Held()) < q.Dim() {
+		return slices.Clone(h.Held())
+	}
+	return nil
+}
+
+// hold takes the steps of held latents back.
+func (f *fitter) hold() {
+	if f.Held == nil {
+		return
+	}
+	for k := range f.move {
+		if f.isHeld(k) {
+			f.move[k] = 0
+		}
+	}
+}
+
+// isHeld reports whether parameter k is one of a held latent's own: its mean, its
+// scale, or a correlation with another.
+func (f *fitter) isHeld(k int) bool {
+	p := f.q.Param(k)
+	return slices.Contains(f.Held, p.Latent) || p.Symbol == "B" && slices.Contains(f.Held, p.On)
+}
+
+// release lets the held latents go. Their gradients were those of another place:
+// the optimiser starts afresh for them.
+func (f *fitter) release() {
+	if f.Held == nil {
+		return
+	}
+	for k := range f.move {
+		if f.isHeld(k) {
+			f.Adam.forget(k)
+		}
+	}
+	f.Held = nil
+}
