@@ -20,7 +20,10 @@ var normal = &law{
 }
 
 func normalLogProb(x, mu, sigma Expr) Expr {
-	quad := Div(Square(Sub(x, mu)), Square(sigma))
+	quad := Square(Div(abs(Sub(x, mu)), sigma))
+	if sigma.squares() { // sums of latents stay sums, and σ² is a number
+		quad = Div(Square(Sub(x, mu)), Square(sigma))
+	}
 	return Sub(Mul(-0.5, quad), Add(Log(sigma), 0.5*math.Log(2*math.Pi)))
 }
 
@@ -34,7 +37,7 @@ func Logistic[A, B Value](mu A, s B) Dist { return newDist(logistic, lift(mu), l
 var logistic = &law{
 	name: "Logistic", params: []param{{"mu", anyReal}, {"s", positive}}, support: reals,
 	logProb: func(x Expr, p []Expr) Expr {
-		r := Div(Sub(x, p[0]), p[1])
+		r := Div(abs(Sub(x, p[0])), p[1])
 		return Sub(Neg(r), Add(Log(p[1]), Mul(2, Softplus(Neg(r)))))
 	},
 	rand:  func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*logitRand(rng) },
@@ -48,7 +51,7 @@ func Laplace[A, B Value](mu A, scale B) Dist { return newDist(laplace, lift(mu),
 var laplace = &law{
 	name: "Laplace", params: []param{{"mu", anyReal}, {"scale", positive}}, support: reals,
 	logProb: func(x Expr, p []Expr) Expr {
-		return Sub(Neg(Div(apply1(kernel.Abs, Sub(x, p[0])), p[1])), Add(Log(p[1]), math.Ln2))
+		return Sub(Neg(Div(abs(Sub(x, p[0])), p[1])), Add(Log(p[1]), math.Ln2))
 	},
 	rand: func(p []float64, rng *rand.Rand) float64 {
 		return p[0] + p[1]*math.Copysign(expRand(rng), rng.Float64()-0.5)
@@ -65,12 +68,9 @@ func StudentsT[A, B, C Value](mu A, sigma B, nu C) Dist {
 var studentsT = &law{
 	name: "StudentsT", params: []param{{"mu", anyReal}, {"sigma", positive}, {"nu", positive}}, support: reals,
 	logProb: func(x Expr, p []Expr) Expr {
-		nu := p[2]
-		half := Mul(0.5, Add(nu, 1))
-		quad := Div(Square(Div(Sub(x, p[0]), p[1])), nu)
-		norm := Sub(lgammaOf(half), lgammaOf(Mul(0.5, nu)))
-		norm = Sub(norm, Add(Mul(0.5, Add(Log(nu), math.Log(math.Pi))), Log(p[1])))
-		return Sub(norm, Mul(half, Log1p(quad)))
+		t, nu := Div(abs(Sub(x, p[0])), p[1]), p[2]
+		norm := Sub(apply1(kernel.GammaRatio, Mul(0.5, nu)), Add(Log(p[1]), 0.5*math.Log(2*math.Pi)))
+		return Sub(norm, applyPair(kernel.StudentTail, t, nu))
 	},
 	rand: func(p []float64, rng *rand.Rand) float64 {
 		half := p[2] / 2 // t = x/√(g/half) for a normal x and a gamma g

@@ -460,6 +460,9 @@ func (pt point) compare(t *testing.T) {
 		return
 	}
 	for i, a := range answers {
+		if i > 0 && math.IsInf(answers[0].want, 0) {
+			return
+		}
 		if !a.accepts(got[i]) {
 			t.Errorf("%v: component %d is %v, not %v: off by %.2g, and rounding changes it by %.2g", pt, i, got[i], a.want, got[i]-a.want, a.slack())
 		}

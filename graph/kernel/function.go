@@ -3,8 +3,6 @@ package kernel
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mathext"
-
 	"github.com/facetvi/facet/internal/vec"
 )
 
@@ -28,12 +26,19 @@ const (
 	Softplus // log(1 + eˣ)
 	Square
 	Recip  // 1/x
-	Lgamma // log |Γ(x)|
+	Lgamma // log Γ(x), of x > 0
 	Abs
+	Stirling   // log(xˣe⁻ˣ/Γ(1+x)), of x ≥ 0
+	GammaRatio // log(Γ(x+½)/(Γ(x)·√x))
+	LogTail    // of x < −log 2, what the tangent of log at ½ leaves of it at eˣ; else 0
 	Mul
 	Div
 	Pow
-	MulData // a·b, and 0 where the observed value a is 0, whatever b is
+	MulData     // a·b, and 0 where the observed value a is 0, whatever b is
+	Choose      // log(Γ(a+b)/(Γ(a+1)·Γ(b)))
+	Deviance    // a·log(1 + b/a) − b, with the tangent of log at ½ below ½
+	LogShare    // log(a/(a + b))
+	StudentTail // ½(b+1)·log(1 + a²/b)
 )
 
 // String is the function's name.
@@ -93,15 +98,24 @@ var functions = [...]function{
 		diff: []derivative{{GradTimes{2}, []operand{upstream, 0}}},
 	},
 	Recip:  {name: "recip", unary: func(x float64) float64 { return 1 / x }, slope: func(_, y float64) float64 { return -y * y }},
-	Lgamma: {name: "lgamma", unary: lgamma, slope: func(x, _ float64) float64 { return mathext.Digamma(x) }},
+	Lgamma: {name: "lgamma", unary: lgamma, slope: func(x, _ float64) float64 { return digamma(x) }},
 	Abs:    {name: "abs", unary: math.Abs, slope: func(x, _ float64) float64 { return math.Copysign(1, x) }},
-	Mul:    {name: "mul", binary: func(a, b float64) float64 { return a * b }, loop: vec.Mul, diff: product},
+
+	Stirling:   {name: "stirling", unary: stirling, slope: stirlingSlope},
+	GammaRatio: {name: "gammaratio", unary: gammaRatio, slope: gammaRatioSlope},
+	LogTail:    {name: "logtail", unary: logTail, slope: logTailSlope},
+
+	Mul: {name: "mul", binary: func(a, b float64) float64 { return a * b }, loop: vec.Mul, diff: product},
 	Div: {
 		name: "div", binary: func(a, b float64) float64 { return a / b },
 		slopes: func(_, b, y float64) (da, db float64) { return 1 / b, -y / b },
 	},
-	Pow:     {name: "pow", binary: math.Pow, slopes: powSlopes},
-	MulData: {name: "muldata", binary: mulData, diff: product},
+	Pow:         {name: "pow", binary: math.Pow, slopes: powSlopes},
+	MulData:     {name: "muldata", binary: mulData, diff: product},
+	Choose:      {name: "choose", binary: choose, slopes: chooseSlopes},
+	Deviance:    {name: "deviance", binary: deviance, slopes: devianceSlopes},
+	LogShare:    {name: "logshare", binary: logShare, slopes: logShareSlopes},
+	StudentTail: {name: "studenttail", binary: studentTail, slopes: studentSlopes},
 }
 
 func expLoop(out, x, _ []float64) {
@@ -121,11 +135,6 @@ func sigmoid(x float64) float64 {
 // softplus is exact to rounding for every x.
 func softplus(x float64) float64 {
 	return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x)))
-}
-
-func lgamma(x float64) float64 {
-	v, _ := math.Lgamma(x)
-	return v
 }
 
 func powSlopes(a, b, y float64) (da, db float64) {
