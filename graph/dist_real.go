@@ -20,11 +20,16 @@ var normal = &law{
 }
 
 func normalLogProb(x, mu, sigma Expr) Expr {
-	quad := Square(Div(abs(Sub(x, mu)), sigma))
-	if sigma.squares() { // sums of latents stay sums, and σ² is a number
-		quad = Div(Square(Sub(x, mu)), Square(sigma))
+	return Sub(Mul(-0.5, squaredRatio(Sub(x, mu), sigma)), Add(Log(sigma), 0.5*math.Log(2*math.Pi)))
+}
+
+// squaredRatio is (d/σ)². Where σ² is known, it is d²/σ²: so a sum d of latents
+// stays one.
+func squaredRatio(d, sigma Expr) Expr {
+	if sigma.squares() {
+		return Div(Square(d), Square(sigma))
 	}
-	return Sub(Mul(-0.5, quad), Add(Log(sigma), 0.5*math.Log(2*math.Pi)))
+	return Square(Div(abs(d), sigma))
 }
 
 // logisticSD is the standard deviation π/√3 of the standard logistic

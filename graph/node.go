@@ -58,6 +58,7 @@ type store struct {
 	table  []slot             // of nodes by hash; at most half full
 	pushed map[applied]nodeID // functions that were moved into selects
 	simple map[nodeID]bool    // answers of logIsSimple for selects
+	ranges map[nodeID]bounded // answers of stepRange for selects
 
 	errs     []*bounds           // by node; nil, or too short, where a sum is exact
 	decimals map[float64]float64 // answers of decimalError
@@ -68,7 +69,7 @@ type store struct {
 func newStore() *store {
 	return &store{
 		table:  make([]slot, 1<<10),
-		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{},
+		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{}, ranges: map[nodeID]bounded{},
 		decimals: map[float64]float64{},
 	}
 }
@@ -77,7 +78,7 @@ func newStore() *store {
 func (s *store) clone() *store {
 	return &store{
 		nodes: slices.Clip(s.nodes), table: slices.Clone(s.table),
-		pushed: maps.Clone(s.pushed), simple: maps.Clone(s.simple),
+		pushed: maps.Clone(s.pushed), simple: maps.Clone(s.simple), ranges: maps.Clone(s.ranges),
 		errs: slices.Clone(s.errs), decimals: maps.Clone(s.decimals),
 	}
 }

@@ -121,18 +121,40 @@ func (s *store) sigmoids(p nodeID) (yes, no nodeID, ok bool) {
 // squares reports whether c² is far from what a float64 cannot hold.
 func squares(c float64) bool { return math.Abs(c) < 0x1p300 && math.Abs(c) > 0x1p-300 }
 
-// squares reports whether x is a number, or a step function, whose square is far
-// from what a float64 cannot hold.
+// squares reports whether x is a number, or v + c·steps of one sign, whose square
+// is known and far from what a float64 cannot hold.
 func (x Expr) squares() bool {
 	if x.m == nil {
 		return squares(x.v)
 	}
-	ok := x.m.st.nodes[x.id].steps
-	walk(x.m.st.nodes, x.id, func(id nodeID) {
-		v, isConst := x.m.st.isConst(id)
-		ok = ok && (!isConst || squares(v))
-	})
-	return ok
+	s := x.m.st
+	v, terms := s.parts(x.id)
+	switch {
+	case len(terms) == 0:
+		return squares(v)
+	case len(terms) > 1 || !s.nodes[terms[0].atom].steps:
+		return false
+	}
+	r := s.stepRange(terms[0].atom)
+	lo, hi := v+terms[0].coef*r.lo, v+terms[0].coef*r.hi
+	return squares(lo) && squares(hi) && lo*hi > 0
+}
+
+// bounded are the least and the greatest value of a step function.
+type bounded struct{ lo, hi float64 }
+
+func (s *store) stepRange(id nodeID) bounded {
+	n := &s.nodes[id]
+	if n.kind == kConst {
+		return bounded{n.v, n.v}
+	}
+	r, known := s.ranges[id]
+	if !known {
+		then, otherwise := s.stepRange(n.b), s.stepRange(n.c)
+		r = bounded{min(then.lo, otherwise.lo), max(then.hi, otherwise.hi)}
+		s.ranges[id] = r
+	}
+	return r
 }
 
 // isFinite reports whether x may be the coefficient of a sum: 1/0 behind a guard
