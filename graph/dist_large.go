@@ -15,7 +15,8 @@ const (
 	maxSmallShape = 16
 )
 
-// small reports whether x is a number, or was observed, and is at most limit.
+// small reports whether x is a number, or was observed, and is at most limit. Data
+// that later take the place of observed ones keep the form that is chosen here.
 func small(x Expr, limit float64) bool {
 	v, known := x.IsConst()
 	if !known {

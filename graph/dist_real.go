@@ -29,7 +29,16 @@ func squaredRatio(d, sigma Expr) Expr {
 	if sigma.squares() {
 		return Div(Square(d), Square(sigma))
 	}
-	return Square(Div(abs(d), sigma))
+	return Square(ratio(d, sigma))
+}
+
+// ratio is d/s up to its sign. Of a number s it is |d|/s: 1/s would be multiplied
+// into the sum d, where x/s − μ/s may cancel more than x − μ.
+func ratio(d, s Expr) Expr {
+	if _, isNumber := s.IsConst(); isNumber {
+		d = abs(d)
+	}
+	return Div(d, s)
 }
 
 // logisticSD is the standard deviation π/√3 of the standard logistic
@@ -73,7 +82,7 @@ func StudentsT[A, B, C Value](mu A, sigma B, nu C) Dist {
 var studentsT = &law{
 	name: "StudentsT", params: []param{{"mu", anyReal}, {"sigma", positive}, {"nu", positive}}, support: reals,
 	logProb: func(x Expr, p []Expr) Expr {
-		t, nu := Div(abs(Sub(x, p[0])), p[1]), p[2]
+		t, nu := ratio(Sub(x, p[0]), p[1]), p[2]
 		norm := Sub(apply1(kernel.GammaRatio, Mul(0.5, nu)), Add(Log(p[1]), 0.5*math.Log(2*math.Pi)))
 		return Sub(norm, applyPair(kernel.StudentTail, t, nu))
 	},

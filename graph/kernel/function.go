@@ -57,12 +57,15 @@ type function struct {
 	unary  func(x float64) float64
 	slope  func(x, y float64) float64 // f′(x), given also y = f(x)
 	binary func(a, b float64) float64
-	slopes func(a, b, y float64) (da, db float64) // ∂f/∂a and ∂f/∂b, given also y = f(a, b)
+	slopes slopes // ∂f/∂a and ∂f/∂b, given also y = f(a, b)
 	// diff are the derivatives with respect to each operand; nil for Slope or Slope2.
 	diff []derivative
 	// loop fills out with f(a) or f(a, b); nil where a loop over the value is as fast.
 	loop func(out, a, b []float64)
 }
+
+// slopes are the derivatives of f(a, b) with respect to a and to b.
+type slopes [2]func(a, b, y float64) float64
 
 // slopeAt is f′(x), given also y = f(x). Where f is NaN so is its slope: the 1/x
 // of a logarithm would let a fit wander on below 0.
@@ -108,14 +111,14 @@ var functions = [...]function{
 	Mul: {name: "mul", binary: func(a, b float64) float64 { return a * b }, loop: vec.Mul, diff: product},
 	Div: {
 		name: "div", binary: func(a, b float64) float64 { return a / b },
-		slopes: func(_, b, y float64) (da, db float64) { return 1 / b, -y / b },
+		slopes: slopes{func(_, b, _ float64) float64 { return 1 / b }, func(_, b, y float64) float64 { return -y / b }},
 	},
-	Pow:         {name: "pow", binary: math.Pow, slopes: powSlopes},
+	Pow:         {name: "pow", binary: math.Pow, slopes: slopes{powSlopeA, powSlopeB}},
 	MulData:     {name: "muldata", binary: mulData, diff: product},
-	Choose:      {name: "choose", binary: choose, slopes: chooseSlopes},
-	Deviance:    {name: "deviance", binary: deviance, slopes: devianceSlopes},
-	LogShare:    {name: "logshare", binary: logShare, slopes: logShareSlopes},
-	StudentTail: {name: "studenttail", binary: studentTail, slopes: studentSlopes},
+	Choose:      {name: "choose", binary: choose, slopes: slopes{chooseSlopeX, chooseSlopeN}},
+	Deviance:    {name: "deviance", binary: deviance, slopes: slopes{devianceSlopeK, devianceSlopeD}},
+	LogShare:    {name: "logshare", binary: logShare, slopes: slopes{logShareSlopeA, logShareSlopeB}},
+	StudentTail: {name: "studenttail", binary: studentTail, slopes: slopes{studentSlopeT, studentSlopeNu}},
 }
 
 func expLoop(out, x, _ []float64) {
@@ -137,15 +140,18 @@ func softplus(x float64) float64 {
 	return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x)))
 }
 
-func powSlopes(a, b, y float64) (da, db float64) {
-	da = b * math.Pow(a, b-1)
+func powSlopeA(a, b, _ float64) float64 {
 	if b == 0 {
-		da = 0
+		return 0
 	}
+	return b * math.Pow(a, b-1)
+}
+
+func powSlopeB(a, b, y float64) float64 {
 	if a == 0 && b > 0 {
-		return da, 0
+		return 0
 	}
-	return da, y * math.Log(a)
+	return y * math.Log(a)
 }
 
 func mulData(a, b float64) float64 {
