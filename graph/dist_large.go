@@ -9,7 +9,8 @@ import "github.com/facetvi/facet/graph/kernel"
 // are small the sums stay.
 
 // Counts and shapes up to these are small: rounding changes a log probability by
-// less than a relative 1e-12. The log density of a shape may be near 0.
+// less than a relative 1e-12. The log density of a shape α may be near 0; it is
+// rounded by about 1e-16·α·|log β| for a rate β.
 const (
 	maxSmallCount = 256
 	maxSmallShape = 16

@@ -52,7 +52,8 @@ var gamma = &law{
 }
 
 func gammaLogProb(x, alpha, beta Expr) Expr {
-	if !small(alpha, maxSmallShape) {
+	rate, known := beta.IsConst()
+	if !small(alpha, maxSmallShape) || known && math.Abs(math.Log(rate)) > maxSmallShape {
 		return Sub(Add(Log(alpha), poissonLogProb(alpha, Mul(beta, x), Add(Log(beta), Log(x)))), Log(x))
 	}
 	power := Sub(Mul(Sub(alpha, 1), Log(x)), Mul(beta, x))
