@@ -135,26 +135,26 @@ func (x Expr) squares() bool {
 	case len(terms) > 1 || !s.nodes[terms[0].atom].steps:
 		return false
 	}
-	r := s.stepRange(terms[0].atom)
-	lo, hi := v+terms[0].coef*r.lo, v+terms[0].coef*r.hi
+	r := s.extremesOf(terms[0].atom)
+	lo, hi := v+terms[0].coef*r.least, v+terms[0].coef*r.greatest
 	return squares(lo) && squares(hi) && lo*hi > 0
 }
 
-// bounded are the least and the greatest value of a step function.
-type bounded struct{ lo, hi float64 }
+// extremes are the least and the greatest value of a step function.
+type extremes struct{ least, greatest float64 }
 
-func (s *store) stepRange(id nodeID) bounded {
+func (s *store) extremesOf(id nodeID) extremes {
 	n := &s.nodes[id]
 	if n.kind == kConst {
-		return bounded{n.v, n.v}
+		return extremes{n.v, n.v}
 	}
-	r, known := s.ranges[id]
+	e, known := s.extremes[id]
 	if !known {
-		then, otherwise := s.stepRange(n.b), s.stepRange(n.c)
-		r = bounded{min(then.lo, otherwise.lo), max(then.hi, otherwise.hi)}
-		s.ranges[id] = r
+		then, otherwise := s.extremesOf(n.b), s.extremesOf(n.c)
+		e = extremes{min(then.least, otherwise.least), max(then.greatest, otherwise.greatest)}
+		s.extremes[id] = e
 	}
-	return r
+	return e
 }
 
 // isFinite reports whether x may be the coefficient of a sum: 1/0 behind a guard

@@ -9,7 +9,10 @@ import "math"
 // From x = manyTerms on, what is left out is below 1e-17.
 type series [8]float64
 
-const manyTerms = 10
+const (
+	manyTerms  = 10
+	halfLog2Pi = 0.91893853320467274178
+)
 
 var stirlings = series{1. / 12, -1. / 360, 1. / 1260, -1. / 1680, 1. / 1188, -691. / 360360, 1. / 156, -3617. / 122400}
 
@@ -69,7 +72,7 @@ func stirling(x float64) float64 {
 	case x < manyTerms:
 		return x*(math.Log(x)-1) - lgamma(1+x)
 	}
-	return -0.5*math.Log(2*math.Pi*x) - stirlings.at(x)
+	return -0.5*math.Log(x) - halfLog2Pi - stirlings.at(x)
 }
 
 // stirlingSlope is log x − ψ(1+x). It has no cancellation, as the terms of its
