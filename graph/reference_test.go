@@ -447,7 +447,9 @@ func TestExactLogDensitiesAt(t *testing.T) {
 	at("NegativeBinomial", true, 35, 30, 150)
 	at("Poisson", false, 1e12, 1e12)
 	at("Gamma", false, 1e12, 1e12, 1)
-	at("Gamma", true, 1.2, 1, 1.2) // the slope is a digamma
+	at("Gamma", true, 1.2, 1, 1.2)      // the slope is a digamma
+	at("Gamma", false, 1e308, 2, 4e307) // log Γ overflows
+	at("NegativeBinomial", false, 1e308, 0.5, 1e306)
 	at("Normal", false, 0, 1e-155, 1e-155)
 	at("Normal", false, 0, 1e170, 1e170) // σ² overflows
 	at("Normal", true, 0, -360, 1e-156)
