@@ -123,3 +123,11 @@ func times[A, B Value](x A, b B) Expr {
 }
 
 func lgammaOf[A Value](a A) Expr { return apply1(kernel.Lgamma, a) }
+
+// applyPair is f(a, b).
+func applyPair(f kernel.Function, a, b Expr) Expr {
+	return apply2(a, b, f.Value2, func(s *store, a, b nodeID) nodeID { return s.pair(f, a, b) })
+}
+
+// abs is |a|.
+func abs[A Value](a A) Expr { return apply1(kernel.Abs, a) }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/facetvi/facet/graph/kernel"
 )
 
 // Discrete distributions: observations only. x is the observed value, so what
@@ -16,6 +18,9 @@ func Poisson[A Value](lambda A) Dist { return newDist(poisson, lift(lambda)) }
 var poisson = &law{
 	name: "Poisson", params: []param{{"lambda", positive}}, support: counts,
 	logProb: func(x Expr, p []Expr) Expr {
+		if !small(x, maxSmallCount) {
+			return poissonLogProb(x, p[0], Log(p[0]))
+		}
 		return Sub(times(x, Log(p[0])), Add(p[0], lgammaOf(Add(x, 1))))
 	},
 	rand: func(p []float64, rng *rand.Rand) float64 { return distuv.Poisson{Lambda: p[0], Src: rng}.Rand() },
@@ -48,9 +53,11 @@ var binomial = &law{
 	name: "Binomial", params: []param{{"n", count}, {"p", probability}}, support: support{whole: true},
 	bounds: func(p []Expr) (lo, hi float64) { return 0, p[0].constValue() },
 	logProb: func(x Expr, p []Expr) Expr {
-		n := p[0]
-		choose := Sub(lgammaOf(Add(n, 1)), Add(lgammaOf(Add(x, 1)), lgammaOf(Add(Sub(n, x), 1))))
-		return Add(choose, successes(x, Sub(n, x), p[1]))
+		fails := Sub(p[0], x)
+		if !small(p[0], maxSmallCount) {
+			return trialsLogProb(x, fails, p[1])
+		}
+		return Add(applyPair(kernel.Choose, x, Add(fails, 1)), successes(x, fails, p[1]))
 	},
 	rand: func(p []float64, rng *rand.Rand) float64 { return distuv.Binomial{N: p[0], P: p[1], Src: rng}.Rand() },
 }
@@ -73,8 +80,10 @@ var negativeBinomial = &law{
 	name: "NegativeBinomial", params: []param{{"n", positive}, {"p", probability}}, support: counts,
 	logProb: func(x Expr, p []Expr) Expr {
 		n := p[0]
-		choose := Sub(lgammaOf(Add(x, n)), Add(lgammaOf(n), lgammaOf(Add(x, 1))))
-		return Add(choose, Add(Mul(n, Log(p[1])), times(x, Log1p(Neg(p[1])))))
+		if !small(n, maxSmallCount) || !small(x, maxSmallCount) {
+			return Add(applyPair(kernel.LogShare, n, x), trialsLogProb(n, x, p[1]))
+		}
+		return Add(applyPair(kernel.Choose, x, n), successes(n, x, p[1]))
 	},
 	rand: func(p []float64, rng *rand.Rand) float64 { // a Poisson whose mean is gamma
 		mean := math.Exp(logGammaRand(p[0], rng) + math.Log1p(-p[1]) - math.Log(p[1]))

@@ -3,6 +3,8 @@ package graph
 import (
 	"math"
 	"math/rand/v2"
+
+	"github.com/facetvi/facet/graph/kernel"
 )
 
 // Distributions on (0, ∞), on (0, 1) and on an interval.
@@ -50,6 +52,10 @@ var gamma = &law{
 }
 
 func gammaLogProb(x, alpha, beta Expr) Expr {
+	rate, known := beta.IsConst()
+	if !small(alpha, maxSmallShape) || known && math.Abs(math.Log(rate)) > maxSmallShape {
+		return Sub(Add(Log(alpha), poissonLogProb(alpha, Mul(beta, x), Add(Log(beta), Log(x)))), Log(x))
+	}
 	power := Sub(Mul(Sub(alpha, 1), Log(x)), Mul(beta, x))
 	return Add(power, Sub(Mul(alpha, Log(beta)), lgammaOf(alpha)))
 }
@@ -71,6 +77,10 @@ var betaLaw = &law{
 	name: "Beta", params: []param{{"alpha", positive}, {"beta", positive}}, support: unitInterval,
 	logProb: func(x Expr, p []Expr) Expr {
 		a, b := p[0], p[1]
+		if !small(a, maxSmallShape) || !small(b, maxSmallShape) {
+			norm := Add(Log(b), applyPair(kernel.LogShare, a, b))
+			return Sub(Add(norm, trialsLogProb(a, b, x)), Add(Log(x), Log1p(Neg(x))))
+		}
 		power := Add(Mul(Sub(a, 1), Log(x)), Mul(Sub(b, 1), Log1p(Neg(x))))
 		return Add(power, Sub(lgammaOf(Add(a, b)), Add(lgammaOf(a), lgammaOf(b))))
 	},

@@ -20,8 +20,25 @@ var normal = &law{
 }
 
 func normalLogProb(x, mu, sigma Expr) Expr {
-	quad := Div(Square(Sub(x, mu)), Square(sigma))
-	return Sub(Mul(-0.5, quad), Add(Log(sigma), 0.5*math.Log(2*math.Pi)))
+	return Sub(Mul(-0.5, squaredRatio(Sub(x, mu), sigma)), Add(Log(sigma), 0.5*math.Log(2*math.Pi)))
+}
+
+// squaredRatio is (d/σ)². Where σ² is known, it is d²/σ²: so a sum d of latents
+// stays one.
+func squaredRatio(d, sigma Expr) Expr {
+	if sigma.squares() {
+		return Div(Square(d), Square(sigma))
+	}
+	return Square(ratio(d, sigma))
+}
+
+// ratio is d/s up to its sign. Of a number s it is |d|/s: 1/s would be multiplied
+// into the sum d, where x/s − μ/s may cancel more than x − μ.
+func ratio(d, s Expr) Expr {
+	if _, isNumber := s.IsConst(); isNumber {
+		d = abs(d)
+	}
+	return Div(d, s)
 }
 
 // logisticSD is the standard deviation π/√3 of the standard logistic
@@ -34,7 +51,7 @@ func Logistic[A, B Value](mu A, s B) Dist { return newDist(logistic, lift(mu), l
 var logistic = &law{
 	name: "Logistic", params: []param{{"mu", anyReal}, {"s", positive}}, support: reals,
 	logProb: func(x Expr, p []Expr) Expr {
-		r := Div(Sub(x, p[0]), p[1])
+		r := Div(abs(Sub(x, p[0])), p[1])
 		return Sub(Neg(r), Add(Log(p[1]), Mul(2, Softplus(Neg(r)))))
 	},
 	rand:  func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*logitRand(rng) },
@@ -48,7 +65,7 @@ func Laplace[A, B Value](mu A, scale B) Dist { return newDist(laplace, lift(mu),
 var laplace = &law{
 	name: "Laplace", params: []param{{"mu", anyReal}, {"scale", positive}}, support: reals,
 	logProb: func(x Expr, p []Expr) Expr {
-		return Sub(Neg(Div(apply1(kernel.Abs, Sub(x, p[0])), p[1])), Add(Log(p[1]), math.Ln2))
+		return Sub(Neg(Div(abs(Sub(x, p[0])), p[1])), Add(Log(p[1]), math.Ln2))
 	},
 	rand: func(p []float64, rng *rand.Rand) float64 {
 		return p[0] + p[1]*math.Copysign(expRand(rng), rng.Float64()-0.5)
@@ -65,12 +82,9 @@ func StudentsT[A, B, C Value](mu A, sigma B, nu C) Dist {
 var studentsT = &law{
 	name: "StudentsT", params: []param{{"mu", anyReal}, {"sigma", positive}, {"nu", positive}}, support: reals,
 	logProb: func(x Expr, p []Expr) Expr {
-		nu := p[2]
-		half := Mul(0.5, Add(nu, 1))
-		quad := Div(Square(Div(Sub(x, p[0]), p[1])), nu)
-		norm := Sub(lgammaOf(half), lgammaOf(Mul(0.5, nu)))
-		norm = Sub(norm, Add(Mul(0.5, Add(Log(nu), math.Log(math.Pi))), Log(p[1])))
-		return Sub(norm, Mul(half, Log1p(quad)))
+		t, nu := ratio(Sub(x, p[0]), p[1]), p[2]
+		norm := Sub(apply1(kernel.GammaRatio, Mul(0.5, nu)), Add(Log(p[1]), 0.5*math.Log(2*math.Pi)))
+		return Sub(norm, applyPair(kernel.StudentTail, t, nu))
 	},
 	rand: func(p []float64, rng *rand.Rand) float64 {
 		half := p[2] / 2 // t = x/√(g/half) for a normal x and a gamma g

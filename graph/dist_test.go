@@ -485,6 +485,30 @@ func TestLatentPriorChain(t *testing.T) {
 	}
 }
 
+// Scales whose squares are beyond the numbers, as branches and as multiples.
+func TestExtremeScales(t *testing.T) {
+	for _, c := range []struct {
+		scale         func(z graph.Expr) graph.Expr
+		x, z, log     float64 // log is that of the scale at z
+		slope, square float64 // of the log density by z, and (x/scale)²
+	}{
+		{tinyOrHuge, 2e-160, 1, math.Log(1e-160), 0, 4},
+		{tinyOrHuge, 2e160, -1, math.Log(1e160), 0, 4},
+		{tinyMultiple, 2e-200, 0, math.Log(1e-200), 3, 4},
+		{tinyMultiple, 2e-200, math.Ln2, math.Log(2e-200), 0, 1},
+	} {
+		m := graph.NewModel()
+		z := m.Sample("z", graph.Normal(0, 1))
+		m.Observe("x", graph.Normal(0, c.scale(z)), c.x)
+		d := mustCompile(t, m)
+		closeTo(t, logNormalPDF(c.z, 0, 1)-c.square/2-c.log-0.5*math.Log(2*math.Pi), logProb(t, d, c.z), 1e-13, c)
+		closeTo(t, c.slope-c.z, gradient(t, d, c.z)[0], 1e-13, c)
+	}
+}
+
+func tinyOrHuge(z graph.Expr) graph.Expr   { return graph.If(graph.Greater(z, 0), 1e-160, 1e160) }
+func tinyMultiple(z graph.Expr) graph.Expr { return graph.Mul(1e-200, graph.Exp(z)) }
+
 // An exponential or half-normal observation may be 0, as in gonum and SciPy.
 func TestObservedZero(t *testing.T) {
 	for name, c := range map[string]struct {

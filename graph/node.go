@@ -53,11 +53,12 @@ type node struct {
 // A model has a store of its own, and so has each density. Who adds to that of a
 // density holds mu; the nodes that it began with are read without.
 type store struct {
-	mu     sync.Mutex
-	nodes  []node
-	table  []slot             // of nodes by hash; at most half full
-	pushed map[applied]nodeID // functions that were moved into selects
-	simple map[nodeID]bool    // answers of logIsSimple for selects
+	mu       sync.Mutex
+	nodes    []node
+	table    []slot              // of nodes by hash; at most half full
+	pushed   map[applied]nodeID  // functions that were moved into selects
+	simple   map[nodeID]bool     // answers of logIsSimple for selects
+	extremes map[nodeID]extremes // answers of extremesOf for selects
 
 	errs     []*bounds           // by node; nil, or too short, where a sum is exact
 	decimals map[float64]float64 // answers of decimalError
@@ -68,7 +69,7 @@ type store struct {
 func newStore() *store {
 	return &store{
 		table:  make([]slot, 1<<10),
-		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{},
+		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{}, extremes: map[nodeID]extremes{},
 		decimals: map[float64]float64{},
 	}
 }
@@ -77,7 +78,7 @@ func newStore() *store {
 func (s *store) clone() *store {
 	return &store{
 		nodes: slices.Clip(s.nodes), table: slices.Clone(s.table),
-		pushed: maps.Clone(s.pushed), simple: maps.Clone(s.simple),
+		pushed: maps.Clone(s.pushed), simple: maps.Clone(s.simple), extremes: maps.Clone(s.extremes),
 		errs: slices.Clone(s.errs), decimals: maps.Clone(s.decimals),
 	}
 }

@@ -101,6 +101,8 @@ func (w *rewriter) selection(id nodeID, n node) nodeID {
 
 func (s *store) binary(f kernel.Function, a, b nodeID) nodeID {
 	switch f {
+	case kernel.Mul:
+		return s.mul(a, b)
 	case kernel.Div:
 		return s.div(a, b)
 	case kernel.Pow:
@@ -108,5 +110,5 @@ func (s *store) binary(f kernel.Function, a, b nodeID) nodeID {
 	case kernel.MulData:
 		return s.mulData(a, b)
 	}
-	return s.mul(a, b)
+	return s.pair(f, a, b)
 }

@@ -32,7 +32,7 @@ func (s *store) unary(f kernel.Function, a nodeID) nodeID {
 			return s.scale(-1, s.unary(kernel.Softplus, s.nodes[inner].a))
 		}
 	case kernel.Square:
-		if c, inner := s.coefficient(a); c != 1 {
+		if c, inner := s.coefficient(a); c != 1 && squares(c) {
 			return s.scale(c*c, s.unary(kernel.Square, inner))
 		}
 	}
@@ -105,6 +105,58 @@ func (s *store) simpleLog(a nodeID) (nodeID, bool) {
 	return 0, false
 }
 
+// sigmoids are p and 1 − p for p = sigmoid(x) or p = 1 − sigmoid(x), each as a
+// sigmoid.
+func (s *store) sigmoids(p nodeID) (yes, no nodeID, ok bool) {
+	if s.isUnary(p, kernel.Sigmoid) {
+		return p, s.unary(kernel.Sigmoid, s.scale(-1, s.nodes[p].a)), true
+	}
+	n := &s.nodes[p]
+	if n.kind == kLin && len(n.terms) == 1 && n.v == 1 && n.terms[0].coef == -1 {
+		no, yes, ok = s.sigmoids(n.terms[0].atom)
+	}
+	return yes, no, ok
+}
+
+// squares reports whether c² is far from what a float64 cannot hold.
+func squares(c float64) bool { return math.Abs(c) < 0x1p300 && math.Abs(c) > 0x1p-300 }
+
+// squares reports whether x is a number, or v + c·steps of one sign, whose square
+// is known and far from what a float64 cannot hold.
+func (x Expr) squares() bool {
+	if x.m == nil {
+		return squares(x.v)
+	}
+	s := x.m.st
+	v, terms := s.parts(x.id)
+	switch {
+	case len(terms) == 0:
+		return squares(v)
+	case len(terms) > 1 || !s.nodes[terms[0].atom].steps:
+		return false
+	}
+	r := s.extremesOf(terms[0].atom)
+	lo, hi := v+terms[0].coef*r.least, v+terms[0].coef*r.greatest
+	return squares(lo) && squares(hi) && lo*hi > 0
+}
+
+// extremes are the least and the greatest value of a step function.
+type extremes struct{ least, greatest float64 }
+
+func (s *store) extremesOf(id nodeID) extremes {
+	n := &s.nodes[id]
+	if n.kind == kConst {
+		return extremes{n.v, n.v}
+	}
+	e, known := s.extremes[id]
+	if !known {
+		then, otherwise := s.extremesOf(n.b), s.extremesOf(n.c)
+		e = extremes{min(then.least, otherwise.least), max(then.greatest, otherwise.greatest)}
+		s.extremes[id] = e
+	}
+	return e
+}
+
 // isFinite reports whether x may be the coefficient of a sum: 1/0 behind a guard
 // is an operation of its own, whose derivative is 0 where it is not taken.
 func isFinite(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
@@ -160,6 +212,15 @@ func (s *store) div(a, b nodeID) nodeID {
 	}
 	ca, a := s.coefficient(a)
 	return s.scale(ca/cb, s.intern(node{kind: kBinary, fn: kernel.Div, a: a, b: b}))
+}
+
+// pair is f(a, b) for a function that no rule makes simpler.
+func (s *store) pair(f kernel.Function, a, b nodeID) nodeID {
+	va, aConst := s.isConst(a)
+	if vb, bConst := s.isConst(b); aConst && bConst {
+		return s.constant(f.Value2(va, vb))
+	}
+	return s.intern(node{kind: kBinary, fn: f, a: a, b: b})
 }
 
 func (s *store) pow(a, b nodeID) nodeID {

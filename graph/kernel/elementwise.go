@@ -72,16 +72,12 @@ type Slope2 struct {
 
 // Eval implements [Kernel].
 func (k Slope2) Eval(out Matrix, in []Matrix) {
-	f, o := &functions[k.F], out.Data
+	slope, o := functions[k.F].slopes[k.Of], out.Data
 	g, a, b, y := in[0].Data[:len(o)], in[1].Data[:len(o)], in[2].Data[:len(o)], in[3].Data[:len(o)]
 	for i, g := range g {
 		o[i] = 0
 		if g != 0 {
-			da, db := f.slopes(a[i], b[i], y[i])
-			if k.Of == 1 {
-				da = db
-			}
-			o[i] = g * da
+			o[i] = g * slope(a[i], b[i], y[i])
 		}
 	}
 }

@@ -3,8 +3,6 @@ package kernel
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mathext"
-
 	"github.com/facetvi/facet/internal/vec"
 )
 
@@ -28,12 +26,19 @@ const (
 	Softplus // log(1 + eˣ)
 	Square
 	Recip  // 1/x
-	Lgamma // log |Γ(x)|
+	Lgamma // log Γ(x), of x > 0
 	Abs
+	Stirling   // log(xˣe⁻ˣ/Γ(1+x)), of x ≥ 0
+	GammaRatio // log(Γ(x+½)/(Γ(x)·√x))
+	LogTail    // of x < −log 2, what the tangent of log at ½ leaves of it at eˣ; else 0
 	Mul
 	Div
 	Pow
-	MulData // a·b, and 0 where the observed value a is 0, whatever b is
+	MulData     // a·b, and 0 where the observed value a is 0, whatever b is
+	Choose      // log(Γ(a+b)/(Γ(a+1)·Γ(b)))
+	Deviance    // a·log(1 + b/a) − b, with the tangent of log at ½ below ½
+	LogShare    // log(a/(a + b))
+	StudentTail // ½(b+1)·log(1 + a²/b)
 )
 
 // String is the function's name.
@@ -52,12 +57,15 @@ type function struct {
 	unary  func(x float64) float64
 	slope  func(x, y float64) float64 // f′(x), given also y = f(x)
 	binary func(a, b float64) float64
-	slopes func(a, b, y float64) (da, db float64) // ∂f/∂a and ∂f/∂b, given also y = f(a, b)
+	slopes slopes // ∂f/∂a and ∂f/∂b, given also y = f(a, b)
 	// diff are the derivatives with respect to each operand; nil for Slope or Slope2.
 	diff []derivative
 	// loop fills out with f(a) or f(a, b); nil where a loop over the value is as fast.
 	loop func(out, a, b []float64)
 }
+
+// slopes are the derivatives of f(a, b) with respect to a and to b.
+type slopes [2]func(a, b, y float64) float64
 
 // slopeAt is f′(x), given also y = f(x). Where f is NaN so is its slope: the 1/x
 // of a logarithm would let a fit wander on below 0.
@@ -93,15 +101,24 @@ var functions = [...]function{
 		diff: []derivative{{GradTimes{2}, []operand{upstream, 0}}},
 	},
 	Recip:  {name: "recip", unary: func(x float64) float64 { return 1 / x }, slope: func(_, y float64) float64 { return -y * y }},
-	Lgamma: {name: "lgamma", unary: lgamma, slope: func(x, _ float64) float64 { return mathext.Digamma(x) }},
+	Lgamma: {name: "lgamma", unary: lgamma, slope: func(x, _ float64) float64 { return digamma(x) }},
 	Abs:    {name: "abs", unary: math.Abs, slope: func(x, _ float64) float64 { return math.Copysign(1, x) }},
-	Mul:    {name: "mul", binary: func(a, b float64) float64 { return a * b }, loop: vec.Mul, diff: product},
+
+	Stirling:   {name: "stirling", unary: stirling, slope: stirlingSlope},
+	GammaRatio: {name: "gammaratio", unary: gammaRatio, slope: gammaRatioSlope},
+	LogTail:    {name: "logtail", unary: logTail, slope: logTailSlope},
+
+	Mul: {name: "mul", binary: func(a, b float64) float64 { return a * b }, loop: vec.Mul, diff: product},
 	Div: {
 		name: "div", binary: func(a, b float64) float64 { return a / b },
-		slopes: func(_, b, y float64) (da, db float64) { return 1 / b, -y / b },
+		slopes: slopes{func(_, b, _ float64) float64 { return 1 / b }, func(_, b, y float64) float64 { return -y / b }},
 	},
-	Pow:     {name: "pow", binary: math.Pow, slopes: powSlopes},
-	MulData: {name: "muldata", binary: mulData, diff: product},
+	Pow:         {name: "pow", binary: math.Pow, slopes: slopes{powSlopeA, powSlopeB}},
+	MulData:     {name: "muldata", binary: mulData, diff: product},
+	Choose:      {name: "choose", binary: choose, slopes: slopes{chooseSlopeX, chooseSlopeN}},
+	Deviance:    {name: "deviance", binary: deviance, slopes: slopes{devianceSlopeK, devianceSlopeD}},
+	LogShare:    {name: "logshare", binary: logShare, slopes: slopes{logShareSlopeA, logShareSlopeB}},
+	StudentTail: {name: "studenttail", binary: studentTail, slopes: slopes{studentSlopeT, studentSlopeNu}},
 }
 
 func expLoop(out, x, _ []float64) {
@@ -123,20 +140,18 @@ func softplus(x float64) float64 {
 	return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x)))
 }
 
-func lgamma(x float64) float64 {
-	v, _ := math.Lgamma(x)
-	return v
+func powSlopeA(a, b, _ float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return b * math.Pow(a, b-1)
 }
 
-func powSlopes(a, b, y float64) (da, db float64) {
-	da = b * math.Pow(a, b-1)
-	if b == 0 {
-		da = 0
-	}
+func powSlopeB(a, b, y float64) float64 {
 	if a == 0 && b > 0 {
-		return da, 0
+		return 0
 	}
-	return da, y * math.Log(a)
+	return y * math.Log(a)
 }
 
 func mulData(a, b float64) float64 {

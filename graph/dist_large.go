@@ -1,0 +1,61 @@
+package graph
+
+import "github.com/facetvi/facet/graph/kernel"
+
+// Log densities of large counts and shapes k. Straight from the book they are
+// sums of terms as large as k·log k, whose rounding is all that is left. In
+// saddle-point form, after Catherine Loader, no term is much larger than the
+// result. It costs a logarithm for each observation, so where counts and shapes
+// are small the sums stay.
+
+// Counts and shapes up to these are small: rounding changes a log probability by
+// less than a relative 1e-12. The log density of a shape α may be near 0; it is
+// rounded by about 1e-16·α·|log β| for a rate β.
+const (
+	maxSmallCount = 256
+	maxSmallShape = 16
+)
+
+// small reports whether x is a number, or was observed, and is at most limit. Data
+// that later take the place of observed ones keep the form that is chosen here.
+func small(x Expr, limit float64) bool {
+	v, known := x.IsConst()
+	if !known {
+		n := &x.m.st.nodes[x.id]
+		if n.kind != kData {
+			return false
+		}
+		v = x.m.obs[n.a].value
+	}
+	return v <= limit
+}
+
+// poissonLogProb is log(meanᵏ·e^−mean/Γ(k+1)).
+func poissonLogProb(k, mean, logMean Expr) Expr {
+	return Add(apply1(kernel.Stirling, k), deviance(k, Sub(mean, k), Sub(logMean, Log(k))))
+}
+
+// trialsLogProb is log(Γ(a+b+1)/(Γ(a+1)·Γ(b+1))·pᵃ(1−p)ᵇ).
+func trialsLogProb(a, b, p Expr) Expr {
+	s, f := probabilities(p)
+	norm := Sub(Add(apply1(kernel.Stirling, a), apply1(kernel.Stirling, b)), apply1(kernel.Stirling, Add(a, b)))
+	d := Sub(Mul(b, s), Mul(a, f)) // (a+b)p − a
+	successes := deviance(a, d, Sub(Log(p), applyPair(kernel.LogShare, a, b)))
+	failures := deviance(b, Neg(d), Sub(Log1p(Neg(p)), applyPair(kernel.LogShare, b, a)))
+	return Add(norm, Add(successes, failures))
+}
+
+// deviance is k·log(m/k) − d for a mean m = k + d, given also log(m/k).
+func deviance(k, d, logRatio Expr) Expr {
+	return Add(applyPair(kernel.Deviance, k, d), times(k, apply1(kernel.LogTail, logRatio)))
+}
+
+// probabilities are p and 1 − p.
+func probabilities(p Expr) (success, failure Expr) {
+	if p.m != nil {
+		if s, f, ok := p.m.st.sigmoids(p.id); ok {
+			return Expr{m: p.m, id: s}, Expr{m: p.m, id: f}
+		}
+	}
+	return p, Sub(1, p)
+}
