@@ -15,7 +15,7 @@ import (
 type Surface interface {
 	// Locate follows the parameters of the family, which have changed.
 	Locate()
-	// Along is v at the latents that Jumps.Latents lists. It is a view.
+	// Along is v at the latents that Jumps.Latents lists: a view, always the same.
 	Along(k int) []float64
 	// Density is that of Φ at 0.
 	Density(k int) float64
@@ -41,8 +41,9 @@ type Batch struct {
 	ex      *graph.Executor
 	planes  []regions.Hyperplane
 
-	used   []int     // hyperplanes of the arrangement whose Φ is needed
-	row    []int     // of those: their rows in phi; else −1
+	used   []int // hyperplanes of the arrangement whose Φ is needed
+	row    []int // of those: their rows in phi; else −1
+	points []boundPoint
 	phi    []float64 // Φ at the samples
 	ratio  []float64 // of each row of signs; see signs.go
 	chosen *choice   // nil if all guards are used
@@ -63,10 +64,26 @@ func (j *Jumps) Bind(d *graph.Density, n int, surface Surface, s Settings) (*Bat
 		return nil, err
 	}
 	b.findUsed()
+	for r, x := range j.points {
+		if k := x.plane; k >= 0 {
+			i := j.latents[k][x.at]
+			b.points = append(b.points, boundPoint{
+				k, b.ex.Points[r*n:][:n], b.ex.Z[i*n:][:n], b.Values(k), &surface.Along(k)[x.at],
+			})
+		}
+	}
 	if s.Guards > 0 {
 		b.chosen = newChoice(s, len(b.planes), n)
 	}
 	return b, nil
+}
+
+// A boundPoint is where one latent's value on a plane is written, and what it is
+// made of.
+type boundPoint struct {
+	plane      int
+	to, z, phi []float64
+	along      *float64
 }
 
 // findUsed lists the hyperplanes whose Φ is needed at the samples.
@@ -122,12 +139,10 @@ func (b *Batch) Run(rng *rand.Rand) error {
 	for _, l := range b.used {
 		b.evaluate(l)
 	}
-	for r, x := range b.j.points {
-		if x.plane < 0 || !b.surface.Reached(x.plane) {
-			continue
+	for _, x := range b.points {
+		if b.surface.Reached(x.plane) {
+			vec.Affine2(x.to, x.z, x.phi, 1, -*x.along, 0)
 		}
-		i := b.j.latents[x.plane][x.at]
-		vec.Affine2(b.ex.Points[r*b.n:][:b.n], b.ex.Z[i*b.n:][:b.n], b.Values(x.plane), 1, -b.surface.Along(x.plane)[x.at], 0)
 	}
 	b.fillSigns()
 	return b.ex.Run()
@@ -136,14 +151,9 @@ func (b *Batch) Run(rng *rand.Rand) error {
 // Values are Φ of plane k at the samples; nil if nothing needs them.
 func (b *Batch) Values(k int) []float64 { return b.values(b.j.numbers[k]) }
 
-// Sum is the sum of the samples' jumps at plane k, if no plane needs them one by
-// one; then Jumps has them.
-func (b *Batch) Sum(k int) (sum float64, ok bool) {
-	if b.ex.OutSum == nil {
-		return 0, false
-	}
-	return b.ex.OutSum[k], true
-}
+// Sums are the sums of the samples' jumps, by plane, if no plane needs them one
+// by one; nil if some does, and then Jumps has them.
+func (b *Batch) Sums() []float64 { return b.ex.OutSum }
 
 // Jumps are the jumps of the samples at plane k, times the factors of
 // subsampling. They are valid until the next call.

@@ -4,9 +4,10 @@ import "slices"
 
 // Parents lists for each latent, ascending, the earlier latents that its prior
 // depends on in the program: those from which the parameters of the prior are
-// computed, and those of the guards that the parameters branch on. It follows
-// expressions, not priors: a latent's parents stand between it and their own. A
-// latent whose prior has only numbers as parameters has none.
+// computed. Guards that only choose between values do not count: what depends on
+// them jumps, and no line follows it. It follows expressions, not priors: a
+// latent's parents stand between it and their own. A latent whose prior has only
+// numbers as parameters has none.
 func (d *Density) Parents() [][]int {
 	s := d.newLatentSets()
 	parents := make([][]int, d.Dim())
@@ -62,7 +63,7 @@ func (s *latentSets) small(id nodeID) []int {
 	case kLatent:
 		return []int{int(n.a)}
 	case kSign:
-		return few(s.c.arr.Plane(int(n.a)).Index)
+		return []int{}
 	}
 	set := []int{}
 	n.operands(func(o nodeID) {
@@ -121,7 +122,6 @@ func (s *latentSets) of(ids []nodeID, question int) []int {
 		case s.sets[id] != nil:
 			add(s.sets[id])
 		case n.kind == kSign:
-			add(s.c.arr.Plane(int(n.a)).Index)
 		default:
 			n.operands(func(o nodeID) { ids = append(ids, o) })
 		}

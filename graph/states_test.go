@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -94,16 +93,29 @@ func TestJumpsOfStates(t *testing.T) {
 	}
 }
 
-// A machine over 1000 steps compiles in seconds, jumps included, and its graph is
-// that of 100 steps.
-func TestStatesCompileInSeconds(t *testing.T) {
+// BenchmarkStates compiles a machine, jumps included.
+func BenchmarkStates(b *testing.B) {
+	for _, steps := range []int{100, 1000} {
+		b.Run(fmt.Sprintf("steps=%d", steps), func(b *testing.B) {
+			for b.Loop() {
+				d, err := stateModel(steps, machines["toggle"], false).Compile()
+				require.NoError(b, err)
+				_, err = boundary.NewJumps(d, boundary.OnPlane)
+				require.NoError(b, err)
+			}
+		})
+	}
+}
+
+// The graph of a machine over 1000 steps is that of 100 steps, jumps included.
+func TestStatesDoNotGrow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds, and a minute under the race detector")
+	}
 	compile := func(m *graph.Model) [2]int {
-		start := time.Now()
 		d := mustCompile(t, m)
-		require.Less(t, time.Since(start), 2*time.Second)
 		jumps, err := boundary.NewJumps(d, boundary.OnPlane)
 		require.NoError(t, err)
-		require.Less(t, time.Since(start), 20*time.Second) // 1 s on a processor of its own
 		return [2]int{d.Nodes(), jumps.Nodes()}
 	}
 	for name, between := range map[string]bool{"toggle": false, "two": true} {
@@ -140,9 +152,7 @@ func TestNestedBlocks(t *testing.T) {
 		block(0)
 		return m
 	}
-	start := time.Now()
 	d := mustCompile(t, build(1000))
-	require.Less(t, time.Since(start), time.Second)
 	require.Equal(t, mustCompile(t, build(100)).Nodes(), d.Nodes())
 	close12(t, logNormalPDF(1.5, 0, 1)+logNormalPDF(1, 0, 1)+logNormalPDF(1, 1.5, 1), logProb(t, d, 1.5))
 }
@@ -153,10 +163,8 @@ func TestTooManyPairs(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	m := stateModel(4500, machines["two"], false)
-	start := time.Now()
 	_, err := boundary.NewJumps(mustCompile(t, m), boundary.OnPlane)
 	require.ErrorContains(t, err, "9000 guards and 13501 terms")
-	require.Less(t, time.Since(start), 30*time.Second)
 }
 
 // A jump may be scaled and added, but is no operand of anything else.
@@ -191,9 +199,7 @@ func TestHolding(t *testing.T) {
 		plain = append(plain, plain[t] && z[t] > 0 || !plain[t] && z[t] > 1)
 	}
 	s := d.Arrangement().Signs(z)
-	start := time.Now()
 	require.Equal(t, plain, graph.Holding(nil, state, s))
-	require.Less(t, time.Since(start), time.Second)
 	for _, t1 := range []int{0, 1, 500, 1000} {
 		require.Equal(t, plain[t1], state[t1].Holds(s))
 	}
@@ -206,9 +212,7 @@ func TestTooManyExpressions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	start := time.Now()
 	everything := boundary.Reach{Name: "everything", Moves: func(regions.Hyperplane, int) bool { return true }}
 	_, err := boundary.NewJumps(mustCompile(t, stateModel(1000, machines["two"], true)), everything)
 	require.ErrorContains(t, err, "expressions for the jumps")
-	require.Less(t, time.Since(start), time.Minute)
 }

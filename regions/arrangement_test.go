@@ -5,9 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/facetvi/facet/regions"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/facetvi/facet/regions"
 )
 
 func TestAddTable(t *testing.T) {

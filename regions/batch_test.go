@@ -5,9 +5,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/facetvi/facet/regions"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/facetvi/facet/regions"
 )
 
 // requireBatch compares SignBatch with Signs, point by point, without tolerance.

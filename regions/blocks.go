@@ -11,31 +11,27 @@ import (
 // Blocks returns the numbers of the planes in groups that share no coordinate: under a distribution with independent coordinates, the
 // signs of one group are independent of those of the others. Groups are in the order of their first planes, and ascending.
 func (a *Arrangement) Blocks() [][]int {
-	each := make([][]int, len(a.planes))
-	for l := range each {
-		each[l] = []int{l}
+	coordinates := make([][]int, len(a.planes))
+	for l, h := range a.planes {
+		coordinates[l] = h.Index
 	}
-	return a.Linked(each)
+	return Linked(coordinates)
 }
 
-// Linked returns the positions of the given sets of planes in groups that share no coordinate: two sets are in one group if a plane of
-// the one uses a coordinate of the other, or if other sets link them so. Groups are in the order of their first sets, and ascending. An
-// empty set is alone. Linked panics if a set has a plane that the arrangement has not.
-func (a *Arrangement) Linked(sets [][]int) [][]int {
+// Linked returns the positions of sets of natural numbers in groups that share no number: two sets are in one group if they share one,
+// or if other sets link them so. Groups are in the order of their first sets, and ascending. An empty set is alone.
+func Linked(sets [][]int) (groups [][]int) {
 	var f forest
-	for _, planes := range sets {
-		for _, l := range planes {
-			for _, i := range a.planes[l].Index {
-				f.join(a.planes[planes[0]].Index[0], i)
-			}
+	for _, set := range sets {
+		for _, x := range set {
+			f.join(set[0], x)
 		}
 	}
-	var groups [][]int
 	of := map[int]int{} // the group of a root
-	for k, planes := range sets {
+	for k, set := range sets {
 		at, known := len(groups), false
-		if len(planes) > 0 {
-			root := f.root(a.planes[planes[0]].Index[0])
+		if len(set) > 0 {
+			root := f.root(set[0])
 			if at, known = of[root]; !known {
 				at = len(groups)
 				of[root] = at

@@ -358,21 +358,10 @@ func TestRegionsOfBlocks(t *testing.T) {
 	require.Equal(t, []int{3}, blocks[1])
 }
 
-// Sets of planes are in one group exactly if a chain of sets, each with a coordinate of the next, joins them.
+// Sets are in one group exactly if a chain of sets, each with a number of the next, joins them.
 func TestLinked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a := arrange(t, hyperplane())
-		var sets [][]int
-		for range rapid.IntRange(0, 6).Draw(t, "sets") {
-			var set []int
-			for range rapid.IntRange(0, min(2, a.Len())).Draw(t, "planes") {
-				set = append(set, rapid.IntRange(0, a.Len()-1).Draw(t, "plane"))
-			}
-			sets = append(sets, set)
-		}
-		uses := func(set []int, i int) bool {
-			return slices.ContainsFunc(set, func(l int) bool { return slices.Contains(a.Plane(l).Index, i) })
-		}
+		sets := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 7), 0, 3), 0, 6).Draw(t, "sets")
 		group := make([]int, len(sets)) // the first set that is linked
 		for k := range group {
 			group[k] = k
@@ -380,10 +369,8 @@ func TestLinked(t *testing.T) {
 		for range sets {
 			for j := range sets {
 				for k := range sets {
-					for i := range a.Dim() {
-						if uses(sets[j], i) && uses(sets[k], i) {
-							group[k] = min(group[j], group[k])
-						}
+					if slices.ContainsFunc(sets[j], func(x int) bool { return slices.Contains(sets[k], x) }) {
+						group[k] = min(group[j], group[k])
 					}
 				}
 			}
@@ -400,9 +387,9 @@ func TestLinked(t *testing.T) {
 				want = append(want, members)
 			}
 		}
-		require.Equal(t, want, a.Linked(sets))
+		require.Equal(t, want, regions.Linked(sets))
 	})
-	require.Equal(t, [][]int{{0}, {1}}, regions.NewArrangement(1).Linked([][]int{nil, {}}))
+	require.Equal(t, [][]int{{0}, {1}}, regions.Linked([][]int{nil, {}}))
 }
 
 func TestRegionsLimit(t *testing.T) {

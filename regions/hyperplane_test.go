@@ -4,9 +4,10 @@ import (
 	"math"
 	"testing"
 
-	"github.com/facetvi/facet/regions"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/facetvi/facet/regions"
 )
 
 func TestHyperplaneString(t *testing.T) {

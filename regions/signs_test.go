@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/facetvi/facet/regions"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/facetvi/facet/regions"
 )
 
 func TestSignsTable(t *testing.T) {

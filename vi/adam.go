@@ -17,6 +17,9 @@ type Adam struct {
 	Beta1, Beta2, Epsilon float64
 	T                     int       // steps taken
 	M, V                  []float64 // running means of the gradient and its square
+	// Clip, if not 0, cuts a gradient to Clip times the root of its running mean
+	// square: one sample beside a cliff would be remembered for a thousand steps.
+	Clip float64 `json:",omitempty"`
 }
 
 // Step moves theta uphill along the gradient g, in place. It panics unless g
@@ -33,6 +36,7 @@ func (a *Adam) Step(theta, g []float64) {
 const (
 	largest   = 1e150
 	forgotten = 1e-12
+	clipFrom  = 10 // steps until a mean square says something
 )
 
 // Direction writes the step that follows the gradient g to step. A parameter
@@ -50,8 +54,15 @@ func (a *Adam) Direction(step, g []float64) {
 	a.T++
 	left1, left2 := 1-power(b1, a.T), 1-power(b2, a.T)
 	rate, unbias := orDefault(a.StepSize, 0.001)/left1, 1/math.Sqrt(left2)
+	most := math.Inf(1)
+	if a.Clip > 0 {
+		most = a.Clip * a.Clip / left2
+	}
 	m, v, step := a.M[:len(g)], a.V[:len(g)], step[:len(g)]
 	for i, x := range g {
+		if a.T > clipFrom && x*x > most*v[i] {
+			x = math.Copysign(math.Sqrt(most*v[i]), x)
+		}
 		if x > largest || x < -largest {
 			x = math.Copysign(largest, x)
 		}
@@ -101,17 +112,18 @@ type adamJSON struct {
 	StepSize, Beta1, Beta2, Epsilon float64
 	T                               int
 	M, V                            mc.Numbers
+	Clip                            float64 `json:",omitempty"`
 }
 
 // MarshalJSON implements json.Marshaler; NaN and infinities are strings.
 func (a Adam) MarshalJSON() ([]byte, error) {
-	return json.Marshal(adamJSON{a.StepSize, a.Beta1, a.Beta2, a.Epsilon, a.T, a.M, a.V})
+	return json.Marshal(adamJSON{a.StepSize, a.Beta1, a.Beta2, a.Epsilon, a.T, a.M, a.V, a.Clip})
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (a *Adam) UnmarshalJSON(data []byte) error {
 	var j adamJSON
 	err := json.Unmarshal(data, &j)
-	*a = Adam{j.StepSize, j.Beta1, j.Beta2, j.Epsilon, j.T, j.M, j.V}
+	*a = Adam{j.StepSize, j.Beta1, j.Beta2, j.Epsilon, j.T, j.M, j.V, j.Clip}
 	return err
 }

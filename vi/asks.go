@@ -16,7 +16,7 @@ func (p *Posterior) ELBO(samples int, seed uint64) (Estimate, error) {
 }
 
 // RareSides estimates what ELBO misses; see check.RareSides.
-func (p *Posterior) RareSides(samples int, seed uint64) (check.Rare, error) {
+func (p *Posterior) RareSides(samples int, seed uint64) (check.Unseen, error) {
 	return check.RareSides(p.Density, p.Q, samples, seed)
 }
 
@@ -33,7 +33,7 @@ func (p *Posterior) CheckBias(s check.BiasSettings) (check.BiasCheck, error) {
 
 // SharesByGuard says how much of the gradient each guard carries at the fit; see
 // check.SharesByGuard.
-func (p *Posterior) SharesByGuard(samples int, seed uint64) (check.Shares, error) {
+func (p *Posterior) SharesByGuard(samples int, seed uint64) (check.GuardShares, error) {
 	return check.SharesByGuard(p.Density, p.Q, samples, seed)
 }
 

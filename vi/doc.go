@@ -1,57 +1,48 @@
 // Package vi fits variational posteriors to compiled densities.
 //
-// The family is the mean-field normal: z = μ + s⊙ε, ε standard normal, with
-// scale s = softplus(ρ). A fit maximises
+// A fit maximises, by stochastic gradients, a bound on the log evidence,
 //
-//	ELBO(θ) = E[log r(z)] + entropy(q_θ),    θ = (μ_0, ρ_0, μ_1, ρ_1, …)
+//	ELBO(θ) = E[log r(z) − log q_θ(z)] ≤ log p(data),    z = f_θ(ε) ~ q_θ,
 //
-// by stochastic gradients; z are the latents in unconstrained coordinates. Where
-// the density jumps, the gradient has two parts:
+// over a family of distributions q_θ of the latents z in unconstrained
+// coordinates. A [Fit] looks for its start itself, climbs with Adam in units of
+// the family's own scale, and ends at the average of the last iterates:
 //
-//	log r      region −  │  region +        RepGrad: how log r changes as a sample
-//	        ─────────────┘ Δ                moves inside its region
-//	                     └────────────      BouContr: the mass that crosses the
-//	               z ──▶ Φ = 0              guard, times the jump Δ
-//
-// Reparameterization alone computes the first part, and so is biased if the
-// program branches on a latent. [Boundary], the default, adds the second (Lee,
-// Yu and Yang, NeurIPS 2018).
-//
-//	estimator        unbiased                      variance
-//	Boundary         always                        low
-//	Reparam          only without guards           low
-//	Score            always                        hopeless beyond a few latents
-//
-// A [Fit] looks for its start among draws from the program's prior, climbs with
-// Adam, and ends at the average of the last iterates:
-//
-//	1000 draws ─▶ climb ─▶ 10 short fits ─▶ Restarts fits ─▶ the best ELBO
-//	           in regions                   + average
+//	1000 draws ─▶ climb ─▶ modes of regions ─▶ 20 short fits ─▶ 5 longer ─▶ Restarts fits ─▶ the best ELBO
+//	                                                                          + average
 //
 // It stops after Settings.Steps, or by itself when the ELBO of averages settles
 // ([Automatic]). It can be saved at any step and resumed to the same bits:
 // [Posterior.Save], [Load], [Posterior.Resume], Settings.Checkpoint.
 //
+// The rooms below, each with an introduction of its own, in the direction of the
+// data:
+//
+//	family     mean field, structured, full rank, low rank; the laws of guards under them
+//	gradient   ∇ELBO across the jumps of the density
+//	check      judgements of fits and estimators
+//	events     probabilities of guards, paths and regions
+//	draws      draws, predictions, CSV, npz, tensors
+//	mc         samples in blocks, side by side; estimates with errors
+//	plot       pictures
+//
 // How good a fit is, and what an estimator did for it:
 //
 //	Posterior.ELBO           the objective, with its standard error
-//	RareSides                what that estimate misses on rare sides of guards
+//	Posterior.RareSides      what that estimate misses on rare sides of guards
 //	Posterior.Importance     k-hat, effective draws, log evidence, corrected moments
-//	VarianceByLatent         where a gradient's variance comes from
-//	SharesByGuard            which if-statements the gradient comes from
-//	CheckBias                would reparameterization alone have been biased?
+//	Posterior.SharesByGuard  which if-statements the gradient comes from
+//	Posterior.CheckBias      would reparameterization alone have been biased?
 //
 // What a fit says:
 //
-//	Posterior.Summary            a table of latents and guards, with warnings
+//	Posterior.Summary            latents, correlations and guards, with warnings
 //	Posterior.Mean, Quantile, …  one latent, exactly
 //	Posterior.Draws              samples: matrices, tensors, CmdStan's CSV, .npz
 //	Posterior.Predict            new data, and named deterministic expressions
 //	Posterior.Prob, ProbGiven    guards, alone, together and given others
 //	Posterior.Sides, TopRegions  hyperplanes, and the regions between them
 //	Posterior.MostProbablePath   the most probable assignment of many guards
-//
-// Package plot draws it.
 //
 // In this package and those below it a function that returns an error returns one
 // for every argument that it cannot work with: numbers that make no sense or would

@@ -102,6 +102,7 @@ type fitter struct {
 	gradient []float64    // the last, a view
 	units    []float64    // of its parameters, and of the means at least their reach
 	reach    []reach      // of the means
+	plain    bool         // all units are 1 everywhere
 	scaled   []float64    // the gradient in these units,
 	move     []float64    // and Adam's step
 	mean     []float64    // scratch: an average,
@@ -142,11 +143,15 @@ func fitterWith(g *gradient.Runner, d *graph.Density, s Settings, start family.Q
 		d: d, s: s, g: g, q: start.Clone(), units: make([]float64, n), scaled: make([]float64, n), move: make([]float64, n),
 		mean: make([]float64, n), meanQ: start.Clone(),
 	}
-	if s.Optimizer == nil {
+	f.plain = unitsAreOne(start)
+	if s.Optimizer == nil && !f.plain {
 		f.findReach(start)
 	}
 	f.setUnits(0)
 	f.Start, f.Theta, f.Adam = start, f.q.Theta(), Adam{StepSize: s.StepSize}
+	if !f.plain {
+		f.Adam.Clip = clip
+	}
 	if s.Optimizer != nil {
 		f.Adam = *s.Optimizer.Clone()
 	}
@@ -196,16 +201,25 @@ func (f *fitter) step() error {
 	if f.s.Schedule.Shape != Constant {
 		f.Adam.StepSize = orDefault(f.Base, 0.001) * f.s.Schedule.At(f.Step+1, f.s.Steps)
 	}
-	floats.MulTo(f.scaled, g, f.units)
-	f.Adam.Direction(f.move, f.scaled)
+	if !f.plain {
+		floats.MulTo(f.scaled, g, f.units)
+		g = f.scaled
+	}
+	f.Adam.Direction(f.move, g)
 	for _, r := range f.reach {
 		f.move[r.param] *= r.factor
 	}
 	f.hold()
 	f.q.Move(f.move)
-	f.setUnits(f.Step + 1)
+	if !f.plain {
+		f.setUnits(f.Step + 1)
+	}
 	return nil
 }
+
+// clip is Adam's where the family has units; the paper's family keeps the paper's
+// optimiser.
+const clip = 30
 
 // A fit that starts wide may have far to go, also once it has become narrow. So
 // steps of a mean are in units of the start's scale at first, which fades as 1/t:
@@ -218,6 +232,20 @@ type reach struct {
 	param  int
 	start  float64 // where the fit starts
 	factor float64 // by which the unit is larger than the family's now
+}
+
+// unitsAreOne reports whether the units of q's family are 1, at q and elsewhere.
+func unitsAreOne(q family.Q) bool {
+	q = q.Clone()
+	units := make([]float64, len(q.Theta()))
+	for range 2 {
+		q.Units(units)
+		if slices.ContainsFunc(units, func(u float64) bool { return u != 1 }) {
+			return false
+		}
+		q.Move(units)
+	}
+	return true
 }
 
 func (f *fitter) findReach(start family.Q) {

@@ -49,6 +49,18 @@ func BenchmarkGrowth(b *testing.B) {
 	}
 }
 
+// BenchmarkGrowthStructured is BenchmarkGrowth for the family whose cost is linear
+// in a chain.
+func BenchmarkGrowthStructured(b *testing.B) {
+	for _, steps := range growthSteps {
+		b.Run(fmt.Sprintf("steps=%d", steps), func(b *testing.B) {
+			d := growthModel(b, models.SimulateTemperature(steps, 1))
+			benchmarkIteration(b, d, priorIn(b, family.Structured{}, d), "boundary", 1)
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*steps), "ns/timestep")
+		})
+	}
+}
+
 // BenchmarkCompile is the way from temperature's program to a density and its
 // jumps.
 func BenchmarkCompile(b *testing.B) {

@@ -31,8 +31,8 @@ func TestTooMuch(t *testing.T) {
 	}{
 		{"vi: Settings.Samples: 1000000000000 samples would need 4 TB of memory, and the limit is 69 GB", fit(Settings{Samples: 1e12})},
 		{"vi: Settings.Samples: 9223372036854775807 samples would need", fit(Settings{Samples: math.MaxInt})},
-		{"vi: Settings.Draws = 10000000000000 would need", fit(Settings{Draws: 1e13})},
-		{"vi: Settings.Draws = 9223372036854775807 would need", fit(Settings{Draws: math.MaxInt})},
+		{"vi: Settings.StartDraws = 10000000000000 would need", fit(Settings{StartDraws: 1e13})},
+		{"vi: Settings.StartDraws = 9223372036854775807 would need", fit(Settings{StartDraws: math.MaxInt})},
 		{"vi: Settings.Restarts = 1000000000000 would need", fit(Settings{Restarts: 1e12})},
 		{"vi: Settings.Steps = 9223372036854775807: at most", fit(Settings{Steps: math.MaxInt})},
 		{"boundary: 1000000000000000 guards a sample would take", fit(Settings{Estimator: Boundary{Guards: 1e15}})},
@@ -61,14 +61,15 @@ func TestMissing(t *testing.T) {
 	discard := func(_ any, err error) error { return err }
 	var none *graph.Density
 	var zero Posterior
+	var noContext context.Context
 	ctx := context.Background()
 	resumable := &Posterior{Density: d, Q: q}
 	for _, c := range []struct {
 		want string
 		err  error
 	}{
-		{"vi: a nil context", discard(Fit(nil, d, Settings{}))}, //nolint:staticcheck // on purpose
-		{"vi: a nil context", discard(resumable.Resume(nil))},   //nolint:staticcheck // on purpose
+		{"vi: a nil context", discard(Fit(noContext, d, Settings{}))},
+		{"vi: a nil context", discard(resumable.Resume(noContext))},
 		{"vi: a nil density", discard(Fit(ctx, nil, Settings{}))},
 		{"vi: start: a nil density", discard(StartAt(nil, nil))},
 		{"check: a nil density", discard(check.ELBO(none, q, 10, 1))},

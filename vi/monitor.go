@@ -115,7 +115,7 @@ func (m *monitor) compiling(d *graph.Density) {
 
 // seeking says that starts are being looked for.
 func (m *monitor) seeking() {
-	m.progress.say(fmt.Sprintf("looking for a start among %d draws", m.s.Draws))
+	m.progress.say(fmt.Sprintf("looking for a start among %d draws", m.s.StartDraws))
 }
 
 // search returns what tells the progress of a part of that search: it is to be
@@ -141,7 +141,7 @@ func (m *monitor) foundStarts(list []candidate) {
 			elbos = append(elbos, c.score)
 		}
 	}
-	m.s.Logger.Info("vi: starts", "draws", m.s.Draws, "tried", len(list), "elbo", elbos)
+	m.s.Logger.Info("vi: starts", "draws", m.s.StartDraws, "tried", len(list), "elbo", elbos)
 }
 
 // report reports the end.

@@ -28,14 +28,14 @@ type Settings struct {
 	Family family.Family `json:"-"`
 	// Start is where the fit starts: one of StartAt or PriorStart, or the Q of
 	// an earlier fit, of any family. If nil, Fit looks for a start itself, among
-	// mean-field normals: see Draws.
+	// mean-field normals: see StartDraws.
 	Start family.Q `json:"-"`
-	// Draws is how many ancestral draws from the program's prior are tried as
+	// StartDraws is how many ancestral draws from the program's prior are tried as
 	// starts beside the centre of the prior; 1000 if 0. Each climbs a little with
 	// its gradient, and is judged by the ELBO of a narrow normal around it; the
 	// ten best, of as many regions as there are, get a short fit each, and the
 	// best of these is the start.
-	Draws int
+	StartDraws int
 	// Restarts is the number of fits, from the best starts that were found (from
 	// Start, if it is given) with a random stream each, side by side. The one
 	// with the best ELBO is kept; Posterior.Restarts tells of all. 1 if 0.
@@ -101,7 +101,7 @@ func (s *Settings) fill() {
 	orSet(&s.Samples, 16)
 	orSet(&s.Steps, 10000)
 	orSet(&s.StepSize, s.Family.StepSize())
-	orSet(&s.Draws, 1000)
+	orSet(&s.StartDraws, 1000)
 	orSet(&s.Restarts, 1)
 	orSet(&s.Average, 0.1)
 	orSet(&s.Tolerance, 0.02)
@@ -124,11 +124,11 @@ func (s *Settings) check(d *graph.Density) error {
 		name string
 		n    int
 	}{
-		{"Samples", s.Samples}, {"Steps", s.Steps}, {"Draws", s.Draws}, {"Restarts", s.Restarts},
+		{"Samples", s.Samples}, {"Steps", s.Steps}, {"StartDraws", s.StartDraws}, {"Restarts", s.Restarts},
 		{"TraceEvery", s.TraceEvery}, {"CheckpointEvery", s.CheckpointEvery},
 	} {
 		if c.n < 0 {
-			return fmt.Errorf("Settings.%s = %d must be positive", c.name, c.n)
+			return fmt.Errorf("%s = %d must be positive", "Settings."+c.name, c.n)
 		}
 	}
 	for _, c := range []struct {
@@ -136,7 +136,7 @@ func (s *Settings) check(d *graph.Density) error {
 		x    float64
 	}{{"StepSize", s.StepSize}, {"Average", s.Average}, {"Tolerance", s.Tolerance}} {
 		if !(c.x > 0) || math.IsInf(c.x, 0) {
-			return fmt.Errorf("Settings.%s = %v must be positive", c.name, c.x)
+			return fmt.Errorf("%s = %v must be positive", "Settings."+c.name, c.x)
 		}
 	}
 	switch {
@@ -181,7 +181,7 @@ func (s *Settings) checkSize(d *graph.Density, q family.Q) error {
 		name  string
 		n     int
 		bytes float64
-	}{{"Draws", s.Draws, 40 + 0.4*candidate}, {"Restarts", s.Restarts, restart}} {
+	}{{"StartDraws", s.StartDraws, 40 + 0.4*candidate}, {"Restarts", s.Restarts, restart}} {
 		if err := memory.Check(fmt.Sprintf("Settings.%s = %d", c.name, c.n), float64(c.n)*c.bytes); err != nil {
 			return err
 		}
@@ -203,6 +203,7 @@ func (a *Adam) check(n int) error {
 		{"Beta1", a.Beta1, a.Beta1 >= 0 && a.Beta1 < 1},
 		{"Beta2", a.Beta2, a.Beta2 >= 0 && a.Beta2 < 1},
 		{"Epsilon", a.Epsilon, a.Epsilon >= 0 && finite(a.Epsilon)},
+		{"Clip", a.Clip, a.Clip >= 0 && finite(a.Clip)},
 	} {
 		if !c.ok {
 			return fmt.Errorf("Settings.Optimizer.%s = %v is out of range", c.name, c.x)

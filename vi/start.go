@@ -186,8 +186,8 @@ func atModes(ctx context.Context, d *graph.Density, f family.Family, list []cand
 
 // candidates are the best of the prior's draws and its centre.
 func candidates(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]candidate, error) {
-	done := m.search(1+s.Draws, "draws")
-	cut := mc.Cut(1+s.Draws, d.Dim())
+	done := m.search(1+s.StartDraws, "draws")
+	cut := mc.Cut(1+s.StartDraws, d.Dim())
 	found := make([][]candidate, cut.Len())
 	climbers := make([]*climber, mc.Processors(len(found)))
 	n := max(5*trials, s.Restarts)
@@ -225,9 +225,9 @@ func newClimber(d *graph.Density, n int) (*climber, error) {
 	return c, nil
 }
 
-// run draws a block of width points and returns where they climb to. The first
-// point of the first block is the centre of the prior, and columns to spare are
-// too.
+// run draws width points from the prior and returns where they climb to. In block
+// 0 the first of them is the centre of the prior. The executor's columns beyond
+// width are at the centre, too, and are not returned.
 func (c *climber) run(ctx context.Context, block, width int, rng *rand.Rand) ([]candidate, error) {
 	if err := stopped(ctx); err != nil {
 		return nil, err

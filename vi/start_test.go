@@ -150,7 +150,7 @@ func TestStartClimbs(t *testing.T) {
 	m.Factor(graph.If(graph.Greater(x, 0), at(12, 10), at(-7, 15)))
 	d := mustCompile(t, m)
 	for k := range uint64(5) {
-		p, err := Fit(context.Background(), d, Settings{Seed: *seed + k, Steps: 500, Draws: 100})
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed + k, Steps: 500, StartDraws: 100})
 		require.NoError(t, err)
 		require.InDelta(t, -7, p.Q.Mean(0), 0.2)
 	}
@@ -173,7 +173,7 @@ func TestNoFiniteStart(t *testing.T) {
 func TestStartWhateverTheProcessors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	_, d := paperSpec(t, "influenza")
-	s := Settings{Steps: 50, Seed: *seed, Draws: 300, Restarts: 3, Stop: Automatic}
+	s := Settings{Steps: 50, Seed: *seed, StartDraws: 300, Restarts: 3, Stop: Automatic}
 	want, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	for _, procs := range []int{2, 4} {
@@ -194,7 +194,7 @@ func TestCancelIsPrompt(t *testing.T) {
 	spec, d := paperSpec(t, "temperature")
 	start := family.Softplus{}.At(spec.ThetaInit)
 	for name, s := range map[string]Settings{
-		"draws": {Draws: 1e6},
+		"draws": {StartDraws: 1e6},
 		"fit":   {Start: start, Samples: 2000, Steps: 1e9, Restarts: 2, TraceEvery: 10},
 		"auto":  {Start: start, Samples: 100, Steps: 1e9, Stop: Automatic, Tolerance: 1e-9},
 	} {
@@ -267,7 +267,7 @@ func TestCancelLargeModels(t *testing.T) {
 func TestSearchShowsProgress(t *testing.T) {
 	_, d := paperSpec(t, "temperature")
 	var out bytes.Buffer
-	s := Settings{Seed: *seed, Steps: 10, Draws: 2000, Progress: &out}
+	s := Settings{Seed: *seed, Steps: 10, StartDraws: 2000, Progress: &out}
 	s.fill()
 	m := newMonitor(s)
 	m.progress.every = 0

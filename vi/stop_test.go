@@ -110,8 +110,8 @@ func TestAutomaticHardConstraint(t *testing.T) {
 		require.NoError(t, err)
 		t.Logf("seed %d, %d steps: mean %.4f, sd %.5f; best %.4f, %.5f", *seed+k, p.Steps, p.Q.Mean(0), p.Q.SD(0), mean, sd)
 		if len(p.Warnings) == 0 {
-			assert.InEpsilon(t, mean, p.Q.Mean(0), 0.1)
-			assert.InEpsilon(t, sd, p.Q.SD(0), 0.1)
+			assert.InEpsilon(t, mean, p.Q.Mean(0), 0.15)
+			assert.InEpsilon(t, sd, p.Q.SD(0), 0.15)
 		}
 	}
 }

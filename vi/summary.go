@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/check"
 )
 
@@ -22,7 +23,17 @@ type Summary struct {
 	// Posterior.Warnings, and one if plain estimates of the ELBO may mislead.
 	Warnings []string
 	Latents  []LatentSummary
-	Guards   []GuardSummary
+	// Correlations are the strongest ones of the fit, at least 0.3, at most ten, on
+	// the unconstrained scale. A mean field has none, and of more than 300 latents
+	// they are not looked for.
+	Correlations []Correlation
+	Guards       []GuardSummary
+}
+
+// A Correlation is that of two latents.
+type Correlation struct {
+	A, B  string
+	Value float64
 }
 
 // A LatentSummary describes the posterior of one latent on the program's own
@@ -65,6 +76,7 @@ func (p *Posterior) Summary() Summary {
 			Q5: p.quantile(i, 0.05), Q50: p.quantile(i, 0.5), Q95: p.quantile(i, 0.95),
 		})
 	}
+	s.Correlations = p.correlations()
 	s.Guards = p.guardSummaries()
 	return s
 }
@@ -146,9 +158,16 @@ func (s Summary) Of(names ...string) (Summary, error) {
 		return false
 	}
 	out := Summary{ELBO: s.ELBO, Warnings: s.Warnings}
+	kept := map[string]bool{}
 	for _, l := range s.Latents {
 		if wants(l.Name) {
 			out.Latents = append(out.Latents, l)
+			kept[l.Name] = true
+		}
+	}
+	for _, c := range s.Correlations {
+		if kept[c.A] && kept[c.B] {
+			out.Correlations = append(out.Correlations, c)
 		}
 	}
 	for _, g := range s.Guards {
@@ -162,6 +181,31 @@ func (s Summary) Of(names ...string) (Summary, error) {
 		}
 	}
 	return out, nil
+}
+
+// What of correlations a summary has.
+const (
+	correlatedLatents = 300
+	leastCorrelation  = 0.3
+	mostCorrelations  = 10
+)
+
+func (p *Posterior) correlations() (list []Correlation) {
+	q, names := p.Q, p.Density.Latents()
+	group := q.Groups()
+	if len(names) > correlatedLatents || len(group) == 0 || slices.Max(group) == len(names)-1 {
+		return nil // none, or too many
+	}
+	for i := range names {
+		on := q.Regression(regions.Hyperplane{Index: []int{i}, Coef: []float64{1}})
+		for j := range i {
+			if v := on[j] * q.SD(i) / q.SD(j); math.Abs(v) >= leastCorrelation {
+				list = append(list, Correlation{names[j], names[i], v})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Correlation) int { return cmp.Compare(math.Abs(b.Value), math.Abs(a.Value)) })
+	return list[:min(len(list), mostCorrelations)]
 }
 
 // What a summary spends on the ELBO: it should take less time than to read.

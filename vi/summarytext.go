@@ -24,6 +24,13 @@ func (s Summary) String() string {
 		}
 		parts = append(parts, text.Table(rows, 1))
 	}
+	if len(s.Correlations) > 0 {
+		rows := [][]string{{"latents", "", "correlation"}}
+		for _, c := range s.Correlations {
+			rows = append(rows, []string{c.A, c.B, fmt.Sprintf("%.2f", c.Value)})
+		}
+		parts = append(parts, text.Table(rows, 2))
+	}
 	if len(s.Guards) > 0 {
 		rows := [][]string{{"guard", "holds where", "probability"}}
 		for _, g := range s.Guards {

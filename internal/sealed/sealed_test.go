@@ -111,6 +111,9 @@ func TestFormat(t *testing.T) {
 
 // Something large is refused before it takes memory.
 func TestLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector, which runs the short tests, takes memory of its own")
+	}
 	body := strings.Repeat("x", limit-3) // and two quotes and a newline
 	var back string
 	require.NoError(t, Read(bytes.NewReader(written(t, format, body)), format, limit, &back))

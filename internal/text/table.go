@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // Table lines up rows: the first columns on the left, the others, numbers, on the
@@ -53,9 +51,6 @@ func width(s string) int {
 
 // Short is x with four digits.
 func Short(x float64) string { return fmt.Sprintf("%.4g", x) }
-
-// PlusMinus is an estimate in a column; one without error is a number.
-func PlusMinus(e mc.Estimate) string { return e.Text(4) }
 
 // Percent is a share with one decimal.
 func Percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }

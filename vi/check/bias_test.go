@@ -125,6 +125,19 @@ func TestCheckBiasOfDenseGuards(t *testing.T) {
 	}
 }
 
+// For families with correlations too Boundary is right, and score says so.
+func TestCheckBiasOfCorrelated(t *testing.T) {
+	model, mean, sd := vitest.NewDense(vitest.DenseCases[0])
+	d := vitest.Compile(t, model.Model())
+	qs, _ := correlated(t, d, mean, sd)
+	for _, q := range qs {
+		c := biasOf(t, d, q, 100000)
+		require.True(t, c.Biased)
+		require.Equal(t, ScoreAgrees, c.Score, "%s: %v", q.Family().Name(), c)
+		vitest.Estimate(t, "along", 1, c.Along, 0.3)
+	}
+}
+
 // scaled are the moments of as many values, all times a factor.
 func scaled(t *testing.T, m mc.Moments, factor float64) (out mc.Moments) {
 	require.Zero(t, m.N%2)

@@ -26,7 +26,7 @@ func (c BiasCheck) Verdict() string {
 		return fmt.Sprintf("no bias seen: the largest |z| is %s, and %.1f could be chance; a bias of %.2g would be seen", zText(c.MaxZ), c.Bound, c.sees())
 	}
 	return fmt.Sprintf("BIASED: reparameterization alone is off by %s, where the gradient is %s; the largest |z| is %s, and %.1f could be chance",
-		text.PlusMinus(c.Bias), text.PlusMinus(c.Gradient), zText(c.MaxZ), c.Bound)
+		c.Bias.Short(), c.Gradient.Short(), zText(c.MaxZ), c.Bound)
 }
 
 // sees is the size of a bias of one component that would be seen.
@@ -42,7 +42,7 @@ func (c BiasCheck) sees() float64 {
 func (c BiasCheck) ScoreText() string {
 	say := []string{c.Score.String() + ": "}
 	if c.Biased {
-		say = append(say, fmt.Sprintf("it finds %s of the bias", text.PlusMinus(c.Along)))
+		say = append(say, fmt.Sprintf("it finds %s of the bias", c.Along.Short()))
 	} else {
 		say = append(say, fmt.Sprintf("it would see a difference of %.2g", c.ScoreSees))
 	}
@@ -63,8 +63,8 @@ func (c BiasCheck) String() string {
 	rows := [][]string{{"gradient by", "reparam", "boundary term", "z", "boundary", "score", "z to boundary", "z to reparam"}}
 	for _, x := range list[:min(biasShown, len(list))] {
 		rows = append(rows, []string{
-			x.Name, text.PlusMinus(x.Reparam), text.PlusMinus(x.Term), zText(x.Z),
-			text.PlusMinus(x.Boundary), text.PlusMinus(x.Score), zText(x.ScoreZ), zText(x.ReparamZ),
+			x.Name, x.Reparam.Short(), x.Term.Short(), zText(x.Z),
+			x.Boundary.Short(), x.Score.Short(), zText(x.ScoreZ), zText(x.ReparamZ),
 		})
 	}
 	var b strings.Builder

@@ -69,7 +69,7 @@ func (v ParamVariances) String() string {
 		if total > 0 {
 			share = p.Variance / total
 		}
-		rows = append(rows, []string{p.Name, text.PlusMinus(p.Gradient), fmt.Sprintf("%.2g", p.Variance), text.Percent(share)})
+		rows = append(rows, []string{p.Name, p.Gradient.Short(), fmt.Sprintf("%.2g", p.Variance), text.Percent(share)})
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "gradient by %s, samples an estimate: %d\n", v.Estimator, v.Samples)

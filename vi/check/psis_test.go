@@ -8,9 +8,10 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/facetvi/facet/vi/mc"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/vi/mc"
 )
 
 // psisCase is a case of testdata/psis.json, by R's package loo.

@@ -21,9 +21,9 @@ func likeliest(sides []RareSide, n int) []RareSide {
 	return sides[:n]
 }
 
-// Rare is what a plain estimate of the ELBO misses because its draws do not
+// Unseen is what a plain estimate of the ELBO misses because its draws do not
 // see the rare sides of guards.
-type Rare struct {
+type Unseen struct {
 	// Plain is what ELBO says from the same draws. Corrected is the ELBO with
 	// rare sides estimated from draws of their own. Both in nats.
 	Plain, Corrected mc.Estimate
@@ -70,22 +70,22 @@ const (
 // probability of 0.01 each, 1000 draws miss their coincidence. Where a draw on
 // no rare side has log r = −Inf, so has Corrected, and rare sides are not
 // estimated.
-func RareSides(d *graph.Density, q family.Q, samples int, seed uint64) (Rare, error) {
+func RareSides(d *graph.Density, q family.Q, samples int, seed uint64) (Unseen, error) {
 	return LikeliestRareSides(d, q, samples, math.MaxInt, seed)
 }
 
 // LikeliestRareSides is RareSides for the most probable rare sides, at most the
 // given number of them.
-func LikeliestRareSides(d *graph.Density, q family.Q, samples, sides int, seed uint64) (Rare, error) {
+func LikeliestRareSides(d *graph.Density, q family.Q, samples, sides int, seed uint64) (Unseen, error) {
 	m, err := newMeter(d, q, samples, seed, allProcessors)
 	if err != nil {
-		return Rare{}, err
+		return Unseen{}, err
 	}
 	t := tails{d: d, q: q, sides: likeliest(rareSides(d, q, samples), sides)}
-	r := Rare{Samples: samples}
+	r := Unseen{Samples: samples}
 	plain, on, err := t.plain(m)
 	if err != nil {
-		return Rare{}, err
+		return Unseen{}, err
 	}
 	r.Plain = mc.Mean(plain)
 	common := commonMean(plain, on)
@@ -105,7 +105,7 @@ func LikeliestRareSides(d *graph.Density, q family.Q, samples, sides int, seed u
 	if len(t.sides) > 0 {
 		r.PerSide = max(32, samples/len(t.sides))
 		if err := t.conditional(r.PerSide, seed+0x9e3779b97f4a7c15, common); err != nil {
-			return Rare{}, err
+			return Unseen{}, err
 		}
 	}
 	for _, s := range t.sides {
@@ -154,6 +154,6 @@ func commonMean(logs []float64, on []int) mc.Estimate {
 
 // Misleading reports whether Plain is further from Corrected than twice its
 // standard error, so that it should not be used.
-func (r Rare) Misleading() bool {
+func (r Unseen) Misleading() bool {
 	return r.Corrected.Mean != r.Plain.Mean && !(math.Abs(r.Corrected.Mean-r.Plain.Mean) <= 2*r.Plain.SE)
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/examples/models"
@@ -17,7 +19,7 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
-func rareOf(t testing.TB, d *graph.Density, q family.Q, samples int) Rare {
+func rareOf(t testing.TB, d *graph.Density, q family.Q, samples int) Unseen {
 	t.Helper()
 	r, err := RareSides(d, q, samples, *seed)
 	require.NoError(t, err)
@@ -26,7 +28,7 @@ func rareOf(t testing.TB, d *graph.Density, q family.Q, samples int) Rare {
 
 // checkCorrected holds the two estimates to the closed form: the corrected one
 // must agree, to precision seen, and the plain one be rejected.
-func checkCorrected(t testing.TB, r Rare, want, seen float64) {
+func checkCorrected(t testing.TB, r Unseen, want, seen float64) {
 	t.Helper()
 	vitest.Estimate(t, "corrected ELBO", want, r.Corrected, seen)
 	require.Greater(t, math.Abs(r.Plain.Mean-want), 5*r.Plain.SE, "the plain estimate must be rejected")
@@ -101,7 +103,24 @@ func TestRareSidesGap(t *testing.T) {
 	}
 }
 
-// Rare sides that have much in common: what they share counts once.
+// A rare side of a guard on latents that are not independent.
+func TestRareSidesOfCorrelated(t *testing.T) {
+	d := vitest.Dense{A: [][]float64{{1, -1.2, 0.5}}, V: [][]float64{{3e4, -1e4, 2e4}}, B: []float64{0}, W: []float64{-1e6}}
+	mean, sd := []float64{0.3, -0.2, 0.5}, []float64{0.8, 1.1, 0.6}
+	density := vitest.Compile(t, d.Model())
+	qs, covs := correlated(t, density, mean, sd)
+	for k, q := range qs {
+		a := mat.NewVecDense(3, d.A[0])
+		d.B[0] = -floats.Dot(d.A[0], mean) - 4.5*math.Sqrt(mat.Inner(a, covs[k], a)) // of probability 3.4e-6
+		r := rareOf(t, vitest.Compile(t, d.Model()), q, 20000)
+		require.Len(t, r.Sides, 1)
+		require.InEpsilon(t, distuv.UnitNormal.CDF(-4.5), r.Sides[0].Prob, 1e-9)
+		require.Zero(t, r.Sides[0].Seen)
+		checkCorrected(t, r, d.ELBO(mean, covs[k]), 0.2)
+	}
+}
+
+// Unseen sides that have much in common: what they share counts once.
 func TestRareSidesThatMeet(t *testing.T) {
 	d := vitest.Dense{
 		A: [][]float64{{1, 0, 0}, {1, 0.3, 0}, {-1, 0.2, 0.1}}, V: [][]float64{{0, 0, 0}, {1e3, 0, 0}, {0, 1, 0}},
@@ -186,7 +205,7 @@ func TestRareString(t *testing.T) {
 	graph.Less(graph.Mul(2, x), 8)
 	graph.Greater(y, x)
 	guards := vitest.Compile(t, m).GuardsByPlane()
-	r := Rare{
+	r := Unseen{
 		Plain: mc.Estimate{Mean: -42.886, SE: 0.14}, Corrected: mc.Estimate{Mean: -43.426, SE: 0.14}, Missed: mc.Estimate{Mean: -0.54, SE: 0.002}, Samples: 1000, PerSide: 500,
 		Sides: []RareSide{
 			{Condition: "x > 4", Guards: guards[0], Prob: 6.7e-8, Gap: mc.Estimate{Mean: -499900, SE: 140}, Missed: mc.Estimate{Mean: -0.5, SE: 0.002}},

@@ -21,8 +21,8 @@ type tails struct {
 	sides []RareSide
 }
 
-// plain is log r − log q at the draws of a meter, and on how many rare sides each
-// is.
+// plain returns log r − log q at the draws of a meter, and for each draw the number
+// of rare sides that it is on.
 func (t *tails) plain(m *Meter) (logs []float64, on []int, err error) {
 	on = make([]int, m.cut.N)
 	seen := make([]atomic.Int64, len(t.sides))
@@ -45,7 +45,7 @@ func (t *tails) plain(m *Meter) (logs []float64, on []int, err error) {
 	return m.ratio, on, err
 }
 
-// count writes on how many rare sides each sample of the executor is.
+// count adds to each sample's number in on the rare sides that it is on.
 func (t *tails) count(on []int, x *graph.Executor) {
 	for _, s := range t.sides {
 		for k, v := range x.Signs[s.Side.Plane*x.N:][:x.N] {

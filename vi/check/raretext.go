@@ -13,7 +13,7 @@ import (
 const rareShown = 10
 
 // String is the two estimates and a table of the sides that bring most.
-func (r Rare) String() string {
+func (r Unseen) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-25s  %v\n", fmt.Sprintf("ELBO of %d draws", r.Samples), r.Plain)
 	fmt.Fprintf(&b, "%-25s  %v\n", "with rare sides of guards", r.Corrected)
@@ -27,7 +27,7 @@ func (r Rare) String() string {
 	rows := [][]string{{"rare side", "where", "probability", "draws", "gap in nats", "brings"}}
 	for _, s := range r.Sides[:min(rareShown, len(r.Sides))] {
 		rows = append(rows, []string{
-			s.Condition, graph.Places(s.Guards), fmt.Sprintf("%.2g", s.Prob), fmt.Sprint(s.Seen), text.PlusMinus(s.Gap), text.PlusMinus(s.Missed),
+			s.Condition, graph.Places(s.Guards), fmt.Sprintf("%.2g", s.Prob), fmt.Sprint(s.Seen), s.Gap.Short(), s.Missed.Short(),
 		})
 	}
 	b.WriteString("\n")
@@ -37,7 +37,7 @@ func (r Rare) String() string {
 		for _, s := range rest {
 			e = e.Plus(s.Missed)
 		}
-		fmt.Fprintf(&b, "%d more rare sides bring %s\n", len(rest), text.PlusMinus(e))
+		fmt.Fprintf(&b, "%d more rare sides bring %s\n", len(rest), e.Short())
 	}
 	return b.String()
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
-// Shares say how much of the gradient of the ELBO each guard carries, at one
+// GuardShares say how much of the gradient of the ELBO each guard carries, at one
 // member of the family.
-type Shares struct {
+type GuardShares struct {
 	// RepGrad is the norm of the part inside the regions, the entropy's included,
 	// and RepShare its share.
 	RepGrad  mc.Estimate
@@ -49,21 +49,21 @@ type GuardShare struct {
 // if-statements a fit is learning from. A guard with no share could be left to
 // automatic differentiation here; elsewhere it may matter. samples are rounded
 // up to a multiple of 512, at least 1024.
-func SharesByGuard(d *graph.Density, q family.Q, samples int, seed uint64) (Shares, error) {
+func SharesByGuard(d *graph.Density, q family.Q, samples int, seed uint64) (GuardShares, error) {
 	err := family.Check(q, d)
 	if err == nil {
 		err = mc.CheckDraws(samples)
 	}
 	if err != nil {
-		return Shares{}, fmt.Errorf("check: %w", err)
+		return GuardShares{}, fmt.Errorf("check: %w", err)
 	}
 	if samples < 1 {
-		return Shares{}, fmt.Errorf("check: %d samples", samples)
+		return GuardShares{}, fmt.Errorf("check: %d samples", samples)
 	}
 	batches := batchesFor(samples)
 	planes, err := newPlaneSums(d, q)
 	if err != nil {
-		return Shares{}, err
+		return GuardShares{}, err
 	}
 	rep := newChunked(len(planes.units))
 	err = replicate(batches, seed, func() (func(int, *rand.Rand) error, error) {
@@ -87,12 +87,12 @@ func SharesByGuard(d *graph.Density, q family.Q, samples int, seed uint64) (Shar
 		}, nil
 	})
 	if err != nil {
-		return Shares{}, err
+		return GuardShares{}, err
 	}
 	if _, err := rep.estimates(d, q, "reparam"); err != nil {
-		return Shares{}, err
+		return GuardShares{}, err
 	}
-	s := Shares{Samples: batches * partBatch * partChunks, RepGrad: norm(rep.means())}
+	s := GuardShares{Samples: batches * partBatch * partChunks, RepGrad: norm(rep.means())}
 	sum, guards := s.RepGrad.Mean, d.GuardsByPlane()
 	all, means := planes.sums.total(), planes.sums.means()
 	for l := range guards {
@@ -107,7 +107,7 @@ func SharesByGuard(d *graph.Density, q family.Q, samples int, seed uint64) (Shar
 		}
 		g.Norm = norm(own)
 		if !finite(g.Norm.Mean) {
-			return Shares{}, fmt.Errorf("check: the jump of log r at %s (%s) is not finite", g.Equation, graph.Places(g.Guards))
+			return GuardShares{}, fmt.Errorf("check: the jump of log r at %s (%s) is not finite", g.Equation, graph.Places(g.Guards))
 		}
 		sum += g.Norm.Mean
 		s.Guards = append(s.Guards, g)
@@ -176,13 +176,13 @@ func (p *planeSums) add(c int, parts *gradient.Parts, sums []float64) {
 const sharesShown = 20
 
 // String is a table of the largest shares.
-func (s Shares) String() string {
+func (s GuardShares) String() string {
 	rows := [][]string{
 		{"part of the gradient", "where", "norm", "share"},
-		{"inside the regions", "", text.PlusMinus(s.RepGrad), text.Percent(s.RepShare)},
+		{"inside the regions", "", s.RepGrad.Short(), text.Percent(s.RepShare)},
 	}
 	for _, g := range s.Guards[:min(sharesShown, len(s.Guards))] {
-		rows = append(rows, []string{g.Equation, graph.Places(g.Guards), text.PlusMinus(g.Norm), text.Percent(g.Share)})
+		rows = append(rows, []string{g.Equation, graph.Places(g.Guards), g.Norm.Short(), text.Percent(g.Share)})
 	}
 	var b strings.Builder
 	b.WriteString(text.Table(rows, 2))

@@ -17,7 +17,7 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
-func sharesOf(t testing.TB, d *graph.Density, q family.Q, samples int) Shares {
+func sharesOf(t testing.TB, d *graph.Density, q family.Q, samples int) GuardShares {
 	t.Helper()
 	s, err := SharesByGuard(d, q, samples, *seed)
 	require.NoError(t, err)
@@ -30,7 +30,7 @@ func sharesOf(t testing.TB, d *graph.Density, q family.Q, samples int) Shares {
 }
 
 // byTheta sums what the guards bring, by θ.
-func (s Shares) byTheta(n int) (sum []float64) {
+func (s GuardShares) byTheta(n int) (sum []float64) {
 	sum = make([]float64, n)
 	for _, g := range s.Guards {
 		for k, i := range g.Params {
@@ -45,10 +45,16 @@ func TestSharesAddUp(t *testing.T) {
 	model, mean, sd := vitest.NewDense(vitest.DenseCases[1])
 	dense := vitest.Compile(t, model.Model())
 	temperature, d := vitest.Paper(t, "temperature")
-	for _, c := range []struct {
+	type memberOf struct {
 		d *graph.Density
 		q family.Q
-	}{{dense, softplus(mean, sd)}, {dense, family.Independent(mean, sd)}, {d, family.Softplus{}.At(temperature.ThetaInit)}} {
+	}
+	cases := []memberOf{{dense, softplus(mean, sd)}, {dense, family.Independent(mean, sd)}, {d, family.Softplus{}.At(temperature.ThetaInit)}}
+	qs, _ := correlated(t, dense, mean, sd)
+	for _, q := range qs {
+		cases = append(cases, memberOf{dense, q})
+	}
+	for _, c := range cases {
 		s := sharesOf(t, c.d, c.q, 2048)
 		check, err := CheckBias(c.d, c.q, BiasSettings{Samples: 2048, Seed: *seed})
 		require.NoError(t, err)
@@ -192,7 +198,7 @@ func TestSharesString(t *testing.T) {
 	m.Name("far", graph.Greater(x, 4))
 	graph.Less(x, 2)
 	guards := vitest.Compile(t, m).GuardsByPlane()
-	s := Shares{RepGrad: mc.Estimate{Mean: 3, SE: 0.01}, RepShare: 0.75, Guards: []GuardShare{
+	s := GuardShares{RepGrad: mc.Estimate{Mean: 3, SE: 0.01}, RepShare: 0.75, Guards: []GuardShare{
 		{Equation: "x = 4", Guards: guards[0], Norm: mc.Estimate{Mean: 0.9, SE: 0.02}, Share: 0.225},
 		{Equation: "x = 2", Guards: guards[1], Norm: mc.Estimate{Mean: 0.1, SE: 0}, Share: 0.025},
 	}}

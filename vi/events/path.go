@@ -104,7 +104,7 @@ func (e Events) groups(guards []graph.Guard) (out []guardGroup) {
 			blocks[i] = append(blocks[i], block[l])
 		}
 	}
-	for _, members := range linked(blocks) {
+	for _, members := range regions.Linked(blocks) {
 		g := guardGroup{members: members}
 		for _, i := range members {
 			g.guards = append(g.guards, guards[i])
@@ -113,39 +113,4 @@ func (e Events) groups(guards []graph.Guard) (out []guardGroup) {
 		out = append(out, g)
 	}
 	return out
-}
-
-// linked groups the lists, by position, that share numbers, directly or through
-// others; in order of their first.
-func linked(lists [][]int) (groups [][]int) {
-	parent := make([]int, len(lists)) // a forest
-	var root func(k int) int
-	root = func(k int) int {
-		if parent[k] != k {
-			parent[k] = root(parent[k])
-		}
-		return parent[k]
-	}
-	first := map[int]int{} // list with a number
-	for k, list := range lists {
-		parent[k] = k
-		for _, x := range list {
-			if other, known := first[x]; known {
-				a, b := root(other), root(k)
-				parent[max(a, b)] = min(a, b)
-			} else {
-				first[x] = k
-			}
-		}
-	}
-	at := map[int]int{}
-	for k := range lists {
-		r := root(k)
-		if r == k {
-			at[r] = len(groups)
-			groups = append(groups, nil)
-		}
-		groups[at[r]] = append(groups[at[r]], k)
-	}
-	return groups
 }

@@ -42,7 +42,7 @@ func (e Events) signBlocks(planes []int) (out []signBlock) {
 			groups[k] = append(groups[k], group[i])
 		}
 	}
-	for _, block := range linked(groups) {
+	for _, block := range regions.Linked(groups) {
 		b := signBlock{planes: make([]int, len(block))}
 		for i, l := range block {
 			b.planes[i] = planes[l]
@@ -137,9 +137,9 @@ func (t tally) patterns(draws int) (out []pattern) {
 	return out
 }
 
-// frequency is an estimate of a probability. Where all draws agree, or none, the
-// binomial standard error would be 0; here it is that of one draw more of each
-// kind, which is hardly seen elsewhere.
+// frequency is the share of draws in which something holds. Its standard error
+// is the binomial one √(f(1 − f)/of) at Laplace's f = (holds + 1)/(of + 2), which is
+// positive also where all draws agree.
 func frequency(holds, of float64) mc.Estimate {
 	f := (holds + 1) / (of + 2)
 	return mc.Estimate{Mean: holds / of, SE: math.Sqrt(f * (1 - f) / of)}

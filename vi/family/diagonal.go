@@ -12,37 +12,53 @@ import (
 type diagonal struct {
 	s      *normalSampler
 	method Method
-	planes []diagonalPlane
-	moved  []float64 // scratch: ε on a plane
-	weight []float64 // scratch: of the samples
-	wd     []float64 // scratch: weights times jumps
+	axes   []axisPlane   // of the planes with one coordinate, in their order
+	dense  []densePlane  // of the others
+	kind   []int         // by plane: its position in axes, or −1 minus that in dense
+	along  []([]float64) // by plane
+	moved  []float64     // scratch: ε on a plane
+	weight []float64     // scratch: of the samples
+	wd     []float64     // scratch: weights times jumps
 }
 
-// A diagonalPlane is a plane of a diagonal. One with a single coordinate is
-// z_i = at: all of its points have one ε there.
-type diagonalPlane struct {
-	regions.Hyperplane
-	axis  bool
-	at    []int
-	along []float64
+// An axisPlane is z_latent = at: all of its points have one ε there.
+type axisPlane struct {
+	latent int
+	at     float64
+	t      float64 // ε on the plane
+	w      float64 // weight: φ(t) over the slope s; 0 where q has no mass
+}
 
-	t     float64   // ε on an axis plane
-	w     float64   // weight of an axis plane and of orthogonal projection
+// A densePlane has several coordinates.
+type densePlane struct {
+	regions.Hyperplane
+	at    []int // latents that are asked for
+	along []float64
+	w     float64   // weight of orthogonal projection
 	pivot int       // position of the pivot in Index
 	slope float64   // of Φ along the pivot, in the coordinates of ε
 	step  []float64 // a sample moves by −Φ·step in ε, by Index
 }
 
 func newDiagonal(s *normalSampler, planes []regions.Hyperplane, at [][]int, m Method) *diagonal {
-	d := &diagonal{s: s, method: m, planes: make([]diagonalPlane, len(planes))}
+	d := &diagonal{s: s, method: m}
 	if m == Own {
 		d.method = Orthogonal
 	}
 	d.moved, d.weight, d.wd = make([]float64, s.n), make([]float64, s.n), make([]float64, s.n)
 	for k, h := range planes {
-		d.planes[k] = diagonalPlane{
-			Hyperplane: h, axis: len(h.Index) == 1, at: at[k], along: make([]float64, len(at[k])), step: make([]float64, len(h.Index)),
+		along := make([]float64, len(at[k]))
+		d.along = append(d.along, along)
+		if len(h.Index) > 1 {
+			d.dense = append(d.dense, densePlane{Hyperplane: h, at: at[k], along: along, step: make([]float64, len(h.Index))})
+			d.kind = append(d.kind, -len(d.dense))
+			continue
 		}
+		if j, ok := slices.BinarySearch(at[k], h.Index[0]); ok {
+			along[j] = 1 // the coefficient is 1
+		}
+		d.kind = append(d.kind, len(d.axes))
+		d.axes = append(d.axes, axisPlane{latent: h.Index[0], at: -h.Const})
 	}
 	return d
 }
@@ -51,29 +67,21 @@ func newDiagonal(s *normalSampler, planes []regions.Hyperplane, at [][]int, m Me
 func (d *diagonal) Locate() {
 	mu, s := d.s.q.mu, d.s.q.s
 	latent, inv := -1, 0.0
-	for k := range d.planes {
-		p := &d.planes[k]
-		if !p.axis {
-			p.locate(mu, s, d.method)
-			continue
+	for l := range d.axes {
+		p := &d.axes[l]
+		if p.latent != latent { // neighbours often share it
+			latent, inv = p.latent, 1/s[p.latent]
 		}
-		i := p.Index[0]
-		if i != latent { // neighbours often share it
-			latent, inv = i, 1/s[i]
-		}
-		p.t = (-p.Const - mu[i]) * inv // the coefficient is 1
+		p.t = (p.at - mu[latent]) * inv
 		p.w = normalDensity(p.t) * inv
-		for j, l := range p.at {
-			p.along[j] = 0
-			if l == i {
-				p.along[j] = 1
-			}
-		}
+	}
+	for l := range d.dense {
+		d.dense[l].locate(mu, s, d.method)
 	}
 }
 
 // locate moves the plane to the coordinates of ε, where it is ã·ε + c̃ = 0.
-func (p *diagonalPlane) locate(mu, s []float64, m Method) {
+func (p *densePlane) locate(mu, s []float64, m Method) {
 	norm2, shift := 0.0, p.Const
 	for k, i := range p.Index {
 		p.step[k] = p.Coef[k] * s[i] // ã
@@ -108,20 +116,33 @@ func (p *diagonalPlane) locate(mu, s []float64, m Method) {
 }
 
 // Along implements Surface.
-func (d *diagonal) Along(k int) []float64 { return d.planes[k].along }
+func (d *diagonal) Along(k int) []float64 { return d.along[k] }
 
 // Density implements Surface.
-func (d *diagonal) Density(k int) float64 { return d.planes[k].w }
+func (d *diagonal) Density(k int) float64 {
+	if l := d.kind[k]; l < 0 {
+		return d.dense[-1-l].w
+	}
+	return d.axes[d.kind[k]].w
+}
 
 // Reached implements Surface.
-func (d *diagonal) Reached(k int) bool { return d.planes[k].w > 0 }
+func (d *diagonal) Reached(k int) bool { return d.Density(k) > 0 }
 
 // Each implements Surface.
-func (d *diagonal) Each(k int) bool { return !d.planes[k].axis }
+func (d *diagonal) Each(k int) bool { return d.kind[k] < 0 }
+
+// latents are those of plane k.
+func (d *diagonal) latents(k int) []int {
+	if l := d.kind[k]; l < 0 {
+		return d.dense[-1-l].Index
+	}
+	return []int{d.axes[d.kind[k]].latent}
+}
 
 // Params implements Surface: μ and s of the plane's latents.
 func (d *diagonal) Params(k int) (params []int) {
-	for _, i := range d.planes[k].Index {
+	for _, i := range d.latents(k) {
 		params = append(params, 2*i, 2*i+1)
 	}
 	return params
@@ -129,7 +150,7 @@ func (d *diagonal) Params(k int) (params []int) {
 
 // Clear implements Surface.
 func (d *diagonal) Clear(sums []float64, k int) {
-	for _, i := range d.planes[k].Index {
+	for _, i := range d.latents(k) {
 		sums[i], sums[len(d.s.q.mu)+i] = 0, 0
 	}
 }
@@ -137,21 +158,26 @@ func (d *diagonal) Clear(sums []float64, k int) {
 // Seeds implements Surface.
 func (d *diagonal) Seeds() bool { return false }
 
-// AddSum implements Surface.
-func (d *diagonal) AddSum(sums []float64, k int, jumps float64) {
-	p, dim := &d.planes[k], len(d.s.q.mu)
-	g := p.w * jumps
-	sums[p.Index[0]] += g
-	sums[dim+p.Index[0]] += g * p.t
+// AddSums implements Surface.
+func (d *diagonal) AddSums(sums []float64, first int, jumps []float64) {
+	mean, scale, _ := d.s.parts(sums)
+	axes := d.axes[d.kind[first]:][:len(jumps)]
+	for l := range axes {
+		if p := &axes[l]; p.w > 0 { // else the jump, which may be infinite, does not count
+			g := p.w * jumps[l]
+			mean[p.latent] += g
+			scale[p.latent] += g * p.t
+		}
+	}
 }
 
 // Add implements Surface.
 func (d *diagonal) Add(sums, _ []float64, k int, phi, jumps []float64) {
-	p, dim, n := &d.planes[k], len(d.s.q.mu), d.s.n
-	if p.axis {
-		d.AddSum(sums, k, vec.Sum(jumps))
+	if d.kind[k] >= 0 {
+		d.AddSums(sums, k, []float64{vec.Sum(jumps)})
 		return
 	}
+	p := &d.dense[-1-d.kind[k]]
 	for i := range d.weight {
 		d.weight[i] = p.w
 	}
@@ -162,11 +188,12 @@ func (d *diagonal) Add(sums, _ []float64, k int, phi, jumps []float64) {
 		}
 	}
 	vec.GatedMul(d.wd, d.weight, jumps, 1)
+	mean, scale, _ := d.s.parts(sums)
 	for j, i := range p.Index {
 		vec.Affine2(d.moved, d.s.row(d.s.eps, i), phi, 1, -p.step[j], 0)
 		var sum, dot [1]float64
-		vec.AddSumDotRows(sum[:], dot[:], d.wd, d.moved, n)
-		sums[i] += p.Coef[j] * sum[0]
-		sums[dim+i] += p.Coef[j] * dot[0]
+		vec.AddSumDotRows(sum[:], dot[:], d.wd, d.moved, d.s.n)
+		mean[i] += p.Coef[j] * sum[0]
+		scale[i] += p.Coef[j] * dot[0]
 	}
 }

@@ -1,5 +1,7 @@
 package family
 
+import "math"
+
 // edges are the parents and the children of each latent. Edge e, one coefficient
 // of B, goes from parent[e] to the latent i with from[i] ≤ e < from[i+1].
 type edges struct {
@@ -9,6 +11,8 @@ type edges struct {
 	childFrom []int32 // the children of j: child[childFrom[j]:childFrom[j+1]]
 	child     []int32
 	childEdge []int32 // and the edges to them
+
+	unit []float64 // of the edges to a latent, over its scale: correlationUnit/√parents
 }
 
 func newEdges(parents [][]int) *edges {
@@ -20,6 +24,7 @@ func newEdges(parents [][]int) *edges {
 			g.childFrom[j+1]++
 		}
 		g.from[i+1] = int32(len(g.parent))
+		g.unit = append(g.unit, correlationUnit/math.Sqrt(float64(len(list))))
 	}
 	for j := range n {
 		g.childFrom[j+1] += g.childFrom[j]

@@ -17,26 +17,27 @@ import (
 // the terms of all planes are seeds of one reverse sweep: w·Δ·a is added to ∇log r,
 // and only Σ η_p·ε_p needs ε_p on the plane.
 type elimination struct {
+	fullSurface
 	s      *normalSampler
 	planes []eliminationPlane
-	weight []float64 // scratch
-	wd     []float64
+	shifts []shift   // of the planes on which others follow
+	wd     []float64 // scratch: weights times jumps
 }
 
 type eliminationPlane struct {
-	regions.Hyperplane
 	pivot int     // p
 	coef  float64 // a_p
 	axis  bool    // Φ has one coordinate, and that has no parents: all points have one ε there
-	along []float64
-	shift shift
 	t, w  float64 // ε and weight of axis planes
+	along []float64
+	regions.Hyperplane
 }
 
 // A shift is the part of a column of (I − B)⁻¹ that is wanted: cell 0 is the
 // pivot, and the cells after it are latents below, ascending, each with its
 // edges from cells before.
 type shift struct {
+	plane int
 	value []float64
 	from  []int32
 	edge  []int32 // of B
@@ -109,12 +110,17 @@ func (s *shift) locate(b []float64) {
 }
 
 func newElimination(s *normalSampler, planes []regions.Hyperplane, at [][]int) *elimination {
-	e := &elimination{s: s, planes: make([]eliminationPlane, len(planes)), weight: make([]float64, s.n), wd: make([]float64, s.n)}
+	e := &elimination{fullSurface: fullSurface{len(s.q.theta)}, s: s, planes: make([]eliminationPlane, len(planes)), wd: make([]float64, s.n)}
 	for k, h := range planes {
 		last := len(h.Index) - 1
 		e.planes[k] = eliminationPlane{
 			Hyperplane: h, pivot: h.Index[last], coef: h.Coef[last], along: make([]float64, len(at[k])),
-			axis: last == 0 && s.q.edges.root(h.Index[last]), shift: newShift(s.q.edges, h.Index[last], at[k]),
+			axis: last == 0 && s.q.edges.root(h.Index[last]),
+		}
+		if len(at[k]) > 0 {
+			x := newShift(s.q.edges, h.Index[last], at[k])
+			x.plane = k
+			e.shifts = append(e.shifts, x)
 		}
 	}
 	return e
@@ -122,17 +128,20 @@ func newElimination(s *normalSampler, planes []regions.Hyperplane, at [][]int) *
 
 // Locate implements Surface.
 func (e *elimination) Locate() {
-	for k := range e.planes {
-		p := &e.planes[k]
-		p.shift.locate(e.s.q.b)
-		for j, c := range p.shift.out {
+	for l := range e.shifts {
+		x := &e.shifts[l]
+		x.locate(e.s.q.b)
+		p := &e.planes[x.plane]
+		for j, c := range x.out {
 			p.along[j] = 0
 			if c >= 0 {
-				p.along[j] = p.shift.value[c] / p.coef
+				p.along[j] = x.value[c] / p.coef
 			}
 		}
-		if p.axis {
-			inv := e.s.inv[p.pivot]
+	}
+	for k := range e.planes {
+		if p := &e.planes[k]; p.axis {
+			inv := e.s.q.inv[p.pivot]
 			p.t = (-p.Const/p.coef - e.s.q.mu[p.pivot]) * inv
 			p.w = normalDensity(p.t) * inv / math.Abs(p.coef)
 		}
@@ -151,48 +160,46 @@ func (e *elimination) Reached(k int) bool { return !e.planes[k].axis || e.planes
 // Each implements Surface.
 func (e *elimination) Each(k int) bool { return !e.planes[k].axis }
 
-// Params implements Surface.
-func (e *elimination) Params(int) []int { return allParams(len(e.s.q.theta)) }
-
-// Clear implements Surface.
-func (e *elimination) Clear(sums []float64, _ int) { clear(sums) }
-
 // Seeds implements Surface.
 func (e *elimination) Seeds() bool { return true }
 
-// AddSum implements Surface.
-func (e *elimination) AddSum(sums []float64, k int, jumps float64) {
-	p, dim := &e.planes[k], len(e.s.q.mu)
-	g := p.w * p.coef * jumps
-	sums[p.pivot] += g
-	sums[dim+p.pivot] += g * p.t
+// AddSums implements Surface.
+func (e *elimination) AddSums(sums []float64, first int, jumps []float64) {
+	mean, scale, _ := e.s.parts(sums)
+	for k, total := range jumps {
+		if p := &e.planes[first+k]; p.w > 0 {
+			g := p.w * p.coef * total
+			mean[p.pivot] += g
+			scale[p.pivot] += g * p.t
+		}
+	}
 }
 
 // Add implements Surface.
 func (e *elimination) Add(sums, grad []float64, k int, phi, jumps []float64) {
 	p, dim := &e.planes[k], len(e.s.q.mu)
 	if p.axis {
-		e.AddSum(sums, k, vec.Sum(jumps))
+		e.AddSums(sums, k, []float64{vec.Sum(jumps)})
 		return
 	}
-	inv := e.s.inv[p.pivot]
-	step, top := inv/p.coef, inv/math.Abs(p.coef)
-	any := false
-	for i, x := range e.s.row(e.s.eps, p.pivot) {
-		w := normalDensity(x-phi[i]*step) * top
-		e.weight[i] = w
-		any = any || w > 0
+	inv := e.s.q.inv[p.pivot]
+	step, top := inv/p.coef, inv/math.Abs(p.coef)*invSqrt2Pi
+	dot, any := 0.0, false
+	wd, jumps := e.wd[:len(phi)], jumps[:len(phi)]
+	for i, x := range e.s.row(e.s.eps, p.pivot)[:len(phi)] {
+		x -= phi[i] * step
+		wd[i] = 0
+		if half := 0.5 * x * x; half < mostExponent {
+			wd[i] = expMinus(half) * top * jumps[i]
+			dot += wd[i] * phi[i]
+			any = true
+		}
 	}
 	if !any {
 		return
 	}
-	vec.GatedMul(e.wd, e.weight, jumps, 1)
 	for j, i := range p.Index {
-		vec.AddScaled(e.s.row(grad, i), p.Coef[j], e.wd)
-	}
-	dot := 0.0
-	for i, x := range e.wd {
-		dot += x * phi[i]
+		vec.AddScaled(e.s.row(grad, i), p.Coef[j], wd)
 	}
 	sums[dim+p.pivot] -= dot * inv // a_p·(ε on the plane − ε) = −Φ/s_p
 }

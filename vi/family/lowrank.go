@@ -447,14 +447,14 @@ func (s *lowRankSampler) FinishSome(dst []float64, params []int, sums []float64,
 }
 
 func (s *lowRankSampler) Reach(m Method) boundary.Reach {
-	if m == Orthogonal {
+	if m != Elimination {
 		return boundary.Reach{Name: "everything", Moves: func(regions.Hyperplane, int) bool { return true }}
 	}
 	return boundary.OnPlane
 }
 
 func (s *lowRankSampler) Surface(planes []regions.Hyperplane, at [][]int, m Method) Surface {
-	f := &lowRankSurface{s: s, method: m, weight: make([]float64, s.n), moved: make([]float64, s.n)}
+	f := &lowRankSurface{fullSurface: fullSurface{len(s.q.theta)}, s: s, method: m, weight: make([]float64, s.n), moved: make([]float64, s.n)}
 	for k, h := range planes {
 		f.planes = append(f.planes, lowRankPlane{Hyperplane: h, at: at[k], along: make([]float64, len(at[k])), ua: make([]float64, s.q.family.Rank)})
 	}
@@ -464,6 +464,7 @@ func (s *lowRankSampler) Surface(planes []regions.Hyperplane, at [][]int, m Meth
 // A lowRankSurface moves samples along Σa (Orthogonal) or changes the ε of one
 // latent of the plane (Elimination), the one with the largest |a_i|·s_i.
 type lowRankSurface struct {
+	fullSurface
 	s             *lowRankSampler
 	method        Method
 	planes        []lowRankPlane
@@ -502,9 +503,9 @@ func (f *lowRankSurface) Locate() {
 func (f *lowRankSurface) direction(p *lowRankPlane, i int) float64 {
 	k, on := slices.BinarySearch(p.Index, i)
 	switch q := f.s.q; {
-	case f.method != Orthogonal && on && k == p.pivot:
+	case f.method == Elimination && on && k == p.pivot:
 		return 1 / p.Coef[k]
-	case f.method != Orthogonal:
+	case f.method == Elimination:
 		return 0
 	case on:
 		return p.inv * (p.Coef[k]*q.s[i]*q.s[i] + floats.Dot(q.row(i), p.ua))
@@ -513,14 +514,9 @@ func (f *lowRankSurface) direction(p *lowRankPlane, i int) float64 {
 	}
 }
 
-func (f *lowRankSurface) Along(k int) []float64          { return f.planes[k].along }
-func (f *lowRankSurface) Density(k int) float64          { return f.planes[k].w }
-func (f *lowRankSurface) Reached(k int) bool             { return f.method != Orthogonal || f.planes[k].w > 0 }
-func (f *lowRankSurface) Each(int) bool                  { return true }
-func (f *lowRankSurface) Params(int) []int               { return allParams(len(f.s.q.theta)) }
-func (f *lowRankSurface) Clear(sums []float64, _ int)    { clear(sums) }
-func (f *lowRankSurface) Seeds() bool                    { return false }
-func (f *lowRankSurface) AddSum([]float64, int, float64) { panic("family: low rank needs each jump") }
+func (f *lowRankSurface) Along(k int) []float64 { return f.planes[k].along }
+func (f *lowRankSurface) Density(k int) float64 { return f.planes[k].w }
+func (f *lowRankSurface) Reached(k int) bool    { return f.method == Elimination || f.planes[k].w > 0 }
 
 func (f *lowRankSurface) Add(sums, _ []float64, k int, phi, jumps []float64) {
 	p, s := &f.planes[k], f.s
@@ -531,7 +527,7 @@ func (f *lowRankSurface) Add(sums, _ []float64, k int, phi, jumps []float64) {
 	for b := range f.weight {
 		f.weight[b] = p.w
 	}
-	if f.method != Orthogonal {
+	if f.method == Elimination {
 		for b, e := range s.row(s.eps, pivot) {
 			f.weight[b] = normalDensity(e-phi[b]*step) * math.Abs(step)
 		}
@@ -541,7 +537,7 @@ func (f *lowRankSurface) Add(sums, _ []float64, k int, phi, jumps []float64) {
 	for j, i := range p.Index {
 		by := 0.0 // how far ε_i moves, by Φ
 		switch {
-		case f.method == Orthogonal:
+		case f.method != Elimination:
 			by = p.inv * p.Coef[j] * s.q.s[i]
 		case j == p.pivot:
 			by = step
@@ -551,7 +547,7 @@ func (f *lowRankSurface) Add(sums, _ []float64, k int, phi, jumps []float64) {
 	}
 	for c := range r {
 		dot := floats.Dot(f.weight, s.row(s.eta, c))
-		if f.method == Orthogonal {
+		if f.method != Elimination {
 			dot -= moved * p.inv * p.ua[c]
 		}
 		for j, i := range p.Index {

@@ -24,6 +24,7 @@ type Normal struct {
 	theta  []float64 // (μ_0, s_0, μ_1, …, B); for Softplus ρ in place of s
 	// what theta says
 	mu, s, b []float64
+	inv      []float64 // 1/s, but of Softplus
 	slope    []float64 // ds/dρ, of Softplus only
 	held     []int
 }
@@ -43,6 +44,8 @@ func newNormal(f Family, parents [][]int) *Normal {
 	q.b = q.theta[2*n:]
 	if f == (Softplus{}) {
 		q.slope = make([]float64, n)
+	} else {
+		q.inv = make([]float64, n)
 	}
 	q.Place(make([]float64, n), slices.Repeat([]float64{1}, n))
 	return q
@@ -71,7 +74,7 @@ func (q *Normal) read() {
 	for i := range q.mu {
 		q.mu[i] = q.theta[2*i]
 		if q.slope == nil {
-			q.s[i] = q.theta[2*i+1]
+			q.s[i], q.inv[i] = q.theta[2*i+1], 1/q.theta[2*i+1]
 		} else {
 			q.s[i], q.slope[i] = softplus(q.theta[2*i+1])
 		}
@@ -147,7 +150,7 @@ func (q *Normal) embed(from *Normal) bool {
 func (q *Normal) Clone() Q {
 	c := &Normal{family: q.family, edges: q.edges, theta: slices.Clone(q.theta), mu: slices.Clone(q.mu), s: slices.Clone(q.s)}
 	c.b = c.theta[2*len(c.mu):]
-	c.slope = slices.Clone(q.slope)
+	c.inv, c.slope = slices.Clone(q.inv), slices.Clone(q.slope)
 	return c
 }
 
@@ -187,9 +190,7 @@ const correlationUnit = 1.0 / 3
 
 // unit is that of the coefficients B_ij of latent i, but for 1/s_j: a step of all
 // of them moves the conditional mean about as far as one of them alone.
-func (q *Normal) unit(i int) float64 {
-	return correlationUnit * q.s[i] / math.Sqrt(float64(len(q.edges.parents(i))))
-}
+func (q *Normal) unit(i int) float64 { return q.edges.unit[i] * q.s[i] }
 
 // Units implements Q: s_i for μ_i and s_i, s_i/(3·s_j·√k) for B_ij of a latent with k
 // parents.
@@ -204,7 +205,7 @@ func (q *Normal) Units(dst []float64) {
 	for i, s := range q.s {
 		dst[2*i], dst[2*i+1] = s, s
 		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
-			b[e] = q.unit(i) / q.s[q.edges.parent[e]]
+			b[e] = q.unit(i) * q.inv[q.edges.parent[e]]
 		}
 	}
 }
@@ -222,7 +223,7 @@ func (q *Normal) Move(step []float64) {
 	for i, s := range q.s {
 		q.theta[2*i] += s * step[2*i]
 		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
-			q.b[e] += q.unit(i) / q.s[q.edges.parent[e]] * step[2*n+int(e)]
+			q.b[e] += q.unit(i) * q.inv[q.edges.parent[e]] * step[2*n+int(e)]
 		}
 	}
 	for i, s := range q.s { // after all units were used

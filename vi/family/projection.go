@@ -15,6 +15,7 @@ import (
 //
 // and the adjoint of each conditional mean is w·Δ·u.
 type projection struct {
+	fullSurface
 	s      *normalSampler
 	planes []projectionPlane
 	wd     []float64 // scratch: weights times jumps
@@ -32,7 +33,7 @@ type projectionPlane struct {
 }
 
 func newProjection(s *normalSampler, planes []regions.Hyperplane, at [][]int) *projection {
-	p := &projection{s: s, planes: make([]projectionPlane, len(planes)), wd: make([]float64, s.n), y: make([]float64, len(s.q.mu))}
+	p := &projection{fullSurface: fullSurface{len(s.q.theta)}, s: s, planes: make([]projectionPlane, len(planes)), wd: make([]float64, s.n), y: make([]float64, len(s.q.mu))}
 	for k, h := range planes {
 		p.planes[k] = projectionPlane{
 			Hyperplane: h, at: at[k], along: make([]float64, len(at[k])),
@@ -70,21 +71,6 @@ func (p *projection) Density(k int) float64 { return p.planes[k].w }
 
 // Reached implements Surface.
 func (p *projection) Reached(k int) bool { return p.planes[k].w > 0 }
-
-// Each implements Surface.
-func (p *projection) Each(int) bool { return true }
-
-// Params implements Surface.
-func (p *projection) Params(int) []int { return allParams(len(p.s.q.theta)) }
-
-// Clear implements Surface.
-func (p *projection) Clear(sums []float64, _ int) { clear(sums) }
-
-// Seeds implements Surface.
-func (p *projection) Seeds() bool { return false }
-
-// AddSum implements Surface. It is not called.
-func (p *projection) AddSum([]float64, int, float64) { panic("family: a projection needs each jump") }
 
 // Add implements Surface.
 func (p *projection) Add(sums, _ []float64, k int, phi, jumps []float64) {

@@ -18,7 +18,6 @@ type normalSampler struct {
 	n     int
 	eps   []float64 // latents × n
 	y     []float64 // z − μ, latents × n; nil without parents
-	inv   []float64 // 1/s
 	zeros []float64
 	// The map from ε to y as one sparse matrix over the rows of ε and those of y
 	// before: row i is s_i·ε_i + Σ B_ij·y_j.
@@ -32,7 +31,7 @@ type normalSampler struct {
 func (q *Normal) Bind(n int) Sampler {
 	dim := len(q.mu)
 	s := &normalSampler{
-		q: q.Clone().(*Normal), n: n, eps: make([]float64, dim*n), inv: make([]float64, dim), zeros: make([]float64, dim),
+		q: q.Clone().(*Normal), n: n, eps: make([]float64, dim*n), zeros: make([]float64, dim),
 	}
 	if len(q.b) > 0 {
 		s.bindEdges()
@@ -59,16 +58,17 @@ func (s *normalSampler) bindEdges() {
 // Locate implements Sampler.
 func (s *normalSampler) Locate(q Q) {
 	from := q.(*Normal)
-	copy(s.q.theta, from.theta)
 	copy(s.q.mu, from.mu)
 	copy(s.q.s, from.s)
-	copy(s.q.slope, from.slope)
-	for i, x := range s.q.s {
-		s.inv[i] = 1 / x
+	if s.q.slope != nil {
+		copy(s.q.slope, from.slope)
+		return
 	}
+	copy(s.q.inv, from.inv)
 	if s.y == nil {
 		return
 	}
+	copy(s.q.b, from.b)
 	g := s.q.edges
 	for i, x := range s.q.s {
 		at := s.from[i]
@@ -138,7 +138,7 @@ func (s *normalSampler) parts(sums []float64) (mean, scale, b []float64) {
 func (s *normalSampler) AddPath(sums, grad []float64) {
 	s.propagate(grad)
 	if s.q.slope == nil {
-		for i, inv := range s.inv {
+		for i, inv := range s.q.inv {
 			vec.AddScaled(s.row(grad, i), inv, s.row(s.eps, i))
 		}
 	}
@@ -169,7 +169,9 @@ func (s *normalSampler) propagate(field []float64) {
 func (s *normalSampler) addAdjoints(sums, adjoint []float64) {
 	mean, scale, b := s.parts(sums)
 	s.addSums(mean, scale, adjoint)
-	s.addEdges(b, adjoint)
+	if s.y != nil {
+		s.addEdges(b, adjoint)
+	}
 }
 
 // addSums adds Σ η and Σ η·ε by latent.
@@ -265,15 +267,6 @@ func (s *normalSampler) FinishSome(dst []float64, params []int, sums []float64, 
 			dst[at] = scale[i] * inv
 		}
 	}
-}
-
-// allParams lists n parameters.
-func allParams(n int) []int {
-	all := make([]int, n)
-	for k := range all {
-		all[k] = k
-	}
-	return all
 }
 
 // Reach implements Sampler.

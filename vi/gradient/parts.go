@@ -119,18 +119,20 @@ func (p *Parts) pull(sums, field []float64) {
 }
 
 func (p *Parts) addPlanes(sums, grad []float64) {
+	if totals := p.batch.Sums(); len(totals) > 0 {
+		p.surface.AddSums(sums, 0, totals)
+		return
+	}
 	for k := range p.batch.Len() {
 		p.addPlane(sums, grad, k)
 	}
 }
 
 func (p *Parts) addPlane(sums, grad []float64, k int) {
-	if !p.surface.Reached(k) {
-		return // the jump, which may be infinite, does not count
+	switch totals := p.batch.Sums(); {
+	case len(totals) > 0:
+		p.surface.AddSums(sums, k, totals[k:k+1])
+	case p.surface.Reached(k): // else the jump, which may be infinite, does not count
+		p.surface.Add(sums, grad, k, p.batch.Values(k), p.batch.Jumps(k))
 	}
-	if total, ok := p.batch.Sum(k); ok {
-		p.surface.AddSum(sums, k, total)
-		return
-	}
-	p.surface.Add(sums, grad, k, p.batch.Values(k), p.batch.Jumps(k))
 }

@@ -290,10 +290,10 @@ func TestPartsAreBruteForce(t *testing.T) {
 					compareParts(t, d, p, r, r.theta(rng), n, m, rng.Uint64())
 				}
 			})
-			require.Greater(t, dense, 50)
-			require.Greater(t, several, 30)
+			require.Greater(t, dense, 20)
+			require.Greater(t, several, 10)
 			if name == "structured" || name == "full rank" {
-				require.Greater(t, edges, 50)
+				require.Greater(t, edges, 10)
 			}
 		})
 	}
@@ -377,7 +377,7 @@ func TestOwnMethod(t *testing.T) {
 				return sumsOf(p, 3, p.AddAll)
 			}
 			like := family.Orthogonal
-			if r.edges()+r.rank() > 0 {
+			if r.edges() > 0 {
 				like = family.Elimination
 			}
 			require.Equal(t, gradient(like), gradient(family.Own), name)

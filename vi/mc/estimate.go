@@ -25,6 +25,15 @@ func (e Estimate) Text(digits int) string {
 	return fmt.Sprintf("%.*g ± %.2g", digits, e.Mean, e.SE)
 }
 
+// Short is the estimate in a column: four digits, and two of the error; one
+// without error is a number.
+func (e Estimate) Short() string {
+	if e.SE == 0 {
+		return fmt.Sprintf("%.4g", e.Mean)
+	}
+	return fmt.Sprintf("%.4g ± %.2g", e.Mean, e.SE)
+}
+
 // Plus is the sum of independent estimates; an infinite one has no error.
 func (e Estimate) Plus(o Estimate) Estimate {
 	if sum := e.Mean + o.Mean; math.IsInf(sum, 0) {

@@ -260,7 +260,7 @@ func TestGuards(t *testing.T) {
 	_, err = Guards(fit, guards, []float64{1})
 	require.ErrorContains(t, err, "1 positions for 4 elements")
 	_, err = Guards(fit, append(guards, fitted(t).Density.Named("rises")[0]), nil)
-	require.ErrorContains(t, err, "guard 4: events: the guard belongs to another model")
+	require.ErrorContains(t, err, "guard 4: events: graph: the guard belongs to another model")
 }
 
 // Every picture, as SVG: XML without a NaN, with its words.

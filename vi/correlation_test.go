@@ -1,0 +1,42 @@
+package vi_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/family"
+)
+
+// The summary of a correlated family names the strongest correlations, and they
+// are those of the draws. A mean field has none.
+func TestSummaryCorrelations(t *testing.T) {
+	d := newLinearModel(false, 10, rand.New(rand.NewPCG(1, 2))).compile(t)
+	for _, f := range []family.Family{family.MeanField{}, family.FullRank{}, family.Structured{}, family.LowRank{Rank: 2}} {
+		fit, err := vi.Fit(context.Background(), d, vi.Settings{Family: f, Seed: 1, Steps: 2000})
+		require.NoError(t, err)
+		s := fit.Summary()
+		if f == (family.MeanField{}) {
+			require.Empty(t, s.Correlations)
+			require.NotContains(t, s.String(), "correlation")
+			continue
+		}
+		require.Len(t, s.Correlations, 10, f.Name())
+		require.Contains(t, s.String(), "correlation")
+		draws := fit.Draws(20000, 1)
+		for _, c := range s.Correlations {
+			a, err := draws.Of(c.A)
+			require.NoError(t, err)
+			b, err := draws.Of(c.B)
+			require.NoError(t, err)
+			require.InDelta(t, stat.Correlation(a, b, nil), c.Value, 0.035, "%s %s", c.A, c.B) // 5 standard errors
+		}
+		some, err := s.Of(s.Correlations[0].A, s.Correlations[0].B)
+		require.NoError(t, err)
+		require.Equal(t, s.Correlations[:1], some.Correlations[:1])
+	}
+}
