@@ -122,7 +122,7 @@ func TestLongBits(t *testing.T) {
 	flips, fits := 0, 0
 	for ; more() || fits < len(allFamilies); fits++ {
 		d := chain(t)
-		s := Settings{Family: allFamilies[fits%len(allFamilies)], Seed: rng.Uint64(), Draws: 20, Steps: 1 + rng.IntN(150), Restarts: 1 + rng.IntN(2)}
+		s := Settings{Family: allFamilies[fits%len(allFamilies)], Seed: rng.Uint64(), StartDraws: 20, Steps: 1 + rng.IntN(150), Restarts: 1 + rng.IntN(2)}
 		p, err := Fit(context.Background(), d, s)
 		require.NoError(t, err)
 		var file bytes.Buffer
