@@ -201,6 +201,7 @@ func Load(r io.Reader, d *graph.Density) (*Posterior, error) {
 func (s *saved) posterior(d *graph.Density) (*Posterior, error) {
 	settings, err := s.Settings.settings(d)
 	if err == nil {
+		settings.fill()
 		err = settings.check(d)
 	}
 	if err != nil {

@@ -311,6 +311,9 @@ func TestLoadChecksEveryNumber(t *testing.T) {
 		require.ErrorContains(t, err, want)
 		require.Nil(t, p)
 	}
+	q, err = Load(strings.NewReader(edited(t, file.String(), `"Restarts":1`, `"Restarts":0`)), d)
+	require.NoError(t, err)
+	requireSameFit(t, p, q) // 0 is 1, as in any Settings
 	for want, change := range map[string][2]string{
 		"Settings.Samples = -16":   {`"Samples":16`, `"Samples":-16`},
 		"Settings.Restarts = -1":   {`"Restarts":1`, `"Restarts":-1`},
