@@ -79,7 +79,7 @@ func (s *store) combination(id nodeID) combination {
 	switch n.kind {
 	case kConst:
 		return combination{v: s.written(n.v)}
-	case kLin:
+	case kSum:
 		if int(id) < len(s.errs) && s.errs[id] != nil {
 			return combination{rounded{n.v, s.errs[id].v}, n.terms, s.errs[id].coef}
 		}
@@ -91,8 +91,8 @@ func (s *store) combination(id nodeID) combination {
 // node is the node of c. A sum that is computed in several ways is one node, with
 // the largest of its errors.
 func (s *store) node(c combination) nodeID {
-	id := s.lin(c.v.v, c.terms)
-	if c.v.err == 0 && c.errs == nil || s.nodes[id].kind != kLin {
+	id := s.affineSum(c.v.v, c.terms)
+	if c.v.err == 0 && c.errs == nil || s.nodes[id].kind != kSum {
 		return id
 	}
 	if n := len(s.errs); n <= int(id) {
@@ -106,15 +106,15 @@ func (s *store) node(c combination) nodeID {
 	return id
 }
 
-// lin makes the node v + Σ terms; terms are sorted by atom, without zeros.
-func (s *store) lin(v float64, terms []term) nodeID {
+// affineSum makes the node v + Σ terms; terms are sorted by atom, without zeros.
+func (s *store) affineSum(v float64, terms []term) nodeID {
 	if len(terms) == 0 {
 		return s.constant(v)
 	}
 	if v == 0 && len(terms) == 1 && terms[0].coef == 1 {
 		return terms[0].atom
 	}
-	return s.intern(node{kind: kLin, v: v + 0, terms: terms, affine: s.affineCount(terms) == len(terms)})
+	return s.intern(node{kind: kSum, v: v + 0, terms: terms, affine: s.affineCount(terms) == len(terms)})
 }
 
 // bounds are those of the errors of a node's constant and coefficients.
@@ -193,13 +193,13 @@ func (s *store) foldLike(v float64, terms []term) (float64, []term) {
 			for i := range signed {
 				signed[i].coef *= sign
 			}
-			if atom, ok := s.find(node{kind: kLin, v: sign * c, terms: signed}); ok {
+			if atom, ok := s.find(node{kind: kSum, v: sign * c, terms: signed}); ok {
 				rest.insert(term{atom, sign})
 				return left, rest.terms
 			}
 		}
 	}
-	rest.insert(term{s.lin(0, affine.terms), 1})
+	rest.insert(term{s.affineSum(0, affine.terms), 1})
 	return v, rest.terms
 }
 
@@ -238,7 +238,7 @@ func (s *store) affineCount(terms []term) int {
 // coefficient splits a into a number and the rest: 3·x is (3, x).
 func (s *store) coefficient(a nodeID) (float64, nodeID) {
 	n := &s.nodes[a]
-	if n.kind == kLin && n.v == 0 && len(n.terms) == 1 {
+	if n.kind == kSum && n.v == 0 && len(n.terms) == 1 {
 		return n.terms[0].coef, n.terms[0].atom
 	}
 	return 1, a
@@ -248,14 +248,14 @@ func (s *store) coefficient(a nodeID) (float64, nodeID) {
 // coordinates.
 func (s *store) expand(id nodeID) combination {
 	c := s.combination(id)
-	if !slices.ContainsFunc(c.terms, func(t term) bool { return s.nodes[t.atom].kind == kLin }) {
+	if !slices.ContainsFunc(c.terms, func(t term) bool { return s.nodes[t.atom].kind == kSum }) {
 		return c
 	}
 	out := combination{v: c.v}
 	leaves, sums := map[nodeID]rounded{}, map[nodeID]rounded{}
 	var open []nodeID // the sums, ascending
 	add := func(x rounded, atom nodeID) {
-		if s.nodes[atom].kind != kLin {
+		if s.nodes[atom].kind != kSum {
 			leaves[atom] = leaves[atom].plus(x)
 			return
 		}

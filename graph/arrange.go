@@ -47,7 +47,7 @@ func (b *batch) columns(f *form) [][]nodeID {
 		columns[j] = make([]nodeID, len(f.rows))
 	}
 	for r, id := range f.rows {
-		if f.key.kind == fLin {
+		if f.key.kind == fSum {
 			for j, t := range b.slots(id) {
 				columns[j][r] = t.atom
 			}
@@ -89,7 +89,7 @@ func (b *batch) passes(f *form) []nodeID {
 
 // operand is operand j of a row of form f.
 func (b *batch) operand(f *form, id nodeID, j int) nodeID {
-	if f.key.kind == fLin {
+	if f.key.kind == fSum {
 		return b.slots(id)[j].atom
 	}
 	return b.operands(id)[j]

@@ -45,7 +45,7 @@ const (
 	fConst
 	fAffine // sums over latents and points, see affine
 	fFormula
-	fLin    // sums of a few terms of the same forms
+	fSum    // sums of a few terms of the same forms
 	fSparse // sums of many terms, of any number, of the same forms
 	fUnary
 	fBinary
@@ -119,7 +119,7 @@ func newBatch(st *store, outs []output, sz sizes) *batch {
 // form of its own: a sum that is long, or part of others.
 func (b *batch) isAffineRow(id nodeID) bool {
 	n := &b.st.nodes[id]
-	return n.kind == kLin && n.affine && (b.inAff[id] || len(n.terms) > maxLinLatents || b.hasSum(n))
+	return n.kind == kSum && n.affine && (b.inAff[id] || len(n.terms) > maxLinLatents || b.hasSum(n))
 }
 
 // reachable lists what the outputs need in ascending order.
@@ -139,7 +139,7 @@ func (b *batch) reachable(outs []output) []nodeID {
 		operands := b.operands(id)
 		for _, o := range operands {
 			uses := b.st.nodes[id].affine || b.st.nodes[id].kind == kSelect
-			if n := &b.st.nodes[o]; n.kind == kLin && n.affine && (uses || b.isSplit(id)) {
+			if n := &b.st.nodes[o]; n.kind == kSum && n.affine && (uses || b.isSplit(id)) {
 				b.inAff[o] = true
 			}
 		}
@@ -163,7 +163,7 @@ func (b *batch) operands(id nodeID) []nodeID {
 	}
 	var list []nodeID
 	switch b.st.nodes[id].kind {
-	case kLin:
+	case kSum:
 		for _, t := range b.sum(id).terms {
 			list = append(list, t.atom)
 		}
@@ -294,11 +294,11 @@ func (b *batch) add(id nodeID) {
 		return
 	case kFlip:
 		return
-	case kLin:
+	case kSum:
 		if b.isAffineRow(id) {
 			return
 		}
-		key.kind = fLin
+		key.kind = fSum
 		if len(args) > maxLinTerms {
 			key.kind = fSparse
 		}
@@ -316,7 +316,7 @@ func (b *batch) add(id nodeID) {
 	for i, a := range args {
 		forms[i] = int(b.at[a].form)
 	}
-	if n.kind == kLin {
+	if n.kind == kSum {
 		slices.Sort(forms)
 	}
 	if key.kind == fSparse {
@@ -351,7 +351,7 @@ func (b *batch) addFlips(list []nodeID) {
 }
 
 func (b *batch) hasSum(n *node) bool {
-	return slices.ContainsFunc(n.terms, func(t term) bool { return b.st.nodes[t.atom].kind == kLin })
+	return slices.ContainsFunc(n.terms, func(t term) bool { return b.st.nodes[t.atom].kind == kSum })
 }
 
 // form returns the number of the form with the given key.

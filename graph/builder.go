@@ -171,7 +171,7 @@ func (b *Builder) sum(terms []int, w *rewriter) nodeID {
 		sum[i] = term{w.rewrite(b.terms[t].atom), b.terms[t].coef}
 	}
 	o := b.d.st.total(0, sum)
-	return b.d.st.lin(o.c, o.terms)
+	return b.d.st.affineSum(o.c, o.terms)
 }
 
 // tooMany is an error if there are too many pairs or expressions.
@@ -234,7 +234,7 @@ func (s *store) factor(o output) output {
 		}
 		if joined := byData[n.a]; joined != nil {
 			f := s.total(0, joined)
-			sum = append(sum, term{s.mulData(n.a, s.lin(f.c, f.terms)), 1})
+			sum = append(sum, term{s.mulData(n.a, s.affineSum(f.c, f.terms)), 1})
 			byData[n.a] = nil
 		}
 	}
@@ -301,7 +301,7 @@ func (s *store) splitSquare(id nodeID) (l nodeID, step term, ok bool) {
 			smooth[i].coef = -smooth[i].coef
 		}
 	}
-	return s.lin(0, smooth), term{s.lin(v, steps), sign}, true
+	return s.affineSum(0, smooth), term{s.affineSum(v, steps), sign}, true
 }
 
 // ExecutorOf returns an executor of a program derived from this density, or

@@ -155,7 +155,7 @@ func (e *Graph) elementwise(f *form) (*gorgonia.Node, error) {
 	}
 	var k kernel.Kernel
 	switch f.key.kind {
-	case fLin:
+	case fSum:
 		k = e.weightedSum(f)
 	case fUnary:
 		k = kernel.Unary{F: f.key.fn}

@@ -93,7 +93,7 @@ func (e *evaluator) compute(n *node) float64 {
 			return 1
 		}
 		return 0
-	case kLin:
+	case kSum:
 		sum := n.v
 		for _, t := range n.terms {
 			sum += t.coef * e.value(t.atom)

@@ -193,7 +193,7 @@ func (m *Model) format(id nodeID, depth int) string {
 		return "observed " + m.obs[n.a].name
 	case kSign:
 		return "guard " + fmt.Sprint(n.a)
-	case kLin:
+	case kSum:
 		return m.formatSum(n, arg)
 	case kUnary:
 		for _, l := range m.latents {

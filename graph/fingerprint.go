@@ -111,7 +111,7 @@ func (w *programWriter) node(n *node) {
 	case kSign:
 		w.text("sign")
 		w.number(int(n.a))
-	case kLin:
+	case kSum:
 		w.text("sum")
 		w.float(n.v)
 		terms := slices.Clone(n.terms)

@@ -80,7 +80,7 @@ func (f *flips) changeOf(terms []int, on, off *rewriter) nodeID {
 	s := f.b.d.st
 	change := s.sum(1, f.b.sum(terms, on), -1, f.b.sum(terms, off))
 	o := s.linearise(s.factor(s.total(0, []term{{change, 1}})))
-	return s.lin(o.c, o.terms)
+	return s.affineSum(o.c, o.terms)
 }
 
 // gateway is a formula v, and the terms that depend on u, but not through v

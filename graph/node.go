@@ -20,7 +20,7 @@ const (
 	kPoint          // projected coordinate number a: an input of a derived program
 	kSign           // sign of guard a: 1 where Φ_a > 0, else 0
 	kPointSign      // sign number a at a projected point: an input of a derived program
-	kLin            // v + Σ terms[i].coef · terms[i].atom
+	kSum            // v + Σ terms[i].coef · terms[i].atom
 	kUnary          // fn(a)
 	kBinary         // fn(a, b)
 	kSelect         // b where the formula a is 1, else c
@@ -194,7 +194,7 @@ func (s *store) isConst(id nodeID) (float64, bool) {
 // operands calls visit for each operand of n.
 func (n *node) operands(visit func(nodeID)) {
 	switch n.kind {
-	case kLin:
+	case kSum:
 		for _, t := range n.terms {
 			visit(t.atom)
 		}

@@ -24,12 +24,12 @@ func TestHashesOfRegularExpressions(t *testing.T) {
 		"products":      func(i int) node { return node{kind: kBinary, fn: kernel.Mul, a: nodeID(i), b: nodeID(i + 1)} },
 		"a grid":        func(i int) node { return node{kind: kBinary, fn: kernel.Mul, a: nodeID(i / 512), b: nodeID(i % 512)} },
 		"selects":       func(i int) node { return node{kind: kSelect, a: nodeID(i), b: 7, c: nodeID(i + 5)} },
-		"multiples":     func(i int) node { return node{kind: kLin, terms: []term{{nodeID(i / 100), coef(i)}}} },
+		"multiples":     func(i int) node { return node{kind: kSum, terms: []term{{nodeID(i / 100), coef(i)}}} },
 		"differences": func(i int) node {
-			return node{kind: kLin, terms: []term{{nodeID(i), 1}, {nodeID(i + 1), -1}}}
+			return node{kind: kSum, terms: []term{{nodeID(i), 1}, {nodeID(i + 1), -1}}}
 		},
 		"residuals": func(i int) node {
-			return node{kind: kLin, v: -coef(i), terms: []term{{nodeID(i / 100), -1}, {nodeID(i/100 + 3), 0.5}}}
+			return node{kind: kSum, v: -coef(i), terms: []term{{nodeID(i / 100), -1}, {nodeID(i/100 + 3), 0.5}}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,8 +58,8 @@ func TestInternFindsEqualNodes(t *testing.T) {
 	terms := []term{{3, 1}, {4, 2}}
 	list := []node{
 		{kind: kConst, v: 1}, {kind: kConst}, {kind: kLatent}, {kind: kLatent, a: 1},
-		{kind: kLin, terms: terms}, {kind: kLin, v: 1, terms: terms}, {kind: kLin, terms: terms[:1]},
-		{kind: kLin, terms: []term{{3, 2}, {4, 1}}}, {kind: kLin, terms: []term{{4, 1}, {3, 2}}},
+		{kind: kSum, terms: terms}, {kind: kSum, v: 1, terms: terms}, {kind: kSum, terms: terms[:1]},
+		{kind: kSum, terms: []term{{3, 2}, {4, 1}}}, {kind: kSum, terms: []term{{4, 1}, {3, 2}}},
 		{kind: kUnary, fn: kernel.Exp, a: 1}, {kind: kUnary, fn: kernel.Log, a: 1},
 		{kind: kBinary, fn: kernel.Mul, a: 1, b: 2}, {kind: kBinary, fn: kernel.Mul, a: 2, b: 1}, {kind: kSelect, a: 1, b: 2},
 	}
@@ -93,7 +93,7 @@ func TestFoldLike(t *testing.T) {
 				s := newStore()
 				x, y := s.leaf(kLatent, 0), s.leaf(kLatent, 1)
 				other := s.unary(kernel.Exp, x)
-				have := s.lin(sign*c, []term{{x, sign * 2}, {y, sign * -3}})
+				have := s.affineSum(sign*c, []term{{x, sign * 2}, {y, sign * -3}})
 				terms := []term{{x, 2}, {y, -3}, {other, 4}}
 				left, folded := s.foldLike(v, terms)
 				require.Len(t, folded, 2)

@@ -41,7 +41,7 @@ func (w *rewriter) rebuild(id nodeID) nodeID {
 		if g, ok := w.sub.sign(int(n.a)); ok {
 			return g.value.in(w.m)
 		}
-	case kLin:
+	case kSum:
 		return w.sum(id, n)
 	case kUnary:
 		if a := w.rewrite(n.a); a != n.a {
@@ -74,7 +74,7 @@ func (w *rewriter) sum(id nodeID, n node) nodeID {
 	if changed == nil {
 		return id
 	}
-	out := s.lin(n.v, kept)
+	out := s.affineSum(n.v, kept)
 	for _, t := range changed {
 		out = s.sum(1, out, t.coef, t.atom)
 	}

@@ -15,7 +15,7 @@ func (s *store) unary(f kernel.Function, a nodeID) nodeID {
 	if n.kind == kSelect && (n.steps || f == kernel.Log && s.logIsSimple(n.b) && s.logIsSimple(n.c)) {
 		return s.into(f, a, n.a, func() (nodeID, nodeID) { return n.b, n.c })
 	}
-	if n.kind == kLin && len(n.terms) == 1 && s.nodes[n.terms[0].atom].steps { // f of c·steps + v
+	if n.kind == kSum && len(n.terms) == 1 && s.nodes[n.terms[0].atom].steps { // f of c·steps + v
 		sel, c, v := s.nodes[n.terms[0].atom], n.terms[0].coef, s.constant(n.v)
 		return s.into(f, a, sel.a, func() (nodeID, nodeID) { return s.sum(c, sel.b, 1, v), s.sum(c, sel.c, 1, v) })
 	}
@@ -25,8 +25,8 @@ func (s *store) unary(f kernel.Function, a nodeID) nodeID {
 			return id
 		}
 	case kernel.Log1p: // log(1 − sigmoid(x)) = −softplus(x)
-		if n.kind == kLin && n.v == -1 { // log1p(y − 1), for y = 1 − p
-			return s.unary(kernel.Log, s.lin(0, n.terms))
+		if n.kind == kSum && n.v == -1 { // log1p(y − 1), for y = 1 − p
+			return s.unary(kernel.Log, s.affineSum(0, n.terms))
 		}
 		if c, inner := s.coefficient(a); c == -1 && s.isUnary(inner, kernel.Sigmoid) {
 			return s.scale(-1, s.unary(kernel.Softplus, s.nodes[inner].a))
@@ -79,7 +79,7 @@ func (s *store) logIsSimple(id nodeID) bool {
 			s.simple[id] = simple
 		}
 		return simple
-	case kLin:
+	case kSum:
 		c, inner := s.coefficient(id)
 		return c > 0 && inner != id && s.logIsSimple(inner)
 	}
@@ -95,10 +95,10 @@ func (s *store) simpleLog(a nodeID) (nodeID, bool) {
 		return n.a, true
 	case s.isUnary(a, kernel.Sigmoid):
 		return s.scale(-1, s.unary(kernel.Softplus, s.scale(-1, n.a))), true
-	case n.kind == kLin && len(n.terms) == 1 && n.v == 0 && n.terms[0].coef > 0 && s.logIsSimple(n.terms[0].atom):
+	case n.kind == kSum && len(n.terms) == 1 && n.v == 0 && n.terms[0].coef > 0 && s.logIsSimple(n.terms[0].atom):
 		log := s.unary(kernel.Log, n.terms[0].atom)
 		return s.sum(1, log, 1, s.constant(math.Log(n.terms[0].coef))), true
-	case n.kind == kLin && len(n.terms) == 1 && n.v == 1 && n.terms[0].coef == -1 && s.isUnary(n.terms[0].atom, kernel.Sigmoid):
+	case n.kind == kSum && len(n.terms) == 1 && n.v == 1 && n.terms[0].coef == -1 && s.isUnary(n.terms[0].atom, kernel.Sigmoid):
 		inner := s.nodes[n.terms[0].atom].a
 		return s.scale(-1, s.unary(kernel.Softplus, inner)), true
 	}
@@ -112,7 +112,7 @@ func (s *store) sigmoids(p nodeID) (yes, no nodeID, ok bool) {
 		return p, s.unary(kernel.Sigmoid, s.scale(-1, s.nodes[p].a)), true
 	}
 	n := &s.nodes[p]
-	if n.kind == kLin && len(n.terms) == 1 && n.v == 1 && n.terms[0].coef == -1 {
+	if n.kind == kSum && len(n.terms) == 1 && n.v == 1 && n.terms[0].coef == -1 {
 		no, yes, ok = s.sigmoids(n.terms[0].atom)
 	}
 	return yes, no, ok
