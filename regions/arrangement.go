@@ -45,7 +45,7 @@ func (a *Arrangement) Add(h Hyperplane) (Side, error) { return a.AddRounded(h, R
 // Two zero sets are the same if the forms use the same coordinates and are equal, up to a factor and to what arithmetic has rounded:
 //
 //   - Forms with one largest coefficient, or two that differ by a power of two, are compared number by number, each to within its two
-//     errors. So exact ones are different if one bit is: z0 − 1 and z0 − (1 + 2⁻⁵²).
+//     errors, with nothing added for the rounding of the comparison. So exact ones are different if one bit is: z0 − 1 and z0 − (1 + 2⁻⁵²).
 //   - Forms with other factors, 3·z0 − 1 and z0 − 1/3, may have been rounded in finding the factor: their ratios may differ by 4
 //     roundings more.
 //   - Forms with one canonical form, bit for bit, are the same.

@@ -2,14 +2,23 @@ package regions_test
 
 import (
 	"math"
+	"os"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/facetvi/facet/internal/programs"
 	"github.com/facetvi/facet/regions"
 )
+
+func TestMain(m *testing.M) {
+	if err := programs.FixSeed(); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 func TestAddTable(t *testing.T) {
 	a := regions.NewArrangement(3)
@@ -67,7 +76,11 @@ func TestMultiplesMerge(t *testing.T) {
 // rounded returns h with each number off by up to the relative error, and the bounds that say so.
 func rounded(t *rapid.T, h regions.Hyperplane, relative float64) (regions.Hyperplane, regions.Rounding) {
 	g := times(h, func(int) float64 { return 1 + relative*rapid.Float64Range(-1, 1).Draw(t, "error") })
-	bounds := times(g, constant(relative/(1-relative)*(1+0x1p-30)))
+	bound := relative / (1 - relative) * (1 + 0x1p-30)
+	if relative > 0 {
+		bound += 5 * 0x1p-53 // 1 + relative*error and its product are rounded too, and so are two divisions by the scale
+	}
+	bounds := times(g, constant(bound))
 	r := regions.Rounding{Const: math.Abs(bounds.Const)}
 	for _, c := range bounds.Coef {
 		r.Coef = append(r.Coef, math.Abs(c))
