@@ -14,32 +14,16 @@ import (
 	"github.com/facetvi/facet/vi/family"
 )
 
-// posteriorOf is a posterior of four latents, of which three are transformed, and
-// guards over them.
-func posteriorOf(t *testing.T) (*Posterior, map[string]graph.Guard) {
+// posteriorOf is a posterior of five latents, of which three are transformed.
+func posteriorOf(t *testing.T) *Posterior {
 	m := graph.NewModel()
-	x := m.Sample("x", graph.Normal(0, 1))
-	y := m.Sample("y", graph.Normal(0, 1))
-	r := m.Sample("r", graph.Gamma(2, 1))
-	p := m.Sample("p", graph.Beta(2, 2))
-	u := m.Sample("u", graph.Uniform(-1, 3))
-	guards := map[string]graph.Guard{
-		"x > 0.5":     graph.Greater(x, 0.5),
-		"x < 0.5":     graph.Less(x, 0.5),
-		"2x - y > 1":  graph.Greater(graph.Sub(graph.Mul(2, x), y), 1),
-		"1 > 2x - y":  graph.Less(graph.Sub(graph.Mul(2, x), y), 1),
-		"r > 2":       graph.Greater(r, 2),
-		"p < 0.3":     graph.Less(p, 0.3),
-		"u > 1":       graph.Greater(u, 1),
-		"always":      graph.Greater(r, -1),
-		"never":       graph.Less(r, 0),
-		"x and y":     graph.And(graph.Greater(x, 0.5), graph.Less(y, 0)),
-		"x or not r":  graph.Or(graph.Greater(x, 0.5), graph.Not(graph.Greater(r, 2))),
-		"not x":       graph.Not(graph.Greater(x, 0.5)),
-		"x and not x": graph.And(graph.Greater(x, 0.5), graph.Less(x, 0.5)),
-	}
+	m.Sample("x", graph.Normal(0, 1))
+	m.Sample("y", graph.Normal(0, 1))
+	m.Sample("r", graph.Gamma(2, 1))
+	m.Sample("p", graph.Beta(2, 2))
+	m.Sample("u", graph.Uniform(-1, 3))
 	q := family.Independent([]float64{0.3, -0.2, 0.4, -0.5, 0.6}, []float64{0.8, 1.3, 0.5, 0.9, 1.1})
-	return &Posterior{Density: mustCompile(t, m), Q: q}, guards
+	return &Posterior{Density: mustCompile(t, m), Q: q}
 }
 
 // expect is E[f(μ + s·ε)] by the trapezoidal rule, exact to rounding for smooth f.
@@ -55,7 +39,7 @@ func expect(mu, s float64, f func(u float64) float64) float64 {
 func logistic(u float64) float64 { return 1 / (1 + math.Exp(-u)) }
 
 func TestPosteriorMoments(t *testing.T) {
-	p, _ := posteriorOf(t)
+	p := posteriorOf(t)
 	draws := p.Draws(200000, *seed)
 	require.Equal(t, []string{"x", "y", "r", "p", "u"}, draws.Names)
 	of := map[string]func(u float64) float64{
@@ -119,7 +103,7 @@ func TestPosteriorWide(t *testing.T) {
 }
 
 func TestPosteriorErrors(t *testing.T) {
-	p, _ := posteriorOf(t)
+	p := posteriorOf(t)
 	for _, f := range []func() (float64, error){
 		func() (float64, error) { return p.Mean("nobody") },
 		func() (float64, error) { return p.SD("nobody") },

@@ -13,7 +13,7 @@ import (
 
 // Each number is the one that the posterior gives when asked for it alone.
 func TestSummaryLatents(t *testing.T) {
-	p, _ := posteriorOf(t)
+	p := posteriorOf(t)
 	s := p.Summary()
 	require.Len(t, s.Latents, 5)
 	for i, name := range p.Density.Latents() {
