@@ -3,6 +3,9 @@ package graph
 import (
 	"fmt"
 	"math"
+	"slices"
+
+	"github.com/facetvi/facet/regions"
 )
 
 // PriorStart follows the program once, giving each latent the centre of its
@@ -35,4 +38,38 @@ func (d *Density) PriorStartAt(given map[int]float64) (center, scale []float64) 
 		}
 	}
 	return center, scale
+}
+
+// Across follows the program with signs that differ from a point's own. It starts
+// from z in region from, of which planes are forced to the other side, and goes
+// through the latents in their order. A latent whose prior is now elsewhere, by more
+// than apart of its scales, goes with it; and with it the signs of the guards on it,
+// but those of planes. It writes to z, and returns the region.
+func (d *Density) Across(z []float64, from regions.Signs, planes []int, apart float64) regions.Signs {
+	before, after := d.evaluate(slices.Clone(z)), d.evaluate(z)
+	defer before.release()
+	defer after.release()
+	before.arr, before.region = nil, from
+	after.arr, after.region = nil, from
+	for _, l := range planes {
+		after.region = after.region.Flip(l)
+	}
+	ending := make([][]int, d.Dim())
+	for l, h := range d.arr.Planes() {
+		last := h.Index[len(h.Index)-1]
+		ending[last] = append(ending[last], l)
+	}
+	for i, l := range d.m.latents {
+		was, scale := l.prior.law.start(before.params(l.prior))
+		now, wide := l.prior.law.start(after.params(l.prior))
+		if by := now - was; math.Abs(by) > apart*max(scale, wide) && isFinite(by) {
+			z[i] += by
+			for _, k := range ending[i] {
+				if !slices.Contains(planes, k) {
+					after.region = after.region.Force(k, d.arr.Plane(k).At(z) > 0)
+				}
+			}
+		}
+	}
+	return after.region
 }

@@ -1,4 +1,4 @@
-package vi
+package cells
 
 import (
 	"context"
@@ -38,6 +38,7 @@ type modeFinder struct {
 	neg    *mat.SymDense // −∂²log r/∂u²
 	width  []float64     // of the differences
 	cliffs []cliff
+	walls  bool // climb stays inside the region
 }
 
 // newModeFinder returns nil if the density has too many latents.
@@ -59,21 +60,53 @@ func newModeFinder(d *graph.Density, scale []float64) (*modeFinder, error) {
 // it, and returns the precision matrix there, −∂²log r/∂z², and log r. It returns nil, and
 // leaves z where it is, if that is not positive definite.
 func (m *modeFinder) find(ctx context.Context, z []float64) (precision *mat.SymDense, top float64, err error) {
-	for i, s := range m.scale {
-		m.u[i], m.width[i] = z[i]/s, modeInterval
-	}
 	signs := m.d.Arrangement().Signs(z)
+	m.place(z)
 	if err := m.findCliffs(ctx, signs); err != nil {
 		return nil, 0, err
 	}
-	value, err := m.expand(signs)
-	if err != nil || !finite(value) {
+	m.walls = true
+	value, ok, err := m.climb(ctx, signs)
+	if err != nil || !ok {
 		return nil, 0, err
+	}
+	for _, c := range m.cliffs {
+		phi := m.phi(c.Hyperplane)
+		value -= math.Log(math.Abs(phi))
+		m.addCurvature(c.Hyperplane, (2*math.Log(c.fall)-1)/(phi*phi))
+	}
+	return m.precision(z), value, nil
+}
+
+// place puts u at z.
+func (m *modeFinder) place(z []float64) {
+	for i, s := range m.scale {
+		m.u[i], m.width[i] = z[i]/s, modeInterval
+	}
+}
+
+// extend moves z to the mode of what log r with the given signs is everywhere, and
+// returns the precision matrix there; nil if there is none.
+func (m *modeFinder) extend(ctx context.Context, z []float64, signs regions.Signs) (precision *mat.SymDense, top float64, err error) {
+	m.place(z)
+	m.cliffs, m.walls = nil, false
+	value, ok, err := m.climb(ctx, signs)
+	if err != nil || !ok {
+		return nil, 0, err
+	}
+	return m.precision(z), value, nil
+}
+
+// climb moves u uphill.
+func (m *modeFinder) climb(ctx context.Context, signs regions.Signs) (value float64, ok bool, err error) {
+	value, err = m.expand(signs)
+	if err != nil || !finite(value) {
+		return 0, false, err
 	}
 	damping := modeDamping
 	for step := 0; step < modeSteps && damping < 1e12; step++ {
-		if err := stopped(ctx); err != nil {
-			return nil, 0, err
+		if ctx.Err() != nil {
+			return 0, false, ctx.Err()
 		}
 		delta, ok := m.newton(damping)
 		if !ok {
@@ -81,17 +114,19 @@ func (m *modeFinder) find(ctx context.Context, z []float64) (precision *mat.SymD
 			continue
 		}
 		gain := floats.Dot(m.g, delta) / 2
-		floats.Scale(m.reach(signs, delta), delta)
+		if m.walls {
+			floats.Scale(m.reach(signs, delta), delta)
+		}
 		was := append([]float64(nil), m.u...)
 		floats.Add(m.u, delta)
 		v, err := m.expand(signs)
 		switch {
 		case err != nil:
-			return nil, 0, err
+			return 0, false, err
 		case !(v > value): // further down, or not finite
 			copy(m.u, was)
 			if _, err := m.expand(signs); err != nil {
-				return nil, 0, err
+				return 0, false, err
 			}
 			damping *= 10
 			if gain < modeGain {
@@ -105,12 +140,7 @@ func (m *modeFinder) find(ctx context.Context, z []float64) (precision *mat.SymD
 			break
 		}
 	}
-	for _, c := range m.cliffs {
-		phi := m.phi(c.Hyperplane)
-		value -= math.Log(math.Abs(phi))
-		m.addCurvature(c.Hyperplane, (2*math.Log(c.fall)-1)/(phi*phi))
-	}
-	return m.precision(z), value, nil
+	return value, true, nil
 }
 
 // expand computes log r, its gradient and its Hessian at u.
@@ -199,8 +229,8 @@ func (m *modeFinder) findCliffs(ctx context.Context, signs regions.Signs) error 
 	own := make([]float64, arr.Len())
 	signs.Floats(own)
 	for first := 0; first < arr.Len(); first += w - 1 {
-		if err := stopped(ctx); err != nil {
-			return err
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 		for i, u := range m.u {
 			floats.AddConst(u*m.scale[i], zero(m.x.Z[i*w:][:w]))
@@ -287,3 +317,5 @@ func (m *modeFinder) precision(z []float64) *mat.SymDense {
 	}
 	return p
 }
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

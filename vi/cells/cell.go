@@ -1,0 +1,53 @@
+package cells
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// A Cell is a part of the latent space without cliffs inside.
+type Cell struct {
+	// Sides are the guards that bound it, which its Q is confined to.
+	Sides []regions.Side
+	Q     family.Q
+	ELBO, LogEvidence mc.Estimate
+	KHat float64
+
+	region regions.Signs // of a point inside
+	span   []span
+	point  []float64
+	expanded bool
+	prop *proposal
+	center []float64
+	ratios []float64
+}
+
+// A span is what of the line of a group of parallel planes belongs to a cell:
+// intervals first to last.
+type span struct{ first, last int }
+
+func key(spans []span) string {
+	var b strings.Builder
+	for _, s := range spans {
+		fmt.Fprintf(&b, "%d-%d,", s.first, s.last)
+	}
+	return b.String()
+}
+
+// sides are the planes at the ends of the spans.
+func (g *lines) sides(spans []span) (sides []regions.Side) {
+	for k, s := range spans {
+		planes := g.group[k]
+		if s.first > 0 {
+			sides = append(sides, regions.Side{Plane: planes[s.first-1], Positive: true})
+		}
+		if s.last < len(planes) {
+			sides = append(sides, regions.Side{Plane: planes[s.last], Positive: false})
+		}
+	}
+	return sides
+}
