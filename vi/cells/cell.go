@@ -12,18 +12,18 @@ import (
 // A Cell is a part of the latent space without cliffs inside.
 type Cell struct {
 	// Sides are the guards that bound it, which its Q is confined to.
-	Sides []regions.Side
-	Q     family.Q
+	Sides             []regions.Side
+	Q                 family.Q
 	ELBO, LogEvidence mc.Estimate
-	KHat float64
+	KHat              float64
 
-	region regions.Signs // of a point inside
-	span   []span
-	point  []float64
+	region   regions.Signs // of a point inside
+	span     []span
+	point    []float64
 	expanded bool
-	prop *proposal
-	center []float64
-	ratios []float64
+	prop     *proposal
+	center   []float64
+	ratios   []float64
 }
 
 // A span is what of the line of a group of parallel planes belongs to a cell:

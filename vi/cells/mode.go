@@ -86,7 +86,8 @@ func (m *modeFinder) place(z []float64) {
 }
 
 // extend moves z to the mode of what log r with the given signs is everywhere, and
-// returns the precision matrix there; nil if there is none.
+// returns the precision matrix there, nil if there is none, and the log of the
+// integral of the normal that is like it there.
 func (m *modeFinder) extend(ctx context.Context, z []float64, signs regions.Signs) (precision *mat.SymDense, top float64, err error) {
 	m.place(z)
 	m.cliffs, m.walls = nil, false
@@ -94,7 +95,17 @@ func (m *modeFinder) extend(ctx context.Context, z []float64, signs regions.Sign
 	if err != nil || !ok {
 		return nil, 0, err
 	}
-	return m.precision(z), value, nil
+	precision = m.precision(z)
+	if precision == nil {
+		return nil, 0, nil
+	}
+	var c mat.Cholesky
+	c.Factorize(m.neg)
+	top = value + 0.5*(float64(len(z))*math.Log(2*math.Pi)-c.LogDet())
+	for _, s := range m.scale {
+		top += math.Log(s)
+	}
+	return precision, top, nil
 }
 
 // climb moves u uphill.

@@ -57,7 +57,7 @@ type walk struct {
 
 // spans are those of the cell of region s at z: as far as log r, forced, stays within
 // hard of what it is at s along each line.
-func (f *finder) spans(z []float64, s regions.Signs, hard func(l int) bool) ([]span, error) {
+func (f *finder) spans(z []float64, s regions.Signs) ([]span, error) {
 	g, p := f.lines, f.prober
 	spans := make([]span, len(g.group))
 	var open []walk
@@ -95,9 +95,7 @@ func (f *finder) spans(z []float64, s regions.Signs, hard func(l int) bool) ([]s
 			for k, w := range batch {
 				planes := g.group[w.group]
 				i := g.interval(w.group, s)
-				edge := i + w.at*w.dir // interval before the plane
-				l := planes[min(edge, edge+w.dir)]
-				if d := p.x.Out[k] - w.last; !(math.Abs(d) < same) && hard(l) {
+				if d := p.x.Out[k] - w.last; !(math.Abs(d) < same) {
 					continue
 				}
 				w.last = p.x.Out[k]

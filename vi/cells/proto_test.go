@@ -52,7 +52,7 @@ func TestProto(t *testing.T) {
 
 func report(t *testing.T, name string, d *graph.Density, points [][]float64, exact float64) {
 	start := cpu()
-	s, err := Find(context.Background(), d, points, 3000, 1e-3, 1)
+	s, err := Find(context.Background(), d, Settings{Points: points, Most: 5000, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

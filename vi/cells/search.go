@@ -1,19 +1,162 @@
 package cells
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/mc"
 )
 
-const quick = 256
+// How cells are searched for.
+const (
+	quick     = 256 // draws of a cell that was found
+	round     = 16  // cells that are looked at side by side
+	leastPart = 1e-4
+	scanned   = 10 // cells whose lines are scanned
+	scanKeep  = 6  // intervals of a line that are looked at
+)
+
+// Settings say how far a search goes.
+type Settings struct {
+	// Points are where it starts.
+	Points [][]float64
+	// Most is the number of cells that it looks at.
+	Most     int
+	Seed     uint64
+	Progress func(tried, found int)
+}
+
+// A Search is what was found.
+type Search struct {
+	Cells   []*Cell // by evidence, falling
+	Tried   int     // cells that were looked at
+	d       *graph.Density
+	lines   *lines
+	s       Settings
+	finders []*finder
+	seen    map[string]bool
+	asked   map[regions.Signs]bool
+}
+
+// A lead is a region that may be worth a look, and a point from where to look.
+type lead struct {
+	z     []float64
+	s     regions.Signs
+	worth float64 // log evidence of the cell it was found from
+}
+
+// Find looks for the cells of a density that hold its mass.
+func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
+	f := &Search{d: d, s: s, lines: newLines(d.Arrangement()), seen: map[string]bool{}, asked: map[regions.Signs]bool{}}
+	f.finders = make([]*finder, mc.Processors(round))
+	for k := range f.finders {
+		var err error
+		if f.finders[k], err = newFinder(d, f.lines); err != nil {
+			return nil, err
+		}
+	}
+	var leads []lead
+	for _, z := range s.Points {
+		leads = f.add(leads, lead{z: z, s: d.Arrangement().Signs(z)})
+	}
+	for len(leads) > 0 && f.Tried < s.Most {
+		n := min(round, len(leads))
+		if err := f.look(ctx, leads[:n]); err != nil {
+			return nil, err
+		}
+		leads = leads[n:]
+		if len(leads) < round {
+			leads = append(leads, f.expand(round)...)
+		}
+	}
+	return f, nil
+}
+
+func (f *Search) add(list []lead, l lead) []lead {
+	if f.asked[l.s] {
+		return list
+	}
+	f.asked[l.s] = true
+	return append(list, l)
+}
+
+// look tries leads side by side.
+func (f *Search) look(ctx context.Context, leads []lead) error {
+	found := make([]*Cell, len(leads))
+	err := mc.Do(len(f.finders), len(leads), func(w, k int) (err error) {
+		found[k], err = f.finders[w].span(leads[k])
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	least := f.total() + math.Log(leastPart)
+	var todo []*Cell
+	for _, c := range found {
+		if id := key(c.span); !f.seen[id] {
+			f.seen[id] = true
+			todo = append(todo, c)
+		}
+	}
+	first := f.Tried
+	f.Tried += len(todo)
+	err = mc.Do(len(f.finders), len(todo), func(w, k int) (err error) {
+		return f.finders[w].evaluate(ctx, todo[k], least, mc.NewRand(mc.Mix(f.s.Seed, uint64(first+k))))
+	})
+	for _, c := range todo {
+		if c.prop != nil && finite(c.LogEvidence.Mean) {
+			at, _ := slices.BinarySearchFunc(f.Cells, c, func(a, b *Cell) int { return cmp.Compare(b.LogEvidence.Mean, a.LogEvidence.Mean) })
+			f.Cells = slices.Insert(f.Cells, at, c)
+		}
+	}
+	if f.s.Progress != nil {
+		f.s.Progress(f.Tried, len(f.Cells))
+	}
+	return err
+}
+
+// expand returns leads from the best cells that were not expanded, of at least
+// leastPart of the whole.
+func (f *Search) expand(n int) (leads []lead) {
+	least := f.total() + math.Log(leastPart)
+	for k, c := range f.Cells {
+		if len(leads) >= n || c.LogEvidence.Mean < least {
+			break
+		}
+		if c.expanded {
+			continue
+		}
+		c.expanded = true
+		for _, l := range f.finders[0].neighbours(c) {
+			leads = f.add(leads, l)
+		}
+		if k < scanned {
+			for _, l := range f.finders[0].scan(c) {
+				leads = f.add(leads, l)
+			}
+		}
+	}
+	return leads
+}
+
+func (f *Search) total() float64 {
+	if len(f.Cells) == 0 {
+		return math.Inf(-1)
+	}
+	v := make([]float64, len(f.Cells))
+	for k, c := range f.Cells {
+		v[k] = c.LogEvidence.Mean
+	}
+	return floats.LogSumExp(v)
+}
 
 // A finder makes cells. It is for one goroutine.
 type finder struct {
@@ -22,11 +165,11 @@ type finder struct {
 	prober *prober
 	mode   *modeFinder
 	x      *graph.Executor
-	hard   func(l int) bool
+	logQ   []float64
 }
 
-func newFinder(d *graph.Density, hard func(l int) bool) (*finder, error) {
-	f := &finder{d: d, lines: newLines(d.Arrangement()), hard: hard}
+func newFinder(d *graph.Density, g *lines) (*finder, error) {
+	f := &finder{d: d, lines: g, logQ: make([]float64, quick)}
 	var err error
 	if f.prober, err = newProber(d); err != nil {
 		return nil, err
@@ -39,46 +182,71 @@ func newFinder(d *graph.Density, hard func(l int) bool) (*finder, error) {
 	return f, err
 }
 
-// make is the cell of region s at z.
-func (f *finder) make(ctx context.Context, z []float64, s regions.Signs, spans []span, rng *rand.Rand) (*Cell, error) {
-	c := &Cell{region: s, span: spans, point: slices.Clone(z)}
-	c.Sides = f.lines.sides(spans)
-	precision, _, err := f.mode.extend(ctx, c.point, s)
-	if err != nil {
-		return nil, err
+// span is the cell of a lead, without more than its extent.
+func (f *finder) span(l lead) (*Cell, error) {
+	spans, err := f.spans(l.z, l.s)
+	return &Cell{region: l.s, span: spans, point: slices.Clone(l.z)}, err
+}
+
+// evaluate finds what a cell is worth, if it may be worth least.
+func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand.Rand) error {
+	c.Sides = f.lines.sides(c.span)
+	precision, bound, err := f.mode.extend(ctx, c.point, c.region)
+	if err != nil || precision == nil || !(bound+f.most(c, precision) > least) {
+		return err
 	}
-	if precision == nil {
-		return c, nil
-	}
-	c.prop = newProposal(slices.Clone(c.point), precision, f.d.Arrangement(), c.Sides)
+	c.prop = newProposal(c.point, precision, f.d.Arrangement(), c.Sides)
 	if c.prop == nil {
-		return c, nil
+		return nil
 	}
-	return c, f.weigh(c, rng)
+	return f.weigh(c, rng)
+}
+
+// most is a bound of the log probability of the cell's sides under the normal at its
+// point: that of the least probable one.
+func (f *finder) most(c *Cell, precision *mat.SymDense) float64 {
+	var chol mat.Cholesky
+	cov := mat.NewSymDense(len(c.point), nil)
+	if !chol.Factorize(precision) || chol.InverseTo(cov) != nil {
+		return 0
+	}
+	most := 0.0
+	for _, side := range c.Sides {
+		h := f.d.Arrangement().Plane(side.Plane)
+		v := 0.0
+		for k, i := range h.Index {
+			for l, j := range h.Index {
+				v += h.Coef[k] * h.Coef[l] * cov.At(i, j)
+			}
+		}
+		t := h.At(c.point) / math.Sqrt(v)
+		if !side.Positive {
+			t = -t
+		}
+		most = min(most, logMass(-t, math.Inf(1)))
+	}
+	return most
 }
 
 // weigh estimates the evidence of a cell.
 func (f *finder) weigh(c *Cell, rng *rand.Rand) error {
 	z := make([]float64, f.d.Dim())
-	logq := make([]float64, quick)
-	mean := make([]float64, len(z))
+	c.center = make([]float64, len(z))
 	for k := range quick {
-		logq[k] = c.prop.draw(z, rng)
+		f.logQ[k] = c.prop.draw(z, rng)
 		for i, v := range z {
 			f.x.Z[i*quick+k] = v
-			mean[i] += v / quick
+			c.center[i] += v / quick
 		}
 	}
 	f.d.Arrangement().SignBatch(f.x.Signs, f.x.Z, quick)
 	if err := f.x.Run(); err != nil {
 		return err
 	}
-	r := make([]float64, quick)
-	floats.SubTo(r, f.x.Out, logq)
-	c.ELBO = mc.Mean(r)
-	c.LogEvidence = logMean(r)
-	c.center = mean
-	c.ratios = r
+	c.ratios = make([]float64, quick)
+	floats.SubTo(c.ratios, f.x.Out, f.logQ)
+	c.ELBO = mc.Mean(c.ratios)
+	c.LogEvidence = logMean(c.ratios)
 	return nil
 }
 
@@ -96,126 +264,64 @@ func logMean(r []float64) mc.Estimate {
 	return mc.Estimate{Mean: top + math.Log(e.Mean), SE: e.SE / e.Mean}
 }
 
-// A Search is what was found.
-type Search struct {
-	Cells       []*Cell
-	LogEvidence mc.Estimate
-	ELBO        float64
-	Tried int
-}
-
-// neighbour is a region to look at.
-type neighbour struct {
-	z []float64
-	s regions.Signs
-}
-
 // neighbours are the regions across the cell's sides.
-func (f *finder) neighbours(c *Cell) (list []neighbour) {
+func (f *finder) neighbours(c *Cell) (leads []lead) {
 	for _, side := range c.Sides {
-		l := side.Plane
-		k := f.lines.of[l]
-		planes := f.lines.group[k]
-		i := f.lines.interval(k, c.region)
-		at := f.lines.at[l]
-		var flip []int
-		if at >= i {
-			flip = planes[i : at+1]
-		} else {
-			flip = planes[at:i]
+		k, at := f.lines.of[side.Plane], f.lines.at[side.Plane]
+		to := at
+		if !side.Positive {
+			to++
 		}
-		for _, apart := range []float64{6, math.Inf(1)} {
-			z := slices.Clone(c.center)
-			s := f.d.Across(z, c.region, flip, apart)
-			list = append(list, neighbour{z, s})
-		}
+		leads = append(leads, f.at(c, k, to)...)
 	}
-	return list
+	return leads
 }
 
-// Find looks for the cells of a density from points.
-func Find(ctx context.Context, d *graph.Density, points [][]float64, budget int, tol float64, seed uint64) (*Search, error) {
-	f, err := newFinder(d, func(int) bool { return true })
-	if err != nil {
-		return nil, err
+// at are the regions where the line of group k is in interval to.
+func (f *finder) at(c *Cell, k, to int) (leads []lead) {
+	planes, i := f.lines.group[k], f.lines.interval(k, c.region)
+	flip := planes[min(i, to):max(i, to)]
+	for _, apart := range []float64{6, math.Inf(1)} {
+		z := slices.Clone(c.center)
+		leads = append(leads, lead{z: z, s: f.d.Across(z, c.region, flip, apart), worth: c.LogEvidence.Mean})
 	}
-	rng := mc.NewRand(seed)
-	seen := map[string]bool{}
-	out := &Search{}
-	try := func(z []float64, s regions.Signs) error {
-		spans, err := f.spans(z, s, f.hard)
-		if err != nil {
-			return err
-		}
-		id := key(spans)
-		if seen[id] {
-			return nil
-		}
-		seen[id] = true
-		c, err := f.make(ctx, z, s, spans, rng)
-		out.Tried++
-		if err != nil || c.prop == nil || !finite(c.LogEvidence.Mean) {
-			return err
-		}
-		out.Cells = append(out.Cells, c)
-		return nil
-	}
-	done := map[regions.Signs]bool{}
-	for _, z := range points {
-		s := d.Arrangement().Signs(z)
-		if done[s] {
+	return leads
+}
+
+// scan looks along the lines of groups of many planes for intervals where log r,
+// the other latents staying where they are, is highest.
+func (f *finder) scan(c *Cell) (leads []lead) {
+	p := f.prober
+	for k, planes := range f.lines.group {
+		if len(planes) < 3 {
 			continue
 		}
-		done[s] = true
-		if err := try(z, s); err != nil {
-			return nil, err
-		}
-		if out.Tried > budget/2 {
-			break
-		}
-	}
-	for out.Tried < budget {
-		// the best cell that was not expanded
-		var best *Cell
-		total := out.total()
-		for _, c := range out.Cells {
-			if !c.expanded && (best == nil || c.LogEvidence.Mean > best.LogEvidence.Mean) {
-				best = c
+		i := f.lines.interval(k, c.region)
+		value := make([]float64, len(planes)+1)
+		for first := 0; first <= len(planes); first += probes {
+			n := min(probes, len(planes)+1-first)
+			p.reset(c.center, c.region)
+			for col := range n {
+				to := first + col
+				for j := min(i, to); j < max(i, to); j++ {
+					p.force(col, planes[j], to > i)
+				}
 			}
-		}
-		if best == nil || best.LogEvidence.Mean < total+math.Log(tol) {
-			break
-		}
-		best.expanded = true
-		for _, n := range f.neighbours(best) {
-			if done[n.s] {
-				continue
+			if p.x.Run() != nil {
+				return leads
 			}
-			done[n.s] = true
-			if err := try(n.z, n.s); err != nil {
-				return nil, err
+			copy(value[first:], p.x.Out[:n])
+		}
+		order := make([]int, len(value))
+		for j := range order {
+			order[j] = j
+		}
+		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(value[b], value[a]) })
+		for _, to := range order[:min(scanKeep, len(order))] {
+			if to != i {
+				leads = append(leads, f.at(c, k, to)...)
 			}
 		}
 	}
-	slices.SortFunc(out.Cells, func(a, b *Cell) int {
-		switch {
-		case a.LogEvidence.Mean > b.LogEvidence.Mean:
-			return -1
-		case a.LogEvidence.Mean < b.LogEvidence.Mean:
-			return 1
-		}
-		return 0
-	})
-	return out, nil
-}
-
-func (s *Search) total() float64 {
-	v := make([]float64, 0, len(s.Cells))
-	for _, c := range s.Cells {
-		v = append(v, c.LogEvidence.Mean)
-	}
-	if len(v) == 0 {
-		return math.Inf(-1)
-	}
-	return floats.LogSumExp(v)
+	return leads
 }
