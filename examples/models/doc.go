@@ -16,5 +16,9 @@
 //	                                               ├─ must agree
 //	data, constants ──► Oracle ──► exact ∇ELBO ────┘
 //
+// A third file of each, *_exact.go, computes its exact posterior by going through the regions: log evidence, probabilities of
+// the named guards, moments of the latents. Packages coalmining, nile, lynx and tobit below have models on other data,
+// with their exact posteriors.
+//
 // golden/ holds observations, initial parameters and exact values from two further programs.
 package models

@@ -8,6 +8,7 @@ import (
 
 // Influenza is monthly mortality with an epidemic state f, for len(obs) months; see [InfluenzaOracle]. The level a, its lag b and
 // the excess c are recurrences without noise of their own, all affine in the latents v and w.
+// Its guards "type1" say that a month is of type 1.
 func Influenza(obs []float64) *graph.Model {
 	m := graph.NewModel()
 	f := m.Sample("f0", graph.Normal(0, 1))
@@ -20,7 +21,7 @@ func Influenza(obs []float64) *graph.Model {
 		c = graph.Add(graph.Add(graph.Mul(-0.312, c), 0.21), w)
 
 		f = m.Sample(name("f"), graph.Normal(graph.If(graph.Greater(f, 0), 0.67, -0.67), 1))
-		mean := graph.If(graph.Greater(f, 0), a, graph.Add(a, c))
+		mean := graph.If(m.Name("type1", graph.Greater(f, 0)), a, graph.Add(a, c))
 		m.Observe("obs", graph.Normal(mean, 0.002), x)
 	}
 	return m

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/facetvi/facet/examples/models/exact"
 	"github.com/facetvi/facet/graph"
 )
 
@@ -18,6 +19,8 @@ type Spec struct {
 	Latents []string
 	// Oracle is the same model in plain Go, with its exact ELBO.
 	Oracle Oracle
+	// Exact computes the exact posterior, in less than a second for the paper's data.
+	Exact func() exact.Posterior
 	// Golden holds the data and exact values from elsewhere; nil for the proposition and for data that are not the paper's.
 	Golden *Golden
 }
@@ -27,10 +30,10 @@ func All() []Spec {
 	return []Spec{
 		{
 			Name: "proposition", Model: Proposition, ThetaInit: PropositionThetaInit(),
-			Latents: []string{"z"}, Oracle: PropositionOracle(),
+			Latents: []string{"z"}, Oracle: PropositionOracle(), Exact: PropositionExact,
 		},
 		withGolden(TemperatureSpec(TemperatureData())),
-		withGolden(Spec{Name: "textmsg", Model: TextMsg, Oracle: TextMsgOracle()}),
+		withGolden(Spec{Name: "textmsg", Model: TextMsg, Oracle: TextMsgOracle(), Exact: TextMsgExact}),
 		withGolden(InfluenzaSpec(InfluenzaData())),
 	}
 }
@@ -43,6 +46,7 @@ func TemperatureSpec(obs []float64) Spec {
 		ThetaInit: TemperatureThetaInit(obs),
 		Latents:   temperatureLatents(len(obs) - 1),
 		Oracle:    TemperatureOracle(obs),
+		Exact:     func() exact.Posterior { return TemperatureExact(obs) },
 	}
 }
 
@@ -54,6 +58,7 @@ func InfluenzaSpec(obs []float64) Spec {
 		ThetaInit: InfluenzaThetaInit(len(obs)),
 		Latents:   influenzaLatents(len(obs)),
 		Oracle:    InfluenzaOracle(obs),
+		Exact:     func() exact.Posterior { return InfluenzaExact(obs) },
 	}
 }
 

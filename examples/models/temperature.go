@@ -8,7 +8,7 @@ import (
 
 // Temperature is a room with an air conditioner that switches itself, for len(obs) − 1 steps; see [TemperatureOracle]. As in the
 // authors' program the state q and the noise's scale branch on the same test in two ifs: four ifs a step, of three
-// hyperplanes. It panics if obs is empty.
+// hyperplanes. Its guards "on" say that it cools in step 1, 2, …. It panics if obs is empty.
 func Temperature(obs []float64) *graph.Model {
 	m := graph.NewModel()
 	theta := m.Sample("theta0", graph.Normal(20, 0.001))
@@ -19,7 +19,7 @@ func Temperature(obs []float64) *graph.Model {
 		cold, hot := graph.Less(theta, 18), graph.Greater(theta, 22)
 		mean := graph.If(cold, 0, graph.If(hot, 1, q))
 		noise := m.Sample(fmt.Sprintf("q%d-noise", i), graph.Normal(mean, 0.001))
-		q = graph.If(graph.Greater(noise, 0.5), 1, 0)
+		q = graph.If(m.Name("on", graph.Greater(noise, 0.5)), 1, 0)
 		scale := graph.If(graph.Greater(noise, 0.5), 0.22, 0.2)
 
 		drift := graph.Div(graph.Sub(32, graph.Add(theta, graph.Mul(21, q))), 15)

@@ -6,7 +6,8 @@ import (
 	"github.com/facetvi/facet/graph"
 )
 
-// TextMsg is the switch point in daily text messages; see [TextMsgOracle].
+// TextMsg is the switch point in daily text messages; see [TextMsgOracle]. Its guards "pending" say of each day
+// that the switch is still to come.
 func TextMsg() *graph.Model {
 	m := graph.NewModel()
 	mean, sd := math.Log(TextMsgMean())-math.Ln2/2, math.Sqrt(math.Ln2)
@@ -16,8 +17,8 @@ func TextMsg() *graph.Model {
 
 	days, counts := TextMsgData()
 	for i, day := range days {
-		before := graph.Greater(z, TextMsgThreshold(day))
-		rate := graph.If(before, graph.Exp(x0), graph.Exp(x1))
+		pending := m.Name("pending", graph.Greater(z, TextMsgThreshold(day)))
+		rate := graph.If(pending, graph.Exp(x0), graph.Exp(x1))
 		m.Observe("obs", graph.Poisson(rate), counts[i])
 	}
 	return m
