@@ -38,6 +38,9 @@ type law struct {
 	// start is a central value and a scale, about one standard deviation, of
 	// the unconstrained coordinate. Laws of whole numbers have no coordinate.
 	start func(p []float64) (center, scale float64)
+	// residual is the log density of e, where center + scale·e, as start has them,
+	// is the unconstrained coordinate.
+	residual func(e float64, p []float64) float64
 }
 
 type param struct {

@@ -18,6 +18,8 @@ var logNormal = &law{
 	logProb: func(x Expr, p []Expr) Expr { return Sub(normalLogProb(Log(x), p[0], p[1]), Log(x)) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*rng.NormFloat64() },
 	start:   func(p []float64) (center, scale float64) { return p[0], p[1] },
+
+	residual: normalResidual,
 }
 
 // HalfNormal is the distribution of |x| for a normal x with mean 0 and standard
@@ -28,8 +30,15 @@ var halfNormal = &law{
 	name: "HalfNormal", params: []param{{"scale", positive}}, support: nonNegatives,
 	logProb: func(x Expr, p []Expr) Expr { return Add(normalLogProb(x, Expr{}, p[0]), math.Ln2) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return math.Log(p[0]) + logHalfNormalRand(rng) },
-	start:   func(p []float64) (center, scale float64) { return math.Log(0.6745 * p[0]), 1 }, // the median of |x|
+	start:   func(p []float64) (center, scale float64) { return math.Log(halfNormalMedian * p[0]), 1 },
+
+	residual: func(e float64, _ []float64) float64 {
+		x := halfNormalMedian * math.Exp(e)
+		return math.Log(halfNormalMedian) + e - 0.5*x*x - 0.5*math.Log(math.Pi/2)
+	},
 }
+
+const halfNormalMedian = 0.6745
 
 // Exponential is the exponential distribution with the given rate (not scale).
 func Exponential[A Value](rate A) Dist { return newDist(exponential, lift(rate)) }
@@ -39,6 +48,8 @@ var exponential = &law{
 	logProb: func(x Expr, p []Expr) Expr { return Sub(Log(p[0]), Mul(p[0], x)) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return math.Log(expRand(rng)) - math.Log(p[0]) },
 	start:   func(p []float64) (center, scale float64) { return -math.Log(p[0]), 1 },
+
+	residual: func(e float64, _ []float64) float64 { return e - math.Exp(e) },
 }
 
 // Gamma is the gamma distribution with shape alpha and rate beta.
@@ -49,6 +60,14 @@ var gamma = &law{
 	logProb: func(x Expr, p []Expr) Expr { return gammaLogProb(x, p[0], p[1]) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return logGammaRand(p[0], rng) - math.Log(p[1]) },
 	start:   func(p []float64) (center, scale float64) { return math.Log(p[0] / p[1]), 1 / math.Sqrt(p[0]) },
+
+	residual: func(e float64, p []float64) float64 { return gammaResidual(e, p[0]) },
+}
+
+// gammaResidual has the large parts of α·u − βeᵘ and log Γ(α) cancelled.
+func gammaResidual(e, alpha float64) float64 {
+	u := e / math.Sqrt(alpha)
+	return kernel.Stirling.Value(alpha) + 0.5*math.Log(alpha) - alpha*(math.Expm1(u)-u)
 }
 
 func gammaLogProb(x, alpha, beta Expr) Expr {
@@ -68,6 +87,8 @@ var chiSquared = &law{
 	logProb: func(x Expr, p []Expr) Expr { return gammaLogProb(x, Mul(0.5, p[0]), Expr{v: 0.5}) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return logGammaRand(0.5*p[0], rng) + math.Ln2 },
 	start:   func(p []float64) (center, scale float64) { return math.Log(p[0]), math.Sqrt(2 / p[0]) },
+
+	residual: func(e float64, p []float64) float64 { return gammaResidual(e, 0.5*p[0]) },
 }
 
 // Beta is the beta distribution with shapes alpha and beta, on (0, 1).
@@ -86,6 +107,13 @@ var betaLaw = &law{
 	},
 	rand:  func(p []float64, rng *rand.Rand) float64 { return logGammaRand(p[0], rng) - logGammaRand(p[1], rng) },
 	start: func(p []float64) (center, scale float64) { return math.Log(p[0] / p[1]), math.Sqrt(1/p[0] + 1/p[1]) },
+
+	residual: func(e float64, p []float64) float64 {
+		scale := math.Sqrt(1/p[0] + 1/p[1])
+		u := math.Log(p[0]/p[1]) + scale*e
+		norm := kernel.Lgamma.Value(p[0]+p[1]) - kernel.Lgamma.Value(p[0]) - kernel.Lgamma.Value(p[1])
+		return math.Log(scale) + norm - p[0]*kernel.Softplus.Value(-u) - p[1]*kernel.Softplus.Value(u)
+	},
 }
 
 // Uniform is the uniform distribution on [min, max], which must be numbers.
@@ -97,4 +125,6 @@ var uniform = &law{
 	logProb: func(x Expr, p []Expr) Expr { return Neg(Log(Sub(p[1], p[0]))) },
 	rand:    func(_ []float64, rng *rand.Rand) float64 { return logitRand(rng) },
 	start:   func([]float64) (center, scale float64) { return 0, logisticSD },
+
+	residual: logisticResidual,
 }

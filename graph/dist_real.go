@@ -17,7 +17,11 @@ var normal = &law{
 	logProb: func(x Expr, p []Expr) Expr { return normalLogProb(x, p[0], p[1]) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*rng.NormFloat64() },
 	start:   func(p []float64) (center, scale float64) { return p[0], p[1] },
+
+	residual: normalResidual,
 }
+
+func normalResidual(e float64, _ []float64) float64 { return -0.5*e*e - 0.5*math.Log(2*math.Pi) }
 
 func normalLogProb(x, mu, sigma Expr) Expr {
 	return Sub(Mul(-0.5, squaredRatio(Sub(x, mu), sigma)), Add(Log(sigma), 0.5*math.Log(2*math.Pi)))
@@ -56,6 +60,13 @@ var logistic = &law{
 	},
 	rand:  func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*logitRand(rng) },
 	start: func(p []float64) (center, scale float64) { return p[0], p[1] * logisticSD },
+
+	residual: logisticResidual,
+}
+
+func logisticResidual(e float64, _ []float64) float64 {
+	r := logisticSD * math.Abs(e)
+	return math.Log(logisticSD) - r - 2*math.Log1p(math.Exp(-r))
 }
 
 // Laplace is the Laplace distribution with location mu and the given scale. Its
@@ -71,6 +82,8 @@ var laplace = &law{
 		return p[0] + p[1]*math.Copysign(expRand(rng), rng.Float64()-0.5)
 	},
 	start: func(p []float64) (center, scale float64) { return p[0], p[1] * math.Sqrt2 },
+
+	residual: func(e float64, _ []float64) float64 { return -math.Sqrt2*math.Abs(e) - 0.5*math.Ln2 },
 }
 
 // StudentsT is Student's t distribution with location mu, scale sigma and nu
@@ -91,4 +104,8 @@ var studentsT = &law{
 		return p[0] + p[1]*rng.NormFloat64()*math.Exp(0.5*(math.Log(half)-logGammaRand(half, rng)))
 	},
 	start: func(p []float64) (center, scale float64) { return p[0], p[1] },
+
+	residual: func(e float64, p []float64) float64 {
+		return kernel.GammaRatio.Value(0.5*p[2]) - 0.5*math.Log(2*math.Pi) - kernel.StudentTail.Value2(e, p[2])
+	},
 }

@@ -58,6 +58,7 @@ type modelTerm struct {
 	what  string // "prior of x", "observation y", or factorTerm
 	id    nodeID
 	place place
+	prior bool
 }
 
 const factorTerm = "factor"
@@ -114,7 +115,7 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 		term = Add(m.logProb("latent "+name, prior, x), s.logJac(s, u)).in(m)
 	}
 	m.latents = append(m.latents, l)
-	m.terms = append(m.terms, modelTerm{"prior of " + name, term, l.place})
+	m.terms = append(m.terms, modelTerm{"prior of " + name, term, l.place, true})
 	return Expr{m: m, id: l.value}
 }
 
@@ -161,7 +162,7 @@ func (m *Model) value(method string, v any) Expr {
 func (m *Model) addTerm(what string, logp Expr, at place) {
 	id := logp.in(m)
 	id = m.st.sel(m.within.value.in(m), id, m.st.constant(0))
-	m.terms = append(m.terms, modelTerm{what, id, at})
+	m.terms = append(m.terms, modelTerm{what, id, at, false})
 }
 
 // If runs both closures: what then observes or adds counts where g holds, what

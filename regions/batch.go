@@ -18,14 +18,26 @@ func (a *Arrangement) SignBatch(dst, z []float64, n int) {
 		return
 	}
 	for l := range a.planes {
-		row, h := dst[l*n:(l+1)*n], &a.planes[l]
-		if len(h.Index) > 1 {
-			h.atBatch(row, z, n)
-			vec.Step(row, row, 1, 0)
-			continue
-		}
-		vec.StepRows(row, z, n, a.steps[l:l+1])
+		a.signRow(dst[l*n:(l+1)*n], l, z, n)
 	}
+}
+
+// SignRow is row l of SignBatch. It reads only the rows of z of the latents in hyperplane l. It panics if a length is wrong.
+func (a *Arrangement) SignRow(dst []float64, l int, z []float64, n int) {
+	if n < 0 || len(z) != a.dim*n || len(dst) != n {
+		panic(fmt.Sprintf("regions: %d signs of %d numbers, want %d of %d×%d", len(dst), len(z), n, a.dim, n))
+	}
+	a.signRow(dst, l, z, n)
+}
+
+func (a *Arrangement) signRow(row []float64, l int, z []float64, n int) {
+	h := &a.planes[l]
+	if len(h.Index) > 1 {
+		h.atBatch(row, z, n)
+		vec.Step(row, row, 1, 0)
+		return
+	}
+	vec.StepRows(row, z, n, a.steps[l:l+1])
 }
 
 // atBatch is At for n points, with the same roundings in the same order.

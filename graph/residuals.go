@@ -1,0 +1,328 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/internal/memory"
+	"github.com/facetvi/facet/internal/vec"
+)
+
+// Residuals are a batch of N points in two coordinates: the unconstrained
+// latents z, and what the priors leave of them,
+//
+//	e_i = (z_i − center_i)/scale_i,
+//
+// where center_i and scale_i are those of latent i's prior (see PriorStart) with
+// the parameters and branches that the program gives it after z_1, …, z_i−1. So
+// a change of one residual moves all later latents whose priors follow it,
+// across guards too. Where only location and scale of a prior depend on others,
+// as those of Normal, LogNormal, Laplace and Exponential can, e_i is independent
+// of them a priori.
+//
+// Matrices have a row for each latent or hyperplane and N contiguous columns.
+// Residuals are not safe for concurrent use.
+type Residuals struct {
+	N int
+	// Z, E and Signs are the latents, their residuals, and the signs of the
+	// Arrangement's hyperplanes at Z, as in an Executor.
+	Z, E, Signs []float64
+	// LogPrior is the log density of each column of E under the prior: NaN where a
+	// prior has no meaning, for instance a negative scale.
+	LogPrior []float64
+
+	d        *Density
+	steps    []residualStep
+	row      [][]float64           // values of nodes, by ID
+	constant map[float64][]float64 // rows that are one number
+	tmp      []float64
+	p        []float64
+}
+
+// A residualStep leads to one latent from those before it.
+type residualStep struct {
+	Dist
+	before        []instruction // that its prior needs and no earlier one did
+	normal        bool          // center and scale are the parameters
+	numbers       []float64     // the parameters, if none depends on a latent
+	rows          [][]float64   // the parameters otherwise
+	center, scale []float64     // rows
+	shared        bool          // other steps use center and scale too
+	constant      bool          // scale is a number
+}
+
+// An instruction computes a row from the rows of a node's operands.
+type instruction struct {
+	*node
+	out []float64
+}
+
+// Residuals returns a batch of n points.
+func (d *Density) Residuals(n int) (*Residuals, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("graph: a batch of %d points", n)
+	}
+	var roots []nodeID
+	for _, l := range d.m.latents {
+		roots = append(roots, l.prior.nodes()...)
+	}
+	dim, rows := d.Dim(), d.arr.Len()+4*d.Dim()+5
+	for _, needed := range needed(d.nodes, roots) {
+		if needed {
+			rows++
+		}
+	}
+	if err := memory.Check(fmt.Sprintf("a batch of %d points", n), 8*float64(rows)*float64(n)); err != nil {
+		return nil, fmt.Errorf("graph: %w", err)
+	}
+	r := &Residuals{
+		N: n, Z: make([]float64, dim*n), E: make([]float64, dim*n), Signs: make([]float64, d.arr.Len()*n),
+		LogPrior: make([]float64, n), d: d, row: make([][]float64, len(d.nodes)), constant: map[float64][]float64{}, tmp: make([]float64, n),
+	}
+	center, scale := make([]float64, n), make([]float64, n)
+	for i := range d.m.latents {
+		r.steps = append(r.steps, r.step(d.m.latents[i].prior, center, scale))
+	}
+	return r, nil
+}
+
+// step prepares the step to a latent with the given prior. center and scale are
+// rows that steps share.
+func (r *Residuals) step(prior Dist, center, scale []float64) residualStep {
+	s := residualStep{Dist: prior, normal: prior.law == normal || prior.law == logNormal}
+	if roots := prior.nodes(); len(roots) == 0 {
+		for _, x := range prior.params {
+			s.numbers = append(s.numbers, x.v)
+		}
+		c, sd := prior.law.start(s.numbers)
+		s.center, s.scale, s.constant = r.number(c), r.number(sd), true
+		return s
+	}
+	for _, x := range prior.params {
+		if x.m == nil {
+			s.rows = append(s.rows, r.number(x.v))
+			continue
+		}
+		s.need(r, x.id)
+		s.rows = append(s.rows, r.row[x.id])
+	}
+	if s.normal {
+		s.center, s.scale, s.constant = s.rows[0], s.rows[1], prior.params[1].m == nil
+	} else {
+		s.center, s.scale, s.shared = center, scale, true
+	}
+	return s
+}
+
+// number is a row of one number.
+func (r *Residuals) number(v float64) []float64 {
+	row, ok := r.constant[v]
+	if !ok {
+		row = make([]float64, r.N)
+		for k := range row {
+			row[k] = v
+		}
+		r.constant[v] = row
+	}
+	return row
+}
+
+// need makes a row for a node and, first, for its operands.
+func (s *residualStep) need(r *Residuals, id nodeID) {
+	if r.row[id] != nil {
+		return
+	}
+	n, a := &r.d.nodes[id], int(r.d.nodes[id].a)
+	switch n.kind {
+	case kConst:
+		r.row[id] = r.number(n.v)
+		return
+	case kData:
+		r.row[id] = r.number(r.d.data[a])
+		return
+	case kLatent:
+		r.row[id] = r.Z[a*r.N : (a+1)*r.N]
+		return
+	case kSign:
+		r.row[id] = r.Signs[a*r.N : (a+1)*r.N]
+	default:
+		n.operands(func(o nodeID) { s.need(r, o) })
+		r.row[id] = make([]float64, r.N)
+	}
+	s.before = append(s.before, instruction{n, r.row[id]})
+}
+
+func (r *Residuals) run(in instruction) {
+	a, b, c := r.row[in.a], r.row[in.b], r.row[in.c]
+	switch in.kind {
+	case kSign:
+		r.d.arr.SignRow(in.out, int(in.a), r.Z, r.N)
+	case kSum:
+		vec.Affine(in.out, r.row[in.terms[0].atom], in.terms[0].coef, in.v)
+		for _, t := range in.terms[1:] {
+			vec.AddScaled(in.out, t.coef, r.row[t.atom])
+		}
+	case kUnary:
+		kernel.Unary{F: in.fn}.Eval(r.matrix(in.out), []kernel.Matrix{r.matrix(a)})
+	case kBinary:
+		kernel.Binary{F: in.fn}.Eval(r.matrix(in.out), []kernel.Matrix{r.matrix(a), r.matrix(b)})
+	case kSelect:
+		vec.Select(in.out, a, b, c)
+	case kNot:
+		vec.Affine(in.out, a, -1, 1)
+	case kAnd:
+		vec.Mul(in.out, a, b)
+	default:
+		panic("graph: an input of a derived program in a model")
+	}
+}
+
+func (r *Residuals) matrix(row []float64) kernel.Matrix {
+	return kernel.Matrix{Data: row, Rows: 1, Cols: r.N}
+}
+
+// Follow computes Z from E, and all else from both.
+func (r *Residuals) Follow() { r.follow(func(int, *residualStep, []float64) {}) }
+
+// Draw draws E from the prior, with all that follows.
+func (r *Residuals) Draw(rng *rand.Rand) {
+	checkSource(rng)
+	r.follow(func(_ int, s *residualStep, e []float64) {
+		for k := range e {
+			e[k] = r.draw(s, k, rng)
+		}
+	})
+}
+
+// Renew draws the residual of latent which[k] in column k from its prior, given
+// the latents before it there, with all that follows. It stores in logRatio how
+// the log density of that residual has changed. It panics unless both slices
+// have N numbers.
+func (r *Residuals) Renew(which []int, logRatio []float64, rng *rand.Rand) {
+	checkSource(rng)
+	sized(which, r.N, "columns")
+	sized(logRatio, r.N, "columns")
+	r.follow(func(i int, s *residualStep, e []float64) {
+		for k, latent := range which {
+			if latent == i {
+				old := s.law.residual(e[k], r.params(s, k))
+				e[k] = r.draw(s, k, rng)
+				logRatio[k] = s.law.residual(e[k], r.params(s, k)) - old
+			}
+		}
+	})
+}
+
+// follow is Follow with residuals that residual changes on the way.
+func (r *Residuals) follow(residual func(i int, s *residualStep, e []float64)) {
+	r.walk(func(i int, s *residualStep, z, e []float64) {
+		residual(i, s, e)
+		vec.Mul(z, e, s.scale)
+		vec.Add(z, z, s.center)
+	})
+}
+
+// Invert computes E from Z, and all else from both.
+func (r *Residuals) Invert() {
+	r.walk(func(_ int, s *residualStep, z, e []float64) {
+		for k := range e {
+			e[k] = (z[k] - s.center[k]) / s.scale[k]
+		}
+	})
+}
+
+// walk goes from latent to latent; solve finds z or e.
+func (r *Residuals) walk(solve func(i int, s *residualStep, z, e []float64)) {
+	n, normals := r.N, 0.0
+	clear(r.LogPrior)
+	for i := range r.steps {
+		s := &r.steps[i]
+		for _, in := range s.before {
+			r.run(in)
+		}
+		r.locate(s)
+		e := r.E[i*n : (i+1)*n]
+		solve(i, s, r.Z[i*n:(i+1)*n], e)
+		if s.normal {
+			normals++
+			vec.Mul(r.tmp, e, e)
+			vec.AddScaled(r.LogPrior, -0.5, r.tmp)
+		} else {
+			for k := range e {
+				r.LogPrior[k] += s.law.residual(e[k], r.params(s, k))
+			}
+		}
+		r.judge(s)
+	}
+	vec.Affine(r.LogPrior, r.LogPrior, 1, -normals*0.5*math.Log(2*math.Pi))
+	r.d.arr.SignBatch(r.Signs, r.Z, n)
+}
+
+// locate finds the step's centers and scales where they are not parameters.
+func (r *Residuals) locate(s *residualStep) {
+	if s.shared {
+		for k := range r.N {
+			s.center[k], s.scale[k] = s.law.start(r.params(s, k))
+		}
+	}
+}
+
+// judge makes LogPrior NaN where the step's parameters have no meaning.
+func (r *Residuals) judge(s *residualStep) {
+	for j, row := range s.rows {
+		if s.Dist.params[j].m == nil {
+			continue
+		}
+		vec.AddScaled(r.LogPrior, 0, row) // NaN and infinities
+		if rule := s.law.params[j].rule; rule != anyReal {
+			for k, v := range row {
+				if rule.excludes(v) {
+					r.LogPrior[k] = math.NaN()
+				}
+			}
+		}
+	}
+}
+
+// LogScale stores Σ log scale_i = log |dz/de| of each column in dst, so that the
+// prior's log density of Z is LogPrior less that. It panics unless dst has N
+// numbers.
+func (r *Residuals) LogScale(dst []float64) {
+	clear(sized(dst, r.N, "columns"))
+	sum := 0.0
+	for i := range r.steps {
+		s := &r.steps[i]
+		if s.constant {
+			sum += math.Log(s.scale[0])
+			continue
+		}
+		r.locate(s)
+		for k, v := range s.scale {
+			dst[k] += math.Log(v)
+		}
+	}
+	vec.Affine(dst, dst, 1, sum)
+}
+
+// params are the parameters of the prior in column k. The slice is used again at
+// the next call.
+func (r *Residuals) params(s *residualStep, k int) []float64 {
+	if s.numbers != nil {
+		return s.numbers
+	}
+	r.p = r.p[:0]
+	for _, row := range s.rows {
+		r.p = append(r.p, row[k])
+	}
+	return r.p
+}
+
+// draw is a residual from the prior in column k.
+func (r *Residuals) draw(s *residualStep, k int, rng *rand.Rand) float64 {
+	if s.normal {
+		return rng.NormFloat64()
+	}
+	return (s.Dist.draw(r.params(s, k), rng) - s.center[k]) / s.scale[k]
+}

@@ -1,0 +1,39 @@
+package scout
+
+import (
+	"math"
+
+	"github.com/facetvi/facet/graph"
+)
+
+// An engine evaluates blocks of points: residuals, latents, likelihoods.
+type engine struct {
+	*graph.Residuals
+	likelihood *graph.Executor
+}
+
+func newEngine(d *graph.Density, p *graph.Program, width int) (*engine, error) {
+	r, err := d.Residuals(width)
+	if err != nil {
+		return nil, err
+	}
+	x, err := d.ExecutorOf(p, width, graph.Compute{Out: true})
+	return &engine{Residuals: r, likelihood: x}, err
+}
+
+// evaluate computes the log likelihood of each column of Z. What is no density,
+// NaN or infinite, is −Inf.
+func (e *engine) evaluate() ([]float64, error) {
+	copy(e.likelihood.Z, e.Z)
+	copy(e.likelihood.Signs, e.Signs)
+	if err := e.likelihood.Run(); err != nil {
+		return nil, err
+	}
+	out := e.likelihood.Out
+	for k, v := range out {
+		if !(v < math.Inf(1)) || math.IsNaN(e.LogPrior[k]) {
+			out[k] = math.Inf(-1)
+		}
+	}
+	return out, nil
+}
