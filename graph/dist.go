@@ -41,6 +41,8 @@ type law struct {
 	// residual is the log density of e, where center + scale·e, as start has them,
 	// is the unconstrained coordinate.
 	residual func(e float64, p []float64) float64
+	// shares is the distribution of e, for laws of which it is known.
+	shares *shares
 }
 
 type param struct {

@@ -19,7 +19,7 @@ var logNormal = &law{
 	rand:    func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*rng.NormFloat64() },
 	start:   func(p []float64) (center, scale float64) { return p[0], p[1] },
 
-	residual: normalResidual,
+	residual: normalResidual, shares: &normalShares,
 }
 
 // HalfNormal is the distribution of |x| for a normal x with mean 0 and standard
@@ -30,6 +30,7 @@ var halfNormal = &law{
 	name: "HalfNormal", params: []param{{"scale", positive}}, support: nonNegatives,
 	logProb: func(x Expr, p []Expr) Expr { return Add(normalLogProb(x, Expr{}, p[0]), math.Ln2) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return math.Log(p[0]) + logHalfNormalRand(rng) },
+	shares:  &halfNormalShares,
 	start:   func(p []float64) (center, scale float64) { return math.Log(halfNormalMedian * p[0]), 1 },
 
 	residual: func(e float64, _ []float64) float64 {
@@ -47,6 +48,7 @@ var exponential = &law{
 	name: "Exponential", params: []param{{"rate", positive}}, support: nonNegatives,
 	logProb: func(x Expr, p []Expr) Expr { return Sub(Log(p[0]), Mul(p[0], x)) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return math.Log(expRand(rng)) - math.Log(p[0]) },
+	shares:  &exponentialShares,
 	start:   func(p []float64) (center, scale float64) { return -math.Log(p[0]), 1 },
 
 	residual: func(e float64, _ []float64) float64 { return e - math.Exp(e) },
@@ -126,5 +128,5 @@ var uniform = &law{
 	rand:    func(_ []float64, rng *rand.Rand) float64 { return logitRand(rng) },
 	start:   func([]float64) (center, scale float64) { return 0, logisticSD },
 
-	residual: logisticResidual,
+	residual: logisticResidual, shares: &logisticShares,
 }

@@ -18,7 +18,7 @@ var normal = &law{
 	rand:    func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*rng.NormFloat64() },
 	start:   func(p []float64) (center, scale float64) { return p[0], p[1] },
 
-	residual: normalResidual,
+	residual: normalResidual, shares: &normalShares,
 }
 
 func normalResidual(e float64, _ []float64) float64 { return -0.5*e*e - 0.5*math.Log(2*math.Pi) }
@@ -61,7 +61,7 @@ var logistic = &law{
 	rand:  func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*logitRand(rng) },
 	start: func(p []float64) (center, scale float64) { return p[0], p[1] * logisticSD },
 
-	residual: logisticResidual,
+	residual: logisticResidual, shares: &logisticShares,
 }
 
 func logisticResidual(e float64, _ []float64) float64 {

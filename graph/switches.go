@@ -27,7 +27,7 @@ func (d *Density) Switches() []Switch {
 	all := make([]Switch, d.Dim())
 	is := make([]bool, d.Dim())
 	for i, l := range d.m.latents {
-		all[i].Latent, is[i] = i, l.prior.law.mass != nil
+		all[i].Latent, is[i] = i, l.prior.law.shares != nil
 	}
 	for l, h := range d.arr.Planes() {
 		for _, i := range h.Index {
@@ -39,8 +39,15 @@ func (d *Density) Switches() []Switch {
 	}
 	meets := make([][]int, d.Dim()) // switches with which a term also depends on one
 	stamp, visits := make([]int, len(d.nodes)), 0
+	prior := -1
 	for t, term := range d.m.terms {
 		var met []int
+		of := -1
+		if term.prior {
+			prior++
+			of = prior
+			met = append(met, of)
+		}
 		stack := []nodeID{term.id}
 		for len(stack) > 0 {
 			id := stack[len(stack)-1]
@@ -52,7 +59,7 @@ func (d *Density) Switches() []Switch {
 			visits++
 			switch n := &d.nodes[id]; n.kind {
 			case kLatent:
-				is[n.a] = is[n.a] && term.of == int(n.a)+1
+				is[n.a] = is[n.a] && of == int(n.a)
 			case kSign:
 				if h := d.arr.Plane(int(n.a)); len(h.Index) == 1 {
 					met = append(met, h.Index[0])
@@ -63,9 +70,6 @@ func (d *Density) Switches() []Switch {
 		}
 		if visits > mostVisits {
 			return nil
-		}
-		if term.of > 0 {
-			met = append(met, term.of-1)
 		}
 		slices.Sort(met)
 		met = slices.Compact(met)

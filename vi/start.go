@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
@@ -152,11 +153,11 @@ func atModes(ctx context.Context, d *graph.Density, f family.Family, list []cand
 	done := m.search(len(list), "modes")
 	_, scale := d.PriorStart()
 	found := make([]candidate, len(list))
-	finders := make([]*modeFinder, mc.Processors(len(list)))
+	finders := make([]*cells.ModeFinder, mc.Processors(len(list)))
 	err := mc.Do(len(finders), len(list), func(w, k int) (err error) {
 		defer done(1)
 		if finders[w] == nil {
-			if finders[w], err = newModeFinder(d, scale); err != nil || finders[w] == nil {
+			if finders[w], err = cells.NewModeFinder(d, scale); err != nil || finders[w] == nil {
 				return err
 			}
 		}
@@ -164,7 +165,7 @@ func atModes(ctx context.Context, d *graph.Density, f family.Family, list []cand
 		for i := range z {
 			z[i] = list[k].q.Mean(i)
 		}
-		precision, top, err := finders[w].find(ctx, z)
+		precision, top, err := finders[w].Find(ctx, z)
 		if err != nil || precision == nil {
 			return err
 		}

@@ -1,10 +1,10 @@
 package cells
 
 import (
-	"fmt"
-	"testing"
 	"context"
+	"fmt"
 	"math"
+	"testing"
 
 	"gonum.org/v1/gonum/floats"
 

@@ -22,14 +22,14 @@ const (
 	leastCliff   = 3    // nats beyond a guard that a normal keeps clear of
 )
 
-// A modeFinder climbs inside one region, where log r is smooth, by Newton's method
+// A ModeFinder climbs inside one region, where log r is smooth, by Newton's method
 // with damping (Levenberg and Marquardt). At the guards beyond which log r falls
 // off a cliff of D nats it meets a barrier: it climbs log r(z) + Σ log |Φ_l(z)|. A
 // normal keeps t = √(2·log D) standard deviations clear of a cliff, where q's
 // density there times D is about 1. So the precision at the mode has t²/Φ² in the
 // direction of Φ: where log r = −z²/2 for z > 0, the normal at 1 with standard
 // deviation 1/√(1 + t²), which is the best one. Its coordinates are u = z/scale.
-type modeFinder struct {
+type ModeFinder struct {
 	d      *graph.Density
 	x      *graph.Executor // 2·Dim + 1 samples: the point, and two beside it for each latent
 	scale  []float64
@@ -41,8 +41,8 @@ type modeFinder struct {
 	walls  bool // climb stays inside the region
 }
 
-// newModeFinder returns nil if the density has too many latents.
-func newModeFinder(d *graph.Density, scale []float64) (*modeFinder, error) {
+// NewModeFinder returns nil if the density has too many latents.
+func NewModeFinder(d *graph.Density, scale []float64) (*ModeFinder, error) {
 	n := d.Dim()
 	if n > modeLatents {
 		return nil, nil
@@ -51,15 +51,15 @@ func newModeFinder(d *graph.Density, scale []float64) (*modeFinder, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &modeFinder{d: d, x: x, scale: scale, neg: mat.NewSymDense(n, nil)}
+	m := &ModeFinder{d: d, x: x, scale: scale, neg: mat.NewSymDense(n, nil)}
 	m.u, m.g, m.width = make([]float64, n), make([]float64, n), make([]float64, n)
 	return m, nil
 }
 
-// find moves z to the mode of its region, or as near to it as the boundary lets
+// Find moves z to the mode of its region, or as near to it as the boundary lets
 // it, and returns the precision matrix there, −∂²log r/∂z², and log r. It returns nil, and
 // leaves z where it is, if that is not positive definite.
-func (m *modeFinder) find(ctx context.Context, z []float64) (precision *mat.SymDense, top float64, err error) {
+func (m *ModeFinder) Find(ctx context.Context, z []float64) (precision *mat.SymDense, top float64, err error) {
 	signs := m.d.Arrangement().Signs(z)
 	m.place(z)
 	if err := m.findCliffs(ctx, signs); err != nil {
@@ -79,7 +79,7 @@ func (m *modeFinder) find(ctx context.Context, z []float64) (precision *mat.SymD
 }
 
 // place puts u at z.
-func (m *modeFinder) place(z []float64) {
+func (m *ModeFinder) place(z []float64) {
 	for i, s := range m.scale {
 		m.u[i], m.width[i] = z[i]/s, modeInterval
 	}
@@ -88,7 +88,7 @@ func (m *modeFinder) place(z []float64) {
 // extend moves z to the mode of what log r with the given signs is everywhere, and
 // returns the precision matrix there, nil if there is none, and the log of the
 // integral of the normal that is like it there.
-func (m *modeFinder) extend(ctx context.Context, z []float64, signs regions.Signs) (precision *mat.SymDense, top float64, err error) {
+func (m *ModeFinder) extend(ctx context.Context, z []float64, signs regions.Signs) (precision *mat.SymDense, top float64, err error) {
 	m.place(z)
 	m.cliffs, m.walls = nil, false
 	value, ok, err := m.climb(ctx, signs)
@@ -109,7 +109,7 @@ func (m *modeFinder) extend(ctx context.Context, z []float64, signs regions.Sign
 }
 
 // climb moves u uphill.
-func (m *modeFinder) climb(ctx context.Context, signs regions.Signs) (value float64, ok bool, err error) {
+func (m *ModeFinder) climb(ctx context.Context, signs regions.Signs) (value float64, ok bool, err error) {
 	value, err = m.expand(signs)
 	if err != nil || !finite(value) {
 		return 0, false, err
@@ -155,7 +155,7 @@ func (m *modeFinder) climb(ctx context.Context, signs regions.Signs) (value floa
 }
 
 // expand computes log r, its gradient and its Hessian at u.
-func (m *modeFinder) expand(signs regions.Signs) (value float64, err error) {
+func (m *ModeFinder) expand(signs regions.Signs) (value float64, err error) {
 	n, w := len(m.u), m.x.N
 	for i, u := range m.u {
 		row := m.x.Z[i*w:][:w]
@@ -195,7 +195,7 @@ func (m *modeFinder) expand(signs regions.Signs) (value float64, err error) {
 }
 
 // phi is Φ at u.
-func (m *modeFinder) phi(h regions.Hyperplane) float64 {
+func (m *ModeFinder) phi(h regions.Hyperplane) float64 {
 	phi := h.Const
 	for k, i := range h.Index {
 		phi += h.Coef[k] * m.scale[i] * m.u[i]
@@ -204,7 +204,7 @@ func (m *modeFinder) phi(h regions.Hyperplane) float64 {
 }
 
 // addBarrier adds the barrier's derivatives, and returns its value.
-func (m *modeFinder) addBarrier() (value float64) {
+func (m *ModeFinder) addBarrier() (value float64) {
 	for _, c := range m.cliffs {
 		phi := m.phi(c.Hyperplane)
 		value += math.Log(math.Abs(phi))
@@ -217,7 +217,7 @@ func (m *modeFinder) addBarrier() (value float64) {
 }
 
 // addCurvature adds c·aaᵀ to −∂²log r/∂u², for the normal a of h in u.
-func (m *modeFinder) addCurvature(h regions.Hyperplane, c float64) {
+func (m *ModeFinder) addCurvature(h regions.Hyperplane, c float64) {
 	for k, i := range h.Index {
 		for l, j := range h.Index[:k+1] {
 			m.neg.SetSym(i, j, m.neg.At(i, j)+c*h.Coef[k]*m.scale[i]*h.Coef[l]*m.scale[j])
@@ -234,7 +234,7 @@ type cliff struct {
 
 // findCliffs lists the guards beyond which log r falls by more than leastCliff, as
 // far as their signs tell at u.
-func (m *modeFinder) findCliffs(ctx context.Context, signs regions.Signs) error {
+func (m *ModeFinder) findCliffs(ctx context.Context, signs regions.Signs) error {
 	arr, w := m.d.Arrangement(), m.x.N
 	m.cliffs = m.cliffs[:0]
 	own := make([]float64, arr.Len())
@@ -276,7 +276,7 @@ func zero(v []float64) []float64 {
 }
 
 // newton is the damped Newton step, if the damped Hessian is positive definite.
-func (m *modeFinder) newton(damping float64) (step []float64, ok bool) {
+func (m *ModeFinder) newton(damping float64) (step []float64, ok bool) {
 	n := len(m.u)
 	damped := mat.NewSymDense(n, nil)
 	damped.CopySym(m.neg)
@@ -299,7 +299,7 @@ func (m *modeFinder) newton(damping float64) (step []float64, ok bool) {
 }
 
 // reach is how much of a step stays inside the region.
-func (m *modeFinder) reach(signs regions.Signs, step []float64) float64 {
+func (m *ModeFinder) reach(signs regions.Signs, step []float64) float64 {
 	most := 1.0
 	for l, h := range m.d.Arrangement().Planes() {
 		phi, by := m.phi(h), 0.0
@@ -314,7 +314,7 @@ func (m *modeFinder) reach(signs regions.Signs, step []float64) float64 {
 }
 
 // precision writes the point to z and returns −∂²log r/∂z².
-func (m *modeFinder) precision(z []float64) *mat.SymDense {
+func (m *ModeFinder) precision(z []float64) *mat.SymDense {
 	var c mat.Cholesky
 	if !c.Factorize(m.neg) {
 		return nil

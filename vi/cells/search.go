@@ -163,7 +163,7 @@ type finder struct {
 	d      *graph.Density
 	lines  *lines
 	prober *prober
-	mode   *modeFinder
+	mode   *ModeFinder
 	x      *graph.Executor
 	logQ   []float64
 }
@@ -175,7 +175,7 @@ func newFinder(d *graph.Density, g *lines) (*finder, error) {
 		return nil, err
 	}
 	_, scale := d.PriorStart()
-	if f.mode, err = newModeFinder(d, scale); err != nil {
+	if f.mode, err = NewModeFinder(d, scale); err != nil {
 		return nil, err
 	}
 	f.x, err = d.Executor(quick, graph.Compute{Out: true})

@@ -97,4 +97,3 @@ func ranges(holds []bool) string {
 	}
 	return strings.Join(parts, ", ")
 }
-

@@ -1,0 +1,91 @@
+package graph
+
+import (
+	"math"
+
+	"github.com/facetvi/facet/internal/truncnorm"
+)
+
+// shares is the distribution of a prior's residual.
+type shares struct {
+	// logMass is the log probability of (lo, hi), and quantile the point below which
+	// there is the part u of it.
+	logMass  func(lo, hi float64) float64
+	quantile func(u, lo, hi float64) float64
+}
+
+var (
+	normalShares   = shares{truncnorm.LogMass, truncnorm.Quantile}
+	logisticShares = shares{
+		func(lo, hi float64) float64 {
+			lo, hi = lo*logisticSD, hi*logisticSD
+			return log1mExp(hi-lo) - softplus(-hi) - softplus(lo)
+		},
+		func(u, lo, hi float64) float64 {
+			below, above := math.Exp(-softplus(-lo*logisticSD)), math.Exp(-softplus(lo*logisticSD)) // F(lo), 1 − F(lo)
+			toBelow, toAbove := math.Exp(-softplus(-hi*logisticSD)), math.Exp(-softplus(hi*logisticSD))
+			return between((math.Log((1-u)*below+u*toBelow)-math.Log((1-u)*above+u*toAbove))/logisticSD, lo, hi)
+		},
+	}
+	halfNormalShares = shares{ // of |x|: its median is halfNormalMedian standard deviations
+		func(lo, hi float64) float64 {
+			return math.Ln2 + truncnorm.LogMass(halfNormalMedian*math.Exp(lo), halfNormalMedian*math.Exp(hi))
+		},
+		func(u, lo, hi float64) float64 {
+			return between(math.Log(truncnorm.Quantile(u, halfNormalMedian*math.Exp(lo), halfNormalMedian*math.Exp(hi))/halfNormalMedian), lo, hi)
+		},
+	}
+	exponentialShares = shares{
+		func(lo, hi float64) float64 { return log1mExp(math.Exp(hi)-math.Exp(lo)) - math.Exp(lo) },
+		func(u, lo, hi float64) float64 {
+			a := math.Exp(lo)
+			return between(math.Log(a-math.Log1p(u*math.Expm1(a-math.Exp(hi)))), lo, hi)
+		},
+	}
+)
+
+// between is x inside (lo, hi), where rounding has put it outside.
+func between(x, lo, hi float64) float64 {
+	return min(max(x, math.Nextafter(lo, math.Inf(1))), math.Nextafter(hi, math.Inf(-1)))
+}
+
+// log1mExp is log(1 − exp(−x)), x > 0.
+func log1mExp(x float64) float64 {
+	if x > math.Ln2 {
+		return math.Log1p(-math.Exp(-x))
+	}
+	return math.Log(-math.Expm1(-x))
+}
+
+func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
+
+// at are the prior of latent i in column k, with its center and scale there.
+func (r *Residuals) at(i, k int) (s *residualStep, center, scale float64) {
+	s = &r.steps[i]
+	if s.shared {
+		center, scale = s.law.start(r.params(s, k))
+		return s, center, scale
+	}
+	return s, s.center[k], s.scale[k]
+}
+
+// LogMass is the log prior probability that latent i, one of a Switch, is in (lo, hi)
+// in column k, given the latents before it there.
+func (r *Residuals) LogMass(i, k int, lo, hi float64) float64 {
+	s, center, scale := r.at(i, k)
+	return s.law.shares.logMass((lo-center)/scale, (hi-center)/scale)
+}
+
+// Within is the point below which there is the part u of what the prior of latent i
+// has in (lo, hi), as in LogMass.
+func (r *Residuals) Within(i, k int, u, lo, hi float64) float64 {
+	s, center, scale := r.at(i, k)
+	return between(center+scale*s.law.shares.quantile(u, (lo-center)/scale, (hi-center)/scale), lo, hi)
+}
+
+// LogPriorOf is the log prior density of latent i in column k, given the latents
+// before it there.
+func (r *Residuals) LogPriorOf(i, k int) float64 {
+	s, center, scale := r.at(i, k)
+	return s.law.residual((r.Z[i*r.N+k]-center)/scale, r.params(s, k)) - math.Log(scale)
+}

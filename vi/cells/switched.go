@@ -1,0 +1,167 @@
+package cells
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/boundary"
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/regions"
+)
+
+// A summer sums switches out (see graph.Switches): given the other latents, a switch
+// has in each interval between its thresholds its prior, times what log r knows of
+// the interval,
+//
+//	r(rest) = r₀(rest)·Π_i Σ_j P_ij(rest)·exp(L_ij(rest)),   L_ij = Σ_{l ≤ j} Δ_il,
+//
+// where Δ are the jumps of log r and r₀ is r below all thresholds, without the priors of
+// the switches. It works on batches.
+type summer struct {
+	d        *graph.Density
+	switches []graph.Switch
+	n        int
+	x        *graph.Executor // log r below all thresholds
+	jumps    *boundary.Batch
+	jump     [][]int // by switch and threshold: the number of the jump, or −1
+	prior    *graph.Residuals
+	part     [][]float64 // by switch: log P_ij + L_ij, intervals × n
+	total    []float64   // Σ_j of these, by switch and sample
+	out      []float64
+}
+
+// still is a boundary.Surface that does not move the samples.
+type still struct{ latents [][]int }
+
+func (still) Locate()               {}
+func (s still) Along(k int) []float64 { return make([]float64, len(s.latents[k])) }
+func (still) Density(int) float64   { return 1 }
+func (still) Reached(int) bool      { return true }
+func (still) Each(int) bool         { return true }
+
+func newSummer(d *graph.Density, switches []graph.Switch, n int) (*summer, error) {
+	s := &summer{d: d, switches: switches, n: n, out: make([]float64, n), total: make([]float64, len(switches)*n)}
+	j, err := boundary.NewJumps(d, boundary.OnPlane)
+	if err != nil {
+		return nil, err
+	}
+	if s.jumps, err = j.Bind(d, n, still{j.Latents()}, boundary.Settings{}); err != nil {
+		return nil, err
+	}
+	if s.x, err = d.Executor(n, graph.Compute{Out: true}); err != nil {
+		return nil, err
+	}
+	if s.prior, err = d.Residuals(n); err != nil {
+		return nil, err
+	}
+	number := make(map[int]int, s.jumps.Len())
+	for k := range s.jumps.Len() {
+		number[j.Number(k)] = k
+	}
+	for _, w := range switches {
+		list := make([]int, len(w.Planes))
+		for k, l := range w.Planes {
+			list[k] = -1
+			if at, ok := number[l]; ok {
+				list[k] = at
+			}
+		}
+		s.jump = append(s.jump, list)
+		s.part = append(s.part, make([]float64, (len(w.Planes)+1)*n))
+	}
+	return s, nil
+}
+
+// run computes out, the log of r with the switches summed out, at the samples in x.Z,
+// whose switches it puts below all thresholds. Signs of the other planes are those of
+// forced, or the samples' own if that is nil.
+func (s *summer) run(forced *regions.Signs) error {
+	n := s.n
+	for _, w := range s.switches {
+		row := s.x.Z[w.Latent*n:][:n]
+		for k := range row {
+			row[k] = w.Cuts[0] - 1
+		}
+	}
+	s.d.Arrangement().SignBatch(s.x.Signs, s.x.Z, n)
+	if forced != nil {
+		own := make([]bool, s.d.Arrangement().Len())
+		for _, w := range s.switches {
+			for _, l := range w.Planes {
+				own[l] = true
+			}
+		}
+		for l, own := range own {
+			if own {
+				continue
+			}
+			v := 0.0
+			if forced.Positive(l) {
+				v = 1
+			}
+			row := s.x.Signs[l*n:][:n]
+			for k := range row {
+				row[k] = v
+			}
+		}
+	}
+	if err := s.x.Run(); err != nil {
+		return err
+	}
+	b := s.jumps.Samples()
+	copy(b.Z, s.x.Z)
+	copy(b.Signs, s.x.Signs)
+	if err := s.jumps.Run(nil); err != nil {
+		return err
+	}
+	copy(s.prior.Z, s.x.Z)
+	s.prior.Invert()
+	copy(s.out, s.x.Out)
+	column := []float64{}
+	for i, w := range s.switches {
+		part := s.part[i]
+		for k := range n {
+			column = column[:0]
+			sum, lo := 0.0, math.Inf(-1)
+			for j := range len(w.Planes) + 1 {
+				hi := math.Inf(1)
+				if j < len(w.Cuts) {
+					hi = w.Cuts[j]
+				}
+				if j > 0 && s.jump[i][j-1] >= 0 {
+					sum += s.jumps.Jumps(s.jump[i][j-1])[k]
+				}
+				v := s.prior.LogMass(w.Latent, k, lo, hi) + sum
+				part[j*n+k] = v
+				column = append(column, v)
+				lo = hi
+			}
+			total := floats.LogSumExp(column)
+			s.total[i*n+k] = total
+			s.out[k] += total - s.prior.LogPriorOf(w.Latent, k)
+		}
+	}
+	return nil
+}
+
+// draw draws the switches of sample k, given what run has found there, and writes
+// them to z. u has a uniform number for each and one more for its place.
+func (s *summer) draw(k int, z []float64, uniform func() float64) {
+	for i, w := range s.switches {
+		left, j := uniform()*1, 0
+		for ; j < len(w.Planes); j++ {
+			if left -= math.Exp(s.part[i][j*s.n+k] - s.total[i*s.n+k]); left < 0 {
+				break
+			}
+		}
+		lo, hi := math.Inf(-1), math.Inf(1)
+		if j > 0 {
+			lo = w.Cuts[j-1]
+		}
+		if j < len(w.Cuts) {
+			hi = w.Cuts[j]
+		}
+		z[w.Latent] = s.prior.Within(w.Latent, k, uniform(), lo, hi)
+	}
+}
