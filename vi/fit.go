@@ -42,6 +42,9 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 	defer release()
 	m := newMonitor(s)
 	defer m.progress.end()
+	if s.Family == (family.Cells{}) {
+		return fitCells(ctx, d, s, m)
+	}
 	starts, err := prepare(ctx, d, s, m)
 	switch {
 	case ctx.Err() != nil && err != nil:

@@ -28,6 +28,8 @@ const (
 	trialStream                // short fits
 	judgeStream                // the comparison of restarts
 	gainStream                 // automatic stopping; the step is added
+	scoutStream                // the scout
+	cellStream                 // the search for cells
 	traceStream = 1 << 48      // the trace; the step is added
 )
 

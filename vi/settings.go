@@ -22,10 +22,13 @@ type Settings struct {
 	Schedule  Schedule  // how the step size falls; constant if zero
 	Seed      uint64    // fixes the whole fit
 
-	// Family is what the posterior is looked for in: family.MeanField, Structured,
-	// FullRank or LowRank, or Softplus, the paper's own. If nil it is the family of
-	// Start, or MeanField.
+	// Family is what the posterior is looked for in: family.Cells; or one of
+	// family.MeanField, Structured, FullRank, LowRank, and Softplus, the paper's own.
+	// If nil it is the family of Start; or MeanField if one of Estimator, Optimizer,
+	// Restarts, StartDraws and OnStep is given, which are of a single climb; or else Cells.
 	Family family.Family `json:"-"`
+	// Cells is how many cells are kept at most; 0 for as many as it takes.
+	Cells int
 	// Start is where the fit starts: one of StartAt or PriorStart, or the Q of
 	// an earlier fit, of any family. If nil, Fit looks for a start itself, among
 	// mean-field normals: see StartDraws.
@@ -88,15 +91,17 @@ type Step struct {
 }
 
 func (s *Settings) fill() {
-	if s.Estimator == nil {
-		s.Estimator = Boundary{}
-	}
 	switch {
 	case s.Family != nil:
 	case s.Start != nil:
 		s.Family = s.Start.Family()
-	default:
+	case s.Estimator != nil || s.Optimizer != nil || s.OnStep != nil || s.Restarts != 0 || s.StartDraws != 0:
 		s.Family = family.MeanField{}
+	default:
+		s.Family = family.Cells{}
+	}
+	if s.Estimator == nil {
+		s.Estimator = Boundary{}
 	}
 	orSet(&s.Samples, 16)
 	orSet(&s.Steps, 10000)
@@ -155,6 +160,9 @@ func (s *Settings) check(d *graph.Density) error {
 		if err := family.Check(s.Start, d); err != nil {
 			return fmt.Errorf("Settings.Start: %w", err)
 		}
+	}
+	if s.Family == (family.Cells{}) {
+		return nil
 	}
 	q, err := s.Family.New(d)
 	if err != nil {

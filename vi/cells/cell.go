@@ -9,21 +9,20 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
-// A Cell is a part of the latent space without cliffs inside.
+// A Cell is a part of the latent space without cliffs inside, and a distribution that
+// is near the posterior there.
 type Cell struct {
-	// Sides are the guards that bound it, which its Q is confined to.
-	Sides             []regions.Side
 	Q                 family.Q
 	ELBO, LogEvidence mc.Estimate
 	KHat              float64
 
 	region   regions.Signs // of a point inside
 	span     []span
-	point    []float64
+	open     []family.Side // which bound the cell, but not Q
+	point    []float64     // the mode of what log r is in region
+	center   []float64     // about the mean of the posterior in the cell
 	expanded bool
-	prop     *proposal
-	center   []float64
-	ratios   []float64
+	climbed  family.Q
 }
 
 // A span is what of the line of a group of parallel planes belongs to a cell:
@@ -39,14 +38,14 @@ func key(spans []span) string {
 }
 
 // sides are the planes at the ends of the spans.
-func (g *lines) sides(spans []span) (sides []regions.Side) {
+func (g *lines) sides(spans []span) (sides []family.Side) {
 	for k, s := range spans {
 		planes := g.group[k]
 		if s.first > 0 {
-			sides = append(sides, regions.Side{Plane: planes[s.first-1], Positive: true})
+			sides = append(sides, family.Side{Hyperplane: g.arr.Plane(planes[s.first-1]), Positive: true})
 		}
 		if s.last < len(planes) {
-			sides = append(sides, regions.Side{Plane: planes[s.last], Positive: false})
+			sides = append(sides, family.Side{Hyperplane: g.arr.Plane(planes[s.last]), Positive: false})
 		}
 	}
 	return sides

@@ -62,6 +62,6 @@ func report(t *testing.T, name string, d *graph.Density, points [][]float64, exa
 	}
 	fmt.Println(name, "exact", exact, "found", s.total(), "elbo", floats.LogSumExp(e), "tried", s.Tried, "cells", len(s.Cells), "cpu", cpu()-start)
 	for _, c := range s.Cells[:min(8, len(s.Cells))] {
-		fmt.Println("   ", c.LogEvidence, c.ELBO, c.region.String()[:min(80, c.region.Len())], len(c.Sides))
+		fmt.Println("   ", c.LogEvidence, c.ELBO, c.region.String()[:min(80, c.region.Len())], len(c.span))
 	}
 }

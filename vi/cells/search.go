@@ -11,7 +11,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -112,7 +114,7 @@ func (f *Search) look(ctx context.Context, leads []lead) error {
 		return f.finders[w].evaluate(ctx, todo[k], least, mc.NewRand(mc.Mix(f.s.Seed, uint64(first+k))))
 	})
 	for _, c := range todo {
-		if c.prop != nil && finite(c.LogEvidence.Mean) {
+		if c.Q != nil && finite(c.LogEvidence.Mean) {
 			at, _ := slices.BinarySearchFunc(f.Cells, c, func(a, b *Cell) int { return cmp.Compare(b.LogEvidence.Mean, a.LogEvidence.Mean) })
 			f.Cells = slices.Insert(f.Cells, at, c)
 		}
@@ -165,11 +167,11 @@ type finder struct {
 	prober *prober
 	mode   *ModeFinder
 	x      *graph.Executor
-	logQ   []float64
+	ratio  []float64
 }
 
 func newFinder(d *graph.Density, g *lines) (*finder, error) {
-	f := &finder{d: d, lines: g, logQ: make([]float64, quick)}
+	f := &finder{d: d, lines: g, ratio: make([]float64, quick)}
 	var err error
 	if f.prober, err = newProber(d); err != nil {
 		return nil, err
@@ -190,63 +192,98 @@ func (f *finder) span(l lead) (*Cell, error) {
 
 // evaluate finds what a cell is worth, if it may be worth least.
 func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand.Rand) error {
-	c.Sides = f.lines.sides(c.span)
+	sides := f.lines.sides(c.span)
 	precision, bound, err := f.mode.extend(ctx, c.point, c.region)
-	if err != nil || precision == nil || !(bound+f.most(c, precision) > least) {
+	if err != nil || precision == nil || !(bound+f.most(c.point, precision, sides) > least) {
 		return err
 	}
-	c.prop = newProposal(c.point, precision, f.d.Arrangement(), c.Sides)
-	if c.prop == nil {
-		return nil
+	normal := family.FromPrecision(c.point, sparse(precision))
+	c.Q = normal
+	if len(sides) > 0 {
+		confined, open, err := normal.Confine(sides)
+		if err != nil {
+			return nil // the region is empty
+		}
+		c.Q = confined
+		for _, k := range open {
+			c.open = append(c.open, sides[k])
+		}
 	}
 	return f.weigh(c, rng)
 }
 
-// most is a bound of the log probability of the cell's sides under the normal at its
-// point: that of the least probable one.
-func (f *finder) most(c *Cell, precision *mat.SymDense) float64 {
+// sparse leaves out what differences have left of correlations that are none.
+func sparse(p *mat.SymDense) *mat.SymDense {
+	n := p.SymmetricDim()
+	for i := range n {
+		for j := range i {
+			if x := p.At(i, j); x*x < 1e-16*p.At(i, i)*p.At(j, j) {
+				p.SetSym(i, j, 0)
+			}
+		}
+	}
+	return p
+}
+
+// most is a bound of the log probability of sides under a normal: that of the least
+// probable one.
+func (f *finder) most(mean []float64, precision *mat.SymDense, sides []family.Side) float64 {
 	var chol mat.Cholesky
-	cov := mat.NewSymDense(len(c.point), nil)
+	cov := mat.NewSymDense(len(mean), nil)
 	if !chol.Factorize(precision) || chol.InverseTo(cov) != nil {
 		return 0
 	}
 	most := 0.0
-	for _, side := range c.Sides {
-		h := f.d.Arrangement().Plane(side.Plane)
+	for _, h := range sides {
 		v := 0.0
 		for k, i := range h.Index {
 			for l, j := range h.Index {
 				v += h.Coef[k] * h.Coef[l] * cov.At(i, j)
 			}
 		}
-		t := h.At(c.point) / math.Sqrt(v)
-		if !side.Positive {
+		t := h.At(mean) / math.Sqrt(v)
+		if !h.Positive {
 			t = -t
 		}
-		most = min(most, logMass(-t, math.Inf(1)))
+		most = min(most, truncnorm.LogMass(-t, math.Inf(1)))
 	}
 	return most
 }
 
 // weigh estimates the evidence of a cell.
 func (f *finder) weigh(c *Cell, rng *rand.Rand) error {
-	z := make([]float64, f.d.Dim())
-	c.center = make([]float64, len(z))
-	for k := range quick {
-		f.logQ[k] = c.prop.draw(z, rng)
-		for i, v := range z {
-			f.x.Z[i*quick+k] = v
-			c.center[i] += v / quick
-		}
-	}
-	f.d.Arrangement().SignBatch(f.x.Signs, f.x.Z, quick)
-	if err := f.x.Run(); err != nil {
+	x := f.x
+	draw := c.Q.Drawer(quick)
+	draw.Draw(x.Z, rng)
+	clear(f.ratio)
+	draw.SubLogQ(f.ratio)
+	f.d.Arrangement().SignBatch(x.Signs, x.Z, quick)
+	if err := x.Run(); err != nil {
 		return err
 	}
-	c.ratios = make([]float64, quick)
-	floats.SubTo(c.ratios, f.x.Out, f.logQ)
-	c.ELBO = mc.Mean(c.ratios)
-	c.LogEvidence = logMean(c.ratios)
+	floats.Add(f.ratio, x.Out)
+	c.center = make([]float64, f.d.Dim())
+	var inside []float64
+	z := make([]float64, len(c.center))
+	for k, r := range f.ratio {
+		for i := range z {
+			z[i] = x.Z[i*quick+k]
+		}
+		if slices.ContainsFunc(c.open, func(s family.Side) bool { return s.At(z) > 0 != s.Positive }) {
+			f.ratio[k] = math.Inf(-1)
+			continue
+		}
+		inside = append(inside, r)
+		floats.Add(c.center, z)
+	}
+	if len(inside) == 0 {
+		c.LogEvidence.Mean = math.Inf(-1)
+		return nil
+	}
+	floats.Scale(1/float64(len(inside)), c.center)
+	c.ELBO = mc.Mean(inside)
+	c.ELBO.Mean += math.Log(float64(len(inside)) / quick)
+	c.LogEvidence = logMean(f.ratio)
 	return nil
 }
 
@@ -266,13 +303,13 @@ func logMean(r []float64) mc.Estimate {
 
 // neighbours are the regions across the cell's sides.
 func (f *finder) neighbours(c *Cell) (leads []lead) {
-	for _, side := range c.Sides {
-		k, at := f.lines.of[side.Plane], f.lines.at[side.Plane]
-		to := at
-		if !side.Positive {
-			to++
+	for k, s := range c.span {
+		if s.first > 0 {
+			leads = append(leads, f.at(c, k, s.first-1)...)
 		}
-		leads = append(leads, f.at(c, k, to)...)
+		if s.last < len(f.lines.group[k]) {
+			leads = append(leads, f.at(c, k, s.last+1)...)
+		}
 	}
 	return leads
 }

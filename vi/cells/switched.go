@@ -34,11 +34,11 @@ type summer struct {
 // still is a boundary.Surface that does not move the samples.
 type still struct{ latents [][]int }
 
-func (still) Locate()               {}
+func (still) Locate()                 {}
 func (s still) Along(k int) []float64 { return make([]float64, len(s.latents[k])) }
-func (still) Density(int) float64   { return 1 }
-func (still) Reached(int) bool      { return true }
-func (still) Each(int) bool         { return true }
+func (still) Density(int) float64     { return 1 }
+func (still) Reached(int) bool        { return true }
+func (still) Each(int) bool           { return true }
 
 func newSummer(d *graph.Density, switches []graph.Switch, n int) (*summer, error) {
 	s := &summer{d: d, switches: switches, n: n, out: make([]float64, n), total: make([]float64, len(switches)*n)}

@@ -269,16 +269,17 @@ func (q *Confined) Rand(dst []float64, rng *rand.Rand) {
 
 // LogProb implements Q. It is −Inf outside the sides.
 func (q *Confined) LogProb(z []float64) float64 {
-	log := q.Normal.LogProb(z)
-	for i, r := range q.rooms {
-		if r == nil {
-			continue
-		}
-		if !r.contains(z, 1, 0) {
+	for _, r := range q.rooms {
+		if r != nil && !r.contains(z, 1, 0) {
 			return math.Inf(-1)
 		}
-		alpha, beta, _, _ := q.within(r, q.conditional(i, z), z, 1, 0)
-		log -= truncnorm.LogMass(alpha, beta)
+	}
+	log := q.Normal.LogProb(z)
+	for i, r := range q.rooms {
+		if r != nil {
+			alpha, beta, _, _ := q.within(r, q.conditional(i, z), z, 1, 0)
+			log -= truncnorm.LogMass(alpha, beta)
+		}
 	}
 	return log
 }

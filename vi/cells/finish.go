@@ -1,0 +1,170 @@
+package cells
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/check"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// What is spent on the cells that are kept.
+const (
+	lost       = 1e-3 // of the mass is left out at most, if all cells were found
+	leastDraws = 400  // that judge a cell
+	mostDraws  = 8000
+	wide       = 1.6 // scale of the defensive draws, one in wideShare
+	wideShare  = 5
+	worthwhile = 2e-3 // nats that a climb should bring
+)
+
+// Finish says what becomes of the cells that a search has found.
+type Finish struct {
+	Most  int // cells to keep; 0 for as many as it takes
+	Climb func(ctx context.Context, q family.Q) (family.Q, error)
+	Seed  uint64
+}
+
+// Finish keeps the cells that hold the mass, lets their distributions climb where that
+// is worth something, and judges them. It returns them by weight, with how much the others
+// had, as a part of the whole.
+func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float64, err error) {
+	total, sum := f.total(), 0.0
+	for _, c := range f.Cells {
+		if s.Most > 0 && len(kept) == s.Most || len(kept) > 0 && 1-sum < lost {
+			break
+		}
+		kept = append(kept, c)
+		sum += math.Exp(c.LogEvidence.Mean - total)
+	}
+	left = max(0, 1-sum)
+	err = mc.Do(mc.Processors(len(kept)), len(kept), func(_, k int) error {
+		c := kept[k]
+		part := math.Exp(c.LogEvidence.Mean - total)
+		seed := mc.Mix(f.s.Seed, uint64(1<<32+k))
+		if s.Climb != nil && part*(c.LogEvidence.Mean-c.ELBO.Mean) > worthwhile {
+			q, err := s.Climb(ctx, c.Q)
+			if err != nil {
+				return err
+			}
+			c.climbed = q
+		}
+		n := max(leastDraws, int(mostDraws*part))
+		return f.judge(c, n, mc.NewRand(seed))
+	})
+	slices.SortStableFunc(kept, func(a, b *Cell) int {
+		switch {
+		case a.LogEvidence.Mean > b.LogEvidence.Mean:
+			return -1
+		case a.LogEvidence.Mean < b.LogEvidence.Mean:
+			return 1
+		}
+		return 0
+	})
+	return kept, left, err
+}
+
+// judge measures a cell by n draws of its own distribution, and some of one that is
+// wider.
+func (f *Search) judge(c *Cell, n int, rng *rand.Rand) error {
+	narrow, err := ratios(f.d, c.Q, n, rng)
+	if err != nil {
+		return err
+	}
+	if c.climbed != nil {
+		after, err := ratios(f.d, c.climbed, n, rng)
+		if err != nil {
+			return err
+		}
+		if floats.Sum(after.ratio) > floats.Sum(narrow.ratio) {
+			c.Q, narrow = c.climbed, after
+		}
+	}
+	c.ELBO = mc.Mean(narrow.ratio)
+	smoothed, err := check.ParetoSmooth(narrow.ratio)
+	if err != nil {
+		return err
+	}
+	c.KHat = smoothed.K
+	broad := widened(c.Q)
+	far, err := ratios(f.d, broad, n/wideShare, rng)
+	if err != nil {
+		return err
+	}
+	// the balance heuristic (Veach and Guibas, 1995)
+	share := float64(n/wideShare) / float64(n+n/wideShare)
+	var all []float64
+	for k, z := range narrow.z {
+		logQ := narrow.logR[k] - narrow.ratio[k]
+		all = append(all, narrow.logR[k]-logAdd(math.Log1p(-share)+logQ, math.Log(share)+broad.LogProb(z)))
+	}
+	for k, z := range far.z {
+		logQ := far.logR[k] - far.ratio[k]
+		all = append(all, far.logR[k]-logAdd(math.Log1p(-share)+c.Q.LogProb(z), math.Log(share)+logQ))
+	}
+	c.LogEvidence = logMean(all)
+	return nil
+}
+
+func logAdd(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	if math.IsInf(a, -1) {
+		return a
+	}
+	return a + math.Log1p(math.Exp(b-a))
+}
+
+// widened is q with larger scales.
+func widened(q family.Q) family.Q {
+	q = q.Clone()
+	step := make([]float64, len(q.Theta()))
+	for k := range step {
+		if q.Param(k).Symbol == "s" {
+			step[k] = math.Log(wide)
+		}
+	}
+	q.Move(step)
+	return q
+}
+
+// weighed are draws of a distribution with log r and log r − log q.
+type weighed struct {
+	z           [][]float64
+	logR, ratio []float64
+}
+
+func ratios(d *graph.Density, q family.Q, n int, rng *rand.Rand) (w weighed, err error) {
+	x, err := d.Executor(quick, graph.Compute{Out: true})
+	if err != nil {
+		return w, err
+	}
+	draw := q.Drawer(quick)
+	logQ := make([]float64, quick)
+	for len(w.z) < n {
+		draw.Draw(x.Z, rng)
+		clear(logQ)
+		draw.SubLogQ(logQ)
+		d.Arrangement().SignBatch(x.Signs, x.Z, quick)
+		if err := x.Run(); err != nil {
+			return w, err
+		}
+		for k := range min(quick, n-len(w.z)) {
+			z := make([]float64, d.Dim())
+			for i := range z {
+				z[i] = x.Z[i*quick+k]
+			}
+			w.z = append(w.z, z)
+			w.logR = append(w.logR, x.Out[k])
+			w.ratio = append(w.ratio, x.Out[k]+logQ[k])
+		}
+	}
+	return w, nil
+}

@@ -1,0 +1,143 @@
+package vi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/cells"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/gradient"
+	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/scout"
+)
+
+// A Cell is one part of a posterior: a part of the latent space inside which the
+// density does not fall off a cliff, and how much of the posterior is there.
+type Cell struct {
+	// Where says which part, by the guards or the latents that bound it: "change in
+	// (1889, 1890)", "on: 5-11, 16-20".
+	Where  string
+	Weight float64 // the probability of the cell
+	// ELBO and LogEvidence are those of the density inside the cell, in nats; KHat is that of
+	// importance sampling there.
+	ELBO, LogEvidence Estimate
+	KHat              float64
+}
+
+// found is what a fit of cells knows beside Q.
+type found struct {
+	Cells       []Cell
+	Tried       int     // cells that were looked at
+	Left        float64 // how much of the posterior is in cells that were found and not kept
+	LogEvidence Estimate
+	Scout       Estimate // the log evidence that owes nothing to Q
+}
+
+// Cells are the parts of the posterior by weight, highest first. A fit of one family has one.
+func (p *Posterior) Cells() []Cell {
+	if p.found == nil {
+		return nil
+	}
+	return p.found.Cells
+}
+
+// LogEvidence is log p(data), if the model has no Factor, and else the log normaliser of
+// log r.
+func (p *Posterior) LogEvidence() (Estimate, error) {
+	if p.found != nil {
+		return p.found.LogEvidence, nil
+	}
+	w, err := p.Importance(evidenceDraws, p.Settings.Seed)
+	return w.LogEvidence, err
+}
+
+const evidenceDraws = 10_000
+
+// How much is spent on a search for cells.
+const (
+	mostTried   = 3000
+	leadDraws   = 300
+	cellSteps   = 300
+	cellSamples = 16
+)
+
+// fitCells finds the cells of a posterior and a distribution for each.
+func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*Posterior, error) {
+	sample, err := scout.Run(ctx, d, scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Progress: func(beta float64) {
+		m.progress.soon(fmt.Sprintf("scouting: at %.2g of the data's weight", beta))
+	}})
+	if err != nil {
+		return nil, err
+	}
+	search, err := cells.Find(ctx, d, cells.Settings{
+		Points: leads(d, sample.Z), Most: mostTried, Seed: mc.Mix(s.Seed, cellStream),
+		Progress: func(tried, found int) {
+			m.progress.soon(fmt.Sprintf("searching: %d cells tried, %d found", tried, found))
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(search.Cells) == 0 {
+		return nil, errNoCells
+	}
+	kept, left, err := search.Finish(ctx, cells.Finish{Most: s.Cells, Climb: s.climbCell(d)})
+	if err != nil {
+		return nil, err
+	}
+	f := &found{Tried: search.Tried, Left: left, Scout: sample.LogEvidence}
+	logs, parts := make([]float64, len(kept)), make([]family.Q, len(kept))
+	for k, c := range kept {
+		logs[k], parts[k] = c.LogEvidence.Mean, c.Q
+	}
+	mixture := family.NewMixture(logs, parts)
+	variance := 0.0
+	for k, c := range kept {
+		w := mixture.Weight(k)
+		f.Cells = append(f.Cells, Cell{c.Where(search), w, c.ELBO, c.LogEvidence, c.KHat})
+		variance += w * w * c.LogEvidence.SE * c.LogEvidence.SE
+	}
+	f.LogEvidence = Estimate{Mean: logSumExp(logs), SE: math.Sqrt(variance)}
+	return &Posterior{Density: d, Q: mixture, Settings: s, found: f}, nil
+}
+
+var errNoCells = errors.New("no cell has a finite density")
+
+// leads are draws in different regions, those that most draws are in first.
+func leads(d *graph.Density, z [][]float64) (list [][]float64) {
+	return cells.Different(d, z, leadDraws)
+}
+
+// climbCell returns what fits the distribution of a cell.
+func (s Settings) climbCell(d *graph.Density) func(context.Context, family.Q) (family.Q, error) {
+	return func(ctx context.Context, q family.Q) (family.Q, error) {
+		climb := Settings{
+			Samples: cellSamples, Estimator: Reparam{}, Steps: cellSteps, StepSize: q.Family().StepSize(),
+			Average: 0.5, TraceEvery: math.MaxInt, Seed: mc.Mix(s.Seed, trialStream),
+		}
+		g, err := gradient.NewRunner(d, q, climb.Estimator, climb.Samples, climb.Seed)
+		if err != nil {
+			return nil, err
+		}
+		f := fitterWith(g, d, climb, q)
+		if err := f.run(ctx, nil); err != nil {
+			return q, stopped(ctx)
+		}
+		return f.result(), nil
+	}
+}
+
+func logSumExp(v []float64) float64 {
+	top := math.Inf(-1)
+	for _, x := range v {
+		top = max(top, x)
+	}
+	sum := 0.0
+	for _, x := range v {
+		sum += math.Exp(x - top)
+	}
+	return top + math.Log(sum)
+}
