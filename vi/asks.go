@@ -20,9 +20,10 @@ func (p *Posterior) RareSides(samples int, seed uint64) (check.Unseen, error) {
 	return check.RareSides(p.Density, p.Q, samples, seed)
 }
 
-// Importance weighs draws of the fit by importance; see check.Weigh.
+// Importance weighs draws of the fit by importance; see check.Weigh. One in five draws of a fit of
+// cells is of a wider one, against tails that the fit's own draws do not see.
 func (p *Posterior) Importance(samples int, seed uint64) (check.Importance, error) {
-	return check.Weigh(p.Density, p.Q, samples, seed, p.meanSD)
+	return check.Weigh(p.Density, p.defensive(), samples, seed, p.meanSD)
 }
 
 // CheckBias says whether reparameterization alone would have been biased at the

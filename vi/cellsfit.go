@@ -32,8 +32,10 @@ type found struct {
 	Cells       []Cell
 	Tried       int     // cells that were looked at
 	Left        float64 // how much of the posterior is in cells that were found and not kept
+	Unfinished  float64 // how much of it cells may have that were not looked at
 	LogEvidence Estimate
 	Scout       Estimate // the log evidence that owes nothing to Q
+	Verdict     Verdict
 }
 
 // Cells are the parts of the posterior by weight, highest first. A fit of one family has one.
@@ -53,8 +55,6 @@ func (p *Posterior) LogEvidence() (Estimate, error) {
 	w, err := p.Importance(evidenceDraws, p.Settings.Seed)
 	return w.LogEvidence, err
 }
-
-const evidenceDraws = 10_000
 
 // How much is spent on a search for cells.
 const (
@@ -88,20 +88,23 @@ func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 	if err != nil {
 		return nil, err
 	}
-	f := &found{Tried: search.Tried, Left: left, Scout: sample.LogEvidence}
+	f := &found{Tried: search.Tried, Left: left, Unfinished: search.Unfinished(), Scout: sample.LogEvidence}
 	logs, parts := make([]float64, len(kept)), make([]family.Q, len(kept))
 	for k, c := range kept {
 		logs[k], parts[k] = c.LogEvidence.Mean, c.Q
 	}
 	mixture := family.NewMixture(logs, parts)
-	variance := 0.0
 	for k, c := range kept {
-		w := mixture.Weight(k)
-		f.Cells = append(f.Cells, Cell{c.Where(search), w, c.ELBO, c.LogEvidence, c.KHat})
-		variance += w * w * c.LogEvidence.SE * c.LogEvidence.SE
+		f.Cells = append(f.Cells, Cell{c.Where(search), mixture.Weight(k), c.ELBO, c.LogEvidence, c.KHat})
 	}
-	f.LogEvidence = Estimate{Mean: logSumExp(logs), SE: math.Sqrt(variance)}
-	return &Posterior{Density: d, Q: mixture, Settings: s, found: f}, nil
+	p := &Posterior{Density: d, Q: mixture, Settings: s, found: f}
+	if f.Verdict, err = p.judge(sample); err != nil {
+		return nil, err
+	}
+	if f.Verdict.Trust == TrustNothing {
+		p.Warnings = append(p.Warnings, f.Verdict.String())
+	}
+	return p, nil
 }
 
 var errNoCells = errors.New("no cell has a finite density")
@@ -128,16 +131,4 @@ func (s Settings) climbCell(d *graph.Density) func(context.Context, family.Q) (f
 		}
 		return f.result(), nil
 	}
-}
-
-func logSumExp(v []float64) float64 {
-	top := math.Inf(-1)
-	for _, x := range v {
-		top = max(top, x)
-	}
-	sum := 0.0
-	for _, x := range v {
-		sum += math.Exp(x - top)
-	}
-	return top + math.Log(sum)
 }

@@ -21,8 +21,10 @@ type Cell struct {
 	open     []family.Side // which bound the cell, but not Q
 	point    []float64     // the mode of what log r is in region
 	center   []float64     // about the mean of the posterior in the cell
+	sd       []float64     // and its standard deviations
 	expanded bool
 	climbed  family.Q
+	order    int // of the cells that were looked at
 }
 
 // A span is what of the line of a group of parallel planes belongs to a cell:

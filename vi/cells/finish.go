@@ -17,7 +17,9 @@ import (
 // What is spent on the cells that are kept.
 const (
 	lost       = 1e-3 // of the mass is left out at most, if all cells were found
-	leastDraws = 400  // that judge a cell
+	lostSquare = 0.02 // of the variance of a latent
+	judged     = 3e-4 // of the mass of a cell that is judged by more than its search
+	leastDraws = 400  // that judge it
 	mostDraws  = 8000
 	wide       = 1.6 // scale of the defensive draws, one in wideShare
 	wideShare  = 5
@@ -35,18 +37,17 @@ type Finish struct {
 // is worth something, and judges them. It returns them by weight, with how much the others
 // had, as a part of the whole.
 func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float64, err error) {
-	total, sum := f.total(), 0.0
-	for _, c := range f.Cells {
-		if s.Most > 0 && len(kept) == s.Most || len(kept) > 0 && 1-sum < lost {
-			break
-		}
-		kept = append(kept, c)
-		sum += math.Exp(c.LogEvidence.Mean - total)
+	total := f.total()
+	kept = f.Cells[:f.enough(s.Most)]
+	for _, c := range f.Cells[len(kept):] {
+		left += math.Exp(c.LogEvidence.Mean - total)
 	}
-	left = max(0, 1-sum)
 	err = mc.Do(mc.Processors(len(kept)), len(kept), func(_, k int) error {
 		c := kept[k]
 		part := math.Exp(c.LogEvidence.Mean - total)
+		if part < judged {
+			return nil
+		}
 		seed := mc.Mix(f.s.Seed, uint64(1<<32+k))
 		if s.Climb != nil && part*(c.LogEvidence.Mean-c.ELBO.Mean) > worthwhile {
 			q, err := s.Climb(ctx, c.Q)
@@ -68,6 +69,45 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		return 0
 	})
 	return kept, left, err
+}
+
+// enough is how many of the first cells hold the mass and, but for a little, the variances
+// of the latents; most at most, if that is not 0.
+func (f *Search) enough(most int) int {
+	n, total := len(f.Cells), f.total()
+	weight := make([]float64, n)
+	mean, variance := make([]float64, f.d.Dim()), make([]float64, f.d.Dim())
+	for k, c := range f.Cells {
+		weight[k] = math.Exp(c.LogEvidence.Mean - total)
+		floats.AddScaled(mean, weight[k], c.center)
+	}
+	square := func(k, i int) float64 {
+		off, sd := f.Cells[k].center[i]-mean[i], f.Cells[k].sd[i]
+		return weight[k] * (off*off + sd*sd)
+	}
+	for k := range f.Cells {
+		for i := range variance {
+			variance[i] += square(k, i)
+		}
+	}
+	mass, tail := 0.0, make([]float64, f.d.Dim())
+	for n > 1 {
+		k := n - 1
+		mass += weight[k]
+		over := mass > lost
+		for i := range tail {
+			tail[i] += square(k, i)
+			over = over || tail[i] > lostSquare*variance[i]
+		}
+		if over {
+			break
+		}
+		n--
+	}
+	if most > 0 {
+		n = min(n, most)
+	}
+	return n
 }
 
 // judge measures a cell by n draws of its own distribution, and some of one that is
@@ -92,7 +132,7 @@ func (f *Search) judge(c *Cell, n int, rng *rand.Rand) error {
 		return err
 	}
 	c.KHat = smoothed.K
-	broad := widened(c.Q)
+	broad := family.Widened(c.Q, wide)
 	far, err := ratios(f.d, broad, n/wideShare, rng)
 	if err != nil {
 		return err
@@ -120,19 +160,6 @@ func logAdd(a, b float64) float64 {
 		return a
 	}
 	return a + math.Log1p(math.Exp(b-a))
-}
-
-// widened is q with larger scales.
-func widened(q family.Q) family.Q {
-	q = q.Clone()
-	step := make([]float64, len(q.Theta()))
-	for k := range step {
-		if q.Param(k).Symbol == "s" {
-			step[k] = math.Log(wide)
-		}
-	}
-	q.Move(step)
-	return q
 }
 
 // weighed are draws of a distribution with log r and log r − log q.

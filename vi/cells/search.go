@@ -13,6 +13,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
@@ -21,7 +22,7 @@ import (
 const (
 	quick     = 256 // draws of a cell that was found
 	round     = 16  // cells that are looked at side by side
-	leastPart = 1e-4
+	leastPart = 1e-5
 	scanned   = 10 // cells whose lines are scanned
 	scanKeep  = 6  // intervals of a line that are looked at
 )
@@ -38,14 +39,15 @@ type Settings struct {
 
 // A Search is what was found.
 type Search struct {
-	Cells   []*Cell // by evidence, falling
-	Tried   int     // cells that were looked at
-	d       *graph.Density
-	lines   *lines
-	s       Settings
-	finders []*finder
-	seen    map[string]bool
-	asked   map[regions.Signs]bool
+	Cells     []*Cell // by evidence, falling
+	Tried     int     // cells that were looked at
+	d         *graph.Density
+	lines     *lines
+	s         Settings
+	finders   []*finder
+	seen      map[string]bool
+	asked     map[regions.Signs]bool
+	exhausted bool
 }
 
 // A lead is a region that may be worth a look, and a point from where to look.
@@ -79,7 +81,24 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 			leads = append(leads, f.expand(round)...)
 		}
 	}
+	f.exhausted = len(leads) > 0
 	return f, nil
+}
+
+// Unfinished is how much of the mass that was found is in cells that were found last,
+// if the search ended before it had seen all cells that promised something: about as much
+// may be in others.
+func (f *Search) Unfinished() (part float64) {
+	if !f.exhausted {
+		return 0
+	}
+	total := f.total()
+	for _, c := range f.Cells {
+		if c.order >= f.Tried*3/4 {
+			part += math.Exp(c.LogEvidence.Mean - total)
+		}
+	}
+	return part
 }
 
 func (f *Search) add(list []lead, l lead) []lead {
@@ -105,6 +124,7 @@ func (f *Search) look(ctx context.Context, leads []lead) error {
 	for _, c := range found {
 		if id := key(c.span); !f.seen[id] {
 			f.seen[id] = true
+			c.order = f.Tried + len(todo)
 			todo = append(todo, c)
 		}
 	}
@@ -262,7 +282,7 @@ func (f *finder) weigh(c *Cell, rng *rand.Rand) error {
 		return err
 	}
 	floats.Add(f.ratio, x.Out)
-	c.center = make([]float64, f.d.Dim())
+	c.center, c.sd = make([]float64, f.d.Dim()), make([]float64, f.d.Dim())
 	var inside []float64
 	z := make([]float64, len(c.center))
 	for k, r := range f.ratio {
@@ -275,12 +295,21 @@ func (f *finder) weigh(c *Cell, rng *rand.Rand) error {
 		}
 		inside = append(inside, r)
 		floats.Add(c.center, z)
+		for i, v := range z {
+			c.sd[i] += v * v
+		}
 	}
 	if len(inside) == 0 {
 		c.LogEvidence.Mean = math.Inf(-1)
 		return nil
 	}
 	floats.Scale(1/float64(len(inside)), c.center)
+	for i, m := range c.center {
+		c.sd[i] = math.Sqrt(max(0, c.sd[i]/float64(len(inside))-m*m))
+	}
+	if smoothed, err := check.ParetoSmooth(inside); err == nil {
+		c.KHat = smoothed.K
+	}
 	c.ELBO = mc.Mean(inside)
 	c.ELBO.Mean += math.Log(float64(len(inside)) / quick)
 	c.LogEvidence = logMean(f.ratio)

@@ -36,6 +36,7 @@ type Confined struct {
 	*Normal
 	*confinement
 	draws atomic.Pointer[[][]float64]
+	size  int // of the sample
 }
 
 // A confinement is what all members of a Confined's family have in common.
@@ -186,7 +187,7 @@ func (q *Normal) Confine(sides []Side) (c *Confined, soft []int, err error) {
 	in.sequence = Sequence{Parents: q.edges.text(), Sides: asJSON(kept)}
 	base := q.Clone().(*Normal)
 	base.family = in.sequence
-	return &Confined{Normal: base, confinement: in}, soft, nil
+	return &Confined{Normal: base, confinement: in, size: sampleSize}, soft, nil
 }
 
 // narrow adds a side. It reports false if that may leave no room.
@@ -236,7 +237,7 @@ func (q *Confined) Correlate(precision mat.Symmetric) {
 
 // Clone implements Q.
 func (q *Confined) Clone() Q {
-	return &Confined{Normal: q.Normal.Clone().(*Normal), confinement: q.confinement}
+	return &Confined{Normal: q.Normal.Clone().(*Normal), confinement: q.confinement, size: q.size}
 }
 
 // within are α and β of a confined latent at sample k of n, and the bounds that
@@ -293,7 +294,7 @@ func (q *Confined) sample() [][]float64 {
 		return *all
 	}
 	rng := rand.New(rand.NewPCG(sampleSize, 1))
-	all := make([][]float64, sampleSize)
+	all := make([][]float64, q.size)
 	for k := range all {
 		all[k] = make([]float64, len(q.mu))
 		q.Rand(all[k], rng)

@@ -53,8 +53,16 @@ func NewMixture(logWeight []float64, parts []Q) *Mixture {
 		m.theta = append(m.theta, q.Theta()...)
 	}
 	m.read()
+	for k, q := range m.parts {
+		if c, ok := q.(*Confined); ok {
+			c.size = max(leastSample, int(sampleSize*m.weight[k]))
+		}
+	}
 	return m
 }
+
+// leastSample is the least number of draws that stand for a part in laws.
+const leastSample = 20
 
 // read takes the weights from θ.
 func (m *Mixture) read() {
@@ -83,6 +91,37 @@ func (m *Mixture) Weight(k int) float64 { return m.weight[k] }
 
 // Part is part k, which must not be changed.
 func (m *Mixture) Part(k int) Q { return m.parts[k] }
+
+// What a defensive mixture adds.
+const (
+	defensiveShare = 0.2
+	defensiveScale = 1.6
+)
+
+// Defensive is the mixture of m and, for a part of the draws, the same with wider
+// conditionals: weights of importance over it are bounded where m's tails are too thin.
+func (m *Mixture) Defensive() *Mixture {
+	var logs []float64
+	var parts []Q
+	for k, q := range m.parts {
+		logs = append(logs, math.Log(m.weight[k]*(1-defensiveShare)), math.Log(m.weight[k]*defensiveShare))
+		parts = append(parts, q, Widened(q, defensiveScale))
+	}
+	return NewMixture(logs, parts)
+}
+
+// Widened is q with conditional scales times factor.
+func Widened(q Q, factor float64) Q {
+	q = q.Clone()
+	step := make([]float64, len(q.Theta()))
+	for k := range step {
+		if q.Param(k).Symbol == "s" {
+			step[k] = math.Log(factor)
+		}
+	}
+	q.Move(step)
+	return q
+}
 
 // Family implements Q.
 func (m *Mixture) Family() Family { return Cells{} }

@@ -1,0 +1,149 @@
+package vi
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/scout"
+)
+
+// A Trust says which numbers of a fit can be relied on.
+type Trust string
+
+// The fit's own numbers; those of Posterior.Importance, but not the fit's own; none.
+const (
+	TrustFit        Trust = "trust"
+	TrustReweighted Trust = "trust the reweighted numbers"
+	TrustNothing    Trust = "do not trust"
+)
+
+// A Verdict is what is known of how near a fit is to the posterior.
+type Verdict struct {
+	Trust   Trust
+	Reasons []string // why
+	Try     []string // what may help
+}
+
+// String is the verdict in a line or a few.
+func (v Verdict) String() string {
+	s := string(v.Trust)
+	if len(v.Reasons) > 0 {
+		s += ": " + strings.Join(v.Reasons, "; ")
+	}
+	if len(v.Try) > 0 {
+		s += "\ntry " + strings.Join(v.Try, "; or ")
+	}
+	return s
+}
+
+// What a verdict goes by.
+const (
+	evidenceDraws = 10_000
+	scoutErrors   = 4    // standard errors of a scout, which are of four islands
+	scoutNats     = 0.15 // beside them
+	fewEffective  = 0.3  // of the draws; and
+	heavy         = 100  // times the mean, a weight that makes k-hat count
+	mostSE        = 0.1  // of a log evidence, in nats
+	mostMissed    = 0.03 // of the scout's draws, or of the mass that was found
+	farAbove      = 3.5  // log of the posterior over the fit, at a draw that the fit misses
+	offMean       = 0.04 // of a standard deviation
+	offSD         = 0.07
+)
+
+// judge compares a fit with a scout, which owes nothing to it, and with its own
+// reweighted draws.
+func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
+	w, err := p.Importance(evidenceDraws, mc.Mix(p.Settings.Seed, judgeStream))
+	if err != nil {
+		return Verdict{Trust: TrustNothing, Reasons: []string{err.Error()}}, nil
+	}
+	if p.found != nil {
+		p.found.LogEvidence = w.LogEvidence
+	}
+	v := Verdict{Trust: TrustFit}
+	refuse := func(try, format string, args ...any) {
+		v.Trust = TrustNothing
+		v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...))
+		v.Try = append(v.Try, try)
+	}
+	if !w.Reliable() && (w.ESS < fewEffective*evidenceDraws || floats.Max(w.Weights) > heavy/evidenceDraws) {
+		refuse("a family with correlations, or fewer constraints between latents", "k-hat %.2f: a few draws outweigh the others", w.K)
+	} else if w.LogEvidence.SE > mostSE {
+		refuse("more draws", "the log evidence is known to %.2g nats only", w.LogEvidence.SE)
+	}
+	se := math.Hypot(w.LogEvidence.SE, sample.LogEvidence.SE)
+	switch gap := sample.LogEvidence.Mean - w.LogEvidence.Mean; {
+	case gap > scoutErrors*se+scoutNats:
+		refuse("family.Cells, or another Seed", "the scout's log evidence %v is above the fit's, %v: the fit misses explanations", sample.LogEvidence, w.LogEvidence)
+	case gap > -scoutErrors*se-1: // else the scout has not arrived
+		if missed := p.missed(sample, w.LogEvidence.Mean); missed > mostMissed {
+			refuse("family.Cells, or another Seed", "%.0f%% of the scout's draws are where the fit is not", 100*missed)
+		}
+	}
+	if f := p.found; f != nil {
+		if f.Left > mostMissed {
+			refuse("a higher Settings.Cells", "%.0f%% of the posterior is in cells that were not kept", 100*f.Left)
+		}
+		if f.Unfinished > mostMissed {
+			refuse("a larger Settings.Budget", "the search ended before it had seen all cells that may matter")
+		}
+	}
+	if v.Trust == TrustNothing {
+		return v, nil
+	}
+	for _, l := range w.Latents {
+		off := math.Abs(l.FitMean-l.Mean.Mean) - 2*l.Mean.SE
+		if off > offMean*l.SD || math.Abs(math.Log(l.FitSD/l.SD)) > offSD {
+			v.Trust = TrustReweighted
+			v.Reasons = append(v.Reasons, fmt.Sprintf("%s is %.4g ± %.2g by importance, and %.4g ± %.2g in the fit", l.Name, l.Mean.Mean, l.SD, l.FitMean, l.FitSD))
+			break
+		}
+	}
+	v.Reasons = append(v.Reasons, fmt.Sprintf("k-hat %.2f; log evidence %v, and %v by the scout", w.K, w.LogEvidence, sample.LogEvidence))
+	return v, nil
+}
+
+// missed is the part of a scout's draws where the posterior is much higher than the fit.
+func (p *Posterior) missed(sample scout.Result, logEvidence float64) float64 {
+	n := 0
+	for k, z := range sample.Z {
+		if sample.LogProb[k]-logEvidence-p.Q.LogProb(z) > farAbove {
+			n++
+		}
+	}
+	return float64(n) / float64(len(sample.Z))
+}
+
+// Verdict says whether the fit can be relied on: by where a scout, tempered sequential
+// Monte Carlo that owes nothing to the fit, finds the posterior, and by importance
+// weights. A fit of cells has it from its search; of other fits it is found out here,
+// and takes about as long as the search for a start.
+func (p *Posterior) Verdict() (Verdict, error) {
+	if err := p.usable(); err != nil {
+		return Verdict{}, err
+	}
+	if p.found != nil {
+		return p.found.Verdict, nil
+	}
+	sample, err := scout.Run(context.Background(), p.Density, scout.Settings{Seed: mc.Mix(p.Settings.Seed, scoutStream)})
+	if err != nil {
+		return Verdict{}, fmt.Errorf("vi: %w", err)
+	}
+	return p.judge(sample)
+}
+
+// defensive is what importance draws are from: the fit, and for cells a part of the
+// draws from wider ones, which see the tails that the fit's own draws do not.
+func (p *Posterior) defensive() family.Q {
+	m, ok := p.Q.(*family.Mixture)
+	if !ok {
+		return p.Q
+	}
+	return m.Defensive()
+}
