@@ -217,7 +217,7 @@ func (p *Posterior) correlations() (list []Correlation) {
 // those of draws.
 func (p *Posterior) correlationRows() func(i int) []float64 {
 	q, n := p.Q, p.Q.Dim()
-	if g, ok := q.(family.Gaussian); ok {
+	if g, ok := family.AsGaussian(q); ok {
 		return func(i int) []float64 {
 			row := g.Regression(regions.Hyperplane{Index: []int{i}, Coef: []float64{1}})
 			for j := range row {
