@@ -57,6 +57,17 @@ func TestLaw(t *testing.T) {
 			gotMean, gotSD := l.Expect(func(x float64) float64 { return x })
 			require.InDelta(t, mean, gotMean, 1e-11*(1+math.Abs(mean)))
 			require.InEpsilon(t, sd, gotSD, 1e-9)
+			many := make(Law, 0, 200*len(l))
+			for range 200 {
+				for _, p := range l {
+					p.Weight /= 200
+					many = append(many, p)
+				}
+			}
+			gotMean, _ = many.Expect(math.Sin)
+			want, _ := l.Expect(math.Sin)
+			require.InDelta(t, want, gotMean, 1e-6)
+			require.InDelta(t, l.Quantile(0.3), many.Quantile(0.3), 1e-13*(1+math.Abs(mean)))
 			wave := func(x float64) float64 { return math.Sin(x / sd) }
 			gotMean, _ = l.Expect(wave)
 			require.InDelta(t, l.integral(-inf, inf, wave), gotMean, 1e-11)
