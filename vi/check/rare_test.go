@@ -120,6 +120,36 @@ func TestRareSidesOfCorrelated(t *testing.T) {
 	}
 }
 
+// A rare side of a mixture, which one of its parts is on more often; and of a family that
+// cannot be drawn there.
+func TestRareSidesOfMixture(t *testing.T) {
+	m := graph.NewModel()
+	z := m.Sample("z", graph.Normal(0, 1))
+	m.Factor(graph.If(graph.Greater(z, 4.2), -3e5, 0))
+	d := vitest.Compile(t, m)
+	parts := []family.Q{family.Independent([]float64{0.2}, []float64{1}), family.Independent([]float64{1}, []float64{0.6})}
+	q := family.NewMixture([]float64{math.Log(0.4), math.Log(0.6)}, parts)
+	law := family.Marginal(q, 0)
+	want, _ := law.Expect(func(z float64) float64 { return distuv.UnitNormal.LogProb(z) - q.LogProb([]float64{z}) })
+	want -= 3e5 * law.Above(4.2)
+	r := rareOf(t, d, q, 20000)
+	checkCorrected(t, r, want, 0.1)
+	require.Len(t, r.Sides, 1)
+	require.InEpsilon(t, law.Above(4.2), r.Sides[0].Prob, 1e-12)
+
+	blind := rareOf(t, d, stuck{q}, 20000)
+	require.Empty(t, blind.Sides)
+	require.Equal(t, 1, blind.Skipped)
+	require.Equal(t, r.Plain, blind.Plain)
+	require.Contains(t, blind.String(), "Of 1 rare sides of guards nothing is known")
+	require.NotContains(t, blind.String(), "No side")
+}
+
+// stuck cannot be drawn on rare sides.
+type stuck struct{ *family.Mixture }
+
+func (stuck) Beyond(regions.Hyperplane, bool) family.Mover { return nil }
+
 // Unseen sides that have much in common: what they share counts once.
 func TestRareSidesThatMeet(t *testing.T) {
 	d := vitest.Dense{
