@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/integrate/quad"
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
 )
@@ -81,25 +78,12 @@ func (p *Posterior) SD(name string) (float64, error) {
 	return sd, nil
 }
 
-// meanSD integrates a transformed latent by Gauss–Hermite quadrature.
+// meanSD integrates a transformed latent by quadrature.
 func (p *Posterior) meanSD(i int) (mean, sd float64) {
-	mu, s := p.Q.Mean(i), p.Q.SD(i)
 	if !p.Density.Transformed(i) {
-		return mu, s
+		return p.Q.Mean(i), p.Q.SD(i)
 	}
-	const nodes = 64
-	x, w := make([]float64, nodes), make([]float64, nodes)
-	quad.Hermite{}.FixedLocations(x, w, math.Inf(-1), math.Inf(1))
-	v := make([]float64, nodes)
-	for k := range x { // ∫ f(x) e^{−x²} dx, over √π
-		v[k] = p.Density.ConstrainOne(i, mu+math.Sqrt2*s*x[k])
-		w[k] /= math.Sqrt(math.Pi)
-		mean += w[k] * v[k]
-	}
-	for k := range v {
-		sd += w[k] * (v[k] - mean) * (v[k] - mean)
-	}
-	return mean, math.Sqrt(sd)
+	return family.Marginal(p.Q, i).Expect(func(u float64) float64 { return p.Density.ConstrainOne(i, u) })
 }
 
 // Quantile is the quantile of the latent with the given name at probability
@@ -116,6 +100,5 @@ func (p *Posterior) Quantile(name string, prob float64) (float64, error) {
 }
 
 func (p *Posterior) quantile(i int, prob float64) float64 {
-	u := p.Q.Mean(i) + p.Q.SD(i)*distuv.UnitNormal.Quantile(prob)
-	return p.Density.ConstrainOne(i, u) // transforms are increasing
+	return p.Density.ConstrainOne(i, family.Marginal(p.Q, i).Quantile(prob)) // transforms are increasing
 }

@@ -172,12 +172,16 @@ func atModes(ctx context.Context, d *graph.Density, f family.Family, list []cand
 		for i := range sd {
 			sd[i] = 1 / math.Sqrt(precision.At(i, i))
 		}
-		q, err := family.Of(f, d, family.Independent(z, sd))
+		var normal family.Gaussian = family.Independent(z, sd)
+		q, err := family.Of(f, d, normal)
 		if err != nil {
 			return err
 		}
 		q.Correlate(precision)
-		found[k] = candidate{q, list[k].region, top + q.Entropy()} // the integral, as if the region had no end
+		if g, ok := q.(family.Gaussian); ok {
+			normal = g
+		}
+		found[k] = candidate{q, list[k].region, top + normal.Entropy()} // the integral, as if the region had no end
 		return nil
 	})
 	found = slices.DeleteFunc(found, func(c candidate) bool { return c.q == nil })

@@ -7,9 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/check"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
 )
 
 // A Summary is a table of a fitted posterior: a row for each latent, in the
@@ -25,7 +30,7 @@ type Summary struct {
 	Latents  []LatentSummary
 	// Correlations are the strongest ones of the fit, at least 0.3, at most ten, on
 	// the unconstrained scale. A mean field has none, and of more than 300 latents
-	// they are not looked for.
+	// they are not looked for. Of a fit that is not normal they are those of 2000 draws.
 	Correlations []Correlation
 	Guards       []GuardSummary
 }
@@ -188,24 +193,46 @@ const (
 	correlatedLatents = 300
 	leastCorrelation  = 0.3
 	mostCorrelations  = 10
+	correlationDraws  = 2000
 )
 
 func (p *Posterior) correlations() (list []Correlation) {
-	q, names := p.Q, p.Density.Latents()
-	group := q.Groups()
+	names, group := p.Density.Latents(), p.Q.Groups()
 	if len(names) > correlatedLatents || len(group) == 0 || slices.Max(group) == len(names)-1 {
 		return nil // none, or too many
 	}
+	row := p.correlationRows()
 	for i := range names {
-		on := q.Regression(regions.Hyperplane{Index: []int{i}, Coef: []float64{1}})
-		for j := range i {
-			if v := on[j] * q.SD(i) / q.SD(j); math.Abs(v) >= leastCorrelation {
+		for j, v := range row(i)[:i] {
+			if math.Abs(v) >= leastCorrelation {
 				list = append(list, Correlation{names[j], names[i], v})
 			}
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Correlation) int { return cmp.Compare(math.Abs(b.Value), math.Abs(a.Value)) })
 	return list[:min(len(list), mostCorrelations)]
+}
+
+// correlationRows returns the correlations of each latent: exact ones of a normal, else
+// those of draws.
+func (p *Posterior) correlationRows() func(i int) []float64 {
+	q, n := p.Q, p.Q.Dim()
+	if g, ok := q.(family.Gaussian); ok {
+		return func(i int) []float64 {
+			row := g.Regression(regions.Hyperplane{Index: []int{i}, Coef: []float64{1}})
+			for j := range row {
+				row[j] = row[j] * q.SD(i) / q.SD(j)
+			}
+			return row
+		}
+	}
+	rng, z := mc.NewRand(0), mat.NewDense(correlationDraws, n, nil)
+	for k := range correlationDraws {
+		q.Rand(z.RawRowView(k), rng)
+	}
+	var all mat.SymDense
+	stat.CorrelationMatrix(&all, z, nil)
+	return func(i int) []float64 { return mat.Row(nil, i, &all) }
 }
 
 // What a summary spends on the ELBO: it should take less time than to read.

@@ -51,7 +51,7 @@ type meterWorkers struct{ full, rest *meterWorker }
 
 type meterWorker struct {
 	x       *graph.Executor
-	sampler family.Sampler
+	sampler family.Drawer
 	round   int
 }
 
@@ -87,7 +87,7 @@ func newMeter(d *graph.Density, q family.Q, samples int, seed uint64, processors
 		if err != nil {
 			return nil, fmt.Errorf("check: %w", err)
 		}
-		return &meterWorker{x: x, sampler: q.Bind(n)}, nil
+		return &meterWorker{x: x, sampler: q.Drawer(n)}, nil
 	}
 	for range processors {
 		var w meterWorkers

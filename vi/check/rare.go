@@ -34,6 +34,9 @@ type Unseen struct {
 	PerSide int // draws on each rare side
 	// Sides are the rare sides, those that bring most first.
 	Sides []RareSide
+	// Skipped is how many rare sides are not among them, and not in Missed, since the
+	// family cannot be drawn there.
+	Skipped int
 }
 
 // A RareSide is a side of a guard that the fit hardly ever is on.
@@ -60,10 +63,10 @@ const (
 // rare event with an enormous cost, such as probability 1e-5 of 5e5 nats, is in
 // no draw, so that the estimate is too high and its standard error does not
 // show it. But each side of a guard has a known probability under q: a side
-// that is expected in fewer than 10 of the draws gets draws of its own, with ε
-// along the guard's normal from the tail of the normal distribution and the
-// rest of ε free. There are samples/(number of rare sides) for each, and 32 at
-// least.
+// that is expected in fewer than 10 of the draws gets draws of its own, by the
+// family's Beyond: for normals with ε along the guard's normal from the tail of the
+// normal distribution and the rest of ε free. There are samples/(number of rare
+// sides) for each, and 32 at least.
 //
 // Sides of probability below 1e-30 are taken to bring nothing. What only a
 // combination of common sides brings is not looked for: if two guards have a
@@ -81,8 +84,9 @@ func LikeliestRareSides(d *graph.Density, q family.Q, samples, sides int, seed u
 	if err != nil {
 		return Unseen{}, err
 	}
-	t := tails{d: d, q: q, sides: likeliest(rareSides(d, q, samples), sides)}
 	r := Unseen{Samples: samples}
+	var t tails
+	t, r.Skipped = newTails(d, q, likeliest(rareSides(d, q, samples), sides))
 	plain, on, err := t.plain(m)
 	if err != nil {
 		return Unseen{}, err

@@ -6,10 +6,8 @@ import (
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
@@ -19,6 +17,21 @@ type tails struct {
 	d     *graph.Density
 	q     family.Q
 	sides []RareSide
+	move  []family.Mover // to each of sides
+}
+
+// newTails leaves out the sides on which q cannot be drawn, and counts them.
+func newTails(d *graph.Density, q family.Q, sides []RareSide) (t tails, skipped int) {
+	t = tails{d: d, q: q}
+	for _, s := range sides {
+		move := q.Beyond(d.Arrangement().Plane(s.Side.Plane), s.Side.Positive)
+		if move == nil {
+			skipped++
+			continue
+		}
+		t.sides, t.move = append(t.sides, s), append(t.move, move)
+	}
+	return t, skipped
 }
 
 // plain returns log r − log q at the draws of a meter, and for each draw the number
@@ -56,26 +69,24 @@ func (t *tails) count(on []int, x *graph.Executor) {
 	}
 }
 
-// conditional fills the Gap and Missed of all sides from draws on them. Given Φ,
-// the rest of q is what it was: a draw moves along the regression on Φ, and its
-// log q changes by that of Φ.
+// conditional fills the Gap and Missed of all sides from draws on them.
 func (t *tails) conditional(each int, seed uint64, common mc.Estimate) error {
 	n := each * len(t.sides)
-	on, logQ := make([]int, n), make([]float64, n)
+	on, logQ, weight := make([]int, n), make([]float64, n), make([]float64, n)
 	m, err := newMeter(t.d, t.q, n, seed, allProcessors)
 	if err != nil {
 		return err
 	}
-	laws := make([]law, len(t.sides))
-	for i, s := range t.sides {
-		h := t.d.Arrangement().Plane(s.Side.Plane)
-		laws[i].plane, laws[i].along = h, t.q.Regression(h)
-		laws[i].mean, laws[i].sd = t.q.Law(h)
-	}
 	err = m.draw(t.q, func(first int, x *graph.Executor, rng *rand.Rand) {
+		z := make([]float64, t.q.Dim())
 		for k := range x.N {
-			i := (first + k) / each
-			logQ[first+k] = laws[i].push(t.sides[i], x, k, rng)
+			for i := range z {
+				z[i] = x.Z[i*x.N+k]
+			}
+			logQ[first+k], weight[first+k] = t.move[(first+k)/each](z, rng)
+			for i, v := range z {
+				x.Z[i*x.N+k] = v
+			}
 		}
 		t.d.Arrangement().SignBatch(x.Signs, x.Z, x.N)
 		for k := range x.N { // a point next to the guard may be rounded to its other side
@@ -97,9 +108,9 @@ func (t *tails) conditional(each int, seed uint64, common mc.Estimate) error {
 	}
 	floats.Sub(logs, logQ)
 	for i := range t.sides {
-		s, logs, on := &t.sides[i], logs[i*each:(i+1)*each], on[i*each:(i+1)*each]
+		s, logs, on, weight := &t.sides[i], logs[i*each:(i+1)*each], on[i*each:(i+1)*each], weight[i*each:(i+1)*each]
 		for k := range logs {
-			logs[k] -= common.Mean
+			logs[k] = (logs[k] - common.Mean) * (weight[k] / s.Prob)
 		}
 		s.Gap = mc.Mean(logs).Plus(mc.Estimate{SE: common.SE})
 		for k := range logs {
@@ -108,32 +119,4 @@ func (t *tails) conditional(each int, seed uint64, common mc.Estimate) error {
 		s.Missed = mc.Mean(logs).Plus(mc.Estimate{SE: s.Prob * common.SE})
 	}
 	return nil
-}
-
-// A law is that of Φ under q.
-type law struct {
-	plane    regions.Hyperplane
-	along    []float64 // the regression of the latents on Φ
-	mean, sd float64
-}
-
-// push moves sample k to where q is, given that it is on a side, and returns by
-// how much log q changes.
-func (l *law) push(s RareSide, x *graph.Executor, k int, rng *rand.Rand) (logQ float64) {
-	phi := l.plane.Const
-	for j, i := range l.plane.Index {
-		phi += l.plane.Coef[j] * x.Z[i*x.N+k]
-	}
-	// The upper tail of probability p is where a normal variable exceeds
-	// −quantile(p).
-	u := 1 - rng.Float64()
-	depth := -distuv.UnitNormal.Quantile(s.Prob * u)
-	if !s.Side.Positive {
-		depth = -depth
-	}
-	for i, v := range l.along {
-		x.Z[i*x.N+k] += (l.mean + depth*l.sd - phi) * v
-	}
-	was := (phi - l.mean) / l.sd
-	return 0.5 * (was*was - depth*depth)
 }

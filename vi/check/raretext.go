@@ -20,8 +20,13 @@ func (r Unseen) String() string {
 	if r.Misleading() {
 		fmt.Fprintf(&b, "The draws miss rare sides that bring %v nats: do not use the first number.\n", r.Missed)
 	}
+	if r.Skipped > 0 {
+		fmt.Fprintf(&b, "Of %d rare sides of guards nothing is known: the family cannot be drawn there.\n", r.Skipped)
+	}
 	if len(r.Sides) == 0 {
-		b.WriteString("No side of a guard is rare.\n")
+		if r.Skipped == 0 {
+			b.WriteString("No side of a guard is rare.\n")
+		}
 		return b.String()
 	}
 	rows := [][]string{{"rare side", "where", "probability", "draws", "gap in nats", "brings"}}

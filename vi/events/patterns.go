@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/mc"
 )
@@ -68,10 +66,11 @@ func (e Events) parallel(planes []int) bool {
 func (e Events) intervals(planes []int) []pattern {
 	order := make([]int, len(planes)) // by threshold
 	at := make([]float64, len(planes))
+	h := e.arr.Plane(planes[0])
+	h.Const = 0
+	law := e.q.Law(h)
 	for k, l := range planes {
-		order[k] = k
-		mean, sd := e.q.Law(e.arr.Plane(l))
-		at[k] = -mean / sd // standardised
+		order[k], at[k] = k, -e.arr.Plane(l).Const
 	}
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(at[i], at[j]) })
 	var out []pattern
@@ -85,20 +84,11 @@ func (e Events) intervals(planes []int) []pattern {
 		for _, i := range order[:k] {
 			positive[i] = true
 		}
-		out = append(out, pattern{positive, between(low, high), 0})
+		out = append(out, pattern{positive, law.Between(low, high), 0})
 		low = high
 	}
 	mostProbableFirst(out)
 	return out
-}
-
-// between is the probability of an interval under the standard normal, from the
-// tail in which its bounds have more digits.
-func between(low, high float64) float64 {
-	if low > 0 {
-		low, high = -high, -low
-	}
-	return distuv.UnitNormal.CDF(high) - distuv.UnitNormal.CDF(low)
 }
 
 // mostProbableFirst sorts; among equals patterns with fewer + come first.

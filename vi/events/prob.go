@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/regions"
 )
@@ -87,12 +85,11 @@ func (e Events) Probs(guards []graph.Guard) ([]float64, error) {
 	return out, nil
 }
 
-// Side is the probability of one side of a hyperplane: Φ(z) is normal.
+// Side is the probability of one side of a hyperplane, by the law of Φ(z).
 func (e Events) Side(side regions.Side) float64 {
-	mean, sd := e.q.Law(e.arr.Plane(side.Plane))
-	x := mean / sd
-	if !side.Positive {
-		x = -x
+	law := e.q.Law(e.arr.Plane(side.Plane))
+	if side.Positive {
+		return law.Above(0)
 	}
-	return distuv.UnitNormal.CDF(x)
+	return law.CDF(0)
 }

@@ -152,7 +152,7 @@ func (e *elimination) Locate() {
 func (e *elimination) Along(k int) []float64 { return e.planes[k].along }
 
 // Density implements Surface.
-func (e *elimination) Density(k int) float64 { return density(e.s.q.Law(e.planes[k].Hyperplane)) }
+func (e *elimination) Density(k int) float64 { return density(e.s.q.law(e.planes[k].Hyperplane)) }
 
 // Reached implements Surface.
 func (e *elimination) Reached(k int) bool { return !e.planes[k].axis || e.planes[k].w > 0 }

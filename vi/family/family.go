@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -73,14 +74,14 @@ type Q interface {
 	// Mean and SD are those of latent i.
 	Mean(i int) float64
 	SD(i int) float64
-	// Law is the mean and standard deviation of Φ(z) = a·z + c, which is normal.
-	Law(h regions.Hyperplane) (mean, sd float64)
-	// Regression is Cov(z, Φ)/Var(Φ), by latent: given Φ(z) = v instead of u, z is
-	// what it was plus (v − u) times this.
-	Regression(h regions.Hyperplane) []float64
-	// Entropy is −E[log q] in nats.
-	Entropy() float64
-	// LogProb is log q at z. It panics unless z has a coordinate for each latent.
+	// Law is that of Φ(z) = a·z + c. A family that has no closed form of it comes
+	// near, and says so.
+	Law(h regions.Hyperplane) Law
+	// Beyond is how draws get to a side of Φ(z) = 0 that q is hardly ever on; nil
+	// if the family cannot do it.
+	Beyond(h regions.Hyperplane, positive bool) Mover
+	// LogProb is log q at z, −Inf where q has no mass. It panics unless z has a
+	// coordinate for each latent.
 	LogProb(z []float64) float64
 	// Rand writes a draw to dst. It panics if rng is nil, or unless dst has the
 	// length Dim.
@@ -89,35 +90,44 @@ type Q interface {
 	// with different numbers are.
 	Groups() []int
 
-	// Bind returns a sampler for batches of n samples.
-	Bind(n int) Sampler
+	// Drawer returns what draws batches of n samples. It is a Sampler if q can be
+	// fitted by gradients.
+	Drawer(n int) Drawer
+}
+
+// A Gaussian is a Q that is normal, with what has a closed form for normals only.
+type Gaussian interface {
+	Q
+	// Regression is Cov(z, Φ)/Var(Φ), by latent: given Φ(z) = v instead of u, z is
+	// what it was plus (v − u) times this.
+	Regression(h regions.Hyperplane) []float64
+	// Entropy is −E[log q] in nats.
+	Entropy() float64
 }
 
 // A Param is one parameter of a member.
 type Param struct {
-	Latent int    // whose
-	Symbol string // "μ", "s", "ρ", "B", "U"
+	Latent int    // whose, −1 for weights of a mixture
+	Symbol string // "μ", "s", "ρ", "B", "U", of a mixture "cell 2 μ"
 	On     int    // the other latent of B, the column of U; else −1
 }
 
 // Label names a parameter, with the latents' names: "theta3 μ".
 func (p Param) Label(latents []string) string {
 	switch {
+	case p.Latent < 0:
+		return p.Symbol
 	case p.On < 0:
 		return latents[p.Latent] + " " + p.Symbol
-	case p.Symbol == "B":
-		return latents[p.Latent] + " B " + latents[p.On]
+	case strings.HasSuffix(p.Symbol, "B"):
+		return latents[p.Latent] + " " + p.Symbol + " " + latents[p.On]
 	}
 	return fmt.Sprintf("%s %s%d", latents[p.Latent], p.Symbol, p.On)
 }
 
-// A Sampler is the working state of a member for batches of n samples. It
-// allocates nothing after it is made. It is for one goroutine.
-//
-// Gradients are summed in sums, of length Sums, by the methods AddPath and
-// AddScore and by the Surface; the sums of several samplers may be added up.
-// Finish makes ∇θ of them.
-type Sampler interface {
+// A Drawer is the working state of a member for batches of n draws. It is for one
+// goroutine.
+type Drawer interface {
 	// Locate takes on the parameters of q, a member of the same family.
 	Locate(q Q)
 	// Draw draws the batch: z, latents × n.
@@ -125,6 +135,16 @@ type Sampler interface {
 	// SubLogQ subtracts log q at the samples, as they were drawn, from dst, of
 	// length n.
 	SubLogQ(dst []float64)
+}
+
+// A Sampler is a Drawer that knows gradients by θ. It allocates nothing after it is
+// made.
+//
+// Gradients are summed in sums, of length Sums, by the methods AddPath and
+// AddScore and by the Surface; the sums of several samplers may be added up.
+// Finish makes ∇θ of them.
+type Sampler interface {
+	Drawer
 	// Sums is the length of sums.
 	Sums() int
 	// AddPath adds what the samples' paths bring to the gradient of the ELBO: by
@@ -147,6 +167,16 @@ type Sampler interface {
 	Surface(planes []regions.Hyperplane, at [][]int, m Method) Surface
 	// Reach says which latents a Surface of the method moves.
 	Reach(m Method) boundary.Reach
+}
+
+// Bind returns the Sampler of q for batches of n samples. It is an error if q has no
+// gradients by θ.
+func Bind(q Q, n int) (Sampler, error) {
+	s, ok := q.Drawer(n).(Sampler)
+	if !ok {
+		return nil, fmt.Errorf("%s: not fitted by gradients", q.Family().Name())
+	}
+	return s, nil
 }
 
 // A Surface moves the samples of a batch onto hyperplanes, numbered as they were
@@ -225,7 +255,11 @@ func Of(f Family, p Program, q Q) (Q, error) {
 		return nil, err
 	}
 	if from, ok := q.(*Normal); ok {
-		if to, ok := to.(*Normal); ok && to.embed(from) {
+		base, ok := to.(*Normal)
+		if c, confined := to.(*Confined); confined {
+			base, ok = c.normal, true
+		}
+		if ok && base.embed(from) {
 			return to, nil
 		}
 	}
@@ -248,10 +282,15 @@ func Check(q Q, p Program) error {
 	if q.Dim() != p.Dim() {
 		return fmt.Errorf("a family of %d latents for %d", q.Dim(), p.Dim())
 	}
-	if k := q.Fault(); k >= 0 {
-		return fmt.Errorf("latent %s: parameter %s is %v", p.Latents()[q.Param(k).Latent], q.Param(k).Symbol, q.Theta()[k])
+	k := q.Fault()
+	if k < 0 {
+		return nil
 	}
-	return nil
+	of := q.Param(k)
+	if of.Latent < 0 {
+		return fmt.Errorf("parameter %s is %v", of.Symbol, q.Theta()[k])
+	}
+	return fmt.Errorf("latent %s: parameter %s is %v", p.Latents()[of.Latent], of.Symbol, q.Theta()[k])
 }
 
 // checkRand panics where Rand does.

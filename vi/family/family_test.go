@@ -114,7 +114,8 @@ func TestClosedForms(t *testing.T) {
 		mean, cov := dense(q)
 		normal, ok := distmv.NewNormal(mean, cov, nil)
 		require.True(t, ok)
-		require.InDelta(t, normal.Entropy(), q.Entropy(), 1e-10)
+		g := q.(Gaussian)
+		require.InDelta(t, normal.Entropy(), g.Entropy(), 1e-10)
 		for i := range n {
 			require.Equal(t, mean[i], q.Mean(i))
 			require.InEpsilon(t, math.Sqrt(cov.At(i, i)), q.SD(i), 1e-12)
@@ -129,14 +130,14 @@ func TestClosedForms(t *testing.T) {
 					a.SetVec(i, h.Coef[len(h.Coef)-1])
 				}
 			}
-			m, sd := q.Law(h)
+			law := q.Law(h)
 			variance := mat.Inner(a, cov, a)
-			require.InDelta(t, h.At(mean), m, 1e-12)
-			require.InEpsilon(t, math.Sqrt(variance), sd, 1e-12)
+			require.InDelta(t, h.At(mean), law.Mean(), 1e-12)
+			require.InEpsilon(t, math.Sqrt(variance), law.SD(), 1e-12)
 			var along mat.VecDense
 			along.MulVec(cov, a)
 			along.ScaleVec(1/variance, &along)
-			require.InDeltaSlice(t, along.RawVector().Data, q.Regression(h), 1e-10*(1+mat.Norm(&along, 2)))
+			require.InDeltaSlice(t, along.RawVector().Data, g.Regression(h), 1e-10*(1+mat.Norm(&along, 2)))
 			require.InDelta(t, normal.LogProb(z), q.LogProb(z), 1e-9*(1+math.Abs(normal.LogProb(z))))
 		}
 		group := q.Groups()
@@ -169,7 +170,7 @@ func TestDraws(t *testing.T) {
 		n := q.Dim()
 		mean, cov := dense(q)
 		one, z := make([]float64, n), make([]float64, n*batch)
-		s := q.Bind(batch)
+		s := q.Drawer(batch)
 		for name, draw := range map[string]func() [][]float64{
 			"Rand": func() [][]float64 { q.Rand(one, rng); return [][]float64{one} },
 			"Sampler": func() (out [][]float64) {
@@ -208,7 +209,8 @@ func TestDraws(t *testing.T) {
 func TestScore(t *testing.T) {
 	eachMember(t, func(t *testing.T, q Q, rng *rand.Rand) {
 		for _, n := range []int{1, 5, 33} {
-			s := q.Bind(n)
+			s, err := Bind(q, n)
+			require.NoError(t, err)
 			z, logs, weight := make([]float64, q.Dim()*n), make([]float64, n), make([]float64, n)
 			s.Draw(z, rng)
 			s.SubLogQ(logs)

@@ -181,9 +181,11 @@ func (q *lowRank) projectTo(w []float64, h regions.Hyperplane) (variance float64
 	return variance + floats.Dot(w, w)
 }
 
-func (q *lowRank) Law(h regions.Hyperplane) (mean, sd float64) {
-	return h.At(q.mu), math.Sqrt(q.projectTo(make([]float64, q.family.Rank), h))
+func (q *lowRank) Law(h regions.Hyperplane) Law {
+	return free(h.At(q.mu), math.Sqrt(q.projectTo(make([]float64, q.family.Rank), h)))
 }
+
+func (q *lowRank) Beyond(h regions.Hyperplane, positive bool) Mover { return beyond(q, h, positive) }
 
 func (q *lowRank) Regression(h regions.Hyperplane) []float64 {
 	w := make([]float64, q.family.Rank)
@@ -282,6 +284,8 @@ type lowRankSampler struct {
 	inv2     []float64  // 1/s²
 	p, up    []float64  // Σ⁻¹x and UᵀΣ⁻¹x, of AddScore
 }
+
+func (q *lowRank) Drawer(n int) Drawer { return q.Bind(n) }
 
 func (q *lowRank) Bind(n int) Sampler {
 	dim, r := len(q.mu), q.family.Rank

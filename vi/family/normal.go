@@ -240,7 +240,7 @@ func (q *Normal) SD(i int) float64 {
 	if q.edges.root(i) {
 		return q.s[i]
 	}
-	_, sd := q.Law(regions.Hyperplane{Index: []int{i}, Coef: []float64{1}})
+	_, sd := q.law(axis(i))
 	return sd
 }
 
@@ -284,11 +284,17 @@ func (q *Normal) covariance(v, u []float64) (variance float64) {
 	return variance
 }
 
-// zeroSlices are for Law, which is asked for thousands of guards: *[]float64 of zeros.
+// zeroSlices are for law, which is asked for thousands of guards: *[]float64 of zeros.
 var zeroSlices sync.Pool
 
 // Law implements Q.
-func (q *Normal) Law(h regions.Hyperplane) (mean, sd float64) {
+func (q *Normal) Law(h regions.Hyperplane) Law { return free(q.law(h)) }
+
+// Beyond implements Q.
+func (q *Normal) Beyond(h regions.Hyperplane, positive bool) Mover { return beyond(q, h, positive) }
+
+// law is the mean and the standard deviation of Φ. It does not allocate.
+func (q *Normal) law(h regions.Hyperplane) (mean, sd float64) {
 	if len(q.b) == 0 {
 		variance := 0.0
 		for k, i := range h.Index {
@@ -310,7 +316,7 @@ func (q *Normal) Law(h regions.Hyperplane) (mean, sd float64) {
 	return h.At(q.mu), math.Sqrt(variance)
 }
 
-// Regression implements Q.
+// Regression implements Gaussian.
 func (q *Normal) Regression(h regions.Hyperplane) []float64 {
 	u, v := make([]float64, h.Index[len(h.Index)-1]+1), make([]float64, len(q.s))
 	q.adjoint(u, h)
@@ -318,7 +324,7 @@ func (q *Normal) Regression(h regions.Hyperplane) []float64 {
 	return v
 }
 
-// Entropy implements Q.
+// Entropy implements Gaussian.
 func (q *Normal) Entropy() float64 { return normalEntropy(q.s) }
 
 // normalEntropy is that of independent normals with scales s, and of all whose

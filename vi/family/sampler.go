@@ -27,7 +27,10 @@ type normalSampler struct {
 	childB    []float64 // B by child
 }
 
-// Bind implements Q.
+// Drawer implements Q.
+func (q *Normal) Drawer(n int) Drawer { return q.Bind(n) }
+
+// Bind is Drawer's Sampler.
 func (q *Normal) Bind(n int) Sampler {
 	dim := len(q.mu)
 	s := &normalSampler{
@@ -55,7 +58,7 @@ func (s *normalSampler) bindEdges() {
 	s.weight, s.childB = make([]float64, len(s.ref)), make([]float64, len(s.q.b))
 }
 
-// Locate implements Sampler.
+// Locate implements Drawer.
 func (s *normalSampler) Locate(q Q) {
 	from := q.(*Normal)
 	copy(s.q.mu, from.mu)
@@ -80,7 +83,7 @@ func (s *normalSampler) Locate(q Q) {
 	}
 }
 
-// Draw implements Sampler.
+// Draw implements Drawer.
 func (s *normalSampler) Draw(z []float64, rng *rand.Rand) {
 	switch {
 	case s.y == nil && s.n == 1:
@@ -108,7 +111,7 @@ func (s *normalSampler) Draw(z []float64, rng *rand.Rand) {
 // row is row i of a matrix of samples.
 func (s *normalSampler) row(m []float64, i int) []float64 { return m[i*s.n:][:s.n] }
 
-// SubLogQ implements Sampler: log q = Σ (1 − ε²)/2 − entropy.
+// SubLogQ implements Drawer: log q = Σ (1 − ε²)/2 − entropy.
 func (s *normalSampler) SubLogQ(dst []float64) {
 	entropy := s.q.Entropy()
 	for k := range dst {

@@ -37,7 +37,7 @@ func TestIndependent(t *testing.T) {
 	paper := Softplus{}.At(make([]float64, 6))
 	paper.Place(mean, sd)
 	require.Equal(t, paper, Softplus{}.At(paper.Theta()))
-	for _, q := range []Q{Independent(mean, sd), paper} {
+	for _, q := range []Gaussian{Independent(mean, sd), paper} {
 		want := 0.0
 		for i := range mean {
 			require.Equal(t, mean[i], q.Mean(i))

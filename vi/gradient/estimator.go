@@ -67,7 +67,10 @@ func (e Boundary) Prepare(ctx context.Context, d *graph.Density, q family.Q) err
 	if err := e.check(); err != nil {
 		return err
 	}
-	_, err := boundary.NewJumpsContext(ctx, d, q.Bind(1).Reach(e.Method))
+	s, err := bind(q, 1)
+	if err == nil {
+		_, err = boundary.NewJumpsContext(ctx, d, s.Reach(e.Method))
+	}
 	return err
 }
 
@@ -101,7 +104,17 @@ func (Reparam) Bind(d *graph.Density, q family.Q, n int) (Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reparamWorker{samples{d, ex, q.Bind(n)}}, nil
+	s, err := bind(q, n)
+	return &reparamWorker{samples{d, ex, s}}, err
+}
+
+// bind is family.Bind.
+func bind(q family.Q, n int) (family.Sampler, error) {
+	s, err := family.Bind(q, n)
+	if err != nil {
+		return nil, fmt.Errorf("gradient: %w", err)
+	}
+	return s, nil
 }
 
 // samples are a batch of draws with their regions, in an executor.
@@ -144,7 +157,8 @@ func (Score) Bind(d *graph.Density, q family.Q, n int) (Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &scoreWorker{samples{d, ex, q.Bind(n)}, make([]float64, n)}, nil
+	s, err := bind(q, n)
+	return &scoreWorker{samples{d, ex, s}, make([]float64, n)}, err
 }
 
 type scoreWorker struct {

@@ -20,7 +20,11 @@ func (leaveOneOut) Name() string { return "leave one out" }
 
 func (leaveOneOut) Bind(d *graph.Density, q family.Q, n int) (gradient.Worker, error) {
 	x, err := d.Executor(n, graph.Compute{Out: true})
-	return &looWorker{d, x, q.Bind(n)}, err
+	if err != nil {
+		return nil, err
+	}
+	s, err := family.Bind(q, n)
+	return &looWorker{d, x, s}, err
 }
 
 type looWorker struct {

@@ -97,7 +97,7 @@ func slope(s float64) float64 { return -math.Expm1(-s) }
 
 // softplus is the member of the paper's family with the given means and standard
 // deviations.
-func softplus(mean, sd []float64) family.Q {
+func softplus(mean, sd []float64) family.Gaussian {
 	q := family.Softplus{}.At(make([]float64, 2*len(mean)))
 	q.Place(mean, sd)
 	return q

@@ -89,7 +89,7 @@ func nestedLogProb(z0, z1, z2 float64) float64 {
 // in ε. The gradient takes that of the density of q:
 //
 //	∂E[f]/∂μ = E[f ε]/s,  ∂E[f]/∂s = E[f (ε² − 1)]/s
-func nestedOracle(q family.Q, panel float64) (elbo float64, g []float64) {
+func nestedOracle(q family.Gaussian, panel float64) (elbo float64, g []float64) {
 	var s, z, e [3]float64
 	for i := range s {
 		s[i] = q.SD(i)
@@ -162,7 +162,7 @@ var legendreNodes, legendreWeights = func() (x, w []float64) {
 	return x, w
 }()
 
-func nestedMember() family.Q {
+func nestedMember() family.Gaussian {
 	return softplus([]float64{0.2, -0.1, 0.3}, []float64{0.8, 1.1, 0.6})
 }
 

@@ -24,7 +24,10 @@ func BindParts(d *graph.Density, q family.Q, n int, e Boundary) (*Parts, error) 
 	if err := e.check(); err != nil {
 		return nil, err
 	}
-	sampler := q.Bind(n)
+	sampler, err := bind(q, n)
+	if err != nil {
+		return nil, err
+	}
 	jumps, err := boundary.NewJumps(d, sampler.Reach(e.Method))
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func TestCorrelatedFits(t *testing.T) {
 		s, err := newSlice(fit, 0, 1)
 		require.NoError(t, err)
 		a, b, c := s.root()
-		along := fit.Q.Regression(regions.Hyperplane{Index: []int{0}, Coef: []float64{1}})
+		along := fit.Q.(family.Gaussian).Regression(regions.Hyperplane{Index: []int{0}, Coef: []float64{1}})
 		require.InEpsilon(t, fit.Q.SD(0), a, 1e-6)
 		require.InEpsilon(t, along[1]*fit.Q.SD(0), b, 1e-6, "Cov(x, y)/sd(x)")
 		require.InEpsilon(t, fit.Q.SD(1)*fit.Q.SD(1), b*b+c*c, 1e-6)

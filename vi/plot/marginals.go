@@ -3,13 +3,14 @@ package plot
 import (
 	"fmt"
 	"math"
+	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // Marginals draws the posterior densities of the named latents, or of all
@@ -52,26 +53,48 @@ func Marginals(fit *vi.Posterior, names ...string) (*plot.Plot, error) {
 }
 
 const (
-	marginalPoints = 400
-	marginalReach  = 4 // standard deviations to each side, in the unconstrained coordinate
+	marginalPoints = 400  // to each piece of a law, but fewer
+	marginalMost   = 4000 // to all pieces
+	marginalNear   = 1e-6 // to the end of a piece, in its width
+	marginalTail   = 3e-5 // beyond them, to each side of a piece: 4 standard deviations
 )
 
 // marginal is the density of latent i: that of its unconstrained coordinate u,
 // over the slope of the transform x(u).
 func marginal(fit *vi.Posterior, i int) (plotter.XYs, error) {
-	q := distuv.Normal{Mu: fit.Q.Mean(i), Sigma: fit.Q.SD(i)}
+	law := family.Marginal(fit.Q, i)
 	var xys plotter.XYs
-	for k := range marginalPoints + 1 {
-		u := q.Mu + q.Sigma*marginalReach*(2*float64(k)/marginalPoints-1)
+	for _, u := range grid(law) {
 		x, slope := transform(fit.Density, i, u)
 		if slope > 0 && !math.IsInf(slope, 0) { // else x is at its bound
-			xys = append(xys, plotter.XY{X: x, Y: q.Prob(u) / slope})
+			xys = append(xys, plotter.XY{X: x, Y: law.Density(u) / slope})
 		}
 	}
 	if len(xys) < 2 {
 		return nil, fmt.Errorf("its posterior is all at a bound")
 	}
 	return xys, nil
+}
+
+// grid is where to draw the density of a law: across each piece, and close to both
+// sides of its ends.
+func grid(law family.Law) (at []float64) {
+	n := max(8, min(marginalPoints, marginalMost/len(law)))
+	for _, p := range law {
+		p.Weight = 1
+		one := family.Law{p}
+		low, high := one.Quantile(marginalTail), one.Quantile(1-marginalTail)
+		for k := range n + 1 {
+			at = append(at, low+(high-low)*float64(k)/float64(n))
+		}
+		for _, end := range []float64{p.Lo, p.Hi} {
+			if !math.IsInf(end, 0) {
+				at = append(at, end-marginalNear*(high-low), end+marginalNear*(high-low))
+			}
+		}
+	}
+	slices.Sort(at)
+	return at
 }
 
 // transform is the value of latent i at coordinate u, and the slope there: of

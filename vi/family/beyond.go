@@ -1,0 +1,47 @@
+package family
+
+import (
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/facetvi/facet/regions"
+)
+
+// A Mover moves z, a draw of q, to a draw on one side of a hyperplane. logQ is by
+// how much log q changed, and weight is q over the density of what it draws there:
+// E[f(z); z on the side] is the mean of weight·f over moved draws. Where these are
+// draws of q given the side, weight is the side's probability. A Mover is safe for
+// concurrent use.
+type Mover func(z []float64, rng *rand.Rand) (logQ, weight float64)
+
+// sideProb is the probability of a side of Φ = 0.
+func sideProb(l Law, positive bool) float64 {
+	if positive {
+		return l.Above(0)
+	}
+	return l.CDF(0)
+}
+
+// beyond is the Mover of a normal. Given Φ, the rest of q is what it was: a draw
+// moves along the regression on Φ, to a Φ from the tail, and its log q changes by
+// that of Φ.
+func beyond(q Gaussian, h regions.Hyperplane, positive bool) Mover {
+	law, along := q.Law(h), q.Regression(h)
+	mean, sd, prob := law[0].Mean, law[0].SD, sideProb(law, positive)
+	return func(z []float64, rng *rand.Rand) (logQ, weight float64) {
+		phi := h.At(z)
+		// The upper tail of probability p is where a normal variable exceeds
+		// −quantile(p).
+		u := 1 - rng.Float64()
+		depth := -distuv.UnitNormal.Quantile(prob * u)
+		if !positive {
+			depth = -depth
+		}
+		for i, v := range along {
+			z[i] += (mean + depth*sd - phi) * v
+		}
+		was := (phi - mean) / sd
+		return 0.5 * (was*was - depth*depth), prob
+	}
+}

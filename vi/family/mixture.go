@@ -1,0 +1,319 @@
+package family
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/facetvi/facet/regions"
+)
+
+// Cells are the mixtures q = Σ π_k·q_k of members of other families, one for each
+// cell: a set of regions between which the density falls off a cliff. Their parts
+// are fitted one by one: see [NewMixture].
+type Cells struct{}
+
+// Name implements Family.
+func (Cells) Name() string { return "cells" }
+
+// StepSize implements Family.
+func (Cells) StepSize() float64 { return relative }
+
+// New implements Family: it is an error.
+func (Cells) New(Program) (Q, error) {
+	return nil, errors.New("cells: their number and their families are not known before they are fitted one by one")
+}
+
+// A Mixture is q = Σ π_k·q_k. Its θ is the logarithms of the weights π, but for a
+// constant, and then the θ of each part.
+type Mixture struct {
+	theta  []float64
+	weight []float64 // π
+	parts  []Q
+}
+
+// NewMixture returns the mixture of copies of parts, whose weights are
+// proportional to exp(logWeight). It panics unless there is a part, a weight for
+// each, and parts have the same number of latents. A part cannot be a mixture.
+func NewMixture(logWeight []float64, parts []Q) *Mixture {
+	if len(parts) == 0 || len(logWeight) != len(parts) {
+		panic("family: a mixture of no parts, or with another number of weights")
+	}
+	m := &Mixture{theta: slices.Clone(logWeight), weight: make([]float64, len(parts))}
+	for _, q := range parts {
+		if _, nested := q.(*Mixture); nested || q.Dim() != parts[0].Dim() {
+			panic("family: a part of a mixture that is one, or has another number of latents")
+		}
+		m.parts = append(m.parts, q.Clone())
+		m.theta = append(m.theta, q.Theta()...)
+	}
+	m.read()
+	return m
+}
+
+// read takes the weights from θ.
+func (m *Mixture) read() {
+	logs := m.theta[:len(m.parts)]
+	sum := floats.LogSumExp(logs)
+	for k, x := range logs {
+		m.weight[k] = math.Exp(x - sum)
+	}
+}
+
+// eachPart calls f with the parts and, for each, where its parameters are in θ.
+func (m *Mixture) eachPart(f func(q Q, from, to int)) {
+	from := len(m.parts)
+	for _, q := range m.parts {
+		to := from + len(q.Theta())
+		f(q, from, to)
+		from = to
+	}
+}
+
+// Len is the number of parts.
+func (m *Mixture) Len() int { return len(m.parts) }
+
+// Weight is π_k.
+func (m *Mixture) Weight(k int) float64 { return m.weight[k] }
+
+// Part is part k, which must not be changed.
+func (m *Mixture) Part(k int) Q { return m.parts[k] }
+
+// Family implements Q.
+func (m *Mixture) Family() Family { return Cells{} }
+
+// Dim implements Q.
+func (m *Mixture) Dim() int { return m.parts[0].Dim() }
+
+// Theta implements Q.
+func (m *Mixture) Theta() []float64 { return m.theta }
+
+// Set implements Q.
+func (m *Mixture) Set(theta []float64) {
+	if len(theta) != len(m.theta) {
+		panic("family: parameters of another length")
+	}
+	copy(m.theta, theta)
+	m.eachPart(func(q Q, from, to int) { q.Set(theta[from:to]) })
+	m.read()
+}
+
+// collect takes θ from the parts.
+func (m *Mixture) collect() {
+	m.eachPart(func(q Q, from, to int) { copy(m.theta[from:to], q.Theta()) })
+}
+
+// Place implements Q: all parts are placed there.
+func (m *Mixture) Place(mean, sd []float64) {
+	for _, q := range m.parts {
+		q.Place(mean, sd)
+	}
+	m.collect()
+}
+
+// Correlate implements Q, for each part.
+func (m *Mixture) Correlate(precision mat.Symmetric) {
+	for _, q := range m.parts {
+		q.Correlate(precision)
+	}
+	m.collect()
+}
+
+// Clone implements Q.
+func (m *Mixture) Clone() Q {
+	c := &Mixture{theta: slices.Clone(m.theta), weight: slices.Clone(m.weight)}
+	for _, q := range m.parts {
+		c.parts = append(c.parts, q.Clone())
+	}
+	return c
+}
+
+// Param implements Q: "π of cell 2", and "cell 2 μ" of its latents.
+func (m *Mixture) Param(k int) (p Param) {
+	if k < len(m.parts) {
+		return Param{-1, fmt.Sprintf("π of cell %d", k), -1}
+	}
+	cell := 0
+	m.eachPart(func(q Q, from, to int) {
+		if from <= k && k < to {
+			p = q.Param(k - from)
+			p.Symbol = fmt.Sprintf("cell %d %s", cell, p.Symbol)
+		}
+		cell++
+	})
+	return p
+}
+
+// Fault implements Q.
+func (m *Mixture) Fault() int {
+	for k := range m.parts {
+		if !finite(m.theta[k]) {
+			return k
+		}
+	}
+	fault := -1
+	m.eachPart(func(q Q, from, _ int) {
+		if k := q.Fault(); k >= 0 && fault < 0 {
+			fault = from + k
+		}
+	})
+	return fault
+}
+
+// Units implements Q: 1 for the logarithms of weights.
+func (m *Mixture) Units(dst []float64) {
+	for k := range m.parts {
+		dst[k] = 1
+	}
+	m.eachPart(func(q Q, from, to int) { q.Units(dst[from:to]) })
+}
+
+// Move implements Q.
+func (m *Mixture) Move(step []float64) {
+	floats.Add(m.theta[:len(m.parts)], step[:len(m.parts)])
+	m.eachPart(func(q Q, from, to int) { q.Move(step[from:to]) })
+	m.collect()
+	m.read()
+}
+
+// Mean implements Q.
+func (m *Mixture) Mean(i int) (mean float64) {
+	for k, q := range m.parts {
+		mean += m.weight[k] * q.Mean(i)
+	}
+	return mean
+}
+
+// SD implements Q.
+func (m *Mixture) SD(i int) float64 {
+	mean, variance := m.Mean(i), 0.0
+	for k, q := range m.parts {
+		off, sd := q.Mean(i)-mean, q.SD(i)
+		variance += m.weight[k] * (sd*sd + off*off)
+	}
+	return math.Sqrt(variance)
+}
+
+// Law implements Q: that of all parts.
+func (m *Mixture) Law(h regions.Hyperplane) (l Law) {
+	for k, q := range m.parts {
+		for _, p := range q.Law(h) {
+			p.Weight *= m.weight[k]
+			l = append(l, p)
+		}
+	}
+	return l
+}
+
+// LogProb implements Q.
+func (m *Mixture) LogProb(z []float64) float64 {
+	top, sum := math.Inf(-1), 0.0
+	for k, q := range m.parts {
+		switch x := math.Log(m.weight[k]) + q.LogProb(z); {
+		case x > top:
+			top, sum = x, sum*math.Exp(top-x)+1
+		case !math.IsInf(x, -1):
+			sum += math.Exp(x - top)
+		}
+	}
+	return top + math.Log(sum)
+}
+
+// pick is the part at u of the cumulative weights, 0 ≤ u < 1.
+func pick(weight []float64, u float64) int {
+	for k, w := range weight {
+		if u < w {
+			return k
+		}
+		u -= w
+	}
+	return floats.MaxIdx(weight) // rounding left it above them all
+}
+
+// Rand implements Q.
+func (m *Mixture) Rand(dst []float64, rng *rand.Rand) {
+	checkRand(m, dst, rng)
+	m.parts[pick(m.weight, rng.Float64())].Rand(dst, rng)
+}
+
+// Groups implements Q: parts link all latents.
+func (m *Mixture) Groups() []int {
+	if len(m.parts) == 1 {
+		return m.parts[0].Groups()
+	}
+	return make([]int, m.Dim())
+}
+
+// Beyond implements Q: the draw is of another part, by the parts' probabilities of
+// the side, and moved there by that.
+func (m *Mixture) Beyond(h regions.Hyperplane, positive bool) Mover {
+	move, share, total := make([]Mover, len(m.parts)), make([]float64, len(m.parts)), 0.0
+	for k, q := range m.parts {
+		share[k] = m.weight[k] * sideProb(q.Law(h), positive)
+		if total += share[k]; share[k] == 0 {
+			continue
+		}
+		if move[k] = q.Beyond(h, positive); move[k] == nil {
+			return nil
+		}
+	}
+	if total == 0 {
+		return nil
+	}
+	floats.Scale(1/total, share)
+	return func(z []float64, rng *rand.Rand) (logQ, weight float64) {
+		was, k := m.LogProb(z), pick(share, rng.Float64())
+		m.parts[k].Rand(z, rng)
+		_, weight = move[k](z, rng)
+		return m.LogProb(z) - was, m.weight[k] * weight / share[k]
+	}
+}
+
+// A mixtureDrawer draws a batch from the parts in proportion to their weights, which
+// has less noise than draws that are independent: of n draws part k has n·π_k, rounded up or
+// down.
+type mixtureDrawer struct {
+	q    *Mixture // a copy
+	part []int    // of each draw
+	z    []float64
+	one  []float64
+}
+
+// Drawer implements Q.
+func (m *Mixture) Drawer(n int) Drawer {
+	return &mixtureDrawer{m.Clone().(*Mixture), make([]int, n), make([]float64, n*m.Dim()), make([]float64, m.Dim())}
+}
+
+// Locate implements Drawer.
+func (d *mixtureDrawer) Locate(q Q) { d.q.Set(q.Theta()) }
+
+// Draw implements Drawer.
+func (d *mixtureDrawer) Draw(z []float64, rng *rand.Rand) {
+	n, u := len(d.part), rng.Float64()
+	for k := range d.part {
+		d.part[k] = pick(d.q.weight, (float64(k)+u)/float64(n))
+	}
+	rng.Shuffle(n, func(i, j int) { d.part[i], d.part[j] = d.part[j], d.part[i] })
+	for k, part := range d.part {
+		d.q.parts[part].Rand(d.one, rng)
+		for i, x := range d.one {
+			z[i*n+k] = x
+		}
+	}
+	copy(d.z, z)
+}
+
+// SubLogQ implements Drawer.
+func (d *mixtureDrawer) SubLogQ(dst []float64) {
+	for k := range dst {
+		for i := range d.one {
+			d.one[i] = d.z[i*len(d.part)+k]
+		}
+		dst[k] -= d.q.LogProb(d.one)
+	}
+}
