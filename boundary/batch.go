@@ -26,8 +26,8 @@ type Surface interface {
 	Each(k int) bool
 }
 
-// A Mover is a Surface that moves samples onto some planes along curves.
-type Mover interface {
+// Curves are a Surface that moves samples onto some planes along curves.
+type Curves interface {
 	Surface
 	// Curved reports whether plane k is one of them. Its Along does not count.
 	Curved(k int) bool
@@ -76,7 +76,7 @@ func (j *Jumps) Bind(d *graph.Density, n int, surface Surface, s Settings) (*Bat
 	}
 	b.findUsed()
 	b.curved = make([][]float64, len(b.planes))
-	if m, ok := surface.(Mover); ok {
+	if m, ok := surface.(Curves); ok {
 		for k := range b.planes {
 			if m.Curved(k) {
 				b.curved[k] = make([]float64, len(j.latents[k])*n)
@@ -162,7 +162,7 @@ func (b *Batch) Run(rng *rand.Rand) error {
 	}
 	for k, rows := range b.curved {
 		if rows != nil && b.surface.Reached(k) {
-			b.surface.(Mover).Move(rows, k, b.Values(k))
+			b.surface.(Curves).Move(rows, k, b.Values(k))
 		}
 	}
 	for _, x := range b.points {

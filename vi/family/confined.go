@@ -29,11 +29,10 @@ type Side struct {
 // simulator (Geweke, Hajivassiliou and Keane). θ is that of the normal: Place and
 // Correlate say what the latents were without the truncation.
 //
-// Mean, SD, Law, Regression and Entropy are exact where no latent before has a
-// part in them that is not normal, and else averages over a fixed set of draws of
-// those.
+// Mean, SD and Law are exact where no latent before has a part in them that is not
+// normal, and else averages over a fixed set of draws of those, stratified.
 type Confined struct {
-	*Normal
+	normal *Normal // each conditional before it is truncated
 	*confinement
 	draws atomic.Pointer[[][]float64]
 	size  int // of the sample
@@ -185,9 +184,7 @@ func (q *Normal) Confine(sides []Side) (c *Confined, soft []int, err error) {
 	}
 	in.links = newEdges(links)
 	in.sequence = Sequence{Parents: q.edges.text(), Sides: asJSON(kept)}
-	base := q.Clone().(*Normal)
-	base.family = in.sequence
-	return &Confined{Normal: base, confinement: in, size: sampleSize}, soft, nil
+	return &Confined{normal: q.Clone().(*Normal), confinement: in, size: sampleSize}, soft, nil
 }
 
 // narrow adds a side. It reports false if that may leave no room.
@@ -220,44 +217,59 @@ func (r *room) narrow(s Side) (bool, error) {
 // Family implements Q.
 func (q *Confined) Family() Family { return q.sequence }
 
+// Dim implements Q.
+func (q *Confined) Dim() int { return q.normal.Dim() }
+
+// Theta implements Q.
+func (q *Confined) Theta() []float64 { return q.normal.Theta() }
+
+// Param implements Q.
+func (q *Confined) Param(k int) Param { return q.normal.Param(k) }
+
+// Fault implements Q.
+func (q *Confined) Fault() int { return q.normal.Fault() }
+
+// Units implements Q.
+func (q *Confined) Units(dst []float64) { q.normal.Units(dst) }
+
 // Set implements Q.
-func (q *Confined) Set(theta []float64) { q.Normal.Set(theta); q.draws.Store(nil) }
+func (q *Confined) Set(theta []float64) { q.normal.Set(theta); q.draws.Store(nil) }
 
 // Move implements Q.
-func (q *Confined) Move(step []float64) { q.Normal.Move(step); q.draws.Store(nil) }
+func (q *Confined) Move(step []float64) { q.normal.Move(step); q.draws.Store(nil) }
 
 // Place implements Q.
-func (q *Confined) Place(mean, sd []float64) { q.Normal.Place(mean, sd); q.draws.Store(nil) }
+func (q *Confined) Place(mean, sd []float64) { q.normal.Place(mean, sd); q.draws.Store(nil) }
 
 // Correlate implements Q.
 func (q *Confined) Correlate(precision mat.Symmetric) {
-	q.Normal.Correlate(precision)
+	q.normal.Correlate(precision)
 	q.draws.Store(nil)
 }
 
 // Clone implements Q.
 func (q *Confined) Clone() Q {
-	return &Confined{Normal: q.Normal.Clone().(*Normal), confinement: q.confinement, size: q.size}
+	return &Confined{normal: q.normal.Clone().(*Normal), confinement: q.confinement, size: q.size}
 }
 
 // within are α and β of a confined latent at sample k of n, and the bounds that
 // they are of, given its conditional mean m.
 func (q *Confined) within(r *room, m float64, z []float64, n, k int) (alpha, beta float64, floor, ceiling int) {
 	lo, hi, floor, ceiling := r.ends(z, n, k)
-	inv := q.inv[r.latent]
+	inv := q.normal.inv[r.latent]
 	return (lo - m) * inv, (hi - m) * inv, floor, ceiling
 }
 
 // put sets a latent of z by its noise, given those before.
 func (q *Confined) put(i int, z []float64, eps float64) {
-	m, r := q.conditional(i, z), q.rooms[i]
+	m, r := q.normal.conditional(i, z), q.rooms[i]
 	if r == nil {
-		z[i] = m + q.s[i]*eps
+		z[i] = m + q.normal.s[i]*eps
 		return
 	}
 	alpha, beta, _, _ := q.within(r, m, z, 1, 0)
-	z[i] = m + q.s[i]*truncnorm.At(eps, alpha, beta)
-	r.settle(z, 1, 0, q.s[i])
+	z[i] = m + q.normal.s[i]*truncnorm.At(eps, alpha, beta)
+	r.settle(z, 1, 0, q.normal.s[i])
 }
 
 // Rand implements Q.
@@ -275,10 +287,10 @@ func (q *Confined) LogProb(z []float64) float64 {
 			return math.Inf(-1)
 		}
 	}
-	log := q.Normal.LogProb(z)
+	log := q.normal.LogProb(z)
 	for i, r := range q.rooms {
 		if r != nil {
-			alpha, beta, _, _ := q.within(r, q.conditional(i, z), z, 1, 0)
+			alpha, beta, _, _ := q.within(r, q.normal.conditional(i, z), z, 1, 0)
 			log -= truncnorm.LogMass(alpha, beta)
 		}
 	}
@@ -286,9 +298,10 @@ func (q *Confined) LogProb(z []float64) float64 {
 }
 
 // sampleSize is how many draws stand for the latents on which others depend.
-const sampleSize = 500
+const sampleSize = 512
 
-// sample are draws, always the same at the same θ.
+// sample are draws, always the same at the same θ. The noise of each latent has
+// one of them in each of as many parts of equal probability.
 func (q *Confined) sample() [][]float64 {
 	if all := q.draws.Load(); all != nil {
 		return *all
@@ -296,69 +309,42 @@ func (q *Confined) sample() [][]float64 {
 	rng := rand.New(rand.NewPCG(sampleSize, 1))
 	all := make([][]float64, q.size)
 	for k := range all {
-		all[k] = make([]float64, len(q.mu))
-		q.Rand(all[k], rng)
+		all[k] = make([]float64, q.Dim())
+	}
+	for i := range q.Dim() {
+		for k, part := range rng.Perm(q.size) {
+			u := (float64(part) + rng.Float64()) / float64(q.size)
+			q.put(i, all[k], truncnorm.Quantile(u, math.Inf(-1), math.Inf(1)))
+		}
 	}
 	q.draws.Store(&all)
 	return all
 }
 
-// A piece is a normal truncated to (lo, hi).
-type piece struct{ mean, sd, lo, hi float64 }
-
-func (p piece) standard() (alpha, beta float64) {
-	return (p.lo - p.mean) / p.sd, (p.hi - p.mean) / p.sd
-}
-
-// pieces are equal parts of the law of Φ. Given the latents before the last one, Φ is a
-// truncated normal.
-func (q *Confined) pieces(h regions.Hyperplane) []piece {
+// Law implements Q. Given the latents before its last one, Φ is a truncated
+// normal.
+func (q *Confined) Law(h regions.Hyperplane) Law {
 	if !slices.ContainsFunc(h.Index, func(i int) bool { return q.bent[i] }) {
-		law := q.Normal.Law(h)[0]
-		return []piece{{law.Mean, law.SD, law.Lo, law.Hi}}
+		return q.normal.Law(h)
 	}
-	sample := q.sample()
-	last := len(h.Index) - 1
+	sample, last := q.sample(), len(h.Index)-1
 	i, a := h.Index[last], h.Coef[last]
 	if last == 0 && q.links.root(i) {
 		sample = sample[:1]
 	}
-	out := make([]piece, len(sample))
+	law := make(Law, len(sample))
 	for k, z := range sample {
-		rest, m := h.At(z)-a*z[i], q.conditional(i, z)
+		rest, m := h.At(z)-a*z[i], q.normal.conditional(i, z)
 		lo, hi := math.Inf(-1), math.Inf(1)
 		if q.rooms[i] != nil {
 			lo, hi, _, _ = q.rooms[i].ends(z, 1, 0)
 		}
-		out[k] = piece{rest + a*m, math.Abs(a) * q.s[i], rest + a*lo, rest + a*hi}
 		if a < 0 {
-			out[k].lo, out[k].hi = out[k].hi, out[k].lo
+			lo, hi = hi, lo
 		}
-	}
-	return out
-}
-
-// Law implements Q.
-func (q *Confined) Law(h regions.Hyperplane) Law {
-	pieces := q.pieces(h)
-	law := make(Law, len(pieces))
-	for k, p := range pieces {
-		law[k] = Piece{1 / float64(len(pieces)), p.mean, p.sd, p.lo, p.hi}
+		law[k] = Piece{1 / float64(len(sample)), rest + a*m, math.Abs(a) * q.normal.s[i], rest + a*lo, rest + a*hi}
 	}
 	return law
-}
-
-// Beyond implements Q: it cannot.
-func (q *Confined) Beyond(regions.Hyperplane, bool) Mover { return nil }
-
-// density is that of Φ at 0.
-func (q *Confined) density(h regions.Hyperplane) (sum float64) {
-	pieces := q.pieces(h)
-	for _, p := range pieces {
-		alpha, beta := p.standard()
-		sum += math.Exp(truncnorm.LogProb(-p.mean/p.sd, alpha, beta)) / p.sd
-	}
-	return sum / float64(len(pieces))
 }
 
 // Mean implements Q.
@@ -366,6 +352,37 @@ func (q *Confined) Mean(i int) float64 { return q.Law(axis(i)).Mean() }
 
 // SD implements Q.
 func (q *Confined) SD(i int) float64 { return q.Law(axis(i)).SD() }
+
+// Beyond implements Q. The last latent of Φ is drawn from the part of its conditional
+// that is on the side, whose share is the weight, and those after it anew.
+func (q *Confined) Beyond(h regions.Hyperplane, positive bool) Mover {
+	last := len(h.Index) - 1
+	i, a := h.Index[last], h.Coef[last]
+	return func(z []float64, rng *rand.Rand) (logQ, weight float64) {
+		was, m, s := q.LogProb(z), q.normal.conditional(i, z), q.normal.s[i]
+		lo, hi := math.Inf(-1), math.Inf(1)
+		if q.rooms[i] != nil {
+			lo, hi, _, _ = q.within(q.rooms[i], m, z, 1, 0)
+		}
+		from, to := lo, hi
+		if at := (z[i] - h.At(z)/a - m) / s; positive == (a > 0) {
+			from = max(from, at)
+		} else {
+			to = min(to, at)
+		}
+		if !(from < to) {
+			return 0, 0
+		}
+		z[i] = m + s*truncnorm.At(rng.NormFloat64(), from, to)
+		if q.rooms[i] != nil {
+			q.rooms[i].settle(z, 1, 0, s)
+		}
+		for j := i + 1; j < len(z); j++ {
+			q.put(j, z, rng.NormFloat64())
+		}
+		return q.LogProb(z) - was, math.Exp(truncnorm.LogMass(from, to) - truncnorm.LogMass(lo, hi))
+	}
+}
 
 // Groups implements Q.
 func (q *Confined) Groups() []int { return q.links.groups() }

@@ -32,11 +32,11 @@ type roomRows struct {
 
 // Drawer implements Q.
 func (q *Confined) Drawer(n int) Drawer {
-	base := q.Normal.Drawer(n).(*normalSampler)
+	base := q.normal.Bind(n).(*normalSampler)
 	if base.y == nil {
 		base.bindEdges()
 	}
-	s := &confinedSampler{normalSampler: base, of: &Confined{Normal: base.q, confinement: q.confinement}}
+	s := &confinedSampler{normalSampler: base, of: &Confined{normal: base.q, confinement: q.confinement}}
 	for i, r := range q.rooms {
 		s.noise = append(s.noise, s.row(s.eps, i))
 		if r == nil {
@@ -54,7 +54,7 @@ func (q *Confined) Drawer(n int) Drawer {
 }
 
 // Locate implements Sampler.
-func (s *confinedSampler) Locate(q Q) { s.normalSampler.Locate(q.(*Confined).Normal) }
+func (s *confinedSampler) Locate(q Q) { s.normalSampler.Locate(q.(*Confined).normal) }
 
 // Draw implements Sampler.
 func (s *confinedSampler) Draw(z []float64, rng *rand.Rand) {
@@ -330,7 +330,7 @@ func (e *confinedSurface) Density(k int) float64 {
 	if e.more[k].dead {
 		return 0
 	}
-	return e.s.of.density(e.planes[k].Hyperplane)
+	return e.s.of.Law(e.planes[k].Hyperplane).Density(0)
 }
 
 // Reached implements Surface.
@@ -339,18 +339,18 @@ func (e *confinedSurface) Reached(k int) bool { return !e.more[k].dead && e.elim
 // Each implements Surface.
 func (e *confinedSurface) Each(k int) bool { return !e.more[k].dead && e.elimination.Each(k) }
 
-// Curved implements boundary.Mover.
+// Curved implements boundary.Curves.
 func (e *confinedSurface) Curved(k int) bool { return e.more[k].follow != nil }
 
-// Move implements boundary.Mover.
+// Move implements boundary.Curves.
 func (e *confinedSurface) Move(dst []float64, k int, phi []float64) {
 	p, q, n := &e.more[k], e.s.of, e.s.n
-	pivot, coef := e.planes[k].pivot, e.planes[k].coef
+	pivot, coef, mu := e.planes[k].pivot, e.planes[k].coef, e.s.q.mu
 	for b, f := range phi {
 		for _, i := range p.fixed {
-			e.point[i] = q.mu[i] + e.s.y[i*n+b]
+			e.point[i] = mu[i] + e.s.y[i*n+b]
 		}
-		e.point[pivot] = q.mu[pivot] + e.s.y[pivot*n+b] - f/coef
+		e.point[pivot] = mu[pivot] + e.s.y[pivot*n+b] - f/coef
 		for _, i := range p.follow {
 			q.put(i, e.point, e.s.noise[i][b])
 		}
