@@ -50,7 +50,7 @@ func TestPosteriors(t *testing.T) {
 			for seed := uint64(1); seed <= 5; seed++ {
 				fit, err := p.fit(context.Background(), seed, 0)
 				require.NoError(t, err)
-				at, off := furthest(fit.fit.guards, want.Guards)
+				at, off := furthest(fit.answer.guards, want.Guards)
 				found := fmt.Sprintf("seed %d: %s off by %.4f; ELBO %.4f ± %.4f, below by %.4f; log evidence %.4f ± %.4f, off by %+.4f; %.2f s; %s",
 					seed, fit.guards[at], off, fit.elbo.Mean, fit.elbo.SE, want.LogEvidence-fit.elbo.Mean,
 					fit.logEvidence.Mean, fit.logEvidence.SE, fit.logEvidence.Mean-want.LogEvidence, fit.seconds, fit.verdict.level)
@@ -65,7 +65,7 @@ func TestPosteriors(t *testing.T) {
 				assert.LessOrEqual(t, fit.seconds, b.seconds, "CPU seconds: %s", found)
 				for i, name := range fit.latents {
 					if l, ok := b.latents[name]; ok {
-						got := fit.fit.latents[i]
+						got := fit.answer.latents[i]
 						assert.LessOrEqual(t, math.Abs(got.Mean-want.Latents[i].Mean), l.mean, "%s: %s", name, found)
 						assert.LessOrEqual(t, math.Abs(got.SD/want.Latents[i].SD-1), l.sd, "%s: %s", name, found)
 					}

@@ -22,9 +22,9 @@ type fitted struct {
 	cells             []cell
 	verdict           verdict
 	guards, latents   []string // their names, in the order of the answers
-	fit               answer
-	reweighted        answer
-	weighted          bool // whether there is a reweighted answer
+	answer            answer   // the fit's
+	reweighted        answer   // by importance
+	weighted          bool     // whether there is a reweighted answer
 }
 
 // An answer is what somebody says of the guards and of the latents, in the order of exact.Posterior.
@@ -76,7 +76,7 @@ func (p problem) fit(ctx context.Context, seed uint64, steps int) (*fitted, erro
 				label += ": " + planes[side.Plane][0].Condition(side.Positive)
 			}
 			f.guards = append(f.guards, label)
-			f.fit.guards = append(f.fit.guards, prob)
+			f.answer.guards = append(f.answer.guards, prob)
 		}
 	}
 	for _, name := range f.latents {
@@ -85,12 +85,13 @@ func (p problem) fit(ctx context.Context, seed uint64, steps int) (*fitted, erro
 		if err := errors.Join(err1, err2); err != nil {
 			return nil, err
 		}
-		f.fit.latents = append(f.fit.latents, exact.Moments{Mean: mean, SD: sd})
+		f.answer.latents = append(f.answer.latents, exact.Moments{Mean: mean, SD: sd})
 	}
 	return f, f.judge(posterior, seed)
 }
 
-// judge fills in what the fit says of itself: ELBO, evidence, cells, verdict and reweighted answer.
+// judge fills in what the fit says of itself: ELBO, evidence, cells, verdict and reweighted answer. All that depends on how
+// the library judges a fit is here.
 func (f *fitted) judge(p *vi.Posterior, seed uint64) error {
 	rare, err := p.RareSides(draws, seed)
 	if err != nil {

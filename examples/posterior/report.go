@@ -77,7 +77,7 @@ func reportGuards(out io.Writer, f *fitted, want []float64) {
 	fmt.Fprintf(out, "\n%-*s     fit%s   exact  fit − exact\n", width, "guard", f.column("  reweighted"))
 	rows, settled := make([][]float64, len(want)), 0
 	for i, p := range want {
-		rows[i] = []float64{p, f.fit.guards[i]}
+		rows[i] = []float64{p, f.answer.guards[i]}
 		if f.weighted {
 			rows[i] = append(rows[i], f.reweighted.guards[i])
 		}
@@ -101,8 +101,8 @@ func reportGuards(out io.Writer, f *fitted, want []float64) {
 		if f.weighted {
 			again = fmt.Sprintf("%12.4f", f.reweighted.guards[i])
 		}
-		off := f.fit.guards[i] - p
-		fmt.Fprintf(out, "%-*s  %6.4f%s  %6.4f  %+8.4f  %s\n", width, f.guards[i], f.fit.guards[i], again, p, off,
+		off := f.answer.guards[i] - p
+		fmt.Fprintf(out, "%-*s  %6.4f%s  %6.4f  %+8.4f  %s\n", width, f.guards[i], f.answer.guards[i], again, p, off,
 			strings.Repeat("█", int(20*math.Abs(off)+0.5)))
 	}
 	if skipped > 0 {
@@ -111,7 +111,7 @@ func reportGuards(out io.Writer, f *fitted, want []float64) {
 	if settled > 0 {
 		fmt.Fprintf(out, "%d of %d are within %.3f of 0, or of 1, in every column.\n", settled, len(want), sure)
 	}
-	if i, off := furthest(f.fit.guards, want); i >= 0 {
+	if i, off := furthest(f.answer.guards, want); i >= 0 {
 		fmt.Fprintf(out, "The largest error is %.4f, at %s", off, f.guards[i])
 		if f.weighted {
 			j, again := furthest(f.reweighted.guards, want)
@@ -152,7 +152,7 @@ func reportLatents(out io.Writer, f *fitted, want []exact.Moments) {
 	}
 	fmt.Fprintf(out, "\n%-*s  %21s%s  %21s  mean off, in sd   sd / exact\n", width, "latent", "fit", f.column("             reweighted"), "exact")
 	for i, w := range want {
-		got, again := f.fit.latents[i], ""
+		got, again := f.answer.latents[i], ""
 		if f.weighted {
 			again = fmt.Sprintf("  %21s", pm(f.reweighted.latents[i]))
 		}
