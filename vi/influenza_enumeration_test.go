@@ -382,3 +382,32 @@ func (x *influenzaExact) start(bits int) family.Q {
 	}
 	return family.Independent(mu, sd)
 }
+
+// The examples' exact posterior of influenza, from the covariance of the mortality,
+// is the one that filter and regression give here.
+func TestInfluenzaExactAgrees(t *testing.T) {
+	x, exact := newInfluenzaExact(models.InfluenzaData()), models.InfluenzaExact(models.InfluenzaData())
+	require.InDelta(t, x.z, exact.LogEvidence, 1e-9)
+	require.InDeltaSlice(t, x.is[1:], exact.Guards, 1e-9)
+	n := len(x.obs)
+	mean, square := make([]float64, 2*n), make([]float64, 2*n)
+	for bits, l := range x.log {
+		p := math.Exp(l - x.z)
+		if p < 1e-12 {
+			continue
+		}
+		at, _, chol := x.conditional(bits)
+		var covariance mat.SymDense
+		require.NoError(t, chol.InverseTo(&covariance))
+		for i := range mean {
+			mean[i] += p * at.AtVec(i)
+			square[i] += p * (at.AtVec(i)*at.AtVec(i) + covariance.At(i, i))
+		}
+	}
+	for i := range mean {
+		sd := math.Sqrt(square[i] - mean[i]*mean[i])
+		latent := exact.Latents[3*(i%n)+1+i/n] // v_1, …, w_1, … are v_1, w_1, f_1, v_2, … there
+		require.InDelta(t, mean[i], latent.Mean, 1e-7*sd)
+		require.InEpsilon(t, sd, latent.SD, 1e-7)
+	}
+}

@@ -7,6 +7,8 @@
 //	before, after ~ Exponential(1/2)           disasters a year
 //	count_y       ~ Poisson(before) if y < change, else Poisson(after)
 //
+// The program and the data are in examples/models/coalmining.
+//
 // The rates can be integrated out by hand, so that the exact answer is known: a
 // change at 1890.4 ± 2.4. A mean-field fit takes the change and the rates for
 // independent and is a little too sure of itself, with ± 2.0; importance weights
@@ -20,25 +22,10 @@ import (
 	"io"
 
 	"github.com/facetvi/facet/examples/cli"
+	"github.com/facetvi/facet/examples/models/coalmining"
 	"github.com/facetvi/facet/examples/picture"
-	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
 )
-
-// mines builds the model.
-func mines(counts []float64) *graph.Model {
-	m := graph.NewModel()
-	change := m.Sample("change", graph.Uniform(firstYear, firstYear+len(counts)-1))
-	before := m.Sample("before", graph.Exponential(0.5))
-	after := m.Sample("after", graph.Exponential(0.5))
-	for i, n := range counts {
-		old := m.Name("old", graph.Less(firstYear+i, change)) // the density jumps here
-		rate := m.Deterministic("rate", graph.If(old, before, after))
-		m.Observe("disasters", graph.Poisson(rate), n)
-	}
-	m.Deterministic("left", graph.Div(after, before))
-	return m
-}
 
 // draws are those that the fit is judged by.
 const draws = 100000
@@ -46,7 +33,7 @@ const draws = 100000
 // fitted compiles and fits the model. The fit finds its start among draws from
 // the prior; one is enough here, as all restarts end at the same ELBO.
 func fitted(ctx context.Context, s vi.Settings) (*vi.Posterior, error) {
-	density, err := mines(disasters).Compile()
+	density, err := coalmining.Model(coalmining.Disasters).Compile()
 	if err != nil {
 		return nil, err
 	}

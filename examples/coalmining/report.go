@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/plot/plotter"
 
+	"github.com/facetvi/facet/examples/models/coalmining"
 	"github.com/facetvi/facet/examples/picture"
 	"github.com/facetvi/facet/vi"
 )
@@ -30,7 +31,7 @@ func byYear(out io.Writer, old []vi.GuardSummary) {
 	fmt.Fprintln(out, "last year of the old rate  probability")
 	for i, p := range lastYear(old) {
 		if p >= 0.005 {
-			fmt.Fprintf(out, "%25d  %5.3f  %s\n", firstYear+i, p, strings.Repeat("█", int(60*p+0.5)))
+			fmt.Fprintf(out, "%25d  %5.3f  %s\n", coalmining.FirstYear+i, p, strings.Repeat("█", int(60*p+0.5)))
 		}
 	}
 }
@@ -44,7 +45,7 @@ func compare(out io.Writer, predicted vi.Predictive) error {
 		return err
 	}
 	inside := 0
-	for i, n := range disasters {
+	for i, n := range coalmining.Disasters {
 		if low[i] <= n && n <= high[i] {
 			inside++
 		}
@@ -58,7 +59,7 @@ func compare(out io.Writer, predicted vi.Predictive) error {
 	all := float64(years)
 	fmt.Fprintf(out, "    %d of %d years lie in the band of 90 %% of the fit's predictions\n", inside, years)
 	fmt.Fprintf(out, "    %.0f years are without disasters, in 90 %% of the predictions between %.0f and %.0f\n",
-		all*(1-above(disasters, 0)), all*lo, all*hi)
+		all*(1-above(coalmining.Disasters, 0)), all*lo, all*hi)
 	return nil
 }
 
@@ -78,13 +79,13 @@ func decide(out io.Writer, weighted vi.Importance, predicted vi.Predictive) erro
 	fmt.Fprintf(out, "\nAround %.0f disasters fell to %.0f %% of what they were (90 %% between %.0f and %.0f %%).\n",
 		weighted.Latents[0].Mean.Mean, 100*mean, 100*lo, 100*hi)
 
-	last := firstYear + len(disasters) - 1
-	from, over := firstYear, 0.0
+	last := coalmining.FirstYear + len(coalmining.Disasters) - 1
+	from, over := coalmining.FirstYear, 0.0
 	for over < 0.99 && from < last {
 		from++
 		over = overBy(weighted, from)
 	}
-	counts := mat.Col(nil, last-firstYear, next) // a year like the last one
+	counts := mat.Col(nil, last-coalmining.FirstYear, next) // a year like the last one
 	_, _, ready := picture.Interval(counts)
 	fmt.Fprintf(out, "Judge the risk by the years from %d on: by then the old rate was over with probability %.2f.\n", from, over)
 	fmt.Fprintf(out, "Be ready for %.0f disasters a year: there are more in %.0f years of 100.\n", ready, 100*above(counts, ready))
@@ -116,20 +117,20 @@ func draw(fit *vi.Posterior) (*picture.Picture, error) {
 	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
 		return nil, err
 	}
-	years := make([]float64, len(disasters))
+	years := make([]float64, len(coalmining.Disasters))
 	for i := range years {
-		years[i] = float64(firstYear + i)
+		years[i] = float64(coalmining.FirstYear + i)
 	}
 	p := picture.New("Disasters in British coal mines", "year", "disasters a year")
-	top := slices.Max(disasters) + 0.5
+	top := slices.Max(coalmining.Disasters) + 0.5
 	err = errors.Join(
 		p.Band("change, 90 %", plotter.XYs{{X: lo}, {X: hi}}, plotter.XYs{{X: lo, Y: top}, {X: hi, Y: top}}, picture.Orange),
 		p.Dashed(fmt.Sprintf("change, mean %.1f", mean), plotter.XYs{{X: mean}, {X: mean, Y: top}}, picture.Vermilion),
 		p.Band("rate, 90 %", picture.Points(years, low), picture.Points(years, high), picture.Blue),
 		p.Line("rate, mean", picture.Points(years, rate), picture.Blue),
-		p.Points("count", picture.Points(years, disasters), picture.Black),
+		p.Points("count", picture.Points(years, coalmining.Disasters), picture.Black),
 	)
 	p.Y.Min, p.Y.Max = 0, top
-	p.X.Tick.Marker = picture.Every(20, firstYear, 2000)
+	p.X.Tick.Marker = picture.Every(20, coalmining.FirstYear, 2000)
 	return p, err
 }

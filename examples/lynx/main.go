@@ -18,63 +18,22 @@
 // Series, 1990) with order 2 on each side and a threshold of 3.25. Least squares
 // is best between 3.310 and 3.326. One mean-field fit says 3.30 ± 0.02 and is
 // much too sure; the exact posterior is 3.23 ± 0.15 (exact_test.go). So the
-// program looks at the threshold through windows, and adds up what it sees.
+// program looks at the threshold through windows, and adds up what it sees. The
+// model and the data are in examples/models/lynx.
 package main
 
 import (
 	"context"
 	"io"
-	"math"
 
 	"github.com/facetvi/facet/examples/cli"
+	"github.com/facetvi/facet/examples/models/lynx"
 	"github.com/facetvi/facet/examples/picture"
 	"github.com/facetvi/facet/examples/restarts"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/family"
 )
-
-// centre is about the mean of x on either side of the threshold.
-var centre = map[string]float64{"low": 2.6, "high": 3.5}
-
-// A regime is what holds on one side of the threshold.
-type regime struct{ base, momentum, pull, noise graph.Expr }
-
-// after is the distribution of the logarithm that follows x1, which follows x2.
-func (r regime) after(x1, x2, centre float64) graph.Dist {
-	growth := graph.Sum(r.base, graph.Mul(r.momentum, x1-x2), graph.Mul(r.pull, x2-centre))
-	return graph.Normal(graph.Add(x1, growth), r.noise)
-}
-
-// population builds the model and returns it with its threshold.
-func population(x []float64) (*graph.Model, graph.Expr) {
-	m := graph.NewModel()
-	threshold := m.Sample("threshold", graph.Normal(3, 0.5))
-	side := func(name string) regime {
-		return regime{
-			base:     m.Sample("base "+name, graph.Normal(0, 1)),
-			momentum: m.Sample("momentum "+name, graph.Normal(0, 1)),
-			pull:     m.Sample("pull "+name, graph.Normal(0, 1)),
-			noise:    m.Sample("noise "+name, graph.HalfNormal(0.5)),
-		}
-	}
-	low, high := side("low"), side("high")
-	for t := 2; t < len(x); t++ {
-		m.If(graph.Greater(x[t-2], threshold),
-			func() { m.Observe("x", high.after(x[t-1], x[t-2], centre["high"]), x[t]) },
-			func() { m.Observe("x", low.after(x[t-1], x[t-2], centre["low"]), x[t]) })
-	}
-	return m, threshold
-}
-
-// logs are the logarithms of the numbers to base 10.
-func logs(numbers []float64) []float64 {
-	x := make([]float64, len(numbers))
-	for i, n := range numbers {
-		x[i] = math.Log10(n)
-	}
-	return x
-}
 
 // The windows are normals of this width around these centres. They add up to a
 // constant within 2 %, so that the posterior is the sum of what is in them.
@@ -87,7 +46,7 @@ var windows = []float64{2.5, 2.6, 2.7, 2.8, 2.9, 3, 3.1, 3.2, 3.3, 3.4, 3.5, 3.6
 // threshold, since its coefficients, fitted there, make all others look bad;
 // here each window has coefficients of its own.
 func profile(ctx context.Context, x []float64, steps int, seed uint64) ([]restarts.Explanation, error) {
-	m, threshold := population(x)
+	m, threshold := lynx.Model(x)
 	m.Observe("window", graph.Normal(threshold, width), windows[0])
 	model, err := m.Compile()
 	if err != nil {
@@ -115,7 +74,7 @@ func run(ctx context.Context, args []string, out, _ io.Writer) error {
 	if err := flags.Parse(args, out); err != nil {
 		return err
 	}
-	fits, err := profile(ctx, logs(trapped), *steps, *seed)
+	fits, err := profile(ctx, lynx.Logs(lynx.Trapped), *steps, *seed)
 	if err != nil && !cli.Interrupted(err) {
 		return err
 	}

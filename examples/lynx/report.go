@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 
+	"github.com/facetvi/facet/examples/models/lynx"
 	"github.com/facetvi/facet/examples/picture"
 	"github.com/facetvi/facet/examples/restarts"
 )
@@ -39,7 +40,7 @@ func report(out io.Writer, fits []restarts.Explanation) error {
 	for _, side := range []string{"low", "high"} {
 		var constant, last, before []float64
 		for k, pull := range d["pull "+side] {
-			constant = append(constant, d["base "+side][k]-pull*centre[side])
+			constant = append(constant, d["base "+side][k]-pull*lynx.Centre[side])
 			last = append(last, 1+d["momentum "+side][k])
 			before = append(before, pull-d["momentum "+side][k])
 		}
@@ -69,19 +70,19 @@ func pm(v []float64) string {
 // years before, and the threshold.
 func draw(fits []restarts.Explanation) (*picture.Picture, error) {
 	p := picture.New("Lynx trapped in the Mackenzie River district", "year", "lynx trapped, logarithmic scale")
-	x := logs(trapped)
+	x := lynx.Logs(lynx.Trapped)
 	d := restarts.Draws(fits, 4000, 0)
 	rng := rand.New(rand.NewPCG(0, 0))
 	var years []float64
 	for t := range x {
-		years = append(years, float64(firstYear+t))
+		years = append(years, float64(lynx.FirstYear+t))
 	}
 	next := picture.CurveOf(years[2:], len(d["threshold"]), func(k int, year float64) float64 {
-		t, side := int(year)-firstYear, "low"
+		t, side := int(year)-lynx.FirstYear, "low"
 		if x[t-2] > d["threshold"][k] {
 			side = "high"
 		}
-		growth := d["base "+side][k] + d["momentum "+side][k]*(x[t-1]-x[t-2]) + d["pull "+side][k]*(x[t-2]-centre[side])
+		growth := d["base "+side][k] + d["momentum "+side][k]*(x[t-1]-x[t-2]) + d["pull "+side][k]*(x[t-2]-lynx.Centre[side])
 		return x[t-1] + growth + d["noise "+side][k]*rng.NormFloat64()
 	})
 	mean, lo, hi := picture.Interval(d["threshold"])

@@ -38,6 +38,9 @@ func TestExactOfEverything(t *testing.T) {
 
 // A grid of half the width changes nothing.
 func TestExactGrids(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
 	near(t, textMsgExact(0.0025), TextMsgExact(), 1e-8)
 	near(t, temperatureExact(TemperatureData(), 0.25), TemperatureExact(TemperatureData()), 1e-8)
 }

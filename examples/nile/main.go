@@ -14,7 +14,8 @@
 // the program looks through windows of the second shift's year, fits what is in
 // each, and adds them up by weight. By enumeration (exact_test.go) there is a
 // shift after 1898 with probability 0.77, and both are of more than 10 km³ with
-// probability 0.16, of which mean-field fits see about a half.
+// probability 0.16, of which mean-field fits see about a half. The program and the
+// data are in examples/models/nile.
 package main
 
 import (
@@ -22,34 +23,13 @@ import (
 	"io"
 
 	"github.com/facetvi/facet/examples/cli"
+	"github.com/facetvi/facet/examples/models/nile"
 	"github.com/facetvi/facet/examples/picture"
 	"github.com/facetvi/facet/examples/restarts"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/family"
 )
-
-// unit is that of the model, in units of the data: an optimiser's step is as
-// long for every latent, so that all of them should be of the order of 1.
-const unit = 100
-
-// river builds the model and returns it with the year of the second shift.
-func river(flow []float64) (*graph.Model, graph.Expr) {
-	m := graph.NewModel()
-	years := graph.Uniform(firstYear, firstYear+len(flow)-1)
-	first, second := m.Sample("first", years), m.Sample("second", years)
-	prior := graph.Normal(9, 2)
-	before, middle, after := m.Sample("before", prior), m.Sample("middle", prior), m.Sample("after", prior)
-	noise := m.Sample("noise", graph.HalfNormal(2))
-
-	for i, v := range flow {
-		year := firstYear + i
-		ahead1, ahead2 := graph.Greater(first, year), graph.Greater(second, year)
-		level := graph.If(ahead1, graph.If(ahead2, before, middle), graph.If(ahead2, middle, after))
-		m.Observe("flow", graph.Normal(level, noise), v/unit)
-	}
-	return m, second
-}
 
 // windows are the centres, in years, through which the program looks for the
 // second shift, each with a standard deviation of windowSD: see restarts.Windows.
@@ -59,7 +39,7 @@ const windowSD = 5
 
 // shifts fits the model in every window of the second shift.
 func shifts(ctx context.Context, steps int, seed uint64) ([]restarts.Explanation, error) {
-	m, second := river(flow)
+	m, second := nile.Model(nile.Flow)
 	m.Observe("window", graph.Normal(second, windowSD), windows[0])
 	density, err := m.Compile()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 
+	"github.com/facetvi/facet/examples/models/nile"
 	"github.com/facetvi/facet/examples/picture"
 	"github.com/facetvi/facet/examples/restarts"
 )
@@ -62,7 +63,7 @@ func share(all []history, f func(history) bool) float64 {
 
 // likeliest is the likeliest last year before a shift, and its probability.
 func likeliest(all []history) (year int, p float64) {
-	for y := firstYear; y < firstYear+len(flow)-1; y++ {
+	for y := nile.FirstYear; y < nile.FirstYear+len(nile.Flow)-1; y++ {
 		if q := share(all, func(h history) bool { return h.shifted(y) }); q > p {
 			year, p = y, q
 		}
@@ -86,21 +87,21 @@ func report(out io.Writer, fits []restarts.Explanation) error {
 
 	all := histories(fits)
 	fmt.Fprintln(out, "\nlast year before a shift  probability")
-	for y := firstYear; y < firstYear+len(flow)-1; y++ {
+	for y := nile.FirstYear; y < nile.FirstYear+len(nile.Flow)-1; y++ {
 		if p := share(all, func(h history) bool { return h.shifted(y) }); p >= 0.03 {
 			fmt.Fprintf(out, "%24d  %5.3f  %s\n", y, p, bar(p))
 		}
 	}
 
 	fmt.Fprintln(out, "\nflow in km³ a year   mean    90 % between")
-	last := firstYear + len(flow) - 1
+	last := nile.FirstYear + len(nile.Flow) - 1
 	for _, row := range []struct {
 		text string
 		of   func(history) float64
 	}{
-		{fmt.Sprint("level in ", firstYear), func(h history) float64 { return h.level(firstYear) }},
+		{fmt.Sprint("level in ", nile.FirstYear), func(h history) float64 { return h.level(nile.FirstYear) }},
 		{fmt.Sprint("level in ", last), func(h history) float64 { return h.level(float64(last)) }},
-		{"difference", func(h history) float64 { return h.level(float64(last)) - h.level(firstYear) }},
+		{"difference", func(h history) float64 { return h.level(float64(last)) - h.level(nile.FirstYear) }},
 	} {
 		v := make([]float64, len(all))
 		for k, h := range all {
@@ -125,8 +126,8 @@ func draw(fits []restarts.Explanation) (*picture.Picture, error) {
 	p := picture.New("The Nile at Aswan", "year", "flow, km³ a year")
 	all := histories(fits)
 	var years, flows []float64
-	for i, v := range flow {
-		years, flows = append(years, float64(firstYear+i)), append(flows, v/unit*km3)
+	for i, v := range nile.Flow {
+		years, flows = append(years, float64(nile.FirstYear+i)), append(flows, v/nile.Unit*km3)
 	}
 	level := picture.CurveOf(years, len(all), func(k int, year float64) float64 { return all[k].level(year) })
 	year, prob := likeliest(all)
@@ -140,6 +141,6 @@ func draw(fits []restarts.Explanation) (*picture.Picture, error) {
 		p.Points("flow", picture.Points(years, flows), picture.Black),
 	)
 	p.Y.Min, p.Y.Max = bottom, top
-	p.X.Tick.Marker = picture.Every(20, firstYear, 2000)
+	p.X.Tick.Marker = picture.Every(20, nile.FirstYear, 2000)
 	return p, err
 }

@@ -22,60 +22,24 @@
 //
 // What is desired hangs together with the coefficients, and a mean-field fit
 // takes them for independent: its means are right, but its standard deviations
-// are a half to nine tenths of the true ones (exact_test.go compares).
+// are a half to nine tenths of the true ones (exact_test.go compares). The program
+// and the data are in examples/models/tobit.
 package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/facetvi/facet/examples/cli"
+	"github.com/facetvi/facet/examples/models/tobit"
 	"github.com/facetvi/facet/examples/picture"
-	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
 )
-
-// The middle of the data and one unit of each coefficient.
-const (
-	middleAge, ageUnit             = 48, 10
-	middleLiquidity, liquidityUnit = 245, 25
-)
-
-const wrong = 0.01 // probability of a wrong record
-
-// survey builds the model.
-func survey(all []household) *graph.Model {
-	m := graph.NewModel()
-	coefficient := graph.Normal(0, 5)
-	level, age, liquidity := m.Sample("level", coefficient), m.Sample("age", coefficient), m.Sample("liquidity", coefficient)
-	spread := m.Sample("spread", graph.HalfNormal(5))
-	limit := m.Sample("limit", graph.Normal(0, 1))
-
-	for i, h := range all {
-		byAge := graph.Mul(age, (h.age-middleAge)/ageUnit)
-		byLiquidity := graph.Mul(liquidity, (h.liquidity-middleLiquidity)/liquidityUnit)
-		wish := graph.Normal(graph.Sum(level, byAge, byLiquidity), spread)
-		if h.spent > 0 {
-			m.Observe("spent", wish, h.spent)
-			m.Observe("bought", buys(graph.Greater(h.spent, limit)), 1)
-		} else {
-			desired := m.Sample(desired(i), wish)
-			m.Observe("bought", buys(graph.Greater(desired, limit)), 0)
-		}
-	}
-	return m
-}
-
-func buys(enough graph.Guard) graph.Dist { return graph.Bernoulli(graph.If(enough, 1-wrong, wrong)) }
-
-// desired names the latent of a household that bought nothing.
-func desired(i int) string { return fmt.Sprintf("desired[%d]", i) }
 
 // fitted compiles and fits the model, from the best starts among draws from the
 // prior: they have limits on either side of the smallest purchase.
 func fitted(ctx context.Context, steps int, seed uint64) (*vi.Posterior, error) {
-	density, err := survey(households).Compile()
+	density, err := tobit.Model(tobit.Households).Compile()
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 	"gonum.org/v1/plot/plotter"
 
+	"github.com/facetvi/facet/examples/models/tobit"
 	"github.com/facetvi/facet/examples/picture"
 	"github.com/facetvi/facet/vi"
 )
@@ -70,9 +71,9 @@ func byName(draws vi.Draws) map[string][]float64 {
 // smallestPurchase is the least that anybody spent.
 func smallestPurchase() float64 {
 	var spent []float64
-	for _, h := range households {
-		if h.spent > 0 {
-			spent = append(spent, h.spent)
+	for _, h := range tobit.Households {
+		if h.Spent > 0 {
+			spent = append(spent, h.Spent)
 		}
 	}
 	return slices.Min(spent)
@@ -83,14 +84,14 @@ func draw(fit *vi.Posterior) (*picture.Picture, error) {
 	p := picture.New("Spending on durable goods", "age", "spent, or desired")
 	d := byName(fit.Draws(4000, 0))
 	var bought, desires, low, high plotter.XYs
-	for i, h := range households {
-		if h.spent > 0 {
-			bought = append(bought, plotter.XY{X: h.age, Y: h.spent})
+	for i, h := range tobit.Households {
+		if h.Spent > 0 {
+			bought = append(bought, plotter.XY{X: h.Age, Y: h.Spent})
 			continue
 		}
-		mean, lo, hi := picture.Interval(d[desired(i)])
-		desires = append(desires, plotter.XY{X: h.age, Y: mean})
-		low, high = append(low, plotter.XY{X: h.age, Y: lo}), append(high, plotter.XY{X: h.age, Y: hi})
+		mean, lo, hi := picture.Interval(d[tobit.Desired(i)])
+		desires = append(desires, plotter.XY{X: h.Age, Y: mean})
+		low, high = append(low, plotter.XY{X: h.Age, Y: lo}), append(high, plotter.XY{X: h.Age, Y: hi})
 	}
 	const youngest, oldest = 33, 61
 	var ages []float64
@@ -98,7 +99,7 @@ func draw(fit *vi.Posterior) (*picture.Picture, error) {
 		ages = append(ages, float64(a))
 	}
 	line := picture.CurveOf(ages, len(d["level"]), func(k int, age float64) float64 {
-		return d["level"][k] + d["age"][k]*(age-middleAge)/ageUnit
+		return d["level"][k] + d["age"][k]*(age-tobit.MiddleAge)/tobit.AgeUnit
 	})
 	mean, lo, hi := picture.Interval(d["limit"])
 	err := errors.Join(

@@ -1,13 +1,13 @@
-package main
+package lynx
 
-// firstYear is the year of trapped[0].
-const firstYear = 1821
+// FirstYear is the year of Trapped[0].
+const FirstYear = 1821
 
-// trapped are the lynx trapped in the Mackenzie River district of Canada in each
+// Trapped are the lynx trapped in the Mackenzie River district of Canada in each
 // year from 1821 to 1934. Source: C. Elton and M. Nicholson, The ten-year cycle
 // in numbers of the lynx in Canada, Journal of Animal Ecology 11 (1942),
 // 215–244; data set lynx of R.
-var trapped = []float64{
+var Trapped = []float64{
 	269, 321, 585, 871, 1475, 2821, 3928, 5943, 4950, 2577, 523, 98, 184, 279, 409, 2285, 2685, 3409, 1824, 409, 151,
 	45, 68, 213, 546, 1033, 2129, 2536, 957, 361, 377, 225, 360, 731, 1638, 2725, 2871, 2119, 684, 299, 236, 245, 552,
 	1623, 3311, 6721, 4254, 687, 255, 473, 358, 784, 1594, 1676, 2251, 1426, 756, 299, 201, 229, 469, 736, 2042, 2811,

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/facetvi/facet/examples/cli"
+	"github.com/facetvi/facet/examples/models/exact"
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi"
+)
+
+// draws are those that the fit is judged by.
+const draws = 20000
+
+// A fitted is all that the report and the JSON say of a fit.
+type fitted struct {
+	seconds           float64 // CPU
+	steps             int
+	elbo, logEvidence vi.Estimate
+	cells             []cell
+	verdict           verdict
+	guards, latents   []string // their names, in the order of the answers
+	answer            answer   // the fit's
+	reweighted        answer   // by importance
+	weighted          bool     // whether there is a reweighted answer
+}
+
+// An answer is what somebody says of the guards and of the latents, in the order of exact.Posterior.
+type answer struct {
+	guards  []float64
+	latents []exact.Moments
+}
+
+// A cell is a part of the posterior.
+type cell struct {
+	where             string
+	weight            float64
+	elbo, logEvidence vi.Estimate
+	kHat              float64
+}
+
+// A verdict is what the fit says of itself.
+type verdict struct {
+	level        string
+	reasons, try []string
+}
+
+// fit fits the model with the library's defaults; 0 steps are the default too.
+func (p problem) fit(ctx context.Context, seed uint64, steps int) (*fitted, error) {
+	density, err := p.model().Compile()
+	if err != nil {
+		return nil, err
+	}
+	start := cpuSeconds()
+	posterior, err := vi.Fit(ctx, density, vi.Settings{Seed: seed, Steps: steps})
+	seconds := cpuSeconds() - start
+	if err != nil && !cli.Interrupted(err) {
+		return nil, err
+	}
+	f := &fitted{seconds: seconds, steps: posterior.Steps, latents: density.Latents()}
+	planes := density.GuardsByPlane()
+	for _, name := range density.GuardNames() {
+		guards := density.Named(name)
+		for i, g := range guards {
+			prob, err := posterior.Prob(g)
+			if err != nil {
+				return nil, err
+			}
+			label := name
+			if len(guards) > 1 {
+				label = fmt.Sprintf("%s[%d]", name, i)
+			}
+			if side, ok := g.Side(); ok {
+				label += ": " + planes[side.Plane][0].Condition(side.Positive)
+			}
+			f.guards = append(f.guards, label)
+			f.answer.guards = append(f.answer.guards, prob)
+		}
+	}
+	for _, name := range f.latents {
+		mean, err1 := posterior.Mean(name)
+		sd, err2 := posterior.SD(name)
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, err
+		}
+		f.answer.latents = append(f.answer.latents, exact.Moments{Mean: mean, SD: sd})
+	}
+	return f, f.judge(posterior, seed)
+}
+
+// judge fills in what the fit says of itself: ELBO, evidence, cells, verdict and reweighted answer. All that depends on how
+// the library judges a fit is here.
+func (f *fitted) judge(p *vi.Posterior, seed uint64) error {
+	rare, err := p.RareSides(draws, seed)
+	if err != nil {
+		return err
+	}
+	weighted, err := p.Importance(draws, seed)
+	if err != nil {
+		return err
+	}
+	f.elbo, f.logEvidence = rare.Corrected, weighted.LogEvidence
+	f.cells = []cell{{"everywhere", 1, f.elbo, f.logEvidence, weighted.K}}
+	f.verdict = verdictOf(weighted)
+	f.verdict.reasons = append(f.verdict.reasons, p.Warnings...)
+	f.weighted = true
+	f.reweighted, err = reweigh(p.Density, weighted)
+	return err
+}
+
+// verdictOf is the judgement of importance sampling alone, which knows nothing of places that no draw has seen.
+func verdictOf(w vi.Importance) verdict {
+	v := verdict{level: "do not trust", reasons: []string{fmt.Sprintf("k-hat %.2f: %s", w.K, w.Verdict())}}
+	if w.Reliable() {
+		v.level = "trust the reweighted numbers"
+	} else {
+		v.try = []string{"Settings.Restarts, and another Settings.Family"}
+	}
+	return v
+}
+
+// reweigh is the answer of the weighted draws.
+func reweigh(d *graph.Density, w vi.Importance) (a answer, err error) {
+	for _, l := range w.Latents {
+		a.latents = append(a.latents, exact.Moments{Mean: l.Mean.Mean, SD: l.SD})
+	}
+	var guards []graph.Guard
+	for _, name := range d.GuardNames() {
+		guards = append(guards, d.Named(name)...)
+	}
+	a.guards = make([]float64, len(guards))
+	holds, z := make([]bool, len(guards)), make([]float64, d.Dim())
+	for k, weight := range w.Weights {
+		for i := range z {
+			if z[i], err = d.UnconstrainOne(i, w.Draws.Values[k][i]); err != nil {
+				return answer{}, err
+			}
+		}
+		for i, holding := range graph.Holding(holds, guards, d.Arrangement().Signs(z)) {
+			if holding {
+				a.guards[i] += weight
+			}
+		}
+	}
+	return a, nil
+}

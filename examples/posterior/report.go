@@ -1,0 +1,183 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/examples/models/exact"
+)
+
+// report prints what the fit says beside what is so.
+func report(out io.Writer, p problem, seed uint64, f *fitted) error {
+	want := p.exact()
+	fmt.Fprintf(out, "%s, seed %d: after %d steps and %.2f CPU seconds\n\n", p.name, seed, f.steps, f.seconds)
+	reportVerdict(out, f.verdict)
+	fmt.Fprintf(out, "\nlog evidence  %.4f, exactly\n", want.LogEvidence)
+	fmt.Fprintf(out, "  estimated   %s   off by %+.4f\n", fixed(f.logEvidence.Mean, f.logEvidence.SE), f.logEvidence.Mean-want.LogEvidence)
+	fmt.Fprintf(out, "  ELBO        %s   below by %.4f\n", fixed(f.elbo.Mean, f.elbo.SE), want.LogEvidence-f.elbo.Mean)
+	reportCells(out, f.cells)
+	reportGuards(out, f, want.Guards)
+	reportLatents(out, f, want.Latents)
+	return nil
+}
+
+func reportVerdict(out io.Writer, v verdict) {
+	fmt.Fprintf(out, "Verdict: %s\n", v.level)
+	for _, r := range v.reasons {
+		fmt.Fprintf(out, "  because  %s\n", r)
+	}
+	for _, t := range v.try {
+		fmt.Fprintf(out, "  try      %s\n", t)
+	}
+}
+
+// mostCells is how many cells are printed.
+const mostCells = 20
+
+func reportCells(out io.Writer, cells []cell) {
+	width := len("cell")
+	for _, c := range cells {
+		width = max(width, utf8.RuneCountInString(c.where))
+	}
+	fmt.Fprintf(out, "\n%-*s  weight            ELBO          log evidence  k-hat\n", width, "cell")
+	rest := 0.0
+	for i, c := range cells {
+		if i >= mostCells {
+			rest += c.weight
+			continue
+		}
+		fmt.Fprintf(out, "%-*s  %6.4f  %20s  %20s  %5.2f\n", width, c.where, c.weight,
+			fixed(c.elbo.Mean, c.elbo.SE), fixed(c.logEvidence.Mean, c.logEvidence.SE), c.kHat)
+	}
+	if n := len(cells) - mostCells; n > 0 {
+		fmt.Fprintf(out, "… and %d more, of weight %.4f together\n", n, rest)
+	}
+}
+
+// sure is how near to 0 or 1 a guard's probability is in all answers if its row is left out.
+const sure = 0.005
+
+// mostGuards is how many guards are printed, if there are more of which only those that differ from the last printed one by a
+// step.
+const (
+	mostGuards = 60
+	guardStep  = 0.05
+)
+
+func reportGuards(out io.Writer, f *fitted, want []float64) {
+	width := len("guard")
+	for _, name := range f.guards {
+		width = max(width, utf8.RuneCountInString(name))
+	}
+	fmt.Fprintf(out, "\n%-*s     fit%s   exact  fit − exact\n", width, "guard", f.column("  reweighted"))
+	rows, settled := make([][]float64, len(want)), 0
+	for i, p := range want {
+		rows[i] = []float64{p, f.answer.guards[i]}
+		if f.weighted {
+			rows[i] = append(rows[i], f.reweighted.guards[i])
+		}
+		if agree(rows[i]) {
+			settled++
+		}
+	}
+	var last []float64
+	skipped := 0
+	for i, p := range want {
+		if agree(rows[i]) {
+			last = nil
+			continue
+		}
+		if len(want)-settled > mostGuards && last != nil && floats.Distance(rows[i], last, math.Inf(1)) < guardStep {
+			skipped++
+			continue
+		}
+		last = rows[i]
+		again := ""
+		if f.weighted {
+			again = fmt.Sprintf("%12.4f", f.reweighted.guards[i])
+		}
+		off := f.answer.guards[i] - p
+		fmt.Fprintf(out, "%-*s  %6.4f%s  %6.4f  %+8.4f  %s\n", width, f.guards[i], f.answer.guards[i], again, p, off,
+			strings.Repeat("█", int(20*math.Abs(off)+0.5)))
+	}
+	if skipped > 0 {
+		fmt.Fprintf(out, "%d differ by less than %.2f from the one printed before, in every column.\n", skipped, guardStep)
+	}
+	if settled > 0 {
+		fmt.Fprintf(out, "%d of %d are within %.3f of 0, or of 1, in every column.\n", settled, len(want), sure)
+	}
+	if i, off := furthest(f.answer.guards, want); i >= 0 {
+		fmt.Fprintf(out, "The largest error is %.4f, at %s", off, f.guards[i])
+		if f.weighted {
+			j, again := furthest(f.reweighted.guards, want)
+			fmt.Fprintf(out, "; reweighted %.4f, at %s", again, f.guards[j])
+		}
+		fmt.Fprintln(out, ".")
+	}
+}
+
+// agree reports whether all probabilities are near 0, or all near 1.
+func agree(p []float64) bool {
+	var low, high int
+	for _, x := range p {
+		if x <= sure {
+			low++
+		} else if x >= 1-sure {
+			high++
+		}
+	}
+	return low == len(p) || high == len(p)
+}
+
+// furthest is where got is furthest from want, and how far; -1 if they are empty.
+func furthest(got, want []float64) (i int, off float64) {
+	i = -1
+	for k := range want {
+		if d := math.Abs(got[k] - want[k]); i < 0 || d > off {
+			i, off = k, d
+		}
+	}
+	return i, off
+}
+
+func reportLatents(out io.Writer, f *fitted, want []exact.Moments) {
+	width := len("latent")
+	for _, name := range f.latents {
+		width = max(width, utf8.RuneCountInString(name))
+	}
+	fmt.Fprintf(out, "\n%-*s  %21s%s  %21s  mean off, in sd   sd / exact\n", width, "latent", "fit", f.column("             reweighted"), "exact")
+	for i, w := range want {
+		got, again := f.answer.latents[i], ""
+		if f.weighted {
+			again = fmt.Sprintf("  %21s", pm(f.reweighted.latents[i]))
+		}
+		fmt.Fprintf(out, "%-*s  %21s%s  %21s  %15.2f  %11.2f\n", width, f.latents[i], pm(got), again, pm(w), (got.Mean-w.Mean)/w.SD, got.SD/w.SD)
+	}
+}
+
+// column is the head of a column of the reweighted answer, if there is one.
+func (f *fitted) column(head string) string {
+	if f.weighted {
+		return head
+	}
+	return ""
+}
+
+// pm is mean ± sd with three digits of the sd.
+func pm(m exact.Moments) string { return fixedTo(m.Mean, m.SD, 3) }
+
+// fixed is mean ± standard error with two digits of the latter.
+func fixed(mean, se float64) string { return fixedTo(mean, se, 2) }
+
+func fixedTo(mean, sd float64, digits int) string {
+	if !(sd > 0) || math.IsInf(sd, 0) {
+		return fmt.Sprintf("%.4f ± %.4f", mean, sd)
+	}
+	n := max(0, digits-1-int(math.Floor(math.Log10(sd))))
+	return fmt.Sprintf("%.*f ± %.*f", n, mean, n, sd)
+}
