@@ -121,7 +121,7 @@ func buildAll(entries []entry) []Case {
 
 func collection() (all []entry) {
 	for _, list := range [][]entry{
-		steps(),
+		steps(), twoChanges(), regressions(), regimes(), hurdles(), censoredData(), real(),
 	} {
 		all = append(all, list...)
 	}

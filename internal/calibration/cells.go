@@ -147,6 +147,29 @@ func one(x []float64, l law) (cells []cell) {
 	return cells
 }
 
+// two is the cells of the guards x_i > t and x_i > u of two switch latents. An
+// observation's side is how many of the two hold, if either may come first, as
+// side tells.
+func two(x []float64, l law) (cells []cell) {
+	single := one(x, l)
+	for _, a := range single {
+		for _, b := range single {
+			if math.IsInf(a.log, -1) || math.IsInf(b.log, -1) {
+				continue
+			}
+			side := make([]int, len(x))
+			for i := range side {
+				side[i] = a.side[i] + b.side[i]
+			}
+			cells = append(cells, cell{
+				log: a.log + b.log, side: side, guard: slices.Concat(a.guard, b.guard),
+				mean: []float64{a.mean[0], b.mean[0]}, square: []float64{a.square[0], b.square[0]},
+			})
+		}
+	}
+	return cells
+}
+
 func numbers(side []int) []float64 {
 	f := make([]float64, len(side))
 	for i, s := range side {
