@@ -86,6 +86,9 @@ func (s switched) sum(names []string, fine int) Exact {
 		}
 	}
 	e := t.exact(names, s.guards)
+	if guards == 0 {
+		return e
+	}
 	e.Likeliest, e.LikeliestProb = map[string][]bool{}, math.Exp(top-e.LogEvidence)
 	k := 0
 	for _, f := range s.guards {

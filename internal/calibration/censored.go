@@ -2,6 +2,7 @@ package calibration
 
 import (
 	"math"
+	"slices"
 
 	"github.com/facetvi/facet/graph"
 )
@@ -12,7 +13,7 @@ import (
 func tobit(y, covariate []float64, level coefficient, slope *coefficient, spread noise) problem {
 	m := graph.NewModel()
 	b := []graph.Expr{m.Sample(level.name, graph.Normal(level.mu, level.size))}
-	p := mixed{model: m, guard: "wanted", steps: 50, globals: []global{level.global()}}
+	p := mixed{model: m, guard: "wanted", steps: 44, globals: []global{level.global()}}
 	if slope != nil {
 		b = append(b, m.Sample(slope.name, graph.Normal(slope.mu, slope.size)))
 		p.globals = append(p.globals, slope.global())
@@ -53,6 +54,9 @@ func tobit(y, covariate []float64, level coefficient, slope *coefficient, spread
 		}
 		return sum
 	}
+	if slope == nil {
+		p.places, p.location, p.spread = y, level, spread
+	}
 	return p.problem()
 }
 
@@ -71,6 +75,7 @@ func instrument(y []float64, level coefficient, spread noise, limit *coefficient
 	if spread.name != "" {
 		p.globals = append(p.globals, positive(spread.name, spread.prior, spread.hi))
 		spreadOf = func(x []float64) float64 { return x[1] }
+		p.places, p.location, p.spread = append(slices.Clone(y), at), level, spread
 	}
 	edge := graph.Add(at, 0)
 	if limit != nil {
@@ -97,7 +102,7 @@ func instrument(y []float64, level coefficient, spread noise, limit *coefficient
 func survival(y []float64, alive []float64, level coefficient, spread noise) problem {
 	m := graph.NewModel()
 	mu, sd := m.Sample(level.name, graph.Normal(level.mu, level.size)), spread.sample(m)
-	p := mixed{model: m, guard: "alive", steps: 90, names: indexed("time", len(alive)), globals: []global{
+	p := mixed{model: m, guard: "alive", names: indexed("time", len(alive)), places: slices.Concat(y, alive), location: level, spread: spread, globals: []global{
 		level.global(), positive(spread.name, spread.prior, spread.hi),
 	}}
 	for _, v := range y {
@@ -135,7 +140,7 @@ func censoredData() []entry {
 		}},
 		{"censored-instrument-spread", func() problem {
 			y := []float64{0.3, 0.9, -0.2, 1.4, 0.6, 0.1, 1.1, -0.4}
-			return instrument(y, coefficient{"level", 0.5, 1}, unknown("spread", 1, 0.0001, 8), nil, 0.5, 0.4, 0.4)
+			return instrument(y, coefficient{"level", 0.5, 1}, unknown("spread", 1, 0.02, 8), nil, 0.5, 0.4, 0.4)
 		}},
 		{"censored-survival", func() problem {
 			y := []float64{0.2, 0.9, 1.4, 0.7, 1.1, 1.6, 0.4}
@@ -143,7 +148,7 @@ func censoredData() []entry {
 		}},
 		{"censored-survival-mostly", func() problem { // most are alive
 			y := []float64{3.1, 2.6, 3.3}
-			return survival(y, []float64{2.5, 3, 3.4, 3.4, 3.4, 3.4, 3.4, 3.4}, coefficient{"level", 3, 2}, unknown("spread", 1.5, 0.05, 15))
+			return survival(y, []float64{2.5, 3, 3.4, 3.4, 3.4, 3.4, 3.4, 3.4}, coefficient{"level", 3, 2}, unknown("spread", 1.5, 0.05, 13))
 		}},
 	}
 }

@@ -165,12 +165,12 @@ func (n noise) nodes(fine int) (nodes, logWeights []float64) {
 	if fine > 1 {
 		lo, hi = lo/1.5, hi*1.25
 	}
-	pieces := int(math.Ceil(math.Log(hi/lo)/0.3)) * fine
+	pieces := int(math.Ceil(math.Log(hi/lo)/0.25)) * fine
 	edges := []float64{0}
 	for k := range pieces + 1 {
 		edges = append(edges, lo*math.Pow(hi/lo, float64(k)/float64(pieces)))
 	}
-	return legendre(edges, 8)
+	return legendre(edges, 10)
 }
 
 // legendre is the nodes and log weights of Gauss's rule between each two edges.

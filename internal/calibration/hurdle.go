@@ -52,7 +52,7 @@ func outliers(y []float64, limit, size, scale, wide float64) problem {
 	value, sd := m.Sample("value", graph.Normal(0, size)), m.Sample("error", graph.HalfNormal(scale))
 	noise := standard(m, "noise", len(y))
 	p := mixed{
-		model: m, names: indexed("noise", len(y)), guard: "wrong", steps: 80,
+		model: m, names: indexed("noise", len(y)), guard: "wrong", places: y, location: coefficient{"value", 0, size}, spread: unknown("error", scale, scale/50, 8*scale),
 		globals: []global{{"value", normal(0, size), linearScale, -8 * size, 8 * size}, positive("error", halfNormal(scale), 10*scale)},
 	}
 	for i, v := range y {

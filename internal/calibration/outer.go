@@ -60,6 +60,12 @@ type mixed struct {
 	guard   string // name of the splits' guards
 	rest    func(x []float64) float64
 	steps   int // in each global
+	// If places is not nil, the globals are a location and a spread, and the
+	// density changes over a spread around each of these places: narrow spreads
+	// need narrow steps there.
+	places   []float64
+	location coefficient
+	spread   noise
 }
 
 // parts is a split's evidence with globals x, P(above), and moments of its latent.
@@ -133,7 +139,7 @@ func (m mixed) sum(latents []string, fine int) Exact {
 	n := len(m.splits)
 	t := newTally(len(latents), n)
 	mean, square, guard := make([]float64, n), make([]float64, n), make([]float64, n)
-	integrate(m.globals, m.steps, fine, m.log, func(x []float64, log float64) {
+	m.integrate(fine, func(x []float64, log float64) {
 		for i, s := range m.splits {
 			_, guard[i], mean[i], square[i] = s.parts(x)
 		}
@@ -144,6 +150,55 @@ func (m mixed) sum(latents []string, fine int) Exact {
 		t.add(log, [2][]float64{x, mean}, [2][]float64{squares, square}, guard)
 	})
 	return t.exact(latents, []family{{m.guard, n}})
+}
+
+// integrate gives visit the nodes of the globals, and their log weights with the
+// density.
+func (m mixed) integrate(fine int, visit func(x []float64, log float64)) {
+	if m.places == nil {
+		integrate(m.globals, m.steps, fine, m.log, visit)
+		return
+	}
+	spreads, spreadLogs := m.spread.nodes(fine)
+	top := math.Inf(-1)
+	for j, s := range spreads {
+		nodes, logs := around(m.location, m.places, s, fine)
+		for k, x := range nodes {
+			log := m.log([]float64{x, s}) + spreadLogs[j] + logs[k]
+			if log > top-33 {
+				top = max(top, log)
+				visit([]float64{x, s}, log)
+			}
+		}
+	}
+}
+
+// around is Gauss's rule for a function of the location c that changes over a
+// spread around each of some places, and over c's own size elsewhere.
+func around(c coefficient, places []float64, spread float64, fine int) (nodes, logs []float64) {
+	lo, hi := c.mu-7.5*c.size, c.mu+7.5*c.size
+	all := []float64{lo, hi}
+	for x := lo; x < hi; x += 0.7 * c.size {
+		all = append(all, x)
+	}
+	for _, p := range places {
+		for k := -8.0; k <= 8; k += 2 {
+			if x := p + k*spread; x > lo && x < hi {
+				all = append(all, x)
+			}
+		}
+	}
+	slices.Sort(all)
+	edges := []float64{lo}
+	for _, x := range all[1:] {
+		if x-edges[len(edges)-1] > 0.8*min(spread, c.size) {
+			edges = append(edges, x)
+		}
+	}
+	if edges[len(edges)-1] < hi {
+		edges = append(edges, hi)
+	}
+	return legendre(refined(edges, 100*c.size, fine), 10)
 }
 
 // integrate gives visit the nodes of a product trapezoidal rule and their log
@@ -191,7 +246,7 @@ func grid(globals []global, axes [][]float64, f func(x []float64) float64, visit
 	along(0, 0)
 }
 
-// narrow narrows ranges to where the density is within e⁻⁴⁵ of its top, and a
+// narrow narrows ranges to where the density is within e⁻³⁴ of its top, and a
 // step of a coarse grid more.
 func narrow(globals []global, lo, hi []float64, f func(x []float64) float64) {
 	const coarse = 16
@@ -214,7 +269,7 @@ func narrow(globals []global, lo, hi []float64, f func(x []float64) float64) {
 	})
 	from, to := slices.Clone(hi), slices.Clone(lo)
 	for _, n := range nodes {
-		if n.log < top-45 {
+		if n.log < top-34 {
 			continue
 		}
 		for i, u := range n.u {

@@ -253,7 +253,7 @@ func regimes() []entry {
 		{"regime-normal", func() problem {
 			c := chain{9, -0.8, 0.6}
 			y := follow(121, c, 0, 3, 0.7)
-			return c.normal(y, coefficient{"off", 0, 1}, coefficient{"on", 3, 1}, unknown("noise", 1.5, 0.1, 6))
+			return c.normal(y, coefficient{"off", 0, 1}, coefficient{"on", 3, 1}, unknown("noise", 1.5, 0.05, 12))
 		}},
 		{"regime-normal-symmetric", func() problem { // either level may be the higher one
 			c := chain{8, -0.5, 0.5}
