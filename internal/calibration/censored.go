@@ -13,7 +13,7 @@ import (
 func tobit(y, covariate []float64, level coefficient, slope *coefficient, spread noise) problem {
 	m := graph.NewModel()
 	b := []graph.Expr{m.Sample(level.name, graph.Normal(level.mu, level.size))}
-	p := mixed{model: m, guard: "wanted", steps: 44, globals: []global{level.global()}}
+	p := mixed{model: m, guard: "wanted", steps: 60, globals: []global{level.global()}}
 	if slope != nil {
 		b = append(b, m.Sample(slope.name, graph.Normal(slope.mu, slope.size)))
 		p.globals = append(p.globals, slope.global())

@@ -150,7 +150,7 @@ func (s solid) cells(fine int) []cell {
 	var keys []string
 	edges := order.cuts()
 	for k := range len(edges) - 1 {
-		angles, weights := legendre(refined(edges[k:k+2], 0.2, fine), 5)
+		angles, weights := legendre(refined(edges[k:k+2], 0.15, fine), 6)
 		for j, angle := range angles {
 			r := bc.ray(angle)
 			ends := make([]float64, len(s.p)) // for unit length
@@ -197,7 +197,7 @@ func (s solid) cells(fine int) []cell {
 func (s solid) along(r ray, ends []float64, at []int, logWeight float64, tallies []*tally, fine int) {
 	mu, sd := r.b/r.a, 1/math.Sqrt(r.a)
 	hi := max(mu, 0) + 8*sd
-	lengths, weights := legendre(refined([]float64{0, hi}, 2*sd, fine), 6)
+	lengths, weights := legendre(refined([]float64{0, hi}, 1.2*sd, fine), 8)
 	norm := math.Log(2 * math.Pi * s.b.size * s.c.size)
 	for k, x := range lengths {
 		log := -0.5*(r.a*x*x-2*r.b*x+r.k) - norm + math.Log(x) + weights[k] + logWeight

@@ -349,7 +349,7 @@ func hierarchies() []entry {
 		}},
 		{"hierarchy-24", func() problem {
 			h := hierarchy{centre: coefficient{"centre", 50, 20}, centred: true, off: 0.1, on: 0.9}
-			h.spread = unknown("spread", 20, 0.5, 140)
+			h.spread = unknown("spread", 20, 0.5, 150)
 			return h.simulated(187, 24, scaled(doses(6, 1), 15), 47, 11).problem()
 		}},
 	}

@@ -89,6 +89,23 @@ func (s split) parts(x []float64) (log, p, mean, square float64) {
 	return log, p, (1-p)*mean1 + p*mean2, (1-p)*square1 + p*square2
 }
 
+// log is the evidence that parts computes, alone.
+func (s split) log(x []float64) float64 {
+	mu, sd, limit := s.mu(x), s.sd(x), s.limit(x)
+	low, high := s.below(x), s.above(x)
+	under, over := cumulative((limit-mu)/sd), 0.0
+	if s.read != nil {
+		v, e := sd*sd, s.read.error*s.read.error
+		high += normalLog(s.read.y, mu, math.Sqrt(v+e))
+		mu, sd = (mu*e+s.read.y*v)/(v+e), math.Sqrt(v*e/(v+e))
+	}
+	over = cumulative((mu - limit) / sd)
+	if low > high {
+		return low + math.Log(under+over*math.Exp(high-low))
+	}
+	return high + math.Log(over+under*math.Exp(low-high))
+}
+
 func (m mixed) joint(v []float64) (prior, likelihood float64) {
 	x, units := v[:len(m.globals)], v[len(m.globals):]
 	for i, g := range m.globals {
@@ -120,8 +137,7 @@ func (m mixed) log(x []float64) (sum float64) {
 		sum += m.rest(x)
 	}
 	for _, s := range m.splits {
-		log, _, _, _ := s.parts(x)
-		sum += log
+		sum += s.log(x)
 	}
 	return sum
 }
@@ -165,7 +181,7 @@ func (m mixed) integrate(fine int, visit func(x []float64, log float64)) {
 		nodes, logs := around(m.location, m.places, s, fine)
 		for k, x := range nodes {
 			log := m.log([]float64{x, s}) + spreadLogs[j] + logs[k]
-			if log > top-33 {
+			if log > top-30 {
 				top = max(top, log)
 				visit([]float64{x, s}, log)
 			}
@@ -182,7 +198,7 @@ func around(c coefficient, places []float64, spread float64, fine int) (nodes, l
 		all = append(all, x)
 	}
 	for _, p := range places {
-		for k := -8.0; k <= 8; k += 2 {
+		for k := -8.0; k <= 8; k++ {
 			if x := p + k*spread; x > lo && x < hi {
 				all = append(all, x)
 			}
@@ -191,14 +207,14 @@ func around(c coefficient, places []float64, spread float64, fine int) (nodes, l
 	slices.Sort(all)
 	edges := []float64{lo}
 	for _, x := range all[1:] {
-		if x-edges[len(edges)-1] > 0.8*min(spread, c.size) {
+		if x-edges[len(edges)-1] > 0.75*min(spread, c.size) {
 			edges = append(edges, x)
 		}
 	}
 	if edges[len(edges)-1] < hi {
 		edges = append(edges, hi)
 	}
-	return legendre(refined(edges, 100*c.size, fine), 10)
+	return legendre(refined(edges, 100*c.size, fine), 8)
 }
 
 // integrate gives visit the nodes of a product trapezoidal rule and their log
@@ -220,7 +236,7 @@ func integrate(globals []global, steps, fine int, f func(x []float64) float64, v
 	}
 	top := math.Inf(-1)
 	grid(globals, axes, f, func(_, x []float64, log float64) {
-		if log > top-40 {
+		if log > top-32 {
 			top = max(top, log)
 			visit(x, log+volume)
 		}
