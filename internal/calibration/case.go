@@ -121,7 +121,7 @@ func buildAll(entries []entry) []Case {
 
 func collection() (all []entry) {
 	for _, list := range [][]entry{
-		steps(),
+		steps(), twoChanges(), regressions(), regimes(), hurdles(), censoredData(), dense(), sharedSlopes(), hierarchies(), real(), smoothModels(),
 	} {
 		all = append(all, list...)
 	}

@@ -2,6 +2,8 @@ package calibration
 
 import (
 	"math"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,19 +13,30 @@ import (
 )
 
 // everyCase are the collection, the level shifts, and the large cases.
-func everyCase() []Case { return Cases() }
+var everyCase = sync.OnceValue(func() []Case {
+	return slices.Concat(Cases(), LevelShifts(), []Case{Hierarchy24(true), Hierarchy24(false), LongChangePoint(200)})
+})
 
-// logJacobian is Σ log|dx/dz| at the latents x, whose coordinates are z, from the
-// ends of their supports.
-func logJacobian(d *graph.Density, x []float64) (sum float64) {
+// supports are the ends of the latents' supports.
+func supports(d *graph.Density) (lo, hi []float64) {
+	for i := range d.Dim() {
+		lo, hi = append(lo, math.Inf(-1)), append(hi, math.Inf(1))
+		if d.Transformed(i) {
+			lo[i], hi[i] = d.ConstrainOne(i, -800), d.ConstrainOne(i, 800)
+		}
+	}
+	return lo, hi
+}
+
+// logJacobian is Σ log|dx/dz| at the latents x, from the ends of their supports.
+func logJacobian(lo, hi, x []float64) (sum float64) {
 	for i, v := range x {
-		lo, hi := d.ConstrainOne(i, -800), d.ConstrainOne(i, 800)
 		switch {
-		case !d.Transformed(i):
-		case math.IsInf(hi, 1):
+		case math.IsInf(lo[i], -1):
+		case math.IsInf(hi[i], 1):
 			sum += math.Log(v)
 		default:
-			sum += math.Log((v - lo) / (hi - lo) * (hi - v))
+			sum += math.Log((v - lo[i]) / (hi[i] - lo[i]) * (hi[i] - v))
 		}
 	}
 	return sum
@@ -34,10 +47,11 @@ func TestJointAgainstDensity(t *testing.T) {
 	rng := source(1)
 	for _, c := range everyCase() {
 		finite := 0
+		lo, hi := supports(c.Density)
 		for range 40 {
 			z := c.Density.PriorDraw(nil, rng)
 			x := c.Density.Constrain(z)
-			want := c.LogJoint(x) + logJacobian(c.Density, x)
+			want := c.LogJoint(x) + logJacobian(lo, hi, x)
 			got, err := c.Density.LogProb(z)
 			require.NoError(t, err, c.Name)
 			if math.IsInf(want, -1) || math.IsNaN(want) {
@@ -87,4 +101,33 @@ func TestNames(t *testing.T) {
 		}
 		t.Logf("%-32s %3d %4d %14.6f", c.Name, c.Density.Dim(), c.Density.Arrangement().Len(), c.Exact.LogEvidence)
 	}
+}
+
+// The best interval of each level shift is at the change, and the best one
+// elsewhere is at the decoy, 4 nats below.
+func TestLevelShifts(t *testing.T) {
+	for k, c := range LevelShifts() {
+		s := levelShift(k)
+		assert.InDelta(t, decoyGap, s.gap(s.tuned()), 0.001, c.Name)
+		first := slices.Index(c.Exact.Likeliest["past"], true)
+		assert.InDelta(t, s.at, first, 6, c.Name)
+		assert.Greater(t, math.Abs(float64(s.at-s.decoy)), 10.0, c.Name)
+	}
+}
+
+// The sums of a long series are those of the enumeration.
+func TestLongChangePoint(t *testing.T) {
+	y := stepCounts(232, 90, 60, 3, 4)
+	long := longChange(y).solve(1)
+	short := step{"change", count(90), uniform(0, 90)}.poisson(y, 2, 0.5).solve(1)
+	assert.InDelta(t, short.LogEvidence, long.LogEvidence, 1e-9)
+	assert.InDeltaMapValues(t, short.Mean, long.Mean, 1e-9)
+	assert.InDeltaMapValues(t, short.SD, long.SD, 1e-9)
+	assert.InDeltaSlice(t, short.Guards["past"], long.Guards["past"], 1e-9)
+	assert.Equal(t, short.Likeliest, long.Likeliest)
+	assert.InDelta(t, short.LikeliestProb, long.LikeliestProb, 1e-9)
+
+	c := LongChangePoint(10000)
+	assert.Equal(t, 10000, c.Density.Arrangement().Len())
+	assert.InDelta(t, 6250, c.Exact.Mean["change"], 5*c.Exact.SD["change"])
 }

@@ -86,6 +86,9 @@ func (s switched) sum(names []string, fine int) Exact {
 		}
 	}
 	e := t.exact(names, s.guards)
+	if guards == 0 {
+		return e
+	}
 	e.Likeliest, e.LikeliestProb = map[string][]bool{}, math.Exp(top-e.LogEvidence)
 	k := 0
 	for _, f := range s.guards {
@@ -143,6 +146,29 @@ func one(x []float64, l law) (cells []cell) {
 		cells = append(cells, cell{
 			log: i.log, mean: []float64{i.mean}, square: []float64{i.square}, side: side, guard: numbers(side),
 		})
+	}
+	return cells
+}
+
+// two is the cells of the guards x_i > t and x_i > u of two switch latents. An
+// observation's side is how many of the two hold, if either may come first, as
+// side tells.
+func two(x []float64, l law) (cells []cell) {
+	single := one(x, l)
+	for _, a := range single {
+		for _, b := range single {
+			if math.IsInf(a.log, -1) || math.IsInf(b.log, -1) {
+				continue
+			}
+			side := make([]int, len(x))
+			for i := range side {
+				side[i] = a.side[i] + b.side[i]
+			}
+			cells = append(cells, cell{
+				log: a.log + b.log, side: side, guard: slices.Concat(a.guard, b.guard),
+				mean: []float64{a.mean[0], b.mean[0]}, square: []float64{a.square[0], b.square[0]},
+			})
+		}
 	}
 	return cells
 }

@@ -3,6 +3,7 @@ package calibration
 import (
 	"math"
 
+	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -13,8 +14,8 @@ type coefficient struct {
 }
 
 // A noise is the standard deviation of observations: known, if it has no name,
-// or a latent with a prior, in whose logarithm the range from lo to hi has all
-// of the posterior mass.
+// or a latent with a prior. Below hi is all of the posterior mass, and below lo
+// its density varies slowly, or is hardly anything.
 type noise struct {
 	known  float64
 	name   string
@@ -23,8 +24,8 @@ type noise struct {
 }
 
 // Gaussian data are y_i ~ Normal(row_i(side_i)·b, noise), with b normal. They are
-// conjugate given the noise, which is integrated by the trapezoidal rule in its
-// logarithm. A row that is nil leaves its observation out.
+// conjugate given the noise, which is integrated by Gauss's rule on
+// pieces. A row that is nil leaves its observation out.
 type gaussian struct {
 	y     []float64
 	b     []coefficient
@@ -138,19 +139,17 @@ func (g gaussian) given(side []int, fine int) (log float64, mean, square []float
 		mean, square = g.moments(r, g.noise.known)
 		return r.log(g.noise.known * g.noise.known), mean, square
 	}
-	nodes, h := g.noise.nodes(fine)
+	nodes, weights := g.noise.nodes(fine)
 	logs, top := make([]float64, len(nodes)), math.Inf(-1)
-	for k, u := range nodes {
-		s := math.Exp(u)
-		logs[k] = r.log(s*s) + g.noise.prior.logProb(s) + u + math.Log(h)
+	for k, s := range nodes {
+		logs[k] = r.log(s*s) + g.noise.prior.logProb(s) + weights[k]
 		top = max(top, logs[k])
 	}
 	t := newTally(len(g.b)+1, 0)
-	for k, u := range nodes {
+	for k, s := range nodes {
 		if logs[k] < top-40 {
 			continue
 		}
-		s := math.Exp(u)
 		m, q := g.moments(r, s)
 		t.add(logs[k], [2][]float64{m, {s}}, [2][]float64{q, {s * s}}, nil)
 	}
@@ -158,9 +157,33 @@ func (g gaussian) given(side []int, fine int) (log float64, mean, square []float
 	return t.logTotal(), mean, square
 }
 
-// nodes are the logarithms of the noise at which it is integrated.
-func (n noise) nodes(fine int) (nodes []float64, h float64) {
-	return trapezoid(math.Log(n.lo), math.Log(n.hi), 0.06, fine)
+// nodes are the values of the noise at which it is integrated, and their log
+// weights: one piece from 0 to lo, for data that a model without noise fits, and
+// pieces from there to hi, each longer than the one before.
+func (n noise) nodes(fine int) (nodes, logWeights []float64) {
+	lo, hi := n.lo, n.hi
+	if fine > 1 {
+		lo, hi = lo/1.5, hi*1.25
+	}
+	pieces := int(math.Ceil(math.Log(hi/lo)/0.25)) * fine
+	edges := []float64{0}
+	for k := range pieces + 1 {
+		edges = append(edges, lo*math.Pow(hi/lo, float64(k)/float64(pieces)))
+	}
+	return legendre(edges, 10)
+}
+
+// legendre is the nodes and log weights of Gauss's rule between each two edges.
+func legendre(edges []float64, n int) (nodes, logWeights []float64) {
+	x, w := make([]float64, n), make([]float64, n)
+	for k := range len(edges) - 1 {
+		quad.Legendre{}.FixedLocations(x, w, edges[k], edges[k+1])
+		nodes = append(nodes, x...)
+		for _, v := range w {
+			logWeights = append(logWeights, math.Log(v))
+		}
+	}
+	return nodes, logWeights
 }
 
 // trapezoid is the nodes of the trapezoidal rule from lo to hi, and their
