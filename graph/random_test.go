@@ -578,13 +578,12 @@ func (c *tally) check(t *testing.T, atMost float64) {
 // interpreter.
 func TestRandomModels(t *testing.T) {
 	var values, slopes tally
-	rapid.Check(t, func(t *rapid.T) { checkValues(t, &values, &slopes) })
+	rapid.Check(t, func(t *rapid.T) { checkValues(t, drawRandom(t), &values, &slopes) })
 	values.check(t, 0.01)
 	slopes.check(t, 0.1)
 }
 
-func checkValues(t *rapid.T, values, slopes *tally) {
-	r := drawRandom(t)
+func checkValues(t *rapid.T, r random, values, slopes *tally) {
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "points"), 0))
 	for range 4 {
 		u, sign := r.point(rng)
@@ -642,10 +641,11 @@ func (r random) run(t fataler, d *graph.Density, n int, tape bool, us [][]float6
 
 // Plan and TapeMachine agree, and so do batches of all widths; each want alone
 // gives what both give; and a region's own graph gives the region's value.
-func TestRandomModelsOnAllMachines(t *testing.T) { rapid.Check(t, checkMachines) }
+func TestRandomModelsOnAllMachines(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { checkMachines(t, drawRandom(t)) })
+}
 
-func checkMachines(t *rapid.T) {
-	r := drawRandom(t)
+func checkMachines(t *rapid.T, r random) {
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "points"), 0))
 	var us [][]float64
 	var signs [][]bool
@@ -685,8 +685,9 @@ func checkMachines(t *rapid.T) {
 // it looks for code that none has come to yet.
 func FuzzRandomModels(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
-		checkValues(t, new(tally), new(tally))
-		checkMachines(t)
+		r := drawRandom(t)
+		checkValues(t, r, new(tally), new(tally))
+		checkMachines(t, r)
 	}))
 }
 
