@@ -3,7 +3,9 @@ package graph_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"testing"
 
@@ -392,6 +394,12 @@ func TestWrongSizes(t *testing.T) {
 		_, err = d.AtRegion(d.Arrangement().Signs([]float64{1}), n)
 		require.ErrorContains(t, err, fmt.Sprint("for ", n, " samples"))
 	}
+	for want, n := range map[string]int{"24 EB": 1e18, "24 TB": 1e12} {
+		_, err = e.Graph(n)
+		require.ErrorContains(t, err, fmt.Sprintf("graph: a graph for %d samples would need %s of memory", n, want))
+		_, err = d.AtRegion(d.Arrangement().Signs([]float64{1}), n)
+		require.ErrorContains(t, err, fmt.Sprintf("graph: a graph for %d samples would need %s of memory", n, want))
+	}
 	require.PanicsWithValue(t, "graph: 2 coordinates for 1 latents", func() { d.Constrain([]float64{1, 2}) })
 	require.PanicsWithValue(t, "graph: 0 coordinates for 1 latents", func() { d.Constrain(nil) })
 	for i, u := range map[int]float64{-1: 0, 1: 0, 0: math.NaN()} {
@@ -401,6 +409,33 @@ func TestWrongSizes(t *testing.T) {
 	require.ErrorContains(t, err, "0 signs for 1")
 	_, err = d.ExecutorOf(e.Program, 1, graph.Compute{Out: true})
 	require.ErrorContains(t, err, "another model")
+}
+
+// A nil Density says so, whatever it is asked.
+func TestNilDensity(t *testing.T) {
+	given := map[reflect.Type]reflect.Value{}
+	for _, v := range []any{rand.New(rand.NewPCG(1, 2)), &graph.Program{}, 1} {
+		given[reflect.TypeOf(v)] = reflect.ValueOf(v)
+	}
+	for _, none := range []*graph.Density{nil, {}} {
+		d := reflect.ValueOf(none)
+		for i := range d.NumMethod() {
+			f := d.Method(i)
+			args := make([]reflect.Value, f.Type().NumIn())
+			for k := range args {
+				args[k] = reflect.Zero(f.Type().In(k))
+				if v, ok := given[f.Type().In(k)]; ok {
+					args[k] = v
+				}
+			}
+			call := f.Call
+			if f.Type().IsVariadic() {
+				call = f.CallSlice
+			}
+			require.PanicsWithValue(t, "graph: a nil density", func() { call(args) }, d.Type().Method(i).Name)
+		}
+		require.PanicsWithValue(t, "graph: a nil density", func() { graph.NewBuilder(none) })
+	}
 }
 
 // A scale that a guard, or a block around an observation, keeps positive is no
