@@ -19,7 +19,7 @@ var (
 )
 
 // Random programs in bulk, no two from the same seed: values and gradients with
-// natural and forced signs of all, and every eighth hundred on all machines.
+// natural and forced signs of all, and every tenth hundred on all machines.
 func TestLongPrograms(t *testing.T) {
 	if !*long {
 		t.Skip("needs -long")
@@ -36,7 +36,7 @@ func TestLongPrograms(t *testing.T) {
 			r := drawRandom(t)
 			checkValues(t, r, &values, &slopes)
 			programs++
-			if s%8 == 0 {
+			if s%10 == 0 {
 				checkMachines(t, r)
 				machines++
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -585,23 +586,24 @@ func TestRandomModels(t *testing.T) {
 
 func checkValues(t *rapid.T, r random, values, slopes *tally) {
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "points"), 0))
+	var us [][]float64
+	var signs [][]bool
 	for range 4 {
 		u, sign := r.point(rng)
+		us, signs = append(us, u), append(signs, sign)
+		if natural, clear := r.signs(u); clear && !slices.Equal(sign, natural) {
+			us, signs = append(us, u), append(signs, natural)
+		}
+	}
+	out, grad := r.run(t, r.d, len(us), false, us, signs)
+	for k, u := range us {
+		sign := signs[k]
 		want := r.logProb(u, sign)
 		if values.skip(!finite(want)) {
 			continue
 		}
-		got, err := r.d.LogProbAt(u, r.forced(sign))
-		require.NoError(t, err)
-		closeTo(t, want, got, 1e-11, "value at", u, sign)
-		if natural, clear := r.signs(u); clear {
-			own, err := r.d.LogProb(u)
-			require.NoError(t, err)
-			closeTo(t, r.logProb(u, natural), own, 1e-11, "value in its own region", u)
-		}
-		grad, err := r.d.GradAt(u, r.forced(sign))
-		require.NoError(t, err)
-		for i, g := range grad {
+		closeTo(t, want, out[k], 1e-11, "value at", u, sign)
+		for i, g := range grad[k] {
 			slope, trust := partial(func(u []float64) float64 { return r.logProb(u, sign) }, u, i)
 			if !slopes.skip(!trust || !finite(slope)) {
 				closeTo(t, slope, g, 1e-6, "gradient", i, "at", u, sign)
@@ -674,6 +676,16 @@ func checkMachines(t *rapid.T, r random) {
 	value, err := r.d.LogProbAt(us[0], r.forced(signs[0]))
 	require.NoError(t, err)
 	require.Equal(t, math.Float64bits(out[0]), math.Float64bits(value), "value without gradient")
+	alone, err := r.d.GradAt(us[0], r.forced(signs[0]))
+	require.NoError(t, err)
+	for i := range alone {
+		close12(t, grad[0][i], alone[i], "gradient without value", i)
+	}
+	if natural, clear := r.signs(us[0]); clear {
+		own, err := r.d.LogProb(us[0])
+		require.NoError(t, err)
+		closeTo(t, r.logProb(us[0], natural), own, 1e-11, "value in its own region", us[0])
+	}
 	region, slope := r.runRegion(t, us[0], r.forced(signs[0]))
 	close12(t, out[0], region, "at its region")
 	for i := range slope {
