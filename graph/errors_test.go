@@ -309,6 +309,53 @@ func TestModelErrors(t *testing.T) {
 			}, nil)
 			return at
 		}},
+		{"scale on the wrong side of its guard", []string{"observation y: Normal: sigma = if(", "can be negative", "nothing keeps z in"}, func(m *graph.Model, z graph.Expr) string {
+			m.Observe("y", graph.Normal(0, graph.If(graph.Greater(z, 1), 1, z)), 1)
+			return lineAbove()
+		}},
+		{"scale that a guard cuts too low", []string{"sigma = if(", "nothing keeps z in"}, func(m *graph.Model, z graph.Expr) string {
+			m.Observe("y", graph.Normal(0, graph.If(graph.Greater(z, -0.1), z, 1)), 1)
+			return lineAbove()
+		}},
+		{"multiple of a scale in a branch", []string{"sigma = 2·if(", "nothing keeps z in"}, func(m *graph.Model, z graph.Expr) string {
+			m.Observe("y", graph.Normal(0, graph.Mul(2, graph.If(graph.Less(z, 1), z, 1))), 1)
+			return lineAbove()
+		}},
+		{"scale less a number", []string{"sigma = if(", "nothing keeps z in"}, func(m *graph.Model, z graph.Expr) string {
+			m.Observe("y", graph.Normal(0, graph.Sub(graph.If(graph.Greater(z, 1), z, 3), 1.1)), 1)
+			return lineAbove()
+		}},
+		{"scale after either of two guards", []string{"sigma = if(", "nothing keeps z in"}, func(m *graph.Model, z graph.Expr) string {
+			other := m.Sample("other", graph.Normal(0, 1))
+			m.Observe("y", graph.Normal(0, graph.If(graph.Or(graph.Greater(z, 0), graph.Greater(other, 0)), 1, z)), 1)
+			return lineAbove()
+		}},
+		{"scale in a block and a branch", []string{"nothing keeps z in"}, func(m *graph.Model, z graph.Expr) (at string) {
+			m.If(graph.Less(z, 2), func() {
+				m.Observe("y", graph.Normal(0, graph.If(graph.Greater(z, 1), 1, z)), 1)
+				at = lineAbove()
+			}, nil)
+			return at
+		}},
+		{"sum of latents in a branch", []string{"sigma = if(", "nothing keeps z + 2·other in"}, func(m *graph.Model, z graph.Expr) string {
+			other := m.Sample("other", graph.Normal(0, 1))
+			both := graph.And(graph.Greater(z, 0), graph.Greater(other, -0.1))
+			m.Observe("y", graph.Normal(0, graph.If(both, graph.Add(z, graph.Mul(2, other)), 1)), 1)
+			return lineAbove()
+		}},
+		{"negative number in a branch", []string{"nothing keeps -1 in"}, func(m *graph.Model, z graph.Expr) string {
+			m.Sample("x", graph.Normal(0, graph.If(graph.Greater(z, 0), 1, -1)))
+			return lineAbove()
+		}},
+		{"scale 0 in a branch", []string{"can be negative or 0", "nothing keeps 0 in"}, func(m *graph.Model, z graph.Expr) string {
+			m.Sample("x", graph.Normal(0, graph.If(graph.Greater(z, 0), 1, 0)))
+			return lineAbove()
+		}},
+		{"probability of a latent above its guard", []string{"p = if(", "can leave (0, 1)", "nothing keeps 0.5·s in"}, func(m *graph.Model, z graph.Expr) string {
+			s := m.Sample("s", graph.Gamma(2, 2))
+			m.Observe("y", graph.Bernoulli(graph.If(graph.Greater(s, 2), graph.Mul(0.5, s), 0.1)), 1)
+			return lineAbove()
+		}},
 		{"inside a block", []string{"outside the support of Poisson"}, func(m *graph.Model, z graph.Expr) (at string) {
 			m.If(graph.Greater(z, 0), nil, func() {
 				m.Observe("y", graph.Poisson(1), -1)
@@ -450,6 +497,33 @@ func TestScalesThatAreKept(t *testing.T) {
 	m.Observe("y", graph.Normal(0, p), 1)
 	m.Observe("y", graph.Poisson(graph.Add(1, graph.Mul(2, p))), 1)
 	m.Observe("k", graph.Bernoulli(graph.Div(p, 2)), 1)
+
+	q, s := m.Sample("q", graph.Normal(3, 1)), m.Sample("s", graph.Gamma(2, 2))
+	third := graph.Sub(graph.Mul(3, z), 0.3)
+	sum := graph.Add(z, graph.Mul(2, q))
+	for i, scale := range []graph.Expr{
+		graph.If(graph.Greater(z, 0.1), z, 0.1),
+		graph.If(graph.Less(z, 0.1), 0.1, z),
+		graph.If(graph.Greater(z, 0), z, graph.Neg(z)),
+		graph.If(graph.Greater(graph.Mul(3, z), 0.3), third, 1),
+		graph.If(graph.Greater(third, 0), graph.Sub(z, 0.1), 1),
+		graph.Mul(-2, graph.If(graph.Greater(z, 0), -1, z)),
+		graph.Add(1.5, graph.If(graph.And(graph.Greater(z, -1), graph.Less(z, 2)), z, 1)),
+		graph.If(graph.And(graph.Greater(z, 0), graph.Greater(q, 0)), sum, 1),
+		graph.If(graph.Or(graph.Less(z, 0), graph.Less(q, 0)), 1, sum),
+		graph.If(graph.Or(graph.Greater(z, 0), graph.Greater(q, 0)), z, 1), // not known
+		graph.If(graph.Greater(z, q), graph.Sub(z, q), graph.Sub(q, z)),
+		graph.If(graph.Greater(s, 2), graph.Sub(s, 2), graph.Sub(2, s)),
+		graph.If(graph.Greater(z, q), 1, graph.If(graph.Greater(q, z), 2, -1)),
+		graph.If(graph.Greater(sum, 1), 1, graph.If(graph.Less(sum, 2), 2, -1)), // not known: it is never reached
+		graph.If(graph.Greater(z, 1), 1, graph.If(graph.Less(z, 2), 2, -1)),
+	} {
+		m.Observe("y", graph.Normal(0, scale), 1)
+		m.Sample(fmt.Sprint("x", i), graph.Normal(0, scale))
+	}
+	m.If(graph.Greater(z, 0), func() { m.Observe("y", graph.Normal(0, graph.If(graph.Greater(z, 1), 1, z)), 1) }, nil)
+	m.If(graph.Less(q, 1), func() { m.Observe("k", graph.Bernoulli(graph.If(graph.Greater(q, 0), q, 0.5)), 1) }, nil)
+	m.Observe("k", graph.Bernoulli(graph.If(graph.Less(s, 2), graph.Mul(0.5, s), 0.1)), 1)
 	mustCompile(t, m)
 }
 

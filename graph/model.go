@@ -23,8 +23,8 @@ type Model struct {
 	terms   []modelTerm
 	arr     *regions.Arrangement
 	guards  []GuardInfo
-	within  Guard // holds inside the open If blocks
-	strays  map[ruled]bool
+	within  Guard             // holds inside the open If blocks
+	hulls   map[nodeID]extent // answers of hull
 	derived []deterministic
 	named   []namedGuard
 	err     error
@@ -74,7 +74,7 @@ func NewModel() *Model {
 		detName: map[string]bool{},
 		arr:     regions.NewArrangement(anyDim),
 		within:  constantGuard(nil, true),
-		strays:  map[ruled]bool{},
+		hulls:   map[nodeID]extent{},
 	}
 }
 
