@@ -283,6 +283,26 @@ func TestModelErrors(t *testing.T) {
 		}},
 		{"density that overflows", []string{"observation y", "Uniform(min = -1e+308, max = 1e+308)", "not finite"}, observe(graph.Uniform(-1e308, 1e308), 1)},
 		{"prior that overflows", []string{"latent x", "Beta(alpha = 1e+308, beta = 1e+308)", "not finite"}, sample(graph.Beta(1e308, 1e308))},
+		{"infinite factor", []string{"the number +Inf is not finite, in the factor"}, factor(func(graph.Expr) graph.Expr { return graph.Exp(1000) })},
+		{"infinite branch of a factor", []string{"the number -Inf is not finite, in the factor"}, func(m *graph.Model, z graph.Expr) string {
+			m.Factor(graph.If(graph.Greater(z, 1), 0, -inf))
+			return lineAbove()
+		}},
+		{"infinite branch of a scale", []string{"the number +Inf is not finite, in observation y: Normal: sigma = if(guard 0, +Inf, 1)"}, func(m *graph.Model, z graph.Expr) string {
+			m.Observe("y", graph.Normal(z, graph.If(graph.Greater(z, 1), inf, 1)), 1)
+			return lineAbove()
+		}},
+		{"infinite multiple of a latent", []string{"the number +Inf is not finite, in latent x: Logistic: mu = z·+Inf"}, func(m *graph.Model, z graph.Expr) string {
+			m.Sample("x", graph.Logistic(graph.Mul(z, inf), 1))
+			return lineAbove()
+		}},
+		{"NaN in a sum", []string{"the number NaN is not finite, in latent x: Normal: mu = z +NaN"}, func(m *graph.Model, z graph.Expr) string {
+			mu := graph.Add(z, nan)
+			at := lineAbove()
+			m.Sample("w", graph.Normal(z, 1))
+			m.Sample("x", graph.Normal(mu, 1))
+			return at
+		}},
 		{"scale that is a normal latent", []string{"observation y: Normal: sigma = 2·z", "can be negative"}, func(m *graph.Model, z graph.Expr) string {
 			m.Observe("y", graph.Normal(0, graph.Mul(2, z)), 1)
 			return lineAbove()

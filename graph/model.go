@@ -28,6 +28,8 @@ type Model struct {
 	derived []deterministic
 	named   []namedGuard
 	err     error
+	// infinite is the error about a number that is not finite, if there is one.
+	infinite error
 }
 
 // A latent is one unconstrained coordinate and the value that the program sees.
@@ -82,6 +84,19 @@ func NewModel() *Model {
 func (m *Model) fail(format string, args ...any) {
 	if m.err == nil {
 		m.err = fmt.Errorf("graph: %v: %s", here(), fmt.Sprintf(format, args...))
+	}
+}
+
+// usedIn adds to the error about a number that is not finite where it is first
+// used, if id is made of it.
+func (m *Model) usedIn(id nodeID, format string, args ...any) {
+	if m.err == nil || m.err != m.infinite {
+		return
+	}
+	used := false
+	walk(m.st.nodes, id, func(id nodeID) { used = used || !isFinite(m.st.nodes[id].v) })
+	if used {
+		m.err = fmt.Errorf("%w, in %s", m.err, fmt.Sprintf(format, args...))
 	}
 }
 
@@ -160,6 +175,7 @@ func (m *Model) value(method string, v any) Expr {
 
 func (m *Model) addTerm(what string, logp Expr, at place) {
 	id := logp.in(m)
+	m.usedIn(id, "the %s", what)
 	id = m.st.sel(m.within.value.in(m), id, m.st.constant(0))
 	m.terms = append(m.terms, modelTerm{what, id, at})
 }
@@ -207,6 +223,7 @@ func (m *Model) checkParams(d Dist, what string, where Guard) bool {
 			continue
 		}
 		p := d.law.params[i]
+		m.usedIn(x.id, "%s: %s: %s = %v", what, d.law.name, p.name, x)
 		if leaf, found := m.straying(x.id, p.rule, where); found {
 			m.fail("%s: %s: %s = %v %s, and nothing keeps %s in; give its latents other priors, or take Exp, Softplus or Sigmoid",
 				what, d.law.name, p.name, x, p.rule, m.format(leaf, 4))
