@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/facetvi/facet/regions"
@@ -25,6 +26,7 @@ type Model struct {
 	guards  []GuardInfo
 	within  Guard             // holds inside the open If blocks
 	hulls   map[nodeID]extent // answers of hull
+	firsts  map[sharing]Expr  // data that others share a log density with
 	derived []deterministic
 	named   []namedGuard
 	err     error
@@ -77,6 +79,7 @@ func NewModel() *Model {
 		arr:     regions.NewArrangement(anyDim),
 		within:  constantGuard(nil, true),
 		hulls:   map[nodeID]extent{},
+		firsts:  map[sharing]Expr{},
 	}
 }
 
@@ -247,13 +250,37 @@ func (m *Model) checkPrior(d Dist, name string) bool {
 // logProb is the log density of d at x.
 func (m *Model) logProb(what string, d Dist, x Expr) Expr {
 	failed := m.err
-	logp := d.logProb(x)
+	logp := m.shared(d, x)
 	if v, ok := logp.IsConst(); ok && !isFinite(v) || m.err != failed {
 		m.err = failed
 		m.fail("%s: the log density of %v is not finite", what, d)
 		return Expr{}
 	}
 	return logp
+}
+
+// shared is the log density of d at x. Data in one block with the same parameters
+// share that of the first of them, and sums over the others.
+func (m *Model) shared(d Dist, x Expr) Expr {
+	isSmall := func(p Expr) bool { return small(p, maxSmallShape) }
+	if d.law.change == nil || m.st.nodes[x.id].kind != kData || !slices.ContainsFunc(d.params, func(p Expr) bool { return !isSmall(p) }) {
+		return d.logProb(x)
+	}
+	key := sharing{law: d.law, where: m.within.value}
+	copy(key.params[:], d.params)
+	first, known := m.firsts[key]
+	if !known {
+		m.firsts[key] = x
+		return d.logProb(x)
+	}
+	return Add(d.logProb(first), d.law.change(x, first, d.params))
+}
+
+// sharing is what data have in common that share a log density.
+type sharing struct {
+	law    *law
+	params [2]Expr
+	where  Expr
 }
 
 // checkName reports what is wrong with the name of a part of the model, or "".
