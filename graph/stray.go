@@ -1,8 +1,8 @@
 package graph
 
 import (
-	"maps"
 	"math"
+	"slices"
 )
 
 // Expressions that break the rule of a parameter, found by the guards on the way
@@ -35,19 +35,40 @@ func (x extent) leaves(r rule) bool {
 }
 
 // A box is what guards say of the coordinates of latents: unknown if it is more
-// than bounds of that latent alone.
-type box map[int]extent
+// than bounds of that latent alone. It knows what it was before.
+type box struct {
+	now    map[int]extent
+	before []latentExtent
+}
 
-// at is where coordinate i lies.
-func (b box) at(i int) extent {
-	if x, ok := b[i]; ok {
+// A latentExtent is where a coordinate lies.
+type latentExtent struct {
+	latent int
+	extent
+}
+
+func (b *box) at(i int) extent {
+	if x, ok := b.now[i]; ok {
 		return x
 	}
 	return extent{math.Inf(-1), math.Inf(1)}
 }
 
+func (b *box) set(i int, x extent) {
+	b.before = append(b.before, latentExtent{i, b.at(i)})
+	b.now[i] = x
+}
+
+// widen undoes all but n calls of set.
+func (b *box) widen(n int) {
+	for _, old := range slices.Backward(b.before[n:]) {
+		b.now[old.latent] = old.extent
+	}
+	b.before = b.before[:n]
+}
+
 // narrow makes b smaller by whether formula id holds.
-func (m *Model) narrow(b box, id nodeID, holds bool) {
+func (m *Model) narrow(b *box, id nodeID, holds bool) {
 	switch n := &m.st.nodes[id]; {
 	case n.kind == kNot:
 		m.narrow(b, n.a, !holds)
@@ -58,17 +79,17 @@ func (m *Model) narrow(b box, id nodeID, holds bool) {
 		return
 	case n.kind == kSign && len(m.arr.Plane(int(n.a)).Index) == 1:
 		h := m.arr.Plane(int(n.a))
-		x, bound := b.at(h.Index[0]), -h.Const/h.Coef[0]
+		x, edge := b.at(h.Index[0]), -h.Const/h.Coef[0]
 		if h.Coef[0] > 0 == holds {
-			x.lo = max(x.lo, bound)
+			x.lo = max(x.lo, edge)
 		} else {
-			x.hi = min(x.hi, bound)
+			x.hi = min(x.hi, edge)
 		}
-		b[h.Index[0]] = x
+		b.set(h.Index[0], x)
 		return
 	}
 	for _, i := range m.latentsOf(id) {
-		b[i] = unknown
+		b.set(i, unknown)
 	}
 }
 
@@ -78,9 +99,9 @@ func (m *Model) straying(id nodeID, r rule, where Guard) (leaf nodeID, found boo
 	if !m.hull(id).leaves(r) {
 		return 0, false
 	}
-	seen := map[nodeID]bool{}
-	var visit func(id nodeID, c, v float64, b box) bool
-	visit = func(id nodeID, c, v float64, b box) bool { // of c·id + v
+	b, seen := &box{now: map[int]extent{}}, map[nodeID]bool{}
+	var visit func(id nodeID, c, v float64) bool
+	visit = func(id nodeID, c, v float64) bool { // of c·id + v
 		sel, coef, constant, ok := m.st.selected(id)
 		if !ok {
 			leaf = id
@@ -91,17 +112,21 @@ func (m *Model) straying(id nodeID, r rule, where Guard) (leaf nodeID, found boo
 			return false
 		}
 		seen[sel] = true
-		n := m.st.nodes[sel]
-		then, otherwise := maps.Clone(b), maps.Clone(b)
-		m.narrow(then, n.a, true)
-		m.narrow(otherwise, n.a, false)
-		return visit(n.b, c, v, then) || visit(n.c, c, v, otherwise)
+		n, outside := m.st.nodes[sel], len(b.before)
+		m.narrow(b, n.a, true)
+		if visit(n.b, c, v) {
+			return true
+		}
+		b.widen(outside)
+		m.narrow(b, n.a, false)
+		found := visit(n.c, c, v)
+		b.widen(outside)
+		return found
 	}
-	b := box{}
 	if where.value.m != nil {
 		m.narrow(b, where.value.id, true)
 	}
-	return leaf, visit(id, 1, 0, b)
+	return leaf, visit(id, 1, 0)
 }
 
 // selected is a select with id = coef·sel + constant, if there is one.
@@ -120,7 +145,7 @@ func (s *store) selected(id nodeID) (sel nodeID, coef, constant float64, ok bool
 func (m *Model) hull(id nodeID) extent {
 	sel, coef, constant, ok := m.st.selected(id)
 	if !ok {
-		return m.rangeOf(id, nil)
+		return m.rangeOf(id, &box{})
 	}
 	x, known := m.hulls[sel]
 	if !known {
@@ -135,11 +160,11 @@ func (m *Model) hull(id nodeID) extent {
 // latent times a number plus a number lie in b, and somewhat less than what may
 // be a matter of rounding. Of another expression nothing is known, nor of one
 // that is not reached.
-func (m *Model) rangeOf(id nodeID, b box) extent {
+func (m *Model) rangeOf(id nodeID, b *box) extent {
 	n, c := &m.st.nodes[id], m.st.combination(id)
 	switch {
 	case n.kind == kConst:
-		for _, x := range b {
+		for _, x := range b.now {
 			if !x.known() {
 				return unknown
 			}
