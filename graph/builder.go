@@ -58,7 +58,7 @@ func (s Substitution) sign(l int) (g Guard, ok bool) {
 // store of the model, so only one may be at work at a time: call it inside
 // Cached.
 func NewBuilder(d *Density) *Builder {
-	b := &Builder{d: d, terms: d.outs[0].terms, sz: d.sizes(), affect: make([][]int, d.arr.Len())}
+	b := &Builder{d: d, terms: d.made().outs[0].terms, sz: d.sizes(), affect: make([][]int, d.arr.Len())}
 	stamp := make([]int, len(d.st.nodes))
 	for t := range b.terms {
 		b.mark(t, b.terms[t].atom, stamp)
@@ -307,7 +307,7 @@ func (s *store) splitSquare(id nodeID) (l nodeID, step term, ok bool) {
 // ExecutorOf returns an executor of a program derived from this density, or
 // from one of the same model with other data.
 func (d *Density) ExecutorOf(p *Program, n int, w Compute) (*Executor, error) {
-	if p.st != d.st {
+	if p.st != d.made().st {
 		return nil, fmt.Errorf("graph: the program is derived from another model")
 	}
 	return p.executor(n, w, d.data)
@@ -316,11 +316,8 @@ func (d *Density) ExecutorOf(p *Program, n int, w Compute) (*Executor, error) {
 // AtRegion returns the plain Gorgonia graph of one region for n samples: log r
 // and its gradient with the signs folded in, without branches.
 func (d *Density) AtRegion(s regions.Signs, n int) (*Graph, error) {
-	if s.Len() != d.arr.Len() {
+	if s.Len() != d.made().arr.Len() {
 		return nil, fmt.Errorf("graph: %d signs for %d hyperplanes", s.Len(), d.arr.Len())
-	}
-	if n < 1 {
-		return nil, fmt.Errorf("graph: a graph for %d samples", n)
 	}
 	d.st.mu.Lock()
 	defer d.st.mu.Unlock()

@@ -13,7 +13,8 @@ import (
 
 // A Density is a compiled model: the unnormalised log posterior density log r
 // of the unconstrained latents z, given a sign for each guard, and its
-// gradient. It is immutable and safe for concurrent use.
+// gradient. It is immutable and safe for concurrent use. The methods of a nil
+// Density panic.
 type Density struct {
 	*compiled
 	data []float64
@@ -136,7 +137,7 @@ func (m *Model) arrangement(dim, n int) (*regions.Arrangement, error) {
 // of this arrangement. A guard of another model, or of a latent that was sampled
 // after the model was compiled, is an error.
 func (d *Density) ArrangementWith(guards ...Guard) (*regions.Arrangement, error) {
-	n := d.arr.Len()
+	n := d.made().arr.Len()
 	for _, g := range guards {
 		if !g.Of(d) {
 			return nil, errors.New("graph: the guard belongs to another model")
@@ -177,6 +178,14 @@ func (s *store) total(c float64, sum []term) output {
 	return o
 }
 
+// made is what Compile made. It panics if there is nothing.
+func (d *Density) made() *compiled {
+	if d == nil || d.compiled == nil {
+		panic("graph: a nil density")
+	}
+	return d.compiled
+}
+
 // checkLen panics unless z has a coordinate for each latent.
 func (d *Density) checkLen(z []float64) {
 	if len(z) != d.Dim() {
@@ -185,25 +194,25 @@ func (d *Density) checkLen(z []float64) {
 }
 
 // Dim is the number of latents.
-func (d *Density) Dim() int { return len(d.names) }
+func (d *Density) Dim() int { return len(d.made().names) }
 
 // Latents are the names of the latents, in the order of their Sample calls,
 // which is the order of the coordinates of z.
-func (d *Density) Latents() []string { return slices.Clone(d.names) }
+func (d *Density) Latents() []string { return slices.Clone(d.made().names) }
 
 // Latent is the coordinate of the latent with the given name.
 func (d *Density) Latent(name string) (int, bool) {
-	i, ok := d.index[name]
+	i, ok := d.made().index[name]
 	return i, ok
 }
 
 // Arrangement holds the hyperplanes of the model's guards, coincident ones
 // merged. Its signs are in the order in which the planes were first used.
-func (d *Density) Arrangement() *regions.Arrangement { return d.arr }
+func (d *Density) Arrangement() *regions.Arrangement { return d.made().arr }
 
 // Guards lists the comparisons of the program in the order in which they were
 // made, each as a side of a hyperplane of the Arrangement.
-func (d *Density) Guards() []GuardInfo { return slices.Clone(d.m.guards) }
+func (d *Density) Guards() []GuardInfo { return slices.Clone(d.made().m.guards) }
 
 // Constrain maps z, Dim unconstrained coordinates, to the values that the
 // program's latents have there. It panics unless len(z) is Dim().
@@ -217,13 +226,13 @@ func (d *Density) Constrain(z []float64) []float64 {
 }
 
 // ConstrainOne maps coordinate i, with value u, to the value of its latent.
-func (d *Density) ConstrainOne(i int, u float64) float64 { return d.m.latents[i].constrain(u) }
+func (d *Density) ConstrainOne(i int, u float64) float64 { return d.made().m.latents[i].constrain(u) }
 
 // UnconstrainOne is the inverse of ConstrainOne: the unconstrained coordinate at
 // which latent i has the value x. A value outside the open support of the
 // latent's prior is an error that names the latent and where it was sampled.
 func (d *Density) UnconstrainOne(i int, x float64) (float64, error) {
-	l := d.m.latents[i]
+	l := d.made().m.latents[i]
 	s := l.prior.support()
 	u := s.inverse(s, x)
 	if math.IsNaN(u) || math.IsInf(u, 0) {
@@ -233,13 +242,13 @@ func (d *Density) UnconstrainOne(i int, x float64) (float64, error) {
 }
 
 // Transformed reports whether latent i is a transform of its coordinate.
-func (d *Density) Transformed(i int) bool { return d.m.latents[i].prior.transformed() }
+func (d *Density) Transformed(i int) bool { return d.made().m.latents[i].prior.transformed() }
 
 // WithData returns the density of the same program with other observations.
 // data gives new values by observation name, as many as there were; names that
 // are left out keep their values. Nothing is compiled again.
 func (d *Density) WithData(data map[string][]float64) (*Density, error) {
-	next := slices.Clone(d.data)
+	next := d.Data()
 	used := map[string]int{}
 	for i, o := range d.m.obs {
 		at := used[o.name]
@@ -265,21 +274,24 @@ func (d *Density) WithData(data map[string][]float64) (*Density, error) {
 }
 
 // Data are the observations in the order of the Observe calls.
-func (d *Density) Data() []float64 { return slices.Clone(d.data) }
+func (d *Density) Data() []float64 {
+	d.made()
+	return slices.Clone(d.data)
+}
 
 // Graph returns the Gorgonia graph of the density for n samples, with its
 // gradient, built anew; see Program.Graph.
-func (d *Density) Graph(n int) (*Graph, error) { return d.Program.Graph(n) }
+func (d *Density) Graph(n int) (*Graph, error) { return d.made().Program.Graph(n) }
 
 // DOT draws the Gorgonia graph for one sample in the language of Graphviz.
-func (d *Density) DOT() ([]byte, error) { return d.Program.DOT() }
+func (d *Density) DOT() ([]byte, error) { return d.made().Program.DOT() }
 
 // Nodes is the number of nodes of the Gorgonia graph.
-func (d *Density) Nodes() int { return d.Program.Nodes() }
+func (d *Density) Nodes() int { return d.made().Program.Nodes() }
 
 // Executor returns an executor of the density for batches of n samples.
 func (d *Density) Executor(n int, w Compute) (*Executor, error) {
-	return d.executor(n, w, d.data)
+	return d.made().executor(n, w, d.data)
 }
 
 // LogProb is log r at z in its own region. For many points use an Executor.
@@ -325,7 +337,7 @@ func (d *Density) at(z []float64, s regions.Signs, w Compute) (*Executor, error)
 // Cached returns what make made for key when it was first asked for it: a
 // place for programs that are derived from a model and shared by all its data.
 func (d *Density) Cached(key any, make func() (any, error)) (any, error) {
-	if v, ok := d.cache.Load(key); ok {
+	if v, ok := d.made().cache.Load(key); ok {
 		return v, nil
 	}
 	d.st.mu.Lock()

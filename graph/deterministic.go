@@ -38,7 +38,7 @@ func (m *Model) Deterministic(name string, v any) Expr {
 // Deterministics is the name of each recorded expression, in the order of the
 // Deterministic calls: a name that was used several times is there as often.
 func (d *Density) Deterministics() []string {
-	names := make([]string, len(d.m.derived))
+	names := make([]string, len(d.made().m.derived))
 	for i, x := range d.m.derived {
 		names[i] = x.name
 	}
@@ -51,7 +51,7 @@ func (d *Density) Deterministics() []string {
 // It allocates if dst is nil, and otherwise panics unless len(dst) is the
 // number of recorded expressions.
 func (d *Density) DeterministicAt(dst, z []float64) []float64 {
-	dst = sized(dst, len(d.m.derived), "deterministic expressions")
+	dst = sized(dst, len(d.made().m.derived), "deterministic expressions")
 	ev := d.evaluate(z)
 	defer ev.release()
 	for i, x := range d.m.derived {

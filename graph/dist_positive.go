@@ -60,6 +60,7 @@ func Gamma[A, B Value](alpha A, beta B) Dist { return newDist(gamma, lift(alpha)
 var gamma = &law{
 	name: "Gamma", params: []param{{"alpha", positive}, {"beta", positive}}, support: positives,
 	logProb: func(x Expr, p []Expr) Expr { return gammaLogProb(x, p[0], p[1]) },
+	change:  func(x, from Expr, p []Expr) Expr { return gammaChange(x, from, p[0], p[1]) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return logGammaRand(p[0], rng) - math.Log(p[1]) },
 	start:   func(p []float64) (center, scale float64) { return math.Log(p[0] / p[1]), 1 / math.Sqrt(p[0]) },
 
@@ -81,12 +82,19 @@ func gammaLogProb(x, alpha, beta Expr) Expr {
 	return Add(power, Sub(Mul(alpha, Log(beta)), lgammaOf(alpha)))
 }
 
+func gammaChange(x, from, alpha, beta Expr) Expr {
+	ratio := logRatio(x, from)
+	curved := deviance(from, Sub(x, from), ratio)
+	return Sub(Add(Mul(Sub(alpha, Mul(beta, from)), ratio), Mul(beta, curved)), ratio)
+}
+
 // ChiSquared is the chi-squared distribution with k degrees of freedom.
 func ChiSquared[A Value](k A) Dist { return newDist(chiSquared, lift(k)) }
 
 var chiSquared = &law{
 	name: "ChiSquared", params: []param{{"k", positive}}, support: positives,
 	logProb: func(x Expr, p []Expr) Expr { return gammaLogProb(x, Mul(0.5, p[0]), Expr{v: 0.5}) },
+	change:  func(x, from Expr, p []Expr) Expr { return gammaChange(x, from, Mul(0.5, p[0]), Expr{v: 0.5}) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return logGammaRand(0.5*p[0], rng) + math.Ln2 },
 	start:   func(p []float64) (center, scale float64) { return math.Log(p[0]), math.Sqrt(2 / p[0]) },
 
@@ -106,6 +114,13 @@ var betaLaw = &law{
 		}
 		power := Add(Mul(Sub(a, 1), Log(x)), Mul(Sub(b, 1), Log1p(Neg(x))))
 		return Add(power, Sub(lgammaOf(Add(a, b)), Add(lgammaOf(a), lgammaOf(b))))
+	},
+	change: func(x, from Expr, p []Expr) Expr {
+		a, b, fromRest := p[0], p[1], Sub(1, from)
+		success, failure := logRatio(x, from), logRatio(Sub(1, x), fromRest)
+		curved := Add(deviance(from, Sub(x, from), success), deviance(fromRest, Sub(from, x), failure))
+		slope := Sub(Mul(a, fromRest), Mul(b, from))
+		return Sub(Add(Mul(slope, Sub(success, failure)), Mul(Add(a, b), curved)), Add(success, failure))
 	},
 	rand:  func(p []float64, rng *rand.Rand) float64 { return logGammaRand(p[0], rng) - logGammaRand(p[1], rng) },
 	start: func(p []float64) (center, scale float64) { return math.Log(p[0] / p[1]), math.Sqrt(1/p[0] + 1/p[1]) },

@@ -10,10 +10,24 @@ import (
 
 	"github.com/facetvi/facet/graph/kernel"
 	"github.com/facetvi/facet/graph/plan"
+	"github.com/facetvi/facet/internal/memory"
 )
 
 // sizes are the numbers of rows of a program's inputs.
 type sizes struct{ latents, signs, data, points, pointSigns int }
+
+// check reports why there cannot be n samples.
+func (sz sizes) check(what string, n, outs int) error {
+	what = fmt.Sprintf("%s %d samples", what, n)
+	if n < 1 {
+		return fmt.Errorf("graph: %s", what)
+	}
+	rows := 2*sz.latents + sz.signs + sz.points + sz.pointSigns + outs
+	if err := memory.Check(what, 8*float64(rows)*float64(n)); err != nil {
+		return fmt.Errorf("graph: %w", err)
+	}
+	return nil
+}
 
 // A Graph is a batched program as a Gorgonia expression graph for a fixed
 // number of samples. Its inputs are matrices with a row for each coordinate and
@@ -36,6 +50,9 @@ type Graph struct {
 // emit builds the Gorgonia graph of a batch for n samples: the outputs, and the
 // gradient of the density of.
 func emit(b *batch, outs []output, of *output, sz sizes, n int) (*Graph, error) {
+	if err := sz.check("a graph for", n, len(outs)); err != nil {
+		return nil, err
+	}
 	e := &Graph{G: gorgonia.NewGraph(), nodes: make([]*gorgonia.Node, len(b.forms)), b: b}
 	e.Z = e.input("z", fLatent, sz.latents, n)
 	e.Signs = e.input("signs", fSign, sz.signs, n)

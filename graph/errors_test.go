@@ -3,7 +3,9 @@ package graph_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"testing"
 
@@ -281,6 +283,26 @@ func TestModelErrors(t *testing.T) {
 		}},
 		{"density that overflows", []string{"observation y", "Uniform(min = -1e+308, max = 1e+308)", "not finite"}, observe(graph.Uniform(-1e308, 1e308), 1)},
 		{"prior that overflows", []string{"latent x", "Beta(alpha = 1e+308, beta = 1e+308)", "not finite"}, sample(graph.Beta(1e308, 1e308))},
+		{"infinite factor", []string{"the number +Inf is not finite, in the factor"}, factor(func(graph.Expr) graph.Expr { return graph.Exp(1000) })},
+		{"infinite branch of a factor", []string{"the number -Inf is not finite, in the factor"}, func(m *graph.Model, z graph.Expr) string {
+			m.Factor(graph.If(graph.Greater(z, 1), 0, -inf))
+			return lineAbove()
+		}},
+		{"infinite branch of a scale", []string{"the number +Inf is not finite, in observation y: Normal: sigma = if(guard 0, +Inf, 1)"}, func(m *graph.Model, z graph.Expr) string {
+			m.Observe("y", graph.Normal(z, graph.If(graph.Greater(z, 1), inf, 1)), 1)
+			return lineAbove()
+		}},
+		{"infinite multiple of a latent", []string{"the number +Inf is not finite, in latent x: Logistic: mu = z·+Inf"}, func(m *graph.Model, z graph.Expr) string {
+			m.Sample("x", graph.Logistic(graph.Mul(z, inf), 1))
+			return lineAbove()
+		}},
+		{"NaN in a sum", []string{"the number NaN is not finite, in latent x: Normal: mu = z +NaN"}, func(m *graph.Model, z graph.Expr) string {
+			mu := graph.Add(z, nan)
+			at := lineAbove()
+			m.Sample("w", graph.Normal(z, 1))
+			m.Sample("x", graph.Normal(mu, 1))
+			return at
+		}},
 		{"scale that is a normal latent", []string{"observation y: Normal: sigma = 2·z", "can be negative"}, func(m *graph.Model, z graph.Expr) string {
 			m.Observe("y", graph.Normal(0, graph.Mul(2, z)), 1)
 			return lineAbove()
@@ -306,6 +328,53 @@ func TestModelErrors(t *testing.T) {
 				at = lineAbove()
 			}, nil)
 			return at
+		}},
+		{"scale on the wrong side of its guard", []string{"observation y: Normal: sigma = if(", "can be negative", "nothing keeps z in"}, func(m *graph.Model, z graph.Expr) string {
+			m.Observe("y", graph.Normal(0, graph.If(graph.Greater(z, 1), 1, z)), 1)
+			return lineAbove()
+		}},
+		{"scale that a guard cuts too low", []string{"sigma = if(", "nothing keeps z in"}, func(m *graph.Model, z graph.Expr) string {
+			m.Observe("y", graph.Normal(0, graph.If(graph.Greater(z, -0.1), z, 1)), 1)
+			return lineAbove()
+		}},
+		{"multiple of a scale in a branch", []string{"sigma = 2·if(", "nothing keeps z in"}, func(m *graph.Model, z graph.Expr) string {
+			m.Observe("y", graph.Normal(0, graph.Mul(2, graph.If(graph.Less(z, 1), z, 1))), 1)
+			return lineAbove()
+		}},
+		{"scale less a number", []string{"sigma = if(", "nothing keeps z in"}, func(m *graph.Model, z graph.Expr) string {
+			m.Observe("y", graph.Normal(0, graph.Sub(graph.If(graph.Greater(z, 1), z, 3), 1.1)), 1)
+			return lineAbove()
+		}},
+		{"scale after either of two guards", []string{"sigma = if(", "nothing keeps z in"}, func(m *graph.Model, z graph.Expr) string {
+			other := m.Sample("other", graph.Normal(0, 1))
+			m.Observe("y", graph.Normal(0, graph.If(graph.Or(graph.Greater(z, 0), graph.Greater(other, 0)), 1, z)), 1)
+			return lineAbove()
+		}},
+		{"scale in a block and a branch", []string{"nothing keeps z in"}, func(m *graph.Model, z graph.Expr) (at string) {
+			m.If(graph.Less(z, 2), func() {
+				m.Observe("y", graph.Normal(0, graph.If(graph.Greater(z, 1), 1, z)), 1)
+				at = lineAbove()
+			}, nil)
+			return at
+		}},
+		{"sum of latents in a branch", []string{"sigma = if(", "nothing keeps z + 2·other in"}, func(m *graph.Model, z graph.Expr) string {
+			other := m.Sample("other", graph.Normal(0, 1))
+			both := graph.And(graph.Greater(z, 0), graph.Greater(other, -0.1))
+			m.Observe("y", graph.Normal(0, graph.If(both, graph.Add(z, graph.Mul(2, other)), 1)), 1)
+			return lineAbove()
+		}},
+		{"negative number in a branch", []string{"nothing keeps -1 in"}, func(m *graph.Model, z graph.Expr) string {
+			m.Sample("x", graph.Normal(0, graph.If(graph.Greater(z, 0), 1, -1)))
+			return lineAbove()
+		}},
+		{"scale 0 in a branch", []string{"can be negative or 0", "nothing keeps 0 in"}, func(m *graph.Model, z graph.Expr) string {
+			m.Sample("x", graph.Normal(0, graph.If(graph.Greater(z, 0), 1, 0)))
+			return lineAbove()
+		}},
+		{"probability of a latent above its guard", []string{"p = if(", "can leave (0, 1)", "nothing keeps 0.5·s in"}, func(m *graph.Model, z graph.Expr) string {
+			s := m.Sample("s", graph.Gamma(2, 2))
+			m.Observe("y", graph.Bernoulli(graph.If(graph.Greater(s, 2), graph.Mul(0.5, s), 0.1)), 1)
+			return lineAbove()
 		}},
 		{"inside a block", []string{"outside the support of Poisson"}, func(m *graph.Model, z graph.Expr) (at string) {
 			m.If(graph.Greater(z, 0), nil, func() {
@@ -392,6 +461,12 @@ func TestWrongSizes(t *testing.T) {
 		_, err = d.AtRegion(d.Arrangement().Signs([]float64{1}), n)
 		require.ErrorContains(t, err, fmt.Sprint("for ", n, " samples"))
 	}
+	for want, n := range map[string]int{"24 EB": 1e18, "24 TB": 1e12} {
+		_, err = e.Graph(n)
+		require.ErrorContains(t, err, fmt.Sprintf("graph: a graph for %d samples would need %s of memory", n, want))
+		_, err = d.AtRegion(d.Arrangement().Signs([]float64{1}), n)
+		require.ErrorContains(t, err, fmt.Sprintf("graph: a graph for %d samples would need %s of memory", n, want))
+	}
 	require.PanicsWithValue(t, "graph: 2 coordinates for 1 latents", func() { d.Constrain([]float64{1, 2}) })
 	require.PanicsWithValue(t, "graph: 0 coordinates for 1 latents", func() { d.Constrain(nil) })
 	for i, u := range map[int]float64{-1: 0, 1: 0, 0: math.NaN()} {
@@ -401,6 +476,33 @@ func TestWrongSizes(t *testing.T) {
 	require.ErrorContains(t, err, "0 signs for 1")
 	_, err = d.ExecutorOf(e.Program, 1, graph.Compute{Out: true})
 	require.ErrorContains(t, err, "another model")
+}
+
+// A nil Density says so, whatever it is asked.
+func TestNilDensity(t *testing.T) {
+	given := map[reflect.Type]reflect.Value{}
+	for _, v := range []any{rand.New(rand.NewPCG(1, 2)), &graph.Program{}, 1} {
+		given[reflect.TypeOf(v)] = reflect.ValueOf(v)
+	}
+	for _, none := range []*graph.Density{nil, {}} {
+		d := reflect.ValueOf(none)
+		for i := range d.NumMethod() {
+			f := d.Method(i)
+			args := make([]reflect.Value, f.Type().NumIn())
+			for k := range args {
+				args[k] = reflect.Zero(f.Type().In(k))
+				if v, ok := given[f.Type().In(k)]; ok {
+					args[k] = v
+				}
+			}
+			call := f.Call
+			if f.Type().IsVariadic() {
+				call = f.CallSlice
+			}
+			require.PanicsWithValue(t, "graph: a nil density", func() { call(args) }, d.Type().Method(i).Name)
+		}
+		require.PanicsWithValue(t, "graph: a nil density", func() { graph.NewBuilder(none) })
+	}
 }
 
 // A scale that a guard, or a block around an observation, keeps positive is no
@@ -415,6 +517,33 @@ func TestScalesThatAreKept(t *testing.T) {
 	m.Observe("y", graph.Normal(0, p), 1)
 	m.Observe("y", graph.Poisson(graph.Add(1, graph.Mul(2, p))), 1)
 	m.Observe("k", graph.Bernoulli(graph.Div(p, 2)), 1)
+
+	q, s := m.Sample("q", graph.Normal(3, 1)), m.Sample("s", graph.Gamma(2, 2))
+	third := graph.Sub(graph.Mul(3, z), 0.3)
+	sum := graph.Add(z, graph.Mul(2, q))
+	for i, scale := range []graph.Expr{
+		graph.If(graph.Greater(z, 0.1), z, 0.1),
+		graph.If(graph.Less(z, 0.1), 0.1, z),
+		graph.If(graph.Greater(z, 0), z, graph.Neg(z)),
+		graph.If(graph.Greater(graph.Mul(3, z), 0.3), third, 1),
+		graph.If(graph.Greater(third, 0), graph.Sub(z, 0.1), 1),
+		graph.Mul(-2, graph.If(graph.Greater(z, 0), -1, z)),
+		graph.Add(1.5, graph.If(graph.And(graph.Greater(z, -1), graph.Less(z, 2)), z, 1)),
+		graph.If(graph.And(graph.Greater(z, 0), graph.Greater(q, 0)), sum, 1),
+		graph.If(graph.Or(graph.Less(z, 0), graph.Less(q, 0)), 1, sum),
+		graph.If(graph.Or(graph.Greater(z, 0), graph.Greater(q, 0)), z, 1), // not known
+		graph.If(graph.Greater(z, q), graph.Sub(z, q), graph.Sub(q, z)),
+		graph.If(graph.Greater(s, 2), graph.Sub(s, 2), graph.Sub(2, s)),
+		graph.If(graph.Greater(z, q), 1, graph.If(graph.Greater(q, z), 2, -1)),
+		graph.If(graph.Greater(sum, 1), 1, graph.If(graph.Less(sum, 2), 2, -1)), // not known: it is never reached
+		graph.If(graph.Greater(z, 1), 1, graph.If(graph.Less(z, 2), 2, -1)),
+	} {
+		m.Observe("y", graph.Normal(0, scale), 1)
+		m.Sample(fmt.Sprint("x", i), graph.Normal(0, scale))
+	}
+	m.If(graph.Greater(z, 0), func() { m.Observe("y", graph.Normal(0, graph.If(graph.Greater(z, 1), 1, z)), 1) }, nil)
+	m.If(graph.Less(q, 1), func() { m.Observe("k", graph.Bernoulli(graph.If(graph.Greater(q, 0), q, 0.5)), 1) }, nil)
+	m.Observe("k", graph.Bernoulli(graph.If(graph.Less(s, 2), graph.Mul(0.5, s), 0.1)), 1)
 	mustCompile(t, m)
 }
 

@@ -43,8 +43,9 @@ func toExpr(v any) (x Expr, ok bool) {
 func (x Expr) in(m *Model) nodeID {
 	switch x.m {
 	case nil:
-		if math.IsNaN(x.v) || math.IsInf(x.v, 0) {
+		if !isFinite(x.v) && m.err == nil {
 			m.fail("the number %v is not finite", x.v)
+			m.infinite = m.err
 		}
 		return m.st.constant(x.v)
 	case m:

@@ -22,7 +22,7 @@ import (
 // the same in every process; only between processor architectures a constant
 // that was computed in building the model may differ in its last bit, and the
 // fingerprint with it.
-func (d *Density) Fingerprint() string { return d.fingerprint() }
+func (d *Density) Fingerprint() string { return d.made().fingerprint() }
 
 // digest computes the fingerprint.
 func (c *compiled) digest() string {

@@ -130,7 +130,7 @@ var errNaN = errors.New("a guard compares NaN with a number")
 
 // Of reports whether the guard belongs to the model of d. Guards that are
 // simply true or false belong to every model.
-func (g Guard) Of(d *Density) bool { return g.value.m == nil || g.value.m == d.from }
+func (g Guard) Of(d *Density) bool { return g.value.m == nil || g.value.m == d.made().from }
 
 // Holds evaluates the guard in region s of the density of its model. It panics
 // if s has no sign for one of the guard's hyperplanes: see ArrangementWith for

@@ -99,6 +99,60 @@ func TestWithData(t *testing.T) {
 	require.Equal(t, y[0], part.Data()[0])
 }
 
+// Data that share a log density may be replaced, the first of them too.
+func TestWithDataThatShare(t *testing.T) {
+	build := func(x ...float64) *graph.Density {
+		m := graph.NewModel()
+		a, b := m.Sample("a", graph.Gamma(2, 1)), m.Sample("b", graph.Gamma(2, 1))
+		for _, x := range x {
+			m.Observe("x", graph.Gamma(a, b), x)
+			m.If(graph.Greater(a, 1), func() { m.Observe("x", graph.Gamma(a, b), x) }, nil)
+			m.Observe("y", graph.Beta(a, b), x/10)
+			m.Observe("y", graph.ChiSquared(a), x/10)
+		}
+		return mustCompile(t, m)
+	}
+	want := build(1, 2, 7)
+	data := want.Data()
+	got, err := build(5, 2, 0.3).WithData(map[string][]float64{
+		"x": {data[0], data[1], data[4], data[5], data[8], data[9]}, "y": {data[2], data[3], data[6], data[7], data[10], data[11]},
+	})
+	require.NoError(t, err)
+	for _, z := range [][]float64{{1, 2}, {-1, 0.5}, {3, -2}} {
+		require.Equal(t, logProb(t, want, z...), logProb(t, got, z...))
+		require.Equal(t, gradient(t, want, z...), gradient(t, got, z...))
+	}
+}
+
+// Data of latent shapes cost as little as their sums.
+func BenchmarkLatentShapes(b *testing.B) {
+	for name, dist := range map[string]func(a, b graph.Expr) graph.Dist{
+		"Gamma":      func(a, b graph.Expr) graph.Dist { return graph.Gamma(a, b) },
+		"ChiSquared": func(a, _ graph.Expr) graph.Dist { return graph.ChiSquared(a) },
+		"Beta":       func(a, b graph.Expr) graph.Dist { return graph.Beta(a, b) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			m, rng := graph.NewModel(), rand.New(rand.NewPCG(1, 2))
+			alpha, beta := m.Sample("alpha", graph.Gamma(2, 1)), m.Sample("beta", graph.Gamma(2, 1))
+			for range 200 {
+				m.Observe("x", dist(alpha, beta), rng.Float64())
+			}
+			d, err := m.Compile()
+			require.NoError(b, err)
+			x, err := d.Executor(64, graph.Compute{Out: true, Grad: true})
+			require.NoError(b, err)
+			for i := range x.Z {
+				x.Z[i] = rng.NormFloat64()
+			}
+			for b.Loop() {
+				if err := x.Run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // One density may be used from any number of goroutines: executors, graphs,
 // regions and new data at once, each with the same results.
 func TestConcurrentUse(t *testing.T) {

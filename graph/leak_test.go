@@ -112,19 +112,19 @@ func TestUntakenBranchNeverLeaks(t *testing.T) {
 // A table of numbers behind guards may have NaN in entries that are not taken.
 func TestUntakenTableEntry(t *testing.T) {
 	m := graph.NewModel()
-	z := m.Sample("z", graph.Normal(0, 1))
-	v := graph.If(graph.Greater(z, 0), -1, graph.If(graph.Greater(z, -1), 0, 2))
+	z, w := m.Sample("z", graph.Normal(0, 1)), m.Sample("w", graph.Normal(0, 1))
+	v := graph.If(graph.Greater(z, w), -1, graph.If(graph.Greater(z, graph.Sub(w, 1)), 0, 2))
 	m.Factor(graph.Log(v))
 	m.Factor(graph.Mul(z, graph.Sqrt(v)))
 	m.Observe("y", graph.Normal(z, v), 1)
 	d := mustCompile(t, m)
-	at := []float64{-1.5}
-	want := logNormalPDF(at[0], 0, 1) + math.Ln2 + at[0]*math.Sqrt2 + logNormalPDF(1, at[0], 2)
+	at := []float64{-1.5, 0}
+	want := logNormalPDF(at[0], 0, 1) + logNormalPDF(at[1], 0, 1) + math.Ln2 + at[0]*math.Sqrt2 + logNormalPDF(1, at[0], 2)
 	for machine, x := range both(t, d, at, d.Arrangement().Signs(at)) {
 		close12(t, want, x.Out[0], machine)
 		close12(t, -at[0]+math.Sqrt2+(1-at[0])/4, x.Grad[0], machine)
 	}
-	require.True(t, math.IsNaN(logProb(t, d, 1)))
+	require.True(t, math.IsNaN(logProb(t, d, 1, 0)))
 }
 
 // A sample in a batch knows nothing of its neighbours: NaN in one stays there.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/facetvi/facet/regions"
@@ -23,11 +24,14 @@ type Model struct {
 	terms   []modelTerm
 	arr     *regions.Arrangement
 	guards  []GuardInfo
-	within  Guard // holds inside the open If blocks
-	strays  map[ruled]bool
+	within  Guard             // holds inside the open If blocks
+	hulls   map[nodeID]extent // answers of hull
+	firsts  map[sharing]Expr  // data that others share a log density with
 	derived []deterministic
 	named   []namedGuard
 	err     error
+	// infinite is the error about a number that is not finite, if there is one.
+	infinite error
 }
 
 // A latent is one unconstrained coordinate and the value that the program sees.
@@ -75,7 +79,8 @@ func NewModel() *Model {
 		detName: map[string]bool{},
 		arr:     regions.NewArrangement(anyDim),
 		within:  constantGuard(nil, true),
-		strays:  map[ruled]bool{},
+		hulls:   map[nodeID]extent{},
+		firsts:  map[sharing]Expr{},
 	}
 }
 
@@ -83,6 +88,19 @@ func NewModel() *Model {
 func (m *Model) fail(format string, args ...any) {
 	if m.err == nil {
 		m.err = fmt.Errorf("graph: %v: %s", here(), fmt.Sprintf(format, args...))
+	}
+}
+
+// usedIn adds to the error about a number that is not finite where it is first
+// used, if id is made of it.
+func (m *Model) usedIn(id nodeID, format string, args ...any) {
+	if m.err == nil || m.err != m.infinite {
+		return
+	}
+	used := false
+	walk(m.st.nodes, id, func(id nodeID) { used = used || !isFinite(m.st.nodes[id].v) })
+	if used {
+		m.err = fmt.Errorf("%w, in %s", m.err, fmt.Sprintf(format, args...))
 	}
 }
 
@@ -161,6 +179,7 @@ func (m *Model) value(method string, v any) Expr {
 
 func (m *Model) addTerm(what string, logp Expr, at place) {
 	id := logp.in(m)
+	m.usedIn(id, "the %s", what)
 	id = m.st.sel(m.within.value.in(m), id, m.st.constant(0))
 	m.terms = append(m.terms, modelTerm{what, id, at, false})
 }
@@ -208,6 +227,7 @@ func (m *Model) checkParams(d Dist, what string, where Guard) bool {
 			continue
 		}
 		p := d.law.params[i]
+		m.usedIn(x.id, "%s: %s: %s = %v", what, d.law.name, p.name, x)
 		if leaf, found := m.straying(x.id, p.rule, where); found {
 			m.fail("%s: %s: %s = %v %s, and nothing keeps %s in; give its latents other priors, or take Exp, Softplus or Sigmoid",
 				what, d.law.name, p.name, x, p.rule, m.format(leaf, 4))
@@ -231,13 +251,37 @@ func (m *Model) checkPrior(d Dist, name string) bool {
 // logProb is the log density of d at x.
 func (m *Model) logProb(what string, d Dist, x Expr) Expr {
 	failed := m.err
-	logp := d.logProb(x)
+	logp := m.shared(d, x)
 	if v, ok := logp.IsConst(); ok && !isFinite(v) || m.err != failed {
 		m.err = failed
 		m.fail("%s: the log density of %v is not finite", what, d)
 		return Expr{}
 	}
 	return logp
+}
+
+// shared is the log density of d at x. Data in one block with the same parameters
+// share that of the first of them, and sums over the others.
+func (m *Model) shared(d Dist, x Expr) Expr {
+	isSmall := func(p Expr) bool { return small(p, maxSmallShape) }
+	if d.law.change == nil || m.st.nodes[x.id].kind != kData || !slices.ContainsFunc(d.params, func(p Expr) bool { return !isSmall(p) }) {
+		return d.logProb(x)
+	}
+	key := sharing{law: d.law, where: m.within.value}
+	copy(key.params[:], d.params)
+	first, known := m.firsts[key]
+	if !known {
+		m.firsts[key] = x
+		return d.logProb(x)
+	}
+	return Add(d.logProb(first), d.law.change(x, first, d.params))
+}
+
+// sharing is what data have in common that share a log density.
+type sharing struct {
+	law    *law
+	params [2]Expr
+	where  Expr
 }
 
 // checkName reports what is wrong with the name of a part of the model, or "".

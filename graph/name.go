@@ -49,7 +49,7 @@ func (m *Model) labelGuards() {
 func (d *Density) GuardNames() []string {
 	var names []string
 	known := map[string]bool{}
-	for _, n := range d.m.named {
+	for _, n := range d.made().m.named {
 		if !known[n.name] {
 			names = append(names, n.name)
 		}
@@ -62,7 +62,7 @@ func (d *Density) GuardNames() []string {
 // none if there is no such name. Guard.Holds says on which side a region is.
 func (d *Density) Named(name string) []Guard {
 	var guards []Guard
-	for _, n := range d.m.named {
+	for _, n := range d.made().m.named {
 		if n.name == name {
 			guards = append(guards, n.guard)
 		}

@@ -9,7 +9,7 @@ import "slices"
 // latent's parents stand between it and their own. A latent whose prior has only
 // numbers as parameters has none.
 func (d *Density) Parents() [][]int {
-	s := d.newLatentSets()
+	s := d.made().newLatentSets()
 	parents := make([][]int, d.Dim())
 	for i := range parents {
 		parents[i] = s.of(d.m.latents[i].prior.nodes(), i)

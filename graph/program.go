@@ -9,7 +9,6 @@ import (
 
 	"github.com/facetvi/facet/graph/kernel"
 	"github.com/facetvi/facet/graph/plan"
-	"github.com/facetvi/facet/internal/memory"
 	"github.com/facetvi/facet/internal/vec"
 )
 
@@ -44,9 +43,6 @@ func newProgram(st *store, outs []output, of *output, sz sizes) (*Program, error
 // observations in the order of the Observe calls; the graph's other constants
 // have values.
 func (p *Program) Graph(n int) (*Graph, error) {
-	if n < 1 {
-		return nil, fmt.Errorf("graph: a graph for %d samples", n)
-	}
 	p.st.mu.Lock()
 	defer p.st.mu.Unlock()
 	g, err := emit(p.b, p.outs, p.of, p.sz, n)
@@ -101,12 +97,8 @@ type Compute struct {
 }
 
 func (p *Program) executor(n int, w Compute, data []float64) (*Executor, error) {
-	if n < 1 {
-		return nil, fmt.Errorf("graph: a batch of %d samples", n)
-	}
-	rows := 2*p.sz.latents + p.sz.signs + p.sz.points + p.sz.pointSigns + len(p.outs)
-	if err := memory.Check(fmt.Sprintf("a batch of %d samples", n), 8*float64(rows)*float64(n)); err != nil {
-		return nil, fmt.Errorf("graph: %w", err)
+	if err := p.sz.check("a batch of", n, len(p.outs)); err != nil {
+		return nil, err
 	}
 	x := &Executor{
 		N: n, Z: make([]float64, p.sz.latents*n), Signs: make([]float64, p.sz.signs*n),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -578,31 +579,31 @@ func (c *tally) check(t *testing.T, atMost float64) {
 // interpreter.
 func TestRandomModels(t *testing.T) {
 	var values, slopes tally
-	rapid.Check(t, func(t *rapid.T) { checkValues(t, &values, &slopes) })
+	rapid.Check(t, func(t *rapid.T) { checkValues(t, drawRandom(t), &values, &slopes) })
 	values.check(t, 0.01)
 	slopes.check(t, 0.1)
 }
 
-func checkValues(t *rapid.T, values, slopes *tally) {
-	r := drawRandom(t)
+func checkValues(t *rapid.T, r random, values, slopes *tally) {
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "points"), 0))
+	var us [][]float64
+	var signs [][]bool
 	for range 4 {
 		u, sign := r.point(rng)
+		us, signs = append(us, u), append(signs, sign)
+		if natural, clear := r.signs(u); clear && !slices.Equal(sign, natural) {
+			us, signs = append(us, u), append(signs, natural)
+		}
+	}
+	out, grad := r.run(t, r.d, len(us), false, us, signs)
+	for k, u := range us {
+		sign := signs[k]
 		want := r.logProb(u, sign)
 		if values.skip(!finite(want)) {
 			continue
 		}
-		got, err := r.d.LogProbAt(u, r.forced(sign))
-		require.NoError(t, err)
-		closeTo(t, want, got, 1e-11, "value at", u, sign)
-		if natural, clear := r.signs(u); clear {
-			own, err := r.d.LogProb(u)
-			require.NoError(t, err)
-			closeTo(t, r.logProb(u, natural), own, 1e-11, "value in its own region", u)
-		}
-		grad, err := r.d.GradAt(u, r.forced(sign))
-		require.NoError(t, err)
-		for i, g := range grad {
+		closeTo(t, want, out[k], 1e-11, "value at", u, sign)
+		for i, g := range grad[k] {
 			slope, trust := partial(func(u []float64) float64 { return r.logProb(u, sign) }, u, i)
 			if !slopes.skip(!trust || !finite(slope)) {
 				closeTo(t, slope, g, 1e-6, "gradient", i, "at", u, sign)
@@ -642,10 +643,11 @@ func (r random) run(t fataler, d *graph.Density, n int, tape bool, us [][]float6
 
 // Plan and TapeMachine agree, and so do batches of all widths; each want alone
 // gives what both give; and a region's own graph gives the region's value.
-func TestRandomModelsOnAllMachines(t *testing.T) { rapid.Check(t, checkMachines) }
+func TestRandomModelsOnAllMachines(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { checkMachines(t, drawRandom(t)) })
+}
 
-func checkMachines(t *rapid.T) {
-	r := drawRandom(t)
+func checkMachines(t *rapid.T, r random) {
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "points"), 0))
 	var us [][]float64
 	var signs [][]bool
@@ -674,6 +676,16 @@ func checkMachines(t *rapid.T) {
 	value, err := r.d.LogProbAt(us[0], r.forced(signs[0]))
 	require.NoError(t, err)
 	require.Equal(t, math.Float64bits(out[0]), math.Float64bits(value), "value without gradient")
+	alone, err := r.d.GradAt(us[0], r.forced(signs[0]))
+	require.NoError(t, err)
+	for i := range alone {
+		close12(t, grad[0][i], alone[i], "gradient without value", i)
+	}
+	if natural, clear := r.signs(us[0]); clear {
+		own, err := r.d.LogProb(us[0])
+		require.NoError(t, err)
+		closeTo(t, r.logProb(us[0], natural), own, 1e-11, "value in its own region", us[0])
+	}
 	region, slope := r.runRegion(t, us[0], r.forced(signs[0]))
 	close12(t, out[0], region, "at its region")
 	for i := range slope {
@@ -685,8 +697,9 @@ func checkMachines(t *rapid.T) {
 // it looks for code that none has come to yet.
 func FuzzRandomModels(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
-		checkValues(t, new(tally), new(tally))
-		checkMachines(t)
+		r := drawRandom(t)
+		checkValues(t, r, new(tally), new(tally))
+		checkMachines(t, r)
 	}))
 }
 

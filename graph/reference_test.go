@@ -97,10 +97,12 @@ type input struct {
 }
 
 // A point is where a law is compared with its exact log density. Its inputs are
-// the parameters and, last, the value.
+// the parameters and, last, the value. Observed values may follow, of the same
+// parameters.
 type point struct {
 	law
-	in []input
+	in   []input
+	more []float64
 }
 
 // bits are enough for 100 right ones of a derivative after the worst
@@ -115,6 +117,9 @@ func (pt point) bits() bits {
 		if in.v != 0 {
 			most = max(most, size)
 		}
+	}
+	for _, x := range pt.more {
+		most = max(most, math.Abs(math.Log2(x)))
 	}
 	b := bits(640)
 	for float64(b) < 300+3*most { // few precisions, whose constants are kept
@@ -146,7 +151,11 @@ func (pt point) exact(b bits, v []num) num {
 			logJac = b.log(slope)
 		}
 	}
-	return b.add(exactLog[pt.name](b, args[last], args[:last]), logJac)
+	sum := b.add(exactLog[pt.name](b, args[last], args[:last]), logJac)
+	for _, x := range pt.more {
+		sum = b.add(sum, exactLog[pt.name](b, b.num(x), args[:last]))
+	}
+	return sum
 }
 
 // slope is ∂f/∂vᵢ by a central difference.
@@ -261,6 +270,9 @@ func (pt point) computed() ([]float64, error) {
 			flat(0)
 		}
 		m.Observe("x", pt.make(p), x.v)
+	}
+	for _, x := range pt.more {
+		m.Observe("x", pt.make(p), x)
 	}
 	d, err := m.Compile()
 	if err != nil {
@@ -423,6 +435,46 @@ func TestExactLogDensities(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Data with the same parameters, which share a log density, are as exact as one of
+// them, wherever the first one x lies. The limit is that n of them are off by a
+// relative 1e-16·n·|log(y/x)| if x is so unlikely that the others do not count.
+func TestExactLogDensitiesOfSeries(t *testing.T) {
+	for _, l := range laws() {
+		if !slices.Contains([]string{"Gamma", "ChiSquared", "Beta"}, l.name) {
+			continue
+		}
+		t.Run(l.name, func(t *testing.T) {
+			s := source{rand.New(rand.NewPCG(3, 4))}
+			for n := 0; n < 8; {
+				pt, ok := s.point(l, true, false)
+				for k := 0; ok && k < 10; k++ {
+					other, okToo := s.valueOf(pt)
+					ok = okToo
+					pt.more = append(pt.more, other)
+				}
+				if ok {
+					pt.compare(t)
+					n++
+				}
+			}
+		})
+	}
+}
+
+// valueOf draws another value that pt's law may have.
+func (s source) valueOf(pt point) (float64, bool) {
+	kind, p := byte('p'), make([]float64, 0, 2)
+	for _, in := range pt.in[:len(pt.in)-1] {
+		p = append(p, number(in.kind, in.v))
+	}
+	if pt.space == unit {
+		kind = 'u'
+	}
+	centre, width := typical(pt.name, p)
+	x := number(kind, centre+width*s.within(0.1, 3, 3, 100))
+	return x, x > 0 && math.Abs(math.Log(x/pt.in[len(pt.in)-1].v)) < 100 && (kind == 'p' || x < 1)
 }
 
 // Points that formulas straight from a book get wrong.

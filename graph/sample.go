@@ -45,7 +45,7 @@ func (d *Density) PriorDraw(dst []float64, rng *rand.Rand) []float64 {
 // panics unless len(dst) is the number of observations. It panics if rng is nil.
 func (d *Density) Replicate(dst, z []float64, rng *rand.Rand) []float64 {
 	checkSource(rng)
-	dst = sized(dst, len(d.m.obs), "observations")
+	dst = sized(dst, len(d.made().m.obs), "observations")
 	ev := d.evaluate(z)
 	defer ev.release()
 	for i := range d.m.obs {
@@ -67,7 +67,7 @@ func checkSource(rng *rand.Rand) {
 // Observations is the name of each element of Data, in that order: a name that
 // was observed several times is there as often.
 func (d *Density) Observations() []string {
-	names := make([]string, len(d.m.obs))
+	names := make([]string, len(d.made().m.obs))
 	for i, o := range d.m.obs {
 		names[i] = o.name
 	}

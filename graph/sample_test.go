@@ -243,7 +243,9 @@ func TestReplicatesHaveTheirProbabilities(t *testing.T) {
 
 // guarded is z, in a branch that keeps Compile from knowing that z leaves the
 // range of a parameter.
-func guarded(z graph.Expr) graph.Expr { return graph.If(graph.Greater(z, 1e301), graph.Mul(2, z), z) }
+func guarded(z graph.Expr) graph.Expr {
+	return graph.If(graph.And(graph.Greater(z, 1e301), graph.Less(z, 1e302)), 0.5, z)
+}
 
 // Draws at parameters that rounding has taken to the edge of their range are
 // finite and in the support; at parameters that have no meaning they are NaN.
