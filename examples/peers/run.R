@@ -90,8 +90,11 @@ compared <- function(guards) {
 	max(abs(guards - exact))
 }
 
-run <- switch(tool, facet = facet(), jags = , "jags-hand" = jags(), advi = stan(TRUE), stan(FALSE))
-line <- data.frame(tool, model, seed, error = signif(compared(run$guards), 3), seconds = signif(run$seconds, 3),
+run <- tryCatch(
+	switch(tool, facet = facet(), jags = , "jags-hand" = jags(), advi = stan(TRUE), stan(FALSE)),
+	error = function(e) list(said = paste("stopped:", sub("[.] .*", "", sub("^stan::[^ ]* ", "", gsub("\\s+", " ", conditionMessage(e)))))))
+if (is.null(run$guards)) run[c("guards", "seconds")] <- NA
+line <- data.frame(tool, model, seed, error = if (anyNA(run$guards)) NA else signif(compared(run$guards), 3), seconds = signif(run$seconds, 3),
 	evidence = c(run[["evidence"]], NA)[1], se = c(run[["se"]], NA)[1], said = run$said)
 print(line)
 file <- file.path(work, "results.csv")

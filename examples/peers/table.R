@@ -12,10 +12,16 @@ tools <- c("facet" = "facet, default", "jags-hand" = "JAGS, switches by hand", "
 cell <- function(tool, model) {
 	r <- runs[runs$tool == tool & runs$model == model, ]
 	if (nrow(r) == 0) return("–")
-	warned <- if (tool == "facet") sum(!grepl("^trust", r$said)) else sum(r$said != "")
-	few <- if (nrow(r) < 3) sprintf(", %d runs", nrow(r)) else ""
-	sprintf("%s in %s s, %s%s", sub("^0", "", sprintf("%.3f", max(r$error))), signif(max(r$seconds), 2),
-		if (warned == 0) "silent" else if (warned == nrow(r)) "warned" else sprintf("warned %d of %d", warned, nrow(r)), few)
+	stopped <- sum(is.na(r$error))
+	done <- r[!is.na(r$error), ]
+	notes <- c(if (nrow(r) < 3) sprintf("%d of 3 runs", nrow(r)), if (stopped > 0) sprintf("%d of %d stopped with an error", stopped, nrow(r)))
+	if (nrow(done) > 0) {
+		warned <- if (tool == "facet") sum(!grepl("^trust", done$said)) else sum(done$said != "")
+		warning <- if (warned == 0) "silent" else if (warned == nrow(done)) "warned" else sprintf("warned %d of %d", warned, nrow(done))
+		worst <- sprintf("%s in %s s", sub("^0", "", sprintf("%.3f", max(done$error))), signif(max(done$seconds), 2))
+		notes <- c(worst, warning, notes)
+	}
+	paste(notes, collapse = ", ")
 }
 row <- function(...) cat("|", paste(c(...), collapse = " | "), "|\n")
 said <- function(tool) {
@@ -40,7 +46,7 @@ for (tool in names(tools)) if (any(runs$tool == tool)) row(tools[[tool]], sapply
 if (!any(runs$tool == "facet")) {
 	cat("\nThe row of facet is left out: there was no examples/posterior to run.\n")
 } else {
-	cat("\nOf these tools only facet gives the log evidence:\n\n")
+	cat("\nOf these tools only facet gives the log evidence by itself:\n\n")
 	row("", models)
 	row("---", rep("---", length(models)))
 	row("exact", sapply(models, function(m) sprintf("%.3f", exact[[m]]$log_evidence)))
