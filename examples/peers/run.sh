@@ -40,4 +40,5 @@ for tool in $tools; do
 		done
 	done
 done
-Rscript "$here/table.R" "$work" >docs/peers.md
+Rscript "$here/table.R" "$work" >"$work/peers.md"
+cp "$work/peers.md" docs/peers.md
