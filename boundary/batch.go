@@ -26,6 +26,16 @@ type Surface interface {
 	Each(k int) bool
 }
 
+// Curves are a Surface that moves samples onto some planes along curves.
+type Curves interface {
+	Surface
+	// Curved reports whether plane k is one of them. Its Along does not count.
+	Curved(k int) bool
+	// Move writes the points on plane k to dst, Jumps.Latents × N, given Φ at the
+	// samples.
+	Move(dst []float64, k int, phi []float64)
+}
+
 // A Batch evaluates the jumps of a density at boundary points made from batches
 // of N samples, and with them the gradient of log r at the samples themselves.
 // That boundary points reuse the samples is unbiased by linearity; draws of their
@@ -44,9 +54,10 @@ type Batch struct {
 	used   []int // hyperplanes of the arrangement whose Φ is needed
 	row    []int // of those: their rows in phi; else −1
 	points []boundPoint
-	phi    []float64 // Φ at the samples
-	ratio  []float64 // of each row of signs; see signs.go
-	chosen *choice   // nil if all guards are used
+	phi    []float64   // Φ at the samples
+	ratio  []float64   // of each row of signs; see signs.go
+	chosen *choice     // nil if all guards are used
+	curved [][]float64 // by plane: the points, Latents × N; nil if samples move along a line
 }
 
 // Bind returns a Batch of n samples for the data of d, which surface moves.
@@ -64,12 +75,22 @@ func (j *Jumps) Bind(d *graph.Density, n int, surface Surface, s Settings) (*Bat
 		return nil, err
 	}
 	b.findUsed()
+	b.curved = make([][]float64, len(b.planes))
+	if m, ok := surface.(Curves); ok {
+		for k := range b.planes {
+			if m.Curved(k) {
+				b.curved[k] = make([]float64, len(j.latents[k])*n)
+			}
+		}
+	}
 	for r, x := range j.points {
 		if k := x.plane; k >= 0 {
 			i := j.latents[k][x.at]
-			b.points = append(b.points, boundPoint{
-				k, b.ex.Points[r*n:][:n], b.ex.Z[i*n:][:n], b.Values(k), &surface.Along(k)[x.at],
-			})
+			p := boundPoint{k, b.ex.Points[r*n:][:n], b.ex.Z[i*n:][:n], b.Values(k), &surface.Along(k)[x.at]}
+			if rows := b.curved[k]; rows != nil {
+				p.z, p.along = rows[x.at*n:][:n], nil
+			}
+			b.points = append(b.points, p)
 		}
 	}
 	if s.Guards > 0 {
@@ -79,7 +100,7 @@ func (j *Jumps) Bind(d *graph.Density, n int, surface Surface, s Settings) (*Bat
 }
 
 // A boundPoint is where one latent's value on a plane is written, and what it is
-// made of.
+// made of: z itself if along is nil.
 type boundPoint struct {
 	plane      int
 	to, z, phi []float64
@@ -139,8 +160,17 @@ func (b *Batch) Run(rng *rand.Rand) error {
 	for _, l := range b.used {
 		b.evaluate(l)
 	}
+	for k, rows := range b.curved {
+		if rows != nil && b.surface.Reached(k) {
+			b.surface.(Curves).Move(rows, k, b.Values(k))
+		}
+	}
 	for _, x := range b.points {
-		if b.surface.Reached(x.plane) {
+		switch {
+		case !b.surface.Reached(x.plane):
+		case x.along == nil:
+			copy(x.to, x.z)
+		default:
 			vec.Affine2(x.to, x.z, x.phi, 1, -*x.along, 0)
 		}
 	}

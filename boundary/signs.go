@@ -6,7 +6,7 @@ import (
 	"github.com/facetvi/facet/internal/vec"
 )
 
-// A sample moves onto a plane along one direction: by −Φ(z)·v. So Φ_o of another
+// Where a sample moves onto a plane along one direction, it moves by −Φ(z)·v. So Φ_o of another
 // hyperplane with normal a_o becomes Φ_o(z) − Φ(z)·(a_o·v), and the ratio a_o·v is
 // the same for all samples: the sign costs the same however many coordinates the
 // planes have.
@@ -50,7 +50,23 @@ func (b *Batch) fillSigns() {
 			continue
 		}
 		row := b.ex.PointSigns[r*b.n:][:b.n]
-		vec.Affine2(row, b.values(x.other), b.Values(x.plane), 1, -b.ratio[r], 0)
+		if points := b.curved[x.plane]; points != nil {
+			b.valuesAt(row, points, x)
+		} else {
+			vec.Affine2(row, b.values(x.other), b.Values(x.plane), 1, -b.ratio[r], 0)
+		}
 		vec.Step(row, row, 1, 0)
+	}
+}
+
+// valuesAt computes the values of the other hyperplane at the points on x.plane.
+func (b *Batch) valuesAt(row, points []float64, x signRow) {
+	other := b.j.arr.Plane(x.other)
+	for i := range row {
+		row[i] = other.Const
+	}
+	for k, i := range other.Index {
+		at, _ := slices.BinarySearch(b.j.latents[x.plane], i)
+		vec.AddScaled(row, other.Coef[k], points[at*b.n:][:b.n])
 	}
 }

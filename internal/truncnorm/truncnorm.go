@@ -185,6 +185,18 @@ func Slopes(t, lo, hi float64) (byLo, byHi float64) {
 	return byLo, byHi
 }
 
+// AtEnds are the densities φ(α)/(Φ(β) − Φ(α)) and φ(β)/(Φ(β) − Φ(α)).
+func AtEnds(lo, hi float64) (atLo, atHi float64) {
+	m := massOf(lo, hi)
+	at := func(x float64) float64 {
+		if math.IsInf(x, 0) {
+			return 0
+		}
+		return density0 / m.rest * exp(halfSquares(m.near, x))
+	}
+	return at(lo), at(hi)
+}
+
 // Mean is (φ(α) − φ(β))/(Φ(β) − Φ(α)).
 func Mean(lo, hi float64) float64 {
 	if lo+hi < 0 {

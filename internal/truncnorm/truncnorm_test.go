@@ -229,6 +229,12 @@ func TestMoments(t *testing.T) {
 	}
 	for _, i := range intervals() {
 		all := bigMass(i[0], i[1])
+		byLo, byHi := AtEnds(i[0], i[1])
+		for k, got := range []float64{byLo, byHi} {
+			end, _ := at(i[k])
+			want := ratio(end, all)
+			require.InDelta(t, want, got, 1e-12*want+1e-300, name(i))
+		}
 		lo, lo1 := at(i[0])
 		hi, hi1 := at(i[1])
 		mean := div(sub(lo, hi), all)

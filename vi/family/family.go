@@ -268,7 +268,11 @@ func Of(f Family, p Program, q Q) (Q, error) {
 		return nil, err
 	}
 	if from, ok := q.(*Normal); ok {
-		if to, ok := to.(*Normal); ok && to.embed(from) {
+		base, ok := to.(*Normal)
+		if c, confined := to.(*Confined); confined {
+			base, ok = c.normal, true
+		}
+		if ok && base.embed(from) {
 			return to, nil
 		}
 	}

@@ -357,13 +357,19 @@ func (q *Normal) LogProb(z []float64) float64 {
 // Rand implements Q.
 func (q *Normal) Rand(dst []float64, rng *rand.Rand) {
 	checkRand(q, dst, rng)
-	for i, m := range q.mu {
-		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
-			j := q.edges.parent[e]
-			m += q.b[e] * (dst[j] - q.mu[j])
-		}
-		dst[i] = m + q.s[i]*rng.NormFloat64()
+	for i, s := range q.s {
+		dst[i] = q.conditional(i, dst) + s*rng.NormFloat64()
 	}
+}
+
+// conditional is m_i, the mean of latent i given those before.
+func (q *Normal) conditional(i int, z []float64) float64 {
+	m := q.mu[i]
+	for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
+		j := q.edges.parent[e]
+		m += q.b[e] * (z[j] - q.mu[j])
+	}
+	return m
 }
 
 // Groups implements Q.

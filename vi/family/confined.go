@@ -1,0 +1,386 @@
+package family
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/facetvi/facet/internal/truncnorm"
+	"github.com/facetvi/facet/regions"
+)
+
+// A Side is one of the two sides of a hyperplane: Φ(z) > 0 if Positive, else Φ(z) ≤ 0.
+type Side struct {
+	regions.Hyperplane
+	Positive bool
+}
+
+// A Confined is a sequential normal whose conditionals are truncated, so that all
+// of its draws are on given sides of guards:
+//
+//	z_i = m_i + s_i·T(ε_i; α_i, β_i),   α_i = (lo_i − m_i)/s_i,   β_i = (hi_i − m_i)/s_i,
+//
+// where T is truncnorm.At and lo_i and hi_i are the bounds of z_i, by the sides whose
+// last latent it is, given the latents before. Econometrics calls it the GHK
+// simulator (Geweke, Hajivassiliou and Keane). θ is that of the normal: Place and
+// Correlate say what the latents were without the truncation.
+//
+// Mean, SD and Law are exact where no latent before has a part in them that is not
+// normal, and else averages over a fixed set of draws of those, stratified.
+type Confined struct {
+	normal *Normal // each conditional before it is truncated
+	*confinement
+	draws atomic.Pointer[[][]float64]
+}
+
+// A confinement is what all members of a Confined's family have in common.
+type confinement struct {
+	sequence Sequence
+	rooms    []*room // by latent; nil if it is free
+	links    *edges  // from its parents, and the latents in its bounds, to each latent
+	bent     []bool  // by latent: it is not normal
+}
+
+// A room is the interval of a latent.
+type room struct {
+	latent           int
+	floors, ceilings []bound
+}
+
+// A bound is z_i > at + Σ slope_k·z_Index[k], or <.
+type bound struct {
+	Side
+	at    float64
+	slope []float64
+}
+
+func newBound(s Side) (b bound, floor bool) {
+	last := len(s.Index) - 1
+	a := s.Coef[last]
+	b = bound{Side: s, at: -s.Const / a}
+	for _, x := range s.Coef[:last] {
+		b.slope = append(b.slope, -x/a)
+	}
+	return b, s.Positive == (a > 0)
+}
+
+// parallel reports whether b − c is the same wherever the latents before are.
+func (b *bound) parallel(c *bound) bool {
+	const rounding = 1e-12
+	return slices.Equal(b.Index, c.Index) && slices.EqualFunc(b.slope, c.slope, func(x, y float64) bool {
+		return math.Abs(x-y) <= rounding*math.Abs(x)
+	})
+}
+
+// value is the bound at sample k of n.
+func (b *bound) value(z []float64, n, k int) float64 {
+	x := b.at
+	for l, slope := range b.slope {
+		x += slope * z[b.Index[l]*n+k]
+	}
+	return x
+}
+
+// holds reports whether sample k of n is on the side, as regions.Arrangement sees
+// it.
+func (b *bound) holds(z []float64, n, k int) bool {
+	phi := b.Const
+	for l, i := range b.Index {
+		phi += float64(b.Coef[l] * z[i*n+k])
+	}
+	return (phi > 0) == b.Positive
+}
+
+// ends are the bounds at sample k of n, and which of the floors and ceilings they
+// are; −1 if there is none.
+func (r *room) ends(z []float64, n, k int) (lo, hi float64, floor, ceiling int) {
+	lo, hi, floor, ceiling = math.Inf(-1), math.Inf(1), -1, -1
+	for l := range r.floors {
+		if x := r.floors[l].value(z, n, k); x > lo {
+			lo, floor = x, l
+		}
+	}
+	for l := range r.ceilings {
+		if x := r.ceilings[l].value(z, n, k); x < hi {
+			hi, ceiling = x, l
+		}
+	}
+	return lo, hi, floor, ceiling
+}
+
+// contains reports whether sample k of n is inside.
+func (r *room) contains(z []float64, n, k int) bool {
+	out := func(b bound) bool { return !b.holds(z, n, k) }
+	return !slices.ContainsFunc(r.floors, out) && !slices.ContainsFunc(r.ceilings, out)
+}
+
+// settle moves the latent by a few roundings, until sample k of n is inside.
+func (r *room) settle(z []float64, n, k int, scale float64) {
+	x := &z[r.latent*n+k]
+	move := func(bounds []bound, sign float64) {
+		for l := range bounds {
+			step := sign * 1e-16 * (math.Abs(*x) + scale)
+			for tries := 0; tries < 60 && !bounds[l].holds(z, n, k); tries++ {
+				*x += step
+				step *= 2
+			}
+		}
+	}
+	move(r.floors, 1)
+	move(r.ceilings, -1)
+}
+
+// Confine confines the normal to sides of guards. It takes those that leave room
+// for their last latent whatever the latents before are: one-sided bounds always
+// do, and a bound from below and one from above if they are parallel. soft are the
+// numbers of the others, for a fit to treat as guards that q may cross; sides come
+// first that matter most. It is an error if sides contradict each other, if one is
+// no side of a hyperplane in the latents, or for members of Softplus.
+func (q *Normal) Confine(sides []Side) (c *Confined, soft []int, err error) {
+	if q.slope != nil {
+		return nil, nil, fmt.Errorf("family: confined: members of %s cannot be", q.family.Name())
+	}
+	dim := len(q.mu)
+	in := &confinement{rooms: make([]*room, dim), bent: make([]bool, dim)}
+	var kept []Side
+	for k, s := range sides {
+		if err := s.Validate(); err != nil {
+			return nil, nil, fmt.Errorf("family: confined: side %d: %w", k, err)
+		}
+		i := s.Index[len(s.Index)-1]
+		if i >= dim {
+			return nil, nil, fmt.Errorf("family: confined: side %d is of latent %d; there are %d", k, i, dim)
+		}
+		if in.rooms[i] == nil {
+			in.rooms[i] = &room{latent: i}
+		}
+		switch ok, err := in.rooms[i].narrow(s); {
+		case err != nil:
+			return nil, nil, fmt.Errorf("family: confined: side %d: %w", k, err)
+		case ok:
+			kept = append(kept, s)
+		default:
+			soft = append(soft, k)
+		}
+	}
+	links := make([][]int, dim)
+	for i, r := range in.rooms {
+		for _, j := range q.edges.parents(i) {
+			links[i] = append(links[i], int(j))
+		}
+		if r != nil {
+			for _, b := range slices.Concat(r.floors, r.ceilings) {
+				links[i] = append(links[i], b.Index[:len(b.slope)]...)
+			}
+		}
+		slices.Sort(links[i])
+		links[i] = slices.Compact(links[i])
+		in.bent[i] = r != nil || slices.ContainsFunc(links[i], func(j int) bool { return in.bent[j] })
+	}
+	in.links = newEdges(links)
+	in.sequence = Sequence{Parents: q.edges.text(), Sides: asJSON(kept)}
+	return &Confined{normal: q.Clone().(*Normal), confinement: in}, soft, nil
+}
+
+// narrow adds a side. It reports false if that may leave no room.
+func (r *room) narrow(s Side) (bool, error) {
+	b, floor := newBound(s)
+	mine, others, sign := &r.floors, r.ceilings, 1.0
+	if !floor {
+		mine, others, sign = &r.ceilings, r.floors, -1
+	}
+	for l := range others {
+		switch {
+		case !b.parallel(&others[l]):
+			return false, nil
+		case !(sign*(others[l].at-b.at) > 0):
+			return false, fmt.Errorf("%v contradicts another", s.Hyperplane)
+		}
+	}
+	for l := range *mine {
+		if m := &(*mine)[l]; b.parallel(m) {
+			if sign*(b.at-m.at) > 0 {
+				*m = b
+			}
+			return true, nil
+		}
+	}
+	*mine = append(*mine, b)
+	return true, nil
+}
+
+// Family implements Q.
+func (q *Confined) Family() Family { return q.sequence }
+
+// Dim implements Q.
+func (q *Confined) Dim() int { return q.normal.Dim() }
+
+// Theta implements Q.
+func (q *Confined) Theta() []float64 { return q.normal.Theta() }
+
+// Param implements Q.
+func (q *Confined) Param(k int) Param { return q.normal.Param(k) }
+
+// Fault implements Q.
+func (q *Confined) Fault() int { return q.normal.Fault() }
+
+// Units implements Q.
+func (q *Confined) Units(dst []float64) { q.normal.Units(dst) }
+
+// Set implements Q.
+func (q *Confined) Set(theta []float64) { q.normal.Set(theta); q.draws.Store(nil) }
+
+// Move implements Q.
+func (q *Confined) Move(step []float64) { q.normal.Move(step); q.draws.Store(nil) }
+
+// Place implements Q.
+func (q *Confined) Place(mean, sd []float64) { q.normal.Place(mean, sd); q.draws.Store(nil) }
+
+// Correlate implements Q.
+func (q *Confined) Correlate(precision mat.Symmetric) {
+	q.normal.Correlate(precision)
+	q.draws.Store(nil)
+}
+
+// Clone implements Q.
+func (q *Confined) Clone() Q {
+	return &Confined{normal: q.normal.Clone().(*Normal), confinement: q.confinement}
+}
+
+// within are α and β of a confined latent at sample k of n, and the bounds that
+// they are of, given its conditional mean m.
+func (q *Confined) within(r *room, m float64, z []float64, n, k int) (alpha, beta float64, floor, ceiling int) {
+	lo, hi, floor, ceiling := r.ends(z, n, k)
+	inv := q.normal.inv[r.latent]
+	return (lo - m) * inv, (hi - m) * inv, floor, ceiling
+}
+
+// put sets a latent of z by its noise, given those before.
+func (q *Confined) put(i int, z []float64, eps float64) {
+	m, r := q.normal.conditional(i, z), q.rooms[i]
+	if r == nil {
+		z[i] = m + q.normal.s[i]*eps
+		return
+	}
+	alpha, beta, _, _ := q.within(r, m, z, 1, 0)
+	z[i] = m + q.normal.s[i]*truncnorm.At(eps, alpha, beta)
+	r.settle(z, 1, 0, q.normal.s[i])
+}
+
+// Rand implements Q.
+func (q *Confined) Rand(dst []float64, rng *rand.Rand) {
+	checkRand(q, dst, rng)
+	for i := range dst {
+		q.put(i, dst, rng.NormFloat64())
+	}
+}
+
+// LogProb implements Q. It is −Inf outside the sides.
+func (q *Confined) LogProb(z []float64) float64 {
+	log := q.normal.LogProb(z)
+	for i, r := range q.rooms {
+		if r == nil {
+			continue
+		}
+		if !r.contains(z, 1, 0) {
+			return math.Inf(-1)
+		}
+		alpha, beta, _, _ := q.within(r, q.normal.conditional(i, z), z, 1, 0)
+		log -= truncnorm.LogMass(alpha, beta)
+	}
+	return log
+}
+
+// sampleSize is how many draws stand for the latents on which others depend.
+const sampleSize = 512
+
+// sample are draws, always the same at the same θ. The noise of each latent has
+// one of them in each of as many parts of equal probability.
+func (q *Confined) sample() [][]float64 {
+	if all := q.draws.Load(); all != nil {
+		return *all
+	}
+	rng := rand.New(rand.NewPCG(sampleSize, 1))
+	all := make([][]float64, sampleSize)
+	for k := range all {
+		all[k] = make([]float64, q.Dim())
+	}
+	for i := range q.Dim() {
+		for k, part := range rng.Perm(sampleSize) {
+			u := (float64(part) + rng.Float64()) / sampleSize
+			q.put(i, all[k], truncnorm.Quantile(u, math.Inf(-1), math.Inf(1)))
+		}
+	}
+	q.draws.Store(&all)
+	return all
+}
+
+// Law implements Q. Given the latents before its last one, Φ is a truncated
+// normal.
+func (q *Confined) Law(h regions.Hyperplane) Law {
+	if !slices.ContainsFunc(h.Index, func(i int) bool { return q.bent[i] }) {
+		return q.normal.Law(h)
+	}
+	sample, last := q.sample(), len(h.Index)-1
+	i, a := h.Index[last], h.Coef[last]
+	if last == 0 && q.links.root(i) {
+		sample = sample[:1]
+	}
+	law := make(Law, len(sample))
+	for k, z := range sample {
+		rest, m := h.At(z)-a*z[i], q.normal.conditional(i, z)
+		lo, hi := math.Inf(-1), math.Inf(1)
+		if q.rooms[i] != nil {
+			lo, hi, _, _ = q.rooms[i].ends(z, 1, 0)
+		}
+		if a < 0 {
+			lo, hi = hi, lo
+		}
+		law[k] = Piece{1 / float64(len(sample)), rest + a*m, math.Abs(a) * q.normal.s[i], rest + a*lo, rest + a*hi}
+	}
+	return law
+}
+
+// Mean implements Q.
+func (q *Confined) Mean(i int) float64 { return q.Law(axis(i)).Mean() }
+
+// SD implements Q.
+func (q *Confined) SD(i int) float64 { return q.Law(axis(i)).SD() }
+
+// Beyond implements Q. The last latent of Φ is drawn from the part of its conditional
+// that is on the side, whose share is the weight, and those after it anew.
+func (q *Confined) Beyond(h regions.Hyperplane, positive bool) Mover {
+	last := len(h.Index) - 1
+	i, a := h.Index[last], h.Coef[last]
+	return func(z []float64, rng *rand.Rand) (logQ, weight float64) {
+		was, m, s := q.LogProb(z), q.normal.conditional(i, z), q.normal.s[i]
+		lo, hi := math.Inf(-1), math.Inf(1)
+		if q.rooms[i] != nil {
+			lo, hi, _, _ = q.within(q.rooms[i], m, z, 1, 0)
+		}
+		from, to := lo, hi
+		if at := (z[i] - h.At(z)/a - m) / s; positive == (a > 0) {
+			from = max(from, at)
+		} else {
+			to = min(to, at)
+		}
+		if !(from < to) {
+			return 0, 0
+		}
+		z[i] = m + s*truncnorm.At(rng.NormFloat64(), from, to)
+		if q.rooms[i] != nil {
+			q.rooms[i].settle(z, 1, 0, s)
+		}
+		for j := i + 1; j < len(z); j++ {
+			q.put(j, z, rng.NormFloat64())
+		}
+		return q.LogProb(z) - was, math.Exp(truncnorm.LogMass(from, to) - truncnorm.LogMass(lo, hi))
+	}
+}
+
+// Groups implements Q.
+func (q *Confined) Groups() []int { return q.links.groups() }

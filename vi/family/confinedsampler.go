@@ -1,0 +1,392 @@
+package family
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/facetvi/facet/boundary"
+	"github.com/facetvi/facet/internal/truncnorm"
+	"github.com/facetvi/facet/internal/vec"
+	"github.com/facetvi/facet/regions"
+)
+
+// A confinedSampler is the Sampler of a Confined: that of its normal, with
+// t_i = (z_i − m_i)/s_i in place of ε_i. Only confined latents cost more.
+type confinedSampler struct {
+	*normalSampler
+	of    *Confined // whose normal is the normalSampler's
+	rooms []roomRows
+	noise [][]float64 // the rows of ε, by latent
+}
+
+// roomRows are what the samples know of a confined latent.
+type roomRows struct {
+	*room
+	from        [2]int32  // its parents in the sparse matrix
+	eps         []float64 // its noise
+	alpha, beta []float64
+	floor, ceil []int32      // the bounds that count
+	drift       []float64    // −∂log(Φ(β) − Φ(α))/∂m, in units of 1/s
+	seeds       [3][]float64 // adjoints of m, lo and hi, from a Surface
+}
+
+// Drawer implements Q.
+func (q *Confined) Drawer(n int) Drawer {
+	base := q.normal.Bind(n).(*normalSampler)
+	if base.y == nil {
+		base.bindEdges()
+	}
+	s := &confinedSampler{normalSampler: base, of: &Confined{normal: base.q, confinement: q.confinement}}
+	for i, r := range q.rooms {
+		s.noise = append(s.noise, s.row(s.eps, i))
+		if r == nil {
+			continue
+		}
+		x := roomRows{room: r, from: [2]int32{base.from[i] + 1, base.from[i+1]}, floor: make([]int32, n), ceil: make([]int32, n)}
+		for _, row := range []*[]float64{&x.eps, &x.alpha, &x.beta, &x.drift, &x.seeds[0], &x.seeds[1], &x.seeds[2]} {
+			*row = make([]float64, n)
+		}
+		s.noise[i] = x.eps
+		s.rooms = append(s.rooms, x)
+	}
+	s.Locate(q)
+	return s
+}
+
+// Locate implements Sampler.
+func (s *confinedSampler) Locate(q Q) { s.normalSampler.Locate(q.(*Confined).normal) }
+
+// Draw implements Sampler.
+func (s *confinedSampler) Draw(z []float64, rng *rand.Rand) {
+	for k := range s.eps {
+		s.eps[k] = rng.NormFloat64()
+	}
+	next := 0
+	for l := range s.rooms {
+		r := &s.rooms[l]
+		i := r.latent
+		s.drawFree(z, next, i)
+		next = i + 1
+		t, y, mu, sd := s.row(s.eps, i), s.row(s.y, i), s.q.mu[i], s.q.s[i]
+		copy(r.eps, t)
+		s.normalSampler.rows.Sparse(y, s.n, s.zeros[:1], r.from[:], s.ref, s.weight)
+		for k := range t {
+			m := mu + y[k]
+			var floor, ceil int
+			r.alpha[k], r.beta[k], floor, ceil = s.of.within(r.room, m, z, s.n, k)
+			r.floor[k], r.ceil[k] = int32(floor), int32(ceil)
+			t[k] = truncnorm.At(r.eps[k], r.alpha[k], r.beta[k])
+			z[i*s.n+k] = m + sd*t[k]
+			r.settle(z, s.n, k, sd)
+			y[k] = z[i*s.n+k] - mu
+		}
+	}
+	s.drawFree(z, next, len(s.q.mu))
+}
+
+// drawFree makes the latents from first to last − 1.
+func (s *confinedSampler) drawFree(z []float64, first, last int) {
+	if first == last {
+		return
+	}
+	s.normalSampler.rows.Sparse(s.y[first*s.n:last*s.n], s.n, s.zeros[first:last], s.from[first:last+1], s.ref, s.weight)
+	for i := first; i < last; i++ {
+		vec.Affine(s.row(z, i), s.row(s.y, i), 1, s.q.mu[i])
+	}
+}
+
+// SubLogQ implements Sampler.
+func (s *confinedSampler) SubLogQ(dst []float64) {
+	s.normalSampler.SubLogQ(dst)
+	for l := range s.rooms {
+		r := &s.rooms[l]
+		for k := range dst {
+			dst[k] += truncnorm.LogMass(r.alpha[k], r.beta[k])
+		}
+	}
+}
+
+// AddPath implements Sampler. As for a normal what the parameters of log q bring is
+// left out; what its path brings is t/s by the conditional mean, and the logarithm
+// of each interval's mass by that and the bounds.
+func (s *confinedSampler) AddPath(sums, grad []float64) {
+	s.sweep(sums, grad, 1)
+	for i, inv := range s.q.inv {
+		vec.AddScaled(s.row(grad, i), inv, s.row(s.eps, i))
+	}
+	for l := range s.rooms {
+		r := &s.rooms[l]
+		vec.AddScaled(s.row(grad, r.latent), -s.q.inv[r.latent], r.drift)
+	}
+	s.addAdjoints(sums, grad)
+}
+
+// Pull implements Sampler.
+func (s *confinedSampler) Pull(sums, field []float64) {
+	s.sweep(sums, field, 0)
+	s.addAdjoints(sums, field)
+}
+
+// sweep turns a field on the latents into what it brings by the conditional means,
+// from the last latent to the first, with share of −log q but for t/s and drift/s,
+// which nothing passes on. Where z = m + s·t and t = T(ε; α, β)
+//
+//	∂z/∂m = 1 − T_α − T_β,   ∂z/∂lo = T_α,   ∂z/∂hi = T_β,
+//	∂z/∂s = t·∂z/∂m + (t − α)·T_α + (t − β)·T_β.
+func (s *confinedSampler) sweep(sums, field []float64, share float64) {
+	g, rows := s.q.edges, vec.Rows{A: field, Split: int32(len(s.q.mu))}
+	_, scale, _ := s.parts(sums)
+	next := len(s.rooms) - 1
+	for i := len(s.q.mu) - 1; i >= 0; i-- {
+		if a, z := g.childFrom[i], g.childFrom[i+1]; a < z {
+			rows.AddCombine(s.row(field, i), g.child[a:z], s.childB[a:z])
+		}
+		if next >= 0 && s.rooms[next].latent == i {
+			scale[i] += s.turn(&s.rooms[next], field, share)
+			next--
+		}
+	}
+}
+
+// turn is sweep at a confined latent. It returns what its scale gets beside t times
+// what the conditional mean gets.
+func (s *confinedSampler) turn(r *roomRows, field []float64, share float64) (scale float64) {
+	i := r.latent
+	row, inv := s.row(field, i), s.q.inv[i]
+	for k, t := range s.row(s.eps, i) {
+		alpha, beta := r.alpha[k], r.beta[k]
+		byLo, byHi := truncnorm.Slopes(t, alpha, beta)
+		v, atLo, atHi := row[k], 0.0, 0.0
+		r.drift[k] = 0
+		if share != 0 {
+			v += t * inv
+			atLo, atHi = truncnorm.AtEnds(alpha, beta)
+			r.drift[k] = atLo - atHi
+		}
+		row[k] = v*(1-byLo-byHi) + r.seeds[0][k] - share*(t-r.drift[k])*inv
+		lo, hi := v*byLo-atLo*inv+r.seeds[1][k], v*byHi+atHi*inv+r.seeds[2][k]
+		scale += v * stretch(t, alpha, beta, byLo, byHi)
+		if f := r.floor[k]; f >= 0 {
+			r.floors[f].push(field, s.n, k, lo)
+		}
+		if c := r.ceil[k]; c >= 0 {
+			r.ceilings[c].push(field, s.n, k, hi)
+		}
+	}
+	for _, seeds := range r.seeds {
+		clear(seeds)
+	}
+	return scale
+}
+
+// stretch is ∂z/∂s − t·∂z/∂m.
+func stretch(t, alpha, beta, byLo, byHi float64) (x float64) {
+	if byLo != 0 {
+		x += (t - alpha) * byLo
+	}
+	if byHi != 0 {
+		x += (t - beta) * byHi
+	}
+	return x
+}
+
+// push adds what the bound brings to the latents before.
+func (b *bound) push(field []float64, n, k int, adjoint float64) {
+	for l, slope := range b.slope {
+		field[b.Index[l]*n+k] += slope * adjoint
+	}
+}
+
+// AddScore implements Sampler.
+func (s *confinedSampler) AddScore(sums, weight []float64) {
+	s.normalSampler.AddScore(sums, weight)
+	mean, scale, b := s.parts(sums)
+	g := s.q.edges
+	for l := range s.rooms {
+		r := &s.rooms[l]
+		i := r.latent
+		for k, w := range weight {
+			w *= s.q.inv[i]
+			atLo, atHi := truncnorm.AtEnds(r.alpha[k], r.beta[k])
+			mean[i] -= w * (atLo - atHi)
+			scale[i] += w * stretch(0, r.alpha[k], r.beta[k], atLo, -atHi)
+			for e := g.from[i]; e < g.from[i+1]; e++ {
+				b[e] -= w * (atLo - atHi) * s.row(s.y, int(g.parent[e]))[k]
+			}
+		}
+	}
+}
+
+// Reach implements Sampler. All methods are Elimination.
+func (s *confinedSampler) Reach(Method) boundary.Reach {
+	links := s.of.links
+	return boundary.Reach{Name: "elimination, " + links.text(), Moves: func(h regions.Hyperplane, i int) bool {
+		return links.descends(i, h.Index[len(h.Index)-1])
+	}}
+}
+
+// Surface implements Sampler.
+func (s *confinedSampler) Surface(planes []regions.Hyperplane, at [][]int, _ Method) Surface {
+	return newConfinedSurface(s, planes, at)
+}
+
+// A confinedSurface is the elimination of a sequential normal where some latents
+// are confined. Of a confined one the weight is the density of its truncated
+// conditional, 0 outside; and where one follows, it does so by T, not along a line.
+type confinedSurface struct {
+	*elimination
+	s     *confinedSampler
+	more  []confinedPlane
+	point []float64 // scratch: one sample's latents
+}
+
+type confinedPlane struct {
+	at     []int
+	room   int   // of the pivot, in the sampler's; −1 if it is free
+	dead   bool  // the sides keep all samples off
+	follow []int // latents below the pivot, if they do not all follow along lines
+	fixed  []int // what those depend on, and the latents that are asked for
+}
+
+func newConfinedSurface(s *confinedSampler, planes []regions.Hyperplane, at [][]int) *confinedSurface {
+	e := &confinedSurface{
+		elimination: newElimination(s.normalSampler, planes, at), s: s, more: make([]confinedPlane, len(planes)), point: make([]float64, len(s.q.mu)),
+	}
+	number := map[int]int{}
+	for l, r := range s.rooms {
+		number[r.latent] = l
+	}
+	for k, h := range planes {
+		p := &e.more[k]
+		p.at, p.room = at[k], -1
+		if l, ok := number[e.planes[k].pivot]; ok {
+			p.room, p.dead = l, s.rooms[l].excludes(h)
+			e.planes[k].axis = false
+		}
+		p.follow, p.fixed = s.of.following(e.planes[k].pivot, at[k])
+	}
+	return e
+}
+
+// excludes reports whether a plane lies outside the room wherever the latents
+// before are.
+func (r *room) excludes(h regions.Hyperplane) bool {
+	b, _ := newBound(Side{Hyperplane: h})
+	for l := range r.floors {
+		if f := &r.floors[l]; b.parallel(f) && b.at <= f.at {
+			return true
+		}
+	}
+	for l := range r.ceilings {
+		if c := &r.ceilings[l]; b.parallel(c) && b.at >= c.at {
+			return true
+		}
+	}
+	return false
+}
+
+// following lists the latents below pivot that at needs, if some of them are
+// confined, and what all of them and at depend on.
+func (q *Confined) following(pivot int, at []int) (follow, fixed []int) {
+	last := pivot
+	if len(at) > 0 {
+		last = max(last, at[len(at)-1])
+	}
+	moved, needed := make([]bool, last+1), make([]bool, last+1)
+	moved[pivot] = true
+	for i := pivot + 1; i <= last; i++ {
+		for _, j := range q.links.parents(i) {
+			moved[i] = moved[i] || moved[j]
+		}
+	}
+	for _, i := range at {
+		needed[i] = true
+	}
+	curved := false
+	for i := last; i > pivot; i-- {
+		if moved[i] && needed[i] {
+			curved = curved || q.rooms[i] != nil
+			for _, j := range q.links.parents(i) {
+				needed[j] = true
+			}
+		}
+	}
+	if !curved {
+		return nil, nil
+	}
+	for i, yes := range needed {
+		switch {
+		case yes && moved[i] && i > pivot:
+			follow = append(follow, i)
+		case yes:
+			fixed = append(fixed, i)
+		}
+	}
+	return follow, fixed
+}
+
+// Density implements Surface.
+func (e *confinedSurface) Density(k int) float64 {
+	if e.more[k].dead {
+		return 0
+	}
+	return e.s.of.Law(e.planes[k].Hyperplane).Density(0)
+}
+
+// Reached implements Surface.
+func (e *confinedSurface) Reached(k int) bool { return !e.more[k].dead && e.elimination.Reached(k) }
+
+// Each implements Surface.
+func (e *confinedSurface) Each(k int) bool { return !e.more[k].dead && e.elimination.Each(k) }
+
+// Curved implements boundary.Curves.
+func (e *confinedSurface) Curved(k int) bool { return e.more[k].follow != nil }
+
+// Move implements boundary.Curves.
+func (e *confinedSurface) Move(dst []float64, k int, phi []float64) {
+	p, q, n := &e.more[k], e.s.of, e.s.n
+	pivot, coef, mu := e.planes[k].pivot, e.planes[k].coef, e.s.q.mu
+	for b, f := range phi {
+		for _, i := range p.fixed {
+			e.point[i] = mu[i] + e.s.y[i*n+b]
+		}
+		e.point[pivot] = mu[pivot] + e.s.y[pivot*n+b] - f/coef
+		for _, i := range p.follow {
+			q.put(i, e.point, e.s.noise[i][b])
+		}
+		for l, i := range p.at {
+			dst[l*n+b] = e.point[i]
+		}
+	}
+}
+
+// Add implements Surface.
+func (e *confinedSurface) Add(sums, grad []float64, k int, phi, jumps []float64) {
+	if e.more[k].room < 0 {
+		e.elimination.Add(sums, grad, k, phi, jumps)
+		return
+	}
+	p, r := &e.planes[k], &e.s.rooms[e.more[k].room]
+	inv := e.s.q.inv[p.pivot]
+	_, scale, _ := e.s.parts(sums)
+	for b, at := range e.s.row(e.s.eps, p.pivot) {
+		e.wd[b] = 0
+		alpha, beta := r.alpha[b], r.beta[b]
+		t := at - phi[b]*inv/p.coef
+		w := math.Exp(truncnorm.LogProb(t, alpha, beta)) * inv / math.Abs(p.coef)
+		if w == 0 {
+			continue
+		}
+		e.wd[b] = w * jumps[b]
+		v := e.wd[b] * p.coef
+		byLo, byHi := truncnorm.Slopes(t, alpha, beta)
+		byMean := v * (1 - byLo - byHi)
+		r.seeds[0][b] += byMean
+		r.seeds[1][b] += v * byLo
+		r.seeds[2][b] += v * byHi
+		scale[p.pivot] += byMean*(t-at) + v*stretch(t, alpha, beta, byLo, byHi)
+	}
+	for j, i := range p.Index[:len(p.Index)-1] {
+		vec.AddScaled(e.s.row(grad, i), p.Coef[j], e.wd)
+	}
+}

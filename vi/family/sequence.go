@@ -1,0 +1,132 @@
+package family
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Sequence are the sequential normals with given parents, confined to given sides
+// of guards: the family of what Sequential, FromPrecision and Confine return.
+type Sequence struct {
+	Parents string // of each latent, in JSON: "[[],[0],[0,1]]"
+	Sides   string `json:",omitempty"` // a list of Side in JSON; "" if there are none
+}
+
+// Name implements Family.
+func (f Sequence) Name() string {
+	if f.Sides != "" {
+		return "confined"
+	}
+	return "sequential"
+}
+
+// StepSize implements Family.
+func (Sequence) StepSize() float64 { return relative }
+
+// New implements Family.
+func (f Sequence) New(p Program) (Q, error) {
+	var parents [][]int
+	if err := json.Unmarshal([]byte(f.Parents), &parents); err != nil {
+		return nil, fmt.Errorf("%s: parents: %w", f.Name(), err)
+	}
+	if len(parents) != p.Dim() {
+		return nil, fmt.Errorf("%s: parents of %d latents for %d", f.Name(), len(parents), p.Dim())
+	}
+	for i, list := range parents {
+		if !ascending(list, i) {
+			return nil, fmt.Errorf("%s: parents %v of latent %d: they must be earlier latents, ascending", f.Name(), list, i)
+		}
+	}
+	q := Sequential(parents)
+	if f.Sides == "" {
+		return q, nil
+	}
+	var sides []Side
+	if err := json.Unmarshal([]byte(f.Sides), &sides); err != nil {
+		return nil, fmt.Errorf("%s: sides: %w", f.Name(), err)
+	}
+	c, soft, err := q.Confine(sides)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(soft) > 0:
+		return nil, fmt.Errorf("%s: side %d may leave no room", f.Name(), soft[0])
+	}
+	return c, nil
+}
+
+// ascending reports whether list ascends and lies in [0, n).
+func ascending(list []int, n int) bool {
+	for k, j := range list {
+		if j < 0 || j >= n || k > 0 && j <= list[k-1] {
+			return false
+		}
+	}
+	return true
+}
+
+// Sequential is the normal whose latents have the given parents, with means 0,
+// scales 1 and no correlations. It panics unless the parents of each latent are
+// earlier ones, ascending.
+func Sequential(parents [][]int) *Normal {
+	for i, list := range parents {
+		if !ascending(list, i) {
+			panic("family: parents that are not earlier latents, ascending")
+		}
+	}
+	return newNormal(Sequence{Parents: newEdges(parents).text()}, parents)
+}
+
+// FromPrecision is the normal with the given means and precision matrix P. Latents
+// have the parents that this needs: those where the factor U of P = UUᵀ, upper
+// triangular, has an entry. It panics unless P is positive definite.
+func FromPrecision(mean []float64, precision mat.Symmetric) *Normal {
+	n := precision.SymmetricDim()
+	if len(mean) != n {
+		panic("family: means of another number of latents")
+	}
+	linked, sd := make([][]bool, n), make([]float64, n)
+	for i := range linked {
+		linked[i] = make([]bool, i)
+		sd[i] = 1 / math.Sqrt(precision.At(i, i))
+		for j := range linked[i] {
+			linked[i][j] = precision.At(i, j) != 0
+		}
+	}
+	parents := make([][]int, n)
+	for i := n - 1; i >= 0; i-- { // what has a later latent in common is linked without it
+		for j, yes := range linked[i] {
+			if yes {
+				for _, k := range parents[i] {
+					linked[j][k] = true
+				}
+				parents[i] = append(parents[i], j)
+			}
+		}
+	}
+	q := Sequential(parents)
+	q.Place(mean, sd)
+	q.Correlate(precision)
+	return q
+}
+
+// text are the parents in JSON.
+func (g *edges) text() string {
+	all := make([][]int32, len(g.from)-1)
+	for i := range all {
+		all[i] = append([]int32{}, g.parents(i)...) // [], not null
+	}
+	return asJSON(all)
+}
+
+// asJSON is x, which can always be encoded.
+func asJSON(x any) string {
+	text, err := json.Marshal(x)
+	if err != nil {
+		panic("family: " + err.Error())
+	}
+	return string(text)
+}
