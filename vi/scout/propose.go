@@ -29,9 +29,9 @@ type proposer struct {
 	pcg       *rand.PCG
 	log       [kinds]float64 // logarithms of the scales of random walks
 	sd        []float64
-	first     int         // residual of the window
+	first     int          // residual of the window
 	chol      mat.TriDense // of the window's covariance
-	step      []float64   // uniform steps in the window, a row for each residual
+	step      []float64    // uniform steps in the window, a row for each residual
 	sum       []float64
 	which     []int
 	ratio     []float64
