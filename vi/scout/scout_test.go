@@ -172,7 +172,7 @@ func TestSameOnAnyProcessors(t *testing.T) {
 	for k, z := range first.Z {
 		want, err := d.LogProb(z)
 		require.NoError(t, err)
-		require.InDelta(t, want, first.LogProb[k], 1e-9)
+		require.InEpsilon(t, want, first.LogProb[k], 1e-9)
 	}
 }
 
