@@ -159,7 +159,10 @@ func (l *island) nextBeta() float64 {
 		}
 	}
 	stride := max(1, len(finite)/enough)
-	top := floats.Max(finite)
+	top := math.Inf(-1)
+	for i := 0; i < len(finite); i += stride {
+		top = max(top, finite[i])
+	}
 	good := func(rise float64) bool {
 		sum, squares, n := 0.0, 0.0, 0.0
 		for i := 0; i < len(finite); i += stride {

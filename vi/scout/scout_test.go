@@ -97,6 +97,17 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
+// Many draws from a prior far wider than the posterior are tempered as few are.
+func TestManyDraws(t *testing.T) {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(0, 1))
+	m.Observe("y", graph.Normal(x, 1e-6), 0.5)
+	r, err := scout.Run(context.Background(), compiled(t, m), scout.Settings{Particles: 1024, Moves: 6})
+	require.NoError(t, err)
+	require.InDelta(t, distuv.UnitNormal.LogProb(0.5), r.LogEvidence.Mean, 4*r.LogEvidence.SE)
+	require.Less(t, r.LogEvidence.SE, 0.2)
+}
+
 // Without data or with only a constant the evidence is known.
 func TestEvidenceOfNothing(t *testing.T) {
 	m := graph.NewModel()
