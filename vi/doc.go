@@ -23,6 +23,7 @@
 //	check      judgements of fits and estimators
 //	events     probabilities of guards, paths and regions
 //	draws      draws, predictions, CSV, npz, tensors
+//	scout      where the mass is, without a family
 //	mc         samples in blocks, side by side; estimates with errors
 //	plot       pictures
 //
