@@ -23,17 +23,17 @@ type bar struct {
 	open string
 }
 
-const oneCell = "the default is one mean-field normal, which sees one explanation and keeps clear of every guard"
+const notYet = "not measured yet"
 
 var bars = []bar{
-	{model: "textmsg", guards: 0.01, below: 0.06, logEvidence: 0.02, seconds: 1, open: oneCell},
+	{model: "textmsg", guards: 0.01, below: 0.06, logEvidence: 0.02, seconds: 1},
 	{
-		model: "coalmining", guards: 0.01, below: 0.06, logEvidence: 0.02, seconds: 1, open: oneCell,
+		model: "coalmining", guards: 0.01, below: 0.06, logEvidence: 0.02, seconds: 1,
 		latents: map[string]struct{ mean, sd float64 }{"change": {0.05, 0.02}},
 	},
-	{model: "nile", guards: 0.01, below: 0.15, logEvidence: 0.03, seconds: 4, open: oneCell},
-	{model: "influenza", guards: 0.01, below: 0.15, logEvidence: 0.03, seconds: 4, open: oneCell},
-	{model: "temperature", guards: 0.015, below: 0.35, logEvidence: 0.05, seconds: 6, open: oneCell},
+	{model: "nile", guards: 0.01, below: 0.15, logEvidence: 0.03, seconds: 4, open: notYet},
+	{model: "influenza", guards: 0.01, below: 0.15, logEvidence: 0.03, seconds: 4, open: notYet},
+	{model: "temperature", guards: 0.015, below: 0.35, logEvidence: 0.05, seconds: 6, open: notYet},
 }
 
 // TestPosteriors measures every bar. A bar that is open is skipped with what the first seed reaches; delete its reason when the
@@ -48,12 +48,12 @@ func TestPosteriors(t *testing.T) {
 			require.NoError(t, err)
 			want := p.exact()
 			for seed := uint64(1); seed <= 5; seed++ {
-				fit, err := p.fit(context.Background(), seed, 0)
+				fit, err := p.fit(context.Background(), seed)
 				require.NoError(t, err)
 				at, off := furthest(fit.answer.guards, want.Guards)
 				found := fmt.Sprintf("seed %d: %s off by %.4f; ELBO %.4f ± %.4f, below by %.4f; log evidence %.4f ± %.4f, off by %+.4f; %.2f s; %s",
 					seed, fit.guards[at], off, fit.elbo.Mean, fit.elbo.SE, want.LogEvidence-fit.elbo.Mean,
-					fit.logEvidence.Mean, fit.logEvidence.SE, fit.logEvidence.Mean-want.LogEvidence, fit.seconds, fit.verdict.level)
+					fit.logEvidence.Mean, fit.logEvidence.SE, fit.logEvidence.Mean-want.LogEvidence, fit.seconds, fit.verdict.Trust)
 				assert.LessOrEqual(t, fit.elbo.Mean, want.LogEvidence+4*fit.elbo.SE, "an ELBO above the log evidence: %s", found)
 				if b.open != "" {
 					t.Skipf("open: %s; %s", b.open, found)
@@ -65,7 +65,7 @@ func TestPosteriors(t *testing.T) {
 				assert.LessOrEqual(t, fit.seconds, b.seconds, "CPU seconds: %s", found)
 				for i, name := range fit.latents {
 					if l, ok := b.latents[name]; ok {
-						got := fit.answer.latents[i]
+						got := fit.trusted().latents[i]
 						assert.LessOrEqual(t, math.Abs(got.Mean-want.Latents[i].Mean), l.mean, "%s: %s", name, found)
 						assert.LessOrEqual(t, math.Abs(got.SD/want.Latents[i].SD-1), l.sd, "%s: %s", name, found)
 					}

@@ -68,6 +68,18 @@ func Interrupted(t *testing.T, run cli.Run, want ...string) {
 	}
 }
 
+// Stopped tests that a program that is interrupted during the search for the
+// posterior, when there is nothing to report, says so in one line.
+func Stopped(t *testing.T, run cli.Run) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, errOut bytes.Buffer
+	require.Equal(t, 1, cli.Call(ctx, run, nil, &out, &errOut))
+	require.Empty(t, out.String())
+	require.Regexp(t, "^.*context canceled\\n$", errOut.String())
+}
+
 // WrongFlags tests that a wrong step count, an unknown flag, a stray argument,
 // and more of the program's own end it with one line that names it and exit
 // code 2.
