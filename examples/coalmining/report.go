@@ -74,6 +74,20 @@ func decide(out io.Writer, fit *vi.Posterior, predicted vi.Predictive) error {
 	return nil
 }
 
+// lastYear is the probability that each year but the last was the last one of the old rate.
+func lastYear(fit *vi.Posterior) ([]float64, error) {
+	p := make([]float64, len(coalmining.Disasters)-1)
+	for i := range p {
+		old, err1 := fit.ProbNamed("old", i)
+		next, err2 := fit.ProbNamed("old", i+1)
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, err
+		}
+		p[i] = old - next
+	}
+	return p, nil
+}
+
 // draw makes the picture: the counts, the rate, and when it changed.
 func draw(fit *vi.Posterior) (*picture.Picture, error) {
 	predicted, err := fit.Predict(4000, 0)
@@ -84,20 +98,21 @@ func draw(fit *vi.Posterior) (*picture.Picture, error) {
 	low, err2 := predicted.Quantile("rate", 0.05)
 	high, err3 := predicted.Quantile("rate", 0.95)
 	mean, err4 := fit.Mean("change")
-	lo, err5 := fit.Quantile("change", 0.05)
-	hi, err6 := fit.Quantile("change", 0.95)
-	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
+	change, err5 := lastYear(fit)
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return nil, err
 	}
-	years := make([]float64, len(coalmining.Disasters))
+	years, between := make([]float64, len(coalmining.Disasters)), make([]float64, len(change))
 	for i := range years {
 		years[i] = float64(coalmining.FirstYear + i)
 	}
+	copy(between, years)
+	floats.AddConst(0.5, between)
 	p := picture.New("Disasters in British coal mines", "year", "disasters a year")
 	top := slices.Max(coalmining.Disasters) + 0.5
 	err = errors.Join(
-		p.Band("change, 90 %", plotter.XYs{{X: lo}, {X: hi}}, plotter.XYs{{X: lo, Y: top}, {X: hi, Y: top}}, picture.Orange),
-		p.Dashed(fmt.Sprintf("change, mean %.1f", mean), plotter.XYs{{X: mean}, {X: mean, Y: top}}, picture.Vermilion),
+		p.Chances("probability of the change", between, change, 0, top, picture.Orange),
+		p.Dashed(fmt.Sprintf("mean %.1f", mean), plotter.XYs{{X: mean}, {X: mean, Y: top}}, picture.Vermilion),
 		p.Band("rate, 90 %", picture.Points(years, low), picture.Points(years, high), picture.Blue),
 		p.Line("rate, mean", picture.Points(years, rate), picture.Blue),
 		p.Points("count", picture.Points(years, coalmining.Disasters), picture.Black),

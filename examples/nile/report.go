@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/plot/plotter"
 
 	"github.com/facetvi/facet/examples/answer"
 	"github.com/facetvi/facet/examples/models/nile"
@@ -140,20 +139,22 @@ func report(out io.Writer, fits [3]*vi.Posterior) ([]history, error) {
 
 // draw makes the picture: the flow, its level, and where it shifted.
 func draw(all []history) (*picture.Picture, error) {
-	p := picture.New("The Nile at Aswan", "year", "flow, km³ a year")
+	p := picture.New("The Nile at Aswan, two shifts", "year", "flow, km³ a year")
 	var years, flows []float64
 	for i, v := range nile.Flow {
 		years, flows = append(years, float64(nile.FirstYear+i)), append(flows, v/nile.Unit*km3)
 	}
 	level := picture.CurveOf(years, len(all), func(k int, year float64) float64 { return all[k].level(year) })
-	year, prob := likeliest(all)
-	at := float64(year) + 0.5
+	between, shift := make([]float64, len(years)-1), make([]float64, len(years)-1)
+	for i := range between {
+		between[i] = years[i] + 0.5
+		shift[i] = share(all, func(h history) bool { return h.shifted(nile.FirstYear + i) })
+	}
 	const bottom, top = 40, 145
 	err := errors.Join(
+		p.Chances("probability of a shift", between, shift, bottom, top, picture.Orange),
 		p.Band("level, 90 %", level.Low, level.High, picture.Blue),
 		p.Line("level, mean", level.Mean, picture.Blue),
-		p.Dashed(fmt.Sprintf("shift after %d, probability %.2f", year, prob),
-			plotter.XYs{{X: at, Y: bottom}, {X: at, Y: top}}, picture.Vermilion),
 		p.Points("flow", picture.Points(years, flows), picture.Black),
 	)
 	p.Y.Min, p.Y.Max = bottom, top
