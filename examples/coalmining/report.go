@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/plot/plotter"
 
 	"github.com/facetvi/facet/examples/models/coalmining"
 	"github.com/facetvi/facet/examples/picture"
@@ -97,9 +96,8 @@ func draw(fit *vi.Posterior) (*picture.Picture, error) {
 	rate, err1 := predicted.Mean("rate")
 	low, err2 := predicted.Quantile("rate", 0.05)
 	high, err3 := predicted.Quantile("rate", 0.95)
-	mean, err4 := fit.Mean("change")
-	change, err5 := lastYear(fit)
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+	change, err4 := lastYear(fit)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return nil, err
 	}
 	years, between := make([]float64, len(coalmining.Disasters)), make([]float64, len(change))
@@ -112,7 +110,6 @@ func draw(fit *vi.Posterior) (*picture.Picture, error) {
 	top := slices.Max(coalmining.Disasters) + 0.5
 	err = errors.Join(
 		p.Chances("probability of the change", between, change, 0, top, picture.Orange),
-		p.Dashed(fmt.Sprintf("mean %.1f", mean), plotter.XYs{{X: mean}, {X: mean, Y: top}}, picture.Vermilion),
 		p.Band("rate, 90 %", picture.Points(years, low), picture.Points(years, high), picture.Blue),
 		p.Line("rate, mean", picture.Points(years, rate), picture.Blue),
 		p.Points("count", picture.Points(years, coalmining.Disasters), picture.Black),

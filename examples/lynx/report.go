@@ -54,6 +54,11 @@ func report(out io.Writer, fits [2]*vi.Posterior) error {
 	fmt.Fprintf(out, "\nThe threshold is %.2f ± %.2f (90 %% between %.2f and %.2f), that is %.0f lynx (90 %% between %.0f and %.0f).\n",
 		mean, stat.StdDev(d["threshold"], nil), lo, hi, math.Pow(10, mean), math.Pow(10, lo), math.Pow(10, hi))
 	fmt.Fprintf(out, "Two regimes are %.0f times as probable as one, if both are as probable beforehand.\n", math.Exp(two.Mean-one.Mean))
+	x := lynx.Logs(lynx.Trapped)
+	year := lynx.FirstYear + len(x)
+	next := picture.CurveOf([]float64{float64(year)}, len(d["threshold"]), forecast(x, d))
+	fmt.Fprintf(out, "After %.0f lynx in %d expect %.0f in %d (90 %% between %.0f and %.0f).\n", lynx.Trapped[len(x)-1], year-1,
+		math.Pow(10, next.Mean[0].Y), year, math.Pow(10, next.Low[0].Y), math.Pow(10, next.High[0].Y))
 	return nil
 }
 
@@ -71,6 +76,19 @@ func pm(v []float64) string {
 	return fmt.Sprintf("%5.2f ± %.2f", mean, sd)
 }
 
+// forecast is what draw k predicts for a year from the two years before.
+func forecast(x []float64, d map[string][]float64) func(k int, year float64) float64 {
+	rng := rand.New(rand.NewPCG(0, 0))
+	return func(k int, year float64) float64 {
+		t, side := int(year)-lynx.FirstYear, "low"
+		if x[t-2] > d["threshold"][k] {
+			side = "high"
+		}
+		growth := d["base "+side][k] + d["momentum "+side][k]*(x[t-1]-x[t-2]) + d["pull "+side][k]*(x[t-2]-lynx.Centre[side])
+		return x[t-1] + growth + d["noise "+side][k]*rng.NormFloat64()
+	}
+}
+
 // draw makes the picture: the numbers, what the model predicts from the two
 // years before, and the threshold.
 func draw(fit *vi.Posterior) (*picture.Picture, error) {
@@ -80,19 +98,11 @@ func draw(fit *vi.Posterior) (*picture.Picture, error) {
 	}
 	p := picture.New("Lynx trapped in the Mackenzie River district", "year", "lynx trapped, logarithmic scale")
 	x := lynx.Logs(lynx.Trapped)
-	rng := rand.New(rand.NewPCG(0, 0))
 	var years []float64
 	for t := range x {
 		years = append(years, float64(lynx.FirstYear+t))
 	}
-	next := picture.CurveOf(years[2:], len(d["threshold"]), func(k int, year float64) float64 {
-		t, side := int(year)-lynx.FirstYear, "low"
-		if x[t-2] > d["threshold"][k] {
-			side = "high"
-		}
-		growth := d["base "+side][k] + d["momentum "+side][k]*(x[t-1]-x[t-2]) + d["pull "+side][k]*(x[t-2]-lynx.Centre[side])
-		return x[t-1] + growth + d["noise "+side][k]*rng.NormFloat64()
-	})
+	next := picture.CurveOf(years[2:], len(d["threshold"]), forecast(x, d))
 	mean, lo, hi := picture.Interval(d["threshold"])
 	from, to := years[0], years[len(years)-1]
 	err = errors.Join(

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -18,15 +19,17 @@ import (
 const km3 = 10
 
 // A history is one posterior draw: the years of the earlier and the later
-// shift, and the levels, in km³ a year.
-type history struct{ early, late, before, middle, after float64 }
+// shift, the levels, in km³ a year, and the flow in the year after the last.
+type history struct{ early, late, before, middle, after, next float64 }
 
 func histories(fit *vi.Posterior) ([]history, error) {
 	d, err := answer.Draws(fit, 10000, 0)
 	all := make([]history, len(d["first"]))
+	rng := rand.New(rand.NewPCG(0, 0))
 	for k, first := range d["first"] {
-		second := d["second"][k]
-		all[k] = history{min(first, second), max(first, second), km3 * d["before"][k], km3 * d["middle"][k], km3 * d["after"][k]}
+		second, after := d["second"][k], km3*d["after"][k]
+		next := after + km3*d["noise"][k]*rng.NormFloat64()
+		all[k] = history{min(first, second), max(first, second), km3 * d["before"][k], km3 * d["middle"][k], after, next}
 	}
 	return all, err
 }
@@ -111,7 +114,7 @@ func report(out io.Writer, fits [3]*vi.Posterior) ([]history, error) {
 		}
 	}
 
-	fmt.Fprintln(out, "\nflow in km³ a year   mean    90 % between")
+	fmt.Fprintln(out, "\nflow in km³ a year    mean    90 % between")
 	last := nile.FirstYear + len(nile.Flow) - 1
 	for _, row := range []struct {
 		text string
@@ -119,14 +122,15 @@ func report(out io.Writer, fits [3]*vi.Posterior) ([]history, error) {
 	}{
 		{fmt.Sprint("level in ", nile.FirstYear), func(h history) float64 { return h.level(nile.FirstYear) }},
 		{fmt.Sprint("level in ", last), func(h history) float64 { return h.level(float64(last)) }},
-		{"difference", func(h history) float64 { return h.level(float64(last)) - h.level(nile.FirstYear) }},
+		{fmt.Sprint("flow in ", last+1), func(h history) float64 { return h.next }},
+		{"difference of levels", func(h history) float64 { return h.level(float64(last)) - h.level(nile.FirstYear) }},
 	} {
 		v := make([]float64, len(all))
 		for k, h := range all {
 			v[k] = row.of(h)
 		}
 		mean, lo, hi := picture.Interval(v)
-		fmt.Fprintf(out, "%-19s %5.1f    %.1f and %.1f\n", row.text, mean, lo, hi)
+		fmt.Fprintf(out, "%-20s %5.1f    %.1f and %.1f\n", row.text, mean, lo, hi)
 	}
 
 	year, p := likeliest(all)

@@ -71,6 +71,8 @@ func report(out io.Writer, fit *vi.Posterior) error {
 	if err := answer.Verdict(out, fit); err != nil {
 		return err
 	}
+	answer.Cells(out, fit, 8)
+	fmt.Fprint(out, "(0 is step 1)\n\n")
 	on := fit.Density.Named("on")
 	path, err := fit.MostProbablePath(on, 10000, 0)
 	if err != nil {
