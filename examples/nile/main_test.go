@@ -9,6 +9,6 @@ import (
 func TestProgram(t *testing.T) {
 	clitest.Program{
 		Name: "nile", Run: run, Slow: true,
-		Want: []string{"The level shifted: the odds", "With two shifts one came after 1898, with probability 0.7"},
+		Want: []string{"The level shifted: one shift is e^21 times as probable as none", "With two shifts one came after 1898, with probability 0.7"},
 	}.Test(t)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"math"
@@ -48,8 +47,7 @@ func TestPosteriors(t *testing.T) {
 			require.NoError(t, err)
 			want := p.exact()
 			for seed := uint64(1); seed <= *seeds; seed++ {
-				fit, err := p.fit(context.Background(), seed)
-				require.NoError(t, err)
+				fit := fitOf(t, p, seed)
 				at, off := furthest(fit.answer.guards, want.Guards)
 				found := fmt.Sprintf("seed %d: %s off by %.4f; ELBO %.4f ± %.4f, below by %.4f; log evidence %.4f ± %.4f, off by %+.4f; %.2f s; %s",
 					seed, fit.guards[at], off, fit.elbo.Mean, fit.elbo.SE, want.LogEvidence-fit.elbo.Mean,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -42,6 +43,20 @@ var contract = []struct {
 	{"tobit", 20, "-34.0657", "-2.63 ± 2.04", true},
 }
 
+var fits = map[string]*fitted{} // by model and seed
+
+// fitOf fits a model, once for all tests.
+func fitOf(t *testing.T, p problem, seed uint64) *fitted {
+	t.Helper()
+	key := fmt.Sprint(p.name, seed)
+	if fits[key] == nil {
+		fit, err := p.fit(context.Background(), seed)
+		require.NoError(t, err)
+		fits[key] = fit
+	}
+	return fits[key]
+}
+
 // One fit of each model is reported in both forms.
 func TestReport(t *testing.T) {
 	require.Len(t, contract, len(problems()))
@@ -52,12 +67,11 @@ func TestReport(t *testing.T) {
 			}
 			p, err := problemOf(c.model)
 			require.NoError(t, err)
-			fit, err := p.fit(context.Background(), 3)
-			require.NoError(t, err)
+			fit := fitOf(t, p, 1)
 			var out bytes.Buffer
-			require.NoError(t, report(&out, p, 3, fit))
+			require.NoError(t, report(&out, p, 1, fit))
 			lines := strings.Split(out.String(), "\n")
-			assert.Regexp(t, "^"+c.model+`, seed 3: after \d+\.\d\d CPU seconds$`, lines[0])
+			assert.Regexp(t, "^"+c.model+`, seed 1: after \d+\.\d\d CPU seconds$`, lines[0])
 			assert.Regexp(t, "^Verdict: (trust|trust the reweighted numbers|do not trust)$", lines[2])
 			for _, want := range []string{
 				"\nlog evidence  " + c.evidence + ", exactly\n", "\n  ELBO ", "\ncell ", "\nguard ", "\nlatent ",
