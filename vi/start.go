@@ -178,7 +178,7 @@ func atModes(ctx context.Context, d *graph.Density, f family.Family, list []cand
 			return err
 		}
 		q.Correlate(precision)
-		if g, ok := q.(family.Gaussian); ok {
+		if g, ok := family.AsGaussian(q); ok {
 			normal = g
 		}
 		found[k] = candidate{q, list[k].region, top + normal.Entropy()} // the integral, as if the region had no end

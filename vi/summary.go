@@ -42,7 +42,7 @@ type Correlation struct {
 }
 
 // A LatentSummary describes the posterior of one latent on the program's own
-// scale. It is exact, not sampled: see [Posterior.Mean] and [Posterior.Quantile].
+// scale. It is that of the latent's law, not sampled: see [Posterior.Mean] and [Posterior.Quantile].
 type LatentSummary struct {
 	Name         string
 	Mean, SD     float64
@@ -57,7 +57,7 @@ type GuardSummary struct {
 	// Condition is the comparison as the program makes it: "change > 0.5". It is
 	// empty for And and Or.
 	Condition string
-	// Prob is exact for comparisons, and estimated for And and Or as in
+	// Prob is by the law of Φ for comparisons, which is exact for normals, and estimated for And and Or as in
 	// [Posterior.Prob].
 	Prob float64
 }
@@ -217,7 +217,7 @@ func (p *Posterior) correlations() (list []Correlation) {
 // those of draws.
 func (p *Posterior) correlationRows() func(i int) []float64 {
 	q, n := p.Q, p.Q.Dim()
-	if g, ok := q.(family.Gaussian); ok {
+	if g, ok := family.AsGaussian(q); ok {
 		return func(i int) []float64 {
 			row := g.Regression(regions.Hyperplane{Index: []int{i}, Coef: []float64{1}})
 			for j := range row {

@@ -2,13 +2,13 @@
 // distribution q of the latents: of one guard, of some given others, of paths of
 // named guards, and of whole regions.
 //
-// Φ(z) = a·z + c is normal under every q of package family, with mean m and
-// standard deviation σ, so that a comparison has the exact probability
+// A comparison has the probability that the law of Φ(z) = a·z + c under q says. Φ is
+// normal under normal q, with mean m and standard deviation σ, so that it is exact:
 //
 //	P(Φ > 0) = N(m/σ),   N the standard normal distribution function.
 //
 // Several guards together are exact where their hyperplanes are parallel wherever
-// latents that are not independent link them:
+// latents that are not independent link them, in each part of a mixture:
 //
 //	z_1 > 3 ─┐            z_2 > 0 ── block of its own
 //	z_1 > 5 ─┴ one block, intervals of z_1:  ──┤3├────┤5├──▶

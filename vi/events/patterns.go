@@ -7,14 +7,15 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
 
 // Hyperplanes whose latents are independent under q have independent signs. So
 // the signs fall into independent blocks, each with few different patterns. Where
 // the hyperplanes of a block are parallel, as when they all compare one latent
-// with a number, the patterns are intervals of a normal variable, and their
-// probabilities are exact.
+// with a number, the patterns are intervals of one variable, and its law gives
+// their probabilities. Those of a mixture are sums over its parts.
 
 // A pattern is one of the values that the signs of some hyperplanes can have
 // together. The variance is that of the estimate prob, and 0 if that is exact.
@@ -45,12 +46,31 @@ func (e Events) signBlocks(planes []int) (out []signBlock) {
 		for i, l := range block {
 			b.planes[i] = planes[l]
 		}
-		if e.parallel(b.planes) {
+		switch m, ok := e.q.(*family.Mixture); {
+		case e.parallel(b.planes):
 			b.patterns = e.intervals(b.planes)
+		case ok:
+			b.patterns = e.together(m, b.planes)
 		}
 		out = append(out, b)
 	}
 	return out
+}
+
+// together are the patterns of a mixture: those of its parts, if all are exact.
+func (e Events) together(m *family.Mixture, planes []int) []pattern {
+	all := tally{}
+	for k := range m.Len() {
+		part, weight := Events{e.d, m.Part(k), e.arr}, m.Weight(k)
+		if !part.eachCombination(planes, func(s regions.Signs, prob float64) {
+			if prob > 0 {
+				all.add(weight*prob, len(planes), func(k int) bool { return s.Positive(planes[k]) })
+			}
+		}) {
+			return nil
+		}
+	}
+	return all.patterns(0)
 }
 
 func (e Events) parallel(planes []int) bool {

@@ -11,8 +11,8 @@ import (
 
 // Prob is the posterior probability that g holds, which is any guard of the
 // model's latents, used in an If or not, made before the density was compiled or
-// after. A comparison is exact, and so are And and Or of comparisons that are each
-// of one latent with a number. Others are estimated from 100 000 draws, with
+// after. A comparison is as exact as q's laws are, and so are And and Or of comparisons
+// that are each of one latent with a number. Others are estimated from 100 000 draws, with
 // standard error below 0.0016.
 func (e Events) Prob(g graph.Guard) (float64, error) {
 	probs, err := e.Probs([]graph.Guard{g})

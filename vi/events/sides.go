@@ -6,7 +6,7 @@ import (
 )
 
 // A SideProb is the posterior probability of the positive side of one
-// hyperplane of the model. It is exact.
+// hyperplane of the model, by the law of Φ under q.
 type SideProb struct {
 	Plane     int               // number in the density's Arrangement
 	Condition string            // the positive side as the program compares: "change > 0.5"

@@ -20,9 +20,15 @@
 // [LowRank] is another: z = μ + s⊙ε + U·η with few columns in U. [Softplus] is
 // MeanField with the parameters and the steps of Lee, Yu and Yang (NeurIPS 2018).
 //
-// A [Family] makes members; a [Q] is one of them, with what is known of it in
-// closed form: marginals, the law of a guard, log q. A [Sampler] is the working
-// state of a member for batches of n samples. It knows the gradient of
+// A [Mixture] of members, q = Σ π_k·q_k, is for posteriors with several cells.
+//
+// A [Family] makes members; a [Q] is one of them, with what is known of it: log q,
+// and the [Law] of any number Φ(z) = a·z + c, a list of truncated normals:
+//
+//	one normal  ─╱╲─     a cell  ▏╲──     a mixture  ─╱╲──▏╲─
+//
+// A [Drawer] is the working state of a member for batches of n samples. If the
+// member can be fitted it is a [Sampler], which knows the gradient of
 //
 //	ELBO(θ) = E[log r(z)] − E[log q_θ(z)]
 //
@@ -31,6 +37,6 @@
 // are its own too: θ moves by multiples of the family's scale ([Q.Units]), so that
 // a model in other units has the same fit in other units.
 //
-// To add a family, write one file that implements the three, and name it in the
+// To add a family, write one file that implements Family, Q and Sampler, and name it in the
 // list of families that a saved fit may have (Save in package vi).
 package family

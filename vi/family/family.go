@@ -96,6 +96,7 @@ type Q interface {
 }
 
 // A Gaussian is a Q that is normal, with what has a closed form for normals only.
+// AsGaussian tells which are.
 type Gaussian interface {
 	Q
 	// Regression is Cov(z, Φ)/Var(Φ), by latent: given Φ(z) = v instead of u, z is
@@ -103,6 +104,18 @@ type Gaussian interface {
 	Regression(h regions.Hyperplane) []float64
 	// Entropy is −E[log q] in nats.
 	Entropy() float64
+}
+
+// AsGaussian reports whether q is normal. It knows this of types, not by their
+// methods, so that a family that is built on a normal is not taken for one.
+func AsGaussian(q Q) (g Gaussian, ok bool) {
+	switch q := q.(type) {
+	case *Normal:
+		return q, true
+	case *lowRank:
+		return q, true
+	}
+	return nil, false
 }
 
 // A Param is one parameter of a member.

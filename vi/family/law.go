@@ -2,6 +2,8 @@ package family
 
 import (
 	"math"
+	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate/quad"
@@ -49,8 +51,7 @@ func (l Law) Between(low, high float64) (p float64) {
 // Mean is E[Φ].
 func (l Law) Mean() (mean float64) {
 	for _, x := range l {
-		m, _ := x.moments()
-		mean += x.Weight * m
+		mean += x.Weight * x.mean()
 	}
 	return mean
 }
@@ -58,13 +59,12 @@ func (l Law) Mean() (mean float64) {
 // SD is the standard deviation of Φ.
 func (l Law) SD() float64 {
 	if len(l) == 1 {
-		_, sd := l[0].moments()
-		return sd
+		return l[0].sd()
 	}
 	mean, variance := l.Mean(), 0.0
 	for _, x := range l {
-		m, sd := x.moments()
-		variance += x.Weight * (sd*sd + (m-mean)*(m-mean))
+		off, sd := x.mean()-mean, x.sd()
+		variance += x.Weight * (sd*sd + off*off)
 	}
 	return math.Sqrt(variance)
 }
@@ -84,30 +84,41 @@ func (l Law) Quantile(p float64) float64 {
 		q := x.quantile(p)
 		low, high = min(low, q), max(high, q)
 	}
-	for { // it lies between those of the pieces
-		mid := low + (high-low)/2
-		if !(low < mid && mid < high) {
-			return high
-		}
-		below := l.CDF(mid) < p
+	x := low + (high-low)/2 // it lies between those of the pieces
+	for low < x && x < high {
+		off := l.CDF(x) - p
 		if p > 0.5 {
-			below = l.Above(mid) > 1-p
+			off = (1 - p) - l.Above(x)
 		}
-		if below {
-			low = mid
+		if off < 0 {
+			low = x
 		} else {
-			high = mid
+			high = x
 		}
+		next := x - off/l.Density(x) // Newton's method
+		switch {
+		case math.Abs(next-x) <= 4e-16*math.Abs(x):
+			return next
+		case !(low < next && next < high):
+			next = low + (high-low)/2
+		}
+		x = next
 	}
+	return high
 }
 
-// Expect integrates f: it is the mean and the standard deviation of f(Φ).
+// Expect integrates f, which must be smooth: it is the mean and the standard
+// deviation of f(Φ).
 func (l Law) Expect(f func(x float64) float64) (mean, sd float64) {
 	var v, w []float64
+	truncated := legendre()
+	if len(l) > manyPieces {
+		truncated = coarse()
+	}
 	for _, p := range l {
-		x, weights := p.nodes()
-		for k := range x {
-			v, w = append(v, f(x[k])), append(w, p.Weight*weights[k])
+		r := p.nodes(truncated)
+		for k, x := range r.x {
+			v, w = append(v, f(x)), append(w, p.Weight*r.w[k])
 		}
 	}
 	for k := range v {
@@ -141,12 +152,18 @@ func (p Piece) between(low, high float64) float64 {
 	return distuv.UnitNormal.CDF(high) - distuv.UnitNormal.CDF(low)
 }
 
-func (p Piece) moments() (mean, sd float64) {
+func (p Piece) mean() float64 {
 	if p.free() {
-		return p.Mean, p.SD
+		return p.Mean
 	}
-	lo, hi := p.ends()
-	return p.Mean + p.SD*truncnorm.Mean(lo, hi), p.SD * math.Sqrt(truncnorm.Variance(lo, hi))
+	return p.Mean + p.SD*truncnorm.Mean(p.ends())
+}
+
+func (p Piece) sd() float64 {
+	if p.free() {
+		return p.SD
+	}
+	return p.SD * math.Sqrt(truncnorm.Variance(p.ends()))
 }
 
 func (p Piece) density(x float64) float64 {
@@ -162,30 +179,48 @@ func (p Piece) quantile(prob float64) float64 {
 	return min(max(p.Lo, p.Mean+p.SD*truncnorm.Quantile(prob, lo, hi)), p.Hi)
 }
 
+// A rule has the nodes and the weights of a quadrature.
+type rule struct{ x, w []float64 }
+
+func newRule(r quad.FixedLocationer, n int, low, high float64) rule {
+	x, w := make([]float64, n), make([]float64, n)
+	r.FixedLocations(x, w, low, high)
+	return rule{x, w}
+}
+
+var (
+	hermite  = sync.OnceValue(func() rule { return newRule(quad.Hermite{}, 64, math.Inf(-1), math.Inf(1)) })
+	legendre = sync.OnceValue(func() rule { return newRule(quad.Legendre{}, 128, 0, 1) })
+	coarse   = sync.OnceValue(func() rule { return newRule(quad.Legendre{}, 32, 0, 1) })
+)
+
+// manyPieces is from where on coarse will do: so many pieces stand for draws.
+const manyPieces = 100
+
 // nodes are those of a quadrature, and their weights: Σ w·f(x) is E[f].
-func (p Piece) nodes() (x, w []float64) {
+func (p Piece) nodes(truncated rule) rule {
 	if p.free() {
-		const nodes = 64
-		x, w = make([]float64, nodes), make([]float64, nodes)
-		quad.Hermite{}.FixedLocations(x, w, math.Inf(-1), math.Inf(1))
-		for k := range x { // ∫ f(x) e^{−x²} dx, over √π
-			x[k] = p.Mean + math.Sqrt2*p.SD*x[k]
-			w[k] /= math.Sqrt(math.Pi)
+		r := hermite().clone()
+		for k := range r.x { // ∫ f(x) e^{−x²} dx, over √π
+			r.x[k] = p.Mean + math.Sqrt2*p.SD*r.x[k]
+			r.w[k] /= math.Sqrt(math.Pi)
 		}
-		return x, w
+		return r
 	}
-	const nodes = 128
-	x, w = make([]float64, nodes), make([]float64, nodes)
+	r := truncated.clone()
 	lo, hi := p.ends()
 	const far = 240 // beyond √(nearest² + far) the density is 1e-52 of its largest
 	reach := math.Sqrt(math.Pow(max(lo, -hi, 0), 2) + far)
-	quad.Legendre{}.FixedLocations(x, w, max(lo, -reach), min(hi, reach))
+	from, to := max(lo, -reach), min(hi, reach)
 	sum := 0.0
-	for k, t := range x {
-		w[k] *= math.Exp(truncnorm.LogProb(t, lo, hi))
-		x[k] = p.Mean + p.SD*t
-		sum += w[k]
+	for k, u := range r.x {
+		t := from + (to-from)*u
+		r.w[k] *= math.Exp(truncnorm.LogProb(t, lo, hi))
+		r.x[k] = p.Mean + p.SD*t
+		sum += r.w[k]
 	}
-	floats.Scale(1/sum, w)
-	return x, w
+	floats.Scale(1/sum, r.w)
+	return r
 }
+
+func (r rule) clone() rule { return rule{slices.Clone(r.x), slices.Clone(r.w)} }

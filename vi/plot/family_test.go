@@ -2,6 +2,7 @@ package plot
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +12,49 @@ import (
 	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/family"
 )
+
+// Of a mixture the pieces are seen: its marginal is 0 between two cells, and its contours
+// go round each.
+func TestMixtures(t *testing.T) {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(0, 1))
+	y := m.Sample("y", graph.Normal(0, 1))
+	r := m.Sample("r", graph.Gamma(2, 1))
+	m.Observe("o", graph.Normal(r, 1), 1)
+	graph.Greater(graph.Add(x, y), 0)
+	d, err := m.Compile()
+	require.NoError(t, err)
+	fit := &vi.Posterior{Density: d, Q: family.NewMixture([]float64{0, 0}, []family.Q{
+		family.Independent([]float64{-1, 0, 0}, []float64{0.1, 0.3, 0.4}), family.Independent([]float64{1, 0.2, 0}, []float64{0.2, 0.3, 0.5}),
+	})}
+	points, err := marginal(fit, 0)
+	require.NoError(t, err)
+	least, sum := math.Inf(1), 0.0
+	for k, p := range points[1:] {
+		sum += (p.X - points[k].X) * (p.Y + points[k].Y) / 2
+		if math.Abs(p.X) < 0.5 {
+			least = min(least, p.Y)
+		}
+	}
+	require.InDelta(t, 1, sum, 1e-3)
+	require.Less(t, least, 0.1)
+	s, err := newSlice(fit, 0, 1)
+	require.NoError(t, err)
+	lines, err := s.fitContours()
+	require.NoError(t, err)
+	require.Len(t, lines, 2*len(shares))
+	_, err = Regions(fit, "x", "y")
+	require.NoError(t, err)
+	_, err = Marginals(fit)
+	require.NoError(t, err)
+
+	// a truncated piece ends at its end
+	cell := family.Law{{Weight: 1, Mean: 0, SD: 1, Lo: 0.5, Hi: math.Inf(1)}}
+	at := grid(cell)
+	require.Zero(t, cell.Density(at[0]))
+	require.InDelta(t, 0.5, at[1], 1e-3)
+	require.Greater(t, cell.Density(at[1]), 1.1)
+}
 
 // The ellipse of a correlated fit is its covariance, and every picture can be
 // drawn of it.

@@ -53,8 +53,9 @@ func Marginals(fit *vi.Posterior, names ...string) (*plot.Plot, error) {
 }
 
 const (
-	marginalPoints = 400  // to each piece of a law, but fewer
-	marginalMost   = 4000 // to all pieces
+	marginalPieces = 200  // that choose where points are
+	marginalPoints = 400  // to each of these, but fewer
+	marginalMost   = 2000 // to all
 	marginalNear   = 1e-6 // to the end of a piece, in its width
 	marginalTail   = 3e-5 // beyond them, to each side of a piece: 4 standard deviations
 )
@@ -77,10 +78,17 @@ func marginal(fit *vi.Posterior, i int) (plotter.XYs, error) {
 }
 
 // grid is where to draw the density of a law: across each piece, and close to both
-// sides of its ends.
+// sides of its ends. Of many pieces it looks at one for each part of the weight.
 func grid(law family.Law) (at []float64) {
+	few := len(law) <= marginalPieces
 	n := max(8, min(marginalPoints, marginalMost/len(law)))
+	sum := 0.0
 	for _, p := range law {
+		before := sum
+		sum += p.Weight
+		if !few && math.Floor(marginalPieces*before) == math.Floor(marginalPieces*sum) {
+			continue
+		}
 		p.Weight = 1
 		one := family.Law{p}
 		low, high := one.Quantile(marginalTail), one.Quantile(1-marginalTail)

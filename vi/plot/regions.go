@@ -21,14 +21,14 @@ const (
 // between hyperplanes in two tints, of which neighbours never share one, the
 // hyperplanes, draws of the fit, and the contours that hold 50 %, 90 % and 99 % of
 // two densities: of the model's own posterior within the figure, which jumps at
-// hyperplanes, and of the fit. Where these differ, the mean-field family does not
-// follow the posterior. Contours are those of densities of the unconstrained
+// hyperplanes, and of the fit. Where these differ, the family does not follow the
+// posterior. Contours are those of densities of the unconstrained
 // coordinates.
 //
 // Other latents are fixed: the model's density and the hyperplanes that involve
-// them are those of the slice through the fit's mean, as the title then says. The
-// fit's latents are independent, so its own contours and draws are the same on
-// every slice.
+// them are those of the slice through the fit's mean, as the title then says. If the
+// fit's latents are independent, its own contours and draws are the same on every
+// slice.
 //
 // It returns an error if x or y is not the name of a latent, or both are the same.
 func Regions(fit *vi.Posterior, x, y string) (*plot.Plot, error) {
@@ -133,10 +133,13 @@ func (s *slice) addContours(p *plot.Plot, l *legend) error {
 	if err != nil {
 		return err
 	}
-	var posterior, fitted []plotter.XYs
-	for i, level := range model.levels() {
+	var posterior []plotter.XYs
+	for _, level := range model.levels() {
 		posterior = append(posterior, model.contour(level)...)
-		fitted = append(fitted, s.fitted(shares[i]))
+	}
+	fitted, err := s.fitContours()
+	if err != nil {
+		return err
 	}
 	for _, c := range []struct {
 		name  string

@@ -10,6 +10,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // A slice is the plane through a fit's posterior mean along two latents: all
@@ -22,9 +23,10 @@ type slice struct {
 }
 
 const (
-	sliceReach = 4   // standard deviations of the fit to each side, to begin with
-	sliceNodes = 361 // to each side, of the grid on which densities are drawn
-	sliceTrial = 61  // of the grid on which the window is found
+	sliceReach  = 4   // standard deviations of the fit to each side, to begin with
+	sliceNodes  = 361 // to each side, of the grid on which densities are drawn
+	sliceFitted = 181 // of the grid on which a fit is drawn that is not normal
+	sliceTrial  = 61  // of the grid on which the window is found
 )
 
 // newSlice chooses a window that holds the fit, and the model's own density along
@@ -165,7 +167,32 @@ func (s *slice) model(n int) (*field, error) {
 // shares are what the contours hold of a density within the window.
 var shares = []float64{0.99, 0.9, 0.5}
 
-// fitted is the ellipse that holds a share of the fit's slice.
+// fitContours are those of the fit's slice, which of a normal are ellipses.
+func (s *slice) fitContours() (lines []plotter.XYs, err error) {
+	if _, ok := family.AsGaussian(s.fit.Q); ok {
+		for _, share := range shares {
+			lines = append(lines, s.fitted(share))
+		}
+		return lines, nil
+	}
+	at := slices.Clone(s.mean)
+	f, err := s.newField(sliceFitted, func(v float64, u, dst []float64) error {
+		for k := range u {
+			at[s.x], at[s.y] = u[k], v
+			dst[k] = s.fit.Q.LogProb(at)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, level := range f.levels() {
+		lines = append(lines, f.contour(level)...)
+	}
+	return lines, nil
+}
+
+// fitted is the ellipse that holds a share of a normal fit's slice.
 func (s *slice) fitted(share float64) plotter.XYs {
 	a, b, c := s.root()
 	r := math.Sqrt(-2 * math.Log1p(-share))

@@ -1,0 +1,269 @@
+package family
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/facetvi/facet/regions"
+)
+
+// randomMixture has a part of each family.
+func randomMixture(t testing.TB, dim int, rng *rand.Rand) *Mixture {
+	var parts []Q
+	var logWeight []float64
+	for _, f := range families(dim) {
+		parts = append(parts, randomMember(t, f, program(dim), rng))
+		logWeight = append(logWeight, rng.NormFloat64()-500)
+	}
+	return NewMixture(logWeight, parts)
+}
+
+// A mixture's density is the sum of its parts', and integrates to 1; so does that of
+// the law of each number.
+func TestMixtureDensity(t *testing.T) {
+	rng := rand.New(rand.NewPCG(*seed, 0))
+	m := randomMixture(t, 2, rng)
+	total := 0.0
+	for k := range m.Len() {
+		total += m.Weight(k)
+	}
+	require.InDelta(t, 1, total, 1e-14)
+	sum, h := 0.0, 0.05
+	for x := -14.0; x < 14; x += h {
+		for y := -14.0; y < 14; y += h {
+			sum += h * h * math.Exp(m.LogProb([]float64{x, y}))
+		}
+	}
+	require.InDelta(t, 1, sum, 1e-9)
+	z := make([]float64, 2)
+	for range 100 {
+		m.Rand(z, rng)
+		want := 0.0
+		for k := range m.Len() {
+			want += m.Weight(k) * math.Exp(m.Part(k).LogProb(z))
+		}
+		require.InEpsilon(t, want, math.Exp(m.LogProb(z)), 1e-12)
+		conditional, law := 0.0, m.Law(regions.Hyperplane{Index: []int{1}, Coef: []float64{2}})
+		for x := -14.0; x < 14; x += h { // ∫ q(x, z1) dx is the density of 2·z1, times 2
+			conditional += h * math.Exp(m.LogProb([]float64{x, z[1]}))
+		}
+		require.InDelta(t, conditional, 2*law.Density(2*z[1]), 1e-9)
+	}
+	far := NewMixture([]float64{0, 0}, []Q{Independent(z, []float64{1, 1}), Independent(z, []float64{2, 2})})
+	require.True(t, math.IsInf(far.LogProb([]float64{1e200, 0}), -1), "far from all parts")
+}
+
+// Draws have the laws, those of Rand and of a Drawer, whose parts are drawn in proportion;
+// log q at them is LogProb.
+func TestMixtureDraws(t *testing.T) {
+	const draws, batch = 60000, 12
+	rng := rand.New(rand.NewPCG(*seed, 1))
+	const dim = 4
+	m := randomMixture(t, dim, rng)
+	planes := []regions.Hyperplane{axis(0), axis(3), {Index: []int{1, 3}, Coef: []float64{1, -0.7}, Const: 0.3}}
+	d, z := m.Drawer(batch), make([]float64, dim*batch)
+	one := make([]float64, dim)
+	for name, draw := range map[string]func() [][]float64{
+		"Rand": func() [][]float64 { m.Rand(one, rng); return [][]float64{one} },
+		"Drawer": func() (out [][]float64) {
+			d.Draw(z, rng)
+			logs := make([]float64, batch)
+			d.SubLogQ(logs)
+			for k := range batch {
+				x := make([]float64, dim)
+				for i := range x {
+					x[i] = z[i*batch+k]
+				}
+				require.InDelta(t, -m.LogProb(x), logs[k], 1e-12)
+				out = append(out, x)
+			}
+			return out
+		},
+	} {
+		var below, mean, square [3]float64
+		levels, n := [3]float64{-0.5, 0.4, 1}, 0.0
+		for n < draws {
+			for _, x := range draw() {
+				n++
+				for l, h := range planes {
+					v := h.At(x)
+					mean[l] += v
+					square[l] += v * v
+					if v <= levels[l] {
+						below[l]++
+					}
+				}
+			}
+		}
+		for l, h := range planes {
+			law := m.Law(h)
+			p := law.CDF(levels[l])
+			require.Less(t, math.Abs(below[l]/n-p), 5*math.Sqrt(p*(1-p)/n), "%s: P(%v ≤ %v)", name, h, levels[l])
+			require.Less(t, math.Abs(mean[l]/n-law.Mean()), 5*law.SD()/math.Sqrt(n), name)
+			require.InEpsilon(t, law.SD(), math.Sqrt(square[l]/n-mean[l]/n*mean[l]/n), 0.05, name)
+		}
+	}
+	for i := range dim {
+		require.InDelta(t, Marginal(m, i).Mean(), m.Mean(i), 1e-12)
+		require.InEpsilon(t, Marginal(m, i).SD(), m.SD(i), 1e-12)
+	}
+	count := make([]int, m.Len())
+	d.Draw(z, rng)
+	for _, k := range d.(*mixtureDrawer).part {
+		count[k]++
+	}
+	for k, c := range count {
+		require.InDelta(t, batch*m.Weight(k), c, 1, "part %d", k)
+	}
+}
+
+// Draws on a rare side are draws of q given the side: there they have the side's law,
+// and change log q as they say.
+func TestBeyond(t *testing.T) {
+	rng := rand.New(rand.NewPCG(*seed, 2))
+	const dim, draws = 4, 20000
+	h := regions.Hyperplane{Index: []int{0, 2}, Coef: []float64{1, 0.5}}
+	members := []Q{randomMixture(t, dim, rng)}
+	for _, f := range families(dim) {
+		members = append(members, randomMember(t, f, program(dim), rng))
+	}
+	for _, q := range members {
+		for _, positive := range []bool{true, false} {
+			h.Const = 0
+			tail := q.Law(h).Quantile(1e-6)
+			if positive {
+				tail = q.Law(h).Quantile(1 - 1e-6)
+			}
+			h.Const = -tail
+			prob, name := sideProb(q.Law(h), positive), q.Family().Name()
+			require.InEpsilon(t, 1e-6, prob, 1e-6)
+			deeper := h // a part of the side of known probability
+			deeper.Const = h.Const - 0.1
+			if !positive {
+				deeper.Const = h.Const + 0.1
+			}
+			move, z := q.Beyond(h, positive), make([]float64, dim)
+			var sum, squares float64
+			for range draws {
+				q.Rand(z, rng)
+				was := q.LogProb(z)
+				logQ, weight := move(z, rng)
+				require.InEpsilon(t, prob, weight, 1e-9)
+				require.InDelta(t, q.LogProb(z)-was, logQ, 1e-8*(1+math.Abs(was)))
+				require.True(t, h.At(z) > -1e-9 == positive || math.Abs(h.At(z)) < 1e-9)
+				if deeper.At(z) > 0 == positive {
+					sum += weight
+					squares += weight * weight
+				}
+			}
+			want := sideProb(q.Law(deeper), positive)
+			se := math.Sqrt(squares) / draws
+			require.Less(t, math.Abs(sum/draws-want), 5*se, name)
+			require.Less(t, 5*se, 0.2*want, "inconclusive")
+		}
+	}
+}
+
+// A mixture keeps its parts apart from those that it was given, moves as they do, and
+// names its parameters.
+func TestMixtureParameters(t *testing.T) {
+	rng := rand.New(rand.NewPCG(*seed, 3))
+	parts := []Q{randomMember(t, Structured{}, program(3), rng), randomMember(t, Softplus{}, program(3), rng)}
+	m := NewMixture([]float64{math.Log(0.25), math.Log(0.75)}, parts)
+	require.InDelta(t, 0.25, m.Weight(0), 1e-15)
+	theta := append([]float64(nil), m.Theta()...)
+	require.Equal(t, append(append([]float64{math.Log(0.25), math.Log(0.75)}, parts[0].Theta()...), parts[1].Theta()...), theta)
+	clone := m.Clone()
+	require.Equal(t, m, clone)
+	step, units := make([]float64, len(theta)), make([]float64, len(theta))
+	for k := range step {
+		step[k] = rng.NormFloat64()
+	}
+	m.Units(units)
+	for _, u := range units {
+		require.Positive(t, u)
+	}
+	m.Move(step)
+	parts[0].Move(step[2 : 2+len(parts[0].Theta())])
+	parts[1].Move(step[2+len(parts[0].Theta()):])
+	require.Equal(t, NewMixture(m.Theta()[:2], parts), m)
+	require.Equal(t, theta, clone.Theta())
+	m.Set(theta)
+	require.Equal(t, clone, m)
+	require.NoError(t, Check(m, program(3)))
+
+	for k, want := range map[int]string{0: "π of cell 0", 2: "z0 cell 0 μ", 8: "z1 cell 0 B z0", 10: "z0 cell 1 ρ"} {
+		require.Equal(t, want, m.Param(k).Label(program(3).Latents()))
+	}
+	for k := range theta {
+		bad := append([]float64(nil), theta...)
+		bad[k] = math.NaN()
+		m.Set(bad)
+		require.Equal(t, k, m.Fault())
+		require.ErrorContains(t, Check(m, program(3)), m.Param(k).Symbol+" is NaN")
+	}
+	m.Set(theta)
+	m.Place([]float64{1, 2, 3}, []float64{1, 2, 3})
+	require.InDelta(t, Independent([]float64{1, 2, 3}, []float64{1, 2, 3}).LogProb([]float64{0, 1, 5}), m.LogProb([]float64{0, 1, 5}), 1e-12)
+
+	_, err := Cells{}.New(program(3))
+	require.ErrorContains(t, err, "one by one")
+	_, err = Bind(m, 10)
+	require.EqualError(t, err, "cells: not fitted by gradients")
+	same, err := Of(Cells{}, program(3), m)
+	require.NoError(t, err)
+	require.Equal(t, m, same)
+	near, err := Of(MeanField{}, program(3), clone)
+	require.NoError(t, err)
+	require.InEpsilon(t, clone.SD(1), near.SD(1), 1e-12)
+	require.Equal(t, []int{0, 0, 0}, m.Groups())
+	require.Equal(t, parts[0].Groups(), NewMixture([]float64{0}, parts[:1]).Groups())
+	for _, bad := range []func(){
+		func() { NewMixture(nil, nil) }, func() { NewMixture([]float64{1}, parts) }, func() { m.Set(theta[1:]) },
+		func() { NewMixture([]float64{1}, []Q{m}) }, func() { NewMixture([]float64{0, 0}, []Q{parts[0], Independent(nil, nil)}) },
+	} {
+		require.Panics(t, bad)
+	}
+	require.Equal(t, 0, pick([]float64{0.7, 0.3}, 0.69))
+	require.Equal(t, 1, pick([]float64{0.3, 0.6}, floats.Max([]float64{0.95, 0.9})), "rounding")
+	require.InDelta(t, distuv.UnitNormal.CDF(1), NewMixture([]float64{3}, []Q{Independent([]float64{0}, []float64{1})}).Law(axis(0)).CDF(1), 1e-15)
+}
+
+// Cells on the two sides of a guard do not overlap: log q is that of the one cell that
+// contains a point, the guard's probability is a weight, and of a batch each cell has its
+// share.
+func TestMixtureOfCells(t *testing.T) {
+	rng := rand.New(rand.NewPCG(*seed, 4))
+	pair, side := [][]int{{}, {0}}, above(0.1, -1, 2)
+	up := confine(t, pair, []float64{0.2, 0.7, -0.4, 0.9, 0.6}, side)
+	down := confine(t, pair, []float64{-0.5, 0.6, -1.4, 0.5, -0.3}, below(0.1, -1, 2))
+	m := NewMixture([]float64{math.Log(0.3), math.Log(0.7)}, []Q{up, down})
+	require.Equal(t, 1.0, up.Law(side.Hyperplane).Above(0))
+	require.InDelta(t, 0.3, m.Law(side.Hyperplane).Above(0), 1e-15)
+	z := make([]float64, 2)
+	for range 1000 {
+		m.Rand(z, rng)
+		want := math.Log(0.3) + up.LogProb(z)
+		if side.At(z) <= 0 {
+			want = math.Log(0.7) + down.LogProb(z)
+		}
+		require.InDelta(t, want, m.LogProb(z), 1e-12)
+	}
+	const n = 10
+	d, batch := m.Drawer(n), make([]float64, 2*n)
+	for range 100 {
+		d.Draw(batch, rng)
+		count := 0
+		for k := range n {
+			if side.At([]float64{batch[k], batch[n+k]}) > 0 {
+				count++
+			}
+		}
+		require.Equal(t, 3, count)
+	}
+}
