@@ -26,6 +26,7 @@ type summer struct {
 	jumps    *boundary.Batch
 	jump     [][]int // by switch and threshold: the number of the jump, or −1
 	prior    *graph.Residuals
+	mass     [][]float64 // by switch: log P_ij, where it is always the same
 	part     [][]float64 // by switch: log P_ij + L_ij, intervals × n
 	total    []float64   // Σ_j of these, by switch and sample
 	out      []float64
@@ -69,6 +70,13 @@ func newSummer(d *graph.Density, switches []graph.Switch, n int) (*summer, error
 		}
 		s.jump = append(s.jump, list)
 		s.part = append(s.part, make([]float64, (len(w.Planes)+1)*n))
+		s.mass = append(s.mass, nil)
+		if s.prior.Fixed(w.Latent) {
+			for j := range len(w.Planes) + 1 {
+				lo, hi := between(w, j)
+				s.mass[len(s.mass)-1] = append(s.mass[len(s.mass)-1], s.prior.LogMass(w.Latent, 0, lo, hi))
+			}
+		}
 	}
 	return s, nil
 }
@@ -123,19 +131,20 @@ func (s *summer) run(forced *regions.Signs) error {
 		part := s.part[i]
 		for k := range n {
 			column = column[:0]
-			sum, lo := 0.0, math.Inf(-1)
+			sum := 0.0
 			for j := range len(w.Planes) + 1 {
-				hi := math.Inf(1)
-				if j < len(w.Cuts) {
-					hi = w.Cuts[j]
-				}
 				if j > 0 && s.jump[i][j-1] >= 0 {
 					sum += s.jumps.Jumps(s.jump[i][j-1])[k]
 				}
-				v := s.prior.LogMass(w.Latent, k, lo, hi) + sum
+				v := sum
+				if s.mass[i] != nil {
+					v += s.mass[i][j]
+				} else {
+					lo, hi := between(w, j)
+					v += s.prior.LogMass(w.Latent, k, lo, hi)
+				}
 				part[j*n+k] = v
 				column = append(column, v)
-				lo = hi
 			}
 			total := floats.LogSumExp(column)
 			s.total[i*n+k] = total
@@ -155,13 +164,7 @@ func (s *summer) draw(k int, z []float64, uniform func() float64) {
 				break
 			}
 		}
-		lo, hi := math.Inf(-1), math.Inf(1)
-		if j > 0 {
-			lo = w.Cuts[j-1]
-		}
-		if j < len(w.Cuts) {
-			hi = w.Cuts[j]
-		}
+		lo, hi := between(w, j)
 		z[w.Latent] = s.prior.Within(w.Latent, k, uniform(), lo, hi)
 	}
 }
