@@ -68,6 +68,10 @@ func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
 		p.found.LogEvidence = w.LogEvidence
 	}
 	v := Verdict{Trust: TrustFit}
+	other := "family.Cells"
+	if p.found != nil {
+		other = "another Seed"
+	}
 	refuse := func(try, format string, args ...any) {
 		v.Trust = TrustNothing
 		v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...))
@@ -81,10 +85,10 @@ func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
 	se := math.Hypot(w.LogEvidence.SE, sample.LogEvidence.SE)
 	switch gap := sample.LogEvidence.Mean - w.LogEvidence.Mean; {
 	case gap > scoutErrors*se+scoutNats:
-		refuse("family.Cells, or another Seed", "the scout's log evidence %v is above the fit's, %v: the fit misses explanations", sample.LogEvidence, w.LogEvidence)
+		refuse(other, "the scout's log evidence %v is above the fit's, %v: the fit misses explanations", sample.LogEvidence, w.LogEvidence)
 	case gap > -scoutErrors*se-1: // else the scout has not arrived
 		if missed := p.missed(sample, w.LogEvidence.Mean); missed > mostMissed {
-			refuse("family.Cells, or another Seed", "%.0f%% of the scout's draws are where the fit is not", 100*missed)
+			refuse(other, "%.0f%% of the scout's draws are where the fit is not", 100*missed)
 		}
 	}
 	if f := p.found; f != nil {
