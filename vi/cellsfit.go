@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/cells"
+	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
@@ -27,33 +29,19 @@ type Cell struct {
 	KHat              float64
 }
 
-// found is what a fit of cells knows beside Q.
+// found is what is known of a fit beside Q: of a fit of cells from its search, else what
+// has been asked for.
 type found struct {
+	mu          sync.Mutex
+	q           family.Q // that it is known of
 	Cells       []Cell
 	Tried       int     // cells that were looked at
 	Left        float64 // how much of the posterior is in cells that were found and not kept
 	Unfinished  float64 // how much of it cells may have that were not looked at
 	LogEvidence Estimate
 	Scout       Estimate // the log evidence that owes nothing to Q
-	Verdict     Verdict
-}
-
-// Cells are the parts of the posterior by weight, highest first. A fit of one family has one.
-func (p *Posterior) Cells() []Cell {
-	if p.found == nil {
-		return nil
-	}
-	return p.found.Cells
-}
-
-// LogEvidence is log p(data), if the model has no Factor, and else the log normaliser of
-// log r.
-func (p *Posterior) LogEvidence() (Estimate, error) {
-	if p.found != nil {
-		return p.found.LogEvidence, nil
-	}
-	w, err := p.Importance(evidenceDraws, p.Settings.Seed)
-	return w.LogEvidence, err
+	Reweighted  []check.Reweighted
+	Verdict     Verdict // none yet if Trust is ""
 }
 
 // How much is spent on a search for cells.
@@ -72,6 +60,7 @@ func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 	if err != nil {
 		return nil, err
 	}
+	m.scouted(sample.LogEvidence)
 	search, err := cells.Find(ctx, d, cells.Settings{
 		Points: leads(d, sample.Z), Most: mostTried, Seed: mc.Mix(s.Seed, cellStream),
 		Progress: func(tried, found int) {
@@ -94,6 +83,7 @@ func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 		logs[k], parts[k] = c.LogEvidence.Mean, c.Q
 	}
 	mixture := family.NewMixture(logs, parts)
+	f.q = mixture
 	for k, c := range kept {
 		f.Cells = append(f.Cells, Cell{c.Where(search), mixture.Weight(k), c.ELBO, c.LogEvidence, c.KHat})
 	}
@@ -104,6 +94,7 @@ func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 	if f.Verdict.Trust == TrustNothing {
 		p.Warnings = append(p.Warnings, f.Verdict.String())
 	}
+	m.searched(f)
 	return p, nil
 }
 
