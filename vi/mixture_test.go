@@ -86,7 +86,7 @@ func TestMixtureCanBeAsked(t *testing.T) {
 	}
 
 	s := p.Summary()
-	require.Empty(t, s.Warnings)
+	require.Equal(t, []string{s.Verdict.String()}, s.Warnings)
 	require.NotEmpty(t, s.Correlations)
 	for _, c := range s.Correlations {
 		if c.A == "x" && c.B == "y" {

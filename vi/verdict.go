@@ -59,7 +59,7 @@ const (
 // judge compares a fit with a scout, which owes nothing to it, and with its own
 // reweighted draws.
 func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
-	w, err := p.Importance(evidenceDraws, mc.Mix(p.Settings.Seed, judgeStream))
+	w, err := p.weigh(evidenceDraws, mc.Mix(p.Settings.Seed, judgeStream))
 	if err != nil {
 		return Verdict{Trust: TrustNothing, Reasons: []string{err.Error()}}, nil
 	}
