@@ -35,7 +35,7 @@ func runCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 // hasCells reports whether p is a finished fit of cells.
 func (p *Posterior) hasCells() bool {
 	_, mixture := p.Q.(*family.Mixture)
-	return mixture && p.found != nil && p.found.q == p.Q && p.found.Cells != nil
+	return mixture && p.found != nil && p.found.q == p.Q && p.found.Tried > 0
 }
 
 // known is p, if it keeps what is found out of its Q. Of a posterior that no fit
@@ -154,7 +154,7 @@ func (s *savedFound) restore(p *Posterior) error {
 		return fmt.Errorf("cells of a fit of family %s", p.Q.Family().Name())
 	case len(s.Cells) != m.Len():
 		return fmt.Errorf("descriptions of %d cells for %d", len(s.Cells), m.Len())
-	case len(s.Reweighted) != p.Q.Dim() && s.Reweighted != nil:
+	case len(s.Reweighted) != p.Q.Dim() && (s.Reweighted != nil || s.Verdict.Trust != TrustNothing):
 		return fmt.Errorf("moments of %d latents for %d", len(s.Reweighted), p.Q.Dim())
 	case !slices.Contains([]Trust{TrustFit, TrustReweighted, TrustNothing}, s.Verdict.Trust):
 		return fmt.Errorf("the verdict is %q", s.Verdict.Trust)
