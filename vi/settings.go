@@ -186,7 +186,7 @@ func (s *Settings) checkCells() error {
 		has  bool
 	}{{"Start", s.Start != nil}, {"Optimizer", s.Optimizer != nil}, {"OnStep", s.OnStep != nil}} {
 		if c.has {
-			return fmt.Errorf("Settings.%s is of a fit of one family, and Settings.Family is Cells", c.name)
+			return fmt.Errorf("%s is of a fit of one family, and Settings.Family is Cells", "Settings."+c.name)
 		}
 	}
 	return nil
