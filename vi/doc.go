@@ -25,19 +25,24 @@
 //	draws      draws, predictions, CSV, npz, tensors
 //	scout      where the mass is, without a family
 //	mc         samples in blocks, side by side; estimates with errors
+//	cells      the search for a posterior's cells
+//	scout      a sample of the posterior that owes nothing to a fit
 //	plot       pictures
 //
 // How good a fit is, and what an estimator did for it:
 //
 //	Posterior.ELBO           the objective, with its standard error
 //	Posterior.RareSides      what that estimate misses on rare sides of guards
+//	Posterior.Verdict        which of the fit's numbers can be relied on, and why
+//	Posterior.LogEvidence    log p(data); [Compare] compares models by it
 //	Posterior.Importance     k-hat, effective draws, log evidence, corrected moments
 //	Posterior.SharesByGuard  which if-statements the gradient comes from
 //	Posterior.CheckBias      would reparameterization alone have been biased?
 //
 // What a fit says:
 //
-//	Posterior.Summary            latents, correlations and guards, with warnings
+//	Posterior.Summary            latents, correlations, guards and cells, with the verdict
+//	Posterior.Cells              the parts between which the density falls off a cliff
 //	Posterior.Mean, Quantile, …  one latent, exactly
 //	Posterior.Draws              samples: matrices, tensors, CmdStan's CSV, .npz
 //	Posterior.Predict            new data, and named deterministic expressions

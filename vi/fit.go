@@ -43,11 +43,7 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 	m := newMonitor(s)
 	defer m.progress.end()
 	if s.Family == (family.Cells{}) {
-		p, err := fitCells(ctx, d, s, m)
-		if err != nil && ctx.Err() != nil {
-			return &Posterior{Density: d, Q: PriorStart(d), Settings: s}, stopped(ctx)
-		}
-		return p, err
+		return runCells(ctx, d, s, m)
 	}
 	starts, err := prepare(ctx, d, s, m)
 	switch {

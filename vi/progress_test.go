@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -22,7 +23,7 @@ import (
 func TestProgressLines(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	var out bytes.Buffer
-	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Steps: 300, Progress: &out})
+	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Family: family.MeanField{}, Steps: 300, Progress: &out})
 	require.NoError(t, err)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	require.Equal(t, "looking for a start among 1000 draws", lines[0])
@@ -37,6 +38,11 @@ func TestProgressLines(t *testing.T) {
 	_, err = Fit(context.Background(), d, Settings{Start: start, Steps: 300, Restarts: 2, Stop: Automatic, Progress: &out})
 	require.NoError(t, err)
 	require.Regexp(t, `step 600 of 600 .* 0s left at most\n$`, out.String())
+
+	out.Reset()
+	_, err = Fit(context.Background(), d, Settings{Seed: *seed, Progress: &out})
+	require.NoError(t, err)
+	require.Regexp(t, `^scouting: at [\d.e-]+ of the data's weight\n`, out.String())
 }
 
 // Lines come no more often than they should, and tell the rate, the best

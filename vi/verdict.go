@@ -60,13 +60,12 @@ const (
 // judge compares a fit with a scout, which owes nothing to it, and with its own
 // reweighted draws.
 func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
-	w, err := p.Importance(evidenceDraws, mc.Mix(p.Settings.Seed, judgeStream))
+	w, err := p.weigh(evidenceDraws, mc.Mix(p.Settings.Seed, judgeStream))
 	if err != nil {
 		return Verdict{Trust: TrustNothing, Reasons: []string{err.Error()}}, nil
 	}
-	if p.found != nil {
-		p.found.LogEvidence = w.LogEvidence
-	}
+	p.found.note(w)
+	p.found.even = w.ESS
 	v := Verdict{Trust: TrustFit}
 	other := "family.Cells"
 	if p.found != nil {
@@ -116,10 +115,10 @@ func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
 
 // missed is the part of a scout's draws where the posterior is much higher than the fit.
 func (p *Posterior) missed(sample scout.Result, logEvidence float64) float64 {
-	n, all := 0, 0
+	n, all, q := 0, 0, p.defensive()
 	for k := 0; k < len(sample.Z); k += max(1, len(sample.Z)/scoutDraws) {
 		all++
-		if sample.LogProb[k]-logEvidence-p.Q.LogProb(sample.Z[k]) > farAbove {
+		if sample.LogProb[k]-logEvidence-q.LogProb(sample.Z[k]) > farAbove {
 			n++
 		}
 	}
@@ -128,20 +127,25 @@ func (p *Posterior) missed(sample scout.Result, logEvidence float64) float64 {
 
 // Verdict says whether the fit can be relied on: by where a scout, tempered sequential
 // Monte Carlo that owes nothing to the fit, finds the posterior, and by importance
-// weights. A fit of cells has it from its search; of other fits it is found out here,
-// and takes about as long as the search for a start.
+// weights. A fit of cells has it from its search; of other fits it is found out when it
+// is first asked for, which takes about as long as the search for a start.
 func (p *Posterior) Verdict() (Verdict, error) {
 	if err := p.usable(); err != nil {
 		return Verdict{}, err
 	}
-	if p.found != nil {
-		return p.found.Verdict, nil
+	p = p.known()
+	f := p.found
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.Verdict.Trust != "" {
+		return f.Verdict, nil
 	}
 	sample, err := scout.Run(context.Background(), p.Density, scout.Settings{Seed: mc.Mix(p.Settings.Seed, scoutStream)})
 	if err != nil {
 		return Verdict{}, fmt.Errorf("vi: %w", err)
 	}
-	return p.judge(sample)
+	f.Verdict, err = p.judge(sample)
+	return f.Verdict, err
 }
 
 // defensive is what importance draws are from: the fit, and for cells a part of the
