@@ -165,7 +165,7 @@ func (c cellsFit) ofDraws(context.Context) (*Posterior, error) {
 	if err != nil || mixture == nil {
 		return nil, err
 	}
-	p := c.posterior(mixture, &found{})
+	p := c.posterior(mixture, &found{Tried: 1})
 	w, err := p.Importance(evidenceDraws, mc.Mix(c.s.Seed, judgeStream))
 	if err != nil {
 		return nil, nil // the density is not finite at its draws
