@@ -51,7 +51,7 @@ const (
 	heavy         = 100  // times the mean, a weight that makes k-hat count
 	mostSE        = 0.1  // of a log evidence, in nats
 	scoutDraws    = 1000 // that are looked at
-	mostMissed    = 0.03 // of the scout's draws, or of the mass that was found
+	mostMissed    = 0.05 // of the scout's draws, or of the mass that was found
 	farAbove      = 3.5  // log of the posterior over the fit, at a draw that the fit misses
 	offMean       = 0.04 // of a standard deviation
 	offSD         = 0.07
