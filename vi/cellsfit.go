@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/cells"
@@ -81,12 +80,7 @@ func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 			},
 		})
 	}
-	var search *cells.Search
-	if switches := d.Switches(); len(switches) > 0 && zzForce {
-		search, err = find(switches)
-	} else {
-		search, err = find(nil)
-	}
+	search, err := s.search(d, sample, find)
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +112,27 @@ func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 
 var errNoCells = errors.New("no cell has a finite density")
 
+// search looks for cells. Where the posterior is in more cells than can be looked at, as
+// with a threshold for each of many groups, it sums switches out.
+func (s Settings) search(d *graph.Density, sample scout.Result, find func([]graph.Switch) (*cells.Search, error)) (*cells.Search, error) {
+	switches := d.Switches()
+	scattered, err := cells.Scattered(d, sample.Z)
+	if err != nil {
+		return nil, err
+	}
+	if len(switches) == 0 || scattered < mostScattered {
+		search, err := find(nil)
+		if err != nil || len(switches) == 0 || len(search.Cells) > 0 && search.Unfinished() < mostMissed {
+			return search, err
+		}
+	}
+	return find(switches)
+}
+
+// mostScattered is the part of a scout's draws that may be in cells that have no other
+// draw.
+const mostScattered = 0.35
+
 // leads are draws in different regions, those that most draws are in first.
 func leads(d *graph.Density, z [][]float64) (list [][]float64) {
 	return cells.Different(d, z, leadDraws)
@@ -126,6 +141,9 @@ func leads(d *graph.Density, z [][]float64) (list [][]float64) {
 // climbCell returns what fits the distribution of a cell.
 func (s Settings) climbCell(d *graph.Density) func(context.Context, family.Q) (family.Q, error) {
 	return func(ctx context.Context, q family.Q) (family.Q, error) {
+		if _, err := family.Bind(q, 1); err != nil {
+			return q, nil // not by gradients
+		}
 		climb := Settings{
 			Samples: cellSamples, Estimator: Reparam{}, Steps: cellSteps, StepSize: q.Family().StepSize(),
 			Average: 0.5, TraceEvery: math.MaxInt, Seed: mc.Mix(s.Seed, trialStream),
@@ -141,5 +159,3 @@ func (s Settings) climbCell(d *graph.Density) func(context.Context, family.Q) (f
 		return f.result(), nil
 	}
 }
-
-var zzForce = os.Getenv("SUMMED") != ""

@@ -41,7 +41,9 @@ type saved struct {
 }
 
 // families are those that a saved fit can have.
-var families = []family.Family{family.MeanField{}, family.Softplus{}, family.Structured{}, family.FullRank{}, family.LowRank{}}
+var families = []family.Family{
+	family.MeanField{}, family.Softplus{}, family.Structured{}, family.FullRank{}, family.LowRank{}, family.Sequence{},
+}
 
 // known reports whether a saved fit can have the family.
 func known(f family.Family) bool {

@@ -50,6 +50,7 @@ const (
 	fewEffective  = 0.3  // of the draws; and
 	heavy         = 100  // times the mean, a weight that makes k-hat count
 	mostSE        = 0.1  // of a log evidence, in nats
+	scoutDraws    = 1000 // that are looked at
 	mostMissed    = 0.03 // of the scout's draws, or of the mass that was found
 	farAbove      = 3.5  // log of the posterior over the fit, at a draw that the fit misses
 	offMean       = 0.04 // of a standard deviation
@@ -111,13 +112,14 @@ func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
 
 // missed is the part of a scout's draws where the posterior is much higher than the fit.
 func (p *Posterior) missed(sample scout.Result, logEvidence float64) float64 {
-	n := 0
-	for k, z := range sample.Z {
-		if sample.LogProb[k]-logEvidence-p.Q.LogProb(z) > farAbove {
+	n, all := 0, 0
+	for k := 0; k < len(sample.Z); k += max(1, len(sample.Z)/scoutDraws) {
+		all++
+		if sample.LogProb[k]-logEvidence-p.Q.LogProb(sample.Z[k]) > farAbove {
 			n++
 		}
 	}
-	return float64(n) / float64(len(sample.Z))
+	return float64(n) / float64(all)
 }
 
 // Verdict says whether the fit can be relied on: by where a scout, tempered sequential
