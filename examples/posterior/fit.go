@@ -8,6 +8,7 @@ import (
 	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/examples/models/exact"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/cputime"
 	"github.com/facetvi/facet/vi"
 )
 
@@ -53,9 +54,9 @@ func (p problem) fit(ctx context.Context, seed uint64, steps int) (*fitted, erro
 	if err != nil {
 		return nil, err
 	}
-	start := cpuSeconds()
+	start := cputime.Seconds()
 	posterior, err := vi.Fit(ctx, density, vi.Settings{Seed: seed, Steps: steps})
-	seconds := cpuSeconds() - start
+	seconds := cputime.Seconds() - start
 	if err != nil && !cli.Interrupted(err) {
 		return nil, err
 	}
