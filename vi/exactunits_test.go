@@ -76,7 +76,7 @@ func TestUnits(t *testing.T) {
 	} {
 		d, err := c.m.Compile()
 		require.NoError(t, err)
-		for _, f := range []family.Family{nil, family.FullRank{}, family.LowRank{Rank: 1}} {
+		for _, f := range []family.Family{family.MeanField{}, family.FullRank{}, family.LowRank{Rank: 1}} {
 			for _, stop := range []vi.Stop{vi.After, vi.Automatic} {
 				fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Stop: stop, Family: f})
 				require.NoError(t, err)

@@ -128,7 +128,7 @@ func ascend(adam *Adam, q family.Q, g, least []float64) {
 // given to it, and shorter fits take the same steps.
 func TestFitDefaults(t *testing.T) {
 	_, d := paperSpec(t, "proposition")
-	got, err := Fit(context.Background(), d, Settings{})
+	got, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}})
 	require.NoError(t, err)
 	s := Settings{
 		Estimator: Boundary{}, Samples: 16, Steps: 10000, StepSize: 0.03, StartDraws: 1000, Restarts: 1,
@@ -142,7 +142,7 @@ func TestFitDefaults(t *testing.T) {
 	want, err = Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	requireSameFit(t, want, got)
-	short, err := Fit(context.Background(), d, Settings{Steps: 5})
+	short, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 5})
 	require.NoError(t, err)
 	require.Equal(t, got.Restarts[0].Start, short.Restarts[0].Start)
 }
@@ -185,7 +185,7 @@ func TestFitOnStep(t *testing.T) {
 	stop := errors.New("far enough")
 	var last family.Q
 	steps := 0
-	p, err := Fit(context.Background(), d, Settings{Steps: 100, OnStep: func(s Step) error {
+	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 100, OnStep: func(s Step) error {
 		steps++
 		require.Equal(t, steps, s.T)
 		require.Len(t, s.Gradient, 2*d.Dim())
@@ -199,7 +199,7 @@ func TestFitOnStep(t *testing.T) {
 	require.ErrorContains(t, err, "step 7")
 	require.Equal(t, 7, p.Steps)
 	require.Equal(t, last, p.Q)
-	want, err := Fit(context.Background(), d, Settings{Steps: 7})
+	want, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 7})
 	require.NoError(t, err)
 	require.Equal(t, want.Q, p.Q)
 	require.Equal(t, want.Optimizer, p.Optimizer)
@@ -209,7 +209,7 @@ func TestFitCancelled(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	cause := errors.New("enough of it")
 	ctx, cancel := context.WithCancelCause(context.Background())
-	p, err := Fit(ctx, d, Settings{Steps: 100, OnStep: func(s Step) error {
+	p, err := Fit(ctx, d, Settings{Family: family.MeanField{}, Steps: 100, OnStep: func(s Step) error {
 		if s.T == 5 {
 			cancel(cause)
 		}
@@ -217,11 +217,11 @@ func TestFitCancelled(t *testing.T) {
 	}})
 	require.ErrorIs(t, err, cause)
 	require.Equal(t, 5, p.Steps)
-	want, err := Fit(context.Background(), d, Settings{Steps: 5})
+	want, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 5})
 	require.NoError(t, err)
 	require.Equal(t, want.Q, p.Q)
 
-	p, err = Fit(ctx, d, Settings{Steps: 100})
+	p, err = Fit(ctx, d, Settings{Family: family.MeanField{}, Steps: 100})
 	require.ErrorIs(t, err, cause)
 	require.Zero(t, p.Steps)
 	require.Equal(t, PriorStart(d), p.Q)

@@ -105,7 +105,7 @@ func TestSummaryTellsOfRareSides(t *testing.T) {
 	require.Len(t, p.Warnings, 1, "a summary changes nothing")
 
 	_, d = paperSpec(t, "textmsg")
-	clean := fitted(t, d, Settings{Steps: 1000}).Summary()
+	clean := fitted(t, d, Settings{Family: family.MeanField{}, Steps: 1000}).Summary()
 	require.Empty(t, clean.Warnings)
 	require.Less(t, clean.ELBO.SE, 0.5)
 }

@@ -117,7 +117,7 @@ func TestProcessorsChangeMidway(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	fit := func(procs int) *Posterior {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-		p, err := Fit(context.Background(), d, Settings{Steps: 6, Samples: 1000, Seed: *seed, OnStep: func(s Step) error {
+		p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 6, Samples: 1000, Seed: *seed, OnStep: func(s Step) error {
 			if s.T == 3 {
 				runtime.GOMAXPROCS(procs)
 			}
