@@ -3,6 +3,7 @@ package vi
 import (
 	"context"
 	"errors"
+	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -124,7 +125,7 @@ func ascend(adam *Adam, q family.Q, g, least []float64) {
 	q.Move(step)
 }
 
-// The zero Settings are what their comments say, the start that Fit finds can be
+// The settings of a climb are by default what their comments say, the start that Fit finds can be
 // given to it, and shorter fits take the same steps.
 func TestFitDefaults(t *testing.T) {
 	_, d := paperSpec(t, "proposition")
@@ -145,6 +146,69 @@ func TestFitDefaults(t *testing.T) {
 	short, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 5})
 	require.NoError(t, err)
 	require.Equal(t, got.Restarts[0].Start, short.Restarts[0].Start)
+}
+
+// A fit without a family is one of cells, unless it is given what is of a climb.
+func TestFamilyByDefault(t *testing.T) {
+	d := small(t, "x", 1, 0, 1, 1)
+	for _, c := range []struct {
+		want family.Family
+		s    Settings
+	}{
+		{family.Cells{}, Settings{}},
+		{family.Cells{}, Settings{Seed: 3, Samples: 8, Steps: 100, StepSize: 0.1, Stop: Automatic, Progress: io.Discard}},
+		{family.FullRank{}, Settings{Start: inFamily(t, family.FullRank{}, d)}},
+		{family.FullRank{}, Settings{Start: inFamily(t, family.FullRank{}, d), Restarts: 2}},
+		{family.MeanField{}, Settings{Estimator: Reparam{}}},
+		{family.MeanField{}, Settings{Optimizer: &Adam{}}},
+		{family.MeanField{}, Settings{OnStep: func(Step) error { return nil }}},
+		{family.MeanField{}, Settings{Restarts: 1}},
+		{family.MeanField{}, Settings{StartDraws: 10}},
+		{family.Structured{}, Settings{Family: family.Structured{}, Restarts: 3}},
+		{family.Cells{}, Settings{Family: family.Cells{}, Restarts: 3}},
+	} {
+		s := c.s
+		s.fill()
+		require.Equal(t, c.want, s.Family, "%+v", c.s)
+		again := s
+		again.fill()
+		require.Equal(t, s.Family, again.Family)
+	}
+}
+
+// The default fit of the paper's proposition and of its change point is the exact
+// posterior; one seed gives one fit. Of the proposition it knows that it can be relied on.
+func TestDefaultFit(t *testing.T) {
+	for _, name := range []string{"proposition", "textmsg"} {
+		spec, d := paperSpec(t, name)
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed})
+		require.NoError(t, err)
+		require.Equal(t, family.Cells{}, p.Q.Family())
+		exact := spec.Exact()
+		for i, latent := range d.Latents() {
+			mean, err := p.Mean(latent)
+			require.NoError(t, err)
+			sd, err := p.SD(latent)
+			require.NoError(t, err)
+			t.Logf("%s: %s is %.4f ± %.4f, exactly %.4f ± %.4f", name, latent, mean, sd, exact.Latents[i].Mean, exact.Latents[i].SD)
+			require.InDelta(t, exact.Latents[i].Mean, mean, 0.03*exact.Latents[i].SD)
+			require.InEpsilon(t, exact.Latents[i].SD, sd, 0.03)
+		}
+		e, err := p.LogEvidence()
+		require.NoError(t, err)
+		require.Less(t, e.SE, 0.01)
+		require.InDelta(t, exact.LogEvidence, e.Mean, 5*e.SE)
+		v, err := p.Verdict()
+		require.NoError(t, err)
+		t.Log(v)
+		if name == "proposition" {
+			require.Equal(t, TrustFit, v.Trust)
+		}
+		same, err := Fit(context.Background(), d, p.Settings)
+		require.NoError(t, err)
+		require.Equal(t, p.Q.Theta(), same.Q.Theta())
+		require.Equal(t, p.Cells(), same.Cells())
+	}
 }
 
 // requireSameFit compares all of two fits, to the last bit, but times and the
