@@ -61,12 +61,15 @@ func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 		return nil, err
 	}
 	m.scouted(sample.LogEvidence)
-	search, err := cells.Find(ctx, d, cells.Settings{
-		Points: leads(d, sample.Z), Most: mostTried, Seed: mc.Mix(s.Seed, cellStream),
-		Progress: func(tried, found int) {
-			m.progress.soon(fmt.Sprintf("searching: %d cells tried, %d found", tried, found))
-		},
-	})
+	find := func(switches []graph.Switch) (*cells.Search, error) {
+		return cells.Find(ctx, d, cells.Settings{
+			Points: leads(d, sample.Z), Most: mostTried, Seed: mc.Mix(s.Seed, cellStream), Switches: switches,
+			Progress: func(tried, found int) {
+				m.progress.soon(fmt.Sprintf("searching: %d cells tried, %d found", tried, found))
+			},
+		})
+	}
+	search, err := s.search(d, sample, find)
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +103,27 @@ func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 
 var errNoCells = errors.New("no cell has a finite density")
 
+// search looks for cells. Where the posterior is in more cells than can be looked at, as
+// with a threshold for each of many groups, it sums switches out.
+func (s Settings) search(d *graph.Density, sample scout.Result, find func([]graph.Switch) (*cells.Search, error)) (*cells.Search, error) {
+	switches := d.Switches()
+	scattered, err := cells.Scattered(d, sample.Z)
+	if err != nil {
+		return nil, err
+	}
+	if len(switches) == 0 || scattered < mostScattered {
+		search, err := find(nil)
+		if err != nil || len(switches) == 0 || len(search.Cells) > 0 && search.Unfinished() < mostMissed {
+			return search, err
+		}
+	}
+	return find(switches)
+}
+
+// mostScattered is the part of a scout's draws that may be in cells that have no other
+// draw.
+const mostScattered = 0.35
+
 // leads are draws in different regions, those that most draws are in first.
 func leads(d *graph.Density, z [][]float64) (list [][]float64) {
 	return cells.Different(d, z, leadDraws)
@@ -108,6 +132,9 @@ func leads(d *graph.Density, z [][]float64) (list [][]float64) {
 // climbCell returns what fits the distribution of a cell.
 func (s Settings) climbCell(d *graph.Density) func(context.Context, family.Q) (family.Q, error) {
 	return func(ctx context.Context, q family.Q) (family.Q, error) {
+		if _, err := family.Bind(q, 1); err != nil {
+			return q, nil // not by gradients
+		}
 		climb := Settings{
 			Samples: cellSamples, Estimator: Reparam{}, Steps: cellSteps, StepSize: q.Family().StepSize(),
 			Average: 0.5, TraceEvery: math.MaxInt, Seed: mc.Mix(s.Seed, trialStream),

@@ -23,9 +23,9 @@
 //	check      judgements of fits and estimators
 //	events     probabilities of guards, paths and regions
 //	draws      draws, predictions, CSV, npz, tensors
+//	scout      where the mass is, without a family
 //	mc         samples in blocks, side by side; estimates with errors
 //	cells      the search for a posterior's cells
-//	scout      a sample of the posterior that owes nothing to a fit
 //	plot       pictures
 //
 // How good a fit is, and what an estimator did for it:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/sealed"
+	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
@@ -44,7 +45,7 @@ type saved struct {
 // families are those that a saved fit can have.
 var families = []family.Family{
 	family.MeanField{}, family.Softplus{}, family.Structured{}, family.FullRank{}, family.LowRank{},
-	family.Cells{}, family.Sequence{}, family.Sequence{Sides: "[]"},
+	family.Cells{}, family.Sequence{}, cells.SummedFamily{},
 }
 
 // known reports whether a saved fit can have the family.

@@ -50,6 +50,7 @@ const (
 	fewEffective  = 0.3  // of the draws; and
 	heavy         = 100  // times the mean, a weight that makes k-hat count
 	mostSE        = 0.1  // of a log evidence, in nats
+	scoutDraws    = 1000 // that are looked at
 	mostMissed    = 0.03 // of the scout's draws, or of the mass that was found
 	farAbove      = 3.5  // log of the posterior over the fit, at a draw that the fit misses
 	offMean       = 0.04 // of a standard deviation
@@ -65,6 +66,10 @@ func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
 	}
 	p.found.note(w)
 	v := Verdict{Trust: TrustFit}
+	other := "family.Cells"
+	if p.hasCells() {
+		other = "another Seed"
+	}
 	refuse := func(try, format string, args ...any) {
 		v.Trust = TrustNothing
 		v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...))
@@ -78,10 +83,10 @@ func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
 	se := math.Hypot(w.LogEvidence.SE, sample.LogEvidence.SE)
 	switch gap := sample.LogEvidence.Mean - w.LogEvidence.Mean; {
 	case gap > scoutErrors*se+scoutNats:
-		refuse("family.Cells, or another Seed", "the scout's log evidence %v is above the fit's, %v: the fit misses explanations", sample.LogEvidence, w.LogEvidence)
+		refuse(other, "the scout's log evidence %v is above the fit's, %v: the fit misses explanations", sample.LogEvidence, w.LogEvidence)
 	case gap > -scoutErrors*se-1: // else the scout has not arrived
 		if missed := p.missed(sample, w.LogEvidence.Mean); missed > mostMissed {
-			refuse("family.Cells, or another Seed", "%.0f%% of the scout's draws are where the fit is not", 100*missed)
+			refuse(other, "%.0f%% of the scout's draws are where the fit is not", 100*missed)
 		}
 	}
 	if f := p.found; f != nil {
@@ -109,13 +114,14 @@ func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
 
 // missed is the part of a scout's draws where the posterior is much higher than the fit.
 func (p *Posterior) missed(sample scout.Result, logEvidence float64) float64 {
-	n := 0
-	for k, z := range sample.Z {
-		if sample.LogProb[k]-logEvidence-p.Q.LogProb(z) > farAbove {
+	n, all := 0, 0
+	for k := 0; k < len(sample.Z); k += max(1, len(sample.Z)/scoutDraws) {
+		all++
+		if sample.LogProb[k]-logEvidence-p.Q.LogProb(sample.Z[k]) > farAbove {
 			n++
 		}
 	}
-	return float64(n) / float64(len(sample.Z))
+	return float64(n) / float64(all)
 }
 
 // Verdict says whether the fit can be relied on: by where a scout, tempered sequential

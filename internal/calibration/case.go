@@ -121,7 +121,7 @@ func buildAll(entries []entry) []Case {
 
 func collection() (all []entry) {
 	for _, list := range [][]entry{
-		steps(), twoChanges(), regressions(), regimes(), hurdles(), censoredData(), dense(), sharedSlopes(), hierarchies(), real(), smoothModels(),
+		steps(), twoChanges(), regressions(), regimes(), hurdles(), censoredData(), dense(), sharedSlopes(), hierarchies(), realSeries(), smoothModels(),
 	} {
 		all = append(all, list...)
 	}

@@ -66,6 +66,9 @@ func TestJointAgainstDensity(t *testing.T) {
 
 // Half the steps of quadrature, in wider ranges, give the same posterior.
 func TestConverged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
 	for _, c := range everyCase() {
 		fine := c.solve(2)
 		assert.InDelta(t, fine.LogEvidence, c.Exact.LogEvidence, 1e-8, c.Name)
@@ -106,6 +109,9 @@ func TestNames(t *testing.T) {
 // The best interval of each level shift is at the change, and the best one
 // elsewhere is at the decoy, 4 nats below.
 func TestLevelShifts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
 	for k, c := range LevelShifts() {
 		s := levelShift(k)
 		assert.InDelta(t, decoyGap, s.gap(s.tuned()), 0.001, c.Name)
@@ -117,6 +123,9 @@ func TestLevelShifts(t *testing.T) {
 
 // The sums of a long series are those of the enumeration.
 func TestLongChangePoint(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
 	y := stepCounts(232, 90, 60, 3, 4)
 	long := longChange(y).solve(1)
 	short := step{"change", count(90), uniform(0, 90)}.poisson(y, 2, 0.5).solve(1)

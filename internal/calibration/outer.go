@@ -214,7 +214,7 @@ func around(c coefficient, places []float64, spread float64, fine int) (nodes, l
 	if edges[len(edges)-1] < hi {
 		edges = append(edges, hi)
 	}
-	return legendre(refined(edges, 100*c.size, fine), 8)
+	return legendre(refined(edges, 100*c.size, fine), 10)
 }
 
 // integrate gives visit the nodes of a product trapezoidal rule and their log

@@ -55,7 +55,7 @@ func lynx() problem {
 	return s.problem(m, both{lowData, highData})
 }
 
-func real() []entry {
+func realSeries() []entry {
 	return []entry{
 		{"real-coal", func() problem {
 			return step{"change", yearsFrom(1851, len(disasters)), uniform(1851, 1962)}.poisson(disasters, 1, 0.5)

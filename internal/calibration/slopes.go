@@ -91,7 +91,7 @@ func (s slopes) group(g int, slope float64) (log, mean, square float64, on []flo
 }
 
 func sharedSlopes() []entry {
-	make := func(seed uint64, groups, n int, slope, off, on float64) slopes {
+	simulate := func(seed uint64, groups, n int, slope, off, on float64) slopes {
 		s := slopes{slope: coefficient{"slope", 0.5, 1}, intercept: coefficient{"intercept", 0, 1}, off: off, on: on}
 		rng := source(seed)
 		for g := range groups {
@@ -104,7 +104,7 @@ func sharedSlopes() []entry {
 		return s
 	}
 	return []entry{
-		{"dense-three-groups", func() problem { return make(151, 3, 12, 0.8, 0.1, 0.9).problem() }},
-		{"dense-five-groups-weak", func() problem { return make(161, 5, 6, -0.5, 0.3, 0.75).problem() }},
+		{"dense-three-groups", func() problem { return simulate(151, 3, 12, 0.8, 0.1, 0.9).problem() }},
+		{"dense-five-groups-weak", func() problem { return simulate(161, 5, 6, -0.5, 0.3, 0.75).problem() }},
 	}
 }

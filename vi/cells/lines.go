@@ -15,6 +15,7 @@ type lines struct {
 	group [][]int // planes, ascending by threshold: Φ + Const > −Const
 	of    []int   // a plane's group
 	at    []int   // and its place there
+	open  []bool  // groups whose planes bound no cell
 }
 
 func newLines(arr *regions.Arrangement) *lines {
@@ -31,6 +32,7 @@ func newLines(arr *regions.Arrangement) *lines {
 		g.group[k] = append(g.group[k], l)
 		g.of[l] = k
 	}
+	g.open = make([]bool, len(g.group))
 	for _, planes := range g.group {
 		slices.SortFunc(planes, func(a, b int) int { return cmp.Compare(arr.Plane(b).Const, arr.Plane(a).Const) })
 		for i, l := range planes {
@@ -49,4 +51,11 @@ func (g *lines) interval(k int, s regions.Signs) int {
 		return 1
 	})
 	return n
+}
+
+// free lets planes bound no cell.
+func (g *lines) free(planes []int) {
+	for _, l := range planes {
+		g.open[g.of[l]] = true
+	}
 }

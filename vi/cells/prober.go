@@ -64,6 +64,10 @@ func (f *finder) spans(z []float64, s regions.Signs) ([]span, error) {
 	for k, planes := range g.group {
 		i := g.interval(k, s)
 		spans[k] = span{i, i}
+		if g.open[k] {
+			spans[k] = span{0, len(planes)}
+			continue
+		}
 		if i > 0 {
 			open = append(open, walk{group: k, dir: -1})
 		}

@@ -32,8 +32,10 @@ type Settings struct {
 	// Points are where it starts.
 	Points [][]float64
 	// Most is the number of cells that it looks at.
-	Most     int
-	Seed     uint64
+	Most int
+	Seed uint64
+	// Switches are summed out: guards on them bound no cells.
+	Switches []graph.Switch
 	Progress func(tried, found int)
 }
 
@@ -63,9 +65,12 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 	f.finders = make([]*finder, mc.Processors(round))
 	for k := range f.finders {
 		var err error
-		if f.finders[k], err = newFinder(d, f.lines); err != nil {
+		if f.finders[k], err = newFinder(d, f.lines, s.Switches); err != nil {
 			return nil, err
 		}
+	}
+	for _, w := range s.Switches {
+		f.lines.free(w.Planes)
 	}
 	var leads []lead
 	for _, z := range s.Points {
@@ -188,9 +193,10 @@ type finder struct {
 	mode   *ModeFinder
 	x      *graph.Executor
 	ratio  []float64
+	summed *summedMode // if switches are summed out
 }
 
-func newFinder(d *graph.Density, g *lines) (*finder, error) {
+func newFinder(d *graph.Density, g *lines, switches []graph.Switch) (*finder, error) {
 	f := &finder{d: d, lines: g, ratio: make([]float64, quick)}
 	var err error
 	if f.prober, err = newProber(d); err != nil {
@@ -199,6 +205,11 @@ func newFinder(d *graph.Density, g *lines) (*finder, error) {
 	_, scale := d.PriorStart()
 	if f.mode, err = NewModeFinder(d, scale); err != nil {
 		return nil, err
+	}
+	if len(switches) > 0 {
+		if f.summed, err = newSummedMode(d, switches); err != nil {
+			return nil, err
+		}
 	}
 	f.x, err = d.Executor(quick, graph.Compute{Out: true})
 	return f, err
@@ -213,7 +224,11 @@ func (f *finder) span(l lead) (*Cell, error) {
 // evaluate finds what a cell is worth, if it may be worth least.
 func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand.Rand) error {
 	sides := f.lines.sides(c.span)
-	precision, bound, err := f.mode.extend(ctx, c.point, c.region)
+	extend := f.mode.extend
+	if f.summed != nil {
+		extend = f.summed.extend
+	}
+	precision, bound, err := extend(ctx, c.point, c.region)
 	if err != nil || precision == nil || !(bound+f.most(c.point, precision, sides) > least) {
 		return err
 	}
@@ -228,6 +243,9 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand
 		for _, k := range open {
 			c.open = append(c.open, sides[k])
 		}
+	}
+	if f.summed != nil {
+		c.Q = newSummed(f.d, c.Q, f.summed.sum.switches)
 	}
 	return f.weigh(c, rng)
 }
@@ -359,7 +377,7 @@ func (f *finder) at(c *Cell, k, to int) (leads []lead) {
 func (f *finder) scan(c *Cell) (leads []lead) {
 	p := f.prober
 	for k, planes := range f.lines.group {
-		if len(planes) < 3 {
+		if len(planes) < 3 || f.lines.open[k] {
 			continue
 		}
 		i := f.lines.interval(k, c.region)
@@ -390,4 +408,35 @@ func (f *finder) scan(c *Cell) (leads []lead) {
 		}
 	}
 	return leads
+}
+
+// Scattered is about the part of draws of a posterior whose cells have no other one of
+// some hundred draws: what cells that are found by such draws leave out.
+func Scattered(d *graph.Density, draws [][]float64) (float64, error) {
+	const most = 400
+	f, err := newFinder(d, newLines(d.Arrangement()), nil)
+	if err != nil {
+		return 0, err
+	}
+	count, n := map[string]int{}, 0
+	cell := map[regions.Signs]string{}
+	for k := 0; k < len(draws); k += max(1, len(draws)/most) {
+		s := d.Arrangement().Signs(draws[k])
+		if _, known := cell[s]; !known {
+			spans, err := f.spans(draws[k], s)
+			if err != nil {
+				return 0, err
+			}
+			cell[s] = key(spans)
+		}
+		count[cell[s]]++
+		n++
+	}
+	alone := 0
+	for _, c := range count {
+		if c == 1 {
+			alone++
+		}
+	}
+	return float64(alone) / float64(max(1, n)), nil
 }

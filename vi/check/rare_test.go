@@ -256,3 +256,32 @@ y - x > 0  rare_test.go:###                              0.001      2           
 	}
 	require.Contains(t, r.String(), "\n2 more rare sides bring -0.08 ± 0.0014\n")
 }
+
+// A side that cells exclude is not rare: there the density may be 0.
+func TestRareSidesOfCells(t *testing.T) {
+	m := graph.NewModel()
+	x, y := m.Sample("x", graph.Normal(0, 1)), m.Sample("y", graph.Normal(0, 1))
+	over := graph.Add(graph.Mul(0.3, x), graph.Sub(y, 0.7))
+	up := graph.Greater(over, 0)
+	m.Factor(graph.If(up, 0, graph.Log(over))) // of a negative number
+	m.Factor(graph.If(graph.Greater(graph.Add(x, y), 5.6), -1e5, 0))
+	d := vitest.Compile(t, m)
+	h := d.Arrangement().Plane(up.Planes()[0])
+	side, ok := up.Side()
+	require.True(t, ok)
+	cell, soft, err := family.Independent([]float64{0.1, 0.8}, []float64{0.9, 0.8}).Confine([]family.Side{{Hyperplane: h, Positive: side.Positive}})
+	require.NoError(t, err)
+	require.Empty(t, soft)
+	for _, q := range []family.Q{cell, family.NewMixture([]float64{0, 0.5}, []family.Q{cell, cell})} {
+		r := rareOf(t, d, q, 100000)
+		require.Len(t, r.Sides, 1)
+		require.Equal(t, "x + y > 5.6", r.Sides[0].Condition)
+		// given x, y is a normal truncated from below, at 0.7 − 0.3·x
+		prob, _ := family.Marginal(cell, 0).Expect(func(x float64) float64 {
+			tail := func(y float64) float64 { return distuv.UnitNormal.CDF((0.8 - y) / 0.8) }
+			return min(1, tail(5.6-x)/tail(0.7-0.3*x))
+		})
+		require.InEpsilon(t, prob, r.Sides[0].Prob, 0.2, "its law is that of 500 draws of x")
+		vitest.Estimate(t, "missed", -1e5*prob, r.Missed, 0.5*1e5*prob)
+	}
+}

@@ -342,9 +342,23 @@ func (q *Confined) Law(h regions.Hyperplane) Law {
 		if a < 0 {
 			lo, hi = hi, lo
 		}
-		law[k] = Piece{1 / float64(len(sample)), rest + a*m, math.Abs(a) * q.normal.s[i], rest + a*lo, rest + a*hi}
+		rounding := math.Abs(h.Const)
+		for l, j := range h.Index {
+			rounding += math.Abs(h.Coef[l] * z[j])
+		}
+		rounding *= 1e-14
+		law[k] = Piece{1 / float64(len(sample)), rest + a*m, math.Abs(a) * q.normal.s[i], end(rest+a*lo, rounding), end(rest+a*hi, rounding)}
 	}
 	return law
+}
+
+// end is the end of a piece: 0 if it is, but for rounding, so that nothing is on the
+// other side of a guard that confines.
+func end(x, rounding float64) float64 {
+	if math.Abs(x) < rounding {
+		return 0
+	}
+	return x
 }
 
 // Mean implements Q.

@@ -233,3 +233,37 @@ func TestMixtureParameters(t *testing.T) {
 	require.Equal(t, 1, pick([]float64{0.3, 0.6}, floats.Max([]float64{0.95, 0.9})), "rounding")
 	require.InDelta(t, distuv.UnitNormal.CDF(1), NewMixture([]float64{3}, []Q{Independent([]float64{0}, []float64{1})}).Law(axis(0)).CDF(1), 1e-15)
 }
+
+// Cells on the two sides of a guard do not overlap: log q is that of the one cell that
+// contains a point, the guard's probability is a weight, and of a batch each cell has its
+// share.
+func TestMixtureOfCells(t *testing.T) {
+	rng := rand.New(rand.NewPCG(*seed, 4))
+	pair, side := [][]int{{}, {0}}, above(0.1, -1, 2)
+	up := confine(t, pair, []float64{0.2, 0.7, -0.4, 0.9, 0.6}, side)
+	down := confine(t, pair, []float64{-0.5, 0.6, -1.4, 0.5, -0.3}, below(0.1, -1, 2))
+	m := NewMixture([]float64{math.Log(0.3), math.Log(0.7)}, []Q{up, down})
+	require.Equal(t, 1.0, up.Law(side.Hyperplane).Above(0))
+	require.InDelta(t, 0.3, m.Law(side.Hyperplane).Above(0), 1e-15)
+	z := make([]float64, 2)
+	for range 1000 {
+		m.Rand(z, rng)
+		want := math.Log(0.3) + up.LogProb(z)
+		if side.At(z) <= 0 {
+			want = math.Log(0.7) + down.LogProb(z)
+		}
+		require.InDelta(t, want, m.LogProb(z), 1e-12)
+	}
+	const n = 10
+	d, batch := m.Drawer(n), make([]float64, 2*n)
+	for range 100 {
+		d.Draw(batch, rng)
+		count := 0
+		for k := range n {
+			if side.At([]float64{batch[k], batch[n+k]}) > 0 {
+				count++
+			}
+		}
+		require.Equal(t, 3, count)
+	}
+}

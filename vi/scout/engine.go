@@ -9,7 +9,8 @@ import (
 // An engine evaluates blocks of points: residuals, latents, likelihoods.
 type engine struct {
 	*graph.Residuals
-	likelihood *graph.Executor
+	likelihood  *graph.Executor
+	evaluations int
 }
 
 func newEngine(d *graph.Density, p *graph.Program, width int) (*engine, error) {
@@ -29,6 +30,7 @@ func (e *engine) evaluate() ([]float64, error) {
 	if err := e.likelihood.Run(); err != nil {
 		return nil, err
 	}
+	e.evaluations += e.N
 	out := e.likelihood.Out
 	for k, v := range out {
 		if !(v < math.Inf(1)) || math.IsNaN(e.LogPrior[k]) {

@@ -11,12 +11,10 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
-// effective is the share of draws that stay effective from one temperature to
-// the next.
-const effective = 0.5
-
-// maxNumbers is how many numbers the draws of an island may be.
-const maxNumbers = 1 << 23
+const (
+	effective  = 0.5     // share of draws that stay effective from one temperature to the next
+	maxNumbers = 1 << 21 // that the draws of an island may be
+)
 
 // thinning says after how many moves each a state is kept.
 func thinning(s Settings, dim int) int {
@@ -24,73 +22,75 @@ func thinning(s Settings, dim int) int {
 	return min(s.Moves, int(math.Ceil(numbers/maxNumbers)))
 }
 
-// An island is one run. Its chains are cut into blocks, matrices with a row for
-// each residual and a column for each chain.
-type island struct {
-	*engine
-	s        Settings
-	thin     int
-	cut      mc.Blocks
-	pcg      *rand.PCG
-	rng      *rand.Rand
-	beta     float64
-	chains   states // now
-	pool     states // of the last temperature, after each kept move
-	next     states // of this temperature
-	proposer proposer
-
-	z           [][]float64
-	logProb     []float64
-	evidence    float64
-	evaluations int
-}
-
-// states are points in blocks, with their log likelihoods and log priors, block
-// after block.
+// states are points in blocks, matrices with a row for each residual, with their
+// log likelihoods and log priors, block after block.
 type states struct {
-	e         [][]float64 // by block
-	lik, pri  []float64
-	dim, size int
+	e          [][]float64
+	lik, prior []float64
+	dim, size  int // of a block
 }
 
 func newStates(blocks, dim, size int) states {
-	s := states{lik: make([]float64, blocks*size), pri: make([]float64, blocks*size), dim: dim, size: size}
+	s := states{lik: make([]float64, blocks*size), prior: make([]float64, blocks*size), dim: dim, size: size}
 	for range blocks {
 		s.e = append(s.e, make([]float64, dim*size))
 	}
 	return s
 }
 
-// set stores columns of a block.
-func (s *states) set(block int, e, lik, pri []float64) {
-	copy(s.e[block], e)
-	copy(s.lik[block*s.size:], lik)
-	copy(s.pri[block*s.size:], pri)
+// block is block b.
+func (s *states) block(b int) (e, lik, prior []float64) {
+	return s.e[b], s.lik[b*s.size : (b+1)*s.size], s.prior[b*s.size : (b+1)*s.size]
 }
 
-// take copies state j of other to state i.
-func (s *states) take(i int, other *states, j int) {
-	to, from := s.e[i/s.size][i%s.size:], other.e[j/s.size][j%s.size:]
+// set makes block b a copy of the one given.
+func (s *states) set(b int, e, lik, prior []float64) {
+	toE, toLik, toPrior := s.block(b)
+	copy(toE, e)
+	copy(toLik, lik)
+	copy(toPrior, prior)
+}
+
+// take makes state i a copy of state j of others.
+func (s *states) take(i int, others *states, j int) {
+	to, from := s.e[i/s.size][i%s.size:], others.e[j/s.size][j%s.size:]
 	for r := 0; r < s.dim*s.size; r += s.size {
 		to[r] = from[r]
 	}
-	s.lik[i], s.pri[i] = other.lik[j], other.pri[j]
+	s.lik[i], s.prior[i] = others.lik[j], others.prior[j]
 }
 
-func newIsland(e *engine, s Settings, thin, k int) *island {
+// An island is one run.
+type island struct {
+	*engine
+	moves, thin int
+	rng         *rand.Rand
+	proposer    *proposer
+	beta        float64
+	chains      states // now
+	pool, next  states // after the kept moves at the last temperature, and at this one
+
+	z        [][]float64
+	logProb  []float64
+	evidence float64 // its logarithm
+}
+
+// newIsland makes island k.
+func newIsland(e *engine, s Settings, k int) *island {
 	dim, size := len(e.Z)/e.N, e.N
 	blocks := mc.Blocks{N: s.Particles, Size: size}.Len()
-	kept := s.Moves / thin
+	thin := thinning(s, dim)
+	kept := blocks * (s.Moves / thin)
 	pcg := mc.Stream(s.Seed, k)
-	return &island{
-		engine: e, s: s, thin: thin, cut: mc.Blocks{N: s.Particles, Size: size}, pcg: pcg, rng: rand.New(pcg),
-		chains: newStates(blocks, dim, size), pool: newStates(kept*blocks, dim, size), next: newStates(kept*blocks, dim, size),
-		proposer: newProposer(dim, size, pcg),
+	l := &island{
+		engine: e, moves: s.Moves, thin: thin, rng: rand.New(pcg),
+		chains: newStates(blocks, dim, size), pool: newStates(kept, dim, size), next: newStates(kept, dim, size),
 	}
+	l.proposer = newProposer(l.chains, pcg, l.rng)
+	return l
 }
 
-// run goes from β = 0 to 1. Blocks are full: those chains beyond Particles that
-// fill the last one are chains, too.
+// run goes from β = 0 to 1.
 func (l *island) run(ctx context.Context, report func(beta float64)) error {
 	for b := range l.pool.e {
 		l.Draw(l.rng)
@@ -99,13 +99,15 @@ func (l *island) run(ctx context.Context, report func(beta float64)) error {
 			return err
 		}
 		l.pool.set(b, l.E, lik, l.LogPrior)
-		l.evaluations += l.N
+	}
+	if math.IsInf(floats.Max(l.pool.lik), -1) {
+		l.evidence = math.Inf(-1)
+		report(1)
+		return nil
 	}
 	for l.beta < 1 {
-		if err := l.resample(); err != nil {
-			return err
-		}
-		for k := range l.s.Moves {
+		l.resample()
+		for k := range l.moves {
 			if ctx.Err() != nil {
 				return fmt.Errorf("stopped at β = %.3g: %w", l.beta, context.Cause(ctx))
 			}
@@ -116,44 +118,39 @@ func (l *island) run(ctx context.Context, report func(beta float64)) error {
 		l.pool, l.next = l.next, l.pool
 		report(l.beta)
 	}
-	return l.finish()
-}
-
-// resample raises β and draws the chains' states from the pool.
-func (l *island) resample() error {
-	next, err := l.nextBeta()
-	if err != nil {
-		return err
-	}
-	rise := next - l.beta
-	weights := make([]float64, len(l.pool.lik))
-	top := floats.Max(l.pool.lik)
-	for j, v := range l.pool.lik {
-		weights[j] = math.Exp(rise * (v - top))
-	}
-	sum := floats.Sum(weights)
-	l.evidence += rise*top + math.Log(sum/float64(len(weights)))
-	l.beta = next
-	last := len(weights) - 1
-	for weights[last] == 0 {
-		last--
-	}
-	n := len(l.chains.lik) // systematic resampling
-	step := sum / float64(n)
-	at, j := -step*l.rng.Float64(), -1
-	for i := range n {
-		for at += step; at > 0 && j < last; {
-			j++
-			at -= weights[j]
-		}
-		l.chains.take(i, &l.pool, j)
-	}
-	l.proposer.adapt(&l.chains)
+	l.finish()
 	return nil
 }
 
+// resample raises β and draws the chains' states from the pool, by systematic
+// resampling.
+func (l *island) resample() {
+	beta := l.nextBeta()
+	weights := make([]float64, len(l.pool.lik))
+	top, last := floats.Max(l.pool.lik), 0
+	for j, v := range l.pool.lik {
+		if weights[j] = math.Exp((beta - l.beta) * (v - top)); weights[j] > 0 {
+			last = j
+		}
+	}
+	sum := floats.Sum(weights)
+	l.evidence += (beta-l.beta)*top + math.Log(sum/float64(len(weights)))
+	l.beta = beta
+
+	step := sum / float64(len(l.chains.lik))
+	above, j := -step*l.rng.Float64(), -1 // above: from the end of state j's weight to the draw
+	for i := range l.chains.lik {
+		for above += step; above > 0 && j < last; {
+			j++
+			above -= weights[j]
+		}
+		l.chains.take(i, &l.pool, j)
+	}
+	l.proposer.begin(&l.chains)
+}
+
 // nextBeta is the largest β for which enough draws stay effective.
-func (l *island) nextBeta() (float64, error) {
+func (l *island) nextBeta() float64 {
 	const enough = 2000 // draws to find it from
 	var finite []float64
 	for _, v := range l.pool.lik {
@@ -161,28 +158,22 @@ func (l *island) nextBeta() (float64, error) {
 			finite = append(finite, v)
 		}
 	}
-	if len(finite) == 0 {
-		return 0, fmt.Errorf("%d draws: %w", len(l.pool.lik), ErrNowhere)
+	stride := max(1, len(finite)/enough)
+	top := math.Inf(-1)
+	for i := 0; i < len(finite); i += stride {
+		top = max(top, finite[i])
 	}
-	if stride := len(finite) / enough; stride > 1 {
-		for i := range len(finite) / stride {
-			finite[i] = finite[i*stride]
-		}
-		finite = finite[:len(finite)/stride]
-	}
-	top := floats.Max(finite)
 	good := func(rise float64) bool {
-		sum, squares := 0.0, 0.0
-		for _, v := range finite {
-			w := math.Exp(rise * (v - top))
-			sum += w
-			squares += w * w
+		sum, squares, n := 0.0, 0.0, 0.0
+		for i := 0; i < len(finite); i += stride {
+			w := math.Exp(rise * (finite[i] - top))
+			sum, squares, n = sum+w, squares+w*w, n+1
 		}
-		return sum*sum >= effective*squares*float64(len(finite))
+		return sum*sum >= effective*squares*n
 	}
 	high := 1 - l.beta
 	if good(high) {
-		return 1, nil
+		return 1
 	}
 	low := high / 4
 	for l.beta+low > l.beta && !good(low) {
@@ -195,43 +186,45 @@ func (l *island) nextBeta() (float64, error) {
 			high = middle
 		}
 	}
-	return max(l.beta+low, math.Nextafter(l.beta, 1)), nil
+	return max(l.beta+low, math.Nextafter(l.beta, 1))
 }
 
 // move makes move number k of all chains.
 func (l *island) move(k int) error {
-	accepted := 0
-	for b, e := range l.chains.e {
-		lik, pri := l.chains.lik[b*l.N:(b+1)*l.N], l.chains.pri[b*l.N:(b+1)*l.N]
-		ratio := l.proposer.propose(k%kinds, l.engine, e, l.rng)
+	kind, accepted := k%kinds, 0
+	for b := range l.chains.e {
+		e, lik, prior := l.chains.block(b)
+		ratio := l.proposer.propose(kind, l.Residuals, e)
 		next, err := l.evaluate()
 		if err != nil {
 			return err
 		}
 		for c, v := range next {
-			if gain := l.beta*(v-lik[c]) + l.LogPrior[c] - pri[c] - ratio[c]; gain >= 0 || l.rng.Float64() < math.Exp(gain) {
-				accepted++
-				lik[c], pri[c] = v, l.LogPrior[c]
-				for i := c; i < len(e); i += l.N {
-					e[i] = l.E[i]
-				}
+			change := l.beta * (v - lik[c])
+			if gain := change + l.LogPrior[c] - prior[c] - ratio[c]; !(gain >= 0 || l.rng.Float64() < math.Exp(gain)) {
+				l.proposer.learn(kind, c, 0)
+				continue
+			}
+			accepted++
+			l.proposer.learn(kind, c, change)
+			lik[c], prior[c] = v, l.LogPrior[c]
+			for i := c; i < len(e); i += l.N {
+				e[i] = l.E[i]
 			}
 		}
-		if (k+1)%l.thin == 0 {
-			if at := (k+1)/l.thin - 1; at < len(l.next.e)/len(l.chains.e) {
-				l.next.set(at*len(l.chains.e)+b, e, lik, pri)
-			}
+		if at := ((k+1)/l.thin-1)*len(l.chains.e) + b; (k+1)%l.thin == 0 && at < len(l.next.e) {
+			l.next.set(at, e, lik, prior)
 		}
-		l.evaluations += l.N
 	}
-	l.proposer.tune(k%kinds, float64(accepted)/float64(len(l.chains.lik)))
+	l.proposer.tune(kind, float64(accepted)/float64(len(l.chains.lik)))
 	return nil
 }
 
-// finish computes the draws' latents.
-func (l *island) finish() error {
+// finish computes the draws, and lets go of all else.
+func (l *island) finish() {
 	scale := make([]float64, l.N)
-	for b, e := range l.pool.e {
+	for b := range l.pool.e {
+		e, lik, prior := l.pool.block(b)
 		copy(l.E, e)
 		l.Follow()
 		l.LogScale(scale)
@@ -240,10 +233,8 @@ func (l *island) finish() error {
 			for i := range z {
 				z[i] = l.Z[i*l.N+c]
 			}
-			l.z = append(l.z, z)
-			l.logProb = append(l.logProb, l.pool.lik[b*l.N+c]+l.LogPrior[c]-scale[c])
+			l.z, l.logProb = append(l.z, z), append(l.logProb, lik[c]+prior[c]-scale[c])
 		}
 	}
-	l.pool, l.next, l.chains = states{}, states{}, states{}
-	return nil
+	l.pool, l.next, l.chains, l.proposer = states{}, states{}, states{}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/memory"
@@ -18,8 +19,8 @@ import (
 
 // Settings say how much work a run does. The zero value works.
 type Settings struct {
-	Islands   int    // independent runs, at least 2; default 4
-	Particles int    // chains of moves in an island, at least 16; default 512
+	Islands   int    // independent runs, at least 2; default 8
+	Particles int    // chains in an island, rounded up to full blocks of 16 to 128; default 256
 	Moves     int    // of each chain at each temperature, at least 3; default 12
 	Seed      uint64 // fixes the result, whatever the number of processors is
 	// Progress is told the inverse temperature β that the slowest island has
@@ -29,16 +30,20 @@ type Settings struct {
 
 // A Result is a sample of the posterior and an estimate of its evidence.
 type Result struct {
-	// Z are draws in unconstrained coordinates, each of the same weight: the states
-	// of the chains after each move at β = 1, or every so many moves if there are
-	// many latents, island after island.
+	// Z are draws in unconstrained coordinates: the states of the chains after each
+	// move at β = 1, or every so many moves if there are many latents. Within an
+	// island draws have equal weights.
 	Z [][]float64
-	// LogProb is log r at each draw.
+	// LogProb is log r at each draw, and Island the island that it is from.
 	LogProb []float64
-	// LogEvidence is the logarithm of the mean of the islands' evidences. Its
-	// standard error comes from their differences.
+	Island  []int
+	// LogEvidence is the logarithm of the mean of the islands' evidences, with its
+	// jackknife standard error. Where the islands' logarithms differ by more than
+	// one, it tends to be too low, and draws are a fair sample only if each island
+	// has a weight in proportion to its evidence.
 	LogEvidence mc.Estimate
-	// Islands are the logarithms of the islands' evidences.
+	// Islands are the logarithms of the islands' evidences, −Inf for an island
+	// without draws.
 	Islands []float64
 	// Evaluations of the likelihood were made by all islands together.
 	Evaluations int
@@ -50,12 +55,12 @@ var ErrNowhere = errors.New("log r is finite at none of the draws from the prior
 
 // checked is s with defaults.
 func (s Settings) checked() (Settings, error) {
-	s.Islands, s.Particles, s.Moves = cmp.Or(s.Islands, 4), cmp.Or(s.Particles, 512), cmp.Or(s.Moves, 12)
+	s.Islands, s.Particles, s.Moves = cmp.Or(s.Islands, 8), cmp.Or(s.Particles, 256), cmp.Or(s.Moves, 12)
 	switch {
 	case s.Islands < 2:
 		return s, fmt.Errorf("%d islands: at least 2", s.Islands)
-	case s.Particles < 16:
-		return s, fmt.Errorf("%d particles: at least 16", s.Particles)
+	case s.Particles < 1:
+		return s, fmt.Errorf("%d particles", s.Particles)
 	case s.Moves < kinds:
 		return s, fmt.Errorf("%d moves: at least %d", s.Moves, kinds)
 	}
@@ -80,8 +85,8 @@ func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	thin := thinning(s, d.Dim())
-	size := 8 * float64(d.Dim()+2) * float64(s.Islands) * float64(s.Particles) * float64(s.Moves/thin)
+	draws := float64(s.Islands) * float64(s.Particles) * float64(s.Moves/thinning(s, d.Dim()))
+	size := 8 * float64(d.Dim()+4) * draws
 	if err := memory.Check("the draws of the scout", size); err != nil {
 		return Result{}, err
 	}
@@ -98,41 +103,44 @@ func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
 				return err
 			}
 		}
-		islands[k] = newIsland(engines[w], s, thin, k)
+		islands[k] = newIsland(engines[w], s, k)
 		return islands[k].run(ctx, func(beta float64) { report(k, beta) })
 	})
 	if err != nil {
 		return Result{}, err
 	}
-	return gather(islands)
-}
-
-// gather joins the islands' draws.
-func gather(islands []*island) (Result, error) {
 	var r Result
-	for _, l := range islands {
+	for k, l := range islands {
 		r.Z, r.LogProb = append(r.Z, l.z...), append(r.LogProb, l.logProb...)
+		r.Island = append(r.Island, slices.Repeat([]int{k}, len(l.z))...)
 		r.Islands = append(r.Islands, l.evidence)
-		r.Evaluations += l.evaluations
+	}
+	for _, e := range engines {
+		if e != nil {
+			r.Evaluations += e.evaluations
+		}
+	}
+	if len(r.Z) == 0 {
+		return Result{}, ErrNowhere
 	}
 	r.LogEvidence = combine(r.Islands)
 	return r, nil
 }
 
-// combine is the logarithm of the mean of evidences, given their logarithms, with
-// the standard error of a first-order expansion. An island without evidence, −Inf,
-// counts.
+// combine is the logarithm of the mean of evidences, given their logarithms. The
+// jackknife knows that it relies on one of them if one is much the largest.
 func combine(logs []float64) mc.Estimate {
 	n := float64(len(logs))
-	mean := floats.LogSumExp(logs) - math.Log(n)
-	if math.IsInf(mean, -1) {
-		return mc.Estimate{Mean: mean}
+	without := make([]float64, len(logs))
+	for i := range logs {
+		without[i] = floats.LogSumExp(slices.Delete(slices.Clone(logs), i, i+1))
 	}
-	var ratios mc.Moments
-	for _, v := range logs {
-		ratios.Add(math.Exp(v - mean))
+	se := math.Inf(1)
+	if !math.IsInf(floats.Min(without), -1) {
+		_, variance := stat.PopMeanVariance(without, nil)
+		se = math.Sqrt((n - 1) * variance)
 	}
-	return mc.Estimate{Mean: mean, SE: ratios.SE()}
+	return mc.Estimate{Mean: floats.LogSumExp(logs) - math.Log(n), SE: se}
 }
 
 // reporter tells Progress the least β of the islands.
