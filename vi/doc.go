@@ -42,7 +42,6 @@
 //	draws      draws, predictions, CSV, npz, tensors
 //	mc         samples in blocks, side by side; estimates with errors
 //	cells      the search for a posterior's cells
-//	scout      a sample of the posterior that owes nothing to a fit
 //	plot       pictures
 //
 // How good a fit is, and what an estimator did for it; the last two are asked of a fit of

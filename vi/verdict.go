@@ -68,7 +68,7 @@ func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
 	p.found.even = w.ESS
 	v := Verdict{Trust: TrustFit}
 	other := "family.Cells"
-	if p.found != nil {
+	if p.hasCells() {
 		other = "another Seed"
 	}
 	refuse := func(try, format string, args ...any) {
