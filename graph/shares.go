@@ -89,3 +89,6 @@ func (r *Residuals) LogPriorOf(i, k int) float64 {
 	s, center, scale := r.at(i, k)
 	return s.law.residual((r.Z[i*r.N+k]-center)/scale, r.params(s, k)) - math.Log(scale)
 }
+
+// Fixed reports whether the prior of latent i has only numbers as parameters.
+func (r *Residuals) Fixed(i int) bool { return r.steps[i].numbers != nil }

@@ -1,9 +1,6 @@
 package graph
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // Expressions that break the rule of a parameter, found by the guards on the way
 // to them:
@@ -34,49 +31,32 @@ func (x extent) leaves(r rule) bool {
 	return x.known() && (x.lo < lo || x.hi > hi)
 }
 
-// A box is what guards say of the coordinates of latents: unknown if it is more
-// than bounds of that latent alone. It knows what it was before.
+// A box is what guards say of the coordinates of latents: that one lies in an
+// extent, which is unknown if they say more than bounds of that latent alone, and
+// what the rest says. An extent for the same latent in the rest is wider.
 type box struct {
-	now    map[int]extent
-	before []latentExtent
-}
-
-// A latentExtent is where a coordinate lies.
-type latentExtent struct {
 	latent int
 	extent
+	rest *box
 }
 
+// at is where coordinate i lies.
 func (b *box) at(i int) extent {
-	if x, ok := b.now[i]; ok {
-		return x
+	for ; b != nil; b = b.rest {
+		if b.latent == i {
+			return b.extent
+		}
 	}
 	return extent{math.Inf(-1), math.Inf(1)}
 }
 
-func (b *box) set(i int, x extent) {
-	b.before = append(b.before, latentExtent{i, b.at(i)})
-	b.now[i] = x
-}
-
-// widen undoes all but n calls of set.
-func (b *box) widen(n int) {
-	for _, old := range slices.Backward(b.before[n:]) {
-		b.now[old.latent] = old.extent
-	}
-	b.before = b.before[:n]
-}
-
-// narrow makes b smaller by whether formula id holds.
-func (m *Model) narrow(b *box, id nodeID, holds bool) {
+// narrow is b where formula id holds, or does not.
+func (m *Model) narrow(b *box, id nodeID, holds bool) *box {
 	switch n := &m.st.nodes[id]; {
 	case n.kind == kNot:
-		m.narrow(b, n.a, !holds)
-		return
+		return m.narrow(b, n.a, !holds)
 	case n.kind == kAnd && holds:
-		m.narrow(b, n.a, true)
-		m.narrow(b, n.b, true)
-		return
+		return m.narrow(m.narrow(b, n.a, true), n.b, true)
 	case n.kind == kSign && len(m.arr.Plane(int(n.a)).Index) == 1:
 		h := m.arr.Plane(int(n.a))
 		x, edge := b.at(h.Index[0]), -h.Const/h.Coef[0]
@@ -85,12 +65,12 @@ func (m *Model) narrow(b *box, id nodeID, holds bool) {
 		} else {
 			x.hi = min(x.hi, edge)
 		}
-		b.set(h.Index[0], x)
-		return
+		return &box{h.Index[0], x, b}
 	}
 	for _, i := range m.latentsOf(id) {
-		b.set(i, unknown)
+		b = &box{i, unknown, b}
 	}
+	return b
 }
 
 // straying is an expression among those that id selects from which can leave the
@@ -99,9 +79,9 @@ func (m *Model) straying(id nodeID, r rule, where Guard) (leaf nodeID, found boo
 	if !m.hull(id).leaves(r) {
 		return 0, false
 	}
-	b, seen := &box{now: map[int]extent{}}, map[nodeID]bool{}
-	var visit func(id nodeID, c, v float64) bool
-	visit = func(id nodeID, c, v float64) bool { // of c·id + v
+	seen := map[nodeID]bool{}
+	var visit func(id nodeID, c, v float64, b *box) bool
+	visit = func(id nodeID, c, v float64, b *box) bool { // of c·id + v
 		sel, coef, constant, ok := m.st.selected(id)
 		if !ok {
 			leaf = id
@@ -112,21 +92,14 @@ func (m *Model) straying(id nodeID, r rule, where Guard) (leaf nodeID, found boo
 			return false
 		}
 		seen[sel] = true
-		n, outside := m.st.nodes[sel], len(b.before)
-		m.narrow(b, n.a, true)
-		if visit(n.b, c, v) {
-			return true
-		}
-		b.widen(outside)
-		m.narrow(b, n.a, false)
-		found := visit(n.c, c, v)
-		b.widen(outside)
-		return found
+		n := m.st.nodes[sel]
+		return visit(n.b, c, v, m.narrow(b, n.a, true)) || visit(n.c, c, v, m.narrow(b, n.a, false))
 	}
+	var b *box
 	if where.value.m != nil {
-		m.narrow(b, where.value.id, true)
+		b = m.narrow(b, where.value.id, true)
 	}
-	return leaf, visit(id, 1, 0)
+	return leaf, visit(id, 1, 0, b)
 }
 
 // selected is a select with id = coef·sel + constant, if there is one.
@@ -145,7 +118,7 @@ func (s *store) selected(id nodeID) (sel nodeID, coef, constant float64, ok bool
 func (m *Model) hull(id nodeID) extent {
 	sel, coef, constant, ok := m.st.selected(id)
 	if !ok {
-		return m.rangeOf(id, &box{})
+		return m.rangeOf(id, nil)
 	}
 	x, known := m.hulls[sel]
 	if !known {
@@ -164,8 +137,8 @@ func (m *Model) rangeOf(id nodeID, b *box) extent {
 	n, c := &m.st.nodes[id], m.st.combination(id)
 	switch {
 	case n.kind == kConst:
-		for _, x := range b.now {
-			if !x.known() {
+		for ; b != nil; b = b.rest {
+			if !b.known() {
 				return unknown
 			}
 		}

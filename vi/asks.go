@@ -5,6 +5,7 @@ import (
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/draws"
 	"github.com/facetvi/facet/vi/events"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // What a posterior can be asked, in the packages that answer.
@@ -21,8 +22,18 @@ func (p *Posterior) RareSides(samples int, seed uint64) (check.Unseen, error) {
 }
 
 // Importance weighs draws of the fit by importance; see check.Weigh. One in five draws of a fit of
-// cells is of a wider one, against tails that the fit's own draws do not see.
+// cells is of a wider one, against tails that the fit's own draws do not see; its ELBO is the
+// fit's own.
 func (p *Posterior) Importance(samples int, seed uint64) (check.Importance, error) {
+	w, err := p.weigh(samples, seed)
+	if _, mixture := p.Q.(*family.Mixture); mixture && err == nil {
+		w.ELBO, err = p.ELBO(samples, seed)
+	}
+	return w, err
+}
+
+// weigh is Importance, but for a mixture's ELBO, which is that of all draws.
+func (p *Posterior) weigh(samples int, seed uint64) (check.Importance, error) {
 	return check.Weigh(p.Density, p.defensive(), samples, seed, p.meanSD)
 }
 

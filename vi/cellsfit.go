@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/cells"
+	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
@@ -28,33 +31,20 @@ type Cell struct {
 	KHat              float64
 }
 
-// found is what a fit of cells knows beside Q.
+// found is what is known of a fit beside Q: of a fit of cells from its search, else what
+// has been asked for.
 type found struct {
+	mu          sync.Mutex
+	q           family.Q // that it is known of
 	Cells       []Cell
 	Tried       int     // cells that were looked at
 	Left        float64 // how much of the posterior is in cells that were found and not kept
 	Unfinished  float64 // how much of it cells may have that were not looked at
 	LogEvidence Estimate
 	Scout       Estimate // the log evidence that owes nothing to Q
-	Verdict     Verdict
-}
-
-// Cells are the parts of the posterior by weight, highest first. A fit of one family has one.
-func (p *Posterior) Cells() []Cell {
-	if p.found == nil {
-		return nil
-	}
-	return p.found.Cells
-}
-
-// LogEvidence is log p(data), if the model has no Factor, and else the log normaliser of
-// log r.
-func (p *Posterior) LogEvidence() (Estimate, error) {
-	if p.found != nil {
-		return p.found.LogEvidence, nil
-	}
-	w, err := p.Importance(evidenceDraws, p.Settings.Seed)
-	return w.LogEvidence, err
+	Reweighted  []check.Reweighted
+	Verdict     Verdict // none yet if Trust is ""
+	even        float64 // effective draws of importance
 }
 
 // How much is spent on a search for cells.
@@ -65,7 +55,9 @@ const (
 	cellSamples = 16
 )
 
-// fitCells finds the cells of a posterior and a distribution for each.
+// fitCells finds the cells of a posterior and a distribution for each. Where the verdict is
+// that these cannot be relied on, it tries what suits posteriors that have no cells to speak
+// of, and returns what has the most even weights.
 func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*Posterior, error) {
 	sample, err := scout.Run(ctx, d, scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Progress: func(beta float64) {
 		m.progress.soon(fmt.Sprintf("scouting: at %.2g of the data's weight", beta))
@@ -73,50 +65,138 @@ func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 	if err != nil {
 		return nil, err
 	}
-	find := func(switches []graph.Switch) (*cells.Search, error) {
-		return cells.Find(ctx, d, cells.Settings{
-			Points: leads(d, sample.Z), Most: mostTried, Seed: mc.Mix(s.Seed, cellStream), Switches: switches,
-			Progress: func(tried, found int) {
-				m.progress.soon(fmt.Sprintf("searching: %d cells tried, %d found", tried, found))
-			},
-		})
-	}
-	var search *cells.Search
-	if switches := d.Switches(); len(switches) > 0 && zzForce {
-		search, err = find(switches)
-	} else {
-		search, err = find(nil)
-	}
+	m.scouted(sample.LogEvidence)
+	c := cellsFit{d, s, sample, m}
+	tries, err := c.tries()
 	if err != nil {
 		return nil, err
 	}
-	if len(search.Cells) == 0 {
+	var best *Posterior
+	for _, try := range tries {
+		p, err := try(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if p == nil {
+			continue
+		}
+		if p.found.Verdict, err = p.judge(sample); err != nil {
+			return nil, err
+		}
+		if best == nil || p.found.even > best.found.even || p.found.Verdict.Trust != TrustNothing {
+			best = p
+		}
+		if best.found.Verdict.Trust != TrustNothing {
+			break
+		}
+	}
+	if best == nil {
 		return nil, errNoCells
 	}
-	kept, left, err := search.Finish(ctx, cells.Finish{Most: s.Cells, Climb: s.climbCell(d)})
+	if v := best.found.Verdict; v.Trust == TrustNothing {
+		best.Warnings = append(best.Warnings, v.String())
+	}
+	m.searched(best.found)
+	return best, nil
+}
+
+var errNoCells = errors.New("vi: no cell has a finite density")
+
+// A cellsFit is a fit of cells under way.
+type cellsFit struct {
+	d      *graph.Density
+	s      Settings
+	sample scout.Result
+	m      *monitor
+}
+
+// mostScattered is the part of a scout's draws that may be in cells that have no other
+// draw.
+const mostScattered = 0.35
+
+// tries are the ways to a fit: by cells of the latents, by those that are left when
+// switches are summed out, and by normals near the scout's draws. Where there are too
+// many cells to look at, as with a threshold for each of many groups, the first is left out.
+func (c cellsFit) tries() (list []func(context.Context) (*Posterior, error), err error) {
+	switches := c.d.Switches()
+	scattered, err := cells.Scattered(c.d, c.sample.Z)
 	if err != nil {
 		return nil, err
 	}
-	f := &found{Tried: search.Tried, Left: left, Unfinished: search.Unfinished(), Scout: sample.LogEvidence}
-	logs, parts := make([]float64, len(kept)), make([]family.Q, len(kept))
-	for k, c := range kept {
-		logs[k], parts[k] = c.LogEvidence.Mean, c.Q
+	if len(switches) == 0 || scattered < mostScattered {
+		list = append(list, func(ctx context.Context) (*Posterior, error) { return c.find(ctx, nil) })
 	}
-	mixture := family.NewMixture(logs, parts)
-	for k, c := range kept {
-		f.Cells = append(f.Cells, Cell{c.Where(search), mixture.Weight(k), c.ELBO, c.LogEvidence, c.KHat})
+	if len(switches) > 0 {
+		list = append(list, func(ctx context.Context) (*Posterior, error) { return c.find(ctx, switches) })
 	}
-	p := &Posterior{Density: d, Q: mixture, Settings: s, found: f}
-	if f.Verdict, err = p.judge(sample); err != nil {
+	return append(list, c.ofDraws), nil
+}
+
+// find is the fit by cells, with switches summed out.
+func (c cellsFit) find(ctx context.Context, switches []graph.Switch) (*Posterior, error) {
+	search, err := cells.Find(ctx, c.d, cells.Settings{
+		Points: leads(c.d, c.sample.Z), Most: mostTried, Seed: mc.Mix(c.s.Seed, cellStream), Switches: switches,
+		Progress: func(tried, found int) {
+			c.m.progress.soon(fmt.Sprintf("searching: %d cells tried, %d found", tried, found))
+		},
+	})
+	if err != nil || len(search.Cells) == 0 {
 		return nil, err
 	}
-	if f.Verdict.Trust == TrustNothing {
-		p.Warnings = append(p.Warnings, f.Verdict.String())
+	kept, left, err := search.Finish(ctx, cells.Finish{Most: c.s.Cells, Climb: c.s.climbCell(c.d)})
+	if err != nil {
+		return nil, err
 	}
+	f := &found{Tried: search.Tried, Left: left, Unfinished: search.Unfinished()}
+	logs, parts := make([]float64, len(kept)), make([]family.Q, len(kept))
+	for k, x := range kept {
+		logs[k], parts[k] = x.LogEvidence.Mean, x.Q
+	}
+	mixture := family.NewMixture(logs, parts)
+	for k, x := range kept {
+		f.Cells = append(f.Cells, Cell{x.Where(search), mixture.Weight(k), x.ELBO, x.LogEvidence, x.KHat})
+	}
+	return c.posterior(mixture, f), nil
+}
+
+// ofDraws is the fit by normals near the scout's draws.
+func (c cellsFit) ofDraws(context.Context) (*Posterior, error) {
+	mixture, err := cells.OfDraws(c.d, c.draws(), mc.Mix(c.s.Seed, cellStream))
+	if err != nil || mixture == nil {
+		return nil, err
+	}
+	p := c.posterior(mixture, &found{Tried: 1})
+	w, err := p.Importance(evidenceDraws, mc.Mix(c.s.Seed, judgeStream))
+	if err != nil {
+		return nil, nil // the density is not finite at its draws
+	}
+	p.found.Cells = []Cell{{"everywhere", 1, w.ELBO, w.LogEvidence, w.K}}
 	return p, nil
 }
 
-var errNoCells = errors.New("no cell has a finite density")
+func (c cellsFit) posterior(q *family.Mixture, f *found) *Posterior {
+	f.q, f.Scout = q, c.sample.LogEvidence
+	return &Posterior{Density: c.d, Q: q, Settings: c.s, found: f}
+}
+
+// fittedDraws is how many of the scout's draws normals are fitted to.
+const fittedDraws = 4000
+
+// draws are some of the scout's, as many of each island as its evidence says.
+func (c cellsFit) draws() (list [][]float64) {
+	byIsland := make([][]int, len(c.sample.Islands))
+	for k, i := range c.sample.Island {
+		byIsland[i] = append(byIsland[i], k)
+	}
+	total := floats.LogSumExp(c.sample.Islands)
+	for i, of := range byIsland {
+		n := int(fittedDraws * math.Exp(c.sample.Islands[i]-total))
+		for k := range min(n, len(of)) {
+			list = append(list, c.sample.Z[of[k*len(of)/min(n, len(of))]])
+		}
+	}
+	return list
+}
 
 // leads are draws in different regions, those that most draws are in first.
 func leads(d *graph.Density, z [][]float64) (list [][]float64) {
@@ -126,6 +206,9 @@ func leads(d *graph.Density, z [][]float64) (list [][]float64) {
 // climbCell returns what fits the distribution of a cell.
 func (s Settings) climbCell(d *graph.Density) func(context.Context, family.Q) (family.Q, error) {
 	return func(ctx context.Context, q family.Q) (family.Q, error) {
+		if _, err := family.Bind(q, 1); err != nil {
+			return q, nil // not by gradients
+		}
 		climb := Settings{
 			Samples: cellSamples, Estimator: Reparam{}, Steps: cellSteps, StepSize: q.Family().StepSize(),
 			Average: 0.5, TraceEvery: math.MaxInt, Seed: mc.Mix(s.Seed, trialStream),
@@ -141,5 +224,3 @@ func (s Settings) climbCell(d *graph.Density) func(context.Context, family.Q) (f
 		return f.result(), nil
 	}
 }
-
-var zzForce = os.Getenv("SUMMED") != ""

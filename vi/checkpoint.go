@@ -19,17 +19,25 @@ func (s *Settings) lockCheckpoint() (release func(), err error) {
 	return release, nil
 }
 
-// save writes the checkpoint, if one is wanted: who reads it finds the state
-// before or this one, whole.
+// save writes the checkpoint, if one is wanted.
 func (m *monitor) save() error {
 	if m.s.Checkpoint == "" {
 		return nil
 	}
 	p, err := assemble(m.d, m.s, m.states)
-	if err == nil {
-		err = safefile.Replace(m.s.Checkpoint, p.Save)
-	}
 	if err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	return p.checkpoint()
+}
+
+// checkpoint writes the checkpoint, if one is wanted: who reads it finds the state
+// before or this one, whole.
+func (p *Posterior) checkpoint() error {
+	if p.Settings.Checkpoint == "" {
+		return nil
+	}
+	if err := safefile.Replace(p.Settings.Checkpoint, p.Save); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return nil

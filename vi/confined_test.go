@@ -85,21 +85,29 @@ func history(t testing.TB, d *graph.Density, on []bool) (sides []family.Side, z 
 	return sides, z
 }
 
-// Temperature's best history, by a sequential normal confined to it and fitted from
-// the mode, comes near the exact evidence of that cell and never above. What
-// importance sampling from the fit says of the evidence is exact.
-func TestConfinedHistory(t *testing.T) {
-	const exact, rounding = -35.025, 0.0005
+// bestHistory is temperature and the normal at the mode of its best history, confined to
+// that: on from step 5 to 10 and from 17.
+func bestHistory(t testing.TB) (*graph.Density, *family.Confined) {
+	t.Helper()
 	_, d := paperSpec(t, "temperature")
 	on := make([]bool, 20)
 	for k := range on {
-		on[k] = k >= 4 && k < 10 || k >= 16 // steps 5 to 10 and from 17
+		on[k] = k >= 4 && k < 10 || k >= 16
 	}
 	sides, z := history(t, d, on)
 	mode, precision := smoothMode(t, d, d.Arrangement().Signs(z), z)
 	q, soft, err := family.FromPrecision(mode, precision).Confine(sides)
 	require.NoError(t, err)
 	require.Empty(t, soft)
+	return d, q
+}
+
+// Temperature's best history, by a sequential normal confined to it and fitted from
+// the mode, comes near the exact evidence of that cell and never above. What
+// importance sampling from the fit says of the evidence is exact.
+func TestConfinedHistory(t *testing.T) {
+	const exact, rounding = -35.025, 0.0005
+	d, q := bestHistory(t)
 	r, err := gradient.NewRunner(d, q, Boundary{}, 32, 1)
 	require.NoError(t, err)
 	adam, step, units := Adam{}, make([]float64, len(q.Theta())), make([]float64, len(q.Theta()))
@@ -129,6 +137,7 @@ func TestConfinedHistory(t *testing.T) {
 	const draws = 5000
 	rng := rand.New(rand.NewPCG(1, 3))
 	var ratio mc.Moments
+	z := make([]float64, d.Dim())
 	for range draws {
 		q.Rand(z, rng)
 		log, err := d.LogProb(z)
@@ -137,4 +146,26 @@ func TestConfinedHistory(t *testing.T) {
 	}
 	require.Less(t, ratio.SE(), 0.002)
 	require.InDelta(t, 1, ratio.Mean, rounding+4*ratio.SE())
+}
+
+// BenchmarkConfined is an estimate of the gradient with 40 of 41 latents confined, and
+// with the same normal, free.
+func BenchmarkConfined(b *testing.B) {
+	d, q := bestHistory(b)
+	free, err := family.Sequence{Parents: q.Family().(family.Sequence).Parents}.New(d)
+	require.NoError(b, err)
+	free.Set(q.Theta())
+	for name, q := range map[string]family.Q{"free": free, "confined": q} {
+		for _, e := range []Estimator{Boundary{}, Reparam{}} {
+			b.Run(fmt.Sprintf("q=%s/estimator=%s/N=16", name, e.Name()), func(b *testing.B) {
+				r, err := gradient.NewRunner(d, q, e, 16, 1)
+				require.NoError(b, err)
+				for b.Loop() {
+					if _, err := r.Estimate(q); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // change is a series whose rate changes once, at an unknown time.
@@ -60,7 +61,7 @@ func ExamplePosterior_Resume() {
 		fmt.Println(err)
 		return
 	}
-	s := vi.Settings{Steps: 2000, Seed: 1}
+	s := vi.Settings{Family: family.MeanField{}, Steps: 2000, Seed: 1}
 	whole, err := vi.Fit(context.Background(), d, s)
 	if err != nil {
 		fmt.Println(err)

@@ -19,14 +19,20 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
-// Fit maximises the ELBO of d by stochastic gradient ascent: from the best start
-// that it finds (see Settings.Start), by Adam, to the average of the last
-// iterates (see Settings.Average).
+// Fit fits a distribution to the posterior of d.
 //
-// It stops early if ctx is done, if OnStep fails, or if a gradient is not
+// By default it looks for the cells that hold the posterior, fits a distribution to
+// each, and judges their mixture: see Posterior.Cells and Posterior.Verdict. With one of
+// the other families as Settings.Family it maximises the ELBO by stochastic gradient
+// ascent: from the best start that it finds (see Settings.Start), by Adam, to the
+// average of the last iterates (see Settings.Average).
+//
+// An ascent stops early if ctx is done, if OnStep fails, or if a gradient is not
 // finite; the error then says why and names the step and the latents, and the
 // fit beside it holds the last good state, from which Resume goes on. Only with
-// settings that make no sense is the fit nil.
+// settings that make no sense is the fit nil. A search for cells that ctx stops leaves
+// the prior's centre and scales beside the error; where no cell has a finite density
+// the fit is nil.
 func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) {
 	if ctx == nil {
 		return nil, errNoContext
@@ -43,11 +49,7 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 	m := newMonitor(s)
 	defer m.progress.end()
 	if s.Family == (family.Cells{}) {
-		p, err := fitCells(ctx, d, s, m)
-		if err != nil && ctx.Err() != nil {
-			return &Posterior{Density: d, Q: PriorStart(d), Settings: s}, stopped(ctx)
-		}
-		return p, err
+		return runCells(ctx, d, s, m)
 	}
 	starts, err := prepare(ctx, d, s, m)
 	switch {

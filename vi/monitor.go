@@ -144,6 +144,21 @@ func (m *monitor) foundStarts(list []candidate) {
 	m.s.Logger.Info("vi: starts", "draws", m.s.StartDraws, "tried", len(list), "elbo", elbos)
 }
 
+// scouted reports the log evidence that a scout has found.
+func (m *monitor) scouted(e Estimate) {
+	if l := m.s.Logger; l != nil {
+		l.Info("vi: scout", "log evidence", e.Mean, "se", e.SE)
+	}
+}
+
+// searched reports what a search for cells has found, and the verdict.
+func (m *monitor) searched(f *found) {
+	if l := m.s.Logger; l != nil {
+		l.Info("vi: cells", "tried", f.Tried, "kept", len(f.Cells), "left", f.Left, "log evidence", f.LogEvidence.Mean, "se", f.LogEvidence.SE)
+		l.Info("vi: verdict", "trust", string(f.Verdict.Trust), "reasons", f.Verdict.Reasons)
+	}
+}
+
 // report reports the end.
 func (m *monitor) report(p *Posterior) {
 	m.progress.end()

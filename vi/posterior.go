@@ -21,7 +21,7 @@ type Posterior struct {
 	Settings  Settings     // of the fit, defaults filled in
 
 	states []fitState // of the restarts, to go on from
-	found  *found     // of a fit of cells
+	found  *found     // nil if no fit made this
 }
 
 // usable reports a posterior that was made without what it needs.

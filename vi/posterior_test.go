@@ -1,6 +1,8 @@
 package vi
 
 import (
+	"bytes"
+	"context"
 	"math"
 	"slices"
 	"testing"
@@ -178,4 +180,29 @@ func TestPriorStart(t *testing.T) {
 	}
 	require.InDelta(t, 0.5, q.SD(0), 1e-12)
 	require.InDelta(t, 0.3, q.SD(2), 1e-12)
+}
+
+// A guard that is made after a fit is asked for, and everything else of the fit is
+// as it was.
+func TestGuardAfterFit(t *testing.T) {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(0, 1))
+	m.Observe("y", graph.Normal(graph.If(graph.Greater(x, 0.5), x, 0), 1), 1)
+	d := mustCompile(t, m)
+	p, err := Fit(context.Background(), d, Settings{Steps: 50})
+	require.NoError(t, err)
+	ask := func() []any {
+		var file bytes.Buffer
+		require.NoError(t, p.Save(&file))
+		predicted, err := p.Predict(100, 1)
+		require.NoError(t, err)
+		return []any{file.String(), predicted, p.Summary().String(), p.Draws(10, 1), p.Sides()}
+	}
+	before := ask()
+	prob, err := p.Prob(graph.Greater(x, 1.25))
+	require.NoError(t, err)
+	quantile, err := p.Quantile("x", 1-prob)
+	require.NoError(t, err)
+	require.InDelta(t, 1.25, quantile, 1e-9)
+	require.Equal(t, before, ask())
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/sealed"
+	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
@@ -38,10 +39,14 @@ type saved struct {
 	Q        savedQ
 	Steps    int
 	States   []savedState
+	Found    *savedFound `json:",omitempty"` // of cells
 }
 
 // families are those that a saved fit can have.
-var families = []family.Family{family.MeanField{}, family.Softplus{}, family.Structured{}, family.FullRank{}, family.LowRank{}}
+var families = []family.Family{
+	family.MeanField{}, family.Softplus{}, family.Structured{}, family.FullRank{}, family.LowRank{},
+	family.Cells{}, family.Sequence{}, cells.SummedFamily{},
+}
 
 // known reports whether a saved fit can have the family.
 func known(f family.Family) bool {
@@ -87,16 +92,29 @@ func (f *savedFamily) UnmarshalJSON(data []byte) error {
 // savedQ is a member of a family.
 type savedQ struct {
 	Family savedFamily
-	Theta  mc.Numbers
-	Held   []int `json:",omitempty"` // latents, of a start that a user gave
+	Theta  mc.Numbers // of a mixture only the logarithms of its weights
+	Held   []int      `json:",omitempty"` // latents, of a start that a user gave
+	Parts  []savedQ   `json:",omitempty"` // of a mixture
 }
 
-func saveQ(q family.Q) savedQ { return savedQ{savedFamily{q.Family()}, q.Theta(), heldBy(q)} }
+func saveQ(q family.Q) savedQ {
+	s := savedQ{Family: savedFamily{q.Family()}, Theta: q.Theta(), Held: heldBy(q)}
+	if m, ok := q.(*family.Mixture); ok {
+		s.Theta = s.Theta[:m.Len()]
+		for k := range m.Len() {
+			s.Parts = append(s.Parts, saveQ(m.Part(k)))
+		}
+	}
+	return s
+}
 
 // of is the member of d's latents.
 func (s savedQ) of(d *graph.Density) (family.Q, error) {
 	if s.Family.Family == nil {
 		return nil, errors.New("no family")
+	}
+	if s.Family.Family == (family.Cells{}) {
+		return s.mixture(d)
 	}
 	q, err := s.Family.New(d)
 	if err != nil {
@@ -113,6 +131,26 @@ func (s savedQ) of(d *graph.Density) (family.Q, error) {
 		h.Hold(s.Held)
 	}
 	return q, family.Check(q, d)
+}
+
+// mixture is the mixture of d's latents.
+func (s savedQ) mixture(d *graph.Density) (family.Q, error) {
+	if n := len(s.Parts); n == 0 || len(s.Theta) != n {
+		return nil, fmt.Errorf("%d cells with %d weights", n, len(s.Theta))
+	}
+	var parts []family.Q
+	for k, part := range s.Parts {
+		q, err := part.of(d)
+		if _, nested := q.(*family.Mixture); nested {
+			err = errors.New("it has cells")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cell %d: %w", k, err)
+		}
+		parts = append(parts, q)
+	}
+	m := family.NewMixture(s.Theta, parts)
+	return m, family.Check(m, d)
 }
 
 // savedState is the state of a fit with its start.
@@ -167,6 +205,9 @@ func (p *Posterior) Save(w io.Writer) error {
 	for _, st := range p.states {
 		s.States = append(s.States, savedState{saveQ(st.Start), st})
 	}
+	if p.hasCells() {
+		s.Found = p.found.saved(p.Warnings)
+	}
 	if err := sealed.Write(w, format, s); err != nil {
 		return fmt.Errorf("vi: saving the fit: %w", err)
 	}
@@ -216,7 +257,10 @@ func (s *saved) posterior(d *graph.Density) (*Posterior, error) {
 	case len(s.States) > settings.Restarts:
 		return nil, fmt.Errorf("%d fits for %d restarts", len(s.States), settings.Restarts)
 	case len(s.States) == 0:
-		return &Posterior{Density: d, Q: q, Steps: s.Steps, Settings: settings}, nil
+		p := &Posterior{Density: d, Q: q, Steps: s.Steps, Settings: settings, found: &found{q: q}}
+		return p, s.Found.restore(p)
+	case s.Found != nil:
+		return nil, errors.New("cells of a fit that has none")
 	}
 	var states []fitState
 	for r, st := range s.States {
@@ -236,13 +280,17 @@ func (s *saved) posterior(d *graph.Density) (*Posterior, error) {
 // Save cannot keep in p.Settings first: OnStep, Progress, Logger, Checkpoint.
 // Raising p.Settings.Steps makes the fit longer, and raising p.Settings.Restarts
 // adds restarts from further starts, the same as if they had been asked for at
-// once. A fit that is done is returned as it is.
+// once. A fit that is done is returned as it is, and one of cells that is not begins
+// again.
 func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 	if err := p.usable(); err != nil {
 		return nil, err
 	}
 	if ctx == nil {
 		return nil, errNoContext
+	}
+	if p.hasCells() {
+		return p, nil
 	}
 	if len(p.states) == 0 {
 		return Fit(ctx, p.Density, p.Settings)

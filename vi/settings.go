@@ -13,7 +13,10 @@ import (
 	"github.com/facetvi/facet/vi/gradient"
 )
 
-// Settings are the settings of Fit. The zero value works.
+// Settings are the settings of Fit. The zero value works: it is a fit of cells.
+//
+// A fit of cells goes by Seed, Cells, Progress, Logger and Checkpoint. All other fields
+// are of a fit of one family, a climb.
 type Settings struct {
 	Estimator Estimator `json:"-"` // Boundary{} if nil
 	Samples   int       // samples in a gradient; 16 if 0
@@ -25,9 +28,12 @@ type Settings struct {
 	// Family is what the posterior is looked for in: family.Cells; or one of
 	// family.MeanField, Structured, FullRank, LowRank, and Softplus, the paper's own.
 	// If nil it is the family of Start; or MeanField if one of Estimator, Optimizer,
-	// Restarts, StartDraws and OnStep is given, which are of a single climb; or else Cells.
+	// Restarts, StartDraws and OnStep is given; or else Cells, whatever Samples, Steps,
+	// StepSize, Schedule, Average, Stop and Tolerance are.
 	Family family.Family `json:"-"`
-	// Cells is how many cells are kept at most; 0 for as many as it takes.
+	// Cells is how many cells are kept at most. If 0 all are that matter: those left out
+	// have at most 0.001 of the mass of the cells that were found, and 0.02 of the
+	// variance of any latent.
 	Cells int
 	// Start is where the fit starts: one of StartAt or PriorStart, or the Q of
 	// an earlier fit, of any family. If nil, Fit looks for a start itself, among
@@ -60,7 +66,8 @@ type Settings struct {
 	Optimizer *Adam `json:",omitempty"`
 
 	// OnStep, if not nil, is called after every step; an error stops the fit
-	// and is returned with the fit so far. Calls never overlap.
+	// and is returned with the fit so far. Calls never overlap. Like Start and
+	// Optimizer, it is of a fit of one family: with Cells it is an error.
 	OnStep func(Step) error `json:"-"`
 	// TraceEvery is the number of steps between points of Posterior.Trace, which
 	// has one at the end too. If 0 it is Steps/100, or 320/Samples if that is more:
@@ -70,11 +77,12 @@ type Settings struct {
 	// a line that is written anew in its place if it is a terminal, else by a line
 	// every second.
 	Progress io.Writer `json:"-"`
-	// Logger, if not nil, hears of starts, restarts, warnings and the end at
+	// Logger, if not nil, hears of starts, restarts, cells, warnings and the end at
 	// level Info or Warn, and of every point of the trace at level Debug.
 	Logger *slog.Logger `json:"-"`
 	// Checkpoint, if not empty, is a file to save the fit in while it runs: every
-	// CheckpointEvery steps (1000 if 0), and when it ends for whatever reason.
+	// CheckpointEvery steps (1000 if 0), and when it ends for whatever reason. Of a fit
+	// of cells it says before the end only that the fit has begun.
 	// It is written beside the file and moved over it, so that there is a whole one at
 	// all times; a symbolic link stays, and its target is replaced. A second fit with
 	// the same file is an error at its start, as is what is no regular file.
@@ -130,7 +138,7 @@ func (s *Settings) check(d *graph.Density) error {
 		n    int
 	}{
 		{"Samples", s.Samples}, {"Steps", s.Steps}, {"StartDraws", s.StartDraws}, {"Restarts", s.Restarts},
-		{"TraceEvery", s.TraceEvery}, {"CheckpointEvery", s.CheckpointEvery},
+		{"TraceEvery", s.TraceEvery}, {"CheckpointEvery", s.CheckpointEvery}, {"Cells", s.Cells},
 	} {
 		if c.n < 0 {
 			return fmt.Errorf("%s = %d must be positive", "Settings."+c.name, c.n)
@@ -162,7 +170,7 @@ func (s *Settings) check(d *graph.Density) error {
 		}
 	}
 	if s.Family == (family.Cells{}) {
-		return nil
+		return s.checkCells()
 	}
 	q, err := s.Family.New(d)
 	if err != nil {
@@ -175,6 +183,19 @@ func (s *Settings) check(d *graph.Density) error {
 		return nil
 	}
 	return s.Optimizer.check(len(q.Theta()))
+}
+
+// checkCells reports what a fit of cells has no use for.
+func (s *Settings) checkCells() error {
+	for _, c := range []struct {
+		name string
+		has  bool
+	}{{"Start", s.Start != nil}, {"Optimizer", s.Optimizer != nil}, {"OnStep", s.OnStep != nil}} {
+		if c.has {
+			return fmt.Errorf("%s is of a fit of one family, and Settings.Family is Cells", "Settings."+c.name)
+		}
+	}
+	return nil
 }
 
 // checkSize reports numbers that would need too much memory, or too many steps to be

@@ -24,10 +24,19 @@ type Summary struct {
 	// ELBO is the fit's, in nats, from 1000 draws and some on each of the rare
 	// sides of guards, as by [RareSides]; of these the 100 most probable.
 	ELBO Estimate
+	// LogEvidence is [Posterior.LogEvidence], and Verdict [Posterior.Verdict].
+	LogEvidence Estimate
+	Verdict     Verdict
 	// Warnings are what to know before trusting the fit: those of
-	// Posterior.Warnings, and one if plain estimates of the ELBO may mislead.
+	// Posterior.Warnings, the verdict if it is not to trust the fit, and one if plain
+	// estimates of the ELBO may mislead.
 	Warnings []string
-	Latents  []LatentSummary
+	// Cells are those of the fit, Tried is how many the search looked at, and Left how
+	// much of the posterior is in cells that it found and did not keep.
+	Cells   []Cell
+	Tried   int
+	Left    float64
+	Latents []LatentSummary
 	// Correlations are the strongest ones of the fit, at least 0.3, at most ten, on
 	// the unconstrained scale. A mean field has none, and of more than 300 latents
 	// they are not looked for. Of a fit that is not normal they are those of 2000 draws.
@@ -47,6 +56,9 @@ type LatentSummary struct {
 	Name         string
 	Mean, SD     float64
 	Q5, Q50, Q95 float64 // quantiles
+	// Reweighted has the moments by importance weights, if the verdict is
+	// TrustReweighted: trust these. Else it is nil.
+	Reweighted *check.Reweighted
 }
 
 // A GuardSummary is the posterior probability that a guard holds.
@@ -65,11 +77,14 @@ type GuardSummary struct {
 // Summary describes every latent and every guard. A guard that has a name is
 // listed once, by its name; a comparison without one by its place, beside those
 // parallel to it, in the order of their thresholds. For long
-// programs choose rows with [Summary.Of]. It panics if p was made without a density
+// programs choose rows with [Summary.Of]. The first summary of a fit of one family takes
+// as long as its Verdict. It panics if p was made without a density
 // or a distribution of its latents.
 func (p *Posterior) Summary() Summary {
 	p.must()
 	s := Summary{Warnings: slices.Clone(p.Warnings)}
+	p = p.known()
+	p.summaryVerdict(&s)
 	var warning string
 	if s.ELBO, warning = p.summaryELBO(); warning != "" {
 		s.Warnings = append(s.Warnings, warning)
@@ -80,10 +95,26 @@ func (p *Posterior) Summary() Summary {
 			Name: name, Mean: mean, SD: sd,
 			Q5: p.quantile(i, 0.05), Q50: p.quantile(i, 0.5), Q95: p.quantile(i, 0.95),
 		})
+		if s.Verdict.Trust == TrustReweighted {
+			s.Latents[i].Reweighted = &p.found.Reweighted[i]
+		}
 	}
 	s.Correlations = p.correlations()
 	s.Guards = p.guardSummaries()
 	return s
+}
+
+// summaryVerdict writes what the fit can be relied on for.
+func (p *Posterior) summaryVerdict(s *Summary) {
+	var err error
+	if s.Verdict, err = p.Verdict(); err != nil {
+		s.Warnings = append(s.Warnings, "no verdict: "+strings.TrimPrefix(err.Error(), "vi: "))
+	}
+	if text := s.Verdict.String(); s.Verdict.Trust == TrustNothing && !slices.Contains(s.Warnings, text) {
+		s.Warnings = append(s.Warnings, text)
+	}
+	s.LogEvidence, _ = p.LogEvidence() // the verdict knows why there is none
+	s.Cells, s.Tried, s.Left = p.Cells(), p.found.Tried, p.found.Left
 }
 
 // guardSummaries are those of the named guards, and then of the comparisons that
@@ -145,8 +176,8 @@ func alongLatents(d *graph.Density) []graph.GuardInfo {
 }
 
 // Of returns the rows of the given names: of latents and guards, and of all
-// elements of a family, so that "theta" stands for theta[0], theta[1], …; and the
-// ELBO and the warnings. An unknown name is an error.
+// elements of a family, so that "theta" stands for theta[0], theta[1], …; and all that
+// is not of latents and guards. An unknown name is an error.
 func (s Summary) Of(names ...string) (Summary, error) {
 	wanted := map[string]bool{}
 	for _, name := range names {
@@ -162,7 +193,8 @@ func (s Summary) Of(names ...string) (Summary, error) {
 		}
 		return false
 	}
-	out := Summary{ELBO: s.ELBO, Warnings: s.Warnings}
+	out := s
+	out.Latents, out.Correlations, out.Guards = nil, nil, nil
 	kept := map[string]bool{}
 	for _, l := range s.Latents {
 		if wants(l.Name) {

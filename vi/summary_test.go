@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -138,6 +139,69 @@ func TestSummaryString(t *testing.T) {
 		"",
 	}, "\n"), s.String())
 	require.Empty(t, Summary{}.String())
+}
+
+// What is known of the whole stands first, then the cells, if there are several, of
+// which there are ten, and beside the latents' moments those to trust instead.
+func TestSummaryTextOfCells(t *testing.T) {
+	s := Summary{
+		ELBO: Estimate{Mean: -12.34567, SE: 0.04}, LogEvidence: Estimate{Mean: -12.3, SE: 0.01},
+		Verdict:  Verdict{Trust: TrustReweighted, Reasons: []string{"thin tails"}},
+		Warnings: []string{"not settled"},
+		Cells:    []Cell{{"x > 0", 0.75, Estimate{Mean: -12.63338, SE: 0.001}, Estimate{Mean: -12.6, SE: 0.02}, 0.12}, {"x < 0", 0.25, Estimate{Mean: -14}, Estimate{Mean: -13.7, SE: 0.1}, 1.5}},
+		Tried:    7, Left: 0.002,
+		Latents: []LatentSummary{{Name: "x", Mean: 1, SD: 0.5, Q5: 0, Q50: 1, Q95: 2, Reweighted: &check.Reweighted{Mean: Estimate{Mean: 1.25, SE: 0.01}, SD: 0.75}}},
+	}
+	require.Equal(t, strings.Join([]string{
+		"ELBO -12.3457 ± 0.04 nats",
+		"log evidence -12.3 ± 0.01 nats",
+		"verdict: trust the reweighted numbers: thin tails",
+		"warning: not settled",
+		"",
+		"cell   weight     ELBO    log evidence  k-hat",
+		"x > 0   0.750  -12.633  -12.600 ± 0.02   0.12",
+		"x < 0   0.250  -14.000   -13.700 ± 0.1   1.50",
+		"7 cells tried, 0.002 of the posterior left out",
+		"",
+		"latent  mean    sd    5%   50%   95%  reweighted    sd",
+		"x       1.00  0.50  0.00  1.00  2.00        1.25  0.75",
+		"",
+	}, "\n"), s.String())
+	one := s
+	one.Cells = one.Cells[:1]
+	require.NotContains(t, one.String(), "cell")
+	for range 20 {
+		s.Cells = append(s.Cells, Cell{Where: "elsewhere", Weight: 1e-5})
+	}
+	require.Equal(t, 8, strings.Count(s.String(), "elsewhere"))
+	require.Contains(t, s.String(), "and 12 more, of weight <0.001")
+	some, err := s.Of("x")
+	require.NoError(t, err)
+	require.Equal(t, s, some)
+}
+
+// A summary has the verdict, and where it is to trust the reweighted numbers, these.
+func TestSummaryVerdict(t *testing.T) {
+	d := small(t, "x", 1, 0, 0, 3)
+	for scale, want := range map[float64]Trust{1: TrustFit, 1.4: TrustReweighted, 0.2: TrustNothing} {
+		p := &Posterior{Density: d, Q: family.Independent([]float64{0.375}, []float64{0.5 * scale})}
+		s := p.Summary()
+		require.Equal(t, want, s.Verdict.Trust, s.Verdict)
+		require.Contains(t, s.String(), "\nverdict: "+string(want)+": ")
+		require.Equal(t, want == TrustReweighted, s.Latents[0].Reweighted != nil)
+		if want != TrustNothing { // 3 observations 0.5 ± 1 and the prior
+			exact := -1.5*math.Log(2*math.Pi) - math.Log(4)/2 - 0.5*(3*0.25-4*0.375*0.375)
+			require.InDelta(t, exact, s.LogEvidence.Mean, 5*s.LogEvidence.SE+1e-12)
+			require.Empty(t, s.Warnings)
+		} else {
+			require.Equal(t, []string{s.Verdict.String()}, s.Warnings)
+			require.NotContains(t, s.String(), "warning")
+		}
+		if r := s.Latents[0].Reweighted; r != nil {
+			require.InDelta(t, 0.375, r.Mean.Mean, 5*r.Mean.SE)
+			require.InDelta(t, 0.5, r.SD, 0.02)
+		}
+	}
 }
 
 // Two digits of the standard deviation, in every number of a row.

@@ -9,20 +9,19 @@ import (
 	"github.com/facetvi/facet/internal/text"
 )
 
-// String is the ELBO, the warnings and a table of each kind. A latent's numbers have as many decimals as
-// show two digits of its standard deviation.
+// String is the ELBO, the log evidence, the verdict, the warnings and a table of each kind; of cells it
+// has the first ten, if there are several. A latent's numbers have as many decimals as show two digits of
+// its standard deviation.
 func (s Summary) String() string {
 	var parts []string
 	if head := s.head(); head != "" {
 		parts = append(parts, head)
 	}
+	if len(s.Cells) > 1 {
+		parts = append(parts, s.cells())
+	}
 	if len(s.Latents) > 0 {
-		rows := [][]string{{"latent", "mean", "sd", "5%", "50%", "95%"}}
-		for _, l := range s.Latents {
-			write := writer(l.SD, l.Mean, l.Q5, l.Q95)
-			rows = append(rows, []string{l.Name, write(l.Mean), write(l.SD), write(l.Q5), write(l.Q50), write(l.Q95)})
-		}
-		parts = append(parts, text.Table(rows, 1))
+		parts = append(parts, s.latents())
 	}
 	if len(s.Correlations) > 0 {
 		rows := [][]string{{"latents", "", "correlation"}}
@@ -41,16 +40,71 @@ func (s Summary) String() string {
 	return strings.Join(parts, "\n")
 }
 
-// head is the ELBO, unless it is zero, and the warnings.
+// head has the ELBO and the log evidence, unless they are zero, the verdict and the
+// warnings.
 func (s Summary) head() string {
 	var b strings.Builder
 	if s.ELBO != (Estimate{}) {
 		fmt.Fprintf(&b, "ELBO %v nats\n", s.ELBO)
 	}
+	if s.LogEvidence != (Estimate{}) {
+		fmt.Fprintf(&b, "log evidence %v nats\n", s.LogEvidence)
+	}
+	verdict := s.Verdict.String()
+	if verdict != "" {
+		fmt.Fprintf(&b, "verdict: %s\n", verdict)
+	}
 	for _, w := range s.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", w)
+		if w != verdict {
+			fmt.Fprintf(&b, "warning: %s\n", w)
+		}
 	}
 	return b.String()
+}
+
+// listedCells is how many cells a table has.
+const listedCells = 10
+
+// cells is a table of the first cells, and a line about the others.
+func (s Summary) cells() string {
+	rows := [][]string{{"cell", "weight", "ELBO", "log evidence", "k-hat"}}
+	rest := 0.0
+	for k, c := range s.Cells {
+		if k >= listedCells {
+			rest += c.Weight
+			continue
+		}
+		rows = append(rows, []string{c.Where, probability(c.Weight), fmt.Sprintf("%.3f", c.ELBO.Mean), short(c.LogEvidence), fmt.Sprintf("%.2f", c.KHat)})
+	}
+	table := text.Table(rows, 1)
+	if more := len(s.Cells) - listedCells; more > 0 {
+		table += fmt.Sprintf("and %d more, of weight %s\n", more, probability(rest))
+	}
+	if s.Tried > 0 {
+		table += fmt.Sprintf("%d cells tried, %s of the posterior left out\n", s.Tried, probability(s.Left))
+	}
+	return table
+}
+
+// short is an estimate in nats with three decimals, and two digits of its error.
+func short(e Estimate) string { return fmt.Sprintf("%.3f ± %.2g", e.Mean, e.SE) }
+
+// latents is the table of latents.
+func (s Summary) latents() string {
+	rows := [][]string{{"latent", "mean", "sd", "5%", "50%", "95%"}}
+	reweighted := s.Latents[0].Reweighted != nil
+	if reweighted {
+		rows[0] = append(rows[0], "reweighted", "sd")
+	}
+	for _, l := range s.Latents {
+		write := writer(l.SD, l.Mean, l.Q5, l.Q95)
+		row := []string{l.Name, write(l.Mean), write(l.SD), write(l.Q5), write(l.Q50), write(l.Q95)}
+		if r := l.Reweighted; reweighted && r != nil {
+			row = append(row, write(r.Mean.Mean), write(r.SD))
+		}
+		rows = append(rows, row)
+	}
+	return text.Table(rows, 1)
 }
 
 // writer returns how to write the values of a row and their standard deviation.

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/scout"
@@ -50,8 +51,10 @@ const (
 	fewEffective  = 0.3  // of the draws; and
 	heavy         = 100  // times the mean, a weight that makes k-hat count
 	mostSE        = 0.1  // of a log evidence, in nats
-	mostMissed    = 0.03 // of the scout's draws, or of the mass that was found
-	farAbove      = 3.5  // log of the posterior over the fit, at a draw that the fit misses
+	scoutDraws    = 1000 // that are looked at
+	mostMissed    = 0.04 // of the scout's draws, or of the mass that was found
+	farAbove      = 3.5  // log of the posterior over the fit, at a draw that the fit misses,
+	outOfSight    = 7    // and at one that counts four times
 	offMean       = 0.04 // of a standard deviation
 	offSD         = 0.07
 )
@@ -59,31 +62,34 @@ const (
 // judge compares a fit with a scout, which owes nothing to it, and with its own
 // reweighted draws.
 func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
-	w, err := p.Importance(evidenceDraws, mc.Mix(p.Settings.Seed, judgeStream))
+	w, err := p.weigh(evidenceDraws, mc.Mix(p.Settings.Seed, judgeStream))
 	if err != nil {
 		return Verdict{Trust: TrustNothing, Reasons: []string{err.Error()}}, nil
 	}
-	if p.found != nil {
-		p.found.LogEvidence = w.LogEvidence
-	}
+	p.found.note(w)
+	p.found.even = w.ESS
 	v := Verdict{Trust: TrustFit}
+	other := "family.Cells"
+	if p.hasCells() {
+		other = "another Seed"
+	}
 	refuse := func(try, format string, args ...any) {
 		v.Trust = TrustNothing
 		v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...))
 		v.Try = append(v.Try, try)
 	}
 	if !w.Reliable() && (w.ESS < fewEffective*evidenceDraws || floats.Max(w.Weights) > heavy/evidenceDraws) {
-		refuse("a family with correlations, or fewer constraints between latents", "k-hat %.2f: a few draws outweigh the others", w.K)
+		refuse(other, "k-hat %.2f: a few draws outweigh the others", w.K)
 	} else if w.LogEvidence.SE > mostSE {
 		refuse("more draws", "the log evidence is known to %.2g nats only", w.LogEvidence.SE)
 	}
 	se := math.Hypot(w.LogEvidence.SE, sample.LogEvidence.SE)
 	switch gap := sample.LogEvidence.Mean - w.LogEvidence.Mean; {
 	case gap > scoutErrors*se+scoutNats:
-		refuse("family.Cells, or another Seed", "the scout's log evidence %v is above the fit's, %v: the fit misses explanations", sample.LogEvidence, w.LogEvidence)
+		refuse(other, "the scout's log evidence %v is above the fit's, %v: the fit misses explanations", sample.LogEvidence, w.LogEvidence)
 	case gap > -scoutErrors*se-1: // else the scout has not arrived
 		if missed := p.missed(sample, w.LogEvidence.Mean); missed > mostMissed {
-			refuse("family.Cells, or another Seed", "%.0f%% of the scout's draws are where the fit is not", 100*missed)
+			refuse(other, "%.0f%% of the scout's draws are where the fit is not", 100*missed)
 		}
 	}
 	if f := p.found; f != nil {
@@ -91,15 +97,15 @@ func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
 			refuse("a higher Settings.Cells", "%.0f%% of the posterior is in cells that were not kept", 100*f.Left)
 		}
 		if f.Unfinished > mostMissed {
-			refuse("a larger Settings.Budget", "the search ended before it had seen all cells that may matter")
+			refuse("another Seed, or a family of one normal beside it", "the search ended before it had seen all cells that may matter")
 		}
 	}
 	if v.Trust == TrustNothing {
 		return v, nil
 	}
-	for _, l := range w.Latents {
+	for i, l := range w.Latents {
 		off := math.Abs(l.FitMean-l.Mean.Mean) - 2*l.Mean.SE
-		if off > offMean*l.SD || math.Abs(math.Log(l.FitSD/l.SD)) > offSD {
+		if off > offMean*l.SD || math.Abs(l.FitSD-l.SD)-2*sdError(w, i) > offSD*l.SD {
 			v.Trust = TrustReweighted
 			v.Reasons = append(v.Reasons, fmt.Sprintf("%s is %.4g ± %.2g by importance, and %.4g ± %.2g in the fit", l.Name, l.Mean.Mean, l.SD, l.FitMean, l.FitSD))
 			break
@@ -109,33 +115,54 @@ func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
 	return v, nil
 }
 
-// missed is the part of a scout's draws where the posterior is much higher than the fit.
+// sdError is the standard error of the reweighted standard deviation of latent i.
+func sdError(w check.Importance, i int) float64 {
+	l, sum := w.Latents[i], 0.0
+	for k, x := range w.Draws.Values {
+		e := x[i] - l.Mean.Mean
+		off := w.Weights[k] * (e*e - l.SD*l.SD)
+		sum += off * off
+	}
+	return math.Sqrt(sum) / (2 * l.SD)
+}
+
+// missed is the part of a scout's draws where the posterior is much higher than the fit;
+// those that reweighting cannot mend count four times.
 func (p *Posterior) missed(sample scout.Result, logEvidence float64) float64 {
-	n := 0
-	for k, z := range sample.Z {
-		if sample.LogProb[k]-logEvidence-p.Q.LogProb(z) > farAbove {
+	n, all, q := 0, 0, p.defensive()
+	for k := 0; k < len(sample.Z); k += max(1, len(sample.Z)/scoutDraws) {
+		all++
+		switch over := sample.LogProb[k] - logEvidence - q.LogProb(sample.Z[k]); {
+		case over > outOfSight:
+			n += 4
+		case over > farAbove:
 			n++
 		}
 	}
-	return float64(n) / float64(len(sample.Z))
+	return float64(n) / float64(all)
 }
 
 // Verdict says whether the fit can be relied on: by where a scout, tempered sequential
 // Monte Carlo that owes nothing to the fit, finds the posterior, and by importance
-// weights. A fit of cells has it from its search; of other fits it is found out here,
-// and takes about as long as the search for a start.
+// weights. A fit of cells has it from its search; of other fits it is found out when it
+// is first asked for, which takes about as long as the search for a start.
 func (p *Posterior) Verdict() (Verdict, error) {
 	if err := p.usable(); err != nil {
 		return Verdict{}, err
 	}
-	if p.found != nil {
-		return p.found.Verdict, nil
+	p = p.known()
+	f := p.found
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.Verdict.Trust != "" {
+		return f.Verdict, nil
 	}
 	sample, err := scout.Run(context.Background(), p.Density, scout.Settings{Seed: mc.Mix(p.Settings.Seed, scoutStream)})
 	if err != nil {
 		return Verdict{}, fmt.Errorf("vi: %w", err)
 	}
-	return p.judge(sample)
+	f.Verdict, err = p.judge(sample)
+	return f.Verdict, err
 }
 
 // defensive is what importance draws are from: the fit, and for cells a part of the

@@ -7,6 +7,7 @@ import (
 
 	"github.com/facetvi/facet/examples/models/exact"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/cputime"
 	"github.com/facetvi/facet/vi"
 )
 
@@ -37,9 +38,9 @@ func (p problem) fit(ctx context.Context, seed uint64) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	start := cpuSeconds()
+	start := cputime.Seconds()
 	posterior, err := vi.Fit(ctx, density, vi.Settings{Seed: seed})
-	seconds := cpuSeconds() - start
+	seconds := cputime.Seconds() - start
 	if err != nil {
 		return nil, err
 	}

@@ -17,10 +17,16 @@ const decoyGap = 4
 func LevelShifts() []Case {
 	var all []entry
 	for k := range 20 {
-		s := levelShift(k)
-		all = append(all, entry{fmt.Sprintf("shift-%02d", k), s.problem})
+		all = append(all, shiftEntry(k))
 	}
 	return buildAll(all)
+}
+
+// LevelShift builds number k of LevelShifts alone.
+func LevelShift(k int) Case { return shiftEntry(k).build() }
+
+func shiftEntry(k int) entry {
+	return entry{fmt.Sprintf("shift-%02d", k), func() problem { return levelShift(k).problem() }}
 }
 
 // A shift is a series with a change after at observations and a decoy.

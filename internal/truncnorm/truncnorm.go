@@ -67,8 +67,14 @@ func exp(x float64) float64 {
 	return math.Exp(x)
 }
 
+// beyond is where an end makes no difference: Φ(−beyond) is less than any number.
+const beyond = 39
+
 // LogMass is log(Φ(β) − Φ(α)).
 func LogMass(lo, hi float64) float64 {
+	if lo < -beyond && hi > beyond {
+		return 0
+	}
 	below, _ := tails(lo)
 	_, above := tails(hi)
 	if out := below + above; out < 0.5 {
@@ -103,9 +109,9 @@ func CDF(x, lo, hi float64) float64 {
 
 // At is T(ε; α, β), the point with the probability of ε: if ε is a draw of the standard
 // normal, T is one of the truncated normal. It lies inside (α, β) if there is a
-// number inside, and is ε itself if both are infinite.
+// number inside, and is ε itself if both are infinite, or farther than 39.
 func At(e, lo, hi float64) float64 {
-	if math.IsInf(lo, -1) && math.IsInf(hi, 1) {
+	if lo < -beyond && hi > beyond {
 		return e
 	}
 	u, v := tails(e)
@@ -171,15 +177,14 @@ func logQuantile(p float64) float64 {
 //
 //	(1 − u)·φ(α)/φ(t) and u·φ(β)/φ(t),   u = CDF(t).
 func Slopes(t, lo, hi float64) (byLo, byHi float64) {
-	freeLo, freeHi := math.IsInf(lo, -1), math.IsInf(hi, 1)
-	if freeLo && freeHi {
+	if lo < -beyond && hi > beyond {
 		return 0, 0
 	}
 	all := massOf(lo, hi)
-	if !freeLo {
+	if !math.IsInf(lo, -1) {
 		byLo = massOf(t, hi).over(all, lo, t)
 	}
-	if !freeHi {
+	if !math.IsInf(hi, 1) {
 		byHi = massOf(lo, t).over(all, hi, t)
 	}
 	return byLo, byHi
@@ -187,6 +192,9 @@ func Slopes(t, lo, hi float64) (byLo, byHi float64) {
 
 // AtEnds are the densities φ(α)/(Φ(β) − Φ(α)) and φ(β)/(Φ(β) − Φ(α)).
 func AtEnds(lo, hi float64) (atLo, atHi float64) {
+	if lo < -beyond && hi > beyond {
+		return 0, 0
+	}
 	m := massOf(lo, hi)
 	at := func(x float64) float64 {
 		if math.IsInf(x, 0) {

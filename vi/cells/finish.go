@@ -18,7 +18,8 @@ import (
 const (
 	lost       = 1e-3 // of the mass is left out at most, if all cells were found
 	lostSquare = 0.02 // of the variance of a latent
-	judged     = 3e-4 // of the mass of a cell that is judged by more than its search
+	judged     = 3e-4 // of the mass of a cell that is judged by more than its search,
+	judgedSE   = 0.1  // and the standard error of one of less
 	leastDraws = 400  // that judge it
 	mostDraws  = 8000
 	wide       = 1.6 // scale of the defensive draws, one in wideShare
@@ -45,7 +46,7 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 	err = mc.Do(mc.Processors(len(kept)), len(kept), func(_, k int) error {
 		c := kept[k]
 		part := math.Exp(c.LogEvidence.Mean - total)
-		if part < judged {
+		if part < judged && c.LogEvidence.SE < judgedSE && c.KHat < 0.7 {
 			return nil
 		}
 		seed := mc.Mix(f.s.Seed, uint64(1<<32+k))

@@ -207,7 +207,7 @@ func newFinder(d *graph.Density, g *lines, switches []graph.Switch) (*finder, er
 		return nil, err
 	}
 	if len(switches) > 0 {
-		if f.summed, err = newSummedMode(d, switches, quick); err != nil {
+		if f.summed, err = newSummedMode(d, switches); err != nil {
 			return nil, err
 		}
 	}
@@ -408,4 +408,35 @@ func (f *finder) scan(c *Cell) (leads []lead) {
 		}
 	}
 	return leads
+}
+
+// Scattered is about the part of draws of a posterior whose cells have no other one of
+// some hundred draws: what cells that are found by such draws leave out.
+func Scattered(d *graph.Density, draws [][]float64) (float64, error) {
+	const most = 400
+	f, err := newFinder(d, newLines(d.Arrangement()), nil)
+	if err != nil {
+		return 0, err
+	}
+	count, n := map[string]int{}, 0
+	cell := map[regions.Signs]string{}
+	for k := 0; k < len(draws); k += max(1, len(draws)/most) {
+		s := d.Arrangement().Signs(draws[k])
+		if _, known := cell[s]; !known {
+			spans, err := f.spans(draws[k], s)
+			if err != nil {
+				return 0, err
+			}
+			cell[s] = key(spans)
+		}
+		count[cell[s]]++
+		n++
+	}
+	alone := 0
+	for _, c := range count {
+		if c == 1 {
+			alone++
+		}
+	}
+	return float64(alone) / float64(max(1, n)), nil
 }

@@ -202,8 +202,9 @@ func (q *Summed) LogProb(z []float64) float64 {
 
 // How laws of switches are put together.
 const (
-	lawDraws = 128
-	lawParts = 6 // of an interval
+	lawDraws = 256
+	lawParts = 6    // of an interval, equal in probability
+	lawEnd   = 1e-4 // of an interval, that is left out at both ends
 )
 
 // A summedLaw is what laws have been made of: draws of the rest.
@@ -233,32 +234,40 @@ func (q *Summed) Law(h regions.Hyperplane) (law family.Law) {
 		q.law.z = make([]float64, lawDraws*q.Dim())
 		q.law.d.Draw(q.law.z, mc.NewRand(lawDraws))
 	})
-	if len(h.Index) > 1 {
-		for k := range lawDraws {
-			x := h.Const
-			for j, i := range h.Index {
-				x += h.Coef[j] * q.law.z[i*lawDraws+k]
+	w := q.switches[at]
+	n, sum := q.law.d.sum.n, q.law.d.sum
+	l := slices.Index(h.Index, w.Latent)
+	a := h.Coef[l]
+	same := len(h.Index) == 1 && len(w.Index) == 0 && sum.prior.Fixed(w.Latent) // all draws have the same pieces
+	for j := range len(w.Planes) + 1 {
+		shares := 0.0
+		for k := range n {
+			share := sum.share(at, j, k) / float64(n)
+			if same {
+				if shares += share; k < n-1 {
+					continue
+				}
+				share = shares
 			}
-			law = append(law, family.Piece{Weight: 1.0 / lawDraws, Mean: x, SD: 1e-9 * (1 + math.Abs(x)), Lo: math.Inf(-1), Hi: math.Inf(1)})
-		}
-		return law
-	}
-	w, a := q.switches[at], h.Coef[0]
-	for k := range lawDraws {
-		for j := range len(w.Planes) + 1 {
-			share := q.law.d.sum.share(at, j, k) / lawDraws / lawParts
-			if share < 1e-12/lawDraws {
+			if share < 1e-12 {
 				continue
 			}
-			lo, hi := between(w, j)
+			rest := h.Const
+			for m, i := range h.Index {
+				if m != l {
+					rest += h.Coef[m] * q.law.z[i*n+k]
+				}
+			}
+			lo, hi := between(w, j, w.Shift(q.law.z, n, k))
 			for part := range lawParts {
-				from := q.law.d.sum.prior.Within(w.Latent, k, max(1e-4, float64(part)/lawParts), lo, hi)
-				to := q.law.d.sum.prior.Within(w.Latent, k, min(1-1e-4, float64(part+1)/lawParts), lo, hi)
-				from, to = a*from+h.Const, a*to+h.Const
+				from := a*sum.prior.Within(w.Latent, k, max(lawEnd, float64(part)/lawParts), lo, hi) + rest
+				to := a*sum.prior.Within(w.Latent, k, min(1-lawEnd, float64(part+1)/lawParts), lo, hi) + rest
 				if from > to {
 					from, to = to, from
 				}
-				law = append(law, family.Piece{Weight: share, Mean: (from + to) / 2, SD: 10 * max(to-from, math.SmallestNonzeroFloat64), Lo: from, Hi: to})
+				if to > from {
+					law = append(law, family.Piece{Weight: share / lawParts, Mean: (from + to) / 2, SD: 10 * (to - from), Lo: from, Hi: to})
+				}
 			}
 		}
 	}
@@ -272,14 +281,14 @@ func (q *Summed) Law(h regions.Hyperplane) (law family.Law) {
 	return law
 }
 
-// between is interval j between the thresholds of a switch.
-func between(w graph.Switch, j int) (lo, hi float64) {
+// between is interval j between the thresholds of a switch, which are moved by shift.
+func between(w graph.Switch, j int, shift float64) (lo, hi float64) {
 	lo, hi = math.Inf(-1), math.Inf(1)
 	if j > 0 {
-		lo = w.Cuts[j-1]
+		lo = w.Cuts[j-1] + shift
 	}
 	if j < len(w.Cuts) {
-		hi = w.Cuts[j]
+		hi = w.Cuts[j] + shift
 	}
 	return lo, hi
 }
@@ -292,13 +301,14 @@ func (s *summer) share(i, j, k int) float64 {
 // logProb is the log posterior density of switch i at sample k.
 func (s *summer) logProb(i, k int, x float64) float64 {
 	w := s.switches[i]
-	j, _ := slices.BinarySearchFunc(w.Cuts, x, func(cut, x float64) int {
+	shift := w.Shift(s.x.Z, s.n, k)
+	j, _ := slices.BinarySearchFunc(w.Cuts, x-shift, func(cut, x float64) int {
 		if cut < x {
 			return -1
 		}
 		return 1
 	})
-	lo, hi := between(w, j)
+	lo, hi := between(w, j, shift)
 	was := s.prior.Z[w.Latent*s.n+k]
 	s.prior.Z[w.Latent*s.n+k] = x
 	log := s.prior.LogPriorOf(w.Latent, k)

@@ -24,8 +24,9 @@ type summedMode struct {
 // differenceWidth is the width of differences, in standard deviations.
 const differenceWidth = 0.2
 
-func newSummedMode(d *graph.Density, switches []graph.Switch, n int) (*summedMode, error) {
-	sum, err := newSummer(d, switches, n)
+func newSummedMode(d *graph.Density, switches []graph.Switch) (*summedMode, error) {
+	n := d.Dim() - len(switches)
+	sum, err := newSummer(d, switches, min(quick, 1+n+n*n))
 	if err != nil {
 		return nil, err
 	}

@@ -159,5 +159,6 @@ func commonMean(logs []float64, on []int) mc.Estimate {
 // Misleading reports whether Plain is further from Corrected than twice its
 // standard error, so that it should not be used.
 func (r Unseen) Misleading() bool {
-	return r.Corrected.Mean != r.Plain.Mean && !(math.Abs(r.Corrected.Mean-r.Plain.Mean) <= 2*r.Plain.SE)
+	const rounding = 1e-9 // nats; an exact fit has no other error
+	return r.Corrected.Mean != r.Plain.Mean && !(math.Abs(r.Corrected.Mean-r.Plain.Mean) <= 2*r.Plain.SE+rounding)
 }

@@ -13,6 +13,10 @@
 //	FullRank     all before      z0 ─▶ z1 ─▶ z2 …        every normal
 //	             └──────────────▶
 //
+// [Sequential] and [FromPrecision] take any parents. [Normal.Confine] keeps a
+// sequential normal on given sides of guards: each conditional is truncated, and
+// those guards need no boundary term.
+//
 // [LowRank] is another: z = μ + s⊙ε + U·η with few columns in U. [Softplus] is
 // MeanField with the parameters and the steps of Lee, Yu and Yang (NeurIPS 2018).
 //

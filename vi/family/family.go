@@ -187,7 +187,7 @@ type Sampler interface {
 func Bind(q Q, n int) (Sampler, error) {
 	s, ok := q.Drawer(n).(Sampler)
 	if !ok {
-		return nil, fmt.Errorf("%s: not fitted by gradients", q.Family().Name())
+		return nil, fmt.Errorf("%s: not fitted by gradients; ask this of a fit of one family, such as FullRank", q.Family().Name())
 	}
 	return s, nil
 }

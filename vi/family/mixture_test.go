@@ -214,7 +214,7 @@ func TestMixtureParameters(t *testing.T) {
 	_, err := Cells{}.New(program(3))
 	require.ErrorContains(t, err, "one by one")
 	_, err = Bind(m, 10)
-	require.EqualError(t, err, "cells: not fitted by gradients")
+	require.EqualError(t, err, "cells: not fitted by gradients; ask this of a fit of one family, such as FullRank")
 	same, err := Of(Cells{}, program(3), m)
 	require.NoError(t, err)
 	require.Equal(t, m, same)

@@ -16,12 +16,7 @@ type Sequence struct {
 }
 
 // Name implements Family.
-func (f Sequence) Name() string {
-	if f.Sides != "" {
-		return "confined"
-	}
-	return "sequential"
-}
+func (Sequence) Name() string { return "sequential" }
 
 // StepSize implements Family.
 func (Sequence) StepSize() float64 { return relative }

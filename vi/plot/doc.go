@@ -4,6 +4,7 @@
 //	Marginals   posterior densities of latents
 //	Predictive  the posterior predictive against the data
 //	Guards      probabilities of guards, over time for instance
+//	Cells       the weights of a posterior's cells
 //	Regions     two latents: regions, hyperplanes, contours and draws
 //
 // and saves the pictures: [Save].

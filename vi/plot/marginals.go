@@ -55,8 +55,10 @@ func Marginals(fit *vi.Posterior, names ...string) (*plot.Plot, error) {
 const (
 	marginalPieces = 200  // that choose where points are
 	marginalPoints = 400  // to each of these, but fewer
-	marginalMost   = 2000 // to all
+	marginalMost   = 4000 // to all
 	marginalNear   = 1e-6 // to the end of a piece, in its width
+	marginalBeyond = 5e-4 // of several pieces, to each side
+	marginalRoom   = 0.03 // of the width, to each side of that
 	marginalTail   = 3e-5 // beyond them, to each side of a piece: 4 standard deviations
 )
 
@@ -100,6 +102,11 @@ func grid(law family.Law) (at []float64) {
 				at = append(at, end-marginalNear*(high-low), end+marginalNear*(high-low))
 			}
 		}
+	}
+	if len(law) > 1 { // light pieces may be far away
+		low, high := law.Quantile(marginalBeyond), law.Quantile(1-marginalBeyond)
+		room := marginalRoom * (high - low)
+		at = slices.DeleteFunc(at, func(u float64) bool { return u < low-room || u > high+room })
 	}
 	slices.Sort(at)
 	return at

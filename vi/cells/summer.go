@@ -2,6 +2,7 @@ package cells
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -26,19 +27,35 @@ type summer struct {
 	jumps    *boundary.Batch
 	jump     [][]int // by switch and threshold: the number of the jump, or −1
 	prior    *graph.Residuals
+	mass     [][]float64 // by switch: log P_ij, where it is always the same
 	part     [][]float64 // by switch: log P_ij + L_ij, intervals × n
 	total    []float64   // Σ_j of these, by switch and sample
 	out      []float64
 }
 
-// still is a boundary.Surface that does not move the samples.
-type still struct{ latents [][]int }
+// toCut is the boundary.Surface that moves switches alone.
+type toCut [][]float64
 
-func (still) Locate()                 {}
-func (s still) Along(k int) []float64 { return make([]float64, len(s.latents[k])) }
-func (still) Density(int) float64     { return 1 }
-func (still) Reached(int) bool        { return true }
-func (still) Each(int) bool           { return true }
+func newToCut(j *boundary.Jumps, switches []graph.Switch) (c toCut) {
+	for k, h := range j.Planes() {
+		along := make([]float64, len(j.Latents()[k]))
+		for at, i := range j.Latents()[k] {
+			for _, w := range switches {
+				if l := slices.Index(h.Index, i); l >= 0 && w.Latent == i {
+					along[at] = 1 / h.Coef[l]
+				}
+			}
+		}
+		c = append(c, along)
+	}
+	return c
+}
+
+func (toCut) Locate()                 {}
+func (c toCut) Along(k int) []float64 { return c[k] }
+func (toCut) Density(int) float64     { return 1 }
+func (toCut) Reached(int) bool        { return true }
+func (toCut) Each(int) bool           { return true }
 
 func newSummer(d *graph.Density, switches []graph.Switch, n int) (*summer, error) {
 	s := &summer{d: d, switches: switches, n: n, out: make([]float64, n), total: make([]float64, len(switches)*n)}
@@ -46,9 +63,10 @@ func newSummer(d *graph.Density, switches []graph.Switch, n int) (*summer, error
 	if err != nil {
 		return nil, err
 	}
-	if s.jumps, err = j.Bind(d, n, still{j.Latents()}, boundary.Settings{}); err != nil {
+	if s.jumps, err = j.Bind(d, n, newToCut(j, switches), boundary.Settings{}); err != nil {
 		return nil, err
 	}
+	s.jumps.Locate()
 	if s.x, err = d.Executor(n, graph.Compute{Out: true}); err != nil {
 		return nil, err
 	}
@@ -69,6 +87,13 @@ func newSummer(d *graph.Density, switches []graph.Switch, n int) (*summer, error
 		}
 		s.jump = append(s.jump, list)
 		s.part = append(s.part, make([]float64, (len(w.Planes)+1)*n))
+		s.mass = append(s.mass, nil)
+		if len(w.Index) == 0 && s.prior.Fixed(w.Latent) {
+			for j := range len(w.Planes) + 1 {
+				lo, hi := between(w, j, 0)
+				s.mass[len(s.mass)-1] = append(s.mass[len(s.mass)-1], s.prior.LogMass(w.Latent, 0, lo, hi))
+			}
+		}
 	}
 	return s, nil
 }
@@ -81,7 +106,7 @@ func (s *summer) run(forced *regions.Signs) error {
 	for _, w := range s.switches {
 		row := s.x.Z[w.Latent*n:][:n]
 		for k := range row {
-			row[k] = w.Cuts[0] - 1
+			row[k] = w.Cuts[0] + w.Shift(s.x.Z, n, k) - 1
 		}
 	}
 	s.d.Arrangement().SignBatch(s.x.Signs, s.x.Z, n)
@@ -123,19 +148,24 @@ func (s *summer) run(forced *regions.Signs) error {
 		part := s.part[i]
 		for k := range n {
 			column = column[:0]
-			sum, lo := 0.0, math.Inf(-1)
+			sum, shift := 0.0, w.Shift(s.x.Z, n, k)
 			for j := range len(w.Planes) + 1 {
-				hi := math.Inf(1)
-				if j < len(w.Cuts) {
-					hi = w.Cuts[j]
-				}
 				if j > 0 && s.jump[i][j-1] >= 0 {
-					sum += s.jumps.Jumps(s.jump[i][j-1])[k]
+					if jump := s.jumps.Jumps(s.jump[i][j-1])[k]; w.Down {
+						sum -= jump
+					} else {
+						sum += jump
+					}
 				}
-				v := s.prior.LogMass(w.Latent, k, lo, hi) + sum
+				v := sum
+				if s.mass[i] != nil {
+					v += s.mass[i][j]
+				} else {
+					lo, hi := between(w, j, shift)
+					v += s.prior.LogMass(w.Latent, k, lo, hi)
+				}
 				part[j*n+k] = v
 				column = append(column, v)
-				lo = hi
 			}
 			total := floats.LogSumExp(column)
 			s.total[i*n+k] = total
@@ -155,13 +185,7 @@ func (s *summer) draw(k int, z []float64, uniform func() float64) {
 				break
 			}
 		}
-		lo, hi := math.Inf(-1), math.Inf(1)
-		if j > 0 {
-			lo = w.Cuts[j-1]
-		}
-		if j < len(w.Cuts) {
-			hi = w.Cuts[j]
-		}
+		lo, hi := between(w, j, w.Shift(s.x.Z, s.n, k))
 		z[w.Latent] = s.prior.Within(w.Latent, k, uniform(), lo, hi)
 	}
 }

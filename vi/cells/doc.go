@@ -1,0 +1,32 @@
+// Package cells finds the parts of a posterior between which its density falls off
+// cliffs, and a distribution for each.
+//
+// Inside a cell, log r with the signs of the guards forced is smooth everywhere, also
+// beyond the cell. So its mode and its curvature there are a matter of a few Newton steps,
+// and make a normal that is near the posterior inside; confined to the cell (family.Confined),
+// it is a proposal for importance sampling with weights near 1, which give the cell's
+// evidence.
+//
+//	             ┌─ what log r of this cell is everywhere
+//	      ╱▔▔▔╲ ╱
+//	     ╱  ┃▓▓▓▓▓╲┃
+//	____╱   ┃▓▓▓▓▓▓┃___   cells: between the guards where log r falls
+//
+// The mixture of the cells, weighted by their evidences, is the posterior:
+//
+//	points ─▶ spans ─▶ mode ─▶ evidence ─▶ neighbours, scans ─▶ … ─▶ Finish
+//
+// A span is as much of the line of parallel guards as log r does not change on. Neighbours are
+// the regions across a cell's sides, to which latents whose priors have jumped follow
+// (graph.Density.Across); scans look along the lines of many parallel guards, such as the
+// years of a change point. A cell that cannot matter is known by an upper bound, and costs
+// no draws.
+//
+// Where there are too many cells to look at, as with a threshold for each of 24
+// groups, switches (graph.Switches) are summed out: a Summed has their exact posterior
+// given the other latents, and cells are those of the others.
+//
+// Package vi makes fits of it. From the bottom: lines, prober and mode find and measure
+// one cell; search goes from cell to cell; summer, summed and summedmode are for
+// switches; where describes.
+package cells

@@ -1,0 +1,139 @@
+package vi
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/facetvi/facet/internal/text"
+)
+
+// A Comparison says which of some models of the same data explains it best.
+type Comparison struct {
+	Models []ModelEvidence // in the order in which they were given
+	Best   int             // the one with the highest evidence
+	// Warnings are about fits whose verdict is not to trust them.
+	Warnings []string
+}
+
+// ModelEvidence is what data says of a model.
+type ModelEvidence struct {
+	Name        string   // "model 1" and so on; a caller may change it
+	LogEvidence Estimate // in nats
+	// LogBayes is the logarithm of the Bayes factor of the model against the best one:
+	// 0 for that, else negative, but for the noise of the estimates.
+	LogBayes Estimate
+	// Prob is the probability of the model if all were as probable before the data.
+	Prob Estimate
+}
+
+// Compare compares models by the evidence of their fits,
+//
+//	P(model k | data) = Z_k / Σ_j Z_j,    log Z_k = fit k's LogEvidence,
+//
+// with standard errors of first order. The models must have the same observations, in any
+// order: numbers that differ are an error. Transformed data, priors that are not
+// normalised and Factors make evidences that cannot be compared, which Compare does not
+// see.
+func Compare(fits ...*Posterior) (Comparison, error) {
+	if len(fits) < 2 {
+		return Comparison{}, errors.New("vi: comparing models: there are fewer than two fits")
+	}
+	var c Comparison
+	var first []float64
+	for k, p := range fits {
+		name := fmt.Sprintf("model %d", k+1)
+		verdict, err := p.Verdict()
+		if err != nil {
+			return Comparison{}, fmt.Errorf("vi: comparing models: %s: %w", name, err)
+		}
+		data := p.Density.Data()
+		slices.Sort(data)
+		if k == 0 {
+			first = data
+		}
+		if err := sameData(first, data); err != nil {
+			return Comparison{}, fmt.Errorf("vi: comparing models: %s has other data than model 1: %w", name, err)
+		}
+		evidence, err := p.LogEvidence()
+		if err == nil && !finite(evidence.Mean) {
+			err = fmt.Errorf("its log evidence is %v", evidence)
+		}
+		if err != nil {
+			return Comparison{}, fmt.Errorf("vi: comparing models: %s: %w", name, err)
+		}
+		if verdict.Trust == TrustNothing {
+			c.Warnings = append(c.Warnings, name+": "+verdict.String())
+		}
+		c.Models = append(c.Models, ModelEvidence{Name: name, LogEvidence: evidence})
+		if evidence.Mean > c.Models[c.Best].LogEvidence.Mean {
+			c.Best = k
+		}
+	}
+	c.weigh()
+	return c, nil
+}
+
+// sameData reports how two sorted lists differ.
+func sameData(a, b []float64) error {
+	if len(a) != len(b) {
+		return fmt.Errorf("%d observations, not %d", len(b), len(a))
+	}
+	for k := range a {
+		if math.Float64bits(a[k]) != math.Float64bits(b[k]) {
+			return fmt.Errorf("in the order of their values, observation %d is %v, not %v", k, b[k], a[k])
+		}
+	}
+	return nil
+}
+
+// weigh computes Bayes factors and probabilities.
+func (c *Comparison) weigh() {
+	best, total := c.Models[c.Best].LogEvidence, 0.0
+	for k := range c.Models {
+		m := &c.Models[k]
+		m.LogBayes = m.LogEvidence.Plus(Estimate{Mean: -best.Mean, SE: best.SE})
+		if k == c.Best {
+			m.LogBayes = Estimate{}
+		}
+		m.Prob.Mean = math.Exp(m.LogBayes.Mean)
+		total += m.Prob.Mean
+	}
+	for k := range c.Models {
+		c.Models[k].Prob.Mean /= total
+	}
+	for k := range c.Models { // ∂P_k/∂log Z_j = P_k·(δ_kj − P_j)
+		variance := 0.0
+		for j, m := range c.Models {
+			slope := -m.Prob.Mean
+			if j == k {
+				slope++
+			}
+			variance += slope * slope * m.LogEvidence.SE * m.LogEvidence.SE
+		}
+		c.Models[k].Prob.SE = c.Models[k].Prob.Mean * math.Sqrt(variance)
+	}
+}
+
+// String is a table with a row for each model, and the warnings.
+func (c Comparison) String() string {
+	rows := [][]string{{"model", "log evidence", "log Bayes factor", "probability"}}
+	for k, m := range c.Models {
+		bayes, prob := "best", probability(m.Prob.Mean)
+		if k != c.Best {
+			bayes = short(m.LogBayes)
+		}
+		if m.Prob.SE >= 0.0005 {
+			prob += fmt.Sprintf(" ± %.3f", m.Prob.SE)
+		}
+		rows = append(rows, []string{m.Name, short(m.LogEvidence), bayes, prob})
+	}
+	var b strings.Builder
+	b.WriteString(text.Table(rows, 1))
+	for _, w := range c.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", w)
+	}
+	return b.String()
+}

@@ -1,0 +1,170 @@
+package family
+
+import (
+	"math"
+
+	"github.com/facetvi/facet/internal/truncnorm"
+	"github.com/facetvi/facet/internal/vec"
+	"github.com/facetvi/facet/regions"
+)
+
+// A confinedSurface is the elimination of a sequential normal where some latents
+// are confined. Of a confined one the weight is the density of its truncated
+// conditional, 0 outside; and where one follows, it does so by T, not along a line.
+type confinedSurface struct {
+	*elimination
+	s     *confinedSampler
+	more  []confinedPlane
+	point []float64 // scratch: one sample's latents
+}
+
+type confinedPlane struct {
+	at     []int
+	room   int   // of the pivot, in the sampler's; −1 if it is free
+	dead   bool  // the sides keep all samples off
+	follow []int // latents below the pivot, if they do not all follow along lines
+	fixed  []int // what those depend on, and the latents that are asked for
+}
+
+func newConfinedSurface(s *confinedSampler, planes []regions.Hyperplane, at [][]int) *confinedSurface {
+	e := &confinedSurface{
+		elimination: newElimination(s.normalSampler, planes, at), s: s, more: make([]confinedPlane, len(planes)), point: make([]float64, len(s.q.mu)),
+	}
+	number := map[int]int{}
+	for l, r := range s.rooms {
+		number[r.latent] = l
+	}
+	for k, h := range planes {
+		p := &e.more[k]
+		p.at, p.room = at[k], -1
+		if l, ok := number[e.planes[k].pivot]; ok {
+			p.room, p.dead = l, s.rooms[l].excludes(h)
+			e.planes[k].axis = false
+		}
+		p.follow, p.fixed = s.of.following(e.planes[k].pivot, at[k])
+	}
+	return e
+}
+
+// excludes reports whether a plane lies outside the room wherever the latents
+// before are.
+func (r *room) excludes(h regions.Hyperplane) bool {
+	b, _ := newBound(Side{Hyperplane: h})
+	for l := range r.floors {
+		if f := &r.floors[l]; b.parallel(f) && b.at <= f.at {
+			return true
+		}
+	}
+	for l := range r.ceilings {
+		if c := &r.ceilings[l]; b.parallel(c) && b.at >= c.at {
+			return true
+		}
+	}
+	return false
+}
+
+// following lists the latents below pivot that at needs, if some of them are
+// confined, and what all of them and at depend on.
+func (q *Confined) following(pivot int, at []int) (follow, fixed []int) {
+	last := pivot
+	if len(at) > 0 {
+		last = max(last, at[len(at)-1])
+	}
+	moved, needed := make([]bool, last+1), make([]bool, last+1)
+	moved[pivot] = true
+	for i := pivot + 1; i <= last; i++ {
+		for _, j := range q.links.parents(i) {
+			moved[i] = moved[i] || moved[j]
+		}
+	}
+	for _, i := range at {
+		needed[i] = true
+	}
+	curved := false
+	for i := last; i > pivot; i-- {
+		if moved[i] && needed[i] {
+			curved = curved || q.rooms[i] != nil
+			for _, j := range q.links.parents(i) {
+				needed[j] = true
+			}
+		}
+	}
+	if !curved {
+		return nil, nil
+	}
+	for i, yes := range needed {
+		switch {
+		case yes && moved[i] && i > pivot:
+			follow = append(follow, i)
+		case yes:
+			fixed = append(fixed, i)
+		}
+	}
+	return follow, fixed
+}
+
+// Density implements Surface.
+func (e *confinedSurface) Density(k int) float64 {
+	if e.more[k].dead {
+		return 0
+	}
+	return e.s.of.Law(e.planes[k].Hyperplane).Density(0)
+}
+
+// Reached implements Surface.
+func (e *confinedSurface) Reached(k int) bool { return !e.more[k].dead && e.elimination.Reached(k) }
+
+// Each implements Surface.
+func (e *confinedSurface) Each(k int) bool { return !e.more[k].dead && e.elimination.Each(k) }
+
+// Curved implements boundary.Curves.
+func (e *confinedSurface) Curved(k int) bool { return e.more[k].follow != nil }
+
+// Move implements boundary.Curves.
+func (e *confinedSurface) Move(dst []float64, k int, phi []float64) {
+	p, q, n := &e.more[k], e.s.of, e.s.n
+	pivot, coef, mu := e.planes[k].pivot, e.planes[k].coef, e.s.q.mu
+	for b, f := range phi {
+		for _, i := range p.fixed {
+			e.point[i] = mu[i] + e.s.y[i*n+b]
+		}
+		e.point[pivot] = mu[pivot] + e.s.y[pivot*n+b] - f/coef
+		for _, i := range p.follow {
+			q.put(i, e.point, e.s.noise[i][b])
+		}
+		for l, i := range p.at {
+			dst[l*n+b] = e.point[i]
+		}
+	}
+}
+
+// Add implements Surface.
+func (e *confinedSurface) Add(sums, grad []float64, k int, phi, jumps []float64) {
+	if e.more[k].room < 0 {
+		e.elimination.Add(sums, grad, k, phi, jumps)
+		return
+	}
+	p, r := &e.planes[k], &e.s.rooms[e.more[k].room]
+	inv := e.s.q.inv[p.pivot]
+	_, scale, _ := e.s.parts(sums)
+	for b, at := range e.s.row(e.s.eps, p.pivot) {
+		e.wd[b] = 0
+		alpha, beta := r.alpha[b], r.beta[b]
+		t := at - phi[b]*inv/p.coef
+		w := math.Exp(truncnorm.LogProb(t, alpha, beta)) * inv / math.Abs(p.coef)
+		if w == 0 {
+			continue
+		}
+		e.wd[b] = w * jumps[b]
+		v := e.wd[b] * p.coef
+		byLo, byHi := truncnorm.Slopes(t, alpha, beta)
+		byMean := v * (1 - byLo - byHi)
+		r.seeds[0][b] += byMean
+		r.seeds[1][b] += v * byLo
+		r.seeds[2][b] += v * byHi
+		scale[p.pivot] += byMean*(t-at) + v*stretch(t, alpha, beta, byLo, byHi)
+	}
+	for j, i := range p.Index[:len(p.Index)-1] {
+		vec.AddScaled(e.s.row(grad, i), p.Coef[j], e.wd)
+	}
+}

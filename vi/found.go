@@ -1,0 +1,178 @@
+package vi
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/check"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// runCells is a fit of cells, with a checkpoint at its beginning and at its end.
+func runCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*Posterior, error) {
+	begun := &Posterior{Density: d, Q: PriorStart(d), Settings: s}
+	if err := begun.checkpoint(); err != nil {
+		return nil, fmt.Errorf("vi: %w", err)
+	}
+	p, err := fitCells(ctx, d, s, m)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return begun, fmt.Errorf("vi: stopped while looking for cells: %w", cause(ctx))
+	case err != nil:
+		return nil, fmt.Errorf("vi: %w", err)
+	}
+	m.report(p)
+	if err := p.checkpoint(); err != nil {
+		return p, fmt.Errorf("vi: %w", err)
+	}
+	return p, nil
+}
+
+// hasCells reports whether p is a finished fit of cells.
+func (p *Posterior) hasCells() bool {
+	_, mixture := p.Q.(*family.Mixture)
+	return mixture && p.found != nil && p.found.q == p.Q && p.found.Tried > 0
+}
+
+// known is p, if it keeps what is found out of its Q. Of a posterior that no fit
+// made, or whose Q was replaced since, it is another of the same Q that does.
+func (p *Posterior) known() *Posterior {
+	if p.found != nil && p.found.q == p.Q {
+		return p
+	}
+	return &Posterior{Density: p.Density, Q: p.Q, Settings: p.Settings, found: &found{q: p.Q}}
+}
+
+// note keeps the first weights of a fit's draws.
+func (f *found) note(w check.Importance) {
+	if f.Reweighted != nil {
+		return
+	}
+	f.LogEvidence, f.Reweighted = w.LogEvidence, w.Latents
+	if f.Cells == nil {
+		f.Cells = []Cell{{"everywhere", 1, w.ELBO, w.LogEvidence, w.K}}
+	}
+}
+
+// weighed is what is known of the fit when its draws have been weighted.
+func (p *Posterior) weighed() (*found, error) {
+	if err := p.usable(); err != nil {
+		return nil, err
+	}
+	p = p.known()
+	f := p.found
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.Reweighted == nil {
+		w, err := p.Importance(evidenceDraws, mc.Mix(p.Settings.Seed, judgeStream))
+		if err != nil {
+			return nil, fmt.Errorf("vi: %w", err)
+		}
+		f.note(w)
+	}
+	return f, nil
+}
+
+// Cells are the parts of the posterior by weight, highest first. A fit of one family has
+// one, "everywhere", whose ELBO, log evidence and k-hat are those of 10 000 draws
+// weighted by importance; they are NaN if these have no weights. It panics if p was made
+// without a density or a distribution of its latents.
+func (p *Posterior) Cells() []Cell {
+	p.must()
+	if p.hasCells() {
+		return slices.Clone(p.found.Cells)
+	}
+	f, err := p.weighed()
+	if err != nil {
+		none := Estimate{Mean: math.NaN(), SE: math.NaN()}
+		return []Cell{{"everywhere", 1, none, none, math.NaN()}}
+	}
+	return slices.Clone(f.Cells)
+}
+
+// LogEvidence is log p(data) in nats, if the model has no Factor, and else the log
+// normaliser of log r: by 10 000 draws of the fit, weighted by importance. Its standard
+// error knows nothing of what the fit misses; [Posterior.Verdict] does. See [Compare].
+func (p *Posterior) LogEvidence() (Estimate, error) {
+	f, err := p.weighed()
+	if err != nil {
+		return Estimate{Mean: math.NaN(), SE: math.NaN()}, err
+	}
+	return f.LogEvidence, nil
+}
+
+// savedFound is what is known of a fit of cells, in JSON.
+type savedFound struct {
+	Cells              []savedCell
+	Tried              int
+	Left, Unfinished   mc.Number
+	LogEvidence, Scout Estimate
+	Reweighted         []savedMoments
+	Verdict            Verdict
+	Warnings           []string
+}
+
+type savedCell struct {
+	Where             string
+	ELBO, LogEvidence Estimate
+	KHat              mc.Number
+}
+
+type savedMoments struct {
+	FitMean, FitSD mc.Number
+	Mean           Estimate
+	SD             mc.Number
+}
+
+func (f *found) saved(warnings []string) *savedFound {
+	s := &savedFound{
+		Tried: f.Tried, Left: mc.Number(f.Left), Unfinished: mc.Number(f.Unfinished),
+		LogEvidence: f.LogEvidence, Scout: f.Scout, Verdict: f.Verdict, Warnings: warnings,
+	}
+	for _, c := range f.Cells {
+		s.Cells = append(s.Cells, savedCell{c.Where, c.ELBO, c.LogEvidence, mc.Number(c.KHat)})
+	}
+	for _, l := range f.Reweighted {
+		s.Reweighted = append(s.Reweighted, savedMoments{mc.Number(l.FitMean), mc.Number(l.FitSD), l.Mean, mc.Number(l.SD)})
+	}
+	return s
+}
+
+// restore writes it to the fit p, which has its Q already. It reports what no fit
+// can have found.
+func (s *savedFound) restore(p *Posterior) error {
+	if s == nil {
+		return nil
+	}
+	m, ok := p.Q.(*family.Mixture)
+	switch {
+	case !ok:
+		return fmt.Errorf("cells of a fit of family %s", p.Q.Family().Name())
+	case len(s.Cells) != m.Len():
+		return fmt.Errorf("descriptions of %d cells for %d", len(s.Cells), m.Len())
+	case len(s.Reweighted) != p.Q.Dim() && (s.Reweighted != nil || s.Verdict.Trust != TrustNothing):
+		return fmt.Errorf("moments of %d latents for %d", len(s.Reweighted), p.Q.Dim())
+	case !slices.Contains([]Trust{TrustFit, TrustReweighted, TrustNothing}, s.Verdict.Trust):
+		return fmt.Errorf("the verdict is %q", s.Verdict.Trust)
+	case s.Tried < len(s.Cells):
+		return fmt.Errorf("%d cells of %d that were tried", len(s.Cells), s.Tried)
+	case !(s.Left >= 0 && s.Unfinished >= 0):
+		return fmt.Errorf("parts of %v and %v of the posterior were left out", s.Left, s.Unfinished)
+	}
+	f := p.found
+	f.Tried, f.Left, f.Unfinished = s.Tried, float64(s.Left), float64(s.Unfinished)
+	f.LogEvidence, f.Scout, f.Verdict, p.Warnings = s.LogEvidence, s.Scout, s.Verdict, s.Warnings
+	for k, c := range s.Cells {
+		f.Cells = append(f.Cells, Cell{c.Where, m.Weight(k), c.ELBO, c.LogEvidence, float64(c.KHat)})
+	}
+	for i, l := range s.Reweighted {
+		f.Reweighted = append(f.Reweighted, check.Reweighted{
+			Name: p.Density.Latents()[i], FitMean: float64(l.FitMean), FitSD: float64(l.FitSD), Mean: l.Mean, SD: float64(l.SD),
+		})
+	}
+	return nil
+}

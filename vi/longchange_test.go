@@ -1,0 +1,42 @@
+package vi
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/internal/calibration"
+	"github.com/facetvi/facet/internal/cputime"
+)
+
+// A change point with many intervals is fitted right: 500 of them, or 10 000 with -long.
+func TestLongChangePoint(t *testing.T) {
+	n := 500
+	if *long {
+		n = 10_000
+	}
+	f := compareCase(t, calibration.LongChangePoint(n), *seed)
+	t.Logf("%s\n%s", comparisonHeader, f)
+	assert.NotEqual(t, TrustNothing, f.verdict)
+	assert.Empty(t, f.wrong)
+	assert.LessOrEqual(t, f.guard, rightGuard)
+}
+
+// BenchmarkLongChangePoint is a default fit of a change point with more and more
+// intervals, with the CPU time that it takes.
+func BenchmarkLongChangePoint(b *testing.B) {
+	for _, n := range []int{100, 1000, 10_000} {
+		b.Run(fmt.Sprintf("intervals=%d", n), func(b *testing.B) {
+			d := calibration.LongChangePoint(n).Density
+			start := cputime.Seconds()
+			for b.Loop() {
+				_, err := Fit(context.Background(), d, Settings{Seed: 1})
+				require.NoError(b, err)
+			}
+			b.ReportMetric((cputime.Seconds()-start)/float64(b.N), "CPU-s/op")
+		})
+	}
+}

@@ -1,0 +1,59 @@
+package plot
+
+import (
+	"fmt"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/facetvi/facet/vi"
+)
+
+const (
+	mostBars  = 15
+	mostWhere = 44 // letters
+)
+
+// Cells draws the weights of a fit's cells as bars, the highest on top: 15 at most, and
+// one for all others. A fit of one family has one bar, "everywhere".
+func Cells(fit *vi.Posterior) (*plot.Plot, error) { return cellBars(fit.Cells()) }
+
+func cellBars(cells []vi.Cell) (*plot.Plot, error) {
+	p := newPlot("", "weight", "")
+	var weights []float64
+	var labels []plot.Tick
+	add := func(weight float64, label string) {
+		if r := []rune(label); len(r) > mostWhere {
+			label = string(r[:mostWhere-1]) + "…"
+		}
+		labels = append(labels, plot.Tick{Value: -float64(len(labels)), Label: label})
+		weights = append(weights, weight)
+	}
+	rest := 0.0
+	for k, c := range cells {
+		if k < mostBars {
+			add(c.Weight, c.Where)
+		} else {
+			rest += c.Weight
+		}
+	}
+	if more := len(cells) - mostBars; more > 0 {
+		add(rest, fmt.Sprintf("%d others", more))
+	}
+	for k, w := range weights {
+		at := -float64(k)
+		bar, err := band([]float64{0, w}, []float64{at - 0.36, at - 0.36}, []float64{at + 0.36, at + 0.36}, blue)
+		if err != nil {
+			return nil, err
+		}
+		if k == mostBars {
+			bar.Color = pale(blue, 0.4)
+		}
+		p.Add(bar)
+	}
+	p.X.Min = 0
+	p.Y.Min, p.Y.Max = 0.4-float64(len(weights)), 0.6
+	p.Y.Tick.Marker = plot.ConstantTicks(labels)
+	p.Y.Tick.Length = vg.Length(0)
+	return p, nil
+}
