@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"flag"
 	"math"
 	"slices"
 	"sync"
@@ -12,9 +13,23 @@ import (
 	"github.com/facetvi/facet/graph"
 )
 
-// everyCase are the collection, the level shifts, and the large cases.
-var everyCase = sync.OnceValue(func() []Case {
-	return slices.Concat(Cases(), LevelShifts(), []Case{Hierarchy24(true), Hierarchy24(false), LongChangePoint(200)})
+// long makes the tests go through all cases. Without it one in six stands for all:
+//
+//	go test ./internal/calibration -long
+var long = flag.Bool("long", false, "check every case, not one in six")
+
+// cases are the collection, the level shifts, and the large cases; or some of each.
+var cases = sync.OnceValue(func() []Case {
+	if *long {
+		return slices.Concat(Cases(), LevelShifts(), []Case{Hierarchy24(true), Hierarchy24(false), LongChangePoint(200)})
+	}
+	var some []entry
+	for k, e := range collection() {
+		if k%6 == 3 { // which are of all kinds
+			some = append(some, e)
+		}
+	}
+	return append(buildAll(some), LevelShift(4), Hierarchy24(false), LongChangePoint(200))
 })
 
 // supports are the ends of the latents' supports.
@@ -45,7 +60,7 @@ func logJacobian(lo, hi, x []float64) (sum float64) {
 // The program's density is the oracle's joint density, at draws from the prior.
 func TestJointAgainstDensity(t *testing.T) {
 	rng := source(1)
-	for _, c := range everyCase() {
+	for _, c := range cases() {
 		finite := 0
 		lo, hi := supports(c.Density)
 		for range 40 {
@@ -69,7 +84,7 @@ func TestConverged(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
-	for _, c := range everyCase() {
+	for _, c := range cases() {
 		fine := c.solve(2)
 		assert.InDelta(t, fine.LogEvidence, c.Exact.LogEvidence, 1e-8, c.Name)
 		require.NotEmpty(t, c.Exact.Mean, c.Name)
@@ -88,7 +103,7 @@ func TestConverged(t *testing.T) {
 // Names, guards and latents of the answers are those of the programs.
 func TestNames(t *testing.T) {
 	seen := map[string]bool{}
-	for _, c := range everyCase() {
+	for _, c := range cases() {
 		assert.False(t, seen[c.Name], c.Name)
 		seen[c.Name] = true
 		for name := range c.Exact.Mean {
@@ -112,8 +127,12 @@ func TestLevelShifts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
-	for k, c := range LevelShifts() {
-		s := levelShift(k)
+	every := 7
+	if *long {
+		every = 1
+	}
+	for k := 0; k < 20; k += every {
+		c, s := LevelShift(k), levelShift(k)
 		assert.InDelta(t, decoyGap, s.gap(s.tuned()), 0.001, c.Name)
 		first := slices.Index(c.Exact.Likeliest["past"], true)
 		assert.InDelta(t, s.at, first, 6, c.Name)

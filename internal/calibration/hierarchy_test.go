@@ -28,6 +28,9 @@ func TestHierarchyByDraws(t *testing.T) {
 	}
 	const n, inner = 12000, 120
 	for name, h := range hierarchiesForDraws() {
+		if name == "levels" && !*long {
+			continue
+		}
 		rng := source(3)
 		exact := h.problem().solve(1)
 		likelihood := make([]map[int]float64, len(h.x)) // by how many x are above the threshold
