@@ -44,4 +44,5 @@ func ExamplePosterior_Verdict() {
 	//   when in (5.5, 6.5): 0.93
 	//   when in (4.5, 5.5): 0.04
 	// mean field: do not trust; when ± 0.3
+	//   everywhere: 1.00
 }

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
@@ -48,7 +49,11 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 	defer release()
 	m := newMonitor(s)
 	defer m.progress.end()
-	if s.Family == (family.Cells{}) {
+	large := s.Family == (family.Cells{}) && d.Dim() > cells.MostLatents
+	switch {
+	case large:
+		s.Family = family.MeanField{}
+	case s.Family == (family.Cells{}):
 		return runCells(ctx, d, s, m)
 	}
 	starts, err := prepare(ctx, d, s, m)
@@ -62,7 +67,11 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 	if err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
 	}
-	return runAll(ctx, d, s, fits, m)
+	p, err := runAll(ctx, d, s, fits, m)
+	if large && p != nil {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%d latents are too many for a search for cells, which needs at most %d: the fit is a mean field, which keeps clear of cliffs and sees one explanation", d.Dim(), cells.MostLatents))
+	}
+	return p, err
 }
 
 // prepare compiles what the fits need, and finds their starts.
