@@ -110,24 +110,37 @@ type cellsFit struct {
 	m      *monitor
 }
 
-// mostScattered is the part of a scout's draws that may be in cells that have no other
-// draw.
-const mostScattered = 0.8
+// When switches are summed out first: where so many draws of a scout are in cells that have
+// no other draw that there are too many cells to look at, as with a threshold for each
+// of many groups; and where that leaves few latents of many.
+const (
+	mostScattered = 0.8
+	manySwitches  = 6
+	fewLatents    = 12
+)
 
-// tries are the ways to a fit: by cells of the latents, by those that are left when
-// switches are summed out, and by normals near the scout's draws. Where there are too
-// many cells to look at, as with a threshold for each of many groups, the first is left out.
+// tries are the ways to a fit, the most promising first: by cells of the latents, by those that are
+// left when switches are summed out, and by normals near the scout's draws.
 func (c cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Posterior, error), err error) {
 	switches := c.d.Switches()
 	scattered, err := cells.Scattered(ctx, c.d, c.sample.Z)
 	if err != nil {
 		return nil, err
 	}
-	if len(switches) == 0 || scattered < mostScattered {
-		list = append(list, func(ctx context.Context) (*Posterior, error) { return c.find(ctx, nil) })
-	}
-	if len(switches) > 0 {
-		list = append(list, func(ctx context.Context) (*Posterior, error) { return c.find(ctx, switches) })
+	plain := func(ctx context.Context) (*Posterior, error) { return c.find(ctx, nil) }
+	summed := func(ctx context.Context) (*Posterior, error) { return c.find(ctx, switches) }
+	few := c.d.Dim()-len(switches) <= fewLatents
+	switch {
+	case len(switches) == 0:
+		list = append(list, plain)
+	case scattered > mostScattered:
+		list = append(list, summed)
+	case few && len(switches) >= manySwitches:
+		list = append(list, summed, plain)
+	case few:
+		list = append(list, plain, summed)
+	default:
+		list = append(list, plain)
 	}
 	return append(list, c.ofDraws), nil
 }

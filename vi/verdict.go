@@ -49,7 +49,7 @@ const (
 	scoutErrors   = 4    // standard errors of a scout, which are of four islands
 	scoutNats     = 0.15 // beside them
 	fewEffective  = 0.3  // of the draws; and
-	heavy         = 100  // times the mean, a weight that makes k-hat count
+	heavy         = 100. // times the mean, a weight that makes k-hat count
 	mostSE        = 0.1  // of a log evidence, in nats
 	scoutDraws    = 1000 // that are looked at
 	mostMissed    = 0.04 // of the scout's draws, or of the mass that was found

@@ -24,6 +24,7 @@ const (
 	mostDraws  = 8000
 	wide       = 1.6 // scale of the defensive draws, one in wideShare
 	wideShare  = 5
+	unreliable = 0.7  // k-hat
 	worthwhile = 2e-3 // nats that a climb should bring
 )
 
@@ -46,7 +47,7 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 	err = mc.Do(min(len(f.finders), len(kept)), len(kept), func(p, k int) error {
 		c := kept[k]
 		part := math.Exp(c.LogEvidence.Mean - total)
-		if part < judged && c.LogEvidence.SE < judgedSE && c.KHat < 0.7 {
+		if part < judged && c.LogEvidence.SE < judgedSE && c.KHat < unreliable {
 			return nil
 		}
 		seed := mc.Mix(f.s.Seed, uint64(1<<32+k))
@@ -59,6 +60,9 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		}
 		n := max(leastDraws, int(mostDraws*part))
 		return f.judge(f.finders[p].x, c, n, mc.NewRand(seed))
+	})
+	kept = slices.DeleteFunc(slices.Clone(kept), func(c *Cell) bool { // it would only bring its own errors
+		return c.LogEvidence.Mean < total+math.Log(lost) && c.KHat > unreliable
 	})
 	slices.SortStableFunc(kept, func(a, b *Cell) int {
 		switch {
