@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/scout"
@@ -54,9 +53,9 @@ const (
 	scoutDraws    = 1000 // that are looked at
 	mostMissed    = 0.04 // of the scout's draws, or of the mass that was found
 	farAbove      = 3.5  // log of the posterior over the fit, at a draw that the fit misses,
-	outOfSight    = 7    // and at one that counts four times
-	offMean       = 0.04 // of a standard deviation
-	offSD         = 0.07
+	outOfSight    = 7    // and at one that reweighting does not mend
+	offMean       = 0.03 // of a standard deviation
+	offSD         = 0.06
 )
 
 // judge compares a fit with a scout, which owes nothing to it, and with its own
@@ -103,9 +102,8 @@ func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
 	if v.Trust == TrustNothing {
 		return v, nil
 	}
-	for i, l := range w.Latents {
-		off := math.Abs(l.FitMean-l.Mean.Mean) - 2*l.Mean.SE
-		if off > offMean*l.SD || math.Abs(l.FitSD-l.SD)-2*sdError(w, i) > offSD*l.SD {
+	for _, l := range w.Latents {
+		if math.Abs(l.FitMean-l.Mean.Mean) > offMean*l.SD || math.Abs(l.FitSD-l.SD) > offSD*l.SD {
 			v.Trust = TrustReweighted
 			v.Reasons = append(v.Reasons, fmt.Sprintf("%s is %.4g ± %.2g by importance, and %.4g ± %.2g in the fit", l.Name, l.Mean.Mean, l.SD, l.FitMean, l.FitSD))
 			break
@@ -115,31 +113,20 @@ func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
 	return v, nil
 }
 
-// sdError is the standard error of the reweighted standard deviation of latent i.
-func sdError(w check.Importance, i int) float64 {
-	l, sum := w.Latents[i], 0.0
-	for k, x := range w.Draws.Values {
-		e := x[i] - l.Mean.Mean
-		off := w.Weights[k] * (e*e - l.SD*l.SD)
-		sum += off * off
-	}
-	return math.Sqrt(sum) / (2 * l.SD)
-}
-
 // missed is the part of a scout's draws where the posterior is much higher than the fit;
-// those that reweighting cannot mend count four times.
+// those that reweighting mends count half, the others four times.
 func (p *Posterior) missed(sample scout.Result, logEvidence float64) float64 {
-	n, all, q := 0, 0, p.defensive()
+	n, all, q := 0.0, 0, p.defensive()
 	for k := 0; k < len(sample.Z); k += max(1, len(sample.Z)/scoutDraws) {
 		all++
 		switch over := sample.LogProb[k] - logEvidence - q.LogProb(sample.Z[k]); {
 		case over > outOfSight:
 			n += 4
 		case over > farAbove:
-			n++
+			n += 0.5
 		}
 	}
-	return float64(n) / float64(all)
+	return min(1, n/float64(all))
 }
 
 // Verdict says whether the fit can be relied on: by where a scout, tempered sequential
