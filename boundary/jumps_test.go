@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -18,12 +17,7 @@ import (
 	"github.com/facetvi/facet/regions"
 )
 
-func TestMain(m *testing.M) {
-	if err := programs.FixSeed(); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { programs.Main(m) }
 
 // lines moves samples onto planes along given directions v, by latent, with
 // a·v = 1. Each plane has the given density.

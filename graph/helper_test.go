@@ -1,29 +1,17 @@
 package graph_test
 
 import (
-	"flag"
 	"math"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/programs"
 	"github.com/facetvi/facet/regions"
 )
 
-// Rapid's models are the same at each run; -rapid.seed varies them.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	fixed := true
-	flag.Visit(func(f *flag.Flag) { fixed = fixed && f.Name != "rapid.seed" })
-	if fixed {
-		if err := flag.Set("rapid.seed", "1"); err != nil {
-			panic(err)
-		}
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { programs.Main(m) }
 
 // fataler is what the helpers need of a test, plain or of rapid.
 type fataler interface {

@@ -415,7 +415,7 @@ func (pt point) String() string {
 // and a rate β that is not a number is off by about 1e-16·α·|log β|, and a Poisson
 // count k by 1e-16·k·log k, if WithData put it in the place of a small one.
 func TestExactLogDensities(t *testing.T) {
-	const points = 20
+	const points = 12
 	for _, l := range laws() {
 		for _, c := range []struct {
 			name          string
@@ -447,7 +447,7 @@ func TestExactLogDensitiesOfSeries(t *testing.T) {
 		}
 		t.Run(l.name, func(t *testing.T) {
 			s := source{rand.New(rand.NewPCG(3, 4))}
-			for n := 0; n < 8; {
+			for n := 0; n < 5; {
 				pt, ok := s.point(l, true, false)
 				for k := 0; ok && k < 10; k++ {
 					other, okToo := s.valueOf(pt)

@@ -119,7 +119,7 @@ func TestStatesDoNotGrow(t *testing.T) {
 		return [2]int{d.Nodes(), jumps.Nodes()}
 	}
 	for name, between := range map[string]bool{"toggle": false, "two": true} {
-		require.Equal(t, compile(stateModel(100, machines[name], between)), compile(stateModel(1000, machines[name], between)), name)
+		require.Equal(t, compile(stateModel(100, machines[name], between)), compile(stateModel(300, machines[name], between)), name)
 	}
 	one := func(steps int) *graph.Model { // all guards are on one latent
 		m := graph.NewModel()
@@ -131,7 +131,7 @@ func TestStatesDoNotGrow(t *testing.T) {
 		}
 		return m
 	}
-	require.Equal(t, compile(one(100)), compile(one(500)))
+	require.Equal(t, compile(one(100)), compile(one(300)))
 }
 
 // If blocks nested in one another take time that is linear in their number.

@@ -2,7 +2,6 @@ package regions_test
 
 import (
 	"math"
-	"os"
 	"slices"
 	"testing"
 
@@ -13,12 +12,7 @@ import (
 	"github.com/facetvi/facet/regions"
 )
 
-func TestMain(m *testing.M) {
-	if err := programs.FixSeed(); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { programs.Main(m) }
 
 func TestAddTable(t *testing.T) {
 	a := regions.NewArrangement(3)

@@ -67,7 +67,7 @@ func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 	}
 	m.scouted(sample.LogEvidence)
 	c := cellsFit{d, s, sample, m}
-	tries, err := c.tries()
+	tries, err := c.tries(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -117,9 +117,9 @@ const mostScattered = 0.35
 // tries are the ways to a fit: by cells of the latents, by those that are left when
 // switches are summed out, and by normals near the scout's draws. Where there are too
 // many cells to look at, as with a threshold for each of many groups, the first is left out.
-func (c cellsFit) tries() (list []func(context.Context) (*Posterior, error), err error) {
+func (c cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Posterior, error), err error) {
 	switches := c.d.Switches()
-	scattered, err := cells.Scattered(c.d, c.sample.Z)
+	scattered, err := cells.Scattered(ctx, c.d, c.sample.Z)
 	if err != nil {
 		return nil, err
 	}

@@ -10,12 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/internal/safefile"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // checkpointed is a short fit with that checkpoint.
 func checkpointed(t *testing.T, path string) (*Posterior, error) {
 	t.Helper()
-	return Fit(context.Background(), small(t, "x", 1, 0, 1, 1), Settings{Steps: 10, StartDraws: 10, Checkpoint: path})
+	return Fit(context.Background(), small(t, "x", 1, 0, 1, 1), Settings{Family: family.MeanField{}, Steps: 10, StartDraws: 10, Checkpoint: path})
 }
 
 // A checkpoint goes where a link leads to, and touches no other file, whatever
@@ -79,7 +80,7 @@ func TestCheckpointLock(t *testing.T) {
 func TestCheckpointHasOneFit(t *testing.T) {
 	d := small(t, "x", 1, 0, 1, 1)
 	path := filepath.Join(t.TempDir(), "fit.json")
-	s := Settings{Steps: 20, StartDraws: 10, Checkpoint: path}
+	s := Settings{Family: family.MeanField{}, Steps: 20, StartDraws: 10, Checkpoint: path}
 	first := s
 	first.OnStep = func(step Step) error {
 		if step.T == 10 {

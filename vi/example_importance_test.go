@@ -6,10 +6,12 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/family"
 )
 
-// Is a fit good enough to be believed? The data say that a drug works from some
+// Is a normal good enough to be believed? The data say that a drug works from some
 // dose between 6 and 7 on, any of them; a normal cannot say that and is too sure.
+// A fit of cells can: see the example of Verdict.
 func ExamplePosterior_Importance() {
 	response := []float64{0.2, -0.4, 0.1, 0.3, -0.2, 0.4, 2.3, 1.7, 2.2, 1.9}
 	m := graph.NewModel()
@@ -25,7 +27,7 @@ func ExamplePosterior_Importance() {
 		fmt.Println(err)
 		return
 	}
-	fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1})
+	fit, err := vi.Fit(context.Background(), d, vi.Settings{Family: family.MeanField{}, Seed: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

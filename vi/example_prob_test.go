@@ -6,6 +6,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // proposition is the model of the paper's Proposition 2, and its guard.
@@ -18,8 +19,9 @@ func proposition() (*graph.Model, graph.Guard) {
 }
 
 // The posterior probability that a guard of the program holds. It is 0.00003
-// exactly. The best normal says 0.014, for a normal cannot stop at 0; and
-// reparameterization, which does not see the data through an if, says 0.5.
+// exactly, and a fit of cells leaves the other side of the guard out. The best normal
+// says 0.014, for a normal cannot stop at 0; and reparameterization, which does not see
+// the data through an if, says 0.5.
 func ExamplePosterior_Prob() {
 	m, above := proposition()
 	d, err := m.Compile()
@@ -27,8 +29,12 @@ func ExamplePosterior_Prob() {
 		fmt.Println(err)
 		return
 	}
-	for _, e := range []vi.Estimator{vi.Reparam{}, vi.Boundary{}} {
-		fit, err := vi.Fit(context.Background(), d, vi.Settings{Estimator: e, StepSize: 0.001, Seed: 1})
+	for name, s := range map[string]vi.Settings{
+		"a normal, reparameterized": {Family: family.MeanField{}, Estimator: vi.Reparam{}, StepSize: 0.001, Seed: 1},
+		"a normal, with boundaries": {Family: family.MeanField{}, StepSize: 0.001, Seed: 1},
+		"cells":                     {Seed: 1},
+	} {
+		fit, err := vi.Fit(context.Background(), d, s)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -38,9 +44,10 @@ func ExamplePosterior_Prob() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("%-8s  P(z > 0) = %.1f\n", e.Name(), p)
+		fmt.Printf("%s: P(z > 0) = %.2f\n", name, p)
 	}
-	// Output:
-	// reparam   P(z > 0) = 0.5
-	// boundary  P(z > 0) = 0.0
+	// Unordered output:
+	// a normal, reparameterized: P(z > 0) = 0.50
+	// a normal, with boundaries: P(z > 0) = 0.01
+	// cells: P(z > 0) = 0.00
 }

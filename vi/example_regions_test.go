@@ -10,7 +10,8 @@ import (
 )
 
 // A heater that nobody saw: was it on in hour 3, and what is its most probable
-// history?
+// history? The numbers are those of the exact posterior, in which the hours are
+// independent and each has odds exp((2x − 1)/0.32) of on.
 func ExamplePosterior_MostProbablePath() {
 	warmth := []float64{0.2, -0.1, 1.1, 0.6, 0.9, 0.1}
 
@@ -46,9 +47,9 @@ func ExamplePosterior_MostProbablePath() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("on at 3: %.1f; at 3 and 4: %.1f; at 3 if at 3 or 5: %.1f\n", p, both, given.Mean)
-	fmt.Printf("path: %v with probability %.1f\n", path.Holds, path.Prob.Mean)
+	fmt.Printf("on at 3: %.2f; at 3 and 4: %.2f; at 3 if at 3 or 5: %.2f\n", p, both, given.Mean)
+	fmt.Printf("path: %v with probability %.2f\n", path.Holds, path.Prob.Mean)
 	// Output:
-	// on at 3: 0.6; at 3 and 4: 0.5; at 3 if at 3 or 5: 0.9
-	// path: [false false true true true false] with probability 0.3
+	// on at 3: 0.65; at 3 and 4: 0.60; at 3 if at 3 or 5: 0.96
+	// path: [false false true true true false] with probability 0.46
 }

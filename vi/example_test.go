@@ -42,9 +42,9 @@ func Example() {
 		fmt.Printf("%-9s %4.1f ± %.1f\n", name, mean, sd)
 	}
 	// Output:
-	// threshold  6.5 ± 0.2
+	// threshold  6.5 ± 0.3
 	// without    0.1 ± 0.2
-	// with       2.0 ± 0.2
+	// with       2.0 ± 0.3
 }
 
 // The README's quick start is the Example above.

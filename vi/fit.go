@@ -13,20 +13,27 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
 )
 
-// Fit maximises the ELBO of d by stochastic gradient ascent: from the best start
-// that it finds (see Settings.Start), by Adam, to the average of the last
-// iterates (see Settings.Average).
+// Fit fits a distribution to the posterior of d.
 //
-// It stops early if ctx is done, if OnStep fails, or if a gradient is not
+// By default it looks for the cells that hold the posterior, fits a distribution to
+// each, and judges their mixture: see Posterior.Cells and Posterior.Verdict. With one of
+// the other families as Settings.Family it maximises the ELBO by stochastic gradient
+// ascent: from the best start that it finds (see Settings.Start), by Adam, to the
+// average of the last iterates (see Settings.Average).
+//
+// An ascent stops early if ctx is done, if OnStep fails, or if a gradient is not
 // finite; the error then says why and names the step and the latents, and the
 // fit beside it holds the last good state, from which Resume goes on. Only with
-// settings that make no sense is the fit nil.
+// settings that make no sense is the fit nil. A search for cells that ctx stops leaves
+// the prior's centre and scales beside the error; where no cell has a finite density
+// the fit is nil.
 func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) {
 	if ctx == nil {
 		return nil, errNoContext
@@ -42,7 +49,11 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 	defer release()
 	m := newMonitor(s)
 	defer m.progress.end()
-	if s.Family == (family.Cells{}) {
+	large := s.Family == (family.Cells{}) && d.Dim() > cells.MostLatents
+	switch {
+	case large:
+		s.Family = family.MeanField{}
+	case s.Family == (family.Cells{}):
 		return runCells(ctx, d, s, m)
 	}
 	starts, err := prepare(ctx, d, s, m)
@@ -56,7 +67,11 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 	if err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
 	}
-	return runAll(ctx, d, s, fits, m)
+	p, err := runAll(ctx, d, s, fits, m)
+	if large && p != nil {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%d latents are too many for a search for cells, which needs at most %d: the fit is a mean field, which keeps clear of cliffs and sees one explanation", d.Dim(), cells.MostLatents))
+	}
+	return p, err
 }
 
 // prepare compiles what the fits need, and finds their starts.

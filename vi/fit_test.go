@@ -3,6 +3,7 @@ package vi
 import (
 	"context"
 	"errors"
+	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -124,11 +125,11 @@ func ascend(adam *Adam, q family.Q, g, least []float64) {
 	q.Move(step)
 }
 
-// The zero Settings are what their comments say, the start that Fit finds can be
+// The settings of a climb are by default what their comments say, the start that Fit finds can be
 // given to it, and shorter fits take the same steps.
 func TestFitDefaults(t *testing.T) {
 	_, d := paperSpec(t, "proposition")
-	got, err := Fit(context.Background(), d, Settings{})
+	got, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}})
 	require.NoError(t, err)
 	s := Settings{
 		Estimator: Boundary{}, Samples: 16, Steps: 10000, StepSize: 0.03, StartDraws: 1000, Restarts: 1,
@@ -142,9 +143,72 @@ func TestFitDefaults(t *testing.T) {
 	want, err = Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	requireSameFit(t, want, got)
-	short, err := Fit(context.Background(), d, Settings{Steps: 5})
+	short, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 5})
 	require.NoError(t, err)
 	require.Equal(t, got.Restarts[0].Start, short.Restarts[0].Start)
+}
+
+// A fit without a family is one of cells, unless it is given what is of a climb.
+func TestFamilyByDefault(t *testing.T) {
+	d := small(t, "x", 1, 0, 1, 1)
+	for _, c := range []struct {
+		want family.Family
+		s    Settings
+	}{
+		{family.Cells{}, Settings{}},
+		{family.Cells{}, Settings{Seed: 3, Samples: 8, Steps: 100, StepSize: 0.1, Stop: Automatic, Progress: io.Discard}},
+		{family.FullRank{}, Settings{Start: inFamily(t, family.FullRank{}, d)}},
+		{family.FullRank{}, Settings{Start: inFamily(t, family.FullRank{}, d), Restarts: 2}},
+		{family.MeanField{}, Settings{Estimator: Reparam{}}},
+		{family.MeanField{}, Settings{Optimizer: &Adam{}}},
+		{family.MeanField{}, Settings{OnStep: func(Step) error { return nil }}},
+		{family.MeanField{}, Settings{Restarts: 1}},
+		{family.MeanField{}, Settings{StartDraws: 10}},
+		{family.Structured{}, Settings{Family: family.Structured{}, Restarts: 3}},
+		{family.Cells{}, Settings{Family: family.Cells{}, Restarts: 3}},
+	} {
+		s := c.s
+		s.fill()
+		require.Equal(t, c.want, s.Family, "%+v", c.s)
+		again := s
+		again.fill()
+		require.Equal(t, s.Family, again.Family)
+	}
+}
+
+// The default fit of the paper's proposition and of its change point is the exact
+// posterior; one seed gives one fit. Of the proposition it knows that it can be relied on.
+func TestDefaultFit(t *testing.T) {
+	for _, name := range []string{"proposition", "textmsg"} {
+		spec, d := paperSpec(t, name)
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed})
+		require.NoError(t, err)
+		require.Equal(t, family.Cells{}, p.Q.Family())
+		exact := spec.Exact()
+		for i, latent := range d.Latents() {
+			mean, err := p.Mean(latent)
+			require.NoError(t, err)
+			sd, err := p.SD(latent)
+			require.NoError(t, err)
+			t.Logf("%s: %s is %.4f ± %.4f, exactly %.4f ± %.4f", name, latent, mean, sd, exact.Latents[i].Mean, exact.Latents[i].SD)
+			require.InDelta(t, exact.Latents[i].Mean, mean, 0.03*exact.Latents[i].SD)
+			require.InEpsilon(t, exact.Latents[i].SD, sd, 0.03)
+		}
+		e, err := p.LogEvidence()
+		require.NoError(t, err)
+		require.Less(t, e.SE, 0.01)
+		require.InDelta(t, exact.LogEvidence, e.Mean, 5*e.SE)
+		v, err := p.Verdict()
+		require.NoError(t, err)
+		t.Log(v)
+		if name == "proposition" {
+			require.Equal(t, TrustFit, v.Trust)
+		}
+		same, err := Fit(context.Background(), d, p.Settings)
+		require.NoError(t, err)
+		require.Equal(t, p.Q.Theta(), same.Q.Theta())
+		require.Equal(t, p.Cells(), same.Cells())
+	}
 }
 
 // requireSameFit compares all of two fits, to the last bit, but times and the
@@ -185,7 +249,7 @@ func TestFitOnStep(t *testing.T) {
 	stop := errors.New("far enough")
 	var last family.Q
 	steps := 0
-	p, err := Fit(context.Background(), d, Settings{Steps: 100, OnStep: func(s Step) error {
+	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 100, OnStep: func(s Step) error {
 		steps++
 		require.Equal(t, steps, s.T)
 		require.Len(t, s.Gradient, 2*d.Dim())
@@ -199,7 +263,7 @@ func TestFitOnStep(t *testing.T) {
 	require.ErrorContains(t, err, "step 7")
 	require.Equal(t, 7, p.Steps)
 	require.Equal(t, last, p.Q)
-	want, err := Fit(context.Background(), d, Settings{Steps: 7})
+	want, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 7})
 	require.NoError(t, err)
 	require.Equal(t, want.Q, p.Q)
 	require.Equal(t, want.Optimizer, p.Optimizer)
@@ -209,7 +273,7 @@ func TestFitCancelled(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	cause := errors.New("enough of it")
 	ctx, cancel := context.WithCancelCause(context.Background())
-	p, err := Fit(ctx, d, Settings{Steps: 100, OnStep: func(s Step) error {
+	p, err := Fit(ctx, d, Settings{Family: family.MeanField{}, Steps: 100, OnStep: func(s Step) error {
 		if s.T == 5 {
 			cancel(cause)
 		}
@@ -217,11 +281,11 @@ func TestFitCancelled(t *testing.T) {
 	}})
 	require.ErrorIs(t, err, cause)
 	require.Equal(t, 5, p.Steps)
-	want, err := Fit(context.Background(), d, Settings{Steps: 5})
+	want, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 5})
 	require.NoError(t, err)
 	require.Equal(t, want.Q, p.Q)
 
-	p, err = Fit(ctx, d, Settings{Steps: 100})
+	p, err = Fit(ctx, d, Settings{Family: family.MeanField{}, Steps: 100})
 	require.ErrorIs(t, err, cause)
 	require.Zero(t, p.Steps)
 	require.Equal(t, PriorStart(d), p.Q)

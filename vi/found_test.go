@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -79,6 +80,28 @@ func TestSaveCells(t *testing.T) {
 	done, err := loaded.Resume(context.Background())
 	require.NoError(t, err)
 	require.Same(t, loaded, done)
+}
+
+// Cells whose switches are summed out are saved too.
+func TestSaveSummed(t *testing.T) {
+	m := graph.NewModel()
+	x, w := m.Sample("x", graph.Normal(0, 1)), m.Sample("w", graph.Uniform(0, 3))
+	for k := range 3 {
+		m.Observe("o", graph.Normal(graph.If(graph.Greater(w, float64(k)+0.5), x, 0.3), 1), float64(k))
+	}
+	d := mustCompile(t, m)
+	q, err := cells.SummedFamily{Rest: family.Sequence{Parents: "[[],[]]"}, Latents: "[1]"}.New(d)
+	require.NoError(t, err)
+	q.Place([]float64{0.4, 0}, []float64{0.7, 1})
+	p := &Posterior{Density: d, Q: family.NewMixture([]float64{0, -1}, []family.Q{q, q})}
+	got := reloaded(t, p, d)
+	for _, z := range p.Draws(20, 1).Values {
+		u, err := d.UnconstrainOne(1, z[1])
+		require.NoError(t, err)
+		require.Equal(t, p.Q.LogProb([]float64{z[0], u}), got.Q.LogProb([]float64{z[0], u}))
+	}
+	require.Equal(t, p.Draws(20, 2).Values, got.Draws(20, 2).Values)
+	require.Equal(t, p.Q.Mean(1), got.Q.Mean(1))
 }
 
 // A fit of cells is fixed by its seed, whatever the number of processors is.
@@ -231,21 +254,21 @@ func TestOneCell(t *testing.T) {
 	for _, s := range summaries {
 		require.Equal(t, summaries[0], s)
 	}
-	cells := p.Cells()
-	require.Len(t, cells, 1)
-	require.Equal(t, "everywhere", cells[0].Where)
-	require.Equal(t, 1.0, cells[0].Weight)
+	list := p.Cells()
+	require.Len(t, list, 1)
+	require.Equal(t, "everywhere", list[0].Where)
+	require.Equal(t, 1.0, list[0].Weight)
 	evidence, err := p.LogEvidence()
 	require.NoError(t, err)
-	require.Equal(t, evidence, cells[0].LogEvidence)
-	require.Less(t, cells[0].ELBO.Mean, evidence.Mean)
+	require.Equal(t, evidence, list[0].LogEvidence)
+	require.Less(t, list[0].ELBO.Mean, evidence.Mean)
 	elbo, err := p.ELBO(10000, 7)
 	require.NoError(t, err)
-	require.Less(t, abs(elbo.Mean-cells[0].ELBO.Mean), 5*(elbo.SE+cells[0].ELBO.SE))
+	require.Less(t, abs(elbo.Mean-list[0].ELBO.Mean), 5*(elbo.SE+list[0].ELBO.SE))
 	other := *p
 	other.Q = PriorStart(d)
-	require.NotEqual(t, cells[0].ELBO, other.Cells()[0].ELBO)
-	require.Equal(t, cells, p.Cells())
+	require.NotEqual(t, list[0].ELBO, other.Cells()[0].ELBO)
+	require.Equal(t, list, p.Cells())
 }
 
 func abs(x float64) float64 { return max(x, -x) }

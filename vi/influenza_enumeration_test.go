@@ -256,7 +256,7 @@ func TestInfluenzaLevelsAreInfluenza(t *testing.T) {
 // fitInfluenza fits with the defaults, the best of ten restarts, and once more
 // with small steps.
 func fitInfluenza(t *testing.T, d *graph.Density) *Posterior {
-	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Restarts: 10, Steps: 4000})
+	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Seed: *seed, Restarts: 10, Steps: 4000})
 	require.NoError(t, err)
 	p, err = Fit(context.Background(), d, Settings{Seed: *seed, Start: p.Q, StepSize: 0.001, Steps: 4000})
 	require.NoError(t, err)

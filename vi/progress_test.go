@@ -23,7 +23,7 @@ import (
 func TestProgressLines(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	var out bytes.Buffer
-	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Family: family.MeanField{}, Steps: 300, Progress: &out})
+	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Seed: *seed, Steps: 300, Progress: &out})
 	require.NoError(t, err)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	require.Equal(t, "looking for a start among 1000 draws", lines[0])
@@ -109,7 +109,7 @@ func TestSilent(t *testing.T) {
 	stdout, stderr, logger := os.Stdout, os.Stderr, slog.Default()
 	slog.SetDefault(slog.New(slog.NewTextHandler(w, nil)))
 	os.Stdout, os.Stderr = w, w
-	_, err = Fit(context.Background(), d, Settings{Steps: 200, Restarts: 2, Stop: Automatic, Tolerance: 1e-9})
+	_, err = Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 200, Restarts: 2, Stop: Automatic, Tolerance: 1e-9})
 	os.Stdout, os.Stderr = stdout, stderr
 	slog.SetDefault(logger)
 	require.NoError(t, err)
@@ -124,7 +124,7 @@ func TestSilent(t *testing.T) {
 func TestLogger(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	var out bytes.Buffer
-	s := Settings{Steps: 40, TraceEvery: 10, Restarts: 2, Logger: slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	s := Settings{Family: family.MeanField{}, Steps: 40, TraceEvery: 10, Restarts: 2, Logger: slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	p, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	count := map[string]int{}

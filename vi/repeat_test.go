@@ -62,11 +62,11 @@ func TestProcessorsChangeNothing(t *testing.T) {
 		{"dense", dense, of(family.Softplus{})}, {"textmsg", textmsg, family.Softplus{}.At(spec.ThetaInit)},
 		{"full rank", dense, of(family.FullRank{})}, {"low rank", dense, of(family.LowRank{Rank: 2})},
 	} {
-		for _, n := range []int{1, 16, 33, 100, 1000} {
+		for _, n := range []int{1, 33, 100, 1000} {
 			t.Run(fmt.Sprintf("%s %d", c.name, n), func(t *testing.T) {
 				runtime.GOMAXPROCS(1)
 				want := compute(t, c.d, c.q, n, 7)
-				for _, procs := range []int{1, 2, 4} {
+				for _, procs := range []int{2, 4} {
 					runtime.GOMAXPROCS(procs)
 					require.Equal(t, want, compute(t, c.d, c.q, n, 7), "%d processors", procs)
 				}
@@ -117,7 +117,7 @@ func TestProcessorsChangeMidway(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	fit := func(procs int) *Posterior {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-		p, err := Fit(context.Background(), d, Settings{Steps: 6, Samples: 1000, Seed: *seed, OnStep: func(s Step) error {
+		p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 6, Samples: 1000, Seed: *seed, OnStep: func(s Step) error {
 			if s.T == 3 {
 				runtime.GOMAXPROCS(procs)
 			}

@@ -16,7 +16,7 @@ import (
 // fit alone would be; and all are told of, by the same samples.
 func TestRestarts(t *testing.T) {
 	spec, d := paperSpec(t, "influenza")
-	s := Settings{Steps: 2000, Seed: *seed, Restarts: 4}
+	s := Settings{Family: family.MeanField{}, Steps: 2000, Seed: *seed, Restarts: 4}
 	p, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	require.Len(t, p.Restarts, 4)
@@ -75,7 +75,7 @@ func trap(t testing.TB) *graph.Density {
 // A restart that fails is a warning as long as another does not.
 func TestRestartFails(t *testing.T) {
 	d := trap(t)
-	p, err := Fit(context.Background(), d, Settings{Steps: 1500, Seed: *seed, Restarts: 12})
+	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 1500, Seed: *seed, Restarts: 12})
 	require.NoError(t, err)
 	require.Positive(t, p.Q.Mean(0))
 	failed := 0
@@ -104,7 +104,7 @@ func TestOnStepOfRestarts(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	enough := errors.New("enough")
 	inside, last := 0, map[int]int{}
-	p, err := Fit(context.Background(), d, Settings{Steps: 1e6, TraceEvery: 1e6, Restarts: 3, OnStep: func(s Step) error {
+	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 1e6, TraceEvery: 1e6, Restarts: 3, OnStep: func(s Step) error {
 		inside++
 		defer func() { inside-- }()
 		if inside != 1 || s.T != last[s.Restart]+1 {

@@ -45,7 +45,7 @@ type saved struct {
 // families are those that a saved fit can have.
 var families = []family.Family{
 	family.MeanField{}, family.Softplus{}, family.Structured{}, family.FullRank{}, family.LowRank{},
-	family.Cells{}, family.Sequence{}, family.Sequence{Sides: "[]"}, cells.SummedFamily{},
+	family.Cells{}, family.Sequence{}, cells.SummedFamily{},
 }
 
 // known reports whether a saved fit can have the family.

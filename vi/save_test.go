@@ -59,7 +59,7 @@ func TestResumeIsBitEqual(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	for name, s := range saveCases() {
 		t.Run(name, func(t *testing.T) {
-			s.Seed, s.StartDraws = *seed, 50
+			s.Family, s.Seed, s.StartDraws = family.MeanField{}, *seed, 50
 			want, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)
 			requireSameFit(t, want, reloaded(t, want, d))
@@ -97,7 +97,7 @@ func TestResumeIsBitEqual(t *testing.T) {
 // restored.
 func TestResumeNotices(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
-	s := Settings{Seed: *seed, StartDraws: 50, Steps: 40, Average: 0.5}
+	s := Settings{Family: family.MeanField{}, Seed: *seed, StartDraws: 50, Steps: 40, Average: 0.5}
 	want, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	s.OnStep = func(step Step) error {
@@ -128,7 +128,7 @@ func TestResumeNotices(t *testing.T) {
 // More steps can be asked for later, and another number of samples cannot.
 func TestResumeFurther(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
-	s := Settings{Seed: *seed, StartDraws: 50, TraceEvery: 10, Steps: 90}
+	s := Settings{Family: family.MeanField{}, Seed: *seed, StartDraws: 50, TraceEvery: 10, Steps: 90}
 	want, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	s.Steps = 40
@@ -191,7 +191,7 @@ func small(t testing.TB, latent string, sd, threshold float64, guards, data int)
 // differs.
 func TestLoadErrors(t *testing.T) {
 	d := small(t, "x", 1, 0, 2, 3)
-	p, err := Fit(context.Background(), d, Settings{Steps: 10, StartDraws: 10})
+	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 10, StartDraws: 10})
 	require.NoError(t, err)
 	var file bytes.Buffer
 	require.NoError(t, p.Save(&file))
@@ -270,7 +270,7 @@ func stateEdited(t testing.TB, text string, edit func(state map[string]any)) str
 // that no fit can have is an error of Load, and not a fit that goes wrong later.
 func TestLoadChecksEveryNumber(t *testing.T) {
 	d := small(t, "x", 1, 0, 2, 3)
-	p, err := Fit(context.Background(), d, Settings{Steps: 60, StartDraws: 10, Stop: Automatic, Tolerance: 1e-9})
+	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 60, StartDraws: 10, Stop: Automatic, Tolerance: 1e-9})
 	require.NoError(t, err)
 	var file strings.Builder
 	require.NoError(t, p.Save(&file))
@@ -332,7 +332,7 @@ func TestLoadChecksEveryNumber(t *testing.T) {
 // A bit that flips is noticed, wherever it is in the file.
 func TestLoadNoticesEveryBit(t *testing.T) {
 	d := small(t, "x", 1, 0, 1, 1)
-	p, err := Fit(context.Background(), d, Settings{Steps: 10, StartDraws: 10})
+	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 10, StartDraws: 10})
 	require.NoError(t, err)
 	var file bytes.Buffer
 	require.NoError(t, p.Save(&file))
@@ -386,7 +386,7 @@ func TestResumeWithMoreRestarts(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	for name, s := range map[string]Settings{"found": {}, "given": {Start: PriorStart(d)}} {
 		t.Run(name, func(t *testing.T) {
-			s.Steps, s.StartDraws, s.Seed, s.Restarts = 60, 50, *seed, 4
+			s.Family, s.Steps, s.StartDraws, s.Seed, s.Restarts = family.MeanField{}, 60, 50, *seed, 4
 			want, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)
 			s.Restarts = 2
@@ -409,7 +409,7 @@ func TestResumeWithMoreRestarts(t *testing.T) {
 // A fit that was to take its steps can go on until it stops by itself.
 func TestResumeAutomatically(t *testing.T) {
 	_, d := paperSpec(t, "proposition")
-	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Steps: 200, StartDraws: 50})
+	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Seed: *seed, Steps: 200, StartDraws: 50})
 	require.NoError(t, err)
 	p.Settings.Stop, p.Settings.Steps = Automatic, 20000
 	p, err = p.Resume(context.Background())
@@ -422,7 +422,7 @@ func TestSaveHandMade(t *testing.T) {
 	d := small(t, "x", 1, 0, 2, 3)
 	p := reloaded(t, &Posterior{Density: d, Q: family.Independent([]float64{1}, []float64{2})}, d)
 	require.Equal(t, family.Independent([]float64{1}, []float64{2}), p.Q)
-	p.Settings = Settings{Steps: 10, StartDraws: 10}
+	p.Settings = Settings{Family: family.MeanField{}, Steps: 10, StartDraws: 10}
 	got, err := p.Resume(context.Background())
 	require.NoError(t, err)
 	want, err := Fit(context.Background(), d, p.Settings)
@@ -437,7 +437,7 @@ func TestCheckpoints(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "fit.json")
 	load := func() *Posterior { return loadFile(t, path, d) }
-	s := Settings{Seed: *seed, StartDraws: 50, Steps: 57}
+	s := Settings{Family: family.MeanField{}, Seed: *seed, StartDraws: 50, Steps: 57}
 	want, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	s.Checkpoint, s.CheckpointEvery = path, 10
@@ -481,7 +481,7 @@ func TestCheckpointFails(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	dir := filepath.Join(t.TempDir(), "folder")
 	require.NoError(t, os.Mkdir(dir, 0o755))
-	s := Settings{StartDraws: 50, Steps: 100, Restarts: 2, Checkpoint: filepath.Join(dir, "fit.json"), CheckpointEvery: 10}
+	s := Settings{Family: family.MeanField{}, StartDraws: 50, Steps: 100, Restarts: 2, Checkpoint: filepath.Join(dir, "fit.json"), CheckpointEvery: 10}
 	s.OnStep = func(step Step) error {
 		if step.T == 15 {
 			return os.RemoveAll(dir)

@@ -23,7 +23,7 @@ func TestDefaultStartTemperature(t *testing.T) {
 	spec, d := paperSpec(t, "temperature")
 	good := 0
 	for k := range uint64(10) {
-		p, err := Fit(context.Background(), d, Settings{Seed: *seed + k})
+		p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Seed: *seed + k})
 		require.NoError(t, err)
 		elbo := exactELBO(t, spec, d, p.Q)
 		t.Logf("seed %d: %.3f", *seed+k, elbo)
@@ -46,14 +46,14 @@ func TestDefaultStartTemperature(t *testing.T) {
 func TestDefaultStartFindsTheRegion(t *testing.T) {
 	spec, d := paperSpec(t, "textmsg")
 	for k := range uint64(10) {
-		p, err := Fit(context.Background(), d, Settings{Seed: *seed + k, Steps: 1000})
+		p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Seed: *seed + k, Steps: 1000})
 		require.NoError(t, err)
 		require.InDelta(t, -292.4179, exactELBO(t, spec, d, p.Q), 0.01, "seed %d", *seed+k)
 	}
 	spec, d = paperSpec(t, "influenza")
 	best := math.Inf(-1)
 	for k := range uint64(3) {
-		p, err := Fit(context.Background(), d, Settings{Seed: *seed + k})
+		p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Seed: *seed + k})
 		require.NoError(t, err)
 		elbo := exactELBO(t, spec, d, p.Q)
 		t.Logf("influenza, seed %d: %.3f", *seed+k, elbo)
@@ -150,7 +150,7 @@ func TestStartClimbs(t *testing.T) {
 	m.Factor(graph.If(graph.Greater(x, 0), at(12, 10), at(-7, 15)))
 	d := mustCompile(t, m)
 	for k := range uint64(5) {
-		p, err := Fit(context.Background(), d, Settings{Seed: *seed + k, Steps: 500, StartDraws: 100})
+		p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Seed: *seed + k, Steps: 500, StartDraws: 100})
 		require.NoError(t, err)
 		require.InDelta(t, -7, p.Q.Mean(0), 0.2)
 	}
@@ -162,7 +162,7 @@ func TestNoFiniteStart(t *testing.T) {
 	x := m.Sample("x", graph.Normal(-100, 1))
 	m.Factor(graph.Log(x))
 	d := mustCompile(t, m)
-	p, err := Fit(context.Background(), d, Settings{})
+	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}})
 	require.ErrorContains(t, err, "start_test.go")
 	require.Zero(t, p.Steps)
 	require.Equal(t, PriorStart(d), p.Q)
@@ -173,7 +173,7 @@ func TestNoFiniteStart(t *testing.T) {
 func TestStartWhateverTheProcessors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	_, d := paperSpec(t, "influenza")
-	s := Settings{Steps: 50, Seed: *seed, StartDraws: 300, Restarts: 3, Stop: Automatic}
+	s := Settings{Family: family.MeanField{}, Steps: 50, Seed: *seed, StartDraws: 300, Restarts: 3, Stop: Automatic}
 	want, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	for _, procs := range []int{2, 4} {
@@ -194,7 +194,7 @@ func TestCancelIsPrompt(t *testing.T) {
 	spec, d := paperSpec(t, "temperature")
 	start := family.Softplus{}.At(spec.ThetaInit)
 	for name, s := range map[string]Settings{
-		"draws": {StartDraws: 1e6},
+		"draws": {Family: family.MeanField{}, StartDraws: 1e6},
 		"fit":   {Start: start, Samples: 2000, Steps: 1e9, Restarts: 2, TraceEvery: 10},
 		"auto":  {Start: start, Samples: 100, Steps: 1e9, Stop: Automatic, Tolerance: 1e-9},
 	} {
@@ -255,7 +255,7 @@ func TestCancelLargeModels(t *testing.T) {
 				d := c.build(t)
 				ctx, cancel := context.WithTimeout(context.Background(), after*time.Millisecond)
 				began := time.Now()
-				p, err := Fit(ctx, d, Settings{Seed: *seed, Steps: 1e9})
+				p, err := Fit(ctx, d, Settings{Family: family.MeanField{}, Seed: *seed, Steps: 1e9})
 				late = min(late, time.Since(began)-after*time.Millisecond)
 				cancel()
 				require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -271,7 +271,7 @@ func TestCancelLargeModels(t *testing.T) {
 func TestSearchShowsProgress(t *testing.T) {
 	_, d := paperSpec(t, "temperature")
 	var out bytes.Buffer
-	s := Settings{Seed: *seed, Steps: 10, StartDraws: 2000, Progress: &out}
+	s := Settings{Family: family.MeanField{}, Seed: *seed, Steps: 10, StartDraws: 2000, Progress: &out}
 	s.fill()
 	m := newMonitor(s)
 	m.progress.every = 0
@@ -287,7 +287,7 @@ func TestSearchShowsProgress(t *testing.T) {
 	out.Reset()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = Fit(ctx, toggles(t, 200), Settings{Progress: &out})
+	_, err = Fit(ctx, toggles(t, 200), Settings{Family: family.MeanField{}, Progress: &out})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, "compiling the jumps at 400 guards\n", out.String())
 }

@@ -74,7 +74,7 @@ func TestAutomaticTextmsg(t *testing.T) {
 		before int
 	}{{"the prior's centre", prior, 0}, {"the default start", nil, trialRounds[0].steps + trialRounds[1].steps}} {
 		for k := range uint64(4) {
-			s := Settings{Start: c.start, Seed: *seed + k, Stop: Automatic}
+			s := Settings{Family: family.MeanField{}, Start: c.start, Seed: *seed + k, Stop: Automatic}
 			p, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)
 			hand := shortest(t, d, s, elbo)
@@ -106,7 +106,7 @@ func TestAutomaticHardConstraint(t *testing.T) {
 	d, _ := halfNormal(t)
 	mean, sd := bestHalfNormal()
 	for k := range uint64(6) {
-		p, err := Fit(context.Background(), d, Settings{Seed: *seed + k, Stop: Automatic, Steps: 300000})
+		p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Seed: *seed + k, Stop: Automatic, Steps: 300000})
 		require.NoError(t, err)
 		t.Logf("seed %d, %d steps: mean %.4f, sd %.5f; best %.4f, %.5f", *seed+k, p.Steps, p.Q.Mean(0), p.Q.SD(0), mean, sd)
 		if len(p.Warnings) == 0 {

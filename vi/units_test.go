@@ -54,7 +54,7 @@ var unitData = []float64{1.1, 0.3, 0.7, 1.9, 5.2, 6.1, 4.8, 5.5}
 // means, scales and factors U; regression coefficients B have no unit. The paper's
 // steps, which are absolute, fail the same test.
 func TestFitHasNoUnits(t *testing.T) {
-	powers := []int{-20, -10, 10, 20}
+	powers := []int{-20, 13}
 	if testing.Short() {
 		powers = powers[:1]
 	}

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/scout"
@@ -51,8 +52,9 @@ const (
 	heavy         = 100  // times the mean, a weight that makes k-hat count
 	mostSE        = 0.1  // of a log evidence, in nats
 	scoutDraws    = 1000 // that are looked at
-	mostMissed    = 0.05 // of the scout's draws, or of the mass that was found
-	farAbove      = 3.5  // log of the posterior over the fit, at a draw that the fit misses
+	mostMissed    = 0.04 // of the scout's draws, or of the mass that was found
+	farAbove      = 3.5  // log of the posterior over the fit, at a draw that the fit misses,
+	outOfSight    = 7    // and at one that counts four times
 	offMean       = 0.04 // of a standard deviation
 	offSD         = 0.07
 )
@@ -68,7 +70,7 @@ func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
 	p.found.even = w.ESS
 	v := Verdict{Trust: TrustFit}
 	other := "family.Cells"
-	if p.found != nil {
+	if p.hasCells() {
 		other = "another Seed"
 	}
 	refuse := func(try, format string, args ...any) {
@@ -77,7 +79,7 @@ func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
 		v.Try = append(v.Try, try)
 	}
 	if !w.Reliable() && (w.ESS < fewEffective*evidenceDraws || floats.Max(w.Weights) > heavy/evidenceDraws) {
-		refuse("a family with correlations, or fewer constraints between latents", "k-hat %.2f: a few draws outweigh the others", w.K)
+		refuse(other, "k-hat %.2f: a few draws outweigh the others", w.K)
 	} else if w.LogEvidence.SE > mostSE {
 		refuse("more draws", "the log evidence is known to %.2g nats only", w.LogEvidence.SE)
 	}
@@ -95,15 +97,15 @@ func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
 			refuse("a higher Settings.Cells", "%.0f%% of the posterior is in cells that were not kept", 100*f.Left)
 		}
 		if f.Unfinished > mostMissed {
-			refuse("a larger Settings.Budget", "the search ended before it had seen all cells that may matter")
+			refuse("another Seed, or a family of one normal beside it", "the search ended before it had seen all cells that may matter")
 		}
 	}
 	if v.Trust == TrustNothing {
 		return v, nil
 	}
-	for _, l := range w.Latents {
+	for i, l := range w.Latents {
 		off := math.Abs(l.FitMean-l.Mean.Mean) - 2*l.Mean.SE
-		if off > offMean*l.SD || math.Abs(math.Log(l.FitSD/l.SD)) > offSD {
+		if off > offMean*l.SD || math.Abs(l.FitSD-l.SD)-2*sdError(w, i) > offSD*l.SD {
 			v.Trust = TrustReweighted
 			v.Reasons = append(v.Reasons, fmt.Sprintf("%s is %.4g ± %.2g by importance, and %.4g ± %.2g in the fit", l.Name, l.Mean.Mean, l.SD, l.FitMean, l.FitSD))
 			break
@@ -113,12 +115,27 @@ func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
 	return v, nil
 }
 
-// missed is the part of a scout's draws where the posterior is much higher than the fit.
+// sdError is the standard error of the reweighted standard deviation of latent i.
+func sdError(w check.Importance, i int) float64 {
+	l, sum := w.Latents[i], 0.0
+	for k, x := range w.Draws.Values {
+		e := x[i] - l.Mean.Mean
+		off := w.Weights[k] * (e*e - l.SD*l.SD)
+		sum += off * off
+	}
+	return math.Sqrt(sum) / (2 * l.SD)
+}
+
+// missed is the part of a scout's draws where the posterior is much higher than the fit;
+// those that reweighting cannot mend count four times.
 func (p *Posterior) missed(sample scout.Result, logEvidence float64) float64 {
 	n, all, q := 0, 0, p.defensive()
 	for k := 0; k < len(sample.Z); k += max(1, len(sample.Z)/scoutDraws) {
 		all++
-		if sample.LogProb[k]-logEvidence-q.LogProb(sample.Z[k]) > farAbove {
+		switch over := sample.LogProb[k] - logEvidence - q.LogProb(sample.Z[k]); {
+		case over > outOfSight:
+			n += 4
+		case over > farAbove:
 			n++
 		}
 	}

@@ -5,36 +5,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/plot/plotter"
 
 	"github.com/facetvi/facet/examples/models/coalmining"
 	"github.com/facetvi/facet/examples/picture"
 	"github.com/facetvi/facet/vi"
 )
-
-// lastYear is the probability that each year but the last was the last one of
-// the old rate.
-func lastYear(old []vi.GuardSummary) []float64 {
-	p := make([]float64, len(old)-1)
-	for i := range p {
-		p[i] = old[i].Prob - old[i+1].Prob
-	}
-	return p
-}
-
-// byYear prints when the rate changed.
-func byYear(out io.Writer, old []vi.GuardSummary) {
-	fmt.Fprintln(out, "last year of the old rate  probability")
-	for i, p := range lastYear(old) {
-		if p >= 0.005 {
-			fmt.Fprintf(out, "%25d  %5.3f  %s\n", coalmining.FirstYear+i, p, strings.Repeat("█", int(60*p+0.5)))
-		}
-	}
-}
 
 // compare prints how the data look beside data that the fit predicts.
 func compare(out io.Writer, predicted vi.Predictive) error {
@@ -69,37 +47,44 @@ func above(counts []float64, x float64) float64 {
 }
 
 // decide prints what follows for somebody who plans for the years to come.
-func decide(out io.Writer, weighted vi.Importance, predicted vi.Predictive) error {
+func decide(out io.Writer, fit *vi.Posterior, predicted vi.Predictive) error {
 	left, err1 := predicted.Of("left")
 	next, err2 := predicted.Of("disasters")
-	if err := errors.Join(err1, err2); err != nil {
+	change, err3 := fit.Mean("change")
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
 	mean, lo, hi := picture.Interval(mat.Col(nil, 0, left))
 	fmt.Fprintf(out, "\nAround %.0f disasters fell to %.0f %% of what they were (90 %% between %.0f and %.0f %%).\n",
-		weighted.Latents[0].Mean.Mean, 100*mean, 100*lo, 100*hi)
+		change, 100*mean, 100*lo, 100*hi)
 
 	last := coalmining.FirstYear + len(coalmining.Disasters) - 1
-	from, over := coalmining.FirstYear, 0.0
-	for over < 0.99 && from < last {
-		from++
-		over = overBy(weighted, from)
+	from, old := coalmining.FirstYear, 1.0
+	for ; from < last && old > 0.01; from++ {
+		var err error
+		if old, err = fit.ProbNamed("old", from+1-coalmining.FirstYear); err != nil {
+			return err
+		}
 	}
 	counts := mat.Col(nil, last-coalmining.FirstYear, next) // a year like the last one
 	_, _, ready := picture.Interval(counts)
-	fmt.Fprintf(out, "Judge the risk by the years from %d on: by then the old rate was over with probability %.2f.\n", from, over)
+	fmt.Fprintf(out, "Judge the risk by the years from %d on: by then the old rate was over with probability %.2f.\n", from, 1-old)
 	fmt.Fprintf(out, "Be ready for %.0f disasters a year: there are more in %.0f years of 100.\n", ready, 100*above(counts, ready))
 	return nil
 }
 
-// overBy is the posterior probability that the old rate was over by a year.
-func overBy(weighted vi.Importance, year int) float64 {
-	return weighted.Expect(func(x []float64) float64 {
-		if x[0] <= float64(year) { // the change
-			return 1
+// lastYear is the probability that each year but the last was the last one of the old rate.
+func lastYear(fit *vi.Posterior) ([]float64, error) {
+	p := make([]float64, len(coalmining.Disasters)-1)
+	for i := range p {
+		old, err1 := fit.ProbNamed("old", i)
+		next, err2 := fit.ProbNamed("old", i+1)
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, err
 		}
-		return 0
-	}).Mean
+		p[i] = old - next
+	}
+	return p, nil
 }
 
 // draw makes the picture: the counts, the rate, and when it changed.
@@ -111,21 +96,20 @@ func draw(fit *vi.Posterior) (*picture.Picture, error) {
 	rate, err1 := predicted.Mean("rate")
 	low, err2 := predicted.Quantile("rate", 0.05)
 	high, err3 := predicted.Quantile("rate", 0.95)
-	mean, err4 := fit.Mean("change")
-	lo, err5 := fit.Quantile("change", 0.05)
-	hi, err6 := fit.Quantile("change", 0.95)
-	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
+	change, err4 := lastYear(fit)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return nil, err
 	}
-	years := make([]float64, len(coalmining.Disasters))
+	years, between := make([]float64, len(coalmining.Disasters)), make([]float64, len(change))
 	for i := range years {
 		years[i] = float64(coalmining.FirstYear + i)
 	}
+	copy(between, years)
+	floats.AddConst(0.5, between)
 	p := picture.New("Disasters in British coal mines", "year", "disasters a year")
 	top := slices.Max(coalmining.Disasters) + 0.5
 	err = errors.Join(
-		p.Band("change, 90 %", plotter.XYs{{X: lo}, {X: hi}}, plotter.XYs{{X: lo, Y: top}, {X: hi, Y: top}}, picture.Orange),
-		p.Dashed(fmt.Sprintf("change, mean %.1f", mean), plotter.XYs{{X: mean}, {X: mean, Y: top}}, picture.Vermilion),
+		p.Chances("probability of the change", between, change, 0, top, picture.Orange),
 		p.Band("rate, 90 %", picture.Points(years, low), picture.Points(years, high), picture.Blue),
 		p.Line("rate, mean", picture.Points(years, rate), picture.Blue),
 		p.Points("count", picture.Points(years, coalmining.Disasters), picture.Black),

@@ -1,47 +1,46 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"regexp"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/examples/cli/clitest"
+	"github.com/facetvi/facet/examples/models"
+	"github.com/facetvi/facet/vi"
 )
 
-// exact is P(type 1) of each month by enumeration of all regions: see
-// TestInfluenzaGuardsAgree in package vi, which prints it.
-var exact = []float64{0, 0, 0, 0.00015, 0.33827, 0.34277, 0.30209, 0.23187, 0.18178, 0.02107, 0.01062, 0.00578}
-
-// The printed answer; and the program is sure of what the exact posterior is sure
-// of, and of nothing else.
+// The printed answer.
 func TestRun(t *testing.T) {
-	steps := "2000"
 	if testing.Short() {
-		steps = "100"
+		t.Skip("too slow under the race detector, for which short mode is")
 	}
-	var out, errOut bytes.Buffer
-	require.Zero(t, cli.Call(context.Background(), run, []string{"-steps", steps}, &out, &errOut), errOut.String())
-	for _, want := range []string{"type 2: Jan, Feb, Mar, Apr.", "\n222222222222", "After " + steps + " steps"} {
-		require.Contains(t, out.String(), want)
-	}
-	require.Empty(t, errOut.String())
-
-	rows := regexp.MustCompile(`(?m)^[A-Z].. .*(\d\.\d{3}) +(\w+)$`).FindAllStringSubmatch(out.String(), -1)
-	require.Len(t, rows, len(exact))
-	for i, row := range rows {
-		p, err := strconv.ParseFloat(row[1], 64)
-		require.NoError(t, err)
-		if row[2] != "open" {
-			require.InDelta(t, exact[i], p, 0.02, row[0])
-		}
-	}
+	clitest.Answers(t, run, nil, "Verdict: ", "\ntype1: never  ", "type 2: Jan, Feb, Mar, Apr, Dec.", "Open, as explanations differ: May, ")
 }
 
-func TestInterrupt(t *testing.T) { clitest.Interrupted(t, run, "After 0 steps") }
+// The fit against the enumeration of all sequences of types, which does not name the December before.
+func TestExact(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
+	spec, err := models.ByName("influenza")
+	require.NoError(t, err)
+	want := spec.Exact()
+	density, err := epidemic(mortality).Compile()
+	require.NoError(t, err)
+	fit, err := vi.Fit(context.Background(), density, vi.Settings{Seed: 1})
+	require.NoError(t, err)
+	for i, p := range want.Guards {
+		got, err := fit.ProbNamed("type1", i+1)
+		require.NoError(t, err)
+		require.InDelta(t, p, got, 0.01, "month %d", i+1)
+	}
+	e, err := fit.LogEvidence()
+	require.NoError(t, err)
+	require.InDelta(t, want.LogEvidence, e.Mean, 0.03)
+}
+
+func TestInterrupt(t *testing.T) { clitest.Stopped(t, run) }
 
 func TestBadFlags(t *testing.T) { clitest.WrongFlags(t, "influenza", run) }

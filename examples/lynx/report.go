@@ -7,35 +7,37 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 
+	"github.com/facetvi/facet/examples/answer"
 	"github.com/facetvi/facet/examples/models/lynx"
 	"github.com/facetvi/facet/examples/picture"
-	"github.com/facetvi/facet/examples/restarts"
+	"github.com/facetvi/facet/vi"
 )
 
 // report prints the answer.
-func report(out io.Writer, fits []restarts.Explanation) error {
-	fmt.Fprintln(out, "window  weight  threshold in it   ELBO")
-	best := fits[0]
-	for i, e := range fits {
-		mean, err1 := e.Mean("threshold")
-		sd, err2 := e.SD("threshold")
-		if err := errors.Join(err1, err2); err != nil {
-			return err
-		}
-		fmt.Fprintf(out, "%6.1f  %6.3f  %.3f ± %.3f   %8.4g  %s\n", windows[i], e.Weight, mean, sd, e.ELBO.Mean,
-			strings.Repeat("█", int(60*e.Weight+0.5)))
-		if e.Weight > best.Weight {
-			best = e
-		}
+func report(out io.Writer, fits [2]*vi.Posterior) error {
+	one, err1 := fits[0].LogEvidence()
+	two, err2 := fits[1].LogEvidence()
+	d, err3 := answer.Draws(fits[1], 10000, 0)
+	if err := errors.Join(err1, err2, err3, answer.Verdict(out, fits[1])); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "regimes  log evidence       probability")
+	p := 1 / (1 + math.Exp(one.Mean-two.Mean))
+	fmt.Fprintf(out, "one      %7.3f ± %.3f  %12.2g\ntwo      %7.3f ± %.3f  %12.3f\n\n", one.Mean, one.SE, 1-p, two.Mean, two.SE, p)
+
+	fmt.Fprintln(out, "threshold    lynx         probability")
+	for k := range 9 {
+		from := 2.7 + binWidth*float64(k)
+		in := share(d["threshold"], from, from+binWidth)
+		fmt.Fprintf(out, "%.2f–%.2f  %4.0f–%4.0f  %14.3f  %s\n", from, from+binWidth, math.Pow(10, from), math.Pow(10, from+binWidth), in, answer.Bar(in))
 	}
 
-	d := restarts.Draws(fits, 10000, 0)
 	fmt.Fprintln(out, "\nyear after     constant       × last year    × the year before  noise")
 	for _, side := range []string{"low", "high"} {
 		var constant, last, before []float64
@@ -51,13 +53,21 @@ func report(out io.Writer, fits []restarts.Explanation) error {
 	mean, lo, hi := picture.Interval(d["threshold"])
 	fmt.Fprintf(out, "\nThe threshold is %.2f ± %.2f (90 %% between %.2f and %.2f), that is %.0f lynx (90 %% between %.0f and %.0f).\n",
 		mean, stat.StdDev(d["threshold"], nil), lo, hi, math.Pow(10, mean), math.Pow(10, lo), math.Pow(10, hi))
-	peak, err := best.Mean("threshold")
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "Most of it lies near %.2f: the window there has weight %.2f.\n", peak, best.Weight)
-	fmt.Fprintf(out, "From %d windows, after %s.\n", len(fits), restarts.Effort(fits))
+	fmt.Fprintf(out, "Two regimes are %.0f times as probable as one, if both are as probable beforehand.\n", math.Exp(two.Mean-one.Mean))
+	x := lynx.Logs(lynx.Trapped)
+	year := lynx.FirstYear + len(x)
+	next := picture.CurveOf([]float64{float64(year)}, len(d["threshold"]), forecast(x, d))
+	fmt.Fprintf(out, "After %.0f lynx in %d expect %.0f in %d (90 %% between %.0f and %.0f).\n", lynx.Trapped[len(x)-1], year-1,
+		math.Pow(10, next.Mean[0].Y), year, math.Pow(10, next.Low[0].Y), math.Pow(10, next.High[0].Y))
 	return nil
+}
+
+// binWidth is that of the threshold's table.
+const binWidth = 0.1
+
+// share of the draws in (low, high].
+func share(draws []float64, low, high float64) float64 {
+	return float64(floats.Count(func(x float64) bool { return low < x && x <= high }, draws)) / float64(len(draws))
 }
 
 // pm is mean ± sd.
@@ -66,28 +76,36 @@ func pm(v []float64) string {
 	return fmt.Sprintf("%5.2f ± %.2f", mean, sd)
 }
 
-// draw makes the picture: the numbers, what the model predicts from the two
-// years before, and the threshold.
-func draw(fits []restarts.Explanation) (*picture.Picture, error) {
-	p := picture.New("Lynx trapped in the Mackenzie River district", "year", "lynx trapped, logarithmic scale")
-	x := lynx.Logs(lynx.Trapped)
-	d := restarts.Draws(fits, 4000, 0)
+// forecast is what draw k predicts for a year from the two years before.
+func forecast(x []float64, d map[string][]float64) func(k int, year float64) float64 {
 	rng := rand.New(rand.NewPCG(0, 0))
-	var years []float64
-	for t := range x {
-		years = append(years, float64(lynx.FirstYear+t))
-	}
-	next := picture.CurveOf(years[2:], len(d["threshold"]), func(k int, year float64) float64 {
+	return func(k int, year float64) float64 {
 		t, side := int(year)-lynx.FirstYear, "low"
 		if x[t-2] > d["threshold"][k] {
 			side = "high"
 		}
 		growth := d["base "+side][k] + d["momentum "+side][k]*(x[t-1]-x[t-2]) + d["pull "+side][k]*(x[t-2]-lynx.Centre[side])
 		return x[t-1] + growth + d["noise "+side][k]*rng.NormFloat64()
-	})
+	}
+}
+
+// draw makes the picture: the numbers, what the model predicts from the two
+// years before, and the threshold.
+func draw(fit *vi.Posterior) (*picture.Picture, error) {
+	d, err := answer.Draws(fit, 4000, 0)
+	if err != nil {
+		return nil, err
+	}
+	p := picture.New("Lynx trapped in the Mackenzie River district", "year", "lynx trapped, logarithmic scale")
+	x := lynx.Logs(lynx.Trapped)
+	var years []float64
+	for t := range x {
+		years = append(years, float64(lynx.FirstYear+t))
+	}
+	next := picture.CurveOf(years[2:], len(d["threshold"]), forecast(x, d))
 	mean, lo, hi := picture.Interval(d["threshold"])
 	from, to := years[0], years[len(years)-1]
-	err := errors.Join(
+	err = errors.Join(
 		p.Band("threshold, 90 %", plotter.XYs{{X: from, Y: lo}, {X: to, Y: lo}},
 			plotter.XYs{{X: from, Y: hi}, {X: to, Y: hi}}, picture.Orange),
 		p.Dashed("threshold, mean", plotter.XYs{{X: from, Y: mean}, {X: to, Y: mean}}, picture.Vermilion),

@@ -5,30 +5,33 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
+	"math/rand/v2"
 
-	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/gonum/floats"
 
+	"github.com/facetvi/facet/examples/answer"
 	"github.com/facetvi/facet/examples/models/nile"
 	"github.com/facetvi/facet/examples/picture"
-	"github.com/facetvi/facet/examples/restarts"
+	"github.com/facetvi/facet/vi"
 )
 
 // km3 is one unit of the model in km³.
 const km3 = 10
 
 // A history is one posterior draw: the years of the earlier and the later
-// shift, and the levels, in km³ a year.
-type history struct{ early, late, before, middle, after float64 }
+// shift, the levels, in km³ a year, and the flow in the year after the last.
+type history struct{ early, late, before, middle, after, next float64 }
 
-func histories(fits []restarts.Explanation) []history {
-	d := restarts.Draws(fits, 10000, 0)
+func histories(fit *vi.Posterior) ([]history, error) {
+	d, err := answer.Draws(fit, 10000, 0)
 	all := make([]history, len(d["first"]))
+	rng := rand.New(rand.NewPCG(0, 0))
 	for k, first := range d["first"] {
-		second := d["second"][k]
-		all[k] = history{min(first, second), max(first, second), km3 * d["before"][k], km3 * d["middle"][k], km3 * d["after"][k]}
+		second, after := d["second"][k], km3*d["after"][k]
+		next := after + km3*d["noise"][k]*rng.NormFloat64()
+		all[k] = history{min(first, second), max(first, second), km3 * d["before"][k], km3 * d["middle"][k], after, next}
 	}
-	return all
+	return all, err
 }
 
 // level is that of a year.
@@ -71,29 +74,47 @@ func likeliest(all []history) (year int, p float64) {
 	return year, p
 }
 
-// report prints the answer.
-func report(out io.Writer, fits []restarts.Explanation) error {
-	fmt.Fprintln(out, "first shift    second shift   weight")
-	for _, e := range fits {
-		first, err1 := e.Mean("first")
-		sd1, err2 := e.SD("first")
-		second, err3 := e.Mean("second")
-		sd2, err4 := e.SD("second")
-		if err := errors.Join(err1, err2, err3, err4); err != nil {
-			return err
+// report prints the answer, and returns the histories of two shifts.
+func report(out io.Writer, fits [3]*vi.Posterior) ([]history, error) {
+	fmt.Fprintln(out, "shifts  log evidence        probability  cells  verdict")
+	var logs [3]float64
+	for shifts, fit := range fits {
+		e, err := fit.LogEvidence()
+		if err != nil {
+			return nil, err
 		}
-		fmt.Fprintf(out, "%.1f ± %-4.1f  %.1f ± %-4.1f  %6.3f  %s\n", first, sd1, second, sd2, e.Weight, bar(e.Weight))
+		logs[shifts] = e.Mean
 	}
-
-	all := histories(fits)
-	fmt.Fprintln(out, "\nlast year before a shift  probability")
+	for shifts, fit := range fits {
+		e, err1 := fit.LogEvidence()
+		v, err2 := fit.Verdict()
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, err
+		}
+		p := math.Exp(logs[shifts] - floats.LogSumExp(logs[:]))
+		fmt.Fprintf(out, "%6d  %8.3f ± %.3f  %11.3f  %5d  %s\n", shifts, e.Mean, e.SE, p, len(fit.Cells()), v.Trust)
+	}
+	fmt.Fprintln(out, "\nOne shift.")
+	if err := answer.Verdict(out, fits[1]); err != nil {
+		return nil, err
+	}
+	answer.Cells(out, fits[1], 10)
+	fmt.Fprintln(out, "\nTwo shifts.")
+	if err := answer.Verdict(out, fits[2]); err != nil {
+		return nil, err
+	}
+	all, err := histories(fits[2])
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintln(out, "last year before a shift  probability")
 	for y := nile.FirstYear; y < nile.FirstYear+len(nile.Flow)-1; y++ {
 		if p := share(all, func(h history) bool { return h.shifted(y) }); p >= 0.03 {
-			fmt.Fprintf(out, "%24d  %5.3f  %s\n", y, p, bar(p))
+			fmt.Fprintf(out, "%24d  %5.3f  %s\n", y, p, answer.Bar(p))
 		}
 	}
 
-	fmt.Fprintln(out, "\nflow in km³ a year   mean    90 % between")
+	fmt.Fprintln(out, "\nflow in km³ a year    mean    90 % between")
 	last := nile.FirstYear + len(nile.Flow) - 1
 	for _, row := range []struct {
 		text string
@@ -101,43 +122,43 @@ func report(out io.Writer, fits []restarts.Explanation) error {
 	}{
 		{fmt.Sprint("level in ", nile.FirstYear), func(h history) float64 { return h.level(nile.FirstYear) }},
 		{fmt.Sprint("level in ", last), func(h history) float64 { return h.level(float64(last)) }},
-		{"difference", func(h history) float64 { return h.level(float64(last)) - h.level(nile.FirstYear) }},
+		{fmt.Sprint("flow in ", last+1), func(h history) float64 { return h.next }},
+		{"difference of levels", func(h history) float64 { return h.level(float64(last)) - h.level(nile.FirstYear) }},
 	} {
 		v := make([]float64, len(all))
 		for k, h := range all {
 			v[k] = row.of(h)
 		}
 		mean, lo, hi := picture.Interval(v)
-		fmt.Fprintf(out, "%-19s %5.1f    %.1f and %.1f\n", row.text, mean, lo, hi)
+		fmt.Fprintf(out, "%-20s %5.1f    %.1f and %.1f\n", row.text, mean, lo, hi)
 	}
 
 	year, p := likeliest(all)
-	fmt.Fprintf(out, "\nThe level shifted after %d, with probability %.2f. Both shifts are of more than 10 km³ with\n", year, p)
-	fmt.Fprintf(out, "probability %.2f only: the data hardly ask for another.\n", share(all, history.twice))
-	fmt.Fprintf(out, "From %d windows, after %s.\n", len(fits), restarts.Effort(fits))
-	return nil
+	fmt.Fprintf(out, "\nThe level shifted: one shift is e^%.0f times as probable as none, if both are as probable beforehand.\n", logs[1]-logs[0])
+	fmt.Fprintf(out, "A second one the data do not ask for: two are %.2f times as probable as one.\n", math.Exp(logs[2]-logs[1]))
+	fmt.Fprintf(out, "With two shifts one came after %d, with probability %.2f; both are of more than 10 km³ with\n", year, p)
+	fmt.Fprintf(out, "probability %.2f only.\n", share(all, history.twice))
+	return all, nil
 }
 
-// bar draws a probability.
-func bar(p float64) string { return strings.Repeat("█", int(60*p+0.5)) }
-
 // draw makes the picture: the flow, its level, and where it shifted.
-func draw(fits []restarts.Explanation) (*picture.Picture, error) {
-	p := picture.New("The Nile at Aswan", "year", "flow, km³ a year")
-	all := histories(fits)
+func draw(all []history) (*picture.Picture, error) {
+	p := picture.New("The Nile at Aswan, two shifts", "year", "flow, km³ a year")
 	var years, flows []float64
 	for i, v := range nile.Flow {
 		years, flows = append(years, float64(nile.FirstYear+i)), append(flows, v/nile.Unit*km3)
 	}
 	level := picture.CurveOf(years, len(all), func(k int, year float64) float64 { return all[k].level(year) })
-	year, prob := likeliest(all)
-	at := float64(year) + 0.5
+	between, shift := make([]float64, len(years)-1), make([]float64, len(years)-1)
+	for i := range between {
+		between[i] = years[i] + 0.5
+		shift[i] = share(all, func(h history) bool { return h.shifted(nile.FirstYear + i) })
+	}
 	const bottom, top = 40, 145
 	err := errors.Join(
+		p.Chances("probability of a shift", between, shift, bottom, top, picture.Orange),
 		p.Band("level, 90 %", level.Low, level.High, picture.Blue),
 		p.Line("level, mean", level.Mean, picture.Blue),
-		p.Dashed(fmt.Sprintf("shift after %d, probability %.2f", year, prob),
-			plotter.XYs{{X: at, Y: bottom}, {X: at, Y: top}}, picture.Vermilion),
 		p.Points("flow", picture.Points(years, flows), picture.Black),
 	)
 	p.Y.Min, p.Y.Max = bottom, top

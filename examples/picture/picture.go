@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -116,6 +117,19 @@ func (p *Picture) Band(name string, low, high plotter.XYs, c color.RGBA) error {
 	p.Add(b)
 	p.entry(name, b)
 	return nil
+}
+
+// Chances adds a bar from bottom for each x, one wide, as high as its probability: the highest reaches top.
+func (p *Picture) Chances(name string, x, prob []float64, bottom, top float64, c color.RGBA) error {
+	most := floats.Max(prob)
+	var low, high plotter.XYs
+	for i, at := range x {
+		for _, side := range []float64{at - 0.5, at + 0.5} {
+			low = append(low, plotter.XY{X: side, Y: bottom})
+			high = append(high, plotter.XY{X: side, Y: bottom + (top-bottom)*prob[i]/most})
+		}
+	}
+	return p.Band(fmt.Sprintf("%s, at most %.2f", name, most), low, high, c)
 }
 
 // Bars adds a vertical line from low to high at each x.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/examples/models/exact"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/cputime"
@@ -13,19 +12,18 @@ import (
 )
 
 // draws are those that the fit is judged by.
-const draws = 20000
+const draws = 10000
 
 // A fitted is all that the report and the JSON say of a fit.
 type fitted struct {
 	seconds           float64 // CPU
-	steps             int
 	elbo, logEvidence vi.Estimate
-	cells             []cell
-	verdict           verdict
+	cells             []vi.Cell
+	verdict           vi.Verdict
 	guards, latents   []string // their names, in the order of the answers
 	answer            answer   // the fit's
 	reweighted        answer   // by importance
-	weighted          bool     // whether there is a reweighted answer
+	weighted          bool     // whether there is a reweighted answer, which is the one to trust
 }
 
 // An answer is what somebody says of the guards and of the latents, in the order of exact.Posterior.
@@ -34,33 +32,19 @@ type answer struct {
 	latents []exact.Moments
 }
 
-// A cell is a part of the posterior.
-type cell struct {
-	where             string
-	weight            float64
-	elbo, logEvidence vi.Estimate
-	kHat              float64
-}
-
-// A verdict is what the fit says of itself.
-type verdict struct {
-	level        string
-	reasons, try []string
-}
-
-// fit fits the model with the library's defaults; 0 steps are the default too.
-func (p problem) fit(ctx context.Context, seed uint64, steps int) (*fitted, error) {
+// fit fits the model with the library's defaults.
+func (p problem) fit(ctx context.Context, seed uint64) (*fitted, error) {
 	density, err := p.model().Compile()
 	if err != nil {
 		return nil, err
 	}
 	start := cputime.Seconds()
-	posterior, err := vi.Fit(ctx, density, vi.Settings{Seed: seed, Steps: steps})
+	posterior, err := vi.Fit(ctx, density, vi.Settings{Seed: seed})
 	seconds := cputime.Seconds() - start
-	if err != nil && !cli.Interrupted(err) {
+	if err != nil {
 		return nil, err
 	}
-	f := &fitted{seconds: seconds, steps: posterior.Steps, latents: density.Latents()}
+	f := &fitted{seconds: seconds, latents: density.Latents()}
 	planes := density.GuardsByPlane()
 	for _, name := range density.GuardNames() {
 		guards := density.Named(name)
@@ -91,35 +75,32 @@ func (p problem) fit(ctx context.Context, seed uint64, steps int) (*fitted, erro
 	return f, f.judge(posterior, seed)
 }
 
-// judge fills in what the fit says of itself: ELBO, evidence, cells, verdict and reweighted answer. All that depends on how
-// the library judges a fit is here.
-func (f *fitted) judge(p *vi.Posterior, seed uint64) error {
-	rare, err := p.RareSides(draws, seed)
-	if err != nil {
+// judge fills in what the fit says of itself: ELBO, evidence, cells, verdict, and the reweighted answer where that is the one to
+// trust.
+func (f *fitted) judge(p *vi.Posterior, seed uint64) (err error) {
+	var err1, err2, err3 error
+	f.elbo, err1 = p.ELBO(draws, seed)
+	f.logEvidence, err2 = p.LogEvidence()
+	f.verdict, err3 = p.Verdict()
+	f.cells = p.Cells()
+	if err := errors.Join(err1, err2, err3); err != nil || f.verdict.Trust != vi.TrustReweighted {
 		return err
 	}
 	weighted, err := p.Importance(draws, seed)
 	if err != nil {
 		return err
 	}
-	f.elbo, f.logEvidence = rare.Corrected, weighted.LogEvidence
-	f.cells = []cell{{"everywhere", 1, f.elbo, f.logEvidence, weighted.K}}
-	f.verdict = verdictOf(weighted)
-	f.verdict.reasons = append(f.verdict.reasons, p.Warnings...)
 	f.weighted = true
 	f.reweighted, err = reweigh(p.Density, weighted)
 	return err
 }
 
-// verdictOf is the judgement of importance sampling alone, which knows nothing of places that no draw has seen.
-func verdictOf(w vi.Importance) verdict {
-	v := verdict{level: "do not trust", reasons: []string{fmt.Sprintf("k-hat %.2f: %s", w.K, w.Verdict())}}
-	if w.Reliable() {
-		v.level = "trust the reweighted numbers"
-	} else {
-		v.try = []string{"Settings.Restarts, and another Settings.Family"}
+// trusted is the answer to trust: the reweighted one, if there is one.
+func (f *fitted) trusted() answer {
+	if f.weighted {
+		return f.reweighted
 	}
-	return v
+	return f.answer
 }
 
 // reweigh is the answer of the weighted draws.

@@ -31,10 +31,10 @@ func objectOf(p problem, f *fitted) object {
 		Model: p.name, Seconds: f.seconds, Cells: len(f.cells),
 		ELBO: mc.Number(f.elbo.Mean), ELBOSE: mc.Number(f.elbo.SE),
 		LogEvidence: mc.Number(f.logEvidence.Mean), LogEvidenceSE: mc.Number(f.logEvidence.SE),
-		Verdict: f.verdict.level, Guards: f.answer.guards, Latents: map[string]objectMoments{},
+		Verdict: string(f.verdict.Trust), Guards: f.answer.guards, Latents: map[string]objectMoments{},
 	}
 	for i, name := range f.latents {
-		o.Latents[name] = objectMoments{mc.Number(f.answer.latents[i].Mean), mc.Number(f.answer.latents[i].SD)}
+		o.Latents[name] = objectMoments{mc.Number(f.trusted().latents[i].Mean), mc.Number(f.trusted().latents[i].SD)}
 	}
 	return o
 }

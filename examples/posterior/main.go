@@ -10,11 +10,11 @@
 //	model            its name
 //	seconds          CPU seconds of the process, user and system, from the call of vi.Fit to its return; without compilation
 //	cells            number of cells of the fit
-//	elbo, elbo_se    with the rare sides of guards, in nats
+//	elbo, elbo_se    of the fit, in nats
 //	log_evidence, …  as the fit estimates it, with its standard error
 //	verdict          trust, trust the reweighted numbers, or do not trust
 //	guards           probabilities, by the fit, of the program's named guards, name by name, in the order of the program
-//	latents          by name, mean and sd by the fit, on the program's own scale
+//	latents          by name, mean and sd on the program's own scale: by the fit, or reweighted where the verdict says so
 //
 // The guards are: proposition: z > 0; temperature: on at steps 1 to 20; textmsg: z above the threshold of each day; influenza:
 // f_i > 0, i = 1 to 12; coalmining: change after each year from 1851 to 1962; nile: first shift after each year from 1871 to
@@ -36,7 +36,6 @@ func run(ctx context.Context, args []string, out, _ io.Writer) error {
 	flags := cli.New("posterior")
 	name := flags.String("model", "textmsg", "the `name` of the model: "+names())
 	seed := flags.Seed()
-	steps := flags.Count("steps", 0, 1, "steps of the fit; without it the library's default")
 	asJSON := flags.Bool("json", false, "print one line of JSON, and nothing else")
 	if err := flags.Parse(args, out); err != nil {
 		return err
@@ -45,7 +44,7 @@ func run(ctx context.Context, args []string, out, _ io.Writer) error {
 	if err != nil {
 		return flags.Wrong(err)
 	}
-	fit, err := p.fit(ctx, *seed, *steps)
+	fit, err := p.fit(ctx, *seed)
 	if err != nil {
 		return fmt.Errorf("posterior: %s: %w", p.name, err)
 	}

@@ -32,11 +32,11 @@ func problems() []problem {
 			func() exact.Posterior { return coalmining.Exact().Posterior },
 		},
 		problem{
-			"nile", func() *graph.Model { m, _ := nile.Model(nile.Flow); return m },
+			"nile", func() *graph.Model { return nile.Model(nile.Flow, 2) },
 			func() exact.Posterior { return nile.Exact().Posterior },
 		},
 		problem{
-			"lynx", func() *graph.Model { m, _ := lynx.Model(lynx.Logs(lynx.Trapped)); return m },
+			"lynx", func() *graph.Model { return lynx.Model(lynx.Logs(lynx.Trapped)) },
 			func() exact.Posterior { return lynx.Exact().Posterior },
 		},
 		problem{"tobit", func() *graph.Model { return tobit.Model(tobit.Households) }, tobit.Exact},

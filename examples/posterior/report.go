@@ -10,12 +10,13 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/examples/models/exact"
+	"github.com/facetvi/facet/vi"
 )
 
 // report prints what the fit says beside what is so.
 func report(out io.Writer, p problem, seed uint64, f *fitted) error {
 	want := p.exact()
-	fmt.Fprintf(out, "%s, seed %d: after %d steps and %.2f CPU seconds\n\n", p.name, seed, f.steps, f.seconds)
+	fmt.Fprintf(out, "%s, seed %d: after %.2f CPU seconds\n\n", p.name, seed, f.seconds)
 	reportVerdict(out, f.verdict)
 	fmt.Fprintf(out, "\nlog evidence  %.4f, exactly\n", want.LogEvidence)
 	fmt.Fprintf(out, "  estimated   %s   off by %+.4f\n", fixed(f.logEvidence.Mean, f.logEvidence.SE), f.logEvidence.Mean-want.LogEvidence)
@@ -26,12 +27,12 @@ func report(out io.Writer, p problem, seed uint64, f *fitted) error {
 	return nil
 }
 
-func reportVerdict(out io.Writer, v verdict) {
-	fmt.Fprintf(out, "Verdict: %s\n", v.level)
-	for _, r := range v.reasons {
+func reportVerdict(out io.Writer, v vi.Verdict) {
+	fmt.Fprintf(out, "Verdict: %s\n", v.Trust)
+	for _, r := range v.Reasons {
 		fmt.Fprintf(out, "  because  %s\n", r)
 	}
-	for _, t := range v.try {
+	for _, t := range v.Try {
 		fmt.Fprintf(out, "  try      %s\n", t)
 	}
 }
@@ -39,20 +40,20 @@ func reportVerdict(out io.Writer, v verdict) {
 // mostCells is how many cells are printed.
 const mostCells = 20
 
-func reportCells(out io.Writer, cells []cell) {
+func reportCells(out io.Writer, cells []vi.Cell) {
 	width := len("cell")
 	for _, c := range cells {
-		width = max(width, utf8.RuneCountInString(c.where))
+		width = max(width, utf8.RuneCountInString(c.Where))
 	}
 	fmt.Fprintf(out, "\n%-*s  weight            ELBO          log evidence  k-hat\n", width, "cell")
 	rest := 0.0
 	for i, c := range cells {
 		if i >= mostCells {
-			rest += c.weight
+			rest += c.Weight
 			continue
 		}
-		fmt.Fprintf(out, "%-*s  %6.4f  %20s  %20s  %5.2f\n", width, c.where, c.weight,
-			fixed(c.elbo.Mean, c.elbo.SE), fixed(c.logEvidence.Mean, c.logEvidence.SE), c.kHat)
+		fmt.Fprintf(out, "%-*s  %6.4f  %20s  %20s  %5.2f\n", width, c.Where, c.Weight,
+			fixed(c.ELBO.Mean, c.ELBO.SE), fixed(c.LogEvidence.Mean, c.LogEvidence.SE), c.KHat)
 	}
 	if n := len(cells) - mostCells; n > 0 {
 		fmt.Fprintf(out, "… and %d more, of weight %.4f together\n", n, rest)

@@ -1,7 +1,7 @@
 // Textmsg asks when somebody's rate of text messages changed, given the number
 // of messages on 74 days. Each day has an if of its own, "is the change still to
-// come?", so the density jumps at 74 places along one latent. Without the
-// boundary term that latent would learn nothing from the data.
+// come?", so the density jumps at 74 places along one latent. Between two of them
+// the posterior is smooth: each day is an explanation of its own.
 //
 // The model is from Lee, Yu and Yang (NeurIPS 2018), after Davidson-Pilon. The
 // paper uses the counts of every second day; this program uses all.
@@ -13,12 +13,14 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/facetvi/facet/examples/answer"
 	"github.com/facetvi/facet/examples/cli"
+	"github.com/facetvi/facet/examples/picture"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
 )
@@ -37,7 +39,6 @@ func switching(counts []float64) *graph.Model {
 		pending := m.Name("pending", graph.Greater(change, day))
 		m.Observe("messages", graph.Poisson(graph.If(pending, before, after)), n)
 	}
-	m.Deterministic("growth", graph.Div(after, before))
 	return m
 }
 
@@ -45,7 +46,7 @@ func main() { cli.Main(run) }
 
 func run(ctx context.Context, args []string, out, _ io.Writer) error {
 	flags := cli.New("textmsg")
-	steps, seed := flags.Steps(10000, "steps at most: the fit stops by itself"), flags.Seed()
+	seed := flags.Seed()
 	if err := flags.Parse(args, out); err != nil {
 		return err
 	}
@@ -53,46 +54,49 @@ func run(ctx context.Context, args []string, out, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// A change looks good in more than one place; the start is the best of a
-	// thousand draws from the prior, all over the days.
-	fit, err := vi.Fit(ctx, density, vi.Settings{Steps: *steps, Stop: vi.Automatic, Seed: *seed})
-	if err != nil && !cli.Interrupted(err) {
+	fit, err := vi.Fit(ctx, density, vi.Settings{Seed: *seed})
+	if err != nil {
 		return err
 	}
 	return report(out, fit)
 }
 
 func report(out io.Writer, fit *vi.Posterior) error {
-	days, err1 := fit.Summary().Of("pending")
-	rates, err2 := fit.Summary().Of("before", "after")
-	weighted, err3 := fit.Importance(10000, 0)
-	predicted, err4 := fit.Predict(4000, 0)
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
+	d, err := answer.Draws(fit, 10000, 0)
+	if err := errors.Join(err, answer.Verdict(out, fit)); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "change after day  probability")
 	last, top, when := 1.0, 0.0, 0
-	for i, g := range append(days.Guards, vi.GuardSummary{}) { // the last holds never
-		p := last - g.Prob
+	for i := range len(counts) + 1 {
+		pending := 0.0 // after the last day
+		if i < len(counts) {
+			if pending, err = fit.ProbNamed("pending", i); err != nil {
+				return err
+			}
+		}
+		p := last - pending
 		if p > top {
 			top, when = p, i
 		}
 		if p >= 0.005 {
-			fmt.Fprintf(out, "%16d  %5.3f  %s\n", i, p, strings.Repeat("█", int(60*p+0.5)))
+			fmt.Fprintf(out, "%16d  %5.3f  %s\n", i, p, answer.Bar(p))
 		}
-		last = g.Prob
+		last = pending
 	}
-	fmt.Fprintf(out, "\nMessages a day\n%v\n", rates)
-	growth, err1 := predicted.Quantile("growth", 0.025)
-	upper, err2 := predicted.Quantile("growth", 0.975)
-	if err := errors.Join(err1, err2); err != nil {
-		return err
+
+	growth := make([]float64, len(d["after"]))
+	floats.DivTo(growth, d["after"], d["before"])
+	fmt.Fprintln(out, "\n                   mean   90 % between")
+	for _, row := range []struct {
+		text  string
+		draws []float64
+	}{{"messages before", d["before"]}, {"messages after", d["after"]}, {"after / before", growth}} {
+		mean, low, high := picture.Interval(row.draws)
+		fmt.Fprintf(out, "%-15s  %6.2f   %.2f and %.2f\n", row.text, mean, low, high)
 	}
-	fmt.Fprintf(out, "The rate changed most likely after day %d, with probability %.2f: it grew by %.0f to %.0f %%, with probability 0.95.\n",
-		when, top, 100*(growth[0]-1), 100*(upper[0]-1))
-	fmt.Fprintf(out, "After %d steps; ELBO %v; k-hat %.2f, %s.\n", fit.Steps, weighted.ELBO, weighted.K, weighted.Verdict())
-	for _, w := range fit.Warnings {
-		fmt.Fprintln(out, "Warning:", w)
-	}
+	_, low, high := picture.Interval(growth)
+	fmt.Fprintf(out, "\nThe rate changed most likely after day %d, with probability %.2f; it grew by %.0f to %.0f %%, with probability 0.9.\n",
+		when, top, 100*(low-1), 100*(high-1))
 	return nil
 }

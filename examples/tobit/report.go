@@ -6,11 +6,11 @@ import (
 	"io"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 	"gonum.org/v1/plot/plotter"
 
+	"github.com/facetvi/facet/examples/answer"
 	"github.com/facetvi/facet/examples/models/tobit"
 	"github.com/facetvi/facet/examples/picture"
 	"github.com/facetvi/facet/vi"
@@ -18,7 +18,10 @@ import (
 
 // report prints the answer.
 func report(out io.Writer, fit *vi.Posterior) error {
-	d := byName(fit.Draws(10000, 0))
+	d, err := answer.Draws(fit, 10000, 0)
+	if err := errors.Join(err, answer.Verdict(out, fit)); err != nil {
+		return err
+	}
 	fmt.Fprintln(out, "                                    mean ± sd      90 % between")
 	for _, row := range []struct{ name, text string }{
 		{"level", "desired at 48 years, ratio 245"},
@@ -47,25 +50,8 @@ func report(out io.Writer, fit *vi.Posterior) error {
 	fmt.Fprintf(out, "\nThe limit is below %.1f, the smallest purchase, with probability %.2f.\n", smallest, below)
 	fmt.Fprintf(out, "A household in the middle of the data buys with probability %.2f (90 %% between %.2f and %.2f).\n", mean, lo, hi)
 	fmt.Fprintf(out, "Spending falls with age with probability %.2f: twenty households cannot say.\n", falls)
-	fmt.Fprintln(out, "These are mean-field intervals: the exact ones are wider, up to twice.")
-	elbo, err := fit.ELBO(10000, 0)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "After %d steps, the best of %d fits; ELBO %v.\n", fit.Steps, len(fit.Restarts), elbo)
-	for _, w := range fit.Warnings {
-		fmt.Fprintln(out, "Warning:", w)
-	}
+	fmt.Fprintln(out, "The exact intervals are wider, by up to two thirds.")
 	return nil
-}
-
-// byName are the draws of each latent.
-func byName(draws vi.Draws) map[string][]float64 {
-	all := map[string][]float64{}
-	for i, name := range draws.Names {
-		all[name] = mat.Col(nil, i, draws.Dense())
-	}
-	return all
 }
 
 // smallestPurchase is the least that anybody spent.
@@ -81,8 +67,11 @@ func smallestPurchase() float64 {
 
 // draw makes the picture: what was spent and what was desired, by age.
 func draw(fit *vi.Posterior) (*picture.Picture, error) {
+	d, err := answer.Draws(fit, 4000, 0)
+	if err != nil {
+		return nil, err
+	}
 	p := picture.New("Spending on durable goods", "age", "spent, or desired")
-	d := byName(fit.Draws(4000, 0))
 	var bought, desires, low, high plotter.XYs
 	for i, h := range tobit.Households {
 		if h.Spent > 0 {
@@ -102,7 +91,7 @@ func draw(fit *vi.Posterior) (*picture.Picture, error) {
 		return d["level"][k] + d["age"][k]*(age-tobit.MiddleAge)/tobit.AgeUnit
 	})
 	mean, lo, hi := picture.Interval(d["limit"])
-	err := errors.Join(
+	err = errors.Join(
 		p.Band("desired at ratio 245, 90 %", line.Low, line.High, picture.SkyBlue),
 		p.Line("mean", line.Mean, picture.Blue),
 		p.Band("limit, 90 %", plotter.XYs{{X: youngest, Y: lo}, {X: oldest, Y: lo}},

@@ -8,6 +8,8 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -15,16 +17,18 @@ import (
 	"github.com/facetvi/facet/graph"
 )
 
-// FixSeed makes rapid's programs the same at each run, unless -rapid.seed varies
-// them. Call it in TestMain.
-func FixSeed() error {
+// Main is the TestMain of a package: rapid's programs are the same at each run, unless
+// -rapid.seed varies them.
+func Main(m *testing.M) {
 	flag.Parse()
 	fixed := true
 	flag.Visit(func(f *flag.Flag) { fixed = fixed && f.Name != "rapid.seed" })
-	if !fixed {
-		return nil
+	if fixed {
+		if err := flag.Set("rapid.seed", "1"); err != nil {
+			panic(err)
+		}
 	}
-	return flag.Set("rapid.seed", "1")
+	os.Exit(m.Run())
 }
 
 // Random is a random program with guards, compiled, and a source of numbers that

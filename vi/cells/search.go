@@ -27,6 +27,10 @@ const (
 	scanKeep  = 6  // intervals of a line that are looked at
 )
 
+// MostLatents is the number of latents beyond which there is no search: second
+// derivatives would cost more than the answer is worth.
+const MostLatents = modeLatents
+
 // Settings say how far a search goes.
 type Settings struct {
 	// Points are where it starts.
@@ -118,6 +122,9 @@ func (f *Search) add(list []lead, l lead) []lead {
 func (f *Search) look(ctx context.Context, leads []lead) error {
 	found := make([]*Cell, len(leads))
 	err := mc.Do(len(f.finders), len(leads), func(w, k int) (err error) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		found[k], err = f.finders[w].span(leads[k])
 		return err
 	})
@@ -412,7 +419,7 @@ func (f *finder) scan(c *Cell) (leads []lead) {
 
 // Scattered is about the part of draws of a posterior whose cells have no other one of
 // some hundred draws: what cells that are found by such draws leave out.
-func Scattered(d *graph.Density, draws [][]float64) (float64, error) {
+func Scattered(ctx context.Context, d *graph.Density, draws [][]float64) (float64, error) {
 	const most = 400
 	f, err := newFinder(d, newLines(d.Arrangement()), nil)
 	if err != nil {
@@ -421,6 +428,9 @@ func Scattered(d *graph.Density, draws [][]float64) (float64, error) {
 	count, n := map[string]int{}, 0
 	cell := map[regions.Signs]string{}
 	for k := 0; k < len(draws); k += max(1, len(draws)/most) {
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
 		s := d.Arrangement().Signs(draws[k])
 		if _, known := cell[s]; !known {
 			spans, err := f.spans(draws[k], s)

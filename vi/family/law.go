@@ -45,7 +45,7 @@ func (l Law) Between(low, high float64) (p float64) {
 	for _, x := range l {
 		p += x.Weight * x.between(low, high)
 	}
-	return p
+	return min(p, 1) // weights sum to 1 but for rounding
 }
 
 // Mean is E[Φ].

@@ -98,13 +98,20 @@ const (
 	defensiveScale = 1.6
 )
 
-// Defensive is the mixture of m and, for a part of the draws, the same with wider
-// conditionals: weights of importance over it are bounded where m's tails are too thin.
+// Defensive is what importance draws of m are from. A part of the draws is of the same with
+// wider conditionals: weights are bounded where m's tails are too thin. And light parts get
+// more draws than their weights, since far away these decide variances: half of the
+// draws are in proportion to the roots of the weights.
 func (m *Mixture) Defensive() *Mixture {
 	var logs []float64
 	var parts []Q
+	roots := 0.0
+	for _, w := range m.weight {
+		roots += math.Sqrt(w)
+	}
 	for k, q := range m.parts {
-		logs = append(logs, math.Log(m.weight[k]*(1-defensiveShare)), math.Log(m.weight[k]*defensiveShare))
+		w := 0.5*m.weight[k] + 0.5*math.Sqrt(m.weight[k])/roots
+		logs = append(logs, math.Log(w*(1-defensiveShare)), math.Log(w*defensiveShare))
 		parts = append(parts, q, Widened(q, defensiveScale))
 	}
 	return NewMixture(logs, parts)

@@ -112,7 +112,7 @@ func TestFittedGradient(t *testing.T) {
 }
 
 func checkFitted(t *testing.T, d *graph.Density, q family.Q, o normalOracle) {
-	const n = 1 << 15
+	const n = 1 << 14
 	theta := q.Theta()
 	inside, bou := o.gradient(theta)
 	want := make([]float64, len(theta))
@@ -135,7 +135,7 @@ func checkFitted(t *testing.T, d *graph.Density, q family.Q, o normalOracle) {
 		}
 		samples := n
 		if m == family.Elimination {
-			samples *= 4 // its weights are uneven
+			samples *= 5 // its weights are uneven
 		}
 		s := sampled(t, d, q, e, samples)
 		z := whole.largest(t, name, s.Mean, s.SE)

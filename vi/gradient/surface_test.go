@@ -3,7 +3,6 @@ package gradient
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -20,12 +19,7 @@ import (
 	"github.com/facetvi/facet/vi/family"
 )
 
-func TestMain(m *testing.M) {
-	if err := programs.FixSeed(); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { programs.Main(m) }
 
 // A reference is a family by its definition z = f_θ(e) alone, in dual numbers: what
 // they differentiate knows no sweep, no adjoint and no closed form. e is ε and, for

@@ -1,6 +1,8 @@
 package scout
 
 import (
+	"context"
+	"fmt"
 	"math"
 
 	"github.com/facetvi/facet/graph"
@@ -23,8 +25,11 @@ func newEngine(d *graph.Density, p *graph.Program, width int) (*engine, error) {
 }
 
 // evaluate computes the log likelihood of each column of Z. What is no density,
-// NaN or infinite, is −Inf.
-func (e *engine) evaluate() ([]float64, error) {
+// NaN or infinite, is −Inf. It is an error if ctx is done.
+func (e *engine) evaluate(ctx context.Context) ([]float64, error) {
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("stopped: %w", context.Cause(ctx))
+	}
 	copy(e.likelihood.Z, e.Z)
 	copy(e.likelihood.Signs, e.Signs)
 	if err := e.likelihood.Run(); err != nil {

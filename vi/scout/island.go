@@ -2,7 +2,6 @@ package scout
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -94,7 +93,7 @@ func newIsland(e *engine, s Settings, k int) *island {
 func (l *island) run(ctx context.Context, report func(beta float64)) error {
 	for b := range l.pool.e {
 		l.Draw(l.rng)
-		lik, err := l.evaluate()
+		lik, err := l.evaluate(ctx)
 		if err != nil {
 			return err
 		}
@@ -108,10 +107,7 @@ func (l *island) run(ctx context.Context, report func(beta float64)) error {
 	for l.beta < 1 {
 		l.resample()
 		for k := range l.moves {
-			if ctx.Err() != nil {
-				return fmt.Errorf("stopped at β = %.3g: %w", l.beta, context.Cause(ctx))
-			}
-			if err := l.move(k); err != nil {
+			if err := l.move(ctx, k); err != nil {
 				return err
 			}
 		}
@@ -190,12 +186,12 @@ func (l *island) nextBeta() float64 {
 }
 
 // move makes move number k of all chains.
-func (l *island) move(k int) error {
+func (l *island) move(ctx context.Context, k int) error {
 	kind, accepted := k%kinds, 0
 	for b := range l.chains.e {
 		e, lik, prior := l.chains.block(b)
 		ratio := l.proposer.propose(kind, l.Residuals, e)
-		next, err := l.evaluate()
+		next, err := l.evaluate(ctx)
 		if err != nil {
 			return err
 		}

@@ -18,34 +18,24 @@ import (
 type Program struct {
 	Name string
 	Run  cli.Run
-	// Steps lead to an answer with the texts Want.
-	Steps string
-	Want  []string
-	// ShortWant is in the answer after 20 steps: what short mode runs, since the
-	// race detector makes fits slow.
-	ShortWant []string
+	Want []string // texts of its answer
+	// Slow programs do not run in short mode, since the race detector makes fits slow.
+	Slow bool
 }
 
-// Test runs the program with few steps, interrupted, and with wrong flags.
+// Test runs the program, interrupted, and with wrong flags.
 func (p Program) Test(t *testing.T) {
 	t.Run("answer and picture", p.testRun)
-	t.Run("interrupted", func(t *testing.T) { Interrupted(t, p.Run, " 0 steps", "-plot "+p.Name+".png") })
+	t.Run("interrupted", func(t *testing.T) { Stopped(t, p.Run) })
 	t.Run("wrong flags", func(t *testing.T) { WrongFlags(t, p.Name, p.Run, []string{"-plot", "picture.doc"}) })
 }
 
 func (p Program) testRun(t *testing.T) {
-	steps, want := p.Steps, p.Want
-	if testing.Short() {
-		steps, want = "20", p.ShortWant
+	if p.Slow && testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
 	}
 	file := filepath.Join(t.TempDir(), p.Name+".png")
-	var out, errOut bytes.Buffer
-	args := []string{"-steps", steps, "-plot", file}
-	require.Zero(t, cli.Call(context.Background(), p.Run, args, &out, &errOut), errOut.String())
-	for _, text := range append(want, "The picture is in "+file) {
-		require.Contains(t, out.String(), text)
-	}
-	require.Empty(t, errOut.String())
+	Answers(t, p.Run, []string{"-plot", file}, append(p.Want, "The picture is in "+file)...)
 
 	f, err := os.Open(file)
 	require.NoError(t, err)
@@ -53,6 +43,18 @@ func (p Program) testRun(t *testing.T) {
 	picture, err := png.Decode(f)
 	require.NoError(t, err)
 	require.Greater(t, picture.Bounds().Dx(), 600)
+}
+
+// Answers runs a program, tests that the texts are in its answer, and returns that.
+func Answers(t *testing.T, run cli.Run, args []string, want ...string) string {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	require.Zero(t, cli.Call(context.Background(), run, args, &out, &errOut), errOut.String())
+	for _, text := range want {
+		require.Contains(t, out.String(), text)
+	}
+	require.Empty(t, errOut.String())
+	return out.String()
 }
 
 // Interrupted tests that a program, when it is interrupted, reports what it has,
@@ -66,6 +68,18 @@ func Interrupted(t *testing.T, run cli.Run, want ...string) {
 	for _, text := range want {
 		require.Contains(t, out.String(), text)
 	}
+}
+
+// Stopped tests that a program that is interrupted during the search for the
+// posterior, when there is nothing to report, says so in one line.
+func Stopped(t *testing.T, run cli.Run) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, errOut bytes.Buffer
+	require.Equal(t, 1, cli.Call(ctx, run, nil, &out, &errOut))
+	require.Empty(t, out.String())
+	require.Regexp(t, "^.*context canceled\\n$", errOut.String())
 }
 
 // WrongFlags tests that a wrong step count, an unknown flag, a stray argument,

@@ -20,6 +20,7 @@ func TestExact(t *testing.T) {
 	a, finer := Exact(), enumerate(x, 0.025)
 	assert.Len(t, a.Guards, len(x)-2)
 	assert.InDelta(t, finer.LogEvidence, a.LogEvidence, 1e-8)
+	assert.InDelta(t, one(x, 0.025), OneLogEvidence(), 1e-8)
 	assert.InDeltaSlice(t, finer.Guards, a.Guards, 1e-8)
 	for i, m := range finer.Latents {
 		assert.InDelta(t, m.Mean, a.Latents[i].Mean, 1e-7*m.SD)
@@ -33,7 +34,7 @@ func TestExact(t *testing.T) {
 	assert.InDelta(t, 1, a.Below(10), 1e-12)
 	assert.InDelta(t, 3.23, a.Latents[0].Mean, 0.005)
 	assert.InDelta(t, 0.15, a.Latents[0].SD, 0.005)
-	t.Logf("log evidence %.6f, latents %.4f", a.LogEvidence, a.Latents)
+	t.Logf("log evidence %.6f, of one regime %.6f, latents %.4f", a.LogEvidence, OneLogEvidence(), a.Latents)
 }
 
 // Least squares on the sums that the evidence is made of: the model that R's
@@ -77,8 +78,7 @@ func TestLeastSquares(t *testing.T) {
 // given, it is that of two regressions.
 func TestEvidenceAgainstDensity(t *testing.T) {
 	x := Logs(Trapped)
-	m, _ := Model(x)
-	d, err := m.Compile()
+	d, err := Model(x).Compile()
 	require.NoError(t, err)
 	assert.Len(t, d.Named("high"), len(x)-2)
 	const c = 3.05

@@ -12,8 +12,8 @@ import (
 	"github.com/facetvi/facet/graph"
 )
 
-// Centre is about the mean of x on either side of the threshold.
-var Centre = map[string]float64{"low": 2.6, "high": 3.5}
+// Centre is about the mean of x on either side of the threshold, and of all.
+var Centre = map[string]float64{"low": 2.6, "high": 3.5, "all": 2.9}
 
 // A regime is what holds on one side of the threshold.
 type regime struct{ base, momentum, pull, noise graph.Expr }
@@ -24,26 +24,38 @@ func (r regime) after(x1, x2, centre float64) graph.Dist {
 	return graph.Normal(graph.Add(x1, growth), r.noise)
 }
 
-// Model is the program for logarithms x, and its threshold. Its guards "high" say of each year from the third on that two years
-// before there were more lynx than the threshold.
-func Model(x []float64) (m *graph.Model, threshold graph.Expr) {
-	m = graph.NewModel()
-	threshold = m.Sample("threshold", graph.Normal(3, 0.5))
-	side := func(name string) regime {
-		return regime{
-			base:     m.Sample("base "+name, graph.Normal(0, 1)),
-			momentum: m.Sample("momentum "+name, graph.Normal(0, 1)),
-			pull:     m.Sample("pull "+name, graph.Normal(0, 1)),
-			noise:    m.Sample("noise "+name, graph.HalfNormal(0.5)),
-		}
+// regimeOf samples what holds on the side of the given name.
+func regimeOf(m *graph.Model, name string) regime {
+	return regime{
+		base:     m.Sample("base "+name, graph.Normal(0, 1)),
+		momentum: m.Sample("momentum "+name, graph.Normal(0, 1)),
+		pull:     m.Sample("pull "+name, graph.Normal(0, 1)),
+		noise:    m.Sample("noise "+name, graph.HalfNormal(0.5)),
 	}
-	low, high := side("low"), side("high")
+}
+
+// One is the program without a threshold: one regime, around the centre of all.
+func One(x []float64) *graph.Model {
+	m := graph.NewModel()
+	all := regimeOf(m, "all")
+	for t := 2; t < len(x); t++ {
+		m.Observe("x", all.after(x[t-1], x[t-2], Centre["all"]), x[t])
+	}
+	return m
+}
+
+// Model is the program for logarithms x. Its guards "high" say of each year from the third on that two years before there were
+// more lynx than the threshold.
+func Model(x []float64) *graph.Model {
+	m := graph.NewModel()
+	threshold := m.Sample("threshold", graph.Normal(3, 0.5))
+	low, high := regimeOf(m, "low"), regimeOf(m, "high")
 	for t := 2; t < len(x); t++ {
 		m.If(m.Name("high", graph.Greater(x[t-2], threshold)),
 			func() { m.Observe("x", high.after(x[t-1], x[t-2], Centre["high"]), x[t]) },
 			func() { m.Observe("x", low.after(x[t-1], x[t-2], Centre["low"]), x[t]) })
 	}
-	return m, threshold
+	return m
 }
 
 // Logs are the logarithms of the numbers to base 10.

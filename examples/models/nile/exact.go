@@ -21,9 +21,36 @@ type Answer struct {
 	First, Last float64
 }
 
-// Exact is the posterior of Model(Flow), by going through the years of both shifts. Given these and the noise's scale the
+// Exact is the posterior of Model(Flow, 2), by going through the years of both shifts. Given these and the noise's scale the
 // levels are integrated out in closed form; the integral over the scale is a trapezoidal sum in its logarithm.
-func Exact() Answer { return enumerate(Flow, 0.04) }
+func Exact() Answer { return enumerate(Flow, step) }
+
+// LogEvidence is log p(data) of Model(Flow, shifts), by the same enumeration.
+func LogEvidence(shifts int) float64 {
+	if shifts == 2 {
+		return Exact().LogEvidence
+	}
+	return fewer(Flow, shifts, step)
+}
+
+// step is that of the logarithm of the noise's scale.
+const step = 0.04
+
+// fewer is the log evidence of no or one shift.
+func fewer(flow []float64, shifts int, step float64) float64 {
+	n := len(flow)
+	var logs []float64
+	eachScale(flow, step, func(_, prior float64, all [][]stretch) {
+		if shifts == 0 {
+			logs = append(logs, prior+all[0][n].log)
+			return
+		}
+		for i := 1; i < n; i++ {
+			logs = append(logs, prior-math.Log(float64(n-1))+all[0][i].log+all[i][n].log)
+		}
+	})
+	return floats.LogSumExp(logs)
+}
 
 // priorMean and priorVariance are those of a level.
 const priorMean, priorVariance = 9.0, 2.0 * 2.0
@@ -57,24 +84,29 @@ func stretches(flow []float64, s float64) [][]stretch {
 	return all
 }
 
+// eachScale goes through the scales of the noise, with the log weight of each.
+func eachScale(flow []float64, step float64, f func(s, prior float64, all [][]stretch)) {
+	for u := math.Log(0.7); u < math.Log(3.2); u += step {
+		s := math.Exp(u)
+		f(s, math.Log(2*step)+u+distuv.Normal{Sigma: 2}.LogProb(s), stretches(flow, s))
+	}
+}
+
 // eachPair goes through the scales of the noise and the numbers of years before the earlier and before the later shift.
 func eachPair(flow []float64, step float64, f func(s float64, i, j int, log float64, before, middle, after distuv.Normal)) {
 	n := len(flow)
-	for u := math.Log(0.7); u < math.Log(2.6); u += step {
-		s := math.Exp(u)
-		all := stretches(flow, s)
-		prior := math.Log(2*step) + u + distuv.Normal{Sigma: 2}.LogProb(s) - 2*math.Log(float64(n-1))
+	eachScale(flow, step, func(s, prior float64, all [][]stretch) {
 		for i := 1; i < n; i++ {
 			for j := i; j < n; j++ {
 				a, b, c := all[0][i], all[i][j], all[j][n]
-				log := prior + a.log + b.log + c.log
+				log := prior - 2*math.Log(float64(n-1)) + a.log + b.log + c.log
 				if j > i {
 					log += math.Ln2 // either may be the earlier
 				}
 				f(s, i, j, log, a.level, b.level, c.level)
 			}
 		}
-	}
+	})
 }
 
 func enumerate(flow []float64, step float64) Answer {

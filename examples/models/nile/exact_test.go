@@ -24,6 +24,10 @@ func TestExact(t *testing.T) {
 	assert.InDeltaSlice(t, finer.Guards, a.Guards, 1e-8)
 	assert.InDeltaSlice(t, finer.Shift, a.Shift, 1e-8)
 	assert.InDelta(t, finer.Twice, a.Twice, 1e-6)
+	for shifts := range 2 {
+		assert.InDelta(t, fewer(Flow, shifts, 0.02), LogEvidence(shifts), 1e-8, shifts)
+		t.Logf("%d shifts: log evidence %.6f", shifts, LogEvidence(shifts))
+	}
 	for i, m := range finer.Latents {
 		assert.InDelta(t, m.Mean, a.Latents[i].Mean, 1e-8*m.SD)
 		assert.InEpsilon(t, m.SD, a.Latents[i].SD, 1e-8)
@@ -44,8 +48,7 @@ func TestStretchesAgainstDensity(t *testing.T) {
 		assert.InDelta(t, sum, one.log+one.level.LogProb(level), 1e-9)
 	}
 	// The program's density is that of its three stretches.
-	m, _ := Model(Flow)
-	density, err := m.Compile()
+	density, err := Model(Flow, 2).Compile()
 	require.NoError(t, err)
 	z := []float64{math.Log(0.28 / 0.72), math.Log(0.6 / 0.4), 10.5, 8.7, 8.2, math.Log(1.3)}
 	got, err := density.LogProb(z)

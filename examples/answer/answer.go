@@ -1,0 +1,90 @@
+// Package answer is what the reports of the examples begin with: whether a fit can be trusted, and the explanations of the
+// data that it has found.
+package answer
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/vi"
+)
+
+// Verdict prints whether the fit can be trusted, and why.
+func Verdict(out io.Writer, fit *vi.Posterior) error {
+	v, err := fit.Verdict()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Verdict: %s\n", v.Trust)
+	for _, reason := range v.Reasons {
+		fmt.Fprintf(out, "  because %s\n", reason)
+	}
+	for _, try := range v.Try {
+		fmt.Fprintf(out, "  try %s\n", try)
+	}
+	fmt.Fprintln(out)
+	return nil
+}
+
+// Cells prints the most probable cells, at most as many as most.
+func Cells(out io.Writer, fit *vi.Posterior, most int) {
+	cells := fit.Cells()
+	shown := cells[:min(most, len(cells))]
+	width, rest := utf8.RuneCountInString("explanation"), 1.0
+	for _, c := range shown {
+		width = max(width, utf8.RuneCountInString(c.Where))
+	}
+	fmt.Fprintf(out, "%-*s  weight\n", width, "explanation")
+	for _, c := range shown {
+		rest -= c.Weight
+		fmt.Fprintln(out, strings.TrimRight(fmt.Sprintf("%-*s  %6.3f  %s", width, c.Where, c.Weight, Bar(c.Weight)), " "))
+	}
+	if n := len(cells) - len(shown); n > 0 {
+		fmt.Fprintf(out, "%-*s  %6.3f\n", width, fmt.Sprintf("%d more", n), max(0, rest))
+	}
+}
+
+// Bar draws a probability, to a sixtieth.
+func Bar(p float64) string { return strings.Repeat("█", int(60*p+0.5)) }
+
+// Draws are n draws of each latent, by name, from what the verdict says to trust: from the fit, or from its draws by their
+// importance weights.
+func Draws(fit *vi.Posterior, n int, seed uint64) (map[string][]float64, error) {
+	v, err := fit.Verdict()
+	if err != nil {
+		return nil, err
+	}
+	draws, pick := fit.Draws(n, seed), func(k int) int { return k }
+	if v.Trust == vi.TrustReweighted {
+		w, err := fit.Importance(n, seed)
+		if err != nil {
+			return nil, err
+		}
+		draws, pick = w.Draws, resample(w.Weights, seed)
+	}
+	all := map[string][]float64{}
+	for i, name := range draws.Names {
+		v := make([]float64, n)
+		for k := range v {
+			v[k] = draws.Values[pick(k)][i]
+		}
+		all[name] = v
+	}
+	return all, nil
+}
+
+// resample picks draws in proportion to their weights, which sum to 1, at equal distances of the summed weights.
+func resample(weights []float64, seed uint64) func(k int) int {
+	sums := floats.CumSum(make([]float64, len(weights)), weights)
+	first := rand.New(rand.NewPCG(seed, 0)).Float64()
+	return func(k int) int {
+		at := (float64(k) + first) / float64(len(weights))
+		return min(sort.SearchFloat64s(sums, at), len(sums)-1)
+	}
+}
