@@ -112,7 +112,7 @@ type cellsFit struct {
 
 // mostScattered is the part of a scout's draws that may be in cells that have no other
 // draw.
-const mostScattered = 0.35
+const mostScattered = 0.8
 
 // tries are the ways to a fit: by cells of the latents, by those that are left when
 // switches are summed out, and by normals near the scout's draws. Where there are too

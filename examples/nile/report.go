@@ -7,8 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/facetvi/facet/examples/answer"
 	"github.com/facetvi/facet/examples/models/nile"
 	"github.com/facetvi/facet/examples/picture"
@@ -76,24 +74,14 @@ func likeliest(all []history) (year int, p float64) {
 
 // report prints the answer, and returns the histories of two shifts.
 func report(out io.Writer, fits [3]*vi.Posterior) ([]history, error) {
-	fmt.Fprintln(out, "shifts  log evidence        probability  cells  verdict")
-	var logs [3]float64
-	for shifts, fit := range fits {
-		e, err := fit.LogEvidence()
-		if err != nil {
-			return nil, err
-		}
-		logs[shifts] = e.Mean
+	shifts, err := vi.Compare(fits[:]...)
+	if err != nil {
+		return nil, err
 	}
-	for shifts, fit := range fits {
-		e, err1 := fit.LogEvidence()
-		v, err2 := fit.Verdict()
-		if err := errors.Join(err1, err2); err != nil {
-			return nil, err
-		}
-		p := math.Exp(logs[shifts] - floats.LogSumExp(logs[:]))
-		fmt.Fprintf(out, "%6d  %8.3f ± %.3f  %11.3f  %5d  %s\n", shifts, e.Mean, e.SE, p, len(fit.Cells()), v.Trust)
+	for k, name := range []string{"no shift", "one shift", "two shifts"} {
+		shifts.Models[k].Name = name
 	}
+	fmt.Fprint(out, shifts)
 	fmt.Fprintln(out, "\nOne shift.")
 	if err := answer.Verdict(out, fits[1]); err != nil {
 		return nil, err
@@ -134,8 +122,8 @@ func report(out io.Writer, fits [3]*vi.Posterior) ([]history, error) {
 	}
 
 	year, p := likeliest(all)
-	fmt.Fprintf(out, "\nThe level shifted: one shift is e^%.0f times as probable as none, if both are as probable beforehand.\n", logs[1]-logs[0])
-	fmt.Fprintf(out, "A second one the data do not ask for: two are %.2f times as probable as one.\n", math.Exp(logs[2]-logs[1]))
+	fmt.Fprintf(out, "\nThe level shifted: one shift is e^%.0f times as probable as none, if both are as probable beforehand.\n", shifts.Models[1].LogBayes.Mean-shifts.Models[0].LogBayes.Mean)
+	fmt.Fprintf(out, "A second one the data do not ask for: two are %.2f times as probable as one.\n", math.Exp(shifts.Models[2].LogBayes.Mean-shifts.Models[1].LogBayes.Mean))
 	fmt.Fprintf(out, "With two shifts one came after %d, with probability %.2f; both are of more than 10 km³ with\n", year, p)
 	fmt.Fprintf(out, "probability %.2f only.\n", share(all, history.twice))
 	return all, nil

@@ -43,7 +43,7 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 	for _, c := range f.Cells[len(kept):] {
 		left += math.Exp(c.LogEvidence.Mean - total)
 	}
-	err = mc.Do(mc.Processors(len(kept)), len(kept), func(_, k int) error {
+	err = mc.Do(min(len(f.finders), len(kept)), len(kept), func(p, k int) error {
 		c := kept[k]
 		part := math.Exp(c.LogEvidence.Mean - total)
 		if part < judged && c.LogEvidence.SE < judgedSE && c.KHat < 0.7 {
@@ -58,7 +58,7 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 			c.climbed = q
 		}
 		n := max(leastDraws, int(mostDraws*part))
-		return f.judge(c, n, mc.NewRand(seed))
+		return f.judge(f.finders[p].x, c, n, mc.NewRand(seed))
 	})
 	slices.SortStableFunc(kept, func(a, b *Cell) int {
 		switch {
@@ -113,13 +113,13 @@ func (f *Search) enough(most int) int {
 
 // judge measures a cell by n draws of its own distribution, and some of one that is
 // wider.
-func (f *Search) judge(c *Cell, n int, rng *rand.Rand) error {
-	narrow, err := ratios(f.d, c.Q, n, rng)
+func (f *Search) judge(x *graph.Executor, c *Cell, n int, rng *rand.Rand) error {
+	narrow, err := ratios(f.d, x, c.Q, n, rng)
 	if err != nil {
 		return err
 	}
 	if c.climbed != nil {
-		after, err := ratios(f.d, c.climbed, n, rng)
+		after, err := ratios(f.d, x, c.climbed, n, rng)
 		if err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func (f *Search) judge(c *Cell, n int, rng *rand.Rand) error {
 	}
 	c.KHat = smoothed.K
 	broad := family.Widened(c.Q, wide)
-	far, err := ratios(f.d, broad, n/wideShare, rng)
+	far, err := ratios(f.d, x, broad, n/wideShare, rng)
 	if err != nil {
 		return err
 	}
@@ -169,11 +169,8 @@ type weighed struct {
 	logR, ratio []float64
 }
 
-func ratios(d *graph.Density, q family.Q, n int, rng *rand.Rand) (w weighed, err error) {
-	x, err := d.Executor(quick, graph.Compute{Out: true})
-	if err != nil {
-		return w, err
-	}
+// ratios are those of n draws of q; x is for batches of quick samples.
+func ratios(d *graph.Density, x *graph.Executor, q family.Q, n int, rng *rand.Rand) (w weighed, err error) {
 	draw := q.Drawer(quick)
 	logQ := make([]float64, quick)
 	for len(w.z) < n {

@@ -32,13 +32,17 @@ var mixtureSizes = []int{1, 2, 4, 8}
 func OfDraws(d *graph.Density, draws [][]float64, seed uint64) (*family.Mixture, error) {
 	var best *family.Mixture
 	most := 0.0
+	x, err := d.Executor(quick, graph.Compute{Out: true})
+	if err != nil {
+		return nil, err
+	}
 	for _, k := range mixtureSizes {
 		rng := mc.NewRand(mc.Mix(seed, uint64(k)))
 		m := expectMaximise(draws, k, rng)
 		if m == nil {
 			continue
 		}
-		w, err := ratios(d, m, mixtureDraws, rng)
+		w, err := ratios(d, x, m, mixtureDraws, rng)
 		if err != nil {
 			return nil, err
 		}

@@ -187,9 +187,12 @@ func (q *Summed) Rand(dst []float64, rng *rand.Rand) {
 
 // LogProb implements family.Q.
 func (q *Summed) LogProb(z []float64) float64 {
+	log := q.Q.LogProb(z)
+	if math.IsInf(log, -1) {
+		return log
+	}
 	d := q.pool.Get().(*summedDrawer)
 	defer q.pool.Put(d)
-	log := q.Q.LogProb(z)
 	copy(d.sum.x.Z, z)
 	if err := d.sum.run(nil); err != nil {
 		panic("cells: " + err.Error())
