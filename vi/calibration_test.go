@@ -4,16 +4,17 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 
+	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/calibration"
 	"github.com/facetvi/facet/internal/cputime"
+	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -99,21 +100,27 @@ type comparison struct {
 	seed    uint64
 	verdict Trust
 	// mean, sd, guard and log are the largest errors of means, in standard deviations,
-	// of standard deviations, relative, of the guards' probabilities in the fit
-	// itself, and that of the log evidence, in nats.
+	// of standard deviations, relative, and of the probabilities of named guards, and
+	// the error of the log evidence, in nats.
 	mean, sd, guard, log float64
+	kHat, ess            float64  // of the weights, if they are to be trusted
 	wrong                []string // what is too far off
 	doubts               []string // why there is no trust
 	cells                int
 	seconds              float64 // of CPU
 }
 
-const comparisonHeader = "model                             seed  trust  mean/sd      sd    logZ   guard  cells  CPU s"
+const comparisonHeader = "model                              seed  trust  mean/sd     sd   logZ  guard  k-hat   ESS  cells  CPU s"
 
 // String is a row of the table.
 func (f comparison) String() string {
 	trust := map[Trust]string{TrustFit: "fit", TrustReweighted: "rew.", TrustNothing: "no"}[f.verdict]
-	row := fmt.Sprintf("%-32s  %4d  %5s  %7.3f  %6.3f  %6.3f  %6.3f  %5d  %5.1f", f.name, f.seed, trust, f.mean, f.sd, f.log, f.guard, f.cells, f.seconds)
+	weights := "    -     -"
+	if f.ess > 0 {
+		weights = fmt.Sprintf("%5.2f %5.0f", f.kHat, f.ess)
+	}
+	row := fmt.Sprintf("%-33s %5d  %5s  %7.3f %6.3f %6.3f %6.3f  %s  %5d  %5.1f",
+		f.name, f.seed, trust, f.mean, f.sd, f.log, f.guard, weights, f.cells, f.seconds)
 	if len(f.doubts) > 0 {
 		row += "  " + strings.Join(f.doubts, ", ")
 	}
@@ -127,14 +134,30 @@ func (f comparison) String() string {
 func compareCase(t testing.TB, c calibration.Case, seed uint64) comparison {
 	t.Helper()
 	f, p := fitCase(t, c, seed)
-	f.latents(t, p, c.Exact)
+	guards := func(name string) []float64 { return fittedGuards(t, p, name) }
+	if f.verdict == TrustReweighted {
+		w, err := p.Importance(10_000, seed)
+		require.NoError(t, err)
+		f.kHat, f.ess = w.K, w.ESS
+		for _, l := range w.Latents {
+			f.latent(l.Name, l.Mean, l.SD, c.Exact)
+		}
+		guards = func(name string) []float64 { return weighedGuards(t, c.Density, w, name) }
+	} else {
+		for i, name := range c.Density.Latents() {
+			mean, sd := p.meanSD(i)
+			f.latent(name, Estimate{Mean: mean}, sd, c.Exact)
+		}
+	}
+	for name, exact := range c.Exact.Guards {
+		f.guard = max(f.guard, floats.Distance(guards(name), exact, math.Inf(1)))
+	}
 	logEvidence, err := p.LogEvidence()
 	require.NoError(t, err)
 	f.log = math.Abs(logEvidence.Mean - c.Exact.LogEvidence)
 	if !(f.log <= rightLog+4*logEvidence.SE) {
-		f.wrong = append(f.wrong, fmt.Sprintf("log evidence %v, not %.4g", logEvidence, c.Exact.LogEvidence))
+		f.wrong = append(f.wrong, fmt.Sprintf("log evidence %v, not %.3f", logEvidence, c.Exact.LogEvidence))
 	}
-	f.guard = guardError(t, p, c)
 	requireBelow(t, p, c)
 	return f
 }
@@ -154,43 +177,46 @@ func fitCase(t testing.TB, c calibration.Case, seed uint64) (comparison, *Poster
 	return f, p
 }
 
-// latents compares means and standard deviations.
-func (f *comparison) latents(t testing.TB, p *Posterior, exact calibration.Exact) {
-	t.Helper()
-	reweighted := map[string][3]float64{} // mean, its standard error, sd
-	if f.verdict == TrustReweighted {
-		w, err := p.Importance(10_000, f.seed)
-		require.NoError(t, err)
-		for _, l := range w.Latents {
-			reweighted[l.Name] = [3]float64{l.Mean.Mean, l.Mean.SE, l.SD}
-		}
+// latent compares a latent's mean and standard deviation, if the exact ones are known.
+func (f *comparison) latent(name string, mean Estimate, sd float64, exact calibration.Exact) {
+	want, ok := exact.Mean[name]
+	if !ok {
+		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(exact.Mean)) {
-		i, _ := p.Density.Latent(name)
-		mean, sd := p.meanSD(i)
-		se := 0.0
-		if l, ok := reweighted[name]; ok {
-			mean, se, sd = l[0], l[1], l[2]
-		}
-		off, scale := math.Abs(mean-exact.Mean[name]), exact.SD[name]
-		f.mean, f.sd = max(f.mean, off/scale), max(f.sd, math.Abs(sd/scale-1))
-		if !(off <= max(4*se, rightMean*scale)) || !(math.Abs(sd/scale-1) <= rightSD) {
-			f.wrong = append(f.wrong, fmt.Sprintf("%s %.4g ± %.3g, not %.4g ± %.3g", name, mean, sd, exact.Mean[name], scale))
-		}
+	scale := exact.SD[name]
+	off, ratio := math.Abs(mean.Mean-want), math.Abs(sd/scale-1)
+	f.mean, f.sd = max(f.mean, off/scale), max(f.sd, ratio)
+	if !(off <= max(4*mean.SE, rightMean*scale) && ratio <= rightSD) {
+		f.wrong = append(f.wrong, fmt.Sprintf("%s %.4g ± %.3g, not %.4g ± %.3g", name, mean.Mean, sd, want, scale))
 	}
 }
 
-// guardError is the largest error of a named guard's probability in the fit.
-func guardError(t testing.TB, p *Posterior, c calibration.Case) (worst float64) {
+// fittedGuards are the probabilities of the guards of a name in the fit.
+func fittedGuards(t testing.TB, p *Posterior, name string) []float64 {
 	t.Helper()
-	for name, exact := range c.Exact.Guards {
-		probs, err := p.events().Probs(c.Density.Named(name))
-		require.NoError(t, err)
-		for i, prob := range probs {
-			worst = max(worst, math.Abs(prob-exact[i]))
+	probs, err := p.events().Probs(p.Density.Named(name))
+	require.NoError(t, err)
+	return probs
+}
+
+// weighedGuards are those among weighted draws.
+func weighedGuards(t testing.TB, d *graph.Density, w check.Importance, name string) []float64 {
+	t.Helper()
+	guards := d.Named(name)
+	probs, z := make([]float64, len(guards)), make([]float64, d.Dim())
+	for k, x := range w.Draws.Values {
+		for i, v := range x {
+			var err error
+			z[i], err = d.UnconstrainOne(i, v)
+			require.NoError(t, err)
+		}
+		for i, holds := range graph.Holding(nil, guards, d.Arrangement().Signs(z)) {
+			if holds {
+				probs[i] += w.Weights[k]
+			}
 		}
 	}
-	return worst
+	return probs
 }
 
 // requireBelow asks that the ELBO is not above the exact log evidence.

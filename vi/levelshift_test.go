@@ -2,10 +2,12 @@ package vi
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/internal/calibration"
 )
@@ -30,7 +32,7 @@ func requireShift(t *testing.T, c calibration.Case, seed uint64) {
 	f, p := fitCase(t, c, seed)
 	path, err := p.MostProbablePath(c.Density.Named("past"), 10_000, seed)
 	require.NoError(t, err)
-	off := guardError(t, p, c)
+	off := floats.Distance(fittedGuards(t, p, "past"), c.Exact.Guards["past"], math.Inf(1))
 	t.Logf("%s: the best interval has %.3f, exactly %.3f; guards are off by %.3f; %d cells, %.1f s",
 		f.verdict, path.Prob.Mean, c.Exact.LikeliestProb, off, f.cells, f.seconds)
 	assert.Equal(t, c.Exact.Likeliest["past"], path.Holds)
