@@ -82,6 +82,9 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 	}
 	for len(leads) > 0 && f.Tried < s.Most {
 		n := min(round, len(leads))
+		if len(s.Switches) > 0 {
+			n = 1 // of many leads to the same cell the first one that has a mode counts
+		}
 		if err := f.look(ctx, leads[:n]); err != nil {
 			return nil, err
 		}
@@ -146,6 +149,9 @@ func (f *Search) look(ctx context.Context, leads []lead) error {
 		return f.finders[w].evaluate(ctx, todo[k], least, mc.NewRand(mc.Mix(f.s.Seed, uint64(first+k))))
 	})
 	for _, c := range todo {
+		if c.Q == nil && len(f.s.Switches) > 0 {
+			delete(f.seen, key(c.span)) // from another point there may be a mode
+		}
 		if c.Q != nil && finite(c.LogEvidence.Mean) {
 			at, _ := slices.BinarySearchFunc(f.Cells, c, func(a, b *Cell) int { return cmp.Compare(b.LogEvidence.Mean, a.LogEvidence.Mean) })
 			f.Cells = slices.Insert(f.Cells, at, c)

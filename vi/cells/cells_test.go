@@ -1,0 +1,187 @@
+package cells
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// change is a series with a change point that may be anywhere.
+func change(t *testing.T) *graph.Density {
+	m := graph.NewModel()
+	when := m.Sample("when", graph.Uniform(0, 12))
+	before, after := m.Sample("before", graph.Normal(0, 3)), m.Sample("after", graph.Normal(0, 3))
+	for i, y := range []float64{0.3, -0.4, 0.6, 0.1, 2.3, 0.4, 2.9, 3.3, 2.6, 2.4, 3.1} {
+		m.Observe("y", graph.Normal(graph.If(m.Name("past", graph.Greater(i+1, when)), after, before), 1), y)
+	}
+	d, err := m.Compile()
+	require.NoError(t, err)
+	return d
+}
+
+// threshold is a model of a threshold around an unknown mean, centred or not.
+func threshold(t *testing.T, centred bool) *graph.Density {
+	m := graph.NewModel()
+	mean := m.Sample("mean", graph.Normal(0, 2))
+	var at graph.Expr
+	if centred {
+		at = m.Sample("threshold", graph.Normal(mean, 1.5))
+	} else {
+		at = graph.Sub(mean, graph.Mul(1.5, m.Sample("eta", graph.Normal(0, 1))))
+	}
+	for i, y := range []float64{0.1, 1.2, 0.9} {
+		m.Observe("y", graph.Normal(graph.If(graph.Less(at, float64(i)-1), 1, 0), 0.5), y)
+	}
+	d, err := m.Compile()
+	require.NoError(t, err)
+	return d
+}
+
+func found(t *testing.T, d *graph.Density, s Settings) *Search {
+	rng := mc.NewRand(1)
+	for range 20 {
+		s.Points = append(s.Points, d.PriorDraw(nil, rng))
+	}
+	s.Most = 1000
+	f, err := Find(context.Background(), d, s)
+	require.NoError(t, err)
+	return f
+}
+
+// evidence is that of change, by conjugacy in each interval.
+func evidence(ys []float64) (logs []float64) {
+	part := func(ys []float64) float64 { // ∫ Π N(y; m, 1)·N(m; 0, 9) dm
+		sum, squares, n := 0.0, 0.0, float64(len(ys))
+		for _, y := range ys {
+			sum += y
+			squares += y * y
+		}
+		v := 1 / (n + 1.0/9)
+		return 0.5 * (math.Log(v/9) - n*math.Log(2*math.Pi) - squares + sum*sum*v)
+	}
+	for k := range len(ys) + 1 {
+		logs = append(logs, part(ys[:k])+part(ys[k:])-math.Log(12))
+	}
+	return logs
+}
+
+// The cells of a change point are its intervals, with their evidences.
+func TestCellsAreIntervals(t *testing.T) {
+	d := change(t)
+	f := found(t, d, Settings{Seed: 1})
+	require.Len(t, f.Cells, 12)
+	require.Equal(t, 12, f.Tried)
+	kept, left, err := f.Finish(context.Background(), Finish{})
+	require.NoError(t, err)
+	require.Less(t, left, 2e-3)
+	exact := evidence(d.Data())
+	total := 0.0
+	for _, c := range kept {
+		i := int(math.Floor(d.ConstrainOne(0, c.center[0])))
+		require.InDelta(t, exact[i], c.LogEvidence.Mean, 4*c.LogEvidence.SE+1e-3, "interval %d", i)
+		require.Less(t, c.LogEvidence.SE, 0.05)
+		require.LessOrEqual(t, c.ELBO.Mean, exact[i]+4*c.ELBO.SE+1e-9)
+		total += math.Exp(c.LogEvidence.Mean)
+	}
+	all := 0.0
+	for _, x := range exact {
+		all += math.Exp(x)
+	}
+	require.InDelta(t, math.Log(all), math.Log(total), 0.02)
+	require.Equal(t, "when in (6, 7)", kept[0].Where(f))
+}
+
+// With the switch summed out there is one cell, and the same evidence.
+func TestSummedEvidence(t *testing.T) {
+	d := change(t)
+	switches := d.Switches()
+	require.Len(t, switches, 1)
+	f := found(t, d, Settings{Seed: 1, Switches: switches})
+	require.Len(t, f.Cells, 1)
+	kept, _, err := f.Finish(context.Background(), Finish{})
+	require.NoError(t, err)
+	all := 0.0
+	for _, x := range evidence(d.Data()) {
+		all += math.Exp(x)
+	}
+	require.InDelta(t, math.Log(all), kept[0].LogEvidence.Mean, 4*kept[0].LogEvidence.SE)
+	require.Less(t, kept[0].LogEvidence.SE, 0.05)
+}
+
+// Given the rest, a Summed has the switch where the posterior has it: log q differs
+// from log r by what depends on the rest alone, whatever interval the switch is
+// in, centred or not. Its density integrates to one.
+func TestSummedIsThePosteriorOfTheSwitch(t *testing.T) {
+	for name, d := range map[string]*graph.Density{"change": change(t), "centred": threshold(t, true), "not centred": threshold(t, false)} {
+		switches := d.Switches()
+		require.Len(t, switches, 1, name)
+		n := d.Dim()
+		mean, sd := make([]float64, n), make([]float64, n)
+		for i := range mean {
+			mean[i], sd[i] = 0.4, 0.9
+		}
+		parents := make([][]int, n)
+		rest := family.Sequential(parents)
+		rest.Place(mean, sd)
+		q := newSummed(d, rest, switches)
+		rng := mc.NewRand(3)
+		i := switches[0].Latent
+		for range 50 {
+			z := make([]float64, n)
+			q.Rand(z, rng)
+			other := append([]float64(nil), z...)
+			other[i] += 3 * (rng.Float64() - 0.5)
+			r1, err := d.LogProb(z)
+			require.NoError(t, err)
+			r2, err := d.LogProb(other)
+			require.NoError(t, err)
+			require.InDelta(t, r1-r2, q.LogProb(z)-q.LogProb(other), 1e-9, name)
+		}
+		z := make([]float64, n)
+		copy(z, mean)
+		conditional := quad.Fixed(func(x float64) float64 { z[i] = x; return math.Exp(q.LogProb(z)) }, -15, 15, 20000, nil, 0)
+		want := math.Pow(distuv.Normal{Mu: 0.4, Sigma: 0.9}.Prob(0.4), float64(n-1))
+		require.InDelta(t, want, conditional, 2e-3*want, name)
+		// the law of the switch is that of its draws
+		law, above, draws := family.Marginal(q, i), 0.0, 20000
+		for range draws {
+			q.Rand(z, rng)
+			if z[i] > 0.3 {
+				above++
+			}
+		}
+		require.InDelta(t, above/float64(draws), law.Above(0.3), 0.03, name)
+	}
+}
+
+// A mixture of normals near draws of a posterior with two modes has both.
+func TestOfDraws(t *testing.T) {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(0, 2))
+	y := m.Sample("y", graph.Normal(0, 2))
+	m.Observe("square", graph.Normal(graph.Mul(x, x), 0.5), 4)
+	m.Observe("line", graph.Normal(graph.Sub(y, x), 0.3), 0)
+	d, err := m.Compile()
+	require.NoError(t, err)
+	rng := mc.NewRand(2)
+	var draws [][]float64
+	for range 1000 {
+		x := 2 + 0.12*rng.NormFloat64()
+		if rng.Float64() < 0.5 {
+			x = -x
+		}
+		draws = append(draws, []float64{x, x + 0.3*rng.NormFloat64()})
+	}
+	q, err := OfDraws(d, draws, 1)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, q.Len(), 2)
+	require.InDelta(t, 0.5, family.Marginal(q, 0).Above(0), 0.06)
+}
