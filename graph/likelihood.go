@@ -4,6 +4,7 @@ package graph
 // priors: what observations and factors add to them. Its one output is in the
 // order of an Executor's Out; it has no gradient.
 func (d *Density) Likelihood() (*Program, error) {
+	d.made()
 	type likelihood struct{}
 	p, err := d.Cached(likelihood{}, func() (any, error) {
 		var terms []term

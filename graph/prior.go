@@ -46,6 +46,7 @@ func (d *Density) PriorStartAt(given map[int]float64) (center, scale []float64) 
 // than apart of its scales, goes with it; and with it the signs of the guards on it,
 // but those of planes. It writes to z, and returns the region.
 func (d *Density) Across(z []float64, from regions.Signs, planes []int, apart float64) regions.Signs {
+	d.made()
 	before, after := d.evaluate(slices.Clone(z)), d.evaluate(z)
 	defer before.release()
 	defer after.release()

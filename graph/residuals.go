@@ -61,6 +61,7 @@ type instruction struct {
 
 // Residuals returns a batch of n points.
 func (d *Density) Residuals(n int) (*Residuals, error) {
+	d.made()
 	if n < 1 {
 		return nil, fmt.Errorf("graph: a batch of %d points", n)
 	}

@@ -34,6 +34,7 @@ const mostVisits = 1 << 24
 // as the change points of one series do, it lists those with the most planes. It
 // lists none of a program so large that the search would take long.
 func (d *Density) Switches() []Switch {
+	d.made()
 	all := make([]Switch, d.Dim())
 	is := make([]bool, d.Dim())
 	for i, l := range d.m.latents {

@@ -112,10 +112,12 @@ type cellsFit struct {
 
 // When switches are summed out first: where so many draws of a scout are in cells that have
 // no other draw that there are too many cells to look at, as with a threshold for each
-// of many groups; and where that leaves few latents of many.
+// of many groups; and where that leaves few latents, of many or of a
+// switch with many intervals.
 const (
 	mostScattered = 0.8
 	manySwitches  = 6
+	manyIntervals = 300
 	fewLatents    = 12
 )
 
@@ -129,13 +131,17 @@ func (c cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Pos
 	}
 	plain := func(ctx context.Context) (*Posterior, error) { return c.find(ctx, nil) }
 	summed := func(ctx context.Context) (*Posterior, error) { return c.find(ctx, switches) }
+	intervals := 0
+	for _, w := range switches {
+		intervals += len(w.Planes)
+	}
 	few := c.d.Dim()-len(switches) <= fewLatents
 	switch {
 	case len(switches) == 0:
 		list = append(list, plain)
 	case scattered > mostScattered:
 		list = append(list, summed)
-	case few && len(switches) >= manySwitches:
+	case few && (len(switches) >= manySwitches || intervals >= manyIntervals):
 		list = append(list, summed, plain)
 	case few:
 		list = append(list, plain, summed)
@@ -179,7 +185,7 @@ func (c cellsFit) ofDraws(context.Context) (*Posterior, error) {
 		return nil, err
 	}
 	p := c.posterior(mixture, &found{Tried: 1})
-	w, err := p.Importance(evidenceDraws, mc.Mix(c.s.Seed, judgeStream))
+	w, err := p.Importance(p.evidenceDraws(), mc.Mix(c.s.Seed, judgeStream))
 	if err != nil {
 		return nil, nil // the density is not finite at its draws
 	}

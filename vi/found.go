@@ -68,7 +68,7 @@ func (p *Posterior) weighed() (*found, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.Reweighted == nil {
-		w, err := p.Importance(evidenceDraws, mc.Mix(p.Settings.Seed, judgeStream))
+		w, err := p.Importance(p.evidenceDraws(), mc.Mix(p.Settings.Seed, judgeStream))
 		if err != nil {
 			return nil, fmt.Errorf("vi: %w", err)
 		}

@@ -44,24 +44,31 @@ func (v Verdict) String() string {
 
 // What a verdict goes by.
 const (
-	evidenceDraws = 10_000
-	scoutErrors   = 4    // standard errors of a scout, which are of four islands
-	scoutNats     = 0.15 // beside them
-	fewEffective  = 0.3  // of the draws; and
-	heavy         = 100. // times the mean, a weight that makes k-hat count
-	mostSE        = 0.1  // of a log evidence, in nats
-	scoutDraws    = 1000 // that are looked at
-	mostMissed    = 0.04 // of the scout's draws, or of the mass that was found
-	farAbove      = 3.5  // log of the posterior over the fit, at a draw that the fit misses,
-	outOfSight    = 7    // and at one that reweighting does not mend
-	offMean       = 0.03 // of a standard deviation
-	offSD         = 0.06
+	evidenceDraws  = 10_000
+	cheapGuards    = 1000 // with more, draws are fewer
+	scoutErrors    = 4    // standard errors of a scout, which are of four islands
+	scoutNats      = 0.15 // beside them
+	leastEffective = 0.1  // of the draws
+	fewEffective   = 0.3  // of the draws, where k-hat is high; and
+	heavy          = 100. // times the mean, a weight that makes k-hat count
+	mostSE         = 0.1  // of a log evidence, in nats
+	scoutDraws     = 1000 // that are looked at
+	mostMissed     = 0.04 // of the scout's draws, or of the mass that was found
+	farAbove       = 3.5  // log of the posterior over the fit, at a draw that the fit misses,
+	outOfSight     = 7    // and at one that reweighting does not mend
+	offMean        = 0.03 // of a standard deviation
+	offSD          = 0.06
 )
+
+// evidenceDraws is how many draws are weighted: fewer of a density that takes long.
+func (p *Posterior) evidenceDraws() int {
+	return evidenceDraws * cheapGuards / max(cheapGuards, min(5*cheapGuards, p.Density.Arrangement().Len()))
+}
 
 // judge compares a fit with a scout, which owes nothing to it, and with its own
 // reweighted draws.
 func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
-	w, err := p.weigh(evidenceDraws, mc.Mix(p.Settings.Seed, judgeStream))
+	w, err := p.weigh(p.evidenceDraws(), mc.Mix(p.Settings.Seed, judgeStream))
 	if err != nil {
 		return Verdict{Trust: TrustNothing, Reasons: []string{err.Error()}}, nil
 	}
@@ -77,7 +84,8 @@ func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
 		v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...))
 		v.Try = append(v.Try, try)
 	}
-	if !w.Reliable() && (w.ESS < fewEffective*evidenceDraws || floats.Max(w.Weights) > heavy/evidenceDraws) {
+	n := float64(len(w.Weights))
+	if w.ESS < leastEffective*n || !w.Reliable() && (w.ESS < fewEffective*n || floats.Max(w.Weights) > heavy/n) {
 		refuse(other, "k-hat %.2f: a few draws outweigh the others", w.K)
 	} else if w.LogEvidence.SE > mostSE {
 		refuse("more draws", "the log evidence is known to %.2g nats only", w.LogEvidence.SE)

@@ -16,16 +16,17 @@ import (
 
 // What is spent on the cells that are kept.
 const (
-	lost       = 1e-3 // of the mass is left out at most, if all cells were found
-	lostSquare = 0.02 // of the variance of a latent
-	judged     = 3e-4 // of the mass of a cell that is judged by more than its search,
-	judgedSE   = 0.1  // and the standard error of one of less
-	leastDraws = 400  // that judge it
-	mostDraws  = 8000
-	wide       = 1.6 // scale of the defensive draws, one in wideShare
-	wideShare  = 5
-	unreliable = 0.7  // k-hat
-	worthwhile = 2e-3 // nats that a climb should bring
+	lost        = 1e-3 // of the mass is left out at most, if all cells were found
+	lostSquare  = 0.02 // of the variance of a latent
+	judged      = 3e-4 // of the mass of a cell that is judged by more than its search,
+	judgedSE    = 0.1  // and the standard error of one of less
+	leastDraws  = 400  // that judge it
+	mostDraws   = 8000
+	cheapGuards = 1000 // of a density with more of them draws are fewer
+	wide        = 1.6  // scale of the defensive draws, one in wideShare
+	wideShare   = 5
+	unreliable  = 0.7  // k-hat
+	worthwhile  = 2e-3 // nats that a climb should bring
 )
 
 // Finish says what becomes of the cells that a search has found.
@@ -58,7 +59,7 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 			}
 			c.climbed = q
 		}
-		n := max(leastDraws, int(mostDraws*part))
+		n := max(leastDraws, int(mostDraws*part)*cheapGuards/max(cheapGuards, f.d.Arrangement().Len()))
 		return f.judge(f.finders[p].x, c, n, mc.NewRand(seed))
 	})
 	kept = slices.DeleteFunc(slices.Clone(kept), func(c *Cell) bool { // it would only bring its own errors

@@ -42,7 +42,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	trace, err := plot.ELBO(fit.Trace)
+	cells, err := plot.Cells(fit)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := plot.Save(trace, filepath.Join(dir, "trace.svg")); err != nil {
+	if err := plot.Save(cells, filepath.Join(dir, "cells.svg")); err != nil {
 		log.Fatal(err)
 	}
 	if err := plot.Save(levels, filepath.Join(dir, "levels.pdf")); err != nil {
@@ -80,7 +80,7 @@ func Example() {
 	}
 	// Output:
 	// bands.png
+	// cells.svg
 	// levels.pdf
-	// trace.svg
 	// when.svg
 }
