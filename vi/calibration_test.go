@@ -59,8 +59,7 @@ func TestCalibration(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := calibration.Named(name)
 			for s := range uint64(seeds) {
-				f := compareCase(t, c, *seed+s)
-				all = append(all, f)
+				all = append(all, compareCase(t, c, *seed+s))
 			}
 		})
 		for _, f := range all[max(0, len(all)-seeds):] {
