@@ -185,3 +185,23 @@ func TestOfDraws(t *testing.T) {
 	require.GreaterOrEqual(t, q.Len(), 2)
 	require.InDelta(t, 0.5, family.Marginal(q, 0).Above(0), 0.06)
 }
+
+// Where all latents are switches that do not meet, the fit is exact.
+func TestNothingButSwitches(t *testing.T) {
+	m := graph.NewModel()
+	for i, y := range []float64{0.3, 1.2} {
+		x := m.Sample("x"+string(rune('a'+i)), graph.Normal(0, 1))
+		m.Observe("y", graph.Normal(graph.If(graph.Greater(x, 0.5), 1, 0), 0.5), y)
+	}
+	d, err := m.Compile()
+	require.NoError(t, err)
+	f := found(t, d, Settings{Seed: 1, Switches: d.Switches()})
+	require.Len(t, f.Cells, 1)
+	above, want := distuv.UnitNormal.Survival(0.5), 0.0
+	for _, y := range []float64{0.3, 1.2} {
+		want += math.Log(above*distuv.Normal{Mu: 1, Sigma: 0.5}.Prob(y) + (1-above)*distuv.Normal{Mu: 0, Sigma: 0.5}.Prob(y))
+	}
+	require.InDelta(t, want, f.Cells[0].ELBO.Mean, 1e-9)
+	require.InDelta(t, want, f.Cells[0].LogEvidence.Mean, 1e-9)
+	require.Less(t, f.Cells[0].ELBO.SE, 1e-9)
+}

@@ -18,6 +18,7 @@ import (
 const (
 	lost        = 1e-3 // of the mass is left out at most, if all cells were found
 	lostSquare  = 0.02 // of the variance of a latent
+	negligible  = 3e-5 // of the mass of a cell that is left out if little is known of it
 	judged      = 3e-4 // of the mass of a cell that is judged by more than its search,
 	judgedSE    = 0.1  // and the standard error of one of less
 	leastDraws  = 400  // that judge it
@@ -63,7 +64,7 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		return f.judge(f.finders[p].x, c, n, mc.NewRand(seed))
 	})
 	kept = slices.DeleteFunc(slices.Clone(kept), func(c *Cell) bool { // it would only bring its own errors
-		return c.LogEvidence.Mean < total+math.Log(lost) && c.KHat > unreliable
+		return c.LogEvidence.Mean < total+math.Log(negligible) && c.KHat > unreliable
 	})
 	slices.SortStableFunc(kept, func(a, b *Cell) int {
 		switch {

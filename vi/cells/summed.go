@@ -95,8 +95,16 @@ func (q *Summed) Set(theta []float64) { q.Q.Set(theta); q.law = &summedLaw{} }
 // Move implements family.Q.
 func (q *Summed) Move(step []float64) { q.Q.Move(step); q.law = &summedLaw{} }
 
-// Groups implements family.Q.
-func (q *Summed) Groups() []int { return make([]int, q.Dim()) }
+// Groups implements family.Q: switches depend on the rest, but not on each other.
+func (q *Summed) Groups() []int {
+	group := make([]int, q.Dim())
+	if len(q.switches) == len(group) {
+		for i := range group {
+			group[i] = i
+		}
+	}
+	return group
+}
 
 // Beyond implements family.Q: it cannot.
 func (q *Summed) Beyond(regions.Hyperplane, bool) family.Mover { return nil }

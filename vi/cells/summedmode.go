@@ -69,6 +69,13 @@ func (m *summedMode) values(z []float64, points [][]float64, s regions.Signs) ([
 // have the prior's scale in the precision matrix.
 func (m *summedMode) extend(ctx context.Context, z []float64, s regions.Signs) (precision *mat.SymDense, top float64, err error) {
 	n := len(m.rest)
+	if n == 0 {
+		v, err := m.values(z, [][]float64{nil}, s)
+		if err != nil || !finite(v[0]) {
+			return nil, 0, err
+		}
+		return m.whole(nil), v[0], nil
+	}
 	m.width = make([]float64, n)
 	for j, i := range m.rest {
 		m.width[j] = 0.1 * m.scale[i]
@@ -81,7 +88,7 @@ func (m *summedMode) extend(ctx context.Context, z []float64, s regions.Signs) (
 		return u
 	}
 	var value float64
-	g, h := make([]float64, n), mat.NewSymDense(max(1, n), nil)
+	g, h := make([]float64, n), mat.NewSymDense(n, nil)
 	expand := func() error {
 		u := at()
 		points := [][]float64{u}
@@ -179,14 +186,19 @@ func (m *summedMode) extend(ctx context.Context, z []float64, s regions.Signs) (
 	if !c.Factorize(h) {
 		return nil, 0, nil
 	}
-	precision = mat.NewSymDense(len(z), nil)
+	return m.whole(h), value + 0.5*(float64(n)*math.Log(2*math.Pi)-c.LogDet()), nil
+}
+
+// whole is the precision matrix of all latents, given that of the rest.
+func (m *summedMode) whole(rest *mat.SymDense) *mat.SymDense {
+	p := mat.NewSymDense(len(m.scale), nil)
 	for i, s := range m.scale {
-		precision.SetSym(i, i, 1/(s*s))
+		p.SetSym(i, i, 1/(s*s))
 	}
 	for j, i := range m.rest {
 		for k, l := range m.rest[:j+1] {
-			precision.SetSym(i, l, h.At(j, k))
+			p.SetSym(i, l, rest.At(j, k))
 		}
 	}
-	return precision, value + 0.5*(float64(n)*math.Log(2*math.Pi)-c.LogDet()), nil
+	return p
 }
