@@ -62,6 +62,11 @@ func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 	sample, err := scout.Run(ctx, d, scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Progress: func(beta float64) {
 		m.progress.soon(fmt.Sprintf("scouting: at %.2g of the data's weight", beta))
 	}})
+	if errors.Is(err, scout.ErrNowhere) {
+		if why := gradient.Blame(d, PriorStart(d)); why != "" {
+			return nil, fmt.Errorf("%w: %s", err, why)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +105,7 @@ func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 	return best, nil
 }
 
-var errNoCells = errors.New("vi: no cell has a finite density")
+var errNoCells = errors.New("log r has no maximum in any cell that was found: if it rises without end, the posterior is not a distribution")
 
 // A cellsFit is a fit of cells under way.
 type cellsFit struct {

@@ -170,7 +170,7 @@ func (s *Settings) check(d *graph.Density) error {
 		}
 	}
 	if s.Family == (family.Cells{}) {
-		return s.checkCells()
+		return s.checkCells(d)
 	}
 	q, err := s.Family.New(d)
 	if err != nil {
@@ -185,8 +185,9 @@ func (s *Settings) check(d *graph.Density) error {
 	return s.Optimizer.check(len(q.Theta()))
 }
 
-// checkCells reports what a fit of cells has no use for.
-func (s *Settings) checkCells() error {
+// checkCells reports what a fit of cells has no use for, and numbers that no fit can
+// have.
+func (s *Settings) checkCells(d *graph.Density) error {
 	for _, c := range []struct {
 		name string
 		has  bool
@@ -195,7 +196,11 @@ func (s *Settings) checkCells() error {
 			return fmt.Errorf("%s is of a fit of one family, and Settings.Family is Cells", "Settings."+c.name)
 		}
 	}
-	return nil
+	q, err := family.MeanField{}.New(d)
+	if err != nil {
+		return err
+	}
+	return s.checkSize(d, q)
 }
 
 // checkSize reports numbers that would need too much memory, or too many steps to be
