@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/check"
@@ -133,6 +134,11 @@ func (c cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Pos
 	scattered, err := cells.Scattered(ctx, c.d, c.sample.Z)
 	if err != nil {
 		return nil, err
+	}
+	if len(switches) > 0 { // which need the jumps; these may take long, and ctx stops only this
+		if _, err := boundary.NewJumpsContext(ctx, c.d, boundary.OnPlane); err != nil {
+			return nil, err
+		}
 	}
 	plain := func(ctx context.Context) (*Posterior, error) { return c.find(ctx, nil) }
 	summed := func(ctx context.Context) (*Posterior, error) { return c.find(ctx, switches) }

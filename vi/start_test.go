@@ -248,19 +248,24 @@ func TestCancelLargeModels(t *testing.T) {
 	}{
 		"toggles": {func(t testing.TB) *graph.Density { return toggles(t, 600) }, []time.Duration{30, 600}},
 		"guards":  {manyGuards, []time.Duration{20, 1500}},
+		"fewer":   {func(t testing.TB) *graph.Density { return toggles(t, 280) }, []time.Duration{50, 250}},
 	} {
-		for _, after := range c.after {
+		for k, after := range append(c.after, c.after...) {
+			f := family.Family(family.MeanField{})
+			if k >= len(c.after) {
+				f = family.Cells{}
+			}
 			late := time.Hour
 			for attempt := 0; attempt < 5 && late > time.Second; attempt++ {
 				d := c.build(t)
 				ctx, cancel := context.WithTimeout(context.Background(), after*time.Millisecond)
 				began := time.Now()
-				p, err := Fit(ctx, d, Settings{Family: family.MeanField{}, Seed: *seed, Steps: 1e9})
+				p, err := Fit(ctx, d, Settings{Family: f, Seed: *seed, Steps: 1e9})
 				late = min(late, time.Since(began)-after*time.Millisecond)
 				cancel()
 				require.ErrorIs(t, err, context.DeadlineExceeded)
 				require.NotNil(t, p)
-				t.Logf("%s: after %v ms, stopped %v later: %v", name, int(after), late.Round(time.Millisecond), err)
+				t.Logf("%s, %s: after %v ms, stopped %v later: %v", name, f.Name(), int(after), late.Round(time.Millisecond), err)
 			}
 			require.Less(t, late, time.Second)
 		}
