@@ -69,7 +69,8 @@ func (r *Residuals) at(i, k int) (s *residualStep, center, scale float64) {
 	return s, s.center[k], s.scale[k]
 }
 
-// LogMass is the log prior probability that latent i, one of a Switch, is in (lo, hi)
+// LogMass, to 1e-12 of the probability, or what its rounded ends leave of it if it is
+// narrower than a hundredth of the scale, is the log prior probability that latent i, one of a Switch, is in (lo, hi)
 // in column k, given the latents before it there.
 func (r *Residuals) LogMass(i, k int, lo, hi float64) float64 {
 	s, center, scale := r.at(i, k)

@@ -5,37 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/integrate/quad"
 )
-
-// The shares of a residual are the integrals of its density, in both tails, and
-// quantiles are their inverse.
-func TestShares(t *testing.T) {
-	for _, c := range []struct {
-		law *law
-		p   []float64
-	}{{normal, []float64{0, 1}}, {logNormal, []float64{0, 1}}, {logistic, []float64{0, 1}}, {uniform, []float64{0, 1}}, {halfNormal, []float64{1}}, {exponential, []float64{1}}} {
-		s, total := c.law.shares, 0.0
-		edges := []float64{-12, -5, -2, -0.3, 0, 0.1, 0.7, 1.5, 2.2}
-		for k, hi := range edges[1:] {
-			lo := edges[k]
-			want := quad.Fixed(func(e float64) float64 { return math.Exp(c.law.residual(e, c.p)) }, lo, hi, 200, nil, 0)
-			got := math.Exp(s.logMass(lo, hi))
-			total += got
-			require.InEpsilon(t, want, got, 1e-9, "%s (%v, %v)", c.law.name, lo, hi)
-			for _, u := range []float64{1e-9, 0.2, 0.7, 1 - 1e-9} {
-				x := s.quantile(u, lo, hi)
-				require.True(t, lo < x && x < hi, "%s: %v of (%v, %v)", c.law.name, x, lo, hi)
-				if u > 0.1 && u < 0.9 {
-					require.InDelta(t, u, math.Exp(s.logMass(lo, x)-s.logMass(lo, hi)), 1e-9, "%s (%v, %v)", c.law.name, lo, hi)
-				}
-			}
-		}
-		all := total + math.Exp(s.logMass(math.Inf(-1), edges[0])) + math.Exp(s.logMass(edges[len(edges)-1], math.Inf(1)))
-		require.InDelta(t, 1, all, 1e-12, c.law.name)
-		require.InDelta(t, 0, s.logMass(math.Inf(-1), math.Inf(1)), 1e-12, c.law.name)
-	}
-}
 
 // A latent that something else uses is no switch, nor is one whose guards share a
 // term with those of a switch that has as many.
