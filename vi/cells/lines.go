@@ -12,7 +12,7 @@ import (
 // the line of its Φ into intervals, interval k after k of its planes.
 type lines struct {
 	arr   *regions.Arrangement
-	group [][]int // planes, ascending by threshold: Φ + Const > −Const
+	group [][]int // planes, ascending by threshold
 	of    []int   // a plane's group
 	at    []int   // and its place there
 	open  []bool  // groups whose planes bound no cell

@@ -2,6 +2,7 @@ package cells
 
 import (
 	"math"
+	"slices"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/regions"
@@ -11,10 +12,12 @@ import (
 type prober struct {
 	x   *graph.Executor
 	own []float64
-	n   int // filled
 }
 
-const probes = 64
+const (
+	probes = 64   // points at once
+	same   = 1e-6 // nats, a change of log r that counts as none
+)
 
 func newProber(d *graph.Density) (*prober, error) {
 	x, err := d.Executor(probes, graph.Compute{Out: true})
@@ -36,96 +39,68 @@ func (p *prober) reset(z []float64, s regions.Signs) {
 			row[k] = v
 		}
 	}
-	p.n = 0
 }
 
-// force sets the sign of plane l in column k.
-func (p *prober) force(k, l int, positive bool) {
-	p.x.Signs[l*probes+k] = 0
-	if positive {
-		p.x.Signs[l*probes+k] = 1
+// move puts column k from interval i of a line to interval to, by the signs of the planes
+// between them.
+func (p *prober) move(k int, planes []int, i, to int) {
+	for _, l := range planes[min(i, to):max(i, to)] {
+		p.x.Signs[l*probes+k] = 0
+		if to > i {
+			p.x.Signs[l*probes+k] = 1
+		}
 	}
 }
 
-// walker finds the spans of cells: it walks from a point's region along the lines
-// of all groups, both ways, until log r changes.
+// A walk goes along the line of a group of planes, away from a region, as long as log r
+// stays what it was.
 type walk struct {
 	group, dir int
-	at         int // intervals away
+	at         int // the interval where it is
 	last       float64
 }
 
-// spans are those of the cell of region s at z: as far as log r, forced, stays within
-// hard of what it is at s along each line.
+// spans are those of the cell of region s at z: on each line as much as log r, with all
+// other signs as they are, does not change on.
 func (f *finder) spans(z []float64, s regions.Signs) ([]span, error) {
 	g, p := f.lines, f.prober
-	spans := make([]span, len(g.group))
-	var open []walk
-	for k, planes := range g.group {
-		i := g.interval(k, s)
-		spans[k] = span{i, i}
-		if g.open[k] {
-			spans[k] = span{0, len(planes)}
-			continue
-		}
-		if i > 0 {
-			open = append(open, walk{group: k, dir: -1})
-		}
-		if i < len(planes) {
-			open = append(open, walk{group: k, dir: 1})
-		}
-	}
 	p.reset(z, s)
 	if err := p.x.Run(); err != nil {
 		return nil, err
 	}
-	base := p.x.Out[0]
-	for k := range open {
-		open[k].last = base
+	own := p.x.Out[0]
+	spans, from := make([]span, len(g.group)), make([]int, len(g.group))
+	var walks []walk
+	for k, planes := range g.group {
+		if g.open[k] {
+			spans[k] = span{0, len(planes)}
+			continue
+		}
+		i := g.interval(k, s)
+		spans[k], from[k] = span{i, i}, i
+		walks = append(walks, walk{k, -1, i, own}, walk{k, 1, i, own})
 	}
-	for len(open) > 0 {
-		var next []walk
-		for first := 0; first < len(open); first += probes {
-			batch := open[first:min(first+probes, len(open))]
+	ended := func(w walk) bool { return w.at+w.dir < 0 || w.at+w.dir > len(g.group[w.group]) }
+	for walks = slices.DeleteFunc(walks, ended); len(walks) > 0; walks = slices.DeleteFunc(walks, ended) {
+		var on []walk
+		for batch := range slices.Chunk(walks, probes) {
 			p.reset(z, s)
 			for k, w := range batch {
-				for step := 0; step <= w.at; step++ {
-					f.forceBeyond(k, w.group, spans[w.group], w.dir, step, s)
-				}
+				p.move(k, g.group[w.group], from[w.group], w.at+w.dir)
 			}
 			if err := p.x.Run(); err != nil {
 				return nil, err
 			}
 			for k, w := range batch {
-				planes := g.group[w.group]
-				i := g.interval(w.group, s)
-				if d := p.x.Out[k] - w.last; !(math.Abs(d) < same) {
-					continue
-				}
-				w.last = p.x.Out[k]
-				w.at++
-				if w.dir < 0 {
-					spans[w.group].first--
-				} else {
-					spans[w.group].last++
-				}
-				if e := i + w.at*w.dir; w.dir < 0 && e > 0 || w.dir > 0 && e < len(planes) {
-					next = append(next, w)
+				if out := p.x.Out[k]; math.Abs(out-w.last) < same {
+					w.at, w.last = w.at+w.dir, out
+					spans[w.group].first = min(spans[w.group].first, w.at)
+					spans[w.group].last = max(spans[w.group].last, w.at)
+					on = append(on, w)
 				}
 			}
 		}
-		open = next
+		walks = on
 	}
 	return spans, nil
-}
-
-// same is the change of log r that counts as none.
-const same = 1e-6
-
-func (f *finder) forceBeyond(col, group int, _ span, dir, step int, s regions.Signs) {
-	planes := f.lines.group[group]
-	i := f.lines.interval(group, s)
-	edge := i + step*dir
-	l := planes[min(edge, edge+dir)]
-	f.prober.force(col, l, dir > 0)
 }

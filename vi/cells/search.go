@@ -58,9 +58,8 @@ type Search struct {
 
 // A lead is a region that may be worth a look, and a point from where to look.
 type lead struct {
-	z     []float64
-	s     regions.Signs
-	worth float64 // log evidence of the cell it was found from
+	z []float64
+	s regions.Signs
 }
 
 // Find looks for the cells of a density that hold its mass.
@@ -380,7 +379,7 @@ func (f *finder) at(c *Cell, k, to int) (leads []lead) {
 	flip := planes[min(i, to):max(i, to)]
 	for _, apart := range []float64{6, math.Inf(1)} {
 		z := slices.Clone(c.center)
-		leads = append(leads, lead{z: z, s: f.d.Across(z, c.region, flip, apart), worth: c.LogEvidence.Mean})
+		leads = append(leads, lead{z: z, s: f.d.Across(z, c.region, flip, apart)})
 	}
 	return leads
 }
@@ -399,10 +398,7 @@ func (f *finder) scan(c *Cell) (leads []lead) {
 			n := min(probes, len(planes)+1-first)
 			p.reset(c.center, c.region)
 			for col := range n {
-				to := first + col
-				for j := min(i, to); j < max(i, to); j++ {
-					p.force(col, planes[j], to > i)
-				}
+				p.move(col, planes, i, first+col)
 			}
 			if p.x.Run() != nil {
 				return leads
