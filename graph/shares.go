@@ -69,9 +69,9 @@ func (r *Residuals) at(i, k int) (s *residualStep, center, scale float64) {
 	return s, s.center[k], s.scale[k]
 }
 
-// LogMass, to 1e-12 of the probability, or what its rounded ends leave of it if it is
-// narrower than a hundredth of the scale, is the log prior probability that latent i, one of a Switch, is in (lo, hi)
-// in column k, given the latents before it there.
+// LogMass is the log prior probability that latent i, one of a Switch, is in (lo, hi)
+// in column k, given the latents before it there. The probability is good to 1e-12, or to
+// what the rounding of its ends leaves of an interval below a hundredth of the scale.
 func (r *Residuals) LogMass(i, k int, lo, hi float64) float64 {
 	s, center, scale := r.at(i, k)
 	return s.law.shares.logMass((lo-center)/scale, (hi-center)/scale)

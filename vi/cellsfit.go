@@ -56,6 +56,26 @@ const (
 	cellSamples = 16
 )
 
+// runCells is a fit of cells, with a checkpoint at its beginning and at its end.
+func runCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*Posterior, error) {
+	begun := &Posterior{Density: d, Q: PriorStart(d), Settings: s}
+	if err := begun.checkpoint(); err != nil {
+		return nil, fmt.Errorf("vi: %w", err)
+	}
+	p, err := fitCells(ctx, d, s, m)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return begun, fmt.Errorf("vi: stopped while looking for cells: %w", cause(ctx))
+	case err != nil:
+		return nil, fmt.Errorf("vi: %w", err)
+	}
+	m.report(p)
+	if err := p.checkpoint(); err != nil {
+		return p, fmt.Errorf("vi: %w", err)
+	}
+	return p, nil
+}
+
 // fitCells finds the cells of a posterior and a distribution for each. Where the verdict is
 // that these cannot be relied on, it tries what suits posteriors that have no cells to speak
 // of, and returns what has the most even weights.
@@ -165,7 +185,7 @@ func (c cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Pos
 // find is the fit by cells, with switches summed out.
 func (c cellsFit) find(ctx context.Context, switches []graph.Switch) (*Posterior, error) {
 	search, err := cells.Find(ctx, c.d, cells.Settings{
-		Points: leads(c.d, c.sample.Z), Most: mostTried, Seed: mc.Mix(c.s.Seed, cellStream), Switches: switches,
+		Points: cells.Different(c.d, c.sample.Z, leadDraws), Most: mostTried, Seed: mc.Mix(c.s.Seed, cellStream), Switches: switches,
 		Progress: func(tried, found int) {
 			c.m.progress.soon(fmt.Sprintf("searching: %d cells tried, %d found", tried, found))
 		},
@@ -226,11 +246,6 @@ func (c cellsFit) draws() (list [][]float64) {
 		}
 	}
 	return list
-}
-
-// leads are draws in different regions, those that most draws are in first.
-func leads(d *graph.Density, z [][]float64) (list [][]float64) {
-	return cells.Different(d, z, leadDraws)
 }
 
 // climbCell returns what fits the distribution of a cell.

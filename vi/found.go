@@ -1,36 +1,14 @@
 package vi
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
 
-	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
-
-// runCells is a fit of cells, with a checkpoint at its beginning and at its end.
-func runCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*Posterior, error) {
-	begun := &Posterior{Density: d, Q: PriorStart(d), Settings: s}
-	if err := begun.checkpoint(); err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
-	}
-	p, err := fitCells(ctx, d, s, m)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return begun, fmt.Errorf("vi: stopped while looking for cells: %w", cause(ctx))
-	case err != nil:
-		return nil, fmt.Errorf("vi: %w", err)
-	}
-	m.report(p)
-	if err := p.checkpoint(); err != nil {
-		return p, fmt.Errorf("vi: %w", err)
-	}
-	return p, nil
-}
 
 // hasCells reports whether p is a finished fit of cells.
 func (p *Posterior) hasCells() bool {

@@ -46,7 +46,7 @@ func (v Verdict) String() string {
 const (
 	evidenceDraws  = 10_000
 	cheapGuards    = 1000 // with more, draws are fewer
-	scoutErrors    = 4    // standard errors of a scout, which are of four islands
+	scoutErrors    = 4    // standard errors of a scout, which come from few islands
 	scoutNats      = 0.15 // beside them
 	leastEffective = 0.1  // of the draws
 	fewEffective   = 0.3  // of the draws, where k-hat is high; and

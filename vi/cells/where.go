@@ -100,22 +100,3 @@ func ranges(holds []bool) string {
 
 // Where describes a cell of the search.
 func (c *Cell) Where(f *Search) string { return where(f.d, f.lines, c.span, c.region) }
-
-// Different are some of the points, each in another region: those of the regions with
-// most points first.
-func Different(d *graph.Density, points [][]float64, most int) (list [][]float64) {
-	count, first := map[regions.Signs]int{}, map[regions.Signs]int{}
-	var order []regions.Signs
-	for k, z := range points {
-		s := d.Arrangement().Signs(z)
-		if count[s]++; count[s] == 1 {
-			first[s] = k
-			order = append(order, s)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b regions.Signs) int { return count[b] - count[a] })
-	for _, s := range order[:min(most, len(order))] {
-		list = append(list, points[first[s]])
-	}
-	return list
-}
