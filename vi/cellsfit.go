@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
@@ -44,8 +45,9 @@ type found struct {
 	LogEvidence Estimate
 	Scout       Estimate // the log evidence that owes nothing to Q
 	Reweighted  []check.Reweighted
-	Verdict     Verdict // none yet if Trust is ""
-	even        float64 // effective draws of importance
+	Verdict     Verdict  // none yet if Trust is ""
+	Cut         []string // what the end of Settings.Budget has cut
+	even        float64  // effective draws of importance
 }
 
 // How much is spent on a search for cells.
@@ -80,8 +82,8 @@ func runCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 // that these cannot be relied on, it tries what suits posteriors that have no cells to speak
 // of, and returns what has the most even weights.
 func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*Posterior, error) {
-	sample, err := scout.Run(ctx, d, scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Progress: func(beta float64) {
-		m.progress.soon(fmt.Sprintf("scouting: at %.2g of the data's weight", beta))
+	sample, err := scout.Run(ctx, d, scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Until: m.half(), Progress: func(beta float64) {
+		m.at("scouting: at %.2g of the data's weight", beta)
 	}})
 	if errors.Is(err, scout.ErrNowhere) {
 		if why := gradient.Blame(d, PriorStart(d)); why != "" {
@@ -92,7 +94,10 @@ func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 		return nil, err
 	}
 	m.scouted(sample.LogEvidence)
-	c := cellsFit{d, s, sample, m}
+	c := cellsFit{d: d, s: s, sample: sample, m: m}
+	if sample.Beta < 1 {
+		c.cut("the scout ended at %.2g of the data's weight", sample.Beta)
+	}
 	tries, err := c.tries(ctx)
 	if err != nil {
 		return nil, err
@@ -106,18 +111,26 @@ func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 		if p == nil {
 			continue
 		}
-		if p.found.Verdict, err = p.judge(sample); err != nil {
+		p.found.Cut = c.cuts
+		m.at("judging a fit of %d cells", len(p.found.Cells))
+		if p.found.Verdict, err = p.judge(sample, p.finalDraws(m)); err != nil {
 			return nil, err
 		}
 		if best == nil || p.found.even > best.found.even || p.found.Verdict.Trust != TrustNothing {
 			best = p
 		}
-		if best.found.Verdict.Trust != TrustNothing {
+		if best.found.Verdict.Trust != TrustNothing || m.over() {
 			break
 		}
 	}
 	if best == nil {
 		return nil, errNoCells
+	}
+	if m.over() {
+		c.cut("the fit is judged by a tenth of the draws")
+	}
+	if best.found.Cut = c.cuts; c.cuts != nil {
+		best.Warnings = append(best.Warnings, fmt.Sprintf("Settings.Budget = %v was over: %s; what a fit that was cut short finds depends on the machine", s.Budget, strings.Join(c.cuts, ", ")))
 	}
 	if v := best.found.Verdict; v.Trust == TrustNothing {
 		best.Warnings = append(best.Warnings, v.String())
@@ -134,6 +147,11 @@ type cellsFit struct {
 	s      Settings
 	sample scout.Result
 	m      *monitor
+	cuts   []string // what the end of the budget has cut
+}
+
+func (c *cellsFit) cut(format string, args ...any) {
+	c.cuts = append(c.cuts, fmt.Sprintf(format, args...))
 }
 
 // When switches are summed out first: where so many draws of a scout are in cells that have
@@ -149,8 +167,12 @@ const (
 
 // tries are the ways to a fit, the most promising first: by cells of the latents, by those that are
 // left when switches are summed out, and by normals near the scout's draws.
-func (c cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Posterior, error), err error) {
+func (c *cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Posterior, error), err error) {
 	switches := c.d.Switches()
+	plain := func(ctx context.Context) (*Posterior, error) { return c.find(ctx, nil) }
+	if c.m.over() {
+		return append(list, plain, c.ofDraws), nil
+	}
 	scattered, err := cells.Scattered(ctx, c.d, c.sample.Z)
 	if err != nil {
 		return nil, err
@@ -160,7 +182,6 @@ func (c cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Pos
 			return nil, err
 		}
 	}
-	plain := func(ctx context.Context) (*Posterior, error) { return c.find(ctx, nil) }
 	summed := func(ctx context.Context) (*Posterior, error) { return c.find(ctx, switches) }
 	intervals := 0
 	for _, w := range switches {
@@ -183,17 +204,25 @@ func (c cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Pos
 }
 
 // find is the fit by cells, with switches summed out.
-func (c cellsFit) find(ctx context.Context, switches []graph.Switch) (*Posterior, error) {
+func (c *cellsFit) find(ctx context.Context, switches []graph.Switch) (*Posterior, error) {
 	search, err := cells.Find(ctx, c.d, cells.Settings{
-		Points: cells.Different(c.d, c.sample.Z, leadDraws), Most: mostTried, Seed: mc.Mix(c.s.Seed, cellStream), Switches: switches,
-		Progress: func(tried, found int) {
-			c.m.progress.soon(fmt.Sprintf("searching: %d cells tried, %d found", tried, found))
-		},
+		Points: cells.Different(c.d, c.sample.Z, leadDraws), Most: mostTried, Until: c.m.until,
+		Lost: -math.Expm1(-c.s.Tolerance), Seed: mc.Mix(c.s.Seed, cellStream), Switches: switches,
+		Progress: func(tried, found int) { c.m.at("searching: %d cells tried, %d found", tried, found) },
 	})
+	if search != nil && search.Leads > 0 && c.m.over() {
+		c.cut("the search ended after %d cells, with %d more to look at", search.Tried, search.Leads)
+	}
 	if err != nil || len(search.Cells) == 0 {
 		return nil, err
 	}
-	kept, left, err := search.Finish(ctx, cells.Finish{Most: c.s.Cells, Climb: c.s.climbCell(c.d)})
+	kept, left, err := search.Finish(ctx, cells.Finish{
+		Most: c.s.Cells, Climb: c.climb,
+		Progress: func(judged, kept int) { c.m.at("climbing and judging: %d of %d cells", judged, kept) },
+	})
+	if c.m.over() {
+		c.cut("not all cells climbed and were judged")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -210,13 +239,13 @@ func (c cellsFit) find(ctx context.Context, switches []graph.Switch) (*Posterior
 }
 
 // ofDraws is the fit by normals near the scout's draws.
-func (c cellsFit) ofDraws(context.Context) (*Posterior, error) {
+func (c *cellsFit) ofDraws(context.Context) (*Posterior, error) {
 	mixture, err := cells.OfDraws(c.d, c.draws(), mc.Mix(c.s.Seed, cellStream))
 	if err != nil || mixture == nil {
 		return nil, err
 	}
 	p := c.posterior(mixture, &found{Tried: 1})
-	w, err := p.Importance(p.evidenceDraws(), mc.Mix(c.s.Seed, judgeStream))
+	w, err := p.Importance(p.finalDraws(c.m), mc.Mix(c.s.Seed, judgeStream))
 	if err != nil {
 		return nil, nil // the density is not finite at its draws
 	}
@@ -224,7 +253,7 @@ func (c cellsFit) ofDraws(context.Context) (*Posterior, error) {
 	return p, nil
 }
 
-func (c cellsFit) posterior(q *family.Mixture, f *found) *Posterior {
+func (c *cellsFit) posterior(q *family.Mixture, f *found) *Posterior {
 	f.q, f.Scout = q, c.sample.LogEvidence
 	return &Posterior{Density: c.d, Q: q, Settings: c.s, found: f}
 }
@@ -233,7 +262,7 @@ func (c cellsFit) posterior(q *family.Mixture, f *found) *Posterior {
 const fittedDraws = 4000
 
 // draws are some of the scout's, as many of each island as its evidence says.
-func (c cellsFit) draws() (list [][]float64) {
+func (c *cellsFit) draws() (list [][]float64) {
 	byIsland := make([][]int, len(c.sample.Islands))
 	for k, i := range c.sample.Island {
 		byIsland[i] = append(byIsland[i], k)
@@ -248,24 +277,23 @@ func (c cellsFit) draws() (list [][]float64) {
 	return list
 }
 
-// climbCell returns what fits the distribution of a cell.
-func (s Settings) climbCell(d *graph.Density) func(context.Context, family.Q) (family.Q, error) {
-	return func(ctx context.Context, q family.Q) (family.Q, error) {
-		if _, err := family.Bind(q, 1); err != nil {
-			return q, nil // not by gradients
-		}
-		climb := Settings{
-			Samples: cellSamples, Estimator: Reparam{}, Steps: cellSteps, StepSize: q.Family().StepSize(),
-			Average: 0.5, TraceEvery: math.MaxInt, Seed: mc.Mix(s.Seed, trialStream),
-		}
-		g, err := gradient.NewRunner(d, q, climb.Estimator, climb.Samples, climb.Seed)
-		if err != nil {
-			return nil, err
-		}
-		f := fitterWith(g, d, climb, q)
-		if err := f.run(ctx, nil); err != nil {
-			return q, stopped(ctx)
-		}
-		return f.result(), nil
+// climb fits the distribution of a cell.
+func (c *cellsFit) climb(ctx context.Context, q family.Q) (family.Q, error) {
+	if _, err := family.Bind(q, 1); err != nil {
+		return q, nil // not by gradients
 	}
+	climb := Settings{
+		Samples: cellSamples, Estimator: Reparam{}, Steps: cellSteps, StepSize: q.Family().StepSize(),
+		Average: 0.5, TraceEvery: math.MaxInt, Seed: mc.Mix(c.s.Seed, trialStream),
+	}
+	g, err := gradient.NewRunner(c.d, q, climb.Estimator, climb.Samples, climb.Seed)
+	if err != nil {
+		return nil, err
+	}
+	f := fitterWith(g, c.d, climb, q)
+	f.until = c.m.until
+	if err := f.run(ctx, nil); err != nil {
+		return q, stopped(ctx)
+	}
+	return f.result(), nil
 }

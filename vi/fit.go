@@ -38,6 +38,7 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 	if ctx == nil {
 		return nil, errNoContext
 	}
+	asked := s
 	s.fill()
 	if err := s.check(d); err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
@@ -52,7 +53,9 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 	large := s.Family == (family.Cells{}) && d.Dim() > cells.MostLatents
 	switch {
 	case large:
+		s = asked
 		s.Family = family.MeanField{}
+		s.fill()
 	case s.Family == (family.Cells{}):
 		return runCells(ctx, d, s, m)
 	}
@@ -127,6 +130,7 @@ type fitter struct {
 	meanQ    family.Q     // and the member there
 	failed   bool         // a gradient was not finite
 	began    time.Time
+	until    time.Time // when the budget is over; zero if there is none
 }
 
 // fitState is what a fit's future depends on, besides its settings.
@@ -142,6 +146,7 @@ type fitState struct {
 	Window  window
 	Held    []int `json:",omitempty"` // latents that wait for the others
 	Done    bool  // automatically
+	Cut     bool  `json:",omitempty"` // the budget was over before the steps were
 	Trace   []TracePoint
 	Elapsed time.Duration
 	Err     string // why it stopped early
@@ -179,8 +184,11 @@ func fitterWith(g *gradient.Runner, d *graph.Density, s Settings, start family.Q
 
 // run takes the steps that are left.
 func (f *fitter) run(ctx context.Context, m *monitor) error {
-	f.began = time.Now().Add(-f.Elapsed)
+	f.began, f.Cut = time.Now().Add(-f.Elapsed), false
 	for f.Step < f.s.Steps && !f.Done {
+		if f.Cut = over(f.until); f.Cut {
+			return nil
+		}
 		if ctx.Err() != nil {
 			return fmt.Errorf("stopped after step %d: %w", f.Step, cause(ctx))
 		}
@@ -336,14 +344,15 @@ func (f *fitter) conclude() (err error) {
 }
 
 // result is the fit's distribution: the average of the last window if it has stopped
-// by itself, of the last iterates if it has come to those, or else the iterate.
+// by itself, of the last iterates if it has come to those, of the last window if its
+// budget was over before, or else the iterate.
 func (s *fitState) result() family.Q {
 	theta := slices.Clone(s.Theta)
 	switch {
-	case s.Done:
-		copy(theta, s.Window.Last)
-	case s.Tail.N > 0:
+	case s.Tail.N > 0 && !s.Done:
 		s.Tail.write(theta)
+	case s.Done || s.Cut && s.Window.Last != nil:
+		copy(theta, s.Window.Last)
 	}
 	q := s.Start.Clone()
 	q.Set(theta)

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -377,6 +378,7 @@ func TestSettingsErrors(t *testing.T) {
 		{"Settings.Average = 1.1", Settings{Average: 1.1}},
 		{"Settings.Tolerance = NaN", Settings{Tolerance: nan}},
 		{"Settings.Tolerance = -1", Settings{Tolerance: -1}},
+		{"Settings.Budget = -1s", Settings{Budget: -time.Second}},
 		{`Settings.Stop = "never"`, Settings{Stop: "never"}},
 		{"Settings.Schedule.Shape", Settings{Stop: Automatic, Schedule: Schedule{Shape: Cosine}}},
 		{`Settings.Schedule.Shape = "square"`, Settings{Schedule: Schedule{Shape: "square"}}},

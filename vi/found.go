@@ -91,6 +91,7 @@ type savedFound struct {
 	LogEvidence, Scout Estimate
 	Reweighted         []savedMoments
 	Verdict            Verdict
+	Cut                []string `json:",omitempty"`
 	Warnings           []string
 }
 
@@ -109,7 +110,7 @@ type savedMoments struct {
 func (f *found) saved(warnings []string) *savedFound {
 	s := &savedFound{
 		Tried: f.Tried, Left: mc.Number(f.Left), Unfinished: mc.Number(f.Unfinished),
-		LogEvidence: f.LogEvidence, Scout: f.Scout, Verdict: f.Verdict, Warnings: warnings,
+		LogEvidence: f.LogEvidence, Scout: f.Scout, Verdict: f.Verdict, Cut: f.Cut, Warnings: warnings,
 	}
 	for _, c := range f.Cells {
 		s.Cells = append(s.Cells, savedCell{c.Where, c.ELBO, c.LogEvidence, mc.Number(c.KHat)})
@@ -143,7 +144,7 @@ func (s *savedFound) restore(p *Posterior) error {
 	}
 	f := p.found
 	f.Tried, f.Left, f.Unfinished = s.Tried, float64(s.Left), float64(s.Unfinished)
-	f.LogEvidence, f.Scout, f.Verdict, p.Warnings = s.LogEvidence, s.Scout, s.Verdict, s.Warnings
+	f.LogEvidence, f.Scout, f.Verdict, f.Cut, p.Warnings = s.LogEvidence, s.Scout, s.Verdict, s.Cut, s.Warnings
 	for k, c := range s.Cells {
 		f.Cells = append(f.Cells, Cell{c.Where, m.Weight(k), c.ELBO, c.LogEvidence, float64(c.KHat)})
 	}

@@ -17,6 +17,8 @@ type monitor struct {
 	s    Settings
 	d    *graph.Density
 	stop context.CancelCauseFunc // of all restarts
+	// began is when the fit did, and until when Settings.Budget is over; zero if there is none.
+	began, until time.Time
 
 	mu       sync.Mutex
 	fits     []*fitter
@@ -24,7 +26,37 @@ type monitor struct {
 	progress *progress
 }
 
-func newMonitor(s Settings) *monitor { return &monitor{s: s, progress: newProgress(s)} }
+func newMonitor(s Settings) *monitor {
+	m := &monitor{s: s, progress: newProgress(s), began: time.Now()}
+	if s.Budget > 0 {
+		m.until = m.began.Add(s.Budget)
+	}
+	return m
+}
+
+// over reports whether the budget is.
+func (m *monitor) over() bool { return over(m.until) }
+
+func over(until time.Time) bool { return !until.IsZero() && time.Now().After(until) }
+
+// half is when half of the budget is over; zero if there is none.
+func (m *monitor) half() time.Time {
+	if m.until.IsZero() {
+		return m.until
+	}
+	return m.began.Add(m.s.Budget / 2)
+}
+
+// at says what a fit of cells is at, if nothing was said for a while.
+func (m *monitor) at(format string, args ...any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	what := fmt.Sprintf(format, args...)
+	if !m.until.IsZero() {
+		what += fmt.Sprintf("; %v of %v left", max(0, time.Until(m.until)).Round(100*time.Millisecond), m.s.Budget)
+	}
+	m.progress.soon(what)
+}
 
 // begin takes charge of fits and writes the first checkpoint, so that a file
 // that cannot be written is known at once.

@@ -280,8 +280,8 @@ func (s *saved) posterior(d *graph.Density) (*Posterior, error) {
 // Save cannot keep in p.Settings first: OnStep, Progress, Logger, Checkpoint.
 // Raising p.Settings.Steps makes the fit longer, and raising p.Settings.Restarts
 // adds restarts from further starts, the same as if they had been asked for at
-// once. A fit that is done is returned as it is, and one of cells that is not begins
-// again.
+// once. Settings.Budget counts anew. A fit that is done is returned as it is, and one of
+// cells that is not, or that its Budget has cut short, begins again.
 func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 	if err := p.usable(); err != nil {
 		return nil, err
@@ -289,7 +289,7 @@ func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 	if ctx == nil {
 		return nil, errNoContext
 	}
-	if p.hasCells() {
+	if p.hasCells() && p.found.Cut == nil {
 		return p, nil
 	}
 	if len(p.states) == 0 {

@@ -318,6 +318,7 @@ func TestLoadChecksEveryNumber(t *testing.T) {
 		"Settings.Samples = -16":   {`"Samples":16`, `"Samples":-16`},
 		"Settings.Restarts = -1":   {`"Restarts":1`, `"Restarts":-1`},
 		"Settings.Tolerance = -1":  {`"Tolerance":1e-9`, `"Tolerance":-1`},
+		"Settings.Budget = -1ns":   {`"Budget":0`, `"Budget":-1`},
 		"-60 steps":                {`"Steps":60,"States"`, `"Steps":-60,"States"`},
 		"2 fits for 1 restarts":    {`"States":[`, `"States":[{},`},
 		"random streams for":       {`"Samples":16`, `"Samples":1000000`},

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"time"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/memory"
@@ -15,25 +16,39 @@ import (
 
 // Settings are the settings of Fit. The zero value works: it is a fit of cells.
 //
-// A fit of cells goes by Seed, Cells, Progress, Logger and Checkpoint. All other fields
-// are of a fit of one family, a climb.
+// A fit of cells goes by Seed, Budget, Tolerance, Cells, Progress, Logger and Checkpoint. All
+// other fields but Family are of a fit of one family, a climb.
 type Settings struct {
 	Estimator Estimator `json:"-"` // Boundary{} if nil
 	Samples   int       // samples in a gradient; 16 if 0
 	Steps     int       // steps, or the most of them if Stop is Automatic; 10000 if 0
 	StepSize  float64   // Adam's step size in the family's units; if 0 the family's own, 0.03 for most
 	Schedule  Schedule  // how the step size falls; constant if zero
-	Seed      uint64    // fixes the whole fit
+	Seed      uint64    // fixes the whole fit, if Budget does not cut it short
+
+	// Budget is how long Fit may take, by the clock; 0 for as long as it takes. When it is over the
+	// search for cells, the climbs and the draws that judge them end, and the fit is what has
+	// been found by then, at least one cell or a start; Posterior.Warnings says what was cut. A
+	// fit that was cut short depends on the machine, and not on Seed alone. The step under
+	// way is ended, and a verdict is found all the same: for large models these take longer than
+	// a short Budget. The scout of a fit of cells, or the search for a start, has half of it.
+	Budget time.Duration
+	// Tolerance is what a fit may leave undone, in nats. Of a fit of cells: by how
+	// much the log evidence of the cells that are kept may be below that of all that
+	// were found, 0.001 if 0; the search ends when it adds no more than a hundredth
+	// of that. Of one family with Stop Automatic: the change of the ELBO from
+	// one window to the next that counts as none, 0.02 if 0.
+	Tolerance float64
 
 	// Family is what the posterior is looked for in: family.Cells; or one of
 	// family.MeanField, Structured, FullRank, LowRank, and Softplus, the paper's own.
 	// If nil it is the family of Start; or MeanField if one of Estimator, Optimizer,
 	// Restarts, StartDraws and OnStep is given; or else Cells, whatever Samples, Steps,
-	// StepSize, Schedule, Average, Stop and Tolerance are.
+	// StepSize, Schedule, Average, Stop, Budget and Tolerance are.
 	Family family.Family `json:"-"`
 	// Cells is how many cells are kept at most. If 0 all are that matter: those left out
-	// have at most 0.001 of the mass of the cells that were found, and 0.02 of the
-	// variance of any latent.
+	// cost no more than Tolerance, 0.001 of the mass of the cells that were found if that
+	// is 0, and have at most 20 times that part of the variance of any latent.
 	Cells int
 	// Start is where the fit starts: one of StartAt or PriorStart, or the Q of
 	// an earlier fit, of any family. If nil, Fit looks for a start itself, among
@@ -57,9 +72,6 @@ type Settings struct {
 	Average float64
 	// Stop is when the fit is done: after Steps, or by itself.
 	Stop Stop
-	// Tolerance is the change of the ELBO, in nats from one window to the next,
-	// that Automatic takes for none; 0.02 if 0.
-	Tolerance float64
 
 	// Optimizer continues an earlier fit's Adam; nil starts afresh. Its
 	// StepSize is kept, and Settings.StepSize ignored.
@@ -117,6 +129,9 @@ func (s *Settings) fill() {
 	orSet(&s.StartDraws, 1000)
 	orSet(&s.Restarts, 1)
 	orSet(&s.Average, 0.1)
+	if s.Family == (family.Cells{}) {
+		orSet(&s.Tolerance, 0.001)
+	}
 	orSet(&s.Tolerance, 0.02)
 	orSet(&s.TraceEvery, max(1, s.Steps/100, 5*traceSamples/max(1, s.Samples)))
 	orSet(&s.CheckpointEvery, 1000)
@@ -153,6 +168,8 @@ func (s *Settings) check(d *graph.Density) error {
 		}
 	}
 	switch {
+	case s.Budget < 0:
+		return fmt.Errorf("Settings.Budget = %v must be positive", s.Budget)
 	case s.Average > 1:
 		return fmt.Errorf("Settings.Average = %v is a fraction of the steps: at most 1", s.Average)
 	case s.Stop != After && s.Stop != Automatic:

@@ -65,20 +65,35 @@ func PriorStart(d *graph.Density) family.Q {
 	return family.Independent(center, scale)
 }
 
-// findStarts returns a start in the fit's family for each restart.
+// findStarts returns a start in the fit's family for each restart. When half of the
+// budget is over it goes by what it has found.
 func findStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]family.Q, error) {
 	if s.Start != nil {
 		q, err := family.Of(s.Family, d, s.Start)
 		return slices.Repeat([]family.Q{q}, s.Restarts), err
 	}
 	m.seeking()
+	all := ctx
+	if until := m.half(); !until.IsZero() {
+		var done context.CancelFunc
+		ctx, done = context.WithDeadline(all, until)
+		defer done()
+	}
+	inTime := func(err error) error { // nil if only the budget is to blame
+		if errors.Is(err, context.DeadlineExceeded) && all.Err() == nil {
+			return nil
+		}
+		return err
+	}
 	list, err := candidates(ctx, d, s, m)
+	err = inTime(err)
 	if len(list) == 0 { // log r is finite nowhere: the fit will say where it is not
 		list = []candidate{{q: PriorStart(d)}}
 	}
 	var modes []candidate
 	if err == nil {
 		modes, err = atModes(ctx, d, s.Family, list, m)
+		err = inTime(err)
 	}
 	list = append(list[:min(trials, len(list))], modes...)
 	for k := range list {
@@ -87,7 +102,7 @@ func findStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) (
 		}
 	}
 	if err == nil {
-		err = runTrials(ctx, d, s, list, m)
+		err = inTime(runTrials(ctx, d, s, list, m))
 	}
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
@@ -65,10 +66,19 @@ func (p *Posterior) evidenceDraws() int {
 	return evidenceDraws * cheapGuards / max(cheapGuards, min(5*cheapGuards, p.Density.Arrangement().Len()))
 }
 
+// finalDraws are evidenceDraws, or a tenth of them when the budget of the fit is over.
+func (p *Posterior) finalDraws(m *monitor) int {
+	n := p.evidenceDraws()
+	if m.over() {
+		return n / 10
+	}
+	return n
+}
+
 // judge compares a fit with a scout, which owes nothing to it, and with its own
 // reweighted draws.
-func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
-	w, err := p.weigh(p.evidenceDraws(), mc.Mix(p.Settings.Seed, judgeStream))
+func (p *Posterior) judge(sample scout.Result, draws int) (Verdict, error) {
+	w, err := p.weigh(draws, mc.Mix(p.Settings.Seed, judgeStream))
 	if err != nil {
 		return Verdict{Trust: TrustNothing, Reasons: []string{err.Error()}}, nil
 	}
@@ -82,7 +92,9 @@ func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
 	refuse := func(try, format string, args ...any) {
 		v.Trust = TrustNothing
 		v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...))
-		v.Try = append(v.Try, try)
+		if !slices.Contains(v.Try, try) {
+			v.Try = append(v.Try, try)
+		}
 	}
 	n := float64(len(w.Weights))
 	if w.ESS < leastEffective*n || !w.Reliable() && (w.ESS < fewEffective*n || floats.Max(w.Weights) > heavy/n) {
@@ -92,6 +104,8 @@ func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
 	}
 	se := math.Hypot(w.LogEvidence.SE, sample.LogEvidence.SE)
 	switch gap := sample.LogEvidence.Mean - w.LogEvidence.Mean; {
+	case sample.Beta < 1:
+		refuse("a longer Settings.Budget", "the budget ended before the scout had arrived: where the fit is not nobody has looked")
 	case gap > scoutErrors*se+scoutNats:
 		refuse(other, "the scout's log evidence %v is above the fit's, %v: the fit misses explanations", sample.LogEvidence, w.LogEvidence)
 	case gap > -scoutErrors*se-1: // else the scout has not arrived
@@ -101,10 +115,14 @@ func (p *Posterior) judge(sample scout.Result) (Verdict, error) {
 	}
 	if f := p.found; f != nil {
 		if f.Left > mostMissed {
-			refuse("a higher Settings.Cells", "%.0f%% of the posterior is in cells that were not kept", 100*f.Left)
+			refuse("a higher Settings.Cells, or a lower Settings.Tolerance", "%.0f%% of the posterior is in cells that were not kept", 100*f.Left)
 		}
 		if f.Unfinished > mostMissed {
-			refuse("another Seed, or a family of one normal beside it", "the search ended before it had seen all cells that may matter")
+			try := "another Seed, or a family of one normal beside it"
+			if f.Cut != nil {
+				try = "a longer Settings.Budget"
+			}
+			refuse(try, "the search ended before it had seen all cells that may matter")
 		}
 	}
 	if v.Trust == TrustNothing {
@@ -156,7 +174,7 @@ func (p *Posterior) Verdict() (Verdict, error) {
 	if err != nil {
 		return Verdict{}, fmt.Errorf("vi: %w", err)
 	}
-	f.Verdict, err = p.judge(sample)
+	f.Verdict, err = p.judge(sample, p.evidenceDraws())
 	return f.Verdict, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -16,10 +17,9 @@ import (
 
 // What is spent on the cells that are kept.
 const (
-	lost        = 1e-3 // of the mass is left out at most, if all cells were found
-	lostSquare  = 0.02 // of the variance of a latent
+	lostSquare  = 20   // times as much of the variance of a latent may be lost as of the mass
 	negligible  = 3e-5 // of the mass of a cell that is left out if little is known of it
-	judged      = 3e-4 // of the mass of a cell that is judged by more than its search,
+	weighty     = 3e-4 // of the mass of a cell that is judged by more than its search,
 	judgedSE    = 0.1  // and the standard error of one of less
 	leastDraws  = 400  // that judge it
 	mostDraws   = 8000
@@ -34,7 +34,9 @@ const (
 type Finish struct {
 	Most  int // cells to keep; 0 for as many as it takes
 	Climb func(ctx context.Context, q family.Q) (family.Q, error)
-	Seed  uint64
+	// Progress is told, by several goroutines, how many of the cells have been judged.
+	// From Settings.Until on they are not, and keep what the search has found of them.
+	Progress func(judged, kept int)
 }
 
 // Finish keeps the cells that hold the mass, lets their distributions climb where that
@@ -46,10 +48,17 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 	for _, c := range f.Cells[len(kept):] {
 		left += math.Exp(c.LogEvidence.Mean - total)
 	}
+	var judged atomic.Int32
 	err = mc.Do(min(len(f.finders), len(kept)), len(kept), func(p, k int) error {
+		if s.Progress != nil {
+			defer func() { s.Progress(int(judged.Add(1)), len(kept)) }()
+		}
+		if f.over() {
+			return nil
+		}
 		c := kept[k]
 		part := math.Exp(c.LogEvidence.Mean - total)
-		if part < judged && c.LogEvidence.SE < judgedSE && c.KHat < unreliable {
+		if part < weighty && c.LogEvidence.SE < judgedSE && c.KHat < unreliable {
 			return nil
 		}
 		seed := mc.Mix(f.s.Seed, uint64(1<<32+k))
@@ -101,10 +110,10 @@ func (f *Search) enough(most int) int {
 	for n > 1 {
 		k := n - 1
 		mass += weight[k]
-		over := mass > lost
+		over := mass > f.s.Lost
 		for i := range tail {
 			tail[i] += square(k, i)
-			over = over || tail[i] > lostSquare*variance[i]
+			over = over || tail[i] > lostSquare*f.s.Lost*variance[i]
 		}
 		if over {
 			break

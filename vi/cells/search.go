@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -20,11 +21,12 @@ import (
 
 // How cells are searched for.
 const (
-	quick     = 256 // draws of a cell that was found
-	round     = 16  // cells that are looked at side by side
-	leastPart = 1e-5
-	scanned   = 10 // cells whose lines are scanned
-	scanKeep  = 6  // intervals of a line that are looked at
+	quick    = 256 // draws of a cell that was found
+	round    = 16  // cells that are looked at side by side
+	cautious = 100 // a cell counts from this part of what may be left out on,
+	settling = 10  // and from so many times that on when there is little news
+	scanned  = 10  // cells whose lines are scanned
+	scanKeep = 6   // intervals of a line that are looked at
 )
 
 // MostLatents is the number of latents beyond which there is no search: second
@@ -35,8 +37,15 @@ const MostLatents = modeLatents
 type Settings struct {
 	// Points are where it starts.
 	Points [][]float64
-	// Most is the number of cells that it looks at.
-	Most int
+	// Most is the number of cells that it looks at, and Until, if not zero, when it
+	// ends, once it has found one; what it finds then depends on the machine.
+	Most  int
+	Until time.Time
+	// Lost is how much of the posterior may be left out, below 1; 0.001 if 0. A cell that
+	// may have a hundredth of it is measured, and the search ends when it has looked at the
+	// neighbours of all these cells; or of those with a tenth of it, if less than a hundredth
+	// was in the last quarter of the cells that it looked at.
+	Lost float64
 	Seed uint64
 	// Switches are summed out: guards on them bound no cells.
 	Switches []graph.Switch
@@ -45,15 +54,16 @@ type Settings struct {
 
 // A Search is what was found.
 type Search struct {
-	Cells     []*Cell // by evidence, falling
-	Tried     int     // cells that were looked at
-	d         *graph.Density
-	lines     *lines
-	s         Settings
-	finders   []*finder
-	seen      map[string]bool
-	asked     map[regions.Signs]bool
-	exhausted bool
+	Cells   []*Cell // by evidence, falling
+	Tried   int     // cells that were looked at
+	Leads   int     // regions that promised something, and were not looked at
+	d       *graph.Density
+	lines   *lines
+	s       Settings
+	least   float64 // the part of the whole from which on a cell counts
+	finders []*finder
+	seen    map[string]bool
+	asked   map[regions.Signs]bool
 }
 
 // A lead is a region that may be worth a look, and a point from where to look.
@@ -64,7 +74,8 @@ type lead struct {
 
 // Find looks for the cells of a density that hold its mass.
 func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
-	f := &Search{d: d, s: s, lines: newLines(d.Arrangement()), seen: map[string]bool{}, asked: map[regions.Signs]bool{}}
+	s.Lost = cmp.Or(s.Lost, 1e-3)
+	f := &Search{d: d, s: s, least: s.Lost / cautious, lines: newLines(d.Arrangement()), seen: map[string]bool{}, asked: map[regions.Signs]bool{}}
 	f.finders = make([]*finder, mc.Processors(round))
 	for k := range f.finders {
 		var err error
@@ -79,7 +90,7 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 	for _, z := range s.Points {
 		leads = f.add(leads, lead{z: z, s: d.Arrangement().Signs(z)})
 	}
-	for len(leads) > 0 && f.Tried < s.Most {
+	for len(leads) > 0 && f.Tried < s.Most && !(f.over() && len(f.Cells) > 0) {
 		n := min(round, len(leads))
 		if len(s.Switches) > 0 {
 			n = 1 // of many leads to the same cell the first one that has a mode counts
@@ -92,17 +103,25 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 			leads = append(leads, f.expand(round)...)
 		}
 	}
-	f.exhausted = len(leads) > 0
+	f.Leads = len(leads)
 	return f, nil
 }
+
+// over reports whether the time for the search is.
+func (f *Search) over() bool { return !f.s.Until.IsZero() && time.Now().After(f.s.Until) }
 
 // Unfinished is how much of the mass that was found is in cells that were found last,
 // if the search ended before it had seen all cells that promised something: about as much
 // may be in others.
 func (f *Search) Unfinished() (part float64) {
-	if !f.exhausted {
+	if f.Leads == 0 {
 		return 0
 	}
+	return f.late()
+}
+
+// late is the part of the mass in the cells of the last quarter.
+func (f *Search) late() (part float64) {
 	total := f.total()
 	for _, c := range f.Cells {
 		if c.order >= f.Tried*3/4 {
@@ -133,7 +152,7 @@ func (f *Search) look(ctx context.Context, leads []lead) error {
 	if err != nil {
 		return err
 	}
-	least := f.total() + math.Log(leastPart)
+	least := f.total() + math.Log(f.least)
 	var todo []*Cell
 	for _, c := range found {
 		if id := key(c.span); !f.seen[id] {
@@ -163,9 +182,12 @@ func (f *Search) look(ctx context.Context, leads []lead) error {
 }
 
 // expand returns leads from the best cells that were not expanded, of at least
-// leastPart of the whole.
+// f.least of the whole, or settling times that when there is little news.
 func (f *Search) expand(n int) (leads []lead) {
-	least := f.total() + math.Log(leastPart)
+	least := f.total() + math.Log(f.least)
+	if f.Tried >= 4*round && f.late() < f.least {
+		least += math.Log(settling)
+	}
 	for k, c := range f.Cells {
 		if len(leads) >= n || c.LogEvidence.Mean < least {
 			break

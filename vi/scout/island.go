@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"time"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -63,6 +64,7 @@ func (s *states) take(i int, others *states, j int) {
 type island struct {
 	*engine
 	moves, thin int
+	until       time.Time
 	rng         *rand.Rand
 	proposer    *proposer
 	beta        float64
@@ -72,6 +74,7 @@ type island struct {
 	z        [][]float64
 	logProb  []float64
 	evidence float64 // its logarithm
+	cut      bool    // its time was over before β = 1
 }
 
 // newIsland makes island k.
@@ -82,16 +85,24 @@ func newIsland(e *engine, s Settings, k int) *island {
 	kept := blocks * (s.Moves / thin)
 	pcg := mc.Stream(s.Seed, k)
 	l := &island{
-		engine: e, moves: s.Moves, thin: thin, rng: rand.New(pcg),
+		engine: e, moves: s.Moves, thin: thin, until: s.Until, rng: rand.New(pcg),
 		chains: newStates(blocks, dim, size), pool: newStates(kept, dim, size), next: newStates(kept, dim, size),
 	}
 	l.proposer = newProposer(l.chains, pcg, l.rng)
 	return l
 }
 
-// run goes from β = 0 to 1.
+// over reports whether the island's time is.
+func (l *island) over() bool { return !l.until.IsZero() && time.Now().After(l.until) }
+
+// run goes from β = 0 to 1, or to the last temperature that it has time for.
 func (l *island) run(ctx context.Context, report func(beta float64)) error {
 	for b := range l.pool.e {
+		if b > 0 && l.over() {
+			_, lik, _ := l.pool.block(b)
+			floats.AddConst(math.Inf(-1), lik)
+			continue
+		}
 		l.Draw(l.rng)
 		lik, err := l.evaluate(ctx)
 		if err != nil {
@@ -105,8 +116,14 @@ func (l *island) run(ctx context.Context, report func(beta float64)) error {
 		return nil
 	}
 	for l.beta < 1 {
+		beta, evidence := l.beta, l.evidence
 		l.resample()
 		for k := range l.moves {
+			if l.cut = l.over(); l.cut {
+				l.beta, l.evidence = beta, evidence // of the pool
+				l.finish()
+				return nil
+			}
 			if err := l.move(ctx, k); err != nil {
 				return err
 			}
@@ -225,6 +242,9 @@ func (l *island) finish() {
 		l.Follow()
 		l.LogScale(scale)
 		for c := range l.N {
+			if math.IsInf(lik[c], -1) {
+				continue
+			}
 			z := make([]float64, l.pool.dim)
 			for i := range z {
 				z[i] = l.Z[i*l.N+c]

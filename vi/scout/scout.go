@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"time"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -23,6 +24,9 @@ type Settings struct {
 	Particles int    // chains in an island, rounded up to full blocks of 16 to 128; default 256
 	Moves     int    // of each chain at each temperature, at least 3; default 12
 	Seed      uint64 // fixes the result, whatever the number of processors is
+	// Until, if not zero, is when to end. The result is then that of the islands that
+	// were done, or else of those that had come furthest, and depends on the machine.
+	Until time.Time
 	// Progress is told the inverse temperature β that the slowest island has
 	// reached, when it rises. It is called from one goroutine at a time.
 	Progress func(beta float64)
@@ -45,6 +49,9 @@ type Result struct {
 	// Islands are the logarithms of the islands' evidences, −Inf for an island
 	// without draws.
 	Islands []float64
+	// Beta is 1; or, if no island was done by Settings.Until, the inverse temperature of the
+	// distribution that draws and evidences are of.
+	Beta float64
 	// Evaluations of the likelihood were made by all islands together.
 	Evaluations int
 }
@@ -109,8 +116,17 @@ func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	var r Result
+	r := Result{Beta: 1}
+	var logs []float64 // evidences of the islands that count
+	if slices.ContainsFunc(islands, func(l *island) bool { return l.cut }) {
+		r.Beta = slices.MaxFunc(islands, func(a, b *island) int { return cmp.Compare(a.beta, b.beta) }).beta
+	}
 	for k, l := range islands {
+		if l.cut && l.beta < r.Beta {
+			l.z, l.logProb, l.evidence = nil, nil, math.Inf(-1)
+		} else {
+			logs = append(logs, l.evidence)
+		}
 		r.Z, r.LogProb = append(r.Z, l.z...), append(r.LogProb, l.logProb...)
 		r.Island = append(r.Island, slices.Repeat([]int{k}, len(l.z))...)
 		r.Islands = append(r.Islands, l.evidence)
@@ -123,14 +139,18 @@ func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
 	if len(r.Z) == 0 {
 		return Result{}, ErrNowhere
 	}
-	r.LogEvidence = combine(r.Islands)
+	r.LogEvidence = combine(logs)
 	return r, nil
 }
 
 // combine is the logarithm of the mean of evidences, given their logarithms. The
-// jackknife knows that it relies on one of them if one is much the largest.
+// jackknife knows that it relies on one of them if one is much the largest, and nothing of a single
+// one.
 func combine(logs []float64) mc.Estimate {
 	n := float64(len(logs))
+	if len(logs) == 1 {
+		return mc.Estimate{Mean: logs[0], SE: math.Inf(1)}
+	}
 	without := make([]float64, len(logs))
 	for i := range logs {
 		without[i] = floats.LogSumExp(slices.Delete(slices.Clone(logs), i, i+1))

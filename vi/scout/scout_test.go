@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -219,4 +220,35 @@ func TestErrors(t *testing.T) {
 	m.Factor(graph.Log(graph.Mul(-1, graph.Square(x))))
 	_, err = scout.Run(context.Background(), compiled(t, m), scout.Settings{})
 	require.ErrorIs(t, err, scout.ErrNowhere)
+}
+
+// A run whose time is over has draws of the prior, each with its log r, and says so; one
+// with time enough is the same as one without a limit.
+func TestUntil(t *testing.T) {
+	m, _, evidence := normalMean(0.9)
+	d := compiled(t, m)
+	cut, err := scout.Run(context.Background(), d, scout.Settings{Seed: 1, Until: time.Now()})
+	require.NoError(t, err)
+	require.Zero(t, cut.Beta)
+	require.NotEmpty(t, cut.Z)
+	x, err := d.Executor(1, graph.Compute{Out: true})
+	require.NoError(t, err)
+	mean := mc.Moments{}
+	for k, z := range cut.Z {
+		mean.Add(z[0])
+		copy(x.Z, z)
+		require.NoError(t, x.Run())
+		require.InDelta(t, x.Out[0], cut.LogProb[k], 1e-9)
+	}
+	e := mean.Estimate()
+	require.InDelta(t, 1, e.Mean, 5*e.SE)
+	require.Zero(t, cut.LogEvidence.Mean) // of the data to the power of 0
+
+	want, err := scout.Run(context.Background(), d, scout.Settings{Seed: 1})
+	require.NoError(t, err)
+	got, err := scout.Run(context.Background(), d, scout.Settings{Seed: 1, Until: time.Now().Add(time.Hour)})
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	require.Equal(t, 1.0, got.Beta)
+	require.InDelta(t, evidence, got.LogEvidence.Mean, 5*got.LogEvidence.SE)
 }
