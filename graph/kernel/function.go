@@ -110,7 +110,7 @@ var functions = [...]function{
 
 	Mul: {name: "mul", binary: func(a, b float64) float64 { return a * b }, loop: vec.Mul, diff: product},
 	Div: {
-		name: "div", binary: func(a, b float64) float64 { return a / b },
+		name: "div", binary: func(a, b float64) float64 { return a / b }, loop: divLoop,
 		slopes: slopes{func(_, b, _ float64) float64 { return 1 / b }, func(_, b, y float64) float64 { return -y / b }},
 	},
 	Pow:         {name: "pow", binary: math.Pow, slopes: slopes{powSlopeA, powSlopeB}},
@@ -124,6 +124,12 @@ var functions = [...]function{
 func expLoop(out, x, _ []float64) {
 	for i, x := range x {
 		out[i] = math.Exp(x)
+	}
+}
+
+func divLoop(out, a, b []float64) {
+	for i, a := range a {
+		out[i] = a / b[i]
 	}
 }
 

@@ -39,6 +39,16 @@ func (m Matrix) SetRows(v []float64) {
 	}
 }
 
+// SetConstant sets each number of a row to its coefficient.
+func (m Matrix) SetConstant(c Coefs) {
+	for r := range m.Rows {
+		x, row := c.At(r), m.Row(r)
+		for i := range row {
+			row[i] = x
+		}
+	}
+}
+
 // AddScaled is m += a ⊙ x.
 func (m Matrix) AddScaled(a Coefs, x Matrix) {
 	switch {

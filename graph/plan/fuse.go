@@ -12,6 +12,7 @@ func (p *planner) fuse(roots []*root) {
 	for _, n := range p.order {
 		n.scaleByConstant()
 		n.foldReduce()
+		n.pickRows()
 	}
 	for _, n := range slices.Backward(p.order) {
 		p.accumulate(n)
@@ -57,7 +58,7 @@ func allFinite(v []float64) bool {
 }
 
 // foldReduce lets a reduce read the operands of nodes that only pick or scale
-// rows.
+// rows, and adds what is always the same once.
 func (n *node) foldReduce() {
 	k, ok := n.k.(kernel.Reduce)
 	if !ok {
@@ -66,6 +67,13 @@ func (n *node) foldReduce() {
 	folded := kernel.Reduce{Rows: k.Rows, C: k.C}
 	in := make([]*node, 0, len(n.in))
 	for j, x := range n.in {
+		if x.static {
+			sum := kernel.NewMatrix(k.Rows, 1)
+			sum.SetConstant(folded.C)
+			k.M[j].AddMul(sum, x.val)
+			folded.C = kernel.NewCoefs(sum.Data)
+			continue
+		}
 		p := product{k.M[j], x}
 		for p.fold() {
 		}
@@ -131,6 +139,9 @@ func (p *planner) prune(roots []*root) {
 		if n.uses > 0 {
 			for _, x := range n.in {
 				x.uses++
+			}
+			if n.viewed != nil {
+				n.viewed.uses++
 			}
 		}
 	}

@@ -63,6 +63,10 @@ func New(samples int, inputs []Input, results []Result) (*Plan, error) {
 			r.n = p.sumOverSamples(r.n)
 		}
 	}
+	for _, n := range p.order {
+		p.tile(n)
+	}
+	p.prune(roots)
 	return p.bind(roots), nil
 }
 
