@@ -115,8 +115,14 @@ func (r *room) ends(z []float64, n, k int) (lo, hi float64, floor, ceiling int) 
 
 // contains reports whether sample k of n is inside.
 func (r *room) contains(z []float64, n, k int) bool {
-	out := func(b bound) bool { return !b.holds(z, n, k) }
-	return !slices.ContainsFunc(r.floors, out) && !slices.ContainsFunc(r.ceilings, out)
+	for _, bounds := range [2][]bound{r.floors, r.ceilings} {
+		for l := range bounds {
+			if !bounds[l].holds(z, n, k) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // settle moves the latent by a few roundings, until sample k of n is inside.

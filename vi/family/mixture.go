@@ -34,7 +34,9 @@ func (Cells) New(Program) (Q, error) {
 type Mixture struct {
 	theta  []float64
 	weight []float64 // π
+	log    []float64 // log π
 	parts  []Q
+	fences fences
 }
 
 // NewMixture returns the mixture of copies of parts, whose weights are
@@ -44,7 +46,7 @@ func NewMixture(logWeight []float64, parts []Q) *Mixture {
 	if len(parts) == 0 || len(logWeight) != len(parts) {
 		panic("family: a mixture of no parts, or with another number of weights")
 	}
-	m := &Mixture{theta: slices.Clone(logWeight), weight: make([]float64, len(parts))}
+	m := &Mixture{theta: slices.Clone(logWeight), weight: make([]float64, len(parts)), log: make([]float64, len(parts))}
 	for _, q := range parts {
 		if _, nested := q.(*Mixture); nested || q.Dim() != parts[0].Dim() {
 			panic("family: a part of a mixture that is one, or has another number of latents")
@@ -53,6 +55,7 @@ func NewMixture(logWeight []float64, parts []Q) *Mixture {
 		m.theta = append(m.theta, q.Theta()...)
 	}
 	m.read()
+	m.fences = newFences(m.parts)
 	for k, q := range m.parts {
 		if c, ok := q.(*Confined); ok {
 			c.size = max(leastSample, int(sampleSize*m.weight[k]))
@@ -70,6 +73,7 @@ func (m *Mixture) read() {
 	sum := floats.LogSumExp(logs)
 	for k, x := range logs {
 		m.weight[k] = math.Exp(x - sum)
+		m.log[k] = math.Log(m.weight[k])
 	}
 }
 
@@ -172,7 +176,7 @@ func (m *Mixture) Correlate(precision mat.Symmetric) {
 
 // Clone implements Q.
 func (m *Mixture) Clone() Q {
-	c := &Mixture{theta: slices.Clone(m.theta), weight: slices.Clone(m.weight)}
+	c := &Mixture{theta: slices.Clone(m.theta), weight: slices.Clone(m.weight), log: slices.Clone(m.log), fences: m.fences}
 	for _, q := range m.parts {
 		c.parts = append(c.parts, q.Clone())
 	}
@@ -260,7 +264,10 @@ func (m *Mixture) Law(h regions.Hyperplane) (l Law) {
 func (m *Mixture) LogProb(z []float64) float64 {
 	top, sum := math.Inf(-1), 0.0
 	for k, q := range m.parts {
-		switch x := math.Log(m.weight[k]) + q.LogProb(z); {
+		if m.fences.outside(k, z) {
+			continue
+		}
+		switch x := m.log[k] + q.LogProb(z); {
 		case x > top:
 			top, sum = x, sum*math.Exp(top-x)+1
 		case !math.IsInf(x, -1):

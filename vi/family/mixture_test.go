@@ -58,6 +58,49 @@ func TestMixtureDensity(t *testing.T) {
 	require.True(t, math.IsInf(far.LogProb([]float64{1e200, 0}), -1), "far from all parts")
 }
 
+// Parts that cannot reach a point are passed over, and no others: on their bounds and
+// beside these the mixture's density is the sum of its parts' too.
+func TestMixtureFences(t *testing.T) {
+	rng := rand.New(rand.NewPCG(*seed, 3))
+	cuts := []float64{-1e9, -1.1, -0.3, 0, 1e-7, 0.7, 1e9}
+	side := func(at, by float64, above bool) Side {
+		return Side{regions.Hyperplane{Index: []int{0}, Coef: []float64{by}, Const: -by * at}, above == (by > 0)}
+	}
+	var parts []Q
+	for k, at := range cuts {
+		by := []float64{1, -3, 0.1}[k%3]
+		sides := []Side{side(at, by, true), {regions.Hyperplane{Index: []int{0, 1}, Coef: []float64{1, 1}}, k%2 == 0}}
+		if k+1 < len(cuts) {
+			sides = append(sides, side(cuts[k+1], by, false))
+		}
+		q, _, err := Independent([]float64{0, 0}, []float64{1, 1}).Confine(sides)
+		require.NoError(t, err)
+		parts = append(parts, q, Widened(q, 2))
+	}
+	m := NewMixture(make([]float64, len(parts)), parts)
+	passed, logs := 0, make([]float64, len(parts))
+	for range 200 {
+		for _, x := range append(cuts, rng.NormFloat64()) {
+			for _, x := range []float64{math.Nextafter(x, -2e9), x, math.Nextafter(x, 2e9)} {
+				z := []float64{x, rng.NormFloat64()}
+				for k, q := range parts {
+					logs[k] = -math.Log(float64(len(parts))) + q.LogProb(z)
+					if m.fences.outside(k, z) {
+						passed++
+						require.True(t, math.IsInf(logs[k], -1), "part %d at %v", k, z)
+					}
+				}
+				if want := floats.LogSumExp(logs); math.IsInf(want, -1) {
+					require.Equal(t, want, m.LogProb(z))
+				} else {
+					require.InDelta(t, want, m.LogProb(z), 1e-13*math.Abs(want))
+				}
+			}
+		}
+	}
+	require.Greater(t, passed, 200*len(cuts)*len(parts)/2)
+}
+
 // Draws have the laws, those of Rand and of a Drawer, whose parts are drawn in proportion;
 // log q at them is LogProb.
 func TestMixtureDraws(t *testing.T) {

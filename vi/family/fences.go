@@ -1,0 +1,56 @@
+package family
+
+import "math"
+
+// fences tell fast that most parts of a mixture have no density at a point: by those
+// of their sides that bound one latent by a number.
+type fences struct {
+	from []int // of each part, and the end
+	list []fence
+}
+
+// A fence is the interval of a latent, wider by more than what rounding lets in.
+type fence struct {
+	latent int
+	lo, hi float64
+}
+
+func newFences(parts []Q) (f fences) {
+	wider := func(at float64) float64 { return 1e-12*math.Abs(at) + 1e-300 }
+	for _, q := range parts {
+		f.from = append(f.from, len(f.list))
+		c, ok := q.(*Confined)
+		if !ok {
+			continue
+		}
+		for _, r := range c.rooms {
+			if r == nil {
+				continue
+			}
+			x := fence{r.latent, math.Inf(-1), math.Inf(1)}
+			for _, b := range r.floors {
+				if len(b.Index) == 1 {
+					x.lo = max(x.lo, b.at-wider(b.at))
+				}
+			}
+			for _, b := range r.ceilings {
+				if len(b.Index) == 1 {
+					x.hi = min(x.hi, b.at+wider(b.at))
+				}
+			}
+			f.list = append(f.list, x)
+		}
+	}
+	f.from = append(f.from, len(f.list))
+	return f
+}
+
+// outside reports whether part k has no density at z, as far as its fences tell.
+func (f *fences) outside(k int, z []float64) bool {
+	for _, x := range f.list[f.from[k]:f.from[k+1]] {
+		if v := z[x.latent]; v < x.lo || v > x.hi {
+			return true
+		}
+	}
+	return false
+}
