@@ -40,6 +40,7 @@ type compiled struct {
 // afterwards, of the latents that the density has, may be asked for; see
 // ArrangementWith.
 func (m *Model) Compile() (*Density, error) {
+	m.outsidePlates("Compile")
 	if m.err == nil && len(m.latents) == 0 {
 		return nil, errNoLatents
 	}
@@ -139,6 +140,9 @@ func (m *Model) arrangement(dim, n int) (*regions.Arrangement, error) {
 func (d *Density) ArrangementWith(guards ...Guard) (*regions.Arrangement, error) {
 	n := d.made().arr.Len()
 	for _, g := range guards {
+		if g.value.traced() {
+			return nil, errors.New("graph: the guard of a plate is another one in each row: give it a name, and ask Density.Named")
+		}
 		if !g.Of(d) {
 			return nil, errors.New("graph: the guard belongs to another model")
 		}

@@ -21,12 +21,14 @@ type deterministic struct {
 func (m *Model) Deterministic(name string, v any) Expr {
 	x := m.value("Deterministic", v)
 	switch wrong := checkName(name); {
+	case !m.outsidePlates("Deterministic"):
+		return x
 	case wrong != "":
 		m.fail("a deterministic expression %s", wrong)
 	case m.names[name] || m.obsName[name]:
 		m.fail("the name %q is already taken", name)
 	case x.m != nil && x.m != m:
-		m.fail("deterministic %q: a value of another model is used here", name)
+		m.fail("deterministic %q: %s", name, foreign(x))
 	case x.m == nil && (math.IsNaN(x.v) || math.IsInf(x.v, 0)):
 		m.fail("deterministic %q: the number %v is not finite", name, x.v)
 	}

@@ -55,6 +55,9 @@ type param struct {
 
 func newDist(f *law, params ...Expr) Dist {
 	d := Dist{law: f, params: params}
+	if slices.ContainsFunc(params, Expr.traced) {
+		return d // is made in each row
+	}
 	for i, p := range params {
 		v, ok := p.IsConst()
 		switch {
@@ -82,9 +85,14 @@ func (x Expr) constValue() float64 {
 	return v
 }
 
-// foreign reports whether a parameter is a value of another model than m.
-func (d Dist) foreign(m *Model) bool {
-	return slices.ContainsFunc(d.params, func(p Expr) bool { return p.m != nil && p.m != m })
+// foreign is a parameter that is a value of another model than m, if there is one.
+func (d Dist) foreign(m *Model) (x Expr, is bool) {
+	for _, p := range d.params {
+		if p.m != nil && p.m != m {
+			return p, true
+		}
+	}
+	return Expr{}, false
 }
 
 // String writes the distribution with its parameters.

@@ -107,3 +107,33 @@ func ExampleDensity_WithData() {
 	// [1 0 2]: -4.8863
 	// [4 6 5]: -18.7379
 }
+
+// Schools' effects, and pupils' marks with the school of each: a plate of groups, and
+// one of observations that picks its group's effect.
+func ExampleModel_Plate() {
+	school := []int{0, 0, 1, 1, 1, 2}
+	hours := []float64{1, 2, 1, 3, 4, 2}
+	mark := []float64{2.1, 3.0, 1.2, 3.4, 4.1, 2.6}
+
+	m := graph.NewModel()
+	spread := m.Sample("spread", graph.HalfNormal(1))
+	slope := m.Sample("slope", graph.Normal(0, 1))
+	var effects []graph.Expr
+	m.Plate(3, func(p *graph.Plate) {
+		p.Collect(&effects, p.Sample("effect", graph.Normal(0, spread)))
+	})
+	m.Plate(len(mark), func(p *graph.Plate) {
+		mean := graph.Add(p.Index(effects, school), graph.Mul(slope, p.Data(hours)))
+		p.Observe("mark", graph.Normal(mean, 0.5), mark)
+	})
+	density, err := m.Compile()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(density.Latents())
+	fmt.Println(len(density.Data()), "observations")
+	// Output:
+	// [spread slope effect[0] effect[1] effect[2]]
+	// 6 observations
+}

@@ -51,7 +51,7 @@ func (x Expr) in(m *Model) nodeID {
 	case m:
 		return x.id
 	}
-	m.fail("a value of another model is used here")
+	m.fail("%s", foreign(x))
 	return m.st.constant(0)
 }
 
@@ -63,19 +63,24 @@ func (x Expr) IsConst() (float64, bool) {
 	return x.m.st.isConst(x.id)
 }
 
-func owner(xs ...Expr) *Model {
+// owner is the model that xs belong to: that of a plate's body before the model
+// outside. It is nil for numbers.
+func owner(xs ...Expr) (m *Model) {
 	for _, x := range xs {
-		if x.m != nil {
-			return x.m
+		if x.m != nil && (m == nil || x.m.tape != nil) {
+			m = x.m
 		}
 	}
-	return nil
+	return m
 }
 
 func apply1[A Value](f kernel.Function, a A) Expr {
 	x := lift(a)
 	if x.m == nil {
 		return Expr{v: f.Value(x.v)}
+	}
+	if t := x.m.traces(); t != nil {
+		return t.function(func() Expr { return apply1(f, t.valueOf(x)) }, x)
 	}
 	return Expr{m: x.m, id: x.m.st.unary(f, x.id)}
 }
@@ -85,6 +90,9 @@ func apply2[A, B Value](a A, b B, number func(a, b float64) float64, build func(
 	m := owner(x, y)
 	if m == nil {
 		return Expr{v: number(x.v, y.v)}
+	}
+	if t := m.traces(); t != nil {
+		return t.function(func() Expr { return apply2(t.valueOf(x), t.valueOf(y), number, build) }, x, y)
 	}
 	return Expr{m: m, id: build(m.st, x.in(m), y.in(m))}
 }
@@ -106,6 +114,9 @@ func Mul[A, B Value](a A, b B) Expr {
 	x, y := lift(a), lift(b)
 	if x.m == nil {
 		x, y = y, x
+	}
+	if t := owner(x, y).traces(); t != nil {
+		return t.function(func() Expr { return Mul(t.valueOf(x), t.valueOf(y)) }, x, y)
 	}
 	if x.m != nil && y.m == nil && isFinite(y.v) { // a number need not be a node
 		return Expr{m: x.m, id: x.m.st.mulNumber(y.v, x.id)}
@@ -174,6 +185,9 @@ func Softplus[A Value](a A) Expr { return apply1(kernel.Softplus, a) }
 func (x Expr) String() string {
 	if x.m == nil {
 		return fmt.Sprint(x.v)
+	}
+	if x.m.tape != nil {
+		return "a value of a plate"
 	}
 	return x.m.format(x.id, 4)
 }

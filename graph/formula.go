@@ -50,6 +50,9 @@ func Not(g Guard) Guard {
 	if g.value.m == nil {
 		return Guard{value: Expr{v: 1 - g.value.v}}
 	}
+	if t := g.value.m.traces(); t != nil {
+		return t.condition(func() Guard { return Not(t.guardOf(g)) }, g.value)
+	}
 	return Guard{Expr{m: g.value.m, id: g.value.m.st.not(g.value.id)}, -g.made}
 }
 
@@ -74,9 +77,12 @@ func Or(gs ...Guard) Guard {
 // both holds where g and h do.
 func both(g, h Guard) Guard {
 	m := owner(g.value, h.value)
+	t := m.traces()
 	switch {
 	case m == nil:
 		return Guard{value: Expr{v: g.value.v * h.value.v}}
+	case t != nil:
+		return t.condition(func() Guard { return both(t.guardOf(g), t.guardOf(h)) }, g.value, h.value)
 	case !m.owns(g) || !m.owns(h):
 		return constantGuard(m, false)
 	}
@@ -94,6 +100,7 @@ func both(g, h Guard) Guard {
 func If[A, B Value](g Guard, then A, otherwise B) Expr {
 	a, b := lift(then), lift(otherwise)
 	m := owner(g.value, a, b)
+	t := m.traces()
 	switch {
 	case m == nil && g.isNaN():
 		return g.value // an error where it is used
@@ -101,6 +108,8 @@ func If[A, B Value](g Guard, then A, otherwise B) Expr {
 		return a
 	case m == nil:
 		return b
+	case t != nil:
+		return t.function(func() Expr { return If(t.guardOf(g), t.valueOf(a), t.valueOf(b)) }, g.value, a, b)
 	case !m.owns(g):
 		return b
 	}
@@ -112,6 +121,9 @@ func (m *Model) owns(g Guard) bool {
 	switch {
 	case g.value.m == m:
 		return true
+	case g.value.traced():
+		m.fail("a guard of a plate is used outside its body; give it a name there, and ask Density.Named for its rows")
+		return false
 	case g.value.m != nil:
 		m.fail("a guard of another model is used here")
 		return false
@@ -148,6 +160,7 @@ func Holding(dst []bool, guards []Guard, s regions.Signs) []bool {
 	dst = sized(dst, len(guards), "guards")
 	var e *evaluator
 	for i, g := range guards {
+		g.checkRow()
 		if m := g.value.m; m != nil && (e == nil || e.st != m.st) {
 			if e != nil {
 				e.release()
@@ -163,6 +176,13 @@ func Holding(dst []bool, guards []Guard, s regions.Signs) []bool {
 		e.release()
 	}
 	return dst
+}
+
+// checkRow panics for the guard of a plate, which is another in each row.
+func (g Guard) checkRow() {
+	if g.value.traced() {
+		panic("graph: a guard of a plate is another one in each row: give it a name, and ask Density.Named")
+	}
 }
 
 // Side returns the guard as a side of one hyperplane, if it is one comparison
@@ -187,6 +207,7 @@ func (g Guard) Side() (side regions.Side, ok bool) {
 // holds, ascending: one for a comparison, several for And and Or, none for a
 // guard that is simply true or false.
 func (g Guard) Planes() []int {
+	g.checkRow()
 	used := map[int]bool{}
 	if g.value.m != nil {
 		nodes := g.value.m.st.nodes

@@ -38,11 +38,14 @@ func Less[A, B Value](a A, b B) Guard { return greater(lift(b), lift(a)) }
 
 func greater(a, b Expr) Guard {
 	m := owner(a, b)
+	t := m.traces()
 	switch {
 	case m == nil && (math.IsNaN(a.v) || math.IsNaN(b.v)):
 		return Guard{value: Expr{v: math.NaN()}} // an error where it is used
 	case m == nil:
 		return constantGuard(nil, a.v > b.v)
+	case t != nil:
+		return t.guard(func() Guard { return greater(t.valueOf(a), t.valueOf(b)) }) // one for each row, as a loop makes
 	}
 	return m.positive(Sub(a, b).in(m))
 }
@@ -71,7 +74,7 @@ func (m *Model) positive(id nodeID) Guard {
 }
 
 func (m *Model) halfSpace(h regions.Hyperplane, r regions.Rounding) Guard {
-	info := GuardInfo{m: m, greater: regions.Hyperplane{Index: slices.Clone(h.Index), Coef: h.Coef, Const: h.Const}, place: here()}
+	info := GuardInfo{m: m, greater: regions.Hyperplane{Index: slices.Clone(h.Index), Coef: h.Coef, Const: h.Const}, place: m.here()}
 	side, err := m.arr.AddRounded(h, r)
 	if err != nil {
 		m.fail("guard %d: %v", len(m.guards), err)

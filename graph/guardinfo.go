@@ -17,7 +17,7 @@ type GuardInfo struct {
 	m       *Model
 	greater regions.Hyperplane // the comparison is greater > 0, as it was written
 	name    string
-	place   place
+	place   *place
 }
 
 // Place is the guard's file and line in the user's program.

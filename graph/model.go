@@ -29,6 +29,10 @@ type Model struct {
 	firsts  map[sharing]Expr  // data that others share a log density with
 	derived []deterministic
 	named   []namedGuard
+	places  map[place]*place // of the program so far
+	open    *Plate           // the plate whose body runs
+	tape    *tape            // of a model that is the trace of a plate
+	writing *tape            // the plate whose rows are written out
 	err     error
 	// infinite is the error about a number that is not finite, if there is one.
 	infinite error
@@ -39,7 +43,7 @@ type latent struct {
 	name  string
 	prior Dist
 	value nodeID // the value in the program: the coordinate itself, or its transform
-	place place
+	place *place
 }
 
 // constrain is the value in the program at coordinate u.
@@ -54,14 +58,14 @@ type observation struct {
 	dist  Dist
 	value float64
 	where Guard // it counts there
-	place place
+	place *place
 }
 
 // A modelTerm is one summand of the log density.
 type modelTerm struct {
 	what  string // "prior of x", "observation y", or factorTerm
 	id    nodeID
-	place place
+	place *place
 	prior bool
 }
 
@@ -81,14 +85,20 @@ func NewModel() *Model {
 		within:  constantGuard(nil, true),
 		hulls:   map[nodeID]extent{},
 		firsts:  map[sharing]Expr{},
+		places:  map[place]*place{},
 	}
 }
 
 // fail keeps the first error, with the user's place.
 func (m *Model) fail(format string, args ...any) {
-	if m.err == nil {
-		m.err = fmt.Errorf("graph: %v: %s", here(), fmt.Sprintf(format, args...))
+	if m.err != nil {
+		return
 	}
+	what := fmt.Sprintf(format, args...)
+	if t := m.writing; t != nil {
+		what += ", in row " + t.inner.index() + " of the plate"
+	}
+	m.err = fmt.Errorf("graph: %v: %s", m.here(), what)
 }
 
 // usedIn adds to the error about a number that is not finite where it is first
@@ -116,8 +126,11 @@ func (m *Model) Err() error { return m.err }
 // the side where the program does not use the latent, the prior is the only
 // term that mentions it and integrates to one, whatever its parameters.
 func (m *Model) Sample(name string, prior Dist) Expr {
+	if !m.outsidePlates("Sample") {
+		return Expr{}
+	}
 	coord := m.st.leaf(kLatent, len(m.latents))
-	l := latent{name: name, prior: prior, value: coord, place: here()}
+	l := latent{name: name, prior: prior, value: coord, place: m.here()}
 	switch wrong := checkName(name); {
 	case wrong != "":
 		m.fail("a latent %s", wrong)
@@ -141,7 +154,10 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 // name form a vector, in the order of the calls; Density.WithData replaces them
 // by name. Inside an If block the observation counts only on its side.
 func (m *Model) Observe(name string, d Dist, x float64) {
-	o := observation{name: name, dist: d, value: x, where: m.within, place: here()}
+	if !m.outsidePlates("Observe") {
+		return
+	}
+	o := observation{name: name, dist: d, value: x, where: m.within, place: m.here()}
 	switch wrong := checkName(name); {
 	case wrong != "":
 		m.fail("an observation %s", wrong)
@@ -166,7 +182,11 @@ func (m *Model) Observe(name string, d Dist, x float64) {
 
 // Factor adds logp, an expression or a number (see Value), to the log density;
 // inside an If block on its side only.
-func (m *Model) Factor(logp any) { m.addTerm(factorTerm, m.value("Factor", logp), here()) }
+func (m *Model) Factor(logp any) {
+	if m.outsidePlates("Factor") {
+		m.addTerm(factorTerm, m.value("Factor", logp), m.here())
+	}
+}
 
 // value is an argument of a method, which cannot have a type parameter.
 func (m *Model) value(method string, v any) Expr {
@@ -177,7 +197,7 @@ func (m *Model) value(method string, v any) Expr {
 	return x
 }
 
-func (m *Model) addTerm(what string, logp Expr, at place) {
+func (m *Model) addTerm(what string, logp Expr, at *place) {
 	id := logp.in(m)
 	m.usedIn(id, "the %s", what)
 	id = m.st.sel(m.within.value.in(m), id, m.st.constant(0))
@@ -187,7 +207,7 @@ func (m *Model) addTerm(what string, logp Expr, at place) {
 // If runs both closures: what then observes or adds counts where g holds, what
 // otherwise does, where it does not. A nil closure does nothing.
 func (m *Model) If(g Guard, then, otherwise func()) {
-	if !m.owns(g) {
+	if !m.outsidePlates("If") || !m.owns(g) {
 		return
 	}
 	outside := m.within
@@ -206,13 +226,13 @@ func (m *Model) If(g Guard, then, otherwise func()) {
 
 // checkDist reports whether d can be used for what, which counts in where.
 func (m *Model) checkDist(d Dist, what string, where Guard) bool {
-	switch {
+	switch other, isForeign := d.foreign(m); {
 	case d.law == nil:
 		m.fail("%s: the distribution is empty; make one with Normal, Poisson, …", what)
 	case d.err != nil:
 		m.fail("%s: %v", what, d.err)
-	case d.foreign(m):
-		m.fail("%s: a value of another model is used here", what)
+	case isForeign:
+		m.fail("%s: %s", what, foreign(other))
 	default:
 		return m.checkParams(d, what, where)
 	}

@@ -15,10 +15,12 @@ type namedGuard struct {
 // latents and observations. Naming changes nothing about the density.
 func (m *Model) Name(name string, g Guard) Guard {
 	switch wrong := checkName(name); {
+	case !m.outsidePlates("Name"):
+		return g
 	case wrong != "":
 		m.fail("a guard %s", wrong)
 	case g.value.m != nil && g.value.m != m:
-		m.fail("guard %q: a guard of another model is used here", name)
+		m.fail("guard %q: %s", name, foreign(g.value))
 	case g.isNaN():
 		m.fail("guard %q: %v", name, errNaN)
 	}

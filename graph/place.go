@@ -15,14 +15,25 @@ type place [12]uintptr
 var packagePath = reflect.TypeFor[Model]().PkgPath()
 
 // here is the place of the nearest caller outside this package (tests of this
-// package count as outside).
-func here() place {
+// package count as outside), or that in the body of the plate which is written out.
+func (m *Model) here() *place {
+	if m.writing != nil {
+		return m.writing.at
+	}
 	var p place
 	runtime.Callers(2, p[:])
-	return p
+	known := m.places[p]
+	if known == nil {
+		known = &p
+		m.places[p] = known
+	}
+	return known
 }
 
-func (p place) String() string {
+func (p *place) String() string {
+	if p == nil {
+		return "unknown place"
+	}
 	n := 0
 	for n < len(p) && p[n] != 0 {
 		n++

@@ -1,0 +1,222 @@
+package graph
+
+import "slices"
+
+// A tape is the body of a plate, traced: the steps of one row, to be run for each
+// with what the row has in its data.
+//
+//	body ── once ─▶ steps ── for each row ─▶ expressions, terms, latents
+//
+// While the body runs, values that differ by row are places on the tape: leaves of
+// a model of their own, the traced one. A function is a step that calls the same
+// function with the values in the row, or once if they are the same in all rows. So
+// a row is made as a loop makes it.
+type tape struct {
+	m      *Model
+	traced *Model
+	steps  []step
+	values []Guard // by place, in the current row; of expressions only the value is used
+	fixed  []bool  // by place: the same in all rows
+	open   *Plate  // the innermost plate whose body runs
+	at     *place  // of the step that is run
+	inner  *Plate  // the innermost plate of which a row is written out
+}
+
+// A step is a part of a row.
+type step struct {
+	at   *place
+	run  func()
+	once bool // in the first row only
+	done bool
+}
+
+func newTape(m *Model) *tape {
+	t := &tape{m: m, traced: NewModel()}
+	t.traced.tape = t
+	return t
+}
+
+// plate traces body as n rows inside outer, and returns what writes them out.
+func (t *tape) plate(outer *Plate, n int, body func(p *Plate)) func() {
+	p := &Plate{t: t, outer: outer, n: n}
+	switch {
+	case n < 0:
+		t.m.fail("a plate of %d rows", n)
+		return nil
+	case body == nil:
+		t.m.fail("a plate without a body")
+		return nil
+	}
+	first := len(t.values)
+	t.open, t.m.open = p, p
+	steps := t.trace(func() { body(p) })
+	t.open, t.m.open = outer, outer
+	last := len(t.values)
+	return func() {
+		for p.row = range p.n {
+			t.inner = p
+			t.run(steps)
+			if t.m.err != nil {
+				return
+			}
+		}
+		t.inner = outer
+		for k := first; k < last; k++ {
+			if !t.fixed[k] {
+				t.values[k] = t.nothing()
+			}
+		}
+	}
+}
+
+// trace returns the steps of what body does.
+func (t *tape) trace(body func()) []step {
+	outside := t.steps
+	t.steps = nil
+	body()
+	steps := t.steps
+	t.steps = outside
+	return steps
+}
+
+// block traces body, and returns what does the same in a row; nil for nil.
+func (t *tape) block(body func()) func() {
+	if body == nil {
+		return nil
+	}
+	steps := t.trace(body)
+	return func() { t.run(steps) }
+}
+
+// do adds a step.
+func (t *tape) do(run func()) { t.steps = append(t.steps, step{at: t.m.here(), run: run}) }
+
+func (t *tape) run(steps []step) {
+	for i := range steps {
+		if s := &steps[i]; !s.done {
+			t.at, s.done = s.at, s.once
+			s.run()
+		}
+	}
+}
+
+// writeOut adds the rows to the model.
+func (t *tape) writeOut(rows func()) {
+	if t.m.err == nil {
+		t.m.err = t.traced.err
+	}
+	if t.m.err != nil {
+		return
+	}
+	for k := range t.values {
+		t.values[k] = t.nothing()
+	}
+	t.m.writing = t
+	rows()
+	t.m.writing = nil
+	t.values = nil
+}
+
+// nothing is in a place that has no value.
+func (t *tape) nothing() Guard { return Guard{value: Expr{m: t.traced}} }
+
+// guard adds a step that makes a guard, and expr one that makes an expression.
+func (t *tape) guard(f func() Guard) Guard {
+	k := len(t.values)
+	t.values, t.fixed = append(t.values, Guard{}), append(t.fixed, false)
+	t.do(func() { t.values[k] = f() })
+	return Guard{value: Expr{m: t.traced, id: t.traced.st.leaf(kPoint, k)}}
+}
+
+func (t *tape) expr(f func() Expr) Expr {
+	return t.guard(func() Guard { return Guard{value: f()} }).value
+}
+
+// condition is guard for an f that is a function of operands and does nothing else,
+// and function is expr for one.
+func (t *tape) condition(f func() Guard, operands ...Expr) Guard {
+	g := t.guard(f)
+	if !slices.ContainsFunc(operands, t.varies) {
+		t.steps[len(t.steps)-1].once, t.fixed[len(t.fixed)-1] = true, true
+	}
+	return g
+}
+
+func (t *tape) function(f func() Expr, operands ...Expr) Expr {
+	return t.condition(func() Guard { return Guard{value: f()} }, operands...).value
+}
+
+// varies reports whether x differs by row.
+func (t *tape) varies(x Expr) bool {
+	if x.m != t.traced {
+		return false
+	}
+	n := &t.traced.st.nodes[x.id]
+	return n.kind != kPoint || !t.fixed[n.a]
+}
+
+// guardOf is g in the current row, and valueOf x.
+func (t *tape) guardOf(g Guard) Guard {
+	if g.value.m != t.traced {
+		return g
+	}
+	n := &t.traced.st.nodes[g.value.id]
+	if n.kind != kPoint {
+		t.m.fail("a function that is not made for values of a plate is used on one")
+		return Guard{}
+	}
+	in := t.values[n.a]
+	if in.value.m == t.traced {
+		t.m.fail("a value of a plate inside this one is used outside its body; Collect gives its rows")
+		return Guard{}
+	}
+	return in
+}
+
+func (t *tape) valueOf(x Expr) Expr { return t.guardOf(Guard{value: x}).value }
+
+// dist is d in the current row.
+func (t *tape) dist(d Dist) Dist {
+	if !slices.ContainsFunc(d.params, Expr.traced) {
+		return d
+	}
+	params := make([]Expr, len(d.params))
+	for i, x := range d.params {
+		params[i] = t.valueOf(x)
+	}
+	return newDist(d.law, params...)
+}
+
+// traces is the tape that functions of values of m are added to: m's own if m is a
+// trace, that of the open plate if there is one, or nil.
+func (m *Model) traces() *tape {
+	switch {
+	case m == nil:
+		return nil
+	case m.tape != nil:
+		return m.tape
+	case m.open != nil:
+		return m.open.t
+	}
+	return nil
+}
+
+// traced reports whether x is a value of a plate.
+func (x Expr) traced() bool { return x.m != nil && x.m.tape != nil }
+
+// outsidePlates reports whether no plate's body runs, and fails if one does.
+func (m *Model) outsidePlates(method string) bool {
+	if m.open != nil {
+		m.fail("%s of the model is called in the body of a plate; call that of the plate", method)
+		return false
+	}
+	return true
+}
+
+// foreign says what is wrong about using x, of another model, in m.
+func foreign(x Expr) string {
+	if x.traced() {
+		return "a value of a plate is used outside its body; Plate.Collect gives its rows"
+	}
+	return "a value of another model is used here"
+}
