@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distmv"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
@@ -17,7 +16,8 @@ import (
 
 // How mixtures of draws are fitted.
 const (
-	mixtureSteps = 40
+	mixtureSteps = 40   // at most
+	mixtureGain  = 1e-4 // of the mean log density at the draws, by a step that is worth it
 	mixtureDraws = 1000 // that judge one
 	ridge        = 1e-6 // of the variance
 	fatter       = 1.1  // than the draws, in scale
@@ -28,6 +28,7 @@ var mixtureSizes = []int{1, 2, 4, 8}
 // OfDraws fits mixtures of normals to draws of a posterior, by expectation
 // maximisation, and returns the one whose importance weights are the most even: for posteriors whose
 // guards are many and their jumps small, so that they have no cells to speak of.
+// Mixtures have more and more parts, until one has less even weights than the best before.
 // It returns nil if none has a density.
 func OfDraws(d *graph.Density, draws [][]float64, seed uint64) (*family.Mixture, error) {
 	var best *family.Mixture
@@ -52,8 +53,12 @@ func OfDraws(d *graph.Density, draws [][]float64, seed uint64) (*family.Mixture,
 			sum += x
 			squares += x * x
 		}
-		if even := sum * sum / squares; finite(top) && even > most*1.1 {
+		switch even := sum * sum / squares; {
+		case !finite(top):
+		case even > most*1.1:
 			best, most = m, even
+		case even < most:
+			return best, nil // more parts would follow the draws' own clumps
 		}
 	}
 	return best, nil
@@ -66,72 +71,111 @@ func expectMaximise(draws [][]float64, k int, rng *rand.Rand) *family.Mixture {
 	if n < 4*dim*k {
 		return nil
 	}
-	scale := make([]float64, dim)
-	column := make([]float64, n)
-	for i := range scale {
-		for j, z := range draws {
-			column[j] = z[i]
-		}
-		if scale[i] = stat.StdDev(column, nil); !(scale[i] > 0) {
-			return nil
-		}
-	}
-	share := make([][]float64, k) // of the draws, by part
-	for c := range share {
-		share[c] = make([]float64, n)
-	}
-	centres := seeds(draws, scale, k, rng)
-	for j, z := range draws {
-		share[nearest(z, centres, scale)][j] = 1
-	}
 	x := mat.NewDense(n, dim, nil)
 	for j, z := range draws {
 		x.SetRow(j, z)
 	}
-	weight, parts, covs := make([]float64, k), make([]*distmv.Normal, k), make([]*mat.SymDense, k)
-	means := make([][]float64, k)
-	for range mixtureSteps {
-		for c := range k {
-			weight[c] = floats.Sum(share[c])
-			if weight[c] < float64(2*dim+2) {
-				return nil
-			}
-			covs[c] = mat.NewSymDense(dim, nil)
-			stat.CovarianceMatrix(covs[c], x, share[c])
-			means[c] = make([]float64, dim)
-			for i := range dim {
-				covs[c].SetSym(i, i, covs[c].At(i, i)+ridge*scale[i]*scale[i])
-				means[c][i] = stat.Mean(mat.Col(nil, i, x), share[c])
-			}
-			var ok bool
-			if parts[c], ok = distmv.NewNormal(means[c], covs[c], nil); !ok {
-				return nil
-			}
-		}
-		floats.Scale(1/floats.Sum(weight), weight)
-		logs := make([]float64, k)
-		for j, z := range draws {
-			for c := range k {
-				logs[c] = math.Log(weight[c]) + parts[c].LogProb(z)
-			}
-			sum := floats.LogSumExp(logs)
-			for c := range k {
-				share[c][j] = math.Exp(logs[c] - sum)
-			}
-		}
-	}
-	logs, qs := make([]float64, k), make([]family.Q, k)
-	for c := range k {
-		logs[c] = math.Log(weight[c])
-		covs[c].ScaleSym(fatter*fatter, covs[c])
-		var chol mat.Cholesky
-		precision := mat.NewSymDense(dim, nil)
-		if !chol.Factorize(covs[c]) || chol.InverseTo(precision) != nil {
+	scale := make([]float64, dim)
+	for i := range scale {
+		if scale[i] = stat.StdDev(mat.Col(nil, i, x), nil); !(scale[i] > 0) {
 			return nil
 		}
-		qs[c] = family.FromPrecision(means[c], precision)
 	}
-	return family.NewMixture(logs, qs)
+	parts := make([]component, k)
+	centres := seeds(draws, scale, k, rng)
+	for c := range parts {
+		parts[c].share, parts[c].log = make([]float64, n), make([]float64, n)
+	}
+	for j, z := range draws {
+		parts[nearest(z, centres, scale)].share[j] = 1
+	}
+	logs := make([]float64, k)
+	for last, step := math.Inf(-1), 0; step < mixtureSteps; step++ {
+		for c := range parts {
+			if !parts[c].maximise(x, scale) {
+				return nil
+			}
+		}
+		fit := 0.0
+		for j := range n {
+			for c := range parts {
+				logs[c] = parts[c].log[j]
+			}
+			sum := floats.LogSumExp(logs)
+			fit += sum / float64(n)
+			for c := range parts {
+				parts[c].share[j] = math.Exp(logs[c] - sum)
+			}
+		}
+		if fit-last < mixtureGain {
+			break
+		}
+		last = fit
+	}
+	logWeights, qs := make([]float64, k), make([]family.Q, k)
+	for c := range parts {
+		logWeights[c] = parts[c].logWeight
+		precision := mat.NewSymDense(dim, nil)
+		if parts[c].chol.InverseTo(precision) != nil {
+			return nil
+		}
+		precision.ScaleSym(1/(fatter*fatter), precision)
+		qs[c] = family.FromPrecision(parts[c].mean, precision)
+	}
+	return family.NewMixture(logWeights, qs)
+}
+
+// A component is a normal of a mixture under way.
+type component struct {
+	share      []float64 // of each draw
+	log        []float64 // the log of its weight and density at each draw
+	logWeight  float64
+	mean       []float64
+	chol       mat.Cholesky // of the covariance
+	off, white mat.Dense
+}
+
+// maximise makes the component what is most likely of its shares of the draws, the
+// rows of x, and reports whether it is a normal.
+func (c *component) maximise(x *mat.Dense, scale []float64) bool {
+	n, dim := x.Dims()
+	weight := floats.Sum(c.share)
+	if weight < float64(2*dim+2) {
+		return false
+	}
+	c.logWeight = math.Log(weight / float64(n))
+	mean := mat.NewVecDense(dim, nil)
+	mean.MulVec(x.T(), mat.NewVecDense(n, c.share))
+	mean.ScaleVec(1/weight, mean)
+	c.mean = mean.RawVector().Data
+	c.off.CloneFrom(x)
+	for j := range n {
+		floats.Sub(c.off.RawRowView(j), c.mean)
+	}
+	c.white.CloneFrom(&c.off)
+	for j, w := range c.share {
+		floats.Scale(math.Sqrt(w/(weight-1)), c.white.RawRowView(j))
+	}
+	cov := mat.NewSymDense(dim, nil)
+	cov.SymOuterK(1, c.white.T())
+	for i, s := range scale {
+		cov.SetSym(i, i, cov.At(i, i)+ridge*s*s)
+	}
+	if !c.chol.Factorize(cov) {
+		return false
+	}
+	var root, inverse mat.TriDense // cov = rootᵀ·root
+	c.chol.UTo(&root)
+	if inverse.InverseTri(&root) != nil {
+		return false
+	}
+	c.white.Mul(&c.off, &inverse)
+	constant := c.logWeight - 0.5*(float64(dim)*math.Log(2*math.Pi)+c.chol.LogDet())
+	for j := range n {
+		row := c.white.RawRowView(j)
+		c.log[j] = constant - 0.5*floats.Dot(row, row)
+	}
+	return true
 }
 
 // seeds are k of the draws, far from each other (k-means++).
