@@ -132,9 +132,7 @@ func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 	if best.found.Cut = c.cuts; c.cuts != nil {
 		best.Warnings = append(best.Warnings, fmt.Sprintf("Settings.Budget = %v was over: %s; what a fit that was cut short finds depends on the machine", s.Budget, strings.Join(c.cuts, ", ")))
 	}
-	if v := best.found.Verdict; v.Trust == TrustNothing {
-		best.Warnings = append(best.Warnings, v.String())
-	}
+	best.warnOf(best.found.Verdict)
 	m.searched(best.found)
 	return best, nil
 }

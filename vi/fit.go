@@ -70,11 +70,10 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 	if err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
 	}
-	p, err := runAll(ctx, d, s, fits, m)
-	if large && p != nil {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%d latents are too many for a search for cells, which needs at most %d: the fit is a mean field, which keeps clear of cliffs and sees one explanation", d.Dim(), cells.MostLatents))
+	if large {
+		m.warnings = append(m.warnings, fmt.Sprintf("%d latents are too many for a search for cells, which needs at most %d: the fit is a mean field, which keeps clear of cliffs and sees one explanation", d.Dim(), cells.MostLatents))
 	}
-	return p, err
+	return runAll(ctx, d, s, fits, m)
 }
 
 // prepare compiles what the fits need, and finds their starts.

@@ -83,7 +83,7 @@ func (p *Posterior) LogEvidence() (Estimate, error) {
 	return f.LogEvidence, nil
 }
 
-// savedFound is what is known of a fit of cells, in JSON.
+// savedFound is what is known of a fit that was judged, in JSON.
 type savedFound struct {
 	Cells              []savedCell
 	Tried              int
@@ -107,7 +107,13 @@ type savedMoments struct {
 	SD             mc.Number
 }
 
+// saved is what there is to save: nothing of a fit that was not judged.
 func (f *found) saved(warnings []string) *savedFound {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.Verdict.Trust == "" {
+		return nil
+	}
 	s := &savedFound{
 		Tried: f.Tried, Left: mc.Number(f.Left), Unfinished: mc.Number(f.Unfinished),
 		LogEvidence: f.LogEvidence, Scout: f.Scout, Verdict: f.Verdict, Cut: f.Cut, Warnings: warnings,
@@ -128,16 +134,17 @@ func (s *savedFound) restore(p *Posterior) error {
 		return nil
 	}
 	m, ok := p.Q.(*family.Mixture)
+	if !ok {
+		m = family.NewMixture([]float64{0}, []family.Q{p.Q})
+	}
 	switch {
-	case !ok:
-		return fmt.Errorf("cells of a fit of family %s", p.Q.Family().Name())
 	case len(s.Cells) != m.Len():
 		return fmt.Errorf("descriptions of %d cells for %d", len(s.Cells), m.Len())
 	case len(s.Reweighted) != p.Q.Dim() && (s.Reweighted != nil || s.Verdict.Trust != TrustNothing):
 		return fmt.Errorf("moments of %d latents for %d", len(s.Reweighted), p.Q.Dim())
 	case !slices.Contains([]Trust{TrustFit, TrustReweighted, TrustNothing}, s.Verdict.Trust):
 		return fmt.Errorf("the verdict is %q", s.Verdict.Trust)
-	case s.Tried < len(s.Cells):
+	case ok && s.Tried < len(s.Cells):
 		return fmt.Errorf("%d cells of %d that were tried", len(s.Cells), s.Tried)
 	case !(s.Left >= 0 && s.Unfinished >= 0):
 		return fmt.Errorf("parts of %v and %v of the posterior were left out", s.Left, s.Unfinished)

@@ -192,8 +192,8 @@ func TestLoadCellsErrors(t *testing.T) {
 		`the verdict is "perhaps"`:             {`"Verdict":{"Trust":"`, `"Verdict":{"Trust":"perhaps","Was":"`},
 		"2 cells of -1 that were tried":        {`"Tried":`, `"Tried":-1,"Was":`},
 		"parts of NaN and 0 of the posterior":  {`"Left":`, `"Left":"NaN","Was":`},
-		"cells of a fit of family mean field":  {`"Q":{`, `"Q":{"Family":{"Name":"mean field","Fields":{}},"Theta":[1,1,1,1]},"Was":{`},
-		"cells of a fit that has none":         {`"States":null`, `"States":[{"Start":{"Family":{"Name":"cells","Fields":{}}}}]`},
+		"descriptions of 2 cells for 1":        {`"Q":{`, `"Q":{"Family":{"Name":"mean field","Fields":{}},"Theta":[1,1,1,1]},"Was":{`},
+		"restart 0: 0 cells with 0 weights":    {`"States":null`, `"States":[{"Start":{"Family":{"Name":"cells","Fields":{}}}}]`},
 		"Settings.Cells = -2 must be positive": {`"Cells":0`, `"Cells":-2`},
 	} {
 		q, err := Load(strings.NewReader(edited(t, file.String(), change[0], change[1])), p.Density)

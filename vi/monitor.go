@@ -19,6 +19,7 @@ type monitor struct {
 	stop context.CancelCauseFunc // of all restarts
 	// began is when the fit did, and until when Settings.Budget is over; zero if there is none.
 	began, until time.Time
+	warnings     []string // about the fit as a whole
 
 	mu       sync.Mutex
 	fits     []*fitter

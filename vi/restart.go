@@ -65,13 +65,14 @@ func runAll(ctx context.Context, d *graph.Density, s Settings, fits []*fitter, m
 	if err != nil {
 		return nil, err
 	}
-	m.report(p)
+	defer m.report(p)
 	for r, err := range errs { // who fails alone does not fail the others
 		if err != nil && (r >= len(fits) || !fits[r].failed || p.Restarts[r].Kept) {
 			return p, where(r, len(fits), err)
 		}
 	}
-	return p, nil
+	p.Warnings = append(p.Warnings, m.warnings...)
+	return p, p.conclude(ctx, m)
 }
 
 func where(r, n int, err error) error {

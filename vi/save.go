@@ -39,7 +39,7 @@ type saved struct {
 	Q        savedQ
 	Steps    int
 	States   []savedState
-	Found    *savedFound `json:",omitempty"` // of cells
+	Found    *savedFound `json:",omitempty"`
 }
 
 // families are those that a saved fit can have.
@@ -205,8 +205,8 @@ func (p *Posterior) Save(w io.Writer) error {
 	for _, st := range p.states {
 		s.States = append(s.States, savedState{saveQ(st.Start), st})
 	}
-	if p.hasCells() {
-		s.Found = p.found.saved(p.Warnings)
+	if f := p.found; f != nil && f.q == p.Q {
+		s.Found = f.saved(p.Warnings)
 	}
 	if err := sealed.Write(w, format, s); err != nil {
 		return fmt.Errorf("vi: saving the fit: %w", err)
@@ -259,8 +259,6 @@ func (s *saved) posterior(d *graph.Density) (*Posterior, error) {
 	case len(s.States) == 0:
 		p := &Posterior{Density: d, Q: q, Steps: s.Steps, Settings: settings, found: &found{q: q}}
 		return p, s.Found.restore(p)
-	case s.Found != nil:
-		return nil, errors.New("cells of a fit that has none")
 	}
 	var states []fitState
 	for r, st := range s.States {
@@ -272,7 +270,11 @@ func (s *saved) posterior(d *graph.Density) (*Posterior, error) {
 		}
 		states = append(states, st.fitState)
 	}
-	return assemble(d, settings, states)
+	p, err := assemble(d, settings, states)
+	if err != nil {
+		return nil, err
+	}
+	return p, s.Found.restore(p)
 }
 
 // Resume goes on with a fit that was interrupted, or saved on the way: it ends

@@ -110,7 +110,7 @@ func (p *Posterior) summaryVerdict(s *Summary) {
 	if s.Verdict, err = p.Verdict(); err != nil {
 		s.Warnings = append(s.Warnings, "no verdict: "+strings.TrimPrefix(err.Error(), "vi: "))
 	}
-	if text := s.Verdict.String(); s.Verdict.Trust == TrustNothing && !slices.Contains(s.Warnings, text) {
+	if text := s.Verdict.String(); s.Verdict.Trust != TrustFit && text != "" && !slices.Contains(s.Warnings, text) {
 		s.Warnings = append(s.Warnings, text)
 	}
 	s.LogEvidence, _ = p.LogEvidence() // the verdict knows why there is none

@@ -192,8 +192,9 @@ func (l *island) nextBeta() float64 {
 	for l.beta+low > l.beta && !good(low) {
 		low, high = low/4, low
 	}
+	const far = 0x1p500 // from where products of tiny rises are 0
 	for high > 1.02*low {
-		if middle := math.Sqrt(low * high); good(middle) {
+		if middle := math.Sqrt(low*far*(high*far)) / far; good(middle) {
 			low = middle
 		} else {
 			high = middle

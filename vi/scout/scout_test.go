@@ -252,3 +252,13 @@ func TestUntil(t *testing.T) {
 	require.Equal(t, 1.0, got.Beta)
 	require.InDelta(t, evidence, got.LogEvidence.Mean, 5*got.LogEvidence.SE)
 }
+
+// A wall of −1e200 is passed at temperatures whose squares are no numbers.
+func TestWall(t *testing.T) {
+	m := graph.NewModel()
+	m.Factor(graph.If(graph.Greater(m.Sample("x", graph.Normal(0, 1)), 0), 0, -1e200))
+	r, err := scout.Run(context.Background(), compiled(t, m), scout.Settings{Seed: 1})
+	require.NoError(t, err)
+	require.InDelta(t, -math.Ln2, r.LogEvidence.Mean, 5*r.LogEvidence.SE)
+	require.Less(t, r.LogEvidence.SE, 0.02)
+}
