@@ -283,6 +283,20 @@ func (d *Density) Data() []float64 {
 	return slices.Clone(d.data)
 }
 
+// DataAt are the observations that the program makes at z, in the order of the Observe
+// calls: Data, but for those in If blocks that z does not enter. z has Dim() unconstrained
+// coordinates.
+func (d *Density) DataAt(z []float64) (data []float64) {
+	ev := d.evaluate(z)
+	defer ev.release()
+	for i, o := range d.m.obs {
+		if ev.holds(o.where) {
+			data = append(data, d.data[i])
+		}
+	}
+	return data
+}
+
 // Graph returns the Gorgonia graph of the density for n samples, with its
 // gradient, built anew; see Program.Graph.
 func (d *Density) Graph(n int) (*Graph, error) { return d.made().Program.Graph(n) }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/facetvi/facet/internal/text"
+	"github.com/facetvi/facet/vi/mc"
 )
 
 // A Comparison says which of some models of the same data explains it best.
@@ -33,8 +34,9 @@ type ModelEvidence struct {
 //
 //	P(model k | data) = Z_k / Σ_j Z_j,    log Z_k = fit k's LogEvidence,
 //
-// with standard errors of first order. The models must have the same observations, in any
-// order: numbers that differ are an error. Transformed data, priors that are not
+// with standard errors of first order. The models must observe the same numbers, in any
+// order, whatever branches they take: by 200 draws of each prior and of each fit. Numbers that
+// differ are an error. Transformed data, priors that are not
 // normalised and Factors make evidences that cannot be compared, which Compare does not
 // see.
 func Compare(fits ...*Posterior) (Comparison, error) {
@@ -49,8 +51,10 @@ func Compare(fits ...*Posterior) (Comparison, error) {
 		if err != nil {
 			return Comparison{}, fmt.Errorf("vi: comparing models: %s: %w", name, err)
 		}
-		data := p.Density.Data()
-		slices.Sort(data)
+		data, err := p.observed()
+		if err != nil {
+			return Comparison{}, fmt.Errorf("vi: comparing models: %s observes other data in one branch than in another: %w", name, err)
+		}
 		if k == 0 {
 			first = data
 		}
@@ -74,6 +78,30 @@ func Compare(fits ...*Posterior) (Comparison, error) {
 	}
 	c.weigh()
 	return c, nil
+}
+
+// pathDraws is how many draws of a prior, and how many of a fit, tell what a model observes.
+const pathDraws = 200
+
+// observed is what the model observes, sorted, or an error if that depends on the branches.
+func (p *Posterior) observed() (first []float64, err error) {
+	rng, z := mc.NewRand(0), make([]float64, p.Density.Dim())
+	for k := range 2 * pathDraws {
+		if k%2 == 0 {
+			p.Q.Rand(z, rng)
+		} else {
+			p.Density.PriorDraw(z, rng)
+		}
+		data := p.Density.DataAt(z)
+		slices.Sort(data)
+		if k == 0 {
+			first = data
+		}
+		if err := sameData(first, data); err != nil {
+			return nil, err
+		}
+	}
+	return first, nil
 }
 
 // sameData reports how two sorted lists differ.

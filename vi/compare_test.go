@@ -103,3 +103,35 @@ func TestCompareRefuses(t *testing.T) {
 	require.Contains(t, c.Warnings[0], "model 2: do not trust: ")
 	require.Contains(t, c.String(), "warning: model 2: do not trust: ")
 }
+
+// Data in both branches of an If are observed once, whichever is taken; other data in one of
+// them cannot be compared.
+func TestCompareBranches(t *testing.T) {
+	fit := func(other float64) *Posterior {
+		m := graph.NewModel()
+		x, at := m.Sample("x", graph.Normal(0, 1)), m.Sample("at", graph.Uniform(0, 4))
+		for k, y := range []float64{0.4, 1.2, -0.3, 0.9} {
+			m.If(graph.Greater(at, float64(k)+0.5), func() {
+				m.Observe("y", graph.Normal(x, 1), y)
+			}, func() {
+				if k == 2 {
+					y = other
+				}
+				m.Observe("late", graph.Normal(0, 1), y)
+			})
+		}
+		p, err := Fit(context.Background(), mustCompile(t, m), Settings{Seed: *seed})
+		require.NoError(t, err)
+		return p
+	}
+	one, err := Fit(context.Background(), conjugate(t, 1, []float64{0.4, 1.2, -0.3, 0.9}), Settings{Seed: *seed})
+	require.NoError(t, err)
+	two := fit(-0.3)
+	c, err := Compare(one, two)
+	require.NoError(t, err)
+	evidence, err := two.LogEvidence()
+	require.NoError(t, err)
+	require.Equal(t, evidence, c.Models[1].LogEvidence)
+	_, err = Compare(one, fit(-0.2))
+	require.ErrorContains(t, err, "vi: comparing models: model 2 observes other data in one branch than in another: in the order of their values, observation 0 is -0.")
+}

@@ -21,16 +21,14 @@ import (
 
 // report prints the answer.
 func report(out io.Writer, fits [2]*vi.Posterior) error {
-	one, err1 := fits[0].LogEvidence()
-	two, err2 := fits[1].LogEvidence()
-	d, err3 := answer.Draws(fits[1], 10000, 0)
-	if err := errors.Join(err1, err2, err3, answer.Verdict(out, fits[1])); err != nil {
+	regimes, err1 := vi.Compare(fits[:]...)
+	d, err2 := answer.Draws(fits[1], 10000, 0)
+	if err := errors.Join(err1, err2, answer.Verdict(out, fits[1])); err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "regimes  log evidence       probability")
-	p := 1 / (1 + math.Exp(one.Mean-two.Mean))
-	fmt.Fprintf(out, "one      %7.3f ± %.3f  %12.2g\ntwo      %7.3f ± %.3f  %12.3f\n\n", one.Mean, one.SE, 1-p, two.Mean, two.SE, p)
-
+	one, two := &regimes.Models[0], &regimes.Models[1]
+	one.Name, two.Name = "one regime", "two regimes"
+	fmt.Fprintln(out, regimes)
 	fmt.Fprintln(out, "threshold    lynx         probability")
 	for k := range 9 {
 		from := 2.7 + binWidth*float64(k)
@@ -53,7 +51,7 @@ func report(out io.Writer, fits [2]*vi.Posterior) error {
 	mean, lo, hi := picture.Interval(d["threshold"])
 	fmt.Fprintf(out, "\nThe threshold is %.2f ± %.2f (90 %% between %.2f and %.2f), that is %.0f lynx (90 %% between %.0f and %.0f).\n",
 		mean, stat.StdDev(d["threshold"], nil), lo, hi, math.Pow(10, mean), math.Pow(10, lo), math.Pow(10, hi))
-	fmt.Fprintf(out, "Two regimes are %.0f times as probable as one, if both are as probable beforehand.\n", math.Exp(two.Mean-one.Mean))
+	fmt.Fprintf(out, "Two regimes are %.0f times as probable as one, if both are as probable beforehand.\n", math.Exp(two.LogBayes.Mean-one.LogBayes.Mean))
 	x := lynx.Logs(lynx.Trapped)
 	year := lynx.FirstYear + len(x)
 	next := picture.CurveOf([]float64{float64(year)}, len(d["threshold"]), forecast(x, d))
