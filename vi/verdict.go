@@ -143,17 +143,21 @@ func (p *Posterior) judge(sample scout.Result, draws int) (Verdict, error) {
 // missed is the part of a scout's draws where the posterior is much higher than the fit;
 // those that reweighting mends count half, the others four times.
 func (p *Posterior) missed(sample scout.Result, logEvidence float64) float64 {
-	n, all, q := 0.0, 0, p.defensive()
+	n := 0.0
+	var points [][]float64
+	var logProb []float64
 	for k := 0; k < len(sample.Z); k += max(1, len(sample.Z)/scoutDraws) {
-		all++
-		switch over := sample.LogProb[k] - logEvidence - q.LogProb(sample.Z[k]); {
+		points, logProb = append(points, sample.Z[k]), append(logProb, sample.LogProb[k])
+	}
+	for k, logQ := range family.LogProbs(p.defensive(), points) {
+		switch over := logProb[k] - logEvidence - logQ; {
 		case over > outOfSight:
 			n += 4
 		case over > farAbove:
 			n += 0.5
 		}
 	}
-	return min(1, n/float64(all))
+	return min(1, n/float64(len(points)))
 }
 
 // Verdict says whether the fit can be relied on: by where a scout, tempered sequential

@@ -158,11 +158,11 @@ func (f *Search) judge(x *graph.Executor, c *Cell, n int, rng *rand.Rand) error 
 	var all []float64
 	for k, z := range narrow.z {
 		logQ := narrow.logR[k] - narrow.ratio[k]
-		all = append(all, narrow.logR[k]-logAdd(math.Log1p(-share)+logQ, math.Log(share)+broad.LogProb(z)))
+		all = append(all, narrow.logR[k]-logAdd(math.Log1p(-share)+logQ, math.Log(share)+family.LogProbBeside(broad, z, c.Q, logQ)))
 	}
 	for k, z := range far.z {
 		logQ := far.logR[k] - far.ratio[k]
-		all = append(all, far.logR[k]-logAdd(math.Log1p(-share)+c.Q.LogProb(z), math.Log(share)+logQ))
+		all = append(all, far.logR[k]-logAdd(math.Log1p(-share)+family.LogProbBeside(c.Q, z, broad, logQ), math.Log(share)+logQ))
 	}
 	c.LogEvidence = logMean(all)
 	return nil

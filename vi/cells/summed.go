@@ -19,10 +19,9 @@ import (
 // draw of a switch costs anything, and nothing is lost by it.
 type Summed struct {
 	family.Q // of the rest; its switches are independent of them, and do not count
-	d        *graph.Density
-	switches []graph.Switch
-	pool     *sync.Pool // *summedDrawer, of one sample
-	law      *summedLaw
+	*conditional
+	own []family.Piece // the laws of its switches
+	law *summedLaw
 }
 
 // A SummedFamily is that of Summed members with a rest of one family.
@@ -64,15 +63,21 @@ func (f SummedFamily) New(p family.Program) (family.Q, error) {
 }
 
 func newSummed(d *graph.Density, rest family.Q, switches []graph.Switch) *Summed {
-	q := &Summed{Q: rest, d: d, switches: switches, law: &summedLaw{}}
-	q.pool = &sync.Pool{New: func() any {
-		one, err := q.bind(1)
-		if err != nil {
-			panic("cells: " + err.Error()) // newSummer has worked before
-		}
-		return one
-	}}
+	return withRest(rest, newConditional(d, switches))
+}
+
+func withRest(rest family.Q, c *conditional) *Summed {
+	q := &Summed{Q: rest, conditional: c}
+	q.moved()
 	return q
+}
+
+// moved forgets what was known of another rest.
+func (q *Summed) moved() {
+	q.law, q.own = &summedLaw{}, q.own[:0:0]
+	for _, w := range q.switches {
+		q.own = append(q.own, q.Q.Law(regions.Hyperplane{Index: []int{w.Latent}, Coef: []float64{1}})[0])
+	}
 }
 
 // Family implements family.Q.
@@ -87,13 +92,13 @@ func (q *Summed) Family() family.Family {
 }
 
 // Clone implements family.Q.
-func (q *Summed) Clone() family.Q { return newSummed(q.d, q.Q.Clone(), q.switches) }
+func (q *Summed) Clone() family.Q { return withRest(q.Q.Clone(), q.conditional) }
 
 // Set implements family.Q.
-func (q *Summed) Set(theta []float64) { q.Q.Set(theta); q.law = &summedLaw{} }
+func (q *Summed) Set(theta []float64) { q.Q.Set(theta); q.moved() }
 
 // Move implements family.Q.
-func (q *Summed) Move(step []float64) { q.Q.Move(step); q.law = &summedLaw{} }
+func (q *Summed) Move(step []float64) { q.Q.Move(step); q.moved() }
 
 // Groups implements family.Q: switches depend on the rest, but not on each other.
 func (q *Summed) Groups() []int {
@@ -117,23 +122,16 @@ func (q *Summed) SD(i int) float64 { return family.Marginal(q, i).SD() }
 
 // A summedDrawer draws batches.
 type summedDrawer struct {
-	q    *Summed
-	rest family.Drawer
-	sum  *summer
-	logQ []float64
-}
-
-func (q *Summed) bind(n int) (*summedDrawer, error) {
-	sum, err := newSummer(q.d, q.switches, n)
-	return &summedDrawer{q: q, rest: q.Q.Drawer(n), sum: sum, logQ: make([]float64, n)}, err
+	q        *Summed
+	rest     family.Drawer
+	complete family.Completer
+	logQ, u  []float64
 }
 
 // Drawer implements family.Q.
 func (q *Summed) Drawer(n int) family.Drawer {
-	d, err := q.bind(n)
-	if err != nil {
-		panic("cells: " + err.Error())
-	}
+	d := &summedDrawer{q: q, rest: q.Q.Drawer(n), complete: q.Completer(n), logQ: make([]float64, n)}
+	d.u = make([]float64, n*d.complete.Uniforms())
 	return d
 }
 
@@ -145,29 +143,21 @@ func (d *summedDrawer) Locate(q family.Q) {
 
 // Draw implements family.Drawer.
 func (d *summedDrawer) Draw(z []float64, rng *rand.Rand) {
-	n := d.sum.n
+	n := len(d.logQ)
 	d.rest.Draw(z, rng)
-	clear(d.logQ)
-	d.rest.SubLogQ(d.logQ)
-	for i := range d.logQ {
-		d.logQ[i] = -d.logQ[i]
+	for k := range d.u {
+		d.u[k] = rng.Float64()
 	}
-	for _, w := range d.q.switches {
+	rest := make([]float64, n)
+	d.rest.SubLogQ(rest)
+	for i, w := range d.q.switches {
 		for k, x := range z[w.Latent*n:][:n] {
-			d.logQ[k] -= d.q.own(w.Latent, x)
+			rest[k] += d.q.logOwn(i, x)
 		}
 	}
-	copy(d.sum.x.Z, z)
-	if err := d.sum.run(nil); err != nil {
-		panic("cells: " + err.Error())
-	}
-	one := make([]float64, d.q.Dim())
-	for k := range n {
-		d.sum.draw(k, one, rng.Float64)
-		for i, w := range d.q.switches {
-			z[w.Latent*n+k] = one[w.Latent]
-			d.logQ[k] += d.sum.logProb(i, k, one[w.Latent])
-		}
+	d.complete.Draw(d.logQ, z, d.u)
+	for k, x := range rest {
+		d.logQ[k] -= x
 	}
 }
 
@@ -178,37 +168,140 @@ func (d *summedDrawer) SubLogQ(dst []float64) {
 	}
 }
 
-// own is the log density of a switch in the rest's family, where it is independent.
-func (q *Summed) own(i int, x float64) float64 {
-	p := q.Q.Law(regions.Hyperplane{Index: []int{i}, Coef: []float64{1}})[0]
+// logOwn is the log density of switch i in the rest's family, where it is independent.
+func (q *Summed) logOwn(i int, x float64) float64 {
+	p := q.own[i]
 	t := (x - p.Mean) / p.SD
 	return -0.5*t*t - math.Log(p.SD) - 0.5*math.Log(2*math.Pi)
 }
 
+// Completion implements family.Completed.
+func (q *Summed) Completion() family.Completion { return q.conditional }
+
+// RandRest implements family.Completed.
+func (q *Summed) RandRest(z []float64, rng *rand.Rand) { q.Q.Rand(z, rng) }
+
+// LogRest implements family.Completed.
+func (q *Summed) LogRest(z []float64) float64 {
+	log := q.Q.LogProb(z)
+	for i, w := range q.switches {
+		log -= q.logOwn(i, z[w.Latent])
+	}
+	return log
+}
+
 // Rand implements family.Q.
 func (q *Summed) Rand(dst []float64, rng *rand.Rand) {
-	d := q.pool.Get().(*summedDrawer)
-	defer q.pool.Put(d)
-	d.Locate(q)
-	d.Draw(dst, rng)
+	q.RandRest(dst, rng)
+	u, log := make([]float64, 2*len(q.switches)), make([]float64, 1)
+	for k := range u {
+		u[k] = rng.Float64()
+	}
+	one := q.one.Get().(family.Completer)
+	defer q.one.Put(one)
+	one.Draw(log, dst, u)
 }
 
 // LogProb implements family.Q.
 func (q *Summed) LogProb(z []float64) float64 {
-	log := q.Q.LogProb(z)
-	if math.IsInf(log, -1) {
-		return log
-	}
-	d := q.pool.Get().(*summedDrawer)
-	defer q.pool.Put(d)
-	copy(d.sum.x.Z, z)
-	if err := d.sum.run(nil); err != nil {
-		panic("cells: " + err.Error())
-	}
-	for i, w := range q.switches {
-		log += d.sum.logProb(i, 0, z[w.Latent]) - q.own(w.Latent, z[w.Latent])
+	log := q.LogRest(z)
+	if !math.IsInf(log, -1) {
+		log += q.conditional.LogProb(z)
 	}
 	return log
+}
+
+// A conditional is the posterior of switches given the rest.
+type conditional struct {
+	d        *graph.Density
+	switches []graph.Switch
+	one      sync.Pool // of family.Completer, for one point
+}
+
+func newConditional(d *graph.Density, switches []graph.Switch) *conditional {
+	c := &conditional{d: d, switches: switches}
+	c.one.New = func() any { return c.Completer(1) }
+	return c
+}
+
+// Equal implements family.Completion.
+func (c *conditional) Equal(other family.Completion) bool {
+	o, ok := other.(*conditional)
+	return ok && o.d == c.d && slices.EqualFunc(c.switches, o.switches, func(a, b graph.Switch) bool { return a.Latent == b.Latent })
+}
+
+// LogProb implements family.Completion.
+func (c *conditional) LogProb(z []float64) float64 {
+	one, log := c.one.Get().(family.Completer), make([]float64, 1)
+	defer c.one.Put(one)
+	one.LogProb(log, z)
+	return log[0]
+}
+
+// A completer works through a batch of n points a few at a time, as many as have what
+// is known of their intervals in fast memory.
+type completer struct {
+	sum *summer
+	n   int
+}
+
+const (
+	fastNumbers = 1 << 18
+	fewPoints   = 16
+)
+
+// Completer implements family.Completion.
+func (c *conditional) Completer(n int) family.Completer {
+	sum, err := newSummer(c.d, c.switches, min(n, max(fewPoints, fastNumbers/c.d.Arrangement().Len())))
+	if err != nil {
+		panic("cells: " + err.Error()) // newSummer has worked before
+	}
+	return &completer{sum, n}
+}
+
+// each runs the sum for all points of z, and calls f with the place in the sum and in
+// z of each.
+func (c *completer) each(z []float64, f func(k, at int)) {
+	width := c.sum.n
+	for first := 0; first < c.n; first += width {
+		for i := range c.sum.d.Dim() {
+			row := c.sum.x.Z[i*width:][:width]
+			for k := copy(row, z[i*c.n:][first:c.n]); k < width; k++ {
+				row[k] = row[0]
+			}
+		}
+		if err := c.sum.run(nil); err != nil {
+			panic("cells: " + err.Error())
+		}
+		for k := range min(width, c.n-first) {
+			f(k, first+k)
+		}
+	}
+}
+
+// Uniforms implements family.Completer.
+func (c *completer) Uniforms() int { return 2 * len(c.sum.switches) }
+
+// Draw implements family.Completer.
+func (c *completer) Draw(log, z, u []float64) {
+	c.each(z, func(k, at int) {
+		log[at] = 0
+		for i, w := range c.sum.switches {
+			x := c.sum.draw(i, k, u[(at*len(c.sum.switches)+i)*2:])
+			z[w.Latent*c.n+at] = x
+			log[at] += c.sum.logProb(i, k, x)
+		}
+	})
+}
+
+// LogProb implements family.Completer.
+func (c *completer) LogProb(log, z []float64) {
+	c.each(z, func(k, at int) {
+		log[at] = 0
+		for i, w := range c.sum.switches {
+			log[at] += c.sum.logProb(i, k, z[w.Latent*c.n+at])
+		}
+	})
 }
 
 // How laws of switches are put together.
@@ -221,7 +314,7 @@ const (
 // A summedLaw is what laws have been made of: draws of the rest.
 type summedLaw struct {
 	once sync.Once
-	d    *summedDrawer
+	sum  *summer
 	z    []float64
 }
 
@@ -238,15 +331,19 @@ func (q *Summed) Law(h regions.Hyperplane) (law family.Law) {
 		return q.Q.Law(h)
 	}
 	q.law.once.Do(func() {
-		var err error
-		if q.law.d, err = q.bind(lawDraws); err != nil {
+		sum, err := newSummer(q.d, q.switches, lawDraws)
+		if err != nil {
 			panic("cells: " + err.Error())
 		}
-		q.law.z = make([]float64, lawDraws*q.Dim())
-		q.law.d.Draw(q.law.z, mc.NewRand(lawDraws))
+		q.law.sum, q.law.z = sum, make([]float64, lawDraws*q.Dim())
+		q.Drawer(lawDraws).Draw(q.law.z, mc.NewRand(lawDraws))
+		copy(sum.x.Z, q.law.z)
+		if err := sum.run(nil); err != nil {
+			panic("cells: " + err.Error())
+		}
 	})
 	w := q.switches[at]
-	n, sum := q.law.d.sum.n, q.law.d.sum
+	n, sum := lawDraws, q.law.sum
 	l := slices.Index(h.Index, w.Latent)
 	a := h.Coef[l]
 	same := len(h.Index) == 1 && len(w.Index) == 0 && sum.prior.Fixed(w.Latent) // all draws have the same pieces

@@ -4,10 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -31,6 +30,8 @@ type summer struct {
 	part     [][]float64 // by switch: log P_ij + L_ij, intervals × n
 	total    []float64   // Σ_j of these, by switch and sample
 	out      []float64
+	// of the switch under way, by sample
+	sum, top, shift []float64
 }
 
 // toCut is the boundary.Surface that moves switches alone.
@@ -59,6 +60,7 @@ func (toCut) Each(int) bool           { return true }
 
 func newSummer(d *graph.Density, switches []graph.Switch, n int) (*summer, error) {
 	s := &summer{d: d, switches: switches, n: n, out: make([]float64, n), total: make([]float64, len(switches)*n)}
+	s.sum, s.top, s.shift = make([]float64, n), make([]float64, n), make([]float64, n)
 	j, err := boundary.NewJumps(d, boundary.OnPlane)
 	if err != nil {
 		return nil, err
@@ -143,49 +145,72 @@ func (s *summer) run(forced *regions.Signs) error {
 	copy(s.prior.Z, s.x.Z)
 	s.prior.Invert()
 	copy(s.out, s.x.Out)
-	column := []float64{}
 	for i, w := range s.switches {
-		part := s.part[i]
-		for k := range n {
-			column = column[:0]
-			sum, shift := 0.0, w.Shift(s.x.Z, n, k)
-			for j := range len(w.Planes) + 1 {
-				if j > 0 && s.jump[i][j-1] >= 0 {
-					if jump := s.jumps.Jumps(s.jump[i][j-1])[k]; w.Down {
-						sum -= jump
-					} else {
-						sum += jump
-					}
-				}
-				v := sum
-				if s.mass[i] != nil {
-					v += s.mass[i][j]
-				} else {
-					lo, hi := between(w, j, shift)
-					v += s.prior.LogMass(w.Latent, k, lo, hi)
-				}
-				part[j*n+k] = v
-				column = append(column, v)
-			}
-			total := floats.LogSumExp(column)
-			s.total[i*n+k] = total
+		s.addUp(i, w)
+		for k, total := range s.total[i*n:][:n] {
 			s.out[k] += total - s.prior.LogPriorOf(w.Latent, k)
 		}
 	}
 	return nil
 }
 
-// draw draws the switches of sample k, given what run has found there, and writes
-// them to z. u has a uniform number for each and one more for its place.
-func (s *summer) draw(k int, z []float64, uniform func() float64) {
-	for i, w := range s.switches {
-		left, j := uniform()*1, 0
-		for ; j < len(w.Planes); j++ {
-			if left -= math.Exp(s.part[i][j*s.n+k] - s.total[i*s.n+k]); left < 0 {
-				break
+// addUp finds what switch i has in each interval, and in all.
+func (s *summer) addUp(i int, w graph.Switch) {
+	n, total := s.n, s.total[i*s.n:][:s.n]
+	clear(s.sum)
+	clear(total)
+	top, shift := s.top, s.shift
+	for k := range n {
+		top[k], shift[k] = math.Inf(-1), w.Shift(s.x.Z, n, k)
+	}
+	for j := range len(w.Planes) + 1 {
+		if j > 0 && s.jump[i][j-1] >= 0 {
+			sign := 1.0
+			if w.Down {
+				sign = -1
+			}
+			vec.AddScaled(s.sum, sign, s.jumps.Jumps(s.jump[i][j-1]))
+		}
+		part := s.part[i][j*n:][:n]
+		for k, v := range s.sum {
+			if s.mass[i] != nil {
+				v += s.mass[i][j]
+			} else {
+				lo, hi := between(w, j, shift[k])
+				v += s.prior.LogMass(w.Latent, k, lo, hi)
+			}
+			part[k] = v
+			top[k] = max(top[k], v)
+		}
+	}
+	for j := range len(w.Planes) + 1 {
+		for k, v := range s.part[i][j*n:][:n] {
+			if d := v - top[k]; !(d < leastExp) {
+				total[k] += math.Exp(d)
 			}
 		}
-		lo, hi := between(w, j, w.Shift(s.x.Z, s.n, k))
-		z[w.Latent] = s.prior.Within(w.Latent, k, uniform(), lo, hi)
 	}
+	for k, t := range top {
+		total[k] = t + math.Log(total[k])
+		if math.IsInf(t, 0) {
+			total[k] = t
+		}
+	}
+}
+
+// leastExp is below all numbers whose exponential is not 0.
+const leastExp = -746
+
+// draw draws switch i of sample k, given what run has found there, by two uniform
+// numbers: one for its interval and one for its place.
+func (s *summer) draw(i, k int, u []float64) float64 {
+	w := s.switches[i]
+	left, j := u[0], 0
+	for ; j < len(w.Planes); j++ {
+		if left -= s.share(i, j, k); left < 0 {
+			break
+		}
+	}
+	lo, hi := between(w, j, w.Shift(s.x.Z, s.n, k))
+	return s.prior.Within(w.Latent, k, u[1], lo, hi)
 }

@@ -37,6 +37,8 @@ type Mixture struct {
 	log    []float64 // log π
 	parts  []Q
 	fences fences
+	// completion is what all parts have in common; or nil.
+	completion Completion
 }
 
 // NewMixture returns the mixture of copies of parts, whose weights are
@@ -55,7 +57,7 @@ func NewMixture(logWeight []float64, parts []Q) *Mixture {
 		m.theta = append(m.theta, q.Theta()...)
 	}
 	m.read()
-	m.fences = newFences(m.parts)
+	m.fences, m.completion = newFences(m.parts), completion(m.parts)
 	for k, q := range m.parts {
 		if c, ok := q.(*Confined); ok {
 			c.size = max(leastSample, int(sampleSize*m.weight[k]))
@@ -176,7 +178,7 @@ func (m *Mixture) Correlate(precision mat.Symmetric) {
 
 // Clone implements Q.
 func (m *Mixture) Clone() Q {
-	c := &Mixture{theta: slices.Clone(m.theta), weight: slices.Clone(m.weight), log: slices.Clone(m.log), fences: m.fences}
+	c := &Mixture{theta: slices.Clone(m.theta), weight: slices.Clone(m.weight), log: slices.Clone(m.log), fences: m.fences, completion: m.completion}
 	for _, q := range m.parts {
 		c.parts = append(c.parts, q.Clone())
 	}
@@ -262,12 +264,27 @@ func (m *Mixture) Law(h regions.Hyperplane) (l Law) {
 
 // LogProb implements Q.
 func (m *Mixture) LogProb(z []float64) float64 {
+	log := m.logRest(z)
+	if m.completion != nil && !math.IsInf(log, -1) {
+		log += m.completion.LogProb(z)
+	}
+	return log
+}
+
+// logRest is LogProb without the completion, if there is one.
+func (m *Mixture) logRest(z []float64) float64 {
 	top, sum := math.Inf(-1), 0.0
 	for k, q := range m.parts {
 		if m.fences.outside(k, z) {
 			continue
 		}
-		switch x := m.log[k] + q.LogProb(z); {
+		x := m.log[k]
+		if m.completion != nil {
+			x += q.(Completed).LogRest(z)
+		} else {
+			x += q.LogProb(z)
+		}
+		switch {
 		case x > top:
 			top, sum = x, sum*math.Exp(top-x)+1
 		case !math.IsInf(x, -1):
@@ -331,15 +348,23 @@ func (m *Mixture) Beyond(h regions.Hyperplane, positive bool) Mover {
 // has less noise than draws that are independent: of n draws part k has n·π_k, rounded up or
 // down.
 type mixtureDrawer struct {
-	q    *Mixture // a copy
-	part []int    // of each draw
-	z    []float64
-	one  []float64
+	q        *Mixture // a copy
+	part     []int    // of each draw
+	z        []float64
+	one      []float64
+	complete Completer // or nil
+	u        []float64 // uniform numbers for it
+	given    []float64 // the log density by it
 }
 
 // Drawer implements Q.
 func (m *Mixture) Drawer(n int) Drawer {
-	return &mixtureDrawer{m.Clone().(*Mixture), make([]int, n), make([]float64, n*m.Dim()), make([]float64, m.Dim())}
+	d := &mixtureDrawer{q: m.Clone().(*Mixture), part: make([]int, n), z: make([]float64, n*m.Dim()), one: make([]float64, m.Dim()), given: make([]float64, n)}
+	if m.completion != nil {
+		d.complete = m.completion.Completer(n)
+		d.u = make([]float64, n*d.complete.Uniforms())
+	}
+	return d
 }
 
 // Locate implements Drawer.
@@ -353,10 +378,20 @@ func (d *mixtureDrawer) Draw(z []float64, rng *rand.Rand) {
 	}
 	rng.Shuffle(n, func(i, j int) { d.part[i], d.part[j] = d.part[j], d.part[i] })
 	for k, part := range d.part {
-		d.q.parts[part].Rand(d.one, rng)
+		if d.complete == nil {
+			d.q.parts[part].Rand(d.one, rng)
+		} else {
+			d.q.parts[part].(Completed).RandRest(d.one, rng)
+			for i := range d.complete.Uniforms() {
+				d.u[k*d.complete.Uniforms()+i] = rng.Float64()
+			}
+		}
 		for i, x := range d.one {
 			z[i*n+k] = x
 		}
+	}
+	if d.complete != nil {
+		d.complete.Draw(d.given, z, d.u)
 	}
 	copy(d.z, z)
 }
@@ -367,6 +402,6 @@ func (d *mixtureDrawer) SubLogQ(dst []float64) {
 		for i := range d.one {
 			d.one[i] = d.z[i*len(d.part)+k]
 		}
-		dst[k] -= d.q.LogProb(d.one)
+		dst[k] -= d.q.logRest(d.one) + d.given[k]
 	}
 }
