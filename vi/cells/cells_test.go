@@ -3,6 +3,7 @@ package cells
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -159,6 +160,38 @@ func TestSummedIsThePosteriorOfTheSwitch(t *testing.T) {
 			}
 		}
 		require.InDelta(t, above/float64(draws), law.Above(0.3), 0.03, name)
+	}
+}
+
+// A mixture of Summed parts, which finds the switch once for each draw and many draws at a
+// time, has the density of its parts one by one, of members that share nothing too.
+func TestSummedMixture(t *testing.T) {
+	for name, d := range map[string]*graph.Density{"change": change(t), "not centred": threshold(t, false)} {
+		n := d.Dim()
+		rest := family.Sequential(make([][]int, n))
+		rest.Place(slices.Repeat([]float64{0.4}, n), slices.Repeat([]float64{0.9}, n))
+		q := newSummed(d, rest, d.Switches())
+		wide := family.Widened(newSummed(d, rest, d.Switches()), 1.7)
+		m := family.NewMixture([]float64{math.Log(0.3), math.Log(0.7)}, []family.Q{q, wide})
+		const draws = 70 // more than a batch
+		z, logs := make([]float64, n*draws), make([]float64, draws)
+		drawer := m.Drawer(draws)
+		drawer.Draw(z, mc.NewRand(5))
+		drawer.SubLogQ(logs)
+		points := make([][]float64, draws)
+		for k := range points {
+			for i := range n {
+				points[k] = append(points[k], z[i*draws+k])
+			}
+		}
+		for k, got := range family.LogProbs(m, points) {
+			a, b := q.LogProb(points[k]), wide.LogProb(points[k])
+			want := logAdd(math.Log(0.3)+a, math.Log(0.7)+b)
+			require.InDelta(t, want, got, 1e-12*math.Abs(want), name)
+			require.InDelta(t, want, m.LogProb(points[k]), 1e-12*math.Abs(want), name)
+			require.InDelta(t, want, -logs[k], 1e-12*math.Abs(want), name)
+			require.InDelta(t, b, family.LogProbBeside(wide, points[k], q, a), 1e-12*math.Abs(b), name)
+		}
 	}
 }
 

@@ -15,26 +15,33 @@ type prober struct {
 }
 
 const (
-	probes = 64   // points at once
+	probes = 64   // points at once, at most
 	same   = 1e-6 // nats, a change of log r that counts as none
 )
 
-func newProber(d *graph.Density) (*prober, error) {
-	x, err := d.Executor(probes, graph.Compute{Out: true})
+// newProber makes a prober of n points at once.
+func newProber(d *graph.Density, n int) (*prober, error) {
+	x, err := d.Executor(n, graph.Compute{Out: true})
 	return &prober{x: x, own: make([]float64, d.Arrangement().Len())}, err
+}
+
+// newWalker makes a prober for walks both ways along each line.
+func newWalker(d *graph.Density, g *lines) (*prober, error) {
+	const vector = 4 // numbers that kernels do at once
+	return newProber(d, min(probes, (2*len(g.group)+vector)/vector*vector))
 }
 
 // reset makes all columns z in region s.
 func (p *prober) reset(z []float64, s regions.Signs) {
 	for i, v := range z {
-		row := p.x.Z[i*probes:][:probes]
+		row := p.x.Z[i*p.x.N:][:p.x.N]
 		for k := range row {
 			row[k] = v
 		}
 	}
 	s.Floats(p.own)
 	for l, v := range p.own {
-		row := p.x.Signs[l*probes:][:probes]
+		row := p.x.Signs[l*p.x.N:][:p.x.N]
 		for k := range row {
 			row[k] = v
 		}
@@ -45,9 +52,9 @@ func (p *prober) reset(z []float64, s regions.Signs) {
 // between them.
 func (p *prober) move(k int, planes []int, i, to int) {
 	for _, l := range planes[min(i, to):max(i, to)] {
-		p.x.Signs[l*probes+k] = 0
+		p.x.Signs[l*p.x.N+k] = 0
 		if to > i {
-			p.x.Signs[l*probes+k] = 1
+			p.x.Signs[l*p.x.N+k] = 1
 		}
 	}
 }
@@ -63,12 +70,7 @@ type walk struct {
 // spans are those of the cell of region s at z: on each line as much as log r, with all
 // other signs as they are, does not change on.
 func (f *finder) spans(z []float64, s regions.Signs) ([]span, error) {
-	g, p := f.lines, f.prober
-	p.reset(z, s)
-	if err := p.x.Run(); err != nil {
-		return nil, err
-	}
-	own := p.x.Out[0]
+	g, p := f.lines, f.walker
 	spans, from := make([]span, len(g.group)), make([]int, len(g.group))
 	var walks []walk
 	for k, planes := range g.group {
@@ -78,21 +80,24 @@ func (f *finder) spans(z []float64, s regions.Signs) ([]span, error) {
 		}
 		i := g.interval(k, s)
 		spans[k], from[k] = span{i, i}, i
-		walks = append(walks, walk{k, -1, i, own}, walk{k, 1, i, own})
+		walks = append(walks, walk{k, -1, i, 0}, walk{k, 1, i, 0})
 	}
 	ended := func(w walk) bool { return w.at+w.dir < 0 || w.at+w.dir > len(g.group[w.group]) }
 	for walks = slices.DeleteFunc(walks, ended); len(walks) > 0; walks = slices.DeleteFunc(walks, ended) {
 		var on []walk
-		for batch := range slices.Chunk(walks, probes) {
+		for batch := range slices.Chunk(walks, p.x.N-1) {
 			p.reset(z, s)
 			for k, w := range batch {
-				p.move(k, g.group[w.group], from[w.group], w.at+w.dir)
+				p.move(1+k, g.group[w.group], from[w.group], w.at+w.dir)
 			}
 			if err := p.x.Run(); err != nil {
 				return nil, err
 			}
 			for k, w := range batch {
-				if out := p.x.Out[k]; math.Abs(out-w.last) < same {
+				if w.at == from[w.group] {
+					w.last = p.x.Out[0] // in the region itself
+				}
+				if out := p.x.Out[1+k]; math.Abs(out-w.last) < same {
 					w.at, w.last = w.at+w.dir, out
 					spans[w.group].first = min(spans[w.group].first, w.at)
 					spans[w.group].last = max(spans[w.group].last, w.at)

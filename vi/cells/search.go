@@ -223,7 +223,8 @@ func (f *Search) total() float64 {
 type finder struct {
 	d      *graph.Density
 	lines  *lines
-	prober *prober
+	walker *prober
+	prober *prober // of scans; nil before the first
 	mode   *ModeFinder
 	x      *graph.Executor
 	ratio  []float64
@@ -233,7 +234,7 @@ type finder struct {
 func newFinder(d *graph.Density, g *lines, switches []graph.Switch) (*finder, error) {
 	f := &finder{d: d, lines: g, ratio: make([]float64, quick)}
 	var err error
-	if f.prober, err = newProber(d); err != nil {
+	if f.walker, err = newWalker(d, g); err != nil {
 		return nil, err
 	}
 	_, scale := d.PriorStart()
@@ -409,6 +410,12 @@ func (f *finder) at(c *Cell, k, to int) (leads []lead) {
 // scan looks along the lines of groups of many planes for intervals where log r,
 // the other latents staying where they are, is highest.
 func (f *finder) scan(c *Cell) (leads []lead) {
+	if f.prober == nil {
+		var err error
+		if f.prober, err = newProber(f.d, probes); err != nil {
+			return nil
+		}
+	}
 	p := f.prober
 	for k, planes := range f.lines.group {
 		if len(planes) < 3 || f.lines.open[k] {
