@@ -23,8 +23,9 @@ import (
 // A Cell is one part of a posterior: a part of the latent space inside which the
 // density does not fall off a cliff, and how much of the posterior is there.
 type Cell struct {
-	// Where says which part, by the guards or the latents that bound it: "change in
-	// (1889, 1890)", "on: 5-11, 16-20".
+	// Where says which part, by the latents or the guards that bound it: "change in
+	// (1889, 1890)"; "on: noise5–11", where the guards "on" hold that compare these
+	// latents; "on: [4–10]", where on[4] to on[10] do. No two cells of a fit read the same.
 	Where  string
 	Weight float64 // the probability of the cell
 	// ELBO and LogEvidence are those of the density inside the cell, in nats; KHat is that of
@@ -230,8 +231,9 @@ func (c *cellsFit) find(ctx context.Context, switches []graph.Switch) (*Posterio
 		logs[k], parts[k] = x.LogEvidence.Mean, x.Q
 	}
 	mixture := family.NewMixture(logs, parts)
+	names := search.Where(kept)
 	for k, x := range kept {
-		f.Cells = append(f.Cells, Cell{x.Where(search), mixture.Weight(k), x.ELBO, x.LogEvidence, x.KHat})
+		f.Cells = append(f.Cells, Cell{names[k], mixture.Weight(k), x.ELBO, x.LogEvidence, x.KHat})
 	}
 	return c.posterior(mixture, f), nil
 }

@@ -72,7 +72,7 @@ func report(out io.Writer, fit *vi.Posterior) error {
 		return err
 	}
 	answer.Cells(out, fit, 12)
-	fmt.Fprintln(out, "(months 1 to 12; 0 is the December before)")
+	fmt.Fprintln(out, "(f1 to f12 are the months, f0 is the December before)")
 
 	fmt.Fprintln(out, "\nmonth  mortality                        P(type 1)  type")
 	kinds := map[string][]string{}

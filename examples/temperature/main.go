@@ -72,7 +72,7 @@ func report(out io.Writer, fit *vi.Posterior) error {
 		return err
 	}
 	answer.Cells(out, fit, 8)
-	fmt.Fprint(out, "(0 is step 1)\n\n")
+	fmt.Fprintln(out)
 	on := fit.Density.Named("on")
 	path, err := fit.MostProbablePath(on, 10000, 0)
 	if err != nil {

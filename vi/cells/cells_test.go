@@ -2,8 +2,10 @@ package cells
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -97,7 +99,7 @@ func TestCellsAreIntervals(t *testing.T) {
 		all += math.Exp(x)
 	}
 	require.InDelta(t, math.Log(all), math.Log(total), 0.02)
-	require.Equal(t, "when in (6, 7)", kept[0].Where(f))
+	require.Equal(t, "when in (6, 7)", f.Where(kept)[0])
 }
 
 // With the switch summed out there is one cell, and the same evidence.
@@ -237,4 +239,52 @@ func TestNothingButSwitches(t *testing.T) {
 	require.InDelta(t, want, f.Cells[0].ELBO.Mean, 1e-9)
 	require.InDelta(t, want, f.Cells[0].LogEvidence.Mean, 1e-9)
 	require.Less(t, f.Cells[0].ELBO.SE, 1e-9)
+}
+
+// Guards are counted as the program counts the latents that they compare, or else as their
+// names do; long comparisons go by the guard's name or place; and no two cells read the same.
+func TestWhere(t *testing.T) {
+	m := graph.NewModel()
+	var sum graph.Expr
+	var hidden graph.Guard
+	for i := range 6 {
+		x := m.Sample(fmt.Sprintf("noise%d-of", 2*i+3), graph.Normal(0, 1))
+		sum = graph.Add(sum, x)
+		if i == 0 {
+			hidden = graph.Greater(x, 0.5)
+			m.Observe("y", graph.Normal(graph.If(hidden, 3, 0), 1), 1.5)
+			continue
+		}
+		m.Observe("y", graph.Normal(graph.If(m.Name("on", graph.Greater(x, 0.1)), 2, 0), 1), 1)
+		m.Name("pair", graph.Greater(x, sum))
+	}
+	m.Observe("y", graph.Normal(graph.If(graph.Less(sum, 1), 4, 0), 1), 2)
+	d, err := m.Compile()
+	require.NoError(t, err)
+	f := &Search{d: d, lines: newLines(d.Arrangement())}
+	w := newDescriber(f)
+	require.Equal(t, []string{"noise5-of", "noise7-of", "noise9-of", "noise11-of", "noise13-of"}, w.label["on"])
+	require.Equal(t, indices(5), w.label["pair"])
+	cell := func(z ...float64) *Cell { // the region around z
+		c := &Cell{region: d.Arrangement().Signs(z)}
+		for k := range f.lines.group {
+			i := f.lines.interval(k, c.region)
+			c.span = append(c.span, span{i, i})
+		}
+		return c
+	}
+	list := f.Where([]*Cell{cell(0.1, 1, 1, 1, 0, 1), cell(0.6, 1, 1, 1, 0, 1), cell(0, 0, 0, 0, 0, 0), cell(0, 0, 0, 0, 0, 0)})
+	require.True(t, strings.HasPrefix(list[0], "on: noise5–9-of, noise13-of; pair: "), list[0])
+	require.Contains(t, list[0], "; noise3-of < 0.5; not the guard at cells_test.go:")
+	require.Contains(t, list[1], "; noise3-of > 0.5; not the guard at cells_test.go:")
+	require.NotEqual(t, list[2], list[3])
+	require.Contains(t, list[3], " (cell 4)")
+
+	whole := cell(0, 1, 1, 1, 0, 1)
+	for k := range whole.span {
+		whole.span[k] = span{0, len(f.lines.group[k])}
+	}
+	require.Equal(t, []string{"everywhere"}, f.Where([]*Cell{whole}))
+	require.Equal(t, "[1–3], [5]", ranges(indices(6), []bool{false, true, true, true, false, true}))
+	require.Equal(t, "never", ranges(indices(2), []bool{false, false}))
 }
