@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/diff/fd"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mat"
 
@@ -169,7 +167,6 @@ func TestConfinedDraws(t *testing.T) {
 			s, err := Bind(q, batch)
 			require.NoError(t, err)
 			z, one := make([]float64, dim*batch), make([]float64, dim)
-			logs, weight := make([]float64, batch), make([]float64, batch)
 			byRand, bySampler, total := 0.0, 0.0, 0.0
 			for total < 40000 {
 				s.Draw(z, rng)
@@ -188,23 +185,7 @@ func TestConfinedDraws(t *testing.T) {
 			require.Less(t, math.Abs(byRand/total-want), 5*math.Sqrt(variance/total)+1e-4)
 			require.Less(t, math.Abs(bySampler/total-want), 5*math.Sqrt(variance/total)+1e-4)
 
-			s.SubLogQ(logs)
-			sums, got, gradient := make([]float64, s.Sums()), make([]float64, len(q.Theta())), make([]float64, len(q.Theta()))
-			for k := range batch {
-				for i := range one {
-					one[i] = z[i*batch+k]
-				}
-				require.InDelta(t, -q.LogProb(one), logs[k], 1e-9*(1+math.Abs(logs[k])))
-				weight[k] = rng.NormFloat64()
-				floats.AddScaled(gradient, weight[k]/batch, fd.Gradient(nil, func(theta []float64) float64 {
-					at := q.Clone()
-					at.Set(theta)
-					return at.LogProb(one)
-				}, q.Theta(), &fd.Settings{Formula: fd.Central}))
-			}
-			s.AddScore(sums, weight)
-			s.Finish(got, sums, batch)
-			require.InDeltaSlice(t, gradient, got, 1e-6*(1+floats.Norm(gradient, 2)))
+			requireScore(t, q, s, z, batch, rng)
 		})
 	}
 }

@@ -211,28 +211,36 @@ func TestScore(t *testing.T) {
 		for _, n := range []int{1, 5, 33} {
 			s, err := Bind(q, n)
 			require.NoError(t, err)
-			z, logs, weight := make([]float64, q.Dim()*n), make([]float64, n), make([]float64, n)
+			z := make([]float64, q.Dim()*n)
 			s.Draw(z, rng)
-			s.SubLogQ(logs)
-			sums, got, want := make([]float64, s.Sums()), make([]float64, len(q.Theta())), make([]float64, len(q.Theta()))
-			for k := range n {
-				x := make([]float64, q.Dim())
-				for i := range x {
-					x[i] = z[i*n+k]
-				}
-				require.InDelta(t, -q.LogProb(x), logs[k], 1e-9*(1+math.Abs(logs[k])))
-				weight[k] = rng.NormFloat64()
-				floats.AddScaled(want, weight[k]/float64(n), fd.Gradient(nil, func(theta []float64) float64 {
-					at := q.Clone()
-					at.Set(theta)
-					return at.LogProb(x)
-				}, q.Theta(), &fd.Settings{Formula: fd.Central}))
-			}
-			s.AddScore(sums, weight)
-			s.Finish(got, sums, n)
-			require.InDeltaSlice(t, want, got, 1e-6*(1+floats.Norm(want, 2)))
+			requireScore(t, q, s, z, n, rng)
 		}
 	})
+}
+
+// requireScore compares a sampler's log q at its n last draws, z, with LogProb, and the sum of their scores,
+// with random weights, with central differences.
+func requireScore(t testing.TB, q Q, s Sampler, z []float64, n int, rng *rand.Rand) {
+	t.Helper()
+	logs, weight := make([]float64, n), make([]float64, n)
+	s.SubLogQ(logs)
+	sums, got, want := make([]float64, s.Sums()), make([]float64, len(q.Theta())), make([]float64, len(q.Theta()))
+	for k := range n {
+		x := make([]float64, q.Dim())
+		for i := range x {
+			x[i] = z[i*n+k]
+		}
+		require.InDelta(t, -q.LogProb(x), logs[k], 1e-9*(1+math.Abs(logs[k])))
+		weight[k] = rng.NormFloat64()
+		floats.AddScaled(want, weight[k]/float64(n), fd.Gradient(nil, func(theta []float64) float64 {
+			at := q.Clone()
+			at.Set(theta)
+			return at.LogProb(x)
+		}, q.Theta(), &fd.Settings{Formula: fd.Central}))
+	}
+	s.AddScore(sums, weight)
+	s.Finish(got, sums, n)
+	require.InDeltaSlice(t, want, got, 1e-6*(1+floats.Norm(want, 2)))
 }
 
 // A step moves by units, and scales by factors: they stay positive, and a step
