@@ -55,13 +55,68 @@ func confinedProblems() map[string]confinedProblem {
 		p.sides = sides
 		return p
 	}
+	mixed := confinedProblem{
+		model: switched, logProb: switchedLogProb, parents: [][]int{{}, {0}, {}},
+		guards: switchedGuards, theta: []float64{0.1, 0.8, 0.2, 0.7, 0.4, 0.6, 0.5},
+	}
 	return map[string]confinedProblem{
+		"a switch and a soft guard":   with(mixed, map[int]bool{0: true}),
 		"first of two, on its axis":   with(two, map[int]bool{2: true}),
 		"last of two, slanted":        with(two, map[int]bool{1: true}),
 		"middle of three, slanted":    with(three, map[int]bool{1: false}),
 		"first and last of three":     with(three, map[int]bool{2: true, 4: false}),
 		"last of three, two ceilings": with(three, map[int]bool{0: true, 3: true}),
 	}
+}
+
+// switchedGuards are the guards of switched: the first one for a cliff, a slanted one, and two
+// on the third latent, a switch.
+var switchedGuards = []regions.Hyperplane{affine(0.6, 1), affine(0.3, 0.5, -1), affine(-0.4, 0, 0, 1), affine(0.5, 0, 0, 1)}
+
+// switched has a latent with a cliff, one with a soft guard, and a switch, which is used in its
+// prior and in guards on it alone.
+func switched() *graph.Model {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(0, 1))
+	y := m.Sample("y", graph.Normal(graph.Mul(0.5, x), 1))
+	w := m.Sample("w", graph.Normal(0.2, 0.9))
+	cliff := graph.Greater(x, -0.6)
+	slanted := graph.Greater(graph.Add(graph.Sub(graph.Mul(0.5, x), y), 0.3), 0)
+	m.Factor(graph.If(cliff, 0, -40))
+	m.Observe("a", graph.Normal(graph.If(slanted, x, graph.Add(y, 1)), 0.8), 0.7)
+	m.Observe("b", graph.Normal(graph.If(graph.Greater(w, 0.4), x, -1), 1), 0.9)
+	m.Observe("c", graph.Normal(graph.If(graph.Greater(w, -0.5), y, 1.5), 1), -0.3)
+	return m
+}
+
+func switchedLogProb(z []float64) float64 {
+	normal := func(x, m, s float64) float64 {
+		return -0.5*math.Log(2*math.Pi) - math.Log(s) - 0.5*(x-m)*(x-m)/(s*s)
+	}
+	x, y, w := z[0], z[1], z[2]
+	sum := normal(x, 0, 1) + normal(y, 0.5*x, 1) + normal(w, 0.2, 0.9)
+	if x <= -0.6 {
+		sum -= 40
+	}
+	a, b, c := y+1, -1.0, 1.5
+	if 0.5*x-y+0.3 > 0 {
+		a = x
+	}
+	if w > 0.4 {
+		b = x
+	}
+	if w > -0.5 {
+		c = y
+	}
+	return sum + normal(0.7, a, 0.8) + normal(0.9, b, 1) + normal(-0.3, c, 1)
+}
+
+// The third latent of switched is a switch.
+func TestSwitched(t *testing.T) {
+	switches := vitest.Compile(t, switched()).Switches()
+	require.Len(t, switches, 1)
+	require.Equal(t, 2, switches[0].Latent)
+	require.Len(t, switches[0].Planes, 2)
 }
 
 // A grid are the nodes of a quadrature over all latents, from guard to guard, where q
