@@ -141,9 +141,11 @@ func (f comparison) String() string {
 func compareCase(t testing.TB, c calibration.Case, seed uint64) comparison {
 	t.Helper()
 	f, p := fitCase(t, c, seed)
+	v, err := p.Verdict()
+	require.NoError(t, err)
 	guards := func(name string) []float64 { return fittedGuards(t, p, name) }
 	if f.verdict == TrustReweighted {
-		w, err := p.Importance(10_000, seed)
+		w, err := p.Importance(v.Draws, seed)
 		require.NoError(t, err)
 		f.kHat, f.ess = w.K, w.ESS
 		for _, l := range w.Latents {

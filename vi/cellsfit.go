@@ -48,7 +48,7 @@ type found struct {
 	Reweighted  []check.Reweighted
 	Verdict     Verdict  // none yet if Trust is ""
 	Cut         []string // what the end of Settings.Budget has cut
-	even        float64  // effective draws of importance
+	even        float64  // part of the draws of importance that is effective
 }
 
 // How much is spent on a search for cells.
@@ -114,9 +114,7 @@ func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 		}
 		p.found.Cut = c.cuts
 		m.at("judging a fit of %d cells", len(p.found.Cells))
-		if p.found.Verdict, err = p.judge(sample, p.finalDraws(m)); err != nil {
-			return nil, err
-		}
+		p.found.Verdict = p.judge(sample, p.finalDraws(m))
 		if best == nil || p.found.even > best.found.even || p.found.Verdict.Trust != TrustNothing {
 			best = p
 		}
@@ -216,7 +214,7 @@ func (c *cellsFit) find(ctx context.Context, switches []graph.Switch) (*Posterio
 		return nil, err
 	}
 	kept, left, err := search.Finish(ctx, cells.Finish{
-		Most: c.s.Cells, Climb: c.climb,
+		Most: c.s.Cells, Climb: c.climb, Draws: c.draws(),
 		Progress: func(judged, kept int) { c.m.at("climbing and judging: %d of %d cells", judged, kept) },
 	})
 	if c.m.over() {
@@ -239,12 +237,12 @@ func (c *cellsFit) find(ctx context.Context, switches []graph.Switch) (*Posterio
 }
 
 // ofDraws is the fit by normals near the scout's draws.
-func (c *cellsFit) ofDraws(context.Context) (*Posterior, error) {
-	mixture, err := cells.OfDraws(c.d, c.draws(), mc.Mix(c.s.Seed, cellStream))
+func (c *cellsFit) ofDraws(ctx context.Context) (*Posterior, error) {
+	mixture, err := cells.OfDraws(ctx, c.d, c.draws(), mc.Mix(c.s.Seed, cellStream))
 	if err != nil || mixture == nil {
 		return nil, err
 	}
-	p := c.posterior(mixture, &found{Tried: 1})
+	p := c.posterior(family.NewMixture([]float64{0}, []family.Q{mixture}), &found{Tried: 1})
 	w, err := p.Importance(p.finalDraws(c.m), mc.Mix(c.s.Seed, judgeStream))
 	if err != nil {
 		return nil, nil // the density is not finite at its draws
@@ -259,7 +257,7 @@ func (c *cellsFit) posterior(q *family.Mixture, f *found) *Posterior {
 }
 
 // fittedDraws is how many of the scout's draws normals are fitted to.
-const fittedDraws = 4000
+const fittedDraws = 8000
 
 // draws are some of the scout's, as many of each island as its evidence says.
 func (c *cellsFit) draws() (list [][]float64) {

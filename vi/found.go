@@ -25,11 +25,8 @@ func (p *Posterior) known() *Posterior {
 	return &Posterior{Density: p.Density, Q: p.Q, Settings: p.Settings, found: &found{q: p.Q}}
 }
 
-// note keeps the first weights of a fit's draws.
+// note keeps what weights of a fit's draws say.
 func (f *found) note(w check.Importance) {
-	if f.Reweighted != nil {
-		return
-	}
 	f.LogEvidence, f.Reweighted = w.LogEvidence, w.Latents
 	if f.Cells == nil {
 		f.Cells = []Cell{{"everywhere", 1, w.ELBO, w.LogEvidence, w.K}}
@@ -104,7 +101,7 @@ type savedCell struct {
 type savedMoments struct {
 	FitMean, FitSD mc.Number
 	Mean           Estimate
-	SD             mc.Number
+	SD, SDSE       mc.Number
 }
 
 // saved is what there is to save: nothing of a fit that was not judged.
@@ -122,7 +119,7 @@ func (f *found) saved(warnings []string) *savedFound {
 		s.Cells = append(s.Cells, savedCell{c.Where, c.ELBO, c.LogEvidence, mc.Number(c.KHat)})
 	}
 	for _, l := range f.Reweighted {
-		s.Reweighted = append(s.Reweighted, savedMoments{mc.Number(l.FitMean), mc.Number(l.FitSD), l.Mean, mc.Number(l.SD)})
+		s.Reweighted = append(s.Reweighted, savedMoments{mc.Number(l.FitMean), mc.Number(l.FitSD), l.Mean, mc.Number(l.SD), mc.Number(l.SDSE)})
 	}
 	return s
 }
@@ -157,7 +154,7 @@ func (s *savedFound) restore(p *Posterior) error {
 	}
 	for i, l := range s.Reweighted {
 		f.Reweighted = append(f.Reweighted, check.Reweighted{
-			Name: p.Density.Latents()[i], FitMean: float64(l.FitMean), FitSD: float64(l.FitSD), Mean: l.Mean, SD: float64(l.SD),
+			Name: p.Density.Latents()[i], FitMean: float64(l.FitMean), FitSD: float64(l.FitSD), Mean: l.Mean, SD: float64(l.SD), SDSE: float64(l.SDSE),
 		})
 	}
 	return nil

@@ -94,15 +94,20 @@ type savedQ struct {
 	Family savedFamily
 	Theta  mc.Numbers // of a mixture only the logarithms of its weights
 	Held   []int      `json:",omitempty"` // latents, of a start that a user gave
-	Parts  []savedQ   `json:",omitempty"` // of a mixture
+	Parts  []savedQ   `json:",omitempty"` // of a mixture; or the mixture of what is left when switches are summed out
 }
 
 func saveQ(q family.Q) savedQ {
 	s := savedQ{Family: savedFamily{q.Family()}, Theta: q.Theta(), Held: heldBy(q)}
-	if m, ok := q.(*family.Mixture); ok {
-		s.Theta = s.Theta[:m.Len()]
-		for k := range m.Len() {
-			s.Parts = append(s.Parts, saveQ(m.Part(k)))
+	switch q := q.(type) {
+	case *family.Mixture:
+		s.Theta = s.Theta[:q.Len()]
+		for k := range q.Len() {
+			s.Parts = append(s.Parts, saveQ(q.Part(k)))
+		}
+	case *cells.Summed:
+		if _, mixture := q.Q.(*family.Mixture); mixture {
+			s.Theta, s.Parts = nil, []savedQ{saveQ(q.Q)}
 		}
 	}
 	return s
@@ -115,6 +120,13 @@ func (s savedQ) of(d *graph.Density) (family.Q, error) {
 	}
 	if s.Family.Family == (family.Cells{}) {
 		return s.mixture(d)
+	}
+	if f, ok := s.Family.Family.(cells.SummedFamily); ok && len(s.Parts) == 1 {
+		rest, err := s.Parts[0].of(d)
+		if err != nil {
+			return nil, err
+		}
+		return f.Over(d, rest)
 	}
 	q, err := s.Family.New(d)
 	if err != nil {
@@ -141,9 +153,6 @@ func (s savedQ) mixture(d *graph.Density) (family.Q, error) {
 	var parts []family.Q
 	for k, part := range s.Parts {
 		q, err := part.of(d)
-		if _, nested := q.(*family.Mixture); nested {
-			err = errors.New("it has cells")
-		}
 		if err != nil {
 			return nil, fmt.Errorf("cell %d: %w", k, err)
 		}

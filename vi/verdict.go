@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/scout"
@@ -30,6 +31,8 @@ type Verdict struct {
 	Trust   Trust
 	Reasons []string // why
 	Try     []string // what may help
+	// Draws is how many draws of Posterior.Importance the reweighted numbers need.
+	Draws int
 }
 
 // String is the verdict in a line or a few.
@@ -50,15 +53,20 @@ const (
 	cheapGuards    = 1000 // with more, draws are fewer
 	scoutErrors    = 4    // standard errors of a scout, which come from few islands
 	scoutNats      = 0.15 // beside them
+	unevenIslands  = 0.5  // of the scout's log evidence, a standard error
 	leastEffective = 0.1  // of the draws
 	fewEffective   = 0.3  // of the draws, where k-hat is high; and
 	heavy          = 100. // times the mean, a weight that makes k-hat count
 	mostSE         = 0.1  // of a log evidence, in nats
-	scoutDraws     = 1000 // that are looked at
+	moreDraws      = 4    // times as many, if moments need them
+	scoutDraws     = 1000 // that are looked at, at least, and
+	mostScoutDraws = 4000
+	cheapParts     = 100  // with more, they are fewer
 	mostMissed     = 0.04 // of the scout's draws, or of the mass that was found
-	farAbove       = 3.5  // log of the posterior over the fit, at a draw that the fit misses,
-	outOfSight     = 7    // and at one that reweighting does not mend
-	offMean        = 0.03 // of a standard deviation
+	outOfSight     = 7    // log of the posterior over the fit, at a draw that reweighting does not see
+	knownMean      = 0.05 // of a standard deviation, largest standard error,
+	knownSD        = 0.03
+	offMean        = 0.03 // and largest errors of the fit
 	offSD          = 0.06
 )
 
@@ -77,15 +85,24 @@ func (p *Posterior) finalDraws(m *monitor) int {
 }
 
 // judge compares a fit with a scout, which owes nothing to it, and with its own
-// reweighted draws.
-func (p *Posterior) judge(sample scout.Result, draws int) (Verdict, error) {
-	w, err := p.weigh(draws, mc.Mix(p.Settings.Seed, judgeStream))
+// reweighted draws, of which it takes more where that is all that is missing.
+func (p *Posterior) judge(sample scout.Result, draws int) Verdict {
+	v, few := p.judgeBy(sample, draws)
+	if few {
+		v, _ = p.judgeBy(sample, moreDraws*draws)
+	}
+	return v
+}
+
+// judgeBy is judge by n draws. It reports whether they were too few and all else is well.
+func (p *Posterior) judgeBy(sample scout.Result, n int) (v Verdict, few bool) {
+	w, err := p.weigh(n, mc.Mix(p.Settings.Seed, judgeStream))
 	if err != nil {
-		return Verdict{Trust: TrustNothing, Reasons: []string{err.Error()}}, nil
+		return Verdict{Trust: TrustNothing, Reasons: []string{err.Error()}}, false
 	}
 	p.found.note(w)
-	p.found.even = w.ESS
-	v := Verdict{Trust: TrustFit}
+	p.found.even = w.ESS / float64(n)
+	v = Verdict{Trust: TrustFit, Draws: n}
 	other := "family.Cells"
 	if p.hasCells() {
 		other = "another Seed"
@@ -97,21 +114,25 @@ func (p *Posterior) judge(sample scout.Result, draws int) (Verdict, error) {
 			v.Try = append(v.Try, try)
 		}
 	}
-	n := float64(len(w.Weights))
-	if w.ESS < leastEffective*n || !w.Reliable() && (w.ESS < fewEffective*n || floats.Max(w.Weights) > heavy/n) {
+	if part := w.ESS / float64(n); part < leastEffective || !w.Reliable() && (part < fewEffective || floats.Max(w.Weights)*float64(n) > heavy) {
 		refuse(other, "k-hat %.2f: a few draws outweigh the others", w.K)
 	} else if w.LogEvidence.SE > mostSE {
 		refuse("more draws", "the log evidence is known to %.2g nats only", w.LogEvidence.SE)
 	}
 	se := math.Hypot(w.LogEvidence.SE, sample.LogEvidence.SE)
+	var errors []moments // of the moments, as the scout sees them
 	switch gap := sample.LogEvidence.Mean - w.LogEvidence.Mean; {
 	case sample.Beta < 1:
 		refuse("a longer Settings.Budget", "the budget ended before the scout had arrived: where the fit is not nobody has looked")
 	case gap > scoutErrors*se+scoutNats:
 		refuse(other, "the scout's log evidence %v is above the fit's, %v: the fit misses explanations", sample.LogEvidence, w.LogEvidence)
 	case gap > -scoutErrors*se-1: // else the scout has not arrived
-		if missed := p.missed(sample, w.LogEvidence.Mean); missed > mostMissed {
+		var missed float64
+		if missed, errors = p.compare(sample, w); missed > mostMissed {
 			refuse(other, "%.0f%% of the scout's draws are where the fit is not", 100*missed)
+		}
+		if sample.LogEvidence.SE > unevenIslands {
+			errors = nil // few islands have all the weight, and few draws of theirs all the errors
 		}
 	}
 	if f := p.found; f != nil {
@@ -126,38 +147,74 @@ func (p *Posterior) judge(sample scout.Result, draws int) (Verdict, error) {
 			refuse(try, "the search ended before it had seen all cells that may matter")
 		}
 	}
+	few = v.Trust != TrustNothing
+	for i, l := range w.Latents {
+		e := moments{l.Mean.SE / l.SD, l.SDSE / l.SD}
+		if errors != nil {
+			e.mean, e.sd = max(e.mean, errors[i].mean), max(e.sd, errors[i].sd)
+		}
+		if e.mean > knownMean || e.sd > knownSD {
+			refuse(other, "the mean of %s is known to %.2g of its standard deviation only, and that to %.1f%%", l.Name, e.mean, 100*e.sd)
+			break
+		}
+	}
 	if v.Trust == TrustNothing {
-		return v, nil
+		return v, few
 	}
 	for _, l := range w.Latents {
-		if math.Abs(l.FitMean-l.Mean.Mean) > offMean*l.SD || math.Abs(l.FitSD-l.SD) > offSD*l.SD {
+		if math.Abs(l.FitMean-l.Mean.Mean) > offMean*l.SD || math.Abs(l.FitSD-l.SD)+l.SDSE > offSD*l.SD {
 			v.Trust = TrustReweighted
 			v.Reasons = append(v.Reasons, fmt.Sprintf("%s is %.4g ± %.2g by importance, and %.4g ± %.2g in the fit", l.Name, l.Mean.Mean, l.SD, l.FitMean, l.FitSD))
 			break
 		}
 	}
 	v.Reasons = append(v.Reasons, fmt.Sprintf("k-hat %.2f; log evidence %v, and %v by the scout", w.K, w.LogEvidence, sample.LogEvidence))
-	return v, nil
+	return v, false
 }
 
-// missed is the part of a scout's draws where the posterior is much higher than the fit;
-// those that reweighting mends count half, the others four times.
-func (p *Posterior) missed(sample scout.Result, logEvidence float64) float64 {
-	n := 0.0
-	var points [][]float64
-	var logProb []float64
-	for k := 0; k < len(sample.Z); k += max(1, len(sample.Z)/scoutDraws) {
-		points, logProb = append(points, sample.Z[k]), append(logProb, sample.LogProb[k])
+// moments are of a mean and a standard deviation, in standard deviations.
+type moments struct{ mean, sd float64 }
+
+// compare looks at a scout's draws, for where the posterior is much higher than what importance
+// draws are from. It returns the part of the draws that are out of their sight, times four, and the standard
+// errors that the others bring to the moments of each latent: with weights w = r/q, n draws
+// of q give an expectation of f a variance of E[w·(f − E[f])²]/n, which is of the posterior, and which draws
+// of q see too low where w has a heavy tail. Islands count by their evidences: one that
+// is stuck where there is little knows nothing of how little.
+func (p *Posterior) compare(sample scout.Result, w check.Importance) (missed float64, errors []moments) {
+	q, total := p.defensive(), floats.LogSumExp(sample.Islands)
+	looked := mostScoutDraws
+	if m, ok := q.(*family.Mixture); ok {
+		looked = max(scoutDraws, looked*cheapParts/max(cheapParts, m.Len()))
 	}
-	for k, logQ := range family.LogProbs(p.defensive(), points) {
-		switch over := logProb[k] - logEvidence - logQ; {
-		case over > outOfSight:
-			n += 4
-		case over > farAbove:
-			n += 0.5
+	step := max(1, len(sample.Z)/looked)
+	all := make([]float64, len(sample.Islands))
+	var points [][]float64
+	for k := 0; k < len(sample.Z); k += step {
+		all[sample.Island[k]]++
+		points = append(points, sample.Z[k])
+	}
+	errors = make([]moments, len(w.Latents))
+	for j, logQ := range family.LogProbs(q, points) {
+		k := j * step
+		i := sample.Island[k]
+		part := math.Exp(sample.Islands[i]-total) / all[i]
+		over := sample.LogProb[k] - w.LogEvidence.Mean - logQ
+		if over > outOfSight {
+			missed += 4 * part
+			continue
+		}
+		part *= math.Exp(over) / float64(len(w.Weights))
+		for i, l := range w.Latents {
+			off := (p.Density.ConstrainOne(i, sample.Z[k][i]) - l.Mean.Mean) / l.SD
+			errors[i].mean += part * off * off
+			errors[i].sd += part * (off*off - 1) * (off*off - 1) / 4
 		}
 	}
-	return min(1, n/float64(len(points)))
+	for i, e := range errors {
+		errors[i] = moments{math.Sqrt(e.mean), math.Sqrt(e.sd)}
+	}
+	return min(1, missed), errors
 }
 
 // Verdict says whether the fit can be relied on: by where a scout, tempered sequential

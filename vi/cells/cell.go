@@ -23,6 +23,7 @@ type Cell struct {
 	center   []float64     // about the mean of the posterior in the cell
 	sd       []float64     // and its standard deviations
 	expanded bool
+	modeless bool // no mode was found
 	climbed  family.Q
 	order    int // of the cells that were looked at
 }

@@ -215,7 +215,7 @@ func TestOfDraws(t *testing.T) {
 		}
 		draws = append(draws, []float64{x, x + 0.3*rng.NormFloat64()})
 	}
-	q, err := OfDraws(d, draws, 1)
+	q, err := OfDraws(context.Background(), d, draws, 1)
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, q.Len(), 2)
 	require.InDelta(t, 0.5, family.Marginal(q, 0).Above(0), 0.06)

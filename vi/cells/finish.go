@@ -27,13 +27,17 @@ const (
 	wide        = 1.6  // scale of the defensive draws, one in wideShare
 	wideShare   = 5
 	unreliable  = 0.7  // k-hat
-	worthwhile  = 2e-3 // nats that a climb should bring
+	worthwhile  = 2e-3 // nats that a climb should bring,
+	doubtful    = 0.03 // and more normals for a cell
+	heavyCell   = 0.15 // with so much of the mass
 )
 
 // Finish says what becomes of the cells that a search has found.
 type Finish struct {
 	Most  int // cells to keep; 0 for as many as it takes
 	Climb func(ctx context.Context, q family.Q) (family.Q, error)
+	// Draws are about the posterior's.
+	Draws [][]float64
 	// Progress is told, by several goroutines, how many of the cells have been judged.
 	// From Settings.Until on they are not, and keep what the search has found of them.
 	Progress func(judged, kept int)
@@ -70,7 +74,11 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 			c.climbed = q
 		}
 		n := max(leastDraws, int(mostDraws*part)*cheapGuards/max(cheapGuards, f.d.Arrangement().Len()))
-		return f.judge(f.finders[p].x, c, n, mc.NewRand(seed))
+		rng := mc.NewRand(seed)
+		if err := f.judge(f.finders[p].x, c, n, rng); err != nil || f.over() || part < heavyCell || part*(c.LogEvidence.Mean-c.ELBO.Mean) < doubtful {
+			return err
+		}
+		return f.refine(ctx, f.finders[p].x, c, s.Draws, n, rng)
 	})
 	kept = slices.DeleteFunc(slices.Clone(kept), func(c *Cell) bool { // it would only bring its own errors
 		return c.LogEvidence.Mean < total+math.Log(negligible) && c.KHat > unreliable
@@ -85,6 +93,17 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		return 0
 	})
 	return kept, left, err
+}
+
+// refine gives a cell a mixture of normals, if that is nearer.
+func (f *Search) refine(ctx context.Context, x *graph.Executor, c *Cell, draws [][]float64, n int, rng *rand.Rand) error {
+	s := newShape(c.Q, f.lines.sides(c.span))
+	q, err := refine(ctx, f.d, x, s, c.Q, slices.DeleteFunc(slices.Clone(draws), s.outside), rng)
+	if err != nil || q == c.Q || q == nil {
+		return err
+	}
+	c.Q, c.climbed = q, nil
+	return f.judge(x, c, n, rng)
 }
 
 // enough is how many of the first cells hold the mass and, but for a little, the variances

@@ -21,12 +21,13 @@ import (
 
 // How cells are searched for.
 const (
-	quick    = 256 // draws of a cell that was found
-	round    = 16  // cells that are looked at side by side
-	cautious = 100 // a cell counts from this part of what may be left out on,
-	settling = 10  // and from so many times that on when there is little news
-	scanned  = 10  // cells whose lines are scanned
-	scanKeep = 6   // intervals of a line that are looked at
+	quick      = 256 // draws of a cell that was found
+	round      = 16  // cells that are looked at side by side
+	cautious   = 100 // a cell counts from this part of what may be left out on,
+	settling   = 10  // and from so many times that on when there is little news
+	scanned    = 10  // cells whose lines are scanned
+	scanKeep   = 6   // intervals of a line that are looked at
+	mostFailed = 4   // times that a cell is looked at without a mode
 )
 
 // MostLatents is the number of latents beyond which there is no search: second
@@ -64,6 +65,7 @@ type Search struct {
 	finders []*finder
 	seen    map[string]bool
 	asked   map[regions.Signs]bool
+	failed  map[string]int // how often no mode of a cell was found
 }
 
 // A lead is a region that may be worth a look, and a point from where to look.
@@ -75,7 +77,7 @@ type lead struct {
 // Find looks for the cells of a density that hold its mass.
 func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 	s.Lost = cmp.Or(s.Lost, 1e-3)
-	f := &Search{d: d, s: s, least: s.Lost / cautious, lines: newLines(d.Arrangement()), seen: map[string]bool{}, asked: map[regions.Signs]bool{}}
+	f := &Search{d: d, s: s, least: s.Lost / cautious, lines: newLines(d.Arrangement()), seen: map[string]bool{}, asked: map[regions.Signs]bool{}, failed: map[string]int{}}
 	f.finders = make([]*finder, mc.Processors(round))
 	for k := range f.finders {
 		var err error
@@ -167,8 +169,10 @@ func (f *Search) look(ctx context.Context, leads []lead) error {
 		return f.finders[w].evaluate(ctx, todo[k], least, mc.NewRand(mc.Mix(f.s.Seed, uint64(first+k))))
 	})
 	for _, c := range todo {
-		if c.Q == nil && len(f.s.Switches) > 0 {
-			delete(f.seen, key(c.span)) // from another point there may be a mode
+		if id := key(c.span); c.modeless && (len(f.s.Switches) > 0 || f.failed[id] < mostFailed) {
+			f.failed[id]++
+			delete(f.seen, id) // from another point there may be a mode
+			delete(f.asked, c.region)
 		}
 		if c.Q != nil && finite(c.LogEvidence.Mean) {
 			at, _ := slices.BinarySearchFunc(f.Cells, c, func(a, b *Cell) int { return cmp.Compare(b.LogEvidence.Mean, a.LogEvidence.Mean) })
@@ -264,6 +268,7 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand
 		extend = f.summed.extend
 	}
 	precision, bound, err := extend(ctx, c.point, c.region)
+	c.modeless = precision == nil
 	if err != nil || precision == nil || !(bound+f.most(c.point, precision, sides) > least) {
 		return err
 	}
@@ -408,7 +413,8 @@ func (f *finder) at(c *Cell, k, to int) (leads []lead) {
 }
 
 // scan looks along the lines of groups of many planes for intervals where log r,
-// the other latents staying where they are, is highest.
+// the other latents staying where they are, is highest. It takes both ends too: beyond all
+// planes there may be latents that no data bind, for which to stay is to be much too low.
 func (f *finder) scan(c *Cell) (leads []lead) {
 	if f.prober == nil {
 		var err error
@@ -439,7 +445,7 @@ func (f *finder) scan(c *Cell) (leads []lead) {
 			order[j] = j
 		}
 		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(value[b], value[a]) })
-		for _, to := range order[:min(scanKeep, len(order))] {
+		for _, to := range append(order[:min(scanKeep, len(order))], 0, len(planes)) {
 			if to != i {
 				leads = append(leads, f.at(c, k, to)...)
 			}

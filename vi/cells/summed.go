@@ -46,6 +46,12 @@ func (f SummedFamily) New(p family.Program) (family.Q, error) {
 	if err != nil {
 		return nil, err
 	}
+	return f.Over(d, rest)
+}
+
+// Over is the member with the given rest, which may be a mixture of members of the family of
+// rests.
+func (f SummedFamily) Over(d *graph.Density, rest family.Q) (family.Q, error) {
 	var latents []int
 	if err := json.Unmarshal([]byte(f.Latents), &latents); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name(), err)
@@ -89,6 +95,11 @@ func (q *Summed) Family() family.Family {
 	text, _ := json.Marshal(latents)
 	rest, _ := q.Q.Family().(family.Sequence)
 	return SummedFamily{rest, string(text)}
+}
+
+// sums reports whether latent i is summed out.
+func (q *Summed) sums(i int) bool {
+	return slices.ContainsFunc(q.switches, func(w graph.Switch) bool { return w.Latent == i })
 }
 
 // Clone implements family.Q.

@@ -37,12 +37,13 @@ type Importance struct {
 }
 
 // Reweighted is a latent's mean and standard deviation, on the program's own
-// scale: in the fit, and by importance weights in the posterior.
+// scale: in the fit, and by importance weights in the posterior. SDSE is the standard error
+// of SD.
 type Reweighted struct {
 	Name           string
 	FitMean, FitSD float64
 	Mean           mc.Estimate
-	SD             float64
+	SD, SDSE       float64
 }
 
 // Weigh weighs draws of q by importance; the seed fixes them, and they are the
@@ -73,7 +74,7 @@ func Weigh(d *graph.Density, q family.Q, samples int, seed uint64, moments func(
 	for i, name := range imp.Draws.Names {
 		r := Reweighted{Name: name}
 		r.FitMean, r.FitSD = moments(i)
-		r.Mean, r.SD = imp.moments(func(x []float64) float64 { return x[i] })
+		r.Mean, r.SD, r.SDSE = imp.moments(func(x []float64) float64 { return x[i] })
 		imp.Latents = append(imp.Latents, r)
 	}
 	return imp, nil
@@ -118,23 +119,34 @@ func normalise(logWeights []float64) (logMean mc.Estimate, weights []float64) {
 // Expect estimates the posterior expectation of f, a function of the latents'
 // values in the model's order. f must not keep or change its argument.
 func (imp Importance) Expect(f func(x []float64) float64) mc.Estimate {
-	mean, _ := imp.moments(f)
+	mean, _, _ := imp.moments(f)
 	return mean
 }
 
-func (imp Importance) moments(f func(x []float64) float64) (mean mc.Estimate, sd float64) {
+// moments are the mean and the standard deviation of f, and the standard error of that by the
+// delta method.
+func (imp Importance) moments(f func(x []float64) float64) (mean mc.Estimate, sd, sdSE float64) {
 	values := make([]float64, len(imp.Weights))
 	for k, x := range imp.Draws.Values {
 		values[k] = f(x)
 		mean.Mean += imp.Weights[k] * values[k]
 	}
+	variance := 0.0
 	for k, w := range imp.Weights {
 		e := values[k] - mean.Mean
-		sd += w * e * e
+		variance += w * e * e
 		mean.SE += w * w * e * e
 	}
+	for k, w := range imp.Weights {
+		e := values[k] - mean.Mean
+		off := w * (e*e - variance)
+		sdSE += off * off
+	}
 	mean.SE = math.Sqrt(mean.SE)
-	return mean, math.Sqrt(sd)
+	if sd = math.Sqrt(variance); sd > 0 {
+		sdSE = math.Sqrt(sdSE) / (2 * sd)
+	}
+	return mean, sd, sdSE
 }
 
 // Reliable reports whether K is below 0.7 and KThreshold, so that the

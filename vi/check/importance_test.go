@@ -137,8 +137,8 @@ func TestImportanceString(t *testing.T) {
 	imp := Importance{
 		K: 0.312, ESS: 871.4, ELBO: mc.Estimate{Mean: -12.3456, SE: 0.012}, LogEvidence: mc.Estimate{Mean: -12.2, SE: 0.0031},
 		Latents: []Reweighted{
-			{"threshold", 6.5012, 0.25, mc.Estimate{Mean: 6.4951, SE: 0.0072}, 0.288},
-			{"σ", 0.1, 0.01, mc.Estimate{Mean: 0.11, SE: 0.001}, 0.012},
+			{"threshold", 6.5012, 0.25, mc.Estimate{Mean: 6.4951, SE: 0.0072}, 0.288, 0},
+			{"σ", 0.1, 0.01, mc.Estimate{Mean: 0.11, SE: 0.001}, 0.012, 0},
 		},
 		Weights: make([]float64, 1000),
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -43,27 +44,36 @@ type Mixture struct {
 
 // NewMixture returns the mixture of copies of parts, whose weights are
 // proportional to exp(logWeight). It panics unless there is a part, a weight for
-// each, and parts have the same number of latents. A part cannot be a mixture.
+// each, and parts have the same number of latents.
 func NewMixture(logWeight []float64, parts []Q) *Mixture {
 	if len(parts) == 0 || len(logWeight) != len(parts) {
 		panic("family: a mixture of no parts, or with another number of weights")
 	}
 	m := &Mixture{theta: slices.Clone(logWeight), weight: make([]float64, len(parts)), log: make([]float64, len(parts))}
 	for _, q := range parts {
-		if _, nested := q.(*Mixture); nested || q.Dim() != parts[0].Dim() {
-			panic("family: a part of a mixture that is one, or has another number of latents")
+		if q.Dim() != parts[0].Dim() {
+			panic("family: a part of a mixture that has another number of latents")
 		}
 		m.parts = append(m.parts, q.Clone())
 		m.theta = append(m.theta, q.Theta()...)
 	}
 	m.read()
 	m.fences, m.completion = newFences(m.parts), completion(m.parts)
+	m.resize(1)
+	return m
+}
+
+// resize gives parts as many of the draws that stand for a mixture in laws as they have
+// weight, if that itself has a weight of share.
+func (m *Mixture) resize(share float64) {
 	for k, q := range m.parts {
-		if c, ok := q.(*Confined); ok {
-			c.size = max(leastSample, int(sampleSize*m.weight[k]))
+		switch q := q.(type) {
+		case *Confined:
+			q.size = max(leastSample, int(sampleSize*share*m.weight[k]))
+		case *Mixture:
+			q.resize(share * m.weight[k])
 		}
 	}
-	return m
 }
 
 // leastSample is the least number of draws that stand for a part in laws.
@@ -105,18 +115,32 @@ const (
 )
 
 // Defensive is what importance draws of m are from. A part of the draws is of the same with
-// wider conditionals: weights are bounded where m's tails are too thin. And light parts get
-// more draws than their weights, since far away these decide variances: half of the
-// draws are in proportion to the roots of the weights.
+// wider conditionals: weights are bounded where m's tails are too thin. And parts get
+// draws by what they bring to the latents' variances: half of the draws are in
+// proportion to the largest share that a part has in one of them, or to the roots of the weights, whichever is less, which
+// brings the errors of all standard deviations down (Neyman's allocation).
 func (m *Mixture) Defensive() *Mixture {
+	share := make([]float64, len(m.parts))
+	for i := range m.Dim() {
+		mean, variance := m.Mean(i), 0.0
+		squares := make([]float64, len(m.parts))
+		for k, q := range m.parts {
+			off, sd := q.Mean(i)-mean, q.SD(i)
+			squares[k] = m.weight[k] * (off*off + sd*sd)
+			variance += squares[k]
+		}
+		for k, x := range squares {
+			share[k] = max(share[k], x/variance)
+		}
+	}
+	for k, w := range m.weight {
+		share[k] = min(share[k], math.Sqrt(w))
+	}
+	total := floats.Sum(share)
 	var logs []float64
 	var parts []Q
-	roots := 0.0
-	for _, w := range m.weight {
-		roots += math.Sqrt(w)
-	}
 	for k, q := range m.parts {
-		w := 0.5*m.weight[k] + 0.5*math.Sqrt(m.weight[k])/roots
+		w := 0.5*m.weight[k] + 0.5*share[k]/total
 		logs = append(logs, math.Log(w*(1-defensiveShare)), math.Log(w*defensiveShare))
 		parts = append(parts, q, Widened(q, defensiveScale))
 	}
@@ -128,7 +152,7 @@ func Widened(q Q, factor float64) Q {
 	q = q.Clone()
 	step := make([]float64, len(q.Theta()))
 	for k := range step {
-		if q.Param(k).Symbol == "s" {
+		if strings.HasSuffix(q.Param(k).Symbol, "s") {
 			step[k] = math.Log(factor)
 		}
 	}

@@ -268,7 +268,7 @@ func TestMixtureParameters(t *testing.T) {
 	require.Equal(t, parts[0].Groups(), NewMixture([]float64{0}, parts[:1]).Groups())
 	for _, bad := range []func(){
 		func() { NewMixture(nil, nil) }, func() { NewMixture([]float64{1}, parts) }, func() { m.Set(theta[1:]) },
-		func() { NewMixture([]float64{1}, []Q{m}) }, func() { NewMixture([]float64{0, 0}, []Q{parts[0], Independent(nil, nil)}) },
+		func() { NewMixture([]float64{0, 0}, []Q{parts[0], Independent(nil, nil)}) },
 	} {
 		require.Panics(t, bad)
 	}
