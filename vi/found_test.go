@@ -93,7 +93,10 @@ func TestSaveSummed(t *testing.T) {
 	q, err := cells.SummedFamily{Rest: family.Sequence{Parents: "[[],[]]"}, Latents: "[1]"}.New(d)
 	require.NoError(t, err)
 	q.Place([]float64{0.4, 0}, []float64{0.7, 1})
-	p := &Posterior{Density: d, Q: family.NewMixture([]float64{0, -1}, []family.Q{q, q})}
+	normals := family.NewMixture([]float64{0, 0.5}, []family.Q{q.(*cells.Summed).Q, family.Widened(q.(*cells.Summed).Q, 2)})
+	several, err := cells.SummedFamily{Latents: "[1]"}.Over(d, normals)
+	require.NoError(t, err)
+	p := &Posterior{Density: d, Q: family.NewMixture([]float64{0, -1}, []family.Q{q, several})}
 	got := reloaded(t, p, d)
 	for _, z := range p.Draws(20, 1).Values {
 		u, err := d.UnconstrainOne(1, z[1])

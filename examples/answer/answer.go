@@ -62,11 +62,11 @@ func Draws(fit *vi.Posterior, n int, seed uint64) (map[string][]float64, error) 
 	}
 	draws, pick := fit.Draws(n, seed), func(k int) int { return k }
 	if v.Trust == vi.TrustReweighted {
-		w, err := fit.Importance(n, seed)
+		w, err := fit.Importance(max(n, v.Draws), seed)
 		if err != nil {
 			return nil, err
 		}
-		draws, pick = w.Draws, resample(w.Weights, seed)
+		draws, pick = w.Draws, resample(w.Weights, n, seed)
 	}
 	all := map[string][]float64{}
 	for i, name := range draws.Names {
@@ -79,12 +79,12 @@ func Draws(fit *vi.Posterior, n int, seed uint64) (map[string][]float64, error) 
 	return all, nil
 }
 
-// resample picks draws in proportion to their weights, which sum to 1, at equal distances of the summed weights.
-func resample(weights []float64, seed uint64) func(k int) int {
+// resample picks n draws in proportion to their weights, which sum to 1, at equal distances of the summed weights.
+func resample(weights []float64, n int, seed uint64) func(k int) int {
 	sums := floats.CumSum(make([]float64, len(weights)), weights)
 	first := rand.New(rand.NewPCG(seed, 0)).Float64()
 	return func(k int) int {
-		at := (float64(k) + first) / float64(len(weights))
+		at := (float64(k) + first) / float64(n)
 		return min(sort.SearchFloat64s(sums, at), len(sums)-1)
 	}
 }

@@ -49,7 +49,7 @@ func TestResample(t *testing.T) {
 	weights := []float64{0.31, 0, 0.49, 0.15, 0.05}
 	weights = append(weights, make([]float64, 95)...)
 	for seed := range uint64(20) {
-		pick, count := resample(weights, seed), make([]float64, len(weights))
+		pick, count := resample(weights, 100, seed), make([]float64, len(weights))
 		for k := range weights {
 			count[pick(k)]++
 		}

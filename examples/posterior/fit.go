@@ -86,7 +86,7 @@ func (f *fitted) judge(p *vi.Posterior, seed uint64) (err error) {
 	if err := errors.Join(err1, err2, err3); err != nil || f.verdict.Trust != vi.TrustReweighted {
 		return err
 	}
-	weighted, err := p.Importance(draws, seed)
+	weighted, err := p.Importance(max(draws, f.verdict.Draws), seed)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,6 @@ func report(out io.Writer, fit *vi.Posterior) error {
 	fmt.Fprintf(out, "\nThe limit is below %.1f, the smallest purchase, with probability %.2f.\n", smallest, below)
 	fmt.Fprintf(out, "A household in the middle of the data buys with probability %.2f (90 %% between %.2f and %.2f).\n", mean, lo, hi)
 	fmt.Fprintf(out, "Spending falls with age with probability %.2f: twenty households cannot say.\n", falls)
-	fmt.Fprintln(out, "The exact intervals are wider, by up to two thirds.")
 	return nil
 }
 

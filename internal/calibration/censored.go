@@ -146,6 +146,10 @@ func censoredData() []entry {
 			y := []float64{0.2, 0.9, 1.4, 0.7, 1.1, 1.6, 0.4}
 			return survival(y, []float64{1.2, 1.7, 1.7, 1.7, 1.7}, coefficient{"level", 1, 2}, unknown("spread", 2, 0.1, 20))
 		}},
+		{"censored-level-mostly", func() problem { // most bought nothing
+			y := []float64{0, 0, 0.9, 0, 0, 1.7, 0, 0, 0, 0.3}
+			return tobit(y, nil, coefficient{"level", 0, 2}, nil, unknown("spread", 2, 0.1, 22))
+		}},
 		{"censored-survival-mostly", func() problem { // most are alive
 			y := []float64{3.1, 2.6, 3.3}
 			return survival(y, []float64{2.5, 3, 3.4, 3.4, 3.4, 3.4, 3.4, 3.4}, coefficient{"level", 3, 2}, unknown("spread", 1.5, 0.05, 13))

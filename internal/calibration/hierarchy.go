@@ -331,6 +331,19 @@ func hierarchies() []entry {
 			h.spread = noise{name: "log spread", prior: normal(-0.5, 0.5), lo: -4.2, hi: 3.2}
 			return h.simulated(182, 5, []float64{-1.5, -1, -0.5, 0, 0.5, 1, 1.5}, 0.2, 0.6).problem()
 		}},
+		{"hierarchy-6-weak", func() problem {
+			h := hierarchy{centre: coefficient{"centre", 3, 2}, centred: true, off: 0.2, on: 0.75, spread: unknown("spread", 1.5, 0.03, 12)}
+			return h.simulated(281, 6, doses(5, 2), 3.2, 1).problem()
+		}},
+		{"hierarchy-10-log-spread", func() problem {
+			h := hierarchy{centre: coefficient{"centre", 0, 1}, centred: true, off: 0.1, on: 0.7, logSpread: true}
+			h.spread = noise{name: "log spread", prior: normal(-0.5, 0.6), lo: -4.8, hi: 3.8}
+			return h.simulated(282, 10, []float64{-1.2, -0.6, 0, 0.6, 1.2}, -0.1, 0.5).problem()
+		}},
+		{"hierarchy-15", func() problem {
+			h := hierarchy{centre: coefficient{"centre", 4, 2}, centred: true, off: 0.15, on: 0.85, spread: unknown("spread", 2, 0.05, 14)}
+			return h.simulated(283, 15, doses(7, 1), 3.6, 1.4).problem()
+		}},
 		{"hierarchy-8-levels", func() problem { // normal data, with levels of each group's own
 			h := hierarchy{centre: coefficient{"centre", 5, 2}, centred: true, level: 2, noise: 0.7, spread: unknown("spread", 2, 0.05, 14)}
 			return h.simulated(183, 8, doses(9, 1), 5, 1.5).problem()

@@ -133,6 +133,12 @@ func hurdles() []entry {
 		{"hurdle-responders", func() problem {
 			return responders([]float64{0.3, 2.9, -0.8, 3.4, 1.6, 0.4, 2.1, -0.5, 0.1, 3.8}, normal(0, 1), coefficient{"effect", 2, 1.5}, 0.9)
 		}},
+		{"hurdle-outliers-mild", func() problem { // wrong measurements are not far off
+			return outliers([]float64{0.4, 1.9, 1.1, 0.8, -2.3, 1.4, 0.9, 3.6, 1.2}, 0.8, 3, 0.8, 3)
+		}},
+		{"hurdle-responders-weak", func() problem {
+			return responders([]float64{0.6, 1.1, -0.4, 1.9, 0.2, -1, 0.8, 2.2, -0.1}, normal(0.3, 0.8), coefficient{"effect", 1, 1.2}, 1)
+		}},
 		{"hurdle-abilities", func() problem {
 			return abilities([]float64{9, 2, 5, 10, 6, 3, 8, 5, 4, 9, 6, 7, 1, 8}, 10, normal(0, 1), 0.85, 0.4)
 		}},

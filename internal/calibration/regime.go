@@ -260,6 +260,11 @@ func regimes() []entry {
 			y := []float64{0.2, -0.3, 2.1, 1.8, 2.4, 0.1, 0.4, 1.9}
 			return c.normal(y, coefficient{"off", 1, 2}, coefficient{"on", 1, 2}, noise{known: 0.5})
 		}},
+		{"regime-normal-weak", func() problem {
+			c := chain{9, -0.6, 0.8}
+			y := follow(221, c, 0, 1.5, 0.9)
+			return c.normal(y, coefficient{"off", 0, 1}, coefficient{"on", 1.5, 1}, unknown("noise", 1, 0.03, 8))
+		}},
 		{"regime-poisson", func() problem {
 			y := []float64{1, 0, 2, 7, 5, 9, 6, 1, 2, 0, 3}
 			return chain{11, -1, 1}.poisson(y, rate{name: "calm", a: 2, b: 1}, rate{name: "busy", a: 6, b: 1})

@@ -100,6 +100,16 @@ func regressions() []entry {
 			r.prior = normal(0, 0.8)
 			return r.problem(y, unknown("noise", 2, 0.6, 3))
 		}},
+		{"regression-two-coefficients-edge", func() problem { // hardly any data past the threshold
+			r, y := simulate(211, 35, 2, 2, 1.6, []float64{1, 0.5, 2, -1}, 0.8)
+			r.prior = normal(0.5, 1)
+			return r.problem(y, unknown("noise", 2, 0.3, 4))
+		}},
+		{"regression-four-coefficients-two-change", func() problem {
+			r, y := simulate(213, 45, 4, 2, -0.6, []float64{1, 1, -1, 0.5, 0.9, -0.7}, 1)
+			r.prior = uniform(-2, 2)
+			return r.problem(y, unknown("noise", 2, 0.4, 4))
+		}},
 		{"regression-four-coefficients-weak", func() problem {
 			r, y := simulate(118, 18, 4, 1, -1, []float64{1, 0.5, 0, 0.5, 0.6}, 1.5)
 			r.prior = normal(0, 1)

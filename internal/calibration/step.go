@@ -133,6 +133,10 @@ func steps() []entry {
 			y := scaled(stepSeries(21, 35, 25, 1, 2, 0.9), 0.001)
 			return years(35, normal(18, 9)).normal(y, normal(0.001, 0.002), 0.001, 0.002, unknown("noise", 0.002, 0.0003, 0.003))
 		}},
+		{"change-normal-late", func() problem { // a few years before the end
+			y := stepSeries(201, 50, 46, 0, 1.8, 1)
+			return years(50, uniform(0, 50)).normal(y, normal(0, 3), 0, 3, unknown("noise", 2, 0.4, 3))
+		}},
 		// Change points of counts.
 		{"change-poisson-clear", func() problem {
 			return years(52, uniform(0, 52)).poisson(stepCounts(31, 52, 30, 8, 4), 2, 0.3)
@@ -145,6 +149,9 @@ func steps() []entry {
 		}},
 		{"change-poisson-informed", func() problem {
 			return years(40, normal(25, 6)).poisson(stepCounts(34, 40, 15, 20, 17), 4, 0.2)
+		}},
+		{"change-poisson-early", func() problem {
+			return years(60, uniform(0, 60)).poisson(stepCounts(202, 60, 4, 8, 4.5), 2, 0.4)
 		}},
 		// Change points of successes.
 		{"change-bernoulli-clear", func() problem {

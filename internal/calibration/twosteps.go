@@ -76,6 +76,10 @@ func twoChanges() []entry {
 			y := append(stepCounts(104, 30, 12, 2, 6), stepCounts(105, 14, 0, 0, 3)...)
 			return twoSteps{count(44), uniform(0, 44)}.poisson(y, 1, 0.3)
 		}},
+		{"two-changes-second-weak", func() problem {
+			y := append(stepSeries(203, 28, 10, 0, 2.5, 1), stepSeries(204, 10, 0, 0, 3.2, 1)...)
+			return twoSteps{count(38), uniform(0, 38)}.normal(y, 1, 3, unknown("noise", 2, 0.4, 4))
+		}},
 		{"two-changes-informed", func() problem {
 			y := append(stepSeries(106, 24, 8, 0, 1.5, 1), stepSeries(107, 12, 0, 0, 0.3, 1)...)
 			return twoSteps{count(36), normal(18, 9)}.normal(y, 0, 2, noise{known: 1})

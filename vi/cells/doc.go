@@ -26,7 +26,10 @@
 // groups, switches (graph.Switches) are summed out: a Summed has their exact posterior
 // given the other latents, and cells are those of the others.
 //
+// Where one normal is not near, as in a funnel, a cell gets several: normals are fitted to
+// weighted draws by expectation maximisation, and draws of these weighted again (refine).
+//
 // Package vi makes fits of it. From the bottom: lines, prober and mode find and measure
 // one cell; search goes from cell to cell; summer, summed and summedmode are for
-// switches; where describes.
+// switches; normals and refine make mixtures of normals; where describes.
 package cells

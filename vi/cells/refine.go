@@ -33,6 +33,7 @@ const (
 func refine(ctx context.Context, d *graph.Density, x *graph.Executor, s shape, q family.Q, draws [][]float64, rng *rand.Rand) (best family.Q, err error) {
 	var known cloud
 	size, most := 1, 0.0
+	n := refineDraws * cheapGuards / max(cheapGuards, d.Arrangement().Len())
 	var next []family.Q
 	if q != nil {
 		next = append(next, q)
@@ -52,7 +53,7 @@ func refine(ctx context.Context, d *graph.Density, x *graph.Executor, s shape, q
 	for round := 0; len(next) > 0; round++ {
 		gained := false
 		for _, q := range next {
-			w, err := ratios(d, x, s.over(defensive(rest(q))), refineDraws/len(next), rng)
+			w, err := ratios(d, x, s.over(defensive(rest(q))), n/len(next), rng)
 			if err != nil {
 				return nil, err
 			}

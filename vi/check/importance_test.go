@@ -192,3 +192,21 @@ func TestWriteImportanceDraws(t *testing.T) {
 	}
 	require.Equal(t, 1+100, rows)
 }
+
+// The standard error of a standard deviation is that of many repetitions.
+func TestSDSE(t *testing.T) {
+	m := graph.NewModel()
+	m.Sample("x", graph.Normal(0, 1))
+	d, err := m.Compile()
+	require.NoError(t, err)
+	q := family.Independent([]float64{0.4}, []float64{1.3})
+	var sd, se mc.Moments
+	for seed := range uint64(300) {
+		w, err := Weigh(d, q, 500, seed, func(int) (mean, sd float64) { return 0.4, 1.3 })
+		require.NoError(t, err)
+		sd.Add(w.Latents[0].SD)
+		se.Add(w.Latents[0].SDSE)
+	}
+	require.InDelta(t, 1, sd.Mean, 4*sd.SE())
+	require.InEpsilon(t, math.Sqrt(sd.Variance()), se.Mean, 4/math.Sqrt(2*300))
+}
