@@ -104,7 +104,7 @@ func (m *Model) snapshot() *Model {
 	s.st = m.st.clone()
 	s.latents, s.obs, s.terms = slices.Clip(m.latents), slices.Clip(m.obs), slices.Clip(m.terms)
 	s.named, s.derived = slices.Clip(m.named), slices.Clip(m.derived)
-	s.guards = slices.Clone(m.guards)
+	s.guards, s.featureNodes = slices.Clone(m.guards), slices.Clip(m.featureNodes)
 	for i := range s.guards {
 		s.guards[i].m = &s
 	}
@@ -115,9 +115,24 @@ func (m *Model) snapshot() *Model {
 // known.
 func (m *Model) arrangement(dim, n int) (*regions.Arrangement, error) {
 	arr := regions.NewArrangement(dim)
+	for _, id := range m.featureNodes {
+		steps, err := m.st.steps(id)
+		if err != nil {
+			return nil, err
+		}
+		arr.AddFeature(steps)
+	}
 	for l := range n {
-		h := m.arr.Plane(l)
-		if i := h.Index[len(h.Index)-1]; i >= dim && i < len(m.latents) {
+		h, of := m.arr.Plane(l), m.arr.Latents(l)
+		if m.arr.Curve(l) != nil {
+			h.Index = slices.Clone(h.Index)
+			for k, i := range h.Index {
+				if i >= anyDim {
+					h.Index[k] = i - anyDim + dim
+				}
+			}
+		}
+		if i := of[len(of)-1]; i >= dim && i < len(m.latents) {
 			return nil, fmt.Errorf("graph: %v: latent %q was sampled after the model was compiled, and a guard compares it",
 				m.latents[i].place, m.latents[i].name)
 		}

@@ -121,7 +121,7 @@ func (e *evaluator) positive(plane int) bool {
 	if e.arr == nil {
 		return e.region.Positive(plane)
 	}
-	return e.arr.Plane(plane).At(e.z) > 0
+	return e.arr.At(plane, e.z) > 0
 }
 
 // sized is dst, or a new slice of length n if dst is nil. It panics if dst has

@@ -48,6 +48,10 @@ func (c *compiled) digest() string {
 			w.operands(t.id)
 		}
 	}
+	for _, id := range c.m.featureNodes {
+		w.text("feature")
+		w.operands(id)
+	}
 	w.text("hyperplanes")
 	w.number(c.arr.Len())
 	for _, h := range c.arr.Planes() {
@@ -90,6 +94,7 @@ func (w *programWriter) digestNodes() {
 			roots = append(roots, t.id)
 		}
 	}
+	roots = append(roots, w.c.m.featureNodes...)
 	for id, used := range needed(w.c.nodes, roots) {
 		if used {
 			w.buf = w.buf[:0]

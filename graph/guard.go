@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/facetvi/facet/graph/kernel"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -27,13 +26,16 @@ func constantGuard(m *Model, holds bool) Guard {
 	return Guard{value: Expr{m: m, id: m.st.constant(v)}}
 }
 
-// Greater is the guard a > b. The difference a − b must be affine in the
-// unconstrained latents; a comparison of one transformed latent with a number
-// is turned into one on its unconstrained coordinate. A comparison that does
-// not depend on a latent is simply true or false.
+// Greater is the guard a > b, false where they are equal. Each side may be any
+// expression of the latents: where it depends on branches, so does the guard;
+// comparisons of one transformed latent with a number, of products of positive
+// ones and the like are turned into affine ones on the unconstrained
+// coordinates; and where a − b stays curved, some latent must be such that, given
+// all others, a − b = 0 can be solved for it (see regions.Curve). A comparison that
+// does not depend on a latent is simply true or false.
 func Greater[A, B Value](a A, b B) Guard { return greater(lift(a), lift(b)) }
 
-// Less is the guard a < b; see Greater.
+// Less is the guard a < b, false where they are equal; see Greater.
 func Less[A, B Value](a A, b B) Guard { return greater(lift(b), lift(a)) }
 
 func greater(a, b Expr) Guard {
@@ -58,8 +60,11 @@ func (m *Model) positive(id nodeID) Guard {
 		}
 		return constantGuard(m, v > 0)
 	}
+	if cond, ok := m.firstBranch(id); ok {
+		return m.lifted(id, cond)
+	}
 	if !m.st.nodes[id].affine {
-		return m.positiveTransformed(id)
+		return m.positiveCurved(id)
 	}
 	c := m.st.expand(id)
 	if len(c.terms) == 0 {
@@ -76,6 +81,9 @@ func (m *Model) positive(id nodeID) Guard {
 func (m *Model) halfSpace(h regions.Hyperplane, r regions.Rounding) Guard {
 	info := GuardInfo{m: m, greater: regions.Hyperplane{Index: slices.Clone(h.Index), Coef: h.Coef, Const: h.Const}, place: m.here()}
 	side, err := m.arr.AddRounded(h, r)
+	if err == nil {
+		err = m.unsolvable(side.Plane)
+	}
 	if err != nil {
 		m.fail("guard %d: %v", len(m.guards), err)
 		return constantGuard(m, false)
@@ -87,57 +95,6 @@ func (m *Model) halfSpace(h regions.Hyperplane, r regions.Rounding) Guard {
 		g.value.id = m.st.not(g.value.id)
 	}
 	return g
-}
-
-// positiveTransformed is the guard coef·g(u) + c > 0 for the transform g of one
-// latent: g is increasing, so it is a guard on u.
-func (m *Model) positiveTransformed(id nodeID) Guard {
-	c := m.st.combination(id)
-	if len(c.terms) != 1 || !m.isTransform(c.terms[0].atom) {
-		m.fail("guard %d: %s is not affine in the latents: %s", len(m.guards), m.format(id, 4), m.whyNotAffine(id))
-		return constantGuard(m, false)
-	}
-	g := m.st.nodes[c.terms[0].atom]
-	threshold := rounded{-c.v.v, c.v.err}.over(c.coef(0))
-	sign := math.Copysign(1, c.terms[0].coef)
-	image := imageOf[g.fn]
-	switch {
-	case threshold.v <= image.lo: // g(u) > threshold everywhere
-		return constantGuard(m, sign > 0)
-	case threshold.v >= image.hi:
-		return constantGuard(m, sign < 0)
-	}
-	bound := threshold.mapped(func(x float64) float64 { return image.inverse(image, x) })
-	u := int(m.st.nodes[g.a].a)
-	return m.halfSpace(regions.Hyperplane{Index: []int{u}, Coef: []float64{sign}, Const: -sign * bound.v}, regions.Rounding{Const: bound.err})
-}
-
-// imageOf is the image of the line under the function of a transform.
-var imageOf = map[kernel.Function]support{kernel.Exp: positives, kernel.Sigmoid: unitInterval}
-
-// isTransform reports whether id is exp(u) or sigmoid(u) for a latent that is
-// transformed that way.
-func (m *Model) isTransform(id nodeID) bool {
-	if !m.st.isUnary(id, kernel.Exp) && !m.st.isUnary(id, kernel.Sigmoid) {
-		return false
-	}
-	u := m.st.nodes[m.st.nodes[id].a]
-	return u.kind == kLatent && m.latents[u.a].prior.law != nil && m.latents[u.a].prior.law.support.fn == m.st.nodes[id].fn
-}
-
-func (m *Model) whyNotAffine(id nodeID) string {
-	transformed, branch := false, false
-	walk(m.st.nodes, id, func(id nodeID) {
-		transformed = transformed || m.isTransform(id)
-		branch = branch || m.st.nodes[id].kind == kSelect
-	})
-	switch {
-	case transformed:
-		return "a guard may compare one transformed latent (positive, or in an interval) with a number, and nothing else about it"
-	case branch:
-		return "it depends on a branch; where a guard g chooses between a and b, compare both: Or(And(g, a > c), And(Not(g), b > c))"
-	}
-	return "a guard is a comparison of sums of latents times numbers"
 }
 
 // walk visits id and all that it is made of, each once.

@@ -53,7 +53,7 @@ func (g GuardInfo) write(relation string) string {
 	if !slices.ContainsFunc(h.Coef[:min(6, len(h.Coef))], func(c float64) bool { return c > 0 }) {
 		sign, relation = -1, turned[relation]
 	}
-	if len(h.Index) == 1 { // transforms are increasing
+	if len(h.Index) == 1 && h.Index[0] < anyDim { // transforms are increasing
 		l := g.m.latents[h.Index[0]]
 		return fmt.Sprintf("%s %s %.6g", l.name, relation, l.constrain(0-h.Const/h.Coef[0])) // 0 − 0 is not −0
 	}
@@ -80,9 +80,12 @@ func (m *Model) multiple(coef float64, i int) string {
 	return fmt.Sprintf("%.6g·%s", coef, m.coordinate(i))
 }
 
-// coordinate writes the unconstrained coordinate of latent i. Of transformed
-// latents only positive ones get into a comparison of several, by their Log.
+// coordinate writes the unconstrained coordinate of latent i, or a feature. Of
+// transformed latents positive ones get into a comparison of several by their Log.
 func (m *Model) coordinate(i int) string {
+	if i >= anyDim {
+		return m.format(m.featureNodes[i-anyDim], 4)
+	}
 	l := m.latents[i]
 	if l.prior.law.support.fn == kernel.Exp {
 		return "log(" + l.name + ")"

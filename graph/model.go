@@ -26,14 +26,19 @@ type Model struct {
 	guards  []GuardInfo
 	within  Guard             // holds inside the open If blocks
 	hulls   map[nodeID]extent // answers of hull
-	firsts  map[sharing]Expr  // data that others share a log density with
-	derived []deterministic
-	named   []namedGuard
-	places  map[place]*place // of the program so far
-	open    *Plate           // the plate whose body runs
-	tape    *tape            // of a model that is the trace of a plate
-	writing *tape            // the plate whose rows are written out
-	err     error
+	lifts   map[nodeID]nodeID // answers of lifted
+	// What guards compare that is not affine: coordinates of arr, by node, and the
+	// nodes in their order.
+	features     map[nodeID]int
+	featureNodes []nodeID
+	firsts       map[sharing]Expr // data that others share a log density with
+	derived      []deterministic
+	named        []namedGuard
+	places       map[place]*place // of the program so far
+	open         *Plate           // the plate whose body runs
+	tape         *tape            // of a model that is the trace of a plate
+	writing      *tape            // the plate whose rows are written out
+	err          error
 	// infinite is the error about a number that is not finite, if there is one.
 	infinite error
 }
@@ -77,15 +82,17 @@ const anyDim = math.MaxInt32
 // NewModel returns an empty model.
 func NewModel() *Model {
 	return &Model{
-		st:      newStore(),
-		names:   map[string]bool{},
-		obsName: map[string]bool{},
-		detName: map[string]bool{},
-		arr:     regions.NewArrangement(anyDim),
-		within:  constantGuard(nil, true),
-		hulls:   map[nodeID]extent{},
-		firsts:  map[sharing]Expr{},
-		places:  map[place]*place{},
+		st:       newStore(),
+		names:    map[string]bool{},
+		obsName:  map[string]bool{},
+		detName:  map[string]bool{},
+		arr:      regions.NewArrangement(anyDim),
+		within:   constantGuard(nil, true),
+		hulls:    map[nodeID]extent{},
+		firsts:   map[sharing]Expr{},
+		places:   map[place]*place{},
+		lifts:    map[nodeID]nodeID{},
+		features: map[nodeID]int{},
 	}
 }
 

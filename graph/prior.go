@@ -56,8 +56,9 @@ func (d *Density) Across(z []float64, from regions.Signs, planes []int, apart fl
 		after.region = after.region.Flip(l)
 	}
 	ending := make([][]int, d.Dim())
-	for l, h := range d.arr.Planes() {
-		last := h.Index[len(h.Index)-1]
+	for l := range d.arr.Len() {
+		of := d.arr.Latents(l)
+		last := of[len(of)-1]
 		ending[last] = append(ending[last], l)
 	}
 	for i, l := range d.m.latents {
@@ -67,7 +68,7 @@ func (d *Density) Across(z []float64, from regions.Signs, planes []int, apart fl
 			z[i] += by
 			for _, k := range ending[i] {
 				if !slices.Contains(planes, k) {
-					after.region = after.region.Force(k, d.arr.Plane(k).At(z) > 0)
+					after.region = after.region.Force(k, d.arr.At(k, z) > 0)
 				}
 			}
 		}

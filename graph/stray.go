@@ -57,7 +57,7 @@ func (m *Model) narrow(b *box, id nodeID, holds bool) *box {
 		return m.narrow(b, n.a, !holds)
 	case n.kind == kAnd && holds:
 		return m.narrow(m.narrow(b, n.a, true), n.b, true)
-	case n.kind == kSign && len(m.arr.Plane(int(n.a)).Index) == 1:
+	case n.kind == kSign && m.arr.Curve(int(n.a)) == nil && len(m.arr.Latents(int(n.a))) == 1:
 		h := m.arr.Plane(int(n.a))
 		x, edge := b.at(h.Index[0]), -h.Const/h.Coef[0]
 		if h.Coef[0] > 0 == holds {
@@ -175,7 +175,7 @@ func (m *Model) latentsOf(id nodeID) []int {
 		case kLatent:
 			list = append(list, int(n.a))
 		case kSign:
-			list = append(list, m.arr.Plane(int(n.a)).Index...)
+			list = append(list, m.arr.Latents(int(n.a))...)
 		}
 	})
 	return list

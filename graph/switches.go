@@ -41,6 +41,12 @@ func (d *Density) Switches() []Switch {
 		all[i].Latent, is[i] = i, l.prior.law.shares != nil
 	}
 	for l, h := range d.arr.Planes() {
+		if d.arr.Curve(l) != nil {
+			for _, i := range d.arr.Latents(l) {
+				is[i] = false
+			}
+			continue
+		}
 		for k, i := range h.Index {
 			is[i] = is[i] && all[i].take(l, h, k)
 		}
@@ -69,7 +75,7 @@ func (d *Density) Switches() []Switch {
 			case kLatent:
 				is[n.a] = is[n.a] && of == int(n.a)
 			case kSign:
-				met = append(met, d.arr.Plane(int(n.a)).Index...)
+				met = append(met, d.arr.Latents(int(n.a))...)
 			default:
 				n.operands(func(o nodeID) { stack = append(stack, o) })
 			}

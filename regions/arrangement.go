@@ -7,14 +7,16 @@ import (
 	"github.com/facetvi/facet/internal/vec"
 )
 
-// Arrangement is a finite set of different hyperplanes in ℝⁿ, numbered in the order of their first registration. Make one with
-// [NewArrangement] and fill it with Add. Any number of goroutines may use an arrangement while none of them calls Add.
+// Arrangement is a finite set of different surfaces in ℝⁿ, numbered in the order of their first registration: hyperplanes, and curves,
+// which are hyperplanes in the coordinates and in features of them. Make one with [NewArrangement] and fill it with Add. Any number of goroutines may use an arrangement while none of them calls Add.
 type Arrangement struct {
-	dim    int
-	planes []plane
-	index  index         // of the planes
-	steps  []vec.StepRow // of the planes with one coordinate, for SignBatch
-	dense  bool          // some planes have several coordinates
+	dim      int
+	features [][]Step
+	planes   []plane
+	curves   []*Curve      // by plane; nil where Φ is affine in the latents
+	index    index         // of the planes
+	steps    []vec.StepRow // of the planes with one coordinate, for SignBatch
+	dense    bool          // some planes have several coordinates, or are curves
 }
 
 // Side is a guard as one side of a plane: the guard holds where the sign of the plane is + if Positive, and − if not. On the plane
@@ -57,7 +59,8 @@ func (a *Arrangement) AddRounded(h Hyperplane, r Rounding) (Side, error) {
 	if err != nil {
 		return Side{}, err
 	}
-	if last := p.Index[len(p.Index)-1]; last >= a.dim {
+	last := p.Index[len(p.Index)-1]
+	if last >= a.dim+len(a.features) {
 		return Side{}, fmt.Errorf("regions: hyperplane: z%d in %d dimensions: %w", last, a.dim, ErrMalformed)
 	}
 	at := p.position()
@@ -67,9 +70,96 @@ func (a *Arrangement) AddRounded(h Hyperplane, r Rounding) (Side, error) {
 		a.index.insert(at, l)
 		a.planes = append(a.planes, p)
 		a.steps = append(a.steps, vec.StepRow{A: p.Coef[0], C: p.Const, Row: p.Index[0]})
-		a.dense = a.dense || len(p.Index) > 1
+		a.dense = a.dense || len(p.Index) > 1 || last >= a.dim
+		a.curves = append(a.curves, a.curve(p.Hyperplane))
 	}
 	return Side{Plane: l, Positive: scale > 0}, nil
+}
+
+// AddFeature adds a number that steps compute from coordinates, none of them affine alone, and returns its own coordinate, from Dim()
+// up. A plane that uses it is a [Curve]. It keeps steps.
+func (a *Arrangement) AddFeature(steps []Step) (coordinate int) {
+	a.features = append(a.features, steps)
+	return a.dim + len(a.features) - 1
+}
+
+// Curve is Φ of plane l where it uses features; nil where it is affine. It is that of the plane's canonical form.
+func (a *Arrangement) Curve(l int) *Curve { return a.curves[l] }
+
+// Latents are the coordinates that Φ of plane l uses, ascending, features resolved.
+func (a *Arrangement) Latents(l int) []int {
+	if c := a.curves[l]; c != nil {
+		return c.latents
+	}
+	return a.planes[l].Index
+}
+
+// curve is h as one, if it uses features.
+func (a *Arrangement) curve(h Hyperplane) *Curve {
+	if h.Index[len(h.Index)-1] < a.dim {
+		return nil
+	}
+	var steps []Step
+	leaf := map[int]int{}
+	sum := Step{Kind: Affine, Const: h.Const}
+	for k, i := range h.Index {
+		feature := []Step{{Kind: Coordinate, A: i}}
+		if i >= a.dim {
+			feature = a.features[i-a.dim]
+		}
+		at := make([]int, len(feature)) // of its steps in the curve
+		for s, x := range feature {
+			if x.Kind == Coordinate {
+				known, ok := leaf[x.A]
+				if !ok {
+					known = len(steps)
+					leaf[x.A] = known
+					steps = append(steps, x)
+				}
+				at[s] = known
+				continue
+			}
+			at[s] = len(steps)
+			steps = append(steps, x.moved(at))
+		}
+		sum.Terms = append(sum.Terms, Term{at[len(at)-1], h.Coef[k]})
+	}
+	return NewCurve(append(steps, sum))
+}
+
+// At is Φ of plane l at z, which must have Dim() coordinates.
+func (a *Arrangement) At(l int, z []float64) float64 {
+	c := a.curves[l]
+	if c == nil {
+		return a.planes[l].At(z)
+	}
+	b := c.batch(1)
+	defer c.release(b)
+	for k, i := range c.latents {
+		b.In[k] = z[i : i+1]
+	}
+	return b.Values()[0]
+}
+
+// Tangent is the affine form that agrees with Φ of plane l at z in value and slopes: Φ itself where it is affine.
+func (a *Arrangement) Tangent(l int, z []float64) Hyperplane {
+	c := a.curves[l]
+	if c == nil {
+		return a.planes[l].Hyperplane
+	}
+	b := c.batch(1)
+	defer c.release(b)
+	for k, i := range c.latents {
+		b.In[k] = z[i : i+1]
+	}
+	h := Hyperplane{Const: b.Values()[0]}
+	for k, slope := range b.Slopes() {
+		if slope[0] != 0 {
+			h.Index, h.Coef = append(h.Index, c.latents[k]), append(h.Coef, slope[0])
+			h.Const -= float64(slope[0] * z[c.latents[k]])
+		}
+	}
+	return h
 }
 
 // Len returns the number of planes, and so of signs.
@@ -79,7 +169,7 @@ func (a *Arrangement) Len() int { return len(a.planes) }
 func (a *Arrangement) Dim() int { return a.dim }
 
 // Plane returns plane l in its canonical form: a positive multiple of the guard that made it, or its negative, whose largest coefficient
-// has magnitude 1 and whose first coefficient is positive. The caller must not change its slices. It panics unless 0 ≤ l < Len().
+// has magnitude 1 and whose first coefficient is positive. Coordinates from Dim() up are features: see Curve. The caller must not change its slices. It panics unless 0 ≤ l < Len().
 func (a *Arrangement) Plane(l int) Hyperplane { return a.planes[l].Hyperplane }
 
 // Planes iterates over the planes by number, each as Plane returns it.
@@ -99,5 +189,5 @@ func (a *Arrangement) Signs(z []float64) Signs {
 	if len(z) != a.dim {
 		panic(fmt.Sprintf("regions: point of length %d in %d dimensions", len(z), a.dim))
 	}
-	return makeSigns(len(a.planes), func(l int) bool { return a.planes[l].At(z) > 0 })
+	return makeSigns(len(a.planes), func(l int) bool { return a.At(l, z) > 0 })
 }

@@ -32,6 +32,15 @@ func (a *Arrangement) SignRow(dst []float64, l int, z []float64, n int) {
 
 func (a *Arrangement) signRow(row []float64, l int, z []float64, n int) {
 	h := &a.planes[l]
+	if c := a.curves[l]; c != nil {
+		b := c.batch(n)
+		for k, i := range c.latents {
+			b.In[k] = z[i*n:][:n]
+		}
+		vec.Step(row, b.Values(), 1, 0)
+		c.release(b)
+		return
+	}
 	if len(h.Index) > 1 {
 		h.atBatch(row, z, n)
 		vec.Step(row, row, 1, 0)

@@ -50,6 +50,44 @@ func (f Function) Value(x float64) float64 { return functions[f].unary(x) }
 // Value2 is f(a, b). It panics unless f is a function of two numbers.
 func (f Function) Value2(a, b float64) float64 { return functions[f].binary(a, b) }
 
+// Slope is f′(x), given also y = f(x). It panics unless f is a function of one number that has a slope.
+func (f Function) Slope(x, y float64) float64 {
+	switch e := &functions[f]; {
+	case e.slope != nil:
+		return e.slopeAt(x, y)
+	case f == Exp:
+		return y
+	case f == Square:
+		return 2 * x
+	}
+	panic("kernel: " + f.String() + " has no slope of its own")
+}
+
+// Inverse are the x with f(x) = y, NaN in place of those that are not there. There are no roots at all if f cannot be inverted, and two
+// if it is even.
+func (f Function) Inverse(y float64) (x [2]float64, roots int) {
+	switch e := &functions[f]; {
+	case f == Recip:
+		return [2]float64{1 / y}, 1
+	case e.inverse == nil:
+		return x, 0
+	case e.even:
+		r := e.inverse(y)
+		return [2]float64{r, -r}, 2
+	default:
+		return [2]float64{e.inverse(y)}, 1
+	}
+}
+
+// Increasing reports whether f is strictly increasing wherever it has a value.
+func (f Function) Increasing() bool {
+	e := &functions[f]
+	return e.inverse != nil && !e.even
+}
+
+// Positive reports whether all values of f are > 0.
+func (f Function) Positive() bool { return f == Exp || f == Sigmoid || f == Softplus }
+
 // A function is an entry of the table: the value of a function of one number or
 // of two, and its slope or a derivative that is a kernel of its own.
 type function struct {
@@ -60,6 +98,9 @@ type function struct {
 	slopes slopes // ∂f/∂a and ∂f/∂b, given also y = f(a, b)
 	// diff are the derivatives with respect to each operand; nil for Slope or Slope2.
 	diff []derivative
+	// inverse is the x with f(x) = y, NaN where there is none; nil for even functions, of which it is the root ≥ 0, and others.
+	inverse func(y float64) float64
+	even    bool // f(−x) = f(x), and f increases from 0 on
 	// loop fills out with f(a) or f(a, b); nil where a loop over the value is as fast.
 	loop func(out, a, b []float64)
 }
@@ -82,27 +123,27 @@ var product = []derivative{{GradTimes{1}, []operand{upstream, 1}}, {GradTimes{1}
 var functions = [...]function{
 	None: {name: "none"},
 	Exp: {
-		name: "exp", unary: math.Exp, loop: expLoop,
+		name: "exp", unary: math.Exp, loop: expLoop, inverse: math.Log,
 		diff: []derivative{{GradTimes{1}, []operand{upstream, result}}},
 	},
-	Log:      {name: "log", unary: math.Log, slope: func(x, _ float64) float64 { return 1 / x }},
-	Log1p:    {name: "log1p", unary: math.Log1p, slope: func(x, _ float64) float64 { return 1 / (1 + x) }},
-	Expm1:    {name: "expm1", unary: math.Expm1, slope: func(_, y float64) float64 { return y + 1 }},
-	Sqrt:     {name: "sqrt", unary: math.Sqrt, slope: func(_, y float64) float64 { return 0.5 / y }},
+	Log:      {name: "log", unary: math.Log, slope: func(x, _ float64) float64 { return 1 / x }, inverse: math.Exp},
+	Log1p:    {name: "log1p", unary: math.Log1p, slope: func(x, _ float64) float64 { return 1 / (1 + x) }, inverse: math.Expm1},
+	Expm1:    {name: "expm1", unary: math.Expm1, slope: func(_, y float64) float64 { return y + 1 }, inverse: math.Log1p},
+	Sqrt:     {name: "sqrt", unary: math.Sqrt, slope: func(_, y float64) float64 { return 0.5 / y }, inverse: sqrtInverse},
 	Sin:      {name: "sin", unary: math.Sin, slope: func(x, _ float64) float64 { return math.Cos(x) }},
 	Cos:      {name: "cos", unary: math.Cos, slope: func(x, _ float64) float64 { return -math.Sin(x) }},
 	Tan:      {name: "tan", unary: math.Tan, slope: func(_, y float64) float64 { return 1 + y*y }},
-	Tanh:     {name: "tanh", unary: math.Tanh, slope: func(_, y float64) float64 { return 1 - y*y }},
-	Sigmoid:  {name: "sigmoid", unary: sigmoid, slope: func(x, y float64) float64 { return y * sigmoid(-x) }},
-	Softplus: {name: "softplus", unary: softplus, slope: func(x, _ float64) float64 { return sigmoid(x) }},
+	Tanh:     {name: "tanh", unary: math.Tanh, slope: func(_, y float64) float64 { return 1 - y*y }, inverse: math.Atanh},
+	Sigmoid:  {name: "sigmoid", unary: sigmoid, slope: func(x, y float64) float64 { return y * sigmoid(-x) }, inverse: logit},
+	Softplus: {name: "softplus", unary: softplus, slope: func(x, _ float64) float64 { return sigmoid(x) }, inverse: softplusInverse},
 	Square: {
-		name: "square", unary: func(x float64) float64 { return x * x },
+		name: "square", unary: func(x float64) float64 { return x * x }, inverse: math.Sqrt, even: true,
 		loop: func(out, x, _ []float64) { vec.Mul(out, x, x) },
 		diff: []derivative{{GradTimes{2}, []operand{upstream, 0}}},
 	},
 	Recip:  {name: "recip", unary: func(x float64) float64 { return 1 / x }, slope: func(_, y float64) float64 { return -y * y }},
 	Lgamma: {name: "lgamma", unary: lgamma, slope: func(x, _ float64) float64 { return digamma(x) }},
-	Abs:    {name: "abs", unary: math.Abs, slope: func(x, _ float64) float64 { return math.Copysign(1, x) }},
+	Abs:    {name: "abs", unary: math.Abs, inverse: absInverse, even: true, slope: func(x, _ float64) float64 { return math.Copysign(1, x) }},
 
 	Stirling:   {name: "stirling", unary: stirling, slope: stirlingSlope},
 	GammaRatio: {name: "gammaratio", unary: gammaRatio, slope: gammaRatioSlope},
@@ -144,6 +185,26 @@ func sigmoid(x float64) float64 {
 // softplus is exact to rounding for every x.
 func softplus(x float64) float64 {
 	return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x)))
+}
+
+// The inverses are NaN outside a function's range.
+
+func logit(y float64) float64 { return math.Log(y) - math.Log1p(-y) }
+
+func softplusInverse(y float64) float64 { return y + math.Log(-math.Expm1(-y)) }
+
+func sqrtInverse(y float64) float64 {
+	if y < 0 {
+		return math.NaN()
+	}
+	return y * y
+}
+
+func absInverse(y float64) float64 {
+	if y < 0 {
+		return math.NaN()
+	}
+	return y
 }
 
 func powSlopeA(a, b, _ float64) float64 {

@@ -1,0 +1,329 @@
+package graph
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/regions"
+)
+
+// A comparison that is not affine in the latents is made so where it can be:
+//
+//	g(x) > t                ─▶ x > g⁻¹(t), for increasing g
+//	x² > t                  ─▶ x > √t or x < −√t
+//	a·b > 0, a/b > 0        ─▶ both have one sign
+//	a/b > t                 ─▶ a > t·b where b > 0, a < t·b where b < 0
+//	c·Πpᵢ > d·Πqᵢ           ─▶ log c + Σ log pᵢ > log d + Σ log qᵢ, for positive pᵢ and qᵢ
+//	g(x) > g(y)             ─▶ x > y
+//
+// So forms with one zero set become one guard. What stays curved is affine in
+// features, functions of the latents, and a regions.Curve.
+
+// positiveCurved is the guard id > 0 where id is not affine, and has no branches.
+func (m *Model) positiveCurved(id nodeID) Guard {
+	c := m.st.combination(id)
+	switch {
+	case len(c.terms) == 1 && m.isTransform(c.terms[0].atom):
+		return m.positiveTransformed(c)
+	case len(c.terms) == 1:
+		if g, ok := m.positiveAtom(c); ok {
+			return g
+		}
+	case len(c.terms) == 2 && c.v.v == 0 && c.terms[0].coef*c.terms[1].coef < 0:
+		if g, ok := m.positiveDifference(c); ok {
+			return g
+		}
+	}
+	return m.positiveFeatures(id)
+}
+
+// positiveTransformed is the guard coef·g(u) + c > 0 for the transform g of one
+// latent: g is increasing, so it is a guard on u.
+func (m *Model) positiveTransformed(c combination) Guard {
+	g := m.st.nodes[c.terms[0].atom]
+	threshold := rounded{-c.v.v, c.v.err}.over(c.coef(0))
+	sign := math.Copysign(1, c.terms[0].coef)
+	image := imageOf[g.fn]
+	switch {
+	case threshold.v <= image.lo: // g(u) > threshold everywhere
+		return constantGuard(m, sign > 0)
+	case threshold.v >= image.hi:
+		return constantGuard(m, sign < 0)
+	}
+	bound := threshold.mapped(func(x float64) float64 { return image.inverse(image, x) })
+	u := int(m.st.nodes[g.a].a)
+	return m.halfSpace(regions.Hyperplane{Index: []int{u}, Coef: []float64{sign}, Const: -sign * bound.v}, regions.Rounding{Const: bound.err})
+}
+
+// imageOf is the image of the line under the function of a transform.
+var imageOf = map[kernel.Function]support{kernel.Exp: positives, kernel.Sigmoid: unitInterval}
+
+// isTransform reports whether id is exp(u) or sigmoid(u) for a latent that is
+// transformed that way.
+func (m *Model) isTransform(id nodeID) bool {
+	if !m.st.isUnary(id, kernel.Exp) && !m.st.isUnary(id, kernel.Sigmoid) {
+		return false
+	}
+	u := m.st.nodes[m.st.nodes[id].a]
+	return u.kind == kLatent && m.latents[u.a].prior.law != nil && m.latents[u.a].prior.law.support.fn == m.st.nodes[id].fn
+}
+
+// positiveAtom is the guard coef·x + v > 0 for one x that is not affine.
+func (m *Model) positiveAtom(c combination) (g Guard, ok bool) {
+	s, x, sign := m.st, c.terms[0].atom, math.Copysign(1, c.terms[0].coef)
+	n := s.nodes[x]
+	threshold := rounded{-c.v.v, c.v.err}.over(c.coef(0)) // sign·(x − threshold) > 0
+	side := func(id nodeID, by float64) Guard { return m.positive(s.scale(by, id)) }
+	switch {
+	case threshold.v == 0 && n.kind == kBinary && (n.fn == kernel.Mul || n.fn == kernel.Div):
+		return Or(And(side(n.a, 1), side(n.b, sign)), And(side(n.a, -1), side(n.b, -sign))), true
+	case threshold.v == 0 && s.isUnary(x, kernel.Recip):
+		return side(n.a, sign), true
+	case n.kind == kBinary && n.fn == kernel.Div, s.isUnary(x, kernel.Recip):
+		top, bottom := n.a, n.b
+		if n.kind == kUnary {
+			top, bottom = s.constant(1), n.a
+		}
+		scaled := m.st.sum(1, top, -threshold.v, bottom)
+		return Or(And(side(bottom, 1), side(scaled, sign)), And(side(bottom, -1), side(scaled, -sign))), true
+	}
+	if log, ok := s.positiveLog(x); ok {
+		if threshold.v <= 0 {
+			return constantGuard(m, sign > 0), true
+		}
+		bound := s.node(combination{v: threshold.mapped(math.Log)})
+		return m.positive(s.sum(sign, log, -sign, bound)), true
+	}
+	if n.kind != kUnary {
+		return g, false
+	}
+	roots, count := n.fn.Inverse(threshold.v)
+	none := math.IsNaN(roots[0]) || math.IsInf(roots[0], 0)
+	bound := s.node(combination{v: threshold.mapped(func(y float64) float64 { r, _ := n.fn.Inverse(y); return r[0] })})
+	switch {
+	case count == 2 && none: // an even function, all of whose values are larger
+		return constantGuard(m, sign > 0), true
+	case count == 2:
+		outside := Or(m.positive(s.sum(1, n.a, -1, bound)), m.positive(s.sum(-1, n.a, -1, bound)))
+		if sign > 0 {
+			return outside, true
+		}
+		return And(m.positive(s.sum(1, n.a, 1, bound)), m.positive(s.sum(-1, n.a, 1, bound))), true
+	case !n.fn.Increasing() || none && n.fn == kernel.Sqrt:
+		return g, false
+	case none: // beyond all values
+		return constantGuard(m, (threshold.v < n.fn.Value(0)) == (sign > 0)), true
+	}
+	return m.positive(s.sum(sign, n.a, -sign, bound)), true
+}
+
+// positiveDifference is the guard p·x + q·y > 0 for p and q of different sign.
+func (m *Model) positiveDifference(c combination) (g Guard, ok bool) {
+	s, x, y := m.st, c.terms[0], c.terms[1]
+	if x.coef < 0 {
+		x, y = y, x
+	}
+	logX, okX := s.positiveLog(x.atom)
+	logY, okY := s.positiveLog(y.atom)
+	if okX && okY {
+		ratio := rounded{v: x.coef}.over(rounded{v: -y.coef}).mapped(math.Log)
+		return m.positive(s.sum(1, s.sum(1, logX, -1, logY), 1, s.node(combination{v: ratio}))), true
+	}
+	nx, ny := s.nodes[x.atom], s.nodes[y.atom]
+	if x.coef == -y.coef && nx.kind == kUnary && ny.kind == kUnary && nx.fn == ny.fn && nx.fn.Increasing() {
+		return m.positive(s.sum(1, nx.a, -1, ny.a)), true
+	}
+	return g, false
+}
+
+// positiveLog is log(id) for an expression that is always positive, made of
+// exponentials by products, quotients and powers.
+func (s *store) positiveLog(id nodeID) (log nodeID, ok bool) {
+	c, inner := s.coefficient(id)
+	n := s.nodes[inner]
+	pair := func(ca float64, a nodeID, cb float64, b nodeID) (nodeID, bool) {
+		x, okX := s.positiveLog(a)
+		y, okY := s.positiveLog(b)
+		if !okX || !okY {
+			return 0, false
+		}
+		return s.sum(ca, x, cb, y), true
+	}
+	one := func(by float64, a nodeID) (nodeID, bool) { return pair(by, a, 0, s.constant(1)) }
+	switch v, exponent := s.isConst(n.b); {
+	case !(c > 0):
+		return 0, false
+	case n.kind == kConst:
+		return s.constant(math.Log(n.v)), n.v > 0
+	case s.isUnary(inner, kernel.Exp):
+		log, ok = n.a, true
+	case s.isUnary(inner, kernel.Recip):
+		log, ok = one(-1, n.a)
+	case s.isUnary(inner, kernel.Sqrt):
+		log, ok = one(0.5, n.a)
+	case s.isUnary(inner, kernel.Square):
+		log, ok = one(2, n.a)
+	case n.kind == kBinary && n.fn == kernel.Mul:
+		log, ok = pair(1, n.a, 1, n.b)
+	case n.kind == kBinary && n.fn == kernel.Div:
+		log, ok = pair(1, n.a, -1, n.b)
+	case n.kind == kBinary && n.fn == kernel.Pow && exponent:
+		log, ok = one(v, n.a)
+	}
+	if ok && c != 1 {
+		log = s.sum(1, log, 1, s.constant(math.Log(c)))
+	}
+	return log, ok
+}
+
+// positiveFeatures is the guard id > 0 as a sum of latents and features.
+func (m *Model) positiveFeatures(id nodeID) Guard {
+	c := m.st.expand(id)
+	type part struct {
+		at int
+		x  rounded
+	}
+	var parts []part
+	for i, t := range c.terms {
+		p := part{x: c.coef(i)}
+		switch n := m.st.nodes[t.atom]; {
+		case n.kind == kLatent:
+			p.at = int(n.a)
+		default:
+			at, err := m.feature(t.atom)
+			if err != nil {
+				m.fail("guard %d: %s: %v", len(m.guards), m.format(id, 4), err)
+				return constantGuard(m, false)
+			}
+			p.at = at
+		}
+		parts = append(parts, p)
+	}
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.at, b.at) })
+	h, r := regions.Hyperplane{Const: c.v.v}, regions.Rounding{Const: c.v.err}
+	for _, p := range parts {
+		h.Index, h.Coef, r.Coef = append(h.Index, p.at), append(h.Coef, p.x.v), append(r.Coef, p.x.err)
+	}
+	return m.halfSpace(h, r)
+}
+
+// feature is the coordinate of m.arr that stands for a node.
+func (m *Model) feature(id nodeID) (coordinate int, err error) {
+	if at, known := m.features[id]; known {
+		return at, nil
+	}
+	steps, err := m.st.steps(id)
+	if err != nil {
+		return 0, err
+	}
+	at := m.arr.AddFeature(steps)
+	m.features[id] = at
+	m.featureNodes = append(m.featureNodes, id)
+	return at, nil
+}
+
+// steps are the node as a list of operations on the latents' coordinates.
+func (s *store) steps(id nodeID) (steps []regions.Step, err error) {
+	at := map[nodeID]int{}
+	var visit func(id nodeID) int
+	visit = func(id nodeID) int {
+		if k, known := at[id]; known {
+			return k
+		}
+		var x regions.Step
+		switch n := s.nodes[id]; {
+		case n.kind == kConst:
+			x = regions.Step{Kind: regions.Affine, Const: n.v}
+		case n.kind == kLatent:
+			x = regions.Step{Kind: regions.Coordinate, A: int(n.a)}
+		case n.kind == kSum:
+			x = regions.Step{Kind: regions.Affine, Const: n.v}
+			for _, t := range n.terms {
+				x.Terms = append(x.Terms, regions.Term{Of: visit(t.atom), Coef: t.coef})
+			}
+		case n.kind == kUnary:
+			x = regions.Step{Kind: regions.Apply, F: n.fn, A: visit(n.a)}
+		case n.kind == kBinary && stepKinds[n.fn] != 0:
+			x = regions.Step{Kind: stepKinds[n.fn], A: visit(n.a), B: visit(n.b)}
+		default:
+			err = fmt.Errorf("a guard cannot compare %v", n.fn)
+		}
+		at[id] = len(steps)
+		steps = append(steps, x)
+		return at[id]
+	}
+	visit(id)
+	return steps, err
+}
+
+var stepKinds = map[kernel.Function]regions.StepKind{kernel.Mul: regions.Times, kernel.Div: regions.Over, kernel.Pow: regions.Power}
+
+// unsolvable is an error if plane l is a curve that cannot be solved for any latent.
+func (m *Model) unsolvable(l int) error {
+	c := m.arr.Curve(l)
+	if c == nil || len(c.Pivots()) > 0 {
+		return nil
+	}
+	var why []string
+	for k, i := range c.Latents() {
+		why = append(why, fmt.Sprintf("for %s: %s", m.latents[i].name, c.WhyNot(k)))
+	}
+	return fmt.Errorf("%s cannot be solved for any of its latents: %s", GuardInfo{m: m, greater: m.arr.Plane(l)}.write("="), strings.Join(why, "; "))
+}
+
+// firstBranch is the formula of the first branch that id depends on.
+func (m *Model) firstBranch(id nodeID) (cond nodeID, ok bool) {
+	if m.st.nodes[id].affine {
+		return 0, false
+	}
+	seen := map[nodeID]bool{}
+	var visit func(id nodeID)
+	visit = func(id nodeID) {
+		if seen[id] {
+			return
+		}
+		seen[id] = true
+		n := &m.st.nodes[id]
+		if n.kind == kSelect {
+			if !ok || n.a < cond {
+				cond, ok = n.a, true
+			}
+			visit(n.b)
+			visit(n.c)
+			return
+		}
+		n.operands(visit)
+	}
+	visit(id)
+	return cond, ok
+}
+
+// mostLifts bounds the comparisons that those on branches become.
+const mostLifts = 1 << 16
+
+// lifted is the guard id > 0, where id depends on the formula cond: it compares what
+// id is on either side.
+func (m *Model) lifted(id, cond nodeID) Guard {
+	if known, ok := m.lifts[id]; ok {
+		return Guard{value: Expr{m: m, id: known}}
+	}
+	if len(m.lifts) == mostLifts {
+		m.fail("guard %d: %s depends on so many branches that it becomes more than %d comparisons", len(m.guards), m.format(id, 4), mostLifts)
+		return constantGuard(m, false)
+	}
+	m.lifts[id] = m.st.constant(0) // counted
+	on, off := newForcer(m, cond, true), newForcer(m, cond, false)
+	then, otherwise := m.positive(on.rewrite(id)), m.positive(off.rewrite(id))
+	if then.value.id == otherwise.value.id {
+		m.lifts[id] = then.value.id
+		return then
+	}
+	g := Guard{value: Expr{m: m, id: cond}}
+	either := Or(And(g, then), And(Not(g), otherwise))
+	m.lifts[id] = either.value.id
+	return either
+}

@@ -1,0 +1,430 @@
+package regions
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+)
+
+// A Function is an elementary function of one number.
+type Function interface {
+	String() string
+	Value(x float64) float64
+	// Slope is f′(x), given also y = f(x).
+	Slope(x, y float64) float64
+	// Inverse are the x with f(x) = y, NaN in place of those that are not there; none if f is not a function that can be inverted.
+	Inverse(y float64) (x [2]float64, roots int)
+	// Increasing reports whether f is strictly increasing wherever it has a value, and Positive whether all its values are > 0.
+	Increasing() bool
+	Positive() bool
+}
+
+// A Step computes one number from coordinates and from the steps before it, whose positions are A, B and those of Terms.
+type Step struct {
+	Kind  StepKind
+	A, B  int
+	F     Function // of an Apply
+	Const float64  // of an Affine
+	Terms []Term
+}
+
+// A Term is a multiple of a step.
+type Term struct {
+	Of   int
+	Coef float64
+}
+
+// StepKind says what a step computes.
+type StepKind uint8
+
+const (
+	Coordinate StepKind = iota // z_A
+	Affine                     // Const + Σ Coef·step
+	Apply                      // F(step A)
+	Times                      // step A · step B
+	Over                       // step A / step B
+	Power                      // step A to the power of step B
+)
+
+// A Curve is Φ of a guard that is not affine, as a list of steps of which the last is Φ. It knows which coordinates Φ = 0 can be solved
+// for: given all others there is one root or none, or, of squares, two.
+type Curve struct {
+	steps   []Step
+	latents []int     // ascending
+	leaf    []int     // the steps that are their coordinates
+	pivots  []pivot   // by latent
+	uses    [][]bool  // by latent: the steps that depend on it
+	signs   []signSet // of the values of steps
+	pool    sync.Pool // of *CurveBatch
+}
+
+// NewCurve returns the curve of the steps, which it keeps. It panics if a step refers to one that is not before it.
+func NewCurve(steps []Step) *Curve {
+	c := &Curve{steps: steps, signs: make([]signSet, len(steps))}
+	at := map[int]int{}
+	for s, x := range steps {
+		for o := range x.operands {
+			if o < 0 || o >= s {
+				panic(fmt.Sprintf("regions: step %d refers to step %d", s, o))
+			}
+		}
+		if x.Kind == Coordinate {
+			if _, known := at[x.A]; known {
+				panic(fmt.Sprintf("regions: coordinate %d is two steps", x.A))
+			}
+			at[x.A] = s
+			c.latents = append(c.latents, x.A)
+		}
+		c.signs[s] = c.signOf(x)
+	}
+	slices.Sort(c.latents)
+	for _, i := range c.latents {
+		c.leaf = append(c.leaf, at[i])
+		c.uses = append(c.uses, c.dependents(at[i]))
+	}
+	for k := range c.latents {
+		c.pivots = append(c.pivots, c.newPivot(k))
+	}
+	return c
+}
+
+// operands yields the steps that x is made of.
+func (x Step) operands(yield func(int) bool) {
+	switch x.Kind {
+	case Coordinate:
+	case Affine:
+		for _, t := range x.Terms {
+			if !yield(t.Of) {
+				return
+			}
+		}
+	case Apply:
+		yield(x.A)
+	default:
+		_ = yield(x.A) && yield(x.B)
+	}
+}
+
+// dependents are the steps that depend on the given one.
+func (c *Curve) dependents(of int) []bool {
+	on := make([]bool, len(c.steps))
+	on[of] = true
+	for s, x := range c.steps {
+		for o := range x.operands {
+			on[s] = on[s] || on[o]
+		}
+	}
+	return on
+}
+
+// Latents are the coordinates that Φ uses, ascending.
+func (c *Curve) Latents() []int { return c.latents }
+
+// Pivots are the positions in Latents of those that Φ = 0 can be solved for.
+func (c *Curve) Pivots() (list []int) {
+	for k := range c.pivots {
+		if c.pivots[k].wrong == "" {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+// WhyNot says why Φ = 0 cannot be solved for latent k of Latents; "" if it can.
+func (c *Curve) WhyNot(k int) string { return c.pivots[k].wrong }
+
+// A CurveBatch evaluates a curve at n points. In holds the points' coordinates, a row for each of Latents. It is for one goroutine, and
+// allocates nothing after it is made.
+type CurveBatch struct {
+	In [][]float64
+
+	c     *Curve
+	n     int
+	v     [][]float64 // values of the steps
+	adj   [][]float64 // adjoints of the steps; made when they are wanted
+	spare [][]float64 // values of the steps elsewhere; made when they are wanted
+	roots []float64
+}
+
+// Bind returns a batch of n points.
+func (c *Curve) Bind(n int) *CurveBatch {
+	b := &CurveBatch{In: make([][]float64, len(c.latents)), c: c, n: n}
+	b.v = rows(len(c.steps), n)
+	return b
+}
+
+// batch is Bind of one that may have been used before; release it after use.
+func (c *Curve) batch(n int) *CurveBatch {
+	if b, ok := c.pool.Get().(*CurveBatch); ok && b.n == n {
+		return b
+	}
+	return c.Bind(n)
+}
+
+func (c *Curve) release(b *CurveBatch) { c.pool.Put(b) }
+
+// moved is x with its operands at other positions.
+func (x Step) moved(at []int) Step {
+	switch x.Kind {
+	case Affine:
+		x.Terms = slices.Clone(x.Terms)
+		for k := range x.Terms {
+			x.Terms[k].Of = at[x.Terms[k].Of]
+		}
+	case Apply:
+		x.A = at[x.A]
+	default:
+		x.A, x.B = at[x.A], at[x.B]
+	}
+	return x
+}
+
+func rows(k, n int) [][]float64 {
+	all, list := make([]float64, k*n), make([][]float64, k)
+	for i := range list {
+		list[i] = all[i*n:][:n]
+	}
+	return list
+}
+
+// Values are Φ at the points: a view, valid until the next call.
+func (b *CurveBatch) Values() []float64 {
+	for s := range b.c.steps {
+		b.run(b.v, s)
+	}
+	return b.v[len(b.v)-1]
+}
+
+// run computes one step.
+func (b *CurveBatch) run(v [][]float64, s int) {
+	x, out := &b.c.steps[s], v[s]
+	switch x.Kind {
+	case Coordinate:
+		k, _ := slices.BinarySearch(b.c.latents, x.A)
+		copy(out, b.In[k][:b.n])
+	case Affine:
+		for i := range out {
+			out[i] = x.Const
+		}
+		for _, t := range x.Terms {
+			for i, y := range v[t.Of] {
+				out[i] += float64(t.Coef * y)
+			}
+		}
+	case Apply:
+		for i, y := range v[x.A] {
+			out[i] = x.F.Value(y)
+		}
+	case Times:
+		for i, y := range v[x.A] {
+			out[i] = y * v[x.B][i]
+		}
+	case Over:
+		for i, y := range v[x.A] {
+			out[i] = y / v[x.B][i]
+		}
+	case Power:
+		for i, y := range v[x.A] {
+			out[i] = math.Pow(y, v[x.B][i])
+		}
+	}
+}
+
+// Slopes are the derivatives of Φ at the points of the last Values, a row for each of Latents: views, valid until the next call.
+func (b *CurveBatch) Slopes() [][]float64 {
+	if b.adj == nil {
+		b.adj = rows(len(b.c.steps)+len(b.c.latents), b.n)
+	}
+	adj := b.adj[:len(b.c.steps)]
+	for s := range adj {
+		clear(adj[s])
+	}
+	for i := range b.n {
+		adj[len(adj)-1][i] = 1
+	}
+	for s := len(adj) - 1; s >= 0; s-- {
+		b.pull(adj, s)
+	}
+	out := b.adj[len(b.c.steps):]
+	for k, s := range b.c.leaf {
+		copy(out[k], adj[s])
+	}
+	return out
+}
+
+// pull adds the adjoint of a step to those of its operands.
+func (b *CurveBatch) pull(adj [][]float64, s int) {
+	x, g := &b.c.steps[s], adj[s]
+	switch x.Kind {
+	case Affine:
+		for _, t := range x.Terms {
+			to := adj[t.Of]
+			for i, y := range g {
+				to[i] += float64(t.Coef * y)
+			}
+		}
+	case Apply:
+		for i, y := range g {
+			adj[x.A][i] += float64(y * x.F.Slope(b.v[x.A][i], b.v[s][i]))
+		}
+	case Times:
+		for i, y := range g {
+			adj[x.A][i] += float64(y * b.v[x.B][i])
+			adj[x.B][i] += float64(y * b.v[x.A][i])
+		}
+	case Over:
+		for i, y := range g {
+			by := b.v[x.B][i]
+			adj[x.A][i] += y / by
+			adj[x.B][i] -= float64(y * b.v[s][i] / by)
+		}
+	case Power:
+		for i, y := range g {
+			base, p := b.v[x.A][i], b.v[x.B][i]
+			adj[x.A][i] += float64(y * p * math.Pow(base, p-1))
+			if b.c.steps[x.B].Kind != Affine || len(b.c.steps[x.B].Terms) > 0 {
+				adj[x.B][i] += float64(y * b.v[s][i] * math.Log(base))
+			}
+		}
+	}
+}
+
+// A signSet says which signs numbers can have.
+type signSet uint8
+
+const (
+	negative signSet = 1 << iota
+	zero
+	positive
+)
+
+const anySign = negative | zero | positive
+
+func signOf(x float64) signSet {
+	switch {
+	case x < 0:
+		return negative
+	case x > 0:
+		return positive
+	case x == 0:
+		return zero
+	}
+	return anySign
+}
+
+// times are the signs of products.
+func (s signSet) times(t signSet) (out signSet) {
+	if (s|t)&zero != 0 {
+		out |= zero
+	}
+	if s&positive != 0 && t&positive != 0 || s&negative != 0 && t&negative != 0 {
+		out |= positive
+	}
+	if s&positive != 0 && t&negative != 0 || s&negative != 0 && t&positive != 0 {
+		out |= negative
+	}
+	return out
+}
+
+// plus are the signs of sums.
+func (s signSet) plus(t signSet) signSet {
+	switch both := s | t; {
+	case s == zero:
+		return t
+	case t == zero:
+		return s
+	case both&(negative|positive) == negative|positive:
+		return anySign
+	case s&zero == 0 || t&zero == 0:
+		return both &^ zero
+	default:
+		return both
+	}
+}
+
+// signOf are the signs that a step can have.
+func (c *Curve) signOf(x Step) signSet {
+	switch x.Kind {
+	case Affine:
+		out := signOf(x.Const)
+		for _, t := range x.Terms {
+			out = out.plus(signOf(t.Coef).times(c.signs[t.Of]))
+		}
+		return out
+	case Apply:
+		switch {
+		case x.F.Positive():
+			return positive
+		case x.F.Increasing() && x.F.Value(0) == 0:
+			return c.signs[x.A]
+		}
+		if r, n := x.F.Inverse(-1); n == 2 && math.IsNaN(r[0]) { // an even function
+			return zero | positive
+		}
+	case Times:
+		return c.signs[x.A].times(c.signs[x.B])
+	case Over:
+		return c.signs[x.A].times(c.signs[x.B]) | zero&c.signs[x.A]
+	case Power:
+		if c.signs[x.A] == positive {
+			return positive
+		}
+	}
+	return anySign
+}
+
+// trend are the signs that the derivative of each step with respect to step g can have.
+func (c *Curve) trend(g int) []signSet {
+	d := slices.Repeat([]signSet{zero}, len(c.steps))
+	d[g] = positive
+	for s, x := range c.steps {
+		if s == g {
+			continue
+		}
+		a, b := zero, zero
+		if x.Kind != Coordinate && x.Kind != Affine {
+			a = d[x.A]
+			if x.Kind != Apply {
+				b = d[x.B]
+			}
+		}
+		switch x.Kind {
+		case Affine:
+			for _, t := range x.Terms {
+				d[s] = d[s].plus(signOf(t.Coef).times(d[t.Of]))
+			}
+		case Apply:
+			switch {
+			case a == zero:
+			case x.F.Increasing():
+				d[s] = a
+			case c.evenPositive(x):
+				d[s] = a
+			default:
+				d[s] = anySign
+			}
+		case Times:
+			d[s] = a.times(c.signs[x.B]).plus(b.times(c.signs[x.A]))
+		case Over:
+			d[s] = a.times(c.signs[x.B]).plus(negative.times(b).times(c.signs[x.A]))
+			if b != zero && c.signs[x.B] != positive && c.signs[x.B] != negative {
+				d[s] = anySign // a pole
+			}
+		case Power:
+			switch {
+			case b != zero, c.signs[x.A] != positive && a != zero:
+				d[s] = anySign
+			default:
+				d[s] = a.times(c.signs[x.B])
+			}
+		}
+	}
+	return d
+}
+
+// evenPositive reports whether x is a square, or the like, of what is always positive: it increases there.
+func (c *Curve) evenPositive(x Step) bool {
+	r, n := x.F.Inverse(-1)
+	return n == 2 && math.IsNaN(r[0]) && c.signs[x.A] == positive
+}

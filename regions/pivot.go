@@ -1,0 +1,403 @@
+package regions
+
+import (
+	"fmt"
+	"math"
+)
+
+// A pivot says how Φ = 0 is solved for one latent: from the last step down to the latent's, in moves that each turn the value that a
+// step must have into the value that a step below it must have.
+type pivot struct {
+	wrong string // why it cannot be solved
+	moves []move
+	roots int // at most so many
+}
+
+// A move goes from a step to one below it.
+type move struct {
+	from, to int
+	how      method
+	between  []int // of affine and monotone moves: the steps that change with to, ascending, to itself left out
+	up       bool  // of monotone moves: from increases with to
+}
+
+type method uint8
+
+const (
+	invert   method = iota // to is the only operand that depends on the latent
+	affine                 // from is A·to + B
+	monotone               // from increases strictly with to, or decreases
+)
+
+const mostRoots = 4
+
+// newPivot finds the moves for latent k.
+func (c *Curve) newPivot(k int) pivot {
+	p := pivot{roots: 1}
+	on := c.uses[k]
+	for at := len(c.steps) - 1; at != c.leaf[k]; {
+		m, wrong := c.nextMove(at, c.leaf[k], on)
+		if wrong != "" {
+			return pivot{wrong: wrong}
+		}
+		if x := c.steps[at]; m.how == invert && x.Kind == Apply {
+			_, n := x.F.Inverse(1)
+			if p.roots *= n; p.roots > mostRoots {
+				return pivot{wrong: fmt.Sprintf("it has more than %d roots", mostRoots)}
+			}
+		}
+		p.moves = append(p.moves, m)
+		at = m.to
+	}
+	return p
+}
+
+// nextMove is a move from step at towards leaf.
+func (c *Curve) nextMove(at, leaf int, on []bool) (move, string) {
+	x := c.steps[at]
+	below := -1
+	several := false
+	for o := range x.operands {
+		if on[o] {
+			several = several || below >= 0
+			below = o
+		}
+	}
+	if !several {
+		if wrong := c.cannotInvert(x, below); wrong != "" {
+			return move{}, wrong
+		}
+		return move{from: at, to: below, how: invert}, ""
+	}
+	// The lowest step through which all paths from at to the leaf go may be in the way twice, but affinely.
+	for g := range c.gates(at, leaf, on) {
+		if between, ok := c.affineIn(at, g, on); ok {
+			return move{from: at, to: g, how: affine, between: between}, ""
+		}
+	}
+	switch d := c.trend(leaf)[at]; d {
+	case positive, negative:
+		m := move{from: at, to: leaf, how: monotone, up: d == positive}
+		for s := leaf + 1; s <= at; s++ {
+			if on[s] {
+				m.between = append(m.between, s)
+			}
+		}
+		return m, ""
+	}
+	return move{}, "it occurs more than once, and what is compared neither is affine in it nor increases or decreases throughout"
+}
+
+// cannotInvert says why step x cannot be solved for its operand.
+func (c *Curve) cannotInvert(x Step, operand int) string {
+	switch x.Kind {
+	case Apply:
+		if _, n := x.F.Inverse(1); n == 0 {
+			return fmt.Sprintf("%v(…) has no inverse", x.F)
+		}
+	case Power:
+		if c.signs[x.A] != positive {
+			return "it is in a power of what need not be positive"
+		}
+	}
+	return ""
+}
+
+// gates yields the steps through which all paths from at down to leaf go, the highest first.
+func (c *Curve) gates(at, leaf int, on []bool) func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		for g := at - 1; g >= leaf; g-- {
+			if on[g] && !c.reaches(at, leaf, g, on) && !yield(g) {
+				return
+			}
+		}
+	}
+}
+
+// reaches reports whether a path goes from at down to leaf, not through without.
+func (c *Curve) reaches(at, leaf, without int, on []bool) bool {
+	if leaf == without {
+		return false
+	}
+	open := make([]bool, at+1)
+	open[at] = true
+	for s := at; s > leaf; s-- {
+		if open[s] && s != without {
+			for o := range c.steps[s].operands {
+				open[o] = open[o] || on[o]
+			}
+		}
+	}
+	return open[leaf]
+}
+
+// affineIn reports whether step at is A·g + B, with A and B free of the latent, and lists the steps between.
+func (c *Curve) affineIn(at, g int, on []bool) (between []int, ok bool) {
+	with := make([]bool, at+1)
+	with[g] = true
+	for s := g + 1; s <= at; s++ {
+		x := c.steps[s]
+		a, b := false, false
+		for o := range x.operands {
+			if o == x.A && with[o] {
+				a = true
+			}
+			if o == x.B && with[o] {
+				b = true
+			}
+			with[s] = with[s] || with[o]
+		}
+		if !with[s] {
+			continue
+		}
+		between = append(between, s)
+		switch {
+		case x.Kind == Affine, x.Kind == Times && !(a && b), x.Kind == Over && !b:
+		default:
+			return nil, false
+		}
+	}
+	return between, with[at]
+}
+
+// Solve finds the points of Φ = 0 that differ from those of the last Values in latent k of Latents: its value, in a row for each of
+// Roots(k), NaN where there is none. The rows are views, valid until the next call.
+func (b *CurveBatch) Solve(k int) []float64 {
+	p := &b.c.pivots[k]
+	if p.wrong != "" {
+		panic("regions: " + p.wrong)
+	}
+	if b.roots == nil {
+		b.roots = make([]float64, mostRoots*b.n)
+	}
+	b.prepare(p)
+	for i := range b.n {
+		targets, n := [mostRoots]float64{}, 1
+		for _, m := range p.moves {
+			next, more := [mostRoots]float64{}, 0
+			for _, t := range targets[:n] {
+				roots, count := b.lower(m, t, i)
+				more += copy(next[more:], roots[:count])
+			}
+			targets, n = next, more
+		}
+		for r, t := range targets[:p.roots] {
+			b.roots[r*b.n+i] = t
+			if r >= n || math.IsInf(t, 0) {
+				b.roots[r*b.n+i] = math.NaN()
+			}
+		}
+	}
+	return b.roots[:p.roots*b.n]
+}
+
+// Roots is the largest number of roots that Solve finds for latent k.
+func (c *Curve) Roots(k int) int { return c.pivots[k].roots }
+
+// prepare makes the scratch that the moves need.
+func (b *CurveBatch) prepare(p *pivot) {
+	for _, m := range p.moves {
+		if m.how != invert && b.spare == nil {
+			b.spare = rows(len(b.c.steps), 1)
+		}
+	}
+}
+
+// lower is the value that m.to must have at point i for m.from to be target.
+func (b *CurveBatch) lower(m move, target float64, i int) (x [2]float64, roots int) {
+	switch m.how {
+	case affine:
+		at0, at1 := b.at(m, i, 0), b.at(m, i, 1)
+		x[0] = (target - at0) / (at1 - at0)
+	case monotone:
+		x[0] = b.find(m, target, i)
+	default:
+		return b.invert(m, target, i)
+	}
+	return x, 1
+}
+
+// invert solves step m.from for its operand m.to.
+func (b *CurveBatch) invert(m move, target float64, i int) (x [2]float64, roots int) {
+	s := &b.c.steps[m.from]
+	switch s.Kind {
+	case Affine:
+		rest, coef := s.Const, 0.0
+		for _, t := range s.Terms {
+			if t.Of == m.to {
+				coef = t.Coef
+			} else {
+				rest += float64(t.Coef * b.v[t.Of][i])
+			}
+		}
+		x[0] = (target - rest) / coef
+	case Apply:
+		return s.F.Inverse(target)
+	case Times:
+		other := s.A
+		if other == m.to {
+			other = s.B
+		}
+		x[0] = target / b.v[other][i]
+	case Over:
+		if m.to == s.A {
+			x[0] = target * b.v[s.B][i]
+		} else {
+			x[0] = b.v[s.A][i] / target
+		}
+	case Power:
+		switch {
+		case !(target > 0):
+			x[0] = math.NaN()
+		case m.to == s.A:
+			x[0] = math.Pow(target, 1/b.v[s.B][i])
+		default:
+			x[0] = math.Log(target) / math.Log(b.v[s.A][i])
+		}
+	}
+	return x, 1
+}
+
+// at is step m.from at point i with x in place of m.to.
+func (b *CurveBatch) at(m move, i int, x float64) float64 {
+	value := func(s int) float64 { return b.v[s][i] }
+	b.spare[m.to][0] = x
+	changed := func(s int) float64 {
+		if s == m.to {
+			return b.spare[s][0]
+		}
+		for _, k := range m.between {
+			if k == s {
+				return b.spare[s][0]
+			}
+		}
+		return value(s)
+	}
+	for _, s := range m.between {
+		b.spare[s][0] = b.c.steps[s].at(changed)
+	}
+	return b.spare[m.from][0]
+}
+
+// at computes a step that is not a coordinate.
+func (x *Step) at(of func(int) float64) float64 {
+	switch x.Kind {
+	case Affine:
+		sum := x.Const
+		for _, t := range x.Terms {
+			sum += float64(t.Coef * of(t.Of))
+		}
+		return sum
+	case Apply:
+		return x.F.Value(of(x.A))
+	case Times:
+		return of(x.A) * of(x.B)
+	case Over:
+		return of(x.A) / of(x.B)
+	}
+	return math.Pow(of(x.A), of(x.B))
+}
+
+const (
+	mostEvaluations = 400
+	flatSteps       = 8 // so many steps, each twice as long, without a change say that there is no root
+)
+
+// find is the x in place of m.to at which the strictly monotone m.from is target at point i: a bracket by steps that double, then
+// regula falsi with the Illinois rule, and bisection wherever that gains too little.
+func (b *CurveBatch) find(m move, target float64, i int) float64 {
+	evaluations := 0
+	f := func(x float64) float64 {
+		evaluations++
+		if y := b.at(m, i, x) - target; m.up {
+			return y
+		} else {
+			return -y
+		}
+	}
+	lo := b.v[m.to][i]
+	flo := f(lo)
+	if math.IsNaN(flo) {
+		return flo
+	}
+	dir := 1.0
+	if flo > 0 {
+		dir = -1
+	}
+	step := dir * (0.1 + 0.1*math.Abs(lo))
+	hi, fhi, flat := lo, flo, 0
+	for fhi*dir < 0 {
+		if evaluations > mostEvaluations || flat > flatSteps {
+			return math.NaN()
+		}
+		x := hi + step
+		y := f(x)
+		switch {
+		case math.IsNaN(y) || math.IsInf(x, 0): // beyond where Φ has a value
+			step /= 2
+			continue
+		case y == fhi:
+			flat++
+		default:
+			flat = 0
+		}
+		lo, flo = hi, fhi
+		hi, fhi = x, y
+		step *= 2
+	}
+	if dir < 0 {
+		lo, flo, hi, fhi = hi, fhi, lo, flo
+	}
+	return falsi(f, lo, flo, hi, fhi)
+}
+
+// falsi is the root of an increasing f between lo and hi, to the last bits.
+func falsi(f func(float64) float64, lo, flo, hi, fhi float64) float64 {
+	if flo == 0 {
+		return lo
+	}
+	side := 0
+	for range mostEvaluations {
+		if fhi == 0 {
+			return hi
+		}
+		middle := lo + (hi-lo)/2
+		if !(lo < middle && middle < hi) {
+			break
+		}
+		x, width := (lo*fhi-hi*flo)/(fhi-flo), hi-lo
+		if !(lo < x && x < hi) {
+			x = middle
+		}
+		for _, x := range [2]float64{x, middle} {
+			if !(lo < x && x < hi) {
+				continue
+			}
+			switch y := f(x); {
+			case y == 0:
+				return x
+			case math.IsNaN(y):
+				return y
+			case y < 0:
+				lo, flo = x, y
+				if side < 0 {
+					fhi /= 2
+				}
+				side = -1
+			default:
+				hi, fhi = x, y
+				if side > 0 {
+					flo /= 2
+				}
+				side = 1
+			}
+			if hi-lo < width/2 {
+				break
+			}
+		}
+	}
+	if -flo < fhi {
+		return lo
+	}
+	return hi
+}
