@@ -95,30 +95,34 @@ func (m *Model) positiveAtom(c combination) (g Guard, ok bool) {
 		if threshold.v <= 0 {
 			return constantGuard(m, sign > 0), true
 		}
-		bound := s.node(combination{v: threshold.mapped(math.Log)})
-		return m.positive(s.sum(sign, log, -sign, bound)), true
+		return m.positive(s.shifted(sign, log, -sign, threshold.mapped(math.Log))), true
 	}
 	if n.kind != kUnary {
 		return g, false
 	}
 	roots, count := n.fn.Inverse(threshold.v)
 	none := math.IsNaN(roots[0]) || math.IsInf(roots[0], 0)
-	bound := s.node(combination{v: threshold.mapped(func(y float64) float64 { r, _ := n.fn.Inverse(y); return r[0] })})
+	bound := threshold.mapped(func(y float64) float64 { r, _ := n.fn.Inverse(y); return r[0] })
+	beyond := func(by, shift float64) Guard { return m.positive(s.shifted(by, n.a, shift, bound)) }
 	switch {
 	case count == 2 && none: // an even function, all of whose values are larger
 		return constantGuard(m, sign > 0), true
 	case count == 2:
-		outside := Or(m.positive(s.sum(1, n.a, -1, bound)), m.positive(s.sum(-1, n.a, -1, bound)))
 		if sign > 0 {
-			return outside, true
+			return Or(beyond(1, -1), beyond(-1, -1)), true
 		}
-		return And(m.positive(s.sum(1, n.a, 1, bound)), m.positive(s.sum(-1, n.a, 1, bound))), true
+		return And(beyond(1, 1), beyond(-1, 1)), true
 	case !n.fn.Increasing() || none && n.fn == kernel.Sqrt:
 		return g, false
 	case none: // beyond all values
 		return constantGuard(m, (threshold.v < n.fn.Value(0)) == (sign > 0)), true
 	}
-	return m.positive(s.sum(sign, n.a, -sign, bound)), true
+	return beyond(sign, -sign), true
+}
+
+// shifted is by·id + shift·bound.
+func (s *store) shifted(by float64, id nodeID, shift float64, bound rounded) nodeID {
+	return s.node(weighted(rounded{v: by}, s.combination(id), rounded{v: shift}, combination{v: bound}))
 }
 
 // positiveDifference is the guard p·x + q·y > 0 for p and q of different sign.
@@ -131,7 +135,7 @@ func (m *Model) positiveDifference(c combination) (g Guard, ok bool) {
 	logY, okY := s.positiveLog(y.atom)
 	if okX && okY {
 		ratio := rounded{v: x.coef}.over(rounded{v: -y.coef}).mapped(math.Log)
-		return m.positive(s.sum(1, s.sum(1, logX, -1, logY), 1, s.node(combination{v: ratio}))), true
+		return m.positive(s.shifted(1, s.sum(1, logX, -1, logY), 1, ratio)), true
 	}
 	nx, ny := s.nodes[x.atom], s.nodes[y.atom]
 	if x.coef == -y.coef && nx.kind == kUnary && ny.kind == kUnary && nx.fn == ny.fn && nx.fn.Increasing() {

@@ -300,7 +300,8 @@ func (x *Step) at(of func(int) float64) float64 {
 
 const (
 	mostEvaluations = 400
-	flatSteps       = 8 // so many steps, each twice as long, without a change say that there is no root
+	flatSteps       = 8    // so many steps, each twice as long, without a change say that there is no root
+	longStep        = 1024 // if they are longer: eˣ reaches from the least to the greatest float64 in 1500
 )
 
 // find is the x in place of m.to at which the strictly monotone m.from is target at point i: a bracket by steps that double, then
@@ -336,7 +337,7 @@ func (b *CurveBatch) find(m move, target float64, i int) float64 {
 		case math.IsNaN(y) || math.IsInf(x, 0): // beyond where Φ has a value
 			step /= 2
 			continue
-		case y == fhi:
+		case y == fhi && math.Abs(step) > longStep:
 			flat++
 		default:
 			flat = 0

@@ -1,0 +1,181 @@
+package graph_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/graph"
+)
+
+// latents are what the guards of TestGuardForms compare: two real ones, two positive ones, two in intervals.
+type latents struct{ x, y, a, b, u, v graph.Expr }
+
+func sampleLatents(m *graph.Model) latents {
+	return latents{
+		m.Sample("x", graph.Normal(0, 1)), m.Sample("y", graph.Normal(1, 2)),
+		m.Sample("a", graph.Gamma(2, 1)), m.Sample("b", graph.LogNormal(0, 1)),
+		m.Sample("u", graph.Uniform(0, 1)), m.Sample("v", graph.Uniform(-1, 3)),
+	}
+}
+
+// Every form of guard holds where what it says is true, in as many surfaces as
+// it needs, of which so many are curves.
+func TestGuardForms(t *testing.T) {
+	step := func(x graph.Expr) graph.Expr { return graph.If(graph.Greater(x, 0), 1, 0) }
+	bit := func(holds bool) float64 {
+		if holds {
+			return 1
+		}
+		return 0
+	}
+	for _, c := range []struct {
+		name           string
+		planes, curves int
+		guard          func(l latents) graph.Guard
+		holds          func(x, y, a, b, u, v float64) bool
+	}{
+		{"positive against positive", 1, 0, func(l latents) graph.Guard { return graph.Greater(l.a, l.b) },
+			func(x, y, a, b, u, v float64) bool { return a > b }},
+		{"ratio of multiples", 1, 0, func(l latents) graph.Guard { return graph.Greater(graph.Mul(l.a, 3), graph.Mul(l.b, 0.7)) },
+			func(x, y, a, b, u, v float64) bool { return 3*a > 0.7*b }},
+		{"product of positives", 1, 0, func(l latents) graph.Guard { return graph.Greater(graph.Mul(l.a, l.b), 1.5) },
+			func(x, y, a, b, u, v float64) bool { return a*b > 1.5 }},
+		{"powers and roots", 1, 0, func(l latents) graph.Guard {
+			return graph.Less(graph.Pow(l.a, 3), graph.Div(graph.Mul(2, graph.Sqrt(l.b)), l.a))
+		}, func(x, y, a, b, u, v float64) bool { return a*a*a < 2*math.Sqrt(b)/a }},
+		{"negative threshold of positives", 0, 0, func(l latents) graph.Guard { return graph.Greater(graph.Mul(l.a, l.b), -1) },
+			func(x, y, a, b, u, v float64) bool { return true }},
+		{"square", 2, 0, func(l latents) graph.Guard { return graph.Greater(graph.Square(l.x), 0.5) },
+			func(x, y, a, b, u, v float64) bool { return x*x > 0.5 }},
+		{"square below", 2, 0, func(l latents) graph.Guard { return graph.Less(graph.Square(graph.Sub(l.x, l.y)), 0.5) },
+			func(x, y, a, b, u, v float64) bool { return (x-y)*(x-y) < 0.5 }},
+		{"square above less than nothing", 0, 0, func(l latents) graph.Guard { return graph.Greater(graph.Square(l.x), -1) },
+			func(x, y, a, b, u, v float64) bool { return true }},
+		{"sign of a product", 2, 0, func(l latents) graph.Guard { return graph.Less(graph.Mul(l.x, l.y), 0) },
+			func(x, y, a, b, u, v float64) bool { return x*y < 0 }},
+		{"sign of a product with a positive", 1, 0, func(l latents) graph.Guard { return graph.Less(graph.Mul(l.a, l.y), 0) },
+			func(x, y, a, b, u, v float64) bool { return a*y < 0 }},
+		{"ratio", 2, 0, func(l latents) graph.Guard { return graph.Greater(graph.Div(l.x, l.y), 0.3) },
+			func(x, y, a, b, u, v float64) bool { return x/y > 0.3 }},
+		{"reciprocal", 2, 0, func(l latents) graph.Guard { return graph.Less(graph.Div(1, l.y), 0.8) },
+			func(x, y, a, b, u, v float64) bool { return 1/y < 0.8 }},
+		{"sigmoid of a sum", 1, 0, func(l latents) graph.Guard { return graph.Greater(graph.Sigmoid(graph.Add(l.x, l.y)), 0.8) },
+			func(x, y, a, b, u, v float64) bool { return 1/(1+math.Exp(-x-y)) > 0.8 }},
+		{"sigmoid above one", 0, 0, func(l latents) graph.Guard { return graph.Greater(graph.Sigmoid(graph.Add(l.x, l.y)), 1.5) },
+			func(x, y, a, b, u, v float64) bool { return false }},
+		{"tanh against tanh", 1, 0, func(l latents) graph.Guard { return graph.Greater(graph.Tanh(l.x), graph.Tanh(l.y)) },
+			func(x, y, a, b, u, v float64) bool { return x > y }},
+		{"logarithm", 1, 0, func(l latents) graph.Guard { return graph.Greater(graph.Log(graph.Add(l.y, 5)), 1.7) },
+			func(x, y, a, b, u, v float64) bool { return math.Log(y+5) > 1.7 }},
+		{"uniform against uniform", 1, 1, func(l latents) graph.Guard { return graph.Greater(l.u, l.v) },
+			func(x, y, a, b, u, v float64) bool { return u > v }},
+		{"sum of uniforms", 1, 1, func(l latents) graph.Guard { return graph.Greater(graph.Add(l.u, l.v), 1.2) },
+			func(x, y, a, b, u, v float64) bool { return u+v > 1.2 }},
+		{"positive against real", 1, 1, func(l latents) graph.Guard { return graph.Greater(graph.Add(l.a, l.x), 2) },
+			func(x, y, a, b, u, v float64) bool { return a+x > 2 }},
+		{"product above a number", 1, 1, func(l latents) graph.Guard { return graph.Greater(graph.Mul(l.x, l.y), 0.3) },
+			func(x, y, a, b, u, v float64) bool { return x*y > 0.3 }},
+		{"threshold with a scale", 1, 1, func(l latents) graph.Guard { return graph.Greater(graph.Add(l.x, graph.Mul(l.a, l.y)), 0.4) },
+			func(x, y, a, b, u, v float64) bool { return x+a*y > 0.4 }},
+		{"disc", 1, 1, func(l latents) graph.Guard {
+			return graph.Less(graph.Add(graph.Square(l.x), graph.Square(graph.Sub(l.y, 1))), 1.1)
+		}, func(x, y, a, b, u, v float64) bool { return x*x+(y-1)*(y-1) < 1.1 }},
+		{"no closed form", 1, 1, func(l latents) graph.Guard {
+			return graph.Greater(graph.Add(graph.Add(l.x, graph.Exp(l.x)), l.y), 1.3)
+		}, func(x, y, a, b, u, v float64) bool { return x+math.Exp(x)+y > 1.3 }},
+		{"branch", 3, 0, func(l latents) graph.Guard {
+			return graph.Greater(graph.If(graph.Greater(l.x, 0), l.y, graph.Mul(2, l.y)), 1)
+		}, func(x, y, a, b, u, v float64) bool { return x > 0 && y > 1 || x <= 0 && 2*y > 1 }},
+		{"step network", 2 + 4, 0, func(l latents) graph.Guard {
+			h1, h2 := step(graph.Add(l.x, 0.3)), step(graph.Sub(l.y, 0.5))
+			return graph.Greater(graph.Add(graph.Mul(l.x, h1), graph.Mul(l.y, h2)), 0.7)
+		}, func(x, y, a, b, u, v float64) bool {
+			return x*bit(x+0.3 > 0)+y*bit(y-0.5 > 0) > 0.7
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := graph.NewModel()
+			l := sampleLatents(m)
+			g := c.guard(l)
+			m.Factor(graph.If(g, 1, 0))
+			d, err := m.Compile()
+			require.NoError(t, err)
+			arr := d.Arrangement()
+			curves := 0
+			for k := range arr.Len() {
+				if arr.Curve(k) != nil {
+					curves++
+				}
+			}
+			require.LessOrEqual(t, arr.Len(), c.planes)
+			require.Equal(t, c.curves, curves)
+			rng := rand.New(rand.NewPCG(1, 2))
+			count := 0
+			for range 2000 {
+				z := make([]float64, d.Dim())
+				for i := range z {
+					z[i] = 1.5 * rng.NormFloat64()
+				}
+				v := d.Constrain(z)
+				want := c.holds(v[0], v[1], v[2], v[3], v[4], v[5])
+				require.Equal(t, want, g.Holds(arr.Signs(z)), "%v", v)
+				count += int(bit(want))
+			}
+			if c.planes > 0 {
+				require.Greater(t, count, 50)
+				require.Less(t, count, 1950)
+			}
+		})
+	}
+}
+
+// Forms with one zero set are one guard.
+func TestCoincidentForms(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		all  func(l latents) []graph.Guard
+	}{
+		{"positive", func(l latents) []graph.Guard {
+			return []graph.Guard{
+				graph.Greater(l.a, l.b), graph.Greater(graph.Log(l.a), graph.Log(l.b)), graph.Greater(graph.Neg(l.b), graph.Neg(l.a)),
+				graph.Less(l.b, l.a), graph.Greater(graph.Div(l.a, l.b), 1), graph.Greater(graph.Sub(l.a, l.b), 0),
+				graph.Greater(graph.Square(l.a), graph.Square(l.b)), graph.Not(graph.Less(l.a, l.b)),
+			}
+		}},
+		{"real", func(l latents) []graph.Guard {
+			return []graph.Guard{
+				graph.Greater(l.x, l.y), graph.Greater(graph.Exp(l.x), graph.Exp(l.y)), graph.Less(graph.Tanh(graph.Neg(l.x)), graph.Tanh(graph.Neg(l.y))),
+				graph.Greater(graph.Mul(graph.Sub(l.x, l.y), l.a), 0), graph.Greater(graph.Mul(3, l.x), graph.Mul(3, l.y)),
+			}
+		}},
+		{"curved", func(l latents) []graph.Guard {
+			return []graph.Guard{
+				graph.Greater(graph.Mul(l.x, l.y), 0.25), graph.Greater(graph.Mul(4, graph.Mul(l.y, l.x)), 1), graph.Less(0.25, graph.Mul(l.x, l.y)),
+				graph.Not(graph.Less(graph.Mul(l.x, l.y), 0.25)), graph.Greater(graph.Tanh(graph.Sub(graph.Mul(l.x, l.y), 0.25)), 0),
+			}
+		}},
+		{"uniform", func(l latents) []graph.Guard {
+			return []graph.Guard{graph.Greater(l.v, l.u), graph.Less(graph.Mul(2, l.u), graph.Mul(2, l.v)), graph.Greater(graph.Sub(l.v, l.u), 0)}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := graph.NewModel()
+			guards := c.all(sampleLatents(m))
+			for _, g := range guards {
+				m.Factor(graph.If(g, 1, 0))
+			}
+			d, err := m.Compile()
+			require.NoError(t, err)
+			require.Equal(t, 1, d.Arrangement().Len())
+			for _, g := range guards {
+				side, ok := g.Side()
+				require.True(t, ok)
+				first, _ := guards[0].Side()
+				require.Equal(t, first, side)
+			}
+		})
+	}
+}
