@@ -299,7 +299,8 @@ func (x *Step) at(of func(int) float64) float64 {
 }
 
 const (
-	mostEvaluations = 400
+	mostEvaluations = 400  // to find a bracket
+	mostHalvings    = 2200 // of a bracket: down to the least float64
 	flatSteps       = 8    // so many steps, each twice as long, without a change say that there is no root
 	longStep        = 1024 // if they are longer: eˣ reaches from the least to the greatest float64 in 1500
 )
@@ -358,7 +359,7 @@ func falsi(f func(float64) float64, lo, flo, hi, fhi float64) float64 {
 		return lo
 	}
 	side := 0
-	for range mostEvaluations {
+	for range mostHalvings {
 		if fhi == 0 {
 			return hi
 		}
