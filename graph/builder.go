@@ -111,6 +111,7 @@ func (b *Builder) Jump(l int, sub Substitution) Expr {
 	if b.flips.hasFormula(sign) {
 		moved, fixed = b.moved(l, sub)
 	}
+	smooth := b.smooth(l)
 	side := func(holds bool) nodeID {
 		forced := sub
 		forced.Sign = func(k int) (Guard, bool) {
@@ -119,13 +120,27 @@ func (b *Builder) Jump(l int, sub Substitution) Expr {
 			}
 			return sub.sign(k)
 		}
-		return b.sum(moved, &rewriter{m: b.d.m, sub: forced, done: map[nodeID]nodeID{}, fixed: fixed})
+		return b.sum(moved, &rewriter{m: b.d.m, sub: forced, done: map[nodeID]nodeID{}, fixed: fixed, smooth: smooth})
 	}
 	jump := b.d.st.sum(1, side(true), -1, side(false))
 	if len(moved) < len(b.affect[l]) {
 		jump = b.d.st.sum(1, jump, 1, b.flips.of(sign, moved))
 	}
 	return Expr{m: b.d.m, id: jump}
+}
+
+// smooth reports of selects whether they are continuous on plane l.
+func (b *Builder) smooth(l int) func(node) bool {
+	known := map[[3]nodeID]bool{}
+	return func(n node) bool {
+		key := [3]nodeID{n.a, n.b, n.c}
+		is, ok := known[key]
+		if !ok {
+			is = b.d.smooth(n, l)
+			known[key] = is
+		}
+		return is
+	}
 }
 
 // moved are those of the terms on the sign of l that sub changes also elsewhere;

@@ -86,6 +86,10 @@ func TestGuardForms(t *testing.T) {
 		{"no closed form", 1, 1, func(l latents) graph.Guard {
 			return graph.Greater(graph.Add(graph.Add(l.x, graph.Exp(l.x)), l.y), 1.3)
 		}, func(x, y, a, b, u, v float64) bool { return x+math.Exp(x)+y > 1.3 }},
+		{"polynomial", 1, 1, func(l latents) graph.Guard { return graph.Greater(graph.Add(graph.Square(l.x), graph.Mul(2, l.x)), 1) },
+			func(x, y, a, b, u, v float64) bool { return x*x+2*x > 1 }},
+		{"cube", 1, 1, func(l latents) graph.Guard { return graph.Less(graph.Pow(l.x, 3), graph.Mul(l.a, l.y)) },
+			func(x, y, a, b, u, v float64) bool { return x*x*x < a*y }},
 		{"branch", 3, 0, func(l latents) graph.Guard {
 			return graph.Greater(graph.If(graph.Greater(l.x, 0), l.y, graph.Mul(2, l.y)), 1)
 		}, func(x, y, a, b, u, v float64) bool { return x > 0 && y > 1 || x <= 0 && 2*y > 1 }},
@@ -178,4 +182,44 @@ func TestCoincidentForms(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Kinks are what they say, of numbers too, and with branches within.
+func TestKinkValues(t *testing.T) {
+	require.Equal(t, 2.0, must(graph.Max(2, 1).IsConst()))
+	require.Equal(t, -3.0, must(graph.Clip(-5, -3, 3).IsConst()))
+	m := graph.NewModel()
+	l := sampleLatents(m)
+	jumping := graph.If(graph.Greater(l.x, 0.3), l.y, graph.Mul(2, l.a))
+	for k, x := range []graph.Expr{
+		graph.Max(l.x, l.y), graph.Min(l.a, l.b), graph.Abs(graph.Mul(l.x, l.y)), graph.Clip(l.x, -0.5, 0.5), graph.Max(l.u, l.v),
+		graph.Min(jumping, l.b), graph.Max(graph.Abs(jumping), graph.Min(l.x, l.y)),
+	} {
+		m.Deterministic("d"+string(rune('0'+k)), x)
+	}
+	d, err := m.Compile()
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 500 {
+		z := make([]float64, d.Dim())
+		for i := range z {
+			z[i] = 1.5 * rng.NormFloat64()
+		}
+		c := d.Constrain(z)
+		x, y, a, b, u, v := c[0], c[1], c[2], c[3], c[4], c[5]
+		j := 2 * a
+		if x > 0.3 {
+			j = y
+		}
+		for k, want := range []float64{max(x, y), min(a, b), math.Abs(x * y), min(max(x, -0.5), 0.5), max(u, v), min(j, b), max(math.Abs(j), min(x, y))} {
+			require.InDelta(t, want, d.DeterministicAt(nil, z)[k], 1e-12, "d%d at %v", k, c)
+		}
+	}
+}
+
+func must(x float64, ok bool) float64 {
+	if !ok {
+		panic("not a number")
+	}
+	return x
 }

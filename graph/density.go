@@ -104,7 +104,7 @@ func (m *Model) snapshot() *Model {
 	s.st = m.st.clone()
 	s.latents, s.obs, s.terms = slices.Clip(m.latents), slices.Clip(m.obs), slices.Clip(m.terms)
 	s.named, s.derived = slices.Clip(m.named), slices.Clip(m.derived)
-	s.guards, s.featureNodes = slices.Clone(m.guards), slices.Clip(m.featureNodes)
+	s.guards, s.features, s.featureNodes = slices.Clone(m.guards), maps.Clone(m.features), slices.Clip(m.featureNodes)
 	for i := range s.guards {
 		s.guards[i].m = &s
 	}

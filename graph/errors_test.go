@@ -155,43 +155,35 @@ func TestModelErrors(t *testing.T) {
 			return lineAbove()
 		}},
 
-		{"guard on a product", []string{"guard 0", "z·", "not affine"}, func(m *graph.Model, z graph.Expr) string {
-			w := m.Sample("w", graph.Normal(0, 1))
-			_ = graph.Greater(graph.Mul(z, w), 0)
+		{"guard on a wave", []string{"guard 0", "sin(z) = 0.5 cannot be solved for any of its latents", "for z: sin(…) has no inverse"}, func(m *graph.Model, z graph.Expr) string {
+			_ = graph.Greater(graph.Sin(z), 0.5)
 			return lineAbove()
 		}},
-		{"guard on a square, the second guard", []string{"guard 1", "square(z)", "not affine"}, func(m *graph.Model, z graph.Expr) string {
+		{"guard on a latent and its wave, the second guard", []string{"guard 1", "for z: it occurs more than once"}, func(m *graph.Model, z graph.Expr) string {
 			_ = graph.Greater(z, 0)
-			_ = graph.Less(graph.Square(z), 1)
+			_ = graph.Less(graph.Add(z, graph.Cos(graph.Mul(3, z))), 1)
 			return lineAbove()
 		}},
-		{"guard on exp of an untransformed latent", []string{"exp(z)", "not affine"}, func(m *graph.Model, z graph.Expr) string {
-			_ = graph.Greater(graph.Exp(z), 1)
+		{"guard on a power of what may be negative", []string{"guard 0", "for z: it is in a power of what need not be positive"}, func(m *graph.Model, z graph.Expr) string {
+			_ = graph.Greater(graph.Pow(z, 2.5), 1)
 			return lineAbove()
 		}},
-		{"guard coefficient from a branch", []string{"not affine", "depends on a branch"}, func(m *graph.Model, z graph.Expr) string {
-			b := graph.If(graph.Greater(z, 0), 1, 2)
-			_ = graph.Greater(graph.Mul(b, z), 1)
+		{"guard on what falls and rises", []string{"guard 0", "z·exp(z) = 1", "for z: it occurs more than once"}, func(m *graph.Model, z graph.Expr) string {
+			_ = graph.Greater(graph.Mul(z, graph.Exp(z)), 1)
 			return lineAbove()
 		}},
-		{"guard threshold from a branch", []string{"not affine", "depends on a branch"}, func(m *graph.Model, z graph.Expr) string {
-			b := graph.If(graph.Greater(z, 0), 1, 2)
-			_ = graph.Greater(z, b)
+		{"guard on two waves", []string{"guard 0", "for z: sin(…) has no inverse", "for w: cos(…) has no inverse"}, func(m *graph.Model, z graph.Expr) string {
+			w := m.Sample("w", graph.Normal(0, 1))
+			_ = graph.Greater(graph.Sin(z), graph.Cos(w))
 			return lineAbove()
 		}},
-		{"guard on two transformed latents", []string{"not affine", "transformed latent"}, func(m *graph.Model, z graph.Expr) string {
-			x, y := m.Sample("x", graph.Gamma(1, 1)), m.Sample("y", graph.Gamma(1, 1))
-			_ = graph.Greater(x, y)
+		{"guard on a wave behind a branch", []string{"guard 1", "sin(z)"}, func(m *graph.Model, z graph.Expr) string {
+			b := graph.If(graph.Greater(z, 0), graph.Sin(z), 2)
+			_ = graph.Greater(b, 0.5)
 			return lineAbove()
 		}},
-		{"guard on a transformed latent and another", []string{"not affine", "transformed latent"}, func(m *graph.Model, z graph.Expr) string {
-			x := m.Sample("x", graph.Uniform(-1, 1))
-			_ = graph.Greater(graph.Add(x, z), 0)
-			return lineAbove()
-		}},
-		{"guard on a function of a transformed latent", []string{"not affine", "transformed latent"}, func(m *graph.Model, z graph.Expr) string {
-			x := m.Sample("x", graph.Beta(1, 1))
-			_ = graph.Greater(graph.Square(x), 0.5)
+		{"larger of two waves", []string{"guard 0", "sin(z)"}, func(m *graph.Model, z graph.Expr) string {
+			_ = graph.Max(graph.Sin(z), 0.5)
 			return lineAbove()
 		}},
 		{"deterministic of another model", []string{`deterministic "d"`, "another model"}, func(m *graph.Model, z graph.Expr) string {

@@ -70,12 +70,12 @@ func ExampleModel_Compile() {
 	m := graph.NewModel()
 	a := m.Sample("a", graph.Normal(0, 1))
 	b := m.Sample("b", graph.Normal(0, 1))
-	product := graph.Greater(graph.Mul(a, b), 0)
-	m.Observe("y", graph.Normal(graph.If(product, 1, 0), 1), 0.3)
+	wave := graph.Greater(graph.Sin(a), graph.Cos(b))
+	m.Observe("y", graph.Normal(graph.If(wave, 1, 0), 1), 0.3)
 	_, err := m.Compile()
 	fmt.Println(err)
 	// Output:
-	// graph: example_test.go:73: guard 0: a·b is not affine in the latents: a guard is a comparison of sums of latents times numbers
+	// graph: example_test.go:73: guard 0: sin(a) - cos(b) = 0 cannot be solved for any of its latents: for a: sin(…) has no inverse; for b: cos(…) has no inverse
 }
 
 // One program, compiled once, for many data sets.

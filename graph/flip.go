@@ -66,6 +66,10 @@ func (f *flips) of(u nodeID, without []int) nodeID {
 	}
 	v, near := f.gateway(u, terms)
 	on, off := newForcer(f.b.d.m, u, true), newForcer(f.b.d.m, u, false)
+	if n := f.b.d.st.nodes[u]; n.kind == kSign {
+		on.smooth = f.b.smooth(int(n.a))
+		off.smooth = on.smooth
+	}
 	change := f.changeOf(subtract(near, without), on, off)
 	if v >= 0 {
 		rest := f.of(v, union(without, near))

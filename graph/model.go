@@ -24,9 +24,10 @@ type Model struct {
 	terms   []modelTerm
 	arr     *regions.Arrangement
 	guards  []GuardInfo
-	within  Guard             // holds inside the open If blocks
-	hulls   map[nodeID]extent // answers of hull
-	lifts   map[nodeID]nodeID // answers of lifted
+	within  Guard                 // holds inside the open If blocks
+	hulls   map[nodeID]extent     // answers of hull
+	kinks   map[kinkedPair]nodeID // answers of kinked
+	lifts   map[nodeID]nodeID     // answers of lifted
 	// What guards compare that is not affine: coordinates of arr, by node, and the
 	// nodes in their order.
 	features     map[nodeID]int

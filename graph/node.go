@@ -60,6 +60,8 @@ type store struct {
 	simple   map[nodeID]bool     // answers of logIsSimple for selects
 	extremes map[nodeID]extremes // answers of extremesOf for selects
 
+	kinks map[kink]bool // what is known to be equal on planes
+
 	errs     []*bounds           // by node; nil, or too short, where a sum is exact
 	decimals map[float64]float64 // answers of decimalError
 
@@ -69,7 +71,7 @@ type store struct {
 func newStore() *store {
 	return &store{
 		table:  make([]slot, 1<<10),
-		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{}, extremes: map[nodeID]extremes{},
+		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{}, extremes: map[nodeID]extremes{}, kinks: map[kink]bool{},
 		decimals: map[float64]float64{},
 	}
 }
@@ -78,7 +80,7 @@ func newStore() *store {
 func (s *store) clone() *store {
 	return &store{
 		nodes: slices.Clip(s.nodes), table: slices.Clone(s.table),
-		pushed: maps.Clone(s.pushed), simple: maps.Clone(s.simple), extremes: maps.Clone(s.extremes),
+		pushed: maps.Clone(s.pushed), simple: maps.Clone(s.simple), extremes: maps.Clone(s.extremes), kinks: maps.Clone(s.kinks),
 		errs: slices.Clone(s.errs), decimals: maps.Clone(s.decimals),
 	}
 }

@@ -9,6 +9,9 @@ type rewriter struct {
 	sub   Substitution
 	done  map[nodeID]nodeID
 	fixed func(nodeID) bool // nodes that are known not to change; nil for none
+	// smooth selects are those that are continuous where a sign that is substituted
+	// changes: they are rewritten without it. nil for none.
+	smooth func(n node) bool
 }
 
 // newForcer returns a rewriter that puts holds in the place of a formula.
@@ -85,6 +88,9 @@ func (w *rewriter) sum(id nodeID, n node) nodeID {
 // number only one side is made.
 func (w *rewriter) selection(id nodeID, n node) nodeID {
 	s := w.m.st
+	if w.smooth != nil && w.smooth(n) {
+		return w.rewrite(n.b)
+	}
 	cond := w.rewrite(n.a)
 	if v, ok := s.isConst(cond); ok {
 		if v != 0 {

@@ -367,8 +367,13 @@ func (c *Curve) signOf(x Step) signSet {
 	case Over:
 		return c.signs[x.A].times(c.signs[x.B]) | zero&c.signs[x.A]
 	case Power:
-		if c.signs[x.A] == positive {
+		switch p := c.exponent(x); {
+		case c.signs[x.A] == positive:
 			return positive
+		case p > 0 && math.Mod(p, 2) == 1:
+			return c.signs[x.A]
+		case p > 0 && math.Mod(p, 2) == 0:
+			return zero | positive
 		}
 	}
 	return anySign

@@ -24,9 +24,10 @@ type move struct {
 type method uint8
 
 const (
-	invert   method = iota // to is the only operand that depends on the latent
-	affine                 // from is A·to + B
-	monotone               // from increases strictly with to, or decreases
+	invert    method = iota // to is the only operand that depends on the latent
+	affine                  // from is A·to + B
+	quadratic               // from is A·to² + B·to + C
+	monotone                // from increases strictly with to, or decreases
 )
 
 const mostRoots = 4
@@ -40,16 +41,35 @@ func (c *Curve) newPivot(k int) pivot {
 		if wrong != "" {
 			return pivot{wrong: wrong}
 		}
-		if x := c.steps[at]; m.how == invert && x.Kind == Apply {
-			_, n := x.F.Inverse(1)
-			if p.roots *= n; p.roots > mostRoots {
-				return pivot{wrong: fmt.Sprintf("it has more than %d roots", mostRoots)}
-			}
+		if p.roots *= c.rootsOf(m); p.roots > mostRoots {
+			return pivot{wrong: fmt.Sprintf("it has more than %d roots", mostRoots)}
 		}
 		p.moves = append(p.moves, m)
 		at = m.to
 	}
 	return p
+}
+
+// rootsOf is how many roots a move has at most.
+func (c *Curve) rootsOf(m move) int {
+	x := c.steps[m.from]
+	switch {
+	case m.how == quadratic, m.how == invert && x.Kind == Power && m.to == x.A && math.Mod(c.exponent(x), 2) == 0:
+		return 2
+	case m.how == invert && x.Kind == Apply:
+		_, n := x.F.Inverse(1)
+		return n
+	}
+	return 1
+}
+
+// exponent is that of a power if it is a whole number other than 0, and else 0.5.
+func (c *Curve) exponent(x Step) float64 {
+	p := c.steps[x.B]
+	if p.Kind == Affine && len(p.Terms) == 0 && p.Const == math.Trunc(p.Const) && p.Const != 0 {
+		return p.Const
+	}
+	return 0.5
 }
 
 // nextMove is a move from step at towards leaf.
@@ -71,8 +91,11 @@ func (c *Curve) nextMove(at, leaf int, on []bool) (move, string) {
 	}
 	// The lowest step through which all paths from at to the leaf go may be in the way twice, but affinely.
 	for g := range c.gates(at, leaf, on) {
-		if between, ok := c.affineIn(at, g, on); ok {
+		switch between, degree := c.degreeIn(at, g, on); degree {
+		case 1:
 			return move{from: at, to: g, how: affine, between: between}, ""
+		case 2:
+			return move{from: at, to: g, how: quadratic, between: between}, ""
 		}
 	}
 	switch d := c.trend(leaf)[at]; d {
@@ -96,7 +119,7 @@ func (c *Curve) cannotInvert(x Step, operand int) string {
 			return fmt.Sprintf("%v(…) has no inverse", x.F)
 		}
 	case Power:
-		if c.signs[x.A] != positive {
+		if c.signs[x.A] != positive && (operand != x.A || c.exponent(x) == 0.5) {
 			return "it is in a power of what need not be positive"
 		}
 	}
@@ -131,33 +154,39 @@ func (c *Curve) reaches(at, leaf, without int, on []bool) bool {
 	return open[leaf]
 }
 
-// affineIn reports whether step at is A·g + B, with A and B free of the latent, and lists the steps between.
-func (c *Curve) affineIn(at, g int, on []bool) (between []int, ok bool) {
-	with := make([]bool, at+1)
-	with[g] = true
+// degreeIn is the degree of step at as a polynomial in g, whose coefficients are free of the latent, and lists the steps between; it is
+// 3 if it is larger, or if the step is no polynomial.
+func (c *Curve) degreeIn(at, g int, on []bool) (between []int, degree int) {
+	of := make([]int, at+1)
+	of[g] = 1
 	for s := g + 1; s <= at; s++ {
 		x := c.steps[s]
-		a, b := false, false
 		for o := range x.operands {
-			if o == x.A && with[o] {
-				a = true
-			}
-			if o == x.B && with[o] {
-				b = true
-			}
-			with[s] = with[s] || with[o]
+			of[s] = max(of[s], of[o])
 		}
-		if !with[s] {
+		if of[s] == 0 {
 			continue
 		}
 		between = append(between, s)
 		switch {
-		case x.Kind == Affine, x.Kind == Times && !(a && b), x.Kind == Over && !b:
+		case x.Kind == Affine, x.Kind == Over && of[x.B] == 0:
+		case x.Kind == Times:
+			of[s] = of[x.A] + of[x.B]
+		case x.Kind == Apply && isSquare(x.F):
+			of[s] *= 2
+		case x.Kind == Power && of[x.B] == 0 && c.exponent(x) == 2:
+			of[s] *= 2
 		default:
-			return nil, false
+			of[s] = 3
 		}
+		of[s] = min(of[s], 3)
 	}
-	return between, with[at]
+	return between, of[at]
+}
+
+func isSquare(f Function) bool {
+	x, roots := f.Inverse(9)
+	return roots == 2 && x[0] == 3 && f.Value(-2) == 4
 }
 
 // Solve finds the points of Φ = 0 that differ from those of the last Values in latent k of Latents: its value, in a row for each of
@@ -209,6 +238,8 @@ func (b *CurveBatch) lower(m move, target float64, i int) (x [2]float64, roots i
 	case affine:
 		at0, at1 := b.at(m, i, 0), b.at(m, i, 1)
 		x[0] = (target - at0) / (at1 - at0)
+	case quadratic:
+		return b.square(m, target, i), 2
 	case monotone:
 		x[0] = b.find(m, target, i)
 	default:
@@ -246,16 +277,40 @@ func (b *CurveBatch) invert(m move, target float64, i int) (x [2]float64, roots 
 			x[0] = b.v[s.A][i] / target
 		}
 	case Power:
-		switch {
+		switch p := b.c.exponent(*s); {
+		case m.to == s.A && p != 0.5 && math.Mod(p, 2) != 0: // odd
+			x[0] = math.Copysign(math.Pow(math.Abs(target), 1/p), target)
 		case !(target > 0):
 			x[0] = math.NaN()
+			x[1] = x[0]
+			return x, b.c.rootsOf(m)
 		case m.to == s.A:
 			x[0] = math.Pow(target, 1/b.v[s.B][i])
+			x[1] = -x[0]
+			return x, b.c.rootsOf(m)
 		default:
 			x[0] = math.Log(target) / math.Log(b.v[s.A][i])
 		}
 	}
 	return x, 1
+}
+
+// square are the two x in place of m.to at which the quadratic m.from is target at point i. The coefficients come from its values at 0 and
+// ±1, and a step of Newton's method takes back what rounding cost there.
+func (b *CurveBatch) square(m move, target float64, i int) [2]float64 {
+	c, up, down := b.at(m, i, 0)-target, b.at(m, i, 1)-target, b.at(m, i, -1)-target
+	a, half := (up+down)/2-c, (up-down)/4 // a·x² + 2·half·x + c
+	root := math.Sqrt(half*half - a*c)
+	far := -(half + math.Copysign(root, half)) // a times the root that is further from 0
+	x := [2]float64{far / a, c / far}
+	for r := range x {
+		if slope := 2 * (a*x[r] + half); slope != 0 {
+			if next := x[r] - (b.at(m, i, x[r])-target)/slope; next-next == 0 {
+				x[r] = next
+			}
+		}
+	}
+	return x
 }
 
 // at is step m.from at point i with x in place of m.to.
