@@ -140,8 +140,13 @@ func (p *Posterior) guardSummaries() []GuardSummary {
 		}
 	}
 	seen := map[GuardSummary]bool{}
+	positive, negative := p.events().AllSides()
 	for _, g := range alongLatents(d) {
-		row := GuardSummary{g.Place(), g.String(), p.events().Side(g.Side)}
+		prob := positive[g.Side.Plane]
+		if !g.Side.Positive {
+			prob = negative[g.Side.Plane]
+		}
+		row := GuardSummary{g.Place(), g.String(), prob}
 		if !named[g.Side.Plane] && !seen[row] {
 			seen[row] = true
 			out = append(out, row)

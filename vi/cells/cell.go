@@ -2,6 +2,7 @@ package cells
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/facetvi/facet/regions"
@@ -18,10 +19,10 @@ type Cell struct {
 
 	region   regions.Signs // of a point inside
 	span     []span
-	open     []family.Side // which bound the cell, but not Q
-	point    []float64     // the mode of what log r is in region
-	center   []float64     // about the mean of the posterior in the cell
-	sd       []float64     // and its standard deviations
+	open     []regions.Side // which bound the cell, but not Q
+	point    []float64      // the mode of what log r is in region
+	center   []float64      // about the mean of the posterior in the cell
+	sd       []float64      // and its standard deviations
 	expanded bool
 	modeless bool // no mode was found
 	climbed  family.Q
@@ -41,15 +42,33 @@ func key(spans []span) string {
 }
 
 // sides are the planes at the ends of the spans.
-func (g *lines) sides(spans []span) (sides []family.Side) {
+func (g *lines) sides(spans []span) (sides []regions.Side) {
 	for k, s := range spans {
 		planes := g.group[k]
 		if s.first > 0 {
-			sides = append(sides, family.Side{Hyperplane: g.arr.Plane(planes[s.first-1]), Positive: true})
+			sides = append(sides, regions.Side{Plane: planes[s.first-1], Positive: true})
 		}
 		if s.last < len(planes) {
-			sides = append(sides, family.Side{Hyperplane: g.arr.Plane(planes[s.last]), Positive: false})
+			sides = append(sides, regions.Side{Plane: planes[s.last], Positive: false})
 		}
 	}
 	return sides
+}
+
+// affine are those of sides that are half-spaces, with their planes, and the others.
+func (g *lines) affine(sides []regions.Side) (half []family.Side, of, curved []regions.Side) {
+	for _, s := range sides {
+		if g.arr.Curve(s.Plane) != nil {
+			curved = append(curved, s)
+			continue
+		}
+		half = append(half, family.Side{Hyperplane: g.arr.Plane(s.Plane), Positive: s.Positive})
+		of = append(of, s)
+	}
+	return half, of, curved
+}
+
+// outside reports whether z is not on one of sides.
+func (g *lines) outside(sides []regions.Side, z []float64) bool {
+	return slices.ContainsFunc(sides, func(s regions.Side) bool { return g.arr.At(s.Plane, z) > 0 != s.Positive })
 }

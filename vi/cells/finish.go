@@ -97,8 +97,10 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 
 // refine gives a cell a mixture of normals, if that is nearer.
 func (f *Search) refine(ctx context.Context, x *graph.Executor, c *Cell, draws [][]float64, n int, rng *rand.Rand) error {
-	s := newShape(c.Q, f.lines.sides(c.span))
-	q, err := refine(ctx, f.d, x, s, c.Q, slices.DeleteFunc(slices.Clone(draws), s.outside), rng)
+	half, _, curved := f.lines.affine(f.lines.sides(c.span))
+	s := newShape(c.Q, half)
+	inside := slices.DeleteFunc(slices.Clone(draws), func(z []float64) bool { return s.outside(z) || f.lines.outside(curved, z) })
+	q, err := refine(ctx, f.d, x, s, c.Q, inside, rng)
 	if err != nil || q == c.Q || q == nil {
 		return err
 	}

@@ -71,9 +71,10 @@ func (m *ModeFinder) Find(ctx context.Context, z []float64) (precision *mat.SymD
 		return nil, 0, err
 	}
 	for _, c := range m.cliffs {
-		phi := m.phi(c.Hyperplane)
+		h := m.tangent(c.plane)
+		phi := m.phi(h)
 		value -= math.Log(math.Abs(phi))
-		m.addCurvature(c.Hyperplane, (2*math.Log(c.fall)-1)/(phi*phi))
+		m.addCurvature(h, (2*math.Log(c.fall)-1)/(phi*phi))
 	}
 	return m.precision(z), value, nil
 }
@@ -194,6 +195,27 @@ func (m *ModeFinder) expand(signs regions.Signs) (value float64, err error) {
 	return value, nil
 }
 
+// tangent is Φ of plane l, or what is like it at u.
+func (m *ModeFinder) tangent(l int) regions.Hyperplane {
+	arr := m.d.Arrangement()
+	if arr.Curve(l) == nil {
+		return arr.Plane(l)
+	}
+	return arr.Tangent(l, m.at(nil, 0))
+}
+
+// at is u + by·step as a point.
+func (m *ModeFinder) at(step []float64, by float64) []float64 {
+	z := make([]float64, len(m.u))
+	for i, u := range m.u {
+		if by != 0 {
+			u += by * step[i]
+		}
+		z[i] = u * m.scale[i]
+	}
+	return z
+}
+
 // phi is Φ at u.
 func (m *ModeFinder) phi(h regions.Hyperplane) float64 {
 	phi := h.Const
@@ -206,12 +228,13 @@ func (m *ModeFinder) phi(h regions.Hyperplane) float64 {
 // addBarrier adds the barrier's derivatives, and returns its value.
 func (m *ModeFinder) addBarrier() (value float64) {
 	for _, c := range m.cliffs {
-		phi := m.phi(c.Hyperplane)
+		h := m.tangent(c.plane)
+		phi := m.phi(h)
 		value += math.Log(math.Abs(phi))
-		for k, i := range c.Index {
-			m.g[i] += c.Coef[k] * m.scale[i] / phi
+		for k, i := range h.Index {
+			m.g[i] += h.Coef[k] * m.scale[i] / phi
 		}
-		m.addCurvature(c.Hyperplane, 1/(phi*phi))
+		m.addCurvature(h, 1/(phi*phi))
 	}
 	return value
 }
@@ -228,8 +251,8 @@ func (m *ModeFinder) addCurvature(h regions.Hyperplane, c float64) {
 // A cliff is a guard beyond which log r is lower by fall, in nats; rounded, for the
 // last bits of log r depend on the units of the data.
 type cliff struct {
-	regions.Hyperplane
-	fall float64
+	plane int
+	fall  float64
 }
 
 // findCliffs lists the guards beyond which log r falls by more than leastCliff, as
@@ -257,7 +280,7 @@ func (m *ModeFinder) findCliffs(ctx context.Context, signs regions.Signs) error 
 		}
 		for k := 0; k < w-1 && first+k < arr.Len(); k++ {
 			if fall := m.x.Out[0] - m.x.Out[1+k]; !(fall < leastCliff) {
-				m.cliffs = append(m.cliffs, cliff{arr.Plane(first + k), rounded(min(fall, math.MaxFloat64))})
+				m.cliffs = append(m.cliffs, cliff{first + k, rounded(min(fall, math.MaxFloat64))})
 			}
 		}
 	}
@@ -301,13 +324,20 @@ func (m *ModeFinder) newton(damping float64) (step []float64, ok bool) {
 // reach is how much of a step stays inside the region.
 func (m *ModeFinder) reach(signs regions.Signs, step []float64) float64 {
 	most := 1.0
-	for l, h := range m.d.Arrangement().Planes() {
+	arr := m.d.Arrangement()
+	for l := range arr.Len() {
+		h := m.tangent(l)
 		phi, by := m.phi(h), 0.0
 		for k, i := range h.Index {
 			by += h.Coef[k] * m.scale[i] * step[i]
 		}
 		if signs.Positive(l) == (by < 0) && by != 0 {
 			most = min(most, max(0, modeInside*-phi/by))
+		}
+	}
+	for l := range arr.Len() { // a tangent says where a curve is only nearby
+		for arr.Curve(l) != nil && most > 1e-9 && arr.At(l, m.at(step, most)) > 0 != signs.Positive(l) {
+			most /= 2
 		}
 	}
 	return most

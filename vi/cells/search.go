@@ -262,7 +262,7 @@ func (f *finder) span(l lead) (*Cell, error) {
 
 // evaluate finds what a cell is worth, if it may be worth least.
 func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand.Rand) error {
-	sides := f.lines.sides(c.span)
+	sides, of, curved := f.lines.affine(f.lines.sides(c.span))
 	extend := f.mode.extend
 	if f.summed != nil {
 		extend = f.summed.extend
@@ -273,7 +273,7 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand
 		return err
 	}
 	normal := family.FromPrecision(c.point, sparse(precision))
-	c.Q = normal
+	c.Q, c.open = normal, curved
 	if len(sides) > 0 {
 		confined, open, err := normal.Confine(sides)
 		if err != nil {
@@ -281,7 +281,7 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand
 		}
 		c.Q = confined
 		for _, k := range open {
-			c.open = append(c.open, sides[k])
+			c.open = append(c.open, of[k])
 		}
 	}
 	if f.summed != nil {
@@ -347,7 +347,7 @@ func (f *finder) weigh(c *Cell, rng *rand.Rand) error {
 		for i := range z {
 			z[i] = x.Z[i*quick+k]
 		}
-		if slices.ContainsFunc(c.open, func(s family.Side) bool { return s.At(z) > 0 != s.Positive }) {
+		if f.lines.outside(c.open, z) {
 			f.ratio[k] = math.Inf(-1)
 			continue
 		}

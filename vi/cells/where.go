@@ -97,7 +97,7 @@ func (w *describer) parts(c *Cell, without map[int]bool) (parts []string) {
 func (w *describer) interval(planes []int, s span, without map[int]bool) string {
 	low, high := s.first > 0 && !without[planes[s.first-1]], s.last < len(planes) && !without[planes[s.last]]
 	h := w.lines.arr.Plane(planes[0])
-	if len(h.Index) == 1 && h.Coef[0] == 1 && low && high {
+	if len(h.Index) == 1 && h.Index[0] < w.d.Dim() && h.Coef[0] == 1 && low && high {
 		at := func(l int) float64 { return w.d.ConstrainOne(h.Index[0], -w.lines.arr.Plane(l).Const) }
 		return fmt.Sprintf("%s in (%.6g, %.6g)", w.d.Latents()[h.Index[0]], at(planes[s.first-1]), at(planes[s.last]))
 	}
@@ -163,7 +163,7 @@ func (w *describer) labels(guards []graph.Guard) []string {
 	for i, g := range guards {
 		var name string
 		if side, ok := g.Side(); ok {
-			if h := w.lines.arr.Plane(side.Plane); len(h.Index) == 1 {
+			if h := w.lines.arr.Plane(side.Plane); len(h.Index) == 1 && h.Index[0] < w.d.Dim() {
 				name = w.d.Latents()[h.Index[0]]
 			}
 		}

@@ -124,17 +124,18 @@ func LikeliestRareSides(d *graph.Density, q family.Q, samples, sides int, seed u
 
 // rareSides are the sides that few of the samples, or none, will be on.
 func rareSides(d *graph.Density, q family.Q, samples int) []RareSide {
-	law := events.Of(d, q)
+	positive, negative := events.Of(d, q).AllSides()
 	guards := d.GuardsByPlane()
 	var sides []RareSide
 	for l := range d.Arrangement().Len() {
 		side := regions.Side{Plane: l, Positive: true}
-		prob := law.Side(side)
+		prob := positive[l]
 		if prob > 0.5 {
 			side.Positive = false
-			prob = law.Side(side)
+			prob = negative[l]
 		}
-		if prob*float64(samples) < rareCount && prob >= noProb {
+		curved := d.Arrangement().Curve(l) != nil // of which few draws know little
+		if prob*float64(samples) < rareCount && (prob >= noProb || curved) {
 			sides = append(sides, RareSide{Side: side, Condition: guards[l][0].Condition(side.Positive), Guards: guards[l], Prob: prob})
 		}
 	}

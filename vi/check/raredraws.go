@@ -20,11 +20,15 @@ type tails struct {
 	move  []family.Mover // to each of sides
 }
 
-// newTails leaves out the sides on which q cannot be drawn, and counts them.
+// newTails leaves out the sides on which q cannot be drawn, those of curves among
+// them, and counts them.
 func newTails(d *graph.Density, q family.Q, sides []RareSide) (t tails, skipped int) {
 	t = tails{d: d, q: q}
 	for _, s := range sides {
-		move := q.Beyond(d.Arrangement().Plane(s.Side.Plane), s.Side.Positive)
+		var move family.Mover
+		if arr := d.Arrangement(); arr.Curve(s.Side.Plane) == nil {
+			move = q.Beyond(arr.Plane(s.Side.Plane), s.Side.Positive)
+		}
 		if move == nil {
 			skipped++
 			continue

@@ -37,7 +37,7 @@ func (e Events) signBlocks(planes []int) (out []signBlock) {
 	group := e.q.Groups()
 	groups := make([][]int, len(planes)) // of latents, by plane
 	for k, l := range planes {
-		for _, i := range e.arr.Plane(l).Index {
+		for _, i := range e.arr.Latents(l) {
 			groups[k] = append(groups[k], group[i])
 		}
 	}
@@ -78,7 +78,7 @@ func (e Events) parallel(planes []int) bool {
 	first := a.Plane(planes[0])
 	return !slices.ContainsFunc(planes, func(l int) bool {
 		h := a.Plane(l)
-		return !slices.Equal(h.Index, first.Index) || !slices.Equal(h.Coef, first.Coef)
+		return a.Curve(l) != nil || !slices.Equal(h.Index, first.Index) || !slices.Equal(h.Coef, first.Coef)
 	})
 }
 

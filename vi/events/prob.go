@@ -7,6 +7,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/vi/mc"
 )
 
 // Prob is the posterior probability that g holds, which is any guard of the
@@ -59,7 +60,7 @@ func (e Events) Probs(guards []graph.Guard) ([]float64, error) {
 	var compound []graph.Guard
 	var at []int // in out
 	for i, g := range guards {
-		if side, ok := g.Side(); ok {
+		if side, ok := g.Side(); ok && e.arr.Curve(side.Plane) == nil {
 			out[i] = e.Side(side)
 		} else if prob, ok := e.probExact(g); ok {
 			out[i] = prob
@@ -85,11 +86,62 @@ func (e Events) Probs(guards []graph.Guard) ([]float64, error) {
 	return out, nil
 }
 
-// Side is the probability of one side of a hyperplane, by the law of Φ(z).
+// sideDraws is the number of draws behind the probability of a side of a curve.
+const sideDraws = 100_000
+
+// Side is the probability of one side of a hyperplane, by the law of Φ(z). That of a
+// curve is estimated from 100 000 draws.
 func (e Events) Side(side regions.Side) float64 {
+	if e.arr.Curve(side.Plane) != nil {
+		prob := e.curveProbs(side.Plane)[0]
+		if !side.Positive {
+			prob = 1 - prob
+		}
+		return prob
+	}
 	law := e.q.Law(e.arr.Plane(side.Plane))
 	if side.Positive {
 		return law.Above(0)
 	}
 	return law.CDF(0)
+}
+
+// AllSides are the probabilities of both sides of all planes, each as Side has it:
+// those of curves are from the same draws.
+func (e Events) AllSides() (positive, negative []float64) {
+	positive, negative = make([]float64, e.arr.Len()), make([]float64, e.arr.Len())
+	var curves []int
+	for l := range positive {
+		if e.arr.Curve(l) != nil {
+			curves = append(curves, l)
+			continue
+		}
+		law := e.q.Law(e.arr.Plane(l))
+		positive[l], negative[l] = law.Above(0), law.CDF(0)
+	}
+	for k, p := range e.curveProbs(curves...) {
+		positive[curves[k]], negative[curves[k]] = p, 1-p
+	}
+	return positive, negative
+}
+
+// curveProbs are the frequencies of the positive sides of curves among draws.
+func (e Events) curveProbs(curves ...int) []float64 {
+	out := make([]float64, len(curves))
+	if len(curves) == 0 {
+		return out
+	}
+	rng, z := mc.NewRand(0), make([]float64, e.q.Dim())
+	for range sideDraws {
+		e.q.Rand(z, rng)
+		for k, l := range curves {
+			if e.arr.At(l, z) > 0 {
+				out[k]++
+			}
+		}
+	}
+	for k := range out {
+		out[k] /= sideDraws
+	}
+	return out
 }

@@ -2,11 +2,10 @@ package events
 
 import (
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/regions"
 )
 
 // A SideProb is the posterior probability of the positive side of one
-// hyperplane of the model, by the law of Φ under q.
+// hyperplane of the model, by the law of Φ under q, or of a curve, from 100 000 draws.
 type SideProb struct {
 	Plane     int               // number in the density's Arrangement
 	Condition string            // the positive side as the program compares: "change > 0.5"
@@ -20,9 +19,9 @@ type SideProb struct {
 func (e Events) Sides() []SideProb {
 	e.must()
 	out := make([]SideProb, e.arr.Len())
+	probs, _ := e.AllSides()
 	for l, guards := range e.d.GuardsByPlane() {
-		side := regions.Side{Plane: l, Positive: true}
-		out[l] = SideProb{l, guards[0].Condition(true), guards, e.Side(side)}
+		out[l] = SideProb{l, guards[0].Condition(true), guards, probs[l]}
 	}
 	return out
 }

@@ -259,7 +259,11 @@ func (l line) at(p plotter.XY) float64 { return l.a*p.X + l.b*p.Y + l.c }
 
 // lines are the hyperplanes that cut the window.
 func (s *slice) lines() (out []line) {
-	for l, h := range s.fit.Density.Arrangement().Planes() {
+	arr := s.fit.Density.Arrangement()
+	for l, h := range arr.Planes() {
+		if arr.Curve(l) != nil {
+			continue
+		}
 		cut := line{plane: l, c: h.Const}
 		for k, i := range h.Index {
 			switch i {
