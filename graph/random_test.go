@@ -22,7 +22,7 @@ import (
 type program struct {
 	priors []prior
 	body   []stmt
-	conds  []cond // the pool of comparisons: different hyperplanes
+	conds  []cond // the pool of comparisons: different surfaces
 }
 
 // A prior is a law with constant parameters, or a normal around a multiple of
@@ -33,21 +33,56 @@ type prior struct {
 	chained bool
 }
 
-// A cond is the comparison Σ coef·u + c > 0.
+// A cond is the comparison Σ coef·u + c > 0, or form(values of latents) + c > 0.
 type cond struct {
 	coef []float64
 	c    float64
+	form *form
+	at   []int
+}
+
+// A form is what a comparison can be of that is not affine.
+type form struct {
+	arity int
+	plain bool // of untransformed latents only, so that it is not simplified
+	build func(x ...graph.Expr) graph.Expr
+	value func(x ...float64) float64
+}
+
+var forms = []form{
+	{2, true, func(x ...graph.Expr) graph.Expr { return graph.Mul(x[0], x[1]) }, func(x ...float64) float64 { return x[0] * x[1] }},
+	{3, true, func(x ...graph.Expr) graph.Expr { return graph.Add(x[0], graph.Mul(x[1], x[2])) },
+		func(x ...float64) float64 { return x[0] + x[1]*x[2] }},
+	{2, true, func(x ...graph.Expr) graph.Expr { return graph.Sub(graph.Exp(graph.Mul(0.3, x[0])), x[1]) },
+		func(x ...float64) float64 { return math.Exp(0.3*x[0]) - x[1] }},
+	{2, true, func(x ...graph.Expr) graph.Expr {
+		return graph.Add(graph.Square(x[0]), graph.Mul(-0.5, graph.Square(x[1])))
+	},
+		func(x ...float64) float64 { return x[0]*x[0] - 0.5*x[1]*x[1] }},
+	{2, true, func(x ...graph.Expr) graph.Expr {
+		return graph.Sub(graph.Add(graph.Tanh(x[0]), x[0]), graph.Softplus(x[1]))
+	},
+		func(x ...float64) float64 {
+			return math.Tanh(x[0]) + x[0] - math.Max(x[1], 0) - math.Log1p(math.Exp(-math.Abs(x[1])))
+		}},
+	{2, true, func(x ...graph.Expr) graph.Expr {
+		return graph.Sub(graph.Div(x[0], graph.Add(1, graph.Square(x[1]))), graph.Pow(x[1], 3))
+	}, func(x ...float64) float64 { return x[0]/(1+x[1]*x[1]) - x[1]*x[1]*x[1] }},
+	{3, true, func(x ...graph.Expr) graph.Expr { return graph.Add(graph.Div(x[0], x[1]), graph.Sigmoid(x[2])) },
+		func(x ...float64) float64 { return x[0]/x[1] + sigmoid(x[2]) }},
+	{1, true, func(x ...graph.Expr) graph.Expr { return graph.Add(graph.Square(x[0]), x[0]) }, func(x ...float64) float64 { return x[0]*x[0] + x[0] }},
+	{2, false, func(x ...graph.Expr) graph.Expr { return graph.Sub(graph.Mul(2, x[0]), x[1]) }, func(x ...float64) float64 { return 2*x[0] - x[1] }},
 }
 
 type guard struct {
-	op    string // cmp, not, and, or
+	op    string // cmp, not, and, or, lift
 	cond  int
 	scale float64
 	kids  []guard
 }
 
 type expr struct {
-	op   string // const, latent, loop (the index of a loop), if, or an operation
+	op   string // const, latent, loop (the index of a loop), if, max, abs, or an operation
 	v    float64
 	i    int
 	kids []expr
@@ -71,6 +106,7 @@ type generator struct {
 	latent int
 	plain  []bool // which latents are untransformed
 	conds  int
+	kinks  bool // there may be some
 }
 
 func (g *generator) pick(n int) int { return rapid.IntRange(0, n-1).Draw(g.t, "n") }
@@ -109,9 +145,36 @@ func (g *generator) program() program {
 			p.conds = append(p.conds, c)
 		}
 	}
+	for k := range forms {
+		c := cond{coef: make([]float64, g.latent), c: g.number() + 1./64, form: &forms[k]}
+		if g.pick(4) == 0 && g.choose(&c) {
+			p.conds = append(p.conds, c)
+		}
+	}
 	g.conds = len(p.conds)
 	p.body = g.block(2)
 	return p
+}
+
+// choose chooses the latents of a form, different ones, if there are enough.
+func (g *generator) choose(c *cond) bool {
+	var from []int
+	for i, plain := range g.plain {
+		if plain || !c.form.plain {
+			from = append(from, i)
+		}
+	}
+	transformed := false
+	for range c.form.arity {
+		if len(from) == 0 {
+			return false
+		}
+		k := g.pick(len(from))
+		c.at = append(c.at, from[k])
+		transformed = transformed || !g.plain[from[k]]
+		from = slices.Delete(from, k, k+1)
+	}
+	return c.form.plain || transformed
 }
 
 // distinct reports whether c has coefficients, and a zero set of its own.
@@ -185,9 +248,12 @@ func (g *generator) guard(depth int) guard {
 	if depth == 0 || g.pick(2) == 0 {
 		return guard{op: "cmp", cond: g.pick(g.conds), scale: []float64{1, -1, 2, -0.5, 3}[g.pick(5)]}
 	}
-	b := guard{op: []string{"not", "and", "or"}[g.pick(3)]}
-	for range map[string]int{"not": 1, "and": 2, "or": 3}[b.op] {
+	b := guard{op: []string{"not", "and", "or", "lift"}[g.pick(4)]}
+	for range map[string]int{"not": 1, "and": 2, "or": 3, "lift": 1}[b.op] {
 		b.kids = append(b.kids, g.guard(depth-1))
+	}
+	if b.op == "lift" {
+		b.kids = append(b.kids, g.guard(0), g.guard(0))
 	}
 	return b
 }
@@ -255,6 +321,9 @@ func (g *generator) expr(depth int) expr {
 		return expr{op: "latent", i: g.pick(g.latent)}
 	case n < 3:
 		return expr{op: "if", g: g.guard(1), kids: []expr{g.expr(depth - 1), g.expr(depth - 1)}}
+	}
+	if g.kinks && n == 9 {
+		return expr{op: []string{"max", "abs"}[g.pick(2)], g: guard{op: "cmp", cond: g.pick(g.conds), scale: 1}}
 	}
 	e := expr{op: operationNames[g.pick(len(operationNames))]}
 	for range operations[e.op].arity {
@@ -346,15 +415,34 @@ func (b *builder) guard(g guard) graph.Guard {
 	case "or":
 		return graph.Or(kids...)
 	}
+	if g.op == "lift" { // what it compares depends on a branch
+		side := func(k int) graph.Expr {
+			return graph.Div(b.phi(g.kids[k]), g.kids[k].scale)
+		}
+		return graph.Greater(graph.If(kids[0], side(1), side(2)), 0)
+	}
+	if left, c := b.phi(g), b.p.conds[g.cond].c; g.scale > 0 {
+		return graph.Greater(left, 0)
+	} else {
+		return graph.Less(graph.Sub(left, g.scale*c), -g.scale*c)
+	}
+}
+
+// phi is scale·Φ of a comparison.
+func (b *builder) phi(g guard) graph.Expr {
 	c := b.p.conds[g.cond]
-	var left graph.Expr
+	left := graph.Add(g.scale*c.c, 0)
+	if c.form != nil {
+		var x []graph.Expr
+		for _, i := range c.at {
+			x = append(x, b.z[i])
+		}
+		left = graph.Add(left, graph.Mul(g.scale, c.form.build(x...)))
+	}
 	for i, a := range c.coef {
 		left = graph.Add(left, graph.Mul(g.scale*a, b.z[i]))
 	}
-	if g.scale > 0 {
-		return graph.Greater(left, -g.scale*c.c)
-	}
-	return graph.Less(graph.Add(left, g.scale*c.c), 0)
+	return left
 }
 
 func (b *builder) expr(e expr) graph.Expr {
@@ -371,7 +459,11 @@ func (b *builder) expr(e expr) graph.Expr {
 		kids = append(kids, b.expr(k))
 	}
 	var x graph.Expr
-	if e.op == "if" {
+	if e.op == "max" {
+		x = graph.Max(b.phi(e.g), 0)
+	} else if e.op == "abs" {
+		x = graph.Abs(b.phi(e.g))
+	} else if e.op == "if" {
 		x = graph.If(b.guard(e.g), kids[0], kids[1])
 	} else {
 		x = operations[e.op].build(kids...)
@@ -386,6 +478,7 @@ func (b *builder) expr(e expr) graph.Expr {
 
 type interpreter struct {
 	p    program
+	u    []float64
 	z    []float64 // values of the latents
 	sign []bool    // of the pool's comparisons
 	loop int
@@ -395,18 +488,32 @@ type interpreter struct {
 func (p program) signs(u []float64) (sign []bool, clear bool) {
 	clear = true
 	for _, c := range p.conds {
-		phi := c.c
-		for i, a := range c.coef {
-			phi += a * u[i]
-		}
+		phi := p.phi(c, u)
 		sign = append(sign, phi > 0)
 		clear = clear && math.Abs(phi) > 1e-9
 	}
 	return sign, clear
 }
 
+// phi is Φ of a comparison at u.
+func (p program) phi(c cond, u []float64) float64 {
+	phi := c.c
+	for i, a := range c.coef {
+		phi += a * u[i]
+	}
+	if c.form != nil {
+		var x []float64
+		for _, i := range c.at {
+			v, _ := constrain(p.priors[i].law.space, p.priors[i].params, u[i])
+			x = append(x, v)
+		}
+		phi += c.form.value(x...)
+	}
+	return phi
+}
+
 func (p program) logProb(u []float64, sign []bool) float64 {
-	in := &interpreter{p: p, sign: sign}
+	in := &interpreter{p: p, u: u, sign: sign}
 	sum := 0.0
 	for i, pr := range p.priors {
 		x, logJac := constrain(pr.law.space, pr.params, u[i])
@@ -469,6 +576,11 @@ func (in *interpreter) guard(g guard) bool {
 		return in.guard(g.kids[0]) && in.guard(g.kids[1])
 	case "or":
 		return in.guard(g.kids[0]) || in.guard(g.kids[1]) || in.guard(g.kids[2])
+	case "lift":
+		if in.guard(g.kids[0]) {
+			return in.guard(g.kids[1])
+		}
+		return in.guard(g.kids[2])
 	}
 	// scale·Φ > 0 written with > for a positive scale; scale·Φ < 0, which is
 	// Φ > 0 again, for a negative one
@@ -488,6 +600,15 @@ func (in *interpreter) expr(e expr) float64 {
 			return in.expr(e.kids[0])
 		}
 		return in.expr(e.kids[1])
+	case "max", "abs":
+		phi := in.p.phi(in.p.conds[e.g.cond], in.u)
+		switch {
+		case in.sign[e.g.cond]:
+			return phi
+		case e.op == "max":
+			return 0
+		}
+		return -phi
 	}
 	var kids []float64
 	for _, k := range e.kids {
@@ -507,14 +628,32 @@ type random struct {
 	up    []bool // whether Φ > 0 is the plane's positive side
 }
 
-func drawRandom(t *rapid.T) random {
-	g := &generator{t: t}
+func drawRandom(t *rapid.T) random { return drawProgram(t, true) }
+
+func drawProgram(t *rapid.T, kinks bool) random {
+	g := &generator{t: t, kinks: kinks}
 	r := random{program: g.program()}
-	r.d = mustCompile(t, r.build())
+	b := &builder{m: graph.NewModel(), p: r.program}
+	b.latents()
+	b.block(r.body)
+	r.d = mustCompile(t, b.m)
 	used := 0
-	for _, c := range r.conds {
+	for k, c := range r.conds {
 		plane, up := -1, false
+		if c.form != nil { // a guard that is made later is on the plane of those before
+			side, ok := graph.Greater(b.phi(guard{cond: k, scale: 1}), 0).Side()
+			require.True(t, ok)
+			if side.Plane < r.d.Arrangement().Len() {
+				plane, up = side.Plane, side.Positive
+				used++
+			}
+			r.plane, r.up = append(r.plane, plane), append(r.up, up)
+			continue
+		}
 		for l, h := range r.d.Arrangement().Planes() {
+			if r.d.Arrangement().Curve(l) != nil {
+				continue
+			}
 			dense := make([]float64, len(c.coef))
 			for k, i := range h.Index {
 				dense[i] = h.Coef[k]
@@ -527,7 +666,7 @@ func drawRandom(t *rapid.T) random {
 		}
 		r.plane, r.up = append(r.plane, plane), append(r.up, up)
 	}
-	require.Equal(t, used, r.d.Arrangement().Len(), "a plane that the program does not have")
+	require.Equal(t, used, r.d.Arrangement().Len(), "a plane that the program does not have: %v, %+v, %v", r.d.Guards(), r.conds, r.body)
 	return r
 }
 
@@ -732,7 +871,7 @@ func firstNumber(v gorgonia.Value) float64 {
 func TestRandomBuilders(t *testing.T) {
 	var jumps tally
 	rapid.Check(t, func(t *rapid.T) {
-		r := drawRandom(t)
+		r := drawProgram(t, false) // of kinks the jump is that on the plane alone
 		planes := r.d.Arrangement().Len()
 		if planes == 0 {
 			return
@@ -801,7 +940,7 @@ func TestRandomBuilders(t *testing.T) {
 			}
 			require.NoError(t, x.Run())
 			for k, l := range r.plane {
-				if l < 0 {
+				if l < 0 || r.d.Kinked(l) {
 					continue
 				}
 				for c := range n {
