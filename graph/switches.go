@@ -2,27 +2,30 @@ package graph
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/facetvi/facet/regions"
 )
 
-// A Switch is a latent that log r uses only in its own prior and in parallel guards:
-// given the others, log r knows no more of it than the interval between the guards'
-// thresholds. A change point, the threshold of a group, the noise in a regime's
-// indicator are switches.
+// A Switch is a latent that log r uses only in its own prior and in parallel guards
+// that rise, or fall, with it: given the others, log r knows no more of it than the
+// interval between the guards' thresholds. A change point, the threshold of a group,
+// the noise in a regime's indicator are switches.
 type Switch struct {
 	Latent int
-	// Planes are the guards' hyperplanes, in the order of their thresholds: values of the
-	// coordinate,
-	//
-	//	Cuts_j + Σ_k Slope_k·z[Index_k].
+	// Planes are the guards' planes, in the order of their thresholds.
 	Planes []int
-	Cuts   []float64
-	Index  []int
-	Slope  []float64
+	// Index are the other latents that the thresholds depend on, ascending.
+	Index []int
 	// Down says that the planes' signs are + below their thresholds, and not above.
 	Down bool
+
+	form  regions.Hyperplane // that the planes share, without the constant
+	cuts  []float64          // a threshold is cuts_j + Σ_k slope_k·z[Index_k],
+	slope []float64
+	curve []*regions.Curve // unless the planes are curves
+	at    int              // the latent's position in the curves' Latents
 }
 
 // mostVisits bounds the search for switches: nodes that are visited once for each
@@ -40,15 +43,9 @@ func (d *Density) Switches() []Switch {
 	for i, l := range d.m.latents {
 		all[i].Latent, is[i] = i, l.prior.law.shares != nil
 	}
-	for l, h := range d.arr.Planes() {
-		if d.arr.Curve(l) != nil {
-			for _, i := range d.arr.Latents(l) {
-				is[i] = false
-			}
-			continue
-		}
-		for k, i := range h.Index {
-			is[i] = is[i] && all[i].take(l, h, k)
+	for l := range d.arr.Len() {
+		for k, i := range d.arr.Latents(l) {
+			is[i] = is[i] && all[i].take(d.arr, l, k)
 		}
 	}
 	meets := make([][]int, d.Dim()) // switches with which a term also depends on one
@@ -108,41 +105,109 @@ func (d *Density) Switches() []Switch {
 		for k := range order {
 			order[k] = k
 		}
-		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.Cuts[a], s.Cuts[b]) })
+		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.cuts[a], s.cuts[b]) })
 		sorted := s
-		sorted.Planes, sorted.Cuts = nil, nil
+		sorted.Planes, sorted.cuts, sorted.curve = nil, nil, nil
 		for _, k := range order {
-			sorted.Planes, sorted.Cuts = append(sorted.Planes, s.Planes[k]), append(sorted.Cuts, s.Cuts[k])
+			sorted.Planes, sorted.cuts = append(sorted.Planes, s.Planes[k]), append(sorted.cuts, s.cuts[k])
+			sorted.curve = append(sorted.curve, d.arr.Curve(s.Planes[k]))
 		}
 		list = append(list, sorted)
 	}
 	return list
 }
 
-// take takes on plane l, whose coordinate k is the latent, if it is parallel to
+// take takes on plane l, of whose latents k is the switch's, if it is parallel to
 // those before.
-func (s *Switch) take(l int, h regions.Hyperplane, k int) bool {
-	a := h.Coef[k]
-	var index []int
-	var slope []float64
-	for j, i := range h.Index {
-		if j != k {
-			index, slope = append(index, i), append(slope, 0-h.Coef[j]/a)
+func (s *Switch) take(arr *regions.Arrangement, l, k int) bool {
+	h, of, c := arr.Plane(l), arr.Latents(l), arr.Curve(l)
+	down, cut := false, 0.0
+	if c != nil {
+		trend := c.Trend(k)
+		if trend == 0 || c.WhyNot(k) != "" || c.Roots(k) > 1 {
+			return false
 		}
+		down = trend < 0
+		cut = 0 - h.Const // thresholds of parallel curves are in this order
+		if down {
+			cut = h.Const
+		}
+	} else {
+		down, cut = h.Coef[k] < 0, 0-h.Const/h.Coef[k]
 	}
-	if len(s.Planes) > 0 && (!slices.Equal(index, s.Index) || !slices.Equal(slope, s.Slope) || s.Down != (a < 0)) {
+	first := len(s.Planes) == 0
+	if !first && (!slices.Equal(h.Index, s.form.Index) || !slices.Equal(h.Coef, s.form.Coef)) {
 		return false
 	}
-	s.Index, s.Slope, s.Down = index, slope, a < 0
-	s.Planes, s.Cuts = append(s.Planes, l), append(s.Cuts, 0-h.Const/a)
+	s.Planes, s.cuts = append(s.Planes, l), append(s.cuts, cut)
+	if !first {
+		return true
+	}
+	s.form, s.Down, s.at = h, down, k
+	for j, i := range of {
+		if j == k {
+			continue
+		}
+		s.Index = append(s.Index, i)
+		if c == nil {
+			s.slope = append(s.slope, 0-h.Coef[j]/h.Coef[k])
+		}
+	}
 	return true
 }
 
-// Shift is what the switch's thresholds are moved by at sample k of n: Σ_k
-// Slope_k·z[Index_k].
-func (s *Switch) Shift(z []float64, n, k int) (sum float64) {
-	for j, i := range s.Index {
-		sum += s.Slope[j] * z[i*n+k]
+// Thresholds computes the thresholds of a switch at n points. It is for one
+// goroutine, and allocates nothing after it is made.
+type Thresholds struct {
+	s     Switch
+	n     int
+	shift []float64
+	batch []*regions.CurveBatch
+}
+
+// Thresholds returns what computes those of the switch at n points.
+func (s Switch) Thresholds(n int) *Thresholds {
+	t := &Thresholds{s: s, n: n, shift: make([]float64, n)}
+	if s.curve[0] != nil {
+		for _, c := range s.curve {
+			t.batch = append(t.batch, c.Bind(n))
+		}
 	}
-	return sum
+	return t
+}
+
+// Fill writes the thresholds to dst, Planes × n, given the other latents in z,
+// latents × n, where the switch's own coordinate does not count: −∞ or ∞ where the
+// guard has one sign wherever the switch is.
+func (t *Thresholds) Fill(dst, z []float64) {
+	n := t.n
+	clear(t.shift)
+	for j, slope := range t.s.slope {
+		for k, x := range z[t.s.Index[j]*n:][:n] {
+			t.shift[k] += slope * x
+		}
+	}
+	for j := range t.s.Planes {
+		row := dst[j*n:][:n]
+		if t.batch == nil {
+			for k, x := range t.shift {
+				row[k] = t.s.cuts[j] + x
+			}
+			continue
+		}
+		b := t.batch[j]
+		for k, i := range t.s.curve[j].Latents() {
+			b.In[k] = z[i*n:][:n]
+		}
+		phi := b.Values()
+		copy(row, b.Solve(t.s.at))
+		for k, x := range row {
+			if math.IsNaN(x) {
+				row[k] = math.Inf(1)
+				if phi[k] > 0 != t.s.Down {
+					row[k] = math.Inf(-1)
+				}
+			}
+		}
+	}
 }

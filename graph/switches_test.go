@@ -34,11 +34,38 @@ func TestSwitches(t *testing.T) {
 	list := d.Switches()
 	require.Len(t, list, 2)
 	require.Equal(t, "tilted", d.Latents()[list[1].Latent])
-	require.Equal(t, []float64{0.5, 2.5}, list[1].Cuts)
-	require.Equal(t, []float64{-0.5}, list[1].Slope)
-	require.InDelta(t, -1, list[1].Shift([]float64{2, 0, 0, 0, 0, 0, 9}, 1, 0), 1e-15)
+	cuts := func(s Switch, z ...float64) []float64 {
+		out := make([]float64, len(s.Planes))
+		s.Thresholds(1).Fill(out, z)
+		return out
+	}
+	require.Equal(t, []int{0}, list[1].Index)
+	require.InDeltaSlice(t, []float64{-0.5, 1.5}, cuts(list[1], 2, 0, 0, 0, 0, 0, 9), 1e-15)
 	require.Equal(t, "change", d.Latents()[list[0].Latent])
-	require.Equal(t, []float64{0, 1, 2}, list[0].Cuts)
+	require.Equal(t, []float64{0, 1, 2}, cuts(list[0], 5, 5, 5, 5, 5, 5, 5))
+}
+
+// The thresholds of a switch may be any functions of other latents: of μ + τ·η > x, η = (x − μ)/τ.
+// A guard whose sign in the latent is not known makes none.
+func TestCurvedSwitches(t *testing.T) {
+	m := NewModel()
+	mu, tau := m.Sample("mu", Normal(0, 1)), m.Sample("tau", Gamma(2, 1))
+	eta := m.Sample("eta", Normal(0, 1))
+	weight := m.Sample("weight", Normal(0, 1))
+	for k := range 3 {
+		m.Observe("y", Normal(If(Greater(Add(mu, Mul(tau, eta)), 3-k), 1, 2), 1), 0.5)
+	}
+	m.Observe("w", Normal(If(Greater(Add(mu, Mul(mu, weight)), 0.3), 1, 2), 1), 0.5)
+	d, err := m.Compile()
+	require.NoError(t, err)
+	list := d.Switches()
+	require.Len(t, list, 1)
+	require.Equal(t, 2, list[0].Latent)
+	require.Equal(t, []int{0, 1}, list[0].Index)
+	require.False(t, list[0].Down)
+	out := make([]float64, 3*2)
+	list[0].Thresholds(2).Fill(out, []float64{0.5, -1, math.Log(2), 0, 9, 9, 0, 0})
+	require.InDeltaSlice(t, []float64{0.25, 2, 0.75, 3, 1.25, 4}, out, 1e-12)
 }
 
 // What Across moves is what the program moves: a latent whose prior has jumped, and the

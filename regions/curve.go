@@ -134,6 +134,17 @@ func (c *Curve) Pivots() (list []int) {
 // WhyNot says why Φ = 0 cannot be solved for latent k of Latents; "" if it can.
 func (c *Curve) WhyNot(k int) string { return c.pivots[k].wrong }
 
+// Trend is 1 if Φ increases strictly with latent k of Latents wherever the others are, −1 if it decreases, and 0 if that is not known.
+func (c *Curve) Trend(k int) int {
+	switch c.trend(c.leaf[k])[len(c.steps)-1] {
+	case positive:
+		return 1
+	case negative:
+		return -1
+	}
+	return 0
+}
+
 // A CurveBatch evaluates a curve at n points. In holds the points' coordinates, a row for each of Latents. It is for one goroutine, and
 // allocates nothing after it is made.
 type CurveBatch struct {
