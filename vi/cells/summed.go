@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/facetvi/facet/graph"
@@ -377,7 +378,7 @@ func (q *Summed) Law(h regions.Hyperplane) (law family.Law) {
 					rest += h.Coef[m] * q.law.z[i*n+k]
 				}
 			}
-			lo, hi := between(w, j, w.Shift(q.law.z, n, k))
+			lo, hi := sum.between(at, j, k)
 			for part := range lawParts {
 				from := a*sum.prior.Within(w.Latent, k, max(lawEnd, float64(part)/lawParts), lo, hi) + rest
 				to := a*sum.prior.Within(w.Latent, k, min(1-lawEnd, float64(part+1)/lawParts), lo, hi) + rest
@@ -400,14 +401,14 @@ func (q *Summed) Law(h regions.Hyperplane) (law family.Law) {
 	return law
 }
 
-// between is interval j between the thresholds of a switch, which are moved by shift.
-func between(w graph.Switch, j int, shift float64) (lo, hi float64) {
+// between is interval j between the thresholds of switch i at sample k.
+func (s *summer) between(i, j, k int) (lo, hi float64) {
 	lo, hi = math.Inf(-1), math.Inf(1)
 	if j > 0 {
-		lo = w.Cuts[j-1] + shift
+		lo = s.threshold(i, j-1, k)
 	}
-	if j < len(w.Cuts) {
-		hi = w.Cuts[j] + shift
+	if j < len(s.switches[i].Planes) {
+		hi = s.threshold(i, j, k)
 	}
 	return lo, hi
 }
@@ -420,14 +421,8 @@ func (s *summer) share(i, j, k int) float64 {
 // logProb is the log posterior density of switch i at sample k.
 func (s *summer) logProb(i, k int, x float64) float64 {
 	w := s.switches[i]
-	shift := w.Shift(s.x.Z, s.n, k)
-	j, _ := slices.BinarySearchFunc(w.Cuts, x-shift, func(cut, x float64) int {
-		if cut < x {
-			return -1
-		}
-		return 1
-	})
-	lo, hi := between(w, j, shift)
+	j := sort.Search(len(w.Planes), func(j int) bool { return !(s.threshold(i, j, k) < x) })
+	lo, hi := s.between(i, j, k)
 	was := s.prior.Z[w.Latent*s.n+k]
 	s.prior.Z[w.Latent*s.n+k] = x
 	log := s.prior.LogPriorOf(w.Latent, k)

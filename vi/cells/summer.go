@@ -21,6 +21,8 @@ import (
 type summer struct {
 	d        *graph.Density
 	switches []graph.Switch
+	cuts     []*graph.Thresholds // nil where they are the same for all samples
+	cut      [][]float64         // by switch: its thresholds, planes × n, or one for all samples
 	n        int
 	x        *graph.Executor // log r below all thresholds
 	jumps    *boundary.Batch
@@ -60,7 +62,7 @@ func (toCut) Each(int) bool           { return true }
 
 func newSummer(d *graph.Density, switches []graph.Switch, n int) (*summer, error) {
 	s := &summer{d: d, switches: switches, n: n, out: make([]float64, n), total: make([]float64, len(switches)*n)}
-	s.sum, s.top, s.shift = make([]float64, n), make([]float64, n), make([]float64, n)
+	s.sum, s.top = make([]float64, n), make([]float64, n)
 	j, err := boundary.NewJumps(d, boundary.OnPlane)
 	if err != nil {
 		return nil, err
@@ -79,7 +81,13 @@ func newSummer(d *graph.Density, switches []graph.Switch, n int) (*summer, error
 	for k := range s.jumps.Len() {
 		number[j.Number(k)] = k
 	}
-	for _, w := range switches {
+	for i, w := range switches {
+		if len(w.Index) == 0 {
+			s.cuts, s.cut = append(s.cuts, nil), append(s.cut, make([]float64, len(w.Planes)))
+			w.Thresholds(1).Fill(s.cut[i], make([]float64, d.Dim()))
+		} else {
+			s.cuts, s.cut = append(s.cuts, w.Thresholds(n)), append(s.cut, make([]float64, len(w.Planes)*n))
+		}
 		list := make([]int, len(w.Planes))
 		for k, l := range w.Planes {
 			list[k] = -1
@@ -92,7 +100,7 @@ func newSummer(d *graph.Density, switches []graph.Switch, n int) (*summer, error
 		s.mass = append(s.mass, nil)
 		if len(w.Index) == 0 && s.prior.Fixed(w.Latent) {
 			for j := range len(w.Planes) + 1 {
-				lo, hi := between(w, j, 0)
+				lo, hi := s.between(len(s.mass)-1, j, 0)
 				s.mass[len(s.mass)-1] = append(s.mass[len(s.mass)-1], s.prior.LogMass(w.Latent, 0, lo, hi))
 			}
 		}
@@ -105,13 +113,28 @@ func newSummer(d *graph.Density, switches []graph.Switch, n int) (*summer, error
 // forced, or the samples' own if that is nil.
 func (s *summer) run(forced *regions.Signs) error {
 	n := s.n
-	for _, w := range s.switches {
+	for i, w := range s.switches {
+		if s.cuts[i] != nil {
+			s.cuts[i].Fill(s.cut[i], s.x.Z)
+		}
 		row := s.x.Z[w.Latent*n:][:n]
 		for k := range row {
-			row[k] = w.Cuts[0] + w.Shift(s.x.Z, n, k) - 1
+			row[k] = s.finite(i, 0, k) - 1
 		}
 	}
 	s.d.Arrangement().SignBatch(s.x.Signs, s.x.Z, n)
+	for _, w := range s.switches {
+		below := 0.0
+		if w.Down {
+			below = 1
+		}
+		for _, l := range w.Planes {
+			row := s.x.Signs[l*n:][:n]
+			for k := range row {
+				row[k] = below
+			}
+		}
+	}
 	if forced != nil {
 		own := make([]bool, s.d.Arrangement().Len())
 		for _, w := range s.switches {
@@ -159,9 +182,9 @@ func (s *summer) addUp(i int, w graph.Switch) {
 	n, total := s.n, s.total[i*s.n:][:s.n]
 	clear(s.sum)
 	clear(total)
-	top, shift := s.top, s.shift
-	for k := range n {
-		top[k], shift[k] = math.Inf(-1), w.Shift(s.x.Z, n, k)
+	top := s.top
+	for k := range top {
+		top[k] = math.Inf(-1)
 	}
 	for j := range len(w.Planes) + 1 {
 		if j > 0 && s.jump[i][j-1] >= 0 {
@@ -176,7 +199,7 @@ func (s *summer) addUp(i int, w graph.Switch) {
 			if s.mass[i] != nil {
 				v += s.mass[i][j]
 			} else {
-				lo, hi := between(w, j, shift[k])
+				lo, hi := s.between(i, j, k)
 				v += s.prior.LogMass(w.Latent, k, lo, hi)
 			}
 			part[k] = v
@@ -198,6 +221,31 @@ func (s *summer) addUp(i int, w graph.Switch) {
 	}
 }
 
+// threshold is threshold j of switch i at sample k.
+func (s *summer) threshold(i, j, k int) float64 {
+	if s.cuts[i] == nil {
+		return s.cut[i][j]
+	}
+	return s.cut[i][j*s.n+k]
+}
+
+// finite is threshold j of switch i at sample k, or if that is not finite a number
+// between those that are and it.
+func (s *summer) finite(i, j, k int) float64 {
+	at := func(j int) float64 { return s.threshold(i, j, k) }
+	planes, low := len(s.switches[i].Planes), j
+	for low < planes && math.IsInf(at(low), -1) {
+		low++
+	}
+	switch {
+	case low < planes && !math.IsInf(at(low), 1):
+		return at(low) - float64(low-j)
+	case low == planes || j == 0: // none is finite
+		return 0
+	}
+	return s.finite(i, j-1, k) + 1
+}
+
 // leastExp is below all numbers whose exponential is not 0.
 const leastExp = -746
 
@@ -211,6 +259,6 @@ func (s *summer) draw(i, k int, u []float64) float64 {
 			break
 		}
 	}
-	lo, hi := between(w, j, w.Shift(s.x.Z, s.n, k))
+	lo, hi := s.between(i, j, k)
 	return s.prior.Within(w.Latent, k, u[1], lo, hi)
 }
