@@ -1,7 +1,7 @@
 // Package regions says where a piecewise smooth density jumps, and names the pieces between the jumps.
 //
-// A program that branches on guards Φ(z) > 0, each affine in the latents z ∈ ℝⁿ, has a density that is smooth inside regions and jumps
-// across hyperplanes. A [Hyperplane] is one guard, an [Arrangement] is the set of different hyperplanes, and [Signs] is the sign vector
+// A program that branches on guards Φ(z) > 0, most of them affine in the latents z ∈ ℝⁿ, has a density that is smooth inside regions and
+// jumps across hyperplanes. A [Hyperplane] is one guard, an [Arrangement] is the set of different hyperplanes, and [Signs] is the sign vector
 // that names a region:
 //
 //	Φ_l(z) = Σ_k Coef[k]·z[Index[k]] + Const,    σ_l(z) = + where Φ_l(z) > 0, and − where Φ_l(z) ≤ 0
@@ -26,19 +26,20 @@
 // Signs is comparable, so it is itself the key of a region: use it with == and as the key of a map. [Arrangement.Signs] is the region of
 // a point, and [Arrangement.SignBatch] those of many. [Signs.Flip] reverses one sign.
 //
-// # Cells
+// # Curves
 //
-// Not all sign vectors are regions: three lines in a plane have seven regions, not eight. [Arrangement.Feasible] says whether the open
-// cell of a sign vector is empty, and gives a point inside. [Arrangement.Facets] are the planes that bound a region,
-// [Arrangement.Neighbours] the regions across them, and [Arrangement.Regions] lists all. [Arrangement.Blocks] are the planes that share
-// coordinates; cells are found block by block.
+// A guard need not be affine. What a program compares may be affine in features, functions of the coordinates that
+// [Arrangement.AddFeature] adds: then Φ is a [Curve], which knows its values, its slopes, and the latents for which Φ = 0 can be solved. An
+// arrangement merges curves as it merges planes, by their coordinates, which features have as well:
+//
+//	x·y > 0.3, 2·y·x > 0.6     one curve: feature x·y, coordinate Dim()
+//	x > 0.3                    a plane
 //
 // # Where to go next
 //
 // Package graph makes an arrangement from the if-statements of a model, and is the only one that adds to it. Package boundary puts points
 // on its planes, and packages vi and below read it. This package imports none of them: it knows no models and no distributions. Its
-// files, from the guard to the cell: hyperplane, rounding and index (which guards are one), arrangement, signs, batch; then blocks,
-// margin (the linear program), feasible, facets, enumerate.
+// files, from the guard to the region: hyperplane, rounding and index (which guards are one), curve and pivot, arrangement, signs, batch.
 //
 // The method is that of Lee, Yu and Yang, Reparameterization Gradient for Non-differentiable Models, NeurIPS 2018.
 package regions

@@ -41,36 +41,3 @@ func Example() {
 	// plane 1: z0 - 24
 	// visits to +- 2 and across plane 1 1
 }
-
-// The orders of three numbers: the planes z0 = z1, z1 = z2 and z0 = z2 have six regions, not eight.
-func ExampleArrangement_Regions() {
-	a := regions.NewArrangement(3)
-	for _, pair := range [][2]int{{0, 1}, {1, 2}, {0, 2}} {
-		if _, err := a.Add(regions.Hyperplane{Index: pair[:], Coef: []float64{1, -1}}); err != nil {
-			fmt.Println(err)
-			return
-		}
-	}
-	list, err := a.Regions(100)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, s := range list {
-		facets, err := a.Facets(s)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(s, "between the planes", facets)
-	}
-	fmt.Println(len(list), "regions")
-	// Output:
-	// -+- between the planes [1 2]
-	// -++ between the planes [0 2]
-	// --- between the planes [0 1]
-	// +-+ between the planes [1 2]
-	// +-- between the planes [0 2]
-	// +++ between the planes [0 1]
-	// 6 regions
-}

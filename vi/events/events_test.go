@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -98,23 +97,26 @@ func TestSides(t *testing.T) {
 func TestTopRegionsExact(t *testing.T) {
 	p := areas(t, false)
 	a := p.d.Arrangement()
-	all, err := a.Regions(1000)
-	require.NoError(t, err)
-	require.Len(t, all, 4*2*2)
+	inside := map[regions.Signs][]float64{} // a point of each region
+	for rng := rand.New(rand.NewPCG(1, 2)); len(inside) < 4*2*2; {
+		z := make([]float64, p.d.Dim())
+		for i := range z {
+			z[i] = 10 * rng.NormFloat64()
+		}
+		inside[a.Signs(z)] = z
+	}
 	top, err := p.TopRegions(1000, 0, 0)
 	require.NoError(t, err)
-	require.Len(t, top, len(all))
+	require.Len(t, top, len(inside))
 	sum := 0.0
 	for k, r := range top {
 		require.Zero(t, r.Prob.SE)
-		require.Contains(t, all, r.Signs)
+		require.Contains(t, inside, r.Signs)
 		if k > 0 {
 			require.LessOrEqual(t, r.Prob.Mean, top[k-1].Prob.Mean*(1+1e-12))
 		}
 		sum += r.Prob.Mean
-		z, ok, err := a.Feasible(r.Signs)
-		require.NoError(t, err)
-		require.True(t, ok)
+		z := inside[r.Signs]
 		want := 1.0
 		x := p.d.Constrain(z)
 		switch {
@@ -421,22 +423,6 @@ func TestProbNamed(t *testing.T) {
 	_, err := p.ProbNamed("off", 0)
 	require.ErrorContains(t, err, `no guard "off"`)
 	require.ErrorContains(t, err, `"on"`)
-}
-
-// The paper's guards look at one latent each, so that their regions are counted
-// exactly, however many: temperature's 60 hyperplanes have far too many to list.
-func TestRegionsOfThePapersModels(t *testing.T) {
-	for name, want := range map[string]string{"influenza": "8192", "textmsg": "38", "temperature": "3656158440062976"} {
-		_, d := vitest.Paper(t, name)
-		list, err := d.Arrangement().Regions(10_000)
-		if name == "temperature" {
-			require.ErrorIs(t, err, regions.ErrTooMany)
-			require.ErrorContains(t, err, want)
-			continue
-		}
-		require.NoError(t, err)
-		require.Equal(t, want, strconv.Itoa(len(list)), name)
-	}
 }
 
 func TestProb(t *testing.T) {
