@@ -30,6 +30,9 @@ func kinked(x, y Expr, number func(a, b float64) float64, least bool) Expr {
 	if m == nil {
 		return Expr{v: number(x.v, y.v)}
 	}
+	if t := m.traces(); t != nil {
+		return t.function(func() Expr { return kinked(t.valueOf(x), t.valueOf(y), number, least) }, x, y)
+	}
 	return Expr{m: m, id: m.kinked(x.in(m), y.in(m), least)}
 }
 

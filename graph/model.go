@@ -92,6 +92,7 @@ func NewModel() *Model {
 		hulls:    map[nodeID]extent{},
 		firsts:   map[sharing]Expr{},
 		places:   map[place]*place{},
+		kinks:    map[kinkedPair]nodeID{},
 		lifts:    map[nodeID]nodeID{},
 		features: map[nodeID]int{},
 	}

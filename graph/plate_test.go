@@ -635,7 +635,7 @@ func TestPlateErrors(t *testing.T) {
 			})
 			return line
 		})},
-		{"guard that is not affine", []string{"not affine", "row 0"}, in(func(_ *graph.Model, z graph.Expr, p *P) string {
+		{"guard that cannot be solved", []string{"z - exp(z) = 0 cannot be solved", "row 0"}, in(func(_ *graph.Model, z graph.Expr, p *P) string {
 			g := graph.Greater(graph.Exp(z), graph.Mul(p.Data(three), z))
 			line := lineAbove()
 			p.If(g, func() { p.Factor(z) }, nil)

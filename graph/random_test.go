@@ -940,7 +940,7 @@ func TestRandomBuilders(t *testing.T) {
 			}
 			require.NoError(t, x.Run())
 			for k, l := range r.plane {
-				if l < 0 || r.d.Kinked(l) {
+				if l < 0 || graph.Kinked(r.d, l) {
 					continue
 				}
 				for c := range n {
