@@ -9,7 +9,7 @@ import (
 	"github.com/facetvi/facet/regions"
 )
 
-// A Surface says how a batch of samples gets onto the planes of Jumps, in their
+// A Surface says how a batch of samples gets onto the pieces of Jumps, in their
 // numbers: sample z moves to z_b = z − Φ(z)·v with the same direction v for all
 // samples, a·v = 1. A family of distributions has one (package family).
 type Surface interface {
@@ -17,23 +17,25 @@ type Surface interface {
 	Locate()
 	// Along is v at the latents that Jumps.Latents lists: a view, always the same.
 	Along(k int) []float64
-	// Density is that of Φ at 0.
+	// Density is that of Φ at 0, or near it: positive wherever samples count.
 	Density(k int) float64
-	// Reached is false if no sample counts on the plane.
+	// Reached is false if no sample counts on the piece.
 	Reached(k int) bool
 	// Each reports whether the samples count differently, so that the sum of their
 	// jumps is not enough.
 	Each(k int) bool
 }
 
-// Curves are a Surface that moves samples onto some planes along curves.
+// Curves are a Surface that moves samples onto some pieces in other ways than along a
+// line. A Surface that is none does not reach the pieces of curves.
 type Curves interface {
 	Surface
-	// Curved reports whether plane k is one of them. Its Along does not count.
+	// Curved reports whether piece k is one of them. Its Along does not count. Pieces
+	// of curves that it is false for are not reached.
 	Curved(k int) bool
-	// Move writes the points on plane k to dst, Jumps.Latents × N, given Φ at the
-	// samples.
-	Move(dst []float64, k int, phi []float64)
+	// Move writes the points on piece k to dst, Jumps.Latents × N, given the samples z,
+	// latents × N, and Φ there, nil on a piece of a curve. All points must be finite.
+	Move(dst []float64, k int, z, phi []float64)
 }
 
 // A Batch evaluates the jumps of a density at boundary points made from batches
@@ -43,66 +45,103 @@ type Curves interface {
 // concurrent use, and allocates nothing after it is made.
 //
 // For each batch: fill Z and Signs of Samples, call Run, and read the jumps of the
-// planes. Call Locate before that whenever the Surface's parameters have changed.
+// pieces. Call Locate before that whenever the Surface's parameters have changed.
 type Batch struct {
 	j       *Jumps
 	n       int
 	surface Surface
 	ex      *graph.Executor
-	planes  []regions.Hyperplane
 
 	used   []int // hyperplanes of the arrangement whose Φ is needed
 	row    []int // of those: their rows in phi; else −1
 	points []boundPoint
-	phi    []float64   // Φ at the samples
-	ratio  []float64   // of each row of signs; see signs.go
-	chosen *choice     // nil if all guards are used
-	curved [][]float64 // by plane: the points, Latents × N; nil if samples move along a line
+	phi    []float64 // Φ at the samples
+	ratio  []float64 // of each row of signs; see signs.go
+	chosen *choice   // nil if all pieces are used
+
+	moved  []mover               // by piece
+	at     [][]float64           // by piece: the points, Latents × N; nil if nothing needs them
+	curves []*regions.CurveBatch // by plane of the arrangement; nil if it is not needed
 }
+
+// A mover says how samples get onto a piece.
+type mover uint8
+
+const (
+	line    mover = iota
+	byCurve       // by the surface's Move
+	never
+)
 
 // Bind returns a Batch of n samples for the data of d, which surface moves.
 func (j *Jumps) Bind(d *graph.Density, n int, surface Surface, s Settings) (*Batch, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	b := &Batch{j: j, n: n, surface: surface, planes: j.Planes(), ratio: make([]float64, len(j.signs))}
+	b := &Batch{j: j, n: n, surface: surface, ratio: make([]float64, len(j.signs))}
+	b.findMovers()
 	each := s.Guards > 0
-	for k := range b.planes {
-		each = each || surface.Each(k)
+	for k := range j.pieces {
+		each = each || b.moved[k] != never && surface.Each(k)
 	}
 	var err error
 	if b.ex, err = d.ExecutorOf(j.prog, n, graph.Compute{Out: each, OutSum: !each, Grad: true}); err != nil {
 		return nil, err
 	}
 	b.findUsed()
-	b.curved = make([][]float64, len(b.planes))
-	if m, ok := surface.(Curves); ok {
-		for k := range b.planes {
-			if m.Curved(k) {
-				b.curved[k] = make([]float64, len(j.latents[k])*n)
-			}
-		}
-	}
 	for r, x := range j.points {
-		if k := x.plane; k >= 0 {
+		if k := x.piece; k >= 0 && b.moved[k] != never {
 			i := j.latents[k][x.at]
-			p := boundPoint{k, b.ex.Points[r*n:][:n], b.ex.Z[i*n:][:n], b.Values(k), &surface.Along(k)[x.at]}
-			if rows := b.curved[k]; rows != nil {
-				p.z, p.along = rows[x.at*n:][:n], nil
+			p := boundPoint{piece: k, to: b.ex.Points[r*n:][:n], z: b.ex.Z[i*n:][:n], phi: b.Values(k)}
+			if b.moved[k] == line {
+				p.along = &surface.Along(k)[x.at]
+			} else {
+				p.z = b.at[k][x.at*n:][:n]
 			}
 			b.points = append(b.points, p)
 		}
 	}
 	if s.Guards > 0 {
-		b.chosen = newChoice(s, len(b.planes), n)
+		b.chosen = newChoice(s, len(j.pieces), n)
 	}
 	return b, nil
 }
 
-// A boundPoint is where one latent's value on a plane is written, and what it is
+// findMovers decides how samples get onto pieces, and makes room for the points.
+func (b *Batch) findMovers() {
+	b.at, b.curves = make([][]float64, len(b.j.pieces)), make([]*regions.CurveBatch, b.j.arr.Len())
+	curves, _ := b.surface.(Curves)
+	for k := range b.j.pieces {
+		how := line
+		switch {
+		case curves != nil && curves.Curved(k):
+			how = byCurve
+			b.makeRoom(k)
+		case b.j.pieces[k].Curve != nil:
+			how = never
+		}
+		b.moved = append(b.moved, how)
+	}
+	for _, x := range b.j.signs {
+		if c := b.j.arr.Curve(x.other); c != nil && x.piece >= 0 && b.moved[x.piece] != never {
+			b.makeRoom(x.piece)
+			if b.curves[x.other] == nil {
+				b.curves[x.other] = c.Bind(b.n)
+			}
+		}
+	}
+}
+
+func (b *Batch) makeRoom(k int) {
+	if b.at[k] == nil {
+		b.at[k] = make([]float64, len(b.j.latents[k])*b.n)
+	}
+}
+
+// A boundPoint is where one latent's value on a piece is written, and what it is
 // made of: z itself if along is nil.
 type boundPoint struct {
-	plane      int
+	piece      int
 	to, z, phi []float64
 	along      *float64
 }
@@ -116,20 +155,27 @@ func (b *Batch) findUsed() {
 			b.used = append(b.used, l)
 		}
 	}
-	for k, l := range b.j.numbers {
+	own := func(k int) {
+		if b.j.pieces[k].Curve == nil {
+			use(b.j.pieces[k].Plane)
+		}
+	}
+	for k := range b.j.pieces {
 		if b.surface.Each(k) {
-			use(l)
+			own(k)
 		}
 	}
 	for _, x := range b.j.points {
-		if x.plane >= 0 {
-			use(b.j.numbers[x.plane])
+		if x.piece >= 0 {
+			own(x.piece)
 		}
 	}
 	for _, x := range b.j.signs {
-		if x.plane >= 0 {
-			use(b.j.numbers[x.plane])
-			use(x.other)
+		if x.piece >= 0 {
+			own(x.piece)
+			if b.j.arr.Curve(x.other) == nil {
+				use(x.other)
+			}
 		}
 	}
 	b.phi = make([]float64, len(b.used)*b.n)
@@ -139,8 +185,8 @@ func (b *Batch) findUsed() {
 // is the gradient of log r there.
 func (b *Batch) Samples() *graph.Executor { return b.ex }
 
-// Len is the number of planes.
-func (b *Batch) Len() int { return len(b.planes) }
+// Len is the number of pieces.
+func (b *Batch) Len() int { return len(b.j.pieces) }
 
 // Locate follows a Surface whose parameters have changed.
 func (b *Batch) Locate() {
@@ -151,7 +197,7 @@ func (b *Batch) Locate() {
 	}
 }
 
-// Run moves the samples to all planes and evaluates the jumps there. rng is used
+// Run moves the samples to all pieces and evaluates the jumps there. rng is used
 // only if guards are subsampled.
 func (b *Batch) Run(rng *rand.Rand) error {
 	if b.chosen != nil {
@@ -160,14 +206,14 @@ func (b *Batch) Run(rng *rand.Rand) error {
 	for _, l := range b.used {
 		b.evaluate(l)
 	}
-	for k, rows := range b.curved {
-		if rows != nil && b.surface.Reached(k) {
-			b.surface.(Curves).Move(rows, k, b.Values(k))
+	for k, how := range b.moved {
+		if how == byCurve && b.surface.Reached(k) {
+			b.surface.(Curves).Move(b.at[k], k, b.ex.Z, b.Values(k))
 		}
 	}
 	for _, x := range b.points {
 		switch {
-		case !b.surface.Reached(x.plane):
+		case !b.surface.Reached(x.piece):
 		case x.along == nil:
 			copy(x.to, x.z)
 		default:
@@ -178,14 +224,15 @@ func (b *Batch) Run(rng *rand.Rand) error {
 	return b.ex.Run()
 }
 
-// Values are Φ of plane k at the samples; nil if nothing needs them.
-func (b *Batch) Values(k int) []float64 { return b.values(b.j.numbers[k]) }
+// Values are Φ at the samples on piece k; nil if nothing needs them, and on a piece of
+// a curve.
+func (b *Batch) Values(k int) []float64 { return b.values(b.j.pieces[k].Plane) }
 
-// Sums are the sums of the samples' jumps, by plane, if no plane needs them one
+// Sums are the sums of the samples' jumps, by piece, if no piece needs them one
 // by one; nil if some does, and then Jumps has them.
 func (b *Batch) Sums() []float64 { return b.ex.OutSum }
 
-// Jumps are the jumps of the samples at plane k, times the factors of
+// Jumps are the jumps of the samples at piece k, times the factors of
 // subsampling. They are valid until the next call.
 func (b *Batch) Jumps(k int) []float64 {
 	delta := b.ex.Out[k*b.n:][:b.n]

@@ -5,24 +5,24 @@ import (
 	"sort"
 )
 
-// A choice draws the guards that each sample uses.
+// A choice draws the pieces that each sample uses.
 type choice struct {
 	s      Settings
 	n      int
-	factor []float64 // of each jump, planes × N
-	prob   []float64 // of choosing a plane
+	factor []float64 // of each jump, pieces × N
+	prob   []float64 // of choosing a piece
 	cum    []float64
-	scaled []float64 // one plane's jumps, times their factors
+	scaled []float64 // one piece's jumps, times their factors
 }
 
-func newChoice(s Settings, planes, n int) *choice {
+func newChoice(s Settings, pieces, n int) *choice {
 	return &choice{
-		s: s, n: n, factor: make([]float64, planes*n), prob: make([]float64, planes), cum: make([]float64, planes),
+		s: s, n: n, factor: make([]float64, pieces*n), prob: make([]float64, pieces), cum: make([]float64, pieces),
 		scaled: make([]float64, n),
 	}
 }
 
-// locate finds the probabilities of the planes.
+// locate finds the probabilities of the pieces.
 func (c *choice) locate(surface Surface) {
 	sum := 0.0
 	for k := range c.prob {
@@ -41,7 +41,7 @@ func (c *choice) locate(surface Surface) {
 	}
 }
 
-// draw chooses the planes of each sample.
+// draw chooses the pieces of each sample.
 func (c *choice) draw(rng *rand.Rand) {
 	clear(c.factor)
 	if len(c.cum) == 0 || c.cum[len(c.cum)-1] == 0 {
@@ -55,7 +55,7 @@ func (c *choice) draw(rng *rand.Rand) {
 	}
 }
 
-// search is the first plane whose cumulative probability exceeds u; if rounding
+// search is the first piece whose cumulative probability exceeds u; if rounding
 // left u above them all, the last that can be chosen.
 func search(cum []float64, u float64) int {
 	last := cum[len(cum)-1]
@@ -65,11 +65,11 @@ func search(cum []float64, u float64) int {
 	return sort.Search(len(cum), func(k int) bool { return cum[k] > u })
 }
 
-// apply returns the jumps at a plane times their factors; where a factor is 0
+// apply returns the jumps at a piece times their factors; where a factor is 0
 // the jump does not count, whatever it is. The jumps stay as they are: constant
 // ones are computed once. The result is valid until the next call.
-func (c *choice) apply(plane int, delta []float64) []float64 {
-	for i, f := range c.factor[plane*c.n:][:c.n] {
+func (c *choice) apply(piece int, delta []float64) []float64 {
+	for i, f := range c.factor[piece*c.n:][:c.n] {
 		if c.scaled[i] = 0; f != 0 {
 			c.scaled[i] = f * delta[i]
 		}

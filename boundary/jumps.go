@@ -9,31 +9,44 @@ import (
 	"github.com/facetvi/facet/regions"
 )
 
-// Jumps is the batched graph of the jumps of a density: for each hyperplane on
-// which log r jumps Δ, the change of log r from the − to the + side, at points on
-// the hyperplane. It is immutable, safe for concurrent use, and the same for all
-// data of the model and all families whose samples move alike.
+// Jumps is the batched graph of the jumps of a density: for each [Piece] on which
+// log r jumps Δ, the change of log r from the − to the + side of its guard, at points
+// on the piece. It is immutable, safe for concurrent use, and the same for all data
+// of the model and all families whose samples move alike.
 //
-// The hyperplanes where log r jumps are numbered from 0, those with one coordinate
-// first. Planes lists them.
+// The pieces where log r jumps are numbered from 0: hyperplanes with one coordinate,
+// then other hyperplanes, then pieces of curves, those of one curve together. Pieces
+// lists them.
 type Jumps struct {
 	prog    *graph.Program
 	arr     *regions.Arrangement
-	numbers []int   // in the arrangement
-	latents [][]int // whose values on the plane are wanted, by plane
+	pieces  []Piece
+	latents [][]int // whose values on the piece are wanted, by piece
 	points  []pointRow
 	signs   []signRow
 }
 
-// A pointRow is the coordinate at of the latents that are wanted on a plane.
-type pointRow struct{ plane, at int }
+// A Piece is what samples are moved onto: the hyperplane of a guard, or of a guard
+// that is not affine the points that differ from a sample in one latent alone. A curve
+// has a piece for each latent that Φ = 0 can be solved for, and each of its roots.
+type Piece struct {
+	Plane              int            // number in the arrangement
+	regions.Hyperplane                // if Curve is nil
+	Curve              *regions.Curve // Φ, if that is not affine
+	Pivot, Root        int            // of a curve: the latent that moves, by its position in Curve.Latents, and the number of the root
+}
 
-// A signRow is the sign of hyperplane other of the arrangement at the point on a
-// plane.
-type signRow struct{ plane, other int }
+// Latent is the latent that moves onto a piece of a curve.
+func (p Piece) Latent() int { return p.Curve.Latents()[p.Pivot] }
+
+// A pointRow is the coordinate at of the latents that are wanted on a piece.
+type pointRow struct{ piece, at int }
+
+// A signRow is the sign of plane other of the arrangement at the point on a piece.
+type signRow struct{ piece, other int }
 
 // A Reach says which latents change when a sample is moved onto a hyperplane.
-// Name differs where Moves does.
+// Name differs where Moves does. Onto a piece of a curve only its own latent moves.
 type Reach struct {
 	Name  string
 	Moves func(h regions.Hyperplane, latent int) bool
@@ -65,127 +78,150 @@ func NewJumpsContext(ctx context.Context, d *graph.Density, reach Reach) (*Jumps
 
 func compile(ctx context.Context, d *graph.Density, reach Reach) (*Jumps, error) {
 	c := compiler{reach: reach, arr: d.Arrangement(), v: graph.NewBuilder(d)}
-	c.wanted = make([][]int, c.arr.Len())
-	outs := make([]graph.Expr, c.arr.Len())
-	for l := range outs {
+	for l := range c.arr.Len() {
+		c.add(l)
+	}
+	c.wanted = make([][]int, len(c.pieces))
+	outs := make([]graph.Expr, len(c.pieces))
+	for k := range outs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		outs[l] = c.jump(l)
+		outs[k] = c.jump(k)
 	}
 	return c.finish(outs)
 }
 
-// A compiler makes Jumps. While it does, planes have their numbers in the
-// arrangement.
+// A compiler makes Jumps. While it does, there are pieces of all planes, in the order
+// of the arrangement.
 type compiler struct {
 	reach  Reach
 	arr    *regions.Arrangement
 	v      *graph.Builder
-	points []struct{ plane, latent int }
+	pieces []Piece
+	points []struct{ piece, latent int }
 	signs  []signRow
-	wanted [][]int // latents, by plane
+	wanted [][]int // latents, by piece
 }
 
-// jump is Δ at a point on plane l. Latents that do not move keep the values of
-// the sample, and so do the signs of planes that use none that move. A plane with
-// one coordinate, whose coefficient is 1, fixes that; the others that move are
-// inputs.
-func (c *compiler) jump(l int) graph.Expr {
-	h := c.arr.Plane(l)
+// add adds the pieces of plane l.
+func (c *compiler) add(l int) {
+	curve := c.arr.Curve(l)
+	if curve == nil {
+		c.pieces = append(c.pieces, Piece{Plane: l, Hyperplane: c.arr.Plane(l)})
+		return
+	}
+	for _, pivot := range curve.Pivots() {
+		for root := range curve.Roots(pivot) {
+			c.pieces = append(c.pieces, Piece{Plane: l, Curve: curve, Pivot: pivot, Root: root})
+		}
+	}
+}
+
+// moves reports whether latent i changes where a sample is moved onto p.
+func (c *compiler) moves(p *Piece, i int) bool {
+	if p.Curve != nil {
+		return i == p.Latent()
+	}
+	return c.reach.Moves(p.Hyperplane, i)
+}
+
+// jump is Δ at a point on piece k. Latents that do not move keep the values of the
+// sample, and so do the signs of planes that use none that move. A plane with one
+// coordinate, whose coefficient is 1, fixes that; the others that move are inputs.
+func (c *compiler) jump(k int) graph.Expr {
+	p := &c.pieces[k]
 	values, signs := map[int]graph.Expr{}, map[int]graph.Guard{}
-	return c.v.Jump(l, graph.Substitution{
+	return c.v.Jump(p.Plane, graph.Substitution{
 		Latent: func(i int) (graph.Expr, bool) {
-			if _, known := values[i]; !known && c.reach.Moves(h, i) {
-				values[i] = c.value(l, i)
+			if _, known := values[i]; !known && c.moves(p, i) {
+				values[i] = c.value(k, i)
 			}
 			x, ok := values[i]
 			return x, ok
 		},
-		Sign: func(k int) (graph.Guard, bool) {
-			if _, known := signs[k]; !known && c.meets(h, k) {
-				signs[k] = c.sign(l, k)
+		Sign: func(l int) (graph.Guard, bool) {
+			if _, known := signs[l]; !known && slices.ContainsFunc(c.arr.Latents(l), func(i int) bool { return c.moves(p, i) }) {
+				signs[l] = c.sign(k, l)
 			}
-			g, ok := signs[k]
+			g, ok := signs[l]
 			return g, ok
 		},
 	})
 }
 
-// value is latent i, which moves, at the point on plane l.
-func (c *compiler) value(l, i int) graph.Expr {
-	if h := c.arr.Plane(l); len(h.Index) == 1 && h.Index[0] == i {
-		return c.v.Number(-h.Const)
+// axis reports whether p is a hyperplane with one coordinate.
+func (p *Piece) axis() bool { return p.Curve == nil && len(p.Index) == 1 }
+
+// value is latent i, which moves, at the point on piece k.
+func (c *compiler) value(k, i int) graph.Expr {
+	if p := &c.pieces[k]; p.axis() && p.Index[0] == i {
+		return c.v.Number(-p.Const)
 	}
-	c.points = append(c.points, struct{ plane, latent int }{l, i})
-	c.wanted[l] = append(c.wanted[l], i)
+	c.points = append(c.points, struct{ piece, latent int }{k, i})
+	c.wanted[k] = append(c.wanted[k], i)
 	return c.v.Point()
 }
 
-// meets reports whether plane k uses a latent that moves on h.
-func (c *compiler) meets(h regions.Hyperplane, k int) bool {
-	return slices.ContainsFunc(c.arr.Plane(k).Index, func(i int) bool { return c.reach.Moves(h, i) })
-}
-
-// sign is the sign of plane k at the point on plane l.
-func (c *compiler) sign(l, k int) graph.Guard {
-	h, o := c.arr.Plane(l), c.arr.Plane(k)
-	if len(h.Index) == 1 && slices.Equal(h.Index, o.Index) {
-		return c.v.Always(o.Const-h.Const > 0)
+// sign is the sign of plane l at the point on piece k.
+func (c *compiler) sign(k, l int) graph.Guard {
+	p, o := &c.pieces[k], c.arr.Plane(l)
+	if p.axis() && slices.Equal(p.Index, o.Index) {
+		return c.v.Always(o.Const-p.Const > 0)
 	}
-	c.signs = append(c.signs, signRow{l, k})
-	c.wanted[l] = append(c.wanted[l], o.Index...)
+	c.signs = append(c.signs, signRow{k, l})
+	for _, i := range c.arr.Latents(l) {
+		if p.Curve == nil && c.arr.Curve(l) == nil || c.moves(p, i) {
+			c.wanted[k] = append(c.wanted[k], i)
+		}
+	}
 	return c.v.PointSign()
 }
 
-// finish keeps the planes where log r jumps, and numbers them.
+// finish keeps the pieces where log r jumps, and numbers them.
 func (c *compiler) finish(outs []graph.Expr) (*Jumps, error) {
 	j := &Jumps{arr: c.arr}
 	number := make([]int, len(outs))
 	var jumps []graph.Expr
-	for _, axis := range []bool{true, false} {
-		for l, x := range outs {
-			if len(c.arr.Plane(l).Index) == 1 != axis {
+	for _, kind := range []func(p *Piece) bool{
+		(*Piece).axis,
+		func(p *Piece) bool { return p.Curve == nil && !p.axis() },
+		func(p *Piece) bool { return p.Curve != nil },
+	} {
+		for k, x := range outs {
+			if !kind(&c.pieces[k]) {
 				continue
 			}
-			number[l] = -1
+			number[k] = -1
 			if value, constant := x.IsConst(); !constant || value != 0 {
-				number[l] = len(jumps)
+				number[k] = len(jumps)
 				jumps = append(jumps, x)
-				j.numbers = append(j.numbers, l)
-				slices.Sort(c.wanted[l])
-				j.latents = append(j.latents, slices.Compact(c.wanted[l]))
+				j.pieces = append(j.pieces, c.pieces[k])
+				slices.Sort(c.wanted[k])
+				j.latents = append(j.latents, slices.Compact(c.wanted[k]))
 			}
 		}
 	}
 	for _, x := range c.points {
-		row := pointRow{plane: number[x.plane]}
-		if row.plane >= 0 {
-			row.at, _ = slices.BinarySearch(j.latents[row.plane], x.latent)
+		row := pointRow{piece: number[x.piece]}
+		if row.piece >= 0 {
+			row.at, _ = slices.BinarySearch(j.latents[row.piece], x.latent)
 		}
 		j.points = append(j.points, row)
 	}
 	for _, x := range c.signs {
-		j.signs = append(j.signs, signRow{number[x.plane], x.other})
+		j.signs = append(j.signs, signRow{number[x.piece], x.other})
 	}
 	var err error
 	j.prog, err = c.v.Compile(jumps)
 	return j, err
 }
 
-// Planes are the hyperplanes where log r jumps.
-func (j *Jumps) Planes() []regions.Hyperplane {
-	planes := make([]regions.Hyperplane, len(j.numbers))
-	for k, l := range j.numbers {
-		planes[k] = j.arr.Plane(l)
-	}
-	return planes
-}
+// Pieces are those where log r jumps. The caller must not change them.
+func (j *Jumps) Pieces() []Piece { return j.pieces }
 
-// Number is plane k's number in the density's arrangement.
-func (j *Jumps) Number(k int) int { return j.numbers[k] }
-
-// Latents are the latents whose values are wanted on each plane, ascending.
+// Latents are the latents whose values are wanted on each piece, ascending. On a piece
+// of a curve none but its own can be.
 func (j *Jumps) Latents() [][]int { return j.latents }
 
 // Nodes is the number of nodes of the Gorgonia graph.

@@ -61,7 +61,7 @@ var axes = boundary.Reach{Name: "first", Moves: func(h regions.Hyperplane, i int
 // axisLines are the directions of axes for the planes of j, all of density 1.
 func axisLines(j *boundary.Jumps, dim int) *lines {
 	s := &lines{at: j.Latents()}
-	for _, h := range j.Planes() {
+	for _, h := range j.Pieces() {
 		v := make([]float64, dim)
 		v[h.Index[0]] = 1 / h.Coef[0]
 		s.v, s.density = append(s.v, v), append(s.density, 1)
@@ -123,16 +123,16 @@ func TestJumpsAreBruteForce(t *testing.T) {
 		jumps, err := boundary.NewJumps(d, reach)
 		require.NoError(t, err)
 		s := &lines{at: jumps.Latents()}
-		for _, h := range jumps.Planes() {
-			s.v, s.density = append(s.v, direction(h)), append(s.density, 1)
+		for _, h := range jumps.Pieces() {
+			s.v, s.density = append(s.v, direction(h.Hyperplane)), append(s.density, 1)
 		}
 		b, err := jumps.Bind(d, n, s, boundary.Settings{})
 		require.NoError(t, err)
-		require.Equal(t, len(jumps.Planes()), b.Len())
+		require.Equal(t, len(jumps.Pieces()), b.Len())
 		seen := map[int]int{}
-		for k, h := range jumps.Planes() {
-			require.Equal(t, arr.Plane(jumps.Number(k)), h)
-			seen[jumps.Number(k)] = k
+		for k, h := range jumps.Pieces() {
+			require.Equal(t, arr.Plane(h.Plane), h.Hyperplane)
+			seen[h.Plane] = k
 			if len(h.Index) > 1 {
 				dense++
 			}
@@ -189,10 +189,10 @@ func TestSubsampling(t *testing.T) {
 	require.NoError(t, err)
 	jumps, err := boundary.NewJumps(d, axes)
 	require.NoError(t, err)
-	require.Len(t, jumps.Planes(), 4)
+	require.Len(t, jumps.Pieces(), 4)
 	surface := axisLines(jumps, d.Dim())
 	surface.density = []float64{0.4, 0, 0.3, 0.1} // axis planes come first
-	require.Equal(t, -1e6, jumps.Planes()[1].Const)
+	require.Equal(t, -1e6, jumps.Pieces()[1].Const)
 	draw := func(s boundary.Settings, runs int) (values [][]float64) {
 		b, err := jumps.Bind(d, 1, surface, s)
 		require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 // Where a sample moves onto a plane along one direction, it moves by −Φ(z)·v. So Φ_o of another
 // hyperplane with normal a_o becomes Φ_o(z) − Φ(z)·(a_o·v), and the ratio a_o·v is
 // the same for all samples: the sign costs the same however many coordinates the
-// planes have.
+// planes have. The sign of a curve is that of its value at the point.
 
 // values are Φ of hyperplane l at the samples.
 func (b *Batch) values(l int) []float64 {
@@ -31,42 +31,79 @@ func (b *Batch) evaluate(l int) {
 // locateSigns finds the ratios.
 func (b *Batch) locateSigns() {
 	for r, x := range b.j.signs {
-		if x.plane < 0 {
+		if x.piece < 0 || b.moved[x.piece] != line || b.j.arr.Curve(x.other) != nil {
 			continue
 		}
-		other, along := b.j.arr.Plane(x.other), b.surface.Along(x.plane)
+		other, along := b.j.arr.Plane(x.other), b.surface.Along(x.piece)
 		b.ratio[r] = 0
 		for k, i := range other.Index {
-			at, _ := slices.BinarySearch(b.j.latents[x.plane], i)
+			at, _ := slices.BinarySearch(b.j.latents[x.piece], i)
 			b.ratio[r] += along[at] * other.Coef[k]
 		}
 	}
 }
 
-// fillSigns fills the signs of other hyperplanes at the points on each plane.
+// fillSigns fills the signs of other planes at the points on each piece.
 func (b *Batch) fillSigns() {
+	b.fillLines()
 	for r, x := range b.j.signs {
-		if x.plane < 0 {
+		if x.piece < 0 || b.moved[x.piece] == never {
 			continue
 		}
 		row := b.ex.PointSigns[r*b.n:][:b.n]
-		if points := b.curved[x.plane]; points != nil {
-			b.valuesAt(row, points, x)
-		} else {
-			vec.Affine2(row, b.values(x.other), b.Values(x.plane), 1, -b.ratio[r], 0)
+		switch c := b.curves[x.other]; {
+		case c != nil:
+			for k, i := range b.j.arr.Latents(x.other) {
+				c.In[k] = b.point(x.piece, i)
+			}
+			vec.Step(row, c.Values(), 1, 0)
+			continue
+		case b.j.pieces[x.piece].Curve != nil:
+			b.valuesBeside(row, x)
+		case b.moved[x.piece] == byCurve:
+			b.valuesAt(row, x)
+		default:
+			vec.Affine2(row, b.values(x.other), b.Values(x.piece), 1, -b.ratio[r], 0)
 		}
 		vec.Step(row, row, 1, 0)
 	}
 }
 
-// valuesAt computes the values of the other hyperplane at the points on x.plane.
-func (b *Batch) valuesAt(row, points []float64, x signRow) {
+// fillLines finds the points along lines where the signs of curves are wanted.
+func (b *Batch) fillLines() {
+	for k, rows := range b.at {
+		if rows == nil || b.moved[k] != line || !b.surface.Reached(k) {
+			continue
+		}
+		for at, i := range b.j.latents[k] {
+			vec.Affine2(rows[at*b.n:][:b.n], b.ex.Z[i*b.n:][:b.n], b.Values(k), 1, -b.surface.Along(k)[at], 0)
+		}
+	}
+}
+
+// point is latent i at the points on piece k, whose points are known.
+func (b *Batch) point(k, i int) []float64 {
+	if at, moves := slices.BinarySearch(b.j.latents[k], i); moves {
+		return b.at[k][at*b.n:][:b.n]
+	}
+	return b.ex.Z[i*b.n:][:b.n]
+}
+
+// valuesAt computes the values of the other hyperplane at the points on a piece.
+func (b *Batch) valuesAt(row []float64, x signRow) {
 	other := b.j.arr.Plane(x.other)
 	for i := range row {
 		row[i] = other.Const
 	}
 	for k, i := range other.Index {
-		at, _ := slices.BinarySearch(b.j.latents[x.plane], i)
-		vec.AddScaled(row, other.Coef[k], points[at*b.n:][:b.n])
+		vec.AddScaled(row, other.Coef[k], b.point(x.piece, i))
 	}
+}
+
+// valuesBeside is valuesAt where one latent alone moves.
+func (b *Batch) valuesBeside(row []float64, x signRow) {
+	other, i := b.j.arr.Plane(x.other), b.j.pieces[x.piece].Latent()
+	k, _ := slices.BinarySearch(other.Index, i)
+	vec.Affine2(row, b.values(x.other), b.point(x.piece, i), 1, other.Coef[k], 0)
+	vec.AddScaled(row, -other.Coef[k], b.ex.Z[i*b.n:][:b.n])
 }

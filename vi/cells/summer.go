@@ -40,7 +40,7 @@ type summer struct {
 type toCut [][]float64
 
 func newToCut(j *boundary.Jumps, switches []graph.Switch) (c toCut) {
-	for k, h := range j.Planes() {
+	for k, h := range j.Pieces() {
 		along := make([]float64, len(j.Latents()[k]))
 		for at, i := range j.Latents()[k] {
 			for _, w := range switches {
@@ -79,7 +79,7 @@ func newSummer(d *graph.Density, switches []graph.Switch, n int) (*summer, error
 	}
 	number := make(map[int]int, s.jumps.Len())
 	for k := range s.jumps.Len() {
-		number[j.Number(k)] = k
+		number[j.Pieces()[k].Plane] = k
 	}
 	for i, w := range switches {
 		if len(w.Index) == 0 {

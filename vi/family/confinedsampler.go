@@ -16,6 +16,10 @@ type confinedSampler struct {
 	of    *Confined // whose normal is the normalSampler's
 	rooms []roomRows
 	noise [][]float64 // the rows of ε, by latent
+	// of pieces of curves
+	point     []float64 // scratch: the points, latents × n
+	followers [][]int   // by latent: numbers of rooms whose intervals or conditional means depend on it
+	own       []int     // by latent: the number of its room, or −1
 }
 
 // roomRows are what the samples know of a confined latent.
@@ -225,6 +229,6 @@ func (s *confinedSampler) Reach(Method) boundary.Reach {
 }
 
 // Surface implements Sampler.
-func (s *confinedSampler) Surface(planes []regions.Hyperplane, at [][]int, _ Method) Surface {
-	return newConfinedSurface(s, planes, at)
+func (s *confinedSampler) Surface(pieces []boundary.Piece, at [][]int, _ Method) Surface {
+	return surfaceOf(s, s.n, pieces, at, func(planes []regions.Hyperplane, at [][]int) Surface { return newConfinedSurface(s, planes, at) })
 }

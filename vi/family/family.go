@@ -175,9 +175,10 @@ type Sampler interface {
 	// FinishSome writes what sums bring to the gradient of some parameters to dst,
 	// without what Finish knows exactly of the entropy.
 	FinishSome(dst []float64, params []int, sums []float64, n int)
-	// Surface returns how the batch moves onto planes, with what a plane's points
-	// are wanted at: at[k] lists latents for plane k, ascending.
-	Surface(planes []regions.Hyperplane, at [][]int, m Method) Surface
+	// Surface returns how the batch moves onto pieces, those of curves last, with what
+	// a piece's points are wanted at: at[k] lists latents for piece k, ascending. The
+	// method is that for hyperplanes.
+	Surface(pieces []boundary.Piece, at [][]int, m Method) Surface
 	// Reach says which latents a Surface of the method moves.
 	Reach(m Method) boundary.Reach
 }
@@ -192,24 +193,25 @@ func Bind(q Q, n int) (Sampler, error) {
 	return s, nil
 }
 
-// A Surface moves the samples of a batch onto hyperplanes, numbered as they were
-// given, and pulls back what is found there. With w, the density of q along a
-// sample's direction, the boundary term of plane k is
+// A Surface moves the samples of a batch onto pieces, numbered as they were given, and
+// pulls back what is found there. With w, the density of q along a sample's way, the
+// boundary term of piece k is
 //
-//	Σ w·Δ·(∂z/∂θ)ᵀ∇Φ   at the points z_b on the plane, for jumps Δ of log r.
+//	Σ w·Δ·(∂z/∂θ)ᵀ∇Φ   at the points z_b on the piece, for jumps Δ of log r.
 type Surface interface {
 	boundary.Surface
-	// Params are the parameters that the term of plane k touches, or all.
+	// Params are the parameters that the term of piece k touches, or all.
 	Params(k int) []int
-	// Clear clears the sums that the term of plane k adds to.
+	// Clear clears the sums that the term of piece k adds to.
 	Clear(sums []float64, k int)
-	// AddSums adds the terms of planes first, first + 1, …, given for each the sum of
-	// the samples' jumps. Call it only for planes where Each is false.
+	// AddSums adds the terms of pieces first, first + 1, …, given for each the sum of
+	// the samples' jumps. Call it only for pieces where Each is false.
 	AddSums(sums []float64, first int, jumps []float64)
 	// Seeds reports whether Add leaves part of its work to AddPath or Pull of the
 	// same grad, which must come after it.
 	Seeds() bool
-	// Add adds the term of plane k, given Φ at the samples and the jumps of each:
+	// Add adds the term of piece k, given Φ at the samples, nil on a piece of a curve, and
+	// the jumps of each:
 	// to sums and, if Seeds, to grad. Where a weight is 0 the jump, which may be
 	// infinite, does not count.
 	Add(sums, grad []float64, k int, phi, jumps []float64)

@@ -283,6 +283,9 @@ type lowRankSampler struct {
 	ux       []float64  // UᵀD⁻¹x, Rank × n
 	inv2     []float64  // 1/s²
 	p, up    []float64  // Σ⁻¹x and UᵀΣ⁻¹x, of AddScore
+	moved    []float64  // scratch of pullAt
+	etaMean  []float64  // E[η | z] at the samples, Rank × n; nil without pieces of curves
+	known    bool       // etaMean and ux are those of the samples
 }
 
 func (q *lowRank) Drawer(n int) Drawer { return q.Bind(n) }
@@ -313,6 +316,7 @@ func (s *lowRankSampler) Locate(q Q) {
 func (s *lowRankSampler) row(m []float64, i int) []float64 { return m[i*s.n:][:s.n] }
 
 func (s *lowRankSampler) Draw(z []float64, rng *rand.Rand) {
+	s.known = false
 	for k := range s.eta {
 		s.eta[k] = rng.NormFloat64()
 	}
@@ -457,7 +461,11 @@ func (s *lowRankSampler) Reach(m Method) boundary.Reach {
 	return boundary.OnPlane
 }
 
-func (s *lowRankSampler) Surface(planes []regions.Hyperplane, at [][]int, m Method) Surface {
+func (s *lowRankSampler) Surface(pieces []boundary.Piece, at [][]int, m Method) Surface {
+	return surfaceOf(s, s.n, pieces, at, func(planes []regions.Hyperplane, at [][]int) Surface { return newLowRankSurface(s, planes, at, m) })
+}
+
+func newLowRankSurface(s *lowRankSampler, planes []regions.Hyperplane, at [][]int, m Method) *lowRankSurface {
 	f := &lowRankSurface{fullSurface: fullSurface{len(s.q.theta)}, s: s, method: m, weight: make([]float64, s.n), moved: make([]float64, s.n)}
 	for k, h := range planes {
 		f.planes = append(f.planes, lowRankPlane{Hyperplane: h, at: at[k], along: make([]float64, len(at[k])), ua: make([]float64, s.q.family.Rank)})

@@ -25,6 +25,7 @@ type normalSampler struct {
 	from, ref []int32
 	weight    []float64
 	childB    []float64 // B by child
+	adjoint   []float64 // scratch of pullAt, latents × n; nil without pieces of curves
 }
 
 // Drawer implements Q.
@@ -295,14 +296,16 @@ func (s *normalSampler) Reach(m Method) boundary.Reach {
 }
 
 // Surface implements Sampler.
-func (s *normalSampler) Surface(planes []regions.Hyperplane, at [][]int, m Method) Surface {
-	switch {
-	case len(s.q.b) == 0:
-		return newDiagonal(s, planes, at, m)
-	case m == Orthogonal:
-		return newProjection(s, planes, at)
-	}
-	return newElimination(s, planes, at)
+func (s *normalSampler) Surface(pieces []boundary.Piece, at [][]int, m Method) Surface {
+	return surfaceOf(s, s.n, pieces, at, func(planes []regions.Hyperplane, at [][]int) Surface {
+		switch {
+		case len(s.q.b) == 0:
+			return newDiagonal(s, planes, at, m)
+		case m == Orthogonal:
+			return newProjection(s, planes, at)
+		}
+		return newElimination(s, planes, at)
+	})
 }
 
 // density is that of a normal Φ at 0.

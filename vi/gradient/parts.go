@@ -16,6 +16,7 @@ type Parts struct {
 	batch   *boundary.Batch
 	jumps   *boundary.Jumps
 	surface family.Surface
+	first   []int     // by hyperplane or curve: its first piece, and at last how many there are
 	field   []float64 // scratch
 }
 
@@ -32,12 +33,18 @@ func BindParts(d *graph.Density, q family.Q, n int, e Boundary) (*Parts, error) 
 	if err != nil {
 		return nil, err
 	}
-	surface := sampler.Surface(jumps.Planes(), jumps.Latents(), e.Method)
+	surface := sampler.Surface(jumps.Pieces(), jumps.Latents(), e.Method)
 	batch, err := jumps.Bind(d, n, surface, boundary.Settings{Guards: e.Guards, By: e.By})
 	if err != nil {
 		return nil, err
 	}
-	p := &Parts{samples{d, batch.Samples(), sampler}, batch, jumps, surface, nil}
+	p := &Parts{samples: samples{d, batch.Samples(), sampler}, batch: batch, jumps: jumps, surface: surface}
+	for k, x := range jumps.Pieces() {
+		if k == 0 || x.Plane != jumps.Pieces()[k-1].Plane {
+			p.first = append(p.first, k)
+		}
+	}
+	p.first = append(p.first, batch.Len())
 	p.Locate(q)
 	return p, nil
 }
@@ -84,24 +91,26 @@ func (p *Parts) AddBoundary(sums []float64) {
 	p.pull(sums, field)
 }
 
-// Planes is the number of hyperplanes where log r jumps.
-func (p *Parts) Planes() int { return p.batch.Len() }
+// Planes is the number of hyperplanes and curves where log r jumps.
+func (p *Parts) Planes() int { return len(p.first) - 1 }
 
-// Number is the number in the density's arrangement of hyperplane k.
-func (p *Parts) Number(k int) int { return p.jumps.Number(k) }
+// Number is the number in the density's arrangement of plane k.
+func (p *Parts) Number(k int) int { return p.jumps.Pieces()[p.first[k]].Plane }
 
-// Params are the parameters that the part of hyperplane k touches, or all.
-func (p *Parts) Params(k int) []int { return p.surface.Params(k) }
+// Params are the parameters that the part of plane k touches, or all.
+func (p *Parts) Params(k int) []int { return p.surface.Params(p.first[k]) }
 
-// AddPlane adds the part of hyperplane k.
+// AddPlane adds the part of plane k.
 func (p *Parts) AddPlane(sums []float64, k int) {
 	field := p.zeros()
-	p.addPlane(sums, field, k)
+	for piece := p.first[k]; piece < p.first[k+1]; piece++ {
+		p.addPiece(sums, field, piece)
+	}
 	p.pull(sums, field)
 }
 
-// ClearPlane clears the sums that AddPlane of hyperplane k adds to.
-func (p *Parts) ClearPlane(sums []float64, k int) { p.surface.Clear(sums, k) }
+// ClearPlane clears the sums that AddPlane of plane k adds to.
+func (p *Parts) ClearPlane(sums []float64, k int) { p.surface.Clear(sums, p.first[k]) }
 
 // zeros is a field for the surface to write to, nil if it does not.
 func (p *Parts) zeros() []float64 {
@@ -127,11 +136,11 @@ func (p *Parts) addPlanes(sums, grad []float64) {
 		return
 	}
 	for k := range p.batch.Len() {
-		p.addPlane(sums, grad, k)
+		p.addPiece(sums, grad, k)
 	}
 }
 
-func (p *Parts) addPlane(sums, grad []float64, k int) {
+func (p *Parts) addPiece(sums, grad []float64, k int) {
 	switch totals := p.batch.Sums(); {
 	case len(totals) > 0:
 		p.surface.AddSums(sums, k, totals[k:k+1])

@@ -1,0 +1,185 @@
+package family
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/internal/vec"
+)
+
+// A bender is a Sampler that knows each latent's density given all others.
+type bender interface {
+	Sampler
+	// mean is that of latent i, and variance that given all others, both before any
+	// confinement.
+	mean(i int) float64
+	variance(i int) float64
+	// bend makes room for pieces of curves in latent i of the latents of Φ, and lists
+	// what pullAt has to go through.
+	bend(i int, latents []int) (local []int)
+	// given writes the density of a latent at the points, given all others, to dst,
+	// times what makes it an importance weight if it is not exact.
+	given(dst []float64, at *displaced)
+	// pullAt adds Σ (∂z/∂θ)ᵀv at the points, of a field v on at.latents, to sums and
+	// grad, as Surface.Add does.
+	pullAt(sums, grad []float64, at *displaced, field [][]float64)
+}
+
+// displaced are points that differ from the samples in one latent alone.
+type displaced struct {
+	latent  int
+	latents []int     // of Φ, ascending
+	local   []int     // of bend
+	z       []float64 // the samples, latents × n
+	delta   []float64 // by how much the latent differs
+	noise   []float64 // scratch
+}
+
+// normalGiven writes the density of a normal latent given all others at the points to
+// dst, which is NaN where there is none. at.noise is the derivative of −log q by the
+// latent at the samples.
+func normalGiven(dst []float64, at *displaced, variance float64) {
+	sd := math.Sqrt(variance)
+	inv := 1 / sd
+	for b, d := range at.delta {
+		t := at.noise[b]*sd + d*inv
+		half := 0.5 * t * t
+		if math.IsNaN(dst[b]) || !(half < mostExponent) {
+			dst[b] = 0
+			continue
+		}
+		dst[b] = invSqrt2Pi * inv * expMinus(half)
+	}
+}
+
+// mean implements bender.
+func (s *normalSampler) mean(i int) float64 { return s.q.mu[i] }
+
+// variance implements bender: 1/P_ii, of the precision P = (I − B)ᵀS⁻²(I − B).
+func (s *normalSampler) variance(i int) float64 {
+	p, g := 1/(s.q.s[i]*s.q.s[i]), s.q.edges
+	for c := g.childFrom[i]; c < g.childFrom[i+1]; c++ {
+		x := s.childB[c] / s.q.s[g.child[c]]
+		p += x * x
+	}
+	return 1 / p
+}
+
+// bend implements bender. The latents before i are those of the samples, so that they
+// are left to the sweep of AddPath or Pull.
+func (s *normalSampler) bend(i int, latents []int) []int {
+	if s.y == nil {
+		return nil
+	}
+	return s.bendAlong(s.q.edges, i, latents)
+}
+
+func (s *normalSampler) bendAlong(g *edges, i int, latents []int) []int {
+	if s.adjoint == nil {
+		s.adjoint = make([]float64, len(s.q.mu)*s.n)
+	}
+	return g.ancestors(i, latents)
+}
+
+// ancestors lists latents and what they descend from, down to first, descending.
+func (g *edges) ancestors(first int, latents []int) (list []int) {
+	in := map[int]bool{}
+	for _, i := range latents {
+		in[i] = true
+	}
+	for i := latents[len(latents)-1]; i >= first; i-- {
+		if !in[i] {
+			continue
+		}
+		list = append(list, i)
+		for _, j := range g.parents(i) {
+			in[int(j)] = true
+		}
+	}
+	return list
+}
+
+// noiseGiven writes (P·y)_i to at.noise: ε_i/s_i − Σ_c B_ci·ε_c/s_c over the children
+// c of i.
+func (s *normalSampler) noiseGiven(at *displaced) {
+	i, g := at.latent, s.q.edges
+	vec.Affine(at.noise, s.row(s.eps, i), 1/s.q.s[i], 0)
+	for c := g.childFrom[i]; c < g.childFrom[i+1]; c++ {
+		j := int(g.child[c])
+		vec.AddScaled(at.noise, -s.childB[c]/s.q.s[j], s.row(s.eps, j))
+	}
+}
+
+// given implements bender.
+func (s *normalSampler) given(dst []float64, at *displaced) {
+	s.noiseGiven(at)
+	normalGiven(dst, at, s.variance(at.latent))
+}
+
+// pullAt implements bender.
+func (s *normalSampler) pullAt(sums, grad []float64, at *displaced, field [][]float64) {
+	if s.y == nil {
+		mean, scale, _ := s.parts(sums)
+		for l, i := range at.latents {
+			vec.AddSumDotRows(mean[i:i+1], scale[i:i+1], field[l], s.row(s.eps, i), s.n)
+			if i == at.latent {
+				scale[i] += floats.Dot(field[l], at.delta) / s.q.s[i]
+			}
+		}
+		return
+	}
+	s.seed(grad, at, field)
+	for _, i := range at.local {
+		s.pullMean(sums, grad, at, i)
+	}
+}
+
+// seed puts a field where pullAt and the sweep after it take it up.
+func (s *normalSampler) seed(grad []float64, at *displaced, field [][]float64) {
+	for _, i := range at.local {
+		clear(s.row(s.adjoint, i))
+	}
+	for l, i := range at.latents {
+		vec.AddScaled(s.adjointOf(grad, at, i), 1, field[l])
+	}
+}
+
+// adjointOf is the row that collects the adjoint of a latent.
+func (s *normalSampler) adjointOf(grad []float64, at *displaced, i int) []float64 {
+	if i < at.latent {
+		return s.row(grad, i)
+	}
+	return s.row(s.adjoint, i)
+}
+
+// noiseStep is by how much ε_i at a point differs, by δ.
+func (s *normalSampler) noiseStep(at *displaced, i int) float64 {
+	if i == at.latent {
+		return 1 / s.q.s[i]
+	}
+	for e := s.q.edges.from[i]; e < s.q.edges.from[i+1]; e++ {
+		if int(s.q.edges.parent[e]) == at.latent {
+			return -s.q.b[e] / s.q.s[i]
+		}
+	}
+	return 0
+}
+
+// pullMean passes the adjoint of the conditional mean of a local latent on: to sums,
+// and to its parents.
+func (s *normalSampler) pullMean(sums, grad []float64, at *displaced, i int) {
+	mean, scale, b := s.parts(sums)
+	adjoint := s.row(s.adjoint, i)
+	vec.AddSumDotRows(mean[i:i+1], scale[i:i+1], adjoint, s.row(s.eps, i), s.n)
+	moved := floats.Dot(adjoint, at.delta)
+	scale[i] += moved * s.noiseStep(at, i)
+	for e := s.q.edges.from[i]; e < s.q.edges.from[i+1]; e++ {
+		j := int(s.q.edges.parent[e])
+		b[e] += floats.Dot(adjoint, s.row(s.y, j))
+		if j == at.latent {
+			b[e] += moved
+		}
+		vec.AddScaled(s.adjointOf(grad, at, j), s.q.b[e], adjoint)
+	}
+}

@@ -1,0 +1,276 @@
+package family
+
+import (
+	"math"
+
+	"github.com/facetvi/facet/boundary"
+	"github.com/facetvi/facet/internal/vec"
+	"github.com/facetvi/facet/regions"
+)
+
+// A curves is the Surface of a model some of whose guards are not affine. Onto a piece
+// of a curve one latent i moves alone, to a root z_b of Φ = 0 given all others, and the
+// boundary term of Φ is
+//
+//	E[ Σ_pieces w·Δ·(∂z/∂θ)ᵀ∇Φ ] at z_b,   w = ρ_i·h_i/|∂_iΦ|,   ρ_i = (∂_iΦ)²·v_i / Σ_j (∂_jΦ)²·v_j,
+//
+// with the density h_i of z_i given all other latents and their scale v_j = Var(z_j | all
+// others). Every point of the surface is a root for each latent of Φ, and the ρ of these,
+// over the latents that Φ = 0 can be solved for, share it: w·∇Φ is bounded also where one
+// of the slopes vanishes.
+type curves struct {
+	Surface // of the hyperplanes, which are the pieces before first
+	s       bender
+	first   int
+	pieces  []curvePiece
+	field   [][]float64 // scratch: Σ w·Δ·∇Φ
+}
+
+// A curvePlane is a guard that is not affine.
+type curvePlane struct {
+	curve     *regions.Curve
+	at, point *regions.CurveBatch // at the samples, and at the points of a piece
+	mean      *regions.CurveBatch // at the mean of q
+	roots     []float64           // for the latent of the piece that was last solved for
+	variance  []float64           // of Latents given all others; 0 of those that are no pivots
+}
+
+type curvePiece struct {
+	*curvePlane
+	displaced
+	pivot, root    int
+	opens, solves  bool        // it is the first of its plane, and the first of its pivot
+	w              []float64   // by sample
+	to             []float64   // the latent at the points
+	field          [][]float64 // w·∇Φ, by Latents
+	counts         bool        // some of it is not 0
+	typicalDensity float64
+}
+
+// surfaceOf is the Surface of s for pieces, of which hyperplanes makes that of the
+// hyperplanes.
+func surfaceOf(s bender, n int, pieces []boundary.Piece, at [][]int, hyperplanes func(planes []regions.Hyperplane, at [][]int) Surface) Surface {
+	var planes []regions.Hyperplane
+	for _, p := range pieces {
+		if p.Curve == nil {
+			planes = append(planes, p.Hyperplane)
+		}
+	}
+	c := &curves{Surface: hyperplanes(planes, at[:len(planes)]), s: s, first: len(planes)}
+	if len(planes) == len(pieces) {
+		return c.Surface
+	}
+	most := 0
+	var last boundary.Piece
+	var plane *curvePlane
+	for _, p := range pieces[c.first:] {
+		latents := p.Curve.Latents()
+		most = max(most, len(latents))
+		x := curvePiece{pivot: p.Pivot, root: p.Root, opens: p.Curve != last.Curve, w: make([]float64, n), to: make([]float64, n), field: rowsOf(len(latents), n)}
+		x.solves = x.opens || p.Pivot != last.Pivot
+		if x.opens {
+			plane = &curvePlane{curve: p.Curve, at: p.Curve.Bind(n), point: p.Curve.Bind(n), mean: p.Curve.Bind(1), variance: make([]float64, len(latents))}
+			for l := range latents {
+				plane.mean.In[l] = make([]float64, 1)
+			}
+		}
+		x.curvePlane = plane
+		x.displaced = displaced{latent: p.Latent(), latents: latents, local: s.bend(p.Latent(), latents), delta: make([]float64, n), noise: make([]float64, n)}
+		c.pieces = append(c.pieces, x)
+		last = p
+	}
+	c.field = rowsOf(most, n)
+	return c
+}
+
+func rowsOf(k, n int) [][]float64 {
+	rows := make([][]float64, k)
+	for i := range rows {
+		rows[i] = make([]float64, n)
+	}
+	return rows
+}
+
+// Locate implements Surface.
+func (c *curves) Locate() {
+	c.Surface.Locate()
+	for k := range c.pieces {
+		if p := &c.pieces[k]; p.opens {
+			for _, l := range p.curve.Pivots() {
+				p.variance[l] = c.s.variance(p.latents[l])
+			}
+		}
+	}
+	for k := range c.pieces {
+		c.pieces[k].locate(c.s)
+	}
+}
+
+// leastDensity is what a curve's density is taken to be at least, where the curve is
+// straight from its point next to the mean of q.
+const leastDensity = 0.02
+
+// locate finds about the density of the latent on the piece, as if the curve were
+// straight.
+func (p *curvePiece) locate(s bender) {
+	for l, i := range p.latents {
+		p.mean.In[l][0] = s.mean(i)
+	}
+	phi, variance := p.mean.Values()[0], 0.0
+	for l, slope := range p.mean.Slopes() {
+		variance += slope[0] * slope[0] * p.variance[l]
+	}
+	at := normalDensity(phi / math.Sqrt(variance))
+	if !(at > leastDensity) {
+		at = leastDensity
+	}
+	p.typicalDensity = at / math.Sqrt(p.variance[p.pivot])
+}
+
+// Along implements Surface.
+func (c *curves) Along(k int) []float64 {
+	if k >= c.first {
+		return nil
+	}
+	return c.Surface.Along(k)
+}
+
+// Density implements Surface.
+func (c *curves) Density(k int) float64 {
+	if k >= c.first {
+		return c.pieces[k-c.first].typicalDensity
+	}
+	return c.Surface.Density(k)
+}
+
+// Reached implements Surface.
+func (c *curves) Reached(k int) bool { return k >= c.first || c.Surface.Reached(k) }
+
+// Each implements Surface.
+func (c *curves) Each(k int) bool { return k >= c.first || c.Surface.Each(k) }
+
+// Params implements Surface.
+func (c *curves) Params(k int) (params []int) {
+	if _, diagonal := c.Surface.(*diagonal); !diagonal || k < c.first {
+		return c.Surface.Params(k)
+	}
+	for _, i := range c.pieces[k-c.first].latents {
+		params = append(params, 2*i, 2*i+1)
+	}
+	return params
+}
+
+// Clear implements Surface.
+func (c *curves) Clear(sums []float64, k int) {
+	if k < c.first {
+		c.Surface.Clear(sums, k)
+		return
+	}
+	clear(sums)
+}
+
+// Seeds implements Surface.
+func (c *curves) Seeds() bool {
+	switch s := c.s.(type) {
+	case *normalSampler:
+		return s.y != nil
+	case *confinedSampler:
+		return true
+	}
+	return c.Surface.Seeds()
+}
+
+// Curved implements boundary.Curves.
+func (c *curves) Curved(k int) bool {
+	if k >= c.first {
+		return true
+	}
+	base, ok := c.Surface.(boundary.Curves)
+	return ok && base.Curved(k)
+}
+
+// Move implements boundary.Curves.
+func (c *curves) Move(dst []float64, k int, z, phi []float64) {
+	if k < c.first {
+		c.Surface.(boundary.Curves).Move(dst, k, z, phi)
+		return
+	}
+	p := &c.pieces[k-c.first]
+	p.solve(z)
+	copy(dst, p.to)
+	c.s.given(p.w, &p.displaced)
+	p.weigh()
+}
+
+// solve finds the points. Where there is no root they are the samples, and w is NaN.
+func (p *curvePiece) solve(z []float64) {
+	n := len(p.to)
+	p.z = z
+	if p.opens {
+		for l, i := range p.latents {
+			p.at.In[l], p.point.In[l] = z[i*n:][:n], z[i*n:][:n]
+		}
+		p.at.Values()
+	}
+	if p.solves {
+		p.roots = p.at.Solve(p.pivot)
+	}
+	from := p.at.In[p.pivot]
+	for b, x := range p.roots[p.root*n:][:n] {
+		p.w[b] = 0
+		if math.IsNaN(x) {
+			x, p.w[b] = from[b], x
+		}
+		p.to[b], p.delta[b] = x, x-from[b]
+	}
+}
+
+// weigh makes w·∇Φ of the densities in w.
+func (p *curvePiece) weigh() {
+	p.point.In[p.pivot] = p.to
+	p.point.Values()
+	slopes := p.point.Slopes()
+	p.point.In[p.pivot] = p.at.In[p.pivot]
+	p.counts = false
+	v := p.variance[p.pivot]
+	for b, h := range p.w {
+		largest, total := 0.0, 0.0
+		for l, row := range slopes {
+			if x := math.Abs(row[b]); p.variance[l] > 0 && x > largest {
+				largest = x
+			}
+		}
+		for l, row := range slopes {
+			x := row[b] / largest
+			total += x * x * p.variance[l]
+		}
+		w := math.Abs(slopes[p.pivot][b]) / largest * v * h / total
+		if !(w > 0) {
+			w = 0
+		}
+		p.counts = p.counts || w > 0
+		for l, row := range slopes {
+			p.field[l][b] = 0
+			if w > 0 {
+				p.field[l][b] = w * (row[b] / largest)
+			}
+		}
+	}
+}
+
+// Add implements Surface.
+func (c *curves) Add(sums, grad []float64, k int, phi, jumps []float64) {
+	if k < c.first {
+		c.Surface.Add(sums, grad, k, phi, jumps)
+		return
+	}
+	p := &c.pieces[k-c.first]
+	if !p.counts {
+		return
+	}
+	field := c.field[:len(p.field)]
+	for l, row := range p.field {
+		vec.GatedMul(field[l], row, jumps, 1)
+	}
+	c.s.pullAt(sums, grad, &p.displaced, field)
+}

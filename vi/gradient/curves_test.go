@@ -1,0 +1,343 @@
+package gradient_test
+
+import (
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/gradient"
+	"github.com/facetvi/facet/vi/internal/vitest"
+)
+
+// A curvedProblem is a program of independent latents with guards that are not affine,
+// with the guards in plain Go.
+type curvedProblem struct {
+	priors []prior
+	guards []curvedGuard
+	curves int // of the guards' planes that stay curved
+	// cuts are where log r is not smooth along latent i given those before, or, for
+	// an earlier latent, where integrals over later ones are not smooth in it.
+	cuts func(i int, z, v []float64) []float64
+}
+
+// A prior is a distribution with the map from unconstrained coordinates.
+type prior struct {
+	graph.Dist
+	constrain func(u float64) float64
+}
+
+type curvedGuard struct {
+	guard func(x []graph.Expr) graph.Guard
+	holds func(v []float64) bool
+}
+
+func standard() prior { return prior{graph.Normal(0, 1), func(u float64) float64 { return u }} }
+
+func positive(d graph.Dist) prior { return prior{d, math.Exp} }
+
+func upTo(b float64) prior {
+	return prior{graph.Uniform(0, b), func(u float64) float64 { return b / (1 + math.Exp(-u)) }}
+}
+
+// greater is the guard of an expression above a number.
+func greater(c float64, e func(x []graph.Expr) graph.Expr, value func(v []float64) float64) curvedGuard {
+	return curvedGuard{
+		func(x []graph.Expr) graph.Guard { return graph.Greater(e(x), c) }, func(v []float64) bool { return value(v) > c },
+	}
+}
+
+func product(c float64) curvedGuard {
+	return greater(c, func(x []graph.Expr) graph.Expr { return graph.Mul(x[0], x[1]) }, func(v []float64) float64 { return v[0] * v[1] })
+}
+
+func circle() curvedGuard {
+	return greater(1, func(x []graph.Expr) graph.Expr { return graph.Add(graph.Square(x[0]), graph.Square(x[1])) },
+		func(v []float64) float64 { return v[0]*v[0] + v[1]*v[1] })
+}
+
+// around are points that close in on x, where an integral has a square root.
+func around(x float64) []float64 {
+	list := []float64{x}
+	for step := 0.5; step > 1e-5; step /= 4 {
+		list = append(list, x-step, x+step)
+	}
+	return list
+}
+
+func circleCuts(i int, z []float64) []float64 {
+	if i == 0 {
+		return append(around(-1), around(1)...)
+	}
+	half := math.Sqrt(max(0, 1-z[0]*z[0]))
+	return []float64{-half, half}
+}
+
+func curvedProblems() map[string]curvedProblem {
+	two := []prior{standard(), standard()}
+	// last are the cuts of a guard that is solved for the last latent.
+	last := func(of int, root func(z, v []float64) float64) func(i int, z, v []float64) []float64 {
+		return func(i int, z, v []float64) []float64 {
+			if i < of {
+				return nil
+			}
+			return []float64{root(z, v)}
+		}
+	}
+	products := func(c float64) curvedProblem {
+		return curvedProblem{two, []curvedGuard{product(c)}, 1, func(i int, z, _ []float64) []float64 {
+			if i == 0 {
+				return around(0)
+			}
+			return []float64{c / z[0]}
+		}}
+	}
+	signs := products(0)
+	signs.curves = 0
+	return map[string]curvedProblem{
+		"a product of one sign":     products(0.3),
+		"a product of either sign":  products(-0.5),
+		"two of one sign":           signs,
+		"outside a circle":          {two, []curvedGuard{circle()}, 1, func(i int, z, _ []float64) []float64 { return circleCuts(i, z) }},
+		"a positive one and a real": {[]prior{positive(graph.LogNormal(0, 0.5)), standard(), standard()}, []curvedGuard{{
+			func(x []graph.Expr) graph.Guard { return graph.Greater(graph.Mul(x[0], x[1]), x[2]) },
+			func(v []float64) bool { return v[0]*v[1] > v[2] },
+		}}, 1, last(2, func(_, v []float64) float64 { return v[0] * v[1] })},
+		"a threshold, not centred": {[]prior{standard(), positive(graph.LogNormal(-0.5, 0.5)), standard()}, []curvedGuard{
+			greater(0.4, func(x []graph.Expr) graph.Expr { return graph.Add(x[0], graph.Mul(x[1], x[2])) }, func(v []float64) float64 { return v[0] + v[1]*v[2] }),
+		}, 1, last(2, func(_, v []float64) float64 { return (0.4 - v[0]) / v[1] })},
+		"a sum of two bounded ones": {[]prior{upTo(2), upTo(3)}, []curvedGuard{
+			greater(1.7, func(x []graph.Expr) graph.Expr { return graph.Add(x[0], x[1]) }, func(v []float64) float64 { return v[0] + v[1] }),
+		}, 1, func(i int, z, v []float64) []float64 {
+			if i == 0 {
+				return around(math.Log(1.7 / 0.3)) // beyond it the sum is larger anyway
+			}
+			p := (1.7 - v[0]) / 3
+			return []float64{math.Log(p / (1 - p))}
+		}},
+		"a positive one and a normal one": {[]prior{positive(graph.Gamma(2, 1)), standard()}, []curvedGuard{
+			greater(1.5, func(x []graph.Expr) graph.Expr { return graph.Add(x[0], x[1]) }, func(v []float64) float64 { return v[0] + v[1] }),
+		}, 1, last(1, func(_, v []float64) float64 { return 1.5 - v[0] })},
+		"a ratio and another": {[]prior{standard(), positive(graph.LogNormal(0, 0.5)), standard()}, []curvedGuard{
+			greater(0.5, func(x []graph.Expr) graph.Expr { return graph.Add(graph.Div(x[0], x[1]), x[2]) }, func(v []float64) float64 { return v[0]/v[1] + v[2] }),
+		}, 1, last(2, func(_, v []float64) float64 { return 0.5 - v[0]/v[1] })},
+		"without a closed form": {two, []curvedGuard{
+			greater(1, func(x []graph.Expr) graph.Expr { return graph.Sum(x[0], graph.Exp(x[0]), x[1]) }, func(v []float64) float64 { return v[0] + math.Exp(v[0]) + v[1] }),
+		}, 1, last(1, func(z, _ []float64) float64 { return 1 - z[0] - math.Exp(z[0]) })},
+		"curves that cross, and a line": {two, []curvedGuard{
+			product(0.3), circle(), greater(0.2, func(x []graph.Expr) graph.Expr { return graph.Add(x[0], x[1]) }, func(v []float64) float64 { return v[0] + v[1] }),
+		}, 2, func(i int, z, _ []float64) []float64 {
+			cuts := circleCuts(i, z)
+			if i == 0 {
+				return append(append(cuts, around(0)...), -math.Sqrt(0.9), -math.Sqrt(0.1), math.Sqrt(0.1), math.Sqrt(0.9), -0.6, 0.8)
+			}
+			return append(cuts, 0.3/z[0], 0.2-z[0])
+		}},
+	}
+}
+
+// model is the program: guards choose between factors that use the first and the last
+// latent, alone and together.
+func (p curvedProblem) model() *graph.Model {
+	m := graph.NewModel()
+	var x []graph.Expr
+	for i, d := range p.priors {
+		x = append(x, m.Sample(string(rune('a'+i)), d.Dist))
+	}
+	var all []graph.Guard
+	for _, g := range p.guards {
+		all = append(all, g.guard(x))
+		m.Factor(graph.If(all[len(all)-1], graph.Add(1.2, graph.Mul(0.5, x[0])), graph.Mul(-0.3, x[len(x)-1])))
+	}
+	m.Factor(graph.If(graph.And(all...), graph.Mul(0.8, x[0]), 0.4))
+	return m
+}
+
+// factor is what model adds to the priors.
+func (p curvedProblem) factor(v []float64) (sum float64) {
+	all := true
+	for _, g := range p.guards {
+		if g.holds(v) {
+			sum += 1.2 + 0.5*v[0]
+		} else {
+			sum -= 0.3 * v[len(v)-1]
+			all = false
+		}
+	}
+	if all {
+		return sum + 0.8*v[0]
+	}
+	return sum + 0.4
+}
+
+// grid are nodes for q, whose sides they respect.
+func (p curvedProblem) grid(t *testing.T, q family.Q, sides []family.Side, width float64) (g grid) {
+	var log []*graph.Density // of each latent alone
+	for _, d := range p.priors {
+		m := graph.NewModel()
+		m.Sample("x", d.Dist)
+		log = append(log, vitest.Compile(t, m))
+	}
+	z, v := make([]float64, len(p.priors)), make([]float64, len(p.priors))
+	var along func(i int, w, logR float64)
+	along = func(i int, w, logR float64) {
+		if i == len(z) {
+			g.z, g.w, g.logR = append(g.z, slices.Clone(z)), append(g.w, w), append(g.logR, logR+p.factor(v))
+			return
+		}
+		const reach = 7
+		lo, hi := q.Mean(i)-reach*q.SD(i), q.Mean(i)+reach*q.SD(i)
+		edges := []float64{lo, hi}
+		for x := lo + width*q.SD(i); x < hi; x += width * q.SD(i) {
+			edges = append(edges, x)
+		}
+		cuts := p.cuts(i, z, v)
+		for _, s := range sides {
+			if last := len(s.Index) - 1; s.Index[last] == i {
+				z[i] = 0
+				cuts = append(cuts, -s.At(z)/s.Coef[last])
+			}
+		}
+		for _, c := range cuts {
+			if c > lo && c < hi {
+				edges = append(edges, c)
+			}
+		}
+		slices.Sort(edges)
+		for k := 1; k < len(edges); k++ {
+			half, mid := 0.5*(edges[k]-edges[k-1]), 0.5*(edges[k]+edges[k-1])
+			for n, node := range legendreNodes {
+				z[i] = mid + half*node
+				v[i] = p.priors[i].constrain(z[i])
+				one, err := log[i].LogProb(z[i : i+1])
+				require.NoError(t, err)
+				along(i+1, w*half*legendreWeights[n], logR+one)
+			}
+		}
+	}
+	along(0, 1, 0)
+	return g
+}
+
+// curvedMembers are members of families at random parameters, and the sides of those
+// that are confined.
+func curvedMembers(t *testing.T, d *graph.Density) (members map[string]family.Q, sides map[string][]family.Side) {
+	members, sides = map[string]family.Q{}, map[string][]family.Side{}
+	dim := d.Dim()
+	for name, f := range map[string]family.Family{"mean field": family.MeanField{}, "full rank": family.FullRank{}, "low rank": family.LowRank{Rank: 1}} {
+		q, err := f.New(d)
+		require.NoError(t, err)
+		members[name] = q
+	}
+	chain, all := make([][]int, dim), make([][]int, dim)
+	for i := 1; i < dim; i++ {
+		chain[i] = []int{i - 1}
+		for j := range i {
+			all[i] = append(all[i], j)
+		}
+	}
+	members["sequential"] = family.Sequential(chain)
+	slanted := make([]float64, dim)
+	slanted[0], slanted[dim-1] = 0.5, -1
+	sides["confined"] = []family.Side{{Hyperplane: affine(1, 1), Positive: true}, {Hyperplane: affine(0.6, slanted...), Positive: true}}
+	sides["confined above"] = []family.Side{{Hyperplane: affine(0.9, slanted...), Positive: true}}
+	for _, name := range []string{"confined", "confined above"} {
+		parents := all
+		if name == "confined above" {
+			parents = make([][]int, dim)
+		}
+		c, soft, err := family.Sequential(parents).Confine(sides[name])
+		require.NoError(t, err)
+		require.Empty(t, soft)
+		members[name] = c
+	}
+	for k, name := range slices.Sorted(maps.Keys(members)) {
+		q, rng := members[name], rand.New(rand.NewPCG(7, uint64(k)))
+		theta := slices.Clone(q.Theta())
+		for k := range theta {
+			switch x := rng.NormFloat64(); {
+			case k >= 2*dim:
+				theta[k] = 0.5 * x
+			case k%2 == 0:
+				theta[k] = 0.3 * x
+			default:
+				theta[k] = 0.6 + 0.4*rng.Float64()
+			}
+		}
+		q.Set(theta)
+	}
+	return members, sides
+}
+
+// The gradient with guards that are not affine is that of the ELBO by quadrature, for
+// every kind of curve and family; reparameterization alone is not.
+func TestCurvedGradient(t *testing.T) {
+	problems := curvedProblems()
+	for _, name := range slices.Sorted(maps.Keys(problems)) {
+		p := problems[name]
+		t.Run(name, func(t *testing.T) {
+			d := vitest.Compile(t, p.model())
+			curves := 0
+			for l := range d.Arrangement().Len() {
+				if d.Arrangement().Curve(l) != nil {
+					curves++
+				}
+			}
+			require.Equal(t, p.curves, curves)
+			members, sides := curvedMembers(t, d)
+			for _, name := range slices.Sorted(maps.Keys(members)) {
+				t.Run(name, func(t *testing.T) { p.check(t, d, members[name], sides[name]) })
+			}
+		})
+	}
+}
+
+func (p curvedProblem) check(t *testing.T, d *graph.Density, q family.Q, sides []family.Side) {
+	width, accuracy := 0.7, 1e-4
+	if len(p.priors) == 3 {
+		width, accuracy = 1.4, 1e-3
+	}
+	fine, coarse := p.grid(t, q, sides, width), p.grid(t, q, sides, 1.5*width)
+	z := make([]float64, d.Dim())
+	rng := rand.New(rand.NewPCG(3, 0))
+	for range 20 {
+		k := rng.IntN(len(fine.z))
+		got, err := d.LogProb(fine.z[k])
+		require.NoError(t, err)
+		require.InDelta(t, fine.logR[k], got, 1e-9*(1+math.Abs(got)), "%v", z)
+	}
+	want := fine.gradient(q)
+	require.InDeltaSlice(t, coarse.gradient(q), want, accuracy, "the quadrature has not converged")
+
+	n := 1 << 16
+	if testing.Short() {
+		n /= 8
+	}
+	j := judge{want: want, unit: slices.Repeat([]float64{1}, len(want)), detect: 0.1 * floats.Norm(want, 2), accuracy: accuracy}
+	if testing.Short() {
+		j.detect *= 3
+	}
+	worst := 0.0
+	for name, e := range map[string]gradient.Boundary{"all": {}, "some": {Guards: 2}, "by weight": {Guards: 1, By: 1}} {
+		if name != "all" {
+			j.detect = 0
+		}
+		s := sampled(t, d, q, e, n)
+		z := j.largest(t, name, s.Mean, s.SE)
+		require.Less(t, z, 5.0, name)
+		worst = max(worst, z)
+	}
+	s := sampled(t, d, q, gradient.Reparam{}, n)
+	rejected := j.largest(t, "reparam", s.Mean, s.SE)
+	require.Greater(t, rejected, 5.0, "reparameterization alone must be rejected")
+	s = sampled(t, d, q, gradient.Score{}, n)
+	score := j.largest(t, "score", s.Mean, s.SE)
+	require.Less(t, score, 5.0, "score")
+	t.Logf("%d nodes, |z| ≤ %.2f, score %.2f; reparameterization rejected at %.0f", len(fine.w), worst, score, rejected)
+}
