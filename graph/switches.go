@@ -156,6 +156,9 @@ func (s *Switch) take(arr *regions.Arrangement, l, k int) bool {
 	return true
 }
 
+// Curved reports whether the planes are curves.
+func (s Switch) Curved() bool { return s.curve[0] != nil }
+
 // Thresholds computes the thresholds of a switch at n points. It is for one
 // goroutine, and allocates nothing after it is made.
 type Thresholds struct {
@@ -168,7 +171,7 @@ type Thresholds struct {
 // Thresholds returns what computes those of the switch at n points.
 func (s Switch) Thresholds(n int) *Thresholds {
 	t := &Thresholds{s: s, n: n, shift: make([]float64, n)}
-	if s.curve[0] != nil {
+	if s.Curved() {
 		for _, c := range s.curve {
 			t.batch = append(t.batch, c.Bind(n))
 		}

@@ -307,15 +307,14 @@ func (h hierarchy) simulated(seed uint64, groups int, doses []float64, centre, s
 	return h
 }
 
-// Hierarchy24 has thresholds for 24 groups. If it is centred, they are
-// Normal(centre, spread), with both latent. If not, they are centre + 1.2·eta_g:
-// a latent spread would make the guard a product of latents.
+// Hierarchy24 has thresholds for 24 groups, around a centre with a spread that are both
+// unknown. If it is centred, they are latents; if not, the latents are their standard
+// scores, and a guard compares with centre + spread·η, which is not affine.
 func Hierarchy24(centred bool) Case {
-	h := hierarchy{centre: coefficient{"centre", 4, 2}, centred: centred, off: 0.1, on: 0.9}
-	h.spread = noise{known: 1.2}
-	name := "hierarchy-24-not-centred"
-	if centred {
-		name, h.spread = "hierarchy-24-centred", unknown("spread", 2, 0.05, 14)
+	h := hierarchy{centre: coefficient{"centre", 4, 2}, centred: centred, off: 0.1, on: 0.9, spread: unknown("spread", 2, 0.05, 14)}
+	name := "hierarchy-24-centred"
+	if !centred {
+		name = "hierarchy-24-not-centred"
 	}
 	return entry{name, func() problem { return h.simulated(171, 24, doses(8, 1), 4.3, 1.2).problem() }}.build()
 }

@@ -33,32 +33,68 @@ type summer struct {
 	total    []float64   // Σ_j of these, by switch and sample
 	out      []float64
 	// of the switch under way, by sample
-	sum, top, shift []float64
+	sum, top []float64
 }
 
-// toCut is the boundary.Surface that moves switches alone.
-type toCut [][]float64
+// toCut is the boundary.Surface that moves switches alone: along a line, or for
+// curves to the thresholds.
+type toCut struct {
+	s     *summer
+	along [][]float64
+	cut   []cut // by piece
+	at    [][]int
+}
 
-func newToCut(j *boundary.Jumps, switches []graph.Switch) (c toCut) {
-	for k, h := range j.Pieces() {
-		along := make([]float64, len(j.Latents()[k]))
-		for at, i := range j.Latents()[k] {
-			for _, w := range switches {
-				if l := slices.Index(h.Index, i); l >= 0 && w.Latent == i {
-					along[at] = 1 / h.Coef[l]
+// A cut is threshold j of switch i; i is −1 for pieces that no switch moves to.
+type cut struct{ i, j int }
+
+func newToCut(s *summer, j *boundary.Jumps) *toCut {
+	c := &toCut{s: s, at: j.Latents()}
+	of := map[[2]int]cut{} // by plane and latent
+	for i, w := range s.switches {
+		for k, l := range w.Planes {
+			of[[2]int{l, w.Latent}] = cut{i, k}
+		}
+	}
+	for k, p := range j.Pieces() {
+		along, to := make([]float64, len(c.at[k])), cut{i: -1}
+		if p.Curve != nil {
+			if x, ok := of[[2]int{p.Plane, p.Latent()}]; ok {
+				to = x
+			}
+		}
+		for l, i := range p.Index {
+			if x, ok := of[[2]int{p.Plane, i}]; ok {
+				to = x
+				if at, ok := slices.BinarySearch(c.at[k], i); ok {
+					along[at] = 1 / p.Coef[l]
 				}
 			}
 		}
-		c = append(c, along)
+		c.along, c.cut = append(c.along, along), append(c.cut, to)
 	}
 	return c
 }
 
-func (toCut) Locate()                 {}
-func (c toCut) Along(k int) []float64 { return c[k] }
-func (toCut) Density(int) float64     { return 1 }
-func (toCut) Reached(int) bool        { return true }
-func (toCut) Each(int) bool           { return true }
+func (*toCut) Locate()                 {}
+func (c *toCut) Along(k int) []float64 { return c.along[k] }
+func (*toCut) Density(int) float64     { return 1 }
+func (*toCut) Reached(int) bool        { return true }
+func (*toCut) Each(int) bool           { return true }
+func (c *toCut) Curved(k int) bool     { return c.cut[k].i >= 0 && c.s.switches[c.cut[k].i].Curved() }
+
+func (c *toCut) Move(dst []float64, k int, z, _ []float64) {
+	n, to := c.s.n, c.cut[k]
+	for l, i := range c.at[k] {
+		row := dst[l*n:][:n]
+		copy(row, z[i*n:][:n])
+		if i == c.s.switches[to.i].Latent {
+			for b := range row {
+				row[b] = c.s.finite(to.i, to.j, b)
+			}
+		}
+	}
+}
 
 func newSummer(d *graph.Density, switches []graph.Switch, n int) (*summer, error) {
 	s := &summer{d: d, switches: switches, n: n, out: make([]float64, n), total: make([]float64, len(switches)*n)}
@@ -67,7 +103,8 @@ func newSummer(d *graph.Density, switches []graph.Switch, n int) (*summer, error
 	if err != nil {
 		return nil, err
 	}
-	if s.jumps, err = j.Bind(d, n, newToCut(j, switches), boundary.Settings{}); err != nil {
+	surface := newToCut(s, j)
+	if s.jumps, err = j.Bind(d, n, surface, boundary.Settings{}); err != nil {
 		return nil, err
 	}
 	s.jumps.Locate()
@@ -77,10 +114,6 @@ func newSummer(d *graph.Density, switches []graph.Switch, n int) (*summer, error
 	if s.prior, err = d.Residuals(n); err != nil {
 		return nil, err
 	}
-	number := make(map[int]int, s.jumps.Len())
-	for k := range s.jumps.Len() {
-		number[j.Pieces()[k].Plane] = k
-	}
 	for i, w := range switches {
 		if len(w.Index) == 0 {
 			s.cuts, s.cut = append(s.cuts, nil), append(s.cut, make([]float64, len(w.Planes)))
@@ -88,14 +121,7 @@ func newSummer(d *graph.Density, switches []graph.Switch, n int) (*summer, error
 		} else {
 			s.cuts, s.cut = append(s.cuts, w.Thresholds(n)), append(s.cut, make([]float64, len(w.Planes)*n))
 		}
-		list := make([]int, len(w.Planes))
-		for k, l := range w.Planes {
-			list[k] = -1
-			if at, ok := number[l]; ok {
-				list[k] = at
-			}
-		}
-		s.jump = append(s.jump, list)
+		s.jump = append(s.jump, slices.Repeat([]int{-1}, len(w.Planes)))
 		s.part = append(s.part, make([]float64, (len(w.Planes)+1)*n))
 		s.mass = append(s.mass, nil)
 		if len(w.Index) == 0 && s.prior.Fixed(w.Latent) {
@@ -103,6 +129,11 @@ func newSummer(d *graph.Density, switches []graph.Switch, n int) (*summer, error
 				lo, hi := s.between(len(s.mass)-1, j, 0)
 				s.mass[len(s.mass)-1] = append(s.mass[len(s.mass)-1], s.prior.LogMass(w.Latent, 0, lo, hi))
 			}
+		}
+	}
+	for k, to := range surface.cut {
+		if to.i >= 0 {
+			s.jump[to.i][to.j] = k
 		}
 	}
 	return s, nil

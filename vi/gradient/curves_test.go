@@ -101,10 +101,10 @@ func curvedProblems() map[string]curvedProblem {
 	signs := products(0)
 	signs.curves = 0
 	return map[string]curvedProblem{
-		"a product of one sign":     products(0.3),
-		"a product of either sign":  products(-0.5),
-		"two of one sign":           signs,
-		"outside a circle":          {two, []curvedGuard{circle()}, 1, func(i int, z, _ []float64) []float64 { return circleCuts(i, z) }},
+		"a product of one sign":    products(0.3),
+		"a product of either sign": products(-0.5),
+		"two of one sign":          signs,
+		"outside a circle":         {two, []curvedGuard{circle()}, 1, func(i int, z, _ []float64) []float64 { return circleCuts(i, z) }},
 		"a positive one and a real": {[]prior{positive(graph.LogNormal(0, 0.5)), standard(), standard()}, []curvedGuard{{
 			func(x []graph.Expr) graph.Guard { return graph.Greater(graph.Mul(x[0], x[1]), x[2]) },
 			func(v []float64) bool { return v[0]*v[1] > v[2] },
