@@ -39,7 +39,7 @@ func (q *Confined) Drawer(n int) Drawer {
 	if base.y == nil {
 		base.bindEdges()
 	}
-	s := &confinedSampler{normalSampler: base, of: &Confined{normal: base.q, confinement: q.confinement}}
+	s := &confinedSampler{normalSampler: base, of: &Confined{normal: base.q, confinement: q.confinement, size: q.size}}
 	for i, r := range q.rooms {
 		s.noise = append(s.noise, s.row(s.eps, i))
 		if r == nil {
@@ -57,7 +57,10 @@ func (q *Confined) Drawer(n int) Drawer {
 }
 
 // Locate implements Sampler.
-func (s *confinedSampler) Locate(q Q) { s.normalSampler.Locate(q.(*Confined).normal) }
+func (s *confinedSampler) Locate(q Q) {
+	s.normalSampler.Locate(q.(*Confined).normal)
+	s.of.draws.Store(nil)
+}
 
 // Draw implements Sampler.
 func (s *confinedSampler) Draw(z []float64, rng *rand.Rand) {
