@@ -77,7 +77,12 @@ func NewJumpsContext(ctx context.Context, d *graph.Density, reach Reach) (*Jumps
 }
 
 func compile(ctx context.Context, d *graph.Density, reach Reach) (*Jumps, error) {
-	c := compiler{reach: reach, arr: d.Arrangement(), v: graph.NewBuilder(d)}
+	c := compiler{reach: reach, arr: d.Arrangement(), v: graph.NewBuilder(d), uses: make([]int, d.Dim())}
+	for l := range c.arr.Len() {
+		for _, i := range c.arr.Latents(l) {
+			c.uses[i]++
+		}
+	}
 	for l := range c.arr.Len() {
 		c.add(l)
 	}
@@ -102,6 +107,7 @@ type compiler struct {
 	points []struct{ piece, latent int }
 	signs  []signRow
 	wanted [][]int // latents, by piece
+	uses   []int   // by latent: the planes that use it
 }
 
 // add adds the pieces of plane l.
@@ -111,11 +117,32 @@ func (c *compiler) add(l int) {
 		c.pieces = append(c.pieces, Piece{Plane: l, Hyperplane: c.arr.Plane(l)})
 		return
 	}
-	for _, pivot := range curve.Pivots() {
+	for _, pivot := range c.sharing(curve) {
 		for root := range curve.Roots(pivot) {
 			c.pieces = append(c.pieces, Piece{Plane: l, Curve: curve, Pivot: pivot, Root: root})
 		}
 	}
+}
+
+// mostUses bounds what the latents that share a curve cost.
+const mostUses = 8
+
+// sharing are the pivots that share a curve: all, but if Φ rises or falls strictly with
+// one of them, whose pieces then cover the curve, not those that so many more planes use
+// that to know all signs at their points would cost much more.
+func (c *compiler) sharing(curve *regions.Curve) (pivots []int) {
+	least := 0
+	for k, i := range curve.Latents() {
+		if curve.Trend(k) != 0 && curve.WhyNot(k) == "" && curve.Roots(k) == 1 && (least == 0 || c.uses[i] < least) {
+			least = c.uses[i]
+		}
+	}
+	for _, k := range curve.Pivots() {
+		if least == 0 || c.uses[curve.Latents()[k]] <= mostUses*least {
+			pivots = append(pivots, k)
+		}
+	}
+	return pivots
 }
 
 // moves reports whether latent i changes where a sample is moved onto p.

@@ -52,7 +52,7 @@ func TestKinks(t *testing.T) {
 			require.NoError(t, err)
 			j, err := boundary.NewJumps(d, boundary.OnPlane)
 			require.NoError(t, err)
-			require.Len(t, j.Planes(), c.jumps)
+			require.Len(t, j.Pieces(), c.jumps)
 		})
 	}
 }

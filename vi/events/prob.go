@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/mc"
@@ -131,17 +133,16 @@ func (e Events) curveProbs(curves ...int) []float64 {
 	if len(curves) == 0 {
 		return out
 	}
-	rng, z := mc.NewRand(0), make([]float64, e.q.Dim())
-	for range sideDraws {
-		e.q.Rand(z, rng)
+	const n = 1000 // draws at once
+	rng, z, signs := mc.NewRand(0), make([]float64, e.q.Dim()*n), make([]float64, n)
+	draw := e.q.Drawer(n)
+	for range sideDraws / n {
+		draw.Draw(z, rng)
 		for k, l := range curves {
-			if e.arr.At(l, z) > 0 {
-				out[k]++
-			}
+			e.arr.SignRow(signs, l, z, n)
+			out[k] += floats.Sum(signs)
 		}
 	}
-	for k := range out {
-		out[k] /= sideDraws
-	}
+	floats.Scale(1./sideDraws, out)
 	return out
 }

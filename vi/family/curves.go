@@ -16,7 +16,7 @@ import (
 //
 // with the density h_i of z_i given all other latents and their scale v_j = Var(z_j | all
 // others). Every point of the surface is a root for each latent of Φ, and the ρ of these,
-// over the latents that Φ = 0 can be solved for, share it: w·∇Φ is bounded also where one
+// over the latents whose pieces there are, share it: w·∇Φ is bounded also where one
 // of the slopes vanishes.
 type curves struct {
 	Surface // of the hyperplanes, which are the pieces before first
@@ -32,7 +32,7 @@ type curvePlane struct {
 	at, point *regions.CurveBatch // at the samples, and at the points of a piece
 	mean      *regions.CurveBatch // at the mean of q
 	roots     []float64           // for the latent of the piece that was last solved for
-	variance  []float64           // of Latents given all others; 0 of those that are no pivots
+	variance  []float64           // of Latents given all others; 0 of those that have no piece
 }
 
 type curvePiece struct {
@@ -95,10 +95,8 @@ func rowsOf(k, n int) [][]float64 {
 func (c *curves) Locate() {
 	c.Surface.Locate()
 	for k := range c.pieces {
-		if p := &c.pieces[k]; p.opens {
-			for _, l := range p.curve.Pivots() {
-				p.variance[l] = c.s.variance(p.latents[l])
-			}
+		if p := &c.pieces[k]; p.solves {
+			p.variance[p.pivot] = c.s.variance(p.latents[p.pivot])
 		}
 	}
 	for k := range c.pieces {
