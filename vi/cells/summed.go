@@ -330,18 +330,28 @@ type summedLaw struct {
 	z    []float64
 }
 
-// Law implements family.Q. That of a switch is an average over draws of the rest, of flat
-// pieces with the mass that the posterior has there.
-func (q *Summed) Law(h regions.Hyperplane) (law family.Law) {
-	at := -1
-	for k, w := range q.switches {
-		if slices.Contains(h.Index, w.Latent) {
-			at = k
+// PositiveSide implements events.Sided for planes of switches, from the draws of Law.
+func (q *Summed) PositiveSide(plane int) (prob float64, ok bool) {
+	for i, w := range q.switches {
+		j := slices.Index(w.Planes, plane)
+		if j < 0 {
+			continue
 		}
+		sum := q.drawn()
+		for k := range sum.n {
+			for l := range len(w.Planes) + 1 {
+				if l > j != w.Down {
+					prob += sum.share(i, l, k)
+				}
+			}
+		}
+		return min(prob/float64(sum.n), 1), true
 	}
-	if at < 0 {
-		return q.Q.Law(h)
-	}
+	return 0, false
+}
+
+// drawn is what laws are made of: draws of the rest, and what each says of the switches.
+func (q *Summed) drawn() *summer {
 	q.law.once.Do(func() {
 		sum, err := newSummer(q.d, q.switches, lawDraws)
 		if err != nil {
@@ -354,8 +364,23 @@ func (q *Summed) Law(h regions.Hyperplane) (law family.Law) {
 			panic("cells: " + err.Error())
 		}
 	})
+	return q.law.sum
+}
+
+// Law implements family.Q. That of a switch is an average over draws of the rest, of flat
+// pieces with the mass that the posterior has there.
+func (q *Summed) Law(h regions.Hyperplane) (law family.Law) {
+	at := -1
+	for k, w := range q.switches {
+		if slices.Contains(h.Index, w.Latent) {
+			at = k
+		}
+	}
+	if at < 0 {
+		return q.Q.Law(h)
+	}
 	w := q.switches[at]
-	n, sum := lawDraws, q.law.sum
+	n, sum := lawDraws, q.drawn()
 	l := slices.Index(h.Index, w.Latent)
 	a := h.Coef[l]
 	same := len(h.Index) == 1 && len(w.Index) == 0 && sum.prior.Fixed(w.Latent) // all draws have the same pieces

@@ -118,7 +118,7 @@ const plain = 2
 // the place of the guard.
 func (w *describer) side(l int, positive bool) string {
 	g := w.infos[l][0]
-	if len(w.lines.arr.Plane(l).Index) <= plain {
+	if len(w.lines.arr.Latents(l)) <= plain {
 		return g.Condition(positive)
 	}
 	name := g.Name()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -127,12 +128,54 @@ func (e Events) AllSides() (positive, negative []float64) {
 	return positive, negative
 }
 
-// curveProbs are the frequencies of the positive sides of curves among draws.
+// A Sided is a distribution that knows the probability of the positive side of some
+// planes that are not affine.
+type Sided interface {
+	PositiveSide(plane int) (prob float64, ok bool)
+}
+
+// positiveSide is that of a curve, if q or all its parts know it.
+func positiveSide(q family.Q, plane int) (prob float64, ok bool) {
+	m, mixed := q.(*family.Mixture)
+	if !mixed {
+		if s, sided := q.(Sided); sided {
+			return s.PositiveSide(plane)
+		}
+		return 0, false
+	}
+	for k := range m.Len() {
+		p, ok := positiveSide(m.Part(k), plane)
+		if !ok {
+			return 0, false
+		}
+		prob += m.Weight(k) * p
+	}
+	return prob, true
+}
+
+// curveProbs are the probabilities of the positive sides of curves: as q knows them, or
+// their frequencies among draws.
 func (e Events) curveProbs(curves ...int) []float64 {
 	out := make([]float64, len(curves))
-	if len(curves) == 0 {
+	var left, at []int
+	for k, l := range curves {
+		p, ok := positiveSide(e.q, l)
+		if out[k] = p; !ok {
+			left, at = append(left, l), append(at, k)
+		}
+	}
+	if len(left) == 0 {
 		return out
 	}
+	for k, p := range e.frequencies(left) {
+		out[at[k]] = p
+	}
+	return out
+}
+
+// frequencies are those of the positive sides of curves among draws.
+func (e Events) frequencies(curves []int) []float64 {
+	out := make([]float64, len(curves))
 	const n = 1000 // draws at once
 	rng, z, signs := mc.NewRand(0), make([]float64, e.q.Dim()*n), make([]float64, n)
 	draw := e.q.Drawer(n)
