@@ -226,9 +226,10 @@ func (e *Graph) table(f *form) kernel.Kernel {
 func (e *Graph) affine(f *form) (*gorgonia.Node, error) {
 	nz, np := len(e.b.forms[fLatent].rows), len(e.b.forms[fPoint].rows)
 	k := kernel.Affine{Base: [2]int32{int32(nz), int32(nz + np)}}
+	var entries []kernel.Entry
 	for _, id := range f.rows {
 		n := &e.b.st.nodes[id]
-		var entries []kernel.Entry
+		entries = entries[:0]
 		for _, t := range n.terms {
 			at := e.b.at[t.atom]
 			switch int(at.form) {

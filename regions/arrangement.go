@@ -3,6 +3,7 @@ package regions
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/facetvi/facet/internal/vec"
 )
@@ -12,7 +13,7 @@ import (
 type Arrangement struct {
 	dim    int
 	planes []plane
-	index  index         // of the planes
+	index  index         // of the planes; made by the first Add
 	steps  []vec.StepRow // of the planes with one coordinate, for SignBatch
 	dense  bool          // some planes have several coordinates
 }
@@ -32,7 +33,19 @@ func NewArrangement(dim int) *Arrangement {
 	if dim < 0 {
 		panic(fmt.Sprintf("regions: dimension %d", dim))
 	}
-	return &Arrangement{dim: dim, index: index{newest: map[cell]int{}}}
+	return &Arrangement{dim: dim, index: newIndex(nil)}
+}
+
+// First returns the arrangement of the first n planes of a, with their numbers, in ℝ^dim. It panics if a plane has a coordinate outside.
+func (a *Arrangement) First(n, dim int) *Arrangement {
+	b := &Arrangement{dim: dim, planes: slices.Clip(a.planes[:n]), steps: slices.Clip(a.steps[:n])}
+	for _, p := range b.planes {
+		if last := p.Index[len(p.Index)-1]; last >= dim {
+			panic(fmt.Sprintf("regions: z%d in %d dimensions", last, dim))
+		}
+		b.dense = b.dense || len(p.Index) > 1
+	}
+	return b
 }
 
 // Add is AddRounded of a form whose numbers are exact.
@@ -59,6 +72,9 @@ func (a *Arrangement) AddRounded(h Hyperplane, r Rounding) (Side, error) {
 	}
 	if last := p.Index[len(p.Index)-1]; last >= a.dim {
 		return Side{}, fmt.Errorf("regions: hyperplane: z%d in %d dimensions: %w", last, a.dim, ErrMalformed)
+	}
+	if a.index.newest == nil {
+		a.index = newIndex(a.planes)
 	}
 	at := p.position()
 	l, known := a.index.find(&p, at, a.planes)

@@ -31,6 +31,17 @@ var reaches = [layers]int{3, 16, 28, 64}
 
 const layers = 4
 
+// newIndex returns an index of planes.
+func newIndex(planes []plane) index {
+	x := index{newest: map[cell]int{}}
+	for l := range planes {
+		o := planes[l].position()
+		x.use(o.layer, planes[:l])
+		x.insert(o, l)
+	}
+	return x
+}
+
 // find returns the lowest number of a plane that coincides with p, which is at o.
 func (x *index) find(p *plane, o position, planes []plane) (l int, ok bool) {
 	x.use(o.layer, planes)
