@@ -96,7 +96,7 @@ func (s *store) node(c combination) nodeID {
 		return id
 	}
 	if n := len(s.errs); n <= int(id) {
-		s.errs = append(s.errs, make([]*bounds, len(s.nodes)-n)...)
+		s.errs = slices.Grow(s.errs, cap(s.nodes)-n)[:len(s.nodes)]
 	}
 	b := &bounds{c.v.err, c.errs}
 	if known := s.errs[id]; known != nil {

@@ -153,15 +153,27 @@ func (s *store) intern(n node) nodeID {
 	s.nodes = append(s.nodes, n)
 	*at = slot{hash, nodeID(len(s.nodes))}
 	if 2*len(s.nodes) > len(s.table) {
-		s.grow()
+		s.resize(2 * len(s.table))
 	}
 	return nodeID(len(s.nodes)) - 1
 }
 
-// grow doubles the table.
-func (s *store) grow() {
+// reserve makes room for n nodes more.
+func (s *store) reserve(n int) {
+	s.nodes = slices.Grow(s.nodes, n)
+	size := len(s.table)
+	for 2*(len(s.nodes)+n) > size {
+		size *= 2
+	}
+	if size > len(s.table) {
+		s.resize(size)
+	}
+}
+
+// resize makes the table larger.
+func (s *store) resize(size int) {
 	old := s.table
-	s.table = make([]slot, 2*len(old))
+	s.table = make([]slot, size)
 	mask := len(s.table) - 1
 	for _, x := range old {
 		if x.node == 0 {
