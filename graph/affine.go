@@ -95,10 +95,14 @@ func (s *store) node(c combination) nodeID {
 	if c.v.err == 0 && c.errs == nil || s.nodes[id].kind != kSum {
 		return id
 	}
+	b := &bounds{c.v.err, c.errs}
+	if int(id) < len(s.errs) && s.errs[id] != nil && s.errs[id].hold(b) {
+		return id
+	}
+	s.own()
 	if n := len(s.errs); n <= int(id) {
 		s.errs = slices.Grow(s.errs, cap(s.nodes)-n)[:len(s.nodes)]
 	}
-	b := &bounds{c.v.err, c.errs}
 	if known := s.errs[id]; known != nil {
 		b = b.or(known)
 	}
@@ -121,6 +125,19 @@ func (s *store) affineSum(v float64, terms []term) nodeID {
 type bounds struct {
 	v    float64
 	coef []float64 // nil if all are 0
+}
+
+// hold reports whether no bound of c is larger.
+func (b *bounds) hold(c *bounds) bool {
+	if b.v < c.v || b.coef == nil && c.coef != nil {
+		return false
+	}
+	for i, err := range c.coef {
+		if b.coef[i] < err {
+			return false
+		}
+	}
+	return true
 }
 
 // or is the larger of each two bounds.

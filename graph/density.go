@@ -164,7 +164,12 @@ func (s *store) total(c float64, sum []term) output {
 		w    rounded
 	}
 	o := output{c: c}
-	parts := make([]part, 0, len(sum))
+	n := 0
+	for _, x := range sum {
+		_, terms := s.parts(x.atom)
+		n += len(terms)
+	}
+	parts := make([]part, 0, n)
 	for _, x := range sum {
 		p, c := s.combination(x.atom), s.written(x.coef)
 		o.c += x.coef * p.v.v

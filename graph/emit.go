@@ -363,6 +363,15 @@ func (e *Graph) flips(f *form) (*gorgonia.Node, error) {
 func (e *Graph) outputs(outs []output) (*gorgonia.Node, error) {
 	c := make([]float64, len(outs))
 	terms := make([]kernel.Sparse, len(e.b.forms)) // of each form
+	count := make([]int, len(e.b.forms))
+	for _, out := range outs {
+		for _, t := range out.terms {
+			count[e.b.at[t.atom].form]++
+		}
+	}
+	for f, n := range count {
+		terms[f] = kernel.Sparse{Row: make(kernel.RowList, 0, n), Col: make(kernel.RowList, 0, n), W: make(kernel.Coefs, 0, n)}
+	}
 	for o, out := range outs {
 		c[o] = out.c
 		for _, t := range out.terms {

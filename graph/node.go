@@ -56,6 +56,7 @@ type store struct {
 	mu       sync.Mutex
 	nodes    []node
 	table    []slot              // of nodes by hash; at most half full
+	shared   bool                // table and errs are another store's too, and not to be written
 	pushed   map[applied]nodeID  // functions that were moved into selects
 	simple   map[nodeID]bool     // answers of logIsSimple for selects
 	extremes map[nodeID]extremes // answers of extremesOf for selects
@@ -74,12 +75,20 @@ func newStore() *store {
 	}
 }
 
-// clone is a copy of s.
+// clone is a copy of s. The two share what neither writes to.
 func (s *store) clone() *store {
+	s.shared = true
 	return &store{
-		nodes: slices.Clip(s.nodes), table: slices.Clone(s.table),
+		nodes: slices.Clip(s.nodes), table: s.table, shared: true,
 		pushed: maps.Clone(s.pushed), simple: maps.Clone(s.simple), extremes: maps.Clone(s.extremes),
-		errs: slices.Clone(s.errs), decimals: maps.Clone(s.decimals),
+		errs: s.errs, decimals: maps.Clone(s.decimals),
+	}
+}
+
+// own makes table and errs the store's own.
+func (s *store) own() {
+	if s.shared {
+		s.table, s.errs, s.shared = slices.Clone(s.table), slices.Clone(s.errs), false
 	}
 }
 
@@ -147,6 +156,10 @@ func (s *store) intern(n node) nodeID {
 	if at.node > 0 {
 		return at.node - 1
 	}
+	if s.shared {
+		s.own()
+		at = s.slot(&n, hash)
+	}
 	if len(s.nodes) == cap(s.nodes) { // append would copy more often
 		s.nodes = slices.Grow(s.nodes, len(s.nodes)+1)
 	}
@@ -160,6 +173,7 @@ func (s *store) intern(n node) nodeID {
 
 // reserve makes room for n nodes more.
 func (s *store) reserve(n int) {
+	s.own()
 	s.nodes = slices.Grow(s.nodes, n)
 	size := len(s.table)
 	for 2*(len(s.nodes)+n) > size {
