@@ -160,7 +160,11 @@ func (s *store) parts(id nodeID) (float64, []term) {
 
 // sum is ca·a + cb·b.
 func (s *store) sum(ca float64, a nodeID, cb float64, b nodeID) nodeID {
-	p, q, x, y := s.written(ca), s.written(cb), s.combination(a), s.combination(b)
+	return s.sumOf(ca, s.combination(a), cb, s.combination(b))
+}
+
+func (s *store) sumOf(ca float64, x combination, cb float64, y combination) nodeID {
+	p, q := s.written(ca), s.written(cb)
 	out := weighted(p, x, q, y)
 	if s.affineCount(out.terms) > maxAffine {
 		if s.affineCount(x.terms) < s.affineCount(y.terms) {

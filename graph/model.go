@@ -212,7 +212,9 @@ func (m *Model) value(method string, v any) Expr {
 func (m *Model) addTerm(what string, logp Expr, at *place) {
 	id := logp.in(m)
 	m.usedIn(id, "the %s", what)
-	id = m.st.sel(m.within.value.in(m), id, m.st.constant(0))
+	if always, known := m.within.value.IsConst(); !known || always == 0 {
+		id = m.st.sel(m.within.value.in(m), id, m.st.constant(0))
+	}
 	m.terms = append(m.terms, modelTerm{what, id, at, false})
 }
 

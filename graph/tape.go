@@ -76,10 +76,10 @@ func (t *tape) plate(outer *Plate, n int, body func(p *Plate)) func() {
 }
 
 // contents are the numbers of a model's parts.
-type contents struct{ nodes, latents, obs, terms, guards, named, derived int }
+type contents struct{ nodes, latents, obs, terms, planes, guards, named, derived int }
 
 func (m *Model) contents() contents {
-	return contents{len(m.st.nodes), len(m.latents), len(m.obs), len(m.terms), len(m.guards), len(m.named), len(m.derived)}
+	return contents{len(m.st.nodes), len(m.latents), len(m.obs), len(m.terms), m.arr.Len(), len(m.guards), len(m.named), len(m.derived)}
 }
 
 // grow makes room for n times what came after before.
@@ -89,6 +89,7 @@ func (m *Model) grow(before contents, n int) {
 	m.latents = slices.Grow(m.latents, n*(now.latents-before.latents))
 	m.obs = slices.Grow(m.obs, n*(now.obs-before.obs))
 	m.terms = slices.Grow(m.terms, n*(now.terms-before.terms))
+	m.arr.Reserve(n * (now.planes - before.planes))
 	m.guards = slices.Grow(m.guards, n*(now.guards-before.guards))
 	m.named = slices.Grow(m.named, n*(now.named-before.named))
 	m.derived = slices.Grow(m.derived, n*(now.derived-before.derived))

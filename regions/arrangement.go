@@ -88,6 +88,11 @@ func (a *Arrangement) AddRounded(h Hyperplane, r Rounding) (Side, error) {
 	return Side{Plane: l, Positive: scale > 0}, nil
 }
 
+// Reserve makes room for n more planes.
+func (a *Arrangement) Reserve(n int) {
+	a.planes, a.steps = slices.Grow(a.planes, n), slices.Grow(a.steps, n)
+}
+
 // Len returns the number of planes, and so of signs.
 func (a *Arrangement) Len() int { return len(a.planes) }
 
