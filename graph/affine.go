@@ -166,7 +166,7 @@ func (s *store) sum(ca float64, a nodeID, cb float64, b nodeID) nodeID {
 func (s *store) sumOf(ca float64, x combination, cb float64, y combination) nodeID {
 	p, q := s.written(ca), s.written(cb)
 	out := weighted(p, x, q, y)
-	if s.affineCount(out.terms) > maxAffine {
+	if len(out.terms) > maxAffine && s.affineCount(out.terms) > maxAffine {
 		if s.affineCount(x.terms) < s.affineCount(y.terms) {
 			p, q, x, y = q, p, y, x
 		}

@@ -206,7 +206,7 @@ func (b *batch) operands(list []nodeID, id nodeID) []nodeID {
 // latents they have are of one form.
 func (b *batch) sum(id nodeID) output {
 	n := &b.st.nodes[id]
-	if n.affine || b.st.affineCount(n.terms) <= maxLinLatents {
+	if n.affine || len(n.terms) <= maxLinLatents || b.st.affineCount(n.terms) <= maxLinLatents {
 		return output{n.v, n.terms}
 	}
 	if o, ok := b.split[id]; ok {

@@ -91,6 +91,7 @@ func (a *Arrangement) AddRounded(h Hyperplane, r Rounding) (Side, error) {
 // Reserve makes room for n more planes.
 func (a *Arrangement) Reserve(n int) {
 	a.planes, a.steps = slices.Grow(a.planes, n), slices.Grow(a.steps, n)
+	a.index.reserve(n)
 }
 
 // Len returns the number of planes, and so of signs.

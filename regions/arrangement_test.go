@@ -259,6 +259,8 @@ func TestFirst(t *testing.T) {
 		}
 		n := rapid.IntRange(0, a.Len()).Draw(t, "first")
 		b := a.First(n, 7)
+		b.Reserve(rapid.IntRange(0, 30).Draw(t, "room"))
+		a.Reserve(n)
 		require.Equal(t, n, b.Len())
 		require.Equal(t, 7, b.Dim())
 		for l, h := range b.Planes() {
