@@ -95,10 +95,14 @@ func (s *store) node(c combination) nodeID {
 	if c.v.err == 0 && c.errs == nil || s.nodes[id].kind != kSum {
 		return id
 	}
-	if n := len(s.errs); n <= int(id) {
-		s.errs = append(s.errs, make([]*bounds, len(s.nodes)-n)...)
-	}
 	b := &bounds{c.v.err, c.errs}
+	if int(id) < len(s.errs) && s.errs[id] != nil && s.errs[id].hold(b) {
+		return id
+	}
+	s.own()
+	if n := len(s.errs); n <= int(id) {
+		s.errs = slices.Grow(s.errs, cap(s.nodes)-n)[:len(s.nodes)]
+	}
 	if known := s.errs[id]; known != nil {
 		b = b.or(known)
 	}
@@ -123,6 +127,19 @@ type bounds struct {
 	coef []float64 // nil if all are 0
 }
 
+// hold reports whether no bound of c is larger.
+func (b *bounds) hold(c *bounds) bool {
+	if b.v < c.v || b.coef == nil && c.coef != nil {
+		return false
+	}
+	for i, err := range c.coef {
+		if b.coef[i] < err {
+			return false
+		}
+	}
+	return true
+}
+
 // or is the larger of each two bounds.
 func (b *bounds) or(c *bounds) *bounds {
 	if b.coef == nil {
@@ -143,9 +160,13 @@ func (s *store) parts(id nodeID) (float64, []term) {
 
 // sum is ca·a + cb·b.
 func (s *store) sum(ca float64, a nodeID, cb float64, b nodeID) nodeID {
-	p, q, x, y := s.written(ca), s.written(cb), s.combination(a), s.combination(b)
+	return s.sumOf(ca, s.combination(a), cb, s.combination(b))
+}
+
+func (s *store) sumOf(ca float64, x combination, cb float64, y combination) nodeID {
+	p, q := s.written(ca), s.written(cb)
 	out := weighted(p, x, q, y)
-	if s.affineCount(out.terms) > maxAffine {
+	if len(out.terms) > maxAffine && s.affineCount(out.terms) > maxAffine {
 		if s.affineCount(x.terms) < s.affineCount(y.terms) {
 			p, q, x, y = q, p, y, x
 		}

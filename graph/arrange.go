@@ -19,8 +19,9 @@ func (b *batch) arrange() {
 	lists := make([][][]nodeID, len(b.forms))
 	for i, f := range slices.Backward(b.forms) {
 		if !f.key.kind.isOrdered() {
-			b.setRows(i, chain(f.rows, lists[i]))
+			b.setRows(i, b.chain(f.rows, lists[i]))
 		}
+		lists[i] = nil
 		if f.key.kind == fSparse || len(f.args) == 0 {
 			continue
 		}
@@ -46,6 +47,7 @@ func (b *batch) columns(f *form) [][]nodeID {
 	for j := range columns {
 		columns[j] = make([]nodeID, len(f.rows))
 	}
+	var operands []nodeID
 	for r, id := range f.rows {
 		if f.key.kind == fSum {
 			for j, t := range b.slots(id) {
@@ -53,7 +55,8 @@ func (b *batch) columns(f *form) [][]nodeID {
 			}
 			continue
 		}
-		for j, o := range b.operands(id) {
+		operands = b.operands(operands[:0], id)
+		for j, o := range operands {
 			columns[j][r] = o
 		}
 	}
@@ -71,76 +74,92 @@ func (b *batch) setRows(form int, rows []nodeID) {
 // operand comes once in the first pass, again in the second, and so on. Its
 // gather is then a few runs.
 func (b *batch) passes(f *form) []nodeID {
-	type place struct{ pass, row int32 }
-	places := make(map[nodeID]place, len(f.rows))
-	count := map[nodeID]int32{}
-	for _, id := range f.rows {
-		o := b.operand(f, id, 0)
-		places[id] = place{count[o], b.at[o].row}
+	type place struct {
+		id              nodeID
+		pass, row, from int32
+	}
+	places := make([]place, len(f.rows))
+	count := make([]int32, len(b.forms[f.args[0]].rows)) // of the rows of operand 0
+	for r, id := range f.rows {
+		o := b.at[b.operand0(f, id)].row
+		places[r] = place{id, count[o], o, int32(r)}
 		count[o]++
 	}
-	rows := slices.Clone(f.rows)
-	slices.SortStableFunc(rows, func(x, y nodeID) int {
-		p, q := places[x], places[y]
-		return cmp.Or(cmp.Compare(p.pass, q.pass), cmp.Compare(p.row, q.row))
+	slices.SortFunc(places, func(x, y place) int {
+		return cmp.Or(cmp.Compare(x.pass, y.pass), cmp.Compare(x.row, y.row), cmp.Compare(x.from, y.from))
 	})
+	rows := make([]nodeID, len(places))
+	for r, p := range places {
+		rows[r] = p.id
+	}
 	return rows
 }
 
-// operand is operand j of a row of form f.
-func (b *batch) operand(f *form, id nodeID, j int) nodeID {
-	if f.key.kind == fSum {
-		return b.slots(id)[j].atom
+// operand0 is the first operand of a row of form f.
+func (b *batch) operand0(f *form, id nodeID) nodeID {
+	switch f.key.kind {
+	case fSum:
+		terms := b.sum(id).terms
+		first := terms[0].atom
+		for _, t := range terms[1:] {
+			if b.at[t.atom].form < b.at[first].form {
+				first = t.atom
+			}
+		}
+		return first
+	case fTable:
+		return b.tableSigns(id)[0]
 	}
-	return b.operands(id)[j]
+	return b.st.nodes[id].a
 }
 
-// chain orders rows so that the lists are runs, as far as they do not contradict
-// each other. It joins neighbours in a list to paths, in the longest lists first,
-// and puts path after path.
-func chain(rows []nodeID, lists [][]nodeID) []nodeID {
+// chain orders the rows of a form so that the lists are runs, as far as they do not
+// contradict each other. It joins neighbours in a list to paths, in the longest
+// lists first, and puts path after path.
+func (b *batch) chain(rows []nodeID, lists [][]nodeID) []nodeID {
+	if len(lists) == 0 {
+		return rows
+	}
 	slices.SortStableFunc(lists, func(x, y []nodeID) int { return cmp.Compare(len(y), len(x)) })
-	p := paths{map[nodeID]nodeID{}, map[nodeID]nodeID{}, map[nodeID]nodeID{}}
+	p := newPaths(len(rows))
 	for _, l := range lists {
 		for i := 1; i < len(l); i++ {
-			p.join(l[i-1], l[i])
+			p.join(b.at[l[i-1]].row, b.at[l[i]].row)
 		}
 	}
 	out := make([]nodeID, 0, len(rows))
-	for _, id := range rows {
-		if _, inside := p.prev[id]; inside {
+	for r := range rows {
+		if p.prev[r] >= 0 {
 			continue
 		}
-		for at, ok := id, true; ok; at, ok = p.next[at] {
-			out = append(out, at)
+		for at := int32(r); at >= 0; at = p.next[at] {
+			out = append(out, rows[at])
 		}
 	}
 	return out
 }
 
-// paths are disjoint paths through expressions. An expression that is in none of
-// the maps is a path by itself.
+// paths are disjoint paths through rows.
 type paths struct {
-	next, prev map[nodeID]nodeID
-	far        map[nodeID]nodeID // from each end of a path to the other one
+	next, prev []int32 // −1 at the ends
+	far        []int32 // from each end of a path to the other one
+}
+
+// newPaths are n rows, each a path by itself.
+func newPaths(n int) paths {
+	p := paths{make([]int32, n), make([]int32, n), make([]int32, n)}
+	for r := range n {
+		p.next[r], p.prev[r], p.far[r] = -1, -1, int32(r)
+	}
+	return p
 }
 
 // join makes y the next of x, if x ends a path and y begins another one.
-func (p *paths) join(x, y nodeID) {
-	_, hasNext := p.next[x]
-	_, hasPrev := p.prev[y]
-	if hasNext || hasPrev || p.farEnd(x) == y { // in the last case the path would be a ring
+func (p *paths) join(x, y int32) {
+	if p.next[x] >= 0 || p.prev[y] >= 0 || p.far[x] == y { // in the last case the path would be a ring
 		return
 	}
-	head, tail := p.farEnd(x), p.farEnd(y)
+	head, tail := p.far[x], p.far[y]
 	p.next[x], p.prev[y] = y, x
 	p.far[head], p.far[tail] = tail, head
-}
-
-// farEnd is the other end of the path that ends or begins at id.
-func (p *paths) farEnd(id nodeID) nodeID {
-	if e, ok := p.far[id]; ok {
-		return e
-	}
-	return id
 }

@@ -76,12 +76,17 @@ type batch struct {
 	st    *store
 	forms []*form
 	byKey map[formKey]int
-	at    []ref           // by node
-	inAff map[nodeID]bool // affine sums that other affine sums use
+	at    []ref  // by node
+	inAff []bool // by node, perhaps short: affine sums that other affine sums use
 	sign  map[nodeID][]nodeID
 	split map[nodeID]output // sums as sum gives them, where that differs
 
 	fewTables bool
+
+	// Room for add.
+	args     []nodeID
+	argForms []int
+	key      []byte
 }
 
 // newBatch groups everything that the outputs need. Leaf forms come first;
@@ -89,7 +94,7 @@ type batch struct {
 func newBatch(st *store, outs []output, sz sizes) *batch {
 	b := &batch{
 		st: st, byKey: map[formKey]int{}, at: slices.Repeat([]ref{nowhere}, len(st.nodes)),
-		inAff: map[nodeID]bool{}, sign: map[nodeID][]nodeID{}, split: map[nodeID]output{},
+		inAff: make([]bool, len(st.nodes)), sign: map[nodeID][]nodeID{}, split: map[nodeID]output{},
 	}
 	for kind := fLatent; kind <= fFormula; kind++ {
 		b.form(formKey{kind: kind}, nil)
@@ -119,13 +124,13 @@ func newBatch(st *store, outs []output, sz sizes) *batch {
 // form of its own: a sum that is long, or part of others.
 func (b *batch) isAffineRow(id nodeID) bool {
 	n := &b.st.nodes[id]
-	return n.kind == kSum && n.affine && (b.inAff[id] || len(n.terms) > maxLinLatents || b.hasSum(n))
+	return n.kind == kSum && n.affine && (b.isInAff(id) || len(n.terms) > maxLinLatents || b.hasSum(n))
 }
 
 // reachable lists what the outputs need in ascending order.
 func (b *batch) reachable(outs []output) []nodeID {
-	var list []nodeID
 	seen := make([]bool, len(b.st.nodes))
+	var stack []nodeID
 	var visit func(id nodeID)
 	visit = func(id nodeID) {
 		for int(id) >= len(seen) { // sums that terms has split off
@@ -135,33 +140,49 @@ func (b *batch) reachable(outs []output) []nodeID {
 			return
 		}
 		seen[id] = true
-		list = append(list, id)
-		operands := b.operands(id)
-		for _, o := range operands {
-			uses := b.st.nodes[id].affine || b.st.nodes[id].kind == kSelect
-			if n := &b.st.nodes[o]; n.kind == kSum && n.affine && (uses || b.isSplit(id)) {
-				b.inAff[o] = true
+		first := len(stack)
+		stack = b.operands(stack, id)
+		last := len(stack)
+		uses := b.st.nodes[id].affine || b.st.nodes[id].kind == kSelect || b.isSplit(id)
+		for _, o := range stack[first:last] {
+			if n := &b.st.nodes[o]; uses && n.kind == kSum && n.affine {
+				b.setInAff(o)
 			}
 		}
-		for _, o := range operands {
-			visit(o)
+		for k := first; k < last; k++ {
+			visit(stack[k])
 		}
+		stack = stack[:first]
 	}
 	for _, o := range outs {
 		for _, t := range o.terms {
 			visit(t.atom)
 		}
 	}
-	slices.Sort(list)
+	var list []nodeID
+	for id, is := range seen {
+		if is {
+			list = append(list, nodeID(id))
+		}
+	}
 	return list
 }
 
-// operands are the operands of id as a row of its form.
-func (b *batch) operands(id nodeID) []nodeID {
-	if signs := b.tableSigns(id); signs != nil {
-		return signs
+// setInAff notes that other affine sums use id.
+func (b *batch) setInAff(id nodeID) {
+	for int(id) >= len(b.inAff) {
+		b.inAff = append(b.inAff, false)
 	}
-	var list []nodeID
+	b.inAff[id] = true
+}
+
+func (b *batch) isInAff(id nodeID) bool { return int(id) < len(b.inAff) && b.inAff[id] }
+
+// operands appends to list the operands of id as a row of its form.
+func (b *batch) operands(list []nodeID, id nodeID) []nodeID {
+	if signs := b.tableSigns(id); signs != nil {
+		return append(list, signs...)
+	}
 	switch b.st.nodes[id].kind {
 	case kSum:
 		for _, t := range b.sum(id).terms {
@@ -185,7 +206,7 @@ func (b *batch) operands(id nodeID) []nodeID {
 // latents they have are of one form.
 func (b *batch) sum(id nodeID) output {
 	n := &b.st.nodes[id]
-	if n.affine || b.st.affineCount(n.terms) <= maxLinLatents {
+	if n.affine || len(n.terms) <= maxLinLatents || b.st.affineCount(n.terms) <= maxLinLatents {
 		return output{n.v, n.terms}
 	}
 	if o, ok := b.split[id]; ok {
@@ -281,7 +302,8 @@ func (b *batch) countTables(list []nodeID) {
 
 func (b *batch) add(id nodeID) {
 	n := &b.st.nodes[id]
-	args := b.operands(id)
+	b.args = b.operands(b.args[:0], id)
+	args := b.args
 	key := formKey{fn: n.fn}
 	switch n.kind {
 	case kConst:
@@ -312,23 +334,30 @@ func (b *batch) add(id nodeID) {
 			key.kind = fTable
 		}
 	}
-	forms := make([]int, len(args))
-	for i, a := range args {
-		forms[i] = int(b.at[a].form)
+	forms := b.argForms[:0]
+	for _, a := range args {
+		forms = append(forms, int(b.at[a].form))
 	}
+	b.argForms = forms
 	if n.kind == kSum {
 		slices.Sort(forms)
 	}
 	if key.kind == fSparse {
 		forms = slices.Compact(forms)
 	}
+	b.key = b.key[:0]
 	for _, f := range forms {
-		key.args += strconv.Itoa(f) + ","
+		b.key = append(strconv.AppendInt(b.key, int64(f), 10), ',')
 	}
 	if key.kind == fTable && b.fewTables {
-		key.args += b.tableKey(id)
+		b.key = append(b.key, b.tableKey(id)...)
 	}
-	b.place(b.form(key, forms), id)
+	i, known := b.byKey[formKey{key.kind, key.fn, string(b.key)}]
+	if !known {
+		key.args = string(b.key)
+		i = b.form(key, slices.Clone(forms))
+	}
+	b.place(i, id)
 }
 
 // flipSums are the two sums that a flip is the product of.

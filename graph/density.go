@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -114,37 +115,14 @@ func (m *Model) snapshot() *Model {
 // arrangement holds the model's first n hyperplanes, now that their dimension is
 // known.
 func (m *Model) arrangement(dim, n int) (*regions.Arrangement, error) {
-	arr := regions.NewArrangement(dim)
-	for _, id := range m.featureNodes {
-		steps, err := m.st.steps(id)
-		if err != nil {
-			return nil, err
-		}
-		arr.AddFeature(steps)
-	}
 	for l := range n {
-		h, of := m.arr.Plane(l), m.arr.Latents(l)
-		if m.arr.Curve(l) != nil {
-			h.Index = slices.Clone(h.Index)
-			for k, i := range h.Index {
-				if i >= anyDim {
-					h.Index[k] = i - anyDim + dim
-				}
-			}
-		}
+		of := m.arr.Latents(l)
 		if i := of[len(of)-1]; i >= dim && i < len(m.latents) {
 			return nil, fmt.Errorf("graph: %v: latent %q was sampled after the model was compiled, and a guard compares it",
 				m.latents[i].place, m.latents[i].name)
 		}
-		side, err := arr.Add(h)
-		if err == nil && side.Plane != l {
-			err = fmt.Errorf("it became number %d", side.Plane)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("graph: guard hyperplane %d (%v): %w", l, h, err)
-		}
 	}
-	return arr, nil
+	return m.arr.First(n, dim), nil
 }
 
 // ArrangementWith is the Arrangement, and after its hyperplanes those of the
@@ -180,18 +158,33 @@ func (c *compiled) sizes() sizes {
 
 // total is c + Σ coefficient·expression as constant + Σ weight·atom.
 func (s *store) total(c float64, sum []term) output {
+	type part struct {
+		atom nodeID
+		at   int32
+		w    rounded
+	}
 	o := output{c: c}
-	weight := map[nodeID]rounded{}
+	n := 0
 	for _, x := range sum {
-		part, c := s.combination(x.atom), s.written(x.coef)
-		o.c += x.coef * part.v.v
-		for i, t := range part.terms {
-			weight[t.atom] = weight[t.atom].plus(c.times(part.coef(i)))
+		_, terms := s.parts(x.atom)
+		n += len(terms)
+	}
+	parts := make([]part, 0, n)
+	for _, x := range sum {
+		p, c := s.combination(x.atom), s.written(x.coef)
+		o.c += x.coef * p.v.v
+		for i, t := range p.terms {
+			parts = append(parts, part{t.atom, int32(len(parts)), c.times(p.coef(i))})
 		}
 	}
-	for _, atom := range slices.Sorted(maps.Keys(weight)) {
-		if w := weight[atom].v; w != 0 {
-			o.terms = append(o.terms, term{atom, w})
+	slices.SortFunc(parts, func(x, y part) int { return cmp.Or(cmp.Compare(x.atom, y.atom), cmp.Compare(x.at, y.at)) })
+	for i := 0; i < len(parts); {
+		atom, w := parts[i].atom, rounded{}
+		for ; i < len(parts) && parts[i].atom == atom; i++ {
+			w = w.plus(parts[i].w)
+		}
+		if w.v != 0 {
+			o.terms = append(o.terms, term{atom, w.v})
 		}
 	}
 	return o

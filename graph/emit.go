@@ -226,9 +226,10 @@ func (e *Graph) table(f *form) kernel.Kernel {
 func (e *Graph) affine(f *form) (*gorgonia.Node, error) {
 	nz, np := len(e.b.forms[fLatent].rows), len(e.b.forms[fPoint].rows)
 	k := kernel.Affine{Base: [2]int32{int32(nz), int32(nz + np)}}
+	var entries []kernel.Entry
 	for _, id := range f.rows {
 		n := &e.b.st.nodes[id]
-		var entries []kernel.Entry
+		entries = entries[:0]
 		for _, t := range n.terms {
 			at := e.b.at[t.atom]
 			switch int(at.form) {
@@ -362,6 +363,15 @@ func (e *Graph) flips(f *form) (*gorgonia.Node, error) {
 func (e *Graph) outputs(outs []output) (*gorgonia.Node, error) {
 	c := make([]float64, len(outs))
 	terms := make([]kernel.Sparse, len(e.b.forms)) // of each form
+	count := make([]int, len(e.b.forms))
+	for _, out := range outs {
+		for _, t := range out.terms {
+			count[e.b.at[t.atom].form]++
+		}
+	}
+	for f, n := range count {
+		terms[f] = kernel.Sparse{Row: make(kernel.RowList, 0, n), Col: make(kernel.RowList, 0, n), W: make(kernel.Coefs, 0, n)}
+	}
 	for o, out := range outs {
 		c[o] = out.c
 		for _, t := range out.terms {

@@ -98,15 +98,29 @@ func apply2[A, B Value](a A, b B, number func(a, b float64) float64, build func(
 }
 
 // Add is a + b.
-func Add[A, B Value](a A, b B) Expr {
-	return apply2(a, b, func(a, b float64) float64 { return a + b },
-		func(s *store, a, b nodeID) nodeID { return s.sum(1, a, 1, b) })
-}
+func Add[A, B Value](a A, b B) Expr { return plus(lift(a), 1, lift(b)) }
 
 // Sub is a − b.
-func Sub[A, B Value](a A, b B) Expr {
-	return apply2(a, b, func(a, b float64) float64 { return a - b },
-		func(s *store, a, b nodeID) nodeID { return s.sum(1, a, -1, b) })
+func Sub[A, B Value](a A, b B) Expr { return plus(lift(a), -1, lift(b)) }
+
+// plus is a + c·b. A number need not be a node.
+func plus(a Expr, c float64, b Expr) Expr {
+	m := owner(a, b)
+	if m == nil {
+		return Expr{v: a.v + c*b.v}
+	}
+	if t := m.traces(); t != nil {
+		return t.function(func() Expr { return plus(t.valueOf(a), c, t.valueOf(b)) }, a, b)
+	}
+	return Expr{m: m, id: m.st.sumOf(1, a.combination(m), c, b.combination(m))}
+}
+
+// combination is x as one in m.
+func (x Expr) combination(m *Model) combination {
+	if x.m == nil && isFinite(x.v) {
+		return combination{v: m.st.written(x.v + 0)}
+	}
+	return m.st.combination(x.in(m))
 }
 
 // Mul is a·b.

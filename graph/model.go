@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/facetvi/facet/regions"
@@ -176,7 +177,8 @@ func (m *Model) Observe(name string, d Dist, x float64) {
 		m.fail("the name %q is already taken by a deterministic expression", name)
 	}
 	m.obsName[name] = true
-	if !m.checkDist(d, "observation "+name, m.within) {
+	what := m.observationOf(name)
+	if !m.checkDist(d, what, m.within) {
 		return
 	}
 	if err := d.check(x); err != nil {
@@ -185,8 +187,18 @@ func (m *Model) Observe(name string, d Dist, x float64) {
 	}
 	data := Expr{m: m, id: m.st.leaf(kData, len(m.obs))}
 	m.obs = append(m.obs, o)
-	what := "observation " + name
 	m.addTerm(what, m.logProb(what, d, data), o.place)
+}
+
+// observationOf is "observation name", the same text for each of a vector.
+func (m *Model) observationOf(name string) string {
+	const kind = "observation "
+	if n := len(m.terms); n > 0 {
+		if what := m.terms[n-1].what; len(what) == len(kind)+len(name) && strings.HasPrefix(what, kind) && what[len(kind):] == name {
+			return what
+		}
+	}
+	return kind + name
 }
 
 // Factor adds logp, an expression or a number (see Value), to the log density;
@@ -209,7 +221,9 @@ func (m *Model) value(method string, v any) Expr {
 func (m *Model) addTerm(what string, logp Expr, at *place) {
 	id := logp.in(m)
 	m.usedIn(id, "the %s", what)
-	id = m.st.sel(m.within.value.in(m), id, m.st.constant(0))
+	if always, known := m.within.value.IsConst(); !known || always == 0 {
+		id = m.st.sel(m.within.value.in(m), id, m.st.constant(0))
+	}
 	m.terms = append(m.terms, modelTerm{what, id, at, false})
 }
 
@@ -256,7 +270,9 @@ func (m *Model) checkParams(d Dist, what string, where Guard) bool {
 			continue
 		}
 		p := d.law.params[i]
-		m.usedIn(x.id, "%s: %s: %s = %v", what, d.law.name, p.name, x)
+		if m.err != nil {
+			m.usedIn(x.id, "%s: %s: %s = %v", what, d.law.name, p.name, x)
+		}
 		if leaf, found := m.straying(x.id, p.rule, where); found {
 			m.fail("%s: %s: %s = %v %s, and nothing keeps %s in; give its latents other priors, or take Exp, Softplus or Sigmoid",
 				what, d.law.name, p.name, x, p.rule, m.format(leaf, 4))

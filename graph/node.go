@@ -55,7 +55,9 @@ type node struct {
 type store struct {
 	mu       sync.Mutex
 	nodes    []node
-	table    []slot              // of nodes by hash; at most half full
+	table    []slot              // of nodes by hash, without leaves; at most half full
+	leaves   [kSum][]nodeID      // by kind and number: 1 + the leaf's ID, 0 for none
+	shared   bool                // table, leaves and errs are another store's too, and not to be written
 	pushed   map[applied]nodeID  // functions that were moved into selects
 	simple   map[nodeID]bool     // answers of logIsSimple for selects
 	extremes map[nodeID]extremes // answers of extremesOf for selects
@@ -76,12 +78,24 @@ func newStore() *store {
 	}
 }
 
-// clone is a copy of s.
+// clone is a copy of s. The two share what neither writes to.
 func (s *store) clone() *store {
+	s.shared = true
 	return &store{
-		nodes: slices.Clip(s.nodes), table: slices.Clone(s.table),
+		nodes: slices.Clip(s.nodes), table: s.table, leaves: s.leaves, shared: true,
 		pushed: maps.Clone(s.pushed), simple: maps.Clone(s.simple), extremes: maps.Clone(s.extremes), kinks: maps.Clone(s.kinks),
-		errs: slices.Clone(s.errs), decimals: maps.Clone(s.decimals),
+		errs: s.errs, decimals: maps.Clone(s.decimals),
+	}
+}
+
+// own makes table, leaves and errs the store's own.
+func (s *store) own() {
+	if !s.shared {
+		return
+	}
+	s.table, s.errs, s.shared = slices.Clone(s.table), slices.Clone(s.errs), false
+	for k := range s.leaves {
+		s.leaves[k] = slices.Clone(s.leaves[k])
 	}
 }
 
@@ -149,21 +163,43 @@ func (s *store) intern(n node) nodeID {
 	if at.node > 0 {
 		return at.node - 1
 	}
-	if len(s.nodes) == cap(s.nodes) { // append would copy more often
-		s.nodes = slices.Grow(s.nodes, len(s.nodes)+1)
+	if s.shared {
+		s.own()
+		at = s.slot(&n, hash)
 	}
-	s.nodes = append(s.nodes, n)
-	*at = slot{hash, nodeID(len(s.nodes))}
+	*at = slot{hash, s.add(n) + 1}
 	if 2*len(s.nodes) > len(s.table) {
-		s.grow()
+		s.resize(2 * len(s.table))
 	}
 	return nodeID(len(s.nodes)) - 1
 }
 
-// grow doubles the table.
-func (s *store) grow() {
+// add adds a node.
+func (s *store) add(n node) nodeID {
+	if len(s.nodes) == cap(s.nodes) { // append would copy more often
+		s.nodes = slices.Grow(s.nodes, len(s.nodes)+1)
+	}
+	s.nodes = append(s.nodes, n)
+	return nodeID(len(s.nodes)) - 1
+}
+
+// reserve makes room for n nodes more.
+func (s *store) reserve(n int) {
+	s.own()
+	s.nodes = slices.Grow(s.nodes, n)
+	size := len(s.table)
+	for 2*(len(s.nodes)+n) > size {
+		size *= 2
+	}
+	if size > len(s.table) {
+		s.resize(size)
+	}
+}
+
+// resize makes the table larger.
+func (s *store) resize(size int) {
 	old := s.table
-	s.table = make([]slot, 2*len(old))
+	s.table = make([]slot, size)
 	mask := len(s.table) - 1
 	for _, x := range old {
 		if x.node == 0 {
@@ -184,8 +220,18 @@ func (s *store) constant(v float64) nodeID {
 	return s.intern(node{kind: kConst, v: v, affine: true, steps: true})
 }
 
+// leaf is leaf number i of a kind.
 func (s *store) leaf(k kind, i int) nodeID {
-	return s.intern(node{kind: k, a: nodeID(i), affine: k == kLatent || k == kPoint})
+	if i < len(s.leaves[k]) && s.leaves[k][i] > 0 {
+		return s.leaves[k][i] - 1
+	}
+	s.own()
+	for i >= len(s.leaves[k]) {
+		s.leaves[k] = append(s.leaves[k], 0)
+	}
+	id := s.add(node{kind: k, a: nodeID(i), affine: k == kLatent || k == kPoint})
+	s.leaves[k][i] = id + 1
+	return id
 }
 
 func (s *store) isConst(id nodeID) (float64, bool) {

@@ -323,7 +323,7 @@ func (g *plateProgram) program() func(m *graph.Model, w writer) {
 		bodies = append(bodies, g.body(2, false))
 	}
 	g.sizes = sizes[:1]
-	collected := g.expr(1)
+	collected, branched := g.expr(1), g.pick(2) == 0
 	return func(m *graph.Model, w writer) {
 		s := &scope{w: w}
 		for i := range 3 {
@@ -340,6 +340,13 @@ func (g *plateProgram) program() func(m *graph.Model, w writer) {
 				}
 			})
 			s.values = append(effects, outside...)
+			if branched {
+				m.If(graph.Less(outside[1], 0.5), func() {
+					s.w.nest(2, func() {
+						s.w.observe("branched", graph.Normal(graph.Mul(outside[2], s.w.data(0, []float64{1, 2})), 1), []float64{3, 4})
+					})
+				}, nil)
+			}
 			m.Observe("between", graph.Normal(outside[0], 1), 0.3)
 		}
 	}

@@ -85,12 +85,47 @@ func (s *store) written(v float64) rounded {
 	if v == math.Trunc(v) && math.Abs(v) < 1<<53 || math.IsInf(v, 0) || math.IsNaN(v) {
 		return rounded{v: v}
 	}
+	if err, ok := shortDecimalError(v); ok {
+		return rounded{v, err}
+	}
 	err, known := s.decimals[v]
 	if !known {
 		err = decimalError(v)
 		s.decimals[v] = err
 	}
 	return rounded{v, err}
+}
+
+// powersOfTen are those that a float64 holds.
+var powersOfTen = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+
+// shortDecimalError is decimalError of numbers D/10ᵏ of usual size. With p = fl(v·10ᵏ) and
+// D near one another, v·10ᵏ − D = (p − D) + (v·10ᵏ − p) is a sum of differences that a
+// float64 holds.
+func shortDecimalError(v float64) (err float64, ok bool) {
+	var room [32]byte
+	digits, exponent := uint64(0), 0
+	text := strconv.AppendFloat(room[:0], math.Abs(v), 'e', -1, 64) // d.ddde±dd
+	for i, c := range text {
+		if c == 'e' {
+			e, _ := strconv.Atoi(string(text[i+1:]))
+			exponent += e
+			break
+		}
+		if c != '.' {
+			digits = 10*digits + uint64(c-'0')
+			exponent--
+		}
+	}
+	exponent++ // the digit before the point
+	if exponent > 0 || -exponent >= len(powersOfTen) {
+		return 0, false
+	}
+	power := powersOfTen[-exponent]
+	p := math.Abs(v) * power
+	high := float64(digits)
+	low := float64(int64(digits) - int64(high))
+	return upwards(math.Abs((p-high)-low+math.FMA(math.Abs(v), power, -p)) / power), true
 }
 
 // decimalError is the distance of v from the shortest decimal that rounds to it.

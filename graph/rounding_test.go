@@ -18,6 +18,28 @@ func decimal(v float64) *big.Rat {
 	return r
 }
 
+// shortDecimalError is the distance to the decimal, hardly rounded upwards.
+func TestShortDecimalError(t *testing.T) {
+	known := 0
+	rapid.Check(t, func(t *rapid.T) {
+		v := rapid.Float64Range(-10, 10).Draw(t, "number") * math.Pow10(rapid.IntRange(-12, 12).Draw(t, "magnitude"))
+		if rapid.Bool().Draw(t, "short") {
+			v = math.Round(v*1000) / 1000
+		}
+		err, ok := shortDecimalError(v)
+		if !ok {
+			return
+		}
+		known++
+		off := new(big.Rat).Sub(decimal(v), new(big.Rat).SetFloat64(v))
+		off.Abs(off)
+		require.GreaterOrEqual(t, new(big.Rat).SetFloat64(err).Cmp(off), 0, v)
+		distance, _ := off.Float64()
+		require.LessOrEqual(t, err, distance*(1+1e-14)+0x1p-1073, v)
+	})
+	require.Greater(t, known, 50)
+}
+
 // Whatever a program computes from decimals, at any magnitude, it is within its
 // error of the rational number, and the error is a few roundings of what went in.
 func TestErrorsAreBounds(t *testing.T) {

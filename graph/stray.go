@@ -76,7 +76,7 @@ func (m *Model) narrow(b *box, id nodeID, holds bool) *box {
 // straying is an expression among those that id selects from which can leave the
 // span of r where it is selected and where holds.
 func (m *Model) straying(id nodeID, r rule, where Guard) (leaf nodeID, found bool) {
-	if !m.hull(id).leaves(r) {
+	if r == anyReal || !m.hull(id).leaves(r) {
 		return 0, false
 	}
 	seen := map[nodeID]bool{}

@@ -53,11 +53,17 @@ func (t *tape) plate(outer *Plate, n int, body func(p *Plate)) func() {
 	t.open, t.m.open = outer, outer
 	last := len(t.values)
 	return func() {
+		var before contents
 		for p.row = range p.n {
 			t.inner = p
 			t.run(steps)
-			if t.m.err != nil {
+			switch {
+			case t.m.err != nil:
 				return
+			case outer == nil && p.row == 0: // which makes more than others
+				before = t.m.contents()
+			case outer == nil && p.row == 1:
+				t.m.grow(before, p.n-2)
 			}
 		}
 		t.inner = outer
@@ -67,6 +73,26 @@ func (t *tape) plate(outer *Plate, n int, body func(p *Plate)) func() {
 			}
 		}
 	}
+}
+
+// contents are the numbers of a model's parts.
+type contents struct{ nodes, latents, obs, terms, planes, guards, named, derived int }
+
+func (m *Model) contents() contents {
+	return contents{len(m.st.nodes), len(m.latents), len(m.obs), len(m.terms), m.arr.Len(), len(m.guards), len(m.named), len(m.derived)}
+}
+
+// grow makes room for n times what came after before.
+func (m *Model) grow(before contents, n int) {
+	now := m.contents()
+	m.st.reserve(n * (now.nodes - before.nodes))
+	m.latents = slices.Grow(m.latents, n*(now.latents-before.latents))
+	m.obs = slices.Grow(m.obs, n*(now.obs-before.obs))
+	m.terms = slices.Grow(m.terms, n*(now.terms-before.terms))
+	m.arr.Reserve(n * (now.planes - before.planes))
+	m.guards = slices.Grow(m.guards, n*(now.guards-before.guards))
+	m.named = slices.Grow(m.named, n*(now.named-before.named))
+	m.derived = slices.Grow(m.derived, n*(now.derived-before.derived))
 }
 
 // trace returns the steps of what body does.

@@ -3,6 +3,7 @@ package regions
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/facetvi/facet/internal/vec"
 )
@@ -14,7 +15,7 @@ type Arrangement struct {
 	features [][]Step
 	planes   []plane
 	curves   []*Curve      // by plane; nil where Φ is affine in the latents
-	index    index         // of the planes
+	index    index         // of the planes; made by the first Add
 	steps    []vec.StepRow // of the planes with one coordinate, for SignBatch
 	dense    bool          // some planes have several coordinates, or are curves
 }
@@ -34,7 +35,34 @@ func NewArrangement(dim int) *Arrangement {
 	if dim < 0 {
 		panic(fmt.Sprintf("regions: dimension %d", dim))
 	}
-	return &Arrangement{dim: dim, index: index{newest: map[cell]int{}}}
+	return &Arrangement{dim: dim, index: newIndex(nil)}
+}
+
+// First returns the arrangement of the first n planes of a, with their numbers, in ℝ^dim, where a's features have the coordinates from
+// dim up. It panics if a plane has a coordinate outside.
+func (a *Arrangement) First(n, dim int) *Arrangement {
+	b := &Arrangement{dim: dim, features: slices.Clip(a.features), planes: slices.Clip(a.planes[:n]), steps: slices.Clip(a.steps[:n]), curves: slices.Clip(a.curves[:n])}
+	own := false
+	for l := range b.planes {
+		if of := a.Latents(l); of[len(of)-1] >= dim {
+			panic(fmt.Sprintf("regions: z%d in %d dimensions", of[len(of)-1], dim))
+		}
+		b.dense = b.dense || len(b.planes[l].Index) > 1 || a.curves[l] != nil
+		if a.curves[l] == nil {
+			continue
+		}
+		if !own {
+			b.planes, own = slices.Clone(b.planes), true
+		}
+		index := slices.Clone(b.planes[l].Index)
+		for k, i := range index {
+			if i >= a.dim {
+				index[k] = i - a.dim + dim
+			}
+		}
+		b.planes[l].Index = index
+	}
+	return b
 }
 
 // Add is AddRounded of a form whose numbers are exact.
@@ -62,6 +90,9 @@ func (a *Arrangement) AddRounded(h Hyperplane, r Rounding) (Side, error) {
 	last := p.Index[len(p.Index)-1]
 	if last >= a.dim+len(a.features) {
 		return Side{}, fmt.Errorf("regions: hyperplane: z%d in %d dimensions: %w", last, a.dim, ErrMalformed)
+	}
+	if a.index.newest == nil {
+		a.index = newIndex(a.planes)
 	}
 	at := p.position()
 	l, known := a.index.find(&p, at, a.planes)
@@ -160,6 +191,12 @@ func (a *Arrangement) Tangent(l int, z []float64) Hyperplane {
 		}
 	}
 	return h
+}
+
+// Reserve makes room for n more planes.
+func (a *Arrangement) Reserve(n int) {
+	a.planes, a.steps, a.curves = slices.Grow(a.planes, n), slices.Grow(a.steps, n), slices.Grow(a.curves, n)
+	a.index.reserve(n)
 }
 
 // Len returns the number of planes, and so of signs.

@@ -245,3 +245,35 @@ func TestSignsOfNoPlanes(t *testing.T) {
 	require.True(t, regions.NewArrangement(2).Signs([]float64{1, 2}) == regions.Signs{})
 	require.Panics(t, func() { regions.NewArrangement(2).Signs([]float64{1}) })
 }
+
+// First keeps the first planes with their numbers, and finds them again; the
+// arrangement that it came from goes on by itself.
+func TestFirst(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := regions.NewArrangement(5)
+		for range rapid.IntRange(0, 20).Draw(t, "planes") {
+			k := rapid.IntRange(0, 3).Draw(t, "coordinate")
+			h := regions.Hyperplane{Index: []int{k, 4}, Coef: []float64{rapid.Float64Range(1, 2).Draw(t, "a"), -1.5}, Const: 0.3}
+			_, err := a.AddRounded(h, regions.Rounding{Coef: []float64{1e-17, 0}})
+			require.NoError(t, err)
+		}
+		n := rapid.IntRange(0, a.Len()).Draw(t, "first")
+		b := a.First(n, 7)
+		b.Reserve(rapid.IntRange(0, 30).Draw(t, "room"))
+		a.Reserve(n)
+		require.Equal(t, n, b.Len())
+		require.Equal(t, 7, b.Dim())
+		for l, h := range b.Planes() {
+			require.Equal(t, a.Plane(l), h)
+			require.Equal(t, regions.Side{Plane: l, Positive: true}, add(t, b, h))
+		}
+		require.Equal(t, regions.Side{Plane: n, Positive: true}, add(t, b, regions.Hyperplane{Index: []int{6}, Coef: []float64{1}}))
+		require.Equal(t, b.Signs(make([]float64, 7)).Positive(n), false)
+		require.Equal(t, a.Len(), a.First(a.Len(), 5).Len())
+	})
+	require.Panics(t, func() {
+		a := regions.NewArrangement(2)
+		add(t, a, regions.Hyperplane{Index: []int{1}, Coef: []float64{1}})
+		a.First(1, 1)
+	})
+}

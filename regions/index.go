@@ -1,8 +1,10 @@
 package regions
 
 import (
+	"maps"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // An index finds the planes that coincide with a guard without a look at all of them. It folds the numbers of a form into one position on
@@ -30,6 +32,30 @@ type cell uint64
 var reaches = [layers]int{3, 16, 28, 64}
 
 const layers = 4
+
+// newIndex returns an index of planes.
+func newIndex(planes []plane) index {
+	x := index{newest: map[cell]int{}}
+	for l := range planes {
+		o := planes[l].position()
+		x.use(o.layer, planes[:l])
+		x.insert(o, l)
+	}
+	return x
+}
+
+// reserve makes room for n more planes, in an index that has been made.
+func (x *index) reserve(n int) {
+	if x.newest == nil {
+		return
+	}
+	if n > len(x.newest) {
+		larger := make(map[cell]int, len(x.newest)+n)
+		maps.Copy(larger, x.newest)
+		x.newest = larger
+	}
+	x.entries = slices.Grow(x.entries, n)
+}
 
 // find returns the lowest number of a plane that coincides with p, which is at o.
 func (x *index) find(p *plane, o position, planes []plane) (l int, ok bool) {

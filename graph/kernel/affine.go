@@ -109,29 +109,41 @@ func (k Affine) diff(int, []int) derivative { return derivative{k.transpose(), [
 // and then the rows of operand 0.
 func (k Affine) transpose() Affine {
 	m := len(k.C)
-	users := make([][]Entry, int(k.Base[1])+m) // of each row, as rows of k
+	first := make([]int32, int(k.Base[1])+m+1) // of each row's users, which are rows of k
+	for _, ref := range k.Ref {
+		first[ref+1]++
+	}
+	for i := range len(first) - 1 {
+		first[i+1] += first[i]
+	}
+	users, next := make([]Entry, len(k.Ref)), slices.Clone(first)
 	for r := range m {
 		for e := k.From[r]; e < k.From[r+1]; e++ {
-			users[k.Ref[e]] = append(users[k.Ref[e]], Entry{int32(r), k.Coef[e]})
+			ref := k.Ref[e]
+			users[next[ref]] = Entry{int32(r), k.Coef[e]}
+			next[ref]++
 		}
 	}
 	t := Affine{Base: [2]int32{int32(m), int32(m)}}
 	whole := make([]int32, m) // where ḡ_r is
-	pulled := func(users []Entry) []Entry {
-		for i := range users {
-			users[i].Ref = whole[users[i].Ref]
+	var entries []Entry
+	pull := func(ref int) {
+		for _, u := range users[first[ref]:first[ref+1]] {
+			entries = append(entries, Entry{whole[u.Ref], u.Coef})
 		}
-		return users
+		t.Add(0, entries)
+		entries = entries[:0]
 	}
 	for r := m - 1; r >= 0; r-- {
 		whole[r] = int32(r)
-		if own := users[int(k.Base[1])+r]; len(own) > 0 {
-			t.Add(0, slices.Insert(pulled(own), 0, Entry{int32(r), 1}))
+		if own := int(k.Base[1]) + r; first[own] < first[own+1] {
+			entries = append(entries, Entry{int32(r), 1})
+			pull(own)
 			whole[r] = int32(m + len(t.C) - 1)
 		}
 	}
-	for i := range k.Base[0] {
-		t.Add(0, pulled(users[i]))
+	for i := range int(k.Base[0]) {
+		pull(i)
 	}
 	return t
 }
