@@ -74,7 +74,10 @@ func weighted(p rounded, x combination, q rounded, y combination) combination {
 }
 
 // combination returns id as one.
-func (s *store) combination(id nodeID) combination {
+func (s *store) combination(id nodeID) combination { return s.combinationIn(id, new([1]term)) }
+
+// combinationIn is combination with room for one term.
+func (s *store) combinationIn(id nodeID, room *[1]term) combination {
 	n := &s.nodes[id]
 	switch n.kind {
 	case kConst:
@@ -85,7 +88,8 @@ func (s *store) combination(id nodeID) combination {
 		}
 		return combination{v: rounded{v: n.v}, terms: n.terms}
 	}
-	return combination{terms: []term{{id, 1}}}
+	room[0] = term{id, 1}
+	return combination{terms: room[:]}
 }
 
 // node is the node of c. A sum that is computed in several ways is one node, with
@@ -160,7 +164,8 @@ func (s *store) parts(id nodeID) (float64, []term) {
 
 // sum is ca·a + cb·b.
 func (s *store) sum(ca float64, a nodeID, cb float64, b nodeID) nodeID {
-	return s.sumOf(ca, s.combination(a), cb, s.combination(b))
+	var x, y [1]term
+	return s.sumOf(ca, s.combinationIn(a, &x), cb, s.combinationIn(b, &y))
 }
 
 func (s *store) sumOf(ca float64, x combination, cb float64, y combination) nodeID {
@@ -182,7 +187,8 @@ func (s *store) sumOf(ca float64, x combination, cb float64, y combination) node
 func (s *store) scale(c float64, a nodeID) nodeID { return s.scaleBy(s.written(c), a) }
 
 func (s *store) scaleBy(c rounded, a nodeID) nodeID {
-	return s.node(weighted(c, s.combination(a), rounded{}, combination{}))
+	var x [1]term
+	return s.node(weighted(c, s.combinationIn(a, &x), rounded{}, combination{}))
 }
 
 // fold replaces the affine terms of c by one atom.

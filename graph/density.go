@@ -170,8 +170,9 @@ func (s *store) total(c float64, sum []term) output {
 		n += len(terms)
 	}
 	parts := make([]part, 0, n)
+	var room [1]term
 	for _, x := range sum {
-		p, c := s.combination(x.atom), s.written(x.coef)
+		p, c := s.combinationIn(x.atom, &room), s.written(x.coef)
 		o.c += x.coef * p.v.v
 		for i, t := range p.terms {
 			parts = append(parts, part{t.atom, int32(len(parts)), c.times(p.coef(i))})

@@ -80,7 +80,7 @@ func apply1[A Value](f kernel.Function, a A) Expr {
 		return Expr{v: f.Value(x.v)}
 	}
 	if t := x.m.traces(); t != nil {
-		return t.function(func() Expr { return apply1(f, t.valueOf(x)) }, x)
+		return t.apply1(f, x)
 	}
 	return Expr{m: x.m, id: x.m.st.unary(f, x.id)}
 }
@@ -92,7 +92,7 @@ func apply2[A, B Value](a A, b B, number func(a, b float64) float64, build func(
 		return Expr{v: number(x.v, y.v)}
 	}
 	if t := m.traces(); t != nil {
-		return t.function(func() Expr { return apply2(t.valueOf(x), t.valueOf(y), number, build) }, x, y)
+		return t.apply2(x, y, number, build)
 	}
 	return Expr{m: m, id: build(m.st, x.in(m), y.in(m))}
 }
@@ -110,17 +110,18 @@ func plus(a Expr, c float64, b Expr) Expr {
 		return Expr{v: a.v + c*b.v}
 	}
 	if t := m.traces(); t != nil {
-		return t.function(func() Expr { return plus(t.valueOf(a), c, t.valueOf(b)) }, a, b)
+		return t.plus(a, c, b)
 	}
-	return Expr{m: m, id: m.st.sumOf(1, a.combination(m), c, b.combination(m))}
+	var x, y [1]term
+	return Expr{m: m, id: m.st.sumOf(1, a.combination(m, &x), c, b.combination(m, &y))}
 }
 
-// combination is x as one in m.
-func (x Expr) combination(m *Model) combination {
+// combination is x as one in m, with room for one term.
+func (x Expr) combination(m *Model, room *[1]term) combination {
 	if x.m == nil && isFinite(x.v) {
 		return combination{v: m.st.written(x.v + 0)}
 	}
-	return m.st.combination(x.in(m))
+	return m.st.combinationIn(x.in(m), room)
 }
 
 // Mul is a·b.
@@ -130,7 +131,7 @@ func Mul[A, B Value](a A, b B) Expr {
 		x, y = y, x
 	}
 	if t := owner(x, y).traces(); t != nil {
-		return t.function(func() Expr { return Mul(t.valueOf(x), t.valueOf(y)) }, x, y)
+		return t.mul(x, y)
 	}
 	if x.m != nil && y.m == nil && isFinite(y.v) { // a number need not be a node
 		return Expr{m: x.m, id: x.m.st.mulNumber(y.v, x.id)}

@@ -47,7 +47,7 @@ func greater(a, b Expr) Guard {
 	case m == nil:
 		return constantGuard(nil, a.v > b.v)
 	case t != nil:
-		return t.guard(func() Guard { return greater(t.valueOf(a), t.valueOf(b)) }) // one for each row, as a loop makes
+		return t.greater(a, b)
 	}
 	return m.positive(Sub(a, b).in(m))
 }

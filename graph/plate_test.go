@@ -2,9 +2,15 @@ package graph_test
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -686,4 +692,37 @@ func TestGuardOfAPlate(t *testing.T) {
 	require.False(t, ok)
 	require.PanicsWithValue(t, "graph: a guard of a plate is another one in each row: give it a name, and ask Density.Named",
 		func() { g.Holds(d.Arrangement().Signs([]float64{0})) })
+}
+
+// Every function that makes a value, a guard or a distribution is one that
+// TestPlatesAreLoops draws: a new one is not forgotten there.
+func TestPlatesKnowTheLanguage(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	var drawn strings.Builder // where its generator takes functions from
+	for _, name := range []string{"plate_test.go", "random_test.go", "dist_test.go"} {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		drawn.Write(text)
+	}
+	found := 0
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		require.NoError(t, err)
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Recv != nil || !f.Name.IsExported() || f.Type.Results == nil || len(f.Type.Results.List) != 1 {
+				continue
+			}
+			made, ok := f.Type.Results.List[0].Type.(*ast.Ident)
+			if ok && slices.Contains([]string{"Expr", "Guard", "Dist"}, made.Name) {
+				found++
+				require.Contains(t, drawn.String(), "graph."+f.Name.Name+"(", "%s: draw it in TestPlatesAreLoops", f.Name.Name)
+			}
+		}
+	}
+	require.Greater(t, found, 30)
 }

@@ -1,6 +1,7 @@
 package vi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -65,7 +66,9 @@ const (
 	mostMissed     = 0.04 // of the scout's draws, or of the mass that was found
 	outOfSight     = 7    // log of the posterior over the fit, at a draw that reweighting does not see
 	knownMean      = 0.05 // of a standard deviation, largest standard error,
+	seenMean       = 0.02 // and of what the scout sees that the reported one may not,
 	knownSD        = 0.03
+	rare           = 1e-3 // of the mass, far out, which may have any part in a standard deviation: a fit may leave it out; twice that of a scout's draws, which are few
 	offMean        = 0.03 // and largest errors of the fit
 	offSD          = 0.06
 )
@@ -149,11 +152,19 @@ func (p *Posterior) judgeBy(sample scout.Result, n int) (v Verdict, few bool) {
 	}
 	few = v.Trust != TrustNothing
 	for i, l := range w.Latents {
-		e := moments{l.Mean.SE / l.SD, l.SDSE / l.SD}
+		square, variance := make([]float64, len(w.Weights)), make([]float64, len(w.Weights))
+		for k, x := range w.Draws.Values {
+			off := (x[i] - l.Mean.Mean) / l.SD
+			square[k], variance[k] = off*off, w.Weights[k]*w.Weights[k]
+		}
+		e := moments{l.Mean.SE / l.SD * seenMean / knownMean, sdError(rare, square, w.Weights, variance)}
 		if errors != nil {
 			e.mean, e.sd = max(e.mean, errors[i].mean), max(e.sd, errors[i].sd)
 		}
-		if e.mean > knownMean || e.sd > knownSD {
+		if math.Abs(l.FitSD-l.SD) < offSD*l.SD {
+			e.sd /= 2 // the fit's own, which has no noise of draws, says the same
+		}
+		if e.mean > seenMean || e.sd > knownSD {
 			refuse(other, "the mean of %s is known to %.2g of its standard deviation only, and that to %.1f%%", l.Name, e.mean, 100*e.sd)
 			break
 		}
@@ -175,6 +186,25 @@ func (p *Posterior) judgeBy(sample scout.Result, n int) (v Verdict, few bool) {
 // moments are of a mean and a standard deviation, in standard deviations.
 type moments struct{ mean, sd float64 }
 
+// sdError is the standard error of a standard deviation, in its units: given points' squared
+// distances from the mean, in these units, their masses, and the variances that
+// they bring to the mean of the squares. Those farthest out that together have no more mass
+// than left do not count.
+func sdError(left float64, square, mass, variance []float64) float64 {
+	order := make([]int, len(square))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(square[b], square[a]) })
+	sum := 0.0
+	for _, k := range order {
+		if left -= mass[k]; left < 0 {
+			sum += variance[k] * (square[k] - 1) * (square[k] - 1)
+		}
+	}
+	return math.Sqrt(sum) / 2
+}
+
 // compare looks at a scout's draws, for where the posterior is much higher than what importance
 // draws are from. It returns the part of the draws that are out of their sight, times four, and the standard
 // errors that the others bring to the moments of each latent: with weights w = r/q, n draws
@@ -194,7 +224,8 @@ func (p *Posterior) compare(sample scout.Result, w check.Importance) (missed flo
 		all[sample.Island[k]]++
 		points = append(points, sample.Z[k])
 	}
-	errors = make([]moments, len(w.Latents))
+	var seen [][]float64 // points, by the fit
+	var mass, variance []float64
 	for j, logQ := range family.LogProbs(q, points) {
 		k := j * step
 		i := sample.Island[k]
@@ -204,15 +235,16 @@ func (p *Posterior) compare(sample scout.Result, w check.Importance) (missed flo
 			missed += 4 * part
 			continue
 		}
-		part *= math.Exp(over) / float64(len(w.Weights))
-		for i, l := range w.Latents {
-			off := (p.Density.ConstrainOne(i, sample.Z[k][i]) - l.Mean.Mean) / l.SD
-			errors[i].mean += part * off * off
-			errors[i].sd += part * (off*off - 1) * (off*off - 1) / 4
-		}
+		seen, mass = append(seen, points[j]), append(mass, part)
+		variance = append(variance, part*math.Exp(over)/float64(len(w.Weights)))
 	}
-	for i, e := range errors {
-		errors[i] = moments{math.Sqrt(e.mean), math.Sqrt(e.sd)}
+	square := make([]float64, len(seen))
+	for i, l := range w.Latents {
+		for k, z := range seen {
+			off := (p.Density.ConstrainOne(i, z[i]) - l.Mean.Mean) / l.SD
+			square[k] = off * off
+		}
+		errors = append(errors, moments{math.Sqrt(floats.Dot(variance, square)), sdError(2*rare, square, mass, variance)})
 	}
 	return min(1, missed), errors
 }

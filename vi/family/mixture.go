@@ -117,8 +117,8 @@ const (
 // Defensive is what importance draws of m are from. A part of the draws is of the same with
 // wider conditionals: weights are bounded where m's tails are too thin. And parts get
 // draws by what they bring to the latents' variances: half of the draws are in
-// proportion to the largest share that a part has in one of them, or to the roots of the weights, whichever is less, which
-// brings the errors of all standard deviations down (Neyman's allocation).
+// proportion to the largest share that a part has in one of them, which brings the errors
+// of all standard deviations down (Neyman's allocation).
 func (m *Mixture) Defensive() *Mixture {
 	share := make([]float64, len(m.parts))
 	for i := range m.Dim() {
@@ -132,9 +132,6 @@ func (m *Mixture) Defensive() *Mixture {
 		for k, x := range squares {
 			share[k] = max(share[k], x/variance)
 		}
-	}
-	for k, w := range m.weight {
-		share[k] = min(share[k], math.Sqrt(w))
 	}
 	total := floats.Sum(share)
 	var logs []float64
