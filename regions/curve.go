@@ -150,12 +150,14 @@ func (c *Curve) Trend(k int) int {
 type CurveBatch struct {
 	In [][]float64
 
-	c     *Curve
-	n     int
-	v     [][]float64 // values of the steps
-	adj   [][]float64 // adjoints of the steps; made when they are wanted
-	spare [][]float64 // values of the steps elsewhere; made when they are wanted
-	roots []float64
+	c      *Curve
+	n      int
+	v      [][]float64 // values of the steps
+	adj    [][]float64 // adjoints of the steps; made when they are wanted
+	spare  [][]float64 // values of the steps elsewhere; made when they are wanted
+	beside [][]float64 // values of the steps where one latent differs; made when they are wanted
+	mixed  [][]float64 // of these, and of v where they are the same
+	roots  []float64
 }
 
 // Bind returns a batch of n points.
@@ -243,7 +245,29 @@ func (b *CurveBatch) run(v [][]float64, s int) {
 }
 
 // Slopes are the derivatives of Φ at the points of the last Values, a row for each of Latents: views, valid until the next call.
-func (b *CurveBatch) Slopes() [][]float64 {
+func (b *CurveBatch) Slopes() [][]float64 { return b.slopes(b.v) }
+
+// SlopesBeside are Slopes at the points that differ from those of the last Values in latent k of Latents, which is x.
+func (b *CurveBatch) SlopesBeside(k int, x []float64) [][]float64 {
+	if b.beside == nil {
+		b.beside, b.mixed = rows(len(b.c.steps), b.n), make([][]float64, len(b.c.steps))
+	}
+	for s, moves := range b.c.uses[k] {
+		switch {
+		case !moves:
+			b.mixed[s] = b.v[s]
+			continue
+		case s == b.c.leaf[k]:
+			b.mixed[s] = x[:b.n]
+			continue
+		}
+		b.mixed[s] = b.beside[s]
+		b.run(b.mixed, s)
+	}
+	return b.slopes(b.mixed)
+}
+
+func (b *CurveBatch) slopes(v [][]float64) [][]float64 {
 	if b.adj == nil {
 		b.adj = rows(len(b.c.steps)+len(b.c.latents), b.n)
 	}
@@ -255,7 +279,7 @@ func (b *CurveBatch) Slopes() [][]float64 {
 		adj[len(adj)-1][i] = 1
 	}
 	for s := len(adj) - 1; s >= 0; s-- {
-		b.pull(adj, s)
+		b.pull(adj, v, s)
 	}
 	out := b.adj[len(b.c.steps):]
 	for k, s := range b.c.leaf {
@@ -265,7 +289,7 @@ func (b *CurveBatch) Slopes() [][]float64 {
 }
 
 // pull adds the adjoint of a step to those of its operands.
-func (b *CurveBatch) pull(adj [][]float64, s int) {
+func (b *CurveBatch) pull(adj, v [][]float64, s int) {
 	x, g := &b.c.steps[s], adj[s]
 	switch x.Kind {
 	case Affine:
@@ -277,25 +301,25 @@ func (b *CurveBatch) pull(adj [][]float64, s int) {
 		}
 	case Apply:
 		for i, y := range g {
-			adj[x.A][i] += float64(y * x.F.Slope(b.v[x.A][i], b.v[s][i]))
+			adj[x.A][i] += float64(y * x.F.Slope(v[x.A][i], v[s][i]))
 		}
 	case Times:
 		for i, y := range g {
-			adj[x.A][i] += float64(y * b.v[x.B][i])
-			adj[x.B][i] += float64(y * b.v[x.A][i])
+			adj[x.A][i] += float64(y * v[x.B][i])
+			adj[x.B][i] += float64(y * v[x.A][i])
 		}
 	case Over:
 		for i, y := range g {
-			by := b.v[x.B][i]
+			by := v[x.B][i]
 			adj[x.A][i] += y / by
-			adj[x.B][i] -= float64(y * b.v[s][i] / by)
+			adj[x.B][i] -= float64(y * v[s][i] / by)
 		}
 	case Power:
 		for i, y := range g {
-			base, p := b.v[x.A][i], b.v[x.B][i]
+			base, p := v[x.A][i], v[x.B][i]
 			adj[x.A][i] += float64(y * p * math.Pow(base, p-1))
 			if b.c.steps[x.B].Kind != Affine || len(b.c.steps[x.B].Terms) > 0 {
-				adj[x.B][i] += float64(y * b.v[s][i] * math.Log(base))
+				adj[x.B][i] += float64(y * v[s][i] * math.Log(base))
 			}
 		}
 	}
