@@ -152,6 +152,7 @@ type CurveBatch struct {
 
 	c      *Curve
 	n      int
+	most   int         // that n can be
 	v      [][]float64 // values of the steps
 	adj    [][]float64 // adjoints of the steps; made when they are wanted
 	spare  [][]float64 // values of the steps elsewhere; made when they are wanted
@@ -162,17 +163,24 @@ type CurveBatch struct {
 
 // Bind returns a batch of n points.
 func (c *Curve) Bind(n int) *CurveBatch {
-	b := &CurveBatch{In: make([][]float64, len(c.latents)), c: c, n: n}
+	b := &CurveBatch{In: make([][]float64, len(c.latents)), c: c, n: n, most: n}
 	b.v = rows(len(c.steps), n)
 	return b
 }
 
 // batch is Bind of one that may have been used before; release it after use.
 func (c *Curve) batch(n int) *CurveBatch {
-	if b, ok := c.pool.Get().(*CurveBatch); ok && b.n == n {
-		return b
+	b, ok := c.pool.Get().(*CurveBatch)
+	if !ok || b.most < n {
+		return c.Bind(n)
 	}
-	return c.Bind(n)
+	b.n = n
+	for _, m := range [][][]float64{b.v, b.adj} {
+		for s := range m {
+			m[s] = m[s][:n]
+		}
+	}
+	return b
 }
 
 func (c *Curve) release(b *CurveBatch) { c.pool.Put(b) }
@@ -250,7 +258,7 @@ func (b *CurveBatch) Slopes() [][]float64 { return b.slopes(b.v) }
 // SlopesBeside are Slopes at the points that differ from those of the last Values in latent k of Latents, which is x.
 func (b *CurveBatch) SlopesBeside(k int, x []float64) [][]float64 {
 	if b.beside == nil {
-		b.beside, b.mixed = rows(len(b.c.steps), b.n), make([][]float64, len(b.c.steps))
+		b.beside, b.mixed = rows(len(b.c.steps), b.most), make([][]float64, len(b.c.steps))
 	}
 	for s, moves := range b.c.uses[k] {
 		switch {
@@ -261,7 +269,7 @@ func (b *CurveBatch) SlopesBeside(k int, x []float64) [][]float64 {
 			b.mixed[s] = x[:b.n]
 			continue
 		}
-		b.mixed[s] = b.beside[s]
+		b.mixed[s] = b.beside[s][:b.n]
 		b.run(b.mixed, s)
 	}
 	return b.slopes(b.mixed)
@@ -269,7 +277,10 @@ func (b *CurveBatch) SlopesBeside(k int, x []float64) [][]float64 {
 
 func (b *CurveBatch) slopes(v [][]float64) [][]float64 {
 	if b.adj == nil {
-		b.adj = rows(len(b.c.steps)+len(b.c.latents), b.n)
+		b.adj = rows(len(b.c.steps)+len(b.c.latents), b.most)
+		for s := range b.adj {
+			b.adj[s] = b.adj[s][:b.n]
+		}
 	}
 	adj := b.adj[:len(b.c.steps)]
 	for s := range adj {

@@ -206,7 +206,7 @@ func (b *CurveBatch) Solve(k int) []float64 {
 		panic("regions: " + p.wrong)
 	}
 	if b.roots == nil {
-		b.roots = make([]float64, mostRoots*b.n)
+		b.roots = make([]float64, mostRoots*b.most)
 	}
 	if p.direct {
 		return b.solveDirect(p)

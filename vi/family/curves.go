@@ -29,11 +29,12 @@ type curves struct {
 // A curvePlane is a guard that is not affine.
 type curvePlane struct {
 	curve    *regions.Curve
-	pivots   []int // of which there are pieces, by position in Latents
+	pivots   []int               // of which there are pieces, by position in Latents
 	at       *regions.CurveBatch // at the samples
 	mean     *regions.CurveBatch // at the mean of q
 	roots    []float64           // for the latent of the piece that was last solved for
 	variance []float64           // of Latents given all others; 0 of those that have no share in the surface
+	alone    bool                // one straight latent has all of it
 	typical  float64             // the density of Φ at 0 in units of its scale, about
 }
 
@@ -146,7 +147,7 @@ func (p *curvePlane) share(s bender) {
 	if !(p.typical > leastDensity) {
 		p.typical = leastDensity
 	}
-	if best >= 0 && most >= enough*total {
+	if p.alone = best >= 0 && most >= enough*total; p.alone {
 		v := p.variance[best]
 		clear(p.variance)
 		p.variance[best] = v
@@ -259,9 +260,15 @@ func (p *curvePiece) solve(z []float64) {
 // weigh makes w·∇Φ of the densities in w.
 func (p *curvePiece) weigh() {
 	slopes := p.at.SlopesBeside(p.pivot, p.to)
+	own := slopes[p.pivot]
 	p.some = false
 	for b, h := range p.w {
 		if h == 0 {
+			continue
+		}
+		if p.alone {
+			p.w[b] = h / math.Abs(own[b]) // a constant
+			p.some = true
 			continue
 		}
 		largest, total := 0.0, 0.0
@@ -277,7 +284,7 @@ func (p *curvePiece) weigh() {
 			}
 		}
 		// ρ·h/|∂_iΦ|, which has no |∂_iΦ| below.
-		h *= math.Abs(slopes[p.pivot][b]) / largest * p.variance[p.pivot] / (total * largest)
+		h *= math.Abs(own[b]) / largest * p.variance[p.pivot] / (total * largest)
 		if !(h > 0) || math.IsInf(h, 1) {
 			h = 0
 		}
