@@ -47,7 +47,7 @@ func TestModelGoesOnAfterCompile(t *testing.T) {
 		}
 		jumps, err := boundary.NewJumps(d, boundary.OnPlane)
 		require.NoError(t, err, name)
-		require.Equal(t, 1, len(jumps.Planes()), name)
+		require.Equal(t, 1, len(jumps.Pieces()), name)
 	}
 	require.Equal(t, []string{"x", "more"}, next.Latents())
 	require.Equal(t, []float64{0.5, 2, 2}, next.Data())

@@ -53,7 +53,7 @@ func boundaryPart(t *testing.T, d *graph.Density, q *family.Normal, groups int) 
 	sampler := family.Independent(at, scale).Bind(four)
 	jumps, err := boundary.NewJumps(d, boundary.OnPlane)
 	require.NoError(t, err)
-	surface := sampler.Surface(jumps.Planes(), jumps.Latents(), family.Elimination)
+	surface := sampler.Surface(jumps.Pieces(), jumps.Latents(), family.Elimination)
 	batch, err := jumps.Bind(d, four, surface, boundary.Settings{})
 	require.NoError(t, err)
 	batch.Locate()
@@ -74,7 +74,7 @@ func boundaryPart(t *testing.T, d *graph.Density, q *family.Normal, groups int) 
 		d.Arrangement().SignBatch(ex.Signs, ex.Z, four)
 		require.NoError(t, batch.Run(rng))
 		clear(g)
-		for k, h := range jumps.Planes() {
+		for k, h := range jumps.Pieces() {
 			var total float64
 			if totals := batch.Sums(); totals != nil {
 				total = totals[k]

@@ -131,6 +131,12 @@ func (c *Curve) Pivots() (list []int) {
 	return list
 }
 
+// Definite reports whether Φ has one sign wherever it has a value, and is not 0.
+func (c *Curve) Definite() bool {
+	s := c.signs[len(c.signs)-1]
+	return s == positive || s == negative
+}
+
 // WhyNot says why Φ = 0 cannot be solved for latent k of Latents; "" if it can.
 func (c *Curve) WhyNot(k int) string { return c.pivots[k].wrong }
 
