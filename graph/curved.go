@@ -38,7 +38,90 @@ func (m *Model) positiveCurved(id nodeID) Guard {
 			return g
 		}
 	}
+	if g, ok := m.positiveQuotients(id); ok {
+		return g
+	}
 	return m.positiveFeatures(id)
+}
+
+// positiveQuotients is the guard Σ > 0 where a term is a quotient, whose sign and so
+// that of Σ may jump where its denominator is 0: Σ times the denominator has no pole
+// there, and on either side a sign to compare.
+func (m *Model) positiveQuotients(id nodeID) (g Guard, ok bool) {
+	s, c := m.st, m.st.expand(id)
+	for i, t := range c.terms {
+		top, bottom, ok := s.quotient(t.atom)
+		if !ok || s.definite(bottom) {
+			continue
+		}
+		scaled := s.sum(t.coef, top, c.v.v, bottom)
+		for k, o := range c.terms {
+			if k == i {
+				continue
+			}
+			times := s.mul(bottom, o.atom)
+			if x, y, ok := s.quotient(o.atom); ok && y == bottom {
+				times = x
+			} else if ok {
+				times = s.div(s.mul(bottom, x), y)
+			}
+			scaled = s.sum(1, scaled, o.coef, times)
+		}
+		side := func(sign float64) Guard {
+			return And(m.positive(s.scale(sign, bottom)), m.positive(s.scale(sign, scaled)))
+		}
+		return Or(side(1), side(-1)), true
+	}
+	return g, false
+}
+
+// quotient is id as top/bottom.
+func (s *store) quotient(id nodeID) (top, bottom nodeID, ok bool) {
+	switch n := s.nodes[id]; {
+	case s.isUnary(id, kernel.Recip):
+		return s.constant(1), n.a, true
+	case n.kind == kBinary && n.fn == kernel.Div:
+		return n.a, n.b, true
+	case n.kind == kBinary && n.fn == kernel.Mul:
+		if top, bottom, ok = s.quotient(n.a); ok {
+			return s.mul(top, n.b), bottom, true
+		}
+		if top, bottom, ok = s.quotient(n.b); ok {
+			return s.mul(n.a, top), bottom, true
+		}
+	}
+	return 0, 0, false
+}
+
+// definite reports whether id has one sign, and is never 0.
+func (s *store) definite(id nodeID) bool {
+	steps, err := s.steps(id)
+	return err == nil && regions.NewCurve(steps).Definite()
+}
+
+// pole is a part of id that is infinite where another number may be 0, so that it
+// changes its sign there.
+func (s *store) pole(id nodeID) (part nodeID, found bool) {
+	switch n := s.nodes[id]; {
+	case s.isUnary(id, kernel.Tan):
+		return id, true
+	case s.isUnary(id, kernel.Recip):
+		found = !s.definite(n.a)
+	case n.kind == kBinary && n.fn == kernel.Div:
+		found = !s.definite(n.b)
+	case n.kind == kBinary && n.fn == kernel.Pow:
+		p, number := s.isConst(n.b)
+		found = number && p < 0 && !s.definite(n.a)
+	}
+	if found {
+		return id, true
+	}
+	s.nodes[id].operands(func(o nodeID) {
+		if !found {
+			part, found = s.pole(o)
+		}
+	})
+	return part, found
 }
 
 // positiveTransformed is the guard coef·g(u) + c > 0 for the transform g of one
@@ -219,6 +302,10 @@ func (m *Model) positiveFeatures(id nodeID) Guard {
 func (m *Model) feature(id nodeID) (coordinate int, err error) {
 	if at, known := m.features[id]; known {
 		return at, nil
+	}
+	if part, found := m.st.pole(id); found {
+		return 0, fmt.Errorf("%s may jump from one sign to the other through a pole, which is no zero of what is compared: multiply by the denominator, or compare on either side of it",
+			m.format(part, 4))
 	}
 	steps, err := m.st.steps(id)
 	if err != nil {

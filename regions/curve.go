@@ -131,6 +131,12 @@ func (c *Curve) Pivots() (list []int) {
 	return list
 }
 
+// Definite reports whether Φ has one sign wherever it has a value, and is not 0.
+func (c *Curve) Definite() bool {
+	s := c.signs[len(c.signs)-1]
+	return s == positive || s == negative
+}
+
 // WhyNot says why Φ = 0 cannot be solved for latent k of Latents; "" if it can.
 func (c *Curve) WhyNot(k int) string { return c.pivots[k].wrong }
 
@@ -150,27 +156,37 @@ func (c *Curve) Trend(k int) int {
 type CurveBatch struct {
 	In [][]float64
 
-	c     *Curve
-	n     int
-	v     [][]float64 // values of the steps
-	adj   [][]float64 // adjoints of the steps; made when they are wanted
-	spare [][]float64 // values of the steps elsewhere; made when they are wanted
-	roots []float64
+	c      *Curve
+	n      int
+	most   int         // that n can be
+	v      [][]float64 // values of the steps
+	adj    [][]float64 // adjoints of the steps; made when they are wanted
+	spare  [][]float64 // values of the steps elsewhere; made when they are wanted
+	beside [][]float64 // values of the steps where one latent differs; made when they are wanted
+	mixed  [][]float64 // of these, and of v where they are the same
+	roots  []float64
 }
 
 // Bind returns a batch of n points.
 func (c *Curve) Bind(n int) *CurveBatch {
-	b := &CurveBatch{In: make([][]float64, len(c.latents)), c: c, n: n}
+	b := &CurveBatch{In: make([][]float64, len(c.latents)), c: c, n: n, most: n}
 	b.v = rows(len(c.steps), n)
 	return b
 }
 
 // batch is Bind of one that may have been used before; release it after use.
 func (c *Curve) batch(n int) *CurveBatch {
-	if b, ok := c.pool.Get().(*CurveBatch); ok && b.n == n {
-		return b
+	b, ok := c.pool.Get().(*CurveBatch)
+	if !ok || b.most < n {
+		return c.Bind(n)
 	}
-	return c.Bind(n)
+	b.n = n
+	for _, m := range [][][]float64{b.v, b.adj} {
+		for s := range m {
+			m[s] = m[s][:n]
+		}
+	}
+	return b
 }
 
 func (c *Curve) release(b *CurveBatch) { c.pool.Put(b) }
@@ -243,9 +259,34 @@ func (b *CurveBatch) run(v [][]float64, s int) {
 }
 
 // Slopes are the derivatives of Φ at the points of the last Values, a row for each of Latents: views, valid until the next call.
-func (b *CurveBatch) Slopes() [][]float64 {
+func (b *CurveBatch) Slopes() [][]float64 { return b.slopes(b.v) }
+
+// SlopesBeside are Slopes at the points that differ from those of the last Values in latent k of Latents, which is x.
+func (b *CurveBatch) SlopesBeside(k int, x []float64) [][]float64 {
+	if b.beside == nil {
+		b.beside, b.mixed = rows(len(b.c.steps), b.most), make([][]float64, len(b.c.steps))
+	}
+	for s, moves := range b.c.uses[k] {
+		switch {
+		case !moves:
+			b.mixed[s] = b.v[s]
+			continue
+		case s == b.c.leaf[k]:
+			b.mixed[s] = x[:b.n]
+			continue
+		}
+		b.mixed[s] = b.beside[s][:b.n]
+		b.run(b.mixed, s)
+	}
+	return b.slopes(b.mixed)
+}
+
+func (b *CurveBatch) slopes(v [][]float64) [][]float64 {
 	if b.adj == nil {
-		b.adj = rows(len(b.c.steps)+len(b.c.latents), b.n)
+		b.adj = rows(len(b.c.steps)+len(b.c.latents), b.most)
+		for s := range b.adj {
+			b.adj[s] = b.adj[s][:b.n]
+		}
 	}
 	adj := b.adj[:len(b.c.steps)]
 	for s := range adj {
@@ -255,7 +296,7 @@ func (b *CurveBatch) Slopes() [][]float64 {
 		adj[len(adj)-1][i] = 1
 	}
 	for s := len(adj) - 1; s >= 0; s-- {
-		b.pull(adj, s)
+		b.pull(adj, v, s)
 	}
 	out := b.adj[len(b.c.steps):]
 	for k, s := range b.c.leaf {
@@ -265,7 +306,7 @@ func (b *CurveBatch) Slopes() [][]float64 {
 }
 
 // pull adds the adjoint of a step to those of its operands.
-func (b *CurveBatch) pull(adj [][]float64, s int) {
+func (b *CurveBatch) pull(adj, v [][]float64, s int) {
 	x, g := &b.c.steps[s], adj[s]
 	switch x.Kind {
 	case Affine:
@@ -277,25 +318,25 @@ func (b *CurveBatch) pull(adj [][]float64, s int) {
 		}
 	case Apply:
 		for i, y := range g {
-			adj[x.A][i] += float64(y * x.F.Slope(b.v[x.A][i], b.v[s][i]))
+			adj[x.A][i] += float64(y * x.F.Slope(v[x.A][i], v[s][i]))
 		}
 	case Times:
 		for i, y := range g {
-			adj[x.A][i] += float64(y * b.v[x.B][i])
-			adj[x.B][i] += float64(y * b.v[x.A][i])
+			adj[x.A][i] += float64(y * v[x.B][i])
+			adj[x.B][i] += float64(y * v[x.A][i])
 		}
 	case Over:
 		for i, y := range g {
-			by := b.v[x.B][i]
+			by := v[x.B][i]
 			adj[x.A][i] += y / by
-			adj[x.B][i] -= float64(y * b.v[s][i] / by)
+			adj[x.B][i] -= float64(y * v[s][i] / by)
 		}
 	case Power:
 		for i, y := range g {
-			base, p := b.v[x.A][i], b.v[x.B][i]
+			base, p := v[x.A][i], v[x.B][i]
 			adj[x.A][i] += float64(y * p * math.Pow(base, p-1))
 			if b.c.steps[x.B].Kind != Affine || len(b.c.steps[x.B].Terms) > 0 {
-				adj[x.B][i] += float64(y * b.v[s][i] * math.Log(base))
+				adj[x.B][i] += float64(y * v[s][i] * math.Log(base))
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package regions
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // A pivot says how Φ = 0 is solved for one latent: from the last step down to the latent's, in moves that each turn the value that a
@@ -11,6 +12,8 @@ type pivot struct {
 	wrong string // why it cannot be solved
 	moves []move
 	roots int // at most so many
+
+	direct bool // there is one root or none, and all moves invert a step
 }
 
 // A move goes from a step to one below it.
@@ -47,6 +50,7 @@ func (c *Curve) newPivot(k int) pivot {
 		p.moves = append(p.moves, m)
 		at = m.to
 	}
+	p.direct = p.roots == 1 && !slices.ContainsFunc(p.moves, func(m move) bool { return m.how != invert })
 	return p
 }
 
@@ -70,6 +74,11 @@ func (c *Curve) exponent(x Step) float64 {
 		return p.Const
 	}
 	return 0.5
+}
+
+// Straight reports whether Φ is a multiple of latent k of Latents plus what does not depend on it, by sums alone.
+func (c *Curve) Straight(k int) bool {
+	return !slices.ContainsFunc(c.pivots[k].moves, func(m move) bool { return m.how != invert || c.steps[m.from].Kind != Affine }) && c.WhyNot(k) == ""
 }
 
 // nextMove is a move from step at towards leaf.
@@ -197,7 +206,10 @@ func (b *CurveBatch) Solve(k int) []float64 {
 		panic("regions: " + p.wrong)
 	}
 	if b.roots == nil {
-		b.roots = make([]float64, mostRoots*b.n)
+		b.roots = make([]float64, mostRoots*b.most)
+	}
+	if p.direct {
+		return b.solveDirect(p)
 	}
 	b.prepare(p)
 	for i := range b.n {
@@ -218,6 +230,59 @@ func (b *CurveBatch) Solve(k int) []float64 {
 		}
 	}
 	return b.roots[:p.roots*b.n]
+}
+
+// solveDirect is Solve, a move after the other.
+func (b *CurveBatch) solveDirect(p *pivot) []float64 {
+	x := b.roots[:b.n]
+	clear(x)
+	for _, m := range p.moves {
+		b.invertRow(m, x)
+	}
+	for i, r := range x {
+		if math.IsInf(r, 0) {
+			x[i] = math.NaN()
+		}
+	}
+	return x
+}
+
+// invertRow turns values of step m.from into those of its operand m.to.
+func (b *CurveBatch) invertRow(m move, x []float64) {
+	switch s := &b.c.steps[m.from]; s.Kind {
+	case Affine:
+		coef := 0.0
+		for i := range x {
+			x[i] -= s.Const
+		}
+		for _, t := range s.Terms {
+			if t.Of == m.to {
+				coef = t.Coef
+				continue
+			}
+			for i, v := range b.v[t.Of][:len(x)] {
+				x[i] -= float64(t.Coef * v)
+			}
+		}
+		if coef != 1 {
+			for i := range x {
+				x[i] /= coef
+			}
+		}
+	case Times:
+		other := s.A
+		if other == m.to {
+			other = s.B
+		}
+		for i, v := range b.v[other][:len(x)] {
+			x[i] /= v
+		}
+	default:
+		for i := range x {
+			root, _ := b.invert(m, x[i], i)
+			x[i] = root[0]
+		}
+	}
 }
 
 // Roots is the largest number of roots that Solve finds for latent k.

@@ -28,22 +28,26 @@ type curves struct {
 
 // A curvePlane is a guard that is not affine.
 type curvePlane struct {
-	curve     *regions.Curve
-	at, point *regions.CurveBatch // at the samples, and at the points of a piece
-	mean      *regions.CurveBatch // at the mean of q
-	roots     []float64           // for the latent of the piece that was last solved for
-	variance  []float64           // of Latents given all others; 0 of those that have no piece
+	curve    *regions.Curve
+	pivots   []int               // of which there are pieces, by position in Latents
+	at       *regions.CurveBatch // at the samples
+	mean     *regions.CurveBatch // at the mean of q
+	roots    []float64           // for the latent of the piece that was last solved for
+	variance []float64           // of Latents given all others; 0 of those that have no share in the surface
+	alone    bool                // one straight latent has all of it
+	typical  float64             // the density of Φ at 0 in units of its scale, about
 }
 
 type curvePiece struct {
 	*curvePlane
 	displaced
 	pivot, root    int
-	opens, solves  bool        // it is the first of its plane, and the first of its pivot
+	counts         bool        // the latent has a share in the surface
+	opens, solves  bool        // it is the first of those of its plane, and of its pivot
 	w              []float64   // by sample
 	to             []float64   // the latent at the points
 	field          [][]float64 // w·∇Φ, by Latents
-	counts         bool        // some of it is not 0
+	some           bool        // of it is not 0
 	typicalDensity float64
 }
 
@@ -61,23 +65,23 @@ func surfaceOf(s bender, n int, pieces []boundary.Piece, at [][]int, hyperplanes
 		return c.Surface
 	}
 	most := 0
-	var last boundary.Piece
 	var plane *curvePlane
 	for _, p := range pieces[c.first:] {
 		latents := p.Curve.Latents()
 		most = max(most, len(latents))
-		x := curvePiece{pivot: p.Pivot, root: p.Root, opens: p.Curve != last.Curve, w: make([]float64, n), to: make([]float64, n), field: rowsOf(len(latents), n)}
-		x.solves = x.opens || p.Pivot != last.Pivot
-		if x.opens {
-			plane = &curvePlane{curve: p.Curve, at: p.Curve.Bind(n), point: p.Curve.Bind(n), mean: p.Curve.Bind(1), variance: make([]float64, len(latents))}
+		x := curvePiece{pivot: p.Pivot, root: p.Root, w: make([]float64, n), to: make([]float64, n), field: rowsOf(len(latents), n)}
+		if plane == nil || plane.curve != p.Curve {
+			plane = &curvePlane{curve: p.Curve, at: p.Curve.Bind(n), mean: p.Curve.Bind(1), variance: make([]float64, len(latents))}
 			for l := range latents {
 				plane.mean.In[l] = make([]float64, 1)
 			}
 		}
+		if last := len(plane.pivots) - 1; last < 0 || plane.pivots[last] != p.Pivot {
+			plane.pivots = append(plane.pivots, p.Pivot)
+		}
 		x.curvePlane = plane
 		x.displaced = displaced{latent: p.Latent(), latents: latents, local: s.bend(p.Latent(), latents), delta: make([]float64, n), noise: make([]float64, n)}
 		c.pieces = append(c.pieces, x)
-		last = p
 	}
 	c.field = rowsOf(most, n)
 	return c
@@ -94,35 +98,60 @@ func rowsOf(k, n int) [][]float64 {
 // Locate implements Surface.
 func (c *curves) Locate() {
 	c.Surface.Locate()
+	var last *curvePiece // of those that count
 	for k := range c.pieces {
-		if p := &c.pieces[k]; p.solves {
-			p.variance[p.pivot] = c.s.variance(p.latents[p.pivot])
+		p := &c.pieces[k]
+		if k == 0 || p.curvePlane != c.pieces[k-1].curvePlane {
+			p.share(c.s)
+			last = nil
 		}
-	}
-	for k := range c.pieces {
-		c.pieces[k].locate(c.s)
+		p.counts = p.variance[p.pivot] > 0
+		p.opens = p.counts && last == nil
+		p.solves = p.opens || p.counts && p.pivot != last.pivot
+		p.typicalDensity = 0
+		if p.counts {
+			p.typicalDensity = p.typical / math.Sqrt(p.variance[p.pivot])
+			last = p
+		}
 	}
 }
 
-// leastDensity is what a curve's density is taken to be at least, where the curve is
-// straight from its point next to the mean of q.
-const leastDensity = 0.02
+const (
+	// enough is the share of (∂_jΦ)²·v_j at the mean of q from which a latent is enough
+	// that Φ is straight in. Where it is less, few samples would see much of the surface.
+	enough = 0.1
+	// leastDensity is what a curve's density is taken to be at least, for subsampling:
+	// it need not be as straight as it is at the mean of q.
+	leastDensity = 0.02
+)
 
-// locate finds about the density of the latent on the piece, as if the curve were
-// straight.
-func (p *curvePiece) locate(s bender) {
-	for l, i := range p.latents {
+// share decides which latents share the surface. A straight one alone would do, since
+// every point of the surface is a root for it, and its slope is a constant.
+func (p *curvePlane) share(s bender) {
+	latents := p.curve.Latents()
+	for l, i := range latents {
 		p.mean.In[l][0] = s.mean(i)
 	}
-	phi, variance := p.mean.Values()[0], 0.0
-	for l, slope := range p.mean.Slopes() {
-		variance += slope[0] * slope[0] * p.variance[l]
+	phi, slopes := p.mean.Values()[0], p.mean.Slopes()
+	clear(p.variance)
+	total, best, most := 0.0, -1, 0.0
+	for _, l := range p.pivots {
+		p.variance[l] = s.variance(latents[l])
+		x := slopes[l][0] * slopes[l][0] * p.variance[l]
+		total += x
+		if x > most && p.curve.Straight(l) {
+			best, most = l, x
+		}
 	}
-	at := normalDensity(phi / math.Sqrt(variance))
-	if !(at > leastDensity) {
-		at = leastDensity
+	p.typical = normalDensity(phi / math.Sqrt(total))
+	if !(p.typical > leastDensity) {
+		p.typical = leastDensity
 	}
-	p.typicalDensity = at / math.Sqrt(p.variance[p.pivot])
+	if p.alone = best >= 0 && most >= enough*total; p.alone {
+		v := p.variance[best]
+		clear(p.variance)
+		p.variance[best] = v
+	}
 }
 
 // Along implements Surface.
@@ -142,7 +171,12 @@ func (c *curves) Density(k int) float64 {
 }
 
 // Reached implements Surface.
-func (c *curves) Reached(k int) bool { return k >= c.first || c.Surface.Reached(k) }
+func (c *curves) Reached(k int) bool {
+	if k >= c.first {
+		return c.pieces[k-c.first].counts
+	}
+	return c.Surface.Reached(k)
+}
 
 // Each implements Surface.
 func (c *curves) Each(k int) bool { return k >= c.first || c.Surface.Each(k) }
@@ -206,7 +240,7 @@ func (p *curvePiece) solve(z []float64) {
 	p.z = z
 	if p.opens {
 		for l, i := range p.latents {
-			p.at.In[l], p.point.In[l] = z[i*n:][:n], z[i*n:][:n]
+			p.at.In[l] = z[i*n:][:n]
 		}
 		p.at.Values()
 	}
@@ -225,33 +259,41 @@ func (p *curvePiece) solve(z []float64) {
 
 // weigh makes w·∇Φ of the densities in w.
 func (p *curvePiece) weigh() {
-	p.point.In[p.pivot] = p.to
-	p.point.Values()
-	slopes := p.point.Slopes()
-	p.point.In[p.pivot] = p.at.In[p.pivot]
-	p.counts = false
-	v := p.variance[p.pivot]
+	slopes := p.at.SlopesBeside(p.pivot, p.to)
+	own := slopes[p.pivot]
+	p.some = false
 	for b, h := range p.w {
+		if h == 0 {
+			continue
+		}
+		if p.alone {
+			p.w[b] = h / math.Abs(own[b]) // a constant
+			p.some = true
+			continue
+		}
 		largest, total := 0.0, 0.0
-		for l, row := range slopes {
-			if x := math.Abs(row[b]); p.variance[l] > 0 && x > largest {
+		for l, v := range p.variance {
+			if x := math.Abs(slopes[l][b]); v > 0 && x > largest {
 				largest = x
 			}
 		}
-		for l, row := range slopes {
-			x := row[b] / largest
-			total += x * x * p.variance[l]
-		}
-		w := math.Abs(slopes[p.pivot][b]) / largest * v * h / total
-		if !(w > 0) {
-			w = 0
-		}
-		p.counts = p.counts || w > 0
-		for l, row := range slopes {
-			p.field[l][b] = 0
-			if w > 0 {
-				p.field[l][b] = w * (row[b] / largest)
+		for l, v := range p.variance {
+			if v > 0 {
+				x := slopes[l][b] / largest
+				total += x * x * v
 			}
+		}
+		// ρ·h/|∂_iΦ|, which has no |∂_iΦ| below.
+		h *= math.Abs(own[b]) / largest * p.variance[p.pivot] / (total * largest)
+		if !(h > 0) || math.IsInf(h, 1) {
+			h = 0
+		}
+		p.w[b] = h
+		p.some = p.some || h > 0
+	}
+	if p.some {
+		for l, row := range slopes {
+			vec.GatedMul(p.field[l], p.w, row, 1)
 		}
 	}
 }
@@ -263,7 +305,7 @@ func (c *curves) Add(sums, grad []float64, k int, phi, jumps []float64) {
 		return
 	}
 	p := &c.pieces[k-c.first]
-	if !p.counts {
+	if !p.some {
 		return
 	}
 	field := c.field[:len(p.field)]

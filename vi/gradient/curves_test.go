@@ -153,9 +153,40 @@ func curvedProblems() map[string]curvedProblem {
 			}
 			return []float64{0.5 - v[0]/v[1]}
 		}},
+		"a ratio to what has any sign": {two, []curvedGuard{
+			greater(0.5, func(x []graph.Expr) graph.Expr { return graph.Add(graph.Div(x[1], x[0]), x[1]) }, func(v []float64) float64 { return v[1]/v[0] + v[1] }),
+		}, 1, func(i int, z, _ []float64) []float64 {
+			if i == 0 {
+				return append(around(0), around(-1)...)
+			}
+			return []float64{0.5 * z[0] / (1 + z[0])} // y·(1 + x) = 0.5·x
+		}},
 		"without a closed form": {two, []curvedGuard{
 			greater(1, func(x []graph.Expr) graph.Expr { return graph.Sum(x[0], graph.Exp(x[0]), x[1]) }, func(v []float64) float64 { return v[0] + math.Exp(v[0]) + v[1] }),
 		}, 1, last(1, func(z, _ []float64) float64 { return 1 - z[0] - math.Exp(z[0]) })},
+		"without a closed form, and all but straight": {two, []curvedGuard{
+			greater(1, func(x []graph.Expr) graph.Expr { return graph.Sum(x[0], graph.Exp(x[0]), graph.Mul(0.1, x[1])) },
+				func(v []float64) float64 { return v[0] + math.Exp(v[0]) + 0.1*v[1] }),
+		}, 1, func(i int, z, _ []float64) []float64 {
+			if i == 0 {
+				return []float64{-0.3, -0.15, -0.05, 0, 0.05, 0.15, 0.3}
+			}
+			return []float64{10 * (1 - z[0] - math.Exp(z[0]))}
+		}},
+		"twice without a closed form": {two, []curvedGuard{
+			greater(1, func(x []graph.Expr) graph.Expr { return graph.Sum(x[0], graph.Exp(x[0]), x[1], graph.Exp(x[1])) },
+				func(v []float64) float64 { return v[0] + math.Exp(v[0]) + v[1] + math.Exp(v[1]) }),
+		}, 1, last(1, func(z, _ []float64) float64 {
+			want, lo, hi := 1-z[0]-math.Exp(z[0]), -1e6, 1e6
+			for range 100 {
+				if mid := 0.5 * (lo + hi); mid+math.Exp(mid) > want {
+					hi = mid
+				} else {
+					lo = mid
+				}
+			}
+			return lo
+		})},
 		"curves that cross, and a line": {two, []curvedGuard{
 			product(0.3), circle(), greater(0.2, func(x []graph.Expr) graph.Expr { return graph.Add(x[0], x[1]) }, func(v []float64) float64 { return v[0] + v[1] }),
 		}, 2, func(i int, z, _ []float64) []float64 {

@@ -131,18 +131,24 @@ func TestSubsamplingConstantJumps(t *testing.T) {
 // An estimate allocates nothing, for every family and estimator.
 func TestEstimateDoesNotAllocate(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	model, _, _ := vitest.NewDense(vitest.DenseCases[2])
-	for name, f := range families(5) {
-		d := vitest.Compile(t, model.Model())
-		q, err := f.New(chain{d})
-		require.NoError(t, err)
-		for _, n := range []int{1, 16, 33} {
-			for _, e := range []Estimator{Boundary{Method: family.Orthogonal}, Boundary{Method: family.Elimination}, SingleGuard(), Reparam{}, Score{},
-				Boundary{Guards: 2, By: boundary.ByWeight}} {
-				r, err := NewRunner(d, q, e, n, 1)
-				require.NoError(t, err)
-				require.Zero(t, testing.AllocsPerRun(20, func() { _, err = r.Estimate(q) }), "%s, %v, %d samples", name, e, n)
-				require.NoError(t, err)
+	dense, _, _ := vitest.NewDense(vitest.DenseCases[2])
+	curved := graph.NewModel()
+	x, y, u := curved.Sample("x", graph.Normal(0, 1)), curved.Sample("y", graph.Normal(0, 1)), curved.Sample("u", graph.LogNormal(0, 1))
+	product, sum := graph.Greater(graph.Mul(x, y), 0.3), graph.Greater(graph.Sum(u, graph.Square(y), graph.Mul(0.01, x)), 1)
+	curved.Factor(graph.If(graph.And(product, graph.Less(x, 0.5)), x, graph.If(sum, y, 1)))
+	for _, model := range []*graph.Model{dense.Model(), curved} {
+		for name, f := range families(3) {
+			d := vitest.Compile(t, model)
+			q, err := f.New(chain{d})
+			require.NoError(t, err)
+			for _, n := range []int{1, 16, 33} {
+				for _, e := range []Estimator{Boundary{Method: family.Orthogonal}, Boundary{Method: family.Elimination}, SingleGuard(), Reparam{}, Score{},
+					Boundary{Guards: 2, By: boundary.ByWeight}} {
+					r, err := NewRunner(d, q, e, n, 1)
+					require.NoError(t, err)
+					require.Zero(t, testing.AllocsPerRun(20, func() { _, err = r.Estimate(q) }), "%s, %v, %d samples", name, e, n)
+					require.NoError(t, err)
+				}
 			}
 		}
 	}
