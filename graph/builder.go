@@ -107,12 +107,12 @@ func (b *Builder) Jump(l int, sub Substitution) Expr {
 		return b.Number(0)
 	}
 	sign := b.d.st.leaf(kSign, l)
-	moved, fixed := b.affect[l], func(nodeID) bool { return false }
+	moved, fixed, gateway := b.affect[l], func(nodeID) bool { return false }, sign
 	if b.flips.hasFormula(sign) {
-		moved, fixed = b.moved(l, sub)
+		moved, fixed, gateway = b.moved(l, sub)
 	}
 	smooth := b.smooth(l)
-	side := func(holds bool) nodeID {
+	rewritten := func(holds bool) *rewriter {
 		forced := sub
 		forced.Sign = func(k int) (Guard, bool) {
 			if k == l {
@@ -120,11 +120,16 @@ func (b *Builder) Jump(l int, sub Substitution) Expr {
 			}
 			return sub.sign(k)
 		}
-		return b.sum(moved, &rewriter{m: b.d.m, sub: forced, done: map[nodeID]nodeID{}, fixed: fixed, smooth: smooth})
+		return &rewriter{m: b.d.m, sub: forced, done: map[nodeID]nodeID{}, fixed: fixed, smooth: smooth}
 	}
-	jump := b.d.st.sum(1, side(true), -1, side(false))
+	on, off := rewritten(true), rewritten(false)
+	jump := b.d.st.sum(1, b.sum(moved, on), -1, b.sum(moved, off))
 	if len(moved) < len(b.affect[l]) {
-		jump = b.d.st.sum(1, jump, 1, b.flips.of(sign, moved))
+		rest := b.flips.of(gateway, moved)
+		if gateway != sign {
+			rest = b.d.st.flip(on.rewrite(gateway), off.rewrite(gateway), rest)
+		}
+		jump = b.d.st.sum(1, jump, 1, rest)
 	}
 	return Expr{m: b.d.m, id: jump}
 }
@@ -143,17 +148,42 @@ func (b *Builder) smooth(l int) func(node) bool {
 	}
 }
 
-// moved are those of the terms on the sign of l that sub changes also elsewhere;
-// and fixed are nodes in them that change neither so nor with the sign.
-func (b *Builder) moved(l int, sub Substitution) (terms []int, fixed func(nodeID) bool) {
-	const bySub, bySign, known = 1, 2, 4
+// moved are those of the terms on the sign of l that sub changes also elsewhere, and
+// fixed are nodes in them that change neither so nor with the sign. The other terms
+// depend on both only through a formula, gateway, which is the sign itself where sub
+// leaves them as they are.
+func (b *Builder) moved(l int, sub Substitution) (terms []int, fixed func(nodeID) bool, gateway nodeID) {
+	sign := b.d.st.leaf(kSign, l)
 	how := make([]uint8, len(b.flips.users))
+	terms, gateway = b.marked(how, l, sub, bySub), sign
+	if len(terms) > 0 {
+		for _, exit := range b.flips.exits(sign) {
+			without := make([]uint8, len(how))
+			without[exit] = known
+			if near := b.marked(without, l, sub, bySub|bySign); len(near) < len(terms) {
+				terms, gateway = near, exit
+			}
+		}
+	}
+	return terms, func(id nodeID) bool { return int(id) < len(how) && how[id] == known }, gateway
+}
+
+// How a node depends on what changes at a point.
+const (
+	bySub uint8 = 1 << iota
+	bySign
+	known // so far as is known
+)
+
+// marked are those of the terms on the sign of l that change in one of the given ways.
+// It completes how, by node.
+func (b *Builder) marked(how []uint8, l int, sub Substitution, ways uint8) (terms []int) {
 	var mark func(id nodeID) uint8
 	mark = func(id nodeID) uint8 {
 		if how[id] != 0 {
 			return how[id]
 		}
-		at := uint8(known)
+		at := known
 		switch n := &b.d.st.nodes[id]; {
 		case n.kind == kLatent:
 			if _, ok := sub.latent(int(n.a)); ok {
@@ -172,11 +202,11 @@ func (b *Builder) moved(l int, sub Substitution) (terms []int, fixed func(nodeID
 		return at
 	}
 	for _, t := range b.affect[l] {
-		if mark(b.terms[t].atom)&bySub != 0 {
+		if mark(b.terms[t].atom)&ways != 0 {
 			terms = append(terms, t)
 		}
 	}
-	return terms, func(id nodeID) bool { return int(id) < len(how) && how[id] == known }
+	return terms
 }
 
 // sum is the sum of the terms with the given numbers, rewritten.
