@@ -68,8 +68,11 @@ var forms = []form{
 	{2, true, func(x ...graph.Expr) graph.Expr {
 		return graph.Sub(graph.Div(x[0], graph.Add(1, graph.Square(x[1]))), graph.Pow(x[1], 3))
 	}, func(x ...float64) float64 { return x[0]/(1+x[1]*x[1]) - x[1]*x[1]*x[1] }},
-	{3, true, func(x ...graph.Expr) graph.Expr { return graph.Add(graph.Div(x[0], x[1]), graph.Sigmoid(x[2])) },
-		func(x ...float64) float64 { return x[0]/x[1] + sigmoid(x[2]) }},
+	{3, true, func(x ...graph.Expr) graph.Expr {
+		return graph.Add(graph.Div(x[0], graph.Softplus(x[1])), graph.Sigmoid(x[2]))
+	}, func(x ...float64) float64 {
+		return x[0]/(math.Max(x[1], 0)+math.Log1p(math.Exp(-math.Abs(x[1])))) + sigmoid(x[2])
+	}},
 	{1, true, func(x ...graph.Expr) graph.Expr { return graph.Add(graph.Square(x[0]), x[0]) }, func(x ...float64) float64 { return x[0]*x[0] + x[0] }},
 	{2, false, func(x ...graph.Expr) graph.Expr { return graph.Sub(graph.Mul(2, x[0]), x[1]) }, func(x ...float64) float64 { return 2*x[0] - x[1] }},
 }
