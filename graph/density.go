@@ -18,7 +18,8 @@ import (
 // Density panic.
 type Density struct {
 	*compiled
-	data []float64
+	data   []float64
+	params []float64 // where they start, in coordinates; nil for where the program says
 }
 
 // compiled is what densities with different data share.
@@ -42,7 +43,7 @@ type compiled struct {
 // ArrangementWith.
 func (m *Model) Compile() (*Density, error) {
 	m.outsidePlates("Compile")
-	if m.err == nil && len(m.latents) == 0 {
+	if m.err == nil && len(m.latents) == m.params {
 		return nil, errNoLatents
 	}
 	if m.err != nil {
@@ -57,6 +58,7 @@ func (m *Model) Compile() (*Density, error) {
 
 // compile is Compile with the hyperplanes in the dimension of the model.
 func (m *Model) compile(arr *regions.Arrangement) (*Density, error) {
+	m.compiledOnce = true
 	now := m.snapshot()
 	now.labelGuards()
 	c := &compiled{m: now, from: m, arr: arr, index: map[string]int{}, nodes: now.st.nodes}
@@ -82,7 +84,7 @@ func (m *Model) compile(arr *regions.Arrangement) (*Density, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Density{c, data}, nil
+	return &Density{c, data, nil}, nil
 }
 
 // checkConstants reports a term of the log density that is not finite wherever
@@ -283,7 +285,7 @@ func (d *Density) WithData(data map[string][]float64) (*Density, error) {
 			return nil, fmt.Errorf("graph: observation %q: %d values for %d observations", name, len(data[name]), n)
 		}
 	}
-	return &Density{d.compiled, next}, nil
+	return &Density{d.compiled, next, d.params}, nil
 }
 
 // Data are the observations in the order of the Observe calls.

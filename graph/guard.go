@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -83,6 +84,9 @@ func (m *Model) halfSpace(h regions.Hyperplane, r regions.Rounding) Guard {
 	side, err := m.arr.AddRounded(h, r)
 	if err == nil {
 		err = m.unsolvable(side.Plane)
+	}
+	if of := m.arr.Latents(side.Plane); err == nil && of[len(of)-1] < m.params {
+		err = fmt.Errorf("%s compares parameters alone: where they are equal the ELBO jumps, and has no gradient; compare with a latent", info.write(">"))
 	}
 	if err != nil {
 		m.fail("guard %d: %v", len(m.guards), err)

@@ -18,6 +18,7 @@ import (
 type Model struct {
 	st      *store
 	latents []latent
+	params  int // the first so many of latents are parameters
 	names   map[string]bool
 	obs     []observation
 	obsName map[string]bool
@@ -41,6 +42,7 @@ type Model struct {
 	tape         *tape            // of a model that is the trace of a plate
 	writing      *tape            // the plate whose rows are written out
 	err          error
+	compiledOnce bool
 	// infinite is the error about a number that is not finite, if there is one.
 	infinite error
 }
@@ -141,11 +143,8 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 	}
 	coord := m.st.leaf(kLatent, len(m.latents))
 	l := latent{name: name, prior: prior, value: coord, place: m.here()}
-	switch wrong := checkName(name); {
-	case wrong != "":
-		m.fail("a latent %s", wrong)
-	case m.names[name] || m.obsName[name] || m.detName[name]:
-		m.fail("the name %q is already taken", name)
+	if wrong := m.nameTaken(name); wrong != "" {
+		m.fail("%s", wrong)
 	}
 	m.names[name] = true
 	term := m.st.constant(0)

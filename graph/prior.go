@@ -10,7 +10,8 @@ import (
 
 // PriorStart follows the program once, giving each latent the centre of its
 // prior there, and returns these centres and the priors' scales (about one
-// standard deviation) in unconstrained coordinates: a start for a fit.
+// standard deviation) in unconstrained coordinates: a start for a fit. Those of a
+// parameter are its start and its scale (see Scale).
 func (d *Density) PriorStart() (center, scale []float64) { return d.PriorStartAt(nil) }
 
 // PriorStartAt is PriorStart with the coordinates in given kept where they are,
@@ -27,6 +28,9 @@ func (d *Density) PriorStartAt(given map[int]float64) (center, scale []float64) 
 	defer ev.release()
 	for i, l := range d.m.latents {
 		center[i], scale[i] = l.prior.law.start(ev.params(l.prior))
+		if i < d.m.params {
+			center[i] = d.param(i)
+		}
 		if !isFinite(center[i]) {
 			center[i] = 0
 		}

@@ -20,7 +20,7 @@ import (
 // a change of one residual moves all later latents whose priors follow it,
 // across guards too. Where only location and scale of a prior depend on others,
 // as those of Normal, LogNormal, Laplace and Exponential can, e_i is independent
-// of them a priori.
+// of them a priori. Parameters stay where they start, whatever their residuals are.
 //
 // Matrices have a row for each latent or hyperplane and N contiguous columns.
 // Residuals are not safe for concurrent use.
@@ -83,8 +83,11 @@ func (d *Density) Residuals(n int) (*Residuals, error) {
 		LogPrior: make([]float64, n), d: d, row: make([][]float64, len(d.nodes)), constant: map[float64][]float64{}, tmp: make([]float64, n),
 	}
 	center, scale := make([]float64, n), make([]float64, n)
-	for i := range d.m.latents {
-		r.steps = append(r.steps, r.step(d.m.latents[i].prior, center, scale))
+	for i := range d.m.params {
+		r.steps = append(r.steps, residualStep{center: r.number(d.param(i)), scale: r.number(0), constant: true})
+	}
+	for _, l := range d.m.latents[d.m.params:] {
+		r.steps = append(r.steps, r.step(l.prior, center, scale))
 	}
 	return r, nil
 }
@@ -205,6 +208,7 @@ func (r *Residuals) Renew(which []int, logRatio []float64, rng *rand.Rand) {
 	checkSource(rng)
 	sized(which, r.N, "columns")
 	sized(logRatio, r.N, "columns")
+	clear(logRatio) // of parameters
 	r.follow(func(i int, s *residualStep, e []float64) {
 		for k, latent := range which {
 			if latent == i {
@@ -244,8 +248,13 @@ func (r *Residuals) walk(solve func(i int, s *residualStep, z, e []float64)) {
 			r.run(in)
 		}
 		r.locate(s)
-		e := r.E[i*n : (i+1)*n]
-		solve(i, s, r.Z[i*n:(i+1)*n], e)
+		z, e := r.Z[i*n:(i+1)*n], r.E[i*n:(i+1)*n]
+		if s.law == nil { // a parameter
+			copy(z, s.center)
+			clear(e)
+			continue
+		}
+		solve(i, s, z, e)
 		if s.normal {
 			normals++
 			vec.Mul(r.tmp, e, e)
@@ -295,6 +304,9 @@ func (r *Residuals) LogScale(dst []float64) {
 	sum := 0.0
 	for i := range r.steps {
 		s := &r.steps[i]
+		if s.law == nil {
+			continue
+		}
 		if s.constant {
 			sum += math.Log(s.scale[0])
 			continue

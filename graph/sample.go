@@ -9,7 +9,7 @@ import (
 
 // PriorDraw follows the program once and draws each latent from its prior, with
 // parameters and branches as the latents drawn before make them: an ancestral
-// draw. It stores the latents in unconstrained coordinates, like those of
+// draw. Parameters stay where they start. It stores the latents in unconstrained coordinates, like those of
 // LogProb, in dst, and returns it; Constrain gives the values. Observations and
 // factors play no part.
 //
@@ -26,7 +26,10 @@ func (d *Density) PriorDraw(dst []float64, rng *rand.Rand) []float64 {
 	dst = sized(dst, d.Dim(), "latents")
 	ev := d.evaluate(dst)
 	defer ev.release()
-	for i := range d.m.latents {
+	for i := range d.m.params {
+		dst[i] = d.param(i)
+	}
+	for i := d.m.params; i < len(dst); i++ {
 		l := &d.m.latents[i]
 		dst[i] = l.prior.draw(ev.params(l.prior), rng)
 	}

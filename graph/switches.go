@@ -50,7 +50,7 @@ func (d *Density) Switches() []Switch {
 	}
 	meets := make([][]int, d.Dim()) // switches with which a term also depends on one
 	stamp, visits := make([]int, len(d.nodes)), 0
-	prior := -1
+	prior := d.m.params - 1 // parameters have none
 	for t, term := range d.m.terms {
 		var met []int
 		of := -1

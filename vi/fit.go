@@ -249,7 +249,8 @@ const clip = 30
 // A fit that starts wide may have far to go, also once it has become narrow. So
 // steps of a mean are in units of the start's scale at first, which fades as 1/t:
 // the scale of the iterate takes over when it is larger. A fit that goes on with an
-// earlier one's optimiser has that behind it.
+// earlier one's optimiser has that behind it. Those of a parameter of the program fade
+// without end (Robbins and Monro): their sum has no bound, and their noise vanishes.
 const reachSteps = 300 // until half of it is left
 
 // A reach is the least unit of a mean.
@@ -257,6 +258,7 @@ type reach struct {
 	param  int
 	start  float64 // where the fit starts
 	factor float64 // by which the unit is larger than the family's now
+	fades  bool    // to nothing: that of a parameter of the program, which has no scale of its own
 }
 
 // unitsAreOne reports whether the units of q's family are 1, at q and elsewhere.
@@ -276,8 +278,8 @@ func unitsAreOne(q family.Q) bool {
 func (f *fitter) findReach(start family.Q) {
 	start.Units(f.units)
 	for k, u := range f.units {
-		if start.Param(k).Symbol == "μ" {
-			f.reach = append(f.reach, reach{param: k, start: u})
+		if p := start.Param(k); p.Symbol == "μ" {
+			f.reach = append(f.reach, reach{param: k, start: u, fades: p.Latent < f.d.Params()})
 		}
 	}
 }
@@ -290,6 +292,9 @@ func (f *fitter) setUnits(t int) {
 		r := &f.reach[i]
 		own := f.units[r.param]
 		f.units[r.param] = max(own, fade*r.start)
+		if r.fades {
+			f.units[r.param] = fade * own
+		}
 		r.factor = f.units[r.param] / own
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/family"
@@ -47,9 +49,11 @@ func StartAt(d *graph.Density, values map[string]float64) (family.Q, error) {
 	}
 	center, scale := d.PriorStartAt(given)
 	for i := range given {
-		scale[i] *= startWidth
+		if i >= d.Params() {
+			scale[i] *= startWidth
+		}
 	}
-	q := family.Independent(center, scale)
+	q := independent(d, center, scale)
 	q.Hold(slices.Sorted(maps.Keys(given)))
 	return q, nil
 }
@@ -62,7 +66,14 @@ func PriorStart(d *graph.Density) family.Q {
 		panic("vi: a nil density")
 	}
 	center, scale := d.PriorStart()
-	return family.Independent(center, scale)
+	return independent(d, center, scale)
+}
+
+// independent are independent normals of d's latents; the sd of a parameter is its unit.
+func independent(d *graph.Density, mean, sd []float64) *family.Normal {
+	q, _ := family.MeanField{}.New(d) // it suits every program
+	q.Place(mean, sd)
+	return q.(*family.Normal)
 }
 
 // findStarts returns a start in the fit's family for each restart. When half of the
@@ -184,11 +195,11 @@ func atModes(ctx context.Context, d *graph.Density, f family.Family, list []cand
 		if err != nil || precision == nil {
 			return err
 		}
-		sd := make([]float64, len(z))
-		for i := range sd {
+		sd := slices.Clone(scale)
+		for i := d.Params(); i < len(sd); i++ {
 			sd[i] = 1 / math.Sqrt(precision.At(i, i))
 		}
-		var normal family.Gaussian = family.Independent(z, sd)
+		var normal family.Gaussian = independent(d, z, sd)
 		q, err := family.Of(f, d, normal)
 		if err != nil {
 			return err
@@ -227,7 +238,8 @@ func candidates(ctx context.Context, d *graph.Density, s Settings, m *monitor) (
 	return bestOf(slices.Concat(found...), n), err
 }
 
-// A climber improves a batch of points, each by its own gradient.
+// A climber improves a batch of points, each by its own gradient. Parameters stay where
+// they are: log r may have no maximum in them and the latents together.
 type climber struct {
 	d             *graph.Density
 	x             *graph.Executor
@@ -267,8 +279,8 @@ func (c *climber) run(ctx context.Context, block, width int, rng *rand.Rand) ([]
 		if err := c.evaluate(ctx, 0, rng); err != nil {
 			return nil, err
 		}
-		for i, g := range c.x.Grad {
-			c.g[i] = g * c.scale[i/c.x.N]
+		for i := c.d.Params() * c.x.N; i < len(c.g); i++ {
+			c.g[i] = c.x.Grad[i] * c.scale[i/c.x.N]
 		}
 		adam.StepSize = climbRate * falling.At(t, climbSteps+1)
 		adam.Step(c.u, c.g)
@@ -292,7 +304,7 @@ func (c *climber) evaluate(ctx context.Context, width float64, rng *rand.Rand) e
 		return err
 	}
 	for i, u := range c.u {
-		if width > 0 {
+		if width > 0 && i >= c.d.Params()*c.x.N {
 			u += width * rng.NormFloat64()
 		}
 		c.x.Z[i] = u * c.scale[i/c.x.N]
@@ -310,10 +322,8 @@ func stopped(ctx context.Context) error {
 
 // candidates are the points with finite scores.
 func (c *climber) candidates(score []float64) []candidate {
-	sd := make([]float64, len(c.scale))
-	for i, s := range c.scale {
-		sd[i] = startWidth * s
-	}
+	sd := slices.Clone(c.scale)
+	floats.Scale(startWidth, sd[c.d.Params():])
 	var list []candidate
 	for k, v := range score {
 		if !finite(v) {
@@ -323,7 +333,7 @@ func (c *climber) candidates(score []float64) []candidate {
 		for i := range z {
 			z[i] = c.u[i*c.x.N+k] * c.scale[i]
 		}
-		list = append(list, candidate{q: family.Independent(z, sd), region: c.d.Arrangement().Signs(z).String(), score: v})
+		list = append(list, candidate{q: independent(c.d, z, sd), region: c.d.Arrangement().Signs(z).String(), score: v})
 	}
 	return list
 }

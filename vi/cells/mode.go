@@ -28,7 +28,8 @@ const (
 // normal keeps t = √(2·log D) standard deviations clear of a cliff, where q's
 // density there times D is about 1. So the precision at the mode has t²/Φ² in the
 // direction of Φ: where log r = −z²/2 for z > 0, the normal at 1 with standard
-// deviation 1/√(1 + t²), which is the best one. Its coordinates are u = z/scale.
+// deviation 1/√(1 + t²), which is the best one. Its coordinates are u = z/scale. It
+// does not move parameters.
 type ModeFinder struct {
 	d      *graph.Density
 	x      *graph.Executor // 2·Dim + 1 samples: the point, and two beside it for each latent
@@ -76,6 +77,7 @@ func (m *ModeFinder) Find(ctx context.Context, z []float64) (precision *mat.SymD
 		value -= math.Log(math.Abs(phi))
 		m.addCurvature(h, (2*math.Log(c.fall)-1)/(phi*phi))
 	}
+	m.hold()
 	return m.precision(z), value, nil
 }
 
@@ -102,8 +104,8 @@ func (m *ModeFinder) extend(ctx context.Context, z []float64, signs regions.Sign
 	}
 	var c mat.Cholesky
 	c.Factorize(m.neg)
-	top = value + 0.5*(float64(len(z))*math.Log(2*math.Pi)-c.LogDet())
-	for _, s := range m.scale {
+	top = value + 0.5*(float64(len(z)-m.d.Params())*math.Log(2*math.Pi)-c.LogDet())
+	for _, s := range m.scale[m.d.Params():] {
 		top += math.Log(s)
 	}
 	return precision, top, nil
@@ -187,12 +189,24 @@ func (m *ModeFinder) expand(signs regions.Signs) (value float64, err error) {
 		}
 	}
 	value = m.x.Out[0] + m.addBarrier()
+	m.hold()
 	for i := range n {
 		if p := m.neg.At(i, i); p > 1 {
 			m.width[i] = modeInterval / math.Sqrt(p)
 		}
 	}
 	return value, nil
+}
+
+// hold keeps parameters where they are: their part of −∂²log r/∂u² is the identity.
+func (m *ModeFinder) hold() {
+	for i := range m.d.Params() {
+		m.g[i] = 0
+		for j := range m.u {
+			m.neg.SetSym(i, j, 0)
+		}
+		m.neg.SetSym(i, i, 1)
+	}
 }
 
 // tangent is Φ of plane l, or what is like it at u.

@@ -272,7 +272,7 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand
 	if err != nil || precision == nil || !(bound+f.most(c.point, precision, sides) > least) {
 		return err
 	}
-	normal := family.FromPrecision(c.point, sparse(precision))
+	normal := family.FromPrecision(c.point, sparse(precision)).Points(f.d.Params())
 	c.Q, c.open = normal, curved
 	if len(sides) > 0 {
 		confined, open, err := normal.Confine(sides)
@@ -316,6 +316,9 @@ func (f *finder) most(mean []float64, precision *mat.SymDense, sides []family.Si
 		v := 0.0
 		for k, i := range h.Index {
 			for l, j := range h.Index {
+				if i < f.d.Params() || j < f.d.Params() {
+					continue
+				}
 				v += h.Coef[k] * h.Coef[l] * cov.At(i, j)
 			}
 		}

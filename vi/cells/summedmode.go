@@ -16,7 +16,7 @@ import (
 // of jumps.
 type summedMode struct {
 	sum   *summer
-	rest  []int     // the other latents
+	rest  []int     // the other latents, but for parameters
 	scale []float64 // of the prior
 	width []float64 // of the differences
 }
@@ -25,14 +25,14 @@ type summedMode struct {
 const differenceWidth = 0.2
 
 func newSummedMode(d *graph.Density, switches []graph.Switch) (*summedMode, error) {
-	n := d.Dim() - len(switches)
+	n := d.Dim() - d.Params() - len(switches)
 	sum, err := newSummer(d, switches, min(quick, 1+n+n*n))
 	if err != nil {
 		return nil, err
 	}
 	m := &summedMode{sum: sum}
 	_, m.scale = d.PriorStart()
-	for i := range d.Dim() {
+	for i := d.Params(); i < d.Dim(); i++ {
 		if !slices.ContainsFunc(switches, func(w graph.Switch) bool { return w.Latent == i }) {
 			m.rest = append(m.rest, i)
 		}

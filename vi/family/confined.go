@@ -42,7 +42,7 @@ type Confined struct {
 type confinement struct {
 	sequence Sequence
 	rooms    []*room // by latent; nil if it is free
-	links    *edges  // from its parents, and the latents in its bounds, to each latent
+	links    *edges  // from its parents, and the latents in its bounds, to each latent; not from parameters
 	bent     []bool  // by latent: it is not normal
 }
 
@@ -186,6 +186,8 @@ func (q *Normal) Confine(sides []Side) (c *Confined, soft []int, err error) {
 		}
 		slices.Sort(links[i])
 		links[i] = slices.Compact(links[i])
+		first, _ := slices.BinarySearch(links[i], q.points)
+		links[i] = links[i][first:]
 		in.bent[i] = r != nil || slices.ContainsFunc(links[i], func(j int) bool { return in.bent[j] })
 	}
 	in.links = newEdges(links)

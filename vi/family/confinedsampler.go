@@ -64,9 +64,7 @@ func (s *confinedSampler) Locate(q Q) {
 
 // Draw implements Sampler.
 func (s *confinedSampler) Draw(z []float64, rng *rand.Rand) {
-	for k := range s.eps {
-		s.eps[k] = rng.NormFloat64()
-	}
+	s.normalSampler.noise(rng)
 	next := 0
 	for l := range s.rooms {
 		r := &s.rooms[l]

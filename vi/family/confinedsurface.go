@@ -124,6 +124,7 @@ func (e *confinedSurface) Curved(k int) bool { return e.more[k].follow != nil }
 func (e *confinedSurface) Move(dst []float64, k int, _, phi []float64) {
 	p, q, n := &e.more[k], e.s.of, e.s.n
 	pivot, coef, mu := e.planes[k].pivot, e.planes[k].coef, e.s.q.mu
+	copy(e.point, mu[:e.s.q.points])
 	for b, f := range phi {
 		for _, i := range p.fixed {
 			e.point[i] = mu[i] + e.s.y[i*n+b]

@@ -16,9 +16,11 @@ import (
 
 // A Program is what a family has to know of a model. A graph.Density is one.
 type Program interface {
-	// Dim is the number of latents, and Latents are their names.
+	// Dim is the number of latents, and Latents are their names. The first Params of
+	// them are parameters of the program: a member has each at one point, μ.
 	Dim() int
 	Latents() []string
+	Params() int
 	// Parents lists for each latent the earlier ones, ascending, that its prior
 	// depends on.
 	Parents() [][]int
@@ -50,7 +52,8 @@ type Q interface {
 	// Set copies theta into θ. It panics unless theta has the length of θ.
 	Set(theta []float64)
 	// Place makes the latents independent normals, as nearly as the family can,
-	// with the given means and standard deviations.
+	// with the given means and standard deviations. The standard deviation of a
+	// parameter is the unit of its steps.
 	Place(mean, sd []float64)
 	// Correlate gives independent latents the partial correlations of a precision
 	// matrix, as nearly as the family can: the mean of each stays, and so does its
@@ -121,7 +124,7 @@ func AsGaussian(q Q) (g Gaussian, ok bool) {
 // A Param is one parameter of a member.
 type Param struct {
 	Latent int    // whose, −1 for weights of a mixture
-	Symbol string // "μ", "s", "ρ", "B", "U", of a mixture "cell 2 μ"
+	Symbol string // "μ", "s", "ρ", "B", "U", of a parameter of the program "μ" and "unit", of a mixture "cell 2 μ"
 	On     int    // the other latent of B, the column of U; else −1
 }
 
@@ -262,7 +265,7 @@ func (m Method) String() string {
 // Of returns the member of family f that is nearest to q. Where f has q's
 // correlations it is q itself; else means and standard deviations agree.
 func Of(f Family, p Program, q Q) (Q, error) {
-	if q.Family() == f {
+	if q.Family() == f && pointsOf(q) == p.Params() {
 		return q.Clone(), nil
 	}
 	to, err := f.New(p)
@@ -281,9 +284,35 @@ func Of(f Family, p Program, q Q) (Q, error) {
 	mean, sd := make([]float64, q.Dim()), make([]float64, q.Dim())
 	for i := range mean {
 		mean[i], sd[i] = q.Mean(i), q.SD(i)
+		if i < pointsOf(q) {
+			sd[i] = unitOf(q, i)
+		}
 	}
 	to.Place(mean, sd)
 	return to, nil
+}
+
+// pointsOf is how many of q's latents, the first ones, are parameters.
+func pointsOf(q Q) int {
+	switch q := q.(type) {
+	case *Normal:
+		return q.points
+	case *lowRank:
+		return q.points
+	case *Confined:
+		return q.normal.points
+	case *Mixture:
+		return pointsOf(q.parts[0])
+	}
+	return 0
+}
+
+// unitOf is the unit of parameter i.
+func unitOf(q Q, i int) float64 {
+	if m, ok := q.(*Mixture); ok {
+		q = m.parts[0]
+	}
+	return q.Theta()[2*i+1]
 }
 
 // Check reports a member that is not one of p's latents, with finite numbers.

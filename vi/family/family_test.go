@@ -22,7 +22,8 @@ var seed = flag.Uint64("seed", 1, "seed of the statistical tests")
 // the others on the one before.
 type program int
 
-func (p program) Dim() int { return int(p) }
+func (p program) Dim() int    { return int(p) }
+func (p program) Params() int { return 0 }
 
 func (p program) Latents() (names []string) {
 	for i := range int(p) {

@@ -35,7 +35,7 @@ func (f LowRank) New(p Program) (Q, error) {
 	if f.Rank < 1 || f.Rank > n {
 		return nil, fmt.Errorf("low rank: LowRank.Rank = %d for %d latents: it must lie between 1 and their number", f.Rank, n)
 	}
-	q := &lowRank{family: f, theta: make([]float64, n*(2+f.Rank)), mu: make([]float64, n), s: make([]float64, n)}
+	q := &lowRank{family: f, points: p.Params(), theta: make([]float64, n*(2+f.Rank)), mu: make([]float64, n), s: make([]float64, n)}
 	q.u = q.theta[2*n:]
 	q.Place(make([]float64, n), slices.Repeat([]float64{1}, n))
 	return q, nil
@@ -47,6 +47,7 @@ type lowRank struct {
 	theta  []float64
 	mu, s  []float64
 	u      []float64 // latents × Rank
+	points int       // parameters of the program, as in Normal: s and U are 0
 }
 
 // startShare is the share of U in a latent's standard deviation where a fit
@@ -69,6 +70,7 @@ func (q *lowRank) read() {
 	for i := range q.mu {
 		q.mu[i], q.s[i] = q.theta[2*i], q.theta[2*i+1]
 	}
+	clear(q.s[:q.points])
 }
 
 // Place gives U small entries of fixed signs that look random, columns with
@@ -83,6 +85,10 @@ func (q *lowRank) Place(mean, sd []float64) {
 		q.theta[2*i], q.theta[2*i+1] = mean[i], sd[i]*math.Sqrt(1-startShare*startShare)
 		for k := range q.row(i) {
 			q.row(i)[k] = sd[i] * each * float64(1-2*rng.IntN(2))
+		}
+		if i < q.points {
+			q.theta[2*i+1] = sd[i]
+			clear(q.row(i))
 		}
 	}
 	q.read()
@@ -111,7 +117,7 @@ func (q *lowRank) Correlate(precision mat.Symmetric) {
 	e.VectorsTo(&v)
 	for k := range q.family.Rank {
 		size := math.Sqrt(max(startShare*startShare, 1/e.Values(nil)[k]-1)) // ascending: the smallest precisions first
-		for i := range n {
+		for i := q.points; i < n; i++ {
 			q.theta[2*i+1] = sd[i]
 			q.row(i)[k] = size * sd[i] * v.At(i, k)
 		}
@@ -122,14 +128,17 @@ func (q *lowRank) Correlate(precision mat.Symmetric) {
 func (q *lowRank) row(i int) []float64 { return q.u[i*q.family.Rank:][:q.family.Rank] }
 
 func (q *lowRank) Clone() Q {
-	c := &lowRank{family: q.family, theta: slices.Clone(q.theta), mu: slices.Clone(q.mu), s: slices.Clone(q.s)}
+	c := &lowRank{family: q.family, points: q.points, theta: slices.Clone(q.theta), mu: slices.Clone(q.mu), s: slices.Clone(q.s)}
 	c.u = c.theta[2*len(c.mu):]
 	return c
 }
 
 func (q *lowRank) Param(k int) Param {
 	n := len(q.mu)
-	if k < 2*n {
+	switch {
+	case k < 2*q.points && k%2 == 1:
+		return Param{k / 2, "unit", -1}
+	case k < 2*n:
 		return Param{k / 2, []string{"μ", "s"}[k%2], -1}
 	}
 	k -= 2 * n
@@ -147,6 +156,9 @@ func (q *lowRank) Fault() int {
 
 func (q *lowRank) Units(dst []float64) {
 	for i, s := range q.s {
+		if i < q.points {
+			s = q.theta[2*i+1]
+		}
 		dst[2*i], dst[2*i+1] = s, s
 		for k := range q.row(i) {
 			dst[2*len(q.s)+i*q.family.Rank+k] = correlationUnit * s
@@ -155,7 +167,11 @@ func (q *lowRank) Units(dst []float64) {
 }
 
 func (q *lowRank) Move(step []float64) {
-	for i, s := range q.s {
+	for i := range q.points {
+		q.theta[2*i] += q.theta[2*i+1] * step[2*i]
+	}
+	for i := q.points; i < len(q.s); i++ {
+		s := q.s[i]
 		q.theta[2*i] += s * step[2*i]
 		q.theta[2*i+1] = s * math.Exp(step[2*i+1])
 		r := q.family.Rank
@@ -208,8 +224,8 @@ func (q *lowRank) core(m []float64) (c core, logDet float64) {
 	for a := range r {
 		for b := a; b < r; b++ {
 			sum := 0.0
-			for i, s := range q.s {
-				sum += q.row(i)[a] / s * (q.row(i)[b] / s)
+			for i := q.points; i < len(q.s); i++ {
+				sum += q.row(i)[a] / q.s[i] * (q.row(i)[b] / q.s[i])
 			}
 			if a == b {
 				sum++
@@ -238,7 +254,7 @@ func (q *lowRank) square() int { return q.family.Rank * q.family.Rank }
 
 func (q *lowRank) Entropy() float64 {
 	_, logDet := q.core(make([]float64, q.square()))
-	return normalEntropy(q.s) + 0.5*logDet
+	return normalEntropy(q.s[q.points:]) + 0.5*logDet
 }
 
 func (q *lowRank) LogProb(z []float64) float64 {
@@ -247,14 +263,14 @@ func (q *lowRank) LogProb(z []float64) float64 {
 	}
 	c, logDet := q.core(make([]float64, q.square()))
 	v, square := make([]float64, q.family.Rank), 0.0
-	for i, x := range z {
-		t := (x - q.mu[i]) / q.s[i]
+	for i := q.points; i < len(z); i++ {
+		t := (z[i] - q.mu[i]) / q.s[i]
 		square += t * t
 		floats.AddScaled(v, t/q.s[i], q.row(i))
 	}
 	w := slices.Clone(v)
 	c.solve(w)
-	return 0.5*(float64(len(z))-square+floats.Dot(v, w)) - normalEntropy(q.s) - 0.5*logDet
+	return 0.5*(float64(len(z)-q.points)-square+floats.Dot(v, w)) - normalEntropy(q.s[q.points:]) - 0.5*logDet
 }
 
 func (q *lowRank) Rand(dst []float64, rng *rand.Rand) {
@@ -305,8 +321,8 @@ func (s *lowRankSampler) Locate(q Q) {
 	s.q.Set(q.(*lowRank).theta)
 	c, logDet := s.q.core(s.m)
 	s.logDet = logDet
-	for i, x := range s.q.s {
-		s.inv2[i] = 1 / (x * x)
+	for i := s.q.points; i < len(s.inv2); i++ {
+		s.inv2[i] = 1 / (s.q.s[i] * s.q.s[i])
 		row := s.inverse.RawRowView(i)
 		floats.ScaleTo(row, s.inv2[i], s.q.row(i))
 		c.solve(row)
@@ -320,7 +336,7 @@ func (s *lowRankSampler) Draw(z []float64, rng *rand.Rand) {
 	for k := range s.eta {
 		s.eta[k] = rng.NormFloat64()
 	}
-	for k := range s.eps {
+	for k := s.q.points * s.n; k < len(s.eps); k++ {
 		s.eps[k] = rng.NormFloat64()
 	}
 	for i, m := range s.q.mu {
@@ -347,7 +363,7 @@ func (s *lowRankSampler) pulled() {
 // is Σ x_i times row i of inverse.
 func (s *lowRankSampler) SubLogQ(dst []float64) {
 	s.pulled()
-	top := normalEntropy(s.q.s) + 0.5*s.logDet - 0.5*float64(len(s.q.s))
+	top := normalEntropy(s.q.s[s.q.points:]) + 0.5*s.logDet - 0.5*float64(len(s.q.s)-s.q.points)
 	for b := range dst {
 		dst[b] += top
 	}
@@ -393,7 +409,7 @@ func (s *lowRankSampler) AddPath(sums, grad []float64) {
 func (s *lowRankSampler) Pull(sums, field []float64) {
 	mean, scale, u := s.parts(sums)
 	vec.AddSumDotRows(mean, scale, field, s.eps, s.n)
-	for i := range s.q.mu {
+	for i := s.q.points; i < len(s.q.mu); i++ {
 		for k := range s.q.row(i) {
 			u[i*s.q.family.Rank+k] += floats.Dot(s.row(field, i), s.row(s.eta, k))
 		}
@@ -563,7 +579,9 @@ func (f *lowRankSurface) Add(sums, _ []float64, k int, phi, jumps []float64) {
 			dot -= moved * p.inv * p.ua[c]
 		}
 		for j, i := range p.Index {
-			u[i*r+c] += p.Coef[j] * dot
+			if i >= s.q.points {
+				u[i*r+c] += p.Coef[j] * dot
+			}
 		}
 	}
 }

@@ -17,7 +17,9 @@ import (
 //
 //	z_i = μ_i + y_i,   y_i = Σ_{j ∈ parents(i)} B_ij·y_j + s_i·ε_i
 //
-// so that y = (I − B)⁻¹·S·ε.
+// so that y = (I − B)⁻¹·S·ε. The first latents may be parameters of the program, which
+// have no noise, parents or children: z_p = μ_p. What θ has in the place of their s is
+// the unit of their steps, which stays what it is.
 type Normal struct {
 	family Family
 	edges  *edges
@@ -26,6 +28,7 @@ type Normal struct {
 	mu, s, b []float64
 	inv      []float64 // 1/s, but of Softplus
 	slope    []float64 // ds/dρ, of Softplus only
+	points   int       // the first so many latents are parameters: s = 1/s = 0
 	held     []int
 }
 
@@ -79,6 +82,28 @@ func (q *Normal) read() {
 			q.s[i], q.slope[i] = softplus(q.theta[2*i+1])
 		}
 	}
+	clear(q.s[:q.points])
+	clear(q.inv[:q.points])
+}
+
+// Points makes the first n latents parameters, and returns q. It panics if one of them has a
+// parent or a child, or for members of Softplus.
+func (q *Normal) Points(n int) *Normal {
+	if n > 0 && q.slope != nil || int(q.edges.from[n]) > 0 || int(q.edges.childFrom[n]) > 0 {
+		panic("family: a parameter that has parents or children, or a scale by softplus")
+	}
+	q.points = n
+	q.read()
+	return q
+}
+
+// units are what θ has in the place of s.
+func (q *Normal) units() []float64 {
+	s := slices.Clone(q.s)
+	for i := range q.points {
+		s[i] = q.theta[2*i+1]
+	}
+	return s
 }
 
 // Place implements Q.
@@ -104,7 +129,8 @@ func (q *Normal) Correlate(precision mat.Symmetric) {
 		return
 	}
 	n := len(q.mu)
-	rate := func(i int) float64 { return 1 / (q.s[i] * math.Sqrt(precision.At(i, i))) }
+	unit := q.units()
+	rate := func(i int) float64 { return 1 / (unit[i] * math.Sqrt(precision.At(i, i))) }
 	reversed := mat.NewSymDense(n, nil) // the latents in reverse, where U is the usual factor
 	for i := range n {
 		for j := range i + 1 {
@@ -124,6 +150,7 @@ func (q *Normal) Correlate(precision mat.Symmetric) {
 		}
 		sd[i] = scale
 	}
+	copy(sd, unit[:q.points])
 	q.Place(q.mu, sd)
 	copy(q.b, b)
 }
@@ -141,14 +168,14 @@ func (q *Normal) embed(from *Normal) bool {
 			b[int(q.edges.from[i])+k] = from.b[e]
 		}
 	}
-	q.Place(from.mu, from.s)
+	q.Place(from.mu, from.units())
 	copy(q.b, b)
 	return true
 }
 
 // Clone implements Q.
 func (q *Normal) Clone() Q {
-	c := &Normal{family: q.family, edges: q.edges, theta: slices.Clone(q.theta), mu: slices.Clone(q.mu), s: slices.Clone(q.s)}
+	c := &Normal{family: q.family, edges: q.edges, theta: slices.Clone(q.theta), mu: slices.Clone(q.mu), s: slices.Clone(q.s), points: q.points}
 	c.b = c.theta[2*len(c.mu):]
 	c.inv, c.slope = slices.Clone(q.inv), slices.Clone(q.slope)
 	return c
@@ -160,6 +187,8 @@ func (q *Normal) Param(k int) Param {
 	switch {
 	case k < 2*n && k%2 == 0:
 		return Param{k / 2, "μ", -1}
+	case k < 2*q.points:
+		return Param{k / 2, "unit", -1}
 	case k < 2*n && q.slope != nil:
 		return Param{k / 2, "ρ", -1}
 	case k < 2*n:
@@ -174,7 +203,10 @@ func (q *Normal) Param(k int) Param {
 func (q *Normal) Fault() int {
 	for k, x := range q.theta {
 		scale := 1.0
-		if k < 2*len(q.s) && k%2 == 1 {
+		switch {
+		case k < 2*q.points && k%2 == 1:
+			scale = x
+		case k < 2*len(q.s) && k%2 == 1:
 			scale = q.s[k/2]
 		}
 		if !finite(x) || !(scale > 0) || !finite(scale) {
@@ -193,7 +225,7 @@ const correlationUnit = 1.0 / 3
 func (q *Normal) unit(i int) float64 { return q.edges.unit[i] * q.s[i] }
 
 // Units implements Q: s_i for μ_i and s_i, s_i/(3·s_j·√k) for B_ij of a latent with k
-// parents.
+// parents, and a parameter's own.
 func (q *Normal) Units(dst []float64) {
 	if q.slope != nil {
 		for k := range dst {
@@ -203,6 +235,9 @@ func (q *Normal) Units(dst []float64) {
 	}
 	b := dst[2*len(q.s):]
 	for i, s := range q.s {
+		if i < q.points {
+			s = q.theta[2*i+1]
+		}
 		dst[2*i], dst[2*i+1] = s, s
 		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
 			b[e] = q.unit(i) * q.inv[q.edges.parent[e]]
@@ -220,14 +255,17 @@ func (q *Normal) Move(step []float64) {
 		return
 	}
 	n := len(q.s)
-	for i, s := range q.s {
-		q.theta[2*i] += s * step[2*i]
+	for i := range q.points {
+		q.theta[2*i] += q.theta[2*i+1] * step[2*i]
+	}
+	for i := q.points; i < n; i++ {
+		q.theta[2*i] += q.s[i] * step[2*i]
 		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
 			q.b[e] += q.unit(i) * q.inv[q.edges.parent[e]] * step[2*n+int(e)]
 		}
 	}
-	for i, s := range q.s { // after all units were used
-		q.theta[2*i+1] = s * math.Exp(step[2*i+1])
+	for i := q.points; i < n; i++ { // after all units were used
+		q.theta[2*i+1] = q.s[i] * math.Exp(step[2*i+1])
 	}
 	q.read()
 }
@@ -247,13 +285,13 @@ func (q *Normal) SD(i int) float64 {
 // adjoint writes u = (I − B)⁻ᵀ·a to u, which is zero and has the latents up to the
 // last of h, and returns Var(Φ): Φ(z) = Φ(μ) + Σ u_i·s_i·ε_i. Below first, u is 0.
 // Latents that bring less than a part of 1e-36 of the variance are left out, so
-// that a chain that forgets is followed as far back as it remembers.
+// that a chain that forgets is followed as far back as it remembers; parameters are not.
 func (q *Normal) adjoint(u []float64, h regions.Hyperplane) (variance float64, first int) {
 	first = h.Index[0]
 	for k, i := range h.Index {
 		u[i] = h.Coef[k]
 	}
-	for i := len(u) - 1; i >= first; i-- {
+	for i := len(u) - 1; i >= max(first, q.points); i-- {
 		t := u[i] * q.s[i]
 		variance += t * t
 		if t*t < 1e-36*variance {
@@ -325,7 +363,7 @@ func (q *Normal) Regression(h regions.Hyperplane) []float64 {
 }
 
 // Entropy implements Gaussian.
-func (q *Normal) Entropy() float64 { return normalEntropy(q.s) }
+func (q *Normal) Entropy() float64 { return normalEntropy(q.s[q.points:]) }
 
 // normalEntropy is that of independent normals with scales s, and of all whose
 // covariance has the determinant Π s².
@@ -343,15 +381,15 @@ func (q *Normal) LogProb(z []float64) float64 {
 		panic("family: a point of another number of latents")
 	}
 	square := 0.0
-	for i, x := range z {
-		y := x - q.mu[i]
+	for i := q.points; i < len(z); i++ {
+		y := z[i] - q.mu[i]
 		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
 			j := q.edges.parent[e]
 			y -= q.b[e] * (z[j] - q.mu[j])
 		}
 		square += (y / q.s[i]) * (y / q.s[i])
 	}
-	return 0.5*(float64(len(z))-square) - q.Entropy()
+	return 0.5*(float64(len(z)-q.points)-square) - q.Entropy()
 }
 
 // Rand implements Q.

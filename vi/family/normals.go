@@ -1,6 +1,9 @@
 package family
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // MeanField are independent normals, one for each latent. θ is (μ_0, s_0, μ_1,
 // …); both move in units of s.
@@ -13,7 +16,9 @@ func (MeanField) Name() string { return "mean field" }
 func (MeanField) StepSize() float64 { return relative }
 
 // New implements Family.
-func (f MeanField) New(p Program) (Q, error) { return newNormal(f, make([][]int, p.Dim())), nil }
+func (f MeanField) New(p Program) (Q, error) {
+	return newNormal(f, make([][]int, p.Dim())).Points(p.Params()), nil
+}
 
 // Structured are the sequential normals whose parents are the program's own: a
 // latent's conditional mean is linear in those that its prior depends on. The
@@ -28,7 +33,14 @@ func (Structured) Name() string { return "structured" }
 func (Structured) StepSize() float64 { return relative }
 
 // New implements Family.
-func (f Structured) New(p Program) (Q, error) { return newNormal(f, p.Parents()), nil }
+func (f Structured) New(p Program) (Q, error) {
+	parents := slices.Clone(p.Parents())
+	for i, list := range parents {
+		first, _ := slices.BinarySearch(list, p.Params())
+		parents[i] = list[first:]
+	}
+	return newNormal(f, parents).Points(p.Params()), nil
+}
 
 // FullRank are all normals. θ is (μ_0, s_0, μ_1, …) and the coefficients B of each
 // latent on all before it, so that the cost is quadratic in the latents.
@@ -53,11 +65,11 @@ func (f FullRank) New(p Program) (Q, error) {
 	}
 	parents := make([][]int, n)
 	for i := range parents {
-		for j := range i {
+		for j := p.Params(); j < i; j++ {
 			parents[i] = append(parents[i], j)
 		}
 	}
-	return newNormal(f, parents), nil
+	return newNormal(f, parents).Points(p.Params()), nil
 }
 
 // Softplus are independent normals as the paper has them: θ is (μ_0, ρ_0, μ_1, …)
@@ -71,8 +83,13 @@ func (Softplus) Name() string { return "softplus mean field" }
 // StepSize implements Family: that of the paper's runs.
 func (Softplus) StepSize() float64 { return 0.01 }
 
-// New implements Family.
-func (f Softplus) New(p Program) (Q, error) { return newNormal(f, make([][]int, p.Dim())), nil }
+// New implements Family. It is an error if the program has parameters.
+func (f Softplus) New(p Program) (Q, error) {
+	if n := p.Params(); n > 0 {
+		return nil, fmt.Errorf("%s: the program has %d parameters, of which the paper's family knows nothing: use MeanField", f.Name(), n)
+	}
+	return newNormal(f, make([][]int, p.Dim())), nil
+}
 
 // Independent is the member of MeanField with the given means and standard
 // deviations. It panics if they are not as many. Numbers that no normal has, such

@@ -84,25 +84,29 @@ func (s *normalSampler) Locate(q Q) {
 	}
 }
 
+// noise draws ε: 0 of parameters.
+func (s *normalSampler) noise(rng *rand.Rand) {
+	for k := s.q.points * s.n; k < len(s.eps); k++ {
+		s.eps[k] = rng.NormFloat64()
+	}
+}
+
 // Draw implements Drawer.
 func (s *normalSampler) Draw(z []float64, rng *rand.Rand) {
 	switch {
 	case s.y == nil && s.n == 1:
-		for i, m := range s.q.mu {
+		copy(z, s.q.mu[:s.q.points])
+		for i := s.q.points; i < len(z); i++ {
 			e := rng.NormFloat64()
-			s.eps[i], z[i] = e, m+float64(s.q.s[i]*e)
+			s.eps[i], z[i] = e, s.q.mu[i]+float64(s.q.s[i]*e)
 		}
 		return
 	case s.y == nil:
-		for k := range s.eps {
-			s.eps[k] = rng.NormFloat64()
-		}
+		s.noise(rng)
 		vec.AffineRows(z, s.eps, s.n, s.q.s, s.q.mu)
 		return
 	}
-	for k := range s.eps {
-		s.eps[k] = rng.NormFloat64()
-	}
+	s.noise(rng)
 	s.rows.Sparse(s.y, s.n, s.zeros, s.from, s.ref, s.weight)
 	for i, m := range s.q.mu {
 		vec.Affine(s.row(z, i), s.row(s.y, i), 1, m)
@@ -118,7 +122,7 @@ func (s *normalSampler) SubLogQ(dst []float64) {
 	for k := range dst {
 		dst[k] += entropy
 	}
-	for i := range s.q.s {
+	for i := s.q.points; i < len(s.q.s); i++ {
 		for k, e := range s.row(s.eps, i) {
 			dst[k] += 0.5 * (e*e - 1)
 		}
@@ -209,7 +213,8 @@ func (s *normalSampler) AddScore(sums, weight []float64) {
 	if s.q.slope != nil {
 		exact = float64(s.n)
 	}
-	for i, scaleOf := range s.q.s {
+	for i := s.q.points; i < len(s.q.s); i++ { // a parameter has no score
+		scaleOf := s.q.s[i]
 		m, v := 0.0, 0.0
 		for k, e := range s.row(s.eps, i) {
 			m += weight[k] * e

@@ -35,7 +35,12 @@ func (f Sequence) New(p Program) (Q, error) {
 			return nil, fmt.Errorf("%s: parents %v of latent %d: they must be earlier latents, ascending", f.Name(), list, i)
 		}
 	}
-	q := Sequential(parents)
+	for i, list := range parents {
+		if i < p.Params() && len(list) > 0 || len(list) > 0 && list[0] < p.Params() {
+			return nil, fmt.Errorf("%s: parents %v of latent %d: a parameter has neither parents nor children", f.Name(), list, i)
+		}
+	}
+	q := Sequential(parents).Points(p.Params())
 	if f.Sides == "" {
 		return q, nil
 	}

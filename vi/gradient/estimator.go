@@ -144,8 +144,8 @@ func (w *reparamWorker) Add(sums []float64, rng *rand.Rand) error {
 }
 
 // Score is the score-function (REINFORCE) estimator (log r − log q)·∇log q,
-// without control variates. It is unbiased for every model, and its variance is
-// hopeless beyond a few latents: an oracle, not a tool.
+// without control variates. It is unbiased for every model without parameters, which
+// have no score, and its variance is hopeless beyond a few latents: an oracle, not a tool.
 type Score struct{}
 
 // Name implements Estimator.
@@ -153,6 +153,9 @@ func (Score) Name() string { return "score" }
 
 // Bind implements Estimator.
 func (Score) Bind(d *graph.Density, q family.Q, n int) (Worker, error) {
+	if d.Params() > 0 {
+		return nil, fmt.Errorf("gradient: score: parameter %s has no score: use Boundary", d.Latents()[0])
+	}
 	ex, err := d.Executor(n, graph.Compute{Out: true})
 	if err != nil {
 		return nil, err

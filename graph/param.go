@@ -1,0 +1,174 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// A ParamOption says where the values of a parameter lie, or how far its first steps go.
+type ParamOption func(*paramSpec)
+
+type paramSpec struct {
+	law    *law
+	bounds []Expr // of an interval
+	scale  float64
+	err    error
+}
+
+// Positive keeps a parameter positive: its coordinate is the logarithm.
+func Positive() ParamOption { return func(s *paramSpec) { s.law, s.bounds = positiveParam, nil } }
+
+// Between keeps a parameter strictly between lo and hi: its coordinate is the logit.
+func Between(lo, hi float64) ParamOption {
+	return func(s *paramSpec) {
+		s.law, s.bounds = intervalParam, []Expr{{v: lo}, {v: hi}}
+		if !(lo < hi) || !isFinite(lo) || !isFinite(hi) {
+			s.err = fmt.Errorf("the interval (%v, %v) is empty or has no end", lo, hi)
+		}
+	}
+}
+
+// Scale is about how far the start may be from the best value, in the parameter's own unit: what
+// a fit takes its first steps by. If it is not given it is |start| of a parameter on the
+// real line, 1 for a start of 0; and it is 1 in the coordinate of a transformed one.
+func Scale(x float64) ParamOption {
+	return func(s *paramSpec) {
+		if s.scale = x; !(x > 0) || !isFinite(x) {
+			s.err = fmt.Errorf("the scale %v must be positive", x)
+		}
+	}
+}
+
+// Param adds a parameter and returns its value: a number that has no prior, and is learned
+// with the fit. The fit maximises its ELBO also by the parameters, and so, as nearly as its
+// family is right, the evidence (empirical Bayes, variational maximum likelihood). It
+// may stand wherever a latent can, and in a guard beside latents: a threshold. A guard on
+// parameters alone is an error, for log r then jumps in the parameter itself. By default a
+// parameter is a real number; see Positive, Between and Scale.
+//
+// Parameters are coordinates of the density, the first ones, in the order of the Param
+// calls, without prior and without Jacobian. So they come before all latents in
+// Density.Latents; and before the first comparison in the program.
+func (m *Model) Param(name string, start float64, options ...ParamOption) Expr {
+	if !m.outsidePlates("Param") {
+		return Expr{}
+	}
+	spec := paramSpec{law: realParam}
+	for _, o := range options {
+		o(&spec)
+	}
+	if wrong := m.nameTaken(name); wrong != "" {
+		m.fail("%s", wrong)
+	}
+	prior := Dist{law: spec.law, params: append([]Expr{{}, {v: 1}}, spec.bounds...)}
+	s := support{}
+	if spec.err == nil {
+		s = prior.support()
+	}
+	u := math.NaN()
+	switch {
+	case spec.err != nil:
+		m.fail("parameter %q: %v", name, spec.err)
+	case !isFinite(start) || !s.contains(start) || !isFinite(s.inverse(s, start)):
+		m.fail("parameter %q: the start %v is not %v", name, start, s)
+	case m.compiledOnce:
+		m.fail("parameter %q comes after the model was compiled", name)
+	case m.arr.Len() > 0:
+		m.fail("parameter %q comes after a comparison (%v): make parameters before the first one", name, m.guards[0].place)
+	default:
+		u = s.inverse(s, start)
+	}
+	unit := 1.0
+	switch {
+	case spec.scale > 0:
+		const h = 0x1p-20
+		unit = spec.scale * 2 * h / (s.forward(s, Expr{v: u + h}).v - s.forward(s, Expr{v: u - h}).v)
+	case spec.law == realParam && start != 0:
+		unit = math.Abs(start)
+	}
+	prior.params[0].v, prior.params[1].v = u, unit
+	m.names[name] = true
+	at := m.params
+	if at < len(m.latents) && m.err == nil {
+		m.st.makeRoom(at)
+	}
+	m.params++
+	coord := m.st.leaf(kLatent, at)
+	l := latent{name: name, prior: prior, value: coord, place: m.here()}
+	if m.err == nil {
+		l.value = s.forward(s, Expr{m: m, id: coord}).id
+	}
+	m.latents = append(m.latents[:at:at], append([]latent{l}, m.latents[at:]...)...)
+	return Expr{m: m, id: l.value}
+}
+
+// nameTaken says why a latent or a parameter cannot have the name, or "".
+func (m *Model) nameTaken(name string) string {
+	switch wrong := checkName(name); {
+	case wrong != "":
+		return "a latent " + wrong
+	case m.names[name] || m.obsName[name] || m.detName[name]:
+		return fmt.Sprintf("the name %q is already taken", name)
+	}
+	return ""
+}
+
+// newParamLaw is the law of parameters with the given support. Its parameters are the
+// coordinate where it starts, the coordinate's unit, and the bounds of an interval.
+func newParamLaw(name string, s support) *law {
+	f := &law{
+		name: name, params: []param{{"start", anyReal}, {"unit", anyReal}}, support: s,
+		logProb:  func(Expr, []Expr) Expr { return Expr{} },
+		rand:     func(p []float64, _ *rand.Rand) float64 { return p[0] },
+		start:    func(p []float64) (center, scale float64) { return p[0], p[1] },
+		residual: func(float64, []float64) float64 { return 0 },
+	}
+	return f
+}
+
+var (
+	realParam     = newParamLaw("parameter", reals)
+	positiveParam = newParamLaw("positive parameter", positives)
+	intervalParam = func() *law {
+		f := newParamLaw("parameter in an interval", support{transform: scaledLogisticMap})
+		f.params = append(f.params, param{"lo", bound}, param{"hi", bound})
+		f.bounds = func(p []Expr) (lo, hi float64) { return p[2].constValue(), p[3].constValue() }
+		return f
+	}()
+)
+
+// makeRoom counts the latents from number at on up by one.
+func (s *store) makeRoom(at int) {
+	for id := range s.nodes {
+		if n := &s.nodes[id]; n.kind == kLatent && int(n.a) >= at {
+			n.a++
+		}
+	}
+	clear(s.table)
+	for id := range s.nodes {
+		hash := s.nodes[id].hash()
+		*s.slot(&s.nodes[id], hash) = slot{hash, nodeID(id) + 1}
+	}
+}
+
+// Params is the number of parameters: the first so many of Latents.
+func (d *Density) Params() int { return d.made().m.params }
+
+// WithParams returns the density whose parameters start at the given coordinates: PriorStart and
+// PriorDraw give them there, and so do Residuals. LogProb, a function of all coordinates, stays the
+// same. It panics unless u has Params() coordinates.
+func (d *Density) WithParams(u []float64) *Density {
+	if len(u) != d.Params() {
+		panic(fmt.Sprintf("graph: %d coordinates for %d parameters", len(u), d.Params()))
+	}
+	return &Density{d.compiled, d.data, append([]float64(nil), u...)}
+}
+
+// param is the coordinate where parameter i starts.
+func (d *Density) param(i int) float64 {
+	if d.params != nil {
+		return d.params[i]
+	}
+	return d.m.latents[i].prior.params[0].v
+}
