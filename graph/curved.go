@@ -1,10 +1,8 @@
 package graph
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/facetvi/facet/graph/kernel"
@@ -270,10 +268,6 @@ func (s *store) positiveLog(id nodeID) (log nodeID, ok bool) {
 // positiveFeatures is the guard id > 0 as a sum of latents and features.
 func (m *Model) positiveFeatures(id nodeID) Guard {
 	c := m.st.expand(id)
-	type part struct {
-		at int
-		x  rounded
-	}
 	var parts []part
 	for i, t := range c.terms {
 		p := part{x: c.coef(i)}
@@ -290,12 +284,7 @@ func (m *Model) positiveFeatures(id nodeID) Guard {
 		}
 		parts = append(parts, p)
 	}
-	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.at, b.at) })
-	h, r := regions.Hyperplane{Const: c.v.v}, regions.Rounding{Const: c.v.err}
-	for _, p := range parts {
-		h.Index, h.Coef, r.Coef = append(h.Index, p.at), append(h.Coef, p.x.v), append(r.Coef, p.x.err)
-	}
-	return m.halfSpace(h, r)
+	return m.halfSpaceOf(parts, c.v)
 }
 
 // feature is the coordinate of m.arr that stands for a node.

@@ -20,6 +20,7 @@ type Density struct {
 	*compiled
 	data   []float64
 	params []float64 // where they start, in coordinates; nil for where the program says
+	loose  bool      // they have a distribution in Residuals
 }
 
 // compiled is what densities with different data share.
@@ -84,7 +85,7 @@ func (m *Model) compile(arr *regions.Arrangement) (*Density, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Density{c, data, nil}, nil
+	return &Density{c, data, nil, false}, nil
 }
 
 // checkConstants reports a term of the log density that is not finite wherever
@@ -285,7 +286,7 @@ func (d *Density) WithData(data map[string][]float64) (*Density, error) {
 			return nil, fmt.Errorf("graph: observation %q: %d values for %d observations", name, len(data[name]), n)
 		}
 	}
-	return &Density{d.compiled, next, d.params}, nil
+	return &Density{d.compiled, next, d.params, d.loose}, nil
 }
 
 // Data are the observations in the order of the Observe calls.

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -71,12 +72,27 @@ func (m *Model) positive(id nodeID) Guard {
 	if len(c.terms) == 0 {
 		return constantGuard(m, c.v.v > 0)
 	}
-	h := regions.Hyperplane{Const: c.v.v}
-	for _, t := range c.terms {
-		h.Index = append(h.Index, int(m.st.nodes[t.atom].a))
-		h.Coef = append(h.Coef, t.coef)
+	var parts []part
+	for i, t := range c.terms {
+		parts = append(parts, part{int(m.st.nodes[t.atom].a), c.coef(i)})
 	}
-	return m.halfSpace(h, regions.Rounding{Coef: c.errs, Const: c.v.err})
+	return m.halfSpaceOf(parts, c.v)
+}
+
+// A part is a coordinate of m.arr with its coefficient.
+type part struct {
+	at int
+	x  rounded
+}
+
+// halfSpaceOf is the half-space where the sum of parts and c is positive.
+func (m *Model) halfSpaceOf(parts []part, c rounded) Guard {
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.at, b.at) })
+	h, r := regions.Hyperplane{Const: c.v}, regions.Rounding{Const: c.err}
+	for _, p := range parts {
+		h.Index, h.Coef, r.Coef = append(h.Index, p.at), append(h.Coef, p.x.v), append(r.Coef, p.x.err)
+	}
+	return m.halfSpace(h, r)
 }
 
 func (m *Model) halfSpace(h regions.Hyperplane, r regions.Rounding) Guard {
@@ -85,7 +101,7 @@ func (m *Model) halfSpace(h regions.Hyperplane, r regions.Rounding) Guard {
 	if err == nil {
 		err = m.unsolvable(side.Plane)
 	}
-	if of := m.arr.Latents(side.Plane); err == nil && of[len(of)-1] < m.params {
+	if err == nil && slices.Max(m.arr.Latents(side.Plane)) < m.params {
 		err = fmt.Errorf("%s compares parameters alone: where they are equal the ELBO jumps, and has no gradient; compare with a latent", info.write(">"))
 	}
 	if err != nil {

@@ -162,7 +162,15 @@ func (d *Density) WithParams(u []float64) *Density {
 	if len(u) != d.Params() {
 		panic(fmt.Sprintf("graph: %d coordinates for %d parameters", len(u), d.Params()))
 	}
-	return &Density{d.compiled, d.data, append([]float64(nil), u...)}
+	return &Density{d.compiled, d.data, append([]float64(nil), u...), false}
+}
+
+// Loosened returns the density whose Residuals give parameters a normal distribution, in their
+// coordinates, around where they start, with their scale as its standard deviation: to look for
+// parameters by what is meant for latents. All else stays the same.
+func (d *Density) Loosened() *Density {
+	d.made()
+	return &Density{d.compiled, d.data, d.params, true}
 }
 
 // param is the coordinate where parameter i starts.

@@ -84,7 +84,12 @@ func (d *Density) Residuals(n int) (*Residuals, error) {
 	}
 	center, scale := make([]float64, n), make([]float64, n)
 	for i := range d.m.params {
-		r.steps = append(r.steps, residualStep{center: r.number(d.param(i)), scale: r.number(0), constant: true})
+		at := d.param(i)
+		if unit := d.m.latents[i].prior.params[1].v; d.loose {
+			r.steps = append(r.steps, r.step(Normal(at, unit), center, scale))
+			continue
+		}
+		r.steps = append(r.steps, residualStep{center: r.number(at), scale: r.number(0), constant: true})
 	}
 	for _, l := range d.m.latents[d.m.params:] {
 		r.steps = append(r.steps, r.step(l.prior, center, scale))

@@ -28,6 +28,9 @@ import (
 // ascent: from the best start that it finds (see Settings.Start), by Adam, to the
 // average of the last iterates (see Settings.Average).
 //
+// A model with parameters (see graph.Model.Param) is fitted by one family, family.FullRank by default:
+// the ELBO is maximised by the parameters together with the distribution.
+//
 // An ascent stops early if ctx is done, if OnStep fails, or if a gradient is not
 // finite; the error then says why and names the step and the latents, and the
 // fit beside it holds the last good state, from which Resume goes on. Only with
@@ -37,6 +40,9 @@ import (
 func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) {
 	if ctx == nil {
 		return nil, errNoContext
+	}
+	if d != nil {
+		s.forParams(d)
 	}
 	asked := s
 	s.fill()

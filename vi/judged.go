@@ -50,7 +50,7 @@ func (f *found) judge(ctx context.Context, p *Posterior, until time.Time) error 
 	if f.Verdict.Trust != "" {
 		return nil
 	}
-	sample, err := scout.Run(ctx, p.Density, scout.Settings{Seed: mc.Mix(p.Settings.Seed, scoutStream), Until: until})
+	sample, err := scout.Run(ctx, p.atParams(), scout.Settings{Seed: mc.Mix(p.Settings.Seed, scoutStream), Until: until})
 	if ctx.Err() != nil {
 		return fmt.Errorf("vi: stopped while judging the fit: %w", cause(ctx))
 	}

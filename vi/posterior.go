@@ -79,8 +79,38 @@ func (p *Posterior) SD(name string) (float64, error) {
 	return sd, nil
 }
 
+// Param is the value of the parameter with the given name (see graph.Model.Param) that the fit has
+// learned, on the program's own scale. Mean is the same, and SD is 0.
+func (p *Posterior) Param(name string) (float64, error) {
+	i, err := p.coordinate(name)
+	if err == nil && i >= p.Density.Params() {
+		err = fmt.Errorf("vi: %q is a latent, no parameter", name)
+	}
+	if err != nil {
+		return math.NaN(), err
+	}
+	return p.Density.ConstrainOne(i, p.Q.Mean(i)), nil
+}
+
+// atParams is the density whose parameters start where the fit has them: what asks about the
+// posterior of the latents without asking Q.
+func (p *Posterior) atParams() *graph.Density {
+	n := p.Density.Params()
+	if n == 0 {
+		return p.Density
+	}
+	u := make([]float64, n)
+	for i := range u {
+		u[i] = p.Q.Mean(i)
+	}
+	return p.Density.WithParams(u)
+}
+
 // meanSD integrates a transformed latent by quadrature.
 func (p *Posterior) meanSD(i int) (mean, sd float64) {
+	if i < p.Density.Params() {
+		return p.Density.ConstrainOne(i, p.Q.Mean(i)), p.Q.SD(i)
+	}
 	if !p.Density.Transformed(i) {
 		return p.Q.Mean(i), p.Q.SD(i)
 	}

@@ -110,6 +110,13 @@ type Step struct {
 	Restart  int       // which of Settings.Restarts, from 0
 }
 
+// forParams chooses the family of a fit of a model with parameters.
+func (s *Settings) forParams(d *graph.Density) {
+	if d.Params() > 0 && s.Family == nil && (s.Start == nil || s.Start.Family() == family.Family(family.MeanField{})) {
+		s.Family = family.FullRank{}
+	}
+}
+
 func (s *Settings) fill() {
 	switch {
 	case s.Family != nil:
@@ -205,6 +212,9 @@ func (s *Settings) check(d *graph.Density) error {
 // checkCells reports what a fit of cells has no use for, and numbers that no fit can
 // have.
 func (s *Settings) checkCells(d *graph.Density) error {
+	if d.Params() > 0 {
+		return fmt.Errorf("Settings.Family is Cells, which does not learn parameters, and the model has %q: use FullRank or another family", d.Latents()[0])
+	}
 	for _, c := range []struct {
 		name string
 		has  bool

@@ -15,6 +15,7 @@ import (
 	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/scout"
 )
 
 // How starts are looked for. Widths and step sizes are in units of the prior's
@@ -97,6 +98,9 @@ func findStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) (
 		return err
 	}
 	list, err := candidates(ctx, d, s, m)
+	if d.Params() > 0 && err == nil {
+		list, err = scouted(ctx, d, s, m, list)
+	}
 	err = inTime(err)
 	if len(list) == 0 { // log r is finite nowhere: the fit will say where it is not
 		list = []candidate{{q: PriorStart(d)}}
@@ -213,6 +217,27 @@ func atModes(ctx context.Context, d *graph.Density, f family.Family, list []cand
 	})
 	found = slices.DeleteFunc(found, func(c candidate) bool { return c.q == nil })
 	return firstOfRegions(found, trials), err
+}
+
+// scouted puts draws of a scout before the candidates, of the regions with most draws. Parameters
+// are drawn too, from around their starts: at one place there may be no way to a better one.
+func scouted(ctx context.Context, d *graph.Density, s Settings, m *monitor, list []candidate) ([]candidate, error) {
+	sample, err := scout.Run(ctx, d.Loosened(), scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Until: m.half(), Progress: func(beta float64) {
+		m.at("scouting: at %.2g of the data's weight", beta)
+	}})
+	if errors.Is(err, scout.ErrNowhere) {
+		return list, nil // the fit will say why
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, sd := d.PriorStart()
+	floats.Scale(startWidth, sd[d.Params():])
+	var found []candidate
+	for _, z := range cells.Different(d, sample.Z, 2*trials) {
+		found = append(found, candidate{q: independent(d, z, sd), region: d.Arrangement().Signs(z).String()})
+	}
+	return append(found, list...), nil
 }
 
 // candidates are the best of the prior's draws and its centre.

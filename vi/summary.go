@@ -17,7 +17,7 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
-// A Summary is a table of a fitted posterior: a row for each latent, in the
+// A Summary is a table of a fitted posterior: a row for each parameter and each latent, in the
 // order of the program, and a row for each guard. Its String lines up in a
 // terminal.
 type Summary struct {
@@ -36,6 +36,7 @@ type Summary struct {
 	Cells   []Cell
 	Tried   int
 	Left    float64
+	Params  []ParamSummary
 	Latents []LatentSummary
 	// Correlations are the strongest ones of the fit, at least 0.3, at most ten, on
 	// the unconstrained scale. A mean field has none, and of more than 300 latents
@@ -47,6 +48,13 @@ type Summary struct {
 // A Correlation is that of two latents.
 type Correlation struct {
 	A, B  string
+	Value float64
+}
+
+// A ParamSummary is the value of a parameter that the fit has learned, on the program's own scale.
+// It has no standard deviation: see [Posterior.Param].
+type ParamSummary struct {
+	Name  string
 	Value float64
 }
 
@@ -89,14 +97,20 @@ func (p *Posterior) Summary() Summary {
 	if s.ELBO, warning = p.summaryELBO(); warning != "" {
 		s.Warnings = append(s.Warnings, warning)
 	}
-	for i, name := range p.Density.Latents() {
+	names, params := p.Density.Latents(), p.Density.Params()
+	for i, name := range names[:params] {
+		value, _ := p.meanSD(i)
+		s.Params = append(s.Params, ParamSummary{name, value})
+	}
+	for i := params; i < len(names); i++ {
+		name := names[i]
 		mean, sd := p.meanSD(i)
 		s.Latents = append(s.Latents, LatentSummary{
 			Name: name, Mean: mean, SD: sd,
 			Q5: p.quantile(i, 0.05), Q50: p.quantile(i, 0.5), Q95: p.quantile(i, 0.95),
 		})
 		if s.Verdict.Trust == TrustReweighted {
-			s.Latents[i].Reweighted = &p.found.Reweighted[i]
+			s.Latents[i-params].Reweighted = &p.found.Reweighted[i]
 		}
 	}
 	s.Correlations = p.correlations()
@@ -180,9 +194,9 @@ func alongLatents(d *graph.Density) []graph.GuardInfo {
 	return sorted
 }
 
-// Of returns the rows of the given names: of latents and guards, and of all
+// Of returns the rows of the given names: of parameters, latents and guards, and of all
 // elements of a family, so that "theta" stands for theta[0], theta[1], …; and all that
-// is not of latents and guards. An unknown name is an error.
+// is not of these. An unknown name is an error.
 func (s Summary) Of(names ...string) (Summary, error) {
 	wanted := map[string]bool{}
 	for _, name := range names {
@@ -199,8 +213,13 @@ func (s Summary) Of(names ...string) (Summary, error) {
 		return false
 	}
 	out := s
-	out.Latents, out.Correlations, out.Guards = nil, nil, nil
+	out.Params, out.Latents, out.Correlations, out.Guards = nil, nil, nil, nil
 	kept := map[string]bool{}
+	for _, x := range s.Params {
+		if wants(x.Name) {
+			out.Params = append(out.Params, x)
+		}
+	}
 	for _, l := range s.Latents {
 		if wants(l.Name) {
 			out.Latents = append(out.Latents, l)
@@ -219,7 +238,7 @@ func (s Summary) Of(names ...string) (Summary, error) {
 	}
 	for _, name := range names {
 		if !wanted[name] {
-			return Summary{}, fmt.Errorf("vi: no latent or guard %q in the summary", name)
+			return Summary{}, fmt.Errorf("vi: no parameter, latent or guard %q in the summary", name)
 		}
 	}
 	return out, nil
@@ -238,11 +257,11 @@ func (p *Posterior) correlations() (list []Correlation) {
 	if len(names) > correlatedLatents || len(group) == 0 || slices.Max(group) == len(names)-1 {
 		return nil // none, or too many
 	}
-	row := p.correlationRows()
-	for i := range names {
-		for j, v := range row(i)[:i] {
+	row, params := p.correlationRows(), p.Density.Params()
+	for i := params; i < len(names); i++ {
+		for j, v := range row(i)[params:i] {
 			if math.Abs(v) >= leastCorrelation {
-				list = append(list, Correlation{names[j], names[i], v})
+				list = append(list, Correlation{names[params+j], names[i], v})
 			}
 		}
 	}

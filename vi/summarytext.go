@@ -20,6 +20,13 @@ func (s Summary) String() string {
 	if len(s.Cells) > 1 {
 		parts = append(parts, s.cells())
 	}
+	if len(s.Params) > 0 {
+		rows := [][]string{{"parameter", "value"}}
+		for _, x := range s.Params {
+			rows = append(rows, []string{x.Name, fmt.Sprintf("%.4g", x.Value)})
+		}
+		parts = append(parts, text.Table(rows, 1))
+	}
 	if len(s.Latents) > 0 {
 		parts = append(parts, s.latents())
 	}

@@ -107,7 +107,7 @@ func (p *Posterior) judgeBy(sample scout.Result, n int) (v Verdict, few bool) {
 	p.found.even = w.ESS / float64(n)
 	v = Verdict{Trust: TrustFit, Draws: n}
 	other := "family.Cells"
-	if p.hasCells() {
+	if p.hasCells() || p.Density.Params() > 0 {
 		other = "another Seed"
 	}
 	refuse := func(try, format string, args ...any) {
@@ -152,6 +152,9 @@ func (p *Posterior) judgeBy(sample scout.Result, n int) (v Verdict, few bool) {
 	}
 	few = v.Trust != TrustNothing
 	for i, l := range w.Latents {
+		if i < p.Density.Params() {
+			continue
+		}
 		square, variance := make([]float64, len(w.Weights)), make([]float64, len(w.Weights))
 		for k, x := range w.Draws.Values {
 			off := (x[i] - l.Mean.Mean) / l.SD
@@ -172,7 +175,7 @@ func (p *Posterior) judgeBy(sample scout.Result, n int) (v Verdict, few bool) {
 	if v.Trust == TrustNothing {
 		return v, few
 	}
-	for _, l := range w.Latents {
+	for _, l := range w.Latents[p.Density.Params():] {
 		if math.Abs(l.FitMean-l.Mean.Mean) > offMean*l.SD || math.Abs(l.FitSD-l.SD)+l.SDSE > offSD*l.SD {
 			v.Trust = TrustReweighted
 			v.Reasons = append(v.Reasons, fmt.Sprintf("%s is %.4g ± %.2g by importance, and %.4g ± %.2g in the fit", l.Name, l.Mean.Mean, l.SD, l.FitMean, l.FitSD))

@@ -1,0 +1,208 @@
+package vi
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/optimize"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+)
+
+// groups has a mean and a spread of groups as parameters, c times as large.
+func groups(c float64) *graph.Model {
+	m := graph.NewModel()
+	mu := m.Param("mu", c, graph.Scale(4*c))
+	tau := m.Param("tau", c, graph.Positive())
+	for i, y := range unitData {
+		m.Observe("y", graph.Normal(m.Sample(fmt.Sprintf("group[%d]", i), graph.Normal(mu, tau)), c), y*c)
+	}
+	return m
+}
+
+// Empirical Bayes: the evidence of groups is the density of independent normals with variance τ² + 1, so that the best μ is the
+// mean of the data, and the best τ² their variance less 1. The posterior is normal, and the ELBO the evidence.
+func TestEmpiricalBayes(t *testing.T) {
+	mean, variance := stat.PopMeanVariance(unitData, nil)
+	evidence := 0.0
+	for _, y := range unitData {
+		evidence += distuv.Normal{Mu: mean, Sigma: math.Sqrt(variance)}.LogProb(y)
+	}
+	d := mustCompile(t, groups(1))
+	for _, f := range []family.Family{nil, family.MeanField{}, family.Structured{}, family.LowRank{Rank: 2}} {
+		p, err := Fit(context.Background(), d, Settings{Family: f, Seed: *seed, StartDraws: 30})
+		require.NoError(t, err)
+		if f == nil {
+			require.Equal(t, family.FullRank{}, p.Q.Family())
+		}
+		mu, err := p.Param("mu")
+		require.NoError(t, err)
+		tau, err := p.Param("tau")
+		require.NoError(t, err)
+		se := math.Sqrt(variance / float64(len(unitData)))
+		t.Logf("%s: mu %.4f tau %.4f, exact %.4f %.4f", p.Q.Family().Name(), mu, tau, mean, math.Sqrt(variance-1))
+		require.InDelta(t, mean, mu, 0.03*se)
+		require.InDelta(t, math.Sqrt(variance-1), tau, 0.03*se)
+		e, err := p.ELBO(10000, 1)
+		require.NoError(t, err)
+		require.InDelta(t, evidence, e.Mean, 0.02)
+		log, err := p.LogEvidence()
+		require.NoError(t, err)
+		require.InDelta(t, evidence, log.Mean, 0.01)
+		v, err := p.Verdict()
+		require.NoError(t, err)
+		require.NotEqual(t, TrustNothing, v.Trust, v)
+		sd, err := p.SD("tau")
+		require.NoError(t, err)
+		require.Zero(t, sd)
+		q5, err := p.Quantile("tau", 0.05)
+		require.NoError(t, err)
+		require.Equal(t, tau, q5)
+	}
+}
+
+// A summary has parameters apart, by their values.
+func TestSummaryOfParameters(t *testing.T) {
+	p, err := Fit(context.Background(), mustCompile(t, groups(1)), Settings{Seed: *seed, StartDraws: 30, Steps: 2000})
+	require.NoError(t, err)
+	s := p.Summary()
+	require.Len(t, s.Params, 2)
+	require.Len(t, s.Latents, len(unitData))
+	require.Regexp(t, `parameter +value\nmu +3\.\d+\ntau +[12]\.\d+\n\nlatent +mean`, s.String())
+	some, err := s.Of("tau", "group")
+	require.NoError(t, err)
+	require.Equal(t, s.Params[1:], some.Params)
+	_, err = p.Param("group[0]")
+	require.ErrorContains(t, err, "no parameter")
+	r, err := p.Predict(50, 1)
+	require.NoError(t, err)
+	require.NotNil(t, r)
+	for _, z := range p.Draws(3, 1).Values {
+		require.Equal(t, s.Params[0].Value, z[0])
+		require.Equal(t, s.Params[1].Value, z[1])
+	}
+}
+
+// split has a threshold as its parameter: latents above it have observations near 1, those below near −1.
+func split(ups, downs int, c float64) *graph.Model {
+	m := graph.NewModel()
+	cut := m.Param("cut", 0.5*c, graph.Scale(c))
+	for i := range ups + downs {
+		z := m.Sample(fmt.Sprintf("z[%d]", i), graph.Normal(0, c))
+		y := 0.9
+		if i >= ups {
+			y = -0.6
+		}
+		m.Observe("y", graph.Normal(graph.If(graph.Greater(z, cut), 1, -1), 0.5), y)
+	}
+	return m
+}
+
+// splitOptimum is the threshold with the largest ELBO under mean-field normals: given a threshold those of the latents are on their
+// own, and with the step's height h = log r above − log r below
+//
+//	ELBO = −(m² + s²)/2 + log s + h·Φ((m − cut)/s) + …
+func splitOptimum(t *testing.T, ups, downs int) float64 {
+	bell := distuv.Normal{Sigma: 0.5}
+	best := func(h, cut float64) float64 {
+		top := math.Inf(-1)
+		for _, start := range [][]float64{{cut + 1, -0.3}, {cut - 1, -0.3}, {0, 0}} {
+			r, err := optimize.Minimize(optimize.Problem{Func: func(x []float64) float64 {
+				m, s := x[0], math.Exp(x[1])
+				return (m*m+s*s)/2 - x[1] - h*distuv.UnitNormal.CDF((m-cut)/s)
+			}}, start, nil, &optimize.NelderMead{})
+			require.NoError(t, err)
+			top = max(top, -r.F)
+		}
+		return top
+	}
+	h := func(y float64) float64 { return bell.LogProb(y-1) - bell.LogProb(y+1) }
+	r, err := optimize.Minimize(optimize.Problem{Func: func(x []float64) float64 {
+		base := float64(ups)*bell.LogProb(0.9+1) + float64(downs)*bell.LogProb(-0.6+1)
+		return -(float64(ups)*best(h(0.9), x[0]) + float64(downs)*best(h(-0.6), x[0]) + base)
+	}}, []float64{0.5}, nil, &optimize.NelderMead{})
+	require.NoError(t, err)
+	return r.X[0]
+}
+
+// A threshold goes where the ELBO is highest; reparameterization does not move it.
+func TestLearnedThreshold(t *testing.T) {
+	want := splitOptimum(t, 9, 4)
+	d := mustCompile(t, split(9, 4, 1))
+	fit := func(e Estimator) float64 {
+		p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Estimator: e, Seed: *seed, Start: PriorStart(d)})
+		require.NoError(t, err)
+		x, err := p.Param("cut")
+		require.NoError(t, err)
+		return x
+	}
+	got := fit(nil)
+	t.Logf("threshold %.4f, exact %.4f", got, want)
+	require.InDelta(t, want, got, 0.02)
+	require.Greater(t, math.Abs(want-0.5), 0.1, "inconclusive")
+	require.Equal(t, 0.5, fit(Reparam{}))
+}
+
+// In units 2ᵏ times as small every fit is 2ᵏ times as large, thresholds too, to the last bit.
+func TestParametersHaveNoUnits(t *testing.T) {
+	for _, f := range []family.Family{family.MeanField{}, family.Structured{}, family.FullRank{}, family.LowRank{Rank: 1}} {
+		for _, s := range []Settings{{Steps: 60, Restarts: 2}, {Steps: 400, Stop: Automatic}} {
+			fit := func(c float64) *Posterior {
+				s := s
+				s.Family, s.Seed, s.StartDraws = f, *seed, 30
+				p, err := Fit(context.Background(), mustCompile(t, split(4, 2, c)), s)
+				require.NoError(t, err)
+				return p
+			}
+			want := fit(1)
+			for _, k := range []int{-20, 13} {
+				got := fit(math.Ldexp(1, k))
+				require.Equal(t, inUnits(want.Q, k), got.Q.Theta(), "%s, 2 to the power of %d", f.Name(), k)
+			}
+		}
+	}
+}
+
+// A fit with parameters can be saved, and goes on bit for bit.
+func TestSaveParameters(t *testing.T) {
+	d := mustCompile(t, split(3, 2, 1))
+	s := Settings{Seed: *seed, StartDraws: 30, Steps: 120}
+	whole, err := Fit(context.Background(), d, s)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	s.Family = family.FullRank{}
+	s.OnStep = func(st Step) error {
+		if st.T == 50 {
+			cancel()
+		}
+		return nil
+	}
+	part, err := Fit(ctx, d, s)
+	require.ErrorIs(t, err, context.Canceled)
+	var b bytes.Buffer
+	require.NoError(t, part.Save(&b))
+	loaded, err := Load(&b, d)
+	require.NoError(t, err)
+	require.Equal(t, part.Q.Theta(), loaded.Q.Theta())
+	loaded.Settings.OnStep = nil
+	done, err := loaded.Resume(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, whole.Q.Theta(), done.Q.Theta())
+	require.Equal(t, whole.Steps, done.Steps)
+	require.Zero(t, done.Q.SD(0))
+}
+
+// A fit of cells does not learn parameters.
+func TestParametersWithoutCells(t *testing.T) {
+	_, err := Fit(context.Background(), mustCompile(t, groups(1)), Settings{Family: family.Cells{}})
+	require.ErrorContains(t, err, `does not learn parameters, and the model has "mu"`)
+	_, err = Fit(context.Background(), mustCompile(t, groups(1)), Settings{Family: family.Softplus{}})
+	require.ErrorContains(t, err, "2 parameters")
+}
