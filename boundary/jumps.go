@@ -77,7 +77,7 @@ func NewJumpsContext(ctx context.Context, d *graph.Density, reach Reach) (*Jumps
 }
 
 func compile(ctx context.Context, d *graph.Density, reach Reach) (*Jumps, error) {
-	c := compiler{reach: reach, arr: d.Arrangement(), v: graph.NewBuilder(d), uses: make([]int, d.Dim())}
+	c := compiler{reach: reach, arr: d.Arrangement(), v: graph.NewBuilder(d), uses: make([]int, d.Dim()), params: d.Params()}
 	for l := range c.arr.Len() {
 		for _, i := range c.arr.Latents(l) {
 			c.uses[i]++
@@ -108,6 +108,7 @@ type compiler struct {
 	signs  []signRow
 	wanted [][]int // latents, by piece
 	uses   []int   // by latent: the planes that use it
+	params int     // the first so many latents are parameters, which do not move
 }
 
 // add adds the pieces of plane l.
@@ -127,18 +128,18 @@ func (c *compiler) add(l int) {
 // mostUses bounds what the latents that share a curve cost.
 const mostUses = 8
 
-// sharing are the pivots that share a curve: all, but if Φ rises or falls strictly with
+// sharing are the pivots that share a curve: all latents that are no parameters, but if Φ rises or falls strictly with
 // one of them, whose pieces then cover the curve, not those that so many more planes use
 // that to know all signs at their points would cost much more.
 func (c *compiler) sharing(curve *regions.Curve) (pivots []int) {
 	least := 0
 	for k, i := range curve.Latents() {
-		if curve.Trend(k) != 0 && curve.WhyNot(k) == "" && curve.Roots(k) == 1 && (least == 0 || c.uses[i] < least) {
+		if i >= c.params && curve.Trend(k) != 0 && curve.WhyNot(k) == "" && curve.Roots(k) == 1 && (least == 0 || c.uses[i] < least) {
 			least = c.uses[i]
 		}
 	}
 	for _, k := range curve.Pivots() {
-		if least == 0 || c.uses[curve.Latents()[k]] <= mostUses*least {
+		if i := curve.Latents()[k]; i >= c.params && (least == 0 || c.uses[i] <= mostUses*least) {
 			pivots = append(pivots, k)
 		}
 	}

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/facetvi/facet/graph/kernel"
@@ -345,11 +346,14 @@ var stepKinds = map[kernel.Function]regions.StepKind{kernel.Mul: regions.Times, 
 // unsolvable is an error if plane l is a curve that cannot be solved for any latent.
 func (m *Model) unsolvable(l int) error {
 	c := m.arr.Curve(l)
-	if c == nil || len(c.Pivots()) > 0 {
+	if c == nil || slices.ContainsFunc(c.Pivots(), func(k int) bool { return c.Latents()[k] >= m.params }) {
 		return nil
 	}
 	var why []string
 	for k, i := range c.Latents() {
+		if i < m.params {
+			continue
+		}
 		why = append(why, fmt.Sprintf("for %s: %s", m.latents[i].name, c.WhyNot(k)))
 	}
 	return fmt.Errorf("%s cannot be solved for any of its latents: %s", GuardInfo{m: m, greater: m.arr.Plane(l)}.write("="), strings.Join(why, "; "))

@@ -21,7 +21,7 @@
 //	 plan, or TapeMachine            Executor: many samples at once
 //
 // Functions make values from values: [Add], [Normal], [Greater], [And], [If].
-// Methods of a [Model] add to the program: [Model.Sample], [Model.Observe],
+// Methods of a [Model] add to the program: [Model.Sample], [Model.Param], [Model.Observe],
 // [Model.Factor], and [Model.If], whose sides are blocks of the program rather
 // than values. [Model.Plate] is a loop whose body is written once, with data as
 // columns. What can be asked of a density is a method of it.

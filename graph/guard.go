@@ -98,11 +98,12 @@ func (m *Model) halfSpaceOf(parts []part, c rounded) Guard {
 func (m *Model) halfSpace(h regions.Hyperplane, r regions.Rounding) Guard {
 	info := GuardInfo{m: m, greater: regions.Hyperplane{Index: slices.Clone(h.Index), Coef: h.Coef, Const: h.Const}, place: m.here()}
 	side, err := m.arr.AddRounded(h, r)
-	if err == nil {
+	switch {
+	case err != nil:
+	case slices.Max(m.arr.Latents(side.Plane)) < m.params:
+		err = fmt.Errorf("%s compares parameters alone: log r, and so the ELBO, jumps in them and has no gradient; compare them with a latent", info.write(">"))
+	default:
 		err = m.unsolvable(side.Plane)
-	}
-	if err == nil && slices.Max(m.arr.Latents(side.Plane)) < m.params {
-		err = fmt.Errorf("%s compares parameters alone: where they are equal the ELBO jumps, and has no gradient; compare with a latent", info.write(">"))
 	}
 	if err != nil {
 		m.fail("guard %d: %v", len(m.guards), err)

@@ -104,15 +104,20 @@ func TestParam(t *testing.T) {
 // What cannot be a parameter is an error that says why, with its place.
 func TestParamErrors(t *testing.T) {
 	for want, build := range map[string]func(m *graph.Model){
-		`param_test.go:\d+: parameter "p": the start -1 is not a number > 0`:                  func(m *graph.Model) { m.Param("p", -1, graph.Positive()) },
-		`parameter "p": the start 2 is not a number`:                                          func(m *graph.Model) { m.Param("p", 2, graph.Between(0, 2)) },
-		`parameter "p": the interval \(3, 2\) is empty`:                                       func(m *graph.Model) { m.Param("p", 2.5, graph.Between(3, 2)) },
-		`parameter "p": the scale 0 must be positive`:                                         func(m *graph.Model) { m.Param("p", 1, graph.Scale(0)) },
-		`parameter "p": the start NaN is not a finite number`:                                 func(m *graph.Model) { m.Param("p", math.NaN()) },
-		`param_test.go:\d+: the name "x" is already taken`:                                    func(m *graph.Model) { m.Param("x", 1) },
-		`param_test.go:\d+: guard 0: p > 3 compares parameters alone`:                         func(m *graph.Model) { graph.Greater(m.Param("p", 1), 3) },
-		`guard 0: p - q > 0 compares parameters alone`:                                        func(m *graph.Model) { graph.Greater(m.Param("p", 1), m.Param("q", 2)) },
-		`sigma = p can be negative or 0`:                                                      func(m *graph.Model) { m.Sample("y", graph.Normal(0, m.Param("p", 1))) },
+		`param_test.go:\d+: parameter "p": the start -1 is not a number > 0`: func(m *graph.Model) { m.Param("p", -1, graph.Positive()) },
+		`parameter "p": the start 2 is not a number`:                         func(m *graph.Model) { m.Param("p", 2, graph.Between(0, 2)) },
+		`parameter "p": the interval \(3, 2\) is empty`:                      func(m *graph.Model) { m.Param("p", 2.5, graph.Between(3, 2)) },
+		`parameter "p": the scale 0 must be positive`:                        func(m *graph.Model) { m.Param("p", 1, graph.Scale(0)) },
+		`parameter "p": the start NaN is not a finite number`:                func(m *graph.Model) { m.Param("p", math.NaN()) },
+		`param_test.go:\d+: the name "x" is already taken`:                   func(m *graph.Model) { m.Param("x", 1) },
+		`param_test.go:\d+: guard 0: p > 3 compares parameters alone`:        func(m *graph.Model) { graph.Greater(m.Param("p", 1), 3) },
+		`guard 0: p - q > 0 compares parameters alone`:                       func(m *graph.Model) { graph.Greater(m.Param("p", 1), m.Param("q", 2)) },
+		`guard 0: .* compares parameters alone`:                              func(m *graph.Model) { graph.Greater(graph.Sin(m.Param("p", 1)), m.Param("q", 2)) },
+		`cannot be solved for any of its latents: for s: `: func(m *graph.Model) {
+			p := m.Param("p", 1)
+			graph.Greater(graph.Sin(m.Sample("s", graph.Normal(0, 1))), p)
+		},
+		`sigma = p can be negative or 0`: func(m *graph.Model) { m.Sample("y", graph.Normal(0, m.Param("p", 1))) },
 		`parameter "p" comes after a comparison \(.*param_test.go:\d+\): make parameters bef`: func(m *graph.Model) { graph.Greater(m.Sample("y", graph.Normal(0, 1)), 0); m.Param("p", 1) },
 		`parameter "p" comes after the model was compiled`: func(m *graph.Model) {
 			_, err := m.Compile()

@@ -16,8 +16,8 @@ import (
 	"github.com/facetvi/facet/vi/family"
 )
 
-// groups has a mean and a spread of groups as parameters, c times as large.
-func groups(c float64) *graph.Model {
+// learnedGroups has a mean and a spread of groups as parameters, c times as large.
+func learnedGroups(c float64) *graph.Model {
 	m := graph.NewModel()
 	mu := m.Param("mu", c, graph.Scale(4*c))
 	tau := m.Param("tau", c, graph.Positive())
@@ -27,7 +27,7 @@ func groups(c float64) *graph.Model {
 	return m
 }
 
-// Empirical Bayes: the evidence of groups is the density of independent normals with variance τ² + 1, so that the best μ is the
+// Empirical Bayes: the evidence is the density of independent normals with variance τ² + 1, so that the best μ is the
 // mean of the data, and the best τ² their variance less 1. The posterior is normal, and the ELBO the evidence.
 func TestEmpiricalBayes(t *testing.T) {
 	mean, variance := stat.PopMeanVariance(unitData, nil)
@@ -35,7 +35,7 @@ func TestEmpiricalBayes(t *testing.T) {
 	for _, y := range unitData {
 		evidence += distuv.Normal{Mu: mean, Sigma: math.Sqrt(variance)}.LogProb(y)
 	}
-	d := mustCompile(t, groups(1))
+	d := mustCompile(t, learnedGroups(1))
 	for _, f := range []family.Family{nil, family.MeanField{}, family.Structured{}, family.LowRank{Rank: 2}} {
 		p, err := Fit(context.Background(), d, Settings{Family: f, Seed: *seed, StartDraws: 30})
 		require.NoError(t, err)
@@ -70,7 +70,7 @@ func TestEmpiricalBayes(t *testing.T) {
 
 // A summary has parameters apart, by their values.
 func TestSummaryOfParameters(t *testing.T) {
-	p, err := Fit(context.Background(), mustCompile(t, groups(1)), Settings{Seed: *seed, StartDraws: 30, Steps: 2000})
+	p, err := Fit(context.Background(), mustCompile(t, learnedGroups(1)), Settings{Seed: *seed, StartDraws: 30, Steps: 2000})
 	require.NoError(t, err)
 	s := p.Summary()
 	require.Len(t, s.Params, 2)
@@ -201,8 +201,8 @@ func TestSaveParameters(t *testing.T) {
 
 // A fit of cells does not learn parameters.
 func TestParametersWithoutCells(t *testing.T) {
-	_, err := Fit(context.Background(), mustCompile(t, groups(1)), Settings{Family: family.Cells{}})
+	_, err := Fit(context.Background(), mustCompile(t, learnedGroups(1)), Settings{Family: family.Cells{}})
 	require.ErrorContains(t, err, `does not learn parameters, and the model has "mu"`)
-	_, err = Fit(context.Background(), mustCompile(t, groups(1)), Settings{Family: family.Softplus{}})
+	_, err = Fit(context.Background(), mustCompile(t, learnedGroups(1)), Settings{Family: family.Softplus{}})
 	require.ErrorContains(t, err, "2 parameters")
 }

@@ -255,3 +255,33 @@ func TestScoreOfParameters(t *testing.T) {
 	_, err = family.Softplus{}.New(d)
 	require.ErrorContains(t, err, "3 parameters")
 }
+
+// A threshold that is transformed makes a guard that is not affine. Given h, the height of the step, and q = Normal(m, s²)
+//
+//	E[log r] = … + h·Φ((m − c)/s),   c = eᵘ.
+func TestTransformedThreshold(t *testing.T) {
+	const h, u, mean, sd = 1.7, -0.4, 0.3, 0.8
+	m := graph.NewModel()
+	cut := m.Param("cut", 1, graph.Positive())
+	z := m.Sample("z", graph.Normal(0, 1))
+	m.Factor(graph.If(graph.Greater(z, cut), h, 0))
+	d := vitest.Compile(t, m)
+	at := (mean - math.Exp(u)) / sd
+	density := math.Exp(-at*at/2) / math.Sqrt(2*math.Pi) / sd
+	want := []float64{-h * density * math.Exp(u), 0, h*density - mean, -h*density*at - sd + 1/sd}
+	for _, f := range []family.Family{family.MeanField{}, family.FullRank{}, family.LowRank{Rank: 1}, family.Sequence{Parents: "[[],[]]"}} {
+		q, err := f.New(d)
+		require.NoError(t, err)
+		theta := slices.Clone(q.Theta())
+		copy(theta, []float64{u, 1, mean, sd})
+		for k := 4; k < len(theta); k++ {
+			theta[k] = 0
+		}
+		q.Set(theta)
+		s := sampled(t, d, q, gradient.Boundary{}, 1<<16)
+		j := judge{want: want, unit: []float64{1, 1, 1, 1}, detect: 0.05}
+		require.Less(t, j.largest(t, f.Name(), s.Mean, s.SE), 5.0, "%s: %v ± %v, want %v", f.Name(), s.Mean, s.SE, want)
+		s = sampled(t, d, q, gradient.Reparam{}, 1<<10)
+		require.Zero(t, s.Mean[0])
+	}
+}

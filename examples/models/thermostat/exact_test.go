@@ -1,0 +1,102 @@
+package thermostat
+
+import (
+	"context"
+	"flag"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/scout"
+)
+
+// simulations is how many data sets are simulated: go test ./examples/models/thermostat -simulations 20.
+var simulations = flag.Int("simulations", 2, "simulated data sets")
+
+const lower, upper, steps = 24.0, 26.0, 30
+
+// The likelihood does not depend on the grid, and is the evidence that a scout finds, which knows nothing of it.
+func TestLogLikelihood(t *testing.T) {
+	y := Simulate(steps, lower, upper, rand.New(rand.NewPCG(1, 1)))
+	want := LogLikelihood(y, 24.1, 25.9, 0.01)
+	assert.InDelta(t, want, LogLikelihood(y, 24.1, 25.9, 0.05), 0.02)
+	d, err := Model(y, 24.1, 25.9).Compile()
+	require.NoError(t, err)
+	r, err := scout.Run(context.Background(), d, scout.Settings{Seed: 1})
+	require.NoError(t, err)
+	t.Logf("log likelihood %.4f, by a scout %v", want, r.LogEvidence)
+	assert.InDelta(t, want, r.LogEvidence.Mean, 4*r.LogEvidence.SE)
+	assert.Less(t, r.LogEvidence.SE, 0.2)
+}
+
+// A posterior is what the likelihood says of the thresholds as a distribution, on a grid, and its largest logarithm.
+type posterior struct{ lower, upper, top float64 } // standard deviations
+
+func exact(y []float64) (p posterior) {
+	p.top = math.Inf(-1)
+	var low, high, logs []float64
+	for l := lower - 1.5; l < lower+1.5; l += 0.15 {
+		for u := upper - 1.4; u < upper+1.4; u += 0.14 {
+			low, high, logs = append(low, l), append(high, u), append(logs, LogLikelihood(y, l, u, 0.05))
+			p.top = max(p.top, logs[len(logs)-1])
+		}
+	}
+	for k := range logs {
+		logs[k] = math.Exp(logs[k] - p.top)
+	}
+	_, variance := stat.PopMeanVariance(low, logs)
+	p.lower = math.Sqrt(variance)
+	_, variance = stat.PopMeanVariance(high, logs)
+	p.upper = math.Sqrt(variance)
+	return p
+}
+
+// From simulated data thresholds are found within the standard errors of their likelihood, near its maximum; and reparameterization
+// leaves them where they start.
+func TestLearned(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
+	n := float64(*simulations)
+	var squareLower, squareUpper, lost float64
+	for seed := range uint64(*simulations) {
+		y := Simulate(steps, lower, upper, rand.New(rand.NewPCG(1+seed, 77)))
+		want := exact(y)
+		d, err := Model(y, lower-0.5, upper+0.5).Compile()
+		require.NoError(t, err)
+		learn := func(s vi.Settings) (l, u float64) {
+			s.Seed = 1 + seed
+			p, err := vi.Fit(context.Background(), d, s)
+			require.NoError(t, err)
+			l, err = p.Param("lower")
+			require.NoError(t, err)
+			u, err = p.Param("upper")
+			require.NoError(t, err)
+			return l, u
+		}
+		l, u := learn(vi.Settings{Steps: 3000})
+		gap := want.top - LogLikelihood(y, l, u, 0.05)
+		t.Logf("%.3f ± %.2f, %.3f ± %.2f, log likelihood %.2f below the highest", l, want.lower, u, want.upper, gap)
+		lost += gap / n
+		squareLower += (l - lower) * (l - lower) / (want.lower * want.lower * n)
+		squareUpper += (u - upper) * (u - upper) / (want.upper * want.upper * n)
+		if seed > 0 {
+			continue
+		}
+		start := vi.PriorStart(d)
+		l, u = learn(vi.Settings{Steps: 300, Family: family.FullRank{}, Start: start, Estimator: vi.Reparam{}})
+		require.Equal(t, []float64{lower - 0.5, upper + 0.5}, []float64{l, u})
+	}
+	t.Logf("mean squared errors, in squared standard errors: %.2f, %.2f; %.3f nats lost", squareLower, squareUpper, lost)
+	most := 1 + 3*math.Sqrt(2/n)
+	require.Less(t, squareLower, most)
+	require.Less(t, squareUpper, most)
+	require.Less(t, lost, 0.5)
+}
