@@ -68,7 +68,7 @@ func TestRegressionAgainstDensity(t *testing.T) {
 	}
 }
 
-// The default fit has the posterior by quadrature.
+// The default fit has the posterior by quadrature: its own numbers, or the reweighted ones if the verdict says so.
 func TestFit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow under the race detector, for which short mode is")
@@ -97,9 +97,19 @@ func TestFit(t *testing.T) {
 					assert.InDelta(t, want.Mean, mean, 0.06*want.SD, l.Name)
 					assert.InEpsilon(t, want.SD, sd, 0.06, l.Name)
 				}
+				imp, err := p.Importance(10000, 1)
+				require.NoError(t, err)
 				for i, want := range c.want.Guards {
 					got, err := p.ProbNamed("before", i)
 					require.NoError(t, err)
+					if s.Verdict.Trust != vi.TrustFit {
+						got = imp.Expect(func(x []float64) float64 {
+							if Flow[i] < x[0] {
+								return 1
+							}
+							return 0
+						}).Mean
+					}
 					assert.InDelta(t, want, got, 0.02, "flow %d", i)
 				}
 			}
