@@ -14,6 +14,10 @@
 //	z ·──▶• z_b    which direction, and its weight w, the family of the samples
 //	     │         knows: package family
 //
+// Where Φ is not affine a sample moves in one latent alone, to a root of Φ = 0 given all
+// others. So a curve has a [Piece] for each latent that it can be solved for and each
+// root, and the pieces share the curve.
+//
 // This package owns which guards are used, how they are subsampled, the signs of
 // all other guards at the points, and the jumps: Δ_l is log r with the sign of guard
 // l forced to + minus log r with it forced to −, at the same point. Only the terms

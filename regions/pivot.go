@@ -81,6 +81,21 @@ func (c *Curve) Straight(k int) bool {
 	return !slices.ContainsFunc(c.pivots[k].moves, func(m move) bool { return m.how != invert || c.steps[m.from].Kind != Affine }) && c.WhyNot(k) == ""
 }
 
+// Separate reports whether Φ is a function of latent k of Latents plus what does not depend on it.
+func (c *Curve) Separate(k int) bool {
+	for s, x := range c.steps {
+		if !c.uses[k][s] || x.Kind == Affine {
+			continue
+		}
+		for other := range c.latents {
+			if other != k && c.uses[other][s] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // nextMove is a move from step at towards leaf.
 func (c *Curve) nextMove(at, leaf int, on []bool) (move, string) {
 	x := c.steps[at]

@@ -34,7 +34,7 @@ type curvePlane struct {
 	mean     *regions.CurveBatch // at the mean of q
 	roots    []float64           // for the latent of the piece that was last solved for
 	variance []float64           // of Latents given all others; 0 of those that have no share in the surface
-	alone    bool                // one straight latent has all of it
+	alone    bool                // one latent has all of it
 	typical  float64             // the density of Φ at 0 in units of its scale, about
 }
 
@@ -117,16 +117,18 @@ func (c *curves) Locate() {
 }
 
 const (
-	// enough is the share of (∂_jΦ)²·v_j at the mean of q from which a latent is enough
-	// that Φ is straight in. Where it is less, few samples would see much of the surface.
+	// enough is the share of (∂_jΦ)²·v_j at the mean of q from which latents that Φ is
+	// straight in stand for others. Where it is less, few samples would see much of the
+	// surface.
 	enough = 0.1
 	// leastDensity is what a curve's density is taken to be at least, for subsampling:
 	// it need not be as straight as it is at the mean of q.
 	leastDensity = 0.02
 )
 
-// share decides which latents share the surface. A straight one alone would do, since
-// every point of the surface is a root for it, and its slope is a constant.
+// share decides which latents share the surface. Where Φ = a·z_i + g(z_j) + … every point
+// of the surface is a root for z_i, with a constant slope, and where the slope of g is
+// large z_i is far out: z_j, whose roots cost more, is left out.
 func (p *curvePlane) share(s bender) {
 	latents := p.curve.Latents()
 	for l, i := range latents {
@@ -134,24 +136,28 @@ func (p *curvePlane) share(s bender) {
 	}
 	phi, slopes := p.mean.Values()[0], p.mean.Slopes()
 	clear(p.variance)
-	total, best, most := 0.0, -1, 0.0
+	total, straight := 0.0, 0.0
 	for _, l := range p.pivots {
 		p.variance[l] = s.variance(latents[l])
 		x := slopes[l][0] * slopes[l][0] * p.variance[l]
 		total += x
-		if x > most && p.curve.Straight(l) {
-			best, most = l, x
+		if p.curve.Straight(l) {
+			straight += x
 		}
 	}
 	p.typical = normalDensity(phi / math.Sqrt(total))
 	if !(p.typical > leastDensity) {
 		p.typical = leastDensity
 	}
-	if p.alone = best >= 0 && most >= enough*total; p.alone {
-		v := p.variance[best]
-		clear(p.variance)
-		p.variance[best] = v
+	left := 0
+	for _, l := range p.pivots {
+		if straight > 0 && straight >= enough*total && p.curve.Separate(l) && !p.curve.Straight(l) {
+			p.variance[l] = 0
+		} else {
+			left++
+		}
 	}
+	p.alone = left == 1
 }
 
 // Along implements Surface.
@@ -266,8 +272,8 @@ func (p *curvePiece) weigh() {
 		if h == 0 {
 			continue
 		}
-		if p.alone {
-			p.w[b] = h / math.Abs(own[b]) // a constant
+		if p.alone && own[b] != 0 {
+			p.w[b] = h / math.Abs(own[b])
 			p.some = true
 			continue
 		}
