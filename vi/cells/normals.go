@@ -20,13 +20,16 @@ const (
 	mixtureMost  = 16   // parts
 	mixtureEach  = 10   // points to a number that is fitted
 	ridge        = 1e-6 // of the variance
+	seedWidth    = 1e-3 // of the standard deviation
+	leastShare   = -40  // log, of a part in a point
+	atOnce       = 128  // points
 )
 
-// A cloud is weighted points, the rows of x, with their standard deviations.
+// A cloud is weighted points, the rows of x, with their means and standard deviations.
 type cloud struct {
-	x      *mat.Dense
-	weight []float64 // sums to the number of points that are effective
-	scale  []float64
+	x             *mat.Dense
+	weight        []float64 // sums to the number of points that are effective
+	centre, scale []float64
 }
 
 // add adds points with the weights w^β, with the largest β ≤ 1 that leaves least of them
@@ -60,9 +63,9 @@ func (c *cloud) add(x [][]float64, logWeight []float64, least float64) {
 	}
 	c.weight = append(c.weight, weight...)
 	c.x = mat.NewDense(len(c.weight), len(x[0]), rows)
-	c.scale = make([]float64, len(x[0]))
+	c.centre, c.scale = make([]float64, len(x[0])), make([]float64, len(x[0]))
 	for i := range c.scale {
-		c.scale[i] = stat.PopStdDev(mat.Col(nil, i, c.x), c.weight)
+		c.centre[i], c.scale[i] = stat.PopMeanStdDev(mat.Col(nil, i, c.x), c.weight)
 	}
 }
 
@@ -71,7 +74,8 @@ func (c cloud) split() (halves [2]cloud) {
 	n, dim := c.x.Dims()
 	for h := range halves {
 		half := &halves[h]
-		half.x, half.weight, half.scale = mat.NewDense((n+1-h)/2, dim, nil), make([]float64, (n+1-h)/2), c.scale
+		half.centre, half.scale = c.centre, c.scale
+		half.x, half.weight = mat.NewDense((n+1-h)/2, dim, nil), make([]float64, (n+1-h)/2)
 		for k := range half.weight {
 			half.weight[k] = c.weight[2*k+h]
 			half.x.SetRow(k, c.x.RawRowView(2*k+h))
@@ -80,177 +84,220 @@ func (c cloud) split() (halves [2]cloud) {
 	return halves
 }
 
+// monomials is how many there are of degree 0, 1 and 2.
+func monomials(dim int) int { return (dim + 1) * (dim + 2) / 2 }
+
+// monomials writes to the columns of dst the monomials 1, uᵢ and uᵢ·uⱼ, j ≤ i, of points
+// from the given one on, in units u = (x − centre)/scale.
+func (c cloud) monomials(dst *mat.Dense, first int) {
+	_, n := dst.Dims()
+	dim := len(c.scale)
+	for k := range n {
+		dst.Set(0, k, 1)
+		for i, x := range c.x.RawRowView(first + k) {
+			dst.Set(1+i, k, (x-c.centre[i])/c.scale[i])
+		}
+	}
+	row := 1 + dim
+	for i := range dim {
+		for j := range i + 1 {
+			floats.MulTo(dst.RawRowView(row), dst.RawRowView(1+i), dst.RawRowView(1+j))
+			row++
+		}
+	}
+}
+
 // A normals is a mixture of normals.
 type normals []*component
 
-// A component is a normal of a mixture under way.
+// A component is a normal of a mixture.
 type component struct {
-	share     []float64 // of each point's weight
 	logWeight float64
 	mean      []float64
-	chol      mat.Cholesky // of the covariance
-	whiten    mat.TriDense // the inverse of its upper factor
-	off       mat.Dense
-	white     mat.Dense
+	precision *mat.SymDense
+	logDet    float64 // of the precision
 }
 
-// maximise makes the component what is most likely of its shares of the points. It reports
-// whether they are enough for a normal.
-func (p *component) maximise(c cloud) bool {
-	n, dim := c.x.Dims()
-	weight := floats.Sum(p.share)
+// newComponent is the most likely normal of points of c, of which sums are the sums of the
+// monomials; nil if these are not enough for a normal.
+func newComponent(c cloud, sums []float64) *component {
+	dim, weight := len(c.scale), sums[0]
 	if weight < float64(2*dim+2) {
-		return false
+		return nil
 	}
+	p := &component{mean: make([]float64, dim), precision: mat.NewSymDense(dim, nil)}
 	p.logWeight = math.Log(weight / floats.Sum(c.weight))
-	mean := mat.NewVecDense(dim, nil)
-	mean.MulVec(c.x.T(), mat.NewVecDense(n, p.share))
-	mean.ScaleVec(1/weight, mean)
-	p.mean = mean.RawVector().Data
-	p.centre(c.x)
-	for j, w := range p.share {
-		floats.Scale(math.Sqrt(w/(weight-1)), p.off.RawRowView(j))
+	u, squares := sums[1:][:dim], sums[1+dim:]
+	cov, row := mat.NewSymDense(dim, nil), 0
+	for i := range dim {
+		p.mean[i] = c.centre[i] + c.scale[i]*u[i]/weight
+		for j := range i + 1 {
+			cov.SetSym(i, j, (squares[row]-u[i]*u[j]/weight)/(weight-1))
+			row++
+		}
+		cov.SetSym(i, i, cov.At(i, i)+ridge)
 	}
-	cov := mat.NewSymDense(dim, nil)
-	cov.SymOuterK(1, p.off.T())
+	var chol mat.Cholesky
+	if !chol.Factorize(cov) || chol.InverseTo(p.precision) != nil {
+		return nil
+	}
+	p.logDet = -chol.LogDet()
+	for i := range dim {
+		p.logDet -= 2 * math.Log(c.scale[i])
+		for j := range i + 1 {
+			p.precision.SetSym(i, j, p.precision.At(i, j)/(c.scale[i]*c.scale[j]))
+		}
+	}
+	return p
+}
+
+// coefficients writes those of the monomials of c in the log of the weight and the density.
+func (p *component) coefficients(dst []float64, c cloud) {
+	dim := len(p.mean)
+	u, squares := dst[1:][:dim], dst[1+dim:]
+	dst[0] = p.logWeight + 0.5*(p.logDet-float64(dim)*math.Log(2*math.Pi))
+	row := 0
 	for i, s := range c.scale {
-		cov.SetSym(i, i, cov.At(i, i)+ridge*s*s)
-	}
-	if !p.chol.Factorize(cov) {
-		return false
-	}
-	var root mat.TriDense // cov = rootᵀ·root
-	p.chol.UTo(&root)
-	p.whiten.Reset()
-	return p.whiten.InverseTri(&root) == nil
-}
-
-// centre writes the rows of x less the mean to off.
-func (p *component) centre(x *mat.Dense) {
-	p.off.CloneFrom(x)
-	n, _ := x.Dims()
-	for j := range n {
-		floats.Sub(p.off.RawRowView(j), p.mean)
-	}
-}
-
-// logs are the log of the weight and the density at the rows of x.
-func (p *component) logs(dst []float64, x *mat.Dense) {
-	n, dim := x.Dims()
-	p.centre(x)
-	p.white.Reset()
-	p.white.Mul(&p.off, &p.whiten)
-	constant := p.logWeight - 0.5*(float64(dim)*math.Log(2*math.Pi)+p.chol.LogDet())
-	for j := range n {
-		row := p.white.RawRowView(j)
-		dst[j] = constant - 0.5*floats.Dot(row, row)
-	}
-}
-
-// score is the mean log density at the points of c. It writes the shares that parts have in
-// the points, if share is true.
-func (m normals) score(c cloud, share bool) (sum float64) {
-	n := len(c.weight)
-	all, logs := make([]float64, len(m)*n), make([]float64, len(m))
-	for k, p := range m {
-		p.logs(all[k*n:][:n], c.x)
-	}
-	for j, w := range c.weight {
-		for k := range m {
-			logs[k] = all[k*n+j]
-		}
-		total := floats.LogSumExp(logs)
-		if w > 0 {
-			sum += w * total
-		}
-		if share {
-			for k, p := range m {
-				p.share[j] = w * math.Exp(logs[k]-total)
+		u[i] = 0
+		for j, t := range c.scale {
+			v := s * p.precision.At(i, j)
+			u[i] += v * (p.mean[j] - c.centre[j])
+			if j < i {
+				squares[row] = -v * t
+				row++
 			}
 		}
+		squares[row] = -0.5 * s * s * p.precision.At(i, i)
+		row++
+		dst[0] -= 0.5 * u[i] * (p.mean[i] - c.centre[i]) / s
 	}
-	return sum / floats.Sum(c.weight)
+}
+
+// expect is the mean log density at the points of c, Σₖ θₖ·φ(x) in the exponents, with the
+// monomials φ. It sets the rows of sums, if not nil, to those of φ, by the shares that each
+// part has in the points.
+func (m normals) expect(c cloud, sums *mat.Dense) (score float64) {
+	n, dim := c.x.Dims()
+	theta := mat.NewDense(len(m), monomials(dim), nil)
+	for k, p := range m {
+		p.coefficients(theta.RawRowView(k), c)
+	}
+	if sums != nil {
+		sums.ReuseAs(len(m), monomials(dim))
+	}
+	var logs, more mat.Dense
+	all := mat.NewDense(monomials(dim), atOnce, nil)
+	for first := 0; first < n; first += atOnce {
+		width := min(atOnce, n-first)
+		phi := all.Slice(0, monomials(dim), 0, width).(*mat.Dense)
+		c.monomials(phi, first)
+		logs.Reset()
+		logs.Mul(theta, phi)
+		for j, w := range c.weight[first:][:width] {
+			top, total := math.Inf(-1), 0.0
+			for k := range m {
+				top = max(top, logs.At(k, j))
+			}
+			for k := range m {
+				share := 0.0
+				if l := logs.At(k, j) - top; l > leastShare {
+					share = math.Exp(l)
+				}
+				total += share
+				logs.Set(k, j, w*share)
+			}
+			for k := range m {
+				logs.Set(k, j, logs.At(k, j)/total)
+			}
+			if w > 0 {
+				score += w * (top + math.Log(total))
+			}
+		}
+		if sums != nil {
+			more.Mul(&logs, phi.T())
+			sums.Add(sums, &more)
+		}
+	}
+	return score / floats.Sum(c.weight)
 }
 
 // fitNormals is the mixture of normals near the points, of at least so many parts and of as
 // many as points that were left out are in favour of; nil if a covariance matrix is singular.
-func fitNormals(c cloud, least int, rng *rand.Rand) normals {
+func fitNormals(c cloud, least int, rng *rand.Rand) (best normals) {
 	halves := c.split()
-	size, most, dim := least, math.Inf(-1), len(c.scale)
-	for k := least; k <= mixtureMost && (k == 1 || floats.Sum(c.weight) > float64(mixtureEach*k*dim*(dim+3)/2)); k *= 2 {
-		m := expectMaximise(halves[0], k, rng)
+	if floats.Sum(c.weight) < float64(4*len(c.scale)) || !(floats.Min(c.scale) > 0) {
+		return nil
+	}
+	most, each := math.Inf(-1), float64(mixtureEach*(monomials(len(c.scale))-1))
+	for k := least; k <= mixtureMost && (k == 1 || floats.Sum(c.weight) > each*float64(k)); k *= 2 {
+		m := halves[0].maximise(halves[0].seeds(k, rng))
 		if m == nil {
 			continue
 		}
-		score := m.score(halves[1], false)
+		score := m.expect(halves[1], nil)
 		if !(score > most+partGain) {
 			break
 		}
-		size, most = k, score
+		best, most = m, score
 	}
-	return expectMaximise(c, size, rng)
+	if best == nil {
+		best = c.seeds(least, rng)
+	}
+	return c.maximise(best)
 }
 
-// expectMaximise is a mixture of at most k normals near the points, by expectation
-// maximisation: a part whose points become too few leaves them to the others. It is nil if
-// none is left.
-func expectMaximise(c cloud, k int, rng *rand.Rand) (m normals) {
-	n, dim := c.x.Dims()
-	if floats.Sum(c.weight) < float64(4*dim) || !(floats.Min(c.scale) > 0) {
-		return nil
-	}
-	for range k {
-		m = append(m, &component{share: make([]float64, n)})
-	}
-	centres := c.seeds(k, rng)
-	for j, w := range c.weight {
-		m[nearest(c.x.RawRowView(j), centres, c.scale)].share[j] = w
-	}
+// maximise is the mixture of normals near the points, by expectation maximisation from m on:
+// a part whose points become too few leaves them to the others. It is nil if none is left.
+func (c cloud) maximise(m normals) normals {
 	last := math.Inf(-1)
 	for range mixtureSteps {
-		m = slices.DeleteFunc(m, func(p *component) bool { return !p.maximise(c) })
-		if len(m) == 0 {
-			return nil
-		}
-		score := m.score(c, true)
+		var sums mat.Dense
+		score := m.expect(c, &sums)
 		if score < last+mixtureGain {
 			break
 		}
 		last = score
+		next := make(normals, 0, len(m))
+		for k := range m {
+			if p := newComponent(c, sums.RawRowView(k)); p != nil {
+				next = append(next, p)
+			}
+		}
+		if m = next; len(m) == 0 {
+			return nil
+		}
+		if len(m) == 1 && sums.RawMatrix().Rows == 1 {
+			break // there is nothing to share
+		}
 	}
 	return m
 }
 
-// seeds are k of the points, far from each other (k-means++).
-func (c cloud) seeds(k int, rng *rand.Rand) (list [][]float64) {
-	pick := func(weight []float64) []float64 {
-		u, j := rng.Float64()*floats.Sum(weight), 0
-		for ; j < len(weight)-1; j++ {
-			if u -= weight[j]; u < 0 {
+// seeds is a mixture of k normals about points that are far from each other (k-means++), so
+// narrow that each point belongs to the nearest.
+func (c cloud) seeds(k int, rng *rand.Rand) (m normals) {
+	dim, square := len(c.scale), slices.Clone(c.weight)
+	for len(m) < k {
+		u, at := rng.Float64()*floats.Sum(square), 0
+		for ; at < len(square)-1; at++ {
+			if u -= square[at]; u < 0 {
 				break
 			}
 		}
-		return c.x.RawRowView(j)
-	}
-	list = append(list, pick(c.weight))
-	square := make([]float64, len(c.weight))
-	for len(list) < k {
+		p := &component{mean: slices.Clone(c.x.RawRowView(at)), precision: mat.NewSymDense(dim, nil)}
+		for i, s := range c.scale {
+			p.precision.SetSym(i, i, 1/(seedWidth*seedWidth*s*s))
+		}
+		m = append(m, p)
 		for j, w := range c.weight {
-			x := c.x.RawRowView(j)
-			square[j] = w * distance(x, list[nearest(x, list, c.scale)], c.scale)
-		}
-		list = append(list, pick(square))
-	}
-	return list
-}
-
-func nearest(z []float64, centres [][]float64, scale []float64) (best int) {
-	for c := range centres {
-		if distance(z, centres[c], scale) < distance(z, centres[best], scale) {
-			best = c
+			d := w * distance(c.x.RawRowView(j), p.mean, c.scale)
+			if len(m) > 1 {
+				d = min(d, square[j])
+			}
+			square[j] = d
 		}
 	}
-	return best
+	return m
 }
 
 func distance(a, b, scale []float64) (sum float64) {
@@ -292,10 +339,6 @@ func (s shape) outside(z []float64) bool {
 func (s shape) of(m normals) family.Q {
 	logs, parts := make([]float64, len(m)), make([]family.Q, len(m))
 	for c, p := range m {
-		narrow := mat.NewSymDense(len(s.latents), nil)
-		if p.chol.InverseTo(narrow) != nil {
-			return nil
-		}
 		mean, precision := make([]float64, s.dim), mat.NewSymDense(s.dim, nil)
 		if s.like != nil {
 			for _, w := range s.like.switches {
@@ -307,7 +350,7 @@ func (s shape) of(m normals) family.Q {
 		for k, i := range s.latents {
 			mean[i] = p.mean[k]
 			for l, j := range s.latents[:k+1] {
-				precision.SetSym(i, j, narrow.At(k, l))
+				precision.SetSym(i, j, p.precision.At(k, l))
 			}
 		}
 		normal := family.FromPrecision(mean, precision)

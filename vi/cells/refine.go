@@ -17,7 +17,7 @@ const (
 	refineRounds = 4
 	refineDraws  = 4096 // in a round, of which
 	refineLeast  = 20   // times the number of latents should be effective
-	refineEven   = 0.95 // of the draws effective are enough,
+	refineEven   = 0.95 // of the draws that are not wider effective are enough,
 	refineGain   = 1.05 // and this many times more effective draws worth another round
 )
 
@@ -75,7 +75,7 @@ func refine(ctx context.Context, d *graph.Density, x *graph.Executor, s shape, q
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if !gained || most > refineEven || round == refineRounds-1 {
+		if !gained || most > refineEven*(1-1./wideShare) || round == refineRounds-1 {
 			break
 		}
 		next = nil

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
@@ -91,4 +94,96 @@ func TestFitNormalsWeighted(t *testing.T) {
 	require.Nil(t, fitNormals(heavy, 1, rng))
 	tempered.add(x, logs, 500)
 	require.NotNil(t, fitNormals(tempered, 1, rng))
+}
+
+// What is summed by monomials is the mean log density of the mixture, and the moments of the points by the parts' shares, far
+// from 0 and in units that are far apart too.
+func TestExpect(t *testing.T) {
+	rng := mc.NewRand(4)
+	var x [][]float64
+	var logs []float64
+	for range 300 {
+		z := rng.NormFloat64()
+		x, logs = append(x, []float64{1000 + z, 1e-3 * (z + 0.2*rng.NormFloat64())}), append(logs, rng.NormFloat64())
+	}
+	var c cloud
+	c.add(x, logs, 0)
+	m := c.maximise(c.seeds(3, rng))
+	require.Len(t, m, 3)
+	s := shape{latents: []int{0, 1}, dim: 2}
+	mixture := s.of(m)
+	var sums mat.Dense
+	score := m.expect(c, &sums)
+	want, moments, all := 0.0, mat.NewDense(3, 6, nil), 0.0
+	for j, z := range x {
+		total := mixture.LogProb(z)
+		want += c.weight[j] * total
+		all += c.weight[j]
+		u, v := (z[0]-c.centre[0])/c.scale[0], (z[1]-c.centre[1])/c.scale[1]
+		for k, p := range m {
+			share := c.weight[j] * math.Exp(p.logWeight+s.of(normals{p}).LogProb(z)-total)
+			floats.AddScaled(moments.RawRowView(k), share, []float64{1, u, v, u * u, u * v, v * v})
+		}
+	}
+	require.InDelta(t, want/all, score, 1e-9)
+	require.InDelta(t, want/all, m.expect(c, nil), 1e-9)
+	require.True(t, mat.EqualApprox(moments, &sums, 1e-7))
+}
+
+// Points that belong to one normal give their weighted mean and covariance.
+func TestMaximiseOne(t *testing.T) {
+	rng := mc.NewRand(5)
+	var x [][]float64
+	var logs []float64
+	points := mat.NewDense(400, 3, nil)
+	for k := range 400 {
+		common := rng.NormFloat64()
+		x, logs = append(x, []float64{50 + common, 1e4 * (common + rng.NormFloat64()), 1e-2 * rng.ExpFloat64()}), append(logs, rng.NormFloat64())
+		points.SetRow(k, x[k])
+	}
+	var c cloud
+	c.add(x, logs, 0)
+	m := c.maximise(c.seeds(1, rng))
+	require.Len(t, m, 1)
+	require.InDelta(t, 0, m[0].logWeight, 1e-12)
+	var want mat.SymDense
+	stat.CovarianceMatrix(&want, points, c.weight)
+	var chol mat.Cholesky
+	require.True(t, chol.Factorize(m[0].precision))
+	got := mat.NewSymDense(3, nil)
+	require.NoError(t, chol.InverseTo(got))
+	require.InDelta(t, -chol.LogDet(), -m[0].logDet, 1e-9)
+	for i, mean := range m[0].mean {
+		require.InDelta(t, stat.Mean(mat.Col(nil, i, points), c.weight), mean, 1e-9*c.scale[i])
+		for j := range i + 1 {
+			unit := c.scale[i] * c.scale[j]
+			ridged := want.At(i, j) / unit
+			if i == j {
+				ridged += ridge
+			}
+			require.InDelta(t, ridged, got.At(i, j)/unit, 1e-9)
+		}
+	}
+}
+
+// No step of expectation maximisation lowers the likelihood.
+func TestMaximiseRises(t *testing.T) {
+	rng := mc.NewRand(6)
+	var x [][]float64
+	for range 1000 {
+		x = append(x, []float64{rng.Float64(), rng.Float64()})
+	}
+	var c cloud
+	c.add(x, make([]float64, len(x)), 0)
+	m := c.seeds(4, rng)
+	for last, step := math.Inf(-1), 0; step < 30; step++ {
+		var sums mat.Dense
+		score := m.expect(c, &sums)
+		require.Greater(t, score, last-1e-4) // which the ridge and the unbiased variances may cost
+		last = score
+		for k := range m {
+			m[k] = newComponent(c, sums.RawRowView(k))
+			require.NotNil(t, m[k])
+		}
+	}
 }
