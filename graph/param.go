@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // A ParamOption says where the values of a parameter lie, or how far its first steps go.
@@ -99,7 +100,7 @@ func (m *Model) Param(name string, start float64, options ...ParamOption) Expr {
 	if m.err == nil {
 		l.value = s.forward(s, Expr{m: m, id: coord}).id
 	}
-	m.latents = append(m.latents[:at:at], append([]latent{l}, m.latents[at:]...)...)
+	m.latents = slices.Concat(m.latents[:at], []latent{l}, m.latents[at:]) // a compiled model may share them
 	return Expr{m: m, id: l.value}
 }
 
@@ -145,10 +146,9 @@ func (s *store) makeRoom(at int) {
 			n.a++
 		}
 	}
-	clear(s.table)
-	for id := range s.nodes {
-		hash := s.nodes[id].hash()
-		*s.slot(&s.nodes[id], hash) = slot{hash, nodeID(id) + 1}
+	s.own()
+	if have := s.leaves[kLatent]; at < len(have) {
+		s.leaves[kLatent] = slices.Insert(have, at, 0)
 	}
 }
 
