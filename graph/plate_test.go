@@ -375,8 +375,9 @@ func (g *plateProgram) program() func(m *graph.Model, w writer) {
 // A plate has the density of the written loop: the same bits of values, gradients,
 // jumps, and draws, and the same program in all else that can be asked.
 func TestPlatesAreLoops(t *testing.T) {
-	compiled, planes := 0, 0
+	tried, compiled, planes := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
+		tried++
 		g := &plateProgram{t: t}
 		write := g.program()
 		a, b := graph.NewModel(), graph.NewModel()
@@ -393,8 +394,8 @@ func TestPlatesAreLoops(t *testing.T) {
 		requireSameDensity(t, d, e, rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "points"), 0)))
 	})
 	t.Logf("%d programs, %d planes", compiled, planes)
-	require.Greater(t, compiled, 50)
-	require.Greater(t, planes, 100)
+	require.Greater(t, 2*compiled, tried)
+	require.Greater(t, planes, tried)
 }
 
 // requireSameDensity compares two densities, bit for bit.

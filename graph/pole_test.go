@@ -23,7 +23,9 @@ func TestPoles(t *testing.T) {
 		{"two of one denominator", func(a, b, c graph.Expr) graph.Guard {
 			return graph.Less(graph.Add(graph.Div(a, b), graph.Div(2, b)), c)
 		}, func(a, b, c float64) bool { return a/b+2/b < c }, 2},
-		{"two denominators", func(a, b, c graph.Expr) graph.Guard { return graph.Greater(graph.Add(graph.Div(a, b), graph.Div(1, c)), -1) },
+		{"two denominators", func(a, b, c graph.Expr) graph.Guard {
+			return graph.Greater(graph.Add(graph.Div(a, b), graph.Div(1, c)), -1)
+		},
 			func(a, b, c float64) bool { return a/b+1/c > -1 }, 3},
 		{"a quotient in a square", func(a, b, c graph.Expr) graph.Guard {
 			return graph.Greater(graph.Square(graph.Add(a, graph.Div(c, b))), 0.5)
