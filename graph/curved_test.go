@@ -223,3 +223,19 @@ func must(x float64, ok bool) float64 {
 	}
 	return x
 }
+
+// Guards are written with the values of latents, curved ones too.
+func TestCurvedGuardsAsWritten(t *testing.T) {
+	m := graph.NewModel()
+	l := sampleLatents(m)
+	m.Factor(graph.If(graph.Greater(l.v, graph.Mul(2, l.u)), 1, 0))
+	m.Factor(graph.If(graph.Less(graph.Add(l.x, graph.Mul(l.a, l.y)), 0.4), 1, 0))
+	m.Factor(graph.If(graph.Greater(graph.Add(l.a, l.x), 2), 1, 0))
+	d, err := m.Compile()
+	require.NoError(t, err)
+	var texts []string
+	for _, g := range d.Guards() {
+		texts = append(texts, g.String())
+	}
+	require.Equal(t, []string{"v - 2·u > 0", "x + y·a < 0.4", "x + a > 2"}, texts)
+}

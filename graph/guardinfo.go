@@ -57,27 +57,44 @@ func (g GuardInfo) write(relation string) string {
 		l := g.m.latents[h.Index[0]]
 		return fmt.Sprintf("%s %s %.6g", l.name, relation, l.constrain(0-h.Const/h.Coef[0])) // 0 − 0 is not −0
 	}
-	positive, negative := "", ""
+	positive, negative, constant := "", "", h.Const
 	for k, c := range h.Coef {
+		c, name, shift := g.m.valued(c, h.Index[k])
+		constant += shift
 		switch {
 		case k == 6:
 			negative += " …"
 		case k > 6:
 		case sign*c > 0:
-			positive += " + " + g.m.multiple(sign*c, h.Index[k])
+			positive += " + " + multiple(sign*c, name)
 		default:
-			negative += " - " + g.m.multiple(-sign*c, h.Index[k])
+			negative += " - " + multiple(-sign*c, name)
 		}
 	}
-	return fmt.Sprintf("%s%s %s %.6g", strings.TrimPrefix(positive, " + "), negative, relation, -sign*h.Const+0)
+	return fmt.Sprintf("%s%s %s %.6g", strings.TrimPrefix(positive, " + "), negative, relation, -sign*constant+0)
 }
 
-// multiple writes coef times the coordinate of latent i.
-func (m *Model) multiple(coef float64, i int) string {
+// multiple writes coef times what has a name.
+func multiple(coef float64, name string) string {
 	if coef == 1 {
-		return m.coordinate(i)
+		return name
 	}
-	return fmt.Sprintf("%.6g·%s", coef, m.coordinate(i))
+	return fmt.Sprintf("%.6g·%s", coef, name)
+}
+
+// valued is coef times coordinate i, or feature, as c times what has a name plus shift: of
+// the sigmoid of a latent in an interval the latent itself.
+func (m *Model) valued(coef float64, i int) (c float64, name string, shift float64) {
+	if i >= anyDim {
+		for _, l := range m.latents {
+			v := m.st.combination(l.value)
+			if len(v.terms) == 1 && v.terms[0].atom == m.featureNodes[i-anyDim] {
+				c = coef / v.terms[0].coef
+				return c, l.name, -c * v.v.v
+			}
+		}
+	}
+	return coef, m.coordinate(i), 0
 }
 
 // coordinate writes the unconstrained coordinate of latent i, or a feature. Of
