@@ -17,7 +17,7 @@ const (
 	refineRounds = 4
 	refineDraws  = 4096 // in a round, of which
 	refineLeast  = 20   // times the number of latents should be effective
-	refineEven   = 0.95 // of the draws that are not wider effective are enough,
+	refineEven   = 0.9  // of the draws that are not wider effective are enough,
 	refineGain   = 1.05 // and this many times more effective draws worth another round
 )
 
