@@ -45,7 +45,10 @@ func TestPosteriorExact(t *testing.T) {
 	elbo, err := fit.ELBO(4000, 0)
 	require.NoError(t, err)
 	assert.Less(t, elbo.Mean, want.LogEvidence+4*elbo.SE)
-	assert.Greater(t, elbo.Mean, want.LogEvidence-1)
+	// The mixture is near in KL(posterior‖mixture), by which it is weighed, and not in the ELBO.
+	assert.Greater(t, elbo.Mean, want.LogEvidence-1.5)
+	assert.Less(t, w.K, 0.5)
+	assert.Less(t, evidence.SE, 0.01)
 }
 
 // Reparameterization alone does not see that who bought nothing wants less than
