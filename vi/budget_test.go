@@ -49,7 +49,7 @@ func TestBudget(t *testing.T) {
 	require.NoError(t, err)
 	require.Regexp(t, ": .*; 0s of 1ns left", progress.String())
 	require.Len(t, p.Warnings, 2)
-	require.Contains(t, p.Warnings[0], "Settings.Budget = 1ns was over: the scout ended at 0 of the data's weight")
+	require.Contains(t, p.Warnings[0], "Settings.Budget = 1ns of CPU time was over: the scout ended at 0 of the data's weight")
 	require.Contains(t, p.Warnings[0], "not all cells climbed and were judged")
 	verdict, err := p.Verdict()
 	require.NoError(t, err)
@@ -85,7 +85,7 @@ func TestBudgetOfClimb(t *testing.T) {
 	p, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	require.Equal(t, 0, p.Steps)
-	require.Contains(t, p.Warnings[0], "Settings.Budget = 1ns was over after step 0 of 300")
+	require.Contains(t, p.Warnings[0], "Settings.Budget = 1ns of CPU time was over after step 0 of 300")
 	p = reloaded(t, p, d)
 	p.Settings.Budget = time.Hour
 	p, err = p.Resume(context.Background())

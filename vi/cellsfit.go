@@ -83,7 +83,7 @@ func runCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 // that these cannot be relied on, it tries what suits posteriors that have no cells to speak
 // of, and returns what has the most even weights.
 func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*Posterior, error) {
-	sample, err := scout.Run(ctx, d, scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Until: m.half(), Progress: func(beta float64) {
+	sample, err := scout.Run(ctx, d, scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Over: m.half.Over, Progress: func(beta float64) {
 		m.at("scouting: at %.2g of the data's weight", beta)
 	}})
 	if errors.Is(err, scout.ErrNowhere) {
@@ -118,18 +118,18 @@ func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 		if best == nil || p.found.even > best.found.even || p.found.Verdict.Trust != TrustNothing {
 			best = p
 		}
-		if best.found.Verdict.Trust != TrustNothing || m.over() {
+		if best.found.Verdict.Trust != TrustNothing || m.budget.Over() {
 			break
 		}
 	}
 	if best == nil {
 		return nil, errNoCells
 	}
-	if m.over() {
+	if m.budget.Over() {
 		c.cut("the fit is judged by a tenth of the draws")
 	}
 	if best.found.Cut = c.cuts; c.cuts != nil {
-		best.Warnings = append(best.Warnings, fmt.Sprintf("Settings.Budget = %v was over: %s; what a fit that was cut short finds depends on the machine", s.Budget, strings.Join(c.cuts, ", ")))
+		best.Warnings = append(best.Warnings, fmt.Sprintf("Settings.Budget = %v of CPU time was over: %s; what a fit that was cut short finds depends on the machine", s.Budget, strings.Join(c.cuts, ", ")))
 	}
 	best.warnOf(best.found.Verdict)
 	m.searched(best.found)
@@ -167,7 +167,7 @@ const (
 func (c *cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Posterior, error), err error) {
 	switches := c.d.Switches()
 	plain := func(ctx context.Context) (*Posterior, error) { return c.find(ctx, nil) }
-	if c.m.over() {
+	if c.m.budget.Over() {
 		return append(list, plain, c.ofDraws), nil
 	}
 	scattered, err := cells.Scattered(ctx, c.d, c.sample.Z)
@@ -203,11 +203,11 @@ func (c *cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Po
 // find is the fit by cells, with switches summed out.
 func (c *cellsFit) find(ctx context.Context, switches []graph.Switch) (*Posterior, error) {
 	search, err := cells.Find(ctx, c.d, cells.Settings{
-		Points: cells.Different(c.d, c.sample.Z, leadDraws), Most: mostTried, Until: c.m.until,
+		Points: cells.Different(c.d, c.sample.Z, leadDraws), Most: mostTried, Over: c.m.budget.Over,
 		Lost: -math.Expm1(-c.s.Tolerance), Seed: mc.Mix(c.s.Seed, cellStream), Switches: switches,
 		Progress: func(tried, found int) { c.m.at("searching: %d cells tried, %d found", tried, found) },
 	})
-	if search != nil && search.Leads > 0 && c.m.over() {
+	if search != nil && search.Leads > 0 && c.m.budget.Over() {
 		c.cut("the search ended after %d cells, with %d more to look at", search.Tried, search.Leads)
 	}
 	if err != nil || len(search.Cells) == 0 {
@@ -217,7 +217,7 @@ func (c *cellsFit) find(ctx context.Context, switches []graph.Switch) (*Posterio
 		Most: c.s.Cells, Climb: c.climb, Draws: c.draws(),
 		Progress: func(judged, kept int) { c.m.at("climbing and judging: %d of %d cells", judged, kept) },
 	})
-	if c.m.over() {
+	if c.m.budget.Over() {
 		c.cut("not all cells climbed and were judged")
 	}
 	if err != nil {
@@ -289,7 +289,7 @@ func (c *cellsFit) climb(ctx context.Context, q family.Q) (family.Q, error) {
 		return nil, err
 	}
 	f := fitterWith(g, c.d, climb, q)
-	f.until = c.m.until
+	f.budget = c.m.budget
 	if err := f.run(ctx, nil); err != nil {
 		return q, stopped(ctx)
 	}

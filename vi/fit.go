@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/cputime"
 	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
@@ -135,7 +136,7 @@ type fitter struct {
 	meanQ    family.Q     // and the member there
 	failed   bool         // a gradient was not finite
 	began    time.Time
-	until    time.Time // when the budget is over; zero if there is none
+	budget   cputime.Limit
 }
 
 // fitState is what a fit's future depends on, besides its settings.
@@ -191,7 +192,7 @@ func fitterWith(g *gradient.Runner, d *graph.Density, s Settings, start family.Q
 func (f *fitter) run(ctx context.Context, m *monitor) error {
 	f.began, f.Cut = time.Now().Add(-f.Elapsed), false
 	for f.Step < f.s.Steps && !f.Done {
-		if f.Cut = over(f.until); f.Cut {
+		if f.Cut = f.budget.Over(); f.Cut {
 			return nil
 		}
 		if ctx.Err() != nil {

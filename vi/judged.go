@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
+	"github.com/facetvi/facet/internal/cputime"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/scout"
 )
@@ -24,11 +24,11 @@ func (p *Posterior) conclude(ctx context.Context, m *monitor) error {
 	for _, st := range p.states {
 		work += st.Step * p.Settings.Samples
 	}
-	if p.Settings.OnStep != nil || p.Settings.Optimizer != nil || work < judgedFrom || m.over() {
+	if p.Settings.OnStep != nil || p.Settings.Optimizer != nil || work < judgedFrom || m.budget.Over() {
 		return nil
 	}
 	m.at("judging the fit")
-	if err := p.found.judge(ctx, p, m.until); err != nil {
+	if err := p.found.judge(ctx, p, m.budget); err != nil {
 		return err
 	}
 	p.warnOf(p.found.Verdict)
@@ -42,15 +42,15 @@ func (p *Posterior) warnOf(v Verdict) {
 	}
 }
 
-// judge finds the verdict of the fit p, if there is none, by a scout that ends at until if
-// that is not zero.
-func (f *found) judge(ctx context.Context, p *Posterior, until time.Time) error {
+// judge finds the verdict of the fit p, if there is none, by a scout that ends with the
+// budget.
+func (f *found) judge(ctx context.Context, p *Posterior, budget cputime.Limit) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.Verdict.Trust != "" {
 		return nil
 	}
-	sample, err := scout.Run(ctx, p.atParams(), scout.Settings{Seed: mc.Mix(p.Settings.Seed, scoutStream), Until: until})
+	sample, err := scout.Run(ctx, p.atParams(), scout.Settings{Seed: mc.Mix(p.Settings.Seed, scoutStream), Over: budget.Over})
 	if ctx.Err() != nil {
 		return fmt.Errorf("vi: stopped while judging the fit: %w", cause(ctx))
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/cputime"
 )
 
 // monitor is what watches a fit: trace, checkpoints, progress, log, OnStep. The
@@ -17,8 +18,8 @@ type monitor struct {
 	s    Settings
 	d    *graph.Density
 	stop context.CancelCauseFunc // of all restarts
-	// began is when the fit did, and until when Settings.Budget is over; zero if there is none.
-	began, until time.Time
+	// half and whole of Settings.Budget
+	half, budget cputime.Limit
 	warnings     []string // about the fit as a whole
 
 	mu       sync.Mutex
@@ -28,24 +29,11 @@ type monitor struct {
 }
 
 func newMonitor(s Settings) *monitor {
-	m := &monitor{s: s, progress: newProgress(s), began: time.Now()}
+	m := &monitor{s: s, progress: newProgress(s)}
 	if s.Budget > 0 {
-		m.until = m.began.Add(s.Budget)
+		m.half, m.budget = cputime.In(s.Budget/2), cputime.In(s.Budget)
 	}
 	return m
-}
-
-// over reports whether the budget is.
-func (m *monitor) over() bool { return over(m.until) }
-
-func over(until time.Time) bool { return !until.IsZero() && time.Now().After(until) }
-
-// half is when half of the budget is over; zero if there is none.
-func (m *monitor) half() time.Time {
-	if m.until.IsZero() {
-		return m.until
-	}
-	return m.began.Add(m.s.Budget / 2)
 }
 
 // at says what a fit of cells is at, if nothing was said for a while.
@@ -53,8 +41,8 @@ func (m *monitor) at(format string, args ...any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	what := fmt.Sprintf(format, args...)
-	if !m.until.IsZero() {
-		what += fmt.Sprintf("; %v of %v left", max(0, time.Until(m.until)).Round(100*time.Millisecond), m.s.Budget)
+	if m.budget != 0 {
+		what += fmt.Sprintf("; %v of %v left", m.budget.Left().Round(100*time.Millisecond), m.s.Budget)
 	}
 	m.progress.soon(what)
 }

@@ -51,7 +51,7 @@ func runAll(ctx context.Context, d *graph.Density, s Settings, fits []*fitter, m
 		return nil, fmt.Errorf("vi: %w", err)
 	}
 	for _, f := range fits {
-		f.until = m.until
+		f.budget = m.budget
 	}
 	errs := make([]error, len(fits))
 	err := mc.Do(mc.Processors(len(fits)), len(fits), func(_, r int) error {
@@ -138,7 +138,7 @@ func (p *Posterior) warn(r int, st *fitState) {
 	case now.Err != "" && !now.Kept:
 		p.Warnings = append(p.Warnings, fmt.Sprintf("restart %d failed: %s", r, now.Err))
 	case now.Kept && st.Cut:
-		p.Warnings = append(p.Warnings, fmt.Sprintf("Settings.Budget = %v was over after step %d of %d: the fit depends on the machine; resume it to go on", s.Budget, st.Step, s.Steps))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("Settings.Budget = %v of CPU time was over after step %d of %d: the fit depends on the machine; resume it to go on", s.Budget, st.Step, s.Steps))
 	case now.Kept && s.Stop == After && st.Step >= s.Steps && unfinished(st.Window.Gain):
 		p.Warnings = append(p.Warnings, p.unfinishedWarning(r, st))
 	case now.Kept && s.Stop == Automatic && !st.Done && st.Step >= s.Steps:

@@ -26,11 +26,12 @@ type Settings struct {
 	Schedule  Schedule  // how the step size falls; constant if zero
 	Seed      uint64    // fixes the whole fit, if Budget does not cut it short
 
-	// Budget is how long Fit may take, by the clock; 0 for as long as it takes. When it is over the
+	// Budget is the CPU time that Fit may take, of all processors together and with whatever else
+	// the process does meanwhile; 0 for as much as it takes. When it is over the
 	// search for cells, the climbs and the draws that judge them end, and the fit is what has
 	// been found by then, at least one cell or a start; Posterior.Warnings says what was cut. A
 	// fit that was cut short depends on the machine, and not on Seed alone. The step under
-	// way is ended, and a verdict is found all the same: for large models these take longer than
+	// way is ended, and a verdict is found all the same: for large models these take more than
 	// a short Budget. The scout of a fit of cells, or the search for a start, has half of it.
 	Budget time.Duration
 	// Tolerance is what a fit may leave undone, in nats. Of a fit of cells: by how

@@ -86,13 +86,10 @@ func findStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) (
 	}
 	m.seeking()
 	all := ctx
-	if until := m.half(); !until.IsZero() {
-		var done context.CancelFunc
-		ctx, done = context.WithDeadline(all, until)
-		defer done()
-	}
+	ctx, done := m.half.Context(all)
+	defer done()
 	inTime := func(err error) error { // nil if only the budget is to blame
-		if errors.Is(err, context.DeadlineExceeded) && all.Err() == nil {
+		if all.Err() == nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))) {
 			return nil
 		}
 		return err
@@ -222,7 +219,7 @@ func atModes(ctx context.Context, d *graph.Density, f family.Family, list []cand
 // scouted puts draws of a scout before the candidates, of the regions with most draws. Parameters
 // are drawn too, from around their starts: at one place there may be no way to a better one.
 func scouted(ctx context.Context, d *graph.Density, s Settings, m *monitor, list []candidate) ([]candidate, error) {
-	sample, err := scout.Run(ctx, d.Loosened(), scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Until: m.half(), Progress: func(beta float64) {
+	sample, err := scout.Run(ctx, d.Loosened(), scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Over: m.half.Over, Progress: func(beta float64) {
 		m.at("scouting: at %.2g of the data's weight", beta)
 	}})
 	if errors.Is(err, scout.ErrNowhere) {

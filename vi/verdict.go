@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -81,7 +80,7 @@ func (p *Posterior) evidenceDraws() int {
 // finalDraws are evidenceDraws, or a tenth of them when the budget of the fit is over.
 func (p *Posterior) finalDraws(m *monitor) int {
 	n := p.evidenceDraws()
-	if m.over() {
+	if m.budget.Over() {
 		return n / 10
 	}
 	return n
@@ -263,7 +262,7 @@ func (p *Posterior) Verdict() (Verdict, error) {
 		return Verdict{}, err
 	}
 	p = p.known()
-	err := p.found.judge(context.Background(), p, time.Time{})
+	err := p.found.judge(context.Background(), p, 0)
 	return p.found.Verdict, err
 }
 

@@ -39,7 +39,7 @@ type Finish struct {
 	// Draws are about the posterior's.
 	Draws [][]float64
 	// Progress is told, by several goroutines, how many of the cells have been judged.
-	// From Settings.Until on they are not, and keep what the search has found of them.
+	// When Settings.Over says so they are not, and keep what the search has found of them.
 	Progress func(judged, kept int)
 }
 

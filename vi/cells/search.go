@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -38,10 +37,10 @@ const MostLatents = modeLatents
 type Settings struct {
 	// Points are where it starts.
 	Points [][]float64
-	// Most is the number of cells that it looks at, and Until, if not zero, when it
-	// ends, once it has found one; what it finds then depends on the machine.
-	Most  int
-	Until time.Time
+	// Most is the number of cells that it looks at. Over, if not nil, is asked by several
+	// goroutines whether to end, once it has found one; what it finds then depends on the machine.
+	Most int
+	Over func() bool
 	// Lost is how much of the posterior may be left out, below 1; 0.001 if 0. A cell that
 	// may have a hundredth of it is measured, and the search ends when it has looked at the
 	// neighbours of all these cells; or of those with a tenth of it, if less than a hundredth
@@ -110,7 +109,7 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 }
 
 // over reports whether the time for the search is.
-func (f *Search) over() bool { return !f.s.Until.IsZero() && time.Now().After(f.s.Until) }
+func (f *Search) over() bool { return f.s.Over != nil && f.s.Over() }
 
 // Unfinished is how much of the mass that was found is in cells that were found last,
 // if the search ended before it had seen all cells that promised something: about as much

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"time"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -64,7 +63,7 @@ func (s *states) take(i int, others *states, j int) {
 type island struct {
 	*engine
 	moves, thin int
-	until       time.Time
+	timeOver    func() bool
 	rng         *rand.Rand
 	proposer    *proposer
 	beta        float64
@@ -85,7 +84,7 @@ func newIsland(e *engine, s Settings, k int) *island {
 	kept := blocks * (s.Moves / thin)
 	pcg := mc.Stream(s.Seed, k)
 	l := &island{
-		engine: e, moves: s.Moves, thin: thin, until: s.Until, rng: rand.New(pcg),
+		engine: e, moves: s.Moves, thin: thin, timeOver: s.Over, rng: rand.New(pcg),
 		chains: newStates(blocks, dim, size), pool: newStates(kept, dim, size), next: newStates(kept, dim, size),
 	}
 	l.proposer = newProposer(l.chains, pcg, l.rng)
@@ -93,7 +92,7 @@ func newIsland(e *engine, s Settings, k int) *island {
 }
 
 // over reports whether the island's time is.
-func (l *island) over() bool { return !l.until.IsZero() && time.Now().After(l.until) }
+func (l *island) over() bool { return l.timeOver != nil && l.timeOver() }
 
 // run goes from β = 0 to 1, or to the last temperature that it has time for.
 func (l *island) run(ctx context.Context, report func(beta float64)) error {

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"time"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -24,9 +23,10 @@ type Settings struct {
 	Particles int    // chains in an island, rounded up to full blocks of 16 to 128; default 256
 	Moves     int    // of each chain at each temperature, at least 3; default 12
 	Seed      uint64 // fixes the result, whatever the number of processors is
-	// Until, if not zero, is when to end. The result is then that of the islands that
-	// were done, or else of those that had come furthest, and depends on the machine.
-	Until time.Time
+	// Over, if not nil, is asked by several goroutines whether to end. The result is then
+	// that of the islands that were done, or else of those that had come furthest, and
+	// depends on when it said so.
+	Over func() bool
 	// Progress is told the inverse temperature β that the slowest island has
 	// reached, when it rises. It is called from one goroutine at a time.
 	Progress func(beta float64)
@@ -49,7 +49,7 @@ type Result struct {
 	// Islands are the logarithms of the islands' evidences, −Inf for an island
 	// without draws.
 	Islands []float64
-	// Beta is 1; or, if no island was done by Settings.Until, the inverse temperature of the
+	// Beta is 1; or, if no island was done by Settings.Over, the inverse temperature of the
 	// distribution that draws and evidences are of.
 	Beta float64
 	// Evaluations of the likelihood were made by all islands together.

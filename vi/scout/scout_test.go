@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -224,10 +223,10 @@ func TestErrors(t *testing.T) {
 
 // A run whose time is over has draws of the prior, each with its log r, and says so; one
 // with time enough is the same as one without a limit.
-func TestUntil(t *testing.T) {
+func TestOver(t *testing.T) {
 	m, _, evidence := normalMean(0.9)
 	d := compiled(t, m)
-	cut, err := scout.Run(context.Background(), d, scout.Settings{Seed: 1, Until: time.Now()})
+	cut, err := scout.Run(context.Background(), d, scout.Settings{Seed: 1, Over: func() bool { return true }})
 	require.NoError(t, err)
 	require.Zero(t, cut.Beta)
 	require.NotEmpty(t, cut.Z)
@@ -246,7 +245,7 @@ func TestUntil(t *testing.T) {
 
 	want, err := scout.Run(context.Background(), d, scout.Settings{Seed: 1})
 	require.NoError(t, err)
-	got, err := scout.Run(context.Background(), d, scout.Settings{Seed: 1, Until: time.Now().Add(time.Hour)})
+	got, err := scout.Run(context.Background(), d, scout.Settings{Seed: 1, Over: func() bool { return false }})
 	require.NoError(t, err)
 	require.Equal(t, want, got)
 	require.Equal(t, 1.0, got.Beta)
