@@ -64,6 +64,9 @@ func (p *Posterior) events() events.Events { return events.Of(p.Density, p.Q) }
 // Prob is the posterior probability that g holds; see events.Events.Prob.
 func (p *Posterior) Prob(g graph.Guard) (float64, error) { return p.events().Prob(g) }
 
+// Probs is Prob of many guards, And and Or from the same draws.
+func (p *Posterior) Probs(guards []graph.Guard) ([]float64, error) { return p.events().Probs(guards) }
+
 // ProbNamed is the posterior probability that guard i of the given name holds; see
 // events.Events.ProbNamed.
 func (p *Posterior) ProbNamed(name string, i int) (float64, error) {

@@ -75,15 +75,12 @@ func decide(out io.Writer, fit *vi.Posterior, predicted vi.Predictive) error {
 
 // lastYear is the probability that each year but the last was the last one of the old rate.
 func lastYear(fit *vi.Posterior) ([]float64, error) {
-	p := make([]float64, len(coalmining.Disasters)-1)
-	for i := range p {
-		old, err1 := fit.ProbNamed("old", i)
-		next, err2 := fit.ProbNamed("old", i+1)
-		if err := errors.Join(err1, err2); err != nil {
-			return nil, err
-		}
-		p[i] = old - next
+	old, err := fit.Probs(fit.Density.Named("old"))
+	if err != nil {
+		return nil, err
 	}
+	p := make([]float64, len(coalmining.Disasters)-1)
+	floats.SubTo(p, old[:len(p)], old[1:])
 	return p, nil
 }
 

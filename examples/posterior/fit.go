@@ -48,11 +48,12 @@ func (p problem) fit(ctx context.Context, seed uint64) (*fitted, error) {
 	planes := density.GuardsByPlane()
 	for _, name := range density.GuardNames() {
 		guards := density.Named(name)
+		probs, err := posterior.Probs(guards)
+		if err != nil {
+			return nil, err
+		}
+		f.answer.guards = append(f.answer.guards, probs...)
 		for i, g := range guards {
-			prob, err := posterior.Prob(g)
-			if err != nil {
-				return nil, err
-			}
 			label := name
 			if len(guards) > 1 {
 				label = fmt.Sprintf("%s[%d]", name, i)
@@ -61,7 +62,6 @@ func (p problem) fit(ctx context.Context, seed uint64) (*fitted, error) {
 				label += ": " + planes[side.Plane][0].Condition(side.Positive)
 			}
 			f.guards = append(f.guards, label)
-			f.answer.guards = append(f.answer.guards, prob)
 		}
 	}
 	for _, name := range f.latents {

@@ -15,8 +15,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -68,51 +70,33 @@ func run(ctx context.Context, args []string, out, _ io.Writer) error {
 }
 
 func report(out io.Writer, fit *vi.Posterior) error {
-	if err := answer.Verdict(out, fit); err != nil {
+	on := fit.Density.Named("on")
+	probs, err1 := fit.Probs(on)
+	path, err2 := fit.MostProbablePath(on, 10000, 0)
+	room, err3 := answer.Draws(fit, 10000, 0)
+	if err := errors.Join(answer.Verdict(out, fit), err1, err2, err3); err != nil {
 		return err
 	}
 	answer.Cells(out, fit, 8)
-	fmt.Fprintln(out)
-	on := fit.Density.Named("on")
-	path, err := fit.MostProbablePath(on, 10000, 0)
-	if err != nil {
-		return err
-	}
-	room, err := answer.Draws(fit, 10000, 0)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(out, "step  measured  room (mean ± sd)  P(on)  most probable  truth")
+	fmt.Fprintln(out, "\nstep  measured  room (mean ± sd)  P(on)  most probable  truth")
+	probs, holds := slices.Insert(probs, 0, 0), slices.Insert(path.Holds, 0, false) // off before the first step
+	word := map[bool]string{true: "on", false: "off"}
 	right, certain := 0, 0
-	for i := range observed {
-		p, running := 0.0, false // off before the first step
-		if i > 0 {
-			if p, err = fit.Prob(on[i-1]); err != nil {
-				return err
-			}
-			running = path.Holds[i-1]
-		}
+	for i, p := range probs {
 		mark := "  ←"
-		if running == truth[i] {
+		if holds[i] == truth[i] {
 			right++
 			mark = ""
 		}
-		if p < 0.05 || p > 0.95 {
+		if max(p, 1-p) > 0.95 {
 			certain++
 		}
 		mean, sd := stat.MeanStdDev(room[fmt.Sprintf("theta%d", i)], nil)
 		fmt.Fprintf(out, "%4d  %8.2f  %10.2f ± %4.2f  %5.3f  %-13s  %s%s\n",
-			i, observed[i], mean, sd, p, word(running), word(truth[i]), mark)
+			i, observed[i], mean, sd, p, word[holds[i]], word[truth[i]], mark)
 	}
 	fmt.Fprintf(out, "\nOf %d histories, the most probable has probability %.2f, and %d of %d states as they were.\n",
 		len(fit.Cells()), path.Prob.Mean, right, len(observed))
 	fmt.Fprintf(out, "Rely on the %d states that are sure to 0.95.\n", certain)
 	return nil
-}
-
-func word(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
 }

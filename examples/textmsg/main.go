@@ -62,27 +62,22 @@ func run(ctx context.Context, args []string, out, _ io.Writer) error {
 }
 
 func report(out io.Writer, fit *vi.Posterior) error {
-	d, err := answer.Draws(fit, 10000, 0)
-	if err := errors.Join(err, answer.Verdict(out, fit)); err != nil {
+	d, err1 := answer.Draws(fit, 10000, 0)
+	pending, err2 := fit.Probs(fit.Density.Named("pending"))
+	if err := errors.Join(err1, err2, answer.Verdict(out, fit)); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "change after day  probability")
 	last, top, when := 1.0, 0.0, 0
-	for i := range len(counts) + 1 {
-		pending := 0.0 // after the last day
-		if i < len(counts) {
-			if pending, err = fit.ProbNamed("pending", i); err != nil {
-				return err
-			}
-		}
-		p := last - pending
+	for i, next := range append(pending, 0) { // after the last day
+		p := last - next
 		if p > top {
 			top, when = p, i
 		}
 		if p >= 0.005 {
 			fmt.Fprintf(out, "%16d  %5.3f  %s\n", i, p, answer.Bar(p))
 		}
-		last = pending
+		last = next
 	}
 
 	growth := make([]float64, len(d["after"]))
