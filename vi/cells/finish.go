@@ -24,8 +24,6 @@ const (
 	leastDraws  = 400  // that judge it
 	mostDraws   = 8000
 	cheapGuards = 1000 // of a density with more of them draws are fewer
-	wide        = 1.6  // scale of the defensive draws, one in wideShare
-	wideShare   = 5
 	unreliable  = 0.7  // k-hat
 	worthwhile  = 2e-3 // nats that a climb should bring,
 	doubtful    = 0.03 // and more normals for a cell
@@ -169,13 +167,13 @@ func (f *Search) judge(x *graph.Executor, c *Cell, n int, rng *rand.Rand) error 
 		return err
 	}
 	c.KHat = smoothed.K
-	broad := family.Widened(c.Q, wide)
-	far, err := ratios(f.d, x, broad, n/wideShare, rng)
+	broad := family.Widened(c.Q, family.WideScale)
+	far, err := ratios(f.d, x, broad, n/family.WideShare, rng)
 	if err != nil {
 		return err
 	}
 	// the balance heuristic (Veach and Guibas, 1995)
-	share := float64(n/wideShare) / float64(n+n/wideShare)
+	share := float64(n/family.WideShare) / float64(n+n/family.WideShare)
 	var all []float64
 	for k, z := range narrow.z {
 		logQ := narrow.logR[k] - narrow.ratio[k]

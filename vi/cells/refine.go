@@ -75,7 +75,7 @@ func refine(ctx context.Context, d *graph.Density, x *graph.Executor, s shape, q
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if !gained || most > refineEven*(1-1./wideShare) || round == refineRounds-1 {
+		if !gained || most > refineEven*(1-1./family.WideShare) || round == refineRounds-1 {
 			break
 		}
 		next = nil
@@ -86,7 +86,7 @@ func refine(ctx context.Context, d *graph.Density, x *graph.Executor, s shape, q
 
 // defensive is q and a part of the same that is wider.
 func defensive(q family.Q) family.Q {
-	logs, parts := []float64{math.Log(1 - 1./wideShare), math.Log(1. / wideShare)}, []family.Q{q, family.Widened(q, wide)}
+	logs, parts := []float64{math.Log(1 - 1./family.WideShare), math.Log(1. / family.WideShare)}, []family.Q{q, family.Widened(q, family.WideScale)}
 	return family.NewMixture(logs, parts)
 }
 

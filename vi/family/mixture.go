@@ -108,10 +108,11 @@ func (m *Mixture) Weight(k int) float64 { return m.weight[k] }
 // Part is part k, which must not be changed.
 func (m *Mixture) Part(k int) Q { return m.parts[k] }
 
-// What a defensive mixture adds.
+// One in WideShare defensive draws is of a distribution whose conditionals are WideScale
+// times as wide.
 const (
-	defensiveShare = 0.2
-	defensiveScale = 1.6
+	WideShare = 5
+	WideScale = 1.6
 )
 
 // Defensive is what importance draws of m are from. A part of the draws is of the same with
@@ -138,8 +139,8 @@ func (m *Mixture) Defensive() *Mixture {
 	var parts []Q
 	for k, q := range m.parts {
 		w := 0.5*m.weight[k] + 0.5*share[k]/total
-		logs = append(logs, math.Log(w*(1-defensiveShare)), math.Log(w*defensiveShare))
-		parts = append(parts, q, Widened(q, defensiveScale))
+		logs = append(logs, math.Log(w*(1-1./WideShare)), math.Log(w/WideShare))
+		parts = append(parts, q, Widened(q, WideScale))
 	}
 	return NewMixture(logs, parts)
 }
