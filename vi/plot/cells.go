@@ -4,18 +4,18 @@ import (
 	"fmt"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 
 	"github.com/facetvi/facet/vi"
 )
 
 const (
 	mostBars  = 15
-	mostWhere = 44 // letters
+	mostWhere = 64 // letters
+	whereSize = 8  // points
 )
 
-// Cells draws the weights of a fit's cells as bars, the highest on top: 15 at most, and
-// one for all others. A fit of one family has one bar, "everywhere".
+// Cells draws the weights of a fit's cells as bars, the highest on top, 15 at most; what all
+// others weigh is written below. A fit of one family has one bar, "everywhere".
 func Cells(fit *vi.Posterior) (*plot.Plot, error) { return cellBars(fit.Cells()) }
 
 func cellBars(cells []vi.Cell) (*plot.Plot, error) {
@@ -38,22 +38,19 @@ func cellBars(cells []vi.Cell) (*plot.Plot, error) {
 		}
 	}
 	if more := len(cells) - mostBars; more > 0 {
-		add(rest, fmt.Sprintf("%d others", more))
+		add(rest, fmt.Sprintf("%d others: %.2g", more, rest))
 	}
-	for k, w := range weights {
+	for k, w := range weights[:min(mostBars, len(weights))] {
 		at := -float64(k)
 		bar, err := band([]float64{0, w}, []float64{at - 0.36, at - 0.36}, []float64{at + 0.36, at + 0.36}, blue)
 		if err != nil {
 			return nil, err
-		}
-		if k == mostBars {
-			bar.Color = pale(blue, 0.4)
 		}
 		p.Add(bar)
 	}
 	p.X.Min = 0
 	p.Y.Min, p.Y.Max = 0.4-float64(len(weights)), 0.6
 	p.Y.Tick.Marker = plot.ConstantTicks(labels)
-	p.Y.Tick.Length = vg.Length(0)
+	p.Y.Tick.Length, p.Y.Tick.Label.Font.Size = 0, whereSize
 	return p, nil
 }

@@ -25,19 +25,19 @@ func TestCells(t *testing.T) {
 	require.Equal(t, "everywhere", ticks[0].Label)
 }
 
-// The bars are the weights, the first on top; what is beyond 15 is one bar, and long
+// The bars are the weights, the first on top; what is beyond 15 is a line of text, and long
 // names are cut.
 func TestCellBars(t *testing.T) {
 	var cells []vi.Cell
 	for range 20 {
-		cells = append(cells, vi.Cell{Where: "温度 in a place whose description is longer than a line of it", Weight: 0.05})
+		cells = append(cells, vi.Cell{Where: "温度 in a place whose description is longer than what there is room for in a line", Weight: 0.05})
 	}
 	p, err := cellBars(cells)
 	require.NoError(t, err)
 	ticks := p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max)
 	require.Len(t, ticks, mostBars+1)
-	require.Equal(t, "温度 in a place whose description is longer t…", ticks[0].Label)
-	require.Equal(t, "5 others", ticks[mostBars].Label)
-	require.InDelta(t, 0.25, p.X.Max, 1e-12)
+	require.Equal(t, "温度 in a place whose description is longer than what there is ro…", ticks[0].Label)
+	require.Equal(t, "5 others: 0.25", ticks[mostBars].Label)
+	require.InDelta(t, 0.05, p.X.Max, 1e-12)
 	require.Greater(t, ticks[0].Value, ticks[1].Value)
 }
