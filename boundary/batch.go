@@ -34,8 +34,9 @@ type Curves interface {
 	// of curves that it is false for are not reached.
 	Curved(k int) bool
 	// Move writes the points on piece k to dst, Jumps.Latents × N, given the samples z,
-	// latents × N, and Φ there, nil on a piece of a curve. All points must be finite.
-	Move(dst []float64, k int, z, phi []float64)
+	// latents × N, and Φ there: of a hyperplane as phi, of a curve as the last Values of
+	// at. All points must be finite.
+	Move(dst []float64, k int, z, phi []float64, at *regions.CurveBatch)
 }
 
 // A Batch evaluates the jumps of a density at boundary points made from batches
@@ -44,7 +45,7 @@ type Curves interface {
 // own have no less variance on any of the paper's models. A Batch is not safe for
 // concurrent use, and allocates nothing after it is made.
 //
-// For each batch: fill Z and Signs of Samples, call Run, and read the jumps of the
+// For each batch: fill Z of Samples, call Sign and Run, and read the jumps of the
 // pieces. Call Locate before that whenever the Surface's parameters have changed.
 type Batch struct {
 	j       *Jumps
@@ -61,7 +62,8 @@ type Batch struct {
 
 	moved  []mover               // by piece
 	at     [][]float64           // by piece: the points, Latents × N; nil if nothing needs them
-	curves []*regions.CurveBatch // by plane of the arrangement; nil if it is not needed
+	curves []*regions.CurveBatch // by plane of the arrangement: at points on others; nil if it is not needed
+	own    []*regions.CurveBatch // by plane: at the samples; nil if samples do not move onto it
 }
 
 // A mover says how samples get onto a piece.
@@ -109,15 +111,19 @@ func (j *Jumps) Bind(d *graph.Density, n int, surface Surface, s Settings) (*Bat
 
 // findMovers decides how samples get onto pieces, and makes room for the points.
 func (b *Batch) findMovers() {
-	b.at, b.curves = make([][]float64, len(b.j.pieces)), make([]*regions.CurveBatch, b.j.arr.Len())
+	planes := b.j.arr.Len()
+	b.at, b.curves, b.own = make([][]float64, len(b.j.pieces)), make([]*regions.CurveBatch, planes), make([]*regions.CurveBatch, planes)
 	curves, _ := b.surface.(Curves)
-	for k := range b.j.pieces {
+	for k, p := range b.j.pieces {
 		how := line
 		switch {
 		case curves != nil && curves.Curved(k):
 			how = byCurve
 			b.makeRoom(k)
-		case b.j.pieces[k].Curve != nil:
+			if p.Curve != nil && b.own[p.Plane] == nil {
+				b.own[p.Plane] = p.Curve.Bind(b.n)
+			}
+		case p.Curve != nil:
 			how = never
 		}
 		b.moved = append(b.moved, how)
@@ -197,6 +203,10 @@ func (b *Batch) Locate() {
 	}
 }
 
+// Sign fills Signs of Samples from Z. A caller whose Surface asks nothing of the curves
+// at the samples may fill them otherwise.
+func (b *Batch) Sign() { b.j.arr.SignBatchWith(b.ex.Signs, b.ex.Z, b.n, b.own) }
+
 // Run moves the samples to all pieces and evaluates the jumps there. rng is used
 // only if guards are subsampled.
 func (b *Batch) Run(rng *rand.Rand) error {
@@ -208,7 +218,7 @@ func (b *Batch) Run(rng *rand.Rand) error {
 	}
 	for k, how := range b.moved {
 		if how == byCurve && b.surface.Reached(k) {
-			b.surface.(Curves).Move(b.at[k], k, b.ex.Z, b.Values(k))
+			b.surface.(Curves).Move(b.at[k], k, b.ex.Z, b.Values(k), b.own[b.j.pieces[k].Plane])
 		}
 	}
 	for _, x := range b.points {

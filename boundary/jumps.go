@@ -125,27 +125,6 @@ func (c *compiler) add(l int) {
 	}
 }
 
-// mostUses bounds what the latents that share a curve cost.
-const mostUses = 8
-
-// sharing are the pivots that share a curve: all latents that are no parameters, but if Φ rises or falls strictly with
-// one of them, whose pieces then cover the curve, not those that so many more planes use
-// that to know all signs at their points would cost much more.
-func (c *compiler) sharing(curve *regions.Curve) (pivots []int) {
-	least := 0
-	for k, i := range curve.Latents() {
-		if i >= c.params && curve.Trend(k) != 0 && curve.WhyNot(k) == "" && curve.Roots(k) == 1 && (least == 0 || c.uses[i] < least) {
-			least = c.uses[i]
-		}
-	}
-	for _, k := range curve.Pivots() {
-		if i := curve.Latents()[k]; i >= c.params && (least == 0 || c.uses[i] <= mostUses*least) {
-			pivots = append(pivots, k)
-		}
-	}
-	return pivots
-}
-
 // moves reports whether latent i changes where a sample is moved onto p.
 func (c *compiler) moves(p *Piece, i int) bool {
 	if p.Curve != nil {

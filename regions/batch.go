@@ -9,7 +9,11 @@ import (
 // SignBatch writes the signs of n points: dst[l·n+s] is 1 where Φ_l > 0 at point s, and 0 where Φ_l ≤ 0. Both matrices are row-major
 // and hold the points side by side: z is Dim()×n, dst is Len()×n. Column s is bit for bit what Signs says of point s. It allocates
 // nothing. It panics if a length is wrong; dst and z must not overlap.
-func (a *Arrangement) SignBatch(dst, z []float64, n int) {
+func (a *Arrangement) SignBatch(dst, z []float64, n int) { a.SignBatchWith(dst, z, n, nil) }
+
+// SignBatchWith is SignBatch with batches of n points for curves, by plane, whose last Values are then at the points: of those that are
+// not nil.
+func (a *Arrangement) SignBatchWith(dst, z []float64, n int, curves []*CurveBatch) {
 	if n < 0 || len(z) != a.dim*n || len(dst) != len(a.planes)*n {
 		panic(fmt.Sprintf("regions: %d signs of %d numbers, want %d×%d of %d×%d", len(dst), len(z), len(a.planes), n, a.dim, n))
 	}
@@ -17,9 +21,22 @@ func (a *Arrangement) SignBatch(dst, z []float64, n int) {
 		vec.StepRows(dst, z, n, a.steps)
 		return
 	}
-	for l := range a.planes {
-		a.signRow(dst[l*n:(l+1)*n], l, z, n)
+	for l, c := range a.curves {
+		row := dst[l*n:][:n]
+		if c != nil && curves != nil && curves[l] != nil {
+			curves[l].signs(row, z)
+			continue
+		}
+		a.signRow(row, l, z, n)
 	}
+}
+
+// signs writes 1 where Φ > 0, and else 0.
+func (b *CurveBatch) signs(row, z []float64) {
+	for k, i := range b.c.latents {
+		b.In[k] = z[i*b.n:][:b.n]
+	}
+	vec.Step(row, b.Values(), 1, 0)
 }
 
 // SignRow is row l of SignBatch. It reads only the rows of z of the latents in hyperplane l. It panics if a length is wrong.
@@ -34,10 +51,7 @@ func (a *Arrangement) signRow(row []float64, l int, z []float64, n int) {
 	h := &a.planes[l]
 	if c := a.curves[l]; c != nil {
 		b := c.batch(n)
-		for k, i := range c.latents {
-			b.In[k] = z[i*n:][:n]
-		}
-		vec.Step(row, b.Values(), 1, 0)
+		b.signs(row, z)
 		c.release(b)
 		return
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/facetvi/facet/internal/vec"
 )
 
 // A Function is an elementary function of one number.
@@ -140,27 +142,17 @@ func (c *Curve) Definite() bool {
 // WhyNot says why Φ = 0 cannot be solved for latent k of Latents; "" if it can.
 func (c *Curve) WhyNot(k int) string { return c.pivots[k].wrong }
 
-// Trend is 1 if Φ increases strictly with latent k of Latents wherever the others are, −1 if it decreases, and 0 if that is not known.
-func (c *Curve) Trend(k int) int {
-	switch c.trend(c.leaf[k])[len(c.steps)-1] {
-	case positive:
-		return 1
-	case negative:
-		return -1
-	}
-	return 0
-}
-
-// A CurveBatch evaluates a curve at n points. In holds the points' coordinates, a row for each of Latents. It is for one goroutine, and
-// allocates nothing after it is made.
+// A CurveBatch evaluates a curve at n points. In holds the points' coordinates, a row for each of Latents; they must stay as they are
+// from Values to what refers to its points. It is for one goroutine, and allocates nothing after it is made.
 type CurveBatch struct {
 	In [][]float64
 
 	c      *Curve
 	n      int
 	most   int         // that n can be
-	v      [][]float64 // values of the steps
+	v      [][]float64 // values of the steps; those of coordinates are rows of In
 	adj    [][]float64 // adjoints of the steps; made when they are wanted
+	out    [][]float64 // of these, those of the coordinates
 	spare  [][]float64 // values of the steps elsewhere; made when they are wanted
 	beside [][]float64 // values of the steps where one latent differs; made when they are wanted
 	mixed  [][]float64 // of these, and of v where they are the same
@@ -183,13 +175,20 @@ func (c *Curve) batch(n int) *CurveBatch {
 	b.n = n
 	for _, m := range [][][]float64{b.v, b.adj} {
 		for s := range m {
-			m[s] = m[s][:n]
+			if m[s] != nil {
+				m[s] = m[s][:n]
+			}
 		}
 	}
 	return b
 }
 
-func (c *Curve) release(b *CurveBatch) { c.pool.Put(b) }
+func (c *Curve) release(b *CurveBatch) {
+	for k, s := range c.leaf {
+		b.In[k], b.v[s] = nil, nil
+	}
+	c.pool.Put(b)
+}
 
 // moved is x with its operands at other positions.
 func (x Step) moved(at []int) Step {
@@ -217,36 +216,36 @@ func rows(k, n int) [][]float64 {
 
 // Values are Φ at the points: a view, valid until the next call.
 func (b *CurveBatch) Values() []float64 {
+	for k, s := range b.c.leaf {
+		b.v[s] = b.In[k][:b.n]
+	}
 	for s := range b.c.steps {
 		b.run(b.v, s)
 	}
 	return b.v[len(b.v)-1]
 }
 
-// run computes one step.
+// run computes one step that is not a coordinate.
 func (b *CurveBatch) run(v [][]float64, s int) {
 	x, out := &b.c.steps[s], v[s]
 	switch x.Kind {
-	case Coordinate:
-		k, _ := slices.BinarySearch(b.c.latents, x.A)
-		copy(out, b.In[k][:b.n])
 	case Affine:
-		for i := range out {
-			out[i] = x.Const
-		}
-		for _, t := range x.Terms {
-			for i, y := range v[t.Of] {
-				out[i] += float64(t.Coef * y)
+		if len(x.Terms) == 0 {
+			for i := range out {
+				out[i] = x.Const
 			}
+			return
+		}
+		vec.Affine(out, v[x.Terms[0].Of], x.Terms[0].Coef, x.Const)
+		for _, t := range x.Terms[1:] {
+			vec.AddScaled(out, t.Coef, v[t.Of])
 		}
 	case Apply:
 		for i, y := range v[x.A] {
 			out[i] = x.F.Value(y)
 		}
 	case Times:
-		for i, y := range v[x.A] {
-			out[i] = y * v[x.B][i]
-		}
+		vec.Mul(out, v[x.A], v[x.B])
 	case Over:
 		for i, y := range v[x.A] {
 			out[i] = y / v[x.B][i]
@@ -283,26 +282,25 @@ func (b *CurveBatch) SlopesBeside(k int, x []float64) [][]float64 {
 
 func (b *CurveBatch) slopes(v [][]float64) [][]float64 {
 	if b.adj == nil {
-		b.adj = rows(len(b.c.steps)+len(b.c.latents), b.most)
+		b.adj, b.out = rows(len(b.c.steps), b.most), make([][]float64, len(b.c.latents))
 		for s := range b.adj {
 			b.adj[s] = b.adj[s][:b.n]
 		}
 	}
-	adj := b.adj[:len(b.c.steps)]
-	for s := range adj {
-		clear(adj[s])
+	for s := range b.adj {
+		clear(b.adj[s])
 	}
-	for i := range b.n {
-		adj[len(adj)-1][i] = 1
+	top := len(b.adj) - 1
+	for i := range b.adj[top] {
+		b.adj[top][i] = 1
 	}
-	for s := len(adj) - 1; s >= 0; s-- {
-		b.pull(adj, v, s)
+	for s := top; s >= 0; s-- {
+		b.pull(b.adj, v, s)
 	}
-	out := b.adj[len(b.c.steps):]
 	for k, s := range b.c.leaf {
-		copy(out[k], adj[s])
+		b.out[k] = b.adj[s]
 	}
-	return out
+	return b.out
 }
 
 // pull adds the adjoint of a step to those of its operands.
@@ -311,10 +309,7 @@ func (b *CurveBatch) pull(adj, v [][]float64, s int) {
 	switch x.Kind {
 	case Affine:
 		for _, t := range x.Terms {
-			to := adj[t.Of]
-			for i, y := range g {
-				to[i] += float64(t.Coef * y)
-			}
+			vec.AddScaled(adj[t.Of], t.Coef, g)
 		}
 	case Apply:
 		for i, y := range g {

@@ -3,7 +3,8 @@ package regions
 import (
 	"fmt"
 	"math"
-	"slices"
+
+	"github.com/facetvi/facet/internal/vec"
 )
 
 // A pivot says how Φ = 0 is solved for one latent: from the last step down to the latent's, in moves that each turn the value that a
@@ -13,7 +14,10 @@ type pivot struct {
 	moves []move
 	roots int // at most so many
 
-	direct bool // there is one root or none, and all moves invert a step
+	direct   bool // there is one root or none, and all moves invert a step
+	straight bool // all of these are of sums
+	separate bool // Φ is a function of the latent plus what does not depend on it
+	trend    int  // of Φ with the latent
 }
 
 // A move goes from a step to one below it.
@@ -35,9 +39,22 @@ const (
 
 const mostRoots = 4
 
-// newPivot finds the moves for latent k.
+// newPivot is what there is to know of latent k.
 func (c *Curve) newPivot(k int) pivot {
-	p := pivot{roots: 1}
+	p := c.solution(k)
+	p.separate = c.isSeparate(k)
+	switch c.trend(c.leaf[k])[len(c.steps)-1] {
+	case positive:
+		p.trend = 1
+	case negative:
+		p.trend = -1
+	}
+	return p
+}
+
+// solution finds the moves for latent k.
+func (c *Curve) solution(k int) pivot {
+	p := pivot{roots: 1, direct: true, straight: true}
 	on := c.uses[k]
 	for at := len(c.steps) - 1; at != c.leaf[k]; {
 		m, wrong := c.nextMove(at, c.leaf[k], on)
@@ -48,9 +65,10 @@ func (c *Curve) newPivot(k int) pivot {
 			return pivot{wrong: fmt.Sprintf("it has more than %d roots", mostRoots)}
 		}
 		p.moves = append(p.moves, m)
+		p.direct = p.direct && m.how == invert && p.roots == 1
+		p.straight = p.straight && m.how == invert && c.steps[at].Kind == Affine
 		at = m.to
 	}
-	p.direct = p.roots == 1 && !slices.ContainsFunc(p.moves, func(m move) bool { return m.how != invert })
 	return p
 }
 
@@ -77,12 +95,16 @@ func (c *Curve) exponent(x Step) float64 {
 }
 
 // Straight reports whether Φ is a multiple of latent k of Latents plus what does not depend on it, by sums alone.
-func (c *Curve) Straight(k int) bool {
-	return !slices.ContainsFunc(c.pivots[k].moves, func(m move) bool { return m.how != invert || c.steps[m.from].Kind != Affine }) && c.WhyNot(k) == ""
-}
+func (c *Curve) Straight(k int) bool { return c.pivots[k].straight }
 
 // Separate reports whether Φ is a function of latent k of Latents plus what does not depend on it.
-func (c *Curve) Separate(k int) bool {
+func (c *Curve) Separate(k int) bool { return c.pivots[k].separate }
+
+// Trend is 1 if Φ increases strictly with latent k of Latents wherever the others are, −1 if it decreases, and 0 if that is not known.
+func (c *Curve) Trend(k int) int { return c.pivots[k].trend }
+
+// isSeparate is Separate.
+func (c *Curve) isSeparate(k int) bool {
 	for s, x := range c.steps {
 		if !c.uses[k][s] || x.Kind == Affine {
 			continue
@@ -275,9 +297,7 @@ func (b *CurveBatch) invertRow(m move, x []float64) {
 				coef = t.Coef
 				continue
 			}
-			for i, v := range b.v[t.Of][:len(x)] {
-				x[i] -= float64(t.Coef * v)
-			}
+			vec.AddScaled(x, -t.Coef, b.v[t.Of])
 		}
 		if coef != 1 {
 			for i := range x {

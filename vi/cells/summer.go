@@ -83,7 +83,7 @@ func (*toCut) Reached(int) bool        { return true }
 func (*toCut) Each(int) bool           { return true }
 func (c *toCut) Curved(k int) bool     { return c.cut[k].i >= 0 && c.s.switches[c.cut[k].i].Curved() }
 
-func (c *toCut) Move(dst []float64, k int, z, _ []float64) {
+func (c *toCut) Move(dst []float64, k int, z, _ []float64, _ *regions.CurveBatch) {
 	n, to := c.s.n, c.cut[k]
 	for l, i := range c.at[k] {
 		row := dst[l*n:][:n]

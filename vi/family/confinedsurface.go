@@ -121,7 +121,7 @@ func (e *confinedSurface) Each(k int) bool { return !e.more[k].dead && e.elimina
 func (e *confinedSurface) Curved(k int) bool { return e.more[k].follow != nil }
 
 // Move implements boundary.Curves.
-func (e *confinedSurface) Move(dst []float64, k int, _, phi []float64) {
+func (e *confinedSurface) Move(dst []float64, k int, _, phi []float64, _ *regions.CurveBatch) {
 	p, q, n := &e.more[k], e.s.of, e.s.n
 	pivot, coef, mu := e.planes[k].pivot, e.planes[k].coef, e.s.q.mu
 	copy(e.point, mu[:e.s.q.points])

@@ -16,8 +16,8 @@ import (
 //
 // with the density h_i of z_i given all other latents and their scale v_j = Var(z_j | all
 // others). Every point of the surface is a root for each latent of Φ, and the ρ of these,
-// over the latents whose pieces there are, share it: w·∇Φ is bounded also where one
-// of the slopes vanishes.
+// over the latents whose pieces there are, share it (see boundary.Sharing): w·∇Φ is
+// bounded also where one of the slopes vanishes.
 type curves struct {
 	Surface // of the hyperplanes, which are the pieces before first
 	s       bender
@@ -34,6 +34,8 @@ type curvePlane struct {
 	mean     *regions.CurveBatch // at the mean of q
 	roots    []float64           // for the latent of the piece that was last solved for
 	variance []float64           // of Latents given all others; 0 of those that have no share in the surface
+	counts   []bool              // whether they have
+	part     []float64           // scratch: of Σx
 	alone    bool                // one latent has all of it
 	typical  float64             // the density of Φ at 0 in units of its scale, about
 }
@@ -42,8 +44,8 @@ type curvePiece struct {
 	*curvePlane
 	displaced
 	pivot, root    int
-	counts         bool        // the latent has a share in the surface
-	opens, solves  bool        // it is the first of those of its plane, and of its pivot
+	shares         bool        // the latent has a share in the surface
+	solves         bool        // it is the first of those of its pivot
 	w              []float64   // by sample
 	to             []float64   // the latent at the points
 	field          [][]float64 // w·∇Φ, by Latents
@@ -71,7 +73,9 @@ func surfaceOf(s bender, n int, pieces []boundary.Piece, at [][]int, hyperplanes
 		most = max(most, len(latents))
 		x := curvePiece{pivot: p.Pivot, root: p.Root, w: make([]float64, n), to: make([]float64, n), field: rowsOf(len(latents), n)}
 		if plane == nil || plane.curve != p.Curve {
-			plane = &curvePlane{curve: p.Curve, at: p.Curve.Bind(n), mean: p.Curve.Bind(1), variance: make([]float64, len(latents))}
+			plane = &curvePlane{
+				curve: p.Curve, mean: p.Curve.Bind(1), variance: make([]float64, len(latents)), counts: make([]bool, len(latents)), part: make([]float64, len(latents)),
+			}
 			for l := range latents {
 				plane.mean.In[l] = make([]float64, 1)
 			}
@@ -105,56 +109,44 @@ func (c *curves) Locate() {
 			p.share(c.s)
 			last = nil
 		}
-		p.counts = p.variance[p.pivot] > 0
-		p.opens = p.counts && last == nil
-		p.solves = p.opens || p.counts && p.pivot != last.pivot
+		p.shares = p.counts[p.pivot]
+		p.solves = p.shares && (last == nil || p.pivot != last.pivot)
 		p.typicalDensity = 0
-		if p.counts {
+		if p.shares {
 			p.typicalDensity = p.typical / math.Sqrt(p.variance[p.pivot])
 			last = p
 		}
 	}
 }
 
-const (
-	// enough is the share of (∂_jΦ)²·v_j at the mean of q from which latents that Φ is
-	// straight in stand for others. Where it is less, few samples would see much of the
-	// surface.
-	enough = 0.1
-	// leastDensity is what a curve's density is taken to be at least, for subsampling:
-	// it need not be as straight as it is at the mean of q.
-	leastDensity = 0.02
-)
+// leastDensity is what a curve's density is taken to be at least, for subsampling: it
+// need not be as straight as it is at the mean of q.
+const leastDensity = 0.02
 
-// share decides which latents share the surface. Where Φ = a·z_i + g(z_j) + … every point
-// of the surface is a root for z_i, with a constant slope, and where the slope of g is
-// large z_i is far out: z_j, whose roots cost more, is left out.
+// share decides which latents share the surface.
 func (p *curvePlane) share(s bender) {
 	latents := p.curve.Latents()
 	for l, i := range latents {
 		p.mean.In[l][0] = s.mean(i)
 	}
 	phi, slopes := p.mean.Values()[0], p.mean.Slopes()
-	clear(p.variance)
-	total, straight := 0.0, 0.0
+	total := 0.0
 	for _, l := range p.pivots {
 		p.variance[l] = s.variance(latents[l])
-		x := slopes[l][0] * slopes[l][0] * p.variance[l]
-		total += x
-		if p.curve.Straight(l) {
-			straight += x
-		}
+		p.part[l] = slopes[l][0] * slopes[l][0] * p.variance[l]
+		total += p.part[l]
 	}
 	p.typical = normalDensity(phi / math.Sqrt(total))
 	if !(p.typical > leastDensity) {
 		p.typical = leastDensity
 	}
+	boundary.Sharing(p.counts, p.curve, p.pivots, p.part)
 	left := 0
-	for _, l := range p.pivots {
-		if straight > 0 && straight >= enough*total && p.curve.Separate(l) && !p.curve.Straight(l) {
-			p.variance[l] = 0
-		} else {
+	for l, counts := range p.counts {
+		if counts {
 			left++
+		} else {
+			p.variance[l] = 0
 		}
 	}
 	p.alone = left == 1
@@ -179,7 +171,7 @@ func (c *curves) Density(k int) float64 {
 // Reached implements Surface.
 func (c *curves) Reached(k int) bool {
 	if k >= c.first {
-		return c.pieces[k-c.first].counts
+		return c.pieces[k-c.first].shares
 	}
 	return c.Surface.Reached(k)
 }
@@ -228,28 +220,22 @@ func (c *curves) Curved(k int) bool {
 }
 
 // Move implements boundary.Curves.
-func (c *curves) Move(dst []float64, k int, z, phi []float64) {
+func (c *curves) Move(dst []float64, k int, z, phi []float64, at *regions.CurveBatch) {
 	if k < c.first {
-		c.Surface.(boundary.Curves).Move(dst, k, z, phi)
+		c.Surface.(boundary.Curves).Move(dst, k, z, phi, at)
 		return
 	}
 	p := &c.pieces[k-c.first]
-	p.solve(z)
+	p.at, p.z = at, z
+	p.solve()
 	copy(dst, p.to)
 	c.s.given(p.w, &p.displaced)
 	p.weigh()
 }
 
 // solve finds the points. Where there is no root they are the samples, and w is NaN.
-func (p *curvePiece) solve(z []float64) {
+func (p *curvePiece) solve() {
 	n := len(p.to)
-	p.z = z
-	if p.opens {
-		for l, i := range p.latents {
-			p.at.In[l] = z[i*n:][:n]
-		}
-		p.at.Values()
-	}
 	if p.solves {
 		p.roots = p.at.Solve(p.pivot)
 	}

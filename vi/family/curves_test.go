@@ -34,10 +34,13 @@ func checkBounded(t *testing.T, threshold float64) {
 		c := s.Surface(pieces, make([][]int, len(pieces)), Own).(*curves)
 		c.Locate()
 		z, rng := make([]float64, 2*n), rand.New(rand.NewPCG(1, 2))
+		at := curve.Bind(n)
+		at.In[0], at.In[1] = z[:n], z[n:]
 		for range batches {
 			s.Draw(z, rng)
+			at.Values()
 			for k := range c.pieces {
-				c.Move(nil, k, z, nil)
+				c.Move(nil, k, z, nil, at)
 				for l, row := range c.pieces[k].field {
 					for b, x := range row {
 						most[l] = max(most[l], math.Abs(x))

@@ -70,6 +70,11 @@ func (p *Parts) Run(rng *rand.Rand) error {
 	return p.batch.Run(rng)
 }
 
+func (p *Parts) draw(rng *rand.Rand) {
+	p.sampler.Draw(p.ex.Z, rng)
+	p.batch.Sign()
+}
+
 // AddAll adds the whole gradient. It uses up ∇log r.
 func (p *Parts) AddAll(sums []float64) {
 	if p.surface.Seeds() {
