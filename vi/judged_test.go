@@ -3,11 +3,13 @@ package vi
 import (
 	"bytes"
 	"context"
+	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -93,4 +95,34 @@ func TestJudgingIsStopped(t *testing.T) {
 	got, err := cut.Resume(context.Background())
 	require.NoError(t, err)
 	requireSameVerdict(t, want, got)
+}
+
+// Where vague priors keep the scout from arriving, a fit of cells, which has climbed from its
+// draws, says so; one of a single family cannot be trusted.
+func TestScoutThatDoesNotArrive(t *testing.T) {
+	m := graph.NewModel()
+	tau := m.Sample("tau", graph.Gamma(0.001, 0.001))
+	a, b := m.Sample("a", graph.Normal(0, 1000)), m.Sample("b", graph.Normal(0, 1000))
+	sd := graph.Exp(graph.Mul(-0.5, graph.Log(tau)))
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range 30 {
+		x := float64(i) / 30
+		m.Observe("y", graph.Normal(graph.Add(a, graph.Mul(b, x)), sd), 1+2*x+0.02*rng.NormFloat64())
+	}
+	d, err := m.Compile()
+	require.NoError(t, err)
+	p, err := Fit(context.Background(), d, Settings{Seed: *seed})
+	require.NoError(t, err)
+	v, err := p.Verdict()
+	require.NoError(t, err)
+	require.NotEqual(t, TrustNothing, v.Trust, v.String())
+	require.Regexp(t, "the scout did not arrive, and ended [0-9]+ nats below the fit: only climbs", v.String())
+
+	p, err = Fit(context.Background(), d, Settings{Seed: *seed, Family: family.FullRank{}, Steps: 4000})
+	require.NoError(t, err)
+	v, err = p.Verdict()
+	require.NoError(t, err)
+	require.Equal(t, TrustNothing, v.Trust, v.String())
+	require.Regexp(t, "did not arrive.*nobody has looked", v.String())
+	require.Contains(t, v.Try, "family.Cells")
 }

@@ -123,18 +123,30 @@ func (p *Posterior) judgeBy(sample scout.Result, n int) (v Verdict, few bool) {
 	}
 	se := math.Hypot(w.LogEvidence.SE, sample.LogEvidence.SE)
 	var errors []moments // of the moments, as the scout sees them
+	var doubts []string  // that are no reason to refuse
 	switch gap := sample.LogEvidence.Mean - w.LogEvidence.Mean; {
 	case sample.Beta < 1:
 		refuse("a longer Settings.Budget", "the budget ended before the scout had arrived: where the fit is not nobody has looked")
 	case gap > scoutErrors*se+scoutNats:
 		refuse(other, "the scout's log evidence %v is above the fit's, %v: the fit misses explanations", sample.LogEvidence, w.LogEvidence)
-	case gap > -scoutErrors*se-1: // else the scout has not arrived
-		var missed float64
-		if missed, errors = p.compare(sample, w); missed > mostMissed {
-			refuse(other, "%.0f%% of the scout's draws are where the fit is not", 100*missed)
+	default:
+		if gap > -scoutErrors*se-1 {
+			var missed float64
+			if missed, errors = p.compare(sample, w); missed > mostMissed {
+				refuse(other, "%.0f%% of the scout's draws are where the fit is not", 100*missed)
+			}
+			if sample.LogEvidence.SE > unevenIslands {
+				errors = nil // few islands have all the weight, and few draws of theirs all the errors
+			}
 		}
-		if sample.LogEvidence.SE > unevenIslands {
-			errors = nil // few islands have all the weight, and few draws of theirs all the errors
+		if gap > -scoutErrors*min(se, 1)-1 {
+			break
+		}
+		const text = "the scout did not arrive, and ended %.0f nats below the fit: "
+		if p.hasCells() {
+			doubts = append(doubts, fmt.Sprintf(text+"only climbs from its draws have looked where the fit is not", -gap))
+		} else {
+			refuse(other, text+"where the fit is not nobody has looked", -gap)
 		}
 	}
 	if f := p.found; f != nil {
@@ -182,6 +194,7 @@ func (p *Posterior) judgeBy(sample scout.Result, n int) (v Verdict, few bool) {
 		}
 	}
 	v.Reasons = append(v.Reasons, fmt.Sprintf("k-hat %.2f; log evidence %v, and %v by the scout", w.K, w.LogEvidence, sample.LogEvidence))
+	v.Reasons = append(v.Reasons, doubts...)
 	return v, false
 }
 
