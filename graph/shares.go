@@ -69,7 +69,7 @@ func (r *Residuals) at(i, k int) (s *residualStep, center, scale float64) {
 	return s, s.center[k], s.scale[k]
 }
 
-// LogMass is the log prior probability that latent i, one of a Switch, is in (lo, hi)
+// LogMass is the log prior probability that latent i, one of a SwitchLatent, is in (lo, hi)
 // in column k, given the latents before it there. The probability is good to 1e-12, or to
 // what the rounding of its ends leaves of an interval below a hundredth of the scale.
 func (r *Residuals) LogMass(i, k int, lo, hi float64) float64 {

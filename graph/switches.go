@@ -8,11 +8,11 @@ import (
 	"github.com/facetvi/facet/regions"
 )
 
-// A Switch is a latent that log r uses only in its own prior and in parallel guards
+// A SwitchLatent is a latent that log r uses only in its own prior and in parallel guards
 // that rise, or fall, with it: given the others, log r knows no more of it than the
 // interval between the guards' thresholds. A change point, the threshold of a group,
 // the noise in a regime's indicator are switches.
-type Switch struct {
+type SwitchLatent struct {
 	Latent int
 	// Planes are the guards' planes, in the order of their thresholds.
 	Planes []int
@@ -36,9 +36,9 @@ const mostVisits = 1 << 24
 // them. Their posterior given all other latents is a product. Where switches meet,
 // as the change points of one series do, it lists those with the most planes. It
 // lists none of a program so large that the search would take long.
-func (d *Density) Switches() []Switch {
+func (d *Density) Switches() []SwitchLatent {
 	d.made()
-	all := make([]Switch, d.Dim())
+	all := make([]SwitchLatent, d.Dim())
 	is := make([]bool, d.Dim())
 	for i, l := range d.m.latents {
 		all[i].Latent, is[i] = i, l.prior.law.shares != nil
@@ -88,10 +88,10 @@ func (d *Density) Switches() []Switch {
 			}
 		}
 	}
-	all = slices.DeleteFunc(all, func(s Switch) bool { return !is[s.Latent] || len(s.Planes) == 0 })
-	slices.SortStableFunc(all, func(a, b Switch) int { return cmp.Compare(len(b.Planes), len(a.Planes)) })
+	all = slices.DeleteFunc(all, func(s SwitchLatent) bool { return !is[s.Latent] || len(s.Planes) == 0 })
+	slices.SortStableFunc(all, func(a, b SwitchLatent) int { return cmp.Compare(len(b.Planes), len(a.Planes)) })
 	taken, below := make([]bool, d.Dim()), make([]bool, d.Dim()) // below: in the thresholds of one that is taken
-	var list []Switch
+	var list []SwitchLatent
 	for _, s := range all {
 		if slices.ContainsFunc(meets[s.Latent], func(i int) bool { return i != s.Latent && taken[i] }) ||
 			slices.ContainsFunc(s.Index, func(i int) bool { return taken[i] }) || below[s.Latent] {
@@ -119,7 +119,7 @@ func (d *Density) Switches() []Switch {
 
 // take takes on plane l, of whose latents k is the switch's, if it is parallel to
 // those before.
-func (s *Switch) take(arr *regions.Arrangement, l, k int) bool {
+func (s *SwitchLatent) take(arr *regions.Arrangement, l, k int) bool {
 	h, of, c := arr.Plane(l), arr.Latents(l), arr.Curve(l)
 	down, cut := false, 0.0
 	if c != nil {
@@ -157,19 +157,19 @@ func (s *Switch) take(arr *regions.Arrangement, l, k int) bool {
 }
 
 // Curved reports whether the planes are curves.
-func (s Switch) Curved() bool { return s.curve[0] != nil }
+func (s SwitchLatent) Curved() bool { return s.curve[0] != nil }
 
 // Thresholds computes the thresholds of a switch at n points. It is for one
 // goroutine, and allocates nothing after it is made.
 type Thresholds struct {
-	s     Switch
+	s     SwitchLatent
 	n     int
 	shift []float64
 	batch []*regions.CurveBatch
 }
 
 // Thresholds returns what computes those of the switch at n points.
-func (s Switch) Thresholds(n int) *Thresholds {
+func (s SwitchLatent) Thresholds(n int) *Thresholds {
 	t := &Thresholds{s: s, n: n, shift: make([]float64, n)}
 	if s.Curved() {
 		for _, c := range s.curve {

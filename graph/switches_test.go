@@ -34,7 +34,7 @@ func TestSwitches(t *testing.T) {
 	list := d.Switches()
 	require.Len(t, list, 2)
 	require.Equal(t, "tilted", d.Latents()[list[1].Latent])
-	cuts := func(s Switch, z ...float64) []float64 {
+	cuts := func(s SwitchLatent, z ...float64) []float64 {
 		out := make([]float64, len(s.Planes))
 		s.Thresholds(1).Fill(out, z)
 		return out

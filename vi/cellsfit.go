@@ -201,7 +201,7 @@ func (c *cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Po
 }
 
 // find is the fit by cells, with switches summed out.
-func (c *cellsFit) find(ctx context.Context, switches []graph.Switch) (*Posterior, error) {
+func (c *cellsFit) find(ctx context.Context, switches []graph.SwitchLatent) (*Posterior, error) {
 	search, err := cells.Find(ctx, c.d, cells.Settings{
 		Points: cells.Different(c.d, c.sample.Z, leadDraws), Most: mostTried, Over: c.m.budget.Over,
 		Lost: -math.Expm1(-c.s.Tolerance), Seed: mc.Mix(c.s.Seed, cellStream), Switches: switches,

@@ -48,7 +48,7 @@ type Settings struct {
 	Lost float64
 	Seed uint64
 	// Switches are summed out: guards on them bound no cells.
-	Switches []graph.Switch
+	Switches []graph.SwitchLatent
 	Progress func(tried, found int)
 }
 
@@ -234,7 +234,7 @@ type finder struct {
 	summed *summedMode // if switches are summed out
 }
 
-func newFinder(d *graph.Density, g *lines, switches []graph.Switch) (*finder, error) {
+func newFinder(d *graph.Density, g *lines, switches []graph.SwitchLatent) (*finder, error) {
 	f := &finder{d: d, lines: g, ratio: make([]float64, quick)}
 	var err error
 	if f.walker, err = newWalker(d, g); err != nil {

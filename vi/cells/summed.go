@@ -57,7 +57,7 @@ func (f SummedFamily) Over(d *graph.Density, rest family.Q) (family.Q, error) {
 	if err := json.Unmarshal([]byte(f.Latents), &latents); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name(), err)
 	}
-	var switches []graph.Switch
+	var switches []graph.SwitchLatent
 	for _, w := range d.Switches() {
 		if slices.Contains(latents, w.Latent) {
 			switches = append(switches, w)
@@ -69,7 +69,7 @@ func (f SummedFamily) Over(d *graph.Density, rest family.Q) (family.Q, error) {
 	return newSummed(d, rest, switches), nil
 }
 
-func newSummed(d *graph.Density, rest family.Q, switches []graph.Switch) *Summed {
+func newSummed(d *graph.Density, rest family.Q, switches []graph.SwitchLatent) *Summed {
 	return withRest(rest, newConditional(d, switches))
 }
 
@@ -100,7 +100,7 @@ func (q *Summed) Family() family.Family {
 
 // sums reports whether latent i is summed out.
 func (q *Summed) sums(i int) bool {
-	return slices.ContainsFunc(q.switches, func(w graph.Switch) bool { return w.Latent == i })
+	return slices.ContainsFunc(q.switches, func(w graph.SwitchLatent) bool { return w.Latent == i })
 }
 
 // Clone implements family.Q.
@@ -226,11 +226,11 @@ func (q *Summed) LogProb(z []float64) float64 {
 // A conditional is the posterior of switches given the rest.
 type conditional struct {
 	d        *graph.Density
-	switches []graph.Switch
+	switches []graph.SwitchLatent
 	one      sync.Pool // of family.Completer, for one point
 }
 
-func newConditional(d *graph.Density, switches []graph.Switch) *conditional {
+func newConditional(d *graph.Density, switches []graph.SwitchLatent) *conditional {
 	c := &conditional{d: d, switches: switches}
 	c.one.New = func() any { return c.Completer(1) }
 	return c
@@ -239,7 +239,7 @@ func newConditional(d *graph.Density, switches []graph.Switch) *conditional {
 // Equal implements family.Completion.
 func (c *conditional) Equal(other family.Completion) bool {
 	o, ok := other.(*conditional)
-	return ok && o.d == c.d && slices.EqualFunc(c.switches, o.switches, func(a, b graph.Switch) bool { return a.Latent == b.Latent })
+	return ok && o.d == c.d && slices.EqualFunc(c.switches, o.switches, func(a, b graph.SwitchLatent) bool { return a.Latent == b.Latent })
 }
 
 // LogProb implements family.Completion.

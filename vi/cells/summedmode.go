@@ -24,7 +24,7 @@ type summedMode struct {
 // differenceWidth is the width of differences, in standard deviations.
 const differenceWidth = 0.2
 
-func newSummedMode(d *graph.Density, switches []graph.Switch) (*summedMode, error) {
+func newSummedMode(d *graph.Density, switches []graph.SwitchLatent) (*summedMode, error) {
 	n := d.Dim() - d.Params() - len(switches)
 	sum, err := newSummer(d, switches, min(quick, 1+n+n*n))
 	if err != nil {
@@ -33,7 +33,7 @@ func newSummedMode(d *graph.Density, switches []graph.Switch) (*summedMode, erro
 	m := &summedMode{sum: sum}
 	_, m.scale = d.PriorStart()
 	for i := d.Params(); i < d.Dim(); i++ {
-		if !slices.ContainsFunc(switches, func(w graph.Switch) bool { return w.Latent == i }) {
+		if !slices.ContainsFunc(switches, func(w graph.SwitchLatent) bool { return w.Latent == i }) {
 			m.rest = append(m.rest, i)
 		}
 	}

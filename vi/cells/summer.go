@@ -20,7 +20,7 @@ import (
 // the switches. It works on batches.
 type summer struct {
 	d        *graph.Density
-	switches []graph.Switch
+	switches []graph.SwitchLatent
 	cuts     []*graph.Thresholds // nil where they are the same for all samples
 	cut      [][]float64         // by switch: its thresholds, planes × n, or one for all samples
 	n        int
@@ -96,7 +96,7 @@ func (c *toCut) Move(dst []float64, k int, z, _ []float64, _ *regions.CurveBatch
 	}
 }
 
-func newSummer(d *graph.Density, switches []graph.Switch, n int) (*summer, error) {
+func newSummer(d *graph.Density, switches []graph.SwitchLatent, n int) (*summer, error) {
 	s := &summer{d: d, switches: switches, n: n, out: make([]float64, n), total: make([]float64, len(switches)*n)}
 	s.sum, s.top = make([]float64, n), make([]float64, n)
 	j, err := boundary.NewJumps(d, boundary.OnPlane)
@@ -209,7 +209,7 @@ func (s *summer) run(forced *regions.Signs) error {
 }
 
 // addUp finds what switch i has in each interval, and in all.
-func (s *summer) addUp(i int, w graph.Switch) {
+func (s *summer) addUp(i int, w graph.SwitchLatent) {
 	n, total := s.n, s.total[i*s.n:][:s.n]
 	clear(s.sum)
 	clear(total)
