@@ -19,6 +19,7 @@ type combination struct {
 	v     rounded
 	terms []term
 	errs  []float64 // of the coefficients; nil if all are 0
+	room  *room     // for errs; nil for the heap
 }
 
 // coef is coefficient i.
@@ -35,7 +36,7 @@ func (c *combination) add(x rounded, atom nodeID) {
 		return
 	}
 	if x.err != 0 && c.errs == nil {
-		c.errs = make([]float64, len(c.terms), cap(c.terms))
+		c.errs = c.room.newErrs(len(c.terms), cap(c.terms))
 	}
 	c.terms = append(c.terms, term{atom, x.v})
 	if c.errs != nil {
@@ -44,9 +45,9 @@ func (c *combination) add(x rounded, atom nodeID) {
 }
 
 // weighted is p·x + q·y.
-func weighted(p rounded, x combination, q rounded, y combination) combination {
-	out := combination{v: p.times(x.v).plus(q.times(y.v))}
-	out.terms = make([]term, 0, len(x.terms)+len(y.terms))
+func (s *store) weighted(p rounded, x combination, q rounded, y combination) combination {
+	out := combination{v: p.times(x.v).plus(q.times(y.v)), room: s.rooms()}
+	out.terms = out.room.newTerms(len(x.terms) + len(y.terms))
 	i, j := 0, 0
 	for i < len(x.terms) || j < len(y.terms) {
 		var order int
@@ -78,15 +79,13 @@ func (s *store) combination(id nodeID) combination { return s.combinationIn(id, 
 
 // combinationIn is combination with room for one term.
 func (s *store) combinationIn(id nodeID, room *[1]term) combination {
-	n := &s.nodes[id]
+	n := s.at(id)
 	switch n.kind {
 	case kConst:
 		return combination{v: s.written(n.v)}
 	case kSum:
-		if int(id) < len(s.errs) && s.errs[id] != nil {
-			return combination{rounded{n.v, s.errs[id].v}, n.terms, s.errs[id].coef}
-		}
-		return combination{v: rounded{v: n.v}, terms: n.terms}
+		b := s.boundsOf(id)
+		return combination{v: rounded{n.v, b.v}, terms: n.terms, errs: b.coef}
 	}
 	room[0] = term{id, 1}
 	return combination{terms: room[:]}
@@ -96,22 +95,56 @@ func (s *store) combinationIn(id nodeID, room *[1]term) combination {
 // the largest of its errors.
 func (s *store) node(c combination) nodeID {
 	id := s.affineSum(c.v.v, c.terms)
-	if c.v.err == 0 && c.errs == nil || s.nodes[id].kind != kSum {
+	if c.v.err == 0 && c.errs == nil || s.at(id).kind != kSum {
 		return id
 	}
-	b := &bounds{c.v.err, c.errs}
-	if int(id) < len(s.errs) && s.errs[id] != nil && s.errs[id].hold(b) {
-		return id
+	b := bounds{c.v.err, c.errs}
+	if known := s.boundsOf(id); !known.exact() {
+		if known.hold(&b) {
+			return id
+		}
+		b = b.or(&known)
+	}
+	s.setBounds(id, b)
+	return id
+}
+
+// boundsOf are those of the errors of node id.
+func (s *store) boundsOf(id nodeID) bounds {
+	at, ok := s.inList(id)
+	switch {
+	case ok && (at >= len(s.errs) || s.errs[at] == nil):
+		return bounds{}
+	case ok:
+		return *s.errs[at]
+	case id >= s.start:
+		return s.rowBounds[id-s.start]
+	}
+	if b := s.raised[id]; b != nil {
+		return *b
+	}
+	row := s.segment(id)
+	return s.patterns[row.pattern].like[id-row.first].boundsIn(row)
+}
+
+func (s *store) setBounds(id nodeID, b bounds) {
+	if id >= s.start {
+		s.rowBounds[id-s.start] = b
+		return
 	}
 	s.own()
-	if n := len(s.errs); n <= int(id) {
-		s.errs = slices.Grow(s.errs, cap(s.nodes)-n)[:len(s.nodes)]
+	if s.start != noRow {
+		b.coef = slices.Clone(b.coef)
 	}
-	if known := s.errs[id]; known != nil {
-		b = b.or(known)
+	at, ok := s.inList(id)
+	if !ok {
+		s.raised[id] = &b
+		return
 	}
-	s.errs[id] = b
-	return id
+	if n := len(s.errs); n <= at {
+		s.errs = slices.Grow(s.errs, cap(s.list)-n)[:len(s.list)]
+	}
+	s.errs[at] = &b
 }
 
 // affineSum makes the node v + Σ terms; terms are sorted by atom, without zeros.
@@ -131,6 +164,8 @@ type bounds struct {
 	coef []float64 // nil if all are 0
 }
 
+func (b *bounds) exact() bool { return b.v == 0 && b.coef == nil }
+
 // hold reports whether no bound of c is larger.
 func (b *bounds) hold(c *bounds) bool {
 	if b.v < c.v || b.coef == nil && c.coef != nil {
@@ -145,11 +180,11 @@ func (b *bounds) hold(c *bounds) bool {
 }
 
 // or is the larger of each two bounds.
-func (b *bounds) or(c *bounds) *bounds {
+func (b *bounds) or(c *bounds) bounds {
 	if b.coef == nil {
 		b, c = c, b
 	}
-	out := &bounds{max(b.v, c.v), slices.Clone(b.coef)}
+	out := bounds{max(b.v, c.v), slices.Clone(b.coef)}
 	for i, err := range c.coef {
 		out.coef[i] = max(out.coef[i], err)
 	}
@@ -170,14 +205,14 @@ func (s *store) sum(ca float64, a nodeID, cb float64, b nodeID) nodeID {
 
 func (s *store) sumOf(ca float64, x combination, cb float64, y combination) nodeID {
 	p, q := s.written(ca), s.written(cb)
-	out := weighted(p, x, q, y)
+	out := s.weighted(p, x, q, y)
 	if len(out.terms) > maxAffine && s.affineCount(out.terms) > maxAffine {
 		if s.affineCount(x.terms) < s.affineCount(y.terms) {
 			p, q, x, y = q, p, y, x
 		}
 		x = s.fold(x)
-		if out = weighted(p, x, q, y); s.affineCount(out.terms) > maxAffine {
-			out = weighted(p, x, q, s.fold(y))
+		if out = s.weighted(p, x, q, y); s.affineCount(out.terms) > maxAffine {
+			out = s.weighted(p, x, q, s.fold(y))
 		}
 	}
 	return s.node(out)
@@ -188,7 +223,7 @@ func (s *store) scale(c float64, a nodeID) nodeID { return s.scaleBy(s.written(c
 
 func (s *store) scaleBy(c rounded, a nodeID) nodeID {
 	var x [1]term
-	return s.node(weighted(c, s.combinationIn(a, &x), rounded{}, combination{}))
+	return s.node(s.weighted(c, s.combinationIn(a, &x), rounded{}, combination{}))
 }
 
 // fold replaces the affine terms of c by one atom.
@@ -235,7 +270,7 @@ func (s *store) cut(c combination) (affine, rest combination) {
 	rest.v = c.v
 	for i, t := range c.terms {
 		part := &rest
-		if s.nodes[t.atom].affine {
+		if s.at(t.atom).affine {
 			part = &affine
 		}
 		part.add(c.coef(i), t.atom)
@@ -255,7 +290,7 @@ func (c *combination) insert(t term) {
 func (s *store) affineCount(terms []term) int {
 	k := 0
 	for _, t := range terms {
-		if s.nodes[t.atom].affine {
+		if s.at(t.atom).affine {
 			k++
 		}
 	}
@@ -264,7 +299,7 @@ func (s *store) affineCount(terms []term) int {
 
 // coefficient splits a into a number and the rest: 3·x is (3, x).
 func (s *store) coefficient(a nodeID) (float64, nodeID) {
-	n := &s.nodes[a]
+	n := s.at(a)
 	if n.kind == kSum && n.v == 0 && len(n.terms) == 1 {
 		return n.terms[0].coef, n.terms[0].atom
 	}
@@ -275,14 +310,14 @@ func (s *store) coefficient(a nodeID) (float64, nodeID) {
 // coordinates.
 func (s *store) expand(id nodeID) combination {
 	c := s.combination(id)
-	if !slices.ContainsFunc(c.terms, func(t term) bool { return s.nodes[t.atom].kind == kSum }) {
+	if !slices.ContainsFunc(c.terms, func(t term) bool { return s.at(t.atom).kind == kSum }) {
 		return c
 	}
 	out := combination{v: c.v}
 	leaves, sums := map[nodeID]rounded{}, map[nodeID]rounded{}
 	var open []nodeID // the sums, ascending
 	add := func(x rounded, atom nodeID) {
-		if s.nodes[atom].kind != kSum {
+		if s.at(atom).kind != kSum {
 			leaves[atom] = leaves[atom].plus(x)
 			return
 		}

@@ -93,8 +93,8 @@ type batch struct {
 // operands come before the forms that use them.
 func newBatch(st *store, outs []output, sz sizes) *batch {
 	b := &batch{
-		st: st, byKey: map[formKey]int{}, at: slices.Repeat([]ref{nowhere}, len(st.nodes)),
-		inAff: make([]bool, len(st.nodes)), sign: map[nodeID][]nodeID{}, split: map[nodeID]output{},
+		st: st, byKey: map[formKey]int{}, at: slices.Repeat([]ref{nowhere}, st.len()),
+		inAff: make([]bool, st.len()), sign: map[nodeID][]nodeID{}, split: map[nodeID]output{},
 	}
 	for kind := fLatent; kind <= fFormula; kind++ {
 		b.form(formKey{kind: kind}, nil)
@@ -123,13 +123,13 @@ func newBatch(st *store, outs []output, sz sizes) *batch {
 // isAffineRow reports whether id is a row of the affine form rather than of a
 // form of its own: a sum that is long, or part of others.
 func (b *batch) isAffineRow(id nodeID) bool {
-	n := &b.st.nodes[id]
+	n := b.st.at(id)
 	return n.kind == kSum && n.affine && (b.isInAff(id) || len(n.terms) > maxLinLatents || b.hasSum(n))
 }
 
 // reachable lists what the outputs need in ascending order.
 func (b *batch) reachable(outs []output) []nodeID {
-	seen := make([]bool, len(b.st.nodes))
+	seen := make([]bool, b.st.len())
 	var stack []nodeID
 	var visit func(id nodeID)
 	visit = func(id nodeID) {
@@ -143,9 +143,9 @@ func (b *batch) reachable(outs []output) []nodeID {
 		first := len(stack)
 		stack = b.operands(stack, id)
 		last := len(stack)
-		uses := b.st.nodes[id].affine || b.st.nodes[id].kind == kSelect || b.isSplit(id)
+		uses := b.st.at(id).affine || b.st.at(id).kind == kSelect || b.isSplit(id)
 		for _, o := range stack[first:last] {
-			if n := &b.st.nodes[o]; uses && n.kind == kSum && n.affine {
+			if n := b.st.at(o); uses && n.kind == kSum && n.affine {
 				b.setInAff(o)
 			}
 		}
@@ -183,7 +183,7 @@ func (b *batch) operands(list []nodeID, id nodeID) []nodeID {
 	if signs := b.tableSigns(id); signs != nil {
 		return append(list, signs...)
 	}
-	switch b.st.nodes[id].kind {
+	switch b.st.at(id).kind {
 	case kSum:
 		for _, t := range b.sum(id).terms {
 			list = append(list, t.atom)
@@ -197,7 +197,7 @@ func (b *batch) operands(list []nodeID, id nodeID) []nodeID {
 		}
 		return list
 	}
-	b.st.nodes[id].operands(func(o nodeID) { list = append(list, o) })
+	b.st.operands(id, func(o nodeID) { list = append(list, o) })
 	return list
 }
 
@@ -205,7 +205,7 @@ func (b *batch) operands(list []nodeID, id nodeID) []nodeID {
 // latents, these are one affine row, so that sums that differ only in how many
 // latents they have are of one form.
 func (b *batch) sum(id nodeID) output {
-	n := &b.st.nodes[id]
+	n := b.st.at(id)
 	if n.affine || len(n.terms) <= maxLinLatents || b.st.affineCount(n.terms) <= maxLinLatents {
 		return output{n.v, n.terms}
 	}
@@ -227,7 +227,7 @@ func (b *batch) isSplit(id nodeID) bool {
 // order of first use. It is nil for another node, and for one that depends on too
 // many signs for a table.
 func (b *batch) tableSigns(id nodeID) []nodeID {
-	n := &b.st.nodes[id]
+	n := b.st.at(id)
 	if n.kind != kSelect || !n.steps {
 		return nil
 	}
@@ -237,7 +237,7 @@ func (b *batch) tableSigns(id nodeID) []nodeID {
 	signs := []nodeID{n.a}
 	for _, side := range []nodeID{n.b, n.c} {
 		below := b.tableSigns(side)
-		if below == nil && b.st.nodes[side].kind != kConst {
+		if below == nil && b.st.at(side).kind != kConst {
 			signs = nil
 			break
 		}
@@ -275,7 +275,7 @@ func (b *batch) tableValues(id nodeID) []float64 {
 }
 
 func (b *batch) tableValue(id nodeID, signs []nodeID, bits int) float64 {
-	n := &b.st.nodes[id]
+	n := b.st.at(id)
 	if n.kind == kConst {
 		return n.v
 	}
@@ -301,7 +301,7 @@ func (b *batch) countTables(list []nodeID) {
 }
 
 func (b *batch) add(id nodeID) {
-	n := &b.st.nodes[id]
+	n := b.st.at(id)
 	b.args = b.operands(b.args[:0], id)
 	args := b.args
 	key := formKey{fn: n.fn}
@@ -362,7 +362,7 @@ func (b *batch) add(id nodeID) {
 
 // flipSums are the two sums that a flip is the product of.
 func (b *batch) flipSums(id nodeID) [2]output {
-	n := &b.st.nodes[id]
+	n := b.st.at(id)
 	var sums [2]output
 	for j, o := range []nodeID{n.a, n.b} {
 		sums[j].c, sums[j].terms = b.st.parts(o)
@@ -373,14 +373,14 @@ func (b *batch) flipSums(id nodeID) [2]output {
 // addFlips makes the form of flips, after all others: only flips use flips.
 func (b *batch) addFlips(list []nodeID) {
 	for _, id := range list {
-		if b.st.nodes[id].kind == kFlip {
+		if b.st.at(id).kind == kFlip {
 			b.place(b.form(formKey{kind: fFlip}, nil), id)
 		}
 	}
 }
 
-func (b *batch) hasSum(n *node) bool {
-	return slices.ContainsFunc(n.terms, func(t term) bool { return b.st.nodes[t.atom].kind == kSum })
+func (b *batch) hasSum(n node) bool {
+	return slices.ContainsFunc(n.terms, func(t term) bool { return b.st.at(t.atom).kind == kSum })
 }
 
 // form returns the number of the form with the given key.

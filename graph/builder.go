@@ -59,7 +59,7 @@ func (s Substitution) sign(l int) (g Guard, ok bool) {
 // Cached.
 func NewBuilder(d *Density) *Builder {
 	b := &Builder{d: d, terms: d.made().outs[0].terms, sz: d.sizes(), affect: make([][]int, d.arr.Len())}
-	stamp := make([]int, len(d.st.nodes))
+	stamp := make([]int, d.st.len())
 	for t := range b.terms {
 		b.mark(t, b.terms[t].atom, stamp)
 	}
@@ -73,11 +73,11 @@ func (b *Builder) mark(t int, id nodeID, stamp []int) {
 		return
 	}
 	stamp[id] = t + 1
-	if n := &b.d.st.nodes[id]; n.kind == kSign {
+	if n := b.d.st.at(id); n.kind == kSign {
 		b.affect[n.a] = append(b.affect[n.a], t)
 		b.pairs++
 	}
-	b.d.st.nodes[id].operands(func(o nodeID) { b.mark(t, o, stamp) })
+	b.d.st.operands(id, func(o nodeID) { b.mark(t, o, stamp) })
 }
 
 // Point adds a row to the program's Points and returns its value.
@@ -184,7 +184,7 @@ func (b *Builder) marked(how []uint8, l int, sub Substitution, ways uint8) (term
 			return how[id]
 		}
 		at := known
-		switch n := &b.d.st.nodes[id]; {
+		switch n := b.d.st.at(id); {
 		case n.kind == kLatent:
 			if _, ok := sub.latent(int(n.a)); ok {
 				at |= bySub
@@ -224,7 +224,7 @@ func (b *Builder) tooMany() error {
 	what, most := "pairs in which the term depends on the guard", maxPairs
 	switch {
 	case b.pairs > maxPairs:
-	case len(b.d.st.nodes)-len(b.d.nodes) > maxExpressions:
+	case b.d.st.len()-b.d.nodes.len() > maxExpressions:
 		what, most = "expressions for the jumps", maxExpressions
 	default:
 		return nil
@@ -235,10 +235,9 @@ func (b *Builder) tooMany() error {
 
 // usesFlip reports whether a flip is part of id other than as a summand.
 func (b *Builder) usesFlip(id nodeID) bool {
-	nodes := b.d.st.nodes
 	_, terms := b.d.st.parts(id)
 	return slices.ContainsFunc(terms, func(t term) bool {
-		return nodes[t.atom].kind != kFlip && b.flips.inside(t.atom)
+		return b.d.st.head(t.atom).kind != kFlip && b.flips.inside(t.atom)
 	})
 }
 
@@ -266,13 +265,13 @@ func (b *Builder) Compile(outs []Expr) (*Program, error) {
 func (s *store) factor(o output) output {
 	byData := map[nodeID][]term{}
 	for _, t := range o.terms {
-		if n := &s.nodes[t.atom]; n.kind == kBinary && n.fn == kernel.MulData {
+		if n := s.at(t.atom); n.kind == kBinary && n.fn == kernel.MulData {
 			byData[n.a] = append(byData[n.a], term{n.b, t.coef})
 		}
 	}
 	sum := make([]term, 0, len(o.terms))
 	for _, t := range o.terms {
-		n := s.nodes[t.atom]
+		n := s.at(t.atom)
 		if n.kind != kBinary || n.fn != kernel.MulData || len(byData[n.a]) == 1 {
 			sum = append(sum, t)
 			continue
@@ -326,10 +325,10 @@ func (s *store) splitSquare(id nodeID) (l nodeID, step term, ok bool) {
 	if !s.isUnary(id, kernel.Square) {
 		return 0, term{}, false
 	}
-	v, terms := s.parts(s.nodes[id].a)
+	v, terms := s.parts(s.at(id).a)
 	var smooth, steps []term
 	for _, t := range terms {
-		if s.nodes[t.atom].steps {
+		if s.at(t.atom).steps {
 			steps = append(steps, t)
 		} else {
 			smooth = append(smooth, t)

@@ -76,7 +76,7 @@ func (m *Model) positiveQuotients(id nodeID) (g Guard, ok bool) {
 
 // quotient is id as top/bottom.
 func (s *store) quotient(id nodeID) (top, bottom nodeID, ok bool) {
-	switch n := s.nodes[id]; {
+	switch n := s.at(id); {
 	case s.isUnary(id, kernel.Recip):
 		return s.constant(1), n.a, true
 	case n.kind == kBinary && n.fn == kernel.Div:
@@ -101,7 +101,7 @@ func (s *store) definite(id nodeID) bool {
 // pole is a part of id that is infinite where another number may be 0, so that it
 // changes its sign there.
 func (s *store) pole(id nodeID) (part nodeID, found bool) {
-	switch n := s.nodes[id]; {
+	switch n := s.at(id); {
 	case s.isUnary(id, kernel.Tan):
 		return id, true
 	case s.isUnary(id, kernel.Recip):
@@ -115,7 +115,7 @@ func (s *store) pole(id nodeID) (part nodeID, found bool) {
 	if found {
 		return id, true
 	}
-	s.nodes[id].operands(func(o nodeID) {
+	s.operands(id, func(o nodeID) {
 		if !found {
 			part, found = s.pole(o)
 		}
@@ -126,7 +126,7 @@ func (s *store) pole(id nodeID) (part nodeID, found bool) {
 // positiveTransformed is the guard coef·g(u) + c > 0 for the transform g of one
 // latent: g is increasing, so it is a guard on u.
 func (m *Model) positiveTransformed(c combination) Guard {
-	g := m.st.nodes[c.terms[0].atom]
+	g := m.st.at(c.terms[0].atom)
 	threshold := rounded{-c.v.v, c.v.err}.over(c.coef(0))
 	sign := math.Copysign(1, c.terms[0].coef)
 	image := imageOf[g.fn]
@@ -137,7 +137,7 @@ func (m *Model) positiveTransformed(c combination) Guard {
 		return constantGuard(m, sign < 0)
 	}
 	bound := threshold.mapped(func(x float64) float64 { return image.inverse(image, x) })
-	u := int(m.st.nodes[g.a].a)
+	u := int(m.st.at(g.a).a)
 	return m.halfSpace(regions.Hyperplane{Index: []int{u}, Coef: []float64{sign}, Const: -sign * bound.v}, regions.Rounding{Const: bound.err})
 }
 
@@ -150,14 +150,14 @@ func (m *Model) isTransform(id nodeID) bool {
 	if !m.st.isUnary(id, kernel.Exp) && !m.st.isUnary(id, kernel.Sigmoid) {
 		return false
 	}
-	u := m.st.nodes[m.st.nodes[id].a]
-	return u.kind == kLatent && m.latents[u.a].prior.law != nil && m.latents[u.a].prior.law.support.fn == m.st.nodes[id].fn
+	u := m.st.at(m.st.at(id).a)
+	return u.kind == kLatent && m.latents[u.a].prior.law != nil && m.latents[u.a].prior.law.support.fn == m.st.at(id).fn
 }
 
 // positiveAtom is the guard coef·x + v > 0 for one x that is not affine.
 func (m *Model) positiveAtom(c combination) (g Guard, ok bool) {
 	s, x, sign := m.st, c.terms[0].atom, math.Copysign(1, c.terms[0].coef)
-	n := s.nodes[x]
+	n := s.at(x)
 	threshold := rounded{-c.v.v, c.v.err}.over(c.coef(0)) // sign·(x − threshold) > 0
 	side := func(id nodeID, by float64) Guard { return m.positive(s.scale(by, id)) }
 	switch {
@@ -204,7 +204,7 @@ func (m *Model) positiveAtom(c combination) (g Guard, ok bool) {
 
 // shifted is by·id + shift·bound.
 func (s *store) shifted(by float64, id nodeID, shift float64, bound rounded) nodeID {
-	return s.node(weighted(rounded{v: by}, s.combination(id), rounded{v: shift}, combination{v: bound}))
+	return s.node(s.weighted(rounded{v: by}, s.combination(id), rounded{v: shift}, combination{v: bound}))
 }
 
 // positiveDifference is the guard p·x + q·y > 0 for p and q of different sign.
@@ -219,7 +219,7 @@ func (m *Model) positiveDifference(c combination) (g Guard, ok bool) {
 		ratio := rounded{v: x.coef}.over(rounded{v: -y.coef}).mapped(math.Log)
 		return m.positive(s.shifted(1, s.sum(1, logX, -1, logY), 1, ratio)), true
 	}
-	nx, ny := s.nodes[x.atom], s.nodes[y.atom]
+	nx, ny := s.at(x.atom), s.at(y.atom)
 	if x.coef == -y.coef && nx.kind == kUnary && ny.kind == kUnary && nx.fn == ny.fn && nx.fn.Increasing() {
 		return m.positive(s.sum(1, nx.a, -1, ny.a)), true
 	}
@@ -230,7 +230,7 @@ func (m *Model) positiveDifference(c combination) (g Guard, ok bool) {
 // exponentials by products, quotients and powers.
 func (s *store) positiveLog(id nodeID) (log nodeID, ok bool) {
 	c, inner := s.coefficient(id)
-	n := s.nodes[inner]
+	n := s.at(inner)
 	pair := func(ca float64, a nodeID, cb float64, b nodeID) (nodeID, bool) {
 		x, okX := s.positiveLog(a)
 		y, okY := s.positiveLog(b)
@@ -272,7 +272,7 @@ func (m *Model) positiveFeatures(id nodeID) Guard {
 	var parts []part
 	for i, t := range c.terms {
 		p := part{x: c.coef(i)}
-		switch n := m.st.nodes[t.atom]; {
+		switch n := m.st.at(t.atom); {
 		case n.kind == kLatent:
 			p.at = int(n.a)
 		default:
@@ -316,7 +316,7 @@ func (s *store) steps(id nodeID) (steps []regions.Step, err error) {
 			return k
 		}
 		var x regions.Step
-		switch n := s.nodes[id]; {
+		switch n := s.at(id); {
 		case n.kind == kConst:
 			x = regions.Step{Kind: regions.Affine, Const: n.v}
 		case n.kind == kLatent:
@@ -361,7 +361,7 @@ func (m *Model) unsolvable(l int) error {
 
 // firstBranch is the formula of the first branch that id depends on.
 func (m *Model) firstBranch(id nodeID) (cond nodeID, ok bool) {
-	if m.st.nodes[id].affine {
+	if m.st.at(id).affine {
 		return 0, false
 	}
 	seen := map[nodeID]bool{}
@@ -371,7 +371,7 @@ func (m *Model) firstBranch(id nodeID) (cond nodeID, ok bool) {
 			return
 		}
 		seen[id] = true
-		n := &m.st.nodes[id]
+		n := m.st.at(id)
 		if n.kind == kSelect {
 			if !ok || n.a < cond {
 				cond, ok = n.a, true

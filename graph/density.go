@@ -33,7 +33,7 @@ type compiled struct {
 	index map[string]int
 	cache sync.Map
 
-	nodes       []node // the store as Compile found it: never written again
+	nodes       nodes // the store as Compile found it: never written again
 	fingerprint func() string
 }
 
@@ -62,7 +62,7 @@ func (m *Model) compile(arr *regions.Arrangement) (*Density, error) {
 	m.compiledOnce = true
 	now := m.snapshot()
 	now.labelGuards()
-	c := &compiled{m: now, from: m, arr: arr, index: map[string]int{}, nodes: now.st.nodes}
+	c := &compiled{m: now, from: m, arr: arr, index: map[string]int{}, nodes: now.st.nodes.clone()}
 	c.fingerprint = sync.OnceValue(c.digest)
 	for i, l := range now.latents {
 		c.names = append(c.names, l.name)

@@ -21,7 +21,7 @@ const (
 func small(x Expr, limit float64) bool {
 	v, known := x.IsConst()
 	if !known {
-		n := &x.m.st.nodes[x.id]
+		n := x.m.st.at(x.id)
 		if n.kind != kData {
 			return false
 		}

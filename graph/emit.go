@@ -93,7 +93,7 @@ func (e *Graph) order() error {
 	for i, f := range e.b.forms[:fConst] {
 		perm := make(kernel.RowList, len(f.rows))
 		for r, id := range f.rows {
-			perm[r] = int32(e.b.st.nodes[id].a)
+			perm[r] = int32(e.b.st.at(id).a)
 		}
 		if first, ok := perm.Run(); ok && first == 0 {
 			continue
@@ -122,7 +122,7 @@ func (e *Graph) operand(formNo int, rows kernel.RowList) (*gorgonia.Node, error)
 	if f.key.kind == fConst {
 		v := make([]float64, len(rows))
 		for i, r := range rows {
-			v[i] = e.b.st.nodes[f.rows[r]].v
+			v[i] = e.b.st.at(f.rows[r]).v
 		}
 		return e.constant(v), nil
 	}
@@ -228,7 +228,7 @@ func (e *Graph) affine(f *form) (*gorgonia.Node, error) {
 	k := kernel.Affine{Base: [2]int32{int32(nz), int32(nz + np)}}
 	var entries []kernel.Entry
 	for _, id := range f.rows {
-		n := &e.b.st.nodes[id]
+		n := e.b.st.at(id)
 		entries = entries[:0]
 		for _, t := range n.terms {
 			at := e.b.at[t.atom]
@@ -263,7 +263,7 @@ func (e *Graph) formulas(f *form) (*gorgonia.Node, error) {
 		return k.Base[1] + at.row
 	}
 	for _, id := range f.rows {
-		n, b := &e.b.st.nodes[id], int32(-1)
+		n, b := e.b.st.at(id), int32(-1)
 		if n.kind == kAnd {
 			b = row(n.b)
 		}
@@ -299,7 +299,7 @@ func (e *Graph) sums(rows []output) (*gorgonia.Node, error) {
 		for _, t := range o.terms {
 			at := e.b.at[t.atom]
 			if formKind(at.form) == fConst {
-				c[r] += t.coef * e.b.st.nodes[t.atom].v
+				c[r] += t.coef * e.b.st.at(t.atom).v
 				continue
 			}
 			of := entries[int(at.form)]
@@ -340,7 +340,7 @@ func (e *Graph) flips(f *form) (*gorgonia.Node, error) {
 		both := e.b.flipSums(id)
 		signs[r], sums[r].c = both[0], both[1].c
 		for _, t := range both[1].terms {
-			if e.b.st.nodes[t.atom].kind == kFlip {
+			if e.b.st.at(t.atom).kind == kFlip {
 				k.Ref, k.Coef = append(k.Ref, e.b.at[t.atom].row), append(k.Coef, t.coef)
 			} else {
 				sums[r].terms = append(sums[r].terms, t)
@@ -377,7 +377,7 @@ func (e *Graph) outputs(outs []output) (*gorgonia.Node, error) {
 		for _, t := range out.terms {
 			at := e.b.at[t.atom]
 			if at.form == int32(fConst) {
-				c[o] += t.coef * e.b.st.nodes[t.atom].v
+				c[o] += t.coef * e.b.st.at(t.atom).v
 				continue
 			}
 			m := &terms[at.form]

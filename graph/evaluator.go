@@ -10,7 +10,7 @@ import (
 // one z in z's own region, or formulas in a region. It holds no lock.
 type evaluator struct {
 	st     *store
-	nodes  []node
+	nodes  *nodes
 	z      []float64
 	data   []float64
 	arr    *regions.Arrangement // gives the signs at z; nil in a region
@@ -23,10 +23,10 @@ type evaluator struct {
 
 // evaluator returns an evaluator of nodes, the first ones of s. Release it after
 // use.
-func (s *store) evaluator(nodes []node) *evaluator {
+func (s *store) evaluator(nodes *nodes) *evaluator {
 	e, ok := s.evaluators.Get().(*evaluator)
-	if !ok || len(e.memo) < len(nodes) {
-		e = &evaluator{st: s, memo: make([]float64, len(nodes)), seen: make([]uint32, len(nodes))}
+	if !ok || len(e.memo) < nodes.len() {
+		e = &evaluator{st: s, memo: make([]float64, nodes.len()), seen: make([]uint32, nodes.len())}
 	}
 	if e.run++; e.run == 0 { // the count has come round
 		clear(e.seen)
@@ -41,7 +41,7 @@ func (s *store) evaluator(nodes []node) *evaluator {
 // it after use. It panics unless len(z) is Dim().
 func (d *Density) evaluate(z []float64) *evaluator {
 	d.checkLen(z)
-	e := d.st.evaluator(d.nodes)
+	e := d.st.evaluator(&d.nodes)
 	e.z, e.data, e.arr = z, d.data, d.arr
 	return e
 }
@@ -75,12 +75,12 @@ func (e *evaluator) value(id nodeID) float64 {
 	if e.seen[id] == e.run {
 		return e.memo[id]
 	}
-	v := e.compute(&e.nodes[id])
+	v := e.compute(e.nodes.at(id))
 	e.memo[id], e.seen[id] = v, e.run
 	return v
 }
 
-func (e *evaluator) compute(n *node) float64 {
+func (e *evaluator) compute(n node) float64 {
 	switch n.kind {
 	case kConst:
 		return n.v

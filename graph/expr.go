@@ -209,7 +209,7 @@ func (x Expr) String() string {
 
 // format writes a node, to the given depth of nesting.
 func (m *Model) format(id nodeID, depth int) string {
-	n := &m.st.nodes[id]
+	n := m.st.at(id)
 	if depth == 0 && n.kind != kConst && n.kind != kLatent && n.kind != kData {
 		return "…"
 	}
@@ -243,7 +243,7 @@ func (m *Model) format(id nodeID, depth int) string {
 	return fmt.Sprintf("input %d", n.a)
 }
 
-func (m *Model) formatSum(n *node, arg func(nodeID) string) string {
+func (m *Model) formatSum(n node, arg func(nodeID) string) string {
 	var b strings.Builder
 	for i, t := range n.terms {
 		if i == 6 {

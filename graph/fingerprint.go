@@ -26,7 +26,7 @@ func (d *Density) Fingerprint() string { return d.made().fingerprint() }
 
 // digest computes the fingerprint.
 func (c *compiled) digest() string {
-	w := &programWriter{c: c, sums: make([]digest, len(c.nodes))}
+	w := &programWriter{c: c, sums: make([]digest, c.nodes.len())}
 	w.digestNodes()
 	w.text("facet program 2")
 	w.number(len(c.m.latents))
@@ -95,17 +95,17 @@ func (w *programWriter) digestNodes() {
 		}
 	}
 	roots = append(roots, w.c.m.featureNodes...)
-	for id, used := range needed(w.c.nodes, roots) {
+	for id, used := range needed(&w.c.nodes, roots) {
 		if used {
 			w.buf = w.buf[:0]
-			w.node(&w.c.nodes[id])
+			w.node(w.c.nodes.at(nodeID(id)))
 			w.sums[id] = sha256.Sum256(w.buf)
 		}
 	}
 	w.buf = w.buf[:0]
 }
 
-func (w *programWriter) node(n *node) {
+func (w *programWriter) node(n node) {
 	switch n.kind {
 	case kConst:
 		w.text("number")

@@ -36,9 +36,9 @@ type flipKey struct {
 }
 
 func newFlips(b *Builder) *flips {
-	nodes := b.d.st.nodes
-	f := &flips{b: b, users: make([][]nodeID, len(nodes)), stamp: make([]int, len(nodes)),
-		termOf: make([]int, len(nodes)), done: map[flipKey]nodeID{}, known: map[nodeID]bool{}}
+	nodes := &b.d.st.nodes
+	f := &flips{b: b, users: make([][]nodeID, nodes.len()), stamp: make([]int, nodes.len()),
+		termOf: make([]int, nodes.len()), done: map[flipKey]nodeID{}, known: map[nodeID]bool{}}
 	roots := make([]nodeID, len(b.terms))
 	for t := range b.terms {
 		roots[t] = b.terms[t].atom
@@ -46,7 +46,7 @@ func newFlips(b *Builder) *flips {
 	}
 	for id, used := range needed(nodes, roots) {
 		if used {
-			nodes[id].operands(func(o nodeID) { f.users[o] = append(f.users[o], nodeID(id)) })
+			nodes.operands(nodeID(id), func(o nodeID) { f.users[o] = append(f.users[o], nodeID(id)) })
 		}
 	}
 	return f
@@ -66,7 +66,7 @@ func (f *flips) of(u nodeID, without []int) nodeID {
 	}
 	v, near := f.gateway(u, terms)
 	on, off := newForcer(f.b.d.m, u, true), newForcer(f.b.d.m, u, false)
-	if n := f.b.d.st.nodes[u]; n.kind == kSign {
+	if n := f.b.d.st.at(u); n.kind == kSign {
 		on.smooth = f.b.smooth(int(n.a))
 		off.smooth = on.smooth
 	}
@@ -126,7 +126,7 @@ func (f *flips) exits(u nodeID) (exits []nodeID) {
 }
 
 func (f *flips) isFormula(id nodeID) bool {
-	k := f.b.d.st.nodes[id].kind
+	k := f.b.d.st.at(id).kind
 	return k == kNot || k == kAnd
 }
 
@@ -166,11 +166,11 @@ func intersect(a, b []int) []int { return subtract(a, subtract(a, b)) }
 
 // inside reports whether id is made of a flip.
 func (f *flips) inside(id nodeID) bool {
-	n := &f.b.d.st.nodes[id]
+	n := f.b.d.st.at(id)
 	switch {
 	case n.kind == kFlip:
 		return true
-	case int(id) < len(f.b.d.nodes): // of the program
+	case int(id) < f.b.d.nodes.len(): // of the program
 		return false
 	}
 	found, ok := f.known[id]

@@ -15,7 +15,7 @@ import (
 
 // not is ¬a.
 func (s *store) not(a nodeID) nodeID {
-	n := &s.nodes[a]
+	n := s.at(a)
 	switch n.kind {
 	case kConst:
 		return s.constant(1 - n.v)
@@ -36,7 +36,7 @@ func (s *store) and(a, b nodeID) nodeID {
 		}
 		a, b = b, a
 	}
-	switch na, nb := &s.nodes[a], &s.nodes[b]; {
+	switch na, nb := s.at(a), s.at(b); {
 	case a == b:
 		return a
 	case na.kind == kNot && na.a == b, nb.kind == kNot && nb.a == a:
@@ -165,7 +165,7 @@ func Holding(dst []bool, guards []Guard, s regions.Signs) []bool {
 			if e != nil {
 				e.release()
 			}
-			e = m.st.evaluator(m.st.nodes)
+			e = m.st.evaluator(&m.st.nodes)
 			e.region = s
 		}
 		if dst[i] = g.value.v > 0; g.value.m != nil {
@@ -191,10 +191,10 @@ func (g Guard) Side() (side regions.Side, ok bool) {
 	if g.value.m == nil {
 		return side, false
 	}
-	nodes := g.value.m.st.nodes
-	n := &nodes[g.value.id]
+	nodes := &g.value.m.st.nodes
+	n := nodes.at(g.value.id)
 	if side.Positive = n.kind != kNot; !side.Positive {
-		n = &nodes[n.a]
+		n = nodes.at(n.a)
 	}
 	if n.kind != kSign {
 		return regions.Side{}, false
@@ -210,9 +210,9 @@ func (g Guard) Planes() []int {
 	g.checkRow()
 	used := map[int]bool{}
 	if g.value.m != nil {
-		nodes := g.value.m.st.nodes
+		nodes := &g.value.m.st.nodes
 		walk(nodes, g.value.id, func(id nodeID) {
-			if n := &nodes[id]; n.kind == kSign {
+			if n := nodes.head(id); n.kind == kSign {
 				used[int(n.a)] = true
 			}
 		})

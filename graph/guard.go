@@ -65,7 +65,7 @@ func (m *Model) positive(id nodeID) Guard {
 	if cond, ok := m.firstBranch(id); ok {
 		return m.lifted(id, cond)
 	}
-	if !m.st.nodes[id].affine {
+	if !m.st.at(id).affine {
 		return m.positiveCurved(id)
 	}
 	c := m.st.expand(id)
@@ -74,7 +74,7 @@ func (m *Model) positive(id nodeID) Guard {
 	}
 	var parts []part
 	for i, t := range c.terms {
-		parts = append(parts, part{int(m.st.nodes[t.atom].a), c.coef(i)})
+		parts = append(parts, part{int(m.st.at(t.atom).a), c.coef(i)})
 	}
 	return m.halfSpaceOf(parts, c.v)
 }
@@ -119,7 +119,7 @@ func (m *Model) halfSpace(h regions.Hyperplane, r regions.Rounding) Guard {
 }
 
 // walk visits id and all that it is made of, each once.
-func walk(nodes []node, id nodeID, visit func(nodeID)) {
+func walk(nodes *nodes, id nodeID, visit func(nodeID)) {
 	seen := map[nodeID]bool{}
 	var rec func(nodeID)
 	rec = func(id nodeID) {
@@ -128,7 +128,7 @@ func walk(nodes []node, id nodeID, visit func(nodeID)) {
 		}
 		seen[id] = true
 		visit(id)
-		nodes[id].operands(rec)
+		nodes.operands(id, rec)
 	}
 	rec(id)
 }

@@ -74,7 +74,7 @@ func (m *Model) newKinked(x, y nodeID, least bool) nodeID {
 	on, off := newForcer(m, cond, true), newForcer(m, cond, false)
 	x1, x0, y1, y0 := on.rewrite(x), off.rewrite(x), on.rewrite(y), off.rewrite(y)
 	then, otherwise := m.kinked(x1, y1, least), m.kinked(x0, y0, least)
-	if n := s.nodes[cond]; n.kind == kSign {
+	if n := s.at(cond); n.kind == kSign {
 		at := algebra{s, m.arr, m.features, 0}
 		if l := int(n.a); at.agree(l, x1, x0) && at.agree(l, y1, y0) {
 			s.knowEqual(l, then, otherwise)
@@ -106,7 +106,7 @@ func (g algebra) agree(l int, a, b nodeID) bool {
 	if a == b || s.kinks[kink{l, min(a, b), max(a, b)}] || g.vanishes(l, s.sum(1, a, -1, b)) {
 		return true
 	}
-	na, nb := &s.nodes[a], &s.nodes[b]
+	na, nb := s.at(a), s.at(b)
 	switch {
 	case na.kind != nb.kind || na.fn != nb.fn || na.fn == kernel.MulData && na.a != nb.a:
 		return false
@@ -134,7 +134,7 @@ func (g algebra) vanishes(l int, id nodeID) bool {
 	}
 	at := map[int]float64{}
 	for _, t := range c.terms {
-		if n := &g.s.nodes[t.atom]; n.kind == kLatent {
+		if n := g.s.at(t.atom); n.kind == kLatent {
 			at[int(n.a)] = t.coef
 		} else if i, ok := g.features[t.atom]; ok {
 			at[i+g.shift] = t.coef
@@ -151,6 +151,6 @@ func (g algebra) vanishes(l int, id nodeID) bool {
 
 // smooth reports whether a select is continuous where it changes: on plane l.
 func (d *Density) smooth(n node, l int) bool {
-	cond := d.st.nodes[n.a]
+	cond := d.st.at(n.a)
 	return cond.kind == kSign && int(cond.a) == l && algebra{d.st, d.arr, d.m.features, d.Dim() - anyDim}.agree(l, n.b, n.c)
 }

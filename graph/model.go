@@ -120,7 +120,7 @@ func (m *Model) usedIn(id nodeID, format string, args ...any) {
 		return
 	}
 	used := false
-	walk(m.st.nodes, id, func(id nodeID) { used = used || !isFinite(m.st.nodes[id].v) })
+	walk(&m.st.nodes, id, func(id nodeID) { used = used || !isFinite(m.st.at(id).v) })
 	if used {
 		m.err = fmt.Errorf("%w, in %s", m.err, fmt.Sprintf(format, args...))
 	}
@@ -308,7 +308,7 @@ func (m *Model) logProb(what string, d Dist, x Expr) Expr {
 // share that of the first of them, and sums over the others.
 func (m *Model) shared(d Dist, x Expr) Expr {
 	isSmall := func(p Expr) bool { return small(p, maxSmallShape) }
-	if d.law.change == nil || m.st.nodes[x.id].kind != kData || !slices.ContainsFunc(d.params, func(p Expr) bool { return !isSmall(p) }) {
+	if d.law.change == nil || m.st.at(x.id).kind != kData || !slices.ContainsFunc(d.params, func(p Expr) bool { return !isSmall(p) }) {
 		return d.logProb(x)
 	}
 	key := sharing{law: d.law, where: m.within.value}

@@ -54,8 +54,9 @@ type node struct {
 // density holds mu; the nodes that it began with are read without.
 type store struct {
 	mu       sync.Mutex
-	nodes    []node
-	table    []slot              // of nodes by hash, without leaves; at most half full
+	nodes
+	table    []slot              // of nodes by hash, without leaves; see known. At most half full
+	entries  int                 // in table
 	leaves   [kSum][]nodeID      // by kind and number: 1 + the leaf's ID, 0 for none
 	shared   bool                // table, leaves and errs are another store's too, and not to be written
 	pushed   map[applied]nodeID  // functions that were moved into selects
@@ -64,7 +65,8 @@ type store struct {
 
 	kinks map[kink]bool // what is known to be equal on planes
 
-	errs     []*bounds           // by node; nil, or too short, where a sum is exact
+	errs     []*bounds           // by place in the list of nodes; nil, or too short, where a sum is exact
+	raised   map[nodeID]*bounds  // of nodes in rows, where they are larger than there
 	decimals map[float64]float64 // answers of decimalError
 
 	evaluators sync.Pool // of *evaluator
@@ -72,7 +74,7 @@ type store struct {
 
 func newStore() *store {
 	return &store{
-		table:  make([]slot, 1<<10),
+		nodes: noNodes(), table: make([]slot, 1<<10), raised: map[nodeID]*bounds{},
 		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{}, extremes: map[nodeID]extremes{}, kinks: map[kink]bool{},
 		decimals: map[float64]float64{},
 	}
@@ -82,9 +84,9 @@ func newStore() *store {
 func (s *store) clone() *store {
 	s.shared = true
 	return &store{
-		nodes: slices.Clip(s.nodes), table: s.table, leaves: s.leaves, shared: true,
+		nodes: s.nodes.clone(), table: s.table, entries: s.entries, leaves: s.leaves, shared: true,
 		pushed: maps.Clone(s.pushed), simple: maps.Clone(s.simple), extremes: maps.Clone(s.extremes), kinks: maps.Clone(s.kinks),
-		errs: s.errs, decimals: maps.Clone(s.decimals),
+		errs: s.errs, raised: s.raised, decimals: maps.Clone(s.decimals),
 	}
 }
 
@@ -93,7 +95,7 @@ func (s *store) own() {
 	if !s.shared {
 		return
 	}
-	s.table, s.errs, s.shared = slices.Clone(s.table), slices.Clone(s.errs), false
+	s.table, s.errs, s.raised, s.shared = slices.Clone(s.table), slices.Clone(s.errs), maps.Clone(s.raised), false
 	for k := range s.leaves {
 		s.leaves[k] = slices.Clone(s.leaves[k])
 	}
@@ -141,8 +143,21 @@ type slot struct {
 
 // find returns the node that is the same as n, if there is one.
 func (s *store) find(n node) (nodeID, bool) {
-	id := s.slot(&n, n.hash()).node - 1
-	return id, id >= 0
+	at := s.slot(&n, n.hash())
+	return s.known(&n, at)
+}
+
+// known is the node that is the same as n, where at is its slot. The table has the nodes
+// of the list, and of those in rows the ones whose operands are outside the row. Others
+// are in the row of their last operand.
+func (s *store) known(n *node, at *slot) (nodeID, bool) {
+	if at.node > 0 {
+		return at.node - 1, true
+	}
+	if last := n.lastOperand(); last >= s.plain && last < s.start {
+		return s.sameInRow(n, last)
+	}
+	return 0, false
 }
 
 // slot is the place in the table of the node that is the same as n, or where it
@@ -151,44 +166,52 @@ func (s *store) slot(n *node, hash uint32) *slot {
 	mask := len(s.table) - 1
 	for i := int(hash) & mask; ; i = (i + 1) & mask {
 		at := &s.table[i]
-		if at.node == 0 || at.hash == hash && same(&s.nodes[at.node-1], n) {
+		if at.node == 0 || at.hash == hash && s.isSame(at.node-1, n) {
 			return at
 		}
 	}
 }
 
+func (s *store) isSame(id nodeID, n *node) bool {
+	if id < s.plain {
+		return same(&s.list[id], n)
+	}
+	x := s.at(id)
+	return same(&x, n)
+}
+
 func (s *store) intern(n node) nodeID {
 	hash := n.hash()
+	if s.start != noRow {
+		return s.internInRow(n, hash)
+	}
 	at := s.slot(&n, hash)
-	if at.node > 0 {
-		return at.node - 1
+	if id, ok := s.known(&n, at); ok {
+		return id
 	}
 	if s.shared {
 		s.own()
 		at = s.slot(&n, hash)
 	}
-	*at = slot{hash, s.add(n) + 1}
-	if 2*len(s.nodes) > len(s.table) {
-		s.resize(2 * len(s.table))
-	}
-	return nodeID(len(s.nodes)) - 1
+	id := s.add(n)
+	s.enter(at, hash, id)
+	return id
 }
 
-// add adds a node.
-func (s *store) add(n node) nodeID {
-	if len(s.nodes) == cap(s.nodes) { // append would copy more often
-		s.nodes = slices.Grow(s.nodes, len(s.nodes)+1)
+// enter fills a free slot.
+func (s *store) enter(at *slot, hash uint32, id nodeID) {
+	*at = slot{hash, id + 1}
+	if s.entries++; 2*s.entries > len(s.table) {
+		s.resize(2 * len(s.table))
 	}
-	s.nodes = append(s.nodes, n)
-	return nodeID(len(s.nodes)) - 1
 }
 
 // reserve makes room for n nodes more.
 func (s *store) reserve(n int) {
 	s.own()
-	s.nodes = slices.Grow(s.nodes, n)
+	s.list = slices.Grow(s.list, n)
 	size := len(s.table)
-	for 2*(len(s.nodes)+n) > size {
+	for 2*(s.entries+n) > size {
 		size *= 2
 	}
 	if size > len(s.table) {
@@ -229,13 +252,19 @@ func (s *store) leaf(k kind, i int) nodeID {
 	for i >= len(s.leaves[k]) {
 		s.leaves[k] = append(s.leaves[k], 0)
 	}
-	id := s.add(node{kind: k, a: nodeID(i), affine: k == kLatent || k == kPoint})
+	n := node{kind: k, a: nodeID(i), affine: k == kLatent || k == kPoint}
+	var id nodeID
+	if s.start != noRow {
+		id = s.addToRow(n, 0)
+	} else {
+		id = s.add(n)
+	}
 	s.leaves[k][i] = id + 1
 	return id
 }
 
 func (s *store) isConst(id nodeID) (float64, bool) {
-	n := &s.nodes[id]
+	n := s.at(id)
 	return n.v, n.kind == kConst
 }
 
@@ -258,15 +287,31 @@ func (n *node) operands(visit func(nodeID)) {
 	}
 }
 
+// lastOperand is the operand of n with the largest ID, or −1 without any. The terms of a
+// sum ascend.
+func (n *node) lastOperand() nodeID {
+	switch n.kind {
+	case kSum:
+		return n.terms[len(n.terms)-1].atom
+	case kUnary, kNot:
+		return n.a
+	case kBinary, kAnd, kFlip:
+		return max(n.a, n.b)
+	case kSelect:
+		return max(n.a, n.b, n.c)
+	}
+	return -1
+}
+
 // needed marks the nodes that roots are made of, roots included.
-func needed(nodes []node, roots []nodeID) []bool {
-	marked := make([]bool, len(nodes))
+func needed(nodes *nodes, roots []nodeID) []bool {
+	marked := make([]bool, nodes.len())
 	for _, id := range roots {
 		marked[id] = true
 	}
 	for id, is := range slices.Backward(marked) { // users come after their operands
 		if is {
-			nodes[id].operands(func(o nodeID) { marked[o] = true })
+			nodes.operands(nodeID(id), func(o nodeID) { marked[o] = true })
 		}
 	}
 	return marked
@@ -280,18 +325,18 @@ func (s *store) sel(cond, then, otherwise nodeID) nodeID {
 		}
 		return otherwise
 	}
-	if n := &s.nodes[cond]; n.kind == kNot {
+	if n := s.at(cond); n.kind == kNot {
 		return s.sel(n.a, otherwise, then)
 	}
-	if n := &s.nodes[then]; n.kind == kSelect && n.a == cond {
+	if n := s.at(then); n.kind == kSelect && n.a == cond {
 		then = n.b
 	}
-	if n := &s.nodes[otherwise]; n.kind == kSelect && n.a == cond {
+	if n := s.at(otherwise); n.kind == kSelect && n.a == cond {
 		otherwise = n.c
 	}
 	if then == otherwise {
 		return then
 	}
-	steps := s.nodes[then].steps && s.nodes[otherwise].steps
+	steps := s.at(then).steps && s.at(otherwise).steps
 	return s.intern(node{kind: kSelect, a: cond, b: then, c: otherwise, steps: steps})
 }

@@ -40,7 +40,7 @@ func TestHashesOfRegularExpressions(t *testing.T) {
 			steps, longest, mask := 0, 0, len(s.table)-1
 			for at, x := range s.table {
 				if x.node != 0 {
-					d := (at-int(s.nodes[x.node-1].hash()))&mask + 1
+					d := (at-int(hashOf(s, x.node-1)))&mask + 1
 					steps, longest = steps+d, max(longest, d)
 				}
 			}
@@ -49,6 +49,11 @@ func TestHashesOfRegularExpressions(t *testing.T) {
 			require.Less(t, longest, 100)
 		})
 	}
+}
+
+func hashOf(s *store, id nodeID) uint32 {
+	n := s.at(id)
+	return n.hash()
 }
 
 // Equal expressions are one node, also where the table grows between them, and
@@ -100,7 +105,7 @@ func TestFoldLike(t *testing.T) {
 				require.Equal(t, term{other, 4}, folded[0])
 				got := folded[1]
 				require.Equal(t, c != 7, got.atom == have, "v %v, c %v, sign %v", v, c, sign)
-				atom := s.nodes[got.atom]
+				atom := s.at(got.atom)
 				require.Equal(t, v, left+got.coef*atom.v)
 				require.Equal(t, []term{{x, 2 * got.coef}, {y, -3 * got.coef}}, atom.terms)
 				require.Equal(t, []term{{x, 2}, {y, -3}, {other, 4}}, terms, "the terms of a node never change")

@@ -141,9 +141,21 @@ var (
 
 // makeRoom counts the latents from number at on up by one.
 func (s *store) makeRoom(at int) {
-	for id := range s.nodes {
-		if n := &s.nodes[id]; n.kind == kLatent && int(n.a) >= at {
-			n.a++
+	count := func(n *node, number *nodeID) {
+		if n.kind == kLatent && int(*number) >= at {
+			*number++
+		}
+	}
+	for i := range s.list {
+		count(&s.list[i], &s.list[i].a)
+	}
+	for _, p := range s.patterns {
+		for j := range p.like {
+			l := &p.like[j]
+			count(&l.node, &l.a.id)
+			for row := range l.a.col {
+				count(&l.node, &l.a.col[row])
+			}
 		}
 	}
 	s.own()

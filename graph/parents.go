@@ -43,12 +43,12 @@ const maxFew = 32
 
 // newLatentSets fills in the sets of what the latents' priors need.
 func (c *compiled) newLatentSets() *latentSets {
-	s := &latentSets{c, make([][]int, len(c.nodes)), slices.Repeat([]int{-1}, len(c.nodes)), slices.Repeat([]int{-1}, len(c.names))}
+	s := &latentSets{c, make([][]int, c.nodes.len()), slices.Repeat([]int{-1}, c.nodes.len()), slices.Repeat([]int{-1}, len(c.names))}
 	var roots []nodeID
 	for i := range c.m.latents {
 		roots = append(roots, c.m.latents[i].prior.nodes()...)
 	}
-	for id, needed := range needed(c.nodes, roots) {
+	for id, needed := range needed(&c.nodes, roots) {
 		if needed {
 			s.sets[id] = s.small(nodeID(id))
 		}
@@ -58,7 +58,7 @@ func (c *compiled) newLatentSets() *latentSets {
 
 // small is the set of a node whose operands have theirs, or nil.
 func (s *latentSets) small(id nodeID) []int {
-	n := &s.c.nodes[id]
+	n := s.c.nodes.at(id)
 	switch n.kind {
 	case kLatent:
 		return []int{int(n.a)}
@@ -118,7 +118,7 @@ func (s *latentSets) of(ids []nodeID, question int) []int {
 			continue
 		}
 		s.node[id] = question
-		switch n := &s.c.nodes[id]; {
+		switch n := s.c.nodes.at(id); {
 		case s.sets[id] != nil:
 			add(s.sets[id])
 		case n.kind == kSign:

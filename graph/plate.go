@@ -27,6 +27,9 @@ type Plate struct {
 	outer *Plate
 	n     int
 	row   int // of the outer one's row, while the body is written out
+
+	inside   int     // rows of plates in one row
+	patterns []int32 // of its rows; see nodes
 }
 
 // Plate adds n rows of what body says; see the type. It runs body once.

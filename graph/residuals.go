@@ -55,7 +55,7 @@ type residualStep struct {
 
 // An instruction computes a row from the rows of a node's operands.
 type instruction struct {
-	*node
+	node
 	out []float64
 }
 
@@ -70,7 +70,7 @@ func (d *Density) Residuals(n int) (*Residuals, error) {
 		roots = append(roots, l.prior.nodes()...)
 	}
 	dim, rows := d.Dim(), d.arr.Len()+4*d.Dim()+5
-	for _, needed := range needed(d.nodes, roots) {
+	for _, needed := range needed(&d.nodes, roots) {
 		if needed {
 			rows++
 		}
@@ -80,7 +80,7 @@ func (d *Density) Residuals(n int) (*Residuals, error) {
 	}
 	r := &Residuals{
 		N: n, Z: make([]float64, dim*n), E: make([]float64, dim*n), Signs: make([]float64, d.arr.Len()*n),
-		LogPrior: make([]float64, n), d: d, row: make([][]float64, len(d.nodes)), constant: map[float64][]float64{}, tmp: make([]float64, n),
+		LogPrior: make([]float64, n), d: d, row: make([][]float64, d.nodes.len()), constant: map[float64][]float64{}, tmp: make([]float64, n),
 	}
 	center, scale := make([]float64, n), make([]float64, n)
 	for i := range d.m.params {
@@ -143,7 +143,8 @@ func (s *residualStep) need(r *Residuals, id nodeID) {
 	if r.row[id] != nil {
 		return
 	}
-	n, a := &r.d.nodes[id], int(r.d.nodes[id].a)
+	n := r.d.nodes.at(id)
+	a := int(n.a)
 	switch n.kind {
 	case kConst:
 		r.row[id] = r.number(n.v)

@@ -34,7 +34,7 @@ func (w *rewriter) rewrite(id nodeID) nodeID {
 
 func (w *rewriter) rebuild(id nodeID) nodeID {
 	s := w.m.st
-	n := s.nodes[id]
+	n := s.at(id)
 	switch n.kind {
 	case kLatent:
 		if x, ok := w.sub.latent(int(n.a)); ok {

@@ -8,15 +8,15 @@ import (
 
 // unary is f(a), simplified where the result is simpler and the same.
 func (s *store) unary(f kernel.Function, a nodeID) nodeID {
-	n := s.nodes[a]
+	n := s.at(a)
 	if n.kind == kConst {
 		return s.constant(f.Value(n.v))
 	}
 	if n.kind == kSelect && (n.steps || f == kernel.Log && s.logIsSimple(n.b) && s.logIsSimple(n.c)) {
 		return s.into(f, a, n.a, func() (nodeID, nodeID) { return n.b, n.c })
 	}
-	if n.kind == kSum && len(n.terms) == 1 && s.nodes[n.terms[0].atom].steps { // f of c·steps + v
-		sel, c, v := s.nodes[n.terms[0].atom], n.terms[0].coef, s.constant(n.v)
+	if n.kind == kSum && len(n.terms) == 1 && s.at(n.terms[0].atom).steps { // f of c·steps + v
+		sel, c, v := s.at(n.terms[0].atom), n.terms[0].coef, s.constant(n.v)
 		return s.into(f, a, sel.a, func() (nodeID, nodeID) { return s.sum(c, sel.b, 1, v), s.sum(c, sel.c, 1, v) })
 	}
 	switch f {
@@ -29,7 +29,7 @@ func (s *store) unary(f kernel.Function, a nodeID) nodeID {
 			return s.unary(kernel.Log, s.affineSum(0, n.terms))
 		}
 		if c, inner := s.coefficient(a); c == -1 && s.isUnary(inner, kernel.Sigmoid) {
-			return s.scale(-1, s.unary(kernel.Softplus, s.nodes[inner].a))
+			return s.scale(-1, s.unary(kernel.Softplus, s.at(inner).a))
 		}
 	case kernel.Square:
 		if c, inner := s.coefficient(a); c != 1 && squares(c) {
@@ -60,12 +60,12 @@ type applied struct {
 }
 
 func (s *store) isUnary(id nodeID, f kernel.Function) bool {
-	return s.nodes[id].kind == kUnary && s.nodes[id].fn == f
+	return s.at(id).kind == kUnary && s.at(id).fn == f
 }
 
 // logIsSimple reports whether log(id) has no logarithm in it.
 func (s *store) logIsSimple(id nodeID) bool {
-	n := &s.nodes[id]
+	n := s.at(id)
 	switch n.kind {
 	case kConst:
 		return true
@@ -89,7 +89,7 @@ func (s *store) logIsSimple(id nodeID) bool {
 // simpleLog is log(a) where that needs no logarithm: of exponentials, sigmoids
 // and their positive multiples. It also keeps log(1 − sigmoid) from underflow.
 func (s *store) simpleLog(a nodeID) (nodeID, bool) {
-	n := s.nodes[a]
+	n := s.at(a)
 	switch {
 	case s.isUnary(a, kernel.Exp):
 		return n.a, true
@@ -99,7 +99,7 @@ func (s *store) simpleLog(a nodeID) (nodeID, bool) {
 		log := s.unary(kernel.Log, n.terms[0].atom)
 		return s.sum(1, log, 1, s.constant(math.Log(n.terms[0].coef))), true
 	case n.kind == kSum && len(n.terms) == 1 && n.v == 1 && n.terms[0].coef == -1 && s.isUnary(n.terms[0].atom, kernel.Sigmoid):
-		inner := s.nodes[n.terms[0].atom].a
+		inner := s.at(n.terms[0].atom).a
 		return s.scale(-1, s.unary(kernel.Softplus, inner)), true
 	}
 	return 0, false
@@ -109,9 +109,9 @@ func (s *store) simpleLog(a nodeID) (nodeID, bool) {
 // sigmoid.
 func (s *store) sigmoids(p nodeID) (yes, no nodeID, ok bool) {
 	if s.isUnary(p, kernel.Sigmoid) {
-		return p, s.unary(kernel.Sigmoid, s.scale(-1, s.nodes[p].a)), true
+		return p, s.unary(kernel.Sigmoid, s.scale(-1, s.at(p).a)), true
 	}
-	n := &s.nodes[p]
+	n := s.at(p)
 	if n.kind == kSum && len(n.terms) == 1 && n.v == 1 && n.terms[0].coef == -1 {
 		no, yes, ok = s.sigmoids(n.terms[0].atom)
 	}
@@ -132,7 +132,7 @@ func (x Expr) squares() bool {
 	switch {
 	case len(terms) == 0:
 		return squares(v)
-	case len(terms) > 1 || !s.nodes[terms[0].atom].steps:
+	case len(terms) > 1 || !s.at(terms[0].atom).steps:
 		return false
 	}
 	r := s.extremesOf(terms[0].atom)
@@ -144,7 +144,7 @@ func (x Expr) squares() bool {
 type extremes struct{ least, greatest float64 }
 
 func (s *store) extremesOf(id nodeID) extremes {
-	n := &s.nodes[id]
+	n := s.at(id)
 	if n.kind == kConst {
 		return extremes{n.v, n.v}
 	}
@@ -207,7 +207,7 @@ func (s *store) div(a, b nodeID) nodeID {
 		return s.scaleBy(rounded{v: 1}.over(s.written(v)), a)
 	}
 	cb, b := s.coefficient(b)
-	if v, ok := s.isConst(a); s.nodes[b].steps || ok && v == 1 {
+	if v, ok := s.isConst(a); s.at(b).steps || ok && v == 1 {
 		return s.mul(a, s.scale(1/cb, s.unary(kernel.Recip, b)))
 	}
 	ca, a := s.coefficient(a)

@@ -52,7 +52,7 @@ func (b *box) at(i int) extent {
 
 // narrow is b where formula id holds, or does not.
 func (m *Model) narrow(b *box, id nodeID, holds bool) *box {
-	switch n := &m.st.nodes[id]; {
+	switch n := m.st.at(id); {
 	case n.kind == kNot:
 		return m.narrow(b, n.a, !holds)
 	case n.kind == kAnd && holds:
@@ -92,7 +92,7 @@ func (m *Model) straying(id nodeID, r rule, where Guard) (leaf nodeID, found boo
 			return false
 		}
 		seen[sel] = true
-		n := m.st.nodes[sel]
+		n := m.st.at(sel)
 		return visit(n.b, c, v, m.narrow(b, n.a, true)) || visit(n.c, c, v, m.narrow(b, n.a, false))
 	}
 	var b *box
@@ -104,11 +104,11 @@ func (m *Model) straying(id nodeID, r rule, where Guard) (leaf nodeID, found boo
 
 // selected is a select with id = coef·sel + constant, if there is one.
 func (s *store) selected(id nodeID) (sel nodeID, coef, constant float64, ok bool) {
-	n := &s.nodes[id]
+	n := s.at(id)
 	switch {
 	case n.kind == kSelect:
 		return id, 1, 0, true
-	case n.kind == kSum && len(n.terms) == 1 && s.nodes[n.terms[0].atom].kind == kSelect:
+	case n.kind == kSum && len(n.terms) == 1 && s.at(n.terms[0].atom).kind == kSelect:
 		return n.terms[0].atom, n.terms[0].coef, n.v, true
 	}
 	return 0, 0, 0, false
@@ -122,7 +122,7 @@ func (m *Model) hull(id nodeID) extent {
 	}
 	x, known := m.hulls[sel]
 	if !known {
-		n := &m.st.nodes[sel]
+		n := m.st.at(sel)
 		x = m.hull(n.b).or(m.hull(n.c))
 		m.hulls[sel] = x
 	}
@@ -134,7 +134,7 @@ func (m *Model) hull(id nodeID) extent {
 // be a matter of rounding. Of another expression nothing is known, nor of one
 // that is not reached.
 func (m *Model) rangeOf(id nodeID, b *box) extent {
-	n, c := &m.st.nodes[id], m.st.combination(id)
+	n, c := m.st.at(id), m.st.combination(id)
 	switch {
 	case n.kind == kConst:
 		for ; b != nil; b = b.rest {
@@ -150,10 +150,10 @@ func (m *Model) rangeOf(id nodeID, b *box) extent {
 	}
 	out := extent{c.v.v + c.v.err, c.v.v - c.v.err}
 	for _, t := range c.terms {
-		atom := &m.st.nodes[t.atom]
+		atom := m.st.at(t.atom)
 		x := b.at(int(atom.a))
 		if atom.kind == kUnary {
-			x = b.at(int(m.st.nodes[atom.a].a))
+			x = b.at(int(m.st.at(atom.a).a))
 			x = extent{atom.fn.Value(x.lo), atom.fn.Value(x.hi)}
 		}
 		if !x.known() {
@@ -170,8 +170,8 @@ func (m *Model) rangeOf(id nodeID, b *box) extent {
 // latentsOf lists the latents that id depends on, also by its guards.
 func (m *Model) latentsOf(id nodeID) []int {
 	var list []int
-	walk(m.st.nodes, id, func(id nodeID) {
-		switch n := &m.st.nodes[id]; n.kind {
+	walk(&m.st.nodes, id, func(id nodeID) {
+		switch n := m.st.at(id); n.kind {
 		case kLatent:
 			list = append(list, int(n.a))
 		case kSign:

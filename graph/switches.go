@@ -49,7 +49,7 @@ func (d *Density) Switches() []SwitchLatent {
 		}
 	}
 	meets := make([][]int, d.Dim()) // switches with which a term also depends on one
-	stamp, visits := make([]int, len(d.nodes)), 0
+	stamp, visits := make([]int, d.nodes.len()), 0
 	prior := d.m.params - 1 // parameters have none
 	for t, term := range d.m.terms {
 		var met []int
@@ -68,7 +68,7 @@ func (d *Density) Switches() []SwitchLatent {
 			}
 			stamp[id] = t + 1
 			visits++
-			switch n := &d.nodes[id]; n.kind {
+			switch n := d.nodes.at(id); n.kind {
 			case kLatent:
 				is[n.a] = is[n.a] && of == int(n.a)
 			case kSign:

@@ -55,12 +55,15 @@ func (t *tape) plate(outer *Plate, n int, body func(p *Plate)) func() {
 	t.open, t.m.open = p, p
 	steps := t.trace(func() { body(p) })
 	t.open, t.m.open = outer, outer
+	if outer != nil {
+		outer.inside += n * max(1, p.inside)
+	}
 	last := len(t.values)
 	return func() {
 		var before contents
 		for p.row = range p.n {
 			t.inner = p
-			t.run(steps)
+			t.runRow(steps, p)
 			switch {
 			case t.m.err != nil:
 				return
@@ -79,17 +82,27 @@ func (t *tape) plate(outer *Plate, n int, body func(p *Plate)) func() {
 	}
 }
 
+// runRow makes a row of p, as one of many that are alike if that is worth while.
+func (t *tape) runRow(steps []step, p *Plate) {
+	if p.n < fewRows || p.inside > mostInside || t.m.st.start != noRow {
+		t.run(steps)
+		return
+	}
+	t.m.st.beginRow()
+	t.run(steps)
+	t.m.st.endRow(&p.patterns, p.n-p.row-1)
+}
+
 // contents are the numbers of a model's parts.
-type contents struct{ nodes, latents, obs, terms, planes, guards, named, derived int }
+type contents struct{ latents, obs, terms, planes, guards, named, derived int }
 
 func (m *Model) contents() contents {
-	return contents{len(m.st.nodes), len(m.latents), len(m.obs), len(m.terms), m.arr.Len(), len(m.guards), len(m.named), len(m.derived)}
+	return contents{len(m.latents), len(m.obs), len(m.terms), m.arr.Len(), len(m.guards), len(m.named), len(m.derived)}
 }
 
 // grow makes room for n times what came after before.
 func (m *Model) grow(before contents, n int) {
 	now := m.contents()
-	m.st.reserve(n * (now.nodes - before.nodes))
 	m.latents = slices.Grow(m.latents, n*(now.latents-before.latents))
 	m.obs = slices.Grow(m.obs, n*(now.obs-before.obs))
 	m.terms = slices.Grow(m.terms, n*(now.terms-before.terms))
@@ -218,7 +231,7 @@ func (t *tape) varies(x Expr) bool {
 	if x.m != t.traced {
 		return false
 	}
-	n := &t.traced.st.nodes[x.id]
+	n := t.traced.st.at(x.id)
 	return n.kind != kPoint || !t.fixed[n.a]
 }
 
@@ -227,7 +240,7 @@ func (t *tape) guardOf(g Guard) Guard {
 	if g.value.m != t.traced {
 		return g
 	}
-	n := &t.traced.st.nodes[g.value.id]
+	n := t.traced.st.at(g.value.id)
 	if n.kind != kPoint {
 		t.m.fail("a function that is not made for values of a plate is used on one")
 		return Guard{}

@@ -1,0 +1,243 @@
+package graph
+
+import (
+	"math"
+	"slices"
+)
+
+// nodes is a list of nodes by ID. The nodes of a plate's rows are not kept one by one:
+// rows that are alike have one pattern, and columns of what differs between them.
+//
+//	ID   0 … 9   10 … 13   14 … 17   18 … 21   22 …
+//	     list    row 0     row 1     row 2     list
+//	             └─ pattern: 4 nodes, and columns of 3 rows
+//
+// So the nodes and their IDs are those of the loop that a plate stands for, whatever
+// their form.
+type nodes struct {
+	list     []node    // those that are kept one by one, in the order of their IDs
+	segments []segment // from plain on
+	near     []int32   // by (ID − plain)/nearIDs: the segment of the first of these IDs; perhaps short
+	patterns []*pattern
+	plain    nodeID // IDs below it are places in list; noRow if all are
+	size     int
+
+	row       []node // the row that is being written
+	start     nodeID // its first ID; noRow if there is none
+	hashes    []uint32
+	rowBounds []bounds // of errors in the row
+	rowTable  []int32  // of the row by hash: 1 + its number in the row
+	room      room
+}
+
+const (
+	noRow   = math.MaxInt32
+	nearIDs = 16
+)
+
+// A segment is a row, or a part of the list.
+type segment struct {
+	first   nodeID
+	pattern int32 // number, or −1 for the list
+	at      int32 // number of the row among those of the pattern, or where in the list
+}
+
+// A pattern is what rows have in common, and the rest as columns.
+type pattern struct {
+	like []likeNode
+	rows int
+}
+
+// A likeNode is one node of each row of a pattern.
+type likeNode struct {
+	node         // of the first row; operands and terms are below
+	a, b, c link  // operands, and the number of a leaf
+	atoms   []link
+	numbers []number // the constant and the coefficients
+	errs    []number // bounds of their errors; nil if all are 0
+	root    bool     // no operand is in the row
+}
+
+// A link is an ID in each row: start of the row + id if it is in the row, the same id in
+// all rows, or one by row.
+type link struct {
+	id    nodeID
+	local bool
+	col   []nodeID
+}
+
+func (r *link) at(row int32, start nodeID) nodeID {
+	switch {
+	case r.local:
+		return start + r.id
+	case r.col != nil:
+		return r.col[row]
+	}
+	return r.id
+}
+
+// A number is one in each row: v if col is nil.
+type number struct {
+	v   float64
+	col []float64
+}
+
+func (x *number) at(row int32) float64 {
+	if x.col != nil {
+		return x.col[row]
+	}
+	return x.v
+}
+
+// noNodes is an empty list.
+func noNodes() nodes { return nodes{plain: noRow, start: noRow} }
+
+// len is the number of nodes.
+func (x *nodes) len() int { return x.size + len(x.row) }
+
+// at is node id. The caller must not change its terms.
+func (x *nodes) at(id nodeID) node {
+	if id < x.plain {
+		return x.list[id]
+	}
+	return x.inRow(id)
+}
+
+func (x *nodes) inRow(id nodeID) node {
+	if id >= x.start {
+		return x.row[id-x.start]
+	}
+	s := x.segment(id)
+	if s.pattern < 0 {
+		return x.list[s.at+int32(id-s.first)]
+	}
+	l := &x.patterns[s.pattern].like[id-s.first]
+	n := l.head(s)
+	if len(l.atoms) > 0 {
+		n.terms = l.terms(make([]term, 0, len(l.atoms)), s)
+	}
+	return n
+}
+
+// head is node id without its terms.
+func (x *nodes) head(id nodeID) node {
+	if id < x.plain {
+		return x.list[id]
+	}
+	if id >= x.start {
+		return x.row[id-x.start]
+	}
+	s := x.segment(id)
+	if s.pattern < 0 {
+		return x.list[s.at+int32(id-s.first)]
+	}
+	return x.patterns[s.pattern].like[id-s.first].head(s)
+}
+
+// segment is that of id, which is plain or above and not in the row that is being
+// written.
+func (x *nodes) segment(id nodeID) *segment {
+	at := len(x.segments) - 1
+	if k := int(id-x.plain) / nearIDs; k < len(x.near) {
+		for at = int(x.near[k]); at+1 < len(x.segments) && x.segments[at+1].first <= id; {
+			at++
+		}
+	}
+	return &x.segments[at]
+}
+
+func (x *nodes) addSegment(s segment) {
+	for k := nodeID(len(x.near)) * nearIDs; x.plain+k <= s.first; k += nearIDs {
+		at := len(x.segments)
+		if x.plain+k < s.first {
+			at--
+		}
+		x.near = append(x.near, int32(at))
+	}
+	x.segments = append(x.segments, s)
+}
+
+// head is the node in the row s without its terms.
+func (l *likeNode) head(s *segment) node {
+	n := l.node
+	n.v = l.numbers[0].at(s.at)
+	n.a, n.b, n.c = l.a.at(s.at, s.first), l.b.at(s.at, s.first), l.c.at(s.at, s.first)
+	return n
+}
+
+// terms appends those in the row s to list.
+func (l *likeNode) terms(list []term, s *segment) []term {
+	for k := range l.atoms {
+		list = append(list, term{l.atoms[k].at(s.at, s.first), l.numbers[k+1].at(s.at)})
+	}
+	return list
+}
+
+// termsIn appends the terms of node id to list, which is empty. It returns the node's own,
+// which the caller must not change, if there are such.
+func (x *nodes) termsIn(list []term, id nodeID) []term {
+	switch {
+	case id < x.plain:
+		return x.list[id].terms
+	case id >= x.start:
+		return x.row[id-x.start].terms
+	}
+	s := x.segment(id)
+	if s.pattern < 0 {
+		return x.list[s.at+int32(id-s.first)].terms
+	}
+	return x.patterns[s.pattern].like[id-s.first].terms(list, s)
+}
+
+// operands calls visit for each operand of id.
+func (x *nodes) operands(id nodeID, visit func(nodeID)) {
+	if id >= x.plain && id < x.start {
+		if s := x.segment(id); s.pattern >= 0 {
+			l := &x.patterns[s.pattern].like[id-s.first]
+			for k := range l.atoms {
+				visit(l.atoms[k].at(s.at, s.first))
+			}
+			if len(l.atoms) == 0 {
+				n := l.head(s)
+				n.operands(visit)
+			}
+			return
+		}
+	}
+	n := x.head(id)
+	n.operands(visit)
+}
+
+// add adds a node to the list.
+func (x *nodes) add(n node) nodeID {
+	if len(x.list) == cap(x.list) { // append would copy more often
+		x.list = slices.Grow(x.list, len(x.list)+1)
+	}
+	id := nodeID(x.size)
+	if last := len(x.segments) - 1; x.plain != noRow && (last < 0 || x.segments[last].pattern >= 0) {
+		x.addSegment(segment{id, -1, int32(len(x.list))})
+	}
+	x.list = append(x.list, n)
+	x.size++
+	return id
+}
+
+// inList is where in the list node id is; ok is false if it is in a row.
+func (x *nodes) inList(id nodeID) (at int, ok bool) {
+	if id < x.plain {
+		return int(id), true
+	}
+	if id >= x.start {
+		return 0, false
+	}
+	s := x.segment(id)
+	return int(s.at) + int(id-s.first), s.pattern < 0
+}
+
+// clone is a copy that x does not change.
+func (x *nodes) clone() nodes {
+	return nodes{
+		list: slices.Clip(x.list), segments: slices.Clip(x.segments), near: slices.Clip(x.near), patterns: slices.Clip(x.patterns),
+		plain: x.plain, size: x.size, start: noRow,
+	}
+}

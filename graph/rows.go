@@ -1,0 +1,348 @@
+package graph
+
+import (
+	"math"
+	"slices"
+)
+
+// Limits of what is kept as rows that are alike.
+const (
+	fewRows      = 3    // so few are no columns
+	mostInside   = 64   // rows of plates inside a row
+	mostNodes    = 4096 // of a row
+	mostPatterns = 32   // of a plate
+)
+
+// A room is memory for the terms of a row and their errors, until the row ends.
+type room struct {
+	terms []term
+	errs  []float64
+}
+
+// taken is n numbers of 0 with capacity c at the end of list, which it extends.
+func taken[T any](list *[]T, n, c int) []T {
+	if cap(*list)-len(*list) < c {
+		*list = make([]T, 0, max(c, 2*cap(*list), 64))
+	}
+	at := len(*list)
+	*list = (*list)[:at+c]
+	part := (*list)[at : at+n : at+c]
+	clear(part)
+	return part
+}
+
+// rooms is where terms are made: nil for the heap.
+func (s *store) rooms() *room {
+	if s.start == noRow {
+		return nil
+	}
+	return &s.room
+}
+
+func (r *room) newTerms(c int) []term {
+	if r == nil {
+		return make([]term, 0, c)
+	}
+	return taken(&r.terms, 0, c)
+}
+
+func (r *room) newErrs(n, c int) []float64 {
+	if r == nil {
+		return make([]float64, n, c)
+	}
+	return taken(&r.errs, n, c)
+}
+
+// beginRow begins a row: nodes that are made belong to it until endRow.
+func (s *store) beginRow() {
+	s.own()
+	s.start = nodeID(s.size)
+	s.plain = min(s.plain, s.start)
+}
+
+// internInRow is intern in a row.
+func (s *store) internInRow(n node, hash uint32) nodeID {
+	mask := len(s.rowTable) - 1
+	for i := int(hash); mask > 0 && s.rowTable[i&mask] > 0; i++ {
+		if j := s.rowTable[i&mask] - 1; s.hashes[j] == hash && same(&s.row[j], &n) {
+			return s.start + nodeID(j)
+		}
+	}
+	if n.lastOperand() < s.start {
+		if id, ok := s.known(&n, s.slot(&n, hash)); ok {
+			return id
+		}
+	}
+	return s.addToRow(n, hash)
+}
+
+// addToRow adds a node that there is not yet.
+func (s *store) addToRow(n node, hash uint32) nodeID {
+	if len(s.row) == mostNodes {
+		s.room = room{} // what is being computed may be there
+		s.keepRow()
+		n.terms = slices.Clone(n.terms)
+		id := s.add(n)
+		if !n.isLeaf() {
+			s.enter(s.slot(&n, hash), hash, id)
+		}
+		return id
+	}
+	s.row, s.hashes, s.rowBounds = append(s.row, n), append(s.hashes, hash), append(s.rowBounds, bounds{})
+	if 2*len(s.row) > len(s.rowTable) {
+		s.rowTable = make([]int32, max(16, 2*len(s.rowTable)))
+		for j := range s.row {
+			s.enterInRow(j)
+		}
+	} else {
+		s.enterInRow(len(s.row) - 1)
+	}
+	return s.start + nodeID(len(s.row)) - 1
+}
+
+func (s *store) enterInRow(j int) {
+	if s.row[j].isLeaf() {
+		return
+	}
+	mask := len(s.rowTable) - 1
+	i := int(s.hashes[j]) & mask
+	for s.rowTable[i] > 0 {
+		i = (i + 1) & mask
+	}
+	s.rowTable[i] = int32(j) + 1
+}
+
+// isLeaf reports whether n is known by its number, and not by the table.
+func (n *node) isLeaf() bool { return n.kind < kSum && n.kind != kConst }
+
+// endRow ends a row, of which at most left more will come. If it is like others, those
+// with one of the given patterns, it becomes a row of their columns; else it makes a
+// pattern.
+func (s *store) endRow(patterns *[]int32, left int) {
+	if s.start == noRow {
+		return
+	}
+	if len(s.row) == 0 {
+		s.start = noRow
+		return
+	}
+	at := slices.IndexFunc(*patterns, func(k int32) bool { return s.patterns[k].matches(s) })
+	switch {
+	case at > 0: // the last one comes first
+		(*patterns)[0], (*patterns)[at] = (*patterns)[at], (*patterns)[0]
+	case at < 0 && len(*patterns) == mostPatterns:
+		s.keepRow()
+		return
+	case at < 0:
+		s.patterns = append(s.patterns, newPattern(s))
+		*patterns = slices.Insert(*patterns, 0, int32(len(s.patterns)-1))
+	}
+	k := (*patterns)[0]
+	p := s.patterns[k]
+	s.addSegment(segment{s.start, k, int32(p.rows)})
+	p.add(s, left)
+	for j := range p.like {
+		if n := &s.row[j]; p.like[j].root && !n.isLeaf() {
+			s.enter(s.slot(n, s.hashes[j]), s.hashes[j], s.start+nodeID(j))
+		}
+	}
+	s.size += len(s.row)
+	s.clearRow()
+}
+
+// keepRow moves the row to the list.
+func (s *store) keepRow() {
+	row, hashes, errs, start := s.row, s.hashes, s.rowBounds, s.start
+	s.row, s.start = nil, noRow
+	for j, n := range row {
+		n.terms = slices.Clone(n.terms)
+		id := s.add(n)
+		if !n.isLeaf() {
+			s.enter(s.slot(&n, hashes[j]), hashes[j], id)
+		}
+		if b := errs[j]; !b.exact() {
+			b.coef = slices.Clone(b.coef)
+			s.setBounds(start+nodeID(j), b)
+		}
+	}
+	s.row = row
+	s.clearRow()
+}
+
+func (s *store) clearRow() {
+	s.row, s.hashes, s.rowBounds, s.start = s.row[:0], s.hashes[:0], s.rowBounds[:0], noRow
+	clear(s.rowTable)
+	s.room.terms, s.room.errs = s.room.terms[:0], s.room.errs[:0]
+}
+
+// newPattern is that of the row which is being written, without rows.
+func newPattern(s *store) *pattern {
+	p := &pattern{like: make([]likeNode, len(s.row))}
+	for j := range s.row {
+		n, l := &s.row[j], &p.like[j]
+		l.node = *n
+		l.node.terms = nil
+		l.root = n.lastOperand() < s.start
+		l.a, l.b, l.c = link{id: n.a}, link{id: n.b}, link{id: n.c}
+		for k, r := range []*link{&l.a, &l.b, &l.c} {
+			if k < n.arity() {
+				*r = newLink(r.id, s.start)
+			}
+		}
+		l.numbers = append(l.numbers, number{v: n.v})
+		for _, t := range n.terms {
+			l.atoms, l.numbers = append(l.atoms, newLink(t.atom, s.start)), append(l.numbers, number{v: t.coef})
+		}
+	}
+	return p
+}
+
+func newLink(id, start nodeID) link {
+	if id >= start {
+		return link{id: id - start, local: true}
+	}
+	return link{id: id}
+}
+
+// arity is how many of a, b and c are operands.
+func (n *node) arity() int {
+	switch n.kind {
+	case kUnary, kNot:
+		return 1
+	case kBinary, kAnd, kFlip:
+		return 2
+	case kSelect:
+		return 3
+	}
+	return 0
+}
+
+// matches reports whether the row that is being written has the pattern.
+func (p *pattern) matches(s *store) bool {
+	if len(s.row) != len(p.like) {
+		return false
+	}
+	for j := range s.row {
+		n, l := &s.row[j], &p.like[j]
+		if n.kind != l.kind || n.fn != l.fn || n.affine != l.affine || n.steps != l.steps || len(n.terms) != len(l.atoms) {
+			return false
+		}
+		switch k := n.arity(); {
+		case k > 0 && !l.a.admits(n.a, s.start), k > 1 && !l.b.admits(n.b, s.start), k > 2 && !l.c.admits(n.c, s.start):
+			return false
+		}
+		for i := range n.terms {
+			if !l.atoms[i].admits(n.terms[i].atom, s.start) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (r *link) admits(id, start nodeID) bool {
+	if id >= start {
+		return r.local && r.id == id-start
+	}
+	return !r.local
+}
+
+// add adds the row that is being written, which matches, to the columns. At most left
+// more will come.
+func (p *pattern) add(s *store, left int) {
+	for j := range s.row {
+		n, l, b := &s.row[j], &p.like[j], &s.rowBounds[j]
+		l.a.add(n.a, p.rows, left)
+		l.b.add(n.b, p.rows, left)
+		l.c.add(n.c, p.rows, left)
+		l.numbers[0].add(n.v, p.rows, left)
+		for i, t := range n.terms {
+			l.atoms[i].add(t.atom, p.rows, left)
+			l.numbers[i+1].add(t.coef, p.rows, left)
+		}
+		if l.errs == nil && b.exact() {
+			continue
+		}
+		if l.errs == nil {
+			l.errs = make([]number, len(l.numbers))
+		}
+		l.errs[0].add(b.v, p.rows, left)
+		for i := range n.terms {
+			err := 0.0
+			if b.coef != nil {
+				err = b.coef[i]
+			}
+			l.errs[i+1].add(err, p.rows, left)
+		}
+	}
+	p.rows++
+}
+
+func (r *link) add(id nodeID, rows, left int) {
+	if r.local || r.col == nil && (id == r.id || rows == 0) {
+		return
+	}
+	r.col = append(column(r.col, r.id, rows, left), id)
+}
+
+func (x *number) add(v float64, rows, left int) {
+	switch {
+	case x.col == nil && math.Float64bits(v) == math.Float64bits(x.v):
+		return
+	case x.col == nil && rows == 0:
+		x.v = v
+		return
+	}
+	x.col = append(column(x.col, x.v, rows, left), v)
+}
+
+// column is col, or a new one of v in all rows, with room for one more.
+func column[T any](col []T, v T, rows, left int) []T {
+	if col == nil {
+		col = slices.Repeat([]T{v}, rows)
+	}
+	if len(col) == cap(col) {
+		col = slices.Grow(col, 1+min(left, max(8*len(col), 64)))
+	}
+	return col
+}
+
+// boundsIn are those of the errors of a node in the row s.
+func (l *likeNode) boundsIn(s *segment) (b bounds) {
+	if l.errs == nil {
+		return b
+	}
+	b.v = l.errs[0].at(s.at)
+	for k := range l.atoms {
+		if err := l.errs[k+1].at(s.at); err != 0 {
+			if b.coef == nil {
+				b.coef = make([]float64, len(l.atoms))
+			}
+			b.coef[k] = err
+		}
+	}
+	return b
+}
+
+// sameInRow is the node in the row of id, if id is in one, that is the same as n.
+func (s *store) sameInRow(n *node, id nodeID) (nodeID, bool) {
+	row := s.segment(id)
+	if row.pattern < 0 {
+		return 0, false
+	}
+	like := s.patterns[row.pattern].like
+	for j := range like {
+		if l := &like[j]; l.kind == n.kind && l.fn == n.fn && len(l.atoms) == len(n.terms) {
+			x := l.head(row)
+			if x.a != n.a || x.b != n.b || x.c != n.c || math.Float64bits(x.v+0) != math.Float64bits(n.v+0) {
+				continue
+			}
+			var some [4]term
+			x.terms = l.terms(some[:0], row)
+			if same(&x, n) {
+				return row.first + nodeID(j), true
+			}
+		}
+	}
+	return 0, false
+}
