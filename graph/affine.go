@@ -75,27 +75,27 @@ func (s *store) weighted(p rounded, x combination, q rounded, y combination) com
 }
 
 // combination returns id as one.
-func (s *store) combination(id nodeID) combination { return s.combinationIn(id, new([1]term)) }
+func (s *store) combination(id nodeID) combination { return s.combinationIn(id, make([]term, 1)) }
 
-// combinationIn is combination with room for one term.
-func (s *store) combinationIn(id nodeID, room *[1]term) combination {
-	n := s.at(id)
-	switch n.kind {
+// combinationIn is combination with room for terms, which may be in it: those of an atom
+// need one.
+func (s *store) combinationIn(id nodeID, room []term) combination {
+	switch s.like(id).kind {
 	case kConst:
-		return combination{v: s.written(n.v)}
+		return combination{v: s.written(s.head(id).v)}
 	case kSum:
+		v, terms := s.sumIn(id, room)
 		b := s.boundsOf(id)
-		return combination{v: rounded{n.v, b.v}, terms: n.terms, errs: b.coef}
+		return combination{v: rounded{v, b.v}, terms: terms, errs: b.coef}
 	}
-	room[0] = term{id, 1}
-	return combination{terms: room[:]}
+	return combination{terms: append(room[:0], term{id, 1})}
 }
 
 // node is the node of c. A sum that is computed in several ways is one node, with
 // the largest of its errors.
 func (s *store) node(c combination) nodeID {
 	id := s.affineSum(c.v.v, c.terms)
-	if c.v.err == 0 && c.errs == nil || s.at(id).kind != kSum {
+	if c.v.err == 0 && c.errs == nil || s.like(id).kind != kSum {
 		return id
 	}
 	b := bounds{c.v.err, c.errs}
@@ -191,6 +191,14 @@ func (b *bounds) or(c *bounds) bounds {
 	return out
 }
 
+// constantPart is the constant of parts.
+func (s *store) constantPart(id nodeID) float64 {
+	if n := s.like(id); n.kind != kSum && n.kind != kConst {
+		return 0
+	}
+	return s.head(id).v
+}
+
 // parts returns id as constant + Σ terms.
 func (s *store) parts(id nodeID) (float64, []term) {
 	c := s.combination(id)
@@ -200,7 +208,7 @@ func (s *store) parts(id nodeID) (float64, []term) {
 // sum is ca·a + cb·b.
 func (s *store) sum(ca float64, a nodeID, cb float64, b nodeID) nodeID {
 	var x, y [1]term
-	return s.sumOf(ca, s.combinationIn(a, &x), cb, s.combinationIn(b, &y))
+	return s.sumOf(ca, s.combinationIn(a, x[:]), cb, s.combinationIn(b, y[:]))
 }
 
 func (s *store) sumOf(ca float64, x combination, cb float64, y combination) nodeID {
@@ -223,7 +231,7 @@ func (s *store) scale(c float64, a nodeID) nodeID { return s.scaleBy(s.written(c
 
 func (s *store) scaleBy(c rounded, a nodeID) nodeID {
 	var x [1]term
-	return s.node(s.weighted(c, s.combinationIn(a, &x), rounded{}, combination{}))
+	return s.node(s.weighted(c, s.combinationIn(a, x[:]), rounded{}, combination{}))
 }
 
 // fold replaces the affine terms of c by one atom.
@@ -270,7 +278,7 @@ func (s *store) cut(c combination) (affine, rest combination) {
 	rest.v = c.v
 	for i, t := range c.terms {
 		part := &rest
-		if s.at(t.atom).affine {
+		if s.like(t.atom).affine {
 			part = &affine
 		}
 		part.add(c.coef(i), t.atom)
@@ -290,7 +298,7 @@ func (c *combination) insert(t term) {
 func (s *store) affineCount(terms []term) int {
 	k := 0
 	for _, t := range terms {
-		if s.at(t.atom).affine {
+		if s.like(t.atom).affine {
 			k++
 		}
 	}
@@ -310,14 +318,14 @@ func (s *store) coefficient(a nodeID) (float64, nodeID) {
 // coordinates.
 func (s *store) expand(id nodeID) combination {
 	c := s.combination(id)
-	if !slices.ContainsFunc(c.terms, func(t term) bool { return s.at(t.atom).kind == kSum }) {
+	if !slices.ContainsFunc(c.terms, func(t term) bool { return s.like(t.atom).kind == kSum }) {
 		return c
 	}
 	out := combination{v: c.v}
 	leaves, sums := map[nodeID]rounded{}, map[nodeID]rounded{}
 	var open []nodeID // the sums, ascending
 	add := func(x rounded, atom nodeID) {
-		if s.at(atom).kind != kSum {
+		if s.like(atom).kind != kSum {
 			leaves[atom] = leaves[atom].plus(x)
 			return
 		}

@@ -110,7 +110,7 @@ func (b *batch) operand0(f *form, id nodeID) nodeID {
 	case fTable:
 		return b.tableSigns(id)[0]
 	}
-	return b.st.at(id).a
+	return b.st.head(id).a
 }
 
 // chain orders the rows of a form so that the lists are runs, as far as they do not

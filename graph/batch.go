@@ -83,6 +83,12 @@ type batch struct {
 
 	fewTables bool
 
+	some    [8]term // room for sum
+	inSlots []term  // and for slots
+
+	last    int   // the form of what add added before
+	follows []int // the form that came after each form: a guess, for rows that are alike
+
 	// Room for add.
 	args     []nodeID
 	argForms []int
@@ -123,8 +129,15 @@ func newBatch(st *store, outs []output, sz sizes) *batch {
 // isAffineRow reports whether id is a row of the affine form rather than of a
 // form of its own: a sum that is long, or part of others.
 func (b *batch) isAffineRow(id nodeID) bool {
-	n := b.st.at(id)
-	return n.kind == kSum && n.affine && (b.isInAff(id) || len(n.terms) > maxLinLatents || b.hasSum(n))
+	n := b.st.like(id)
+	if n.kind != kSum || !n.affine {
+		return false
+	}
+	if b.isInAff(id) {
+		return true
+	}
+	_, terms := b.st.sumIn(id, b.some[:])
+	return len(terms) > maxLinLatents || b.hasSum(terms)
 }
 
 // reachable lists what the outputs need in ascending order.
@@ -143,10 +156,11 @@ func (b *batch) reachable(outs []output) []nodeID {
 		first := len(stack)
 		stack = b.operands(stack, id)
 		last := len(stack)
-		uses := b.st.at(id).affine || b.st.at(id).kind == kSelect || b.isSplit(id)
-		for _, o := range stack[first:last] {
-			if n := b.st.at(o); uses && n.kind == kSum && n.affine {
-				b.setInAff(o)
+		if n := b.st.like(id); n.affine || n.kind == kSelect || b.isSplit(id) {
+			for _, o := range stack[first:last] {
+				if x := b.st.like(o); x.kind == kSum && x.affine {
+					b.setInAff(o)
+				}
 			}
 		}
 		for k := first; k < last; k++ {
@@ -183,13 +197,14 @@ func (b *batch) operands(list []nodeID, id nodeID) []nodeID {
 	if signs := b.tableSigns(id); signs != nil {
 		return append(list, signs...)
 	}
-	switch b.st.at(id).kind {
-	case kSum:
+	switch n := b.st.like(id); {
+	case n.kind == kSum && n.affine:
+	case n.kind == kSum:
 		for _, t := range b.sum(id).terms {
 			list = append(list, t.atom)
 		}
 		return list
-	case kFlip:
+	case n.kind == kFlip:
 		for _, o := range b.flipSums(id) {
 			for _, t := range o.terms {
 				list = append(list, t.atom)
@@ -197,23 +212,22 @@ func (b *batch) operands(list []nodeID, id nodeID) []nodeID {
 		}
 		return list
 	}
-	b.st.operands(id, func(o nodeID) { list = append(list, o) })
-	return list
+	return b.st.appendOperands(list, id)
 }
 
 // sum is a sum as a row of its form. Where a sum of other things has many
 // latents, these are one affine row, so that sums that differ only in how many
-// latents they have are of one form.
+// latents they have are of one form. The terms are good until the next call.
 func (b *batch) sum(id nodeID) output {
-	n := b.st.at(id)
-	if n.affine || len(n.terms) <= maxLinLatents || b.st.affineCount(n.terms) <= maxLinLatents {
-		return output{n.v, n.terms}
+	v, terms := b.st.sumIn(id, b.some[:])
+	if len(terms) <= maxLinLatents || b.st.like(id).affine || b.st.affineCount(terms) <= maxLinLatents {
+		return output{v, terms}
 	}
 	if o, ok := b.split[id]; ok {
 		return o
 	}
 	var o output
-	o.c, o.terms = b.st.foldLike(n.v, n.terms)
+	o.c, o.terms = b.st.foldLike(v, slices.Clone(terms))
 	b.split[id] = o
 	return o
 }
@@ -227,17 +241,17 @@ func (b *batch) isSplit(id nodeID) bool {
 // order of first use. It is nil for another node, and for one that depends on too
 // many signs for a table.
 func (b *batch) tableSigns(id nodeID) []nodeID {
-	n := b.st.at(id)
-	if n.kind != kSelect || !n.steps {
+	if n := b.st.like(id); n.kind != kSelect || !n.steps {
 		return nil
 	}
 	if signs, ok := b.sign[id]; ok {
 		return signs
 	}
+	n := b.st.head(id)
 	signs := []nodeID{n.a}
 	for _, side := range []nodeID{n.b, n.c} {
 		below := b.tableSigns(side)
-		if below == nil && b.st.at(side).kind != kConst {
+		if below == nil && b.st.like(side).kind != kConst {
 			signs = nil
 			break
 		}
@@ -301,7 +315,7 @@ func (b *batch) countTables(list []nodeID) {
 }
 
 func (b *batch) add(id nodeID) {
-	n := b.st.at(id)
+	n := b.st.like(id)
 	b.args = b.operands(b.args[:0], id)
 	args := b.args
 	key := formKey{fn: n.fn}
@@ -345,6 +359,14 @@ func (b *batch) add(id nodeID) {
 	if key.kind == fSparse {
 		forms = slices.Compact(forms)
 	}
+	for len(b.follows) < len(b.forms) {
+		b.follows = append(b.follows, 0)
+	}
+	if i := b.follows[b.last]; key.kind != fTable && b.forms[i].key.kind == key.kind && b.forms[i].key.fn == key.fn && slices.Equal(b.forms[i].args, forms) {
+		b.place(i, id)
+		b.last = i
+		return
+	}
 	b.key = b.key[:0]
 	for _, f := range forms {
 		b.key = append(strconv.AppendInt(b.key, int64(f), 10), ',')
@@ -358,6 +380,7 @@ func (b *batch) add(id nodeID) {
 		i = b.form(key, slices.Clone(forms))
 	}
 	b.place(i, id)
+	b.follows[b.last], b.last = i, i
 }
 
 // flipSums are the two sums that a flip is the product of.
@@ -373,14 +396,14 @@ func (b *batch) flipSums(id nodeID) [2]output {
 // addFlips makes the form of flips, after all others: only flips use flips.
 func (b *batch) addFlips(list []nodeID) {
 	for _, id := range list {
-		if b.st.at(id).kind == kFlip {
+		if b.st.like(id).kind == kFlip {
 			b.place(b.form(formKey{kind: fFlip}, nil), id)
 		}
 	}
 }
 
-func (b *batch) hasSum(n node) bool {
-	return slices.ContainsFunc(n.terms, func(t term) bool { return b.st.at(t.atom).kind == kSum })
+func (b *batch) hasSum(terms []term) bool {
+	return slices.ContainsFunc(terms, func(t term) bool { return b.st.like(t.atom).kind == kSum })
 }
 
 // form returns the number of the form with the given key.
@@ -408,13 +431,10 @@ func (b *batch) place(form int, id nodeID) {
 	b.forms[form].rows = append(b.forms[form].rows, id)
 }
 
-// slots lists, for a sum, its terms in the order of its form's args.
+// slots lists, for a sum, its terms in the order of its form's args. They are good until
+// the next call.
 func (b *batch) slots(id nodeID) []term {
-	terms := b.sum(id).terms
-	byForm := func(x, y term) int { return cmp.Compare(b.at[x.atom].form, b.at[y.atom].form) }
-	if !slices.IsSortedFunc(terms, byForm) {
-		terms = slices.Clone(terms)
-		slices.SortStableFunc(terms, byForm)
-	}
-	return terms
+	b.inSlots = append(b.inSlots[:0], b.sum(id).terms...)
+	slices.SortStableFunc(b.inSlots, func(x, y term) int { return cmp.Compare(b.at[x.atom].form, b.at[y.atom].form) })
+	return b.inSlots
 }

@@ -328,7 +328,7 @@ func (s *store) splitSquare(id nodeID) (l nodeID, step term, ok bool) {
 	v, terms := s.parts(s.at(id).a)
 	var smooth, steps []term
 	for _, t := range terms {
-		if s.at(t.atom).steps {
+		if s.like(t.atom).steps {
 			steps = append(steps, t)
 		} else {
 			smooth = append(smooth, t)

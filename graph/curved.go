@@ -151,7 +151,7 @@ func (m *Model) isTransform(id nodeID) bool {
 		return false
 	}
 	u := m.st.at(m.st.at(id).a)
-	return u.kind == kLatent && m.latents[u.a].prior.law != nil && m.latents[u.a].prior.law.support.fn == m.st.at(id).fn
+	return u.kind == kLatent && m.latents[u.a].prior.law != nil && m.latents[u.a].prior.law.support.fn == m.st.like(id).fn
 }
 
 // positiveAtom is the guard coef·x + v > 0 for one x that is not affine.
@@ -361,7 +361,7 @@ func (m *Model) unsolvable(l int) error {
 
 // firstBranch is the formula of the first branch that id depends on.
 func (m *Model) firstBranch(id nodeID) (cond nodeID, ok bool) {
-	if m.st.at(id).affine {
+	if m.st.like(id).affine {
 		return 0, false
 	}
 	seen := map[nodeID]bool{}

@@ -92,7 +92,7 @@ func (m *Model) compile(arr *regions.Arrangement) (*Density, error) {
 // the latents are, or such a total.
 func (m *Model) checkConstants(out output) error {
 	for _, t := range m.terms {
-		if v, _ := m.st.parts(t.id); !isFinite(v) {
+		if v := m.st.constantPart(t.id); !isFinite(v) {
 			return fmt.Errorf("graph: %v: the %s has a constant part of %v", t.place, t.what, v)
 		}
 	}
@@ -163,29 +163,42 @@ func (c *compiled) sizes() sizes {
 func (s *store) total(c float64, sum []term) output {
 	type part struct {
 		atom nodeID
-		at   int32
 		w    rounded
 	}
 	o := output{c: c}
-	n := 0
+	// Parts in their order: those that ascend already, and the rest. Of one atom the
+	// first is among those that ascend, if there is one.
+	ascending, rest := make([]part, 0, len(sum)), []part(nil)
+	last := nodeID(-1)
+	var room [8]term
 	for _, x := range sum {
-		_, terms := s.parts(x.atom)
-		n += len(terms)
-	}
-	parts := make([]part, 0, n)
-	var room [1]term
-	for _, x := range sum {
-		p, c := s.combinationIn(x.atom, &room), s.written(x.coef)
+		p, c := s.combinationIn(x.atom, room[:]), s.written(x.coef)
 		o.c += x.coef * p.v.v
 		for i, t := range p.terms {
-			parts = append(parts, part{t.atom, int32(len(parts)), c.times(p.coef(i))})
+			w := c.times(p.coef(i))
+			if t.atom <= last {
+				rest = append(rest, part{t.atom, w})
+				continue
+			}
+			ascending, last = append(ascending, part{t.atom, w}), t.atom
 		}
 	}
-	slices.SortFunc(parts, func(x, y part) int { return cmp.Or(cmp.Compare(x.atom, y.atom), cmp.Compare(x.at, y.at)) })
-	for i := 0; i < len(parts); {
-		atom, w := parts[i].atom, rounded{}
-		for ; i < len(parts) && parts[i].atom == atom; i++ {
-			w = w.plus(parts[i].w)
+	byAtom := func(x, y part) int { return cmp.Compare(x.atom, y.atom) }
+	if !slices.IsSortedFunc(rest, byAtom) {
+		slices.SortStableFunc(rest, byAtom)
+	}
+	o.terms = make([]term, 0, len(ascending))
+	for len(ascending)+len(rest) > 0 {
+		var atom nodeID
+		w := rounded{}
+		if len(rest) == 0 || len(ascending) > 0 && ascending[0].atom <= rest[0].atom {
+			atom, w = ascending[0].atom, w.plus(ascending[0].w)
+			ascending = ascending[1:]
+		} else {
+			atom = rest[0].atom
+		}
+		for ; len(rest) > 0 && rest[0].atom == atom; rest = rest[1:] {
+			w = w.plus(rest[0].w)
 		}
 		if w.v != 0 {
 			o.terms = append(o.terms, term{atom, w.v})

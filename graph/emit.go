@@ -93,7 +93,7 @@ func (e *Graph) order() error {
 	for i, f := range e.b.forms[:fConst] {
 		perm := make(kernel.RowList, len(f.rows))
 		for r, id := range f.rows {
-			perm[r] = int32(e.b.st.at(id).a)
+			perm[r] = int32(e.b.st.head(id).a)
 		}
 		if first, ok := perm.Run(); ok && first == 0 {
 			continue
@@ -122,7 +122,7 @@ func (e *Graph) operand(formNo int, rows kernel.RowList) (*gorgonia.Node, error)
 	if f.key.kind == fConst {
 		v := make([]float64, len(rows))
 		for i, r := range rows {
-			v[i] = e.b.st.at(f.rows[r]).v
+			v[i] = e.b.st.head(f.rows[r]).v
 		}
 		return e.constant(v), nil
 	}
@@ -228,9 +228,9 @@ func (e *Graph) affine(f *form) (*gorgonia.Node, error) {
 	k := kernel.Affine{Base: [2]int32{int32(nz), int32(nz + np)}}
 	var entries []kernel.Entry
 	for _, id := range f.rows {
-		n := e.b.st.at(id)
+		v, terms := e.b.st.sumIn(id, e.b.some[:])
 		entries = entries[:0]
-		for _, t := range n.terms {
+		for _, t := range terms {
 			at := e.b.at[t.atom]
 			switch int(at.form) {
 			case int(fPoint):
@@ -240,7 +240,7 @@ func (e *Graph) affine(f *form) (*gorgonia.Node, error) {
 			}
 			entries = append(entries, kernel.Entry{Ref: at.row, Coef: t.coef})
 		}
-		k.Add(n.v, entries)
+		k.Add(v, entries)
 	}
 	if e.Points != nil {
 		return kernel.Apply(k, gorgonia.Nodes{e.nodes[fLatent], e.nodes[fPoint]}, []bool{true, false})
@@ -263,7 +263,7 @@ func (e *Graph) formulas(f *form) (*gorgonia.Node, error) {
 		return k.Base[1] + at.row
 	}
 	for _, id := range f.rows {
-		n, b := e.b.st.at(id), int32(-1)
+		n, b := e.b.st.head(id), int32(-1)
 		if n.kind == kAnd {
 			b = row(n.b)
 		}
@@ -286,6 +286,7 @@ func (e *Graph) sparse(f *form) (*gorgonia.Node, error) {
 	rows := make([]output, len(f.rows))
 	for r, id := range f.rows {
 		rows[r] = e.b.sum(id)
+		rows[r].terms = slices.Clone(rows[r].terms)
 	}
 	return e.sums(rows)
 }
@@ -299,7 +300,7 @@ func (e *Graph) sums(rows []output) (*gorgonia.Node, error) {
 		for _, t := range o.terms {
 			at := e.b.at[t.atom]
 			if formKind(at.form) == fConst {
-				c[r] += t.coef * e.b.st.at(t.atom).v
+				c[r] += t.coef * e.b.st.head(t.atom).v
 				continue
 			}
 			of := entries[int(at.form)]
@@ -340,7 +341,7 @@ func (e *Graph) flips(f *form) (*gorgonia.Node, error) {
 		both := e.b.flipSums(id)
 		signs[r], sums[r].c = both[0], both[1].c
 		for _, t := range both[1].terms {
-			if e.b.st.at(t.atom).kind == kFlip {
+			if e.b.st.like(t.atom).kind == kFlip {
 				k.Ref, k.Coef = append(k.Ref, e.b.at[t.atom].row), append(k.Coef, t.coef)
 			} else {
 				sums[r].terms = append(sums[r].terms, t)
@@ -377,7 +378,7 @@ func (e *Graph) outputs(outs []output) (*gorgonia.Node, error) {
 		for _, t := range out.terms {
 			at := e.b.at[t.atom]
 			if at.form == int32(fConst) {
-				c[o] += t.coef * e.b.st.at(t.atom).v
+				c[o] += t.coef * e.b.st.head(t.atom).v
 				continue
 			}
 			m := &terms[at.form]

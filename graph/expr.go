@@ -113,11 +113,11 @@ func plus(a Expr, c float64, b Expr) Expr {
 		return t.plus(a, c, b)
 	}
 	var x, y [1]term
-	return Expr{m: m, id: m.st.sumOf(1, a.combination(m, &x), c, b.combination(m, &y))}
+	return Expr{m: m, id: m.st.sumOf(1, a.combination(m, x[:]), c, b.combination(m, y[:]))}
 }
 
 // combination is x as one in m, with room for one term.
-func (x Expr) combination(m *Model, room *[1]term) combination {
+func (x Expr) combination(m *Model, room []term) combination {
 	if x.m == nil && isFinite(x.v) {
 		return combination{v: m.st.written(x.v + 0)}
 	}

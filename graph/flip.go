@@ -126,7 +126,7 @@ func (f *flips) exits(u nodeID) (exits []nodeID) {
 }
 
 func (f *flips) isFormula(id nodeID) bool {
-	k := f.b.d.st.at(id).kind
+	k := f.b.d.st.like(id).kind
 	return k == kNot || k == kAnd
 }
 

@@ -65,7 +65,7 @@ func (m *Model) positive(id nodeID) Guard {
 	if cond, ok := m.firstBranch(id); ok {
 		return m.lifted(id, cond)
 	}
-	if !m.st.at(id).affine {
+	if !m.st.like(id).affine {
 		return m.positiveCurved(id)
 	}
 	c := m.st.expand(id)

@@ -53,7 +53,7 @@ type node struct {
 // A model has a store of its own, and so has each density. Who adds to that of a
 // density holds mu; the nodes that it began with are read without.
 type store struct {
-	mu       sync.Mutex
+	mu sync.Mutex
 	nodes
 	table    []slot              // of nodes by hash, without leaves; see known. At most half full
 	entries  int                 // in table
@@ -264,26 +264,32 @@ func (s *store) leaf(k kind, i int) nodeID {
 }
 
 func (s *store) isConst(id nodeID) (float64, bool) {
-	n := s.at(id)
-	return n.v, n.kind == kConst
+	if s.like(id).kind != kConst {
+		return 0, false
+	}
+	return s.head(id).v, true
+}
+
+// arity is how many of a, b and c are operands.
+func (n *node) arity() int {
+	switch n.kind {
+	case kUnary, kNot:
+		return 1
+	case kBinary, kAnd, kFlip:
+		return 2
+	case kSelect:
+		return 3
+	}
+	return 0
 }
 
 // operands calls visit for each operand of n.
 func (n *node) operands(visit func(nodeID)) {
-	switch n.kind {
-	case kSum:
-		for _, t := range n.terms {
-			visit(t.atom)
-		}
-	case kUnary, kNot:
-		visit(n.a)
-	case kBinary, kAnd, kFlip:
-		visit(n.a)
-		visit(n.b)
-	case kSelect:
-		visit(n.a)
-		visit(n.b)
-		visit(n.c)
+	for _, t := range n.terms {
+		visit(t.atom)
+	}
+	for _, o := range []nodeID{n.a, n.b, n.c}[:n.arity()] {
+		visit(o)
 	}
 }
 
@@ -337,6 +343,6 @@ func (s *store) sel(cond, then, otherwise nodeID) nodeID {
 	if then == otherwise {
 		return then
 	}
-	steps := s.at(then).steps && s.at(otherwise).steps
+	steps := s.like(then).steps && s.like(otherwise).steps
 	return s.intern(node{kind: kSelect, a: cond, b: then, c: otherwise, steps: steps})
 }

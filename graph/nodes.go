@@ -51,7 +51,7 @@ type pattern struct {
 // A likeNode is one node of each row of a pattern.
 type likeNode struct {
 	node         // of the first row; operands and terms are below
-	a, b, c link  // operands, and the number of a leaf
+	a, b, c link // operands, and the number of a leaf
 	atoms   []link
 	numbers []number // the constant and the coefficients
 	errs    []number // bounds of their errors; nil if all are 0
@@ -104,14 +104,10 @@ func (x *nodes) at(id nodeID) node {
 }
 
 func (x *nodes) inRow(id nodeID) node {
-	if id >= x.start {
-		return x.row[id-x.start]
+	l, s := x.likeNode(id)
+	if l == nil {
+		return *x.like(id)
 	}
-	s := x.segment(id)
-	if s.pattern < 0 {
-		return x.list[s.at+int32(id-s.first)]
-	}
-	l := &x.patterns[s.pattern].like[id-s.first]
 	n := l.head(s)
 	if len(l.atoms) > 0 {
 		n.terms = l.terms(make([]term, 0, len(l.atoms)), s)
@@ -119,19 +115,28 @@ func (x *nodes) inRow(id nodeID) node {
 	return n
 }
 
-// head is node id without its terms.
-func (x *nodes) head(id nodeID) node {
+// like is a node of the kind, function and flags of node id. Of one in a row it has
+// neither operands nor numbers.
+func (x *nodes) like(id nodeID) *node {
 	if id < x.plain {
-		return x.list[id]
+		return &x.list[id]
 	}
 	if id >= x.start {
-		return x.row[id-x.start]
+		return &x.row[id-x.start]
 	}
 	s := x.segment(id)
 	if s.pattern < 0 {
-		return x.list[s.at+int32(id-s.first)]
+		return &x.list[s.at+int32(id-s.first)]
 	}
-	return x.patterns[s.pattern].like[id-s.first].head(s)
+	return &x.patterns[s.pattern].like[id-s.first].node
+}
+
+// head is node id without its terms.
+func (x *nodes) head(id nodeID) node {
+	if l, s := x.likeNode(id); l != nil {
+		return l.head(s)
+	}
+	return *x.like(id)
 }
 
 // segment is that of id, which is plain or above and not in the row that is being
@@ -173,39 +178,58 @@ func (l *likeNode) terms(list []term, s *segment) []term {
 	return list
 }
 
-// termsIn appends the terms of node id to list, which is empty. It returns the node's own,
-// which the caller must not change, if there are such.
-func (x *nodes) termsIn(list []term, id nodeID) []term {
-	switch {
-	case id < x.plain:
-		return x.list[id].terms
-	case id >= x.start:
-		return x.row[id-x.start].terms
+// sumIn is the constant and the terms of node id. The terms are the node's own, which the
+// caller must not change, or in room, if that is large enough.
+func (x *nodes) sumIn(id nodeID, room []term) (float64, []term) {
+	if l, s := x.likeNode(id); l != nil {
+		return l.numbers[0].at(s.at), l.terms(room[:0], s)
+	}
+	n := x.like(id)
+	return n.v, n.terms
+}
+
+// likeNode is that of node id, with its row; nil if it is in none.
+func (x *nodes) likeNode(id nodeID) (*likeNode, *segment) {
+	if id < x.plain || id >= x.start {
+		return nil, nil
 	}
 	s := x.segment(id)
 	if s.pattern < 0 {
-		return x.list[s.at+int32(id-s.first)].terms
+		return nil, nil
 	}
-	return x.patterns[s.pattern].like[id-s.first].terms(list, s)
+	return &x.patterns[s.pattern].like[id-s.first], s
 }
 
 // operands calls visit for each operand of id.
 func (x *nodes) operands(id nodeID, visit func(nodeID)) {
-	if id >= x.plain && id < x.start {
-		if s := x.segment(id); s.pattern >= 0 {
-			l := &x.patterns[s.pattern].like[id-s.first]
-			for k := range l.atoms {
-				visit(l.atoms[k].at(s.at, s.first))
+	var some [8]nodeID
+	for _, o := range x.appendOperands(some[:0], id) {
+		visit(o)
+	}
+}
+
+// appendOperands appends the operands of id to list.
+func (x *nodes) appendOperands(list []nodeID, id nodeID) []nodeID {
+	l, s := x.likeNode(id)
+	if l == nil {
+		n := x.like(id)
+		if n.kind == kSum {
+			for _, t := range n.terms {
+				list = append(list, t.atom)
 			}
-			if len(l.atoms) == 0 {
-				n := l.head(s)
-				n.operands(visit)
-			}
-			return
+			return list
+		}
+		return append(list, []nodeID{n.a, n.b, n.c}[:n.arity()]...)
+	}
+	for k := range l.atoms {
+		list = append(list, l.atoms[k].at(s.at, s.first))
+	}
+	for k, r := range [...]*link{&l.a, &l.b, &l.c} {
+		if k < l.arity() {
+			list = append(list, r.at(s.at, s.first))
 		}
 	}
-	n := x.head(id)
-	n.operands(visit)
+	return list
 }
 
 // add adds a node to the list.

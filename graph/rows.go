@@ -204,19 +204,6 @@ func newLink(id, start nodeID) link {
 	return link{id: id}
 }
 
-// arity is how many of a, b and c are operands.
-func (n *node) arity() int {
-	switch n.kind {
-	case kUnary, kNot:
-		return 1
-	case kBinary, kAnd, kFlip:
-		return 2
-	case kSelect:
-		return 3
-	}
-	return 0
-}
-
 // matches reports whether the row that is being written has the pattern.
 func (p *pattern) matches(s *store) bool {
 	if len(s.row) != len(p.like) {

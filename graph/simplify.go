@@ -15,7 +15,7 @@ func (s *store) unary(f kernel.Function, a nodeID) nodeID {
 	if n.kind == kSelect && (n.steps || f == kernel.Log && s.logIsSimple(n.b) && s.logIsSimple(n.c)) {
 		return s.into(f, a, n.a, func() (nodeID, nodeID) { return n.b, n.c })
 	}
-	if n.kind == kSum && len(n.terms) == 1 && s.at(n.terms[0].atom).steps { // f of c·steps + v
+	if n.kind == kSum && len(n.terms) == 1 && s.like(n.terms[0].atom).steps { // f of c·steps + v
 		sel, c, v := s.at(n.terms[0].atom), n.terms[0].coef, s.constant(n.v)
 		return s.into(f, a, sel.a, func() (nodeID, nodeID) { return s.sum(c, sel.b, 1, v), s.sum(c, sel.c, 1, v) })
 	}
@@ -60,7 +60,7 @@ type applied struct {
 }
 
 func (s *store) isUnary(id nodeID, f kernel.Function) bool {
-	return s.at(id).kind == kUnary && s.at(id).fn == f
+	return s.like(id).kind == kUnary && s.like(id).fn == f
 }
 
 // logIsSimple reports whether log(id) has no logarithm in it.
@@ -132,7 +132,7 @@ func (x Expr) squares() bool {
 	switch {
 	case len(terms) == 0:
 		return squares(v)
-	case len(terms) > 1 || !s.at(terms[0].atom).steps:
+	case len(terms) > 1 || !s.like(terms[0].atom).steps:
 		return false
 	}
 	r := s.extremesOf(terms[0].atom)
@@ -207,7 +207,7 @@ func (s *store) div(a, b nodeID) nodeID {
 		return s.scaleBy(rounded{v: 1}.over(s.written(v)), a)
 	}
 	cb, b := s.coefficient(b)
-	if v, ok := s.isConst(a); s.at(b).steps || ok && v == 1 {
+	if v, ok := s.isConst(a); s.like(b).steps || ok && v == 1 {
 		return s.mul(a, s.scale(1/cb, s.unary(kernel.Recip, b)))
 	}
 	ca, a := s.coefficient(a)

@@ -108,7 +108,7 @@ func (s *store) selected(id nodeID) (sel nodeID, coef, constant float64, ok bool
 	switch {
 	case n.kind == kSelect:
 		return id, 1, 0, true
-	case n.kind == kSum && len(n.terms) == 1 && s.at(n.terms[0].atom).kind == kSelect:
+	case n.kind == kSum && len(n.terms) == 1 && s.like(n.terms[0].atom).kind == kSelect:
 		return n.terms[0].atom, n.terms[0].coef, n.v, true
 	}
 	return 0, 0, 0, false
