@@ -206,19 +206,6 @@ func (s *store) enter(at *slot, hash uint32, id nodeID) {
 	}
 }
 
-// reserve makes room for n nodes more.
-func (s *store) reserve(n int) {
-	s.own()
-	s.list = slices.Grow(s.list, n)
-	size := len(s.table)
-	for 2*(s.entries+n) > size {
-		size *= 2
-	}
-	if size > len(s.table) {
-		s.resize(size)
-	}
-}
-
 // resize makes the table larger.
 func (s *store) resize(size int) {
 	old := s.table
