@@ -254,10 +254,10 @@ func (e *Graph) formulas(f *form) (*gorgonia.Node, error) {
 	k := kernel.Formulas{Base: [2]int32{signs, signs + pointSigns}}
 	row := func(id nodeID) int32 {
 		at := e.b.at[id]
-		switch formKind(at.form) {
-		case fSign:
+		switch int(at.form) {
+		case int(fSign):
 			return at.row
-		case fPointSign:
+		case int(fPointSign):
 			return k.Base[0] + at.row
 		}
 		return k.Base[1] + at.row
@@ -299,7 +299,7 @@ func (e *Graph) sums(rows []output) (*gorgonia.Node, error) {
 		c[r] = o.c
 		for _, t := range o.terms {
 			at := e.b.at[t.atom]
-			if formKind(at.form) == fConst {
+			if at.form == int32(fConst) {
 				c[r] += t.coef * e.b.st.head(t.atom).v
 				continue
 			}
