@@ -12,7 +12,7 @@ import (
 // order of evaluation.
 func (b *batch) arrange() {
 	for i, f := range b.forms {
-		if len(f.args) > 0 && f.key.kind != fSparse {
+		if len(f.args) > 0 && !f.key.kind.isSparse() {
 			b.setRows(i, b.passes(f))
 		}
 	}
@@ -22,7 +22,7 @@ func (b *batch) arrange() {
 			b.setRows(i, b.chain(f.rows, lists[i]))
 		}
 		lists[i] = nil
-		if f.key.kind == fSparse || len(f.args) == 0 {
+		if f.key.kind.isSparse() || len(f.args) == 0 {
 			continue
 		}
 		columns := b.columns(f)
@@ -40,6 +40,9 @@ func (k formKind) isOrdered() bool {
 	}
 	return false
 }
+
+// isSparse reports whether rows of the form have any number of operands.
+func (k formKind) isSparse() bool { return k == fSparse || k == fForward }
 
 // columns lists each operand of all rows of f.
 func (b *batch) columns(f *form) [][]nodeID {

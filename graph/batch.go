@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -51,6 +52,7 @@ const (
 	fBinary
 	fSelect
 	fTable
+	fForward
 	fFlip // the last form
 )
 
@@ -211,6 +213,13 @@ func (b *batch) operands(list []nodeID, id nodeID) []nodeID {
 			}
 		}
 		return list
+	case n.kind == kForward:
+		for _, o := range b.forwardRows(id) {
+			for _, t := range o.terms {
+				list = append(list, t.atom)
+			}
+		}
+		return list
 	}
 	return b.st.appendOperands(list, id)
 }
@@ -347,22 +356,24 @@ func (b *batch) add(id nodeID) {
 		if b.tableSigns(id) != nil {
 			key.kind = fTable
 		}
+	case kForward:
+		key.kind = fForward
 	}
 	forms := b.argForms[:0]
 	for _, a := range args {
 		forms = append(forms, int(b.at[a].form))
 	}
 	b.argForms = forms
-	if n.kind == kSum {
+	if n.kind == kSum || n.kind == kForward {
 		slices.Sort(forms)
 	}
-	if key.kind == fSparse {
+	if key.kind.isSparse() {
 		forms = slices.Compact(forms)
 	}
 	for len(b.follows) < len(b.forms) {
 		b.follows = append(b.follows, 0)
 	}
-	if i := b.follows[b.last]; key.kind != fTable && b.forms[i].key.kind == key.kind && b.forms[i].key.fn == key.fn && slices.Equal(b.forms[i].args, forms) {
+	if i := b.follows[b.last]; key.kind != fTable && key.kind != fForward && b.forms[i].key.kind == key.kind && b.forms[i].key.fn == key.fn && slices.Equal(b.forms[i].args, forms) {
 		b.place(i, id)
 		b.last = i
 		return
@@ -373,6 +384,9 @@ func (b *batch) add(id nodeID) {
 	}
 	if key.kind == fTable && b.fewTables {
 		b.key = append(b.key, b.tableKey(id)...)
+	}
+	if key.kind == fForward {
+		b.key = append(b.key, fmt.Sprint(b.st.layout(b.st.at(id)).Forward)...)
 	}
 	i, known := b.byKey[formKey{key.kind, key.fn, string(b.key)}]
 	if !known {

@@ -286,7 +286,7 @@ func (d *Density) WithData(data map[string][]float64) (*Density, error) {
 		if !ok || at >= len(v) {
 			continue
 		}
-		if err := o.dist.check(v[at]); err != nil {
+		if err := o.check(v[at]); err != nil {
 			return nil, fmt.Errorf("graph: %v: observation %q number %d: %w", o.place, o.name, at, err)
 		}
 		next[i] = v[at]

@@ -7,6 +7,9 @@ type deterministic struct {
 	name  string
 	x     Expr
 	where Guard // it has a value there
+	// The probability of a state at a step of a chain, in place of x, if hidden is not nil.
+	hidden      *Hidden
+	step, state int
 }
 
 // Deterministic records v, an expression or a number (see Value), under a name,
@@ -20,21 +23,30 @@ type deterministic struct {
 // without a jump.
 func (m *Model) Deterministic(name string, v any) Expr {
 	x := m.value("Deterministic", v)
-	switch wrong := checkName(name); {
-	case !m.outsidePlates("Deterministic"):
+	switch {
+	case !m.deterministicName(name):
 		return x
-	case wrong != "":
-		m.fail("a deterministic expression %s", wrong)
-	case m.names[name] || m.obsName[name]:
-		m.fail("the name %q is already taken", name)
 	case x.m != nil && x.m != m:
 		m.fail("deterministic %q: %s", name, foreign(x))
 	case x.m == nil && (math.IsNaN(x.v) || math.IsInf(x.v, 0)):
 		m.fail("deterministic %q: the number %v is not finite", name, x.v)
 	}
-	m.detName[name] = true
-	m.derived = append(m.derived, deterministic{name, x, m.within})
+	m.derived = append(m.derived, deterministic{name: name, x: x, where: m.within})
 	return x
+}
+
+// deterministicName takes a name for deterministic expressions, and reports whether it may be used here.
+func (m *Model) deterministicName(name string) bool {
+	switch wrong := checkName(name); {
+	case !m.outsidePlates("Deterministic"):
+		return false
+	case wrong != "":
+		m.fail("a deterministic expression %s", wrong)
+	case m.names[name] || m.obsName[name]:
+		m.fail("the name %q is already taken", name)
+	}
+	m.detName[name] = true
+	return true
 }
 
 // Deterministics is the name of each recorded expression, in the order of the
@@ -56,10 +68,19 @@ func (d *Density) DeterministicAt(dst, z []float64) []float64 {
 	dst = sized(dst, len(d.made().m.derived), "deterministic expressions")
 	ev := d.evaluate(z)
 	defer ev.release()
+	chains := map[*Hidden][][]float64{}
 	for i, x := range d.m.derived {
-		if dst[i] = math.NaN(); ev.holds(x.where) {
-			dst[i] = ev.expr(x.x)
+		if dst[i] = math.NaN(); !ev.holds(x.where) {
+			continue
 		}
+		if x.hidden == nil {
+			dst[i] = ev.expr(x.x)
+			continue
+		}
+		if chains[x.hidden] == nil {
+			chains[x.hidden] = x.hidden.smoothed(ev)
+		}
+		dst[i] = chains[x.hidden][x.step][x.state]
 	}
 	return dst
 }

@@ -147,6 +147,8 @@ func (e *Graph) form(i int) (err error) {
 		e.nodes[i], err = e.formulas(f)
 	case fSparse:
 		e.nodes[i], err = e.sparse(f)
+	case fForward:
+		e.nodes[i], err = e.forward(f)
 	default:
 		e.nodes[i], err = e.elementwise(f)
 	}

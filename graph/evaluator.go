@@ -112,6 +112,12 @@ func (e *evaluator) compute(n node) float64 {
 		return 1 - e.value(n.a)
 	case kAnd:
 		return e.value(n.a) * e.value(n.b)
+	case kForward:
+		x := make([]float64, len(n.terms))
+		for i, t := range n.terms {
+			x[i] = e.value(t.atom)
+		}
+		return forwardValue(int(n.a), int(n.b), x)
 	}
 	panic("graph: an input of a derived program in a model")
 }

@@ -239,6 +239,8 @@ func (m *Model) format(id nodeID, depth int) string {
 		return fmt.Sprintf("%v(%s, %s)", n.fn, arg(n.a), arg(n.b))
 	case kSelect:
 		return fmt.Sprintf("if(%s, %s, %s)", arg(n.a), arg(n.b), arg(n.c))
+	case kForward:
+		return fmt.Sprintf("forward sum of %d steps", n.b)
 	}
 	return fmt.Sprintf("input %d", n.a)
 }

@@ -39,7 +39,11 @@ func (c *compiled) digest() string {
 	for i := range c.m.obs {
 		o := &c.m.obs[i]
 		w.text(o.name)
-		w.dist(o.dist)
+		if o.hidden != nil {
+			w.hidden(o.hidden, o.step)
+		} else {
+			w.dist(o.dist)
+		}
 		w.expr(o.where.value)
 	}
 	for _, t := range c.m.terms {
@@ -84,7 +88,13 @@ func (w *programWriter) digestNodes() {
 		roots = append(roots, w.c.m.latents[i].prior.nodes()...)
 	}
 	for i := range w.c.m.obs {
-		roots = append(roots, w.c.m.obs[i].dist.nodes()...)
+		o := &w.c.m.obs[i]
+		for _, d := range o.dists() {
+			roots = append(roots, d.nodes()...)
+		}
+		if o.hidden != nil && o.step == 0 {
+			roots = append(roots, o.hidden.nodes()...)
+		}
 		if where := w.c.m.obs[i].where.value; where.m != nil {
 			roots = append(roots, where.id)
 		}
@@ -144,8 +154,18 @@ func (w *programWriter) node(n node) {
 	case kSelect:
 		w.text("if")
 		w.operands(n.a, n.b, n.c)
+	case kData: // of an observation whose distribution depends on others
+		w.text("data")
+		w.number(int(n.a))
+	case kForward:
+		w.text("forward sum")
+		w.number(int(n.a))
+		w.number(int(n.b))
+		for _, t := range n.terms {
+			w.operands(t.atom)
+		}
 	default:
-		panic("graph: observed data in an expression of the program")
+		panic("graph: an input of a derived program in a model")
 	}
 }
 
@@ -169,6 +189,21 @@ func (w *programWriter) dist(d Dist) {
 	w.text(d.law.name)
 	for _, x := range d.params {
 		w.expr(x)
+	}
+}
+
+// hidden writes a step of a chain, and before the first one the probabilities of its states.
+func (w *programWriter) hidden(c *Hidden, step int) {
+	if step == 0 {
+		w.text("hidden states")
+		w.number(c.now)
+		w.number(c.states)
+		for _, x := range c.x[:len(c.x)-c.states*c.steps] {
+			w.expr(x)
+		}
+	}
+	for _, d := range c.emission[step] {
+		w.dist(d)
 	}
 }
 

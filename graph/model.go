@@ -63,11 +63,13 @@ func (l latent) constrain(u float64) float64 {
 
 // An observation is one observed value; all of one name form a vector.
 type observation struct {
-	name  string
-	dist  Dist
-	value float64
-	where Guard // it counts there
-	place *place
+	name   string
+	dist   Dist // if it is of no chain
+	value  float64
+	where  Guard // it counts there
+	place  *place
+	hidden *Hidden // the chain that it is a step of, or nil
+	step   int
 }
 
 // A modelTerm is one summand of the log density.
@@ -167,15 +169,7 @@ func (m *Model) Observe(name string, d Dist, x float64) {
 		return
 	}
 	o := observation{name: name, dist: d, value: x, where: m.within, place: m.here()}
-	switch wrong := checkName(name); {
-	case wrong != "":
-		m.fail("an observation %s", wrong)
-	case m.names[name]:
-		m.fail("the name %q is already taken by a latent", name)
-	case m.detName[name]:
-		m.fail("the name %q is already taken by a deterministic expression", name)
-	}
-	m.obsName[name] = true
+	m.observationName(name)
 	what := m.observationOf(name)
 	if !m.checkDist(d, what, m.within) {
 		return
@@ -187,6 +181,20 @@ func (m *Model) Observe(name string, d Dist, x float64) {
 	data := Expr{m: m, id: m.st.leaf(kData, len(m.obs))}
 	m.obs = append(m.obs, o)
 	m.addTerm(what, m.logProb(what, d, data), o.place)
+}
+
+// observationName takes a name for observations, and reports whether it can be had.
+func (m *Model) observationName(name string) bool {
+	switch wrong := checkName(name); {
+	case wrong != "":
+		m.fail("an observation %s", wrong)
+	case m.names[name]:
+		m.fail("the name %q is already taken by a latent", name)
+	case m.detName[name]:
+		m.fail("the name %q is already taken by a deterministic expression", name)
+	}
+	m.obsName[name] = true
+	return m.err == nil
 }
 
 // observationOf is "observation name", the same text for each of a vector.

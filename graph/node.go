@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"math/bits"
@@ -27,6 +28,7 @@ const (
 	kNot            // 1 − a for a formula a
 	kAnd            // a·b for formulas a and b
 	kFlip           // a·b where the sum of formulas a is −1 or 1, and 0 where it is 0: of a derived program
+	kForward        // the forward sum of a chain of a states and b steps; see newLayout for its terms
 )
 
 // A nodeID names a node; operands always have smaller IDs than their users, so
@@ -292,6 +294,8 @@ func (n *node) lastOperand() nodeID {
 		return max(n.a, n.b)
 	case kSelect:
 		return max(n.a, n.b, n.c)
+	case kForward:
+		return slices.MaxFunc(n.terms, func(x, y term) int { return cmp.Compare(x.atom, y.atom) }).atom
 	}
 	return -1
 }

@@ -213,7 +213,7 @@ func (x *nodes) appendOperands(list []nodeID, id nodeID) []nodeID {
 	l, s := x.likeNode(id)
 	if l == nil {
 		n := x.like(id)
-		if n.kind == kSum {
+		if len(n.terms) > 0 {
 			for _, t := range n.terms {
 				list = append(list, t.atom)
 			}

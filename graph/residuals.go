@@ -184,6 +184,14 @@ func (r *Residuals) run(in instruction) {
 		vec.Affine(in.out, a, -1, 1)
 	case kAnd:
 		vec.Mul(in.out, a, b)
+	case kForward:
+		x := make([]float64, len(in.terms))
+		for k := range in.out {
+			for i, t := range in.terms {
+				x[i] = r.row[t.atom][k]
+			}
+			in.out[k] = forwardValue(int(in.a), int(in.b), x)
+		}
 	default:
 		panic("graph: an input of a derived program in a model")
 	}

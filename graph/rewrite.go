@@ -60,6 +60,12 @@ func (w *rewriter) rebuild(id nodeID) nodeID {
 		return s.and(w.rewrite(n.a), w.rewrite(n.b))
 	case kSelect:
 		return w.selection(id, n)
+	case kForward:
+		ids := make([]nodeID, len(n.terms))
+		for i, t := range n.terms {
+			ids[i] = w.rewrite(t.atom)
+		}
+		return s.forward(int(n.a), int(n.b), ids)
 	}
 	return id
 }

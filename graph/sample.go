@@ -51,10 +51,16 @@ func (d *Density) Replicate(dst, z []float64, rng *rand.Rand) []float64 {
 	dst = sized(dst, len(d.made().m.obs), "observations")
 	ev := d.evaluate(z)
 	defer ev.release()
+	tuple := 0 // of a chain's states
 	for i := range d.m.obs {
 		o := &d.m.obs[i]
 		if dst[i] = math.NaN(); ev.holds(o.where) {
-			dst[i] = o.dist.inside(o.dist.draw(ev.params(o.dist), rng))
+			dist := o.dist
+			if o.hidden != nil {
+				tuple = o.hidden.next(ev, o.step, tuple, rng)
+				dist = o.hidden.emission[o.step][tuple]
+			}
+			dst[i] = dist.inside(dist.draw(ev.params(dist), rng))
 		}
 	}
 	return dst

@@ -20,6 +20,7 @@
 //	signs              Select ─▶ Gate         a where the sign is 1, else b
 //	                   Table                  a number for each combination of signs
 //	                   Formulas, Flip         ¬a and a ∧ b of signs; x times a difference of signs
+//	chains             Forward ─▶ ForwardGrad sums over the paths of hidden Markov chains
 //
 // (⇄ and ─▶ lead to derivatives.) The scalar functions of Unary and Binary are
 // the entries of one table: see [Function].

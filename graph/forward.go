@@ -1,0 +1,204 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+
+	"gorgonia.org/gorgonia"
+
+	"github.com/facetvi/facet/graph/kernel"
+)
+
+// ForwardSum is the sum over all paths s_0, s_1, … through K states,
+//
+//	log Σ_s exp( initial[s_0] + Σ_t transition_t[s_t−1][s_t] + Σ_t emission[t][s_t] ),
+//
+// by the forward algorithm, whose cost is linear in the number of steps. All are
+// logarithms, and numbers among them may be −∞. initial has K, emission K for each of T ≥ 1
+// steps, and a transition K rows of K; there is one for all steps, or T−1, the first to
+// step 1. For data see [Model.ObserveHMM]. ForwardSum panics if lengths differ.
+func ForwardSum(initial []Expr, emission [][]Expr, transition ...[][]Expr) Expr {
+	states, steps := len(initial), len(emission)
+	if states == 0 || steps == 0 || len(transition) != 1 && len(transition) != steps-1 {
+		panic(fmt.Sprintf("graph: a forward sum of %d states, %d steps and %d transitions", states, steps, len(transition)))
+	}
+	x := append([]Expr(nil), initial...)
+	add := func(what string, row []Expr) {
+		if len(row) != states {
+			panic(fmt.Sprintf("graph: a forward sum of %d states has %d numbers in a row of its %s", states, len(row), what))
+		}
+		x = append(x, row...)
+	}
+	for _, matrix := range transition {
+		if len(matrix) != states {
+			panic(fmt.Sprintf("graph: a forward sum of %d states has a transition of %d rows", states, len(matrix)))
+		}
+		for _, row := range matrix {
+			add("transition", row)
+		}
+	}
+	for _, row := range emission {
+		add("emission", row)
+	}
+	return forwardSum(states, steps, x)
+}
+
+// forwardSum is ForwardSum of the terms of a node.
+func forwardSum(states, steps int, x []Expr) Expr {
+	m := owner(x...)
+	if m == nil {
+		v := make([]float64, len(x))
+		for i := range x {
+			v[i] = x[i].v
+		}
+		return Expr{v: forwardValue(states, steps, v)}
+	}
+	if t := m.traces(); t != nil {
+		return t.function(func() Expr {
+			inRow := make([]Expr, len(x))
+			for i := range x {
+				inRow[i] = t.valueOf(x[i])
+			}
+			return forwardSum(states, steps, inRow)
+		}, x...)
+	}
+	ids := make([]nodeID, len(x))
+	for i := range x {
+		ids[i] = x[i].logIn(m)
+	}
+	return Expr{m: m, id: m.st.forward(states, steps, ids)}
+}
+
+// logIn is in for a logarithm: a number may be −∞.
+func (x Expr) logIn(m *Model) nodeID {
+	if x.m == nil && math.IsInf(x.v, -1) {
+		return m.st.constant(x.v)
+	}
+	return x.in(m)
+}
+
+// forward is the forward sum of a chain; see newLayout for the terms.
+func (s *store) forward(states, steps int, ids []nodeID) nodeID {
+	terms, known := make([]term, len(ids)), make([]float64, 0, len(ids))
+	for i, id := range ids {
+		terms[i] = term{id, 1}
+		if v, ok := s.isConst(id); ok {
+			known = append(known, v)
+		}
+	}
+	if len(known) == len(ids) {
+		return s.constant(forwardValue(states, steps, known))
+	}
+	return s.intern(node{kind: kForward, a: nodeID(states), b: nodeID(steps), terms: terms})
+}
+
+// A layout is the kernel of a forward sum, and which of the terms of its node are the rows of
+// the kernel's operand: all but the moves that no step can make.
+type layout struct {
+	kernel.Forward
+	rows []int
+}
+
+// newLayout is the layout of a forward sum of so many terms: the initial state, the
+// transitions row by row, and the emissions step by step.
+func newLayout(states, steps, terms int, impossible func(term int) bool) layout {
+	square := states * states
+	sets := (terms - states - steps*states) / square
+	l := layout{Forward: kernel.Forward{States: states, Steps: steps, Varying: sets > 1}}
+	for i := range states {
+		l.rows = append(l.rows, i)
+	}
+	var moves []int
+	for to := range states {
+		for from := range states {
+			for set := range sets {
+				if !impossible(states + set*square + from*states + to) {
+					l.From, l.To = append(l.From, int32(from)), append(l.To, int32(to))
+					moves = append(moves, from*states+to)
+					break
+				}
+			}
+		}
+	}
+	for set := range sets {
+		for _, m := range moves {
+			l.rows = append(l.rows, states+set*square+m)
+		}
+	}
+	for i := terms - steps*states; i < terms; i++ {
+		l.rows = append(l.rows, i)
+	}
+	return l
+}
+
+func (s *store) layout(n node) layout {
+	return newLayout(int(n.a), int(n.b), len(n.terms), func(i int) bool {
+		v, known := s.isConst(n.terms[i].atom)
+		return known && math.IsInf(v, -1)
+	})
+}
+
+// layoutOf is the layout for numbers, with the kernel's operand.
+func layoutOf(states, steps int, x []float64) (layout, kernel.Matrix) {
+	l := newLayout(states, steps, len(x), func(i int) bool { return math.IsInf(x[i], -1) })
+	in := make([]float64, len(l.rows))
+	for r, i := range l.rows {
+		in[r] = x[i]
+	}
+	return l, kernel.Column(in)
+}
+
+// run is the kernel's result.
+func (l layout) run(in kernel.Matrix) kernel.Matrix {
+	out := kernel.NewMatrix(l.OutRows(1), 1)
+	l.Eval(out, []kernel.Matrix{in})
+	return out
+}
+
+// forwardValue is the forward sum of numbers.
+func forwardValue(states, steps int, x []float64) float64 {
+	l, in := layoutOf(states, steps, x)
+	return l.run(in).Data[0]
+}
+
+// smoothed are the probabilities of the states of each step, given all emissions.
+func smoothed(states, steps int, x []float64) [][]float64 {
+	l, in := layoutOf(states, steps, x)
+	grad := kernel.NewMatrix(in.Rows, 1)
+	kernel.ForwardGrad{Of: l.Forward}.Eval(grad, []kernel.Matrix{kernel.Column([]float64{1}), in, l.run(in)})
+	out := make([][]float64, steps)
+	first := len(grad.Data) - steps*states
+	for t := range out {
+		out[t] = grad.Data[first+t*states:][:states]
+	}
+	return out
+}
+
+// forwardRows are the rows of the operand of a forward sum.
+func (b *batch) forwardRows(id nodeID) []output {
+	n := b.st.at(id)
+	l := b.st.layout(n)
+	rows := make([]output, len(l.rows))
+	for r, i := range l.rows {
+		rows[r].c, rows[r].terms = b.st.parts(n.terms[i].atom)
+	}
+	return rows
+}
+
+// forward makes a form of forward sums.
+func (e *Graph) forward(f *form) (*gorgonia.Node, error) {
+	var rows []output
+	for _, id := range f.rows {
+		rows = append(rows, e.b.forwardRows(id)...)
+	}
+	in, err := e.outputs(rows)
+	if err != nil {
+		return nil, err
+	}
+	k := e.b.st.layout(e.b.st.at(f.rows[0])).Forward
+	all, err := kernel.Apply(k, gorgonia.Nodes{in}, []bool{f.onLatents})
+	if err != nil {
+		return nil, err
+	}
+	return kernel.Apply(kernel.Gather{Idx: kernel.RowRange(0, len(f.rows))}, gorgonia.Nodes{all}, []bool{f.onLatents})
+}
