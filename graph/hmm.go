@@ -128,12 +128,10 @@ func (c *Hidden) tuple(number, lags int) []int {
 // between tuples: of all steps, or of each but the first.
 func (c *Hidden) probabilities(h HMM) (initial []Expr, moves [][]Expr) {
 	logInitial := c.logs("Initial", h.Initial)
-	at := func(int) [][]Expr { return nil }
+	at := func(t int) [][]Expr { return c.transition(fmt.Sprintf("TransitionAt(%d)", t), h.TransitionAt(t)) }
 	if h.TransitionAt == nil {
 		fixed := c.transition("Transition", h.Transition)
 		at = func(int) [][]Expr { return fixed }
-	} else {
-		at = func(t int) [][]Expr { return c.transition(fmt.Sprintf("TransitionAt(%d)", t), h.TransitionAt(t)) }
 	}
 	before := make([][][]Expr, h.Lags) // of the steps before the first; by lag
 	for l := h.Lags - 1; l >= 0; l-- {

@@ -308,10 +308,17 @@ var operations = map[string]struct {
 	"sigm":  {1, func(a ...graph.Expr) graph.Expr { return graph.Sigmoid(a[0]) }, func(a ...float64) float64 { return sigmoid(a[0]) }},
 	"softp": {1, func(a ...graph.Expr) graph.Expr { return graph.Softplus(a[0]) },
 		func(a ...float64) float64 { return math.Max(a[0], 0) + math.Log1p(math.Exp(-math.Abs(a[0]))) }},
+	"forward": {2, func(a ...graph.Expr) graph.Expr {
+		return graph.ForwardSum(a, [][]graph.Expr{{a[1], a[0]}, {graph.Add(a[0], 1), a[1]}}, [][]graph.Expr{{a[0], {}}, graph.Numbers(-1, math.Inf(-1))})
+	},
+		func(a ...float64) float64 {
+			v, _ := pathSum{a, [][][]float64{{{a[0], 0}, {-1, math.Inf(-1)}}}, [][]float64{{a[1], a[0]}, {a[0] + 1, a[1]}}}.brute()
+			return v
+		}},
 }
 
 var operationNames = []string{"add", "sub", "sum3", "affine", "mul", "div", "recip", "divexp", "pow", "pow3", "2pow", "neg", "exp", "log",
-	"log3e", "logs", "log1s", "log1p", "expm1", "sqrt", "sq", "sin", "cos", "tan", "tanh", "sigm", "softp"}
+	"log3e", "logs", "log1s", "log1p", "expm1", "sqrt", "sq", "sin", "cos", "tan", "tanh", "sigm", "softp", "forward"}
 
 func (g *generator) expr(depth int) expr {
 	n := g.pick(10)
