@@ -55,6 +55,7 @@ type found struct {
 const (
 	mostTried   = 3000
 	leadDraws   = 300
+	modeDraws   = 16
 	cellSteps   = 300
 	cellSamples = 16
 )
@@ -204,7 +205,8 @@ func (c *cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Po
 func (c *cellsFit) find(ctx context.Context, switches []graph.SwitchLatent) (*Posterior, error) {
 	search, err := cells.Find(ctx, c.d, cells.Settings{
 		Points: cells.Different(c.d, c.sample.Z, leadDraws), Most: mostTried, Over: c.m.budget.Over,
-		Lost: -math.Expm1(-c.s.Tolerance), Seed: mc.Mix(c.s.Seed, cellStream), Switches: switches,
+		Draws: c.some(modeDraws),
+		Lost:  -math.Expm1(-c.s.Tolerance), Seed: mc.Mix(c.s.Seed, cellStream), Switches: switches,
 		Progress: func(tried, found int) { c.m.at("searching: %d cells tried, %d found", tried, found) },
 	})
 	if search != nil && search.Leads > 0 && c.m.budget.Over() {
@@ -234,6 +236,14 @@ func (c *cellsFit) find(ctx context.Context, switches []graph.SwitchLatent) (*Po
 		f.Cells = append(f.Cells, Cell{names[k], mixture.Weight(k), x.ELBO, x.LogEvidence, x.KHat})
 	}
 	return c.posterior(mixture, f), nil
+}
+
+// some are n of the scout's draws, of as many islands as there are.
+func (c *cellsFit) some(n int) (draws [][]float64) {
+	for k := range min(n, len(c.sample.Z)) {
+		draws = append(draws, c.sample.Z[(2*k+1)*len(c.sample.Z)/(2*n)])
+	}
+	return draws
 }
 
 // ofDraws is the fit by normals near the scout's draws.

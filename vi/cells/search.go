@@ -37,6 +37,8 @@ const MostLatents = modeLatents
 type Settings struct {
 	// Points are where it starts.
 	Points [][]float64
+	// Draws are from where else to climb if a cell is everything: it may have several modes.
+	Draws [][]float64
 	// Most is the number of cells that it looks at. Over, if not nil, is asked by several
 	// goroutines whether to end, once it has found one; what it finds then depends on the machine.
 	Most int
@@ -83,6 +85,7 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 		if f.finders[k], err = newFinder(d, f.lines, s.Switches); err != nil {
 			return nil, err
 		}
+		f.finders[k].draws = s.Draws
 	}
 	for _, w := range s.Switches {
 		f.lines.free(w.Planes)
@@ -232,6 +235,7 @@ type finder struct {
 	x      *graph.Executor
 	ratio  []float64
 	summed *summedMode // if switches are summed out
+	draws  [][]float64 // Settings.Draws
 }
 
 func newFinder(d *graph.Density, g *lines, switches []graph.SwitchLatent) (*finder, error) {
@@ -273,6 +277,11 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand
 	}
 	normal := family.FromPrecision(c.point, sparse(precision)).Points(f.d.Params())
 	c.Q, c.open = normal, curved
+	if len(sides)+len(curved) == 0 {
+		if c.Q, err = f.modes(ctx, c, normal, precision, bound, extend); err != nil {
+			return err
+		}
+	}
 	if len(sides) > 0 {
 		confined, open, err := normal.Confine(sides)
 		if err != nil {
@@ -287,6 +296,58 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand
 		c.Q = newSummed(f.d, c.Q, f.summed.sum.switches)
 	}
 	return f.weigh(c, rng)
+}
+
+// When another mode counts.
+const (
+	modeApart = 4  // standard deviations in some latent, from all others
+	modeBelow = 12 // nats of its integral below the first one's
+	mostModes = 8
+)
+
+// modes are the normals at all modes that climbs from f.draws find in a cell that is everything,
+// beside that at c.point, whose integral is bound; of one mode it is that normal. A mixture
+// has as many when its components may change places.
+func (f *finder) modes(ctx context.Context, c *Cell, first *family.Normal, precision *mat.SymDense, bound float64,
+	extend func(context.Context, []float64, regions.Signs) (*mat.SymDense, float64, error),
+) (family.Q, error) {
+	logs, parts := []float64{bound}, []family.Q{first}
+	var at []float64
+	near := func(q family.Q) bool {
+		for i, x := range at {
+			apart := i < f.d.Params() || f.summed != nil && slices.ContainsFunc(f.summed.sum.switches, func(w graph.SwitchLatent) bool { return w.Latent == i })
+			if !apart && math.Abs(x-q.Mean(i)) > modeApart*q.SD(i) {
+				return false
+			}
+		}
+		return true
+	}
+	for _, z := range f.draws {
+		at = slices.Clone(z)
+		if slices.ContainsFunc(parts, near) {
+			continue // of one that is known
+		}
+		p, top, err := extend(ctx, at, c.region)
+		if err != nil {
+			return nil, err
+		}
+		if p == nil || !(top > bound-modeBelow) || len(parts) == mostModes {
+			continue
+		}
+		if f.summed != nil { // whose place in the normal says nothing
+			for _, w := range f.summed.sum.switches {
+				at[w.Latent] = c.point[w.Latent]
+				p.SetSym(w.Latent, w.Latent, precision.At(w.Latent, w.Latent))
+			}
+		}
+		if !slices.ContainsFunc(parts, near) {
+			logs, parts = append(logs, top), append(parts, family.FromPrecision(at, sparse(p)).Points(f.d.Params()))
+		}
+	}
+	if len(parts) == 1 {
+		return first, nil
+	}
+	return family.NewMixture(logs, parts), nil
 }
 
 // sparse leaves out what differences have left of correlations that are none.
