@@ -271,7 +271,10 @@ func (d *Density) UnconstrainOne(i int, x float64) (float64, error) {
 }
 
 // Transformed reports whether latent i is a transform of its coordinate.
-func (d *Density) Transformed(i int) bool { return d.made().m.latents[i].prior.transformed() }
+func (d *Density) Transformed(i int) bool {
+	l := &d.made().m.latents[i]
+	return l.discrete != nil || l.prior.transformed()
+}
 
 // WithData returns the density of the same program with other observations.
 // data gives new values by observation name, as many as there were; names that

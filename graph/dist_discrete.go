@@ -9,7 +9,7 @@ import (
 	"github.com/facetvi/facet/graph/kernel"
 )
 
-// Discrete distributions: observations only. x is the observed value, so what
+// Discrete distributions, of observations and of discrete latents. x is a number, so what
 // depends on it alone is computed once for each data set.
 
 // Poisson is the Poisson distribution with mean lambda.

@@ -209,6 +209,9 @@ func (x Expr) String() string {
 
 // format writes a node, to the given depth of nesting.
 func (m *Model) format(id nodeID, depth int) string {
+	if i, ok := m.discrete[id]; ok {
+		return m.latents[i].name
+	}
 	n := m.st.at(id)
 	if depth == 0 && n.kind != kConst && n.kind != kLatent && n.kind != kData {
 		return "…"

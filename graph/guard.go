@@ -62,6 +62,9 @@ func (m *Model) positive(id nodeID) Guard {
 		}
 		return constantGuard(m, v > 0)
 	}
+	if c, i, ok := m.ofDiscrete(id); ok {
+		return m.positiveDiscrete(c, i)
+	}
 	if cond, ok := m.firstBranch(id); ok {
 		return m.lifted(id, cond)
 	}

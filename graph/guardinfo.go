@@ -55,6 +55,9 @@ func (g GuardInfo) write(relation string) string {
 	}
 	if len(h.Index) == 1 && h.Index[0] < anyDim { // transforms are increasing
 		l := g.m.latents[h.Index[0]]
+		if l.discrete != nil {
+			return l.name + " " + l.discrete.write(l.discrete.at(0-h.Const/h.Coef[0]), relation)
+		}
 		return fmt.Sprintf("%s %s %.6g", l.name, relation, l.constrain(0-h.Const/h.Coef[0])) // 0 − 0 is not −0
 	}
 	positive, negative, constant := "", "", h.Const

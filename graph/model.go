@@ -16,20 +16,21 @@ import (
 // then call Compile. The first mistake is kept and returned by Compile, so that
 // model code reads as mathematics. A Model is not safe for concurrent use.
 type Model struct {
-	st      *store
-	latents []latent
-	params  int // the first so many of latents are parameters
-	names   map[string]bool
-	obs     []observation
-	obsName map[string]bool
-	detName map[string]bool
-	terms   []modelTerm
-	arr     *regions.Arrangement
-	guards  []GuardInfo
-	within  Guard                 // holds inside the open If blocks
-	hulls   map[nodeID]extent     // answers of hull
-	kinks   map[kinkedPair]nodeID // answers of kinked
-	lifts   map[nodeID]nodeID     // answers of lifted
+	st       *store
+	latents  []latent
+	params   int // the first so many of latents are parameters
+	names    map[string]bool
+	obs      []observation
+	obsName  map[string]bool
+	detName  map[string]bool
+	terms    []modelTerm
+	arr      *regions.Arrangement
+	guards   []GuardInfo
+	within   Guard                 // holds inside the open If blocks
+	hulls    map[nodeID]extent     // answers of hull
+	kinks    map[kinkedPair]nodeID // answers of kinked
+	lifts    map[nodeID]nodeID     // answers of lifted
+	discrete map[nodeID]int        // the discrete latents, by the nodes of their values
 	// What guards compare that is not affine: coordinates of arr, by node, and the
 	// nodes in their order.
 	features     map[nodeID]int
@@ -49,10 +50,11 @@ type Model struct {
 
 // A latent is one unconstrained coordinate and the value that the program sees.
 type latent struct {
-	name  string
-	prior Dist
-	value nodeID // the value in the program: the coordinate itself, or its transform
-	place *place
+	name     string
+	prior    Dist
+	value    nodeID    // the value in the program: the coordinate itself, or its transform
+	discrete *discrete // if it is
+	place    *place
 }
 
 // constrain is the value in the program at coordinate u.
@@ -99,6 +101,7 @@ func NewModel() *Model {
 		places:   map[place]*place{},
 		kinks:    map[kinkedPair]nodeID{},
 		lifts:    map[nodeID]nodeID{},
+		discrete: map[nodeID]int{},
 		features: map[nodeID]int{},
 	}
 }
@@ -133,7 +136,11 @@ func (m *Model) Err() error { return m.err }
 
 // Sample adds a latent with the given prior and returns its value. Latents
 // with support (0, ∞) or an interval are transformed from an unconstrained
-// coordinate (exp, logistic), and the log-Jacobian of the transform is counted.
+// coordinate (exp, logistic), and the log-Jacobian of the transform is counted. One with a
+// prior of whole numbers is discrete: its value is a number like any other, to compare
+// (Equal, Less, Greater), to compute with, and to choose by (Switch). Counts are
+// taken up to where 1e-12 of the prior is left, so that a prior without a last value needs
+// parameters that are numbers.
 //
 // A latent sampled inside an If block exists on both sides of the branch, and
 // so does its prior. The posterior of everything else is unchanged by that: on
@@ -150,7 +157,12 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 	}
 	m.names[name] = true
 	term := m.st.constant(0)
-	if m.checkPrior(prior, name) {
+	switch {
+	case !m.checkDist(prior, "latent "+name, Guard{}):
+	case prior.law.support.whole:
+		l.value = m.sampleDiscrete(&l, prior, len(m.latents)).in(m)
+		term = m.logProb("latent "+name, l.prior, Expr{m: m, id: coord}).in(m)
+	default:
 		s, u := prior.support(), Expr{m: m, id: coord}
 		x := s.forward(s, u)
 		l.value = x.id
@@ -285,17 +297,6 @@ func (m *Model) checkParams(d Dist, what string, where Guard) bool {
 				what, d.law.name, p.name, x, p.rule, m.format(leaf, 4))
 			return false
 		}
-	}
-	return true
-}
-
-func (m *Model) checkPrior(d Dist, name string) bool {
-	if !m.checkDist(d, "latent "+name, Guard{}) {
-		return false
-	}
-	if d.law.support.whole {
-		m.fail("latent %q: %s is discrete; latents are continuous", name, d.law.name)
-		return false
 	}
 	return true
 }

@@ -290,9 +290,14 @@ func (g *plateProgram) stmt(depth int, inIf bool) plateStmt {
 		}
 	case k < 6:
 		name, loc := g.name("local"), g.expr(1)
-		positive := g.pick(3) == 0
+		kind, other := g.pick(6), g.expr(1)
 		return func(s *scope) {
-			if positive {
+			switch kind {
+			case 0:
+				k := s.w.sample(name, graph.Binomial(2, graph.Sigmoid(graph.Tanh(loc(s)))))
+				s.local = append(s.local, k, graph.Switch(k, other(s), graph.Expr{}, loc(s)), graph.If(graph.Equal(k, 1), other(s), 2))
+				return
+			case 1, 2:
 				s.local = append(s.local, s.w.sample(name, graph.LogNormal(graph.Tanh(loc(s)), 1)))
 				return
 			}
@@ -587,8 +592,8 @@ func TestPlateErrors(t *testing.T) {
 			p.Sample("", graph.Normal(0, 1))
 			return lineAbove()
 		})},
-		{"discrete latent", []string{"Poisson is discrete", "a[0]"}, in(func(_ *graph.Model, _ graph.Expr, p *P) string {
-			p.Sample("a", graph.Poisson(1))
+		{"discrete latent", []string{"Poisson has more than 4096 values", "a[0]"}, in(func(_ *graph.Model, _ graph.Expr, p *P) string {
+			p.Sample("a", graph.Poisson(1e8))
 			return lineAbove()
 		})},
 		{"value of another model", []string{"another model"}, in(func(_ *graph.Model, _ graph.Expr, p *P) string {

@@ -31,6 +31,10 @@ func (d *Density) PriorDraw(dst []float64, rng *rand.Rand) []float64 {
 	}
 	for i := d.m.params; i < len(dst); i++ {
 		l := &d.m.latents[i]
+		if l.discrete != nil {
+			dst[i] = l.discrete.draw(ev.params(l.discrete.dist), rng)
+			continue
+		}
 		dst[i] = l.prior.draw(ev.params(l.prior), rng)
 	}
 	return dst

@@ -114,7 +114,43 @@ func (p *Posterior) meanSD(i int) (mean, sd float64) {
 	if !p.Density.Transformed(i) {
 		return p.Q.Mean(i), p.Q.SD(i)
 	}
+	if values, masses := p.masses(i); values != nil {
+		for j, x := range values {
+			mean += masses[j] * x
+		}
+		for j, x := range values {
+			sd += masses[j] * (x - mean) * (x - mean)
+		}
+		return mean, math.Sqrt(sd)
+	}
 	return family.Marginal(p.Q, i).Expect(func(u float64) float64 { return p.Density.ConstrainOne(i, u) })
+}
+
+// Masses are the values of a discrete latent, ascending, and their posterior
+// probabilities. Those of continuous latents are an error.
+func (p *Posterior) Masses(name string) (values, masses []float64, err error) {
+	i, err := p.coordinate(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if values, masses = p.masses(i); values == nil {
+		return nil, nil, fmt.Errorf("vi: %q is continuous and has no masses", name)
+	}
+	return values, masses, nil
+}
+
+// masses are those of latent i; nil if it is continuous.
+func (p *Posterior) masses(i int) (values, masses []float64) {
+	values, cuts := p.Density.Values(i)
+	if values == nil {
+		return nil, nil
+	}
+	law, below := family.Marginal(p.Q, i), 0.0
+	for _, cut := range cuts {
+		upTo := law.CDF(cut)
+		masses, below = append(masses, upTo-below), upTo
+	}
+	return values, append(masses, 1-below)
 }
 
 // Quantile is the quantile of the latent with the given name at probability

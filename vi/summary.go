@@ -64,6 +64,8 @@ type LatentSummary struct {
 	Name         string
 	Mean, SD     float64
 	Q5, Q50, Q95 float64 // quantiles
+	// Values are those of a discrete latent, and Masses their probabilities; nil of others.
+	Values, Masses []float64
 	// Reweighted has the moments by importance weights, if the verdict is
 	// TrustReweighted: trust these. Else it is nil.
 	Reweighted *check.Reweighted
@@ -105,8 +107,9 @@ func (p *Posterior) Summary() Summary {
 	for i := params; i < len(names); i++ {
 		name := names[i]
 		mean, sd := p.meanSD(i)
+		values, masses := p.masses(i)
 		s.Latents = append(s.Latents, LatentSummary{
-			Name: name, Mean: mean, SD: sd,
+			Name: name, Mean: mean, SD: sd, Values: values, Masses: masses,
 			Q5: p.quantile(i, 0.05), Q50: p.quantile(i, 0.5), Q95: p.quantile(i, 0.95),
 		})
 		if s.Verdict.Trust == TrustReweighted {
@@ -132,7 +135,7 @@ func (p *Posterior) summaryVerdict(s *Summary) {
 }
 
 // guardSummaries are those of the named guards, and then of the comparisons that
-// are on no named comparison's hyperplane.
+// are on no named comparison's hyperplane, and not of a discrete latent, whose masses say it.
 func (p *Posterior) guardSummaries() []GuardSummary {
 	d := p.Density
 	var out []GuardSummary
@@ -156,6 +159,11 @@ func (p *Posterior) guardSummaries() []GuardSummary {
 	seen := map[GuardSummary]bool{}
 	positive, negative := p.events().AllSides()
 	for _, g := range alongLatents(d) {
+		if of := d.Arrangement().Latents(g.Side.Plane); len(of) == 1 {
+			if values, _ := d.Values(of[0]); values != nil {
+				continue
+			}
+		}
 		prob := positive[g.Side.Plane]
 		if !g.Side.Positive {
 			prob = negative[g.Side.Plane]

@@ -30,6 +30,9 @@ func (s Summary) String() string {
 	if len(s.Latents) > 0 {
 		parts = append(parts, s.latents())
 	}
+	if masses := s.masses(); masses != "" {
+		parts = append(parts, masses)
+	}
 	if len(s.Correlations) > 0 {
 		rows := [][]string{{"latents", "", "correlation"}}
 		for _, c := range s.Correlations {
@@ -112,6 +115,29 @@ func (s Summary) latents() string {
 		rows = append(rows, row)
 	}
 	return text.Table(rows, 1)
+}
+
+// listedMass is the least probability of a value that is listed.
+const listedMass = 0.0005
+
+// masses is a table of the discrete latents' probabilities, a row for each latent.
+func (s Summary) masses() string {
+	rows := [][]string{{"latent", "probability of its values"}}
+	for _, l := range s.Latents {
+		var list []string
+		for j, v := range l.Values {
+			if p := l.Masses[j]; p >= listedMass {
+				list = append(list, fmt.Sprintf("%v: %s", v, probability(p)))
+			}
+		}
+		if list != nil {
+			rows = append(rows, []string{l.Name, strings.Join(list, ", ")})
+		}
+	}
+	if len(rows) == 1 {
+		return ""
+	}
+	return text.Table(rows, 2)
 }
 
 // writer returns how to write the values of a row and their standard deviation.

@@ -178,6 +178,9 @@ func (p *Posterior) judgeBy(sample scout.Result, n int) (v Verdict, few bool) {
 		if math.Abs(l.FitSD-l.SD) < offSD*l.SD {
 			e.sd /= 2 // the fit's own, which has no noise of draws, says the same
 		}
+		if values, _ := p.Density.Values(i); values != nil {
+			e.sd = 0 // of a value that is rare few draws know how rare, and its mean says enough
+		}
 		if e.mean > seenMean || e.sd > knownSD {
 			refuse(other, "the mean of %s is known to %.2g of its standard deviation only, and that to %.1f%%", l.Name, e.mean, 100*e.sd)
 			break

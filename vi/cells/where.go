@@ -98,6 +98,12 @@ func (w *describer) interval(planes []int, s span, without map[int]bool) string 
 	low, high := s.first > 0 && !without[planes[s.first-1]], s.last < len(planes) && !without[planes[s.last]]
 	h := w.lines.arr.Plane(planes[0])
 	if len(h.Index) == 1 && h.Index[0] < w.d.Dim() && h.Coef[0] == 1 && low && high {
+		if values, _ := w.d.Values(h.Index[0]); values != nil {
+			if s.last == s.first {
+				return fmt.Sprintf("%s = %v", w.d.Latents()[h.Index[0]], values[s.first])
+			}
+			return fmt.Sprintf("%s from %v to %v", w.d.Latents()[h.Index[0]], values[s.first], values[s.last])
+		}
 		at := func(l int) float64 { return w.d.ConstrainOne(h.Index[0], -w.lines.arr.Plane(l).Const) }
 		return fmt.Sprintf("%s in (%.6g, %.6g)", w.d.Latents()[h.Index[0]], at(planes[s.first-1]), at(planes[s.last]))
 	}

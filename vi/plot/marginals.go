@@ -65,6 +65,10 @@ const (
 // marginal is the density of latent i: that of its unconstrained coordinate u,
 // over the slope of the transform x(u).
 func marginal(fit *vi.Posterior, i int) (plotter.XYs, error) {
+	if values, _ := fit.Density.Values(i); values != nil {
+		_, masses, err := fit.Masses(fit.Density.Latents()[i])
+		return bars(values, masses), err
+	}
 	law := family.Marginal(fit.Q, i)
 	var xys plotter.XYs
 	for _, u := range grid(law) {
@@ -77,6 +81,23 @@ func marginal(fit *vi.Posterior, i int) (plotter.XYs, error) {
 		return nil, fmt.Errorf("its posterior is all at a bound")
 	}
 	return xys, nil
+}
+
+const (
+	barWidth = 0.8
+	leastBar = 1e-4 // a probability
+)
+
+// bars is the outline of bars of the given heights over whole numbers.
+func bars(values, masses []float64) (xys plotter.XYs) {
+	for j, v := range values {
+		if masses[j] < leastBar {
+			continue
+		}
+		low, high := v-barWidth/2, v+barWidth/2
+		xys = append(xys, plotter.XY{X: low}, plotter.XY{X: low, Y: masses[j]}, plotter.XY{X: high, Y: masses[j]}, plotter.XY{X: high})
+	}
+	return xys
 }
 
 // grid is where to draw the density of a law: across each piece, and close to both

@@ -1,0 +1,302 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+
+	"github.com/facetvi/facet/internal/truncnorm"
+	"github.com/facetvi/facet/regions"
+)
+
+// A discrete latent is a switch: its coordinate is standard normal a priori, and the interval
+// between two of its cuts that it is in is the latent's value,
+//
+//	k = values_j  where  cuts_j−1 < u ≤ cuts_j.
+//
+// So all that knows guards knows discrete latents: their values are branches, and what
+// log r is at one value less what it is at the value before is the jump at a cut. Cuts are
+// such that the values have their prior probabilities, where these are numbers. If
+// they depend on latents all intervals have the same probability, and log r has a term that
+// makes up for it.
+type discrete struct {
+	dist   Dist // the prior, with its own parameters
+	values []float64
+	cuts   []float64
+}
+
+const (
+	lostTail   = 1e-12 // the prior probability of counts that are left out
+	mostValues = 1 << 12
+)
+
+// newDiscrete returns the values and cuts of a latent with prior d.
+func newDiscrete(d Dist) (*discrete, error) {
+	s, fixed := d.support(), !slices.ContainsFunc(d.params, func(p Expr) bool { _, ok := p.IsConst(); return !ok })
+	k := &discrete{dist: d}
+	if math.IsInf(s.hi, 1) && !fixed {
+		return nil, fmt.Errorf("%s has no last value where its parameters are latents, and a discrete latent needs one", d.law.name)
+	}
+	var below []float64 // the prior probability of all values below, and
+	var above []float64 // of that value and all above
+	total := 0.0
+	for x := s.lo; x <= s.hi; x++ {
+		if len(k.values) == mostValues {
+			return nil, fmt.Errorf("%s has more than %d values that matter", d.law.name, mostValues)
+		}
+		p := math.NaN()
+		if fixed {
+			p = math.Exp(d.logProb(Expr{v: x}).constValue())
+			if p == 0 {
+				continue
+			}
+		}
+		k.values, below, above = append(k.values, x), append(below, total), append(above, p)
+		total += p
+		if math.IsInf(s.hi, 1) && 1-total < lostTail {
+			break
+		}
+	}
+	n := len(k.values)
+	if !fixed {
+		for j := range n {
+			below[j], above[j] = float64(j)/float64(n), float64(n-j)/float64(n)
+		}
+	} else {
+		for j := n - 2; j >= 0; j-- {
+			above[j] += above[j+1]
+		}
+	}
+	for j := 1; j < n; j++ {
+		// the smaller of both probabilities is the one that is exact
+		cut := truncnorm.Quantile(below[j]/(below[j]+above[j]), math.Inf(-1), math.Inf(1))
+		if above[j] < below[j] {
+			cut = -truncnorm.Quantile(above[j]/(below[j]+above[j]), math.Inf(-1), math.Inf(1))
+		}
+		k.cuts = append(k.cuts, cut)
+	}
+	return k, nil
+}
+
+// prior is the distribution of the coordinate.
+func (k *discrete) prior() Dist {
+	f := *normal
+	f.name = k.dist.law.name
+	f.support = reals
+	f.support.forward = func(_ support, u Expr) Expr { return Expr{v: k.values[k.at(u.v)]} }
+	f.support.inverse = func(_ support, x float64) float64 {
+		j, found := slices.BinarySearch(k.values, x)
+		if !found {
+			return math.NaN()
+		}
+		return k.within(j, 0.5)
+	}
+	return Dist{law: &f, params: []Expr{{}, {v: 1}}}
+}
+
+// write writes how a value relates to cut j.
+func (k *discrete) write(j int, relation string) string {
+	switch last := len(k.values) - 1; {
+	case relation == "=":
+		return fmt.Sprintf("between %v and %v", k.values[j], k.values[j+1])
+	case relation == "<" && j == 0, relation == ">" && j+1 == last:
+		return fmt.Sprintf("= %v", k.values[map[string]int{"<": 0, ">": last}[relation]])
+	case relation == "<":
+		return fmt.Sprintf("< %v", k.values[j+1])
+	}
+	return fmt.Sprintf("> %v", k.values[j])
+}
+
+// at is the number of the value at u: that of the cuts below.
+func (k *discrete) at(u float64) int { return sort.SearchFloat64s(k.cuts, u) }
+
+// within is the coordinate below which there is the part u of the interval of value j.
+func (k *discrete) within(j int, u float64) float64 {
+	lo, hi := math.Inf(-1), math.Inf(1)
+	if j > 0 {
+		lo = k.cuts[j-1]
+	}
+	if j < len(k.cuts) {
+		hi = k.cuts[j]
+	}
+	return between(truncnorm.Quantile(u, lo, hi), lo, hi)
+}
+
+// draw is a coordinate, given the prior's parameters.
+func (k *discrete) draw(p []float64, rng *rand.Rand) float64 {
+	x := k.dist.draw(p, rng)
+	if math.IsNaN(x) {
+		return x
+	}
+	j, _ := slices.BinarySearch(k.values, x)
+	return k.within(min(j, len(k.values)-1), unitRand(rng))
+}
+
+// sampleDiscrete makes l, whose coordinate is latent number i, discrete, and returns its value.
+func (m *Model) sampleDiscrete(l *latent, prior Dist, i int) (x Expr) {
+	k, err := newDiscrete(prior)
+	if err != nil {
+		m.fail("latent %s: %v", l.name, err)
+		return Expr{}
+	}
+	l.prior, l.discrete = k.prior(), k
+	m.latents = append(m.latents, *l) // for guards, which have its name
+	defer func() { m.latents = m.latents[:i] }()
+	guards := make([]Guard, len(k.cuts))
+	for j := range guards {
+		guards[j] = m.beyond(i, j)
+	}
+	chain := func(value func(j int) Expr) Expr {
+		x := value(len(guards))
+		for j := len(guards) - 1; j >= 0; j-- {
+			x = If(guards[j], x, value(j))
+		}
+		return x
+	}
+	x = chain(func(j int) Expr { return Expr{m: m, id: m.st.constant(k.values[j])} })
+	m.discrete[x.id] = i
+	if slices.ContainsFunc(prior.params, func(p Expr) bool { _, ok := p.IsConst(); return !ok }) {
+		mass := chain(func(j int) Expr { return m.logProb("latent "+l.name, prior, Expr{v: k.values[j]}) })
+		m.terms = append(m.terms, modelTerm{"prior of " + l.name, Add(mass, math.Log(float64(len(k.values)))).in(m), l.place, false})
+	}
+	return x
+}
+
+// beyond is the guard that latent i, which is discrete, is beyond its cut j.
+func (m *Model) beyond(i, j int) Guard {
+	cut := m.latents[i].discrete.cuts[j]
+	return m.halfSpace(regions.Hyperplane{Index: []int{i}, Coef: []float64{1}, Const: -cut}, regions.Rounding{})
+}
+
+// ofDiscrete is coef·k + v, if id is that, with the number of the discrete latent k.
+func (m *Model) ofDiscrete(id nodeID) (c combination, i int, ok bool) {
+	if len(m.discrete) == 0 {
+		return c, 0, false
+	}
+	if c = m.st.combination(id); len(c.terms) == 1 {
+		i, ok = m.discrete[c.terms[0].atom]
+	}
+	return c, i, ok
+}
+
+// positiveDiscrete is the guard coef·k + v > 0 for discrete latent i: k is on one side of a cut.
+// Equal, up to rounding, is not positive.
+func (m *Model) positiveDiscrete(c combination, i int) Guard {
+	k, coef := m.latents[i].discrete, c.coef(0)
+	holds := func(x float64) bool {
+		y := coef.v*x + c.v.v
+		return y > coef.err*math.Abs(x)+c.v.err+0x1p-51*(math.Abs(coef.v*x)+math.Abs(c.v.v))
+	}
+	n := len(k.values)
+	if coef.v > 0 {
+		switch j := sort.Search(n, func(j int) bool { return holds(k.values[j]) }); j {
+		case 0, n:
+			return constantGuard(m, j == 0)
+		default:
+			return m.beyond(i, j-1)
+		}
+	}
+	switch j := sort.Search(n, func(j int) bool { return !holds(k.values[j]) }); j {
+	case 0, n:
+		return constantGuard(m, j == n)
+	default:
+		return Not(m.beyond(i, j-1))
+	}
+}
+
+// stepped reports whether id changes by branches alone.
+func (m *Model) stepped(id nodeID) bool {
+	n := m.st.at(id)
+	switch n.kind {
+	case kLatent:
+		return false
+	case kSelect:
+		return m.stepped(n.b) && m.stepped(n.c)
+	}
+	steps := true
+	n.operands(func(o nodeID) { steps = steps && m.stepped(o) })
+	return steps
+}
+
+// Equal is the guard a = b, for discrete latents and other values that change by branches
+// alone: what varies continuously is equal to another value with probability 0, and
+// refused.
+func Equal[A, B Value](a A, b B) Guard { return equal(lift(a), lift(b)) }
+
+func equal(a, b Expr) Guard {
+	m := owner(a, b)
+	if t := m.traces(); t != nil {
+		return t.guard(func() Guard { return equal(t.valueOf(a), t.valueOf(b)) })
+	}
+	if m != nil && !m.stepped(Sub(a, b).in(m)) {
+		m.fail("Equal: %v = %v holds with probability 0, for one of them varies continuously; compare discrete latents, or use Greater and Less", a, b)
+		return constantGuard(m, false)
+	}
+	return Not(Or(greater(a, b), greater(b, a)))
+}
+
+// Switch is values[k]: the one that a discrete latent chooses, or any other value that changes
+// by branches alone and is 0, 1, 2, …. A latent that has values without a place in values is
+// an error.
+func Switch[V Value](k Expr, values ...V) Expr {
+	list := make([]Expr, len(values))
+	for j, v := range values {
+		list[j] = lift(v)
+	}
+	return choose(k, list)
+}
+
+func choose(k Expr, values []Expr) Expr {
+	m := owner(append(values, k)...)
+	if t := m.traces(); t != nil {
+		return t.function(func() Expr {
+			rows := make([]Expr, len(values))
+			for j, v := range values {
+				rows[j] = t.valueOf(v)
+			}
+			return choose(t.valueOf(k), rows)
+		}, append(values, k)...)
+	}
+	if v, ok := k.IsConst(); ok {
+		if j := int(v); float64(j) == v && j >= 0 && j < len(values) {
+			return values[j]
+		}
+		if m == nil {
+			return Expr{v: math.NaN()} // an error where it is used
+		}
+		m.fail("Switch: %v of %d values", v, len(values))
+		return Expr{}
+	}
+	id := k.in(k.m)
+	if _, i, ok := k.m.ofDiscrete(id); ok && k.m.latents[i].value == id {
+		all := k.m.latents[i].discrete.values
+		if last := all[len(all)-1]; all[0] < 0 || last >= float64(len(values)) {
+			k.m.fail("Switch: %s is from %v to %v, and there are %d values, for 0 to %d", k.m.latents[i].name, all[0], last, len(values), len(values)-1)
+			return Expr{}
+		}
+	} else if !k.m.stepped(id) {
+		k.m.fail("Switch: %v varies continuously, and chooses no value; use If", k)
+		return Expr{}
+	}
+	if len(values) == 0 {
+		k.m.fail("Switch without values")
+		return Expr{}
+	}
+	x := values[len(values)-1]
+	for j := len(values) - 2; j >= 0; j-- {
+		x = If(Greater(k, float64(j)+0.5), x, values[j])
+	}
+	return x
+}
+
+// Values are those of latent i, ascending, if it is discrete, with the cuts of its coordinate
+// between them: values[j] is from cuts[j−1], or −∞, up to and with cuts[j], or ∞. For
+// continuous latents both are nil.
+func (d *Density) Values(i int) (values, cuts []float64) {
+	if k := d.made().m.latents[i].discrete; k != nil {
+		return slices.Clone(k.values), slices.Clone(k.cuts)
+	}
+	return nil, nil
+}

@@ -1,0 +1,243 @@
+package vi
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+)
+
+// coins are three coins of one unknown bias that say which of two levels a measurement has,
+// and a count that is measured too.
+func coins(t testing.TB) *graph.Density {
+	t.Helper()
+	m := graph.NewModel()
+	bias := m.Sample("bias", graph.Beta(2, 2))
+	for i, y := range coinLevels {
+		k := m.Sample(fmt.Sprintf("k[%d]", i), graph.Bernoulli(bias))
+		m.Observe("y", graph.Normal(graph.Switch(k, -1, 2), 1), y)
+	}
+	n := m.Sample("n", graph.Poisson(3))
+	m.Observe("w", graph.Normal(graph.Mul(n, 0.5), 1), 1)
+	m.Name("two", graph.Equal(n, 2))
+	d, err := m.Compile()
+	require.NoError(t, err)
+	return d
+}
+
+var coinLevels = []float64{1, 0.4, 1.2}
+
+// exactCoins is the posterior of coins by enumeration, and quadrature over the bias.
+func exactCoins() (logEvidence float64, heads [3]float64, count []float64) {
+	total := 0.0
+	for state := range 8 {
+		like, ones := 1.0, 0
+		for i, y := range coinLevels {
+			level := -1.0
+			if state>>i&1 == 1 {
+				level, ones = 2, ones+1
+			}
+			like *= distuv.Normal{Mu: level, Sigma: 1}.Prob(y)
+		}
+		like *= quad.Fixed(func(p float64) float64 {
+			return distuv.Beta{Alpha: 2, Beta: 2}.Prob(p) * math.Pow(p, float64(ones)) * math.Pow(1-p, float64(3-ones))
+		}, 0, 1, 50, nil, 0)
+		total += like
+		for i := range heads {
+			heads[i] += like * float64(state>>i&1)
+		}
+	}
+	sum := 0.0
+	for n := range 40 {
+		count = append(count, distuv.Poisson{Lambda: 3}.Prob(float64(n))*distuv.Normal{Mu: 0.5 * float64(n), Sigma: 1}.Prob(1))
+		sum += count[n]
+	}
+	for i := range heads {
+		heads[i] /= total
+	}
+	for n := range count {
+		count[n] /= sum
+	}
+	return math.Log(total) + math.Log(sum), heads, count
+}
+
+// Discrete latents have the masses that enumeration gives, and all that a posterior can do
+// knows them as numbers.
+func TestDiscretePosterior(t *testing.T) {
+	d := coins(t)
+	logEvidence, heads, count := exactCoins()
+	for s := range uint64(3) {
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed + s})
+		require.NoError(t, err)
+		v, err := p.Verdict()
+		require.NoError(t, err)
+		require.NotEqual(t, TrustNothing, v.Trust, v.String())
+		e, err := p.LogEvidence()
+		require.NoError(t, err)
+		assert.InDelta(t, logEvidence, e.Mean, 4*e.SE)
+		mean, second := 0.0, 0.0
+		values, masses, err := p.Masses("n")
+		require.NoError(t, err)
+		for j, n := range values {
+			assert.InDelta(t, count[int(n)], masses[j], 0.01, "n = %v", n)
+			mean += n * count[int(n)]
+			second += n * n * count[int(n)]
+		}
+		got, err := p.Mean("n")
+		require.NoError(t, err)
+		assert.InDelta(t, mean, got, 0.02)
+		sd, err := p.SD("n")
+		require.NoError(t, err)
+		assert.InDelta(t, math.Sqrt(second-mean*mean), sd, 0.03)
+		for i, want := range heads {
+			_, masses, err := p.Masses(fmt.Sprintf("k[%d]", i))
+			require.NoError(t, err)
+			assert.InDelta(t, want, masses[1], 0.02)
+		}
+		two, err := p.ProbNamed("two", 0)
+		require.NoError(t, err)
+		assert.InDelta(t, count[2], two, 0.01)
+		_, _, err = p.Masses("bias")
+		require.ErrorContains(t, err, `"bias" is continuous`)
+
+		if s > 0 {
+			continue
+		}
+		draws := p.Draws(20000, 1)
+		at := map[float64]float64{}
+		for _, x := range draws.Values {
+			at[x[len(x)-1]] += 1. / 20000
+		}
+		for n, part := range at {
+			assert.InDelta(t, masses[int(n)], part, 5*math.Sqrt(masses[int(n)]/20000)+1e-4, "n = %v", n)
+		}
+		again := reloaded(t, p, d)
+		requireSameCells(t, p, again)
+		for _, c := range p.Cells() {
+			require.NotContains(t, c.Where, "e-", "values, not coordinates")
+			require.True(t, strings.Contains(c.Where, "n ") && strings.Contains(c.Where, "k["), c.Where)
+		}
+		require.Contains(t, p.Summary().String(), "probability of its values")
+		require.Regexp(t, `n +0: 0\.04\d, 1: 0\.1`, p.Summary().String())
+	}
+}
+
+// A fit of independent normals has the boundary terms of discrete latents, and gets near.
+func TestDiscreteMeanField(t *testing.T) {
+	d := coins(t)
+	logEvidence, heads, _ := exactCoins()
+	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Family: family.MeanField{}, Steps: 3000})
+	require.NoError(t, err)
+	for i, want := range heads {
+		_, masses, err := p.Masses(fmt.Sprintf("k[%d]", i))
+		require.NoError(t, err)
+		assert.InDelta(t, want, masses[1], 0.05)
+	}
+	e, err := p.ELBO(20000, 1)
+	require.NoError(t, err)
+	require.Less(t, e.Mean, logEvidence+4*e.SE)
+	require.Greater(t, e.Mean, logEvidence-0.8)
+}
+
+// membership is a mixture of two normals of sd 1 with unknown means and weight, and a
+// discrete latent for each point that says which it is from.
+func membership(t testing.TB, n int) (d *graph.Density, ys []float64) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 1))
+	m := graph.NewModel()
+	w := m.Sample("w", graph.Beta(1, 1))
+	a, b := m.Sample("a", graph.Normal(0, 5)), m.Sample("b", graph.Normal(0, 5))
+	for i := range n {
+		y := rng.NormFloat64() - 1.5
+		if rng.Float64() < 0.3 {
+			y += 4
+		}
+		ys = append(ys, y)
+		k := m.Sample(fmt.Sprintf("k[%d]", i), graph.Bernoulli(w))
+		m.Observe("y", graph.Normal(graph.Switch(k, a, b), 1), y)
+	}
+	d, err := m.Compile()
+	require.NoError(t, err)
+	return d, ys
+}
+
+// coordinateAscent is the highest ELBO of independent factors for membership (Bishop 2006,
+// section 10.2), of ascents from a few starts.
+func coordinateAscent(ys []float64) float64 {
+	best := math.Inf(-1)
+	for _, start := range []float64{-3, 0, 3} {
+		r := make([]float64, len(ys)) // P(k = 1)
+		for i, y := range ys {
+			r[i] = 1 / (1 + math.Exp(start-y))
+		}
+		elbo, last := math.Inf(-1), math.Inf(-1)
+		for range 10000 {
+			var count, sum [2]float64
+			for i, y := range ys {
+				for k, p := range []float64{1 - r[i], r[i]} {
+					count[k] += p
+					sum[k] += p * y
+				}
+			}
+			alpha, beta := 1+count[1], 1+count[0]
+			logW := [2]float64{mathext.Digamma(beta) - mathext.Digamma(alpha+beta), mathext.Digamma(alpha) - mathext.Digamma(alpha+beta)}
+			la, _ := math.Lgamma(alpha)
+			lb, _ := math.Lgamma(beta)
+			lab, _ := math.Lgamma(alpha + beta)
+			elbo = la + lb - lab - (alpha-1)*logW[1] - (beta-1)*logW[0] // −KL of the weight to its uniform prior
+			var mu, v [2]float64
+			for k := range mu {
+				v[k] = 1 / (1./25 + count[k])
+				mu[k] = v[k] * sum[k]
+				elbo -= 0.5 * (math.Log(25/v[k]) + (v[k]+mu[k]*mu[k])/25 - 1)
+			}
+			for i, y := range ys {
+				var l [2]float64
+				for k := range l {
+					l[k] = logW[k] - 0.5*math.Log(2*math.Pi) - 0.5*((y-mu[k])*(y-mu[k])+v[k])
+				}
+				r[i] = 1 / (1 + math.Exp(l[0]-l[1]))
+				top := max(l[0], l[1]) // at the best r this is its part, with the entropy
+				elbo += top + math.Log1p(math.Exp(-math.Abs(l[0]-l[1])))
+			}
+			if math.Abs(elbo-last) < 1e-12*math.Abs(elbo) {
+				break
+			}
+			last = elbo
+		}
+		best = max(best, elbo)
+	}
+	return best
+}
+
+// The default fit of a point's membership for each of many points is not below the best that
+// coordinate ascent finds: its memberships are summed out, given the rest.
+func TestMembership(t *testing.T) {
+	n, seeds := 40, uint64(1)
+	if *long {
+		n, seeds = 200, 5
+	}
+	d, ys := membership(t, n)
+	ascent := coordinateAscent(ys)
+	for s := range seeds {
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed + s})
+		require.NoError(t, err)
+		e, err := p.ELBO(4000, 1)
+		require.NoError(t, err)
+		v, err := p.Verdict()
+		require.NoError(t, err)
+		t.Logf("seed %d: ELBO %v, coordinate ascent %.4f; %v", *seed+s, e, ascent, v)
+		require.Greater(t, e.Mean, ascent-1e-3)
+	}
+}
