@@ -55,7 +55,8 @@ func (d *Density) Replicate(dst, z []float64, rng *rand.Rand) []float64 {
 	dst = sized(dst, len(d.made().m.obs), "observations")
 	ev := d.evaluate(z)
 	defer ev.release()
-	tuple := 0 // of a chain's states
+	ev.data = dst // what an observation depends on are replicated ones before it
+	tuple := 0    // of a chain's states
 	for i := range d.m.obs {
 		o := &d.m.obs[i]
 		if dst[i] = math.NaN(); ev.holds(o.where) {

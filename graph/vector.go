@@ -1,5 +1,7 @@
 package graph
 
+import "fmt"
+
 // Numbers are values, expressions or numbers, as expressions: the rows of a matrix of some.
 func Numbers[V Value](xs ...V) []Expr {
 	out := make([]Expr, len(xs))
@@ -7,4 +9,208 @@ func Numbers[V Value](xs ...V) []Expr {
 		out[i] = lift(x)
 	}
 	return out
+}
+
+// SampleN adds n latents with one prior, name[0], name[1], …, and returns their values.
+func (m *Model) SampleN(name string, n int, prior Dist) []Expr {
+	if n < 1 {
+		m.fail("latent %q: %d latents", name, n)
+		return nil
+	}
+	out := make([]Expr, n)
+	for i := range out {
+		out[i] = m.Sample(fmt.Sprintf("%s[%d]", name, i), prior)
+	}
+	return out
+}
+
+// A VectorDist is a distribution of vectors: Dirichlet, MultivariateNormal or Ordered.
+type VectorDist struct {
+	name string
+	n    int
+	err  error
+	// sample adds the latents, and returns the components.
+	sample func(m *Model, name string) []Expr
+	// observe adds the observations; nil if the vector cannot be observed.
+	observe func(m *Model, name string, xs []float64)
+}
+
+// SampleVector adds latents whose values make up a vector with the given prior, and returns its
+// components. A latent of a program is one number with a prior given those before it. So a
+// vector is written as such a program, which the distribution says; where its components are no
+// latents themselves they are recorded as deterministic expressions of that name.
+func (m *Model) SampleVector(name string, prior VectorDist) []Expr {
+	out := make([]Expr, prior.n)
+	if m.outsidePlates("SampleVector") && m.checkVector(fmt.Sprintf("latent %q", name), prior) {
+		out = prior.sample(m, name)
+	}
+	return out
+}
+
+// ObserveVector conditions on the vector xs having been drawn from d. Its components are
+// observations of that name, in their order.
+func (m *Model) ObserveVector(name string, d VectorDist, xs []float64) {
+	what := fmt.Sprintf("observation %q", name)
+	switch {
+	case !m.outsidePlates("ObserveVector") || !m.checkVector(what, d):
+	case d.observe == nil:
+		m.fail("%s: %s cannot be observed; it is a prior", what, d.name)
+	case len(xs) != d.n:
+		m.fail("%s: %d numbers for a vector of %d", what, len(xs), d.n)
+	default:
+		d.observe(m, name, xs)
+	}
+}
+
+// checkVector reports whether d can be used.
+func (m *Model) checkVector(what string, d VectorDist) bool {
+	switch {
+	case d.name == "":
+		m.fail("%s: the distribution is empty; make one with Dirichlet, MultivariateNormal or Ordered", what)
+	case d.err != nil:
+		m.fail("%s: %s: %v", what, d.name, d.err)
+	default:
+		return true
+	}
+	return false
+}
+
+// Dirichlet is the Dirichlet distribution of n ≥ 2 shares, which add up to 1, with the
+// concentrations alpha. A vector θ of it is a stick that is broken n − 1 times: name_stick[k]
+// is a latent with prior Beta(α_k, α_k+1 + … + α_n−1), the part of what is left that goes to
+// θ_k. The shares are recorded under the vector's name.
+func Dirichlet[V Value](alpha ...V) VectorDist {
+	d := VectorDist{name: "Dirichlet", n: len(alpha)}
+	if len(alpha) < 2 {
+		d.err = fmt.Errorf("%d concentrations: there must be at least 2", len(alpha))
+	}
+	a := Numbers(alpha...)
+	for i, x := range a {
+		if v, known := x.IsConst(); known && positive.broken(v) != "" && d.err == nil {
+			d.err = fmt.Errorf("alpha[%d] = %v %s", i, v, positive.broken(v))
+		}
+	}
+	d.sample = func(m *Model, name string) []Expr {
+		theta, left := make([]Expr, len(a)), Expr{} // left is a logarithm
+		for k := range len(a) - 1 {
+			stick := m.Sample(fmt.Sprintf("%s_stick[%d]", name, k), Beta(a[k], Sum(a[k+1:]...)))
+			theta[k] = Exp(Add(left, Log(stick)))
+			if k == 0 {
+				theta[k] = stick
+			}
+			left = Add(left, Log1p(Neg(stick)))
+		}
+		theta[len(a)-1] = Exp(left)
+		return m.components(name, theta)
+	}
+	return d
+}
+
+// components records a vector.
+func (m *Model) components(name string, xs []Expr) []Expr {
+	for _, x := range xs {
+		m.Deterministic(name, x)
+	}
+	return xs
+}
+
+// MultivariateNormal is the normal distribution of vectors with the given mean and covariance
+// L·Lᵀ. chol is L, a lower triangular matrix with a positive diagonal: row i has i + 1 numbers,
+// or as many as the mean with zeros above the diagonal. The components are latents or
+// observations themselves, name[0], name[1], …: given those before it component i is normal
+// with standard deviation L_ii around
+//
+//	mean_i + Σ_{j<i} L_ij·e_j,    e_j = (x_j − its mean given those before it)/L_jj
+func MultivariateNormal[A, B Value](mean []A, chol [][]B) VectorDist {
+	d := VectorDist{name: "MultivariateNormal", n: len(mean)}
+	mu, l := Numbers(mean...), make([][]Expr, len(chol))
+	for i, row := range chol {
+		l[i] = Numbers(row...)
+	}
+	d.err = checkCholesky(l, len(mu))
+	// given calls make with the distribution of each component, for its value.
+	given := func(m *Model, component func(i int, d Dist) Expr) {
+		e := make([]Expr, len(mu))
+		for i, loc := range mu {
+			for j := range i {
+				loc = Add(loc, Mul(l[i][j], e[j]))
+			}
+			e[i] = Div(Sub(component(i, Normal(loc, l[i][i])), loc), l[i][i])
+		}
+	}
+	d.sample = func(m *Model, name string) []Expr {
+		x := make([]Expr, len(mu))
+		given(m, func(i int, prior Dist) Expr {
+			x[i] = m.Sample(fmt.Sprintf("%s[%d]", name, i), prior)
+			return x[i]
+		})
+		return x
+	}
+	d.observe = func(m *Model, name string, xs []float64) {
+		given(m, func(i int, law Dist) Expr {
+			m.Observe(name, law, xs[i])
+			if m.err != nil {
+				return Expr{}
+			}
+			return Expr{m: m, id: m.st.leaf(kData, len(m.obs)-1)}
+		})
+	}
+	return d
+}
+
+// checkCholesky reports what is wrong with the Cholesky factor of an n × n matrix.
+func checkCholesky(l [][]Expr, n int) error {
+	if n == 0 || len(l) != n {
+		return fmt.Errorf("a Cholesky factor of %d rows for a mean of %d", len(l), n)
+	}
+	for i, row := range l {
+		if len(row) != i+1 && len(row) != n {
+			return fmt.Errorf("row %d of the Cholesky factor has %d numbers: it must have %d, or %d with zeros", i, len(row), i+1, n)
+		}
+		for j, x := range row {
+			v, known := x.IsConst()
+			switch {
+			case j > i && !(known && v == 0):
+				return fmt.Errorf("the Cholesky factor is not lower triangular: [%d][%d] = %v", i, j, x)
+			case known && !isFinite(v):
+				return fmt.Errorf("the Cholesky factor has [%d][%d] = %v", i, j, v)
+			case j == i && known && v <= 0:
+				return fmt.Errorf("the Cholesky factor has [%d][%d] = %v on its diagonal, which must be positive", i, j, v)
+			}
+		}
+	}
+	return nil
+}
+
+// Ordered is the distribution of n ≥ 1 independent draws from d in ascending order: n! times
+// their joint density where x_0 < x_1 < …. d is one of Normal, Logistic, LogNormal, HalfNormal,
+// Exponential and Uniform, whose parameters may be expressions. The latents are name_least, the
+// smallest of the draws, and name_gap[k] > 0, what is between two in the coordinate in which d
+// is unconstrained (their difference, or that of their logarithms or logits). The values in
+// their order are recorded under the vector's name.
+func Ordered(n int, d Dist) VectorDist {
+	v := VectorDist{name: "Ordered", n: max(n, 0)}
+	switch {
+	case n < 1:
+		v.err = fmt.Errorf("%d values in order", n)
+	case d.law == nil || d.err != nil: // said by the least one's prior
+	case d.law.shares == nil:
+		v.err = fmt.Errorf("%s is none of Normal, Logistic, LogNormal, HalfNormal, Exponential and Uniform", d.law.name)
+	}
+	v.sample = func(m *Model, name string) []Expr {
+		x := make([]Expr, n)
+		if !m.checkPrior(d, name) {
+			return x
+		}
+		u := Expr{m: m, id: m.st.leaf(kLatent, len(m.latents))}
+		x[0] = m.Sample(name+"_least", Dist{law: newLeastLaw(d.law, n), params: d.params})
+		s := d.support()
+		for k := 1; k < n; k++ {
+			params := append(d.params[:len(d.params):len(d.params)], u)
+			u = Add(u, m.Sample(fmt.Sprintf("%s_gap[%d]", name, k-1), Dist{law: newGapLaw(d.law, n-k), params: params}))
+			x[k] = s.forward(s, u)
+		}
+		return m.components(name, x)
+	}
+	return v
 }

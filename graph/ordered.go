@@ -1,0 +1,91 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// The laws of ordered draws, given those before. In log r their densities are without the powers
+// of survival functions S, which cancel: with f the density of one draw,
+//
+//	x_0:            n·f(x_0)·S(x_0)ⁿ⁻¹
+//	x_k after x_k−1:  (n−k)·f(x_k)·S(x_k)ⁿ⁻ᵏ⁻¹/S(x_k−1)ⁿ⁻ᵏ
+//
+// All but x_0 are gaps in the unconstrained coordinate. Draws and residuals have the whole.
+
+// newLeastLaw is the law of the least of n draws from base.
+func newLeastLaw(base *law, n int) *law {
+	least := func(u float64) float64 { return base.shares.quantile(share(u, n), math.Inf(-1), math.Inf(1)) }
+	low, median, high := least(0.16), least(0.5), least(0.84)
+	width := (high - low) / 2
+	return &law{
+		name: fmt.Sprintf("least of %d %s", n, base.name), params: base.params, support: base.support, bounds: base.bounds,
+		logProb: func(x Expr, p []Expr) Expr { return Add(math.Log(float64(n)), base.logProb(x, p)) },
+		rand: func(p []float64, rng *rand.Rand) float64 {
+			center, scale := base.start(p)
+			return center + scale*least(unitRand(rng))
+		},
+		start: func(p []float64) (center, scale float64) {
+			center, scale = base.start(p)
+			return center + scale*median, scale * width
+		},
+		residual: func(e float64, p []float64) float64 {
+			e = median + width*e
+			above := base.shares.logMass(e, math.Inf(1))
+			return math.Log(width*float64(n)) + base.residual(e, p) + powerLog(n-1, above)
+		},
+	}
+}
+
+// powerLog is log sᵏ, given log s: 0 for k = 0.
+func powerLog(k int, logS float64) float64 {
+	if k == 0 {
+		return 0
+	}
+	return float64(k) * logS
+}
+
+// newGapLaw is the law of how far the least of n draws from base is above a coordinate, the last
+// parameter, if all of them are.
+func newGapLaw(base *law, n int) *law {
+	// at are the center and scale of base, its other parameters, and the last one in them.
+	at := func(p []float64) (center, scale float64, params []float64, above float64) {
+		params = p[:len(p)-1]
+		center, scale = base.start(params)
+		return center, scale, params, (p[len(p)-1] - center) / scale
+	}
+	log := func(u, scale, above float64) float64 {
+		return math.Log(scale * (base.shares.quantile(share(u, n), above, math.Inf(1)) - above))
+	}
+	start := func(p []float64) (center, width float64) {
+		_, scale, _, above := at(p)
+		return log(0.5, scale, above), (log(0.84, scale, above) - log(0.16, scale, above)) / 2
+	}
+	return &law{
+		name: fmt.Sprintf("gap to the least of %d %s", n, base.name), support: positives,
+		params: append(base.params[:len(base.params):len(base.params)], param{"above", anyReal}),
+		logProb: func(gap Expr, p []Expr) Expr {
+			params := p[:len(p)-1]
+			s, u := (Dist{law: base, params: params}).support(), Add(p[len(p)-1], gap)
+			return Add(math.Log(float64(n)), Add(base.logProb(s.forward(s, u), params), s.logJac(s, u)))
+		},
+		rand: func(p []float64, rng *rand.Rand) float64 {
+			_, scale, _, above := at(p)
+			return log(unitRand(rng), scale, above)
+		},
+		start: start,
+		residual: func(e float64, p []float64) float64 {
+			logGap, width := start(p)
+			logGap += width * e
+			_, scale, params, above := at(p)
+			e = above + math.Exp(logGap)/scale
+			left, before := base.shares.logMass(e, math.Inf(1)), base.shares.logMass(above, math.Inf(1))
+			return math.Log(width*float64(n)/scale) + logGap + base.residual(e, params) + powerLog(n-1, left) - float64(n)*before
+		},
+	}
+}
+
+// share is the share of a distribution that is below the least of n draws from it, of which the
+// probability that it is smaller is u.
+func share(u float64, n int) float64 { return -math.Expm1(math.Log1p(-u) / float64(n)) }
