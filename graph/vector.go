@@ -194,12 +194,12 @@ func Ordered(n int, d Dist) VectorDist {
 	case n < 1:
 		v.err = fmt.Errorf("%d values in order", n)
 	case d.law == nil || d.err != nil: // said by the least one's prior
-	case d.law.shares == nil:
+	case d.law.shares == nil || d.law.support.whole:
 		v.err = fmt.Errorf("%s is none of Normal, Logistic, LogNormal, HalfNormal, Exponential and Uniform", d.law.name)
 	}
 	v.sample = func(m *Model, name string) []Expr {
 		x := make([]Expr, n)
-		if !m.checkPrior(d, name) {
+		if !m.checkDist(d, "latent "+name, Guard{}) {
 			return x
 		}
 		u := Expr{m: m, id: m.st.leaf(kLatent, len(m.latents))}

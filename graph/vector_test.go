@@ -413,6 +413,7 @@ func TestVectorErrors(t *testing.T) {
 		},
 		"Ordered: 0 values in order":          func(m *graph.Model) { m.SampleVector("x", graph.Ordered(0, graph.Normal(0, 1))) },
 		"Ordered: Gamma is none of Normal":    func(m *graph.Model) { m.SampleVector("x", graph.Ordered(2, graph.Gamma(1, 1))) },
+		"Ordered: Poisson is none of Normal":  func(m *graph.Model) { m.SampleVector("x", graph.Ordered(2, graph.Poisson(1))) },
 		"Normal: sigma = -1 must be positive": func(m *graph.Model) { m.SampleVector("x", graph.Ordered(2, graph.Normal(0, -1))) },
 		"make one with Normal, Poisson":       func(m *graph.Model) { m.SampleVector("x", graph.Ordered(2, graph.Dist{})) },
 		`the name "x_gap[0]" is already taken`: func(m *graph.Model) {
