@@ -33,6 +33,29 @@ func TestKinks(t *testing.T) {
 		{"a ramp through functions", 0, func(x, y, a, b graph.Expr) graph.Expr {
 			return graph.If(graph.Greater(x, y), graph.Exp(graph.Square(x)), graph.Exp(graph.Square(y)))
 		}},
+		{"abs by hand", 0, func(x, y, a, b graph.Expr) graph.Expr { return graph.If(graph.Greater(x, 0), x, graph.Neg(x)) }},
+		{"the larger by hand", 0, func(x, y, a, b graph.Expr) graph.Expr { return graph.If(graph.Greater(x, y), x, y) }},
+		{"a rectifier by hand", 0, func(x, y, a, b graph.Expr) graph.Expr { return graph.If(graph.Greater(x, 0), x, 0) }},
+		{"the larger of positives by hand", 0, func(x, y, a, b graph.Expr) graph.Expr { return graph.If(graph.Less(a, b), b, a) }},
+		{"lines that meet where 0.3·0.1 is not 0.03", 0, func(x, y, a, b graph.Expr) graph.Expr {
+			return graph.If(graph.Greater(x, 0.1), graph.Mul(0.3, x), graph.Sub(0.06, graph.Mul(0.3, x)))
+		}},
+		{"three lines", 0, func(x, y, a, b graph.Expr) graph.Expr {
+			above := graph.If(graph.Greater(x, 0.7), graph.Add(graph.Mul(0.1, x), 0.14), graph.Mul(0.3, x))
+			return graph.If(graph.Greater(x, 0.1), above, graph.Sub(graph.Mul(0.7, x), 0.04))
+		}},
+		{"the larger of a square and a number", 0, func(x, y, a, b graph.Expr) graph.Expr { return graph.Max(graph.Square(x), 0.5) }},
+		{"the larger of a product and 0", 0, func(x, y, a, b graph.Expr) graph.Expr { return graph.Max(graph.Mul(x, y), 0) }},
+		{"an exponential that stops", 0, func(x, y, a, b graph.Expr) graph.Expr {
+			return graph.If(graph.Greater(graph.Exp(x), 2), 2, graph.Exp(x))
+		}},
+		{"a function of one latent without a closed form", 0, func(x, y, a, b graph.Expr) graph.Expr {
+			return graph.Min(graph.Add(x, graph.Exp(x)), 2)
+		}},
+		{"a square on one side of its roots", 2, func(x, y, a, b graph.Expr) graph.Expr {
+			return graph.If(graph.Greater(graph.Square(x), 0.5), graph.Square(x), x)
+		}},
+		{"a root that ends at its edge", 1, func(x, y, a, b graph.Expr) graph.Expr { return graph.Max(graph.Sqrt(x), -1) }},
 		{"a ramp that misses", 1, func(x, y, a, b graph.Expr) graph.Expr {
 			return graph.If(graph.Greater(graph.Add(x, y), 1), graph.Sub(graph.Add(x, y), 1.001), 0)
 		}},

@@ -123,6 +123,7 @@ func (b *Builder) Jump(l int, sub Substitution) Expr {
 		return &rewriter{m: b.d.m, sub: forced, done: map[nodeID]nodeID{}, fixed: fixed, smooth: smooth}
 	}
 	on, off := rewritten(true), rewritten(false)
+	off.on = on
 	jump := b.d.st.sum(1, b.sum(moved, on), -1, b.sum(moved, off))
 	if len(moved) < len(b.affect[l]) {
 		rest := b.flips.of(gateway, moved)

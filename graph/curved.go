@@ -18,6 +18,8 @@ import (
 //	a/b > t                 ─▶ a > t·b where b > 0, a < t·b where b < 0
 //	c·Πpᵢ > d·Πqᵢ           ─▶ log c + Σ log pᵢ > log d + Σ log qᵢ, for positive pᵢ and qᵢ
 //	g(x) > g(y)             ─▶ x > y
+//	x² − y² > 0             ─▶ x − y and x + y have one sign
+//	x + eˣ > t              ─▶ x > its root
 //
 // So forms with one zero set become one guard. What stays curved is affine in
 // features, functions of the latents, and a regions.Curve.
@@ -37,8 +39,10 @@ func (m *Model) positiveCurved(id nodeID) Guard {
 			return g
 		}
 	}
-	if g, ok := m.positiveQuotients(id); ok {
-		return g
+	for _, form := range []func(nodeID) (Guard, bool){m.positiveQuotients, m.positiveFactors, m.positiveOnLine} {
+		if g, ok := form(id); ok {
+			return g
+		}
 	}
 	return m.positiveFeatures(id)
 }
@@ -67,7 +71,7 @@ func (m *Model) positiveQuotients(id nodeID) (g Guard, ok bool) {
 			scaled = s.sum(1, scaled, o.coef, times)
 		}
 		side := func(sign float64) Guard {
-			return And(m.positive(s.scale(sign, bottom)), m.positive(s.scale(sign, scaled)))
+			return And(m.positiveThere(s.scale(sign, bottom)), m.positiveThere(s.scale(sign, scaled)))
 		}
 		return Or(side(1), side(-1)), true
 	}
@@ -95,7 +99,11 @@ func (s *store) quotient(id nodeID) (top, bottom nodeID, ok bool) {
 // definite reports whether id has one sign, and is never 0.
 func (s *store) definite(id nodeID) bool {
 	steps, err := s.steps(id)
-	return err == nil && regions.NewCurve(steps).Definite()
+	if err != nil {
+		return false
+	}
+	negative, zero, positive := regions.SignsOf(steps)
+	return !zero && negative != positive
 }
 
 // pole is a part of id that is infinite where another number may be 0, so that it
@@ -108,9 +116,9 @@ func (s *store) pole(id nodeID) (part nodeID, found bool) {
 		found = !s.definite(n.a)
 	case n.kind == kBinary && n.fn == kernel.Div:
 		found = !s.definite(n.b)
-	case n.kind == kBinary && n.fn == kernel.Pow:
-		p, number := s.isConst(n.b)
-		found = number && p < 0 && !s.definite(n.a)
+	case n.kind == kBinary && n.fn == kernel.Pow && !s.isRoot(id):
+		p, _ := s.isConst(n.b)
+		found = p < 0 && !s.definite(n.a)
 	}
 	if found {
 		return id, true
@@ -159,7 +167,7 @@ func (m *Model) positiveAtom(c combination) (g Guard, ok bool) {
 	s, x, sign := m.st, c.terms[0].atom, math.Copysign(1, c.terms[0].coef)
 	n := s.at(x)
 	threshold := rounded{-c.v.v, c.v.err}.over(c.coef(0)) // sign·(x − threshold) > 0
-	side := func(id nodeID, by float64) Guard { return m.positive(s.scale(by, id)) }
+	side := func(id nodeID, by float64) Guard { return m.positiveThere(s.scale(by, id)) }
 	switch {
 	case threshold.v == 0 && n.kind == kBinary && (n.fn == kernel.Mul || n.fn == kernel.Div):
 		return Or(And(side(n.a, 1), side(n.b, sign)), And(side(n.a, -1), side(n.b, -sign))), true
@@ -177,7 +185,7 @@ func (m *Model) positiveAtom(c combination) (g Guard, ok bool) {
 		if threshold.v <= 0 {
 			return constantGuard(m, sign > 0), true
 		}
-		return m.positive(s.shifted(sign, log, -sign, threshold.mapped(math.Log))), true
+		return m.positiveThere(s.shifted(sign, log, -sign, threshold.mapped(math.Log))), true
 	}
 	if n.kind != kUnary {
 		return g, false
@@ -185,7 +193,7 @@ func (m *Model) positiveAtom(c combination) (g Guard, ok bool) {
 	roots, count := n.fn.Inverse(threshold.v)
 	none := math.IsNaN(roots[0]) || math.IsInf(roots[0], 0)
 	bound := threshold.mapped(func(y float64) float64 { r, _ := n.fn.Inverse(y); return r[0] })
-	beyond := func(by, shift float64) Guard { return m.positive(s.shifted(by, n.a, shift, bound)) }
+	beyond := func(by, shift float64) Guard { return m.positiveThere(s.shifted(by, n.a, shift, bound)) }
 	switch {
 	case count == 2 && none: // an even function, all of whose values are larger
 		return constantGuard(m, sign > 0), true
@@ -217,11 +225,11 @@ func (m *Model) positiveDifference(c combination) (g Guard, ok bool) {
 	logY, okY := s.positiveLog(y.atom)
 	if okX && okY {
 		ratio := rounded{v: x.coef}.over(rounded{v: -y.coef}).mapped(math.Log)
-		return m.positive(s.shifted(1, s.sum(1, logX, -1, logY), 1, ratio)), true
+		return m.positiveThere(s.shifted(1, s.sum(1, logX, -1, logY), 1, ratio)), true
 	}
 	nx, ny := s.at(x.atom), s.at(y.atom)
 	if x.coef == -y.coef && nx.kind == kUnary && ny.kind == kUnary && nx.fn == ny.fn && nx.fn.Increasing() {
-		return m.positive(s.sum(1, nx.a, -1, ny.a)), true
+		return m.positiveThere(s.sum(1, nx.a, -1, ny.a)), true
 	}
 	return g, false
 }
@@ -327,7 +335,11 @@ func (s *store) steps(id nodeID) (steps []regions.Step, err error) {
 				x.Terms = append(x.Terms, regions.Term{Of: visit(t.atom), Coef: t.coef})
 			}
 		case n.kind == kUnary:
-			x = regions.Step{Kind: regions.Apply, F: n.fn, A: visit(n.a)}
+			x = regions.Step{Kind: regions.Apply, F: limited(n.fn), A: visit(n.a)}
+		case s.isRoot(id):
+			steps = append(steps, regions.Step{Kind: regions.Apply, F: base{}, A: visit(n.a)})
+			a := len(steps) - 1
+			x = regions.Step{Kind: regions.Power, A: a, B: visit(n.b)}
 		case n.kind == kBinary && stepKinds[n.fn] != 0:
 			x = regions.Step{Kind: stepKinds[n.fn], A: visit(n.a), B: visit(n.b)}
 		default:
@@ -343,11 +355,15 @@ func (s *store) steps(id nodeID) (steps []regions.Step, err error) {
 
 var stepKinds = map[kernel.Function]regions.StepKind{kernel.Mul: regions.Times, kernel.Div: regions.Over, kernel.Pow: regions.Power}
 
-// unsolvable is an error if plane l is a curve that cannot be solved for any latent.
+// unsolvable is an error if plane l is a curve of which a part cannot be solved for any
+// latent.
 func (m *Model) unsolvable(l int) error {
 	c := m.arr.Curve(l)
-	if c == nil || slices.ContainsFunc(c.Pivots(), func(k int) bool { return c.Latents()[k] >= m.params }) {
+	if c == nil {
 		return nil
+	}
+	if slices.ContainsFunc(c.Pivots(), func(k int) bool { return c.Latents()[k] >= m.params }) {
+		return m.missed(l)
 	}
 	var why []string
 	for k, i := range c.Latents() {

@@ -86,10 +86,51 @@ func TestGuardForms(t *testing.T) {
 		{"no closed form", 1, 1, func(l latents) graph.Guard {
 			return graph.Greater(graph.Add(graph.Add(l.x, graph.Exp(l.x)), l.y), 1.3)
 		}, func(x, y, a, b, u, v float64) bool { return x+math.Exp(x)+y > 1.3 }},
-		{"polynomial", 1, 1, func(l latents) graph.Guard { return graph.Greater(graph.Add(graph.Square(l.x), graph.Mul(2, l.x)), 1) },
+		{"polynomial", 2, 0, func(l latents) graph.Guard { return graph.Greater(graph.Add(graph.Square(l.x), graph.Mul(2, l.x)), 1) },
 			func(x, y, a, b, u, v float64) bool { return x*x+2*x > 1 }},
 		{"cube", 1, 1, func(l latents) graph.Guard { return graph.Less(graph.Pow(l.x, 3), graph.Mul(l.a, l.y)) },
 			func(x, y, a, b, u, v float64) bool { return x*x*x < a*y }},
+		{"roots of a polynomial, with a line that meets it", 2, 0, func(l latents) graph.Guard {
+			return graph.Greater(graph.Add(graph.Square(l.x), graph.Mul(-3, l.x)), -2)
+		}, func(x, y, a, b, u, v float64) bool { return (x-1)*(x-2) > 0 }},
+		{"difference of squares", 2, 0, func(l latents) graph.Guard { return graph.Greater(graph.Square(l.x), graph.Square(l.y)) },
+			func(x, y, a, b, u, v float64) bool { return x*x > y*y }},
+		{"product of lines, expanded", 2, 0, func(l latents) graph.Guard {
+			return graph.Less(graph.Sum(graph.Mul(l.x, l.y), graph.Mul(-0.1, l.x), graph.Mul(-0.3, l.y)), -0.03)
+		}, func(x, y, a, b, u, v float64) bool { return (x-0.3)*(y-0.1) < 0 }},
+		{"quadratic form of two lines", 2, 0, func(l latents) graph.Guard {
+			xy := graph.Mul(l.x, l.y)
+			return graph.Greater(graph.Sum(graph.Square(l.x), graph.Mul(-3, xy), graph.Mul(2, graph.Square(l.y)), graph.Neg(l.x), graph.Mul(2, l.y)), 0)
+		}, func(x, y, a, b, u, v float64) bool { return (x-y-1)*(x-2*y) > 0 }},
+		{"sum of squares above 0", 1, 1, func(l latents) graph.Guard {
+			return graph.Greater(graph.Sum(graph.Square(l.x), graph.Mul(l.x, l.y), graph.Square(l.y)), 1)
+		}, func(x, y, a, b, u, v float64) bool { return x*x+x*y+y*y > 1 }},
+		{"polynomial of a positive", 2, 0, func(l latents) graph.Guard {
+			return graph.Greater(graph.Add(graph.Square(l.a), graph.Mul(-3, l.a)), -2)
+		}, func(x, y, a, b, u, v float64) bool { return (a-1)*(a-2) > 0 }},
+		{"one latent without a closed form", 1, 0, func(l latents) graph.Guard { return graph.Less(graph.Add(l.x, graph.Exp(l.x)), 1.5) },
+			func(x, y, a, b, u, v float64) bool { return x+math.Exp(x) < 1.5 }},
+		{"logarithm below", 2, 0, func(l latents) graph.Guard { return graph.Less(graph.Log(l.x), 0.2) },
+			func(x, y, a, b, u, v float64) bool { return math.Log(x) < 0.2 }},
+		{"logarithms", 2, 0, func(l latents) graph.Guard { return graph.Greater(graph.Log(l.x), graph.Log(l.y)) },
+			func(x, y, a, b, u, v float64) bool { return math.Log(x) > math.Log(y) }},
+		{"logarithm below a latent", 2, 1, func(l latents) graph.Guard { return graph.Less(graph.Log(l.x), l.y) },
+			func(x, y, a, b, u, v float64) bool { return math.Log(x) < y }},
+		{"root", 2, 1, func(l latents) graph.Guard { return graph.Greater(graph.Add(graph.Sqrt(l.x), l.y), 0.5) },
+			func(x, y, a, b, u, v float64) bool { return math.Sqrt(x)+y > 0.5 }},
+		{"power that is not whole", 2, 1, func(l latents) graph.Guard { return graph.Less(graph.Pow(l.x, 1.7), l.y) },
+			func(x, y, a, b, u, v float64) bool { return math.Pow(x, 1.7) < y }},
+		{"power of a latent", 2, 1, func(l latents) graph.Guard { return graph.Less(graph.Pow(l.x, l.y), 0.7) },
+			func(x, y, a, b, u, v float64) bool { return math.Pow(x, y) < 0.7 || x < 0 && false }},
+		{"logarithm of 1 and more", 2, 1, func(l latents) graph.Guard { return graph.Greater(l.y, graph.Log1p(graph.Mul(2, l.x))) },
+			func(x, y, a, b, u, v float64) bool { return y > math.Log1p(2*x) }},
+		{"logarithm of a sum", 2, 2, func(l latents) graph.Guard { return graph.Less(graph.Log(graph.Add(l.x, l.a)), l.y) },
+			func(x, y, a, b, u, v float64) bool { return math.Log(x+a) < y }},
+		{"logarithm of a root", 3, 1, func(l latents) graph.Guard {
+			return graph.Less(graph.Log(graph.Sub(graph.Sqrt(l.x), 0.5)), l.y)
+		}, func(x, y, a, b, u, v float64) bool { return math.Log(math.Sqrt(x)-0.5) < y }},
+		{"quotient by a root", 2, 1, func(l latents) graph.Guard { return graph.Greater(graph.Div(l.y, graph.Sqrt(l.x)), 0.5) },
+			func(x, y, a, b, u, v float64) bool { return y/math.Sqrt(x) > 0.5 }},
 		{"branch", 3, 0, func(l latents) graph.Guard {
 			return graph.Greater(graph.If(graph.Greater(l.x, 0), l.y, graph.Mul(2, l.y)), 1)
 		}, func(x, y, a, b, u, v float64) bool { return x > 0 && y > 1 || x <= 0 && 2*y > 1 }},
@@ -238,4 +279,51 @@ func TestCurvedGuardsAsWritten(t *testing.T) {
 		texts = append(texts, g.String())
 	}
 	require.Equal(t, []string{"v - 2·u > 0", "x + y·a < 0.4", "x + a > 2"}, texts)
+}
+
+// Curves with a piece in common are refused, for their guards would have to flip
+// together there; those that cross are not.
+func TestOverlap(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		guards func(l latents) []graph.Guard
+		says   []string
+	}{
+		{"one curve in two forms", func(l latents) []graph.Guard {
+			return []graph.Guard{
+				graph.Greater(graph.Mul(l.x, l.y), 1), graph.Greater(graph.Mul(graph.Square(l.x), graph.Square(l.y)), 1),
+			}
+		}, []string{"square(x)·square(y) = 1", "x·y = 1", "have a part in common"}},
+		{"a line that no latent is solved for", func(l latents) []graph.Guard {
+			rise := graph.Sub(graph.Exp(l.x), math.E) // 0 at x = 1, as x − 1 is
+			return []graph.Guard{graph.Greater(graph.Add(graph.Mul(l.y, rise), l.x), 1)}
+		}, []string{"x = 1 is a part of", "cannot be solved for x: it occurs more than once", "each by itself"}},
+		{"a product of a curve and a line, expanded, and the line", func(l latents) []graph.Guard { // (x − 1)·(eˣ + y − 2)
+			return []graph.Guard{
+				graph.Greater(graph.Sum(graph.Mul(l.x, graph.Exp(l.x)), graph.Mul(l.x, l.y), graph.Mul(-2, l.x), graph.Neg(graph.Exp(l.x)), graph.Neg(l.y)), -2),
+				graph.Greater(l.x, 1),
+			}
+		}, nil},
+		{"curves that cross", func(l latents) []graph.Guard {
+			return []graph.Guard{
+				graph.Greater(graph.Mul(l.x, l.y), 1), graph.Greater(graph.Mul(l.a, l.y), 1), graph.Greater(l.x, l.y),
+				graph.Greater(l.x, graph.Exp(l.y)), graph.Greater(graph.Mul(l.x, l.y), 2),
+			}
+		}, nil},
+	} {
+		m := graph.NewModel()
+		for _, g := range c.guards(sampleLatents(m)) {
+			m.Factor(graph.If(g, 1, 0))
+		}
+		_, err := m.Compile()
+		if c.says == nil {
+			require.NoError(t, err, c.name)
+			continue
+		}
+		require.Error(t, err, c.name)
+		t.Log(err)
+		for _, s := range append(c.says, "curved_test.go") {
+			require.ErrorContains(t, err, s, c.name)
+		}
+	}
 }

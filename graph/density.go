@@ -59,6 +59,9 @@ func (m *Model) Compile() (*Density, error) {
 
 // compile is Compile with the hyperplanes in the dimension of the model.
 func (m *Model) compile(arr *regions.Arrangement) (*Density, error) {
+	if err := m.overlap(arr); err != nil {
+		return nil, err
+	}
 	m.compiledOnce = true
 	now := m.snapshot()
 	now.labelGuards()

@@ -13,7 +13,7 @@
 //	m.Sample, m.Observe, m.If        what a user writes, one scalar at a time
 //	         │
 //	   expression DAG                equal expressions are one; guards with one
-//	         │                       zero set are one hyperplane
+//	         │                       zero set are one surface
 //	  batch of forms                 like expressions are the rows of one matrix
 //	         │
 //	  Gorgonia graph ── Grad         static; signs are an input, like z

@@ -164,8 +164,8 @@ func TestModelErrors(t *testing.T) {
 			_ = graph.Less(graph.Add(z, graph.Cos(graph.Mul(3, z))), 1)
 			return lineAbove()
 		}},
-		{"guard on a power of what may be negative", []string{"guard 0", "for z: it is in a power of what need not be positive"}, func(m *graph.Model, z graph.Expr) string {
-			_ = graph.Greater(graph.Pow(z, 2.5), 1)
+		{"guard that begins on a wave", []string{"guard 1", "sin(z) = 0 cannot be solved for any of its latents", "it is where log(sin(z)) begins to have a value"}, func(m *graph.Model, z graph.Expr) string {
+			_ = graph.Greater(graph.Add(m.Sample("w", graph.Normal(0, 1)), graph.Log(graph.Sin(z))), 1)
 			return lineAbove()
 		}},
 		{"guard on what falls and rises", []string{"guard 0", "z·exp(z) = 1", "for z: it occurs more than once"}, func(m *graph.Model, z graph.Expr) string {

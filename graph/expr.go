@@ -237,7 +237,7 @@ func (m *Model) format(id nodeID, depth int) string {
 		return fmt.Sprintf("%v(%s)", n.fn, arg(n.a))
 	case kBinary:
 		if n.fn == kernel.Mul || n.fn == kernel.MulData {
-			return arg(n.a) + "·" + arg(n.b)
+			return m.formatFactor(n.a, depth-1) + "·" + m.formatFactor(n.b, depth-1)
 		}
 		return fmt.Sprintf("%v(%s, %s)", n.fn, arg(n.a), arg(n.b))
 	case kSelect:
@@ -246,6 +246,14 @@ func (m *Model) format(id nodeID, depth int) string {
 		return fmt.Sprintf("forward sum of %d steps", n.b)
 	}
 	return fmt.Sprintf("input %d", n.a)
+}
+
+// formatFactor is format of a factor, a sum in brackets.
+func (m *Model) formatFactor(id nodeID, depth int) string {
+	if _, inner := m.st.coefficient(id); depth > 0 && m.st.at(id).kind == kSum && inner == id {
+		return "(" + m.format(id, depth) + ")"
+	}
+	return m.format(id, depth)
 }
 
 func (m *Model) formatSum(n node, arg func(nodeID) string) string {

@@ -66,9 +66,11 @@ func (f *flips) of(u nodeID, without []int) nodeID {
 	}
 	v, near := f.gateway(u, terms)
 	on, off := newForcer(f.b.d.m, u, true), newForcer(f.b.d.m, u, false)
+	off.on = on
 	if n := f.b.d.st.at(u); n.kind == kSign {
-		on.smooth = f.b.smooth(int(n.a))
-		off.smooth = on.smooth
+		off.smooth = f.b.smooth(int(n.a))
+	} else {
+		off.smooth = f.b.d.smoothOn(u)
 	}
 	change := f.changeOf(subtract(near, without), on, off)
 	if v >= 0 {

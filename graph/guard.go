@@ -9,9 +9,9 @@ import (
 	"github.com/facetvi/facet/regions"
 )
 
-// A Guard is the condition of an If: a comparison between affine expressions of
-// the latents, or And, Or, Not of guards. Make one with Greater or Less. The
-// zero Guard is false.
+// A Guard is the condition of an If: a comparison between expressions of the
+// latents, or And, Or, Not of guards. Make one with Greater or Less. The zero Guard
+// is false.
 type Guard struct {
 	value Expr // a formula: 1 where the guard holds, else 0
 	made  int  // 1 + the number of the comparison that it is, negative for its negation; 0 for none
@@ -28,13 +28,13 @@ func constantGuard(m *Model, holds bool) Guard {
 	return Guard{value: Expr{m: m, id: m.st.constant(v)}}
 }
 
-// Greater is the guard a > b, false where they are equal. Each side may be any
-// expression of the latents: where it depends on branches, so does the guard;
-// comparisons of one transformed latent with a number, of products of positive
-// ones and the like are turned into affine ones on the unconstrained
-// coordinates; and where a − b stays curved, some latent must be such that, given
-// all others, a − b = 0 can be solved for it (see regions.Curve). A comparison that
-// does not depend on a latent is simply true or false.
+// Greater is the guard a > b, false where they are equal, and where one of them has no
+// value, as log(x) has none for x < 0. Each side may be any expression of the latents:
+// where it depends on branches, so does the guard; comparisons of one latent with a
+// number, of products of positive ones and the like are turned into affine ones on the
+// unconstrained coordinates; and where a − b stays curved, some latent must be such
+// that, given all others, a − b = 0 can be solved for it (see regions.Curve). A
+// comparison that does not depend on a latent is simply true or false.
 func Greater[A, B Value](a A, b B) Guard { return greater(lift(a), lift(b)) }
 
 // Less is the guard a < b, false where they are equal; see Greater.
@@ -68,6 +68,19 @@ func (m *Model) positive(id nodeID) Guard {
 	if cond, ok := m.firstBranch(id); ok {
 		return m.lifted(id, cond)
 	}
+	if m.st.like(id).affine {
+		return m.positiveThere(id)
+	}
+	g := m.positiveThere(id)
+	m.knowZero(g, id)
+	return And(append(m.domain(id), g)...)
+}
+
+// positiveThere is the guard id > 0 where id, which has no branches, has a value.
+func (m *Model) positiveThere(id nodeID) Guard {
+	if v, ok := m.st.isConst(id); ok {
+		return constantGuard(m, v > 0)
+	}
 	if !m.st.like(id).affine {
 		return m.positiveCurved(id)
 	}
@@ -100,12 +113,13 @@ func (m *Model) halfSpaceOf(parts []part, c rounded) Guard {
 
 func (m *Model) halfSpace(h regions.Hyperplane, r regions.Rounding) Guard {
 	info := GuardInfo{m: m, greater: regions.Hyperplane{Index: slices.Clone(h.Index), Coef: h.Coef, Const: h.Const}, place: m.here()}
+	known := m.arr.Len()
 	side, err := m.arr.AddRounded(h, r)
 	switch {
 	case err != nil:
 	case slices.Max(m.arr.Latents(side.Plane)) < m.params:
 		err = fmt.Errorf("%s compares parameters alone: log r, and so the ELBO, jumps in them and has no gradient; compare them with a latent", info.write(">"))
-	default:
+	case side.Plane == known:
 		err = m.unsolvable(side.Plane)
 	}
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // GuardInfo says where a comparison was written, what it says, and which side
-// of which hyperplane it is.
+// of which plane or curve it is.
 type GuardInfo struct {
 	Side regions.Side
 
@@ -32,7 +32,7 @@ func (g GuardInfo) Name() string { return g.name }
 // it writes six, and ….
 func (g GuardInfo) String() string { return g.Condition(g.Side.Positive) }
 
-// Condition writes one side of the comparison's hyperplane as String does: the
+// Condition writes one side of the comparison's surface as String does: the
 // comparison itself, or its opposite, rate < 2 for rate > 2.
 func (g GuardInfo) Condition(positive bool) string {
 	if positive == g.Side.Positive {
@@ -41,7 +41,7 @@ func (g GuardInfo) Condition(positive bool) string {
 	return g.write("<")
 }
 
-// Equation writes the comparison's hyperplane as String does: rate = 2.
+// Equation writes the comparison's surface as String does: rate = 2.
 func (g GuardInfo) Equation() string { return g.write("=") }
 
 // turned is a relation after a change of sign.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// GuardsByPlane lists for each hyperplane of the Arrangement the comparisons of
+// GuardsByPlane lists for each plane or curve of the Arrangement the comparisons of
 // the program that are merged into it.
 func (d *Density) GuardsByPlane() [][]GuardInfo {
 	planes := make([][]GuardInfo, d.Arrangement().Len())

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"math"
+	"slices"
 
 	"github.com/facetvi/facet/graph/kernel"
 	"github.com/facetvi/facet/regions"
@@ -66,7 +67,7 @@ func (m *Model) newKinked(x, y nodeID, least bool) nodeID {
 		if least {
 			larger, smaller = y, x
 		}
-		if side, ok := g.Side(); ok {
+		if side, ok := g.Side(); ok && m.hasNoEdge(diff) {
 			s.knowEqual(side.Plane, x, y)
 		}
 		return s.sel(g.value.in(m), larger, smaller)
@@ -91,6 +92,59 @@ type kink struct {
 
 func (s *store) knowEqual(plane int, a, b nodeID) { s.kinks[kink{plane, min(a, b), max(a, b)}] = true }
 
+const (
+	mostZeros  = 16 // that are known on one plane
+	mostPlanes = 8  // of a formula of which that is known
+)
+
+// hasNoEdge reports whether the guard id > 0 changes at zeros of id alone.
+func (m *Model) hasNoEdge(id nodeID) bool {
+	if m.st.like(id).affine {
+		return true
+	}
+	implied := m.st.implied(id)
+	_, infinite := m.st.pole(id)
+	return !infinite && !slices.ContainsFunc(m.st.domain(id), func(e edge) bool { return e.of != implied })
+}
+
+// knowZero notes that id is 0 on the planes of g, the guard id > 0, if it changes at
+// zeros of id alone: so that x² is 1 on x = 1.
+func (m *Model) knowZero(g Guard, id nodeID) {
+	s := m.st
+	if g.value.m == nil || m.err != nil {
+		return
+	}
+	planes, few := s.planesOf(g.value.id)
+	if !few || !m.hasNoEdge(id) {
+		return
+	}
+	for _, l := range planes {
+		if m.arr.Curve(l) == nil && len(s.zeros[l]) < mostZeros && !slices.Contains(s.zeros[l], id) {
+			s.zeros[l] = append(slices.Clip(s.zeros[l]), id)
+		}
+	}
+}
+
+// planesOf are the planes of a formula, if they are few.
+func (s *store) planesOf(formula nodeID) (planes []int, few bool) {
+	seen := map[nodeID]bool{}
+	few = true
+	var visit func(id nodeID)
+	visit = func(id nodeID) {
+		if !few || seen[id] {
+			return
+		}
+		seen[id] = true
+		if n := s.at(id); n.kind == kSign {
+			planes = append(planes, int(n.a))
+		}
+		few = len(seen) <= 4*mostPlanes && len(planes) <= mostPlanes
+		s.operands(id, visit)
+	}
+	visit(formula)
+	return planes, few
+}
+
 // algebra knows what is equal on the planes of an arrangement, whose features have
 // the coordinates of features, plus shift.
 type algebra struct {
@@ -100,9 +154,31 @@ type algebra struct {
 	shift    int
 }
 
+// taken is the side of a select that is taken on plane l, if that is known of its sign:
+// that of a parallel plane.
+func (g algebra) taken(l int, id nodeID) nodeID {
+	for {
+		n := g.s.at(id)
+		if n.kind != kSelect || g.s.like(n.a).kind != kSign {
+			return id
+		}
+		k := int(g.s.at(n.a).a)
+		p, o := g.arr.Plane(l), g.arr.Plane(k)
+		switch {
+		case k == l || !slices.Equal(p.Index, o.Index) || !slices.Equal(p.Coef, o.Coef):
+			return id
+		case o.Const > p.Const:
+			id = n.b
+		default:
+			id = n.c
+		}
+	}
+}
+
 // agree reports whether a = b on plane l.
 func (g algebra) agree(l int, a, b nodeID) bool {
 	s := g.s
+	a, b = g.taken(l, a), g.taken(l, b)
 	if a == b || s.kinks[kink{l, min(a, b), max(a, b)}] || g.vanishes(l, s.sum(1, a, -1, b)) {
 		return true
 	}
@@ -125,10 +201,17 @@ func (g algebra) agree(l int, a, b nodeID) bool {
 	return false
 }
 
-// vanishes reports whether id is a multiple of Φ of plane l, to rounding.
+const ulps = 16 * 0x1p-52
+
+// vanishes reports whether id is a multiple of Φ of plane l, or of what else is known to
+// be 0 there, to rounding.
 func (g algebra) vanishes(l int, id nodeID) bool {
-	const ulps = 16 * 0x1p-52
 	c, h := g.s.expand(id), g.arr.Plane(l)
+	for _, zero := range g.s.zeros[l] {
+		if proportional(c, g.s.expand(zero)) {
+			return true
+		}
+	}
 	if len(c.terms) != len(h.Index) {
 		return false
 	}
@@ -149,8 +232,39 @@ func (g algebra) vanishes(l int, id nodeID) bool {
 	return math.Abs(c.v.v-ratio*h.Const) <= ulps*math.Abs(c.v.v)
 }
 
-// smooth reports whether a select is continuous where it changes: on plane l.
+// proportional reports whether a is a multiple of b, to rounding.
+func proportional(a, b combination) bool {
+	if len(a.terms) != len(b.terms) || len(a.terms) == 0 {
+		return false
+	}
+	ratio := a.terms[0].coef / b.terms[0].coef
+	for k, t := range a.terms {
+		if o := b.terms[k]; t.atom != o.atom || math.Abs(t.coef-ratio*o.coef) > ulps*math.Abs(t.coef) {
+			return false
+		}
+	}
+	return math.Abs(a.v.v-ratio*b.v.v) <= ulps*math.Abs(a.v.v)
+}
+
+// smooth reports whether a select is continuous where the sign of plane l in its formula
+// changes.
 func (d *Density) smooth(n node, l int) bool {
-	cond := d.st.at(n.a)
-	return cond.kind == kSign && int(cond.a) == l && algebra{d.st, d.arr, d.m.features, d.Dim() - anyDim}.agree(l, n.b, n.c)
+	switch cond := d.st.at(n.a); {
+	case cond.kind == kSign && int(cond.a) != l, cond.kind != kSign && len(d.st.zeros[l]) == 0:
+		return false
+	case cond.kind != kSign:
+		if planes, few := d.st.planesOf(n.a); !few || !slices.Contains(planes, l) {
+			return false
+		}
+	}
+	return algebra{d.st, d.arr, d.m.features, d.Dim() - anyDim}.agree(l, n.b, n.c)
+}
+
+// smoothOn is smooth for selects on the formula, wherever it changes.
+func (d *Density) smoothOn(formula nodeID) func(n node) bool {
+	planes, few := d.st.planesOf(formula)
+	few = few && len(planes) > 0 && !slices.ContainsFunc(planes, func(l int) bool { return len(d.st.zeros[l]) == 0 })
+	return func(n node) bool {
+		return few && n.a == formula && !slices.ContainsFunc(planes, func(l int) bool { return !d.smooth(n, l) })
+	}
 }

@@ -65,7 +65,8 @@ type store struct {
 	simple   map[nodeID]bool     // answers of logIsSimple for selects
 	extremes map[nodeID]extremes // answers of extremesOf for selects
 
-	kinks map[kink]bool // what is known to be equal on planes
+	kinks map[kink]bool    // what is known to be equal on planes
+	zeros map[int][]nodeID // what is 0 on a plane, and is no multiple of its form
 
 	errs     []*bounds           // by place in the list of nodes; nil, or too short, where a sum is exact
 	raised   map[nodeID]*bounds  // of nodes in rows, where they are larger than there
@@ -77,7 +78,7 @@ type store struct {
 func newStore() *store {
 	return &store{
 		nodes: noNodes(), table: make([]slot, 1<<10), raised: map[nodeID]*bounds{},
-		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{}, extremes: map[nodeID]extremes{}, kinks: map[kink]bool{},
+		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{}, extremes: map[nodeID]extremes{}, kinks: map[kink]bool{}, zeros: map[int][]nodeID{},
 		decimals: map[float64]float64{},
 	}
 }
@@ -87,7 +88,7 @@ func (s *store) clone() *store {
 	s.shared = true
 	return &store{
 		nodes: s.nodes.clone(), table: s.table, entries: s.entries, leaves: s.leaves, shared: true,
-		pushed: maps.Clone(s.pushed), simple: maps.Clone(s.simple), extremes: maps.Clone(s.extremes), kinks: maps.Clone(s.kinks),
+		pushed: maps.Clone(s.pushed), simple: maps.Clone(s.simple), extremes: maps.Clone(s.extremes), kinks: maps.Clone(s.kinks), zeros: maps.Clone(s.zeros),
 		errs: s.errs, raised: s.raised, decimals: maps.Clone(s.decimals),
 	}
 }

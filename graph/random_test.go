@@ -73,7 +73,10 @@ var forms = []form{
 	}, func(x ...float64) float64 {
 		return x[0]/(math.Max(x[1], 0)+math.Log1p(math.Exp(-math.Abs(x[1])))) + sigmoid(x[2])
 	}},
-	{1, true, func(x ...graph.Expr) graph.Expr { return graph.Add(graph.Square(x[0]), x[0]) }, func(x ...float64) float64 { return x[0]*x[0] + x[0] }},
+	{2, true, func(x ...graph.Expr) graph.Expr {
+		return graph.Sub(graph.Add(graph.Square(x[0]), x[0]), graph.Exp(graph.Mul(0.5, x[1])))
+	},
+		func(x ...float64) float64 { return x[0]*x[0] + x[0] - math.Exp(0.5*x[1]) }},
 	{2, false, func(x ...graph.Expr) graph.Expr { return graph.Sub(graph.Mul(2, x[0]), x[1]) }, func(x ...float64) float64 { return 2*x[0] - x[1] }},
 }
 

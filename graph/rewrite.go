@@ -9,9 +9,10 @@ type rewriter struct {
 	sub   Substitution
 	done  map[nodeID]nodeID
 	fixed func(nodeID) bool // nodes that are known not to change; nil for none
-	// smooth selects are those that are continuous where a sign that is substituted
-	// changes: they are rewritten without it. nil for none.
+	// smooth selects are those that are continuous where what is substituted in their
+	// formula changes: in that it is what it is for on. nil for none.
 	smooth func(n node) bool
+	on     *rewriter // nil for the rewriter itself
 }
 
 // newForcer returns a rewriter that puts holds in the place of a formula.
@@ -94,10 +95,11 @@ func (w *rewriter) sum(id nodeID, n node) nodeID {
 // number only one side is made.
 func (w *rewriter) selection(id nodeID, n node) nodeID {
 	s := w.m.st
-	if w.smooth != nil && w.smooth(n) {
-		return w.rewrite(n.b)
+	of := w
+	if w.on != nil && w.smooth != nil && w.smooth(n) {
+		of = w.on
 	}
-	cond := w.rewrite(n.a)
+	cond := of.rewrite(n.a)
 	if v, ok := s.isConst(cond); ok {
 		if v != 0 {
 			return w.rewrite(n.b)

@@ -133,10 +133,14 @@ func (c *Curve) Pivots() (list []int) {
 	return list
 }
 
-// Definite reports whether Φ has one sign wherever it has a value, and is not 0.
-func (c *Curve) Definite() bool {
-	s := c.signs[len(c.signs)-1]
-	return s == positive || s == negative
+// SignsOf says which signs the last of steps can have, as far as is known, where it has a value.
+func SignsOf(steps []Step) (canBeNegative, canBeZero, canBePositive bool) {
+	c := Curve{steps: steps, signs: make([]signSet, len(steps))}
+	for s, x := range steps {
+		c.signs[s] = c.signOf(x)
+	}
+	s := c.signs[len(steps)-1]
+	return s&negative != 0, s&zero != 0, s&positive != 0
 }
 
 // WhyNot says why Φ = 0 cannot be solved for latent k of Latents; "" if it can.

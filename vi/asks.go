@@ -79,7 +79,7 @@ func (p *Posterior) ProbGiven(g, given graph.Guard) (Estimate, error) {
 	return p.events().ProbGiven(g, given)
 }
 
-// Sides lists the hyperplanes of the model with the probability of their positive
+// Sides lists the surfaces of the model's guards with the probability of their positive
 // sides; see events.Events.Sides.
 func (p *Posterior) Sides() []SideProb { return p.events().Sides() }
 

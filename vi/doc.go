@@ -63,7 +63,7 @@
 //	Posterior.Draws              samples: matrices, tensors, CmdStan's CSV, .npz
 //	Posterior.Predict            new data, and named deterministic expressions
 //	Posterior.Prob, ProbGiven    guards, alone, together and given others
-//	Posterior.Sides, TopRegions  hyperplanes, and the regions between them
+//	Posterior.Sides, TopRegions  surfaces of guards, and the regions between them
 //	Posterior.MostProbablePath   the most probable assignment of many guards
 //
 // In this package and those below it a function that returns an error returns one

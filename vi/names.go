@@ -28,7 +28,7 @@ type (
 	Draws = draws.Draws
 	// Predictive holds posterior predictive draws.
 	Predictive = draws.Predictive
-	// SideProb is the probability of a side of a hyperplane.
+	// SideProb is the probability of a side of a guard's surface.
 	SideProb = events.SideProb
 	// RegionProb is a region and its probability.
 	RegionProb = events.RegionProb

@@ -171,7 +171,7 @@ type savedState struct {
 // savedModel is what a fit remembers of its model.
 type savedModel struct {
 	Latents      []string
-	Guards       int // hyperplanes
+	Guards       int // surfaces
 	Observations int
 	Fingerprint  string // of the program
 	Data         string // digest of the observations
@@ -499,7 +499,7 @@ func (m savedModel) check(now savedModel) error {
 	case len(m.Latents) != len(now.Latents):
 		return fmt.Errorf(prefix+"it has %d latents, here are %d", len(m.Latents), len(now.Latents))
 	case m.Guards != now.Guards:
-		return fmt.Errorf(prefix+"its guards are %d hyperplanes, here are %d", m.Guards, now.Guards)
+		return fmt.Errorf(prefix+"its guards are %d different ones, here are %d", m.Guards, now.Guards)
 	case m.Observations != now.Observations:
 		return fmt.Errorf(prefix+"it has %d observations, here are %d", m.Observations, now.Observations)
 	case m.Fingerprint != now.Fingerprint:

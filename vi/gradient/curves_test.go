@@ -187,6 +187,37 @@ func curvedProblems() map[string]curvedProblem {
 			}
 			return lo
 		})},
+		"a logarithm with an edge": {two, []curvedGuard{
+			greater(0.3, func(x []graph.Expr) graph.Expr { return graph.Sub(x[1], graph.Log(x[0])) }, func(v []float64) float64 { return v[1] - math.Log(v[0]) }),
+		}, 1, func(i int, z, _ []float64) []float64 {
+			if i == 0 {
+				return around(0)
+			}
+			return []float64{0.3 + math.Log(z[0])}
+		}},
+		"a root with an edge": {two, []curvedGuard{
+			greater(0.5, func(x []graph.Expr) graph.Expr { return graph.Add(x[1], graph.Sqrt(x[0])) }, func(v []float64) float64 { return v[1] + math.Sqrt(v[0]) }),
+		}, 1, func(i int, z, _ []float64) []float64 {
+			if i == 0 {
+				return around(0)
+			}
+			return []float64{0.5 - math.Sqrt(z[0])}
+		}},
+		"a logarithm of a sum, without a closed form": {two, []curvedGuard{
+			greater(0.2, func(x []graph.Expr) graph.Expr { return graph.Add(x[0], graph.Log(graph.Add(x[0], x[1]))) },
+				func(v []float64) float64 { return v[0] + math.Log(v[0]+v[1]) }),
+		}, 1, func(i int, z, _ []float64) []float64 {
+			if i == 0 {
+				return nil
+			}
+			return []float64{-z[0], math.Exp(0.2-z[0]) - z[0]}
+		}},
+		"a product, expanded, beside a factor": {two, []curvedGuard{
+			greater(-0.06, func(x []graph.Expr) graph.Expr {
+				return graph.Sum(graph.Mul(x[0], x[1]), graph.Mul(-0.2, x[0]), graph.Mul(-0.3, x[1]))
+			}, func(v []float64) float64 { return v[0]*v[1] - 0.2*v[0] - 0.3*v[1] }),
+			greater(0.3, func(x []graph.Expr) graph.Expr { return x[0] }, func(v []float64) float64 { return v[0] }),
+		}, 0, func(i int, z, _ []float64) []float64 { return []float64{[]float64{0.3, 0.2}[i]} }},
 		"curves that cross, and a line": {two, []curvedGuard{
 			product(0.3), circle(), greater(0.2, func(x []graph.Expr) graph.Expr { return graph.Add(x[0], x[1]) }, func(v []float64) float64 { return v[0] + v[1] }),
 		}, 2, func(i int, z, _ []float64) []float64 {

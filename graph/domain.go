@@ -1,0 +1,150 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/regions"
+)
+
+// A comparison does not hold where what it compares has no value: log(x) > y is
+// x > 0 and log(x) − y > 0, for log(x) − y has no zero at x = 0 by which it would be
+// known that the guard changes there. Beyond the edge the functions in a guard keep the
+// value that they have on it, so that rounding decides nothing.
+
+// domain are the guards that hold where id has a value, as far as that is not everywhere.
+func (m *Model) domain(id nodeID) (gs []Guard) {
+	implied := m.st.implied(id)
+	for _, d := range m.st.domain(id) {
+		switch {
+		case m.err != nil:
+			return nil
+		case d.of == implied:
+			continue
+		}
+		gs = append(gs, m.positiveThere(d.positive))
+		if m.err != nil {
+			m.err = fmt.Errorf("%w; it is where %s begins to have a value", m.err, m.format(d.of, 4))
+		}
+	}
+	return gs
+}
+
+// implied is a part of id that has a value wherever the guard id > 0 becomes one that
+// holds: log(x) in log(x) > t, which is x > eᵗ, and in log(x) > log(y), which is x > y.
+// It is −1 if there is none.
+func (s *store) implied(id nodeID) nodeID {
+	c := s.combination(id)
+	if len(c.terms) == 2 && c.terms[0].coef < 0 {
+		c.terms = []term{c.terms[1], c.terms[0]}
+	}
+	if len(c.terms) == 0 || len(c.terms) > 2 || c.terms[0].coef < 0 {
+		return -1
+	}
+	x := c.terms[0]
+	n := s.at(x.atom)
+	if _, limited := leastOf(n.fn); n.kind != kUnary || !limited {
+		return -1
+	}
+	if len(c.terms) == 2 {
+		if y := c.terms[1]; c.v.v != 0 || y.coef != -x.coef || !s.isUnary(y.atom, n.fn) {
+			return -1
+		}
+		return x.atom
+	}
+	if root, _ := n.fn.Inverse(-c.v.v / x.coef); math.IsNaN(root[0]) {
+		return -1
+	}
+	return x.atom
+}
+
+// An edge says that of has a value where another number is positive.
+type edge struct{ of, positive nodeID }
+
+// domain lists where the parts of id have values, unless that is everywhere.
+func (s *store) domain(id nodeID) (edges []edge) {
+	walk(&s.nodes, id, func(id nodeID) {
+		switch n := s.at(id); {
+		case n.kind == kUnary:
+			if least, limited := leastOf(n.fn); limited {
+				if u := s.sum(1, n.a, -least, s.constant(1)); !s.notNegative(u) {
+					edges = append(edges, edge{id, u})
+				}
+			}
+		case s.isRoot(id) && !s.notNegative(n.a):
+			edges = append(edges, edge{id, n.a})
+		}
+	})
+	return edges
+}
+
+// leastOf is the number from which on f has values, if it has none below.
+func leastOf(f kernel.Function) (least float64, limited bool) {
+	switch f {
+	case kernel.Log, kernel.Sqrt:
+		return 0, true
+	case kernel.Log1p:
+		return -1, true
+	}
+	return 0, false
+}
+
+// isRoot reports whether id is a power whose exponent need not be whole.
+func (s *store) isRoot(id nodeID) bool {
+	n := s.at(id)
+	if n.kind != kBinary || n.fn != kernel.Pow {
+		return false
+	}
+	p, number := s.isConst(n.b)
+	return !number || p != math.Trunc(p)
+}
+
+// notNegative reports whether id is ≥ 0 wherever it has a value, as far as that is known.
+func (s *store) notNegative(id nodeID) bool {
+	steps, err := s.steps(id)
+	if err != nil {
+		return false
+	}
+	negative, _, _ := regions.SignsOf(steps)
+	return !negative
+}
+
+// inDomain is a function that has on the other side of its edge the value on it.
+type inDomain struct {
+	kernel.Function
+	least float64
+}
+
+func (f inDomain) Value(x float64) float64 { return f.Function.Value(max(x, f.least)) }
+
+func (f inDomain) Slope(x, y float64) float64 {
+	if x < f.least {
+		return 0
+	}
+	return f.Function.Slope(x, y)
+}
+
+// limited is f, inDomain if it needs that.
+func limited(f kernel.Function) regions.Function {
+	if least, limited := leastOf(f); limited {
+		return inDomain{f, least}
+	}
+	return f
+}
+
+// base is the identity where a power has a value, and 0 beyond.
+type base struct{}
+
+func (base) String() string                                   { return "base" }
+func (base) Value(x float64) float64                          { return max(x, 0) }
+func (base) Inverse(y float64) (roots [2]float64, number int) { return [2]float64{y}, 1 }
+func (base) Increasing() bool                                 { return true }
+func (base) Positive() bool                                   { return true }
+
+func (base) Slope(x, _ float64) float64 {
+	if x < 0 {
+		return 0
+	}
+	return 1
+}
