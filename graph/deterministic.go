@@ -1,12 +1,17 @@
 package graph
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // A deterministic is a named expression of a model.
 type deterministic struct {
 	name  string
 	x     Expr
 	where Guard // it has a value there
+	// It is a component of a vector that SampleVector made.
+	component bool
 	// The probability of a state at a step of a chain, in place of x, if hidden is not nil.
 	hidden      *Hidden
 	step, state int
@@ -83,4 +88,35 @@ func (d *Density) DeterministicAt(dst, z []float64) []float64 {
 		dst[i] = chains[x.hidden][x.step][x.state]
 	}
 	return dst
+}
+
+// Components are the names of the components of vectors that are no latents themselves, as those
+// of a Dirichlet, in the order of the program: theta[0], theta[1], ….
+func (d *Density) Components() []string {
+	count := map[string]int{}
+	var names []string
+	for _, x := range d.made().m.derived {
+		if x.component {
+			names = append(names, fmt.Sprintf("%s[%d]", x.name, count[x.name]))
+			count[x.name]++
+		}
+	}
+	return names
+}
+
+// ComponentsAt computes the Components at z, as DeterministicAt does.
+func (d *Density) ComponentsAt(z []float64) (values []float64) {
+	ev := d.evaluate(z)
+	defer ev.release()
+	for _, x := range d.m.derived {
+		if !x.component {
+			continue
+		}
+		v := math.NaN()
+		if ev.holds(x.where) {
+			v = ev.expr(x.x)
+		}
+		values = append(values, v)
+	}
+	return values
 }

@@ -110,6 +110,7 @@ func Dirichlet[V Value](alpha ...V) VectorDist {
 func (m *Model) components(name string, xs []Expr) []Expr {
 	for _, x := range xs {
 		m.Deterministic(name, x)
+		m.derived[len(m.derived)-1].component = true
 	}
 	return xs
 }

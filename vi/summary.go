@@ -38,6 +38,9 @@ type Summary struct {
 	Left    float64
 	Params  []ParamSummary
 	Latents []LatentSummary
+	// Vectors are the components of vectors that are no latents themselves, as the shares of
+	// a Dirichlet, by 2000 draws.
+	Vectors []LatentSummary
 	// Correlations are the strongest ones of the fit, at least 0.3, at most ten, on
 	// the unconstrained scale. A mean field has none, and of more than 300 latents
 	// they are not looked for. Of a fit that is not normal they are those of 2000 draws.
@@ -116,6 +119,7 @@ func (p *Posterior) Summary() Summary {
 			s.Latents[i-params].Reweighted = &p.found.Reweighted[i]
 		}
 	}
+	s.Vectors = p.vectors()
 	s.Correlations = p.correlations()
 	s.Guards = p.guardSummaries()
 	return s
@@ -202,7 +206,7 @@ func alongLatents(d *graph.Density) []graph.GuardInfo {
 	return sorted
 }
 
-// Of returns the rows of the given names: of parameters, latents and guards, and of all
+// Of returns the rows of the given names: of parameters, latents, vectors and guards, and of all
 // elements of a family, so that "theta" stands for theta[0], theta[1], …; and all that
 // is not of these. An unknown name is an error.
 func (s Summary) Of(names ...string) (Summary, error) {
@@ -221,7 +225,7 @@ func (s Summary) Of(names ...string) (Summary, error) {
 		return false
 	}
 	out := s
-	out.Params, out.Latents, out.Correlations, out.Guards = nil, nil, nil, nil
+	out.Params, out.Latents, out.Vectors, out.Correlations, out.Guards = nil, nil, nil, nil, nil
 	kept := map[string]bool{}
 	for _, x := range s.Params {
 		if wants(x.Name) {
@@ -232,6 +236,11 @@ func (s Summary) Of(names ...string) (Summary, error) {
 		if wants(l.Name) {
 			out.Latents = append(out.Latents, l)
 			kept[l.Name] = true
+		}
+	}
+	for _, x := range s.Vectors {
+		if wants(x.Name) {
+			out.Vectors = append(out.Vectors, x)
 		}
 	}
 	for _, c := range s.Correlations {
@@ -252,13 +261,43 @@ func (s Summary) Of(names ...string) (Summary, error) {
 	return out, nil
 }
 
+// vectors are the components of vectors.
+func (p *Posterior) vectors() (list []LatentSummary) {
+	names := p.Density.Components()
+	if len(names) == 0 {
+		return nil
+	}
+	values := make([][]float64, len(names))
+	rng, z := mc.NewRand(0), make([]float64, p.Q.Dim())
+	for range tableDraws {
+		p.Q.Rand(z, rng)
+		for i, x := range p.Density.ComponentsAt(z) {
+			if !math.IsNaN(x) { // in a branch
+				values[i] = append(values[i], x)
+			}
+		}
+	}
+	for i, x := range values {
+		s := LatentSummary{Name: names[i], Mean: math.NaN(), SD: math.NaN(), Q5: math.NaN(), Q50: math.NaN(), Q95: math.NaN()}
+		if len(x) > 1 {
+			s.Mean, s.SD = stat.MeanStdDev(x, nil)
+			slices.Sort(x)
+			s.Q5, s.Q50, s.Q95 = stat.Quantile(0.05, stat.Empirical, x, nil), stat.Quantile(0.5, stat.Empirical, x, nil), stat.Quantile(0.95, stat.Empirical, x, nil)
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
 // What of correlations a summary has.
 const (
 	correlatedLatents = 300
 	leastCorrelation  = 0.3
 	mostCorrelations  = 10
-	correlationDraws  = 2000
 )
+
+// tableDraws is how many draws tables are made from that are not exact.
+const tableDraws = 2000
 
 func (p *Posterior) correlations() (list []Correlation) {
 	names, group := p.Density.Latents(), p.Q.Groups()
@@ -290,8 +329,8 @@ func (p *Posterior) correlationRows() func(i int) []float64 {
 			return row
 		}
 	}
-	rng, z := mc.NewRand(0), mat.NewDense(correlationDraws, n, nil)
-	for k := range correlationDraws {
+	rng, z := mc.NewRand(0), mat.NewDense(tableDraws, n, nil)
+	for k := range tableDraws {
 		q.Rand(z.RawRowView(k), rng)
 	}
 	var all mat.SymDense

@@ -28,7 +28,10 @@ func (s Summary) String() string {
 		parts = append(parts, text.Table(rows, 1))
 	}
 	if len(s.Latents) > 0 {
-		parts = append(parts, s.latents())
+		parts = append(parts, rowsOf("latent", s.Latents))
+	}
+	if len(s.Vectors) > 0 {
+		parts = append(parts, rowsOf("vector", s.Vectors))
 	}
 	if masses := s.masses(); masses != "" {
 		parts = append(parts, masses)
@@ -99,14 +102,14 @@ func (s Summary) cells() string {
 // short is an estimate in nats with three decimals, and two digits of its error.
 func short(e Estimate) string { return fmt.Sprintf("%.3f ± %.2g", e.Mean, e.SE) }
 
-// latents is the table of latents.
-func (s Summary) latents() string {
-	rows := [][]string{{"latent", "mean", "sd", "5%", "50%", "95%"}}
-	reweighted := s.Latents[0].Reweighted != nil
+// rowsOf is the table of latents, or of components of vectors.
+func rowsOf(what string, list []LatentSummary) string {
+	rows := [][]string{{what, "mean", "sd", "5%", "50%", "95%"}}
+	reweighted := list[0].Reweighted != nil
 	if reweighted {
 		rows[0] = append(rows[0], "reweighted", "sd")
 	}
-	for _, l := range s.Latents {
+	for _, l := range list {
 		write := writer(l.SD, l.Mean, l.Q5, l.Q95)
 		row := []string{l.Name, write(l.Mean), write(l.SD), write(l.Q5), write(l.Q50), write(l.Q95)}
 		if r := l.Reweighted; reweighted && r != nil {

@@ -1,0 +1,63 @@
+package vi
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/facetvi/facet/graph"
+)
+
+// Counts of categories with a Dirichlet prior on their shares: the posterior is the Dirichlet of prior and counts, and the evidence the ratio
+// of their constants. Its shares are in the summary.
+func TestDirichletPosterior(t *testing.T) {
+	alpha, counts := []float64{1, 2, 0.5}, []float64{3, 11, 6}
+	m := graph.NewModel()
+	for k, theta := range m.SampleVector("theta", graph.Dirichlet(alpha...)) {
+		m.Factor(graph.Mul(counts[k], graph.Log(theta)))
+	}
+	p, err := Fit(context.Background(), mustCompile(t, m), Settings{Seed: *seed})
+	require.NoError(t, err)
+
+	log, total := 0.0, 0.0
+	var priorSum, sum float64
+	for k, a := range alpha {
+		gain, _ := math.Lgamma(a + counts[k])
+		loss, _ := math.Lgamma(a)
+		log += gain - loss
+		priorSum += a
+		sum += a + counts[k]
+	}
+	gain, _ := math.Lgamma(priorSum)
+	loss, _ := math.Lgamma(sum)
+	log += gain - loss
+	e, err := p.LogEvidence()
+	require.NoError(t, err)
+	require.InDelta(t, log, e.Mean, 0.02)
+
+	s := p.Summary()
+	require.Len(t, s.Latents, 2)
+	require.Len(t, s.Vectors, 3)
+	for k, x := range s.Vectors {
+		a := alpha[k] + counts[k]
+		mean := a / sum
+		sd := math.Sqrt(mean * (1 - mean) / (sum + 1))
+		require.InDelta(t, mean, x.Mean, 0.15*sd, x.Name)
+		require.InEpsilon(t, sd, x.SD, 0.08, x.Name)
+		require.InDelta(t, mathext.InvRegIncBeta(a, sum-a, 0.05), x.Q5, 0.2*sd, x.Name)
+		require.InDelta(t, mathext.InvRegIncBeta(a, sum-a, 0.95), x.Q95, 0.2*sd, x.Name)
+		total += x.Mean
+	}
+	require.InDelta(t, 1, total, 1e-12)
+	require.Regexp(t, `vector +mean +sd +5% +50% +95%\ntheta\[0\] +0\.1`, s.String())
+	some, err := s.Of("theta")
+	require.NoError(t, err)
+	require.Equal(t, s.Vectors, some.Vectors)
+	require.Empty(t, some.Latents)
+	some, err = s.Of("theta_stick")
+	require.NoError(t, err)
+	require.Empty(t, some.Vectors)
+}
