@@ -204,13 +204,13 @@ func TestLoadErrors(t *testing.T) {
 	more.Sample("x", graph.Normal(0, 1))
 	more.Sample("w", graph.Normal(0, 1))
 	for want, d := range map[string]*graph.Density{
-		`latent 0 is "x", here it is "z"`:       small(t, "z", 1, 0, 2, 3),
-		"1 latents, here are 2":                 mustCompile(t, more),
-		"guards are 2 different ones, here are 1":  small(t, "x", 1, 0, 1, 3),
-		"3 observations, here are 2":            small(t, "x", 1, 0, 2, 2),
-		"expressions or guards differ (fingerp": small(t, "x", 1.5, 0, 2, 3),
-		"expressions or guards differ":          small(t, "x", 1, 0.1, 2, 3),
-		"of other observations":                 other,
+		`latent 0 is "x", here it is "z"`:         small(t, "z", 1, 0, 2, 3),
+		"1 latents, here are 2":                   mustCompile(t, more),
+		"guards are 2 different ones, here are 1": small(t, "x", 1, 0, 1, 3),
+		"3 observations, here are 2":              small(t, "x", 1, 0, 2, 2),
+		"expressions or guards differ (fingerp":   small(t, "x", 1.5, 0, 2, 3),
+		"expressions or guards differ":            small(t, "x", 1, 0.1, 2, 3),
+		"of other observations":                   other,
 	} {
 		p, err := Load(bytes.NewReader(file.Bytes()), d)
 		require.ErrorContains(t, err, want)

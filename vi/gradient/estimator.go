@@ -2,6 +2,7 @@ package gradient
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -144,8 +145,10 @@ func (w *reparamWorker) Add(sums []float64, rng *rand.Rand) error {
 }
 
 // Score is the score-function (REINFORCE) estimator (log r − log q)·∇log q,
-// without control variates. It is unbiased for every model without parameters, which
-// have no score, and its variance is hopeless beyond a few latents: an oracle, not a tool.
+// without control variates. Its variance is hopeless beyond a few latents: an oracle, not a
+// tool. A parameter has no score: of a parameter that moves no guard the gradient is
+// E[∂ log r], and models in which one does are refused, as are confined members where
+// there are parameters, for their sides may depend on them. Else it is unbiased.
 type Score struct{}
 
 // Name implements Estimator.
@@ -153,15 +156,31 @@ func (Score) Name() string { return "score" }
 
 // Bind implements Estimator.
 func (Score) Bind(d *graph.Density, q family.Q, n int) (Worker, error) {
-	if d.Params() > 0 {
-		return nil, fmt.Errorf("gradient: score: parameter %s has no score: use Boundary", d.Latents()[0])
+	if err := checkScore(d, q); err != nil {
+		return nil, fmt.Errorf("gradient: score: %w: use Boundary", err)
 	}
-	ex, err := d.Executor(n, graph.Compute{Out: true})
+	ex, err := d.Executor(n, graph.Compute{Out: true, Grad: d.Params() > 0})
 	if err != nil {
 		return nil, err
 	}
 	s, err := bind(q, n)
 	return &scoreWorker{samples{d, ex, s}, make([]float64, n)}, err
+}
+
+// checkScore reports parameters that a score estimator has no gradient of.
+func checkScore(d *graph.Density, q family.Q) error {
+	if d.Params() == 0 {
+		return nil
+	}
+	if _, confined := q.(*family.Confined); confined {
+		return errors.New("a confined member's sides may depend on parameters, which have no score")
+	}
+	for l, guards := range d.GuardsByPlane() {
+		if i := d.Arrangement().Latents(l)[0]; i < d.Params() {
+			return fmt.Errorf("parameter %s has no score, and moves the guard %v (%s)", d.Latents()[i], guards[0], guards[0].Place())
+		}
+	}
+	return nil
 }
 
 type scoreWorker struct {
@@ -177,6 +196,10 @@ func (w *scoreWorker) Add(sums []float64, rng *rand.Rand) error {
 	copy(w.weight, w.ex.Out)
 	w.sampler.SubLogQ(w.weight)
 	w.sampler.AddScore(sums, w.weight)
+	if params := w.d.Params(); params > 0 {
+		clear(w.ex.Grad[params*w.ex.N:])
+		w.sampler.Pull(sums, w.ex.Grad)
+	}
 	return nil
 }
 

@@ -245,15 +245,42 @@ func checkParameters(t *testing.T, d *graph.Density, q family.Q, dim int, sides 
 	t.Logf("ELBO %.4f, |z| ≤ %.2f; reparameterization rejected at %.0f", exact, worst, rejected)
 }
 
-// A parameter has no score.
+// A parameter has no score: where it moves no guard its gradient by Score is that of
+// Boundary, and where it does Score refuses.
 func TestScoreOfParameters(t *testing.T) {
 	d := vitest.Compile(t, learned(1))
 	q, err := family.MeanField{}.New(d)
 	require.NoError(t, err)
 	_, err = gradient.NewRunner(d, q, gradient.Score{}, 4, 1)
-	require.ErrorContains(t, err, "parameter cut has no score")
+	require.ErrorContains(t, err, "parameter cut has no score, and moves the guard z0 - cut > 0 (param_test.go:")
 	_, err = family.Softplus{}.New(d)
 	require.ErrorContains(t, err, "3 parameters")
+
+	m := graph.NewModel()
+	level := m.Param("level", 0.4)
+	rate := m.Param("rate", 0.8, graph.Positive())
+	x := m.Sample("x", graph.Normal(level, rate))
+	y := m.Sample("y", graph.Normal(graph.Mul(0.5, x), 1))
+	m.Factor(graph.If(graph.Greater(graph.Mul(x, y), 0.3), graph.Mul(level, y), graph.Sub(rate, x)))
+	d = vitest.Compile(t, m)
+	for _, f := range []family.Family{family.MeanField{}, family.FullRank{}, family.LowRank{Rank: 1}, family.Structured{}} {
+		q, err := f.New(d)
+		require.NoError(t, err)
+		q.Place([]float64{0.3, -0.2, 0.4, -0.1}, []float64{1, 1, 0.8, 0.9})
+		n := vitest.Draws(1 << 16)
+		exact, score := sampled(t, d, q, gradient.Boundary{}, n), sampled(t, d, q, gradient.Score{}, 4*n)
+		for k := range exact.Mean {
+			se := math.Hypot(exact.SE[k], score.SE[k])
+			require.Less(t, math.Abs(exact.Mean[k]-score.Mean[k]), 5*se+1e-12, "%s: %d: %v, score %v", f.Name(), k, exact, score)
+			if k < 4 && k%2 == 0 {
+				require.Greater(t, math.Abs(exact.Mean[k]), 5*se, "%s: nothing to see", f.Name())
+			}
+		}
+	}
+	c, _, err := family.Sequential([][]int{{}, {}, {}, {}}).Points(2).Confine([]family.Side{{Hyperplane: affine(1, 0, 0, 1), Positive: true}})
+	require.NoError(t, err)
+	_, err = gradient.NewRunner(d, c, gradient.Score{}, 4, 1)
+	require.ErrorContains(t, err, "a confined member's sides may depend on parameters")
 }
 
 // A threshold that is transformed makes a guard that is not affine. Given h, the height of the step, and q = Normal(m, s²)

@@ -190,8 +190,8 @@ func CheckStreams(all [][]byte, samples, dim int) error {
 // ErrNotFinite is wrapped by errors about a gradient with a NaN or an infinity.
 var ErrNotFinite = errors.New("the gradient is not finite")
 
-// Blame looks for a term of the model that is not finite at samples from q, and
-// says which; "" if it finds none.
+// Blame looks for a term of the model that is not finite at samples from q, or a
+// guard on which log r is not, and says which; "" if it finds none.
 func Blame(d *graph.Density, q family.Q) string {
 	z := make([]float64, q.Dim())
 	rng := mc.NewRand(0)
@@ -203,6 +203,32 @@ func Blame(d *graph.Density, q family.Q) string {
 				what += " in region " + shorten(region)
 			}
 			return what
+		}
+	}
+	return blameGuard(d, q)
+}
+
+// blameGuard is Blame of a guard.
+func blameGuard(d *graph.Density, q family.Q) string {
+	const n = 16
+	p, err := BindParts(d, q, n, Boundary{})
+	if err != nil || p.Run(mc.NewRand(0)) != nil {
+		return ""
+	}
+	for k, x := range p.jumps.Pieces() {
+		var jumps []float64
+		if jumps = p.batch.Sums(); len(jumps) > 0 {
+			jumps = jumps[k : k+1]
+		} else if p.surface.Reached(k) {
+			jumps = p.batch.Jumps(k)
+		}
+		for _, v := range jumps {
+			if v-v == 0 {
+				continue
+			}
+			g := d.GuardsByPlane()[x.Plane][0]
+			return fmt.Sprintf("log r is infinite or has no value at %s, where the guard %v (%s) changes: a density that falls to 0 or rises to ∞ there has no boundary term; compare with a number on the side where it is finite",
+				g.Equation(), g, g.Place())
 		}
 	}
 	return ""
