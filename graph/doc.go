@@ -22,7 +22,7 @@
 //
 // Functions make values from values: [Add], [Normal], [Greater], [And], [If].
 // Methods of a [Model] add to the program: [Model.Sample], [Model.Param], [Model.Observe],
-// [Model.Factor], and [Model.If], whose sides are blocks of the program rather
+// [Model.Factor], [Model.SampleVector], [Model.ObserveHMM], and [Model.If], whose sides are blocks of the program rather
 // than values. [Model.Plate] is a loop whose body is written once, with data as
 // columns. A latent with a prior of whole numbers is discrete: [Equal] and [Switch] are for these. What can be asked of a density is a method of it.
 //

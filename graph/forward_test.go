@@ -366,3 +366,22 @@ func TestForwardSumsOfShapes(t *testing.T) {
 	}
 	close12(t, want, logProb(t, mustCompile(t, m), z...))
 }
+
+// A forward sum may be a parameter of a prior too: draws and residuals follow it.
+func TestForwardSumInPrior(t *testing.T) {
+	m := graph.NewModel()
+	x := m.SampleN("x", 2, graph.Normal(0, 1))
+	y := m.Sample("y", graph.Normal(graph.ForwardSum(x, [][]graph.Expr{x, {x[1], graph.Numbers(0.5)[0]}}, [][]graph.Expr{x, graph.Numbers(math.Inf(-1), 0)}), 0.5))
+	m.Sample("z", graph.Normal(graph.Tanh(y), 1))
+	d := mustCompile(t, m)
+	p := func(z []float64) float64 {
+		v, _ := pathSum{z[:2], [][][]float64{{z[:2], {math.Inf(-1), 0}}}, [][]float64{z[:2], {z[1], 0.5}}}.brute()
+		return v
+	}
+	z := []float64{0.3, -1, 0.4, 0.2}
+	close12(t, logNormalPDF(z[0], 0, 1)+logNormalPDF(z[1], 0, 1)+logNormalPDF(z[2], p(z), 0.5)+logNormalPDF(z[3], math.Tanh(z[2]), 1), logProb(t, d, z...))
+	center, _ := d.PriorStartAt(map[int]float64{0: 0.3, 1: -1})
+	close12(t, p(z), center[2])
+	sameResiduals(t, d)
+	require.Equal(t, [][]int{nil, nil, {0, 1}, {2}}, d.Parents())
+}

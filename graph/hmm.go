@@ -51,7 +51,10 @@ type Hidden struct {
 // transition, must add up to 1, which is checked of numbers.
 func (m *Model) ObserveHMM(name string, h HMM, ys []float64) *Hidden {
 	c := &Hidden{m: m, name: name, steps: len(ys), now: len(h.Initial), states: 1, where: m.within}
-	if !m.outsidePlates("ObserveHMM") || !m.observationName(name) || !c.sized(h) {
+	if m.open != nil {
+		m.fail("ObserveHMM is called in the body of a plate; a chain in each row takes a loop in place of the plate")
+	}
+	if m.err != nil || !m.observationName(name) || !c.sized(h) {
 		return c
 	}
 	what := m.observationOf(name)

@@ -553,7 +553,7 @@ func TestHMMErrors(t *testing.T) {
 	z := m.Sample("z", graph.Normal(0, 1))
 	m.Plate(2, func(p *graph.Plate) { m.ObserveHMM("y", good(z), []float64{1}) })
 	_, err = m.Compile()
-	require.ErrorContains(t, err, "ObserveHMM of the model is called in the body of a plate")
+	require.ErrorContains(t, err, "a chain in each row takes a loop in place of the plate")
 }
 
 // A step of a chain of two states, for one sample of sixteen: value and gradient.

@@ -1,6 +1,9 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Numbers are values, expressions or numbers, as expressions: the rows of a matrix of some.
 func Numbers[V Value](xs ...V) []Expr {
@@ -26,13 +29,35 @@ func (m *Model) SampleN(name string, n int, prior Dist) []Expr {
 
 // A VectorDist is a distribution of vectors: Dirichlet, MultivariateNormal or Ordered.
 type VectorDist struct {
-	name string
-	n    int
-	err  error
+	name   string
+	n      int
+	err    error
+	params []Expr
+	// with is the distribution with other parameters.
+	with func(params []Expr) VectorDist
 	// sample adds the latents, and returns the components.
-	sample func(m *Model, name string) []Expr
+	sample func(m *Model, name vectorName) []Expr
 	// observe adds the observations; nil if the vector cannot be observed.
 	observe func(m *Model, name string, xs []float64)
+}
+
+// A vectorName is that of a vector, in a row of a plate with the row's index.
+type vectorName struct{ name, row string }
+
+// latent is the name of latent k of those that what says.
+func (n vectorName) latent(what string, k int) string {
+	if n.row != "" {
+		return fmt.Sprintf("%s%s[%s,%d]", n.name, what, n.row, k)
+	}
+	return fmt.Sprintf("%s%s[%d]", n.name, what, k)
+}
+
+// one is the name of the one latent that what says.
+func (n vectorName) one(what string) string {
+	if n.row != "" {
+		return fmt.Sprintf("%s%s[%s]", n.name, what, n.row)
+	}
+	return n.name + what
 }
 
 // SampleVector adds latents whose values make up a vector with the given prior, and returns its
@@ -40,11 +65,51 @@ type VectorDist struct {
 // vector is written as such a program, which the distribution says; where its components are no
 // latents themselves they are recorded as deterministic expressions of that name.
 func (m *Model) SampleVector(name string, prior VectorDist) []Expr {
+	if !m.outsidePlates("SampleVector") {
+		return make([]Expr, prior.n)
+	}
+	return m.sampleVector(vectorName{name: name}, prior)
+}
+
+func (m *Model) sampleVector(name vectorName, prior VectorDist) []Expr {
+	if !m.checkVector(fmt.Sprintf("latent %q", name.name), prior) {
+		return make([]Expr, prior.n)
+	}
+	return prior.sample(m, name)
+}
+
+// SampleVector is Model.SampleVector in each row: latents theta_stick[0,0], theta_stick[0,1], …
+// of row 0, and so on.
+func (p *Plate) SampleVector(name string, prior VectorDist) []Expr {
 	out := make([]Expr, prior.n)
-	if m.outsidePlates("SampleVector") && m.checkVector(fmt.Sprintf("latent %q", name), prior) {
-		out = prior.sample(m, name)
+	if !p.isOpen("SampleVector") {
+		return out
+	}
+	var row []Expr
+	p.t.do(func() { row = p.t.m.sampleVector(vectorName{name, p.index()}, p.t.vector(prior)) })
+	for k := range out {
+		out[k] = p.t.expr(func() Expr { return row[k] })
 	}
 	return out
+}
+
+// ObserveVector is Model.ObserveVector in each row, of xs[i] in row i.
+func (p *Plate) ObserveVector(name string, d VectorDist, xs [][]float64) {
+	if p.isOpen("ObserveVector") && p.hasRows(fmt.Sprintf("observation %q", name), len(xs)) {
+		p.t.do(func() { p.t.m.ObserveVector(name, p.t.vector(d), xs[p.at()]) })
+	}
+}
+
+// vector is d in the current row.
+func (t *tape) vector(d VectorDist) VectorDist {
+	if !slices.ContainsFunc(d.params, Expr.traced) {
+		return d
+	}
+	params := make([]Expr, len(d.params))
+	for i, x := range d.params {
+		params[i] = t.valueOf(x)
+	}
+	return d.with(params)
 }
 
 // ObserveVector conditions on the vector xs having been drawn from d. Its components are
@@ -80,20 +145,20 @@ func (m *Model) checkVector(what string, d VectorDist) bool {
 // is a latent with prior Beta(α_k, α_k+1 + … + α_n−1), the part of what is left that goes to
 // θ_k. The shares are recorded under the vector's name.
 func Dirichlet[V Value](alpha ...V) VectorDist {
-	d := VectorDist{name: "Dirichlet", n: len(alpha)}
-	if len(alpha) < 2 {
-		d.err = fmt.Errorf("%d concentrations: there must be at least 2", len(alpha))
-	}
 	a := Numbers(alpha...)
+	d := VectorDist{name: "Dirichlet", n: len(a), params: a, with: func(p []Expr) VectorDist { return Dirichlet(p...) }}
+	if len(a) < 2 {
+		d.err = fmt.Errorf("%d concentrations: there must be at least 2", len(a))
+	}
 	for i, x := range a {
 		if v, known := x.IsConst(); known && positive.broken(v) != "" && d.err == nil {
 			d.err = fmt.Errorf("alpha[%d] = %v %s", i, v, positive.broken(v))
 		}
 	}
-	d.sample = func(m *Model, name string) []Expr {
+	d.sample = func(m *Model, name vectorName) []Expr {
 		theta, left := make([]Expr, len(a)), Expr{} // left is a logarithm
 		for k := range len(a) - 1 {
-			stick := m.Sample(fmt.Sprintf("%s_stick[%d]", name, k), Beta(a[k], Sum(a[k+1:]...)))
+			stick := m.Sample(name.latent("_stick", k), Beta(a[k], Sum(a[k+1:]...)))
 			theta[k] = Exp(Add(left, Log(stick)))
 			if k == 0 {
 				theta[k] = stick
@@ -101,7 +166,7 @@ func Dirichlet[V Value](alpha ...V) VectorDist {
 			left = Add(left, Log1p(Neg(stick)))
 		}
 		theta[len(a)-1] = Exp(left)
-		return m.components(name, theta)
+		return m.components(name.name, theta)
 	}
 	return d
 }
@@ -123,12 +188,22 @@ func (m *Model) components(name string, xs []Expr) []Expr {
 //
 //	mean_i + Σ_{j<i} L_ij·e_j,    e_j = (x_j − its mean given those before it)/L_jj
 func MultivariateNormal[A, B Value](mean []A, chol [][]B) VectorDist {
-	d := VectorDist{name: "MultivariateNormal", n: len(mean)}
 	mu, l := Numbers(mean...), make([][]Expr, len(chol))
 	for i, row := range chol {
 		l[i] = Numbers(row...)
 	}
-	d.err = checkCholesky(l, len(mu))
+	return multivariateNormal(mu, l)
+}
+
+func multivariateNormal(mu []Expr, l [][]Expr) VectorDist {
+	d := VectorDist{name: "MultivariateNormal", n: len(mu), params: slices.Concat(mu, slices.Concat(l...)), err: checkCholesky(l, len(mu))}
+	d.with = func(params []Expr) VectorDist {
+		rows, left := make([][]Expr, len(l)), params[len(mu):]
+		for i := range l {
+			rows[i], left = left[:len(l[i])], left[len(l[i]):]
+		}
+		return multivariateNormal(params[:len(mu)], rows)
+	}
 	// given calls make with the distribution of each component, for its value.
 	given := func(m *Model, component func(i int, d Dist) Expr) {
 		e := make([]Expr, len(mu))
@@ -139,10 +214,10 @@ func MultivariateNormal[A, B Value](mean []A, chol [][]B) VectorDist {
 			e[i] = Div(Sub(component(i, Normal(loc, l[i][i])), loc), l[i][i])
 		}
 	}
-	d.sample = func(m *Model, name string) []Expr {
+	d.sample = func(m *Model, name vectorName) []Expr {
 		x := make([]Expr, len(mu))
 		given(m, func(i int, prior Dist) Expr {
-			x[i] = m.Sample(fmt.Sprintf("%s[%d]", name, i), prior)
+			x[i] = m.Sample(name.latent("", i), prior)
 			return x[i]
 		})
 		return x
@@ -190,7 +265,8 @@ func checkCholesky(l [][]Expr, n int) error {
 // is unconstrained (their difference, or that of their logarithms or logits). The values in
 // their order are recorded under the vector's name.
 func Ordered(n int, d Dist) VectorDist {
-	v := VectorDist{name: "Ordered", n: max(n, 0)}
+	v := VectorDist{name: "Ordered", n: max(n, 0), params: d.params}
+	v.with = func(params []Expr) VectorDist { return Ordered(n, newDist(d.law, params...)) }
 	switch {
 	case n < 1:
 		v.err = fmt.Errorf("%d values in order", n)
@@ -198,20 +274,20 @@ func Ordered(n int, d Dist) VectorDist {
 	case d.law.shares == nil || d.law.support.whole:
 		v.err = fmt.Errorf("%s is none of Normal, Logistic, LogNormal, HalfNormal, Exponential and Uniform", d.law.name)
 	}
-	v.sample = func(m *Model, name string) []Expr {
+	v.sample = func(m *Model, name vectorName) []Expr {
 		x := make([]Expr, n)
-		if !m.checkDist(d, "latent "+name, Guard{}) {
+		if !m.checkDist(d, "latent "+name.name, Guard{}) {
 			return x
 		}
 		u := Expr{m: m, id: m.st.leaf(kLatent, len(m.latents))}
-		x[0] = m.Sample(name+"_least", Dist{law: newLeastLaw(d.law, n), params: d.params})
+		x[0] = m.Sample(name.one("_least"), Dist{law: newLeastLaw(d.law, n), params: d.params})
 		s := d.support()
 		for k := 1; k < n; k++ {
 			params := append(d.params[:len(d.params):len(d.params)], u)
-			u = Add(u, m.Sample(fmt.Sprintf("%s_gap[%d]", name, k-1), Dist{law: newGapLaw(d.law, n-k), params: params}))
+			u = Add(u, m.Sample(name.latent("_gap", k-1), Dist{law: newGapLaw(d.law, n-k), params: params}))
 			x[k] = s.forward(s, u)
 		}
-		return m.components(name, x)
+		return m.components(name.name, x)
 	}
 	return v
 }

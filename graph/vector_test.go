@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -424,6 +425,14 @@ func TestVectorErrors(t *testing.T) {
 		"SampleVector of the model is called in the body of a plate": func(m *graph.Model) {
 			m.Plate(2, func(*graph.Plate) { m.SampleVector("x", graph.Dirichlet(1, 1)) })
 		},
+		"Dirichlet: alpha[1] = 0 must be positive, in row 0 of the plate": func(m *graph.Model) {
+			m.Plate(2, func(p *graph.Plate) { p.SampleVector("x", graph.Dirichlet(p.Data([]float64{1, -2}), p.Data(two))) })
+		},
+		"3 values for 2 rows of the plate": func(m *graph.Model) {
+			m.Plate(2, func(p *graph.Plate) {
+				p.ObserveVector("x", graph.MultivariateNormal(two[:1], [][]float64{{1}}), [][]float64{{1}, {1}, {1}})
+			})
+		},
 		"ObserveVector of the model is called in the body of a plate": func(m *graph.Model) {
 			m.Plate(2, func(*graph.Plate) { m.ObserveVector("x", graph.Dirichlet(1, 1), two) })
 		},
@@ -436,6 +445,48 @@ func TestVectorErrors(t *testing.T) {
 		require.ErrorContains(t, m.Err(), says)
 		require.ErrorContains(t, m.Err(), "vector_test.go:", says)
 	}
+}
+
+// Vectors in the rows of a plate are those of the loop: varying intercepts and slopes, shares and thresholds of groups.
+func TestVectorsInPlates(t *testing.T) {
+	data, shift := [][]float64{{0.3, 1}, {-2, 0.4}, {1, 1}}, []float64{0.5, 1, 2}
+	build := func(plate bool) *graph.Density {
+		m := graph.NewModel()
+		mu, tau := m.Sample("mu", graph.Normal(0, 1)), m.Sample("tau", graph.LogNormal(0, 1))
+		normal := func(c graph.Expr) graph.VectorDist {
+			return graph.MultivariateNormal([]graph.Expr{mu, graph.Add(mu, c)}, [][]graph.Expr{{tau}, {c, graph.Numbers(0.5)[0]}})
+		}
+		ordered := func(c graph.Expr) graph.VectorDist { return graph.Ordered(2, graph.Normal(c, tau)) }
+		shares := func(c graph.Expr) graph.VectorDist { return graph.Dirichlet(c, tau) }
+		if plate {
+			m.Plate(len(data), func(p *graph.Plate) {
+				c := p.Data(shift)
+				x, o, theta := p.SampleVector("x", normal(c)), p.SampleVector("o", ordered(c)), p.SampleVector("theta", shares(c))
+				p.Factor(graph.Mul(o[1], graph.Log(theta[1])))
+				p.ObserveVector("y", graph.MultivariateNormal(x, [][]float64{{1}, {0.3, 2}}), data)
+			})
+		} else {
+			for i, y := range data {
+				c := graph.Add(shift[i], 0)
+				row := func(name string, d graph.VectorDist) []graph.Expr {
+					return m.SampleVector(fmt.Sprintf("%s%d", name, i), d)
+				}
+				x, o, theta := row("x", normal(c)), row("o", ordered(c)), row("theta", shares(c))
+				m.Factor(graph.Mul(o[1], graph.Log(theta[1])))
+				m.ObserveVector("y", graph.MultivariateNormal(x, [][]float64{{1}, {0.3, 2}}), y)
+			}
+		}
+		return mustCompile(t, m)
+	}
+	loop, plate := build(false), build(true)
+	require.Equal(t, []string{"mu", "tau", "x[0,0]", "x[0,1]", "o_least[0]", "o_gap[0,0]", "theta_stick[0,0]", "x[1,0]"}, plate.Latents()[:8])
+	require.Equal(t, []string{"o[0]", "o[1]", "theta[0]", "theta[1]", "o[2]"}, plate.Components()[:5])
+	rng := rand.New(rand.NewPCG(1, 1))
+	z := loop.PriorDraw(nil, rng)
+	require.Equal(t, logProb(t, loop, z...), logProb(t, plate, z...))
+	require.Equal(t, gradient(t, loop, z...), gradient(t, plate, z...))
+	require.Equal(t, loop.DeterministicAt(nil, z), plate.DeterministicAt(nil, z))
+	require.Equal(t, loop.Nodes(), plate.Nodes())
 }
 
 // Plates index vectors as they do any values.
