@@ -50,6 +50,7 @@ const (
 	fSparse // sums of many terms, of any number, of the same forms
 	fUnary
 	fBinary
+	fTernary
 	fSelect
 	fTable
 	fForward
@@ -351,6 +352,8 @@ func (b *batch) add(id nodeID) {
 		key.kind = fUnary
 	case kBinary:
 		key.kind = fBinary
+	case kTernary:
+		key.kind = fTernary
 	case kSelect:
 		key.kind = fSelect
 		if b.tableSigns(id) != nil {

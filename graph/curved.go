@@ -159,7 +159,7 @@ func (m *Model) isTransform(id nodeID) bool {
 		return false
 	}
 	u := m.st.at(m.st.at(id).a)
-	return u.kind == kLatent && m.latents[u.a].prior.law != nil && m.latents[u.a].prior.law.support.fn == m.st.like(id).fn
+	return u.kind == kLatent && m.latents[u.a].prior.law != nil && m.latents[u.a].prior.support().fn == m.st.like(id).fn
 }
 
 // positiveAtom is the guard coef·x + v > 0 for one x that is not affine.

@@ -26,10 +26,20 @@ type law struct {
 	name    string
 	params  []param
 	support support
-	// bounds are those of the support, where the parameters say so.
-	bounds func(p []Expr) (lo, hi float64)
+	// supportAt is the support where it depends on the parameters; nil where it does not.
+	supportAt func(p []Expr) support
+	// check is what is wrong with the parameters together; nil where each has its rule alone.
+	check func(p []Expr) error
 	// logProb is the log density at x, inside the support.
 	logProb func(x Expr, p []Expr) Expr
+	// logCDF is log P(X ≤ x) and logCCDF log P(X > x), for x inside the support or at its
+	// ends. A law without them has no distribution function.
+	logCDF, logCCDF func(x Expr, p []Expr) Expr
+	// logMass is log P(a < X ≤ b), where there is more to say of it than that it is a difference.
+	logMass func(a, b Expr, p []Expr) Expr
+	// mean and variance are those of X; nil where it has none in closed form. They mean
+	// nothing where they do not exist for the parameters.
+	mean, variance func(p []Expr) Expr
 	// change, if there is one, is the log density at the data x less that at the
 	// data from: sums of functions of data times functions of parameters.
 	change func(x, from Expr, p []Expr) Expr
@@ -38,6 +48,11 @@ type law struct {
 	// draw the value itself. Parameters at the edge of what their rule admits
 	// (a scale of 0, a probability of 1) are those that have been rounded.
 	rand func(p []float64, rng *rand.Rand) float64
+	// outermost is the law of a recorded value, with masses beside a density: no other law
+	// is made of it.
+	outermost bool
+	// noPrior says why no latent can have the law, where its support has no transform.
+	noPrior string
 	// start is a central value and a scale, about one standard deviation, of
 	// the unconstrained coordinate. Laws of whole numbers have no coordinate.
 	start func(p []float64) (center, scale float64)
@@ -73,7 +88,13 @@ func newDist(f *law, params ...Expr) Dist {
 			return d
 		}
 	}
-	if s := d.support(); s.lo >= s.hi && !s.whole {
+	if f.check != nil {
+		if err := f.check(params); err != nil {
+			d.err = fmt.Errorf("%s: %w", f.name, err)
+			return d
+		}
+	}
+	if s := d.support(); s.lo >= s.hi && !s.whole || s.lo > s.hi {
 		d.err = fmt.Errorf("%s: the interval [%v, %v] is empty", f.name, s.lo, s.hi)
 	}
 	return d
@@ -111,15 +132,14 @@ func (d Dist) logProb(x Expr) Expr { return d.law.logProb(x, d.params) }
 
 // support is the support at d's parameters.
 func (d Dist) support() support {
-	s := d.law.support
-	if d.law.bounds != nil {
-		s.lo, s.hi = d.law.bounds(d.params)
+	if d.law.supportAt != nil {
+		return d.law.supportAt(d.params)
 	}
-	return s
+	return d.law.support
 }
 
 // transformed reports whether a latent is a transform of its coordinate.
-func (d Dist) transformed() bool { return d.law.support.fn != kernel.None }
+func (d Dist) transformed() bool { return d.support().fn != kernel.None }
 
 // check reports why x cannot be drawn from d.
 func (d Dist) check(x float64) error {
@@ -136,13 +156,6 @@ func (d Dist) check(x float64) error {
 // infinite b: the term x·log p of a count x = 0.
 func times[A, B Value](x A, b B) Expr {
 	return apply2(x, b, kernel.MulData.Value2, (*store).mulData)
-}
-
-func lgammaOf[A Value](a A) Expr { return apply1(kernel.Lgamma, a) }
-
-// applyPair is f(a, b).
-func applyPair(f kernel.Function, a, b Expr) Expr {
-	return apply2(a, b, f.Value2, func(s *store, a, b nodeID) nodeID { return s.pair(f, a, b) })
 }
 
 // abs is |a|.

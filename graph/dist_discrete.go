@@ -10,7 +10,8 @@ import (
 )
 
 // Discrete distributions, of observations and of discrete latents. x is a number, so what
-// depends on it alone is computed once for each data set.
+// depends on it alone is computed once for each data set. Those of categories are in
+// dist_categories.go.
 
 // Poisson is the Poisson distribution with mean lambda.
 func Poisson[A Value](lambda A) Dist { return newDist(poisson, lift(lambda)) }
@@ -21,9 +22,14 @@ var poisson = &law{
 		if !small(x, maxSmallCount) {
 			return poissonLogProb(x, p[0], Log(p[0]))
 		}
-		return Sub(times(x, Log(p[0])), Add(p[0], lgammaOf(Add(x, 1))))
+		return Sub(times(x, Log(p[0])), Add(p[0], Lgamma(Add(x, 1))))
 	},
 	rand: func(p []float64, rng *rand.Rand) float64 { return distuv.Poisson{Lambda: p[0], Src: rng}.Rand() },
+
+	logCDF:   func(x Expr, p []Expr) Expr { return applyPair(kernel.LogGammaQ, Add(x, 1), p[0]) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return applyPair(kernel.LogGammaP, Add(x, 1), p[0]) },
+	mean:     func(p []Expr) Expr { return p[0] },
+	variance: func(p []Expr) Expr { return p[0] },
 }
 
 // Bernoulli is 1 with probability p, else 0.
@@ -38,7 +44,15 @@ var bernoulli = &law{
 		}
 		return 0
 	},
+
+	logCDF:   func(x Expr, p []Expr) Expr { return times(is(x, 0), Log1p(Neg(p[0]))) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return applyPair(kernel.Inside, Neg(x), Log(p[0])) },
+	mean:     func(p []Expr) Expr { return p[0] },
+	variance: func(p []Expr) Expr { return Mul(p[0], Sub(1, p[0])) },
 }
+
+// is is 1 where x = k, else 0.
+func is(x Expr, k float64) Expr { return apply1(kernel.Is0, Sub(x, k)) }
 
 // successes is the log probability of s successes and f failures in a row.
 func successes(s, f, p Expr) Expr {
@@ -50,8 +64,8 @@ func successes(s, f, p Expr) Expr {
 func Binomial[A, B Value](n A, p B) Dist { return newDist(binomial, lift(n), lift(p)) }
 
 var binomial = &law{
-	name: "Binomial", params: []param{{"n", count}, {"p", probability}}, support: support{whole: true},
-	bounds: func(p []Expr) (lo, hi float64) { return 0, p[0].constValue() },
+	name: "Binomial", params: []param{{"n", count}, {"p", probability}},
+	supportAt: func(p []Expr) support { return support{lo: 0, hi: p[0].constValue(), whole: true} },
 	logProb: func(x Expr, p []Expr) Expr {
 		fails := Sub(p[0], x)
 		if !small(p[0], maxSmallCount) {
@@ -60,6 +74,11 @@ var binomial = &law{
 		return Add(applyPair(kernel.Choose, x, Add(fails, 1)), successes(x, fails, p[1]))
 	},
 	rand: func(p []float64, rng *rand.Rand) float64 { return distuv.Binomial{N: p[0], P: p[1], Src: rng}.Rand() },
+
+	logCDF:   func(x Expr, p []Expr) Expr { return applyTriple(kernel.LogBetaAbove, p[1], Add(x, 1), Sub(p[0], x)) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return applyTriple(kernel.LogBetaBelow, p[1], Add(x, 1), Sub(p[0], x)) },
+	mean:     func(p []Expr) Expr { return Mul(p[0], p[1]) },
+	variance: func(p []Expr) Expr { return Mul(p[0], Mul(p[1], Sub(1, p[1]))) },
 }
 
 // Geometric is the number of trials up to and with the first success, each with
@@ -70,6 +89,11 @@ var geometric = &law{
 	name: "Geometric", params: []param{{"p", probability}}, support: support{lo: 1, hi: math.Inf(1), whole: true},
 	logProb: func(x Expr, p []Expr) Expr { return successes(Expr{v: 1}, Sub(x, 1), p[0]) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return 1 + math.Floor(expRand(rng)/-math.Log1p(-p[0])) },
+
+	logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.Log1mExp, times(x, Log1p(Neg(p[0])))) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return times(x, Log1p(Neg(p[0]))) },
+	mean:     func(p []Expr) Expr { return Div(1, p[0]) },
+	variance: func(p []Expr) Expr { return Div(Sub(1, p[0]), Square(p[0])) },
 }
 
 // NegativeBinomial is the number of failures before the n-th success, each
@@ -89,4 +113,9 @@ var negativeBinomial = &law{
 		mean := math.Exp(logGammaRand(p[0], rng) + math.Log1p(-p[1]) - math.Log(p[1]))
 		return distuv.Poisson{Lambda: mean, Src: rng}.Rand()
 	},
+
+	logCDF:   func(x Expr, p []Expr) Expr { return applyTriple(kernel.LogBetaBelow, p[1], p[0], Add(x, 1)) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return applyTriple(kernel.LogBetaAbove, p[1], p[0], Add(x, 1)) },
+	mean:     func(p []Expr) Expr { return Div(Mul(p[0], Sub(1, p[1])), p[1]) },
+	variance: func(p []Expr) Expr { return Div(Mul(p[0], Sub(1, p[1])), Square(p[1])) },
 }

@@ -20,6 +20,12 @@ var logNormal = &law{
 	start:   func(p []float64) (center, scale float64) { return p[0], p[1] },
 
 	residual: normalResidual, shares: &normalShares,
+
+	logCDF:   func(x Expr, p []Expr) Expr { return normal.logCDF(Log(x), p) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return normal.logCCDF(Log(x), p) },
+	logMass:  func(a, b Expr, p []Expr) Expr { return normal.logMass(Log(a), Log(b), p) },
+	mean:     func(p []Expr) Expr { return Exp(Add(p[0], Mul(0.5, Square(p[1])))) },
+	variance: func(p []Expr) Expr { return Mul(Expm1(Square(p[1])), Exp(Add(Mul(2, p[0]), Square(p[1])))) },
 }
 
 // HalfNormal is the distribution of |x| for a normal x with mean 0 and standard
@@ -37,6 +43,11 @@ var halfNormal = &law{
 		x := halfNormalMedian * math.Exp(e)
 		return math.Log(halfNormalMedian) + e - 0.5*x*x - 0.5*math.Log(math.Pi/2)
 	},
+
+	logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogErf, Div(Mul(math.Sqrt2/2, x), p[0])) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return Add(LogNormalCDF(Neg(Div(x, p[0]))), math.Ln2) },
+	mean:     func(p []Expr) Expr { return Mul(math.Sqrt(2/math.Pi), p[0]) },
+	variance: func(p []Expr) Expr { return Mul(1-2/math.Pi, Square(p[0])) },
 }
 
 const halfNormalMedian = 0.6745
@@ -52,6 +63,11 @@ var exponential = &law{
 	start:   func(p []float64) (center, scale float64) { return -math.Log(p[0]), 1 },
 
 	residual: func(e float64, _ []float64) float64 { return e - math.Exp(e) },
+
+	logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.Log1mExp, Neg(Mul(p[0], x))) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return Neg(Mul(p[0], x)) },
+	mean:     func(p []Expr) Expr { return Div(1, p[0]) },
+	variance: func(p []Expr) Expr { return Div(1, Square(p[0])) },
 }
 
 // Gamma is the gamma distribution with shape alpha and rate beta.
@@ -65,6 +81,11 @@ var gamma = &law{
 	start:   func(p []float64) (center, scale float64) { return math.Log(p[0] / p[1]), 1 / math.Sqrt(p[0]) },
 
 	residual: func(e float64, p []float64) float64 { return gammaResidual(e, p[0]) },
+
+	logCDF:   func(x Expr, p []Expr) Expr { return applyPair(kernel.LogGammaP, p[0], Mul(p[1], x)) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return applyPair(kernel.LogGammaQ, p[0], Mul(p[1], x)) },
+	mean:     func(p []Expr) Expr { return Div(p[0], p[1]) },
+	variance: func(p []Expr) Expr { return Div(p[0], Square(p[1])) },
 }
 
 // gammaResidual has the large parts of α·u − βeᵘ and log Γ(α) cancelled.
@@ -79,7 +100,7 @@ func gammaLogProb(x, alpha, beta Expr) Expr {
 		return Sub(Add(Log(alpha), poissonLogProb(alpha, Mul(beta, x), Add(Log(beta), Log(x)))), Log(x))
 	}
 	power := Sub(Mul(Sub(alpha, 1), Log(x)), Mul(beta, x))
-	return Add(power, Sub(Mul(alpha, Log(beta)), lgammaOf(alpha)))
+	return Add(power, Sub(Mul(alpha, Log(beta)), Lgamma(alpha)))
 }
 
 func gammaChange(x, from, alpha, beta Expr) Expr {
@@ -99,6 +120,11 @@ var chiSquared = &law{
 	start:   func(p []float64) (center, scale float64) { return math.Log(p[0]), math.Sqrt(2 / p[0]) },
 
 	residual: func(e float64, p []float64) float64 { return gammaResidual(e, 0.5*p[0]) },
+
+	logCDF:   func(x Expr, p []Expr) Expr { return applyPair(kernel.LogGammaP, Mul(0.5, p[0]), Mul(0.5, x)) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return applyPair(kernel.LogGammaQ, Mul(0.5, p[0]), Mul(0.5, x)) },
+	mean:     func(p []Expr) Expr { return p[0] },
+	variance: func(p []Expr) Expr { return Mul(2, p[0]) },
 }
 
 // Beta is the beta distribution with shapes alpha and beta, on (0, 1).
@@ -113,7 +139,7 @@ var betaLaw = &law{
 			return Sub(Add(norm, trialsLogProb(a, b, x)), Add(Log(x), Log1p(Neg(x))))
 		}
 		power := Add(Mul(Sub(a, 1), Log(x)), Mul(Sub(b, 1), Log1p(Neg(x))))
-		return Add(power, Sub(lgammaOf(Add(a, b)), Add(lgammaOf(a), lgammaOf(b))))
+		return Add(power, Sub(Lgamma(Add(a, b)), Add(Lgamma(a), Lgamma(b))))
 	},
 	change: func(x, from Expr, p []Expr) Expr {
 		a, b, fromRest := p[0], p[1], Sub(1, from)
@@ -131,17 +157,139 @@ var betaLaw = &law{
 		norm := kernel.Lgamma.Value(p[0]+p[1]) - kernel.Lgamma.Value(p[0]) - kernel.Lgamma.Value(p[1])
 		return math.Log(scale) + norm - p[0]*kernel.Softplus.Value(-u) - p[1]*kernel.Softplus.Value(u)
 	},
+
+	logCDF:  func(x Expr, p []Expr) Expr { return applyTriple(kernel.LogBetaBelow, x, p[0], p[1]) },
+	logCCDF: func(x Expr, p []Expr) Expr { return applyTriple(kernel.LogBetaAbove, x, p[0], p[1]) },
+	mean:    func(p []Expr) Expr { return Div(p[0], Add(p[0], p[1])) },
+	variance: func(p []Expr) Expr {
+		sum := Add(p[0], p[1])
+		return Div(Mul(Div(p[0], sum), Div(p[1], sum)), Add(sum, 1))
+	},
 }
 
 // Uniform is the uniform distribution on [min, max], which must be numbers.
 func Uniform[A, B Value](min A, max B) Dist { return newDist(uniform, lift(min), lift(max)) }
 
 var uniform = &law{
-	name: "Uniform", params: []param{{"min", bound}, {"max", bound}}, support: interval,
-	bounds:  func(p []Expr) (lo, hi float64) { return p[0].constValue(), p[1].constValue() },
+	name: "Uniform", params: []param{{"min", bound}, {"max", bound}},
+	supportAt: func(p []Expr) support {
+		return support{lo: p[0].constValue(), hi: p[1].constValue(), closedLo: true, closedHi: true, transform: scaledLogisticMap}
+	},
 	logProb: func(x Expr, p []Expr) Expr { return Neg(Log(Sub(p[1], p[0]))) },
 	rand:    func(_ []float64, rng *rand.Rand) float64 { return logitRand(rng) },
 	start:   func([]float64) (center, scale float64) { return 0, logisticSD },
 
 	residual: logisticResidual, shares: &logisticShares,
+
+	logCDF:   func(x Expr, p []Expr) Expr { return Log(Div(Sub(x, p[0]), Sub(p[1], p[0]))) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return Log(Div(Sub(p[1], x), Sub(p[1], p[0]))) },
+	mean:     func(p []Expr) Expr { return Mul(0.5, Add(p[0], p[1])) },
+	variance: func(p []Expr) Expr { return Div(Square(Sub(p[1], p[0])), 12) },
+}
+
+// HalfCauchy is the distribution of |x| for a Cauchy x with location 0 and the given
+// scale (SciPy's halfcauchy):
+//
+//	p(x) = 2/(π·scale·(1 + (x/scale)²)),    x ≥ 0
+//
+// It has no mean.
+func HalfCauchy[A Value](scale A) Dist { return newDist(halfCauchy, lift(scale)) }
+
+var halfCauchy = &law{
+	name: "HalfCauchy", params: []param{{"scale", positive}}, support: nonNegatives,
+	logProb: func(x Expr, p []Expr) Expr {
+		return Sub(math.Log(2/math.Pi), Add(Log(p[0]), Softplus(Mul(2, Sub(Log(x), Log(p[0]))))))
+	},
+	rand: func(p []float64, rng *rand.Rand) float64 {
+		return math.Log(p[0]) + math.Log(math.Tan(0.5*math.Pi*unitRand(rng)))
+	},
+	start: func(p []float64) (center, scale float64) { return math.Log(p[0]), logHalfCauchySD },
+
+	residual: func(e float64, _ []float64) float64 {
+		w := logHalfCauchySD * math.Abs(e)
+		return -w - math.Log1p(math.Exp(-2*w))
+	},
+
+	logCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.LogHalfCauchyCDF, Div(x, p[0])) },
+	logCCDF: func(x Expr, p []Expr) Expr { return apply1(kernel.LogHalfCauchyCDF, Div(p[0], x)) },
+}
+
+// logHalfCauchySD is the standard deviation of log |x| for a standard Cauchy x.
+const logHalfCauchySD = math.Pi / 2
+
+// Weibull is the Weibull distribution with shape k and scale lambda (gonum's; SciPy's
+// weibull_min with c = k; R's survreg has scale 1/k and intercept log lambda):
+//
+//	p(x) = (k/λ)·(x/λ)ᵏ⁻¹·exp(−(x/λ)ᵏ),    x > 0
+func Weibull[A, B Value](k A, lambda B) Dist { return newDist(weibull, lift(k), lift(lambda)) }
+
+var weibull = &law{
+	name: "Weibull", params: []param{{"k", positive}, {"lambda", positive}}, support: positives,
+	logProb: func(x Expr, p []Expr) Expr {
+		h := weibullLogHazard(x, p)
+		return Sub(Sub(Add(Log(p[0]), h), Exp(h)), Log(x))
+	},
+	rand:  func(p []float64, rng *rand.Rand) float64 { return math.Log(p[1]) + math.Log(expRand(rng))/p[0] },
+	start: func(p []float64) (center, scale float64) { return math.Log(p[1]), gumbelSD / p[0] },
+
+	residual: func(e float64, _ []float64) float64 { return math.Log(gumbelSD) + gumbelSD*e - math.Exp(gumbelSD*e) },
+
+	logCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.Log1mExp, Neg(Exp(weibullLogHazard(x, p)))) },
+	logCCDF: func(x Expr, p []Expr) Expr { return Neg(Exp(weibullLogHazard(x, p))) },
+	mean:    func(p []Expr) Expr { return Mul(p[1], weibullMoment(1, p[0])) },
+	variance: func(p []Expr) Expr {
+		return Mul(Square(p[1]), Sub(weibullMoment(2, p[0]), Square(weibullMoment(1, p[0]))))
+	},
+}
+
+// weibullLogHazard is the logarithm of the cumulative hazard, k·log(x/λ).
+func weibullLogHazard(x Expr, p []Expr) Expr { return Mul(p[0], quotientLog(x, p[1])) }
+
+// weibullMoment is Γ(1 + n/k).
+func weibullMoment(n float64, k Expr) Expr { return Exp(Lgamma(Add(1, Div(n, k)))) }
+
+// quotientLog is log(a/b), by the difference of logarithms where one of them is known,
+// as that of an exponential is.
+func quotientLog(a, b Expr) Expr {
+	if a.exponential() || b.exponential() {
+		return Sub(Log(a), Log(b))
+	}
+	return applyPair(kernel.LogQuotient, a, b)
+}
+
+// exponential reports whether x has a logarithm that is none of an expression.
+func (x Expr) exponential() bool {
+	_, known := x.IsConst()
+	return !known && x.m.st.logIsSimple(x.id)
+}
+
+// InverseGamma is the distribution of 1/x for a gamma x with shape alpha and rate beta
+// (gonum's; SciPy's invgamma with scale beta):
+//
+//	p(x) = betaᵃ/Γ(a)·x⁻ᵃ⁻¹·exp(−beta/x),    a = alpha,    x > 0
+func InverseGamma[A, B Value](alpha A, beta B) Dist {
+	return newDist(inverseGamma, lift(alpha), lift(beta))
+}
+
+var inverseGamma = &law{
+	name: "InverseGamma", params: []param{{"alpha", positive}, {"beta", positive}}, support: positives,
+	logProb: func(x Expr, p []Expr) Expr {
+		a, m, logM := p[0], Div(p[1], x), Sub(Log(p[1]), Log(x))
+		scale, known := p[1].IsConst()
+		if !small(a, maxSmallShape) || known && math.Abs(math.Log(scale)) > maxSmallShape {
+			return Sub(Add(Log(a), poissonLogProb(a, m, logM)), Log(x))
+		}
+		return Sub(Sub(Mul(a, logM), m), Add(Lgamma(a), Log(x)))
+	},
+	rand:  func(p []float64, rng *rand.Rand) float64 { return math.Log(p[1]) - logGammaRand(p[0], rng) },
+	start: func(p []float64) (center, scale float64) { return math.Log(p[1] / p[0]), 1 / math.Sqrt(p[0]) },
+
+	residual: func(e float64, p []float64) float64 { return gammaResidual(-e, p[0]) },
+
+	logCDF:  func(x Expr, p []Expr) Expr { return applyPair(kernel.LogGammaQ, p[0], Div(p[1], x)) },
+	logCCDF: func(x Expr, p []Expr) Expr { return applyPair(kernel.LogGammaP, p[0], Div(p[1], x)) },
+	mean:    func(p []Expr) Expr { return existsAbove(1, p[0], Div(p[1], Sub(p[0], 1))) },
+	variance: func(p []Expr) Expr {
+		return existsAbove(2, p[0], Div(Square(Div(p[1], Sub(p[0], 1))), Sub(p[0], 2)))
+	},
 }

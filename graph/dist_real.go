@@ -19,6 +19,14 @@ var normal = &law{
 	start:   func(p []float64) (center, scale float64) { return p[0], p[1] },
 
 	residual: normalResidual, shares: &normalShares,
+
+	logCDF:  func(x Expr, p []Expr) Expr { return LogNormalCDF(Div(Sub(x, p[0]), p[1])) },
+	logCCDF: func(x Expr, p []Expr) Expr { return LogNormalCDF(Div(Sub(p[0], x), p[1])) },
+	logMass: func(a, b Expr, p []Expr) Expr {
+		return applyPair(kernel.LogNormalMass, Div(Sub(a, p[0]), p[1]), Div(Sub(b, p[0]), p[1]))
+	},
+	mean:     func(p []Expr) Expr { return p[0] },
+	variance: func(p []Expr) Expr { return Square(p[1]) },
 }
 
 func normalResidual(e float64, _ []float64) float64 { return -0.5*e*e - 0.5*math.Log(2*math.Pi) }
@@ -62,6 +70,11 @@ var logistic = &law{
 	start: func(p []float64) (center, scale float64) { return p[0], p[1] * logisticSD },
 
 	residual: logisticResidual, shares: &logisticShares,
+
+	logCDF:   func(x Expr, p []Expr) Expr { return Neg(Softplus(Div(Sub(p[0], x), p[1]))) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return Neg(Softplus(Div(Sub(x, p[0]), p[1]))) },
+	mean:     func(p []Expr) Expr { return p[0] },
+	variance: func(p []Expr) Expr { return Mul(logisticSD*logisticSD, Square(p[1])) },
 }
 
 func logisticResidual(e float64, _ []float64) float64 {
@@ -84,6 +97,11 @@ var laplace = &law{
 	start: func(p []float64) (center, scale float64) { return p[0], p[1] * math.Sqrt2 },
 
 	residual: func(e float64, _ []float64) float64 { return -math.Sqrt2*math.Abs(e) - 0.5*math.Ln2 },
+
+	logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogLaplaceCDF, Div(Sub(x, p[0]), p[1])) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.LogLaplaceCDF, Div(Sub(p[0], x), p[1])) },
+	mean:     func(p []Expr) Expr { return p[0] },
+	variance: func(p []Expr) Expr { return Mul(2, Square(p[1])) },
 }
 
 // StudentsT is Student's t distribution with location mu, scale sigma and nu
@@ -108,4 +126,67 @@ var studentsT = &law{
 	residual: func(e float64, p []float64) float64 {
 		return kernel.GammaRatio.Value(0.5*p[2]) - 0.5*math.Log(2*math.Pi) - kernel.StudentTail.Value2(e, p[2])
 	},
+
+	logCDF:   func(x Expr, p []Expr) Expr { return applyPair(kernel.LogStudentCDF, Div(Sub(x, p[0]), p[1]), p[2]) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return applyPair(kernel.LogStudentCDF, Div(Sub(p[0], x), p[1]), p[2]) },
+	mean:     func(p []Expr) Expr { return existsAbove(1, p[2], p[0]) },
+	variance: func(p []Expr) Expr { return existsAbove(2, p[2], Mul(Square(p[1]), Div(p[2], Sub(p[2], 2)))) },
 }
+
+// existsAbove is x, a moment that does not exist unless p is above least.
+func existsAbove(least float64, p, x Expr) Expr {
+	if v, known := p.IsConst(); known && v <= least {
+		return Expr{v: math.NaN()}
+	}
+	return x
+}
+
+// Cauchy is the Cauchy distribution with location mu and the given scale (SciPy's
+// cauchy), Student's t distribution with one degree of freedom:
+//
+//	p(x) = 1/(π·scale·(1 + t²)),    t = (x − mu)/scale
+//
+// It has no mean.
+func Cauchy[A, B Value](mu A, scale B) Dist { return newDist(cauchy, lift(mu), lift(scale)) }
+
+var cauchy = &law{
+	name: "Cauchy", params: []param{{"mu", anyReal}, {"scale", positive}}, support: reals,
+	logProb: func(x Expr, p []Expr) Expr {
+		return Sub(Neg(applyPair(kernel.StudentTail, ratio(Sub(x, p[0]), p[1]), Expr{v: 1})), Add(Log(p[1]), math.Log(math.Pi)))
+	},
+	rand:  func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*math.Tan(math.Pi*(unitRand(rng)-0.5)) },
+	start: func(p []float64) (center, scale float64) { return p[0], p[1] },
+
+	residual: func(e float64, _ []float64) float64 { return -math.Log(math.Pi) - kernel.StudentTail.Value2(e, 1) },
+
+	logCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.LogCauchyCDF, Div(Sub(x, p[0]), p[1])) },
+	logCCDF: func(x Expr, p []Expr) Expr { return apply1(kernel.LogCauchyCDF, Div(Sub(p[0], x), p[1])) },
+}
+
+// gumbelSD is the standard deviation π/√6 of the standard Gumbel distribution.
+const gumbelSD = math.Pi / 2.4494897427831781
+
+// Gumbel is the Gumbel distribution of maxima with location mu and scale beta (gonum's
+// GumbelRight, SciPy's gumbel_r):
+//
+//	p(x) = exp(−t − e⁻ᵗ)/beta,    t = (x − mu)/beta
+func Gumbel[A, B Value](mu A, beta B) Dist { return newDist(gumbel, lift(mu), lift(beta)) }
+
+var gumbel = &law{
+	name: "Gumbel", params: []param{{"mu", anyReal}, {"beta", positive}}, support: reals,
+	logProb: func(x Expr, p []Expr) Expr {
+		r := Div(Sub(p[0], x), p[1])
+		return Sub(Sub(r, Exp(r)), Log(p[1]))
+	},
+	rand:  func(p []float64, rng *rand.Rand) float64 { return p[0] - p[1]*math.Log(expRand(rng)) },
+	start: func(p []float64) (center, scale float64) { return p[0], p[1] * gumbelSD },
+
+	residual: func(e float64, _ []float64) float64 { return math.Log(gumbelSD) - gumbelSD*e - math.Exp(-gumbelSD*e) },
+
+	logCDF:   func(x Expr, p []Expr) Expr { return Neg(Exp(Div(Sub(p[0], x), p[1]))) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.Log1mExp, Neg(Exp(Div(Sub(p[0], x), p[1])))) },
+	mean:     func(p []Expr) Expr { return Add(p[0], Mul(eulerGamma, p[1])) },
+	variance: func(p []Expr) Expr { return Mul(gumbelSD*gumbelSD, Square(p[1])) },
+}
+
+const eulerGamma = 0.57721566490153286060651209008240243

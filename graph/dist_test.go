@@ -62,6 +62,11 @@ func laws() []law {
 		{"StudentsT", func(p E) graph.Dist { return graph.StudentsT(p[0], p[1], p[2]) },
 			func(x float64, p P) float64 { return distuv.StudentsT{Mu: p[0], Sigma: p[1], Nu: p[2]}.LogProb(x) }, "rpp", line,
 			[][]float64{{0, 1, 1}, {0.5, 0.1, 4}, {-2, 3, 0.6}}, reals},
+		{"Cauchy", func(p E) graph.Dist { return graph.Cauchy(p[0], p[1]) },
+			func(x float64, p P) float64 { return distuv.StudentsT{Mu: p[0], Sigma: p[1], Nu: 1}.LogProb(x) }, "rp", line, scales, reals},
+		{"Gumbel", func(p E) graph.Dist { return graph.Gumbel(p[0], p[1]) },
+			func(x float64, p P) float64 { return distuv.GumbelRight{Mu: p[0], Beta: p[1]}.LogProb(x) }, "rp", line,
+			[][]float64{{0.3, 1}, {-1.5, 2.25}, {30, 70}}, reals},
 		{"LogNormal", func(p E) graph.Dist { return graph.LogNormal(p[0], p[1]) },
 			func(x float64, p P) float64 { return distuv.LogNormal{Mu: p[0], Sigma: p[1]}.LogProb(x) }, "rp", half,
 			[][]float64{{0, 1}, {-1.5, 0.4}}, positives},
@@ -80,6 +85,15 @@ func laws() []law {
 		{"Beta", func(p E) graph.Dist { return graph.Beta(p[0], p[1]) },
 			func(x float64, p P) float64 { return distuv.Beta{Alpha: p[0], Beta: p[1]}.LogProb(x) }, "pp", unit,
 			[][]float64{{2, 3}, {0.5, 0.7}, {30, 4}}, []float64{1e-6, 0.2, 0.5, 0.999}},
+		{"HalfCauchy", func(p E) graph.Dist { return graph.HalfCauchy(p[0]) },
+			func(x float64, p P) float64 { return math.Ln2 + distuv.StudentsT{Sigma: p[0], Nu: 1}.LogProb(x) }, "p", half,
+			[][]float64{{1}, {0.2}}, positives},
+		{"Weibull", func(p E) graph.Dist { return graph.Weibull(p[0], p[1]) },
+			func(x float64, p P) float64 { return distuv.Weibull{K: p[0], Lambda: p[1]}.LogProb(x) }, "pp", half,
+			[][]float64{{1, 1}, {0.4, 5}, {3.5, 20}}, positives},
+		{"InverseGamma", func(p E) graph.Dist { return graph.InverseGamma(p[0], p[1]) },
+			func(x float64, p P) float64 { return distuv.InverseGamma{Alpha: p[0], Beta: p[1]}.LogProb(x) }, "pp", half,
+			[][]float64{{1, 1}, {0.3, 5}, {20, 0.5}}, []float64{1e-3, 0.03, 0.9, 2.5, 60}},
 		{"Uniform", func(p E) graph.Dist { return graph.Uniform(p[0], p[1]) },
 			func(x float64, p P) float64 { return distuv.Uniform{Min: p[0], Max: p[1]}.LogProb(x) }, "cc", interval,
 			[][]float64{{-2, 5}, {-3, 1.5}}, []float64{-1.9, 0, 1.4}},
@@ -103,8 +117,27 @@ func laws() []law {
 				return lgamma(x+p[0]) - lgamma(p[0]) - lgamma(x+1) + p[0]*math.Log(p[1]) + x*math.Log1p(-p[1])
 			}, "pu", discrete,
 			[][]float64{{3, 0.4}, {0.7, 0.01}, {40, 0.9}}, counts},
+		{"Categorical", func(p E) graph.Dist { return graph.Categorical(p...) },
+			func(x float64, p P) float64 { return math.Log(p[int(x)]) - math.Log(p[0]+p[1]+p[2]) }, "ppp", discrete,
+			[][]float64{{1, 2, 0.5}, {0.01, 1e-9, 3}}, []float64{0, 1, 2}},
+		{"OrderedLogistic", func(p E) graph.Dist { return graph.OrderedLogistic(p[0], orderedCuts...) },
+			func(x float64, p P) float64 {
+				at := func(k int) float64 { // P(X < k)
+					switch k {
+					case 0:
+						return 0
+					case 4:
+						return 1
+					}
+					return sigmoid(orderedCuts[k-1] - p[0])
+				}
+				return math.Log(at(int(x)+1) - at(int(x)))
+			}, "r", discrete, [][]float64{{0.3}, {-1.5}}, []float64{0, 1, 2, 3}},
 	}
 }
+
+// orderedCuts are those of the ordered logistic distribution under test.
+var orderedCuts = []float64{-1.5, 0.25, 0.75}
 
 // Every distribution that the package exports is under test.
 func TestAllDistributionsAreTested(t *testing.T) {
@@ -434,7 +467,7 @@ func requireNormalised(t *testing.T, d *graph.Density, l law, p []float64) {
 		}
 		return math.Exp(x.Out[0])
 	}
-	if l.name == "StudentsT" { // heavy tails: u = centre + sinh(v)
+	if slices.Contains([]string{"StudentsT", "Cauchy"}, l.name) { // heavy tails: u = centre + sinh(v)
 		g := func(v float64) float64 { return f(center[0]+scale[0]*math.Sinh(v)) * scale[0] * math.Cosh(v) }
 		total := 0.0
 		for v := -60.0; v < 60; v += 2 {

@@ -180,6 +180,8 @@ func (e *Graph) elementwise(f *form) (*gorgonia.Node, error) {
 		k = kernel.Unary{F: f.key.fn}
 	case fBinary:
 		k = kernel.Binary{F: f.key.fn}
+	case fTernary:
+		k = kernel.Ternary{F: f.key.fn}
 	case fSelect:
 		k = kernel.Select{}
 		wrt[0] = false

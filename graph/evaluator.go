@@ -103,6 +103,8 @@ func (e *evaluator) compute(n node) float64 {
 		return n.fn.Value(e.value(n.a))
 	case kBinary:
 		return n.fn.Value2(e.value(n.a), e.value(n.b))
+	case kTernary:
+		return n.fn.Value3(e.value(n.a), e.value(n.b), e.value(n.c))
 	case kSelect:
 		if e.value(n.a) != 0 {
 			return e.value(n.b)

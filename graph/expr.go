@@ -97,6 +97,25 @@ func apply2[A, B Value](a A, b B, number func(a, b float64) float64, build func(
 	return Expr{m: m, id: build(m.st, x.in(m), y.in(m))}
 }
 
+// applyPair is f(a, b), and applyTriple f(a, b, c).
+func applyPair(f kernel.Function, a, b Expr) Expr {
+	return apply2(a, b, f.Value2, func(s *store, a, b nodeID) nodeID { return s.pair(f, a, b) })
+}
+
+func applyTriple(f kernel.Function, a, b, c Expr) Expr {
+	m := owner(a, b, c)
+	if m == nil {
+		return Expr{v: f.Value3(a.v, b.v, c.v)}
+	}
+	if t := m.traces(); t != nil {
+		return t.function(func() Expr { return applyTriple(f, t.valueOf(a), t.valueOf(b), t.valueOf(c)) }, a, b, c)
+	}
+	return Expr{m: m, id: m.st.triple(f, a.in(m), b.in(m), c.in(m))}
+}
+
+// shorter is a where below < −log 2, else b.
+func shorter(below, a, b Expr) Expr { return applyTriple(kernel.Shorter, below, a, b) }
+
 // Add is a + b.
 func Add[A, B Value](a A, b B) Expr { return plus(lift(a), 1, lift(b)) }
 
@@ -196,6 +215,37 @@ func Sigmoid[A Value](a A) Expr { return apply1(kernel.Sigmoid, a) }
 // Softplus is log(1 + eᵃ).
 func Softplus[A Value](a A) Expr { return apply1(kernel.Softplus, a) }
 
+// Erf is the error function 2/√π·∫₀ᵃ exp(−t²) dt.
+func Erf[A Value](a A) Expr { return apply1(kernel.Erf, a) }
+
+// NormalCDF is Φ(a), the distribution function of the standard normal distribution:
+// the probit link.
+func NormalCDF[A Value](a A) Expr { return apply1(kernel.NormalCDF, a) }
+
+// LogNormalCDF is log Φ(a), exact also where Φ(a) is less than any number.
+func LogNormalCDF[A Value](a A) Expr { return apply1(kernel.LogNormalCDF, a) }
+
+// NormalQuantile is the x with Φ(x) = a, for a in (0, 1).
+func NormalQuantile[A Value](a A) Expr { return apply1(kernel.NormalQuantile, a) }
+
+// Lgamma is log Γ(a), for a > 0.
+func Lgamma[A Value](a A) Expr { return apply1(kernel.Lgamma, a) }
+
+// LogSumExp is log Σ exp(xs), without overflow; −∞ without any.
+func LogSumExp(xs ...Expr) Expr {
+	switch n := len(xs); n {
+	case 0:
+		return Expr{v: math.Inf(-1)}
+	case 1:
+		return xs[0]
+	default:
+		return applyPair(kernel.LogAddExp, LogSumExp(xs[:n/2]...), LogSumExp(xs[n/2:]...))
+	}
+}
+
+// LogDiffExp is log(eᵃ − eᵇ) for a ≥ b, without overflow.
+func LogDiffExp[A, B Value](a A, b B) Expr { return applyPair(kernel.LogDiffExp, lift(a), lift(b)) }
+
 // String writes x with the names of its latents, shortened where it is long.
 func (x Expr) String() string {
 	if x.m == nil {
@@ -240,6 +290,8 @@ func (m *Model) format(id nodeID, depth int) string {
 			return m.formatFactor(n.a, depth-1) + "·" + m.formatFactor(n.b, depth-1)
 		}
 		return fmt.Sprintf("%v(%s, %s)", n.fn, arg(n.a), arg(n.b))
+	case kTernary:
+		return fmt.Sprintf("%v(%s, %s, %s)", n.fn, arg(n.a), arg(n.b), arg(n.c))
 	case kSelect:
 		return fmt.Sprintf("if(%s, %s, %s)", arg(n.a), arg(n.b), arg(n.c))
 	case kForward:

@@ -145,6 +145,9 @@ func (w *programWriter) node(n node) {
 		} else {
 			w.operands(n.a, n.b)
 		}
+	case kTernary:
+		w.text(n.fn.String())
+		w.operands(n.a, n.b, n.c)
 	case kNot:
 		w.text("not")
 		w.operands(n.a)

@@ -107,7 +107,7 @@ func (m *Model) coordinate(i int) string {
 		return m.format(m.featureNodes[i-anyDim], 4)
 	}
 	l := m.latents[i]
-	if l.prior.law.support.fn == kernel.Exp {
+	if l.prior.support().fn == kernel.Exp {
 		return "log(" + l.name + ")"
 	}
 	return l.name

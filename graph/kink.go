@@ -190,6 +190,8 @@ func (g algebra) agree(l int, a, b nodeID) bool {
 		return g.agree(l, na.a, nb.a)
 	case na.kind == kBinary:
 		return g.agree(l, na.a, nb.a) && g.agree(l, na.b, nb.b)
+	case na.kind == kTernary:
+		return g.agree(l, na.a, nb.a) && g.agree(l, na.b, nb.b) && g.agree(l, na.c, nb.c)
 	case na.kind == kSum && na.v == nb.v && len(na.terms) == len(nb.terms):
 		for k, t := range na.terms {
 			if t.coef != nb.terms[k].coef || !g.agree(l, t.atom, nb.terms[k].atom) {

@@ -159,9 +159,11 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 	term := m.st.constant(0)
 	switch {
 	case !m.checkDist(prior, "latent "+name, Guard{}):
-	case prior.law.support.whole:
+	case prior.support().whole:
 		l.value = m.sampleDiscrete(&l, prior, len(m.latents)).in(m)
 		term = m.logProb("latent "+name, l.prior, Expr{m: m, id: coord}).in(m)
+	case prior.support().forward == nil:
+		m.fail("latent %q: %s is for observations: %s", name, prior.law.name, prior.law.noPrior)
 	default:
 		s, u := prior.support(), Expr{m: m, id: coord}
 		x := s.forward(s, u)

@@ -24,6 +24,7 @@ const (
 	kSum            // v + Σ terms[i].coef · terms[i].atom
 	kUnary          // fn(a)
 	kBinary         // fn(a, b)
+	kTernary        // fn(a, b, c)
 	kSelect         // b where the formula a is 1, else c
 	kNot            // 1 − a for a formula a
 	kAnd            // a·b for formulas a and b
@@ -267,7 +268,7 @@ func (n *node) arity() int {
 		return 1
 	case kBinary, kAnd, kFlip:
 		return 2
-	case kSelect:
+	case kSelect, kTernary:
 		return 3
 	}
 	return 0
@@ -293,7 +294,7 @@ func (n *node) lastOperand() nodeID {
 		return n.a
 	case kBinary, kAnd, kFlip:
 		return max(n.a, n.b)
-	case kSelect:
+	case kSelect, kTernary:
 		return max(n.a, n.b, n.c)
 	case kForward:
 		return slices.MaxFunc(n.terms, func(x, y term) int { return cmp.Compare(x.atom, y.atom) }).atom

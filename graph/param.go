@@ -134,7 +134,9 @@ var (
 	intervalParam = func() *law {
 		f := newParamLaw("parameter in an interval", support{transform: scaledLogisticMap})
 		f.params = append(f.params, param{"lo", bound}, param{"hi", bound})
-		f.bounds = func(p []Expr) (lo, hi float64) { return p[2].constValue(), p[3].constValue() }
+		f.supportAt = func(p []Expr) support {
+			return support{lo: p[2].constValue(), hi: p[3].constValue(), transform: scaledLogisticMap}
+		}
 		return f
 	}()
 )

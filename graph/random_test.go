@@ -123,7 +123,7 @@ func (g *generator) number() float64 {
 
 func (g *generator) program() program {
 	var p program
-	continuous := laws()[:10] // all that are neither Uniform nor discrete
+	continuous := laws()[:15] // all that are neither Uniform nor discrete
 	g.latent = 2 + g.pick(3)
 	for i := range g.latent {
 		pr := prior{law: continuous[0], params: []float64{g.number(), 1.5}}

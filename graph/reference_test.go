@@ -29,6 +29,46 @@ var exactLog = map[string]func(b bits, x num, p []num) num{
 		norm = b.sub(norm, b.add(b.times(0.5, b.log(b.mul(b.constants().pi, p[2]))), b.log(p[1])))
 		return b.sub(norm, b.mul(half, b.log1p(b.div(b.mul(r, r), p[2]))))
 	},
+	"Cauchy": exactCauchy,
+	"HalfCauchy": func(b bits, x num, p []num) num {
+		return b.add(exactCauchy(b, x, []num{b.num(0), p[0]}), b.constants().ln2)
+	},
+	"Gumbel": func(b bits, x num, p []num) num {
+		r := b.div(b.sub(p[0], x), p[1])
+		return b.sub(b.sub(r, b.expAny(r)), b.log(p[1]))
+	},
+	"Weibull": func(b bits, x num, p []num) num {
+		h := b.mul(p[0], b.log(b.div(x, p[1])))
+		return b.sub(b.sub(b.add(b.log(p[0]), h), b.expAny(h)), b.log(x))
+	},
+	"InverseGamma": func(b bits, x num, p []num) num {
+		one := b.num(1)
+		return b.sub(exactGamma(b, b.div(one, x), p), b.times(2, b.log(x)))
+	},
+	"Categorical": func(b bits, x num, p []num) num {
+		k, _ := x.Int64()
+		return b.sub(b.log(p[k]), b.log(b.add(b.add(p[0], p[1]), p[2])))
+	},
+	"OrderedLogistic": func(b bits, x num, p []num) num { // see dist_test.go for the difference that it is
+		k, _ := x.Int64()
+		softplus := func(d num) num {
+			if d.Sign() < 0 {
+				return b.softplusNeg(b.neg(d))
+			}
+			return b.add(d, b.softplusNeg(d))
+		}
+		sum := b.num(0)
+		if k < 3 {
+			sum = b.sub(sum, softplus(b.sub(p[0], b.num(orderedCuts[k]))))
+		}
+		if k > 0 {
+			sum = b.sub(sum, softplus(b.sub(b.num(orderedCuts[k-1]), p[0])))
+		}
+		if k > 0 && k < 3 {
+			sum = b.add(sum, b.log1p(b.neg(b.exp(b.num(orderedCuts[k-1]-orderedCuts[k])))))
+		}
+		return sum
+	},
 	"LogNormal": func(b bits, x num, p []num) num { return b.sub(exactNormal(b, b.log(x), p), b.log(x)) },
 	"HalfNormal": func(b bits, x num, p []num) num {
 		return b.add(exactNormal(b, x, []num{b.num(0), p[0]}), b.constants().ln2)
@@ -65,6 +105,22 @@ func (b bits) softplusNeg(r num) num {
 		return b.num(0)
 	}
 	return b.log1p(b.exp(b.neg(r)))
+}
+
+// expAny is eˣ, 0 where that is nothing beside x, and 10¹⁰⁰⁰ where it is more than that.
+func (b bits) expAny(x num) num {
+	switch most := b.num(10 * float64(b)); {
+	case x.Cmp(most) > 0:
+		return b.pow2(3322)
+	case x.Cmp(b.neg(most)) < 0:
+		return b.num(0)
+	}
+	return b.exp(x)
+}
+
+func exactCauchy(b bits, x num, p []num) num {
+	r := b.div(b.sub(x, p[0]), p[1])
+	return b.neg(b.add(b.log(b.mul(b.constants().pi, p[1])), b.log1p(b.mul(r, r))))
 }
 
 func exactNormal(b bits, x num, p []num) num {
@@ -193,7 +249,7 @@ func (pt point) answers() []answer {
 		v = append(v, b.num(in.v))
 	}
 	value := func(v []num) num { return pt.exact(b, v) }
-	density := pt.answer(b, value, v, nats)
+	density := pt.answer(b, value, v, nats*pt.weight())
 	density.beyond = math.IsInf(density.want, 0)
 	answers := []answer{density}
 	for i, in := range pt.in {
@@ -209,6 +265,21 @@ func (pt point) answers() []answer {
 		answers = append(answers, slope)
 	}
 	return answers
+}
+
+// weight is 1, and of categories the largest |log weight|: log p is off by 1e-16 of that,
+// which counts where p is nearly 1.
+func (pt point) weight() float64 {
+	most := 1.0
+	if pt.name == "Categorical" {
+		for _, in := range pt.in[:len(pt.in)-1] {
+			if !in.latent {
+				in.v = math.Log(in.v)
+			}
+			most = max(most, math.Abs(in.v))
+		}
+	}
+	return most
 }
 
 // answer is f at v. An input may be off by ε|vᵢ|, and by ε(1+|vᵢ|) if it is the
@@ -290,8 +361,16 @@ func (pt point) computed() ([]float64, error) {
 // width.
 func typical(name string, p []float64) (centre, width float64) {
 	switch name {
-	case "HalfNormal":
+	case "HalfNormal", "HalfCauchy":
 		return math.Log(p[0]), 1
+	case "Weibull":
+		return math.Log(p[1]), 1 / p[0]
+	case "InverseGamma":
+		return math.Log(p[1]) - math.Log(p[0]), 1 / math.Sqrt(p[0])
+	case "Categorical":
+		return 1, 1
+	case "OrderedLogistic":
+		return 1.5, 1.5
 	case "Exponential":
 		return -math.Log(p[0]), 1
 	case "Gamma":
@@ -381,6 +460,10 @@ func values(name string, p []float64) (low, high float64) {
 	switch name {
 	case "Bernoulli":
 		return 0, 1
+	case "Categorical":
+		return 0, 2
+	case "OrderedLogistic":
+		return 0, 3
 	case "Binomial":
 		return 0, p[0]
 	case "Geometric":

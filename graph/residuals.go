@@ -178,6 +178,8 @@ func (r *Residuals) run(in instruction) {
 		kernel.Unary{F: in.fn}.Eval(r.matrix(in.out), []kernel.Matrix{r.matrix(a)})
 	case kBinary:
 		kernel.Binary{F: in.fn}.Eval(r.matrix(in.out), []kernel.Matrix{r.matrix(a), r.matrix(b)})
+	case kTernary:
+		kernel.Ternary{F: in.fn}.Eval(r.matrix(in.out), []kernel.Matrix{r.matrix(a), r.matrix(b), r.matrix(c)})
 	case kSelect:
 		vec.Select(in.out, a, b, c)
 	case kNot:

@@ -55,6 +55,10 @@ func (w *rewriter) rebuild(id nodeID) nodeID {
 		if a, b := w.rewrite(n.a), w.rewrite(n.b); a != n.a || b != n.b {
 			return s.binary(n.fn, a, b)
 		}
+	case kTernary:
+		if a, b, c := w.rewrite(n.a), w.rewrite(n.b), w.rewrite(n.c); a != n.a || b != n.b || c != n.c {
+			return s.triple(n.fn, a, b, c)
+		}
 	case kNot:
 		return s.not(w.rewrite(n.a))
 	case kAnd:

@@ -11,10 +11,13 @@ const (
 	probability // in (0, 1)
 	count       // a whole number ≥ 0, constant
 	bound       // constant
+	edge        // constant, may be infinite
 )
 
 func (r rule) broken(v float64) string {
 	switch {
+	case r == edge && math.IsInf(v, 0):
+		return ""
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return "must be finite"
 	case r == positive && v <= 0:
@@ -35,13 +38,13 @@ func (r rule) String() string {
 	return "can be negative or 0"
 }
 
-func (r rule) constant() bool { return r == count || r == bound }
+func (r rule) constant() bool { return r == count || r == bound || r == edge }
 
 // excludes reports whether v cannot have come from a parameter that satisfies
 // r, not even by rounding.
 func (r rule) excludes(v float64) bool {
 	switch {
-	case math.IsNaN(v) || math.IsInf(v, 0):
+	case math.IsNaN(v) || math.IsInf(v, 0) && r != edge:
 		return true
 	case r == positive:
 		return v < 0

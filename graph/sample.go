@@ -97,7 +97,7 @@ func (d Dist) draw(p []float64, rng *rand.Rand) float64 {
 			return math.NaN()
 		}
 	}
-	x, s := d.law.rand(p, rng), &d.law.support
+	x, s := d.law.rand(p, rng), d.support()
 	switch { // infinite where a parameter was rounded to the edge of its range, or is far out
 	case !math.IsInf(x, 0):
 		return x

@@ -223,6 +223,16 @@ func (s *store) pair(f kernel.Function, a, b nodeID) nodeID {
 	return s.intern(node{kind: kBinary, fn: f, a: a, b: b})
 }
 
+// triple is f(a, b, c).
+func (s *store) triple(f kernel.Function, a, b, c nodeID) nodeID {
+	va, aConst := s.isConst(a)
+	vb, bConst := s.isConst(b)
+	if vc, cConst := s.isConst(c); aConst && bConst && cConst {
+		return s.constant(f.Value3(va, vb, vc))
+	}
+	return s.intern(node{kind: kTernary, fn: f, a: a, b: b, c: c})
+}
+
 func (s *store) pow(a, b nodeID) nodeID {
 	va, aConst := s.isConst(a)
 	vb, bConst := s.isConst(b)

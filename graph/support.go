@@ -12,17 +12,17 @@ import (
 // have none.
 type support struct {
 	lo, hi float64
-	closed bool // finite bounds are values themselves
-	whole  bool // the values are whole numbers, bounds included
+	// Finite bounds of continuous values are values themselves.
+	closedLo, closedHi bool
+	whole              bool // the values are whole numbers, bounds included
 	transform
 }
 
 var (
 	reals        = support{lo: math.Inf(-1), hi: math.Inf(1), transform: identity}
 	positives    = support{lo: 0, hi: math.Inf(1), transform: exponentialMap}
-	nonNegatives = support{lo: 0, hi: math.Inf(1), closed: true, transform: exponentialMap}
+	nonNegatives = support{lo: 0, hi: math.Inf(1), closedLo: true, transform: exponentialMap}
 	unitInterval = support{lo: 0, hi: 1, transform: logisticMap}
-	interval     = support{closed: true, transform: scaledLogisticMap} // its bounds are parameters
 	counts       = support{lo: 0, hi: math.Inf(1), whole: true}
 )
 
@@ -81,10 +81,10 @@ func (s support) contains(x float64) bool {
 	switch {
 	case s.whole && x != math.Trunc(x):
 		return false
-	case s.whole || s.closed:
+	case s.whole:
 		return x >= s.lo && x <= s.hi
 	}
-	return x > s.lo && x < s.hi
+	return (x > s.lo || s.closedLo && x == s.lo) && (x < s.hi || s.closedHi && x == s.hi)
 }
 
 // String says what the values are.
@@ -99,23 +99,33 @@ func (s support) String() string {
 		return fmt.Sprintf("a whole number from %v to %v", s.lo, s.hi)
 	case unbounded && math.IsInf(s.lo, -1):
 		return "a finite number"
-	case unbounded && s.closed:
+	case unbounded && s.closedLo:
 		return fmt.Sprintf("a number ≥ %v", s.lo)
 	case unbounded:
 		return fmt.Sprintf("a number > %v", s.lo)
-	case s.closed:
-		return fmt.Sprintf("a number in [%v, %v]", s.lo, s.hi)
+	case !s.closedLo && !s.closedHi && !math.IsInf(s.lo, -1):
+		return fmt.Sprintf("a number strictly between %v and %v", s.lo, s.hi)
 	}
-	return fmt.Sprintf("a number strictly between %v and %v", s.lo, s.hi)
+	left, right := "(", ")"
+	if s.closedLo {
+		left = "["
+	}
+	if s.closedHi {
+		right = "]"
+	}
+	return fmt.Sprintf("a number in %s%v, %v%s", left, s.lo, s.hi, right)
 }
 
 // nearest is the value nearest to x.
 func (s support) nearest(x float64) float64 {
 	lo, hi := s.lo, s.hi
-	if !s.closed || math.IsInf(lo, 0) {
+	if s.whole {
+		return min(max(x, lo), hi)
+	}
+	if !s.closedLo || math.IsInf(lo, 0) {
 		lo = math.Nextafter(lo, hi)
 	}
-	if !s.closed || math.IsInf(hi, 0) {
+	if !s.closedHi || math.IsInf(hi, 0) {
 		hi = math.Nextafter(hi, lo)
 	}
 	return min(max(x, lo), hi)

@@ -17,12 +17,13 @@
 //	                   Total ⇄ Fill           the sum of all numbers
 //	number by number   Unary ─▶ Slope         f(a)
 //	                   Binary ─▶ Slope2       f(a, b)
+//	                   Ternary ─▶ Slope3      f(a, b, c)
 //	signs              Select ─▶ Gate         a where the sign is 1, else b
 //	                   Table                  a number for each combination of signs
 //	                   Formulas, Flip         ¬a and a ∧ b of signs; x times a difference of signs
 //	chains             Forward ─▶ ForwardGrad sums over the paths of hidden Markov chains
 //
-// (⇄ and ─▶ lead to derivatives.) The scalar functions of Unary and Binary are
+// (⇄ and ─▶ lead to derivatives.) The scalar functions of Unary, Binary and Ternary are
 // the entries of one table: see [Function].
 //
 // A kernel does not know who runs it: package plan, which binds it to slices

@@ -82,6 +82,41 @@ func (k Slope2) Eval(out Matrix, in []Matrix) {
 	}
 }
 
+// Ternary is F of triples of numbers.
+type Ternary struct{ F Function }
+
+// Eval implements [Kernel].
+func (k Ternary) Eval(out Matrix, in []Matrix) {
+	f, o := functions[k.F].ternary, out.Data
+	a, b, c := in[0].Data[:len(o)], in[1].Data[:len(o)], in[2].Data[:len(o)]
+	for i, a := range a {
+		o[i] = f(a, b[i], c[i])
+	}
+}
+
+func (k Ternary) diff(j int, _ []int) derivative {
+	return derivative{Slope3{k.F, j}, []operand{upstream, 0, 1, 2, result}}
+}
+
+// Slope3 is g times the derivative of F by operand Of, for operands g, a, b, c and
+// y = F(a, b, c).
+type Slope3 struct {
+	F  Function
+	Of int
+}
+
+// Eval implements [Kernel].
+func (k Slope3) Eval(out Matrix, in []Matrix) {
+	slope, o := functions[k.F].slopes3[k.Of], out.Data
+	g, a, b, c, y := in[0].Data[:len(o)], in[1].Data[:len(o)], in[2].Data[:len(o)], in[3].Data[:len(o)], in[4].Data[:len(o)]
+	for i, g := range g {
+		o[i] = 0
+		if g != 0 {
+			o[i] = g * slope(a[i], b[i], c[i], y[i])
+		}
+	}
+}
+
 // GradTimes is C·g·x for an upstream gradient g, and 0 where g is 0.
 type GradTimes struct{ C float64 }
 

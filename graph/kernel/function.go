@@ -6,8 +6,8 @@ import (
 	"github.com/facetvi/facet/internal/vec"
 )
 
-// A Function is a scalar function of one number or of two. Each is an entry of
-// one table, which has everything that depends on the function.
+// A Function is a scalar function of one number, of two or of three. Each is an
+// entry of one table, which has everything that depends on the function.
 type Function uint8
 
 // The functions. None is not one.
@@ -39,6 +39,30 @@ const (
 	Deviance    // a·log(1 + b/a) − b, with the tangent of log at ½ below ½
 	LogShare    // log(a/(a + b))
 	StudentTail // ½(b+1)·log(1 + a²/b)
+
+	Erf
+	NormalCDF
+	LogNormalCDF
+	NormalQuantile
+	LogErf
+	LogNormalMass    // log(Φ(b) − Φ(a))
+	LogLaplaceCDF    // of the standard distribution, as the next two
+	LogCauchyCDF     //
+	LogHalfCauchyCDF //
+	LogStudentCDF    // at a, with b degrees of freedom
+	LogGammaP        // log of the lower tail of the gamma distribution with shape a at b
+	LogGammaQ        // log of the upper one
+	LogBetaBelow     // log of the lower tail of the beta distribution with shapes b and c at a
+	LogBetaAbove     // log of the upper one
+	LogAddExp        // log(eᵃ + eᵇ)
+	LogDiffExp       // log(eᵃ − eᵇ)
+	Log1mExp         // log(1 − eˣ)
+	LogQuotient      // log(a/b)
+	Is0              // 1 for 0, else 0
+	Inside           // b where a ≥ 0, else −∞
+	Greatest         // the larger one of a and b
+	Least            // the smaller one
+	Shorter          // b where a < −log 2, else c
 )
 
 // String is the function's name.
@@ -49,6 +73,9 @@ func (f Function) Value(x float64) float64 { return functions[f].unary(x) }
 
 // Value2 is f(a, b). It panics unless f is a function of two numbers.
 func (f Function) Value2(a, b float64) float64 { return functions[f].binary(a, b) }
+
+// Value3 is f(a, b, c). It panics unless f is a function of three numbers.
+func (f Function) Value3(a, b, c float64) float64 { return functions[f].ternary(a, b, c) }
 
 // Slope is f′(x), given also y = f(x). It panics unless f is a function of one number that has a slope.
 func (f Function) Slope(x, y float64) float64 {
@@ -96,6 +123,10 @@ type function struct {
 	slope  func(x, y float64) float64 // f′(x), given also y = f(x)
 	binary func(a, b float64) float64
 	slopes slopes // ∂f/∂a and ∂f/∂b, given also y = f(a, b)
+	// ternary is f(a, b, c), with its three derivatives; the functions of one and two
+	// numbers have none.
+	ternary func(a, b, c float64) float64
+	slopes3 [3]func(a, b, c, y float64) float64
 	// diff are the derivatives with respect to each operand; nil for Slope or Slope2.
 	diff []derivative
 	// inverse is the x with f(x) = y, NaN where there is none; nil for even functions, of which it is the root ≥ 0, and others.
@@ -160,6 +191,35 @@ var functions = [...]function{
 	Deviance:    {name: "deviance", binary: deviance, slopes: slopes{devianceSlopeK, devianceSlopeD}},
 	LogShare:    {name: "logshare", binary: logShare, slopes: slopes{logShareSlopeA, logShareSlopeB}},
 	StudentTail: {name: "studenttail", binary: studentTail, slopes: slopes{studentSlopeT, studentSlopeNu}},
+
+	Erf:            {name: "erf", unary: math.Erf, slope: erfSlope, inverse: erfInverse},
+	NormalCDF:      {name: "normalcdf", unary: normalCDF, slope: normalCDFSlope, inverse: normalQuantile},
+	LogNormalCDF:   {name: "lognormalcdf", unary: logNormalCDF, slope: logNormalCDFSlope},
+	NormalQuantile: {name: "normalquantile", unary: normalQuantile, slope: normalQuantileSlope, inverse: normalCDF},
+	LogErf:         {name: "logerf", unary: logErf, slope: logErfSlope},
+	LogNormalMass:  {name: "lognormalmass", binary: logNormalMass, slopes: slopes{logNormalMassSlopeA, logNormalMassSlopeB}},
+
+	LogLaplaceCDF:    {name: "loglaplacecdf", unary: logLaplaceCDF, slope: logLaplaceCDFSlope},
+	LogCauchyCDF:     {name: "logcauchycdf", unary: logCauchyCDF, slope: logCauchyCDFSlope},
+	LogHalfCauchyCDF: {name: "loghalfcauchycdf", unary: logHalfCauchyCDF, slope: logHalfCauchyCDFSlope},
+	LogStudentCDF:    {name: "logstudentcdf", binary: logStudentCDF, slopes: slopes{logStudentCDFSlopeT, logStudentCDFSlopeNu}},
+	LogGammaP:        {name: "loggammap", binary: logGammaP, slopes: slopes{logGammaPSlopeA, logGammaPSlopeX}},
+	LogGammaQ:        {name: "loggammaq", binary: logGammaQ, slopes: slopes{logGammaQSlopeA, logGammaQSlopeX}},
+	LogBetaBelow:     {name: "logbetabelow", ternary: logBetaBelow, slopes3: betaSlopes(false)},
+	LogBetaAbove:     {name: "logbetaabove", ternary: logBetaAbove, slopes3: betaSlopes(true)},
+
+	LogAddExp:   {name: "logaddexp", binary: logAddExp, slopes: slopes{logAddSlopeA, logAddSlopeB}},
+	LogDiffExp:  {name: "logdiffexp", binary: logDiffExp, slopes: slopes{logDiffSlopeA, logDiffSlopeB}},
+	Log1mExp:    {name: "log1mexp", unary: log1mExp, slope: log1mExpSlope},
+	LogQuotient: {name: "logquotient", binary: logQuotient, slopes: slopes{logQuotientSlopeA, logQuotientSlopeB}},
+	Is0:         {name: "is0", unary: is0, slope: func(_, _ float64) float64 { return 0 }},
+	Inside:      {name: "inside", binary: inside, slopes: slopes{func(_, _, _ float64) float64 { return 0 }, insideSlope}},
+	Greatest:    {name: "greatest", binary: math.Max, slopes: slopes{maxSlopeA, maxSlopeB}},
+	Least:       {name: "least", binary: math.Min, slopes: slopes{minSlopeA, minSlopeB}},
+	Shorter: {
+		name: "shorter", ternary: shorter,
+		slopes3: [3]func(a, b, c, y float64) float64{func(_, _, _, _ float64) float64 { return 0 }, shorterSlopeA, shorterSlopeB},
+	},
 }
 
 func expLoop(out, x, _ []float64) {

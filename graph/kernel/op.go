@@ -210,9 +210,13 @@ func (o *op) String() string {
 		return k.F.String()
 	case Binary:
 		return k.F.String()
+	case Ternary:
+		return k.F.String()
 	case Slope:
 		return "slope of " + k.F.String()
 	case Slope2:
+		return "slope of " + k.F.String()
+	case Slope3:
 		return "slope of " + k.F.String()
 	}
 	name := reflect.TypeOf(o.k).Name()

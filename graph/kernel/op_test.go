@@ -27,7 +27,8 @@ func kernels() []Kernel {
 		Formulas{A: []int32{0, 1}, B: []int32{-1, 0}, Base: [2]int32{1, 1}},
 		Flip{From: []int32{0, 1}, Ref: []int32{0}, Coef: []float64{2}},
 		Forward{States: 1, Steps: 2, From: RowList{0}, To: RowList{0}}, ForwardGrad{Forward{States: 1, Steps: 2, From: RowList{0}, To: RowList{0}}},
-		Unary{F: Exp}, Slope{F: Exp}, Binary{F: Mul}, Slope2{F: Pow, Of: 1}, GradTimes{C: 1},
+		Unary{F: Exp}, Slope{F: Exp}, Binary{F: Mul}, Slope2{F: Pow, Of: 1},
+		Ternary{F: LogBetaBelow}, Slope3{F: LogBetaBelow, Of: 1}, GradTimes{C: 1},
 	}
 }
 

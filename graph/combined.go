@@ -1,0 +1,182 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+)
+
+// Distributions that are made of others:
+//
+//	Truncated, Censored, IntervalCensored    of a part of the line, or seen in part
+//	ZeroInflated, Hurdle                     counts with more zeros
+//	Mixture                                  one of several
+//
+// Each is a law like any other. Its parameters are its own, and after them those of the
+// distributions that it is made of, in order; so they may be latents, and differ by row.
+
+// parts are the laws that one is made of, which has so many parameters of its own.
+type parts struct {
+	own  int
+	laws []*law
+}
+
+// at are the distributions at the parameters p of the whole.
+func (s parts) at(p []Expr) []Dist {
+	list, p := make([]Dist, len(s.laws)), p[s.own:]
+	for i, f := range s.laws {
+		list[i], p = Dist{law: f, params: p[:len(f.params):len(f.params)]}, p[len(f.params):]
+	}
+	return list
+}
+
+// combined is a law with the given name and parameters of its own, made of ds.
+func combined(name string, own []param, ds ...Dist) (*law, parts) {
+	s := parts{own: len(own)}
+	var names []string
+	params := own[:len(own):len(own)]
+	for _, d := range ds {
+		s.laws = append(s.laws, d.law)
+		names = append(names, d.law.name)
+		params = append(params, d.law.params...)
+	}
+	return &law{name: name + "(" + strings.Join(names, ", ") + ")", params: params}, s
+}
+
+// combine is the distribution of law f with parameters of its own and those of ds.
+func combine(f *law, own []Expr, ds ...Dist) Dist {
+	params := own
+	for _, d := range ds {
+		params = append(params, d.params...)
+	}
+	return newDist(f, params...)
+}
+
+// unusable is the first of ds that nothing can be made of, if there is one: a law of a
+// whole that is not made says so.
+func unusable(ds ...Dist) (d Dist, is bool) {
+	for _, d := range ds {
+		switch {
+		case d.law == nil || d.err != nil:
+			return d, true
+		case d.law.outermost:
+			d.err = fmt.Errorf("%s: nothing else can be made of it; let it be the outermost", d.law.name)
+			return d, true
+		}
+	}
+	return Dist{}, false
+}
+
+var errNoCDF = errors.New("needs a distribution function")
+
+// logMass is log P(a < X ≤ b). Of the differences of the two tails it takes the one with
+// the smaller numbers.
+func (d Dist) logMass(a, b Expr) Expr {
+	s := d.support()
+	from, aKnown := a.IsConst()
+	to, bKnown := b.IsConst()
+	switch {
+	case aKnown && (from < s.lo || from == s.lo && !s.whole):
+		return d.logTail(b, false)
+	case bKnown && to >= s.hi:
+		return d.logTail(a, true)
+	case d.law.logMass != nil && (aKnown || math.IsInf(s.lo, -1)):
+		return d.law.logMass(a, b, d.params)
+	}
+	below := d.logTail(b, false)
+	return shorter(below, LogDiffExp(below, d.logTail(a, false)), LogDiffExp(d.logTail(a, true), d.logTail(b, true)))
+}
+
+// logIn is log P(X in s), for an interval s of d's support.
+func (d Dist) logIn(s support) Expr {
+	from := s.lo
+	if s.whole {
+		from--
+	}
+	return d.logMass(Expr{v: from}, Expr{v: s.hi})
+}
+
+// numbersOf are parameters.
+func numbersOf(p []float64) []Expr {
+	list := make([]Expr, len(p))
+	for i, v := range p {
+		list[i].v = v
+	}
+	return list
+}
+
+// sample is a draw from d, for numbers as parameters: see draw. The value that it stands
+// for is inside it.
+func (d Dist) sample(rng *rand.Rand) float64 {
+	p := make([]float64, len(d.params))
+	for i, x := range d.params {
+		p[i] = x.v
+	}
+	return d.draw(p, rng)
+}
+
+// logCoordinate is the log density of the coordinate u of a latent, for numbers as
+// parameters.
+func (d Dist) logCoordinate(u float64) float64 {
+	s := d.support()
+	x := s.forward(s, Expr{v: u})
+	return Add(d.logProb(x), s.logJac(s, Expr{v: u})).v
+}
+
+// residualOf is the residual of a law by its log density.
+func residualOf(f *law) func(e float64, p []float64) float64 {
+	return func(e float64, p []float64) float64 {
+		center, scale := f.start(p)
+		return Dist{law: f, params: numbersOf(p)}.logCoordinate(center+scale*e) + math.Log(scale)
+	}
+}
+
+// quantile is the coordinate, or the whole number, up to which there is the part u of d,
+// for numbers as parameters: by bisection.
+func (d Dist) quantile(u float64) float64 {
+	s := d.support()
+	below := func(x float64) bool { // is P(X ≤ x) < u?
+		if u < 0.5 {
+			return d.logTail(Expr{v: x}, false).v < math.Log(u)
+		}
+		return d.logTail(Expr{v: x}, true).v > math.Log1p(-u)
+	}
+	if s.whole {
+		lo, step := s.lo-1, 1.0
+		for below(min(lo+step, s.hi)) && lo+step < s.hi {
+			lo, step = lo+step, 2*step
+		}
+		hi := min(lo+step, s.hi)
+		for hi-lo > 1 {
+			if mid := math.Floor(0.5 * (lo + hi)); below(mid) {
+				lo = mid
+			} else {
+				hi = mid
+			}
+		}
+		return hi
+	}
+	lo, hi := s.least, s.greatest
+	for range 64 {
+		if mid := 0.5 * (lo + hi); below(s.forward(s, Expr{v: mid}).v) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return 0.5 * (lo + hi)
+}
+
+// momentsOf are the means and variances of ds; false if one has none.
+func momentsOf(ds []Dist) (means, variances []Expr, ok bool) {
+	for _, d := range ds {
+		if d.law.mean == nil || d.law.variance == nil {
+			return nil, nil, false
+		}
+		means = append(means, d.law.mean(d.params))
+		variances = append(variances, d.law.variance(d.params))
+	}
+	return means, variances, true
+}

@@ -1,0 +1,222 @@
+package kernel
+
+import "math"
+
+// The regularised incomplete gamma and beta functions, by their logarithms, with
+// derivatives in all arguments. What is summed has terms of one sign, or converges
+// geometrically: the series and the continued fraction are differentiated term by
+// term in the shapes, so that a derivative has the digits of its value. A derivative
+// in x is the density over the probability, in which the common factor cancels.
+
+// A tail is one side of a distribution function: its logarithm, and the derivatives
+// of that by the argument's logarithm or logit and by the shapes.
+type tail struct {
+	log, byX, byA, byB float64
+	upper              bool
+}
+
+// side is the tail on the given side.
+func (t tail) side(upper bool) tail {
+	if t.upper == upper {
+		return t
+	}
+	odds := -1 / math.Expm1(-t.log) // minus the odds of the other side
+	return tail{log1mExp(t.log), odds * t.byX, odds * t.byA, odds * t.byB, upper}
+}
+
+// mostTerms ends sums that do not converge, after about 50·√shape terms.
+const mostTerms = 1 << 24
+
+// gammaTail is a tail of the gamma distribution with shape a > 0 at x > 0, the one
+// that is computed without cancellation. byX is ∂/∂log x.
+//
+//	P(a, x) = D·(1 + x/(a+1) + x²/((a+1)(a+2)) + …),    D = xᵃe⁻ˣ/Γ(a+1)
+//	Q(a, x) = a·D/(x + 1 − a − 1·(1−a)/(x + 3 − a − …))
+func gammaTail(a, x float64) tail {
+	logD := stirling(a) + deviance(a, x-a) + a*logTail(math.Log(x)-math.Log(a))
+	byA := logQuotient(x, a) + stirlingSlope(a, 0) // of log D
+	if x < a+1 && (x < 0.7 || a >= 1) {
+		term, sum, harmonic, slope := 1.0, 1.0, 0.0, 0.0
+		for n := 1.0; n < mostTerms && term > 0x1p-56*sum; n++ {
+			term *= x / (a + n)
+			harmonic -= 1 / (a + n)
+			sum += term
+			slope += term * harmonic
+		}
+		return tail{logD + math.Log(sum), a / sum, byA + slope/sum, 0, false}
+	}
+	b := x + 1 - a // Lentz's algorithm, with ∂/∂a of each step
+	d, slopeD := 1/b, 1/(b*b)
+	c, slopeC := 0x1p1000, 0.0
+	h, slope := d, slopeD/d
+	for n := 1.0; n < mostTerms; n++ {
+		k := n * (a - n)
+		b += 2
+		e, slopeE := b+k*d, -1+n*d+k*slopeD
+		c, slopeC = b+k/c, -1+n/c-k*slopeC/(c*c)
+		d, slopeD = 1/e, -slopeE/(e*e)
+		change := slopeC/c - slopeE/e
+		h *= c * d
+		slope += change
+		if math.Abs(c*d-1) < 0x1p-52 && math.Abs(change) <= 0x1p-52*(math.Abs(slope)+math.Abs(slopeC/c)) {
+			break
+		}
+	}
+	return tail{logD + math.Log(a) + math.Log(h), -1 / h, byA + 1/a + slope, 0, true}
+}
+
+// betaTail is a tail of the beta distribution with shapes a and b at x = 1 − y in
+// (0, 1). byX is ∂/∂logit x.
+//
+//	I_x(a, b) = D·(1 + d₁/(1 + d₂/(1 + …))),    D = xᵃyᵇ/(a·B(a, b))
+func betaTail(x, y, a, b float64) tail {
+	if x > (a+1)/(a+b+2) {
+		t := lowerBeta(y, x, b, a)
+		return tail{t.log, -t.byX, t.byB, t.byA, true}
+	}
+	return lowerBeta(x, y, a, b)
+}
+
+func lowerBeta(x, y, a, b float64) tail {
+	d := b*x - a*y // (a+b)x − a
+	ofX, ofY := logOfShare(x, d, a, b), logOfShare(y, -d, b, a)
+	logD := stirling(a) + stirling(b) - stirling(a+b) + logShare(b, a)
+	logD += deviance(a, d) + a*logTail(ofX) + deviance(b, -d) + b*logTail(ofY)
+	both := stirlingSlope(a+b, 0) + 1/(a+b) // log(a+b) − ψ(a+b)
+	byA := ofX + stirlingSlope(a, 0) - both
+	byB := ofY + stirlingSlope(b, 0) + 1/b - both
+
+	var f fraction
+	f.start(1-(a+b)*x/(a+1), -(1-b)*x/((a+1)*(a+1)), -x/(a+1))
+	for n := 1.0; n < mostTerms; n++ {
+		k := a + 2*n
+		even := n * (b - n) * x / ((k - 1) * k)
+		f.step(even, -even*(1/(k-1)+1/k), n*x/((k-1)*k))
+		odd := -(a + n) * (a + b + n) * x / (k * (k + 1))
+		if f.step(odd, odd*(1/(a+n)+1/(a+b+n)-1/k-1/(k+1)), odd/(a+b+n)) {
+			break
+		}
+	}
+	return tail{logD + math.Log(f.h), a / f.h, byA + f.slope[0], byB + f.slope[1], false}
+}
+
+// logOfShare is log(x·(a+b)/a) for d = (a+b)x − a.
+func logOfShare(x, d, a, b float64) float64 {
+	if r := d / a; math.Abs(r) < 0.5 {
+		return math.Log1p(r)
+	}
+	return math.Log(x) - logShare(a, b)
+}
+
+// A fraction is 1/(e₀ + k₁/(1 + k₂/(1 + …))) by Lentz's algorithm, with the
+// derivatives of its logarithm by the two shapes.
+type fraction struct {
+	h, c, d               float64
+	slopeC, slopeD, slope [2]float64
+}
+
+func (f *fraction) start(e float64, slopes ...float64) {
+	f.c, f.d, f.h = 1, 1/e, 1/e
+	for i, s := range slopes {
+		f.slopeD[i], f.slope[i] = -s/(e*e), -s/e
+	}
+}
+
+// step goes on by k, and reports whether that changes nothing.
+func (f *fraction) step(k float64, byA, byB float64) (done bool) {
+	c, e := 1+k/f.c, 1+k*f.d
+	done = math.Abs(c/e-1) < 0x1p-52
+	for i, by := range [2]float64{byA, byB} {
+		slopeC, slopeE := (by-k*f.slopeC[i]/f.c)/f.c, by*f.d+k*f.slopeD[i]
+		change := slopeC/c - slopeE/e
+		f.slope[i] += change
+		f.slopeC[i], f.slopeD[i] = slopeC, -slopeE/(e*e)
+		done = done && math.Abs(change) <= 0x1p-52*(math.Abs(f.slope[i])+math.Abs(slopeC/c))
+	}
+	f.c, f.d = c, 1/e
+	f.h *= c / e
+	return done
+}
+
+// gammaSide is a tail of the gamma distribution, also at the ends of its range.
+func gammaSide(a, x float64, upper bool) tail {
+	switch {
+	case !(a >= 0) || !(x >= 0): // also NaN
+		return tail{log: math.NaN()}
+	case x == 0 && a > 0 || math.IsInf(a, 1):
+		return certain(true, upper)
+	case a == 0 || math.IsInf(x, 1):
+		return certain(false, upper)
+	}
+	return gammaTail(a, x).side(upper)
+}
+
+// certain is the tail on one side where all is in the other, or there.
+func certain(above, upper bool) tail {
+	if above == upper {
+		return tail{upper: upper}
+	}
+	return tail{log: math.Inf(-1), upper: upper}
+}
+
+func logGammaP(a, x float64) float64          { return gammaSide(a, x, false).log }
+func logGammaQ(a, x float64) float64          { return gammaSide(a, x, true).log }
+func logGammaPSlopeA(a, x, _ float64) float64 { return gammaSide(a, x, false).byA }
+func logGammaQSlopeA(a, x, _ float64) float64 { return gammaSide(a, x, true).byA }
+func logGammaPSlopeX(a, x, _ float64) float64 { return gammaSide(a, x, false).byX / x }
+func logGammaQSlopeX(a, x, _ float64) float64 { return gammaSide(a, x, true).byX / x }
+
+// betaSide is a tail of the beta distribution, also at the ends of its range: for a = 0
+// all is at 0, and for b = 0 all is at 1.
+func betaSide(x, a, b float64, upper bool) tail {
+	switch {
+	case !(a >= 0) || !(b >= 0) || !(x >= 0 && x <= 1) || a+b == 0:
+		return tail{log: math.NaN()}
+	case a == 0 || x == 1 && b > 0:
+		return certain(false, upper)
+	case b == 0 || x == 0:
+		return certain(true, upper)
+	}
+	return betaTail(x, 1-x, a, b).side(upper)
+}
+
+func logBetaBelow(x, a, b float64) float64 { return betaSide(x, a, b, false).log }
+func logBetaAbove(x, a, b float64) float64 { return betaSide(x, a, b, true).log }
+
+// betaSlopes are the derivatives of a tail of the beta distribution by x, a and b.
+func betaSlopes(upper bool) [3]func(x, a, b, y float64) float64 {
+	return [3]func(x, a, b, y float64) float64{
+		func(x, a, b, _ float64) float64 { return betaSide(x, a, b, upper).byX / (x * (1 - x)) },
+		func(x, a, b, _ float64) float64 { return betaSide(x, a, b, upper).byA },
+		func(x, a, b, _ float64) float64 { return betaSide(x, a, b, upper).byB },
+	}
+}
+
+// studentSide is the lower tail of Student's t distribution at t, of which byX is
+// ∂/∂log |t| and byA ∂/∂ν. With w = ν/(ν+t²) it is ½·I_w(ν/2, ½) for t < 0.
+func studentSide(t, nu float64) tail {
+	switch {
+	case math.IsNaN(t) || !(nu > 0):
+		return tail{log: math.NaN()}
+	case math.IsInf(t, 0):
+		return certain(false, t < 0)
+	case t == 0:
+		return tail{log: -math.Ln2}
+	}
+	r := t / math.Sqrt(nu) * (t / math.Sqrt(nu))
+	w, rest := 1/(1+r), 1/(1+1/r)
+	b := betaTail(w, rest, 0.5*nu, 0.5).side(false)
+	out := tail{b.log - math.Ln2, -2 * b.byX, 0.5*b.byA + b.byX/nu, 0, t > 0}
+	return out.side(false)
+}
+
+func logStudentCDF(t, nu float64) float64 { return studentSide(t, nu).log }
+
+func logStudentCDFSlopeT(t, nu, y float64) float64 {
+	if t*t < 3 { // where byX and t vanish together
+		return math.Exp(gammaRatio(0.5*nu)-studentTail(t, nu)-y) / rootTwoPi
+	}
+	return studentSide(t, nu).byX / t
+}
+
+func logStudentCDFSlopeNu(t, nu, _ float64) float64 { return studentSide(t, nu).byA }

@@ -1,0 +1,162 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/facetvi/facet/graph/kernel"
+)
+
+// Mixture is the distribution of a value that comes from d[k] with a probability in
+// proportion to weights[k]: the class of each value summed out.
+//
+//	p(x) = Σ_k weights[k]·d[k](x) / Σ_k weights[k]
+//
+// All are of whole numbers, or none is. They may have different supports, of which the
+// mixture has all values; a latent of it needs one support for all.
+func Mixture[A Value](weights []A, d ...Dist) Dist {
+	if d, is := unusable(d...); is {
+		return d
+	}
+	f := mixture(len(weights), d)
+	if len(weights) != len(d) || len(d) == 0 {
+		return Dist{law: f, err: fmt.Errorf("%s: %d weights for %d distributions", f.name, len(weights), len(d))}
+	}
+	return combine(f, liftAll(weights), d...)
+}
+
+func mixture(n int, of []Dist) *law {
+	f, s := combined("Mixture", numbered("weight", 0, n, positive), of...)
+	f.noPrior = "its distributions have different supports"
+	f.check = func(p []Expr) error {
+		for _, d := range s.at(p) {
+			if d.support().whole != s.at(p)[0].support().whole {
+				return errors.New("has whole numbers and others")
+			}
+		}
+		return nil
+	}
+	f.supportAt = func(p []Expr) support {
+		ds := s.at(p)
+		all := ds[0].support()
+		for _, d := range ds[1:] {
+			all = all.or(d.support())
+		}
+		return all
+	}
+	f.logProb = func(x Expr, p []Expr) Expr {
+		all := f.supportAt(p)
+		return mixed(p[:n], s.at(p), func(d Dist) Expr {
+			logp, part := d.logProb(x), d.support()
+			if least := part.first(); least > all.first() {
+				logp = applyPair(kernel.Inside, Sub(x, least), logp)
+			}
+			if greatest := part.last(); greatest < all.last() {
+				logp = applyPair(kernel.Inside, Sub(greatest, x), logp)
+			}
+			return logp
+		})
+	}
+	f.rand = func(p []float64, rng *rand.Rand) float64 {
+		k := choice(p[:n], rng)
+		whole := numbersOf(p)
+		d := s.at(whole)[k]
+		u := d.sample(rng)
+		if f.supportAt(whole).forward == nil {
+			return d.inside(u)
+		}
+		return u
+	}
+	f.start = func(p []float64) (center, scale float64) {
+		total, square, from := 0.0, 0.0, n
+		for k, d := range of {
+			to := from + len(d.law.params)
+			c, sd := d.law.start(p[from:to])
+			total += p[k]
+			center += p[k] * c
+			square += p[k] * (c*c + sd*sd)
+			from = to
+		}
+		center /= total
+		return center, math.Sqrt(max(square/total-center*center, 0))
+	}
+	f.residual = residualOf(f)
+	for _, d := range of {
+		if !d.hasCDF() {
+			return f
+		}
+	}
+	f.logCDF = func(x Expr, p []Expr) Expr {
+		return mixed(p[:n], s.at(p), func(d Dist) Expr { return d.logTail(x, false) })
+	}
+	f.logCCDF = func(x Expr, p []Expr) Expr {
+		return mixed(p[:n], s.at(p), func(d Dist) Expr { return d.logTail(x, true) })
+	}
+	f.mean = func(p []Expr) Expr {
+		means, _, ok := momentsOf(s.at(p))
+		if !ok {
+			return Expr{v: math.NaN()}
+		}
+		return average(p[:n], means)
+	}
+	f.variance = func(p []Expr) Expr {
+		means, squares, ok := momentsOf(s.at(p))
+		if !ok {
+			return Expr{v: math.NaN()}
+		}
+		for k, m := range means {
+			squares[k] = Add(squares[k], Square(m))
+		}
+		return Sub(average(p[:n], squares), Square(average(p[:n], means)))
+	}
+	return f
+}
+
+// mixed is the log of the average of exp(logp(d)) by weights. A logp of −∞ has no part in it.
+func mixed(weights []Expr, ds []Dist, logp func(d Dist) Expr) Expr {
+	var logs, total []Expr
+	for k, d := range ds {
+		w := Log(weights[k])
+		total = append(total, w)
+		if l := logp(d); !l.isNone() {
+			logs = append(logs, Add(w, l))
+		}
+	}
+	return Sub(LogSumExp(logs...), LogSumExp(total...))
+}
+
+// isNone reports whether x is log 0.
+func (x Expr) isNone() bool {
+	v, known := x.IsConst()
+	return known && math.IsInf(v, -1)
+}
+
+// average is Σ weights·xs / Σ weights.
+func average(weights, xs []Expr) Expr {
+	var sum Expr
+	for k, x := range xs {
+		sum = Add(sum, Mul(weights[k], x))
+	}
+	return Div(sum, Sum(weights...))
+}
+
+// or is the support of values of s or t. It has a transform if they are one.
+func (s support) or(t support) support {
+	same := s.lo == t.lo && s.hi == t.hi && s.fn == t.fn && s.forward != nil && t.forward != nil
+	if t.first() < s.first() {
+		s.lo, s.closedLo = t.lo, t.closedLo
+	}
+	if t.last() > s.last() {
+		s.hi, s.closedHi = t.hi, t.closedHi
+	}
+	if !same {
+		s.transform = transform{}
+	}
+	return s
+}
+
+// first and last are the least and the greatest value.
+func (s support) first() float64 { return s.nearest(math.Inf(-1)) }
+func (s support) last() float64  { return s.nearest(math.Inf(1)) }

@@ -1,0 +1,124 @@
+package graph
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/facetvi/facet/graph/kernel"
+)
+
+// Truncated is the distribution of an X with distribution d, given that lo ≤ X ≤ hi:
+//
+//	p(x)/P(lo ≤ X ≤ hi),    lo ≤ x ≤ hi
+//
+// The bounds must be numbers; they may be infinite. Values outside were not recorded at
+// all: of values that were recorded as a bound see Censored.
+func Truncated[A, B Value](d Dist, lo A, hi B) Dist {
+	if d, is := unusable(d); is {
+		return d
+	}
+	return combine(truncated(d), []Expr{lift(lo), lift(hi)}, d)
+}
+
+func truncated(of Dist) *law {
+	f, s := combined("Truncated", []param{{"lo", edge}, {"hi", edge}}, of)
+	in := func(p []Expr) Dist { return s.at(p)[0] }
+	f.noPrior = of.law.noPrior
+	f.check = func(p []Expr) error {
+		if !in(p).hasCDF() {
+			return errNoCDF
+		}
+		return nil
+	}
+	f.supportAt = func(p []Expr) support { return in(p).support().cut(p[0].constValue(), p[1].constValue()) }
+	f.logProb = func(x Expr, p []Expr) Expr {
+		d := in(p)
+		return Sub(d.logProb(x), d.logIn(f.supportAt(p)))
+	}
+	f.logCDF = func(x Expr, p []Expr) Expr {
+		d, s := in(p), f.supportAt(p)
+		from := s.lo
+		if s.whole {
+			from--
+		}
+		return Sub(d.logMass(Expr{v: from}, x), d.logIn(s))
+	}
+	f.logCCDF = func(x Expr, p []Expr) Expr {
+		d, s := in(p), f.supportAt(p)
+		return Sub(d.logMass(x, Expr{v: s.hi}), d.logIn(s))
+	}
+	// Draws that fall outside are drawn again, and where most do the quantile is found.
+	f.rand = func(p []float64, rng *rand.Rand) float64 {
+		whole := Dist{law: f, params: numbersOf(p)}
+		d, s := in(whole.params), whole.support()
+		for range 50 {
+			x := d.inside(d.sample(rng))
+			if !s.contains(x) {
+				continue
+			}
+			if s.whole || s.forward == nil {
+				return x
+			}
+			if u := s.inverse(s, x); isFinite(u) {
+				return u
+			}
+		}
+		return whole.quantile(unitRand(rng))
+	}
+	f.start = func(p []float64) (center, scale float64) {
+		whole := Dist{law: f, params: numbersOf(p)}
+		if s, all := whole.support(), in(whole.params).support(); s.lo == all.lo && s.hi == all.hi {
+			return of.law.start(p[2:])
+		}
+		return whole.quantile(0.5), 0.5 * (whole.quantile(0.8413) - whole.quantile(0.1587))
+	}
+	f.residual = residualOf(f)
+	return f
+}
+
+// cut is the part of s between lo and hi.
+func (s support) cut(lo, hi float64) support {
+	if s.whole {
+		s.lo, s.hi = max(s.lo, math.Ceil(lo)), min(s.hi, math.Floor(hi))
+		return s
+	}
+	if lo <= s.lo && hi >= s.hi {
+		return s
+	}
+	if lo > s.lo {
+		s.lo, s.closedLo = lo, true
+	}
+	if hi < s.hi {
+		s.hi, s.closedHi = hi, true
+	}
+	switch {
+	case s.forward == nil: // a support that has no coordinate gets none
+	case math.IsInf(s.hi, 1) && s.lo == 0:
+		s.transform = exponentialMap
+	case math.IsInf(s.hi, 1):
+		s.transform = shiftedMap
+	case math.IsInf(s.lo, -1):
+		s.transform = reflectedMap
+	default:
+		s.transform = scaledLogisticMap
+	}
+	return s
+}
+
+// shiftedMap is x = lo + eᵘ.
+var shiftedMap = transform{
+	fn:      kernel.Exp,
+	forward: func(s support, u Expr) Expr { return Add(s.lo, Exp(u)) },
+	logJac:  func(_ support, u Expr) Expr { return u },
+	inverse: func(s support, x float64) float64 { return math.Log(x - s.lo) },
+	least:   -744, greatest: 709,
+}
+
+// reflectedMap is x = hi − e⁻ᵘ.
+var reflectedMap = transform{
+	fn:      kernel.Exp,
+	forward: func(s support, u Expr) Expr { return Sub(s.hi, Exp(Neg(u))) },
+	logJac:  func(_ support, u Expr) Expr { return Neg(u) },
+	inverse: func(s support, x float64) float64 { return -math.Log(s.hi - x) },
+	least:   -709, greatest: 744,
+}

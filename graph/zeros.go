@@ -1,0 +1,101 @@
+package graph
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+
+	"github.com/facetvi/facet/graph/kernel"
+)
+
+// ZeroInflated is a count with distribution d, or with probability zero a 0 whatever
+// that is:
+//
+//	P(0) = zero + (1 − zero)·d(0),    P(k) = (1 − zero)·d(k)
+//
+// (R's pscl and brms's zi; PyMC's psi is 1 − zero.)
+func ZeroInflated[A Value](zero A, d Dist) Dist {
+	if d, is := unusable(d); is {
+		return d
+	}
+	f, s := zeros("ZeroInflated", d)
+	in := func(p []Expr) Dist { return s.at(p)[0] }
+	f.logProb = func(x Expr, p []Expr) Expr {
+		base, none := Add(Log1p(Neg(p[0])), in(p).logProb(x)), is(x, 0)
+		return Add(times(none, LogSumExp(Log(p[0]), base)), times(Sub(1, none), base))
+	}
+	f.logCDF = func(x Expr, p []Expr) Expr {
+		return LogSumExp(Log(p[0]), Add(Log1p(Neg(p[0])), in(p).logTail(x, false)))
+	}
+	f.logCCDF = func(x Expr, p []Expr) Expr { return Add(Log1p(Neg(p[0])), in(p).logTail(x, true)) }
+	f.rand = func(p []float64, rng *rand.Rand) float64 {
+		if rng.Float64() < p[0] {
+			return 0
+		}
+		return in(numbersOf(p)).sample(rng)
+	}
+	if d.law.mean != nil && d.law.variance != nil {
+		f.mean = func(p []Expr) Expr { return Mul(Sub(1, p[0]), d.law.mean(p[1:])) }
+		f.variance = func(p []Expr) Expr {
+			m := d.law.mean(p[1:])
+			return Mul(Sub(1, p[0]), Add(d.law.variance(p[1:]), Mul(p[0], Square(m))))
+		}
+	}
+	return combine(f, []Expr{lift(zero)}, d)
+}
+
+// Hurdle is a count that is 0 with probability zero, and else has the distribution d
+// given that it is not 0:
+//
+//	P(0) = zero,    P(k) = (1 − zero)·d(k)/(1 − d(0))
+//
+// (brms's hu; the zero model of R's pscl is of 1 − zero, as PyMC's psi.)
+func Hurdle[A Value](zero A, d Dist) Dist {
+	if d, is := unusable(d); is {
+		return d
+	}
+	f, s := zeros("Hurdle", d)
+	in := func(p []Expr) Dist { return s.at(p)[0] }
+	some := func(p []Expr) Expr { // the log of (1 − zero)/(1 − d(0))
+		return Sub(Log1p(Neg(p[0])), apply1(kernel.Log1mExp, in(p).logProb(Expr{})))
+	}
+	f.logProb = func(x Expr, p []Expr) Expr {
+		none := is(x, 0)
+		return Add(times(none, Log(p[0])), times(Sub(1, none), Add(some(p), in(p).logProb(x))))
+	}
+	f.logCDF = func(x Expr, p []Expr) Expr {
+		return LogSumExp(Log(p[0]), Add(some(p), in(p).logMass(Expr{}, x)))
+	}
+	f.logCCDF = func(x Expr, p []Expr) Expr { return Add(some(p), in(p).logTail(x, true)) }
+	positive := truncated(d)
+	f.rand = func(p []float64, rng *rand.Rand) float64 {
+		if rng.Float64() < p[0] {
+			return 0
+		}
+		return Dist{law: positive, params: numbersOf(append([]float64{1, math.Inf(1)}, p[1:]...))}.sample(rng)
+	}
+	if d.law.mean != nil && d.law.variance != nil {
+		f.mean = func(p []Expr) Expr { return Mul(Exp(some(p)), d.law.mean(p[1:])) }
+		f.variance = func(p []Expr) Expr {
+			m, share := d.law.mean(p[1:]), Exp(some(p))
+			return Sub(Mul(share, Add(d.law.variance(p[1:]), Square(m))), Square(Mul(share, m)))
+		}
+	}
+	return combine(f, []Expr{lift(zero)}, d)
+}
+
+// zeros is a law of counts of which 0 is special.
+func zeros(name string, d Dist) (*law, parts) {
+	f, s := combined(name, []param{{"zero", probability}}, d)
+	f.supportAt = func(p []Expr) support { return s.at(p)[0].support() }
+	f.check = func(p []Expr) error {
+		switch of := f.supportAt(p); {
+		case !of.whole || of.lo != 0:
+			return errors.New("needs counts from 0 on")
+		case !s.at(p)[0].hasCDF():
+			return errNoCDF
+		}
+		return nil
+	}
+	return f, s
+}
