@@ -233,7 +233,7 @@ func (l law) compareTail(t *testing.T, b bits, p []float64, x float64, upper boo
 	}
 	kind := map[space]string{discrete: "c", line: "r", half: "p", unit: "u", interval: "r"}[l.space]
 	last := len(p)
-	compareExact(t, b, fmt.Sprint(l.name, " upper: ", upper), l.kinds+kind, append(slices.Clone(p), x), func(m *graph.Model, p []graph.Expr) {
+	compareExact(t, b, fmt.Sprint(l.name, " upper: ", upper), l.kinds+kind, append(slices.Clone(p), x), underflow, func(m *graph.Model, p []graph.Expr) {
 		m.Factor(f(l.make(p[:last]), p[last]))
 	}, func(p []num) num {
 		below, above := tailsOf(b, l, x, p[last], p[:last])
@@ -248,8 +248,9 @@ func (l law) compareTail(t *testing.T, b bits, p []float64, x float64, upper boo
 }
 
 // compareExact compares the log density that add makes of inputs p, and its gradient by
-// their coordinates, with the exact one. Of the kinds of inputs c stays a number.
-func compareExact(t *testing.T, b bits, what, kinds string, p []float64, add func(m *graph.Model, p []graph.Expr), exact func(p []num) num) {
+// their coordinates, with the exact one, apart from what is negligible. Of the kinds of
+// inputs c stays a number.
+func compareExact(t *testing.T, b bits, what, kinds string, p []float64, negligible float64, add func(m *graph.Model, p []graph.Expr), exact func(p []num) num) {
 	t.Helper()
 	var pt point
 	var params []graph.Expr
@@ -292,13 +293,13 @@ func compareExact(t *testing.T, b bits, what, kinds string, p []float64, add fun
 	for _, in := range pt.in {
 		v = append(v, b.num(in.v))
 	}
-	answers := []answer{pt.answer(b, f, v, underflow)}
+	answers := []answer{pt.answer(b, f, v, negligible)}
 	if answers[0].want < -1e300 { // the reference does not reach so far
 		return
 	}
 	for i, in := range pt.in {
 		if in.latent {
-			answers = append(answers, pt.answer(b, func(v []num) num { return b.slope(f, v, i) }, v, underflow))
+			answers = append(answers, pt.answer(b, func(v []num) num { return b.slope(f, v, i) }, v, negligible))
 		}
 	}
 	value, err := d.LogProb(z)

@@ -134,23 +134,24 @@ func residualOf(f *law) func(e float64, p []float64) float64 {
 }
 
 // quantile is the coordinate, or the whole number, up to which there is the part u of d,
-// for numbers as parameters: by bisection.
+// for numbers as parameters: to 1e-12 by the Illinois method, once there are finite
+// logarithms on both sides.
 func (d Dist) quantile(u float64) float64 {
 	s := d.support()
-	below := func(x float64) bool { // is P(X ≤ x) < u?
+	excess := func(x float64) float64 { // of log P(X ≤ x) over log u, or the same of the other tail
 		if u < 0.5 {
-			return d.logTail(Expr{v: x}, false).v < math.Log(u)
+			return d.logTail(Expr{v: x}, false).v - math.Log(u)
 		}
-		return d.logTail(Expr{v: x}, true).v > math.Log1p(-u)
+		return math.Log1p(-u) - d.logTail(Expr{v: x}, true).v
 	}
 	if s.whole {
 		lo, step := s.lo-1, 1.0
-		for below(min(lo+step, s.hi)) && lo+step < s.hi {
+		for lo+step < s.hi && excess(lo+step) < 0 {
 			lo, step = lo+step, 2*step
 		}
 		hi := min(lo+step, s.hi)
 		for hi-lo > 1 {
-			if mid := math.Floor(0.5 * (lo + hi)); below(mid) {
+			if mid := math.Floor(0.5 * (lo + hi)); excess(mid) < 0 {
 				lo = mid
 			} else {
 				hi = mid
@@ -159,11 +160,31 @@ func (d Dist) quantile(u float64) float64 {
 		return hi
 	}
 	lo, hi := s.least, s.greatest
-	for range 64 {
-		if mid := 0.5 * (lo + hi); below(s.forward(s, Expr{v: mid}).v) {
-			lo = mid
-		} else {
-			hi = mid
+	below, above := math.Inf(-1), math.Inf(1)
+	last := 0.0
+	for range 200 {
+		mid := 0.5 * (lo + hi)
+		if below > -100 && above < 100 {
+			mid = lo + (hi-lo)*below/(below-above)
+		}
+		if hi-lo < 1e-12*(1+math.Abs(lo)) || mid <= lo || mid >= hi {
+			break
+		}
+		switch y := excess(s.forward(s, Expr{v: mid}).v); {
+		case y == 0:
+			return mid
+		case y < 0:
+			lo, below = mid, y
+			if last < 0 {
+				above *= 0.5
+			}
+			last = -1
+		default:
+			hi, above = mid, y
+			if last > 0 {
+				below *= 0.5
+			}
+			last = 1
 		}
 	}
 	return 0.5 * (lo + hi)

@@ -720,7 +720,7 @@ func TestPlatesKnowTheLanguage(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)
 	var drawn strings.Builder // where its generator takes functions from
-	for _, name := range []string{"plate_test.go", "random_test.go", "dist_test.go"} {
+	for _, name := range []string{"plate_test.go", "random_test.go", "dist_test.go", "combined_test.go"} {
 		text, err := os.ReadFile(name)
 		require.NoError(t, err)
 		drawn.Write(text)

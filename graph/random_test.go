@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat/distuv"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 	"pgregory.net/rapid"
@@ -311,6 +312,40 @@ var operations = map[string]struct {
 	"sigm":  {1, func(a ...graph.Expr) graph.Expr { return graph.Sigmoid(a[0]) }, func(a ...float64) float64 { return sigmoid(a[0]) }},
 	"softp": {1, func(a ...graph.Expr) graph.Expr { return graph.Softplus(a[0]) },
 		func(a ...float64) float64 { return math.Max(a[0], 0) + math.Log1p(math.Exp(-math.Abs(a[0]))) }},
+	"erf":  {1, func(a ...graph.Expr) graph.Expr { return graph.Erf(a[0]) }, func(a ...float64) float64 { return math.Erf(a[0]) }},
+	"ncdf": {1, func(a ...graph.Expr) graph.Expr { return graph.NormalCDF(a[0]) }, func(a ...float64) float64 { return distuv.UnitNormal.CDF(a[0]) }},
+	"lncdf": {1, func(a ...graph.Expr) graph.Expr { return graph.LogNormalCDF(graph.Mul(3, graph.Tanh(a[0]))) },
+		func(a ...float64) float64 { return math.Log(distuv.UnitNormal.CDF(3 * math.Tanh(a[0]))) }},
+	"nquant": {1, func(a ...graph.Expr) graph.Expr {
+		return graph.NormalQuantile(graph.Sigmoid(graph.Mul(3, graph.Tanh(a[0]))))
+	},
+		func(a ...float64) float64 { return distuv.UnitNormal.Quantile(sigmoid(3 * math.Tanh(a[0]))) }},
+	"lgamma": {1, func(a ...graph.Expr) graph.Expr { return graph.Lgamma(graph.Add(graph.Square(a[0]), 0.1)) },
+		func(a ...float64) float64 { return lgamma(a[0]*a[0] + 0.1) }},
+	"lse": {2, func(a ...graph.Expr) graph.Expr { return graph.LogSumExp(graph.Tanh(a[0]), a[1], graph.Neg(a[1])) },
+		func(a ...float64) float64 {
+			b := math.Abs(a[1])
+			return b + math.Log1p(math.Exp(-2*b)+math.Exp(math.Tanh(a[0])-b))
+		}},
+	"lde": {2, func(a ...graph.Expr) graph.Expr {
+		return graph.LogDiffExp(graph.Add(2, graph.Tanh(a[0])), graph.Tanh(a[1]))
+	},
+		func(a ...float64) float64 { return math.Log(math.Exp(2+math.Tanh(a[0])) - math.Exp(math.Tanh(a[1]))) }},
+	"cdf": {2, func(a ...graph.Expr) graph.Expr {
+		return graph.CDF(graph.Gamma(1.5, graph.Exp(graph.Tanh(a[0]))), graph.Exp(graph.Tanh(a[1])))
+	},
+		func(a ...float64) float64 {
+			return distuv.Gamma{Alpha: 1.5, Beta: math.Exp(math.Tanh(a[0]))}.CDF(math.Exp(math.Tanh(a[1])))
+		}},
+	"lcdf": {2, func(a ...graph.Expr) graph.Expr { return graph.LogCDF(graph.Logistic(a[0], 2), a[1]) }, func(a ...float64) float64 { return logSigmoid((a[1] - a[0]) / 2) }},
+	"lccdf": {1, func(a ...graph.Expr) graph.Expr {
+		return graph.LogCCDF(graph.Exponential(graph.Exp(graph.Tanh(a[0]))), 2)
+	},
+		func(a ...float64) float64 { return -2 * math.Exp(math.Tanh(a[0])) }},
+	"moments": {2, func(a ...graph.Expr) graph.Expr {
+		return graph.Add(graph.Mean(graph.Normal(a[0], 2)), graph.Variance(graph.Gamma(graph.Exp(graph.Tanh(a[1])), 2)))
+	},
+		func(a ...float64) float64 { return a[0] + math.Exp(math.Tanh(a[1]))/4 }},
 	"forward": {2, func(a ...graph.Expr) graph.Expr {
 		return graph.ForwardSum(a, [][]graph.Expr{{a[1], a[0]}, {graph.Add(a[0], 1), a[1]}}, [][]graph.Expr{{a[0], {}}, graph.Numbers(-1, math.Inf(-1))})
 	},
@@ -321,7 +356,8 @@ var operations = map[string]struct {
 }
 
 var operationNames = []string{"add", "sub", "sum3", "affine", "mul", "div", "recip", "divexp", "pow", "pow3", "2pow", "neg", "exp", "log",
-	"log3e", "logs", "log1s", "log1p", "expm1", "sqrt", "sq", "sin", "cos", "tan", "tanh", "sigm", "softp", "forward"}
+	"log3e", "logs", "log1s", "log1p", "expm1", "sqrt", "sq", "sin", "cos", "tan", "tanh", "sigm", "softp", "forward",
+	"erf", "ncdf", "lncdf", "nquant", "lgamma", "lse", "lde", "cdf", "lcdf", "lccdf", "moments"}
 
 func (g *generator) expr(depth int) expr {
 	n := g.pick(10)

@@ -47,11 +47,15 @@ func truncated(of Dist) *law {
 		d, s := in(p), f.supportAt(p)
 		return Sub(d.logMass(x, Expr{v: s.hi}), d.logIn(s))
 	}
-	// Draws that fall outside are drawn again, and where most do the quantile is found.
+	// Draws that fall outside are drawn again. Where most would, the quantile is found.
 	f.rand = func(p []float64, rng *rand.Rand) float64 {
 		whole := Dist{law: f, params: numbersOf(p)}
 		d, s := in(whole.params), whole.support()
-		for range 50 {
+		tries := 0
+		if d.logIn(s).v > math.Log(0.1) {
+			tries = 50
+		}
+		for range tries {
 			x := d.inside(d.sample(rng))
 			if !s.contains(x) {
 				continue
