@@ -486,7 +486,6 @@ func TestRefusedCombinations(t *testing.T) {
 	for want, d := range map[string]graph.Dist{
 		"Censored(Normal) is for observations: its bounds have probabilities of their own":      graph.Censored(normal, 0, 1),
 		"Mixture(Normal, Gamma) is for observations: its distributions have different supports": graph.Mixture([]float64{1, 1}, normal, graph.Gamma(1, 1)),
-		"Truncated(Poisson) is discrete; latents are continuous":                                graph.Truncated(poisson, 1, inf),
 	} {
 		m := graph.NewModel()
 		m.Sample("x", d)

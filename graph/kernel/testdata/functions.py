@@ -119,6 +119,8 @@ def number(f, at):
     while mp.dps <= 960:
         try:
             with_more = f(*[mpf(x) for x in at])
+            if mp.isinf(with_more):
+                raise ValueError
             if with_more != 0 and last is not None and abs(with_more - last) <= mpf(10) ** -30 * abs(last):
                 return with_more
             last = with_more
