@@ -28,7 +28,7 @@ func Censored[A, B Value](d Dist, lo A, hi B) Dist {
 }
 
 func censored(of Dist) *law {
-	f, s := combined("Censored", []param{{"lo", edge}, {"hi", edge}}, of)
+	f, s := combined("Censored", []param{{"lo", limit}, {"hi", limit}}, of)
 	in := func(p []Expr) Dist { return s.at(p)[0] }
 	f.outermost, f.noPrior = true, "its bounds have probabilities of their own"
 	f.check = func(p []Expr) error {

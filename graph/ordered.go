@@ -20,7 +20,7 @@ func newLeastLaw(base *law, n int) *law {
 	low, median, high := least(0.16), least(0.5), least(0.84)
 	width := (high - low) / 2
 	return &law{
-		name: fmt.Sprintf("least of %d %s", n, base.name), params: base.params, support: base.support, bounds: base.bounds,
+		name: fmt.Sprintf("least of %d %s", n, base.name), params: base.params, support: base.support, supportAt: base.supportAt,
 		logProb: func(x Expr, p []Expr) Expr { return Add(math.Log(float64(n)), base.logProb(x, p)) },
 		rand: func(p []float64, rng *rand.Rand) float64 {
 			center, scale := base.start(p)

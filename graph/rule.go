@@ -11,12 +11,12 @@ const (
 	probability // in (0, 1)
 	count       // a whole number ≥ 0, constant
 	bound       // constant
-	edge        // constant, may be infinite
+	limit       // constant, may be infinite
 )
 
 func (r rule) broken(v float64) string {
 	switch {
-	case r == edge && math.IsInf(v, 0):
+	case r == limit && math.IsInf(v, 0):
 		return ""
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return "must be finite"
@@ -38,13 +38,13 @@ func (r rule) String() string {
 	return "can be negative or 0"
 }
 
-func (r rule) constant() bool { return r == count || r == bound || r == edge }
+func (r rule) constant() bool { return r == count || r == bound || r == limit }
 
 // excludes reports whether v cannot have come from a parameter that satisfies
 // r, not even by rounding.
 func (r rule) excludes(v float64) bool {
 	switch {
-	case math.IsNaN(v) || math.IsInf(v, 0) && r != edge:
+	case math.IsNaN(v) || math.IsInf(v, 0) && r != limit:
 		return true
 	case r == positive:
 		return v < 0

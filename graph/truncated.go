@@ -21,7 +21,7 @@ func Truncated[A, B Value](d Dist, lo A, hi B) Dist {
 }
 
 func truncated(of Dist) *law {
-	f, s := combined("Truncated", []param{{"lo", edge}, {"hi", edge}}, of)
+	f, s := combined("Truncated", []param{{"lo", limit}, {"hi", limit}}, of)
 	in := func(p []Expr) Dist { return s.at(p)[0] }
 	f.noPrior = of.law.noPrior
 	f.check = func(p []Expr) error {

@@ -271,7 +271,7 @@ func Ordered(n int, d Dist) VectorDist {
 	case n < 1:
 		v.err = fmt.Errorf("%d values in order", n)
 	case d.law == nil || d.err != nil: // said by the least one's prior
-	case d.law.shares == nil || d.law.support.whole:
+	case d.law.shares == nil || d.support().whole:
 		v.err = fmt.Errorf("%s is none of Normal, Logistic, LogNormal, HalfNormal, Exponential and Uniform", d.law.name)
 	}
 	v.sample = func(m *Model, name vectorName) []Expr {
