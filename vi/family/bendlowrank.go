@@ -71,7 +71,9 @@ func (s *lowRankSampler) pullAt(sums, _ []float64, at *displaced, field [][]floa
 	r := s.q.family.Rank
 	for l, i := range at.latents {
 		moved := floats.Dot(field[l], at.delta)
-		mean[i] += floats.Sum(field[l])
+		if mean[i] += floats.Sum(field[l]); i < s.q.points {
+			continue // a parameter has no noise
+		}
 		clear(s.moved)
 		s.addPrecisionRow(s.moved, i)
 		scale[i] += s.q.s[i] * (floats.Dot(field[l], s.moved) + moved*s.precision(i, at.latent))

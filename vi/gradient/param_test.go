@@ -312,3 +312,25 @@ func TestTransformedThreshold(t *testing.T) {
 		require.Zero(t, s.Mean[0])
 	}
 }
+
+// A parameter in a guard that is not affine has no noise in a family of low rank: its row of U
+// has no gradient, and stays 0.
+func TestLowRankParameterHasNoNoise(t *testing.T) {
+	m := graph.NewModel()
+	cut := m.Param("cut", 1, graph.Positive())
+	z := m.Sample("z", graph.Normal(0, 1))
+	m.Factor(graph.If(graph.Greater(z, cut), 1.7, 0))
+	d := vitest.Compile(t, m)
+	q, err := family.LowRank{Rank: 1}.New(d)
+	require.NoError(t, err)
+	q.Set([]float64{-0.4, 1, 0.3, 0.6, 0, 0.5})
+	s := sampled(t, d, q, gradient.Boundary{}, 1<<10)
+	for k, x := range s.Mean {
+		switch of := q.Param(k); {
+		case of.Latent == 0 && of.Symbol != "μ":
+			require.Zero(t, x, of.Symbol)
+		default:
+			require.NotZero(t, x, of.Symbol)
+		}
+	}
+}
