@@ -251,13 +251,13 @@ func Switch[V Value](k Expr, values ...V) Expr {
 func choose(k Expr, values []Expr) Expr {
 	m := owner(append(values, k)...)
 	if t := m.traces(); t != nil {
-		return t.function(func() Expr {
+		return t.expr(func() Expr {
 			rows := make([]Expr, len(values))
 			for j, v := range values {
 				rows[j] = t.valueOf(v)
 			}
 			return choose(t.valueOf(k), rows)
-		}, append(values, k)...)
+		}) // in each row, as its guards are
 	}
 	if v, ok := k.IsConst(); ok {
 		if j := int(v); float64(j) == v && j >= 0 && j < len(values) {
