@@ -22,6 +22,9 @@ func TestMain(m *testing.M) { programs.Main(m) }
 // lines moves samples onto planes along given directions v, by latent, with
 // a·v = 1. Each plane has the given density.
 type lines struct {
+	arr     *regions.Arrangement
+	pieces  []boundary.Piece
+	n       int
 	at      [][]int
 	v       [][]float64
 	density []float64
@@ -45,6 +48,50 @@ func (s *lines) Along(k int) []float64 {
 func (s *lines) Density(k int) float64 { return s.density[k] }
 func (s *lines) Reached(k int) bool    { return s.density[k] > 0 }
 func (s *lines) Each(int) bool         { return true }
+
+var _ boundary.Curves = (*lines)(nil)
+
+func (s *lines) Curved(k int) bool { return s.pieces != nil && s.pieces[k].Curve != nil }
+
+// Move moves the latent of a piece of a curve onto the curve, or not if there is no way.
+func (s *lines) Move(dst []float64, k int, z, _ []float64, _ *regions.CurveBatch) {
+	for b := 0; b < s.n && len(s.at[k]) > 0; b++ {
+		u := make([]float64, len(z)/s.n)
+		for i := range u {
+			u[i] = z[i*s.n+b]
+		}
+		i := s.pieces[k].Latent()
+		dst[b] = u[i]
+		if x, ok := root(s.arr, s.pieces[k].Plane, u, i); ok {
+			dst[b] = x
+		}
+	}
+}
+
+// root is where the sign of plane l changes along coordinate i of u: found by scanning and
+// bisection, without a solver.
+func root(arr *regions.Arrangement, l int, u []float64, i int) (x float64, ok bool) {
+	u = slices.Clone(u)
+	positive := func(x float64) bool {
+		u[i] = x
+		return arr.Signs(u).Positive(l)
+	}
+	const reach, steps = 4.0, 16
+	for k := range steps {
+		lo, hi := -reach+2*reach*float64(k)/steps, -reach+2*reach*float64(k+1)/steps
+		if below := positive(lo); below != positive(hi) {
+			for range 60 {
+				if mid := 0.5 * (lo + hi); positive(mid) == below {
+					lo = mid
+				} else {
+					hi = mid
+				}
+			}
+			return lo, true
+		}
+	}
+	return 0, false
+}
 
 // onto moves z onto h along v.
 func onto(h regions.Hyperplane, z, v []float64) []float64 {
@@ -73,7 +120,10 @@ func axisLines(j *boundary.Jumps, dim int) *lines {
 // with the largest coefficient and some others move, in random directions.
 func randomLines(t *rapid.T, d *graph.Density, rng *rand.Rand) (boundary.Reach, func(h regions.Hyperplane) []float64) {
 	direction := map[string][]float64{}
-	for _, h := range d.Arrangement().Planes() {
+	for l, h := range d.Arrangement().Planes() {
+		if d.Arrangement().Curve(l) != nil {
+			continue
+		}
 		v, largest := make([]float64, d.Dim()), 0
 		for i := range v {
 			if rapid.Bool().Draw(t, "moves") {
@@ -109,34 +159,39 @@ func jump(t require.TestingT, d *graph.Density, l int, z []float64) (delta, size
 	return above - below, 1 + math.Abs(above) + math.Abs(below)
 }
 
-// The jumps of random programs, on whatever way a sample gets onto a plane, are
-// those of the whole density with the sign of one guard forced to either side.
+// The jumps of random programs, on whatever way a sample gets onto a plane or a curve, are
+// those of the whole density with the sign of one guard forced to either side, and those
+// of an interpreter that knows no guards.
 func TestJumpsAreBruteForce(t *testing.T) {
-	planes, shared, dense := 0, 0, 0
+	counts := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
-		d, rng := programs.Random(t)
+		p, d, rng := programs.Compiled(t, programs.Limits{Depth: 1})
 		dim, arr := d.Dim(), d.Arrangement()
 		n := rapid.SampledFrom([]int{1, 2, 5}).Draw(t, "samples")
-		planes += arr.Len()
-		shared += len(d.Guards()) - arr.Len()
+		counts["planes"] += arr.Len()
+		counts["merged guards"] += len(d.Guards()) - arr.Len()
 		reach, direction := randomLines(t, d, rng)
 		jumps, err := boundary.NewJumps(d, reach)
 		require.NoError(t, err)
-		s := &lines{at: jumps.Latents()}
-		for _, h := range jumps.Pieces() {
-			s.v, s.density = append(s.v, direction(h.Hyperplane)), append(s.density, 1)
+		s := &lines{arr: arr, pieces: jumps.Pieces(), n: n, at: jumps.Latents()}
+		seen := map[int][]int{}
+		for k, x := range jumps.Pieces() {
+			seen[x.Plane] = append(seen[x.Plane], k)
+			if s.density = append(s.density, 1); x.Curve != nil {
+				s.v = append(s.v, make([]float64, dim))
+				require.GreaterOrEqual(t, x.Latent(), d.Params())
+				continue
+			}
+			s.v = append(s.v, direction(x.Hyperplane))
+			require.Equal(t, arr.Plane(x.Plane), x.Hyperplane)
+			require.Len(t, seen[x.Plane], 1)
+			if len(x.Index) > 1 {
+				counts["dense planes"]++
+			}
 		}
 		b, err := jumps.Bind(d, n, s, boundary.Settings{})
 		require.NoError(t, err)
 		require.Equal(t, len(jumps.Pieces()), b.Len())
-		seen := map[int]int{}
-		for k, h := range jumps.Pieces() {
-			require.Equal(t, arr.Plane(h.Plane), h.Hyperplane)
-			seen[h.Plane] = k
-			if len(h.Index) > 1 {
-				dense++
-			}
-		}
 		b.Locate()
 		z := make([]float64, dim)
 		for range 2 { // buffers are used again
@@ -146,8 +201,8 @@ func TestJumpsAreBruteForce(t *testing.T) {
 			}
 			arr.SignBatch(x.Signs, x.Z, n)
 			require.NoError(t, b.Run(nil))
-			require.Nil(t, b.Sums())
-			for at := range n {
+			require.Empty(t, b.Sums())
+			for at := rng.IntN(n); at < n; at += n { // one will do
 				for i := range z {
 					z[i] = x.Z[i*n+at]
 				}
@@ -156,24 +211,75 @@ func TestJumpsAreBruteForce(t *testing.T) {
 				for i, g := range inside {
 					require.InDelta(t, g, x.Grad[i*n+at], 1e-11*(1+math.Abs(g)), "gradient at a sample")
 				}
-				for l, h := range arr.Planes() {
-					point := onto(h, z, direction(h))
-					require.InDelta(t, 0, h.At(point), 1e-9*(1+math.Abs(h.At(z))))
+				// compare compares piece k, or none if it is −1, of plane l at a point.
+				compare := func(l, k int, point, way []float64) {
 					want, size := jump(t, d, l, point)
-					k, jumps := seen[l]
-					if !jumps {
-						require.InDelta(t, 0, want, 1e-11*size, "plane %d is left out", l)
+					if alone(arr, l, point, way) {
+						counts["seen by the interpreter"]++
+						require.InDelta(t, p.Jump(point, way), want, 1e-6*size, "plane %d at %v", l, point)
+					}
+					if k < 0 {
+						require.InDelta(t, 0, want, 1e-9*size, "plane %d is left out", l)
+						return
+					}
+					require.InDelta(t, want, b.Jumps(k)[at], 1e-9*size, "plane %d", l)
+				}
+				for l, h := range arr.Planes() {
+					pieces := append(slices.Clone(seen[l]), -1)
+					if arr.Curve(l) == nil {
+						point := onto(h, z, direction(h))
+						require.InDelta(t, 0, h.At(point), 1e-9*(1+math.Abs(h.At(z))))
+						way := make([]float64, dim)
+						for c, i := range h.Index {
+							way[i] = h.Coef[c]
+						}
+						if compare(l, pieces[0], point, way); pieces[0] >= 0 {
+							require.InDelta(t, h.At(z), b.Values(pieces[0])[at], 1e-12*(1+math.Abs(h.At(z))))
+						}
 						continue
 					}
-					require.InDelta(t, h.At(z), b.Values(k)[at], 1e-12*(1+math.Abs(h.At(z))))
-					require.InDelta(t, want, b.Jumps(k)[at], 1e-10*size, "plane %d", l)
+					for _, k := range pieces[:max(1, len(pieces)-1)] {
+						i := arr.Curve(l).Latents()[0]
+						if k >= 0 {
+							i = jumps.Pieces()[k].Latent()
+						}
+						if r, ok := root(arr, l, z, i); ok {
+							counts["points on curves"]++
+							point, way := slices.Clone(z), make([]float64, dim)
+							point[i], way[i] = r, 1
+							above := slices.Clone(point)
+							if above[i] += 1e-7; !arr.Signs(above).Positive(l) {
+								way[i] = -1
+							}
+							compare(l, k, point, way)
+						}
+					}
 				}
 			}
 		}
 	})
-	require.Greater(t, planes, 50)
-	require.Greater(t, shared, 5)
-	require.Greater(t, dense, 20)
+	t.Log(counts)
+	for what, n := range counts {
+		require.Greater(t, n, 50, what)
+	}
+}
+
+// alone reports whether plane l is the only one whose sign changes at a point, where Φ rises.
+func alone(arr *regions.Arrangement, l int, point, way []float64) bool {
+	signs := func(by float64) regions.Signs {
+		at := slices.Clone(point)
+		for i, x := range way {
+			at[i] += by * x
+		}
+		return arr.Signs(at)
+	}
+	before, behind := signs(-1e-7), signs(1e-7)
+	for k := range arr.Len() {
+		if k != l && before.Positive(k) != behind.Positive(k) {
+			return false
+		}
+	}
+	return !before.Positive(l) && behind.Positive(l)
 }
 
 // Where guards are drawn, the mean over the draws is the sum over all.

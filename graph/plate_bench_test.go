@@ -18,11 +18,7 @@ func BenchmarkPlate(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					m := graph.NewModel()
-					if plate {
-						rowRegression(m, n, guards, &plated{m: m})
-					} else {
-						rowRegression(m, n, guards, &looped{m: m})
-					}
+					rowRegression(m, n, guards, plate)
 					if _, err := m.Compile(); err != nil {
 						b.Fatal(err)
 					}
@@ -35,7 +31,7 @@ func BenchmarkPlate(b *testing.B) {
 
 // rowRegression is a line with noise, and with a threshold if guards is set, beyond
 // which it bends.
-func rowRegression(m *graph.Model, n int, guards bool, w writer) {
+func rowRegression(m *graph.Model, n int, guards, plate bool) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	level := m.Sample("level", graph.Normal(0, 5))
 	slope := m.Sample("slope", graph.Normal(0, 5))
@@ -46,12 +42,18 @@ func rowRegression(m *graph.Model, n int, guards bool, w writer) {
 		xs[i] = rng.NormFloat64()
 		ys[i] = 1 + 2*xs[i] + rng.NormFloat64()
 	}
-	w.nest(n, func() {
-		x := w.data(0, xs)
+	row := func(x graph.Expr) graph.Dist {
 		mean := graph.Add(level, graph.Mul(slope, x))
 		if guards {
 			mean = graph.If(graph.Greater(bend, x), mean, level)
 		}
-		w.observe("y", graph.Normal(mean, noise), ys)
-	})
+		return graph.Normal(mean, noise)
+	}
+	if plate {
+		m.Plate(n, func(p *graph.Plate) { p.Observe("y", row(p.Data(xs)), ys) })
+		return
+	}
+	for i, x := range xs {
+		m.Observe("y", row(graph.Add(x, 0)), ys[i])
+	}
 }

@@ -17,390 +17,49 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/programs"
 )
-
-// A writer writes the body of a plate: by the plate, or by the loop that it stands
-// for.
-type writer interface {
-	data(depth int, xs []float64) graph.Expr // of the plate at a depth, 0 for the outer one
-	index(depth int, values []graph.Expr, at []int) graph.Expr
-	sample(name string, prior graph.Dist) graph.Expr
-	observe(name string, d graph.Dist, xs []float64)
-	factor(x graph.Expr)
-	branch(g graph.Guard, then, otherwise func())
-	deterministic(name string, x graph.Expr)
-	name(name string, g graph.Guard) graph.Guard
-	collect(dst *[]graph.Expr, x graph.Expr)
-	nest(n int, body func())
-}
-
-// plated writes plates.
-type plated struct {
-	m    *graph.Model
-	open []*graph.Plate
-}
-
-func (w *plated) top() *graph.Plate { return w.open[len(w.open)-1] }
-
-func (w *plated) data(depth int, xs []float64) graph.Expr { return w.open[depth].Data(xs) }
-func (w *plated) index(depth int, values []graph.Expr, at []int) graph.Expr {
-	return w.open[depth].Index(values, at)
-}
-func (w *plated) sample(name string, prior graph.Dist) graph.Expr { return w.top().Sample(name, prior) }
-func (w *plated) observe(name string, d graph.Dist, xs []float64) { w.top().Observe(name, d, xs) }
-func (w *plated) factor(x graph.Expr)                             { w.top().Factor(x) }
-func (w *plated) branch(g graph.Guard, then, otherwise func())    { w.top().If(g, then, otherwise) }
-func (w *plated) deterministic(name string, x graph.Expr)         { w.top().Deterministic(name, x) }
-func (w *plated) name(name string, g graph.Guard) graph.Guard     { return w.top().Name(name, g) }
-func (w *plated) collect(dst *[]graph.Expr, x graph.Expr)         { w.top().Collect(dst, x) }
-func (w *plated) nest(n int, body func()) {
-	in := func(p *graph.Plate) {
-		w.open = append(w.open, p)
-		body()
-		w.open = w.open[:len(w.open)-1]
-	}
-	if len(w.open) == 0 {
-		w.m.Plate(n, in)
-	} else {
-		w.top().Plate(n, in)
-	}
-}
-
-// looped writes loops.
-type looped struct {
-	m         *graph.Model
-	rows, row []int
-}
-
-func (w *looped) at(depth int) (k int) {
-	for d := range depth + 1 {
-		k = k*w.rows[d] + w.row[d]
-	}
-	return k
-}
-func (w *looped) last() int { return w.at(len(w.row) - 1) }
-
-func (w *looped) data(depth int, xs []float64) graph.Expr { return graph.Add(xs[w.at(depth)], 0) }
-func (w *looped) index(depth int, values []graph.Expr, at []int) graph.Expr {
-	return values[at[w.at(depth)]]
-}
-func (w *looped) sample(name string, prior graph.Dist) graph.Expr {
-	index := fmt.Sprint(w.row[0])
-	for _, k := range w.row[1:] {
-		index += fmt.Sprintf(",%d", k)
-	}
-	return w.m.Sample(fmt.Sprintf("%s[%s]", name, index), prior)
-}
-func (w *looped) observe(name string, d graph.Dist, xs []float64) { w.m.Observe(name, d, xs[w.last()]) }
-func (w *looped) factor(x graph.Expr)                             { w.m.Factor(x) }
-func (w *looped) branch(g graph.Guard, then, otherwise func())    { w.m.If(g, then, otherwise) }
-func (w *looped) deterministic(name string, x graph.Expr)         { w.m.Deterministic(name, x) }
-func (w *looped) name(name string, g graph.Guard) graph.Guard     { return w.m.Name(name, g) }
-func (w *looped) collect(dst *[]graph.Expr, x graph.Expr)         { *dst = append(*dst, x) }
-func (w *looped) nest(n int, body func()) {
-	w.rows, w.row = append(w.rows, n), append(w.row, 0)
-	for i := range n {
-		w.row[len(w.row)-1] = i
-		body()
-	}
-	w.rows, w.row = w.rows[:len(w.rows)-1], w.row[:len(w.row)-1]
-}
-
-// plateProgram draws a program with plates, to be written by either.
-type plateProgram struct {
-	t     *rapid.T
-	sizes []int // of the open plates
-	names int
-}
-
-func (g *plateProgram) pick(n int) int { return rapid.IntRange(0, n-1).Draw(g.t, "n") }
-
-func (g *plateProgram) name(of string) string {
-	g.names++
-	return fmt.Sprint(of, g.names)
-}
-
-func (g *plateProgram) rows(depth int) int {
-	n := 1
-	for _, k := range g.sizes[:depth+1] {
-		n *= k
-	}
-	return n
-}
-
-// numbers is a column, with the numbers that simplify expressions among them.
-func (g *plateProgram) numbers(depth int, of ...float64) []float64 {
-	xs := make([]float64, g.rows(depth))
-	for i := range xs {
-		if len(of) > 0 {
-			xs[i] = of[g.pick(len(of))]
-		} else {
-			xs[i] = []float64{0, 1, -1, 2, 0.1, 0.3, float64(g.pick(40)-20) / 8, float64(g.pick(1000)) / 7}[g.pick(8)]
-		}
-	}
-	return xs
-}
-
-// scope is what a body may use.
-type scope struct {
-	w      writer
-	values []graph.Expr // outside all plates
-	local  []graph.Expr // of the open plates
-	affine []graph.Expr // those that guards may compare
-}
-
-type making func(s *scope) graph.Expr
-
-// plateStmt is a statement in both readings.
-type plateStmt func(s *scope)
-
-func (g *plateProgram) expr(depth int) making {
-	d := g.pick(len(g.sizes))
-	switch k := g.pick(12); {
-	case depth == 0 && k < 3:
-		xs := g.numbers(d)
-		return func(s *scope) graph.Expr { return s.w.data(d, xs) }
-	case depth == 0 && k < 5:
-		at := make([]int, g.rows(d))
-		for i := range at {
-			at[i] = g.pick(3)
-		}
-		return func(s *scope) graph.Expr { return s.w.index(d, s.values, at) }
-	case depth == 0:
-		which := g.pick(100)
-		return func(s *scope) graph.Expr {
-			all := slices.Concat(s.values[:3], s.local)
-			return all[which%len(all)]
-		}
-	case k < 2:
-		guard, a, b := g.guard(1), g.expr(depth-1), g.expr(depth-1)
-		return func(s *scope) graph.Expr {
-			g := guard(s)
-			x := a(s)
-			return graph.If(g, x, b(s))
-		}
-	case k < 5:
-		x, xs, c := g.expr(depth-1), g.numbers(d), g.pick(3)
-		return func(s *scope) graph.Expr {
-			col := s.w.data(d, xs)
-			switch c {
-			case 0:
-				return graph.Mul(col, x(s))
-			case 1:
-				return graph.Sub(x(s), col)
-			}
-			return graph.Add(graph.Mul(2, col), graph.Div(x(s), -4))
-		}
-	case k < 6:
-		xs, which, c := g.numbers(d), g.pick(100), g.pick(4)
-		return func(s *scope) graph.Expr {
-			x, y := s.affine[which%len(s.affine)], s.w.data(d, xs)
-			switch c {
-			case 0:
-				return graph.Max(x, y)
-			case 1:
-				return graph.Min(graph.Mul(2, x), graph.Add(y, 1))
-			case 2:
-				return graph.Abs(graph.Sub(x, y))
-			}
-			return graph.Clip(x, y, graph.Add(y, 2))
-		}
-	}
-	op := operations[operationNames[g.pick(len(operationNames))]]
-	kids := make([]making, op.arity)
-	for i := range kids {
-		kids[i] = g.expr(depth - 1)
-	}
-	return func(s *scope) graph.Expr {
-		var args []graph.Expr
-		for _, k := range kids {
-			args = append(args, k(s))
-		}
-		return op.build(args...)
-	}
-}
-
-func (g *plateProgram) guard(depth int) func(s *scope) graph.Guard {
-	if depth > 0 && g.pick(3) == 0 {
-		a, b, k := g.guard(depth-1), g.guard(depth-1), g.pick(3)
-		return func(s *scope) graph.Guard {
-			x := a(s)
-			switch k {
-			case 0:
-				return graph.Not(x)
-			case 1:
-				return graph.And(x, b(s))
-			}
-			return graph.Or(x, graph.Not(b(s)))
-		}
-	}
-	d := g.pick(len(g.sizes))
-	c, a, which, fixed := g.numbers(d), g.numbers(d, 0, 1, -1, 2, 0.1, -0.3), g.pick(100), g.pick(5) == 0
-	return func(s *scope) graph.Guard {
-		x, y := s.affine[which%len(s.affine)], s.affine[which/2%len(s.affine)]
-		if fixed {
-			return graph.Less(x, graph.Mul(2, y))
-		}
-		return graph.Greater(graph.Add(graph.Mul(s.w.data(d, a), x), graph.Mul(0.5, y)), s.w.data(d, c))
-	}
-}
-
-func (g *plateProgram) body(depth int, inIf bool) plateStmt {
-	var list []plateStmt
-	for range 1 + g.pick(3) {
-		list = append(list, g.stmt(depth, inIf))
-	}
-	return func(s *scope) {
-		for _, f := range list {
-			f(s)
-		}
-	}
-}
-
-func (g *plateProgram) stmt(depth int, inIf bool) plateStmt {
-	last := len(g.sizes) - 1
-	switch k := g.pick(12); {
-	case k < 4:
-		name, all := g.name("y"), laws()
-		law := all[g.pick(len(all))]
-		xs, ps := g.numbers(last, law.xs...), make([]making, len(law.kinds))
-		for i, kind := range []byte(law.kinds) {
-			e := g.expr(2)
-			if kind == 'c' {
-				c := g.numbers(last, law.params[0][i])
-				e = func(s *scope) graph.Expr { return s.w.data(last, c) }
-			}
-			ps[i] = e
-		}
-		return func(s *scope) {
-			var params []graph.Expr
-			for i, kind := range []byte(law.kinds) {
-				p := ps[i](s)
-				switch kind {
-				case 'r':
-					p = graph.Mul(2, graph.Tanh(p))
-				case 'p':
-					p = graph.Exp(graph.Tanh(p))
-				case 'u':
-					p = graph.Sigmoid(graph.Tanh(p))
-				}
-				params = append(params, p)
-			}
-			s.w.observe(name, law.make(params), xs)
-		}
-	case k < 6:
-		name, loc := g.name("local"), g.expr(1)
-		kind, other := g.pick(6), g.expr(1)
-		return func(s *scope) {
-			switch kind {
-			case 0:
-				k := s.w.sample(name, graph.Binomial(2, graph.Sigmoid(graph.Tanh(loc(s)))))
-				s.local = append(s.local, k, graph.Switch(k, other(s), graph.Expr{}, loc(s)), graph.If(graph.Equal(k, 1), other(s), 2))
-				return
-			case 1, 2:
-				s.local = append(s.local, s.w.sample(name, graph.LogNormal(graph.Tanh(loc(s)), 1)))
-				return
-			}
-			x := s.w.sample(name, graph.Normal(graph.Tanh(loc(s)), 1.5))
-			s.local, s.affine = append(s.local, x), append(s.affine, x)
-		}
-	case k < 7:
-		x := g.expr(2)
-		return func(s *scope) { s.w.factor(graph.Tanh(x(s))) }
-	case k < 8:
-		name, x := g.name("det"), g.expr(2)
-		return func(s *scope) { s.w.deterministic(name, x(s)) }
-	case k < 9:
-		name, on := g.name("on"), g.guard(1)
-		return func(s *scope) { s.w.name(name, on(s)) }
-	case depth == 0:
-		x := g.expr(1)
-		return func(s *scope) { s.local = append(s.local, x(s)) }
-	case k < 11:
-		on, then, otherwise := g.guard(1), g.body(depth-1, true), g.body(depth-1, true)
-		return func(s *scope) {
-			g := on(s)
-			s.w.branch(g, func() { then(s) }, func() { otherwise(s) })
-		}
-	}
-	n := 1 + g.pick(3)
-	g.sizes = append(g.sizes, n)
-	inner := g.body(depth-1, inIf)
-	g.sizes = g.sizes[:len(g.sizes)-1]
-	return func(s *scope) {
-		local, affine := s.local, s.affine
-		s.w.nest(n, func() {
-			s.local, s.affine = slices.Clip(local), slices.Clip(affine)
-			inner(s)
-		})
-		s.local, s.affine = local, affine
-	}
-}
-
-// program is a few latents, and two plates, of which the second can use what the
-// first has collected.
-func (g *plateProgram) program() func(m *graph.Model, w writer) {
-	var bodies []plateStmt
-	var sizes []int
-	for range 2 {
-		g.sizes = []int{3 + g.pick(4)}
-		sizes = append(sizes, g.sizes[0])
-		bodies = append(bodies, g.body(2, false))
-	}
-	g.sizes = sizes[:1]
-	collected, branched := g.expr(1), g.pick(2) == 0
-	return func(m *graph.Model, w writer) {
-		s := &scope{w: w}
-		for i := range 3 {
-			s.values = append(s.values, m.Sample(fmt.Sprint("z", i), graph.Normal(float64(i), 2)))
-		}
-		outside := slices.Clone(s.values)
-		for k, body := range bodies {
-			var effects []graph.Expr
-			s.w.nest(sizes[k], func() {
-				s.local, s.affine = nil, slices.Clone(outside)
-				body(s)
-				if k == 0 {
-					w.collect(&effects, collected(s))
-				}
-			})
-			s.values = append(effects, outside...)
-			if branched {
-				m.If(graph.Less(outside[1], 0.5), func() {
-					s.w.nest(2, func() {
-						s.w.observe("branched", graph.Normal(graph.Mul(outside[2], s.w.data(0, []float64{1, 2})), 1), []float64{3, 4})
-					})
-				}, nil)
-			}
-			m.Observe("between", graph.Normal(outside[0], 1), 0.3)
-		}
-	}
-}
 
 // A plate has the density of the written loop: the same bits of values, gradients,
 // jumps, and draws, and the same program in all else that can be asked.
 func TestPlatesAreLoops(t *testing.T) {
-	tried, compiled, planes := 0, 0, 0
+	compiled, plates, planes := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		tried++
-		g := &plateProgram{t: t}
-		write := g.program()
-		a, b := graph.NewModel(), graph.NewModel()
-		write(a, &plated{m: a})
-		write(b, &looped{m: b})
-		d, err := a.Compile()
-		e, wrong := b.Compile()
+		p := programs.Draw(t, anyProgram())
+		d, err := p.Model().Compile()
+		e, wrong := p.Loops(nil).Compile()
 		require.Equal(t, wrong == nil, err == nil, "%v and %v", err, wrong)
 		if err != nil {
 			return
 		}
 		compiled++
+		t.Logf("%v", p)
+		plates += p.Plates()
 		planes += d.Arrangement().Len()
 		requireSameDensity(t, d, e, rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "points"), 0)))
 	})
-	t.Logf("%d programs, %d planes", compiled, planes)
-	require.Greater(t, 2*compiled, tried)
-	require.Greater(t, planes, tried)
+	t.Logf("%d programs, %d plates, %d planes", compiled, plates, planes)
+	require.Greater(t, plates, compiled/2)
+	require.Greater(t, planes, compiled)
+}
+
+// A Switch among what is the same in all rows has its guards in each row, as in a loop.
+func TestSwitchInAPlate(t *testing.T) {
+	build := func(rows func(m *graph.Model, k graph.Expr)) *graph.Density {
+		m := graph.NewModel()
+		rows(m, m.Sample("k", graph.Binomial(2, 0.4)))
+		return mustCompile(t, m)
+	}
+	ys := []float64{1, 2, 3}
+	plate := build(func(m *graph.Model, k graph.Expr) {
+		m.Plate(3, func(p *graph.Plate) { p.Observe("y", graph.Normal(graph.Switch(k, 1.0, 5, 2), 1), ys) })
+	})
+	loop := build(func(m *graph.Model, k graph.Expr) {
+		for _, y := range ys {
+			m.Observe("y", graph.Normal(graph.Switch(k, 1.0, 5, 2), 1), y)
+		}
+	})
+	requireSameDensity(t, plate, loop, rand.New(rand.NewPCG(1, 2)))
 }
 
 // requireSameDensity compares two densities, bit for bit.
@@ -720,7 +379,7 @@ func TestPlatesKnowTheLanguage(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)
 	var drawn strings.Builder // where its generator takes functions from
-	for _, name := range []string{"plate_test.go", "random_test.go", "dist_test.go", "combined_test.go"} {
+	for _, name := range []string{"../internal/programs/operations.go", "../internal/programs/language.go", "../internal/programs/draw.go", "../internal/programs/laws.go", "dist_test.go", "combined_test.go"} {
 		text, err := os.ReadFile(name)
 		require.NoError(t, err)
 		drawn.Write(text)
@@ -740,7 +399,7 @@ func TestPlatesKnowTheLanguage(t *testing.T) {
 			made, ok := f.Type.Results.List[0].Type.(*ast.Ident)
 			if ok && slices.Contains([]string{"Expr", "Guard", "Dist"}, made.Name) {
 				found++
-				require.True(t, strings.Contains(drawn.String(), "graph."+f.Name.Name+"("), "%s: draw it in TestPlatesAreLoops", f.Name.Name)
+				require.True(t, strings.Contains(drawn.String(), "graph."+f.Name.Name), "%s: draw it in TestPlatesAreLoops", f.Name.Name)
 			}
 		}
 	}

@@ -28,16 +28,19 @@ type reference struct {
 	family  family.Family
 	parents [][]int // of Structured and FullRank
 	dim     int
+	points  int // the first so many latents are parameters: z = μ
 }
 
 func newReference(f family.Family, d *graph.Density) reference {
-	r := reference{f, make([][]int, d.Dim()), d.Dim()}
+	r := reference{f, make([][]int, d.Dim()), d.Dim(), d.Params()}
 	switch f.(type) {
 	case family.Structured:
-		r.parents = d.Parents()
+		for i, list := range d.Parents() {
+			r.parents[i] = slices.DeleteFunc(slices.Clone(list), func(j int) bool { return j < r.points })
+		}
 	case family.FullRank:
 		for i := range r.parents {
-			for j := range i {
+			for j := r.points; j < i; j++ {
 				r.parents[i] = append(r.parents[i], j)
 			}
 		}
@@ -70,6 +73,7 @@ func (r reference) theta(rng *rand.Rand) (theta []float64) {
 	for range r.edges() + r.dim*r.rank() {
 		theta = append(theta, 0.7*rng.NormFloat64())
 	}
+	clear(theta[2*r.dim:][:r.points*r.rank()])
 	return theta
 }
 
@@ -78,6 +82,10 @@ func (r reference) latents(theta, e []dual.Number) []dual.Number {
 	z, more := make([]dual.Number, r.dim), theta[2*r.dim:]
 	for i := range z {
 		mu, s := theta[2*i], theta[2*i+1]
+		if i < r.points {
+			z[i], more = mu, more[r.rank():]
+			continue
+		}
 		if r.family == (family.Softplus{}) {
 			s = dual.Log(dual.Add(dual.Number{Real: 1}, dual.Exp(s)))
 		}
@@ -149,24 +157,149 @@ func (r reference) onto(h regions.Hyperplane, theta, e []float64, m family.Metho
 	return point, distuv.UnitNormal.Prob(point[pivot]) / math.Abs(a[pivot])
 }
 
-// plane adds what hyperplane l brings to the gradient at one sample, by the whole
-// density on both sides of it, and returns the size of what was added up.
+// plane adds what hyperplane l brings to the gradient at one sample, and returns the
+// size of what was added up.
 func (r reference) plane(t require.TestingT, g []float64, d *graph.Density, l int, theta, e []float64, m family.Method) (size float64) {
 	h := d.Arrangement().Plane(l)
 	point, w := r.onto(h, theta, e, m)
-	z, by := r.at(theta, point, true)
+	z, _ := r.at(theta, point, false)
 	require.InDelta(t, 0, h.At(z), 1e-9)
+	normal := make([]float64, r.dim)
+	for j, i := range h.Index {
+		normal[i] = h.Coef[j]
+	}
+	return r.pull(t, g, d, l, theta, point, normal, w)
+}
+
+// pull adds w·Δ·(∂z/∂θ)ᵀnormal at the point of noise e, which is on plane l, by the whole
+// density on both sides of it.
+func (r reference) pull(t require.TestingT, g []float64, d *graph.Density, l int, theta, e, normal []float64, w float64) (size float64) {
+	z, by := r.at(theta, e, true)
 	signs := d.Arrangement().Signs(z)
 	above, err := d.LogProbAt(z, signs.Force(l, true))
 	require.NoError(t, err)
 	below, err := d.LogProbAt(z, signs.Force(l, false))
 	require.NoError(t, err)
 	for k := range g {
-		for j, i := range h.Index {
-			g[k] += w * (above - below) * h.Coef[j] * by[k][i]
+		g[k] += w * (above - below) * floats.Dot(normal, by[k])
+	}
+	return w * (math.Abs(above) + math.Abs(below)) * (1 + floats.Norm(normal, 1)) // which is where rounding comes from
+}
+
+// curve is plane where Φ is not affine: all pieces of some latents, at roots of Φ that are
+// found by scanning and bisection, with weights of the definition
+//
+//	w = ρ_i·h_i/|∂_iΦ|,   ρ_i = (∂_iΦ)²·v_i / Σ_j (∂_jΦ)²·v_j,
+//
+// v_i = 1/P_ii the variance of z_i given all others, h_i its density, and differences as ∂Φ.
+func (r reference) curve(t require.TestingT, g []float64, d *graph.Density, l int, theta, e []float64, pivots []int) (size float64, points int) {
+	c := d.Arrangement().Curve(l)
+	phi, z, precision := valueOf(c), []float64(nil), r.inverse(theta, e)
+	z, _ = r.at(theta, e, false)
+	for _, i := range pivots {
+		given := r.centre(theta, z, precision, i)
+		sd := 1 / math.Sqrt(precision.At(i, i))
+		for _, root := range roots(func(x float64) float64 { return phi(with(z, i, x)) }, given-9*sd, given+9*sd) {
+			at, normal, total := with(z, i, root), make([]float64, r.dim), 0.0
+			for _, j := range c.Latents() {
+				const h = 1e-5
+				normal[j] = (phi(with(at, j, at[j]+h)) - phi(with(at, j, at[j]-h))) / (2 * h)
+			}
+			for _, j := range pivots {
+				total += normal[j] * normal[j] / precision.At(j, j)
+			}
+			rho := normal[i] * normal[i] / precision.At(i, i) / total
+			w := rho / math.Abs(normal[i]) * distuv.Normal{Mu: given, Sigma: sd}.Prob(root)
+			size += r.pull(t, g, d, l, theta, r.noiseOf(theta, e, at, precision), normal, w)
+			points++
 		}
 	}
-	return w * (math.Abs(above) + math.Abs(below)) // which is where rounding comes from
+	return size, points
+}
+
+func with(z []float64, i int, x float64) []float64 {
+	z = slices.Clone(z)
+	z[i] = x
+	return z
+}
+
+// valueOf is Φ of a curve.
+func valueOf(c *regions.Curve) func(z []float64) float64 {
+	b := c.Bind(1)
+	return func(z []float64) float64 {
+		for k, i := range c.Latents() {
+			b.In[k] = z[i : i+1]
+		}
+		return b.Values()[0]
+	}
+}
+
+// roots are where f changes its sign between lo and hi.
+func roots(f func(x float64) float64, lo, hi float64) (list []float64) {
+	const steps = 600
+	left := f(lo) > 0
+	for k := range steps {
+		a, b := lo+(hi-lo)*float64(k)/steps, lo+(hi-lo)*float64(k+1)/steps
+		right := f(b) > 0
+		if left == right {
+			continue
+		}
+		for range 70 {
+			if mid := 0.5 * (a + b); f(mid) > 0 == left {
+				a = mid
+			} else {
+				b = mid
+			}
+		}
+		list, left = append(list, a), right
+	}
+	return list
+}
+
+// jacobian is ∂z/∂e, of latents that are no parameters.
+func (r reference) jacobian(theta, e []float64) *mat.Dense {
+	_, by := r.at(theta, e, false)
+	j := mat.NewDense(r.dim-r.points, len(e), nil)
+	for k := range by {
+		j.SetCol(k, by[k][r.points:])
+	}
+	return j
+}
+
+// inverse is the precision of q, 0 of parameters.
+func (r reference) inverse(theta, e []float64) *mat.Dense {
+	j := r.jacobian(theta, e)
+	var cov, inv mat.Dense
+	cov.Mul(j, j.T())
+	if err := inv.Inverse(&cov); err != nil {
+		panic(err)
+	}
+	p := mat.NewDense(r.dim, r.dim, nil)
+	p.Slice(r.points, r.dim, r.points, r.dim).(*mat.Dense).Copy(&inv)
+	return p
+}
+
+// scaled is P(z − μ).
+func (r reference) scaled(theta, z []float64, precision *mat.Dense) *mat.VecDense {
+	x := mat.NewVecDense(r.dim, nil)
+	for i := range z {
+		x.SetVec(i, z[i]-theta[2*i])
+	}
+	var out mat.VecDense
+	out.MulVec(precision, x)
+	return &out
+}
+
+// centre is the mean of z_i given all others.
+func (r reference) centre(theta, z []float64, precision *mat.Dense, i int) float64 {
+	return z[i] - r.scaled(theta, z, precision).AtVec(i)/precision.At(i, i)
+}
+
+// noiseOf is the mean of the noise given z, JᵀP(z − μ): that which makes z where there is one.
+func (r reference) noiseOf(theta, e, z []float64, precision *mat.Dense) []float64 {
+	var out mat.VecDense
+	out.MulVec(r.jacobian(theta, e).T(), r.scaled(theta, z, precision).SliceVec(r.points, r.dim))
+	return out.RawVector().Data
 }
 
 // inside adds Σ (∂z/∂θ)ᵀ(∇log r − ∇log q), for Softplus without log q, whose
@@ -176,31 +309,11 @@ func (r reference) inside(t require.TestingT, g []float64, d *graph.Density, the
 	v, err := d.GradAt(z, d.Arrangement().Signs(z))
 	require.NoError(t, err)
 	if r.family != (family.Softplus{}) {
-		floats.Add(v, r.precision(theta, e))
+		floats.Add(v, r.scaled(theta, z, r.inverse(theta, e)).RawVector().Data)
 	}
 	for k := range g {
 		g[k] += floats.Dot(v, by[k])
 	}
-}
-
-// precision is −∇log q = Σ⁻¹(z − μ), with Σ = JJᵀ for J = ∂z/∂e.
-func (r reference) precision(theta, e []float64) []float64 {
-	z, by := r.at(theta, e, false)
-	j := mat.NewDense(r.dim, len(e), nil)
-	x := mat.NewVecDense(r.dim, nil)
-	for k := range by {
-		j.SetCol(k, by[k])
-	}
-	for i := range z {
-		x.SetVec(i, z[i]-theta[2*i])
-	}
-	var cov mat.Dense
-	cov.Mul(j, j.T())
-	var out mat.VecDense
-	if err := out.SolveVec(&cov, x); err != nil {
-		panic(err)
-	}
-	return out.RawVector().Data
 }
 
 // noise is the noise of a batch of n samples, by sample, as a Sampler draws it: η
@@ -215,7 +328,7 @@ func (r reference) noise(rng *rand.Rand, n int) [][]float64 {
 			e[b][r.dim+k] = rng.NormFloat64()
 		}
 	}
-	for i := range r.dim {
+	for i := r.points; i < r.dim; i++ {
 		for b := range e {
 			e[b][i] = rng.NormFloat64()
 		}
@@ -256,44 +369,45 @@ func sumsOf(p *Parts, n int, add func(sums []float64)) []float64 {
 	return g
 }
 
-// What random programs' hyperplanes bring to the gradient, one by one and
-// together, and what the regions do, is what brute force says: for every family,
-// at random parameters, with the samples moved either way.
+// What random programs' hyperplanes and curves bring to the gradient, by latents and by
+// parameters, one by one and together, and what the regions do, is what brute force says:
+// for every family, at random parameters, with the samples moved either way.
 func TestPartsAreBruteForce(t *testing.T) {
 	for name := range families(1) {
 		t.Run(name, func(t *testing.T) {
-			dense, several, edges := 0, 0, 0
+			counts := map[string]int{}
 			rapid.Check(t, func(t *rapid.T) {
-				d, rng := programs.Random(t)
+				p, d, rng := programs.Compiled(t, programs.Limits{Most: 5, Depth: 1, NoParams: name == family.Softplus{}.Name()})
 				f := families(d.Dim())[name]
 				r := newReference(f, d)
-				edges += r.edges()
+				if r.edges() > 0 || name != "structured" && name != "full rank" {
+					counts["programs"]++
+				}
 				for _, h := range d.Arrangement().Planes() {
 					if len(h.Index) > 1 {
-						dense++
+						counts["dense"]++
 					}
 				}
-				if d.Arrangement().Len() > 1 {
-					several++
+				if name != (family.Softplus{}).Name() {
+					counts["parameters"] += p.Params()
 				}
 				n := rapid.SampledFrom([]int{1, 2, 5}).Draw(t, "samples")
 				m := rapid.SampledFrom([]family.Method{family.Orthogonal, family.Elimination}).Draw(t, "method")
-				p, err := BindParts(d, member(t, f, d, r.theta(rng)), n, Boundary{Method: m})
+				parts, err := BindParts(d, member(t, f, d, r.theta(rng)), n, Boundary{Method: m})
 				require.NoError(t, err)
 				for range 2 { // buffers are used again
-					compareParts(t, d, p, r, r.theta(rng), n, m, rng.Uint64())
+					counts["points on curves"] += compareParts(t, d, parts, r, r.theta(rng), n, m, rng.Uint64())
 				}
 			})
-			require.Greater(t, dense, 20)
-			require.Greater(t, several, 10)
-			if name == "structured" || name == "full rank" {
-				require.Greater(t, edges, 10)
+			t.Log(counts)
+			for what, n := range counts {
+				require.Greater(t, n, 10, what)
 			}
 		})
 	}
 }
 
-func compareParts(t *rapid.T, d *graph.Density, p *Parts, r reference, theta []float64, n int, m family.Method, seed uint64) {
+func compareParts(t *rapid.T, d *graph.Density, p *Parts, r reference, theta []float64, n int, m family.Method, seed uint64) (points int) {
 	p.Locate(member(t, r.family, d, theta))
 	require.NoError(t, p.Run(rand.New(rand.NewPCG(seed, 0))))
 	noise := r.noise(rand.New(rand.NewPCG(seed, 0)), n)
@@ -314,12 +428,28 @@ func compareParts(t *rapid.T, d *graph.Density, p *Parts, r reference, theta []f
 	for k := range p.Planes() {
 		number[p.Number(k)] = k
 	}
-	whole, sizes := make([]float64, len(theta)), 1.0
+	pivots := map[int][]int{} // that share a curve
+	for k, x := range p.jumps.Pieces() {
+		if x.Curve != nil && p.surface.Reached(k) && !slices.Contains(pivots[x.Plane], x.Latent()) {
+			pivots[x.Plane] = append(pivots[x.Plane], x.Latent())
+		}
+	}
+	whole, sizes := make([]float64, len(theta)), 1e-10
 	for l := range arr.Len() {
 		want, size := make([]float64, len(theta)), 1.0
-		for _, e := range noise {
-			size += r.plane(t, want, d, l, theta, e, m)
+		accuracy := 1e-10
+		if arr.Curve(l) != nil {
+			accuracy = 1e-6 // of differences
 		}
+		for _, e := range noise {
+			if arr.Curve(l) == nil {
+				size += r.plane(t, want, d, l, theta, e, m)
+				continue
+			}
+			more, n := r.curve(t, want, d, l, theta, e, pivots[l])
+			size, points = size+more, points+n
+		}
+		size *= accuracy
 		floats.Add(whole, want)
 		sizes += size
 		got := make([]float64, len(theta))
@@ -334,9 +464,9 @@ func compareParts(t *rapid.T, d *graph.Density, p *Parts, r reference, theta []f
 				require.True(t, x == 0 || slices.Contains(p.Params(k), i), "parameter %d of plane %d", i, l)
 			}
 		}
-		require.InDeltaSlice(t, want, got, 1e-10*size, "plane %d", l)
+		require.InDeltaSlice(t, want, got, size, "plane %d", l)
 	}
-	require.InDeltaSlice(t, whole, sumsOf(p, n, p.AddBoundary), 1e-10*sizes)
+	require.InDeltaSlice(t, whole, sumsOf(p, n, p.AddBoundary), sizes)
 	if !p.surface.Seeds() { // then planes are added in turn
 		inTurn := sumsOf(p, n, func(sums []float64) {
 			for k := range p.Planes() {
@@ -350,17 +480,18 @@ func compareParts(t *rapid.T, d *graph.Density, p *Parts, r reference, theta []f
 	for _, e := range noise {
 		r.inside(t, inside, d, theta, e)
 	}
-	sizes += floats.Norm(inside, math.Inf(1))
-	require.InDeltaSlice(t, inside, sumsOf(p, n, p.AddInside), 1e-10*sizes, "inside the regions")
+	sizes += 1e-10 * floats.Norm(inside, math.Inf(1))
+	require.InDeltaSlice(t, inside, sumsOf(p, n, p.AddInside), sizes, "inside the regions")
 	floats.Add(whole, inside)
 	require.NoError(t, p.Run(rand.New(rand.NewPCG(seed, 0)))) // AddInside has used up ∇log r
-	require.InDeltaSlice(t, whole, sumsOf(p, n, p.AddAll), 1e-10*sizes, "the whole gradient")
+	require.InDeltaSlice(t, whole, sumsOf(p, n, p.AddAll), sizes, "the whole gradient")
+	return points
 }
 
 // How a family's own method moves samples is one of the two.
 func TestOwnMethod(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d, rng := programs.Random(t)
+		_, d, rng := programs.Compiled(t, programs.Limits{Depth: 1, NoParams: true})
 		for name, f := range families(d.Dim()) {
 			r := newReference(f, d)
 			q := member(t, f, d, r.theta(rng))

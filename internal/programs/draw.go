@@ -1,0 +1,345 @@
+package programs
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"pgregory.net/rapid"
+)
+
+// Limits say which programs are drawn. The zero value is any.
+type Limits struct {
+	// Most is how many latents and parameters there are at most; 0 for 6.
+	Most int
+	// Depth is how deep blocks are in blocks at most; 0 for 2.
+	Depth int
+	// Affine programs have guards that are affine in their latents only, and no others.
+	Affine bool
+	// NoParams and NoPlates leave them out.
+	NoParams, NoPlates bool
+	// Laws are those of priors and observations; nil for a few.
+	Laws []Law
+}
+
+// Draw draws a program. Shapes are drawn by t, and numbers, which are to be in general
+// position, from a source that t seeds.
+func Draw(t *rapid.T, l Limits) *Program {
+	if l.Most == 0 {
+		l.Most = 6
+	}
+	if l.Depth == 0 {
+		l.Depth = 2
+	}
+	if l.Laws == nil {
+		l.Laws = fewLaws
+	}
+	g := &generator{t: t, Limits: l, rng: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "numbers"), 0)), p: &Program{}}
+	if !l.NoParams {
+		for range g.pick(5) - 2 { // three of five programs have none
+			g.param()
+		}
+	}
+	for range 1 + g.pick(4) {
+		g.p.body = append(g.p.body, g.sample())
+	}
+	g.p.body = append(g.p.body, stmt{op: "factor", e: []expr{apply("tanh", g.choice(1))}})
+	g.p.body = append(g.p.body, g.block(l.Depth)...)
+	return g.p
+}
+
+// generator draws a program.
+type generator struct {
+	Limits
+	t   *rapid.T
+	rng *rand.Rand
+	p   *Program
+	scope
+	collected []vector // by plates whose outer one is still open
+	names     int
+	nested    int // open comparisons
+	// noPoles keeps quotients whose denominator may be 0 out of what is compared, if
+	// that is also a value: its limit on one side of a guard at the pole is not its value there.
+	noPoles bool
+}
+
+// scope is what a block can use.
+type scope struct {
+	defined []defined
+	vectors []vector
+	made    []guard // comparisons
+	rows    []int   // of the open plates
+}
+
+// A defined is a variable in scope.
+type defined struct {
+	id    int
+	space Space
+	kind  kind
+}
+
+type kind int
+
+const (
+	parameter kind = iota
+	latent
+	discrete
+	computed
+)
+
+// A vector is what a plate has collected.
+type vector struct {
+	id, n int
+	of    defined
+}
+
+func (g *generator) pick(n int) int { return rapid.IntRange(0, n-1).Draw(g.t, "n") }
+
+// number is in general position, or, if it need not be, one that simplifies expressions.
+func (g *generator) number() float64 { return 0.9 * g.rng.NormFloat64() }
+
+func (g *generator) positive() float64 { return 0.2 + g.rng.ExpFloat64() }
+
+// coefficient may also be one that simplifies expressions.
+func (g *generator) coefficient() float64 {
+	if k := g.pick(7); k < 4 {
+		return []float64{1, -1, 2, -0.5}[k]
+	}
+	return g.number()
+}
+
+func (g *generator) name(of string) string {
+	g.names++
+	return fmt.Sprint(of, g.names)
+}
+
+func (g *generator) define(space Space, k kind) int {
+	g.p.vars++
+	g.defined = append(g.defined, defined{g.p.vars - 1, space, k})
+	return g.p.vars - 1
+}
+
+func (g *generator) param() {
+	v := variable{space: []Space{Line, Half, Interval}[g.pick(3)], lo: -1 - g.rng.Float64(), hi: 1 + g.rng.Float64(), start: 0.3 + 0.5*g.rng.Float64()}
+	g.p.params = append(g.p.params, v)
+	g.define(v.space, parameter)
+	g.p.dim++
+}
+
+// count is the number of rows of the plates to a depth.
+func (g *generator) count(deep int) int {
+	n := 1
+	for _, k := range g.rows[:deep+1] {
+		n *= k
+	}
+	return n
+}
+
+func (g *generator) size() int { return g.count(len(g.rows) - 1) }
+
+// column are numbers, one for each row of the open plates.
+func (g *generator) column(deep int, draw func() float64) []float64 {
+	xs := make([]float64, g.count(deep))
+	for i := range xs {
+		xs[i] = draw()
+	}
+	return xs
+}
+
+// sample is a latent whose prior has numbers as parameters, or expressions.
+func (g *generator) sample() stmt {
+	s := stmt{op: "sample", name: g.name("z")}
+	for {
+		s.law = g.Laws[g.pick(len(g.Laws))]
+		if s.law.Space != Discrete {
+			break
+		}
+	}
+	first := len(g.defined) == g.p.Params()
+	if first || g.pick(2) == 0 {
+		s.law = g.Laws[0] // a real one, which affine guards need
+	}
+	fixed, what := first || g.pick(2) == 0, latent
+	if !first && g.pick(5) == 0 {
+		s.law, what, s.variable.last = discreteLaw, discrete, lastOfDiscrete
+	}
+	if s.e = g.lawParams(s.law, fixed); what == discrete && !fixed {
+		s.e[1] = apply("affine", expr{op: "var", i: g.defined[g.p.Params()].id}, s.e[1]) // of a latent, surely
+	}
+	if s.variable.space = s.law.Space; s.law.Space == Interval {
+		s.variable.lo, s.variable.hi = s.law.Params[0], s.law.Params[1]
+	}
+	s.i = g.define(s.law.Space, what)
+	g.p.dim += g.size()
+	return s
+}
+
+func (g *generator) lawParams(law Law, fixed bool) (list []expr) {
+	for i, k := range []byte(law.Kinds) {
+		switch {
+		case k == 'c':
+			list = append(list, number(law.Params[i]))
+		case fixed:
+			list = append(list, number(g.number()))
+		default:
+			list = append(list, g.value(1))
+		}
+	}
+	return list
+}
+
+func (g *generator) block(depth int) (list []stmt) {
+	for range 1 + g.pick(3) {
+		list = append(list, g.stmt(depth))
+	}
+	return list
+}
+
+// inner is a block in a scope of its own.
+func (g *generator) inner(depth int) []stmt {
+	outside := g.scope
+	g.defined, g.vectors, g.made = slices.Clip(g.defined), slices.Clip(g.vectors), slices.Clip(g.made)
+	list := g.block(depth)
+	g.scope = outside
+	return list
+}
+
+func (g *generator) stmt(depth int) (s stmt) {
+	switch k := g.pick(16); {
+	case k < 2 && depth > 0:
+		s = stmt{op: "if", g: g.guard(2)}
+		s.then = g.inner(depth - 1)
+		if g.pick(2) == 0 {
+			s.othw = g.inner(depth - 1)
+		}
+	case k < 5 && depth > 0 && !g.NoPlates:
+		return g.plate(depth)
+	case k < 6 && g.p.dim+g.size() <= g.Most:
+		return g.sample()
+	case k < 8:
+		return stmt{op: "factor", e: []expr{apply("tanh", g.value(3))}}
+	case k < 9:
+		s = stmt{op: "let", e: []expr{g.value(2)}}
+		s.i = g.define(Line, computed)
+	case k < 10:
+		return stmt{op: "record", name: g.name("record"), e: []expr{g.value(2)}}
+	case k < 11:
+		return stmt{op: "name", name: g.name("on"), g: g.guard(1)}
+	default:
+		s = stmt{op: "observe", name: g.name("y"), law: g.Laws[g.pick(len(g.Laws))]}
+		s.e = g.lawParams(s.law, false)
+		s.xs = g.column(len(g.rows)-1, func() float64 { return s.law.Xs[g.pick(len(s.law.Xs))] })
+	}
+	return s
+}
+
+func (g *generator) plate(depth int) stmt {
+	s := stmt{op: "plate", n: 1 + g.pick(3)}
+	outside := g.scope
+	g.defined, g.vectors, g.made, g.rows = slices.Clip(g.defined), slices.Clip(g.vectors), slices.Clip(g.made), append(slices.Clip(g.rows), s.n)
+	s.then = g.block(depth - 1)
+	for _, d := range g.defined[len(outside.defined):] {
+		s.then = append(s.then, stmt{op: "collect", i: g.p.vectors, e: []expr{{op: "var", i: d.id}}})
+		g.collected = append(g.collected, vector{g.p.vectors, g.size(), d})
+		g.p.vectors++
+	}
+	g.scope = outside
+	if len(g.rows) == 0 { // all rows have been collected
+		g.vectors, g.collected = append(g.vectors, g.collected...), nil
+	}
+	return s
+}
+
+// choice is an If expression.
+func (g *generator) choice(depth int) expr {
+	on := g.guard(1)
+	return expr{op: "if", g: &on, kids: []expr{g.value(depth - 1), g.value(depth - 1)}}
+}
+
+// value is any expression.
+func (g *generator) value(depth int) expr {
+	n := g.pick(20)
+	switch {
+	case depth <= 0 && n < 3 || len(g.defined) == 0:
+		return number(g.number())
+	case depth <= 0 && n < 7 && len(g.rows) > 0:
+		return g.data(g.number)
+	case depth <= 0 && n < 10:
+		if x, ok := g.indexed(anything); ok {
+			return x
+		}
+		fallthrough
+	case depth <= 0:
+		return expr{op: "var", i: g.defined[g.pick(len(g.defined))].id}
+	case n < 5:
+		return g.choice(depth)
+	case n < 8:
+		return g.kink(depth)
+	case n == 8:
+		if k, ok := g.discreteLatent(); ok {
+			return apply("switch", k, g.value(depth-1), g.value(depth-1), g.value(depth-1))
+		}
+	}
+	x := expr{op: values[g.pick(len(values))]}
+	for range operations[x.op].arity {
+		x.kids = append(x.kids, g.value(depth-1))
+	}
+	return x
+}
+
+// discreteLatent is one, if there is one.
+func (g *generator) discreteLatent() (x expr, ok bool) {
+	for _, d := range g.defined {
+		if d.kind == discrete && (!ok || g.pick(2) == 0) {
+			x, ok = expr{op: "var", i: d.id}, true
+		}
+	}
+	return x, ok
+}
+
+// data is a column of one of the open plates.
+func (g *generator) data(draw func() float64) expr {
+	deep := g.pick(len(g.rows))
+	return expr{op: "column", deep: deep, xs: g.column(deep, draw)}
+}
+
+// indexed is one of what a plate has collected, of those that suit.
+func (g *generator) indexed(suits func(d defined) bool) (x expr, ok bool) {
+	var list []vector
+	for _, v := range g.vectors {
+		if suits(v.of) {
+			list = append(list, v)
+		}
+	}
+	if len(list) == 0 || len(g.rows) == 0 {
+		return x, false
+	}
+	v := list[g.pick(len(list))]
+	x = expr{op: "index", i: v.id, deep: g.pick(len(g.rows))}
+	for range g.count(x.deep) {
+		x.at = append(x.at, g.pick(v.n))
+	}
+	return x, true
+}
+
+// kink is continuous where its comparison changes, also in what it is part of.
+func (g *generator) kink(depth int) expr {
+	g.noPoles = true
+	a, b := g.sides()
+	g.noPoles = false
+	switch g.pick(6) {
+	case 0:
+		return apply("max", a, b)
+	case 1:
+		return apply("min", a, b)
+	case 2:
+		return apply("abs", apply("sub", a, b))
+	case 3:
+		low := g.number()
+		return apply("clip", apply("sub", a, b), number(low), number(low+g.positive()))
+	case 4:
+		x := g.value(depth - 1) // both sides have the same part
+		return apply("max", apply("add", a, x), apply("add", b, x))
+	}
+	return apply("min", apply("sub", a, b), number(g.number()))
+}

@@ -1,0 +1,271 @@
+package programs
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// A Run is what the program computes at one point.
+type Run struct {
+	LogProb float64
+	// Decisions are the comparisons that the program makes, in their order, whether what
+	// they decide counts or not.
+	Decisions []bool
+	// Records are the recorded values, NaN in blocks that are not entered.
+	Records []float64
+}
+
+// Run runs the program at u, Dim coordinates.
+func (p *Program) Run(u []float64) Run { return p.run(u, nil) }
+
+// RunAs runs the program at u with the decisions of another run: it continues the region
+// of that run.
+func (p *Program) RunAs(u []float64, decisions []bool) Run { return p.run(u, decisions) }
+
+func (p *Program) run(u []float64, script []bool) Run {
+	in := interpreter{u: u, vars: make([]float64, p.vars), vectors: make([][]float64, p.vectors), script: script, live: true}
+	for i, v := range p.params {
+		in.vars[i], _ = v.value(in.coordinate())
+	}
+	in.block(p.body)
+	return in.Run
+}
+
+// An interpreter runs a program. It evaluates all there is, so that decisions come in the
+// same order everywhere.
+type interpreter struct {
+	Run
+	u       []float64 // that are still to come
+	vars    []float64
+	vectors [][]float64
+	script  []bool // nil to decide
+	n, row  []int  // of open plates
+	live    bool   // what it adds to log r counts
+}
+
+func (in *interpreter) coordinate() float64 {
+	u := in.u[0]
+	in.u = in.u[1:]
+	return u
+}
+
+func (in *interpreter) decide(yes bool) bool {
+	if in.script != nil {
+		yes = in.script[len(in.Decisions)]
+	}
+	in.Decisions = append(in.Decisions, yes)
+	return yes
+}
+
+func (in *interpreter) block(list []stmt) {
+	for _, s := range list {
+		in.stmt(s)
+	}
+}
+
+func (in *interpreter) add(x float64) {
+	if in.live {
+		in.LogProb += x
+	}
+}
+
+func (in *interpreter) stmt(s stmt) {
+	switch s.op {
+	case "sample":
+		params := in.params(s)
+		if s.law.Space == Discrete {
+			in.vars[s.i] = in.discrete(s, params)
+			return
+		}
+		x, logJac := s.variable.value(in.coordinate())
+		in.LogProb += s.law.LogProb(x, params) + logJac // also where it is not used
+		in.vars[s.i] = x
+	case "observe":
+		in.add(s.law.LogProb(s.xs[at(in.n, in.row, len(in.row)-1)], in.params(s)))
+	case "factor":
+		in.add(in.expr(s.e[0]))
+	case "let":
+		in.vars[s.i] = in.expr(s.e[0])
+	case "record":
+		x := in.expr(s.e[0])
+		if !in.live {
+			x = math.NaN()
+		}
+		in.Records = append(in.Records, x)
+	case "name":
+		in.guard(s.g)
+	case "if":
+		live := in.live
+		holds := in.guard(s.g)
+		in.live = live && holds
+		in.block(s.then)
+		in.live = live && !holds
+		in.block(s.othw)
+		in.live = live
+	case "collect":
+		in.vectors[s.i] = append(in.vectors[s.i], in.expr(s.e[0]))
+	case "plate":
+		for row := range s.n {
+			in.n, in.row = append(in.n, s.n), append(in.row, row)
+			in.block(s.then)
+			in.n, in.row = in.n[:len(in.n)-1], in.row[:len(in.row)-1]
+		}
+	}
+}
+
+// discrete is a discrete latent: how many of its cuts are below its coordinate, which is
+// standard normal. Where its probabilities depend on others the cuts are those of equal ones,
+// and log r makes up for it.
+func (in *interpreter) discrete(s stmt, params []float64) float64 {
+	u, n := in.coordinate(), s.variable.last+1
+	in.LogProb += distuv.UnitNormal.LogProb(u)
+	fixed := !slices.ContainsFunc(s.e, func(x expr) bool { return x.op != "const" })
+	below, x := 0.0, 0.0
+	for k := range n - 1 {
+		if fixed {
+			below += math.Exp(s.law.LogProb(float64(k), params))
+		} else {
+			below += 1 / float64(n)
+		}
+		if in.decide(u > distuv.UnitNormal.Quantile(below)) {
+			x++
+		}
+	}
+	if !fixed {
+		in.LogProb += s.law.LogProb(x, params) + math.Log(float64(n))
+	}
+	return x
+}
+
+func (in *interpreter) params(s stmt) []float64 {
+	list := make([]float64, len(s.e))
+	for i, e := range s.e {
+		switch x := in.expr(e); s.law.Kinds[i] {
+		case 'r':
+			list[i] = 2 * math.Tanh(x)
+		case 'p':
+			list[i] = math.Exp(math.Tanh(x))
+		case 'u':
+			list[i] = sigmoid(math.Tanh(x))
+		default:
+			list[i] = x
+		}
+	}
+	return list
+}
+
+func (in *interpreter) guard(g guard) bool {
+	switch g.op {
+	case "greater", "less":
+		a, b := in.expr(g.a), in.expr(g.b)
+		if g.op == "less" {
+			a, b = b, a
+		}
+		return in.decide(a > b)
+	case "equal": // decided where both come from
+		return in.expr(g.a) == in.expr(g.b)
+	}
+	all, some := true, false
+	for _, k := range g.kids {
+		holds := in.guard(k)
+		all, some = all && holds, some || holds
+	}
+	return g.op == "and" && all || g.op == "or" && some || g.op == "not" && !all
+}
+
+func (in *interpreter) expr(e expr) float64 {
+	switch e.op {
+	case "const":
+		return e.v
+	case "column":
+		return e.xs[at(in.n, in.row, e.deep)]
+	case "index":
+		return in.vectors[e.i][e.at[at(in.n, in.row, e.deep)]]
+	case "var":
+		return in.vars[e.i]
+	}
+	holds := e.g != nil && in.guard(*e.g)
+	kids := make([]float64, len(e.kids))
+	for i, k := range e.kids {
+		kids[i] = in.expr(k)
+	}
+	switch e.op {
+	case "if":
+		if holds {
+			return kids[0]
+		}
+		return kids[1]
+	case "max":
+		return in.larger(kids[0], kids[1])
+	case "min":
+		return -in.larger(-kids[0], -kids[1])
+	case "abs":
+		return in.larger(kids[0], -kids[0])
+	case "clip":
+		return -in.larger(-in.larger(kids[0], kids[1]), -kids[2])
+	}
+	return operations[e.op].value(kids...)
+}
+
+func (in *interpreter) larger(a, b float64) float64 {
+	if in.decide(a > b) {
+		return a
+	}
+	return b
+}
+
+// A Crossing is where decisions change on the way from one point to another.
+type Crossing struct {
+	At []float64
+	// Before and After are the decisions on both sides.
+	Before, After []bool
+}
+
+// Crossings are those on the straight way between two points: of each change between
+// neighbours in a row of so many points, those that bisection comes to, to about 1e-14.
+func (p *Program) Crossings(from, to []float64, points int) (list []Crossing) {
+	on := func(t float64) []float64 {
+		u := make([]float64, len(from))
+		for i := range u {
+			u[i] = from[i] + t*(to[i]-from[i])
+		}
+		return u
+	}
+	var between func(a, b float64, before, after []bool)
+	between = func(a, b float64, before, after []bool) {
+		mid := 0.5 * (a + b)
+		switch {
+		case slices.Equal(before, after):
+		case b-a <= 1e-14 || mid == a || mid == b:
+			list = append(list, Crossing{on(mid), before, after})
+		default:
+			there := p.Run(on(mid)).Decisions
+			between(a, mid, before, there)
+			between(mid, b, there, after)
+		}
+	}
+	before := p.Run(from).Decisions
+	for k := range points {
+		a, b := float64(k)/float64(points), float64(k+1)/float64(points)
+		after := p.Run(on(b)).Decisions
+		between(a, b, before, after)
+		before = after
+	}
+	return list
+}
+
+// Jump is the change of log r at u where it goes the given way: from the region that is a
+// little before to the one that is a little behind.
+func (p *Program) Jump(u, way []float64) float64 {
+	const little = 1e-7
+	beside := func(by float64) []bool {
+		at := slices.Clone(u)
+		for i, x := range way {
+			at[i] += by * x
+		}
+		return p.Run(at).Decisions
+	}
+	return p.RunAs(u, beside(little)).LogProb - p.RunAs(u, beside(-little)).LogProb
+}

@@ -1,0 +1,117 @@
+package programs
+
+import (
+	"math"
+
+	"github.com/facetvi/facet/graph"
+)
+
+// A Program is a random model as a syntax tree, which is read in two ways: by Model, in
+// the language under test, and by Run, a scalar interpreter that shares no code with it.
+type Program struct {
+	params  []variable
+	body    []stmt
+	vars    int // variables that statements define
+	vectors int // of what plates collect
+	dim     int
+}
+
+// Dim is the number of coordinates: parameters, then latents.
+func (p *Program) Dim() int { return p.dim }
+
+// Params is the number of parameters.
+func (p *Program) Params() int { return len(p.params) }
+
+// Plates is the number of plates.
+func (p *Program) Plates() int { return countPlates(p.body) }
+
+func countPlates(list []stmt) (n int) {
+	for _, s := range list {
+		if s.op == "plate" {
+			n++
+		}
+		n += countPlates(s.then) + countPlates(s.othw)
+	}
+	return n
+}
+
+// A Law is a distribution that programs can have: how the language makes it, and its log
+// density from a source that shares no code with it.
+type Law struct {
+	Make    func(p []graph.Expr) graph.Dist
+	LogProb func(x float64, p []float64) float64
+	Kinds   string // of the parameters: r real, p positive, u in (0, 1), c constant
+	Space   Space
+	Params  []float64 // constants to try
+	Xs      []float64 // values to observe
+}
+
+// A Space is where a distribution lives.
+type Space int
+
+const (
+	Discrete Space = iota
+	Line
+	Half
+	Unit
+	Interval
+)
+
+// A variable is a latent or a parameter.
+type variable struct {
+	space  Space
+	lo, hi float64 // of an interval
+	start  float64 // of a parameter
+	last   int     // of a discrete one: it is 0, 1, … or last
+}
+
+// value is the value at coordinate u, and logJac the logarithm of its slope.
+func (v variable) value(u float64) (x, logJac float64) {
+	switch v.space {
+	case Half:
+		return math.Exp(u), u
+	case Unit:
+		return sigmoid(u), -softplus(-u) - softplus(u)
+	case Interval:
+		return v.lo + (v.hi-v.lo)*sigmoid(u), math.Log(v.hi-v.lo) - softplus(-u) - softplus(u)
+	}
+	return u, 0
+}
+
+// An expr is a number, a column of data, one of what a plate has collected, a variable,
+// a choice, or an operation.
+type expr struct {
+	op   string // const, column, index, var, if, or one of operations
+	v    float64
+	xs   []float64 // of a column
+	at   []int     // of an index
+	i    int       // which variable or vector
+	deep int       // of a column or index: its plate, 0 for the outer one
+	kids []expr
+	g    *guard
+}
+
+func number(v float64) expr { return expr{op: "const", v: v} }
+
+func apply(op string, kids ...expr) expr { return expr{op: op, kids: kids} }
+
+// A guard compares, or is made of guards.
+type guard struct {
+	op   string // greater, less, equal, not, and, or
+	a, b expr
+	kids []guard
+}
+
+// A stmt is a statement.
+type stmt struct {
+	op         string // sample, observe, factor, let, record, name, if, plate, collect
+	name       string
+	law        Law
+	variable   variable // of a sample
+	e          []expr   // parameters of the law, or the value
+	xs         []float64
+	i          int // the variable or vector that is defined
+	g          guard
+	then, othw []stmt
+	n          int // rows of a plate
+}
