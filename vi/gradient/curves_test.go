@@ -266,13 +266,15 @@ func (p curvedProblem) factor(v []float64) (sum float64) {
 
 // grid are nodes for q, whose sides they respect.
 func (p curvedProblem) grid(t *testing.T, q family.Q, sides []family.Side, width float64) (g grid) {
-	var log []*graph.Density // of each latent alone
+	var log []*graph.Executor // of each latent alone
 	var mean, sd []float64
 	for i, d := range p.priors {
 		mean, sd = append(mean, q.Mean(i)), append(sd, q.SD(i))
 		m := graph.NewModel()
 		m.Sample("x", d.Dist)
-		log = append(log, vitest.Compile(t, m))
+		ex, err := vitest.Compile(t, m).Executor(1, graph.Compute{Out: true})
+		require.NoError(t, err)
+		log = append(log, ex)
 	}
 	z, v := make([]float64, len(p.priors)), make([]float64, len(p.priors))
 	var along func(i int, w, logR float64)
@@ -308,9 +310,9 @@ func (p curvedProblem) grid(t *testing.T, q family.Q, sides []family.Side, width
 			for n, node := range curveNodes {
 				z[i] = mid + half*node
 				v[i] = p.priors[i].constrain(z[i])
-				one, err := log[i].LogProb(z[i : i+1])
-				require.NoError(t, err)
-				along(i+1, w*half*curveWeights[n], logR+one)
+				log[i].Z[0] = z[i]
+				require.NoError(t, log[i].Run())
+				along(i+1, w*half*curveWeights[n], logR+log[i].Out[0])
 			}
 		}
 	}
