@@ -288,7 +288,7 @@ func TestModelErrors(t *testing.T) {
 			m.Sample("x", graph.Logistic(graph.Mul(z, inf), 1))
 			return lineAbove()
 		}},
-		{"NaN in a sum", []string{"the number NaN is not finite, in latent x: Normal: mu = z +NaN"}, func(m *graph.Model, z graph.Expr) string {
+		{"NaN in a sum", []string{"the number NaN is not finite, in latent x: Normal: mu = z + NaN"}, func(m *graph.Model, z graph.Expr) string {
 			mu := graph.Add(z, nan)
 			at := lineAbove()
 			m.Sample("w", graph.Normal(z, 1))
@@ -337,7 +337,7 @@ func TestModelErrors(t *testing.T) {
 			m.Observe("y", graph.Normal(0, graph.Sub(graph.If(graph.Greater(z, 1), z, 3), 1.1)), 1)
 			return lineAbove()
 		}},
-		{"scale after either of two guards", []string{"sigma = if(", "nothing keeps z in"}, func(m *graph.Model, z graph.Expr) string {
+		{"scale after either of two guards", []string{"sigma = if((not guard 0 and not guard 1), z, 1)", "nothing keeps z in"}, func(m *graph.Model, z graph.Expr) string {
 			other := m.Sample("other", graph.Normal(0, 1))
 			m.Observe("y", graph.Normal(0, graph.If(graph.Or(graph.Greater(z, 0), graph.Greater(other, 0)), 1, z)), 1)
 			return lineAbove()

@@ -292,6 +292,10 @@ func (m *Model) format(id nodeID, depth int) string {
 		return fmt.Sprintf("%v(%s, %s)", n.fn, arg(n.a), arg(n.b))
 	case kTernary:
 		return fmt.Sprintf("%v(%s, %s, %s)", n.fn, arg(n.a), arg(n.b), arg(n.c))
+	case kNot:
+		return "not " + arg(n.a)
+	case kAnd:
+		return "(" + arg(n.a) + " and " + arg(n.b) + ")"
 	case kSelect:
 		return fmt.Sprintf("if(%s, %s, %s)", arg(n.a), arg(n.b), arg(n.c))
 	case kForward:
@@ -329,8 +333,11 @@ func (m *Model) formatSum(n node, arg func(nodeID) string) string {
 		}
 		b.WriteString(arg(t.atom))
 	}
-	if n.v != 0 {
-		fmt.Fprintf(&b, " %+.6g", n.v)
+	switch {
+	case n.v < 0:
+		fmt.Fprintf(&b, " - %.6g", -n.v)
+	case n.v != 0:
+		fmt.Fprintf(&b, " + %.6g", n.v)
 	}
 	return b.String()
 }
