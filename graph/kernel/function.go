@@ -195,7 +195,7 @@ var functions = [...]function{
 	Erf:            {name: "erf", unary: math.Erf, slope: erfSlope, inverse: erfInverse},
 	NormalCDF:      {name: "normalcdf", unary: normalCDF, slope: normalCDFSlope, inverse: normalQuantile},
 	LogNormalCDF:   {name: "lognormalcdf", unary: logNormalCDF, slope: logNormalCDFSlope},
-	NormalQuantile: {name: "normalquantile", unary: normalQuantile, slope: normalQuantileSlope, inverse: normalCDF},
+	NormalQuantile: {name: "normalquantile", unary: normalQuantile, slope: normalQuantileSlope},
 	LogErf:         {name: "logerf", unary: logErf, slope: logErfSlope},
 	LogNormalMass:  {name: "lognormalmass", binary: logNormalMass, slopes: slopes{logNormalMassSlopeA, logNormalMassSlopeB}},
 

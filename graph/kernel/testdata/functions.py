@@ -98,7 +98,7 @@ def grid():
         for b in [0.05, 1, 2.5, 60]:
             m, s = a / (a + b), (a * b / (a + b + 1)) ** 0.5 / (a + b)
             for x in [1e-200, 1e-9, 0.01, m - 5 * s, m - 0.3 * s, m, m + s, m + 5 * s, 0.5, 0.99, 1 - 2**-30]:
-                if 0 < x < 1 and (a < 1000 or abs(x - m) < 8 * s):
+                if 0 < x < 1 and (a < 1000 or b == 60 and abs(x - m) < 8 * s):
                     yield "logbetabelow", x, a, b
                     yield "logbetaabove", x, a, b
     for a, b in [(0.1, 0.3), (-700, -720), (800, 799), (3, -50), (-1e10, -2)]:
