@@ -24,7 +24,11 @@
 // Methods of a [Model] add to the program: [Model.Sample], [Model.Param], [Model.Observe],
 // [Model.Factor], [Model.SampleVector], [Model.ObserveHMM], and [Model.If], whose sides are blocks of the program rather
 // than values. [Model.Plate] is a loop whose body is written once, with data as
-// columns. A latent with a prior of whole numbers is discrete: [Equal] and [Switch] are for these. What can be asked of a density is a method of it.
+// columns. A latent with a prior of whole numbers is discrete: [Equal] and [Switch] are
+// for these. Distributions are made of others by [Truncated], [Censored],
+// [IntervalCensored], [ZeroInflated], [Hurdle] and [Mixture], and [LogCDF], [LogCCDF] and [Mean]
+// are their distribution functions and moments. What can be asked of a density is a
+// method of it.
 //
 // This package is the language and the compiler, down to the Gorgonia graph. The
 // operations of that graph are in package kernel, and package plan runs it.
