@@ -37,7 +37,7 @@ func newDiscrete(d Dist) (*discrete, error) {
 	s, fixed := d.support(), !slices.ContainsFunc(d.params, func(p Expr) bool { _, ok := p.IsConst(); return !ok })
 	k := &discrete{dist: d}
 	if math.IsInf(s.hi, 1) && !fixed {
-		return nil, fmt.Errorf("%s has no last value where its parameters are latents, and a discrete latent needs one", d.law.name)
+		return nil, fmt.Errorf("%s has no last value where its parameters are latents, and a discrete latent needs one: take Truncated", d.law.name)
 	}
 	var below []float64 // the prior probability of all values below, and
 	var above []float64 // of that value and all above

@@ -95,26 +95,39 @@ func TestDiscreteValues(t *testing.T) {
 // A prior whose parameters are latents has its mass in log r: the sum over the values, each
 // times its interval, is the density of the others.
 func TestDiscreteMasses(t *testing.T) {
-	m := NewModel()
-	p := m.Sample("p", Beta(2, 3))
-	m.Sample("k", Binomial(4, p))
-	d, err := m.Compile()
-	require.NoError(t, err)
-	masses := intervalMasses(d, 1)
-	for _, u := range []float64{-3, -0.4, 0, 2} {
-		z := []float64{u, 0}
-		prob, total := d.ConstrainOne(0, u), 0.0
-		for j, mass := range masses {
-			z[1], err = d.UnconstrainOne(1, float64(j))
-			require.NoError(t, err)
-			logProb, err := d.LogProb(z)
-			require.NoError(t, err)
-			joint := logProb - distuv.UnitNormal.LogProb(z[1]) + math.Log(mass)
-			want := distuv.Beta{Alpha: 2, Beta: 3}.LogProb(prob) + math.Log(prob*(1-prob)) + distuv.Binomial{N: 4, P: prob}.LogProb(float64(j))
-			assert.InDelta(t, want, joint, 1e-9, "k = %d", j)
-			total += math.Exp(joint)
+	for name, c := range map[string]struct {
+		prior func(p Expr) Dist
+		prob  func(p, k float64) float64
+	}{
+		"binomial":    {func(p Expr) Dist { return Binomial(4, p) }, func(p, k float64) float64 { return distuv.Binomial{N: 4, P: p}.Prob(k) }},
+		"categorical": {func(p Expr) Dist { return Categorical(Mul(0.5, p), Sub(1, p), Mul(0.5, p)) }, func(p, k float64) float64 { return []float64{p / 2, 1 - p, p / 2}[int(k)] }},
+		"truncated Poisson": {func(p Expr) Dist { return Truncated(Poisson(Mul(3, p)), 1, 4) }, func(p, k float64) float64 {
+			d := distuv.Poisson{Lambda: 3 * p}
+			return d.Prob(k) / (d.Prob(1) + d.Prob(2) + d.Prob(3) + d.Prob(4))
+		}},
+	} {
+		m := NewModel()
+		p := m.Sample("p", Beta(2, 3))
+		m.Sample("k", c.prior(p))
+		d, err := m.Compile()
+		require.NoError(t, err, name)
+		masses := intervalMasses(d, 1)
+		values, _ := d.Values(1)
+		for _, u := range []float64{-3, -0.4, 0, 2} {
+			z := []float64{u, 0}
+			prob, total := d.ConstrainOne(0, u), 0.0
+			prior := distuv.Beta{Alpha: 2, Beta: 3}.LogProb(prob) + math.Log(prob*(1-prob))
+			for j, mass := range masses {
+				z[1], err = d.UnconstrainOne(1, values[j])
+				require.NoError(t, err)
+				logProb, err := d.LogProb(z)
+				require.NoError(t, err)
+				joint := logProb - distuv.UnitNormal.LogProb(z[1]) + math.Log(mass)
+				assert.InDelta(t, prior+math.Log(c.prob(prob, values[j])), joint, 1e-9, "%s = %v", name, values[j])
+				total += math.Exp(joint)
+			}
+			assert.InEpsilon(t, math.Exp(prior), total, 1e-9, name)
 		}
-		assert.InEpsilon(t, prob*(1-prob)*distuv.Beta{Alpha: 2, Beta: 3}.Prob(prob), total, 1e-9)
 	}
 }
 
