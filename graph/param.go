@@ -52,7 +52,8 @@ func Scale(x float64) ParamOption {
 // calls, without prior and without Jacobian. So they come before all latents in
 // Density.Latents; and before the first comparison in the program.
 func (m *Model) Param(name string, start float64, options ...ParamOption) Expr {
-	if !m.outsidePlates("Param") {
+	if m.open != nil {
+		m.fail("parameter %q in the body of a plate: make it before the plate, for all rows; or several, of which Index chooses one by row", name)
 		return Expr{}
 	}
 	spec := paramSpec{law: realParam}
@@ -168,6 +169,14 @@ func (s *store) makeRoom(at int) {
 
 // Params is the number of parameters: the first so many of Latents.
 func (d *Density) Params() int { return d.made().m.params }
+
+// ParamPlace is the file and line where parameter i was made. It panics unless i is one of Params().
+func (d *Density) ParamPlace(i int) string {
+	if i < 0 || i >= d.Params() {
+		panic(fmt.Sprintf("graph: parameter %d of %d", i, d.Params()))
+	}
+	return fmt.Sprint(d.m.latents[i].place)
+}
 
 // WithParams returns the density whose parameters start at the given coordinates: PriorStart and
 // PriorDraw give them there, and so do Residuals. LogProb, a function of all coordinates, stays the

@@ -119,6 +119,9 @@ func TestParamErrors(t *testing.T) {
 		},
 		`sigma = p can be negative or 0`: func(m *graph.Model) { m.Sample("y", graph.Normal(0, m.Param("p", 1))) },
 		`parameter "p" comes after a comparison \(.*param_test.go:\d+\): make parameters bef`: func(m *graph.Model) { graph.Greater(m.Sample("y", graph.Normal(0, 1)), 0); m.Param("p", 1) },
+		`param_test.go:\d+: parameter "p" in the body of a plate: make it before the plate`: func(m *graph.Model) {
+			m.Plate(2, func(*graph.Plate) { m.Param("p", 1) })
+		},
 		`parameter "p" comes after the model was compiled`: func(m *graph.Model) {
 			_, err := m.Compile()
 			require.NoError(t, err)

@@ -214,7 +214,7 @@ func (s *Settings) check(d *graph.Density) error {
 // have.
 func (s *Settings) checkCells(d *graph.Density) error {
 	if d.Params() > 0 {
-		return fmt.Errorf("Settings.Family is Cells, which does not learn parameters, and the model has %q: use FullRank or another family", d.Latents()[0])
+		return fmt.Errorf("Settings.Family is Cells, which does not learn parameters, and the model has %q (%s): use FullRank or another family", d.Latents()[0], d.ParamPlace(0))
 	}
 	for _, c := range []struct {
 		name string
