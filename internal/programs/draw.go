@@ -45,6 +45,9 @@ func Draw(t *rapid.T, l Limits) *Program {
 	}
 	g.p.body = append(g.p.body, stmt{op: "factor", e: []expr{apply("tanh", g.choice(1))}})
 	g.p.body = append(g.p.body, g.block(l.Depth)...)
+	if !l.NoPlates && g.pick(3) == 0 { // of which the second uses what the first has
+		g.p.body = append(g.p.body, g.plate(l.Depth), g.plate(l.Depth))
+	}
 	return g.p
 }
 
@@ -237,7 +240,10 @@ func (g *generator) plate(depth int) stmt {
 	s := stmt{op: "plate", n: 1 + g.pick(3)}
 	outside := g.scope
 	g.defined, g.vectors, g.made, g.rows = slices.Clip(g.defined), slices.Clip(g.vectors), slices.Clip(g.made), append(slices.Clip(g.rows), s.n)
-	s.then = g.block(depth - 1)
+	if g.p.dim+g.size() <= g.Most && g.pick(2) == 0 {
+		s.then = append(s.then, g.sample())
+	}
+	s.then = append(s.then, g.block(depth-1)...)
 	for _, d := range g.defined[len(outside.defined):] {
 		s.then = append(s.then, stmt{op: "collect", i: g.p.vectors, e: []expr{{op: "var", i: d.id}}})
 		g.collected = append(g.collected, vector{g.p.vectors, g.size(), d})
@@ -264,7 +270,7 @@ func (g *generator) value(depth int) expr {
 		return number(g.number())
 	case depth <= 0 && n < 7 && len(g.rows) > 0:
 		return g.data(g.number)
-	case depth <= 0 && n < 10:
+	case depth <= 0 && n < 14:
 		if x, ok := g.indexed(anything); ok {
 			return x
 		}

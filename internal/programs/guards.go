@@ -62,7 +62,7 @@ func (g *generator) latents(n int, suits func(d defined) bool) (list []expr, ok 
 	}
 	for len(list) < n {
 		good := func(d defined) bool { return suits(d) && (d.kind == latent || d.kind == parameter && len(list) > 0) }
-		if g.pick(5) == 0 {
+		if g.pick(3) == 0 {
 			if x, ok := g.indexed(good); ok {
 				list = append(list, x)
 				continue
