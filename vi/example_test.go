@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -58,4 +59,29 @@ func TestREADMEQuickStart(t *testing.T) {
 	code, _, ok := strings.Cut(rest, "```")
 	require.True(t, ok)
 	require.Contains(t, string(source), "func Example() {\n"+code)
+}
+
+// The README's common shapes are parts of examples.
+func TestREADMEShapes(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	files, err := filepath.Glob("example_*_test.go")
+	require.NoError(t, err)
+	var examples strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		examples.Write(text)
+	}
+	_, shapes, ok := strings.Cut(string(readme), "## Five common shapes\n")
+	require.True(t, ok)
+	shapes, _, _ = strings.Cut(shapes, "\n## ")
+	blocks := strings.Split(shapes, "```go\n")[1:]
+	require.Len(t, blocks, 4)
+	for _, block := range blocks {
+		code, _, ok := strings.Cut(block, "```")
+		require.True(t, ok)
+		require.LessOrEqual(t, strings.Count(code, "\n"), 10)
+		require.Contains(t, examples.String(), code)
+	}
 }
