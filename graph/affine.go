@@ -19,21 +19,32 @@ type combination struct {
 	v     rounded
 	terms []term
 	errs  []float64 // of the coefficients; nil if all are 0
+	from  []*source // of the coefficients; nil if none has one
 	room  *room     // for errs; nil for the heap
 }
 
 // coef is coefficient i.
 func (c *combination) coef(i int) rounded {
-	if c.errs == nil {
-		return rounded{v: c.terms[i].coef}
+	x := rounded{v: c.terms[i].coef}
+	if c.errs != nil {
+		x.err = c.errs[i]
 	}
-	return rounded{c.terms[i].coef, c.errs[i]}
+	if c.from != nil {
+		x.from = c.from[i]
+	}
+	return x
 }
 
 // add appends x·atom.
 func (c *combination) add(x rounded, atom nodeID) {
-	if x.v == 0 {
+	if zero := x.v == 0; x.from != nil && x.is(isZero) || zero {
 		return
+	}
+	if x.from != nil && c.from == nil {
+		c.from = make([]*source, len(c.terms), cap(c.terms))
+	}
+	if c.from != nil {
+		c.from = append(c.from, x.from)
 	}
 	if x.err != 0 && c.errs == nil {
 		c.errs = c.room.newErrs(len(c.terms), cap(c.terms))
@@ -75,7 +86,13 @@ func (s *store) weighted(p rounded, x combination, q rounded, y combination) com
 }
 
 // combination returns id as one.
-func (s *store) combination(id nodeID) combination { return s.combinationIn(id, make([]term, 1)) }
+func (s *store) combination(id nodeID) combination {
+	c := s.combinationIn(id, make([]term, 1))
+	if c.v.from != nil || c.from != nil {
+		s.rec.spoil()
+	}
+	return c
+}
 
 // combinationIn is combination with room for terms, which may be in it: those of an atom
 // need one.
@@ -86,7 +103,12 @@ func (s *store) combinationIn(id nodeID, room []term) combination {
 	case kSum:
 		v, terms := s.sumIn(id, room)
 		b := s.boundsOf(id)
-		return combination{v: rounded{v, b.v}, terms: terms, errs: b.coef}
+		c := combination{v: rounded{v: v, err: b.v}, terms: terms, errs: b.coef}
+		if s.rec != nil && id >= s.start {
+			from := s.rec.nodes[int(id-s.start)]
+			c.v.from, c.from = from.v, from.coef
+		}
+		return c
 	}
 	return combination{terms: append(room[:0], term{id, 1})}
 }
@@ -94,6 +116,9 @@ func (s *store) combinationIn(id nodeID, room []term) combination {
 // node is the node of c. A sum that is computed in several ways is one node, with
 // the largest of its errors.
 func (s *store) node(c combination) nodeID {
+	if c.v.from != nil || c.from != nil {
+		return s.recordedNode(c)
+	}
 	id := s.affineSum(c.v.v, c.terms)
 	if c.v.err == 0 && c.errs == nil || s.like(id).kind != kSum {
 		return id
@@ -109,8 +134,39 @@ func (s *store) node(c combination) nodeID {
 	return id
 }
 
+// recordedNode is node of a combination of which some numbers have sources.
+func (s *store) recordedNode(c combination) nodeID {
+	rec := s.rec
+	if len(c.terms) == 0 {
+		return s.constant(c.v.raw())
+	}
+	if len(c.terms) == 1 && c.v.is(isZero) {
+		if x := c.coef(0); x.is(isOne) {
+			return c.terms[0].atom
+		}
+	}
+	n := s.len()
+	from := sources{c.v.from, c.from}
+	c.v.from, c.from, rec.node = nil, nil, &from
+	id := s.node(c)
+	rec.node = nil
+	switch {
+	case id < s.start: // found by its numbers, or the row is too long
+		rec.spoil()
+	case s.len() > n:
+		rec.nodes[int(id-s.start)] = from
+	}
+	return id
+}
+
 // boundsOf are those of the errors of node id.
 func (s *store) boundsOf(id nodeID) bounds {
+	if id < s.plain {
+		if int(id) >= len(s.errs) || s.errs[id] == nil {
+			return bounds{}
+		}
+		return *s.errs[id]
+	}
 	at, ok := s.inList(id)
 	switch {
 	case ok && (at >= len(s.errs) || s.errs[at] == nil):
@@ -136,15 +192,17 @@ func (s *store) setBounds(id nodeID, b bounds) {
 	if s.start != noRow {
 		b.coef = slices.Clone(b.coef)
 	}
+	own := new(bounds)
+	*own = b
 	at, ok := s.inList(id)
 	if !ok {
-		s.raised[id] = &b
+		s.raised[id] = own
 		return
 	}
 	if n := len(s.errs); n <= at {
 		s.errs = slices.Grow(s.errs, cap(s.list)-n)[:len(s.list)]
 	}
-	s.errs[at] = &b
+	s.errs[at] = own
 }
 
 // affineSum makes the node v + Σ terms; terms are sorted by atom, without zeros.
@@ -207,8 +265,7 @@ func (s *store) parts(id nodeID) (float64, []term) {
 
 // sum is ca·a + cb·b.
 func (s *store) sum(ca float64, a nodeID, cb float64, b nodeID) nodeID {
-	var x, y [1]term
-	return s.sumOf(ca, s.combinationIn(a, x[:]), cb, s.combinationIn(b, y[:]))
+	return s.sumOf(ca, s.combinationIn(a, s.some[0][:]), cb, s.combinationIn(b, s.some[1][:]))
 }
 
 func (s *store) sumOf(ca float64, x combination, cb float64, y combination) nodeID {
@@ -230,8 +287,7 @@ func (s *store) sumOf(ca float64, x combination, cb float64, y combination) node
 func (s *store) scale(c float64, a nodeID) nodeID { return s.scaleBy(s.written(c), a) }
 
 func (s *store) scaleBy(c rounded, a nodeID) nodeID {
-	var x [1]term
-	return s.node(s.weighted(c, s.combinationIn(a, x[:]), rounded{}, combination{}))
+	return s.node(s.weighted(c, s.combinationIn(a, s.some[0][:]), rounded{}, combination{}))
 }
 
 // fold replaces the affine terms of c by one atom.
@@ -290,6 +346,9 @@ func (s *store) cut(c combination) (affine, rest combination) {
 func (c *combination) insert(t term) {
 	at, _ := slices.BinarySearchFunc(c.terms, t.atom, func(t term, atom nodeID) int { return cmp.Compare(t.atom, atom) })
 	c.terms = slices.Insert(c.terms, at, t)
+	if c.from != nil {
+		c.from = slices.Insert(c.from, at, nil)
+	}
 	if c.errs != nil {
 		c.errs = slices.Insert(c.errs, at, 0)
 	}
@@ -307,17 +366,43 @@ func (s *store) affineCount(terms []term) int {
 
 // coefficient splits a into a number and the rest: 3·x is (3, x).
 func (s *store) coefficient(a nodeID) (float64, nodeID) {
-	n := s.at(a)
-	if n.kind == kSum && n.v == 0 && len(n.terms) == 1 {
-		return n.terms[0].coef, n.terms[0].atom
+	if x, ok := s.onlyAtom(a); ok {
+		if c := s.combinationIn(a, s.some[0][:]); c.v.is(isZero) {
+			c := c.coef(0)
+			return c.raw(), x
+		}
 	}
 	return 1, a
+}
+
+// onlyAtom is the atom of a sum with one.
+func (s *store) onlyAtom(id nodeID) (atom nodeID, ok bool) {
+	l, row := s.likeNode(id)
+	if l == nil {
+		if n := s.like(id); n.kind == kSum && len(n.terms) == 1 {
+			return n.terms[0].atom, true
+		}
+		return 0, false
+	}
+	if len(l.atoms) != 1 {
+		return 0, false
+	}
+	return l.atoms[0].at(row.at, row.first), true
 }
 
 // expand writes an affine node as a combination of leaves: latents and projected
 // coordinates.
 func (s *store) expand(id nodeID) combination {
-	c := s.combination(id)
+	c := s.expandRecorded(id)
+	if c.v.from != nil || c.from != nil {
+		s.rec.spoil()
+	}
+	return c
+}
+
+// expandRecorded is expand with the sources of the numbers.
+func (s *store) expandRecorded(id nodeID) combination {
+	c := s.combinationIn(id, make([]term, 1))
 	if !slices.ContainsFunc(c.terms, func(t term) bool { return s.like(t.atom).kind == kSum }) {
 		return c
 	}
@@ -340,7 +425,7 @@ func (s *store) expand(id nodeID) combination {
 	}
 	for len(open) > 0 { // the users of a sum come before it
 		last := len(open) - 1
-		x, sum := sums[open[last]], s.combination(open[last])
+		x, sum := sums[open[last]], s.combinationIn(open[last], nil)
 		open = open[:last]
 		out.v = out.v.plus(x.times(sum.v))
 		for i, t := range sum.terms {

@@ -135,7 +135,7 @@ func (s *store) pole(id nodeID) (part nodeID, found bool) {
 // latent: g is increasing, so it is a guard on u.
 func (m *Model) positiveTransformed(c combination) Guard {
 	g := m.st.at(c.terms[0].atom)
-	threshold := rounded{-c.v.v, c.v.err}.over(c.coef(0))
+	threshold := rounded{v: -c.v.v, err: c.v.err}.over(c.coef(0))
 	sign := math.Copysign(1, c.terms[0].coef)
 	image := imageOf[g.fn]
 	switch {
@@ -146,7 +146,7 @@ func (m *Model) positiveTransformed(c combination) Guard {
 	}
 	bound := threshold.mapped(func(x float64) float64 { return image.inverse(image, x) })
 	u := int(m.st.at(g.a).a)
-	return m.halfSpace(regions.Hyperplane{Index: []int{u}, Coef: []float64{sign}, Const: -sign * bound.v}, regions.Rounding{Const: bound.err})
+	return m.halfSpace(regions.Hyperplane{Index: []int{u}, Coef: []float64{sign}, Const: -sign * bound.v}, regions.Rounding{Const: bound.err}, nil)
 }
 
 // imageOf is the image of the line under the function of a transform.
@@ -158,15 +158,19 @@ func (m *Model) isTransform(id nodeID) bool {
 	if !m.st.isUnary(id, kernel.Exp) && !m.st.isUnary(id, kernel.Sigmoid) {
 		return false
 	}
-	u := m.st.at(m.st.at(id).a)
-	return u.kind == kLatent && m.latents[u.a].prior.law != nil && m.latents[u.a].prior.support().fn == m.st.like(id).fn
+	x := m.st.head(id).a
+	if m.st.like(x).kind != kLatent {
+		return false
+	}
+	u := m.st.head(x)
+	return m.latents[u.a].prior.law != nil && m.latents[u.a].prior.support().fn == m.st.like(id).fn
 }
 
 // positiveAtom is the guard coef·x + v > 0 for one x that is not affine.
 func (m *Model) positiveAtom(c combination) (g Guard, ok bool) {
 	s, x, sign := m.st, c.terms[0].atom, math.Copysign(1, c.terms[0].coef)
 	n := s.at(x)
-	threshold := rounded{-c.v.v, c.v.err}.over(c.coef(0)) // sign·(x − threshold) > 0
+	threshold := rounded{v: -c.v.v, err: c.v.err}.over(c.coef(0)) // sign·(x − threshold) > 0
 	side := func(id nodeID, by float64) Guard { return m.positiveThere(s.scale(by, id)) }
 	switch {
 	case threshold.v == 0 && n.kind == kBinary && (n.fn == kernel.Mul || n.fn == kernel.Div):

@@ -167,7 +167,7 @@ func (m *Model) sampleDiscrete(l *latent, prior Dist, i int) (x Expr) {
 // beyond is the guard that latent i, which is discrete, is beyond its cut j.
 func (m *Model) beyond(i, j int) Guard {
 	cut := m.latents[i].discrete.cuts[j]
-	return m.halfSpace(regions.Hyperplane{Index: []int{i}, Coef: []float64{1}, Const: -cut}, regions.Rounding{})
+	return m.halfSpace(regions.Hyperplane{Index: []int{i}, Coef: []float64{1}, Const: -cut}, regions.Rounding{}, nil)
 }
 
 // ofDiscrete is coef·k + v, if id is that, with the number of the discrete latent k.

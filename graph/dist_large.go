@@ -21,9 +21,12 @@ const (
 func small(x Expr, limit float64) bool {
 	v, known := x.IsConst()
 	if !known {
-		n := x.m.st.at(x.id)
+		n := x.m.st.head(x.id)
 		if n.kind != kData {
 			return false
+		}
+		if observed := x.m.observedValue(int(n.a)); observed.from != nil {
+			return observed.is(func(v float64) bool { return v <= limit })
 		}
 		v = x.m.obs[n.a].value
 	}

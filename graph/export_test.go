@@ -9,3 +9,6 @@ func Kinked(d *Density, l int) bool {
 	}
 	return false
 }
+
+// Scripts is how many recorded rows p's rows follow.
+func Scripts(p *Plate) int { return len(p.scripts) }

@@ -15,6 +15,8 @@ type Expr struct {
 	m  *Model
 	id nodeID
 	v  float64 // the value where m is nil
+
+	from *source // of v; see recording
 }
 
 // Value is what the functions of the language take: expressions and plain
@@ -43,11 +45,12 @@ func toExpr(v any) (x Expr, ok bool) {
 func (x Expr) in(m *Model) nodeID {
 	switch x.m {
 	case nil:
-		if !isFinite(x.v) && m.err == nil {
-			m.fail("the number %v is not finite", x.v)
+		v := x.rounded().raw()
+		if !isFinite(v) && m.err == nil {
+			m.fail("the number %v is not finite", v)
 			m.infinite = m.err
 		}
-		return m.st.constant(x.v)
+		return m.st.constant(v)
 	case m:
 		return x.id
 	}
@@ -58,7 +61,7 @@ func (x Expr) in(m *Model) nodeID {
 // IsConst reports whether x is a plain number, and which.
 func (x Expr) IsConst() (float64, bool) {
 	if x.m == nil {
-		return x.v, true
+		return x.rounded().raw(), true
 	}
 	return x.m.st.isConst(x.id)
 }
@@ -77,6 +80,9 @@ func owner(xs ...Expr) (m *Model) {
 func apply1[A Value](f kernel.Function, a A) Expr {
 	x := lift(a)
 	if x.m == nil {
+		if x.from != nil {
+			return number(func(a, _ float64) float64 { return f.Value(a) }, x, x)
+		}
 		return Expr{v: f.Value(x.v)}
 	}
 	if t := x.m.traces(); t != nil {
@@ -85,14 +91,14 @@ func apply1[A Value](f kernel.Function, a A) Expr {
 	return Expr{m: x.m, id: x.m.st.unary(f, x.id)}
 }
 
-func apply2[A, B Value](a A, b B, number func(a, b float64) float64, build func(s *store, a, b nodeID) nodeID) Expr {
+func apply2[A, B Value](a A, b B, value func(a, b float64) float64, build func(s *store, a, b nodeID) nodeID) Expr {
 	x, y := lift(a), lift(b)
 	m := owner(x, y)
 	if m == nil {
-		return Expr{v: number(x.v, y.v)}
+		return number(value, x, y)
 	}
 	if t := m.traces(); t != nil {
-		return t.apply2(x, y, number, build)
+		return t.apply2(x, y, value, build)
 	}
 	return Expr{m: m, id: build(m.st, x.in(m), y.in(m))}
 }
@@ -122,23 +128,25 @@ func Add[A, B Value](a A, b B) Expr { return plus(lift(a), 1, lift(b)) }
 // Sub is a − b.
 func Sub[A, B Value](a A, b B) Expr { return plus(lift(a), -1, lift(b)) }
 
-// plus is a + c·b. A number need not be a node.
+// plus is a + c·b, where c is 1 or −1. A number need not be a node.
 func plus(a Expr, c float64, b Expr) Expr {
 	m := owner(a, b)
 	if m == nil {
-		return Expr{v: a.v + c*b.v}
+		if c == 1 {
+			return number(func(a, b float64) float64 { return a + b }, a, b)
+		}
+		return number(func(a, b float64) float64 { return a - b }, a, b)
 	}
 	if t := m.traces(); t != nil {
 		return t.plus(a, c, b)
 	}
-	var x, y [1]term
-	return Expr{m: m, id: m.st.sumOf(1, a.combination(m, x[:]), c, b.combination(m, y[:]))}
+	return Expr{m: m, id: m.st.sumOf(1, a.combination(m, m.st.some[0][:]), c, b.combination(m, m.st.some[1][:]))}
 }
 
 // combination is x as one in m, with room for one term.
 func (x Expr) combination(m *Model, room []term) combination {
-	if x.m == nil && isFinite(x.v) {
-		return combination{v: m.st.written(x.v + 0)}
+	if x.m == nil && x.rounded().is(isFinite) {
+		return combination{v: m.st.writtenAs(x.rounded())}
 	}
 	return m.st.combinationIn(x.in(m), room)
 }
@@ -152,8 +160,8 @@ func Mul[A, B Value](a A, b B) Expr {
 	if t := owner(x, y).traces(); t != nil {
 		return t.mul(x, y)
 	}
-	if x.m != nil && y.m == nil && isFinite(y.v) { // a number need not be a node
-		return Expr{m: x.m, id: x.m.st.mulNumber(y.v, x.id)}
+	if x.m != nil && y.m == nil && y.rounded().is(isFinite) { // a number need not be a node
+		return Expr{m: x.m, id: x.m.st.mulNumber(y.rounded(), x.id)}
 	}
 	return apply2(a, b, func(a, b float64) float64 { return a * b }, (*store).mul)
 }

@@ -195,9 +195,9 @@ func (m *Model) positiveFactors(id nodeID) (g Guard, ok bool) {
 		return g, false
 	}
 	side := func(row []float64, sign float64) Guard {
-		c := combination{v: rounded{sign * row[0], factorUlps * math.Abs(row[0])}}
+		c := combination{v: rounded{v: sign * row[0], err: factorUlps * math.Abs(row[0])}}
 		for _, k := range q.ascending() {
-			c.add(rounded{sign * row[k], factorUlps * math.Abs(row[k])}, q.variables[k-1])
+			c.add(rounded{v: sign * row[k], err: factorUlps * math.Abs(row[k])}, q.variables[k-1])
 		}
 		return m.positiveThere(m.st.node(c))
 	}
@@ -250,7 +250,7 @@ func (m *Model) positiveOnLine(id nodeID) (g Guard, ok bool) {
 		return constantGuard(m, holds(0)), true
 	}
 	beyond := func(x float64, by float64) Guard {
-		return m.halfSpace(regions.Hyperplane{Index: []int{latent}, Coef: []float64{by}, Const: -by * x}, regions.Rounding{Const: factorUlps * math.Abs(x)})
+		return m.halfSpace(regions.Hyperplane{Index: []int{latent}, Coef: []float64{by}, Const: -by * x}, regions.Rounding{Const: factorUlps * math.Abs(x)}, nil)
 	}
 	g = constantGuard(m, false)
 	for k := range len(roots) + 1 {

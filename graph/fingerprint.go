@@ -42,7 +42,7 @@ func (c *compiled) digest() string {
 		if o.hidden != nil {
 			w.hidden(o.hidden, o.step)
 		} else {
-			w.dist(o.dist)
+			w.dist(o.dist())
 		}
 		w.expr(o.where.value)
 	}

@@ -44,10 +44,12 @@ func greater(a, b Expr) Guard {
 	m := owner(a, b)
 	t := m.traces()
 	switch {
-	case m == nil && (math.IsNaN(a.v) || math.IsNaN(b.v)):
-		return Guard{value: Expr{v: math.NaN()}} // an error where it is used
 	case m == nil:
-		return constantGuard(nil, a.v > b.v)
+		x, y := a.rounded().raw(), b.rounded().raw()
+		if math.IsNaN(x) || math.IsNaN(y) {
+			return Guard{value: Expr{v: math.NaN()}} // an error where it is used
+		}
+		return constantGuard(nil, x > y)
 	case t != nil:
 		return t.greater(a, b)
 	}
@@ -84,9 +86,9 @@ func (m *Model) positiveThere(id nodeID) Guard {
 	if !m.st.like(id).affine {
 		return m.positiveCurved(id)
 	}
-	c := m.st.expand(id)
+	c := m.st.expandRecorded(id)
 	if len(c.terms) == 0 {
-		return constantGuard(m, c.v.v > 0)
+		return constantGuard(m, c.v.raw() > 0)
 	}
 	var parts []part
 	for i, t := range c.terms {
@@ -105,13 +107,22 @@ type part struct {
 func (m *Model) halfSpaceOf(parts []part, c rounded) Guard {
 	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.at, b.at) })
 	h, r := regions.Hyperplane{Const: c.v}, regions.Rounding{Const: c.err}
+	var from *recordedGuard
+	if m.st.rec != nil && !slices.ContainsFunc(parts, func(p part) bool { return p.at >= anyDim }) {
+		from = &recordedGuard{constant: newArgument(c)}
+	}
 	for _, p := range parts {
+		if from != nil {
+			from.coef = append(from.coef, newArgument(p.x))
+		}
 		h.Index, h.Coef, r.Coef = append(h.Index, p.at), append(h.Coef, p.x.v), append(r.Coef, p.x.err)
 	}
-	return m.halfSpace(h, r)
+	return m.halfSpace(h, r, from)
 }
 
-func (m *Model) halfSpace(h regions.Hyperplane, r regions.Rounding) Guard {
+// halfSpace is the guard that h is positive. In a recorded row from has the sources of its
+// numbers; nil if rows may differ in more.
+func (m *Model) halfSpace(h regions.Hyperplane, r regions.Rounding, from *recordedGuard) Guard {
 	info := GuardInfo{m: m, greater: regions.Hyperplane{Index: slices.Clone(h.Index), Coef: h.Coef, Const: h.Const}, place: m.here()}
 	known := m.arr.Len()
 	side, err := m.arr.AddRounded(h, r)
@@ -128,6 +139,9 @@ func (m *Model) halfSpace(h regions.Hyperplane, r regions.Rounding) Guard {
 	}
 	info.Side = side
 	m.guards = append(m.guards, info)
+	if rec := m.st.rec; rec != nil {
+		rec.addGuard(from, info, side.Plane == known)
+	}
 	g := Guard{Expr{m: m, id: m.st.leaf(kSign, side.Plane)}, len(m.guards)}
 	if !side.Positive {
 		g.value.id = m.st.not(g.value.id)

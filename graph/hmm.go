@@ -68,7 +68,8 @@ func (m *Model) ObserveHMM(name string, h HMM, ys []float64) *Hidden {
 	}
 	for t, y := range ys {
 		data := Expr{m: m, id: m.st.leaf(kData, len(m.obs))}
-		o := observation{name: name, value: y, where: m.within, place: m.here(), hidden: c, step: t}
+		o := observation{observed: m.newObserved(), value: y}
+		*o.observed = observed{name: name, where: m.within, place: m.here(), hidden: c, step: t}
 		m.obs = append(m.obs, o)
 		dists := make([]Dist, c.states)
 		for tuple := range dists {
@@ -289,7 +290,7 @@ func (c *Hidden) next(ev *evaluator, step, tuple int, rng *rand.Rand) int {
 // check reports why x cannot have been observed.
 func (o *observation) check(x float64) error {
 	if o.hidden == nil {
-		return o.dist.check(x)
+		return o.as.check(x)
 	}
 	for _, d := range o.hidden.emission[o.step] {
 		if err := d.check(x); err != nil {
@@ -302,7 +303,7 @@ func (o *observation) check(x float64) error {
 // dists are the distributions that o may have.
 func (o *observation) dists() []Dist {
 	if o.hidden == nil {
-		return []Dist{o.dist}
+		return []Dist{o.dist()}
 	}
 	return o.hidden.emission[o.step]
 }

@@ -26,19 +26,20 @@ func Abs[A Value](a A) Expr { return Max(a, Neg(a)) }
 // guards have no boundary term. It means nothing unless low ≤ high.
 func Clip[A, B, C Value](a A, low B, high C) Expr { return Min(Max(a, low), high) }
 
-func kinked(x, y Expr, number func(a, b float64) float64, least bool) Expr {
+func kinked(x, y Expr, larger func(a, b float64) float64, least bool) Expr {
 	m := owner(x, y)
 	if m == nil {
-		return Expr{v: number(x.v, y.v)}
+		return number(larger, x, y)
 	}
 	if t := m.traces(); t != nil {
-		return t.function(func() Expr { return kinked(t.valueOf(x), t.valueOf(y), number, least) }, x, y)
+		return t.function(func() Expr { return kinked(t.valueOf(x), t.valueOf(y), larger, least) }, x, y)
 	}
 	return Expr{m: m, id: m.kinked(x.in(m), y.in(m), least)}
 }
 
 // kinked is the larger of x and y, or the least. Of branches it is the branches'.
 func (m *Model) kinked(x, y nodeID, least bool) nodeID {
+	m.st.rec.spoil()
 	key := kinkedPair{x, y, least}
 	if id, known := m.kinks[key]; known {
 		return id

@@ -21,6 +21,7 @@ type Model struct {
 	params   int // the first so many of latents are parameters
 	names    map[string]bool
 	obs      []observation
+	observed []observed // free ones
 	obsName  map[string]bool
 	detName  map[string]bool
 	terms    []modelTerm
@@ -65,13 +66,46 @@ func (l latent) constrain(u float64) float64 {
 
 // An observation is one observed value; all of one name form a vector.
 type observation struct {
-	name   string
-	dist   Dist // if it is of no chain
-	value  float64
-	where  Guard // it counts there
-	place  *place
+	*observed
+	shift nodeID // of the IDs from local on
+	value float64
+}
+
+// observed is what an observation has in common with those of other rows of a plate.
+type observed struct {
+	name  string
+	as    Dist  // if it is of no chain
+	where Guard // it counts there
+	place *place
+	local nodeID
+
 	hidden *Hidden // the chain that it is a step of, or nil
 	step   int
+}
+
+// newObserved is one of many that are made at once.
+func (m *Model) newObserved() *observed {
+	if len(m.observed) == 0 {
+		m.observed = make([]observed, min(max(1, len(m.obs)/4), 64))
+	}
+	o := &m.observed[0]
+	m.observed = m.observed[1:]
+	return o
+}
+
+// dist is what the value was drawn from.
+func (o *observation) dist() Dist {
+	d := o.as
+	if o.shift == 0 {
+		return d
+	}
+	d.params = slices.Clone(d.params)
+	for i, x := range d.params {
+		if x.m != nil && x.id >= o.local {
+			d.params[i].id += o.shift
+		}
+	}
+	return d
 }
 
 // A modelTerm is one summand of the log density.
@@ -182,7 +216,8 @@ func (m *Model) Observe(name string, d Dist, x float64) {
 	if !m.outsidePlates("Observe") {
 		return
 	}
-	o := observation{name: name, dist: d, value: x, where: m.within, place: m.here()}
+	o := observation{observed: m.newObserved(), value: x}
+	*o.observed = observed{name: name, as: d, where: m.within, place: m.here()}
 	m.observationName(name)
 	what := m.observationOf(name)
 	if !m.checkDist(d, what, m.within) {
@@ -326,10 +361,19 @@ func (m *Model) shared(d Dist, x Expr) Expr {
 	copy(key.params[:], d.params)
 	first, known := m.firsts[key]
 	if !known {
+		if rec := m.st.rec; rec != nil {
+			rec.firsts = append(rec.firsts, firstOf{key, x})
+		}
 		m.firsts[key] = x
 		return d.logProb(x)
 	}
 	return Add(d.logProb(first), d.law.change(x, first, d.params))
+}
+
+// firstOf is the first data to share something.
+type firstOf struct {
+	sharing
+	x Expr
 }
 
 // sharing is what data have in common that share a log density.

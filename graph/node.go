@@ -69,6 +69,8 @@ type store struct {
 	kinks map[kink]bool    // what is known to be equal on planes
 	zeros map[int][]nodeID // what is 0 on a plane, and is no multiple of its form
 
+	some [2][4]term // room for what is added
+
 	errs     []*bounds           // by place in the list of nodes; nil, or too short, where a sum is exact
 	raised   map[nodeID]*bounds  // of nodes in rows, where they are larger than there
 	decimals map[float64]float64 // answers of decimalError
@@ -239,10 +241,6 @@ func (s *store) leaf(k kind, i int) nodeID {
 	if i < len(s.leaves[k]) && s.leaves[k][i] > 0 {
 		return s.leaves[k][i] - 1
 	}
-	s.own()
-	for i >= len(s.leaves[k]) {
-		s.leaves[k] = append(s.leaves[k], 0)
-	}
 	n := node{kind: k, a: nodeID(i), affine: k == kLatent || k == kPoint}
 	var id nodeID
 	if s.start != noRow {
@@ -250,8 +248,16 @@ func (s *store) leaf(k kind, i int) nodeID {
 	} else {
 		id = s.add(n)
 	}
-	s.leaves[k][i] = id + 1
+	s.setLeaf(k, i, id)
 	return id
+}
+
+func (s *store) setLeaf(k kind, i int, id nodeID) {
+	s.own()
+	for i >= len(s.leaves[k]) {
+		s.leaves[k] = append(s.leaves[k], 0)
+	}
+	s.leaves[k][i] = id + 1
 }
 
 func (s *store) isConst(id nodeID) (float64, bool) {
@@ -324,14 +330,18 @@ func (s *store) sel(cond, then, otherwise nodeID) nodeID {
 		}
 		return otherwise
 	}
-	if n := s.at(cond); n.kind == kNot {
-		return s.sel(n.a, otherwise, then)
+	if s.like(cond).kind == kNot {
+		return s.sel(s.head(cond).a, otherwise, then)
 	}
-	if n := s.at(then); n.kind == kSelect && n.a == cond {
-		then = n.b
+	if s.like(then).kind == kSelect {
+		if n := s.head(then); n.a == cond {
+			then = n.b
+		}
 	}
-	if n := s.at(otherwise); n.kind == kSelect && n.a == cond {
-		otherwise = n.c
+	if s.like(otherwise).kind == kSelect {
+		if n := s.head(otherwise); n.a == cond {
+			otherwise = n.c
+		}
 	}
 	if then == otherwise {
 		return then

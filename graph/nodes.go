@@ -28,6 +28,7 @@ type nodes struct {
 	rowBounds []bounds // of errors in the row
 	rowTable  []int32  // of the row by hash: 1 + its number in the row
 	room      room
+	rec       *recording // of the row that is being written; nil mostly
 }
 
 const (
@@ -53,9 +54,9 @@ type likeNode struct {
 	node         // of the first row; operands and terms are below
 	a, b, c link // operands, and the number of a leaf
 	atoms   []link
-	numbers []number // the constant and the coefficients
-	errs    []number // bounds of their errors; nil if all are 0
-	root    bool     // no operand is in the row
+	numbers []numeral // the constant and the coefficients
+	errs    []numeral // bounds of their errors; nil if all are 0
+	root    bool      // no operand is in the row
 }
 
 // A link is an ID in each row: start of the row + id if it is in the row, the same id in
@@ -76,13 +77,13 @@ func (r *link) at(row int32, start nodeID) nodeID {
 	return r.id
 }
 
-// A number is one in each row: v if col is nil.
-type number struct {
+// A numeral is a number in each row: v if col is nil.
+type numeral struct {
 	v   float64
 	col []float64
 }
 
-func (x *number) at(row int32) float64 {
+func (x *numeral) at(row int32) float64 {
 	if x.col != nil {
 		return x.col[row]
 	}
@@ -104,6 +105,7 @@ func (x *nodes) at(id nodeID) node {
 }
 
 func (x *nodes) inRow(id nodeID) node {
+	x.look(id)
 	l, s := x.likeNode(id)
 	if l == nil {
 		return *x.like(id)
@@ -115,12 +117,23 @@ func (x *nodes) inRow(id nodeID) node {
 	return n
 }
 
+// look tells the recording that the numbers of node id are looked at.
+func (x *nodes) look(id nodeID) {
+	if x.rec != nil && id >= x.start {
+		x.rec.looks(int(id - x.start))
+	}
+}
+
 // like is a node of the kind, function and flags of node id. Of one in a row it has
 // neither operands nor numbers.
 func (x *nodes) like(id nodeID) *node {
 	if id < x.plain {
 		return &x.list[id]
 	}
+	return x.likeInRow(id)
+}
+
+func (x *nodes) likeInRow(id nodeID) *node {
 	if id >= x.start {
 		return &x.row[id-x.start]
 	}
@@ -133,6 +146,14 @@ func (x *nodes) like(id nodeID) *node {
 
 // head is node id without its terms.
 func (x *nodes) head(id nodeID) node {
+	if id < x.plain {
+		return x.list[id]
+	}
+	return x.headInRow(id)
+}
+
+func (x *nodes) headInRow(id nodeID) node {
+	x.look(id)
 	if l, s := x.likeNode(id); l != nil {
 		return l.head(s)
 	}
@@ -181,6 +202,9 @@ func (l *likeNode) terms(list []term, s *segment) []term {
 // sumIn is the constant and the terms of node id. The terms are the node's own, which the
 // caller must not change, or in room, if that is large enough.
 func (x *nodes) sumIn(id nodeID, room []term) (float64, []term) {
+	if id < x.plain {
+		return x.list[id].v, x.list[id].terms
+	}
 	if l, s := x.likeNode(id); l != nil {
 		return l.numbers[0].at(s.at), l.terms(room[:0], s)
 	}
@@ -193,7 +217,10 @@ func (x *nodes) likeNode(id nodeID) (*likeNode, *segment) {
 	if id < x.plain || id >= x.start {
 		return nil, nil
 	}
-	s := x.segment(id)
+	return x.likeNodeIn(x.segment(id), id)
+}
+
+func (x *nodes) likeNodeIn(s *segment, id nodeID) (*likeNode, *segment) {
 	if s.pattern < 0 {
 		return nil, nil
 	}

@@ -19,37 +19,48 @@ import (
 //	x / y:  err = (err_x + |v|·err_y + |v_x − v·v_y|) / (|v_y| − err_y)
 //
 // Where a sum is not larger than its error, it is 0: what is left says nothing.
-type rounded struct{ v, err float64 }
+type rounded struct {
+	v, err float64
+	from   *source // see recording
+}
 
 func (x rounded) plus(y rounded) rounded {
 	sum := x.v + y.v
 	part := sum - x.v
 	r := (x.v - (sum - part)) + (y.v - part)
-	return rounded{sum, upwards(x.err + y.err + math.Abs(r))}.snapped()
+	out := rounded{v: sum, err: upwards(x.err + y.err + math.Abs(r))}.snapped()
+	if x.from != nil || y.from != nil {
+		out.from = recorded(plusOperation, rounded.plus, x, y)
+	}
+	return out
 }
 
 func (x rounded) times(y rounded) rounded {
 	v := float64(x.v * y.v) // the conversion forbids a fused multiply-add later
 	err := math.Abs(math.FMA(x.v, y.v, -v)) + math.Abs(x.v)*y.err + math.Abs(y.v)*x.err + x.err*y.err
-	return rounded{v, upwards(err + underflow(v, x.v, y.v))}
+	out := rounded{v: v, err: upwards(err + underflow(v, x.v, y.v))}
+	if x.from != nil || y.from != nil {
+		out.from = recorded(timesOperation, rounded.times, x, y)
+	}
+	return out
 }
 
 func (x rounded) over(y rounded) rounded {
 	v := x.v / y.v
 	err := (math.Abs(math.FMA(-v, y.v, x.v)) + x.err + math.Abs(v)*y.err) / (math.Abs(y.v) - y.err)
-	return rounded{v, upwards(err + underflow(v, x.v, 1/y.v))}
+	return rounded{v: v, err: upwards(err + underflow(v, x.v, 1/y.v)), from: recorded(overOperation, rounded.over, x, y)}
 }
 
 // mapped is f(x) for an increasing function f. Its error is where f has the ends
 // of what x may be: as good as f(v) for equal x, however f itself is rounded. It
 // is taken for 0 where f has no value.
 func (x rounded) mapped(f func(float64) float64) rounded {
-	v := f(x.v)
+	v := f(x.raw())
 	err := max(f(x.v+x.err)-v, v-f(x.v-x.err))
 	if !isFinite(err) {
 		err = 0
 	}
-	return rounded{v, err}.snapped()
+	return rounded{v: v, err: err}.snapped()
 }
 
 // snapped is 0 where x may be 0.
@@ -86,14 +97,23 @@ func (s *store) written(v float64) rounded {
 		return rounded{v: v}
 	}
 	if err, ok := shortDecimalError(v); ok {
-		return rounded{v, err}
+		return rounded{v: v, err: err}
 	}
 	err, known := s.decimals[v]
 	if !known {
 		err = decimalError(v)
 		s.decimals[v] = err
 	}
-	return rounded{v, err}
+	return rounded{v: v, err: err}
+}
+
+// writtenAs is written of a number that may have a source.
+func (s *store) writtenAs(x rounded) rounded {
+	out := s.written(x.v + 0)
+	if x.from != nil {
+		out.from = recorded(writtenOperation, func(x, _ rounded) rounded { return s.written(x.v + 0) }, x, rounded{})
+	}
+	return out
 }
 
 // powersOfTen are those that a float64 holds.

@@ -65,6 +65,9 @@ func (s *store) internInRow(n node, hash uint32) nodeID {
 	mask := len(s.rowTable) - 1
 	for i := int(hash); mask > 0 && s.rowTable[i&mask] > 0; i++ {
 		if j := s.rowTable[i&mask] - 1; s.hashes[j] == hash && same(&s.row[j], &n) {
+			if s.rec != nil {
+				s.rec.finds(int(j))
+			}
 			return s.start + nodeID(j)
 		}
 	}
@@ -117,14 +120,14 @@ func (n *node) isLeaf() bool { return n.kind < kSum && n.kind != kConst }
 
 // endRow ends a row, of which at most left more will come. If it is like others, those
 // with one of the given patterns, it becomes a row of their columns; else it makes a
-// pattern.
-func (s *store) endRow(patterns *[]int32, left int) {
+// pattern, the first of them then, if there are not too many.
+func (s *store) endRow(patterns *[]int32, left int) (ok bool) {
 	if s.start == noRow {
-		return
+		return false
 	}
 	if len(s.row) == 0 {
 		s.start = noRow
-		return
+		return false
 	}
 	at := slices.IndexFunc(*patterns, func(k int32) bool { return s.patterns[k].matches(s) })
 	switch {
@@ -132,12 +135,17 @@ func (s *store) endRow(patterns *[]int32, left int) {
 		(*patterns)[0], (*patterns)[at] = (*patterns)[at], (*patterns)[0]
 	case at < 0 && len(*patterns) == mostPatterns:
 		s.keepRow()
-		return
+		return false
 	case at < 0:
 		s.patterns = append(s.patterns, newPattern(s))
 		*patterns = slices.Insert(*patterns, 0, int32(len(s.patterns)-1))
 	}
-	k := (*patterns)[0]
+	s.commit((*patterns)[0], left)
+	return true
+}
+
+// commit makes the row one of pattern k.
+func (s *store) commit(k int32, left int) {
 	p := s.patterns[k]
 	s.addSegment(segment{s.start, k, int32(p.rows)})
 	p.add(s, left)
@@ -189,9 +197,9 @@ func newPattern(s *store) *pattern {
 				*r = newLink(r.id, s.start)
 			}
 		}
-		l.numbers = append(l.numbers, number{v: n.v})
+		l.numbers = append(l.numbers, numeral{v: n.v})
 		for _, t := range n.terms {
-			l.atoms, l.numbers = append(l.atoms, newLink(t.atom, s.start)), append(l.numbers, number{v: t.coef})
+			l.atoms, l.numbers = append(l.atoms, newLink(t.atom, s.start)), append(l.numbers, numeral{v: t.coef})
 		}
 	}
 	return p
@@ -251,7 +259,7 @@ func (p *pattern) add(s *store, left int) {
 			continue
 		}
 		if l.errs == nil {
-			l.errs = make([]number, len(l.numbers))
+			l.errs = make([]numeral, len(l.numbers))
 		}
 		l.errs[0].add(b.v, p.rows, left)
 		for i := range n.terms {
@@ -272,7 +280,7 @@ func (r *link) add(id nodeID, rows, left int) {
 	r.col = append(column(r.col, r.id, rows, left), id)
 }
 
-func (x *number) add(v float64, rows, left int) {
+func (x *numeral) add(v float64, rows, left int) {
 	switch {
 	case x.col == nil && math.Float64bits(v) == math.Float64bits(x.v):
 		return

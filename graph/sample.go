@@ -60,7 +60,7 @@ func (d *Density) Replicate(dst, z []float64, rng *rand.Rand) []float64 {
 	for i := range d.m.obs {
 		o := &d.m.obs[i]
 		if dst[i] = math.NaN(); ev.holds(o.where) {
-			dist := o.dist
+			dist := o.dist()
 			if o.hidden != nil {
 				tuple = o.hidden.next(ev, o.step, tuple, rng)
 				dist = o.hidden.emission[o.step][tuple]

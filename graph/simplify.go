@@ -8,15 +8,17 @@ import (
 
 // unary is f(a), simplified where the result is simpler and the same.
 func (s *store) unary(f kernel.Function, a nodeID) nodeID {
-	n := s.at(a)
-	if n.kind == kConst {
-		return s.constant(f.Value(n.v))
+	if v, ok := s.isConst(a); ok {
+		return s.constant(f.Value(v))
 	}
-	if n.kind == kSelect && (n.steps || f == kernel.Log && s.logIsSimple(n.b) && s.logIsSimple(n.c)) {
-		return s.into(f, a, n.a, func() (nodeID, nodeID) { return n.b, n.c })
+	if n := s.like(a); n.kind == kSelect {
+		if n := s.at(a); n.steps || f == kernel.Log && s.logIsSimple(n.b) && s.logIsSimple(n.c) {
+			return s.into(f, a, n.a, func() (nodeID, nodeID) { return n.b, n.c })
+		}
 	}
-	if n.kind == kSum && len(n.terms) == 1 && s.like(n.terms[0].atom).steps { // f of c·steps + v
-		sel, c, v := s.at(n.terms[0].atom), n.terms[0].coef, s.constant(n.v)
+	if x, ok := s.onlyAtom(a); ok && s.like(x).steps { // f of c·steps + v
+		n := s.at(a)
+		sel, c, v := s.at(x), n.terms[0].coef, s.constant(n.v)
 		return s.into(f, a, sel.a, func() (nodeID, nodeID) { return s.sum(c, sel.b, 1, v), s.sum(c, sel.c, 1, v) })
 	}
 	switch f {
@@ -25,8 +27,8 @@ func (s *store) unary(f kernel.Function, a nodeID) nodeID {
 			return id
 		}
 	case kernel.Log1p: // log(1 − sigmoid(x)) = −softplus(x)
-		if n.kind == kSum && n.v == -1 { // log1p(y − 1), for y = 1 − p
-			return s.unary(kernel.Log, s.affineSum(0, n.terms))
+		if n := s.like(a); n.kind == kSum && s.constantPart(a) == -1 { // log1p(y − 1), for y = 1 − p
+			return s.unary(kernel.Log, s.affineSum(0, s.at(a).terms))
 		}
 		if c, inner := s.coefficient(a); c == -1 && s.isUnary(inner, kernel.Sigmoid) {
 			return s.scale(-1, s.unary(kernel.Softplus, s.at(inner).a))
@@ -89,6 +91,9 @@ func (s *store) logIsSimple(id nodeID) bool {
 // simpleLog is log(a) where that needs no logarithm: of exponentials, sigmoids
 // and their positive multiples. It also keeps log(1 − sigmoid) from underflow.
 func (s *store) simpleLog(a nodeID) (nodeID, bool) {
+	if _, ok := s.onlyAtom(a); !ok && s.like(a).kind != kUnary {
+		return 0, false
+	}
 	n := s.at(a)
 	switch {
 	case s.isUnary(a, kernel.Exp):
@@ -125,7 +130,7 @@ func squares(c float64) bool { return math.Abs(c) < 0x1p300 && math.Abs(c) > 0x1
 // is known and far from what a float64 cannot hold.
 func (x Expr) squares() bool {
 	if x.m == nil {
-		return squares(x.v)
+		return x.rounded().is(squares)
 	}
 	s := x.m.st
 	v, terms := s.parts(x.id)
@@ -168,11 +173,26 @@ func (s *store) scales(v float64, b nodeID) bool {
 }
 
 // mulNumber is v·b.
-func (s *store) mulNumber(v float64, b nodeID) nodeID {
-	if s.scales(v, b) {
-		return s.scale(v, b)
+func (s *store) mulNumber(v rounded, b nodeID) nodeID {
+	if s.scalesBy(v, b) {
+		return s.scaleBy(s.writtenAs(v), b)
 	}
-	return s.mul(s.constant(v), b)
+	return s.mul(s.constant(v.raw()), b)
+}
+
+// scalesBy is scales of numbers that may have sources.
+func (s *store) scalesBy(v rounded, b nodeID) bool {
+	if _, single := s.onlyAtom(b); s.rec == nil || !single {
+		return s.rec == nil && s.scales(v.v, b) || s.rec != nil && v.is(isFinite)
+	}
+	c := s.combinationIn(b, s.some[0][:])
+	if !c.v.is(isZero) {
+		return v.is(isFinite)
+	}
+	times := func(x, y rounded) rounded { return rounded{v: x.v * y.v} }
+	x := times(v, c.coef(0))
+	x.from = recorded(otherOperation, times, v, c.coef(0))
+	return x.is(isFinite)
 }
 
 func (s *store) mul(a, b nodeID) nodeID {

@@ -32,6 +32,9 @@ type step struct {
 	run  func()
 	once bool // in the first row only
 	done bool
+	// It does no more than make values, observations and terms of the row's data and of
+	// what is the same in all rows.
+	numbers bool
 }
 
 func newTape(m *Model) *tape {
@@ -60,6 +63,7 @@ func (t *tape) plate(outer *Plate, n int, body func(p *Plate)) func() {
 	}
 	last := len(t.values)
 	return func() {
+		p.scripts, p.tries = nil, 0
 		var before contents
 		for p.row = range p.n {
 			t.inner = p
@@ -88,9 +92,29 @@ func (t *tape) runRow(steps []step, p *Plate) {
 		t.run(steps)
 		return
 	}
-	t.m.st.beginRow()
+	s, left := t.m.st, p.n-p.row-1
+	for _, c := range p.scripts {
+		if c.write(t.m, left) {
+			return
+		}
+	}
+	s.beginRow()
+	record := p.row > 0 && p.tries < mostRecorded && !slices.ContainsFunc(steps, func(s step) bool { return !s.numbers })
+	if record {
+		p.tries++
+		s.rec = newRecording(len(t.m.obs))
+	}
+	obs, terms := len(t.m.obs), len(t.m.terms)
 	t.run(steps)
-	t.m.st.endRow(&p.patterns, p.n-p.row-1)
+	var c *script
+	if record {
+		c, record = newScript(t.m, obs, terms)
+		s.rec = nil
+	}
+	if s.endRow(&p.patterns, left) && record {
+		c.pattern = p.patterns[0]
+		p.scripts = append(p.scripts, c)
+	}
 }
 
 // contents are the numbers of a model's parts.
@@ -133,6 +157,9 @@ func (t *tape) block(body func()) func() {
 
 // do adds a step.
 func (t *tape) do(run func()) { t.steps = append(t.steps, step{at: t.m.here(), run: run}) }
+
+// last is the step that was added last.
+func (t *tape) last() *step { return &t.steps[len(t.steps)-1] }
 
 func (t *tape) run(steps []step) {
 	for i := range steps {
@@ -179,8 +206,9 @@ func (t *tape) expr(f func() Expr) Expr {
 // and function is expr for one.
 func (t *tape) condition(f func() Guard, operands ...Expr) Guard {
 	g := t.guard(f)
+	t.last().numbers = true
 	if !slices.ContainsFunc(operands, t.varies) {
-		t.steps[len(t.steps)-1].once, t.fixed[len(t.fixed)-1] = true, true
+		t.last().once, t.fixed[len(t.fixed)-1] = true, true
 	}
 	return g
 }
@@ -223,7 +251,9 @@ func (t *tape) choice(g Guard, a, b Expr) Expr {
 // greater makes a comparison in each row, even one that is the same in all, as a loop
 // does.
 func (t *tape) greater(a, b Expr) Guard {
-	return t.guard(func() Guard { return greater(t.valueOf(a), t.valueOf(b)) })
+	g := t.guard(func() Guard { return greater(t.valueOf(a), t.valueOf(b)) })
+	t.last().numbers = true
+	return g
 }
 
 // varies reports whether x differs by row.
@@ -287,7 +317,11 @@ func (x Expr) traced() bool { return x.m != nil && x.m.tape != nil }
 // outsidePlates reports whether no plate's body runs, and fails if one does.
 func (m *Model) outsidePlates(method string) bool {
 	if m.open != nil {
-		m.fail("%s of the model is called in the body of a plate; call that of the plate", method)
+		instead := "call that of the plate"
+		if method == "Compile" {
+			instead = "call it after the plate"
+		}
+		m.fail("%s of the model is called in the body of a plate; %s", method, instead)
 		return false
 	}
 	return true

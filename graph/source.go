@@ -1,0 +1,205 @@
+package graph
+
+import "slices"
+
+// A recording is of how the numbers of one row of a plate come from its data, while that
+// row is made as any other. Numbers that differ by row have a source, and so has what is
+// computed from them; what is asked of them is kept as a question. A row in which all
+// questions have the same answers has the same nodes, and its numbers are those of the
+// recorded operations:
+//
+//	x ─▶ written ─▶ times −1 ─▶ coefficient of slope in y − level − slope·x
+//	└──▶ is it finite?         └──▶ is it 0?
+//
+// Whatever looks at such a number in another way spoils the recording.
+type recording struct {
+	operations []operation
+	questions  []question
+	known      map[operationKey]*source
+	nodes      map[int]sources // by place in the row
+	node       *sources        // of the node that is being made
+	data       []*source       // of what is observed
+	firstData  int             // its number among the observations
+	firsts     []firstOf       // that the model got
+	guards     []recordedGuard // and its comparisons, each with a plane of its own
+	spoilt     bool
+}
+
+// A source is a result of an operation of a recording.
+type source struct {
+	rec *recording
+	at  int32
+}
+
+// sources are those of a node's constant and coefficients.
+type sources struct {
+	v    *source
+	coef []*source // nil without any
+}
+
+// An operation makes a number from two.
+type operation struct {
+	make func(x, y rounded) rounded
+	x, y argument
+}
+
+// An operationKey tells operations apart.
+type operationKey struct {
+	code operationCode
+	x, y argument
+}
+
+type operationCode uint8
+
+const (
+	otherOperation operationCode = iota // each is another one
+	plusOperation
+	timesOperation
+	overOperation
+	writtenOperation
+)
+
+func newRecording(firstData int) *recording {
+	return &recording{known: map[operationKey]*source{}, nodes: map[int]sources{}, firstData: firstData}
+}
+
+// An argument is the result of an operation, or a number.
+type argument struct {
+	at     int32 // −1 for a number
+	number rounded
+}
+
+// A recordedGuard is a comparison and the plane that it is a side of: its numbers.
+type recordedGuard struct {
+	info     GuardInfo
+	coef     []argument
+	constant argument
+}
+
+func (r *recording) addGuard(g *recordedGuard, info GuardInfo, newPlane bool) {
+	if g == nil || !newPlane {
+		r.spoilt = true
+		return
+	}
+	g.info = info
+	r.guards = append(r.guards, *g)
+}
+
+// A question is asked of a number.
+type question struct {
+	of     argument
+	ask    func(v float64) bool
+	answer bool
+}
+
+func newArgument(x rounded) argument {
+	if x.from != nil {
+		return argument{at: x.from.at}
+	}
+	return argument{-1, x}
+}
+
+func (a *argument) of(results []rounded) rounded {
+	if a.at >= 0 {
+		return results[a.at]
+	}
+	return a.number
+}
+
+// input is the source of a number of the row's data.
+func (r *recording) input(x func() float64) *source {
+	return r.add(operation{make: func(_, _ rounded) rounded { return rounded{v: x()} }, x: argument{at: -1}, y: argument{at: -1}})
+}
+
+func (r *recording) add(o operation) *source {
+	r.operations = append(r.operations, o)
+	return &source{r, int32(len(r.operations) - 1)}
+}
+
+// recorded is the source of a function of x and y; nil if neither has one.
+func recorded(code operationCode, f func(x, y rounded) rounded, x, y rounded) *source {
+	from := x.from
+	if from == nil {
+		from = y.from
+	}
+	if from == nil {
+		return nil
+	}
+	key := operationKey{code, newArgument(x), newArgument(y)}
+	out := from.rec.known[key]
+	if out == nil {
+		out = from.rec.add(operation{f, key.x, key.y})
+		if code != otherOperation {
+			from.rec.known[key] = out
+		}
+	}
+	return out
+}
+
+// is is ask of x.
+func (x rounded) is(ask func(v float64) bool) bool {
+	answer := ask(x.v)
+	if x.from != nil {
+		x.from.rec.questions = append(x.from.rec.questions, question{newArgument(x), ask, answer})
+	}
+	return answer
+}
+
+func isZero(v float64) bool { return v == 0 }
+
+func isOne(v float64) bool { return v == 1 }
+
+// raw is the number itself, for what a recording cannot follow.
+func (x rounded) raw() float64 {
+	if x.from != nil {
+		x.from.rec.spoilt = true
+	}
+	return x.v
+}
+
+// spoil gives a recording up; r may be nil.
+func (r *recording) spoil() {
+	if r != nil {
+		r.spoilt = true
+	}
+}
+
+// looks is called where node j of the row is looked at, with its numbers.
+func (r *recording) looks(j int) {
+	if _, has := r.nodes[j]; has {
+		r.spoilt = true
+	}
+}
+
+// finds is called where a node that is made turns out to be node j of the row. That has
+// to be so in all rows.
+func (r *recording) finds(j int) {
+	from, has := r.nodes[j]
+	if !has && r.node == nil {
+		return
+	}
+	if !has || r.node == nil || from.v != r.node.v || !slices.Equal(from.coef, r.node.coef) {
+		r.spoilt = true
+	}
+}
+
+// rounded is the number x with its source.
+func (x Expr) rounded() rounded { return rounded{v: x.v, from: x.from} }
+
+// number is f of the numbers x and y.
+func number(f func(a, b float64) float64, x, y Expr) Expr {
+	out := Expr{v: f(x.v, y.v)}
+	if x.from != nil || y.from != nil {
+		out.from = recorded(otherOperation, func(x, y rounded) rounded { return rounded{v: f(x.v, y.v)} }, x.rounded(), y.rounded())
+	}
+	return out
+}
+
+// observedValue is observation i, with its source.
+func (m *Model) observedValue(i int) rounded {
+	x := rounded{v: m.obs[i].value}
+	if rec := m.st.rec; rec != nil && i >= rec.firstData {
+		x.from = rec.data[i-rec.firstData]
+	}
+	return x
+}
