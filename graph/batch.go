@@ -176,7 +176,13 @@ func (b *batch) reachable(outs []output) []nodeID {
 			visit(t.atom)
 		}
 	}
-	var list []nodeID
+	count := 0
+	for _, is := range seen {
+		if is {
+			count++
+		}
+	}
+	list := make([]nodeID, 0, count)
 	for id, is := range seen {
 		if is {
 			list = append(list, nodeID(id))

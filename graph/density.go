@@ -169,42 +169,44 @@ func (s *store) total(c float64, sum []term) output {
 		w    rounded
 	}
 	o := output{c: c}
-	// Parts in their order: those that ascend already, and the rest. Of one atom the
-	// first is among those that ascend, if there is one.
+	byAtom := func(x, y part) int { return cmp.Compare(x.atom, y.atom) }
+	// Sums of the atoms that came in ascending order, and parts of the others.
 	ascending, rest := make([]part, 0, len(sum)), []part(nil)
-	last := nodeID(-1)
+	last := 0 // where the last part was added
 	var room [8]term
 	for _, x := range sum {
 		p, c := s.combinationIn(x.atom, room[:]), s.written(x.coef)
 		o.c += x.coef * p.v.v
 		for i, t := range p.terms {
-			w := c.times(p.coef(i))
-			if t.atom <= last {
-				rest = append(rest, part{t.atom, w})
+			x := part{t.atom, c.times(p.coef(i))}
+			if n := len(ascending); n == 0 || ascending[n-1].atom < x.atom {
+				ascending = append(ascending, part{x.atom, rounded{}.plus(x.w)})
 				continue
 			}
-			ascending, last = append(ascending, part{t.atom, w}), t.atom
+			found := ascending[last].atom == x.atom
+			if !found {
+				last, found = slices.BinarySearchFunc(ascending, x, byAtom)
+			}
+			if found {
+				ascending[last].w = ascending[last].w.plus(x.w)
+			} else {
+				rest = append(rest, x)
+			}
 		}
 	}
-	byAtom := func(x, y part) int { return cmp.Compare(x.atom, y.atom) }
-	if !slices.IsSortedFunc(rest, byAtom) {
-		slices.SortStableFunc(rest, byAtom)
-	}
+	slices.SortStableFunc(rest, byAtom)
 	o.terms = make([]term, 0, len(ascending))
 	for len(ascending)+len(rest) > 0 {
-		var atom nodeID
-		w := rounded{}
-		if len(rest) == 0 || len(ascending) > 0 && ascending[0].atom <= rest[0].atom {
-			atom, w = ascending[0].atom, w.plus(ascending[0].w)
-			ascending = ascending[1:]
+		x := part{}
+		if len(rest) == 0 || len(ascending) > 0 && ascending[0].atom < rest[0].atom {
+			x, ascending = ascending[0], ascending[1:]
 		} else {
-			atom = rest[0].atom
+			for x.atom = rest[0].atom; len(rest) > 0 && rest[0].atom == x.atom; rest = rest[1:] {
+				x.w = x.w.plus(rest[0].w)
+			}
 		}
-		for ; len(rest) > 0 && rest[0].atom == atom; rest = rest[1:] {
-			w = w.plus(rest[0].w)
-		}
-		if w.v != 0 {
-			o.terms = append(o.terms, term{atom, w.v})
+		if x.w.v != 0 {
+			o.terms = append(o.terms, term{x.atom, x.w.v})
 		}
 	}
 	return o

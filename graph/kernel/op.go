@@ -67,11 +67,15 @@ func writeFields(h hash.Hash, v reflect.Value) {
 }
 
 func writeNumbers(h hash.Hash, v reflect.Value) {
-	b, err := binary.Append(nil, binary.LittleEndian, v.Interface())
-	if err != nil {
-		panic("kernel: a field has no binary form: " + err.Error())
+	const many = 4096 // at once
+	for n := v.Len(); n > 0; n = v.Len() {
+		b, err := binary.Append(nil, binary.LittleEndian, v.Slice(0, min(n, many)).Interface())
+		if err != nil {
+			panic("kernel: a field has no binary form: " + err.Error())
+		}
+		h.Write(b)
+		v = v.Slice(min(n, many), n)
 	}
-	h.Write(b)
 }
 
 func (o *op) Arity() int { return len(o.rows) }
