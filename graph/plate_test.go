@@ -304,7 +304,7 @@ func TestPlateErrors(t *testing.T) {
 			m.Plate(2, func(*P) {})
 			return lineAbove()
 		})},
-		{"parameter in a plate", []string{`parameter "p" is made in the body of a plate`, "before the plate"}, in(func(m *graph.Model, _ graph.Expr, _ *P) string {
+		{"parameter in a plate", []string{`parameter "p" in the body of a plate`, "before the plate"}, in(func(m *graph.Model, _ graph.Expr, _ *P) string {
 			m.Param("p", 1)
 			return lineAbove()
 		})},
