@@ -107,6 +107,10 @@ func curvedProblems() map[string]curvedProblem {
 		"a product of either sign": products(-0.5),
 		"two of one sign":          signs,
 		"outside a circle":         {two, []curvedGuard{circle()}, 1, func(i int, z, _ []float64) []float64 { return circleCuts(i, z) }},
+		"a gamma above a log-normal": {[]prior{positive(graph.Gamma(2, 1)), positive(graph.LogNormal(0.2, 0.6))}, []curvedGuard{{
+			func(x []graph.Expr) graph.Guard { return graph.Greater(x[0], x[1]) },
+			func(v []float64) bool { return v[0] > v[1] },
+		}}, 0, last(1, func(z, _ []float64) float64 { return z[0] })},
 		"a positive one and a real": {[]prior{positive(graph.LogNormal(0, 0.5)), standard(), standard()}, []curvedGuard{{
 			func(x []graph.Expr) graph.Guard { return graph.Greater(graph.Mul(x[0], x[1]), x[2]) },
 			func(v []float64) bool { return v[0]*v[1] > v[2] },
