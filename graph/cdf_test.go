@@ -200,6 +200,7 @@ func (s source) tailPoint(l law) (p []float64, x float64) {
 // Both tails of each distribution function, and their gradients by each parameter and
 // by x, are right to a relative 1e-12, or as well as their inputs are known.
 func TestExactTails(t *testing.T) {
+	skipShort(t)
 	for _, l := range laws() {
 		b, points := bits(1600), 6
 		switch {
@@ -405,6 +406,7 @@ func replicates(t *testing.T, l law, p []float64, n int) []float64 {
 // 10⁵ draws of each distribution have its distribution function, and not that of half
 // of a parameter.
 func TestDrawsHaveTheirDistribution(t *testing.T) {
+	skipShort(t)
 	for _, l := range laws() {
 		xs := replicates(t, l, l.params[0], 100000)
 		require.Less(t, distance(t, l.make(numbers(l.params[0])), xs), kolmogorovLimit, "%s%v", l.name, l.params[0])

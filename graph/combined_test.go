@@ -223,6 +223,7 @@ func combinations() []combination {
 // Observed under a combination, values and gradients by all its parameters are right to a
 // relative 1e-12.
 func TestExactCombinations(t *testing.T) {
+	skipShort(t)
 	const b = bits(2400)
 	for _, c := range combinations() {
 		for _, x := range c.xs {
@@ -236,6 +237,7 @@ func TestExactCombinations(t *testing.T) {
 // Draws of combinations have their distribution functions, and these are integrals or
 // sums of what TestExactCombinations has compared.
 func TestCombinationDraws(t *testing.T) {
+	skipShort(t)
 	for _, c := range combinations() {
 		if !c.draws {
 			continue

@@ -30,6 +30,7 @@ type discrete struct {
 const (
 	lostTail   = 1e-12 // the prior probability of counts that are left out
 	mostValues = 1 << 12
+	mostLooked = 1 << 13 // the first of which may have no probability that is a number
 )
 
 // newDiscrete returns the values and cuts of a latent with prior d.
@@ -43,8 +44,8 @@ func newDiscrete(d Dist) (*discrete, error) {
 	var above []float64 // of that value and all above
 	total := 0.0
 	for x := s.lo; x <= s.hi; x++ {
-		if len(k.values) == mostValues {
-			return nil, fmt.Errorf("%s has more than %d values that matter", d.law.name, mostValues)
+		if len(k.values) == mostValues || x-s.lo > mostLooked {
+			return nil, fmt.Errorf("%s has values that matter beyond the first %d, or more than that", d.law.name, mostValues)
 		}
 		p := math.NaN()
 		if fixed {

@@ -30,6 +30,7 @@ func (b bits) upper(x num) num {
 // The distribution functions of priors, where they are known, against arbitrary
 // precision: the masses of intervals in both tails, to 1e-12 relative.
 func TestExactDistributionFunctions(t *testing.T) {
+	skipShort(t)
 	const b = bits(5400)
 	one := b.num(1)
 	sigmoid := func(z num) num { return b.div(one, b.add(one, b.exp(b.neg(z)))) }

@@ -27,6 +27,14 @@ func mustCompile(t fataler, m *graph.Model) *graph.Density {
 	return d
 }
 
+// skipShort skips a test of numbers that has one goroutine and takes seconds.
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes seconds, and has no second goroutine for the race detector, for which short mode is")
+	}
+}
+
 // close12 requires equality to 1e-12, relative where the numbers exceed 1.
 func close12(t fataler, want, got float64, what ...any) {
 	t.Helper()

@@ -498,6 +498,7 @@ func (pt point) String() string {
 // and a rate β that is not a number is off by about 1e-16·α·|log β|, and a Poisson
 // count k by 1e-16·k·log k, if WithData put it in the place of a small one.
 func TestExactLogDensities(t *testing.T) {
+	skipShort(t)
 	const points = 12
 	for _, l := range laws() {
 		for _, c := range []struct {
