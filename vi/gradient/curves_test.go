@@ -67,7 +67,7 @@ func circle() curvedGuard {
 // around are points that close in on x, where an integral has a square root.
 func around(x float64) []float64 {
 	list := []float64{x}
-	for step := 0.4; step > 1e-2; step /= 8 {
+	for step := 0.4; step > 1e-3; step /= 8 {
 		list = append(list, x-step, x+step)
 	}
 	return list
@@ -413,12 +413,12 @@ func TestCurvedGradient(t *testing.T) {
 func (p curvedProblem) check(t *testing.T, d *graph.Density, q family.Q, sides []family.Side, estimators ...gradient.Boundary) {
 	width, accuracy := 1.2, 1e-3
 	if len(p.priors) == 3 {
-		width = 3.2
+		width = 2.4
 	}
 	if sides != nil { // the ends of an interval cross curves
-		width, accuracy = width/1.5, 5e-3
+		width, accuracy = width/1.5, 4e-3
 	}
-	fine, coarse := p.grid(t, q, sides, width), p.grid(t, q, sides, 1.7*width)
+	fine, coarse := p.grid(t, q, sides, width), p.grid(t, q, sides, 1.6*width)
 	rng := rand.New(rand.NewPCG(3, 0))
 	for range 20 {
 		k := rng.IntN(len(fine.z))
