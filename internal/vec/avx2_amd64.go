@@ -5,6 +5,9 @@ import "golang.org/x/sys/cpu"
 // useAVX2 is a variable for tests, which try both paths.
 var useAVX2 = cpu.X86.HasAVX2
 
+// useAVX512 is one, too. Only Normals gains by it.
+var useAVX512 = cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ
+
 //go:noescape
 func affineAVX2(dst, x *float64, n int, a, c float64)
 
@@ -64,3 +67,9 @@ func combineAVX2(dst, a, b *float64, split int, ref *int32, entries int, w *floa
 
 //go:noescape
 func sparseAVX2(dst, a, b *float64, split, n, rows int, c *float64, from, ref *int32, w *float64)
+
+//go:noescape
+func normalsAVX2(dst *float64, tail *[normalBlock]float64, blocks int, key0, key1 uint64, t *[31][4]uint64)
+
+//go:noescape
+func normalsAVX512(dst *float64, tail *[normalBlock]float64, blocks int, key0, key1 uint64, t *[31][4]uint64)

@@ -2,8 +2,8 @@
 
 package vec
 
-// There are no vector loops for this architecture: useAVX2 is never true.
-var useAVX2 = false
+// There are no vector loops for this architecture: these are never true.
+var useAVX2, useAVX512 = false, false
 
 const none = "vec: no vector loops on this architecture"
 
@@ -32,3 +32,10 @@ func affineRowsAVX2(_, _ *float64, _, _ int, _, _ *float64) { panic(none) }
 func stepRowsAVX2(_, _ *float64, _ int, _ *StepRow, _ int)  { panic(none) }
 
 func sparseAVX2(_, _, _ *float64, _, _, _ int, _ *float64, _, _ *int32, _ *float64) { panic(none) }
+
+func normalsAVX2(_ *float64, _ *[normalBlock]float64, _ int, _, _ uint64, _ *[31][4]uint64) {
+	panic(none)
+}
+func normalsAVX512(_ *float64, _ *[normalBlock]float64, _ int, _, _ uint64, _ *[31][4]uint64) {
+	panic(none)
+}

@@ -2,7 +2,8 @@
 // spends its time in. On amd64 with AVX2 they handle four numbers at a time;
 // elsewhere, and for what is left over, plain Go does the same arithmetic in the
 // same order, so that results do not depend on the path: no fused
-// multiply-add, and sums run in sixteen lanes on both.
+// multiply-add, and sums run in sixteen lanes on both. Normals has a loop for
+// AVX-512 too, with the same bits.
 //
 // Signs are 1.0 or 0.0, as in the matrices of package graph. Slices other than
 // dst must be at least as long as dst, and may be dst itself; they must not

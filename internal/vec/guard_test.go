@@ -69,6 +69,9 @@ func TestNothingOutside(t *testing.T) {
 				m.combine(v[0], false, 1, []int32{0, 5, 2}, a)
 				m.AddCombine(v[0], []int32{5, 0}, few)
 				m.Sparse(dst, n, c, []int32{0, 2, 2, 3}, []int32{5, 0, 3}, a)
+				for _, path := range normalPaths() {
+					by(path, func() { Normals(v[0], [2]uint64{1, 2}) })
+				}
 			}
 		}
 	})
