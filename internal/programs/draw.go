@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"pgregory.net/rapid"
 )
@@ -34,6 +35,7 @@ func Draw(t *rapid.T, l Limits) *Program {
 	if l.Laws == nil {
 		l.Laws = fewLaws
 	}
+	l.Laws = slices.Concat(l.Laws, combinedLaws)
 	g := &generator{t: t, Limits: l, rng: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "numbers"), 0)), p: &Program{}}
 	if !l.NoParams {
 		for range g.pick(5) - 2 { // three of five programs have none
@@ -79,6 +81,7 @@ type defined struct {
 	id    int
 	space Space
 	kind  kind
+	last  int // of a discrete one
 }
 
 type kind int
@@ -118,7 +121,7 @@ func (g *generator) name(of string) string {
 
 func (g *generator) define(space Space, k kind) int {
 	g.p.vars++
-	g.defined = append(g.defined, defined{g.p.vars - 1, space, k})
+	g.defined = append(g.defined, defined{id: g.p.vars - 1, space: space, kind: k})
 	return g.p.vars - 1
 }
 
@@ -151,28 +154,50 @@ func (g *generator) column(deep int, draw func() float64) []float64 {
 
 // sample is a latent whose prior has numbers as parameters, or expressions.
 func (g *generator) sample() stmt {
-	s := stmt{op: "sample", name: g.name("z")}
-	for {
-		s.law = g.Laws[g.pick(len(g.Laws))]
-		if s.law.Space != Discrete {
-			break
-		}
-	}
+	s := stmt{op: "sample", name: g.name("z"), law: g.continuous()}
 	first := len(g.defined) == g.p.Params()
 	if first || g.pick(2) == 0 {
 		s.law = g.Laws[0] // a real one, which affine guards need
 	}
-	fixed, what := first || g.pick(2) == 0, latent
-	if !first && g.pick(5) == 0 {
-		s.law, what, s.variable.last = discreteLaw, discrete, lastOfDiscrete
+	if !first && g.pick(4) == 0 {
+		return g.discrete(s)
 	}
-	if s.e = g.lawParams(s.law, fixed); what == discrete && !fixed {
-		s.e[1] = apply("affine", expr{op: "var", i: g.defined[g.p.Params()].id}, s.e[1]) // of a latent, surely
+	s.e = g.lawParams(s.law, first || g.pick(2) == 0)
+	s.variable = s.law.variable()
+	s.i = g.define(s.law.Space, latent)
+	g.p.dim += g.size()
+	return s
+}
+
+// continuous is a law that is not discrete.
+func (g *generator) continuous() Law {
+	for {
+		if law := g.Laws[g.pick(len(g.Laws))]; law.Space != Discrete {
+			return law
+		}
 	}
-	if s.variable.space = s.law.Space; s.law.Space == Interval {
-		s.variable.lo, s.variable.hi = s.law.Params[0], s.law.Params[1]
+}
+
+// variable is a latent with this law.
+func (l Law) variable() variable {
+	v := variable{space: l.Space}
+	if l.Space == Interval {
+		v.lo, v.hi = l.Params[0], l.Params[1]
 	}
-	s.i = g.define(s.law.Space, what)
+	return v
+}
+
+// discrete makes the latent that s samples a discrete one.
+func (g *generator) discrete(s stmt) stmt {
+	k := discreteLaws[g.pick(len(discreteLaws))]
+	fixed := g.pick(2) == 0
+	s.law, s.variable = k.Law, variable{first: k.first, last: k.last}
+	s.e = g.lawParams(k.Law, fixed)
+	if at := strings.IndexAny(k.Kinds, "pu"); !fixed && at >= 0 {
+		s.e[at] = apply("affine", expr{op: "var", i: g.defined[g.p.Params()].id}, s.e[at]) // of a latent, surely
+	}
+	s.i = g.define(Discrete, discrete)
+	g.defined[len(g.defined)-1].last = k.last
 	g.p.dim += g.size()
 	return s
 }
@@ -208,7 +233,7 @@ func (g *generator) inner(depth int) []stmt {
 }
 
 func (g *generator) stmt(depth int) (s stmt) {
-	switch k := g.pick(16); {
+	switch k := g.pick(20); {
 	case k < 2 && depth > 0:
 		s = stmt{op: "if", g: g.guard(2)}
 		s.then = g.inner(depth - 1)
@@ -228,6 +253,12 @@ func (g *generator) stmt(depth int) (s stmt) {
 		return stmt{op: "record", name: g.name("record"), e: []expr{g.value(2)}}
 	case k < 11:
 		return stmt{op: "name", name: g.name("on"), g: g.guard(1)}
+	case k < 12 && len(g.rows) == 0:
+		return g.vector()
+	case k < 13:
+		return g.observeVector()
+	case k < 14 && len(g.rows) == 0:
+		return g.chain()
 	default:
 		s = stmt{op: "observe", name: g.name("y"), law: g.Laws[g.pick(len(g.Laws))]}
 		s.e = g.lawParams(s.law, false)
@@ -282,7 +313,7 @@ func (g *generator) value(depth int) expr {
 	case n < 8:
 		return g.kink(depth)
 	case n == 8:
-		if k, ok := g.discreteLatent(); ok {
+		if k, ok := g.discreteLatent(lastOfSwitch); ok {
 			return apply("switch", k, g.value(depth-1), g.value(depth-1), g.value(depth-1))
 		}
 	}
@@ -293,10 +324,10 @@ func (g *generator) value(depth int) expr {
 	return x
 }
 
-// discreteLatent is one, if there is one.
-func (g *generator) discreteLatent() (x expr, ok bool) {
+// discreteLatent is one with values up to most, if there is one.
+func (g *generator) discreteLatent(most int) (x expr, ok bool) {
 	for _, d := range g.defined {
-		if d.kind == discrete && (!ok || g.pick(2) == 0) {
+		if d.kind == discrete && d.last <= most && (!ok || g.pick(2) == 0) {
 			x, ok = expr{op: "var", i: d.id}, true
 		}
 	}

@@ -1,6 +1,9 @@
 package programs
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // guard is a guard of comparisons, to a depth.
 func (g *generator) guard(depth int) guard {
@@ -22,8 +25,8 @@ func (g *generator) guard(depth int) guard {
 		c.a, c.b = number(g.number()), number(g.number())
 		return c
 	case k == 4:
-		if x, ok := g.discreteLatent(); ok {
-			return guard{op: []string{"equal", c.op}[g.pick(2)], a: x, b: number(float64(g.pick(lastOfDiscrete + 1)))}
+		if x, ok := g.discreteLatent(math.MaxInt); ok {
+			return guard{op: []string{"equal", c.op}[g.pick(2)], a: x, b: number(float64(g.pick(lastOfSwitch + 2)))}
 		}
 	}
 	c.a, c.b = g.sides()

@@ -89,11 +89,7 @@ func (in *interpreter) stmt(s stmt) {
 	case "let":
 		in.vars[s.i] = in.expr(s.e[0])
 	case "record":
-		x := in.expr(s.e[0])
-		if !in.live {
-			x = math.NaN()
-		}
-		in.Records = append(in.Records, x)
+		in.record(in.expr(s.e[0]))
 	case "name":
 		in.guard(s.g)
 	case "if":
@@ -104,6 +100,10 @@ func (in *interpreter) stmt(s stmt) {
 		in.live = live && !holds
 		in.block(s.othw)
 		in.live = live
+	case "several", "dirichlet", "multivariate", "ordered", "observevector":
+		in.vector(s)
+	case "hmm":
+		in.chain(s)
 	case "collect":
 		in.vectors[s.i] = append(in.vectors[s.i], in.expr(s.e[0]))
 	case "plate":
@@ -119,24 +119,37 @@ func (in *interpreter) stmt(s stmt) {
 // standard normal. Where its probabilities depend on others the cuts are those of equal ones,
 // and log r makes up for it.
 func (in *interpreter) discrete(s stmt, params []float64) float64 {
-	u, n := in.coordinate(), s.variable.last+1
+	u, first, n := in.coordinate(), s.variable.first, s.variable.last-s.variable.first+1
 	in.LogProb += distuv.UnitNormal.LogProb(u)
 	fixed := !slices.ContainsFunc(s.e, func(x expr) bool { return x.op != "const" })
-	below, x := 0.0, 0.0
-	for k := range n - 1 {
+	mass := func(j int) float64 {
 		if fixed {
-			below += math.Exp(s.law.LogProb(float64(k), params))
-		} else {
-			below += 1 / float64(n)
+			return math.Exp(s.law.LogProb(float64(first+j), params))
 		}
-		if in.decide(u > distuv.UnitNormal.Quantile(below)) {
+		return 1 / float64(n)
+	}
+	x := first
+	for k := 1; k < n; k++ {
+		below, above := 0.0, 0.0
+		for j := range n {
+			if j < k {
+				below += mass(j)
+			} else {
+				above += mass(j)
+			}
+		}
+		cut := distuv.UnitNormal.Quantile(below / (below + above))
+		if above < below { // which keeps its digits
+			cut = -distuv.UnitNormal.Quantile(above / (below + above))
+		}
+		if in.decide(u > cut) {
 			x++
 		}
 	}
 	if !fixed {
-		in.LogProb += s.law.LogProb(x, params) + math.Log(float64(n))
+		in.LogProb += s.law.LogProb(float64(x), params) + math.Log(float64(n))
 	}
-	return x
+	return float64(x)
 }
 
 func (in *interpreter) params(s stmt) []float64 {
@@ -154,6 +167,14 @@ func (in *interpreter) params(s stmt) []float64 {
 		}
 	}
 	return list
+}
+
+// record records what Model.Deterministic has.
+func (in *interpreter) record(x float64) {
+	if !in.live {
+		x = math.NaN()
+	}
+	in.Records = append(in.Records, x)
 }
 
 func (in *interpreter) guard(g guard) bool {

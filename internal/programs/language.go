@@ -24,6 +24,8 @@ func (p *Program) write(loops bool, made func(m *graph.Model, x graph.Expr)) *gr
 			options = append(options, graph.Positive())
 		case Unit, Interval:
 			options = append(options, graph.Between(v.lo, v.hi))
+		default:
+			options = append(options, graph.Scale(0.7))
 		}
 		w.vars[i] = w.m.Param(fmt.Sprint("p", i), v.start, options...)
 	}
@@ -104,6 +106,10 @@ func (w *writer) stmt(s stmt) {
 		}
 	case "plate":
 		w.plate(s)
+	case "hmm":
+		w.chain(s)
+	default:
+		w.vector(s)
 	}
 }
 

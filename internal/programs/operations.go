@@ -37,7 +37,6 @@ var operations = map[string]operation{
 	"neg":    unary(graph.Neg[e], func(a float64) float64 { return -a }),
 	"exp":    unary(graph.Exp[e], math.Exp),
 	"log":    unary(graph.Log[e], math.Log),
-	"log1p":  unary(graph.Log1p[e], math.Log1p),
 	"expm1":  unary(graph.Expm1[e], math.Expm1),
 	"sqrt":   unary(graph.Sqrt[e], math.Sqrt),
 	"square": unary(graph.Square[e], func(a float64) float64 { return a * a }),

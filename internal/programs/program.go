@@ -62,7 +62,8 @@ type variable struct {
 	space  Space
 	lo, hi float64 // of an interval
 	start  float64 // of a parameter
-	last   int     // of a discrete one: it is 0, 1, … or last
+	// first and last are the values of a discrete one.
+	first, last int
 }
 
 // value is the value at coordinate u, and logJac the logarithm of its slope.
@@ -104,7 +105,9 @@ type guard struct {
 
 // A stmt is a statement.
 type stmt struct {
-	op         string // sample, observe, factor, let, record, name, if, plate, collect
+	// op is sample, observe, factor, let, record, name, if, plate, collect, or one of
+	// vectors.go: several, dirichlet, multivariate, ordered, observevector, hmm.
+	op         string
 	name       string
 	law        Law
 	variable   variable // of a sample
@@ -113,5 +116,7 @@ type stmt struct {
 	i          int // the variable or vector that is defined
 	g          guard
 	then, othw []stmt
-	n          int // rows of a plate
+	n          int  // rows of a plate, components of a vector, steps of a chain
+	lags       int  // of a chain
+	varying    bool // a chain's transition
 }
