@@ -7,14 +7,18 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/floats/scalar"
+
 	"github.com/facetvi/facet/regions"
 )
 
 // Guards whose zero sets have a piece in common flip together there, and so have to be
-// one guard. Hyperplanes are compared when they are made, and what is a product of them
-// is written so (see positiveFactors). Of other curves the pieces are seen on lines: a line
-// in the direction of a latent through a random point meets different pieces in
-// different points, with probability 1.
+// one guard in a term of log r that depends on both. Terms that depend on one of them each
+// have jumps of their own, which add up. Hyperplanes are compared when they are made, and
+// what is a product of them is written so (see positiveFactors). Of other curves the pieces
+// are seen on lines: a line in the direction of a latent through a random point meets
+// different pieces in different points, with probability 1.
 
 const (
 	overlapLines = 8    // in the direction of each latent
@@ -28,13 +32,13 @@ type crossing struct {
 }
 
 // overlap is an error if a curve has a piece in common with another one, or with a
-// hyperplane: if they meet several lines in the same points.
+// hyperplane, and a term depends on both: if they meet several lines in the same points.
 func (m *Model) overlap(arr *regions.Arrangement) error {
 	list, curved := crossings(arr, len(m.latents))
 	if !curved {
 		return nil
 	}
-	met := map[[2]int]int{}
+	met, pairs := map[[2]int]int{}, [][2]int(nil)
 	for _, on := range list {
 		slices.SortFunc(on, func(a, b crossing) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.plane, b.plane)) })
 		for k, a := range on {
@@ -47,18 +51,48 @@ func (m *Model) overlap(arr *regions.Arrangement) error {
 				}
 				pair := [2]int{min(a.plane, b.plane), max(a.plane, b.plane)}
 				if met[pair]++; met[pair] == 2 {
-					return m.overlapError(pair)
+					pairs = append(pairs, pair)
 				}
 			}
 		}
 	}
+	if k := m.together(pairs); k >= 0 {
+		return m.overlapError(arr, pairs[k])
+	}
 	return nil
 }
 
-func (m *Model) overlapError(pair [2]int) error {
+// together is the number of a pair of planes on both of which a term of log r depends, −1 if there is none.
+func (m *Model) together(pairs [][2]int) int {
+	if len(pairs) == 0 {
+		return -1
+	}
+	for _, t := range m.terms {
+		signs := map[int]bool{}
+		walk(&m.st.nodes, t.id, func(id nodeID) {
+			if m.st.like(id).kind == kSign {
+				signs[int(m.st.head(id).a)] = true
+			}
+		})
+		if k := slices.IndexFunc(pairs, func(p [2]int) bool { return signs[p[0]] && signs[p[1]] }); k >= 0 {
+			return k
+		}
+	}
+	return -1
+}
+
+// sameRounded is how near to one another the numbers of two planes are that differ by rounding alone.
+const sameRounded = 1e-12
+
+func (m *Model) overlapError(arr *regions.Arrangement, pair [2]int) error {
 	var of [2]GuardInfo
 	for k, l := range pair {
 		of[k] = m.guards[slices.IndexFunc(m.guards, func(g GuardInfo) bool { return g.Side.Plane == l })]
+	}
+	a, b := arr.Plane(pair[0]), arr.Plane(pair[1])
+	if slices.Equal(a.Index, b.Index) && floats.EqualApprox(a.Coef, b.Coef, sameRounded) && scalar.EqualWithinAbsOrRel(a.Const, b.Const, sameRounded, sameRounded) {
+		return fmt.Errorf("graph: %v: %s and, at %v, the same guard with numbers that differ by rounding: a term depends on both; compute the numbers once",
+			of[1].place, of[1].write("="), of[0].place)
 	}
 	return fmt.Errorf("graph: %v: %s and, at %v, %s have a part in common, where both guards change at once: compare the factors of the larger one each by itself",
 		of[1].place, of[1].write("="), of[0].place, of[0].write("="))

@@ -40,9 +40,10 @@ type interpreter struct {
 	u       []float64 // that are still to come
 	vars    []float64
 	vectors [][]float64
-	script  []bool // nil to decide
-	n, row  []int  // of open plates
-	live    bool   // what it adds to log r counts
+	script  []bool    // nil to decide
+	stack   []float64 // of operands
+	n, row  []int     // of open plates
+	live    bool      // what it adds to log r counts
 }
 
 func (in *interpreter) coordinate() float64 {
@@ -208,10 +209,13 @@ func (in *interpreter) expr(e expr) float64 {
 		return in.vars[e.i]
 	}
 	holds := e.g != nil && in.guard(*e.g)
-	kids := make([]float64, len(e.kids))
-	for i, k := range e.kids {
-		kids[i] = in.expr(k)
+	base := len(in.stack)
+	for _, k := range e.kids {
+		x := in.expr(k)
+		in.stack = append(in.stack, x)
 	}
+	kids := in.stack[base:]
+	in.stack = in.stack[:base]
 	switch e.op {
 	case "if":
 		if holds {
@@ -247,6 +251,11 @@ type Crossing struct {
 // Crossings are those on the straight way between two points: of each change between
 // neighbours in a row of so many points, those that bisection comes to, to about 1e-14.
 func (p *Program) Crossings(from, to []float64, points int) (list []Crossing) {
+	return p.CrossingsWithin(from, to, points, 1e-14)
+}
+
+// CrossingsWithin is Crossings to a part of the way.
+func (p *Program) CrossingsWithin(from, to []float64, points int, part float64) (list []Crossing) {
 	on := func(t float64) []float64 {
 		u := make([]float64, len(from))
 		for i := range u {
@@ -259,7 +268,7 @@ func (p *Program) Crossings(from, to []float64, points int) (list []Crossing) {
 		mid := 0.5 * (a + b)
 		switch {
 		case slices.Equal(before, after):
-		case b-a <= 1e-14 || mid == a || mid == b:
+		case b-a <= part || mid == a || mid == b:
 			list = append(list, Crossing{on(mid), before, after})
 		default:
 			there := p.Run(on(mid)).Decisions

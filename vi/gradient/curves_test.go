@@ -453,3 +453,45 @@ func (p curvedProblem) check(t *testing.T, d *graph.Density, q family.Q, sides [
 	require.Less(t, score, 5.0, "score")
 	t.Logf("%d nodes, |z| ≤ %.2f, score %.2f; reparameterization rejected at %.0f", len(fine.w), worst, score, rejected)
 }
+
+// At z1·z2 > 0 each of the factors is a piece of the surface. With w = 1 where it holds, and independent
+// normals of μ = (0.5, 0.15) and s = 1, the part of the gradient that the guard brings to μ_2 is
+//
+//	φ(μ_2)·(2Φ(μ_1) − 1) = 0.151,
+//
+// and the prior brings −μ_2. Who solves for z1 alone has 0 for the guard.
+func TestProductOfOneSign(t *testing.T) {
+	for name, form := range map[string]func(x, y graph.Expr) graph.Guard{
+		"x·y > 0":    func(x, y graph.Expr) graph.Guard { return graph.Greater(graph.Mul(x, y), 0) },
+		"x·y > 1e-6": func(x, y graph.Expr) graph.Guard { return graph.Greater(graph.Mul(x, y), 1e-6) }, // a curve
+		"x/y > 0":    func(x, y graph.Expr) graph.Guard { return graph.Greater(graph.Div(x, y), 0) },
+		"both signs": func(x, y graph.Expr) graph.Guard {
+			return graph.Or(graph.And(graph.Greater(x, 0), graph.Greater(y, 0)), graph.And(graph.Less(x, 0), graph.Less(y, 0)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := graph.NewModel()
+			x, y := m.Sample("x", graph.Normal(0, 1)), m.Sample("y", graph.Normal(0, 1))
+			m.Factor(graph.If(form(x, y), 1, 0))
+			d := vitest.Compile(t, m)
+			mean, sd := []float64{0.5, 0.15}, []float64{1, 1}
+			free, _, err := family.Sequential([][]int{nil, nil}).Confine(nil)
+			require.NoError(t, err)
+			members := []family.Q{free}
+			for _, f := range []family.Family{family.MeanField{}, family.FullRank{}} {
+				q, err := f.New(d)
+				require.NoError(t, err)
+				members = append(members, q)
+			}
+			for _, q := range members {
+				q.Place(mean, sd)
+				const guard = 0.151
+				s := sampled(t, d, q, gradient.Boundary{}, 1<<18)
+				require.Less(t, 5*s.SE[2], guard/5, "inconclusive")
+				require.Less(t, math.Abs(s.Mean[2]+mean[1]-guard), 5*s.SE[2]+5e-4, "%v", q.Family())
+				require.Greater(t, s.Mean[2]+mean[1], 5*s.SE[2], "0 must be rejected")
+				t.Logf("%v: %.4f ± %.4f", q.Family().Name(), s.Mean[2]+mean[1], s.SE[2])
+			}
+		})
+	}
+}

@@ -36,8 +36,7 @@ func memberAt(t testing.TB, f family.Family, d *graph.Density, theta []float64) 
 }
 
 // sampled are the statistics of gradient estimates from n samples, in batches of 128.
-func sampled(t testing.TB, d *graph.Density, q family.Q, e gradient.Estimator, n int) check.GradientStats {
-	t.Helper()
+func sampled(t require.TestingT, d *graph.Density, q family.Q, e gradient.Estimator, n int) check.GradientStats {
 	const batch = 128
 	s, err := check.Gradient(d, q, e, check.GradientSettings{Draws: n / batch, Samples: batch, Seed: *gradient.Seed})
 	require.NoError(t, err)
