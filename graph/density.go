@@ -248,6 +248,9 @@ func (d *Density) Arrangement() *regions.Arrangement { return d.made().arr }
 // made, each as a side of a hyperplane of the Arrangement.
 func (d *Density) Guards() []GuardInfo { return slices.Clone(d.made().m.guards) }
 
+// Terms is the number of terms of log r, of which like ones are one.
+func (d *Density) Terms() int { return len(d.made().outs[0].terms) }
+
 // Constrain maps z, Dim unconstrained coordinates, to the values that the
 // program's latents have there. It panics unless len(z) is Dim().
 func (d *Density) Constrain(z []float64) []float64 {

@@ -82,8 +82,13 @@ func runCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 
 // fitCells finds the cells of a posterior and a distribution for each. Where the verdict is
 // that these cannot be relied on, it tries what suits posteriors that have no cells to speak
-// of, and returns what has the most even weights.
-func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*Posterior, error) {
+// of, and returns what has the most even weights. A density of much data is fitted and judged
+// by one that costs less.
+func fitCells(ctx context.Context, whole *graph.Density, s Settings, m *monitor) (*Posterior, error) {
+	d, err := compact(ctx, whole, s, m)
+	if err != nil {
+		return nil, err
+	}
 	sample, err := scout.Run(ctx, d, scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Over: m.half.Over, Progress: func(beta float64) {
 		m.at("scouting: at %.2g of the data's weight", beta)
 	}})
@@ -132,10 +137,33 @@ func fitCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 	if best.found.Cut = c.cuts; c.cuts != nil {
 		best.Warnings = append(best.Warnings, fmt.Sprintf("Settings.Budget = %v of CPU time was over: %s; what a fit that was cut short finds depends on the machine", s.Budget, strings.Join(c.cuts, ", ")))
 	}
+	best.Density = whole
 	best.warnOf(best.found.Verdict)
 	m.searched(best.found)
 	return best, nil
 }
+
+// muchData is from how many terms of log r on it is seen whether it can be had for less.
+const muchData = 1000
+
+// compact is a density that costs less than d, if there is one; see cells.Compact.
+func compact(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*graph.Density, error) {
+	if d.Terms() < muchData {
+		return d, nil
+	}
+	m.at("adding up %d terms", d.Terms())
+	return cells.Compact(ctx, d, func(d *graph.Density) ([][]float64, error) {
+		sample, err := scout.Run(ctx, d, scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Over: m.half.Over})
+		if errors.Is(err, scout.ErrNowhere) {
+			return nil, nil
+		}
+		return cells.Different(d, sample.Z, compactStarts), err
+	})
+}
+
+// compactStarts is from how many of a scout's draws a density with several kinds of guards is made
+// compact.
+const compactStarts = 8
 
 var errNoCells = errors.New("log r has no maximum in any cell that was found: if it rises without end, the posterior is not a distribution")
 

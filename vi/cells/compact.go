@@ -1,0 +1,301 @@
+package cells
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/regions"
+)
+
+// How a density of much data is made small.
+const (
+	manyPlanes = 300  // of a switch, from which on its intervals are grouped
+	coarse     = 256  // groups at first
+	pieces     = 32   // that a group is split into
+	mostGroups = 1000 // in the end
+	farBelow   = 25   // nats below the whole, of a group that is not split,
+	below      = 9    // and of one of at most
+	fewInside  = 64   // intervals,
+	nothing    = 35   // and of groups that are joined: all of them together are not split
+)
+
+// Compact is a density of the same posterior that costs less where there is much data: made of the
+// sums over them (see graph.Sums), and with no more than some hundred intervals of a
+// switch with many. It is d itself if it has no sums.
+//
+// Which intervals matter is seen by branch and bound. Log r is climbed with the switch in each of a few
+// groups of neighbouring intervals; there its partial sums say what it is in each
+// interval of the group. Groups that are far below the whole stay as they are, like the
+// interval in them that has their mean, and others are split, until what is left in
+// groups is less than exp(−below) of the whole each.
+//
+// A density with other guards too is climbed from several points, those that find finds.
+func Compact(ctx context.Context, d *graph.Density, find func(*graph.Density) ([][]float64, error)) (*graph.Density, error) {
+	sums := d.Sums()
+	if sums == nil {
+		return d, nil
+	}
+	var list []*grouped
+	for _, w := range d.Switches() {
+		if len(w.Planes) >= manyPlanes && sums.Splits(w) {
+			list = append(list, newGrouped(sums, w))
+		}
+	}
+	compact := func() (*graph.Density, error) {
+		var groups []graph.Groups
+		for _, g := range list {
+			groups = append(groups, g.groups())
+		}
+		return sums.Density(groups...)
+	}
+	for level := 0; ; level++ {
+		e, err := compact()
+		if err != nil {
+			return nil, err
+		}
+		start, scale := e.PriorStart()
+		starts, split := [][]float64{start}, false
+		for _, g := range list {
+			if level == 0 && e.Arrangement().Len() > len(g.first)-1 {
+				if starts, err = find(e); err != nil {
+					return nil, err
+				}
+			}
+			mode, err := NewModeFinder(e, scale)
+			if err != nil {
+				return nil, err
+			}
+			if err := g.evaluate(ctx, e, mode, starts); err != nil {
+				return nil, err
+			}
+			split = g.split() || split
+		}
+		if !split {
+			return e, nil
+		}
+	}
+}
+
+// A grouped is a switch whose intervals are in groups.
+type grouped struct {
+	sums  *graph.Sums
+	w     graph.SwitchLatent
+	cut   []float64
+	first []int       // of each group
+	due   []bool      // groups that are to be evaluated,
+	known [][]float64 // and where they were climbed to before
+	mass  []float64   // log of the prior probability of each interval,
+	value []float64   // and log r there, of the normal that is like it in the other latents
+}
+
+func newGrouped(sums *graph.Sums, w graph.SwitchLatent) *grouped {
+	n := len(w.Planes) + 1
+	g := &grouped{sums: sums, w: w, mass: make([]float64, n), value: make([]float64, n)}
+	for k := range min(n, coarse) {
+		g.add(k*n/min(n, coarse), true, nil)
+	}
+	return g
+}
+
+func (g *grouped) add(first int, due bool, at []float64) {
+	g.first, g.due, g.known = append(g.first, first), append(g.due, due), append(g.known, at)
+}
+
+// end is where group k ends.
+func (g *grouped) end(k int) int {
+	if k+1 < len(g.first) {
+		return g.first[k+1]
+	}
+	return len(g.value)
+}
+
+// mean is the log of the mean of r in group k, by prior probability, and the interval that is nearest to it.
+func (g *grouped) mean(k int) (log float64, at int) {
+	a, b := g.first[k], g.end(k)
+	log = g.total(a, b) - floats.LogSumExp(g.mass[a:b])
+	if math.IsNaN(log) { // without prior probability
+		return g.value[a], a
+	}
+	at = a
+	for j := a; j < b; j++ {
+		if math.Abs(g.value[j]-log) < math.Abs(g.value[at]-log) {
+			at = j
+		}
+	}
+	return log, at
+}
+
+// total is the log of the mass of intervals a to b−1.
+func (g *grouped) total(a, b int) float64 {
+	top := math.Inf(-1)
+	for j := a; j < b; j++ {
+		top = max(top, g.value[j]+g.mass[j])
+	}
+	if math.IsInf(top, -1) {
+		return top
+	}
+	sum := 0.0
+	for j := a; j < b; j++ {
+		sum += math.Exp(g.value[j] + g.mass[j] - top)
+	}
+	return top + math.Log(sum)
+}
+
+func (g *grouped) groups() graph.Groups {
+	out := graph.Groups{Switch: g.w, First: g.first}
+	for k := range g.first {
+		log, at := g.mean(k)
+		add := log - g.value[at]
+		if g.end(k) == g.first[k]+1 || !finite(add) {
+			add = 0
+		}
+		out.At, out.Add = append(out.At, at), append(out.Add, add)
+	}
+	return out
+}
+
+// evaluate finds the values of the intervals in groups that are due, by climbs in e.
+func (g *grouped) evaluate(ctx context.Context, e *graph.Density, mode *ModeFinder, starts [][]float64) error {
+	prior, err := e.Residuals(1)
+	if err != nil {
+		return err
+	}
+	if g.cut == nil {
+		g.cut = make([]float64, len(g.w.Planes))
+		g.w.Thresholds(1).Fill(g.cut, make([]float64, e.Dim()))
+	}
+	var planes []int
+	for _, w := range e.Switches() {
+		if w.Latent == g.w.Latent {
+			planes = w.Planes
+		}
+	}
+	now := g.groups()
+	best := slices.Repeat([]float64{math.Inf(-1)}, len(g.first))
+	along, was := make([]float64, len(g.value)), slices.Clone(g.known)
+	climb := func(k int, z []float64) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		signs := e.Arrangement().Signs(z)
+		signs = g.force(signs, planes, k)
+		precision, top, err := mode.extend(ctx, z, signs)
+		if err != nil || precision == nil || !(top > best[k]) {
+			return err
+		}
+		best[k] = top
+		g.known[k] = slices.Clone(z)
+		copy(prior.Z, z)
+		prior.Invert()
+		a, b := g.first[k], g.end(k)
+		g.sums.Along(along[:b-a], g.w, z, a)
+		at := along[now.At[k]-a] + now.Add[k]
+		for j := a; j < b; j++ {
+			g.value[j] = top + along[j-a] - at
+			lo, hi := math.Inf(-1), math.Inf(1)
+			if j > 0 {
+				lo = g.cut[j-1]
+			}
+			if j < len(g.cut) {
+				hi = g.cut[j]
+			}
+			g.mass[j] = prior.LogMass(g.w.Latent, 0, lo, hi)
+		}
+		return nil
+	}
+	for _, start := range starts {
+		for _, back := range []bool{false, true} {
+			z := slices.Clone(start)
+			for k := range g.first {
+				if back {
+					k = len(g.first) - 1 - k
+				}
+				if !g.due[k] || back && was[k] != nil {
+					continue
+				}
+				if was[k] != nil {
+					z = slices.Clone(was[k])
+				}
+				if err := climb(k, z); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for k, due := range g.due {
+		if a, b := g.first[k], g.end(k); due && math.IsInf(best[k], -1) { // no climb had an end
+			for j := a; j < b; j++ {
+				g.value[j], g.mass[j] = math.Inf(-1), 0
+			}
+		}
+	}
+	clear(g.due)
+	return nil
+}
+
+// force puts the switch into group k.
+func (g *grouped) force(s regions.Signs, planes []int, k int) regions.Signs {
+	one := make([]bool, s.Len())
+	for l := range one {
+		one[l] = s.Positive(l)
+	}
+	for j, l := range planes {
+		one[l] = j < k != g.w.Down
+	}
+	return regions.NewSigns(one)
+}
+
+// split splits groups that have too much of the whole, and joins neighbours that have next to
+// nothing. It reports whether any is left to be evaluated.
+func (g *grouped) split() (any bool) {
+	whole := g.total(0, len(g.value))
+	type part struct {
+		first, size int
+		share       float64
+		at          []float64
+	}
+	var parts []part
+	for k, first := range g.first {
+		size := g.end(k) - first
+		share := g.total(first, first+size) - whole
+		if n := len(parts); n > 0 && share < -nothing && parts[n-1].share < -nothing {
+			parts[n-1].size += size
+			continue
+		}
+		parts = append(parts, part{first, size, share, g.known[k]})
+	}
+	order := make([]int, len(parts))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(parts[b].share, parts[a].share) })
+	into, n := make([]int, len(parts)), len(parts)
+	for _, k := range order {
+		p := parts[k]
+		least := -float64(below)
+		if p.size > fewInside {
+			least = -farBelow
+		}
+		m := pieces
+		if p.size <= fewInside {
+			m = p.size
+		}
+		into[k] = 1
+		if p.size > 1 && p.share > least && n+m-1 <= mostGroups {
+			into[k], any = m, true
+			n += m - 1
+		}
+	}
+	g.first, g.due, g.known = nil, nil, nil
+	for k, p := range parts {
+		for i := range into[k] {
+			g.add(p.first+i*p.size/into[k], into[k] > 1, p.at)
+		}
+	}
+	return any
+}

@@ -1,0 +1,141 @@
+package vi
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/cputime"
+)
+
+// thresholdTruth are the values that thresholdRegression's data are made with, by latent.
+var thresholdTruth = map[string]float64{"tau": 0.3, "a": 1, "b": -2, "c": 0.5}
+
+// thresholdRegression is y ~ Normal(a + b·x + c·[x > tau], 1), a plane for each of n observations.
+func thresholdRegression(n int) *graph.Model {
+	rng := rand.New(rand.NewPCG(7, 7))
+	x, y := make([]float64, n), make([]float64, n)
+	t := thresholdTruth
+	for i := range x {
+		x[i] = rng.NormFloat64()
+		y[i] = t["a"] + t["b"]*x[i] + rng.NormFloat64()
+		if x[i] > t["tau"] {
+			y[i] += t["c"]
+		}
+	}
+	m := graph.NewModel()
+	tau := m.Sample("tau", graph.Normal(0, 1))
+	a, b, c := m.Sample("a", graph.Normal(0, 10)), m.Sample("b", graph.Normal(0, 10)), m.Sample("c", graph.Normal(0, 10))
+	m.Plate(n, func(p *graph.Plate) {
+		xi := p.Data(x)
+		step := graph.If(graph.Greater(xi, tau), c, 0)
+		p.Observe("y", graph.Normal(graph.Add(graph.Add(a, graph.Mul(b, xi)), step), 1), y)
+	})
+	return m
+}
+
+// changeTruth are the values that changePoint's data are made with, by latent: the change in parts of the
+// series.
+var changeTruth = map[string]float64{"change": 0.6, "before": 3, "after": 3.25}
+
+// changePoint is a change in the rate of n counts, one in each step of time.
+func changePoint(n int) *graph.Model {
+	rng := rand.New(rand.NewPCG(8, 8))
+	step, count := make([]float64, n), make([]float64, n)
+	for i := range step {
+		step[i] = (float64(i) + 0.5) / float64(n)
+		rate := changeTruth["before"]
+		if step[i] > changeTruth["change"] {
+			rate = changeTruth["after"]
+		}
+		count[i] = distuv.Poisson{Lambda: rate, Src: rng}.Rand()
+	}
+	m := graph.NewModel()
+	change := m.Sample("change", graph.Uniform(0, 1))
+	before, after := m.Sample("before", graph.Gamma(2, 0.5)), m.Sample("after", graph.Gamma(2, 0.5))
+	m.Plate(n, func(p *graph.Plate) {
+		p.Observe("count", graph.Poisson(graph.If(graph.Greater(p.Data(step), change), after, before)), count)
+	})
+	return m
+}
+
+// muchLost is what a fit of cells may leave out, in nats.
+const muchLost = 0.003
+
+// A fit of much data is one of the density that was given: importance sampling by that density, all of its terms
+// one by one, finds the evidence that the fit did, and so it does after the fit was saved and read again.
+func TestMuchData(t *testing.T) {
+	for name, m := range map[string]*graph.Model{"threshold": thresholdRegression(2000), "change": changePoint(1500)} {
+		t.Run(name, func(t *testing.T) {
+			d, err := m.Compile()
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, d.Terms(), muchData)
+			p, err := Fit(context.Background(), d, Settings{Seed: *seed})
+			require.NoError(t, err)
+			v, err := p.Verdict()
+			require.NoError(t, err)
+			assert.NotEqual(t, TrustNothing, v.Trust, v)
+			assert.Same(t, d, p.Density)
+			w, err := p.Importance(1000, 2)
+			require.NoError(t, err)
+			assert.Less(t, w.LogEvidence.SE, 0.02)
+			total, se := math.Inf(-1), 0.0
+			for _, c := range p.Cells() {
+				total = floats.LogSumExp([]float64{total, c.LogEvidence.Mean})
+				se = math.Hypot(se, c.Weight*c.LogEvidence.SE)
+			}
+			assert.InDelta(t, w.LogEvidence.Mean, total, 5*math.Hypot(w.LogEvidence.SE, se)+muchLost)
+			var saved bytes.Buffer
+			require.NoError(t, p.Save(&saved))
+			q, err := Load(&saved, d)
+			require.NoError(t, err)
+			again, err := q.Importance(200, 2)
+			require.NoError(t, err)
+			assert.InDelta(t, w.LogEvidence.Mean, again.LogEvidence.Mean, 5*math.Hypot(w.LogEvidence.SE, again.LogEvidence.SE))
+		})
+	}
+}
+
+// BenchmarkMuchData is the way from the program of a regression or a change point to its posterior, which is
+// near the truth.
+func BenchmarkMuchData(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		model func(n int) *graph.Model
+		truth map[string]float64
+	}{{"threshold", thresholdRegression, thresholdTruth}, {"change", changePoint, changeTruth}} {
+		for _, n := range []int{10_000, 100_000, 1_000_000} {
+			b.Run(fmt.Sprintf("%s/observations=%d", c.name, n), func(b *testing.B) {
+				start := cputime.Seconds()
+				for b.Loop() {
+					d, err := c.model(n).Compile()
+					require.NoError(b, err)
+					b.Logf("compiled: %.2f CPU s", cputime.Seconds()-start)
+					p, err := Fit(context.Background(), d, Settings{Seed: 1})
+					require.NoError(b, err)
+					for i, name := range d.Latents() {
+						truth, err := d.UnconstrainOne(i, c.truth[name])
+						require.NoError(b, err)
+						off := (p.Q.Mean(i) - truth) / p.Q.SD(i)
+						b.Logf("%s: %.6g ± %.2g, %.2f from the truth", name, p.Q.Mean(i), p.Q.SD(i), off)
+						assert.Less(b, math.Abs(off), 3.5, name)
+					}
+					v, err := p.Verdict()
+					require.NoError(b, err)
+					assert.NotEqual(b, TrustNothing, v.Trust)
+					b.Logf("%v", v)
+				}
+				b.ReportMetric((cputime.Seconds()-start)/float64(b.N), "CPU-s/op")
+			})
+		}
+	}
+}
