@@ -111,21 +111,49 @@ func CDF(x, lo, hi float64) float64 {
 // normal, T is one of the truncated normal. It lies inside (α, β) if there is a
 // number inside, and is ε itself if both are infinite, or farther than 39.
 func At(e, lo, hi float64) float64 {
-	if lo < -beyond && hi > beyond {
-		return e
+	i := intervalOf(lo, hi)
+	return i.at(e)
+}
+
+// Row is t = T(ε; α, β), number by number. What equal intervals that follow each other
+// have in common is computed once.
+func Row(t, e, lo, hi []float64) {
+	var i interval
+	for k, x := range e {
+		if k == 0 || lo[k] != i.lo || hi[k] != i.hi {
+			i = intervalOf(lo[k], hi[k])
+		}
+		t[k] = i.at(x)
 	}
-	u, v := tails(e)
-	return at(u, v, lo, hi)
 }
 
 // Quantile is the point below which there is the part u of the mass.
-func Quantile(u, lo, hi float64) float64 { return at(u, 1-u, lo, hi) }
+func Quantile(u, lo, hi float64) float64 {
+	i := intervalOf(lo, hi)
+	return i.quantile(u, 1-u)
+}
 
-// at is the point with the part u of the mass below it, and the part v above.
-func at(u, v, lo, hi float64) float64 {
-	belowLo, aboveLo := tails(lo)
-	belowHi, aboveHi := tails(hi)
-	below, above := v*belowLo+u*belowHi, v*aboveLo+u*aboveHi
+// An interval knows the tails of its ends.
+type interval struct{ lo, hi, belowLo, aboveLo, belowHi, aboveHi float64 }
+
+func intervalOf(lo, hi float64) interval {
+	i := interval{lo: lo, hi: hi}
+	i.belowLo, i.aboveLo = tails(lo)
+	i.belowHi, i.aboveHi = tails(hi)
+	return i
+}
+
+func (i *interval) at(e float64) float64 {
+	if i.lo < -beyond && i.hi > beyond {
+		return e
+	}
+	return i.quantile(tails(e))
+}
+
+// quantile is the point with the part u of the mass below it, and the part v above.
+func (i *interval) quantile(u, v float64) float64 {
+	lo, hi := i.lo, i.hi
+	below, above := v*i.belowLo+u*i.belowHi, v*i.aboveLo+u*i.aboveHi
 	t := 0.0
 	switch {
 	case above < least:

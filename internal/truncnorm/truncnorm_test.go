@@ -263,3 +263,18 @@ func BenchmarkSlopes(b *testing.B) {
 		Slopes(1.3, 1, inf)
 	}
 }
+
+// A row is made of the same points, whichever intervals follow each other.
+func TestRow(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 0))
+	var e, lo, hi, want []float64
+	for _, i := range intervals() {
+		for range 1 + rng.IntN(3) {
+			x := rng.NormFloat64()
+			e, lo, hi, want = append(e, x), append(lo, i[0]), append(hi, i[1]), append(want, At(x, i[0], i[1]))
+		}
+	}
+	got := make([]float64, len(e))
+	Row(got, e, lo, hi)
+	require.Equal(t, want, got)
+}

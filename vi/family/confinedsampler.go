@@ -79,8 +79,10 @@ func (s *confinedSampler) Draw(z []float64, rng *rand.Rand) {
 			var floor, ceil int
 			r.alpha[k], r.beta[k], floor, ceil = s.of.within(r.room, m, z, s.n, k)
 			r.floor[k], r.ceil[k] = int32(floor), int32(ceil)
-			t[k] = truncnorm.At(r.eps[k], r.alpha[k], r.beta[k])
-			z[i*s.n+k] = m + sd*t[k]
+		}
+		truncnorm.Row(t, r.eps, r.alpha, r.beta)
+		for k, x := range t {
+			z[i*s.n+k] = mu + y[k] + sd*x
 			r.settle(z, s.n, k, sd)
 			y[k] = z[i*s.n+k] - mu
 		}
