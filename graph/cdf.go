@@ -11,8 +11,9 @@ import (
 // probability is less than any number. Those of Gamma, ChiSquared, InverseGamma,
 // Poisson, Beta, Binomial, NegativeBinomial and StudentsT are series and continued
 // fractions of about 6·√shape terms, differentiated term by term in the shapes, for
-// shapes from 0.01 on. The derivative by a large number ν of degrees of freedom, which
-// falls as 1/ν², is off by a relative 2e-14·ν.
+// shapes a from 0.001 on: below, the logarithm of a probability near 1 is off by a relative
+// 5e-16/a. They have been compared up to shapes of 10⁶ of Gamma, of 10⁵ of Beta, and any
+// degrees of freedom of StudentsT.
 
 // CDF is P(X ≤ x) for an X with the distribution d.
 func CDF[A Value](d Dist, x A) Expr { return Exp(LogCDF(d, x)) }

@@ -159,12 +159,12 @@ var functions = [...]function{
 	},
 	Log:      {name: "log", unary: math.Log, slope: func(x, _ float64) float64 { return 1 / x }, inverse: math.Exp},
 	Log1p:    {name: "log1p", unary: math.Log1p, slope: func(x, _ float64) float64 { return 1 / (1 + x) }, inverse: math.Expm1},
-	Expm1:    {name: "expm1", unary: math.Expm1, slope: func(_, y float64) float64 { return y + 1 }, inverse: math.Log1p},
+	Expm1:    {name: "expm1", unary: math.Expm1, slope: expm1Slope, inverse: math.Log1p},
 	Sqrt:     {name: "sqrt", unary: math.Sqrt, slope: func(_, y float64) float64 { return 0.5 / y }, inverse: sqrtInverse},
 	Sin:      {name: "sin", unary: math.Sin, slope: func(x, _ float64) float64 { return math.Cos(x) }},
 	Cos:      {name: "cos", unary: math.Cos, slope: func(x, _ float64) float64 { return -math.Sin(x) }},
 	Tan:      {name: "tan", unary: math.Tan, slope: func(_, y float64) float64 { return 1 + y*y }},
-	Tanh:     {name: "tanh", unary: math.Tanh, slope: func(_, y float64) float64 { return 1 - y*y }, inverse: math.Atanh},
+	Tanh:     {name: "tanh", unary: math.Tanh, slope: tanhSlope, inverse: math.Atanh},
 	Sigmoid:  {name: "sigmoid", unary: sigmoid, slope: func(x, y float64) float64 { return y * sigmoid(-x) }, inverse: logit},
 	Softplus: {name: "softplus", unary: softplus, slope: func(x, _ float64) float64 { return sigmoid(x) }, inverse: softplusInverse},
 	Square: {
@@ -265,6 +265,23 @@ func absInverse(y float64) float64 {
 		return math.NaN()
 	}
 	return y
+}
+
+// expm1Slope is eˣ = y + 1, where that keeps its digits.
+func expm1Slope(x, y float64) float64 {
+	if y > -0.5 {
+		return y + 1
+	}
+	return math.Exp(x)
+}
+
+// tanhSlope is 1/cosh² x = 1 − y², where that keeps its digits.
+func tanhSlope(x, y float64) float64 {
+	if math.Abs(y) < 0.9 {
+		return 1 - y*y
+	}
+	e := math.Exp(-2 * math.Abs(x))
+	return 4 * e / ((1 + e) * (1 + e))
 }
 
 func powSlopeA(a, b, _ float64) float64 {

@@ -210,13 +210,106 @@ func studentSide(t, nu float64) tail {
 	return out.side(false)
 }
 
-func logStudentCDF(t, nu float64) float64 { return studentSide(t, nu).log }
+func logStudentCDF(t, nu float64) float64 {
+	switch {
+	case !hasLargeNu(t, nu):
+		return studentSide(t, nu).log
+	case t*t < 3:
+		middle, _ := studentMiddle(t, nu)
+		if t < 0 {
+			return math.Log(0.5 + middle)
+		}
+		return math.Log1p(middle - 0.5)
+	case t > 0:
+		return log1mExp(logStudentCDF(-t, nu))
+	}
+	ratio, _ := studentTailOf(-t, nu)
+	return logStudent(t, nu) + math.Log(ratio)
+}
 
 func logStudentCDFSlopeT(t, nu, y float64) float64 {
-	if t*t < 3 { // where byX and t vanish together
-		return math.Exp(gammaRatio(0.5*nu)-studentTail(t, nu)-y) / rootTwoPi
+	switch {
+	case t*t < 3 || t > 0 && hasLargeNu(t, nu): // also where byX and t vanish together
+		return math.Exp(logStudent(t, nu) - y)
+	case hasLargeNu(t, nu):
+		ratio, _ := studentTailOf(-t, nu)
+		return 1 / ratio
 	}
 	return studentSide(t, nu).byX / t
 }
 
-func logStudentCDFSlopeNu(t, nu, _ float64) float64 { return studentSide(t, nu).byA }
+func logStudentCDFSlopeNu(t, nu, y float64) float64 {
+	switch {
+	case !hasLargeNu(t, nu):
+		return studentSide(t, nu).byA
+	case t*t < 3:
+		_, slope := studentMiddle(t, nu)
+		return math.Exp(-y) * slope
+	case t > 0:
+		return -math.Exp(logStudentCDF(-t, nu)-y) * logStudentCDFSlopeNu(-t, nu, 0)
+	}
+	_, slope := studentTailOf(-t, nu)
+	return slope
+}
+
+// hasLargeNu reports whether t and ν are numbers at which the fraction of the incomplete beta
+// function loses digits: its parts and their derivatives fall as 1/ν, and what they come to
+// not at all, and as 1/ν².
+func hasLargeNu(t, nu float64) bool {
+	return nu >= 20 && t != 0 && !math.IsInf(t, 0) && !math.IsInf(nu, 0)
+}
+
+// logStudent is the log density f.
+func logStudent(t, nu float64) float64 { return gammaRatio(0.5*nu) - studentTail(t, nu) - halfLog2Pi }
+
+// studentMiddle is F(t) − ½ for the distribution function F, and its derivative by ν, for a small t:
+//
+//	F(t) − ½ = f(t)·t·Σ_n Π_{k<n} q_k,    q_k = t²(ν+1+2k)/((3+2k)(ν+t²))
+//
+// where ∂/∂ν log q_k = (t²−1−2k)/((ν+1+2k)(ν+t²)).
+func studentMiddle(t, nu float64) (middle, byNu float64) {
+	term, sum, logSlope, slope := 1.0, 1.0, 0.0, 0.0
+	for k := 1.0; term > 0x1p-56*sum; k += 2 {
+		term *= t * t / (k + 2) * ((nu + k) / (nu + t*t))
+		logSlope += (t*t - k) / (nu + k) / (nu + t*t)
+		sum += term
+		slope += term * logSlope
+	}
+	scale := t * math.Exp(logStudent(t, nu))
+	return scale * sum, scale * (studentByNu(t, nu)*sum + slope)
+}
+
+// studentByNu is ∂/∂ν of the log density at t.
+func studentByNu(t, nu float64) float64 {
+	return 0.5*gammaRatioSlope(0.5*nu, 0) - studentSlopeNu(t, nu, studentTail(t, nu))
+}
+
+// studentTailOf is P(X > t)/f(t) for t² ≥ 3, and ∂/∂ν log P(X > t), which is the mean of
+// ∂/∂ν log f over the tail, where that has one sign:
+//
+//	f(x) dx = f(t)·(ν+t²)/(ν+1) · e⁻ˢ eᵘ/x ds,    x² = t² + (ν+t²)(eᵘ−1),    u = 2s/(ν+1)
+func studentTailOf(t, nu float64) (ratio, byNu float64) {
+	sum, slope := 0.0, 0.0
+	for _, node := range tailNodes {
+		e := math.Expm1(2 * node.s / (nu + 1))
+		grown := math.Sqrt(1 + (nu/t/t+1)*e) // x/t
+		weight := node.weight * (1 + e) / grown
+		sum += weight
+		slope += weight * studentByNu(t*grown, nu)
+	}
+	return (nu/t + t) / (nu + 1) * sum, slope / sum
+}
+
+// tailNodes integrate functions of s times e⁻ˢ from 0 on: the trapezoidal rule in v, where
+// s = exp(v − e⁻ᵛ) (Takahasi and Mori, Double exponential formulas, 1974).
+var tailNodes = func() (nodes []struct{ s, weight float64 }) {
+	const h = 1. / 8
+	for v := -4.; v < 4.; v += h {
+		e := math.Exp(-v)
+		s := math.Exp(v - e)
+		if weight := h * s * (1 + e) * math.Exp(-s); weight > 1e-20 {
+			nodes = append(nodes, struct{ s, weight float64 }{s, weight})
+		}
+	}
+	return nodes
+}()
