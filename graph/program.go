@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -81,12 +82,27 @@ type Executor struct {
 	// OutSum holds the sums of Out over the samples, if they were asked for.
 	OutSum []float64
 
-	run func() error
+	run   func() error
+	renew func(data []float64)
+	of    *store // of the program, if there is renew
 }
 
 // Run computes the results of the inputs. It returns an error only on the
 // TapeMachine.
 func (x *Executor) Run() error { return x.run() }
+
+// SetData lets x, made with Compute.NewData, run with the observations of d, a density of the
+// same program. It allocates nothing.
+func (x *Executor) SetData(d *Density) error {
+	if x.renew == nil {
+		return errors.New("graph: SetData without Compute.NewData")
+	}
+	if x.of != d.made().st {
+		return errors.New("graph: the data are of another program")
+	}
+	x.renew(d.data)
+	return nil
+}
 
 // Compute says what an Executor computes, and how.
 type Compute struct {
@@ -94,6 +110,9 @@ type Compute struct {
 	// Tape runs the graph on Gorgonia's TapeMachine instead of the plan: an
 	// oracle for tests, a hundred times slower.
 	Tape bool
+	// NewData lets SetData change the observations, at some cost in speed: what depends on
+	// them alone is computed by SetData, and not folded into other constants.
+	NewData bool
 }
 
 func (p *Program) executor(n int, w Compute, data []float64) (*Executor, error) {
@@ -113,14 +132,17 @@ func (p *Program) executor(n int, w Compute, data []float64) (*Executor, error) 
 	if w.Grad {
 		x.Grad = make([]float64, p.sz.latents*n)
 	}
-	if w.Tape {
+	switch {
+	case w.Tape && w.NewData:
+		return nil, errors.New("graph: NewData of a Tape")
+	case w.Tape:
 		return x, p.bindTape(x, data)
 	}
-	return x, p.bindPlan(x, data)
+	return x, p.bindPlan(x, data, w.NewData)
 }
 
 // bindPlan runs the program's graph by a plan.
-func (p *Program) bindPlan(x *Executor, data []float64) error {
+func (p *Program) bindPlan(x *Executor, data []float64, newData bool) error {
 	p.st.mu.Lock() // Gorgonia's nodes cache what they are asked for
 	defer p.st.mu.Unlock()
 	outs, latents := len(p.outs), p.sz.latents
@@ -134,11 +156,24 @@ func (p *Program) bindPlan(x *Executor, data []float64) error {
 	if x.Grad != nil && p.g.Grad != nil {
 		results = append(results, plan.Result{Node: p.g.Grad, Out: kernel.Matrix{Data: x.Grad, Rows: latents, Cols: x.N}})
 	}
-	pl, err := plan.New(x.N, append(p.g.inputs(x, data), p.g.consts...), results)
+	if newData {
+		data = slices.Clone(data)
+	}
+	inputs := p.g.inputs(x, data)
+	for i := range inputs {
+		inputs[i].Varies = newData && inputs[i].Node == p.g.Data
+	}
+	pl, err := plan.New(x.N, append(inputs, p.g.consts...), results)
 	if err != nil {
 		return fmt.Errorf("graph: %w", err)
 	}
 	x.run = func() error { pl.Run(); return nil }
+	if newData {
+		x.of, x.renew = p.st, func(next []float64) {
+			copy(data, next)
+			pl.Renew()
+		}
+	}
 	return nil
 }
 

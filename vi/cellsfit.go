@@ -62,6 +62,16 @@ const (
 
 // runCells is a fit of cells, with a checkpoint at its beginning and at its end.
 func runCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*Posterior, error) {
+	if s.Quick {
+		p, err := fitQuick(ctx, d, s)
+		if err != nil {
+			return nil, fmt.Errorf("vi: %w", err)
+		}
+		if p != nil {
+			m.searched(p.found)
+			return p, m.concluded(p)
+		}
+	}
 	begun := &Posterior{Density: d, Q: PriorStart(d), Settings: s}
 	if err := begun.checkpoint(); err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
@@ -73,11 +83,16 @@ func runCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 	case err != nil:
 		return nil, fmt.Errorf("vi: %w", err)
 	}
+	return p, m.concluded(p)
+}
+
+// concluded reports the end, and saves it.
+func (m *monitor) concluded(p *Posterior) error {
 	m.report(p)
 	if err := p.checkpoint(); err != nil {
-		return p, fmt.Errorf("vi: %w", err)
+		return fmt.Errorf("vi: %w", err)
 	}
-	return p, nil
+	return nil
 }
 
 // fitCells finds the cells of a posterior and a distribution for each. Where the verdict is

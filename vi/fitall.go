@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -28,19 +29,22 @@ type Fitted struct {
 const ahead = 4
 
 // FitAll fits a density to many data sets, each with a key of its own and the values that
-// Density.WithData takes, and yields the fits in the order of sets. Nothing is compiled again.
-// As many data sets as there are processors are fitted at a time. The fit of a data set does not
-// depend on the others: it is that of Fit with Settings.Seed = SeedOf(s.Seed, key).
+// Density.WithData takes, and yields the fits in the order of sets, or with s.AsDone as they
+// are done. Nothing is compiled again. As many data sets as there are processors are fitted at a
+// time. The fit of a data set does not depend on the others: it is that of Fit with
+// Settings.Seed = SeedOf(s.Seed, key). With s.Quick each processor keeps what its fits compute with.
 //
 // An error is that of one data set, and no reason to stop: of its data, its fit, a key that was
 // there before. When ctx is done, FitAll ends with a Fitted for each data set that had
 // begun, whose error says so. The iterator is read from another goroutine, and not beyond
 // what is needed: it may be without end.
 //
-// If s.Checkpoint is set, it is a folder, which is made if there is none: each fit is
-// saved there as it gets on, and what is there already is loaded, and resumed if it is not done. s.Progress
-// tells how many are done; s.Logger and s.OnStep are those of each fit, and called side by
-// side.
+// If s.Checkpoint is set, it is a folder, which is made if there is none. Fits that are
+// done are added to one file there, done.fits, and loaded from it when FitAll is called again; a fit of one
+// family is saved as it gets on, and resumed. A process that is killed loses what it was at, and
+// nothing of what it had yielded. A second FitAll with the same folder at the same time is an
+// error, that of each data set. s.Progress tells how many are done; s.Logger and s.OnStep are those of
+// each fit, and called side by side.
 func FitAll(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[string][]float64], s Settings) iter.Seq[Fitted] {
 	return func(yield func(Fitted) bool) {
 		type set struct {
@@ -52,37 +56,54 @@ func FitAll(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[st
 		ctx, stop := context.WithCancel(ctx)
 		workers := runtime.GOMAXPROCS(0)
 		todo, order := make(chan set), make(chan set, ahead*workers)
+		all, err := newFitAll(s)
+		done := make(chan Fitted, ahead*workers) // with AsDone
 		var group sync.WaitGroup
-		defer group.Wait()
-		defer stop()
+		defer func() {
+			stop()
+			for range done { // lets the others go
+			}
+			group.Wait()
+			all.journal.close()
+		}()
 		group.Go(func() {
 			defer close(order)
 			defer close(todo)
 			known := map[string]bool{}
 			for key, data := range sets {
-				x := set{key, data, known[key], make(chan Fitted, 1)}
+				x := set{key, data, known[key], done}
 				known[key] = true
-				select {
-				case order <- x:
-				case <-ctx.Done():
-					return
+				if !s.AsDone {
+					x.fit = make(chan Fitted, 1)
+					select {
+					case order <- x:
+					case <-ctx.Done():
+						return
+					}
 				}
 				select {
 				case todo <- x:
 				case <-ctx.Done():
-					x.fit <- Fitted{Key: key, Err: fmt.Errorf("vi: %q: stopped before its fit: %w", key, cause(ctx))}
+					if !s.AsDone {
+						x.fit <- Fitted{Key: key, Err: fmt.Errorf("vi: %q: stopped before its fit: %w", key, cause(ctx))}
+					}
 					return
 				}
 			}
 		})
+		var fitting sync.WaitGroup
 		for range workers {
+			fitting.Add(1)
 			group.Go(func() {
+				defer fitting.Done()
+				var w worker
 				for x := range todo {
-					f := Fitted{Key: x.key}
-					if x.again {
+					f := Fitted{Key: x.key, Err: err}
+					switch {
+					case x.again:
 						f.Err = errors.New("the key was there before")
-					} else {
-						f.Fit, f.Err = fitOne(ctx, d, x.key, x.data, s)
+					case err == nil:
+						f.Fit, f.Err = all.fit(ctx, &w, d, x.key, x.data)
 					}
 					if f.Err != nil {
 						f.Err = fmt.Errorf("vi: %q: %w", x.key, f.Err)
@@ -91,15 +112,30 @@ func FitAll(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[st
 				}
 			})
 		}
-		done, failed := 0, 0
+		group.Go(func() {
+			fitting.Wait()
+			close(done)
+		})
+		next := func() (f Fitted, ok bool) {
+			if s.AsDone {
+				f, ok = <-done
+				return f, ok
+			}
+			x, ok := <-order
+			if ok {
+				f = <-x.fit
+			}
+			return f, ok
+		}
+		count, failed := 0, 0
 		progress := newProgress(s)
-		for x := range order {
-			f := <-x.fit
-			if done++; f.Err != nil {
+		defer progress.end()
+		for f, ok := next(); ok; f, ok = next() {
+			if count++; f.Err != nil {
 				failed++
 			}
 			if progress != nil {
-				progress.soon(fmt.Sprintf("%d data sets done, %d of them with errors", done, failed))
+				progress.soon(fmt.Sprintf("%d data sets done, %d of them with errors", count, failed))
 			}
 			if !yield(f) {
 				return
@@ -115,23 +151,79 @@ func SeedOf(seed uint64, key string) uint64 {
 	return mc.Mix(seed, h.Sum64())
 }
 
-// fitOne fits d to one data set, or loads its fit.
-func fitOne(ctx context.Context, d *graph.Density, key string, data map[string][]float64, s Settings) (*Posterior, error) {
+// fitAll is what the fits of many data sets have in common.
+type fitAll struct {
+	s       Settings // Checkpoint is the folder
+	journal *journal // nil if there is none
+}
+
+// A worker is what one goroutine fits with.
+type worker struct {
+	asked     bool
+	intervals *cells.Intervals // nil if the program is of another kind
+}
+
+func newFitAll(s Settings) (*fitAll, error) {
+	a := &fitAll{s: s}
+	a.s.Progress = nil
+	if s.Checkpoint == "" {
+		return a, nil
+	}
+	var err error
+	a.journal, err = openJournal(s.Checkpoint)
+	return a, err
+}
+
+// fit fits d to one data set, or loads its fit.
+func (a *fitAll) fit(ctx context.Context, w *worker, d *graph.Density, key string, data map[string][]float64) (*Posterior, error) {
 	d, err := d.WithData(data)
 	if err != nil {
 		return nil, err
 	}
-	s.Seed, s.Progress = SeedOf(s.Seed, key), nil
-	if s.Checkpoint == "" {
-		return Fit(ctx, d, s)
+	s := a.s
+	s.Seed = SeedOf(s.Seed, key)
+	if a.journal == nil {
+		return w.fit(ctx, d, s)
 	}
-	if err := os.MkdirAll(s.Checkpoint, 0o777); err != nil {
+	s.Checkpoint = ""
+	p, err := a.journal.load(key, d)
+	if err != nil {
 		return nil, err
 	}
-	s.Checkpoint = filepath.Join(s.Checkpoint, url.PathEscape(key)+".fit")
+	if p != nil {
+		if p.Settings.Seed != s.Seed {
+			return nil, fmt.Errorf("%s has a fit with another seed", a.journal.file.Name())
+		}
+		p.Settings.Logger, p.Settings.OnStep = s.Logger, s.OnStep
+		return p.Resume(ctx)
+	}
+	if !s.ofCells(d) { // which are not saved on the way
+		s.Checkpoint = filepath.Join(a.s.Checkpoint, url.PathEscape(key)+".fit")
+	}
+	p, err = a.resume(ctx, d, s)
+	if p == nil && err == nil {
+		p, err = w.fit(ctx, d, s)
+	}
+	if err != nil {
+		return p, err
+	}
+	if err := a.journal.add(key, p); err != nil {
+		return p, err
+	}
+	if s.Checkpoint != "" {
+		return p, os.Remove(s.Checkpoint)
+	}
+	return p, nil
+}
+
+// resume goes on with a fit that had begun; nil if there is none.
+func (a *fitAll) resume(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) {
+	if s.Checkpoint == "" {
+		return nil, nil
+	}
 	file, err := os.Open(s.Checkpoint)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Fit(ctx, d, s)
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err
@@ -146,4 +238,31 @@ func fitOne(ctx context.Context, d *graph.Density, key string, data map[string][
 	}
 	p.Settings.Checkpoint, p.Settings.Logger, p.Settings.OnStep = s.Checkpoint, s.Logger, s.OnStep
 	return p.Resume(ctx)
+}
+
+// fit is Fit, with what the worker has for Settings.Quick.
+func (w *worker) fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) {
+	filled := s
+	filled.fill()
+	if !s.Quick || s.Logger != nil || !s.ofCells(d) || filled.check(d) != nil || ctx.Err() != nil {
+		return Fit(ctx, d, s)
+	}
+	if !w.asked {
+		var err error
+		if w.intervals, err = cells.NewIntervals(d); err != nil {
+			return nil, err
+		}
+		w.asked = true
+	}
+	if w.intervals != nil {
+		if p, err := quicker(w.intervals, d, filled); p != nil || err != nil {
+			return p, err
+		}
+	}
+	s.Quick = false // it has been tried
+	p, err := Fit(ctx, d, s)
+	if p != nil {
+		p.Settings.Quick = true
+	}
+	return p, err
 }

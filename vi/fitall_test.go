@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -101,47 +103,141 @@ func TestFitAll(t *testing.T) {
 // What is done is not done again, and what had begun goes on.
 func TestFitAllFromFolder(t *testing.T) {
 	d, sets := shifts(t)
-	folder := filepath.Join(t.TempDir(), "fits")
-	s := Settings{Seed: *seed, Checkpoint: folder}
-	var want []*Posterior
-	for f := range FitAll(context.Background(), d, sets, Settings{Seed: *seed}) {
-		if f.Err == nil {
-			want = append(want, f.Fit)
+	for _, quick := range []bool{false, true} {
+		folder := filepath.Join(t.TempDir(), "fits")
+		s := Settings{Seed: *seed, Checkpoint: folder, Quick: quick}
+		var want []*Posterior
+		for f := range FitAll(context.Background(), d, sets, Settings{Seed: *seed, Quick: quick}) {
+			if f.Err == nil {
+				want = append(want, f.Fit)
+			}
 		}
-	}
-	k := 0
-	for f := range FitAll(context.Background(), d, sets, s) {
-		require.NoError(t, f.Err)
-		if k++; k == 2 {
-			break
+		k := 0
+		for f := range FitAll(context.Background(), d, sets, s) {
+			require.NoError(t, f.Err)
+			if k++; k == 2 {
+				break
+			}
 		}
-	}
-	file := filepath.Join(folder, "shift%2F0.fit")
-	before, err := os.Stat(file)
-	require.NoError(t, err)
-	for f := range FitAll(context.Background(), d, sets, s) {
-		if f.Err == nil {
-			requireSameCells(t, want[0], f.Fit)
-			want = want[1:]
+		file := filepath.Join(folder, "done.fits")
+		part, err := os.ReadFile(file)
+		require.NoError(t, err)
+		all := func() (fits []*Posterior) {
+			for f := range FitAll(context.Background(), d, sets, s) {
+				if f.Err == nil {
+					fits = append(fits, f.Fit)
+				}
+			}
+			return fits
 		}
-	}
-	require.Empty(t, want)
-	after, err := os.Stat(file)
-	require.NoError(t, err)
-	require.Equal(t, before.ModTime(), after.ModTime())
+		same := func(fits []*Posterior) {
+			require.Len(t, fits, len(want))
+			for k, p := range fits {
+				requireSameCells(t, want[k], p)
+			}
+		}
+		same(all())
+		whole, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Equal(t, part, whole[:len(part)])
+		same(all())
+		again, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Equal(t, whole, again)
 
-	require.NoError(t, os.WriteFile(file, []byte("broken"), 0o666))
-	for f := range FitAll(context.Background(), d, sets, s) {
-		require.ErrorContains(t, f.Err, "shift%2F0.fit")
-		break
-	}
-	s.Seed++
-	k = 0
-	for f := range FitAll(context.Background(), d, sets, s) {
-		if k++; k == 2 {
+		// A process that is killed leaves the file cut anywhere: in a head, in a fit, between two.
+		for _, n := range []int{0, 5, len(whole) / 3, len(whole) / 2, len(whole) - 1} {
+			if !quick && n > 0 {
+				continue
+			}
+			require.NoError(t, os.WriteFile(file, whole[:n], 0o666))
+			same(all())
+			again, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.Len(t, again, len(whole))
+		}
+
+		damaged := slices.Clone(whole)
+		damaged[len(whole)-10] ^= 1
+		require.NoError(t, os.WriteFile(file, damaged, 0o666))
+		failed := false
+		for f := range FitAll(context.Background(), d, sets, s) {
+			failed = failed || f.Err != nil && strings.Contains(f.Err.Error(), "done.fits")
+		}
+		require.True(t, failed)
+		require.NoError(t, os.WriteFile(file, whole, 0o666))
+		s.Seed++
+		for f := range FitAll(context.Background(), d, sets, s) {
 			require.ErrorContains(t, f.Err, "another seed")
 			break
 		}
+	}
+}
+
+// A fit of one family is saved on the way, and its file goes when it is done.
+func TestFitAllResumes(t *testing.T) {
+	d, sets := shifts(t)
+	folder := t.TempDir()
+	s := Settings{Seed: *seed, Checkpoint: folder, Family: family.MeanField{}, Steps: 200, StartDraws: 20, CheckpointEvery: 50}
+	var want *Posterior
+	for f := range FitAll(context.Background(), d, sets, Settings{Seed: *seed, Family: family.MeanField{}, Steps: 200, StartDraws: 20}) {
+		require.NoError(t, f.Err)
+		want = f.Fit
+		break
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.OnStep = func(Step) error {
+		if _, err := os.Stat(filepath.Join(folder, "shift%2F0.fit")); err == nil {
+			cancel()
+		}
+		return nil
+	}
+	for f := range FitAll(ctx, d, sets, s) {
+		require.ErrorIs(t, f.Err, context.Canceled)
+		break
+	}
+	s.OnStep = nil
+	for f := range FitAll(context.Background(), d, sets, s) {
+		require.NoError(t, f.Err)
+		require.Equal(t, want.Q.Theta(), f.Fit.Q.Theta())
+		break
+	}
+	_, err := os.Stat(filepath.Join(folder, "shift%2F0.fit"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// Fits may come as they are done: the same ones, with the same errors.
+func TestFitAllAsDone(t *testing.T) {
+	d, sets := shifts(t)
+	s := Settings{Seed: *seed, Quick: true}
+	want := map[string]float64{}
+	errs := 0
+	for f := range FitAll(context.Background(), d, sets, s) {
+		if f.Err != nil {
+			errs++
+			continue
+		}
+		e, err := f.Fit.LogEvidence()
+		require.NoError(t, err)
+		want[f.Key] = e.Mean
+	}
+	require.Len(t, want, 8)
+	require.Equal(t, 2, errs)
+	s.AsDone = true
+	got := map[string]float64{}
+	for f := range FitAll(context.Background(), d, sets, s) {
+		if f.Err != nil {
+			errs--
+			continue
+		}
+		e, err := f.Fit.LogEvidence()
+		require.NoError(t, err)
+		got[f.Key] = e.Mean
+	}
+	require.Equal(t, want, got)
+	require.Zero(t, errs)
+	for range FitAll(context.Background(), d, sets, s) {
+		break // lets all goroutines go
 	}
 }
 

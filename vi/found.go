@@ -69,6 +69,17 @@ func (p *Posterior) Cells() []Cell {
 	return slices.Clone(f.Cells)
 }
 
+// Moments are the means and standard deviations of the latents on the program's own scale: the
+// fit's, and those of the posterior by importance weights, of the draws that have judged the fit or
+// else of 10 000.
+func (p *Posterior) Moments() ([]check.Reweighted, error) {
+	f, err := p.weighed()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(f.Reweighted), nil
+}
+
 // LogEvidence is log p(data) in nats, if the model has no Factor, and else the log
 // normaliser of log r: by 10 000 draws of the fit, weighted by importance. Its standard
 // error knows nothing of what the fit misses; [Posterior.Verdict] does. See [Compare].

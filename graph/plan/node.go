@@ -17,6 +17,10 @@ type node struct {
 	// static says that the value is the same in each run and for all samples:
 	// val has it then, in one column.
 	static bool
+	// column is the value of a node that is the same for all samples and of inputs that may
+	// vary from run to run: it is computed by Plan.Renew, which spreads it to val, if there is
+	// one that reads it there.
+	column kernel.Matrix
 	// A view is rows first … first+rows−1 of another node.
 	viewed *node
 	first  int
@@ -35,6 +39,8 @@ type planner struct {
 	nodes map[*gorgonia.Node]*node
 	order []*node // those that are computed in each run, operands first
 	arena arena
+	renew []step   // make columns
+	wide  []spread // of columns
 }
 
 // read adds g and what it needs.
@@ -64,6 +70,7 @@ func (p *planner) readNew(g *gorgonia.Node) (*node, error) {
 		operands = operands[:1]
 	}
 	n := &node{k: k, rows: 1, static: true}
+	same := true // for all samples
 	if shape := g.Shape(); len(shape) == 2 {
 		n.rows = shape[0]
 	}
@@ -75,13 +82,48 @@ func (p *planner) readNew(g *gorgonia.Node) (*node, error) {
 		x.uses++
 		n.in = append(n.in, x)
 		n.static = n.static && x.static
+		same = same && (x.static || x.varies())
 	}
-	if n.static {
+	switch {
+	case n.static:
 		n.evaluate()
-	} else {
+	case same:
+		p.column(n)
+	default:
+		for _, x := range n.in {
+			p.widen(x)
+		}
 		p.order = append(p.order, n)
 	}
 	return n, nil
+}
+
+// varies reports whether n has a column.
+func (n *node) varies() bool { return n.column.Data != nil }
+
+// column makes n a node that is computed by Plan.Renew.
+func (p *planner) column(n *node) {
+	s := step{k: n.k, out: kernel.NewMatrix(n.rows, 1)}
+	for _, x := range n.in {
+		if x.static {
+			s.in = append(s.in, x.val)
+		} else {
+			s.in = append(s.in, x.column)
+		}
+	}
+	p.renew = append(p.renew, s)
+	n.column, n.k, n.in = s.out, nil, nil
+}
+
+// A spread is a column and where it goes, in each column.
+type spread struct{ to, from kernel.Matrix }
+
+// widen gives a node with a column a value for each sample.
+func (p *planner) widen(n *node) {
+	if n.varies() && n.val.Data == nil {
+		n.val = kernel.NewMatrix(n.rows, p.cols)
+		p.wide = append(p.wide, spread{n.val, n.column})
+	}
 }
 
 // evaluate computes a static node, which needs its operands no more.

@@ -7,7 +7,11 @@ import (
 )
 
 // A Plan computes results of a graph from its inputs.
-type Plan struct{ steps []step }
+type Plan struct {
+	steps []step
+	renew []step
+	wide  []spread
+}
 
 // A step is a kernel with the values that it reads and writes.
 type step struct {
@@ -24,11 +28,24 @@ func (p *Plan) Run() {
 	}
 }
 
+// Renew follows inputs that vary. It allocates nothing.
+func (p *Plan) Renew() {
+	for i := range p.renew {
+		s := &p.renew[i]
+		s.k.Eval(s.out, s.in)
+	}
+	for _, s := range p.wide {
+		s.to.SetRows(s.from.Data)
+	}
+}
+
 // An Input is a node without operands, and where its value is at each run. If it
-// has one column in the graph, the value must not change after New.
+// has one column in the graph, the value must not change after New; unless it varies: then
+// a plan is slower, and Renew is to be called after each change.
 type Input struct {
-	Node  *gorgonia.Node
-	Value kernel.Matrix
+	Node   *gorgonia.Node
+	Value  kernel.Matrix
+	Varies bool
 }
 
 // A Result is a node to compute, and where to.
@@ -46,7 +63,11 @@ func New(samples int, inputs []Input, results []Result) (*Plan, error) {
 	p := &planner{cols: samples, nodes: map[*gorgonia.Node]*node{}, arena: arena{}}
 	for _, in := range inputs {
 		static := in.Value.Cols == 1 && in.Node.Shape()[1] == 1
-		p.nodes[in.Node] = &node{rows: in.Value.Rows, static: static, val: in.Value}
+		n := &node{rows: in.Value.Rows, static: static, val: in.Value}
+		if static && in.Varies {
+			n = &node{rows: in.Value.Rows, column: in.Value}
+		}
+		p.nodes[in.Node] = n
 	}
 	roots := make([]*root, len(results))
 	for i, r := range results {
@@ -55,6 +76,7 @@ func New(samples int, inputs []Input, results []Result) (*Plan, error) {
 			return nil, err
 		}
 		n.uses++
+		p.widen(n)
 		roots[i] = &root{n: n, Result: r}
 	}
 	p.fuse(roots)
@@ -67,7 +89,10 @@ func New(samples int, inputs []Input, results []Result) (*Plan, error) {
 		p.tile(n)
 	}
 	p.prune(roots)
-	return p.bind(roots), nil
+	pl := p.bind(roots)
+	pl.renew, pl.wide = p.renew, p.wide
+	pl.Renew()
+	return pl, nil
 }
 
 // A root is a node whose value is a result.

@@ -1,0 +1,98 @@
+package graph_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/graph"
+)
+
+// An executor whose data change computes what one that is made for the data does, and changes
+// without an allocation.
+func TestSetData(t *testing.T) {
+	const n, samples = 7, 5
+	for name, build := range map[string]func(m *graph.Model){
+		"level": func(m *graph.Model) {
+			when, low, high := m.Sample("when", graph.Uniform(0, n)), m.Sample("low", graph.Normal(0, 3)), m.Sample("high", graph.Normal(0, 3))
+			for i := range n {
+				m.Observe("y", graph.Normal(graph.If(graph.Less(when, float64(i)+0.5), high, low), 1), 1)
+			}
+		},
+		"noise": func(m *graph.Model) {
+			level, sd := m.Sample("level", graph.Cauchy(0, 1)), m.Sample("sd", graph.Gamma(2, 1))
+			for i := range n {
+				m.Observe("y", graph.Normal(graph.If(graph.Less(level, 0.1*float64(i)), 0, level), sd), 1)
+			}
+		},
+		"counts": func(m *graph.Model) {
+			rate := m.Sample("rate", graph.Gamma(2, 1))
+			for i := range n {
+				m.Observe("y", graph.Poisson(graph.If(graph.Less(rate, 1+0.1*float64(i)), 0.5, rate)), 0)
+			}
+		},
+		"alike": func(m *graph.Model) {
+			x := m.Sample("x", graph.Normal(0, 1))
+			m.Factor(graph.If(graph.Less(x, 0.3), 0, 1))
+			for range n {
+				m.Observe("y", graph.Laplace(x, 1), 2)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := graph.NewModel()
+			build(m)
+			d, err := m.Compile()
+			require.NoError(t, err)
+			for _, w := range []graph.Compute{{Out: true}, {Out: true, Grad: true}, {OutSum: true, Grad: true}} {
+				varying := w
+				varying.NewData = true
+				x, err := d.Executor(samples, varying)
+				require.NoError(t, err)
+				rng := rand.New(rand.NewPCG(1, 2))
+				for range 4 {
+					y := make([]float64, n)
+					for i := range y {
+						y[i] = float64(rng.IntN(4))
+					}
+					next, err := d.WithData(map[string][]float64{"y": y})
+					require.NoError(t, err)
+					require.NoError(t, x.SetData(next))
+					require.Zero(t, testing.AllocsPerRun(10, func() { _ = x.SetData(next) }))
+					want, err := next.Executor(samples, w)
+					require.NoError(t, err)
+					for k := range x.Z {
+						x.Z[k] = rng.NormFloat64()
+					}
+					d.Arrangement().SignBatch(x.Signs, x.Z, samples)
+					copy(want.Z, x.Z)
+					copy(want.Signs, x.Signs)
+					require.NoError(t, x.Run())
+					require.NoError(t, want.Run())
+					if w.Out {
+						require.InDeltaSlice(t, want.Out, x.Out, 1e-11)
+					}
+					if w.OutSum {
+						require.InDeltaSlice(t, want.OutSum, x.OutSum, 1e-11)
+					}
+					if w.Grad {
+						require.InDeltaSlice(t, want.Grad, x.Grad, 1e-11)
+					}
+				}
+			}
+			_, err = d.Executor(1, graph.Compute{Out: true, NewData: true, Tape: true})
+			require.ErrorContains(t, err, "NewData")
+			plain, err := d.Executor(1, graph.Compute{Out: true})
+			require.NoError(t, err)
+			require.ErrorContains(t, plain.SetData(d), "NewData")
+			other := graph.NewModel()
+			build(other)
+			o, err := other.Compile()
+			require.NoError(t, err)
+			x, err := d.Executor(1, graph.Compute{Out: true, NewData: true})
+			require.NoError(t, err)
+			require.ErrorContains(t, x.SetData(o), "another program")
+		})
+	}
+}

@@ -1,0 +1,329 @@
+package vi
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/graph"
+)
+
+// manyPoints is the length of a series.
+const manyPoints = 100
+
+// shiftingLevel is the program of a series whose level shifts, with noise of 1.
+func shiftingLevel(t testing.TB) *graph.Density {
+	t.Helper()
+	m := graph.NewModel()
+	when := m.Sample("when", graph.Uniform(0, manyPoints))
+	low, high := m.Sample("low", graph.Normal(0, 3)), m.Sample("high", graph.Normal(0, 3))
+	for i := range manyPoints {
+		m.Observe("y", graph.Normal(graph.If(graph.Less(when, float64(i)+0.5), high, low), 1), 0)
+	}
+	d, err := m.Compile()
+	require.NoError(t, err)
+	return d
+}
+
+// changingRate is the program of counts whose rate changes.
+func changingRate(t testing.TB) *graph.Density {
+	t.Helper()
+	m := graph.NewModel()
+	when := m.Sample("when", graph.Uniform(0, manyPoints))
+	before, after := m.Sample("before", graph.Gamma(2, 0.5)), m.Sample("after", graph.Gamma(2, 0.5))
+	for i := range manyPoints {
+		m.Observe("y", graph.Poisson(graph.If(graph.Less(when, float64(i)+0.5), after, before)), 0)
+	}
+	d, err := m.Compile()
+	require.NoError(t, err)
+	return d
+}
+
+// manySeries are n series with a shift each, somewhere; of counts, if counts.
+func manySeries(n int, counts bool) iter.Seq2[string, map[string][]float64] {
+	return func(yield func(string, map[string][]float64) bool) {
+		for k := range n {
+			rng := rand.New(rand.NewPCG(uint64(k), 11))
+			at, y := rng.IntN(manyPoints), make([]float64, manyPoints)
+			level := [2]float64{3 * rng.NormFloat64(), 3 * rng.NormFloat64()}
+			if counts {
+				level = [2]float64{2 * (rng.ExpFloat64() + rng.ExpFloat64()), 2 * (rng.ExpFloat64() + rng.ExpFloat64())}
+			}
+			for i := range y {
+				v := level[0]
+				if i >= at {
+					v = level[1]
+				}
+				if !counts {
+					y[i] = v + rng.NormFloat64()
+					continue
+				}
+				for sum := rng.ExpFloat64(); sum < v; sum += rng.ExpFloat64() {
+					y[i]++
+				}
+			}
+			if !yield(fmt.Sprint(k), map[string][]float64{"y": y}) {
+				return
+			}
+		}
+	}
+}
+
+// exact is a posterior by enumeration of all places of the change.
+type exact struct {
+	logEvidence float64
+	mean, sd    [3]float64 // of the time and the levels before and after
+	shares      []float64  // of the number of points before the change
+}
+
+// enumerate sums over the number k of points before the change: given k the levels are
+// independent, with log evidences and first two moments by segment.
+func enumerate(y []float64, segment func(y []float64) (log, mean, square float64)) (e exact) {
+	n := len(y)
+	var moment, square [3][]float64
+	for k := range n + 1 { // the change is in (k − 0.5, k + 0.5)
+		lo, hi := max(0, float64(k)-0.5), min(float64(n), float64(k)+0.5)
+		a, am, as := segment(y[:k])
+		b, bm, bs := segment(y[k:])
+		e.shares = append(e.shares, math.Log((hi-lo)/float64(n))+a+b)
+		for i, v := range [3]float64{(lo + hi) / 2, am, bm} {
+			moment[i] = append(moment[i], v)
+		}
+		for i, v := range [3]float64{(lo*lo + lo*hi + hi*hi) / 3, as, bs} {
+			square[i] = append(square[i], v)
+		}
+	}
+	e.logEvidence = floats.LogSumExp(e.shares)
+	for k, x := range e.shares {
+		e.shares[k] = math.Exp(x - e.logEvidence)
+	}
+	for i := range e.mean {
+		e.mean[i] = floats.Dot(e.shares, moment[i])
+		e.sd[i] = math.Sqrt(floats.Dot(e.shares, square[i]) - e.mean[i]*e.mean[i])
+	}
+	return e
+}
+
+// normalSegment is of normals with noise 1 and one mean ~ N(0, 3).
+func normalSegment(y []float64) (log, mean, square float64) {
+	precision := 1./9 + float64(len(y))
+	mean = floats.Sum(y) / precision
+	log = -0.5*(float64(len(y))*math.Log(2*math.Pi)+math.Log(9*precision)) - 0.5*(floats.Dot(y, y)-mean*mean*precision)
+	return log, mean, mean*mean + 1/precision
+}
+
+// poissonSegment is of counts with one rate ~ Gamma(2, rate 0.5).
+func poissonSegment(y []float64) (log, mean, square float64) {
+	shape, rate := 2+floats.Sum(y), 0.5+float64(len(y))
+	lg := func(x float64) float64 { v, _ := math.Lgamma(x); return v }
+	log = 2*math.Log(0.5) - lg(2) + lg(shape) - shape*math.Log(rate)
+	for _, v := range y {
+		log -= lg(v + 1)
+	}
+	return log, shape / rate, shape * (shape + 1) / (rate * rate)
+}
+
+// Quick fits of many series are the posteriors that enumeration finds: to 5 standard errors and what Settings.Tolerance
+// lets them leave out, 2 % of a variance and a mass by which no mean moves by more than 0.002 standard deviations. Of normals
+// standard errors are 0; where weights have tails they are themselves known by their order, and a third of what a verdict
+// calls off is allowed beside them.
+func TestQuickIsExact(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		series  int
+		d       *graph.Density
+		counts  bool
+		segment func(y []float64) (log, mean, square float64)
+		mean    float64 // beside standard errors, in standard deviations
+		names   [3]string
+	}{
+		{"levels", 1000, shiftingLevel(t), false, normalSegment, 0.002, [3]string{"when", "low", "high"}},
+		{"rates", 150, changingRate(t), true, poissonSegment, offMean / 3, [3]string{"when", "before", "after"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := c.series
+			if testing.Short() {
+				n /= 10
+			}
+			data := map[string][]float64{}
+			for key, set := range manySeries(n, c.counts) {
+				data[key] = set["y"]
+			}
+			slow, worst := 0, 0.0
+			for f := range FitAll(context.Background(), c.d, manySeries(n, c.counts), Settings{Seed: *seed, Quick: true}) {
+				require.NoError(t, f.Err)
+				want := enumerate(data[f.Key], c.segment)
+				e, err := f.Fit.LogEvidence()
+				require.NoError(t, err)
+				require.InDelta(t, want.logEvidence, e.Mean, 0.001+5*e.SE, f.Key) // Settings.Tolerance
+				require.LessOrEqual(t, e.SE, quickSE)
+				moments, err := f.Fit.Moments()
+				require.NoError(t, err)
+				for i, name := range c.names {
+					at, _ := c.d.Latent(name)
+					m := moments[at]
+					require.InDelta(t, want.mean[i], m.Mean.Mean, c.mean*want.sd[i]+5*m.Mean.SE, "%s: %s", f.Key, name)
+					require.InDelta(t, want.sd[i], m.SD, 0.012*want.sd[i]+5*m.SDSE, "%s: %s", f.Key, name)
+					require.Less(t, m.Mean.SE, knownMean*want.sd[i])
+					require.Less(t, m.SDSE, 3*knownSD*want.sd[i])
+					if f.Fit.found.Verdict.Trust == TrustFit {
+						require.InDelta(t, want.mean[i], m.FitMean, 2*offMean*want.sd[i], "%s: %s", f.Key, name)
+						worst = max(worst, math.Abs(want.mean[i]-m.FitMean)/want.sd[i])
+					}
+				}
+				for _, cell := range f.Fit.Cells() {
+					var lo, hi float64
+					k := 0
+					if _, err := fmt.Sscanf(cell.Where, "when in (%g, %g)", &lo, &hi); err == nil {
+						k = int(hi)
+					} else if _, err := fmt.Sscanf(cell.Where, "when > %g", &lo); err == nil {
+						k = manyPoints
+					}
+					require.InDelta(t, want.shares[k], cell.Weight, 1e-4+0.3*want.shares[k], "%s: %s", f.Key, cell.Where)
+				}
+				if !math.IsNaN(f.Fit.found.Scout.Mean) {
+					slow++
+				}
+			}
+			t.Logf("%d of %d took a scout; the worst mean of a fit to be trusted is off by %.3f standard deviations", slow, n, worst)
+			require.Less(t, slow, n/100+1)
+		})
+	}
+}
+
+// A quick fit is the same by Fit and by FitAll, in any order and after any other.
+func TestQuickOrder(t *testing.T) {
+	d := changingRate(t)
+	first := map[string]*Posterior{}
+	for f := range FitAll(context.Background(), d, manySeries(12, true), Settings{Seed: *seed, Quick: true}) {
+		require.NoError(t, f.Err)
+		first[f.Key] = f.Fit
+	}
+	back := func(yield func(string, map[string][]float64) bool) {
+		var keys []string
+		data := map[string]map[string][]float64{}
+		for key, set := range manySeries(12, true) {
+			keys, data[key] = append(keys, key), set
+		}
+		for k := len(keys) - 1; k >= 0 && yield(keys[k], data[keys[k]]); k-- {
+		}
+	}
+	for f := range FitAll(context.Background(), d, back, Settings{Seed: *seed, Quick: true}) {
+		requireSameCells(t, first[f.Key], f.Fit)
+	}
+	alone, err := Fit(context.Background(), first["7"].Density, Settings{Seed: SeedOf(*seed, "7"), Quick: true})
+	require.NoError(t, err)
+	requireSameCells(t, first["7"], alone)
+}
+
+// Where intervals are not all, or not near normals, the fit is the one without Quick.
+func TestQuickIsNotForAll(t *testing.T) {
+	m := graph.NewModel()
+	when := m.Sample("when", graph.Uniform(0, 8))
+	size := m.Sample("size", graph.Normal(0, 3))
+	for i := range 8 { // the level is size² after the change: two modes, ±2
+		m.Observe("y", graph.Normal(graph.If(graph.Less(when, float64(i)+0.5), graph.Mul(size, size), 0), 0.5), []float64{0.1, -0.3, 0.2, 0, 4.1, 3.8, 4, 4.2}[i])
+	}
+	d, err := m.Compile()
+	require.NoError(t, err)
+	quick, err := Fit(context.Background(), d, Settings{Seed: *seed, Quick: true})
+	require.NoError(t, err)
+	plain, err := Fit(context.Background(), d, Settings{Seed: *seed})
+	require.NoError(t, err)
+	require.Equal(t, plain.found.Scout, quick.found.Scout)
+	require.Equal(t, plain.Q.Theta(), quick.Q.Theta())
+
+	two := graph.NewModel()
+	a, b := two.Sample("a", graph.Normal(0, 1)), two.Sample("b", graph.Normal(0, 1))
+	two.Observe("y", graph.Normal(graph.If(graph.Less(a, b), a, b), 1), 0.5)
+	d, err = two.Compile()
+	require.NoError(t, err)
+	p, err := fitQuick(context.Background(), d, Settings{})
+	require.NoError(t, err)
+	require.Nil(t, p)
+}
+
+// A process that is killed and started again loses nothing, does nothing twice, and has
+// equal results.
+func TestFitAllKilled(t *testing.T) {
+	if folder := os.Getenv("FACET_FITALL_FOLDER"); folder != "" { // the process
+		for f := range FitAll(context.Background(), shiftingLevel(t), manySeries(2000, false), Settings{Seed: 3, Quick: true, Checkpoint: folder}) {
+			require.NoError(t, f.Err)
+		}
+		return
+	}
+	const n = 150
+	folder := t.TempDir()
+	file := filepath.Join(folder, "done.fits")
+	var before []byte
+	for size := int64(100_000); ; size += 100_000 { // killed twice
+		process := exec.Command(os.Args[0], "-test.run", "^TestFitAllKilled$")
+		process.Env = append(os.Environ(), "FACET_FITALL_FOLDER="+folder)
+		require.NoError(t, process.Start())
+		require.Eventually(t, func() bool {
+			info, err := os.Stat(file)
+			return err == nil && info.Size() > size
+		}, time.Minute, time.Millisecond)
+		require.NoError(t, process.Process.Kill())
+		_ = process.Wait()
+		now, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Greater(t, int64(len(now)), size)
+		if before != nil {
+			break
+		}
+		before = now
+	}
+	after, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, before[:90_000], after[:90_000])
+
+	d, evidence := shiftingLevel(t), map[string]float64{}
+	for f := range FitAll(context.Background(), d, manySeries(n, false), Settings{Seed: 3, Quick: true}) {
+		e, err := f.Fit.LogEvidence()
+		require.NoError(t, err)
+		evidence[f.Key] = e.Mean
+	}
+	j, err := openJournal(folder)
+	require.NoError(t, err)
+	known := len(j.at)
+	require.NoError(t, j.close())
+	require.Positive(t, known)
+	keys := 0
+	for f := range FitAll(context.Background(), d, manySeries(n, false), Settings{Seed: 3, Quick: true, Checkpoint: folder}) {
+		require.NoError(t, f.Err)
+		e, err := f.Fit.LogEvidence()
+		require.NoError(t, err)
+		require.Equal(t, evidence[f.Key], e.Mean, f.Key)
+		keys++
+	}
+	require.Equal(t, n, keys)
+}
+
+// Series a second, on all processors.
+func BenchmarkFitAll(b *testing.B) {
+	for _, c := range []struct {
+		name   string
+		d      *graph.Density
+		counts bool
+	}{{"levels", shiftingLevel(b), false}, {"rates", changingRate(b), true}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for f := range FitAll(context.Background(), c.d, manySeries(b.N, c.counts), Settings{Seed: 1, Quick: true}) {
+				if f.Err != nil {
+					b.Fatal(f.Err)
+				}
+			}
+		})
+	}
+}
