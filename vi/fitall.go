@@ -14,7 +14,6 @@ import (
 	"sync"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -32,7 +31,8 @@ const ahead = 4
 // Density.WithData takes, and yields the fits in the order of sets, or with s.AsDone as they
 // are done. Nothing is compiled again. As many data sets as there are processors are fitted at a
 // time. The fit of a data set does not depend on the others: it is that of Fit with
-// Settings.Seed = SeedOf(s.Seed, key). With s.Quick each processor keeps what its fits compute with.
+// Settings.Seed = SeedOf(s.Seed, key). With s.Quick what a fit
+// computes with is kept for the next.
 //
 // An error is that of one data set, and no reason to stop: of its data, its fit, a key that was
 // there before. When ctx is done, FitAll ends with a Fitted for each data set that had
@@ -96,14 +96,13 @@ func FitAll(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[st
 			fitting.Add(1)
 			group.Go(func() {
 				defer fitting.Done()
-				var w worker
 				for x := range todo {
 					f := Fitted{Key: x.key, Err: err}
 					switch {
 					case x.again:
 						f.Err = errors.New("the key was there before")
 					case err == nil:
-						f.Fit, f.Err = all.fit(ctx, &w, d, x.key, x.data)
+						f.Fit, f.Err = all.fit(ctx, d, x.key, x.data)
 					}
 					if f.Err != nil {
 						f.Err = fmt.Errorf("vi: %q: %w", x.key, f.Err)
@@ -157,12 +156,6 @@ type fitAll struct {
 	journal *journal // nil if there is none
 }
 
-// A worker is what one goroutine fits with.
-type worker struct {
-	asked     bool
-	intervals *cells.Intervals // nil if the program is of another kind
-}
-
 func newFitAll(s Settings) (*fitAll, error) {
 	a := &fitAll{s: s}
 	a.s.Progress = nil
@@ -175,7 +168,7 @@ func newFitAll(s Settings) (*fitAll, error) {
 }
 
 // fit fits d to one data set, or loads its fit.
-func (a *fitAll) fit(ctx context.Context, w *worker, d *graph.Density, key string, data map[string][]float64) (*Posterior, error) {
+func (a *fitAll) fit(ctx context.Context, d *graph.Density, key string, data map[string][]float64) (*Posterior, error) {
 	d, err := d.WithData(data)
 	if err != nil {
 		return nil, err
@@ -183,7 +176,7 @@ func (a *fitAll) fit(ctx context.Context, w *worker, d *graph.Density, key strin
 	s := a.s
 	s.Seed = SeedOf(s.Seed, key)
 	if a.journal == nil {
-		return w.fit(ctx, d, s)
+		return Fit(ctx, d, s)
 	}
 	s.Checkpoint = ""
 	p, err := a.journal.load(key, d)
@@ -202,7 +195,7 @@ func (a *fitAll) fit(ctx context.Context, w *worker, d *graph.Density, key strin
 	}
 	p, err = a.resume(ctx, d, s)
 	if p == nil && err == nil {
-		p, err = w.fit(ctx, d, s)
+		p, err = Fit(ctx, d, s)
 	}
 	if err != nil {
 		return p, err
@@ -238,31 +231,4 @@ func (a *fitAll) resume(ctx context.Context, d *graph.Density, s Settings) (*Pos
 	}
 	p.Settings.Checkpoint, p.Settings.Logger, p.Settings.OnStep = s.Checkpoint, s.Logger, s.OnStep
 	return p.Resume(ctx)
-}
-
-// fit is Fit, with what the worker has for Settings.Quick.
-func (w *worker) fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) {
-	filled := s
-	filled.fill()
-	if !s.Quick || s.Logger != nil || !s.ofCells(d) || filled.check(d) != nil || ctx.Err() != nil {
-		return Fit(ctx, d, s)
-	}
-	if !w.asked {
-		var err error
-		if w.intervals, err = cells.NewIntervals(d); err != nil {
-			return nil, err
-		}
-		w.asked = true
-	}
-	if w.intervals != nil {
-		if p, err := quicker(w.intervals, d, filled); p != nil || err != nil {
-			return p, err
-		}
-	}
-	s.Quick = false // it has been tried
-	p, err := Fit(ctx, d, s)
-	if p != nil {
-		p.Settings.Quick = true
-	}
-	return p, err
 }

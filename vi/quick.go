@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -175,9 +176,26 @@ func stratified(fitted *cells.Fitted, e func(k int) float64) float64 {
 
 // fitQuick is a fit with Settings.Quick; nil for what takes another one.
 func fitQuick(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) {
-	f, err := cells.NewIntervals(d)
-	if err != nil || f == nil || ctx.Err() != nil {
+	if ctx.Err() != nil {
+		return nil, nil
+	}
+	v, err := d.Cached(quickKey{}, func() (any, error) { return new(sync.Pool), nil })
+	if err != nil {
 		return nil, err
+	}
+	pool := v.(*sync.Pool)
+	f, known := pool.Get().(*cells.Intervals)
+	if !known {
+		if f, err = cells.NewIntervals(d); err != nil {
+			return nil, err
+		}
+	}
+	defer pool.Put(f)
+	if f == nil {
+		return nil, nil
 	}
 	return quicker(f, d, s)
 }
+
+// quickKey is where a program's cells.Intervals that no fit is using are: nil ones, if it is of another kind.
+type quickKey struct{}
