@@ -101,7 +101,8 @@ func (b *Builder) Always(holds bool) Guard { return constantGuard(b.d.m, holds) 
 // Jump is the change of log r from the − to the + side of hyperplane l, with sub
 // made in it: at a point of the hyperplane, if sub gives the latents and the
 // other signs there. It does not ask sub for the sign of l. Terms of log r that
-// do not depend on the sign are the same on both sides, and not asked for.
+// do not depend on the sign are the same on both sides, and not asked for. A quotient
+// whose denominator is a multiple of Φ is infinite, with its sign on either side.
 func (b *Builder) Jump(l int, sub Substitution) Expr {
 	if b.tooMany() != nil { // an error of Compile
 		return b.Number(0)
@@ -120,7 +121,7 @@ func (b *Builder) Jump(l int, sub Substitution) Expr {
 			}
 			return sub.sign(k)
 		}
-		return &rewriter{m: b.d.m, sub: forced, done: map[nodeID]nodeID{}, fixed: fixed, smooth: smooth}
+		return &rewriter{m: b.d.m, sub: forced, done: map[nodeID]nodeID{}, fixed: fixed, smooth: smooth, pole: b.poleOn(l, holds)}
 	}
 	on, off := rewritten(true), rewritten(false)
 	off.on = on
@@ -133,6 +134,18 @@ func (b *Builder) Jump(l int, sub Substitution) Expr {
 		jump = b.d.st.sum(1, jump, 1, rest)
 	}
 	return Expr{m: b.d.m, id: jump}
+}
+
+// poleOn is what denominators are that are multiples of Φ of plane l on one of its sides.
+func (b *Builder) poleOn(l int, positive bool) func(nodeID) (float64, bool) {
+	at := algebra{b.d.st, b.d.arr, b.d.m.features, b.d.Dim() - anyDim}
+	return func(id nodeID) (float64, bool) {
+		ratio, is := at.multiple(l, b.d.st.expand(id))
+		if !positive {
+			ratio = -ratio
+		}
+		return math.Copysign(math.SmallestNonzeroFloat64, ratio), is
+	}
 }
 
 // smooth reports of selects whether they are continuous on plane l.

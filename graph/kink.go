@@ -9,7 +9,8 @@ import (
 )
 
 // Kinks are continuous: where the guard of Max(a, b) changes its sign, a = b. So they
-// have no boundary term.
+// have no boundary term, but at poles, where one of a and b is infinite and changes its
+// sign: there the values are the limits from either side (see Builder.poleOn).
 
 // Max is the larger of a and b. It is continuous: its guard a > b has no
 // boundary term.
@@ -209,14 +210,21 @@ const ulps = 16 * 0x1p-52
 // vanishes reports whether id is a multiple of Φ of plane l, or of what else is known to
 // be 0 there, to rounding.
 func (g algebra) vanishes(l int, id nodeID) bool {
-	c, h := g.s.expand(id), g.arr.Plane(l)
+	c := g.s.expand(id)
 	for _, zero := range g.s.zeros[l] {
 		if proportional(c, g.s.expand(zero)) {
 			return true
 		}
 	}
+	_, is := g.multiple(l, c)
+	return is
+}
+
+// multiple reports whether c is a multiple of Φ of plane l, to rounding, and which.
+func (g algebra) multiple(l int, c combination) (ratio float64, is bool) {
+	h := g.arr.Plane(l)
 	if len(c.terms) != len(h.Index) {
-		return false
+		return 0, false
 	}
 	at := map[int]float64{}
 	for _, t := range c.terms {
@@ -226,13 +234,13 @@ func (g algebra) vanishes(l int, id nodeID) bool {
 			at[i+g.shift] = t.coef
 		}
 	}
-	ratio := at[h.Index[0]] / h.Coef[0]
+	ratio = at[h.Index[0]] / h.Coef[0]
 	for k, i := range h.Index {
 		if x := at[i]; x == 0 || math.Abs(x-ratio*h.Coef[k]) > ulps*math.Abs(x) {
-			return false
+			return 0, false
 		}
 	}
-	return math.Abs(c.v.v-ratio*h.Const) <= ulps*math.Abs(c.v.v)
+	return ratio, math.Abs(c.v.v-ratio*h.Const) <= ulps*math.Abs(c.v.v)
 }
 
 // proportional reports whether a is a multiple of b, to rounding.

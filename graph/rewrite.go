@@ -13,6 +13,9 @@ type rewriter struct {
 	// formula changes: in that it is what it is for on. nil for none.
 	smooth func(n node) bool
 	on     *rewriter // nil for the rewriter itself
+	// pole is what takes the place of a denominator that is 0 at the points: the least number
+	// on its side, by which quotients are the infinite limits from there. nil for none.
+	pole func(denominator nodeID) (v float64, is bool)
 }
 
 // newForcer returns a rewriter that puts holds in the place of a formula.
@@ -48,10 +51,16 @@ func (w *rewriter) rebuild(id nodeID) nodeID {
 	case kSum:
 		return w.sum(id, n)
 	case kUnary:
+		if v, is := w.poleOf(n.fn == kernel.Recip, n.a); is {
+			return s.intern(node{kind: kUnary, fn: kernel.Recip, a: s.constant(v)})
+		}
 		if a := w.rewrite(n.a); a != n.a {
 			return s.unary(n.fn, a)
 		}
 	case kBinary:
+		if v, is := w.poleOf(n.fn == kernel.Div, n.b); is {
+			return s.intern(node{kind: kBinary, fn: kernel.Div, a: w.rewrite(n.a), b: s.constant(v)})
+		}
 		if a, b := w.rewrite(n.a), w.rewrite(n.b); a != n.a || b != n.b {
 			return s.binary(n.fn, a, b)
 		}
@@ -73,6 +82,14 @@ func (w *rewriter) rebuild(id nodeID) nodeID {
 		return s.forward(int(n.a), int(n.b), ids)
 	}
 	return id
+}
+
+// poleOf is pole of the denominator of a quotient.
+func (w *rewriter) poleOf(quotient bool, denominator nodeID) (v float64, is bool) {
+	if !quotient || w.pole == nil {
+		return 0, false
+	}
+	return w.pole(denominator)
 }
 
 func (w *rewriter) sum(id nodeID, n node) nodeID {
