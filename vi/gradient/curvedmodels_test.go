@@ -100,9 +100,9 @@ func TestStepNetworks(t *testing.T) {
 					*x = at
 				}
 			}
-			for _, f := range []family.Family{family.MeanField{}, family.FullRank{}} {
-				if f == (family.FullRank{}) && c.hidden > 5 {
-					continue
+			for _, f := range []family.Family{family.MeanField{}, family.Structured{}, family.FullRank{}} {
+				if f == (family.Structured{}) && c.hidden > 5 {
+					continue // independent weights have no parents: it is mean field
 				}
 				q, err := f.New(d)
 				require.NoError(t, err)

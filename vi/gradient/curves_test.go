@@ -81,6 +81,19 @@ func circleCuts(i int, z []float64) []float64 {
 	return []float64{-half, half}
 }
 
+// alone is the root of x + eˣ = y.
+func alone(y float64) float64 {
+	lo, hi := -1e6, 1e6
+	for range 100 {
+		if mid := 0.5 * (lo + hi); mid+math.Exp(mid) > y {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return lo
+}
+
 func curvedProblems() map[string]curvedProblem {
 	two := []prior{standard(), standard()}
 	// last are the cuts of a guard that is solved for the last latent.
@@ -180,17 +193,7 @@ func curvedProblems() map[string]curvedProblem {
 		"twice without a closed form": {two, []curvedGuard{
 			greater(1, func(x []graph.Expr) graph.Expr { return graph.Sum(x[0], graph.Exp(x[0]), x[1], graph.Exp(x[1])) },
 				func(v []float64) float64 { return v[0] + math.Exp(v[0]) + v[1] + math.Exp(v[1]) }),
-		}, 1, last(1, func(z, _ []float64) float64 {
-			want, lo, hi := 1-z[0]-math.Exp(z[0]), -1e6, 1e6
-			for range 100 {
-				if mid := 0.5 * (lo + hi); mid+math.Exp(mid) > want {
-					hi = mid
-				} else {
-					lo = mid
-				}
-			}
-			return lo
-		})},
+		}, 1, last(1, func(z, _ []float64) float64 { return alone(1 - z[0] - math.Exp(z[0])) })},
 		"a logarithm with an edge": {two, []curvedGuard{
 			greater(0.3, func(x []graph.Expr) graph.Expr { return graph.Sub(x[1], graph.Log(x[0])) }, func(v []float64) float64 { return v[1] - math.Log(v[0]) }),
 		}, 1, func(i int, z, _ []float64) []float64 {
@@ -222,6 +225,62 @@ func curvedProblems() map[string]curvedProblem {
 			}, func(v []float64) float64 { return v[0]*v[1] - 0.2*v[0] - 0.3*v[1] }),
 			greater(0.3, func(x []graph.Expr) graph.Expr { return x[0] }, func(v []float64) float64 { return v[0] }),
 		}, 0, func(i int, z, _ []float64) []float64 { return []float64{[]float64{0.3, 0.2}[i]} }},
+		"in one dimension, without a closed form": {[]prior{standard()}, []curvedGuard{
+			greater(2, func(x []graph.Expr) graph.Expr { return graph.Add(x[0], graph.Exp(x[0])) }, func(v []float64) float64 { return v[0] + math.Exp(v[0]) }),
+		}, 0, func(int, []float64, []float64) []float64 { return []float64{alone(2)} }},
+		"in one dimension, a square of a positive one": {[]prior{positive(graph.Gamma(2, 1))}, []curvedGuard{
+			greater(0.3, func(x []graph.Expr) graph.Expr { return graph.Square(graph.Sub(x[0], 1.1)) }, func(v []float64) float64 { return (v[0] - 1.1) * (v[0] - 1.1) }),
+		}, 0, func(int, []float64, []float64) []float64 {
+			return []float64{math.Log(1.1 - math.Sqrt(0.3)), math.Log(1.1 + math.Sqrt(0.3))}
+		}},
+		"a parabola": {two, []curvedGuard{
+			greater(-0.4, func(x []graph.Expr) graph.Expr { return graph.Sub(graph.Square(x[0]), x[1]) }, func(v []float64) float64 { return v[0]*v[0] - v[1] }),
+		}, 1, last(1, func(z, _ []float64) float64 { return z[0]*z[0] + 0.4 })},
+		"on a branch": {two, []curvedGuard{
+			greater(0.3, func(x []graph.Expr) graph.Expr {
+				return graph.If(graph.Greater(x[0], 0.2), graph.Mul(x[0], x[1]), graph.Sub(x[1], x[0]))
+			}, func(v []float64) float64 {
+				if v[0] > 0.2 {
+					return v[0] * v[1]
+				}
+				return v[1] - v[0]
+			}),
+		}, 1, func(i int, z, _ []float64) []float64 {
+			switch {
+			case i == 0:
+				return []float64{0.2}
+			case z[0] > 0.2:
+				return []float64{0.3 / z[0]}
+			}
+			return []float64{0.3 + z[0]}
+		}},
+		"a step network": {two, []curvedGuard{
+			greater(0.4, func(x []graph.Expr) graph.Expr { // y + x·step(x + y)
+				return graph.Add(x[1], graph.Mul(x[0], graph.If(graph.Greater(graph.Add(x[0], x[1]), 0), 1, 0)))
+			}, func(v []float64) float64 {
+				if v[0]+v[1] > 0 {
+					return v[1] + v[0]
+				}
+				return v[1]
+			}),
+		}, 0, func(i int, z, _ []float64) []float64 {
+			if i == 0 {
+				return []float64{-0.4}
+			}
+			return []float64{-z[0], 0.4 - z[0], 0.4}
+		}},
+		"of kinks": {two, []curvedGuard{
+			greater(0.5, func(x []graph.Expr) graph.Expr { return graph.Max(x[1], graph.Mul(x[0], graph.Abs(x[1]))) },
+				func(v []float64) float64 { return max(v[1], v[0]*math.Abs(v[1])) }),
+			greater(0.1, func(x []graph.Expr) graph.Expr {
+				return graph.Min(graph.Add(x[0], x[1]), graph.Clip(graph.Sub(x[0], x[1]), -1, 0.7))
+			}, func(v []float64) float64 { return min(v[0]+v[1], max(-1, min(0.7, v[0]-v[1]))) }),
+		}, 2, func(i int, z, _ []float64) []float64 {
+			if i == 0 {
+				return append(around(0), -1, 0.1, 1)
+			}
+			return []float64{0, 0.5, 0.5 / z[0], -0.5 / z[0], 0.1 - z[0], z[0] - 0.1}
+		}},
 		"curves that cross, and a line": {two, []curvedGuard{
 			product(0.3), circle(), greater(0.2, func(x []graph.Expr) graph.Expr { return graph.Add(x[0], x[1]) }, func(v []float64) float64 { return v[0] + v[1] }),
 		}, 2, func(i int, z, _ []float64) []float64 {
