@@ -2,9 +2,13 @@ package graph
 
 import (
 	"cmp"
+	"context"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/internal/elimination"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -32,10 +36,15 @@ type SwitchLatent struct {
 // term of log r that uses them.
 const mostVisits = 1 << 24
 
-// Switches lists switches that do not meet: no term of log r depends on two of
-// them. Their posterior given all other latents is a product. Where switches meet,
-// as the change points of one series do, it lists those with the most planes. It
-// lists none of a program so large that the search would take long.
+// mostEliminated bounds what switches that meet may cost: rows of tables, see elimination.
+const mostEliminated = 1 << 14
+
+// Switches lists switches of which the posterior given all other latents can be summed. Those
+// that do not meet, where no term of log r depends on two of them, are independent then. Those
+// that meet, as the states of a chain do, are summed one after the other. Where that
+// would take long, as with the change points of one series, or where the prior of one depends on
+// another, it lists those with the most planes of which no two meet. It lists none of a program
+// so large that the search would take long.
 func (d *Density) Switches() []SwitchLatent {
 	d.made()
 	all := make([]SwitchLatent, d.Dim())
@@ -49,10 +58,13 @@ func (d *Density) Switches() []SwitchLatent {
 		}
 	}
 	meets := make([][]int, d.Dim()) // switches with which a term also depends on one
+	apart := make([]bool, d.Dim())  // one of these terms is a prior of theirs
+	var together [][]int            // planes, by term in which switches meet
 	stamp, visits := make([]int, d.nodes.len()), 0
 	prior := d.m.params - 1 // parameters have none
 	for t, term := range d.m.terms {
 		var met []int
+		var planes []int
 		of := -1
 		if term.prior {
 			prior++
@@ -73,6 +85,7 @@ func (d *Density) Switches() []SwitchLatent {
 				is[n.a] = is[n.a] && of == int(n.a)
 			case kSign:
 				met = append(met, d.arr.Latents(int(n.a))...)
+				planes = append(planes, int(n.a))
 			default:
 				n.operands(func(o nodeID) { stack = append(stack, o) })
 			}
@@ -85,15 +98,21 @@ func (d *Density) Switches() []SwitchLatent {
 		if len(met) > 1 {
 			for _, i := range met {
 				meets[i] = append(meets[i], met...)
+				apart[i] = apart[i] || slices.Contains(met, of)
 			}
+			together = append(together, planes)
 		}
 	}
 	all = slices.DeleteFunc(all, func(s SwitchLatent) bool { return !is[s.Latent] || len(s.Planes) == 0 })
 	slices.SortStableFunc(all, func(a, b SwitchLatent) int { return cmp.Compare(len(b.Planes), len(a.Planes)) })
+	for i := range all {
+		all[i].sort(d.arr)
+	}
+	cheap := cheap(all, together, apart)
 	taken, below := make([]bool, d.Dim()), make([]bool, d.Dim()) // below: in the thresholds of one that is taken
 	var list []SwitchLatent
-	for _, s := range all {
-		if slices.ContainsFunc(meets[s.Latent], func(i int) bool { return i != s.Latent && taken[i] }) ||
+	for k, s := range all {
+		if !cheap[k] && slices.ContainsFunc(meets[s.Latent], func(i int) bool { return i != s.Latent && taken[i] }) ||
 			slices.ContainsFunc(s.Index, func(i int) bool { return taken[i] }) || below[s.Latent] {
 			continue
 		}
@@ -101,21 +120,166 @@ func (d *Density) Switches() []SwitchLatent {
 			below[i] = true
 		}
 		taken[s.Latent] = true
-		order := make([]int, len(s.Planes))
-		for k := range order {
-			order[k] = k
-		}
-		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.cuts[a], s.cuts[b]) })
-		sorted := s
-		sorted.Planes, sorted.cuts, sorted.curve = nil, nil, nil
-		for _, k := range order {
-			sorted.Planes, sorted.cuts = append(sorted.Planes, s.Planes[k]), append(sorted.cuts, s.cuts[k])
-			sorted.curve = append(sorted.curve, d.arr.Curve(s.Planes[k]))
-		}
-		list = append(list, sorted)
+		list = append(list, s)
 	}
 	return list
 }
+
+// cheap reports which switches can be summed with all that they are connected with, by terms
+// that depend on some planes together.
+func cheap(all []SwitchLatent, together [][]int, apart []bool) []bool {
+	values := make([]int, len(all))
+	for k, s := range all {
+		if values[k] = len(s.Planes) + 1; apart[s.Latent] {
+			values[k] = math.MaxInt32
+		}
+	}
+	places := placesOf(all)
+	var factors []elimination.Factor
+	known := map[string]bool{}
+	for _, planes := range together {
+		f := places.factor(planes)
+		if f.Rows() > mostEliminated {
+			for _, k := range f.Vars {
+				values[k] = math.MaxInt32
+			}
+		} else if id := fmt.Sprint(f); !known[id] {
+			known[id] = true
+			factors = append(factors, f)
+		}
+	}
+	p, is := elimination.NewPlan(values, factors, mostEliminated), make([]bool, len(all))
+	for k := range all {
+		is[k] = p.Cost(k) <= mostEliminated
+	}
+	return is
+}
+
+// places are the switches that have a plane, and its number among their planes.
+type places map[int][]struct{ of, at int }
+
+func placesOf(switches []SwitchLatent) places {
+	p := places{}
+	for k, s := range switches {
+		for j, l := range s.Planes {
+			p[l] = append(p[l], struct{ of, at int }{k, j})
+		}
+	}
+	return p
+}
+
+// factor is one that depends on planes.
+func (p places) factor(planes []int) (f elimination.Factor) {
+	cuts := map[int][]int{}
+	for _, l := range planes {
+		for _, x := range p[l] {
+			cuts[x.of] = append(cuts[x.of], x.at+1)
+		}
+	}
+	f.Vars = slices.Sorted(maps.Keys(cuts))
+	for _, v := range f.Vars {
+		slices.Sort(cuts[v])
+		f.Cuts = append(f.Cuts, cuts[v])
+	}
+	return f
+}
+
+// A Tabulation is log r as a sum of factors over the intervals that switches are in, which are
+// the values of as many variables, given the other latents and signs.
+type Tabulation struct {
+	Factors []elimination.Factor
+	first   []int // rows of the program; the first one has the terms that are in no factor
+	prog    *Program
+}
+
+// Tabulate returns the tabulation of switches, which is the same for all data of the model. It
+// takes long where many terms depend on many planes, and ends with ctx.
+func (d *Density) Tabulate(ctx context.Context, switches []SwitchLatent) (*Tabulation, error) {
+	var key struct{ latents string }
+	for _, w := range switches {
+		key.latents += fmt.Sprint(w.Latent, " ")
+	}
+	v, err := d.Cached(key, func() (any, error) { return d.tabulate(ctx, switches) })
+	if err != nil {
+		return nil, err
+	}
+	return v.(*Tabulation), nil
+}
+
+func (d *Density) tabulate(ctx context.Context, switches []SwitchLatent) (*Tabulation, error) {
+	b, t, places := NewBuilder(d), &Tabulation{first: []int{1}}, placesOf(switches)
+	planes := make([][]int, len(b.terms)) // of the switches, by term
+	for l, terms := range b.affect {
+		if len(places[l]) > 0 {
+			for _, k := range terms {
+				planes[k] = append(planes[k], l)
+			}
+		}
+	}
+	var rest []int
+	terms, of := [][]int(nil), map[string]int{} // by factor
+	for k := range b.terms {
+		if planes[k] == nil {
+			rest = append(rest, k)
+			continue
+		}
+		f := places.factor(planes[k])
+		id := fmt.Sprint(f)
+		at, ok := of[id]
+		if !ok {
+			at = len(terms)
+			of[id] = at
+			t.Factors, terms, t.first = append(t.Factors, f), append(terms, nil), append(t.first, t.first[at]+f.Rows())
+		}
+		terms[at] = append(terms[at], k)
+	}
+	outs := []Expr{Add(Expr{m: d.m, id: b.sum(rest, &rewriter{m: d.m, done: map[nodeID]nodeID{}})}, d.outs[0].c)}
+	for k, f := range t.Factors {
+		class := make([]int, len(f.Vars))
+		for range f.Rows() {
+			if err := cmp.Or(ctx.Err(), b.tooMany()); err != nil {
+				return nil, err
+			}
+			signs := Substitution{Sign: func(l int) (g Guard, ok bool) {
+				for _, x := range places[l] {
+					if j, ok := slices.BinarySearch(f.Vars, x.of); ok {
+						above, _ := slices.BinarySearch(f.Cuts[j], x.at+1)
+						return b.Always(class[j] > above != switches[x.of].Down), true
+					}
+				}
+				return g, false
+			}}
+			outs = append(outs, Expr{m: d.m, id: b.sum(terms[k], &rewriter{m: d.m, sub: signs, done: map[nodeID]nodeID{}})})
+			for j := len(class) - 1; j >= 0; j-- {
+				if class[j]++; class[j] <= len(f.Cuts[j]) {
+					break
+				}
+				class[j] = 0
+			}
+		}
+	}
+	var err error
+	t.prog, err = b.Compile(outs)
+	return t, err
+}
+
+// A Table computes a tabulation at points.
+type Table struct {
+	X *Executor // whose Z and Signs are those of the points
+	t *Tabulation
+}
+
+// Bind returns a table of n points for the data of d.
+func (t *Tabulation) Bind(d *Density, n int) (*Table, error) {
+	x, err := d.ExecutorOf(t.prog, n, Compute{Out: true})
+	return &Table{x, t}, err
+}
+
+// Rest is the sum of the terms that depend on no switch.
+func (x *Table) Rest() []float64 { return x.X.Out[:x.X.N] }
+
+// Factor is factor k, its rows × N.
+func (x *Table) Factor(k int) []float64 { return x.X.Out[x.t.first[k]*x.X.N : x.t.first[k+1]*x.X.N] }
 
 // take takes on plane l, of whose latents k is the switch's, if it is parallel to
 // those before.
@@ -154,6 +318,20 @@ func (s *SwitchLatent) take(arr *regions.Arrangement, l, k int) bool {
 		}
 	}
 	return true
+}
+
+// sort sorts the planes by their thresholds.
+func (s *SwitchLatent) sort(arr *regions.Arrangement) {
+	order := make([]int, len(s.Planes))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.cuts[a], s.cuts[b]) })
+	planes, cuts := s.Planes, s.cuts
+	s.Planes, s.cuts, s.curve = nil, nil, nil
+	for _, k := range order {
+		s.Planes, s.cuts, s.curve = append(s.Planes, planes[k]), append(s.cuts, cuts[k]), append(s.curve, arr.Curve(planes[k]))
+	}
 }
 
 // Curved reports whether the planes are curves.

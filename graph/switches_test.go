@@ -1,14 +1,16 @@
 package graph
 
 import (
+	"context"
+	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// A latent that something else uses is no switch, nor is one whose guards share a
-// term with those of a switch that has as many.
+// A latent that something else uses is no switch. Switches that meet in a term are both listed.
 func TestSwitches(t *testing.T) {
 	m := NewModel()
 	level := m.Sample("level", Normal(0, 1))
@@ -32,7 +34,9 @@ func TestSwitches(t *testing.T) {
 	d, err := m.Compile()
 	require.NoError(t, err)
 	list := d.Switches()
-	require.Len(t, list, 2)
+	require.Len(t, list, 3)
+	require.Equal(t, "other", d.Latents()[list[1].Latent])
+	list = slices.Delete(list, 1, 2)
 	require.Equal(t, "tilted", d.Latents()[list[1].Latent])
 	cuts := func(s SwitchLatent, z ...float64) []float64 {
 		out := make([]float64, len(s.Planes))
@@ -43,6 +47,93 @@ func TestSwitches(t *testing.T) {
 	require.InDeltaSlice(t, []float64{-0.5, 1.5}, cuts(list[1], 2, 0, 0, 0, 0, 0, 9), 1e-15)
 	require.Equal(t, "change", d.Latents()[list[0].Latent])
 	require.Equal(t, []float64{0, 1, 2}, cuts(list[0], 5, 5, 5, 5, 5, 5, 5))
+}
+
+// Of switches that meet and take long to sum together, and of those whose priors depend on
+// others, only some are listed, of which no two meet; others are not in the way of a chain.
+func TestSwitchesThatMeet(t *testing.T) {
+	names := func(m *Model) (names []string) {
+		d, err := m.Compile()
+		require.NoError(t, err)
+		for _, w := range d.Switches() {
+			names = append(names, d.Latents()[w.Latent])
+		}
+		return names
+	}
+	m := NewModel()
+	first, second := m.Sample("first", Uniform(0, 100)), m.Sample("second", Uniform(0, 200))
+	for k := range 100 {
+		m.Observe("y", Normal(If(Greater(first, k), 1, If(Greater(second, k), 2, 3)), 1), 0.5)
+	}
+	require.Equal(t, []string{"first"}, names(m))
+
+	m = NewModel()
+	cause := m.Sample("cause", Normal(0, 1))
+	effect := m.Sample("effect", Normal(If(Greater(cause, 0), 1, -1), 1))
+	m.Observe("y", Normal(If(Greater(effect, 0), 1, 2), 1), 0.5)
+	require.Equal(t, []string{"cause"}, names(m))
+
+	m = NewModel()
+	var s Expr
+	for k := range 500 {
+		p := Expr{v: 0.5}
+		if k > 0 {
+			p = Switch(s, 0.1, 0.8)
+		}
+		s = m.Sample("s"+fmt.Sprint(k), Bernoulli(p))
+	}
+	all := m.Sample("all", Uniform(0, 500))
+	for k := range 500 {
+		m.Observe("y", Normal(If(Greater(all, k), 1, 2), 1), 0.5)
+	}
+	require.Len(t, names(m), 501)
+}
+
+// A tabulation has, for each state of the switches, the terms of log r.
+func TestTabulation(t *testing.T) {
+	m := NewModel()
+	level := m.Sample("level", Normal(0, 1))
+	a := m.Sample("a", Categorical(Numbers(0.2, 0.3, 0.5)...))
+	b := m.Sample("b", Bernoulli(Switch(a, Expr{v: 0.1}, NormalCDF(level), Expr{v: 0.8})))
+	c := m.Sample("c", Normal(level, 1))
+	m.Observe("y", Normal(Switch(b, level, Expr{v: 1}), 1), 0.3)
+	m.Observe("z", Normal(If(Greater(level, 0.5), If(Less(c, level), 1, 2), Switch(a, 1, 2, 5)), 1), 0.3)
+	m.Observe("x", Normal(If(Less(c, 1), Square(level), level), 2), 1)
+	d, err := m.Compile()
+	require.NoError(t, err)
+	switches := d.Switches() // and not c, which a guard compares with level and another one with a number
+	require.Len(t, switches, 2)
+	tab, err := d.Tabulate(context.Background(), switches)
+	require.NoError(t, err)
+	table, err := tab.Bind(d, 2)
+	require.NoError(t, err)
+	for _, z := range [][]float64{{0.2, 0, 0, 0}, {0.7, 0, 0, 2}, {-1, 0, 0, 0.5}} {
+		for state := range 6 {
+			values := []float64{float64(state % 3), float64(state / 3)}
+			for i, v := range values {
+				z[1+i], err = d.UnconstrainOne(1+i, v)
+				require.NoError(t, err)
+			}
+			want, err := d.LogProb(z)
+			require.NoError(t, err)
+			for i := range z {
+				table.X.Z[2*i], table.X.Z[2*i+1] = z[i], z[i]
+			}
+			d.Arrangement().SignBatch(table.X.Signs, table.X.Z, 2)
+			require.NoError(t, table.X.Run())
+			got := table.Rest()[1]
+			for k, f := range tab.Factors {
+				row := 0
+				for j, v := range f.Vars {
+					row *= len(f.Cuts[j]) + 1
+					class, _ := slices.BinarySearch(f.Cuts[j], int(values[switches[v].Latent-1])+1)
+					row += class
+				}
+				got += table.Factor(k)[row*2+1]
+			}
+			require.InDelta(t, want, got, 1e-12)
+		}
+	}
 }
 
 // The thresholds of a switch may be any functions of other latents: of μ + τ·η > x, η = (x − μ)/τ.

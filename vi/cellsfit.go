@@ -10,7 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/check"
@@ -104,9 +103,14 @@ func fitCells(ctx context.Context, whole *graph.Density, s Settings, m *monitor)
 	if err != nil {
 		return nil, err
 	}
-	sample, err := scout.Run(ctx, d, scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Over: m.half.Over, Progress: func(beta float64) {
+	c := cellsFit{d: d, s: s, m: m, switches: d.Switches()}
+	scouting := scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Over: m.half.Over, Progress: func(beta float64) {
 		m.at("scouting: at %.2g of the data's weight", beta)
-	}})
+	}}
+	if c.sumsFirst() {
+		scouting.Sum = func(n int) (scout.Sum, error) { return cells.NewSum(d, c.switches, n) }
+	}
+	sample, err := scout.Run(ctx, d, scouting)
 	if errors.Is(err, scout.ErrNowhere) {
 		if why := gradient.Blame(d, PriorStart(d)); why != "" {
 			return nil, fmt.Errorf("%w: %s", err, why)
@@ -116,8 +120,7 @@ func fitCells(ctx context.Context, whole *graph.Density, s Settings, m *monitor)
 		return nil, err
 	}
 	m.scouted(sample.LogEvidence)
-	c := cellsFit{d: d, s: s, sample: sample, m: m}
-	if sample.Beta < 1 {
+	if c.sample = sample; sample.Beta < 1 {
 		c.cut("the scout ended at %.2g of the data's weight", sample.Beta)
 	}
 	tries, err := c.tries(ctx)
@@ -184,11 +187,12 @@ var errNoCells = errors.New("log r has no maximum in any cell that was found: if
 
 // A cellsFit is a fit of cells under way.
 type cellsFit struct {
-	d      *graph.Density
-	s      Settings
-	sample scout.Result
-	m      *monitor
-	cuts   []string // what the end of the budget has cut
+	d        *graph.Density
+	s        Settings
+	sample   scout.Result
+	m        *monitor
+	switches []graph.SwitchLatent
+	cuts     []string // what the end of the budget has cut
 }
 
 func (c *cellsFit) cut(format string, args ...any) {
@@ -209,39 +213,47 @@ const (
 // tries are the ways to a fit, the most promising first: by cells of the latents, by those that are
 // left when switches are summed out, and by normals near the scout's draws.
 func (c *cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Posterior, error), err error) {
-	switches := c.d.Switches()
 	plain := func(ctx context.Context) (*Posterior, error) { return c.find(ctx, nil) }
 	if c.m.budget.Over() {
 		return append(list, plain, c.ofDraws), nil
+	}
+	summed := func(ctx context.Context) (*Posterior, error) { return c.find(ctx, c.switches) }
+	switch {
+	case len(c.switches) == 0:
+		return append(list, plain, c.ofDraws), nil
+	case c.sumsFirst() && c.d.Dim() > cells.MostLatents:
+		return append(list, summed), nil
+	case c.sumsFirst():
+		return append(list, summed, plain, c.ofDraws), nil
 	}
 	scattered, err := cells.Scattered(ctx, c.d, c.sample.Z)
 	if err != nil {
 		return nil, err
 	}
-	if len(switches) > 0 { // which need the jumps; these may take long, and ctx stops only this
-		if _, err := boundary.NewJumpsContext(ctx, c.d, boundary.OnPlane); err != nil {
-			return nil, err
-		}
+	if _, err := c.d.Tabulate(ctx, c.switches); err != nil { // which may take long, and ctx stops only this
+		return nil, err
 	}
-	summed := func(ctx context.Context) (*Posterior, error) { return c.find(ctx, switches) }
-	intervals := 0
-	for _, w := range switches {
-		intervals += len(w.Planes)
-	}
-	few := c.d.Dim()-len(switches) <= fewLatents
 	switch {
-	case len(switches) == 0:
-		list = append(list, plain)
 	case scattered > mostScattered:
 		list = append(list, summed)
-	case few && (len(switches) >= manySwitches || intervals >= manyIntervals):
-		list = append(list, summed, plain)
-	case few:
+	case c.few():
 		list = append(list, plain, summed)
 	default:
 		list = append(list, plain)
 	}
 	return append(list, c.ofDraws), nil
+}
+
+// few reports whether few latents are left when switches are summed out.
+func (c *cellsFit) few() bool { return c.d.Dim()-len(c.switches) <= fewLatents }
+
+// sumsFirst reports whether to sum switches out first, whatever the posterior is like.
+func (c *cellsFit) sumsFirst() bool {
+	intervals := 0
+	for _, w := range c.switches {
+		intervals += len(w.Planes)
+	}
+	return c.few() && (len(c.switches) >= manySwitches || intervals >= manyIntervals)
 }
 
 // find is the fit by cells, with switches summed out.

@@ -58,6 +58,10 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 	m := newMonitor(s)
 	defer m.progress.end()
 	large := s.Family == (family.Cells{}) && d.Dim() > cells.MostLatents
+	if large {
+		c := cellsFit{d: d, switches: d.Switches()}
+		large = !c.sumsFirst()
+	}
 	switch {
 	case large:
 		s = asked

@@ -68,6 +68,7 @@ const (
 	seenMean       = 0.02 // and of what the scout sees that the reported one may not,
 	knownSD        = 0.03
 	rare           = 1e-3 // of the mass, far out, which may have any part in a standard deviation: a fit may leave it out; twice that of a scout's draws, which are few
+	rareValue      = 0.1  // of a step between values, see spread
 	offMean        = 0.03 // and largest errors of the fit
 	offSD          = 0.06
 )
@@ -180,6 +181,7 @@ func (p *Posterior) judgeBy(sample scout.Result, n int) (v Verdict, few bool) {
 		}
 		if values, _ := p.Density.Values(i); values != nil {
 			e.sd = 0 // of a value that is rare few draws know how rare, and its mean says enough
+			e.mean *= l.SD / spread(values, l)
 		}
 		if e.mean > seenMean || e.sd > knownSD {
 			refuse(other, "the mean of %s is known to %.2g of its standard deviation only, and that to %.1f%%", l.Name, e.mean, 100*e.sd)
@@ -189,8 +191,13 @@ func (p *Posterior) judgeBy(sample scout.Result, n int) (v Verdict, few bool) {
 	if v.Trust == TrustNothing {
 		return v, few
 	}
-	for _, l := range w.Latents[p.Density.Params():] {
-		if math.Abs(l.FitMean-l.Mean.Mean) > offMean*l.SD || math.Abs(l.FitSD-l.SD)+l.SDSE > offSD*l.SD {
+	for i := p.Density.Params(); i < p.Density.Dim(); i++ {
+		l := w.Latents[i]
+		off := math.Abs(l.FitMean-l.Mean.Mean) > offMean*l.SD || math.Abs(l.FitSD-l.SD)+l.SDSE > offSD*l.SD
+		if values, _ := p.Density.Values(i); values != nil { // as above
+			off = math.Abs(l.FitMean-l.Mean.Mean) > offMean*spread(values, l)+2*l.Mean.SE
+		}
+		if off {
 			v.Trust = TrustReweighted
 			v.Reasons = append(v.Reasons, fmt.Sprintf("%s is %.4g ± %.2g by importance, and %.4g ± %.2g in the fit", l.Name, l.Mean.Mean, l.SD, l.FitMean, l.FitSD))
 			break
@@ -199,6 +206,16 @@ func (p *Posterior) judgeBy(sample scout.Result, n int) (v Verdict, few bool) {
 	v.Reasons = append(v.Reasons, fmt.Sprintf("k-hat %.2f; log evidence %v, and %v by the scout", w.K, w.LogEvidence, sample.LogEvidence))
 	v.Reasons = append(v.Reasons, doubts...)
 	return v, false
+}
+
+// spread is in what units the mean of a latent with such values is judged: its standard
+// deviation, or where nearly all draws are of one value a tenth of a step between values.
+func spread(values []float64, l check.Reweighted) float64 {
+	step := math.Inf(1)
+	for j := range values[1:] {
+		step = min(step, values[j+1]-values[j])
+	}
+	return max(l.SD, l.FitSD, rareValue*step)
 }
 
 // moments are of a mean and a standard deviation, in standard deviations.

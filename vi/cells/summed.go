@@ -6,8 +6,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sort"
 	"sync"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/regions"
@@ -112,12 +113,14 @@ func (q *Summed) Set(theta []float64) { q.Q.Set(theta); q.moved() }
 // Move implements family.Q.
 func (q *Summed) Move(step []float64) { q.Q.Move(step); q.moved() }
 
-// Groups implements family.Q: switches depend on the rest, but not on each other.
+// Groups implements family.Q: switches depend on the rest, and on those that they meet.
 func (q *Summed) Groups() []int {
 	group := make([]int, q.Dim())
 	if len(q.switches) == len(group) {
-		for i := range group {
-			group[i] = i
+		one := q.one.Get().(*completer)
+		defer q.one.Put(one)
+		for k, w := range q.switches {
+			group[w.Latent] = one.sum.plan.Group(k)
 		}
 	}
 	return group
@@ -297,23 +300,48 @@ func (c *completer) Uniforms() int { return 2 * len(c.sum.switches) }
 // Draw implements family.Completer.
 func (c *completer) Draw(log, z, u []float64) {
 	c.each(z, func(k, at int) {
-		log[at] = 0
-		for i, w := range c.sum.switches {
-			x := c.sum.draw(i, k, u[(at*len(c.sum.switches)+i)*2:])
-			z[w.Latent*c.n+at] = x
-			log[at] += c.sum.logProb(i, k, x)
-		}
+		log[at] = c.sum.draw(k, u[at*c.Uniforms():], z, at, c.n)
 	})
 }
 
 // LogProb implements family.Completer.
 func (c *completer) LogProb(log, z []float64) {
-	c.each(z, func(k, at int) {
-		log[at] = 0
-		for i, w := range c.sum.switches {
-			log[at] += c.sum.logProb(i, k, z[w.Latent*c.n+at])
+	c.each(z, func(k, at int) { log[at] = c.sum.logProb(k, z, at, c.n) })
+}
+
+// A Sum has switches summed out, in batches. It is a scout.Sum.
+type Sum struct {
+	sum *summer
+	u   []float64
+}
+
+// NewSum returns a Sum for batches of n.
+func NewSum(d *graph.Density, switches []graph.SwitchLatent, n int) (*Sum, error) {
+	sum, err := newSummer(d, switches, n)
+	return &Sum{sum, make([]float64, 2*len(switches))}, err
+}
+
+// Sums implements scout.Sum.
+func (s *Sum) Sums(i int) bool {
+	return slices.ContainsFunc(s.sum.switches, func(w graph.SwitchLatent) bool { return w.Latent == i })
+}
+
+// LogProb implements scout.Sum.
+func (s *Sum) LogProb(dst, z []float64) error {
+	copy(s.sum.x.Z, z)
+	err := s.sum.run(nil)
+	copy(dst, s.sum.out)
+	return err
+}
+
+// Draw implements scout.Sum.
+func (s *Sum) Draw(log, z []float64, rng *rand.Rand) {
+	for k := range log {
+		for j := range s.u {
+			s.u[j] = rng.Float64()
 		}
-	})
+		log[k] += s.sum.draw(k, s.u, z, k, s.sum.n)
+	}
 }
 
 // How laws of switches are put together.
@@ -325,9 +353,10 @@ const (
 
 // A summedLaw is what laws have been made of: draws of the rest.
 type summedLaw struct {
-	once sync.Once
-	sum  *summer
-	z    []float64
+	once  sync.Once
+	sum   *summer
+	z     []float64
+	share [][]float64
 }
 
 // PositiveSide implements events.Sided for planes of switches, from the draws of Law.
@@ -337,12 +366,10 @@ func (q *Summed) PositiveSide(plane int) (prob float64, ok bool) {
 		if j < 0 {
 			continue
 		}
-		sum := q.drawn()
-		for k := range sum.n {
-			for l := range len(w.Planes) + 1 {
-				if l > j != w.Down {
-					prob += sum.share(i, l, k)
-				}
+		sum, share := q.drawn()
+		for l := range len(w.Planes) + 1 {
+			if l > j != w.Down {
+				prob += floats.Sum(share[i][l*sum.n:][:sum.n])
 			}
 		}
 		return min(prob/float64(sum.n), 1), true
@@ -350,8 +377,9 @@ func (q *Summed) PositiveSide(plane int) (prob float64, ok bool) {
 	return 0, false
 }
 
-// drawn is what laws are made of: draws of the rest, and what each says of the switches.
-func (q *Summed) drawn() *summer {
+// drawn is what laws are made of: draws of the rest, and by switch the probabilities of its
+// intervals there, intervals × draws.
+func (q *Summed) drawn() (*summer, [][]float64) {
 	q.law.once.Do(func() {
 		sum, err := newSummer(q.d, q.switches, lawDraws)
 		if err != nil {
@@ -363,8 +391,9 @@ func (q *Summed) drawn() *summer {
 		if err := sum.run(nil); err != nil {
 			panic("cells: " + err.Error())
 		}
+		q.law.share = sum.states.Marginals()
 	})
-	return q.law.sum
+	return q.law.sum, q.law.share
 }
 
 // Law implements family.Q. That of a switch is an average over draws of the rest, of flat
@@ -380,14 +409,15 @@ func (q *Summed) Law(h regions.Hyperplane) (law family.Law) {
 		return q.Q.Law(h)
 	}
 	w := q.switches[at]
-	n, sum := lawDraws, q.drawn()
+	n := lawDraws
+	sum, all := q.drawn()
 	l := slices.Index(h.Index, w.Latent)
 	a := h.Coef[l]
 	same := len(h.Index) == 1 && len(w.Index) == 0 && sum.prior.Fixed(w.Latent) // all draws have the same pieces
 	for j := range len(w.Planes) + 1 {
 		shares := 0.0
 		for k := range n {
-			share := sum.share(at, j, k) / float64(n)
+			share := all[at][j*n+k] / float64(n)
 			if same {
 				if shares += share; k < n-1 {
 					continue
@@ -424,33 +454,4 @@ func (q *Summed) Law(h regions.Hyperplane) (law family.Law) {
 		law[k].Weight /= total
 	}
 	return law
-}
-
-// between is interval j between the thresholds of switch i at sample k.
-func (s *summer) between(i, j, k int) (lo, hi float64) {
-	lo, hi = math.Inf(-1), math.Inf(1)
-	if j > 0 {
-		lo = s.threshold(i, j-1, k)
-	}
-	if j < len(s.switches[i].Planes) {
-		hi = s.threshold(i, j, k)
-	}
-	return lo, hi
-}
-
-// share is the posterior probability of interval j of switch i at sample k.
-func (s *summer) share(i, j, k int) float64 {
-	return math.Exp(s.part[i][j*s.n+k] - s.total[i*s.n+k])
-}
-
-// logProb is the log posterior density of switch i at sample k.
-func (s *summer) logProb(i, k int, x float64) float64 {
-	w := s.switches[i]
-	j := sort.Search(len(w.Planes), func(j int) bool { return !(s.threshold(i, j, k) < x) })
-	lo, hi := s.between(i, j, k)
-	was := s.prior.Z[w.Latent*s.n+k]
-	s.prior.Z[w.Latent*s.n+k] = x
-	log := s.prior.LogPriorOf(w.Latent, k)
-	s.prior.Z[w.Latent*s.n+k] = was
-	return log - s.prior.LogMass(w.Latent, k, lo, hi) + s.part[i][j*s.n+k] - s.total[i*s.n+k]
 }

@@ -4,25 +4,54 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"github.com/facetvi/facet/graph"
 )
+
+// A Sum has latents summed out, in batches of points, latents × n. It is for one goroutine.
+type Sum interface {
+	// Sums reports whether latent i is summed out.
+	Sums(i int) bool
+	// LogProb stores log r of the others in dst. What z has of those that are summed out does not
+	// count.
+	LogProb(dst, z []float64) error
+	// Draw draws what is summed out into z, the z of LogProb, from its distribution given the
+	// others, and adds the log density of that to log.
+	Draw(log, z []float64, rng *rand.Rand)
+}
 
 // An engine evaluates blocks of points: residuals, latents, likelihoods.
 type engine struct {
 	*graph.Residuals
 	likelihood  *graph.Executor
+	sum         Sum // instead of likelihood; or nil
+	out         []float64
+	rest        []int // latents that are not summed out, and not parameters
 	evaluations int
 }
 
-func newEngine(d *graph.Density, p *graph.Program, width int) (*engine, error) {
+func newEngine(d *graph.Density, p *graph.Program, s Settings, width int) (*engine, error) {
 	r, err := d.Residuals(width)
 	if err != nil {
 		return nil, err
 	}
-	x, err := d.ExecutorOf(p, width, graph.Compute{Out: true})
-	return &engine{Residuals: r, likelihood: x}, err
+	e := &engine{Residuals: r, out: make([]float64, width)}
+	if s.Sum == nil {
+		e.likelihood, err = d.ExecutorOf(p, width, graph.Compute{Out: true})
+	} else {
+		e.sum, err = s.Sum(width)
+	}
+	for i := d.Params(); i < d.Dim(); i++ {
+		if e.moves(i) {
+			e.rest = append(e.rest, i)
+		}
+	}
+	return e, err
 }
+
+// moves reports whether latent i is one that chains move.
+func (e *engine) moves(i int) bool { return e.sum == nil || !e.sum.Sums(i) }
 
 // evaluate computes the log likelihood of each column of Z. What is no density,
 // NaN or infinite, is −Inf. It is an error if ctx is done.
@@ -30,14 +59,25 @@ func (e *engine) evaluate(ctx context.Context) ([]float64, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("stopped: %w", context.Cause(ctx))
 	}
-	copy(e.likelihood.Z, e.Z)
-	copy(e.likelihood.Signs, e.Signs)
-	if err := e.likelihood.Run(); err != nil {
+	out := e.out
+	if e.sum == nil {
+		copy(e.likelihood.Z, e.Z)
+		copy(e.likelihood.Signs, e.Signs)
+		if err := e.likelihood.Run(); err != nil {
+			return nil, err
+		}
+		out = e.likelihood.Out
+	} else if err := e.sum.LogProb(out, e.Z); err != nil {
 		return nil, err
 	}
 	e.evaluations += e.N
-	out := e.likelihood.Out
 	for k, v := range out {
+		if e.sum != nil {
+			for _, i := range e.rest {
+				v -= e.LogPriorOf(i, k)
+			}
+			out[k] = v
+		}
 		if !(v < math.Inf(1)) || math.IsNaN(e.LogPrior[k]) {
 			out[k] = math.Inf(-1)
 		}

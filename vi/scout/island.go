@@ -87,7 +87,7 @@ func newIsland(e *engine, s Settings, k int) *island {
 		engine: e, moves: s.Moves, thin: thin, timeOver: s.Over, rng: rand.New(pcg),
 		chains: newStates(blocks, dim, size), pool: newStates(kept, dim, size), next: newStates(kept, dim, size),
 	}
-	l.proposer = newProposer(l.chains, pcg, l.rng)
+	l.proposer = newProposer(l.chains, e.moves, pcg, l.rng)
 	return l
 }
 
@@ -120,8 +120,7 @@ func (l *island) run(ctx context.Context, report func(beta float64)) error {
 		for k := range l.moves {
 			if l.cut = l.over(); l.cut {
 				l.beta, l.evidence = beta, evidence // of the pool
-				l.finish()
-				return nil
+				return l.finish()
 			}
 			if err := l.move(ctx, k); err != nil {
 				return err
@@ -130,8 +129,7 @@ func (l *island) run(ctx context.Context, report func(beta float64)) error {
 		l.pool, l.next = l.next, l.pool
 		report(l.beta)
 	}
-	l.finish()
-	return nil
+	return l.finish()
 }
 
 // resample raises β and draws the chains' states from the pool, by systematic
@@ -234,13 +232,23 @@ func (l *island) move(ctx context.Context, k int) error {
 }
 
 // finish computes the draws, and lets go of all else.
-func (l *island) finish() {
-	scale := make([]float64, l.N)
+func (l *island) finish() error {
+	log := make([]float64, l.N)
 	for b := range l.pool.e {
 		e, lik, prior := l.pool.block(b)
 		copy(l.E, e)
 		l.Follow()
-		l.LogScale(scale)
+		if l.sum == nil {
+			l.LogScale(log)
+			for c := range log {
+				log[c] = lik[c] + prior[c] - log[c]
+			}
+		} else {
+			if err := l.sum.LogProb(log, l.Z); err != nil {
+				return err
+			}
+			l.sum.Draw(log, l.Z, l.rng)
+		}
 		for c := range l.N {
 			if math.IsInf(lik[c], -1) {
 				continue
@@ -249,8 +257,9 @@ func (l *island) finish() {
 			for i := range z {
 				z[i] = l.Z[i*l.N+c]
 			}
-			l.z, l.logProb = append(l.z, z), append(l.logProb, lik[c]+prior[c]-scale[c])
+			l.z, l.logProb = append(l.z, z), append(l.logProb, log[c])
 		}
 	}
 	l.pool, l.next, l.chains, l.proposer = states{}, states{}, states{}, nil
+	return nil
 }

@@ -30,6 +30,7 @@ type proposer struct {
 	rng   *rand.Rand
 	log   [kinds]float64 // logarithm of the multiple
 	from  states
+	moves []bool               // by residual; the others stay
 	table [kinds][places]int32 // residuals, as often as they are to move
 	gain  [kinds][]float64     // by residual: sum of what moves changed
 	made  [kinds][]float64     // by residual: number of moves
@@ -37,12 +38,15 @@ type proposer struct {
 	ratio []float64            // by chain, how the move favours the new state
 }
 
-func newProposer(like states, pcg *rand.PCG, rng *rand.Rand) *proposer {
+func newProposer(like states, moves func(i int) bool, pcg *rand.PCG, rng *rand.Rand) *proposer {
 	p := &proposer{
 		pcg: pcg, rng: rng, from: newStates(len(like.e), like.dim, like.size),
 		which: make([]int, like.size), ratio: make([]float64, like.size),
 	}
 	p.log[together], p.log[few] = math.Log(1.68/math.Sqrt(float64(like.dim))), math.Log(1.2)
+	for i := range like.dim {
+		p.moves = append(p.moves, moves(i))
+	}
 	for kind := range kinds {
 		p.gain[kind], p.made[kind] = make([]float64, like.dim), make([]float64, like.dim)
 	}
@@ -63,8 +67,12 @@ func (p *proposer) begin(s *states) {
 // changed so far, the last temperatures most.
 func (p *proposer) share(kind int) {
 	n := len(p.made[kind])
-	share, sum := make([]float64, n), 0.0
+	share, sum, moving := make([]float64, n), 0.0, 0.0
 	for i := range share {
+		if !p.moves[i] {
+			continue
+		}
+		moving++
 		share[i] = (1 + p.gain[kind][i]) / (1 + p.made[kind][i])
 		sum += share[i]
 		p.gain[kind][i] /= 2
@@ -73,8 +81,9 @@ func (p *proposer) share(kind int) {
 	i, end := -1, 0.0
 	for k := range p.table[kind] {
 		for i < n-1 && end <= float64(k) {
-			i++
-			end += places * (everyone/float64(n) + (1-everyone)*share[i]/sum)
+			if i++; p.moves[i] {
+				end += places * (everyone/moving + (1-everyone)*share[i]/sum)
+			}
 		}
 		p.table[kind][k] = int32(i)
 	}
@@ -111,7 +120,9 @@ func (p *proposer) propose(kind int, r *graph.Residuals, e []float64) []float64 
 		x, a, b := r.E[c:], p.any(), p.any()
 		if kind == together {
 			for i := 0; i < len(x); i += r.N {
-				x[i] += multiple * (b[i] - a[i])
+				if p.moves[i/r.N] {
+					x[i] += multiple * (b[i] - a[i])
+				}
 			}
 			continue
 		}

@@ -23,6 +23,9 @@ type Settings struct {
 	Particles int    // chains in an island, rounded up to full blocks of 16 to 128; default 256
 	Moves     int    // of each chain at each temperature, at least 3; default 12
 	Seed      uint64 // fixes the result, whatever the number of processors is
+	// Sum, if not nil, makes what has latents summed out, for batches of n: chains do not move
+	// these, and draws have them from their distribution given the others.
+	Sum func(n int) (Sum, error)
 	// Over, if not nil, is asked by several goroutines whether to end. The result is then
 	// that of the islands that were done, or else of those that had come furthest, and
 	// depends on when it said so.
@@ -106,7 +109,7 @@ func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
 	engines := make([]*engine, mc.Processors(s.Islands))
 	err = mc.Do(len(engines), s.Islands, func(w, k int) (err error) {
 		if engines[w] == nil {
-			if engines[w], err = newEngine(d, program, mc.Cut(s.Particles, d.Dim()).Size); err != nil {
+			if engines[w], err = newEngine(d, program, s, mc.Cut(s.Particles, d.Dim()).Size); err != nil {
 				return err
 			}
 		}

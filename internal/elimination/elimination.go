@@ -1,0 +1,431 @@
+// Package elimination sums a product of factors over discrete variables, one variable
+// after the other (Zhang and Poole, 1994):
+//
+//	Σ_x Π_f exp(L_f(x_f)),   p(x) = Π_v p(x_v | given_v),   given_v eliminated after v.
+//
+// Of a chain, that is the forward sum, and drawing the variables in the opposite order is
+// filtering forward and sampling backward. It works on batches: a row of a table has n numbers.
+package elimination
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A Factor depends on some variables, and on the value of each only by its class.
+type Factor struct {
+	Vars []int // ascending
+	// Cuts are, of each variable and ascending, the values with which the next class begins.
+	// The rows of a factor's table are its classes, those of the last variable running fastest.
+	Cuts [][]int
+}
+
+// Rows is the number of rows of the factor's table.
+func (f Factor) Rows() int {
+	rows := 1
+	for _, c := range f.Cuts {
+		rows = min(rows*(len(c)+1), math.MaxInt32)
+	}
+	return rows
+}
+
+// A Plan is an order of elimination. It is immutable.
+type Plan struct {
+	values  []int
+	factors []Factor
+	steps   []step
+	of      []int // the step of each variable
+	cost    []int // by variable
+	group   []int
+}
+
+// A step eliminates variable v.
+type step struct {
+	v     int
+	given []int // the variables that its factors have beside it, ascending
+	own   []int // factors of v alone
+	more  []int // the other factors that have v and no variable that was eliminated before
+}
+
+// NewPlan plans the elimination of variables with so many values each, always that one next
+// whose table is smallest. Variables whose Cost is above most cannot be summed by it.
+func NewPlan(values []int, factors []Factor, most int) *Plan {
+	n := len(values)
+	p := &Plan{values: values, factors: factors, of: make([]int, n), cost: make([]int, n), group: make([]int, n)}
+	near, with := make([]map[int]bool, n), make([][]int, n)
+	for v := range near {
+		near[v] = map[int]bool{}
+	}
+	part := make([]int, n) // variables that factors connect lead to the same one
+	for v := range part {
+		part[v] = v
+	}
+	root := func(v int) int {
+		for part[v] != v {
+			part[v] = part[part[v]]
+			v = part[v]
+		}
+		return v
+	}
+	for f, x := range factors {
+		for _, v := range x.Vars {
+			with[v] = append(with[v], f)
+			part[root(v)] = root(x.Vars[0])
+			for _, w := range x.Vars {
+				if w != v {
+					near[v][w] = true
+				}
+			}
+		}
+	}
+	size := make([]int, n)
+	measure := func(v int) {
+		size[v] = values[v]
+		for w := range near[v] {
+			size[v] = min(size[v]*values[w], math.MaxInt32)
+		}
+	}
+	for v := range size {
+		measure(v)
+	}
+	taken, cost := make([]bool, len(factors)), make([]int, n)
+	for range n {
+		v := -1
+		for w, x := range size {
+			if x > 0 && (v < 0 || x < size[v]) {
+				v = w
+			}
+		}
+		s := step{v: v}
+		for w := range near[v] {
+			s.given = append(s.given, w)
+		}
+		slices.Sort(s.given)
+		for _, f := range with[v] {
+			switch {
+			case taken[f]:
+			case len(factors[f].Vars) == 1:
+				s.own = append(s.own, f)
+			default:
+				s.more = append(s.more, f)
+			}
+			taken[f] = true
+		}
+		fill := size[v] <= most // else it would take long
+		cost[root(v)] = min(cost[root(v)]+size[v]*(1+len(s.more)), math.MaxInt32)
+		size[v] = 0
+		for _, w := range s.given {
+			delete(near[w], v)
+			for _, u := range s.given {
+				if fill && u != w {
+					near[w][u] = true
+				}
+			}
+		}
+		for _, w := range s.given {
+			measure(w)
+		}
+		p.of[v] = len(p.steps)
+		p.steps = append(p.steps, s)
+	}
+	for v := range p.cost {
+		p.cost[v], p.group[v] = cost[root(v)], root(v)
+	}
+	return p
+}
+
+// Cost is the number of additions for the variables that v is connected with, itself among
+// them, to a table's rows.
+func (p *Plan) Cost(v int) int { return p.cost[v] }
+
+// Group is a variable that stands for those that v is connected with, itself among them.
+func (p *Plan) Group(v int) int { return p.group[v] }
+
+// A Sum works on batches of n. It is for one goroutine.
+type Sum struct {
+	Total []float64 // log Σ_x Π_f exp(L_f(x_f))
+
+	p     *Plan
+	n     int
+	steps []bound
+	// of the variable under way: what its own factors say, values × n, and by sample
+	own, sum, blocked, top []float64
+}
+
+// bound is a step with its tables. Their rows are the values of given and v, which runs fastest.
+type bound struct {
+	*step
+	values  int
+	changes []change
+	at      [][]int32   // by factor of more: its rows, by row of the table
+	from    []arrival   // of the variables that were eliminated before
+	log     [][]float64 // rows: log p(v | given)
+	message [][]float64 // rows of given: log of the sum over v and all that was before
+}
+
+// A change of the class of a factor of one variable.
+type change struct{ value, factor, class int }
+
+// An arrival is the message of a step, with its rows by row of the table where it arrives.
+type arrival struct {
+	step int
+	at   []int32
+}
+
+// Bind returns a Sum for batches of n.
+func (p *Plan) Bind(n int) *Sum {
+	s := &Sum{Total: make([]float64, n), p: p, n: n, sum: make([]float64, n), blocked: make([]float64, n), top: make([]float64, n)}
+	most := 0
+	for k := range p.steps {
+		b := bound{step: &p.steps[k], values: p.values[p.steps[k].v]}
+		most = max(most, b.values)
+		for _, f := range b.own {
+			for c, value := range p.factors[f].Cuts[0] {
+				b.changes = append(b.changes, change{value, f, c + 1})
+			}
+		}
+		slices.SortStableFunc(b.changes, func(x, y change) int { return cmp.Compare(x.value, y.value) })
+		rows := 1
+		for _, w := range b.given {
+			rows *= p.values[w]
+		}
+		b.log, b.message = matrix(rows*b.values, n), matrix(rows, n)
+		for _, f := range b.more {
+			b.at = append(b.at, p.rows(b.step, p.factors[f]))
+		}
+		s.steps = append(s.steps, b)
+	}
+	for k, b := range s.steps {
+		if len(b.given) > 0 {
+			to := &s.steps[p.of[slices.MinFunc(b.given, func(v, w int) int { return cmp.Compare(p.of[v], p.of[w]) })]]
+			to.from = append(to.from, arrival{k, p.rows(to.step, p.all(b.given))})
+		}
+	}
+	s.own = make([]float64, most*n)
+	return s
+}
+
+func matrix(rows, n int) [][]float64 {
+	m, all := make([][]float64, rows), make([]float64, rows*n)
+	for k := range m {
+		m[k] = all[k*n:][:n]
+	}
+	return m
+}
+
+// all is a factor of which each value is a class.
+func (p *Plan) all(vars []int) Factor {
+	f := Factor{Vars: vars}
+	for _, v := range vars {
+		cuts := make([]int, p.values[v]-1)
+		for k := range cuts {
+			cuts[k] = k + 1
+		}
+		f.Cuts = append(f.Cuts, cuts)
+	}
+	return f
+}
+
+// rows are those of f by row of a step's table.
+func (p *Plan) rows(s *step, f Factor) []int32 {
+	at := []int32{0}
+	add := func(v int) {
+		k, stride := slices.Index(f.Vars, v), 1
+		for j := k + 1; k >= 0 && j < len(f.Vars); j++ {
+			stride *= len(f.Cuts[j]) + 1
+		}
+		next := make([]int32, 0, len(at)*p.values[v])
+		for _, row := range at {
+			for value := range p.values[v] {
+				class := 0
+				if k >= 0 {
+					class, _ = slices.BinarySearch(f.Cuts[k], value+1)
+				}
+				next = append(next, row+int32(class*stride))
+			}
+		}
+		at = next
+	}
+	for _, v := range s.given {
+		add(v)
+	}
+	add(s.v)
+	return at
+}
+
+// Run sums, given the factors' tables, rows × n, and for each variable what else is known of
+// its values, values × n. What is not a number counts as impossible.
+func (s *Sum) Run(factor, variable func(k int) []float64) {
+	clear(s.Total)
+	n := s.n
+	for k := range s.steps {
+		b := &s.steps[k]
+		s.addOwn(b, factor, variable(b.v))
+		for r, row := range b.log {
+			copy(row, s.own[r%b.values*n:][:n])
+		}
+		for j, f := range b.more {
+			table := factor(f)
+			for r, at := range b.at[j] {
+				addTo(b.log[r], table[int(at)*n:][:n])
+			}
+		}
+		for _, m := range b.from {
+			for r, at := range m.at {
+				addTo(b.log[r], s.steps[m.step].message[at])
+			}
+		}
+		for g, to := range b.message {
+			s.normalise(to, b.log[g*b.values:][:b.values])
+			if len(b.given) == 0 {
+				addTo(s.Total, to)
+			}
+		}
+	}
+}
+
+func addTo(dst, x []float64) {
+	for k, v := range x {
+		dst[k] += v
+	}
+}
+
+// addOwn makes own what is known of the values of one variable alone.
+func (s *Sum) addOwn(b *bound, factor func(k int) []float64, known []float64) {
+	n := s.n
+	clear(s.sum)
+	clear(s.blocked) // how many factors say that the value is impossible
+	add := func(row []float64, by float64) {
+		for k, v := range row {
+			if v > math.Inf(-1) {
+				s.sum[k] += by * v
+			} else {
+				s.blocked[k] += by
+			}
+		}
+	}
+	for _, f := range b.own {
+		add(factor(f)[:n], 1)
+	}
+	changes := b.changes
+	for value := range b.values {
+		for ; len(changes) > 0 && changes[0].value == value; changes = changes[1:] {
+			c := changes[0]
+			table := factor(c.factor)
+			add(table[(c.class-1)*n:][:n], -1)
+			add(table[c.class*n:][:n], 1)
+		}
+		for k, v := range known[value*n:][:n] {
+			if s.blocked[k] > 0 {
+				v = math.Inf(-1)
+			}
+			s.own[value*n+k] = v + s.sum[k]
+		}
+	}
+}
+
+// leastExp is below all numbers whose exponential is not 0.
+const leastExp = -746
+
+// normalise subtracts the log of the sum of the rows' exponentials from all rows, and
+// stores it in dst.
+func (s *Sum) normalise(dst []float64, rows [][]float64) {
+	for k := range s.top {
+		s.top[k], dst[k] = math.Inf(-1), 0
+	}
+	for _, row := range rows {
+		for k, v := range row {
+			if v > s.top[k] {
+				s.top[k] = v
+			} else if math.IsNaN(v) {
+				row[k] = math.Inf(-1)
+			}
+		}
+	}
+	for _, row := range rows {
+		for k, v := range row {
+			switch d := v - s.top[k]; {
+			case d == 0:
+				dst[k]++
+			case !(d < leastExp):
+				dst[k] += math.Exp(d)
+			}
+		}
+	}
+	for k, top := range s.top {
+		dst[k] = top + math.Log(dst[k])
+		if math.IsInf(top, 0) {
+			dst[k] = top
+		}
+	}
+	for _, row := range rows {
+		for k, total := range dst {
+			if v := row[k]; !math.IsInf(total, 0) {
+				row[k] -= total
+			} else if math.IsInf(v, 1) {
+				row[k] = 0
+			} else {
+				row[k] = math.Inf(-1)
+			}
+		}
+	}
+}
+
+// row is that of v's value 0, given the values of the others.
+func (s *Sum) row(b *bound, x []int) (r int) {
+	for _, w := range b.given {
+		r = r*s.p.values[w] + x[w]
+	}
+	return r * b.values
+}
+
+// LogProb is log p(x) at sample k.
+func (s *Sum) LogProb(k int, x []int) (log float64) {
+	for j := range s.steps {
+		b := &s.steps[j]
+		log += b.log[s.row(b, x)+x[b.v]][k]
+	}
+	return log
+}
+
+// Draw draws x at sample k by a uniform number for each variable.
+func (s *Sum) Draw(k int, x []int, u func(v int) float64) {
+	for j := len(s.steps) - 1; j >= 0; j-- {
+		b := &s.steps[j]
+		left, r := u(b.v), s.row(b, x)
+		for x[b.v] = 0; x[b.v] < b.values-1; x[b.v]++ {
+			if left -= math.Exp(b.log[r+x[b.v]][k]); left < 0 {
+				break
+			}
+		}
+	}
+}
+
+// Marginals are the probabilities of the values of each variable, values × n.
+func (s *Sum) Marginals() [][]float64 {
+	n, all := s.n, make([][]float64, len(s.steps))
+	given := make([][][]float64, len(s.steps)) // by step: the probabilities of the rows of given
+	for j := len(s.steps) - 1; j >= 0; j-- {
+		b := &s.steps[j]
+		joint := matrix(len(b.log), n)
+		for r, row := range joint {
+			for k, l := range b.log[r] {
+				if row[k] = math.Exp(l); given[j] != nil {
+					row[k] *= given[j][r/b.values][k]
+				}
+			}
+		}
+		for _, m := range b.from {
+			given[m.step] = matrix(len(s.steps[m.step].message), n)
+			for r, at := range m.at {
+				addTo(given[m.step][at], joint[r])
+			}
+		}
+		all[b.v] = make([]float64, b.values*n)
+		for r, row := range joint {
+			addTo(all[b.v][r%b.values*n:][:n], row)
+		}
+	}
+	return all
+}

@@ -1,0 +1,212 @@
+package vi
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/graph"
+)
+
+// chainOf is a hidden chain of discrete latents with the given masses of the next state by state,
+// and levels, which are observed with noise of standard deviation 1.
+func chainOf(m *graph.Model, next [][]graph.Expr, levels []graph.Expr, ys []float64) {
+	var s graph.Expr
+	for t, y := range ys {
+		masses := next[0]
+		if t > 0 {
+			masses = make([]graph.Expr, len(levels))
+			for j := range masses {
+				column := make([]graph.Expr, len(levels))
+				for i := range column {
+					column[i] = next[i][j]
+				}
+				masses[j] = graph.Switch(s, column...)
+			}
+		}
+		s = m.Sample(fmt.Sprintf("s[%d]", t), graph.Categorical(masses...))
+		m.Observe("y", graph.Normal(graph.Switch(s, levels...), 1), y)
+	}
+}
+
+func chainData(n int) (ys []float64) {
+	for t := range n {
+		ys = append(ys, 2*math.Round(1+math.Sin(float64(t)/4))-1+0.9*math.Sin(float64(5*t*t)))
+	}
+	return ys
+}
+
+// smoothed are the log evidence of a chain with known masses and the probabilities of its states,
+// by all paths.
+func smoothed(next [][]float64, levels, ys []float64) (logEvidence float64, p [][]float64) {
+	k, total := len(levels), 0.0
+	p = make([][]float64, len(ys))
+	for t := range p {
+		p[t] = make([]float64, k)
+	}
+	path := make([]int, len(ys))
+	for {
+		weight := 1.0
+		for t, y := range ys {
+			from := 0
+			if t > 0 {
+				from = path[t-1]
+			}
+			weight *= next[from][path[t]] * math.Exp(-0.5*(y-levels[path[t]])*(y-levels[path[t]])) / math.Sqrt(2*math.Pi)
+		}
+		total += weight
+		for t, s := range path {
+			p[t][s] += weight
+		}
+		t := 0
+		for ; t < len(path); t++ {
+			if path[t]++; path[t] < k {
+				break
+			}
+			path[t] = 0
+		}
+		if t == len(path) {
+			break
+		}
+	}
+	for t := range p {
+		for s := range p[t] {
+			p[t][s] /= total
+		}
+	}
+	return math.Log(total), p
+}
+
+var (
+	threeStates = [][]float64{{0.9, 0.099, 0.001}, {0.05, 0.85, 0.1}, {0.001, 0.199, 0.8}}
+	threeLevels = []float64{-1, 1, 3}
+)
+
+// numbers are expressions of numbers.
+func numbers(rows [][]float64) (list [][]graph.Expr) {
+	for _, r := range rows {
+		list = append(list, graph.Numbers(r...))
+	}
+	return list
+}
+
+// The default fit of a hidden chain is exact, where nothing else is unknown: evidence, smoothed
+// probabilities, and draws of whole paths.
+func TestDiscreteChain(t *testing.T) {
+	ys := chainData(9)
+	m := graph.NewModel()
+	chainOf(m, numbers(threeStates), graph.Numbers(threeLevels...), ys)
+	d, err := m.Compile()
+	require.NoError(t, err)
+	fit, err := Fit(context.Background(), d, Settings{Seed: *seed})
+	require.NoError(t, err)
+	logEvidence, probs := smoothed(threeStates, threeLevels, ys)
+	e, err := fit.LogEvidence()
+	require.NoError(t, err)
+	require.InDelta(t, logEvidence, e.Mean, 1e-10)
+	for i, want := range probs {
+		_, masses, err := fit.Masses(fmt.Sprintf("s[%d]", i))
+		require.NoError(t, err)
+		require.InDeltaSlice(t, want, masses, 1e-9)
+	}
+	v, err := fit.Verdict()
+	require.NoError(t, err)
+	require.Equal(t, TrustFit, v.Trust, v.String())
+	again := reloaded(t, fit, d)
+	requireSameCells(t, fit, again)
+
+	const n = 20_000
+	count := map[string]float64{}
+	for _, path := range fit.Draws(n, 1).Values {
+		count[fmt.Sprint(path)] += 1. / n
+	}
+	path := []float64{0, 0, 0, 0, 0, 0, 0, 0, 0}
+	for i := range path {
+		for s, p := range probs[i] {
+			if p > probs[i][int(path[i])] {
+				path[i] = float64(s)
+			}
+		}
+	}
+	u := make([]float64, len(path))
+	for i, s := range path {
+		u[i], err = d.UnconstrainOne(i, s)
+		require.NoError(t, err)
+	}
+	log, err := d.LogProb(u)
+	require.NoError(t, err)
+	own := fit.Q.LogProb(u)
+	require.InDelta(t, logEvidence, log-own, 1e-9)
+	want := 1.0
+	for i, s := range path { // a state has its interval, and in it the prior
+		_, cuts := d.Values(i)
+		lo, hi := 0.0, 1.0
+		if int(s) > 0 {
+			lo = 0.5 * math.Erfc(-cuts[int(s)-1]/math.Sqrt2)
+		}
+		if int(s) < len(cuts) {
+			hi = 0.5 * math.Erfc(-cuts[int(s)]/math.Sqrt2)
+		}
+		want *= (hi - lo) * math.Sqrt(2*math.Pi) * math.Exp(0.5*u[i]*u[i])
+	}
+	want *= math.Exp(own)
+	require.Greater(t, want, 0.01)
+	require.InDelta(t, want, count[fmt.Sprint(path)], 5*math.Sqrt(want/n))
+}
+
+// What is unknown beside a chain is fitted with its states summed out: the posterior is that of
+// the program with ObserveHMM, and the states' probabilities are averages over it.
+func TestDiscreteChainWithParameters(t *testing.T) {
+	steps := 16
+	if *long {
+		steps = 100
+	}
+	ys := chainData(steps)
+	parameters := func(m *graph.Model) (next [][]graph.Expr, levels []graph.Expr) {
+		for _, name := range []string{"low", "high"} {
+			stay := m.Sample("stay "+name, graph.Beta(9, 1))
+			next = append(next, []graph.Expr{stay, graph.Sub(1, stay)})
+		}
+		next[1][0], next[1][1] = next[1][1], next[1][0]
+		return next, []graph.Expr{m.Sample("low", graph.Normal(-1, 1)), m.Sample("high", graph.Normal(3, 1))}
+	}
+	m := graph.NewModel()
+	next, levels := parameters(m)
+	chainOf(m, next, levels, ys)
+	d, err := m.Compile()
+	require.NoError(t, err)
+	fit, err := Fit(context.Background(), d, Settings{Seed: *seed})
+	require.NoError(t, err)
+
+	m = graph.NewModel()
+	next, levels = parameters(m)
+	m.ObserveHMM("y", graph.HMM{
+		Initial: next[0], Transition: next,
+		Emission: func(_ int, s []int) graph.Dist { return graph.Normal(levels[s[0]], 1) },
+	}, ys)
+	h, err := m.Compile()
+	require.NoError(t, err)
+	hmm, err := Fit(context.Background(), h, Settings{Seed: *seed})
+	require.NoError(t, err)
+
+	got, err := fit.LogEvidence()
+	require.NoError(t, err)
+	want, err := hmm.LogEvidence()
+	require.NoError(t, err)
+	require.Less(t, math.Hypot(got.SE, want.SE), 0.02, "inconclusive")
+	assert.InDelta(t, want.Mean, got.Mean, 5*math.Hypot(got.SE, want.SE))
+	v, err := fit.Verdict()
+	require.NoError(t, err)
+	require.NotEqual(t, TrustNothing, v.Trust, v.String())
+	by, err := hmm.Importance(20_000, 1)
+	require.NoError(t, err)
+	for i, name := range h.Latents() {
+		mean, err := fit.Mean(name)
+		require.NoError(t, err)
+		assert.InDelta(t, by.Latents[i].Mean.Mean, mean, 0.1*by.Latents[i].SD, name)
+	}
+}
