@@ -24,7 +24,8 @@
 //
 // Where there are too many cells to look at, as with a threshold for each of 24
 // groups, switches (graph.Switches) are summed out: a Summed has their exact posterior
-// given the other latents, and cells are those of the others.
+// given the other latents, and cells are those of the others. Those that meet in a term, as the
+// states of a chain, are eliminated one after the other (package elimination).
 //
 // Where one normal is not near, as in a funnel, a cell gets several: normals are fitted to
 // weighted draws by expectation maximisation, and draws of these weighted again (refine).
