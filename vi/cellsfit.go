@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/elimination"
 	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
@@ -107,7 +109,9 @@ func fitCells(ctx context.Context, whole *graph.Density, s Settings, m *monitor)
 	scouting := scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Over: m.half.Over, Progress: func(beta float64) {
 		m.at("scouting: at %.2g of the data's weight", beta)
 	}}
-	if c.sumsFirst() {
+	if meet, err := c.meet(ctx); err != nil {
+		return nil, err
+	} else if meet {
 		scouting.Sum = func(n int) (scout.Sum, error) { return cells.NewSum(d, c.switches, n) }
 	}
 	sample, err := scout.Run(ctx, d, scouting)
@@ -246,6 +250,16 @@ func (c *cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Po
 
 // few reports whether few latents are left when switches are summed out.
 func (c *cellsFit) few() bool { return c.d.Dim()-len(c.switches) <= fewLatents }
+
+// meet reports whether switches that are summed out first depend on each other, as the states of a
+// chain do: a scout that moves them one by one comes nowhere.
+func (c *cellsFit) meet(ctx context.Context) (bool, error) {
+	if !c.sumsFirst() {
+		return false, nil
+	}
+	t, err := c.d.Tabulate(ctx, c.switches)
+	return err == nil && slices.ContainsFunc(t.Factors, func(f elimination.Factor) bool { return len(f.Vars) > 1 }), err
+}
 
 // sumsFirst reports whether to sum switches out first, whatever the posterior is like.
 func (c *cellsFit) sumsFirst() bool {

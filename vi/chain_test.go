@@ -163,7 +163,7 @@ func TestDiscreteChain(t *testing.T) {
 func TestDiscreteChainWithParameters(t *testing.T) {
 	steps := 16
 	if *long {
-		steps = 100
+		steps = 400 // more latents than cells can have
 	}
 	ys := chainData(steps)
 	parameters := func(m *graph.Model) (next [][]graph.Expr, levels []graph.Expr) {
