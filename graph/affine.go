@@ -104,8 +104,8 @@ func (s *store) combinationIn(id nodeID, room []term) combination {
 		v, terms := s.sumIn(id, room)
 		b := s.boundsOf(id)
 		c := combination{v: rounded{v: v, err: b.v}, terms: terms, errs: b.coef}
-		if s.rec != nil && id >= s.start {
-			from := s.rec.nodes[int(id-s.start)]
+		if s.rec != nil {
+			from := s.sourcesOf(id)
 			c.v.from, c.from = from.v, from.coef
 		}
 		return c
@@ -130,6 +130,9 @@ func (s *store) node(c combination) nodeID {
 		}
 		b = b.or(&known)
 	}
+	if s.rec != nil && s.rec.isHole(id) {
+		s.rec.spoil()
+	}
 	s.setBounds(id, b)
 	return id
 }
@@ -151,7 +154,7 @@ func (s *store) recordedNode(c combination) nodeID {
 	id := s.node(c)
 	rec.node = nil
 	switch {
-	case id < s.start: // found by its numbers, or the row is too long
+	case id < s.start && !rec.isHole(id): // the row is too long
 		rec.spoil()
 	case s.len() > n:
 		rec.nodes[int(id-s.start)] = from
@@ -179,8 +182,8 @@ func (s *store) boundsOf(id nodeID) bounds {
 	if b := s.raised[id]; b != nil {
 		return *b
 	}
-	row := s.segment(id)
-	return s.patterns[row.pattern].like[id-row.first].boundsIn(row)
+	l, row := s.likeNode(id)
+	return l.boundsIn(row)
 }
 
 func (s *store) setBounds(id nodeID, b bounds) {
@@ -298,35 +301,6 @@ func (s *store) fold(c combination) combination {
 	affine, rest := s.cut(c)
 	rest.insert(term{s.node(affine), 1})
 	return rest
-}
-
-// foldLike is fold of v + Σ terms that takes an atom which is there already: the
-// affine terms with v, or else without it, as they are or negated. A mean that is
-// compared with data is often such a one. It returns the constant and terms that
-// are left.
-func (s *store) foldLike(v float64, terms []term) (float64, []term) {
-	affine, rest := s.cut(combination{v: rounded{v: v}, terms: terms})
-	if len(affine.terms) < 2 {
-		return v, terms
-	}
-	for _, c := range []float64{v, 0} {
-		left := v
-		if c == v { // which may be infinite
-			left = 0
-		}
-		for _, sign := range []float64{1, -1} {
-			signed := slices.Clone(affine.terms)
-			for i := range signed {
-				signed[i].coef *= sign
-			}
-			if atom, ok := s.find(node{kind: kSum, v: sign * c, terms: signed}); ok {
-				rest.insert(term{atom, sign})
-				return left, rest.terms
-			}
-		}
-	}
-	rest.insert(term{s.affineSum(0, affine.terms), 1})
-	return v, rest.terms
 }
 
 // cut splits c into the terms of affine atoms, and the others with the constant.

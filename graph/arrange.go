@@ -25,9 +25,9 @@ func (b *batch) arrange() {
 		if f.key.kind.isSparse() || len(f.args) == 0 {
 			continue
 		}
-		columns := b.columns(f)
+		f.columns = b.columns(f)
 		for j, arg := range f.args {
-			lists[arg] = append(lists[arg], columns[j])
+			lists[arg] = append(lists[arg], f.columns[j])
 		}
 	}
 }
@@ -58,7 +58,7 @@ func (b *batch) columns(f *form) [][]nodeID {
 			}
 			continue
 		}
-		operands = b.operands(operands[:0], id)
+		operands = b.operands(operands[:0], b.view(id))
 		for j, o := range operands {
 			columns[j][r] = o
 		}
@@ -102,7 +102,7 @@ func (b *batch) passes(f *form) []nodeID {
 func (b *batch) operand0(f *form, id nodeID) nodeID {
 	switch f.key.kind {
 	case fSum:
-		terms := b.sum(id).terms
+		terms := b.sum(b.view(id)).terms
 		first := terms[0].atom
 		for _, t := range terms[1:] {
 			if b.at[t.atom].form < b.at[first].form {
@@ -113,7 +113,11 @@ func (b *batch) operand0(f *form, id nodeID) nodeID {
 	case fTable:
 		return b.tableSigns(id)[0]
 	}
-	return b.st.head(id).a
+	v := b.view(id)
+	if v.like != nil {
+		return v.like.a.at(v.row.at, v.row.first)
+	}
+	return v.a
 }
 
 // chain orders the rows of a form so that the lists are runs, as far as they do not

@@ -23,9 +23,10 @@ import (
 // A form is a set of like expressions.
 type form struct {
 	key       formKey
-	args      []int    // forms of the operands (of the terms, for a sum)
-	rows      []nodeID // the expressions
-	onLatents bool     // depends on the latents
+	args      []int      // forms of the operands (of the terms, for a sum)
+	rows      []nodeID   // the expressions
+	onLatents bool       // depends on the latents
+	columns   [][]nodeID // by operand and row, once the rows are in order; nil for what has any number of operands
 }
 
 // formKey is what like expressions have in common.
@@ -76,18 +77,21 @@ type output struct {
 
 // batch is a set of expressions grouped into forms.
 type batch struct {
-	st    *store
-	forms []*form
-	byKey map[formKey]int
-	at    []ref  // by node
-	inAff []bool // by node, perhaps short: affine sums that other affine sums use
-	sign  map[nodeID][]nodeID
-	split map[nodeID]output // sums as sum gives them, where that differs
+	st     *store
+	forms  []*form
+	byKey  map[formKey]int
+	at     []ref  // by node
+	inAff  []bool // by node, perhaps short: affine sums that other affine sums use
+	sign   map[nodeID][]nodeID
+	folded []int32 // by node, perhaps short: 1 + the number of its fold, where sum differs from it
+	folds  []fold
 
 	fewTables bool
 
+	lookup
 	some    [8]term // room for sum
-	inSlots []term  // and for slots
+	inSum   []term
+	inSlots []term // and for slots
 
 	last    int   // the form of what add added before
 	follows []int // the form that came after each form: a guess, for rows that are alike
@@ -103,7 +107,7 @@ type batch struct {
 func newBatch(st *store, outs []output, sz sizes) *batch {
 	b := &batch{
 		st: st, byKey: map[formKey]int{}, at: slices.Repeat([]ref{nowhere}, st.len()),
-		inAff: make([]bool, st.len()), sign: map[nodeID][]nodeID{}, split: map[nodeID]output{},
+		inAff: make([]bool, st.len()), sign: map[nodeID][]nodeID{}, lookup: lookup{x: &st.nodes},
 	}
 	for kind := fLatent; kind <= fFormula; kind++ {
 		b.form(formKey{kind: kind}, nil)
@@ -113,9 +117,10 @@ func newBatch(st *store, outs []output, sz sizes) *batch {
 			b.place(i, st.leaf(k, j))
 		}
 	}
+	b.findFolds()
 	list := b.reachable(outs)
 	for _, id := range list { // affine sums need only leaves and each other
-		if b.isAffineRow(id) {
+		if b.isAffineRow(b.view(id)) {
 			b.place(int(fAffine), id)
 			b.forms[fAffine].onLatents = true
 		}
@@ -129,17 +134,77 @@ func newBatch(st *store, outs []output, sz sizes) *batch {
 	return b
 }
 
-// isAffineRow reports whether id is a row of the affine form rather than of a
+// A view is a node, and where it is.
+type view struct {
+	*node // of the kind, function and flags; with its numbers and operands where like is nil
+	id    nodeID
+	like  *likeNode // nil if it is in the list
+	row   patternRow
+}
+
+// A lookup looks nodes up. It is fast where they are in one of the two segments of those
+// before.
+type lookup struct {
+	x           *nodes
+	near, other run
+}
+
+func (b *lookup) view(id nodeID) view {
+	x := b.x
+	if id < x.plain {
+		return view{node: &x.list[id], id: id}
+	}
+	r := &b.near
+	if id < r.first || id >= r.end {
+		b.near, b.other = b.other, b.near
+		if id < r.first || id >= r.end {
+			*r = x.run(id)
+		}
+	}
+	if r.like == nil {
+		return view{node: &x.list[r.at+int32(id-r.first)], id: id}
+	}
+	n := uint32(len(r.like))
+	k := uint32(id-r.first) / n
+	first := r.first + nodeID(k*n)
+	l := &r.like[id-first]
+	return view{&l.node, id, l, patternRow{first, r.at + int32(k)}}
+}
+
+// sum is the constant and the terms of v, as sumIn gives them.
+func (v *view) sum(room []term) (float64, []term) {
+	if v.like == nil {
+		return v.v, v.terms
+	}
+	return v.like.numbers[0].at(v.row.at), v.like.terms(room[:0], v.row)
+}
+
+// operands appends the operands of v to list.
+func (v *view) operands(list []nodeID) []nodeID {
+	if v.like != nil {
+		return v.like.operands(list, v.row)
+	}
+	for _, t := range v.terms {
+		list = append(list, t.atom)
+	}
+	for k, o := range [...]nodeID{v.a, v.b, v.c} {
+		if k < v.arity() {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// isAffineRow reports whether v is a row of the affine form rather than of a
 // form of its own: a sum that is long, or part of others.
-func (b *batch) isAffineRow(id nodeID) bool {
-	n := b.st.like(id)
-	if n.kind != kSum || !n.affine {
+func (b *batch) isAffineRow(v view) bool {
+	if v.kind != kSum || !v.affine {
 		return false
 	}
-	if b.isInAff(id) {
+	if b.isInAff(v.id) {
 		return true
 	}
-	_, terms := b.st.sumIn(id, b.some[:])
+	_, terms := v.sum(b.some[:])
 	return len(terms) > maxLinLatents || b.hasSum(terms)
 }
 
@@ -156,18 +221,20 @@ func (b *batch) reachable(outs []output) []nodeID {
 			return
 		}
 		seen[id] = true
-		first := len(stack)
-		stack = b.operands(stack, id)
+		first, v := len(stack), b.view(id)
+		stack = b.operands(stack, v)
 		last := len(stack)
-		if n := b.st.like(id); n.affine || n.kind == kSelect || b.isSplit(id) {
+		if v.affine || v.kind == kSelect || b.isFolded(id) {
 			for _, o := range stack[first:last] {
-				if x := b.st.like(o); x.kind == kSum && x.affine {
+				if x := b.view(o); x.kind == kSum && x.affine {
 					b.setInAff(o)
 				}
 			}
 		}
 		for k := first; k < last; k++ {
-			visit(stack[k])
+			if o := int(stack[k]); o >= len(seen) || !seen[o] {
+				visit(stack[k])
+			}
 		}
 		stack = stack[:first]
 	}
@@ -201,57 +268,67 @@ func (b *batch) setInAff(id nodeID) {
 
 func (b *batch) isInAff(id nodeID) bool { return int(id) < len(b.inAff) && b.inAff[id] }
 
-// operands appends to list the operands of id as a row of its form.
-func (b *batch) operands(list []nodeID, id nodeID) []nodeID {
-	if signs := b.tableSigns(id); signs != nil {
-		return append(list, signs...)
-	}
-	switch n := b.st.like(id); {
-	case n.kind == kSum && n.affine:
-	case n.kind == kSum:
-		for _, t := range b.sum(id).terms {
+// operands appends to list the operands of v as a row of its form.
+func (b *batch) operands(list []nodeID, v view) []nodeID {
+	switch {
+	case v.kind == kSelect && v.steps:
+		if signs := b.tableSigns(v.id); signs != nil {
+			return append(list, signs...)
+		}
+	case v.kind == kSum && v.affine:
+	case v.kind == kSum:
+		for _, t := range b.sum(v).terms {
 			list = append(list, t.atom)
 		}
 		return list
-	case n.kind == kFlip:
-		for _, o := range b.flipSums(id) {
+	case v.kind == kFlip:
+		for _, o := range b.flipSums(v.id) {
 			for _, t := range o.terms {
 				list = append(list, t.atom)
 			}
 		}
 		return list
-	case n.kind == kForward:
-		for _, o := range b.forwardRows(id) {
+	case v.kind == kForward:
+		for _, o := range b.forwardRows(v.id) {
 			for _, t := range o.terms {
 				list = append(list, t.atom)
 			}
 		}
 		return list
 	}
-	return b.st.appendOperands(list, id)
+	return v.operands(list)
 }
 
 // sum is a sum as a row of its form. Where a sum of other things has many
 // latents, these are one affine row, so that sums that differ only in how many
 // latents they have are of one form. The terms are good until the next call.
-func (b *batch) sum(id nodeID) output {
-	v, terms := b.st.sumIn(id, b.some[:])
-	if len(terms) <= maxLinLatents || b.st.like(id).affine || b.st.affineCount(terms) <= maxLinLatents {
-		return output{v, terms}
+func (b *batch) sum(v view) output {
+	c, terms := v.sum(b.some[:])
+	if !b.isLong(&v, terms) {
+		return output{c, terms}
 	}
-	if o, ok := b.split[id]; ok {
-		return o
+	var some [8]term
+	affine, rest := b.st.parted(terms, some[:0], b.inSum[:0])
+	if !b.isFolded(v.id) {
+		b.addFold(v.id, b.st.newFold(c, affine))
 	}
-	var o output
-	o.c, o.terms = b.st.foldLike(v, slices.Clone(terms))
-	b.split[id] = o
-	return o
+	f := b.folds[b.folded[v.id]-1]
+	b.inSum = insert(rest, f.atom)
+	return output{f.left, b.inSum}
 }
 
-func (b *batch) isSplit(id nodeID) bool {
-	_, ok := b.split[id]
-	return ok
+// affineCount is how many of the terms are affine.
+func (b *lookup) affineCount(terms []term) int {
+	k := 0
+	for _, t := range terms {
+		if b.view(t.atom).affine {
+			k++
+		}
+	}
+	return k
 }
+
+func (b *batch) isFolded(id nodeID) bool { return int(id) < len(b.folded) && b.folded[id] > 0 }
 
 // tableSigns lists the signs that a select over constants depends on, in the
 // order of first use. It is nil for another node, and for one that depends on too
@@ -320,7 +397,7 @@ func (b *batch) tableValue(id nodeID, signs []nodeID, bits int) float64 {
 func (b *batch) countTables(list []nodeID) {
 	seen := map[string]bool{}
 	for _, id := range list {
-		if b.tableSigns(id) != nil {
+		if v := b.view(id); v.kind == kSelect && v.steps && b.tableSigns(id) != nil {
 			seen[b.tableKey(id)] = true
 			if len(seen) > maxTables {
 				return
@@ -331,25 +408,26 @@ func (b *batch) countTables(list []nodeID) {
 }
 
 func (b *batch) add(id nodeID) {
-	n := b.st.like(id)
-	b.args = b.operands(b.args[:0], id)
-	args := b.args
-	key := formKey{fn: n.fn}
+	n := b.view(id)
 	switch n.kind {
 	case kConst:
 		b.place(int(fConst), id)
 		return
-	case kLatent, kSign, kData, kPoint, kPointSign:
-		return
 	case kNot, kAnd:
 		b.place(int(fFormula), id)
 		return
-	case kFlip:
+	case kLatent, kSign, kData, kPoint, kPointSign, kFlip:
 		return
 	case kSum:
-		if b.isAffineRow(id) {
+		if b.isAffineRow(n) {
 			return
 		}
+	}
+	b.args = b.operands(b.args[:0], n)
+	args := b.args
+	key := formKey{fn: n.fn}
+	switch n.kind {
+	case kSum:
 		key.kind = fSum
 		if len(args) > maxLinTerms {
 			key.kind = fSparse
@@ -419,14 +497,14 @@ func (b *batch) flipSums(id nodeID) [2]output {
 // addFlips makes the form of flips, after all others: only flips use flips.
 func (b *batch) addFlips(list []nodeID) {
 	for _, id := range list {
-		if b.st.like(id).kind == kFlip {
+		if b.view(id).kind == kFlip {
 			b.place(b.form(formKey{kind: fFlip}, nil), id)
 		}
 	}
 }
 
 func (b *batch) hasSum(terms []term) bool {
-	return slices.ContainsFunc(terms, func(t term) bool { return b.st.like(t.atom).kind == kSum })
+	return slices.ContainsFunc(terms, func(t term) bool { return b.view(t.atom).kind == kSum })
 }
 
 // form returns the number of the form with the given key.
@@ -457,7 +535,7 @@ func (b *batch) place(form int, id nodeID) {
 // slots lists, for a sum, its terms in the order of its form's args. They are good until
 // the next call.
 func (b *batch) slots(id nodeID) []term {
-	b.inSlots = append(b.inSlots[:0], b.sum(id).terms...)
+	b.inSlots = append(b.inSlots[:0], b.sum(b.view(id)).terms...)
 	slices.SortStableFunc(b.inSlots, func(x, y term) int { return cmp.Compare(b.at[x.atom].form, b.at[y.atom].form) })
 	return b.inSlots
 }

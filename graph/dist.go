@@ -160,3 +160,8 @@ func times[A, B Value](x A, b B) Expr {
 
 // abs is |a|.
 func abs[A Value](a A) Expr { return apply1(kernel.Abs, a) }
+
+// hasData reports whether a parameter is a number with a source.
+func (d Dist) hasData() bool {
+	return slices.ContainsFunc(d.params, func(x Expr) bool { return x.from != nil })
+}

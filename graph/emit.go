@@ -160,10 +160,9 @@ func (e *Graph) form(i int) (err error) {
 func (e *Graph) elementwise(f *form) (*gorgonia.Node, error) {
 	operands := make(gorgonia.Nodes, len(f.args))
 	wrt := make([]bool, len(f.args))
-	columns := e.b.columns(f)
 	for j, arg := range f.args {
 		rows := make(kernel.RowList, len(f.rows))
-		for r, id := range columns[j] {
+		for r, id := range f.columns[j] {
 			rows[r] = e.b.at[id].row
 		}
 		var err error
@@ -200,7 +199,7 @@ func (e *Graph) weightedSum(f *form) kernel.Kernel {
 		coef[j] = make([]float64, len(f.rows))
 	}
 	for r, id := range f.rows {
-		c[r] = e.b.sum(id).c
+		c[r] = e.b.sum(e.b.view(id)).c
 		for j, t := range e.b.slots(id) {
 			coef[j][r] = t.coef
 		}
@@ -289,7 +288,7 @@ func (e *Graph) formulas(f *form) (*gorgonia.Node, error) {
 func (e *Graph) sparse(f *form) (*gorgonia.Node, error) {
 	rows := make([]output, len(f.rows))
 	for r, id := range f.rows {
-		rows[r] = e.b.sum(id)
+		rows[r] = e.b.sum(e.b.view(id))
 		rows[r].terms = slices.Clone(rows[r].terms)
 	}
 	return e.sums(rows)

@@ -113,7 +113,7 @@ func (m *Model) halfSpaceOf(parts []part, c rounded) Guard {
 	}
 	for _, p := range parts {
 		if from != nil {
-			from.coef = append(from.coef, newArgument(p.x))
+			from.coef, from.latents = append(from.coef, newArgument(p.x)), append(from.latents, m.st.leaf(kLatent, p.at))
 		}
 		h.Index, h.Coef, r.Coef = append(h.Index, p.at), append(h.Coef, p.x.v), append(r.Coef, p.x.err)
 	}

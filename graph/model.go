@@ -118,6 +118,9 @@ type modelTerm struct {
 
 const factorTerm = "factor"
 
+// priorOf is what the prior of a latent is.
+func priorOf(name string) string { return "prior of " + name }
+
 // anyDim stands for the number of latents while it is not known yet.
 const anyDim = math.MaxInt32
 
@@ -205,7 +208,7 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 		term = Add(m.logProb("latent "+name, prior, x), s.logJac(s, u)).in(m)
 	}
 	m.latents = append(m.latents, l)
-	m.terms = append(m.terms, modelTerm{"prior of " + name, term, l.place, true})
+	m.terms = append(m.terms, modelTerm{priorOf(name), term, l.place, true})
 	return Expr{m: m, id: l.value}
 }
 
@@ -360,6 +363,9 @@ func (m *Model) shared(d Dist, x Expr) Expr {
 	key := sharing{law: d.law, where: m.within.value}
 	copy(key.params[:], d.params)
 	first, known := m.firsts[key]
+	if rec := m.st.rec; rec != nil && slices.ContainsFunc(d.params, func(p Expr) bool { return p.m != nil && rec.isHole(p.id) }) {
+		rec.spoil()
+	}
 	if !known {
 		if rec := m.st.rec; rec != nil {
 			rec.firsts = append(rec.firsts, firstOf{key, x})

@@ -60,6 +60,7 @@ type store struct {
 	nodes
 	table    []slot              // of nodes by hash, without leaves; see known. At most half full
 	entries  int                 // in table
+	free     int                 // of the places that touch read
 	leaves   [kSum][]nodeID      // by kind and number: 1 + the leaf's ID, 0 for none
 	shared   bool                // table, leaves and errs are another store's too, and not to be written
 	pushed   map[applied]nodeID  // functions that were moved into selects
@@ -182,8 +183,11 @@ func (s *store) isSame(id nodeID, n *node) bool {
 	if id < s.plain {
 		return same(&s.list[id], n)
 	}
-	x := s.at(id)
-	return same(&x, n)
+	l, in := s.likeNode(id)
+	if l == nil {
+		return same(s.like(id), n)
+	}
+	return l.same(n, in)
 }
 
 func (s *store) intern(n node) nodeID {
@@ -209,6 +213,29 @@ func (s *store) enter(at *slot, hash uint32, id nodeID) {
 	*at = slot{hash, id + 1}
 	if s.entries++; 2*s.entries > len(s.table) {
 		s.resize(2 * len(s.table))
+	}
+}
+
+// touch reads the places of hashes in the table, so that the processor fetches many at once.
+func (s *store) touch(hashes []uint32) {
+	mask, free := len(s.table)-1, 0
+	for _, h := range hashes {
+		if s.table[int(h)&mask].node == 0 {
+			free++
+		}
+	}
+	s.free = free
+}
+
+// reserve makes room for n more entries.
+func (s *store) reserve(n int) {
+	s.own()
+	size := len(s.table)
+	for 2*(s.entries+n) > size {
+		size *= 2
+	}
+	if size > len(s.table) {
+		s.resize(size)
 	}
 }
 

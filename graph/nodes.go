@@ -36,11 +36,17 @@ const (
 	nearIDs = 16
 )
 
-// A segment is a row, or a part of the list.
+// A segment is rows of one pattern, one after the other, or a part of the list.
 type segment struct {
 	first   nodeID
 	pattern int32 // number, or −1 for the list
-	at      int32 // number of the row among those of the pattern, or where in the list
+	at      int32 // number of the first row among those of the pattern, or where in the list
+}
+
+// A patternRow is one of a pattern.
+type patternRow struct {
+	first nodeID
+	at    int32 // its number among those of the pattern
 }
 
 // A pattern is what rows have in common, and the rest as columns.
@@ -106,21 +112,21 @@ func (x *nodes) at(id nodeID) node {
 
 func (x *nodes) inRow(id nodeID) node {
 	x.look(id)
-	l, s := x.likeNode(id)
+	l, r := x.likeNode(id)
 	if l == nil {
 		return *x.like(id)
 	}
-	n := l.head(s)
+	n := l.head(r)
 	if len(l.atoms) > 0 {
-		n.terms = l.terms(make([]term, 0, len(l.atoms)), s)
+		n.terms = l.terms(make([]term, 0, len(l.atoms)), r)
 	}
 	return n
 }
 
 // look tells the recording that the numbers of node id are looked at.
 func (x *nodes) look(id nodeID) {
-	if x.rec != nil && id >= x.start {
-		x.rec.looks(int(id - x.start))
+	if x.rec != nil {
+		x.rec.looks(x, id)
 	}
 }
 
@@ -137,11 +143,12 @@ func (x *nodes) likeInRow(id nodeID) *node {
 	if id >= x.start {
 		return &x.row[id-x.start]
 	}
-	s := x.segment(id)
+	s := &x.segments[x.segment(id)]
 	if s.pattern < 0 {
 		return &x.list[s.at+int32(id-s.first)]
 	}
-	return &x.patterns[s.pattern].like[id-s.first].node
+	l, _ := x.likeNodeIn(s, id)
+	return &l.node
 }
 
 // head is node id without its terms.
@@ -154,22 +161,42 @@ func (x *nodes) head(id nodeID) node {
 
 func (x *nodes) headInRow(id nodeID) node {
 	x.look(id)
-	if l, s := x.likeNode(id); l != nil {
-		return l.head(s)
+	if l, r := x.likeNode(id); l != nil {
+		return l.head(r)
 	}
 	return *x.like(id)
 }
 
-// segment is that of id, which is plain or above and not in the row that is being
-// written.
-func (x *nodes) segment(id nodeID) *segment {
+// segment is the number of that of id, which is plain or above and not in the row that is
+// being written.
+func (x *nodes) segment(id nodeID) int {
 	at := len(x.segments) - 1
 	if k := int(id-x.plain) / nearIDs; k < len(x.near) {
 		for at = int(x.near[k]); at+1 < len(x.segments) && x.segments[at+1].first <= id; {
 			at++
 		}
 	}
-	return &x.segments[at]
+	return at
+}
+
+// A run is a segment with its end.
+type run struct {
+	segment
+	end  nodeID
+	like []likeNode // of a pattern's rows
+}
+
+// run is the one of id, for which segment is defined.
+func (x *nodes) run(id nodeID) run {
+	at := x.segment(id)
+	r := run{segment: x.segments[at], end: nodeID(x.size)}
+	if at+1 < len(x.segments) {
+		r.end = x.segments[at+1].first
+	}
+	if r.pattern >= 0 {
+		r.like = x.patterns[r.pattern].like
+	}
+	return r
 }
 
 func (x *nodes) addSegment(s segment) {
@@ -183,18 +210,18 @@ func (x *nodes) addSegment(s segment) {
 	x.segments = append(x.segments, s)
 }
 
-// head is the node in the row s without its terms.
-func (l *likeNode) head(s *segment) node {
+// head is the node in the row r without its terms.
+func (l *likeNode) head(r patternRow) node {
 	n := l.node
-	n.v = l.numbers[0].at(s.at)
-	n.a, n.b, n.c = l.a.at(s.at, s.first), l.b.at(s.at, s.first), l.c.at(s.at, s.first)
+	n.v = l.numbers[0].at(r.at)
+	n.a, n.b, n.c = l.a.at(r.at, r.first), l.b.at(r.at, r.first), l.c.at(r.at, r.first)
 	return n
 }
 
-// terms appends those in the row s to list.
-func (l *likeNode) terms(list []term, s *segment) []term {
+// terms appends those in the row r to list.
+func (l *likeNode) terms(list []term, r patternRow) []term {
 	for k := range l.atoms {
-		list = append(list, term{l.atoms[k].at(s.at, s.first), l.numbers[k+1].at(s.at)})
+		list = append(list, term{l.atoms[k].at(r.at, r.first), l.numbers[k+1].at(r.at)})
 	}
 	return list
 }
@@ -205,26 +232,30 @@ func (x *nodes) sumIn(id nodeID, room []term) (float64, []term) {
 	if id < x.plain {
 		return x.list[id].v, x.list[id].terms
 	}
-	if l, s := x.likeNode(id); l != nil {
-		return l.numbers[0].at(s.at), l.terms(room[:0], s)
+	if l, r := x.likeNode(id); l != nil {
+		return l.numbers[0].at(r.at), l.terms(room[:0], r)
 	}
 	n := x.like(id)
 	return n.v, n.terms
 }
 
 // likeNode is that of node id, with its row; nil if it is in none.
-func (x *nodes) likeNode(id nodeID) (*likeNode, *segment) {
+func (x *nodes) likeNode(id nodeID) (*likeNode, patternRow) {
 	if id < x.plain || id >= x.start {
-		return nil, nil
+		return nil, patternRow{}
 	}
-	return x.likeNodeIn(x.segment(id), id)
+	return x.likeNodeIn(&x.segments[x.segment(id)], id)
 }
 
-func (x *nodes) likeNodeIn(s *segment, id nodeID) (*likeNode, *segment) {
+func (x *nodes) likeNodeIn(s *segment, id nodeID) (*likeNode, patternRow) {
 	if s.pattern < 0 {
-		return nil, nil
+		return nil, patternRow{}
 	}
-	return &x.patterns[s.pattern].like[id-s.first], s
+	like := x.patterns[s.pattern].like
+	n := uint32(len(like))
+	k := uint32(id-s.first) / n
+	first := s.first + nodeID(k*n)
+	return &like[id-first], patternRow{first, s.at + int32(k)}
 }
 
 // operands calls visit for each operand of id.
@@ -237,7 +268,7 @@ func (x *nodes) operands(id nodeID, visit func(nodeID)) {
 
 // appendOperands appends the operands of id to list.
 func (x *nodes) appendOperands(list []nodeID, id nodeID) []nodeID {
-	l, s := x.likeNode(id)
+	l, in := x.likeNode(id)
 	if l == nil {
 		n := x.like(id)
 		if len(n.terms) > 0 {
@@ -248,12 +279,17 @@ func (x *nodes) appendOperands(list []nodeID, id nodeID) []nodeID {
 		}
 		return append(list, []nodeID{n.a, n.b, n.c}[:n.arity()]...)
 	}
+	return l.operands(list, in)
+}
+
+// operands appends those in the row r to list.
+func (l *likeNode) operands(list []nodeID, r patternRow) []nodeID {
 	for k := range l.atoms {
-		list = append(list, l.atoms[k].at(s.at, s.first))
+		list = append(list, l.atoms[k].at(r.at, r.first))
 	}
-	for k, r := range [...]*link{&l.a, &l.b, &l.c} {
+	for k, o := range [...]*link{&l.a, &l.b, &l.c} {
 		if k < l.arity() {
-			list = append(list, r.at(s.at, s.first))
+			list = append(list, o.at(r.at, r.first))
 		}
 	}
 	return list
@@ -281,7 +317,7 @@ func (x *nodes) inList(id nodeID) (at int, ok bool) {
 	if id >= x.start {
 		return 0, false
 	}
-	s := x.segment(id)
+	s := &x.segments[x.segment(id)]
 	return int(s.at) + int(id-s.first), s.pattern < 0
 }
 

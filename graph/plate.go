@@ -24,14 +24,15 @@ import (
 // Greater, If and all others, work there as everywhere.
 //
 // A plate compiles faster than its loop and in less memory. Rows with the same
-// expressions but for numbers are kept as columns of these. Where the body has no more
-// than Data, Observe, Factor and functions, comparisons of affine values included, a
-// row is recorded, and others follow it at little more than the cost of the copy of
-// their data. All other rows are made one by one, as the loop makes them: those of a
-// body with another method of the plate; those with a number of Data as the parameter of
-// a distribution, as a divisor, or in a Max, Min, Abs or Clip; and those in which the
-// program is another one than in the recorded rows, as for a factor of 0 or 1, or which
-// have an expression or a guard of an earlier row, as for a covariate of few values.
+// expressions but for numbers are kept as columns of these. A few rows are made as the
+// loop makes them, and recorded; others follow them at little more than the cost of the
+// copy of their data. Rows of other groups follow too, if what Index gives is made in the
+// same way, and rows with an expression of an earlier row, as for a covariate of few
+// values. All other rows are made one by one: those of a body with a plate inside, or with
+// Name; those with a discrete latent, or with a number of Data as the parameter of a
+// distribution, as a divisor, or in a Max, Min, Abs or Clip; those with a guard of an
+// earlier row; and those in which the program is another one than in the recorded rows,
+// as for a factor of 0 or 1.
 type Plate struct {
 	t     *tape
 	outer *Plate
@@ -41,7 +42,7 @@ type Plate struct {
 	inside   int     // rows of plates in one row
 	patterns []int32 // of its rows; see nodes
 	scripts  []*script
-	tries    int // of recording one
+	made     int // rows that no script made
 }
 
 // Plate adds n rows of what body says; see the type. It runs body once.
@@ -78,13 +79,29 @@ func (p *Plate) at() int {
 	return p.outer.at()*p.n + p.row
 }
 
-// index is the row's index: 3, or 2,5 of a plate in a plate.
-func (p *Plate) index() string {
-	if p.outer == nil {
-		return strconv.Itoa(p.row)
+// atRow is at when q, p or a plate inside it, is in the given row.
+func (p *Plate) atRow(q *Plate, row int) int {
+	switch {
+	case p != q:
+		return p.at()
+	case p.outer == nil:
+		return row
 	}
-	return p.outer.index() + "," + strconv.Itoa(p.row)
+	return p.outer.at()*p.n + row
 }
+
+// index is the row's index: 3, or 2,5 of a plate in a plate.
+func (p *Plate) index() string { return p.indexOf(p.row) }
+
+func (p *Plate) indexOf(row int) string {
+	if p.outer == nil {
+		return strconv.Itoa(row)
+	}
+	return p.outer.index() + "," + strconv.Itoa(row)
+}
+
+// latentName is the name of a latent in a row.
+func (p *Plate) latentName(name string, row int) string { return name + "[" + p.indexOf(row) + "]" }
 
 // isOpen reports whether p's body is being run and no plate inside it, and fails
 // if not.
@@ -121,7 +138,7 @@ func (p *Plate) Data(xs []float64) Expr {
 	}
 	x := p.t.expr(func() Expr {
 		if rec := p.t.m.st.rec; rec != nil {
-			return Expr{v: xs[p.at()], from: rec.input(func() float64 { return xs[p.at()] })}
+			return Expr{v: xs[p.at()], from: rec.input(p, xs)}
 		}
 		return Expr{v: xs[p.at()]}
 	})
@@ -142,7 +159,14 @@ func (p *Plate) Index(values []Expr, at []int) Expr {
 			return Expr{}
 		}
 	}
-	return p.t.expr(func() Expr { return values[at[p.at()]] })
+	x := p.t.expr(func() Expr {
+		if rec := p.t.m.st.rec; rec != nil {
+			rec.indexes(p.t.m, p, values, at)
+		}
+		return values[at[p.at()]]
+	})
+	p.t.last().numbers = true
+	return x
 }
 
 // Collect appends the value of x in each row to dst, for use outside the plate and
@@ -150,7 +174,15 @@ func (p *Plate) Index(values []Expr, at []int) Expr {
 // complete.
 func (p *Plate) Collect(dst *[]Expr, x Expr) {
 	if p.isOpen("Collect") {
-		p.t.do(func() { *dst = append(*dst, p.t.valueOf(x)) })
+		p.t.do(func() {
+			x := p.t.valueOf(x)
+			*dst = append(*dst, x)
+			if rec := p.t.m.st.rec; rec != nil {
+				rec.collected = append(rec.collected, collected{dst, x})
+				rec.spoilt = rec.spoilt || x.from != nil
+			}
+		})
+		p.t.last().numbers = true
 	}
 }
 
@@ -164,9 +196,14 @@ func (p *Plate) Sample(name string, prior Dist) Expr {
 		p.t.m.fail("a latent %s", wrong)
 		return Expr{}
 	}
-	return p.t.expr(func() Expr {
-		return p.t.m.Sample(name+"["+p.index()+"]", p.t.dist(prior))
+	x := p.t.expr(func() Expr {
+		if rec := p.t.m.st.rec; rec != nil {
+			rec.names = append(rec.names, name)
+		}
+		return p.t.m.Sample(p.latentName(name, p.row), p.t.dist(prior))
 	})
+	p.t.last().numbers = true
+	return x
 }
 
 // Observe is Model.Observe in each row, of xs[i] in row i.
@@ -174,7 +211,7 @@ func (p *Plate) Observe(name string, d Dist, xs []float64) {
 	if p.isOpen("Observe") && p.hasRows(fmt.Sprintf("observation %q", name), len(xs)) {
 		p.t.do(func() {
 			if rec := p.t.m.st.rec; rec != nil {
-				rec.data = append(rec.data, rec.input(func() float64 { return xs[p.at()] }))
+				rec.data = append(rec.data, rec.input(p, xs))
 			}
 			p.t.m.Observe(name, p.t.dist(d), xs[p.at()])
 		})
@@ -196,8 +233,10 @@ func (p *Plate) If(g Guard, then, otherwise func()) {
 	if !p.isOpen("If") {
 		return
 	}
-	a, b := p.t.block(then), p.t.block(otherwise)
+	a, aNumbers := p.t.block(then)
+	b, bNumbers := p.t.block(otherwise)
 	p.t.do(func() { p.t.m.If(p.t.guardOf(g), a, b) })
+	p.t.last().numbers = aNumbers && bNumbers
 }
 
 // Deterministic is Model.Deterministic in each row.
@@ -207,6 +246,7 @@ func (p *Plate) Deterministic(name string, v any) Expr {
 	}
 	x := p.t.m.value("Deterministic", v)
 	p.t.do(func() { p.t.m.Deterministic(name, p.t.valueOf(x)) })
+	p.t.last().numbers = true
 	return x
 }
 

@@ -19,6 +19,8 @@ type writer interface {
 	observe(name string, d graph.Dist, xs []float64)
 	factor(x graph.Expr)
 	collect(dst *[]graph.Expr, x graph.Expr)
+	branch(g graph.Guard, then, otherwise func())
+	record(name string, x graph.Expr)
 	nest(n int, body func())
 }
 
@@ -34,6 +36,8 @@ func (w *plated) sample(name string, prior graph.Dist) graph.Expr { return w.p.S
 func (w *plated) observe(name string, d graph.Dist, xs []float64) { w.p.Observe(name, d, xs) }
 func (w *plated) factor(x graph.Expr)                             { w.p.Factor(x) }
 func (w *plated) collect(dst *[]graph.Expr, x graph.Expr)         { w.p.Collect(dst, x) }
+func (w *plated) branch(g graph.Guard, a, b func())               { w.p.If(g, a, b) }
+func (w *plated) record(name string, x graph.Expr)                { w.p.Deterministic(name, x) }
 func (w *plated) nest(n int, body func()) {
 	w.m.Plate(n, func(p *graph.Plate) {
 		w.p = p
@@ -55,6 +59,8 @@ func (w *looped) sample(name string, prior graph.Dist) graph.Expr {
 func (w *looped) observe(name string, d graph.Dist, xs []float64) { w.m.Observe(name, d, xs[w.row]) }
 func (w *looped) factor(x graph.Expr)                             { w.m.Factor(x) }
 func (w *looped) collect(dst *[]graph.Expr, x graph.Expr)         { *dst = append(*dst, x) }
+func (w *looped) branch(g graph.Guard, a, b func())               { w.m.If(g, a, b) }
+func (w *looped) record(name string, x graph.Expr)                { w.m.Deterministic(name, x) }
 func (w *looped) nest(n int, body func()) {
 	for w.row = range n {
 		body()
@@ -243,6 +249,148 @@ func TestPlatesAfterCompile(t *testing.T) {
 	requireSameDensity(t, first, loop, rand.New(rand.NewPCG(1, 2)))
 }
 
+// Rows of groups, of which what they use may also be used by itself, by two indices, or in
+// a comparison, and rows with covariates of few values, are those of the loop.
+func TestGroupedRowsAreLoops(t *testing.T) {
+	const rows, groups = 48, 5
+	rapid.Check(t, func(t *rapid.T) {
+		pick := func(label string, n int) int { return rapid.IntRange(0, n-1).Draw(t, label) }
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "data"), 0))
+		at, other := make([]int, rows), make([]int, rows)
+		xs, ks, ys, counts := make([]float64, rows), make([]float64, rows), make([]float64, rows), make([]float64, rows)
+		for i := range rows {
+			at[i], other[i] = rng.IntN(groups), rng.IntN(groups)
+			xs[i], ks[i], ys[i], counts[i] = rng.NormFloat64(), float64(rng.IntN(4)-1)/2, rng.NormFloat64(), float64(rng.IntN(30))
+			if rng.IntN(8) == 0 {
+				xs[i] = ks[i]
+			}
+		}
+		kinds, late := []int{pick("values", 6), pick("values", 6)}, pick("late", 2) == 1
+		parts := rapid.SliceOfN(rapid.IntRange(0, 11), 1, 4).Draw(t, "parts")
+		local, guard, law := pick("local", 5), pick("guard", 7), pick("law", 7)
+		build := func(plate bool) *graph.Model {
+			m := graph.NewModel()
+			var slope graph.Expr
+			var collected []graph.Expr
+			if !late {
+				slope = m.Sample("slope", graph.Normal(0, 1))
+			}
+			tau := m.Sample("tau", graph.HalfNormal(1))
+			level := m.Sample("level", graph.Normal(0, 1))
+			values := make([][]graph.Expr, 2)
+			for k, kind := range kinds {
+				for g := range groups {
+					name := fmt.Sprintf("%c[%d]", 'a'+k, g)
+					var x graph.Expr
+					switch {
+					case kind == 0 || kind == 4 && g%2 == 0:
+						x = m.Sample(name, graph.Normal(0, tau))
+					case kind == 1 || kind == 4:
+						x = graph.Add(level, graph.Mul(tau, m.Sample(name, graph.Normal(0, 1))))
+					case kind == 2:
+						x = m.Sample(name, graph.Gamma(2, float64(1+g%2)))
+					case kind == 3:
+						x = graph.Add(level, graph.Mul(1+g%3, m.Sample(name, graph.Normal(0, 1))))
+					default:
+						x = m.Sample(name, graph.Uniform(0, 1+g%2))
+					}
+					values[k] = append(values[k], x)
+				}
+			}
+			if late {
+				slope = m.Sample("slope", graph.Normal(0, 1))
+			}
+			var w writer = &looped{m: m}
+			if plate {
+				w = &plated{m: m}
+			}
+			w.nest(rows, func() {
+				a := w.index(values[0], at)
+				x, k := w.data(xs), w.data(ks)
+				var mean, own graph.Expr
+				switch local {
+				case 1:
+					own = w.sample("own", graph.Normal(a, tau))
+				case 2:
+					own = w.sample("own", graph.Exponential(graph.Exp(graph.Mul(0.3, slope))))
+				case 3:
+					own = graph.Add(w.sample("first", graph.Normal(0, 1)), w.sample("second", graph.Uniform(-1, 1)))
+				}
+				for _, part := range parts {
+					switch part {
+					case 10, 11:
+						mean = graph.Add(mean, own)
+					case 0:
+						mean = graph.Add(mean, a)
+					case 1:
+						mean = graph.Add(mean, w.index(values[1], at))
+					case 2:
+						mean = graph.Sub(mean, w.index(values[0], other))
+					case 3:
+						mean = graph.Add(mean, graph.Mul(slope, x))
+					case 4:
+						mean = graph.Add(mean, graph.Mul(slope, k))
+					case 5:
+						mean = graph.Add(mean, graph.Mul(a, k))
+					case 6:
+						mean = graph.Add(mean, graph.Mul(a, w.index(values[1], other)))
+					case 7:
+						mean = graph.Add(mean, graph.Mul(0.5, values[0][2]))
+					case 8:
+						mean = graph.Add(mean, graph.Exp(graph.Mul(0.1, a)))
+					case 9:
+						mean = graph.Add(graph.Mul(k, mean), level)
+					}
+				}
+				switch guard {
+				case 1:
+					mean = graph.If(graph.Greater(slope, x), mean, level)
+				case 2:
+					mean = graph.If(graph.Greater(a, x), mean, level)
+				case 3:
+					mean = graph.If(graph.Greater(slope, k), mean, a)
+				case 4:
+					mean = graph.If(graph.Greater(a, slope), mean, graph.Add(level, x))
+				case 5:
+					mean = graph.If(graph.Greater(own, x), mean, level)
+				case 6:
+					mean = graph.If(graph.And(graph.Greater(own, slope), graph.Less(slope, x)), graph.Add(mean, own), level)
+				}
+				w.collect(&collected, mean)
+				switch law {
+				case 0:
+					w.observe("y", graph.Normal(mean, 1), ys)
+				case 1:
+					w.observe("y", graph.Normal(mean, tau), ys)
+				case 2:
+					w.observe("y", graph.Poisson(graph.Exp(mean)), counts)
+				case 3:
+					w.observe("y", graph.Normal(a, graph.Exp(mean)), ys)
+				case 4:
+					w.branch(graph.Greater(slope, x), func() { w.observe("y", graph.Normal(mean, 1), ys) }, func() {
+						w.observe("y", graph.Normal(a, tau), ys)
+						w.record("inside", graph.Mul(2, mean))
+					})
+				case 5:
+					w.branch(graph.Greater(own, k), func() { w.factor(mean) }, nil)
+					w.record("mean", mean)
+				default:
+					w.observe("y", graph.StudentsT(3, mean, graph.Softplus(a)), ys)
+					w.factor(graph.Mul(-0.1, graph.Square(a)))
+				}
+			})
+			m.Factor(graph.Mul(-0.01, graph.Square(graph.Sum(collected[:min(7, len(collected))]...))))
+			return m
+		}
+		d, err := build(true).Compile()
+		e, wrong := build(false).Compile()
+		require.Equal(t, wrong == nil, err == nil, "%v and %v", err, wrong)
+		if err == nil {
+			requireSameDensity(t, d, e, rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "points"), 0)))
+		}
+	})
+}
+
 // Which bodies are recorded is as the doc comment of Plate says.
 func TestRecordedBodies(t *testing.T) {
 	const n = 20
@@ -284,11 +432,19 @@ func TestRecordedBodies(t *testing.T) {
 		{"one guard", false, func(p *graph.Plate, x, z, slope, noise E) {
 			p.Observe("y", graph.Normal(graph.If(graph.Greater(z, 0), slope, graph.Mul(slope, x)), noise), ys)
 		}},
-		{"latents", false, func(p *graph.Plate, x, z, slope, noise E) {
+		{"latents", true, func(p *graph.Plate, x, z, slope, noise E) {
 			p.Observe("y", graph.Normal(graph.Mul(x, p.Sample("e", graph.Normal(z, 1))), noise), ys)
 		}},
-		{"groups", false, func(p *graph.Plate, x, z, slope, noise E) {
+		{"groups", true, func(p *graph.Plate, x, z, slope, noise E) {
 			p.Observe("y", graph.Normal(graph.Mul(x, p.Index([]E{z, slope}, at)), noise), ys)
+		}},
+		{"switches", true, func(p *graph.Plate, x, z, slope, noise E) {
+			e := p.Sample("e", graph.Normal(0, 1))
+			p.If(graph.Greater(e, x), func() { p.Observe("y", graph.Normal(z, noise), ys) }, nil)
+			p.Deterministic("e's", graph.Mul(2, e))
+		}},
+		{"a guard's name", false, func(p *graph.Plate, x, z, slope, noise E) {
+			p.Observe("y", graph.Normal(graph.If(p.Name("on", graph.Greater(z, x)), slope, 0), noise), ys)
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

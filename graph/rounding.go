@@ -93,11 +93,8 @@ func underflow(v, x, y float64) float64 {
 // rounds to v, for 1/10 where v is 0.1: so 0.1 + 0.2 is 0.3, and still no two
 // numbers are one.
 func (s *store) written(v float64) rounded {
-	if v == math.Trunc(v) && math.Abs(v) < 1<<53 || math.IsInf(v, 0) || math.IsNaN(v) {
-		return rounded{v: v}
-	}
-	if err, ok := shortDecimalError(v); ok {
-		return rounded{v: v, err: err}
+	if x, ok := shortlyWritten(v); ok {
+		return x
 	}
 	err, known := s.decimals[v]
 	if !known {
@@ -107,11 +104,26 @@ func (s *store) written(v float64) rounded {
 	return rounded{v: v, err: err}
 }
 
+// shortlyWritten is written of most numbers.
+func shortlyWritten(v float64) (x rounded, ok bool) {
+	if v == math.Trunc(v) && math.Abs(v) < 1<<53 || math.IsInf(v, 0) || math.IsNaN(v) {
+		return rounded{v: v}, true
+	}
+	err, ok := shortDecimalError(v)
+	return rounded{v: v, err: err}, ok
+}
+
 // writtenAs is written of a number that may have a source.
 func (s *store) writtenAs(x rounded) rounded {
 	out := s.written(x.v + 0)
 	if x.from != nil {
-		out.from = recorded(writtenOperation, func(x, _ rounded) rounded { return s.written(x.v + 0) }, x, rounded{})
+		out.from = recorded(writtenOperation, func(x, _ rounded) rounded {
+			out, ok := shortlyWritten(x.v + 0)
+			if !ok {
+				out.err = decimalError(x.v)
+			}
+			return out
+		}, x, rounded{})
 	}
 	return out
 }

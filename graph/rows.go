@@ -73,6 +73,9 @@ func (s *store) internInRow(n node, hash uint32) nodeID {
 	}
 	if n.lastOperand() < s.start {
 		if id, ok := s.known(&n, s.slot(&n, hash)); ok {
+			if s.rec != nil {
+				s.rec.findsOutside(s, &n, id)
+			}
 			return id
 		}
 	}
@@ -147,7 +150,7 @@ func (s *store) endRow(patterns *[]int32, left int) (ok bool) {
 // commit makes the row one of pattern k.
 func (s *store) commit(k int32, left int) {
 	p := s.patterns[k]
-	s.addSegment(segment{s.start, k, int32(p.rows)})
+	s.addRows(k, s.start, p.rows)
 	p.add(s, left)
 	for j := range p.like {
 		if n := &s.row[j]; p.like[j].root && !n.isLeaf() {
@@ -156,6 +159,14 @@ func (s *store) commit(k int32, left int) {
 	}
 	s.size += len(s.row)
 	s.clearRow()
+}
+
+// addRows adds a segment of rows of pattern k from number at on, if they do not continue the last one.
+func (s *store) addRows(k int32, first nodeID, at int) {
+	if last := len(s.segments) - 1; last >= 0 && s.segments[last].pattern == k {
+		return
+	}
+	s.addSegment(segment{first, k, int32(at)})
 }
 
 // keepRow moves the row to the list.
@@ -273,43 +284,90 @@ func (p *pattern) add(s *store, left int) {
 	p.rows++
 }
 
-func (r *link) add(id nodeID, rows, left int) {
-	if r.local || r.col == nil && (id == r.id || rows == 0) {
-		return
+func (r *link) add(id nodeID, rows, left int) { r.addRows(nil, id, rows, 1, left) }
+
+// addRows adds n rows with the given IDs, or with id in all if these are nil.
+func (r *link) addRows(ids []nodeID, id nodeID, rows, n, left int) {
+	if !r.local {
+		r.col = added(r.col, &r.id, id, ids, rows, n, left, func(a, b nodeID) bool { return a == b })
 	}
-	r.col = append(column(r.col, r.id, rows, left), id)
 }
 
-func (x *numeral) add(v float64, rows, left int) {
-	switch {
-	case x.col == nil && math.Float64bits(v) == math.Float64bits(x.v):
-		return
-	case x.col == nil && rows == 0:
-		x.v = v
-		return
+// addNumbers adds n rows with the numbers first, first + step, …
+func (r *link) addNumbers(first, step, rows, n, left int) {
+	for i := range n {
+		r.add(nodeID(first+i*step), rows+i, left+n-1-i)
 	}
-	x.col = append(column(x.col, x.v, rows, left), v)
 }
 
-// column is col, or a new one of v in all rows, with room for one more.
-func column[T any](col []T, v T, rows, left int) []T {
+func (x *numeral) add(v float64, rows, left int) { x.addRows(nil, v, rows, 1, left) }
+
+// addRows adds n rows with the given values, or with v in all if these are nil.
+func (x *numeral) addRows(values []float64, v float64, rows, n, left int) {
+	x.col = added(x.col, &x.v, v, values, rows, n, left, sameBits)
+}
+
+func sameBits(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
+
+// added is the column col after rows rows, nil if all are v, with n more: values, or value in
+// all if that is nil. At most left more will come.
+func added[T any](col []T, v *T, value T, values []T, rows, n, left int, same func(a, b T) bool) []T {
 	if col == nil {
-		col = slices.Repeat([]T{v}, rows)
+		if values != nil {
+			value = values[0]
+		}
+		if rows == 0 {
+			*v = value
+		}
+		if same(*v, value) && !slices.ContainsFunc(values, func(x T) bool { return !same(*v, x) }) {
+			return nil
+		}
+		col = slices.Repeat([]T{*v}, rows)
 	}
-	if len(col) == cap(col) {
-		col = slices.Grow(col, 1+min(left, max(8*len(col), 64)))
+	if len(col)+n > cap(col) {
+		col = slices.Grow(col, n+min(left, max(8*len(col), 64)))
+	}
+	if values != nil {
+		return append(col, values...)
+	}
+	for range n {
+		col = append(col, value)
 	}
 	return col
 }
 
-// boundsIn are those of the errors of a node in the row s.
-func (l *likeNode) boundsIn(s *segment) (b bounds) {
+// truncate leaves out what columns have beyond the last row.
+func (p *pattern) truncate() {
+	cut := func(columns ...*numeral) {
+		for _, x := range columns {
+			x.col = x.col[:min(len(x.col), p.rows)]
+		}
+	}
+	for j := range p.like {
+		l := &p.like[j]
+		for _, r := range []*link{&l.a, &l.b, &l.c} {
+			r.col = r.col[:min(len(r.col), p.rows)]
+		}
+		for k := range l.atoms {
+			l.atoms[k].col = l.atoms[k].col[:min(len(l.atoms[k].col), p.rows)]
+		}
+		for k := range l.numbers {
+			cut(&l.numbers[k])
+		}
+		for k := range l.errs {
+			cut(&l.errs[k])
+		}
+	}
+}
+
+// boundsIn are those of the errors of a node in the row r.
+func (l *likeNode) boundsIn(r patternRow) (b bounds) {
 	if l.errs == nil {
 		return b
 	}
-	b.v = l.errs[0].at(s.at)
+	b.v = l.errs[0].at(r.at)
 	for k := range l.atoms {
-		if err := l.errs[k+1].at(s.at); err != 0 {
+		if err := l.errs[k+1].at(r.at); err != 0 {
 			if b.coef == nil {
 				b.coef = make([]float64, len(l.atoms))
 			}
@@ -321,23 +379,26 @@ func (l *likeNode) boundsIn(s *segment) (b bounds) {
 
 // sameInRow is the node in the row of id, if id is in one, that is the same as n.
 func (s *store) sameInRow(n *node, id nodeID) (nodeID, bool) {
-	row := s.segment(id)
-	if row.pattern < 0 {
+	first, in := s.likeNode(id)
+	if first == nil {
 		return 0, false
 	}
-	like := s.patterns[row.pattern].like
+	like := s.run(id).like
 	for j := range like {
-		if l := &like[j]; l.kind == n.kind && l.fn == n.fn && len(l.atoms) == len(n.terms) {
-			x := l.head(row)
-			if x.a != n.a || x.b != n.b || x.c != n.c || math.Float64bits(x.v+0) != math.Float64bits(n.v+0) {
-				continue
-			}
-			var some [4]term
-			x.terms = l.terms(some[:0], row)
-			if same(&x, n) {
-				return row.first + nodeID(j), true
-			}
+		if like[j].same(n, in) {
+			return in.first + nodeID(j), true
 		}
 	}
 	return 0, false
+}
+
+// same reports whether the node in the row r is the same as n.
+func (l *likeNode) same(n *node, r patternRow) bool {
+	if l.kind != n.kind || l.fn != n.fn || len(l.atoms) != len(n.terms) {
+		return false
+	}
+	var some [8]term
+	x := l.head(r)
+	x.terms = l.terms(some[:0], r)
+	return same(&x, n)
 }

@@ -1,113 +1,136 @@
 package graph
 
 import (
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/facetvi/facet/regions"
 )
 
 // A script makes rows that are like a recorded one, from their data alone: what a row
-// adds to the model, and where in it the numbers and IDs are that differ.
+// adds to the model, and where in it the numbers and IDs are that differ. The numbers of
+// many rows are computed at once, and what is left is done row by row:
+//
+//	operations ─▶ questions ─▶ columns of a pattern      a block of rows, in parts that
+//	          └─▶ hashes of roots                        goroutines share
+//	is there such a node? a plane? ─▶ table, terms       row by row
 type script struct {
 	recording
-	results []rounded
+	block
 
-	row     []node // as the script last wrote them
-	hashes  []uint32
+	row     []node // as recorded, from start on; of a root with the numbers that it had last
 	bounds  []bounds
-	ids     []rowID
-	numbers []rowNumber
-	roots   []int    // nodes that other rows may have
-	twins   [][2]int // nodes that differ by their numbers alone
-	data    []int    // leaves of observations, by place in the row
-	signs   []int    // leaves of guards, by place in the row
-	infos   []GuardInfo
+	from    [][]int32 // by place in the row: the sources of the constant and the coefficients; −1 without one
+	roots   []int     // nodes that other rows may have
+	twins   [][2]int  // nodes that differ by their numbers alone
+	coords  []int     // leaves of latents, by place in the row
+	data    []int     // leaves of observations, by place in the row
+	signs   []int     // leaves of guards, by place in the row
 	pattern int32
 
+	latents  []latent
 	observed []observation
 	terms    []modelTerm
-	start    nodeID // of the recorded row
+	derived  []deterministic
+	guarded  int                    // the first comparison
+	dists    []map[nodeID]*observed // by observation: what it is by the node in a hole; see observedIn
+	fixed    []nodeID               // the nodes outside that the row knows, ascending
+	start    nodeID                 // of the recorded row
+	most     int                    // rows to try at once
+	rows     int                    // that it made
 }
 
-// A rowID is an ID in the row: start + offset.
-type rowID struct {
-	id     *nodeID
-	offset nodeID
+// A block is the results of a script in rows lo … hi−1 of the plate.
+type block struct {
+	lo, hi int
+
+	rowsBefore int         // that the script had made then
+	v, err     [][]float64 // by operation
+	is         []bool      // by row: all questions have the answers that they had
+	ids        [][]nodeID  // by hole
+	hashes     [][]uint32  // by root
 }
 
-// A rowNumber is the constant (k = 0) or coefficient k−1 of node j of the row.
-type rowNumber struct {
-	j, k int
-	from int32
-}
+// blockRows is the size of a block.
+const blockRows = 1024
 
-// mostRecorded is how often a plate's rows are recorded.
-const mostRecorded = 8
+// Limits of recording: rows at the beginning that are recorded if no script makes them, and
+// scripts of a plate.
+const (
+	manyRecorded = 8
+	mostScripts  = 8
+)
 
 // newScript is that of the row which is being written, of which m had so many
-// observations and terms before. ok is false if the recording does not tell all about it.
-func newScript(m *Model, obs, terms int) (c *script, ok bool) {
+// observations, terms and planes before. ok is false if the recording does not tell all
+// about it.
+func newScript(m *Model, before contents) (c *script, ok bool) {
 	s := m.st
-	c = &script{recording: *s.rec, results: make([]rounded, len(s.rec.operations)), start: s.start}
-	if c.spoilt || m.err != nil || s.start == noRow || len(m.obs)-obs != len(c.recording.data) {
+	c = &script{recording: *s.rec, start: s.start, most: 1}
+	if c.spoilt || m.err != nil || s.start == noRow || len(m.obs)-before.obs != len(c.recording.data) {
 		return nil, false
 	}
-	c.observed, c.terms = append(c.observed, m.obs[obs:]...), append(c.terms, m.terms[terms:]...)
-	c.hashes, c.bounds = append(c.hashes, s.hashes...), make([]bounds, len(s.row))
+	c.observed, c.terms = append(c.observed, m.obs[before.obs:]...), append(c.terms, m.terms[before.terms:]...)
+	c.latents, c.derived = append(c.latents, m.latents[before.latents:]...), append(c.derived, m.derived[before.derived:]...)
+	c.guarded = before.guards
+	c.bounds, c.from = make([]bounds, len(s.row)), make([][]int32, len(s.row))
 	c.row = append(c.row, s.row...)
 	for j := range c.row {
 		n := &c.row[j]
 		from, has := c.nodes[j]
 		switch {
-		case n.kind == kData && int(n.a) == obs+len(c.data):
+		case n.kind == kLatent && int(n.a) == before.latents+len(c.coords):
+			c.coords = append(c.coords, j)
+		case n.kind == kData && int(n.a) == before.obs+len(c.data):
 			c.data = append(c.data, j)
-		case n.kind == kSign && len(c.signs) < len(c.guards) && int(n.a) == c.guards[len(c.signs)].info.Side.Plane:
+		case n.kind == kSign && len(c.signs) < len(c.guards) && int(n.a) == before.planes+len(c.signs):
 			c.signs = append(c.signs, j)
 		case n.isLeaf():
 			return nil, false
-		case n.lastOperand() < s.start && !has: // which later rows would find
-			return nil, false
 		case n.lastOperand() < s.start:
+			n.operands(func(o nodeID) { has = has || c.isHole(o) })
+			if !has { // which later rows would find
+				return nil, false
+			}
 			c.roots = append(c.roots, j)
 		}
 		c.findTwins(j)
-		n.terms = append([]term(nil), n.terms...)
-		for k, id := range [...]*nodeID{&n.a, &n.b, &n.c} {
-			if k < n.arity() {
-				c.relocate(id)
-			}
-		}
-		for i := range n.terms {
-			c.relocate(&n.terms[i].atom)
-			if from.coef != nil && from.coef[i] != nil {
-				c.numbers = append(c.numbers, rowNumber{j, i + 1, from.coef[i].at})
-			}
-		}
-		if from.v != nil {
-			c.numbers = append(c.numbers, rowNumber{j, 0, from.v.at})
-		}
+		n.terms = slices.Clone(n.terms)
+		c.from[j] = from.operations(len(n.terms))
 		b := s.rowBounds[j]
-		c.bounds[j] = bounds{b.v, append([]float64(nil), b.coef...)}
-		if has {
-			c.bounds[j].coef = make([]float64, len(n.terms))
-			copy(c.bounds[j].coef, b.coef)
-		}
+		c.bounds[j] = bounds{b.v, slices.Clone(b.coef)}
 	}
 	for i := range c.observed {
 		o := &c.observed[i]
 		o.local = c.start
-		if o.where.value.m != nil && o.where.value.id >= s.start {
+		if o.as.hasData() {
 			return nil, false
 		}
 	}
-	c.infos = make([]GuardInfo, len(c.guards))
-	return c, len(c.data) == len(c.observed) && len(c.signs) == len(c.guards)
-}
-
-func (c *script) relocate(id *nodeID) {
-	if *id >= c.start {
-		c.ids = append(c.ids, rowID{id, *id - c.start})
+	for _, l := range c.latents {
+		if l.discrete != nil || l.prior.hasData() {
+			return nil, false
+		}
 	}
+	if slices.ContainsFunc(c.derived, func(x deterministic) bool { return x.x.from != nil }) {
+		return nil, false
+	}
+	for q, g := range c.guards {
+		if g.info.Side.Plane != before.planes+q {
+			return nil, false
+		}
+	}
+	c.dists = make([]map[nodeID]*observed, len(c.observed))
+	if c.fixed, ok = c.fixedNodes(m); !ok {
+		return nil, false
+	}
+	for _, x := range c.holes {
+		if _, is := c.among(x.id); is && x.index < 0 {
+			return nil, false
+		}
+	}
+	return c, len(c.data) == len(c.observed) && len(c.signs) == len(c.guards) && len(c.coords) == len(c.latents) && len(c.names) == len(c.latents)
 }
 
 // findTwins lists the nodes before node j that would be the same but for numbers that
@@ -126,101 +149,341 @@ func (c *script) findTwins(j int) {
 	}
 }
 
-// write makes a row by the script, of which at most left more will come. It does nothing
-// and returns false if the row is another one.
-func (c *script) write(m *Model, left int) bool {
-	s := m.st
-	for i := range c.operations {
-		o := &c.operations[i]
-		c.results[i] = o.make(o.x.of(c.results), o.y.of(c.results))
+// columns are n columns of a block.
+func columns[T any](n, rows int) [][]T {
+	all := make([][]T, n)
+	for i := range all {
+		all[i] = make([]T, rows)
 	}
+	return all
+}
+
+// compute computes the block that begins with the row of p. It is long if most rows of the
+// last one were made by the script.
+func (c *script) compute(m *Model, p *Plate) {
+	if c.is == nil {
+		size := min(blockRows, p.n)
+		c.v, c.err = columns[float64](len(c.operations), size), columns[float64](len(c.operations), size)
+		c.ids, c.hashes, c.is = columns[nodeID](len(c.holes), size), columns[uint32](len(c.roots), size), make([]bool, size)
+	}
+	n := min(blockRows, max(16, 4*(c.rows-c.rowsBefore)), p.n-p.row)
+	c.lo, c.hi, c.rowsBefore = p.row, p.row+n, c.rows
+	for i := range c.indexings {
+		x := &c.indexings[i]
+		for r := range n {
+			c.take(m, x, x.at[x.p.atRow(p, c.lo+r)])
+		}
+	}
+	parts := min(runtime.GOMAXPROCS(0), 1+n/64)
+	var wg sync.WaitGroup
+	for k := range parts - 1 {
+		wg.Go(func() { c.computeRows(m, p, k*n/parts, (k+1)*n/parts) })
+	}
+	c.computeRows(m, p, (parts-1)*n/parts, n)
+	wg.Wait()
+}
+
+// computeRows computes rows first … end−1 of the block.
+func (c *script) computeRows(m *Model, p *Plate, first, end int) {
+	for i := range c.operations {
+		o, v, err := &c.operations[i], c.v[i], c.err[i]
+		if o.of != nil {
+			for r := first; r < end; r++ {
+				v[r] = o.data[o.of.atRow(p, c.lo+r)]
+			}
+			continue
+		}
+		for r := first; r < end; r++ {
+			x := o.make(c.value(o.x, r), c.value(o.y, r))
+			v[r], err[r] = x.v, x.err
+		}
+	}
+	for r := first; r < end; r++ {
+		c.is[r] = true
+	}
+	c.computeHoles(m, p, first, end)
 	for i := range c.questions {
 		q := &c.questions[i]
-		if q.ask(q.of.of(c.results).v) != q.answer {
-			return false
+		for r := first; r < end; r++ {
+			c.is[r] = c.is[r] && q.ask(c.value(q.of, r).v) == q.answer
 		}
 	}
 	for i, from := range c.recording.data {
-		if c.observed[i].as.check(c.results[from.at].v) != nil {
-			return false
-		}
-	}
-	start := nodeID(s.size)
-	for _, x := range c.ids {
-		*x.id = start + x.offset
-	}
-	for q, j := range c.data {
-		c.row[j].a = nodeID(len(m.obs) + q)
-	}
-	for _, x := range c.numbers {
-		n, b, v := &c.row[x.j], &c.bounds[x.j], c.results[x.from]
-		if x.k == 0 {
-			n.v, b.v = v.v, v.err
-		} else {
-			n.terms[x.k-1].coef, b.coef[x.k-1] = v.v, v.err
+		for r := first; r < end; r++ {
+			c.is[r] = c.is[r] && c.observed[i].as.check(c.v[from.at][r]) == nil
 		}
 	}
 	for _, x := range c.twins {
-		if same(&c.row[x[0]], &c.row[x[1]]) {
+		a, b := c.nodeAt(x[0]), c.nodeAt(x[1])
+		for r := first; r < end; r++ {
+			c.is[r] = c.is[r] && !same(a(r), b(r))
+		}
+	}
+	for k, j := range c.roots {
+		root := c.nodeAt(j)
+		for r := first; r < end; r++ {
+			c.hashes[k][r] = root(r).hash()
+		}
+	}
+}
+
+// value is an argument in row r of the block.
+func (c *script) value(a argument, r int) rounded {
+	if a.at >= 0 {
+		return rounded{v: c.v[a.at][r], err: c.err[a.at][r]}
+	}
+	return a.number
+}
+
+// nodeAt returns node j in a row of the block; see maker.
+func (c *script) nodeAt(j int) func(r int) *node { return c.maker(c.row[j], c.from[j]) }
+
+// maker returns a node in a row of the block: n with numbers from the given operations, and
+// with what is in holes. A call changes what the last one returned.
+func (c *script) maker(n node, from []int32) func(r int) *node {
+	n.terms = slices.Clone(n.terms)
+	type place struct {
+		id   *nodeID
+		rows []nodeID
+	}
+	var holes []place
+	add := func(id *nodeID) {
+		if at, is := c.holeOf[*id]; is {
+			holes = append(holes, place{id, c.ids[at]})
+		}
+	}
+	out := &n
+	for i, id := range []*nodeID{&n.a, &n.b, &n.c} {
+		if i < n.arity() {
+			add(id)
+		}
+	}
+	for i := range n.terms {
+		add(&n.terms[i].atom)
+	}
+	return func(r int) *node {
+		if from[0] >= 0 {
+			out.v = c.v[from[0]][r]
+		}
+		for k := range out.terms {
+			if at := from[k+1]; at >= 0 {
+				out.terms[k].coef = c.v[at][r]
+			}
+		}
+		for _, x := range holes {
+			*x.id = x.rows[r]
+		}
+		return out
+	}
+}
+
+// inHole is what is in the hole of node id in n rows, from row first on; nil if there is none.
+func (c *script) inHole(id nodeID, first, n int) []nodeID {
+	if at, is := c.holeOf[id]; is {
+		return c.ids[at][first : first+n]
+	}
+	return nil
+}
+
+// write makes rows of p from the current one on, and returns how many: not those from the
+// first one on that is another one, and not more than come at once.
+func (c *script) write(m *Model, p *Plate) (rows int) {
+	if p.row < c.lo || p.row >= c.hi {
+		c.compute(m, p)
+	}
+	first := p.row - c.lo
+	for rows < c.most && first+rows < c.hi-c.lo && c.is[first+rows] {
+		rows++
+	}
+	if rows == 0 {
+		return 0
+	}
+	wanted := rows
+	s, like := m.st, m.st.patterns[c.pattern]
+	before, start := like.rows, nodeID(s.size)
+	like.addRows(c, m, first, rows, p.n-p.row-rows)
+	for _, hashes := range c.hashes {
+		s.touch(hashes[first : first+rows])
+	}
+	roots := make([]func(r int) *node, len(c.roots))
+	for k, j := range c.roots {
+		roots[k] = c.nodeAt(j)
+	}
+	for i := range rows {
+		if !c.writeRow(m, p, first+i, roots) {
+			rows = i
+			break
+		}
+		if i == 0 {
+			s.addRows(c.pattern, start, before)
+		}
+	}
+	like.rows = before + rows
+	if rows < wanted {
+		like.truncate()
+		c.most = 1
+	} else {
+		c.most = min(2*c.most, blockRows)
+	}
+	return rows
+}
+
+// writeRow adds row r of the block to the table and the model. It does nothing and returns
+// false if the row is another one.
+func (c *script) writeRow(m *Model, p *Plate, r int, roots []func(r int) *node) bool {
+	s := m.st
+	start := nodeID(s.size)
+	names := make([]string, len(c.names))
+	for q, name := range c.names {
+		names[q] = p.latentName(name, c.lo+r)
+		if m.nameTaken(names[q]) != "" {
 			return false
 		}
 	}
-	for _, j := range c.roots {
-		n := &c.row[j]
-		c.hashes[j] = n.hash()
-		if _, known := s.known(n, s.slot(n, c.hashes[j])); known {
+	for k, root := range roots {
+		n := root(r)
+		if _, known := s.known(n, s.slot(n, c.hashes[k][r])); known {
 			return false
 		}
 	}
-	if !c.addPlanes(m) {
+	guards := len(m.guards)
+	if !c.addPlanes(m, r) {
+		m.guards = m.guards[:guards]
 		return false
 	}
-	own, hashes, bounds := s.row, s.hashes, s.rowBounds
-	s.row, s.hashes, s.rowBounds, s.start = c.row, c.hashes, c.bounds, start
-	s.commit(c.pattern, left)
-	s.row, s.hashes, s.rowBounds = own, hashes, bounds
+	s.own()
+	for k, root := range roots {
+		s.enter(s.slot(root(r), c.hashes[k][r]), c.hashes[k][r], start+nodeID(c.roots[k]))
+	}
+	s.size += len(c.row)
 	for q, j := range c.data {
 		s.setLeaf(kData, len(m.obs), start+nodeID(j))
-		o := c.observed[q]
-		m.obs = append(m.obs, observation{o.observed, start - o.local, c.results[c.recording.data[q].at].v})
+		o := &c.observed[q]
+		m.obs = append(m.obs, observation{c.observedIn(q, guards, r, start), start - o.local, c.v[c.recording.data[q].at][r]})
 	}
 	for q, j := range c.signs {
-		s.setLeaf(kSign, c.infos[q].Side.Plane, start+nodeID(j))
-	}
-	m.guards = append(m.guards, c.infos...)
-	moved := func(x Expr) Expr {
-		if x.m != nil && x.id >= c.start {
-			x.id += start - c.start
-		}
-		return x
+		s.setLeaf(kSign, m.arr.Len()-len(c.signs)+q, start+nodeID(j))
 	}
 	for _, f := range c.firsts {
 		for i, x := range f.params {
-			f.params[i] = moved(x)
+			f.params[i] = c.moved(x, r, start)
 		}
-		m.firsts[f.sharing] = moved(f.x)
+		m.firsts[f.sharing] = c.moved(f.x, r, start)
 	}
+	prior := 0
 	for _, t := range c.terms {
-		if t.id >= c.start {
-			t.id += start - c.start
+		if t.id = c.idIn(t.id, r, start); t.prior {
+			t.what = priorOf(names[prior])
+			prior++
 		}
 		m.terms = append(m.terms, t)
+	}
+	for q, l := range c.latents {
+		l.name, l.value, l.prior.params = names[q], c.idIn(l.value, r, start), slices.Clone(l.prior.params)
+		for i, x := range l.prior.params {
+			l.prior.params[i] = c.moved(x, r, start)
+		}
+		m.names[l.name] = true
+		s.setLeaf(kLatent, len(m.latents), start+nodeID(c.coords[q]))
+		m.latents = append(m.latents, l)
+	}
+	for _, x := range c.collected {
+		*x.dst = append(*x.dst, c.moved(x.x, r, start))
+	}
+	for _, x := range c.derived {
+		x.x, x.where = c.moved(x.x, r, start), c.movedGuard(x.where, guards, r, start)
+		m.derived = append(m.derived, x)
 	}
 	return true
 }
 
-// addPlanes adds those of the row's comparisons. It returns false if one is not a plane
-// of its own, or the other side of it.
-func (c *script) addPlanes(m *Model) bool {
+// movedGuard is moved of a guard, where the row's comparisons have numbers from guards on.
+func (c *script) movedGuard(g Guard, guards, r int, start nodeID) Guard {
+	switch shift := guards - c.guarded; {
+	case g.made > c.guarded:
+		g.made += shift
+	case -g.made > c.guarded:
+		g.made -= shift
+	}
+	g.value = c.moved(g.value, r, start)
+	return g
+}
+
+// idIn is what node id of the recorded row is in row r of the block, which begins at start.
+func (c *script) idIn(id nodeID, r int, start nodeID) nodeID {
+	if id >= c.start {
+		return id + start - c.start
+	}
+	if at, is := c.holeOf[id]; is {
+		return c.ids[at][r]
+	}
+	return id
+}
+
+func (c *script) moved(x Expr, r int, start nodeID) Expr {
+	if x.m != nil {
+		x.id = c.idIn(x.id, r, start)
+	}
+	return x
+}
+
+// observedIn is what observation q has in common with others in row r of the block: with all
+// if no parameter is in a hole, or else with those of the same one.
+func (c *script) observedIn(q, guards, r int, start nodeID) *observed {
+	o := c.observed[q].observed
+	branch := o.where.value.m != nil && (o.where.value.id >= c.start || c.isHole(o.where.value.id))
+	holes, local := 0, branch
+	var in nodeID
+	for _, x := range o.as.params {
+		if x.m == nil {
+			continue
+		}
+		local = local || x.id >= c.start
+		if at, is := c.holeOf[x.id]; is {
+			holes, in = holes+1, c.ids[at][r]
+		}
+	}
+	if holes == 0 && !branch {
+		return o
+	}
+	shared := holes == 1 && !local
+	if shared && c.dists[q][in] != nil {
+		return c.dists[q][in]
+	}
+	own := *o
+	own.local, own.as.params, own.where = noRow, slices.Clone(o.as.params), c.movedGuard(o.where, guards, r, start)
+	for i, x := range own.as.params {
+		own.as.params[i] = c.moved(x, r, start)
+	}
+	if shared {
+		if c.dists[q] == nil {
+			c.dists[q] = map[nodeID]*observed{}
+		}
+		c.dists[q][in] = &own
+	}
+	return &own
+}
+
+// addPlanes adds those of the row's comparisons, and these. It returns false if one is not a
+// plane of its own, or the other side of it.
+func (c *script) addPlanes(m *Model, row int) bool {
 	for q := range c.guards {
 		g := &c.guards[q]
 		info := g.info
-		constant := g.constant.of(c.results)
+		constant := c.value(g.constant, row)
 		info.greater.Coef, info.greater.Const = make([]float64, len(g.coef)), constant.v
+		if slices.ContainsFunc(g.latents, func(id nodeID) bool { return id >= c.start || c.isHole(id) }) {
+			info.greater.Index = slices.Clone(info.greater.Index)
+		}
 		r := regions.Rounding{Coef: make([]float64, len(g.coef)), Const: constant.err}
 		for k := range g.coef {
-			x := g.coef[k].of(c.results)
+			x := c.value(g.coef[k], row)
 			info.greater.Coef[k], r.Coef[k] = x.v, x.err
+			if in := c.inHole(g.latents[k], row, 1); in != nil {
+				info.greater.Index[k] = int(m.st.at(in[0]).a)
+			} else if j := int(g.latents[k] - c.start); j >= 0 {
+				info.greater.Index[k] = len(m.latents) + slices.Index(c.coords, j)
+			}
 		}
 		planes := m.arr.Len()
 		side, err := m.arr.AddRounded(info.greater, r)
@@ -228,7 +491,60 @@ func (c *script) addPlanes(m *Model) bool {
 			return false
 		}
 		info.Side = side
-		c.infos[q], c.row[c.signs[q]].a = info, nodeID(side.Plane)
+		m.guards = append(m.guards, info)
 	}
 	return true
+}
+
+// addRows adds n rows of a script's block to the columns, from row first on. At most left
+// more will come.
+func (p *pattern) addRows(c *script, m *Model, first, n, left int) {
+	for j := range c.row {
+		x, l, from, b := &c.row[j], &p.like[j], c.from[j], &c.bounds[j]
+		switch x.kind {
+		case kLatent:
+			l.a.addNumbers(len(m.latents)+slices.Index(c.coords, j), len(c.coords), p.rows, n, left)
+		case kData:
+			l.a.addNumbers(len(m.obs)+slices.Index(c.data, j), len(c.data), p.rows, n, left)
+		case kSign:
+			l.a.addNumbers(m.arr.Len()+slices.Index(c.signs, j), len(c.signs), p.rows, n, left)
+		default:
+			for k, id := range [...]nodeID{x.a, x.b, x.c} {
+				var ids []nodeID
+				if k < x.arity() {
+					ids = c.inHole(id, first, n)
+				}
+				[...]*link{&l.a, &l.b, &l.c}[k].addRows(ids, id, p.rows, n, left)
+			}
+		}
+		l.numbers[0].addRows(c.part(c.v, from[0], first, n), x.v, p.rows, n, left)
+		for k, t := range x.terms {
+			l.atoms[k].addRows(c.inHole(t.atom, first, n), t.atom, p.rows, n, left)
+			l.numbers[k+1].addRows(c.part(c.v, from[k+1], first, n), t.coef, p.rows, n, left)
+		}
+		if l.errs == nil && b.exact() && !slices.ContainsFunc(from, func(at int32) bool { return slices.ContainsFunc(c.part(c.err, at, first, n), isNonzero) }) {
+			continue
+		}
+		if l.errs == nil {
+			l.errs = make([]numeral, len(l.numbers))
+		}
+		l.errs[0].addRows(c.part(c.err, from[0], first, n), b.v, p.rows, n, left)
+		for k := range x.terms {
+			err := 0.0
+			if b.coef != nil {
+				err = b.coef[k]
+			}
+			l.errs[k+1].addRows(c.part(c.err, from[k+1], first, n), err, p.rows, n, left)
+		}
+	}
+}
+
+func isNonzero(v float64) bool { return v != 0 }
+
+// part is n rows of operation at, from row first on; nil for no operation.
+func (c *script) part(columns [][]float64, at int32, first, n int) []float64 {
+	if at < 0 {
+		return nil
+	}
+	return columns[at][first : first+n]
 }

@@ -19,9 +19,15 @@ type recording struct {
 	nodes      map[int]sources // by place in the row
 	node       *sources        // of the node that is being made
 	data       []*source       // of what is observed
+	names      []string        // of latents, without the row
+	collected  []collected
 	firstData  int             // its number among the observations
 	firsts     []firstOf       // that the model got
 	guards     []recordedGuard // and its comparisons, each with a plane of its own
+	indexings  []indexing
+	holes      []hole
+	holeOf     map[nodeID]int // number of the first with a node
+	captured   []nodeID       // what the body uses of the model outside
 	spoilt     bool
 }
 
@@ -37,10 +43,12 @@ type sources struct {
 	coef []*source // nil without any
 }
 
-// An operation makes a number from two.
+// An operation makes a number from two, or takes it from the data of a plate.
 type operation struct {
 	make func(x, y rounded) rounded
 	x, y argument
+	of   *Plate
+	data []float64
 }
 
 // An operationKey tells operations apart.
@@ -60,7 +68,13 @@ const (
 )
 
 func newRecording(firstData int) *recording {
-	return &recording{known: map[operationKey]*source{}, nodes: map[int]sources{}, firstData: firstData}
+	return &recording{known: map[operationKey]*source{}, nodes: map[int]sources{}, holeOf: map[nodeID]int{}, firstData: firstData}
+}
+
+// collected is what Collect appends.
+type collected struct {
+	dst *[]Expr
+	x   Expr
 }
 
 // An argument is the result of an operation, or a number.
@@ -72,6 +86,7 @@ type argument struct {
 // A recordedGuard is a comparison and the plane that it is a side of: its numbers.
 type recordedGuard struct {
 	info     GuardInfo
+	latents  []nodeID // by coefficient
 	coef     []argument
 	constant argument
 }
@@ -99,16 +114,9 @@ func newArgument(x rounded) argument {
 	return argument{-1, x}
 }
 
-func (a *argument) of(results []rounded) rounded {
-	if a.at >= 0 {
-		return results[a.at]
-	}
-	return a.number
-}
-
-// input is the source of a number of the row's data.
-func (r *recording) input(x func() float64) *source {
-	return r.add(operation{make: func(_, _ rounded) rounded { return rounded{v: x()} }, x: argument{at: -1}, y: argument{at: -1}})
+// input is the source of a number of the data in the row of p.
+func (r *recording) input(p *Plate, data []float64) *source {
+	return r.add(operation{x: argument{at: -1}, y: argument{at: -1}, of: p, data: data})
 }
 
 func (r *recording) add(o operation) *source {
@@ -128,7 +136,7 @@ func recorded(code operationCode, f func(x, y rounded) rounded, x, y rounded) *s
 	key := operationKey{code, newArgument(x), newArgument(y)}
 	out := from.rec.known[key]
 	if out == nil {
-		out = from.rec.add(operation{f, key.x, key.y})
+		out = from.rec.add(operation{make: f, x: key.x, y: key.y})
 		if code != otherOperation {
 			from.rec.known[key] = out
 		}
@@ -164,12 +172,18 @@ func (r *recording) spoil() {
 	}
 }
 
-// looks is called where node j of the row is looked at, with its numbers.
-func (r *recording) looks(j int) {
-	if _, has := r.nodes[j]; has {
+// looks is called where node id is looked at, with its numbers.
+func (r *recording) looks(x *nodes, id nodeID) {
+	if id < x.start {
+		if at, is := r.holeOf[id]; is && r.holes[at].from.any() {
+			r.spoilt = true
+		}
+	} else if r.nodes[int(id-x.start)].any() {
 		r.spoilt = true
 	}
 }
+
+func (x sources) any() bool { return x.v != nil || x.coef != nil }
 
 // finds is called where a node that is made turns out to be node j of the row. That has
 // to be so in all rows.

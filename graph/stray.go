@@ -52,6 +52,7 @@ func (b *box) at(i int) extent {
 
 // narrow is b where formula id holds, or does not.
 func (m *Model) narrow(b *box, id nodeID, holds bool) *box {
+	m.st.rec.spoil() // guards of other rows say something else
 	switch n := m.st.at(id); {
 	case n.kind == kNot:
 		return m.narrow(b, n.a, !holds)

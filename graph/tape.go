@@ -32,8 +32,8 @@ type step struct {
 	run  func()
 	once bool // in the first row only
 	done bool
-	// It does no more than make values, observations and terms of the row's data and of
-	// what is the same in all rows.
+	// It does no more than make values, latents, observations, terms and deterministic
+	// expressions of the row's data, of what is the same in all rows and of what Index gives.
 	numbers bool
 }
 
@@ -63,10 +63,14 @@ func (t *tape) plate(outer *Plate, n int, body func(p *Plate)) func() {
 	}
 	last := len(t.values)
 	return func() {
-		p.scripts, p.tries = nil, 0
+		p.scripts, p.made = nil, 0
 		var before contents
-		for p.row = range p.n {
+		for p.row = 0; p.row < p.n; {
 			t.inner = p
+			if rows := t.runScripts(p); rows > 0 {
+				p.row += rows
+				continue
+			}
 			t.runRow(steps, p)
 			switch {
 			case t.m.err != nil:
@@ -76,6 +80,7 @@ func (t *tape) plate(outer *Plate, n int, body func(p *Plate)) func() {
 			case outer == nil && p.row == 1:
 				t.m.grow(before, p.n-2)
 			}
+			p.row++
 		}
 		t.inner = outer
 		for k := first; k < last; k++ {
@@ -86,42 +91,53 @@ func (t *tape) plate(outer *Plate, n int, body func(p *Plate)) func() {
 	}
 }
 
-// runRow makes a row of p, as one of many that are alike if that is worth while.
+// runScripts makes rows of p by a script, and returns how many. Scripts of many rows come
+// first.
+func (t *tape) runScripts(p *Plate) (rows int) {
+	for k, c := range p.scripts {
+		if rows = c.write(t.m, p); rows == 0 {
+			continue
+		}
+		if c.rows += rows; k > 0 && c.rows > p.scripts[k-1].rows {
+			p.scripts[k], p.scripts[k-1] = p.scripts[k-1], c
+		}
+		return rows
+	}
+	return 0
+}
+
+// runRow makes a row of p, as one of many that are alike if that is worth while. It is
+// recorded if few rows were made so before, or twice as many as the last time.
 func (t *tape) runRow(steps []step, p *Plate) {
 	if p.n < fewRows || p.inside > mostInside || t.m.st.start != noRow {
 		t.run(steps)
 		return
 	}
-	s, left := t.m.st, p.n-p.row-1
-	for _, c := range p.scripts {
-		if c.write(t.m, left) {
-			return
-		}
-	}
+	s := t.m.st
 	s.beginRow()
-	record := p.row > 0 && p.tries < mostRecorded && !slices.ContainsFunc(steps, func(s step) bool { return !s.numbers })
+	record := p.made > 0 && (p.made <= manyRecorded || p.made&(p.made-1) == 0) && allNumbers(steps)
+	p.made++
+	before := t.m.contents()
 	if record {
-		p.tries++
-		s.rec = newRecording(len(t.m.obs))
+		s.rec = newRecording(before.obs)
 	}
-	obs, terms := len(t.m.obs), len(t.m.terms)
 	t.run(steps)
 	var c *script
 	if record {
-		c, record = newScript(t.m, obs, terms)
+		c, record = newScript(t.m, before)
 		s.rec = nil
 	}
-	if s.endRow(&p.patterns, left) && record {
+	if s.endRow(&p.patterns, p.n-p.row-1) && record {
 		c.pattern = p.patterns[0]
-		p.scripts = append(p.scripts, c)
+		p.scripts = append(p.scripts[:min(len(p.scripts), mostScripts-1)], c)
 	}
 }
 
 // contents are the numbers of a model's parts.
-type contents struct{ latents, obs, terms, planes, guards, named, derived int }
+type contents struct{ latents, obs, terms, planes, guards, named, derived, entries int }
 
 func (m *Model) contents() contents {
-	return contents{len(m.latents), len(m.obs), len(m.terms), m.arr.Len(), len(m.guards), len(m.named), len(m.derived)}
+	return contents{len(m.latents), len(m.obs), len(m.terms), m.arr.Len(), len(m.guards), len(m.named), len(m.derived), m.st.entries}
 }
 
 // grow makes room for n times what came after before.
@@ -134,6 +150,7 @@ func (m *Model) grow(before contents, n int) {
 	m.guards = slices.Grow(m.guards, n*(now.guards-before.guards))
 	m.named = slices.Grow(m.named, n*(now.named-before.named))
 	m.derived = slices.Grow(m.derived, n*(now.derived-before.derived))
+	m.st.reserve(n * (now.entries - before.entries))
 }
 
 // trace returns the steps of what body does.
@@ -146,13 +163,18 @@ func (t *tape) trace(body func()) []step {
 	return steps
 }
 
-// block traces body, and returns what does the same in a row; nil for nil.
-func (t *tape) block(body func()) func() {
+// block traces body, and returns what does the same in a row, nil for nil, and whether all
+// steps are of numbers.
+func (t *tape) block(body func()) (run func(), numbers bool) {
 	if body == nil {
-		return nil
+		return nil, true
 	}
 	steps := t.trace(body)
-	return func() { t.run(steps) }
+	return func() { t.run(steps) }, allNumbers(steps)
+}
+
+func allNumbers(steps []step) bool {
+	return !slices.ContainsFunc(steps, func(s step) bool { return !s.numbers })
 }
 
 // do adds a step.
@@ -268,6 +290,7 @@ func (t *tape) varies(x Expr) bool {
 // guardOf is g in the current row, and valueOf x.
 func (t *tape) guardOf(g Guard) Guard {
 	if g.value.m != t.traced {
+		t.captures(g.value)
 		return g
 	}
 	n := t.traced.st.at(g.value.id)
@@ -280,7 +303,17 @@ func (t *tape) guardOf(g Guard) Guard {
 		t.m.fail("a value of a plate inside this one is used outside its body; Collect gives its rows")
 		return Guard{}
 	}
+	if t.fixed[n.a] {
+		t.captures(in.value)
+	}
 	return in
+}
+
+// captures is called where a row uses x, which is the same in all.
+func (t *tape) captures(x Expr) {
+	if rec := t.m.st.rec; rec != nil && x.m != nil {
+		rec.captured = append(rec.captured, x.id)
+	}
 }
 
 func (t *tape) valueOf(x Expr) Expr { return t.guardOf(Guard{value: x}).value }
@@ -288,6 +321,9 @@ func (t *tape) valueOf(x Expr) Expr { return t.guardOf(Guard{value: x}).value }
 // dist is d in the current row.
 func (t *tape) dist(d Dist) Dist {
 	if !slices.ContainsFunc(d.params, Expr.traced) {
+		for _, x := range d.params {
+			t.captures(x)
+		}
 		return d
 	}
 	params := make([]Expr, len(d.params))
