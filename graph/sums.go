@@ -725,7 +725,7 @@ func (f *sumFolder) fold(ids []nodeID) (v signedPoly, ok bool) {
 			col[r] = f.s.d.data[st.head(id).a]
 		}
 		return v, true
-	case n.kind == kSum && b.isAffineRow(ids[0]), n.kind == kLatent:
+	case n.kind == kSum && b.isAffineRow(b.view(ids[0])), n.kind == kLatent:
 		for r, id := range ids {
 			if !f.affine(p, r, rows, 1, id) {
 				return v, false
@@ -933,7 +933,7 @@ func (f *sumFolder) sum(ids []nodeID) (v signedPoly, ok bool) {
 	var coef [][]float64
 	var atom [][]nodeID
 	for r, id := range ids {
-		constant[r] = b.sum(id).c
+		constant[r] = b.sum(b.view(id)).c
 		slots := b.slots(id)
 		if r == 0 {
 			for range slots {
