@@ -2,7 +2,9 @@ package graph
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
+	"sync"
 )
 
 // arrange orders the rows of each form so that gathers are runs of neighbouring
@@ -25,7 +27,7 @@ func (b *batch) arrange() {
 		if f.key.kind.isSparse() || len(f.args) == 0 {
 			continue
 		}
-		f.columns = b.columns(f)
+		b.setColumns(f)
 		for j, arg := range f.args {
 			lists[arg] = append(lists[arg], f.columns[j])
 		}
@@ -44,26 +46,43 @@ func (k formKind) isOrdered() bool {
 // isSparse reports whether rows of the form have any number of operands.
 func (k formKind) isSparse() bool { return k == fSparse || k == fForward }
 
-// columns lists each operand of all rows of f.
-func (b *batch) columns(f *form) [][]nodeID {
-	columns := make([][]nodeID, len(f.args))
-	for j := range columns {
-		columns[j] = make([]nodeID, len(f.rows))
+// setColumns lists each operand of all rows of f, and the numbers of sums, in parts on all
+// processors.
+func (b *batch) setColumns(f *form) {
+	n := len(f.rows)
+	f.columns = columns[nodeID](len(f.args), n)
+	if f.key.kind == fSum {
+		f.coefs = columns[float64](1+len(f.args), n)
 	}
-	var operands []nodeID
-	for r, id := range f.rows {
-		if f.key.kind == fSum {
-			for j, t := range b.slots(id) {
-				columns[j][r] = t.atom
+	parts := min(runtime.GOMAXPROCS(0), 1+n/1024)
+	var wg sync.WaitGroup
+	for k := range parts {
+		wg.Go(func() {
+			own := *b // nothing is added to it any more
+			own.inSum, own.inSlots, own.args = nil, nil, nil
+			for r := k * n / parts; r < (k+1)*n/parts; r++ {
+				own.setRow(f, r)
 			}
-			continue
-		}
-		operands = b.operands(operands[:0], b.view(id))
-		for j, o := range operands {
-			columns[j][r] = o
-		}
+		})
 	}
-	return columns
+	wg.Wait()
+}
+
+// setRow is setColumns of row r.
+func (b *batch) setRow(f *form, r int) {
+	v := b.view(f.rows[r])
+	if f.key.kind == fSum {
+		slots := b.slots(v)
+		f.coefs[0][r] = slots.c
+		for j, t := range slots.terms {
+			f.columns[j][r], f.coefs[j+1][r] = t.atom, t.coef
+		}
+		return
+	}
+	b.args = b.operands(b.args[:0], v)
+	for j, o := range b.args {
+		f.columns[j][r] = o
+	}
 }
 
 func (b *batch) setRows(form int, rows []nodeID) {

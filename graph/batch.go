@@ -23,10 +23,11 @@ import (
 // A form is a set of like expressions.
 type form struct {
 	key       formKey
-	args      []int      // forms of the operands (of the terms, for a sum)
-	rows      []nodeID   // the expressions
-	onLatents bool       // depends on the latents
-	columns   [][]nodeID // by operand and row, once the rows are in order; nil for what has any number of operands
+	args      []int       // forms of the operands (of the terms, for a sum)
+	rows      []nodeID    // the expressions
+	onLatents bool        // depends on the latents
+	columns   [][]nodeID  // by operand and row, once the rows are in order; nil for what has any number of operands
+	coefs     [][]float64 // of sums: the constants, and the coefficients by operand
 }
 
 // formKey is what like expressions have in common.
@@ -532,10 +533,11 @@ func (b *batch) place(form int, id nodeID) {
 	b.forms[form].rows = append(b.forms[form].rows, id)
 }
 
-// slots lists, for a sum, its terms in the order of its form's args. They are good until
-// the next call.
-func (b *batch) slots(id nodeID) []term {
-	b.inSlots = append(b.inSlots[:0], b.sum(b.view(id)).terms...)
+// slots is a sum with its terms in the order of its form's args. They are good until the
+// next call.
+func (b *batch) slots(v view) output {
+	o := b.sum(v)
+	b.inSlots = append(b.inSlots[:0], o.terms...)
 	slices.SortStableFunc(b.inSlots, func(x, y term) int { return cmp.Compare(b.at[x.atom].form, b.at[y.atom].form) })
-	return b.inSlots
+	return output{o.c, b.inSlots}
 }

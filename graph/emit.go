@@ -193,19 +193,8 @@ func (e *Graph) elementwise(f *form) (*gorgonia.Node, error) {
 
 // weightedSum is the kernel of a form of short sums.
 func (e *Graph) weightedSum(f *form) kernel.Kernel {
-	c := make([]float64, len(f.rows))
-	coef := make([][]float64, len(f.args))
-	for j := range coef {
-		coef[j] = make([]float64, len(f.rows))
-	}
-	for r, id := range f.rows {
-		c[r] = e.b.sum(e.b.view(id)).c
-		for j, t := range e.b.slots(id) {
-			coef[j][r] = t.coef
-		}
-	}
-	k := kernel.WeightedSum{C: kernel.NewCoefs(c)}
-	for _, x := range coef {
+	k := kernel.WeightedSum{C: kernel.NewCoefs(f.coefs[0])}
+	for _, x := range f.coefs[1:] {
 		k.Coef = append(k.Coef, kernel.NewCoefs(x))
 	}
 	return k

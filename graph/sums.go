@@ -933,8 +933,9 @@ func (f *sumFolder) sum(ids []nodeID) (v signedPoly, ok bool) {
 	var coef [][]float64
 	var atom [][]nodeID
 	for r, id := range ids {
-		constant[r] = b.sum(b.view(id)).c
-		slots := b.slots(id)
+		sum := b.slots(b.view(id))
+		constant[r] = sum.c
+		slots := sum.terms
 		if r == 0 {
 			for range slots {
 				coef, atom = append(coef, make([]float64, rows)), append(atom, make([]nodeID, rows))
