@@ -45,21 +45,12 @@ const (
 	sumSample     = 4000 // terms from which it is seen where squares are least
 )
 
-// Sums returns nil if the density has a term that is not of that form, parameters, or a
-// guard that is not affine.
+// Sums returns nil if the density has a term that is not of that form, parameters, a
+// guard that is not affine, or a discrete latent whose prior depends on others.
 func (d *Density) Sums() *Sums {
-	if d.made().m.params > 0 {
+	d.made()
+	if !d.copies() {
 		return nil
-	}
-	for l := range d.arr.Len() {
-		if d.arr.Curve(l) != nil {
-			return nil
-		}
-	}
-	for _, l := range d.m.latents {
-		if l.discrete != nil && len(l.discrete.dist.nodes()) > 0 { // which has a term beside its prior
-			return nil
-		}
 	}
 	d.st.mu.Lock()
 	defer d.st.mu.Unlock()
@@ -338,22 +329,8 @@ type Groups struct {
 // leave.
 func (s *Sums) Density(groups ...Groups) (*Density, error) {
 	d := s.d
-	m := NewModel()
-	c := copier{s: s, to: m, done: map[nodeID]nodeID{}, sign: map[int]nodeID{}}
-	for _, l := range d.m.latents {
-		prior := l.prior
-		if l.discrete != nil {
-			prior = l.discrete.dist
-		}
-		params := slices.Clone(prior.params)
-		for i, x := range params {
-			if x.m != nil {
-				params[i] = Expr{m: m, id: c.copy(x.id)}
-			}
-		}
-		prior.params = params
-		m.Sample(l.name, prior)
-	}
+	c := sumCopier{copier: newCopier(d), s: s}
+	m := c.to
 	for _, t := range s.rest {
 		m.add(m.st.scale(t.coef, c.copy(t.atom)))
 	}
@@ -438,85 +415,15 @@ func (s *Sums) Density(groups ...Groups) (*Density, error) {
 	return m.Compile()
 }
 
-// add adds a term that is a node already.
-func (m *Model) add(id nodeID) {
-	m.terms = append(m.terms, modelTerm{factorTerm, id, m.here(), false})
-}
-
-// A copier copies expressions to another model, with data as numbers.
-type copier struct {
+// A sumCopier copies sums to another model.
+type sumCopier struct {
+	copier
 	s     *Sums
-	to    *Model
-	done  map[nodeID]nodeID
-	sign  map[int]nodeID
 	atoms []nodeID
 }
 
-func (c *copier) copy(id nodeID) nodeID {
-	to, ok := c.done[id]
-	if !ok {
-		to = c.make(id)
-		c.done[id] = to
-	}
-	return to
-}
-
-func (c *copier) make(id nodeID) nodeID {
-	n, st := c.s.d.st.at(id), c.to.st
-	switch n.kind {
-	case kConst:
-		return st.constant(n.v)
-	case kLatent:
-		return st.leaf(kLatent, int(n.a))
-	case kData:
-		return st.constant(c.s.d.data[n.a])
-	case kSign:
-		return c.guard(int(n.a))
-	case kSum:
-		out := st.constant(n.v)
-		for _, t := range n.terms {
-			out = st.sum(1, out, t.coef, c.copy(t.atom))
-		}
-		return out
-	case kUnary:
-		return st.unary(n.fn, c.copy(n.a))
-	case kBinary:
-		return st.binary(n.fn, c.copy(n.a), c.copy(n.b))
-	case kTernary:
-		return st.triple(n.fn, c.copy(n.a), c.copy(n.b), c.copy(n.c))
-	case kNot:
-		return st.not(c.copy(n.a))
-	case kAnd:
-		return st.and(c.copy(n.a), c.copy(n.b))
-	case kSelect:
-		return st.sel(c.copy(n.a), c.copy(n.b), c.copy(n.c))
-	case kForward:
-		ids := make([]nodeID, len(n.terms))
-		for i, t := range n.terms {
-			ids[i] = c.copy(t.atom)
-		}
-		return st.forward(int(n.a), int(n.b), ids)
-	}
-	panic("graph: a node that no density has")
-}
-
-// guard is the sign of plane l of the density.
-func (c *copier) guard(l int) nodeID {
-	id, ok := c.sign[l]
-	if !ok {
-		h := c.s.d.arr.Plane(l)
-		var parts []part
-		for k, i := range h.Index {
-			parts = append(parts, part{i, rounded{v: h.Coef[k]}})
-		}
-		id = c.to.halfSpaceOf(parts, rounded{v: h.Const}).value.id
-		c.sign[l] = id
-	}
-	return id
-}
-
 // atom is an atom, and of a latent the difference from its shift.
-func (c *copier) atom(a atom) nodeID {
+func (c *sumCopier) atom(a atom) nodeID {
 	st := c.to.st
 	if a.of == nil {
 		x := c.copy(a.node)
@@ -533,7 +440,7 @@ func (c *copier) atom(a atom) nodeID {
 }
 
 // product is a monomial of atoms that there are.
-func (c *copier) product(m int) nodeID {
+func (c *sumCopier) product(m int) nodeID {
 	st := c.to.st
 	out := st.constant(1)
 	for _, p := range c.s.products.list[m] {

@@ -226,6 +226,7 @@ func (f *fitter) run(ctx context.Context, m *monitor) error {
 
 // step moves the iterate; if the gradient is not finite it changes nothing.
 func (f *fitter) step() error {
+	f.g.From(f.Step)
 	g, err := f.g.Estimate(f.q)
 	if err != nil {
 		return err

@@ -21,6 +21,7 @@ type Runner struct {
 	team    *mc.Team
 	q       family.Q // while it estimates
 	round   int
+	from    int // estimates that another Runner has made before
 	g       []float64
 }
 
@@ -140,13 +141,20 @@ func (r *Runner) block(w, b int) error {
 		wk.Locate(r.q)
 		wk.round = r.round
 	}
+	if t, turns := wk.Worker.(Turner); turns {
+		t.At((r.from+r.round-1)*len(r.blocks) + b)
+	}
 	bl := &r.blocks[b]
 	clear(bl.sums)
 	return wk.Add(bl.sums, bl.rng)
 }
 
-// Restart puts the random streams where seed says.
+// From says that so many estimates have been made before, which a Turner must know.
+func (r *Runner) From(estimates int) { r.from = estimates - r.round }
+
+// Restart puts the random streams where seed says, as if no estimate had been made.
 func (r *Runner) Restart(seed uint64) {
+	r.From(0)
 	for b := range r.blocks {
 		mc.Reseed(r.blocks[b].pcg, seed, b)
 	}
