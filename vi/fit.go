@@ -70,6 +70,9 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 	case s.Family == (family.Cells{}):
 		return runCells(ctx, d, s, m)
 	}
+	if err := s.divide(d); err != nil {
+		return nil, fmt.Errorf("vi: Settings.Subsample: %w", err)
+	}
 	starts, err := prepare(ctx, d, s, m)
 	switch {
 	case ctx.Err() != nil && err != nil:
@@ -89,7 +92,10 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 
 // prepare compiles what the fits need, and finds their starts.
 func prepare(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]family.Q, error) {
-	if e, ok := s.Estimator.(gradient.Preparer); ok {
+	if s.subsample != nil && s.Start == nil {
+		return startsOfPart(ctx, d, s, m)
+	}
+	if e, ok := s.Estimator.(gradient.Preparer); ok && s.subsample == nil {
 		m.compiling(d)
 		q, err := s.Family.New(d)
 		if err == nil {
@@ -103,6 +109,19 @@ func prepare(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]f
 		}
 	}
 	return findStarts(ctx, d, s, m)
+}
+
+// startsOfPart are starts that are looked for by a part of the data.
+func startsOfPart(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]family.Q, error) {
+	of := s
+	of.Family = family.MeanField{}
+	starts, err := findStarts(ctx, s.subsample.Part(0), of, m)
+	for k := range starts {
+		if err == nil {
+			starts[k], err = family.Of(s.Family, d, starts[k])
+		}
+	}
+	return starts, err
 }
 
 var errNoContext = errors.New("vi: a nil context")
@@ -163,7 +182,11 @@ type fitState struct {
 }
 
 func newFitter(d *graph.Density, s Settings) (*fitter, error) {
-	g, err := gradient.NewRunner(d, s.Start, s.Estimator, s.Samples, s.Seed)
+	e := s.Estimator
+	if s.subsample != nil {
+		e = s.subsample
+	}
+	g, err := gradient.NewRunner(d, s.Start, e, s.Samples, s.Seed)
 	if err != nil {
 		return nil, err
 	}

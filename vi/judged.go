@@ -18,13 +18,13 @@ const judgedFrom = 80_000
 
 // conclude judges a fit of one family that is at its end, if it was long. A fit that OnStep
 // watches or that continues with an Optimizer is a part of something else, which asks for
-// a verdict when it wants one.
+// a verdict when it wants one. One with Subsample is not judged by all of the data.
 func (p *Posterior) conclude(ctx context.Context, m *monitor) error {
 	work := 0
 	for _, st := range p.states {
 		work += st.Step * p.Settings.Samples
 	}
-	if p.Settings.OnStep != nil || p.Settings.Optimizer != nil || work < judgedFrom || m.budget.Over() {
+	if p.Settings.OnStep != nil || p.Settings.Optimizer != nil || p.Settings.Subsample > 1 || work < judgedFrom || m.budget.Over() {
 		return nil
 	}
 	m.at("judging the fit")

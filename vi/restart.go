@@ -30,6 +30,7 @@ const (
 	gainStream                 // automatic stopping; the step is added
 	scoutStream                // the scout
 	cellStream                 // the search for cells
+	partStream                 // parts of the data
 	traceStream = 1 << 48      // the trace; the step is added
 )
 

@@ -321,6 +321,9 @@ func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 	defer release()
 	m := newMonitor(s)
 	defer m.progress.end()
+	if err := s.divide(p.Density); err != nil {
+		return nil, fmt.Errorf("vi: Settings.Subsample: %w", err)
+	}
 	fits, err := p.restored(s)
 	if err != nil {
 		return nil, fmt.Errorf("vi: %w", err)

@@ -12,6 +12,7 @@ import (
 	"github.com/facetvi/facet/internal/memory"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
+	"github.com/facetvi/facet/vi/mc"
 )
 
 // Settings are the settings of Fit. The zero value works: it is a fit of cells.
@@ -44,7 +45,7 @@ type Settings struct {
 	// Family is what the posterior is looked for in: family.Cells; or one of
 	// family.MeanField, Structured, FullRank, LowRank, and Softplus, the paper's own.
 	// If nil it is the family of Start; or MeanField if one of Estimator, Optimizer,
-	// Restarts, StartDraws and OnStep is given; or else Cells, whatever Samples, Steps,
+	// Restarts, StartDraws, Subsample and OnStep is given; or else Cells, whatever Samples, Steps,
 	// StepSize, Schedule, Average, Stop, Budget and Tolerance are.
 	Family family.Family `json:"-"`
 	// Cells is how many cells are kept at most. If 0 all are that matter: those left out
@@ -70,6 +71,12 @@ type Settings struct {
 	// ten best, of as many regions as there are, get a short fit each, and the
 	// best of these is the start.
 	StartDraws int
+	// Subsample divides the observations and factors at random into so many parts, and a gradient is of
+	// one of them, of each in turn and in another order each time: without bias, and at the cost
+	// of a part, guards included. 0 or 1 is all of the data at once. A start is looked for by the first
+	// part alone, and the fit is not judged at its end, which would cost more than what was saved:
+	// ask for Posterior.Verdict. See graph.Density.Parts for the programs that cannot be divided.
+	Subsample int `json:",omitempty"`
 	// Restarts is the number of fits, from the best starts that were found (from
 	// Start, if it is given) with a random stream each, side by side. The one
 	// with the best ELBO is kept; Posterior.Restarts tells of all. 1 if 0.
@@ -110,6 +117,8 @@ type Settings struct {
 	// the same file is an error at its start, as is what is no regular file.
 	Checkpoint      string `json:"-"`
 	CheckpointEvery int
+
+	subsample *gradient.Subsample // for Subsample, once it is made
 }
 
 // A Step is what OnStep is told. Q and Gradient are valid during the call only.
@@ -139,7 +148,7 @@ func (s *Settings) fill() {
 	case s.Family != nil:
 	case s.Start != nil:
 		s.Family = s.Start.Family()
-	case s.Estimator != nil || s.Optimizer != nil || s.OnStep != nil || s.Restarts != 0 || s.StartDraws != 0:
+	case s.Estimator != nil || s.Optimizer != nil || s.OnStep != nil || s.Restarts != 0 || s.StartDraws != 0 || s.Subsample != 0:
 		s.Family = family.MeanField{}
 	default:
 		s.Family = family.Cells{}
@@ -168,6 +177,15 @@ func orSet[T comparable](p *T, v T) {
 	}
 }
 
+// divide divides the data, if Subsample says so.
+func (s *Settings) divide(d *graph.Density) (err error) {
+	s.subsample = nil
+	if s.Subsample > 1 {
+		s.subsample, err = gradient.NewSubsample(d, s.Estimator, s.Subsample, mc.Mix(s.Seed, partStream))
+	}
+	return err
+}
+
 func (s *Settings) check(d *graph.Density) error {
 	if d == nil {
 		return errors.New("a nil density")
@@ -177,7 +195,7 @@ func (s *Settings) check(d *graph.Density) error {
 		n    int
 	}{
 		{"Samples", s.Samples}, {"Steps", s.Steps}, {"StartDraws", s.StartDraws}, {"Restarts", s.Restarts},
-		{"TraceEvery", s.TraceEvery}, {"CheckpointEvery", s.CheckpointEvery}, {"Cells", s.Cells},
+		{"Subsample", s.Subsample}, {"TraceEvery", s.TraceEvery}, {"CheckpointEvery", s.CheckpointEvery}, {"Cells", s.Cells},
 	} {
 		if c.n < 0 {
 			return fmt.Errorf("%s = %d must be positive", "Settings."+c.name, c.n)
@@ -235,7 +253,7 @@ func (s *Settings) checkCells(d *graph.Density) error {
 	for _, c := range []struct {
 		name string
 		has  bool
-	}{{"Start", s.Start != nil}, {"Optimizer", s.Optimizer != nil}, {"OnStep", s.OnStep != nil}} {
+	}{{"Start", s.Start != nil}, {"Optimizer", s.Optimizer != nil}, {"OnStep", s.OnStep != nil}, {"Subsample", s.Subsample > 1}} {
 		if c.has {
 			return fmt.Errorf("%s is of a fit of one family, and Settings.Family is Cells", "Settings."+c.name)
 		}

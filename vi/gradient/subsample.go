@@ -29,6 +29,9 @@ func NewSubsample(d *graph.Density, of Estimator, parts int, seed uint64) (*Subs
 	return &Subsample{of, d, list, seed}, nil
 }
 
+// Part is the density of part k.
+func (e *Subsample) Part(k int) *graph.Density { return e.parts[k] }
+
 // Name implements Estimator: "boundary of 100 parts".
 func (e *Subsample) Name() string { return fmt.Sprintf("%s of %d parts", e.of.Name(), len(e.parts)) }
 

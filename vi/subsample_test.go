@@ -1,0 +1,71 @@
+package vi
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/vi/family"
+)
+
+// A fit by parts of the data is that by all of the data, for the same family: it has the same mean and standard
+// deviation of each latent, the threshold's too.
+func TestSubsampledFit(t *testing.T) {
+	d, err := thresholdRegression(300).Compile()
+	require.NoError(t, err)
+	for _, f := range []family.Family{family.MeanField{}, family.FullRank{}} {
+		fit := func(parts int) *Posterior {
+			s := Settings{Family: f, Subsample: parts, Steps: 6000, Average: 0.5, Seed: *seed, Schedule: Schedule{Shape: Cosine}}
+			s.Start, err = StartAt(d, thresholdTruth)
+			require.NoError(t, err)
+			p, err := Fit(context.Background(), d, s)
+			require.NoError(t, err)
+			return p
+		}
+		all, parts := fit(0), fit(10)
+		for i, name := range d.Latents() {
+			assert.InDelta(t, all.Q.Mean(i), parts.Q.Mean(i), 0.3*all.Q.SD(i), "%s: %s", f.Name(), name)
+			assert.InDelta(t, 1, parts.Q.SD(i)/all.Q.SD(i), 0.2, "%s: %s", f.Name(), name)
+		}
+	}
+}
+
+// Fit looks for a start by a part of the data, and goes on from where a fit was saved as if it had not stopped.
+func TestSubsampledFitResumes(t *testing.T) {
+	d, err := thresholdRegression(200).Compile()
+	require.NoError(t, err)
+	run := func(steps int) *Posterior {
+		p, err := Fit(context.Background(), d, Settings{Subsample: 8, Steps: steps, StartDraws: 50, Seed: *seed, Average: 0.001})
+		require.NoError(t, err)
+		assert.Equal(t, "mean field", p.Q.Family().Name())
+		assert.Less(t, math.Abs(p.Q.Mean(1)-thresholdTruth["a"]), 1.0)
+		return p
+	}
+	whole, half := run(150), run(70)
+	var saved bytes.Buffer
+	require.NoError(t, half.Save(&saved))
+	half, err = Load(&saved, d)
+	require.NoError(t, err)
+	assert.Equal(t, 8, half.Settings.Subsample)
+	half.Settings.Steps = 150
+	resumed, err := half.Resume(context.Background())
+	require.NoError(t, err)
+	assert.Equal(t, whole.Q.Theta(), resumed.Q.Theta())
+}
+
+func TestSubsampleErrors(t *testing.T) {
+	d, err := thresholdRegression(20).Compile()
+	require.NoError(t, err)
+	for text, s := range map[string]Settings{
+		"Settings.Subsample = -1 must be positive":                       {Subsample: -1},
+		"1000 parts of 20 terms":                                         {Subsample: 1000},
+		"Settings.Subsample is of a fit of one family, and Settings.Fam": {Subsample: 2, Family: family.Cells{}},
+	} {
+		_, err := Fit(context.Background(), d, s)
+		assert.ErrorContains(t, err, text)
+	}
+}
