@@ -34,11 +34,15 @@ const (
 )
 
 // newDiscrete returns the values and cuts of a latent with prior d.
-func newDiscrete(d Dist) (*discrete, error) {
+func (m *Model) newDiscrete(d Dist) (*discrete, error) {
 	s, fixed := d.support(), !slices.ContainsFunc(d.params, func(p Expr) bool { _, ok := p.IsConst(); return !ok })
 	k := &discrete{dist: d}
 	if math.IsInf(s.hi, 1) && !fixed {
-		return nil, fmt.Errorf("%s has no last value where its parameters are latents, and a discrete latent needs one: take Truncated", d.law.name)
+		if s.hi = m.lastOf(d); s.hi-s.lo >= mostValues {
+			return nil, fmt.Errorf("%s: with these latents as parameters 1e-12 of the prior may lie beyond any of the first %d values, "+
+				"and a discrete latent needs a last one: write Truncated(%s(…), %v, n) with the largest n that matters, or parameters "+
+				"whose own priors have numbers as parameters and lighter tails", d.law.name, mostValues, d.law.name, s.lo)
+		}
 	}
 	var below []float64 // the prior probability of all values below, and
 	var above []float64 // of that value and all above
@@ -137,7 +141,7 @@ func (k *discrete) draw(p []float64, rng *rand.Rand) float64 {
 
 // sampleDiscrete makes l, whose coordinate is latent number i, discrete, and returns its value.
 func (m *Model) sampleDiscrete(l *latent, prior Dist, i int) (x Expr) {
-	k, err := newDiscrete(prior)
+	k, err := m.newDiscrete(prior)
 	if err != nil {
 		m.fail("latent %s: %v", l.name, err)
 		return Expr{}

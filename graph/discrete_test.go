@@ -236,10 +236,54 @@ func TestDiscreteInPlate(t *testing.T) {
 	}
 }
 
+// Counts whose parameters are latents are taken up to where 1e-12 of the prior is left, and
+// not much further: a Poisson of a Gamma is a negative binomial, and the others have bounds.
+func TestLastValue(t *testing.T) {
+	last := func(sample func(m *Model) Expr) float64 {
+		m := NewModel()
+		n := sample(m)
+		d, err := m.Compile()
+		require.NoError(t, err)
+		values, _ := d.Values(d.Dim() - 1)
+		require.NotEmpty(t, n)
+		for k, v := range values {
+			require.Equal(t, float64(k)+values[0], v)
+		}
+		return values[len(values)-1]
+	}
+	left := func(d Dist, k float64) float64 { return Exp(LogCCDF(d, k)).constValue() }
+	for name, c := range map[string]struct {
+		sample func(m *Model) Expr
+		prior  func(k float64) float64 // P(X > k)
+		most   float64
+	}{
+		"of a gamma": {func(m *Model) Expr { return m.Sample("n", Poisson(m.Sample("rate", Gamma(2, 1)))) },
+			func(k float64) float64 { return left(NegativeBinomial(2, 0.5), k) }, 150},
+		"of a multiple": {func(m *Model) Expr { return m.Sample("n", Poisson(Mul(0.1, m.Sample("rate", Gamma(2, 1))))) },
+			func(k float64) float64 { return left(NegativeBinomial(2, 1/1.1), k) }, 60},
+		"of a branch": {func(m *Model) Expr { return m.Sample("n", Poisson(If(Greater(m.Sample("z", Normal(0, 1)), 0), 3, 5))) },
+			func(k float64) float64 { return left(Poisson(3), k)/2 + left(Poisson(5), k)/2 }, 40},
+		"geometric": {func(m *Model) Expr {
+			return m.Sample("n", Geometric(Add(0.2, Mul(0.5, Sigmoid(m.Sample("z", Normal(0, 1)))))))
+		},
+			func(k float64) float64 { return left(Geometric(0.25), k) }, 140},
+		"negative binomial": {func(m *Model) Expr {
+			return m.Sample("n", NegativeBinomial(m.Sample("r", Uniform(1, 4)), Div(1, Add(1, m.Sample("odds", Uniform(0, 2))))))
+		}, func(k float64) float64 { return left(NegativeBinomial(1, 0.6), k) }, 150},
+	} {
+		k := last(c.sample)
+		require.Less(t, c.prior(k), 1e-12, name)
+		require.Less(t, k, c.most, name)
+	}
+}
+
 func TestDiscreteErrors(t *testing.T) {
 	for want, program := range map[string]func(m *Model){
-		"latent n: Poisson has no last value where its parameters are latents": func(m *Model) {
-			m.Sample("n", Poisson(m.Sample("rate", Gamma(2, 1))))
+		"of the first 4096 values, and a discrete latent needs a last one: write Truncated(Poisson(…), 0, n)": func(m *Model) {
+			m.Sample("n", Poisson(m.Sample("rate", HalfCauchy(1))))
+		},
+		"latent n: Geometric: with these latents as parameters 1e-12 of the prior may lie beyond any": func(m *Model) {
+			m.Sample("n", Geometric(m.Sample("p", Beta(m.Sample("a", Gamma(2, 1)), 1))))
 		},
 		"latent n: Poisson has values that matter beyond the first 4096": func(m *Model) { m.Sample("n", Poisson(1e7)) },
 		"Equal: x = 1 holds with probability 0":                          func(m *Model) { Equal(m.Sample("x", Normal(0, 1)), 1) },

@@ -40,6 +40,9 @@ type law struct {
 	// mean and variance are those of X; nil where it has none in closed form. They mean
 	// nothing where they do not exist for the parameters.
 	mean, variance func(p []Expr) Expr
+	// rises says of each parameter of counts whether they rise with it, or fall: P(X > x) does, for
+	// all x. It is nil where that is not so, or where there is a last count anyway.
+	rises []bool
 	// change, if there is one, is the log density at the data x less that at the
 	// data from: sums of functions of data times functions of parameters.
 	change func(x, from Expr, p []Expr) Expr

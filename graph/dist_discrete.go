@@ -17,7 +17,7 @@ import (
 func Poisson[A Value](lambda A) Dist { return newDist(poisson, lift(lambda)) }
 
 var poisson = &law{
-	name: "Poisson", params: []param{{"lambda", positive}}, support: counts,
+	name: "Poisson", params: []param{{"lambda", positive}}, support: counts, rises: []bool{true},
 	logProb: func(x Expr, p []Expr) Expr {
 		if !small(x, maxSmallCount) {
 			return poissonLogProb(x, p[0], Log(p[0]))
@@ -86,7 +86,7 @@ var binomial = &law{
 func Geometric[A Value](p A) Dist { return newDist(geometric, lift(p)) }
 
 var geometric = &law{
-	name: "Geometric", params: []param{{"p", probability}}, support: support{lo: 1, hi: math.Inf(1), whole: true},
+	name: "Geometric", params: []param{{"p", probability}}, support: support{lo: 1, hi: math.Inf(1), whole: true}, rises: []bool{false},
 	logProb: func(x Expr, p []Expr) Expr { return successes(Expr{v: 1}, Sub(x, 1), p[0]) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return 1 + math.Floor(expRand(rng)/-math.Log1p(-p[0])) },
 
@@ -101,7 +101,7 @@ var geometric = &law{
 func NegativeBinomial[A, B Value](n A, p B) Dist { return newDist(negativeBinomial, lift(n), lift(p)) }
 
 var negativeBinomial = &law{
-	name: "NegativeBinomial", params: []param{{"n", positive}, {"p", probability}}, support: counts,
+	name: "NegativeBinomial", params: []param{{"n", positive}, {"p", probability}}, support: counts, rises: []bool{true, false},
 	logProb: func(x Expr, p []Expr) Expr {
 		n := p[0]
 		if !small(n, maxSmallCount) || !small(x, maxSmallCount) {

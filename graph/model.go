@@ -176,8 +176,8 @@ func (m *Model) Err() error { return m.err }
 // coordinate (exp, logistic), and the log-Jacobian of the transform is counted. One with a
 // prior of whole numbers is discrete: its value is a number like any other, to compare
 // (Equal, Less, Greater), to compute with, and to choose by (Switch). Counts are
-// taken up to where 1e-12 of the prior is left, so that a prior without a last value needs
-// parameters that are numbers.
+// taken up to where 1e-12 of the prior is left; where that is beyond 4096 of them, or cannot be
+// known from the priors of the latents in its parameters, it needs Truncated.
 //
 // A latent sampled inside an If block exists on both sides of the branch, and
 // so does its prior. The posterior of everything else is unchanged by that: on

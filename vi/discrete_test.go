@@ -241,3 +241,27 @@ func TestMembership(t *testing.T) {
 		require.Greater(t, e.Mean, ascent-1e-3)
 	}
 }
+
+// A count whose rate is a latent, a Poisson of a Gamma, is a negative binomial: its posterior and
+// the evidence are sums.
+func TestCountOfALatentRate(t *testing.T) {
+	m := graph.NewModel()
+	n := m.Sample("n", graph.Poisson(m.Sample("rate", graph.Gamma(2, 1))))
+	m.Observe("y", graph.Normal(n, 0.8), 3.3)
+	p, err := Fit(context.Background(), mustCompile(t, m), Settings{Seed: *seed})
+	require.NoError(t, err)
+	total, mean := 0.0, 0.0
+	for k := range 100 {
+		x := float64(k)
+		r := (3.3 - x) / 0.8
+		w := (x + 1) * math.Exp2(-x-2) * math.Exp(-0.5*r*r) / (0.8 * math.Sqrt(2*math.Pi))
+		total, mean = total+w, mean+w*x
+	}
+	e, err := p.LogEvidence()
+	require.NoError(t, err)
+	got, err := p.Mean("n")
+	require.NoError(t, err)
+	t.Logf("log evidence %v, exactly %.5f; mean %.4f, exactly %.4f", e, math.Log(total), got, mean/total)
+	require.InDelta(t, math.Log(total), e.Mean, 5*e.SE+1e-3)
+	require.InDelta(t, mean/total, got, 0.05)
+}
