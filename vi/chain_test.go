@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/cputime"
 )
 
 // chainOf is a hidden chain of discrete latents with the given masses of the next state by state,
@@ -158,6 +159,26 @@ func TestDiscreteChain(t *testing.T) {
 	require.InDelta(t, want, count[fmt.Sprint(path)], 5*math.Sqrt(want/n))
 }
 
+// unknownChain is a chain of two states with unknown levels and masses; of discrete latents, or
+// as a hidden Markov model.
+func unknownChain(t testing.TB, steps int, hmm bool) *graph.Density {
+	m, ys := graph.NewModel(), chainData(steps)
+	low, high := m.Sample("stay low", graph.Beta(9, 1)), m.Sample("stay high", graph.Beta(9, 1))
+	next := [][]graph.Expr{{low, graph.Sub(1, low)}, {graph.Sub(1, high), high}}
+	levels := []graph.Expr{m.Sample("low", graph.Normal(-1, 1)), m.Sample("high", graph.Normal(3, 1))}
+	if hmm {
+		m.ObserveHMM("y", graph.HMM{
+			Initial: next[0], Transition: next,
+			Emission: func(_ int, s []int) graph.Dist { return graph.Normal(levels[s[0]], 1) },
+		}, ys)
+	} else {
+		chainOf(m, next, levels, ys)
+	}
+	d, err := m.Compile()
+	require.NoError(t, err)
+	return d
+}
+
 // What is unknown beside a chain is fitted with its states summed out: the posterior is that of
 // the program with ObserveHMM, and the states' probabilities are averages over it.
 func TestDiscreteChainWithParameters(t *testing.T) {
@@ -165,30 +186,8 @@ func TestDiscreteChainWithParameters(t *testing.T) {
 	if *long {
 		steps = 400 // more latents than cells can have
 	}
-	ys := chainData(steps)
-	parameters := func(m *graph.Model) (next [][]graph.Expr, levels []graph.Expr) {
-		for _, name := range []string{"low", "high"} {
-			stay := m.Sample("stay "+name, graph.Beta(9, 1))
-			next = append(next, []graph.Expr{stay, graph.Sub(1, stay)})
-		}
-		next[1][0], next[1][1] = next[1][1], next[1][0]
-		return next, []graph.Expr{m.Sample("low", graph.Normal(-1, 1)), m.Sample("high", graph.Normal(3, 1))}
-	}
-	m := graph.NewModel()
-	next, levels := parameters(m)
-	chainOf(m, next, levels, ys)
-	d, err := m.Compile()
-	require.NoError(t, err)
+	d, h := unknownChain(t, steps, false), unknownChain(t, steps, true)
 	fit, err := Fit(context.Background(), d, Settings{Seed: *seed})
-	require.NoError(t, err)
-
-	m = graph.NewModel()
-	next, levels = parameters(m)
-	m.ObserveHMM("y", graph.HMM{
-		Initial: next[0], Transition: next,
-		Emission: func(_ int, s []int) graph.Dist { return graph.Normal(levels[s[0]], 1) },
-	}, ys)
-	h, err := m.Compile()
 	require.NoError(t, err)
 	hmm, err := Fit(context.Background(), h, Settings{Seed: *seed})
 	require.NoError(t, err)
@@ -208,5 +207,24 @@ func TestDiscreteChainWithParameters(t *testing.T) {
 		mean, err := fit.Mean(name)
 		require.NoError(t, err)
 		assert.InDelta(t, by.Latents[i].Mean.Mean, mean, 0.1*by.Latents[i].SD, name)
+	}
+}
+
+// BenchmarkDiscreteChain is the default fit of a hidden chain of two states, with four numbers unknown beside it.
+func BenchmarkDiscreteChain(b *testing.B) {
+	for _, steps := range []int{24, 40, 200} {
+		for _, hmm := range []bool{false, true} {
+			b.Run(fmt.Sprintf("steps=%d/hmm=%v", steps, hmm), func(b *testing.B) {
+				d, start := unknownChain(b, steps, hmm), cputime.Seconds()
+				for b.Loop() {
+					fit, err := Fit(context.Background(), d, Settings{Seed: 1})
+					require.NoError(b, err)
+					e, err := fit.LogEvidence()
+					require.NoError(b, err)
+					b.Logf("log evidence %v", e)
+				}
+				b.ReportMetric((cputime.Seconds()-start)/float64(b.N), "CPU-s/op")
+			})
+		}
 	}
 }

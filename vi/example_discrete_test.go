@@ -46,3 +46,46 @@ func ExamplePosterior_Masses() {
 	// 12.1: [0.0 1.0]
 	// 12.0: [0.0 1.0]
 }
+
+// When was the machine worn? Each hour it may wear out, and it hardly ever mends. The states are a
+// chain, which is summed out exactly: the probabilities are those of all 1024 paths.
+func ExamplePosterior_Masses_chain() {
+	vibration := []float64{0.2, -0.5, 0.9, 0.1, 1.2, 0.6, 1.4, 2.3, 1.8, 2.1}
+	m := graph.NewModel()
+	worn := m.Sample("worn[0]", graph.Bernoulli(0.1))
+	for hour, v := range vibration {
+		if hour > 0 {
+			worn = m.Sample(fmt.Sprintf("worn[%d]", hour), graph.Bernoulli(graph.Switch(worn, 0.1, 0.999)))
+		}
+		m.Observe("vibration", graph.Normal(graph.Switch(worn, 0, 2), 1), v)
+	}
+	d, err := m.Compile()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for hour := range vibration {
+		_, masses, err := fit.Masses(fmt.Sprintf("worn[%d]", hour))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%d: %.2f\n", hour, masses[1])
+	}
+	// Output:
+	// 0: 0.00
+	// 1: 0.00
+	// 2: 0.05
+	// 3: 0.10
+	// 4: 0.37
+	// 5: 0.53
+	// 6: 0.86
+	// 7: 0.99
+	// 8: 1.00
+	// 9: 1.00
+}
