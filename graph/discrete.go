@@ -49,7 +49,7 @@ func (m *Model) newDiscrete(d Dist) (*discrete, error) {
 	total := 0.0
 	for x := s.lo; x <= s.hi; x++ {
 		if len(k.values) == mostValues || x-s.lo > mostLooked {
-			return nil, fmt.Errorf("%s has values that matter beyond the first %d, or more than that", d.law.name, mostValues)
+			return nil, fmt.Errorf("%s has values that matter beyond the first %d, too many to sum over: count in other units, or take a real latent", d.law.name, mostValues)
 		}
 		p := math.NaN()
 		if fixed {

@@ -48,7 +48,7 @@ func Scale(x float64) ParamOption {
 // parameters alone is an error, for log r then jumps in the parameter itself. By default a
 // parameter is a real number; see Positive, Between and Scale. Where the ELBO has no maximum
 // in a parameter, as in a threshold above which no datum lies, a fit moves it on and on:
-// Between keeps it where it can mean something.
+// Between keeps it where it can mean something, and a fit warns of it.
 //
 // Parameters are coordinates of the density, the first ones, in the order of the Param
 // calls, without prior and without Jacobian. So they come before all latents in

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -130,6 +132,46 @@ func splitOptimum(t *testing.T, ups, downs int) float64 {
 	}}, []float64{0.5}, nil, &optimize.NelderMead{})
 	require.NoError(t, err)
 	return r.X[0]
+}
+
+// A threshold that all observations lie on one side of has no best value, and a fit says so; one that has a best
+// value, and one that is part of a mean as well, has no warning.
+func TestThresholdThatRunsAway(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		ups, downs int
+		mean       bool
+		says       string
+	}{
+		{"below all", 6, 0, false, `parameter "cut" = `},
+		{"above all", 0, 6, false, `parameter "cut" = `},
+		{"between", 9, 4, false, ""},
+		{"also a mean", 6, 0, true, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := split(c.ups, c.downs, 1)
+			if c.mean {
+				m = graph.NewModel()
+				cut := m.Param("cut", 0)
+				m.Observe("y", graph.Normal(cut, 1), -9)
+				for i := range 6 {
+					z := m.Sample(fmt.Sprint("z", i), graph.Normal(0, 1))
+					m.Observe("x", graph.Normal(graph.If(graph.Greater(z, cut), 1, -1), 0.5), 0.9)
+				}
+			}
+			d := mustCompile(t, m)
+			p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Seed: *seed, Steps: 1500, Start: PriorStart(d)})
+			require.NoError(t, err)
+			t.Log(p.Warnings)
+			has := slices.ContainsFunc(p.Warnings, func(w string) bool { return strings.Contains(w, "guards compare it with") })
+			require.Equal(t, c.says != "", has, "%v", p.Warnings)
+			if has {
+				text := strings.Join(p.Warnings, "; ")
+				require.Contains(t, text, c.says)
+				require.Contains(t, text, "is "+c.name+" that guards compare it with")
+			}
+		})
+	}
 }
 
 // A threshold goes where the ELBO is highest; reparameterization does not move it.
