@@ -180,6 +180,14 @@ func (v *view) sum(room []term) (float64, []term) {
 	return v.like.numbers[0].at(v.row.at), v.like.terms(room[:0], v.row)
 }
 
+// size is the number of its terms.
+func (v *view) size() int {
+	if v.like != nil {
+		return len(v.like.atoms)
+	}
+	return len(v.terms)
+}
+
 // operands appends the operands of v to list.
 func (v *view) operands(list []nodeID) []nodeID {
 	if v.like != nil {

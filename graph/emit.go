@@ -219,6 +219,12 @@ func (e *Graph) affine(f *form) (*gorgonia.Node, error) {
 	nz, np := len(e.b.forms[fLatent].rows), len(e.b.forms[fPoint].rows)
 	k := kernel.Affine{Base: [2]int32{int32(nz), int32(nz + np)}}
 	var entries []kernel.Entry
+	n := 0
+	for _, id := range f.rows {
+		v := e.b.view(id)
+		n += v.size()
+	}
+	k.C, k.From, k.Ref, k.Coef = make([]float64, 0, len(f.rows)), append(make([]int32, 0, 1+len(f.rows)), 0), make([]int32, 0, n), make([]float64, 0, n)
 	for _, id := range f.rows {
 		v, terms := e.b.st.sumIn(id, e.b.some[:])
 		entries = entries[:0]

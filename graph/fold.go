@@ -118,6 +118,7 @@ func (b *batch) findFolds() {
 	}
 	wg.Wait()
 	for _, list := range parts {
+		b.folds = slices.Grow(b.folds, len(list))
 		for _, x := range list {
 			b.addFold(x.id, x.fold)
 		}
