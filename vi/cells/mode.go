@@ -16,6 +16,7 @@ const (
 	modeLatents  = 300  // beyond that, a Hessian costs more than its answer is worth
 	modeSteps    = 20   // at most
 	modeGain     = 1e-3 // nats that are worth another step
+	modeRounding = 1e-9 // nats that may be less than log r's rounding error
 	modeInside   = 0.9  // how far a step may go towards the region's boundary
 	modeDamping  = 1e-3 // of the first step, in units of the prior's precision
 	modeInterval = 1e-4 // of central differences, in standard deviations
@@ -128,6 +129,9 @@ func (m *ModeFinder) climb(ctx context.Context, signs regions.Signs) (value floa
 			continue
 		}
 		gain := floats.Dot(m.g, delta) / 2
+		if gain < modeRounding {
+			break
+		}
 		if m.walls {
 			floats.Scale(m.reach(signs, delta), delta)
 		}
