@@ -169,6 +169,7 @@ type fitState struct {
 	Theta   mc.Numbers // the iterate
 	Adam    Adam
 	Base    float64  // the step size that the schedule scales
+	Halved  int      `json:",omitempty"` // how often it was halved
 	Streams [][]byte // the blocks' random streams; in a snapshot only
 	Tail    mean     // of the last iterates: the result
 	Recent  mean     // of the iterates since the last point of the trace
@@ -347,36 +348,48 @@ func (f *fitter) average() error {
 		return nil
 	}
 	f.Window.Mean.write(f.mean)
-	if err := f.judge(); err != nil {
+	shortest, err := f.judge()
+	if err != nil {
 		return err
 	}
-	f.Window.next(f.Step, f.mean)
+	f.Window.next(f.Step, f.mean, shortest)
 	return nil
 }
 
 // judge asks at the end of a window, whose average is f.mean, whether latents are
-// still to be held, and whether the fit is done.
-func (f *fitter) judge() (err error) {
+// still to be held, and whether the fit is done; and says how long the next window is
+// at least.
+func (f *fitter) judge() (shortest int, err error) {
 	last := f.Window.Last
-	if last == nil || f.s.Stop == After && f.Held == nil {
-		return nil
+	if last == nil || f.s.Stop != Automatic && f.Held == nil {
+		return shortestWindow, nil
 	}
 	if f.Window.Gain, err = f.gain(last, f.mean, f.Step); err != nil {
-		return err
+		return 0, err
 	}
 	travels := f.travels(last, f.mean, f.Window.Mean.N)
 	switch {
-	case f.Held == nil:
-		f.Done = settled(f.Window.Gain, f.s.Tolerance) && !travels
-	case !unfinished(f.Window.Gain) && !travels:
+	case f.Held == nil && !travels:
+		enough := (lastSamples + f.s.Samples - 1) / f.s.Samples
+		ends := settled(f.Window.Gain, f.s.Tolerance)
+		f.Done = ends && f.Halved > 0 && f.Window.Mean.N >= enough
+		if !f.Done && (ends || f.Window.Gain.Mean < 2*f.Window.Gain.SE) {
+			f.Halved++
+			f.Base /= 2
+			f.Adam.StepSize = f.Base
+		}
+		if ends {
+			return enough, nil
+		}
+	case f.Held != nil && !unfinished(f.Window.Gain) && !travels:
 		f.release()
 	}
-	return nil
+	return shortestWindow, nil
 }
 
 // conclude finds at the end of the steps what the last of them have gained.
 func (f *fitter) conclude() (err error) {
-	if f.s.Stop == After && f.Window.Before != nil {
+	if f.s.Stop != Automatic && f.Window.Before != nil {
 		f.Window.Gain, err = f.gain(f.Window.Before, f.result().Theta(), f.Step)
 	}
 	return err

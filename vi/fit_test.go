@@ -134,7 +134,7 @@ func TestFitDefaults(t *testing.T) {
 	require.NoError(t, err)
 	s := Settings{
 		Estimator: Boundary{}, Samples: 16, Steps: 10000, StepSize: 0.03, StartDraws: 1000, Restarts: 1,
-		Average: 0.1, Tolerance: 0.02, TraceEvery: 100, CheckpointEvery: 1000, Family: family.MeanField{},
+		Average: 0.1, Tolerance: 0.02, TraceEvery: 100, CheckpointEvery: 1000, Family: family.MeanField{}, Stop: Automatic,
 	}
 	require.Equal(t, s, got.Settings)
 	want, err := Fit(context.Background(), d, s)

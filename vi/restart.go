@@ -145,21 +145,29 @@ func (p *Posterior) warn(r int, st *fitState) {
 		p.Warnings = append(p.Warnings, p.unfinishedWarning(r, st))
 	case now.Kept && s.Stop == Automatic && !st.Done && st.Step >= s.Steps:
 		p.Warnings = append(p.Warnings, fmt.Sprintf(
-			"the fit has not settled in %d steps: the ELBO changed by %v over the last window, and the tolerance is %v; resume it with more Steps, or raise Samples",
-			s.Steps, st.Window.Gain, s.Tolerance))
+			"the fit has not settled in %d steps: the ELBO changed by %v over the last window, and the tolerance is %v; resume it with more Steps, or raise Samples%s",
+			s.Steps, st.Window.Gain, s.Tolerance, p.runawayWarning(r, st)))
 	}
 }
 
 // unfinishedWarning says what still changed when the steps of restart r were over.
 func (p *Posterior) unfinishedWarning(r int, st *fitState) string {
-	text := fmt.Sprintf("the fit has not finished in %d steps: the ELBO still rose by %v towards the end; resume it with more Steps", st.Step, st.Window.Gain)
+	return fmt.Sprintf("the fit has not finished in %d steps: the ELBO still rose by %v towards the end; resume it with more Steps%s",
+		st.Step, st.Window.Gain, p.runawayWarning(r, st))
+}
+
+// runawayWarning names a latent whose scale seems to have no end.
+func (p *Posterior) runawayWarning(r int, st *fitState) string {
+	if st.Window.Before == nil {
+		return ""
+	}
 	q := p.Restarts[r].Q
 	before := q.Clone()
 	before.Set(st.Window.Before)
 	for i, name := range p.Density.Latents() {
 		if was, sd := before.SD(i), q.SD(i); sd > runaway*was {
-			return text + fmt.Sprintf(". The scale of %s grew from %.3g to %.3g: if that has no end, the posterior is not a distribution", name, was, sd)
+			return fmt.Sprintf(". The scale of %s grew from %.3g to %.3g: if that has no end, the posterior is not a distribution", name, was, sd)
 		}
 	}
-	return text
+	return ""
 }

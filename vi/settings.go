@@ -87,7 +87,8 @@ type Settings struct {
 	// average is without the optimiser's jitter, which near narrow valleys costs
 	// several nats; it lags only where the fit is still far from its end.
 	Average float64
-	// Stop is when the fit is done: after Steps, or by itself.
+	// Stop is when the fit is done: after Steps, or by itself. If empty it is After where Steps,
+	// Schedule or Average is given, and else Automatic.
 	Stop Stop
 
 	// Optimizer continues an earlier fit's Adam; nil starts afresh. Its
@@ -155,6 +156,12 @@ func (s *Settings) fill() {
 	}
 	if s.Estimator == nil {
 		s.Estimator = Boundary{}
+	}
+	if s.Stop == "" {
+		s.Stop = Automatic
+		if s.Steps != 0 || s.Average != 0 || s.Schedule != (Schedule{}) {
+			s.Stop = After
+		}
 	}
 	orSet(&s.Samples, 16)
 	orSet(&s.Steps, 10000)

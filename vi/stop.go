@@ -7,19 +7,21 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
-// Stop says when a fit is done.
+// Stop says when a fit of one family is done. If empty it is After where Settings.Steps,
+// Schedule or Average is given, and else Automatic.
 type Stop string
 
-// After is to take Settings.Steps steps. Automatic is to compare the fit with
-// itself: the steps are cut into windows, each a seventh as long as all steps
-// before it and at least 50; the iterates of a window are averaged, which takes
-// the optimiser's jitter away; and the fit is done when the ELBO of a window's
-// average differs from that of the window before by less than
-// Settings.Tolerance, with twice the standard error of the difference counted
-// against it. The result is the average of the last window. Settings.Steps is
-// the limit then, and reaching it a warning. After warns if the ELBO of the result
-// is more than half a nat above that of the second last window, which takes 100
-// steps at least.
+// After is to take Settings.Steps steps. It warns if the ELBO of the result is more than
+// half a nat above that of the second last window, which takes 100 steps at least.
+//
+// Automatic is to compare the fit with itself: the steps are cut into windows, each a
+// seventh as long as all steps before it and at least 50, whose iterates are averaged.
+// Where the ELBO of a window's average is above that of the window before by no more than
+// twice the standard error of the difference, or than Settings.Tolerance, the step size is
+// halved: what is left is the optimiser's jitter. The fit is done when the step size has
+// been halved, and the ELBO changes by less than the tolerance, with twice the standard
+// error counted against it, over a window of 3200 samples. The average of this window is
+// the result. Settings.Steps is the limit then, and reaching it a warning.
 //
 // The difference is the integral of the gradient along the line between the two
 // averages. So it sees what the estimator sees: a region so rare that no sample
@@ -29,13 +31,14 @@ type Stop string
 // gains: as long as some parameter goes more than half as far from window to
 // window as its steps could take it, the fit goes on.
 const (
-	After     Stop = ""
+	After     Stop = "after"
 	Automatic Stop = "automatic"
 )
 
 const (
 	shortestWindow = 50
 	windowGrowth   = 7
+	lastSamples    = 3200 // in a fit's last window, which finds a scale to about one percent
 )
 
 // window is what a fit knows of its windows.
@@ -58,11 +61,12 @@ func (w *window) add(t int, theta []float64) bool {
 	return t == w.End
 }
 
-// next starts the window after the step t that ended one with average theta.
-func (w *window) next(t int, theta []float64) {
+// next starts the window after the step t that ended one with average theta; shortest
+// is how long it is at least.
+func (w *window) next(t int, theta []float64, shortest int) {
 	w.Before, w.Last = w.Last, append(w.Before[:0], theta...)
 	w.Mean.reset()
-	w.End = t + max(shortestWindow, t/windowGrowth)
+	w.End = t + max(shortest, t/windowGrowth)
 }
 
 func (w window) clone() window {

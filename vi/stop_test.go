@@ -189,7 +189,7 @@ func TestWindows(t *testing.T) {
 		mean := []float64{0}
 		w.Mean.write(mean)
 		require.InDelta(t, sum/float64(k-from), mean[0], 1e-12)
-		w.next(k, mean)
+		w.next(k, mean, shortestWindow)
 		require.Equal(t, mc.Numbers(mean), w.Last)
 		ends, sum, from = append(ends, k), 0, k
 	}

@@ -1,0 +1,78 @@
+package vi
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/examples/models/coalmining"
+	"github.com/facetvi/facet/examples/models/lynx"
+	"github.com/facetvi/facet/examples/models/nile"
+	"github.com/facetvi/facet/examples/models/tobit"
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/check"
+	"github.com/facetvi/facet/vi/family"
+)
+
+// BenchmarkStepsToEnd counts the steps of fits of one family from the start that Fit finds,
+// and by how many nats the ELBO of each ends below that of 20000 steps that fall to nothing:
+// fits that stop by themselves, and 10000 steps of constant and of falling size. With -long
+// also of FullRank.
+func BenchmarkStepsToEnd(b *testing.B) {
+	real := map[string]*graph.Model{
+		"coalmining": coalmining.Model(coalmining.Disasters),
+		"nile":       nile.Model(nile.Flow, 2),
+		"lynx":       lynx.Model(lynx.Logs(lynx.Trapped)),
+		"tobit":      tobit.Model(tobit.Households),
+	}
+	const draws = 40000
+	families := []family.Family{family.MeanField{}}
+	if *long {
+		families = append(families, family.FullRank{})
+	}
+	for _, name := range []string{"temperature", "textmsg", "influenza", "coalmining", "nile", "lynx", "tobit"} {
+		for _, f := range families {
+			var d *graph.Density
+			if m := real[name]; m != nil {
+				d = mustCompile(b, m)
+			} else {
+				_, d = paperSpec(b, name)
+			}
+			s := Settings{Family: f, Seed: 1}
+			s.fill()
+			start, err := prepare(context.Background(), d, s, newMonitor(s))
+			require.NoError(b, err)
+			fit := func(s Settings) (steps int, elbo float64) {
+				s.Family, s.Start = f, start[0]
+				p, err := Fit(context.Background(), d, s)
+				require.NoError(b, err)
+				e, err := check.ELBO(d, p.Q, draws, 1)
+				require.NoError(b, err)
+				return p.Steps, e.Mean
+			}
+			_, end := fit(Settings{Seed: 99, Steps: 20000, Schedule: Schedule{Shape: Cosine}})
+			for _, c := range []struct {
+				name string
+				s    Settings
+			}{
+				{"automatic", Settings{}},
+				{"constant", Settings{Steps: 10000}},
+				{"cosine", Settings{Steps: 10000, Schedule: Schedule{Shape: Cosine}}},
+			} {
+				b.Run("model="+name+"/family="+f.Name()+"/steps="+c.name, func(b *testing.B) {
+					steps, below, n := 0, 0.0, 0
+					for b.Loop() {
+						n++
+						c.s.Seed = uint64(n)
+						taken, elbo := fit(c.s)
+						steps += taken
+						below += end - elbo
+					}
+					b.ReportMetric(float64(steps)/float64(n), "steps/fit")
+					b.ReportMetric(below/float64(n), "nats-below")
+				})
+			}
+		}
+	}
+}
