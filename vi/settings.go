@@ -88,7 +88,8 @@ type Settings struct {
 	// several nats; it lags only where the fit is still far from its end.
 	Average float64
 	// Stop is when the fit is done: after Steps, or by itself. If empty it is After where Steps,
-	// Schedule or Average is given, and else Automatic.
+	// StepSize, Schedule or Average is given and where the model has parameters, and else
+	// Automatic.
 	Stop Stop
 
 	// Optimizer continues an earlier fit's Adam; nil starts afresh. Its
@@ -130,10 +131,13 @@ type Step struct {
 	Restart  int       // which of Settings.Restarts, from 0
 }
 
-// forParams chooses the family of a fit of a model with parameters.
+// forParams chooses the family of a fit of a model with parameters, and when it is done.
 func (s *Settings) forParams(d *graph.Density) {
 	if d.Params() > 0 && s.Family == nil && (s.Start == nil || s.Start.Family() == family.Family(family.MeanField{})) {
 		s.Family = family.FullRank{}
+	}
+	if d.Params() > 0 && s.Stop == "" {
+		s.Stop = After
 	}
 }
 
@@ -159,7 +163,7 @@ func (s *Settings) fill() {
 	}
 	if s.Stop == "" {
 		s.Stop = Automatic
-		if s.Steps != 0 || s.Average != 0 || s.Schedule != (Schedule{}) {
+		if s.Steps != 0 || s.StepSize != 0 || s.Average != 0 || s.Schedule != (Schedule{}) {
 			s.Stop = After
 		}
 	}

@@ -228,12 +228,14 @@ func toggles(t testing.TB, steps int) *graph.Density {
 	return mustCompile(t, m)
 }
 
-// manyGuards has twenty thousand guards on one latent.
+// manyGuards has twenty thousand guards on one latent, and is no sum over its data: every
+// observation has a term of its own.
 func manyGuards(t testing.TB) *graph.Density {
 	m := graph.NewModel()
 	x := m.Sample("x", graph.Normal(0, 1))
 	for k := range 20000 {
-		m.Observe("y", graph.Normal(graph.If(graph.Greater(x, float64(k)/10000-1), 1, 2), 1), 1)
+		t := float64(k)/10000 - 1
+		m.Observe("y", graph.Normal(graph.If(graph.Greater(x, t), graph.Tanh(graph.Mul(t, x)), 2), 1), 1)
 	}
 	return mustCompile(t, m)
 }

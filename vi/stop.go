@@ -7,8 +7,7 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
-// Stop says when a fit of one family is done. If empty it is After where Settings.Steps,
-// Schedule or Average is given, and else Automatic.
+// Stop says when a fit of one family is done.
 type Stop string
 
 // After is to take Settings.Steps steps. It warns if the ELBO of the result is more than
