@@ -218,7 +218,7 @@ func TestJumpsAreBruteForce(t *testing.T) {
 						left, accuracy = 1e-9, 1e-9
 					}
 					want, size := jump(t, d, l, point)
-					if alone(arr, l, point, way) {
+					if reference := p.Run(point).LogProb; alone(arr, l, point, way) && !math.IsInf(reference, 0) { // gonum's may overflow far out
 						counts["seen by the interpreter"]++
 						require.InDelta(t, p.Jump(point, way), want, 1e-6*size, "plane %d at %v", l, point)
 					}

@@ -188,5 +188,5 @@ func TestRandomConfinedGradient(t *testing.T) {
 	t.Logf("|z| ≤ %.2f, %v", worst, counts)
 	require.Less(t, 8*counts["without quadrature"], counts["programs"])
 	require.Greater(t, 3*counts["reparameterization rejected"], counts["programs"], "the test sees little")
-	require.Greater(t, counts["curves"], most)
+	require.Greater(t, 2*counts["curves"], counts["programs"])
 }
