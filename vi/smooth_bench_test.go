@@ -16,16 +16,15 @@ import (
 
 // BenchmarkWithoutGuards is a default fit of models without guards beside fits of the
 // mean-field family: CPU seconds of each, and how many of the mean-field fits a default one
-// costs. These are those with default settings, of a fixed number of steps, and those that stop by
-// themselves.
+// costs. These are fits of 10000 steps, and those that stop by themselves.
 func BenchmarkWithoutGuards(b *testing.B) {
 	fits := []struct {
 		name string
 		s    Settings
 	}{
 		{"default", Settings{}},
-		{"mean-field", Settings{Family: family.MeanField{}}},
-		{"stopping", Settings{Family: family.MeanField{}, Stop: Automatic}},
+		{"mean-field", Settings{Family: family.MeanField{}, Steps: 10000}},
+		{"stopping", Settings{Family: family.MeanField{}}},
 	}
 	for _, c := range modelsWithoutGuards() {
 		b.Run(fmt.Sprintf("%s/latents=%d", c.name, c.d.Dim()), func(b *testing.B) {
