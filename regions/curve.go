@@ -91,6 +91,18 @@ func NewCurve(steps []Step) *Curve {
 	return c
 }
 
+// Renumbered is the curve with coordinate number[i] in place of i. The order of those that Φ
+// uses must stay.
+func (c *Curve) Renumbered(number []int) *Curve {
+	steps := slices.Clone(c.steps)
+	for s, x := range steps {
+		if x.Kind == Coordinate {
+			steps[s].A = number[x.A]
+		}
+	}
+	return NewCurve(steps)
+}
+
 // operands yields the steps that x is made of.
 func (x Step) operands(yield func(int) bool) {
 	switch x.Kind {

@@ -43,7 +43,8 @@ type Settings struct {
 	Tolerance float64
 
 	// Family is what the posterior is looked for in: family.Cells; or one of
-	// family.MeanField, Structured, FullRank, LowRank, and Softplus, the paper's own.
+	// family.MeanField, Structured, FullRank, LowRank, and Softplus, the paper's own. In
+	// all but the last discrete latents have masses, independent of all others.
 	// If nil it is the family of Start; or MeanField if one of Estimator, Optimizer,
 	// Restarts, StartDraws, Subsample and OnStep is given; or else Cells, whatever Samples, Steps,
 	// StepSize, Schedule, Average, Stop, Budget and Tolerance are.

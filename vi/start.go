@@ -55,11 +55,11 @@ func StartAt(d *graph.Density, values map[string]float64) (family.Q, error) {
 		}
 	}
 	q := independent(d, center, scale)
-	q.Hold(slices.Sorted(maps.Keys(given)))
+	q.(holder).Hold(slices.Sorted(maps.Keys(given)))
 	return q, nil
 }
 
-// PriorStart is the mean-field normal that follows the program once from top to
+// PriorStart is the member of family.MeanField that follows the program once from top to
 // bottom with every latent at the centre of its prior, as wide as the priors there.
 // It panics if d is nil.
 func PriorStart(d *graph.Density) family.Q {
@@ -70,11 +70,12 @@ func PriorStart(d *graph.Density) family.Q {
 	return independent(d, center, scale)
 }
 
-// independent are independent normals of d's latents; the sd of a parameter is its unit.
-func independent(d *graph.Density, mean, sd []float64) *family.Normal {
+// independent are independent normals of d's latents, and masses of discrete ones; the sd of a
+// parameter is its unit.
+func independent(d *graph.Density, mean, sd []float64) family.Q {
 	q, _ := family.MeanField{}.New(d) // it suits every program
 	q.Place(mean, sd)
-	return q.(*family.Normal)
+	return q
 }
 
 // findStarts returns a start in the fit's family for each restart. When half of the
@@ -200,12 +201,12 @@ func atModes(ctx context.Context, d *graph.Density, f family.Family, list []cand
 		for i := d.Params(); i < len(sd); i++ {
 			sd[i] = 1 / math.Sqrt(precision.At(i, i))
 		}
-		var normal family.Gaussian = independent(d, z, sd)
-		q, err := family.Of(f, d, normal)
+		q, err := family.Of(f, d, independent(d, z, sd))
 		if err != nil {
 			return err
 		}
 		q.Correlate(precision)
+		var normal family.Gaussian = family.Independent(z[d.Params():], sd[d.Params():])
 		if g, ok := family.AsGaussian(q); ok {
 			normal = g
 		}

@@ -20,6 +20,11 @@
 // [LowRank] is another: z = μ + s⊙ε + U·η with few columns in U. [Softplus] is
 // MeanField with the parameters and the steps of Lee, Yu and Yang (NeurIPS 2018).
 //
+// Discrete latents of a program have masses of their own beside all of these but Softplus, which depend on no
+// other latent:
+//
+//	q(z) = q_rest(z_rest)·Π_i π_i(k_i),   π_i(k) = exp η_ik / Σ_l exp η_il
+//
 // A [Mixture] of members, q = Σ π_k·q_k, is for posteriors with several cells.
 //
 // A [Family] makes members; a [Q] is one of them, with what is known of it: log q,

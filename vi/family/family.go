@@ -24,6 +24,9 @@ type Program interface {
 	// Parents lists for each latent the earlier ones, ascending, that its prior
 	// depends on.
 	Parents() [][]int
+	// Values are those of latent i, ascending, if it is discrete, with the cuts of its
+	// coordinate between them, one fewer; else both are nil.
+	Values(i int) (values, cuts []float64)
 }
 
 // A Family is a set of distributions on the unconstrained latents. Families are
@@ -68,10 +71,10 @@ type Q interface {
 	// finite scale; −1 if there is none.
 	Fault() int
 	// Units writes the unit of each parameter to dst: how far θ_k moves in a step
-	// of size 1. Units are positive.
+	// of size 1. An optimiser follows the gradient times the units. Units are positive.
 	Units(dst []float64)
 	// Move moves θ by step, in units. Scales move by factors exp(step), and so
-	// stay positive.
+	// stay positive; logits of masses move by step itself.
 	Move(step []float64)
 
 	// Mean and SD are those of latent i.
@@ -124,8 +127,8 @@ func AsGaussian(q Q) (g Gaussian, ok bool) {
 // A Param is one parameter of a member.
 type Param struct {
 	Latent int    // whose, −1 for weights of a mixture
-	Symbol string // "μ", "s", "ρ", "B", "U", of a parameter of the program "μ" and "unit", of a mixture "cell 2 μ"
-	On     int    // the other latent of B, the column of U; else −1
+	Symbol string // "μ", "s", "ρ", "B", "U", "η", of a parameter of the program "μ" and "unit", of a mixture "cell 2 μ"
+	On     int    // the other latent of B, the column of U, the number of the value of η; else −1
 }
 
 // Label names a parameter, with the latents' names: "theta3 μ".
@@ -265,12 +268,26 @@ func (m Method) String() string {
 // Of returns the member of family f that is nearest to q. Where f has q's
 // correlations it is q itself; else means and standard deviations agree.
 func Of(f Family, p Program, q Q) (Q, error) {
-	if q.Family() == f && pointsOf(q) == p.Params() {
+	if _, has := q.(*masses); q.Family() == f && pointsOf(q) == p.Params() && has == hasMasses(f, p) {
 		return q.Clone(), nil
 	}
 	to, err := f.New(p)
 	if err != nil {
 		return nil, err
+	}
+	imitate(to, q)
+	return to, nil
+}
+
+// imitate makes to, a member of another family, as near to q as it can be.
+func imitate(to, q Q) {
+	if from, ok := q.(*masses); ok {
+		if to, ok := to.(*masses); ok {
+			imitate(to.rest, from.rest)
+			copy(to.theta[len(to.rest.Theta()):], from.theta[len(from.rest.Theta()):])
+			to.collect()
+			return
+		}
 	}
 	if from, ok := q.(*Normal); ok {
 		base, ok := to.(*Normal)
@@ -278,7 +295,7 @@ func Of(f Family, p Program, q Q) (Q, error) {
 			base, ok = c.normal, true
 		}
 		if ok && base.embed(from) {
-			return to, nil
+			return
 		}
 	}
 	mean, sd := make([]float64, q.Dim()), make([]float64, q.Dim())
@@ -289,7 +306,6 @@ func Of(f Family, p Program, q Q) (Q, error) {
 		}
 	}
 	to.Place(mean, sd)
-	return to, nil
 }
 
 // pointsOf is how many of q's latents, the first ones, are parameters.
@@ -303,6 +319,8 @@ func pointsOf(q Q) int {
 		return q.normal.points
 	case *Mixture:
 		return pointsOf(q.parts[0])
+	case *masses:
+		return pointsOf(q.rest)
 	}
 	return 0
 }

@@ -25,6 +25,8 @@ type program int
 func (p program) Dim() int    { return int(p) }
 func (p program) Params() int { return 0 }
 
+func (p program) Values(int) (values, cuts []float64) { return nil, nil }
+
 func (p program) Latents() (names []string) {
 	for i := range int(p) {
 		names = append(names, fmt.Sprintf("z%d", i))

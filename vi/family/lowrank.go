@@ -30,7 +30,9 @@ func (LowRank) Name() string { return "low rank" }
 func (LowRank) StepSize() float64 { return relative }
 
 // New implements Family.
-func (f LowRank) New(p Program) (Q, error) {
+func (f LowRank) New(p Program) (Q, error) { return besideMasses(p, f.normal) }
+
+func (f LowRank) normal(p Program) (Q, error) {
 	n := p.Dim()
 	if f.Rank < 1 || f.Rank > n {
 		return nil, fmt.Errorf("low rank: LowRank.Rank = %d for %d latents: it must lie between 1 and their number", f.Rank, n)

@@ -16,7 +16,9 @@ func (MeanField) Name() string { return "mean field" }
 func (MeanField) StepSize() float64 { return relative }
 
 // New implements Family.
-func (f MeanField) New(p Program) (Q, error) {
+func (f MeanField) New(p Program) (Q, error) { return besideMasses(p, f.normal) }
+
+func (f MeanField) normal(p Program) (Q, error) {
 	return newNormal(f, make([][]int, p.Dim())).Points(p.Params()), nil
 }
 
@@ -33,7 +35,9 @@ func (Structured) Name() string { return "structured" }
 func (Structured) StepSize() float64 { return relative }
 
 // New implements Family.
-func (f Structured) New(p Program) (Q, error) {
+func (f Structured) New(p Program) (Q, error) { return besideMasses(p, f.normal) }
+
+func (f Structured) normal(p Program) (Q, error) {
 	parents := slices.Clone(p.Parents())
 	for i, list := range parents {
 		first, _ := slices.BinarySearch(list, p.Params())
@@ -57,7 +61,9 @@ func (FullRank) Name() string { return "full rank" }
 func (FullRank) StepSize() float64 { return relative }
 
 // New implements Family.
-func (f FullRank) New(p Program) (Q, error) {
+func (f FullRank) New(p Program) (Q, error) { return besideMasses(p, f.normal) }
+
+func (f FullRank) normal(p Program) (Q, error) {
 	n := p.Dim()
 	if n > mostFullRank {
 		return nil, fmt.Errorf("full rank: %d latents have %d correlations; it takes at most %d latents: use Structured or LowRank",

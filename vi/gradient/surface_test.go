@@ -347,9 +347,14 @@ func families(dim int) map[string]family.Family {
 	return all
 }
 
-// member is the member of f at θ.
+// A normalProgram is one whose discrete latents are not seen to be: normals stand in their coordinates, too.
+type normalProgram struct{ *graph.Density }
+
+func (normalProgram) Values(int) (values, cuts []float64) { return nil, nil }
+
+// member is the member of f at θ, a normal.
 func member(t require.TestingT, f family.Family, d *graph.Density, theta []float64) family.Q {
-	q, err := f.New(d)
+	q, err := f.New(normalProgram{d})
 	require.NoError(t, err)
 	q.Set(theta)
 	return q
@@ -486,6 +491,98 @@ func compareParts(t *rapid.T, d *graph.Density, p *Parts, r reference, theta []f
 	require.NoError(t, p.Run(rand.New(rand.NewPCG(seed, 0)))) // AddInside has used up ∇log r
 	require.InDeltaSlice(t, whole, sumsOf(p, n, p.AddAll), sizes, "the whole gradient")
 	return points
+}
+
+// In random programs the gradient by the logits of discrete latents is Σ over each one's values of the whole
+// density there, at every sample of the others: exactly, with the samples moved either way.
+func TestMassesAreBruteForce(t *testing.T) {
+	for name := range families(1) {
+		if name == (family.Softplus{}).Name() {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			counts := map[string]int{}
+			rapid.Check(t, func(t *rapid.T) {
+				_, d, rng := programs.Compiled(t, programs.Limits{Most: 5, Depth: 1})
+				f, rest := families(d.Dim())[name], 0
+				for i := range d.Dim() {
+					if values, _ := d.Values(i); values == nil {
+						rest++
+					}
+				}
+				if low, ok := f.(family.LowRank); ok {
+					f = family.LowRank{Rank: min(low.Rank, rest)}
+				}
+				if rest == d.Dim() || rest == 0 {
+					return
+				}
+				q, err := f.New(d)
+				require.NoError(t, err)
+				theta := make([]float64, len(q.Theta()))
+				for k := range theta {
+					if theta[k] = 0.6 * rng.NormFloat64(); q.Param(k).Symbol == "s" || q.Param(k).Symbol == "unit" {
+						theta[k] = 0.3 + rng.Float64()
+					}
+				}
+				q.Set(theta)
+				const n = 3
+				m := rapid.SampledFrom(Methods).Draw(t, "method")
+				p, err := BindParts(d, q, n, Boundary{Method: m})
+				require.NoError(t, err)
+				sums, got := make([]float64, p.Sampler().Sums()), make([]float64, len(theta))
+				require.NoError(t, p.Add(sums, rng))
+				p.Sampler().Finish(got, sums, n)
+				at := 0
+				for at < len(theta) && q.Param(at).Symbol != "η" {
+					at++
+				}
+				for at < len(theta) {
+					i := q.Param(at).Latent
+					values, cuts := d.Values(i)
+					want, size := slopesOf(t, d, p, i, cuts, theta[at:][:len(values)], n)
+					require.InDeltaSlice(t, want, got[at:][:len(values)], 1e-10*size, "latent %d", i)
+					counts["discrete latents"]++
+					at += len(values)
+				}
+			})
+			t.Log(counts)
+			require.Greater(t, counts["discrete latents"], 20)
+		})
+	}
+}
+
+// slopesOf are Σ_samples π_k·(h_k − Σ_l π_l·h_l)/n for latent i with logits eta, and the size of what is added up.
+func slopesOf(t require.TestingT, d *graph.Density, p *Parts, i int, cuts, eta []float64, n int) (want []float64, size float64) {
+	want, size = make([]float64, len(eta)), 1
+	ends := append(append([]float64{math.Inf(-1)}, cuts...), math.Inf(1))
+	for b := range n {
+		z, h, mean := make([]float64, d.Dim()), make([]float64, len(eta)), 0.0
+		for j := range z {
+			z[j] = p.ex.Z[j*n+b]
+		}
+		for k := range eta {
+			lo, hi := max(ends[k], -9), min(ends[k+1], 9)
+			z[i] = 0.5*lo + 0.5*hi
+			log, err := d.LogProbAt(z, d.Arrangement().Signs(z))
+			require.NoError(t, err)
+			pi := math.Exp(eta[k] - floats.LogSumExp(eta))
+			h[k] = log + 0.5*(z[i]*z[i]+math.Log(2*math.Pi)) - math.Log(pi/(normalMass(ends[k], ends[k+1])))
+			mean += pi * h[k]
+			size += math.Abs(log)
+		}
+		for k := range eta {
+			want[k] += math.Exp(eta[k]-floats.LogSumExp(eta)) * (h[k] - mean) / float64(n)
+		}
+	}
+	return want, size
+}
+
+// normalMass is that of a standard normal between lo and hi.
+func normalMass(lo, hi float64) float64 {
+	if lo > 0 {
+		lo, hi = -hi, -lo
+	}
+	return distuv.UnitNormal.CDF(hi) - distuv.UnitNormal.CDF(lo)
 }
 
 // How a family's own method moves samples is one of the two.
