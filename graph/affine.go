@@ -99,7 +99,7 @@ func (s *store) combination(id nodeID) combination {
 func (s *store) combinationIn(id nodeID, room []term) combination {
 	switch s.like(id).kind {
 	case kConst:
-		return combination{v: s.written(s.head(id).v)}
+		return combination{v: s.number(id)}
 	case kSum:
 		v, terms := s.sumIn(id, room)
 		b := s.boundsOf(id)
@@ -113,14 +113,24 @@ func (s *store) combinationIn(id nodeID, room []term) combination {
 	return combination{terms: append(room[:0], term{id, 1})}
 }
 
-// node is the node of c. A sum that is computed in several ways is one node, with
-// the largest of its errors.
+// number is a constant. One that was computed may be off by more than one that is
+// written.
+func (s *store) number(id nodeID) rounded {
+	x := s.written(s.head(id).v)
+	b := s.boundsOf(id)
+	x.err = max(x.err, b.v)
+	return x
+}
+
+// node is the node of c. A sum or a number that is computed in several ways is one node,
+// with the largest of its errors.
 func (s *store) node(c combination) nodeID {
 	if c.v.from != nil || c.from != nil {
 		return s.recordedNode(c)
 	}
 	id := s.affineSum(c.v.v, c.terms)
-	if c.v.err == 0 && c.errs == nil || s.like(id).kind != kSum {
+	switch kind := s.like(id).kind; {
+	case c.v.err == 0 && c.errs == nil, kind != kSum && kind != kConst, kind == kConst && c.v.err <= s.number(id).err:
 		return id
 	}
 	b := bounds{c.v.err, c.errs}
@@ -339,14 +349,14 @@ func (s *store) affineCount(terms []term) int {
 }
 
 // coefficient splits a into a number and the rest: 3·x is (3, x).
-func (s *store) coefficient(a nodeID) (float64, nodeID) {
+func (s *store) coefficient(a nodeID) (rounded, nodeID) {
 	if x, ok := s.onlyAtom(a); ok {
 		if c := s.combinationIn(a, s.some[0][:]); c.v.is(isZero) {
 			c := c.coef(0)
-			return c.raw(), x
+			return rounded{v: c.raw(), err: c.err}, x
 		}
 	}
-	return 1, a
+	return rounded{v: 1}, a
 }
 
 // onlyAtom is the atom of a sum with one.

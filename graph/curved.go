@@ -189,7 +189,7 @@ func (m *Model) positiveAtom(c combination) (g Guard, ok bool) {
 		if threshold.v <= 0 {
 			return constantGuard(m, sign > 0), true
 		}
-		return m.positiveThere(s.shifted(sign, log, -sign, threshold.mapped(math.Log))), true
+		return m.positiveThere(s.shifted(sign, s.node(log), -sign, threshold.log())), true
 	}
 	if n.kind != kUnary {
 		return g, false
@@ -221,15 +221,15 @@ func (s *store) shifted(by float64, id nodeID, shift float64, bound rounded) nod
 
 // positiveDifference is the guard p·x + q·y > 0 for p and q of different sign.
 func (m *Model) positiveDifference(c combination) (g Guard, ok bool) {
-	s, x, y := m.st, c.terms[0], c.terms[1]
+	s, x, y, p, q := m.st, c.terms[0], c.terms[1], c.coef(0), c.coef(1)
 	if x.coef < 0 {
-		x, y = y, x
+		x, y, p, q = y, x, q, p
 	}
 	logX, okX := s.positiveLog(x.atom)
 	logY, okY := s.positiveLog(y.atom)
 	if okX && okY {
-		ratio := rounded{v: x.coef}.over(rounded{v: -y.coef}).mapped(math.Log)
-		return m.positiveThere(s.shifted(1, s.sum(1, logX, -1, logY), 1, ratio)), true
+		ratio := p.over(q.times(rounded{v: -1})).log()
+		return m.positiveThere(s.shifted(1, s.sumOf(1, logX, -1, logY), 1, ratio)), true
 	}
 	nx, ny := s.at(x.atom), s.at(y.atom)
 	if x.coef == -y.coef && nx.kind == kUnary && ny.kind == kUnary && nx.fn == ny.fn && nx.fn.Increasing() {
@@ -240,25 +240,25 @@ func (m *Model) positiveDifference(c combination) (g Guard, ok bool) {
 
 // positiveLog is log(id) for an expression that is always positive, made of
 // exponentials by products, quotients and powers.
-func (s *store) positiveLog(id nodeID) (log nodeID, ok bool) {
+func (s *store) positiveLog(id nodeID) (log combination, ok bool) {
 	c, inner := s.coefficient(id)
 	n := s.at(inner)
-	pair := func(ca float64, a nodeID, cb float64, b nodeID) (nodeID, bool) {
+	pair := func(ca float64, a nodeID, cb float64, b nodeID) (log combination, ok bool) {
 		x, okX := s.positiveLog(a)
 		y, okY := s.positiveLog(b)
 		if !okX || !okY {
-			return 0, false
+			return log, false
 		}
-		return s.sum(ca, x, cb, y), true
+		return s.combination(s.sumOf(ca, x, cb, y)), true
 	}
-	one := func(by float64, a nodeID) (nodeID, bool) { return pair(by, a, 0, s.constant(1)) }
+	one := func(by float64, a nodeID) (combination, bool) { return pair(by, a, 0, s.constant(1)) }
 	switch v, exponent := s.isConst(n.b); {
-	case !(c > 0):
-		return 0, false
+	case !(c.v > 0):
+		return log, false
 	case n.kind == kConst:
-		return s.constant(math.Log(n.v)), n.v > 0
+		return combination{v: s.number(inner).log()}, n.v > 0
 	case s.isUnary(inner, kernel.Exp):
-		log, ok = n.a, true
+		log, ok = s.combination(n.a), true
 	case s.isUnary(inner, kernel.Recip):
 		log, ok = one(-1, n.a)
 	case s.isUnary(inner, kernel.Sqrt):
@@ -272,8 +272,8 @@ func (s *store) positiveLog(id nodeID) (log nodeID, ok bool) {
 	case n.kind == kBinary && n.fn == kernel.Pow && exponent:
 		log, ok = one(v, n.a)
 	}
-	if ok && c != 1 {
-		log = s.sum(1, log, 1, s.constant(math.Log(c)))
+	if ok {
+		log.v = log.v.plus(c.log())
 	}
 	return log, ok
 }

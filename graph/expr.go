@@ -16,6 +16,7 @@ type Expr struct {
 	id nodeID
 	v  float64 // the value where m is nil
 
+	err  float64 // of v, by the operations that made it; see rounded
 	from *source // of v; see recording
 }
 
@@ -50,7 +51,7 @@ func (x Expr) in(m *Model) nodeID {
 			m.fail("the number %v is not finite", v)
 			m.infinite = m.err
 		}
-		return m.st.constant(v)
+		return m.st.node(combination{v: rounded{v: v, err: x.err}})
 	case m:
 		return x.id
 	}
@@ -80,10 +81,7 @@ func owner(xs ...Expr) (m *Model) {
 func apply1[A Value](f kernel.Function, a A) Expr {
 	x := lift(a)
 	if x.m == nil {
-		if x.from != nil {
-			return number(func(a, _ float64) float64 { return f.Value(a) }, x, x)
-		}
-		return Expr{v: f.Value(x.v)}
+		return number(func(a, _ float64) float64 { return f.Value(a) }, x, Expr{})
 	}
 	if t := x.m.traces(); t != nil {
 		return t.apply1(f, x)

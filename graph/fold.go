@@ -13,22 +13,6 @@ type fold struct {
 	left float64
 }
 
-// foldLike is fold of v + Σ terms that takes an atom which is there already: the
-// affine terms with v, or else without it, as they are or negated. A mean that is
-// compared with data is often such a one. It returns the constant and terms that
-// are left.
-func (s *store) foldLike(v float64, terms []term) (float64, []term) {
-	if s.affineCount(terms) < 2 {
-		return v, terms
-	}
-	affine, rest := s.parted(terms, nil, nil)
-	f, ok := s.findFold(v, affine)
-	if !ok {
-		f = s.newFold(v, affine)
-	}
-	return f.left, insert(rest, f.atom)
-}
-
 // parted appends the affine terms to affine and the others to rest.
 func (s *store) parted(terms, affine, rest []term) (_, _ []term) {
 	for _, t := range terms {
@@ -47,8 +31,9 @@ func insert(terms []term, t term) []term {
 	return slices.Insert(terms, at, t)
 }
 
-// findFold finds what is there for v and the affine terms, whose signs it may turn and turn
-// back.
+// findFold finds an atom which is there already for v and the affine terms: their sum with
+// v, or else without it, as they are or negated. A mean that is compared with data is often
+// such a one. It may turn the signs of the terms and turn them back.
 func (s *store) findFold(v float64, affine []term) (f fold, ok bool) {
 	turn := func() {
 		for i := range affine {

@@ -176,11 +176,12 @@ func (p *Plate) Collect(dst *[]Expr, x Expr) {
 	if p.isOpen("Collect") {
 		p.t.do(func() {
 			x := p.t.valueOf(x)
-			*dst = append(*dst, x)
 			if rec := p.t.m.st.rec; rec != nil {
-				rec.collected = append(rec.collected, collected{dst, x})
 				rec.spoilt = rec.spoilt || x.from != nil
+				x.from = nil // the recording ends before dst is used
+				rec.collected = append(rec.collected, collected{dst, x})
 			}
+			*dst = append(*dst, x)
 		})
 		p.t.last().numbers = true
 	}

@@ -249,6 +249,27 @@ func TestPlatesAfterCompile(t *testing.T) {
 	requireSameDensity(t, first, loop, rand.New(rand.NewPCG(1, 2)))
 }
 
+// Numbers that a plate collects are numbers to what comes after it.
+func TestCollectedNumbers(t *testing.T) {
+	xs := []float64{0.3, 1.7, 2.9, 0.1, 4.2, 1.1}
+	build := func(plate bool) *graph.Density {
+		m := graph.NewModel()
+		var w writer = &looped{m: m}
+		if plate {
+			w = &plated{m: m}
+		}
+		z := m.Sample("z", graph.Normal(0, 1))
+		var twice []graph.Expr
+		w.nest(len(xs), func() { w.collect(&twice, graph.Mul(2, w.data(xs))) })
+		for _, x := range twice {
+			m.Observe("y", graph.Gamma(1.5, graph.Exp(graph.Mul(x, z))), 0.5)
+		}
+		w.nest(len(xs), func() { w.observe("y", graph.Normal(graph.Mul(twice[0], graph.Mul(twice[3], z)), 1), xs) })
+		return mustCompile(t, m)
+	}
+	requireSameDensity(t, build(true), build(false), rand.New(rand.NewPCG(1, 2)))
+}
+
 // Rows of groups, of which what they use may also be used by itself, by two indices, or in
 // a comparison, and rows with covariates of few values, are those of the loop.
 func TestGroupedRowsAreLoops(t *testing.T) {

@@ -63,6 +63,45 @@ func (x rounded) mapped(f func(float64) float64) rounded {
 	return rounded{v: v, err: err}.snapped()
 }
 
+// log is the natural logarithm of a positive x, and its error in real arithmetic: for
+// sums with other logarithms. Each one that is computed is right to a unit in the last
+// place.
+func (x rounded) log() rounded {
+	y := x.mapped(math.Log)
+	return rounded{v: y.v, err: upwards(y.err + 0x1p-51*math.Abs(y.v))}
+}
+
+// computed is f of two numbers of a program. An operand that is not whole may be off by a
+// unit in the last place, since it is written as a decimal, and f by another one, if it is
+// not the whole function of whole numbers.
+func computed(f func(a, b float64) float64, x, y rounded) rounded {
+	out := rounded{v: f(x.v, y.v)}
+	if dx := x.unit(); dx > 0 {
+		out.err += math.Abs(f(x.v+dx, y.v) - out.v)
+	}
+	if dy := y.unit(); dy > 0 {
+		out.err += math.Abs(f(x.v, y.v+dy) - out.v)
+	}
+	if out.err > 0 || !isWhole(out.v) {
+		out.err = upwards(out.err + 0x1p-52*math.Abs(out.v))
+	}
+	if !isFinite(out.err) {
+		out.err = 0
+	}
+	return out
+}
+
+// unit is what x may be off by as an operand: its error, or a unit in the last place of
+// what is written as a decimal.
+func (x rounded) unit() float64 {
+	if isWhole(x.v) {
+		return x.err
+	}
+	return max(x.err, 0x1p-52*math.Abs(x.v))
+}
+
+func isWhole(v float64) bool { return v == math.Trunc(v) && math.Abs(v) < 1<<53 }
+
 // snapped is 0 where x may be 0.
 func (x rounded) snapped() rounded {
 	if math.Abs(x.v) <= x.err {
@@ -106,22 +145,24 @@ func (s *store) written(v float64) rounded {
 
 // shortlyWritten is written of most numbers.
 func shortlyWritten(v float64) (x rounded, ok bool) {
-	if v == math.Trunc(v) && math.Abs(v) < 1<<53 || math.IsInf(v, 0) || math.IsNaN(v) {
+	if isWhole(v) || math.IsInf(v, 0) || math.IsNaN(v) {
 		return rounded{v: v}, true
 	}
 	err, ok := shortDecimalError(v)
 	return rounded{v: v, err: err}, ok
 }
 
-// writtenAs is written of a number that may have a source.
+// writtenAs is written of a number that may have been computed, or have a source.
 func (s *store) writtenAs(x rounded) rounded {
 	out := s.written(x.v + 0)
+	out.err = max(out.err, x.err)
 	if x.from != nil {
 		out.from = recorded(writtenOperation, func(x, _ rounded) rounded {
 			out, ok := shortlyWritten(x.v + 0)
 			if !ok {
 				out.err = decimalError(x.v)
 			}
+			out.err = max(out.err, x.err)
 			return out
 		}, x, rounded{})
 	}

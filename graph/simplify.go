@@ -8,8 +8,8 @@ import (
 
 // unary is f(a), simplified where the result is simpler and the same.
 func (s *store) unary(f kernel.Function, a nodeID) nodeID {
-	if v, ok := s.isConst(a); ok {
-		return s.constant(f.Value(v))
+	if _, ok := s.isConst(a); ok {
+		return s.computed(func(a, _ float64) float64 { return f.Value(a) }, s.number(a), rounded{})
 	}
 	if n := s.like(a); n.kind == kSelect {
 		if n := s.at(a); n.steps || f == kernel.Log && s.logIsSimple(n.b) && s.logIsSimple(n.c) {
@@ -17,9 +17,11 @@ func (s *store) unary(f kernel.Function, a nodeID) nodeID {
 		}
 	}
 	if x, ok := s.onlyAtom(a); ok && s.like(x).steps { // f of c·steps + v
-		n := s.at(a)
-		sel, c, v := s.at(x), n.terms[0].coef, s.constant(n.v)
-		return s.into(f, a, sel.a, func() (nodeID, nodeID) { return s.sum(c, sel.b, 1, v), s.sum(c, sel.c, 1, v) })
+		sel, c := s.at(x), s.combination(a)
+		side := func(id nodeID) nodeID {
+			return s.node(s.weighted(c.coef(0), s.combination(id), rounded{v: 1}, combination{v: c.v}))
+		}
+		return s.into(f, a, sel.a, func() (nodeID, nodeID) { return side(sel.b), side(sel.c) })
 	}
 	switch f {
 	case kernel.Log:
@@ -30,12 +32,12 @@ func (s *store) unary(f kernel.Function, a nodeID) nodeID {
 		if n := s.like(a); n.kind == kSum && s.constantPart(a) == -1 { // log1p(y − 1), for y = 1 − p
 			return s.unary(kernel.Log, s.affineSum(0, s.at(a).terms))
 		}
-		if c, inner := s.coefficient(a); c == -1 && s.isUnary(inner, kernel.Sigmoid) {
+		if c, inner := s.coefficient(a); c.v == -1 && s.isUnary(inner, kernel.Sigmoid) {
 			return s.scale(-1, s.unary(kernel.Softplus, s.at(inner).a))
 		}
 	case kernel.Square:
-		if c, inner := s.coefficient(a); c != 1 && squares(c) {
-			return s.scale(c*c, s.unary(kernel.Square, inner))
+		if c, inner := s.coefficient(a); c.v != 1 && squares(c.v) {
+			return s.scaleBy(c.times(c), s.unary(kernel.Square, inner))
 		}
 	}
 	return s.intern(node{kind: kUnary, fn: f, a: a})
@@ -83,7 +85,7 @@ func (s *store) logIsSimple(id nodeID) bool {
 		return simple
 	case kSum:
 		c, inner := s.coefficient(id)
-		return c > 0 && inner != id && s.logIsSimple(inner)
+		return c.v > 0 && inner != id && s.logIsSimple(inner)
 	}
 	return s.isUnary(id, kernel.Exp) || s.isUnary(id, kernel.Sigmoid)
 }
@@ -102,7 +104,8 @@ func (s *store) simpleLog(a nodeID) (nodeID, bool) {
 		return s.scale(-1, s.unary(kernel.Softplus, s.scale(-1, n.a))), true
 	case n.kind == kSum && len(n.terms) == 1 && n.v == 0 && n.terms[0].coef > 0 && s.logIsSimple(n.terms[0].atom):
 		log := s.unary(kernel.Log, n.terms[0].atom)
-		return s.sum(1, log, 1, s.constant(math.Log(n.terms[0].coef))), true
+		sum, one := s.combination(a), rounded{v: 1}
+		return s.node(s.weighted(one, s.combination(log), one, combination{v: sum.coef(0).log()})), true
 	case n.kind == kSum && len(n.terms) == 1 && n.v == 1 && n.terms[0].coef == -1 && s.isUnary(n.terms[0].atom, kernel.Sigmoid):
 		inner := s.at(n.terms[0].atom).a
 		return s.scale(-1, s.unary(kernel.Softplus, inner)), true
@@ -169,7 +172,7 @@ func isFinite(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
 // scales reports whether v may be multiplied into the coefficient of b.
 func (s *store) scales(v float64, b nodeID) bool {
 	c, _ := s.coefficient(b)
-	return isFinite(c * v)
+	return isFinite(c.v * v)
 }
 
 // mulNumber is v·b.
@@ -197,50 +200,55 @@ func (s *store) scalesBy(v rounded, b nodeID) bool {
 
 func (s *store) mul(a, b nodeID) nodeID {
 	if v, ok := s.isConst(a); ok && s.scales(v, b) {
-		return s.scale(v, b)
+		return s.scaleBy(s.number(a), b)
 	}
 	if v, ok := s.isConst(b); ok && s.scales(v, a) {
-		return s.scale(v, a)
+		return s.scaleBy(s.number(b), a)
 	}
 	ca, a := s.coefficient(a)
 	cb, b := s.coefficient(b)
 	if a == b {
-		return s.scale(ca*cb, s.unary(kernel.Square, a))
+		return s.scaleBy(ca.times(cb), s.unary(kernel.Square, a))
 	}
-	return s.scale(ca*cb, s.intern(node{kind: kBinary, fn: kernel.Mul, a: min(a, b), b: max(a, b)}))
+	return s.scaleBy(ca.times(cb), s.intern(node{kind: kBinary, fn: kernel.Mul, a: min(a, b), b: max(a, b)}))
 }
 
 // mulData is data·b with 0·anything = 0, as in x·log p for a count x = 0.
 func (s *store) mulData(data, b nodeID) nodeID {
-	if v, ok := s.isConst(data); ok {
-		return s.scale(v, b)
+	if _, ok := s.isConst(data); ok {
+		return s.scaleBy(s.number(data), b)
 	}
 	cb, b := s.coefficient(b)
 	if v, ok := s.isConst(b); ok && !math.IsInf(v, 0) {
-		return s.scale(cb*v, data)
+		return s.scaleBy(cb.times(s.number(b)), data)
 	}
-	return s.scale(cb, s.intern(node{kind: kBinary, fn: kernel.MulData, a: data, b: b}))
+	return s.scaleBy(cb, s.intern(node{kind: kBinary, fn: kernel.MulData, a: data, b: b}))
 }
 
 func (s *store) div(a, b nodeID) nodeID {
 	if v, ok := s.isConst(b); ok && isFinite(1/v) {
-		return s.scaleBy(rounded{v: 1}.over(s.written(v)), a)
+		return s.scaleBy(rounded{v: 1}.over(s.number(b)), a)
 	}
 	cb, b := s.coefficient(b)
 	if v, ok := s.isConst(a); s.like(b).steps || ok && v == 1 {
-		return s.mul(a, s.scale(1/cb, s.unary(kernel.Recip, b)))
+		return s.mul(a, s.scaleBy(rounded{v: 1}.over(cb), s.unary(kernel.Recip, b)))
 	}
 	ca, a := s.coefficient(a)
-	return s.scale(ca/cb, s.intern(node{kind: kBinary, fn: kernel.Div, a: a, b: b}))
+	return s.scaleBy(ca.over(cb), s.intern(node{kind: kBinary, fn: kernel.Div, a: a, b: b}))
 }
 
 // pair is f(a, b) for a function that no rule makes simpler.
 func (s *store) pair(f kernel.Function, a, b nodeID) nodeID {
-	va, aConst := s.isConst(a)
-	if vb, bConst := s.isConst(b); aConst && bConst {
-		return s.constant(f.Value2(va, vb))
+	_, aConst := s.isConst(a)
+	if _, bConst := s.isConst(b); aConst && bConst {
+		return s.computed(f.Value2, s.number(a), s.number(b))
 	}
 	return s.intern(node{kind: kBinary, fn: f, a: a, b: b})
+}
+
+// computed is f of two numbers.
+func (s *store) computed(f func(a, b float64) float64, x, y rounded) nodeID {
+	return s.node(combination{v: computed(f, x, y)})
 }
 
 // triple is f(a, b, c).
@@ -258,7 +266,7 @@ func (s *store) pow(a, b nodeID) nodeID {
 	vb, bConst := s.isConst(b)
 	switch {
 	case aConst && bConst:
-		return s.constant(math.Pow(va, vb))
+		return s.computed(math.Pow, s.number(a), s.number(b))
 	case bConst && vb == 0:
 		return s.constant(1)
 	case bConst && vb == 1:

@@ -197,16 +197,16 @@ func (r *recording) finds(j int) {
 	}
 }
 
-// rounded is the number x with its source.
-func (x Expr) rounded() rounded { return rounded{v: x.v, from: x.from} }
+// rounded is the number x with its error and source.
+func (x Expr) rounded() rounded { return rounded{v: x.v, err: x.err, from: x.from} }
 
 // number is f of the numbers x and y.
 func number(f func(a, b float64) float64, x, y Expr) Expr {
-	out := Expr{v: f(x.v, y.v)}
+	out := computed(f, x.rounded(), y.rounded())
 	if x.from != nil || y.from != nil {
-		out.from = recorded(otherOperation, func(x, y rounded) rounded { return rounded{v: f(x.v, y.v)} }, x.rounded(), y.rounded())
+		out.from = recorded(otherOperation, func(x, y rounded) rounded { return computed(f, x, y) }, x.rounded(), y.rounded())
 	}
-	return out
+	return Expr{v: out.v, err: out.err, from: out.from}
 }
 
 // observedValue is observation i, with its source.

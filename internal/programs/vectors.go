@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
 
@@ -199,13 +200,17 @@ func logNormalVector(x, p []float64) float64 {
 func (in *interpreter) chain(s stmt) {
 	p := in.params(s)
 	rest := p[3:]
-	path, total, second := make([]int, s.lags+s.n), 0.0, make([]float64, s.n)
-	var walk func(i int, prob float64)
-	walk = func(i int, prob float64) {
+	path := make([]int, s.lags+s.n)
+	var logProbs []float64 // of all paths
+	inSecond := make([][]float64, s.n)
+	var walk func(i int, logProb float64)
+	walk = func(i int, logProb float64) {
 		if i == len(path) {
-			total += prob
+			logProbs = append(logProbs, logProb)
 			for t, state := range path[s.lags:] {
-				second[t] += prob * float64(state)
+				if state == 1 {
+					inSecond[t] = append(inSecond[t], logProb)
+				}
 			}
 			return
 		}
@@ -224,18 +229,20 @@ func (in *interpreter) chain(s stmt) {
 			if state == 1 {
 				q = 1 - q
 			}
+			logProb := logProb + math.Log(q)
 			if t := i - s.lags; t >= 0 {
 				states := slices.Clone(path[t : i+1])
 				slices.Reverse(states)
 				k := emission(states)
-				q *= math.Exp(s.law.LogProb(s.xs[t], rest[k*len(rest)/2:(k+1)*len(rest)/2]))
+				logProb += s.law.LogProb(s.xs[t], rest[k*len(rest)/2:(k+1)*len(rest)/2])
 			}
-			walk(i+1, prob*q)
+			walk(i+1, logProb)
 		}
 	}
-	walk(0, 1)
-	in.add(math.Log(total))
-	for _, v := range second {
-		in.record(v / total)
+	walk(0, 0)
+	total := floats.LogSumExp(logProbs)
+	in.add(total)
+	for _, paths := range inSecond {
+		in.record(math.Exp(floats.LogSumExp(paths) - total))
 	}
 }
