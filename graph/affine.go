@@ -88,10 +88,15 @@ func (s *store) weighted(p rounded, x combination, q rounded, y combination) com
 // combination returns id as one.
 func (s *store) combination(id nodeID) combination {
 	c := s.combinationIn(id, make([]term, 1))
+	s.ignoresSources(c)
+	return c
+}
+
+// ignoresSources gives a recording up that c has numbers of.
+func (s *store) ignoresSources(c combination) {
 	if c.v.from != nil || c.from != nil {
 		s.rec.spoil()
 	}
-	return c
 }
 
 // combinationIn is combination with room for terms, which may be in it: those of an atom
@@ -378,9 +383,7 @@ func (s *store) onlyAtom(id nodeID) (atom nodeID, ok bool) {
 // coordinates.
 func (s *store) expand(id nodeID) combination {
 	c := s.expandRecorded(id)
-	if c.v.from != nil || c.from != nil {
-		s.rec.spoil()
-	}
+	s.ignoresSources(c)
 	return c
 }
 

@@ -26,10 +26,12 @@ import (
 
 // positiveCurved is the guard id > 0 where id is not affine, and has no branches.
 func (m *Model) positiveCurved(id nodeID) Guard {
-	c := m.st.combination(id)
-	switch {
-	case len(c.terms) == 1 && m.isTransform(c.terms[0].atom):
+	c := m.st.combinationIn(id, make([]term, 1))
+	if len(c.terms) == 1 && m.isTransform(c.terms[0].atom) {
 		return m.positiveTransformed(c)
+	}
+	m.st.ignoresSources(c)
+	switch {
 	case len(c.terms) == 1:
 		if g, ok := m.positiveAtom(c); ok {
 			return g
@@ -109,16 +111,16 @@ func (s *store) definite(id nodeID) bool {
 // pole is a part of id that is infinite where another number may be 0, so that it
 // changes its sign there.
 func (s *store) pole(id nodeID) (part nodeID, found bool) {
-	switch n := s.at(id); {
+	switch n := s.like(id); {
 	case s.isUnary(id, kernel.Tan):
 		return id, true
 	case s.isUnary(id, kernel.Recip):
-		found = !s.definite(n.a)
+		found = !s.definite(s.at(id).a)
 	case n.kind == kBinary && n.fn == kernel.Div:
-		found = !s.definite(n.b)
+		found = !s.definite(s.at(id).b)
 	case n.kind == kBinary && n.fn == kernel.Pow && !s.isRoot(id):
-		p, _ := s.isConst(n.b)
-		found = p < 0 && !s.definite(n.a)
+		p, _ := s.isConst(s.at(id).b)
+		found = p < 0 && !s.definite(s.at(id).a)
 	}
 	if found {
 		return id, true
@@ -134,19 +136,23 @@ func (s *store) pole(id nodeID) (part nodeID, found bool) {
 // positiveTransformed is the guard coef·g(u) + c > 0 for the transform g of one
 // latent: g is increasing, so it is a guard on u.
 func (m *Model) positiveTransformed(c combination) Guard {
-	g := m.st.at(c.terms[0].atom)
-	threshold := rounded{v: -c.v.v, err: c.v.err}.over(c.coef(0))
-	sign := math.Copysign(1, c.terms[0].coef)
-	image := imageOf[g.fn]
+	g, coef := m.st.at(c.terms[0].atom), c.coef(0)
+	threshold := c.v.negated().over(coef)
+	image, sign := imageOf[g.fn], 1.0
+	if coef.is(isNegative) {
+		sign = -1
+	}
 	switch {
-	case threshold.v <= image.lo: // g(u) > threshold everywhere
+	case threshold.is(func(t float64) bool { return t <= image.lo }): // g(u) > threshold everywhere
 		return constantGuard(m, sign > 0)
-	case threshold.v >= image.hi:
+	case threshold.is(func(t float64) bool { return t >= image.hi }):
 		return constantGuard(m, sign < 0)
 	}
 	bound := threshold.mapped(func(x float64) float64 { return image.inverse(image, x) })
-	u := int(m.st.at(g.a).a)
-	return m.halfSpace(regions.Hyperplane{Index: []int{u}, Coef: []float64{sign}, Const: -sign * bound.v}, regions.Rounding{Const: bound.err}, nil)
+	if sign > 0 {
+		bound = bound.negated()
+	}
+	return m.halfSpaceOf([]part{{int(m.st.at(g.a).a), rounded{v: sign}}}, bound)
 }
 
 // imageOf is the image of the line under the function of a transform.
@@ -391,16 +397,16 @@ func (m *Model) firstBranch(id nodeID) (cond nodeID, ok bool) {
 			return
 		}
 		seen[id] = true
-		n := m.st.at(id)
-		if n.kind == kSelect {
-			if !ok || n.a < cond {
-				cond, ok = n.a, true
-			}
-			visit(n.b)
-			visit(n.c)
+		if m.st.like(id).kind != kSelect {
+			m.st.operands(id, visit)
 			return
 		}
-		n.operands(visit)
+		n := m.st.at(id)
+		if !ok || n.a < cond {
+			cond, ok = n.a, true
+		}
+		visit(n.b)
+		visit(n.c)
 	}
 	visit(id)
 	return cond, ok

@@ -171,7 +171,7 @@ func (s *store) total(c float64, sum []term) output {
 	o := output{c: c}
 	byAtom := func(x, y part) int { return cmp.Compare(x.atom, y.atom) }
 	// Sums of the atoms that came in ascending order, and parts of the others.
-	ascending, rest := make([]part, 0, len(sum)), []part(nil)
+	ascending, rest := make([]part, 0, s.termCount(sum)), []part(nil)
 	last := 0 // where the last part was added
 	var room [8]term
 	for _, x := range sum {
@@ -210,6 +210,21 @@ func (s *store) total(c float64, sum []term) output {
 		}
 	}
 	return o
+}
+
+// termCount is the number of terms of the given expressions as sums.
+func (s *store) termCount(sum []term) (n int) {
+	for _, x := range sum {
+		switch l, _ := s.likeNode(x.atom); {
+		case s.like(x.atom).kind != kSum:
+			n++
+		case l != nil:
+			n += len(l.atoms)
+		default:
+			n += len(s.like(x.atom).terms)
+		}
+	}
+	return n
 }
 
 // made is what Compile made. It panics if there is nothing.

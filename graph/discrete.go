@@ -180,8 +180,14 @@ func (m *Model) ofDiscrete(id nodeID) (c combination, i int, ok bool) {
 	if len(m.discrete) == 0 {
 		return c, 0, false
 	}
-	if c = m.st.combination(id); len(c.terms) == 1 {
-		i, ok = m.discrete[c.terms[0].atom]
+	k := id
+	if m.st.like(id).kind == kSum {
+		if k, ok = m.st.onlyAtom(id); !ok {
+			return c, 0, false
+		}
+	}
+	if i, ok = m.discrete[k]; ok {
+		c = m.st.combination(id)
 	}
 	return c, i, ok
 }

@@ -15,8 +15,12 @@ import (
 
 // domain are the guards that hold where id has a value, as far as that is not everywhere.
 func (m *Model) domain(id nodeID) (gs []Guard) {
+	edges := m.st.domain(id)
+	if len(edges) == 0 {
+		return nil
+	}
 	implied := m.st.implied(id)
-	for _, d := range m.st.domain(id) {
+	for _, d := range edges {
 		switch {
 		case m.err != nil:
 			return nil
@@ -65,6 +69,9 @@ type edge struct{ of, positive nodeID }
 // domain lists where the parts of id have values, unless that is everywhere.
 func (s *store) domain(id nodeID) (edges []edge) {
 	walk(&s.nodes, id, func(id nodeID) {
+		if s.like(id).kind == kSum {
+			return
+		}
 		switch n := s.at(id); {
 		case n.kind == kUnary:
 			if least, limited := leastOf(n.fn); limited {

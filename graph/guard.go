@@ -115,7 +115,13 @@ func (m *Model) halfSpaceOf(parts []part, c rounded) Guard {
 		if from != nil {
 			from.coef, from.latents = append(from.coef, newArgument(p.x)), append(from.latents, m.st.leaf(kLatent, p.at))
 		}
-		h.Index, h.Coef, r.Coef = append(h.Index, p.at), append(h.Coef, p.x.v), append(r.Coef, p.x.err)
+		h.Index, h.Coef = append(h.Index, p.at), append(h.Coef, p.x.v)
+		if p.x.err != 0 && r.Coef == nil {
+			r.Coef = make([]float64, len(parts))
+		}
+		if r.Coef != nil {
+			r.Coef[len(h.Coef)-1] = p.x.err
+		}
 	}
 	return m.halfSpace(h, r, from)
 }

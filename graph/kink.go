@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -104,9 +105,11 @@ func (m *Model) hasNoEdge(id nodeID) bool {
 	if m.st.like(id).affine {
 		return true
 	}
-	implied := m.st.implied(id)
-	_, infinite := m.st.pole(id)
-	return !infinite && !slices.ContainsFunc(m.st.domain(id), func(e edge) bool { return e.of != implied })
+	if _, infinite := m.st.pole(id); infinite {
+		return false
+	}
+	edges := m.st.domain(id)
+	return len(edges) == 0 || !slices.ContainsFunc(edges, func(e edge) bool { return e.of != m.st.implied(id) })
 }
 
 // knowZero notes that id is 0 on the planes of g, the guard id > 0, if it changes at
@@ -121,11 +124,50 @@ func (m *Model) knowZero(g Guard, id nodeID) {
 		return
 	}
 	for _, l := range planes {
-		if m.arr.Curve(l) == nil && len(s.zeros[l]) < mostZeros && !slices.Contains(s.zeros[l], id) {
-			s.zeros[l] = append(slices.Clip(s.zeros[l]), id)
+		known := s.zeros.on(l)
+		if m.arr.Curve(l) != nil || len(known) >= mostZeros || slices.Contains(known, id) {
+			continue
+		}
+		s.own()
+		s.zeros.add(l, id)
+		if s.rec != nil {
+			s.rec.addZero(l, id)
 		}
 	}
 }
+
+// vanishing are nodes by plane, most planes having one at most.
+type vanishing struct {
+	first []nodeID // 1 + ID; 0, or too short, for none
+	more  map[int][]nodeID
+}
+
+// on are those of plane l, in the order in which they were added.
+func (z *vanishing) on(l int) []nodeID {
+	if !z.any(l) {
+		return nil
+	}
+	return append([]nodeID{z.first[l] - 1}, z.more[l]...)
+}
+
+// any reports whether there are some of plane l.
+func (z *vanishing) any(l int) bool { return l < len(z.first) && z.first[l] > 0 }
+
+func (z *vanishing) add(l int, id nodeID) {
+	if z.any(l) {
+		if z.more == nil {
+			z.more = map[int][]nodeID{}
+		}
+		z.more[l] = append(slices.Clip(z.more[l]), id)
+		return
+	}
+	for l >= len(z.first) {
+		z.first = append(z.first, 0)
+	}
+	z.first[l] = id + 1
+}
+
+func (z *vanishing) clone() vanishing { return vanishing{slices.Clone(z.first), maps.Clone(z.more)} }
 
 // planesOf are the planes of a formula, if they are few.
 func (s *store) planesOf(formula nodeID) (planes []int, few bool) {
@@ -211,7 +253,7 @@ const ulps = 16 * 0x1p-52
 // be 0 there, to rounding.
 func (g algebra) vanishes(l int, id nodeID) bool {
 	c := g.s.expand(id)
-	for _, zero := range g.s.zeros[l] {
+	for _, zero := range g.s.zeros.on(l) {
 		if proportional(c, g.s.expand(zero)) {
 			return true
 		}
@@ -261,7 +303,7 @@ func proportional(a, b combination) bool {
 // changes.
 func (d *Density) smooth(n node, l int) bool {
 	switch cond := d.st.at(n.a); {
-	case cond.kind == kSign && int(cond.a) != l, cond.kind != kSign && len(d.st.zeros[l]) == 0:
+	case cond.kind == kSign && int(cond.a) != l, cond.kind != kSign && !d.st.zeros.any(l):
 		return false
 	case cond.kind != kSign:
 		if planes, few := d.st.planesOf(n.a); !few || !slices.Contains(planes, l) {
@@ -274,7 +316,7 @@ func (d *Density) smooth(n node, l int) bool {
 // smoothOn is smooth for selects on the formula, wherever it changes.
 func (d *Density) smoothOn(formula nodeID) func(n node) bool {
 	planes, few := d.st.planesOf(formula)
-	few = few && len(planes) > 0 && !slices.ContainsFunc(planes, func(l int) bool { return len(d.st.zeros[l]) == 0 })
+	few = few && len(planes) > 0 && !slices.ContainsFunc(planes, func(l int) bool { return !d.st.zeros.any(l) })
 	return func(n node) bool {
 		return few && n.a == formula && !slices.ContainsFunc(planes, func(l int) bool { return !d.smooth(n, l) })
 	}

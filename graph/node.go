@@ -62,13 +62,13 @@ type store struct {
 	entries  int                 // in table
 	free     int                 // of the places that touch read
 	leaves   [kSum][]nodeID      // by kind and number: 1 + the leaf's ID, 0 for none
-	shared   bool                // table, leaves and errs are another store's too, and not to be written
+	shared   bool                // table, leaves, errs and zeros are another store's too, and not to be written
 	pushed   map[applied]nodeID  // functions that were moved into selects
 	simple   map[nodeID]bool     // answers of logIsSimple for selects
 	extremes map[nodeID]extremes // answers of extremesOf for selects
 
-	kinks map[kink]bool    // what is known to be equal on planes
-	zeros map[int][]nodeID // what is 0 on a plane, and is no multiple of its form
+	kinks map[kink]bool // what is known to be equal on planes
+	zeros vanishing     // what is 0 on planes, and is no multiple of their forms
 
 	some [2][4]term // room for what is added
 
@@ -82,7 +82,7 @@ type store struct {
 func newStore() *store {
 	return &store{
 		nodes: noNodes(), table: make([]slot, 1<<10), raised: map[nodeID]*bounds{},
-		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{}, extremes: map[nodeID]extremes{}, kinks: map[kink]bool{}, zeros: map[int][]nodeID{},
+		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{}, extremes: map[nodeID]extremes{}, kinks: map[kink]bool{},
 		decimals: map[float64]float64{},
 	}
 }
@@ -92,17 +92,18 @@ func (s *store) clone() *store {
 	s.shared = true
 	return &store{
 		nodes: s.nodes.clone(), table: s.table, entries: s.entries, leaves: s.leaves, shared: true,
-		pushed: maps.Clone(s.pushed), simple: maps.Clone(s.simple), extremes: maps.Clone(s.extremes), kinks: maps.Clone(s.kinks), zeros: maps.Clone(s.zeros),
+		pushed: maps.Clone(s.pushed), simple: maps.Clone(s.simple), extremes: maps.Clone(s.extremes), kinks: maps.Clone(s.kinks), zeros: s.zeros,
 		errs: s.errs, raised: s.raised, decimals: maps.Clone(s.decimals),
 	}
 }
 
-// own makes table, leaves and errs the store's own.
+// own makes table, leaves, errs and zeros the store's own.
 func (s *store) own() {
 	if !s.shared {
 		return
 	}
 	s.table, s.errs, s.raised, s.shared = slices.Clone(s.table), slices.Clone(s.errs), maps.Clone(s.raised), false
+	s.zeros = s.zeros.clone()
 	for k := range s.leaves {
 		s.leaves[k] = slices.Clone(s.leaves[k])
 	}

@@ -28,11 +28,12 @@ import (
 // loop makes them, and recorded; others follow them at little more than the cost of the
 // copy of their data. Rows of other groups follow too, if what Index gives is made in the
 // same way, and rows with an expression of an earlier row, as for a covariate of few
-// values. All other rows are made one by one: those of a body with a plate inside, or with
-// Name; those with a discrete latent, or with a number of Data as the parameter of a
-// distribution, as a divisor, or in a Max, Min, Abs or Clip; those with a guard of an
-// earlier row; and those in which the program is another one than in the recorded rows,
-// as for a factor of 0 or 1.
+// values. All other rows are made one by one: those of a body with a plate inside; those
+// with a discrete latent, or with a number of Data as the parameter of a distribution, as
+// a divisor, or in a Max, Min, Abs or Clip; those with a guard that is not affine in the
+// latents, nor a comparison of one transformed latent; those with a guard of an earlier
+// row; and those in which the program is another one than in the recorded rows, as for a
+// factor of 0 or 1, and for a threshold beyond the support of the latent.
 type Plate struct {
 	t     *tape
 	outer *Plate
@@ -256,5 +257,7 @@ func (p *Plate) Name(name string, g Guard) Guard {
 	if !p.isOpen("Name") {
 		return g
 	}
-	return p.t.guard(func() Guard { return p.t.m.Name(name, p.t.guardOf(g)) })
+	named := p.t.guard(func() Guard { return p.t.m.Name(name, p.t.guardOf(g)) })
+	p.t.last().numbers = true
+	return named
 }

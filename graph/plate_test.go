@@ -74,6 +74,15 @@ func requireSameDensity(t fataler, d, e *graph.Density, rng *rand.Rand) {
 	require.Equal(t, e.Parents(), d.Parents())
 	require.Equal(t, e.Switches(), d.Switches())
 	require.Equal(t, fmt.Sprint(e.Guards()), fmt.Sprint(d.Guards()))
+	for _, name := range e.GuardNames() {
+		want, got := e.Named(name), d.Named(name)
+		require.Equal(t, len(want), len(got))
+		s := e.Arrangement().Signs(e.PriorDraw(nil, rand.New(rand.NewPCG(1, 2))))
+		for k := range want {
+			require.Equal(t, want[k].Planes(), got[k].Planes())
+			require.Equal(t, want[k].Holds(s), got[k].Holds(s))
+		}
+	}
 	require.Equal(t, slices.Collect(planesOf(e)), slices.Collect(planesOf(d)))
 	drawn, err := d.DOT()
 	require.NoError(t, err)

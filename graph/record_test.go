@@ -21,6 +21,7 @@ type writer interface {
 	collect(dst *[]graph.Expr, x graph.Expr)
 	branch(g graph.Guard, then, otherwise func())
 	record(name string, x graph.Expr)
+	name(name string, g graph.Guard) graph.Guard
 	nest(n int, body func())
 }
 
@@ -38,6 +39,7 @@ func (w *plated) factor(x graph.Expr)                             { w.p.Factor(x
 func (w *plated) collect(dst *[]graph.Expr, x graph.Expr)         { w.p.Collect(dst, x) }
 func (w *plated) branch(g graph.Guard, a, b func())               { w.p.If(g, a, b) }
 func (w *plated) record(name string, x graph.Expr)                { w.p.Deterministic(name, x) }
+func (w *plated) name(name string, g graph.Guard) graph.Guard     { return w.p.Name(name, g) }
 func (w *plated) nest(n int, body func()) {
 	w.m.Plate(n, func(p *graph.Plate) {
 		w.p = p
@@ -61,6 +63,7 @@ func (w *looped) factor(x graph.Expr)                             { w.m.Factor(x
 func (w *looped) collect(dst *[]graph.Expr, x graph.Expr)         { *dst = append(*dst, x) }
 func (w *looped) branch(g graph.Guard, a, b func())               { w.m.If(g, a, b) }
 func (w *looped) record(name string, x graph.Expr)                { w.m.Deterministic(name, x) }
+func (w *looped) name(name string, g graph.Guard) graph.Guard     { return w.m.Name(name, g) }
 func (w *looped) nest(n int, body func()) {
 	for w.row = range n {
 		body()
@@ -90,7 +93,7 @@ func TestRecordedRowsAreLoops(t *testing.T) {
 			columns = append(columns, column(0, 1, -1, 0.5, 2, 3, 1e-320, 1e308))
 			how, kind = append(how, pick(6)), append(kind, pick(4))
 		}
-		law, twice, guards, ys := pick(9), pick(2), pick(6), make([]float64, n)
+		law, twice, guards, ys := pick(9), pick(2), pick(12), make([]float64, n)
 		counts := law == 2 || law == 5 || law == 6 || law == 8
 		for i, y := range column(1, 1, 2) {
 			switch {
@@ -105,6 +108,7 @@ func TestRecordedRowsAreLoops(t *testing.T) {
 		write := func(m *graph.Model, w writer) {
 			level := m.Sample("level", graph.Normal(0, 5))
 			noise := m.Sample("noise", graph.HalfNormal(1))
+			when := m.Sample("when", graph.Uniform(0, 600))
 			var slopes []graph.Expr
 			for k := range columns {
 				slopes = append(slopes, m.Sample(fmt.Sprint("slope", k), graph.Normal(0, 1)))
@@ -142,6 +146,19 @@ func TestRecordedRowsAreLoops(t *testing.T) {
 					mean = graph.If(graph.Less(graph.Mul(graph.Sub(1, x), slopes[0]), graph.Mul(y, level)), mean, graph.Neg(level))
 				case 2:
 					mean = graph.If(graph.And(on, graph.Not(graph.Greater(level, y))), mean, x)
+				case 3:
+					mean = graph.If(w.name("past", graph.Greater(x, when)), mean, level)
+				case 4: // continuous
+					mean = graph.Add(mean, graph.If(graph.Greater(x, when), graph.Mul(-0.3, graph.Sub(x, when)), 0))
+				case 5:
+					mean = graph.If(graph.Greater(graph.Mul(graph.Sub(2, y), when), graph.Add(x, 0.1)), mean, graph.Neg(level))
+				case 6:
+					past := graph.Less(when, graph.Mul(2, x))
+					mean = graph.If(graph.And(past, graph.Not(graph.Greater(noise, y))), mean, graph.If(past, level, x))
+				case 7:
+					w.branch(w.name("few", graph.Less(graph.Mul(-3, noise), graph.Neg(x))), func() { w.factor(graph.Tanh(mean)) }, nil)
+				case 8:
+					mean = graph.If(graph.And(w.name("both", graph.And(graph.Greater(x, when), on)), w.name("same", graph.Greater(level, 0))), mean, level)
 				}
 				positive, p := graph.Exp(graph.Tanh(mean)), graph.Sigmoid(mean)
 				for range 1 + twice {
@@ -447,6 +464,12 @@ func TestRecordedBodies(t *testing.T) {
 		{"change point", true, func(p *graph.Plate, x, z, slope, noise E) {
 			p.Observe("y", graph.Normal(graph.If(graph.Greater(z, x), slope, graph.Mul(slope, x)), noise), ys)
 		}},
+		{"change point of a transformed latent", true, func(p *graph.Plate, x, z, slope, noise E) {
+			p.Observe("y", graph.Normal(graph.If(graph.Less(noise, x), slope, graph.Mul(slope, x)), noise), ys)
+		}},
+		{"change point by a curved guard", false, func(p *graph.Plate, x, z, slope, noise E) {
+			p.Observe("y", graph.Normal(graph.If(graph.Greater(graph.Add(z, noise), x), slope, graph.Mul(slope, x)), noise), ys)
+		}},
 		{"known standard deviation", false, func(p *graph.Plate, x, z, slope, noise E) { p.Observe("y", graph.Normal(z, x), ys) }},
 		{"division", false, func(p *graph.Plate, x, z, slope, noise E) { p.Observe("y", graph.Normal(graph.Div(z, x), 1), ys) }},
 		{"kink", false, func(p *graph.Plate, x, z, slope, noise E) { p.Observe("y", graph.Normal(graph.Max(z, x), noise), ys) }},
@@ -464,7 +487,7 @@ func TestRecordedBodies(t *testing.T) {
 			p.If(graph.Greater(e, x), func() { p.Observe("y", graph.Normal(z, noise), ys) }, nil)
 			p.Deterministic("e's", graph.Mul(2, e))
 		}},
-		{"a guard's name", false, func(p *graph.Plate, x, z, slope, noise E) {
+		{"a guard's name", true, func(p *graph.Plate, x, z, slope, noise E) {
 			p.Observe("y", graph.Normal(graph.If(p.Name("on", graph.Greater(z, x)), slope, 0), noise), ys)
 		}},
 	} {

@@ -55,12 +55,25 @@ func (x rounded) over(y rounded) rounded {
 // of what x may be: as good as f(v) for equal x, however f itself is rounded. It
 // is taken for 0 where f has no value.
 func (x rounded) mapped(f func(float64) float64) rounded {
-	v := f(x.raw())
+	v := f(x.v)
 	err := max(f(x.v+x.err)-v, v-f(x.v-x.err))
 	if !isFinite(err) {
 		err = 0
 	}
-	return rounded{v: v, err: err}.snapped()
+	out := rounded{v: v, err: err}.snapped()
+	if x.from != nil {
+		out.from = recorded(otherOperation, func(x, _ rounded) rounded { return x.mapped(f) }, x, rounded{})
+	}
+	return out
+}
+
+// negated is −x.
+func (x rounded) negated() rounded {
+	out := rounded{v: -x.v, err: x.err}
+	if x.from != nil {
+		out.from = recorded(negatedOperation, func(x, _ rounded) rounded { return x.negated() }, x, rounded{})
+	}
+	return out
 }
 
 // log is the natural logarithm of a positive x, and its error in real arithmetic: for

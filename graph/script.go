@@ -33,6 +33,7 @@ type script struct {
 	observed []observation
 	terms    []modelTerm
 	derived  []deterministic
+	named    []namedGuard
 	guarded  int                    // the first comparison
 	dists    []map[nodeID]*observed // by observation: what it is by the node in a hole; see observedIn
 	fixed    []nodeID               // the nodes outside that the row knows, ascending
@@ -73,7 +74,7 @@ func newScript(m *Model, before contents) (c *script, ok bool) {
 	}
 	c.observed, c.terms = append(c.observed, m.obs[before.obs:]...), append(c.terms, m.terms[before.terms:]...)
 	c.latents, c.derived = append(c.latents, m.latents[before.latents:]...), append(c.derived, m.derived[before.derived:]...)
-	c.guarded = before.guards
+	c.named, c.guarded = append(c.named, m.named[before.named:]...), before.guards
 	c.bounds, c.from = make([]bounds, len(s.row)), make([][]int32, len(s.row))
 	c.row = append(c.row, s.row...)
 	for j := range c.row {
@@ -352,6 +353,12 @@ func (c *script) writeRow(m *Model, p *Plate, r int, roots []func(r int) *node) 
 		return false
 	}
 	s.own()
+	for _, x := range c.zeros {
+		s.zeros.add(m.arr.Len()-len(c.guards)+x.guard, c.idIn(x.id, r, start))
+	}
+	for _, x := range c.named {
+		m.named = append(m.named, namedGuard{x.name, c.movedGuard(x.guard, guards, r, start)})
+	}
 	for k, root := range roots {
 		s.enter(s.slot(root(r), c.hashes[k][r]), c.hashes[k][r], start+nodeID(c.roots[k]))
 	}

@@ -24,6 +24,7 @@ type recording struct {
 	firstData  int             // its number among the observations
 	firsts     []firstOf       // that the model got
 	guards     []recordedGuard // and its comparisons, each with a plane of its own
+	zeros      []recordedZero
 	indexings  []indexing
 	holes      []hole
 	holeOf     map[nodeID]int // number of the first with a node
@@ -65,6 +66,7 @@ const (
 	timesOperation
 	overOperation
 	writtenOperation
+	negatedOperation
 )
 
 func newRecording(firstData int) *recording {
@@ -98,6 +100,18 @@ func (r *recording) addGuard(g *recordedGuard, info GuardInfo, newPlane bool) {
 	}
 	g.info = info
 	r.guards = append(r.guards, *g)
+}
+
+// A recordedZero is a node that is 0 on the plane of a comparison of the row.
+type recordedZero struct {
+	guard int
+	id    nodeID
+}
+
+func (r *recording) addZero(plane int, id nodeID) {
+	guard := slices.IndexFunc(r.guards, func(g recordedGuard) bool { return g.info.Side.Plane == plane })
+	r.spoilt = r.spoilt || guard < 0
+	r.zeros = append(r.zeros, recordedZero{guard, id})
 }
 
 // A question is asked of a number.
@@ -156,6 +170,8 @@ func (x rounded) is(ask func(v float64) bool) bool {
 func isZero(v float64) bool { return v == 0 }
 
 func isOne(v float64) bool { return v == 1 }
+
+func isNegative(v float64) bool { return v < 0 }
 
 // raw is the number itself, for what a recording cannot follow.
 func (x rounded) raw() float64 {

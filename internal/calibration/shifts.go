@@ -143,10 +143,10 @@ func longChange(y []float64) problem {
 	change := m.Sample("change", graph.Uniform(0, n))
 	before, after := m.Sample("before", graph.Gamma(a, b)), m.Sample("after", graph.Gamma(a, b))
 	x := count(n)
-	for i, v := range y {
-		past := m.Name("past", graph.Greater(x[i], change))
-		m.Observe("count", graph.Poisson(graph.If(past, after, before)), v)
-	}
+	m.Plate(n, func(p *graph.Plate) {
+		past := p.Name("past", graph.Greater(p.Data(x), change))
+		p.Observe("count", graph.Poisson(graph.If(past, after, before)), y)
+	})
 	d := counts{y: y, rates: []rate{{name: "before", a: a, b: b}, {name: "after", a: a, b: b}}}
 	prior := uniform(0, float64(n))
 	latents := []string{"change", "before", "after"}
