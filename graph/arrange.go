@@ -96,6 +96,14 @@ func (b *batch) setRows(form int, rows []nodeID) {
 // operand comes once in the first pass, again in the second, and so on. Its
 // gather is then a few runs.
 func (b *batch) passes(f *form) []nodeID {
+	last := int32(-1)
+	if !slices.ContainsFunc(f.rows, func(id nodeID) bool {
+		before := last
+		last = b.at[b.operand0(f, id)].row
+		return last <= before
+	}) {
+		return f.rows // one pass, in order
+	}
 	type place struct {
 		id              nodeID
 		pass, row, from int32

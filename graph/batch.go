@@ -537,8 +537,12 @@ func (b *batch) place(form int, id nodeID) {
 	if b.at[id] != nowhere {
 		return
 	}
-	b.at[id] = ref{int32(form), int32(len(b.forms[form].rows))}
-	b.forms[form].rows = append(b.forms[form].rows, id)
+	f := b.forms[form]
+	if n := len(f.rows); n == cap(f.rows) { // append would copy more often
+		f.rows = slices.Grow(f.rows, max(n, 8))
+	}
+	b.at[id] = ref{int32(form), int32(len(f.rows))}
+	f.rows = append(f.rows, id)
 }
 
 // slots is a sum with its terms in the order of its form's args. They are good until the

@@ -224,7 +224,7 @@ func (e *Graph) affine(f *form) (*gorgonia.Node, error) {
 		v := e.b.view(id)
 		n += v.size()
 	}
-	k.C, k.From, k.Ref, k.Coef = make([]float64, 0, len(f.rows)), append(make([]int32, 0, 1+len(f.rows)), 0), make([]int32, 0, n), make([]float64, 0, n)
+	k.Grow(len(f.rows), n)
 	for _, id := range f.rows {
 		v, terms := e.b.st.sumIn(id, e.b.some[:])
 		entries = entries[:0]

@@ -79,7 +79,8 @@ func (b *batch) findFolds() {
 		id nodeID
 		fold
 	}
-	parts := make([][]found, runtime.GOMAXPROCS(0))
+	const many = 4096
+	parts := make([][][]found, runtime.GOMAXPROCS(0)) // in blocks of many
 	var wg sync.WaitGroup
 	for k := range parts {
 		wg.Go(func() {
@@ -96,14 +97,19 @@ func (b *batch) findFolds() {
 				}
 				of, _ := b.st.parted(terms, affine[:0], rest[:0])
 				if f, ok := b.st.findFold(c, of); ok {
-					parts[k] = append(parts[k], found{id, f})
+					if n := len(parts[k]); n == 0 || len(parts[k][n-1]) == many {
+						parts[k] = append(parts[k], make([]found, 0, many))
+					}
+					last := &parts[k][len(parts[k])-1]
+					*last = append(*last, found{id, f})
 				}
 			}
 		})
 	}
 	wg.Wait()
-	for _, list := range parts {
-		b.folds = slices.Grow(b.folds, len(list))
+	lists := slices.Concat(parts...)
+	b.folds = slices.Grow(b.folds, many*len(lists))
+	for _, list := range lists {
 		for _, x := range list {
 			b.addFold(x.id, x.fold)
 		}

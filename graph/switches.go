@@ -62,16 +62,17 @@ func (d *Density) Switches() []SwitchLatent {
 	var together [][]int            // planes, by term in which switches meet
 	stamp, visits := make([]int, d.nodes.len()), 0
 	prior := d.m.params - 1 // parameters have none
+	var met, planes []int
+	var stack []nodeID
 	for t, term := range d.m.terms {
-		var met []int
-		var planes []int
+		met, planes = met[:0], planes[:0]
 		of := -1
 		if term.prior {
 			prior++
 			of = prior
 			met = append(met, of)
 		}
-		stack := []nodeID{term.id}
+		stack = append(stack, term.id)
 		for len(stack) > 0 {
 			id := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
@@ -80,14 +81,15 @@ func (d *Density) Switches() []SwitchLatent {
 			}
 			stamp[id] = t + 1
 			visits++
-			switch n := d.nodes.at(id); n.kind {
+			switch d.nodes.like(id).kind {
 			case kLatent:
-				is[n.a] = is[n.a] && of == int(n.a)
+				i := d.nodes.head(id).a
+				is[i] = is[i] && of == int(i)
 			case kSign:
-				met = append(met, d.arr.Latents(int(n.a))...)
-				planes = append(planes, int(n.a))
+				l := int(d.nodes.head(id).a)
+				met, planes = append(met, d.arr.Latents(l)...), append(planes, l)
 			default:
-				n.operands(func(o nodeID) { stack = append(stack, o) })
+				stack = d.nodes.appendOperands(stack, id)
 			}
 		}
 		if visits > mostVisits {
@@ -100,7 +102,7 @@ func (d *Density) Switches() []SwitchLatent {
 				meets[i] = append(meets[i], met...)
 				apart[i] = apart[i] || slices.Contains(met, of)
 			}
-			together = append(together, planes)
+			together = append(together, slices.Clone(planes))
 		}
 	}
 	all = slices.DeleteFunc(all, func(s SwitchLatent) bool { return !is[s.Latent] || len(s.Planes) == 0 })
@@ -134,7 +136,10 @@ func cheap(all []SwitchLatent, together [][]int, apart []bool) []bool {
 			values[k] = math.MaxInt32
 		}
 	}
-	places := placesOf(all)
+	var places places
+	if len(together) > 0 {
+		places = placesOf(all)
+	}
 	var factors []elimination.Factor
 	known := map[string]bool{}
 	for _, planes := range together {

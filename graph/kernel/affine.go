@@ -27,10 +27,16 @@ type Entry struct {
 	Coef float64
 }
 
+// Grow makes room for more rows with so many summands together.
+func (k *Affine) Grow(rows, entries int) {
+	k.C, k.From = slices.Grow(k.C, rows), slices.Grow(k.From, rows+1)
+	k.Ref, k.Coef = slices.Grow(k.Ref, entries), slices.Grow(k.Coef, entries)
+}
+
 // Add appends a row.
 func (k *Affine) Add(c float64, entries []Entry) {
 	if len(k.From) == 0 {
-		k.From = []int32{0}
+		k.From = append(k.From, 0)
 	}
 	k.C = append(k.C, c)
 	for _, e := range entries {
@@ -124,7 +130,14 @@ func (k Affine) transpose() Affine {
 			next[ref]++
 		}
 	}
+	used := 0 // rows of k by others
+	for own := int(k.Base[1]); own < len(first)-1; own++ {
+		if first[own] < first[own+1] {
+			used++
+		}
+	}
 	t := Affine{Base: [2]int32{int32(m), int32(m)}}
+	t.Grow(used+int(k.Base[0]), used+len(k.Ref))
 	whole := make([]int32, m) // where ḡ_r is
 	var entries []Entry
 	pull := func(ref int) {

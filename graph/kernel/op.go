@@ -68,8 +68,10 @@ func writeFields(h hash.Hash, v reflect.Value) {
 
 func writeNumbers(h hash.Hash, v reflect.Value) {
 	const many = 4096 // at once
+	var b []byte
 	for n := v.Len(); n > 0; n = v.Len() {
-		b, err := binary.Append(nil, binary.LittleEndian, v.Slice(0, min(n, many)).Interface())
+		var err error
+		b, err = binary.Append(b[:0], binary.LittleEndian, v.Slice(0, min(n, many)).Interface())
 		if err != nil {
 			panic("kernel: a field has no binary form: " + err.Error())
 		}
