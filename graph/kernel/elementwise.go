@@ -1,6 +1,10 @@
 package kernel
 
-import "github.com/facetvi/facet/internal/vec"
+import (
+	"math"
+
+	"github.com/facetvi/facet/internal/vec"
+)
 
 // Unary is F of each number.
 type Unary struct{ F Function }
@@ -13,8 +17,15 @@ func (k Unary) Eval(out Matrix, in []Matrix) {
 		f.loop(o, x, nil)
 		return
 	}
+	if len(o) == 0 {
+		return
+	}
+	last, y := x[0], f.unary(x[0]) // of a coordinate that samples share
 	for i, x := range x {
-		o[i] = f.unary(x)
+		if math.Float64bits(x) != math.Float64bits(last) {
+			last, y = x, f.unary(x)
+		}
+		o[i] = y
 	}
 }
 
@@ -32,11 +43,16 @@ type Slope struct{ F Function }
 func (k Slope) Eval(out Matrix, in []Matrix) {
 	f, o := &functions[k.F], out.Data
 	g, x, y := in[0].Data[:len(o)], in[1].Data[:len(o)], in[2].Data[:len(o)]
+	lastX, lastY, slope, known := 0.0, 0.0, 0.0, false // of a coordinate that samples share
 	for i, g := range g {
 		o[i] = 0
-		if g != 0 {
-			o[i] = g * f.slopeAt(x[i], y[i])
+		if g == 0 {
+			continue
 		}
+		if x, y := x[i], y[i]; !known || math.Float64bits(x) != math.Float64bits(lastX) || math.Float64bits(y) != math.Float64bits(lastY) {
+			lastX, lastY, slope, known = x, y, f.slopeAt(x, y), true
+		}
+		o[i] = g * slope
 	}
 }
 

@@ -186,7 +186,7 @@ var functions = [...]function{
 		slopes: slopes{func(_, b, _ float64) float64 { return 1 / b }, func(_, b, y float64) float64 { return -y / b }},
 	},
 	Pow:         {name: "pow", binary: math.Pow, slopes: slopes{powSlopeA, powSlopeB}},
-	MulData:     {name: "muldata", binary: mulData, diff: product},
+	MulData:     {name: "muldata", binary: mulData, loop: mulDataLoop, diff: product},
 	Choose:      {name: "choose", binary: choose, slopes: slopes{chooseSlopeX, chooseSlopeN}},
 	Deviance:    {name: "deviance", binary: deviance, slopes: slopes{devianceSlopeK, devianceSlopeD}},
 	LogShare:    {name: "logshare", binary: logShare, slopes: slopes{logShareSlopeA, logShareSlopeB}},
@@ -223,8 +223,12 @@ var functions = [...]function{
 }
 
 func expLoop(out, x, _ []float64) {
+	last, y := 0.0, 1.0
 	for i, x := range x {
-		out[i] = math.Exp(x)
+		if x != last {
+			last, y = x, math.Exp(x)
+		}
+		out[i] = y
 	}
 }
 
@@ -303,4 +307,15 @@ func mulData(a, b float64) float64 {
 		return 0
 	}
 	return a * b
+}
+
+func mulDataLoop(out, a, b []float64) {
+	b = b[:len(out)]
+	for i, a := range a[:len(out)] {
+		v := a * b[i]
+		if a == 0 {
+			v = 0
+		}
+		out[i] = v
+	}
 }
