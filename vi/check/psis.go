@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -74,24 +75,18 @@ func tailLength(n int) int {
 
 // smoothTail smooths the n largest of logs, whose maximum is 0, and returns k.
 func smoothTail(logs []float64, n int) float64 {
-	order := make([]int, len(logs))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case logs[a] < logs[b]:
-			return -1
-		case logs[a] > logs[b]:
-			return 1
+	same := 0 // as the largest
+	for _, x := range logs {
+		if -x <= sameWeight {
+			same++
 		}
-		return 0
-	})
-	tail := order[len(order)-n:]
-	if -logs[tail[0]] <= sameWeight {
+	}
+	if same >= n {
 		return math.Inf(-1)
 	}
-	cutoff := math.Exp(logs[order[len(order)-n-1]])
+	order := largest(logs, n+1)
+	tail := order[1:]
+	cutoff := math.Exp(logs[order[0]])
 	excess := make([]float64, n)
 	for i, at := range tail {
 		excess[i] = math.Exp(logs[at]) - cutoff
@@ -105,6 +100,26 @@ func smoothTail(logs []float64, n int) float64 {
 		logs[at] = min(0, math.Log(paretoQuantile(p, k, sigma)+cutoff))
 	}
 	return k
+}
+
+// largest lists where the n largest of x are, ascending; of equal ones those that come last.
+func largest(x []float64, n int) []int {
+	list, least := make([]int, 0, 2*n), math.Inf(-1)
+	keep := func() {
+		slices.SortFunc(list, func(a, b int) int { return cmp.Or(cmp.Compare(x[a], x[b]), cmp.Compare(a, b)) })
+		list = append(list[:0], list[len(list)-n:]...)
+		least = x[list[0]]
+	}
+	for i, v := range x {
+		if v < least {
+			continue
+		}
+		if list = append(list, i); len(list) == 2*n {
+			keep()
+		}
+	}
+	keep()
+	return list
 }
 
 // paretoQuantile is the quantile of the generalised Pareto distribution.

@@ -1,10 +1,12 @@
 package check
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -138,4 +140,19 @@ func TestKThreshold(t *testing.T) {
 	require.InDelta(t, 2.0/3, KThreshold(1000), 1e-15)
 	require.Equal(t, 0.7, KThreshold(2200))
 	require.Equal(t, 0.7, KThreshold(1000000))
+}
+
+// largest is the end of a stable sort.
+func TestLargest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 1000 {
+		n := 1 + rng.IntN(50)
+		x, order := make([]float64, n+rng.IntN(200)), []int(nil)
+		for i := range x {
+			x[i] = float64(rng.IntN(30))
+			order = append(order, i)
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+		require.Equal(t, order[len(x)-n:], largest(x, n))
+	}
 }
