@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
@@ -24,9 +25,15 @@ const (
 	quickSE        = 0.03  // of the log evidence, at most, in nats
 )
 
-// quicker is a fit without a scout, of programs that cells.Intervals takes; its found.Verdict is
+// A quickFit fits data sets of a program one after the other.
+type quickFit struct {
+	*cells.Intervals
+	weight, plain, x, mean, e []float64 // by draw, for judge
+}
+
+// of is a fit without a scout, of programs that cells.Intervals takes; its found.Verdict is
 // there, and nothing of it is TrustNothing. It is nil where that cannot be had.
-func quicker(f *cells.Intervals, d *graph.Density, s Settings) (*Posterior, error) {
+func (f *quickFit) of(d *graph.Density, s Settings) (*Posterior, error) {
 	if ok, err := f.Find(d, -math.Expm1(-s.Tolerance)); err != nil || !ok {
 		return nil, err
 	}
@@ -37,10 +44,11 @@ func quicker(f *cells.Intervals, d *graph.Density, s Settings) (*Posterior, erro
 		}
 		p := &Posterior{Density: d, Q: fitted.Q, Settings: s}
 		p.found = &found{q: fitted.Q, Tried: fitted.Tried, Left: fitted.Left, Scout: Estimate{Mean: math.NaN(), SE: math.NaN()}}
+		p.found.Cells = make([]Cell, 0, len(fitted.Cells))
 		for k, c := range fitted.Cells {
 			p.found.Cells = append(p.found.Cells, Cell{fitted.Where[k], fitted.Q.Weight(k), c.ELBO, c.LogEvidence, c.KHat})
 		}
-		ok, err := p.judgeQuick(fitted, draws)
+		ok, err := f.judge(p, fitted, draws)
 		if err != nil {
 			return nil, err
 		}
@@ -52,40 +60,42 @@ func quicker(f *cells.Intervals, d *graph.Density, s Settings) (*Posterior, erro
 	return nil, nil
 }
 
-// judgeQuick finds the verdict by the weights of the draws that the search has made; ok is false
+// judge finds the verdict by the weights of the draws that the search has made; ok is false
 // where more draws or another search is needed.
-func (p *Posterior) judgeQuick(fitted *cells.Fitted, draws int) (ok bool, err error) {
+func (f *quickFit) judge(p *Posterior, fitted *cells.Fitted, draws int) (ok bool, err error) {
 	smoothed, err := check.ParetoSmooth(fitted.Tail)
 	if err != nil {
 		return false, err
 	}
 	n := len(fitted.Ratio)
+	for _, list := range [...]*[]float64{&f.weight, &f.plain, &f.x, &f.mean, &f.e} {
+		*list = slices.Grow((*list)[:0], n)[:n]
+	}
 	logSum := floats.LogSumExp(fitted.LogWeight)
-	weight := make([]float64, n)
 	for k, x := range fitted.LogWeight {
-		weight[k] = math.Exp(x - logSum)
+		f.weight[k] = math.Exp(x - logSum)
 	}
-	f := p.found
-	for k := range f.Cells {
-		f.Cells[k].KHat = smoothed.K // of all: a cell has few draws
+	found := p.found
+	for k := range found.Cells {
+		found.Cells[k].KHat = smoothed.K // of all: a cell has few draws
 	}
-	f.even = smoothed.ESS / float64(n)
-	if draws == quickDraws && (f.even < 1-uneven || !(smoothed.K < check.KThreshold(n))) {
+	found.even = smoothed.ESS / float64(n)
+	if draws == quickDraws && (found.even < 1-uneven || !(smoothed.K < check.KThreshold(n))) {
 		return false, nil
 	}
-	if f.even < evenWeights || !(smoothed.K < check.KThreshold(n)) && floats.Max(weight)*float64(n) > heavy {
+	if found.even < evenWeights || !(smoothed.K < check.KThreshold(n)) && floats.Max(f.weight)*float64(n) > heavy {
 		return false, nil
 	}
-	f.LogEvidence = Estimate{Mean: logSum - math.Log(float64(n)), SE: stratified(fitted, func(k int) float64 { return weight[k] })}
-	if f.LogEvidence.SE > quickSE {
+	found.LogEvidence = Estimate{Mean: logSum - math.Log(float64(n)), SE: stratified(fitted, f.weight)}
+	if found.LogEvidence.SE > quickSE {
 		return false, nil
 	}
-	f.Verdict = Verdict{Trust: TrustFit, Draws: p.evidenceDraws()}
+	found.Verdict = Verdict{Trust: TrustFit, Draws: p.evidenceDraws()}
 	dim := p.Density.Dim()
-	plain := make([]float64, n) // the weights of the draws in the fit
-	for k, c := range fitted.Cell {
-		plain[k] = fitted.Q.Weight(c) / float64(fitted.First[c+1]-fitted.First[c])
+	for k, c := range fitted.Cell { // the weights of the draws in the fit
+		f.plain[k] = fitted.Q.Weight(c) / float64(fitted.First[c+1]-fitted.First[c])
 	}
+	found.Reweighted = make([]check.Reweighted, 0, dim)
 	for i, name := range p.Density.Latents() {
 		fitMean, fitSquare := 0.0, 0.0
 		for c := range fitted.Cells {
@@ -93,17 +103,18 @@ func (p *Posterior) judgeQuick(fitted *cells.Fitted, draws int) (ok bool, err er
 			fitSquare += fitted.Q.Weight(c) * fitted.Square[c*dim+i]
 		}
 		r := check.Reweighted{Name: name, FitMean: fitMean, FitSD: math.Sqrt(max(0, fitSquare-fitMean*fitMean))}
-		r.Mean = weighedMean(fitted, weight, plain, fitMean, draws == quickDraws, func(k int) (x, mean float64) {
-			return fitted.X[k*dim+i], fitted.Mean[fitted.Cell[k]*dim+i]
-		})
-		variance := weighedMean(fitted, weight, plain, fitSquare-2*r.Mean.Mean*fitMean+r.Mean.Mean*r.Mean.Mean, draws == quickDraws, func(k int) (x, mean float64) {
-			c := fitted.Cell[k]*dim + i
-			return fitted.XX[k*dim+i] - 2*r.Mean.Mean*fitted.X[k*dim+i] + r.Mean.Mean*r.Mean.Mean,
-				fitted.Square[c] - 2*r.Mean.Mean*fitted.Mean[c] + r.Mean.Mean*r.Mean.Mean
-		})
+		for k, c := range fitted.Cell {
+			f.x[k], f.mean[k] = fitted.X[k*dim+i], fitted.Mean[c*dim+i]
+		}
+		r.Mean = f.weighedMean(fitted, fitMean, draws == quickDraws)
+		for k, c := range fitted.Cell { // (x − mean)²
+			f.x[k] = fitted.XX[k*dim+i] - 2*r.Mean.Mean*fitted.X[k*dim+i] + r.Mean.Mean*r.Mean.Mean
+			f.mean[k] = fitted.Square[c*dim+i] - 2*r.Mean.Mean*fitted.Mean[c*dim+i] + r.Mean.Mean*r.Mean.Mean
+		}
+		variance := f.weighedMean(fitted, fitSquare-2*r.Mean.Mean*fitMean+r.Mean.Mean*r.Mean.Mean, draws == quickDraws)
 		r.SD = math.Sqrt(max(0, variance.Mean))
 		r.SDSE = variance.SE / (2 * r.SD)
-		f.Reweighted = append(f.Reweighted, r)
+		found.Reweighted = append(found.Reweighted, r)
 		sdError := r.SDSE / r.SD
 		shift, wide := math.Abs(fitMean-r.Mean.Mean)/r.SD, math.Abs(r.FitSD-r.SD)/r.SD
 		if wide < offSD {
@@ -114,34 +125,34 @@ func (p *Posterior) judgeQuick(fitted *cells.Fitted, draws int) (ok bool, err er
 		case draws < mostQuickDraws || r.Mean.SE > knownMean*r.SD || sdError > knownSD:
 			return false, nil
 		case shift > offMean || wide > offSD:
-			f.Verdict.Trust = TrustReweighted
-			f.Verdict.Reasons = append(f.Verdict.Reasons, fmt.Sprintf("%s is %.4g ± %.2g by importance, and %.4g ± %.2g in the fit", name, r.Mean.Mean, r.SD, r.FitMean, r.FitSD))
+			found.Verdict.Trust = TrustReweighted
+			found.Verdict.Reasons = append(found.Verdict.Reasons, fmt.Sprintf("%s is %.4g ± %.2g by importance, and %.4g ± %.2g in the fit", name, r.Mean.Mean, r.SD, r.FitMean, r.FitSD))
 		}
 	}
-	f.Verdict.Reasons = append(f.Verdict.Reasons, fmt.Sprintf("k-hat %.2f; log evidence %v; all %d intervals were climbed, each from a place of its own, and had one mode; no scout has looked", smoothed.K, f.LogEvidence, fitted.Tried))
+	found.Verdict.Reasons = append(found.Verdict.Reasons, fmt.Sprintf("k-hat %.2f; log evidence %v; all %d intervals were climbed, each from a place of its own, and had one mode; no scout has looked", smoothed.K, found.LogEvidence, fitted.Tried))
 	return true, nil
 }
 
-// weighedMean is the posterior's mean of x, whose mean in the fit is fit: by the weights, or by what these change
-// of the fit's if they are even and that has the smaller standard error. It is exact where the fit is; but of what the
-// fit has in tails that no draw has seen, and the posterior has not, it knows nothing. of gives x at draw k, and its mean in that draw's cell in the fit.
-func weighedMean(fitted *cells.Fitted, weight, plain []float64, fit float64, even bool, of func(k int) (x, mean float64)) Estimate {
-	var all, change Estimate
-	change.Mean = fit
-	for k, w := range weight {
-		x, _ := of(k)
-		all.Mean += w * x
-		change.Mean += (w - plain[k]) * x
+// weighedMean is the posterior's mean of f.x, whose mean in the fit is fit, and at a draw f.mean in that draw's cell in
+// the fit: by the weights, or by what these change of the fit's if they are even and that has the smaller standard error.
+// It is exact where the fit is; but of what the fit has in tails that no draw has seen, and the posterior has not, it knows
+// nothing.
+func (f *quickFit) weighedMean(fitted *cells.Fitted, fit float64, even bool) Estimate {
+	all, change := Estimate{}, Estimate{Mean: fit}
+	for k, w := range f.weight {
+		all.Mean += w * f.x[k]
+		change.Mean += (w - f.plain[k]) * f.x[k]
 	}
-	all.SE = stratified(fitted, func(k int) float64 {
-		x, _ := of(k)
-		return weight[k] * (x - all.Mean)
-	})
-	change.SE = stratified(fitted, func(k int) float64 {
-		x, mean := of(k)
-		return weight[k]*(x-change.Mean) - plain[k]*(x-mean)
-	})
-	if !even || all.SE < change.SE {
+	for k, w := range f.weight {
+		f.e[k] = w * (f.x[k] - all.Mean)
+	}
+	if all.SE = stratified(fitted, f.e); !even {
+		return all
+	}
+	for k, w := range f.weight {
+		f.e[k] = w*(f.x[k]-change.Mean) - f.plain[k]*(f.x[k]-f.mean[k])
+	}
+	if change.SE = stratified(fitted, f.e); all.SE < change.SE {
 		return all
 	}
 	return change
@@ -151,13 +162,13 @@ func weighedMean(fitted *cells.Fitted, weight, plain []float64, fit float64, eve
 const manyPairs = 16
 
 // stratified is the standard error of the sum of e over the draws, of which each cell has its own, in pairs.
-func stratified(fitted *cells.Fitted, e func(k int) float64) float64 {
+func stratified(fitted *cells.Fitted, e []float64) float64 {
 	variance, squares, few := 0.0, 0.0, 0 // of cells with few pairs: Σ of squares in units of the cell's weight, degrees of freedom
 	units := 0.0
 	for c := range fitted.Cells {
 		var m mc.Moments
 		for k := fitted.First[c]; k < fitted.First[c+1]; k += 2 {
-			m.Add(e(k) + e(k+1))
+			m.Add(e[k] + e[k+1])
 		}
 		if m.N >= manyPairs {
 			variance += float64(m.N) * m.Variance()
@@ -184,18 +195,19 @@ func fitQuick(ctx context.Context, d *graph.Density, s Settings) (*Posterior, er
 		return nil, err
 	}
 	pool := v.(*sync.Pool)
-	f, known := pool.Get().(*cells.Intervals)
+	f, known := pool.Get().(*quickFit)
 	if !known {
-		if f, err = cells.NewIntervals(d); err != nil {
+		f = new(quickFit)
+		if f.Intervals, err = cells.NewIntervals(d); err != nil {
 			return nil, err
 		}
 	}
 	defer pool.Put(f)
-	if f == nil {
+	if f.Intervals == nil {
 		return nil, nil
 	}
-	return quicker(f, d, s)
+	return f.of(d, s)
 }
 
-// quickKey is where a program's cells.Intervals that no fit is using are: nil ones, if it is of another kind.
+// quickKey is where a program's quickFits are that no fit is using: without Intervals, if it is of another kind.
 type quickKey struct{}

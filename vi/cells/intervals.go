@@ -17,20 +17,22 @@ import (
 
 // How intervals are fitted.
 const (
-	intervalLatents = 12  // at most, beside the switch
-	intervalColumns = 160 // of a batch
-	intervalPasses  = 60  // evaluations of the Hessian in each interval, at most
-	leastDamping    = modeDamping / 10
-	intervalGain    = 1e-5 // nats that end a climb
-	polishPasses    = 4
-	polishEnd       = 1e-3 // of a logarithm of a standard deviation
-	intervalLost    = 20   // how much less than Settings.Lost may be left out: of the mass, for the variances' sake
-	intervalEnough  = 64   // draws for any interval that is kept, where draws are many,
-	intervalLeast   = 8    // draws in an interval that is kept, an even number
-	intervalFar     = 25   // nats below the best from which on an interval does not count
-	sameMode        = 0.1  // nats that another climb's end may be above an interval's own
-	apartSquare     = 12   // squared distance, in standard deviations, of ends that may be other modes,
-	apartFall       = 0.2  // and part of half of it that log r falls by at least between ends that are one
+	intervalLatents  = 12  // at most, beside the switch
+	intervalColumns  = 160 // of a batch, at most,
+	fewColumns       = 40  // of one for few intervals,
+	neighbourColumns = 256 // and of one without gradients for pairs of intervals
+	intervalPasses   = 60  // evaluations of the Hessian in each interval, at most
+	leastDamping     = modeDamping / 10
+	intervalGain     = 1e-5 // nats that end a climb
+	polishPasses     = 4
+	polishEnd        = 1e-3 // of a logarithm of a standard deviation
+	intervalLost     = 20   // how much less than Settings.Lost may be left out: of the mass, for the variances' sake
+	intervalEnough   = 64   // draws for any interval that is kept, where draws are many,
+	intervalLeast    = 8    // draws in an interval that is kept, an even number
+	intervalFar      = 25   // nats below the best from which on an interval does not count
+	sameMode         = 0.1  // nats that another climb's end may be above an interval's own
+	apartSquare      = 12   // squared distance, in standard deviations, of ends that may be other modes,
+	apartFall        = 0.2  // and part of half of it that log r falls by at least between ends that are one
 )
 
 // An Intervals fits densities with one switch (see graph.Switches) whose thresholds are
@@ -48,12 +50,14 @@ const (
 // prior. An Intervals is for one goroutine.
 type Intervals struct {
 	d      *graph.Density
-	rest   []int // latents but for the switch
-	at     int   // the switch
+	rest   []int  // latents but for the switch
+	bent   []bool // those that are not their coordinates, by latent
+	at     int    // the switch
 	scale  []float64
 	starts []float64 // intervals × rest, in units of scale
 	parts  []intervalPart
 	grad   *intervalBatch // 2·rest + 1 columns for an interval
+	few    *intervalBatch // the same, of few intervals
 	value  *intervalBatch // of neighbours
 	draws  *intervalBatch
 	down   bool
@@ -63,6 +67,10 @@ type Intervals struct {
 	// scratch
 	lower, back, step, noise, moved, theta []float64
 	kept                                   []int
+	pairs                                  [][2]int // intervals, by column of value
+	fitted                                 Fitted
+	half, logs                             []float64
+	normals                                []family.Q
 	lost                                   float64
 	mass                                   []float64 // of each interval, by Laplace
 	nodes, weights                         []float64 // of a quadrature, of a normal
@@ -119,6 +127,7 @@ func NewIntervals(d *graph.Density) (*Intervals, error) {
 	f := &Intervals{d: d, at: w.Latent, down: w.Down, planes: w.Planes}
 	_, scale := d.PriorStart()
 	for i := range d.Dim() {
+		f.bent = append(f.bent, d.Transformed(i))
 		if i != w.Latent {
 			f.rest = append(f.rest, i)
 			f.scale = append(f.scale, scale[i])
@@ -129,12 +138,19 @@ func NewIntervals(d *graph.Density) (*Intervals, error) {
 		return nil, err
 	}
 	n := len(f.rest)
-	if f.grad, err = f.batch(max(2*n+1, intervalColumns/(2*n+1)*(2*n+1)), graph.Compute{Out: true, Grad: true}); err != nil {
+	columns := 2*n + 1
+	batches := 1 + (len(f.parts)-1)/max(1, intervalColumns/columns)
+	if f.grad, err = f.batch((len(f.parts)+batches-1)/batches*columns, graph.Compute{Out: true, Grad: true}); err != nil {
 		return nil, err
 	}
-	if f.value, err = f.batch(min(2*len(f.parts), intervalColumns), graph.Compute{Out: true}); err != nil {
+	if f.few, err = f.batch(max(1, fewColumns/columns)*columns, graph.Compute{Out: true, Grad: true}); err != nil {
 		return nil, err
 	}
+	batches = 1 + (2*len(f.parts)-1)/neighbourColumns
+	if f.value, err = f.batch((2*len(f.parts)+batches-1)/batches, graph.Compute{Out: true}); err != nil {
+		return nil, err
+	}
+	f.pairs = make([][2]int, f.value.N)
 	if f.draws, err = f.batch(intervalColumns, graph.Compute{Out: true}); err != nil {
 		return nil, err
 	}
@@ -220,10 +236,10 @@ func (f *Intervals) findParts(prior *graph.Residuals, w graph.SwitchLatent) erro
 	return nil
 }
 
-// A Fitted is what Intervals has found of a posterior.
+// A Fitted is what Intervals has found of a posterior. All but Q is good until it finds something else.
 type Fitted struct {
 	Q     *family.Mixture
-	Cells []*Cell  // of Q
+	Cells []Cell   // of Q
 	Where []string // they are
 	Tried int      // intervals
 	Left  float64  // of the mass, not in Q
@@ -243,7 +259,7 @@ type Fitted struct {
 // Find finds the normals of the intervals that hold all but the part lost of the posterior, with the data of d. It
 // reports false if the intervals are not near normals that are all there is.
 func (f *Intervals) Find(d *graph.Density, lost float64) (bool, error) {
-	for _, x := range [3]*intervalBatch{f.grad, f.value, f.draws} {
+	for _, x := range [...]*intervalBatch{f.grad, f.few, f.value, f.draws} {
 		if err := x.SetData(d); err != nil {
 			return false, err
 		}
@@ -269,12 +285,21 @@ func (f *Intervals) begin() {
 		copy(c.trial, f.starts[j*n:][:n])
 	}
 	// Slots of batches go from interval to interval: few signs change.
-	batches := (len(f.climbs)*(2*n+1) + f.grad.N - 1) / f.grad.N
+	slots := f.grad.N / (2*n + 1)
+	batches := (len(f.climbs) + slots - 1) / slots
 	for b := range batches {
 		for j := b; j < len(f.climbs); j += batches {
 			f.todo = append(f.todo, j)
 		}
 	}
+}
+
+// gradients are batches for the intervals in f.todo, with their columns each.
+func (f *Intervals) gradients() *intervalBatch {
+	if len(f.todo)*(2*len(f.rest)+1) <= f.few.N {
+		return f.few
+	}
+	return f.grad
 }
 
 // An intervalBatch is an executor whose columns are each in an interval.
@@ -307,8 +332,13 @@ func (f *Intervals) batch(n int, w graph.Compute) (*intervalBatch, error) {
 
 // put puts columns first to last into interval j: only signs that change are written.
 func (b *intervalBatch) put(j, first, last int) {
-	for c := first; c < last; c++ {
-		from, to, above := b.in[c], j, 1.0
+	z := b.Z[b.f.at*b.N:]
+	for first < last {
+		c := first + 1 // columns first to c are in one interval
+		for c < last && b.in[c] == b.in[first] {
+			c++
+		}
+		from, to, above := b.in[first], j, 1.0
 		if from > to {
 			from, to, above = to, from, 0
 		}
@@ -316,10 +346,14 @@ func (b *intervalBatch) put(j, first, last int) {
 			above = 1 - above
 		}
 		for _, l := range b.f.planes[from:to] {
-			b.Signs[l*b.N+c] = above
+			signs := b.Signs[l*b.N:]
+			for k := first; k < c; k++ {
+				signs[k] = above
+			}
 		}
-		b.in[c] = j
-		b.Z[b.f.at*b.N+c] = b.f.parts[j].at
+		for ; first < c; first++ {
+			b.in[first], z[first] = j, b.f.parts[j].at
+		}
 	}
 }
 
@@ -342,8 +376,9 @@ func (b *intervalBatch) at(i, k int) float64 { return b.Grad[i*b.N+k] }
 // climbAll climbs until all of f.todo have arrived or failed.
 func (f *Intervals) climbAll() error {
 	n := len(f.rest)
-	columns, x := 2*n+1, f.grad
-	for len(f.todo) > 0 {
+	columns := 2*n + 1
+	for ; len(f.todo) > 0; slices.Reverse(f.todo) { // slots of batches go back by the way that they came
+		x := f.gradients()
 		for batch := range slices.Chunk(f.todo, x.N/columns) {
 			for s, j := range batch {
 				first := s * columns
@@ -363,7 +398,7 @@ func (f *Intervals) climbAll() error {
 				return err
 			}
 			for s, j := range batch {
-				f.advance(&f.climbs[j], s*columns)
+				f.advance(&f.climbs[j], x, s*columns)
 			}
 		}
 		f.todo = slices.DeleteFunc(f.todo, func(j int) bool { return f.climbs[j].state >= arrived })
@@ -381,10 +416,10 @@ func (c *climb) differences(k, n int) float64 {
 	return modeInterval
 }
 
-// advance looks at log r and its derivatives at c.trial, in the columns from first on, and decides
+// advance looks at log r and its derivatives at c.trial, in the columns of x from first on, and decides
 // where to look next.
-func (f *Intervals) advance(c *climb, first int) {
-	n, x := len(f.rest), f.grad
+func (f *Intervals) advance(c *climb, x *intervalBatch, first int) {
+	n := len(f.rest)
 	c.tries++
 	v := x.Out[first]
 	at := func(i, column int) float64 { return x.at(f.rest[i], first+column) * f.scale[i] }
@@ -533,20 +568,18 @@ func (f *Intervals) apart(c *climb, mode []float64) (sum float64) {
 // eachNeighbour calls visit with log r in interval j at the end of the climb in interval of.
 func (f *Intervals) eachNeighbour(visit func(j, of int, value float64)) error {
 	x := f.value
-	type pair struct{ j, of int }
-	batch := make([]pair, x.N)
-	count := 0
+	batch, count := f.pairs, 0
 	run := func() error {
 		if count == 0 {
 			return nil
 		}
 		for k := count; k < x.N; k++ {
-			x.column(k, batch[0].j, f.climbs[batch[0].of].mode)
+			x.column(k, batch[0][0], f.climbs[batch[0][1]].mode)
 		}
 		err := x.Run()
 		for k, p := range batch[:count] {
-			if f.climbs[p.j].state != begun {
-				visit(p.j, p.of, x.Out[k])
+			if f.climbs[p[0]].state != begun {
+				visit(p[0], p[1], x.Out[k])
 			}
 		}
 		count = 0
@@ -557,7 +590,7 @@ func (f *Intervals) eachNeighbour(visit func(j, of int, value float64)) error {
 			if of < 0 || of >= len(f.climbs) || f.climbs[of].state != arrived {
 				continue
 			}
-			batch[count] = pair{j, of}
+			batch[count] = [2]int{j, of}
 			x.column(count, j, f.climbs[of].mode)
 			if count++; count == len(batch) {
 				if err := run(); err != nil {
@@ -596,10 +629,21 @@ func (f *Intervals) keep(lost float64) {
 	}
 }
 
+// cleared is a list of n zeros, in list if there is room.
+func cleared(list []float64, n int) []float64 {
+	list = slices.Grow(list[:0], n)[:n]
+	clear(list)
+	return list
+}
+
 // Weigh makes a fit of what Find has found, of about so many draws; it is nil where log r is not finite.
 func (f *Intervals) Weigh(seed uint64, draws int) (*Fitted, error) {
 	n, x := len(f.rest), f.draws
-	out, count := &Fitted{Tried: len(f.parts), Left: f.lost}, 0
+	out, count := &f.fitted, 0
+	out.Tried, out.Left = len(f.parts), f.lost
+	out.Cells, out.Where, out.Cell, out.First, out.Tail = out.Cells[:0], out.Where[:0], out.Cell[:0], out.First[:0], out.Tail[:0]
+	out.Mean, out.Square = out.Mean[:0], out.Square[:0]
+	f.logs, f.normals = f.logs[:0], f.normals[:0]
 	least := max(intervalLeast, min(intervalEnough, draws/32))
 	shares := 0.0
 	for _, j := range f.kept {
@@ -610,26 +654,37 @@ func (f *Intervals) Weigh(seed uint64, draws int) (*Fitted, error) {
 		count += max(least, 2*int(math.Round(float64(draws)/4*(f.mass[j]+f.share(j)/shares))))
 	}
 	out.First = append(out.First, count)
-	out.Ratio, out.LogWeight, out.X, out.XX = make([]float64, count), make([]float64, count), make([]float64, count*(n+1)), make([]float64, count*(n+1))
+	out.Ratio, out.LogWeight, out.X, out.XX = cleared(out.Ratio, count), cleared(out.LogWeight, count), cleared(out.X, count*(n+1)), cleared(out.XX, count*(n+1))
 	rng := mc.NewRand(seed)
-	k, half := 0, make([]float64, count)
+	f.half = cleared(f.half, count)
+	k, half := 0, f.half
 	for first := 0; first < count; first += x.N {
 		width := min(x.N, count-first)
 		for c := range x.N {
 			d := first + min(c, width-1)
-			for d >= out.First[k+1] {
-				k++
+			if c == 0 || d >= out.First[k+1] {
+				for d >= out.First[k+1] {
+					k++
+				}
+				last := out.First[k+1] - first
+				if last >= width {
+					last = x.N
+				}
+				x.put(f.kept[k], c, last)
 			}
 			if c < width {
 				half[d] = f.draw(&f.climbs[f.kept[k]], d%2 == 1, rng)
 			}
-			x.column(c, f.kept[k], f.moved)
-			if c == width {
+			x.fill(c, f.moved)
+			if c >= width {
 				continue
 			}
 			at, p := d*(n+1), &f.parts[f.kept[k]]
 			for r, i := range f.rest {
-				x := f.d.ConstrainOne(i, f.moved[r]*f.scale[r])
+				x := f.moved[r] * f.scale[r]
+				if f.bent[i] {
+					x = f.d.ConstrainOne(i, x)
+				}
 				out.X[at+i], out.XX[at+i] = x, x*x
 			}
 			out.X[at+f.at], out.XX[at+f.at] = p.mean, p.square
@@ -639,7 +694,6 @@ func (f *Intervals) Weigh(seed uint64, draws int) (*Fitted, error) {
 		}
 		copy(out.Ratio[first:], x.Out[:width])
 	}
-	var logs []float64
 	for k, j := range f.kept {
 		c := &f.climbs[j]
 		group := out.Ratio[out.First[k]:out.First[k+1]]
@@ -655,19 +709,14 @@ func (f *Intervals) Weigh(seed uint64, draws int) (*Fitted, error) {
 		for _, r := range group {
 			out.Tail = append(out.Tail, r-mean)
 		}
-		cell := &Cell{ELBO: mc.Mean(group), LogEvidence: logMean(group), KHat: math.NaN()}
+		cell := Cell{ELBO: mc.Mean(group), LogEvidence: logMean(group), KHat: math.NaN()}
 		cell.ELBO.Mean += c.logZ
 		cell.LogEvidence.Mean += c.logZ
-		cell.Q = f.q(j)
 		out.Cells, out.Where = append(out.Cells, cell), append(out.Where, f.parts[j].name)
 		f.moments(out, j)
-		logs = append(logs, cell.LogEvidence.Mean)
+		f.logs, f.normals = append(f.logs, cell.LogEvidence.Mean), append(f.normals, f.q(j))
 	}
-	parts := make([]family.Q, len(out.Cells))
-	for k, c := range out.Cells {
-		parts[k] = c.Q
-	}
-	out.Q = family.NewMixture(logs, parts)
+	out.Q = family.NewMixture(f.logs, f.normals)
 	return out, nil
 }
 
@@ -675,10 +724,11 @@ func (f *Intervals) Weigh(seed uint64, draws int) (*Fitted, error) {
 // precision −E[∇²log r] = −E[∇log r·εᵀ]·Lᵀ, by the cubature of the 2n points √n·±ε_k. Of a normal posterior that is
 // what it was.
 func (f *Intervals) polish() error {
-	n, x := len(f.rest), f.grad
+	n := len(f.rest)
 	columns, far := 2*n+1, math.Sqrt(float64(n))
 	f.todo = append(f.todo[:0], f.kept...)
 	for pass := 0; pass < polishPasses && len(f.todo) > 0; pass++ {
+		x := f.gradients()
 		for batch := range slices.Chunk(f.todo, x.N/columns) {
 			for s, j := range batch {
 				first, c := s*columns, &f.climbs[j]
@@ -700,7 +750,7 @@ func (f *Intervals) polish() error {
 				return err
 			}
 			for s, j := range batch {
-				f.settle(&f.climbs[j], s*columns)
+				f.settle(&f.climbs[j], x, s*columns)
 			}
 		}
 		f.todo = slices.DeleteFunc(f.todo, func(j int) bool { return f.climbs[j].state == arrived })
@@ -708,10 +758,10 @@ func (f *Intervals) polish() error {
 	return nil
 }
 
-// settle moves the normal of c by what the points of polish say, in the columns from first on. Its state is
+// settle moves the normal of c by what the points of polish say, in the columns of x from first on. Its state is
 // arrived when that was little, or when they do not say.
-func (f *Intervals) settle(c *climb, first int) {
-	n, x := len(f.rest), f.grad
+func (f *Intervals) settle(c *climb, x *intervalBatch, first int) {
+	n := len(f.rest)
 	c.state = arrived
 	h, g := f.back, c.g
 	clear(g)
@@ -840,7 +890,7 @@ func (f *Intervals) moments(out *Fitted, j int) {
 	for r, i := range f.rest {
 		mean, sd := f.climbs[j].mode[r]*f.scale[r], math.Sqrt(f.square(j, r, f.climbs[j].mode[r]))*f.scale[r]
 		m, s := mean, mean*mean+sd*sd
-		if f.d.Transformed(i) {
+		if f.bent[i] {
 			m, s = 0, 0
 			for k, t := range f.nodes {
 				x := f.d.ConstrainOne(i, mean+math.Sqrt2*sd*t)
@@ -852,7 +902,7 @@ func (f *Intervals) moments(out *Fitted, j int) {
 	}
 }
 
-// q is the normal of interval j, confined to it. Where its precision is UUᵀ with U upper
+// q is the normal of interval j, confined to it, until the next fit. Where its precision is UUᵀ with U upper
 // triangular, s_i = 1/U_ii and B_ij = −U_ji·s_i.
 func (f *Intervals) q(j int) family.Q {
 	n, c, p := len(f.rest), &f.climbs[j], &f.parts[j]
@@ -875,9 +925,8 @@ func (f *Intervals) q(j int) family.Q {
 		}
 		b = b[i:]
 	}
-	q := p.q.Clone()
-	q.Set(theta)
-	return q
+	p.q.Set(theta)
+	return p.q
 }
 
 // cholesky writes the lower factor of h + damping·max(1, |diagonal|) to l, and reports whether that is

@@ -17,6 +17,7 @@ type fence struct {
 
 func newFences(parts []Q) (f fences) {
 	wider := func(at float64) float64 { return 1e-12*math.Abs(at) + 1e-300 }
+	f.from, f.list = make([]int, 0, len(parts)+1), make([]fence, 0, len(parts))
 	for _, q := range parts {
 		f.from = append(f.from, len(f.list))
 		c, ok := q.(*Confined)

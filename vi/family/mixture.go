@@ -49,7 +49,14 @@ func NewMixture(logWeight []float64, parts []Q) *Mixture {
 	if len(parts) == 0 || len(logWeight) != len(parts) {
 		panic("family: a mixture of no parts, or with another number of weights")
 	}
-	m := &Mixture{theta: slices.Clone(logWeight), weight: make([]float64, len(parts)), log: make([]float64, len(parts))}
+	size := len(parts)
+	for _, q := range parts {
+		size += len(q.Theta())
+	}
+	m := &Mixture{
+		theta: append(make([]float64, 0, size), logWeight...), weight: make([]float64, len(parts)), log: make([]float64, len(parts)),
+		parts: make([]Q, 0, len(parts)),
+	}
 	for _, q := range parts {
 		if q.Dim() != parts[0].Dim() {
 			panic("family: a part of a mixture that has another number of latents")

@@ -175,9 +175,18 @@ func (q *Normal) embed(from *Normal) bool {
 
 // Clone implements Q.
 func (q *Normal) Clone() Q {
-	c := &Normal{family: q.family, edges: q.edges, theta: slices.Clone(q.theta), mu: slices.Clone(q.mu), s: slices.Clone(q.s), points: q.points}
+	c := &Normal{family: q.family, edges: q.edges, points: q.points}
+	all := slices.Concat(q.theta, q.mu, q.s, q.inv, q.slope)
+	next := func(like []float64) []float64 {
+		if like == nil {
+			return nil
+		}
+		x := all[:len(like):len(like)]
+		all = all[len(like):]
+		return x
+	}
+	c.theta, c.mu, c.s, c.inv, c.slope = next(q.theta), next(q.mu), next(q.s), next(q.inv), next(q.slope)
 	c.b = c.theta[2*len(c.mu):]
-	c.inv, c.slope = slices.Clone(q.inv), slices.Clone(q.slope)
 	return c
 }
 
