@@ -80,8 +80,12 @@ func (x rounded) negated() rounded {
 // sums with other logarithms. Each one that is computed is right to a unit in the last
 // place.
 func (x rounded) log() rounded {
-	y := x.mapped(math.Log)
-	return rounded{v: y.v, err: upwards(y.err + 0x1p-51*math.Abs(y.v))}
+	y := rounded{v: x.v, err: x.err}.mapped(math.Log)
+	out := rounded{v: y.v, err: upwards(y.err + 0x1p-51*math.Abs(y.v))}
+	if x.from != nil {
+		out.from = recorded(otherOperation, func(x, _ rounded) rounded { return x.log() }, x, rounded{})
+	}
+	return out
 }
 
 // computed is f of two numbers of a program. An operand that is not whole may be off by a
