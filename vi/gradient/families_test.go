@@ -136,7 +136,11 @@ func TestEstimateDoesNotAllocate(t *testing.T) {
 	x, y, u := curved.Sample("x", graph.Normal(0, 1)), curved.Sample("y", graph.Normal(0, 1)), curved.Sample("u", graph.LogNormal(0, 1))
 	product, sum := graph.Greater(graph.Mul(x, y), 0.3), graph.Greater(graph.Sum(u, graph.Square(y), graph.Mul(0.01, x)), 1)
 	curved.Factor(graph.If(graph.And(product, graph.Less(x, 0.5)), x, graph.If(sum, y, 1)))
-	for _, model := range []*graph.Model{dense.Model(), curved} {
+	mixed := graph.NewModel()
+	k := mixed.Sample("k", graph.Binomial(3, 0.4))
+	level, other, third := mixed.Sample("level", graph.Normal(0, 1)), mixed.Sample("other", graph.Normal(0, 1)), mixed.Sample("third", graph.Normal(0, 1))
+	mixed.Factor(graph.If(graph.Equal(k, 1), graph.If(graph.Greater(level, other), third, 1), level))
+	for _, model := range []*graph.Model{dense.Model(), curved, mixed} {
 		for name, f := range families(3) {
 			d := vitest.Compile(t, model)
 			q, err := f.New(chain{d})
