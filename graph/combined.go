@@ -134,15 +134,19 @@ func residualOf(f *law) func(e float64, p []float64) float64 {
 }
 
 // quantile is the coordinate, or the whole number, up to which there is the part u of d,
-// for numbers as parameters: to 1e-12 by the Illinois method, once there are finite
-// logarithms on both sides.
+// for numbers as parameters.
 func (d Dist) quantile(u float64) float64 {
-	s := d.support()
+	return d.support().quantile(u, func(x float64, upper bool) float64 { return d.logTail(Expr{v: x}, upper).v })
+}
+
+// quantile is that of a distribution on s by the logarithms of its tails, P(X ≤ x) or P(X > x): to 1e-12 by
+// the Illinois method, once there are finite logarithms on both sides.
+func (s support) quantile(u float64, logTail func(x float64, upper bool) float64) float64 {
 	excess := func(x float64) float64 { // of log P(X ≤ x) over log u, or the same of the other tail
 		if u < 0.5 {
-			return d.logTail(Expr{v: x}, false).v - math.Log(u)
+			return logTail(x, false) - math.Log(u)
 		}
-		return math.Log1p(-u) - d.logTail(Expr{v: x}, true).v
+		return math.Log1p(-u) - logTail(x, true)
 	}
 	if s.whole {
 		lo, step := s.lo-1, 1.0

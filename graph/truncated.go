@@ -47,12 +47,13 @@ func truncated(of Dist) *law {
 		d, s := in(p), f.supportAt(p)
 		return Sub(d.logMass(x, Expr{v: s.hi}), d.logIn(s))
 	}
-	// Draws that fall outside are drawn again. Where most would, the quantile is found.
+	// Draws that fall outside are drawn again. Where most would, a quantile is drawn: on the line by the
+	// shares of residuals where they are known, and else by search.
 	f.rand = func(p []float64, rng *rand.Rand) float64 {
 		whole := Dist{law: f, params: numbersOf(p)}
 		d, s := in(whole.params), whole.support()
-		tries := 0
-		if d.logIn(s).v > math.Log(0.1) {
+		mass, tries := d.logIn(s).v, 0
+		if mass > math.Log(0.1) {
 			tries = 50
 		}
 		for range tries {
@@ -67,7 +68,25 @@ func truncated(of Dist) *law {
 				return u
 			}
 		}
-		return whole.quantile(unitRand(rng))
+		u := unitRand(rng)
+		if all := d.support(); d.law.shares != nil && math.IsInf(all.lo, -1) && math.IsInf(all.hi, 1) {
+			center, scale := d.law.start(p[2:])
+			x := between(center+scale*d.law.shares.quantile(u, (s.lo-center)/scale, (s.hi-center)/scale), s.lo, s.hi)
+			if x = s.inverse(s, x); isFinite(x) {
+				return x
+			}
+		}
+		return s.quantile(u, func(x float64, upper bool) float64 {
+			switch {
+			case x < s.lo || !s.whole && x == s.lo:
+				return certainly(upper).v
+			case x >= s.hi:
+				return certainly(!upper).v
+			case upper:
+				return d.logMass(Expr{v: x}, Expr{v: s.hi}).v - mass
+			}
+			return d.logIn(support{lo: s.lo, hi: x, whole: s.whole}).v - mass
+		})
 	}
 	f.start = func(p []float64) (center, scale float64) {
 		whole := Dist{law: f, params: numbersOf(p)}
