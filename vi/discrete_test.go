@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -174,6 +175,64 @@ func TestDiscreteFamilies(t *testing.T) {
 		for n, m := range masses {
 			assert.InDelta(t, m, at[n], 5*math.Sqrt(m/20000)+1e-4, "n = %v", n)
 		}
+	}
+}
+
+// Where all latents are discrete each family is the same, independent masses, and a fit reaches the ELBO of coordinate
+// ascent.
+func TestAllDiscrete(t *testing.T) {
+	m := graph.NewModel()
+	k, j := m.Sample("k", graph.Binomial(10, 0.3)), m.Sample("j", graph.Truncated(graph.Poisson(4), 0, 15))
+	m.Observe("y", graph.Normal(graph.Add(k, j), 1), 9)
+	d := mustCompile(t, m)
+	var prior, mass [2][]float64
+	for k := range 11 {
+		prior[0] = append(prior[0], distuv.Binomial{N: 10, P: 0.3}.LogProb(float64(k)))
+	}
+	for j := range 16 {
+		prior[1] = append(prior[1], distuv.Poisson{Lambda: 4}.LogProb(float64(j))-math.Log(mathext.GammaIncRegComp(16, 4)))
+	}
+	mass[1] = make([]float64, 16)
+	mass[1][4] = 1
+	like := func(v, w int) float64 { return distuv.UnitNormal.LogProb(9 - float64(v+w)) }
+	elbo := 0.0
+	for round := range 200 {
+		of := round % 2
+		logs := make([]float64, len(prior[of]))
+		elbo = 0
+		for w, p := range mass[1-of] {
+			for v := range logs {
+				logs[v] += p * like(v, w)
+			}
+			if p > 0 {
+				elbo += p * (prior[1-of][w] - math.Log(p))
+			}
+		}
+		floats.Add(logs, prior[of])
+		total := floats.LogSumExp(logs)
+		mass[of] = make([]float64, len(logs))
+		for v, x := range logs {
+			mass[of][v] = math.Exp(x - total)
+		}
+		elbo += total
+	}
+	for _, f := range massesFamilies {
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Family: f, Tolerance: 1e-3})
+		require.NoError(t, err)
+		got := 0.0
+		_, k, err := p.Masses("k")
+		require.NoError(t, err)
+		_, j, err := p.Masses("j")
+		require.NoError(t, err)
+		for v, x := range k {
+			for w, y := range j {
+				if x*y > 0 {
+					got += x * y * (like(v, w) + prior[0][v] + prior[1][w] - math.Log(x) - math.Log(y))
+				}
+			}
+		}
+		require.Less(t, got, elbo+1e-9)
+		require.Greater(t, got, elbo-1e-3, f.Name())
 	}
 }
 

@@ -265,6 +265,9 @@ func (f *fitter) step() error {
 	if !f.plain {
 		floats.MulTo(f.scaled, g, f.units)
 		g = f.scaled
+		if q, ok := f.q.(family.Natural); ok {
+			q.Natural(g)
+		}
 	}
 	f.Adam.Direction(f.move, g)
 	for _, r := range f.reach {

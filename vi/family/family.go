@@ -71,7 +71,7 @@ type Q interface {
 	// finite scale; −1 if there is none.
 	Fault() int
 	// Units writes the unit of each parameter to dst: how far θ_k moves in a step
-	// of size 1. An optimiser follows the gradient times the units. Units are positive.
+	// of size 1, about. Units are positive.
 	Units(dst []float64)
 	// Move moves θ by step, in units. Scales move by factors exp(step), and so
 	// stay positive; logits of masses move by step itself.
@@ -99,6 +99,14 @@ type Q interface {
 	// Drawer returns what draws batches of n samples. It is a Sampler if q can be
 	// fitted by gradients.
 	Drawer(n int) Drawer
+}
+
+// A Natural is a Q that moves along natural gradients: where an optimiser of others follows the
+// gradient times the units.
+type Natural interface {
+	Q
+	// Natural makes the natural gradient of one in units.
+	Natural(grad []float64)
 }
 
 // A Gaussian is a Q that is normal, with what has a closed form for normals only.

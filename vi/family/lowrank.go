@@ -34,6 +34,9 @@ func (f LowRank) New(p Program) (Q, error) { return besideMasses(p, f.normal) }
 
 func (f LowRank) normal(p Program) (Q, error) {
 	n := p.Dim()
+	if n == 0 && f.Rank > 0 { // all latents are discrete
+		return newNormal(f, nil), nil
+	}
 	if f.Rank < 1 || f.Rank > n {
 		return nil, fmt.Errorf("low rank: LowRank.Rank = %d for %d latents: it must lie between 1 and their number", f.Rank, n)
 	}

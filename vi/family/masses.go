@@ -30,9 +30,9 @@ import (
 // sampled, and it depends on the other latents alone: a latent's own draw brings no
 // variance, and the part of log q is exact.
 //
-// A logit moves by the step itself. Its unit is 1/π_k, in which the gradient is the natural one,
-// h_k − Σ_l π_l·h_l. It does not vanish with π_k, and a step of size 1 along it for all logits
-// of a latent is that of coordinate ascent.
+// The unit of a logit is 1/√π_k, so that the length of a gradient in units is that by the Fisher metric.
+// Steps follow the natural gradient h_k − Σ_l π_l·h_l, which does not vanish with π_k: η moves by the
+// step itself, and the whole natural gradient as a step is that of coordinate ascent.
 type masses struct {
 	rest   Q
 	theta  []float64 // that of rest, then η
@@ -338,13 +338,27 @@ func (q *masses) Fault() int {
 	return slices.IndexFunc(q.theta, func(x float64) bool { return !finite(x) })
 }
 
-// Units are 1/π of logits; see Move.
+// Units are 1/√π of logits.
 func (q *masses) Units(dst []float64) {
 	n := len(q.rest.Theta())
 	q.rest.Units(dst[:n])
 	for _, l := range q.laws {
 		for _, p := range l.prob {
-			dst[n] = 1 / max(p, 1e-300)
+			dst[n] = 1 / math.Sqrt(max(p, leastMass))
+			n++
+		}
+	}
+}
+
+// leastMass is what masses count as at least where they divide.
+const leastMass = 1e-300
+
+// Natural implements Natural: of the gradient by η in units, √π_k·(h_k − Σ_l π_l·h_l), it leaves the difference.
+func (q *masses) Natural(grad []float64) {
+	n := len(q.rest.Theta())
+	for _, l := range q.laws {
+		for _, p := range l.prob {
+			grad[n] /= math.Sqrt(max(p, leastMass))
 			n++
 		}
 	}

@@ -178,9 +178,15 @@ func TestOwnDrawBringsNoVariance(t *testing.T) {
 	}
 	units := make([]float64, 7)
 	q.Units(units)
+	natural := make([]float64, 7)
 	for k := range want {
 		want[k] = p[k] * (h[k] - mean)
-		require.InEpsilon(t, h[k]-mean, want[k]*units[k], 1e-9, "the natural gradient")
+		require.InEpsilon(t, 1/p[k], units[k]*units[k], 1e-12, "of Fisher's metric")
+		natural[k] = want[k] * units[k]
+	}
+	q.(family.Natural).Natural(natural)
+	for k, x := range natural {
+		require.InEpsilon(t, h[k]-mean, x, 1e-9)
 	}
 	r, err := gradient.NewRunner(d, q, gradient.Boundary{}, 1, *gradient.Seed)
 	require.NoError(t, err)
