@@ -133,7 +133,7 @@ func TestDirichlet(t *testing.T) {
 		if len(alpha) == 3 {
 			require.InDelta(t, 1, integral(t, d, 60), 1e-6)
 		}
-		const n = 20000
+		const n = 100_000
 		total := 0.0
 		for _, a := range alpha {
 			total += a
@@ -301,7 +301,7 @@ func TestOrdered(t *testing.T) {
 				require.Equal(t, []string{"x", "x"}, d.Deterministics())
 				require.InDelta(t, 1, integral(t, d, 40), 1e-6, name)
 			}
-			const draws = 20000
+			const draws = 100_000
 			u := make([][]float64, n)
 			for range draws {
 				x := values(d.PriorDraw(nil, rng))
