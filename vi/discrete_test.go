@@ -167,6 +167,9 @@ func TestDiscreteFamilies(t *testing.T) {
 		require.NoError(t, err)
 		require.InDelta(t, logEvidence, r.Mean, 5*r.SE)
 		require.Regexp(t, `n +0: 0\.042, 1: 0\.181`, p.Summary().String())
+		v, err := p.Verdict()
+		require.NoError(t, err)
+		require.NotContains(t, v.String(), "0.0%", "a standard deviation's error, which is not judged")
 		draws := p.Draws(20000, 1)
 		at := make([]float64, len(masses))
 		for _, x := range draws.Values {

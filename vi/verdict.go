@@ -184,7 +184,11 @@ func (p *Posterior) judgeBy(sample scout.Result, n int) (v Verdict, few bool) {
 			e.mean *= l.SD / spread(values, l)
 		}
 		if e.mean > seenMean || e.sd > knownSD {
-			refuse(other, "the mean of %s is known to %.2g of its standard deviation only, and that to %.1f%%", l.Name, e.mean, 100*e.sd)
+			what := fmt.Sprintf("the mean of %s is known to %.2g of its standard deviation only", l.Name, e.mean)
+			if e.sd > 0 {
+				what += fmt.Sprintf(", and that to %.1f%%", 100*e.sd)
+			}
+			refuse(other, "%s", what)
 			break
 		}
 	}
