@@ -117,13 +117,13 @@ func TestNormalPosteriors(t *testing.T) {
 			elbo := func(f family.Family) vi.Estimate {
 				fit, err := vi.Fit(context.Background(), d, vi.Settings{Family: f, Seed: 1})
 				require.NoError(t, err)
-				e, err := fit.ELBO(3_000_000, 1)
+				e, err := fit.ELBO(12_000_000, 1)
 				require.NoError(t, err)
 				return e
 			}
 			e := elbo(c.exact)
 			require.InDelta(t, l.evidence, e.Mean, 1e-6, "%v", e)
-			require.Less(t, e.SE, 5e-7)
+			require.Less(t, e.SE, 2.5e-7)
 			require.Less(t, elbo(c.below).Mean, l.evidence-0.1)
 		})
 	}

@@ -166,20 +166,25 @@ func TestCheckBiasWithoutJumps(t *testing.T) {
 			m.Observe("o", graph.Normal(graph.Exp(graph.If(graph.Greater(x, y), x, y)), 0.1), 0.7)
 		},
 	}
+	disagree := 0
 	for name, build := range models {
 		m := graph.NewModel()
 		build(m, m.Sample("x", graph.Normal(0, 1)), m.Sample("y", graph.Normal(0, 1)))
 		d := vitest.Compile(t, m)
 		for s := range uint64(50) {
-			c, err := CheckBias(d, family.Independent([]float64{0.2, -0.1}, []float64{0.9, 0.7}), BiasSettings{Samples: 1024, Seed: s})
+			c, err := CheckBias(d, family.Independent([]float64{0.2, -0.1}, []float64{0.9, 0.7}), BiasSettings{Samples: 8192, Seed: s})
 			require.NoError(t, err)
 			require.False(t, c.Biased, "%s, seed %d: %v", name, s, c)
-			require.NotEqual(t, ScoreDisagrees, c.Score, "%s, seed %d: %v", name, s, c)
+			if c.Score == ScoreDisagrees {
+				disagree++
+			}
 		}
 		c := biasOf(t, d, family.Independent([]float64{0.2, -0.1}, []float64{0.9, 0.7}), 0)
 		require.Less(t, c.Bias.Mean, 1e-9, name)
 		require.Equal(t, ScoreAgrees, c.Score, "%s: %v", name, c)
 	}
+	// At the level 0.001 each of 200 checks disagrees by chance: more than four do with probability 2e-6.
+	require.LessOrEqual(t, disagree, 4)
 }
 
 // At textmsg's start the boundary term is noise around 0. The check says biased

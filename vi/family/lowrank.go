@@ -15,6 +15,7 @@ import (
 	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/vi/mc"
 )
 
 // LowRank are the normals z = μ + s⊙ε + U·η with Rank standard normals η: the
@@ -338,12 +339,8 @@ func (s *lowRankSampler) row(m []float64, i int) []float64 { return m[i*s.n:][:s
 
 func (s *lowRankSampler) Draw(z []float64, rng *rand.Rand) {
 	s.known = false
-	for k := range s.eta {
-		s.eta[k] = rng.NormFloat64()
-	}
-	for k := s.q.points * s.n; k < len(s.eps); k++ {
-		s.eps[k] = rng.NormFloat64()
-	}
+	mc.Normals(s.eta, rng)
+	mc.Normals(s.eps[s.q.points*s.n:], rng)
 	for i, m := range s.q.mu {
 		row := s.row(s.x, i)
 		vec.Affine(row, s.row(s.eps, i), s.q.s[i], 0)

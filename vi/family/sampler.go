@@ -8,6 +8,7 @@ import (
 	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/vi/mc"
 )
 
 // A normalSampler is the Sampler of a Normal. Its sums are, for the adjoint
@@ -85,28 +86,20 @@ func (s *normalSampler) Locate(q Q) {
 }
 
 // noise draws ε: 0 of parameters.
-func (s *normalSampler) noise(rng *rand.Rand) {
-	for k := s.q.points * s.n; k < len(s.eps); k++ {
-		s.eps[k] = rng.NormFloat64()
-	}
-}
+func (s *normalSampler) noise(rng *rand.Rand) { mc.Normals(s.eps[s.q.points*s.n:], rng) }
 
 // Draw implements Drawer.
 func (s *normalSampler) Draw(z []float64, rng *rand.Rand) {
+	s.noise(rng)
 	switch {
 	case s.y == nil && s.n == 1:
-		copy(z, s.q.mu[:s.q.points])
-		for i := s.q.points; i < len(z); i++ {
-			e := rng.NormFloat64()
-			s.eps[i], z[i] = e, s.q.mu[i]+float64(s.q.s[i]*e)
-		}
+		vec.Mul(z, s.q.s, s.eps)
+		vec.Add(z, s.q.mu, z)
 		return
 	case s.y == nil:
-		s.noise(rng)
 		vec.AffineRows(z, s.eps, s.n, s.q.s, s.q.mu)
 		return
 	}
-	s.noise(rng)
 	s.rows.Sparse(s.y, s.n, s.zeros, s.from, s.ref, s.weight)
 	for i, m := range s.q.mu {
 		vec.Affine(s.row(z, i), s.row(s.y, i), 1, m)

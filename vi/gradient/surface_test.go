@@ -17,6 +17,7 @@ import (
 	"github.com/facetvi/facet/internal/programs"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
 )
 
 func TestMain(m *testing.M) { programs.Main(m) }
@@ -316,23 +317,25 @@ func (r reference) inside(t require.TestingT, g []float64, d *graph.Density, the
 	}
 }
 
-// noise is the noise of a batch of n samples, by sample, as a Sampler draws it: η
-// before ε, latents one after the other.
+// noise is the noise of a batch of n samples, by sample, as a Sampler draws it: a row
+// of η before one of ε, latents one after the other.
 func (r reference) noise(rng *rand.Rand, n int) [][]float64 {
 	e := make([][]float64, n)
 	for b := range e {
 		e[b] = make([]float64, r.dim+r.rank())
 	}
-	for k := range r.rank() {
-		for b := range e {
-			e[b][r.dim+k] = rng.NormFloat64()
+	draw := func(first, last int) {
+		if first == last {
+			return
+		}
+		row := make([]float64, (last-first)*n)
+		mc.Normals(row, rng)
+		for k, x := range row {
+			e[k%n][first+k/n] = x
 		}
 	}
-	for i := r.points; i < r.dim; i++ {
-		for b := range e {
-			e[b][i] = rng.NormFloat64()
-		}
-	}
+	draw(r.dim, r.dim+r.rank())
+	draw(r.points, r.dim)
 	return e
 }
 

@@ -3,6 +3,8 @@ package mc
 import (
 	"fmt"
 	"math/rand/v2"
+
+	"github.com/facetvi/facet/internal/vec"
 )
 
 // Blocks are how N samples are cut: into blocks of Size samples, of which the
@@ -63,3 +65,9 @@ func Mix(seed, n uint64) uint64 { return rand.NewPCG(seed, n).Uint64() }
 // NewRand is the stream of random numbers that seed fixes, for draws that are
 // not cut into blocks.
 func NewRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5851f42d4c957f2d)) }
+
+// Normals writes a row of independent standard normals to dst, with a key from rng.
+// It takes two numbers of rng, whatever len(dst) is.
+func Normals(dst []float64, rng *rand.Rand) {
+	vec.Normals(dst, [2]uint64{rng.Uint64(), rng.Uint64()})
+}
