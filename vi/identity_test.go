@@ -3,6 +3,7 @@ package vi
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -106,7 +107,19 @@ func TestSummaryTellsOfRareSides(t *testing.T) {
 	require.Len(t, p.Warnings, 1, "a summary changes nothing")
 
 	_, d = paperSpec(t, "textmsg")
-	clean := fitted(t, d, Settings{Family: family.MeanField{}, Steps: 1000}).Summary()
-	require.NotContains(t, clean.String(), "mislead")
+	p = fitted(t, d, Settings{Family: family.MeanField{}, Steps: 1000})
+	r, err := check.LikeliestRareSides(d, p.Q, summaryDraws, summarySides, 0)
+	require.NoError(t, err)
+	clean := p.Summary()
+	require.Equal(t, r.Misleading(), strings.Contains(clean.String(), "mislead"))
 	require.Less(t, clean.ELBO.SE, 0.5)
+	chance := 0 // draws that are two standard errors off
+	for seed := range uint64(100) {
+		r, err := check.LikeliestRareSides(d, p.Q, summaryDraws, summarySides, seed)
+		require.NoError(t, err)
+		if r.Misleading() {
+			chance++
+		}
+	}
+	require.Less(t, chance, 15)
 }

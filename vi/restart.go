@@ -141,7 +141,7 @@ func (p *Posterior) warn(r int, st *fitState) {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("restart %d failed: %s", r, now.Err))
 	case now.Kept && st.Cut:
 		p.Warnings = append(p.Warnings, fmt.Sprintf("Settings.Budget = %v of CPU time was over after step %d of %d: the fit depends on the machine; resume it to go on", s.Budget, st.Step, s.Steps))
-	case now.Kept && s.Stop == After && st.Step >= s.Steps && unfinished(st.Window.Gain):
+	case now.Kept && s.Stop == After && st.Step >= s.Steps && (unfinished(st.Window.Gain) || p.runawayWarning(r, st) != ""):
 		p.Warnings = append(p.Warnings, p.unfinishedWarning(r, st))
 	case now.Kept && s.Stop == Automatic && !st.Done && st.Step >= s.Steps:
 		p.Warnings = append(p.Warnings, fmt.Sprintf(

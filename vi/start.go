@@ -1,6 +1,7 @@
 package vi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -136,14 +137,22 @@ type candidate struct {
 	score  float64 // an ELBO, but for a constant that is the same for all
 }
 
-func byScore(a, b candidate) int {
-	switch { // NaN comes last
-	case a.score > b.score || math.IsNaN(b.score) && !math.IsNaN(a.score):
-		return -1
-	case b.score > a.score || math.IsNaN(a.score) && !math.IsNaN(b.score):
-		return 1
+// rank sorts candidates, the best ones first and NaN last. Scores are compared to
+// 1e-9 nats: what they differ by less is rounding, which depends on the data's units.
+func rank(list []candidate) {
+	best := math.Inf(-1)
+	for _, c := range list {
+		if c.score > best {
+			best = c.score
+		}
 	}
-	return 0
+	quality := func(c candidate) float64 {
+		if c.score == best { // which may be infinite
+			return 0
+		}
+		return -math.Round((best - c.score) * 1e9)
+	}
+	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(quality(b), quality(a)) })
 }
 
 // bestOf returns the n best candidates, each of another region as long as there
@@ -162,7 +171,7 @@ func firstOfRegions(list []candidate, n int) []candidate {
 
 // byRegion returns the best candidate of each region, and the others, by score.
 func byRegion(list []candidate) (first, rest []candidate) {
-	slices.SortStableFunc(list, byScore)
+	rank(list)
 	seen := map[string]bool{}
 	for _, c := range list {
 		if seen[c.region] {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
@@ -30,7 +29,7 @@ func runTrials(ctx context.Context, d *graph.Density, s Settings, list []candida
 		if err := r.run(ctx, d, s, some, m.search(len(some), fmt.Sprintf("fits of %d steps", r.steps))); err != nil {
 			return err
 		}
-		slices.SortStableFunc(list, byScore)
+		rank(list)
 	}
 	return nil
 }

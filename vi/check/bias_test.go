@@ -172,7 +172,7 @@ func TestCheckBiasWithoutJumps(t *testing.T) {
 		build(m, m.Sample("x", graph.Normal(0, 1)), m.Sample("y", graph.Normal(0, 1)))
 		d := vitest.Compile(t, m)
 		for s := range uint64(50) {
-			c, err := CheckBias(d, family.Independent([]float64{0.2, -0.1}, []float64{0.9, 0.7}), BiasSettings{Samples: 8192, Seed: s})
+			c, err := CheckBias(d, family.Independent([]float64{0.2, -0.1}, []float64{0.9, 0.7}), BiasSettings{Samples: 1024, Seed: s})
 			require.NoError(t, err)
 			require.False(t, c.Biased, "%s, seed %d: %v", name, s, c)
 			if c.Score == ScoreDisagrees {
