@@ -36,6 +36,13 @@ var unitModels = map[string]func(m *graph.Model, c float64){
 			m.Observe("y", graph.Normal(level, c), y*c)
 		}
 	},
+	"memberships": func(m *graph.Model, c float64) {
+		low, high := m.Sample("low", graph.Normal(0, 4*c)), m.Sample("high", graph.Normal(4*c, 4*c))
+		for i, y := range unitData {
+			k := m.Sample(fmt.Sprintf("k[%d]", i), graph.Bernoulli(0.4))
+			m.Observe("y", graph.Normal(graph.Switch(k, low, high), c), y*c)
+		}
+	},
 	"hierarchy with guards": func(m *graph.Model, c float64) {
 		top := m.Sample("top", graph.Normal(3*c, 5*c))
 		var before graph.Expr = top
@@ -51,7 +58,7 @@ var unitModels = map[string]func(m *graph.Model, c float64){
 var unitData = []float64{1.1, 0.3, 0.7, 1.9, 5.2, 6.1, 4.8, 5.5}
 
 // In units 2ᵏ times as small every fit is 2ᵏ times as large, to the last bit:
-// means, scales and factors U; regression coefficients B have no unit. The paper's
+// means, scales and factors U; regression coefficients B and logits of masses have no unit. The paper's
 // steps, which are absolute, fail the same test.
 func TestFitHasNoUnits(t *testing.T) {
 	powers := []int{-20, 13}
@@ -94,10 +101,10 @@ func TestFitHasNoUnits(t *testing.T) {
 	}
 }
 
-// inUnits is θ where all latents are times 2ᵏ.
+// inUnits is θ where all latents that are not discrete are times 2ᵏ.
 func inUnits(q family.Q, k int) (theta []float64) {
 	for i, x := range q.Theta() {
-		if q.Param(i).Symbol != "B" {
+		if symbol := q.Param(i).Symbol; symbol != "B" && symbol != "η" {
 			x = math.Ldexp(x, k)
 		}
 		theta = append(theta, x)
