@@ -183,6 +183,38 @@ func TestMarginals(t *testing.T) {
 	require.ErrorContains(t, err, "latent p: its posterior is all at a bound")
 }
 
+// A discrete latent of a fit of one family has a bar for each value, as high as its mass, and a slice beside a continuous one.
+func TestMarginalsOfMasses(t *testing.T) {
+	m := graph.NewModel()
+	x, k := m.Sample("x", graph.Normal(0, 1)), m.Sample("k", graph.Categorical(0.2, 0.3, 0.5))
+	m.Observe("y", graph.Normal(graph.Switch(k, graph.Numbers(0)[0], x, graph.Numbers(2)[0]), 1), 1)
+	d, err := m.Compile()
+	require.NoError(t, err)
+	for _, f := range []family.Family{family.MeanField{}, family.FullRank{}} {
+		q, err := f.New(d)
+		require.NoError(t, err)
+		theta := q.Theta()
+		want, first := []float64{0.1, 0.7, 0.2}, len(theta)-3
+		set := append([]float64(nil), theta[:first]...)
+		for _, p := range want {
+			set = append(set, 3+math.Log(p))
+		}
+		q.Set(set)
+		fit := &vi.Posterior{Density: d, Q: q}
+		p, err := Marginals(fit, "k")
+		require.NoError(t, err)
+		_, heights := columns(drawn[*plotter.Line](p)[0].XYs)
+		var bars []float64
+		for i := 1; i < len(heights); i += 4 {
+			bars = append(bars, heights[i])
+		}
+		require.InDeltaSlice(t, want, bars, 1e-12)
+		p, err = Regions(fit, "x", "k")
+		require.NoError(t, err)
+		require.NotEmpty(t, drawn[*plotter.Line](p))
+	}
+}
+
 func TestPredictive(t *testing.T) {
 	fit := fitted(t)
 	r, err := fit.Predict(500, 1)
