@@ -89,7 +89,7 @@ func TestRecordedRowsAreLoops(t *testing.T) {
 		}
 		var columns [][]float64
 		var how, kind []int
-		for range 1 + pick(3) {
+		for range 1 + pick(3) + 7*(pick(4)/3) { // or more than are in one affine sum
 			columns = append(columns, column(0, 1, -1, 0.5, 2, 3, 1e-320, 1e308))
 			how, kind = append(how, pick(6)), append(kind, pick(4))
 		}
@@ -115,6 +115,9 @@ func TestRecordedRowsAreLoops(t *testing.T) {
 			}
 			w.nest(n, func() {
 				mean := level
+				if len(columns)%2 == 0 {
+					mean = graph.Expr{}
+				}
 				for k, xs := range columns {
 					x := w.data(xs)
 					switch kind[k] {
@@ -447,6 +450,9 @@ func TestRecordedBodies(t *testing.T) {
 		}},
 		{"polynomial", true, func(p *graph.Plate, x, z, slope, noise E) {
 			p.Observe("y", graph.Normal(graph.Add(graph.Add(z, graph.Mul(slope, x)), graph.Mul(noise, graph.Square(x))), 2), ys)
+		}},
+		{"regression from 0", true, func(p *graph.Plate, x, z, slope, noise E) {
+			p.Observe("y", graph.Normal(graph.Sum(graph.Mul(x, z), graph.Mul(slope, x)), noise), ys)
 		}},
 		{"product of sums", true, func(p *graph.Plate, x, z, slope, noise E) {
 			p.Observe("y", graph.Normal(graph.Mul(x, graph.Add(z, x)), noise), ys)

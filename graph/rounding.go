@@ -39,11 +39,14 @@ func (x rounded) times(y rounded) rounded {
 	v := float64(x.v * y.v) // the conversion forbids a fused multiply-add later
 	err := math.Abs(math.FMA(x.v, y.v, -v)) + math.Abs(x.v)*y.err + math.Abs(y.v)*x.err + x.err*y.err
 	out := rounded{v: v, err: upwards(err + underflow(v, x.v, y.v))}
-	if x.from != nil || y.from != nil {
+	if (x.from != nil || y.from != nil) && !(x.isNothing() && y.is(isFinite) || y.isNothing() && x.is(isFinite)) {
 		out.from = recorded(timesOperation, rounded.times, x, y)
 	}
 	return out
 }
+
+// isNothing reports whether x is 0 in all rows.
+func (x rounded) isNothing() bool { return x == rounded{} }
 
 func (x rounded) over(y rounded) rounded {
 	v := x.v / y.v

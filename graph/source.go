@@ -208,9 +208,17 @@ func (r *recording) finds(j int) {
 	if !has && r.node == nil {
 		return
 	}
-	if !has || r.node == nil || from.v != r.node.v || !slices.Equal(from.coef, r.node.coef) {
+	if !has || r.node == nil || !r.isTimesOne(r.node.v, from.v) || !slices.EqualFunc(r.node.coef, from.coef, r.isTimesOne) {
 		r.spoilt = true
+		return
 	}
+	r.nodes[j] = *r.node
+}
+
+// isTimesOne reports whether x is y, or 1·y: the same number, with an error that may be
+// larger, as that of its node is then.
+func (r *recording) isTimesOne(x, y *source) bool {
+	return x == y || x != nil && y != nil && r.known[operationKey{timesOperation, newArgument(rounded{v: 1}), argument{at: y.at}}] == x
 }
 
 // rounded is the number x with its error and source.

@@ -75,27 +75,32 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// regressionModel is compiled when it is first asked for.
-var regressionModel struct {
+// regressionModels are compiled when they are first asked for, as loops and as plates.
+var regressionModels [2]struct {
 	d    *graph.Density
 	time time.Duration
 }
 
 // BenchmarkRegression is an iteration, one sample, of a regression with 100 000
 // observations, 10 latents and one threshold, below which the last of them has
-// no effect. Building and compiling it is timed once, as ms/compile.
+// no effect, written as a loop and as a plate. Building and compiling it is timed once,
+// as ms/compile.
 func BenchmarkRegression(b *testing.B) {
-	r := &regressionModel
-	if r.d == nil {
-		start := time.Now()
-		r.d = compileJumps(b, regression(100000))
-		r.time = time.Since(start)
+	for k, name := range []string{"loop", "plate"} {
+		b.Run(name, func(b *testing.B) {
+			r := &regressionModels[k]
+			if r.d == nil {
+				start := time.Now()
+				r.d = compileJumps(b, regression(100000, k == 1))
+				r.time = time.Since(start)
+			}
+			benchmarkIteration(b, r.d, PriorStart(r.d), "boundary", 1)
+			b.ReportMetric(float64(r.time.Milliseconds()), "ms/compile")
+		})
 	}
-	benchmarkIteration(b, r.d, PriorStart(r.d), "boundary", 1)
-	b.ReportMetric(float64(r.time.Milliseconds()), "ms/compile")
 }
 
-func regression(observations int) *graph.Model {
+func regression(observations int, plate bool) *graph.Model {
 	const latents = 10
 	rng := rand.New(rand.NewPCG(1, 1))
 	m := graph.NewModel()
@@ -105,12 +110,28 @@ func regression(observations int) *graph.Model {
 	}
 	last := latents - 1
 	beta[last] = graph.If(graph.Greater(beta[last], 0.5), beta[last], 0)
+	var xs [latents][]float64
+	var ys []float64
 	for range observations {
-		var mean graph.Expr
 		for j := range beta {
-			mean = graph.Add(mean, graph.Mul(rng.NormFloat64(), beta[j]))
+			xs[j] = append(xs[j], rng.NormFloat64())
 		}
-		m.Observe("y", graph.Normal(mean, 1), rng.NormFloat64())
+		ys = append(ys, rng.NormFloat64())
+	}
+	mean := func(x func(j int) graph.Expr) (mean graph.Expr) {
+		for j := range beta {
+			mean = graph.Add(mean, graph.Mul(x(j), beta[j]))
+		}
+		return mean
+	}
+	if plate {
+		m.Plate(observations, func(p *graph.Plate) {
+			p.Observe("y", graph.Normal(mean(func(j int) graph.Expr { return p.Data(xs[j]) }), 1), ys)
+		})
+		return m
+	}
+	for i, y := range ys {
+		m.Observe("y", graph.Normal(mean(func(j int) graph.Expr { return graph.Add(xs[j][i], 0) }), 1), y)
 	}
 	return m
 }
