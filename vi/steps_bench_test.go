@@ -15,30 +15,37 @@ import (
 	"github.com/facetvi/facet/vi/family"
 )
 
+// sevenModels are the paper's models and those of real data.
+var sevenModels = []string{"temperature", "textmsg", "influenza", "coalmining", "nile", "lynx", "tobit"}
+
+func oneOfSeven(b *testing.B, name string) *graph.Density {
+	switch name {
+	case "coalmining":
+		return mustCompile(b, coalmining.Model(coalmining.Disasters))
+	case "nile":
+		return mustCompile(b, nile.Model(nile.Flow, 2))
+	case "lynx":
+		return mustCompile(b, lynx.Model(lynx.Logs(lynx.Trapped)))
+	case "tobit":
+		return mustCompile(b, tobit.Model(tobit.Households))
+	}
+	_, d := paperSpec(b, name)
+	return d
+}
+
 // BenchmarkStepsToEnd counts the steps of fits of one family from the start that Fit finds,
 // and by how many nats the ELBO of each ends below that of 20000 steps that fall to nothing:
 // fits that stop by themselves, and 10000 steps of constant and of falling size. With -long
 // also of FullRank.
 func BenchmarkStepsToEnd(b *testing.B) {
-	real := map[string]*graph.Model{
-		"coalmining": coalmining.Model(coalmining.Disasters),
-		"nile":       nile.Model(nile.Flow, 2),
-		"lynx":       lynx.Model(lynx.Logs(lynx.Trapped)),
-		"tobit":      tobit.Model(tobit.Households),
-	}
 	const draws = 40000
 	families := []family.Family{family.MeanField{}}
 	if *long {
 		families = append(families, family.FullRank{})
 	}
-	for _, name := range []string{"temperature", "textmsg", "influenza", "coalmining", "nile", "lynx", "tobit"} {
+	for _, name := range sevenModels {
 		for _, f := range families {
-			var d *graph.Density
-			if m := real[name]; m != nil {
-				d = mustCompile(b, m)
-			} else {
-				_, d = paperSpec(b, name)
-			}
+			d := oneOfSeven(b, name)
 			s := Settings{Family: f, Seed: 1}
 			s.fill()
 			start, err := prepare(context.Background(), d, s, newMonitor(s))
