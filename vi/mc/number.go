@@ -15,10 +15,22 @@ type Numbers []float64
 
 // MarshalJSON implements json.Marshaler.
 func (x Number) MarshalJSON() ([]byte, error) {
-	if y := float64(x); !math.IsNaN(y) && !math.IsInf(y, 0) {
-		return json.Marshal(float64(x))
+	return appendJSON(make([]byte, 0, 24), float64(x)), nil
+}
+
+// appendJSON appends x, a float64 as json.Marshal writes it.
+func appendJSON(b []byte, x float64) []byte {
+	switch abs := math.Abs(x); {
+	case math.IsNaN(x) || math.IsInf(x, 0):
+		return append(strconv.AppendFloat(append(b, '"'), x, 'g', -1, 64), '"')
+	case abs == 0 || abs >= 1e-6 && abs < 1e21:
+		return strconv.AppendFloat(b, x, 'f', -1, 64)
 	}
-	return json.Marshal(strconv.FormatFloat(float64(x), 'g', -1, 64))
+	b = strconv.AppendFloat(b, x, 'e', -1, 64)
+	if n := len(b); b[n-4] == 'e' && b[n-2] == '0' { // e-09 is e-9
+		b = append(b[:n-2], b[n-1])
+	}
+	return b
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -37,11 +49,14 @@ func (v Numbers) MarshalJSON() ([]byte, error) {
 	if v == nil {
 		return []byte("null"), nil
 	}
-	list := make([]Number, len(v))
+	b := append(make([]byte, 0, 2+20*len(v)), '[')
 	for i, x := range v {
-		list[i] = Number(x)
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendJSON(b, x)
 	}
-	return json.Marshal(list)
+	return append(b, ']'), nil
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
