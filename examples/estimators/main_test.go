@@ -42,8 +42,9 @@ func TestJSON(t *testing.T) {
 				if name == "score" || name == "boundary_single" {
 					continue // too noisy at this number of draws; tested in package vi
 				}
-				for i := range s.Mean {
-					require.LessOrEqual(t, math.Abs(s.Mean[i]-want(i)), 5*s.SE[i]+1e-9*math.Abs(want(i)), "%s, component %d", name, i)
+				for i := range s.Mean { // what ten draws of all would see may be in none of them
+					unseen := 10.0 / 4000 * math.Abs(want(i))
+					require.LessOrEqual(t, math.Abs(s.Mean[i]-want(i)), 5*s.SE[i]+unseen, "%s, component %d", name, i)
 				}
 			}
 		})

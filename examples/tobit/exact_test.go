@@ -17,38 +17,43 @@ func TestPosteriorExact(t *testing.T) {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
 	want := tobit.Exact()
-	fit, err := fitted(context.Background(), 1)
-	require.NoError(t, err)
-	v, err := fit.Verdict()
-	require.NoError(t, err)
-	require.Equal(t, vi.TrustReweighted, v.Trust, v)
-	w, err := fit.Importance(v.Draws, 1)
-	require.NoError(t, err)
-	for i, l := range w.Latents[:5] { // the others are what is desired
-		assert.InDelta(t, want.Latents[i].Mean, l.Mean.Mean, 0.05*want.Latents[i].SD, l.Name)
-		assert.InEpsilon(t, want.Latents[i].SD, l.SD, 0.1, l.Name)
-	}
-	const smallest = 1 // the household with the smallest purchase
-	require.Equal(t, smallestPurchase(), tobit.Households[smallest].Spent)
-	limit, ok := fit.Density.Latent("limit")
-	require.True(t, ok)
-	below := w.Expect(func(x []float64) float64 {
-		if x[limit] < tobit.Households[smallest].Spent {
-			return 1
+	near := 0
+	for seed := range uint64(5) {
+		fit, err := fitted(context.Background(), seed+1)
+		require.NoError(t, err)
+		v, err := fit.Verdict()
+		require.NoError(t, err)
+		require.Equal(t, vi.TrustReweighted, v.Trust, v)
+		w, err := fit.Importance(v.Draws, 1)
+		require.NoError(t, err)
+		for i, l := range w.Latents[:5] { // the others are what is desired
+			assert.InDelta(t, want.Latents[i].Mean, l.Mean.Mean, 0.05*want.Latents[i].SD, l.Name)
+			assert.InEpsilon(t, want.Latents[i].SD, l.SD, 0.1, l.Name)
 		}
-		return 0
-	})
-	assert.InDelta(t, want.Guards[smallest], below.Mean, 0.02)
-	evidence, err := fit.LogEvidence()
-	require.NoError(t, err)
-	assert.InDelta(t, want.LogEvidence, evidence.Mean, 0.05)
-	elbo, err := fit.ELBO(4000, 0)
-	require.NoError(t, err)
-	assert.Less(t, elbo.Mean, want.LogEvidence+4*elbo.SE)
-	// The mixture is near in KL(posterior‖mixture), by which it is weighed, and not in the ELBO.
-	assert.Greater(t, elbo.Mean, want.LogEvidence-1.5)
-	assert.Less(t, w.K, 0.5)
-	assert.Less(t, evidence.SE, 0.01)
+		const smallest = 1 // the household with the smallest purchase
+		require.Equal(t, smallestPurchase(), tobit.Households[smallest].Spent)
+		limit, ok := fit.Density.Latent("limit")
+		require.True(t, ok)
+		below := w.Expect(func(x []float64) float64 {
+			if x[limit] < tobit.Households[smallest].Spent {
+				return 1
+			}
+			return 0
+		})
+		assert.InDelta(t, want.Guards[smallest], below.Mean, 0.02)
+		evidence, err := fit.LogEvidence()
+		require.NoError(t, err)
+		assert.InDelta(t, want.LogEvidence, evidence.Mean, 0.05)
+		elbo, err := fit.ELBO(4000, 0)
+		require.NoError(t, err)
+		assert.Less(t, elbo.Mean, want.LogEvidence+4*elbo.SE)
+		// The mixture is fitted to the posterior by draws of its own: most seeds find a near one.
+		t.Logf("seed %d: k-hat %.2f, log evidence %v, ELBO %v", seed+1, w.K, evidence, elbo)
+		if w.K < 0.5 && evidence.SE < 0.01 && elbo.Mean > want.LogEvidence-1 {
+			near++
+		}
+	}
+	assert.GreaterOrEqual(t, near, 3)
 }
 
 // Reparameterization alone does not see that who bought nothing wants less than
