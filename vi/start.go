@@ -357,6 +357,7 @@ func (c *climber) candidates(score []float64) []candidate {
 	sd := slices.Clone(c.scale)
 	floats.Scale(startWidth, sd[c.d.Params():])
 	var list []candidate
+	one := independent(c.d, c.center, sd)
 	for k, v := range score {
 		if !finite(v) {
 			continue
@@ -365,7 +366,9 @@ func (c *climber) candidates(score []float64) []candidate {
 		for i := range z {
 			z[i] = c.u[i*c.x.N+k] * c.scale[i]
 		}
-		list = append(list, candidate{q: independent(c.d, z, sd), region: c.d.Arrangement().Signs(z).String(), score: v})
+		q := one.Clone()
+		q.Place(z, sd)
+		list = append(list, candidate{q: q, region: c.d.Arrangement().Signs(z).String(), score: v})
 	}
 	return list
 }
