@@ -66,8 +66,16 @@ func Mix(seed, n uint64) uint64 { return rand.NewPCG(seed, n).Uint64() }
 // not cut into blocks.
 func NewRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5851f42d4c957f2d)) }
 
-// Normals writes a row of independent standard normals to dst, with a key from rng.
-// It takes two numbers of rng, whatever len(dst) is.
+const fewNormals = 8
+
+// Normals writes a row of independent standard normals to dst, with a key from rng, or
+// one by one if they are fewer than a key pays for.
 func Normals(dst []float64, rng *rand.Rand) {
+	if len(dst) < fewNormals {
+		for i := range dst {
+			dst[i] = rng.NormFloat64()
+		}
+		return
+	}
 	vec.Normals(dst, [2]uint64{rng.Uint64(), rng.Uint64()})
 }
