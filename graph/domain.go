@@ -119,7 +119,7 @@ func (s *store) notNegative(id nodeID) bool {
 
 // inDomain is a function that has on the other side of its edge the value on it.
 type inDomain struct {
-	kernel.Function
+	regions.Function
 	least float64
 }
 

@@ -22,6 +22,14 @@ type Function interface {
 	Positive() bool
 }
 
+// A rowFunction is a Function that does rows of numbers at once.
+type rowFunction interface {
+	// Values writes f(x) to dst.
+	Values(dst, x []float64)
+	// AddSlopes adds g·f′(x) to dst, given also y = f(x).
+	AddSlopes(dst, g, x, y []float64)
+}
+
 // A Step computes one number from coordinates and from the steps before it, whose positions are A, B and those of Terms.
 type Step struct {
 	Kind  StepKind
@@ -257,6 +265,10 @@ func (b *CurveBatch) run(v [][]float64, s int) {
 			vec.AddScaled(out, t.Coef, v[t.Of])
 		}
 	case Apply:
+		if f, ok := x.F.(rowFunction); ok {
+			f.Values(out, v[x.A])
+			return
+		}
 		for i, y := range v[x.A] {
 			out[i] = x.F.Value(y)
 		}
@@ -328,13 +340,18 @@ func (b *CurveBatch) pull(adj, v [][]float64, s int) {
 			vec.AddScaled(adj[t.Of], t.Coef, g)
 		}
 	case Apply:
+		if f, ok := x.F.(rowFunction); ok {
+			f.AddSlopes(adj[x.A], g, v[x.A], v[s])
+			return
+		}
 		for i, y := range g {
 			adj[x.A][i] += float64(y * x.F.Slope(v[x.A][i], v[s][i]))
 		}
 	case Times:
+		a, b := v[x.A][:len(g)], v[x.B][:len(g)]
 		for i, y := range g {
-			adj[x.A][i] += float64(y * v[x.B][i])
-			adj[x.B][i] += float64(y * v[x.A][i])
+			adj[x.A][i] += float64(y * b[i])
+			adj[x.B][i] += float64(y * a[i])
 		}
 	case Over:
 		for i, y := range g {

@@ -71,6 +71,21 @@ func (f Function) String() string { return functions[f].name }
 // Value is f(x). It panics unless f is a function of one number.
 func (f Function) Value(x float64) float64 { return functions[f].unary(x) }
 
+// Values writes f(x) to dst.
+func (f Function) Values(dst, x []float64) {
+	x = x[:len(dst)]
+	if f == Exp { // the usual one
+		for i, v := range x {
+			dst[i] = math.Exp(v)
+		}
+		return
+	}
+	value := functions[f].unary
+	for i, v := range x {
+		dst[i] = value(v)
+	}
+}
+
 // Value2 is f(a, b). It panics unless f is a function of two numbers.
 func (f Function) Value2(a, b float64) float64 { return functions[f].binary(a, b) }
 
@@ -88,6 +103,20 @@ func (f Function) Slope(x, y float64) float64 {
 		return 2 * x
 	}
 	panic("kernel: " + f.String() + " has no slope of its own")
+}
+
+// AddSlopes adds g·f′(x) to dst, given also y = f(x).
+func (f Function) AddSlopes(dst, g, x, y []float64) {
+	dst, x, y = dst[:len(g)], x[:len(g)], y[:len(g)]
+	if f == Exp {
+		for i, v := range g {
+			dst[i] += float64(v * y[i])
+		}
+		return
+	}
+	for i, v := range g {
+		dst[i] += float64(v * f.Slope(x[i], y[i]))
+	}
 }
 
 // Inverse are the x with f(x) = y, NaN in place of those that are not there. There are no roots at all if f cannot be inverted, and two

@@ -96,3 +96,22 @@ func checkDerivatives(t *testing.T, k Kernel, x []float64, f func(x []float64) f
 		require.Zero(t, eval(d.k, at()...), "of an untaken branch")
 	}
 }
+
+// Rows are the numbers one by one.
+func TestRowsOfFunctions(t *testing.T) {
+	g := []float64{1, -2, 3, 0.1}
+	for f := range Function(len(functions)) {
+		e := &functions[f]
+		if e.unary == nil || e.slope == nil && f != Exp && f != Square {
+			continue
+		}
+		xs, sums := pointsOf(f), []float64{5, 4, 3, 2}
+		ys := make([]float64, len(xs))
+		f.Values(ys, xs)
+		f.AddSlopes(sums[:len(xs)], g[:len(xs)], xs, ys)
+		for i, x := range xs {
+			require.Equal(t, f.Value(x), ys[i], f)
+			require.Equal(t, float64(5-i)+float64(g[i]*f.Slope(x, ys[i])), sums[i], f)
+		}
+	}
+}

@@ -37,20 +37,19 @@ type curvePlane struct {
 	counts   []bool              // whether they have
 	part     []float64           // scratch: of Σx
 	alone    bool                // one latent has all of it
-	typical  float64             // the density of Φ at 0 in units of its scale, about
+	typical  float64             // 0 in units of the scale of Φ, about
 }
 
 type curvePiece struct {
 	*curvePlane
 	displaced
-	pivot, root    int
-	shares         bool        // the latent has a share in the surface
-	solves         bool        // it is the first of those of its pivot
-	w              []float64   // by sample
-	to             []float64   // the latent at the points
-	field          [][]float64 // w·∇Φ, by Latents
-	some           bool        // of it is not 0
-	typicalDensity float64
+	pivot, root int
+	shares      bool        // the latent has a share in the surface
+	solves      bool        // it is the first of those of its pivot
+	w           []float64   // by sample
+	to          []float64   // the latent at the points
+	field       [][]float64 // w·∇Φ, by Latents
+	some        bool        // of it is not 0
 }
 
 // surfaceOf is the Surface of s for pieces, of which hyperplanes makes that of the
@@ -111,9 +110,7 @@ func (c *curves) Locate() {
 		}
 		p.shares = p.counts[p.pivot]
 		p.solves = p.shares && (last == nil || p.pivot != last.pivot)
-		p.typicalDensity = 0
 		if p.shares {
-			p.typicalDensity = p.typical / math.Sqrt(p.variance[p.pivot])
 			last = p
 		}
 	}
@@ -136,10 +133,7 @@ func (p *curvePlane) share(s bender) {
 		p.part[l] = slopes[l][0] * slopes[l][0] * p.variance[l]
 		total += p.part[l]
 	}
-	p.typical = normalDensity(phi / math.Sqrt(total))
-	if !(p.typical > leastDensity) {
-		p.typical = leastDensity
-	}
+	p.typical = phi / math.Sqrt(total)
 	boundary.Sharing(p.counts, p.curve, p.pivots, p.part)
 	left := 0
 	for l, counts := range p.counts {
@@ -163,7 +157,15 @@ func (c *curves) Along(k int) []float64 {
 // Density implements Surface.
 func (c *curves) Density(k int) float64 {
 	if k >= c.first {
-		return c.pieces[k-c.first].typicalDensity
+		p := &c.pieces[k-c.first]
+		if !p.shares {
+			return 0
+		}
+		density := normalDensity(p.typical)
+		if !(density > leastDensity) {
+			density = leastDensity
+		}
+		return density / math.Sqrt(p.variance[p.pivot])
 	}
 	return c.Surface.Density(k)
 }
