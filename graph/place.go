@@ -22,6 +22,23 @@ func (m *Model) here() *place {
 	}
 	var p place
 	runtime.Callers(2, p[:])
+	known, seen := m.places[p]
+	if !seen {
+		if p[len(p)-1] == 0 || p.caller().PC != 0 {
+			known = &p
+		}
+		m.places[p] = known
+	}
+	if known == nil { // recursion, as down the values of a discrete latent, hides the caller
+		return m.deepPlace()
+	}
+	return known
+}
+
+// deepPlace is here for a stack of many calls in this package.
+func (m *Model) deepPlace() *place {
+	var stack [1000]uintptr
+	p := place{callerIn(stack[:runtime.Callers(3, stack[:])]).PC + 1} // as return addresses are
 	known := m.places[p]
 	if known == nil {
 		known = &p
@@ -34,22 +51,34 @@ func (p *place) String() string {
 	if p == nil {
 		return "unknown place"
 	}
+	if f := p.caller(); f.File != "" {
+		return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+	}
+	return "unknown place"
+}
+
+// caller is the nearest frame outside this package, 0 if there is none.
+func (p *place) caller() runtime.Frame {
 	n := 0
 	for n < len(p) && p[n] != 0 {
 		n++
 	}
-	if n == 0 {
-		return "unknown place"
+	return callerIn(p[:n])
+}
+
+func callerIn(stack []uintptr) runtime.Frame {
+	if len(stack) == 0 {
+		return runtime.Frame{}
 	}
-	frames := runtime.CallersFrames(p[:n])
+	frames := runtime.CallersFrames(stack)
 	for {
 		f, more := frames.Next()
 		inside := strings.HasPrefix(f.Function, packagePath+".") && !strings.HasSuffix(f.File, "_test.go")
 		if f.File != "" && !inside {
-			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+			return f
 		}
 		if !more {
-			return "unknown place"
+			return runtime.Frame{}
 		}
 	}
 }
