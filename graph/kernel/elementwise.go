@@ -10,24 +10,7 @@ import (
 type Unary struct{ F Function }
 
 // Eval implements [Kernel].
-func (k Unary) Eval(out Matrix, in []Matrix) {
-	f, o := &functions[k.F], out.Data
-	x := in[0].Data[:len(o)]
-	if f.loop != nil {
-		f.loop(o, x, nil)
-		return
-	}
-	if len(o) == 0 {
-		return
-	}
-	last, y := x[0], f.unary(x[0]) // of a coordinate that samples share
-	for i, x := range x {
-		if math.Float64bits(x) != math.Float64bits(last) {
-			last, y = x, f.unary(x)
-		}
-		o[i] = y
-	}
-}
+func (k Unary) Eval(out Matrix, in []Matrix) { k.F.Values(out.Data, in[0].Data) }
 
 func (k Unary) diff(int, []int) derivative {
 	if d := functions[k.F].diff; d != nil {

@@ -71,18 +71,23 @@ func (f Function) String() string { return functions[f].name }
 // Value is f(x). It panics unless f is a function of one number.
 func (f Function) Value(x float64) float64 { return functions[f].unary(x) }
 
-// Values writes f(x) to dst.
+// Values writes f(x) to dst, of a number that samples share once.
 func (f Function) Values(dst, x []float64) {
 	x = x[:len(dst)]
-	if f == Exp { // the usual one
-		for i, v := range x {
-			dst[i] = math.Exp(v)
-		}
+	e := &functions[f]
+	if e.loop != nil {
+		e.loop(dst, x, nil)
 		return
 	}
-	value := functions[f].unary
-	for i, v := range x {
-		dst[i] = value(v)
+	if len(x) == 0 {
+		return
+	}
+	last, y := x[0], e.unary(x[0])
+	for i, x := range x {
+		if math.Float64bits(x) != math.Float64bits(last) {
+			last, y = x, e.unary(x)
+		}
+		dst[i] = y
 	}
 }
 

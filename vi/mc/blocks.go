@@ -66,10 +66,10 @@ func Mix(seed, n uint64) uint64 { return rand.NewPCG(seed, n).Uint64() }
 // not cut into blocks.
 func NewRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5851f42d4c957f2d)) }
 
-const fewNormals = 8
+const fewNormals = 8 // a key pays for so many
 
 // Normals writes a row of independent standard normals to dst, with a key from rng, or
-// one by one if they are fewer than a key pays for.
+// one by one if they are few.
 func Normals(dst []float64, rng *rand.Rand) {
 	if len(dst) < fewNormals {
 		for i := range dst {
