@@ -1,0 +1,374 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/facetvi/facet/graph/kernel"
+)
+
+// A sumFolder writes expressions as polynomials.
+type sumFolder struct {
+	s     *Sums
+	left  int            // expressions that may still be worked at
+	atoms map[int32]bool // forms that are atoms
+}
+
+// fold is the values of expressions of one form.
+func (f *sumFolder) fold(ids []nodeID) (v signedPoly, ok bool) {
+	rows, st, b := len(ids), f.s.d.st, f.s.d.b
+	if f.left -= rows; f.left < 0 || len(f.s.products.list) > mostMonomials || len(f.s.products.atoms) > mostAtoms {
+		return v, false
+	}
+	p := &poly{}
+	v.side = [2]*poly{p, p}
+	n := st.like(ids[0])
+	switch {
+	case n.kind == kConst:
+		col := p.column(0, rows)
+		for r, id := range ids {
+			col[r] = st.head(id).v
+		}
+		return v, true
+	case n.kind == kData:
+		col := p.column(0, rows)
+		for r, id := range ids {
+			col[r] = f.s.d.data[st.head(id).a]
+		}
+		return v, true
+	case n.kind == kSum && b.isAffineRow(b.view(ids[0])), n.kind == kLatent:
+		for r, id := range ids {
+			if !f.affine(p, r, rows, 1, id) {
+				return v, false
+			}
+		}
+		return v, true
+	case n.kind == kSum:
+		return f.sum(ids)
+	case n.kind == kSelect && b.tableSigns(ids[0]) != nil:
+		return f.steps(ids)
+	case n.kind == kSelect:
+		return f.selects(ids)
+	case f.isAtom(ids[0]):
+		for r, id := range ids {
+			p.column(f.s.products.single(id), rows)[r] = 1
+		}
+		return v, true
+	case n.kind == kUnary:
+		a, ok := f.operand(ids, func(n *node) nodeID { return n.a })
+		if !ok {
+			return v, false
+		}
+		return f.each(a, a, func(x, _ *poly) (*poly, bool) {
+			switch {
+			case x.isNumber():
+				out := &poly{}
+				in, col := x.column(0, rows), out.column(0, rows)
+				for r, v := range in {
+					col[r] = n.fn.Value(v)
+				}
+				return out, true
+			case n.fn == kernel.Square:
+				return f.times(x, x, rows), true
+			case n.fn == kernel.Recip:
+				return f.inverse(x, rows)
+			}
+			out := &poly{}
+			for r := range rows {
+				if len(f.s.products.atoms) > mostAtoms {
+					return nil, false
+				}
+				out.column(f.s.products.function(n.fn, x, r), rows)[r] = 1
+			}
+			return out, true
+		})
+	case n.kind == kBinary && (n.fn == kernel.Mul || n.fn == kernel.MulData || n.fn == kernel.Div):
+		x, ok := f.operand(ids, func(n *node) nodeID { return n.a })
+		if !ok {
+			return v, false
+		}
+		y, ok := f.operand(ids, func(n *node) nodeID { return n.b })
+		if !ok {
+			return v, false
+		}
+		return f.each(x, y, func(x, y *poly) (*poly, bool) {
+			ok := true
+			if n.fn == kernel.Div {
+				y, ok = f.inverse(y, rows)
+			}
+			if !ok {
+				return nil, false
+			}
+			return f.times(x, y, rows), true
+		})
+	}
+	return v, false
+}
+
+// isAtom reports whether id is one of few expressions of a form that neither data nor signs are in.
+func (f *sumFolder) isAtom(id nodeID) bool {
+	b, st := f.s.d.b, f.s.d.st
+	form := b.at[id].form
+	is, known := f.atoms[form]
+	if !known {
+		is = len(b.forms[form].rows) <= fewTerms
+		for _, id := range b.forms[form].rows[:min(fewTerms, len(b.forms[form].rows))] {
+			walk(&st.nodes, id, func(id nodeID) {
+				k := st.like(id).kind
+				is = is && k != kSign && k != kData
+			})
+		}
+		f.atoms[form] = is
+	}
+	return is
+}
+
+// operand folds one operand of each expression.
+func (f *sumFolder) operand(ids []nodeID, of func(n *node) nodeID) (signedPoly, bool) {
+	list := make([]nodeID, len(ids))
+	for r, id := range ids {
+		n := f.s.d.st.head(id)
+		list[r] = of(&n)
+	}
+	return f.foldMixed(list)
+}
+
+// foldMixed is fold of expressions that may be of several forms, of which most are of one.
+func (f *sumFolder) foldMixed(ids []nodeID) (signedPoly, bool) {
+	b := f.s.d.b
+	if !slices.ContainsFunc(ids, func(id nodeID) bool { return b.at[id].form != b.at[ids[0]].form }) {
+		return f.fold(ids)
+	}
+	return signedPoly{}, false
+}
+
+// each applies op on both sides.
+func (f *sumFolder) each(x, y signedPoly, op func(x, y *poly) (*poly, bool)) (v signedPoly, ok bool) {
+	if v.plane, ok = samePlanes(x.plane, y.plane); !ok {
+		return v, false
+	}
+	for side := range 2 {
+		if side == 1 && v.plane == nil {
+			v.side[1] = v.side[0]
+			break
+		}
+		if v.side[side], ok = op(x.side[side], y.side[side]); !ok {
+			return v, false
+		}
+	}
+	return v, true
+}
+
+// samePlanes are the planes of rows that have one in x or y; ok is false if a row has two.
+func samePlanes(x, y []int32) (planes []int32, ok bool) {
+	if x == nil || y == nil {
+		if x == nil {
+			x = y
+		}
+		return x, true
+	}
+	planes = slices.Clone(x)
+	for r, l := range y {
+		if planes[r] < 0 {
+			planes[r] = l
+		} else if l >= 0 && l != planes[r] {
+			return nil, false
+		}
+	}
+	return planes, true
+}
+
+func (f *sumFolder) times(x, y *poly, rows int) *poly {
+	out := &poly{}
+	for i, m := range x.at {
+		for j, l := range y.at {
+			col := out.column(f.s.products.times(m, l), rows)
+			a, b := x.col[i], y.col[j]
+			for r := range col {
+				col[r] += a[r] * b[r]
+			}
+		}
+	}
+	return out
+}
+
+// inverse is 1/x, if x has one monomial in each row.
+func (f *sumFolder) inverse(x *poly, rows int) (*poly, bool) {
+	out, count := &poly{}, make([]int, rows)
+	for k, m := range x.at {
+		col := out.column(f.s.products.inverse(m), rows)
+		for r, v := range x.col[k] {
+			if v != 0 {
+				count[r]++
+				col[r] = 1 / v
+			}
+		}
+	}
+	return out, !slices.ContainsFunc(count, func(n int) bool { return n != 1 })
+}
+
+// affine adds c·id, an affine expression, to row r of p.
+func (f *sumFolder) affine(p *poly, r, rows int, c float64, id nodeID) bool {
+	st := f.s.d.st
+	if f.left--; f.left < 0 {
+		return false
+	}
+	switch st.like(id).kind {
+	case kConst:
+		p.column(0, rows)[r] += c * st.head(id).v
+	case kLatent:
+		i := int(st.head(id).a)
+		p.column(f.s.products.single(id), rows)[r] += c
+		if f.s.shift[i] != 0 {
+			p.column(0, rows)[r] += c * f.s.shift[i]
+		}
+	case kSum:
+		var room [8]term
+		v, terms := st.sumIn(id, room[:])
+		p.column(0, rows)[r] += c * v
+		for _, t := range terms {
+			if !f.affine(p, r, rows, c*t.coef, t.atom) {
+				return false
+			}
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// sum folds sums of a few terms.
+func (f *sumFolder) sum(ids []nodeID) (v signedPoly, ok bool) {
+	b, rows := f.s.d.b, len(ids)
+	constant := make([]float64, rows)
+	var coef [][]float64
+	var atom [][]nodeID
+	for r, id := range ids {
+		sum := b.slots(b.view(id))
+		constant[r] = sum.c
+		slots := sum.terms
+		if r == 0 {
+			for range slots {
+				coef, atom = append(coef, make([]float64, rows)), append(atom, make([]nodeID, rows))
+			}
+		}
+		if len(slots) != len(coef) {
+			return v, false
+		}
+		for k, t := range slots {
+			coef[k][r], atom[k][r] = t.coef, t.atom
+		}
+	}
+	parts := make([]signedPoly, len(coef))
+	for k := range parts {
+		if parts[k], ok = f.foldMixed(atom[k]); !ok {
+			return v, false
+		}
+		if v.plane, ok = samePlanes(v.plane, parts[k].plane); !ok {
+			return v, false
+		}
+	}
+	for side := range 2 {
+		if side == 1 && v.plane == nil {
+			v.side[1] = v.side[0]
+			break
+		}
+		out := &poly{}
+		copy(out.column(0, rows), constant)
+		for k := range parts {
+			out.addTimes(coef[k], parts[k].side[side])
+		}
+		v.side[side] = out
+	}
+	return v, true
+}
+
+// condition is a formula where its only sign is 0, and where it is 1.
+func (f *sumFolder) condition(id nodeID) (plane int32, holds [2]bool, ok bool) {
+	switch n := f.s.d.st.head(id); n.kind {
+	case kSign:
+		return int32(n.a), [2]bool{false, true}, true
+	case kNot:
+		plane, holds, ok = f.condition(n.a)
+		return plane, [2]bool{!holds[0], !holds[1]}, ok
+	case kAnd:
+		p, x, ok1 := f.condition(n.a)
+		q, y, ok2 := f.condition(n.b)
+		return p, [2]bool{x[0] && y[0], x[1] && y[1]}, ok1 && ok2 && p == q
+	}
+	return 0, holds, false
+}
+
+// steps folds numbers that are chosen by signs.
+func (f *sumFolder) steps(ids []nodeID) (v signedPoly, ok bool) {
+	rows := len(ids)
+	v.plane = make([]int32, rows)
+	var col [2][]float64
+	for side := range 2 {
+		v.side[side] = &poly{}
+		col[side] = v.side[side].column(0, rows)
+	}
+	for r, id := range ids {
+		v.plane[r] = -1
+		for side := range 2 {
+			at := id
+			for f.s.d.st.like(at).kind == kSelect {
+				n := f.s.d.st.head(at)
+				l, holds, ok := f.condition(n.a)
+				if !ok || v.plane[r] >= 0 && v.plane[r] != l {
+					return v, false
+				}
+				v.plane[r] = l
+				if at = n.c; holds[side] {
+					at = n.b
+				}
+			}
+			col[side][r] = f.s.d.st.head(at).v
+		}
+	}
+	return v, true
+}
+
+// selects folds expressions that are chosen by signs.
+func (f *sumFolder) selects(ids []nodeID) (v signedPoly, ok bool) {
+	rows, st := len(ids), f.s.d.st
+	v.plane = make([]int32, rows)
+	var of [2]signedPoly
+	var chosen [2][2][]float64 // by side and operand: 1 where it is
+	for side := range 2 {
+		for k := range 2 {
+			chosen[side][k] = make([]float64, rows)
+		}
+	}
+	for r, id := range ids {
+		l, holds, ok := f.condition(st.head(id).a)
+		if !ok {
+			return v, false
+		}
+		v.plane[r] = l
+		for side, holds := range holds {
+			if holds {
+				chosen[side][0][r] = 1
+			} else {
+				chosen[side][1][r] = 1
+			}
+		}
+	}
+	if of[0], ok = f.operand(ids, func(n *node) nodeID { return n.b }); !ok {
+		return v, false
+	}
+	if of[1], ok = f.operand(ids, func(n *node) nodeID { return n.c }); !ok {
+		return v, false
+	}
+	for k := range of {
+		if v.plane, ok = samePlanes(v.plane, of[k].plane); !ok {
+			return v, false
+		}
+	}
+	for side := range 2 {
+		v.side[side] = &poly{}
+		for k := range of {
+			v.side[side].addTimes(chosen[side][k], of[k].side[side])
+		}
+	}
+	return v, true
+}

@@ -1,0 +1,350 @@
+package cells
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// Weigh makes a fit of what Find has found, of about so many draws; it is nil where log r is not finite.
+func (f *Intervals) Weigh(seed uint64, draws int) (*Fitted, error) {
+	n, x := len(f.rest), f.draws
+	out, count := &f.fitted, 0
+	out.Tried, out.Left = len(f.parts), f.lost
+	out.Cells, out.Where, out.Cell, out.First, out.Tail = out.Cells[:0], out.Where[:0], out.Cell[:0], out.First[:0], out.Tail[:0]
+	out.Mean, out.Square = out.Mean[:0], out.Square[:0]
+	f.logs, f.normals = f.logs[:0], f.normals[:0]
+	least := max(intervalLeast, min(intervalEnough, draws/32))
+	shares := 0.0
+	for _, j := range f.kept {
+		shares += f.share(j)
+	}
+	for _, j := range f.kept { // as family.Mixture.Defensive shares draws out
+		out.First = append(out.First, count)
+		count += max(least, 2*int(math.Round(float64(draws)/4*(f.mass[j]+f.share(j)/shares))))
+	}
+	out.First = append(out.First, count)
+	out.Ratio, out.LogWeight, out.X, out.XX = cleared(out.Ratio, count), cleared(out.LogWeight, count), cleared(out.X, count*(n+1)), cleared(out.XX, count*(n+1))
+	rng := mc.NewRand(seed)
+	f.half = cleared(f.half, count)
+	k, half := 0, f.half
+	for first := 0; first < count; first += x.N {
+		width := min(x.N, count-first)
+		for c := range x.N {
+			d := first + min(c, width-1)
+			if c == 0 || d >= out.First[k+1] {
+				for d >= out.First[k+1] {
+					k++
+				}
+				last := out.First[k+1] - first
+				if last >= width {
+					last = x.N
+				}
+				x.put(f.kept[k], c, last)
+			}
+			if c < width {
+				half[d] = f.draw(&f.climbs[f.kept[k]], d%2 == 1, rng)
+			}
+			x.fill(c, f.moved)
+			if c >= width {
+				continue
+			}
+			at, p := d*(n+1), &f.parts[f.kept[k]]
+			for r, i := range f.rest {
+				x := f.moved[r] * f.scale[r]
+				if f.bent[i] {
+					x = f.d.ConstrainOne(i, x)
+				}
+				out.X[at+i], out.XX[at+i] = x, x*x
+			}
+			out.X[at+f.at], out.XX[at+f.at] = p.mean, p.square
+		}
+		if err := x.Run(); err != nil {
+			return nil, err
+		}
+		copy(out.Ratio[first:], x.Out[:width])
+	}
+	for k, j := range f.kept {
+		c := &f.climbs[j]
+		group := out.Ratio[out.First[k]:out.First[k+1]]
+		for d := range group {
+			out.Cell = append(out.Cell, k)
+			group[d] += half[out.First[k]+d] - c.top
+			if !finite(group[d]) {
+				return nil, nil
+			}
+			out.LogWeight[out.First[k]+d] = group[d] + c.logZ + math.Log(float64(count)/float64(len(group)))
+		}
+		mean := logMean(group).Mean
+		for _, r := range group {
+			out.Tail = append(out.Tail, r-mean)
+		}
+		cell := Cell{ELBO: mc.Mean(group), LogEvidence: logMean(group), KHat: math.NaN()}
+		cell.ELBO.Mean += c.logZ
+		cell.LogEvidence.Mean += c.logZ
+		out.Cells, out.Where = append(out.Cells, cell), append(out.Where, f.parts[j].name)
+		f.moments(out, j)
+		f.logs, f.normals = append(f.logs, cell.LogEvidence.Mean), append(f.normals, f.q(j))
+	}
+	out.Q = family.NewMixture(f.logs, f.normals)
+	return out, nil
+}
+
+// polish makes the normals of the intervals that are kept those of highest ELBO: where E[∇log r] is 0, with the
+// precision −E[∇²log r] = −E[∇log r·εᵀ]·Lᵀ, by the cubature of the 2n points √n·±ε_k. Of a normal posterior that is
+// what it was.
+func (f *Intervals) polish() error {
+	n := len(f.rest)
+	columns, far := 2*n+1, math.Sqrt(float64(n))
+	f.todo = append(f.todo[:0], f.kept...)
+	for pass := 0; pass < polishPasses && len(f.todo) > 0; pass++ {
+		x := f.gradients()
+		for batch := range slices.Chunk(f.todo, x.N/columns) {
+			for s, j := range batch {
+				first, c := s*columns, &f.climbs[j]
+				x.put(j, first, first+columns)
+				x.fill(first, c.mode)
+				for k := range n {
+					for side, by := range [2]float64{far, -far} {
+						clear(f.moved)
+						f.moved[k] = by
+						solveUpper(c.root, f.moved, n)
+						for i, m := range c.mode {
+							f.moved[i] += m
+						}
+						x.fill(first+1+2*k+side, f.moved)
+					}
+				}
+			}
+			if err := x.Run(); err != nil {
+				return err
+			}
+			for s, j := range batch {
+				f.settle(&f.climbs[j], x, s*columns)
+			}
+		}
+		f.todo = slices.DeleteFunc(f.todo, func(j int) bool { return f.climbs[j].state == arrived })
+	}
+	return nil
+}
+
+// settle moves the normal of c by what the points of polish say, in the columns of x from first on. Its state is
+// arrived when that was little, or when they do not say.
+func (f *Intervals) settle(c *climb, x *intervalBatch, first int) {
+	n := len(f.rest)
+	c.state = arrived
+	h, g := f.back, c.g
+	clear(g)
+	for i := range n {
+		for j := range n { // (E[∇log r·εᵀ]·Lᵀ)_ij
+			h[i*n+j] = 0
+			for k := range j + 1 {
+				up, down := x.at(f.rest[i], first+1+2*k), x.at(f.rest[i], first+2+2*k)
+				h[i*n+j] -= (up - down) * f.scale[i] / (2 * math.Sqrt(float64(n))) * c.root[j*n+k]
+			}
+		}
+		for k := range 2 * n {
+			g[i] += x.at(f.rest[i], first+1+k) * f.scale[i] / float64(2*n)
+		}
+	}
+	for i := range n {
+		for j := range i {
+			h[i*n+j] = (h[i*n+j] + h[j*n+i]) / 2
+			h[j*n+i] = h[i*n+j]
+		}
+	}
+	if !cholesky(f.lower, h, n, 0) || !finite(floats.Sum(g)) {
+		return
+	}
+	gain, change := f.newton(c), 0.0
+	for i := range n {
+		change = max(change, math.Abs(math.Log(f.lower[i*n+i]/c.root[i*n+i])))
+	}
+	if gain > 1 || change > 0.7 {
+		return // too far for its points to know
+	}
+	for i, s := range f.step {
+		c.mode[i] += s
+		c.logZ -= math.Log(f.lower[i*n+i] / c.root[i*n+i])
+	}
+	copy(c.root, f.lower)
+	copy(c.h, h)
+	if gain > intervalGain || change > polishEnd {
+		c.state = climbing
+	}
+}
+
+// place is latent i of the rest at the mode of interval j, or the mean of the switch there.
+func (f *Intervals) place(j, i int) float64 {
+	if i == len(f.rest) {
+		return f.parts[j].mean
+	}
+	return f.climbs[j].mode[i]
+}
+
+// square is the mean squared distance of latent i of the rest, or of the switch, from mean, in interval j.
+func (f *Intervals) square(j, i int, mean float64) float64 {
+	n, p, c := len(f.rest), &f.parts[j], &f.climbs[j]
+	if i == n {
+		return p.square - 2*mean*p.mean + mean*mean
+	}
+	off := c.mode[i] - mean
+	clear(f.moved)
+	f.moved[i] = 1
+	solveLower(c.root, f.moved, n)
+	for _, x := range f.moved {
+		off = math.Hypot(off, x)
+	}
+	return off * off
+}
+
+// spread finds mean and variance of each latent, and what each interval has of them: squares.
+func (f *Intervals) spread() {
+	n := len(f.rest)
+	for i := range n + 1 {
+		f.mean[i], f.variance[i] = 0, 0
+		for j := range f.climbs {
+			f.mean[i] += f.mass[j] * f.place(j, i)
+		}
+		for j := range f.climbs {
+			f.squares[j*(n+1)+i] = f.mass[j] * f.square(j, i, f.mean[i])
+			f.variance[i] += f.squares[j*(n+1)+i]
+		}
+	}
+	clear(f.left)
+}
+
+// leaves leaves interval j out, if no latent then misses more than most of its variance.
+func (f *Intervals) leaves(j int, most float64) bool {
+	for i := range f.left {
+		if f.left[i] += f.squares[j*len(f.left)+i]; f.left[i] > most*f.variance[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// share is the largest part of a latent's variance that interval j has.
+func (f *Intervals) share(j int) (share float64) {
+	for i, v := range f.variance {
+		share = max(share, f.squares[j*len(f.left)+i]/v)
+	}
+	return share
+}
+
+// draw puts a draw of the normal of c in f.moved, or the one opposite of the last, and returns half of
+// its squared distance from the mode, in standard deviations.
+func (f *Intervals) draw(c *climb, opposite bool, rng *rand.Rand) (half float64) {
+	n := len(f.noise)
+	for i := range f.noise {
+		if opposite {
+			f.noise[i] = -f.noise[i]
+		} else {
+			f.noise[i] = rng.NormFloat64()
+		}
+		half += f.noise[i] * f.noise[i] / 2
+	}
+	copy(f.moved, f.noise)
+	solveUpper(c.root, f.moved, n)
+	for i := range f.moved {
+		f.moved[i] += c.mode[i]
+	}
+	return half
+}
+
+// moments adds the moments of Q in interval j.
+func (f *Intervals) moments(out *Fitted, j int) {
+	at, n := len(out.Mean), len(f.rest)
+	out.Mean, out.Square = slices.Grow(out.Mean, n+1)[:at+n+1], slices.Grow(out.Square, n+1)[:at+n+1]
+	out.Mean[at+f.at], out.Square[at+f.at] = f.parts[j].mean, f.parts[j].square
+	for r, i := range f.rest {
+		mean, sd := f.climbs[j].mode[r]*f.scale[r], math.Sqrt(f.square(j, r, f.climbs[j].mode[r]))*f.scale[r]
+		m, s := mean, mean*mean+sd*sd
+		if f.bent[i] {
+			m, s = 0, 0
+			for k, t := range f.nodes {
+				x := f.d.ConstrainOne(i, mean+math.Sqrt2*sd*t)
+				m += f.weights[k] * x
+				s += f.weights[k] * x * x
+			}
+		}
+		out.Mean[at+i], out.Square[at+i] = m, s
+	}
+}
+
+// q is the normal of interval j, confined to it, until the next fit. Where its precision is UUᵀ with U upper
+// triangular, s_i = 1/U_ii and B_ij = −U_ji·s_i.
+func (f *Intervals) q(j int) family.Q {
+	n, c, p := len(f.rest), &f.climbs[j], &f.parts[j]
+	back, l := f.back, f.lower // the latents in reverse, where U is the usual factor
+	for i := range n {
+		for k := range n {
+			back[i*n+k] = c.h[(n-1-i)*n+n-1-k]
+		}
+	}
+	cholesky(l, back, n, 0)
+	theta := f.theta
+	theta[2*f.at], theta[2*f.at+1] = p.center, p.width
+	b := theta[2*(n+1):]
+	for i, at := range f.rest {
+		u := n - 1 - i
+		s := f.scale[i] / l[u*n+u]
+		theta[2*at], theta[2*at+1] = c.mode[i]*f.scale[i], s
+		for k := range i {
+			b[k] = -l[(n-1-k)*n+u] * s / f.scale[k]
+		}
+		b = b[i:]
+	}
+	p.q.Set(theta)
+	return p.q
+}
+
+// cholesky writes the lower factor of h + damping·max(1, |diagonal|) to l, and reports whether that is
+// positive definite.
+func cholesky(l, h []float64, n int, damping float64) bool {
+	for i := range n {
+		for j := range i + 1 {
+			v := h[i*n+j]
+			if i == j {
+				v += damping * max(1, math.Abs(v))
+			}
+			for k := range j {
+				v -= l[i*n+k] * l[j*n+k]
+			}
+			if i == j {
+				if !(v > 0) || math.IsInf(v, 1) {
+					return false
+				}
+				l[i*n+i] = math.Sqrt(v)
+			} else {
+				l[i*n+j] = v / l[j*n+j]
+			}
+		}
+	}
+	return true
+}
+
+// solveLower solves L·x = b in place.
+func solveLower(l, b []float64, n int) {
+	for i := range n {
+		for k := range i {
+			b[i] -= l[i*n+k] * b[k]
+		}
+		b[i] /= l[i*n+i]
+	}
+}
+
+// solveUpper solves Lᵀ·x = b in place.
+func solveUpper(l, b []float64, n int) {
+	for i := n - 1; i >= 0; i-- {
+		for k := i + 1; k < n; k++ {
+			b[i] -= l[k*n+i] * b[k]
+		}
+		b[i] /= l[i*n+i]
+	}
+}
