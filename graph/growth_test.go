@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	gonum "gonum.org/v1/gonum/graph"
@@ -20,20 +19,17 @@ import (
 	"github.com/facetvi/facet/graph"
 )
 
-// Temperature's graph does not grow with the number of its steps, and 2000
-// steps compile in under 2 s.
+// Temperature's graph does not grow with the number of its steps. How long they
+// take to compile is vi.BenchmarkCompile's.
 func TestNodesDoNotGrowWithSteps(t *testing.T) {
 	nodes := map[int]int{}
 	for _, steps := range []int{20, 200, 2000} {
 		obs := models.SimulateTemperature(steps, 1)
-		start := time.Now()
 		d := mustCompile(t, models.Temperature(obs))
-		took := time.Since(start)
-		require.Less(t, took, 2*time.Second, "%d steps", steps)
 		require.Equal(t, 2*steps+1, d.Dim())
 		require.Equal(t, 3*steps, d.Arrangement().Len())
 		nodes[steps] = d.Nodes()
-		t.Logf("%d steps: %d nodes, %v", steps, d.Nodes(), took)
+		t.Logf("%d steps: %d nodes", steps, d.Nodes())
 	}
 	require.Equal(t, nodes[20], nodes[200])
 	require.Equal(t, nodes[20], nodes[2000])

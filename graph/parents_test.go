@@ -3,7 +3,6 @@ package graph_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -120,27 +119,24 @@ func TestParentsOfARecurrence(t *testing.T) {
 	}
 }
 
-// A chain through guards is linear in its length, and so is a long recurrence in
-// few latents that each prior uses.
-func TestParentsTakeLinearTime(t *testing.T) {
-	took := func(n int) time.Duration {
-		m := graph.NewModel()
-		a := m.Sample("a", graph.Normal(0, 1))
-		state, x := a, a
-		for i := range n {
-			state = graph.Sin(graph.Add(a, state))
-			x = m.Sample(fmt.Sprint("x", i), graph.Normal(graph.If(graph.Greater(x, 1), state, x), 1))
-		}
-		d := mustCompile(t, m)
-		best := time.Hour
-		for range 30 {
-			start := time.Now()
-			parents := d.Parents()
-			best = min(best, time.Since(start))
-			require.Equal(t, []int{0, n - 1}, parents[n])
-		}
-		return best
+// A chain through guards costs as much for each of its latents however long it is,
+// and so does a long recurrence in few latents that each prior uses.
+func BenchmarkParents(b *testing.B) {
+	for _, n := range []int{100, 1600} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			m := graph.NewModel()
+			a := m.Sample("a", graph.Normal(0, 1))
+			state, x := a, a
+			for i := range n {
+				state = graph.Sin(graph.Add(a, state))
+				x = m.Sample(fmt.Sprint("x", i), graph.Normal(graph.If(graph.Greater(x, 1), state, x), 1))
+			}
+			d := mustCompile(b, m)
+			b.ReportAllocs()
+			for b.Loop() {
+				require.Equal(b, []int{0, n - 1}, d.Parents()[n])
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/latent")
+		})
 	}
-	short, long := took(100), took(1600)
-	require.Less(t, long, 64*short, "16 times as long")
 }

@@ -637,7 +637,7 @@ func killFit(t *testing.T, d *graph.Density, path string, numberOfFamily, procs 
 	require.NoError(t, child.Start())
 	t.Cleanup(func() { _ = child.Process.Kill() }) // where the test fails
 	for began := time.Now(); ; time.Sleep(2 * time.Millisecond) {
-		require.Less(t, time.Since(began), 20*time.Second)
+		require.Less(t, time.Since(began), 5*time.Minute)
 		if _, err := os.Stat(path); err == nil && loadFile(t, path, d).Steps >= 60 { // whole at any time
 			break
 		}

@@ -46,7 +46,7 @@ var contract = []struct {
 var fits = map[string]*fitted{} // by model and seed
 
 // fitOf fits a model, once for all tests.
-func fitOf(t *testing.T, p problem, seed uint64) *fitted {
+func fitOf(t testing.TB, p problem, seed uint64) *fitted {
 	t.Helper()
 	key := fmt.Sprint(p.name, seed)
 	if fits[key] == nil {

@@ -81,7 +81,7 @@ func TestLiveLines(t *testing.T) {
 				}
 			}
 			return true
-		}, 5*time.Second, 20*time.Millisecond, "%q", &want)
+		}, time.Minute, 20*time.Millisecond, "%q", &want)
 	}
 	const times = ` +elapsed \d+\.\d s, left \d+\.\d s$`
 	const there = "^1 of 3 runs are there already$"
