@@ -1,161 +1,139 @@
 package calibration
 
 import (
-	"flag"
+	"fmt"
 	"math"
-	"slices"
 	"sync"
-	"testing"
-
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
 )
 
-// long makes the tests go through all cases. Without it one in six stands for all:
-//
-//	go test ./internal/calibration -long
-var long = flag.Bool("long", false, "check every case, not one in six")
+// A Case is a model with its exact posterior.
+type Case struct {
+	Name    string
+	Density *graph.Density
+	Exact   Exact
 
-// cases are the collection, the level shifts, and the large cases; or some of each.
-var cases = sync.OnceValue(func() []Case {
-	if *long {
-		return slices.Concat(Cases(), LevelShifts(), []Case{Hierarchy24(true), Hierarchy24(false), LongChangePoint(200)})
-	}
-	var some []entry
-	for k, e := range collection() {
-		if k%6 == 3 { // which are of all kinds
-			some = append(some, e)
-		}
-	}
-	return append(buildAll(some), LevelShift(4), Hierarchy24(false), LongChangePoint(200))
-})
-
-// supports are the ends of the latents' supports.
-func supports(d *graph.Density) (lo, hi []float64) {
-	for i := range d.Dim() {
-		lo, hi = append(lo, math.Inf(-1)), append(hi, math.Inf(1))
-		if d.Transformed(i) {
-			lo[i], hi[i] = d.ConstrainOne(i, -800), d.ConstrainOne(i, 800)
-		}
-	}
-	return lo, hi
+	joint joint
+	solve func(fine int) Exact
 }
 
-// logJacobian is Σ log|dx/dz| at the latents x, from the ends of their supports.
-func logJacobian(lo, hi, x []float64) (sum float64) {
-	for i, v := range x {
-		switch {
-		case math.IsInf(lo[i], -1):
-		case math.IsInf(hi[i], 1):
-			sum += math.Log(v)
-		default:
-			sum += math.Log((v - lo[i]) / (hi[i] - lo[i]) * (hi[i] - v))
-		}
-	}
-	return sum
+// Exact is what is known of a posterior.
+type Exact struct {
+	LogEvidence float64
+	// Mean and SD are those of latents on the program's own scale, by name; of
+	// those that are known.
+	Mean, SD map[string]float64
+	// Guards are the posterior probabilities of named guards, by name, in order.
+	Guards map[string][]float64
+	// Likeliest says which named guards hold in the pattern of guards with most
+	// posterior mass, and LikeliestProb is that mass. Likeliest is nil where the
+	// patterns were not enumerated.
+	Likeliest     map[string][]bool
+	LikeliestProb float64
 }
 
-// The program's density is the oracle's joint density, at draws from the prior.
-func TestJointAgainstDensity(t *testing.T) {
-	rng := source(1)
-	for _, c := range cases() {
-		finite := 0
-		lo, hi := supports(c.Density)
-		for range 40 {
-			z := c.Density.PriorDraw(nil, rng)
-			x := c.Density.Constrain(z)
-			want := c.LogJoint(x) + logJacobian(lo, hi, x)
-			got, err := c.Density.LogProb(z)
-			require.NoError(t, err, c.Name)
-			if math.IsInf(want, -1) || math.IsNaN(want) {
-				continue
+// A joint is the log prior density and the log likelihood of latents on the
+// program's own scale, in the order of the program.
+type joint func(x []float64) (prior, likelihood float64)
+
+// A problem is a program with the two descriptions of its posterior that do not
+// use the program's density.
+type problem struct {
+	model *graph.Model
+	// latents are the arguments of joint.
+	latents []string
+	joint   joint
+	// solve computes the posterior. Steps of quadrature are divided by fine, and
+	// ranges widened if fine is above 1.
+	solve func(fine int) Exact
+}
+
+// An entry of the collection is made when it is asked for.
+type entry struct {
+	name string
+	make func() problem
+}
+
+func (e entry) build() Case {
+	p := e.make()
+	d, err := p.model.Compile()
+	if err != nil {
+		panic(fmt.Sprintf("calibration: %s: %v", e.name, err))
+	}
+	return Case{Name: e.name, Density: d, Exact: p.solve(1), joint: ordered(d, p), solve: p.solve}
+}
+
+// ordered is p's joint density with its arguments in the order of the program.
+func ordered(d *graph.Density, p problem) joint {
+	at := make([]int, len(p.latents))
+	for k, name := range p.latents {
+		i, ok := d.Latent(name)
+		if !ok || len(p.latents) != d.Dim() {
+			panic(fmt.Sprintf("calibration: latents %q of the oracle are not %q of the program", p.latents, d.Latents()))
+		}
+		at[k] = i
+	}
+	return func(x []float64) (prior, likelihood float64) {
+		y := make([]float64, len(at))
+		for k, i := range at {
+			y[k] = x[i]
+		}
+		return p.joint(y)
+	}
+}
+
+// Cases builds the collection. It is the same at each call.
+func Cases() []Case { return buildAll(collection()) }
+
+// Names are the names of Cases, in their order.
+func Names() (names []string) {
+	for _, e := range collection() {
+		names = append(names, e.name)
+	}
+	return names
+}
+
+// Named builds the case of that name alone. It panics if there is none.
+func Named(name string) Case {
+	for _, e := range collection() {
+		if e.name == name {
+			return e.build()
+		}
+	}
+	panic(fmt.Sprintf("calibration: no case %q", name))
+}
+
+// buildAll builds the entries, two at a time.
+func buildAll(entries []entry) []Case {
+	cases := make([]Case, len(entries))
+	var wg sync.WaitGroup
+	for w := range 2 {
+		wg.Go(func() {
+			for i := w; i < len(entries); i += 2 {
+				cases[i] = entries[i].build()
 			}
-			finite++
-			assert.InDelta(t, want, got, 1e-9*(1+math.Abs(want)), c.Name)
-		}
-		assert.Greater(t, finite, 30, c.Name)
+		})
 	}
+	wg.Wait()
+	return cases
 }
 
-// Half the steps of quadrature, in wider ranges, give the same posterior.
-func TestConverged(t *testing.T) {
-	if testing.Short() {
-		t.Skip("too slow under the race detector, for which short mode is")
+func collection() (all []entry) {
+	for _, list := range [][]entry{
+		steps(), twoChanges(), regressions(), regimes(), hurdles(), censoredData(), dense(), sharedSlopes(), hierarchies(), realSeries(), smoothModels(),
+	} {
+		all = append(all, list...)
 	}
-	for _, c := range cases() {
-		fine := c.solve(2)
-		assert.InDelta(t, fine.LogEvidence, c.Exact.LogEvidence, 1e-8, c.Name)
-		require.NotEmpty(t, c.Exact.Mean, c.Name)
-		for name, mean := range c.Exact.Mean {
-			sd := c.Exact.SD[name]
-			require.Greater(t, sd, 0.0, c.Name)
-			assert.InDelta(t, fine.Mean[name], mean, 1e-6*sd, "%s: mean of %s", c.Name, name)
-			assert.InEpsilon(t, fine.SD[name], sd, 1e-6, "%s: sd of %s", c.Name, name)
-		}
-		for name, p := range c.Exact.Guards {
-			assert.InDeltaSlice(t, fine.Guards[name], p, 1e-8, "%s: %s", c.Name, name)
-		}
-	}
+	return all
 }
 
-// Names, guards and latents of the answers are those of the programs.
-func TestNames(t *testing.T) {
-	seen := map[string]bool{}
-	for _, c := range cases() {
-		assert.False(t, seen[c.Name], c.Name)
-		seen[c.Name] = true
-		for name := range c.Exact.Mean {
-			_, ok := c.Density.Latent(name)
-			assert.True(t, ok, "%s: %s", c.Name, name)
-		}
-		assert.Len(t, c.Exact.Guards, len(c.Density.GuardNames()), c.Name)
-		for name, p := range c.Exact.Guards {
-			assert.Len(t, p, len(c.Density.Named(name)), c.Name)
-			for _, v := range p {
-				assert.True(t, v >= 0 && v <= 1, "%s: %s: %v", c.Name, name, v)
-			}
-		}
-		t.Logf("%-32s %3d %4d %14.6f", c.Name, c.Density.Dim(), c.Density.Arrangement().Len(), c.Exact.LogEvidence)
+// LogJoint is the log of prior density times likelihood at x, latents on the
+// program's own scale in the order of Density.Latents, by the oracle.
+func (c Case) LogJoint(x []float64) float64 {
+	prior, likelihood := c.joint(x)
+	if math.IsInf(prior, -1) {
+		return prior
 	}
-}
-
-// The best interval of each level shift is at the change, and the best one
-// elsewhere is at the decoy, 4 nats below.
-func TestLevelShifts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("too slow under the race detector, for which short mode is")
-	}
-	every := 7
-	if *long {
-		every = 1
-	}
-	for k := 0; k < 20; k += every {
-		c, s := LevelShift(k), levelShift(k)
-		assert.InDelta(t, decoyGap, s.gap(s.tuned()), 0.001, c.Name)
-		first := slices.Index(c.Exact.Likeliest["past"], true)
-		assert.InDelta(t, s.at, first, 6, c.Name)
-		assert.Greater(t, math.Abs(float64(s.at-s.decoy)), 10.0, c.Name)
-	}
-}
-
-// The sums of a long series are those of the enumeration.
-func TestLongChangePoint(t *testing.T) {
-	if testing.Short() {
-		t.Skip("too slow under the race detector, for which short mode is")
-	}
-	y := stepCounts(232, 90, 60, 3, 4)
-	long := longChange(y).solve(1)
-	short := step{"change", count(90), uniform(0, 90)}.poisson(y, 2, 0.5).solve(1)
-	assert.InDelta(t, short.LogEvidence, long.LogEvidence, 1e-9)
-	assert.InDeltaMapValues(t, short.Mean, long.Mean, 1e-9)
-	assert.InDeltaMapValues(t, short.SD, long.SD, 1e-9)
-	assert.InDeltaSlice(t, short.Guards["past"], long.Guards["past"], 1e-9)
-	assert.Equal(t, short.Likeliest, long.Likeliest)
-	assert.InDelta(t, short.LikeliestProb, long.LikeliestProb, 1e-9)
-
-	c := LongChangePoint(10000)
-	assert.Equal(t, 10000, c.Density.Arrangement().Len())
-	assert.InDelta(t, 6250, c.Exact.Mean["change"], 5*c.Exact.SD["change"])
+	return prior + likelihood
 }

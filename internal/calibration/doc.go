@@ -1,7 +1,7 @@
-// Package calibration is a collection of models whose posteriors are known
-// exactly, to judge fits by.
+// Package calibration judges fits by models whose posteriors are known exactly. All
+// of it is tests.
 //
-// A Case is a compiled program with its log evidence, the means and standard
+// A Case of its collection is a compiled program with its log evidence, the means and standard
 // deviations of its latents, and the probabilities of its named guards. They
 // come from the sum over the cells of the program, which are the sides that its
 // guards take together,

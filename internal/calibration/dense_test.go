@@ -114,7 +114,7 @@ func (p plane) problem(m *graph.Model, d data) problem {
 		},
 		cells:  p.cells,
 		sides:  p.sides,
-		guards: []family{{"on", len(p.p)}},
+		guards: []guardList{{"on", len(p.p)}},
 	}.problem()
 }
 
@@ -239,7 +239,7 @@ func (s solid) problem(m *graph.Model, d data) problem {
 			}
 			return sum
 		},
-		cells: s.cells, sides: s.sides, guards: []family{{"on", len(s.p)}},
+		cells: s.cells, sides: s.sides, guards: []guardList{{"on", len(s.p)}},
 	}.problem()
 }
 

@@ -84,7 +84,7 @@ func (c chain) problem(m *graph.Model, d data) problem {
 		model: m, switches: c.names(), data: d,
 		prior: logNormals,
 		cells: func(int) []cell { return c.histories() }, sides: c.states,
-		guards: []family{{"on", c.n}},
+		guards: []guardList{{"on", c.n}},
 	}.problem()
 }
 

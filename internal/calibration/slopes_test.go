@@ -48,7 +48,7 @@ func (s slopes) problem() problem {
 				}
 				t.add(log, [2][]float64{mean}, [2][]float64{square}, guard)
 			}
-			return t.exact(latents, []family{{"on", total}})
+			return t.exact(latents, []guardList{{"on", total}})
 		},
 	}
 }

@@ -1,4 +1,4 @@
-package vi
+package calibration
 
 import (
 	"context"
@@ -12,13 +12,13 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/calibration"
 	"github.com/facetvi/facet/internal/cputime"
+	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 )
 
-// What must hold of the default fits of package calibration's models.
+// What must hold of the default fits of the collection.
 const (
 	leastRight   = 0.98 // of the fits that say trust, those whose numbers are right
 	leastTrusted = 0.8  // of the models, those whose fits say trust at every seed
@@ -28,7 +28,10 @@ const (
 	rightGuard   = 0.02 // where guards are asked for
 )
 
-var calibrationSeeds = flag.Int("calibration.seeds", 3, "with -long, number of seeds of each model in TestCalibration")
+var (
+	fitSeed  = flag.Uint64("seed", 1, "seed of the fits")
+	fitSeeds = flag.Int("calibration.seeds", 3, "with -long, number of seeds of each model in TestCalibration")
+)
 
 // everyKind are some models of each kind that are fitted fast.
 var everyKind = []string{
@@ -40,26 +43,26 @@ var everyKind = []string{
 // Fits that say trust are right, most fits say it, and no ELBO is above the log
 // evidence. Some models, with one seed, stand for all, unless there is -long:
 //
-//	go test ./vi -run TestCalibration/ -v -timeout 0 -long
+//	go test ./internal/calibration -run TestCalibration/ -v -timeout 0 -long
 //
 // The table goes to the log, a row for each fit. One model has
 // -run TestCalibration/NAME$.
 func TestCalibration(t *testing.T) {
 	seeds := 1
 	if *long {
-		seeds = *calibrationSeeds
+		seeds = *fitSeeds
 	}
 	var all []comparison
 	t.Log(comparisonHeader)
 	names := everyKind
 	if *long {
-		names = calibration.Names()
+		names = Names()
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			c := calibration.Named(name)
+			c := Named(name)
 			for s := range uint64(seeds) {
-				all = append(all, compareCase(t, c, *seed+s))
+				all = append(all, compareCase(t, c, *fitSeed+s))
 			}
 		})
 		for _, f := range all[max(0, len(all)-seeds):] {
@@ -76,7 +79,7 @@ func TestCalibration(t *testing.T) {
 func requireCalibrated(t *testing.T, all []comparison) {
 	trusted, right, models := 0, 0, map[string]bool{}
 	for _, f := range all {
-		trusts := f.verdict != TrustNothing
+		trusts := f.verdict != vi.TrustNothing
 		if before, ok := models[f.name]; ok {
 			models[f.name] = before && trusts
 		} else {
@@ -105,7 +108,7 @@ func requireCalibrated(t *testing.T, all []comparison) {
 type comparison struct {
 	name    string
 	seed    uint64
-	verdict Trust
+	verdict vi.Trust
 	// mean, sd, guard and log are the largest errors of means, in standard deviations,
 	// of standard deviations, relative, and of the probabilities of named guards, and
 	// the error of the log evidence, in nats.
@@ -121,7 +124,7 @@ const comparisonHeader = "model                              seed  trust  mean/s
 
 // String is a row of the table.
 func (f comparison) String() string {
-	trust := map[Trust]string{TrustFit: "fit", TrustReweighted: "rew.", TrustNothing: "no"}[f.verdict]
+	trust := map[vi.Trust]string{vi.TrustFit: "fit", vi.TrustReweighted: "rew.", vi.TrustNothing: "no"}[f.verdict]
 	weights := "    -     -"
 	if f.ess > 0 {
 		weights = fmt.Sprintf("%5.2f %5.0f", f.kHat, f.ess)
@@ -138,13 +141,13 @@ func (f comparison) String() string {
 }
 
 // compareCase fits a model with default settings.
-func compareCase(t testing.TB, c calibration.Case, seed uint64) comparison {
+func compareCase(t testing.TB, c Case, seed uint64) comparison {
 	t.Helper()
 	f, p := fitCase(t, c, seed)
 	v, err := p.Verdict()
 	require.NoError(t, err)
 	guards := func(name string) []float64 { return fittedGuards(t, p, name) }
-	if f.verdict == TrustReweighted {
+	if f.verdict == vi.TrustReweighted {
 		w, err := p.Importance(v.Draws, seed)
 		require.NoError(t, err)
 		f.kHat, f.ess = w.K, w.ESS
@@ -153,9 +156,12 @@ func compareCase(t testing.TB, c calibration.Case, seed uint64) comparison {
 		}
 		guards = func(name string) []float64 { return weighedGuards(t, c.Density, w, name) }
 	} else {
-		for i, name := range c.Density.Latents() {
-			mean, sd := p.meanSD(i)
-			f.latent(name, Estimate{Mean: mean}, sd, c.Exact)
+		for _, name := range c.Density.Latents() {
+			mean, err := p.Mean(name)
+			require.NoError(t, err)
+			sd, err := p.SD(name)
+			require.NoError(t, err)
+			f.latent(name, vi.Estimate{Mean: mean}, sd, c.Exact)
 		}
 	}
 	for name, exact := range c.Exact.Guards {
@@ -171,23 +177,23 @@ func compareCase(t testing.TB, c calibration.Case, seed uint64) comparison {
 	return f
 }
 
-func fitCase(t testing.TB, c calibration.Case, seed uint64) (comparison, *Posterior) {
+func fitCase(t testing.TB, c Case, seed uint64) (comparison, *vi.Posterior) {
 	t.Helper()
 	start := cputime.Seconds()
-	p, err := Fit(context.Background(), c.Density, Settings{Seed: seed})
+	p, err := vi.Fit(context.Background(), c.Density, vi.Settings{Seed: seed})
 	f := comparison{name: c.Name, seed: seed, seconds: cputime.Seconds() - start}
 	require.NoError(t, err)
 	v, err := p.Verdict()
 	require.NoError(t, err)
 	f.verdict, f.cells = v.Trust, len(p.Cells())
-	if v.Trust == TrustNothing {
+	if v.Trust == vi.TrustNothing {
 		f.doubts = v.Reasons
 	}
 	return f, p
 }
 
 // latent compares a latent's mean and standard deviation, if the exact ones are known.
-func (f *comparison) latent(name string, mean Estimate, sd float64, exact calibration.Exact) {
+func (f *comparison) latent(name string, mean vi.Estimate, sd float64, exact Exact) {
 	want, ok := exact.Mean[name]
 	if !ok {
 		return
@@ -201,9 +207,9 @@ func (f *comparison) latent(name string, mean Estimate, sd float64, exact calibr
 }
 
 // fittedGuards are the probabilities of the guards of a name in the fit.
-func fittedGuards(t testing.TB, p *Posterior, name string) []float64 {
+func fittedGuards(t testing.TB, p *vi.Posterior, name string) []float64 {
 	t.Helper()
-	probs, err := p.events().Probs(p.Density.Named(name))
+	probs, err := p.Probs(p.Density.Named(name))
 	require.NoError(t, err)
 	return probs
 }
@@ -229,7 +235,7 @@ func weighedGuards(t testing.TB, d *graph.Density, w check.Importance, name stri
 }
 
 // requireBelow asks that the ELBO is not above the exact log evidence.
-func requireBelow(t testing.TB, p *Posterior, c calibration.Case) {
+func requireBelow(t testing.TB, p *vi.Posterior, c Case) {
 	t.Helper()
 	elbo, err := p.ELBO(4000, p.Settings.Seed)
 	require.NoError(t, err)
@@ -240,13 +246,13 @@ func requireBelow(t testing.TB, p *Posterior, c calibration.Case) {
 func TestELBOBelowEvidence(t *testing.T) {
 	names := []string{"change-poisson-weak", "smooth-eight-schools"}
 	if *long {
-		names = calibration.Names()
+		names = Names()
 	}
 	for _, name := range names {
-		c := calibration.Named(name)
-		for _, f := range allFamilies {
+		c := Named(name)
+		for _, f := range []family.Family{family.MeanField{}, family.Softplus{}, family.Structured{}, family.FullRank{}, family.LowRank{Rank: 2}} {
 			for _, steps := range []int{20, 1000} {
-				p, err := Fit(context.Background(), c.Density, Settings{Family: f, Seed: *seed, Steps: steps, StartDraws: 100})
+				p, err := vi.Fit(context.Background(), c.Density, vi.Settings{Family: f, Seed: *fitSeed, Steps: steps, StartDraws: 100})
 				require.NoError(t, err, "%s, %s", name, f.Name())
 				requireBelow(t, p, c)
 			}
@@ -256,8 +262,8 @@ func TestELBOBelowEvidence(t *testing.T) {
 
 // A fit of one cell is below the log evidence too.
 func TestELBOOfOneCell(t *testing.T) {
-	c := calibration.Named("real-coal")
-	p, err := Fit(context.Background(), c.Density, Settings{Family: family.Cells{}, Cells: 1, Seed: *seed})
+	c := Named("real-coal")
+	p, err := vi.Fit(context.Background(), c.Density, vi.Settings{Family: family.Cells{}, Cells: 1, Seed: *fitSeed})
 	require.NoError(t, err)
 	require.Len(t, p.Cells(), 1)
 	requireBelow(t, p, c)

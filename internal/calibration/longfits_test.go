@@ -1,4 +1,4 @@
-package vi
+package calibration
 
 import (
 	"context"
@@ -8,19 +8,19 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/facetvi/facet/internal/calibration"
 	"github.com/facetvi/facet/internal/cputime"
+	"github.com/facetvi/facet/vi"
 )
 
 // A change point with many intervals is fitted right: 500 of them, or 10 000 with -long.
-func TestLongChangePoint(t *testing.T) {
+func TestFitOfLongChangePoint(t *testing.T) {
 	n := 500
 	if *long {
 		n = 10_000
 	}
-	f := compareCase(t, calibration.LongChangePoint(n), *seed)
+	f := compareCase(t, LongChangePoint(n), *fitSeed)
 	t.Logf("%s\n%s", comparisonHeader, f)
-	assert.NotEqual(t, TrustNothing, f.verdict)
+	assert.NotEqual(t, vi.TrustNothing, f.verdict)
 	assert.Empty(t, f.wrong)
 	assert.LessOrEqual(t, f.guard, rightGuard)
 }
@@ -32,7 +32,7 @@ func BenchmarkLongChangePoint(b *testing.B) {
 		b.Run(fmt.Sprintf("intervals=%d", n), func(b *testing.B) {
 			start := cputime.Seconds()
 			for b.Loop() {
-				_, err := Fit(context.Background(), calibration.LongChangePoint(n).Density, Settings{Seed: 1})
+				_, err := vi.Fit(context.Background(), LongChangePoint(n).Density, vi.Settings{Seed: 1})
 				require.NoError(b, err)
 			}
 			b.ReportMetric((cputime.Seconds()-start)/float64(b.N), "CPU-s/op")

@@ -165,7 +165,7 @@ func (m mixed) sum(latents []string, fine int) Exact {
 		}
 		t.add(log, [2][]float64{x, mean}, [2][]float64{squares, square}, guard)
 	})
-	return t.exact(latents, []family{{m.guard, n}})
+	return t.exact(latents, []guardList{{m.guard, n}})
 }
 
 // integrate gives visit the nodes of the globals, and their log weights with the

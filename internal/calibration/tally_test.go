@@ -65,14 +65,14 @@ func (t *tally) moments() (mean, square []float64) {
 	return mean, square
 }
 
-// A family of guards shares a name.
-type family struct {
+// A guardList are guards that share a name.
+type guardList struct {
 	name string
 	n    int
 }
 
 // exact is the posterior. Latents with an empty name are left out.
-func (t *tally) exact(latents []string, guards []family) Exact {
+func (t *tally) exact(latents []string, guards []guardList) Exact {
 	e := Exact{
 		LogEvidence: t.logTotal(),
 		Mean:        map[string]float64{}, SD: map[string]float64{}, Guards: map[string][]float64{},

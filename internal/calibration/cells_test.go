@@ -37,7 +37,7 @@ type switched struct {
 	prior    func(at []float64) float64
 	cells    func(fine int) []cell
 	sides    func(at []float64) []int
-	guards   []family
+	guards   []guardList
 	data     data
 }
 

@@ -30,7 +30,7 @@ func (s step) problem(m *graph.Model, d data) problem {
 		prior:  func(at []float64) float64 { return s.prior.logProb(at[0]) },
 		cells:  func(int) []cell { return one(s.x, s.prior) },
 		sides:  func(at []float64) []int { return above(s.x, at[0]) },
-		guards: []family{{"past", len(s.x)}},
+		guards: []guardList{{"past", len(s.x)}},
 	}.problem()
 }
 

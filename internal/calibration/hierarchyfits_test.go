@@ -1,11 +1,11 @@
-package vi
+package calibration
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/facetvi/facet/internal/calibration"
+	"github.com/facetvi/facet/vi"
 )
 
 // The centre and the spread of 24 groups' thresholds are as uncertain as they are,
@@ -13,13 +13,13 @@ import (
 // every guard is curved.
 func TestHierarchyOfThresholds(t *testing.T) {
 	for _, centred := range []bool{true, false} {
-		c := calibration.Hierarchy24(centred)
+		c := Hierarchy24(centred)
 		t.Run(c.Name, func(t *testing.T) {
 			require.Equal(t, !centred, c.Density.Arrangement().Curve(0) != nil)
-			f := compareCase(t, c, *seed)
+			f := compareCase(t, c, *fitSeed)
 			t.Log(comparisonHeader)
 			t.Log(f)
-			require.NotEqual(t, TrustNothing, f.verdict)
+			require.NotEqual(t, vi.TrustNothing, f.verdict)
 			require.Empty(t, f.wrong)
 			require.LessOrEqual(t, f.sd, 0.1)
 			require.LessOrEqual(t, f.guard, rightGuard)

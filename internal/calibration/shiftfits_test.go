@@ -1,4 +1,4 @@
-package vi
+package calibration
 
 import (
 	"fmt"
@@ -8,27 +8,25 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
-
-	"github.com/facetvi/facet/internal/calibration"
 )
 
 // A change of level is found where it is, also near the ends of a series and with a
 // decoy 4 nats worse: the guards' most probable pattern is the exact one. Every
 // seventh series, with one seed, stands for all with five, unless there is -long.
-func TestLevelShifts(t *testing.T) {
+func TestFitsOfLevelShifts(t *testing.T) {
 	every, seeds := 7, 1
 	if *long {
 		every, seeds = 1, 5
 	}
 	for k := 0; k < 20; k += every {
-		c := calibration.LevelShift(k)
+		c := LevelShift(k)
 		for s := range uint64(seeds) {
-			t.Run(fmt.Sprintf("%s/%d", c.Name, *seed+s), func(t *testing.T) { requireShift(t, c, *seed+s) })
+			t.Run(fmt.Sprintf("%s/%d", c.Name, *fitSeed+s), func(t *testing.T) { requireShift(t, c, *fitSeed+s) })
 		}
 	}
 }
 
-func requireShift(t *testing.T, c calibration.Case, seed uint64) {
+func requireShift(t *testing.T, c Case, seed uint64) {
 	f, p := fitCase(t, c, seed)
 	path, err := p.MostProbablePath(c.Density.Named("past"), 10_000, seed)
 	require.NoError(t, err)

@@ -32,7 +32,7 @@ func (s twoSteps) problem(m *graph.Model, d data) problem {
 			}
 			return side
 		},
-		guards: []family{{"past first", len(s.x)}, {"past second", len(s.x)}},
+		guards: []guardList{{"past first", len(s.x)}, {"past second", len(s.x)}},
 	}.problem()
 }
 
