@@ -42,8 +42,9 @@ const ahead = 4
 // If s.Checkpoint is set, it is a folder, which is made if there is none. Fits that are
 // done are added to one file there, done.fits, and loaded from it when FitAll is called again; a fit of one
 // family is saved as it gets on, and resumed. A process that is killed loses what it was at, and
-// nothing of what it had yielded. A second FitAll with the same folder at the same time is an
-// error, that of each data set. s.Progress tells how many are done; s.Logger and s.OnStep are those of
+// nothing of what it had yielded; a machine that crashes, what it did in its last seconds. A second FitAll with the same
+// folder at the same time is an error, that of each data set, as is a file of another program, by other settings, of another
+// version of facet, or of which a byte has changed. s.Progress tells how many are done; s.Logger and s.OnStep are those of
 // each fit, and called side by side.
 func FitAll(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[string][]float64], s Settings) iter.Seq[Fitted] {
 	return func(yield func(Fitted) bool) {
@@ -56,7 +57,7 @@ func FitAll(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[st
 		ctx, stop := context.WithCancel(ctx)
 		workers := runtime.GOMAXPROCS(0)
 		todo, order := make(chan set), make(chan set, ahead*workers)
-		all, err := newFitAll(s)
+		all, err := newFitAll(d, s)
 		done := make(chan Fitted, ahead*workers) // with AsDone
 		var group sync.WaitGroup
 		defer func() {
@@ -156,14 +157,15 @@ type fitAll struct {
 	journal *journal // nil if there is none
 }
 
-func newFitAll(s Settings) (*fitAll, error) {
+func newFitAll(d *graph.Density, s Settings) (*fitAll, error) {
 	a := &fitAll{s: s}
 	a.s.Progress = nil
 	if s.Checkpoint == "" {
 		return a, nil
 	}
 	var err error
-	a.journal, err = openJournal(s.Checkpoint)
+	s.forParams(d)
+	a.journal, err = openJournal(s.Checkpoint, d, s)
 	return a, err
 }
 
@@ -179,15 +181,11 @@ func (a *fitAll) fit(ctx context.Context, d *graph.Density, key string, data map
 		return Fit(ctx, d, s)
 	}
 	s.Checkpoint = ""
-	p, err := a.journal.load(key, d)
+	p, err := a.journal.load(key, d, s)
 	if err != nil {
 		return nil, err
 	}
 	if p != nil {
-		if p.Settings.Seed != s.Seed {
-			return nil, fmt.Errorf("%s has a fit with another seed", a.journal.file.Name())
-		}
-		p.Settings.Logger, p.Settings.OnStep = s.Logger, s.OnStep
 		return p.Resume(ctx)
 	}
 	if !s.ofCells(d) { // which are not saved on the way

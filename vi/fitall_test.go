@@ -3,6 +3,7 @@ package vi
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"iter"
 	"math"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/sealed"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -157,20 +159,51 @@ func TestFitAllFromFolder(t *testing.T) {
 			require.Len(t, again, len(whole))
 		}
 
-		damaged := slices.Clone(whole)
-		damaged[len(whole)-10] ^= 1
-		require.NoError(t, os.WriteFile(file, damaged, 0o666))
-		failed := false
-		for f := range FitAll(context.Background(), d, sets, s) {
-			failed = failed || f.Err != nil && strings.Contains(f.Err.Error(), "done.fits")
+		// Whatever byte has changed is noticed, as are blocks in another order and one that is not there, and nothing is lost.
+		_, heads, _ := bytes.Cut(whole, []byte("\n"))
+		begin := len(whole) - len(heads) + bytes.IndexByte(heads, '\n') + 1
+		size, err := readSize(bytes.NewReader(whole[begin:]))
+		require.NoError(t, err)
+		next := begin + blockHead + size + sha256.Size
+		changed := [][]byte{slices.Delete(slices.Clone(whole), begin, next)}
+		for at := 0; at < len(whole); at += 1 + len(whole)/200 {
+			changed = append(changed, slices.Clone(whole))
+			changed[len(changed)-1][at] ^= 1
 		}
-		require.True(t, failed)
+		refused := func(d *graph.Density, sets iter.Seq2[string, map[string][]float64], s Settings, why string) (err error) {
+			for f := range FitAll(context.Background(), d, sets, s) {
+				require.Nil(t, f.Fit)
+				if !strings.Contains(f.Err.Error(), "the key was there before") {
+					err = f.Err
+					require.ErrorContains(t, err, "done.fits: "+why)
+				}
+			}
+			return err
+		}
+		for _, bad := range changed {
+			require.NoError(t, os.WriteFile(file, bad, 0o666))
+			refused(d, sets, s, "")
+			now, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.Equal(t, bad, now)
+		}
 		require.NoError(t, os.WriteFile(file, whole, 0o666))
-		s.Seed++
-		for f := range FitAll(context.Background(), d, sets, s) {
-			require.ErrorContains(t, f.Err, "another seed")
-			break
-		}
+		other := s
+		other.Seed++
+		refused(d, sets, other, "its fits are by other settings: Seed was ")
+		other = s
+		other.Quick = !quick
+		refused(d, sets, other, "its fits are by other settings: Quick was ")
+		refused(shiftingLevel(t), manySeries(2, false), s, "vi: the fit is of another model: ")
+		refused(d, func(yield func(string, map[string][]float64) bool) {
+			yield("shift/0", map[string][]float64{"y": {1, 2, 3, 4, 5, 6, 7, 8}})
+		}, s, "vi: the fit is of other observations")
+		require.NoError(t, os.WriteFile(file, []byte("key,mean\n0,1\n"), 0o666))
+		require.ErrorIs(t, refused(d, sets, s, ""), sealed.ErrFormat)
+		var later bytes.Buffer
+		require.NoError(t, sealed.Write(&later, "facet fits 3", 0))
+		require.NoError(t, os.WriteFile(file, later.Bytes(), 0o666))
+		require.ErrorIs(t, refused(d, sets, s, ""), sealed.ErrFormat)
 	}
 }
 

@@ -22,7 +22,7 @@ func FuzzLoad(f *testing.F) {
 		if json.Unmarshal(body, &s) != nil {
 			return
 		}
-		p, err := s.posterior(d)
+		p, err := s.of(d)
 		if err != nil {
 			return
 		}

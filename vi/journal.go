@@ -3,56 +3,117 @@ package vi
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/packed"
 	"github.com/facetvi/facet/internal/safefile"
+	"github.com/facetvi/facet/internal/sealed"
+	"github.com/facetvi/facet/vi/family"
 )
+
+// journalFormat names the form of journals and its version: the next one where packed.Append writes a
+// record otherwise.
+const journalFormat = "facet fits 2"
+
+// syncEvery is how often a journal is brought to the disk: what a crash of the machine can lose.
+const syncEvery = 5 * time.Second
 
 // A journal is a file of fits with their keys, one after another, as they were done:
 //
-//	{"Key":"north","Bytes":2817}
-//	…                              as Save writes it
+//	{"Format":"facet fits 2",…}   a journalHead, as package sealed writes it: what all fits have in common
+//	{"Model":{…},"Settings":{…}}
+//	block, block, …               each a family in JSON, or a record of package packed, in families by number
 //
-// Records are added in one write each. What a killed process has left of a record at the
-// end is cut off when the file is opened.
+//	block = size of the body, 4 bytes │ CRC of these │ body │ SHA-256 of the digest of what is before and the body
+//
+// Blocks are added in one write each. What a killed process has left of a block at the
+// end is cut off when the file is opened; any other change is an error then.
 type journal struct {
 	file    *os.File
 	release func()
-	mu      sync.Mutex
-	end     int64
-	at      map[string]place
+	at      map[string]place // of the fits that were there
+	model   savedModel
+
+	mu       sync.Mutex
+	end      int64
+	digest   [sha256.Size]byte
+	synced   time.Time
+	families []savedFamily
+	numbers  map[family.Family]int
 }
 
-// A place is where a fit is in a journal.
+// A place is where a record is in a journal.
 type place struct {
 	from int64
 	n    int
 }
 
 type journalHead struct {
-	Key   string
-	Bytes int
+	Model    savedModel // without Data
+	Settings json.RawMessage
 }
 
-// openJournal opens the journal in a folder, or makes one.
-func openJournal(folder string) (j *journal, err error) {
+// The kinds of bodies, by their first byte.
+const (
+	familyBlock = 'f'
+	recordBlock = 'r'
+)
+
+// A recordKey is the beginning of a record.
+type recordKey struct {
+	Key  string
+	Data string // as in savedModel
+}
+
+// A record is a fit, but for what all have in common.
+type record struct {
+	Family savedFamily // of its settings
+	savedFit
+}
+
+// each calls visit for all families in the record.
+func (r *record) each(visit func(*savedFamily) error) error {
+	err := errors.Join(visit(&r.Family), r.Q.each(visit))
+	for k := range r.States {
+		err = errors.Join(err, r.States[k].Start.each(visit))
+	}
+	return err
+}
+
+func (s *savedQ) each(visit func(*savedFamily) error) error {
+	err := visit(&s.Family)
+	for k := range s.Parts {
+		err = errors.Join(err, s.Parts[k].each(visit))
+	}
+	return err
+}
+
+// openJournal opens the journal of d's fits by the settings in a folder, or makes one.
+func openJournal(folder string, d *graph.Density, s Settings) (j *journal, err error) {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return nil, err
 	}
 	name := filepath.Join(folder, "done.fits")
-	j = &journal{at: map[string]place{}}
+	j = &journal{at: map[string]place{}, model: modelOf(d), numbers: map[family.Family]int{}, synced: time.Now()}
+	j.model.Data = ""
 	if j.release, err = safefile.Lock(name); err != nil {
 		return nil, err
 	}
 	if j.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666); err == nil {
-		if err = j.read(); err == nil {
+		if err = j.open(s); err == nil {
 			return j, nil
 		}
 		j.file.Close()
@@ -61,33 +122,200 @@ func openJournal(folder string) (j *journal, err error) {
 	return nil, fmt.Errorf("%s: %w", name, err)
 }
 
-// read finds the records.
-func (j *journal) read() error {
+// open reads what is there, or begins.
+func (j *journal) open(s Settings) error {
+	s.Checkpoint, s.CheckpointEvery = "", 0
+	s.fill()
+	saving, err := saveSettings(s)
+	if err != nil {
+		return err
+	}
+	settings, err := json.Marshal(saving)
+	if err != nil {
+		return err
+	}
 	in := bufio.NewReaderSize(j.file, 1<<16)
+	first, err := in.ReadBytes('\n')
+	if err == nil {
+		var second []byte
+		second, err = in.ReadBytes('\n')
+		first = append(first, second...)
+	}
+	if err != nil && err != io.EOF {
+		return err
+	}
+	var head journalHead
+	switch err := sealed.Read(bytes.NewReader(first), journalFormat, mostHead, &head); {
+	case errors.Is(err, sealed.ErrTruncated): // or nothing
+		var b bytes.Buffer
+		if err := sealed.Write(&b, journalFormat, journalHead{j.model, settings}); err != nil {
+			return err
+		}
+		j.end, j.digest = int64(b.Len()), sha256.Sum256(b.Bytes())
+		if _, err := j.file.WriteAt(b.Bytes(), 0); err != nil {
+			return err
+		}
+		return j.file.Truncate(j.end)
+	case err != nil:
+		return err
+	}
+	if err := head.Model.check(j.model); err != nil {
+		return err
+	}
+	if err := sameSettings(head.Settings, settings); err != nil {
+		return err
+	}
+	j.end, j.digest = int64(len(first)), sha256.Sum256(first)
+	return j.read(in)
+}
+
+// mostHead bounds the head of a journal, in bytes.
+const mostHead = 1 << 30
+
+// sameSettings reports how the settings of a journal differ from those of now.
+func sameSettings(then, now json.RawMessage) error {
+	var a, b map[string]json.RawMessage
+	if err := errors.Join(json.Unmarshal(then, &a), json.Unmarshal(now, &b)); err != nil {
+		return err
+	}
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if !bytes.Equal(a[name], b[name]) {
+			return fmt.Errorf("its fits are by other settings: %s was %s, and is %s", name, orUnset(a[name]), orUnset(b[name]))
+		}
+	}
+	return nil
+}
+
+func orUnset(text json.RawMessage) string {
+	if text == nil {
+		return "not set"
+	}
+	return string(text)
+}
+
+// read finds the records, and reads the families.
+func (j *journal) read(in *bufio.Reader) error {
+	var body []byte
 	for {
-		line, err := in.ReadBytes('\n')
-		if err == io.EOF {
-			break // in the middle of a head, or at the end
-		}
-		var h journalHead
+		size, err := readSize(in)
 		if err == nil {
-			err = json.Unmarshal(line, &h)
+			body = slices.Grow(body[:0], size+sha256.Size)[:size+sha256.Size]
+			_, err = io.ReadFull(in, body)
 		}
-		if err == nil && h.Bytes < 0 {
-			err = errors.New("a record of a negative length")
+		if err == io.EOF || err == io.ErrUnexpectedEOF { // in the middle of a block, or at the end
+			return j.file.Truncate(j.end)
+		}
+		if err == nil {
+			err = j.block(body[:size], [sha256.Size]byte(body[size:]))
 		}
 		if err != nil {
 			return fmt.Errorf("after %d bytes: %w", j.end, err)
 		}
-		if n, err := in.Discard(h.Bytes); err == io.EOF {
-			break
-		} else if err != nil {
-			return fmt.Errorf("after %d bytes: %w", j.end+int64(n), err)
-		}
-		from := j.end + int64(len(line))
-		j.at[h.Key], j.end = place{from, h.Bytes}, from+int64(h.Bytes)
 	}
-	return j.file.Truncate(j.end)
+}
+
+// readSize reads the beginning of a block.
+func readSize(in io.Reader) (int, error) {
+	var b [8]byte
+	if _, err := io.ReadFull(in, b[:]); err != nil {
+		return 0, err
+	}
+	if binary.LittleEndian.Uint32(b[4:]) != crc32.ChecksumIEEE(b[:4]) {
+		return 0, sealed.ErrDamaged
+	}
+	return int(binary.LittleEndian.Uint32(b[:])), nil
+}
+
+// block takes note of the block at the end.
+func (j *journal) block(body []byte, digest [sha256.Size]byte) error {
+	if j.digest = j.next(body); j.digest != digest || len(body) == 0 {
+		return sealed.ErrDamaged
+	}
+	rest := body[1:]
+	switch body[0] {
+	case familyBlock:
+		var f savedFamily
+		if err := json.Unmarshal(rest, &f); err != nil {
+			return err
+		}
+		j.numbers[f.Family] = len(j.families)
+		j.families = append(j.families, f)
+	case recordBlock:
+		var k recordKey
+		if _, err := packed.Read(rest, &k); err != nil {
+			return err
+		}
+		j.at[k.Key] = place{j.end + blockHead, len(body)}
+	}
+	j.end += blockHead + int64(len(body)) + sha256.Size
+	return nil
+}
+
+// blockHead is how many bytes of a block are before its body.
+const blockHead = 8
+
+// next is the digest after a block with the body.
+func (j *journal) next(body []byte) [sha256.Size]byte {
+	h := sha256.New()
+	h.Write(j.digest[:])
+	h.Write(body)
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// write adds a block, whose body is all but the first blockHead bytes of b; the caller has j.mu.
+func (j *journal) write(b []byte) error {
+	body := b[blockHead:]
+	binary.LittleEndian.PutUint32(b, uint32(len(body)))
+	binary.LittleEndian.PutUint32(b[4:], crc32.ChecksumIEEE(b[:4]))
+	digest := j.next(body)
+	b = append(b, digest[:]...)
+	if _, err := j.file.WriteAt(b, j.end); err != nil {
+		return err
+	}
+	j.end, j.digest = j.end+int64(len(b)), digest
+	return nil
+}
+
+// number gives a family its number.
+func (j *journal) number(f *savedFamily) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	n, ok := j.numbers[f.Family]
+	if !ok {
+		text, err := json.Marshal(f)
+		if err != nil {
+			return err
+		}
+		if err := j.write(append(append(make([]byte, blockHead), familyBlock), text...)); err != nil {
+			return err
+		}
+		n = len(j.families)
+		j.numbers[f.Family] = n
+		j.families = append(j.families, *f)
+	}
+	f.Number = n
+	return nil
+}
+
+// family is that of the number, for a fit of d.
+func (j *journal) family(f *savedFamily, d *graph.Density) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if f.Number < 0 || f.Number >= len(j.families) {
+		return fmt.Errorf("family %d of %d", f.Number, len(j.families))
+	}
+	known := &j.families[f.Number]
+	if s, ok := known.Family.(family.Sequence); ok && known.member == nil {
+		q, err := s.New(d)
+		if err != nil {
+			return err
+		}
+		known.member = q
+	}
+	*f = *known
+	return nil
 }
 
 // close ends the journal and brings it to the disk; j may be nil.
@@ -100,40 +328,74 @@ func (j *journal) close() error {
 	return err
 }
 
-// load is the fit with the key, or nil.
-func (j *journal) load(key string, d *graph.Density) (*Posterior, error) {
-	j.mu.Lock()
+// load is the fit of d with the key that was there when the journal was opened, or nil. It was by the settings.
+func (j *journal) load(key string, d *graph.Density, s Settings) (*Posterior, error) {
 	x, ok := j.at[key]
-	j.mu.Unlock()
 	if !ok {
 		return nil, nil
 	}
-	p, err := Load(io.NewSectionReader(j.file, x.from, int64(x.n)), d)
+	p, err := j.posterior(x, d, s)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", j.file.Name(), err)
 	}
 	return p, nil
 }
 
+func (j *journal) posterior(x place, d *graph.Density, s Settings) (*Posterior, error) {
+	body := make([]byte, x.n)
+	if _, err := j.file.ReadAt(body, x.from); err != nil {
+		return nil, err
+	}
+	var k recordKey
+	var r record
+	rest, err := packed.Read(body[1:], &k)
+	if err == nil {
+		_, err = packed.Read(rest, &r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	was := j.model
+	was.Data = k.Data
+	if err := was.check(j.modelWith(d)); err != nil {
+		return nil, err
+	}
+	if err := r.each(func(f *savedFamily) error { return j.family(f, d) }); err != nil {
+		return nil, err
+	}
+	s.forParams(d)
+	s.Family = r.Family.Family
+	s.fill()
+	return r.posterior(d, s)
+}
+
+// modelWith is the journal's model with the data of d.
+func (j *journal) modelWith(d *graph.Density) savedModel {
+	m := j.model
+	m.Data = dataDigest(d)
+	return m
+}
+
 // add adds the fit with the key.
 func (j *journal) add(key string, p *Posterior) error {
-	var body bytes.Buffer
-	if err := p.Save(&body); err != nil {
+	if !known(p.Settings.Family) {
+		return unsaved(p.Settings.Family)
+	}
+	r := record{savedFamily{Family: p.Settings.Family}, p.saved()}
+	if err := r.each(j.number); err != nil {
 		return err
 	}
-	record, err := json.Marshal(journalHead{key, body.Len()})
-	if err != nil {
-		return err
-	}
-	record = append(record, '\n')
-	head := len(record)
-	record = append(record, body.Bytes()...)
+	b := append(make([]byte, blockHead, 1<<12), recordBlock)
+	b = packed.Append(packed.Append(b, &recordKey{key, dataDigest(p.Density)}), &r)
 	j.mu.Lock()
-	defer j.mu.Unlock()
-	if _, err := j.file.WriteAt(record, j.end); err != nil {
-		return err
+	err := j.write(b)
+	due := time.Since(j.synced) > syncEvery
+	if due {
+		j.synced = time.Now()
 	}
-	j.at[key] = place{j.end + int64(head), body.Len()}
-	j.end += int64(len(record))
-	return nil
+	j.mu.Unlock()
+	if err == nil && due {
+		err = j.file.Sync()
+	}
+	return err
 }

@@ -3,7 +3,7 @@ package vi
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"crypto/sha256"
 	"fmt"
 	"iter"
 	"math"
@@ -288,14 +288,11 @@ func TestFitAllKilled(t *testing.T) {
 	}
 	after, err := os.ReadFile(file)
 	require.NoError(t, err)
-	whole := 0 // what the first process had written of whole entries
-	for rest := before; ; rest = before[whole:] {
-		head, _, _ := bytes.Cut(rest, []byte("\n"))
-		var entry struct{ Bytes int }
-		if json.Unmarshal(head, &entry) != nil || len(rest) < len(head)+1+entry.Bytes {
-			break
-		}
-		whole += len(head) + 1 + entry.Bytes
+	whole := bytes.IndexByte(before, '\n') + 1 // what the first process had written of whole blocks
+	for size, err := bytes.IndexByte(before[whole:], '\n')+1, error(nil); err == nil && whole+size <= len(before); {
+		whole += size
+		size, err = readSize(bytes.NewReader(before[whole:]))
+		size += blockHead + sha256.Size
 	}
 	require.Greater(t, whole, 30_000)
 	require.Equal(t, before[:whole], after[:whole])
@@ -306,7 +303,7 @@ func TestFitAllKilled(t *testing.T) {
 		require.NoError(t, err)
 		evidence[f.Key] = e.Mean
 	}
-	j, err := openJournal(folder)
+	j, err := openJournal(folder, d, Settings{Seed: 3, Quick: true})
 	require.NoError(t, err)
 	known := len(j.at)
 	require.NoError(t, j.close())
@@ -322,19 +319,31 @@ func TestFitAllKilled(t *testing.T) {
 	require.Equal(t, n, keys)
 }
 
-// Series a second, on all processors.
+// Series a second, on all processors, and the bytes of a checkpoint for each.
 func BenchmarkFitAll(b *testing.B) {
 	for _, c := range []struct {
-		name   string
-		d      *graph.Density
-		counts bool
-	}{{"levels", shiftingLevel(b), false}, {"rates", changingRate(b), true}} {
+		name       string
+		d          *graph.Density
+		counts     bool
+		checkpoint bool
+	}{{"levels", shiftingLevel(b), false, false}, {"levels with a checkpoint", shiftingLevel(b), false, true}, {"rates", changingRate(b), true, false}} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
-			for f := range FitAll(context.Background(), c.d, manySeries(b.N, c.counts), Settings{Seed: 1, Quick: true}) {
+			s := Settings{Seed: 1, Quick: true}
+			if c.checkpoint {
+				s.Checkpoint = b.TempDir()
+			}
+			for f := range FitAll(context.Background(), c.d, manySeries(b.N, c.counts), s) {
 				if f.Err != nil {
 					b.Fatal(f.Err)
 				}
+			}
+			if c.checkpoint {
+				file, err := os.Stat(filepath.Join(s.Checkpoint, "done.fits"))
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(file.Size())/float64(b.N), "bytes/op")
 			}
 		})
 	}

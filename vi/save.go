@@ -36,10 +36,15 @@ func mostBytes(d *graph.Density) int {
 type saved struct {
 	Model    savedModel
 	Settings savedSettings
-	Q        savedQ
-	Steps    int
-	States   []savedState
-	Found    *savedFound `json:",omitempty"`
+	savedFit
+}
+
+// savedFit is what a fit has found, of a model and by settings.
+type savedFit struct {
+	Q      savedQ
+	Steps  int
+	States []savedState
+	Found  *savedFound `json:",omitempty"`
 }
 
 // families are those that a saved fit can have.
@@ -53,8 +58,12 @@ func known(f family.Family) bool {
 	return slices.ContainsFunc(families, func(k family.Family) bool { return reflect.TypeOf(k) == reflect.TypeOf(f) })
 }
 
-// savedFamily is a family by its name and its fields.
-type savedFamily struct{ family.Family }
+// savedFamily is a family: in JSON by its name and its fields, in a journal by its number.
+type savedFamily struct {
+	family.Family
+	Number int
+	member family.Q // to clone, or nil
+}
 
 type familyJSON struct {
 	Name   string
@@ -89,6 +98,14 @@ func (f *savedFamily) UnmarshalJSON(data []byte) error {
 	return fmt.Errorf("unknown family %q", j.Name)
 }
 
+// new is a member of d's latents.
+func (f savedFamily) new(d *graph.Density) (family.Q, error) {
+	if f.member != nil {
+		return f.member.Clone(), nil
+	}
+	return f.New(d)
+}
+
 // savedQ is a member of a family.
 type savedQ struct {
 	Family savedFamily
@@ -98,7 +115,7 @@ type savedQ struct {
 }
 
 func saveQ(q family.Q) savedQ {
-	s := savedQ{Family: savedFamily{q.Family()}, Theta: q.Theta(), Held: heldBy(q)}
+	s := savedQ{Family: savedFamily{Family: q.Family()}, Theta: q.Theta(), Held: heldBy(q)}
 	switch q := q.(type) {
 	case *family.Mixture:
 		s.Theta = s.Theta[:q.Len()]
@@ -128,7 +145,7 @@ func (s savedQ) of(d *graph.Density) (family.Q, error) {
 		}
 		return f.Over(d, rest)
 	}
-	q, err := s.Family.New(d)
+	q, err := s.Family.new(d)
 	if err != nil {
 		return nil, err
 	}
@@ -210,17 +227,22 @@ func (p *Posterior) Save(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	s := saved{Model: modelOf(p.Density), Settings: settings, Q: saveQ(p.Q), Steps: p.Steps}
+	if err := sealed.Write(w, format, saved{modelOf(p.Density), settings, p.saved()}); err != nil {
+		return fmt.Errorf("vi: saving the fit: %w", err)
+	}
+	return nil
+}
+
+// saved is what the fit has found.
+func (p *Posterior) saved() savedFit {
+	s := savedFit{Q: saveQ(p.Q), Steps: p.Steps}
 	for _, st := range p.states {
 		s.States = append(s.States, savedState{saveQ(st.Start), st})
 	}
 	if f := p.found; f != nil && f.q == p.Q {
 		s.Found = f.saved(p.Warnings)
 	}
-	if err := sealed.Write(w, format, s); err != nil {
-		return fmt.Errorf("vi: saving the fit: %w", err)
-	}
-	return nil
+	return s
 }
 
 // Load reads a fit that Save or a checkpoint wrote, and r to its end. The density
@@ -240,21 +262,26 @@ func Load(r io.Reader, d *graph.Density) (*Posterior, error) {
 	if err := s.Model.check(modelOf(d)); err != nil {
 		return nil, err
 	}
-	p, err := s.posterior(d)
+	p, err := s.of(d)
 	if err != nil {
 		return nil, fmt.Errorf("vi: loading a fit: %w", err)
 	}
 	return p, nil
 }
 
-// posterior is the fit, of d's latents.
-func (s *saved) posterior(d *graph.Density) (*Posterior, error) {
+// of is the fit, of d's latents.
+func (s *saved) of(d *graph.Density) (*Posterior, error) {
 	settings, err := s.Settings.settings(d)
-	if err == nil {
-		settings.fill()
-		err = settings.check(d)
-	}
 	if err != nil {
+		return nil, err
+	}
+	settings.fill()
+	return s.posterior(d, settings)
+}
+
+// posterior is the fit, of d's latents and by the settings.
+func (s *savedFit) posterior(d *graph.Density, settings Settings) (*Posterior, error) {
+	if err := settings.check(d); err != nil {
 		return nil, err
 	}
 	q, err := s.Q.of(d)
@@ -479,15 +506,20 @@ func (m mean) check(n, steps int) error {
 }
 
 func modelOf(d *graph.Density) savedModel {
+	return savedModel{
+		Latents: d.Latents(), Guards: d.Arrangement().Len(), Observations: len(d.Data()),
+		Fingerprint: d.Fingerprint(), Data: dataDigest(d),
+	}
+}
+
+// dataDigest is the digest of the observations.
+func dataDigest(d *graph.Density) string {
 	data := d.Data()
 	raw := make([]byte, 0, 8*len(data))
 	for _, x := range data {
 		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(x))
 	}
-	return savedModel{
-		Latents: d.Latents(), Guards: d.Arrangement().Len(), Observations: len(data),
-		Fingerprint: d.Fingerprint(), Data: fmt.Sprintf("%x", sha256.Sum256(raw)),
-	}
+	return fmt.Sprintf("%x", sha256.Sum256(raw))
 }
 
 // check reports how the model of a saved fit differs from another.
@@ -513,10 +545,15 @@ func (m savedModel) check(now savedModel) error {
 	return nil
 }
 
+// unsaved is the error of a family that is not known.
+func unsaved(f family.Family) error {
+	return fmt.Errorf("vi: saving the fit: a fit of the family %q cannot be saved", f.Name())
+}
+
 func saveSettings(s Settings) (savedSettings, error) {
-	out := savedSettings{Settings: s, Family: savedFamily{s.Family}}
+	out := savedSettings{Settings: s, Family: savedFamily{Family: s.Family}}
 	if !known(s.Family) {
-		return out, fmt.Errorf("vi: saving the fit: a fit of the family %q cannot be saved", s.Family.Name())
+		return out, unsaved(s.Family)
 	}
 	if s.Start != nil {
 		start := saveQ(s.Start)

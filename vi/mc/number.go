@@ -3,6 +3,7 @@ package mc
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -15,23 +16,13 @@ type Numbers []float64
 
 // MarshalJSON implements json.Marshaler.
 func (x Number) MarshalJSON() ([]byte, error) {
-	return appendJSON(make([]byte, 0, 24), float64(x)), nil
+	if v := float64(x); notInJSON(v) {
+		return json.Marshal(strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	return json.Marshal(float64(x))
 }
 
-// appendJSON appends x, a float64 as json.Marshal writes it.
-func appendJSON(b []byte, x float64) []byte {
-	switch abs := math.Abs(x); {
-	case math.IsNaN(x) || math.IsInf(x, 0):
-		return append(strconv.AppendFloat(append(b, '"'), x, 'g', -1, 64), '"')
-	case abs == 0 || abs >= 1e-6 && abs < 1e21:
-		return strconv.AppendFloat(b, x, 'f', -1, 64)
-	}
-	b = strconv.AppendFloat(b, x, 'e', -1, 64)
-	if n := len(b); b[n-4] == 'e' && b[n-2] == '0' { // e-09 is e-9
-		b = append(b[:n-2], b[n-1])
-	}
-	return b
-}
+func notInJSON(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (x *Number) UnmarshalJSON(data []byte) error {
@@ -46,17 +37,14 @@ func (x *Number) UnmarshalJSON(data []byte) error {
 
 // MarshalJSON implements json.Marshaler.
 func (v Numbers) MarshalJSON() ([]byte, error) {
-	if v == nil {
-		return []byte("null"), nil
+	if !slices.ContainsFunc(v, notInJSON) {
+		return json.Marshal([]float64(v))
 	}
-	b := append(make([]byte, 0, 2+20*len(v)), '[')
+	list := make([]Number, len(v))
 	for i, x := range v {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendJSON(b, x)
+		list[i] = Number(x)
 	}
-	return append(b, ']'), nil
+	return json.Marshal(list)
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
