@@ -10,10 +10,9 @@ import (
 // their logarithms, which are exact to a relative 1e-12 in both tails: also where the
 // probability is less than any number. Those of Gamma, ChiSquared, InverseGamma,
 // Poisson, Beta, Binomial, NegativeBinomial and StudentsT are series and continued
-// fractions of about 6·√shape terms, differentiated term by term in the shapes, for
-// shapes a from 0.001 on: below, the logarithm of a probability near 1 is off by a relative
-// 5e-16/a. They have been compared up to shapes of 10⁶ of Gamma, of 10⁵ of Beta, and any
-// degrees of freedom of StudentsT.
+// fractions of about 6·√shape terms, differentiated term by term in the shapes. They have been
+// compared for shapes from 10⁻¹⁰⁰ to 10⁶ of Gamma, to 10⁵ of Beta, and any degrees of freedom
+// of StudentsT.
 
 // CDF is P(X ≤ x) for an X with the distribution d.
 func CDF[A Value](d Dist, x A) Expr { return Exp(LogCDF(d, x)) }

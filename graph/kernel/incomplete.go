@@ -1,6 +1,11 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/mathext"
+)
 
 // The regularised incomplete gamma and beta functions, by their logarithms, with
 // derivatives in all arguments. What is summed has terms of one sign, or converges
@@ -33,6 +38,9 @@ const mostTerms = 1 << 24
 //	P(a, x) = D·(1 + x/(a+1) + x²/((a+1)(a+2)) + …),    D = xᵃe⁻ˣ/Γ(a+1)
 //	Q(a, x) = a·D/(x + 1 − a − 1·(1−a)/(x + 3 − a − …))
 func gammaTail(a, x float64) tail {
+	if a < smallShape && x < 0.7 {
+		return smallGamma(a, x)
+	}
 	logD := stirling(a) + deviance(a, x-a) + a*logTail(math.Log(x)-math.Log(a))
 	byA := logQuotient(x, a) + stirlingSlope(a, 0) // of log D
 	if x < a+1 && (x < 0.7 || a >= 1) {
@@ -78,6 +86,9 @@ func betaTail(x, y, a, b float64) tail {
 }
 
 func lowerBeta(x, y, a, b float64) tail {
+	if a < smallShape {
+		return smallBeta(x, a, b)
+	}
 	d := b*x - a*y // (a+b)x − a
 	ofX, ofY := logOfShare(x, d, a, b), logOfShare(y, -d, b, a)
 	logD := stirling(a) + stirling(b) - stirling(a+b) + logShare(b, a)
@@ -99,6 +110,57 @@ func lowerBeta(x, y, a, b float64) tail {
 	}
 	return tail{logD + math.Log(f.h), a / f.h, byA + f.slope[0], byB + f.slope[1], false}
 }
+
+// A probability with a shape a below smallShape is near 1, and what is left of it near a
+// multiple of a: its logarithm is summed of terms of that size.
+const smallShape = 0.01
+
+// smallGamma is the lower tail of the gamma distribution for a small shape a:
+//
+//	P(a, x) = xᵃ/Γ(a+1)·(1 + a·S),    S = Σ_{n≥1} (−x)ⁿ/(n!·(a+n))
+func smallGamma(a, x float64) tail {
+	term, sum, slope := 1.0, 0.0, 0.0
+	for n := 1.0; math.Abs(term) > 0x1p-56; n++ {
+		term *= -x / n
+		sum += term / (a + n)
+		slope -= term / ((a + n) * (a + n))
+	}
+	one := 1 + a*sum
+	byA := math.Log(x) - digamma(1+a) + (sum+a*slope)/one
+	return tail{a*math.Log(x) - beyond(digamma, 1, a) + math.Log1p(a*sum), a * math.Exp(-x) / one, byA, 0, false}
+}
+
+// smallBeta is the lower tail of the beta distribution for a small shape a:
+//
+//	I_x(a, b) = xᵃ/(a·B(a, b))·(1 + a·S),    S = Σ_{n≥1} (1−b)(2−b)…(n−b)·xⁿ/(n!·(a+n))
+func smallBeta(x, a, b float64) tail {
+	term, byB := 1.0, 0.0
+	sum, slopeA, slopeB := 0.0, 0.0, 0.0
+	for n := 1.0; n < mostTerms && math.Abs(term)+math.Abs(byB) > 0x1p-56*(math.Abs(sum)+math.Abs(slopeB)); n++ {
+		byB = (byB*(n-b) - term) * x / n
+		term *= (n - b) * x / n
+		sum += term / (a + n)
+		slopeA -= term / ((a + n) * (a + n))
+		slopeB += byB / (a + n)
+	}
+	one := 1 + a*sum
+	// Γ(a+b)/Γ(b) = Γ(1+a+b)/Γ(1+b)·b/(a+b)
+	log := a*math.Log(x) - math.Log1p(a/b) + beyond(digamma, 1+b, a) - beyond(digamma, 1, a) + math.Log1p(a*sum)
+	return tail{
+		log:   log,
+		byX:   a * math.Exp(b*math.Log1p(-x)) / one,
+		byA:   math.Log(x) + digamma(1+a+b) - 1/(a+b) - digamma(1+a) + (sum+a*slopeA)/one,
+		byB:   a/b/(a+b) + beyond(trigamma, 1+b, a) + a*slopeB/one,
+		upper: false,
+	}
+}
+
+// beyond is F(x+a) − F(x) for x ≥ 1 and a small a, given F's derivative, to as many digits as it has.
+func beyond(slope func(float64) float64, x, a float64) float64 {
+	return a * quad.Fixed(func(t float64) float64 { return slope(x + a*t) }, 0, 1, 3, nil, 0)
+}
+
+func trigamma(x float64) float64 { return mathext.Zeta(2, x) }
 
 // logOfShare is log(x·(a+b)/a) for d = (a+b)x − a.
 func logOfShare(x, d, a, b float64) float64 {

@@ -136,7 +136,7 @@ def grid():
         yield "logcauchycdf", x
     for x in [1e-300, 1e-5, 0.5, 0.99, 1.01, 30, 1e9, 1e100]:
         yield "loghalfcauchycdf", x
-    for nu in [0.1, 1, 4.5, 30, 1000]:
+    for nu in [1e-6, 0.01, 0.1, 1, 4.5, 30, 1000]:
         for t in [-1e30, -1e6, -40, -3, -1.7, -1.8, -0.5, -1e-6, 1e-6, 0.3, 2, 9, 1000]:
             if nu < 100 or abs(t) < 50:
                 yield "logstudentcdf", t, nu
@@ -144,11 +144,11 @@ def grid():
         for t in [-1e9, -1e3, -100, -40, -20, -9, -4, -2.5, -1.74, -1.73, -1.5, -0.9, -0.3, -1e-3, -1e-9, 1e-4, 0.5, 1.1, 1.72, 1.76, 3, 8, 30]:
             if abs(t) < 31 or t * t > nu:
                 yield "logstudentcdf", t, nu
-    for a in [1e-10, 1e-4, 1e-3]:
+    for a in [1e-100, 1e-10, 1e-4, 1e-3, 5e-3, 0.00999, 0.01001]:
         for x in [1e-300, 1e-9, 0.1, 0.69, 0.71, 1, 3, 100]:
             yield "loggammap", a, x
             yield "loggammaq", a, x
-    for a, b in [(1e-10, 2), (1e-10, 1e-10), (1e-10, 30), (1e-4, 0.5), (3, 1e-6), (1e4, 1e-3), (1e-3, 1e4)]:
+    for a, b in [(1e-10, 2), (1e-10, 1e-10), (1e-10, 30), (1e-4, 0.5), (3, 1e-6), (1e4, 1e-3), (1e-3, 1e4), (1e-100, 2), (1e-6, 5e-3), (5e-3, 1e-6), (5e-3, 1e5), (1e5, 0.00999), (0.00999, 0.3), (0.01001, 8)]:
         for x in [1e-300, 1e-9, 0.2, 0.5, 0.9, 1 - 2**-30]:
             yield "logbetabelow", x, a, b
             yield "logbetaabove", x, a, b
