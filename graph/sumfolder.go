@@ -16,7 +16,7 @@ type sumFolder struct {
 // fold is the values of expressions of one form.
 func (f *sumFolder) fold(ids []nodeID) (v signedPoly, ok bool) {
 	rows, st, b := len(ids), f.s.d.st, f.s.d.b
-	if f.left -= rows; f.left < 0 || len(f.s.products.list) > mostMonomials || len(f.s.products.atoms) > mostAtoms {
+	if f.left -= rows; f.left < 0 || !f.s.local && (len(f.s.products.list) > mostMonomials || len(f.s.products.atoms) > mostAtoms) {
 		return v, false
 	}
 	p := &poly{}
@@ -48,7 +48,7 @@ func (f *sumFolder) fold(ids []nodeID) (v signedPoly, ok bool) {
 		return f.steps(ids)
 	case n.kind == kSelect:
 		return f.selects(ids)
-	case f.isAtom(ids[0]):
+	case !f.s.local && f.isAtom(ids[0]):
 		for r, id := range ids {
 			p.column(f.s.products.single(id), rows)[r] = 1
 		}
@@ -60,6 +60,8 @@ func (f *sumFolder) fold(ids []nodeID) (v signedPoly, ok bool) {
 		}
 		return f.each(a, a, func(x, _ *poly) (*poly, bool) {
 			switch {
+			case f.s.local:
+				return f.expand(n.fn, rows, x)
 			case x.isNumber():
 				out := &poly{}
 				in, col := x.column(0, rows), out.column(0, rows)
@@ -81,7 +83,7 @@ func (f *sumFolder) fold(ids []nodeID) (v signedPoly, ok bool) {
 			}
 			return out, true
 		})
-	case n.kind == kBinary && (n.fn == kernel.Mul || n.fn == kernel.MulData || n.fn == kernel.Div):
+	case n.kind == kBinary && (f.s.local || n.fn == kernel.Mul || n.fn == kernel.MulData || n.fn == kernel.Div):
 		x, ok := f.operand(ids, func(n *node) nodeID { return n.a })
 		if !ok {
 			return v, false
@@ -92,7 +94,10 @@ func (f *sumFolder) fold(ids []nodeID) (v signedPoly, ok bool) {
 		}
 		return f.each(x, y, func(x, y *poly) (*poly, bool) {
 			ok := true
-			if n.fn == kernel.Div {
+			switch {
+			case f.s.local && n.fn != kernel.Mul && n.fn != kernel.MulData:
+				return f.expand(n.fn, rows, x, y)
+			case n.fn == kernel.Div:
 				y, ok = f.inverse(y, rows)
 			}
 			if !ok {
@@ -181,6 +186,9 @@ func (f *sumFolder) times(x, y *poly, rows int) *poly {
 	out := &poly{}
 	for i, m := range x.at {
 		for j, l := range y.at {
+			if f.s.local && f.s.products.degree(m)+f.s.products.degree(l) > 2 {
+				continue
+			}
 			col := out.column(f.s.products.times(m, l), rows)
 			a, b := x.col[i], y.col[j]
 			for r := range col {

@@ -27,6 +27,7 @@ type Sums struct {
 	constant float64
 	rest     []term      // of log r, without the priors
 	signs    []bool      // planes whose signs the rest depends on
+	local    bool        // squares in place of what is no polynomial; see SumsNear
 	below    []float64   // C by monomial, where all signs are 0
 	jump     [][]float64 // D by monomial and plane; nil where all are 0
 }
@@ -46,15 +47,24 @@ const (
 // guard that is not affine, or a discrete latent whose prior depends on others.
 func (d *Density) Sums() *Sums {
 	d.made()
+	return d.sums(&Sums{d: d, shift: make([]float64, d.Dim()), signs: make([]bool, d.arr.Len())})
+}
+
+func (d *Density) sums(s *Sums) *Sums {
 	if !d.copies() {
 		return nil
 	}
 	d.st.mu.Lock()
 	defer d.st.mu.Unlock()
-	s := &Sums{d: d, shift: make([]float64, d.Dim()), signs: make([]bool, d.arr.Len())}
 	byForm, ok := s.terms()
 	if !ok {
 		return nil
+	}
+	if s.local {
+		if !s.add(byForm) {
+			return nil
+		}
+		return s
 	}
 	sample := make([][]term, len(byForm))
 	for i, terms := range byForm {

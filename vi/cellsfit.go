@@ -105,23 +105,48 @@ func fitCells(ctx context.Context, whole *graph.Density, s Settings, m *monitor)
 	if err != nil {
 		return nil, err
 	}
+	var best *Posterior
+	if d == whole {
+		if best, err = fitModes(ctx, whole, s, m); err != nil {
+			return nil, err
+		}
+	}
+	if best == nil || best.found.Verdict.Trust == TrustNothing && !m.budget.Over() {
+		if best, _, err = fitDensity(ctx, d, s, m); err != nil {
+			return nil, err
+		}
+	}
+	if best == nil {
+		return nil, errNoCells
+	}
+	if cuts := best.found.Cut; cuts != nil {
+		best.Warnings = append(best.Warnings, fmt.Sprintf("Settings.Budget = %v of CPU time was over: %s; what a fit that was cut short finds depends on the machine", s.Budget, strings.Join(cuts, ", ")))
+	}
+	best.Density = whole
+	best.warnOf(best.found.Verdict)
+	m.searched(best.found)
+	return best, nil
+}
+
+// fitDensity is the best fit of cells of d, and the sample that it goes by; nil if no cell has a mode.
+func fitDensity(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*Posterior, scout.Result, error) {
 	c := cellsFit{d: d, s: s, m: m, switches: d.Switches()}
 	scouting := scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Over: m.half.Over, Progress: func(beta float64) {
 		m.at("scouting: at %.2g of the data's weight", beta)
 	}}
 	if meet, err := c.meet(ctx); err != nil {
-		return nil, err
+		return nil, scout.Result{}, err
 	} else if meet {
 		scouting.Sum = func(n int) (scout.Sum, error) { return cells.NewSum(d, c.switches, n) }
 	}
 	sample, err := scout.Run(ctx, d, scouting)
 	if errors.Is(err, scout.ErrNowhere) {
 		if why := gradient.Blame(d, PriorStart(d)); why != "" {
-			return nil, fmt.Errorf("%w: %s", err, why)
+			return nil, scout.Result{}, fmt.Errorf("%w: %s", err, why)
 		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, scout.Result{}, err
 	}
 	m.scouted(sample.LogEvidence)
 	if c.sample = sample; sample.Beta < 1 {
@@ -129,13 +154,13 @@ func fitCells(ctx context.Context, whole *graph.Density, s Settings, m *monitor)
 	}
 	tries, err := c.tries(ctx)
 	if err != nil {
-		return nil, err
+		return nil, scout.Result{}, err
 	}
 	var best *Posterior
 	for _, try := range tries {
 		p, err := try(ctx)
 		if err != nil {
-			return nil, err
+			return nil, scout.Result{}, err
 		}
 		if p == nil {
 			continue
@@ -151,18 +176,13 @@ func fitCells(ctx context.Context, whole *graph.Density, s Settings, m *monitor)
 		}
 	}
 	if best == nil {
-		return nil, errNoCells
+		return nil, sample, nil
 	}
 	if m.budget.Over() {
 		c.cut("the fit is judged by a tenth of the draws")
 	}
-	if best.found.Cut = c.cuts; c.cuts != nil {
-		best.Warnings = append(best.Warnings, fmt.Sprintf("Settings.Budget = %v of CPU time was over: %s; what a fit that was cut short finds depends on the machine", s.Budget, strings.Join(c.cuts, ", ")))
-	}
-	best.Density = whole
-	best.warnOf(best.found.Verdict)
-	m.searched(best.found)
-	return best, nil
+	best.found.Cut = c.cuts
+	return best, sample, nil
 }
 
 // muchData is from how many terms of log r on it is seen whether it can be had for less.

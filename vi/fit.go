@@ -108,6 +108,11 @@ func prepare(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]f
 			return nil, fmt.Errorf("vi: %w", err)
 		}
 	}
+	if s.Start == nil && s.subsample == nil {
+		if starts, err := startsNearModes(ctx, d, s, m); err != nil || starts != nil {
+			return starts, err
+		}
+	}
 	return findStarts(ctx, d, s, m)
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/cputime"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // thresholdTruth are the values that thresholdRegression's data are made with, by latent.
@@ -74,7 +75,10 @@ const muchLost = 0.003
 // A fit of much data is one of the density that was given: importance sampling by that density, all of its terms
 // one by one, finds the evidence that the fit did, and so it does after the fit was saved and read again.
 func TestMuchData(t *testing.T) {
-	for name, m := range map[string]*graph.Model{"threshold": thresholdRegression(2000), "change": changePoint(1500)} {
+	for name, m := range map[string]*graph.Model{
+		"threshold": thresholdRegression(2000), "change": changePoint(1500),
+		"logistic": linkedModels[0].model(3000, 1, true), "Poisson, a loop": linkedModels[1].model(2000, 1, false),
+	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := m.Compile()
 			require.NoError(t, err)
@@ -136,6 +140,141 @@ func BenchmarkMuchData(b *testing.B) {
 				}
 				b.ReportMetric((cputime.Seconds()-start)/float64(b.N), "CPU-s/op")
 			})
+		}
+	}
+}
+
+// A linked is a regression with a threshold whose likelihood has no sums: y_i depends on
+// a + b·x_i + c·[z_i > tau], and on further covariates.
+type linked struct {
+	name  string
+	truth map[string]float64
+	draw  func(eta float64, rng *rand.Rand) float64
+	dist  func(eta graph.Expr) graph.Dist
+}
+
+var linkedModels = []linked{
+	{
+		"logistic", map[string]float64{"tau": 0.3, "a": -0.5, "b0": 1, "c": 1},
+		func(eta float64, rng *rand.Rand) float64 {
+			if rng.Float64() < 1/(1+math.Exp(-eta)) {
+				return 1
+			}
+			return 0
+		},
+		func(eta graph.Expr) graph.Dist { return graph.Bernoulli(graph.Sigmoid(eta)) },
+	},
+	{
+		"Poisson", map[string]float64{"tau": 0.3, "a": 0.5, "b0": 0.4, "c": 0.5},
+		func(eta float64, rng *rand.Rand) float64 {
+			return distuv.Poisson{Lambda: math.Exp(eta), Src: rng}.Rand()
+		},
+		func(eta graph.Expr) graph.Dist { return graph.Poisson(graph.Exp(eta)) },
+	},
+	{
+		"Student", map[string]float64{"tau": 0.3, "a": 1, "b0": -2, "c": 0.7},
+		func(eta float64, rng *rand.Rand) float64 {
+			return distuv.StudentsT{Mu: eta, Sigma: 1, Nu: 4, Src: rng}.Rand()
+		},
+		func(eta graph.Expr) graph.Dist { return graph.StudentsT(eta, 1, 4) },
+	},
+	{
+		"logistic5", map[string]float64{"tau": 0.3, "a": -0.5, "b0": 1, "b1": -0.5, "b2": 0.3, "b3": 0, "b4": 0.7, "c": 1},
+		func(eta float64, rng *rand.Rand) float64 {
+			if rng.Float64() < 1/(1+math.Exp(-eta)) {
+				return 1
+			}
+			return 0
+		},
+		func(eta graph.Expr) graph.Dist { return graph.Bernoulli(graph.Sigmoid(eta)) },
+	},
+}
+
+// model has n observations, in a plate or in a loop.
+func (l linked) model(n int, seed uint64, plate bool) *graph.Model {
+	rng := rand.New(rand.NewPCG(seed, 9))
+	covariates := len(l.truth) - 3
+	z, y, x := make([]float64, n), make([]float64, n), make([][]float64, covariates)
+	for k := range x {
+		x[k] = make([]float64, n)
+	}
+	for i := range n {
+		z[i] = rng.NormFloat64()
+		eta := l.truth["a"]
+		for k := range x {
+			x[k][i] = rng.NormFloat64()
+			eta += l.truth[fmt.Sprintf("b%d", k)] * x[k][i]
+		}
+		if z[i] > l.truth["tau"] {
+			eta += l.truth["c"]
+		}
+		y[i] = l.draw(eta, rng)
+	}
+	m := graph.NewModel()
+	tau := m.Sample("tau", graph.Normal(0, 1))
+	a := m.Sample("a", graph.Normal(0, 3))
+	b := make([]graph.Expr, covariates)
+	for k := range b {
+		b[k] = m.Sample(fmt.Sprintf("b%d", k), graph.Normal(0, 3))
+	}
+	c := m.Sample("c", graph.Normal(0, 3))
+	if !plate {
+		for i := range n {
+			eta := a
+			for k := range b {
+				eta = graph.Add(eta, graph.Mul(b[k], x[k][i]))
+			}
+			m.Observe("y", l.dist(graph.Add(eta, graph.If(graph.Greater(z[i], tau), c, 0))), y[i])
+		}
+		return m
+	}
+	m.Plate(n, func(p *graph.Plate) {
+		eta := a
+		for k := range b {
+			eta = graph.Add(eta, graph.Mul(b[k], p.Data(x[k])))
+		}
+		p.Observe("y", l.dist(graph.Add(eta, graph.If(graph.Greater(p.Data(z), tau), c, 0))), y)
+	})
+	return m
+}
+
+// BenchmarkMuchLinkedData is BenchmarkMuchData of regressions without sums.
+func BenchmarkMuchLinkedData(b *testing.B) {
+	for _, l := range linkedModels {
+		for _, plate := range []bool{true, false} {
+			for _, family := range []family.Family{nil, family.MeanField{}} {
+				for _, n := range []int{1000, 10_000, 100_000} {
+					road, written := "cells", "plate"
+					if family != nil {
+						road = "meanfield"
+					}
+					if !plate {
+						written = "loop"
+					}
+					b.Run(fmt.Sprintf("%s/%s/%s/observations=%d", l.name, written, road, n), func(b *testing.B) {
+						start, seed := cputime.Seconds(), uint64(0)
+						for b.Loop() {
+							seed++
+							began := cputime.Seconds()
+							d, err := l.model(n, seed, plate).Compile()
+							require.NoError(b, err)
+							b.Logf("compiled: %.2f CPU s", cputime.Seconds()-began)
+							p, err := Fit(context.Background(), d, Settings{Seed: seed, Family: family})
+							require.NoError(b, err)
+							b.Logf("fitted: %.2f CPU s", cputime.Seconds()-began)
+							for i, name := range d.Latents() {
+								off := (p.Q.Mean(i) - l.truth[name]) / p.Q.SD(i)
+								b.Logf("%s: %.6g ± %.2g, %.2f from the truth", name, p.Q.Mean(i), p.Q.SD(i), off)
+							}
+							v, err := p.Verdict()
+							require.NoError(b, err)
+							b.Logf("%v", v)
+							b.Logf("judged: %.2f CPU s", cputime.Seconds()-began)
+						}
+						b.ReportMetric((cputime.Seconds()-start)/float64(b.N), "CPU-s/op")
+					})
+				}
+			}
 		}
 	}
 }

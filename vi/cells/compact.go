@@ -40,28 +40,36 @@ func Compact(ctx context.Context, d *graph.Density, find func(*graph.Density) ([
 	if sums == nil {
 		return d, nil
 	}
-	var list []*grouped
-	for _, w := range d.Switches() {
+	start, _ := d.PriorStart()
+	return group(ctx, sums, groupsOf(d.Switches(), sums), [][]float64{start}, find)
+}
+
+// groupsOf are the switches with many intervals, in groups.
+func groupsOf(switches []graph.SwitchLatent, sums *graph.Sums) (list []*grouped) {
+	for _, w := range switches {
 		if len(w.Planes) >= manyPlanes && sums.Splits(w) {
 			list = append(list, newGrouped(sums, w))
 		}
 	}
-	compact := func() (*graph.Density, error) {
+	return list
+}
+
+// group is the density of sums with the groups that list has in the end. It climbs from starts, or where there
+// are other guards from what find finds, if that is not nil.
+func group(ctx context.Context, sums *graph.Sums, list []*grouped, starts [][]float64, find func(*graph.Density) ([][]float64, error)) (*graph.Density, error) {
+	for level := 0; ; level++ {
 		var groups []graph.Groups
 		for _, g := range list {
 			groups = append(groups, g.groups())
 		}
-		return sums.Density(groups...)
-	}
-	for level := 0; ; level++ {
-		e, err := compact()
+		e, err := sums.Density(groups...)
 		if err != nil {
 			return nil, err
 		}
-		start, scale := e.PriorStart()
-		starts, split := [][]float64{start}, false
+		_, scale := e.PriorStart()
+		starts, split := starts, false
 		for _, g := range list {
-			if level == 0 && e.Arrangement().Len() > len(g.first)-1 {
+			if level == 0 && find != nil && e.Arrangement().Len() > len(g.first)-1 {
 				if starts, err = find(e); err != nil {
 					return nil, err
 				}
@@ -91,6 +99,7 @@ type grouped struct {
 	known [][]float64 // and where they were climbed to before
 	mass  []float64   // log of the prior probability of each interval,
 	value []float64   // and log r there, of the normal that is like it in the other latents
+	at    []float64   // where the best interval was climbed to; nil before
 }
 
 func newGrouped(sums *graph.Sums, w graph.SwitchLatent) *grouped {
@@ -197,13 +206,7 @@ func (g *grouped) evaluate(ctx context.Context, e *graph.Density, mode *ModeFind
 		at := along[now.At[k]-a] + now.Add[k]
 		for j := a; j < b; j++ {
 			g.value[j] = top + along[j-a] - at
-			lo, hi := math.Inf(-1), math.Inf(1)
-			if j > 0 {
-				lo = g.cut[j-1]
-			}
-			if j < len(g.cut) {
-				hi = g.cut[j]
-			}
+			lo, hi := g.interval(j)
 			g.mass[j] = prior.LogMass(g.w.Latent, 0, lo, hi)
 		}
 		return nil
@@ -235,7 +238,41 @@ func (g *grouped) evaluate(ctx context.Context, e *graph.Density, mode *ModeFind
 		}
 	}
 	clear(g.due)
+	g.choose(prior)
 	return nil
+}
+
+// choose makes at the mode of the interval with most mass, with the switch in it.
+func (g *grouped) choose(prior *graph.Residuals) {
+	best, at := math.Inf(-1), 0
+	for k, first := range g.first {
+		for j := first; j < g.end(k); j++ {
+			if x := g.value[j] + g.mass[j]; x > best && g.known[k] != nil {
+				best, at = x, j
+				g.at = g.known[k]
+			}
+		}
+	}
+	if g.at == nil {
+		return
+	}
+	lo, hi := g.interval(at)
+	copy(prior.Z, g.at)
+	prior.Invert()
+	g.at = slices.Clone(g.at)
+	g.at[g.w.Latent] = prior.Within(g.w.Latent, 0, 0.5, lo, hi)
+}
+
+// interval is where interval j begins and ends.
+func (g *grouped) interval(j int) (lo, hi float64) {
+	lo, hi = math.Inf(-1), math.Inf(1)
+	if j > 0 {
+		lo = g.cut[j-1]
+	}
+	if j < len(g.cut) {
+		hi = g.cut[j]
+	}
+	return lo, hi
 }
 
 // force puts the switch into group k.

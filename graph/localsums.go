@@ -1,0 +1,96 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/facetvi/facet/graph/kernel"
+)
+
+// MostNear is how many latents sums near a point have at most: their squares and products are as many as half
+// of the square.
+const MostNear = 60
+
+// SumsNear are the sums of what log r of much data is near z, to second order in z, where it is not a polynomial with
+// few terms: each term, on each side of its sign, is its value, slope and curvature at z. So the sums are those of
+// a posterior that is a normal in each region; Newton's step is the way to its mode. Priors, and terms that
+// are alone of their kind, stay what they are. It returns nil for what Sums has none of for other reasons, for more than MostNear latents,
+// for a term that is not finite at z, and for one of functions of more than two numbers.
+func (d *Density) SumsNear(z []float64) *Sums {
+	d.checkLen(z)
+	if d.made(); d.Dim() > MostNear {
+		return nil
+	}
+	return d.sums(&Sums{d: d, shift: slices.Clone(z), signs: make([]bool, d.arr.Len()), local: true})
+}
+
+// degree is the sum of the powers of monomial i.
+func (p *products) degree(i int) (sum int32) {
+	for _, x := range p.list[i] {
+		sum += x.power
+	}
+	return sum
+}
+
+// expand is fn of one or two polynomials to second order: f(v + δ) = f(v) + Σ f_a·δ_a + ½ Σ f_ab·δ_a·δ_b.
+func (f *sumFolder) expand(fn kernel.Function, rows int, args ...*poly) (*poly, bool) {
+	n := len(args)
+	value, linear, rest := make([][]float64, n), make([]poly, n), make([]poly, n)
+	varies := make([]bool, n)
+	for a, p := range args {
+		value[a] = p.column(0, rows)
+		for k, m := range p.at {
+			if m == 0 {
+				continue
+			}
+			varies[a] = true
+			rest[a].at, rest[a].col = append(rest[a].at, m), append(rest[a].col, p.col[k])
+			if f.s.products.degree(m) == 1 {
+				linear[a].at, linear[a].col = append(linear[a].at, m), append(linear[a].col, p.col[k])
+			}
+		}
+	}
+	out := &poly{}
+	y := out.column(0, rows)
+	slope, curvature := make([][]float64, n), make([][]float64, n*n)
+	for i := range slope {
+		slope[i] = make([]float64, rows)
+	}
+	for i := range curvature {
+		curvature[i] = make([]float64, rows)
+	}
+	x, s, c := make([]float64, n), make([]float64, n), make([]float64, n*n)
+	for r := range rows {
+		for a := range x {
+			x[a] = value[a][r]
+		}
+		y[r] = fn.Expand(x, varies, s, c)
+		sum := y[r]
+		for a, v := range s {
+			slope[a][r] = v
+			sum += v
+		}
+		for ab, v := range c {
+			curvature[ab][r] = v
+			sum += v
+		}
+		if !isFinite(sum) {
+			return nil, false
+		}
+	}
+	for a := range args {
+		out.addTimes(slope[a], &rest[a])
+		for b := range a + 1 {
+			if !varies[a] || !varies[b] {
+				continue
+			}
+			half := curvature[a*n+b]
+			if a == b {
+				for r := range half {
+					half[r] /= 2
+				}
+			}
+			out.addTimes(half, f.times(&linear[a], &linear[b], rows))
+		}
+	}
+	return out, true
+}
