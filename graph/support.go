@@ -29,7 +29,8 @@ var (
 // A transform is an increasing map x = f(u) from the unconstrained coordinate to
 // a support.
 type transform struct {
-	fn      kernel.Function // f(u) is affine in fn(u)
+	fn      kernel.Function // f(u) is affine in fn(u),
+	plain   bool            // or fn(u) itself
 	forward func(s support, u Expr) Expr
 	logJac  func(s support, u Expr) Expr       // log f′(u)
 	inverse func(s support, x float64) float64 // NaN or infinite outside the open support
@@ -50,6 +51,7 @@ var identity = transform{
 // exponentialMap is x = eᵘ.
 var exponentialMap = transform{
 	fn:      kernel.Exp,
+	plain:   true,
 	forward: func(_ support, u Expr) Expr { return Exp(u) },
 	logJac:  func(_ support, u Expr) Expr { return u },
 	inverse: func(_ support, x float64) float64 { return math.Log(x) },
@@ -59,6 +61,7 @@ var exponentialMap = transform{
 // logisticMap is x = 1/(1 + e⁻ᵘ).
 var logisticMap = transform{
 	fn:      kernel.Sigmoid,
+	plain:   true,
 	forward: func(_ support, u Expr) Expr { return Sigmoid(u) },
 	logJac:  func(_ support, u Expr) Expr { return Neg(Add(Softplus(u), Softplus(Neg(u)))) },
 	inverse: func(_ support, x float64) float64 { return math.Log(x) - math.Log1p(-x) },

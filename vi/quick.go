@@ -23,6 +23,7 @@ const (
 	mostQuickDraws = 16384 // if these are too few
 	evenWeights    = 0.5   // of them that are effective, at least
 	quickSE        = 0.03  // of the log evidence, at most, in nats
+	knownEven      = 0.2   // of what errors may be otherwise, where weights are all but even and the fit is off
 )
 
 // A quickFit fits data sets of a program one after the other.
@@ -104,14 +105,14 @@ func (f *quickFit) judge(p *Posterior, fitted *cells.Fitted, draws int) (ok bool
 		}
 		r := check.Reweighted{Name: name, FitMean: fitMean, FitSD: math.Sqrt(max(0, fitSquare-fitMean*fitMean))}
 		for k, c := range fitted.Cell {
-			f.x[k], f.mean[k] = fitted.X[k*dim+i], fitted.Mean[c*dim+i]
+			f.x[k], f.mean[k] = fitted.X[k*dim+i], fitted.DrawMean[c*dim+i]
 		}
-		r.Mean = f.weighedMean(fitted, fitMean, draws == quickDraws)
+		r.Mean = f.weighedMean(fitted, draws == quickDraws)
 		for k, c := range fitted.Cell { // (x − mean)²
 			f.x[k] = fitted.XX[k*dim+i] - 2*r.Mean.Mean*fitted.X[k*dim+i] + r.Mean.Mean*r.Mean.Mean
-			f.mean[k] = fitted.Square[c*dim+i] - 2*r.Mean.Mean*fitted.Mean[c*dim+i] + r.Mean.Mean*r.Mean.Mean
+			f.mean[k] = fitted.DrawSquare[c*dim+i] - 2*r.Mean.Mean*fitted.DrawMean[c*dim+i] + r.Mean.Mean*r.Mean.Mean
 		}
-		variance := f.weighedMean(fitted, fitSquare-2*r.Mean.Mean*fitMean+r.Mean.Mean*r.Mean.Mean, draws == quickDraws)
+		variance := f.weighedMean(fitted, draws == quickDraws)
 		r.SD = math.Sqrt(max(0, variance.Mean))
 		r.SDSE = variance.SE / (2 * r.SD)
 		found.Reweighted = append(found.Reweighted, r)
@@ -122,7 +123,8 @@ func (f *quickFit) judge(p *Posterior, fitted *cells.Fitted, draws int) (ok bool
 		}
 		switch {
 		case shift+2*r.Mean.SE/r.SD <= offMean && wide+2*r.SDSE/r.SD <= offSD:
-		case draws < mostQuickDraws || r.Mean.SE > knownMean*r.SD || sdError > knownSD:
+		case draws == quickDraws && (r.Mean.SE > knownEven*knownMean*r.SD || r.SDSE > knownEven*knownSD*r.SD),
+			draws == moreQuickDraws, r.Mean.SE > knownMean*r.SD || sdError > knownSD:
 			return false, nil
 		case shift > offMean || wide > offSD:
 			found.Verdict.Trust = TrustReweighted
@@ -133,15 +135,15 @@ func (f *quickFit) judge(p *Posterior, fitted *cells.Fitted, draws int) (ok bool
 	return true, nil
 }
 
-// weighedMean is the posterior's mean of f.x, whose mean in the fit is fit, and at a draw f.mean in that draw's cell in
-// the fit: by the weights, or by what these change of the fit's if they are even and that has the smaller standard error.
-// It is exact where the fit is; but of what the fit has in tails that no draw has seen, and the posterior has not, it knows
-// nothing.
-func (f *quickFit) weighedMean(fitted *cells.Fitted, fit float64, even bool) Estimate {
-	all, change := Estimate{}, Estimate{Mean: fit}
+// weighedMean is the posterior's mean of f.x, which has the mean f.mean, if that is known, where a draw is from: by the weights, or
+// by what these change of the known means if they are even and that has the smaller standard error. It is exact where the
+// weights are; but of what the draws' distributions have in tails that no draw has seen, and the posterior has not, it
+// knows nothing.
+func (f *quickFit) weighedMean(fitted *cells.Fitted, even bool) Estimate {
+	all, change := Estimate{}, Estimate{}
 	for k, w := range f.weight {
 		all.Mean += w * f.x[k]
-		change.Mean += (w - f.plain[k]) * f.x[k]
+		change.Mean += f.change(k, 0)
 	}
 	for k, w := range f.weight {
 		f.e[k] = w * (f.x[k] - all.Mean)
@@ -150,12 +152,20 @@ func (f *quickFit) weighedMean(fitted *cells.Fitted, fit float64, even bool) Est
 		return all
 	}
 	for k, w := range f.weight {
-		f.e[k] = w*(f.x[k]-change.Mean) - f.plain[k]*(f.x[k]-f.mean[k])
+		f.e[k] = f.change(k, w*change.Mean)
 	}
 	if change.SE = stratified(fitted, f.e); all.SE < change.SE {
 		return all
 	}
 	return change
+}
+
+// change is what draw k adds to a mean, less its part of the mean.
+func (f *quickFit) change(k int, part float64) float64 {
+	if math.IsNaN(f.mean[k]) {
+		return f.weight[k]*f.x[k] - part
+	}
+	return f.weight[k]*f.x[k] - f.plain[k]*(f.x[k]-f.mean[k]) - part
 }
 
 // manyPairs is how many pairs of draws tell the variance of a cell; those with fewer have theirs from all of these.

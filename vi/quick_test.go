@@ -150,7 +150,7 @@ func TestQuickIsExact(t *testing.T) {
 		names   [3]string
 	}{
 		{"levels", 1000, shiftingLevel(t), false, normalSegment, 0.002, [3]string{"when", "low", "high"}},
-		{"rates", 150, changingRate(t), true, poissonSegment, offMean / 3, [3]string{"when", "before", "after"}},
+		{"rates", 1000, changingRate(t), true, poissonSegment, 0.002, [3]string{"when", "before", "after"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := c.series

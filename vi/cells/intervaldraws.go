@@ -11,13 +11,14 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
-// Weigh makes a fit of what Find has found, of about so many draws; it is nil where log r is not finite.
+// Weigh makes a fit of what Find has found, of about so many draws; it is nil where log r is not finite. The draws are those of
+// the fit's normals, bent to what log r is along the columns of their roots.
 func (f *Intervals) Weigh(seed uint64, draws int) (*Fitted, error) {
 	n, x := len(f.rest), f.draws
 	out, count := &f.fitted, 0
 	out.Tried, out.Left = len(f.parts), f.lost
 	out.Cells, out.Where, out.Cell, out.First, out.Tail = out.Cells[:0], out.Where[:0], out.Cell[:0], out.First[:0], out.Tail[:0]
-	out.Mean, out.Square = out.Mean[:0], out.Square[:0]
+	out.Mean, out.Square, out.DrawMean, out.DrawSquare = out.Mean[:0], out.Square[:0], out.DrawMean[:0], out.DrawSquare[:0]
 	f.logs, f.normals = f.logs[:0], f.normals[:0]
 	least := max(intervalLeast, min(intervalEnough, draws/32))
 	shares := 0.0
@@ -31,7 +32,7 @@ func (f *Intervals) Weigh(seed uint64, draws int) (*Fitted, error) {
 	out.First = append(out.First, count)
 	out.Ratio, out.LogWeight, out.X, out.XX = cleared(out.Ratio, count), cleared(out.LogWeight, count), cleared(out.X, count*(n+1)), cleared(out.XX, count*(n+1))
 	rng := mc.NewRand(seed)
-	f.half = cleared(f.half, count)
+	f.half, f.normal = cleared(f.half, count), cleared(f.normal, count)
 	k, half := 0, f.half
 	for first := 0; first < count; first += x.N {
 		width := min(x.N, count-first)
@@ -48,7 +49,7 @@ func (f *Intervals) Weigh(seed uint64, draws int) (*Fitted, error) {
 				x.put(f.kept[k], c, last)
 			}
 			if c < width {
-				half[d] = f.draw(&f.climbs[f.kept[k]], d%2 == 1, rng)
+				half[d], f.normal[d] = f.draw(&f.climbs[f.kept[k]], d%2 == 1, rng)
 			}
 			x.fill(c, f.moved)
 			if c >= width {
@@ -72,9 +73,12 @@ func (f *Intervals) Weigh(seed uint64, draws int) (*Fitted, error) {
 	for k, j := range f.kept {
 		c := &f.climbs[j]
 		group := out.Ratio[out.First[k]:out.First[k+1]]
+		f.elbo = f.elbo[:0]
 		for d := range group {
 			out.Cell = append(out.Cell, k)
-			group[d] += half[out.First[k]+d] - c.top
+			half, normal := half[out.First[k]+d], f.normal[out.First[k]+d]
+			f.elbo = append(f.elbo, math.Exp(half-normal)*(group[d]+normal-c.top))
+			group[d] += half - c.top
 			if !finite(group[d]) {
 				return nil, nil
 			}
@@ -84,7 +88,7 @@ func (f *Intervals) Weigh(seed uint64, draws int) (*Fitted, error) {
 		for _, r := range group {
 			out.Tail = append(out.Tail, r-mean)
 		}
-		cell := Cell{ELBO: mc.Mean(group), LogEvidence: logMean(group), KHat: math.NaN()}
+		cell := Cell{ELBO: mc.Mean(f.elbo), LogEvidence: logMean(group), KHat: math.NaN()}
 		cell.ELBO.Mean += c.logZ
 		cell.LogEvidence.Mean += c.logZ
 		out.Cells, out.Where = append(out.Cells, cell), append(out.Where, f.parts[j].name)
@@ -125,7 +129,7 @@ func (f *Intervals) polish() error {
 				return err
 			}
 			for s, j := range batch {
-				f.settle(&f.climbs[j], x, s*columns)
+				f.settle(&f.climbs[j], x, s*columns, pass == polishPasses-1)
 			}
 		}
 		f.todo = slices.DeleteFunc(f.todo, func(j int) bool { return f.climbs[j].state == arrived })
@@ -133,11 +137,15 @@ func (f *Intervals) polish() error {
 	return nil
 }
 
-// settle moves the normal of c by what the points of polish say, in the columns of x from first on. Its state is
-// arrived when that was little, or when they do not say.
-func (f *Intervals) settle(c *climb, x *intervalBatch, first int) {
+// settle moves the normal of c by what the points of polish say, in the columns of x from first on, and finds its bends. Its
+// state is arrived, and nothing moves, where that would be little, where they do not say, and the last time.
+func (f *Intervals) settle(c *climb, x *intervalBatch, first int, last bool) {
 	n := len(f.rest)
 	c.state = arrived
+	for k := range n {
+		up, mid, down := f.slope(c, x, first+1+2*k, k), f.slope(c, x, first, k), f.slope(c, x, first+2+2*k, k)
+		c.bends[k] = newBend(down, mid, up, math.Sqrt(float64(n)))
+	}
 	h, g := f.back, c.g
 	clear(g)
 	for i := range n {
@@ -165,8 +173,8 @@ func (f *Intervals) settle(c *climb, x *intervalBatch, first int) {
 	for i := range n {
 		change = max(change, math.Abs(math.Log(f.lower[i*n+i]/c.root[i*n+i])))
 	}
-	if gain > 1 || change > 0.7 {
-		return // too far for its points to know
+	if last || gain <= intervalGain && change <= polishEnd || gain > 1 || change > 0.7 {
+		return // it is there, or too far for its points to know
 	}
 	for i, s := range f.step {
 		c.mode[i] += s
@@ -174,9 +182,16 @@ func (f *Intervals) settle(c *climb, x *intervalBatch, first int) {
 	}
 	copy(c.root, f.lower)
 	copy(c.h, h)
-	if gain > intervalGain || change > polishEnd {
-		c.state = climbing
+	c.state = climbing
+}
+
+// slope is that of log r along column k of the inverse of c.rootᵀ, at the point in a column of x.
+func (f *Intervals) slope(c *climb, x *intervalBatch, column, k int) float64 {
+	for i, at := range f.rest {
+		f.moved[i] = x.at(at, column) * f.scale[i]
 	}
+	solveLower(c.root, f.moved, len(f.rest))
+	return f.moved[k]
 }
 
 // place is latent i of the rest at the mode of interval j, or the mean of the switch there.
@@ -237,44 +252,86 @@ func (f *Intervals) share(j int) (share float64) {
 	return share
 }
 
-// draw puts a draw of the normal of c in f.moved, or the one opposite of the last, and returns half of
-// its squared distance from the mode, in standard deviations.
-func (f *Intervals) draw(c *climb, opposite bool, rng *rand.Rand) (half float64) {
+// draw puts a draw of interval c in f.moved, or one opposite of the last where there are no bends, and returns minus the log of its
+// density, and minus that of the normal there, both but for what the normal's normaliser is.
+func (f *Intervals) draw(c *climb, opposite bool, rng *rand.Rand) (half, normal float64) {
 	n := len(f.noise)
 	for i := range f.noise {
+		b := &c.bends[i]
+		if b.c != 0 {
+			t, h := b.put(b.draw(rng))
+			f.moved[i], half, normal = t, half+h, normal+t*t/2
+			continue
+		}
 		if opposite {
 			f.noise[i] = -f.noise[i]
 		} else {
 			f.noise[i] = rng.NormFloat64()
 		}
-		half += f.noise[i] * f.noise[i] / 2
+		h := f.noise[i] * f.noise[i] / 2
+		f.moved[i], half, normal = f.noise[i], half+h, normal+h
 	}
-	copy(f.moved, f.noise)
 	solveUpper(c.root, f.moved, n)
 	for i := range f.moved {
 		f.moved[i] += c.mode[i]
 	}
-	return half
+	return half, normal
 }
 
-// moments adds the moments of Q in interval j.
+// moments adds the moments of Q and of the draws in interval j.
 func (f *Intervals) moments(out *Fitted, j int) {
-	at, n := len(out.Mean), len(f.rest)
-	out.Mean, out.Square = slices.Grow(out.Mean, n+1)[:at+n+1], slices.Grow(out.Square, n+1)[:at+n+1]
-	out.Mean[at+f.at], out.Square[at+f.at] = f.parts[j].mean, f.parts[j].square
+	n, c, p := len(f.rest), &f.climbs[j], &f.parts[j]
+	at := len(out.Mean)
+	for _, list := range [...]*[]float64{&out.Mean, &out.Square, &out.DrawMean, &out.DrawSquare} {
+		*list = slices.Grow(*list, n+1)[:at+n+1]
+	}
+	out.Mean[at+f.at], out.Square[at+f.at] = p.mean, p.square
+	out.DrawMean[at+f.at], out.DrawSquare[at+f.at] = p.mean, p.square
 	for r, i := range f.rest {
-		mean, sd := f.climbs[j].mode[r]*f.scale[r], math.Sqrt(f.square(j, r, f.climbs[j].mode[r]))*f.scale[r]
-		m, s := mean, mean*mean+sd*sd
-		if f.bent[i] {
-			m, s = 0, 0
-			for k, t := range f.nodes {
-				x := f.d.ConstrainOne(i, mean+math.Sqrt2*sd*t)
-				m += f.weights[k] * x
-				s += f.weights[k] * x * x
+		mean, sd := c.mode[r]*f.scale[r], math.Sqrt(f.square(j, r, c.mode[r]))*f.scale[r]
+		row := f.moved // of the inverse of c.rootᵀ, by square
+		one, bent := -1, false
+		for k, x := range row {
+			if x != 0 {
+				bent = bent || c.bends[k].c != 0
+				if one++; one > 0 {
+					one = n
+				}
 			}
 		}
+		m, s := mean, mean*mean+sd*sd
+		if f.bent[i] {
+			m, s = f.expect(i, mean, sd, &bend{})
+		}
 		out.Mean[at+i], out.Square[at+i] = m, s
+		if bent {
+			m, s = math.NaN(), math.NaN()
+			if one == 0 {
+				k := slices.IndexFunc(row, func(x float64) bool { return x != 0 })
+				if c.bends[k].hasMoments(f.bent[i]) {
+					m, s = f.expect(i, mean, row[k]*f.scale[r], &c.bends[k])
+				}
+			}
+		}
+		out.DrawMean[at+i], out.DrawSquare[at+i] = m, s
 	}
+}
+
+// expect are the means of x and x² on the program's scale where latent i is mean + by·t, of a bend's t.
+func (f *Intervals) expect(i int, mean, by float64, b *bend) (m, s float64) {
+	for k, node := range f.nodes {
+		t, w := b.node(node)
+		if w *= f.weights[k]; w == 0 {
+			continue
+		}
+		x := mean + by*t
+		if f.bent[i] {
+			x = f.d.ConstrainOne(i, x)
+		}
+		m += w * x
+		s += w * x * x
+	}
+	return m, s
 }
 
 // q is the normal of interval j, confined to it, until the next fit. Where its precision is UUᵀ with U upper

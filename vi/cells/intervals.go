@@ -66,7 +66,7 @@ type Intervals struct {
 	kept                                   []int
 	pairs                                  [][2]int // intervals, by column of value
 	fitted                                 Fitted
-	half, logs                             []float64
+	half, normal, elbo, logs               []float64 // of draws: as bend.put has it, and that of the normal
 	normals                                []family.Q
 	lost                                   float64
 	mass                                   []float64 // of each interval, by Laplace
@@ -88,6 +88,7 @@ type intervalPart struct {
 type climb struct {
 	u, g, trial []float64 // in units of scale: where it is, ∂log r there, and where it looks next
 	h           []float64 // −∂²log r, rest × rest
+	bends       []bend    // of draws, by column of the inverse of rootᵀ
 	mode, root  []float64 // when done: the mode, and the Cholesky factor of h, lower triangular
 	value, top  float64   // log r at u, and at the mode
 	logZ        float64   // Laplace's log evidence of the interval
@@ -154,18 +155,24 @@ func NewIntervals(d *graph.Density) (*Intervals, error) {
 	f.climbs = make([]climb, len(f.parts))
 	for j := range f.climbs {
 		v := make([]float64, 4*n+2*n*n)
-		f.climbs[j] = climb{interval: j, u: v[:n], g: v[n : 2*n], trial: v[2*n : 3*n], mode: v[3*n : 4*n], h: v[4*n : 4*n+n*n], root: v[4*n+n*n:]}
+		f.climbs[j] = climb{interval: j, u: v[:n], g: v[n : 2*n], trial: v[2*n : 3*n], mode: v[3*n : 4*n], h: v[4*n : 4*n+n*n], root: v[4*n+n*n:], bends: make([]bend, n)}
 	}
 	f.mass = make([]float64, len(f.parts))
 	f.squares = make([]float64, len(f.parts)*(n+1))
 	f.mean, f.variance, f.left = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
+	f.findNodes()
+	f.theta = make([]float64, 2*(n+1)+n*(n-1)/2)
+	f.lower, f.back, f.step, f.noise, f.moved = make([]float64, n*n), make([]float64, n*n), make([]float64, n), make([]float64, n), make([]float64, n)
+	return f, nil
+}
+
+// findNodes finds the quadrature.
+func (f *Intervals) findNodes() {
 	const nodes = 24
 	f.nodes, f.weights = make([]float64, nodes), make([]float64, nodes)
 	quad.Hermite{}.FixedLocations(f.nodes, f.weights, math.Inf(-1), math.Inf(1))
 	floats.Scale(1/math.Sqrt(math.Pi), f.weights)
-	f.theta = make([]float64, 2*(n+1)+n*(n-1)/2)
-	f.lower, f.back, f.step, f.noise, f.moved = make([]float64, n*n), make([]float64, n*n), make([]float64, n), make([]float64, n), make([]float64, n)
-	return f, nil
+	floats.Scale(math.Sqrt2, f.nodes)
 }
 
 // findStarts draws a start for each interval from the prior; the seed is the same for all data.
@@ -249,8 +256,9 @@ type Fitted struct {
 	// Tail is Ratio less the logarithm of its cell's mean weight.
 	Tail []float64
 	// X are the latents of the draws on the program's scale, draws × latents, and XX their squares. Those
-	// of the switch are its means in the interval. Mean and Square are the same of Q, cells × latents.
-	X, XX, Mean, Square []float64
+	// of the switch are its means in the interval. Mean and Square are the same of Q, cells × latents, and
+	// DrawMean and DrawSquare those of what is drawn from, or NaN where they are not known.
+	X, XX, Mean, Square, DrawMean, DrawSquare []float64
 }
 
 // Find finds the normals of the intervals that hold all but the part lost of the posterior, with the data of d. It
