@@ -11,6 +11,7 @@ import (
 	"github.com/facetvi/facet/graph/kernel"
 	"github.com/facetvi/facet/graph/plan"
 	"github.com/facetvi/facet/internal/vec"
+	"github.com/facetvi/facet/regions"
 )
 
 // A Program is a compiled batch of scalar expressions with the gradient of a
@@ -90,6 +91,35 @@ type Executor struct {
 // Run computes the results of the inputs. It returns an error only on the
 // TapeMachine.
 func (x *Executor) Run() error { return x.run() }
+
+// Spread makes all samples z.
+func (x *Executor) Spread(z []float64) {
+	for i, v := range z {
+		fill(x.Z[i*x.N:][:x.N], v)
+	}
+}
+
+// Force gives all samples the signs of region s, wherever they are.
+func (x *Executor) Force(s regions.Signs) {
+	for l := range s.Len() {
+		fill(x.Signs[l*x.N:][:x.N], indicator(s.Positive(l)))
+	}
+}
+
+// Point is a copy of sample k.
+func (x *Executor) Point(k int) []float64 {
+	z := make([]float64, len(x.Z)/x.N)
+	for i := range z {
+		z[i] = x.Z[i*x.N+k]
+	}
+	return z
+}
+
+func fill(row []float64, v float64) {
+	for k := range row {
+		row[k] = v
+	}
+}
 
 // SetData lets x, made with Compute.NewData, run with the observations of d, a density of the
 // same program. It allocates nothing.

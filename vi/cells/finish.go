@@ -216,11 +216,7 @@ func ratios(d *graph.Density, x *graph.Executor, q family.Q, n int, rng *rand.Ra
 			return w, err
 		}
 		for k := range min(quick, n-len(w.z)) {
-			z := make([]float64, d.Dim())
-			for i := range z {
-				z[i] = x.Z[i*quick+k]
-			}
-			w.z = append(w.z, z)
+			w.z = append(w.z, x.Point(k))
 			w.logR = append(w.logR, x.Out[k])
 			w.ratio = append(w.ratio, x.Out[k]+logQ[k])
 		}

@@ -164,21 +164,12 @@ func (m *ModeFinder) climb(ctx context.Context, signs regions.Signs) (value floa
 // expand computes log r, its gradient and its Hessian at u.
 func (m *ModeFinder) expand(signs regions.Signs) (value float64, err error) {
 	n, w := len(m.u), m.x.N
+	m.x.Spread(m.at(nil, 0))
+	m.x.Force(signs)
 	for i, u := range m.u {
 		row := m.x.Z[i*w:][:w]
-		for k := range row {
-			row[k] = u * m.scale[i]
-		}
 		row[2*i+1] = (u + m.width[i]) * m.scale[i]
 		row[2*i+2] = (u - m.width[i]) * m.scale[i]
-	}
-	one := make([]float64, m.d.Arrangement().Len())
-	signs.Floats(one)
-	for l, s := range one {
-		row := m.x.Signs[l*w:][:w]
-		for k := range row {
-			row[k] = s
-		}
 	}
 	if err := m.x.Run(); err != nil {
 		return 0, err
@@ -278,20 +269,15 @@ type cliff struct {
 func (m *ModeFinder) findCliffs(ctx context.Context, signs regions.Signs) error {
 	arr, w := m.d.Arrangement(), m.x.N
 	m.cliffs = m.cliffs[:0]
-	own := make([]float64, arr.Len())
-	signs.Floats(own)
+	m.x.Spread(m.at(nil, 0))
 	for first := 0; first < arr.Len(); first += w - 1 {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		for i, u := range m.u {
-			floats.AddConst(u*m.scale[i], zero(m.x.Z[i*w:][:w]))
-		}
-		for l, s := range own {
-			floats.AddConst(s, zero(m.x.Signs[l*w:][:w]))
-			if k := l - first; k >= 0 && k < w-1 {
-				m.x.Signs[l*w+1+k] = 1 - s
-			}
+		m.x.Force(signs)
+		for k := 0; k < w-1 && first+k < arr.Len(); k++ {
+			sign := &m.x.Signs[(first+k)*w+1+k]
+			*sign = 1 - *sign
 		}
 		if err := m.x.Run(); err != nil {
 			return err
@@ -309,11 +295,6 @@ func (m *ModeFinder) findCliffs(ctx context.Context, signs regions.Signs) error 
 func rounded(x float64) float64 {
 	fraction, exponent := math.Frexp(x)
 	return math.Ldexp(math.Round(fraction*(1<<24)), exponent-24)
-}
-
-func zero(v []float64) []float64 {
-	clear(v)
-	return v
 }
 
 // newton is the damped Newton step, if the damped Hessian is positive definite.

@@ -10,8 +10,7 @@ import (
 
 // A prober evaluates log r at points with forced signs, many at once.
 type prober struct {
-	x   *graph.Executor
-	own []float64
+	x *graph.Executor
 }
 
 const (
@@ -22,7 +21,7 @@ const (
 // newProber makes a prober of n points at once.
 func newProber(d *graph.Density, n int) (*prober, error) {
 	x, err := d.Executor(n, graph.Compute{Out: true})
-	return &prober{x: x, own: make([]float64, d.Arrangement().Len())}, err
+	return &prober{x}, err
 }
 
 // newWalker makes a prober for walks both ways along each line.
@@ -33,19 +32,8 @@ func newWalker(d *graph.Density, g *lines) (*prober, error) {
 
 // reset makes all columns z in region s.
 func (p *prober) reset(z []float64, s regions.Signs) {
-	for i, v := range z {
-		row := p.x.Z[i*p.x.N:][:p.x.N]
-		for k := range row {
-			row[k] = v
-		}
-	}
-	s.Floats(p.own)
-	for l, v := range p.own {
-		row := p.x.Signs[l*p.x.N:][:p.x.N]
-		for k := range row {
-			row[k] = v
-		}
-	}
+	p.x.Spread(z)
+	p.x.Force(s)
 }
 
 // move puts column k from interval i of a line to interval to, by the signs of the planes

@@ -233,13 +233,12 @@ type finder struct {
 	prober *prober // of scans; nil before the first
 	mode   *ModeFinder
 	x      *graph.Executor
-	ratio  []float64
 	summed *summedMode // if switches are summed out
 	draws  [][]float64 // Settings.Draws
 }
 
 func newFinder(d *graph.Density, g *lines, switches []graph.SwitchLatent) (*finder, error) {
-	f := &finder{d: d, lines: g, ratio: make([]float64, quick)}
+	f := &finder{d: d, lines: g}
 	var err error
 	if f.walker, err = newWalker(d, g); err != nil {
 		return nil, err
@@ -393,28 +392,18 @@ func (f *finder) most(mean []float64, precision *mat.SymDense, sides []family.Si
 
 // weigh estimates the evidence of a cell.
 func (f *finder) weigh(c *Cell, rng *rand.Rand) error {
-	x := f.x
-	draw := c.Q.Drawer(quick)
-	draw.Draw(x.Z, rng)
-	clear(f.ratio)
-	draw.SubLogQ(f.ratio)
-	f.d.Arrangement().SignBatch(x.Signs, x.Z, quick)
-	if err := x.Run(); err != nil {
+	w, err := ratios(f.d, f.x, c.Q, quick, rng)
+	if err != nil {
 		return err
 	}
-	floats.Add(f.ratio, x.Out)
 	c.center, c.sd = make([]float64, f.d.Dim()), make([]float64, f.d.Dim())
 	var inside []float64
-	z := make([]float64, len(c.center))
-	for k, r := range f.ratio {
-		for i := range z {
-			z[i] = x.Z[i*quick+k]
-		}
+	for k, z := range w.z {
 		if f.lines.outside(c.open, z) {
-			f.ratio[k] = math.Inf(-1)
+			w.ratio[k] = math.Inf(-1)
 			continue
 		}
-		inside = append(inside, r)
+		inside = append(inside, w.ratio[k])
 		floats.Add(c.center, z)
 		for i, v := range z {
 			c.sd[i] += v * v
@@ -433,7 +422,7 @@ func (f *finder) weigh(c *Cell, rng *rand.Rand) error {
 	}
 	c.ELBO = mc.Mean(inside)
 	c.ELBO.Mean += math.Log(float64(len(inside)) / quick)
-	c.LogEvidence = logMean(f.ratio)
+	c.LogEvidence = logMean(w.ratio)
 	return nil
 }
 

@@ -46,12 +46,7 @@ func (m *summedMode) values(z []float64, points [][]float64, s regions.Signs) ([
 	var all []float64
 	for first := 0; first < len(points); first += n {
 		batch := points[first:min(first+n, len(points))]
-		for i, x := range z {
-			row := m.sum.x.Z[i*n:][:n]
-			for k := range row {
-				row[k] = x
-			}
-		}
+		m.sum.x.Spread(z)
 		for k, p := range batch {
 			for j, i := range m.rest {
 				m.sum.x.Z[i*n+k] = p[j]

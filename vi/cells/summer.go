@@ -103,16 +103,7 @@ func (s *summer) run(forced *regions.Signs) error {
 	if forced == nil {
 		s.d.Arrangement().SignBatch(s.x.Signs, s.x.Z, n)
 	} else {
-		for l := range s.d.Arrangement().Len() {
-			v := 0.0
-			if forced.Positive(l) {
-				v = 1
-			}
-			row := s.x.Signs[l*n:][:n]
-			for k := range row {
-				row[k] = v
-			}
-		}
+		s.x.Force(*forced)
 	}
 	if err := s.x.Run(); err != nil {
 		return err

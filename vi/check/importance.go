@@ -90,11 +90,7 @@ func logRatios(d *graph.Density, q family.Q, samples int, seed uint64, points []
 	}
 	err = m.draw(q, func(first int, x *graph.Executor, _ *rand.Rand) {
 		for k := range x.N {
-			z := make([]float64, d.Dim())
-			for i := range z {
-				z[i] = x.Z[i*x.N+k]
-			}
-			points[first+k] = z
+			points[first+k] = x.Point(k)
 		}
 	})
 	if err == nil {

@@ -146,11 +146,7 @@ func (s *slice) model(n int) (*field, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, mu := range s.mean {
-		for k := range width {
-			e.Z[i*width+k] = mu
-		}
-	}
+	e.Spread(s.mean)
 	return s.newField(n, func(v float64, u, dst []float64) error {
 		for k := range u {
 			e.Z[s.x*width+k], e.Z[s.y*width+k] = u[k], v
