@@ -11,6 +11,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/facetvi/facet/regions"
 )
 
 // A Factor depends on some variables, and on the value of each only by its class.
@@ -57,25 +59,25 @@ func NewPlan(values []int, factors []Factor, most int) *Plan {
 	for v := range near {
 		near[v] = map[int]bool{}
 	}
-	part := make([]int, n) // variables that factors connect lead to the same one
-	for v := range part {
-		part[v] = v
-	}
-	root := func(v int) int {
-		for part[v] != v {
-			part[v] = part[part[v]]
-			v = part[v]
-		}
-		return v
+	together := make([][]int, n, n+len(factors)) // sets of variables: each one, and those of each factor
+	for v := range together {
+		together[v] = []int{v}
 	}
 	for f, x := range factors {
+		together = append(together, x.Vars)
 		for _, v := range x.Vars {
 			with[v] = append(with[v], f)
-			part[root(v)] = root(x.Vars[0])
 			for _, w := range x.Vars {
 				if w != v {
 					near[v][w] = true
 				}
+			}
+		}
+	}
+	for g, sets := range regions.Linked(together) {
+		for _, k := range sets {
+			if k < n {
+				p.group[k] = g
 			}
 		}
 	}
@@ -113,7 +115,7 @@ func NewPlan(values []int, factors []Factor, most int) *Plan {
 			taken[f] = true
 		}
 		fill := size[v] <= most // else it would take long
-		cost[root(v)] = min(cost[root(v)]+size[v]*(1+len(s.more)), math.MaxInt32)
+		cost[p.group[v]] = min(cost[p.group[v]]+size[v]*(1+len(s.more)), math.MaxInt32)
 		size[v] = 0
 		for _, w := range s.given {
 			delete(near[w], v)
@@ -130,7 +132,7 @@ func NewPlan(values []int, factors []Factor, most int) *Plan {
 		p.steps = append(p.steps, s)
 	}
 	for v := range p.cost {
-		p.cost[v], p.group[v] = cost[root(v)], root(v)
+		p.cost[v] = cost[p.group[v]]
 	}
 	return p
 }
@@ -139,7 +141,7 @@ func NewPlan(values []int, factors []Factor, most int) *Plan {
 // them, to a table's rows.
 func (p *Plan) Cost(v int) int { return p.cost[v] }
 
-// Group is a variable that stands for those that v is connected with, itself among them.
+// Group is a number, below that of variables, of those that v is connected with, itself among them.
 func (p *Plan) Group(v int) int { return p.group[v] }
 
 // A Sum works on batches of n. It is for one goroutine.
