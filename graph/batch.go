@@ -59,6 +59,9 @@ const (
 	fFlip // the last form
 )
 
+// formOf are the forms of operations, but for sums of many terms and selects of constants.
+var formOf = [...]formKind{kSum: fSum, kUnary: fUnary, kBinary: fBinary, kTernary: fTernary, kSelect: fSelect, kForward: fForward}
+
 const (
 	maxTables     = 16
 	maxLinTerms   = 12
@@ -286,26 +289,24 @@ func (b *batch) operands(list []nodeID, v view) []nodeID {
 		}
 	case v.kind == kSum && v.affine:
 	case v.kind == kSum:
-		for _, t := range b.sum(v).terms {
-			list = append(list, t.atom)
-		}
-		return list
+		return appendAtoms(list, b.sum(v))
 	case v.kind == kFlip:
-		for _, o := range b.flipSums(v.id) {
-			for _, t := range o.terms {
-				list = append(list, t.atom)
-			}
-		}
-		return list
+		both := b.flipSums(v.id)
+		return appendAtoms(list, both[:]...)
 	case v.kind == kForward:
-		for _, o := range b.forwardRows(v.id) {
-			for _, t := range o.terms {
-				list = append(list, t.atom)
-			}
-		}
-		return list
+		return appendAtoms(list, b.forwardRows(v.id)...)
 	}
 	return v.operands(list)
+}
+
+// appendAtoms appends to list what outs are sums of.
+func appendAtoms(list []nodeID, outs ...output) []nodeID {
+	for _, o := range outs {
+		for _, t := range o.terms {
+			list = append(list, t.atom)
+		}
+	}
+	return list
 }
 
 // sum is a sum as a row of its form. Where a sum of other things has many
@@ -434,26 +435,12 @@ func (b *batch) add(id nodeID) {
 	}
 	b.args = b.operands(b.args[:0], n)
 	args := b.args
-	key := formKey{fn: n.fn}
-	switch n.kind {
-	case kSum:
-		key.kind = fSum
-		if len(args) > maxLinTerms {
-			key.kind = fSparse
-		}
-	case kUnary:
-		key.kind = fUnary
-	case kBinary:
-		key.kind = fBinary
-	case kTernary:
-		key.kind = fTernary
-	case kSelect:
-		key.kind = fSelect
-		if b.tableSigns(id) != nil {
-			key.kind = fTable
-		}
-	case kForward:
-		key.kind = fForward
+	key := formKey{kind: formOf[n.kind], fn: n.fn}
+	switch {
+	case key.kind == fSum && len(args) > maxLinTerms:
+		key.kind = fSparse
+	case key.kind == fSelect && b.tableSigns(id) != nil:
+		key.kind = fTable
 	}
 	forms := b.argForms[:0]
 	for _, a := range args {

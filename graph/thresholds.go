@@ -4,25 +4,21 @@ package graph
 // one than on which side of what it is compared with.
 func (d *Density) Thresholds() (list []int) {
 	d.made()
-	used := make([]bool, d.m.params)
-	stamp := make([]bool, d.nodes.len())
-	var visit func(id nodeID)
-	visit = func(id nodeID) {
-		if stamp[id] {
-			return
-		}
-		stamp[id] = true
-		if n := d.nodes.at(id); n.kind == kLatent && int(n.a) < len(used) {
-			used[n.a] = true
-		}
-		d.nodes.operands(id, visit)
+	if d.m.params == 0 {
+		return nil
 	}
-	if len(used) > 0 {
-		for _, t := range d.m.terms {
-			visit(t.id)
+	var terms []nodeID
+	for _, t := range d.m.terms {
+		terms = append(terms, t.id)
+	}
+	used, compared := make([]bool, d.m.params), make([]bool, d.m.params)
+	for id, is := range needed(&d.nodes, terms) {
+		if is && d.nodes.like(nodeID(id)).kind == kLatent {
+			if i := int(d.nodes.head(nodeID(id)).a); i < len(used) {
+				used[i] = true
+			}
 		}
 	}
-	compared := make([]bool, len(used))
 	for l := range d.arr.Len() {
 		for _, i := range d.arr.Latents(l) {
 			if i < len(compared) {
