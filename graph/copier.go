@@ -76,26 +76,8 @@ func (c *copier) make(id nodeID) nodeID {
 			out = st.sum(1, out, t.coef, c.copy(t.atom))
 		}
 		return out
-	case kUnary:
-		return st.unary(n.fn, c.copy(n.a))
-	case kBinary:
-		return st.binary(n.fn, c.copy(n.a), c.copy(n.b))
-	case kTernary:
-		return st.triple(n.fn, c.copy(n.a), c.copy(n.b), c.copy(n.c))
-	case kNot:
-		return st.not(c.copy(n.a))
-	case kAnd:
-		return st.and(c.copy(n.a), c.copy(n.b))
-	case kSelect:
-		return st.sel(c.copy(n.a), c.copy(n.b), c.copy(n.c))
-	case kForward:
-		ids := make([]nodeID, len(n.terms))
-		for i, t := range n.terms {
-			ids[i] = c.copy(t.atom)
-		}
-		return st.forward(int(n.a), int(n.b), ids)
 	}
-	panic("graph: a node that no density has")
+	return st.operation(n, c.copy)
 }
 
 // guard is the sign of plane l of the density.

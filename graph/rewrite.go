@@ -54,34 +54,47 @@ func (w *rewriter) rebuild(id nodeID) nodeID {
 		if v, is := w.poleOf(n.fn == kernel.Recip, n.a); is {
 			return s.intern(node{kind: kUnary, fn: kernel.Recip, a: s.constant(v)})
 		}
-		if a := w.rewrite(n.a); a != n.a {
-			return s.unary(n.fn, a)
-		}
 	case kBinary:
 		if v, is := w.poleOf(n.fn == kernel.Div, n.b); is {
 			return s.intern(node{kind: kBinary, fn: kernel.Div, a: w.rewrite(n.a), b: s.constant(v)})
 		}
-		if a, b := w.rewrite(n.a), w.rewrite(n.b); a != n.a || b != n.b {
-			return s.binary(n.fn, a, b)
-		}
-	case kTernary:
-		if a, b, c := w.rewrite(n.a), w.rewrite(n.b), w.rewrite(n.c); a != n.a || b != n.b || c != n.c {
-			return s.triple(n.fn, a, b, c)
-		}
-	case kNot:
-		return s.not(w.rewrite(n.a))
-	case kAnd:
-		return s.and(w.rewrite(n.a), w.rewrite(n.b))
 	case kSelect:
 		return w.selection(id, n)
+	case kFlip:
+		return id
+	}
+	changes := false
+	n.operands(func(o nodeID) { changes = w.rewrite(o) != o || changes })
+	if !changes {
+		return id
+	}
+	return s.operation(n, w.rewrite)
+}
+
+// operation is that of n, a node of this store or another one, on the operands that of gives
+// for its own.
+func (s *store) operation(n node, of func(nodeID) nodeID) nodeID {
+	switch n.kind {
+	case kUnary:
+		return s.unary(n.fn, of(n.a))
+	case kBinary:
+		return s.binary(n.fn, of(n.a), of(n.b))
+	case kTernary:
+		return s.triple(n.fn, of(n.a), of(n.b), of(n.c))
+	case kNot:
+		return s.not(of(n.a))
+	case kAnd:
+		return s.and(of(n.a), of(n.b))
+	case kSelect:
+		return s.sel(of(n.a), of(n.b), of(n.c))
 	case kForward:
 		ids := make([]nodeID, len(n.terms))
 		for i, t := range n.terms {
-			ids[i] = w.rewrite(t.atom)
+			ids[i] = of(t.atom)
 		}
 		return s.forward(int(n.a), int(n.b), ids)
 	}
-	return id
+	panic("graph: a node that no density has")
 }
 
 // poleOf is pole of the denominator of a quotient.
