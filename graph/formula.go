@@ -2,7 +2,6 @@ package graph
 
 import (
 	"errors"
-	"maps"
 	"math"
 	"slices"
 
@@ -206,16 +205,11 @@ func (g Guard) Side() (side regions.Side, ok bool) {
 // Planes are the numbers of the hyperplanes whose signs say whether the guard
 // holds, ascending: one for a comparison, several for And and Or, none for a
 // guard that is simply true or false.
-func (g Guard) Planes() []int {
+func (g Guard) Planes() (planes []int) {
 	g.checkRow()
-	used := map[int]bool{}
 	if g.value.m != nil {
-		nodes := &g.value.m.st.nodes
-		walk(nodes, g.value.id, func(id nodeID) {
-			if n := nodes.head(id); n.kind == kSign {
-				used[int(n.a)] = true
-			}
-		})
+		planes = g.value.m.st.planesIn(g.value.id)
 	}
-	return slices.Sorted(maps.Keys(used))
+	slices.Sort(planes)
+	return planes
 }

@@ -155,6 +155,16 @@ func (m *Model) halfSpace(h regions.Hyperplane, r regions.Rounding, from *record
 	return g
 }
 
+// planesIn lists the planes whose signs id depends on.
+func (x *nodes) planesIn(id nodeID) (planes []int) {
+	walk(x, id, func(id nodeID) {
+		if x.like(id).kind == kSign {
+			planes = append(planes, int(x.head(id).a))
+		}
+	})
+	return planes
+}
+
 // walk visits id and all that it is made of, each once.
 func walk(nodes *nodes, id nodeID, visit func(nodeID)) {
 	seen := map[nodeID]bool{}

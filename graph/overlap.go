@@ -68,13 +68,8 @@ func (m *Model) together(pairs [][2]int) int {
 		return -1
 	}
 	for _, t := range m.terms {
-		signs := map[int]bool{}
-		walk(&m.st.nodes, t.id, func(id nodeID) {
-			if m.st.like(id).kind == kSign {
-				signs[int(m.st.head(id).a)] = true
-			}
-		})
-		if k := slices.IndexFunc(pairs, func(p [2]int) bool { return signs[p[0]] && signs[p[1]] }); k >= 0 {
+		signs := m.st.planesIn(t.id)
+		if k := slices.IndexFunc(pairs, func(p [2]int) bool { return slices.Contains(signs, p[0]) && slices.Contains(signs, p[1]) }); k >= 0 {
 			return k
 		}
 	}

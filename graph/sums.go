@@ -132,11 +132,7 @@ func (s *Sums) terms() (byForm [][]term, ok bool) {
 func (s *Sums) leave(terms []term, all bool) (left bool) {
 	var signs []int
 	for _, t := range terms {
-		walk(&s.d.st.nodes, t.atom, func(id nodeID) {
-			if n := s.d.st.head(id); n.kind == kSign {
-				signs = append(signs, int(n.a))
-			}
-		})
+		signs = append(signs, s.d.st.planesIn(t.atom)...)
 	}
 	if len(signs) > 0 && !all {
 		return true
