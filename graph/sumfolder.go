@@ -13,9 +13,12 @@ type sumFolder struct {
 	atoms map[int32]bool // forms that are atoms
 }
 
-// fold is the values of expressions of one form.
+// fold is the values of expressions, if they are of one form.
 func (f *sumFolder) fold(ids []nodeID) (v signedPoly, ok bool) {
 	rows, st, b := len(ids), f.s.d.st, f.s.d.b
+	if slices.ContainsFunc(ids, func(id nodeID) bool { return b.at[id].form != b.at[ids[0]].form }) {
+		return v, false
+	}
 	if f.left -= rows; f.left < 0 || !f.s.local && (len(f.s.products.list) > mostMonomials || len(f.s.products.atoms) > mostAtoms) {
 		return v, false
 	}
@@ -134,16 +137,7 @@ func (f *sumFolder) operand(ids []nodeID, of func(n *node) nodeID) (signedPoly, 
 		n := f.s.d.st.head(id)
 		list[r] = of(&n)
 	}
-	return f.foldMixed(list)
-}
-
-// foldMixed is fold of expressions that may be of several forms, of which most are of one.
-func (f *sumFolder) foldMixed(ids []nodeID) (signedPoly, bool) {
-	b := f.s.d.b
-	if !slices.ContainsFunc(ids, func(id nodeID) bool { return b.at[id].form != b.at[ids[0]].form }) {
-		return f.fold(ids)
-	}
-	return signedPoly{}, false
+	return f.fold(list)
 }
 
 // each applies op on both sides.
@@ -268,7 +262,7 @@ func (f *sumFolder) sum(ids []nodeID) (v signedPoly, ok bool) {
 	}
 	parts := make([]signedPoly, len(coef))
 	for k := range parts {
-		if parts[k], ok = f.foldMixed(atom[k]); !ok {
+		if parts[k], ok = f.fold(atom[k]); !ok {
 			return v, false
 		}
 		if v.plane, ok = samePlanes(v.plane, parts[k].plane); !ok {
