@@ -56,13 +56,7 @@ func (d Dist) moment(of func(f *law) func(p []Expr) Expr) Expr {
 func (d Dist) derive(what string, args []Expr, f func(d Dist, args []Expr) Expr) Expr {
 	m := owner(append(args, d.params...)...)
 	if t := m.traces(); t != nil && d.law != nil {
-		return t.function(func() Expr {
-			now := make([]Expr, len(args))
-			for i, x := range args {
-				now[i] = t.valueOf(x)
-			}
-			return t.dist(d).derive(what, now, f)
-		}, append(args, d.params...)...)
+		return t.function(func() Expr { return t.dist(d).derive(what, t.valuesOf(args), f) }, append(args, d.params...)...)
 	}
 	if m == nil && (d.law == nil || d.err != nil) || m != nil && !m.checkDist(d, what, m.within) {
 		return Expr{v: math.NaN()}

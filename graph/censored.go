@@ -21,10 +21,7 @@ import (
 // interval see IntervalCensored. Censored is for observations, and the outermost: it
 // may be of a Truncated or a Mixture, not in one.
 func Censored[A, B Value](d Dist, lo A, hi B) Dist {
-	if d, is := unusable(d); is {
-		return d
-	}
-	return combine(censored(d), []Expr{lift(lo), lift(hi)}, d)
+	return combine(censored, []Expr{lift(lo), lift(hi)}, d)
 }
 
 func censored(of Dist) *law {
@@ -83,10 +80,7 @@ func censored(of Dist) *law {
 // The edges must increase, and may be latents: IntervalCensored of a Normal is the
 // ordered probit.
 func IntervalCensored[A Value](d Dist, edges ...A) Dist {
-	if d, is := unusable(d); is {
-		return d
-	}
-	return combine(intervalCensored(d, len(edges)), liftAll(edges), d)
+	return combine(func(d Dist) *law { return intervalCensored(d, len(edges)) }, Numbers(edges...), d)
 }
 
 func intervalCensored(of Dist, n int) *law {

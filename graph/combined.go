@@ -45,8 +45,17 @@ func combined(name string, own []param, ds ...Dist) (*law, parts) {
 	return &law{name: name + "(" + strings.Join(names, ", ") + ")", params: params}, s
 }
 
-// combine is the distribution of law f with parameters of its own and those of ds.
-func combine(f *law, own []Expr, ds ...Dist) Dist {
+// combine is the distribution that f makes of d, with parameters of its own: d itself if nothing
+// can be made of it.
+func combine(f func(d Dist) *law, own []Expr, d Dist) Dist {
+	if d, is := unusable(d); is {
+		return d
+	}
+	return madeOf(f(d), own, d)
+}
+
+// madeOf is the distribution of law f with parameters of its own and those of ds.
+func madeOf(f *law, own []Expr, ds ...Dist) Dist {
 	params := own
 	for _, d := range ds {
 		params = append(params, d.params...)

@@ -252,23 +252,13 @@ func equal(a, b Expr) Guard {
 // by branches alone and is 0, 1, 2, …. A latent that has values without a place in values is
 // an error.
 func Switch[V Value](k Expr, values ...V) Expr {
-	list := make([]Expr, len(values))
-	for j, v := range values {
-		list[j] = lift(v)
-	}
-	return choose(k, list)
+	return choose(k, Numbers(values...))
 }
 
 func choose(k Expr, values []Expr) Expr {
 	m := owner(append(values, k)...)
 	if t := m.traces(); t != nil {
-		return t.expr(func() Expr {
-			rows := make([]Expr, len(values))
-			for j, v := range values {
-				rows[j] = t.valueOf(v)
-			}
-			return choose(t.valueOf(k), rows)
-		}) // in each row, as its guards are
+		return t.expr(func() Expr { return choose(t.valueOf(k), t.valuesOf(values)) }) // in each row, as its guards are
 	}
 	if v, ok := k.IsConst(); ok {
 		if j := int(v); float64(j) == v && j >= 0 && j < len(values) {

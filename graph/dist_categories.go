@@ -15,16 +15,7 @@ import (
 // weights[k] (gonum's). Of weights Exp(score) it is the softmax of the scores, exact
 // wherever they are.
 func Categorical[A Value](weights ...A) Dist {
-	w := liftAll(weights)
-	return newDist(categorical(len(w)), w...)
-}
-
-func liftAll[A Value](xs []A) []Expr {
-	list := make([]Expr, len(xs))
-	for i, x := range xs {
-		list[i] = lift(x)
-	}
-	return list
+	return newDist(categorical(len(weights)), Numbers(weights...)...)
 }
 
 // categorical is the law of k categories.
@@ -124,7 +115,7 @@ func choice(weights []float64, rng *rand.Rand) int {
 // The cuts must increase; where they do not the density is NaN. IntervalCensored of a
 // Normal is the same with normal noise.
 func OrderedLogistic[A, B Value](eta A, cuts ...B) Dist {
-	return newDist(orderedLogistic(len(cuts)), append([]Expr{lift(eta)}, liftAll(cuts)...)...)
+	return newDist(orderedLogistic(len(cuts)), append([]Expr{lift(eta)}, Numbers(cuts...)...)...)
 }
 
 // orderedLogistic is the law with n cuts.

@@ -54,13 +54,7 @@ func forwardSum(states, steps int, x []Expr) Expr {
 		return Expr{v: forwardValue(states, steps, v)}
 	}
 	if t := m.traces(); t != nil {
-		return t.function(func() Expr {
-			inRow := make([]Expr, len(x))
-			for i := range x {
-				inRow[i] = t.valueOf(x[i])
-			}
-			return forwardSum(states, steps, inRow)
-		}, x...)
+		return t.function(func() Expr { return forwardSum(states, steps, t.valuesOf(x)) }, x...)
 	}
 	ids := make([]nodeID, len(x))
 	for i := range x {

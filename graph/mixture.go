@@ -24,7 +24,7 @@ func Mixture[A Value](weights []A, d ...Dist) Dist {
 	if len(weights) != len(d) || len(d) == 0 {
 		return Dist{law: f, err: fmt.Errorf("%s: %d weights for %d distributions", f.name, len(weights), len(d))}
 	}
-	return combine(f, liftAll(weights), d...)
+	return madeOf(f, Numbers(weights...), d...)
 }
 
 func mixture(n int, of []Dist) *law {

@@ -318,6 +318,14 @@ func (t *tape) captures(x Expr) {
 
 func (t *tape) valueOf(x Expr) Expr { return t.guardOf(Guard{value: x}).value }
 
+func (t *tape) valuesOf(xs []Expr) []Expr {
+	now := make([]Expr, len(xs))
+	for i, x := range xs {
+		now[i] = t.valueOf(x)
+	}
+	return now
+}
+
 // dist is d in the current row.
 func (t *tape) dist(d Dist) Dist {
 	if !slices.ContainsFunc(d.params, Expr.traced) {
@@ -326,11 +334,7 @@ func (t *tape) dist(d Dist) Dist {
 		}
 		return d
 	}
-	params := make([]Expr, len(d.params))
-	for i, x := range d.params {
-		params[i] = t.valueOf(x)
-	}
-	return newDist(d.law, params...)
+	return newDist(d.law, t.valuesOf(d.params)...)
 }
 
 // traces is the tape that functions of values of m are added to: m's own if m is a

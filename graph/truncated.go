@@ -14,10 +14,7 @@ import (
 // The bounds must be numbers; they may be infinite. Values outside were not recorded at
 // all: of values that were recorded as a bound see Censored.
 func Truncated[A, B Value](d Dist, lo A, hi B) Dist {
-	if d, is := unusable(d); is {
-		return d
-	}
-	return combine(truncated(d), []Expr{lift(lo), lift(hi)}, d)
+	return combine(truncated, []Expr{lift(lo), lift(hi)}, d)
 }
 
 func truncated(of Dist) *law {

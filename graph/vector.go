@@ -105,11 +105,7 @@ func (t *tape) vector(d VectorDist) VectorDist {
 	if !slices.ContainsFunc(d.params, Expr.traced) {
 		return d
 	}
-	params := make([]Expr, len(d.params))
-	for i, x := range d.params {
-		params[i] = t.valueOf(x)
-	}
-	return d.with(params)
+	return d.with(t.valuesOf(d.params))
 }
 
 // ObserveVector conditions on the vector xs having been drawn from d. Its components are

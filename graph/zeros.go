@@ -14,10 +14,9 @@ import (
 //	P(0) = zero + (1 − zero)·d(0),    P(k) = (1 − zero)·d(k)
 //
 // (R's pscl and brms's zi; PyMC's psi is 1 − zero.)
-func ZeroInflated[A Value](zero A, d Dist) Dist {
-	if d, is := unusable(d); is {
-		return d
-	}
+func ZeroInflated[A Value](zero A, d Dist) Dist { return combine(zeroInflated, []Expr{lift(zero)}, d) }
+
+func zeroInflated(d Dist) *law {
 	f, s := zeros("ZeroInflated", d)
 	in := func(p []Expr) Dist { return s.at(p)[0] }
 	f.logProb = func(x Expr, p []Expr) Expr {
@@ -41,7 +40,7 @@ func ZeroInflated[A Value](zero A, d Dist) Dist {
 			return Mul(Sub(1, p[0]), Add(d.law.variance(p[1:]), Mul(p[0], Square(m))))
 		}
 	}
-	return combine(f, []Expr{lift(zero)}, d)
+	return f
 }
 
 // Hurdle is a count that is 0 with probability zero, and else has the distribution d
@@ -50,10 +49,9 @@ func ZeroInflated[A Value](zero A, d Dist) Dist {
 //	P(0) = zero,    P(k) = (1 − zero)·d(k)/(1 − d(0))
 //
 // (brms's hu; the zero model of R's pscl is of 1 − zero, as PyMC's psi.)
-func Hurdle[A Value](zero A, d Dist) Dist {
-	if d, is := unusable(d); is {
-		return d
-	}
+func Hurdle[A Value](zero A, d Dist) Dist { return combine(hurdle, []Expr{lift(zero)}, d) }
+
+func hurdle(d Dist) *law {
 	f, s := zeros("Hurdle", d)
 	in := func(p []Expr) Dist { return s.at(p)[0] }
 	some := func(p []Expr) Expr { // the log of (1 − zero)/(1 − d(0))
@@ -81,7 +79,7 @@ func Hurdle[A Value](zero A, d Dist) Dist {
 			return Sub(Mul(share, Add(d.law.variance(p[1:]), Square(m))), Square(Mul(share, m)))
 		}
 	}
-	return combine(f, []Expr{lift(zero)}, d)
+	return f
 }
 
 // zeros is a law of counts of which 0 is special.
