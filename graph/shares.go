@@ -3,8 +3,11 @@ package graph
 import (
 	"math"
 
+	"github.com/facetvi/facet/graph/kernel"
 	"github.com/facetvi/facet/internal/truncnorm"
 )
+
+var softplus = kernel.Softplus.Value
 
 // shares is the distribution of a prior's residual.
 type shares struct {
@@ -19,7 +22,7 @@ var (
 	logisticShares = shares{
 		func(lo, hi float64) float64 {
 			lo, hi = lo*logisticSD, hi*logisticSD
-			return log1mExp(hi-lo) - softplus(-hi) - softplus(lo)
+			return kernel.Log1mExp.Value(lo-hi) - softplus(-hi) - softplus(lo)
 		},
 		func(u, lo, hi float64) float64 {
 			below, above := math.Exp(-softplus(-lo*logisticSD)), math.Exp(-softplus(lo*logisticSD)) // F(lo), 1 − F(lo)
@@ -36,7 +39,7 @@ var (
 		},
 	}
 	exponentialShares = shares{
-		func(lo, hi float64) float64 { return log1mExp(math.Exp(hi)-math.Exp(lo)) - math.Exp(lo) },
+		func(lo, hi float64) float64 { return kernel.Log1mExp.Value(math.Exp(lo)-math.Exp(hi)) - math.Exp(lo) },
 		func(u, lo, hi float64) float64 {
 			a := math.Exp(lo)
 			return between(math.Log(a-math.Log1p(u*math.Expm1(a-math.Exp(hi)))), lo, hi)
@@ -48,16 +51,6 @@ var (
 func between(x, lo, hi float64) float64 {
 	return min(max(x, math.Nextafter(lo, math.Inf(1))), math.Nextafter(hi, math.Inf(-1)))
 }
-
-// log1mExp is log(1 − exp(−x)), x > 0.
-func log1mExp(x float64) float64 {
-	if x > math.Ln2 {
-		return math.Log1p(-math.Exp(-x))
-	}
-	return math.Log(-math.Expm1(-x))
-}
-
-func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
 // at are the prior of latent i in column k, with its center and scale there.
 func (r *Residuals) at(i, k int) (s *residualStep, center, scale float64) {
