@@ -34,6 +34,7 @@
 // The rooms below, each with an introduction of its own, in the direction of the
 // data:
 //
+//	scout      where the posterior's mass is, and its evidence, without a family
 //	cells      the search for cells
 //	family     mean field, structured, full rank, low rank, mixtures; the laws of guards under them
 //	gradient   ∇ELBO across the jumps of the density
@@ -41,7 +42,6 @@
 //	events     probabilities of guards, paths and regions
 //	draws      draws, predictions, CSV, npz, tensors
 //	mc         samples in blocks, side by side; estimates with errors
-//	cells      the search for a posterior's cells
 //	plot       pictures
 //
 // How good a fit is, and what an estimator did for it; the last two are asked of a fit of
