@@ -54,13 +54,17 @@ func (c *compiler) sharing(curve *regions.Curve) (pivots []int) {
 }
 
 // Sharing writes which of the latents with pieces of a curve, of the given positions, share
-// it, given x at the mean of q.
-func Sharing(counts []bool, curve *regions.Curve, pivots []int, x []float64) {
+// it, given x at the mean of q, and reports whether that depends on x.
+func Sharing(counts []bool, curve *regions.Curve, pivots []int, x []float64) (depends bool) {
 	total, straight := 0.0, 0.0
+	some, others := false, false
 	for _, k := range pivots {
 		total += x[k]
 		if curve.Straight(k) {
 			straight += x[k]
+			some = true
+		} else if curve.Separate(k) {
+			others = true
 		}
 	}
 	stand := straight > 0 && straight >= enough*total
@@ -68,4 +72,5 @@ func Sharing(counts []bool, curve *regions.Curve, pivots []int, x []float64) {
 	for _, k := range pivots {
 		counts[k] = !stand || curve.Straight(k) || !curve.Separate(k)
 	}
+	return some && others
 }

@@ -66,6 +66,7 @@ type Curve struct {
 	pivots  []pivot   // by latent
 	uses    [][]bool  // by latent: the steps that depend on it
 	signs   []signSet // of the values of steps
+	back    backward
 	pool    sync.Pool // of *CurveBatch
 }
 
@@ -96,6 +97,7 @@ func NewCurve(steps []Step) *Curve {
 	for k := range c.latents {
 		c.pivots = append(c.pivots, c.newPivot(k))
 	}
+	c.back = c.newBackward()
 	return c
 }
 
@@ -297,32 +299,29 @@ func (b *CurveBatch) SlopesBeside(k int, x []float64) [][]float64 {
 		switch {
 		case !moves:
 			b.mixed[s] = b.v[s]
-			continue
 		case s == b.c.leaf[k]:
 			b.mixed[s] = x[:b.n]
-			continue
+		case b.c.back.reads[s]:
+			b.mixed[s] = b.beside[s][:b.n]
+			b.run(b.mixed, s)
 		}
-		b.mixed[s] = b.beside[s][:b.n]
-		b.run(b.mixed, s)
 	}
 	return b.slopes(b.mixed)
 }
 
 func (b *CurveBatch) slopes(v [][]float64) [][]float64 {
+	back := &b.c.back
 	if b.adj == nil {
 		b.adj, b.out = rows(len(b.c.steps), b.most), make([][]float64, len(b.c.latents))
 		for s := range b.adj {
+			vec.Fill(b.adj[s], back.constant[s])
 			b.adj[s] = b.adj[s][:b.n]
 		}
 	}
-	for s := range b.adj {
-		clear(b.adj[s])
+	for _, s := range back.varying {
+		vec.Fill(b.adj[s], back.constant[s])
 	}
-	top := len(b.adj) - 1
-	for i := range b.adj[top] {
-		b.adj[top][i] = 1
-	}
-	for s := top; s >= 0; s-- {
+	for _, s := range back.pulls {
 		b.pull(b.adj, v, s)
 	}
 	for k, s := range b.c.leaf {
@@ -348,11 +347,8 @@ func (b *CurveBatch) pull(adj, v [][]float64, s int) {
 			adj[x.A][i] += float64(y * x.F.Slope(v[x.A][i], v[s][i]))
 		}
 	case Times:
-		a, b := v[x.A][:len(g)], v[x.B][:len(g)]
-		for i, y := range g {
-			adj[x.A][i] += float64(y * b[i])
-			adj[x.B][i] += float64(y * a[i])
-		}
+		vec.AddMul(adj[x.A], g, v[x.B])
+		vec.AddMul(adj[x.B], g, v[x.A])
 	case Over:
 		for i, y := range g {
 			by := v[x.B][i]

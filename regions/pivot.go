@@ -277,7 +277,7 @@ func (b *CurveBatch) solveDirect(p *pivot) []float64 {
 		b.invertRow(m, x)
 	}
 	for i, r := range x {
-		if math.IsInf(r, 0) {
+		if r-r != 0 {
 			x[i] = math.NaN()
 		}
 	}
@@ -289,8 +289,8 @@ func (b *CurveBatch) invertRow(m move, x []float64) {
 	switch s := &b.c.steps[m.from]; s.Kind {
 	case Affine:
 		coef := 0.0
-		for i := range x {
-			x[i] -= s.Const
+		if s.Const != 0 {
+			vec.Affine(x, x, 1, -s.Const)
 		}
 		for _, t := range s.Terms {
 			if t.Of == m.to {

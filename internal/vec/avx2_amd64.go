@@ -24,6 +24,9 @@ func addAVX2(dst, x, y *float64, n int)
 func mulAVX2(dst, x, y *float64, n int)
 
 //go:noescape
+func addMulAVX2(dst, x, y *float64, n int)
+
+//go:noescape
 func gatedMulAVX2(dst, v, x *float64, n int, a float64)
 
 //go:noescape
@@ -67,6 +70,9 @@ func combineAVX2(dst, a, b *float64, split int, ref *int32, entries int, w *floa
 
 //go:noescape
 func sparseAVX2(dst, a, b *float64, split, n, rows int, c *float64, from, ref *int32, w *float64)
+
+//go:noescape
+func gaussAVX2(dst, x *float64, n int, a float64, t *[10][4]float64)
 
 //go:noescape
 func normalsAVX2(dst *float64, tail *[normalBlock]float64, blocks int, key0, key1 uint64, t *[31][4]uint64)

@@ -12,6 +12,7 @@ func addScaledAVX2(_, _ *float64, _ int, _ float64)         { panic(none) }
 func affine2AVX2(_, _, _ *float64, _ int, _, _, _ float64)  { panic(none) }
 func addAVX2(_, _, _ *float64, _ int)                       { panic(none) }
 func mulAVX2(_, _, _ *float64, _ int)                       { panic(none) }
+func addMulAVX2(_, _, _ *float64, _ int)                    { panic(none) }
 func gatedMulAVX2(_, _, _ *float64, _ int, _ float64)       { panic(none) }
 func selectAVX2(_, _, _, _ *float64, _ int)                 { panic(none) }
 func lookup1AVX2(_, _ *float64, _ int, _ *[8]float64)       { panic(none) }
@@ -32,6 +33,8 @@ func affineRowsAVX2(_, _ *float64, _, _ int, _, _ *float64) { panic(none) }
 func stepRowsAVX2(_, _ *float64, _ int, _ *StepRow, _ int)  { panic(none) }
 
 func sparseAVX2(_, _, _ *float64, _, _, _ int, _ *float64, _, _ *int32, _ *float64) { panic(none) }
+
+func gaussAVX2(_, _ *float64, _ int, _ float64, _ *[10][4]float64) { panic(none) }
 
 func normalsAVX2(_ *float64, _ *[normalBlock]float64, _ int, _, _ uint64, _ *[31][4]uint64) {
 	panic(none)

@@ -37,7 +37,7 @@ func (m Rows) AddCombine(dst []float64, ref []int32, w []float64) {
 func (m Rows) combine(dst []float64, add bool, c float64, ref []int32, w []float64) {
 	if len(ref) == 0 {
 		if !add {
-			fill(dst, c)
+			Fill(dst, c)
 		}
 		return
 	}
@@ -70,7 +70,8 @@ func (m Rows) combine(dst []float64, add bool, c float64, ref []int32, w []float
 	}
 }
 
-func fill(dst []float64, c float64) {
+// Fill is dst = c.
+func Fill(dst []float64, c float64) {
 	for i := range dst {
 		dst[i] = c
 	}

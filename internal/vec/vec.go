@@ -70,6 +70,19 @@ func Mul(dst, x, y []float64) {
 	}
 }
 
+// AddMul is dst += x·y.
+func AddMul(dst, x, y []float64) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	i := 0
+	if useAVX2 && len(dst) >= wide {
+		i = len(dst) &^ 3
+		addMulAVX2(&dst[0], &x[0], &y[0], i)
+	}
+	for ; i < len(dst); i++ {
+		dst[i] += float64(x[i] * y[i])
+	}
+}
+
 // GatedMul is dst = g·(a·x), and 0 where g is 0, whatever x is there.
 func GatedMul(dst, g, x []float64, a float64) {
 	g, x = g[:len(dst)], x[:len(dst)]

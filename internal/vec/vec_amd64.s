@@ -100,6 +100,25 @@ loop:
 	VZEROUPPER
 	RET
 
+// func addMulAVX2(dst, x, y *float64, n int)
+TEXT ·addMulAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), CX
+	XORQ AX, AX
+
+loop:
+	VMOVUPD (SI)(AX*8), Y0
+	VMULPD  (DX)(AX*8), Y0, Y0
+	VADDPD  (DI)(AX*8), Y0, Y0
+	VMOVUPD Y0, (DI)(AX*8)
+	ADDQ    $4, AX
+	CMPQ    AX, CX
+	JLT     loop
+	VZEROUPPER
+	RET
+
 // func gatedMulAVX2(dst, v, x *float64, n int, a float64)
 TEXT ·gatedMulAVX2(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), DI

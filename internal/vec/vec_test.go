@@ -60,8 +60,17 @@ var loops = []loop{
 		func(dst, x, _ float64, _ [3]float64) float64 { return dst + x }},
 	{"Mul", func(dst, x, y []float64, _ [][]float64) { Mul(dst, x, y) },
 		func(_, x, y float64, _ [3]float64) float64 { return x * y }},
+	{"AddMul", func(dst, x, y []float64, _ [][]float64) { AddMul(dst, x, y) },
+		func(dst, x, y float64, _ [3]float64) float64 { return dst + float64(x*y) }},
 	{"GatedMul", func(dst, x, y []float64, _ [][]float64) { GatedMul(dst, x, y, 2) },
 		func(_, x, y float64, _ [3]float64) float64 { return choose(x == 0, 0, x*(2*y)) }},
+	{"Gauss", func(dst, x, _ []float64, _ [][]float64) { Gauss(dst, x, 1.7) },
+		func(_, x, _ float64, _ [3]float64) float64 {
+			if x*x/2 < mostExponent {
+				return 1.7 * expMinus(0.5*x*x)
+			}
+			return 0
+		}},
 	{"Select", func(dst, x, y []float64, s [][]float64) { Select(dst, s[0], x, y) },
 		func(_, x, y float64, s [3]float64) float64 { return choose(s[0] == 1, x, y) }},
 	{"Lookup of 1", func(dst, _, _ []float64, s [][]float64) { Lookup(dst, s[:1], table[:2]) },

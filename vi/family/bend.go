@@ -37,20 +37,13 @@ type displaced struct {
 }
 
 // normalGiven writes the density of a normal latent given all others at the points to
-// dst, which is NaN where there is none. at.noise is the derivative of −log q by the
-// latent at the samples.
+// dst, which is NaN where there is none, and else 0. at.noise is the derivative of −log q by
+// the latent at the samples.
 func normalGiven(dst []float64, at *displaced, variance float64) {
 	sd := math.Sqrt(variance)
-	inv := 1 / sd
-	for b, d := range at.delta {
-		t := at.noise[b]*sd + d*inv
-		half := 0.5 * t * t
-		if math.IsNaN(dst[b]) || !(half < mostExponent) {
-			dst[b] = 0
-			continue
-		}
-		dst[b] = invSqrt2Pi * inv * expMinus(half)
-	}
+	vec.Affine2(at.noise, at.noise, at.delta, sd, 1/sd, 0)
+	vec.Add(dst, dst, at.noise)
+	vec.Gauss(dst, dst, invSqrt2Pi/sd)
 }
 
 // mean implements bender.

@@ -24,6 +24,7 @@ type curves struct {
 	first   int
 	pieces  []curvePiece
 	field   [][]float64 // scratch: Σ w·Δ·∇Φ
+	total   []float64   // scratch: Σ_j (∂_jΦ)²·v_j by sample
 }
 
 // A curvePlane is a guard that is not affine.
@@ -33,11 +34,10 @@ type curvePlane struct {
 	at       *regions.CurveBatch // at the samples
 	mean     *regions.CurveBatch // at the mean of q
 	roots    []float64           // for the latent of the piece that was last solved for
-	variance []float64           // of Latents given all others; 0 of those that have no share in the surface
-	counts   []bool              // whether they have
+	variance []float64           // of pivots given all other latents
+	counts   []bool              // whether a latent has a share in the surface
+	chooses  bool                // that depends on the parameters of the family
 	part     []float64           // scratch: of Σx
-	alone    bool                // one latent has all of it
-	typical  float64             // 0 in units of the scale of Φ, about
 }
 
 type curvePiece struct {
@@ -86,7 +86,11 @@ func surfaceOf(s bender, n int, pieces []boundary.Piece, at [][]int, hyperplanes
 		x.displaced = displaced{latent: p.Latent(), latents: latents, local: s.bend(p.Latent(), latents), delta: make([]float64, n), noise: make([]float64, n)}
 		c.pieces = append(c.pieces, x)
 	}
-	c.field = rowsOf(most, n)
+	for k := range c.pieces {
+		p := c.pieces[k].curvePlane
+		p.chooses = boundary.Sharing(p.counts, p.curve, p.pivots, p.part)
+	}
+	c.field, c.total = rowsOf(most, n), make([]float64, n)
 	return c
 }
 
@@ -126,24 +130,23 @@ func (p *curvePlane) share(s bender) {
 	for l, i := range latents {
 		p.mean.In[l][0] = s.mean(i)
 	}
-	phi, slopes := p.mean.Values()[0], p.mean.Slopes()
-	total := 0.0
 	for _, l := range p.pivots {
 		p.variance[l] = s.variance(latents[l])
+	}
+	if p.chooses {
+		p.typical()
+		boundary.Sharing(p.counts, p.curve, p.pivots, p.part)
+	}
+}
+
+// typical is Φ at the mean of q in units of its scale, about. It leaves what Σx is made of there in p.part.
+func (p *curvePlane) typical() float64 {
+	phi, slopes, total := p.mean.Values()[0], p.mean.Slopes(), 0.0
+	for _, l := range p.pivots {
 		p.part[l] = slopes[l][0] * slopes[l][0] * p.variance[l]
 		total += p.part[l]
 	}
-	p.typical = phi / math.Sqrt(total)
-	boundary.Sharing(p.counts, p.curve, p.pivots, p.part)
-	left := 0
-	for l, counts := range p.counts {
-		if counts {
-			left++
-		} else {
-			p.variance[l] = 0
-		}
-	}
-	p.alone = left == 1
+	return phi / math.Sqrt(total)
 }
 
 // Along implements Surface.
@@ -161,7 +164,7 @@ func (c *curves) Density(k int) float64 {
 		if !p.shares {
 			return 0
 		}
-		density := normalDensity(p.typical)
+		density := normalDensity(p.typical())
 		if !(density > leastDensity) {
 			density = leastDensity
 		}
@@ -232,7 +235,7 @@ func (c *curves) Move(dst []float64, k int, z, phi []float64, at *regions.CurveB
 	p.solve()
 	copy(dst, p.to)
 	c.s.given(p.w, &p.displaced)
-	p.weigh()
+	p.weigh(c.total)
 }
 
 // solve finds the points. Where there is no root they are the samples, and w is NaN.
@@ -251,35 +254,31 @@ func (p *curvePiece) solve() {
 	}
 }
 
-// weigh makes w·∇Φ of the densities in w.
-func (p *curvePiece) weigh() {
+// weigh makes w·∇Φ of the densities in w: w = h·|∂_iΦ|·v_i/Σ_j (∂_jΦ)²·v_j, which has no
+// |∂_iΦ| below.
+func (p *curvePiece) weigh(total []float64) {
 	slopes := p.at.SlopesBeside(p.pivot, p.to)
-	own := slopes[p.pivot]
+	clear(total)
+	for l, v := range p.variance {
+		if p.counts[l] {
+			for b, x := range slopes[l] {
+				total[b] += float64(float64(x*x) * v)
+			}
+		}
+	}
+	own, variance := slopes[p.pivot], p.variance[p.pivot]
 	p.some = false
 	for b, h := range p.w {
 		if h == 0 {
 			continue
 		}
-		if p.alone && own[b] != 0 {
-			p.w[b] = h / math.Abs(own[b])
-			p.some = true
-			continue
+		x := math.Abs(own[b])
+		if s := total[b]; s > leastTotal && s < mostTotal {
+			h *= x * variance / s
+		} else {
+			h *= p.scaledShare(slopes, b)
 		}
-		largest, total := 0.0, 0.0
-		for l, v := range p.variance {
-			if x := math.Abs(slopes[l][b]); v > 0 && x > largest {
-				largest = x
-			}
-		}
-		for l, v := range p.variance {
-			if v > 0 {
-				x := slopes[l][b] / largest
-				total += x * x * v
-			}
-		}
-		// ρ·h/|∂_iΦ|, which has no |∂_iΦ| below.
-		h *= math.Abs(own[b]) / largest * p.variance[p.pivot] / (total * largest)
-		if !(h > 0) || math.IsInf(h, 1) {
+		if !(h > 0 && h <= math.MaxFloat64) {
 			h = 0
 		}
 		p.w[b] = h
@@ -290,6 +289,29 @@ func (p *curvePiece) weigh() {
 			vec.GatedMul(p.field[l], p.w, row, 1)
 		}
 	}
+}
+
+// Sums of squares between these have lost nothing.
+const (
+	leastTotal = 1e-250
+	mostTotal  = 1e250
+)
+
+// scaledShare is |∂_iΦ|·v_i/Σ_j (∂_jΦ)²·v_j of sample b by slopes in units of the largest one.
+func (p *curvePiece) scaledShare(slopes [][]float64, b int) float64 {
+	largest, total := 0.0, 0.0
+	for l := range slopes {
+		if x := math.Abs(slopes[l][b]); p.counts[l] && x > largest {
+			largest = x
+		}
+	}
+	for l, v := range p.variance {
+		if p.counts[l] {
+			x := slopes[l][b] / largest
+			total += x * x * v
+		}
+	}
+	return math.Abs(slopes[p.pivot][b]) / largest * p.variance[p.pivot] / (total * largest)
 }
 
 // Add implements Surface.

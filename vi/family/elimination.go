@@ -184,18 +184,16 @@ func (e *elimination) Add(sums, grad []float64, k int, phi, jumps []float64) {
 	}
 	inv := e.s.q.inv[p.pivot]
 	step, top := inv/p.coef, inv/math.Abs(p.coef)*invSqrt2Pi
-	dot, any := 0.0, false
-	wd, jumps := e.wd[:len(phi)], jumps[:len(phi)]
-	for i, x := range e.s.row(e.s.eps, p.pivot)[:len(phi)] {
-		x -= phi[i] * step
-		wd[i] = 0
-		if half := 0.5 * x * x; half < mostExponent {
-			wd[i] = expMinus(half) * top * jumps[i]
-			dot += wd[i] * phi[i]
-			any = true
-		}
+	wd := e.wd[:len(phi)]
+	vec.Affine2(wd, e.s.row(e.s.eps, p.pivot), phi, 1, -step, 0)
+	vec.Gauss(wd, wd, top)
+	vec.GatedMul(wd, wd, jumps, 1)
+	dot, some := 0.0, false
+	for i, x := range wd {
+		dot += float64(x * phi[i])
+		some = some || x != 0
 	}
-	if !any {
+	if !some {
 		return
 	}
 	for j, i := range p.Index {
