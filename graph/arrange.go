@@ -155,6 +155,9 @@ func (b *batch) chain(rows []nodeID, lists [][]nodeID) []nodeID {
 		return rows
 	}
 	slices.SortStableFunc(lists, func(x, y []nodeID) int { return cmp.Compare(len(y), len(x)) })
+	if slices.Equal(lists[0], rows) {
+		return rows
+	}
 	p := newPaths(len(rows))
 	for _, l := range lists {
 		for i := 1; i < len(l); i++ {

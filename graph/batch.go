@@ -24,7 +24,8 @@ import (
 type form struct {
 	key       formKey
 	args      []int       // forms of the operands (of the terms, for a sum)
-	rows      []nodeID    // the expressions
+	size      int32       // the number of rows
+	rows      []nodeID    // the expressions, once all are there
 	onLatents bool        // depends on the latents
 	columns   [][]nodeID  // by operand and row, once the rows are in order; nil for what has any number of operands
 	coefs     [][]float64 // of sums: the constants, and the coefficients by operand
@@ -87,8 +88,8 @@ type batch struct {
 	at     []ref  // by node
 	inAff  []bool // by node, perhaps short: affine sums that other affine sums use
 	sign   map[nodeID][]nodeID
-	folded []int32 // by node, perhaps short: 1 + the number of its fold, where sum differs from it
-	folds  []fold
+	folded []int32  // by node, perhaps short: 1 + the number of its fold, where sum differs from it
+	folds  [][]fold // in blocks of foldBlock, perhaps short
 
 	fewTables bool
 
@@ -111,7 +112,7 @@ type batch struct {
 func newBatch(st *store, outs []output, sz sizes) *batch {
 	b := &batch{
 		st: st, byKey: map[formKey]int{}, at: slices.Repeat([]ref{nowhere}, st.len()),
-		inAff: make([]bool, st.len()), sign: map[nodeID][]nodeID{}, lookup: lookup{x: &st.nodes},
+		inAff: make([]bool, st.len()), sign: map[nodeID][]nodeID{}, lookup: lookup{x: &st.nodes, affine: st.affineNodes()},
 	}
 	for kind := fLatent; kind <= fFormula; kind++ {
 		b.form(formKey{kind: kind}, nil)
@@ -134,6 +135,7 @@ func newBatch(st *store, outs []output, sz sizes) *batch {
 		b.add(id)
 	}
 	b.addFlips(list)
+	b.collect()
 	b.arrange()
 	return b
 }
@@ -151,6 +153,14 @@ type view struct {
 type lookup struct {
 	x           *nodes
 	near, other run
+	affine      []bool // of the nodes that there were
+}
+
+func (l *lookup) isAffine(id nodeID) bool {
+	if int(id) < len(l.affine) {
+		return l.affine[id]
+	}
+	return l.view(id).affine
 }
 
 func (b *lookup) view(id nodeID) view {
@@ -313,17 +323,24 @@ func appendAtoms(list []nodeID, outs ...output) []nodeID {
 // latents, these are one affine row, so that sums that differ only in how many
 // latents they have are of one form. The terms are good until the next call.
 func (b *batch) sum(v view) output {
+	if b.isFolded(v.id) {
+		if f := b.fold(v.id); f.rest >= 0 {
+			o := f.sum(b.inSum[:0])
+			b.inSum = o.terms
+			return o
+		}
+	}
 	c, terms := v.sum(b.some[:])
 	if !b.isLong(&v, terms) {
 		return output{c, terms}
 	}
 	var some [8]term
-	affine, rest := b.st.parted(terms, some[:0], b.inSum[:0])
+	affine, rest := b.parted(terms, some[:0], b.inSum[:0])
 	if !b.isFolded(v.id) {
-		b.addFold(v.id, b.st.newFold(c, affine))
+		b.addFold(v.id, b.st.newFold(c, affine).beside(rest))
 	}
-	f := b.folds[b.folded[v.id]-1]
-	b.inSum = insert(rest, f.atom)
+	f := b.fold(v.id)
+	b.inSum = insert(rest, term{f.atom, f.coef})
 	return output{f.left, b.inSum}
 }
 
@@ -331,7 +348,7 @@ func (b *batch) sum(v view) output {
 func (b *lookup) affineCount(terms []term) int {
 	k := 0
 	for _, t := range terms {
-		if b.view(t.atom).affine {
+		if b.isAffine(t.atom) {
 			k++
 		}
 	}
@@ -525,11 +542,20 @@ func (b *batch) place(form int, id nodeID) {
 		return
 	}
 	f := b.forms[form]
-	if n := len(f.rows); n == cap(f.rows) { // append would copy more often
-		f.rows = slices.Grow(f.rows, max(n, 8))
+	b.at[id] = ref{int32(form), f.size}
+	f.size++
+}
+
+// collect lists the rows of all forms.
+func (b *batch) collect() {
+	for _, f := range b.forms {
+		f.rows = make([]nodeID, f.size)
 	}
-	b.at[id] = ref{int32(form), int32(len(f.rows))}
-	f.rows = append(f.rows, id)
+	for id, at := range b.at {
+		if at != nowhere {
+			b.forms[at.form].rows[at.row] = nodeID(id)
+		}
+	}
 }
 
 // slots is a sum with its terms in the order of its form's args. They are good until the

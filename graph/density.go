@@ -171,7 +171,7 @@ func (s *store) total(c float64, sum []term) output {
 	o := output{c: c}
 	byAtom := func(x, y part) int { return cmp.Compare(x.atom, y.atom) }
 	// Sums of the atoms that came in ascending order, and parts of the others.
-	ascending, rest := make([]part, 0, s.termCount(sum)), []part(nil)
+	ascending, rest := make([]part, 0, s.ascendingCount(sum)), []part(nil)
 	last := 0 // where the last part was added
 	var room [8]term
 	for _, x := range sum {
@@ -212,16 +212,21 @@ func (s *store) total(c float64, sum []term) output {
 	return o
 }
 
-// termCount is the number of terms of the given expressions as sums.
-func (s *store) termCount(sum []term) (n int) {
+// ascendingCount is how many of the terms of the given expressions, as sums, have a larger
+// atom than those before.
+func (s *store) ascendingCount(sum []term) (n int) {
+	last := nodeID(-1)
+	var room [8]term
 	for _, x := range sum {
-		switch l, _ := s.likeNode(x.atom); {
-		case s.like(x.atom).kind != kSum:
-			n++
-		case l != nil:
-			n += len(l.atoms)
-		default:
-			n += len(s.like(x.atom).terms)
+		terms := append(room[:0], term{x.atom, 1})
+		if s.like(x.atom).kind == kSum {
+			_, terms = s.sumIn(x.atom, room[:])
+		}
+		for _, t := range terms {
+			if t.atom > last {
+				last = t.atom
+				n++
+			}
 		}
 	}
 	return n

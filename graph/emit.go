@@ -72,7 +72,7 @@ func emit(b *batch, outs []output, of *output, sz sizes, n int) (*Graph, error) 
 		return nil, err
 	}
 	if e.onLatents(of) {
-		if err := e.differentiate(of); err != nil {
+		if err := e.differentiate(outs, of); err != nil {
 			return nil, err
 		}
 	}
@@ -117,17 +117,21 @@ func (e *Graph) constant(v []float64) *gorgonia.Node {
 }
 
 // operand is the matrix with the given rows of a form.
-func (e *Graph) operand(formNo int, rows kernel.RowList) (*gorgonia.Node, error) {
+func (e *Graph) operand(formNo int, ids []nodeID) (*gorgonia.Node, error) {
 	f := e.b.forms[formNo]
 	if f.key.kind == fConst {
-		v := make([]float64, len(rows))
-		for i, r := range rows {
-			v[i] = e.b.st.head(f.rows[r]).v
+		v := make([]float64, len(ids))
+		for i, id := range ids {
+			v[i] = e.b.st.head(id).v
 		}
 		return e.constant(v), nil
 	}
-	if first, ok := rows.Run(); ok && first == 0 && len(rows) == len(f.rows) {
+	if slices.Equal(ids, f.rows) {
 		return e.nodes[formNo], nil
+	}
+	rows := make(kernel.RowList, len(ids))
+	for i, id := range ids {
+		rows[i] = e.b.at[id].row
 	}
 	return kernel.Apply(kernel.Gather{Idx: rows}, gorgonia.Nodes{e.nodes[formNo]}, []bool{f.onLatents})
 }
@@ -161,12 +165,8 @@ func (e *Graph) elementwise(f *form) (*gorgonia.Node, error) {
 	operands := make(gorgonia.Nodes, len(f.args))
 	wrt := make([]bool, len(f.args))
 	for j, arg := range f.args {
-		rows := make(kernel.RowList, len(f.rows))
-		for r, id := range f.columns[j] {
-			rows[r] = e.b.at[id].row
-		}
 		var err error
-		if operands[j], err = e.operand(arg, rows); err != nil {
+		if operands[j], err = e.operand(arg, f.columns[j]); err != nil {
 			return nil, err
 		}
 		wrt[j] = e.b.forms[arg].onLatents
@@ -410,8 +410,11 @@ func (e *Graph) onLatents(o *output) bool {
 
 // differentiate adds the gradient of Σ_samples log r. Samples do not interact,
 // so that is the gradient of each.
-func (e *Graph) differentiate(of *output) error {
-	logProb, err := e.outputs([]output{*of})
+func (e *Graph) differentiate(outs []output, of *output) error {
+	logProb, err := e.Out, error(nil)
+	if len(outs) != 1 || len(outs[0].terms) == 0 || &outs[0].terms[0] != &of.terms[0] {
+		logProb, err = e.outputs([]output{*of})
+	}
 	if err != nil {
 		return err
 	}

@@ -7,16 +7,35 @@ import (
 	"sync"
 )
 
-// A fold is what takes the place of the affine terms of a sum, and the constant that is left.
+// A fold is what takes the place of the affine terms of a sum: coef times an atom, and the
+// constant that is left.
 type fold struct {
-	atom term
-	left float64
+	atom, rest           nodeID // rest is the sum's only other atom, or −1 if it has none or several
+	coef, restCoef, left float64
+}
+
+// sum is what is folded, if there is one other term. It appends the terms to room.
+func (f *fold) sum(room []term) output {
+	x, y := term{f.atom, f.coef}, term{f.rest, f.restCoef}
+	if y.atom < x.atom {
+		x, y = y, x
+	}
+	return output{f.left, append(room, x, y)}
+}
+
+// beside is f with the given other terms.
+func (f fold) beside(rest []term) fold {
+	f.rest = -1
+	if len(rest) == 1 {
+		f.rest, f.restCoef = rest[0].atom, rest[0].coef
+	}
+	return f
 }
 
 // parted appends the affine terms to affine and the others to rest.
-func (s *store) parted(terms, affine, rest []term) (_, _ []term) {
+func (l *lookup) parted(terms, affine, rest []term) (_, _ []term) {
 	for _, t := range terms {
-		if s.like(t.atom).affine {
+		if l.isAffine(t.atom) {
 			affine = append(affine, t)
 		} else {
 			rest = append(rest, t)
@@ -35,25 +54,21 @@ func insert(terms []term, t term) []term {
 // v, or else without it, as they are or negated. A mean that is compared with data is often
 // such a one. It may turn the signs of the terms and turn them back.
 func (s *store) findFold(v float64, affine []term) (f fold, ok bool) {
-	turn := func() {
-		for i := range affine {
-			affine[i].coef *= -1
-		}
-	}
 	for _, c := range []float64{v, 0} {
 		left := v
 		if c == v { // which may be infinite
 			left = 0
 		}
-		atom, ok := s.find(node{kind: kSum, v: c, terms: affine})
+		n := node{kind: kSum, v: c, terms: affine}
+		atom, ok := s.find(n)
 		if ok {
-			return fold{term{atom, 1}, left}, true
+			return fold{atom: atom, coef: 1, left: left}, true
 		}
-		turn()
-		atom, ok = s.find(node{kind: kSum, v: -c, terms: affine})
-		turn()
+		n.negate()
+		atom, ok = s.find(n)
+		n.negate()
 		if ok {
-			return fold{term{atom, -1}, left}, true
+			return fold{atom: atom, coef: -1, left: left}, true
 		}
 		if v == 0 {
 			break
@@ -62,9 +77,17 @@ func (s *store) findFold(v float64, affine []term) (f fold, ok bool) {
 	return fold{}, false
 }
 
+// negate turns the signs of a sum.
+func (n *node) negate() {
+	n.v = -n.v
+	for i := range n.terms {
+		n.terms[i].coef *= -1
+	}
+}
+
 // newFold makes the sum of the affine terms.
 func (s *store) newFold(v float64, affine []term) fold {
-	return fold{term{s.affineSum(0, slices.Clone(affine)), 1}, v}
+	return fold{atom: s.affineSum(0, slices.Clone(affine)), coef: 1, left: v}
 }
 
 // isLong reports whether the terms of v, a sum, are folded: see batch.sum.
@@ -72,19 +95,21 @@ func (l *lookup) isLong(v *view, terms []term) bool {
 	return len(terms) > maxLinLatents && !v.affine && l.affineCount(terms) > maxLinLatents
 }
 
-// findFolds finds the folds of all sums that are folded and have one.
+// foldBlock is how many folds are found at once.
+const foldBlock = 256
+
+// findFolds finds the folds of all sums that are folded and have one, in parts on all
+// processors.
 func (b *batch) findFolds() {
 	n := b.st.len()
-	type found struct {
-		id nodeID
-		fold
-	}
-	const many = 4096
-	parts := make([][][]found, runtime.GOMAXPROCS(0)) // in blocks of many
+	parts := make([]folder, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
+	var any sync.Once
 	for k := range parts {
+		f := &parts[k]
+		*f = folder{b: b, part: k, parts: len(parts)}
 		wg.Go(func() {
-			l := lookup{x: &b.st.nodes}
+			l := b.lookup
 			var some, affine, rest [16]term
 			for id := nodeID(k * n / len(parts)); int(id) < (k+1)*n/len(parts); id++ {
 				v := l.view(id)
@@ -95,31 +120,89 @@ func (b *batch) findFolds() {
 				if !l.isLong(&v, terms) {
 					continue
 				}
-				of, _ := b.st.parted(terms, affine[:0], rest[:0])
-				if f, ok := b.st.findFold(c, of); ok {
-					if n := len(parts[k]); n == 0 || len(parts[k][n-1]) == many {
-						parts[k] = append(parts[k], make([]found, 0, many))
-					}
-					last := &parts[k][len(parts[k])-1]
-					*last = append(*last, found{id, f})
+				any.Do(func() { b.folded = make([]int32, n) })
+				of, others := l.parted(terms, affine[:0], rest[:0])
+				if f.add(longSum{id, c, len(of), fold{}.beside(others)}, of); len(f.sums) == foldBlock {
+					f.find()
 				}
 			}
+			f.find()
 		})
 	}
 	wg.Wait()
-	lists := slices.Concat(parts...)
-	b.folds = slices.Grow(b.folds, many*len(lists))
-	for _, list := range lists {
-		for _, x := range list {
-			b.addFold(x.id, x.fold)
+	for _, f := range parts {
+		for len(b.folds) < len(parts)*len(f.folds) {
+			b.folds = append(b.folds, nil)
+		}
+		for i, block := range f.folds {
+			b.folds[i*len(parts)+f.part] = block
 		}
 	}
+}
+
+// A folder finds the folds of a part of the nodes, a block at a time.
+type folder struct {
+	b           *batch
+	part, parts int
+	sums        []longSum
+	terms       []term   // of all sums
+	hashes      []uint32 // of what is likely to be looked for
+	free        int
+	folds       [][]fold // blocks number part, part + parts, … of the batch's
+}
+
+// A longSum is one that is folded.
+type longSum struct {
+	id     nodeID
+	v      float64
+	affine int // the number of affine terms
+	fold   fold
+}
+
+func (f *folder) add(s longSum, affine []term) {
+	f.sums, f.terms = append(f.sums, s), append(f.terms, affine...)
+	n := node{kind: kSum, v: s.v, terms: f.terms[len(f.terms)-len(affine):]}
+	f.hashes = append(f.hashes, n.hash())
+	n.negate()
+	f.hashes = append(f.hashes, n.hash())
+	n.negate()
+}
+
+// find finds the folds of the sums that were added.
+func (f *folder) find() {
+	f.free += f.b.st.freeOf(f.hashes) // which the processor fetches
+	terms := f.terms
+	for _, s := range f.sums {
+		if x, ok := f.b.st.findFold(s.v, terms[:s.affine]); ok {
+			x.rest, x.restCoef = s.fold.rest, s.fold.restCoef
+			f.b.folded[s.id] = 1 + int32(addFold(&f.folds, x, f.part, f.parts))
+		}
+		terms = terms[s.affine:]
+	}
+	f.sums, f.terms, f.hashes = f.sums[:0], f.terms[:0], f.hashes[:0]
+}
+
+// addFold adds a fold to blocks, and returns its number, where block i has number first + i·step.
+func addFold(blocks *[][]fold, f fold, first, step int) int {
+	last := len(*blocks) - 1
+	if last < 0 || len((*blocks)[last]) == cap((*blocks)[last]) {
+		*blocks = append(*blocks, make([]fold, 0, foldBlock))
+		last++
+	}
+	block := &(*blocks)[last]
+	*block = append(*block, f)
+	return (first+last*step)*foldBlock + len(*block) - 1
 }
 
 func (b *batch) addFold(id nodeID, f fold) {
 	if n := b.st.len(); len(b.folded) < n {
 		b.folded = append(b.folded, make([]int32, n-len(b.folded))...)
 	}
-	b.folds = append(b.folds, f)
-	b.folded[id] = int32(len(b.folds))
+	b.folded[id] = 1 + int32(addFold(&b.folds, f, 0, 1))
+}
+
+// fold is that of a sum which is folded.
+func (b *batch) fold(id nodeID) *fold {
+	n := b.folded[id] - 1
+	return &b.folds[n/foldBlock][n%foldBlock]
 }

@@ -218,14 +218,17 @@ func (s *store) enter(at *slot, hash uint32, id nodeID) {
 }
 
 // touch reads the places of hashes in the table, so that the processor fetches many at once.
-func (s *store) touch(hashes []uint32) {
-	mask, free := len(s.table)-1, 0
+func (s *store) touch(hashes []uint32) { s.free = s.freeOf(hashes) }
+
+// freeOf is how many of the places of hashes are free.
+func (s *store) freeOf(hashes []uint32) (free int) {
+	mask := len(s.table) - 1
 	for _, h := range hashes {
 		if s.table[int(h)&mask].node == 0 {
 			free++
 		}
 	}
-	s.free = free
+	return free
 }
 
 // reserve makes room for n more entries.
@@ -282,6 +285,9 @@ func (s *store) leaf(k kind, i int) nodeID {
 
 func (s *store) setLeaf(k kind, i int, id nodeID) {
 	s.own()
+	if n := len(s.leaves[k]); n == cap(s.leaves[k]) { // append would copy more often
+		s.leaves[k] = slices.Grow(s.leaves[k], max(n, 8))
+	}
 	for i >= len(s.leaves[k]) {
 		s.leaves[k] = append(s.leaves[k], 0)
 	}

@@ -100,7 +100,7 @@ func TestFindFold(t *testing.T) {
 				other := s.unary(kernel.Exp, x)
 				have := s.affineSum(sign*c, []term{{x, sign * 2}, {y, sign * -3}})
 				terms := []term{{x, 2}, {y, -3}, {other, 4}}
-				affine, rest := s.parted(terms, nil, nil)
+				affine, rest := (&lookup{x: &s.nodes}).parted(terms, nil, nil)
 				require.Equal(t, []term{{other, 4}}, rest)
 				got, found := s.findFold(v, affine)
 				require.Equal(t, c != 7, found, "v %v, c %v, sign %v", v, c, sign)
@@ -108,10 +108,10 @@ func TestFindFold(t *testing.T) {
 				if !found {
 					got = s.newFold(v, affine)
 				}
-				require.Equal(t, found, got.atom.atom == have)
-				atom := s.at(got.atom.atom)
-				require.Equal(t, v, got.left+got.atom.coef*atom.v)
-				require.Equal(t, []term{{x, 2 * got.atom.coef}, {y, -3 * got.atom.coef}}, atom.terms)
+				require.Equal(t, found, got.atom == have)
+				atom := s.at(got.atom)
+				require.Equal(t, v, got.left+got.coef*atom.v)
+				require.Equal(t, []term{{x, 2 * got.coef}, {y, -3 * got.coef}}, atom.terms)
 				require.Equal(t, []term{{x, 2}, {y, -3}, {other, 4}}, terms, "the terms of a node never change")
 			}
 		}

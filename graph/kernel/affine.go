@@ -115,48 +115,47 @@ func (k Affine) diff(int, []int) derivative { return derivative{k.transpose(), [
 // and then the rows of operand 0.
 func (k Affine) transpose() Affine {
 	m := len(k.C)
-	first := make([]int32, int(k.Base[1])+m+1) // of each row's users, which are rows of k
+	next := make([]int32, int(k.Base[1])+m) // how many users each row has, which are rows of k, and then where the next one goes
 	for _, ref := range k.Ref {
-		first[ref+1]++
-	}
-	for i := range len(first) - 1 {
-		first[i+1] += first[i]
-	}
-	users, next := make([]Entry, len(k.Ref)), slices.Clone(first)
-	for r := range m {
-		for e := k.From[r]; e < k.From[r+1]; e++ {
-			ref := k.Ref[e]
-			users[next[ref]] = Entry{int32(r), k.Coef[e]}
-			next[ref]++
-		}
+		next[ref]++
 	}
 	used := 0 // rows of k by others
-	for own := int(k.Base[1]); own < len(first)-1; own++ {
-		if first[own] < first[own+1] {
+	for _, users := range next[k.Base[1]:] {
+		if users > 0 {
 			used++
 		}
 	}
-	t := Affine{Base: [2]int32{int32(m), int32(m)}}
-	t.Grow(used+int(k.Base[0]), used+len(k.Ref))
-	whole := make([]int32, m) // where ḡ_r is
-	var entries []Entry
-	pull := func(ref int) {
-		for _, u := range users[first[ref]:first[ref+1]] {
-			entries = append(entries, Entry{whole[u.Ref], u.Coef})
-		}
-		t.Add(0, entries)
-		entries = entries[:0]
+	rows, entries := used+int(k.Base[0]), int32(0)
+	t := Affine{C: make([]float64, rows), From: make([]int32, 1, rows+1), Base: [2]int32{int32(m), int32(m)}}
+	add := func(ref, own int) {
+		users := next[ref]
+		next[ref] = entries + int32(own)
+		entries = next[ref] + users
+		t.From = append(t.From, entries)
 	}
+	whole := make([]int32, m) // where ḡ_r is
 	for r := m - 1; r >= 0; r-- {
 		whole[r] = int32(r)
-		if own := int(k.Base[1]) + r; first[own] < first[own+1] {
-			entries = append(entries, Entry{int32(r), 1})
-			pull(own)
-			whole[r] = int32(m + len(t.C) - 1)
+		if ref := int(k.Base[1]) + r; next[ref] > 0 {
+			whole[r] = int32(m + len(t.From) - 1)
+			add(ref, 1)
 		}
 	}
-	for i := range int(k.Base[0]) {
-		pull(i)
+	for ref := range int(k.Base[0]) {
+		add(ref, 0)
+	}
+	t.Ref, t.Coef = make([]int32, entries), make([]float64, entries)
+	for r, at := range whole {
+		if at != int32(r) {
+			first := t.From[at-int32(m)]
+			t.Ref[first], t.Coef[first] = int32(r), 1
+		}
+		for e := k.From[r]; e < k.From[r+1]; e++ {
+			if ref := k.Ref[e]; ref < k.Base[0] || ref >= k.Base[1] {
+				t.Ref[next[ref]], t.Coef[next[ref]] = at, k.Coef[e]
+				next[ref]++
+			}
+		}
 	}
 	return t
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -53,9 +54,13 @@ func writeFields(h hash.Hash, v reflect.Value) {
 		fmt.Fprintf(h, "%d,", v.Len())
 		switch v.Type().Elem().Kind() {
 		case reflect.Int32:
-			writeNumbers(h, v.Convert(reflect.TypeFor[[]int32]()))
+			writeNumbers(h, v.Convert(reflect.TypeFor[[]int32]()).Interface().([]int32), func(b []byte, x int32) []byte {
+				return binary.LittleEndian.AppendUint32(b, uint32(x))
+			})
 		case reflect.Float64:
-			writeNumbers(h, v.Convert(reflect.TypeFor[[]float64]()))
+			writeNumbers(h, v.Convert(reflect.TypeFor[[]float64]()).Interface().([]float64), func(b []byte, x float64) []byte {
+				return binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+			})
 		default:
 			for i := range v.Len() {
 				writeFields(h, v.Index(i))
@@ -66,18 +71,16 @@ func writeFields(h hash.Hash, v reflect.Value) {
 	}
 }
 
-func writeNumbers(h hash.Hash, v reflect.Value) {
-	const many = 4096 // at once
-	var b []byte
-	for n := v.Len(); n > 0; n = v.Len() {
-		var err error
-		b, err = binary.Append(b[:0], binary.LittleEndian, v.Slice(0, min(n, many)).Interface())
-		if err != nil {
-			panic("kernel: a field has no binary form: " + err.Error())
+// writeNumbers writes x, each number by put.
+func writeNumbers[T any](h hash.Hash, x []T, put func(b []byte, x T) []byte) {
+	b := make([]byte, 0, 1<<12)
+	for _, v := range x {
+		if b = put(b, v); len(b)+8 > cap(b) {
+			h.Write(b)
+			b = b[:0]
 		}
-		h.Write(b)
-		v = v.Slice(min(n, many), n)
 	}
+	h.Write(b)
 }
 
 func (o *op) Arity() int { return len(o.rows) }
