@@ -4,7 +4,7 @@ import "slices"
 
 // add adds a term that is a node already.
 func (m *Model) add(id nodeID) {
-	m.terms = append(m.terms, modelTerm{factorTerm, id, m.here(), false})
+	m.terms = append(m.terms, modelTerm{factorTerm, m.here(), id, false})
 }
 
 // A copier copies expressions to another model, with data as numbers.

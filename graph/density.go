@@ -65,8 +65,9 @@ func (m *Model) compile(arr *regions.Arrangement) (*Density, error) {
 	m.compiledOnce = true
 	now := m.snapshot()
 	now.labelGuards()
-	c := &compiled{m: now, from: m, arr: arr, index: map[string]int{}, nodes: now.st.nodes.clone()}
+	c := &compiled{m: now, from: m, arr: arr, index: make(map[string]int, len(now.latents)), nodes: now.st.nodes.clone()}
 	c.fingerprint = sync.OnceValue(c.digest)
+	c.names = slices.Grow(c.names, len(now.latents))
 	for i, l := range now.latents {
 		c.names = append(c.names, l.name)
 		c.index[l.name] = i

@@ -164,7 +164,7 @@ func (m *Model) sampleDiscrete(l *latent, prior Dist, i int) (x Expr) {
 	m.discrete[x.id] = i
 	if slices.ContainsFunc(prior.params, func(p Expr) bool { _, ok := p.IsConst(); return !ok }) {
 		mass := chain(func(j int) Expr { return m.logProb("latent "+l.name, prior, Expr{v: k.values[j]}) })
-		m.terms = append(m.terms, modelTerm{"prior of " + l.name, Add(mass, math.Log(float64(len(k.values)))).in(m), l.place, false})
+		m.terms = append(m.terms, modelTerm{"prior of " + l.name, l.place, Add(mass, math.Log(float64(len(k.values)))).in(m), false})
 	}
 	return x
 }

@@ -114,8 +114,8 @@ func (o *observation) dist() Dist {
 // A modelTerm is one summand of the log density.
 type modelTerm struct {
 	what  string // "prior of x", "observation y", or factorTerm
-	id    nodeID
 	place *place
+	id    nodeID
 	prior bool
 }
 
@@ -211,7 +211,7 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 		term = Add(m.logProb("latent "+name, prior, x), s.logJac(s, u)).in(m)
 	}
 	m.latents = append(m.latents, l)
-	m.terms = append(m.terms, modelTerm{priorOf(name), term, l.place, true})
+	m.terms = append(m.terms, modelTerm{priorOf(name), l.place, term, true})
 	return Expr{m: m, id: l.value}
 }
 
@@ -286,7 +286,7 @@ func (m *Model) addTerm(what string, logp Expr, at *place) {
 	if always, known := m.within.value.IsConst(); !known || always == 0 {
 		id = m.st.sel(m.within.value.in(m), id, m.st.constant(0))
 	}
-	m.terms = append(m.terms, modelTerm{what, id, at, false})
+	m.terms = append(m.terms, modelTerm{what, at, id, false})
 }
 
 // If runs both closures: what then observes or adds counts where g holds, what

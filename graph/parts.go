@@ -45,7 +45,7 @@ func (d *Density) Parts(n int, seed uint64) ([]*Density, error) {
 func (d *Density) part(terms []modelTerm, times float64) (*Density, error) {
 	c := newCopier(d)
 	for _, t := range terms {
-		c.to.terms = append(c.to.terms, modelTerm{t.what, c.to.st.scale(times, c.copy(t.id)), t.place, false})
+		c.to.terms = append(c.to.terms, modelTerm{t.what, t.place, c.to.st.scale(times, c.copy(t.id)), false})
 	}
 	return c.to.Compile()
 }

@@ -386,10 +386,7 @@ func (c *script) writeRow(m *Model, p *Plate, r int, roots []func(r int) *node) 
 		m.terms = append(m.terms, t)
 	}
 	for q, l := range c.latents {
-		l.name, l.value, l.prior.params = names[q], c.idIn(l.value, r, start), slices.Clone(l.prior.params)
-		for i, x := range l.prior.params {
-			l.prior.params[i] = c.moved(x, r, start)
-		}
+		l.name, l.value, l.prior.params = names[q], c.idIn(l.value, r, start), c.movedAll(l.prior.params, r, start)
 		m.names[l.name] = true
 		s.setLeaf(kLatent, len(m.latents), start+nodeID(c.coords[q]))
 		m.latents = append(m.latents, l)
@@ -434,6 +431,18 @@ func (c *script) moved(x Expr, r int, start nodeID) Expr {
 	return x
 }
 
+// movedAll is moved of a list: a copy, unless all of it is the same in all rows.
+func (c *script) movedAll(list []Expr, r int, start nodeID) []Expr {
+	if !slices.ContainsFunc(list, func(x Expr) bool { return x.m != nil && (x.id >= c.start || c.isHole(x.id)) }) {
+		return list
+	}
+	list = slices.Clone(list)
+	for i, x := range list {
+		list[i] = c.moved(x, r, start)
+	}
+	return list
+}
+
 // observedIn is what observation q has in common with others in row r of the block: with all
 // if no parameter is in a hole, or else with those of the same one.
 func (c *script) observedIn(q, guards, r int, start nodeID) *observed {
@@ -458,10 +467,7 @@ func (c *script) observedIn(q, guards, r int, start nodeID) *observed {
 		return c.dists[q][in]
 	}
 	own := *o
-	own.local, own.as.params, own.where = noRow, slices.Clone(o.as.params), c.movedGuard(o.where, guards, r, start)
-	for i, x := range own.as.params {
-		own.as.params[i] = c.moved(x, r, start)
-	}
+	own.local, own.as.params, own.where = noRow, c.movedAll(o.as.params, r, start), c.movedGuard(o.where, guards, r, start)
 	if shared {
 		if c.dists[q] == nil {
 			c.dists[q] = map[nodeID]*observed{}
