@@ -21,6 +21,8 @@ type Density struct {
 	data   []float64
 	params []float64 // where they start, in coordinates; nil for where the program says
 	loose  bool      // they have a distribution in Residuals
+
+	points, slopes sync.Pool // executors of one sample, of log r and of its gradient
 }
 
 // compiled is what densities with different data share.
@@ -89,7 +91,7 @@ func (m *Model) compile(arr *regions.Arrangement) (*Density, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Density{c, data, nil, false}, nil
+	return &Density{compiled: c, data: data}, nil
 }
 
 // checkConstants reports a term of the log density that is not finite wherever
@@ -331,7 +333,7 @@ func (d *Density) WithData(data map[string][]float64) (*Density, error) {
 			return nil, fmt.Errorf("graph: observation %q: %d values for %d observations", name, len(data[name]), n)
 		}
 	}
-	return &Density{d.compiled, next, d.params, d.loose}, nil
+	return &Density{compiled: d.compiled, data: next, params: d.params, loose: d.loose}, nil
 }
 
 // Data are the observations in the order of the Observe calls.
@@ -369,7 +371,7 @@ func (d *Density) Executor(n int, w Compute) (*Executor, error) {
 	return d.made().executor(n, w, d.data)
 }
 
-// LogProb is log r at z in its own region. For many points use an Executor.
+// LogProb is log r at z in its own region. Many points are faster in an Executor of batches.
 func (d *Density) LogProb(z []float64) (float64, error) {
 	if len(z) != d.Dim() {
 		return 0, fmt.Errorf("graph: %d coordinates for %d latents", len(z), d.Dim())
@@ -378,35 +380,41 @@ func (d *Density) LogProb(z []float64) (float64, error) {
 }
 
 // LogProbAt is log r at z with the signs of all guards forced.
-func (d *Density) LogProbAt(z []float64, s regions.Signs) (float64, error) {
-	x, err := d.at(z, s, Compute{Out: true})
-	if err != nil {
-		return 0, err
-	}
-	return x.Out[0], nil
+func (d *Density) LogProbAt(z []float64, s regions.Signs) (logProb float64, err error) {
+	err = d.at(z, s, Compute{Out: true}, func(x *Executor) { logProb = x.Out[0] })
+	return logProb, err
 }
 
 // GradAt is the gradient of log r at z with the signs of all guards forced.
-func (d *Density) GradAt(z []float64, s regions.Signs) ([]float64, error) {
-	x, err := d.at(z, s, Compute{Grad: true})
-	if err != nil {
-		return nil, err
-	}
-	return x.Grad, nil
+func (d *Density) GradAt(z []float64, s regions.Signs) (grad []float64, err error) {
+	err = d.at(z, s, Compute{Grad: true}, func(x *Executor) { grad = slices.Clone(x.Grad) })
+	return grad, err
 }
 
-func (d *Density) at(z []float64, s regions.Signs, w Compute) (*Executor, error) {
+// at calls use with an executor of one sample, one that is idle or a new one, that has run at z.
+func (d *Density) at(z []float64, s regions.Signs, w Compute, use func(x *Executor)) (err error) {
 	if len(z) != d.Dim() || s.Len() != d.arr.Len() {
-		return nil, fmt.Errorf("graph: %d coordinates and %d signs for %d latents and %d hyperplanes",
+		return fmt.Errorf("graph: %d coordinates and %d signs for %d latents and %d hyperplanes",
 			len(z), s.Len(), d.Dim(), d.arr.Len())
 	}
-	x, err := d.Executor(1, w)
-	if err != nil {
-		return nil, err
+	idle := &d.points
+	if w.Grad {
+		idle = &d.slopes
 	}
+	x, ok := idle.Get().(*Executor)
+	if !ok {
+		if x, err = d.Executor(1, w); err != nil {
+			return err
+		}
+	}
+	defer idle.Put(x)
 	copy(x.Z, z)
 	s.Floats(x.Signs)
-	return x, x.Run()
+	if err := x.Run(); err != nil {
+		return err
+	}
+	use(x)
+	return nil
 }
 
 // Cached returns what make made for key when it was first asked for it: a

@@ -2,8 +2,10 @@ package graph_test
 
 import (
 	"math/rand/v2"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
@@ -95,4 +97,37 @@ func TestSetData(t *testing.T) {
 			require.ErrorContains(t, x.SetData(o), "another program")
 		})
 	}
+}
+
+// LogProb and GradAt say the same of a point wherever they are called, also by two goroutines at a time and with other data.
+func TestPointsSideBySide(t *testing.T) {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(0, 1))
+	m.Observe("y", graph.Normal(graph.If(graph.Greater(x, 0.3), x, -1), 2), 0.7)
+	first := mustCompile(t, m)
+	second, err := first.WithData(map[string][]float64{"y": {-4}})
+	require.NoError(t, err)
+	var wg sync.WaitGroup
+	for k := range 4 {
+		wg.Go(func() {
+			d, y := first, 0.7
+			if k%2 == 1 {
+				d, y = second, -4
+			}
+			for i := range 200 {
+				x := 0.01*float64(i+k) - 1
+				mean, slope := -1.0, -x
+				if x > 0.3 {
+					mean, slope = x, -x+(y-x)/4
+				}
+				log, err := d.LogProb([]float64{x})
+				assert.NoError(t, err)
+				assert.InDelta(t, logNormalPDF(x, 0, 1)+logNormalPDF(y, mean, 2), log, 1e-12)
+				grad, err := d.GradAt([]float64{x}, d.Arrangement().Signs([]float64{x}))
+				assert.NoError(t, err)
+				assert.InDeltaSlice(t, []float64{slope}, grad, 1e-12)
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -187,7 +187,7 @@ func (d *Density) WithParams(u []float64) *Density {
 	if len(u) != d.Params() {
 		panic(fmt.Sprintf("graph: %d coordinates for %d parameters", len(u), d.Params()))
 	}
-	return &Density{d.compiled, d.data, append([]float64(nil), u...), false}
+	return &Density{compiled: d.compiled, data: d.data, params: append([]float64(nil), u...)}
 }
 
 // Loosened returns the density whose Residuals give parameters a normal distribution, in their
@@ -195,7 +195,7 @@ func (d *Density) WithParams(u []float64) *Density {
 // parameters by what is meant for latents. All else stays the same.
 func (d *Density) Loosened() *Density {
 	d.made()
-	return &Density{d.compiled, d.data, d.params, true}
+	return &Density{compiled: d.compiled, data: d.data, params: d.params, loose: true}
 }
 
 // param is the coordinate where parameter i starts.
