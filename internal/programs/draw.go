@@ -317,7 +317,7 @@ func (g *generator) value(depth int) expr {
 			return apply("switch", k, g.value(depth-1), g.value(depth-1), g.value(depth-1))
 		}
 	}
-	x := expr{op: values[g.pick(len(values))]}
+	x := apply(values[g.pick(len(values))])
 	for range operations[x.op].arity {
 		x.kids = append(x.kids, g.value(depth-1))
 	}

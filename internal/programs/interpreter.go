@@ -61,8 +61,8 @@ func (in *interpreter) decide(yes bool) bool {
 }
 
 func (in *interpreter) block(list []stmt) {
-	for _, s := range list {
-		in.stmt(s)
+	for i := range list {
+		in.stmt(&list[i])
 	}
 }
 
@@ -72,7 +72,7 @@ func (in *interpreter) add(x float64) {
 	}
 }
 
-func (in *interpreter) stmt(s stmt) {
+func (in *interpreter) stmt(s *stmt) {
 	switch s.op {
 	case "sample":
 		params := in.params(s)
@@ -86,16 +86,16 @@ func (in *interpreter) stmt(s stmt) {
 	case "observe":
 		in.add(s.law.LogProb(s.xs[at(in.n, in.row, len(in.row)-1)], in.params(s)))
 	case "factor":
-		in.add(in.expr(s.e[0]))
+		in.add(in.expr(&s.e[0]))
 	case "let":
-		in.vars[s.i] = in.expr(s.e[0])
+		in.vars[s.i] = in.expr(&s.e[0])
 	case "record":
-		in.record(in.expr(s.e[0]))
+		in.record(in.expr(&s.e[0]))
 	case "name":
-		in.guard(s.g)
+		in.guard(&s.g)
 	case "if":
 		live := in.live
-		holds := in.guard(s.g)
+		holds := in.guard(&s.g)
 		in.live = live && holds
 		in.block(s.then)
 		in.live = live && !holds
@@ -106,7 +106,7 @@ func (in *interpreter) stmt(s stmt) {
 	case "hmm":
 		in.chain(s)
 	case "collect":
-		in.vectors[s.i] = append(in.vectors[s.i], in.expr(s.e[0]))
+		in.vectors[s.i] = append(in.vectors[s.i], in.expr(&s.e[0]))
 	case "plate":
 		for row := range s.n {
 			in.n, in.row = append(in.n, s.n), append(in.row, row)
@@ -119,7 +119,7 @@ func (in *interpreter) stmt(s stmt) {
 // discrete is a discrete latent: how many of its cuts are below its coordinate, which is
 // standard normal. Where its probabilities depend on others the cuts are those of equal ones,
 // and log r makes up for it.
-func (in *interpreter) discrete(s stmt, params []float64) float64 {
+func (in *interpreter) discrete(s *stmt, params []float64) float64 {
 	u, first, n := in.coordinate(), s.variable.first, s.variable.last-s.variable.first+1
 	in.LogProb += distuv.UnitNormal.LogProb(u)
 	fixed := !slices.ContainsFunc(s.e, func(x expr) bool { return x.op != "const" })
@@ -153,10 +153,10 @@ func (in *interpreter) discrete(s stmt, params []float64) float64 {
 	return float64(x)
 }
 
-func (in *interpreter) params(s stmt) []float64 {
+func (in *interpreter) params(s *stmt) []float64 {
 	list := make([]float64, len(s.e))
-	for i, e := range s.e {
-		switch x := in.expr(e); s.law.Kinds[i] {
+	for i := range s.e {
+		switch x := in.expr(&s.e[i]); s.law.Kinds[i] {
 		case 'r':
 			list[i] = 2 * math.Tanh(x)
 		case 'p':
@@ -178,26 +178,26 @@ func (in *interpreter) record(x float64) {
 	in.Records = append(in.Records, x)
 }
 
-func (in *interpreter) guard(g guard) bool {
+func (in *interpreter) guard(g *guard) bool {
 	switch g.op {
 	case "greater", "less":
-		a, b := in.expr(g.a), in.expr(g.b)
+		a, b := in.expr(&g.a), in.expr(&g.b)
 		if g.op == "less" {
 			a, b = b, a
 		}
 		return in.decide(a > b)
 	case "equal": // decided where both come from
-		return in.expr(g.a) == in.expr(g.b)
+		return in.expr(&g.a) == in.expr(&g.b)
 	}
 	all, some := true, false
-	for _, k := range g.kids {
-		holds := in.guard(k)
+	for i := range g.kids {
+		holds := in.guard(&g.kids[i])
 		all, some = all && holds, some || holds
 	}
 	return g.op == "and" && all || g.op == "or" && some || g.op == "not" && !all
 }
 
-func (in *interpreter) expr(e expr) float64 {
+func (in *interpreter) expr(e *expr) float64 {
 	switch e.op {
 	case "const":
 		return e.v
@@ -208,10 +208,10 @@ func (in *interpreter) expr(e expr) float64 {
 	case "var":
 		return in.vars[e.i]
 	}
-	holds := e.g != nil && in.guard(*e.g)
+	holds := e.g != nil && in.guard(e.g)
 	base := len(in.stack)
-	for _, k := range e.kids {
-		x := in.expr(k)
+	for i := range e.kids {
+		x := in.expr(&e.kids[i])
 		in.stack = append(in.stack, x)
 	}
 	kids := in.stack[base:]
@@ -231,7 +231,7 @@ func (in *interpreter) expr(e expr) float64 {
 	case "clip":
 		return -in.larger(-in.larger(kids[0], kids[1]), -kids[2])
 	}
-	return operations[e.op].value(kids...)
+	return e.value(kids...)
 }
 
 func (in *interpreter) larger(a, b float64) float64 {

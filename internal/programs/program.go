@@ -90,11 +90,15 @@ type expr struct {
 	deep int       // of a column or index: its plate, 0 for the outer one
 	kids []expr
 	g    *guard
+
+	value func(a ...float64) float64 // of an operation that decides nothing
 }
 
 func number(v float64) expr { return expr{op: "const", v: v} }
 
-func apply(op string, kids ...expr) expr { return expr{op: op, kids: kids} }
+func apply(op string, kids ...expr) expr {
+	return expr{op: op, kids: kids, value: operations[op].value}
+}
 
 // A guard compares, or is made of guards.
 type guard struct {

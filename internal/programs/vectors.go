@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat/distmv"
 
 	"github.com/facetvi/facet/graph"
 )
@@ -134,7 +132,7 @@ func (w *writer) chain(s stmt) {
 }
 
 // vector interprets a vector.
-func (in *interpreter) vector(s stmt) {
+func (in *interpreter) vector(s *stmt) {
 	p := in.params(s)
 	x := in.vars[s.i:]
 	switch s.op {
@@ -188,16 +186,13 @@ func (in *interpreter) vector(s stmt) {
 
 // logNormalVector is the log density of a normal vector, by its covariance.
 func logNormalVector(x, p []float64) float64 {
-	covariance := mat.NewSymDense(2, []float64{p[2] * p[2], p[2] * p[3], p[2] * p[3], p[3]*p[3] + p[4]*p[4]})
-	d, ok := distmv.NewNormal(p[:2], covariance, nil)
-	if !ok {
-		return math.NaN()
-	}
-	return d.LogProb(x)
+	a, b, c := p[2]*p[2], p[2]*p[3], p[3]*p[3]+p[4]*p[4]
+	det, u, v := a*c-b*b, x[0]-p[0], x[1]-p[1]
+	return -0.5*(c*u*u-2*b*u*v+a*v*v)/det - 0.5*math.Log(det) - math.Log(2*math.Pi)
 }
 
 // chain interprets a hidden chain: it adds up its paths.
-func (in *interpreter) chain(s stmt) {
+func (in *interpreter) chain(s *stmt) {
 	p := in.params(s)
 	rest := p[3:]
 	path := make([]int, s.lags+s.n)
