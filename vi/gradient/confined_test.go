@@ -237,6 +237,7 @@ func (r confinedReference) jump(t require.TestingT, g []float64, d *graph.Densit
 // what brute force says, where some latents are confined and some guards soft: planes, and
 // planes and curves in programs with parameters.
 func TestConfinedPartsAreBruteForce(t *testing.T) {
+	t.Parallel()
 	for name, limits := range map[string]programs.Limits{
 		"planes": {Most: 5, Depth: 1, Affine: true, NoParams: true}, "curves": {Most: 5, Depth: 1},
 	} {

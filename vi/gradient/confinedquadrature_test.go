@@ -210,6 +210,7 @@ func (g grid) gradient(q family.Q) []float64 {
 // The gradient of a confined family is that of the ELBO by quadrature, with soft
 // guards on confined latents, before and after them; reparameterization alone is not.
 func TestConfinedGradient(t *testing.T) {
+	t.Parallel()
 	problems := confinedProblems()
 	for _, name := range slices.Sorted(maps.Keys(problems)) {
 		p := problems[name]

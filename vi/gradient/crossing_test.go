@@ -145,6 +145,7 @@ var crossingCases = []crossingCase{{3, 4}, {4, 6}, {5, 5}}
 // part, a tenth where guards are drawn, and a fifth by the score. Reparameterization
 // has the part inside the regions, and so is rejected; without guards it is right.
 func TestCrossingGuards(t *testing.T) {
+	t.Parallel()
 	cases, n := crossingCases, 1<<18
 	if testing.Short() {
 		cases, n = cases[:1], n/4

@@ -80,6 +80,7 @@ func stepNetworkELBO(hidden int, mean, sd []float64) (elbo float64) {
 // The gradient of a step network with any number of hidden units is that of its closed
 // form, for independent normals and, at these, for all normals.
 func TestStepNetworks(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ hidden, batch int }{{2, 128}, {5, 64}, {8, 16}} { // 2 ms a sample with 8
 		t.Run(fmt.Sprintf("2-%d-1", c.hidden), func(t *testing.T) {
 			d := vitest.Compile(t, stepNetwork(c.hidden))
@@ -101,7 +102,7 @@ func TestStepNetworks(t *testing.T) {
 				}
 			}
 			for _, f := range []family.Family{family.MeanField{}, family.Structured{}, family.FullRank{}} {
-				if f == (family.Structured{}) && c.hidden > 5 {
+				if f == (family.Structured{}) && c.hidden > 2 {
 					continue // independent weights have no parents: it is mean field
 				}
 				q, err := f.New(d)
@@ -167,6 +168,7 @@ func walk(steps int) *graph.Model {
 // Programs with guards as a user writes them: the boundary estimator agrees with the score
 // estimator, and reparameterization does not.
 func TestCurvedModels(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		model  *graph.Model

@@ -442,6 +442,7 @@ func curvedMembers(t *testing.T, d *graph.Density) (members map[string]family.Q,
 // The gradient with guards that are not affine is that of the ELBO by quadrature, for
 // every kind of curve and family; reparameterization alone is not.
 func TestCurvedGradient(t *testing.T) {
+	t.Parallel()
 	problems := curvedProblems()
 	for _, name := range slices.Sorted(maps.Keys(problems)) {
 		p := problems[name]

@@ -26,6 +26,7 @@ func denseCase(t testing.TB, c vitest.DenseCase) (d *graph.Density, q family.Q, 
 // Every form of the estimator has the closed form's gradient as its mean, in
 // every component, to a fiftieth of the largest; reparameterization does not.
 func TestDenseGradient(t *testing.T) {
+	t.Parallel()
 	cases := vitest.DenseCases
 	if testing.Short() {
 		cases = cases[:1]

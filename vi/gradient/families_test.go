@@ -30,6 +30,7 @@ func (c chain) Parents() [][]int {
 // Where guards are drawn, the mean over the draws is the sum over all: at one batch
 // of samples, for every family.
 func TestSubsampling(t *testing.T) {
+	t.Parallel()
 	for name, f := range families(2) {
 		t.Run(name, func(t *testing.T) {
 			m := graph.NewModel()

@@ -94,6 +94,7 @@ func boundaryPart(t testing.TB, d *graph.Density, q family.Q, e gradient.Boundar
 // quarter, and it has none where thin gates bring a twentieth or more: their noise
 // is as heavy-tailed as their weights.
 func TestFittedGradient(t *testing.T) {
+	t.Parallel()
 	for _, name := range paperModels {
 		_, d := vitest.Paper(t, name)
 		for _, kind := range slices.Sorted(maps.Keys(everyFamily(d.Dim()))) {

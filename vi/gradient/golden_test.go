@@ -55,6 +55,7 @@ func (w partWorker) Add(sums []float64, rng *rand.Rand) error {
 
 // The exact gradient, in its two parts, of DESIGN's golden values.
 func TestGoldenGradient(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"temperature", "textmsg", "influenza"} {
 		t.Run(name, func(t *testing.T) {
 			spec, d := vitest.Paper(t, name)

@@ -146,6 +146,7 @@ func TestIdleGuard(t *testing.T) {
 
 // Proposition 2 of the paper.
 func TestProposition(t *testing.T) {
+	t.Parallel()
 	_, d := vitest.Paper(t, "proposition")
 	for _, theta := range []float64{-2, -0.5, 0, 0.3, 1, 2.5} {
 		t.Run(fmt.Sprint(theta), func(t *testing.T) {

@@ -122,6 +122,7 @@ var massesFamilies = []family.Family{family.MeanField{}, family.Structured{}, fa
 // The gradient by the logits of discrete latents and by the parameters of all others is that of the ELBO in
 // closed form, for each family and with guards drawn or not. Without the boundary term it is not.
 func TestMassesGradient(t *testing.T) {
+	t.Parallel()
 	d := threePoints(t, false)
 	for k, f := range massesFamilies {
 		t.Run(f.Name(), func(t *testing.T) {
@@ -147,6 +148,7 @@ func TestMassesGradient(t *testing.T) {
 
 // A curve between latents whose numbers discrete ones shift: the gradient is that of the score function.
 func TestMassesBesideCurves(t *testing.T) {
+	t.Parallel()
 	d := threePoints(t, true)
 	for k, f := range massesFamilies {
 		q := massesMember(t, f, d, rand.New(rand.NewPCG(*gradient.Seed, uint64(k))))

@@ -167,6 +167,7 @@ func nestedMember() family.Gaussian {
 }
 
 func TestNestedGradient(t *testing.T) {
+	t.Parallel()
 	d, q := vitest.Compile(t, nested()), nestedMember()
 	require.Equal(t, len(nestedGuards), d.Arrangement().Len())
 	for _, z := range [][]float64{{0, 0, 0}, {1, -1, 0.5}, {-1, 0.4, 0.5}, {0.3, 2, -3}, {0.5, -0.1, 0}} {

@@ -173,6 +173,7 @@ func wideTheta(o normalOracle, d *graph.Density, name string) []float64 {
 // draws, are those of the closed form: at members of every family that cross all
 // guards often, where samples see all sides.
 func TestOracleByCommonDraws(t *testing.T) {
+	t.Parallel()
 	const h, seeds, samples = 0.1, 64, 1 << 10
 	for _, name := range paperModels {
 		_, d := vitest.Paper(t, name)

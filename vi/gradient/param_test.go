@@ -103,6 +103,7 @@ func withThresholds(p confinedProblem, sides map[int]bool) (list []family.Side) 
 // The gradient by latents and by parameters is that of the ELBO by quadrature, soft and confined, in
 // three dimensions only that by parameters; reparameterization alone is not.
 func TestParameterGradient(t *testing.T) {
+	t.Parallel()
 	const params = 3
 	for dim := 1; dim <= 3; dim++ {
 		d := vitest.Compile(t, learned(dim))

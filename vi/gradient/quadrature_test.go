@@ -115,6 +115,7 @@ func (p plane) elbo(q normalLaw) float64 {
 // the ELBO by quadrature as their mean, for every family; reparameterization does
 // not.
 func TestBentProgram(t *testing.T) {
+	t.Parallel()
 	d := vitest.Compile(t, bent())
 	require.Equal(t, 3, d.Arrangement().Len())
 	require.Equal(t, []int{0}, d.Parents()[1])

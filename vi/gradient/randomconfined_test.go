@@ -122,6 +122,7 @@ var sixNodes, sixWeights = func() (x, w []float64) {
 // that of the ELBO by quadrature of the interpreter's log r, which knows no guards: with curves,
 // kinks, branches, step networks and discrete latents. Reparameterization alone is rejected.
 func TestRandomConfinedGradient(t *testing.T) {
+	t.Parallel()
 	counts := map[string]int{}
 	worst := 0.0
 	checks, err := strconv.Atoi(flag.Lookup("rapid.checks").Value.String())

@@ -381,6 +381,7 @@ func sumsOf(p *Parts, n int, add func(sums []float64)) []float64 {
 // parameters, one by one and together, and what the regions do, is what brute force says:
 // for every family, at random parameters, with the samples moved either way.
 func TestPartsAreBruteForce(t *testing.T) {
+	t.Parallel()
 	for name := range families(1) {
 		t.Run(name, func(t *testing.T) {
 			counts := map[string]int{}
@@ -499,6 +500,7 @@ func compareParts(t *rapid.T, d *graph.Density, p *Parts, r reference, theta []f
 // In random programs the gradient by the logits of discrete latents is Σ over each one's values of the whole
 // density there, at every sample of the others: exactly, with the samples moved either way.
 func TestMassesAreBruteForce(t *testing.T) {
+	t.Parallel()
 	for name := range families(1) {
 		if name == (family.Softplus{}).Name() {
 			continue
@@ -590,6 +592,7 @@ func normalMass(lo, hi float64) float64 {
 
 // How a family's own method moves samples is one of the two.
 func TestOwnMethod(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		_, d, rng := programs.Compiled(t, programs.Limits{Depth: 1, NoParams: true})
 		for name, f := range families(d.Dim()) {
