@@ -299,6 +299,7 @@ func TestHMMInIf(t *testing.T) {
 
 // Replicated series have the probabilities of the paths: observations that tell the states are as often as the paths are.
 func TestHMMReplicates(t *testing.T) {
+	skipShort(t)
 	const draws = 40000
 	for name, c := range map[string]chainModel{
 		"plain": {states: 3, ys: make([]float64, 4)}, "lags": {states: 2, lags: 2, ys: make([]float64, 4)},

@@ -13,6 +13,9 @@ import (
 // sums of neighbours, the same function of everything. A search takes as many
 // steps as with random hashes, or fewer: (1 + 1/(1 − load))/2 on average, by Knuth.
 func TestHashesOfRegularExpressions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds, and has one goroutine")
+	}
 	const n = 1 << 17
 	coef := func(i int) float64 { return float64(i%100) / 100 }
 	for name, make := range map[string]func(i int) node{

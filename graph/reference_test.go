@@ -525,6 +525,7 @@ func TestExactLogDensities(t *testing.T) {
 // them, wherever the first one x lies. The limit is that n of them are off by a
 // relative 1e-16·n·|log(y/x)| if x is so unlikely that the others do not count.
 func TestExactLogDensitiesOfSeries(t *testing.T) {
+	skipShort(t)
 	for _, l := range laws() {
 		if !slices.Contains([]string{"Gamma", "ChiSquared", "Beta"}, l.name) {
 			continue
@@ -563,6 +564,7 @@ func (s source) valueOf(pt point) (float64, bool) {
 
 // Points that formulas straight from a book get wrong.
 func TestExactLogDensitiesAt(t *testing.T) {
+	skipShort(t)
 	at := func(name string, latents bool, v ...float64) {
 		for _, l := range laws() {
 			if l.name != name {

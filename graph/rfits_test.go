@@ -55,6 +55,7 @@ func flat(m *graph.Model, name string) graph.Expr {
 // and its gradient is 0 as nearly as they have found the greatest one. Another model of the same
 // data, or coefficients that are off by a hundredth of a standard error, would not pass.
 func TestFitsOfR(t *testing.T) {
+	skipShort(t)
 	_, ovarian := table(t, "ovarian.csv", true)
 	_, lung := table(t, "lung.csv", true)
 	_, papers := table(t, "biochemists.csv", true)

@@ -59,6 +59,7 @@ const kolmogorovLimit = 2.74
 // every parameter at half its value, and every location moved by a quarter of
 // the scale.
 func TestPriorDrawsHaveTheirDensity(t *testing.T) {
+	skipShort(t)
 	extreme := map[string][][]float64{
 		"Gamma":     {{0.001, 3}, {0.999, 1}, {1e6, 1e3}},
 		"Beta":      {{0.001, 0.002}, {1, 1}},

@@ -106,6 +106,7 @@ func logProbGamma(u float64) float64 {
 
 // The density is that of the shares, by the Jacobian of n − 1 of them; it integrates to 1; draws have its marginals.
 func TestDirichlet(t *testing.T) {
+	skipShort(t)
 	for _, alpha := range [][]float64{{1, 1, 1}, {0.3, 2, 5}, {20, 1, 0.5}, {2, 3}, {0.7, 1, 2, 30}} {
 		m := graph.NewModel()
 		theta := m.SampleVector("theta", graph.Dirichlet(alpha...))
@@ -263,6 +264,7 @@ func covariance(t *testing.T, draws *mat.Dense, mean []float64, sigma *mat.SymDe
 
 // The density of ordered values is n! times that of the draws, by the Jacobian; it integrates to 1; draws from the prior are sorted draws.
 func TestOrdered(t *testing.T) {
+	skipShort(t)
 	for name, c := range map[string]struct {
 		dist graph.Dist
 		law  interface {
