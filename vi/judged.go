@@ -50,7 +50,11 @@ func (f *found) judge(ctx context.Context, p *Posterior, budget cputime.Limit) e
 	if f.Verdict.Trust != "" {
 		return nil
 	}
-	sample, err := scout.Run(ctx, p.atParams(), scout.Settings{Seed: mc.Mix(p.Settings.Seed, scoutStream), Over: budget.Over})
+	d := p.atParams()
+	sample, all, err := scoutModes(ctx, d, p.Settings, budget.Over)
+	if all && err == nil {
+		sample, err = scout.Run(ctx, d, scout.Settings{Seed: mc.Mix(p.Settings.Seed, scoutStream), Over: budget.Over})
+	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("vi: stopped while judging the fit: %w", cause(ctx))
 	}
@@ -58,6 +62,8 @@ func (f *found) judge(ctx context.Context, p *Posterior, budget cputime.Limit) e
 		return fmt.Errorf("vi: %w", err)
 	}
 	f.Scout = sample.LogEvidence
-	f.Verdict = p.judge(sample, p.evidenceDraws())
+	if f.Verdict = p.judge(sample, p.evidenceDraws()); !all && f.Verdict.Trust != TrustNothing {
+		f.Verdict.Reasons = append(f.Verdict.Reasons, p.Settings.howLooked(d))
+	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 
 // How much data without sums is searched.
 const (
-	manyTerms     = 6000 // of log r, from which on its modes are looked for by some of the data:
+	manyTerms     = 2000 // of log r, from which on its modes are looked for by some of the data:
 	someData      = 500  // so many observations, or
 	someByLatent  = 40   // times the number of latents;
 	someIslands   = 4    // by a small scout
@@ -38,7 +38,7 @@ const (
 // modesOf are the modes of a density of much data that has no sums but near points (see graph.SumsNear), highest
 // first. Where to climb from is looked for by a part of the data: its posterior is wider, and the whole one's is
 // inside it. There are none for a density with less data, or of another kind.
-func modesOf(ctx context.Context, d *graph.Density, s Settings, m *monitor) (modes []*cells.Mode, err error) {
+func modesOf(ctx context.Context, d *graph.Density, s Settings, over func() bool) (modes []*cells.Mode, err error) {
 	if d.Terms() < manyTerms || d.Dim() > graph.MostNear {
 		return nil, nil
 	}
@@ -46,8 +46,7 @@ func modesOf(ctx context.Context, d *graph.Density, s Settings, m *monitor) (mod
 	if err != nil {
 		return nil, nil // of a kind that is not divided
 	}
-	m.at("looking for modes by a part of the data")
-	sample, err := scout.Run(ctx, some, scout.Settings{Islands: someIslands, Particles: someParticles, Seed: mc.Mix(s.Seed, scoutStream), Over: m.half.Over})
+	sample, err := scout.Run(ctx, some, scout.Settings{Islands: someIslands, Particles: someParticles, Seed: mc.Mix(s.Seed, scoutStream), Over: over})
 	if errors.Is(err, scout.ErrNowhere) {
 		return nil, nil
 	}
@@ -77,10 +76,18 @@ func (s Settings) partSize(d *graph.Density) int {
 	return cmp.Or(s.some, max(someData, someByLatent*d.Dim()))
 }
 
+// howLooked is a reason of a verdict.
+func (s Settings) howLooked(d *graph.Density) string {
+	return fmt.Sprintf("modes of all the data were looked for from the posterior by %d observations", s.partSize(d))
+}
+
 // fitModes is a fit of cells of much data: of what log r is near each of its modes, judged by log r itself. It
 // is nil where there are no such modes.
 func fitModes(ctx context.Context, whole *graph.Density, s Settings, m *monitor) (*Posterior, error) {
-	modes, err := modesOf(ctx, whole, s, m)
+	if whole.Terms() >= manyTerms {
+		m.at("looking for modes of %d terms", whole.Terms())
+	}
+	modes, err := modesOf(ctx, whole, s, m.half.Over)
 	if err != nil || len(modes) == 0 {
 		return nil, err
 	}
@@ -101,7 +108,7 @@ func fitModes(ctx context.Context, whole *graph.Density, s Settings, m *monitor)
 		return nil, nil // log r is not finite somewhere
 	}
 	if v := &p.found.Verdict; v.Trust != TrustNothing {
-		v.Reasons = append(v.Reasons, fmt.Sprintf("log evidence %v by all of the data, whose modes were looked for from the posterior by %d observations", p.found.LogEvidence, s.partSize(whole)))
+		v.Reasons = append(v.Reasons, fmt.Sprintf("log evidence %v by all of the data", p.found.LogEvidence), s.howLooked(whole))
 	}
 	return p, nil
 }
@@ -292,8 +299,7 @@ func (p *Posterior) follow(draws [][]float64, change []float64) {
 // ofModes is the fit of whole by fits near several of its modes, judged by log r itself.
 func ofModes(whole *graph.Density, fits []*Posterior, samples []scout.Result) (*Posterior, error) {
 	f := &found{}
-	var all scout.Result
-	var logs, scouts []float64
+	var logs, shifts []float64
 	var parts []family.Q
 	for k, p := range fits {
 		near := p.found
@@ -309,20 +315,9 @@ func ofModes(whole *graph.Density, fits []*Posterior, samples []scout.Result) (*
 		f.Tried += near.Tried
 		f.Left, f.Unfinished = max(f.Left, near.Left), max(f.Unfinished, near.Unfinished)
 		f.Cut = append(f.Cut, near.Cut...)
-		sample := samples[k]
-		shift := near.Scout.Mean - sample.LogEvidence.Mean
-		for j, z := range sample.Z {
-			all.Z, all.LogProb = append(all.Z, z), append(all.LogProb, sample.LogProb[j]+shift)
-			all.Island = append(all.Island, len(all.Islands)+sample.Island[j])
-		}
-		for _, e := range sample.Islands {
-			all.Islands = append(all.Islands, e+shift)
-		}
-		scouts = append(scouts, near.Scout.Mean)
-		all.LogEvidence.SE = max(all.LogEvidence.SE, sample.LogEvidence.SE)
-		all.Beta = sample.Beta
+		shifts = append(shifts, near.Scout.Mean-samples[k].LogEvidence.Mean)
 	}
-	all.LogEvidence.Mean = floats.LogSumExp(scouts)
+	all := merge(samples, shifts)
 	mixture := family.NewMixture(logs, parts)
 	for k := range f.Cells {
 		f.Cells[k].Weight = mixture.Weight(k)
@@ -333,10 +328,57 @@ func ofModes(whole *graph.Density, fits []*Posterior, samples []scout.Result) (*
 	return p, nil
 }
 
+// merge is a sample of all that samples are of, each of a part whose log r is higher by a number.
+func merge(samples []scout.Result, higher []float64) (all scout.Result) {
+	var logs []float64
+	for k, sample := range samples {
+		for j, z := range sample.Z {
+			all.Z, all.LogProb = append(all.Z, z), append(all.LogProb, sample.LogProb[j]+higher[k])
+			all.Island = append(all.Island, len(all.Islands)+sample.Island[j])
+		}
+		for _, e := range sample.Islands {
+			all.Islands = append(all.Islands, e+higher[k])
+		}
+		logs = append(logs, sample.LogEvidence.Mean+higher[k])
+		all.LogEvidence.SE = max(all.LogEvidence.SE, sample.LogEvidence.SE)
+		all.Evaluations += sample.Evaluations
+		all.Beta = sample.Beta
+	}
+	all.LogEvidence.Mean = floats.LogSumExp(logs)
+	return all
+}
+
+// scoutModes is a scout of what log r of much data is near its modes; none reports that there are none of these.
+func scoutModes(ctx context.Context, d *graph.Density, s Settings, over func() bool) (sample scout.Result, none bool, err error) {
+	modes, err := modesOf(ctx, d, s, over)
+	if err != nil || len(modes) == 0 {
+		return sample, true, err
+	}
+	samples, higher := make([]scout.Result, len(modes)), make([]float64, len(modes))
+	for k, mode := range modes {
+		if samples[k], err = scout.Run(ctx, mode.Density, scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Over: over}); err != nil {
+			return sample, true, err
+		}
+		c := cellsFit{sample: samples[k]}
+		points := c.some(nearDraws)
+		to, err := logProbs(d, points)
+		if err != nil {
+			return sample, true, nil // log r is not finite somewhere
+		}
+		from, err := logProbs(mode.Density, points)
+		if err != nil {
+			return sample, true, nil
+		}
+		floats.Sub(to, from)
+		higher[k] = floats.LogSumExp(to) - math.Log(float64(len(to)))
+	}
+	return merge(samples, higher), false, nil
+}
+
 // startsNearModes are starts for a fit of one family of much data: where fits of what log r is near its modes end, the
 // best first. There are none if there are no such modes.
 func startsNearModes(ctx context.Context, d *graph.Density, s Settings, m *monitor) (starts []family.Q, err error) {
-	modes, err := modesOf(ctx, d, s, m)
+	modes, err := modesOf(ctx, d, s, m.half.Over)
 	if err != nil || len(modes) == 0 {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func TestSearchByAPartOfTheData(t *testing.T) {
 	for k := range 5 {
 		s.Seed = *seed + uint64(k)
 		for _, s.some = range []int{0, 1} {
-			modes, err := modesOf(context.Background(), d, s, m)
+			modes, err := modesOf(context.Background(), d, s, nil)
 			require.NoError(t, err)
 			require.NotEmpty(t, modes)
 			off := math.Abs(modes[0].Z[at] - want)

@@ -70,7 +70,7 @@ type Settings struct {
 	// starts beside the centre of the prior; 1000 if 0. Each climbs a little with
 	// its gradient, and is judged by the ELBO of a narrow normal around it; the
 	// ten best, of as many regions as there are, get a short fit each, and the
-	// best of these is the start. Of 6000 terms of log r or more, where these have sums near a
+	// best of these is the start. Of 2000 terms of log r or more, where these have sums near a
 	// point (see graph.Density.SumsNear), the start is instead where a fit by these sums ends, near the
 	// modes that climbs from the posterior by some of the observations lead to.
 	StartDraws int

@@ -122,7 +122,7 @@ func (m *Mode) squared(z []float64) (sum float64) {
 }
 
 // Modes are the points of those given that climbs, each with the signs where it is, lead to different modes from: where
-// these are more than so many standard deviations apart in some latent that is no switch.
+// these are more than modeApart standard deviations apart. There are none where they are too many to climb from.
 func Modes(ctx context.Context, d *graph.Density, points [][]float64) (list [][]float64, err error) {
 	_, scale := d.PriorStart()
 	finder, err := NewModeFinder(d, scale)
@@ -142,9 +142,8 @@ func Modes(ctx context.Context, d *graph.Density, points [][]float64) (list [][]
 		for _, w := range switches {
 			m.Z[w.Latent] = z[w.Latent]
 		}
-		modes, list = append(modes, m), append(list, m.Z)
-		if len(list) == mostModes {
-			break
+		if modes, list = append(modes, m), append(list, m.Z); len(list) > mostModes {
+			return nil, nil
 		}
 	}
 	return list, nil

@@ -65,6 +65,10 @@ func NewMeter(d *graph.Density, q family.Q, samples int, seed uint64) (*Meter, e
 // allProcessors is as many as there are, at most one for each block.
 const allProcessors = 0
 
+// termsOfLatent is how many terms of log r make blocks as short as a latent does: of much data longer ones would take
+// gigabytes.
+const termsOfLatent = 64
+
 func newMeter(d *graph.Density, q family.Q, samples int, seed uint64, processors int) (*Meter, error) {
 	if err := family.Check(q, d); err != nil {
 		return nil, fmt.Errorf("check: %w", err)
@@ -75,10 +79,11 @@ func newMeter(d *graph.Density, q family.Q, samples int, seed uint64, processors
 	if err := memory.Check(fmt.Sprintf("%d samples", samples), 24*float64(samples)); err != nil {
 		return nil, fmt.Errorf("check: %w", err)
 	}
+	cut := mc.Cut(samples, max(d.Dim(), d.Terms()/termsOfLatent))
 	if processors == allProcessors {
-		processors = mc.Processors(mc.Cut(samples, d.Dim()).Len())
+		processors = mc.Processors(cut.Len())
 	}
-	m := &Meter{d: d, cut: mc.Cut(samples, d.Dim()), logR: make([]float64, samples), ratio: make([]float64, samples)}
+	m := &Meter{d: d, cut: cut, logR: make([]float64, samples), ratio: make([]float64, samples)}
 	bind := func(n int) (*meterWorker, error) {
 		if n == 0 {
 			return nil, nil
