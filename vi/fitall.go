@@ -32,7 +32,7 @@ const ahead = 4
 // are done. Nothing is compiled again. As many data sets as there are processors are fitted at a
 // time. The fit of a data set does not depend on the others: it is that of Fit with
 // Settings.Seed = SeedOf(s.Seed, key). With s.Quick what a fit
-// computes with is kept for the next.
+// computes with is kept for the next. Of what has been yielded FitAll keeps the key.
 //
 // An error is that of one data set, and no reason to stop: of its data, its fit, a key that was
 // there before. When ctx is done, FitAll ends with a Fitted for each data set that had

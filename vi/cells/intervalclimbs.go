@@ -34,7 +34,49 @@ func (f *Intervals) climbAll() error {
 				f.advance(&f.climbs[j], x, s*columns)
 			}
 		}
+		if err := f.look(); err != nil {
+			return err
+		}
 		f.todo = slices.DeleteFunc(f.todo, func(j int) bool { return f.climbs[j].state >= arrived })
+	}
+	return nil
+}
+
+// look ends climbs whose first step is their last, as all are where log r is quadratic: by the gradient there, in one column each.
+func (f *Intervals) look() error {
+	first := f.pending[:0]
+	for _, j := range f.todo {
+		if c := &f.climbs[j]; c.state == climbing && c.tries == 1 && c.damping == 0 {
+			first = append(first, j)
+		}
+	}
+	f.pending = first
+	x := f.grad
+	for batch := range slices.Chunk(first, x.N) {
+		for k, j := range batch {
+			x.column(k, j, f.climbs[j].trial)
+		}
+		if err := x.Run(); err != nil {
+			return err
+		}
+		for k, j := range batch {
+			c := &f.climbs[j]
+			was, v := c.value, x.Out[k]
+			if !finite(v) || v < was {
+				continue
+			}
+			c.u, c.trial, c.value = c.trial, c.u, v
+			copy(f.noise, c.g)
+			for i, at := range f.rest {
+				c.g[i] = x.at(at, k) * f.scale[i]
+			}
+			if cholesky(f.lower, c.h, len(c.u), 0) && f.newton(c) < intervalGain {
+				f.arrive(c)
+				continue
+			}
+			c.u, c.trial, c.value = c.trial, c.u, was
+			copy(c.g, f.noise)
+		}
 	}
 	return nil
 }

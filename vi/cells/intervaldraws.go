@@ -84,11 +84,10 @@ func (f *Intervals) Weigh(seed uint64, draws int) (*Fitted, error) {
 			}
 			out.LogWeight[out.First[k]+d] = group[d] + c.logZ + math.Log(float64(count)/float64(len(group)))
 		}
-		mean := logMean(group).Mean
-		for _, r := range group {
-			out.Tail = append(out.Tail, r-mean)
-		}
 		cell := Cell{ELBO: mc.Mean(f.elbo), LogEvidence: logMean(group), KHat: math.NaN()}
+		for _, r := range group {
+			out.Tail = append(out.Tail, r-cell.LogEvidence.Mean)
+		}
 		cell.ELBO.Mean += c.logZ
 		cell.LogEvidence.Mean += c.logZ
 		out.Cells, out.Where = append(out.Cells, cell), append(out.Where, f.parts[j].name)

@@ -62,6 +62,7 @@ type Intervals struct {
 	climbs []climb
 	todo   []int
 	// scratch
+	pending                                []int
 	lower, back, step, noise, moved, theta []float64
 	kept                                   []int
 	pairs                                  [][2]int // intervals, by column of value

@@ -1,6 +1,7 @@
 package cells
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -13,30 +14,41 @@ import (
 // returns is new.
 func TestIntervalsAllocateNothing(t *testing.T) {
 	const n = 60
-	m, y := graph.NewModel(), make([]float64, n)
-	when := m.Sample("when", graph.Uniform(0, n))
-	low, high := m.Sample("low", graph.Normal(0, 3)), m.Sample("high", graph.Normal(0, 3))
-	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range y {
-		y[i] = rng.NormFloat64()
-		if i > n/3 {
-			y[i] += 2
-		}
-		m.Observe("y", graph.Normal(graph.If(graph.Less(when, float64(i)+0.5), high, low), 1), y[i])
+	for name, program := range map[string]func(m *graph.Model, after graph.Guard, x []graph.Expr, y float64){
+		"levels": func(m *graph.Model, after graph.Guard, x []graph.Expr, y float64) {
+			m.Observe("y", graph.Normal(graph.If(after, x[1], x[0]), 1), y)
+		},
+		"rates": func(m *graph.Model, after graph.Guard, x []graph.Expr, y float64) {
+			m.Observe("y", graph.Poisson(graph.If(after, graph.Exp(x[1]), graph.Exp(x[0]))), math.Floor(math.Abs(3*y)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := graph.NewModel()
+			when := m.Sample("when", graph.Uniform(0, n))
+			latents := []graph.Expr{m.Sample("low", graph.Normal(0, 3)), m.Sample("high", graph.Normal(0, 3))}
+			rng := rand.New(rand.NewPCG(1, 2))
+			for i := range n {
+				y := rng.NormFloat64()
+				if i > n/3 {
+					y += 2
+				}
+				program(m, graph.Less(when, float64(i)+0.5), latents, y)
+			}
+			d, err := m.Compile()
+			require.NoError(t, err)
+			f, err := NewIntervals(d)
+			require.NoError(t, err)
+			require.Zero(t, testing.AllocsPerRun(3, func() {
+				ok, err := f.Find(d, 1e-3)
+				require.NoError(t, err)
+				require.True(t, ok)
+			}))
+			var fitted *Fitted
+			allocated := testing.AllocsPerRun(3, func() {
+				fitted, err = f.Weigh(1, 256)
+				require.NoError(t, err)
+			})
+			require.LessOrEqual(t, allocated, 3*float64(len(fitted.Cells))+10)
+		})
 	}
-	d, err := m.Compile()
-	require.NoError(t, err)
-	f, err := NewIntervals(d)
-	require.NoError(t, err)
-	require.Zero(t, testing.AllocsPerRun(3, func() {
-		ok, err := f.Find(d, 1e-3)
-		require.NoError(t, err)
-		require.True(t, ok)
-	}))
-	var fitted *Fitted
-	allocated := testing.AllocsPerRun(3, func() {
-		fitted, err = f.Weigh(1, 256)
-		require.NoError(t, err)
-	})
-	require.LessOrEqual(t, allocated, 3*float64(len(fitted.Cells))+10)
 }
