@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sort"
 	"strings"
 )
 
@@ -162,15 +163,8 @@ func (s support) quantile(u float64, logTail func(x float64, upper bool) float64
 		for lo+step < s.hi && excess(lo+step) < 0 {
 			lo, step = lo+step, 2*step
 		}
-		hi := min(lo+step, s.hi)
-		for hi-lo > 1 {
-			if mid := math.Floor(0.5 * (lo + hi)); excess(mid) < 0 {
-				lo = mid
-			} else {
-				hi = mid
-			}
-		}
-		return hi
+		least := lo + 1
+		return least + float64(sort.Search(int(min(lo+step, s.hi)-least), func(k int) bool { return !(excess(least+float64(k)) < 0) }))
 	}
 	lo, hi := s.least, s.greatest
 	below, above := math.Inf(-1), math.Inf(1)
