@@ -206,17 +206,16 @@ func alongLatents(d *graph.Density) []graph.GuardInfo {
 	return sorted
 }
 
-// Of returns the rows of the given names: of parameters, latents, vectors and guards, and of all
-// elements of a family, so that "theta" stands for theta[0], theta[1], …; and all that
-// is not of these. An unknown name is an error.
+// Of returns the rows of the given names: of parameters, latents, vectors and guards; "theta"
+// stands for all of theta[0], theta[1], …, too; and all that is not of these. An unknown name is an error.
 func (s Summary) Of(names ...string) (Summary, error) {
 	wanted := map[string]bool{}
 	for _, name := range names {
 		wanted[name] = false
 	}
 	wants := func(row string) bool {
-		family, _, _ := strings.Cut(row, "[")
-		for _, name := range []string{row, family} {
+		array, _, _ := strings.Cut(row, "[")
+		for _, name := range []string{row, array} {
 			if _, ok := wanted[name]; ok {
 				wanted[name] = true
 				return true
