@@ -70,6 +70,9 @@ const longRuns = 16
 
 // Killed in the middle, a second call gives the files of one that was not.
 func TestKilledAndResumed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
 	whole, dir := t.TempDir(), t.TempDir()
 	cmd, errOut := startProgram(t, whole, longArgs)
 	require.NoError(t, cmd.Wait(), "%s", errOut)

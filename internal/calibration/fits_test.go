@@ -48,6 +48,9 @@ var everyKind = []string{
 // The table goes to the log, a row for each fit. One model has
 // -run TestCalibration/NAME$.
 func TestCalibration(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
 	seeds := 1
 	if *long {
 		seeds = *fitSeeds
@@ -244,6 +247,9 @@ func requireBelow(t testing.TB, p *vi.Posterior, c Case) {
 
 // Of no family is the ELBO above the log evidence, early in a fit and late.
 func TestELBOBelowEvidence(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
 	names := []string{"change-poisson-weak", "smooth-eight-schools"}
 	if *long {
 		names = Names()
@@ -262,6 +268,9 @@ func TestELBOBelowEvidence(t *testing.T) {
 
 // A fit of one cell is below the log evidence too.
 func TestELBOOfOneCell(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
 	c := Named("real-coal")
 	p, err := vi.Fit(context.Background(), c.Density, vi.Settings{Family: family.Cells{}, Cells: 1, Seed: *fitSeed})
 	require.NoError(t, err)

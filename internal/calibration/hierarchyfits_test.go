@@ -12,6 +12,9 @@ import (
 // however the program writes the thresholds: as latents, or as centre + spread·η, where
 // every guard is curved.
 func TestHierarchyOfThresholds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
 	for _, centred := range []bool{true, false} {
 		c := Hierarchy24(centred)
 		t.Run(c.Name, func(t *testing.T) {

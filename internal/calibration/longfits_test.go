@@ -14,6 +14,9 @@ import (
 
 // A change point with many intervals is fitted right: 500 of them, or 10 000 with -long.
 func TestFitOfLongChangePoint(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
 	n := 500
 	if *long {
 		n = 10_000
