@@ -125,6 +125,7 @@ func (f *found) saved(warnings []string) *savedFound {
 	s := &savedFound{
 		Tried: f.Tried, Left: mc.Number(f.Left), Unfinished: mc.Number(f.Unfinished),
 		LogEvidence: f.LogEvidence, Scout: f.Scout, Verdict: f.Verdict, Cut: f.Cut, Warnings: warnings,
+		Cells: make([]savedCell, 0, len(f.Cells)),
 	}
 	for _, c := range f.Cells {
 		s.Cells = append(s.Cells, savedCell{c.Where, c.ELBO, c.LogEvidence, mc.Number(c.KHat)})

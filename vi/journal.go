@@ -53,6 +53,7 @@ type journal struct {
 	synced   time.Time
 	families []savedFamily
 	numbers  map[family.Family]int
+	buffers  sync.Pool // of *[]byte, for blocks
 }
 
 // A place is where a record is in a journal.
@@ -385,8 +386,15 @@ func (j *journal) add(key string, p *Posterior) error {
 	if err := r.each(j.number); err != nil {
 		return err
 	}
-	b := append(make([]byte, blockHead, 1<<12), recordBlock)
+	buffer, ok := j.buffers.Get().(*[]byte)
+	if !ok {
+		buffer = new([]byte)
+	}
+	defer j.buffers.Put(buffer)
+	b := append(append((*buffer)[:0], make([]byte, blockHead)...), recordBlock)
 	b = packed.Append(packed.Append(b, &recordKey{key, dataDigest(p.Density)}), &r)
+	b = slices.Grow(b, sha256.Size) // of write
+	*buffer = b
 	j.mu.Lock()
 	err := j.write(b)
 	due := time.Since(j.synced) > syncEvery

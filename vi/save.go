@@ -118,7 +118,7 @@ func saveQ(q family.Q) savedQ {
 	s := savedQ{Family: savedFamily{Family: q.Family()}, Theta: q.Theta(), Held: heldBy(q)}
 	switch q := q.(type) {
 	case *family.Mixture:
-		s.Theta = s.Theta[:q.Len()]
+		s.Theta, s.Parts = s.Theta[:q.Len()], make([]savedQ, 0, q.Len())
 		for k := range q.Len() {
 			s.Parts = append(s.Parts, saveQ(q.Part(k)))
 		}
