@@ -11,6 +11,8 @@ import (
 // A bender is a Sampler that knows each latent's density given all others.
 type bender interface {
 	Sampler
+	// follow takes on the parameters of the Sampler, before given.
+	follow()
 	// mean is that of latent i, and variance that given all others, both before any
 	// confinement.
 	mean(i int) float64
@@ -46,6 +48,13 @@ func normalGiven(dst []float64, at *displaced, variance float64) {
 	vec.Gauss(dst, dst, invSqrt2Pi/sd)
 }
 
+// follow implements bender.
+func (s *normalSampler) follow() {
+	for c, j := range s.q.edges.child {
+		s.passed[c] = -s.childB[c] / s.q.s[j]
+	}
+}
+
 // mean implements bender.
 func (s *normalSampler) mean(i int) float64 { return s.q.mu[i] }
 
@@ -70,7 +79,7 @@ func (s *normalSampler) bend(i int, latents []int) []int {
 
 func (s *normalSampler) bendAlong(g *edges, i int, latents []int) []int {
 	if s.adjoint == nil {
-		s.adjoint = make([]float64, len(s.q.mu)*s.n)
+		s.adjoint, s.passed = make([]float64, len(s.q.mu)*s.n), make([]float64, len(s.childB))
 	}
 	return g.ancestors(i, latents)
 }
@@ -98,10 +107,8 @@ func (g *edges) ancestors(first int, latents []int) (list []int) {
 func (s *normalSampler) noiseGiven(at *displaced) {
 	i, g := at.latent, s.q.edges
 	vec.Affine(at.noise, s.row(s.eps, i), 1/s.q.s[i], 0)
-	for c := g.childFrom[i]; c < g.childFrom[i+1]; c++ {
-		j := int(g.child[c])
-		vec.AddScaled(at.noise, -s.childB[c]/s.q.s[j], s.row(s.eps, j))
-	}
+	a, z := g.childFrom[i], g.childFrom[i+1]
+	s.rows.AddCombine(at.noise, g.child[a:z], s.passed[a:z])
 }
 
 // given implements bender.

@@ -6,6 +6,9 @@ import (
 	"github.com/facetvi/facet/internal/vec"
 )
 
+// follow implements bender.
+func (s *lowRankSampler) follow() {}
+
 // mean implements bender.
 func (s *lowRankSampler) mean(i int) float64 { return s.q.mu[i] }
 

@@ -105,6 +105,7 @@ func rowsOf(k, n int) [][]float64 {
 // Locate implements Surface.
 func (c *curves) Locate() {
 	c.Surface.Locate()
+	c.s.follow()
 	var last *curvePiece // of those that count
 	for k := range c.pieces {
 		p := &c.pieces[k]

@@ -26,7 +26,8 @@ type normalSampler struct {
 	from, ref []int32
 	weight    []float64
 	childB    []float64 // B by child
-	adjoint   []float64 // scratch of pullAt, latents × n; nil without pieces of curves
+	adjoint   []float64 // scratch of pullAt, latents × n; nil without pieces of curves, as is
+	passed    []float64 // −B/s by child
 }
 
 // Drawer implements Q.
