@@ -157,6 +157,7 @@ var stirlingOf = map[bits][]num{}
 
 // The arithmetic, against mpmath 1.3.0 with 400 digits.
 func TestBigFloat(t *testing.T) {
+	skipShort(t)
 	const b = bits(700)
 	one := b.num(1)
 	for _, c := range []struct {

@@ -307,6 +307,7 @@ func constant(t *testing.T, x graph.Expr) float64 {
 
 // Censored draws are the inner ones, moved to the bounds.
 func TestCensoredDraws(t *testing.T) {
+	skipShort(t)
 	m := graph.NewModel()
 	m.Sample("z", graph.Normal(0, 1))
 	m.Observe("x", graph.Censored(graph.Normal(0.3, 1.2), -1, 2), 0.5)
@@ -333,6 +334,7 @@ func TestCensoredDraws(t *testing.T) {
 // As priors, truncated distributions and mixtures are densities of their coordinates,
 // which draws, starts and residuals agree with.
 func TestCombinedPriors(t *testing.T) {
+	skipShort(t)
 	for name, prior := range map[string]graph.Dist{
 		"both":      graph.Truncated(graph.Normal(0.3, 1.2), -1, 2.5),
 		"above":     graph.Truncated(graph.Normal(0.3, 1.2), 8, inf),

@@ -169,6 +169,7 @@ func TestAllDistributionsAreTested(t *testing.T) {
 // draws. Its scale is half the width in which 68 % of them lie, to a factor of 3,
 // which StudentsT needs where it has no mean.
 func TestPriorStartIsInTheMiddle(t *testing.T) {
+	skipShort(t)
 	for _, l := range laws() {
 		if l.space == discrete {
 			continue
@@ -274,6 +275,7 @@ var links = map[byte][]struct {
 // Observed with a parameter that depends on a latent, for each parameter and
 // each link: values, and gradients by central differences of the reference.
 func TestObservedLatentParameters(t *testing.T) {
+	skipShort(t)
 	trusted, all := 0, 0
 	for _, l := range laws() {
 		for which, kind := range []byte(l.kinds) {
