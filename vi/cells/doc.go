@@ -30,6 +30,9 @@
 // Where one normal is not near, as in a funnel, a cell gets several: normals are fitted to
 // weighted draws by expectation maximisation, and draws of these weighted again (refine).
 //
+// Of much data log r is a sum over its terms that is taken once: exactly (Compact), or to second order near
+// a mode (Near), with few intervals of a switch with many.
+//
 // Package vi makes fits of it. From the bottom: lines, prober and mode find and measure
 // one cell; search goes from cell to cell; summer, summed and summedmode are for
 // switches; normals and refine make mixtures of normals; where describes.
