@@ -134,6 +134,7 @@ func observed(t *testing.T, l law, p []float64) *graph.Density {
 // same number. Where the transform rounds to an edge or overflows, it is the
 // nearest number that the support has, so that it can be data.
 func TestReplicateIsTheTransformedDraw(t *testing.T) {
+	skipShort(t)
 	edges := map[string][][]float64{
 		"Gamma": {{0.001, 3}}, "ChiSquared": {{0.002}}, "LogNormal": {{0, 1000}},
 		"Beta": {{0.001, 0.002}, {1e4, 1e-4}}, "Uniform": {{-1e-3, 1e17}, {0.1, 0.1 + 1e-16}},
@@ -203,6 +204,7 @@ func chiSquared(draws []float64, pmf func(k float64) float64, from float64) floa
 // chi-squared test of 40000 draws, with the reference of dist_test.go. The same
 // draws are rejected for every parameter 20 % smaller.
 func TestReplicatesHaveTheirProbabilities(t *testing.T) {
+	skipShort(t)
 	const alpha = 5.7e-7 // as five standard errors have
 	params := map[string][][]float64{
 		"Poisson":          {{1}, {9.9}, {10.1}, {120}, {3000}},
