@@ -76,7 +76,7 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 	starts, err := prepare(ctx, d, s, m)
 	switch {
 	case ctx.Err() != nil && err != nil:
-		return &Posterior{Density: d, Q: PriorStart(d), Settings: s}, err
+		return &Posterior{Density: d, Q: PriorStart(d), Settings: s}, stopped(ctx)
 	case err != nil:
 		return nil, err
 	}
