@@ -95,14 +95,14 @@ func (x *Executor) Run() error { return x.run() }
 // Spread makes all samples z.
 func (x *Executor) Spread(z []float64) {
 	for i, v := range z {
-		fill(x.Z[i*x.N:][:x.N], v)
+		vec.Fill(x.Z[i*x.N:][:x.N], v)
 	}
 }
 
 // Force gives all samples the signs of region s, wherever they are.
 func (x *Executor) Force(s regions.Signs) {
 	for l := range s.Len() {
-		fill(x.Signs[l*x.N:][:x.N], indicator(s.Positive(l)))
+		vec.Fill(x.Signs[l*x.N:][:x.N], indicator(s.Positive(l)))
 	}
 }
 
@@ -113,12 +113,6 @@ func (x *Executor) Point(k int) []float64 {
 		z[i] = x.Z[i*x.N+k]
 	}
 	return z
-}
-
-func fill(row []float64, v float64) {
-	for k := range row {
-		row[k] = v
-	}
 }
 
 // SetData lets x, made with Compute.NewData, run with the observations of d, a density of the

@@ -100,7 +100,7 @@ func fitModes(ctx context.Context, whole *graph.Density, s Settings, m *monitor)
 	m.at("judging a fit near %d modes", len(modes))
 	p := fits[0]
 	if len(modes) == 1 {
-		err = p.judgeBeside(whole)
+		err = p.correctBy(whole)
 	} else {
 		p, err = ofModes(whole, fits, samples)
 	}
@@ -113,20 +113,20 @@ func fitModes(ctx context.Context, whole *graph.Density, s Settings, m *monitor)
 	return p, nil
 }
 
-// judgeBeside makes p, a fit of a density that is near whole and judged by that one, a fit of whole. What differs is
+// correctBy makes p, a fit of a density that is near whole and judged by that one, a fit of whole. What differs is
 // told by draws at which both are evaluated: E_r[f] − E_e[f] = Σ (w_r − w_e)·f, with weights that are nearly
 // the same. The means of the fit follow.
-func (p *Posterior) judgeBeside(whole *graph.Density) error {
+func (p *Posterior) correctBy(whole *graph.Density) error {
 	f, v := p.found, &p.found.Verdict
 	near := &Posterior{Density: p.Density, Q: p.Q, Settings: p.Settings}
 	p.Density = whole
-	var c beside
+	var c correction
 	for _, n := range [...]int{nearDraws, 4 * nearDraws} {
 		a, err := near.weigh(n, mc.Mix(p.Settings.Seed, judgeStream))
 		if err != nil {
 			return err
 		}
-		if c, err = newBeside(near.Density, whole, a); err != nil {
+		if c, err = newCorrection(near.Density, whole, a); err != nil {
 			return err
 		}
 		if c.even < nearEven || c.error(f) < nearError {
@@ -146,7 +146,7 @@ func (p *Posterior) judgeBeside(whole *graph.Density) error {
 		f.Cells[k].ELBO.Mean += c.evidence.Mean
 	}
 	f.Scout.Mean += c.evidence.Mean
-	p.follow(c.draws, c.change)
+	p.shift(c.draws, c.change)
 	off := ""
 	for i := range f.Reweighted {
 		l := &f.Reweighted[i]
@@ -167,8 +167,8 @@ func (p *Posterior) judgeBeside(whole *graph.Density) error {
 	return nil
 }
 
-// A beside is what draws say of the difference of a density from another one that is near.
-type beside struct {
+// A correction is what draws say of the difference of a density from another one that is near.
+type correction struct {
 	evidence       Estimate    // its logarithm
 	mean, variance []Estimate  // of each latent
 	even           float64     // part of the draws of the one that is effective for the other
@@ -176,8 +176,8 @@ type beside struct {
 	change         []float64   // of the weights, by draw
 }
 
-// newBeside compares near, that a has weighted draws of, with whole.
-func newBeside(near, whole *graph.Density, a check.Importance) (c beside, err error) {
+// newCorrection compares near, that a has weighted draws of, with whole.
+func newCorrection(near, whole *graph.Density, a check.Importance) (c correction, err error) {
 	c.draws = make([][]float64, len(a.Weights))
 	for k, x := range a.Draws.Values {
 		c.draws[k] = make([]float64, len(x))
@@ -267,15 +267,15 @@ func logProbs(d *graph.Density, points [][]float64) ([]float64, error) {
 }
 
 // error is the largest standard error of a mean, in standard deviations.
-func (c *beside) error(f *found) (most float64) {
+func (c *correction) error(f *found) (most float64) {
 	for i, l := range f.Reweighted {
 		most = max(most, c.mean[i].SE/l.SD)
 	}
 	return most
 }
 
-// follow moves the normals of the fit by what the change of the draws' weights says of the means.
-func (p *Posterior) follow(draws [][]float64, change []float64) {
+// shift moves the normals of the fit by what the change of the draws' weights says of the means.
+func (p *Posterior) shift(draws [][]float64, change []float64) {
 	by := make([]float64, p.Density.Dim())
 	for k, z := range draws {
 		floats.AddScaled(by, change[k], z)
@@ -303,7 +303,7 @@ func ofModes(whole *graph.Density, fits []*Posterior, samples []scout.Result) (*
 	var parts []family.Q
 	for k, p := range fits {
 		near := p.found
-		if err := p.judgeBeside(whole); err != nil {
+		if err := p.correctBy(whole); err != nil {
 			return nil, err
 		}
 		q, _ := p.Q.(*family.Mixture)

@@ -2,7 +2,7 @@ package kernel
 
 import "math"
 
-// Expand is f at x, one to three numbers, and writes the derivatives there to slope, len(x), and the second ones to
+// Expand is f at x, one or two numbers, and writes the derivatives there to slope, len(x), and the second ones to
 // curvature, len(x)×len(x): these are central differences of the slopes, good to about 1e-8. Of numbers that do not
 // vary it leaves out both. What f has no value or slope at is NaN or infinite.
 func (f Function) Expand(x []float64, varies []bool, slope, curvature []float64) (y float64) {
@@ -41,28 +41,21 @@ func (f Function) Expand(x []float64, varies []bool, slope, curvature []float64)
 	return y
 }
 
-// valueAt is f of one to three numbers.
+// valueAt is f of one or two numbers.
 func (f Function) valueAt(x []float64) float64 {
-	switch e := &functions[f]; len(x) {
-	case 1:
-		return e.unary(x[0])
-	case 2:
-		return e.binary(x[0], x[1])
-	default:
-		return e.ternary(x[0], x[1], x[2])
+	if len(x) == 1 {
+		return f.Value(x[0])
 	}
+	return f.Value2(x[0], x[1])
 }
 
 // slopeBy is ∂f/∂x_i, given also y = f(x).
 func (f Function) slopeBy(i int, x []float64, y float64) float64 {
-	switch e := &functions[f]; {
+	switch {
 	case len(x) == 1:
 		return f.Slope(x[0], y)
 	case f == Mul || f == MulData:
 		return x[1-i]
-	case len(x) == 2:
-		return e.slopes[i](x[0], x[1], y)
-	default:
-		return e.slopes3[i](x[0], x[1], x[2], y)
 	}
+	return functions[f].slopes[i](x[0], x[1], y)
 }

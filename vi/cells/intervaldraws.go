@@ -12,7 +12,7 @@ import (
 )
 
 // Weigh makes a fit of what Find has found, of about so many draws; it is nil where log r is not finite. The draws are those of
-// the fit's normals, bent to what log r is along the columns of their roots.
+// the fit's normals, or log-Gamma where log r is more like that, along the columns of their roots.
 func (f *Intervals) Weigh(seed uint64, draws int) (*Fitted, error) {
 	n, x := len(f.rest), f.draws
 	out, count := &f.fitted, 0
@@ -128,7 +128,7 @@ func (f *Intervals) polish() error {
 				return err
 			}
 			for s, j := range batch {
-				f.settle(&f.climbs[j], x, s*columns, pass == polishPasses-1)
+				f.repolish(&f.climbs[j], x, s*columns, pass == polishPasses-1)
 			}
 		}
 		f.todo = slices.DeleteFunc(f.todo, func(j int) bool { return f.climbs[j].state == arrived })
@@ -136,14 +136,14 @@ func (f *Intervals) polish() error {
 	return nil
 }
 
-// settle moves the normal of c by what the points of polish say, in the columns of x from first on, and finds its bends. Its
+// repolish moves the normal of c by what the points of polish say, in the columns of x from first on, and finds its log-Gamma distributions. Its
 // state is arrived, and nothing moves, where that would be little, where they do not say, and the last time.
-func (f *Intervals) settle(c *climb, x *intervalBatch, first int, last bool) {
+func (f *Intervals) repolish(c *climb, x *intervalBatch, first int, last bool) {
 	n := len(f.rest)
 	c.state = arrived
 	for k := range n {
 		up, mid, down := f.slope(c, x, first+1+2*k, k), f.slope(c, x, first, k), f.slope(c, x, first+2+2*k, k)
-		c.bends[k] = newBend(down, mid, up, math.Sqrt(float64(n)))
+		c.logGammas[k] = newLogGamma(down, mid, up, math.Sqrt(float64(n)))
 	}
 	h, g := f.back, c.g
 	clear(g)
@@ -251,12 +251,12 @@ func (f *Intervals) share(j int) (share float64) {
 	return share
 }
 
-// draw puts a draw of interval c in f.moved, or one opposite of the last where there are no bends, and returns minus the log of its
+// draw puts a draw of interval c in f.moved, or one opposite of the last where all is normal, and returns minus the log of its
 // density, and minus that of the normal there, both but for what the normal's normaliser is.
 func (f *Intervals) draw(c *climb, opposite bool, rng *rand.Rand) (half, normal float64) {
 	n := len(f.noise)
 	for i := range f.noise {
-		b := &c.bends[i]
+		b := &c.logGammas[i]
 		if b.c != 0 {
 			t, h := b.put(b.draw(rng))
 			f.moved[i], half, normal = t, half+h, normal+t*t/2
@@ -289,10 +289,10 @@ func (f *Intervals) moments(out *Fitted, j int) {
 	for r, i := range f.rest {
 		mean, sd := c.mode[r]*f.scale[r], math.Sqrt(f.square(j, r, c.mode[r]))*f.scale[r]
 		row := f.moved // of the inverse of c.rootᵀ, by square
-		one, bent := -1, false
+		one, skew := -1, false
 		for k, x := range row {
 			if x != 0 {
-				bent = bent || c.bends[k].c != 0
+				skew = skew || c.logGammas[k].c != 0
 				if one++; one > 0 {
 					one = n
 				}
@@ -300,15 +300,15 @@ func (f *Intervals) moments(out *Fitted, j int) {
 		}
 		m, s := mean, mean*mean+sd*sd
 		if f.bent[i] {
-			m, s = f.expect(i, mean, sd, &bend{})
+			m, s = f.expect(i, mean, sd, &logGamma{})
 		}
 		out.Mean[at+i], out.Square[at+i] = m, s
-		if bent {
+		if skew {
 			m, s = math.NaN(), math.NaN()
 			if one == 0 {
 				k := slices.IndexFunc(row, func(x float64) bool { return x != 0 })
-				if c.bends[k].hasMoments(f.bent[i]) {
-					m, s = f.expect(i, mean, row[k]*f.scale[r], &c.bends[k])
+				if c.logGammas[k].hasMoments(f.bent[i]) {
+					m, s = f.expect(i, mean, row[k]*f.scale[r], &c.logGammas[k])
 				}
 			}
 		}
@@ -316,8 +316,8 @@ func (f *Intervals) moments(out *Fitted, j int) {
 	}
 }
 
-// expect are the means of x and x² on the program's scale where latent i is mean + by·t, of a bend's t.
-func (f *Intervals) expect(i int, mean, by float64, b *bend) (m, s float64) {
+// expect are the means of x and x² on the program's scale where latent i is mean + by·t, and t is as b has it.
+func (f *Intervals) expect(i int, mean, by float64, b *logGamma) (m, s float64) {
 	for k, node := range f.nodes {
 		t, w := b.node(node)
 		if w *= f.weights[k]; w == 0 {

@@ -67,7 +67,7 @@ type Intervals struct {
 	kept                                   []int
 	pairs                                  [][2]int // intervals, by column of value
 	fitted                                 Fitted
-	half, normal, elbo, logs               []float64 // of draws: as bend.put has it, and that of the normal
+	half, normal, elbo, logs               []float64 // of draws: as logGamma.put has it, and that of the normal
 	normals                                []family.Q
 	lost                                   float64
 	mass                                   []float64 // of each interval, by Laplace
@@ -87,12 +87,12 @@ type intervalPart struct {
 
 // A climb is one to the mode of an interval.
 type climb struct {
-	u, g, trial []float64 // in units of scale: where it is, ∂log r there, and where it looks next
-	h           []float64 // −∂²log r, rest × rest
-	bends       []bend    // of draws, by column of the inverse of rootᵀ
-	mode, root  []float64 // when done: the mode, and the Cholesky factor of h, lower triangular
-	value, top  float64   // log r at u, and at the mode
-	logZ        float64   // Laplace's log evidence of the interval
+	u, g, trial []float64  // in units of scale: where it is, ∂log r there, and where it looks next
+	h           []float64  // −∂²log r, rest × rest
+	logGammas   []logGamma // of draws, by column of the inverse of rootᵀ
+	mode, root  []float64  // when done: the mode, and the Cholesky factor of h, lower triangular
+	value, top  float64    // log r at u, and at the mode
+	logZ        float64    // Laplace's log evidence of the interval
 	damping     float64
 	tries       int
 	interval    int
@@ -156,7 +156,7 @@ func NewIntervals(d *graph.Density) (*Intervals, error) {
 	f.climbs = make([]climb, len(f.parts))
 	for j := range f.climbs {
 		v := make([]float64, 4*n+2*n*n)
-		f.climbs[j] = climb{interval: j, u: v[:n], g: v[n : 2*n], trial: v[2*n : 3*n], mode: v[3*n : 4*n], h: v[4*n : 4*n+n*n], root: v[4*n+n*n:], bends: make([]bend, n)}
+		f.climbs[j] = climb{interval: j, u: v[:n], g: v[n : 2*n], trial: v[2*n : 3*n], mode: v[3*n : 4*n], h: v[4*n : 4*n+n*n], root: v[4*n+n*n:], logGammas: make([]logGamma, n)}
 	}
 	f.mass = make([]float64, len(f.parts))
 	f.squares = make([]float64, len(f.parts)*(n+1))

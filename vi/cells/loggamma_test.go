@@ -11,16 +11,16 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
-// A bend is found from three slopes of its log density, which is normalised; its draws and its nodes have the moments of the
+// A logGamma is found from three slopes of its log density, which is normalised; its draws and its nodes have the moments of the
 // logarithm of a Gamma variable. A normal has none.
-func TestBend(t *testing.T) {
+func TestLogGamma(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, shape := range []float64{0.6, 1, 1.7, 4, 60, 1e5} {
 		for _, c := range []float64{1 / math.Sqrt(shape), -0.4, 2} {
 			const h = 0.7
 			a, b := shape*c, 1.3*c*shape
 			slope := func(t float64) float64 { return a - b*math.Exp(c*t) }
-			x := newBend(slope(-h), slope(0), slope(h), h)
+			x := newLogGamma(slope(-h), slope(0), slope(h), h)
 			require.InDelta(t, c, x.c, 1e-9*math.Abs(c))
 			require.InDelta(t, shape, x.shape, 1e-8*shape)
 			mean := (mathext.Digamma(shape) - math.Log(1.3*shape)) / c
@@ -60,8 +60,8 @@ func TestBend(t *testing.T) {
 			require.InDelta(t, mean*mean+sd*sd, second, 1e-3*(mean*mean+sd*sd), "shape %v, c %v", shape, c)
 		}
 	}
-	require.Zero(t, newBend(0.7, 0, -0.7, 0.7))
+	require.Zero(t, newLogGamma(0.7, 0, -0.7, 0.7))
 	for _, slopes := range [][3]float64{{-1, 0, 1}, {1, 0, 0}, {math.NaN(), 0, -1}, {1, math.Inf(1), -1}, {0, 0, 0}, {1e-9, 0, -1e9}} {
-		require.Zero(t, newBend(slopes[0], slopes[1], slopes[2], 1), slopes)
+		require.Zero(t, newLogGamma(slopes[0], slopes[1], slopes[2], 1), slopes)
 	}
 }
