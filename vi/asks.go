@@ -26,7 +26,7 @@ func (p *Posterior) RareSides(samples int, seed uint64) (check.Unseen, error) {
 // fit's own.
 func (p *Posterior) Importance(samples int, seed uint64) (check.Importance, error) {
 	w, err := p.weigh(samples, seed)
-	if _, mixture := p.Q.(*family.Mixture); mixture && err == nil {
+	if _, mixed := p.Q.(family.Mixed); mixed && err == nil {
 		w.ELBO, err = p.ELBO(samples, seed)
 	}
 	return w, err

@@ -57,7 +57,7 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 	defer release()
 	m := newMonitor(s)
 	defer m.progress.end()
-	large := s.Family == (family.Cells{}) && d.Dim() > cells.MostLatents
+	large := s.searches() && d.Dim() > cells.MostLatents
 	if large {
 		c := cellsFit{d: d, switches: d.Switches()}
 		large = !c.sumsFirst()
@@ -67,7 +67,7 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 		s = asked
 		s.Family = family.MeanField{}
 		s.fill()
-	case s.Family == (family.Cells{}):
+	case s.searches():
 		return runCells(ctx, d, s, m)
 	}
 	if err := s.divide(d); err != nil {
@@ -322,7 +322,7 @@ func unitsAreOne(q family.Q) bool {
 func (f *fitter) findReach(start family.Q) {
 	start.Units(f.units)
 	for k, u := range f.units {
-		if p := start.Param(k); p.Symbol == "μ" {
+		if p := start.Param(k); p.Is("μ") {
 			f.reach = append(f.reach, reach{param: k, start: u, fades: p.Latent < f.d.Params()})
 		}
 	}

@@ -220,7 +220,7 @@ func (a *fitAll) resume(ctx context.Context, d *graph.Density, s Settings) (*Pos
 		return nil, err
 	}
 	defer file.Close()
-	p, err := Load(file, d)
+	p, err := Load(file, d, s.own()...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Checkpoint, err)
 	}

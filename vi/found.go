@@ -12,8 +12,8 @@ import (
 
 // hasCells reports whether p is a finished fit of cells.
 func (p *Posterior) hasCells() bool {
-	_, mixture := p.Q.(*family.Mixture)
-	return mixture && p.found != nil && p.found.q == p.Q && p.found.Tried > 0
+	_, mixed := p.Q.(family.Mixed)
+	return mixed && p.found != nil && p.found.q == p.Q && p.found.Tried > 0
 }
 
 // known is p, if it keeps what is found out of its Q. Of a posterior that no fit
@@ -142,7 +142,7 @@ func (s *savedFound) restore(p *Posterior) error {
 	if s == nil {
 		return nil
 	}
-	m, ok := p.Q.(*family.Mixture)
+	m, ok := p.Q.(family.Mixed)
 	if !ok {
 		m = family.NewMixture([]float64{0}, []family.Q{p.Q})
 	}

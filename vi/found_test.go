@@ -182,7 +182,7 @@ func TestLoadCellsErrors(t *testing.T) {
 	const weights, parts = `{"Name":"cells","Fields":{}},"Theta":[`, `"Parts":[`
 	for want, change := range map[string][2]string{
 		"2 cells with 3 weights":               {weights, weights + "1,"},
-		"3 cells with 2 weights":               {parts, parts + "{},"},
+		"3 cells with 2 weights":               {parts, parts + `{"Family":{"Name":"mean field","Fields":{}},"Theta":[0,1,0,1]},`},
 		"0 cells with 2 weights":               {parts, `"Was":[`},
 		"parameter π of cell 0 is NaN":         {weights, weights + `"NaN",1],"Was":[`},
 		"cell 0: no family":                    {parts, parts + `{},{}],"Was":[`},

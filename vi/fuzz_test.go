@@ -22,7 +22,7 @@ func FuzzLoad(f *testing.F) {
 		if json.Unmarshal(body, &s) != nil {
 			return
 		}
-		p, err := s.of(d)
+		p, err := s.of(d, nil)
 		if err != nil {
 			return
 		}

@@ -45,8 +45,7 @@ func (f *fitter) hold() {
 // isHeld reports whether parameter k is one of a held latent's own: its mean, its
 // scale, or a correlation with another.
 func (f *fitter) isHeld(k int) bool {
-	p := f.q.Param(k)
-	return slices.Contains(f.Held, p.Latent) || p.Symbol == "B" && slices.Contains(f.Held, p.On)
+	return slices.ContainsFunc(f.Held, f.q.Param(k).Of)
 }
 
 // release lets the held latents go. Their gradients were those of another place:

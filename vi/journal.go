@@ -46,6 +46,7 @@ type journal struct {
 	release func()
 	at      map[string]place // of the fits that were there
 	model   savedModel
+	own     []Named
 
 	mu       sync.Mutex
 	end      int64
@@ -87,19 +88,7 @@ type record struct {
 
 // each calls visit for all families in the record.
 func (r *record) each(visit func(*savedFamily) error) error {
-	err := errors.Join(visit(&r.Family), r.Q.each(visit))
-	for k := range r.States {
-		err = errors.Join(err, r.States[k].Start.each(visit))
-	}
-	return err
-}
-
-func (s *savedQ) each(visit func(*savedFamily) error) error {
-	err := visit(&s.Family)
-	for k := range s.Parts {
-		err = errors.Join(err, s.Parts[k].each(visit))
-	}
-	return err
+	return errors.Join(visit(&r.Family), r.savedFit.each(visit))
 }
 
 // openJournal opens the journal of d's fits by the settings in a folder, or makes one.
@@ -108,7 +97,7 @@ func openJournal(folder string, d *graph.Density, s Settings) (j *journal, err e
 		return nil, err
 	}
 	name := filepath.Join(folder, "done.fits")
-	j = &journal{at: map[string]place{}, model: modelOf(d), numbers: map[family.Family]int{}, synced: time.Now()}
+	j = &journal{at: map[string]place{}, model: modelOf(d), own: s.own(), numbers: map[family.Family]int{}, synced: time.Now()}
 	j.model.Data = ""
 	if j.release, err = safefile.Lock(name); err != nil {
 		return nil, err
@@ -238,7 +227,7 @@ func (j *journal) block(body []byte, digest [sha256.Size]byte) error {
 	switch body[0] {
 	case familyBlock:
 		var f savedFamily
-		if err := json.Unmarshal(rest, &f); err != nil {
+		if err := errors.Join(json.Unmarshal(rest, &f), f.find(j.own)); err != nil {
 			return err
 		}
 		j.numbers[f.Family] = len(j.families)
@@ -308,8 +297,8 @@ func (j *journal) family(f *savedFamily, d *graph.Density) error {
 		return fmt.Errorf("family %d of %d", f.Number, len(j.families))
 	}
 	known := &j.families[f.Number]
-	if s, ok := known.Family.(family.Sequence); ok && known.member == nil {
-		q, err := s.New(d)
+	if f, ok := known.Family.(family.DataFree); ok && known.member == nil {
+		q, err := f.New(d)
 		if err != nil {
 			return err
 		}
@@ -379,8 +368,8 @@ func (j *journal) modelWith(d *graph.Density) savedModel {
 
 // add adds the fit with the key.
 func (j *journal) add(key string, p *Posterior) error {
-	if !known(p.Settings.Family) {
-		return unsaved(p.Settings.Family)
+	if err := checkKept(p.Settings.Family); err != nil {
+		return err
 	}
 	r := record{savedFamily{Family: p.Settings.Family}, p.saved()}
 	if err := r.each(j.number); err != nil {

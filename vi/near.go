@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -280,19 +279,7 @@ func (p *Posterior) shift(draws [][]float64, change []float64) {
 	for k, z := range draws {
 		floats.AddScaled(by, change[k], z)
 	}
-	q := p.Q.(*family.Mixture)
-	logs, parts := make([]float64, q.Len()), make([]family.Q, q.Len())
-	for k := range parts {
-		logs[k], parts[k] = math.Log(q.Weight(k)), q.Part(k).Clone()
-		theta := slices.Clone(parts[k].Theta())
-		for j := range theta {
-			if at := parts[k].Param(j); strings.HasSuffix(at.Symbol, "μ") {
-				theta[j] += by[at.Latent]
-			}
-		}
-		parts[k].Set(theta)
-	}
-	p.Q = family.NewMixture(logs, parts)
+	p.Q = family.Shifted(p.Q, by)
 	p.found.q = p.Q
 }
 
@@ -306,7 +293,7 @@ func ofModes(whole *graph.Density, fits []*Posterior, samples []scout.Result) (*
 		if err := p.correctBy(whole); err != nil {
 			return nil, err
 		}
-		q, _ := p.Q.(*family.Mixture)
+		q, _ := p.Q.(family.Mixed)
 		for j, c := range near.Cells {
 			logs, parts = append(logs, near.LogEvidence.Mean+math.Log(q.Weight(j))), append(parts, q.Part(j))
 			c.Where = fmt.Sprintf("%s, near mode %d", c.Where, k+1)

@@ -14,7 +14,7 @@ const mostBeyond = 0.01
 // or below all that these compare them with: there the ELBO is flat, and where it rises
 // towards that it has no maximum. Where q is confined to sides of guards there is no telling.
 func (p *Posterior) runaways() (warnings []string) {
-	if _, confined := p.Q.(*family.Confined); confined {
+	if _, truncated := p.Q.(family.Truncated); truncated {
 		return nil
 	}
 	arr := p.Density.Arrangement()

@@ -1,6 +1,7 @@
 package vi
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -47,55 +48,90 @@ type savedFit struct {
 	Found  *savedFound `json:",omitempty"`
 }
 
-// families are those that a saved fit can have.
+// A Named is a family.Family or a gradient.Estimator.
+type Named interface{ Name() string }
+
+// families are those that a saved fit can have, beside a program's own.
 var families = []family.Family{
 	family.MeanField{}, family.Softplus{}, family.Structured{}, family.FullRank{}, family.LowRank{},
 	family.Cells{}, family.Sequence{}, cells.SummedFamily{},
-}
-
-// known reports whether a saved fit can have the family.
-func known(f family.Family) bool {
-	return slices.ContainsFunc(families, func(k family.Family) bool { return reflect.TypeOf(k) == reflect.TypeOf(f) })
 }
 
 // savedFamily is a family: in JSON by its name and its fields, in a journal by its number.
 type savedFamily struct {
 	family.Family
 	Number int
+	text   named    // as it was read, for find
 	member family.Q // to clone, or nil
 }
 
-type familyJSON struct {
+// named is a value in JSON, by its name and its fields.
+type named struct {
 	Name   string
-	Fields json.RawMessage
+	Fields json.RawMessage `json:",omitempty"`
+}
+
+func inJSON(x Named) (n named, err error) {
+	n.Name = x.Name()
+	n.Fields, err = json.Marshal(x)
+	return n, err
+}
+
+// findNamed is n, of the type that has its name among known; nil if there is none.
+func findNamed[T Named](n named, known []T) (x Named, err error) {
+	for _, k := range known {
+		if k.Name() == n.Name {
+			v := reflect.New(reflect.TypeOf(k))
+			err := json.Unmarshal(n.Fields, v.Interface())
+			return v.Elem().Interface().(Named), err
+		}
+	}
+	return nil, nil
 }
 
 // MarshalJSON implements json.Marshaler.
 func (f savedFamily) MarshalJSON() ([]byte, error) {
-	fields, err := json.Marshal(f.Family)
+	n, err := inJSON(f.Family)
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(familyJSON{f.Name(), fields})
+	return json.Marshal(n)
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (f *savedFamily) UnmarshalJSON(data []byte) error {
-	var j familyJSON
-	if err := json.Unmarshal(data, &j); err != nil {
+func (f *savedFamily) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &f.text) }
+
+// own are the families and the estimator of a fit by the settings.
+func (s *Settings) own() (own []Named) {
+	if s.Family != nil {
+		own = append(own, s.Family)
+	}
+	if s.Start != nil {
+		own = append(own, s.Start.Family())
+	}
+	if s.Estimator != nil {
+		own = append(own, s.Estimator)
+	}
+	return own
+}
+
+// find finds a family that was read among facet's and a program's own.
+func (f *savedFamily) find(own []Named) error {
+	if f.text.Name == "" {
+		return nil
+	}
+	x, err := findNamed(f.text, families)
+	if x == nil {
+		x, err = findNamed(f.text, own)
+	}
+	if err != nil {
 		return err
 	}
-	for _, k := range families {
-		if k.Name() == j.Name {
-			v := reflect.New(reflect.TypeOf(k))
-			if err := json.Unmarshal(j.Fields, v.Interface()); err != nil {
-				return err
-			}
-			f.Family = v.Elem().Interface().(family.Family)
-			return nil
-		}
+	var ok bool
+	if f.Family, ok = x.(family.Family); !ok {
+		return fmt.Errorf("unknown family %q: Load takes it after the density", f.text.Name)
 	}
-	return fmt.Errorf("unknown family %q", j.Name)
+	return nil
 }
 
 // new is a member of d's latents.
@@ -109,22 +145,18 @@ func (f savedFamily) new(d *graph.Density) (family.Q, error) {
 // savedQ is a member of a family.
 type savedQ struct {
 	Family savedFamily
-	Theta  mc.Numbers // of a mixture only the logarithms of its weights
+	Theta  mc.Numbers // of a family.Composite what Decompose says
 	Held   []int      `json:",omitempty"` // latents, of a start that a user gave
-	Parts  []savedQ   `json:",omitempty"` // of a mixture; or the mixture of what is left when switches are summed out
+	Parts  []savedQ   `json:",omitempty"` // of a family.Composite
 }
 
 func saveQ(q family.Q) savedQ {
 	s := savedQ{Family: savedFamily{Family: q.Family()}, Theta: q.Theta(), Held: heldBy(q)}
-	switch q := q.(type) {
-	case *family.Mixture:
-		s.Theta, s.Parts = s.Theta[:q.Len()], make([]savedQ, 0, q.Len())
-		for k := range q.Len() {
-			s.Parts = append(s.Parts, saveQ(q.Part(k)))
-		}
-	case *cells.Summed:
-		if _, mixture := q.Q.(*family.Mixture); mixture {
-			s.Theta, s.Parts = nil, []savedQ{saveQ(q.Q)}
+	if c, ok := q.(family.Composite); ok {
+		theta, parts := c.Decompose()
+		s.Theta, s.Parts = theta, slices.Grow(s.Parts, len(parts))
+		for _, part := range parts {
+			s.Parts = append(s.Parts, saveQ(part))
 		}
 	}
 	return s
@@ -135,15 +167,8 @@ func (s savedQ) of(d *graph.Density) (family.Q, error) {
 	if s.Family.Family == nil {
 		return nil, errors.New("no family")
 	}
-	if s.Family.Family == (family.Cells{}) {
-		return s.mixture(d)
-	}
-	if f, ok := s.Family.Family.(cells.SummedFamily); ok && len(s.Parts) == 1 {
-		rest, err := s.Parts[0].of(d)
-		if err != nil {
-			return nil, err
-		}
-		return f.Over(d, rest)
+	if f, ok := s.Family.Family.(family.Composer); ok {
+		return s.compose(f, d)
 	}
 	q, err := s.Family.new(d)
 	if err != nil {
@@ -162,11 +187,8 @@ func (s savedQ) of(d *graph.Density) (family.Q, error) {
 	return q, family.Check(q, d)
 }
 
-// mixture is the mixture of d's latents.
-func (s savedQ) mixture(d *graph.Density) (family.Q, error) {
-	if n := len(s.Parts); n == 0 || len(s.Theta) != n {
-		return nil, fmt.Errorf("%d cells with %d weights", n, len(s.Theta))
-	}
+// compose is the member of f that is made of parts.
+func (s savedQ) compose(f family.Composer, d *graph.Density) (family.Q, error) {
 	var parts []family.Q
 	for k, part := range s.Parts {
 		q, err := part.of(d)
@@ -175,8 +197,11 @@ func (s savedQ) mixture(d *graph.Density) (family.Q, error) {
 		}
 		parts = append(parts, q)
 	}
-	m := family.NewMixture(s.Theta, parts)
-	return m, family.Check(m, d)
+	q, err := f.Compose(d, s.Theta, parts)
+	if err != nil {
+		return nil, err
+	}
+	return q, family.Check(q, d)
 }
 
 // savedState is the state of a fit with its start.
@@ -202,15 +227,40 @@ type savedSettings struct {
 }
 
 type savedEstimator struct {
-	Name     string
+	named
 	Boundary *Boundary `json:",omitempty"`
+}
+
+// each calls visit for all families.
+func (s *saved) each(visit func(*savedFamily) error) error {
+	err := errors.Join(visit(&s.Settings.Family), s.savedFit.each(visit))
+	if s.Settings.Start != nil {
+		err = errors.Join(err, s.Settings.Start.each(visit))
+	}
+	return err
+}
+
+func (s *savedFit) each(visit func(*savedFamily) error) error {
+	err := s.Q.each(visit)
+	for k := range s.States {
+		err = errors.Join(err, s.States[k].Start.each(visit))
+	}
+	return err
+}
+
+func (s *savedQ) each(visit func(*savedFamily) error) error {
+	err := visit(&s.Family)
+	for k := range s.Parts {
+		err = errors.Join(err, s.Parts[k].each(visit))
+	}
+	return err
 }
 
 // Save writes the fit to w as two lines of JSON: a head with version and digest,
 // and a body with parameters, optimiser, random streams, averages, settings, trace,
 // and what tells its model from others. Numbers keep their last bit. OnStep,
-// Progress, Logger and Checkpoint are not saved. A fit by an estimator or of a
-// family that this package does not know is an error.
+// Progress, Logger and Checkpoint are not saved. Families and estimators of other packages
+// are kept by name and as JSON has them; it is an error if that is not all of them.
 func (p *Posterior) Save(w io.Writer) error {
 	if err := p.usable(); err != nil {
 		return err
@@ -247,8 +297,9 @@ func (p *Posterior) saved() savedFit {
 
 // Load reads a fit that Save or a checkpoint wrote, and r to its end. The density
 // must be of the same program with the same observations; if not, the error says
-// what differs. A file that was cut, lengthened or changed in any bit is an error.
-func Load(r io.Reader, d *graph.Density) (*Posterior, error) {
+// what differs. A file that was cut, lengthened or changed in any bit is an error. The
+// families and estimators of other packages that it has must be among own, be it with other fields.
+func Load(r io.Reader, d *graph.Density, own ...Named) (*Posterior, error) {
 	switch {
 	case r == nil:
 		return nil, errors.New("vi: loading a fit: a nil reader")
@@ -262,7 +313,7 @@ func Load(r io.Reader, d *graph.Density) (*Posterior, error) {
 	if err := s.Model.check(modelOf(d)); err != nil {
 		return nil, err
 	}
-	p, err := s.of(d)
+	p, err := s.of(d, own)
 	if err != nil {
 		return nil, fmt.Errorf("vi: loading a fit: %w", err)
 	}
@@ -270,8 +321,11 @@ func Load(r io.Reader, d *graph.Density) (*Posterior, error) {
 }
 
 // of is the fit, of d's latents.
-func (s *saved) of(d *graph.Density) (*Posterior, error) {
-	settings, err := s.Settings.settings(d)
+func (s *saved) of(d *graph.Density, own []Named) (*Posterior, error) {
+	if err := s.each(func(f *savedFamily) error { return f.find(own) }); err != nil {
+		return nil, err
+	}
+	settings, err := s.Settings.settings(d, own)
 	if err != nil {
 		return nil, err
 	}
@@ -545,15 +599,24 @@ func (m savedModel) check(now savedModel) error {
 	return nil
 }
 
-// unsaved is the error of a family that is not known.
-func unsaved(f family.Family) error {
-	return fmt.Errorf("vi: saving the fit: a fit of the family %q cannot be saved", f.Name())
+// checkKept reports a family or an estimator that JSON does not keep.
+func checkKept(x Named) error {
+	n, err := inJSON(x)
+	if err == nil {
+		var y Named
+		if y, err = findNamed(n, []Named{x}); err == nil && reflect.DeepEqual(x, y) {
+			return nil
+		}
+	}
+	return fmt.Errorf("vi: saving the fit: %q is not what JSON says of it, and cannot be saved: %w", x.Name(), cmp.Or(err, errLost))
 }
+
+var errLost = errors.New("it has fields that JSON loses")
 
 func saveSettings(s Settings) (savedSettings, error) {
 	out := savedSettings{Settings: s, Family: savedFamily{Family: s.Family}}
-	if !known(s.Family) {
-		return out, unsaved(s.Family)
+	if err := checkKept(s.Family); err != nil {
+		return out, err
 	}
 	if s.Start != nil {
 		start := saveQ(s.Start)
@@ -561,17 +624,20 @@ func saveSettings(s Settings) (savedSettings, error) {
 	}
 	switch e := s.Estimator.(type) {
 	case Boundary:
-		out.Estimator = savedEstimator{e.Name(), &e}
-	default:
-		out.Estimator = savedEstimator{Name: e.Name()}
-		if _, err := gradient.Named(e.Name()); err != nil {
-			return out, fmt.Errorf("vi: saving the fit: %w; a fit by another estimator cannot be saved", err)
-		}
+		out.Estimator = savedEstimator{named{Name: e.Name()}, &e}
+		return out, nil
+	case Score, Reparam:
+		out.Estimator.Name = e.Name()
+		return out, nil
 	}
+	if err := checkKept(s.Estimator); err != nil {
+		return out, err
+	}
+	out.Estimator.named, _ = inJSON(s.Estimator)
 	return out, nil
 }
 
-func (s savedSettings) settings(d *graph.Density) (Settings, error) {
+func (s savedSettings) settings(d *graph.Density, own []Named) (Settings, error) {
 	out := s.Settings
 	if out.Family = s.Family.Family; out.Family == nil {
 		return out, errors.New("no family")
@@ -585,6 +651,11 @@ func (s savedSettings) settings(d *graph.Density) (Settings, error) {
 	if s.Estimator.Boundary != nil {
 		out.Estimator = *s.Estimator.Boundary
 		return out, nil
+	}
+	x, err := findNamed(s.Estimator.named, own)
+	if e, ok := x.(gradient.Estimator); ok || err != nil {
+		out.Estimator = e
+		return out, err
 	}
 	out.Estimator, err = gradient.Named(s.Estimator.Name)
 	return out, err

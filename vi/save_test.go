@@ -370,16 +370,28 @@ func (zeros) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// otherFamily is a family that facet does not know.
-type otherFamily struct{ family.MeanField }
+// A lossy family or estimator is not what JSON says of it.
+type (
+	lossyFamily struct {
+		family.MeanField
+		lost int
+	}
+	lossyEstimator struct {
+		Score
+		lost int
+	}
+)
 
-func (otherFamily) Name() string { return "other" }
+func (lossyFamily) Name() string    { return "lossy" }
+func (lossyEstimator) Name() string { return "lossy" }
 
 // A fit that could not be loaded is not saved.
-func TestSaveUnknownFamily(t *testing.T) {
+func TestSaveLossy(t *testing.T) {
 	d := small(t, "x", 1, 0, 1, 1)
-	p := &Posterior{Density: d, Q: PriorStart(d), Settings: Settings{Family: otherFamily{}}}
-	require.ErrorContains(t, p.Save(io.Discard), `a fit of the family "other" cannot be saved`)
+	for _, s := range []Settings{{Family: lossyFamily{lost: 1}}, {Family: family.MeanField{}, Estimator: lossyEstimator{lost: 1}}} {
+		p := &Posterior{Density: d, Q: PriorStart(d), Settings: s}
+		require.ErrorContains(t, p.Save(io.Discard), `vi: saving the fit: "lossy" is not what JSON says of it, and cannot be saved: it has fields that JSON loses`)
+	}
 }
 
 // Raised Restarts add fits, the same as if all had been asked for at once.

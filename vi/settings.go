@@ -149,8 +149,11 @@ func (s *Settings) forParams(d *graph.Density) {
 func (s Settings) ofCells(d *graph.Density) bool {
 	s.forParams(d)
 	s.fill()
-	return s.Family == (family.Cells{})
+	return s.searches()
 }
+
+// searches reports whether the fit is a search for cells.
+func (s *Settings) searches() bool { return s.Family == (family.Cells{}) }
 
 func (s *Settings) fill() {
 	switch {
@@ -177,7 +180,7 @@ func (s *Settings) fill() {
 	orSet(&s.StartDraws, 1000)
 	orSet(&s.Restarts, 1)
 	orSet(&s.Average, 0.1)
-	if s.Family == (family.Cells{}) {
+	if s.searches() {
 		orSet(&s.Tolerance, 0.001)
 	}
 	orSet(&s.Tolerance, 0.02)
@@ -243,7 +246,7 @@ func (s *Settings) check(d *graph.Density) error {
 			return fmt.Errorf("Settings.Start: %w", err)
 		}
 	}
-	if s.Family == (family.Cells{}) {
+	if s.searches() {
 		return s.checkCells(d)
 	}
 	q, err := s.Family.New(d)

@@ -216,7 +216,7 @@ func atModes(ctx context.Context, d *graph.Density, f family.Family, list []cand
 		}
 		q.Correlate(precision)
 		var normal family.Gaussian = family.Independent(z[d.Params():], sd[d.Params():])
-		if g, ok := family.AsGaussian(q); ok {
+		if g, ok := q.(family.Gaussian); ok {
 			normal = g
 		}
 		found[k] = candidate{q, list[k].region, top + normal.Entropy()} // the integral, as if the region had no end

@@ -319,7 +319,7 @@ func (p *Posterior) correlations() (list []Correlation) {
 // those of draws.
 func (p *Posterior) correlationRows() func(i int) []float64 {
 	q, n := p.Q, p.Q.Dim()
-	if g, ok := family.AsGaussian(q); ok {
+	if g, ok := q.(family.Gaussian); ok {
 		return func(i int) []float64 {
 			row := g.Regression(regions.Hyperplane{Index: []int{i}, Coef: []float64{1}})
 			for j := range row {

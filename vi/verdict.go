@@ -253,7 +253,7 @@ func sdError(left float64, square, mass, variance []float64) float64 {
 func (p *Posterior) compare(sample scout.Result, w check.Importance) (missed float64, errors []moments) {
 	q, total := p.defensive(), floats.LogSumExp(sample.Islands)
 	looked := mostScoutDraws
-	if m, ok := q.(*family.Mixture); ok {
+	if m, ok := q.(family.Mixed); ok {
 		looked = max(scoutDraws, looked*cheapParts/max(cheapParts, m.Len()))
 	}
 	step := max(1, len(sample.Z)/looked)
@@ -306,7 +306,7 @@ func (p *Posterior) Verdict() (Verdict, error) {
 // defensive is what importance draws are from: the fit, and for cells a part of the
 // draws from wider ones, which see the tails that the fit's own draws do not.
 func (p *Posterior) defensive() family.Q {
-	m, ok := p.Q.(*family.Mixture)
+	m, ok := p.Q.(family.Mixed)
 	if !ok {
 		return p.Q
 	}

@@ -217,7 +217,7 @@ func TestOfDraws(t *testing.T) {
 	}
 	q, err := OfDraws(context.Background(), d, draws, 1)
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, q.Len(), 2)
+	require.GreaterOrEqual(t, mixture(t, q).Len(), 2)
 	require.InDelta(t, 0.5, family.Marginal(q, 0).Above(0), 0.06)
 }
 

@@ -11,7 +11,7 @@ import (
 // OfDraws fits mixtures of normals to draws of a posterior and refines them: for posteriors
 // whose guards are many and their jumps small, so that they have no cells to speak of.
 // It returns nil if none has a density.
-func OfDraws(ctx context.Context, d *graph.Density, draws [][]float64, seed uint64) (*family.Mixture, error) {
+func OfDraws(ctx context.Context, d *graph.Density, draws [][]float64, seed uint64) (family.Q, error) {
 	x, err := d.Executor(quick, graph.Compute{Out: true})
 	if err != nil {
 		return nil, err
@@ -20,7 +20,5 @@ func OfDraws(ctx context.Context, d *graph.Density, draws [][]float64, seed uint
 	for i := range s.dim {
 		s.latents = append(s.latents, i)
 	}
-	q, err := refine(ctx, d, x, s, nil, draws, mc.NewRand(seed))
-	m, _ := q.(*family.Mixture)
-	return m, err
+	return refine(ctx, d, x, s, nil, draws, mc.NewRand(seed))
 }

@@ -70,6 +70,22 @@ func (f SummedFamily) Over(d *graph.Density, rest family.Q) (family.Q, error) {
 	return newSummed(d, rest, switches), nil
 }
 
+// Compose implements family.Composer.
+func (f SummedFamily) Compose(p family.Program, theta []float64, parts []family.Q) (family.Q, error) {
+	if d, ok := p.(*graph.Density); ok && len(parts) == 1 {
+		return f.Over(d, parts[0])
+	}
+	q, err := f.New(p)
+	if err != nil {
+		return nil, err
+	}
+	if len(theta) != len(q.Theta()) {
+		return nil, fmt.Errorf("%d parameters for %d", len(theta), len(q.Theta()))
+	}
+	q.Set(theta)
+	return q, nil
+}
+
 func newSummed(d *graph.Density, rest family.Q, switches []graph.SwitchLatent) *Summed {
 	return withRest(rest, newConditional(d, switches))
 }
@@ -95,8 +111,15 @@ func (q *Summed) Family() family.Family {
 		latents[k] = w.Latent
 	}
 	text, _ := json.Marshal(latents)
-	rest, _ := q.Q.Family().(family.Sequence)
-	return SummedFamily{rest, string(text)}
+	return SummedFamily{family.SequenceOf(q.Q), string(text)}
+}
+
+// Decompose implements family.Composite: a rest that is a mixture is a part.
+func (q *Summed) Decompose() (theta []float64, parts []family.Q) {
+	if _, mixed := q.Q.(family.Mixed); mixed {
+		return nil, []family.Q{q.Q}
+	}
+	return q.Theta(), nil
 }
 
 // sums reports whether latent i is summed out.

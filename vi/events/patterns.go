@@ -46,7 +46,7 @@ func (e Events) signBlocks(planes []int) (out []signBlock) {
 		for i, l := range block {
 			b.planes[i] = planes[l]
 		}
-		switch m, ok := e.q.(*family.Mixture); {
+		switch m, ok := e.q.(family.Mixed); {
 		case e.parallel(b.planes):
 			b.patterns = e.intervals(b.planes)
 		case ok:
@@ -58,7 +58,7 @@ func (e Events) signBlocks(planes []int) (out []signBlock) {
 }
 
 // together are the patterns of a mixture: those of its parts, if all are exact.
-func (e Events) together(m *family.Mixture, planes []int) []pattern {
+func (e Events) together(m family.Mixed, planes []int) []pattern {
 	all := tally{}
 	for k := range m.Len() {
 		part, weight := Events{e.d, m.Part(k), e.arr}, m.Weight(k)

@@ -136,7 +136,7 @@ type Sided interface {
 
 // positiveSide is that of a curve, if q or all its parts know it.
 func positiveSide(q family.Q, plane int) (prob float64, ok bool) {
-	m, mixed := q.(*family.Mixture)
+	m, mixed := q.(family.Mixed)
 	if !mixed {
 		if s, sided := q.(Sided); sided {
 			return s.PositiveSide(plane)

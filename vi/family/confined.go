@@ -225,6 +225,18 @@ func (r *room) narrow(s Side) (bool, error) {
 // Family implements Q.
 func (q *Confined) Family() Family { return q.sequence }
 
+// Sides implements Truncated.
+func (q *Confined) Sides() (sides []Side) {
+	for _, r := range q.rooms {
+		if r != nil {
+			for _, b := range slices.Concat(r.floors, r.ceilings) {
+				sides = append(sides, b.Side)
+			}
+		}
+	}
+	return sides
+}
+
 // Dim implements Q.
 func (q *Confined) Dim() int { return q.normal.Dim() }
 

@@ -42,6 +42,8 @@
 // are its own too: θ moves by multiples of the family's scale ([Q.Units]), so that
 // a model in other units has the same fit in other units.
 //
-// To add a family, write one file that implements Family, Q and Sampler, and name it in the
-// list of families that a saved fit may have (Save in package vi).
+// To add a family, write one file that implements Family, Q and Sampler, here or in a program, and
+// name it in the list of families that a saved fit may have (Save in package vi), or give it to
+// vi.Load. What some members can do besides is asked of their methods: [Gaussian], [Mixed],
+// [Truncated], [Natural], [Completed], [Composite].
 package family

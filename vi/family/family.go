@@ -41,6 +41,13 @@ type Family interface {
 	StepSize() float64
 }
 
+// A DataFree is a Family whose New asks a program for Dim and Params alone: one member serves all
+// data.
+type DataFree interface {
+	Family
+	AnyData()
+}
+
 // relative is the step size of families whose units are their scales.
 const relative = 0.03
 
@@ -109,8 +116,8 @@ type Natural interface {
 	Natural(grad []float64)
 }
 
-// A Gaussian is a Q that is normal, with what has a closed form for normals only.
-// AsGaussian tells which are.
+// A Gaussian is a Q that is normal, with what has a closed form for normals only. A type that
+// embeds a normal and is none must not have these methods.
 type Gaussian interface {
 	Q
 	// Regression is Cov(z, Φ)/Var(Φ), by latent: given Φ(z) = v instead of u, z is
@@ -120,24 +127,28 @@ type Gaussian interface {
 	Entropy() float64
 }
 
-// AsGaussian reports whether q is normal. It knows this of types, not by their
-// methods, so that a family that is built on a normal is not taken for one.
-func AsGaussian(q Q) (g Gaussian, ok bool) {
-	switch q := q.(type) {
-	case *Normal:
-		return q, true
-	case *lowRank:
-		return q, true
-	}
-	return nil, false
+// A Truncated is a Q that has no density beyond sides of guards.
+type Truncated interface {
+	Q
+	Sides() []Side
 }
 
 // A Param is one parameter of a member.
 type Param struct {
-	Latent int    // whose, −1 for weights of a mixture
-	Symbol string // "μ", "s", "ρ", "B", "U", "η", of a parameter of the program "μ" and "unit", of a mixture "cell 2 μ"
-	On     int    // the other latent of B, the column of U, the number of the value of η; else −1
+	Latent int // whose, −1 for weights of a mixture
+	// Symbol is what it is called. Others know "μ", a latent's mean, "s", a conditional standard
+	// deviation, "B", a coefficient of latent On, and "unit", beside the "μ" of a parameter
+	// of the program; in a mixture they follow the part, as in "cell 2 μ". There are also "ρ",
+	// "U" and "η".
+	Symbol string
+	On     int // the other latent of B, the column of U, the number of the value of η; else −1
 }
+
+// Is reports whether the parameter is of a kind, "μ" or "s", be it in a mixture or not.
+func (p Param) Is(symbol string) bool { return strings.HasSuffix(p.Symbol, symbol) }
+
+// Of reports whether the parameter is of latent i, alone or with another.
+func (p Param) Of(i int) bool { return p.Latent == i || p.Is("B") && p.On == i }
 
 // Label names a parameter, with the latents' names: "theta3 μ".
 func (p Param) Label(latents []string) string {
@@ -146,7 +157,7 @@ func (p Param) Label(latents []string) string {
 		return p.Symbol
 	case p.On < 0:
 		return latents[p.Latent] + " " + p.Symbol
-	case strings.HasSuffix(p.Symbol, "B"):
+	case p.Is("B"):
 		return latents[p.Latent] + " " + p.Symbol + " " + latents[p.On]
 	}
 	return fmt.Sprintf("%s %s%d", latents[p.Latent], p.Symbol, p.On)
@@ -276,7 +287,7 @@ func (m Method) String() string {
 // Of returns the member of family f that is nearest to q. Where f has q's
 // correlations it is q itself; else means and standard deviations agree.
 func Of(f Family, p Program, q Q) (Q, error) {
-	if _, has := q.(*masses); q.Family() == f && pointsOf(q) == p.Params() && has == hasMasses(f, p) {
+	if _, has := q.(*masses); q.Family() == f && len(programUnits(q)) == p.Params() && has == hasMasses(f, p) {
 		return q.Clone(), nil
 	}
 	to, err := f.New(p)
@@ -309,36 +320,22 @@ func imitate(to, q Q) {
 	mean, sd := make([]float64, q.Dim()), make([]float64, q.Dim())
 	for i := range mean {
 		mean[i], sd[i] = q.Mean(i), q.SD(i)
-		if i < pointsOf(q) {
-			sd[i] = unitOf(q, i)
-		}
 	}
+	copy(sd, programUnits(q))
 	to.Place(mean, sd)
 }
 
-// pointsOf is how many of q's latents, the first ones, are parameters.
-func pointsOf(q Q) int {
-	switch q := q.(type) {
-	case *Normal:
-		return q.points
-	case *lowRank:
-		return q.points
-	case *Confined:
-		return q.normal.points
-	case *Mixture:
-		return pointsOf(q.parts[0])
-	case *masses:
-		return pointsOf(q.rest)
+// programUnits are the units of q's first latents, those that are parameters of the program.
+func programUnits(q Q) (units []float64) {
+	if m, ok := q.(Mixed); ok {
+		return programUnits(m.Part(0))
 	}
-	return 0
-}
-
-// unitOf is the unit of parameter i.
-func unitOf(q Q, i int) float64 {
-	if m, ok := q.(*Mixture); ok {
-		q = m.parts[0]
+	for k, x := range q.Theta() {
+		if q.Param(k).Is("unit") {
+			units = append(units, x)
+		}
 	}
-	return q.Theta()[2*i+1]
+	return units
 }
 
 // Check reports a member that is not one of p's latents, with finite numbers.

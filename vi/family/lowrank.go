@@ -31,7 +31,7 @@ func (LowRank) Name() string { return "low rank" }
 func (LowRank) StepSize() float64 { return relative }
 
 // New implements Family.
-func (f LowRank) New(p Program) (Q, error) { return besideMasses(p, f.normal) }
+func (f LowRank) New(p Program) (Q, error) { return besideMasses(f, p) }
 
 func (f LowRank) normal(p Program) (Q, error) {
 	n := p.Dim()

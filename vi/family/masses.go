@@ -13,8 +13,8 @@ import (
 	"github.com/facetvi/facet/regions"
 )
 
-// masses are a member of MeanField, Structured, FullRank or LowRank for a program with
-// discrete latents. These have masses of their own, independent of the rest:
+// masses are a member of one of the normals for a program with discrete latents. These have
+// masses of their own, independent of the rest:
 //
 //	q(z) = q_rest(z_rest)·Π_i π_i(k_i)·φ(u_i)/P_i(k_i),   π_i(k) = exp η_ik / Σ_l exp η_il
 //
@@ -56,9 +56,14 @@ type massLaw struct {
 	ratio        []float64 // log(π/P)
 }
 
-// besideMasses is the member for p of a family that normal makes members of for programs
-// without discrete latents.
-func besideMasses(p Program, normal func(p Program) (Q, error)) (Q, error) {
+// A normals is a family that gives discrete latents masses beside its members for the other
+// latents, which normal makes.
+type normals interface {
+	normal(rest Program) (Q, error)
+}
+
+// besideMasses is the member of f for p.
+func besideMasses(f normals, p Program) (Q, error) {
 	q := &masses{number: make([]int, p.Dim())}
 	for i := range q.number {
 		values, cuts := p.Values(i)
@@ -77,10 +82,10 @@ func besideMasses(p Program, normal func(p Program) (Q, error)) (Q, error) {
 		q.number[i] = -len(q.laws)
 	}
 	if len(q.laws) == 0 {
-		return normal(p)
+		return f.normal(p)
 	}
 	var err error
-	if q.rest, err = normal(restOf{p, q}); err != nil {
+	if q.rest, err = f.normal(restOf{p, q}); err != nil {
 		return nil, err
 	}
 	size := 0
@@ -96,12 +101,12 @@ func besideMasses(p Program, normal func(p Program) (Q, error)) (Q, error) {
 
 // hasMasses reports whether members of f for p are masses.
 func hasMasses(f Family, p Program) bool {
-	switch f.(type) {
-	case MeanField, Structured, FullRank, LowRank:
-		for i := range p.Dim() {
-			if values, _ := p.Values(i); values != nil {
-				return true
-			}
+	if _, ok := f.(normals); !ok {
+		return false
+	}
+	for i := range p.Dim() {
+		if values, _ := p.Values(i); values != nil {
+			return true
 		}
 	}
 	return false

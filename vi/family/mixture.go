@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -28,6 +27,14 @@ func (Cells) StepSize() float64 { return relative }
 // New implements Family: it is an error.
 func (Cells) New(Program) (Q, error) {
 	return nil, errors.New("cells: their number and their families are not known before they are fitted one by one")
+}
+
+// Compose implements Composer.
+func (Cells) Compose(_ Program, logWeight []float64, parts []Q) (Q, error) {
+	if n := len(parts); n == 0 || len(logWeight) != n {
+		return nil, fmt.Errorf("%d cells with %d weights", n, len(logWeight))
+	}
+	return NewMixture(logWeight, parts), nil
 }
 
 // A Mixture is q = Σ π_k·q_k. Its θ is the logarithms of the weights π, but for a
@@ -115,6 +122,11 @@ func (m *Mixture) Weight(k int) float64 { return m.weight[k] }
 // Part is part k, which must not be changed.
 func (m *Mixture) Part(k int) Q { return m.parts[k] }
 
+// Decompose implements Composite.
+func (m *Mixture) Decompose() (logWeight []float64, parts []Q) {
+	return m.theta[:len(m.parts)], m.parts
+}
+
 // One in WideShare defensive draws is of a distribution whose conditionals are WideScale
 // times as wide.
 const (
@@ -127,7 +139,7 @@ const (
 // draws by what they bring to the latents' variances: half of the draws are in
 // proportion to the largest share that a part has in one of them, which brings the errors
 // of all standard deviations down (Neyman's allocation).
-func (m *Mixture) Defensive() *Mixture {
+func (m *Mixture) Defensive() Q {
 	share := make([]float64, len(m.parts))
 	for i := range m.Dim() {
 		mean, variance := m.Mean(i), 0.0
@@ -152,12 +164,25 @@ func (m *Mixture) Defensive() *Mixture {
 	return NewMixture(logs, parts)
 }
 
+// Shifted is q with each latent's means moved by so much.
+func Shifted(q Q, by []float64) Q {
+	q = q.Clone()
+	theta := slices.Clone(q.Theta())
+	for k := range theta {
+		if p := q.Param(k); p.Is("μ") {
+			theta[k] += by[p.Latent]
+		}
+	}
+	q.Set(theta)
+	return q
+}
+
 // Widened is q with conditional scales times factor.
 func Widened(q Q, factor float64) Q {
 	q = q.Clone()
 	step := make([]float64, len(q.Theta()))
 	for k := range step {
-		if strings.HasSuffix(q.Param(k).Symbol, "s") {
+		if q.Param(k).Is("s") {
 			step[k] = math.Log(factor)
 		}
 	}

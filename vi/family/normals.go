@@ -16,7 +16,7 @@ func (MeanField) Name() string { return "mean field" }
 func (MeanField) StepSize() float64 { return relative }
 
 // New implements Family.
-func (f MeanField) New(p Program) (Q, error) { return besideMasses(p, f.normal) }
+func (f MeanField) New(p Program) (Q, error) { return besideMasses(f, p) }
 
 func (f MeanField) normal(p Program) (Q, error) {
 	return newNormal(f, make([][]int, p.Dim())).Points(p.Params()), nil
@@ -35,7 +35,7 @@ func (Structured) Name() string { return "structured" }
 func (Structured) StepSize() float64 { return relative }
 
 // New implements Family.
-func (f Structured) New(p Program) (Q, error) { return besideMasses(p, f.normal) }
+func (f Structured) New(p Program) (Q, error) { return besideMasses(f, p) }
 
 func (f Structured) normal(p Program) (Q, error) {
 	parents := slices.Clone(p.Parents())
@@ -61,7 +61,7 @@ func (FullRank) Name() string { return "full rank" }
 func (FullRank) StepSize() float64 { return relative }
 
 // New implements Family.
-func (f FullRank) New(p Program) (Q, error) { return besideMasses(p, f.normal) }
+func (f FullRank) New(p Program) (Q, error) { return besideMasses(f, p) }
 
 func (f FullRank) normal(p Program) (Q, error) {
 	n := p.Dim()

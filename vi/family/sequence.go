@@ -58,6 +58,15 @@ func (f Sequence) New(p Program) (Q, error) {
 	return c, nil
 }
 
+// AnyData implements DataFree.
+func (Sequence) AnyData() {}
+
+// SequenceOf is the Sequence that q is a member of; the zero one if it is of another family.
+func SequenceOf(q Q) Sequence {
+	f, _ := q.Family().(Sequence)
+	return f
+}
+
 // ascending reports whether list ascends and lies in [0, n).
 func ascending(list []int, n int) bool {
 	for k, j := range list {

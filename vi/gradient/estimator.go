@@ -172,7 +172,7 @@ func checkScore(d *graph.Density, q family.Q) error {
 	if d.Params() == 0 {
 		return nil
 	}
-	if _, confined := q.(*family.Confined); confined {
+	if _, truncated := q.(family.Truncated); truncated {
 		return errors.New("a confined member's sides may depend on parameters, which have no score")
 	}
 	for l, guards := range d.GuardsByPlane() {

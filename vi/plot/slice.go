@@ -165,7 +165,7 @@ var shares = []float64{0.99, 0.9, 0.5}
 
 // fitContours are those of the fit's slice, which of a normal are ellipses.
 func (s *slice) fitContours() (lines []plotter.XYs, err error) {
-	if _, ok := family.AsGaussian(s.fit.Q); ok {
+	if _, ok := s.fit.Q.(family.Gaussian); ok {
 		for _, share := range shares {
 			lines = append(lines, s.fitted(share))
 		}
