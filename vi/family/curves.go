@@ -186,14 +186,11 @@ func (c *curves) Reached(k int) bool {
 func (c *curves) Each(k int) bool { return k >= c.first || c.Surface.Each(k) }
 
 // Params implements Surface.
-func (c *curves) Params(k int) (params []int) {
-	if _, diagonal := c.Surface.(*diagonal); !diagonal || k < c.first {
-		return c.Surface.Params(k)
+func (c *curves) Params(k int) []int {
+	if d, ok := c.Surface.(*diagonal); ok && k >= c.first {
+		return d.paramsOf(c.pieces[k-c.first].latents)
 	}
-	for _, i := range c.pieces[k-c.first].latents {
-		params = append(params, 2*i, 2*i+1)
-	}
-	return params
+	return c.Surface.Params(k)
 }
 
 // Clear implements Surface.

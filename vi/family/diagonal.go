@@ -4,15 +4,20 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/regions"
 )
 
-// A diagonal is the Surface of independent normals.
+// A diagonal is the Surface of independent normals, also where those of low rank have
+// U·η beside them: a draw moves along Σa (Orthogonal), or by the ε of the latent with the
+// largest |a_i|·s_i alone (Elimination).
 type diagonal struct {
 	s      *normalSampler
+	low    *lowRankSampler // whose normals these are; or nil
 	method Method
-	axes   []axisPlane   // of the planes with one coordinate, in their order
+	axes   []axisPlane   // of the planes with one coordinate, in their order; none of low rank
 	dense  []densePlane  // of the others
 	kind   []int         // by plane: its position in axes, or −1 minus that in dense
 	along  []([]float64) // by plane
@@ -37,11 +42,12 @@ type densePlane struct {
 	w     float64   // weight of orthogonal projection
 	pivot int       // position of the pivot in Index
 	slope float64   // of Φ along the pivot, in the coordinates of ε
-	step  []float64 // a sample moves by −Φ·step in ε, by Index
+	step  []float64 // a sample moves by −Φ·step in ε, by Index,
+	eta   []float64 // and by −Φ·eta in η of low rank
 }
 
-func newDiagonal(s *normalSampler, planes []regions.Hyperplane, at [][]int, m Method) *diagonal {
-	d := &diagonal{s: s, method: m}
+func newDiagonal(s *normalSampler, low *lowRankSampler, planes []regions.Hyperplane, at [][]int, m Method) *diagonal {
+	d := &diagonal{s: s, low: low, method: m}
 	if m == Own {
 		d.method = Orthogonal
 	}
@@ -49,8 +55,8 @@ func newDiagonal(s *normalSampler, planes []regions.Hyperplane, at [][]int, m Me
 	for k, h := range planes {
 		along := make([]float64, len(at[k]))
 		d.along = append(d.along, along)
-		if len(h.Index) > 1 {
-			d.dense = append(d.dense, densePlane{Hyperplane: h, at: at[k], along: along, step: make([]float64, len(h.Index))})
+		if len(h.Index) > 1 || low != nil {
+			d.dense = append(d.dense, densePlane{Hyperplane: h, at: at[k], along: along, step: make([]float64, len(h.Index)), eta: make([]float64, d.rank())})
 			d.kind = append(d.kind, -len(d.dense))
 			continue
 		}
@@ -61,6 +67,14 @@ func newDiagonal(s *normalSampler, planes []regions.Hyperplane, at [][]int, m Me
 		d.axes = append(d.axes, axisPlane{latent: h.Index[0], at: -h.Const})
 	}
 	return d
+}
+
+// rank is the number of η.
+func (d *diagonal) rank() int {
+	if d.low == nil {
+		return 0
+	}
+	return d.low.q.rank
 }
 
 // Locate implements Surface.
@@ -76,20 +90,23 @@ func (d *diagonal) Locate() {
 		p.w = normalDensity(p.t) * inv
 	}
 	for l := range d.dense {
-		d.dense[l].locate(mu, s, d.method)
+		d.locate(&d.dense[l])
 	}
 }
 
-// locate moves the plane to the coordinates of ε, where it is ã·ε + c̃ = 0.
-func (p *densePlane) locate(mu, s []float64, m Method) {
-	norm2, shift := 0.0, p.Const
+// locate moves the plane to the coordinates of ε, where it is ã·ε + c̃ = 0, but for η.
+func (d *diagonal) locate(p *densePlane) {
+	mu, s := d.s.q.mu, d.s.q.s
+	variance, shift := 0.0, p.Const
 	for k, i := range p.Index {
 		p.step[k] = p.Coef[k] * s[i] // ã
-		norm2 += p.step[k] * p.step[k]
+		variance += p.step[k] * p.step[k]
 		shift += p.Coef[k] * mu[i]
 	}
-	norm := math.Sqrt(norm2)
-	p.w = normalDensity(shift/norm) / norm
+	if d.low != nil {
+		variance = d.low.q.projectTo(p.eta, p.Hyperplane)
+	}
+	p.w = density(shift, math.Sqrt(variance))
 	p.pivot = 0
 	for k, x := range p.step {
 		if math.Abs(x) > math.Abs(p.step[p.pivot]) {
@@ -97,10 +114,15 @@ func (p *densePlane) locate(mu, s []float64, m Method) {
 		}
 	}
 	p.slope = p.step[p.pivot]
+	if d.method == Orthogonal {
+		floats.Scale(1/variance, p.eta)
+	} else {
+		clear(p.eta)
+	}
 	for k := range p.Index {
 		switch {
-		case m == Orthogonal:
-			p.step[k] /= norm2
+		case d.method == Orthogonal:
+			p.step[k] /= variance
 		case k == p.pivot:
 			p.step[k] = 1 / p.slope
 		default:
@@ -111,6 +133,9 @@ func (p *densePlane) locate(mu, s []float64, m Method) {
 		p.along[j] = 0
 		if k, ok := slices.BinarySearch(p.Index, l); ok {
 			p.along[j] = p.step[k] * s[l]
+		}
+		if d.low != nil {
+			p.along[j] += floats.Dot(d.low.q.row(l), p.eta)
 		}
 	}
 }
@@ -140,18 +165,28 @@ func (d *diagonal) latents(k int) []int {
 	return []int{d.axes[d.kind[k]].latent}
 }
 
-// Params implements Surface: μ and s of the plane's latents.
-func (d *diagonal) Params(k int) (params []int) {
-	for _, i := range d.latents(k) {
+// Params implements Surface.
+func (d *diagonal) Params(k int) []int { return d.paramsOf(d.latents(k)) }
+
+// paramsOf are μ, s and U of latents.
+func (d *diagonal) paramsOf(latents []int) (params []int) {
+	r := d.rank()
+	for _, i := range latents {
 		params = append(params, 2*i, 2*i+1)
+		for k := range r {
+			params = append(params, 2*len(d.s.q.mu)+i*r+k)
+		}
 	}
 	return params
 }
 
 // Clear implements Surface.
 func (d *diagonal) Clear(sums []float64, k int) {
+	mean, scale, u := d.s.parts(sums)
+	r := d.rank()
 	for _, i := range d.latents(k) {
-		sums[i], sums[len(d.s.q.mu)+i] = 0, 0
+		mean[i], scale[i] = 0, 0
+		clear(u[i*r : (i+1)*r])
 	}
 }
 
@@ -188,12 +223,20 @@ func (d *diagonal) Add(sums, _ []float64, k int, phi, jumps []float64) {
 		}
 	}
 	vec.GatedMul(d.wd, d.weight, jumps, 1)
-	mean, scale, _ := d.s.parts(sums)
+	mean, scale, u := d.s.parts(sums)
 	for j, i := range p.Index {
 		vec.Affine2(d.moved, d.s.row(d.s.eps, i), phi, 1, -p.step[j], 0)
 		var sum, dot [1]float64
 		vec.AddSumDotRows(sum[:], dot[:], d.wd, d.moved, d.s.n)
 		mean[i] += p.Coef[j] * sum[0]
 		scale[i] += p.Coef[j] * dot[0]
+	}
+	for c, step := range p.eta {
+		dot := floats.Dot(d.wd, d.s.row(d.low.eta, c)) - step*floats.Dot(d.wd, phi)
+		for j, i := range p.Index {
+			if i >= d.s.q.points {
+				u[i*len(p.eta)+c] += p.Coef[j] * dot
+			}
+		}
 	}
 }

@@ -41,61 +41,39 @@ func (f LowRank) normal(p Program) (Q, error) {
 	if f.Rank < 1 || f.Rank > n {
 		return nil, fmt.Errorf("low rank: LowRank.Rank = %d for %d latents: it must lie between 1 and their number", f.Rank, n)
 	}
-	q := &lowRank{family: f, points: p.Params(), theta: make([]float64, n*(2+f.Rank)), mu: make([]float64, n), s: make([]float64, n)}
+	q := &lowRank{Normal: newNormal(f, make([][]int, n)), rank: f.Rank}
+	q.points, q.theta = p.Params(), make([]float64, n*(2+f.Rank))
 	q.u = q.theta[2*n:]
 	q.Place(make([]float64, n), slices.Repeat([]float64{1}, n))
 	return q, nil
 }
 
-// lowRank is a member.
+// lowRank is a member: μ and s are those of independent normals, whose θ goes on with U.
 type lowRank struct {
-	family LowRank
-	theta  []float64
-	mu, s  []float64
-	u      []float64 // latents × Rank
-	points int       // parameters of the program, as in Normal: s and U are 0
+	*Normal
+	rank int
+	u    []float64 // latents × Rank; 0 of parameters of the program
 }
 
 // startShare is the share of U in a latent's standard deviation where a fit
 // starts. At U = 0 its gradient would be 0.
 const startShare = 0.1
 
-func (q *lowRank) Family() Family   { return q.family }
-func (q *lowRank) Dim() int         { return len(q.mu) }
-func (q *lowRank) Theta() []float64 { return q.theta }
-
-func (q *lowRank) Set(theta []float64) {
-	if len(theta) != len(q.theta) {
-		panic("family: parameters of another length")
-	}
-	copy(q.theta, theta)
-	q.read()
-}
-
-func (q *lowRank) read() {
-	for i := range q.mu {
-		q.mu[i], q.s[i] = q.theta[2*i], q.theta[2*i+1]
-	}
-	clear(q.s[:q.points])
-}
-
 // Place gives U small entries of fixed signs that look random, columns with
 // different ones.
 func (q *lowRank) Place(mean, sd []float64) {
-	if len(mean) != len(q.mu) || len(sd) != len(q.mu) {
-		panic("family: means or standard deviations of another number of latents")
-	}
-	rng := rand.New(rand.NewPCG(uint64(q.family.Rank), 0x9e3779b97f4a7c15))
-	each := startShare / math.Sqrt(float64(q.family.Rank))
+	q.Normal.Place(mean, sd)
+	rng := rand.New(rand.NewPCG(uint64(q.rank), 0x9e3779b97f4a7c15))
+	each := startShare / math.Sqrt(float64(q.rank))
 	for i := range q.mu {
-		q.theta[2*i], q.theta[2*i+1] = mean[i], sd[i]*math.Sqrt(1-startShare*startShare)
 		for k := range q.row(i) {
 			q.row(i)[k] = sd[i] * each * float64(1-2*rng.IntN(2))
 		}
 		if i < q.points {
-			q.theta[2*i+1] = sd[i]
 			clear(q.row(i))
+			continue
 		}
+		q.theta[2*i+1] *= math.Sqrt(1 - startShare*startShare)
 	}
 	q.read()
 }
@@ -121,7 +99,7 @@ func (q *lowRank) Correlate(precision mat.Symmetric) {
 	}
 	var v mat.Dense
 	e.VectorsTo(&v)
-	for k := range q.family.Rank {
+	for k := range q.rank {
 		size := math.Sqrt(max(startShare*startShare, 1/e.Values(nil)[k]-1)) // ascending: the smallest precisions first
 		for i := q.points; i < n; i++ {
 			q.theta[2*i+1] = sd[i]
@@ -131,62 +109,33 @@ func (q *lowRank) Correlate(precision mat.Symmetric) {
 	q.read()
 }
 
-func (q *lowRank) row(i int) []float64 { return q.u[i*q.family.Rank:][:q.family.Rank] }
+func (q *lowRank) row(i int) []float64 { return q.u[i*q.rank:][:q.rank] }
 
-func (q *lowRank) Clone() Q {
-	c := &lowRank{family: q.family, points: q.points, theta: slices.Clone(q.theta), mu: slices.Clone(q.mu), s: slices.Clone(q.s)}
-	c.u = c.theta[2*len(c.mu):]
-	return c
-}
+func (q *lowRank) Clone() Q { return q.over(q.Normal.Clone().(*Normal)) }
+
+// over is a view of a copy of the normals of q.
+func (q *lowRank) over(of *Normal) *lowRank { return &lowRank{of, q.rank, of.theta[2*len(of.mu):]} }
 
 func (q *lowRank) Param(k int) Param {
-	n := len(q.mu)
-	switch {
-	case k < 2*q.points && k%2 == 1:
-		return Param{k / 2, "unit", -1}
-	case k < 2*n:
-		return Param{k / 2, []string{"μ", "s"}[k%2], -1}
+	if n := 2 * len(q.mu); k >= n {
+		return Param{(k - n) / q.rank, "U", (k - n) % q.rank}
 	}
-	k -= 2 * n
-	return Param{k / q.family.Rank, "U", k % q.family.Rank}
-}
-
-func (q *lowRank) Fault() int {
-	for k, x := range q.theta {
-		if !finite(x) || k < 2*len(q.s) && k%2 == 1 && !(x > 0) {
-			return k
-		}
-	}
-	return -1
+	return q.Normal.Param(k)
 }
 
 func (q *lowRank) Units(dst []float64) {
-	for i, s := range q.s {
-		if i < q.points {
-			s = q.theta[2*i+1]
-		}
-		dst[2*i], dst[2*i+1] = s, s
-		for k := range q.row(i) {
-			dst[2*len(q.s)+i*q.family.Rank+k] = correlationUnit * s
-		}
+	q.Normal.Units(dst)
+	for k := range q.u {
+		dst[2*len(q.mu)+k] = correlationUnit * dst[2*(k/q.rank)+1]
 	}
 }
 
 func (q *lowRank) Move(step []float64) {
-	for i := range q.points {
-		q.theta[2*i] += q.theta[2*i+1] * step[2*i]
+	for k, x := range step[2*len(q.mu):] {
+		q.u[k] += correlationUnit * q.s[k/q.rank] * x
 	}
-	for i := q.points; i < len(q.s); i++ {
-		s := q.s[i]
-		q.theta[2*i] += s * step[2*i]
-		q.theta[2*i+1] = s * math.Exp(step[2*i+1])
-		r := q.family.Rank
-		floats.AddScaled(q.row(i), correlationUnit*s, step[2*len(q.s)+i*r:][:r])
-	}
-	q.read()
+	q.Normal.Move(step)
 }
-
-func (q *lowRank) Mean(i int) float64 { return q.mu[i] }
 
 func (q *lowRank) SD(i int) float64 {
 	return math.Hypot(q.s[i], floats.Norm(q.row(i), 2))
@@ -204,13 +153,13 @@ func (q *lowRank) projectTo(w []float64, h regions.Hyperplane) (variance float64
 }
 
 func (q *lowRank) Law(h regions.Hyperplane) Law {
-	return free(h.At(q.mu), math.Sqrt(q.projectTo(make([]float64, q.family.Rank), h)))
+	return free(h.At(q.mu), math.Sqrt(q.projectTo(make([]float64, q.rank), h)))
 }
 
 func (q *lowRank) Beyond(h regions.Hyperplane, positive bool) Mover { return beyond(q, h, positive) }
 
 func (q *lowRank) Regression(h regions.Hyperplane) []float64 {
-	w := make([]float64, q.family.Rank)
+	w := make([]float64, q.rank)
 	variance := q.projectTo(w, h)
 	v := make([]float64, len(q.mu))
 	for i := range v {
@@ -226,7 +175,7 @@ func (q *lowRank) Regression(h regions.Hyperplane) []float64 {
 // core is M = I + UᵀD⁻¹U, factored: the covariance's determinant is |D|·|M|, and
 // its inverse D⁻¹ − D⁻¹U·M⁻¹·UᵀD⁻¹ (Woodbury). It is written to m, Rank × Rank.
 func (q *lowRank) core(m []float64) (c core, logDet float64) {
-	r := q.family.Rank
+	r := q.rank
 	for a := range r {
 		for b := a; b < r; b++ {
 			sum := 0.0
@@ -256,11 +205,11 @@ func (c core) solve(v []float64) {
 }
 
 // square is the number of entries of M.
-func (q *lowRank) square() int { return q.family.Rank * q.family.Rank }
+func (q *lowRank) square() int { return q.rank * q.rank }
 
 func (q *lowRank) Entropy() float64 {
 	_, logDet := q.core(make([]float64, q.square()))
-	return normalEntropy(q.s[q.points:]) + 0.5*logDet
+	return q.Normal.Entropy() + 0.5*logDet
 }
 
 func (q *lowRank) LogProb(z []float64) float64 {
@@ -268,7 +217,7 @@ func (q *lowRank) LogProb(z []float64) float64 {
 		panic("family: a point of another number of latents")
 	}
 	c, logDet := q.core(make([]float64, q.square()))
-	v, square := make([]float64, q.family.Rank), 0.0
+	v, square := make([]float64, q.rank), 0.0
 	for i := q.points; i < len(z); i++ {
 		t := (z[i] - q.mu[i]) / q.s[i]
 		square += t * t
@@ -276,12 +225,12 @@ func (q *lowRank) LogProb(z []float64) float64 {
 	}
 	w := slices.Clone(v)
 	c.solve(w)
-	return 0.5*(float64(len(z)-q.points)-square+floats.Dot(v, w)) - normalEntropy(q.s[q.points:]) - 0.5*logDet
+	return 0.5*(float64(len(z)-q.points)-square+floats.Dot(v, w)) - q.Normal.Entropy() - 0.5*logDet
 }
 
 func (q *lowRank) Rand(dst []float64, rng *rand.Rand) {
 	checkRand(q, dst, rng)
-	eta := make([]float64, q.family.Rank)
+	eta := make([]float64, q.rank)
 	for k := range eta {
 		eta[k] = rng.NormFloat64()
 	}
@@ -295,27 +244,25 @@ func (q *lowRank) Groups() []int { return make([]int, len(q.mu)) }
 
 // A lowRankSampler has sums by μ, by s, and by U row by row.
 type lowRankSampler struct {
-	q        *lowRank // a copy
-	n        int
-	eps, eta []float64 // latents × n, Rank × n
-	x        []float64 // z − μ, latents × n
-	m        []float64 // M, factored, Rank × Rank
-	logDet   float64
-	inverse  *mat.Dense // D⁻¹U·M⁻¹, latents × Rank
-	ux       []float64  // UᵀD⁻¹x, Rank × n
-	inv2     []float64  // 1/s²
-	p, up    []float64  // Σ⁻¹x and UᵀΣ⁻¹x, of AddScore
-	moved    []float64  // scratch of pullAt
-	etaMean  []float64  // E[η | z] at the samples, Rank × n; nil without pieces of curves
-	known    bool       // etaMean and ux are those of the samples
+	*normalSampler // of μ and s
+	q              *lowRank
+	eta            []float64 // Rank × n
+	x              []float64 // z − μ, latents × n
+	m              []float64 // M, factored, Rank × Rank
+	logDet         float64
+	inverse        *mat.Dense // D⁻¹U·M⁻¹, latents × Rank
+	ux             []float64  // UᵀD⁻¹x, Rank × n
+	inv2           []float64  // 1/s²
+	p, up          []float64  // Σ⁻¹x and UᵀΣ⁻¹x, of AddScore
+	moved          []float64  // scratch of pullAt
+	etaMean        []float64  // E[η | z] at the samples, Rank × n; nil without pieces of curves
+	known          bool       // etaMean and ux are those of the samples
 }
 
-func (q *lowRank) Drawer(n int) Drawer { return q.Bind(n) }
-
-func (q *lowRank) Bind(n int) Sampler {
-	dim, r := len(q.mu), q.family.Rank
+func (q *lowRank) Drawer(n int) Drawer {
+	dim, r, base := len(q.mu), q.rank, q.Normal.Bind(n).(*normalSampler)
 	s := &lowRankSampler{
-		q: q.Clone().(*lowRank), n: n, eps: make([]float64, dim*n), eta: make([]float64, r*n), x: make([]float64, dim*n),
+		normalSampler: base, q: q.over(base.q), eta: make([]float64, r*n), x: make([]float64, dim*n),
 		m: make([]float64, q.square()), inverse: mat.NewDense(dim, r, nil), ux: make([]float64, r*n),
 		inv2: make([]float64, dim),
 	}
@@ -335,12 +282,10 @@ func (s *lowRankSampler) Locate(q Q) {
 	}
 }
 
-func (s *lowRankSampler) row(m []float64, i int) []float64 { return m[i*s.n:][:s.n] }
-
 func (s *lowRankSampler) Draw(z []float64, rng *rand.Rand) {
 	s.known = false
 	mc.Normals(s.eta, rng)
-	mc.Normals(s.eps[s.q.points*s.n:], rng)
+	s.noise(rng)
 	for i, m := range s.q.mu {
 		row := s.row(s.x, i)
 		vec.Affine(row, s.row(s.eps, i), s.q.s[i], 0)
@@ -365,7 +310,7 @@ func (s *lowRankSampler) pulled() {
 // is Σ x_i times row i of inverse.
 func (s *lowRankSampler) SubLogQ(dst []float64) {
 	s.pulled()
-	top := normalEntropy(s.q.s[s.q.points:]) + 0.5*s.logDet - 0.5*float64(len(s.q.s)-s.q.points)
+	top := s.q.Normal.Entropy() + 0.5*s.logDet - 0.5*float64(len(s.q.s)-s.q.points)
 	for b := range dst {
 		dst[b] += top
 	}
@@ -380,13 +325,6 @@ func (s *lowRankSampler) SubLogQ(dst []float64) {
 			}
 		}
 	}
-}
-
-func (s *lowRankSampler) Sums() int { return len(s.q.theta) }
-
-func (s *lowRankSampler) parts(sums []float64) (mean, scale, u []float64) {
-	n := len(s.q.mu)
-	return sums[:n], sums[n : 2*n], sums[2*n:]
 }
 
 // addPrecision adds Σ⁻¹x, which is −∇log q, to each row of m.
@@ -409,11 +347,11 @@ func (s *lowRankSampler) AddPath(sums, grad []float64) {
 }
 
 func (s *lowRankSampler) Pull(sums, field []float64) {
-	mean, scale, u := s.parts(sums)
-	vec.AddSumDotRows(mean, scale, field, s.eps, s.n)
+	s.normalSampler.Pull(sums, field)
+	_, _, u := s.parts(sums)
 	for i := s.q.points; i < len(s.q.mu); i++ {
 		for k := range s.q.row(i) {
-			u[i*s.q.family.Rank+k] += floats.Dot(s.row(field, i), s.row(s.eta, k))
+			u[i*s.q.rank+k] += floats.Dot(s.row(field, i), s.row(s.eta, k))
 		}
 	}
 }
@@ -422,7 +360,7 @@ func (s *lowRankSampler) Pull(sums, field []float64) {
 // s, and (ppᵀ − Σ⁻¹)U by U, where Σ⁻¹U = D⁻¹U·M⁻¹.
 func (s *lowRankSampler) AddScore(sums, weight []float64) {
 	mean, scale, u := s.parts(sums)
-	r, total := s.q.family.Rank, floats.Sum(weight)
+	r, total := s.q.rank, floats.Sum(weight)
 	if s.p == nil {
 		s.p, s.up = make([]float64, len(s.x)), make([]float64, r*s.n)
 	}
@@ -453,25 +391,6 @@ func (s *lowRankSampler) AddScore(sums, weight []float64) {
 	}
 }
 
-func (s *lowRankSampler) Finish(dst, sums []float64, n int) {
-	inv := 1 / float64(n)
-	mean, scale, u := s.parts(sums)
-	for i := range mean {
-		dst[2*i], dst[2*i+1] = mean[i]*inv, scale[i]*inv
-	}
-	floats.ScaleTo(dst[2*len(mean):], inv, u)
-}
-
-func (s *lowRankSampler) FinishSome(dst []float64, params []int, sums []float64, n int) {
-	dim := len(s.q.mu)
-	for at, k := range params {
-		if k < 2*dim {
-			k = k/2 + k%2*dim
-		}
-		dst[at] = sums[k] / float64(n)
-	}
-}
-
 func (s *lowRankSampler) Reach(m Method) boundary.Reach {
 	if m != Elimination {
 		return boundary.Reach{Name: "everything", Moves: func(regions.Hyperplane, int) bool { return true }}
@@ -480,110 +399,81 @@ func (s *lowRankSampler) Reach(m Method) boundary.Reach {
 }
 
 func (s *lowRankSampler) Surface(pieces []boundary.Piece, at [][]int, m Method) Surface {
-	return surfaceOf(s, s.n, pieces, at, func(planes []regions.Hyperplane, at [][]int) Surface { return newLowRankSurface(s, planes, at, m) })
+	return surfaceOf(s, s.n, pieces, at, func(planes []regions.Hyperplane, at [][]int) Surface {
+		return newDiagonal(s.normalSampler, s, planes, at, m)
+	})
 }
 
-func newLowRankSurface(s *lowRankSampler, planes []regions.Hyperplane, at [][]int, m Method) *lowRankSurface {
-	f := &lowRankSurface{fullSurface: fullSurface{len(s.q.theta)}, s: s, method: m, weight: make([]float64, s.n), moved: make([]float64, s.n)}
-	for k, h := range planes {
-		f.planes = append(f.planes, lowRankPlane{Hyperplane: h, at: at[k], along: make([]float64, len(at[k])), ua: make([]float64, s.q.family.Rank)})
+// variance implements bender: 1/(Σ⁻¹)_ii.
+func (s *lowRankSampler) variance(i int) float64 { return 1 / s.precision(i, i) }
+
+// precision is (Σ⁻¹)_ij.
+func (s *lowRankSampler) precision(i, j int) float64 {
+	p := -floats.Dot(s.inverse.RawRowView(i), s.q.row(j)) * s.inv2[j]
+	if i == j {
+		p += s.inv2[i]
 	}
-	return f
+	return p
 }
 
-// A lowRankSurface moves samples along Σa (Orthogonal) or changes the ε of one
-// latent of the plane (Elimination), the one with the largest |a_i|·s_i.
-type lowRankSurface struct {
-	fullSurface
-	s             *lowRankSampler
-	method        Method
-	planes        []lowRankPlane
-	weight, moved []float64
+// bend implements bender.
+func (s *lowRankSampler) bend(int, []int) []int {
+	if s.moved == nil {
+		s.moved, s.etaMean = make([]float64, s.n), make([]float64, s.q.rank*s.n)
+	}
+	return nil
 }
 
-type lowRankPlane struct {
-	regions.Hyperplane
-	at    []int
-	along []float64
-	ua    []float64 // Uᵀa
-	inv   float64   // 1/Var(Φ)
-	w     float64   // density of Φ at 0
-	pivot int       // position in Index
-}
-
-func (f *lowRankSurface) Locate() {
-	q := f.s.q
-	for k := range f.planes {
-		p := &f.planes[k]
-		variance := q.projectTo(p.ua, p.Hyperplane)
-		p.inv, p.w = 1/variance, density(p.At(q.mu), math.Sqrt(variance))
-		p.pivot = 0
-		for j, i := range p.Index {
-			if math.Abs(p.Coef[j]*q.s[i]) > math.Abs(p.Coef[p.pivot]*q.s[p.Index[p.pivot]]) {
-				p.pivot = j
-			}
-		}
-		for j, i := range p.at {
-			p.along[j] = f.direction(p, i)
+// know fills ux and etaMean for the samples.
+func (s *lowRankSampler) know() {
+	if s.known {
+		return
+	}
+	s.known = true
+	s.pulled()
+	clear(s.etaMean)
+	for i := range s.q.mu {
+		for k, w := range s.inverse.RawRowView(i) {
+			vec.AddScaled(s.row(s.etaMean, k), w, s.row(s.x, i))
 		}
 	}
 }
 
-// direction is how far latent i moves for one unit of Φ.
-func (f *lowRankSurface) direction(p *lowRankPlane, i int) float64 {
-	k, on := slices.BinarySearch(p.Index, i)
-	switch q := f.s.q; {
-	case f.method == Elimination && on && k == p.pivot:
-		return 1 / p.Coef[k]
-	case f.method == Elimination:
-		return 0
-	case on:
-		return p.inv * (p.Coef[k]*q.s[i]*q.s[i] + floats.Dot(q.row(i), p.ua))
-	default:
-		return p.inv * floats.Dot(q.row(i), p.ua)
+// addPrecisionRow adds row i of Σ⁻¹x, of which ux is known, to dst.
+func (s *lowRankSampler) addPrecisionRow(dst []float64, i int) {
+	vec.AddScaled(dst, s.inv2[i], s.row(s.x, i))
+	for k, w := range s.inverse.RawRowView(i) {
+		vec.AddScaled(dst, -w, s.row(s.ux, k))
 	}
 }
 
-func (f *lowRankSurface) Along(k int) []float64 { return f.planes[k].along }
-func (f *lowRankSurface) Density(k int) float64 { return f.planes[k].w }
-func (f *lowRankSurface) Reached(k int) bool    { return f.method == Elimination || f.planes[k].w > 0 }
+// given implements bender.
+func (s *lowRankSampler) given(dst []float64, at *displaced) {
+	s.know()
+	clear(at.noise)
+	s.addPrecisionRow(at.noise, at.latent)
+	normalGiven(dst, at, s.variance(at.latent))
+}
 
-func (f *lowRankSurface) Add(sums, _ []float64, k int, phi, jumps []float64) {
-	p, s := &f.planes[k], f.s
+// pullAt implements bender. The noise that makes a point is not unique; what counts is
+// its mean given the point,
+//
+//	E[ε | z] = S·Σ⁻¹x,   E[η | z] = Uᵀ·Σ⁻¹x = M⁻¹·UᵀD⁻¹x,
+//
+// where x = z − μ differs from that of the samples by δ in one latent.
+func (s *lowRankSampler) pullAt(sums, _ []float64, at *displaced, field [][]float64) {
 	mean, scale, u := s.parts(sums)
-	r := s.q.family.Rank
-	pivot := p.Index[p.pivot]
-	step := 1 / (p.Coef[p.pivot] * s.q.s[pivot]) // of ε at the pivot, by Elimination
-	for b := range f.weight {
-		f.weight[b] = p.w
-	}
-	if f.method == Elimination {
-		for b, e := range s.row(s.eps, pivot) {
-			f.weight[b] = normalDensity(e-phi[b]*step) * math.Abs(step)
+	r := s.q.rank
+	for l, i := range at.latents {
+		moved := floats.Dot(field[l], at.delta)
+		if mean[i] += floats.Sum(field[l]); i < s.q.points {
+			continue // a parameter has no noise
 		}
-	}
-	vec.GatedMul(f.weight, f.weight, jumps, 1)
-	total, moved := floats.Sum(f.weight), floats.Dot(f.weight, phi)
-	for j, i := range p.Index {
-		by := 0.0 // how far ε_i moves, by Φ
-		switch {
-		case f.method != Elimination:
-			by = p.inv * p.Coef[j] * s.q.s[i]
-		case j == p.pivot:
-			by = step
-		}
-		mean[i] += p.Coef[j] * total
-		scale[i] += p.Coef[j] * (floats.Dot(f.weight, s.row(s.eps, i)) - moved*by)
-	}
-	for c := range r {
-		dot := floats.Dot(f.weight, s.row(s.eta, c))
-		if f.method != Elimination {
-			dot -= moved * p.inv * p.ua[c]
-		}
-		for j, i := range p.Index {
-			if i >= s.q.points {
-				u[i*r+c] += p.Coef[j] * dot
-			}
+		clear(s.moved)
+		s.addPrecisionRow(s.moved, i)
+		scale[i] += s.q.s[i] * (floats.Dot(field[l], s.moved) + moved*s.precision(i, at.latent))
+		for k := range r {
+			u[i*r+k] += floats.Dot(field[l], s.row(s.etaMean, k)) + moved*s.inverse.At(at.latent, k)
 		}
 	}
 }

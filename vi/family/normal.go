@@ -186,7 +186,7 @@ func (q *Normal) Clone() Q {
 		return x
 	}
 	c.theta, c.mu, c.s, c.inv, c.slope = next(q.theta), next(q.mu), next(q.s), next(q.inv), next(q.slope)
-	c.b = c.theta[2*len(c.mu):]
+	c.b = c.theta[2*len(c.mu):][:len(q.b)] // of low rank U follows
 	return c
 }
 

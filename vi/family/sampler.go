@@ -299,7 +299,7 @@ func (s *normalSampler) Surface(pieces []boundary.Piece, at [][]int, m Method) S
 	return surfaceOf(s, s.n, pieces, at, func(planes []regions.Hyperplane, at [][]int) Surface {
 		switch {
 		case len(s.q.b) == 0:
-			return newDiagonal(s, planes, at, m)
+			return newDiagonal(s, nil, planes, at, m)
 		case m == Orthogonal:
 			return newProjection(s, planes, at)
 		}
