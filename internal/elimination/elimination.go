@@ -12,7 +12,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/internal/components"
 )
 
 // A Factor depends on some variables, and on the value of each only by its class.
@@ -74,7 +74,7 @@ func NewPlan(values []int, factors []Factor, most int) *Plan {
 			}
 		}
 	}
-	for g, sets := range regions.Linked(together) {
+	for g, sets := range components.Of(together) {
 		for _, k := range sets {
 			if k < n {
 				p.group[k] = g

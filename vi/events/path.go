@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/components"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/mc"
 )
@@ -104,7 +105,7 @@ func (e Events) groups(guards []graph.Guard) (out []guardGroup) {
 			blocks[i] = append(blocks[i], block[l])
 		}
 	}
-	for _, members := range regions.Linked(blocks) {
+	for _, members := range components.Of(blocks) {
 		g := guardGroup{members: members}
 		for _, i := range members {
 			g.guards = append(g.guards, guards[i])

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/internal/components"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
@@ -41,7 +42,7 @@ func (e Events) signBlocks(planes []int) (out []signBlock) {
 			groups[k] = append(groups[k], group[i])
 		}
 	}
-	for _, block := range regions.Linked(groups) {
+	for _, block := range components.Of(groups) {
 		b := signBlock{planes: make([]int, len(block))}
 		for i, l := range block {
 			b.planes[i] = planes[l]

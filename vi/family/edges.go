@@ -1,6 +1,10 @@
 package family
 
-import "math"
+import (
+	"math"
+
+	"github.com/facetvi/facet/internal/components"
+)
 
 // edges are the parents and the children of each latent. Edge e, one coefficient
 // of B, goes from parent[e] to the latent i with from[i] ≤ e < from[i+1].
@@ -72,29 +76,17 @@ func (g *edges) descends(i, j int) bool {
 // groups numbers the connected components, in the order of their first latents.
 func (g *edges) groups() []int {
 	group := make([]int, len(g.from)-1)
-	for i := range group {
-		group[i] = -1
+	sets := make([][]int, len(group))
+	for i := range sets {
+		sets[i] = []int{i}
+		for _, j := range g.parents(i) {
+			sets[i] = append(sets[i], int(j))
+		}
 	}
-	count := 0
-	for i := range group {
-		if group[i] >= 0 {
-			continue
+	for k, latents := range components.Of(sets) {
+		for _, i := range latents {
+			group[i] = k
 		}
-		stack := []int32{int32(i)}
-		group[i] = count
-		for len(stack) > 0 {
-			at := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			for _, list := range [][]int32{g.parents(int(at)), g.child[g.childFrom[at]:g.childFrom[at+1]]} {
-				for _, k := range list {
-					if group[k] < 0 {
-						group[k] = count
-						stack = append(stack, k)
-					}
-				}
-			}
-		}
-		count++
 	}
 	return group
 }

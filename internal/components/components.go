@@ -1,8 +1,9 @@
-package regions
+// Package components finds the connected components of a hypergraph.
+package components
 
-// Linked returns the positions of sets of natural numbers in groups that share no number: two sets are in one group if they share one,
-// or if other sets link them so. Groups are in the order of their first sets, and ascending. An empty set is alone.
-func Linked(sets [][]int) (groups [][]int) {
+// Of returns the positions of sets of natural numbers in groups that share no number: two sets are in one group if they share
+// one, or if other sets link them so. Groups are in the order of their first sets, and ascending. An empty set is alone.
+func Of(sets [][]int) (groups [][]int) {
 	var f forest
 	for _, set := range sets {
 		for _, x := range set {

@@ -1,4 +1,4 @@
-package regions_test
+package components
 
 import (
 	"slices"
@@ -6,13 +6,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-
-	"github.com/facetvi/facet/regions"
 )
 
 // Sets are in one group if a chain of sets, each sharing a number with the next, leads
 // from one to the other.
-func TestLinked(t *testing.T) {
+func TestOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sets := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 7), 0, 3), 0, 6).Draw(t, "sets")
 		group := make([]int, len(sets)) // the first set that is linked
@@ -40,7 +38,7 @@ func TestLinked(t *testing.T) {
 				want = append(want, members)
 			}
 		}
-		require.Equal(t, want, regions.Linked(sets))
+		require.Equal(t, want, Of(sets))
 	})
-	require.Equal(t, [][]int{{0}, {1}}, regions.Linked([][]int{nil, {}}))
+	require.Equal(t, [][]int{{0}, {1}}, Of([][]int{nil, {}}))
 }
