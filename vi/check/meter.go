@@ -31,28 +31,19 @@ func ELBO(d *graph.Density, q family.Q, samples int, seed uint64) (mc.Estimate, 
 // fits at once, each with a meter.
 type Meter struct {
 	d           *graph.Density
-	cut         mc.Blocks
-	pcgs        []*rand.PCG
-	rngs        []*rand.Rand
-	workers     []meterWorkers
-	team        *mc.Team
+	crew        *mc.Crew[*meterWorker]
 	logR, ratio []float64  // log r, and log r − log q
 	q           family.Q   // while it measures
 	placed      placedHook // likewise
-	round       int
 }
 
 // placedHook may look at the samples from number first on before log r is
 // evaluated, and change them.
 type placedHook func(first int, x *graph.Executor, rng *rand.Rand)
 
-// meterWorkers are one goroutine's: for full blocks and for the last one.
-type meterWorkers struct{ full, rest *meterWorker }
-
 type meterWorker struct {
 	x       *graph.Executor
 	sampler family.Drawer
-	round   int
 }
 
 // NewMeter returns a meter of the given number of samples a measurement, for
@@ -83,44 +74,21 @@ func newMeter(d *graph.Density, q family.Q, samples int, seed uint64, processors
 	if processors == allProcessors {
 		processors = mc.Processors(cut.Len())
 	}
-	m := &Meter{d: d, cut: cut, logR: make([]float64, samples), ratio: make([]float64, samples)}
+	m := &Meter{d: d, logR: make([]float64, samples), ratio: make([]float64, samples)}
 	bind := func(n int) (*meterWorker, error) {
-		if n == 0 {
-			return nil, nil
-		}
 		x, err := d.Executor(n, graph.Compute{Out: true})
 		if err != nil {
 			return nil, fmt.Errorf("check: %w", err)
 		}
-		return &meterWorker{x: x, sampler: q.Drawer(n)}, nil
+		return &meterWorker{x, q.Drawer(n)}, nil
 	}
-	for range processors {
-		var w meterWorkers
-		var err error
-		if samples >= m.cut.Size {
-			if w.full, err = bind(m.cut.Size); err != nil {
-				return nil, err
-			}
-		}
-		if w.rest, err = bind(samples % m.cut.Size); err != nil {
-			return nil, err
-		}
-		m.workers = append(m.workers, w)
-	}
-	for b := range m.cut.Len() {
-		pcg := mc.Stream(seed, b)
-		m.pcgs, m.rngs = append(m.pcgs, pcg), append(m.rngs, rand.New(pcg))
-	}
-	m.team = mc.NewTeam(processors, m.cut.Len(), m.block)
-	return m, nil
+	var err error
+	m.crew, err = mc.NewCrew(cut, processors, seed, bind, func(w *meterWorker) { w.sampler.Locate(m.q) }, m.block)
+	return m, err
 }
 
 // Restart puts the random streams where seed says.
-func (m *Meter) Restart(seed uint64) {
-	for b, pcg := range m.pcgs {
-		mc.Reseed(pcg, seed, b)
-	}
-}
+func (m *Meter) Restart(seed uint64) { m.crew.Restart(seed) }
 
 // Measure estimates the ELBO at q in nats; see ELBO for what the standard error
 // does not see.
@@ -146,34 +114,25 @@ func (m *Meter) draw(q family.Q, placed placedHook) error {
 		return fmt.Errorf("check: %w", err)
 	}
 	m.q, m.placed = q, placed
-	m.round++
-	if err := m.team.Round(); err != nil {
+	if err := m.crew.Round(); err != nil {
 		return fmt.Errorf("check: %w", err)
 	}
 	return nil
 }
 
-func (m *Meter) block(w, b int) error {
-	wk := m.workers[w].full
-	if m.cut.Width(b) < m.cut.Size {
-		wk = m.workers[w].rest
-	}
-	if wk.round != m.round {
-		wk.sampler.Locate(m.q)
-		wk.round = m.round
-	}
-	first, x := b*m.cut.Size, wk.x
-	wk.sampler.Draw(x.Z, m.rngs[b])
+func (m *Meter) block(w *meterWorker, b int, rng *rand.Rand) error {
+	first, x := b*m.crew.Size, w.x
+	w.sampler.Draw(x.Z, rng)
 	m.d.Arrangement().SignBatch(x.Signs, x.Z, x.N)
 	if m.placed != nil {
-		m.placed(first, x, m.rngs[b])
+		m.placed(first, x, rng)
 	}
 	if err := x.Run(); err != nil {
 		return err
 	}
 	copy(m.logR[first:], x.Out)
 	copy(m.ratio[first:], x.Out)
-	wk.sampler.SubLogQ(m.ratio[first:][:x.N])
+	w.sampler.SubLogQ(m.ratio[first:][:x.N])
 	return nil
 }
 

@@ -14,31 +14,13 @@ import (
 // A Runner estimates ∇ELBO with a fixed number of samples, again and again,
 // without allocating. It is for one caller at a time, and uses all processors.
 type Runner struct {
-	dim     int
-	cut     mc.Blocks
-	blocks  []block
-	workers []blockWorkers
-	team    *mc.Team
-	q       family.Q // while it estimates
-	round   int
-	from    int // estimates that another Runner has made before
-	g       []float64
-}
-
-// block is what stays with a block of samples.
-type block struct {
-	pcg  *rand.PCG
-	rng  *rand.Rand
-	sums []float64
-}
-
-// blockWorkers are one goroutine's: for full blocks and for the last one.
-type blockWorkers struct{ full, rest located }
-
-// located is a worker that has taken on q in a round.
-type located struct {
-	Worker
-	round int
+	dim   int
+	crew  *mc.Crew[Worker]
+	sums  [][]float64 // by block
+	q     family.Q    // while it estimates
+	first Worker      // of block 0
+	from  int         // estimates that another Runner has made before
+	g     []float64
 }
 
 // CheckSamples reports a number of samples that a Runner for q cannot have: there is
@@ -64,120 +46,71 @@ func NewRunner(d *graph.Density, q family.Q, e Estimator, samples int, seed uint
 	if e == nil {
 		return nil, errors.New("gradient: no estimator")
 	}
-	r := &Runner{dim: d.Dim(), cut: mc.Cut(samples, d.Dim()), g: make([]float64, len(q.Theta()))}
-	sums := 0
-	bind := func(n int) (w located, err error) {
-		if n > 0 {
-			if w.Worker, err = e.Bind(d, q, n); err == nil {
-				sums = w.Sampler().Sums()
-			}
+	r := &Runner{dim: d.Dim(), g: make([]float64, len(q.Theta()))}
+	cut, sums := mc.Cut(samples, d.Dim()), 0
+	bind := func(n int) (Worker, error) {
+		w, err := e.Bind(d, q, n)
+		if err == nil {
+			sums = w.Sampler().Sums()
 		}
 		return w, err
 	}
-	for range mc.Processors(r.cut.Len()) {
-		full, err := bind(fullWidth(r.cut))
-		if err != nil {
-			return nil, err
-		}
-		rest, err := bind(samples % r.cut.Size)
-		if err != nil {
-			return nil, err
-		}
-		r.workers = append(r.workers, blockWorkers{full, rest})
+	if r.crew, err = mc.NewCrew(cut, mc.Processors(cut.Len()), seed, bind, func(w Worker) { w.Locate(r.q) }, r.block); err != nil {
+		return nil, err
 	}
-	for b := range r.cut.Len() {
-		pcg := mc.Stream(seed, b)
-		r.blocks = append(r.blocks, block{pcg, rand.New(pcg), mc.OwnLines(sums)})
+	for range cut.Len() {
+		r.sums = append(r.sums, mc.OwnLines(sums))
 	}
-	r.team = mc.NewTeam(len(r.workers), len(r.blocks), r.block)
 	return r, nil
-}
-
-// fullWidth is the width of full blocks, 0 if there are none.
-func fullWidth(b mc.Blocks) int {
-	if b.N < b.Size {
-		return 0
-	}
-	return b.Size
 }
 
 // Estimate returns an estimate of ∇ELBO with respect to θ at q. The slice is
 // overwritten by the next call.
 func (r *Runner) Estimate(q family.Q) ([]float64, error) {
 	r.q = q
-	r.round++
-	if err := r.team.Round(); err != nil {
+	if err := r.crew.Round(); err != nil {
 		return nil, err
 	}
-	sums := r.blocks[0].sums
-	for _, b := range r.blocks[1:] {
-		for i, x := range b.sums {
+	sums := r.sums[0]
+	for _, block := range r.sums[1:] {
+		for i, x := range block {
 			sums[i] += x
 		}
 	}
-	r.sampler().Finish(r.g, sums, r.cut.N)
+	r.first.Sampler().Finish(r.g, sums, r.crew.N)
 	return r.g, nil
 }
 
-// sampler is one that has taken on q in this round.
-func (r *Runner) sampler() family.Sampler {
-	for k := range r.workers {
-		for _, w := range [...]*located{&r.workers[k].full, &r.workers[k].rest} {
-			if w.Worker != nil && w.round == r.round {
-				return w.Sampler()
-			}
-		}
+// block computes block b.
+func (r *Runner) block(w Worker, b int, rng *rand.Rand) error {
+	if t, turns := w.(Turner); turns {
+		t.At((r.from+r.crew.Rounds-1)*len(r.sums) + b)
 	}
-	panic("gradient: no worker has done a block")
-}
-
-// block computes block b on goroutine w.
-func (r *Runner) block(w, b int) error {
-	wk := &r.workers[w].full
-	if r.cut.Width(b) < r.cut.Size {
-		wk = &r.workers[w].rest
+	if b == 0 {
+		r.first = w
 	}
-	if wk.round != r.round {
-		wk.Locate(r.q)
-		wk.round = r.round
-	}
-	if t, turns := wk.Worker.(Turner); turns {
-		t.At((r.from+r.round-1)*len(r.blocks) + b)
-	}
-	bl := &r.blocks[b]
-	clear(bl.sums)
-	return wk.Add(bl.sums, bl.rng)
+	clear(r.sums[b])
+	return w.Add(r.sums[b], rng)
 }
 
 // From says that so many estimates have been made before, which a Turner must know.
-func (r *Runner) From(estimates int) { r.from = estimates - r.round }
+func (r *Runner) From(estimates int) { r.from = estimates - r.crew.Rounds }
 
 // Restart puts the random streams where seed says, as if no estimate had been made.
 func (r *Runner) Restart(seed uint64) {
 	r.From(0)
-	for b := range r.blocks {
-		mc.Reseed(r.blocks[b].pcg, seed, b)
-	}
+	r.crew.Restart(seed)
 }
 
 // Streams are the states of the random streams.
-func (r *Runner) Streams() [][]byte {
-	var all [][]byte
-	for _, b := range r.blocks {
-		state, _ := b.pcg.MarshalBinary() // never fails
-		all = append(all, state)
-	}
-	return all
-}
+func (r *Runner) Streams() [][]byte { return r.crew.Streams() }
 
 // SetStreams goes on from the states that Streams returned.
 func (r *Runner) SetStreams(all [][]byte) error {
-	if err := CheckStreams(all, r.cut.N, r.dim); err != nil {
+	if err := CheckStreams(all, r.crew.N, r.dim); err != nil {
 		return err
 	}
-	for b, state := range all {
-		_ = r.blocks[b].pcg.UnmarshalBinary(state) // as checked
-	}
+	r.crew.SetStreams(all)
 	return nil
 }
 
