@@ -17,7 +17,7 @@ type GradientMeter struct {
 	d     *graph.Density
 	g     *gradient.Runner
 	draws int
-	parts []mc.Moments
+	found gradientMoments
 }
 
 // NewGradientMeter returns a meter that draws the given number of independent
@@ -40,7 +40,7 @@ func NewGradientMeter(d *graph.Density, q family.Q, e gradient.Estimator, draws 
 	if err != nil {
 		return nil, fmt.Errorf("check: %w", err)
 	}
-	return &GradientMeter{d, g, draws, make([]mc.Moments, len(q.Theta()))}, nil
+	return &GradientMeter{d, g, draws, gradientMoments{parts: make([]mc.Moments, len(q.Theta()))}}, nil
 }
 
 // Measure returns unbiased estimates of the two variances of GradientStats at
@@ -51,22 +51,10 @@ func (m *GradientMeter) Measure(q family.Q) (avgVar, normVar float64, err error)
 	if err := family.Check(q, m.d); err != nil {
 		return math.NaN(), math.NaN(), fmt.Errorf("check: %w", err)
 	}
-	clear(m.parts)
-	var norms mc.Moments
-	for range m.draws {
-		g, err := m.g.Estimate(q)
-		if err != nil {
-			return math.NaN(), math.NaN(), fmt.Errorf("check: %w", err)
-		}
-		norm := 0.0
-		for i, x := range g {
-			m.parts[i].Add(x)
-			norm += x * x
-		}
-		norms.Add(math.Sqrt(norm))
+	clear(m.found.parts)
+	m.found.norm = mc.Moments{}
+	if err := m.found.draw(m.g, q, m.draws); err != nil {
+		return math.NaN(), math.NaN(), fmt.Errorf("check: %w", err)
 	}
-	for i := range m.parts {
-		avgVar += m.parts[i].Variance()
-	}
-	return avgVar / float64(len(m.parts)), norms.Variance(), nil
+	return m.found.avgVar(), m.found.norm.Variance(), nil
 }

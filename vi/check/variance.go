@@ -56,15 +56,19 @@ func Gradient(d *graph.Density, q family.Q, e gradient.Estimator, s GradientSett
 	if err != nil {
 		return GradientStats{}, fmt.Errorf("check: %w", err)
 	}
-	chunks := make([]gradientChunk, gradientChunks)
+	chunks := make([]gradientMoments, gradientChunks)
 	err = mc.Do(mc.Processors(gradientChunks), gradientChunks, func(_, c int) error {
-		draws := (s.Draws*(c+1))/gradientChunks - (s.Draws*c)/gradientChunks
-		return chunks[c].run(d, q, e, draws, s.Samples, s.Seed+uint64(c)*0xd1342543de82ef95)
+		g, err := gradient.NewRunner(d, q, e, s.Samples, s.Seed+uint64(c)*0xd1342543de82ef95)
+		if err != nil {
+			return err
+		}
+		chunks[c].parts = make([]mc.Moments, len(q.Theta()))
+		return chunks[c].draw(g, q, (s.Draws*(c+1))/gradientChunks-(s.Draws*c)/gradientChunks)
 	})
 	if err != nil {
 		return GradientStats{}, err
 	}
-	all := gradientChunk{parts: make([]mc.Moments, len(q.Theta()))}
+	all := gradientMoments{parts: make([]mc.Moments, len(q.Theta()))}
 	for _, c := range chunks {
 		all.merge(c)
 	}
@@ -78,19 +82,16 @@ func orBoundary(e gradient.Estimator) gradient.Estimator {
 	return e
 }
 
-type gradientChunk struct {
+// gradientMoments are those of gradient estimates: of each component and of the norm.
+type gradientMoments struct {
 	parts   []mc.Moments
 	norm    mc.Moments
 	elapsed time.Duration
 }
 
-func (c *gradientChunk) run(d *graph.Density, q family.Q, e gradient.Estimator, draws, samples int, seed uint64) error {
-	c.parts = make([]mc.Moments, len(q.Theta()))
-	g, err := gradient.NewRunner(d, q, e, samples, seed)
-	if err != nil {
-		return err
-	}
-	for range draws {
+// draw counts n estimates in.
+func (c *gradientMoments) draw(g *gradient.Runner, q family.Q, n int) error {
+	for range n {
 		start := time.Now()
 		v, err := g.Estimate(q)
 		if err != nil {
@@ -107,7 +108,7 @@ func (c *gradientChunk) run(d *graph.Density, q family.Q, e gradient.Estimator, 
 	return nil
 }
 
-func (c *gradientChunk) merge(o gradientChunk) {
+func (c *gradientMoments) merge(o gradientMoments) {
 	for i := range o.parts {
 		c.parts[i].Merge(o.parts[i])
 	}
@@ -115,14 +116,18 @@ func (c *gradientChunk) merge(o gradientChunk) {
 	c.elapsed += o.elapsed
 }
 
-func (c *gradientChunk) stats() GradientStats {
-	var s GradientStats
-	for _, p := range c.parts {
-		s.Mean = append(s.Mean, p.Mean)
-		s.SE = append(s.SE, p.SE())
-		s.AvgVar += p.Variance() / float64(len(c.parts))
+// avgVar is Avg(V(·)).
+func (c *gradientMoments) avgVar() (sum float64) {
+	for i := range c.parts {
+		sum += c.parts[i].Variance() / float64(len(c.parts))
 	}
-	s.NormVar = c.norm.Variance()
-	s.PerDraw = c.elapsed / time.Duration(max(1, c.norm.N))
+	return sum
+}
+
+func (c *gradientMoments) stats() GradientStats {
+	s := GradientStats{AvgVar: c.avgVar(), NormVar: c.norm.Variance(), PerDraw: c.elapsed / time.Duration(max(1, c.norm.N))}
+	for _, p := range c.parts {
+		s.Mean, s.SE = append(s.Mean, p.Mean), append(s.SE, p.SE())
+	}
 	return s
 }
