@@ -24,7 +24,7 @@ type Fitted struct {
 	Err error
 }
 
-// ahead is how many data sets for each processor are taken before the first of them is done.
+// ahead is how many data sets for each processor are taken while it is at one.
 const ahead = 4
 
 // FitAll fits a density to many data sets, each with a key of its own and the values that
@@ -49,54 +49,47 @@ const ahead = 4
 func FitAll(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[string][]float64], s Settings) iter.Seq[Fitted] {
 	return func(yield func(Fitted) bool) {
 		type set struct {
-			key   string
-			data  map[string][]float64
-			again bool
-			fit   chan Fitted
+			number int
+			key    string
+			data   map[string][]float64
+			again  bool
+		}
+		type result struct {
+			number int
+			Fitted
 		}
 		ctx, stop := context.WithCancel(ctx)
 		workers := runtime.GOMAXPROCS(0)
-		todo, order := make(chan set), make(chan set, ahead*workers)
+		taken := make(chan struct{}, (1+ahead)*workers) // a place for each set that is not yielded yet
+		todo, done := make(chan set), make(chan result, cap(taken))
 		all, err := newFitAll(d, s)
-		done := make(chan Fitted, ahead*workers) // with AsDone
 		var group sync.WaitGroup
 		defer func() {
 			stop()
-			for range done { // lets the others go
-			}
 			group.Wait()
 			all.journal.close()
 		}()
 		group.Go(func() {
-			defer close(order)
 			defer close(todo)
-			known := map[string]bool{}
+			known, number := map[string]bool{}, 0
 			for key, data := range sets {
-				x := set{key, data, known[key], done}
-				known[key] = true
-				if !s.AsDone {
-					x.fit = make(chan Fitted, 1)
-					select {
-					case order <- x:
-					case <-ctx.Done():
-						return
-					}
-				}
 				select {
-				case todo <- x:
+				case taken <- struct{}{}:
 				case <-ctx.Done():
-					if !s.AsDone {
-						x.fit <- Fitted{Key: key, Err: fmt.Errorf("vi: %q: stopped before its fit: %w", key, cause(ctx))}
-					}
 					return
 				}
+				select {
+				case todo <- set{number, key, data, known[key]}:
+				case <-ctx.Done():
+					done <- result{number, Fitted{Key: key, Err: fmt.Errorf("vi: %q: stopped before its fit: %w", key, cause(ctx))}}
+					return
+				}
+				known[key] = true
+				number++
 			}
 		})
-		var fitting sync.WaitGroup
 		for range workers {
-			fitting.Add(1)
 			group.Go(func() {
-				defer fitting.Done()
 				for x := range todo {
 					f := Fitted{Key: x.key, Err: err}
 					switch {
@@ -108,37 +101,35 @@ func FitAll(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[st
 					if f.Err != nil {
 						f.Err = fmt.Errorf("vi: %q: %w", x.key, f.Err)
 					}
-					x.fit <- f
+					done <- result{x.number, f}
 				}
 			})
 		}
-		group.Go(func() {
-			fitting.Wait()
+		go func() {
+			group.Wait()
 			close(done)
-		})
-		next := func() (f Fitted, ok bool) {
-			if s.AsDone {
-				f, ok = <-done
-				return f, ok
-			}
-			x, ok := <-order
-			if ok {
-				f = <-x.fit
-			}
-			return f, ok
-		}
-		count, failed := 0, 0
+		}()
 		progress := newProgress(s)
 		defer progress.end()
-		for f, ok := next(); ok; f, ok = next() {
-			if count++; f.Err != nil {
-				failed++
+		count, failed := 0, 0
+		early := map[int]Fitted{} // fits that are done before those of earlier sets, by number
+		for r := range done {
+			if s.AsDone {
+				r.number = count
 			}
-			if progress != nil {
-				progress.soon(fmt.Sprintf("%d data sets done, %d of them with errors", count, failed))
-			}
-			if !yield(f) {
-				return
+			early[r.number] = r.Fitted
+			for f, ok := early[count]; ok; f, ok = early[count] {
+				delete(early, count)
+				if count++; f.Err != nil {
+					failed++
+				}
+				if progress != nil {
+					progress.soon(fmt.Sprintf("%d data sets done, %d of them with errors", count, failed))
+				}
+				<-taken
+				if !yield(f) {
+					return
+				}
 			}
 		}
 	}
