@@ -53,8 +53,9 @@ type Batch struct {
 	surface Surface
 	ex      *graph.Executor
 
-	used   []int // hyperplanes of the arrangement whose Φ is needed
-	row    []int // of those: their rows in phi; else −1
+	used   regions.Forms // Φ of the hyperplanes where it is needed
+	row    []int32       // by plane of the arrangement: that of its Φ in phi; else −1
+	pieces []int32       // by piece: row of its plane
 	points []boundPoint
 	phi    []float64 // Φ at the samples
 	ratio  []float64 // of each row of signs; see signs.go
@@ -154,11 +155,11 @@ type boundPoint struct {
 
 // findUsed lists the hyperplanes whose Φ is needed at the samples.
 func (b *Batch) findUsed() {
-	b.row = slices.Repeat([]int{-1}, b.j.arr.Len())
+	b.row = slices.Repeat([]int32{-1}, b.j.arr.Len())
 	use := func(l int) {
 		if b.row[l] < 0 {
-			b.row[l] = len(b.used)
-			b.used = append(b.used, l)
+			b.row[l] = int32(len(b.used.Const))
+			b.used.Add(b.j.arr.Plane(l))
 		}
 	}
 	own := func(k int) {
@@ -184,7 +185,10 @@ func (b *Batch) findUsed() {
 			}
 		}
 	}
-	b.phi = make([]float64, len(b.used)*b.n)
+	b.phi = make([]float64, len(b.used.Const)*b.n)
+	for _, p := range b.j.pieces {
+		b.pieces = append(b.pieces, b.row[p.Plane])
+	}
 }
 
 // Samples is the executor whose Z and Signs hold the samples. After Run its Grad
@@ -213,9 +217,7 @@ func (b *Batch) Run(rng *rand.Rand) error {
 	if b.chosen != nil {
 		b.chosen.draw(rng)
 	}
-	for _, l := range b.used {
-		b.evaluate(l)
-	}
+	b.used.AtBatch(b.phi, b.ex.Z, b.n)
 	for k, how := range b.moved {
 		if how == byCurve && b.surface.Reached(k) {
 			b.surface.(Curves).Move(b.at[k], k, b.ex.Z, b.Values(k), b.own[b.j.pieces[k].Plane])
@@ -236,7 +238,7 @@ func (b *Batch) Run(rng *rand.Rand) error {
 
 // Values are Φ at the samples on piece k; nil if nothing needs them, and on a piece of
 // a curve.
-func (b *Batch) Values(k int) []float64 { return b.values(b.j.pieces[k].Plane) }
+func (b *Batch) Values(k int) []float64 { return b.rowOf(b.pieces[k]) }
 
 // Sums are the sums of the samples' jumps, by piece, if no piece needs them one
 // by one; nil if some does, and then Jumps has them.

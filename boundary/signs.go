@@ -12,20 +12,14 @@ import (
 // planes have. The sign of a curve is that of its value at the point.
 
 // values are Φ of hyperplane l at the samples.
-func (b *Batch) values(l int) []float64 {
-	if b.row[l] < 0 {
+func (b *Batch) values(l int) []float64 { return b.rowOf(b.row[l]) }
+
+// rowOf is row r of Φ; nil if there is none.
+func (b *Batch) rowOf(r int32) []float64 {
+	if r < 0 {
 		return nil
 	}
-	return b.phi[b.row[l]*b.n:][:b.n]
-}
-
-// evaluate computes the values of hyperplane l.
-func (b *Batch) evaluate(l int) {
-	h, row := b.j.arr.Plane(l), b.values(l)
-	vec.Affine(row, b.ex.Z[h.Index[0]*b.n:], h.Coef[0], h.Const)
-	for k, i := range h.Index[1:] {
-		vec.AddScaled(row, h.Coef[k+1], b.ex.Z[i*b.n:][:b.n])
-	}
+	return b.phi[int(r)*b.n:][:b.n]
 }
 
 // locateSigns finds the ratios.

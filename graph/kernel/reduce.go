@@ -15,16 +15,7 @@ func (s *Sparse) AddMul(out, x Matrix) {
 		s.addMulColumn(out.Data, x.Data)
 		return
 	}
-	n, col, w := out.Cols, s.Col, s.W
-	row := s.Row[:len(col)]
-	rows := vec.Rows{A: x.Data, Split: int32(x.Rows)}
-	for e := 0; e < len(col); { // run by run of one row
-		r, from := row[e], e
-		for e++; e < len(col) && row[e] == r; {
-			e++
-		}
-		rows.AddCombine(out.Data[int(r)*n:][:n], col[from:e], w.span(from, e))
-	}
+	vec.AddSparse(out.Data, x.Data, out.Cols, s.Row, s.Col, s.W)
 }
 
 // addMulColumn is AddMul of one column.

@@ -66,10 +66,13 @@ func affineRowsAVX2(dst, x *float64, rows, n int, a, c *float64)
 func stepRowsAVX2(dst, x *float64, n int, p *StepRow, rows int)
 
 //go:noescape
-func combineAVX2(dst, a, b *float64, split int, ref *int32, entries int, w *float64, wstep, n, to int, add bool, c float64)
+func addSparseAVX2(dst, x *float64, n, to int, row, col *int32, w *float64, wstep, entries int)
 
 //go:noescape
-func sparseAVX2(dst, a, b *float64, split, n, rows int, c *float64, from, ref *int32, w *float64)
+func addDotsAVX2(dst, x, y *float64, n int, row, col *int32, entries int)
+
+//go:noescape
+func sparseAVX2(dst, a, b *float64, split, n, to, rows int, c *float64, from, ref *int32, w *float64)
 
 //go:noescape
 func gaussAVX2(dst, x *float64, n int, a float64, t *[10][4]float64)

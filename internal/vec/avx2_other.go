@@ -22,9 +22,6 @@ func gateAVX2(_, _, _ *float64, _ int, _ float64)           { panic(none) }
 func addGateAVX2(_, _, _ *float64, _ int, _ float64)        { panic(none) }
 func stepAVX2(_, _ *float64, _ int, _, _ float64)           { panic(none) }
 func sumAVX2(_ *float64, _ int) float64                     { panic(none) }
-func combineAVX2(_, _, _ *float64, _ int, _ *int32, _ int, _ *float64, _, _, _ int, _ bool, _ float64) {
-	panic(none)
-}
 
 func sumRowsAVX2(_, _ *float64, _ *int32, _ int) { panic(none) }
 
@@ -32,7 +29,9 @@ func addSumDotRowsAVX2(_, _, _, _ *float64, _, _ int)       { panic(none) }
 func affineRowsAVX2(_, _ *float64, _, _ int, _, _ *float64) { panic(none) }
 func stepRowsAVX2(_, _ *float64, _ int, _ *StepRow, _ int)  { panic(none) }
 
-func sparseAVX2(_, _, _ *float64, _, _, _ int, _ *float64, _, _ *int32, _ *float64) { panic(none) }
+func sparseAVX2(_, _, _ *float64, _, _, _, _ int, _ *float64, _, _ *int32, _ *float64) { panic(none) }
+func addSparseAVX2(_, _ *float64, _, _ int, _, _ *int32, _ *float64, _, _ int)         { panic(none) }
+func addDotsAVX2(_, _, _ *float64, _ int, _, _ *int32, _ int)                          { panic(none) }
 
 func gaussAVX2(_, _ *float64, _ int, _ float64, _ *[10][4]float64) { panic(none) }
 

@@ -66,8 +66,10 @@ func TestNothingOutside(t *testing.T) {
 				AffineRows(dst, x, n, a, c)
 				StepRows(dst, x, n, []StepRow{{1, 2, 2}, {1, 2, 0}, {1, 2, 1}})
 				m := Rows{A: x, B: y, Split: rows}
-				m.combine(v[0], false, 1, []int32{0, 5, 2}, a)
-				m.AddCombine(v[0], []int32{5, 0}, few)
+				AddRows(v[0], x, []int32{0, 2}, a[:2])
+				AddSparse(dst, x, n, []int32{0, 2, 2}, []int32{1, 1, 0}, few)
+				AddSparse(dst, x, n, []int32{0, 2, 2}, []int32{1, 1, 0}, a)
+				AddDots(a, x, y, n, []int32{0, 2, 2}, []int32{1, 1, 0})
 				m.Sparse(dst, n, c, []int32{0, 2, 2, 3}, []int32{5, 0, 3}, a)
 				for _, path := range normalPaths() {
 					by(path, func() { Normals(v[0], [2]uint64{1, 2}) })

@@ -375,109 +375,156 @@ loop:
 	VZEROUPPER
 	RET
 
-// func combineAVX2(dst, a, b *float64, split int, ref *int32, entries int, w *float64, wstep, n, to int, add bool, c float64)
-TEXT ·combineAVX2(SB), NOSPLIT, $0-96
-	MOVQ         dst+0(FP), DI
-	MOVQ         a+8(FP), SI
-	MOVQ         b+16(FP), DX
-	MOVQ         split+24(FP), R12
-	MOVQ         ref+32(FP), R8
-	MOVQ         entries+40(FP), R10
-	MOVQ         w+48(FP), R9
-	MOVQ         n+64(FP), R11
-	SHLQ         $3, R11           // bytes of a row
-	MOVQ         R12, CX
-	IMULQ        R11, CX
-	SUBQ         CX, DX            // where row 0 of b's numbering would be
-	VBROADCASTSD c+88(FP), Y6
-	XORQ         AX, AX            // column, in bytes
+// func addSparseAVX2(dst, x *float64, n, to int, row, col *int32, w *float64, wstep, entries int)
+TEXT ·addSparseAVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), R11
+	SHLQ $3, R11         // bytes of a row
+	MOVQ row+32(FP), R10
+	MOVQ col+40(FP), R8
+	MOVQ w+48(FP), R9
+	MOVQ entries+64(FP), R12
+	XORQ R13, R13        // the run's first entry
+
+run:
+	MOVLQSX (R10)(R13*4), R14
+	MOVQ    R13, BX           // where the run ends
+
+more:
+	INCQ    BX
+	CMPQ    BX, R12
+	JGE     found
+	MOVLQSX (R10)(BX*4), CX
+	CMPQ    CX, R14
+	JEQ     more
+
+found:
+	IMULQ R11, R14
+	ADDQ  DI, R14  // the run's row
+	XORQ  AX, AX   // column, in bytes
 
 wide:
-	MOVQ    to+72(FP), CX
+	MOVQ    to+24(FP), CX
 	SHLQ    $3, CX
 	SUBQ    AX, CX
 	CMPQ    CX, $128
 	JLT     narrow
-	VMOVAPD Y6, Y0
-	VMOVAPD Y6, Y1
-	VMOVAPD Y6, Y2
-	VMOVAPD Y6, Y3
-	CMPB    add+80(FP), $0
-	JEQ     wideStart
-	VMOVUPD (DI)(AX*1), Y0
-	VMOVUPD 32(DI)(AX*1), Y1
-	VMOVUPD 64(DI)(AX*1), Y2
-	VMOVUPD 96(DI)(AX*1), Y3
-
-wideStart:
-	MOVQ R9, R13
-	XORQ BX, BX
+	VMOVUPD (R14)(AX*1), Y0
+	VMOVUPD 32(R14)(AX*1), Y1
+	VMOVUPD 64(R14)(AX*1), Y2
+	VMOVUPD 96(R14)(AX*1), Y3
+	MOVQ    R13, R15
 
 wideEntry:
-	MOVLQSX      (R8)(BX*4), CX
-	CMPQ         CX, R12
-	MOVQ         SI, R14
-	CMOVQGE      DX, R14
+	MOVLQSX      (R8)(R15*4), CX
 	IMULQ        R11, CX
 	ADDQ         AX, CX
-	ADDQ         R14, CX
-	VBROADCASTSD (R13), Y4
-	VMULPD       (CX), Y4, Y5
+	MOVQ         R15, DX
+	IMULQ        wstep+56(FP), DX
+	VBROADCASTSD (R9)(DX*8), Y4
+	VMULPD       (SI)(CX*1), Y4, Y5
 	VADDPD       Y5, Y0, Y0
-	VMULPD       32(CX), Y4, Y5
+	VMULPD       32(SI)(CX*1), Y4, Y5
 	VADDPD       Y5, Y1, Y1
-	VMULPD       64(CX), Y4, Y5
+	VMULPD       64(SI)(CX*1), Y4, Y5
 	VADDPD       Y5, Y2, Y2
-	VMULPD       96(CX), Y4, Y5
+	VMULPD       96(SI)(CX*1), Y4, Y5
 	VADDPD       Y5, Y3, Y3
-	MOVQ         wstep+56(FP), CX
-	LEAQ         (R13)(CX*8), R13
-	INCQ         BX
-	CMPQ         BX, R10
+	INCQ         R15
+	CMPQ         R15, BX
 	JLT          wideEntry
-	VMOVUPD      Y0, (DI)(AX*1)
-	VMOVUPD      Y1, 32(DI)(AX*1)
-	VMOVUPD      Y2, 64(DI)(AX*1)
-	VMOVUPD      Y3, 96(DI)(AX*1)
+	VMOVUPD      Y0, (R14)(AX*1)
+	VMOVUPD      Y1, 32(R14)(AX*1)
+	VMOVUPD      Y2, 64(R14)(AX*1)
+	VMOVUPD      Y3, 96(R14)(AX*1)
 	ADDQ         $128, AX
 	JMP          wide
 
 narrow:
 	CMPQ    CX, $32
-	JLT     done
-	VMOVAPD Y6, Y0
-	CMPB    add+80(FP), $0
-	JEQ     narrowStart
-	VMOVUPD (DI)(AX*1), Y0
-
-narrowStart:
-	MOVQ R9, R13
-	XORQ BX, BX
+	JLT     next
+	VMOVUPD (R14)(AX*1), Y0
+	MOVQ    R13, R15
 
 narrowEntry:
-	MOVLQSX      (R8)(BX*4), CX
-	CMPQ         CX, R12
-	MOVQ         SI, R14
-	CMOVQGE      DX, R14
+	MOVLQSX      (R8)(R15*4), CX
 	IMULQ        R11, CX
 	ADDQ         AX, CX
-	ADDQ         R14, CX
-	VBROADCASTSD (R13), Y4
-	VMULPD       (CX), Y4, Y5
+	MOVQ         R15, DX
+	IMULQ        wstep+56(FP), DX
+	VBROADCASTSD (R9)(DX*8), Y4
+	VMULPD       (SI)(CX*1), Y4, Y5
 	VADDPD       Y5, Y0, Y0
-	MOVQ         wstep+56(FP), CX
-	LEAQ         (R13)(CX*8), R13
-	INCQ         BX
-	CMPQ         BX, R10
+	INCQ         R15
+	CMPQ         R15, BX
 	JLT          narrowEntry
-	VMOVUPD      Y0, (DI)(AX*1)
+	VMOVUPD      Y0, (R14)(AX*1)
 	ADDQ         $32, AX
-	MOVQ         to+72(FP), CX
+	MOVQ         to+24(FP), CX
 	SHLQ         $3, CX
 	SUBQ         AX, CX
 	JMP          narrow
 
-done:
+next:
+	MOVQ BX, R13
+	CMPQ R13, R12
+	JLT  run
+	VZEROUPPER
+	RET
+
+// func addDotsAVX2(dst, x, y *float64, n int, row, col *int32, entries int)
+TEXT ·addDotsAVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), DI
+	MOVQ n+24(FP), R11
+	SHLQ $3, R11              // bytes of a row
+	MOVQ row+32(FP), R8
+	MOVQ col+40(FP), R9
+	MOVQ entries+48(FP), R10
+
+entry:
+	MOVLQSX (R8), SI
+	IMULQ   R11, SI
+	ADDQ    x+8(FP), SI
+	MOVLQSX (R9), DX
+	IMULQ   R11, DX
+	ADDQ    y+16(FP), DX
+	VXORPD  Y4, Y4, Y4
+	VXORPD  Y5, Y5, Y5
+	VXORPD  Y6, Y6, Y6
+	VXORPD  Y7, Y7, Y7
+	XORQ    AX, AX
+
+loop:
+	VMOVUPD      (SI)(AX*1), Y0
+	VMOVUPD      32(SI)(AX*1), Y1
+	VMOVUPD      64(SI)(AX*1), Y2
+	VMOVUPD      96(SI)(AX*1), Y3
+	VMULPD       (DX)(AX*1), Y0, Y0
+	VMULPD       32(DX)(AX*1), Y1, Y1
+	VMULPD       64(DX)(AX*1), Y2, Y2
+	VMULPD       96(DX)(AX*1), Y3, Y3
+	VADDPD       Y0, Y4, Y4
+	VADDPD       Y1, Y5, Y5
+	VADDPD       Y2, Y6, Y6
+	VADDPD       Y3, Y7, Y7
+	ADDQ         $128, AX
+	CMPQ         AX, R11
+	JLT          loop
+	VADDPD       Y5, Y4, Y4
+	VADDPD       Y7, Y6, Y6
+	VADDPD       Y6, Y4, Y4
+	VEXTRACTF128 $1, Y4, X1
+	VADDPD       X1, X4, X4
+	VUNPCKHPD    X4, X4, X1
+	VADDSD       X1, X4, X4
+	VADDSD       (DI), X4, X4
+	VMOVSD       X4, (DI)
+	ADDQ         $4, R8
+	ADDQ         $4, R9
+	ADDQ         $8, DI
+	DECQ         R10
+	JNE          entry
 	VZEROUPPER
 	RET
 
@@ -615,8 +662,8 @@ loop:
 	VZEROUPPER
 	RET
 
-// func sparseAVX2(dst, a, b *float64, split, n, rows int, c *float64, from, ref *int32, w *float64)
-TEXT ·sparseAVX2(SB), NOSPLIT, $0-80
+// func sparseAVX2(dst, a, b *float64, split, n, to, rows int, c *float64, from, ref *int32, w *float64)
+TEXT ·sparseAVX2(SB), NOSPLIT, $0-88
 	MOVQ  dst+0(FP), DI
 	MOVQ  a+8(FP), SI
 	MOVQ  b+16(FP), DX
@@ -626,20 +673,21 @@ TEXT ·sparseAVX2(SB), NOSPLIT, $0-80
 	MOVQ  R12, CX
 	IMULQ R11, CX
 	SUBQ  CX, DX         // where row 0 of b's numbering would be
-	MOVQ  ref+64(FP), R8
-	MOVQ  w+72(FP), R9
+	MOVQ  ref+72(FP), R8
+	MOVQ  w+80(FP), R9
 	XORQ  R14, R14       // row
 
 row:
-	MOVQ         from+56(FP), CX
+	MOVQ         from+64(FP), CX
 	MOVLQSX      (CX)(R14*4), R10
 	MOVLQSX      4(CX)(R14*4), BX
-	MOVQ         c+48(FP), CX
+	MOVQ         c+56(FP), CX
 	VBROADCASTSD (CX)(R14*8), Y6
 	XORQ         AX, AX           // column, in bytes
 
 wide:
-	MOVQ    R11, CX
+	MOVQ    to+40(FP), CX
+	SHLQ    $3, CX
 	SUBQ    AX, CX
 	CMPQ    CX, $128
 	JLT     narrow
@@ -706,14 +754,15 @@ narrowEntry:
 narrowDone:
 	VMOVUPD Y0, (DI)(AX*1)
 	ADDQ    $32, AX
-	MOVQ    R11, CX
+	MOVQ    to+40(FP), CX
+	SHLQ    $3, CX
 	SUBQ    AX, CX
 	JMP     narrow
 
 next:
 	ADDQ R11, DI
 	INCQ R14
-	CMPQ R14, rows+40(FP)
+	CMPQ R14, rows+48(FP)
 	JLT  row
 	VZEROUPPER
 	RET

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -208,13 +209,13 @@ func TestNothing(t *testing.T) {
 		AddSumDotRows(one, one, nil, nil, 0)
 		AffineRows(nil, nil, 0, one, one)
 		StepRows(nil, nil, 0, []StepRow{{1, 1, 3}})
-		Rows{}.combine(nil, false, 1, []int32{0}, one)
+		AddRows(nil, nil, []int32{0}, one)
+		AddSparse(nil, nil, 0, []int32{0}, []int32{0}, one)
 		require.Equal(t, []float64{1}, one)
 		dst := []float64{1, 2, 3, 4, 5}
-		Rows{}.AddCombine(dst, nil, nil)
+		AddSparse(dst, nil, 1, nil, nil, nil)
+		AddDots(nil, nil, nil, 16, nil, nil)
 		require.Equal(t, []float64{1, 2, 3, 4, 5}, dst)
-		Rows{}.combine(dst, false, 7, nil, nil)
-		require.Equal(t, []float64{7, 7, 7, 7, 7}, dst)
 	})
 }
 
@@ -241,9 +242,11 @@ func TestShortSlices(t *testing.T) {
 		require.Panics(t, func() { AddSumDotRows(two, two[:1:1], x, x, 16) })
 		require.Panics(t, func() { StepRows(x, x, 16, []StepRow{{1, 1, 2}, {1, 1, 0}}) })
 		require.Panics(t, func() { StepRows(x, x, 16, []StepRow{{1, 1, -1}, {1, 1, 0}}) })
-		m := Rows{A: x, Split: 2}
-		require.Panics(t, func() { m.combine(make([]float64, 16), false, 0, []int32{0, 1, 0}, two) })
-		require.Panics(t, func() { m.combine(make([]float64, 16), false, 0, []int32{0}, nil) })
+		require.Panics(t, func() { AddRows(make([]float64, 16), x, []int32{0, 1, 0}, two[:2:2]) })
+		require.Panics(t, func() { AddSparse(x, x, 16, []int32{0, 0}, []int32{1}, nil) })
+		require.Panics(t, func() { AddSparse(x, x, 16, []int32{0, 0, 0}, []int32{1, 1, 1}, two[:2:2]) })
+		require.Panics(t, func() { AddSparse(x, x, 16, []int32{0, 0}[:1:1], []int32{1, 1}, two) })
+		require.Panics(t, func() { AddDots(two, x, x, 16, []int32{0, 0}[:1:1], []int32{1, 1}) })
 	})
 }
 
@@ -269,42 +272,92 @@ func TestRows(t *testing.T) {
 	})
 }
 
-func TestCombine(t *testing.T) {
+// Runs of entries in one row, of one weight and of one each; of x, and of dst itself.
+func TestAddSparse(t *testing.T) {
 	onBothPaths(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 4))
 		for n := 1; n < 70; n++ {
-			for range 10 {
-				rows, split := 1+rng.IntN(8), int32(0)
-				split = int32(rng.IntN(rows + 1))
-				a, b := numbers(rng, int(split)*n), numbers(rng, (rows-int(split))*n)
-				all := append(append([]float64(nil), a...), b...)
-				ref, w := make([]int32, rng.IntN(6)), numbers(rng, 6)
-				for e := range ref {
-					ref[e] = int32(rng.IntN(rows))
+			for round := range 20 {
+				const rows = 8
+				dst, x := numbers(rng, rows*n+1), numbers(rng, rows*n)
+				dst[rows*n] = -1
+				inPlace := round%2 == 0
+				if inPlace {
+					x = dst
 				}
-				single := rng.IntN(2) == 0
-				if single {
+				var row, col []int32
+				for range rng.IntN(9) {
+					r, c := int32(rng.IntN(rows)), int32(rng.IntN(rows))
+					if len(row) > 0 && rng.IntN(2) == 0 {
+						r = row[len(row)-1]
+					}
+					if !inPlace || r != c {
+						row, col = append(row, r), append(col, c)
+					}
+				}
+				w := numbers(rng, max(1, len(row)))
+				if round%4 < 2 {
 					w = w[:1]
 				}
-				want := func(sum float64, i int) float64 {
-					for e, r := range ref {
-						x := w[0]
-						if !single {
-							x = w[e]
-						}
-						sum += float64(x * all[int(r)*n+i])
+				want := slices.Clone(dst)
+				from := x
+				if inPlace {
+					from = want
+				}
+				for e, r := range row {
+					for i := range n {
+						want[int(r)*n+i] += float64(w[min(e, len(w)-1)] * from[int(col[e])*n+i])
 					}
-					return sum
 				}
-				m := Rows{A: a, B: b, Split: split}
-				set, added := make([]float64, n), numbers(rng, n)
-				before := append([]float64(nil), added...)
-				m.combine(set, false, 0.7, ref, w)
-				m.AddCombine(added, ref, w)
+				AddSparse(dst, x, n, row, col, w)
+				for i, v := range want {
+					requireSame(t, v, dst[i], "%d of rows of %d", i, n)
+				}
+			}
+		}
+	})
+}
+
+func TestAddRows(t *testing.T) {
+	onBothPaths(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(1, 5))
+		for _, entries := range []int{0, 1, 5, 64, 65, 200} {
+			const n, rows = 23, 4
+			dst, x, w, ref := numbers(rng, n), numbers(rng, rows*n), numbers(rng, entries), make([]int32, entries)
+			want := slices.Clone(dst)
+			for e := range ref {
+				ref[e] = int32(rng.IntN(rows))
 				for i := range n {
-					requireSame(t, want(0.7, i), set[i], "%d of %d", i, n)
-					requireSame(t, want(before[i], i), added[i], "%d of %d", i, n)
+					want[i] += float64(w[e] * x[int(ref[e])*n+i])
 				}
+			}
+			AddRows(dst, x, ref, w)
+			for i, v := range want {
+				requireSame(t, v, dst[i], "%d of %d entries", i, entries)
+			}
+		}
+	})
+}
+
+// The sums are those of AddSumDotRows, bit for bit.
+func TestAddDots(t *testing.T) {
+	onBothPaths(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(1, 7))
+		for n := 1; n < 70; n++ {
+			const rows = 5
+			x, y := numbers(rng, rows*n), numbers(rng, rows*n)
+			var row, col []int32
+			for range 7 {
+				row, col = append(row, int32(rng.IntN(rows))), append(col, int32(rng.IntN(rows)))
+			}
+			dst := numbers(rng, len(row)+1)
+			want := slices.Clone(dst)
+			for e := range row {
+				AddSumDotRows(make([]float64, 1), want[e:e+1], x[int(row[e])*n:][:n], y[int(col[e])*n:][:n], n)
+			}
+			AddDots(dst[:len(row)], x, y, n, row, col)
+			for e, v := range want {
+				requireSame(t, v, dst[e], "%d of rows of %d", e, n)
 			}
 		}
 	})

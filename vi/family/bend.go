@@ -61,7 +61,7 @@ func (s *normalSampler) mean(i int) float64 { return s.q.mu[i] }
 // variance implements bender: 1/P_ii, of the precision P = (I − B)ᵀS⁻²(I − B).
 func (s *normalSampler) variance(i int) float64 {
 	p, g := 1/(s.q.s[i]*s.q.s[i]), s.q.edges
-	for c := g.childFrom[i]; c < g.childFrom[i+1]; c++ {
+	for c, z := g.children(i, i); c < z; c++ {
 		x := s.childB[c] / s.q.s[g.child[c]]
 		p += x * x
 	}
@@ -107,8 +107,8 @@ func (g *edges) ancestors(first int, latents []int) (list []int) {
 func (s *normalSampler) noiseGiven(at *displaced) {
 	i, g := at.latent, s.q.edges
 	vec.Affine(at.noise, s.row(s.eps, i), 1/s.q.s[i], 0)
-	a, z := g.childFrom[i], g.childFrom[i+1]
-	s.rows.AddCombine(at.noise, g.child[a:z], s.passed[a:z])
+	a, z := g.children(i, i)
+	vec.AddRows(at.noise, s.eps, g.child[a:z], s.passed[a:z])
 }
 
 // given implements bender.

@@ -140,18 +140,15 @@ func (s *confinedSampler) Pull(sums, field []float64) {
 //	∂z/∂m = 1 − T_α − T_β,   ∂z/∂lo = T_α,   ∂z/∂hi = T_β,
 //	∂z/∂s = t·∂z/∂m + (t − α)·T_α + (t − β)·T_β.
 func (s *confinedSampler) sweep(sums, field []float64, share float64) {
-	g, rows := s.q.edges, vec.Rows{A: field, Split: int32(len(s.q.mu))}
 	_, scale, _ := s.parts(sums)
-	next := len(s.rooms) - 1
-	for i := len(s.q.mu) - 1; i >= 0; i-- {
-		if a, z := g.childFrom[i], g.childFrom[i+1]; a < z {
-			rows.AddCombine(s.row(field, i), g.child[a:z], s.childB[a:z])
-		}
-		if next >= 0 && s.rooms[next].latent == i {
-			scale[i] += s.turn(&s.rooms[next], field, share)
-			next--
-		}
+	last := len(s.q.mu) - 1
+	for l := len(s.rooms) - 1; l >= 0; l-- {
+		i := s.rooms[l].latent
+		s.passOn(field, i, last)
+		scale[i] += s.turn(&s.rooms[l], field, share)
+		last = i - 1
 	}
+	s.passOn(field, 0, last)
 }
 
 // turn is sweep at a confined latent. It returns what its scale gets beside t times

@@ -37,11 +37,12 @@ func newConfinedSurface(s *confinedSampler, planes []regions.Hyperplane, at [][]
 	for k, h := range planes {
 		p := &e.more[k]
 		p.at, p.room = at[k], -1
-		if l, ok := number[e.planes[k].pivot]; ok {
+		pivot, _ := e.pivot(k)
+		if l, ok := number[pivot]; ok {
 			p.room, p.dead = l, s.rooms[l].excludes(h)
-			e.planes[k].axis = false
+			e.w[k] = -1
 		}
-		p.follow, p.fixed = s.of.following(e.planes[k].pivot, at[k])
+		p.follow, p.fixed = s.of.following(pivot, at[k])
 	}
 	return e
 }
@@ -108,7 +109,7 @@ func (e *confinedSurface) Density(k int) float64 {
 	if e.more[k].dead {
 		return 0
 	}
-	return e.s.of.Law(e.planes[k].Hyperplane).Density(0)
+	return e.s.of.Law(e.planes[k]).Density(0)
 }
 
 // Reached implements Surface.
@@ -123,7 +124,8 @@ func (e *confinedSurface) Curved(k int) bool { return e.more[k].follow != nil }
 // Move implements boundary.Curves.
 func (e *confinedSurface) Move(dst []float64, k int, _, phi []float64, _ *regions.CurveBatch) {
 	p, q, n := &e.more[k], e.s.of, e.s.n
-	pivot, coef, mu := e.planes[k].pivot, e.planes[k].coef, e.s.q.mu
+	pivot, coef := e.pivot(k)
+	mu := e.s.q.mu
 	copy(e.point, mu[:e.s.q.points])
 	for b, f := range phi {
 		for _, i := range p.fixed {
@@ -145,27 +147,28 @@ func (e *confinedSurface) Add(sums, grad []float64, k int, phi, jumps []float64)
 		e.elimination.Add(sums, grad, k, phi, jumps)
 		return
 	}
-	p, r := &e.planes[k], &e.s.rooms[e.more[k].room]
-	inv := e.s.q.inv[p.pivot]
+	p, coef := e.pivot(k)
+	r := &e.s.rooms[e.more[k].room]
+	inv := e.s.q.inv[p]
 	_, scale, _ := e.s.parts(sums)
-	for b, at := range e.s.row(e.s.eps, p.pivot) {
+	for b, at := range e.s.row(e.s.eps, p) {
 		e.wd[b] = 0
 		alpha, beta := r.alpha[b], r.beta[b]
-		t := at - phi[b]*inv/p.coef
-		w := math.Exp(truncnorm.LogProb(t, alpha, beta)) * inv / math.Abs(p.coef)
+		t := at - phi[b]*inv/coef
+		w := math.Exp(truncnorm.LogProb(t, alpha, beta)) * inv / math.Abs(coef)
 		if w == 0 {
 			continue
 		}
 		e.wd[b] = w * jumps[b]
-		v := e.wd[b] * p.coef
+		v := e.wd[b] * coef
 		byLo, byHi := truncnorm.Slopes(t, alpha, beta)
 		byMean := v * (1 - byLo - byHi)
 		r.seeds[0][b] += byMean
 		r.seeds[1][b] += v * byLo
 		r.seeds[2][b] += v * byHi
-		scale[p.pivot] += byMean*(t-at) + v*stretch(t, alpha, beta, byLo, byHi)
+		scale[p] += byMean*(t-at) + v*stretch(t, alpha, beta, byLo, byHi)
 	}
-	for j, i := range p.Index[:len(p.Index)-1] {
-		vec.AddScaled(e.s.row(grad, i), p.Coef[j], e.wd)
+	for j, i := range e.planes[k].Index[:len(e.planes[k].Index)-1] {
+		vec.AddScaled(e.s.row(grad, i), e.planes[k].Coef[j], e.wd)
 	}
 }

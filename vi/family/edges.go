@@ -9,12 +9,14 @@ import (
 // edges are the parents and the children of each latent. Edge e, one coefficient
 // of B, goes from parent[e] to the latent i with from[i] ≤ e < from[i+1].
 type edges struct {
-	from   []int32
-	parent []int32
+	from, parent []int32
+	latent       []int32 // by edge
 
-	childFrom []int32 // the children of j: child[childFrom[j]:childFrom[j+1]]
+	// The same by parent, from the last to the first, as adjoints are passed on.
+	childFrom []int32 // see children
+	childOf   []int32 // the parent
 	child     []int32
-	childEdge []int32 // and the edges to them
+	childEdge []int32
 
 	unit []float64 // of the edges to a latent, over its scale: correlationUnit/√parents
 }
@@ -24,26 +26,28 @@ func newEdges(parents [][]int) *edges {
 	g := &edges{from: make([]int32, n+1), childFrom: make([]int32, n+1)}
 	for i, list := range parents {
 		for _, j := range list {
-			g.parent = append(g.parent, int32(j))
-			g.childFrom[j+1]++
+			g.parent, g.latent = append(g.parent, int32(j)), append(g.latent, int32(i))
+			g.childFrom[j]++
 		}
 		g.from[i+1] = int32(len(g.parent))
 		g.unit = append(g.unit, correlationUnit/math.Sqrt(float64(len(list))))
 	}
-	for j := range n {
-		g.childFrom[j+1] += g.childFrom[j]
+	next := make([]int32, n)
+	for j := n - 1; j >= 0; j-- {
+		next[j] = g.childFrom[j+1]
+		g.childFrom[j] += next[j]
 	}
-	g.child, g.childEdge = make([]int32, len(g.parent)), make([]int32, len(g.parent))
-	next := append([]int32(nil), g.childFrom...)
-	for i := range n {
-		for e := g.from[i]; e < g.from[i+1]; e++ {
-			j := g.parent[e]
-			g.child[next[j]], g.childEdge[next[j]] = int32(i), e
-			next[j]++
-		}
+	g.childOf, g.child, g.childEdge = make([]int32, len(g.parent)), make([]int32, len(g.parent)), make([]int32, len(g.parent))
+	for e, j := range g.parent {
+		g.childOf[next[j]], g.child[next[j]], g.childEdge[next[j]] = j, g.latent[e], int32(e)
+		next[j]++
 	}
 	return g
 }
+
+// children are where those of the latents from i to j are in childOf, child and childEdge:
+// from a to z − 1.
+func (g *edges) children(i, j int) (a, z int32) { return g.childFrom[j+1], g.childFrom[i] }
 
 // parents are those of latent i.
 func (g *edges) parents(i int) []int32 { return g.parent[g.from[i]:g.from[i+1]] }

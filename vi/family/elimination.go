@@ -19,18 +19,12 @@ import (
 type elimination struct {
 	fullSurface
 	s      *normalSampler
-	planes []eliminationPlane
+	planes []regions.Hyperplane
+	forms  regions.Forms // of the planes: the last entry of each is a_p
+	along  [][]float64
+	t, w   []float64 // ε and weight of axes: planes of one latent without parents, all of whose points have one ε; w of others is −1
 	shifts []shift   // of the planes on which others follow
 	wd     []float64 // scratch: weights times jumps
-}
-
-type eliminationPlane struct {
-	pivot int     // p
-	coef  float64 // a_p
-	axis  bool    // Φ has one coordinate, and that has no parents: all points have one ε there
-	t, w  float64 // ε and weight of axis planes
-	along []float64
-	regions.Hyperplane
 }
 
 // A shift is the part of a column of (I − B)⁻¹ that is wanted: cell 0 is the
@@ -110,15 +104,18 @@ func (s *shift) locate(b []float64) {
 }
 
 func newElimination(s *normalSampler, planes []regions.Hyperplane, at [][]int) *elimination {
-	e := &elimination{fullSurface: fullSurface{len(s.q.theta)}, s: s, planes: make([]eliminationPlane, len(planes)), wd: make([]float64, s.n)}
+	e := &elimination{
+		fullSurface: fullSurface{len(s.q.theta)}, s: s, planes: planes, along: make([][]float64, len(planes)),
+		t: make([]float64, len(planes)), w: make([]float64, len(planes)), wd: make([]float64, s.n),
+	}
 	for k, h := range planes {
-		last := len(h.Index) - 1
-		e.planes[k] = eliminationPlane{
-			Hyperplane: h, pivot: h.Index[last], coef: h.Coef[last], along: make([]float64, len(at[k])),
-			axis: last == 0 && s.q.edges.root(h.Index[last]),
+		e.forms.Add(h)
+		if p, _ := e.pivot(k); len(h.Index) > 1 || !s.q.edges.root(p) {
+			e.w[k] = -1
 		}
 		if len(at[k]) > 0 {
-			x := newShift(s.q.edges, h.Index[last], at[k])
+			e.along[k] = make([]float64, len(at[k]))
+			x := newShift(s.q.edges, h.Index[len(h.Index)-1], at[k])
 			x.plane = k
 			e.shifts = append(e.shifts, x)
 		}
@@ -126,39 +123,47 @@ func newElimination(s *normalSampler, planes []regions.Hyperplane, at [][]int) *
 	return e
 }
 
+// pivot is p of plane k, and a_p.
+func (e *elimination) pivot(k int) (p int, coef float64) {
+	last := e.forms.From[k+1] - 1
+	return int(e.forms.Index[last]), e.forms.Coef[last]
+}
+
 // Locate implements Surface.
 func (e *elimination) Locate() {
 	for l := range e.shifts {
 		x := &e.shifts[l]
 		x.locate(e.s.q.b)
-		p := &e.planes[x.plane]
+		_, coef := e.pivot(x.plane)
+		along := e.along[x.plane]
 		for j, c := range x.out {
-			p.along[j] = 0
+			along[j] = 0
 			if c >= 0 {
-				p.along[j] = x.value[c] / p.coef
+				along[j] = x.value[c] / coef
 			}
 		}
 	}
-	for k := range e.planes {
-		if p := &e.planes[k]; p.axis {
-			inv := e.s.q.inv[p.pivot]
-			p.t = (-p.Const/p.coef - e.s.q.mu[p.pivot]) * inv
-			p.w = normalDensity(p.t) * inv / math.Abs(p.coef)
+	for k, w := range e.w {
+		if !(w < 0) {
+			p, coef := e.pivot(k)
+			inv := e.s.q.inv[p]
+			e.t[k] = (-e.forms.Const[k]/coef - e.s.q.mu[p]) * inv
+			e.w[k] = normalDensity(e.t[k]) * inv / math.Abs(coef)
 		}
 	}
 }
 
 // Along implements Surface.
-func (e *elimination) Along(k int) []float64 { return e.planes[k].along }
+func (e *elimination) Along(k int) []float64 { return e.along[k] }
 
 // Density implements Surface.
-func (e *elimination) Density(k int) float64 { return density(e.s.q.law(e.planes[k].Hyperplane)) }
+func (e *elimination) Density(k int) float64 { return density(e.s.q.law(e.planes[k])) }
 
 // Reached implements Surface.
-func (e *elimination) Reached(k int) bool { return !e.planes[k].axis || e.planes[k].w > 0 }
+func (e *elimination) Reached(k int) bool { return e.w[k] != 0 }
 
 // Each implements Surface.
-func (e *elimination) Each(k int) bool { return !e.planes[k].axis }
+func (e *elimination) Each(k int) bool { return e.w[k] < 0 }
 
 // Seeds implements Surface.
 func (e *elimination) Seeds() bool { return true }
@@ -167,25 +172,26 @@ func (e *elimination) Seeds() bool { return true }
 func (e *elimination) AddSums(sums []float64, first int, jumps []float64) {
 	mean, scale, _ := e.s.parts(sums)
 	for k, total := range jumps {
-		if p := &e.planes[first+k]; p.w > 0 {
-			g := p.w * p.coef * total
-			mean[p.pivot] += g
-			scale[p.pivot] += g * p.t
+		if w := e.w[first+k]; w > 0 {
+			p, coef := e.pivot(first + k)
+			g := w * coef * total
+			mean[p] += g
+			scale[p] += g * e.t[first+k]
 		}
 	}
 }
 
 // Add implements Surface.
 func (e *elimination) Add(sums, grad []float64, k int, phi, jumps []float64) {
-	p, dim := &e.planes[k], len(e.s.q.mu)
-	if p.axis {
+	if !e.Each(k) {
 		e.AddSums(sums, k, []float64{vec.Sum(jumps)})
 		return
 	}
-	inv := e.s.q.inv[p.pivot]
-	step, top := inv/p.coef, inv/math.Abs(p.coef)*invSqrt2Pi
+	p, coef := e.pivot(k)
+	inv := e.s.q.inv[p]
+	step, top := inv/coef, inv/math.Abs(coef)*invSqrt2Pi
 	wd := e.wd[:len(phi)]
-	vec.Affine2(wd, e.s.row(e.s.eps, p.pivot), phi, 1, -step, 0)
+	vec.Affine2(wd, e.s.row(e.s.eps, p), phi, 1, -step, 0)
 	vec.Gauss(wd, wd, top)
 	vec.GatedMul(wd, wd, jumps, 1)
 	dot, some := 0.0, false
@@ -196,8 +202,8 @@ func (e *elimination) Add(sums, grad []float64, k int, phi, jumps []float64) {
 	if !some {
 		return
 	}
-	for j, i := range p.Index {
-		vec.AddScaled(e.s.row(grad, i), p.Coef[j], wd)
+	for j := e.forms.From[k]; j < e.forms.From[k+1]; j++ {
+		vec.AddScaled(e.s.row(grad, int(e.forms.Index[j])), e.forms.Coef[j], wd)
 	}
-	sums[dim+p.pivot] -= dot * inv // a_p·(ε on the plane − ε) = −Φ/s_p
+	sums[len(e.s.q.mu)+p] -= dot * inv // a_p·(ε on the plane − ε) = −Φ/s_p
 }

@@ -89,7 +89,7 @@ func (q *Normal) read() {
 // Points makes the first n latents parameters, and returns q. It panics if one of them has a
 // parent or a child, or for members of Softplus.
 func (q *Normal) Points(n int) *Normal {
-	if n > 0 && q.slope != nil || int(q.edges.from[n]) > 0 || int(q.edges.childFrom[n]) > 0 {
+	if n > 0 && q.slope != nil || q.edges.from[n] > 0 || q.edges.childFrom[0] > q.edges.childFrom[n] {
 		panic("family: a parameter that has parents or children, or a scale by softplus")
 	}
 	q.points = n

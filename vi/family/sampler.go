@@ -3,8 +3,6 @@ package family
 import (
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/regions"
@@ -155,15 +153,13 @@ func (s *normalSampler) Pull(sums, field []float64) {
 
 // propagate multiplies a field by (I − B)⁻ᵀ: what moves a latent moves those
 // below it.
-func (s *normalSampler) propagate(field []float64) {
-	if s.y == nil {
-		return
-	}
-	g, rows := s.q.edges, vec.Rows{A: field, Split: int32(len(s.q.mu))}
-	for j := len(s.q.mu) - 2; j >= 0; j-- {
-		if a, z := g.childFrom[j], g.childFrom[j+1]; a < z {
-			rows.AddCombine(s.row(field, j), g.child[a:z], s.childB[a:z])
-		}
+func (s *normalSampler) propagate(field []float64) { s.passOn(field, 0, len(s.q.mu)-1) }
+
+// passOn is propagate for the latents from i to j, from the last to the first.
+func (s *normalSampler) passOn(field []float64, i, j int) {
+	if s.y != nil {
+		a, z := s.q.edges.children(i, j)
+		vec.AddSparse(field, field, s.n, s.q.edges.childOf[a:z], s.q.edges.child[a:z], s.childB[a:z])
 	}
 }
 
@@ -171,9 +167,7 @@ func (s *normalSampler) propagate(field []float64) {
 func (s *normalSampler) addAdjoints(sums, adjoint []float64) {
 	mean, scale, b := s.parts(sums)
 	s.addSums(mean, scale, adjoint)
-	if s.y != nil {
-		s.addEdges(b, adjoint)
-	}
+	vec.AddDots(b, adjoint, s.y, s.n, s.q.edges.latent, s.q.edges.parent)
 }
 
 // addSums adds Σ η and Σ η·ε by latent.
@@ -186,17 +180,6 @@ func (s *normalSampler) addSums(mean, scale, adjoint []float64) {
 		return
 	}
 	vec.AddSumDotRows(mean, scale, adjoint, s.eps, s.n)
-}
-
-// addEdges adds Σ η_i·y_j by edge.
-func (s *normalSampler) addEdges(b, adjoint []float64) {
-	g := s.q.edges
-	for i := range s.q.mu {
-		row := s.row(adjoint, i)
-		for e := g.from[i]; e < g.from[i+1]; e++ {
-			b[e] += floats.Dot(row, s.row(s.y, int(g.parent[e])))
-		}
-	}
 }
 
 // AddScore implements Sampler: with η_i = ε_i/s_i, ∇log q is that of a path but
@@ -261,7 +244,7 @@ func (s *normalSampler) FinishSome(dst []float64, params []int, sums []float64, 
 			dst[at] = b[k-2*len(mean)] * inv
 		case k%2 == 0:
 			dst[at] = mean[i] * inv
-			for c := g.childFrom[i]; c < g.childFrom[i+1]; c++ {
+			for c, z := g.children(i, i); c < z; c++ {
 				dst[at] -= s.q.b[g.childEdge[c]] * mean[g.child[c]] * inv
 			}
 		case s.q.slope != nil:
