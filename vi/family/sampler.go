@@ -167,7 +167,9 @@ func (s *normalSampler) passOn(field []float64, i, j int) {
 func (s *normalSampler) addAdjoints(sums, adjoint []float64) {
 	mean, scale, b := s.parts(sums)
 	s.addSums(mean, scale, adjoint)
-	vec.AddDots(b, adjoint, s.y, s.n, s.q.edges.latent, s.q.edges.parent)
+	if s.y != nil {
+		vec.AddDots(b, adjoint, s.y, s.n, s.q.edges.latent, s.q.edges.parent)
+	}
 }
 
 // addSums adds Σ η and Σ η·ε by latent.
