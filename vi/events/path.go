@@ -2,7 +2,6 @@ package events
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/components"
@@ -38,42 +37,22 @@ func (e Events) MostProbablePath(guards []graph.Guard, draws int, seed uint64) (
 		return Path{}, err
 	}
 	groups := e.groups(guards)
-	tallies := make([]tally, len(groups))
-	var unknown []int
+	lists := make([][]pattern, len(groups))
 	for k, group := range groups {
-		tallies[k] = tally{}
-		if !e.eachCombination(group.planes, func(s regions.Signs, prob float64) {
-			group.add(tallies[k], prob, s)
-		}) {
-			unknown = append(unknown, k)
+		t := tally{}
+		if e.eachCombination(group.planes, func(s regions.Signs, prob float64) { group.add(t, prob, s) }) {
+			lists[k] = t.patterns(0)
 		}
 	}
-	if len(unknown) > 0 {
-		if err := mc.CheckDraws(draws); err != nil {
-			return Path{}, fmt.Errorf("events: %w", err)
-		}
-		if draws < 2 {
-			return Path{}, fmt.Errorf("events: %d draws; %d groups of guards have to be counted", draws, len(unknown))
-		}
-		e.eachRegion(draws, seed, func(s regions.Signs) {
-			for _, k := range unknown {
-				groups[k].add(tallies[k], 1, s)
-			}
-		})
+	if err := e.count(lists, draws, seed, func(k int, t tally, s regions.Signs) { groups[k].add(t, 1, s) }); err != nil {
+		return Path{}, err
 	}
-	path := Path{Holds: make([]bool, len(guards))}
-	best := make([][]pattern, len(groups))
+	path := Path{Holds: make([]bool, len(guards)), Prob: product(lists, make([]int, len(lists)))}
 	for k, group := range groups {
-		n := 0
-		if slices.Contains(unknown, k) {
-			n = draws
-		}
-		best[k] = tallies[k].patterns(n)
 		for i, m := range group.members {
-			path.Holds[m] = best[k][0].positive[i]
+			path.Holds[m] = lists[k][0].positive[i]
 		}
 	}
-	path.Prob = product(best, make([]int, len(best)))
 	return path, nil
 }
 

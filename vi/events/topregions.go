@@ -39,12 +39,16 @@ func (e Events) TopRegions(k, draws int, seed uint64) ([]RegionProb, error) {
 		all[l] = l
 	}
 	blocks := e.signBlocks(all)
-	if err := e.count(blocks, draws, seed); err != nil {
-		return nil, err
-	}
 	lists := make([][]pattern, len(blocks))
 	for b := range blocks {
 		lists[b] = blocks[b].patterns
+	}
+	err := e.count(lists, draws, seed, func(b int, t tally, s regions.Signs) {
+		planes := blocks[b].planes
+		t.add(1, len(planes), func(k int) bool { return s.Positive(planes[k]) })
+	})
+	if err != nil {
+		return nil, err
 	}
 	positive := make([]bool, len(all))
 	var out []RegionProb
@@ -59,37 +63,31 @@ func (e Events) TopRegions(k, draws int, seed uint64) ([]RegionProb, error) {
 	return out, nil
 }
 
-// count fills in the patterns of blocks that are not exact.
-func (e Events) count(blocks []signBlock, draws int, seed uint64) error {
-	tallies := make([]tally, len(blocks))
-	unknown := 0
-	for b := range blocks {
-		if blocks[b].patterns == nil {
+// count fills in the lists of patterns that are nil, those that are not exact: add adds to the tally
+// of list b what it has in the region of a draw.
+func (e Events) count(lists [][]pattern, draws int, seed uint64, add func(b int, t tally, s regions.Signs)) error {
+	tallies := map[int]tally{}
+	for b, list := range lists {
+		if list == nil {
 			tallies[b] = tally{}
-			unknown++
 		}
 	}
-	if unknown == 0 {
+	if len(tallies) == 0 {
 		return nil
 	}
 	if err := mc.CheckDraws(draws); err != nil {
 		return fmt.Errorf("events: %w", err)
 	}
 	if draws < 2 {
-		return fmt.Errorf("events: %d draws; the signs of %d groups of hyperplanes have to be counted", draws, unknown)
+		return fmt.Errorf("events: %d draws; %d groups of guards have to be counted", draws, len(tallies))
 	}
 	e.eachRegion(draws, seed, func(s regions.Signs) {
 		for b, t := range tallies {
-			if t != nil {
-				planes := blocks[b].planes
-				t.add(1, len(planes), func(k int) bool { return s.Positive(planes[k]) })
-			}
+			add(b, t, s)
 		}
 	})
 	for b, t := range tallies {
-		if t != nil {
-			blocks[b].patterns = t.patterns(draws)
-		}
+		lists[b] = t.patterns(draws)
 	}
 	return nil
 }
