@@ -13,6 +13,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/check"
+	"github.com/facetvi/facet/vi/draws"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/scout"
@@ -30,7 +31,6 @@ const (
 	nearDraws     = 500  // of log r itself that say how far it is from what it is like near a mode,
 	nearEven      = 0.5  // of which are effective, at least,
 	nearError     = 0.01 // and with this standard error of means, in standard deviations, or four times as many;
-	nearBatch     = 16   // evaluated at once
 	severalDraws  = 4000 // of several modes
 )
 
@@ -145,7 +145,7 @@ func (p *Posterior) correctBy(whole *graph.Density) error {
 		f.Cells[k].ELBO.Mean += c.evidence.Mean
 	}
 	f.Scout.Mean += c.evidence.Mean
-	p.shift(c.draws, c.change)
+	p.shift(c.points, c.change)
 	off := ""
 	for i := range f.Reweighted {
 		l := &f.Reweighted[i]
@@ -171,26 +171,18 @@ type correction struct {
 	evidence       Estimate    // its logarithm
 	mean, variance []Estimate  // of each latent
 	even           float64     // part of the draws of the one that is effective for the other
-	draws          [][]float64 // in unconstrained coordinates
+	points         [][]float64 // the draws, in unconstrained coordinates
 	change         []float64   // of the weights, by draw
 }
 
 // newCorrection compares near, that a has weighted draws of, with whole.
 func newCorrection(near, whole *graph.Density, a check.Importance) (c correction, err error) {
-	c.draws = make([][]float64, len(a.Weights))
-	for k, x := range a.Draws.Values {
-		c.draws[k] = make([]float64, len(x))
-		for i := range x {
-			if c.draws[k][i], err = whole.UnconstrainOne(i, x[i]); err != nil {
-				return c, err
-			}
-		}
-	}
-	from, err := logProbs(near, c.draws)
+	c.points = a.Draws.Points()
+	from, err := logProbs(near, c.points)
 	if err != nil {
 		return c, err
 	}
-	to, err := logProbs(whole, c.draws)
+	to, err := logProbs(whole, c.points)
 	if err != nil {
 		return c, err
 	}
@@ -227,38 +219,19 @@ func newCorrection(near, whole *graph.Density, a check.Importance) (c correction
 }
 
 // weighted are the mean and the variance of latent i.
-func weighted(draws [][]float64, weight []float64, i int) (mean, variance float64) {
-	for k, x := range draws {
+func weighted(points [][]float64, weight []float64, i int) (mean, variance float64) {
+	for k, x := range points {
 		mean += weight[k] * x[i]
 	}
-	for k, x := range draws {
+	for k, x := range points {
 		variance += weight[k] * (x[i] - mean) * (x[i] - mean)
 	}
 	return mean, variance
 }
 
-// logProbs is log r at points, in batches that take little memory for each row of data.
+// logProbs is log r at points, which must be finite or −Inf.
 func logProbs(d *graph.Density, points [][]float64) ([]float64, error) {
-	blocks := mc.Blocks{N: len(points), Size: nearBatch}
-	out := make([]float64, len(points))
-	executors := make([]*graph.Executor, mc.Processors(blocks.Len()))
-	err := mc.Do(len(executors), blocks.Len(), func(w, b int) (err error) {
-		if executors[w] == nil {
-			if executors[w], err = d.Executor(nearBatch, graph.Compute{Out: true}); err != nil {
-				return err
-			}
-		}
-		x, first := executors[w], b*nearBatch
-		for k := range x.N {
-			for i, v := range points[min(first+k, len(points)-1)] {
-				x.Z[i*x.N+k] = v
-			}
-		}
-		d.Arrangement().SignBatch(x.Signs, x.Z, x.N)
-		err = x.Run()
-		copy(out[first:], x.Out)
-		return err
-	})
+	out, err := draws.LogR(d, points)
 	if err == nil && slices.ContainsFunc(out, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 1) }) {
 		err = errors.New("log r is not finite")
 	}
@@ -274,9 +247,9 @@ func (c *correction) error(f *found) (most float64) {
 }
 
 // shift moves the normals of the fit by what the change of the draws' weights says of the means.
-func (p *Posterior) shift(draws [][]float64, change []float64) {
+func (p *Posterior) shift(points [][]float64, change []float64) {
 	by := make([]float64, p.Density.Dim())
-	for k, z := range draws {
+	for k, z := range points {
 		floats.AddScaled(by, change[k], z)
 	}
 	p.Q = family.Shifted(p.Q, by)

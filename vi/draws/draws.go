@@ -35,6 +35,9 @@ func (d Draws) Of(name string) ([]float64, error) {
 	return out, nil
 }
 
+// Points are the draws in unconstrained coordinates, which must not be changed.
+func (d Draws) Points() [][]float64 { return d.z }
+
 // Of returns n independent draws of q; the seed fixes them. It panics if n is
 // negative or would need too much memory, and unless q is a distribution of the
 // density's latents.

@@ -13,29 +13,34 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
-// logProbs is log r and log q of each draw, in unconstrained coordinates.
-func (d Draws) logProbs() (logR, logQ []float64, err error) {
-	cut := mc.Cut(len(d.z), d.q.Dim())
-	for b := range cut.Len() {
-		width := cut.Width(b)
-		x, err := d.density.Executor(width, graph.Compute{Out: true})
-		if err != nil {
-			return nil, nil, fmt.Errorf("draws: %w", err)
-		}
-		for k := range width {
-			z := d.z[b*cut.Size+k]
-			for i, v := range z {
-				x.Z[i*width+k] = v
+// atOnce is how many points are evaluated at once: of much data each takes memory for all of it.
+const atOnce = 16
+
+// LogR is log r at points in unconstrained coordinates.
+func LogR(d *graph.Density, points [][]float64) ([]float64, error) {
+	blocks := mc.Blocks{N: len(points), Size: atOnce}
+	out := make([]float64, len(points))
+	executors := make([]*graph.Executor, mc.Processors(blocks.Len()))
+	err := mc.Do(len(executors), blocks.Len(), func(w, b int) (err error) {
+		if executors[w] == nil {
+			if executors[w], err = d.Executor(atOnce, graph.Compute{Out: true}); err != nil {
+				return fmt.Errorf("draws: %w", err)
 			}
-			logQ = append(logQ, d.q.LogProb(z))
 		}
-		d.density.Arrangement().SignBatch(x.Signs, x.Z, width)
+		x, first := executors[w], b*atOnce
+		for k := range x.N {
+			for i, v := range points[min(first+k, len(points)-1)] {
+				x.Z[i*x.N+k] = v
+			}
+		}
+		d.Arrangement().SignBatch(x.Signs, x.Z, x.N)
 		if err := x.Run(); err != nil {
-			return nil, nil, fmt.Errorf("draws: %w", err)
+			return fmt.Errorf("draws: %w", err)
 		}
-		logR = append(logR, x.Out[:width]...)
-	}
-	return logR, logQ, nil
+		copy(out[first:], x.Out)
+		return nil
+	})
+	return out, err
 }
 
 // WriteCSV writes the draws as CmdStan writes a run of its fixed_param sampler,
@@ -68,7 +73,7 @@ func (d Draws) WriteCSV(w io.Writer) error {
 	case len(d.z) != len(d.Values):
 		return fmt.Errorf("draws: %d draws were made, and %d are here: select after writing", len(d.z), len(d.Values))
 	}
-	logR, logQ, err := d.logProbs()
+	logR, err := LogR(d.density, d.z)
 	if err != nil {
 		return err
 	}
@@ -76,7 +81,7 @@ func (d Draws) WriteCSV(w io.Writer) error {
 	fmt.Fprintf(out, stanHeader, len(d.Values))
 	fmt.Fprintf(out, "lp__,lp_approx__,%s\n", strings.Join(names, ","))
 	for k, row := range d.Values {
-		fmt.Fprintf(out, "%s,%s", stanNumber(logR[k]), stanNumber(logQ[k]))
+		fmt.Fprintf(out, "%s,%s", stanNumber(logR[k]), stanNumber(d.q.LogProb(d.z[k])))
 		for _, i := range columns {
 			out.WriteByte(',')
 			out.WriteString(stanNumber(row[i]))
