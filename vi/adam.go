@@ -1,8 +1,8 @@
 package vi
 
 import (
-	"encoding/json"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -15,8 +15,8 @@ import (
 type Adam struct {
 	StepSize              float64 // 0.001 if 0
 	Beta1, Beta2, Epsilon float64
-	T                     int       // steps taken
-	M, V                  []float64 // running means of the gradient and its square
+	T                     int        // steps taken
+	M, V                  mc.Numbers // running means of the gradient and its square
 	// Clip, if not 0, cuts a gradient to Clip times the root of its running mean
 	// square: one sample beside a cliff would be remembered for a thousand steps.
 	Clip float64 `json:",omitempty"`
@@ -97,7 +97,7 @@ func power(x float64, n int) float64 {
 // Clone is a copy that shares nothing.
 func (a *Adam) Clone() *Adam {
 	c := *a
-	c.M, c.V = append([]float64(nil), a.M...), append([]float64(nil), a.V...)
+	c.M, c.V = slices.Clone(a.M), slices.Clone(a.V)
 	return &c
 }
 
@@ -106,24 +106,4 @@ func orDefault(x, d float64) float64 {
 		return d
 	}
 	return x
-}
-
-type adamJSON struct {
-	StepSize, Beta1, Beta2, Epsilon float64
-	T                               int
-	M, V                            mc.Numbers
-	Clip                            float64 `json:",omitempty"`
-}
-
-// MarshalJSON implements json.Marshaler; NaN and infinities are strings.
-func (a Adam) MarshalJSON() ([]byte, error) {
-	return json.Marshal(adamJSON{a.StepSize, a.Beta1, a.Beta2, a.Epsilon, a.T, a.M, a.V, a.Clip})
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (a *Adam) UnmarshalJSON(data []byte) error {
-	var j adamJSON
-	err := json.Unmarshal(data, &j)
-	*a = Adam{j.StepSize, j.Beta1, j.Beta2, j.Epsilon, j.T, j.M, j.V, j.Clip}
-	return err
 }
