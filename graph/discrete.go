@@ -119,13 +119,7 @@ func (k *discrete) at(u float64) int { return sort.SearchFloat64s(k.cuts, u) }
 
 // within is the coordinate below which there is the part u of the interval of value j.
 func (k *discrete) within(j int, u float64) float64 {
-	lo, hi := math.Inf(-1), math.Inf(1)
-	if j > 0 {
-		lo = k.cuts[j-1]
-	}
-	if j < len(k.cuts) {
-		hi = k.cuts[j]
-	}
+	lo, hi := truncnorm.Between(k.cuts, j)
 	return between(truncnorm.Quantile(u, lo, hi), lo, hi)
 }
 

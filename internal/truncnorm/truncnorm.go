@@ -218,6 +218,18 @@ func Slopes(t, lo, hi float64) (byLo, byHi float64) {
 	return byLo, byHi
 }
 
+// Between is interval j of those that ascending cuts make of the line, from 0.
+func Between(cuts []float64, j int) (lo, hi float64) {
+	lo, hi = math.Inf(-1), math.Inf(1)
+	if j > 0 {
+		lo = cuts[j-1]
+	}
+	if j < len(cuts) {
+		hi = cuts[j]
+	}
+	return lo, hi
+}
+
 // AtEnds are the densities φ(α)/(Φ(β) − Φ(α)) and φ(β)/(Φ(β) − Φ(α)).
 func AtEnds(lo, hi float64) (atLo, atHi float64) {
 	if lo < -beyond && hi > beyond {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -206,7 +207,7 @@ func (g *grouped) evaluate(ctx context.Context, e *graph.Density, mode *ModeFind
 		at := along[now.At[k]-a] + now.Add[k]
 		for j := a; j < b; j++ {
 			g.value[j] = top + along[j-a] - at
-			lo, hi := g.interval(j)
+			lo, hi := truncnorm.Between(g.cut, j)
 			g.mass[j] = prior.LogMass(g.w.Latent, 0, lo, hi)
 		}
 		return nil
@@ -256,23 +257,11 @@ func (g *grouped) choose(prior *graph.Residuals) {
 	if g.at == nil {
 		return
 	}
-	lo, hi := g.interval(at)
+	lo, hi := truncnorm.Between(g.cut, at)
 	copy(prior.Z, g.at)
 	prior.Invert()
 	g.at = slices.Clone(g.at)
 	g.at[g.w.Latent] = prior.Within(g.w.Latent, 0, 0.5, lo, hi)
-}
-
-// interval is where interval j begins and ends.
-func (g *grouped) interval(j int) (lo, hi float64) {
-	lo, hi = math.Inf(-1), math.Inf(1)
-	if j > 0 {
-		lo = g.cut[j-1]
-	}
-	if j < len(g.cut) {
-		hi = g.cut[j]
-	}
-	return lo, hi
 }
 
 // force puts the switch into group k.

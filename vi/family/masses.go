@@ -74,7 +74,7 @@ func besideMasses(f normals, p Program) (Q, error) {
 		}
 		l := massLaw{latent: i, cuts: cuts}
 		for j := range values {
-			lo, hi := l.interval(j)
+			lo, hi := truncnorm.Between(l.cuts, j)
 			l.prior = append(l.prior, truncnorm.LogMass(lo, hi))
 			l.at = append(l.at, l.within(j, 0.5))
 		}
@@ -180,21 +180,9 @@ func (q *masses) read() {
 	}
 }
 
-// interval is that of value j.
-func (l *massLaw) interval(j int) (lo, hi float64) {
-	lo, hi = math.Inf(-1), math.Inf(1)
-	if j > 0 {
-		lo = l.cuts[j-1]
-	}
-	if j < len(l.cuts) {
-		hi = l.cuts[j]
-	}
-	return lo, hi
-}
-
 // within is the coordinate with the part u of the prior in the interval of value j below it.
 func (l *massLaw) within(j int, u float64) float64 {
-	lo, hi := l.interval(j)
+	lo, hi := truncnorm.Between(l.cuts, j)
 	return min(max(truncnorm.Quantile(u, lo, hi), math.Nextafter(lo, math.Inf(1))), hi)
 }
 
@@ -282,7 +270,7 @@ func (q *masses) Place(mean, sd []float64) {
 	for _, l := range q.laws {
 		m, s := mean[l.latent], sd[l.latent]
 		for j := range l.eta {
-			lo, hi := l.interval(j)
+			lo, hi := truncnorm.Between(l.cuts, j)
 			normal := math.Exp(truncnorm.LogMass((lo-m)/s, (hi-m)/s))
 			l.eta[j] = math.Log((1-leastPrior)*normal + leastPrior*math.Exp(l.prior[j]))
 		}
@@ -399,7 +387,7 @@ func (q *masses) Law(h regions.Hyperplane) (law Law) {
 	}
 	a := h.Coef[0]
 	for j, p := range l.prob {
-		lo, hi := l.interval(j)
+		lo, hi := truncnorm.Between(l.cuts, j)
 		lo, hi = h.Const+a*lo, h.Const+a*hi
 		law = append(law, Piece{p, h.Const, math.Abs(a), min(lo, hi), max(lo, hi)})
 	}
