@@ -125,8 +125,8 @@ func (r *room) contains(z []float64, n, k int) bool {
 	return true
 }
 
-// settle moves the latent by a few roundings, until sample k of n is inside.
-func (r *room) settle(z []float64, n, k int, scale float64) {
+// nudge moves the latent by a few roundings, until sample k of n is inside.
+func (r *room) nudge(z []float64, n, k int, scale float64) {
 	x := &z[r.latent*n+k]
 	move := func(bounds []bound, sign float64) {
 		for l := range bounds {
@@ -289,7 +289,7 @@ func (q *Confined) put(i int, z []float64, eps float64) {
 	}
 	alpha, beta, _, _ := q.within(r, m, z, 1, 0)
 	z[i] = m + q.normal.s[i]*truncnorm.At(eps, alpha, beta)
-	r.settle(z, 1, 0, q.normal.s[i])
+	r.nudge(z, 1, 0, q.normal.s[i])
 }
 
 // Rand implements Q.
@@ -409,7 +409,7 @@ func (q *Confined) Beyond(h regions.Hyperplane, positive bool) Mover {
 		}
 		z[i] = m + s*truncnorm.At(rng.NormFloat64(), from, to)
 		if q.rooms[i] != nil {
-			q.rooms[i].settle(z, 1, 0, s)
+			q.rooms[i].nudge(z, 1, 0, s)
 		}
 		for j := i + 1; j < len(z); j++ {
 			q.put(j, z, rng.NormFloat64())

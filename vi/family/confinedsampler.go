@@ -83,7 +83,7 @@ func (s *confinedSampler) Draw(z []float64, rng *rand.Rand) {
 		truncnorm.Row(t, r.eps, r.alpha, r.beta)
 		for k, x := range t {
 			z[i*s.n+k] = mu + y[k] + sd*x
-			r.settle(z, s.n, k, sd)
+			r.nudge(z, s.n, k, sd)
 			y[k] = z[i*s.n+k] - mu
 		}
 	}
