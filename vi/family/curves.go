@@ -20,7 +20,7 @@ import (
 // bounded also where one of the slopes vanishes.
 type curves struct {
 	Surface // of the hyperplanes, which are the pieces before first
-	s       bender
+	s       curveSampler
 	first   int
 	pieces  []curvePiece
 	field   [][]float64 // scratch: Σ w·Δ·∇Φ
@@ -54,7 +54,7 @@ type curvePiece struct {
 
 // surfaceOf is the Surface of s for pieces, of which hyperplanes makes that of the
 // hyperplanes.
-func surfaceOf(s bender, n int, pieces []boundary.Piece, at [][]int, hyperplanes func(planes []regions.Hyperplane, at [][]int) Surface) Surface {
+func surfaceOf(s curveSampler, n int, pieces []boundary.Piece, at [][]int, hyperplanes func(planes []regions.Hyperplane, at [][]int) Surface) Surface {
 	var planes []regions.Hyperplane
 	for _, p := range pieces {
 		if p.Curve == nil {
@@ -83,7 +83,7 @@ func surfaceOf(s bender, n int, pieces []boundary.Piece, at [][]int, hyperplanes
 			plane.pivots = append(plane.pivots, p.Pivot)
 		}
 		x.curvePlane = plane
-		x.displaced = displaced{latent: p.Latent(), latents: latents, local: s.bend(p.Latent(), latents), delta: make([]float64, n), noise: make([]float64, n)}
+		x.displaced = displaced{latent: p.Latent(), latents: latents, local: s.prepare(p.Latent(), latents), delta: make([]float64, n), noise: make([]float64, n)}
 		c.pieces = append(c.pieces, x)
 	}
 	for k := range c.pieces {
@@ -126,7 +126,7 @@ func (c *curves) Locate() {
 const leastDensity = 0.02
 
 // share decides which latents share the surface.
-func (p *curvePlane) share(s bender) {
+func (p *curvePlane) share(s curveSampler) {
 	latents := p.curve.Latents()
 	for l, i := range latents {
 		p.mean.In[l][0] = s.mean(i)
@@ -232,7 +232,7 @@ func (c *curves) Move(dst []float64, k int, z, phi []float64, at *regions.CurveB
 	p.at, p.z = at, z
 	p.solve()
 	copy(dst, p.to)
-	c.s.given(p.w, &p.displaced)
+	c.s.densityGiven(p.w, &p.displaced)
 	p.weigh(c.total)
 }
 

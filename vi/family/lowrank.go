@@ -404,7 +404,7 @@ func (s *lowRankSampler) Surface(pieces []boundary.Piece, at [][]int, m Method) 
 	})
 }
 
-// variance implements bender: 1/(Σ⁻¹)_ii.
+// variance implements curveSampler: 1/(Σ⁻¹)_ii.
 func (s *lowRankSampler) variance(i int) float64 { return 1 / s.precision(i, i) }
 
 // precision is (Σ⁻¹)_ij.
@@ -416,8 +416,8 @@ func (s *lowRankSampler) precision(i, j int) float64 {
 	return p
 }
 
-// bend implements bender.
-func (s *lowRankSampler) bend(int, []int) []int {
+// prepare implements curveSampler.
+func (s *lowRankSampler) prepare(int, []int) []int {
 	if s.moved == nil {
 		s.moved, s.etaMean = make([]float64, s.n), make([]float64, s.q.rank*s.n)
 	}
@@ -447,15 +447,15 @@ func (s *lowRankSampler) addPrecisionRow(dst []float64, i int) {
 	}
 }
 
-// given implements bender.
-func (s *lowRankSampler) given(dst []float64, at *displaced) {
+// densityGiven implements curveSampler.
+func (s *lowRankSampler) densityGiven(dst []float64, at *displaced) {
 	s.know()
 	clear(at.noise)
 	s.addPrecisionRow(at.noise, at.latent)
 	normalGiven(dst, at, s.variance(at.latent))
 }
 
-// pullAt implements bender. The noise that makes a point is not unique; what counts is
+// pullAt implements curveSampler. The noise that makes a point is not unique; what counts is
 // its mean given the point,
 //
 //	E[ε | z] = S·Σ⁻¹x,   E[η | z] = Uᵀ·Σ⁻¹x = M⁻¹·UᵀD⁻¹x,

@@ -7,8 +7,8 @@ import (
 	"github.com/facetvi/facet/internal/truncnorm"
 )
 
-// bend implements bender.
-func (s *confinedSampler) bend(i int, latents []int) []int {
+// prepare implements curveSampler.
+func (s *confinedSampler) prepare(i int, latents []int) []int {
 	if s.point == nil {
 		s.point = make([]float64, len(s.q.mu)*s.n)
 		s.followers, s.own = make([][]int, len(s.q.mu)), slices.Repeat([]int{-1}, len(s.q.mu))
@@ -19,10 +19,10 @@ func (s *confinedSampler) bend(i int, latents []int) []int {
 			}
 		}
 	}
-	return s.bendAlong(s.of.links, i, latents)
+	return s.prepareAlong(s.of.links, i, latents)
 }
 
-// given implements bender. With C_j, the mass of the interval of latent j, and the
+// densityGiven implements curveSampler. With C_j, the mass of the interval of latent j, and the
 // normal n that q would be without intervals, q = n/Π C_j. Given all other latents, z_i
 // lies in an interval I, by its own bounds and by those of later latents. Its density
 // there has no closed form, but that of n confined to I is near, and so
@@ -31,9 +31,9 @@ func (s *confinedSampler) bend(i int, latents []int) []int {
 //
 // over the latents j whose intervals or conditional means depend on z_i, has the mean
 // E[w·f(z_b)] of the density itself, for any f.
-func (s *confinedSampler) given(dst []float64, at *displaced) {
+func (s *confinedSampler) densityGiven(dst []float64, at *displaced) {
 	if s.own[at.latent] < 0 && len(s.followers[at.latent]) == 0 {
-		s.normalSampler.given(dst, at)
+		s.normalSampler.densityGiven(dst, at)
 		return
 	}
 	s.noiseGiven(at)
@@ -114,7 +114,7 @@ func (s *confinedSampler) noiseAt(at *displaced, i, b int) float64 {
 	return s.eps[i*s.n+b] + s.noiseStep(at, i)*at.delta[b]
 }
 
-// pullAt implements bender.
+// pullAt implements curveSampler.
 func (s *confinedSampler) pullAt(sums, grad []float64, at *displaced, field [][]float64) {
 	s.seed(grad, at, field)
 	s.toPoints(at)

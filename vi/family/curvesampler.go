@@ -8,21 +8,21 @@ import (
 	"github.com/facetvi/facet/internal/vec"
 )
 
-// A bender is a Sampler that knows each latent's density given all others.
-type bender interface {
+// A curveSampler is a Sampler that knows each latent's density given all others.
+type curveSampler interface {
 	Sampler
-	// follow takes on the parameters of the Sampler, before given.
+	// follow takes on the parameters of the Sampler, before densityGiven.
 	follow()
 	// mean is that of latent i, and variance that given all others, both before any
 	// confinement.
 	mean(i int) float64
 	variance(i int) float64
-	// bend makes room for pieces of curves in latent i of the latents of Φ, and lists
+	// prepare makes room for pieces of curves in latent i of the latents of Φ, and lists
 	// what pullAt has to go through.
-	bend(i int, latents []int) (local []int)
-	// given writes the density of a latent at the points, given all others, to dst,
+	prepare(i int, latents []int) (local []int)
+	// densityGiven writes the density of a latent at the points, given all others, to dst,
 	// times what makes it an importance weight if it is not exact.
-	given(dst []float64, at *displaced)
+	densityGiven(dst []float64, at *displaced)
 	// pullAt adds Σ (∂z/∂θ)ᵀv at the points, of a field v on at.latents, to sums and
 	// grad, as Surface.Add does.
 	pullAt(sums, grad []float64, at *displaced, field [][]float64)
@@ -32,7 +32,7 @@ type bender interface {
 type displaced struct {
 	latent  int
 	latents []int     // of Φ, ascending
-	local   []int     // of bend
+	local   []int     // of prepare
 	z       []float64 // the samples, latents × n
 	delta   []float64 // by how much the latent differs
 	noise   []float64 // scratch
@@ -48,17 +48,17 @@ func normalGiven(dst []float64, at *displaced, variance float64) {
 	vec.Gauss(dst, dst, invSqrt2Pi/sd)
 }
 
-// follow implements bender.
+// follow implements curveSampler.
 func (s *normalSampler) follow() {
 	for c, j := range s.q.edges.child {
 		s.passed[c] = -s.childB[c] / s.q.s[j]
 	}
 }
 
-// mean implements bender.
+// mean implements curveSampler.
 func (s *normalSampler) mean(i int) float64 { return s.q.mu[i] }
 
-// variance implements bender: 1/P_ii, of the precision P = (I − B)ᵀS⁻²(I − B).
+// variance implements curveSampler: 1/P_ii, of the precision P = (I − B)ᵀS⁻²(I − B).
 func (s *normalSampler) variance(i int) float64 {
 	p, g := 1/(s.q.s[i]*s.q.s[i]), s.q.edges
 	for c, z := g.children(i, i); c < z; c++ {
@@ -68,16 +68,16 @@ func (s *normalSampler) variance(i int) float64 {
 	return 1 / p
 }
 
-// bend implements bender. The latents before i are those of the samples, so that they
+// prepare implements curveSampler. The latents before i are those of the samples, so that they
 // are left to the sweep of AddPath or Pull.
-func (s *normalSampler) bend(i int, latents []int) []int {
+func (s *normalSampler) prepare(i int, latents []int) []int {
 	if s.y == nil {
 		return nil
 	}
-	return s.bendAlong(s.q.edges, i, latents)
+	return s.prepareAlong(s.q.edges, i, latents)
 }
 
-func (s *normalSampler) bendAlong(g *edges, i int, latents []int) []int {
+func (s *normalSampler) prepareAlong(g *edges, i int, latents []int) []int {
 	if s.adjoint == nil {
 		s.adjoint, s.passed = make([]float64, len(s.q.mu)*s.n), make([]float64, len(s.childB))
 	}
@@ -111,13 +111,13 @@ func (s *normalSampler) noiseGiven(at *displaced) {
 	vec.AddRows(at.noise, s.eps, g.child[a:z], s.passed[a:z])
 }
 
-// given implements bender.
-func (s *normalSampler) given(dst []float64, at *displaced) {
+// densityGiven implements curveSampler.
+func (s *normalSampler) densityGiven(dst []float64, at *displaced) {
 	s.noiseGiven(at)
 	normalGiven(dst, at, s.variance(at.latent))
 }
 
-// pullAt implements bender.
+// pullAt implements curveSampler.
 func (s *normalSampler) pullAt(sums, grad []float64, at *displaced, field [][]float64) {
 	if s.y == nil {
 		mean, scale, _ := s.parts(sums)
