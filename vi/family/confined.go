@@ -40,14 +40,14 @@ type Confined struct {
 
 // A confinement is what all members of a Confined's family have in common.
 type confinement struct {
-	sequence Sequence
-	rooms    []*room // by latent; nil if it is free
-	links    *edges  // from its parents, and the latents in its bounds, to each latent; not from parameters
-	bent     []bool  // by latent: it is not normal
+	sequence    Sequence
+	truncations []*truncation // by latent; nil if it is free
+	links       *edges        // from its parents, and the latents in its bounds, to each latent; not from parameters
+	bent        []bool        // by latent: it is not normal
 }
 
-// A room is the interval of a latent.
-type room struct {
+// A truncation is the interval of a latent.
+type truncation struct {
 	latent           int
 	floors, ceilings []bound
 }
@@ -98,7 +98,7 @@ func (b *bound) holds(z []float64, n, k int) bool {
 
 // ends are the bounds at sample k of n, and which of the floors and ceilings they
 // are; −1 if there is none.
-func (r *room) ends(z []float64, n, k int) (lo, hi float64, floor, ceiling int) {
+func (r *truncation) ends(z []float64, n, k int) (lo, hi float64, floor, ceiling int) {
 	lo, hi, floor, ceiling = math.Inf(-1), math.Inf(1), -1, -1
 	for l := range r.floors {
 		if x := r.floors[l].value(z, n, k); x > lo {
@@ -114,7 +114,7 @@ func (r *room) ends(z []float64, n, k int) (lo, hi float64, floor, ceiling int) 
 }
 
 // contains reports whether sample k of n is inside.
-func (r *room) contains(z []float64, n, k int) bool {
+func (r *truncation) contains(z []float64, n, k int) bool {
 	for _, bounds := range [2][]bound{r.floors, r.ceilings} {
 		for l := range bounds {
 			if !bounds[l].holds(z, n, k) {
@@ -126,7 +126,7 @@ func (r *room) contains(z []float64, n, k int) bool {
 }
 
 // nudge moves the latent by a few roundings, until sample k of n is inside.
-func (r *room) nudge(z []float64, n, k int, scale float64) {
+func (r *truncation) nudge(z []float64, n, k int, scale float64) {
 	x := &z[r.latent*n+k]
 	move := func(bounds []bound, sign float64) {
 		for l := range bounds {
@@ -152,7 +152,7 @@ func (q *Normal) Confine(sides []Side) (c *Confined, soft []int, err error) {
 		return nil, nil, fmt.Errorf("family: confined: members of %s cannot be", q.family.Name())
 	}
 	dim := len(q.mu)
-	in := &confinement{rooms: make([]*room, dim), bent: make([]bool, dim)}
+	in := &confinement{truncations: make([]*truncation, dim), bent: make([]bool, dim)}
 	var kept []Side
 	for k, s := range sides {
 		if err := s.Validate(); err != nil {
@@ -162,10 +162,10 @@ func (q *Normal) Confine(sides []Side) (c *Confined, soft []int, err error) {
 		if i >= dim {
 			return nil, nil, fmt.Errorf("family: confined: side %d is of latent %d; there are %d", k, i, dim)
 		}
-		if in.rooms[i] == nil {
-			in.rooms[i] = &room{latent: i}
+		if in.truncations[i] == nil {
+			in.truncations[i] = &truncation{latent: i}
 		}
-		switch ok, err := in.rooms[i].narrow(s); {
+		switch ok, err := in.truncations[i].narrow(s); {
 		case err != nil:
 			return nil, nil, fmt.Errorf("family: confined: side %d: %w", k, err)
 		case ok:
@@ -175,7 +175,7 @@ func (q *Normal) Confine(sides []Side) (c *Confined, soft []int, err error) {
 		}
 	}
 	links := make([][]int, dim)
-	for i, r := range in.rooms {
+	for i, r := range in.truncations {
 		for _, j := range q.edges.parents(i) {
 			links[i] = append(links[i], int(j))
 		}
@@ -196,7 +196,7 @@ func (q *Normal) Confine(sides []Side) (c *Confined, soft []int, err error) {
 }
 
 // narrow adds a side. It reports false if that may leave no room.
-func (r *room) narrow(s Side) (bool, error) {
+func (r *truncation) narrow(s Side) (bool, error) {
 	b, floor := newBound(s)
 	mine, others, sign := &r.floors, r.ceilings, 1.0
 	if !floor {
@@ -227,7 +227,7 @@ func (q *Confined) Family() Family { return q.sequence }
 
 // Sides implements Truncated.
 func (q *Confined) Sides() (sides []Side) {
-	for _, r := range q.rooms {
+	for _, r := range q.truncations {
 		if r != nil {
 			for _, b := range slices.Concat(r.floors, r.ceilings) {
 				sides = append(sides, b.Side)
@@ -274,7 +274,7 @@ func (q *Confined) Clone() Q {
 
 // within are α and β of a confined latent at sample k of n, and the bounds that
 // they are of, given its conditional mean m.
-func (q *Confined) within(r *room, m float64, z []float64, n, k int) (alpha, beta float64, floor, ceiling int) {
+func (q *Confined) within(r *truncation, m float64, z []float64, n, k int) (alpha, beta float64, floor, ceiling int) {
 	lo, hi, floor, ceiling := r.ends(z, n, k)
 	inv := q.normal.inv[r.latent]
 	return (lo - m) * inv, (hi - m) * inv, floor, ceiling
@@ -282,7 +282,7 @@ func (q *Confined) within(r *room, m float64, z []float64, n, k int) (alpha, bet
 
 // put sets a latent of z by its noise, given those before.
 func (q *Confined) put(i int, z []float64, eps float64) {
-	m, r := q.normal.conditional(i, z), q.rooms[i]
+	m, r := q.normal.conditional(i, z), q.truncations[i]
 	if r == nil {
 		z[i] = m + q.normal.s[i]*eps
 		return
@@ -302,13 +302,13 @@ func (q *Confined) Rand(dst []float64, rng *rand.Rand) {
 
 // LogProb implements Q. It is −Inf outside the sides.
 func (q *Confined) LogProb(z []float64) float64 {
-	for _, r := range q.rooms {
+	for _, r := range q.truncations {
 		if r != nil && !r.contains(z, 1, 0) {
 			return math.Inf(-1)
 		}
 	}
 	log := q.normal.LogProb(z)
-	for i, r := range q.rooms {
+	for i, r := range q.truncations {
 		if r != nil {
 			alpha, beta, _, _ := q.within(r, q.normal.conditional(i, z), z, 1, 0)
 			log -= truncnorm.LogMass(alpha, beta)
@@ -356,8 +356,8 @@ func (q *Confined) Law(h regions.Hyperplane) Law {
 	for k, z := range sample {
 		rest, m := h.At(z)-a*z[i], q.normal.conditional(i, z)
 		lo, hi := math.Inf(-1), math.Inf(1)
-		if q.rooms[i] != nil {
-			lo, hi, _, _ = q.rooms[i].ends(z, 1, 0)
+		if q.truncations[i] != nil {
+			lo, hi, _, _ = q.truncations[i].ends(z, 1, 0)
 		}
 		if a < 0 {
 			lo, hi = hi, lo
@@ -395,8 +395,8 @@ func (q *Confined) Beyond(h regions.Hyperplane, positive bool) Mover {
 	return func(z []float64, rng *rand.Rand) (logQ, weight float64) {
 		was, m, s := q.LogProb(z), q.normal.conditional(i, z), q.normal.s[i]
 		lo, hi := math.Inf(-1), math.Inf(1)
-		if q.rooms[i] != nil {
-			lo, hi, _, _ = q.within(q.rooms[i], m, z, 1, 0)
+		if q.truncations[i] != nil {
+			lo, hi, _, _ = q.within(q.truncations[i], m, z, 1, 0)
 		}
 		from, to := lo, hi
 		if at := (z[i] - h.At(z)/a - m) / s; positive == (a > 0) {
@@ -408,8 +408,8 @@ func (q *Confined) Beyond(h regions.Hyperplane, positive bool) Mover {
 			return 0, 0
 		}
 		z[i] = m + s*truncnorm.At(rng.NormFloat64(), from, to)
-		if q.rooms[i] != nil {
-			q.rooms[i].nudge(z, 1, 0, s)
+		if q.truncations[i] != nil {
+			q.truncations[i].nudge(z, 1, 0, s)
 		}
 		for j := i + 1; j < len(z); j++ {
 			q.put(j, z, rng.NormFloat64())

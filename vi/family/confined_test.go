@@ -62,7 +62,7 @@ func confinedCases(t testing.TB) map[string]*Confined {
 func (q *Confined) limits(i int, z []float64) (lo, hi float64) {
 	m, s := q.normal.conditional(i, z), q.normal.s[i]
 	from, to := math.Inf(-1), math.Inf(1)
-	if r := q.rooms[i]; r != nil {
+	if r := q.truncations[i]; r != nil {
 		from, to, _, _ = r.ends(z, 1, 0)
 	}
 	// beyond its end x the normal falls off within 40·s²/|x − m|

@@ -13,18 +13,18 @@ import (
 // t_i = (z_i − m_i)/s_i in place of ε_i. Only confined latents cost more.
 type confinedSampler struct {
 	*normalSampler
-	of    *Confined // whose normal is the normalSampler's
-	rooms []roomRows
-	noise [][]float64 // the rows of ε, by latent
+	of          *Confined // whose normal is the normalSampler's
+	truncations []truncationRows
+	noise       [][]float64 // the rows of ε, by latent
 	// of pieces of curves
 	point     []float64 // scratch: the points, latents × n
-	followers [][]int   // by latent: numbers of rooms whose intervals or conditional means depend on it
-	own       []int     // by latent: the number of its room, or −1
+	followers [][]int   // by latent: numbers of truncations whose intervals or conditional means depend on it
+	own       []int     // by latent: the number of its truncation, or −1
 }
 
-// roomRows are what the samples know of a confined latent.
-type roomRows struct {
-	*room
+// truncationRows are what the samples know of a confined latent.
+type truncationRows struct {
+	*truncation
 	from        [2]int32  // its parents in the sparse matrix
 	eps         []float64 // its noise
 	alpha, beta []float64
@@ -40,17 +40,17 @@ func (q *Confined) Drawer(n int) Drawer {
 		base.bindEdges()
 	}
 	s := &confinedSampler{normalSampler: base, of: &Confined{normal: base.q, confinement: q.confinement, size: q.size}}
-	for i, r := range q.rooms {
+	for i, r := range q.truncations {
 		s.noise = append(s.noise, s.row(s.eps, i))
 		if r == nil {
 			continue
 		}
-		x := roomRows{room: r, from: [2]int32{base.from[i] + 1, base.from[i+1]}, floor: make([]int32, n), ceil: make([]int32, n)}
+		x := truncationRows{truncation: r, from: [2]int32{base.from[i] + 1, base.from[i+1]}, floor: make([]int32, n), ceil: make([]int32, n)}
 		for _, row := range []*[]float64{&x.eps, &x.alpha, &x.beta, &x.drift, &x.seeds[0], &x.seeds[1], &x.seeds[2]} {
 			*row = make([]float64, n)
 		}
 		s.noise[i] = x.eps
-		s.rooms = append(s.rooms, x)
+		s.truncations = append(s.truncations, x)
 	}
 	s.Locate(q)
 	return s
@@ -66,8 +66,8 @@ func (s *confinedSampler) Locate(q Q) {
 func (s *confinedSampler) Draw(z []float64, rng *rand.Rand) {
 	s.normalSampler.noise(rng)
 	next := 0
-	for l := range s.rooms {
-		r := &s.rooms[l]
+	for l := range s.truncations {
+		r := &s.truncations[l]
 		i := r.latent
 		s.drawFree(z, next, i)
 		next = i + 1
@@ -77,7 +77,7 @@ func (s *confinedSampler) Draw(z []float64, rng *rand.Rand) {
 		for k := range t {
 			m := mu + y[k]
 			var floor, ceil int
-			r.alpha[k], r.beta[k], floor, ceil = s.of.within(r.room, m, z, s.n, k)
+			r.alpha[k], r.beta[k], floor, ceil = s.of.within(r.truncation, m, z, s.n, k)
 			r.floor[k], r.ceil[k] = int32(floor), int32(ceil)
 		}
 		truncnorm.Row(t, r.eps, r.alpha, r.beta)
@@ -104,8 +104,8 @@ func (s *confinedSampler) drawFree(z []float64, first, last int) {
 // SubLogQ implements Sampler.
 func (s *confinedSampler) SubLogQ(dst []float64) {
 	s.normalSampler.SubLogQ(dst)
-	for l := range s.rooms {
-		r := &s.rooms[l]
+	for l := range s.truncations {
+		r := &s.truncations[l]
 		for k := range dst {
 			dst[k] += truncnorm.LogMass(r.alpha[k], r.beta[k])
 		}
@@ -120,8 +120,8 @@ func (s *confinedSampler) AddPath(sums, grad []float64) {
 	for i, inv := range s.q.inv {
 		vec.AddScaled(s.row(grad, i), inv, s.row(s.eps, i))
 	}
-	for l := range s.rooms {
-		r := &s.rooms[l]
+	for l := range s.truncations {
+		r := &s.truncations[l]
 		vec.AddScaled(s.row(grad, r.latent), -s.q.inv[r.latent], r.drift)
 	}
 	s.addAdjoints(sums, grad)
@@ -142,10 +142,10 @@ func (s *confinedSampler) Pull(sums, field []float64) {
 func (s *confinedSampler) sweep(sums, field []float64, share float64) {
 	_, scale, _ := s.parts(sums)
 	last := len(s.q.mu) - 1
-	for l := len(s.rooms) - 1; l >= 0; l-- {
-		i := s.rooms[l].latent
+	for l := len(s.truncations) - 1; l >= 0; l-- {
+		i := s.truncations[l].latent
 		s.passOn(field, i, last)
-		scale[i] += s.turn(&s.rooms[l], field, share)
+		scale[i] += s.turn(&s.truncations[l], field, share)
 		last = i - 1
 	}
 	s.passOn(field, 0, last)
@@ -153,7 +153,7 @@ func (s *confinedSampler) sweep(sums, field []float64, share float64) {
 
 // turn is sweep at a confined latent. It returns what its scale gets beside t times
 // what the conditional mean gets.
-func (s *confinedSampler) turn(r *roomRows, field []float64, share float64) (scale float64) {
+func (s *confinedSampler) turn(r *truncationRows, field []float64, share float64) (scale float64) {
 	i := r.latent
 	row, inv := s.row(field, i), s.q.inv[i]
 	for k, t := range s.row(s.eps, i) {
@@ -205,8 +205,8 @@ func (s *confinedSampler) AddScore(sums, weight []float64) {
 	s.normalSampler.AddScore(sums, weight)
 	mean, scale, b := s.parts(sums)
 	g := s.q.edges
-	for l := range s.rooms {
-		r := &s.rooms[l]
+	for l := range s.truncations {
+		r := &s.truncations[l]
 		i := r.latent
 		for k, w := range weight {
 			w *= s.q.inv[i]

@@ -19,11 +19,11 @@ type confinedSurface struct {
 }
 
 type confinedPlane struct {
-	at     []int
-	room   int   // of the pivot, in the sampler's; −1 if it is free
-	dead   bool  // the sides keep all samples off
-	follow []int // latents below the pivot, if they do not all follow along lines
-	fixed  []int // what those depend on, and the latents that are asked for
+	at         []int
+	truncation int   // of the pivot, in the sampler's; −1 if it is free
+	dead       bool  // the sides keep all samples off
+	follow     []int // latents below the pivot, if they do not all follow along lines
+	fixed      []int // what those depend on, and the latents that are asked for
 }
 
 func newConfinedSurface(s *confinedSampler, planes []regions.Hyperplane, at [][]int) *confinedSurface {
@@ -31,15 +31,15 @@ func newConfinedSurface(s *confinedSampler, planes []regions.Hyperplane, at [][]
 		elimination: newElimination(s.normalSampler, planes, at), s: s, more: make([]confinedPlane, len(planes)), point: make([]float64, len(s.q.mu)),
 	}
 	number := map[int]int{}
-	for l, r := range s.rooms {
+	for l, r := range s.truncations {
 		number[r.latent] = l
 	}
 	for k, h := range planes {
 		p := &e.more[k]
-		p.at, p.room = at[k], -1
+		p.at, p.truncation = at[k], -1
 		pivot, _ := e.pivot(k)
 		if l, ok := number[pivot]; ok {
-			p.room, p.dead = l, s.rooms[l].excludes(h)
+			p.truncation, p.dead = l, s.truncations[l].excludes(h)
 			e.w[k] = -1
 		}
 		p.follow, p.fixed = s.of.following(pivot, at[k])
@@ -47,9 +47,9 @@ func newConfinedSurface(s *confinedSampler, planes []regions.Hyperplane, at [][]
 	return e
 }
 
-// excludes reports whether a plane lies outside the room wherever the latents
+// excludes reports whether a plane lies outside the truncation wherever the latents
 // before are.
-func (r *room) excludes(h regions.Hyperplane) bool {
+func (r *truncation) excludes(h regions.Hyperplane) bool {
 	b, _ := newBound(Side{Hyperplane: h})
 	for l := range r.floors {
 		if f := &r.floors[l]; b.parallel(f) && b.at <= f.at {
@@ -84,7 +84,7 @@ func (q *Confined) following(pivot int, at []int) (follow, fixed []int) {
 	curved := false
 	for i := last; i > pivot; i-- {
 		if moved[i] && needed[i] {
-			curved = curved || q.rooms[i] != nil
+			curved = curved || q.truncations[i] != nil
 			for _, j := range q.links.parents(i) {
 				needed[j] = true
 			}
@@ -143,12 +143,12 @@ func (e *confinedSurface) Move(dst []float64, k int, _, phi []float64, _ *region
 
 // Add implements Surface.
 func (e *confinedSurface) Add(sums, grad []float64, k int, phi, jumps []float64) {
-	if e.more[k].room < 0 {
+	if e.more[k].truncation < 0 {
 		e.elimination.Add(sums, grad, k, phi, jumps)
 		return
 	}
 	p, coef := e.pivot(k)
-	r := &e.s.rooms[e.more[k].room]
+	r := &e.s.truncations[e.more[k].truncation]
 	inv := e.s.q.inv[p]
 	_, scale, _ := e.s.parts(sums)
 	for b, at := range e.s.row(e.s.eps, p) {

@@ -12,7 +12,7 @@ func (s *confinedSampler) prepare(i int, latents []int) []int {
 	if s.point == nil {
 		s.point = make([]float64, len(s.q.mu)*s.n)
 		s.followers, s.own = make([][]int, len(s.q.mu)), slices.Repeat([]int{-1}, len(s.q.mu))
-		for l, r := range s.rooms {
+		for l, r := range s.truncations {
 			s.own[r.latent] = l
 			for _, j := range s.of.links.parents(r.latent) {
 				s.followers[j] = append(s.followers[j], l)
@@ -51,7 +51,7 @@ func (s *confinedSampler) densityGiven(dst []float64, at *displaced) {
 			continue
 		}
 		for _, l := range s.followers[at.latent] {
-			r := &s.rooms[l]
+			r := &s.truncations[l]
 			alpha, beta, _, _ := s.within(r, at, b)
 			log += truncnorm.LogMass(r.alpha[b], r.beta[b]) - truncnorm.LogMass(alpha, beta)
 		}
@@ -72,11 +72,11 @@ func (s *confinedSampler) interval(at *displaced, b int) (lo, hi float64) {
 	i := at.latent
 	lo, hi = math.Inf(-1), math.Inf(1)
 	if l := s.own[i]; l >= 0 {
-		lo, hi, _, _ = s.rooms[l].ends(at.z, s.n, b)
+		lo, hi, _, _ = s.truncations[l].ends(at.z, s.n, b)
 		lo, hi = lo-at.z[i*s.n+b], hi-at.z[i*s.n+b]
 	}
 	for _, l := range s.followers[i] {
-		for _, bounds := range [2][]bound{s.rooms[l].floors, s.rooms[l].ceilings} {
+		for _, bounds := range [2][]bound{s.truncations[l].floors, s.truncations[l].ceilings} {
 			for k := range bounds {
 				bounds[k].narrow(&lo, &hi, at, s.n, b)
 			}
@@ -103,10 +103,10 @@ func (c *bound) narrow(lo, hi *float64, at *displaced, n, b int) {
 }
 
 // within is Confined.within at point b.
-func (s *confinedSampler) within(r *roomRows, at *displaced, b int) (alpha, beta float64, floor, ceiling int) {
+func (s *confinedSampler) within(r *truncationRows, at *displaced, b int) (alpha, beta float64, floor, ceiling int) {
 	i := r.latent
 	m := s.point[i*s.n+b] - s.q.s[i]*s.noiseAt(at, i, b)
-	return s.of.within(r.room, m, s.point, s.n, b)
+	return s.of.within(r.truncation, m, s.point, s.n, b)
 }
 
 // noiseAt is t_i at point b.
@@ -120,14 +120,14 @@ func (s *confinedSampler) pullAt(sums, grad []float64, at *displaced, field [][]
 	s.toPoints(at)
 	for _, i := range at.local {
 		if l := s.own[i]; l >= 0 {
-			s.turnAt(sums, grad, at, &s.rooms[l])
+			s.turnAt(sums, grad, at, &s.truncations[l])
 		}
 		s.pullMean(sums, grad, at, i)
 	}
 }
 
 // turnAt is turn at the points.
-func (s *confinedSampler) turnAt(sums, grad []float64, at *displaced, r *roomRows) {
+func (s *confinedSampler) turnAt(sums, grad []float64, at *displaced, r *truncationRows) {
 	_, scale, _ := s.parts(sums)
 	row := s.row(s.adjoint, r.latent)
 	for b, v := range row {

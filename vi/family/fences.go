@@ -24,7 +24,7 @@ func newFences(parts []Q) (f fences) {
 		if !ok {
 			continue
 		}
-		for _, r := range c.rooms {
+		for _, r := range c.truncations {
 			if r == nil {
 				continue
 			}
