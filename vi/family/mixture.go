@@ -44,7 +44,7 @@ type Mixture struct {
 	weight []float64 // π
 	log    []float64 // log π
 	parts  []Q
-	fences fences
+	boxes  boxes
 	// completion is what all parts have in common; or nil.
 	completion Completion
 }
@@ -72,7 +72,7 @@ func NewMixture(logWeight []float64, parts []Q) *Mixture {
 		m.theta = append(m.theta, q.Theta()...)
 	}
 	m.read()
-	m.fences, m.completion = newFences(m.parts), completion(m.parts)
+	m.boxes, m.completion = newBoxes(m.parts), completion(m.parts)
 	m.resize(1)
 	return m
 }
@@ -232,7 +232,7 @@ func (m *Mixture) Correlate(precision mat.Symmetric) {
 
 // Clone implements Q.
 func (m *Mixture) Clone() Q {
-	c := &Mixture{theta: slices.Clone(m.theta), weight: slices.Clone(m.weight), log: slices.Clone(m.log), fences: m.fences, completion: m.completion}
+	c := &Mixture{theta: slices.Clone(m.theta), weight: slices.Clone(m.weight), log: slices.Clone(m.log), boxes: m.boxes, completion: m.completion}
 	for _, q := range m.parts {
 		c.parts = append(c.parts, q.Clone())
 	}
@@ -329,7 +329,7 @@ func (m *Mixture) LogProb(z []float64) float64 {
 func (m *Mixture) logRest(z []float64) float64 {
 	top, sum := math.Inf(-1), 0.0
 	for k, q := range m.parts {
-		if m.fences.outside(k, z) {
+		if m.boxes.outside(k, z) {
 			continue
 		}
 		x := m.log[k]

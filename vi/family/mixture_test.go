@@ -60,7 +60,7 @@ func TestMixtureDensity(t *testing.T) {
 
 // Parts that cannot reach a point are passed over, and no others: on their bounds and
 // beside these the mixture's density is the sum of its parts' too.
-func TestMixtureFences(t *testing.T) {
+func TestMixtureBoxes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(*seed, 3))
 	cuts := []float64{-1e9, -1.1, -0.3, 0, 1e-7, 0.7, 1e9}
 	side := func(at, by float64, above bool) Side {
@@ -85,7 +85,7 @@ func TestMixtureFences(t *testing.T) {
 				z := []float64{x, rng.NormFloat64()}
 				for k, q := range parts {
 					logs[k] = -math.Log(float64(len(parts))) + q.LogProb(z)
-					if m.fences.outside(k, z) {
+					if m.boxes.outside(k, z) {
 						passed++
 						require.True(t, math.IsInf(logs[k], -1), "part %d at %v", k, z)
 					}
