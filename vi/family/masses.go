@@ -34,13 +34,13 @@ import (
 // Steps follow the natural gradient h_k − Σ_l π_l·h_l, which does not vanish with π_k: η moves by the
 // step itself, and the whole natural gradient as a step is that of coordinate ascent.
 type masses struct {
-	rest   Q
-	theta  []float64 // that of rest, then η
-	number []int     // by latent: its number among the rest; of a discrete one −1 − its number among these
-	of     []int     // the latents of the rest, ascending
-	laws   []massLaw
-	says   []float64 // what η says: the laws' π, F, 1 − F and log(π/P)
-	held   []int
+	rest    Q
+	theta   []float64 // that of rest, then η
+	number  []int     // by latent: its number among the rest; of a discrete one −1 − its number among these
+	of      []int     // the latents of the rest, ascending
+	laws    []massLaw
+	derived []float64 // what η says: the laws' π, F, 1 − F and log(π/P)
+	held    []int
 }
 
 // A massLaw is the distribution of a discrete latent. Its slices but for cuts, prior and
@@ -93,7 +93,7 @@ func besideMasses(f normals, p Program) (Q, error) {
 		size += len(l.prior)
 	}
 	q.theta = append(slices.Clone(q.rest.Theta()), make([]float64, size)...)
-	q.says = make([]float64, 4*size-2*len(q.laws))
+	q.derived = make([]float64, 4*size-2*len(q.laws))
 	q.view()
 	q.Place(make([]float64, p.Dim()), slices.Repeat([]float64{1}, p.Dim()))
 	return q, nil
@@ -143,7 +143,7 @@ func (p restOf) Parents() [][]int {
 
 // view makes the laws' views.
 func (q *masses) view() {
-	eta, says := q.theta[len(q.rest.Theta()):], q.says
+	eta, derived := q.theta[len(q.rest.Theta()):], q.derived
 	take := func(from *[]float64, n int) (head []float64) {
 		head, *from = (*from)[:n:n], (*from)[n:]
 		return head
@@ -151,8 +151,8 @@ func (q *masses) view() {
 	for d := range q.laws {
 		l := &q.laws[d]
 		n, cuts := len(l.prior), len(l.cuts)
-		l.eta, l.prob, l.ratio = take(&eta, n), take(&says, n), take(&says, n)
-		l.below, l.above = take(&says, cuts), take(&says, cuts)
+		l.eta, l.prob, l.ratio = take(&eta, n), take(&derived, n), take(&derived, n)
+		l.below, l.above = take(&derived, cuts), take(&derived, cuts)
 	}
 }
 
@@ -300,7 +300,7 @@ func (q *masses) Correlate(precision mat.Symmetric) {
 }
 
 func (q *masses) Clone() Q {
-	c := &masses{rest: q.rest.Clone(), theta: slices.Clone(q.theta), number: q.number, of: q.of, laws: slices.Clone(q.laws), says: slices.Clone(q.says)}
+	c := &masses{rest: q.rest.Clone(), theta: slices.Clone(q.theta), number: q.number, of: q.of, laws: slices.Clone(q.laws), derived: slices.Clone(q.derived)}
 	c.view()
 	return c
 }

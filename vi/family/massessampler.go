@@ -44,7 +44,7 @@ func (q *masses) Drawer(n int) Drawer {
 func (s *massesSampler) Locate(q Q) {
 	from := q.(*masses)
 	s.rest.Locate(from.rest)
-	copy(s.q.says, from.says)
+	copy(s.q.derived, from.derived)
 	for d := range s.logQ {
 		l := &s.q.laws[d]
 		for j, u := range l.at {
