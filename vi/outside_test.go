@@ -88,7 +88,7 @@ func (q *sphere) Law(h regions.Hyperplane) family.Law {
 	return family.Law{{Weight: 1, Mean: h.At(q.mu()), SD: q.s() * floats.Norm(h.Coef, 2), Lo: math.Inf(-1), Hi: math.Inf(1)}}
 }
 
-func (q *sphere) Beyond(regions.Hyperplane, bool) family.Mover { return nil }
+func (q *sphere) MoverTo(regions.Hyperplane, bool) family.Mover { return nil }
 
 func (q *sphere) LogProb(z []float64) float64 {
 	d := floats.Distance(z, q.mu(), 2) / q.s()

@@ -149,8 +149,8 @@ func (q *Summed) Groups() []int {
 	return group
 }
 
-// Beyond implements family.Q: it cannot.
-func (q *Summed) Beyond(regions.Hyperplane, bool) family.Mover { return nil }
+// MoverTo implements family.Q: it cannot.
+func (q *Summed) MoverTo(regions.Hyperplane, bool) family.Mover { return nil }
 
 // Mean implements family.Q.
 func (q *Summed) Mean(i int) float64 { return family.Marginal(q, i).Mean() }

@@ -64,7 +64,7 @@ const (
 // no draw, so that the estimate is too high and its standard error does not
 // show it. But each side of a guard has a known probability under q: a side
 // that is expected in fewer than 10 of the draws gets draws of its own, by the
-// family's Beyond: for normals with ε along the guard's normal from the tail of the
+// family's MoverTo: for normals with ε along the guard's normal from the tail of the
 // normal distribution and the rest of ε free. There are samples/(number of rare
 // sides) for each, and 32 at least.
 //

@@ -148,7 +148,7 @@ func TestRareSidesOfMixture(t *testing.T) {
 // stuck cannot be drawn on rare sides.
 type stuck struct{ *family.Mixture }
 
-func (stuck) Beyond(regions.Hyperplane, bool) family.Mover { return nil }
+func (stuck) MoverTo(regions.Hyperplane, bool) family.Mover { return nil }
 
 // Unseen sides that have much in common: what they share counts once.
 func TestRareSidesThatMeet(t *testing.T) {

@@ -27,7 +27,7 @@ func newTails(d *graph.Density, q family.Q, sides []RareSide) (t tails, skipped 
 	for _, s := range sides {
 		var move family.Mover
 		if arr := d.Arrangement(); arr.Curve(s.Side.Plane) == nil {
-			move = q.Beyond(arr.Plane(s.Side.Plane), s.Side.Positive)
+			move = q.MoverTo(arr.Plane(s.Side.Plane), s.Side.Positive)
 		}
 		if move == nil {
 			skipped++

@@ -387,9 +387,9 @@ func (q *Confined) Mean(i int) float64 { return q.Law(axis(i)).Mean() }
 // SD implements Q.
 func (q *Confined) SD(i int) float64 { return q.Law(axis(i)).SD() }
 
-// Beyond implements Q. The last latent of Φ is drawn from the part of its conditional
+// MoverTo implements Q. The last latent of Φ is drawn from the part of its conditional
 // that is on the side, whose share is the weight, and those after it anew.
-func (q *Confined) Beyond(h regions.Hyperplane, positive bool) Mover {
+func (q *Confined) MoverTo(h regions.Hyperplane, positive bool) Mover {
 	last := len(h.Index) - 1
 	i, a := h.Index[last], h.Coef[last]
 	return func(z []float64, rng *rand.Rand) (logQ, weight float64) {

@@ -131,7 +131,7 @@ func TestConfinedByQuadrature(t *testing.T) {
 
 			h.Const -= mean + sd // rare enough to be moved to
 			one, rng := make([]float64, dim), rand.New(rand.NewPCG(*seed, 0))
-			move, average := q.Beyond(h, true), mc.Moments{}
+			move, average := q.MoverTo(h, true), mc.Moments{}
 			for range 20000 {
 				q.Rand(one, rng)
 				was := q.LogProb(one)

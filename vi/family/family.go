@@ -90,9 +90,9 @@ type Q interface {
 	// Law is that of Φ(z) = a·z + c. A family that has no closed form of it comes
 	// near, and says so.
 	Law(h regions.Hyperplane) Law
-	// Beyond is how draws get to a side of Φ(z) = 0 that q is hardly ever on; nil
+	// MoverTo is how draws get to a side of Φ(z) = 0 that q is hardly ever on; nil
 	// if the family cannot do it.
-	Beyond(h regions.Hyperplane, positive bool) Mover
+	MoverTo(h regions.Hyperplane, positive bool) Mover
 	// LogProb is log q at z, −Inf where q has no mass. It panics unless z has a
 	// coordinate for each latent.
 	LogProb(z []float64) float64

@@ -156,7 +156,9 @@ func (q *lowRank) Law(h regions.Hyperplane) Law {
 	return free(h.At(q.mu), math.Sqrt(q.projectTo(make([]float64, q.rank), h)))
 }
 
-func (q *lowRank) Beyond(h regions.Hyperplane, positive bool) Mover { return beyond(q, h, positive) }
+func (q *lowRank) MoverTo(h regions.Hyperplane, positive bool) Mover {
+	return normalMover(q, h, positive)
+}
 
 func (q *lowRank) Regression(h regions.Hyperplane) []float64 {
 	w := make([]float64, q.rank)

@@ -394,11 +394,11 @@ func (q *masses) Law(h regions.Hyperplane) (law Law) {
 	return law
 }
 
-// Beyond of a cut draws the latent anew from the values on the side.
-func (q *masses) Beyond(h regions.Hyperplane, positive bool) Mover {
+// MoverTo of a cut draws the latent anew from the values on the side.
+func (q *masses) MoverTo(h regions.Hyperplane, positive bool) Mover {
 	l := q.lawOf(h)
 	if l == nil {
-		move := q.rest.Beyond(q.ofRest(h), positive)
+		move := q.rest.MoverTo(q.ofRest(h), positive)
 		if move == nil {
 			return nil
 		}

@@ -123,7 +123,7 @@ func TestMassesBeyond(t *testing.T) {
 		for _, h := range []regions.Hyperplane{
 			{Index: []int{3}, Coef: []float64{1}, Const: -0.5}, {Index: []int{3}, Coef: []float64{-2}, Const: 1}, {Index: []int{0, 5}, Coef: []float64{1, 0.5}, Const: -2},
 		} {
-			move, third := q.Beyond(h, true), 0.0
+			move, third := q.MoverTo(h, true), 0.0
 			const draws = 4000
 			for range draws {
 				q.Rand(z, rng)

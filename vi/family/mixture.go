@@ -373,16 +373,16 @@ func (m *Mixture) Groups() []int {
 	return make([]int, m.Dim())
 }
 
-// Beyond implements Q: the draw is of another part, by the parts' probabilities of
+// MoverTo implements Q: the draw is of another part, by the parts' probabilities of
 // the side, and moved there by that.
-func (m *Mixture) Beyond(h regions.Hyperplane, positive bool) Mover {
+func (m *Mixture) MoverTo(h regions.Hyperplane, positive bool) Mover {
 	move, share, total := make([]Mover, len(m.parts)), make([]float64, len(m.parts)), 0.0
 	for k, q := range m.parts {
 		share[k] = m.weight[k] * sideProb(q.Law(h), positive)
 		if total += share[k]; share[k] == 0 {
 			continue
 		}
-		if move[k] = q.Beyond(h, positive); move[k] == nil {
+		if move[k] = q.MoverTo(h, positive); move[k] == nil {
 			return nil
 		}
 	}

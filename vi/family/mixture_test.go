@@ -167,7 +167,7 @@ func TestMixtureDraws(t *testing.T) {
 
 // Draws on a rare side are draws of q given the side: there they have the side's law,
 // and change log q as they say.
-func TestBeyond(t *testing.T) {
+func TestMoverTo(t *testing.T) {
 	rng := rand.New(rand.NewPCG(*seed, 2))
 	const dim, draws = 4, 20000
 	h := regions.Hyperplane{Index: []int{0, 2}, Coef: []float64{1, 0.5}}
@@ -190,7 +190,7 @@ func TestBeyond(t *testing.T) {
 			if !positive {
 				deeper.Const = h.Const + 0.1
 			}
-			move, z := q.Beyond(h, positive), make([]float64, dim)
+			move, z := q.MoverTo(h, positive), make([]float64, dim)
 			var sum, squares float64
 			for range draws {
 				q.Rand(z, rng)

@@ -337,8 +337,10 @@ var zeroSlices sync.Pool
 // Law implements Q.
 func (q *Normal) Law(h regions.Hyperplane) Law { return free(q.law(h)) }
 
-// Beyond implements Q.
-func (q *Normal) Beyond(h regions.Hyperplane, positive bool) Mover { return beyond(q, h, positive) }
+// MoverTo implements Q.
+func (q *Normal) MoverTo(h regions.Hyperplane, positive bool) Mover {
+	return normalMover(q, h, positive)
+}
 
 // law is the mean and the standard deviation of Φ. It does not allocate.
 func (q *Normal) law(h regions.Hyperplane) (mean, sd float64) {

@@ -23,10 +23,10 @@ func sideProb(l Law, positive bool) float64 {
 	return l.CDF(0)
 }
 
-// beyond is the Mover of a normal. Given Φ, the rest of q is what it was: a draw
+// normalMover is the Mover of a normal. Given Φ, the rest of q is what it was: a draw
 // moves along the regression on Φ, to a Φ from the tail, and its log q changes by
 // that of Φ.
-func beyond(q Gaussian, h regions.Hyperplane, positive bool) Mover {
+func normalMover(q Gaussian, h regions.Hyperplane, positive bool) Mover {
 	law, along := q.Law(h), q.Regression(h)
 	mean, sd, prob := law[0].Mean, law[0].SD, sideProb(law, positive)
 	return func(z []float64, rng *rand.Rand) (logQ, weight float64) {
