@@ -251,7 +251,7 @@ func (b *Builder) tooMany() error {
 func (b *Builder) usesFlip(id nodeID) bool {
 	_, terms := b.d.st.parts(id)
 	return slices.ContainsFunc(terms, func(t term) bool {
-		return b.d.st.head(t.atom).kind != kFlip && b.flips.inside(t.atom)
+		return b.d.st.head(t.atom).kind != kFlip && b.flips.hasFlip(t.atom)
 	})
 }
 

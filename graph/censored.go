@@ -63,7 +63,7 @@ func censored(of Dist) *law {
 	}
 	f.rand = func(p []float64, rng *rand.Rand) float64 {
 		d := in(numbersOf(p))
-		return min(max(d.inside(d.sample(rng)), p[0]), p[1])
+		return min(max(d.fromCoordinate(d.sample(rng)), p[0]), p[1])
 	}
 	return f
 }
@@ -105,7 +105,7 @@ func intervalCensored(of Dist, n int) *law {
 	f.logCCDF = func(x Expr, p []Expr) Expr { return edgeTail(x, p[:n], in(p), true) }
 	f.rand = func(p []float64, rng *rand.Rand) float64 {
 		d, k := in(numbersOf(p)), 0.0
-		x := d.inside(d.sample(rng))
+		x := d.fromCoordinate(d.sample(rng))
 		for _, edge := range p[:n] {
 			k += indicator(x > edge)
 		}

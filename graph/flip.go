@@ -26,7 +26,7 @@ type flips struct {
 
 	stamp []int
 	now   int
-	known map[nodeID]bool // answers of inside
+	known map[nodeID]bool // answers of hasFlip
 }
 
 // flipKey is a formula, and the terms that are left out.
@@ -166,8 +166,8 @@ func subtract(a, b []int) []int {
 // intersect is what is in a and in b; both are ascending.
 func intersect(a, b []int) []int { return subtract(a, subtract(a, b)) }
 
-// inside reports whether id is made of a flip.
-func (f *flips) inside(id nodeID) bool {
+// hasFlip reports whether id is made of a flip.
+func (f *flips) hasFlip(id nodeID) bool {
 	n := f.b.d.st.at(id)
 	switch {
 	case n.kind == kFlip:
@@ -177,7 +177,7 @@ func (f *flips) inside(id nodeID) bool {
 	}
 	found, ok := f.known[id]
 	if !ok {
-		n.operands(func(o nodeID) { found = found || f.inside(o) })
+		n.operands(func(o nodeID) { found = found || f.hasFlip(o) })
 		f.known[id] = found
 	}
 	return found

@@ -65,7 +65,7 @@ func mixture(n int, of []Dist) *law {
 		d := s.at(whole)[k]
 		u := d.sample(rng)
 		if f.supportAt(whole).forward == nil {
-			return d.inside(u)
+			return d.fromCoordinate(u)
 		}
 		return u
 	}

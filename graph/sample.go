@@ -65,7 +65,7 @@ func (d *Density) Replicate(dst, z []float64, rng *rand.Rand) []float64 {
 				tuple = o.hidden.next(ev, o.step, tuple, rng)
 				dist = o.hidden.emission[o.step][tuple]
 			}
-			dst[i] = dist.inside(dist.draw(ev.params(dist), rng))
+			dst[i] = dist.fromCoordinate(dist.draw(ev.params(dist), rng))
 		}
 	}
 	return dst
@@ -109,9 +109,9 @@ func (d Dist) draw(p []float64, rng *rand.Rand) float64 {
 	return s.least
 }
 
-// inside maps a draw to the support. Where the transform rounds to an edge that
+// fromCoordinate maps a draw to the support. Where the transform rounds to an edge that
 // is not in the support, it returns the nearest number that is.
-func (d Dist) inside(u float64) float64 {
+func (d Dist) fromCoordinate(u float64) float64 {
 	if !d.transformed() || math.IsNaN(u) {
 		return u
 	}

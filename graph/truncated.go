@@ -54,7 +54,7 @@ func truncated(of Dist) *law {
 			tries = 50
 		}
 		for range tries {
-			x := d.inside(d.sample(rng))
+			x := d.fromCoordinate(d.sample(rng))
 			if !s.contains(x) {
 				continue
 			}
