@@ -73,8 +73,8 @@ func callerIn(stack []uintptr) runtime.Frame {
 	frames := runtime.CallersFrames(stack)
 	for {
 		f, more := frames.Next()
-		inside := strings.HasPrefix(f.Function, packagePath+".") && !strings.HasSuffix(f.File, "_test.go")
-		if f.File != "" && !inside {
+		ours := strings.HasPrefix(f.Function, packagePath+".") && !strings.HasSuffix(f.File, "_test.go")
+		if f.File != "" && !ours {
 			return f
 		}
 		if !more {

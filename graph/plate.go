@@ -40,10 +40,10 @@ type Plate struct {
 	n     int
 	row   int // of the outer one's row, while the body is written out
 
-	inside   int     // rows of plates in one row
-	patterns []int32 // of its rows; see nodes
-	scripts  []*script
-	made     int // rows that no script made
+	innerRows int     // rows of plates in one row
+	patterns  []int32 // of its rows; see nodes
+	scripts   []*script
+	made      int // rows that no script made
 }
 
 // Plate adds n rows of what body says; see the type. It runs body once.

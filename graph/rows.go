@@ -7,10 +7,10 @@ import (
 
 // Limits of what is kept as rows that are alike.
 const (
-	fewRows      = 3    // so few are no columns
-	mostInside   = 64   // rows of plates inside a row
-	mostNodes    = 4096 // of a row
-	mostPatterns = 32   // of a plate
+	fewRows       = 3    // so few are no columns
+	mostInnerRows = 64   // rows of plates inside a row
+	mostNodes     = 4096 // of a row
+	mostPatterns  = 32   // of a plate
 )
 
 // A room is memory for the terms of a row and their errors, until the row ends.

@@ -59,7 +59,7 @@ func (t *tape) plate(outer *Plate, n int, body func(p *Plate)) func() {
 	steps := t.trace(func() { body(p) })
 	t.open, t.m.open = outer, outer
 	if outer != nil {
-		outer.inside += n * max(1, p.inside)
+		outer.innerRows += n * max(1, p.innerRows)
 	}
 	last := len(t.values)
 	return func() {
@@ -109,7 +109,7 @@ func (t *tape) runScripts(p *Plate) (rows int) {
 // runRow makes a row of p, as one of many that are alike if that is worth while. It is
 // recorded if few rows were made so before, or twice as many as the last time.
 func (t *tape) runRow(steps []step, p *Plate) {
-	if p.n < fewRows || p.inside > mostInside || t.m.st.start != noRow {
+	if p.n < fewRows || p.innerRows > mostInnerRows || t.m.st.start != noRow {
 		t.run(steps)
 		return
 	}
