@@ -101,7 +101,7 @@ func (d Dist) logTail(x Expr, upper bool) Expr {
 	case !s.whole:
 		return clipped
 	case !upper:
-		return applyPair(kernel.Inside, Sub(x, s.lo), clipped)
+		return applyPair(kernel.IfNonNegative, Sub(x, s.lo), clipped)
 	}
 	return times(apply1(kernel.Is0, applyPair(kernel.Greatest, Sub(s.lo, x), Expr{})), clipped)
 }

@@ -74,11 +74,11 @@ func logTotal(weights []Expr) Expr {
 	return LogSumExp(logs...)
 }
 
-// categoriesUpTo is the log probability of the categories j with inside(j) ≥ 0.
-func categoriesUpTo(weights []Expr, inside func(j float64) Expr) Expr {
+// categoriesUpTo is the log probability of the categories j with upTo(j) ≥ 0.
+func categoriesUpTo(weights []Expr, upTo func(j float64) Expr) Expr {
 	logs := make([]Expr, len(weights))
 	for j, w := range weights {
-		logs[j] = applyPair(kernel.Inside, inside(float64(j)), Log(w))
+		logs[j] = applyPair(kernel.IfNonNegative, upTo(float64(j)), Log(w))
 	}
 	return Sub(LogSumExp(logs...), logTotal(weights))
 }
@@ -149,7 +149,7 @@ func orderedLogistic(n int) *law {
 			return Neg(times(Sub(1, is(x, top)), Softplus(Sub(p[0], cutOf(x, p[1:], 0)))))
 		},
 		logCCDF: func(x Expr, p []Expr) Expr {
-			return applyPair(kernel.Inside, Sub(top-1, x), Neg(Softplus(Sub(cutOf(x, p[1:], 0), p[0]))))
+			return applyPair(kernel.IfNonNegative, Sub(top-1, x), Neg(Softplus(Sub(cutOf(x, p[1:], 0), p[0]))))
 		},
 		mean: func(p []Expr) Expr { return categoriesAbove(p, func(int) float64 { return 1 }) },
 		variance: func(p []Expr) Expr {

@@ -46,7 +46,7 @@ var bernoulli = &law{
 	},
 
 	logCDF:   func(x Expr, p []Expr) Expr { return times(is(x, 0), Log1p(Neg(p[0]))) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return applyPair(kernel.Inside, Neg(x), Log(p[0])) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return applyPair(kernel.IfNonNegative, Neg(x), Log(p[0])) },
 	mean:     func(p []Expr) Expr { return p[0] },
 	variance: func(p []Expr) Expr { return Mul(p[0], Sub(1, p[0])) },
 }

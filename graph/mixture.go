@@ -51,10 +51,10 @@ func mixture(n int, of []Dist) *law {
 		return mixed(p[:n], s.at(p), func(d Dist) Expr {
 			logp, part := d.logProb(x), d.support()
 			if least := part.first(); least > all.first() {
-				logp = applyPair(kernel.Inside, Sub(x, least), logp)
+				logp = applyPair(kernel.IfNonNegative, Sub(x, least), logp)
 			}
 			if greatest := part.last(); greatest < all.last() {
-				logp = applyPair(kernel.Inside, Sub(greatest, x), logp)
+				logp = applyPair(kernel.IfNonNegative, Sub(greatest, x), logp)
 			}
 			return logp
 		})

@@ -59,7 +59,7 @@ const (
 	Log1mExp         // log(1 − eˣ)
 	LogQuotient      // log(a/b)
 	Is0              // 1 for 0, else 0
-	Inside           // b where a ≥ 0, else −∞
+	IfNonNegative    // b where a ≥ 0, else −∞
 	Greatest         // the larger one of a and b
 	Least            // the smaller one
 	Shorter          // b where a < −log 2, else c
@@ -242,14 +242,14 @@ var functions = [...]function{
 	LogBetaBelow:     {name: "logbetabelow", ternary: logBetaBelow, slopes3: betaSlopes(false)},
 	LogBetaAbove:     {name: "logbetaabove", ternary: logBetaAbove, slopes3: betaSlopes(true)},
 
-	LogAddExp:   {name: "logaddexp", binary: logAddExp, slopes: slopes{logAddSlopeA, logAddSlopeB}},
-	LogDiffExp:  {name: "logdiffexp", binary: logDiffExp, slopes: slopes{logDiffSlopeA, logDiffSlopeB}},
-	Log1mExp:    {name: "log1mexp", unary: log1mExp, slope: log1mExpSlope},
-	LogQuotient: {name: "logquotient", binary: logQuotient, slopes: slopes{logQuotientSlopeA, logQuotientSlopeB}},
-	Is0:         {name: "is0", unary: is0, slope: func(_, _ float64) float64 { return 0 }},
-	Inside:      {name: "inside", binary: inside, slopes: slopes{func(_, _, _ float64) float64 { return 0 }, insideSlope}},
-	Greatest:    {name: "greatest", binary: math.Max, slopes: slopes{maxSlopeA, maxSlopeB}},
-	Least:       {name: "least", binary: math.Min, slopes: slopes{minSlopeA, minSlopeB}},
+	LogAddExp:     {name: "logaddexp", binary: logAddExp, slopes: slopes{logAddSlopeA, logAddSlopeB}},
+	LogDiffExp:    {name: "logdiffexp", binary: logDiffExp, slopes: slopes{logDiffSlopeA, logDiffSlopeB}},
+	Log1mExp:      {name: "log1mexp", unary: log1mExp, slope: log1mExpSlope},
+	LogQuotient:   {name: "logquotient", binary: logQuotient, slopes: slopes{logQuotientSlopeA, logQuotientSlopeB}},
+	Is0:           {name: "is0", unary: is0, slope: func(_, _ float64) float64 { return 0 }},
+	IfNonNegative: {name: "inside", binary: ifNonNegative, slopes: slopes{func(_, _, _ float64) float64 { return 0 }, ifNonNegativeSlope}},
+	Greatest:      {name: "greatest", binary: math.Max, slopes: slopes{maxSlopeA, maxSlopeB}},
+	Least:         {name: "least", binary: math.Min, slopes: slopes{minSlopeA, minSlopeB}},
 	Shorter: {
 		name: "shorter", ternary: shorter,
 		slopes3: [3]func(a, b, c, y float64) float64{func(_, _, _, _ float64) float64 { return 0 }, shorterSlopeA, shorterSlopeB},

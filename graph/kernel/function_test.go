@@ -43,7 +43,7 @@ func pointsOf(f Function) []float64 {
 		return []float64{-0.3, -0.8, -30}
 	case NormalQuantile, LogBetaBelow, LogBetaAbove:
 		return []float64{0.15, 0.3, 0.8}
-	case LogStudentCDF, LogLaplaceCDF, LogCauchyCDF, LogNormalCDF, Inside, Shorter:
+	case LogStudentCDF, LogLaplaceCDF, LogCauchyCDF, LogNormalCDF, IfNonNegative, Shorter:
 		return []float64{-3, -0.8, 0.3, 2}
 	}
 	return []float64{0.3, 0.8, 1.7}
@@ -75,7 +75,7 @@ func checkDerivatives(t *testing.T, k Kernel, x []float64, f func(x []float64) f
 	}
 	y := eval(k, x...)
 	require.Equal(t, f(x), y)
-	if math.IsInf(y, -1) { // where Inside is outside
+	if math.IsInf(y, -1) { // where IfNonNegative is outside
 		return
 	}
 	slope := fd.Gradient(nil, f, x, &fd.Settings{Formula: fd.Central, Step: 1e-5})

@@ -68,15 +68,15 @@ func is0(x float64) float64 {
 	return 0
 }
 
-// inside is a where s ≥ 0, else −∞.
-func inside(s, a float64) float64 {
+// ifNonNegative is a where s ≥ 0, else −∞.
+func ifNonNegative(s, a float64) float64 {
 	if s < 0 {
 		return math.Inf(-1)
 	}
 	return a
 }
 
-func insideSlope(s, _, _ float64) float64 { return indicator(!(s < 0)) }
+func ifNonNegativeSlope(s, _, _ float64) float64 { return indicator(!(s < 0)) }
 
 func maxSlopeA(a, b, _ float64) float64 { return indicator(a > b) }
 func maxSlopeB(a, b, _ float64) float64 { return indicator(!(a > b)) }
