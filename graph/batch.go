@@ -64,9 +64,9 @@ const (
 var formOf = [...]formKind{kSum: fSum, kUnary: fUnary, kBinary: fBinary, kTernary: fTernary, kSelect: fSelect, kForward: fForward}
 
 const (
-	maxTables     = 16
-	maxLinTerms   = 12
-	maxLinLatents = 2
+	maxTables        = 16
+	maxLinearTerms   = 12
+	maxLinearLatents = 2
 )
 
 // A ref is an expression's place in the batch.
@@ -227,7 +227,7 @@ func (b *batch) isAffineRow(v view) bool {
 		return true
 	}
 	_, terms := v.sum(b.some[:])
-	return len(terms) > maxLinLatents || b.hasSum(terms)
+	return len(terms) > maxLinearLatents || b.hasSum(terms)
 }
 
 // reachable lists what the outputs need in ascending order.
@@ -454,7 +454,7 @@ func (b *batch) add(id nodeID) {
 	args := b.args
 	key := formKey{kind: formOf[n.kind], fn: n.fn}
 	switch {
-	case key.kind == fSum && len(args) > maxLinTerms:
+	case key.kind == fSum && len(args) > maxLinearTerms:
 		key.kind = fSparse
 	case key.kind == fSelect && b.tableSigns(id) != nil:
 		key.kind = fTable

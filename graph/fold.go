@@ -92,7 +92,7 @@ func (s *store) newFold(v float64, affine []term) fold {
 
 // isLong reports whether the terms of v, a sum, are folded: see batch.sum.
 func (l *lookup) isLong(v *view, terms []term) bool {
-	return len(terms) > maxLinLatents && !v.affine && l.affineCount(terms) > maxLinLatents
+	return len(terms) > maxLinearLatents && !v.affine && l.affineCount(terms) > maxLinearLatents
 }
 
 // foldBlock is how many folds are found at once.
