@@ -152,7 +152,7 @@ func (f Function) Positive() bool { return f == Exp || f == Sigmoid || f == Soft
 // A function is an entry of the table: the value of a function of one number or
 // of two, and its slope or a derivative that is a kernel of its own.
 type function struct {
-	name   string
+	name   string // part of the fingerprints of programs: it stays
 	unary  func(x float64) float64
 	slope  func(x, y float64) float64 // f′(x), given also y = f(x)
 	binary func(a, b float64) float64
