@@ -78,6 +78,9 @@ func (a *Adam) Direction(step, g []float64) {
 // forget makes the next gradient of parameter k start its running means afresh.
 func (a *Adam) forget(k int) { a.M[k], a.V[k] = 0, math.MaxFloat64 }
 
+// isSlow reports whether the steps of parameter k are below the given part of the step size.
+func (a *Adam) isSlow(k int, part float64) bool { return math.Abs(a.M[k]) < part*math.Sqrt(a.V[k]) }
+
 // power is xⁿ for 0 ≤ x < 1, by repeated squaring, or 0 where that is below
 // 1e-30: there 1 − xⁿ is 1.
 func power(x float64, n int) float64 {

@@ -162,6 +162,8 @@ type fitter struct {
 	move     []float64    // and Adam's step
 	mean     []float64    // scratch: an average,
 	meanQ    family.Q     // and the member there
+	least    []float64    // of the gradients of the last gain, by parameter,
+	most     []float64    // and the largest
 	failed   bool         // a gradient was not finite
 	began    time.Time
 	budget   cputime.Limit
@@ -369,15 +371,16 @@ func (f *fitter) average() error {
 // at least.
 func (f *fitter) judge() (shortest int, err error) {
 	last := f.Window.Last
-	if last == nil || f.s.Stop != Automatic && f.Held == nil {
+	if last == nil || f.s.Stop != Automatic && f.Held == nil && !f.isFrozen() {
 		return shortestWindow, nil
 	}
 	if f.Window.Gain, err = f.gain(last, f.mean, f.Step); err != nil {
 		return 0, err
 	}
-	travels := f.travels(last, f.mean, f.Window.Mean.N)
+	f.Window.Steep = f.steep()
+	travels := f.Window.Steep != "" || f.travels(last, f.mean, f.Window.Mean.N)
 	switch {
-	case f.Held == nil && !travels:
+	case f.s.Stop == Automatic && f.Held == nil && !travels:
 		enough := (lastSamples + f.s.Samples - 1) / f.s.Samples
 		ends := settled(f.Window.Gain, f.s.Tolerance)
 		f.Done = ends && f.Halved > 0 && f.Window.Mean.N >= enough
@@ -398,7 +401,9 @@ func (f *fitter) judge() (shortest int, err error) {
 // conclude finds at the end of the steps what the last of them have gained.
 func (f *fitter) conclude() (err error) {
 	if f.s.Stop != Automatic && f.Window.Before != nil {
-		f.Window.Gain, err = f.gain(f.Window.Before, f.result().Theta(), f.Step)
+		if f.Window.Gain, err = f.gain(f.Window.Before, f.result().Theta(), f.Step); err == nil {
+			f.Window.Steep = f.steep()
+		}
 	}
 	return err
 }

@@ -415,6 +415,44 @@ func TestSettingsErrors(t *testing.T) {
 	}
 }
 
+// A start of another program is taken for what it is: a Structured member with other parents is converted,
+// and one with masses of other values is an error.
+func TestStartOfAnotherProgram(t *testing.T) {
+	pair := func(slope float64) *graph.Density {
+		m := graph.NewModel()
+		x := m.Sample("x", graph.Normal(0, 1))
+		m.Sample("y", graph.Normal(graph.Mul(slope, x), 1))
+		return mustCompile(t, m)
+	}
+	apart, linked := pair(0), pair(0.9)
+	start, err := family.Structured{}.New(apart)
+	require.NoError(t, err)
+	require.Len(t, start.Theta(), 4)
+	p, err := Fit(context.Background(), linked, Settings{Start: start, Steps: 500})
+	require.NoError(t, err)
+	require.Len(t, p.Q.Theta(), 5)
+	require.InDelta(t, 0.9, p.Q.Theta()[4], 0.05)
+
+	count := func(n float64) *graph.Density {
+		m := graph.NewModel()
+		k := m.Sample("k", graph.Binomial(n, 0.4))
+		x := m.Sample("x", graph.Normal(0, 1))
+		m.Observe("y", graph.Normal(graph.Add(k, x), 1), 1.3)
+		return mustCompile(t, m)
+	}
+	m := graph.NewModel()
+	m.Sample("k", graph.Normal(0, 1))
+	m.Sample("x", graph.Normal(0, 1))
+	for _, f := range massesFamilies {
+		start, err := f.New(count(1))
+		require.NoError(t, err)
+		for _, d := range []*graph.Density{count(3), mustCompile(t, m)} {
+			_, err = Fit(context.Background(), d, Settings{Start: start, Steps: 10})
+			require.ErrorContains(t, err, "vi: Settings.Start: latent k: a member for other values, of another program", f.Name())
+		}
+	}
+}
+
 // oddContext is done without a cause, as contexts of other packages may be.
 type oddContext struct{ context.Context }
 

@@ -141,19 +141,27 @@ func (p *Posterior) warn(r int, st *fitState) {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("restart %d failed: %s", r, now.Err))
 	case now.Kept && st.Cut:
 		p.Warnings = append(p.Warnings, fmt.Sprintf("Settings.Budget = %v of CPU time was over after step %d of %d: the fit depends on the machine; resume it to go on", s.Budget, st.Step, s.Steps))
-	case now.Kept && s.Stop == After && st.Step >= s.Steps && (unfinished(st.Window.Gain) || p.runawayWarning(r, st) != ""):
+	case now.Kept && s.Stop == After && st.Step >= s.Steps && (unfinished(st.Window.Gain) || st.Window.Steep != "" || p.runawayWarning(r, st) != ""):
 		p.Warnings = append(p.Warnings, p.unfinishedWarning(r, st))
 	case now.Kept && s.Stop == Automatic && !st.Done && st.Step >= s.Steps:
 		p.Warnings = append(p.Warnings, fmt.Sprintf(
-			"the fit has not settled in %d steps: the ELBO changed by %v over the last window, and the tolerance is %v; resume it with more Steps, or raise Samples%s",
-			s.Steps, st.Window.Gain, s.Tolerance, p.runawayWarning(r, st)))
+			"the fit has not settled in %d steps: the ELBO changed by %v over the last window, and the tolerance is %v; resume it with more Steps, or raise Samples%s%s",
+			s.Steps, st.Window.Gain, s.Tolerance, st.Window.steepWarning(), p.runawayWarning(r, st)))
 	}
 }
 
 // unfinishedWarning says what still changed when the steps of restart r were over.
 func (p *Posterior) unfinishedWarning(r int, st *fitState) string {
-	return fmt.Sprintf("the fit has not finished in %d steps: the ELBO still rose by %v towards the end; resume it with more Steps%s",
-		st.Step, st.Window.Gain, p.runawayWarning(r, st))
+	return fmt.Sprintf("the fit has not finished in %d steps: the ELBO still rose by %v towards the end; resume it with more Steps%s%s",
+		st.Step, st.Window.Gain, st.Window.steepWarning(), p.runawayWarning(r, st))
+}
+
+// steepWarning names a parameter that the optimiser has not moved far enough.
+func (w window) steepWarning() string {
+	if w.Steep == "" {
+		return ""
+	}
+	return fmt.Sprintf(". The ELBO rises steeply with %s: after gradients that were far larger, steps may be too short for it", w.Steep)
 }
 
 // runawayWarning names a latent whose scale seems to have no end.

@@ -387,10 +387,16 @@ func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 	if len(p.states) == 0 {
 		return Fit(ctx, p.Density, p.Settings)
 	}
-	s := p.Settings
+	s, was := p.Settings, p.states[0].Start.Family()
+	if s.Family == nil {
+		s.Family = was
+	}
 	s.fill()
 	if err := s.check(p.Density); err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
+	}
+	if s.Family != was {
+		return nil, fmt.Errorf("vi: Settings.Family: a fit of %s cannot go on in %s; start another one at Posterior.Q", was.Name(), s.Family.Name())
 	}
 	if s.Restarts < len(p.states) {
 		return nil, fmt.Errorf("vi: Settings.Restarts = %d is fewer than the %d fits to go on with", s.Restarts, len(p.states))

@@ -146,6 +146,13 @@ func TestResumeFurther(t *testing.T) {
 	p.Settings.Samples, p.Settings.StepSize = 16, -1
 	_, err = p.Resume(context.Background())
 	require.ErrorContains(t, err, "Settings.StepSize")
+	p.Settings.StepSize, p.Settings.Family = 0.03, family.FullRank{}
+	_, err = p.Resume(context.Background())
+	require.ErrorContains(t, err, "vi: Settings.Family: a fit of mean field cannot go on in full rank")
+	p.Settings.Family = nil
+	got, err = p.Resume(context.Background())
+	require.NoError(t, err)
+	requireSameFit(t, want, got)
 }
 
 // Fits go into JSON with the last bit of every number, and with those that JSON

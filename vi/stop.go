@@ -28,7 +28,10 @@ type Stop string
 //
 // A fit whose parameters still travel has not settled, however little the ELBO
 // gains: as long as some parameter goes more than half as far from window to
-// window as its steps could take it, the fit goes on.
+// window as its steps could take it, the fit goes on. So it does as long as the ELBO rises by more
+// than two nats a unit with some parameter, at every point of that line: a gradient that was once far larger, as
+// that beside a cliff, may have made the optimiser's steps too short to get anywhere. Such a
+// parameter's running means start afresh. What is steep at the end of given steps is a warning too.
 const (
 	After     Stop = "after"
 	Automatic Stop = "automatic"
@@ -48,7 +51,8 @@ type window struct {
 	Before mc.Numbers // that of the window before Last
 	// Gain is that of Last over Before if the fit is to stop by itself, and at the end
 	// of its steps else that of the result over Before.
-	Gain Estimate
+	Gain  Estimate
+	Steep string `json:",omitempty"` // a parameter with which the ELBO rises steeply there, if there is one
 }
 
 // add counts the iterate of step t in and reports whether the window is full.
@@ -101,6 +105,7 @@ func (f *fitter) gain(a, b []float64, t int) (Estimate, error) {
 	theta, q := make([]float64, len(a)), f.meanQ
 	var m mc.Moments
 	points := max(16, compareSamples/f.s.Samples)
+	f.least, f.most = slices.Repeat([]float64{math.Inf(1)}, len(a)), slices.Repeat([]float64{math.Inf(-1)}, len(a))
 	for k := range points {
 		u := (float64(k) + 0.5) / float64(points)
 		for i := range theta {
@@ -114,6 +119,7 @@ func (f *fitter) gain(a, b []float64, t int) (Estimate, error) {
 		slope := 0.0
 		for i, x := range g {
 			slope += x * (b[i] - a[i])
+			f.least[i], f.most[i] = min(f.least[i], x), max(f.most[i], x)
 		}
 		m.Add(slope)
 	}
@@ -126,6 +132,45 @@ func (f *fitter) travels(a, b []float64, n int) bool {
 	most := 0.5 * orDefault(f.Base, 0.001) * float64(n)
 	for k, u := range f.units {
 		if math.Abs(b[k]-a[k]) > most*u {
+			return true
+		}
+	}
+	return false
+}
+
+// When the ELBO is steep in a parameter, in nats a unit, and when the optimiser is too slow for it: where
+// its running mean is below so many times the root of the running mean square.
+const (
+	steepest = 2
+	slow     = 1e-2
+	frozen   = 1e-4
+)
+
+// steep names a parameter with which the ELBO rises steeply at all points of the line of the last
+// gain; empty if there is none. Unless the steps are over it frees those that are slow.
+func (f *fitter) steep() (label string) {
+	units, q := make([]float64, len(f.units)), f.meanQ
+	q.Units(units)
+	for k, u := range units {
+		p := q.Param(k)
+		if sd := q.SD(p.Latent); p.Symbol == "μ" && sd > 0 {
+			u = min(u, sd) // that of the paper's family is 1
+		}
+		if max(f.least[k], -f.most[k])*u < steepest || f.isHeld(k) {
+			continue
+		}
+		label = p.Label(f.d.Latents())
+		if !f.plain && f.Adam.isSlow(k, slow) {
+			f.Adam.forget(k)
+		}
+	}
+	return label
+}
+
+// isFrozen reports whether the optimiser hardly moves some parameter.
+func (f *fitter) isFrozen() bool {
+	for k := range f.Adam.M {
+		if !f.plain && f.Adam.isSlow(k, frozen) {
 			return true
 		}
 	}

@@ -284,12 +284,15 @@ func (m *ModeFinder) findCliffs(ctx context.Context, signs regions.Signs) error 
 		}
 		for k := 0; k < w-1 && first+k < arr.Len(); k++ {
 			if fall := m.x.Out[0] - m.x.Out[1+k]; !(fall < leastCliff) {
-				m.cliffs = append(m.cliffs, cliff{first + k, rounded(min(fall, math.MaxFloat64))})
+				m.cliffs = append(m.cliffs, cliff{first + k, rounded(min(fall, mostFall))})
 			}
 		}
 	}
 	return nil
 }
+
+// mostFall is what an infinite fall counts as: rounded, the largest number would be infinite.
+const mostFall = math.MaxFloat64 / 2
 
 // rounded is x to 24 bits.
 func rounded(x float64) float64 {

@@ -128,7 +128,7 @@ func CheckBias(d *graph.Density, q family.Q, s BiasSettings) (BiasCheck, error) 
 		return BiasCheck{}, err
 	}
 	c := BiasCheck{Samples: batches * partBatch * partChunks, Guards: d.Arrangement().Len()}
-	c.RareSides = len(rareSides(d, q, c.Samples))
+	c.RareSides = len(rareSides(d, q, c.Samples, noProb))
 	if err := c.fill(d, q, p); err != nil {
 		return BiasCheck{}, err
 	}

@@ -56,7 +56,11 @@ type RareSide struct {
 
 const (
 	rareCount = 10    // a side is rare if it is expected in fewer draws
-	noProb    = 1e-30 // and taken as impossible below this
+	noProb    = 1e-30 // and taken to bring nothing below this,
+	// unless it brings more than so many nats: a hard constraint may cost 1e200.
+	steepNats  = 1e-6
+	steepDraws = 2      // that tell
+	steepProb  = 1e-300 // at least
 )
 
 // RareSides estimates what the given number of draws of q miss of the ELBO. A
@@ -68,7 +72,8 @@ const (
 // normal distribution and the rest of ε free. There are samples/(number of rare
 // sides) for each, and 32 at least.
 //
-// Sides of probability below 1e-30 are taken to bring nothing. What only a
+// Sides of probability below 1e-30 are taken to bring nothing unless two draws there say
+// otherwise, as behind a hard constraint that costs 1e200 nats. What only a
 // combination of common sides brings is not looked for: if two guards have a
 // probability of 0.01 each, 1000 draws miss their coincidence. Where a draw on
 // no rare side has log r = −Inf, so has Corrected, and rare sides are not
@@ -85,8 +90,12 @@ func LikeliestRareSides(d *graph.Density, q family.Q, samples, sides int, seed u
 		return Unseen{}, err
 	}
 	r := Unseen{Samples: samples}
+	steep, err := steepSides(d, q, sides, seed)
+	if err != nil {
+		return Unseen{}, err
+	}
 	var t tails
-	t, r.Skipped = newTails(d, q, likeliest(rareSides(d, q, samples), sides))
+	t, r.Skipped = newTails(d, q, append(likeliest(rareSides(d, q, samples, noProb), sides), steep...))
 	plain, on, err := t.plain(m)
 	if err != nil {
 		return Unseen{}, err
@@ -122,8 +131,9 @@ func LikeliestRareSides(d *graph.Density, q family.Q, samples, sides int, seed u
 	return r, nil
 }
 
-// rareSides are the sides that few of the samples, or none, will be on.
-func rareSides(d *graph.Density, q family.Q, samples int) []RareSide {
+// rareSides are the sides of at least the given probability that few of the samples, or none,
+// will be on.
+func rareSides(d *graph.Density, q family.Q, samples int, least float64) []RareSide {
 	positive, negative := events.Of(d, q).AllSides()
 	guards := d.GuardsByPlane()
 	var sides []RareSide
@@ -135,11 +145,36 @@ func rareSides(d *graph.Density, q family.Q, samples int) []RareSide {
 			prob = negative[l]
 		}
 		curved := d.Arrangement().Curve(l) != nil // of which few draws know little
-		if prob*float64(samples) < rareCount && (prob >= noProb || curved) {
+		if prob*float64(samples) < rareCount && (prob >= least || curved) {
 			sides = append(sides, RareSide{Side: side, Condition: guards[l][0].Condition(side.Positive), Guards: guards[l], Prob: prob})
 		}
 	}
 	return sides
+}
+
+// steepSides are the sides of probability below noProb that bring something all the same, of the n most
+// probable.
+func steepSides(d *graph.Density, q family.Q, n int, seed uint64) (steep []RareSide, err error) {
+	all := slices.DeleteFunc(rareSides(d, q, 1, steepProb), func(s RareSide) bool {
+		return s.Prob >= noProb || d.Arrangement().Curve(s.Side.Plane) != nil
+	})
+	t, _ := newTails(d, q, likeliest(all, n))
+	if len(t.sides) == 0 {
+		return nil, nil
+	}
+	logs, _, weight, err := t.draw(steepDraws, seed+0x7f4a7c159e3779b9)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range t.sides {
+		for k := i * steepDraws; k < (i+1)*steepDraws; k++ {
+			if by := math.Abs(logs[k] * weight[k]); by > steepNats && !math.IsInf(by, 1) {
+				steep = append(steep, s)
+				break
+			}
+		}
+	}
+	return steep, nil
 }
 
 // commonMean is the mean of log r − log q over the draws that are on no rare side, or

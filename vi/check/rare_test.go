@@ -205,6 +205,23 @@ func TestRareSidesOfNone(t *testing.T) {
 	require.False(t, rareOf(t, vitest.Smooth(t), family.Independent([]float64{0, 0}, []float64{1, 1}), 1000).Misleading())
 }
 
+// A side that is as good as impossible counts where it costs enough: behind a wall of 1e200 nats that is
+// 15 standard deviations away. A step of 1 nat there does not.
+func TestRareSidesBehindAWall(t *testing.T) {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(0, 1))
+	m.Factor(graph.If(graph.Greater(x, 0), 0, -1e200))
+	m.Factor(graph.If(graph.Greater(x, 3), -1, 0))
+	d := vitest.Compile(t, m)
+	q := family.Independent([]float64{1.5}, []float64{0.1})
+	r := rareOf(t, d, q, 1000)
+	want := -1e200 * 0.5 * math.Erfc(15/math.Sqrt2)
+	require.Len(t, r.Sides, 1)
+	require.InEpsilon(t, want, r.Missed.Mean, 1e-9)
+	require.InEpsilon(t, want, r.Corrected.Mean, 1e-9)
+	require.Equal(t, "x < 0", r.Sides[0].Condition)
+}
+
 func TestRareSidesProcessors(t *testing.T) {
 	_, d := vitest.Paper(t, "temperature")
 	q := priorStart(d)

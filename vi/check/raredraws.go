@@ -73,13 +73,15 @@ func (t *tails) count(on []int, x *graph.Executor) {
 	}
 }
 
-// conditional fills the Gap and Missed of all sides from draws on them.
-func (t *tails) conditional(each int, seed uint64, common mc.Estimate) error {
+// draw draws so many points on each side, side by side. Of each point it returns log r − log q, on how
+// many of the sides it is, and its weight.
+func (t *tails) draw(each int, seed uint64) (logs []float64, on []int, weight []float64, err error) {
 	n := each * len(t.sides)
-	on, logQ, weight := make([]int, n), make([]float64, n), make([]float64, n)
+	on, weight = make([]int, n), make([]float64, n)
+	logQ := make([]float64, n)
 	m, err := newMeter(t.d, t.q, n, seed, allProcessors)
 	if err != nil {
-		return err
+		return nil, nil, nil, err
 	}
 	err = m.draw(t.q, func(first int, x *graph.Executor, rng *rand.Rand) {
 		z := make([]float64, t.q.Dim())
@@ -102,7 +104,15 @@ func (t *tails) conditional(each int, seed uint64, common mc.Estimate) error {
 		}
 		t.count(on[first:], x)
 	})
-	logs := m.ratio
+	if err == nil {
+		floats.SubTo(logQ, m.ratio, logQ)
+	}
+	return logQ, on, weight, err
+}
+
+// conditional fills the Gap and Missed of all sides from draws on them.
+func (t *tails) conditional(each int, seed uint64, common mc.Estimate) error {
+	logs, on, weight, err := t.draw(each, seed)
 	if err != nil {
 		return err
 	}
@@ -110,7 +120,6 @@ func (t *tails) conditional(each int, seed uint64, common mc.Estimate) error {
 		s := t.sides[k/each]
 		return fmt.Errorf("check: log r is %v on the rare side %s (%s)", logs[k], s.Condition, graph.Places(s.Guards))
 	}
-	floats.Sub(logs, logQ)
 	for i := range t.sides {
 		s, logs, on, weight := &t.sides[i], logs[i*each:(i+1)*each], on[i*each:(i+1)*each], weight[i*each:(i+1)*each]
 		for k := range logs {

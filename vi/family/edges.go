@@ -2,6 +2,7 @@ package family
 
 import (
 	"math"
+	"slices"
 
 	"github.com/facetvi/facet/internal/components"
 )
@@ -48,6 +49,11 @@ func newEdges(parents [][]int) *edges {
 // children are where those of the latents from i to j are in childOf, child and childEdge:
 // from a to z − 1.
 func (g *edges) children(i, j int) (a, z int32) { return g.childFrom[j+1], g.childFrom[i] }
+
+// equal reports whether g and o have the same parents.
+func (g *edges) equal(o *edges) bool {
+	return g == o || g != nil && o != nil && slices.Equal(g.from, o.from) && slices.Equal(g.parent, o.parent)
+}
 
 // parents are those of latent i.
 func (g *edges) parents(i int) []int32 { return g.parent[g.from[i]:g.from[i+1]] }

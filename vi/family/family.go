@@ -287,15 +287,31 @@ func (m Method) String() string {
 // Of returns the member of family f that is nearest to q. Where f has q's
 // correlations it is q itself; else means and standard deviations agree.
 func Of(f Family, p Program, q Q) (Q, error) {
-	if _, has := q.(*masses); q.Family() == f && len(programUnits(q)) == p.Params() && has == hasMasses(f, p) {
+	_, has := q.(*masses)
+	same := q.Family() == f && len(programUnits(q)) == p.Params() && has == hasMasses(f, p)
+	if same && f != (Structured{}) { // of which a member of another program may have other parents
 		return q.Clone(), nil
 	}
 	to, err := f.New(p)
 	if err != nil {
 		return nil, err
 	}
+	if same && edgesOf(to).equal(edgesOf(q)) {
+		return q.Clone(), nil
+	}
 	imitate(to, q)
 	return to, nil
+}
+
+// edgesOf are those of a sequential normal, also beside masses; or nil.
+func edgesOf(q Q) *edges {
+	switch q := q.(type) {
+	case *Normal:
+		return q.edges
+	case *masses:
+		return edgesOf(q.rest)
+	}
+	return nil
 }
 
 // imitate makes to, a member of another family, as near to q as it can be.
@@ -348,6 +364,11 @@ func Check(q Q, p Program) error {
 	}
 	if q.Dim() != p.Dim() {
 		return fmt.Errorf("a family of %d latents for %d", q.Dim(), p.Dim())
+	}
+	if m, ok := q.(*masses); ok {
+		if err := m.check(p); err != nil {
+			return err
+		}
 	}
 	k := q.Fault()
 	if k < 0 {

@@ -1,6 +1,7 @@
 package family
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -54,6 +55,20 @@ type massLaw struct {
 	prob         []float64 // π
 	below, above []float64 // by cut: F and 1 − F, both accurate where they are small
 	ratio        []float64 // log(π/P)
+}
+
+// check reports a latent whose values are not those that it has in p.
+func (q *masses) check(p Program) error {
+	for i, k := range q.number {
+		var cuts []float64
+		if k < 0 {
+			cuts = q.laws[-k-1].cuts
+		}
+		if values, of := p.Values(i); (values != nil) != (k < 0) || !slices.Equal(cuts, of) {
+			return fmt.Errorf("latent %s: a member for other values, of another program", p.Latents()[i])
+		}
+	}
+	return nil
 }
 
 // A normals is a family that gives discrete latents masses beside its members for the other
