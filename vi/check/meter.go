@@ -31,7 +31,7 @@ func ELBO(d *graph.Density, q family.Q, samples int, seed uint64) (mc.Estimate, 
 // fits at once, each with a meter.
 type Meter struct {
 	d           *graph.Density
-	crew        *mc.Crew[*meterWorker]
+	pool        *mc.Pool[*meterWorker]
 	logR, ratio []float64  // log r, and log r − log q
 	q           family.Q   // while it measures
 	placed      placedHook // likewise
@@ -83,12 +83,12 @@ func newMeter(d *graph.Density, q family.Q, samples int, seed uint64, processors
 		return &meterWorker{x, q.Drawer(n)}, nil
 	}
 	var err error
-	m.crew, err = mc.NewCrew(cut, processors, seed, bind, func(w *meterWorker) { w.sampler.Locate(m.q) }, m.block)
+	m.pool, err = mc.NewPool(cut, processors, seed, bind, func(w *meterWorker) { w.sampler.Locate(m.q) }, m.block)
 	return m, err
 }
 
 // Restart puts the random streams where seed says.
-func (m *Meter) Restart(seed uint64) { m.crew.Restart(seed) }
+func (m *Meter) Restart(seed uint64) { m.pool.Restart(seed) }
 
 // Measure estimates the ELBO at q in nats; see ELBO for what the standard error
 // does not see.
@@ -114,14 +114,14 @@ func (m *Meter) draw(q family.Q, placed placedHook) error {
 		return fmt.Errorf("check: %w", err)
 	}
 	m.q, m.placed = q, placed
-	if err := m.crew.Round(); err != nil {
+	if err := m.pool.Round(); err != nil {
 		return fmt.Errorf("check: %w", err)
 	}
 	return nil
 }
 
 func (m *Meter) block(w *meterWorker, b int, rng *rand.Rand) error {
-	first, x := b*m.crew.Size, w.x
+	first, x := b*m.pool.Size, w.x
 	w.sampler.Draw(x.Z, rng)
 	m.d.Arrangement().SignBatch(x.Signs, x.Z, x.N)
 	if m.placed != nil {

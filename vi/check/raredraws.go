@@ -41,7 +41,7 @@ func newTails(d *graph.Density, q family.Q, sides []RareSide) (t tails, skipped 
 // plain returns log r − log q at the draws of a meter, and for each draw the number
 // of rare sides that it is on.
 func (t *tails) plain(m *Meter) (logs []float64, on []int, err error) {
-	on = make([]int, m.crew.N)
+	on = make([]int, m.pool.N)
 	seen := make([]atomic.Int64, len(t.sides))
 	err = m.draw(t.q, func(first int, x *graph.Executor, _ *rand.Rand) {
 		t.count(on[first:], x)

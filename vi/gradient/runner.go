@@ -15,7 +15,7 @@ import (
 // without allocating. It is for one caller at a time, and uses all processors.
 type Runner struct {
 	dim   int
-	crew  *mc.Crew[Worker]
+	pool  *mc.Pool[Worker]
 	sums  [][]float64 // by block
 	q     family.Q    // while it estimates
 	first Worker      // of block 0
@@ -55,7 +55,7 @@ func NewRunner(d *graph.Density, q family.Q, e Estimator, samples int, seed uint
 		}
 		return w, err
 	}
-	if r.crew, err = mc.NewCrew(cut, mc.Processors(cut.Len()), seed, bind, func(w Worker) { w.Locate(r.q) }, r.block); err != nil {
+	if r.pool, err = mc.NewPool(cut, mc.Processors(cut.Len()), seed, bind, func(w Worker) { w.Locate(r.q) }, r.block); err != nil {
 		return nil, err
 	}
 	for range cut.Len() {
@@ -68,7 +68,7 @@ func NewRunner(d *graph.Density, q family.Q, e Estimator, samples int, seed uint
 // overwritten by the next call.
 func (r *Runner) Estimate(q family.Q) ([]float64, error) {
 	r.q = q
-	if err := r.crew.Round(); err != nil {
+	if err := r.pool.Round(); err != nil {
 		return nil, err
 	}
 	sums := r.sums[0]
@@ -77,14 +77,14 @@ func (r *Runner) Estimate(q family.Q) ([]float64, error) {
 			sums[i] += x
 		}
 	}
-	r.first.Sampler().Finish(r.g, sums, r.crew.N)
+	r.first.Sampler().Finish(r.g, sums, r.pool.N)
 	return r.g, nil
 }
 
 // block computes block b.
 func (r *Runner) block(w Worker, b int, rng *rand.Rand) error {
 	if t, turns := w.(Turner); turns {
-		t.At((r.from+r.crew.Rounds-1)*len(r.sums) + b)
+		t.At((r.from+r.pool.Rounds-1)*len(r.sums) + b)
 	}
 	if b == 0 {
 		r.first = w
@@ -94,23 +94,23 @@ func (r *Runner) block(w Worker, b int, rng *rand.Rand) error {
 }
 
 // From says that so many estimates have been made before, which a Turner must know.
-func (r *Runner) From(estimates int) { r.from = estimates - r.crew.Rounds }
+func (r *Runner) From(estimates int) { r.from = estimates - r.pool.Rounds }
 
 // Restart puts the random streams where seed says, as if no estimate had been made.
 func (r *Runner) Restart(seed uint64) {
 	r.From(0)
-	r.crew.Restart(seed)
+	r.pool.Restart(seed)
 }
 
 // Streams are the states of the random streams.
-func (r *Runner) Streams() [][]byte { return r.crew.Streams() }
+func (r *Runner) Streams() [][]byte { return r.pool.Streams() }
 
 // SetStreams goes on from the states that Streams returned.
 func (r *Runner) SetStreams(all [][]byte) error {
-	if err := CheckStreams(all, r.crew.N, r.dim); err != nil {
+	if err := CheckStreams(all, r.pool.N, r.dim); err != nil {
 		return err
 	}
-	r.crew.SetStreams(all)
+	r.pool.SetStreams(all)
 	return nil
 }
 

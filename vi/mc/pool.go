@@ -2,10 +2,10 @@ package mc
 
 import "math/rand/v2"
 
-// A Crew works on samples round after round, block by block: each block has a random
+// A Pool works on samples round after round, block by block: each block has a random
 // stream of its own, and each goroutine a worker for full blocks and one for the last, which may
 // be shorter. A round allocates nothing.
-type Crew[W any] struct {
+type Pool[W any] struct {
 	Blocks
 	streams []*rand.PCG
 	rngs    []*rand.Rand
@@ -20,11 +20,11 @@ type turn[W any] struct {
 	round  int
 }
 
-// NewCrew returns a crew of p goroutines, whose streams start where seed says. bind makes a worker
+// NewPool returns a pool of p goroutines, whose streams start where seed says. bind makes a worker
 // for blocks of n samples. In a round ready is called once for each worker that has a block to
 // do, and work for each block b.
-func NewCrew[W any](cut Blocks, p int, seed uint64, bind func(n int) (W, error), ready func(W), work func(w W, b int, rng *rand.Rand) error) (*Crew[W], error) {
-	c := &Crew[W]{Blocks: cut, workers: make([][2]turn[W], p)}
+func NewPool[W any](cut Blocks, p int, seed uint64, bind func(n int) (W, error), ready func(W), work func(w W, b int, rng *rand.Rand) error) (*Pool[W], error) {
+	c := &Pool[W]{Blocks: cut, workers: make([][2]turn[W], p)}
 	for w := range c.workers {
 		for kind, n := range [2]int{cut.Size, cut.N % cut.Size} {
 			if n == 0 || n > cut.N { // there is no such block
@@ -55,20 +55,20 @@ func NewCrew[W any](cut Blocks, p int, seed uint64, bind func(n int) (W, error),
 }
 
 // Round does all blocks once; see Team.Round.
-func (c *Crew[W]) Round() error {
+func (c *Pool[W]) Round() error {
 	c.Rounds++
 	return c.team.Round()
 }
 
 // Restart puts the random streams where seed says.
-func (c *Crew[W]) Restart(seed uint64) {
+func (c *Pool[W]) Restart(seed uint64) {
 	for b, s := range c.streams {
 		Reseed(s, seed, b)
 	}
 }
 
 // Streams are the states of the random streams.
-func (c *Crew[W]) Streams() [][]byte {
+func (c *Pool[W]) Streams() [][]byte {
 	var all [][]byte
 	for _, s := range c.streams {
 		state, _ := s.MarshalBinary() // never fails
@@ -77,8 +77,8 @@ func (c *Crew[W]) Streams() [][]byte {
 	return all
 }
 
-// SetStreams goes on from the states that Streams of a crew of as many blocks returned.
-func (c *Crew[W]) SetStreams(all [][]byte) {
+// SetStreams goes on from the states that Streams of a pool of as many blocks returned.
+func (c *Pool[W]) SetStreams(all [][]byte) {
 	for b, state := range all {
 		_ = c.streams[b].UnmarshalBinary(state) // it was one's state
 	}
