@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/facetvi/facet/graph/kernel"
@@ -59,25 +60,58 @@ func (s Substitution) sign(l int) (g Guard, ok bool) {
 // Cached.
 func NewBuilder(d *Density) *Builder {
 	b := &Builder{d: d, terms: d.made().outs[0].terms, sz: d.sizes(), affect: make([][]int, d.arr.Len())}
-	stamp := make([]int, d.st.len())
-	for t := range b.terms {
-		b.mark(t, b.terms[t].atom, stamp)
-	}
 	b.flips = newFlips(b)
+	below := make([]uint64, len(b.flips.users))
+	for l := 0; l < len(b.affect) && b.pairs <= maxPairs; l += 64 {
+		b.mark(l, min(l+64, len(b.affect)), below)
+	}
 	return b
 }
 
-// mark adds term t to the lists of all signs below id.
-func (b *Builder) mark(t int, id nodeID, stamp []int) {
-	if stamp[id] == t+1 || b.pairs > maxPairs {
-		return
+// mark makes the lists of signs from to to, at most 64. Of the nodes above these, below are
+// those of the signs that are below each, as bits; it is 0 before and after. So a list takes
+// time by the nodes above its 64 signs together, few where steps are local, and a 64th
+// of them all where each depends on the ones before it.
+func (b *Builder) mark(from, to int, below []uint64) {
+	var above []nodeID
+	reach := func(id nodeID, signs uint64) {
+		if below[id] == 0 {
+			above = append(above, id)
+		}
+		below[id] |= signs
 	}
-	stamp[id] = t + 1
-	if n := b.d.st.at(id); n.kind == kSign {
-		b.affect[n.a] = append(b.affect[n.a], t)
-		b.pairs++
+	for l := from; l < to; l++ {
+		if sign := b.d.st.leaf(kSign, l); int(sign) < len(below) {
+			reach(sign, 1<<(l-from))
+		}
 	}
-	b.d.st.operands(id, func(o nodeID) { b.mark(t, o, stamp) })
+	for k := 0; k < len(above); k++ {
+		for _, user := range b.flips.users[above[k]] {
+			reach(user, below[above[k]])
+		}
+	}
+	slices.Sort(above) // operands before what uses them
+	var terms []int
+	for _, id := range above {
+		for _, user := range b.flips.users[id] {
+			below[user] |= below[id]
+		}
+		if t := b.flips.termOf[id]; t > 0 {
+			terms = append(terms, t-1)
+		}
+	}
+	slices.Sort(terms)
+	for _, t := range terms {
+		signs := below[b.terms[t].atom]
+		b.pairs += bits.OnesCount64(signs)
+		for ; signs != 0; signs &= signs - 1 {
+			l := from + bits.TrailingZeros64(signs)
+			b.affect[l] = append(b.affect[l], t)
+		}
+	}
+	for _, id := range above {
+		below[id] = 0
+	}
 }
 
 // Point adds a row to the program's Points and returns its value.
