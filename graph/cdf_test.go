@@ -201,6 +201,7 @@ func (s source) tailPoint(l law) (p []float64, x float64) {
 // by x, are right to a relative 1e-12, or as well as their inputs are known.
 func TestExactTails(t *testing.T) {
 	skipShort(t)
+	keepExact(t)
 	for _, l := range laws() {
 		b, points := bits(1600), 6
 		switch {
@@ -234,7 +235,7 @@ func (l law) compareTail(t *testing.T, b bits, p []float64, x float64, upper boo
 	}
 	kind := map[space]string{discrete: "c", line: "r", half: "p", unit: "u", interval: "r"}[l.space]
 	last := len(p)
-	compareExact(t, b, fmt.Sprint(l.name, " upper: ", upper), l.kinds+kind, append(slices.Clone(p), x), underflow, func(m *graph.Model, p []graph.Expr) {
+	compareExact(t, b, t.Name(), fmt.Sprint(t.Name(), " upper: ", upper), l.kinds+kind, append(slices.Clone(p), x), underflow, func(m *graph.Model, p []graph.Expr) {
 		m.Factor(f(l.make(p[:last]), p[last]))
 	}, func(p []num) num {
 		below, above := tailsOf(b, l, x, p[last], p[:last])
@@ -251,7 +252,7 @@ func (l law) compareTail(t *testing.T, b bits, p []float64, x float64, upper boo
 // compareExact compares the log density that add makes of inputs p, and its gradient by
 // their coordinates, with the exact one, apart from what is negligible. Of the kinds of
 // inputs c stays a number.
-func compareExact(t *testing.T, b bits, what, kinds string, p []float64, negligible float64, add func(m *graph.Model, p []graph.Expr), exact func(p []num) num) {
+func compareExact(t *testing.T, b bits, group, what, kinds string, p []float64, negligible float64, add func(m *graph.Model, p []graph.Expr), exact func(p []num) num) {
 	t.Helper()
 	var pt point
 	var params []graph.Expr
@@ -290,26 +291,17 @@ func compareExact(t *testing.T, b bits, what, kinds string, p []float64, negligi
 		}
 		return exact(args)
 	}
-	var v []num
-	for _, in := range pt.in {
-		v = append(v, b.num(in.v))
-	}
-	answers := []answer{pt.answer(b, f, v, negligible)}
-	if answers[0].want < -1e300 { // the reference does not reach so far
+	list := exactOf(t, group, fmt.Sprint(what, " ", pt), func() []exactNumber { return pt.valueAndSlopes(b, f) })
+	if list[0].want < -1e300 { // the reference does not reach so far
 		return
-	}
-	for i, in := range pt.in {
-		if in.latent {
-			answers = append(answers, pt.answer(b, func(v []num) num { return b.slope(f, v, i) }, v, negligible))
-		}
 	}
 	value, err := d.LogProb(z)
 	require.NoError(t, err, what)
 	slopes, err := d.GradAt(z, d.Arrangement().Signs(z))
 	require.NoError(t, err, what)
 	for i, got := range append([]float64{value}, slopes...) {
-		if a := answers[i]; !a.accepts(got) {
-			t.Errorf("%s%v: component %d is %v, not %v: off by %.2g, and rounding changes it by %.2g", what, pt, i, got, a.want, got-a.want, a.slack())
+		if a := (answer{exactNumber: list[i], negligible: negligible}); !a.accepts(got) {
+			t.Errorf("%s%v: component %d is %v, not %v: off by %.2g, and rounding changes it by %.2g", what, pt, i, got, a.want, got-a.want, a.slack)
 		}
 	}
 }

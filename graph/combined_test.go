@@ -223,10 +223,11 @@ func combinations() []combination {
 // relative 1e-12.
 func TestExactCombinations(t *testing.T) {
 	skipShort(t)
+	keepExact(t)
 	const b = bits(2400)
 	for _, c := range combinations() {
 		for _, x := range c.xs {
-			compareExact(t, b, fmt.Sprint(c.name, " at ", x), c.kinds, c.p, nats, func(m *graph.Model, p []graph.Expr) {
+			compareExact(t, b, c.name, fmt.Sprint(c.name, " at ", x), c.kinds, c.p, nats, func(m *graph.Model, p []graph.Expr) {
 				m.Observe("x", c.make(p), x)
 			}, func(p []num) num { return c.exact(b, x, p) })
 		}

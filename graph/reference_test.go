@@ -230,10 +230,9 @@ func moved(v []num, i int, d num) []num {
 
 // An answer is the log density or one of its derivatives.
 type answer struct {
-	want       float64
-	beyond     bool           // beyond the numbers, or computed from what is
-	negligible float64        // an error that makes no difference
-	slack      func() float64 // how much the rounding of the inputs changes
+	exactNumber
+	beyond     bool    // beyond the numbers, or computed from what is
+	negligible float64 // an error that makes no difference
 }
 
 const (
@@ -242,17 +241,14 @@ const (
 )
 
 // answers are the exact log density and its gradient by the latents.
-func (pt point) answers() []answer {
-	b := pt.bits()
-	var v []num
-	for _, in := range pt.in {
-		v = append(v, b.num(in.v))
-	}
-	value := func(v []num) num { return pt.exact(b, v) }
-	density := pt.answer(b, value, v, nats*pt.weight())
-	density.beyond = math.IsInf(density.want, 0)
+func (pt point) answers(t *testing.T) []answer {
+	list := exactOf(t, t.Name(), fmt.Sprint(t.Name(), " ", pt, pt.more), func() []exactNumber {
+		b := pt.bits()
+		return pt.valueAndSlopes(b, func(v []num) num { return pt.exact(b, v) })
+	})
+	density := answer{list[0], math.IsInf(list[0].want, 0), nats * pt.weight()}
 	answers := []answer{density}
-	for i, in := range pt.in {
+	for _, in := range pt.in {
 		if !in.latent {
 			continue
 		}
@@ -260,7 +256,7 @@ func (pt point) answers() []answer {
 		if in.kind == 'r' {
 			negligible = underflow
 		}
-		slope := pt.answer(b, func(v []num) num { return b.slope(value, v, i) }, v, negligible)
+		slope := answer{exactNumber: list[len(answers)], negligible: negligible}
 		slope.beyond = density.beyond || in.kind == 'p' && math.IsInf(slope.want/math.Exp(in.v), 0)
 		answers = append(answers, slope)
 	}
@@ -282,30 +278,42 @@ func (pt point) weight() float64 {
 	return most
 }
 
+// valueAndSlopes are f at the inputs and its derivatives by the latents.
+func (pt point) valueAndSlopes(b bits, f func(v []num) num) []exactNumber {
+	var v []num
+	for _, in := range pt.in {
+		v = append(v, b.num(in.v))
+	}
+	list := []exactNumber{pt.answer(b, f, v)}
+	for i, in := range pt.in {
+		if in.latent {
+			list = append(list, pt.answer(b, func(v []num) num { return b.slope(f, v, i) }, v))
+		}
+	}
+	return list
+}
+
 // answer is f at v. An input may be off by ε|vᵢ|, and by ε(1+|vᵢ|) if it is the
 // coordinate of a function that is rounded.
-func (pt point) answer(b bits, f func(v []num) num, v []num, negligible float64) answer {
-	exact := f(v)
-	want, _ := exact.Float64()
-	return answer{want: want, negligible: negligible, slack: func() float64 {
-		sum := 0.0
-		for i, in := range pt.in {
-			scale := math.Abs(in.v)
-			if in.latent && in.kind != 'r' {
-				scale++
-			}
-			change, _ := b.sub(f(moved(v, i, b.num(0x1p-52*scale))), exact).Float64()
-			sum += math.Abs(change)
+func (pt point) answer(b bits, f func(v []num) num, v []num) (a exactNumber) {
+	value := f(v)
+	a.want, _ = value.Float64()
+	for i, in := range pt.in {
+		scale := math.Abs(in.v)
+		if in.latent && in.kind != 'r' {
+			scale++
 		}
-		return sum
-	}}
+		change, _ := b.sub(f(moved(v, i, b.num(0x1p-52*scale))), value).Float64()
+		a.slack += math.Abs(change)
+	}
+	return a
 }
 
 // accepts reports whether got is right to a relative 1e-12, or to four times the
 // slack.
 func (a answer) accepts(got float64) bool {
 	off := math.Abs(got - a.want)
-	return got == a.want || off <= a.negligible+1e-12*math.Abs(a.want) || off <= 4*a.slack()
+	return got == a.want || off <= a.negligible+1e-12*math.Abs(a.want) || off <= 4*a.slack
 }
 
 // computed are the log density and its gradient by the latents as graph has
@@ -499,6 +507,7 @@ func (pt point) String() string {
 // count k by 1e-16·k·log k, if WithData put it in the place of a small one.
 func TestExactLogDensities(t *testing.T) {
 	skipShort(t)
+	keepExact(t)
 	const points = 12
 	for _, l := range laws() {
 		for _, c := range []struct {
@@ -526,6 +535,7 @@ func TestExactLogDensities(t *testing.T) {
 // relative 1e-16·n·|log(y/x)| if x is so unlikely that the others do not count.
 func TestExactLogDensitiesOfSeries(t *testing.T) {
 	skipShort(t)
+	keepExact(t)
 	for _, l := range laws() {
 		if !slices.Contains([]string{"Gamma", "ChiSquared", "Beta"}, l.name) {
 			continue
@@ -565,6 +575,7 @@ func (s source) valueOf(pt point) (float64, bool) {
 // Points that formulas straight from a book get wrong.
 func TestExactLogDensitiesAt(t *testing.T) {
 	skipShort(t)
+	keepExact(t)
 	at := func(name string, latents bool, v ...float64) {
 		for _, l := range laws() {
 			if l.name != name {
@@ -601,7 +612,7 @@ func TestExactLogDensitiesAt(t *testing.T) {
 // beyond the numbers alone.
 func (pt point) compare(t *testing.T) {
 	t.Helper()
-	answers := pt.answers()
+	answers := pt.answers(t)
 	got, err := pt.computed()
 	if err != nil {
 		if !answers[0].beyond {
@@ -614,7 +625,7 @@ func (pt point) compare(t *testing.T) {
 			continue
 		}
 		if !a.accepts(got[i]) {
-			t.Errorf("%v: component %d is %v, not %v: off by %.2g, and rounding changes it by %.2g", pt, i, got[i], a.want, got[i]-a.want, a.slack())
+			t.Errorf("%v: component %d is %v, not %v: off by %.2g, and rounding changes it by %.2g", pt, i, got[i], a.want, got[i]-a.want, a.slack)
 		}
 	}
 }
