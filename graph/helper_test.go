@@ -31,7 +31,7 @@ func mustCompile(t fataler, m *graph.Model) *graph.Density {
 func skipShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("takes seconds, and has no second goroutine for the race detector, for which short mode is")
+		t.Skip("takes seconds, and has no goroutines of its own for the race detector, for which short mode is")
 	}
 }
 

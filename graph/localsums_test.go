@@ -125,6 +125,9 @@ func TestSumsNearAPoint(t *testing.T) {
 // Some is the density of a part of the observations: at a point its log likelihood, over many seeds, has the mean that the
 // whole one's has in proportion, and what few observations are made of is in all of them.
 func TestSome(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds under the race detector, for which short mode is, and has no goroutines but those of any Compile")
+	}
 	const n, used = 400, 100
 	m := NewModel()
 	curvedModels(n)["Poisson"](m)

@@ -106,6 +106,7 @@ func boundaryPart(t *testing.T, d *graph.Density, q *family.Normal, groups int) 
 // flipping one guard at a time is biased: the test that accepts merged guards
 // rejects that, and it is exactly as biased as the authors' program.
 func TestUnmergedGuardsAreRejected(t *testing.T) {
+	skipShort(t)
 	spec, err := models.ByName("temperature")
 	require.NoError(t, err)
 	obs, exact := spec.Golden.Observations, spec.Golden.Exact

@@ -21,7 +21,11 @@ import (
 // others; and a run is the same in another plan.
 func TestSameBytes(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	args := []string{"-steps", "110", "-stepsizes", "0.01", "-models", "temperature,textmsg", "-samples", "1,8"}
+	steps := "110"
+	if testing.Short() {
+		steps = "11" // the same goroutines, fewer times
+	}
+	args := []string{"-steps", steps, "-stepsizes", "0.01", "-models", "temperature,textmsg", "-samples", "1,8"}
 	runtime.GOMAXPROCS(1)
 	first := t.TempDir()
 	reproduce(t, first, args...)
@@ -37,7 +41,7 @@ func TestSameBytes(t *testing.T) {
 		require.NotEqual(t, want[name], data, name)
 	}
 	alone := t.TempDir()
-	reproduce(t, alone, "-steps", "110", "-stepsizes", "0.01", "-models", "textmsg", "-samples", "8", "-estimators", "ours")
+	reproduce(t, alone, "-steps", steps, "-stepsizes", "0.01", "-models", "textmsg", "-samples", "8", "-estimators", "ours")
 	const file = "/runs/textmsg-0.01-N8-ours.elbo.csv"
 	require.Equal(t, want[file], csvFiles(t, alone)[file])
 }
