@@ -72,12 +72,15 @@ func changePoint(name string, day float64) inUnits {
 // Results do not depend on the units of the data: nor with stopping by itself.
 func TestUnits(t *testing.T) {
 	for _, c := range []inUnits{
-		housePrices(), changePoint("change point in days", 1), changePoint("in milliseconds", 86_400_000),
+		housePrices(), changePoint("change point in days", 1), changePoint("in seconds", 86_400), changePoint("in milliseconds", 86_400_000),
 	} {
 		d, err := c.m.Compile()
 		require.NoError(t, err)
-		for _, f := range []family.Family{family.MeanField{}, family.FullRank{}, family.LowRank{Rank: 1}} {
+		for _, f := range []family.Family{family.MeanField{}, family.Structured{}, family.FullRank{}, family.LowRank{Rank: 1}, family.Cells{}} {
 			for _, stop := range []vi.Stop{vi.After, vi.Automatic} {
+				if stop == vi.After && (c.name == "in seconds" || f == (family.Structured{}) || f == (family.Cells{})) {
+					continue // as in days, as the mean field, and without steps
+				}
 				fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Stop: stop, Family: f})
 				require.NoError(t, err)
 				require.Empty(t, fit.Warnings, c.name)
@@ -85,7 +88,7 @@ func TestUnits(t *testing.T) {
 				require.NoError(t, err)
 				sd, err := fit.SD("x")
 				require.NoError(t, err)
-				t.Logf("%s: %v: mean off by %.4f sd, sd %.6g, exactly %.6g, %d steps", c.name, stop, (mean-c.mean)/c.sd, sd, c.sd, fit.Steps)
+				t.Logf("%s, %s: %v: mean off by %.4f sd, sd %.6g, exactly %.6g, %d steps", c.name, f.Name(), stop, (mean-c.mean)/c.sd, sd, c.sd, fit.Steps)
 				require.InDelta(t, c.mean, mean, 0.05*c.sd, c.name)
 				require.InEpsilon(t, c.sd, sd, 0.02, c.name)
 			}

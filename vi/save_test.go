@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -615,18 +616,24 @@ func killedSettings(path string, f family.Family) Settings {
 	}
 }
 
-// A process that is killed with signal 9 leaves a checkpoint, and the fit that
-// is resumed from it, on another number of processors, is the one that was not
-// interrupted: in every family.
+// A process that is killed with signal 9, or interrupted as by Ctrl-C, leaves a checkpoint, and the fit
+// that is resumed from it, on another number of processors, is the one that was not
+// stopped: in every family, and on 1, 2 and 4 processors at the start and after.
 func TestResumeAfterKill(t *testing.T) {
 	d := chain(t)
 	if path := os.Getenv("FACET_KILLED_FIT"); path != "" { // in the process that is to die
 		k, err := strconv.Atoi(os.Getenv("FACET_KILLED_FAMILY"))
 		require.NoError(t, err)
 		s := killedSettings(path, allFamilies[k])
-		s.OnStep = func(Step) error { time.Sleep(time.Millisecond); return nil }
-		_, err = Fit(context.Background(), d, s)
-		t.Fatal("the fit ended:", err)
+		s.OnStep = func(step Step) error { // slower from step 100 on, for who is to stop it may be late
+			time.Sleep(time.Duration(1+step.T/100*2) * time.Millisecond)
+			return nil
+		}
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		defer stop()
+		_, err = Fit(ctx, d, s)
+		require.ErrorIs(t, err, context.Canceled, "the fit ended")
+		return
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for k, f := range allFamilies {
@@ -635,21 +642,23 @@ func TestResumeAfterKill(t *testing.T) {
 			runtime.GOMAXPROCS(procs[k%3])
 			want, err := Fit(context.Background(), d, killedSettings("", f))
 			require.NoError(t, err)
-			path := filepath.Join(t.TempDir(), "fit.json")
-			killFit(t, d, path, k, procs[(k+1)%3])
-			p := loadFile(t, path, d)
-			t.Logf("killed after step %d", p.Steps)
-			require.Less(t, p.Steps, 400)
-			runtime.GOMAXPROCS(procs[(k+2)%3])
-			got, err := p.Resume(context.Background())
-			require.NoError(t, err)
-			requireSameFit(t, want, got)
+			for shift, sig := range []os.Signal{os.Kill, os.Interrupt} {
+				path := filepath.Join(t.TempDir(), "fit.json")
+				killFit(t, d, path, k, procs[(k+1+shift)%3], sig)
+				p := loadFile(t, path, d)
+				t.Logf("%v after step %d", sig, p.Steps)
+				require.Less(t, p.Steps, 400)
+				runtime.GOMAXPROCS(procs[(k+2+shift)%3])
+				got, err := p.Resume(context.Background())
+				require.NoError(t, err)
+				requireSameFit(t, want, got)
+			}
 		})
 	}
 }
 
-// killFit starts a process that fits d in a family, and kills it in the middle.
-func killFit(t *testing.T, d *graph.Density, path string, numberOfFamily, procs int) {
+// killFit starts a process that fits d in a family, and stops it in the middle with a signal.
+func killFit(t *testing.T, d *graph.Density, path string, numberOfFamily, procs int, sig os.Signal) {
 	child := exec.Command(os.Args[0], "-test.run=^TestResumeAfterKill$", fmt.Sprintf("-seed=%d", *seed))
 	child.Env = append(os.Environ(), "FACET_KILLED_FIT="+path,
 		fmt.Sprintf("FACET_KILLED_FAMILY=%d", numberOfFamily), fmt.Sprintf("GOMAXPROCS=%d", procs))
@@ -661,8 +670,12 @@ func killFit(t *testing.T, d *graph.Density, path string, numberOfFamily, procs 
 			break
 		}
 	}
-	require.NoError(t, child.Process.Kill())
-	require.ErrorContains(t, child.Wait(), "killed")
+	require.NoError(t, child.Process.Signal(sig))
+	if err := child.Wait(); sig == os.Kill {
+		require.ErrorContains(t, err, "killed")
+	} else {
+		require.NoError(t, err, "it ends by itself")
+	}
 }
 
 // loadFile is the fit that is saved in a file.
