@@ -54,80 +54,15 @@ type step struct {
 // whose table is smallest. Variables whose Cost is above most cannot be summed by it.
 func NewPlan(values []int, factors []Factor, most int) *Plan {
 	n := len(values)
-	p := &Plan{values: values, factors: factors, of: make([]int, n), cost: make([]int, n), group: make([]int, n)}
-	near, with := make([]map[int]bool, n), make([][]int, n)
-	for v := range near {
-		near[v] = map[int]bool{}
-	}
-	together := make([][]int, n, n+len(factors)) // sets of variables: each one, and those of each factor
-	for v := range together {
-		together[v] = []int{v}
-	}
-	for f, x := range factors {
-		together = append(together, x.Vars)
-		for _, v := range x.Vars {
-			with[v] = append(with[v], f)
-			for _, w := range x.Vars {
-				if w != v {
-					near[v][w] = true
-				}
-			}
-		}
-	}
-	for g, sets := range components.Of(together) {
-		for _, k := range sets {
-			if k < n {
-				p.group[k] = g
-			}
-		}
-	}
-	size := make([]int, n)
-	measure := func(v int) {
-		size[v] = values[v]
-		for w := range near[v] {
-			size[v] = min(size[v]*values[w], math.MaxInt32)
-		}
-	}
-	for v := range size {
-		measure(v)
-	}
-	taken, cost := make([]bool, len(factors)), make([]int, n)
+	p := &Plan{values: values, factors: factors, of: make([]int, n), cost: make([]int, n), group: groups(n, factors)}
+	e := newEliminator(values, factors)
+	cost := make([]int, n) // by group
 	for range n {
-		v := -1
-		for w, x := range size {
-			if x > 0 && (v < 0 || x < size[v]) {
-				v = w
-			}
-		}
-		s := step{v: v}
-		for w := range near[v] {
-			s.given = append(s.given, w)
-		}
-		slices.Sort(s.given)
-		for _, f := range with[v] {
-			switch {
-			case taken[f]:
-			case len(factors[f].Vars) == 1:
-				s.own = append(s.own, f)
-			default:
-				s.more = append(s.more, f)
-			}
-			taken[f] = true
-		}
-		fill := size[v] <= most // else it would take long
-		cost[p.group[v]] = min(cost[p.group[v]]+size[v]*(1+len(s.more)), math.MaxInt32)
-		size[v] = 0
-		for _, w := range s.given {
-			delete(near[w], v)
-			for _, u := range s.given {
-				if fill && u != w {
-					near[w][u] = true
-				}
-			}
-		}
-		for _, w := range s.given {
-			measure(w)
-		}
+		v := e.smallest()
+		size := e.size[v]
+		s := e.step(v)
+		cost[p.group[v]] = min(cost[p.group[v]]+size*(1+len(s.more)), math.MaxInt32)
+		e.eliminate(s, size <= most) // else it would take long
 		p.of[v] = len(p.steps)
 		p.steps = append(p.steps, s)
 	}
@@ -135,6 +70,118 @@ func NewPlan(values []int, factors []Factor, most int) *Plan {
 		p.cost[v] = cost[p.group[v]]
 	}
 	return p
+}
+
+// groups numbers the connected components of n variables.
+func groups(n int, factors []Factor) []int {
+	sets := make([][]int, n, n+len(factors)) // of variables: each one, and those of each factor
+	for v := range sets {
+		sets[v] = []int{v}
+	}
+	for _, x := range factors {
+		sets = append(sets, x.Vars)
+	}
+	group := make([]int, n)
+	for g, members := range components.Of(sets) {
+		for _, k := range members {
+			if k < n {
+				group[k] = g
+			}
+		}
+	}
+	return group
+}
+
+// An eliminator knows which of the variables that are left meet in a factor, or in the table
+// that an elimination leaves.
+type eliminator struct {
+	values  []int
+	factors []Factor
+	with    [][]int        // by variable: its factors
+	near    []map[int]bool // by variable: those that it meets
+	size    []int          // by variable: the rows of the table of its elimination; 0 when it is eliminated
+	taken   []bool         // by factor: whether a step has it
+}
+
+func newEliminator(values []int, factors []Factor) *eliminator {
+	n := len(values)
+	e := &eliminator{
+		values: values, factors: factors, with: make([][]int, n), near: make([]map[int]bool, n), size: make([]int, n), taken: make([]bool, len(factors)),
+	}
+	for v := range e.near {
+		e.near[v] = map[int]bool{}
+	}
+	for f, x := range factors {
+		for _, v := range x.Vars {
+			e.with[v] = append(e.with[v], f)
+			e.join(v, x.Vars)
+		}
+	}
+	for v := range e.size {
+		e.measure(v)
+	}
+	return e
+}
+
+// join lets v meet the others.
+func (e *eliminator) join(v int, others []int) {
+	for _, w := range others {
+		if w != v {
+			e.near[v][w] = true
+		}
+	}
+}
+
+func (e *eliminator) measure(v int) {
+	e.size[v] = e.values[v]
+	for w := range e.near[v] {
+		e.size[v] = min(e.size[v]*e.values[w], math.MaxInt32)
+	}
+}
+
+// smallest is the first of the variables that are left with the smallest table.
+func (e *eliminator) smallest() int {
+	v := -1
+	for w, x := range e.size {
+		if x > 0 && (v < 0 || x < e.size[v]) {
+			v = w
+		}
+	}
+	return v
+}
+
+// step is the elimination of v, with the factors that no step has.
+func (e *eliminator) step(v int) step {
+	s := step{v: v}
+	for w := range e.near[v] {
+		s.given = append(s.given, w)
+	}
+	slices.Sort(s.given)
+	for _, f := range e.with[v] {
+		switch {
+		case e.taken[f]:
+		case len(e.factors[f].Vars) == 1:
+			s.own = append(s.own, f)
+		default:
+			s.more = append(s.more, f)
+		}
+		e.taken[f] = true
+	}
+	return s
+}
+
+// eliminate takes the variable of s away. If fill, those that it met meet each other now.
+func (e *eliminator) eliminate(s step, fill bool) {
+	e.size[s.v] = 0
+	for _, w := range s.given {
+		delete(e.near[w], s.v)
+		if fill {
+			e.join(w, s.given)
+		}
+	}
+	for _, w := range s.given {
+		e.measure(w)
+	}
 }
 
 // Cost is the number of additions for the variables that v is connected with, itself among
