@@ -60,8 +60,8 @@ func (m *summedMode) values(z []float64, points [][]float64, s regions.Signs) ([
 	return all, nil
 }
 
-// extend is ModeFinder.extend for the rest. The switches are left in z as they are, and
-// have the prior's scale in the precision matrix.
+// extend is ModeFinder.extend for the rest, by Newton's method, damped as that of Levenberg and
+// Marquardt. The switches are left in z as they are, and have the prior's scale in the precision matrix.
 func (m *summedMode) extend(ctx context.Context, z []float64, s regions.Signs) (precision *mat.SymDense, top float64, err error) {
 	n := len(m.rest)
 	if n == 0 {
@@ -75,52 +75,8 @@ func (m *summedMode) extend(ctx context.Context, z []float64, s regions.Signs) (
 	for j, i := range m.rest {
 		m.width[j] = 0.1 * m.scale[i]
 	}
-	at := func() []float64 {
-		u := make([]float64, n)
-		for j, i := range m.rest {
-			u[j] = z[i]
-		}
-		return u
-	}
-	var value float64
-	g, h := make([]float64, n), mat.NewSymDense(n, nil)
-	expand := func() error {
-		u := at()
-		points := [][]float64{u}
-		shifted := func(moves ...float64) []float64 { // pairs of a latent and a number of widths
-			p := slices.Clone(u)
-			for k := 0; k < len(moves); k += 2 {
-				p[int(moves[k])] += moves[k+1] * m.width[int(moves[k])]
-			}
-			return p
-		}
-		for j := range n {
-			points = append(points, shifted(float64(j), 1), shifted(float64(j), -1))
-		}
-		for j := range n {
-			for k := range j {
-				points = append(points, shifted(float64(j), 1, float64(k), 1), shifted(float64(j), -1, float64(k), -1))
-			}
-		}
-		v, err := m.values(z, points, s)
-		if err != nil {
-			return err
-		}
-		value = v[0]
-		c := 1 + 2*n
-		for j := range n {
-			up, down, w := v[1+2*j], v[2+2*j], m.width[j]
-			g[j] = (up - down) / (2 * w)
-			h.SetSym(j, j, (2*value-up-down)/(w*w))
-			for k := range j {
-				both := v[c] + v[c+1] - up - down - v[1+2*k] - v[2+2*k] + 2*value
-				h.SetSym(j, k, -both/(2*w*m.width[k]))
-				c += 2
-			}
-		}
-		return nil
-	}
-	if err := expand(); err != nil || !finite(value) {
+	now, err := m.expand(z, s)
+	if err != nil || !finite(now.value) {
 		return nil, 0, err
 	}
 	damping := modeDamping
@@ -128,60 +84,117 @@ func (m *summedMode) extend(ctx context.Context, z []float64, s regions.Signs) (
 		if ctx.Err() != nil {
 			return nil, 0, ctx.Err()
 		}
-		damped := mat.NewSymDense(n, nil)
-		damped.CopySym(h)
-		for j := range n {
-			damped.SetSym(j, j, h.At(j, j)+damping*max(math.Abs(h.At(j, j)), 1/(m.scale[m.rest[j]]*m.scale[m.rest[j]])))
-		}
-		var c mat.Cholesky
-		if !c.Factorize(damped) {
+		move, gain := m.move(now, damping)
+		if move == nil {
 			damping *= 10
 			continue
 		}
-		var move mat.VecDense
-		if c.SolveVecTo(&move, mat.NewVecDense(n, g)) != nil {
-			damping *= 10
-			continue
-		}
-		was, before, gWas, hWas := slices.Clone(z), value, slices.Clone(g), mat.NewSymDense(n, nil)
-		hWas.CopySym(h)
-		gain := 0.0
+		was := slices.Clone(z)
 		for j, i := range m.rest {
-			z[i] += move.AtVec(j)
-			gain += move.AtVec(j) * g[j] / 2
+			z[i] += move[j]
 		}
-		if err := expand(); err != nil {
+		next, err := m.expand(z, s)
+		if err != nil {
 			return nil, 0, err
 		}
-		if !(value > before) {
+		if !(next.value > now.value) {
 			copy(z, was)
-			value = before
-			copy(g, gWas)
-			h.CopySym(hWas)
 			if gain < modeGain {
 				break
 			}
 			damping *= 10
 			continue
 		}
-		damping /= 10
+		rise := next.value - now.value
+		now, damping = next, damping/10
 		for j := range n {
-			if p := h.At(j, j); p > 0 {
+			if p := now.h.At(j, j); p > 0 {
 				m.width[j] = differenceWidth / math.Sqrt(p)
 			}
 		}
-		if value-before < modeGain && step > 2 {
+		if rise < modeGain && step > 2 {
 			break
 		}
 	}
-	if err := expand(); err != nil {
+	if now, err = m.expand(z, s); err != nil { // with the last widths
 		return nil, 0, err
 	}
 	var c mat.Cholesky
-	if !c.Factorize(h) {
+	if !c.Factorize(now.h) {
 		return nil, 0, nil
 	}
-	return m.whole(h), value + 0.5*(float64(n)*math.Log(2*math.Pi)-c.LogDet()), nil
+	return m.whole(now.h), now.value + 0.5*(float64(n)*math.Log(2*math.Pi)-c.LogDet()), nil
+}
+
+// An expansion of log r by the rest: its value, gradient, and minus its Hessian.
+type expansion struct {
+	value float64
+	g     []float64
+	h     *mat.SymDense
+}
+
+// expand finds the expansion at z, by differences of a width in each latent.
+func (m *summedMode) expand(z []float64, s regions.Signs) (e expansion, err error) {
+	n := len(m.rest)
+	u := make([]float64, n)
+	for j, i := range m.rest {
+		u[j] = z[i]
+	}
+	points := [][]float64{u}
+	shift := func(by float64, latents ...int) { // by so many widths
+		p := slices.Clone(u)
+		for _, j := range latents {
+			p[j] += by * m.width[j]
+		}
+		points = append(points, p)
+	}
+	for j := range n {
+		shift(1, j)
+		shift(-1, j)
+	}
+	for j := range n {
+		for k := range j {
+			shift(1, j, k)
+			shift(-1, j, k)
+		}
+	}
+	v, err := m.values(z, points, s)
+	if err != nil {
+		return e, err
+	}
+	e = expansion{v[0], make([]float64, n), mat.NewSymDense(n, nil)}
+	c := 1 + 2*n // of the pairs
+	for j := range n {
+		up, down, w := v[1+2*j], v[2+2*j], m.width[j]
+		e.g[j] = (up - down) / (2 * w)
+		e.h.SetSym(j, j, (2*e.value-up-down)/(w*w))
+		for k := range j {
+			both := v[c] + v[c+1] - up - down - v[1+2*k] - v[2+2*k] + 2*e.value
+			e.h.SetSym(j, k, -both/(2*w*m.width[k]))
+			c += 2
+		}
+	}
+	return e, nil
+}
+
+// move is a damped Newton step from an expansion, and what it should gain; nil where the damping does
+// not make the Hessian definite.
+func (m *summedMode) move(e expansion, damping float64) (move []float64, gain float64) {
+	n := len(m.rest)
+	damped := mat.NewSymDense(n, nil)
+	damped.CopySym(e.h)
+	for j := range n {
+		damped.SetSym(j, j, e.h.At(j, j)+damping*max(math.Abs(e.h.At(j, j)), 1/(m.scale[m.rest[j]]*m.scale[m.rest[j]])))
+	}
+	var c mat.Cholesky
+	var v mat.VecDense
+	if !c.Factorize(damped) || c.SolveVecTo(&v, mat.NewVecDense(n, e.g)) != nil {
+		return nil, 0
+	}
+	for j := range n {
+		gain += v.AtVec(j) * e.g[j] / 2
+	}
+	return v.RawVector().Data, gain
 }
 
 // whole is the precision matrix of all latents, given that of the rest.
