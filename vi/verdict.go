@@ -105,111 +105,154 @@ func (p *Posterior) judgeBy(sample scout.Result, n int) (v Verdict, few bool) {
 	}
 	p.found.note(w)
 	p.found.even = w.ESS / float64(n)
-	v = Verdict{Trust: TrustFit, Draws: n}
-	other := "family.Cells"
+	j := judgement{Verdict: Verdict{Trust: TrustFit, Draws: n}, p: p, w: w, sample: sample, other: "family.Cells"}
 	if p.hasCells() || p.Density.Params() > 0 {
-		other = "another Seed"
+		j.other = "another Seed"
 	}
-	refuse := func(try, format string, args ...any) {
-		v.Trust = TrustNothing
-		v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...))
-		if !slices.Contains(v.Try, try) {
-			v.Try = append(v.Try, try)
-		}
+	j.weights()
+	j.evidence()
+	j.search()
+	few = j.Trust != TrustNothing
+	j.errors()
+	if j.Trust == TrustNothing {
+		return j.Verdict, few
 	}
-	if part := w.ESS / float64(n); part < leastEffective || !w.Reliable() && (part < fewEffective || floats.Max(w.Weights)*float64(n) > heavy) {
-		refuse(other, "k-hat %.2f: a few draws outweigh the others", w.K)
-	} else if w.LogEvidence.SE > mostSE {
-		refuse("more draws", "the log evidence is known to %.2g nats only", w.LogEvidence.SE)
+	j.fit()
+	j.Reasons = append(j.Reasons, fmt.Sprintf("k-hat %.2f; log evidence %v, and %v by the scout", w.K, w.LogEvidence, sample.LogEvidence))
+	j.Reasons = append(j.Reasons, j.doubts...)
+	return j.Verdict, false
+}
+
+// A judgement is a verdict that is being made, question by question.
+type judgement struct {
+	Verdict
+	p      *Posterior
+	w      check.Importance
+	sample scout.Result
+	other  string    // a fit to try
+	seen   []moments // errors of the moments, as the scout sees them
+	doubts []string  // that are no reason to refuse
+}
+
+func (j *judgement) refuse(try, format string, args ...any) {
+	j.Trust = TrustNothing
+	j.Reasons = append(j.Reasons, fmt.Sprintf(format, args...))
+	if !slices.Contains(j.Try, try) {
+		j.Try = append(j.Try, try)
 	}
-	se := math.Hypot(w.LogEvidence.SE, sample.LogEvidence.SE)
-	var errors []moments // of the moments, as the scout sees them
-	var doubts []string  // that are no reason to refuse
-	switch gap := sample.LogEvidence.Mean - w.LogEvidence.Mean; {
-	case sample.Beta < 1:
-		refuse("a longer Settings.Budget", "the budget ended before the scout had arrived: where the fit is not nobody has looked")
+}
+
+// weights asks whether enough of the draws count.
+func (j *judgement) weights() {
+	n := float64(j.Draws)
+	part := j.w.ESS / n
+	switch {
+	case part < leastEffective || !j.w.Reliable() && (part < fewEffective || floats.Max(j.w.Weights)*n > heavy):
+		j.refuse(j.other, "k-hat %.2f: a few draws outweigh the others", j.w.K)
+	case j.w.LogEvidence.SE > mostSE:
+		j.refuse("more draws", "the log evidence is known to %.2g nats only", j.w.LogEvidence.SE)
+	}
+}
+
+// evidence asks whether the scout has found what the fit has.
+func (j *judgement) evidence() {
+	se := math.Hypot(j.w.LogEvidence.SE, j.sample.LogEvidence.SE)
+	gap := j.sample.LogEvidence.Mean - j.w.LogEvidence.Mean
+	switch {
+	case j.sample.Beta < 1:
+		j.refuse("a longer Settings.Budget", "the budget ended before the scout had arrived: where the fit is not nobody has looked")
+		return
 	case gap > scoutErrors*se+scoutNats:
-		refuse(other, "the scout's log evidence %v is above the fit's, %v: the fit misses explanations", sample.LogEvidence, w.LogEvidence)
-	default:
-		if gap > -scoutErrors*se-1 {
-			var missed float64
-			if missed, errors = p.compare(sample, w); missed > mostMissed {
-				refuse(other, "%.0f%% of the scout's draws are where the fit is not", 100*missed)
-			}
-			if sample.LogEvidence.SE > unevenIslands {
-				errors = nil // few islands have all the weight, and few draws of theirs all the errors
-			}
+		j.refuse(j.other, "the scout's log evidence %v is above the fit's, %v: the fit misses explanations", j.sample.LogEvidence, j.w.LogEvidence)
+		return
+	}
+	if gap > -scoutErrors*se-1 {
+		var missed float64
+		if missed, j.seen = j.p.compare(j.sample, j.w); missed > mostMissed {
+			j.refuse(j.other, "%.0f%% of the scout's draws are where the fit is not", 100*missed)
 		}
-		if gap > -scoutErrors*min(se, 1)-1 {
-			break
-		}
-		const text = "the scout did not arrive, and ended %.0f nats below the fit: "
-		if p.hasCells() {
-			doubts = append(doubts, fmt.Sprintf(text+"only climbs from its draws have looked where the fit is not", -gap))
-		} else {
-			refuse(other, text+"where the fit is not nobody has looked", -gap)
+		if j.sample.LogEvidence.SE > unevenIslands {
+			j.seen = nil // few islands have all the weight, and few draws of theirs all the errors
 		}
 	}
-	if f := p.found; f != nil {
-		if f.Left > mostMissed {
-			refuse("a higher Settings.Cells, or a lower Settings.Tolerance", "%.0f%% of the posterior is in cells that were not kept", 100*f.Left)
-		}
-		if f.Unfinished > mostMissed {
-			try := "another Seed, or a family of one normal beside it"
-			if f.Cut != nil {
-				try = "a longer Settings.Budget"
-			}
-			refuse(try, "the search ended before it had seen all cells that may matter")
-		}
+	if gap > -scoutErrors*min(se, 1)-1 {
+		return
 	}
-	few = v.Trust != TrustNothing
-	for i, l := range w.Latents {
-		if i < p.Density.Params() {
+	const text = "the scout did not arrive, and ended %.0f nats below the fit: "
+	if j.p.hasCells() {
+		j.doubts = append(j.doubts, fmt.Sprintf(text+"only climbs from its draws have looked where the fit is not", -gap))
+	} else {
+		j.refuse(j.other, text+"where the fit is not nobody has looked", -gap)
+	}
+}
+
+// search asks what a search for cells has left out.
+func (j *judgement) search() {
+	f := j.p.found
+	if f.Left > mostMissed {
+		j.refuse("a higher Settings.Cells, or a lower Settings.Tolerance", "%.0f%% of the posterior is in cells that were not kept", 100*f.Left)
+	}
+	if f.Unfinished > mostMissed {
+		try := "another Seed, or a family of one normal beside it"
+		if f.Cut != nil {
+			try = "a longer Settings.Budget"
+		}
+		j.refuse(try, "the search ended before it had seen all cells that may matter")
+	}
+}
+
+// errors asks how well the moments of the latents are known. The first that is not is a reason.
+func (j *judgement) errors() {
+	for i := j.p.Density.Params(); i < len(j.w.Latents); i++ {
+		l, e := j.w.Latents[i], j.errorsOf(i)
+		if !(e.mean > seenMean || e.sd > knownSD) { // also where there is nothing to know, as of one value
 			continue
 		}
-		square, variance := make([]float64, len(w.Weights)), make([]float64, len(w.Weights))
-		for k, x := range w.Draws.Values {
-			off := (x[i] - l.Mean.Mean) / l.SD
-			square[k], variance[k] = off*off, w.Weights[k]*w.Weights[k]
+		what := fmt.Sprintf("the mean of %s is known to %.2g of its standard deviation only", l.Name, e.mean)
+		if e.sd > 0 {
+			what += fmt.Sprintf(", and that to %.1f%%", 100*e.sd)
 		}
-		e := moments{l.Mean.SE / l.SD * seenMean / knownMean, sdError(rare, square, w.Weights, variance)}
-		if errors != nil {
-			e.mean, e.sd = max(e.mean, errors[i].mean), max(e.sd, errors[i].sd)
-		}
-		if math.Abs(l.FitSD-l.SD) < offSD*l.SD {
-			e.sd /= 2 // the fit's own, which has no noise of draws, says the same
-		}
-		if values, _ := p.Density.Values(i); values != nil {
-			e.sd = 0 // of a value that is rare few draws know how rare, and its mean says enough
-			e.mean *= l.SD / spread(values, l)
-		}
-		if e.mean > seenMean || e.sd > knownSD {
-			what := fmt.Sprintf("the mean of %s is known to %.2g of its standard deviation only", l.Name, e.mean)
-			if e.sd > 0 {
-				what += fmt.Sprintf(", and that to %.1f%%", 100*e.sd)
-			}
-			refuse(other, "%s", what)
-			break
-		}
+		j.refuse(j.other, "%s", what)
+		return
 	}
-	if v.Trust == TrustNothing {
-		return v, few
+}
+
+// errorsOf are the standard errors of latent i's moments.
+func (j *judgement) errorsOf(i int) moments {
+	l := j.w.Latents[i]
+	square, variance := make([]float64, len(j.w.Weights)), make([]float64, len(j.w.Weights))
+	for k, x := range j.w.Draws.Values {
+		off := (x[i] - l.Mean.Mean) / l.SD
+		square[k], variance[k] = off*off, j.w.Weights[k]*j.w.Weights[k]
 	}
-	for i := p.Density.Params(); i < p.Density.Dim(); i++ {
-		l := w.Latents[i]
+	e := moments{l.Mean.SE / l.SD * seenMean / knownMean, sdError(rare, square, j.w.Weights, variance)}
+	if j.seen != nil {
+		e.mean, e.sd = max(e.mean, j.seen[i].mean), max(e.sd, j.seen[i].sd)
+	}
+	if math.Abs(l.FitSD-l.SD) < offSD*l.SD {
+		e.sd /= 2 // the fit's own, which has no noise of draws, says the same
+	}
+	if values, _ := j.p.Density.Values(i); values != nil {
+		e.sd = 0 // of a value that is rare few draws know how rare, and its mean says enough
+		e.mean *= l.SD / spread(values, l)
+	}
+	return e
+}
+
+// fit asks whether the fit's own moments are those by importance. The first latent of which they are not is a reason.
+func (j *judgement) fit() {
+	for i := j.p.Density.Params(); i < j.p.Density.Dim(); i++ {
+		l := j.w.Latents[i]
 		off := math.Abs(l.FitMean-l.Mean.Mean) > offMean*l.SD || math.Abs(l.FitSD-l.SD)+l.SDSE > offSD*l.SD
-		if values, _ := p.Density.Values(i); values != nil { // as above
+		if values, _ := j.p.Density.Values(i); values != nil { // as in errorsOf
 			off = math.Abs(l.FitMean-l.Mean.Mean) > offMean*spread(values, l)+2*l.Mean.SE
 		}
 		if off {
-			v.Trust = TrustReweighted
-			v.Reasons = append(v.Reasons, fmt.Sprintf("%s is %.4g ± %.2g by importance, and %.4g ± %.2g in the fit", l.Name, l.Mean.Mean, l.SD, l.FitMean, l.FitSD))
-			break
+			j.Trust = TrustReweighted
+			j.Reasons = append(j.Reasons, fmt.Sprintf("%s is %.4g ± %.2g by importance, and %.4g ± %.2g in the fit", l.Name, l.Mean.Mean, l.SD, l.FitMean, l.FitSD))
+			return
 		}
 	}
-	v.Reasons = append(v.Reasons, fmt.Sprintf("k-hat %.2f; log evidence %v, and %v by the scout", w.K, w.LogEvidence, sample.LogEvidence))
-	v.Reasons = append(v.Reasons, doubts...)
-	return v, false
 }
 
 // spread is in what units the mean of a latent with such values is judged: its standard
