@@ -45,6 +45,7 @@ type Graph struct {
 	consts []plan.Input     // inputs with fixed values
 	nodes  []*gorgonia.Node // by form
 	b      *batch
+	err    error // the first one
 }
 
 // emit builds the Gorgonia graph of a batch for n samples: the outputs, and the
@@ -59,24 +60,23 @@ func emit(b *batch, outs []output, of *output, sz sizes, n int) (*Graph, error) 
 	e.Data = e.input("data", fData, sz.data, 1)
 	e.Points = e.input("points", fPoint, sz.points, n)
 	e.PointSigns = e.input("point signs", fPointSign, sz.pointSigns, n)
-	if err := e.order(); err != nil {
-		return nil, err
-	}
+	e.order()
 	for i := range b.forms {
-		if err := e.form(i); err != nil {
-			return nil, err
-		}
+		e.form(i)
 	}
-	var err error
-	if e.Out, err = e.outputs(outs); err != nil {
-		return nil, err
-	}
+	e.Out = e.outputs(outs)
 	if e.onLatents(of) {
-		if err := e.differentiate(outs, of); err != nil {
-			return nil, err
-		}
+		e.differentiate(outs, of)
 	}
-	return e, nil
+	return e, e.err
+}
+
+// apply is kernel.Apply, and nil after an error.
+func (e *Graph) apply(k kernel.Kernel, operands gorgonia.Nodes, wrt ...bool) (n *gorgonia.Node) {
+	if e.err == nil {
+		n, e.err = kernel.Apply(k, operands, wrt)
+	}
+	return n
 }
 
 func (e *Graph) input(name string, kind formKind, rows, cols int) *gorgonia.Node {
@@ -89,7 +89,7 @@ func (e *Graph) input(name string, kind formKind, rows, cols int) *gorgonia.Node
 }
 
 // order brings the inputs' rows into the order that the forms use.
-func (e *Graph) order() error {
+func (e *Graph) order() {
 	for i, f := range e.b.forms[:fConst] {
 		perm := make(kernel.RowList, len(f.rows))
 		for r, id := range f.rows {
@@ -98,13 +98,8 @@ func (e *Graph) order() error {
 		if first, ok := perm.Run(); ok && first == 0 {
 			continue
 		}
-		n, err := kernel.Apply(kernel.Gather{Idx: perm}, gorgonia.Nodes{e.nodes[i]}, []bool{f.onLatents})
-		if err != nil {
-			return err
-		}
-		e.nodes[i] = n
+		e.nodes[i] = e.apply(kernel.Gather{Idx: perm}, gorgonia.Nodes{e.nodes[i]}, f.onLatents)
 	}
-	return nil
 }
 
 // constant is an input with the numbers v. Gorgonia merges tensor constants that
@@ -117,58 +112,54 @@ func (e *Graph) constant(v []float64) *gorgonia.Node {
 }
 
 // operand is the matrix with the given rows of a form.
-func (e *Graph) operand(formNo int, ids []nodeID) (*gorgonia.Node, error) {
+func (e *Graph) operand(formNo int, ids []nodeID) *gorgonia.Node {
 	f := e.b.forms[formNo]
 	if f.key.kind == fConst {
 		v := make([]float64, len(ids))
 		for i, id := range ids {
 			v[i] = e.b.st.head(id).v
 		}
-		return e.constant(v), nil
+		return e.constant(v)
 	}
 	if slices.Equal(ids, f.rows) {
-		return e.nodes[formNo], nil
+		return e.nodes[formNo]
 	}
 	rows := make(kernel.RowList, len(ids))
 	for i, id := range ids {
 		rows[i] = e.b.at[id].row
 	}
-	return kernel.Apply(kernel.Gather{Idx: rows}, gorgonia.Nodes{e.nodes[formNo]}, []bool{f.onLatents})
+	return e.apply(kernel.Gather{Idx: rows}, gorgonia.Nodes{e.nodes[formNo]}, f.onLatents)
 }
 
 // form makes the node of form number i.
-func (e *Graph) form(i int) (err error) {
+func (e *Graph) form(i int) {
 	f := e.b.forms[i]
 	if len(f.rows) == 0 || f.key.kind <= fConst {
-		return nil
+		return
 	}
 	switch f.key.kind {
 	case fAffine:
-		e.nodes[i], err = e.affine(f)
+		e.nodes[i] = e.affine(f)
 	case fFlip:
-		e.nodes[i], err = e.flips(f)
+		e.nodes[i] = e.flips(f)
 	case fFormula:
-		e.nodes[i], err = e.formulas(f)
+		e.nodes[i] = e.formulas(f)
 	case fSparse:
-		e.nodes[i], err = e.sparse(f)
+		e.nodes[i] = e.sparse(f)
 	case fForward:
-		e.nodes[i], err = e.forward(f)
+		e.nodes[i] = e.forward(f)
 	default:
-		e.nodes[i], err = e.elementwise(f)
+		e.nodes[i] = e.elementwise(f)
 	}
-	return err
 }
 
 // elementwise makes a form whose operands are matrices with one row for each of
 // its own rows.
-func (e *Graph) elementwise(f *form) (*gorgonia.Node, error) {
+func (e *Graph) elementwise(f *form) *gorgonia.Node {
 	operands := make(gorgonia.Nodes, len(f.args))
 	wrt := make([]bool, len(f.args))
 	for j, arg := range f.args {
-		var err error
-		if operands[j], err = e.operand(arg, f.columns[j]); err != nil {
-			return nil, err
-		}
+		operands[j] = e.operand(arg, f.columns[j])
 		wrt[j] = e.b.forms[arg].onLatents
 	}
 	var k kernel.Kernel
@@ -188,7 +179,7 @@ func (e *Graph) elementwise(f *form) (*gorgonia.Node, error) {
 		k = e.table(f)
 		clear(wrt)
 	}
-	return kernel.Apply(k, operands, wrt)
+	return e.apply(k, operands, wrt...)
 }
 
 // weightedSum is the kernel of a form of short sums.
@@ -215,7 +206,7 @@ func (e *Graph) table(f *form) kernel.Kernel {
 }
 
 // affine makes the form of long affine sums.
-func (e *Graph) affine(f *form) (*gorgonia.Node, error) {
+func (e *Graph) affine(f *form) *gorgonia.Node {
 	nz, np := len(e.b.forms[fLatent].rows), len(e.b.forms[fPoint].rows)
 	k := kernel.Affine{Base: [2]int32{int32(nz), int32(nz + np)}}
 	var entries []kernel.Entry
@@ -241,13 +232,13 @@ func (e *Graph) affine(f *form) (*gorgonia.Node, error) {
 		k.Add(v, entries)
 	}
 	if e.Points != nil {
-		return kernel.Apply(k, gorgonia.Nodes{e.nodes[fLatent], e.nodes[fPoint]}, []bool{true, false})
+		return e.apply(k, gorgonia.Nodes{e.nodes[fLatent], e.nodes[fPoint]}, true, false)
 	}
-	return kernel.Apply(k, gorgonia.Nodes{e.nodes[fLatent]}, []bool{true})
+	return e.apply(k, gorgonia.Nodes{e.nodes[fLatent]}, true)
 }
 
 // formulas makes the form of formulas.
-func (e *Graph) formulas(f *form) (*gorgonia.Node, error) {
+func (e *Graph) formulas(f *form) *gorgonia.Node {
 	signs, pointSigns := int32(len(e.b.forms[fSign].rows)), int32(len(e.b.forms[fPointSign].rows))
 	k := kernel.Formulas{Base: [2]int32{signs, signs + pointSigns}}
 	row := func(id nodeID) int32 {
@@ -276,11 +267,11 @@ func (e *Graph) formulas(f *form) (*gorgonia.Node, error) {
 	if signs == 0 { // point signs are the first operand
 		k.Base[0] = k.Base[1]
 	}
-	return kernel.Apply(k, operands, make([]bool, len(operands)))
+	return e.apply(k, operands, make([]bool, len(operands))...)
 }
 
 // sparse makes a form of long sums.
-func (e *Graph) sparse(f *form) (*gorgonia.Node, error) {
+func (e *Graph) sparse(f *form) *gorgonia.Node {
 	rows := make([]output, len(f.rows))
 	for r, id := range f.rows {
 		rows[r] = e.b.sum(e.b.view(id))
@@ -291,7 +282,7 @@ func (e *Graph) sparse(f *form) (*gorgonia.Node, error) {
 
 // sums makes a matrix of sums: for each form of their terms a sparse matrix times
 // that form, and the sum of these.
-func (e *Graph) sums(rows []output) (*gorgonia.Node, error) {
+func (e *Graph) sums(rows []output) *gorgonia.Node {
 	c, entries := make([]float64, len(rows)), map[int][][]kernel.Entry{}
 	for r, o := range rows {
 		c[r] = o.c
@@ -319,20 +310,17 @@ func (e *Graph) sums(rows []output) (*gorgonia.Node, error) {
 		for _, row := range entries[arg] {
 			k.Add(0, row)
 		}
-		part, err := kernel.Apply(k, gorgonia.Nodes{e.nodes[arg]}, []bool{form.onLatents})
-		if err != nil {
-			return nil, err
-		}
+		part := e.apply(k, gorgonia.Nodes{e.nodes[arg]}, form.onLatents)
 		parts, wrt, ones = append(parts, part), append(wrt, form.onLatents), append(ones, kernel.Coefs{1})
 	}
 	if len(parts) == 0 {
-		return e.constant(c), nil
+		return e.constant(c)
 	}
-	return kernel.Apply(kernel.WeightedSum{C: kernel.NewCoefs(c), Coef: ones}, parts, wrt)
+	return e.apply(kernel.WeightedSum{C: kernel.NewCoefs(c), Coef: ones}, parts, wrt...)
 }
 
 // flips makes the form of flips.
-func (e *Graph) flips(f *form) (*gorgonia.Node, error) {
+func (e *Graph) flips(f *form) *gorgonia.Node {
 	k := kernel.Flip{From: []int32{0}}
 	signs, sums := make([]output, len(f.rows)), make([]output, len(f.rows))
 	for r, id := range f.rows {
@@ -347,19 +335,11 @@ func (e *Graph) flips(f *form) (*gorgonia.Node, error) {
 		}
 		k.From = append(k.From, int32(len(k.Ref)))
 	}
-	sign, err := e.sums(signs)
-	if err != nil {
-		return nil, err
-	}
-	x, err := e.sums(sums)
-	if err != nil {
-		return nil, err
-	}
-	return kernel.Apply(k, gorgonia.Nodes{sign, x}, []bool{false, false})
+	return e.apply(k, gorgonia.Nodes{e.sums(signs), e.sums(sums)}, false, false)
 }
 
 // outputs makes a node of results.
-func (e *Graph) outputs(outs []output) (*gorgonia.Node, error) {
+func (e *Graph) outputs(outs []output) *gorgonia.Node {
 	c := make([]float64, len(outs))
 	terms := make([]kernel.Sparse, len(e.b.forms)) // of each form
 	count := make([]int, len(e.b.forms))
@@ -393,9 +373,9 @@ func (e *Graph) outputs(outs []output) (*gorgonia.Node, error) {
 		}
 	}
 	if len(operands) == 0 { // constant: nothing depends on an input
-		return e.constant(c), nil
+		return e.constant(c)
 	}
-	return kernel.Apply(k, operands, wrt)
+	return e.apply(k, operands, wrt...)
 }
 
 // onLatents reports whether o depends on the latents.
@@ -410,22 +390,19 @@ func (e *Graph) onLatents(o *output) bool {
 
 // differentiate adds the gradient of Σ_samples log r. Samples do not interact,
 // so that is the gradient of each.
-func (e *Graph) differentiate(outs []output, of *output) error {
-	logProb, err := e.Out, error(nil)
+func (e *Graph) differentiate(outs []output, of *output) {
+	logProb := e.Out
 	if len(outs) != 1 || len(outs[0].terms) == 0 || &outs[0].terms[0] != &of.terms[0] {
-		logProb, err = e.outputs([]output{*of})
+		logProb = e.outputs([]output{*of})
 	}
-	if err != nil {
-		return err
-	}
-	cost, err := kernel.Apply(kernel.Total{}, gorgonia.Nodes{logProb}, []bool{true})
-	if err != nil {
-		return err
+	cost := e.apply(kernel.Total{}, gorgonia.Nodes{logProb}, true)
+	if e.err != nil {
+		return
 	}
 	grads, err := gorgonia.Grad(cost, e.Z)
 	if err != nil {
-		return fmt.Errorf("graph: symbolic gradient: %w", err)
+		e.err = fmt.Errorf("graph: symbolic gradient: %w", err)
+		return
 	}
 	e.Grad = grads[0]
-	return nil
 }

@@ -180,19 +180,12 @@ func (b *batch) forwardRows(id nodeID) []output {
 }
 
 // forward makes a form of forward sums.
-func (e *Graph) forward(f *form) (*gorgonia.Node, error) {
+func (e *Graph) forward(f *form) *gorgonia.Node {
 	var rows []output
 	for _, id := range f.rows {
 		rows = append(rows, e.b.forwardRows(id)...)
 	}
-	in, err := e.outputs(rows)
-	if err != nil {
-		return nil, err
-	}
 	k := e.b.st.layout(e.b.st.at(f.rows[0])).Forward
-	all, err := kernel.Apply(k, gorgonia.Nodes{in}, []bool{f.onLatents})
-	if err != nil {
-		return nil, err
-	}
-	return kernel.Apply(kernel.Gather{Idx: kernel.RowRange(0, len(f.rows))}, gorgonia.Nodes{all}, []bool{f.onLatents})
+	all := e.apply(k, gorgonia.Nodes{e.outputs(rows)}, f.onLatents)
+	return e.apply(kernel.Gather{Idx: kernel.RowRange(0, len(f.rows))}, gorgonia.Nodes{all}, f.onLatents)
 }
