@@ -115,19 +115,24 @@ func (w *programWriter) digestNodes() {
 	w.buf = w.buf[:0]
 }
 
+// kindText is the text of kinds. A function has its name.
+var kindText = map[kind]string{
+	kConst: "number", kLatent: "latent", kSign: "sign", kSum: "sum", kNot: "not", kAnd: "and", kSelect: "if", kForward: "forward sum",
+	kData: "data", // of an observation whose distribution depends on others
+}
+
 func (w *programWriter) node(n node) {
-	switch n.kind {
-	case kConst:
-		w.text("number")
+	if n.fn != kernel.None {
+		w.text(n.fn.String())
+	} else {
+		w.text(kindText[n.kind])
+	}
+	switch {
+	case n.kind == kConst:
 		w.float(n.v)
-	case kLatent:
-		w.text("latent")
+	case n.kind == kLatent || n.kind == kSign || n.kind == kData:
 		w.number(int(n.a))
-	case kSign:
-		w.text("sign")
-		w.number(int(n.a))
-	case kSum:
-		w.text("sum")
+	case n.kind == kSum:
 		w.float(n.v)
 		terms := slices.Clone(n.terms)
 		slices.SortFunc(terms, func(x, y term) int { return w.compare(x.atom, y.atom) })
@@ -135,40 +140,16 @@ func (w *programWriter) node(n node) {
 			w.float(t.coef)
 			w.operands(t.atom)
 		}
-	case kUnary:
-		w.text(n.fn.String())
-		w.operands(n.a)
-	case kBinary:
-		w.text(n.fn.String())
-		if n.fn == kernel.Mul {
-			w.sorted(n.a, n.b)
-		} else {
-			w.operands(n.a, n.b)
-		}
-	case kTernary:
-		w.text(n.fn.String())
-		w.operands(n.a, n.b, n.c)
-	case kNot:
-		w.text("not")
-		w.operands(n.a)
-	case kAnd:
-		w.text("and")
-		w.sorted(n.a, n.b)
-	case kSelect:
-		w.text("if")
-		w.operands(n.a, n.b, n.c)
-	case kData: // of an observation whose distribution depends on others
-		w.text("data")
-		w.number(int(n.a))
-	case kForward:
-		w.text("forward sum")
+	case n.kind == kForward:
 		w.number(int(n.a))
 		w.number(int(n.b))
 		for _, t := range n.terms {
 			w.operands(t.atom)
 		}
+	case (n.kind == kAnd || n.fn == kernel.Mul) && w.compare(n.a, n.b) > 0: // operands that may be swapped
+		w.operands(n.b, n.a)
 	default:
-		panic("graph: an input of a derived program in a model")
+		n.operands(func(o nodeID) { w.operands(o) })
 	}
 }
 
@@ -178,14 +159,6 @@ func (w *programWriter) operands(ids ...nodeID) {
 	for _, id := range ids {
 		w.buf = append(w.buf, w.sums[id][:]...)
 	}
-}
-
-// sorted writes the operands of an operation that they may be swapped in.
-func (w *programWriter) sorted(a, b nodeID) {
-	if w.compare(a, b) > 0 {
-		a, b = b, a
-	}
-	w.operands(a, b)
 }
 
 func (w *programWriter) dist(d Dist) {

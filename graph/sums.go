@@ -358,13 +358,8 @@ func (s *Sums) Density(groups ...Groups) (*Density, error) {
 	jump := make([]float64, len(s.below))
 	for _, g := range groups {
 		for _, l := range g.Switch.Planes {
-			grouped[l] = true
-			if g.Switch.Down {
-				for k, x := range s.jump {
-					if x != nil {
-						base[k] += x[l]
-					}
-				}
+			if grouped[l] = true; g.Switch.Down {
+				s.addJump(base, 1, l)
 			}
 		}
 		sign, from := 1.0, 0
@@ -372,16 +367,13 @@ func (s *Sums) Density(groups ...Groups) (*Density, error) {
 			sign = -1
 		}
 		for i, at := range g.At {
+			by := sign
+			if at < from {
+				by = -sign
+			}
 			clear(jump)
-			for k, x := range s.jump {
-				if x != nil {
-					for _, l := range g.Switch.Planes[min(from, at):max(from, at)] {
-						jump[k] += sign * x[l]
-					}
-					if at < from {
-						jump[k] = -jump[k]
-					}
-				}
+			for _, l := range g.Switch.Planes[min(from, at):max(from, at)] {
+				s.addJump(jump, by, l)
 			}
 			from = at
 			if i == 0 {
@@ -403,19 +395,21 @@ func (s *Sums) Density(groups ...Groups) (*Density, error) {
 			continue
 		}
 		clear(jump)
-		any := false
-		for k, x := range s.jump {
-			if x != nil {
-				jump[k] = x[l]
-				any = any || x[l] != 0
-			}
-		}
-		if any {
+		if s.addJump(jump, 1, l); slices.ContainsFunc(jump, isNonzero) {
 			m.add(m.st.sel(c.guard(l), sum(jump, 0), m.st.constant(0)))
 		}
 	}
 	m.add(sum(base, constant))
 	return m.Compile()
+}
+
+// addJump adds D of plane l, times by, to sums by monomial.
+func (s *Sums) addJump(sums []float64, by float64, l int) {
+	for k, x := range s.jump {
+		if x != nil {
+			sums[k] += by * x[l]
+		}
+	}
 }
 
 // A sumCopier copies sums to another model.
