@@ -186,13 +186,7 @@ func (b *Builder) poleOn(l int, positive bool) func(nodeID) (float64, bool) {
 func (b *Builder) smooth(l int) func(node) bool {
 	known := map[[3]nodeID]bool{}
 	return func(n node) bool {
-		key := [3]nodeID{n.a, n.b, n.c}
-		is, ok := known[key]
-		if !ok {
-			is = b.d.smooth(n, l)
-			known[key] = is
-		}
-		return is
+		return remembered(known, [3]nodeID{n.a, n.b, n.c}, func() bool { return b.d.smooth(n, l) })
 	}
 }
 

@@ -51,12 +51,7 @@ func (d *Density) copies() bool {
 }
 
 func (c *copier) copy(id nodeID) nodeID {
-	to, ok := c.done[id]
-	if !ok {
-		to = c.make(id)
-		c.done[id] = to
-	}
-	return to
+	return remembered(c.done, id, func() nodeID { return c.make(id) })
 }
 
 func (c *copier) make(id nodeID) nodeID {
@@ -82,15 +77,12 @@ func (c *copier) make(id nodeID) nodeID {
 
 // guard is the sign of plane l of the density.
 func (c *copier) guard(l int) nodeID {
-	id, ok := c.sign[l]
-	if !ok {
+	return remembered(c.sign, l, func() nodeID {
 		h := c.d.arr.Plane(l)
 		var parts []part
 		for k, i := range h.Index {
 			parts = append(parts, part{i, rounded{v: h.Coef[k]}})
 		}
-		id = c.to.halfSpaceOf(parts, rounded{v: h.Const}).value.id
-		c.sign[l] = id
-	}
-	return id
+		return c.to.halfSpaceOf(parts, rounded{v: h.Const}).value.id
+	})
 }

@@ -28,9 +28,11 @@ type deterministic struct {
 // without a jump.
 func (m *Model) Deterministic(name string, v any) Expr {
 	x := m.value("Deterministic", v)
-	switch {
-	case !m.deterministicName(name):
+	if !m.outsidePlates("Deterministic") {
 		return x
+	}
+	m.takeName(aDeterministic, name)
+	switch {
 	case x.m != nil && x.m != m:
 		m.fail("deterministic %q: %s", name, foreign(x))
 	case x.m == nil && (math.IsNaN(x.v) || math.IsInf(x.v, 0)):
@@ -38,20 +40,6 @@ func (m *Model) Deterministic(name string, v any) Expr {
 	}
 	m.derived = append(m.derived, deterministic{name: name, x: x, where: m.within})
 	return x
-}
-
-// deterministicName takes a name for deterministic expressions, and reports whether it may be used here.
-func (m *Model) deterministicName(name string) bool {
-	switch wrong := checkName(name); {
-	case !m.outsidePlates("Deterministic"):
-		return false
-	case wrong != "":
-		m.fail("a deterministic expression %s", wrong)
-	case m.names[name] || m.obsName[name]:
-		m.fail("the name %q is already taken", name)
-	}
-	m.detName[name] = true
-	return true
 }
 
 // Deterministics is the name of each recorded expression, in the order of the
@@ -82,10 +70,7 @@ func (d *Density) DeterministicAt(dst, z []float64) []float64 {
 			dst[i] = ev.expr(x.x)
 			continue
 		}
-		if chains[x.hidden] == nil {
-			chains[x.hidden] = x.hidden.smoothed(ev)
-		}
-		dst[i] = chains[x.hidden][x.step][x.state]
+		dst[i] = remembered(chains, x.hidden, func() [][]float64 { return x.hidden.smoothed(ev) })[x.step][x.state]
 	}
 	return dst
 }

@@ -194,21 +194,15 @@ func (m *Model) positiveDiscrete(c combination, i int) Guard {
 		y := coef.v*x + c.v.v
 		return y > coef.err*math.Abs(x)+c.v.err+0x1p-51*(math.Abs(coef.v*x)+math.Abs(c.v.v))
 	}
-	n := len(k.values)
-	if coef.v > 0 {
-		switch j := sort.Search(n, func(j int) bool { return holds(k.values[j]) }); j {
-		case 0, n:
-			return constantGuard(m, j == 0)
-		default:
-			return m.beyond(i, j-1)
-		}
+	rises := coef.v > 0
+	j := sort.Search(len(k.values), func(j int) bool { return holds(k.values[j]) == rises })
+	switch {
+	case j == 0 || j == len(k.values):
+		return constantGuard(m, (j == 0) == rises)
+	case rises:
+		return m.beyond(i, j-1)
 	}
-	switch j := sort.Search(n, func(j int) bool { return !holds(k.values[j]) }); j {
-	case 0, n:
-		return constantGuard(m, j == n)
-	default:
-		return Not(m.beyond(i, j-1))
-	}
+	return Not(m.beyond(i, j-1))
 }
 
 // stepped reports whether id changes by branches alone.

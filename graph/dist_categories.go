@@ -98,13 +98,16 @@ func choice(weights []float64, rng *rand.Rand) int {
 	for _, w := range weights {
 		total += w
 	}
-	u := unitRand(rng) * total
+	u, last := unitRand(rng)*total, 0
 	for k, w := range weights {
-		if u -= w; u < 0 {
-			return k
+		if w > 0 {
+			last = k
+			if u -= w; u < 0 {
+				break
+			}
 		}
 	}
-	return len(weights) - 1
+	return last
 }
 
 // OrderedLogistic is the number of cuts that eta and logistic noise exceed, one of the

@@ -68,9 +68,9 @@ type edge struct{ of, positive nodeID }
 
 // domain lists where the parts of id have values, unless that is everywhere.
 func (s *store) domain(id nodeID) (edges []edge) {
-	walk(&s.nodes, id, func(id nodeID) {
+	for id := range s.under(id) {
 		if s.like(id).kind == kSum {
-			return
+			continue
 		}
 		switch n := s.at(id); {
 		case n.kind == kUnary:
@@ -82,7 +82,7 @@ func (s *store) domain(id nodeID) (edges []edge) {
 		case s.isRoot(id) && !s.notNegative(n.a):
 			edges = append(edges, edge{id, n.a})
 		}
-	})
+	}
 	return edges
 }
 

@@ -175,12 +175,10 @@ func (f *flips) hasFlip(id nodeID) bool {
 	case int(id) < f.b.d.nodes.len(): // of the program
 		return false
 	}
-	found, ok := f.known[id]
-	if !ok {
+	return remembered(f.known, id, func() (found bool) {
 		n.operands(func(o nodeID) { found = found || f.hasFlip(o) })
-		f.known[id] = found
-	}
-	return found
+		return found
+	})
 }
 
 // flip is (on − off)·x for formulas on and off, and 0 where they are equal,

@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -157,25 +158,28 @@ func (m *Model) halfSpace(h regions.Hyperplane, r regions.Rounding, from *record
 
 // planesIn lists the planes whose signs id depends on.
 func (x *nodes) planesIn(id nodeID) (planes []int) {
-	walk(x, id, func(id nodeID) {
+	for id := range x.under(id) {
 		if x.like(id).kind == kSign {
 			planes = append(planes, int(x.head(id).a))
 		}
-	})
+	}
 	return planes
 }
 
-// walk visits id and all that it is made of, each once.
-func walk(nodes *nodes, id nodeID, visit func(nodeID)) {
-	seen := map[nodeID]bool{}
-	var rec func(nodeID)
-	rec = func(id nodeID) {
-		if seen[id] {
-			return
+// under yields id and all that it is made of, each once.
+func (x *nodes) under(id nodeID) iter.Seq[nodeID] {
+	return func(yield func(nodeID) bool) {
+		seen := map[nodeID]bool{}
+		goOn := true
+		var visit func(nodeID)
+		visit = func(id nodeID) {
+			if goOn && !seen[id] {
+				seen[id] = true
+				if goOn = yield(id); goOn {
+					x.operands(id, visit)
+				}
+			}
 		}
-		seen[id] = true
 		visit(id)
-		nodes.operands(id, rec)
 	}
-	rec(id)
 }

@@ -54,7 +54,7 @@ func (m *Model) ObserveHMM(name string, h HMM, ys []float64) *Hidden {
 	if m.open != nil {
 		m.fail("ObserveHMM is called in the body of a plate; a chain in each row takes a loop in place of the plate")
 	}
-	if m.err != nil || !m.observationName(name) || !c.sized(h) {
+	if m.err != nil || !m.takeName(anObservation, name) || !c.sized(h) {
 		return c
 	}
 	what := m.observationOf(name)
@@ -238,7 +238,7 @@ func (c *Hidden) Deterministic(name string, state int) {
 	if state < 0 || state >= c.now {
 		c.m.fail("deterministic %q: state %d of %d", name, state, c.now)
 	}
-	if c.m.deterministicName(name) && c.m.err == nil {
+	if c.m.outsidePlates("Deterministic") && c.m.takeName(aDeterministic, name) {
 		for t := range c.steps {
 			c.m.derived = append(c.m.derived, deterministic{name: name, where: c.where, hidden: c, step: t, state: state})
 		}
@@ -269,22 +269,11 @@ func (c *Hidden) next(ev *evaluator, step, tuple int, rng *rand.Rand) int {
 		set := min(step, (len(c.x)-c.states*(1+c.steps))/square) - 1
 		row = c.x[c.states+set*square+tuple*c.states:][:c.states]
 	}
-	p, total := make([]float64, c.states), 0.0
+	p := make([]float64, c.states)
 	for k := range p {
 		p[k] = math.Exp(ev.expr(row[k]))
-		total += p[k]
 	}
-	u := unitRand(rng) * total
-	last := 0
-	for k, p := range p {
-		if p > 0 {
-			last = k
-			if u -= p; u < 0 {
-				break
-			}
-		}
-	}
-	return last
+	return choice(p, rng)
 }
 
 // check reports why x cannot have been observed.

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"maps"
 	"math"
 	"slices"
 
@@ -136,57 +135,36 @@ func (m *Model) knowZero(g Guard, id nodeID) {
 	}
 }
 
-// vanishing are nodes by plane, most planes having one at most.
-type vanishing struct {
-	first []nodeID // 1 + ID; 0, or too short, for none
-	more  map[int][]nodeID
-}
+// vanishing are nodes by plane; perhaps short.
+type vanishing [][]nodeID
 
 // on are those of plane l, in the order in which they were added.
-func (z *vanishing) on(l int) []nodeID {
-	if !z.any(l) {
-		return nil
+func (z vanishing) on(l int) []nodeID {
+	if l < len(z) {
+		return z[l]
 	}
-	return append([]nodeID{z.first[l] - 1}, z.more[l]...)
+	return nil
 }
-
-// any reports whether there are some of plane l.
-func (z *vanishing) any(l int) bool { return l < len(z.first) && z.first[l] > 0 }
 
 func (z *vanishing) add(l int, id nodeID) {
-	if z.any(l) {
-		if z.more == nil {
-			z.more = map[int][]nodeID{}
-		}
-		z.more[l] = append(slices.Clip(z.more[l]), id)
-		return
+	for l >= len(*z) {
+		*z = append(*z, nil)
 	}
-	for l >= len(z.first) {
-		z.first = append(z.first, 0)
-	}
-	z.first[l] = id + 1
+	(*z)[l] = append(slices.Clip((*z)[l]), id)
 }
-
-func (z *vanishing) clone() vanishing { return vanishing{slices.Clone(z.first), maps.Clone(z.more)} }
 
 // planesOf are the planes of a formula, if they are few.
 func (s *store) planesOf(formula nodeID) (planes []int, few bool) {
-	seen := map[nodeID]bool{}
-	few = true
-	var visit func(id nodeID)
-	visit = func(id nodeID) {
-		if !few || seen[id] {
-			return
-		}
-		seen[id] = true
+	seen := 0
+	for id := range s.under(formula) {
 		if n := s.at(id); n.kind == kSign {
 			planes = append(planes, int(n.a))
 		}
-		few = len(seen) <= 4*mostPlanes && len(planes) <= mostPlanes
-		s.operands(id, visit)
+		if seen++; seen > 4*mostPlanes || len(planes) > mostPlanes {
+			return planes, false
+		}
 	}
-	visit(formula)
-	return planes, few
+	return planes, true
 }
 
 // algebra knows what is equal on the planes of an arrangement, whose features have
@@ -303,7 +281,7 @@ func proportional(a, b combination) bool {
 // changes.
 func (d *Density) smooth(n node, l int) bool {
 	switch cond := d.st.at(n.a); {
-	case cond.kind == kSign && int(cond.a) != l, cond.kind != kSign && !d.st.zeros.any(l):
+	case cond.kind == kSign && int(cond.a) != l, cond.kind != kSign && len(d.st.zeros.on(l)) == 0:
 		return false
 	case cond.kind != kSign:
 		if planes, few := d.st.planesOf(n.a); !few || !slices.Contains(planes, l) {
@@ -316,7 +294,7 @@ func (d *Density) smooth(n node, l int) bool {
 // smoothOn is smooth for selects on the formula, wherever it changes.
 func (d *Density) smoothOn(formula nodeID) func(n node) bool {
 	planes, few := d.st.planesOf(formula)
-	few = few && len(planes) > 0 && !slices.ContainsFunc(planes, func(l int) bool { return !d.st.zeros.any(l) })
+	few = few && len(planes) > 0 && !slices.ContainsFunc(planes, func(l int) bool { return len(d.st.zeros.on(l)) == 0 })
 	return func(n node) bool {
 		return few && n.a == formula && !slices.ContainsFunc(planes, func(l int) bool { return !d.smooth(n, l) })
 	}

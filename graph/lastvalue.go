@@ -58,12 +58,7 @@ type reaching struct {
 }
 
 func (r reaching) of(id nodeID) extent {
-	x, seen := r.seen[id]
-	if !seen {
-		x = r.find(r.m.st.at(id))
-		r.seen[id] = x
-	}
-	return x
+	return remembered(r.seen, id, func() extent { return r.find(r.m.st.at(id)) })
 }
 
 func (r reaching) find(n node) extent {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/facetvi/facet/regions"
 )
@@ -18,12 +17,10 @@ import (
 type Model struct {
 	st       *store
 	latents  []latent
-	params   int // the first so many of latents are parameters
-	names    map[string]bool
+	params   int               // the first so many of latents are parameters
+	names    map[string]string // aLatent, anObservation or aDeterministic
 	obs      []observation
 	observed []observed // free ones
-	obsName  map[string]bool
-	detName  map[string]bool
 	terms    []modelTerm
 	arr      *regions.Arrangement
 	guards   []GuardInfo
@@ -131,9 +128,7 @@ const anyDim = math.MaxInt32
 func NewModel() *Model {
 	return &Model{
 		st:       newStore(),
-		names:    map[string]bool{},
-		obsName:  map[string]bool{},
-		detName:  map[string]bool{},
+		names:    map[string]string{},
 		arr:      regions.NewArrangement(anyDim),
 		within:   constantGuard(nil, true),
 		hulls:    map[nodeID]extent{},
@@ -164,10 +159,11 @@ func (m *Model) usedIn(id nodeID, format string, args ...any) {
 	if m.err == nil || m.err != m.infinite {
 		return
 	}
-	used := false
-	walk(&m.st.nodes, id, func(id nodeID) { used = used || !isFinite(m.st.at(id).v) })
-	if used {
-		m.err = fmt.Errorf("%w, in %s", m.err, fmt.Sprintf(format, args...))
+	for id := range m.st.under(id) {
+		if !isFinite(m.st.at(id).v) {
+			m.err = fmt.Errorf("%w, in %s", m.err, fmt.Sprintf(format, args...))
+			return
+		}
 	}
 }
 
@@ -192,10 +188,7 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 	}
 	coord := m.st.leaf(kLatent, len(m.latents))
 	l := latent{name: name, prior: prior, value: coord, place: m.here()}
-	if wrong := m.nameTaken(name); wrong != "" {
-		m.fail("%s", wrong)
-	}
-	m.names[name] = true
+	m.takeName(aLatent, name)
 	term := m.st.constant(0)
 	switch {
 	case !m.checkDist(prior, "latent "+name, Guard{}):
@@ -224,7 +217,7 @@ func (m *Model) Observe(name string, d Dist, x float64) {
 	}
 	o := observation{observed: m.newObserved(), value: x}
 	*o.observed = observed{name: name, as: d, where: m.within, place: m.here()}
-	m.observationName(name)
+	m.takeName(anObservation, name)
 	what := m.observationOf(name)
 	if !m.checkDist(d, what, m.within) {
 		return
@@ -236,20 +229,6 @@ func (m *Model) Observe(name string, d Dist, x float64) {
 	data := Expr{m: m, id: m.st.leaf(kData, len(m.obs))}
 	m.obs = append(m.obs, o)
 	m.addTerm(what, m.logProb(what, d, data), o.place)
-}
-
-// observationName takes a name for observations, and reports whether it can be had.
-func (m *Model) observationName(name string) bool {
-	switch wrong := checkName(name); {
-	case wrong != "":
-		m.fail("an observation %s", wrong)
-	case m.names[name]:
-		m.fail("the name %q is already taken by a latent", name)
-	case m.detName[name]:
-		m.fail("the name %q is already taken by a deterministic expression", name)
-	}
-	m.obsName[name] = true
-	return m.err == nil
 }
 
 // observationOf is "observation name", the same text for each of a vector.
@@ -390,17 +369,6 @@ type sharing struct {
 	law    *law
 	params [2]Expr
 	where  Expr
-}
-
-// checkName reports what is wrong with the name of a part of the model, or "".
-func checkName(name string) string {
-	switch {
-	case name == "":
-		return "needs a name"
-	case !utf8.ValidString(name):
-		return fmt.Sprintf("has a name that is not UTF-8: %q", name)
-	}
-	return ""
 }
 
 var errNoLatents = errors.New("graph: the model has no latents; add one with Sample")

@@ -1,6 +1,44 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// What has a name. Observations may share one, and so may deterministic expressions.
+const (
+	aLatent        = "a latent"
+	anObservation  = "an observation"
+	aDeterministic = "a deterministic expression"
+)
+
+// checkName reports what is wrong with a name of what, wherever it may be used, or "".
+func checkName(what, name string) string {
+	switch {
+	case name == "":
+		return what + " needs a name"
+	case !utf8.ValidString(name):
+		return fmt.Sprintf("%s has a name that is not UTF-8: %q", what, name)
+	}
+	return ""
+}
+
+// wrongName is checkName in the model, where a name may be taken.
+func (m *Model) wrongName(what, name string) string {
+	if by := m.names[name]; by != "" && (by != what || what == aLatent) {
+		return fmt.Sprintf("the name %q is already taken by %s", name, by)
+	}
+	return checkName(what, name)
+}
+
+// takeName gives a name to what, and reports whether the model has no fault so far.
+func (m *Model) takeName(what, name string) bool {
+	if wrong := m.wrongName(what, name); wrong != "" {
+		m.fail("%s", wrong)
+	}
+	m.names[name] = what
+	return m.err == nil
+}
 
 // A namedGuard is a guard under the name that the user gave it.
 type namedGuard struct {
@@ -14,11 +52,11 @@ type namedGuard struct {
 // some, or simply true or false. Names of guards are apart from those of
 // latents and observations. Naming changes nothing about the density.
 func (m *Model) Name(name string, g Guard) Guard {
-	switch wrong := checkName(name); {
+	switch wrong := checkName("a guard", name); {
 	case !m.outsidePlates("Name"):
 		return g
 	case wrong != "":
-		m.fail("a guard %s", wrong)
+		m.fail("%s", wrong)
 	case g.value.m != nil && g.value.m != m:
 		m.fail("guard %q: %s", name, foreign(g.value))
 	case g.isNaN():

@@ -58,14 +58,14 @@ type node struct {
 type store struct {
 	mu sync.Mutex
 	nodes
-	table    []slot              // of nodes by hash, without leaves; see known. At most half full
-	entries  int                 // in table
-	free     int                 // of the places that touch read
-	leaves   [kSum][]nodeID      // by kind and number: 1 + the leaf's ID, 0 for none
-	shared   bool                // table, leaves, errs and zeros are another store's too, and not to be written
-	pushed   map[applied]nodeID  // functions that were moved into selects
-	simple   map[nodeID]bool     // answers of logIsSimple for selects
-	extremes map[nodeID]extremes // answers of extremesOf for selects
+	table    []slot             // of nodes by hash, without leaves; see known. At most half full
+	entries  int                // in table
+	free     int                // of the places that touch read
+	leaves   [kSum][]nodeID     // by kind and number: 1 + the leaf's ID, 0 for none
+	shared   bool               // table, leaves, errs and zeros are another store's too, and not to be written
+	pushed   map[applied]nodeID // functions that were moved into selects
+	simple   map[nodeID]bool    // answers of logIsSimple for selects
+	extremes map[nodeID]extent  // answers of extremesOf for selects
 
 	kinks map[kink]bool // what is known to be equal on planes
 	zeros vanishing     // what is 0 on planes, and is no multiple of their forms
@@ -82,7 +82,7 @@ type store struct {
 func newStore() *store {
 	return &store{
 		nodes: noNodes(), table: make([]slot, 1<<10), raised: map[nodeID]*bounds{},
-		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{}, extremes: map[nodeID]extremes{}, kinks: map[kink]bool{},
+		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{}, extremes: map[nodeID]extent{}, kinks: map[kink]bool{},
 		decimals: map[float64]float64{},
 	}
 }
@@ -103,7 +103,7 @@ func (s *store) own() {
 		return
 	}
 	s.table, s.errs, s.raised, s.shared = slices.Clone(s.table), slices.Clone(s.errs), maps.Clone(s.raised), false
-	s.zeros = s.zeros.clone()
+	s.zeros = slices.Clone(s.zeros)
 	for k := range s.leaves {
 		s.leaves[k] = slices.Clone(s.leaves[k])
 	}
@@ -340,6 +340,16 @@ func (n *node) lastOperand() nodeID {
 		return slices.MaxFunc(n.terms, func(x, y term) int { return cmp.Compare(x.atom, y.atom) }).atom
 	}
 	return -1
+}
+
+// remembered is the answer that is known for key, or else the one that find gives.
+func remembered[K comparable, V any](known map[K]V, key K, find func() V) V {
+	v, ok := known[key]
+	if !ok {
+		v = find()
+		known[key] = v
+	}
+	return v
 }
 
 // needed marks the nodes that roots are made of, roots included.

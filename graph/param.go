@@ -62,9 +62,7 @@ func (m *Model) Param(name string, start float64, options ...ParamOption) Expr {
 	for _, o := range options {
 		o(&spec)
 	}
-	if wrong := m.nameTaken(name); wrong != "" {
-		m.fail("%s", wrong)
-	}
+	m.takeName(aLatent, name)
 	prior := Dist{law: spec.law, params: append([]Expr{{}, {v: 1}}, spec.bounds...)}
 	s := support{}
 	if spec.err == nil {
@@ -92,7 +90,6 @@ func (m *Model) Param(name string, start float64, options ...ParamOption) Expr {
 		unit = math.Abs(start)
 	}
 	prior.params[0].v, prior.params[1].v = u, unit
-	m.names[name] = true
 	at := m.params
 	if at < len(m.latents) && m.err == nil {
 		m.st.makeRoom(at)
@@ -105,17 +102,6 @@ func (m *Model) Param(name string, start float64, options ...ParamOption) Expr {
 	}
 	m.latents = slices.Concat(m.latents[:at], []latent{l}, m.latents[at:]) // a compiled model may share them
 	return Expr{m: m, id: l.value}
-}
-
-// nameTaken says why a latent or a parameter cannot have the name, or "".
-func (m *Model) nameTaken(name string) string {
-	switch wrong := checkName(name); {
-	case wrong != "":
-		return "a latent " + wrong
-	case m.names[name] || m.obsName[name] || m.detName[name]:
-		return fmt.Sprintf("the name %q is already taken", name)
-	}
-	return ""
 }
 
 // newParamLaw is the law of parameters with the given support. Its parameters are the

@@ -191,11 +191,11 @@ func (p *Plate) Collect(dst *[]Expr, x Expr) {
 // Sample is Model.Sample in each row: n latents name[0], name[1], …, or name[0,0],
 // name[0,1], … in a plate in a plate.
 func (p *Plate) Sample(name string, prior Dist) Expr {
-	switch wrong := checkName(name); {
+	switch wrong := checkName(aLatent, name); {
 	case !p.isOpen("Sample"):
 		return Expr{}
 	case wrong != "":
-		p.t.m.fail("a latent %s", wrong)
+		p.t.m.fail("%s", wrong)
 		return Expr{}
 	}
 	x := p.t.expr(func() Expr {

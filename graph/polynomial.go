@@ -46,12 +46,7 @@ func newProducts() *products {
 
 // single is the monomial of a node alone.
 func (p *products) single(id nodeID) int {
-	m, ok := p.node[id]
-	if !ok {
-		m = p.add(atom{node: id})
-		p.node[id] = m
-	}
-	return m
+	return remembered(p.node, id, func() int { return p.add(atom{node: id}) })
 }
 
 func (p *products) add(a atom) (monomial int) {
@@ -71,12 +66,7 @@ func (p *products) function(fn kernel.Function, x *poly, r int) int {
 	if a.of == nil {
 		a.of, a.coef = []int{0}, []float64{0}
 	}
-	m, ok := p.apply[string(key)]
-	if !ok {
-		m = p.add(a)
-		p.apply[string(key)] = m
-	}
-	return m
+	return remembered(p.apply, string(key), func() int { return p.add(a) })
 }
 
 func (p *products) number(powers []power) int {
@@ -85,13 +75,10 @@ func (p *products) number(powers []power) int {
 		key = binary.LittleEndian.AppendUint32(key, uint32(x.atom))
 		key = binary.LittleEndian.AppendUint32(key, uint32(x.power))
 	}
-	k, ok := p.index[string(key)]
-	if !ok {
-		k = len(p.list)
+	return remembered(p.index, string(key), func() int {
 		p.list = append(p.list, powers)
-		p.index[string(key)] = k
-	}
-	return k
+		return len(p.list) - 1
+	})
 }
 
 // times is the product of monomials i and j.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/facetvi/facet/graph/kernel"
 	"github.com/facetvi/facet/internal/memory"
@@ -127,15 +128,7 @@ func (r *Residuals) step(prior Dist, center, scale []float64) residualStep {
 
 // number is a row of one number.
 func (r *Residuals) number(v float64) []float64 {
-	row, ok := r.constant[v]
-	if !ok {
-		row = make([]float64, r.N)
-		for k := range row {
-			row[k] = v
-		}
-		r.constant[v] = row
-	}
-	return row
+	return remembered(r.constant, v, func() []float64 { return slices.Repeat([]float64{v}, r.N) })
 }
 
 // need makes a row for a node and, first, for its operands.

@@ -28,12 +28,7 @@ func (w *rewriter) rewrite(id nodeID) nodeID {
 	if w.fixed != nil && w.fixed(id) {
 		return id
 	}
-	if to, ok := w.done[id]; ok {
-		return to
-	}
-	to := w.rebuild(id)
-	w.done[id] = to
-	return to
+	return remembered(w.done, id, func() nodeID { return w.rebuild(id) })
 }
 
 func (w *rewriter) rebuild(id nodeID) nodeID {

@@ -155,12 +155,7 @@ func (s *store) written(v float64) rounded {
 	if x, ok := shortlyWritten(v); ok {
 		return x
 	}
-	err, known := s.decimals[v]
-	if !known {
-		err = decimalError(v)
-		s.decimals[v] = err
-	}
-	return rounded{v: v, err: err}
+	return rounded{v: v, err: remembered(s.decimals, v, func() float64 { return decimalError(v) })}
 }
 
 // shortlyWritten is written of most numbers.

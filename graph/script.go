@@ -337,7 +337,7 @@ func (c *script) writeRow(m *Model, p *Plate, r int, roots []func(r int) *node) 
 	names := make([]string, len(c.names))
 	for q, name := range c.names {
 		names[q] = p.latentName(name, c.lo+r)
-		if m.nameTaken(names[q]) != "" {
+		if m.wrongName(aLatent, names[q]) != "" {
 			return false
 		}
 	}
@@ -387,7 +387,7 @@ func (c *script) writeRow(m *Model, p *Plate, r int, roots []func(r int) *node) 
 	}
 	for q, l := range c.latents {
 		l.name, l.value, l.prior.params = names[q], c.idIn(l.value, r, start), c.movedAll(l.prior.params, r, start)
-		m.names[l.name] = true
+		m.names[l.name] = aLatent
 		s.setLeaf(kLatent, len(m.latents), start+nodeID(c.coords[q]))
 		m.latents = append(m.latents, l)
 	}

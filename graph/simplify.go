@@ -47,14 +47,10 @@ func (s *store) unary(f kernel.Function, a nodeID) nodeID {
 // side. It remembers what it did: a state machine's selects share their sides,
 // and have exponentially many paths.
 func (s *store) into(f kernel.Function, a, cond nodeID, sides func() (then, otherwise nodeID)) nodeID {
-	key := applied{f, a}
-	if id, ok := s.pushed[key]; ok {
-		return id
-	}
-	then, otherwise := sides()
-	id := s.sel(cond, s.unary(f, then), s.unary(f, otherwise))
-	s.pushed[key] = id
-	return id
+	return remembered(s.pushed, applied{f, a}, func() nodeID {
+		then, otherwise := sides()
+		return s.sel(cond, s.unary(f, then), s.unary(f, otherwise))
+	})
 }
 
 // applied is a function of a node.
@@ -74,15 +70,7 @@ func (s *store) logIsSimple(id nodeID) bool {
 	case kConst:
 		return true
 	case kSelect:
-		if n.steps {
-			return true
-		}
-		simple, known := s.simple[id]
-		if !known {
-			simple = s.logIsSimple(n.b) && s.logIsSimple(n.c)
-			s.simple[id] = simple
-		}
-		return simple
+		return n.steps || remembered(s.simple, id, func() bool { return s.logIsSimple(n.b) && s.logIsSimple(n.c) })
 	case kSum:
 		c, inner := s.coefficient(id)
 		return c.v > 0 && inner != id && s.logIsSimple(inner)
@@ -144,25 +132,17 @@ func (x Expr) squares() bool {
 		return false
 	}
 	r := s.extremesOf(terms[0].atom)
-	lo, hi := v+terms[0].coef*r.least, v+terms[0].coef*r.greatest
+	lo, hi := v+terms[0].coef*r.lo, v+terms[0].coef*r.hi
 	return squares(lo) && squares(hi) && lo*hi > 0
 }
 
-// extremes are the least and the greatest value of a step function.
-type extremes struct{ least, greatest float64 }
-
-func (s *store) extremesOf(id nodeID) extremes {
+// extremesOf are the least and the greatest value of a step function.
+func (s *store) extremesOf(id nodeID) extent {
 	n := s.at(id)
 	if n.kind == kConst {
-		return extremes{n.v, n.v}
+		return extent{n.v, n.v}
 	}
-	e, known := s.extremes[id]
-	if !known {
-		then, otherwise := s.extremesOf(n.b), s.extremesOf(n.c)
-		e = extremes{min(then.least, otherwise.least), max(then.greatest, otherwise.greatest)}
-		s.extremes[id] = e
-	}
-	return e
+	return remembered(s.extremes, id, func() extent { return s.extremesOf(n.b).or(s.extremesOf(n.c)) })
 }
 
 // isFinite reports whether x may be the coefficient of a sum: 1/0 behind a guard

@@ -121,13 +121,10 @@ func (m *Model) hull(id nodeID) extent {
 	if !ok {
 		return m.rangeOf(id, nil)
 	}
-	x, known := m.hulls[sel]
-	if !known {
+	return remembered(m.hulls, sel, func() extent {
 		n := m.st.at(sel)
-		x = m.hull(n.b).or(m.hull(n.c))
-		m.hulls[sel] = x
-	}
-	return x.times(coef, constant)
+		return m.hull(n.b).or(m.hull(n.c))
+	}).times(coef, constant)
 }
 
 // rangeOf is where the values of a number, a sum of latents, or a transformed
@@ -171,13 +168,13 @@ func (m *Model) rangeOf(id nodeID, b *box) extent {
 // latentsOf lists the latents that id depends on, also by its guards.
 func (m *Model) latentsOf(id nodeID) []int {
 	var list []int
-	walk(&m.st.nodes, id, func(id nodeID) {
+	for id := range m.st.under(id) {
 		switch n := m.st.at(id); n.kind {
 		case kLatent:
 			list = append(list, int(n.a))
 		case kSign:
 			list = append(list, m.arr.Latents(int(n.a))...)
 		}
-	})
+	}
 	return list
 }

@@ -116,18 +116,17 @@ func (f *sumFolder) fold(ids []nodeID) (v signedPoly, ok bool) {
 func (f *sumFolder) isAtom(id nodeID) bool {
 	b, st := f.s.d.b, f.s.d.st
 	form := b.at[id].form
-	is, known := f.atoms[form]
-	if !known {
-		is = len(b.forms[form].rows) <= fewTerms
-		for _, id := range b.forms[form].rows[:min(fewTerms, len(b.forms[form].rows))] {
-			walk(&st.nodes, id, func(id nodeID) {
-				k := st.like(id).kind
-				is = is && k != kSign && k != kData
-			})
+	return remembered(f.atoms, form, func() bool {
+		rows := b.forms[form].rows
+		for _, id := range rows[:min(fewTerms, len(rows))] {
+			for id := range st.under(id) {
+				if k := st.like(id).kind; k == kSign || k == kData {
+					return false
+				}
+			}
 		}
-		f.atoms[form] = is
-	}
-	return is
+		return len(rows) <= fewTerms
+	})
 }
 
 // operand folds one operand of each expression.
