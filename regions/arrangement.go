@@ -166,10 +166,7 @@ func (a *Arrangement) At(l int, z []float64) float64 {
 	}
 	b := c.batch(1)
 	defer c.release(b)
-	for k, i := range c.latents {
-		b.In[k] = z[i : i+1]
-	}
-	return b.Values()[0]
+	return b.valuesAt(z)[0]
 }
 
 // Tangent is the affine form that agrees with Φ of plane l at z in value and slopes: Φ itself where it is affine.
@@ -180,10 +177,7 @@ func (a *Arrangement) Tangent(l int, z []float64) Hyperplane {
 	}
 	b := c.batch(1)
 	defer c.release(b)
-	for k, i := range c.latents {
-		b.In[k] = z[i : i+1]
-	}
-	h := Hyperplane{Const: b.Values()[0]}
+	h := Hyperplane{Const: b.valuesAt(z)[0]}
 	for k, slope := range b.Slopes() {
 		if slope[0] != 0 {
 			h.Index, h.Coef = append(h.Index, c.latents[k]), append(h.Coef, slope[0])

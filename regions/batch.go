@@ -24,19 +24,19 @@ func (a *Arrangement) SignBatchWith(dst, z []float64, n int, curves []*CurveBatc
 	for l, c := range a.curves {
 		row := dst[l*n:][:n]
 		if c != nil && curves != nil && curves[l] != nil {
-			curves[l].signs(row, z)
+			vec.Step(row, curves[l].valuesAt(z), 1, 0)
 			continue
 		}
 		a.signRow(row, l, z, n)
 	}
 }
 
-// signs writes 1 where Φ > 0, and else 0.
-func (b *CurveBatch) signs(row, z []float64) {
+// valuesAt are Values at z, dimensions × n.
+func (b *CurveBatch) valuesAt(z []float64) []float64 {
 	for k, i := range b.c.latents {
 		b.In[k] = z[i*b.n:][:b.n]
 	}
-	vec.Step(row, b.Values(), 1, 0)
+	return b.Values()
 }
 
 // SignRow is row l of SignBatch. It reads only the rows of z of the latents in hyperplane l. It panics if a length is wrong.
@@ -51,7 +51,7 @@ func (a *Arrangement) signRow(row []float64, l int, z []float64, n int) {
 	h := &a.planes[l]
 	if c := a.curves[l]; c != nil {
 		b := c.batch(n)
-		b.signs(row, z)
+		vec.Step(row, b.valuesAt(z), 1, 0)
 		c.release(b)
 		return
 	}

@@ -179,7 +179,9 @@ type CurveBatch struct {
 	v      [][]float64 // values of the steps; those of coordinates are rows of In
 	adj    [][]float64 // adjoints of the steps; made when they are wanted
 	out    [][]float64 // of these, those of the coordinates
-	spare  [][]float64 // values of the steps elsewhere; made when they are wanted
+	spare  [][]float64 // values of the steps at one point, elsewhere; made when they are wanted
+	one    [][]float64 // of these, and of v where they are the same
+	move   move        // that changes them
 	beside [][]float64 // values of the steps where one latent differs; made when they are wanted
 	mixed  [][]float64 // of these, and of v where they are the same
 	roots  []float64

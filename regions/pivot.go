@@ -248,7 +248,6 @@ func (b *CurveBatch) Solve(k int) []float64 {
 	if p.direct {
 		return b.solveDirect(p)
 	}
-	b.prepare(p)
 	for i := range b.n {
 		targets, n := [mostRoots]float64{}, 1
 		for _, m := range p.moves {
@@ -323,27 +322,20 @@ func (b *CurveBatch) invertRow(m move, x []float64) {
 // Roots is the largest number of roots that Solve finds for latent k.
 func (c *Curve) Roots(k int) int { return c.pivots[k].roots }
 
-// prepare makes the scratch that the moves need.
-func (b *CurveBatch) prepare(p *pivot) {
-	for _, m := range p.moves {
-		if m.how != invert && b.spare == nil {
-			b.spare = rows(len(b.c.steps), 1)
-		}
-	}
-}
-
 // lower is the value that m.to must have at point i for m.from to be target.
 func (b *CurveBatch) lower(m move, target float64, i int) (x [2]float64, roots int) {
+	if m.how == invert {
+		return b.invert(m, target, i)
+	}
+	b.goTo(m, i)
 	switch m.how {
 	case affine:
-		at0, at1 := b.at(m, i, 0), b.at(m, i, 1)
+		at0, at1 := b.at(0), b.at(1)
 		x[0] = (target - at0) / (at1 - at0)
 	case quadratic:
-		return b.square(m, target, i), 2
+		return b.square(target), 2
 	case monotone:
-		x[0] = b.find(m, target, i)
-	default:
-		return b.invert(m, target, i)
+		x[0] = b.find(target, b.v[m.to][i])
 	}
 	return x, 1
 }
@@ -395,17 +387,17 @@ func (b *CurveBatch) invert(m move, target float64, i int) (x [2]float64, roots 
 	return x, 1
 }
 
-// square are the two x in place of m.to at which the quadratic m.from is target at point i. The coefficients come from its values at 0 and
-// ±1, and a step of Newton's method takes back what rounding cost there.
-func (b *CurveBatch) square(m move, target float64, i int) [2]float64 {
-	c, up, down := b.at(m, i, 0)-target, b.at(m, i, 1)-target, b.at(m, i, -1)-target
+// square are the two x at which a quadratic, at, is target. The coefficients come from its values at 0 and ±1, and a step of Newton's method
+// takes back what rounding cost there.
+func (b *CurveBatch) square(target float64) [2]float64 {
+	c, up, down := b.at(0)-target, b.at(1)-target, b.at(-1)-target
 	a, half := (up+down)/2-c, (up-down)/4 // a·x² + 2·half·x + c
 	root := math.Sqrt(half*half - a*c)
 	far := -(half + math.Copysign(root, half)) // a times the root that is further from 0
 	x := [2]float64{far / a, c / far}
 	for r := range x {
 		if slope := 2 * (a*x[r] + half); slope != 0 {
-			if next := x[r] - (b.at(m, i, x[r])-target)/slope; next-next == 0 {
+			if next := x[r] - (b.at(x[r])-target)/slope; next-next == 0 {
 				x[r] = next
 			}
 		}
@@ -413,44 +405,27 @@ func (b *CurveBatch) square(m move, target float64, i int) [2]float64 {
 	return x
 }
 
-// at is step m.from at point i with x in place of m.to.
-func (b *CurveBatch) at(m move, i int, x float64) float64 {
-	value := func(s int) float64 { return b.v[s][i] }
-	b.spare[m.to][0] = x
-	changed := func(s int) float64 {
-		if s == m.to {
-			return b.spare[s][0]
-		}
-		for _, k := range m.between {
-			if k == s {
-				return b.spare[s][0]
-			}
-		}
-		return value(s)
+// goTo prepares at for a move at point i.
+func (b *CurveBatch) goTo(m move, i int) {
+	if b.spare == nil {
+		b.spare, b.one = rows(len(b.c.steps), 1), make([][]float64, len(b.c.steps))
 	}
+	for s, v := range b.v {
+		b.one[s] = v[i : i+1]
+	}
+	b.one[m.to], b.move = b.spare[m.to], m
 	for _, s := range m.between {
-		b.spare[s][0] = b.c.steps[s].at(changed)
+		b.one[s] = b.spare[s]
 	}
-	return b.spare[m.from][0]
 }
 
-// at computes a step that is not a coordinate.
-func (x *Step) at(of func(int) float64) float64 {
-	switch x.Kind {
-	case Affine:
-		sum := x.Const
-		for _, t := range x.Terms {
-			sum += float64(t.Coef * of(t.Of))
-		}
-		return sum
-	case Apply:
-		return x.F.Value(of(x.A))
-	case Times:
-		return of(x.A) * of(x.B)
-	case Over:
-		return of(x.A) / of(x.B)
+// at is the step that the move is from, with x in place of the one that it goes to.
+func (b *CurveBatch) at(x float64) float64 {
+	b.one[b.move.to][0] = x
+	for _, s := range b.move.between {
+		b.run(b.one, s)
 	}
-	return math.Pow(of(x.A), of(x.B))
+	return b.one[b.move.from][0]
 }
 
 const (
@@ -460,19 +435,18 @@ const (
 	longStep        = 1024 // if they are longer: eˣ reaches from the least to the greatest float64 in 1500
 )
 
-// find is the x in place of m.to at which the strictly monotone m.from is target at point i: a bracket by steps that double, then
-// regula falsi with the Illinois rule, and bisection wherever that gains too little.
-func (b *CurveBatch) find(m move, target float64, i int) float64 {
+// find is the x at which at, strictly monotone, is target: a bracket by steps that double from lo on, then regula falsi with the Illinois
+// rule, and bisection wherever that gains too little.
+func (b *CurveBatch) find(target, lo float64) float64 {
 	evaluations := 0
 	f := func(x float64) float64 {
 		evaluations++
-		if y := b.at(m, i, x) - target; m.up {
+		if y := b.at(x) - target; b.move.up {
 			return y
 		} else {
 			return -y
 		}
 	}
-	lo := b.v[m.to][i]
 	flo := f(lo)
 	if math.IsNaN(flo) {
 		return flo
