@@ -233,6 +233,3 @@ func (j *Jumps) Latents() [][]int { return j.latents }
 
 // Nodes is the number of nodes of the Gorgonia graph.
 func (j *Jumps) Nodes() int { return j.prog.Nodes() }
-
-// Graph is the Gorgonia graph of the jumps for n samples; see graph.Program.
-func (j *Jumps) Graph(n int) (*graph.Graph, error) { return j.prog.Graph(n) }

@@ -31,7 +31,7 @@ func Example() {
 	for _, temperature := range []float64{15, 20, 21, 30} {
 		visits[a.Signs([]float64{temperature})]++
 	}
-	comfort, _ := regions.ParseSigns("+-")
+	comfort := regions.NewSigns([]bool{true, false})
 	fmt.Println("visits to", comfort, visits[comfort], "and across plane 1", visits[comfort.Flip(1)])
 	// Output:
 	// -z0 + 18 > 0 is {Plane:0 Positive:false}

@@ -1,9 +1,6 @@
 package regions
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Signs is a sign vector σ: one sign, + or −, for each plane of an arrangement. It names a region, and is the region's key: Signs are
 // immutable, equal under == exactly if they have one length and the same signs, and fit as keys of a map. The zero value is the
@@ -27,14 +24,6 @@ func makeSigns(n int, positive func(l int) bool) Signs {
 		}
 	}
 	return Signs{n: n, bits: string(bits)}
-}
-
-// ParseSigns reads what String writes: a string of + and -, such as "+-+". It returns an error at any other character.
-func ParseSigns(s string) (Signs, error) {
-	if at := strings.IndexFunc(s, func(r rune) bool { return r != '+' && r != '-' }); at >= 0 {
-		return Signs{}, fmt.Errorf("regions: sign vector %q: byte %d is neither + nor -", s, at)
-	}
-	return makeSigns(len(s), func(l int) bool { return s[l] == '+' }), nil
 }
 
 // Len returns the number of signs.
