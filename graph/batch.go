@@ -51,9 +51,7 @@ const (
 	fFormula
 	fSum    // sums of a few terms of the same forms
 	fSparse // sums of many terms, of any number, of the same forms
-	fUnary
-	fBinary
-	fTernary
+	fFunction
 	fSelect
 	fTable
 	fForward
@@ -61,7 +59,7 @@ const (
 )
 
 // formOf are the forms of operations, but for sums of many terms and selects of constants.
-var formOf = [...]formKind{kSum: fSum, kUnary: fUnary, kBinary: fBinary, kTernary: fTernary, kSelect: fSelect, kForward: fForward}
+var formOf = [...]formKind{kSum: fSum, kUnary: fFunction, kBinary: fFunction, kTernary: fFunction, kSelect: fSelect, kForward: fForward}
 
 const (
 	maxTables        = 16

@@ -166,12 +166,8 @@ func (e *Graph) elementwise(f *form) *gorgonia.Node {
 	switch f.key.kind {
 	case fSum:
 		k = e.weightedSum(f)
-	case fUnary:
-		k = kernel.Unary{F: f.key.fn}
-	case fBinary:
-		k = kernel.Binary{F: f.key.fn}
-	case fTernary:
-		k = kernel.Ternary{F: f.key.fn}
+	case fFunction:
+		k = kernel.Elementwise{F: f.key.fn}
 	case fSelect:
 		k = kernel.Select{}
 		wrt[0] = false

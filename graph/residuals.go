@@ -167,12 +167,8 @@ func (r *Residuals) run(in instruction) {
 		for _, t := range in.terms[1:] {
 			vec.AddScaled(in.out, t.coef, r.row[t.atom])
 		}
-	case kUnary:
-		kernel.Unary{F: in.fn}.Eval(r.matrix(in.out), []kernel.Matrix{r.matrix(a)})
-	case kBinary:
-		kernel.Binary{F: in.fn}.Eval(r.matrix(in.out), []kernel.Matrix{r.matrix(a), r.matrix(b)})
-	case kTernary:
-		kernel.Ternary{F: in.fn}.Eval(r.matrix(in.out), []kernel.Matrix{r.matrix(a), r.matrix(b), r.matrix(c)})
+	case kUnary, kBinary, kTernary:
+		kernel.Elementwise{F: in.fn}.Eval(r.matrix(in.out), []kernel.Matrix{r.matrix(a), r.matrix(b), r.matrix(c)}[:in.arity()])
 	case kSelect:
 		vec.Select(in.out, a, b, c)
 	case kNot:

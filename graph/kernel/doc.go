@@ -15,15 +15,13 @@
 //	sums               WeightedSum, Affine    c + Σ_j a_j ⊙ x_j, and sparse recurrences
 //	                   Reduce ⇄ Spread        c + Σ_j M_j·x_j with sparse M_j
 //	                   Total ⇄ Fill           the sum of all numbers
-//	number by number   Unary ─▶ Slope         f(a)
-//	                   Binary ─▶ Slope2       f(a, b)
-//	                   Ternary ─▶ Slope3      f(a, b, c)
+//	number by number   Elementwise ─▶ Slope   f(a), f(a, b), f(a, b, c)
 //	signs              Select ─▶ Gate         a where the sign is 1, else b
 //	                   Table                  a number for each combination of signs
 //	                   Formulas, Flip         ¬a and a ∧ b of signs; x times a difference of signs
 //	chains             Forward ─▶ ForwardGrad sums over the paths of hidden Markov chains
 //
-// (⇄ and ─▶ lead to derivatives.) The scalar functions of Unary, Binary and Ternary are
+// (⇄ and ─▶ lead to derivatives.) The scalar functions of Elementwise are
 // the entries of one table: see [Function].
 //
 // A kernel does not know who runs it: package plan, which binds it to slices

@@ -6,27 +6,79 @@ import (
 	"github.com/facetvi/facet/internal/vec"
 )
 
-// Unary is F of each number.
-type Unary struct{ F Function }
+// Elementwise is F of each number, pair or triple of numbers.
+type Elementwise struct{ F Function }
 
 // Eval implements [Kernel].
-func (k Unary) Eval(out Matrix, in []Matrix) { k.F.Values(out.Data, in[0].Data) }
-
-func (k Unary) diff(int, []int) derivative {
-	if d := functions[k.F].diff; d != nil {
-		return d[0]
+func (k Elementwise) Eval(out Matrix, in []Matrix) {
+	f, o := &functions[k.F], out.Data
+	if len(in) == 1 {
+		k.F.Values(o, in[0].Data)
+		return
 	}
-	return derivative{Slope(k), []operand{upstream, 0, result}}
+	a, b := in[0].Data[:len(o)], in[1].Data[:len(o)]
+	switch {
+	case len(in) == 3:
+		c := in[2].Data[:len(o)]
+		for i, a := range a {
+			o[i] = f.ternary(a, b[i], c[i])
+		}
+	case f.loop != nil:
+		f.loop(o, a, b)
+	default:
+		for i, a := range a {
+			o[i] = f.binary(a, b[i])
+		}
+	}
 }
 
-// Slope is g·F′(x), for operands g, x and y = F(x).
-type Slope struct{ F Function }
+func (k Elementwise) diff(j int, _ []int) derivative {
+	switch f := &functions[k.F]; {
+	case f.diff != nil:
+		return f.diff[j]
+	case f.unary != nil:
+		return derivative{Slope{k.F, j}, []operand{upstream, 0, result}}
+	case f.binary != nil:
+		return derivative{Slope{k.F, j}, []operand{upstream, 0, 1, result}}
+	}
+	return derivative{Slope{k.F, j}, []operand{upstream, 0, 1, 2, result}}
+}
+
+// Slope is g times the derivative of F by operand Of, for operands g, those of F, and what F is of them.
+type Slope struct {
+	F  Function
+	Of int
+}
 
 // Eval implements [Kernel].
 func (k Slope) Eval(out Matrix, in []Matrix) {
 	f, o := &functions[k.F], out.Data
-	g, x, y := in[0].Data[:len(o)], in[1].Data[:len(o)], in[2].Data[:len(o)]
-	lastX, lastY, slope, known := 0.0, 0.0, 0.0, false // of a coordinate that samples share
+	g, a, b := in[0].Data[:len(o)], in[1].Data[:len(o)], in[2].Data[:len(o)]
+	switch len(in) {
+	case 3: // b is F(a)
+		f.setSlope(o, g, a, b)
+	case 4:
+		slope, y := f.slopes[k.Of], in[3].Data[:len(o)]
+		for i, g := range g {
+			o[i] = 0
+			if g != 0 {
+				o[i] = g * slope(a[i], b[i], y[i])
+			}
+		}
+	default:
+		slope, c, y := f.slopes3[k.Of], in[3].Data[:len(o)], in[4].Data[:len(o)]
+		for i, g := range g {
+			o[i] = 0
+			if g != 0 {
+				o[i] = g * slope(a[i], b[i], c[i], y[i])
+			}
+		}
+	}
+}
+
+// setSlope is Slope of a function of one number. That of a coordinate that samples share is computed once.
+func (f *function) setSlope(o, g, x, y []float64) {
+	lastX, lastY, slope, known := 0.0, 0.0, 0.0, false
 	for i, g := range g {
 		o[i] = 0
 		if g == 0 {
@@ -36,83 +88,6 @@ func (k Slope) Eval(out Matrix, in []Matrix) {
 			lastX, lastY, slope, known = x, y, f.slopeAt(x, y), true
 		}
 		o[i] = g * slope
-	}
-}
-
-// Binary is F of pairs of numbers.
-type Binary struct{ F Function }
-
-// Eval implements [Kernel].
-func (k Binary) Eval(out Matrix, in []Matrix) {
-	f, o := &functions[k.F], out.Data
-	a, b := in[0].Data[:len(o)], in[1].Data[:len(o)]
-	if f.loop != nil {
-		f.loop(o, a, b)
-		return
-	}
-	for i, a := range a {
-		o[i] = f.binary(a, b[i])
-	}
-}
-
-func (k Binary) diff(j int, _ []int) derivative {
-	if d := functions[k.F].diff; d != nil {
-		return d[j]
-	}
-	return derivative{Slope2{k.F, j}, []operand{upstream, 0, 1, result}}
-}
-
-// Slope2 is g·∂F/∂a if Of is 0, and g·∂F/∂b if Of is 1, for operands g, a, b and
-// y = F(a, b).
-type Slope2 struct {
-	F  Function
-	Of int
-}
-
-// Eval implements [Kernel].
-func (k Slope2) Eval(out Matrix, in []Matrix) {
-	slope, o := functions[k.F].slopes[k.Of], out.Data
-	g, a, b, y := in[0].Data[:len(o)], in[1].Data[:len(o)], in[2].Data[:len(o)], in[3].Data[:len(o)]
-	for i, g := range g {
-		o[i] = 0
-		if g != 0 {
-			o[i] = g * slope(a[i], b[i], y[i])
-		}
-	}
-}
-
-// Ternary is F of triples of numbers.
-type Ternary struct{ F Function }
-
-// Eval implements [Kernel].
-func (k Ternary) Eval(out Matrix, in []Matrix) {
-	f, o := functions[k.F].ternary, out.Data
-	a, b, c := in[0].Data[:len(o)], in[1].Data[:len(o)], in[2].Data[:len(o)]
-	for i, a := range a {
-		o[i] = f(a, b[i], c[i])
-	}
-}
-
-func (k Ternary) diff(j int, _ []int) derivative {
-	return derivative{Slope3{k.F, j}, []operand{upstream, 0, 1, 2, result}}
-}
-
-// Slope3 is g times the derivative of F by operand Of, for operands g, a, b, c and
-// y = F(a, b, c).
-type Slope3 struct {
-	F  Function
-	Of int
-}
-
-// Eval implements [Kernel].
-func (k Slope3) Eval(out Matrix, in []Matrix) {
-	slope, o := functions[k.F].slopes3[k.Of], out.Data
-	g, a, b, c, y := in[0].Data[:len(o)], in[1].Data[:len(o)], in[2].Data[:len(o)], in[3].Data[:len(o)], in[4].Data[:len(o)]
-	for i, g := range g {
-		o[i] = 0
-		if g != 0 {
-			o[i] = g * slope(a[i], b[i], c[i], y[i])
-		}
 	}
 }
 

@@ -169,7 +169,7 @@ func TestNotAFunctionValue(t *testing.T) {
 	for _, x := range []float64{-0.5, -1e300, math.NaN()} {
 		for _, f := range []Function{Stirling, GammaRatio} {
 			require.True(t, math.IsNaN(f.at(0, x, 0, 0)), f)
-			require.True(t, math.IsNaN((Slope{f}).of(x)), f)
+			require.True(t, math.IsNaN((Slope{f, 0}).of(x)), f)
 		}
 		require.True(t, math.IsNaN(digamma(x)))
 	}

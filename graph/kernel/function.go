@@ -97,17 +97,9 @@ func (f Function) Value2(a, b float64) float64 { return functions[f].binary(a, b
 // Value3 is f(a, b, c). It panics unless f is a function of three numbers.
 func (f Function) Value3(a, b, c float64) float64 { return functions[f].ternary(a, b, c) }
 
-// Slope is f′(x), given also y = f(x). It panics unless f is a function of one number that has a slope.
+// Slope is f′(x), given also y = f(x). It panics unless f is a function of one number.
 func (f Function) Slope(x, y float64) float64 {
-	switch e := &functions[f]; {
-	case e.slope != nil:
-		return e.slopeAt(x, y)
-	case f == Exp:
-		return y
-	case f == Square:
-		return 2 * x
-	}
-	panic("kernel: " + f.String() + " has no slope of its own")
+	return functions[f].slopeAt(x, y)
 }
 
 // AddSlopes adds g·f′(x) to dst, given also y = f(x).
@@ -161,7 +153,7 @@ type function struct {
 	// numbers have none.
 	ternary func(a, b, c float64) float64
 	slopes3 [3]func(a, b, c, y float64) float64
-	// diff are the derivatives with respect to each operand; nil for Slope or Slope2.
+	// diff are the derivatives with respect to each operand; nil for Slope.
 	diff []derivative
 	// inverse is the x with f(x) = y, NaN where there is none; nil for even functions, of which it is the root ≥ 0, and others.
 	inverse func(y float64) float64
@@ -188,7 +180,7 @@ var product = []derivative{{GradTimes{1}, []operand{upstream, 1}}, {GradTimes{1}
 var functions = [...]function{
 	None: {name: "none"},
 	Exp: {
-		name: "exp", unary: math.Exp, loop: expLoop, inverse: math.Log,
+		name: "exp", unary: math.Exp, loop: expLoop, inverse: math.Log, slope: func(_, y float64) float64 { return y },
 		diff: []derivative{{GradTimes{1}, []operand{upstream, result}}},
 	},
 	Log:      {name: "log", unary: math.Log, slope: func(x, _ float64) float64 { return 1 / x }, inverse: math.Exp},
@@ -202,7 +194,7 @@ var functions = [...]function{
 	Sigmoid:  {name: "sigmoid", unary: sigmoid, slope: func(x, y float64) float64 { return y * sigmoid(-x) }, inverse: logit},
 	Softplus: {name: "softplus", unary: softplus, slope: func(x, _ float64) float64 { return sigmoid(x) }, inverse: softplusInverse},
 	Square: {
-		name: "square", unary: func(x float64) float64 { return x * x }, inverse: math.Sqrt, even: true,
+		name: "square", unary: func(x float64) float64 { return x * x }, inverse: math.Sqrt, even: true, slope: func(x, _ float64) float64 { return 2 * x },
 		loop: func(out, x, _ []float64) { vec.Mul(out, x, x) },
 		diff: []derivative{{GradTimes{2}, []operand{upstream, 0}}},
 	},

@@ -20,11 +20,11 @@ func TestFunctions(t *testing.T) {
 			for _, a := range pointsOf(f) {
 				switch {
 				case functions[f].unary != nil:
-					checkDerivatives(t, Unary{f}, []float64{a}, func(x []float64) float64 { return f.Value(x[0]) })
+					checkDerivatives(t, Elementwise{f}, []float64{a}, func(x []float64) float64 { return f.Value(x[0]) })
 				case functions[f].binary != nil:
-					checkDerivatives(t, Binary{f}, []float64{a, secondOf(f)}, func(x []float64) float64 { return f.Value2(x[0], x[1]) })
+					checkDerivatives(t, Elementwise{f}, []float64{a, secondOf(f)}, func(x []float64) float64 { return f.Value2(x[0], x[1]) })
 				default:
-					checkDerivatives(t, Ternary{f}, []float64{a, 1.2, 0.7}, func(x []float64) float64 { return f.Value3(x[0], x[1], x[2]) })
+					checkDerivatives(t, Elementwise{f}, []float64{a, 1.2, 0.7}, func(x []float64) float64 { return f.Value3(x[0], x[1], x[2]) })
 				}
 			}
 		})

@@ -24,28 +24,14 @@ func (m Matrix) Span(first, n int) Matrix {
 	return Matrix{m.Data[first*m.Cols : (first+n)*m.Cols], n, m.Cols}
 }
 
-// SetRows sets each number of row r to v[r].
-func (m Matrix) SetRows(v []float64) {
-	if m.Cols == 1 {
-		copy(m.Data, v)
-		return
-	}
-	n := m.Cols
-	for r, x := range v {
-		row := m.Data[r*n : r*n+n]
-		for i := range row {
-			row[i] = x
-		}
-	}
-}
-
 // SetConstant sets each number of a row to its coefficient.
 func (m Matrix) SetConstant(c Coefs) {
+	if m.Cols == 1 && len(c) == m.Rows {
+		copy(m.Data, c)
+		return
+	}
 	for r := range m.Rows {
-		x, row := c.At(r), m.Row(r)
-		for i := range row {
-			row[i] = x
-		}
+		vec.Fill(m.Row(r), c.At(r))
 	}
 }
 

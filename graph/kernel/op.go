@@ -190,7 +190,7 @@ func MatrixOf(v gorgonia.Value, rows, cols int) (Matrix, error) {
 			return Matrix{d, rows, cols}, nil
 		case rows:
 			wide := NewMatrix(rows, cols)
-			wide.SetRows(d)
+			wide.SetConstant(d)
 			return wide, nil
 		}
 	}
@@ -215,17 +215,9 @@ func (o *op) Hashcode() uint32 { return binary.LittleEndian.Uint32(o.digest[:]) 
 // String is the kernel's name, or that of its function if it has one.
 func (o *op) String() string {
 	switch k := o.k.(type) {
-	case Unary:
-		return k.F.String()
-	case Binary:
-		return k.F.String()
-	case Ternary:
+	case Elementwise:
 		return k.F.String()
 	case Slope:
-		return "slope of " + k.F.String()
-	case Slope2:
-		return "slope of " + k.F.String()
-	case Slope3:
 		return "slope of " + k.F.String()
 	}
 	name := reflect.TypeOf(o.k).Name()

@@ -27,8 +27,8 @@ func kernels() []Kernel {
 		Formulas{A: []int32{0, 1}, B: []int32{-1, 0}, Base: [2]int32{1, 1}},
 		Flip{From: []int32{0, 1}, Ref: []int32{0}, Coef: []float64{2}},
 		Forward{States: 1, Steps: 2, From: RowList{0}, To: RowList{0}}, ForwardGrad{Forward{States: 1, Steps: 2, From: RowList{0}, To: RowList{0}}},
-		Unary{F: Exp}, Slope{F: Exp}, Binary{F: Mul}, Slope2{F: Pow, Of: 1},
-		Ternary{F: LogBetaBelow}, Slope3{F: LogBetaBelow, Of: 1}, GradTimes{C: 1},
+		Elementwise{F: Exp}, Slope{F: Exp}, Elementwise{F: Mul}, Slope{F: Pow, Of: 1},
+		Elementwise{F: LogBetaBelow}, Slope{F: LogBetaBelow, Of: 1}, GradTimes{C: 1},
 	}
 }
 
@@ -137,14 +137,14 @@ func mutate(v reflect.Value, changed func(what string)) {
 
 // The operation's own fields count too.
 func TestOperandsAreIdentity(t *testing.T) {
-	base := newOp(Unary{F: Exp}, []int{2}, []bool{false}, []bool{true})
+	base := newOp(Elementwise{F: Exp}, []int{2}, []bool{false}, []bool{true})
 	salted := *base
 	salted.salt = 1
 	salted.sum()
 	for name, o := range map[string]*op{
-		"rows":   newOp(Unary{F: Exp}, []int{3}, []bool{false}, []bool{true}),
-		"scalar": newOp(Unary{F: Exp}, []int{2}, []bool{true}, []bool{true}),
-		"wrt":    newOp(Unary{F: Exp}, []int{2}, []bool{false}, []bool{false}),
+		"rows":   newOp(Elementwise{F: Exp}, []int{3}, []bool{false}, []bool{true}),
+		"scalar": newOp(Elementwise{F: Exp}, []int{2}, []bool{true}, []bool{true}),
+		"wrt":    newOp(Elementwise{F: Exp}, []int{2}, []bool{false}, []bool{false}),
 		"salt":   &salted,
 	} {
 		require.NotEqual(t, base.digest, o.digest, name)
@@ -165,15 +165,15 @@ func TestApplyOpDetectsClash(t *testing.T) {
 		require.NoError(t, err)
 		return n
 	}
-	n := apply(Unary{F: Exp}, x)
-	require.Same(t, n, apply(Unary{F: Exp}, x))
-	require.NotSame(t, n, apply(Unary{F: Exp}, y))
-	require.NotSame(t, n, apply(Unary{F: Sin}, x))
+	n := apply(Elementwise{F: Exp}, x)
+	require.Same(t, n, apply(Elementwise{F: Exp}, x))
+	require.NotSame(t, n, apply(Elementwise{F: Exp}, y))
+	require.NotSame(t, n, apply(Elementwise{F: Sin}, x))
 	o := n.Op().(*op)
 	require.True(t, isNode(n, o, gorgonia.Nodes{x}))
 	require.False(t, isNode(n, o, gorgonia.Nodes{y}), "operand")
 	require.False(t, isNode(n, o, gorgonia.Nodes{x, y}), "number of operands")
-	require.False(t, isNode(n, newOp(Unary{F: Sin}, o.rows, o.scalar, o.wrt), gorgonia.Nodes{x}), "operation")
+	require.False(t, isNode(n, newOp(Elementwise{F: Sin}, o.rows, o.scalar, o.wrt), gorgonia.Nodes{x}), "operation")
 	require.False(t, isNode(x, o, nil), "input")
 	require.False(t, isNode(gorgonia.Must(gorgonia.Square(x)), o, gorgonia.Nodes{x}), "operation of Gorgonia's")
 }

@@ -32,7 +32,7 @@ func (k accumulate) Eval(out kernel.Matrix, in []kernel.Matrix) {
 	if k.base == nil {
 		clear(out.Data)
 	} else {
-		out.SetRows(k.base)
+		out.SetConstant(k.base)
 	}
 	for j := range k.parts {
 		pt := &k.parts[j]

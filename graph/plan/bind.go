@@ -62,7 +62,7 @@ func (p *planner) step(n *node) step {
 		v := x.val
 		if x.static && p.cols != 1 {
 			v = kernel.NewMatrix(x.rows, p.cols)
-			v.SetRows(x.val.Data)
+			v.SetConstant(x.val.Data)
 		}
 		s.in = append(s.in, v)
 	}
@@ -83,7 +83,7 @@ func (p *planner) release(n *node, i int) {
 // setStatic sets a result that is the same in each run.
 func (r *root) setStatic(samples int) {
 	if !r.Sum {
-		r.Out.SetRows(r.n.val.Data)
+		r.Out.SetConstant(r.n.val.Data)
 		return
 	}
 	for i, v := range r.n.val.Data {

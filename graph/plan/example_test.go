@@ -17,7 +17,7 @@ func Example() {
 	apply := func(k kernel.Kernel, n *gorgonia.Node) *gorgonia.Node {
 		return gorgonia.Must(kernel.Apply(k, gorgonia.Nodes{n}, []bool{true}))
 	}
-	square := apply(kernel.Unary{F: kernel.Square}, x)
+	square := apply(kernel.Elementwise{F: kernel.Square}, x)
 	slope, err := gorgonia.Grad(apply(kernel.Total{}, square), x)
 	if err != nil {
 		panic(err)

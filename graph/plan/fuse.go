@@ -34,7 +34,7 @@ func (n *node) scaleByConstant() {
 	switch k := n.k.(type) {
 	case kernel.GradTimes:
 		by = k.C
-	case kernel.Binary:
+	case kernel.Elementwise:
 		if k.F == kernel.Mul && x.static {
 			c, x = x, c
 		} else if k.F != kernel.Mul && k.F != kernel.MulData {
@@ -102,7 +102,7 @@ func (p *product) fold() bool {
 	case kernel.Scale:
 		p.m.W, p.x = k.Coef.Of(p.m.Col).Times(p.m.W), x.in[0]
 		return true
-	case kernel.Binary:
+	case kernel.Elementwise:
 		if k.F == kernel.MulData && x.in[0].static {
 			data := kernel.Coefs(x.in[0].val.Data)
 			p.m.W, p.x = data.Of(p.m.Col).Times(p.m.W), x.in[1]

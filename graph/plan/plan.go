@@ -35,7 +35,7 @@ func (p *Plan) Renew() {
 		s.k.Eval(s.out, s.in)
 	}
 	for _, s := range p.wide {
-		s.to.SetRows(s.from.Data)
+		s.to.SetConstant(s.from.Data)
 	}
 }
 
