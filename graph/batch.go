@@ -204,15 +204,7 @@ func (v *view) operands(list []nodeID) []nodeID {
 	if v.like != nil {
 		return v.like.operands(list, v.row)
 	}
-	for _, t := range v.terms {
-		list = append(list, t.atom)
-	}
-	for k, o := range [...]nodeID{v.a, v.b, v.c} {
-		if k < v.arity() {
-			list = append(list, o)
-		}
-	}
-	return list
+	return v.appendOperands(list)
 }
 
 // isAffineRow reports whether v is a row of the affine form rather than of a

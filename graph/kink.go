@@ -205,24 +205,17 @@ func (g algebra) agree(l int, a, b nodeID) bool {
 		return true
 	}
 	na, nb := s.at(a), s.at(b)
-	switch {
-	case na.kind != nb.kind || na.fn != nb.fn || na.fn == kernel.MulData && na.a != nb.a:
+	if na.kind < kSum || na.kind > kTernary || na.kind != nb.kind || na.fn != nb.fn || na.fn == kernel.MulData && na.a != nb.a ||
+		na.v != nb.v || len(na.terms) != len(nb.terms) {
 		return false
-	case na.kind == kUnary:
-		return g.agree(l, na.a, nb.a)
-	case na.kind == kBinary:
-		return g.agree(l, na.a, nb.a) && g.agree(l, na.b, nb.b)
-	case na.kind == kTernary:
-		return g.agree(l, na.a, nb.a) && g.agree(l, na.b, nb.b) && g.agree(l, na.c, nb.c)
-	case na.kind == kSum && na.v == nb.v && len(na.terms) == len(nb.terms):
-		for k, t := range na.terms {
-			if t.coef != nb.terms[k].coef || !g.agree(l, t.atom, nb.terms[k].atom) {
-				return false
-			}
-		}
-		return true
 	}
-	return false
+	of := nb.appendOperands(nil)
+	for k, o := range na.appendOperands(nil) {
+		if na.kind == kSum && na.terms[k].coef != nb.terms[k].coef || !g.agree(l, o, of[k]) {
+			return false
+		}
+	}
+	return true
 }
 
 const ulps = 16 * 0x1p-52

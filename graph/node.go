@@ -316,12 +316,18 @@ func (n *node) arity() int {
 
 // operands calls visit for each operand of n.
 func (n *node) operands(visit func(nodeID)) {
-	for _, t := range n.terms {
-		visit(t.atom)
-	}
-	for _, o := range []nodeID{n.a, n.b, n.c}[:n.arity()] {
+	var some [8]nodeID
+	for _, o := range n.appendOperands(some[:0]) {
 		visit(o)
 	}
+}
+
+// appendOperands appends the operands of n to list.
+func (n *node) appendOperands(list []nodeID) []nodeID {
+	for _, t := range n.terms {
+		list = append(list, t.atom)
+	}
+	return append(list, []nodeID{n.a, n.b, n.c}[:n.arity()]...)
 }
 
 // lastOperand is the operand of n with the largest ID, or −1 without any. The terms of a

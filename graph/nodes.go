@@ -268,18 +268,10 @@ func (x *nodes) operands(id nodeID, visit func(nodeID)) {
 
 // appendOperands appends the operands of id to list.
 func (x *nodes) appendOperands(list []nodeID, id nodeID) []nodeID {
-	l, in := x.likeNode(id)
-	if l == nil {
-		n := x.like(id)
-		if len(n.terms) > 0 {
-			for _, t := range n.terms {
-				list = append(list, t.atom)
-			}
-			return list
-		}
-		return append(list, []nodeID{n.a, n.b, n.c}[:n.arity()]...)
+	if l, in := x.likeNode(id); l != nil {
+		return l.operands(list, in)
 	}
-	return l.operands(list, in)
+	return x.like(id).appendOperands(list)
 }
 
 // operands appends those in the row r to list.
@@ -297,29 +289,9 @@ func (l *likeNode) operands(list []nodeID, r patternRow) []nodeID {
 
 // affineNodes says of all nodes whether they are affine.
 func (x *nodes) affineNodes() []bool {
-	is := make([]bool, x.size)
-	for id := range is[:min(int(x.plain), x.size)] {
-		is[id] = x.list[id].affine
-	}
-	for k, s := range x.segments {
-		part := is[s.first:]
-		if k+1 < len(x.segments) {
-			part = is[s.first:x.segments[k+1].first]
-		}
-		if s.pattern < 0 {
-			for i := range part {
-				part[i] = x.list[int(s.at)+i].affine
-			}
-			continue
-		}
-		like := x.patterns[s.pattern].like
-		for i := range part {
-			if i < len(like) {
-				part[i] = like[i].affine
-			} else {
-				part[i] = part[i-len(like)]
-			}
-		}
+	l, is := lookup{x: x}, make([]bool, x.size)
+	for id := range is {
+		is[id] = l.view(nodeID(id)).affine
 	}
 	return is
 }

@@ -67,20 +67,20 @@ func (k Affine) evalTwo(out Matrix, in []Matrix) {
 			row[i] = c
 		}
 		for e := k.From[r]; e < k.From[r+1]; e++ {
-			vec.AddScaled(row, k.Coef[e], k.source(k.Ref[e], out, in))
+			vec.AddScaled(row, k.Coef[e], rowOf(k.Ref[e], k.Base, out, in))
 		}
 	}
 }
 
-// source is the row that ref names.
-func (k *Affine) source(ref int32, out Matrix, in []Matrix) []float64 {
+// rowOf is row number ref of two operands, which end at base, and the result.
+func rowOf(ref int32, base [2]int32, out Matrix, in []Matrix) []float64 {
 	switch {
-	case ref < k.Base[0]:
+	case ref < base[0]:
 		return in[0].Row(int(ref))
-	case ref < k.Base[1]:
-		return in[1].Row(int(ref - k.Base[0]))
+	case ref < base[1]:
+		return in[1].Row(int(ref - base[0]))
 	}
-	return out.Row(int(ref - k.Base[1]))
+	return out.Row(int(ref - base[1]))
 }
 
 // evalColumn is Eval of one operand and one column.

@@ -17,22 +17,11 @@ func (k Formulas) outRows([]int) int { return len(k.A) }
 func (k Formulas) Eval(out Matrix, in []Matrix) {
 	for r, a := range k.A {
 		if k.B[r] < 0 {
-			vec.Affine(out.Row(r), k.row(a, out, in), -1, 1)
+			vec.Affine(out.Row(r), rowOf(a, k.Base, out, in), -1, 1)
 		} else {
-			vec.Mul(out.Row(r), k.row(a, out, in), k.row(k.B[r], out, in))
+			vec.Mul(out.Row(r), rowOf(a, k.Base, out, in), rowOf(k.B[r], k.Base, out, in))
 		}
 	}
-}
-
-// row is row number i of the operands and the result.
-func (k *Formulas) row(i int32, out Matrix, in []Matrix) []float64 {
-	switch {
-	case i < k.Base[0]:
-		return in[0].Row(int(i))
-	case i < k.Base[1]:
-		return in[1].Row(int(i - k.Base[0]))
-	}
-	return out.Row(int(i - k.Base[1]))
 }
 
 // Flip is a list of rows, made in order:

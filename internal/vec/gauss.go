@@ -29,9 +29,8 @@ const (
 // Gauss is dst = a·exp(−x²/2), and 0 where x²/2 ≥ 700 or x is NaN, to 1e-15 relative.
 func Gauss(dst, x []float64, a float64) {
 	x = x[:len(dst)]
-	i := 0
-	if useAVX2 && len(dst) >= wide {
-		i = len(dst) &^ 3
+	i := quads(len(dst))
+	if i > 0 {
 		gaussAVX2(&dst[0], &x[0], i, a, &gaussTable.rows)
 	}
 	for ; i < len(dst); i++ {

@@ -5,12 +5,19 @@ import "math"
 // wide is the length from which a vector loop pays for its call.
 const wide = 4
 
+// quads is how many of n numbers a vector loop handles.
+func quads(n int) int {
+	if useAVX2 && n >= wide {
+		return n &^ 3
+	}
+	return 0
+}
+
 // Affine is dst = c + a·x.
 func Affine(dst, x []float64, a, c float64) {
 	x = x[:len(dst)]
-	i := 0
-	if useAVX2 && len(dst) >= wide {
-		i = len(dst) &^ 3
+	i := quads(len(dst))
+	if i > 0 {
 		affineAVX2(&dst[0], &x[0], i, a, c)
 	}
 	for ; i < len(dst); i++ {
@@ -21,9 +28,8 @@ func Affine(dst, x []float64, a, c float64) {
 // Affine2 is dst = c + a·x + b·y.
 func Affine2(dst, x, y []float64, a, b, c float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
-	i := 0
-	if useAVX2 && len(dst) >= wide {
-		i = len(dst) &^ 3
+	i := quads(len(dst))
+	if i > 0 {
 		affine2AVX2(&dst[0], &x[0], &y[0], i, a, b, c)
 	}
 	for ; i < len(dst); i++ {
@@ -34,9 +40,8 @@ func Affine2(dst, x, y []float64, a, b, c float64) {
 // AddScaled is dst += a·x.
 func AddScaled(dst []float64, a float64, x []float64) {
 	x = x[:len(dst)]
-	i := 0
-	if useAVX2 && len(dst) >= wide {
-		i = len(dst) &^ 3
+	i := quads(len(dst))
+	if i > 0 {
 		addScaledAVX2(&dst[0], &x[0], i, a)
 	}
 	for ; i < len(dst); i++ {
@@ -47,9 +52,8 @@ func AddScaled(dst []float64, a float64, x []float64) {
 // Add is dst = x + y.
 func Add(dst, x, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
-	i := 0
-	if useAVX2 && len(dst) >= wide {
-		i = len(dst) &^ 3
+	i := quads(len(dst))
+	if i > 0 {
 		addAVX2(&dst[0], &x[0], &y[0], i)
 	}
 	for ; i < len(dst); i++ {
@@ -60,9 +64,8 @@ func Add(dst, x, y []float64) {
 // Mul is dst = x·y.
 func Mul(dst, x, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
-	i := 0
-	if useAVX2 && len(dst) >= wide {
-		i = len(dst) &^ 3
+	i := quads(len(dst))
+	if i > 0 {
 		mulAVX2(&dst[0], &x[0], &y[0], i)
 	}
 	for ; i < len(dst); i++ {
@@ -73,9 +76,8 @@ func Mul(dst, x, y []float64) {
 // AddMul is dst += x·y.
 func AddMul(dst, x, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
-	i := 0
-	if useAVX2 && len(dst) >= wide {
-		i = len(dst) &^ 3
+	i := quads(len(dst))
+	if i > 0 {
 		addMulAVX2(&dst[0], &x[0], &y[0], i)
 	}
 	for ; i < len(dst); i++ {
@@ -86,9 +88,8 @@ func AddMul(dst, x, y []float64) {
 // GatedMul is dst = g·(a·x), and 0 where g is 0, whatever x is there.
 func GatedMul(dst, g, x []float64, a float64) {
 	g, x = g[:len(dst)], x[:len(dst)]
-	i := 0
-	if useAVX2 && len(dst) >= wide {
-		i = len(dst) &^ 3
+	i := quads(len(dst))
+	if i > 0 {
 		gatedMulAVX2(&dst[0], &g[0], &x[0], i, a)
 	}
 	for ; i < len(dst); i++ {
@@ -103,9 +104,8 @@ func GatedMul(dst, g, x []float64, a float64) {
 // Select is dst = a where the sign s is 1, else b.
 func Select(dst, s, a, b []float64) {
 	s, a, b = s[:len(dst)], a[:len(dst)], b[:len(dst)]
-	i := 0
-	if useAVX2 && len(dst) >= wide {
-		i = len(dst) &^ 3
+	i := quads(len(dst))
+	if i > 0 {
 		selectAVX2(&dst[0], &s[0], &a[0], &b[0], i)
 	}
 	for ; i < len(dst); i++ {
@@ -145,9 +145,8 @@ func Lookup(dst []float64, s [][]float64, t []float64) {
 // Gate is dst = g where the sign s is at (1 or 0), else 0.
 func Gate(dst, s, g []float64, at float64) {
 	s, g = s[:len(dst)], g[:len(dst)]
-	i := 0
-	if useAVX2 && len(dst) >= wide {
-		i = len(dst) &^ 3
+	i := quads(len(dst))
+	if i > 0 {
 		gateAVX2(&dst[0], &s[0], &g[0], i, at)
 	}
 	for flip := bit(at) - 1; i < len(dst); i++ {
@@ -158,9 +157,8 @@ func Gate(dst, s, g []float64, at float64) {
 // AddGate is dst += Gate.
 func AddGate(dst, s, g []float64, at float64) {
 	s, g = s[:len(dst)], g[:len(dst)]
-	i := 0
-	if useAVX2 && len(dst) >= wide {
-		i = len(dst) &^ 3
+	i := quads(len(dst))
+	if i > 0 {
 		addGateAVX2(&dst[0], &s[0], &g[0], i, at)
 	}
 	for flip := bit(at) - 1; i < len(dst); i++ {
@@ -171,9 +169,8 @@ func AddGate(dst, s, g []float64, at float64) {
 // Step is dst = 1 where c + a·x > 0, else 0.
 func Step(dst, x []float64, a, c float64) {
 	x = x[:len(dst)]
-	i := 0
-	if useAVX2 && len(dst) >= wide {
-		i = len(dst) &^ 3
+	i := quads(len(dst))
+	if i > 0 {
 		stepAVX2(&dst[0], &x[0], i, a, c)
 	}
 	for ; i < len(dst); i++ {
