@@ -224,40 +224,25 @@ func (s Summary) Of(names ...string) (Summary, error) {
 		return false
 	}
 	out := s
-	out.Params, out.Latents, out.Vectors, out.Correlations, out.Guards = nil, nil, nil, nil, nil
-	kept := map[string]bool{}
-	for _, x := range s.Params {
-		if wants(x.Name) {
-			out.Params = append(out.Params, x)
-		}
+	out.Params = filter(s.Params, func(x ParamSummary) bool { return wants(x.Name) })
+	out.Latents = filter(s.Latents, func(x LatentSummary) bool { return wants(x.Name) })
+	out.Vectors = filter(s.Vectors, func(x LatentSummary) bool { return wants(x.Name) })
+	has := func(name string) bool {
+		return slices.ContainsFunc(out.Latents, func(x LatentSummary) bool { return x.Name == name })
 	}
-	for _, l := range s.Latents {
-		if wants(l.Name) {
-			out.Latents = append(out.Latents, l)
-			kept[l.Name] = true
-		}
-	}
-	for _, x := range s.Vectors {
-		if wants(x.Name) {
-			out.Vectors = append(out.Vectors, x)
-		}
-	}
-	for _, c := range s.Correlations {
-		if kept[c.A] && kept[c.B] {
-			out.Correlations = append(out.Correlations, c)
-		}
-	}
-	for _, g := range s.Guards {
-		if wants(g.Name) {
-			out.Guards = append(out.Guards, g)
-		}
-	}
+	out.Correlations = filter(s.Correlations, func(x Correlation) bool { return has(x.A) && has(x.B) })
+	out.Guards = filter(s.Guards, func(x GuardSummary) bool { return wants(x.Name) })
 	for _, name := range names {
 		if !wanted[name] {
 			return Summary{}, fmt.Errorf("vi: no parameter, latent or guard %q in the summary", name)
 		}
 	}
 	return out, nil
+}
+
+// filter returns those of list that keep is true of.
+func filter[T any](list []T, keep func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(list), func(x T) bool { return !keep(x) })
 }
 
 // vectors are the components of vectors.

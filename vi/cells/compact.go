@@ -142,18 +142,7 @@ func (g *grouped) mean(k int) (log float64, at int) {
 
 // total is the log of the mass of intervals a to b−1.
 func (g *grouped) total(a, b int) float64 {
-	top := math.Inf(-1)
-	for j := a; j < b; j++ {
-		top = max(top, g.value[j]+g.mass[j])
-	}
-	if math.IsInf(top, -1) {
-		return top
-	}
-	sum := 0.0
-	for j := a; j < b; j++ {
-		sum += math.Exp(g.value[j] + g.mass[j] - top)
-	}
-	return top + math.Log(sum)
+	return floats.LogSumExp(floats.AddTo(make([]float64, b-a), g.value[a:b], g.mass[a:b]))
 }
 
 func (g *grouped) groups() graph.Groups {
