@@ -67,7 +67,6 @@ func group(ctx context.Context, sums *graph.Sums, list []*grouped, starts [][]fl
 		if err != nil {
 			return nil, err
 		}
-		_, scale := e.PriorStart()
 		starts, split := starts, false
 		for _, g := range list {
 			if level == 0 && find != nil && e.Arrangement().Len() > len(g.first)-1 {
@@ -75,7 +74,7 @@ func group(ctx context.Context, sums *graph.Sums, list []*grouped, starts [][]fl
 					return nil, err
 				}
 			}
-			mode, err := NewModeFinder(e, scale)
+			mode, err := NewModeFinder(e)
 			if err != nil {
 				return nil, err
 			}

@@ -92,8 +92,8 @@ func TestCompactKeepsThePosterior(t *testing.T) {
 
 			cut := make([]float64, len(w.Planes))
 			w.Thresholds(1).Fill(cut, make([]float64, 3))
-			start, scale := e.PriorStart()
-			mode, err := NewModeFinder(e, scale)
+			start, _ := e.PriorStart()
+			mode, err := NewModeFinder(e)
 			require.NoError(t, err)
 			var logs, want []float64
 			signs := e.Arrangement().Signs(start)

@@ -34,7 +34,7 @@ const (
 type ModeFinder struct {
 	d      *graph.Density
 	x      *graph.Executor // 2·Dim + 1 samples: the point, and two beside it for each latent
-	scale  []float64
+	scale  []float64       // of the prior
 	u      []float64
 	g      []float64     // ∂log r/∂u
 	neg    *mat.SymDense // −∂²log r/∂u²
@@ -44,7 +44,7 @@ type ModeFinder struct {
 }
 
 // NewModeFinder returns nil if the density has too many latents.
-func NewModeFinder(d *graph.Density, scale []float64) (*ModeFinder, error) {
+func NewModeFinder(d *graph.Density) (*ModeFinder, error) {
 	n := d.Dim()
 	if n > modeLatents {
 		return nil, nil
@@ -53,7 +53,8 @@ func NewModeFinder(d *graph.Density, scale []float64) (*ModeFinder, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &ModeFinder{d: d, x: x, scale: scale, neg: mat.NewSymDense(n, nil)}
+	m := &ModeFinder{d: d, x: x, neg: mat.NewSymDense(n, nil)}
+	_, m.scale = d.PriorStart()
 	m.u, m.g, m.width = make([]float64, n), make([]float64, n), make([]float64, n)
 	return m, nil
 }

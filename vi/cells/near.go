@@ -49,8 +49,7 @@ func Near(ctx context.Context, d *graph.Density, z []float64) (*Mode, error) {
 	if err != nil || m != nil {
 		return m, err
 	}
-	_, scale := d.PriorStart()
-	finder, err := NewModeFinder(d, scale)
+	finder, err := NewModeFinder(d)
 	if err != nil || finder == nil {
 		return nil, err
 	}
@@ -89,8 +88,7 @@ func near(ctx context.Context, d *graph.Density, z []float64) (*Mode, error) {
 			}
 			m.Z[g.w.Latent] = g.at[g.w.Latent]
 		}
-		_, scale := d.PriorStart()
-		finder, err := NewModeFinder(m.Density, scale)
+		finder, err := NewModeFinder(m.Density)
 		if err != nil || finder == nil {
 			return nil, err
 		}
@@ -124,8 +122,7 @@ func (m *Mode) squared(z []float64) (sum float64) {
 // Modes are the points of those given that climbs, each with the signs where it is, lead to different modes from: where
 // these are more than modeApart standard deviations apart. There are none where they are too many to climb from.
 func Modes(ctx context.Context, d *graph.Density, points [][]float64) (list [][]float64, err error) {
-	_, scale := d.PriorStart()
-	finder, err := NewModeFinder(d, scale)
+	finder, err := NewModeFinder(d)
 	if err != nil || finder == nil {
 		return nil, err
 	}

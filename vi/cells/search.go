@@ -243,8 +243,7 @@ func newFinder(d *graph.Density, g *lines, switches []graph.SwitchLatent) (*find
 	if f.walker, err = newWalker(d, g); err != nil {
 		return nil, err
 	}
-	_, scale := d.PriorStart()
-	if f.mode, err = NewModeFinder(d, scale); err != nil {
+	if f.mode, err = NewModeFinder(d); err != nil {
 		return nil, err
 	}
 	if len(switches) > 0 {
