@@ -38,4 +38,7 @@
 // [Density.Replicate] new data, and [Density.DeterministicAt] computes what
 // [Model.Deterministic] recorded. Guards say where they were written and what
 // they compare ([GuardInfo]), and may have names ([Model.Name]).
+//
+// Package vi fits a Density; package boundary evaluates its jumps, by programs that a
+// [Builder] derives.
 package graph

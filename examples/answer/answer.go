@@ -1,5 +1,11 @@
 // Package answer is what the reports of the examples begin with: whether a fit can be trusted, and the explanations of the
-// data that it has found.
+// data that it has found:
+//
+//	Verdict: trust
+//
+//	change in (1891, 1892)   0.24   ████████        a part of the posterior, its weight π_k, Σ_k π_k = 1
+//
+// They are asked of vi.Posterior: Verdict and Cells.
 package answer
 
 import (

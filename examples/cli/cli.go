@@ -1,6 +1,11 @@
 // Package cli is what the command lines of the examples have in common: wrong
 // flags give one line and exit code 2, and an interrupt ends a fit, not the
-// program.
+// program:
+//
+//	arguments ─▶ Main ─▶ flags ─▶ Run ─▶ report       exit code 0, 1 = error, 2 = wrong use
+//	Ctrl-C ───────────────────────┘ ends the fit, and the report is of what there is
+//
+// Package clitest runs an example that way in its test.
 package cli
 
 import (

@@ -4,6 +4,11 @@
 // The type is the sign of a latent f, on which two ifs branch: the mortality of
 // its month, and the f of the next.
 //
+//	a_t = 1.406·a_{t−1} − 0.622·a_{t−2} + v_t,   v_t ~ Normal(0, 0.023)      the level
+//	c_t = −0.312·c_{t−1} + 0.21 + w_t,           w_t ~ Normal(0, 0.112)      the excess
+//	f_t ~ Normal(0.67 if f_{t−1} > 0, else −0.67; 1)
+//	y_t ~ Normal(a_t if f_t > 0, else a_t + c_t; 0.002)
+//
 // The model is from Lee, Yu and Yang (NeurIPS 2018), after Shumway and Stoffer.
 // Its latents are each month's noises, of the level and of the excess, and f: a
 // month's mortality, to two thousandths, says what a sum of all noises until then

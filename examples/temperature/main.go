@@ -3,6 +3,10 @@
 // above 22 degrees and off below 18. The program branches on the temperature
 // and on the controller's own noise, so its density jumps.
 //
+//	on_t    = noise_t > 1/2,   noise_t ~ Normal(0 below 18°, 1 above 22°, else on_{t−1}; 0.001)
+//	theta_t ~ Normal(theta_{t−1} + (32 − theta_{t−1} − 21·on_t)/15, 0.44 if on_t, else 0.4)
+//	obs_t   ~ Normal(theta_t, 1)
+//
 // The model is from Lee, Yu and Yang (NeurIPS 2018), after Soudjani, Majumdar
 // and Nagapetyan (QEST 2017).
 //

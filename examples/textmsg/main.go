@@ -3,6 +3,10 @@
 // come?", so the density jumps at 74 places along one latent. Between two of them
 // the posterior is smooth: each day is an explanation of its own.
 //
+//	x0, x1  ~ Normal                                logarithms of the rates
+//	z       ~ Normal(0, 1)                          when, as a number that orders the days
+//	count_d ~ Poisson(exp(x0)) if z > z_d, else Poisson(exp(x1))
+//
 // The model is from Lee, Yu and Yang (NeurIPS 2018), after Davidson-Pilon. The
 // paper uses the counts of every second day; this program uses all.
 package main

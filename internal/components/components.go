@@ -1,4 +1,12 @@
-// Package components finds the connected components of a hypergraph.
+// Package components finds the connected components of a hypergraph: sets are connected that share
+// a number, and
+//
+//	connected(A, C)  =  A ∩ C ≠ ∅, or connected(A, B) and connected(B, C) for some B
+//
+//	{1, 2} ── {2, 5} ── {5}      {3, 4}      {}       three components
+//
+// Package elimination sums over each by itself, package events multiplies their probabilities,
+// package family numbers groups of dependent latents by them.
 package components
 
 // Of returns the positions of sets of natural numbers in groups that share no number: two sets are in one group if they share

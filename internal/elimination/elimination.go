@@ -3,8 +3,16 @@
 //
 //	Σ_x Π_f exp(L_f(x_f)),   p(x) = Π_v p(x_v | given_v),   given_v eliminated after v.
 //
+// The elimination of v joins the factors that have it, and leaves a table of those that it met there:
+//
+//	a ── v ── b        a ──── b
+//	     │        ─▶    \    /         a table of a, b and c
+//	     c                c
+//
 // Of a chain, that is the forward sum, and drawing the variables in the opposite order is
 // filtering forward and sampling backward. It works on batches: a row of a table has n numbers.
+//
+// NewPlan finds an order, Plan.Bind makes a Sum, which runs. The factors are those of graph.Tabulation.
 package elimination
 
 import (

@@ -1,5 +1,12 @@
 // Package memory refuses what would need more memory than a machine has, before
-// any is taken.
+// any is taken: a call that asks for b bytes is an error unless
+//
+//	b ≤ Most
+//
+//	numbers from a user ─▶ Check ─▶ allocation
+//	                         └────▶ error: "… would need 3.1 TB of memory"
+//
+// Functions that take a number of draws, samples or latents ask it first.
 package memory
 
 import "fmt"

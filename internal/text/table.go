@@ -1,4 +1,11 @@
-// Package text writes the tables and numbers of summaries and judgements.
+// Package text writes the tables and numbers of summaries and judgements:
+//
+//	latent     mean     sd      names on the left,
+//	threshold   6.5    0.3      numbers on the right
+//
+//	Short(x) = x to 4 digits,   Percent(p) = 100·p to a tenth
+//
+// Summary.String of package vi and the String methods of package check are made of them.
 package text
 
 import (

@@ -28,4 +28,11 @@
 //	  │  ╱    ╲       ── after
 //	  └─────────────
 //	        x
+//
+// Densities are those of the fit: of a latent x = f(z)
+//
+//	p(x) = q(f⁻¹(x))·|df⁻¹/dx|,   q the law of z (family.Marginal),
+//
+// and where it is known exactly no draws are taken. The numbers behind a picture are those of
+// the fit's own methods: Quantile, Probs, Cells, Predict.
 package plot

@@ -14,4 +14,7 @@
 // The states after every move are the sample of the next temperature, not only
 // those after the last (Dau and Chopin, Waste-free sequential Monte Carlo, 2022).
 // Several such runs, islands, tell how far the evidence can be relied on.
+//
+// Package cells searches from the draws, package vi judges fits by them, and graph.Residuals are
+// what is moved.
 package scout

@@ -1,4 +1,7 @@
-// Package clitest tests an example as its user runs it.
+// Package clitest tests an example as its user runs it: with arguments, by what it prints, draws
+// and says of wrong ones.
+//
+//	arguments ─▶ cli.Call ─▶ output ─▶ has the texts that are wanted, the picture can be read
 package clitest
 
 import (

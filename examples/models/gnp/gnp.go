@@ -1,5 +1,11 @@
 // Package gnp has the growth of US gross national product, and Hamilton's model of it: an
-// autoregression around a mean that switches between recession and expansion.
+// autoregression around a mean that switches between recession and expansion,
+//
+//	y_t − mean[s_t] = Σ_l AR_l·(y_{t−l} − mean[s_{t−l}]) + noise,   s_t a hidden Markov chain
+//
+//	s:  expansion ─▶ expansion ─▶ recession ─▶ recession ─▶ expansion
+//
+// A Cycle has the unknowns; Cycle.Observe is graph's ObserveHMM with Lags.
 package gnp
 
 import "github.com/facetvi/facet/graph"
