@@ -35,9 +35,9 @@ type Cell struct {
 	KHat              float64
 }
 
-// found is what is known of a fit beside Q: of a fit of cells from its search, else what
+// findings are what is known of a fit beside Q: of a fit of cells from its search, else what
 // has been asked for.
-type found struct {
+type findings struct {
 	mu          sync.Mutex
 	q           family.Q // that it is known of
 	Cells       []Cell
@@ -69,7 +69,7 @@ func runCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 			return nil, fmt.Errorf("vi: %w", err)
 		}
 		if p != nil {
-			m.searched(p.found)
+			m.searched(p.findings)
 			return p, m.concluded(p)
 		}
 	}
@@ -111,7 +111,7 @@ func fitCells(ctx context.Context, whole *graph.Density, s Settings, m *monitor)
 			return nil, err
 		}
 	}
-	if best == nil || best.found.Verdict.Trust == TrustNothing && !m.budget.Over() {
+	if best == nil || best.findings.Verdict.Trust == TrustNothing && !m.budget.Over() {
 		if best, _, err = fitDensity(ctx, d, s, m); err != nil {
 			return nil, err
 		}
@@ -119,12 +119,12 @@ func fitCells(ctx context.Context, whole *graph.Density, s Settings, m *monitor)
 	if best == nil {
 		return nil, errNoCells
 	}
-	if cuts := best.found.Cut; cuts != nil {
+	if cuts := best.findings.Cut; cuts != nil {
 		best.Warnings = append(best.Warnings, fmt.Sprintf("Settings.Budget = %v of CPU time was over: %s; what a fit that was cut short finds depends on the machine", s.Budget, strings.Join(cuts, ", ")))
 	}
 	best.Density = whole
-	best.warnOf(best.found.Verdict)
-	m.searched(best.found)
+	best.warnOf(best.findings.Verdict)
+	m.searched(best.findings)
 	return best, nil
 }
 
@@ -165,13 +165,13 @@ func fitDensity(ctx context.Context, d *graph.Density, s Settings, m *monitor) (
 		if p == nil {
 			continue
 		}
-		p.found.Cut = c.cuts
-		m.at("judging a fit of %d cells", len(p.found.Cells))
-		p.found.Verdict = p.judge(sample, p.finalDraws(m))
-		if best == nil || p.found.even > best.found.even || p.found.Verdict.Trust != TrustNothing {
+		p.findings.Cut = c.cuts
+		m.at("judging a fit of %d cells", len(p.findings.Cells))
+		p.findings.Verdict = p.judge(sample, p.finalDraws(m))
+		if best == nil || p.findings.even > best.findings.even || p.findings.Verdict.Trust != TrustNothing {
 			best = p
 		}
-		if best.found.Verdict.Trust != TrustNothing || m.budget.Over() {
+		if best.findings.Verdict.Trust != TrustNothing || m.budget.Over() {
 			break
 		}
 	}
@@ -181,7 +181,7 @@ func fitDensity(ctx context.Context, d *graph.Density, s Settings, m *monitor) (
 	if m.budget.Over() {
 		c.cut("the fit is judged by a tenth of the draws")
 	}
-	best.found.Cut = c.cuts
+	best.findings.Cut = c.cuts
 	return best, sample, nil
 }
 
@@ -314,7 +314,7 @@ func (c *cellsFit) find(ctx context.Context, switches []graph.SwitchLatent) (*Po
 	if err != nil {
 		return nil, err
 	}
-	f := &found{Tried: search.Tried, Left: left, Unfinished: search.Unfinished()}
+	f := &findings{Tried: search.Tried, Left: left, Unfinished: search.Unfinished()}
 	logs, parts := make([]float64, len(kept)), make([]family.Q, len(kept))
 	for k, x := range kept {
 		logs[k], parts[k] = x.LogEvidence.Mean, x.Q
@@ -341,18 +341,18 @@ func (c *cellsFit) ofDraws(ctx context.Context) (*Posterior, error) {
 	if err != nil || mixture == nil {
 		return nil, err
 	}
-	p := c.posterior(family.NewMixture([]float64{0}, []family.Q{mixture}), &found{Tried: 1})
+	p := c.posterior(family.NewMixture([]float64{0}, []family.Q{mixture}), &findings{Tried: 1})
 	w, err := p.Importance(p.finalDraws(c.m), mc.Mix(c.s.Seed, judgeStream))
 	if err != nil {
 		return nil, nil // the density is not finite at its draws
 	}
-	p.found.Cells = []Cell{{"everywhere", 1, w.ELBO, w.LogEvidence, w.K}}
+	p.findings.Cells = []Cell{{"everywhere", 1, w.ELBO, w.LogEvidence, w.K}}
 	return p, nil
 }
 
-func (c *cellsFit) posterior(q *family.Mixture, f *found) *Posterior {
+func (c *cellsFit) posterior(q *family.Mixture, f *findings) *Posterior {
 	f.q, f.Scout = q, c.sample.LogEvidence
-	return &Posterior{Density: c.d, Q: q, Settings: c.s, found: f}
+	return &Posterior{Density: c.d, Q: q, Settings: c.s, findings: f}
 }
 
 // fittedDraws is how many of the scout's draws normals are fitted to.

@@ -218,7 +218,7 @@ func requireSameFit(t testing.TB, want, got *Posterior) {
 	t.Helper()
 	strip := func(p *Posterior) Posterior {
 		c := *p
-		c.Density, c.Settings, c.found = nil, Settings{}, nil
+		c.Density, c.Settings, c.findings = nil, Settings{}, nil
 		c.Trace = timeless(c.Trace)
 		c.states = slices.Clone(c.states)
 		for r := range c.states {

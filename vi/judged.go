@@ -28,10 +28,10 @@ func (p *Posterior) conclude(ctx context.Context, m *monitor) error {
 		return nil
 	}
 	m.at("judging the fit")
-	if err := p.found.judge(ctx, p, m.budget); err != nil {
+	if err := p.findings.judge(ctx, p, m.budget); err != nil {
 		return err
 	}
-	p.warnOf(p.found.Verdict)
+	p.warnOf(p.findings.Verdict)
 	return p.checkpoint()
 }
 
@@ -44,7 +44,7 @@ func (p *Posterior) warnOf(v Verdict) {
 
 // judge finds the verdict of the fit p, if there is none, by a scout that ends with the
 // budget.
-func (f *found) judge(ctx context.Context, p *Posterior, budget cputime.Limit) error {
+func (f *findings) judge(ctx context.Context, p *Posterior, budget cputime.Limit) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.Verdict.Trust != "" {

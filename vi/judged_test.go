@@ -32,22 +32,22 @@ func TestFitIsJudged(t *testing.T) {
 	s := Settings{Family: family.MeanField{}, Seed: *seed, Start: PriorStart(d), Steps: judgedFrom / 16, Checkpoint: path, Progress: &progress}
 	p, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
-	require.Equal(t, TrustNothing, p.found.Verdict.Trust)
+	require.Equal(t, TrustNothing, p.findings.Verdict.Trust)
 	requireOnlyVerdict(t, p, TrustNothing)
 	require.Contains(t, progress.String(), "step 5000 of 5000")
 	requireSameVerdict(t, p, &Posterior{Density: d, Q: p.Q, Settings: p.Settings})
 
 	loaded := reloaded(t, p, d)
-	require.Equal(t, p.found.Verdict, loaded.found.Verdict)
-	require.Equal(t, p.found.LogEvidence, loaded.found.LogEvidence)
+	require.Equal(t, p.findings.Verdict, loaded.findings.Verdict)
+	require.Equal(t, p.findings.LogEvidence, loaded.findings.LogEvidence)
 	requireOnlyVerdict(t, loaded, TrustNothing)
 	kept := loadFile(t, path, d)
-	require.Equal(t, p.found.Verdict, kept.found.Verdict)
+	require.Equal(t, p.findings.Verdict, kept.findings.Verdict)
 	require.Equal(t, p.Cells(), kept.Cells())
 	again, err := loaded.Resume(context.Background())
 	require.NoError(t, err)
 	requireOnlyVerdict(t, again, TrustNothing)
-	require.Equal(t, p.found.Verdict, again.found.Verdict)
+	require.Equal(t, p.findings.Verdict, again.findings.Verdict)
 
 	s.Checkpoint, s.Progress = "", nil
 	for name, change := range map[string]func(*Settings){
@@ -60,7 +60,7 @@ func TestFitIsJudged(t *testing.T) {
 		change(&s)
 		p, err := Fit(context.Background(), d, s)
 		require.NoError(t, err)
-		require.Empty(t, p.found.Verdict, name)
+		require.Empty(t, p.findings.Verdict, name)
 		require.NotContains(t, p.Warnings, "trust", name)
 	}
 }
@@ -89,9 +89,9 @@ func TestJudgingIsStopped(t *testing.T) {
 	m := newMonitor(s)
 	m.progress.every = 0
 	cut := *want
-	cut.found = &found{q: want.Q}
+	cut.findings = &findings{q: want.Q}
 	require.ErrorContains(t, cut.conclude(ctx, m), "vi: stopped while judging the fit: context canceled")
-	require.Empty(t, cut.found.Verdict)
+	require.Empty(t, cut.findings.Verdict)
 	got, err := cut.Resume(context.Background())
 	require.NoError(t, err)
 	requireSameVerdict(t, want, got)

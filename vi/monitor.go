@@ -173,7 +173,7 @@ func (m *monitor) scouted(e Estimate) {
 }
 
 // searched reports what a search for cells has found, and the verdict.
-func (m *monitor) searched(f *found) {
+func (m *monitor) searched(f *findings) {
 	if l := m.s.Logger; l != nil {
 		l.Info("vi: cells", "tried", f.Tried, "kept", len(f.Cells), "left", f.Left, "log evidence", f.LogEvidence.Mean, "se", f.LogEvidence.SE)
 		l.Info("vi: verdict", "trust", string(f.Verdict.Trust), "reasons", f.Verdict.Reasons)

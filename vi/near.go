@@ -106,8 +106,8 @@ func fitModes(ctx context.Context, whole *graph.Density, s Settings, m *monitor)
 	if err != nil {
 		return nil, nil // log r is not finite somewhere
 	}
-	if v := &p.found.Verdict; v.Trust != TrustNothing {
-		v.Reasons = append(v.Reasons, fmt.Sprintf("log evidence %v by all of the data", p.found.LogEvidence), s.howLooked(whole))
+	if v := &p.findings.Verdict; v.Trust != TrustNothing {
+		v.Reasons = append(v.Reasons, fmt.Sprintf("log evidence %v by all of the data", p.findings.LogEvidence), s.howLooked(whole))
 	}
 	return p, nil
 }
@@ -116,7 +116,7 @@ func fitModes(ctx context.Context, whole *graph.Density, s Settings, m *monitor)
 // told by draws at which both are evaluated: E_r[f] − E_e[f] = Σ (w_r − w_e)·f, with weights that are nearly
 // the same. The means of the fit follow.
 func (p *Posterior) correctBy(whole *graph.Density) error {
-	f, v := p.found, &p.found.Verdict
+	f, v := p.findings, &p.findings.Verdict
 	near := &Posterior{Density: p.Density, Q: p.Q, Settings: p.Settings}
 	p.Density = whole
 	var c correction
@@ -239,7 +239,7 @@ func logProbs(d *graph.Density, points [][]float64) ([]float64, error) {
 }
 
 // error is the largest standard error of a mean, in standard deviations.
-func (c *correction) error(f *found) (most float64) {
+func (c *correction) error(f *findings) (most float64) {
 	for i, l := range f.Reweighted {
 		most = max(most, c.mean[i].SE/l.SD)
 	}
@@ -253,16 +253,16 @@ func (p *Posterior) shift(points [][]float64, change []float64) {
 		floats.AddScaled(by, change[k], z)
 	}
 	p.Q = family.Shifted(p.Q, by)
-	p.found.q = p.Q
+	p.findings.q = p.Q
 }
 
 // ofModes is the fit of whole by fits near several of its modes, judged by log r itself.
 func ofModes(whole *graph.Density, fits []*Posterior, samples []scout.Result) (*Posterior, error) {
-	f := &found{}
+	f := &findings{}
 	var logs, shifts []float64
 	var parts []family.Q
 	for k, p := range fits {
-		near := p.found
+		near := p.findings
 		if err := p.correctBy(whole); err != nil {
 			return nil, err
 		}
@@ -283,7 +283,7 @@ func ofModes(whole *graph.Density, fits []*Posterior, samples []scout.Result) (*
 		f.Cells[k].Weight = mixture.Weight(k)
 	}
 	f.q, f.Scout = mixture, all.LogEvidence
-	p := &Posterior{Density: whole, Q: mixture, Settings: fits[0].Settings, found: f}
+	p := &Posterior{Density: whole, Q: mixture, Settings: fits[0].Settings, findings: f}
 	f.Verdict = p.judge(all, severalDraws)
 	return p, nil
 }

@@ -92,7 +92,7 @@ func TestFitNearAModeRepeats(t *testing.T) {
 				first = p
 			}
 			assert.Equal(t, first.Q.Theta(), p.Q.Theta())
-			assert.Equal(t, first.found.Verdict, p.found.Verdict)
+			assert.Equal(t, first.findings.Verdict, p.findings.Verdict)
 		}
 	}
 }
@@ -145,7 +145,7 @@ func TestFitNearTwoModes(t *testing.T) {
 	require.NoError(t, err)
 	p, err := Fit(context.Background(), d, Settings{Seed: *seed})
 	require.NoError(t, err)
-	assert.NotEqual(t, TrustNothing, p.found.Verdict.Trust, p.found.Verdict)
+	assert.NotEqual(t, TrustNothing, p.findings.Verdict.Trust, p.findings.Verdict)
 	e, err := p.LogEvidence()
 	require.NoError(t, err)
 	total, above, seen := math.Inf(-1), 0.0, map[string]bool{}

@@ -20,8 +20,8 @@ type Posterior struct {
 	Warnings  []string     // what to know before trusting the fit
 	Settings  Settings     // of the fit, defaults filled in
 
-	states []fitState // of the restarts, to go on from
-	found  *found     // nil if no fit made this
+	states   []fitState // of the restarts, to go on from
+	findings *findings  // nil if no fit made this
 }
 
 // usable reports a posterior that was made without what it needs.

@@ -44,17 +44,17 @@ func (f *quickFit) of(d *graph.Density, s Settings) (*Posterior, error) {
 			return nil, err
 		}
 		p := &Posterior{Density: d, Q: fitted.Q, Settings: s}
-		p.found = &found{q: fitted.Q, Tried: fitted.Tried, Left: fitted.Left, Scout: Estimate{Mean: math.NaN(), SE: math.NaN()}}
-		p.found.Cells = make([]Cell, 0, len(fitted.Cells))
+		p.findings = &findings{q: fitted.Q, Tried: fitted.Tried, Left: fitted.Left, Scout: Estimate{Mean: math.NaN(), SE: math.NaN()}}
+		p.findings.Cells = make([]Cell, 0, len(fitted.Cells))
 		for k, c := range fitted.Cells {
-			p.found.Cells = append(p.found.Cells, Cell{fitted.Where[k], fitted.Q.Weight(k), c.ELBO, c.LogEvidence, c.KHat})
+			p.findings.Cells = append(p.findings.Cells, Cell{fitted.Where[k], fitted.Q.Weight(k), c.ELBO, c.LogEvidence, c.KHat})
 		}
 		ok, err := f.judge(p, fitted, draws)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			p.warnOf(p.found.Verdict)
+			p.warnOf(p.findings.Verdict)
 			return p, nil
 		}
 	}
@@ -76,7 +76,7 @@ func (f *quickFit) judge(p *Posterior, fitted *cells.Fitted, draws int) (ok bool
 	for k, x := range fitted.LogWeight {
 		f.weight[k] = math.Exp(x - logSum)
 	}
-	found := p.found
+	found := p.findings
 	for k := range found.Cells {
 		found.Cells[k].KHat = smoothed.K // of all: a cell has few draws
 	}

@@ -178,7 +178,7 @@ func TestQuickIsExact(t *testing.T) {
 					require.InDelta(t, want.sd[i], m.SD, 0.012*want.sd[i]+5*m.SDSE, "%s: %s", f.Key, name)
 					require.Less(t, m.Mean.SE, knownMean*want.sd[i])
 					require.Less(t, m.SDSE, 3*knownSD*want.sd[i])
-					if f.Fit.found.Verdict.Trust == TrustFit {
+					if f.Fit.findings.Verdict.Trust == TrustFit {
 						require.InDelta(t, want.mean[i], m.FitMean, 2*offMean*want.sd[i], "%s: %s", f.Key, name)
 						worst = max(worst, math.Abs(want.mean[i]-m.FitMean)/want.sd[i])
 					}
@@ -193,7 +193,7 @@ func TestQuickIsExact(t *testing.T) {
 					}
 					require.InDelta(t, want.shares[k], cell.Weight, 1e-4+0.3*want.shares[k], "%s: %s", f.Key, cell.Where)
 				}
-				if !math.IsNaN(f.Fit.found.Scout.Mean) {
+				if !math.IsNaN(f.Fit.findings.Scout.Mean) {
 					slow++
 				}
 			}
@@ -242,7 +242,7 @@ func TestQuickIsNotForAll(t *testing.T) {
 	require.NoError(t, err)
 	plain, err := Fit(context.Background(), d, Settings{Seed: *seed})
 	require.NoError(t, err)
-	require.Equal(t, plain.found.Scout, quick.found.Scout)
+	require.Equal(t, plain.findings.Scout, quick.findings.Scout)
 	require.Equal(t, plain.Q.Theta(), quick.Q.Theta())
 
 	two := graph.NewModel()

@@ -106,7 +106,7 @@ func assemble(d *graph.Density, s Settings, states []fitState) (*Posterior, erro
 	}
 	st := states[kept]
 	p.Q, p.Steps, p.Optimizer, p.Trace = p.Restarts[kept].Q, st.Step, st.optimizer(), st.Trace
-	p.found = &found{q: p.Q}
+	p.findings = &findings{q: p.Q}
 	p.Warnings = append(p.Warnings, p.runaways()...)
 	return p, nil
 }

@@ -289,7 +289,7 @@ func (p *Posterior) saved() savedFit {
 	for _, st := range p.states {
 		s.States = append(s.States, savedState{saveQ(st.Start), st})
 	}
-	if f := p.found; f != nil && f.q == p.Q {
+	if f := p.findings; f != nil && f.q == p.Q {
 		s.Found = f.saved(p.Warnings)
 	}
 	return s
@@ -347,7 +347,7 @@ func (s *savedFit) posterior(d *graph.Density, settings Settings) (*Posterior, e
 	case len(s.States) > settings.Restarts:
 		return nil, fmt.Errorf("%d fits for %d restarts", len(s.States), settings.Restarts)
 	case len(s.States) == 0:
-		p := &Posterior{Density: d, Q: q, Steps: s.Steps, Settings: settings, found: &found{q: q}}
+		p := &Posterior{Density: d, Q: q, Steps: s.Steps, Settings: settings, findings: &findings{q: q}}
 		return p, s.Found.restore(p)
 	}
 	var states []fitState
@@ -381,7 +381,7 @@ func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 	if ctx == nil {
 		return nil, errNoContext
 	}
-	if p.hasCells() && p.found.Cut == nil {
+	if p.hasCells() && p.findings.Cut == nil {
 		return p, nil
 	}
 	if len(p.states) == 0 {

@@ -116,7 +116,7 @@ func (p *Posterior) Summary() Summary {
 			Q5: p.quantile(i, 0.05), Q50: p.quantile(i, 0.5), Q95: p.quantile(i, 0.95),
 		})
 		if s.Verdict.Trust == TrustReweighted {
-			s.Latents[i-params].Reweighted = &p.found.Reweighted[i]
+			s.Latents[i-params].Reweighted = &p.findings.Reweighted[i]
 		}
 	}
 	s.Vectors = p.vectors()
@@ -135,7 +135,7 @@ func (p *Posterior) summaryVerdict(s *Summary) {
 		s.Warnings = append(s.Warnings, text)
 	}
 	s.LogEvidence, _ = p.LogEvidence() // the verdict knows why there is none
-	s.Cells, s.Tried, s.Left = p.Cells(), p.found.Tried, p.found.Left
+	s.Cells, s.Tried, s.Left = p.Cells(), p.findings.Tried, p.findings.Left
 }
 
 // guardSummaries are those of the named guards, and then of the comparisons that

@@ -131,7 +131,7 @@ func TestCellsHaveNoUnits(t *testing.T) {
 			want := fit(1)
 			for _, k := range []int{-20, -10, 10, 20} {
 				got := fit(math.Ldexp(1, k))
-				require.Equal(t, want.found.Verdict.Trust, got.found.Verdict.Trust)
+				require.Equal(t, want.findings.Verdict.Trust, got.findings.Verdict.Trust)
 				require.Len(t, got.Cells(), len(want.Cells()))
 				for i, c := range want.Cells() {
 					require.InDelta(t, c.Weight, got.Cells()[i].Weight, 1e-9)

@@ -103,8 +103,8 @@ func (p *Posterior) judgeBy(sample scout.Result, n int) (v Verdict, few bool) {
 	if err != nil {
 		return Verdict{Trust: TrustNothing, Reasons: []string{err.Error()}}, false
 	}
-	p.found.note(w)
-	p.found.even = w.ESS / float64(n)
+	p.findings.note(w)
+	p.findings.even = w.ESS / float64(n)
 	j := judgement{Verdict: Verdict{Trust: TrustFit, Draws: n}, p: p, w: w, sample: sample, other: "family.Cells"}
 	if p.hasCells() || p.Density.Params() > 0 {
 		j.other = "another Seed"
@@ -188,7 +188,7 @@ func (j *judgement) evidence() {
 
 // search asks what a search for cells has left out.
 func (j *judgement) search() {
-	f := j.p.found
+	f := j.p.findings
 	if f.Left > mostMissed {
 		j.refuse("a higher Settings.Cells, or a lower Settings.Tolerance", "%.0f%% of the posterior is in cells that were not kept", 100*f.Left)
 	}
@@ -342,8 +342,8 @@ func (p *Posterior) Verdict() (Verdict, error) {
 		return Verdict{}, err
 	}
 	p = p.known()
-	err := p.found.judge(context.Background(), p, 0)
-	return p.found.Verdict, err
+	err := p.findings.judge(context.Background(), p, 0)
+	return p.findings.Verdict, err
 }
 
 // defensive is what importance draws are from: the fit, and for cells a part of the

@@ -6,7 +6,7 @@
 //	function            question
 //	ELBO, Meter         how good is q?
 //	RareSides           what does that estimate miss on rare sides of guards?
-//	Importance          how far is q from the posterior? reweighted moments, evidence
+//	Weigh               how far is q from the posterior? Importance: reweighted moments, evidence
 //	Gradient, …Meter    which variance has an estimator?
 //	VarianceByParam     which parameters does it come from?
 //	SharesByGuard       which if-statements does the gradient come from?
@@ -17,6 +17,6 @@
 //
 //	q ──▶ draws ──▶ log r, log q ──▶ mean, weights, tails
 //
-// A fit's methods of the same names are these for its own density and q. Package
+// A fit's methods of the same names are these for its own density and q; its Importance is Weigh. Package
 // events has the probabilities of guards, package gradient what is measured here.
 package check

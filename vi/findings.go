@@ -13,20 +13,20 @@ import (
 // hasCells reports whether p is a finished fit of cells.
 func (p *Posterior) hasCells() bool {
 	_, mixed := p.Q.(family.Mixed)
-	return mixed && p.found != nil && p.found.q == p.Q && p.found.Tried > 0
+	return mixed && p.findings != nil && p.findings.q == p.Q && p.findings.Tried > 0
 }
 
 // known is p, if it keeps what is found out of its Q. Of a posterior that no fit
 // made, or whose Q was replaced since, it is another of the same Q that does.
 func (p *Posterior) known() *Posterior {
-	if p.found != nil && p.found.q == p.Q {
+	if p.findings != nil && p.findings.q == p.Q {
 		return p
 	}
-	return &Posterior{Density: p.Density, Q: p.Q, Settings: p.Settings, found: &found{q: p.Q}}
+	return &Posterior{Density: p.Density, Q: p.Q, Settings: p.Settings, findings: &findings{q: p.Q}}
 }
 
 // note keeps what weights of a fit's draws say.
-func (f *found) note(w check.Importance) {
+func (f *findings) note(w check.Importance) {
 	f.LogEvidence, f.Reweighted = w.LogEvidence, w.Latents
 	if f.Cells == nil {
 		f.Cells = []Cell{{"everywhere", 1, w.ELBO, w.LogEvidence, w.K}}
@@ -34,12 +34,12 @@ func (f *found) note(w check.Importance) {
 }
 
 // weighed is what is known of the fit when its draws have been weighted.
-func (p *Posterior) weighed() (*found, error) {
+func (p *Posterior) weighed() (*findings, error) {
 	if err := p.usable(); err != nil {
 		return nil, err
 	}
 	p = p.known()
-	f := p.found
+	f := p.findings
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.Reweighted == nil {
@@ -59,7 +59,7 @@ func (p *Posterior) weighed() (*found, error) {
 func (p *Posterior) Cells() []Cell {
 	p.must()
 	if p.hasCells() {
-		return slices.Clone(p.found.Cells)
+		return slices.Clone(p.findings.Cells)
 	}
 	f, err := p.weighed()
 	if err != nil {
@@ -116,7 +116,7 @@ type savedMoments struct {
 }
 
 // saved is what there is to save: nothing of a fit that was not judged.
-func (f *found) saved(warnings []string) *savedFound {
+func (f *findings) saved(warnings []string) *savedFound {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.Verdict.Trust == "" {
@@ -158,7 +158,7 @@ func (s *savedFound) restore(p *Posterior) error {
 	case !(s.Left >= 0 && s.Unfinished >= 0):
 		return fmt.Errorf("parts of %v and %v of the posterior were left out", s.Left, s.Unfinished)
 	}
-	f := p.found
+	f := p.findings
 	f.Tried, f.Left, f.Unfinished = s.Tried, float64(s.Left), float64(s.Unfinished)
 	f.LogEvidence, f.Scout, f.Verdict, f.Cut, p.Warnings = s.LogEvidence, s.Scout, s.Verdict, s.Cut, s.Warnings
 	for k, c := range s.Cells {
