@@ -218,7 +218,7 @@ func (c *Hidden) logs(what string, row []Expr) []Expr {
 			sum += v
 			out[k] = Expr{v: math.Log(v)}
 		default:
-			if leaf, found := m.straying(p.id, probability, m.within); found {
+			if leaf, found := m.violating(p.id, probability, m.within); found {
 				m.fail("observation %q: %s = %v %v, and nothing keeps %s in", c.name, what, p, probability, m.format(leaf, 4))
 			}
 			out[k], allKnown = Log(p), false

@@ -314,7 +314,7 @@ func (m *Model) checkParams(d Dist, what string, where Guard) bool {
 		if m.err != nil {
 			m.usedIn(x.id, "%s: %s: %s = %v", what, d.law.name, p.name, x)
 		}
-		if leaf, found := m.straying(x.id, p.rule, where); found {
+		if leaf, found := m.violating(x.id, p.rule, where); found {
 			m.fail("%s: %s: %s = %v %s, and nothing keeps %s in; give its latents other priors, or take Exp, Softplus or Sigmoid",
 				what, d.law.name, p.name, x, p.rule, m.format(leaf, 4))
 			return false

@@ -74,9 +74,9 @@ func (m *Model) narrow(b *box, id nodeID, holds bool) *box {
 	return b
 }
 
-// straying is an expression among those that id selects from which can leave the
+// violating is an expression among those that id selects from which can leave the
 // span of r where it is selected and where holds.
-func (m *Model) straying(id nodeID, r rule, where Guard) (leaf nodeID, found bool) {
+func (m *Model) violating(id nodeID, r rule, where Guard) (leaf nodeID, found bool) {
 	if r == anyReal || !m.hull(id).leaves(r) {
 		return 0, false
 	}
