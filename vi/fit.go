@@ -151,6 +151,7 @@ type fitter struct {
 	fitState
 	d        *graph.Density
 	s        Settings // of this restart, which has a Start and a Seed of its own
+	number   int      // of the restart
 	g        *gradient.Runner
 	meter    *check.Meter // of the trace; nil until it is needed
 	q        family.Q     // the iterate

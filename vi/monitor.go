@@ -23,7 +23,6 @@ type monitor struct {
 	warnings     []string // about the fit as a whole
 
 	mu       sync.Mutex
-	fits     []*fitter
 	states   []fitState // as last saved
 	progress *progress
 }
@@ -50,9 +49,10 @@ func (m *monitor) at(format string, args ...any) {
 // begin takes charge of fits and writes the first checkpoint, so that a file
 // that cannot be written is known at once.
 func (m *monitor) begin(d *graph.Density, fits []*fitter, stop context.CancelCauseFunc) error {
-	m.d, m.fits, m.stop = d, fits, stop
+	m.d, m.stop = d, stop
 	m.progress.begin(fits)
-	for _, f := range fits {
+	for r, f := range fits {
+		f.number = r
 		f.Trace = slices.Grow(f.Trace, min(f.s.Steps/f.s.TraceEvery+1, 10000)) // so that steps do not allocate
 		m.states = append(m.states, f.snapshot())
 	}
@@ -74,7 +74,7 @@ func (m *monitor) after(f *fitter) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := m.index(f)
+	r := f.number
 	if traced {
 		m.tell(r, f.Trace)
 	}
@@ -101,17 +101,8 @@ func (m *monitor) ended(f *fitter, err error) error {
 	if err != nil {
 		f.Err = err.Error()
 	}
-	m.states[m.index(f)] = f.snapshot()
+	m.states[f.number] = f.snapshot()
 	return m.save()
-}
-
-func (m *monitor) index(f *fitter) int {
-	for r, g := range m.fits {
-		if f == g {
-			return r
-		}
-	}
-	panic("vi: a fit without a monitor")
 }
 
 // tell reports the last point of a trace.

@@ -115,12 +115,8 @@ func CheckBias(d *graph.Density, q family.Q, s BiasSettings) (BiasCheck, error) 
 	if s.Samples < 1 || !(s.Level > 0 && s.Level < 1) {
 		return BiasCheck{}, fmt.Errorf("check: BiasSettings: %d samples at level %v", s.Samples, s.Level)
 	}
-	err := family.Check(q, d)
-	if err == nil {
-		err = mc.CheckDraws(s.Samples)
-	}
-	if err != nil {
-		return BiasCheck{}, fmt.Errorf("check: %w", err)
+	if err := checkDraws(d, q, s.Samples); err != nil {
+		return BiasCheck{}, err
 	}
 	batches := batchesFor(s.Samples)
 	p, err := newParts(d, q, batches, s.Seed)

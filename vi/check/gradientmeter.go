@@ -29,12 +29,8 @@ func NewGradientMeter(d *graph.Density, q family.Q, e gradient.Estimator, draws 
 	if draws < 2 {
 		return nil, fmt.Errorf("check: %d draws; a variance needs 2", draws)
 	}
-	err := family.Check(q, d)
-	if err == nil {
-		err = mc.CheckDraws(draws)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("check: %w", err)
+	if err := checkDraws(d, q, draws); err != nil {
+		return nil, err
 	}
 	g, err := gradient.NewRunner(d, q, orBoundary(e), 1, seed)
 	if err != nil {

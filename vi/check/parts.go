@@ -18,6 +18,18 @@ const (
 	partChunks = 16
 )
 
+// checkDraws reports a q that is not one of d's latents, and a number of draws that nobody waits for.
+func checkDraws(d *graph.Density, q family.Q, n int) error {
+	err := family.Check(q, d)
+	if err == nil {
+		err = mc.CheckDraws(n)
+	}
+	if err != nil {
+		return fmt.Errorf("check: %w", err)
+	}
+	return nil
+}
+
 // batchesFor is the number of batches in a chunk.
 func batchesFor(samples int) int {
 	return max(2, (samples+partChunks*partBatch-1)/(partChunks*partBatch))

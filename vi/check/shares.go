@@ -50,12 +50,8 @@ type GuardShare struct {
 // automatic differentiation here; elsewhere it may matter. samples are rounded
 // up to a multiple of 512, at least 1024.
 func SharesByGuard(d *graph.Density, q family.Q, samples int, seed uint64) (GuardShares, error) {
-	err := family.Check(q, d)
-	if err == nil {
-		err = mc.CheckDraws(samples)
-	}
-	if err != nil {
-		return GuardShares{}, fmt.Errorf("check: %w", err)
+	if err := checkDraws(d, q, samples); err != nil {
+		return GuardShares{}, err
 	}
 	if samples < 1 {
 		return GuardShares{}, fmt.Errorf("check: %d samples", samples)

@@ -49,15 +49,11 @@ func Gradient(d *graph.Density, q family.Q, e gradient.Estimator, s GradientSett
 	if s.Draws < 2 || s.Samples < 1 {
 		return GradientStats{}, fmt.Errorf("check: %d draws of %d samples; a variance needs 2 draws", s.Draws, s.Samples)
 	}
-	err := family.Check(q, d)
-	if err == nil {
-		err = mc.CheckDraws(s.Draws)
-	}
-	if err != nil {
-		return GradientStats{}, fmt.Errorf("check: %w", err)
+	if err := checkDraws(d, q, s.Draws); err != nil {
+		return GradientStats{}, err
 	}
 	chunks := make([]gradientMoments, gradientChunks)
-	err = mc.Do(mc.Processors(gradientChunks), gradientChunks, func(_, c int) error {
+	err := mc.Do(mc.Processors(gradientChunks), gradientChunks, func(_, c int) error {
 		g, err := gradient.NewRunner(d, q, e, s.Samples, s.Seed+uint64(c)*0xd1342543de82ef95)
 		if err != nil {
 			return err
