@@ -14,26 +14,48 @@ import (
 // Weigh makes a fit of what Find has found, of about so many draws; it is nil where log r is not finite. The draws are those of
 // the fit's normals, or log-Gamma where log r is more like that, along the columns of their roots.
 func (f *Intervals) Weigh(seed uint64, draws int) (*Fitted, error) {
-	n, x := len(f.rest), f.draws
-	out, count := &f.fitted, 0
+	out := &f.fitted
 	out.Tried, out.Left = len(f.parts), f.lost
-	out.Cells, out.Where, out.Cell, out.First, out.Tail = out.Cells[:0], out.Where[:0], out.Cell[:0], out.First[:0], out.Tail[:0]
+	count := f.allot(draws)
+	n := len(f.rest) + 1
+	out.Ratio, out.LogWeight, out.X, out.XX = cleared(out.Ratio, count), cleared(out.LogWeight, count), cleared(out.X, count*n), cleared(out.XX, count*n)
+	f.half, f.normal = cleared(f.half, count), cleared(f.normal, count)
+	if err := f.drawAll(mc.NewRand(seed)); err != nil {
+		return nil, err
+	}
+	out.Cells, out.Where, out.Cell, out.Tail = out.Cells[:0], out.Where[:0], out.Cell[:0], out.Tail[:0]
 	out.Mean, out.Square, out.DrawMean, out.DrawSquare = out.Mean[:0], out.Square[:0], out.DrawMean[:0], out.DrawSquare[:0]
 	f.logs, f.normals = f.logs[:0], f.normals[:0]
+	for k := range f.kept {
+		if !f.weighCell(k) {
+			return nil, nil
+		}
+	}
+	out.Q = family.NewMixture(f.logs, f.normals)
+	return out, nil
+}
+
+// allot shares about so many draws out among the intervals that are kept, as family.Mixture.Defensive does: those of the k-th
+// are First[k] to First[k+1]. It returns their number.
+func (f *Intervals) allot(draws int) (count int) {
 	least := max(intervalLeast, min(intervalEnough, draws/32))
 	shares := 0.0
 	for _, j := range f.kept {
 		shares += f.share(j)
 	}
-	for _, j := range f.kept { // as family.Mixture.Defensive shares draws out
-		out.First = append(out.First, count)
+	first := f.fitted.First[:0]
+	for _, j := range f.kept {
+		first = append(first, count)
 		count += max(least, 2*int(math.Round(float64(draws)/4*(f.mass[j]+f.share(j)/shares))))
 	}
-	out.First = append(out.First, count)
-	out.Ratio, out.LogWeight, out.X, out.XX = cleared(out.Ratio, count), cleared(out.LogWeight, count), cleared(out.X, count*(n+1)), cleared(out.XX, count*(n+1))
-	rng := mc.NewRand(seed)
-	f.half, f.normal = cleared(f.half, count), cleared(f.normal, count)
-	k, half := 0, f.half
+	f.fitted.First = append(first, count)
+	return count
+}
+
+// drawAll draws, and stores log r at the draws in Ratio. Columns behind the last draw are copies of it.
+func (f *Intervals) drawAll(rng *rand.Rand) error {
+	x, out := f.draws, &f.fitted
+	count, k := len(out.Ratio), 0
 	for first := 0; first < count; first += x.N {
 		width := min(x.N, count-first)
 		for c := range x.N {
@@ -49,53 +71,59 @@ func (f *Intervals) Weigh(seed uint64, draws int) (*Fitted, error) {
 				x.put(f.kept[k], c, last)
 			}
 			if c < width {
-				half[d], f.normal[d] = f.draw(&f.climbs[f.kept[k]], d%2 == 1, rng)
+				f.half[d], f.normal[d] = f.draw(&f.climbs[f.kept[k]], d%2 == 1, rng)
+				f.record(d, &f.parts[f.kept[k]])
 			}
 			x.fill(c, f.moved)
-			if c >= width {
-				continue
-			}
-			at, p := d*(n+1), &f.parts[f.kept[k]]
-			for r, i := range f.rest {
-				x := f.moved[r] * f.scale[r]
-				if f.bent[i] {
-					x = f.d.ConstrainOne(i, x)
-				}
-				out.X[at+i], out.XX[at+i] = x, x*x
-			}
-			out.X[at+f.at], out.XX[at+f.at] = p.mean, p.square
 		}
 		if err := x.Run(); err != nil {
-			return nil, err
+			return err
 		}
 		copy(out.Ratio[first:], x.Out[:width])
 	}
-	for k, j := range f.kept {
-		c := &f.climbs[j]
-		group := out.Ratio[out.First[k]:out.First[k+1]]
-		f.elbo = f.elbo[:0]
-		for d := range group {
-			out.Cell = append(out.Cell, k)
-			half, normal := half[out.First[k]+d], f.normal[out.First[k]+d]
-			f.elbo = append(f.elbo, math.Exp(half-normal)*(group[d]+normal-c.top))
-			group[d] += half - c.top
-			if !finite(group[d]) {
-				return nil, nil
-			}
-			out.LogWeight[out.First[k]+d] = group[d] + c.logZ + math.Log(float64(count)/float64(len(group)))
+	return nil
+}
+
+// record stores the latents of draw d, and their squares, on the program's own scale.
+func (f *Intervals) record(d int, p *intervalPart) {
+	out, at := &f.fitted, d*(len(f.rest)+1)
+	for r, i := range f.rest {
+		x := f.moved[r] * f.scale[r]
+		if f.bent[i] {
+			x = f.d.ConstrainOne(i, x)
 		}
-		cell := Cell{ELBO: mc.Mean(f.elbo), LogEvidence: logMean(group), KHat: math.NaN()}
-		for _, r := range group {
-			out.Tail = append(out.Tail, r-cell.LogEvidence.Mean)
-		}
-		cell.ELBO.Mean += c.logZ
-		cell.LogEvidence.Mean += c.logZ
-		out.Cells, out.Where = append(out.Cells, cell), append(out.Where, f.parts[j].name)
-		f.moments(out, j)
-		f.logs, f.normals = append(f.logs, cell.LogEvidence.Mean), append(f.normals, f.q(j))
+		out.X[at+i], out.XX[at+i] = x, x*x
 	}
-	out.Q = family.NewMixture(f.logs, f.normals)
-	return out, nil
+	out.X[at+f.at], out.XX[at+f.at] = p.mean, p.square
+}
+
+// weighCell weighs the draws of the k-th interval that is kept, and makes a cell of it. It reports false where log r is not
+// finite.
+func (f *Intervals) weighCell(k int) bool {
+	out, j := &f.fitted, f.kept[k]
+	c, first, end := &f.climbs[j], out.First[k], out.First[k+1]
+	f.elbo = f.elbo[:0]
+	for d := first; d < end; d++ {
+		ratio := &out.Ratio[d]
+		f.elbo = append(f.elbo, math.Exp(f.half[d]-f.normal[d])*(*ratio+f.normal[d]-c.top))
+		*ratio += f.half[d] - c.top
+		if !finite(*ratio) {
+			return false
+		}
+		out.Cell = append(out.Cell, k)
+		out.LogWeight[d] = *ratio + c.logZ + math.Log(float64(len(out.Ratio))/float64(end-first))
+	}
+	group := out.Ratio[first:end]
+	cell := Cell{ELBO: mc.Mean(f.elbo), LogEvidence: logMean(group), KHat: math.NaN()}
+	for _, r := range group {
+		out.Tail = append(out.Tail, r-cell.LogEvidence.Mean)
+	}
+	cell.ELBO.Mean += c.logZ
+	cell.LogEvidence.Mean += c.logZ
+	out.Cells, out.Where = append(out.Cells, cell), append(out.Where, f.parts[j].name)
+	f.moments(out, j)
+	f.logs, f.normals = append(f.logs, cell.LogEvidence.Mean), append(f.normals, f.q(j))
+	return true
 }
 
 // polish makes the normals of the intervals that are kept those of highest ELBO: where E[∇log r] is 0, with the
