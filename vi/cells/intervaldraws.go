@@ -130,27 +130,14 @@ func (f *Intervals) weighCell(k int) bool {
 // precision −E[∇²log r] = −E[∇log r·εᵀ]·Lᵀ, by the cubature of the 2n points √n·±ε_k. Of a normal posterior that is
 // what it was.
 func (f *Intervals) polish() error {
-	n := len(f.rest)
-	columns, far := 2*n+1, math.Sqrt(float64(n))
+	columns := 2*len(f.rest) + 1
 	f.todo = append(f.todo[:0], f.kept...)
 	for pass := 0; pass < polishPasses && len(f.todo) > 0; pass++ {
 		x := f.gradients()
 		for batch := range slices.Chunk(f.todo, x.N/columns) {
 			for s, j := range batch {
-				first, c := s*columns, &f.climbs[j]
-				x.put(j, first, first+columns)
-				x.fill(first, c.mode)
-				for k := range n {
-					for side, by := range [2]float64{far, -far} {
-						clear(f.moved)
-						f.moved[k] = by
-						solveUpper(c.root, f.moved, n)
-						for i, m := range c.mode {
-							f.moved[i] += m
-						}
-						x.fill(first+1+2*k+side, f.moved)
-					}
-				}
+				x.put(j, s*columns, (s+1)*columns)
+				f.cubature(x, s*columns, &f.climbs[j])
 			}
 			if err := x.Run(); err != nil {
 				return err
@@ -162,6 +149,24 @@ func (f *Intervals) polish() error {
 		f.todo = slices.DeleteFunc(f.todo, func(j int) bool { return f.climbs[j].state == arrived })
 	}
 	return nil
+}
+
+// cubature fills the columns of x from first on with the mode of c and the points √n·±ε_k of its normal.
+func (f *Intervals) cubature(x *intervalBatch, first int, c *climb) {
+	n := len(f.rest)
+	far := math.Sqrt(float64(n))
+	x.fill(first, c.mode)
+	for k := range n {
+		for side, by := range [2]float64{far, -far} {
+			clear(f.moved)
+			f.moved[k] = by
+			solveUpper(c.root, f.moved, n)
+			for i, m := range c.mode {
+				f.moved[i] += m
+			}
+			x.fill(first+1+2*k+side, f.moved)
+		}
+	}
 }
 
 // repolish moves the normal of c by what the points of polish say, in the columns of x from first on, and finds its log-Gamma distributions. Its
