@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -332,27 +333,12 @@ type Groups struct {
 // leave.
 func (s *Sums) Density(groups ...Groups) (*Density, error) {
 	d := s.d
-	c := sumCopier{copier: newCopier(d), s: s}
+	c := newSumCopier(s)
 	m := c.to
 	for _, t := range s.rest {
 		m.add(m.st.scale(t.coef, c.copy(t.atom)))
 	}
-	for _, a := range s.products.atoms {
-		c.atoms = append(c.atoms, c.atom(a))
-	}
-	monomial := make([]nodeID, len(s.below))
-	for k := range monomial {
-		monomial[k] = c.product(k)
-	}
-	sum := func(coef []float64, v float64) nodeID {
-		id := m.st.constant(v)
-		for k, x := range coef {
-			if x != 0 {
-				id = m.st.sum(1, id, x, monomial[k])
-			}
-		}
-		return id
-	}
+	c.findProducts()
 	base, constant := slices.Clone(s.below), s.constant
 	grouped := make([]bool, d.arr.Len())
 	jump := make([]float64, len(s.below))
@@ -362,32 +348,21 @@ func (s *Sums) Density(groups ...Groups) (*Density, error) {
 				s.addJump(base, 1, l)
 			}
 		}
-		sign, from := 1.0, 0
-		if g.Switch.Down {
-			sign = -1
-		}
+		from := 0
 		for i, at := range g.At {
-			by := sign
-			if at < from {
-				by = -sign
-			}
 			clear(jump)
-			for _, l := range g.Switch.Planes[min(from, at):max(from, at)] {
-				s.addJump(jump, by, l)
-			}
+			s.addJumps(jump, g.Switch, from, at)
 			from = at
 			if i == 0 {
 				constant += g.Add[0]
-				for k, x := range jump {
-					base[k] += x
-				}
+				floats.Add(base, jump)
 				continue
 			}
 			cond := c.guard(g.Switch.Planes[g.First[i]-1])
 			if g.Switch.Down {
 				cond = m.st.not(cond)
 			}
-			m.add(m.st.sel(cond, sum(jump, g.Add[i]-g.Add[i-1]), m.st.constant(0)))
+			m.add(m.st.sel(cond, c.sum(jump, g.Add[i]-g.Add[i-1]), m.st.constant(0)))
 		}
 	}
 	for l, done := range grouped {
@@ -396,11 +371,22 @@ func (s *Sums) Density(groups ...Groups) (*Density, error) {
 		}
 		clear(jump)
 		if s.addJump(jump, 1, l); slices.ContainsFunc(jump, isNonzero) {
-			m.add(m.st.sel(c.guard(l), sum(jump, 0), m.st.constant(0)))
+			m.add(m.st.sel(c.guard(l), c.sum(jump, 0), m.st.constant(0)))
 		}
 	}
-	m.add(sum(base, constant))
+	m.add(c.sum(base, constant))
 	return m.Compile()
+}
+
+// addJumps adds what log r jumps by between two intervals of a switch to sums by monomial.
+func (s *Sums) addJumps(sums []float64, w SwitchLatent, from, to int) {
+	by := 1.0
+	if to < from != w.Down {
+		by = -1
+	}
+	for _, l := range w.Planes[min(from, to):max(from, to)] {
+		s.addJump(sums, by, l)
+	}
 }
 
 // addJump adds D of plane l, times by, to sums by monomial.
@@ -415,8 +401,32 @@ func (s *Sums) addJump(sums []float64, by float64, l int) {
 // A sumCopier copies sums to another model.
 type sumCopier struct {
 	copier
-	s     *Sums
-	atoms []nodeID
+	s         *Sums
+	atoms     []nodeID
+	monomials []nodeID
+}
+
+func newSumCopier(s *Sums) *sumCopier { return &sumCopier{copier: newCopier(s.d), s: s} }
+
+// findProducts makes the atoms and the monomials.
+func (c *sumCopier) findProducts() {
+	for _, a := range c.s.products.atoms {
+		c.atoms = append(c.atoms, c.atom(a))
+	}
+	for k := range c.s.below {
+		c.monomials = append(c.monomials, c.product(k))
+	}
+}
+
+// sum is v and the monomials times coef.
+func (c *sumCopier) sum(coef []float64, v float64) nodeID {
+	id := c.to.st.constant(v)
+	for k, x := range coef {
+		if x != 0 {
+			id = c.to.st.sum(1, id, x, c.monomials[k])
+		}
+	}
+	return id
 }
 
 // atom is an atom, and of a latent the difference from its shift.

@@ -240,32 +240,37 @@ func (d *Density) tabulate(ctx context.Context, switches []SwitchLatent) (*Tabul
 	}
 	outs := []Expr{Add(Expr{m: d.m, id: b.sum(rest, &rewriter{m: d.m, done: map[nodeID]nodeID{}})}, d.outs[0].c)}
 	for k, f := range t.Factors {
-		class := make([]int, len(f.Vars))
+		class := make([]int, len(f.Vars)) // of each variable, in the row
+		signs := Substitution{Sign: func(l int) (g Guard, ok bool) {
+			for _, x := range places[l] {
+				if j, ok := slices.BinarySearch(f.Vars, x.of); ok {
+					above, _ := slices.BinarySearch(f.Cuts[j], x.at+1)
+					return b.Always(class[j] > above != switches[x.of].Down), true
+				}
+			}
+			return g, false
+		}}
 		for range f.Rows() {
 			if err := cmp.Or(ctx.Err(), b.tooMany()); err != nil {
 				return nil, err
 			}
-			signs := Substitution{Sign: func(l int) (g Guard, ok bool) {
-				for _, x := range places[l] {
-					if j, ok := slices.BinarySearch(f.Vars, x.of); ok {
-						above, _ := slices.BinarySearch(f.Cuts[j], x.at+1)
-						return b.Always(class[j] > above != switches[x.of].Down), true
-					}
-				}
-				return g, false
-			}}
 			outs = append(outs, Expr{m: d.m, id: b.sum(terms[k], &rewriter{m: d.m, sub: signs, done: map[nodeID]nodeID{}})})
-			for j := len(class) - 1; j >= 0; j-- {
-				if class[j]++; class[j] <= len(f.Cuts[j]) {
-					break
-				}
-				class[j] = 0
-			}
+			nextRow(class, f)
 		}
 	}
 	var err error
 	t.prog, err = b.Compile(outs)
 	return t, err
+}
+
+// nextRow makes class that of the next row of f's table.
+func nextRow(class []int, f elimination.Factor) {
+	for j := len(class) - 1; j >= 0; j-- {
+		if class[j]++; class[j] <= len(f.Cuts[j]) {
+			return
+		}
+		class[j] = 0
+	}
 }
 
 // A Table computes a tabulation at points.
