@@ -136,6 +136,12 @@ func TestDiscretePosterior(t *testing.T) {
 }
 
 // massesFamilies are those whose members have masses of discrete latents.
+// The rank of a low rank is one of the latents that are not discrete, and its error says so.
+func TestRankBesideMasses(t *testing.T) {
+	_, err := Fit(context.Background(), coins(t), Settings{Family: family.LowRank{Rank: 2}})
+	require.ErrorContains(t, err, "vi: Settings.Family: low rank: LowRank.Rank = 2 for 1 latents that are not discrete: it must lie between 1 and their number")
+}
+
 var massesFamilies = []family.Family{family.MeanField{}, family.Structured{}, family.FullRank{}, family.LowRank{Rank: 1}}
 
 // Fits of one family have masses of discrete latents: exact ones of a count that nothing else depends on, and near

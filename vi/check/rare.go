@@ -90,12 +90,16 @@ func LikeliestRareSides(d *graph.Density, q family.Q, samples, sides int, seed u
 		return Unseen{}, err
 	}
 	r := Unseen{Samples: samples}
-	steep, err := steepSides(d, q, sides, seed)
+	rare := rareSides(d, q, samples, steepProb)
+	improbable := slices.Clone(rare)
+	isRare := func(s RareSide) bool { return s.Prob >= noProb || d.Arrangement().Curve(s.Side.Plane) != nil }
+	rare = slices.DeleteFunc(rare, func(s RareSide) bool { return !isRare(s) })
+	steep, err := steepSides(d, q, likeliest(slices.DeleteFunc(improbable, isRare), sides), seed)
 	if err != nil {
 		return Unseen{}, err
 	}
 	var t tails
-	t, r.Skipped = newTails(d, q, append(likeliest(rareSides(d, q, samples, noProb), sides), steep...))
+	t, r.Skipped = newTails(d, q, append(likeliest(rare, sides), steep...))
 	plain, on, err := t.plain(m)
 	if err != nil {
 		return Unseen{}, err
@@ -152,13 +156,9 @@ func rareSides(d *graph.Density, q family.Q, samples int, least float64) []RareS
 	return sides
 }
 
-// steepSides are the sides of probability below noProb that bring something all the same, of the n most
-// probable.
-func steepSides(d *graph.Density, q family.Q, n int, seed uint64) (steep []RareSide, err error) {
-	all := slices.DeleteFunc(rareSides(d, q, 1, steepProb), func(s RareSide) bool {
-		return s.Prob >= noProb || d.Arrangement().Curve(s.Side.Plane) != nil
-	})
-	t, _ := newTails(d, q, likeliest(all, n))
+// steepSides are those of some sides that bring something though their probability is below noProb.
+func steepSides(d *graph.Density, q family.Q, improbable []RareSide, seed uint64) (steep []RareSide, err error) {
+	t, _ := newTails(d, q, improbable)
 	if len(t.sides) == 0 {
 		return nil, nil
 	}

@@ -39,7 +39,11 @@ func (f LowRank) normal(p Program) (Q, error) {
 		return newNormal(f, nil), nil
 	}
 	if f.Rank < 1 || f.Rank > n {
-		return nil, fmt.Errorf("low rank: LowRank.Rank = %d for %d latents: it must lie between 1 and their number", f.Rank, n)
+		of := "latents"
+		if _, rest := p.(restOf); rest {
+			of = "latents that are not discrete"
+		}
+		return nil, fmt.Errorf("low rank: LowRank.Rank = %d for %d %s: it must lie between 1 and their number", f.Rank, n, of)
 	}
 	q := &lowRank{Normal: newNormal(f, make([][]int, n)), rank: f.Rank}
 	q.points, q.theta = p.Params(), make([]float64, n*(2+f.Rank))
