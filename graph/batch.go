@@ -86,8 +86,8 @@ type batch struct {
 	at     []ref  // by node
 	inAff  []bool // by node, perhaps short: affine sums that other affine sums use
 	sign   map[nodeID][]nodeID
-	folded []int32 // by node, perhaps short: 1 + the number of its fold, where sum differs from it
-	folds  []fold
+	folded []int32  // by node, perhaps short: 1 + the number of its fold, where sum differs from it
+	folds  [][]fold // in blocks of foldBlock, perhaps short
 
 	fewTables bool
 

@@ -104,9 +104,10 @@ func (b *batch) findFolds() {
 	n := b.st.len()
 	parts := make([]folder, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
+	var any sync.Once
 	for k := range parts {
 		f := &parts[k]
-		f.st = b.st
+		*f = folder{b: b, part: k, parts: len(parts)}
 		wg.Go(func() {
 			l := b.lookup
 			var some, affine, rest [16]term
@@ -119,6 +120,7 @@ func (b *batch) findFolds() {
 				if !l.isLong(&v, terms) {
 					continue
 				}
+				any.Do(func() { b.folded = make([]int32, n) })
 				of, others := l.parted(terms, affine[:0], rest[:0])
 				if f.add(longSum{id, c, len(of), fold{}.beside(others)}, of); len(f.sums) == foldBlock {
 					f.find()
@@ -129,20 +131,24 @@ func (b *batch) findFolds() {
 	}
 	wg.Wait()
 	for _, f := range parts {
-		for _, s := range f.found {
-			b.addFold(s.id, s.fold)
+		for len(b.folds) < len(parts)*len(f.folds) {
+			b.folds = append(b.folds, nil)
+		}
+		for i, block := range f.folds {
+			b.folds[i*len(parts)+f.part] = block
 		}
 	}
 }
 
 // A folder finds the folds of a part of the nodes, a block at a time.
 type folder struct {
-	st     *store
-	sums   []longSum
-	terms  []term   // of all sums
-	hashes []uint32 // of what is likely to be looked for
-	free   int
-	found  []longSum // those that have a fold
+	b           *batch
+	part, parts int
+	sums        []longSum
+	terms       []term   // of all sums
+	hashes      []uint32 // of what is likely to be looked for
+	free        int
+	folds       [][]fold // blocks number part, part + parts, … of the batch's
 }
 
 // A longSum is one that is folded.
@@ -164,26 +170,39 @@ func (f *folder) add(s longSum, affine []term) {
 
 // find finds the folds of the sums that were added.
 func (f *folder) find() {
-	f.free += f.st.freeOf(f.hashes) // which the processor fetches
+	f.free += f.b.st.freeOf(f.hashes) // which the processor fetches
 	terms := f.terms
 	for _, s := range f.sums {
-		if x, ok := f.st.findFold(s.v, terms[:s.affine]); ok {
+		if x, ok := f.b.st.findFold(s.v, terms[:s.affine]); ok {
 			x.rest, x.restCoef = s.fold.rest, s.fold.restCoef
-			s.fold = x
-			f.found = append(f.found, s)
+			f.b.folded[s.id] = 1 + int32(addFold(&f.folds, x, f.part, f.parts))
 		}
 		terms = terms[s.affine:]
 	}
 	f.sums, f.terms, f.hashes = f.sums[:0], f.terms[:0], f.hashes[:0]
 }
 
+// addFold adds a fold to blocks, and returns its number, where block i has number first + i·step.
+func addFold(blocks *[][]fold, f fold, first, step int) int {
+	last := len(*blocks) - 1
+	if last < 0 || len((*blocks)[last]) == cap((*blocks)[last]) {
+		*blocks = append(*blocks, make([]fold, 0, foldBlock))
+		last++
+	}
+	block := &(*blocks)[last]
+	*block = append(*block, f)
+	return (first+last*step)*foldBlock + len(*block) - 1
+}
+
 func (b *batch) addFold(id nodeID, f fold) {
 	if n := b.st.len(); len(b.folded) < n {
 		b.folded = append(b.folded, make([]int32, n-len(b.folded))...)
 	}
-	b.folds = append(b.folds, f)
-	b.folded[id] = int32(len(b.folds))
+	b.folded[id] = 1 + int32(addFold(&b.folds, f, 0, 1))
 }
 
 // fold is that of a sum which is folded.
-func (b *batch) fold(id nodeID) *fold { return &b.folds[b.folded[id]-1] }
+func (b *batch) fold(id nodeID) *fold {
+	n := b.folded[id] - 1
+	return &b.folds[n/foldBlock][n%foldBlock]
+}

@@ -17,8 +17,8 @@ import (
 type Model struct {
 	st       *store
 	latents  []latent
-	params   int               // the first so many of latents are parameters
-	names    map[string]string // aLatent, anObservation or aDeterministic
+	params   int // the first so many of latents are parameters
+	names    map[string]nameable
 	obs      []observation
 	observed []observed // free ones
 	terms    []modelTerm
@@ -128,7 +128,7 @@ const anyDim = math.MaxInt32
 func NewModel() *Model {
 	return &Model{
 		st:       newStore(),
-		names:    map[string]string{},
+		names:    map[string]nameable{},
 		arr:      regions.NewArrangement(anyDim),
 		within:   constantGuard(nil, true),
 		hulls:    map[nodeID]extent{},

@@ -5,18 +5,26 @@ import (
 	"unicode/utf8"
 )
 
-// What has a name. Observations may share one, and so may deterministic expressions.
+// A nameable is what has a name. Observations may share one, and so may deterministic
+// expressions; guards have names of their own.
+type nameable uint8
+
 const (
-	aLatent        = "a latent"
-	anObservation  = "an observation"
-	aDeterministic = "a deterministic expression"
+	aLatent nameable = 1 + iota
+	anObservation
+	aDeterministic
+	aGuard
 )
 
+func (what nameable) String() string {
+	return [...]string{aLatent: "a latent", anObservation: "an observation", aDeterministic: "a deterministic expression", aGuard: "a guard"}[what]
+}
+
 // checkName reports what is wrong with a name of what, wherever it may be used, or "".
-func checkName(what, name string) string {
+func checkName(what nameable, name string) string {
 	switch {
 	case name == "":
-		return what + " needs a name"
+		return fmt.Sprintf("%s needs a name", what)
 	case !utf8.ValidString(name):
 		return fmt.Sprintf("%s has a name that is not UTF-8: %q", what, name)
 	}
@@ -24,15 +32,15 @@ func checkName(what, name string) string {
 }
 
 // wrongName is checkName in the model, where a name may be taken.
-func (m *Model) wrongName(what, name string) string {
-	if by := m.names[name]; by != "" && (by != what || what == aLatent) {
+func (m *Model) wrongName(what nameable, name string) string {
+	if by := m.names[name]; by != 0 && (by != what || what == aLatent) {
 		return fmt.Sprintf("the name %q is already taken by %s", name, by)
 	}
 	return checkName(what, name)
 }
 
 // takeName gives a name to what, and reports whether the model has no fault so far.
-func (m *Model) takeName(what, name string) bool {
+func (m *Model) takeName(what nameable, name string) bool {
 	if wrong := m.wrongName(what, name); wrong != "" {
 		m.fail("%s", wrong)
 	}
@@ -52,7 +60,7 @@ type namedGuard struct {
 // some, or simply true or false. Names of guards are apart from those of
 // latents and observations. Naming changes nothing about the density.
 func (m *Model) Name(name string, g Guard) Guard {
-	switch wrong := checkName("a guard", name); {
+	switch wrong := checkName(aGuard, name); {
 	case !m.outsidePlates("Name"):
 		return g
 	case wrong != "":

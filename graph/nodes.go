@@ -289,9 +289,29 @@ func (l *likeNode) operands(list []nodeID, r patternRow) []nodeID {
 
 // affineNodes says of all nodes whether they are affine.
 func (x *nodes) affineNodes() []bool {
-	l, is := lookup{x: x}, make([]bool, x.size)
-	for id := range is {
-		is[id] = l.view(nodeID(id)).affine
+	is := make([]bool, x.size)
+	for id := range is[:min(int(x.plain), x.size)] {
+		is[id] = x.list[id].affine
+	}
+	for k, s := range x.segments {
+		part := is[s.first:]
+		if k+1 < len(x.segments) {
+			part = is[s.first:x.segments[k+1].first]
+		}
+		if s.pattern < 0 {
+			for i := range part {
+				part[i] = x.list[int(s.at)+i].affine
+			}
+			continue
+		}
+		like := x.patterns[s.pattern].like
+		for i := range part {
+			if i < len(like) {
+				part[i] = like[i].affine
+			} else {
+				part[i] = part[i-len(like)]
+			}
+		}
 	}
 	return is
 }
