@@ -118,70 +118,81 @@ func squareMatrix(n int) [][]float64 {
 // v the rows j and i of the form over M.
 func (q *quadratic) factors() (by float64, a, b []float64, ok bool) {
 	n := len(q.form)
-	near := func(x, y, size float64) bool { return math.Abs(x-y) <= factorUlps*size }
-	a, b = make([]float64, n), make([]float64, n)
 	for i := n - 1; i > 0; i-- {
-		m := q.form[i][i]
-		if m == 0 {
-			continue
+		if q.form[i][i] != 0 {
+			return q.factorsBySquare(i)
 		}
-		d, size := squareMatrix(n), squareMatrix(n)
-		top := -1
-		for k := range n {
-			for l := range n {
-				if k == i || l == i {
-					continue
-				}
-				d[k][l] = q.form[i][k]*q.form[i][l] - m*q.form[k][l]
-				size[k][l] = q.size[i][k]*q.size[i][l] + math.Abs(m)*q.size[k][l]
-			}
-			if d[k][k] > 4*factorUlps*size[k][k] && (top < 0 || d[k][k] > d[top][top]) {
-				top = k
-			}
-		}
-		g := make([]float64, n)
-		if top >= 0 {
-			for k := range g {
-				g[k] = d[top][k] / math.Sqrt(d[top][top])
-			}
-		}
-		for k := range n {
-			for l := range n {
-				if !near(d[k][l], g[k]*g[l], 4*(size[k][l]+math.Abs(g[k]*g[l]))) {
-					return 0, nil, nil, false
-				}
-			}
-			a[k], b[k] = (q.form[i][k]+g[k])/m, (q.form[i][k]-g[k])/m
-			for _, x := range [2]*float64{&a[k], &b[k]} {
-				if math.Abs(*x) <= factorUlps*(q.size[i][k]+math.Abs(g[k]))/math.Abs(m) {
-					*x = 0
-				}
-			}
-		}
-		a[i], b[i] = 1, 1
-		return m, a, b, true
 	}
 	for i := n - 1; i > 0; i-- {
 		for j := i - 1; j > 0; j-- {
-			m := q.form[i][j]
-			if m == 0 {
-				continue
+			if q.form[i][j] != 0 {
+				return q.factorsByProduct(i, j)
 			}
-			for k := range n {
-				a[k], b[k] = q.form[j][k]/m, q.form[i][k]/m
-			}
-			a[j], b[i] = 0, 0
-			for k := range n {
-				for l := range n {
-					if !near(q.form[k][l], m*(a[k]*b[l]+a[l]*b[k]), q.size[k][l]+math.Abs(m*a[k]*b[l])+math.Abs(m*a[l]*b[k])) {
-						return 0, nil, nil, false
-					}
-				}
-			}
-			return 2 * m, a, b, true
 		}
 	}
 	return 0, nil, nil, false
+}
+
+// sameButRounding reports whether x and y are equal but for rounding of numbers of a size.
+func sameButRounding(x, y, size float64) bool { return math.Abs(x-y) <= factorUlps*size }
+
+// factorsBySquare are the factors where yᵢ² has a coefficient.
+func (q *quadratic) factorsBySquare(i int) (by float64, a, b []float64, ok bool) {
+	n, m := len(q.form), q.form[i][i]
+	d, size := squareMatrix(n), squareMatrix(n)
+	top := -1
+	for k := range n {
+		for l := range n {
+			if k == i || l == i {
+				continue
+			}
+			d[k][l] = q.form[i][k]*q.form[i][l] - m*q.form[k][l]
+			size[k][l] = q.size[i][k]*q.size[i][l] + math.Abs(m)*q.size[k][l]
+		}
+		if d[k][k] > 4*factorUlps*size[k][k] && (top < 0 || d[k][k] > d[top][top]) {
+			top = k
+		}
+	}
+	a, b = make([]float64, n), make([]float64, n)
+	g := make([]float64, n)
+	if top >= 0 {
+		for k := range g {
+			g[k] = d[top][k] / math.Sqrt(d[top][top])
+		}
+	}
+	for k := range n {
+		for l := range n {
+			if !sameButRounding(d[k][l], g[k]*g[l], 4*(size[k][l]+math.Abs(g[k]*g[l]))) {
+				return 0, nil, nil, false
+			}
+		}
+		a[k], b[k] = (q.form[i][k]+g[k])/m, (q.form[i][k]-g[k])/m
+		for _, x := range [2]*float64{&a[k], &b[k]} {
+			if math.Abs(*x) <= factorUlps*(q.size[i][k]+math.Abs(g[k]))/math.Abs(m) {
+				*x = 0
+			}
+		}
+	}
+	a[i], b[i] = 1, 1
+	return m, a, b, true
+}
+
+// factorsByProduct are the factors where there are no squares, but yᵢ·yⱼ has a coefficient.
+func (q *quadratic) factorsByProduct(i, j int) (by float64, a, b []float64, ok bool) {
+	n, m := len(q.form), q.form[i][j]
+	a, b = make([]float64, n), make([]float64, n)
+	for k := range n {
+		a[k], b[k] = q.form[j][k]/m, q.form[i][k]/m
+	}
+	a[j], b[i] = 0, 0
+	for k := range n {
+		for l := range n {
+			if !sameButRounding(q.form[k][l], m*(a[k]*b[l]+a[l]*b[k]), q.size[k][l]+math.Abs(m*a[k]*b[l])+math.Abs(m*a[l]*b[k])) {
+				return 0, nil, nil, false
+			}
+		}
+	}
+	return 2 * m, a, b, true
 }
 
 // positiveFactors is the guard id > 0 of a product of two factors.
