@@ -279,7 +279,7 @@ func compareExact(t *testing.T, b bits, group, what, kinds string, p []float64, 
 	d, err := m.Compile()
 	require.NoError(t, err, what)
 
-	f := func(v []num) num {
+	f := func(b bits, v []num) num {
 		args := slices.Clone(v)
 		for i, in := range pt.in {
 			switch in.kind {
@@ -291,7 +291,7 @@ func compareExact(t *testing.T, b bits, group, what, kinds string, p []float64, 
 		}
 		return exact(args)
 	}
-	list := exactOf(t, group, fmt.Sprint(what, " ", pt), func() []exactNumber { return pt.valueAndSlopes(b, f) })
+	list := pt.exactNumbers(t, b, group, fmt.Sprint(what, " ", pt), f)
 	if list[0].want < -1e300 { // the reference does not reach so far
 		return
 	}

@@ -47,29 +47,32 @@ var exactTable = sync.OnceValues(func() (map[string][]exactNumber, error) {
 	return table, err
 })
 
-// recomputed has the groups of which a row has been computed again.
+// recomputed has the groups and tests of which a row has been computed again.
 var recomputed = map[string]bool{}
 
-// exactOf are the numbers of the table's row key. The first row of each group is computed again and
-// must be the same, and so is a row that the table lacks: where math.Exp is another, the
-// points of the tests are. Run with -update, all tests TestExact write the table anew.
-func exactOf(t *testing.T, group, key string, compute func() []exactNumber) []exactNumber {
+// exactOf are the numbers of the table's row key: first that of a value. Of the first row of each test
+// all are computed again and must be the same, and of the first row of each group the value. So is
+// a row that the table lacks: where math.Exp is another, the points of the tests are. Run with
+// -update, all tests TestExact write the table anew.
+func exactOf(t *testing.T, group, key string, value func() float64, all func() []exactNumber) []exactNumber {
 	t.Helper()
 	table, err := exactTable()
 	require.NoError(t, err)
 	list, ok := table[key]
-	if ok && recomputed[group] {
-		return list
+	test, _, _ := strings.Cut(t.Name(), "/")
+	switch {
+	case !ok:
+		list = all()
+	case !recomputed[test]:
+		require.Equal(t, all(), list, "%s of %s", key, exactFile)
+	case !recomputed[group]:
+		require.Equal(t, value(), list[0].want, "%s of %s", key, exactFile)
 	}
-	computed := compute()
-	if ok {
-		require.Equal(t, computed, list, "%s of %s", key, exactFile)
-		recomputed[group] = true
-	}
+	recomputed[test], recomputed[group] = true, true
 	if *update {
-		table[key] = computed
+		table[key] = list
 	}
-	return computed
+	return list
 }
 
 // keepExact writes the table after the test.

@@ -242,10 +242,7 @@ const (
 
 // answers are the exact log density and its gradient by the latents.
 func (pt point) answers(t *testing.T) []answer {
-	list := exactOf(t, t.Name(), fmt.Sprint(t.Name(), " ", pt, pt.more), func() []exactNumber {
-		b := pt.bits()
-		return pt.valueAndSlopes(b, func(v []num) num { return pt.exact(b, v) })
-	})
+	list := pt.exactNumbers(t, pt.bits(), t.Name(), fmt.Sprint(t.Name(), " ", pt, pt.more), pt.exact)
 	density := answer{list[0], math.IsInf(list[0].want, 0), nats * pt.weight()}
 	answers := []answer{density}
 	for _, in := range pt.in {
@@ -278,19 +275,29 @@ func (pt point) weight() float64 {
 	return most
 }
 
-// valueAndSlopes are f at the inputs and its derivatives by the latents.
-func (pt point) valueAndSlopes(b bits, f func(v []num) num) []exactNumber {
-	var v []num
-	for _, in := range pt.in {
-		v = append(v, b.num(in.v))
-	}
-	list := []exactNumber{pt.answer(b, f, v)}
-	for i, in := range pt.in {
-		if in.latent {
-			list = append(list, pt.answer(b, func(v []num) num { return b.slope(f, v, i) }, v))
+// exactNumbers are f at the inputs and its derivatives by the latents: see exactOf.
+func (pt point) exactNumbers(t *testing.T, b bits, group, key string, f func(b bits, v []num) num) []exactNumber {
+	t.Helper()
+	inputs := func() (v []num) {
+		for _, in := range pt.in {
+			v = append(v, b.num(in.v))
 		}
+		return v
 	}
-	return list
+	value := func(v []num) num { return f(b, v) }
+	return exactOf(t, group, key, func() float64 {
+		x, _ := value(inputs()).Float64()
+		return x
+	}, func() []exactNumber {
+		v := inputs()
+		list := []exactNumber{pt.answer(b, value, v)}
+		for i, in := range pt.in {
+			if in.latent {
+				list = append(list, pt.answer(b, func(v []num) num { return b.slope(value, v, i) }, v))
+			}
+		}
+		return list
+	})
 }
 
 // answer is f at v. An input may be off by ε|vᵢ|, and by ε(1+|vᵢ|) if it is the
