@@ -11,7 +11,7 @@
 //
 //	SE² = Σ (v − m)² / (n·(n − 1)).
 //
-// [Blocks] says how samples are cut, [Stream] makes the streams, and a [Team] does
-// the blocks' work round after round. Package gradient uses them to climb, and
+// [Blocks] says how samples are cut, [Stream] makes the streams, and a [Pool] has workers
+// for the blocks and does their work round after round, as a [Team]. Package gradient uses them to climb, and
 // package check to judge.
 package mc
