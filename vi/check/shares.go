@@ -161,7 +161,7 @@ func (p *planeSums) add(c int, parts *gradient.Parts, sums []float64) {
 		g := make([]float64, len(p.params[l]))
 		parts.AddPlane(sums, k)
 		sampler.FinishSome(g, p.params[l], sums, partBatch)
-		clear(sums)
+		parts.ClearPlane(sums, k)
 		for j, x := range g {
 			p.sums[c][p.first[l]+j].Add(x * p.units[p.params[l][j]])
 		}

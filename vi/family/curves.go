@@ -193,6 +193,15 @@ func (c *curves) Params(k int) []int {
 	return c.Surface.Params(k)
 }
 
+// Clear implements Surface.
+func (c *curves) Clear(sums []float64, k int) {
+	if k < c.first {
+		c.Surface.Clear(sums, k)
+		return
+	}
+	clear(sums)
+}
+
 // Seeds implements Surface.
 func (c *curves) Seeds() bool {
 	switch s := c.s.(type) {

@@ -180,6 +180,16 @@ func (d *diagonal) paramsOf(latents []int) (params []int) {
 	return params
 }
 
+// Clear implements Surface.
+func (d *diagonal) Clear(sums []float64, k int) {
+	mean, scale, u := d.s.parts(sums)
+	r := d.rank()
+	for _, i := range d.latents(k) {
+		mean[i], scale[i] = 0, 0
+		clear(u[i*r : (i+1)*r])
+	}
+}
+
 // Seeds implements Surface.
 func (d *diagonal) Seeds() bool { return false }
 

@@ -227,6 +227,8 @@ type Surface interface {
 	boundary.Surface
 	// Params are the parameters that the term of piece k touches, or all.
 	Params(k int) []int
+	// Clear clears the sums that the term of piece k adds to.
+	Clear(sums []float64, k int)
 	// AddSums adds the terms of pieces first, first + 1, …, given for each the sum of
 	// the samples' jumps. Call it only for pieces where Each is false.
 	AddSums(sums []float64, first int, jumps []float64)
@@ -252,6 +254,7 @@ func (d fullSurface) Params(int) []int {
 	return all
 }
 
+func (fullSurface) Clear(sums []float64, _ int)       { clear(sums) }
 func (fullSurface) Seeds() bool                       { return false }
 func (fullSurface) Each(int) bool                     { return true }
 func (fullSurface) AddSums([]float64, int, []float64) { panic("family: each jump is needed") }

@@ -296,6 +296,14 @@ func (f *massesSurface) Params(k int) (params []int) {
 	return params
 }
 
+func (f *massesSurface) Clear(sums []float64, k int) {
+	if c := f.cut(k); c != nil {
+		sums[c.sum] = 0
+		return
+	}
+	f.Surface.Clear(sums[:f.s.rest.Sums()], f.number[k])
+}
+
 func (f *massesSurface) AddSums(sums []float64, first int, jumps []float64) {
 	for x, jump := range jumps {
 		switch c := f.cut(first + x); {

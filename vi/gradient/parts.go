@@ -114,6 +114,9 @@ func (p *Parts) AddPlane(sums []float64, k int) {
 	p.pull(sums, field)
 }
 
+// ClearPlane clears the sums that AddPlane of plane k adds to.
+func (p *Parts) ClearPlane(sums []float64, k int) { p.surface.Clear(sums, p.first[k]) }
+
 // zeros is a field for the surface to write to, nil if it does not.
 func (p *Parts) zeros() []float64 {
 	if !p.surface.Seeds() {

@@ -465,6 +465,9 @@ func compareParts(t *rapid.T, d *graph.Density, p *Parts, r reference, theta []f
 		if k, jumps := number[l]; jumps {
 			got = sumsOf(p, n, func(sums []float64) {
 				p.AddPlane(sums, k)
+				cleared := slices.Clone(sums)
+				p.ClearPlane(cleared, k)
+				require.Zero(t, floats.Norm(cleared, 1))
 			})
 			for i, x := range got {
 				require.True(t, x == 0 || slices.Contains(p.Params(k), i), "parameter %d of plane %d", i, l)
