@@ -42,10 +42,13 @@ func TestThresholdExact(t *testing.T) {
 	mean, sd := stat.MeanStdDev(d["threshold"], nil)
 	assert.InDelta(t, threshold.Mean, mean, 0.01)
 	assert.InDelta(t, threshold.SD, sd, 0.01)
+	moments, err := fits[1].Moments()
+	require.NoError(t, err)
 	for i, name := range fits[1].Density.Latents() {
 		exact := want.Latents[i]
-		mean, sd := stat.MeanStdDev(d[name], nil)
-		assert.InDelta(t, exact.Mean, mean, exact.SD/20, name)
-		assert.InEpsilon(t, exact.SD, sd, 0.1, name)
+		assert.InDelta(t, exact.Mean, stat.Mean(d[name], nil), exact.SD/20, name)
+		// Draws of what is above the threshold have tails: one of 10 000 may be 45 standard deviations
+		// out, and a tenth of the standard deviation. So of that importance sampling tells.
+		assert.InEpsilon(t, exact.SD, moments[i].SD, 0.05, name)
 	}
 }
