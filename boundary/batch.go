@@ -63,6 +63,7 @@ type Batch struct {
 
 	moved  []mover               // by piece
 	at     [][]float64           // by piece: the points, Latents × N; nil if nothing needs them
+	lines  []int                 // pieces onto which samples move along a line, and whose points are needed
 	curves []*regions.CurveBatch // by plane of the arrangement: at points on others; nil if it is not needed
 	own    []*regions.CurveBatch // by plane: at the samples; nil if samples do not move onto it
 }
@@ -135,6 +136,11 @@ func (b *Batch) findMovers() {
 			if b.curves[x.other] == nil {
 				b.curves[x.other] = c.Bind(b.n)
 			}
+		}
+	}
+	for k, rows := range b.at {
+		if rows != nil && b.moved[k] == line {
+			b.lines = append(b.lines, k)
 		}
 	}
 }

@@ -65,12 +65,12 @@ func (b *Batch) fillSigns() {
 
 // fillLines finds the points along lines where the signs of curves are wanted.
 func (b *Batch) fillLines() {
-	for k, rows := range b.at {
-		if rows == nil || b.moved[k] != line || !b.surface.Reached(k) {
+	for _, k := range b.lines {
+		if !b.surface.Reached(k) {
 			continue
 		}
 		for at, i := range b.j.latents[k] {
-			vec.Affine2(rows[at*b.n:][:b.n], b.ex.Z[i*b.n:][:b.n], b.Values(k), 1, -b.surface.Along(k)[at], 0)
+			vec.Affine2(b.at[k][at*b.n:][:b.n], b.ex.Z[i*b.n:][:b.n], b.Values(k), 1, -b.surface.Along(k)[at], 0)
 		}
 	}
 }
