@@ -1,5 +1,27 @@
 #include "textflag.h"
 
+// TOTAL leaves the sum of the lanes of a, b, c and d in x, the low half of a, in the order of
+// total in sum.go. It needs X1.
+#define TOTAL(a, b, c, d, x) \
+	VADDPD       b, a, a    \
+	VADDPD       d, c, c    \
+	VADDPD       c, a, a    \
+	VEXTRACTF128 $1, a, X1  \
+	VADDPD       X1, x, x   \
+	VUNPCKHPD    x, x, X1   \
+	VADDSD       X1, x, x
+
+// ADDMUL16 adds Y4 times the 16 numbers from p on to Y0, …, Y3. It needs Y5.
+#define ADDMUL16(p) \
+	VMULPD (p), Y4, Y5   \
+	VADDPD Y5, Y0, Y0    \
+	VMULPD 32(p), Y4, Y5 \
+	VADDPD Y5, Y1, Y1    \
+	VMULPD 64(p), Y4, Y5 \
+	VADDPD Y5, Y2, Y2    \
+	VMULPD 96(p), Y4, Y5 \
+	VADDPD Y5, Y3, Y3
+
 // Each loop handles four numbers a turn; n is a positive multiple of four (of
 // sixteen for sums). Products and sums are rounded one by one, as Go rounds
 // them.
@@ -333,13 +355,7 @@ loop:
 	ADDQ         $16, AX
 	CMPQ         AX, CX
 	JLT          loop
-	VADDPD       Y1, Y0, Y0
-	VADDPD       Y3, Y2, Y2
-	VADDPD       Y2, Y0, Y0
-	VEXTRACTF128 $1, Y0, X1
-	VADDPD       X1, X0, X0
-	VUNPCKHPD    X0, X0, X1
-	VADDSD       X1, X0, X0
+	TOTAL(Y0, Y1, Y2, Y3, X0)
 	VMOVSD       X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -420,17 +436,11 @@ wideEntry:
 	MOVLQSX      (R8)(R15*4), CX
 	IMULQ        R11, CX
 	ADDQ         AX, CX
+	ADDQ         SI, CX
 	MOVQ         R15, DX
 	IMULQ        wstep+56(FP), DX
 	VBROADCASTSD (R9)(DX*8), Y4
-	VMULPD       (SI)(CX*1), Y4, Y5
-	VADDPD       Y5, Y0, Y0
-	VMULPD       32(SI)(CX*1), Y4, Y5
-	VADDPD       Y5, Y1, Y1
-	VMULPD       64(SI)(CX*1), Y4, Y5
-	VADDPD       Y5, Y2, Y2
-	VMULPD       96(SI)(CX*1), Y4, Y5
-	VADDPD       Y5, Y3, Y3
+	ADDMUL16(CX)
 	INCQ         R15
 	CMPQ         R15, BX
 	JLT          wideEntry
@@ -511,13 +521,7 @@ loop:
 	ADDQ         $128, AX
 	CMPQ         AX, R11
 	JLT          loop
-	VADDPD       Y5, Y4, Y4
-	VADDPD       Y7, Y6, Y6
-	VADDPD       Y6, Y4, Y4
-	VEXTRACTF128 $1, Y4, X1
-	VADDPD       X1, X4, X4
-	VUNPCKHPD    X4, X4, X1
-	VADDSD       X1, X4, X4
+	TOTAL(Y4, Y5, Y6, Y7, X4)
 	VADDSD       (DI), X4, X4
 	VMOVSD       X4, (DI)
 	ADDQ         $4, R8
@@ -635,22 +639,10 @@ loop:
 	ADDQ         $16, AX
 	CMPQ         AX, CX
 	JLT          loop
-	VADDPD       Y1, Y0, Y0
-	VADDPD       Y3, Y2, Y2
-	VADDPD       Y2, Y0, Y0
-	VEXTRACTF128 $1, Y0, X1
-	VADDPD       X1, X0, X0
-	VUNPCKHPD    X0, X0, X1
-	VADDSD       X1, X0, X0
+	TOTAL(Y0, Y1, Y2, Y3, X0)
 	VADDSD       (DI), X0, X0
 	VMOVSD       X0, (DI)
-	VADDPD       Y5, Y4, Y4
-	VADDPD       Y7, Y6, Y6
-	VADDPD       Y6, Y4, Y4
-	VEXTRACTF128 $1, Y4, X1
-	VADDPD       X1, X4, X4
-	VUNPCKHPD    X4, X4, X1
-	VADDSD       X1, X4, X4
+	TOTAL(Y4, Y5, Y6, Y7, X4)
 	VADDSD       (R8), X4, X4
 	VMOVSD       X4, (R8)
 	LEAQ         (SI)(CX*8), SI
@@ -708,14 +700,7 @@ wideEntry:
 	ADDQ         AX, CX
 	ADDQ         R15, CX
 	VBROADCASTSD (R9)(R13*8), Y4
-	VMULPD       (CX), Y4, Y5
-	VADDPD       Y5, Y0, Y0
-	VMULPD       32(CX), Y4, Y5
-	VADDPD       Y5, Y1, Y1
-	VMULPD       64(CX), Y4, Y5
-	VADDPD       Y5, Y2, Y2
-	VMULPD       96(CX), Y4, Y5
-	VADDPD       Y5, Y3, Y3
+	ADDMUL16(CX)
 	INCQ         R13
 	CMPQ         R13, BX
 	JLT          wideEntry
