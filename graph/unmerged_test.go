@@ -29,7 +29,7 @@ func standardErrors(t *testing.T, s []mc.Estimate, want []float64, detect float6
 	worst := 0.0
 	for i, w := range want {
 		require.Less(t, 5*s[i].SE, detect, "inconclusive: component %d", i)
-		if d := math.Abs(s[i].Mean - w); d > 1e-9*(1+math.Abs(w)) {
+		if d := math.Abs(s[i].Value - w); d > 1e-9*(1+math.Abs(w)) {
 			worst = math.Max(worst, d/s[i].SE)
 		}
 	}

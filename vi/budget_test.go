@@ -27,7 +27,7 @@ func TestTolerance(t *testing.T) {
 		last = len(cells)
 		sum, variance := 0.0, 0.0
 		for _, c := range cells {
-			z := math.Exp(c.LogEvidence.Mean - exact)
+			z := math.Exp(c.LogEvidence.Value - exact)
 			sum += z
 			variance += z * z * c.LogEvidence.SE * c.LogEvidence.SE
 		}
@@ -62,7 +62,7 @@ func TestBudget(t *testing.T) {
 	require.NoError(t, err)
 	evidence, err := want.LogEvidence()
 	require.NoError(t, err)
-	require.LessOrEqual(t, elbo.Mean, evidence.Mean+4*math.Hypot(elbo.SE, evidence.SE))
+	require.LessOrEqual(t, elbo.Value, evidence.Value+4*math.Hypot(elbo.SE, evidence.SE))
 	require.Contains(t, p.Summary().String(), "Settings.Budget")
 
 	loaded := reloaded(t, p, d)

@@ -317,7 +317,7 @@ func (c *cellsFit) find(ctx context.Context, switches []graph.SwitchLatent) (*Po
 	f := &findings{Tried: search.Tried, Left: left, Unfinished: search.Unfinished()}
 	logs, parts := make([]float64, len(kept)), make([]family.Q, len(kept))
 	for k, x := range kept {
-		logs[k], parts[k] = x.LogEvidence.Mean, x.Q
+		logs[k], parts[k] = x.LogEvidence.Value, x.Q
 	}
 	mixture := family.NewMixture(logs, parts)
 	names := search.Where(kept)

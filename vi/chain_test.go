@@ -108,7 +108,7 @@ func TestDiscreteChain(t *testing.T) {
 	logEvidence, probs := smoothed(threeStates, threeLevels, ys)
 	e, err := fit.LogEvidence()
 	require.NoError(t, err)
-	require.InDelta(t, logEvidence, e.Mean, 1e-10)
+	require.InDelta(t, logEvidence, e.Value, 1e-10)
 	for i, want := range probs {
 		_, masses, err := fit.Masses(fmt.Sprintf("s[%d]", i))
 		require.NoError(t, err)
@@ -197,7 +197,7 @@ func TestDiscreteChainWithParameters(t *testing.T) {
 	want, err := hmm.LogEvidence()
 	require.NoError(t, err)
 	require.Less(t, math.Hypot(got.SE, want.SE), 0.02, "inconclusive")
-	assert.InDelta(t, want.Mean, got.Mean, 5*math.Hypot(got.SE, want.SE))
+	assert.InDelta(t, want.Value, got.Value, 5*math.Hypot(got.SE, want.SE))
 	v, err := fit.Verdict()
 	require.NoError(t, err)
 	require.NotEqual(t, TrustNothing, v.Trust, v.String())
@@ -206,7 +206,7 @@ func TestDiscreteChainWithParameters(t *testing.T) {
 	for i, name := range h.Latents() {
 		mean, err := fit.Mean(name)
 		require.NoError(t, err)
-		assert.InDelta(t, by.Latents[i].Mean.Mean, mean, 0.1*by.Latents[i].SD, name)
+		assert.InDelta(t, by.Latents[i].Mean.Value, mean, 0.1*by.Latents[i].SD, name)
 	}
 }
 

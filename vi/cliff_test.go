@@ -68,7 +68,7 @@ func TestDensityThatEndsAtItsGuard(t *testing.T) {
 			require.NoError(t, err)
 			t.Logf("log evidence %v, exactly %.4f", e, math.Log(exact))
 			require.Less(t, e.SE, 0.02)
-			require.InDelta(t, math.Log(exact), e.Mean, 5*e.SE+1e-3)
+			require.InDelta(t, math.Log(exact), e.Value, 5*e.SE+1e-3)
 		})
 	}
 }

@@ -62,7 +62,7 @@ func Compare(fits ...*Posterior) (Comparison, error) {
 			return Comparison{}, fmt.Errorf("vi: comparing models: %s has other data than model 1: %w", name, err)
 		}
 		evidence, err := p.LogEvidence()
-		if err == nil && !finite(evidence.Mean) {
+		if err == nil && !finite(evidence.Value) {
 			err = fmt.Errorf("its log evidence is %v", evidence)
 		}
 		if err != nil {
@@ -72,7 +72,7 @@ func Compare(fits ...*Posterior) (Comparison, error) {
 			c.Warnings = append(c.Warnings, name+": "+verdict.String())
 		}
 		c.Models = append(c.Models, ModelEvidence{Name: name, LogEvidence: evidence})
-		if evidence.Mean > c.Models[c.Best].LogEvidence.Mean {
+		if evidence.Value > c.Models[c.Best].LogEvidence.Value {
 			c.Best = k
 		}
 	}
@@ -122,26 +122,26 @@ func (c *Comparison) weigh() {
 	best, total := c.Models[c.Best].LogEvidence, 0.0
 	for k := range c.Models {
 		m := &c.Models[k]
-		m.LogBayes = m.LogEvidence.Plus(Estimate{Mean: -best.Mean, SE: best.SE})
+		m.LogBayes = m.LogEvidence.Plus(Estimate{Value: -best.Value, SE: best.SE})
 		if k == c.Best {
 			m.LogBayes = Estimate{}
 		}
-		m.Prob.Mean = math.Exp(m.LogBayes.Mean)
-		total += m.Prob.Mean
+		m.Prob.Value = math.Exp(m.LogBayes.Value)
+		total += m.Prob.Value
 	}
 	for k := range c.Models {
-		c.Models[k].Prob.Mean /= total
+		c.Models[k].Prob.Value /= total
 	}
 	for k := range c.Models { // ∂P_k/∂log Z_j = P_k·(δ_kj − P_j)
 		variance := 0.0
 		for j, m := range c.Models {
-			slope := -m.Prob.Mean
+			slope := -m.Prob.Value
 			if j == k {
 				slope++
 			}
 			variance += slope * slope * m.LogEvidence.SE * m.LogEvidence.SE
 		}
-		c.Models[k].Prob.SE = c.Models[k].Prob.Mean * math.Sqrt(variance)
+		c.Models[k].Prob.SE = c.Models[k].Prob.Value * math.Sqrt(variance)
 	}
 }
 
@@ -149,7 +149,7 @@ func (c *Comparison) weigh() {
 func (c Comparison) String() string {
 	rows := [][]string{{"model", "log evidence", "log Bayes factor", "probability"}}
 	for k, m := range c.Models {
-		bayes, prob := "best", probability(m.Prob.Mean)
+		bayes, prob := "best", probability(m.Prob.Value)
 		if k != c.Best {
 			bayes = short(m.LogBayes)
 		}

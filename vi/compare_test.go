@@ -48,17 +48,17 @@ func TestCompareClosedForm(t *testing.T) {
 	for k, m := range c.Models {
 		require.Positive(t, m.LogEvidence.SE)
 		require.Less(t, m.LogEvidence.SE, 0.01)
-		require.InDelta(t, exact[k], m.LogEvidence.Mean, 5*m.LogEvidence.SE)
-		require.InDelta(t, exact[k]-exact[best], m.LogBayes.Mean, 5*m.LogBayes.SE+1e-15)
-		require.InDelta(t, math.Exp(exact[k]-total), m.Prob.Mean, 5*m.Prob.SE)
-		sum += m.Prob.Mean
+		require.InDelta(t, exact[k], m.LogEvidence.Value, 5*m.LogEvidence.SE)
+		require.InDelta(t, exact[k]-exact[best], m.LogBayes.Value, 5*m.LogBayes.SE+1e-15)
+		require.InDelta(t, math.Exp(exact[k]-total), m.Prob.Value, 5*m.Prob.SE)
+		sum += m.Prob.Value
 	}
 	require.InDelta(t, 1, sum, 1e-12)
 }
 
 // Standard errors are those of independent evidences, by differences.
 func TestCompareErrors(t *testing.T) {
-	c := Comparison{Models: []ModelEvidence{{LogEvidence: Estimate{Mean: -3, SE: 0.3}}, {LogEvidence: Estimate{Mean: -2, SE: 0.1}}, {LogEvidence: Estimate{Mean: -2.5}}}, Best: 1}
+	c := Comparison{Models: []ModelEvidence{{LogEvidence: Estimate{Value: -3, SE: 0.3}}, {LogEvidence: Estimate{Value: -2, SE: 0.1}}, {LogEvidence: Estimate{Value: -2.5}}}, Best: 1}
 	c.weigh()
 	variance := 0.0
 	for j := range c.Models {
@@ -66,9 +66,9 @@ func TestCompareErrors(t *testing.T) {
 		var prob [2]float64
 		for side, step := range []float64{-h, h} {
 			moved := Comparison{Models: slices.Clone(c.Models), Best: 1}
-			moved.Models[j].LogEvidence.Mean += step
+			moved.Models[j].LogEvidence.Value += step
 			moved.weigh()
-			prob[side] = moved.Models[0].Prob.Mean
+			prob[side] = moved.Models[0].Prob.Value
 		}
 		variance += math.Pow((prob[1]-prob[0])/(2*h)*c.Models[j].LogEvidence.SE, 2)
 	}

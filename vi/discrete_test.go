@@ -87,7 +87,7 @@ func TestDiscretePosterior(t *testing.T) {
 		require.NotEqual(t, TrustNothing, v.Trust, v.String())
 		e, err := p.LogEvidence()
 		require.NoError(t, err)
-		assert.InDelta(t, logEvidence, e.Mean, 4*e.SE)
+		assert.InDelta(t, logEvidence, e.Value, 4*e.SE)
 		mean, second := 0.0, 0.0
 		values, masses, err := p.Masses("n")
 		require.NoError(t, err)
@@ -167,11 +167,11 @@ func TestDiscreteFamilies(t *testing.T) {
 		assert.InDelta(t, masses[2], two, 1e-15)
 		e, err := p.ELBO(20000, 1)
 		require.NoError(t, err)
-		require.Less(t, e.Mean, logEvidence+4*e.SE)
-		require.Greater(t, e.Mean, logEvidence-0.2)
+		require.Less(t, e.Value, logEvidence+4*e.SE)
+		require.Greater(t, e.Value, logEvidence-0.2)
 		r, err := p.LogEvidence()
 		require.NoError(t, err)
-		require.InDelta(t, logEvidence, r.Mean, 5*r.SE)
+		require.InDelta(t, logEvidence, r.Value, 5*r.SE)
 		require.Regexp(t, `n +0: 0\.042, 1: 0\.181`, p.Summary().String())
 		v, err := p.Verdict()
 		require.NoError(t, err)
@@ -371,7 +371,7 @@ func TestMembership(t *testing.T) {
 		v, err := p.Verdict()
 		require.NoError(t, err)
 		t.Logf("seed %d: ELBO %v, coordinate ascent %.4f; %v", *seed+s, e, ascent, v)
-		require.Greater(t, e.Mean, ascent-1e-3)
+		require.Greater(t, e.Value, ascent-1e-3)
 	}
 }
 
@@ -414,7 +414,7 @@ func TestMembershipOfMeanField(t *testing.T) {
 		require.InDelta(t, ascent, elbo, 1e-3)
 		e, err := p.ELBO(4000, 1)
 		require.NoError(t, err)
-		require.InDelta(t, elbo, e.Mean, 5*e.SE)
+		require.InDelta(t, elbo, e.Value, 5*e.SE)
 	}
 }
 
@@ -438,6 +438,6 @@ func TestCountOfALatentRate(t *testing.T) {
 	got, err := p.Mean("n")
 	require.NoError(t, err)
 	t.Logf("log evidence %v, exactly %.5f; mean %.4f, exactly %.4f", e, math.Log(total), got, mean/total)
-	require.InDelta(t, math.Log(total), e.Mean, 5*e.SE+1e-3)
+	require.InDelta(t, math.Log(total), e.Value, 5*e.SE+1e-3)
 	require.InDelta(t, mean/total, got, 0.05)
 }

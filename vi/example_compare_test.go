@@ -40,7 +40,7 @@ func ExampleCompare() {
 	c.Models[0].Name, c.Models[1].Name = "no shift", "one shift"
 	// fmt.Print(c) prints a table
 	for _, m := range c.Models {
-		fmt.Printf("%-9s  log evidence %.1f  probability %.2f\n", m.Name, m.LogEvidence.Mean, m.Prob.Mean)
+		fmt.Printf("%-9s  log evidence %.1f  probability %.2f\n", m.Name, m.LogEvidence.Value, m.Prob.Value)
 	}
 	// Output:
 	// no shift   log evidence -13.5  probability 0.07

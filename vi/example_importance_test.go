@@ -38,7 +38,7 @@ func ExamplePosterior_Importance() {
 		return
 	}
 	fmt.Println(imp.Verdict())
-	fmt.Printf("ELBO %.1f, log evidence %.1f\n", imp.ELBO.Mean, imp.LogEvidence.Mean)
+	fmt.Printf("ELBO %.1f, log evidence %.1f\n", imp.ELBO.Value, imp.LogEvidence.Value)
 	t := imp.Latents[0]
 	fmt.Printf("%s: sd %.1f, reweighted %.1f\n", t.Name, t.FitSD, t.SD)
 	// Output:

@@ -47,8 +47,8 @@ func ExamplePosterior_MostProbablePath() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("on at 3: %.2f; at 3 and 4: %.2f; at 3 if at 3 or 5: %.2f\n", p, both, given.Mean)
-	fmt.Printf("path: %v with probability %.2f\n", path.Holds, path.Prob.Mean)
+	fmt.Printf("on at 3: %.2f; at 3 and 4: %.2f; at 3 if at 3 or 5: %.2f\n", p, both, given.Value)
+	fmt.Printf("path: %v with probability %.2f\n", path.Holds, path.Prob.Value)
 	// Output:
 	// on at 3: 0.65; at 3 and 4: 0.60; at 3 if at 3 or 5: 0.96
 	// path: [false false true true true false] with probability 0.46

@@ -59,7 +59,7 @@ func ExamplePosterior_Summary() {
 // A summary lines up in a terminal.
 func ExampleSummary_String() {
 	fmt.Print(vi.Summary{
-		ELBO: vi.Estimate{Mean: -171.24, SE: 0.05},
+		ELBO: vi.Estimate{Value: -171.24, SE: 0.05},
 		Latents: []vi.LatentSummary{
 			{Name: "μ", Mean: 6.5432, SD: 0.2099, Q5: 6.1979, Q50: 6.5432, Q95: 6.8884},
 			{Name: "change", Mean: 1891.3, SD: 2.93, Q5: 1886.5, Q50: 1891.3, Q95: 1896.1},

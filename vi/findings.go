@@ -63,7 +63,7 @@ func (p *Posterior) Cells() []Cell {
 	}
 	f, err := p.weighed()
 	if err != nil {
-		none := Estimate{Mean: math.NaN(), SE: math.NaN()}
+		none := Estimate{Value: math.NaN(), SE: math.NaN()}
 		return []Cell{{"everywhere", 1, none, none, math.NaN()}}
 	}
 	return slices.Clone(f.Cells)
@@ -86,7 +86,7 @@ func (p *Posterior) Moments() ([]check.Reweighted, error) {
 func (p *Posterior) LogEvidence() (Estimate, error) {
 	f, err := p.weighed()
 	if err != nil {
-		return Estimate{Mean: math.NaN(), SE: math.NaN()}, err
+		return Estimate{Value: math.NaN(), SE: math.NaN()}, err
 	}
 	return f.LogEvidence, nil
 }

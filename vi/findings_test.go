@@ -264,10 +264,10 @@ func TestOneCell(t *testing.T) {
 	evidence, err := p.LogEvidence()
 	require.NoError(t, err)
 	require.Equal(t, evidence, list[0].LogEvidence)
-	require.Less(t, list[0].ELBO.Mean, evidence.Mean)
+	require.Less(t, list[0].ELBO.Value, evidence.Value)
 	elbo, err := p.ELBO(10000, 7)
 	require.NoError(t, err)
-	require.Less(t, abs(elbo.Mean-list[0].ELBO.Mean), 5*(elbo.SE+list[0].ELBO.SE))
+	require.Less(t, abs(elbo.Value-list[0].ELBO.Value), 5*(elbo.SE+list[0].ELBO.SE))
 	other := *p
 	other.Q = PriorStart(d)
 	require.NotEqual(t, list[0].ELBO, other.Cells()[0].ELBO)

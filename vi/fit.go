@@ -385,7 +385,7 @@ func (f *fitter) judge() (shortest int, err error) {
 		enough := (lastSamples + f.s.Samples - 1) / f.s.Samples
 		ends := settled(f.Window.Gain, f.s.Tolerance)
 		f.Done = ends && f.Halved > 0 && f.Window.Mean.N >= enough
-		if !f.Done && (ends || f.Window.Gain.Mean < 2*f.Window.Gain.SE) {
+		if !f.Done && (ends || f.Window.Gain.Value < 2*f.Window.Gain.SE) {
 			f.Halved++
 			f.Base /= 2
 			f.Adam.StepSize = f.Base

@@ -31,7 +31,7 @@ func TestFitTextmsg(t *testing.T) {
 	require.Less(t, elbo, -292.4178)
 	e, err := p.ELBO(100000, *seed)
 	require.NoError(t, err)
-	require.Less(t, math.Abs(e.Mean-elbo), 5*e.SE)
+	require.Less(t, math.Abs(e.Value-elbo), 5*e.SE)
 }
 
 // The proposition's fit ends at the optimum of its closed form, and the biased
@@ -198,7 +198,7 @@ func TestDefaultFit(t *testing.T) {
 		e, err := p.LogEvidence()
 		require.NoError(t, err)
 		require.Less(t, e.SE, 0.01)
-		require.InDelta(t, exact.LogEvidence, e.Mean, 5*e.SE)
+		require.InDelta(t, exact.LogEvidence, e.Value, 5*e.SE)
 		v, err := p.Verdict()
 		require.NoError(t, err)
 		t.Log(v)
@@ -349,7 +349,7 @@ func TestFitDiverges(t *testing.T) {
 			require.Less(t, p.Steps, 1000)
 			require.Len(t, p.Trace, p.Steps)
 			if p.Q.Fault() >= 0 {
-				require.True(t, math.IsNaN(p.Restarts[0].ELBO.Mean))
+				require.True(t, math.IsNaN(p.Restarts[0].ELBO.Value))
 			}
 			_, err = Fit(context.Background(), d, Settings{Family: f, StepSize: step, Steps: 1000, StartDraws: 10})
 			require.ErrorIs(t, err, ErrNotFinite, "%s, steps of %v from the default start", f.Name(), step)

@@ -83,7 +83,7 @@ func TestFitAll(t *testing.T) {
 				}
 				e, err := f.Fit.LogEvidence()
 				require.NoError(t, err)
-				evidence = append(evidence, e.Mean)
+				evidence = append(evidence, e.Value)
 				if k == 5 {
 					alone, err := Fit(context.Background(), f.Fit.Density, Settings{Seed: SeedOf(*seed, f.Key)})
 					require.NoError(t, err)
@@ -252,7 +252,7 @@ func TestFitAllAsDone(t *testing.T) {
 		}
 		e, err := f.Fit.LogEvidence()
 		require.NoError(t, err)
-		want[f.Key] = e.Mean
+		want[f.Key] = e.Value
 	}
 	require.Len(t, want, 8)
 	require.Equal(t, 2, errs)
@@ -265,7 +265,7 @@ func TestFitAllAsDone(t *testing.T) {
 		}
 		e, err := f.Fit.LogEvidence()
 		require.NoError(t, err)
-		got[f.Key] = e.Mean
+		got[f.Key] = e.Value
 	}
 	require.Equal(t, want, got)
 	require.Zero(t, errs)

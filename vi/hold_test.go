@@ -46,7 +46,7 @@ func TestStartAtHolds(t *testing.T) {
 			s.Start = loose
 			lost, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)
-			require.Greater(t, held.Restarts[0].ELBO.Mean-lost.Restarts[0].ELBO.Mean, c.gained, "%v, %s", c, f.Name())
+			require.Greater(t, held.Restarts[0].ELBO.Value-lost.Restarts[0].ELBO.Value, c.gained, "%v, %s", c, f.Name())
 		}
 	}
 }

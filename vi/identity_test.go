@@ -74,14 +74,14 @@ func TestRareSidesOfAFit(t *testing.T) {
 	require.NoError(t, err)
 	want := spec.Oracle.ELBO(p.Q.Theta())
 	vitest.Estimate(t, "corrected ELBO", want, r.Corrected, 0.15)
-	require.Greater(t, math.Abs(r.Plain.Mean-want), 5*r.Plain.SE, "the plain estimate must be rejected")
+	require.Greater(t, math.Abs(r.Plain.Value-want), 5*r.Plain.SE, "the plain estimate must be rejected")
 	require.True(t, r.Misleading())
-	require.Less(t, r.Missed.Mean, -0.2)
-	require.Less(t, 5*r.Missed.SE, 0.5*math.Abs(r.Missed.Mean), "inconclusive")
+	require.Less(t, r.Missed.Value, -0.2)
+	require.Less(t, 5*r.Missed.SE, 0.5*math.Abs(r.Missed.Value), "inconclusive")
 	for _, s := range r.Sides[:5] {
 		require.Less(t, s.Prob, 1e-6, s.Condition)
 		require.Zero(t, s.Seen, s.Condition)
-		require.InEpsilon(t, -5e5, s.Gap.Mean, 0.02, s.Condition)
+		require.InEpsilon(t, -5e5, s.Gap.Value, 0.02, s.Condition)
 	}
 }
 

@@ -94,17 +94,17 @@ func TestMuchData(t *testing.T) {
 			assert.Less(t, w.LogEvidence.SE, 0.02)
 			total, se := math.Inf(-1), 0.0
 			for _, c := range p.Cells() {
-				total = floats.LogSumExp([]float64{total, c.LogEvidence.Mean})
+				total = floats.LogSumExp([]float64{total, c.LogEvidence.Value})
 				se = math.Hypot(se, c.Weight*c.LogEvidence.SE)
 			}
-			assert.InDelta(t, w.LogEvidence.Mean, total, 5*math.Hypot(w.LogEvidence.SE, se)+muchLost)
+			assert.InDelta(t, w.LogEvidence.Value, total, 5*math.Hypot(w.LogEvidence.SE, se)+muchLost)
 			var saved bytes.Buffer
 			require.NoError(t, p.Save(&saved))
 			q, err := Load(&saved, d)
 			require.NoError(t, err)
 			again, err := q.Importance(200, 2)
 			require.NoError(t, err)
-			assert.InDelta(t, w.LogEvidence.Mean, again.LogEvidence.Mean, 5*math.Hypot(w.LogEvidence.SE, again.LogEvidence.SE))
+			assert.InDelta(t, w.LogEvidence.Value, again.LogEvidence.Value, 5*math.Hypot(w.LogEvidence.SE, again.LogEvidence.SE))
 		})
 	}
 }

@@ -62,7 +62,7 @@ func TestMarginalisedMixture(t *testing.T) {
 		evidence, err := fit.LogEvidence()
 		require.NoError(t, err)
 		require.Less(t, evidence.SE, 0.02)
-		require.InDelta(t, logEvidence, evidence.Mean, 5*evidence.SE)
+		require.InDelta(t, logEvidence, evidence.Value, 5*evidence.SE)
 		for k, name := range []string{"share", "mu"} {
 			mean := moments[1+2*k] / moments[0]
 			sd := math.Sqrt(moments[2+2*k]/moments[0] - mean*mean)

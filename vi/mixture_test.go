@@ -66,12 +66,12 @@ func TestMixtureCanBeAsked(t *testing.T) {
 	_, pBoth := of(func(p *Posterior) (float64, error) { return p.Prob(both) })
 	given, err := p.ProbGiven(big, up)
 	require.NoError(t, err)
-	require.InDelta(t, pBoth/pUp, given.Mean, 1e-14)
+	require.InDelta(t, pBoth/pUp, given.Value, 1e-14)
 	require.Zero(t, given.SE)
 	path, err := p.MostProbablePath([]graph.Guard{up, big}, 1000, 1)
 	require.NoError(t, err)
-	require.Equal(t, Path{Holds: []bool{true, true}, Prob: Estimate{Mean: path.Prob.Mean}}, path)
-	require.InDelta(t, pBoth, path.Prob.Mean, 1e-14)
+	require.Equal(t, Path{Holds: []bool{true, true}, Prob: Estimate{Value: path.Prob.Value}}, path)
+	require.InDelta(t, pBoth, path.Prob.Value, 1e-14)
 	top, err := p.TopRegions(3, 100000, 1) // x + y > 0 links x and y in all parts, so that it counts
 	require.NoError(t, err)
 	for _, region := range top {
@@ -82,7 +82,7 @@ func TestMixtureCanBeAsked(t *testing.T) {
 				n++
 			}
 		}
-		require.InDelta(t, n/100000, region.Prob.Mean, 8*region.Prob.SE)
+		require.InDelta(t, n/100000, region.Prob.Value, 8*region.Prob.SE)
 	}
 
 	s := p.Summary()
@@ -95,7 +95,7 @@ func TestMixtureCanBeAsked(t *testing.T) {
 	}
 	imp, err := p.Importance(20000, 1)
 	require.NoError(t, err)
-	require.Less(t, math.Abs(imp.ELBO.Mean-s.ELBO.Mean), 5*(imp.ELBO.SE+s.ELBO.SE))
+	require.Less(t, math.Abs(imp.ELBO.Value-s.ELBO.Value), 5*(imp.ELBO.SE+s.ELBO.SE))
 	var file bytes.Buffer
 	require.NoError(t, p.Draws(100, 1).WriteCSV(&file))
 	_, err = p.Predict(10, 1)

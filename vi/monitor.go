@@ -110,7 +110,7 @@ func (m *monitor) tell(restart int, trace []TracePoint) {
 	p := trace[len(trace)-1]
 	m.progress.at(restart, trace)
 	if l := m.s.Logger; l != nil && l.Enabled(context.Background(), slog.LevelDebug) {
-		l.Debug("vi: step", "restart", restart, "step", p.Step, "elbo", p.ELBO.Mean, "se", p.ELBO.SE, "elapsed", p.Elapsed)
+		l.Debug("vi: step", "restart", restart, "step", p.Step, "elbo", p.ELBO.Value, "se", p.ELBO.SE, "elapsed", p.Elapsed)
 	}
 }
 
@@ -159,14 +159,14 @@ func (m *monitor) foundStarts(list []candidate) {
 // scouted reports the log evidence that a scout has found.
 func (m *monitor) scouted(e Estimate) {
 	if l := m.s.Logger; l != nil {
-		l.Info("vi: scout", "log evidence", e.Mean, "se", e.SE)
+		l.Info("vi: scout", "log evidence", e.Value, "se", e.SE)
 	}
 }
 
 // searched reports what a search for cells has found, and the verdict.
 func (m *monitor) searched(f *findings) {
 	if l := m.s.Logger; l != nil {
-		l.Info("vi: cells", "tried", f.Tried, "kept", len(f.Cells), "left", f.Left, "log evidence", f.LogEvidence.Mean, "se", f.LogEvidence.SE)
+		l.Info("vi: cells", "tried", f.Tried, "kept", len(f.Cells), "left", f.Left, "log evidence", f.LogEvidence.Value, "se", f.LogEvidence.SE)
 		l.Info("vi: verdict", "trust", string(f.Verdict.Trust), "reasons", f.Verdict.Reasons)
 	}
 }
@@ -179,7 +179,7 @@ func (m *monitor) report(p *Posterior) {
 		return
 	}
 	for r, x := range p.Restarts {
-		l.Info("vi: fit", "restart", r, "kept", x.Kept, "steps", x.Steps, "elbo", x.ELBO.Mean, "se", x.ELBO.SE, "stopped", x.Err)
+		l.Info("vi: fit", "restart", r, "kept", x.Kept, "steps", x.Steps, "elbo", x.ELBO.Value, "se", x.ELBO.SE, "stopped", x.Err)
 	}
 	for _, w := range p.Warnings {
 		l.Warn("vi: " + w)

@@ -137,23 +137,23 @@ func (p *Posterior) correctBy(whole *graph.Density) error {
 		v.Reasons = []string{fmt.Sprintf("log r is not what it is like near its mode: %.0f%% of the draws are effective", 100*c.even)}
 		return nil
 	}
-	f.LogEvidence.Mean += c.evidence.Mean
+	f.LogEvidence.Value += c.evidence.Value
 	f.LogEvidence.SE = math.Hypot(f.LogEvidence.SE, c.evidence.SE)
 	f.even *= c.even
 	for k := range f.Cells {
-		f.Cells[k].LogEvidence.Mean += c.evidence.Mean
-		f.Cells[k].ELBO.Mean += c.evidence.Mean
+		f.Cells[k].LogEvidence.Value += c.evidence.Value
+		f.Cells[k].ELBO.Value += c.evidence.Value
 	}
-	f.Scout.Mean += c.evidence.Mean
+	f.Scout.Value += c.evidence.Value
 	p.shift(c.points, c.change)
 	off := ""
 	for i := range f.Reweighted {
 		l := &f.Reweighted[i]
 		l.FitMean, l.FitSD = p.meanSD(i)
-		l.Mean.Mean += c.mean[i].Mean
+		l.Mean.Value += c.mean[i].Value
 		l.Mean.SE = math.Hypot(l.Mean.SE, c.mean[i].SE)
 		was := l.SD
-		l.SD = math.Sqrt(max(0, l.SD*l.SD+c.variance[i].Mean))
+		l.SD = math.Sqrt(max(0, l.SD*l.SD+c.variance[i].Value))
 		l.SDSE = math.Hypot(l.SDSE, c.variance[i].SE/(2*l.SD))
 		if off == "" && math.Abs(l.SD-was)-c.variance[i].SE/l.SD > offSD*l.SD {
 			off = fmt.Sprintf("%s has a standard deviation of %.2g, and %.2g in the fit", l.Name, l.SD, l.FitSD)
@@ -190,10 +190,10 @@ func newCorrection(near, whole *graph.Density, a check.Importance) (c correction
 	for k := range logs {
 		logs[k] = math.Log(a.Weights[k]) + to[k] - from[k]
 	}
-	c.evidence.Mean = floats.LogSumExp(logs)
+	c.evidence.Value = floats.LogSumExp(logs)
 	square, weight := 0.0, make([]float64, len(logs))
 	for k, l := range logs {
-		weight[k] = math.Exp(l - c.evidence.Mean)
+		weight[k] = math.Exp(l - c.evidence.Value)
 		c.change = append(c.change, weight[k]-a.Weights[k])
 		c.evidence.SE += c.change[k] * c.change[k]
 		if a.Weights[k] > 0 {
@@ -204,7 +204,7 @@ func newCorrection(near, whole *graph.Density, a check.Importance) (c correction
 	for i := range a.Latents {
 		m, v := weighted(a.Draws.Values, a.Weights, i)
 		mean, variance := weighted(a.Draws.Values, weight, i)
-		change, wider := Estimate{Mean: mean - m}, Estimate{Mean: variance - v}
+		change, wider := Estimate{Value: mean - m}, Estimate{Value: variance - v}
 		for k, x := range a.Draws.Values {
 			d, e := x[i]-m, x[i]-mean
 			one := weight[k]*e - a.Weights[k]*d
@@ -268,14 +268,14 @@ func ofModes(whole *graph.Density, fits []*Posterior, samples []scout.Result) (*
 		}
 		q, _ := p.Q.(family.Mixed)
 		for j, c := range near.Cells {
-			logs, parts = append(logs, near.LogEvidence.Mean+math.Log(q.Weight(j))), append(parts, q.Part(j))
+			logs, parts = append(logs, near.LogEvidence.Value+math.Log(q.Weight(j))), append(parts, q.Part(j))
 			c.Where = fmt.Sprintf("%s, near mode %d", c.Where, k+1)
 			f.Cells = append(f.Cells, c)
 		}
 		f.Tried += near.Tried
 		f.Left, f.Unfinished = max(f.Left, near.Left), max(f.Unfinished, near.Unfinished)
 		f.Cut = append(f.Cut, near.Cut...)
-		shifts = append(shifts, near.Scout.Mean-samples[k].LogEvidence.Mean)
+		shifts = append(shifts, near.Scout.Value-samples[k].LogEvidence.Value)
 	}
 	all := merge(samples, shifts)
 	mixture := family.NewMixture(logs, parts)
@@ -299,12 +299,12 @@ func merge(samples []scout.Result, higher []float64) (all scout.Result) {
 		for _, e := range sample.Islands {
 			all.Islands = append(all.Islands, e+higher[k])
 		}
-		logs = append(logs, sample.LogEvidence.Mean+higher[k])
+		logs = append(logs, sample.LogEvidence.Value+higher[k])
 		all.LogEvidence.SE = max(all.LogEvidence.SE, sample.LogEvidence.SE)
 		all.Evaluations += sample.Evaluations
 		all.Beta = sample.Beta
 	}
-	all.LogEvidence.Mean = floats.LogSumExp(logs)
+	all.LogEvidence.Value = floats.LogSumExp(logs)
 	return all
 }
 
@@ -358,7 +358,7 @@ func startsNearModes(ctx context.Context, d *graph.Density, s Settings, m *monit
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, candidate{q: q, region: fmt.Sprint(k), score: p.Restarts[0].ELBO.Mean})
+		list = append(list, candidate{q: q, region: fmt.Sprint(k), score: p.Restarts[0].ELBO.Value})
 	}
 	if len(list) == 0 {
 		return nil, nil

@@ -112,14 +112,14 @@ func TestFitNearAMode(t *testing.T) {
 	require.Greater(t, w.ESS, 3000.0)
 	e, err := p.LogEvidence()
 	require.NoError(t, err)
-	assert.InDelta(t, w.LogEvidence.Mean, e.Mean, 5*math.Hypot(w.LogEvidence.SE, e.SE))
+	assert.InDelta(t, w.LogEvidence.Value, e.Value, 5*math.Hypot(w.LogEvidence.SE, e.SE))
 	moments, err := p.Moments()
 	require.NoError(t, err)
 	for i, l := range w.Latents {
 		m := moments[i]
-		assert.InDelta(t, l.Mean.Mean, m.Mean.Mean, 5*math.Hypot(l.Mean.SE, m.Mean.SE), l.Name)
+		assert.InDelta(t, l.Mean.Value, m.Mean.Value, 5*math.Hypot(l.Mean.SE, m.Mean.SE), l.Name)
 		assert.InDelta(t, l.SD, m.SD, 5*math.Hypot(l.SDSE, m.SDSE), l.Name)
-		assert.InDelta(t, l.Mean.Mean, m.FitMean, 5*l.Mean.SE+offMean*l.SD, l.Name)
+		assert.InDelta(t, l.Mean.Value, m.FitMean, 5*l.Mean.SE+offMean*l.SD, l.Name)
 	}
 }
 
@@ -152,13 +152,13 @@ func TestFitNearTwoModes(t *testing.T) {
 	for k, c := range p.Cells() {
 		assert.False(t, seen[c.Where], c.Where)
 		seen[c.Where] = true
-		total = math.Log(math.Exp(total-e.Mean)+math.Exp(c.LogEvidence.Mean-e.Mean)) + e.Mean
+		total = math.Log(math.Exp(total-e.Value)+math.Exp(c.LogEvidence.Value-e.Value)) + e.Value
 		if p.Q.(*family.Mixture).Part(k).Mean(0) > 0 {
 			above += c.Weight
 		}
 	}
 	assert.InDelta(t, 0.5, above, 0.02)
-	assert.InDelta(t, e.Mean, total, 5*e.SE+muchLost)
+	assert.InDelta(t, e.Value, total, 5*e.SE+muchLost)
 	assert.InDelta(t, 0, p.Q.Mean(0), 0.1)
 	assert.InDelta(t, 2, p.Q.SD(0), 0.1)
 }

@@ -146,10 +146,10 @@ func TestELBO(t *testing.T) {
 		e, err := p.ELBO(200000, *seed)
 		require.NoError(t, err)
 		want := exactELBO(t, spec, d, q)
-		require.Less(t, math.Abs(e.Mean-want), 5*e.SE, c.name)
+		require.Less(t, math.Abs(e.Value-want), 5*e.SE, c.name)
 		require.Less(t, 5*e.SE, 0.02*math.Abs(want), "%s is inconclusive", c.name)
 	}
-	require.Equal(t, "-1.5 ± 0.25", Estimate{Mean: -1.5, SE: 0.25}.String())
+	require.Equal(t, "-1.5 ± 0.25", Estimate{Value: -1.5, SE: 0.25}.String())
 }
 
 // At the posterior itself every draw has the same log r − log q: the ELBO is the
@@ -163,7 +163,7 @@ func TestELBOIsExactAtThePosterior(t *testing.T) {
 		p := &Posterior{Density: d, Q: inFamily(t, f, d)}
 		e, err := p.ELBO(1024, *seed)
 		require.NoError(t, err)
-		require.InDelta(t, 0, e.Mean, 1e-14, f.Name())
+		require.InDelta(t, 0, e.Value, 1e-14, f.Name())
 		require.InDelta(t, 0, e.SE, 1e-14, f.Name())
 	}
 }

@@ -90,7 +90,7 @@ func (p *progress) begin(fits []*fitter) {
 	}
 	p.began = time.Now()
 	for r, f := range fits {
-		p.steps[r], p.elbo[r] = f.Step, Estimate{Mean: math.NaN(), SE: math.NaN()}
+		p.steps[r], p.elbo[r] = f.Step, Estimate{Value: math.NaN(), SE: math.NaN()}
 		p.from += f.Step
 	}
 }
@@ -139,7 +139,7 @@ func (p *progress) done() int {
 func (p *progress) state() string {
 	best := 0
 	for r, e := range p.elbo {
-		if e.Mean > p.elbo[best].Mean || math.IsNaN(p.elbo[best].Mean) {
+		if e.Value > p.elbo[best].Value || math.IsNaN(p.elbo[best].Value) {
 			best = r
 		}
 	}
@@ -167,7 +167,7 @@ func (p *progress) line(after time.Duration) string {
 func slope(trace []TracePoint) float64 {
 	var x, y []float64
 	for _, p := range trace[max(0, len(trace)-10):] {
-		x, y = append(x, float64(p.Step)), append(y, p.ELBO.Mean)
+		x, y = append(x, float64(p.Step)), append(y, p.ELBO.Value)
 	}
 	if len(x) < 2 {
 		return 0

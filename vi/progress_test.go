@@ -53,7 +53,7 @@ func TestProgressLine(t *testing.T) {
 	fits := []*fitter{{fitState: fitState{Step: 100}}, {}}
 	p.begin(fits)
 	trace := func(step int, elbo float64) []TracePoint {
-		return []TracePoint{{Step: step - 10, ELBO: Estimate{Mean: elbo - 0.1, SE: 0.5}}, {Step: step, ELBO: Estimate{Mean: elbo, SE: 0.25}}}
+		return []TracePoint{{Step: step - 10, ELBO: Estimate{Value: elbo - 0.1, SE: 0.5}}, {Step: step, ELBO: Estimate{Value: elbo, SE: 0.25}}}
 	}
 	p.at(0, trace(200, -7))
 	p.at(1, trace(300, -5))
@@ -76,7 +76,7 @@ func TestProgressOnTerminal(t *testing.T) {
 	p.columns, p.every = func() int { return width }, 0
 	at := func(step int) string { // what is on the line then
 		if step > 0 {
-			p.at(0, []TracePoint{{Step: step, ELBO: Estimate{Mean: -4, SE: 0.5}}})
+			p.at(0, []TracePoint{{Step: step, ELBO: Estimate{Value: -4, SE: 0.5}}})
 		}
 		require.NotContains(t, out.String(), "\n")
 		return out.String()[strings.LastIndex(out.String(), "\r")+1:]
@@ -150,7 +150,7 @@ func TestLogger(t *testing.T) {
 			require.Positive(t, record.SE)
 		case "vi: fit":
 			require.Equal(t, p.Restarts[record.Restart].Kept, record.Kept)
-			require.Equal(t, p.Restarts[record.Restart].ELBO.Mean, record.ELBO)
+			require.Equal(t, p.Restarts[record.Restart].ELBO.Value, record.ELBO)
 			require.Equal(t, 40, record.Steps)
 		}
 	}
@@ -181,7 +181,7 @@ func TestTrace(t *testing.T) {
 	var z mc.Moments
 	for k, x := range p.Trace {
 		require.Equal(t, 30*(k+1), x.Step)
-		z.Add((x.ELBO.Mean - exact[x.Step]) / x.ELBO.SE)
+		z.Add((x.ELBO.Value - exact[x.Step]) / x.ELBO.SE)
 		if k > 0 {
 			require.GreaterOrEqual(t, x.Elapsed, p.Trace[k-1].Elapsed)
 		}

@@ -28,12 +28,12 @@ func TestEveryFamilyCanBeAsked(t *testing.T) {
 			s := fit.Summary()
 			require.Len(t, s.Latents, d.Dim())
 			require.NotEmpty(t, s.Guards)
-			require.False(t, math.IsNaN(s.ELBO.Mean))
+			require.False(t, math.IsNaN(s.ELBO.Value))
 
 			imp, err := fit.Importance(2000, 1)
 			require.NoError(t, err)
 			require.False(t, math.IsNaN(imp.K))
-			require.GreaterOrEqual(t, imp.LogEvidence.Mean, imp.ELBO.Mean)
+			require.GreaterOrEqual(t, imp.LogEvidence.Value, imp.ELBO.Value)
 			require.Contains(t, imp.String(), "k-hat")
 
 			draws := fit.Draws(50, 1)
@@ -104,8 +104,8 @@ func TestEveryFamilyAnswers(t *testing.T) {
 			imp, err := p.Importance(20000, 1)
 			require.NoError(t, err)
 			require.Less(t, imp.LogEvidence.SE, 0.05, "inconclusive")
-			require.InDelta(t, evidence, imp.LogEvidence.Mean, 5*imp.LogEvidence.SE+1e-9)
-			switch has := imp.ELBO.Mean > evidence-5*imp.ELBO.SE-1e-6; f.(type) {
+			require.InDelta(t, evidence, imp.LogEvidence.Value, 5*imp.LogEvidence.SE+1e-9)
+			switch has := imp.ELBO.Value > evidence-5*imp.ELBO.SE-1e-6; f.(type) {
 			case family.FullRank:
 				require.True(t, has)
 			case family.MeanField, family.Structured, family.Softplus:
@@ -127,8 +127,8 @@ func TestEveryFamilyAnswers(t *testing.T) {
 			require.InDelta(t, first/n, prob, 5*math.Sqrt(prob*(1-prob)/n))
 			given, err := p.ProbGiven(sum, up)
 			require.NoError(t, err)
-			se := math.Sqrt(given.Mean * (1 - given.Mean) / first)
-			require.InDelta(t, both/first, given.Mean, 5*math.Hypot(se, given.SE))
+			se := math.Sqrt(given.Value * (1 - given.Value) / first)
+			require.InDelta(t, both/first, given.Value, 5*math.Hypot(se, given.SE))
 			linked := f != family.Family(family.MeanField{}) && f != family.Family(family.Softplus{})
 			require.Equal(t, linked, given.SE > 0)
 		})

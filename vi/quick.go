@@ -44,7 +44,7 @@ func (f *quickFit) of(d *graph.Density, s Settings) (*Posterior, error) {
 			return nil, err
 		}
 		p := &Posterior{Density: d, Q: fitted.Q, Settings: s}
-		p.findings = &findings{q: fitted.Q, Tried: fitted.Tried, Left: fitted.Left, Scout: Estimate{Mean: math.NaN(), SE: math.NaN()}}
+		p.findings = &findings{q: fitted.Q, Tried: fitted.Tried, Left: fitted.Left, Scout: Estimate{Value: math.NaN(), SE: math.NaN()}}
 		p.findings.Cells = make([]Cell, 0, len(fitted.Cells))
 		for k, c := range fitted.Cells {
 			p.findings.Cells = append(p.findings.Cells, Cell{fitted.Where[k], fitted.Q.Weight(k), c.ELBO, c.LogEvidence, c.KHat})
@@ -87,7 +87,7 @@ func (f *quickFit) judge(p *Posterior, fitted *cells.Fitted, draws int) (ok bool
 	if found.even < evenWeights || !(smoothed.K < check.KThreshold(n)) && floats.Max(f.weight)*float64(n) > heavy {
 		return false, nil
 	}
-	found.LogEvidence = Estimate{Mean: logSum - math.Log(float64(n)), SE: stratified(fitted, f.weight)}
+	found.LogEvidence = Estimate{Value: logSum - math.Log(float64(n)), SE: stratified(fitted, f.weight)}
 	if found.LogEvidence.SE > quickSE {
 		return false, nil
 	}
@@ -109,15 +109,15 @@ func (f *quickFit) judge(p *Posterior, fitted *cells.Fitted, draws int) (ok bool
 		}
 		r.Mean = f.weighedMean(fitted, draws == quickDraws)
 		for k, c := range fitted.Cell { // (x − mean)²
-			f.x[k] = fitted.XX[k*dim+i] - 2*r.Mean.Mean*fitted.X[k*dim+i] + r.Mean.Mean*r.Mean.Mean
-			f.mean[k] = fitted.DrawSquare[c*dim+i] - 2*r.Mean.Mean*fitted.DrawMean[c*dim+i] + r.Mean.Mean*r.Mean.Mean
+			f.x[k] = fitted.XX[k*dim+i] - 2*r.Mean.Value*fitted.X[k*dim+i] + r.Mean.Value*r.Mean.Value
+			f.mean[k] = fitted.DrawSquare[c*dim+i] - 2*r.Mean.Value*fitted.DrawMean[c*dim+i] + r.Mean.Value*r.Mean.Value
 		}
 		variance := f.weighedMean(fitted, draws == quickDraws)
-		r.SD = math.Sqrt(max(0, variance.Mean))
+		r.SD = math.Sqrt(max(0, variance.Value))
 		r.SDSE = variance.SE / (2 * r.SD)
 		found.Reweighted = append(found.Reweighted, r)
 		sdError := r.SDSE / r.SD
-		shift, wide := math.Abs(fitMean-r.Mean.Mean)/r.SD, math.Abs(r.FitSD-r.SD)/r.SD
+		shift, wide := math.Abs(fitMean-r.Mean.Value)/r.SD, math.Abs(r.FitSD-r.SD)/r.SD
 		if wide < offSD {
 			sdError /= 2 // the fit's own, which has no noise of draws, says the same
 		}
@@ -128,7 +128,7 @@ func (f *quickFit) judge(p *Posterior, fitted *cells.Fitted, draws int) (ok bool
 			return false, nil
 		case shift > offMean || wide > offSD:
 			found.Verdict.Trust = TrustReweighted
-			found.Verdict.Reasons = append(found.Verdict.Reasons, fmt.Sprintf("%s is %.4g ± %.2g by importance, and %.4g ± %.2g in the fit", name, r.Mean.Mean, r.SD, r.FitMean, r.FitSD))
+			found.Verdict.Reasons = append(found.Verdict.Reasons, fmt.Sprintf("%s is %.4g ± %.2g by importance, and %.4g ± %.2g in the fit", name, r.Mean.Value, r.SD, r.FitMean, r.FitSD))
 		}
 	}
 	found.Verdict.Reasons = append(found.Verdict.Reasons, fmt.Sprintf("k-hat %.2f; log evidence %v; all %d intervals were climbed, each from a place of its own, and had one mode; no scout has looked", smoothed.K, found.LogEvidence, fitted.Tried))
@@ -142,17 +142,17 @@ func (f *quickFit) judge(p *Posterior, fitted *cells.Fitted, draws int) (ok bool
 func (f *quickFit) weighedMean(fitted *cells.Fitted, even bool) Estimate {
 	all, change := Estimate{}, Estimate{}
 	for k, w := range f.weight {
-		all.Mean += w * f.x[k]
-		change.Mean += f.change(k, 0)
+		all.Value += w * f.x[k]
+		change.Value += f.change(k, 0)
 	}
 	for k, w := range f.weight {
-		f.e[k] = w * (f.x[k] - all.Mean)
+		f.e[k] = w * (f.x[k] - all.Value)
 	}
 	if all.SE = stratified(fitted, f.e); !even {
 		return all
 	}
 	for k, w := range f.weight {
-		f.e[k] = f.change(k, w*change.Mean)
+		f.e[k] = f.change(k, w*change.Value)
 	}
 	if change.SE = stratified(fitted, f.e); all.SE < change.SE {
 		return all

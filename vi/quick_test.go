@@ -167,14 +167,14 @@ func TestQuickIsExact(t *testing.T) {
 				want := enumerate(data[f.Key], c.segment)
 				e, err := f.Fit.LogEvidence()
 				require.NoError(t, err)
-				require.InDelta(t, want.logEvidence, e.Mean, 0.001+5*e.SE, f.Key) // Settings.Tolerance
+				require.InDelta(t, want.logEvidence, e.Value, 0.001+5*e.SE, f.Key) // Settings.Tolerance
 				require.LessOrEqual(t, e.SE, quickSE)
 				moments, err := f.Fit.Moments()
 				require.NoError(t, err)
 				for i, name := range c.names {
 					at, _ := c.d.Latent(name)
 					m := moments[at]
-					require.InDelta(t, want.mean[i], m.Mean.Mean, c.mean*want.sd[i]+5*m.Mean.SE, "%s: %s", f.Key, name)
+					require.InDelta(t, want.mean[i], m.Mean.Value, c.mean*want.sd[i]+5*m.Mean.SE, "%s: %s", f.Key, name)
 					require.InDelta(t, want.sd[i], m.SD, 0.012*want.sd[i]+5*m.SDSE, "%s: %s", f.Key, name)
 					require.Less(t, m.Mean.SE, knownMean*want.sd[i])
 					require.Less(t, m.SDSE, 3*knownSD*want.sd[i])
@@ -193,7 +193,7 @@ func TestQuickIsExact(t *testing.T) {
 					}
 					require.InDelta(t, want.shares[k], cell.Weight, 1e-4+0.3*want.shares[k], "%s: %s", f.Key, cell.Where)
 				}
-				if !math.IsNaN(f.Fit.findings.Scout.Mean) {
+				if !math.IsNaN(f.Fit.findings.Scout.Value) {
 					slow++
 				}
 			}
@@ -301,7 +301,7 @@ func TestFitAllKilled(t *testing.T) {
 	for f := range FitAll(context.Background(), d, manySeries(n, false), Settings{Seed: 3, Quick: true}) {
 		e, err := f.Fit.LogEvidence()
 		require.NoError(t, err)
-		evidence[f.Key] = e.Mean
+		evidence[f.Key] = e.Value
 	}
 	j, err := openJournal(folder, d, Settings{Seed: 3, Quick: true})
 	require.NoError(t, err)
@@ -313,7 +313,7 @@ func TestFitAllKilled(t *testing.T) {
 		require.NoError(t, f.Err)
 		e, err := f.Fit.LogEvidence()
 		require.NoError(t, err)
-		require.Equal(t, evidence[f.Key], e.Mean, f.Key)
+		require.Equal(t, evidence[f.Key], e.Value, f.Key)
 		keys++
 	}
 	require.Equal(t, n, keys)

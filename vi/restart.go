@@ -127,10 +127,10 @@ func better(a, b Restart) bool {
 	switch {
 	case (a.Err == "") != (b.Err == ""):
 		return a.Err == ""
-	case math.IsNaN(b.ELBO.Mean):
-		return !math.IsNaN(a.ELBO.Mean)
+	case math.IsNaN(b.ELBO.Value):
+		return !math.IsNaN(a.ELBO.Value)
 	}
-	return a.ELBO.Mean > b.ELBO.Mean
+	return a.ELBO.Value > b.ELBO.Value
 }
 
 // warn notes what a user should know of restart r.

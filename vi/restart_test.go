@@ -26,12 +26,12 @@ func TestRestarts(t *testing.T) {
 		require.Empty(t, x.Err)
 		exact := exactELBO(t, spec, d, x.Q)
 		t.Logf("restart %d: %v, exactly %.3f, from %.3f; kept %v", r, x.ELBO, exact, exactELBO(t, spec, d, x.Start), x.Kept)
-		require.InDelta(t, exact, x.ELBO.Mean, 1)
+		require.InDelta(t, exact, x.ELBO.Value, 1)
 		if x.Kept {
 			kept++
 			require.Equal(t, p.Q, x.Q)
 		}
-		require.LessOrEqual(t, x.ELBO.Mean, bestRestart(p).ELBO.Mean)
+		require.LessOrEqual(t, x.ELBO.Value, bestRestart(p).ELBO.Value)
 		for _, y := range p.Restarts[:r] {
 			require.NotEqual(t, x.Start, y.Start)
 			require.NotEqual(t, x.Q, y.Q)
@@ -125,8 +125,8 @@ func TestOnStepOfRestarts(t *testing.T) {
 }
 
 func TestBetter(t *testing.T) {
-	ok := func(elbo float64) Restart { return Restart{ELBO: Estimate{Mean: elbo}} }
-	failed := func(elbo float64) Restart { return Restart{ELBO: Estimate{Mean: elbo}, Err: "broken"} }
+	ok := func(elbo float64) Restart { return Restart{ELBO: Estimate{Value: elbo}} }
+	failed := func(elbo float64) Restart { return Restart{ELBO: Estimate{Value: elbo}, Err: "broken"} }
 	order := []Restart{ok(2), ok(1), ok(math.Inf(-1)), ok(math.NaN()), failed(3), failed(1), failed(math.NaN())}
 	for i, a := range order {
 		for j, b := range order {

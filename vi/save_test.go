@@ -41,12 +41,12 @@ func TestNumbers(t *testing.T) {
 	for i := range v {
 		require.Equal(t, math.Float64bits(v[i]), math.Float64bits(back[i]))
 	}
-	data, err = json.Marshal(Estimate{Mean: math.NaN(), SE: math.Inf(1)})
+	data, err = json.Marshal(Estimate{Value: math.NaN(), SE: math.Inf(1)})
 	require.NoError(t, err)
 	require.JSONEq(t, `{"Mean": "NaN", "SE": "+Inf"}`, string(data))
 	var e Estimate
 	require.NoError(t, json.Unmarshal(data, &e))
-	require.True(t, math.IsNaN(e.Mean) && math.IsInf(e.SE, 1))
+	require.True(t, math.IsNaN(e.Value) && math.IsInf(e.SE, 1))
 	data, err = json.Marshal(Adam{M: []float64{1}, V: []float64{math.Inf(1)}})
 	require.NoError(t, err)
 	var a Adam

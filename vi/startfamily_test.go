@@ -23,7 +23,7 @@ func TestDefaultStartOfCorrelated(t *testing.T) {
 		require.NoError(t, err)
 		t.Logf("%s, %s: %v", model, f.Name(), rare.Corrected)
 		require.Less(t, rare.Corrected.SE, 0.03, "inconclusive")
-		return rare.Corrected.Mean
+		return rare.Corrected.Value
 	}
 	assert.InDelta(t, -292.42, elbo("textmsg", family.FullRank{}), 0.05)
 	assert.Greater(t, elbo("influenza", family.FullRank{}), -23.0)

@@ -56,7 +56,7 @@ func BenchmarkStepsToEnd(b *testing.B) {
 				require.NoError(b, err)
 				e, err := check.ELBO(d, p.Q, draws, 1)
 				require.NoError(b, err)
-				return p.Steps, e.Mean
+				return p.Steps, e.Value
 			}
 			_, end := fit(Settings{Seed: 99, Steps: 20000, Schedule: Schedule{Shape: Cosine}})
 			for _, c := range []struct {

@@ -87,11 +87,11 @@ const (
 )
 
 // unfinished reports whether that was too much.
-func unfinished(gain Estimate) bool { return gain.Mean-2*gain.SE > gainAtEnd }
+func unfinished(gain Estimate) bool { return gain.Value-2*gain.SE > gainAtEnd }
 
 // settled reports whether a window has gained too little to go on.
 func settled(gain Estimate, tolerance float64) bool {
-	return math.Abs(gain.Mean)+2*gain.SE <= tolerance // false for NaN
+	return math.Abs(gain.Value)+2*gain.SE <= tolerance // false for NaN
 }
 
 // gain estimates ELBO(b) − ELBO(a) from gradients at points spread evenly on the

@@ -152,7 +152,7 @@ func TestGain(t *testing.T) {
 		g, err := f.gain(a.Theta(), b.Theta(), 1)
 		require.NoError(t, err)
 		require.Equal(t, before, f.g.Streams(), "the fit's stream is where it was")
-		m.Add(g.Mean)
+		m.Add(g.Value)
 		se.Add(g.SE)
 	}
 	t.Logf("gain %v ± %.1g, by its own account ± %.1g; exactly %v", m.Mean, math.Sqrt(m.Variance()), se.Mean, want)
@@ -164,7 +164,7 @@ func TestGain(t *testing.T) {
 	require.NoError(t, err)
 	y, err := check.ELBO(d, b, compareSamples, *seed)
 	require.NoError(t, err)
-	require.Greater(t, math.Abs(y.Mean-x.Mean-want), 0.2, "samples see the cliff after all")
+	require.Greater(t, math.Abs(y.Value-x.Value-want), 0.2, "samples see the cliff after all")
 }
 
 func TestSettled(t *testing.T) {
@@ -172,9 +172,9 @@ func TestSettled(t *testing.T) {
 		gain Estimate
 		want bool
 	}{
-		{Estimate{Mean: 0, SE: 0.01}, true}, {Estimate{Mean: 0.01, SE: 0.005}, true}, {Estimate{Mean: -0.01, SE: 0.004}, true},
-		{Estimate{Mean: 0, SE: 0.011}, false}, {Estimate{Mean: 0.015, SE: 0.004}, false}, {Estimate{Mean: -0.03, SE: 0}, false},
-		{Estimate{Mean: math.NaN(), SE: 0}, false}, {Estimate{Mean: 0, SE: math.NaN()}, false}, {Estimate{Mean: math.Inf(1), SE: 0}, false},
+		{Estimate{Value: 0, SE: 0.01}, true}, {Estimate{Value: 0.01, SE: 0.005}, true}, {Estimate{Value: -0.01, SE: 0.004}, true},
+		{Estimate{Value: 0, SE: 0.011}, false}, {Estimate{Value: 0.015, SE: 0.004}, false}, {Estimate{Value: -0.03, SE: 0}, false},
+		{Estimate{Value: math.NaN(), SE: 0}, false}, {Estimate{Value: 0, SE: math.NaN()}, false}, {Estimate{Value: math.Inf(1), SE: 0}, false},
 	} {
 		require.Equal(t, c.want, settled(c.gain, 0.02), "%v", c.gain)
 	}

@@ -334,7 +334,7 @@ func (p *Posterior) summaryELBO() (Estimate, string) {
 	r, err := check.LikeliestRareSides(p.Density, p.Q, summaryDraws, summarySides, 0)
 	switch {
 	case err != nil:
-		return Estimate{Mean: math.NaN(), SE: math.NaN()}, "no ELBO: " + strings.TrimPrefix(err.Error(), "check: ")
+		return Estimate{Value: math.NaN(), SE: math.NaN()}, "no ELBO: " + strings.TrimPrefix(err.Error(), "check: ")
 	case r.Misleading():
 		return r.Corrected, fmt.Sprintf("estimates of the ELBO may mislead: %d draws say %v, for they see too little of rare sides of guards; see RareSides",
 			r.Samples, r.Plain)

@@ -100,7 +100,7 @@ func TestSummaryOf(t *testing.T) {
 		}
 		require.Equal(t, c.want, strings.Join(names, " "))
 	}
-	s.ELBO, s.Warnings = Estimate{Mean: -1, SE: 0.1}, []string{"careful"}
+	s.ELBO, s.Warnings = Estimate{Value: -1, SE: 0.1}, []string{"careful"}
 	got, err := s.Of("a")
 	require.NoError(t, err)
 	require.Equal(t, s.ELBO, got.ELBO)
@@ -117,7 +117,7 @@ func TestSummaryString(t *testing.T) {
 		return LatentSummary{Name: name, Mean: mean, SD: sd, Q5: mean - 2*sd, Q50: mean, Q95: mean + 2*sd}
 	}
 	s := Summary{
-		ELBO:     Estimate{Mean: -12.34567, SE: 0.04},
+		ELBO:     Estimate{Value: -12.34567, SE: 0.04},
 		Warnings: []string{"not settled", "misleading"},
 		Latents:  []LatentSummary{row("μ", 6.54321, 0.21), row("θ\u0302[10]", -1234.5, 96), row("温度", 0.5, 1.5e-4)},
 		Guards:   []GuardSummary{{"on[0]", "μ > 6", 0.98765}, {"main.go:7", "θ\u0302[10] - μ < 0", 1 - 1e-9}, {"", "", 0}},
@@ -145,12 +145,12 @@ func TestSummaryString(t *testing.T) {
 // which there are ten, and beside the latents' moments those to trust instead.
 func TestSummaryTextOfCells(t *testing.T) {
 	s := Summary{
-		ELBO: Estimate{Mean: -12.34567, SE: 0.04}, LogEvidence: Estimate{Mean: -12.3, SE: 0.01},
+		ELBO: Estimate{Value: -12.34567, SE: 0.04}, LogEvidence: Estimate{Value: -12.3, SE: 0.01},
 		Verdict:  Verdict{Trust: TrustReweighted, Reasons: []string{"thin tails"}},
 		Warnings: []string{"not settled"},
-		Cells:    []Cell{{"x > 0", 0.75, Estimate{Mean: -12.63338, SE: 0.001}, Estimate{Mean: -12.6, SE: 0.02}, 0.12}, {"x < 0", 0.25, Estimate{Mean: -14}, Estimate{Mean: -13.7, SE: 0.1}, 1.5}},
+		Cells:    []Cell{{"x > 0", 0.75, Estimate{Value: -12.63338, SE: 0.001}, Estimate{Value: -12.6, SE: 0.02}, 0.12}, {"x < 0", 0.25, Estimate{Value: -14}, Estimate{Value: -13.7, SE: 0.1}, 1.5}},
 		Tried:    7, Left: 0.002,
-		Latents: []LatentSummary{{Name: "x", Mean: 1, SD: 0.5, Q5: 0, Q50: 1, Q95: 2, Reweighted: &check.Reweighted{Mean: Estimate{Mean: 1.25, SE: 0.01}, SD: 0.75}}},
+		Latents: []LatentSummary{{Name: "x", Mean: 1, SD: 0.5, Q5: 0, Q50: 1, Q95: 2, Reweighted: &check.Reweighted{Mean: Estimate{Value: 1.25, SE: 0.01}, SD: 0.75}}},
 	}
 	require.Equal(t, strings.Join([]string{
 		"ELBO -12.3457 ± 0.04 nats",
@@ -191,7 +191,7 @@ func TestSummaryVerdict(t *testing.T) {
 		require.Equal(t, want == TrustReweighted, s.Latents[0].Reweighted != nil)
 		if want != TrustNothing { // 3 observations 0.5 ± 1 and the prior
 			exact := -1.5*math.Log(2*math.Pi) - math.Log(4)/2 - 0.5*(3*0.25-4*0.375*0.375)
-			require.InDelta(t, exact, s.LogEvidence.Mean, 5*s.LogEvidence.SE+1e-12)
+			require.InDelta(t, exact, s.LogEvidence.Value, 5*s.LogEvidence.SE+1e-12)
 		}
 		if want == TrustFit {
 			require.Empty(t, s.Warnings)
@@ -200,7 +200,7 @@ func TestSummaryVerdict(t *testing.T) {
 			require.NotContains(t, s.String(), "warning") // it is there as the verdict
 		}
 		if r := s.Latents[0].Reweighted; r != nil {
-			require.InDelta(t, 0.375, r.Mean.Mean, 5*r.Mean.SE)
+			require.InDelta(t, 0.375, r.Mean.Value, 5*r.Mean.SE)
 			require.InDelta(t, 0.5, r.SD, 0.02)
 		}
 	}

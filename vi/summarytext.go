@@ -87,7 +87,7 @@ func (s Summary) cells() string {
 			rest += c.Weight
 			continue
 		}
-		rows = append(rows, []string{c.Where, probability(c.Weight), fmt.Sprintf("%.3f", c.ELBO.Mean), short(c.LogEvidence), fmt.Sprintf("%.2f", c.KHat)})
+		rows = append(rows, []string{c.Where, probability(c.Weight), fmt.Sprintf("%.3f", c.ELBO.Value), short(c.LogEvidence), fmt.Sprintf("%.2f", c.KHat)})
 	}
 	table := text.Table(rows, 1)
 	if more := len(s.Cells) - listedCells; more > 0 {
@@ -100,7 +100,7 @@ func (s Summary) cells() string {
 }
 
 // short is an estimate in nats with three decimals, and two digits of its error.
-func short(e Estimate) string { return fmt.Sprintf("%.3f ± %.2g", e.Mean, e.SE) }
+func short(e Estimate) string { return fmt.Sprintf("%.3f ± %.2g", e.Value, e.SE) }
 
 // rowsOf is the table of latents, or of components of vectors.
 func rowsOf(what string, list []LatentSummary) string {
@@ -113,7 +113,7 @@ func rowsOf(what string, list []LatentSummary) string {
 		write := writer(l.SD, l.Mean, l.Q5, l.Q95)
 		row := []string{l.Name, write(l.Mean), write(l.SD), write(l.Q5), write(l.Q50), write(l.Q95)}
 		if r := l.Reweighted; reweighted && r != nil {
-			row = append(row, write(r.Mean.Mean), write(r.SD))
+			row = append(row, write(r.Mean.Value), write(r.SD))
 		}
 		rows = append(rows, row)
 	}

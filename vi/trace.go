@@ -53,7 +53,7 @@ func (f *fitter) traceELBO(q family.Q) (Estimate, error) {
 // a fit that diverges may have a scale of 0 or +Inf.
 func measured(q family.Q, measure func(family.Q) (Estimate, error)) (Estimate, error) {
 	if q.Fault() >= 0 {
-		return Estimate{Mean: math.NaN(), SE: math.NaN()}, nil
+		return Estimate{Value: math.NaN(), SE: math.NaN()}, nil
 	}
 	return measure(q)
 }

@@ -77,6 +77,6 @@ func (t *trial) fit(ctx context.Context, c *candidate) error {
 	}
 	c.q = f.result()
 	elbo, err := compare(t.d, c.q, t.s.Seed)
-	c.score = elbo.Mean
+	c.score = elbo.Value
 	return err
 }

@@ -36,7 +36,7 @@ func TestDirichletPosterior(t *testing.T) {
 	log += gain - loss
 	e, err := p.LogEvidence()
 	require.NoError(t, err)
-	require.InDelta(t, log, e.Mean, 0.02)
+	require.InDelta(t, log, e.Value, 0.02)
 
 	s := p.Summary()
 	require.Len(t, s.Latents, 2)

@@ -157,7 +157,7 @@ func (j *judgement) weights() {
 // evidence asks whether the scout has found what the fit has.
 func (j *judgement) evidence() {
 	se := math.Hypot(j.w.LogEvidence.SE, j.sample.LogEvidence.SE)
-	gap := j.sample.LogEvidence.Mean - j.w.LogEvidence.Mean
+	gap := j.sample.LogEvidence.Value - j.w.LogEvidence.Value
 	switch {
 	case j.sample.Beta < 1:
 		j.refuse("a longer Settings.Budget", "the budget ended before the scout had arrived: where the fit is not nobody has looked")
@@ -222,7 +222,7 @@ func (j *judgement) errorsOf(i int) moments {
 	l := j.w.Latents[i]
 	square, variance := make([]float64, len(j.w.Weights)), make([]float64, len(j.w.Weights))
 	for k, x := range j.w.Draws.Values {
-		off := (x[i] - l.Mean.Mean) / l.SD
+		off := (x[i] - l.Mean.Value) / l.SD
 		square[k], variance[k] = off*off, j.w.Weights[k]*j.w.Weights[k]
 	}
 	e := moments{l.Mean.SE / l.SD * seenMean / knownMean, sdError(rare, square, j.w.Weights, variance)}
@@ -243,13 +243,13 @@ func (j *judgement) errorsOf(i int) moments {
 func (j *judgement) fit() {
 	for i := j.p.Density.Params(); i < j.p.Density.Dim(); i++ {
 		l := j.w.Latents[i]
-		off := math.Abs(l.FitMean-l.Mean.Mean) > offMean*l.SD || math.Abs(l.FitSD-l.SD)+l.SDSE > offSD*l.SD
+		off := math.Abs(l.FitMean-l.Mean.Value) > offMean*l.SD || math.Abs(l.FitSD-l.SD)+l.SDSE > offSD*l.SD
 		if values, _ := j.p.Density.Values(i); values != nil { // as in errorsOf
-			off = math.Abs(l.FitMean-l.Mean.Mean) > offMean*spread(values, l)+2*l.Mean.SE
+			off = math.Abs(l.FitMean-l.Mean.Value) > offMean*spread(values, l)+2*l.Mean.SE
 		}
 		if off {
 			j.Trust = TrustReweighted
-			j.Reasons = append(j.Reasons, fmt.Sprintf("%s is %.4g ± %.2g by importance, and %.4g ± %.2g in the fit", l.Name, l.Mean.Mean, l.SD, l.FitMean, l.FitSD))
+			j.Reasons = append(j.Reasons, fmt.Sprintf("%s is %.4g ± %.2g by importance, and %.4g ± %.2g in the fit", l.Name, l.Mean.Value, l.SD, l.FitMean, l.FitSD))
 			return
 		}
 	}
@@ -312,7 +312,7 @@ func (p *Posterior) compare(sample scout.Result, w check.Importance) (missed flo
 		k := j * step
 		i := sample.Island[k]
 		part := math.Exp(sample.Islands[i]-total) / all[i]
-		over := sample.LogProb[k] - w.LogEvidence.Mean - logQ
+		over := sample.LogProb[k] - w.LogEvidence.Value - logQ
 		if over > outOfSight {
 			missed += 4 * part
 			continue
@@ -323,7 +323,7 @@ func (p *Posterior) compare(sample scout.Result, w check.Importance) (missed flo
 	square := make([]float64, len(seen))
 	for i, l := range w.Latents {
 		for k, z := range seen {
-			off := (p.Density.ConstrainOne(i, z[i]) - l.Mean.Mean) / l.SD
+			off := (p.Density.ConstrainOne(i, z[i]) - l.Mean.Value) / l.SD
 			square[k] = off * off
 		}
 		errors = append(errors, moments{math.Sqrt(floats.Dot(variance, square)), sdError(2*rare, square, mass, variance)})

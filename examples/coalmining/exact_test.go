@@ -36,7 +36,7 @@ func TestChangeExact(t *testing.T) {
 	require.NoError(t, err3)
 	assert.InDelta(t, want.Mean, mean, 0.05)
 	assert.InEpsilon(t, want.SD, sd, 0.02)
-	assert.InDelta(t, exact.LogEvidence, evidence.Mean, 0.02)
+	assert.InDelta(t, exact.LogEvidence, evidence.Value, 0.02)
 }
 
 // Reparameterization alone learns nothing about the change.

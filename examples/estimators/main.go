@@ -82,7 +82,7 @@ func compare(spec models.Spec, draws int, seed uint64) (*comparison, error) {
 		return nil, err
 	}
 	c := &comparison{
-		Model: spec.Name, Theta: spec.ThetaInit, ELBO: elbo.Mean, ELBOSE: elbo.SE,
+		Model: spec.Name, Theta: spec.ThetaInit, ELBO: elbo.Value, ELBOSE: elbo.SE,
 		Estimators: map[string]stats{},
 	}
 	for _, name := range names {

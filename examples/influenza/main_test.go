@@ -38,7 +38,7 @@ func TestExact(t *testing.T) {
 	}
 	e, err := fit.LogEvidence()
 	require.NoError(t, err)
-	require.InDelta(t, want.LogEvidence, e.Mean, 0.03)
+	require.InDelta(t, want.LogEvidence, e.Value, 0.03)
 }
 
 func TestInterrupt(t *testing.T) { clitest.Stopped(t, run) }

@@ -28,7 +28,7 @@ func TestThresholdExact(t *testing.T) {
 	for i, exact := range []float64{lynx.OneLogEvidence(), want.LogEvidence} {
 		e, err := fits[i].LogEvidence()
 		require.NoError(t, err)
-		assert.InDelta(t, exact, e.Mean, 0.03)
+		assert.InDelta(t, exact, e.Value, 0.03)
 		v, err := fits[i].Verdict()
 		require.NoError(t, err)
 		assert.NotEqual(t, vi.TrustNothing, v.Trust, v)

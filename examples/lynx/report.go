@@ -51,7 +51,7 @@ func report(out io.Writer, fits [2]*vi.Posterior) error {
 	mean, lo, hi := picture.Interval(d["threshold"])
 	fmt.Fprintf(out, "\nThe threshold is %.2f ± %.2f (90 %% between %.2f and %.2f), that is %.0f lynx (90 %% between %.0f and %.0f).\n",
 		mean, stat.StdDev(d["threshold"], nil), lo, hi, math.Pow(10, mean), math.Pow(10, lo), math.Pow(10, hi))
-	fmt.Fprintf(out, "Two regimes are %.0f times as probable as one, if both are as probable beforehand.\n", math.Exp(two.LogBayes.Mean-one.LogBayes.Mean))
+	fmt.Fprintf(out, "Two regimes are %.0f times as probable as one, if both are as probable beforehand.\n", math.Exp(two.LogBayes.Value-one.LogBayes.Value))
 	x := lynx.Logs(lynx.Trapped)
 	year := lynx.FirstYear + len(x)
 	next := picture.CurveOf([]float64{float64(year)}, len(d["threshold"]), forecast(x, d))

@@ -143,15 +143,15 @@ func newFit(x vi.Fitted) (f Fit, err error) {
 	if err != nil {
 		return f, err
 	}
-	f = Fit{Key: x.Key, LogEvidence: e.Mean, LogEvidenceSE: e.SE, Trust: string(v.Trust)}
+	f = Fit{Key: x.Key, LogEvidence: e.Value, LogEvidenceSE: e.SE, Trust: string(v.Trust)}
 	for _, m := range moments {
 		switch m.Name {
 		case "when":
-			f.When, f.WhenSD = m.Mean.Mean, m.SD
+			f.When, f.WhenSD = m.Mean.Value, m.SD
 		case "before":
-			f.Before, f.BeforeSD = m.Mean.Mean, m.SD
+			f.Before, f.BeforeSD = m.Mean.Value, m.SD
 		case "after":
-			f.After, f.AfterSD = m.Mean.Mean, m.SD
+			f.After, f.AfterSD = m.Mean.Value, m.SD
 		}
 	}
 	return f, nil

@@ -122,8 +122,8 @@ func report(out io.Writer, fits [3]*vi.Posterior) ([]history, error) {
 	}
 
 	year, p := likeliest(all)
-	fmt.Fprintf(out, "\nThe level shifted: one shift is e^%.0f times as probable as none, if both are as probable beforehand.\n", shifts.Models[1].LogBayes.Mean-shifts.Models[0].LogBayes.Mean)
-	fmt.Fprintf(out, "A second one the data do not ask for: two are %.2f times as probable as one.\n", math.Exp(shifts.Models[2].LogBayes.Mean-shifts.Models[1].LogBayes.Mean))
+	fmt.Fprintf(out, "\nThe level shifted: one shift is e^%.0f times as probable as none, if both are as probable beforehand.\n", shifts.Models[1].LogBayes.Value-shifts.Models[0].LogBayes.Value)
+	fmt.Fprintf(out, "A second one the data do not ask for: two are %.2f times as probable as one.\n", math.Exp(shifts.Models[2].LogBayes.Value-shifts.Models[1].LogBayes.Value))
 	fmt.Fprintf(out, "With two shifts one came after %d, with probability %.2f; both are of more than 10 km³ with\n", year, p)
 	fmt.Fprintf(out, "probability %.2f only.\n", share(all, history.twice))
 	return all, nil

@@ -106,7 +106,7 @@ func (f *fitted) trusted() answer {
 // reweigh is the answer of the weighted draws.
 func reweigh(d *graph.Density, w vi.Importance) (a answer, err error) {
 	for _, l := range w.Latents {
-		a.latents = append(a.latents, exact.Moments{Mean: l.Mean.Mean, SD: l.SD})
+		a.latents = append(a.latents, exact.Moments{Mean: l.Mean.Value, SD: l.SD})
 	}
 	var guards []graph.Guard
 	for _, name := range d.GuardNames() {

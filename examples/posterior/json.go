@@ -29,8 +29,8 @@ type objectMoments struct {
 func objectOf(p problem, f *fitted) object {
 	o := object{
 		Model: p.name, Seconds: f.seconds, Cells: len(f.cells),
-		ELBO: mc.Number(f.elbo.Mean), ELBOSE: mc.Number(f.elbo.SE),
-		LogEvidence: mc.Number(f.logEvidence.Mean), LogEvidenceSE: mc.Number(f.logEvidence.SE),
+		ELBO: mc.Number(f.elbo.Value), ELBOSE: mc.Number(f.elbo.SE),
+		LogEvidence: mc.Number(f.logEvidence.Value), LogEvidenceSE: mc.Number(f.logEvidence.SE),
 		Verdict: string(f.verdict.Trust), Guards: f.answer.guards, Latents: map[string]objectMoments{},
 	}
 	for i, name := range f.latents {

@@ -19,8 +19,8 @@ func report(out io.Writer, p problem, seed uint64, f *fitted) error {
 	fmt.Fprintf(out, "%s, seed %d: after %.2f CPU seconds\n\n", p.name, seed, f.seconds)
 	reportVerdict(out, f.verdict)
 	fmt.Fprintf(out, "\nlog evidence  %.4f, exactly\n", want.LogEvidence)
-	fmt.Fprintf(out, "  estimated   %s   off by %+.4f\n", fixed(f.logEvidence.Mean, f.logEvidence.SE), f.logEvidence.Mean-want.LogEvidence)
-	fmt.Fprintf(out, "  ELBO        %s   below by %.4f\n", fixed(f.elbo.Mean, f.elbo.SE), want.LogEvidence-f.elbo.Mean)
+	fmt.Fprintf(out, "  estimated   %s   off by %+.4f\n", fixed(f.logEvidence.Value, f.logEvidence.SE), f.logEvidence.Value-want.LogEvidence)
+	fmt.Fprintf(out, "  ELBO        %s   below by %.4f\n", fixed(f.elbo.Value, f.elbo.SE), want.LogEvidence-f.elbo.Value)
 	reportCells(out, f.cells)
 	reportGuards(out, f, want.Guards)
 	reportLatents(out, f, want.Latents)
@@ -53,7 +53,7 @@ func reportCells(out io.Writer, cells []vi.Cell) {
 			continue
 		}
 		fmt.Fprintf(out, "%-*s  %6.4f  %20s  %20s  %5.2f\n", width, c.Where, c.Weight,
-			fixed(c.ELBO.Mean, c.ELBO.SE), fixed(c.LogEvidence.Mean, c.LogEvidence.SE), c.KHat)
+			fixed(c.ELBO.Value, c.ELBO.SE), fixed(c.LogEvidence.Value, c.LogEvidence.SE), c.KHat)
 	}
 	if n := len(cells) - mostCells; n > 0 {
 		fmt.Fprintf(out, "… and %d more, of weight %.4f together\n", n, rest)

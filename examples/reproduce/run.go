@@ -208,7 +208,7 @@ func (rec *recorder) elbo(t int, q family.Q) error {
 		return err
 	}
 	exact := rec.p.Oracle.ELBO(q.Theta())
-	rec.result.ELBO = append(done, elboPoint{t, e.Mean + q.(family.Gaussian).Entropy(), e.SE, exact})
+	rec.result.ELBO = append(done, elboPoint{t, e.Value + q.(family.Gaussian).Entropy(), e.SE, exact})
 	for i, m := range rec.same {
 		avg, norm, err := m.Measure(q)
 		if err != nil {

@@ -100,7 +100,7 @@ func report(out io.Writer, fit *vi.Posterior) error {
 			i, observed[i], mean, sd, p, word[holds[i]], word[truth[i]], mark)
 	}
 	fmt.Fprintf(out, "\nOf %d histories, the most probable has probability %.2f, and %d of %d states as they were.\n",
-		len(fit.Cells()), path.Prob.Mean, right, len(observed))
+		len(fit.Cells()), path.Prob.Value, right, len(observed))
 	fmt.Fprintf(out, "Rely on the %d states that are sure to 0.95.\n", certain)
 	return nil
 }

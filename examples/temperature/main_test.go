@@ -41,7 +41,7 @@ func TestExact(t *testing.T) {
 	}
 	e, err := fit.LogEvidence()
 	require.NoError(t, err)
-	require.InDelta(t, want.LogEvidence, e.Mean, 0.05)
+	require.InDelta(t, want.LogEvidence, e.Value, 0.05)
 }
 
 func TestInterrupt(t *testing.T) { clitest.Stopped(t, run) }

@@ -59,7 +59,7 @@ func TestExact(t *testing.T) {
 	}
 	e, err := fit.LogEvidence()
 	require.NoError(t, err)
-	require.InDelta(t, evidence, e.Mean, 0.02)
+	require.InDelta(t, evidence, e.Value, 0.02)
 }
 
 func TestInterrupt(t *testing.T) { clitest.Stopped(t, run) }

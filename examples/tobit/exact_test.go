@@ -27,7 +27,7 @@ func TestPosteriorExact(t *testing.T) {
 		w, err := fit.Importance(v.Draws, 1)
 		require.NoError(t, err)
 		for i, l := range w.Latents[:5] { // the others are what is desired
-			assert.InDelta(t, want.Latents[i].Mean, l.Mean.Mean, 0.05*want.Latents[i].SD, l.Name)
+			assert.InDelta(t, want.Latents[i].Mean, l.Mean.Value, 0.05*want.Latents[i].SD, l.Name)
 			assert.InEpsilon(t, want.Latents[i].SD, l.SD, 0.1, l.Name)
 		}
 		const smallest = 1 // the household with the smallest purchase
@@ -40,16 +40,16 @@ func TestPosteriorExact(t *testing.T) {
 			}
 			return 0
 		})
-		assert.InDelta(t, want.Guards[smallest], below.Mean, 0.02)
+		assert.InDelta(t, want.Guards[smallest], below.Value, 0.02)
 		evidence, err := fit.LogEvidence()
 		require.NoError(t, err)
-		assert.InDelta(t, want.LogEvidence, evidence.Mean, 0.05)
+		assert.InDelta(t, want.LogEvidence, evidence.Value, 0.05)
 		elbo, err := fit.ELBO(4000, 0)
 		require.NoError(t, err)
-		assert.Less(t, elbo.Mean, want.LogEvidence+4*elbo.SE)
+		assert.Less(t, elbo.Value, want.LogEvidence+4*elbo.SE)
 		// The mixture is fitted to the posterior by draws of its own: most seeds find a near one.
 		t.Logf("seed %d: k-hat %.2f, log evidence %v, ELBO %v", seed+1, w.K, evidence, elbo)
-		if w.K < 0.5 && evidence.SE < 0.01 && elbo.Mean > want.LogEvidence-1 {
+		if w.K < 0.5 && evidence.SE < 0.01 && elbo.Value > want.LogEvidence-1 {
 			near++
 		}
 	}
@@ -72,7 +72,7 @@ func TestReparamFails(t *testing.T) {
 		require.NoError(t, err)
 		estimate, err := fit.ELBO(10000, 0)
 		require.NoError(t, err)
-		elbo = append(elbo, estimate.Mean)
+		elbo = append(elbo, estimate.Value)
 	}
 	assert.Less(t, elbo[1], elbo[0]-10)
 }

@@ -164,7 +164,7 @@ func compareCase(t testing.TB, c Case, seed uint64) comparison {
 			require.NoError(t, err)
 			sd, err := p.SD(name)
 			require.NoError(t, err)
-			f.latent(name, vi.Estimate{Mean: mean}, sd, c.Exact)
+			f.latent(name, vi.Estimate{Value: mean}, sd, c.Exact)
 		}
 	}
 	for name, exact := range c.Exact.Guards {
@@ -172,7 +172,7 @@ func compareCase(t testing.TB, c Case, seed uint64) comparison {
 	}
 	logEvidence, err := p.LogEvidence()
 	require.NoError(t, err)
-	f.log = math.Abs(logEvidence.Mean - c.Exact.LogEvidence)
+	f.log = math.Abs(logEvidence.Value - c.Exact.LogEvidence)
 	if !(f.log <= rightLog+4*logEvidence.SE) {
 		f.wrong = append(f.wrong, fmt.Sprintf("log evidence %v, not %.3f", logEvidence, c.Exact.LogEvidence))
 	}
@@ -202,10 +202,10 @@ func (f *comparison) latent(name string, mean vi.Estimate, sd float64, exact Exa
 		return
 	}
 	scale := exact.SD[name]
-	off, ratio := math.Abs(mean.Mean-want), math.Abs(sd/scale-1)
+	off, ratio := math.Abs(mean.Value-want), math.Abs(sd/scale-1)
 	f.mean, f.sd = max(f.mean, off/scale), max(f.sd, ratio)
 	if !(off <= max(4*mean.SE, rightMean*scale) && ratio <= rightSD) {
-		f.wrong = append(f.wrong, fmt.Sprintf("%s %.4g ± %.3g, not %.4g ± %.3g", name, mean.Mean, sd, want, scale))
+		f.wrong = append(f.wrong, fmt.Sprintf("%s %.4g ± %.3g, not %.4g ± %.3g", name, mean.Value, sd, want, scale))
 	}
 }
 
@@ -242,7 +242,7 @@ func requireBelow(t testing.TB, p *vi.Posterior, c Case) {
 	t.Helper()
 	elbo, err := p.ELBO(4000, p.Settings.Seed)
 	require.NoError(t, err)
-	require.LessOrEqual(t, elbo.Mean, c.Exact.LogEvidence+4*elbo.SE+1e-6, "the ELBO")
+	require.LessOrEqual(t, elbo.Value, c.Exact.LogEvidence+4*elbo.SE+1e-6, "the ELBO")
 }
 
 // Of no family is the ELBO above the log evidence, early in a fit and late.

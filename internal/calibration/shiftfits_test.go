@@ -32,7 +32,7 @@ func requireShift(t *testing.T, c Case, seed uint64) {
 	require.NoError(t, err)
 	off := floats.Distance(fittedGuards(t, p, "past"), c.Exact.Guards["past"], math.Inf(1))
 	t.Logf("%s: the best interval has %.3f, exactly %.3f; guards are off by %.3f; %d cells, %.1f s",
-		f.verdict, path.Prob.Mean, c.Exact.LikeliestProb, off, f.cells, f.seconds)
+		f.verdict, path.Prob.Value, c.Exact.LikeliestProb, off, f.cells, f.seconds)
 	assert.Equal(t, c.Exact.Likeliest["past"], path.Holds)
 	assert.LessOrEqual(t, off, rightGuard)
 }

@@ -89,10 +89,10 @@ func TestCellsAreIntervals(t *testing.T) {
 	total := 0.0
 	for _, c := range kept {
 		i := int(math.Floor(d.ConstrainOne(0, c.center[0])))
-		require.InDelta(t, exact[i], c.LogEvidence.Mean, 4*c.LogEvidence.SE+1e-3, "interval %d", i)
+		require.InDelta(t, exact[i], c.LogEvidence.Value, 4*c.LogEvidence.SE+1e-3, "interval %d", i)
 		require.Less(t, c.LogEvidence.SE, 0.05)
-		require.LessOrEqual(t, c.ELBO.Mean, exact[i]+4*c.ELBO.SE+1e-9)
-		total += math.Exp(c.LogEvidence.Mean)
+		require.LessOrEqual(t, c.ELBO.Value, exact[i]+4*c.ELBO.SE+1e-9)
+		total += math.Exp(c.LogEvidence.Value)
 	}
 	all := 0.0
 	for _, x := range exact {
@@ -115,7 +115,7 @@ func TestSummedEvidence(t *testing.T) {
 	for _, x := range evidence(d.Data()) {
 		all += math.Exp(x)
 	}
-	require.InDelta(t, math.Log(all), kept[0].LogEvidence.Mean, 4*kept[0].LogEvidence.SE)
+	require.InDelta(t, math.Log(all), kept[0].LogEvidence.Value, 4*kept[0].LogEvidence.SE)
 	require.Less(t, kept[0].LogEvidence.SE, 0.05)
 }
 
@@ -236,8 +236,8 @@ func TestNothingButSwitches(t *testing.T) {
 	for _, y := range []float64{0.3, 1.2} {
 		want += math.Log(above*distuv.Normal{Mu: 1, Sigma: 0.5}.Prob(y) + (1-above)*distuv.Normal{Mu: 0, Sigma: 0.5}.Prob(y))
 	}
-	require.InDelta(t, want, f.Cells[0].ELBO.Mean, 1e-9)
-	require.InDelta(t, want, f.Cells[0].LogEvidence.Mean, 1e-9)
+	require.InDelta(t, want, f.Cells[0].ELBO.Value, 1e-9)
+	require.InDelta(t, want, f.Cells[0].LogEvidence.Value, 1e-9)
 	require.Less(t, f.Cells[0].ELBO.SE, 1e-9)
 }
 

@@ -48,7 +48,7 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 	total := f.total()
 	kept = f.Cells[:f.enough(s.Most)]
 	for _, c := range f.Cells[len(kept):] {
-		left += math.Exp(c.LogEvidence.Mean - total)
+		left += math.Exp(c.LogEvidence.Value - total)
 	}
 	var judged atomic.Int32
 	err = mc.Do(min(len(f.finders), len(kept)), len(kept), func(p, k int) error {
@@ -59,12 +59,12 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 			return nil
 		}
 		c := kept[k]
-		part := math.Exp(c.LogEvidence.Mean - total)
+		part := math.Exp(c.LogEvidence.Value - total)
 		if part < weighty && c.LogEvidence.SE < judgedSE && c.KHat < unreliable {
 			return nil
 		}
 		seed := mc.Mix(f.s.Seed, uint64(1<<32+k))
-		if s.Climb != nil && part*(c.LogEvidence.Mean-c.ELBO.Mean) > worthwhile {
+		if s.Climb != nil && part*(c.LogEvidence.Value-c.ELBO.Value) > worthwhile {
 			q, err := s.Climb(ctx, c.Q)
 			if err != nil {
 				return err
@@ -73,19 +73,19 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		}
 		n := max(leastDraws, int(mostDraws*part)*cheapGuards/max(cheapGuards, f.d.Arrangement().Len()))
 		rng := mc.NewRand(seed)
-		if err := f.judge(f.finders[p].x, c, n, rng); err != nil || f.over() || part < heavyCell || part*(c.LogEvidence.Mean-c.ELBO.Mean) < doubtful {
+		if err := f.judge(f.finders[p].x, c, n, rng); err != nil || f.over() || part < heavyCell || part*(c.LogEvidence.Value-c.ELBO.Value) < doubtful {
 			return err
 		}
 		return f.refine(ctx, f.finders[p].x, c, s.Draws, n, rng)
 	})
 	kept = slices.DeleteFunc(slices.Clone(kept), func(c *Cell) bool { // it would only bring its own errors
-		return c.LogEvidence.Mean < total+math.Log(negligible) && c.KHat > unreliable
+		return c.LogEvidence.Value < total+math.Log(negligible) && c.KHat > unreliable
 	})
 	slices.SortStableFunc(kept, func(a, b *Cell) int {
 		switch {
-		case a.LogEvidence.Mean > b.LogEvidence.Mean:
+		case a.LogEvidence.Value > b.LogEvidence.Value:
 			return -1
-		case a.LogEvidence.Mean < b.LogEvidence.Mean:
+		case a.LogEvidence.Value < b.LogEvidence.Value:
 			return 1
 		}
 		return 0
@@ -113,7 +113,7 @@ func (f *Search) enough(most int) int {
 	weight := make([]float64, n)
 	mean, variance := make([]float64, f.d.Dim()), make([]float64, f.d.Dim())
 	for k, c := range f.Cells {
-		weight[k] = math.Exp(c.LogEvidence.Mean - total)
+		weight[k] = math.Exp(c.LogEvidence.Value - total)
 		floats.AddScaled(mean, weight[k], c.center)
 	}
 	square := func(k, i int) float64 {

@@ -116,13 +116,13 @@ func (f *Intervals) weighCell(k int) bool {
 	group := out.Ratio[first:end]
 	cell := Cell{ELBO: mc.Mean(f.elbo), LogEvidence: logMean(group), KHat: math.NaN()}
 	for _, r := range group {
-		out.Tail = append(out.Tail, r-cell.LogEvidence.Mean)
+		out.Tail = append(out.Tail, r-cell.LogEvidence.Value)
 	}
-	cell.ELBO.Mean += c.logZ
-	cell.LogEvidence.Mean += c.logZ
+	cell.ELBO.Value += c.logZ
+	cell.LogEvidence.Value += c.logZ
 	out.Cells, out.Where = append(out.Cells, cell), append(out.Where, f.parts[j].name)
 	f.moments(out, j)
-	f.logs, f.normals = append(f.logs, cell.LogEvidence.Mean), append(f.normals, f.q(j))
+	f.logs, f.normals = append(f.logs, cell.LogEvidence.Value), append(f.normals, f.q(j))
 	return true
 }
 

@@ -129,7 +129,7 @@ func (f *Search) late() (part float64) {
 	total := f.total()
 	for _, c := range f.Cells {
 		if c.order >= f.Tried*3/4 {
-			part += math.Exp(c.LogEvidence.Mean - total)
+			part += math.Exp(c.LogEvidence.Value - total)
 		}
 	}
 	return part
@@ -176,8 +176,8 @@ func (f *Search) look(ctx context.Context, leads []lead) error {
 			delete(f.seen, id) // from another point there may be a mode
 			delete(f.asked, c.region)
 		}
-		if c.Q != nil && finite(c.LogEvidence.Mean) {
-			at, _ := slices.BinarySearchFunc(f.Cells, c, func(a, b *Cell) int { return cmp.Compare(b.LogEvidence.Mean, a.LogEvidence.Mean) })
+		if c.Q != nil && finite(c.LogEvidence.Value) {
+			at, _ := slices.BinarySearchFunc(f.Cells, c, func(a, b *Cell) int { return cmp.Compare(b.LogEvidence.Value, a.LogEvidence.Value) })
 			f.Cells = slices.Insert(f.Cells, at, c)
 		}
 	}
@@ -195,7 +195,7 @@ func (f *Search) expand(n int) (leads []lead) {
 		least += math.Log(settling)
 	}
 	for k, c := range f.Cells {
-		if len(leads) >= n || c.LogEvidence.Mean < least {
+		if len(leads) >= n || c.LogEvidence.Value < least {
 			break
 		}
 		if c.expanded {
@@ -220,7 +220,7 @@ func (f *Search) total() float64 {
 	}
 	v := make([]float64, len(f.Cells))
 	for k, c := range f.Cells {
-		v[k] = c.LogEvidence.Mean
+		v[k] = c.LogEvidence.Value
 	}
 	return floats.LogSumExp(v)
 }
@@ -409,7 +409,7 @@ func (f *finder) weigh(c *Cell, rng *rand.Rand) error {
 		}
 	}
 	if len(inside) == 0 {
-		c.LogEvidence.Mean = math.Inf(-1)
+		c.LogEvidence.Value = math.Inf(-1)
 		return nil
 	}
 	floats.Scale(1/float64(len(inside)), c.center)
@@ -420,7 +420,7 @@ func (f *finder) weigh(c *Cell, rng *rand.Rand) error {
 		c.KHat = smoothed.K
 	}
 	c.ELBO = mc.Mean(inside)
-	c.ELBO.Mean += math.Log(float64(len(inside)) / quick)
+	c.ELBO.Value += math.Log(float64(len(inside)) / quick)
 	c.LogEvidence = logMean(w.ratio)
 	return nil
 }
@@ -429,14 +429,14 @@ func (f *finder) weigh(c *Cell, rng *rand.Rand) error {
 func logMean(r []float64) mc.Estimate {
 	top := floats.Max(r)
 	if !(top > math.Inf(-1)) {
-		return mc.Estimate{Mean: math.Inf(-1)}
+		return mc.Estimate{Value: math.Inf(-1)}
 	}
 	var m mc.Moments
 	for _, x := range r {
 		m.Add(math.Exp(x - top))
 	}
 	e := m.Estimate()
-	return mc.Estimate{Mean: top + math.Log(e.Mean), SE: e.SE / e.Mean}
+	return mc.Estimate{Value: top + math.Log(e.Value), SE: e.SE / e.Value}
 }
 
 // neighbours are the regions across the cell's sides.

@@ -211,9 +211,9 @@ func (c *BiasCheck) fill(d *graph.Density, q family.Q, p gradientParts) error {
 			Name:    q.Param(i).Label(d.Latents()),
 			Reparam: all[0][i], Term: all[1][i], Boundary: all[2][i], Score: all[3][i],
 		}
-		x.Z = zScore(x.Term.Mean, x.Term.SE, rounding*scale)
-		x.ScoreZ = zScore(x.Score.Mean-x.Boundary.Mean, math.Hypot(x.Score.SE, x.Boundary.SE), rounding*scale)
-		x.ReparamZ = zScore(x.Score.Mean-x.Reparam.Mean, math.Hypot(x.Score.SE, x.Reparam.SE), rounding*scale)
+		x.Z = zScore(x.Term.Value, x.Term.SE, rounding*scale)
+		x.ScoreZ = zScore(x.Score.Value-x.Boundary.Value, math.Hypot(x.Score.SE, x.Boundary.SE), rounding*scale)
+		x.ReparamZ = zScore(x.Score.Value-x.Reparam.Value, math.Hypot(x.Score.SE, x.Reparam.SE), rounding*scale)
 		c.Components = append(c.Components, x)
 	}
 	return nil

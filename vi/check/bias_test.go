@@ -21,7 +21,7 @@ func biasOf(t testing.TB, d *graph.Density, q family.Q, samples int) BiasCheck {
 	c, err := CheckBias(d, q, BiasSettings{Samples: samples, Seed: *seed})
 	require.NoError(t, err)
 	for _, x := range c.Components {
-		require.InDelta(t, x.Reparam.Mean+x.Term.Mean, x.Boundary.Mean, 1e-9*(1+math.Abs(x.Boundary.Mean)), x.Name)
+		require.InDelta(t, x.Reparam.Value+x.Term.Value, x.Boundary.Value, 1e-9*(1+math.Abs(x.Boundary.Value)), x.Name)
 	}
 	return c
 }
@@ -35,13 +35,13 @@ func TestCheckBiasOfTheProposition(t *testing.T) {
 		term := -10.5 * distuv.UnitNormal.Prob(theta)
 		byMean := c.Components[0]
 		require.Equal(t, "z μ", byMean.Name)
-		require.InDelta(t, term, byMean.Term.Mean, 1e-12)
+		require.InDelta(t, term, byMean.Term.Value, 1e-12)
 		require.Less(t, byMean.Z, -1e6)
 		vitest.Estimate(t, "reparam", -theta, byMean.Reparam, 0.1)
 		vitest.Estimate(t, "boundary", -theta+term, byMean.Boundary, 0.1)
 		require.Less(t, math.Abs(byMean.ScoreZ), 5.0)
 		require.True(t, c.Biased)
-		require.InDelta(t, math.Hypot(term, theta*term*slope(1)), c.Bias.Mean, 1e-9)
+		require.InDelta(t, math.Hypot(term, theta*term*slope(1)), c.Bias.Value, 1e-9)
 
 		require.Equal(t, ScoreAgrees, c.Score, "θ = %v: %v", theta, c)
 		vitest.Estimate(t, "along", 1, c.Along, 0.5)
@@ -61,13 +61,13 @@ func TestCheckBiasIsGolden(t *testing.T) {
 		require.Greater(t, c.MaxZ, 50.0, name)
 		scale := floats.Norm(exact.BouContr, math.Inf(1))
 		for i, x := range c.Components {
-			require.LessOrEqual(t, math.Abs(x.Term.Mean-exact.BouContr[i]), 5*x.Term.SE+1e-9*scale, "%s: %s", name, x.Name)
+			require.LessOrEqual(t, math.Abs(x.Term.Value-exact.BouContr[i]), 5*x.Term.SE+1e-9*scale, "%s: %s", name, x.Name)
 			if name == "influenza" { // temperature's regions of probability 1e-5 are in RepGrad's mean and not in its standard error
-				require.LessOrEqual(t, math.Abs(x.Reparam.Mean-exact.RepGrad[i]), 5*x.Reparam.SE+1e-9*scale, "%s: %s", name, x.Name)
+				require.LessOrEqual(t, math.Abs(x.Reparam.Value-exact.RepGrad[i]), 5*x.Reparam.SE+1e-9*scale, "%s: %s", name, x.Name)
 			}
 		}
 		norm := floats.Norm(exact.BouContr, 2)
-		require.Less(t, math.Abs(c.Bias.Mean-norm), 6*c.Bias.SE, name) // of 15 degrees of freedom
+		require.Less(t, math.Abs(c.Bias.Value-norm), 6*c.Bias.SE, name) // of 15 degrees of freedom
 		require.Less(t, 6*c.Bias.SE, norm, "inconclusive")
 		require.Equal(t, ScoreTooNoisy, c.Score, name)
 	}
@@ -82,7 +82,7 @@ func TestCheckBiasAtTheOptimum(t *testing.T) {
 	c := biasOf(t, d, family.Softplus{}.At(theta), 0)
 	_, bou := spec.Oracle.Gradient(theta)
 	require.True(t, c.Biased)
-	require.InEpsilon(t, floats.Norm(bou, 2), c.Bias.Mean, 1e-3)
+	require.InEpsilon(t, floats.Norm(bou, 2), c.Bias.Value, 1e-3)
 	require.Greater(t, c.RareSides, 10)
 	require.Equal(t, ScoreTooNoisy, c.Score)
 	require.Contains(t, c.String(), "rare sides of guards")
@@ -101,7 +101,7 @@ func TestCheckBiasOfDenseGuards(t *testing.T) {
 		if i%2 == 1 {
 			want *= slope(sd[i/2])
 		}
-		require.Less(t, math.Abs(x.Boundary.Mean-want), 5*x.Boundary.SE, x.Name)
+		require.Less(t, math.Abs(x.Boundary.Value-want), 5*x.Boundary.SE, x.Name)
 	}
 
 	// a boundary term of half or twice the size must be contradicted
@@ -180,7 +180,7 @@ func TestCheckBiasWithoutJumps(t *testing.T) {
 			}
 		}
 		c := biasOf(t, d, family.Independent([]float64{0.2, -0.1}, []float64{0.9, 0.7}), 0)
-		require.Less(t, c.Bias.Mean, 1e-9, name)
+		require.Less(t, c.Bias.Value, 1e-9, name)
 		require.Equal(t, ScoreAgrees, c.Score, "%s: %v", name, c)
 	}
 	// At the level 0.001 each of 200 checks disagrees by chance: more than four do with probability 2e-6.
@@ -252,11 +252,11 @@ func TestCheckBiasErrors(t *testing.T) {
 
 func TestBiasCheckString(t *testing.T) {
 	c := BiasCheck{
-		Biased: true, Bound: 4.21, MaxZ: 2.5e7, Bias: mc.Estimate{Mean: 2.541, SE: 0}, Gradient: mc.Estimate{Mean: 3.541, SE: 0.006},
-		Score: ScoreAgrees, Along: mc.Estimate{Mean: 1.003, SE: 0.013}, ScoreMaxZ: 0.31, ScoreBound: 3.5, Samples: 32768, Guards: 1,
+		Biased: true, Bound: 4.21, MaxZ: 2.5e7, Bias: mc.Estimate{Value: 2.541, SE: 0}, Gradient: mc.Estimate{Value: 3.541, SE: 0.006},
+		Score: ScoreAgrees, Along: mc.Estimate{Value: 1.003, SE: 0.013}, ScoreMaxZ: 0.31, ScoreBound: 3.5, Samples: 32768, Guards: 1,
 		Components: []BiasComponent{
-			{Name: "z ρ", Reparam: mc.Estimate{Mean: -0.6, SE: 0.005}, Boundary: mc.Estimate{Mean: 1, SE: 0.005}, Score: mc.Estimate{Mean: 1.01, SE: 0.046}, Term: mc.Estimate{Mean: 1.6, SE: 0.001}, Z: 1600, ScoreZ: 0.2, ReparamZ: 34.8},
-			{Name: "z μ", Reparam: mc.Estimate{Mean: -1, SE: 0.0057}, Boundary: mc.Estimate{Mean: -3.541, SE: 0.0057}, Score: mc.Estimate{Mean: -3.55, SE: 0.048}, Term: mc.Estimate{Mean: -2.541, SE: 0}, Z: -2.5e7, ScoreZ: -0.2, ReparamZ: -53.1},
+			{Name: "z ρ", Reparam: mc.Estimate{Value: -0.6, SE: 0.005}, Boundary: mc.Estimate{Value: 1, SE: 0.005}, Score: mc.Estimate{Value: 1.01, SE: 0.046}, Term: mc.Estimate{Value: 1.6, SE: 0.001}, Z: 1600, ScoreZ: 0.2, ReparamZ: 34.8},
+			{Name: "z μ", Reparam: mc.Estimate{Value: -1, SE: 0.0057}, Boundary: mc.Estimate{Value: -3.541, SE: 0.0057}, Score: mc.Estimate{Value: -3.55, SE: 0.048}, Term: mc.Estimate{Value: -2.541, SE: 0}, Z: -2.5e7, ScoreZ: -0.2, ReparamZ: -53.1},
 		},
 	}
 	require.Equal(t, `BIASED: reparameterization alone is off by 2.541, where the gradient is 3.541 ± 0.006; the largest |z| is > 1e6, and 4.2 could be chance

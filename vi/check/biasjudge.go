@@ -34,7 +34,7 @@ func (c *BiasCheck) judgeScore(p gradientParts, level float64, t distuv.Students
 	disagrees, tells := c.ScoreMaxZ > c.ScoreBound, c.ScoreSees < size(p.rep)
 	if c.Biased {
 		c.Along = c.along(p)
-		disagrees = disagrees || math.Abs(c.Along.Mean-1) > 5*c.Along.SE
+		disagrees = disagrees || math.Abs(c.Along.Value-1) > 5*c.Along.SE
 		tells = 5*c.Along.SE < 1
 	}
 	switch {
@@ -53,8 +53,8 @@ func (c *BiasCheck) along(p gradientParts) mc.Estimate {
 	unit := 0.0
 	for i, x := range c.Components {
 		if v := x.Score.SE*x.Score.SE + x.Reparam.SE*x.Reparam.SE; v > 0 {
-			weight[i] = x.Term.Mean / v
-			unit += weight[i] * x.Term.Mean
+			weight[i] = x.Term.Value / v
+			unit += weight[i] * x.Term.Value
 		}
 	}
 	var s, r mc.Moments
@@ -67,7 +67,7 @@ func (c *BiasCheck) along(p gradientParts) mc.Estimate {
 		s.Add(dotScore)
 		r.Add(dotRep)
 	}
-	return mc.Estimate{Mean: s.Mean - r.Mean, SE: math.Hypot(s.SE(), r.SE())}
+	return mc.Estimate{Value: s.Mean - r.Mean, SE: math.Hypot(s.SE(), r.SE())}
 }
 
 // zScore is difference in standard errors, to which rounding adds.

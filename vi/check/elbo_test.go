@@ -33,8 +33,8 @@ func TestELBOIsOneNumber(t *testing.T) {
 		d := barrier(t, c.at)
 		want, err := ELBO(d, q, samples, *seed)
 		require.NoError(t, err)
-		require.Equal(t, c.infinite, want == mc.Estimate{Mean: math.Inf(-1)}, "%v", want)
-		require.False(t, math.IsNaN(want.Mean) || math.IsNaN(want.SE))
+		require.Equal(t, c.infinite, want == mc.Estimate{Value: math.Inf(-1)}, "%v", want)
+		require.False(t, math.IsNaN(want.Value) || math.IsNaN(want.SE))
 
 		m, err := NewMeter(d, q, samples, *seed)
 		require.NoError(t, err)
@@ -44,7 +44,7 @@ func TestELBOIsOneNumber(t *testing.T) {
 		m.Restart(*seed)
 		logR, err := m.MeasureLogR(q)
 		require.NoError(t, err)
-		require.Equal(t, c.infinite, logR == mc.Estimate{Mean: math.Inf(-1)}, "MeasureLogR")
+		require.Equal(t, c.infinite, logR == mc.Estimate{Value: math.Inf(-1)}, "MeasureLogR")
 
 		rare, err := RareSides(d, q, samples, *seed)
 		require.NoError(t, err)
@@ -52,7 +52,7 @@ func TestELBOIsOneNumber(t *testing.T) {
 		imp, err := weigh(d, q, samples, *seed)
 		require.NoError(t, err)
 		require.Equal(t, want, imp.ELBO, "Importance.ELBO")
-		require.False(t, math.IsInf(imp.LogEvidence.Mean, 0), "other draws have weight")
+		require.False(t, math.IsInf(imp.LogEvidence.Value, 0), "other draws have weight")
 	}
 }
 
@@ -64,13 +64,13 @@ func TestRareSidesOfDensityZero(t *testing.T) {
 	for _, at := range []float64{0, 3.3, 5} {
 		d := barrier(t, at)
 		r := rareOf(t, d, q, 20000)
-		require.Equal(t, mc.Estimate{Mean: math.Inf(-1)}, r.Corrected, "%v: %v", at, r)
-		require.Equal(t, !math.IsInf(r.Plain.Mean, -1), r.Misleading(), "%v: %v", at, r)
+		require.Equal(t, mc.Estimate{Value: math.Inf(-1)}, r.Corrected, "%v: %v", at, r)
+		require.Equal(t, !math.IsInf(r.Plain.Value, -1), r.Misleading(), "%v: %v", at, r)
 		if r.Misleading() {
 			misled++
 		}
 		for _, s := range r.Sides {
-			require.Equal(t, mc.Estimate{Mean: math.Inf(-1)}, s.Missed)
+			require.Equal(t, mc.Estimate{Value: math.Inf(-1)}, s.Missed)
 		}
 	}
 	require.Positive(t, misled)

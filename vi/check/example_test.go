@@ -56,9 +56,9 @@ func ExampleRareSides() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("ELBO %.0f; in truth %.0f\n", rare.Plain.Mean, rare.Corrected.Mean)
+	fmt.Printf("ELBO %.0f; in truth %.0f\n", rare.Plain.Value, rare.Corrected.Value)
 	for _, s := range rare.Sides {
-		fmt.Printf("P(%s) = %.1e, and costs %.0e nats\n", s.Condition, s.Prob, -s.Gap.Mean)
+		fmt.Printf("P(%s) = %.1e, and costs %.0e nats\n", s.Condition, s.Prob, -s.Gap.Value)
 	}
 	// Output:
 	// ELBO -6; in truth -21
@@ -80,7 +80,7 @@ func ExampleCheckBias() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("biased: %v, by %.2f of a gradient of %.1f\n", bias.Biased, bias.Bias.Mean, bias.Gradient.Mean)
+	fmt.Printf("biased: %v, by %.2f of a gradient of %.1f\n", bias.Biased, bias.Bias.Value, bias.Gradient.Value)
 	fmt.Println(bias.Score)
 	// Output:
 	// biased: true, by 3.59 of a gradient of 4.4

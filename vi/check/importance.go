@@ -111,7 +111,7 @@ func normalise(logWeights []float64) (logMean mc.Estimate, weights []float64) {
 		r := n*weights[i] - 1
 		variance += r * r / (n - 1)
 	}
-	return mc.Estimate{Mean: sum - math.Log(n), SE: math.Sqrt(variance / n)}, weights
+	return mc.Estimate{Value: sum - math.Log(n), SE: math.Sqrt(variance / n)}, weights
 }
 
 // Expect estimates the posterior expectation of f, a function of the latents'
@@ -127,16 +127,16 @@ func (imp Importance) moments(f func(x []float64) float64) (mean mc.Estimate, sd
 	values := make([]float64, len(imp.Weights))
 	for k, x := range imp.Draws.Values {
 		values[k] = f(x)
-		mean.Mean += imp.Weights[k] * values[k]
+		mean.Value += imp.Weights[k] * values[k]
 	}
 	variance := 0.0
 	for k, w := range imp.Weights {
-		e := values[k] - mean.Mean
+		e := values[k] - mean.Value
 		variance += w * e * e
 		mean.SE += w * w * e * e
 	}
 	for k, w := range imp.Weights {
-		e := values[k] - mean.Mean
+		e := values[k] - mean.Value
 		off := w * (e*e - variance)
 		sdSE += off * off
 	}
@@ -174,11 +174,11 @@ func (imp Importance) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "k-hat            %.2f  %s\n", imp.K, imp.Verdict())
 	fmt.Fprintf(&b, "effective draws  %.0f of %d\n", imp.ESS, len(imp.Weights))
-	fmt.Fprintf(&b, "ELBO             %.3f ± %.2g\n", imp.ELBO.Mean, imp.ELBO.SE)
-	fmt.Fprintf(&b, "log evidence     %.3f ± %.2g\n\n", imp.LogEvidence.Mean, imp.LogEvidence.SE)
+	fmt.Fprintf(&b, "ELBO             %.3f ± %.2g\n", imp.ELBO.Value, imp.ELBO.SE)
+	fmt.Fprintf(&b, "log evidence     %.3f ± %.2g\n\n", imp.LogEvidence.Value, imp.LogEvidence.SE)
 	rows := [][]string{{"latent", "fit mean", "sd", "reweighted mean", "± se", "sd"}}
 	for _, l := range imp.Latents {
-		rows = append(rows, []string{l.Name, text.Short(l.FitMean), text.Short(l.FitSD), text.Short(l.Mean.Mean), text.Short(l.Mean.SE), text.Short(l.SD)})
+		rows = append(rows, []string{l.Name, text.Short(l.FitMean), text.Short(l.FitSD), text.Short(l.Mean.Value), text.Short(l.Mean.SE), text.Short(l.SD)})
 	}
 	b.WriteString(text.Table(rows, 1))
 	return b.String()

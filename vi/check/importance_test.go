@@ -40,8 +40,8 @@ func TestImportanceOfTheExactPosterior(t *testing.T) {
 	require.Equal(t, math.Inf(-1), imp.K)
 	require.True(t, imp.Reliable())
 	require.InDelta(t, 1000, imp.ESS, 1e-6)
-	require.InDelta(t, want, imp.LogEvidence.Mean, 1e-12)
-	require.InDelta(t, want, imp.ELBO.Mean, 1e-12)
+	require.InDelta(t, want, imp.LogEvidence.Value, 1e-12)
+	require.InDelta(t, want, imp.ELBO.Value, 1e-12)
 	require.Less(t, imp.LogEvidence.SE, 1e-12)
 	require.Equal(t, 1000, len(imp.Draws.Values))
 }
@@ -95,7 +95,7 @@ func TestImportanceAcrossAGuard(t *testing.T) {
 	vitest.Estimate(t, "evidence", math.Log((up+down)/2), imp.LogEvidence, 0.05)
 	half := math.Sqrt(2 / math.Pi) // E|z|
 	vitest.Estimate(t, "mean", half*(up-down)/(up+down), imp.Latents[0].Mean, 0.05)
-	require.Less(t, imp.ELBO.Mean, imp.LogEvidence.Mean)
+	require.Less(t, imp.ELBO.Value, imp.LogEvidence.Value)
 }
 
 // A normal that is much too narrow must not be trusted, nor one elsewhere.
@@ -135,10 +135,10 @@ func TestImportanceVerdict(t *testing.T) {
 
 func TestImportanceString(t *testing.T) {
 	imp := Importance{
-		K: 0.312, ESS: 871.4, ELBO: mc.Estimate{Mean: -12.3456, SE: 0.012}, LogEvidence: mc.Estimate{Mean: -12.2, SE: 0.0031},
+		K: 0.312, ESS: 871.4, ELBO: mc.Estimate{Value: -12.3456, SE: 0.012}, LogEvidence: mc.Estimate{Value: -12.2, SE: 0.0031},
 		Latents: []Reweighted{
-			{"threshold", 6.5012, 0.25, mc.Estimate{Mean: 6.4951, SE: 0.0072}, 0.288, 0},
-			{"σ", 0.1, 0.01, mc.Estimate{Mean: 0.11, SE: 0.001}, 0.012, 0},
+			{"threshold", 6.5012, 0.25, mc.Estimate{Value: 6.4951, SE: 0.0072}, 0.288, 0},
+			{"σ", 0.1, 0.01, mc.Estimate{Value: 0.11, SE: 0.001}, 0.012, 0},
 		},
 		Weights: make([]float64, 1000),
 	}

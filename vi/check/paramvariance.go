@@ -46,7 +46,7 @@ func VarianceByParam(d *graph.Density, q family.Q, e gradient.Estimator, s Gradi
 	q.Units(units)
 	for k, u := range units {
 		p := q.Param(k)
-		x := mc.Estimate{Mean: u * g.Mean[k], SE: u * g.SE[k]}
+		x := mc.Estimate{Value: u * g.Mean[k], SE: u * g.SE[k]}
 		v.Params = append(v.Params, ParamVariance{p.Label(d.Latents()), p.Latent, x, x.SE * x.SE * float64(s.Draws)})
 	}
 	slices.SortStableFunc(v.Params, func(a, b ParamVariance) int { return cmp.Compare(b.Variance, a.Variance) })

@@ -46,8 +46,8 @@ func TestVarianceByParam(t *testing.T) {
 			require.Less(t, math.Abs(mu.Variance-scale/n), 5*scale/n*math.Sqrt(2.0/draws))
 			want := 2 * scale / n
 			require.Less(t, math.Abs(width.Variance-want), 5*want*math.Sqrt((12/n+2)/draws)) // ε² has excess kurtosis 12
-			require.Less(t, math.Abs(mu.Gradient.Mean), 5*mu.Gradient.SE)
-			require.Less(t, math.Abs(width.Gradient.Mean-(1-s*s)), 5*width.Gradient.SE)
+			require.Less(t, math.Abs(mu.Gradient.Value), 5*mu.Gradient.SE)
+			require.Less(t, math.Abs(width.Gradient.Value-(1-s*s)), 5*width.Gradient.SE)
 		}
 	}
 }
@@ -66,8 +66,8 @@ func TestVarianceByParamOfThePaper(t *testing.T) {
 	require.Less(t, math.Abs(mu.Variance-s*s), 5*s*s*math.Sqrt(2.0/draws))
 	want := 2 * s * s * slope(s) * slope(s)
 	require.Less(t, math.Abs(rho.Variance-want), 5*want*math.Sqrt(14.0/draws))
-	require.Less(t, math.Abs(mu.Gradient.Mean), 5*mu.Gradient.SE)
-	require.Less(t, math.Abs(rho.Gradient.Mean-(1/s-s)*slope(s)), 5*rho.Gradient.SE)
+	require.Less(t, math.Abs(mu.Gradient.Value), 5*mu.Gradient.SE)
+	require.Less(t, math.Abs(rho.Gradient.Value-(1/s-s)*slope(s)), 5*rho.Gradient.SE)
 }
 
 // The parts of Gradient's average.
@@ -99,9 +99,9 @@ func TestVarianceByParamIsGradients(t *testing.T) {
 
 func TestParamVariancesString(t *testing.T) {
 	v := ParamVariances{Estimator: "boundary", Samples: 16, Params: []ParamVariance{
-		{"threshold μ", 0, mc.Estimate{Mean: 1.25, SE: 0.03}, 0.9},
-		{"threshold s", 0, mc.Estimate{Mean: -3, SE: 0.01}, 0.1},
-		{"σ μ", 1, mc.Estimate{Mean: 0.5, SE: 0.001}, 0.001},
+		{"threshold μ", 0, mc.Estimate{Value: 1.25, SE: 0.03}, 0.9},
+		{"threshold s", 0, mc.Estimate{Value: -3, SE: 0.01}, 0.1},
+		{"σ μ", 1, mc.Estimate{Value: 0.5, SE: 0.001}, 0.001},
 	}}
 	require.Equal(t, `gradient by boundary, samples an estimate: 16
 parameter       gradient  variance  share

@@ -88,7 +88,7 @@ func (c *chunked) total() []mc.Moments {
 func (c *chunked) estimates(d *graph.Density, q family.Q, what string) ([]mc.Estimate, error) {
 	var list []mc.Estimate
 	for i, m := range c.total() {
-		if e := (mc.Estimate{Mean: m.Mean, SE: m.SE()}); finite(e.Mean) && finite(e.SE) {
+		if e := (mc.Estimate{Value: m.Mean, SE: m.SE()}); finite(e.Value) && finite(e.SE) {
 			list = append(list, e)
 			continue
 		}
@@ -130,7 +130,7 @@ func norm(chunks [][]float64) mc.Estimate {
 		}
 		along.Add(dot)
 	}
-	return mc.Estimate{Mean: math.Sqrt(max(0, length2-noise2)), SE: along.SE()}
+	return mc.Estimate{Value: math.Sqrt(max(0, length2-noise2)), SE: along.SE()}
 }
 
 // means are the chunks' means.

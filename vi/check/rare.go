@@ -107,18 +107,18 @@ func LikeliestRareSides(d *graph.Density, q family.Q, samples, sides int, seed u
 	r.Plain = mc.Mean(plain)
 	common := commonMean(plain, on)
 	r.Sides = t.sides
-	if math.IsInf(common.Mean, -1) { // the density is 0 on common sides: no gap can be told
+	if math.IsInf(common.Value, -1) { // the density is 0 on common sides: no gap can be told
 		r.Corrected = common
 		return r, nil
 	}
 	for k := range plain {
-		plain[k] -= common.Mean
+		plain[k] -= common.Value
 		if on[k] > 0 {
 			plain[k] = 0
 		}
 	}
 	rest := mc.Mean(plain)
-	r.Corrected = mc.Estimate{Mean: common.Mean + rest.Mean, SE: rest.SE}
+	r.Corrected = mc.Estimate{Value: common.Value + rest.Value, SE: rest.SE}
 	if len(t.sides) > 0 {
 		r.PerSide = max(32, samples/len(t.sides))
 		if err := t.conditional(r.PerSide, seed+0x9e3779b97f4a7c15, common); err != nil {
@@ -130,7 +130,7 @@ func LikeliestRareSides(d *graph.Density, q family.Q, samples, sides int, seed u
 	}
 	r.Corrected = r.Corrected.Plus(r.Missed)
 	slices.SortStableFunc(r.Sides, func(a, b RareSide) int {
-		return cmp.Compare(math.Abs(b.Missed.Mean), math.Abs(a.Missed.Mean))
+		return cmp.Compare(math.Abs(b.Missed.Value), math.Abs(a.Missed.Value))
 	})
 	return r, nil
 }
@@ -196,5 +196,5 @@ func commonMean(logs []float64, on []int) mc.Estimate {
 // standard error, so that it should not be used.
 func (r Unseen) Misleading() bool {
 	const rounding = 1e-9 // nats; an exact fit has no other error
-	return r.Corrected.Mean != r.Plain.Mean && !(math.Abs(r.Corrected.Mean-r.Plain.Mean) <= 2*r.Plain.SE+rounding)
+	return r.Corrected.Value != r.Plain.Value && !(math.Abs(r.Corrected.Value-r.Plain.Value) <= 2*r.Plain.SE+rounding)
 }

@@ -31,7 +31,7 @@ func rareOf(t testing.TB, d *graph.Density, q family.Q, samples int) Unseen {
 func checkCorrected(t testing.TB, r Unseen, want, seen float64) {
 	t.Helper()
 	vitest.Estimate(t, "corrected ELBO", want, r.Corrected, seen)
-	require.Greater(t, math.Abs(r.Plain.Mean-want), 5*r.Plain.SE, "the plain estimate must be rejected")
+	require.Greater(t, math.Abs(r.Plain.Value-want), 5*r.Plain.SE, "the plain estimate must be rejected")
 	require.True(t, r.Misleading())
 }
 
@@ -43,13 +43,13 @@ func TestRareSidesOfTemperature(t *testing.T) {
 	require.NoError(t, err)
 	r := rareOf(t, d, family.Softplus{}.At(theta), 50000)
 	checkCorrected(t, r, elbo, 0.15)
-	require.Less(t, r.Missed.Mean, -0.2)
-	require.Less(t, 5*r.Missed.SE, 0.5*math.Abs(r.Missed.Mean), "inconclusive")
+	require.Less(t, r.Missed.Value, -0.2)
+	require.Less(t, 5*r.Missed.SE, 0.5*math.Abs(r.Missed.Value), "inconclusive")
 	for _, s := range r.Sides[:5] {
 		require.Less(t, s.Prob, 1e-6, s.Condition)
 		require.Zero(t, s.Seen, s.Condition)
-		require.InEpsilon(t, -5e5, s.Gap.Mean, 0.02, s.Condition)
-		require.InEpsilon(t, s.Prob*s.Gap.Mean, s.Missed.Mean, 0.02, s.Condition)
+		require.InEpsilon(t, -5e5, s.Gap.Value, 0.02, s.Condition)
+		require.InEpsilon(t, s.Prob*s.Gap.Value, s.Missed.Value, 0.02, s.Condition)
 		require.Regexp(t, `^theta\d+ [<>] (18|22)$`, s.Condition)
 		require.Regexp(t, `^temperature.go:\d+$`, s.Guards[0].Place())
 	}
@@ -160,11 +160,11 @@ func TestRareSidesThatMeet(t *testing.T) {
 	want := d.Diagonal(moments(q))
 	r := rareOf(t, vitest.Compile(t, d.Model()), q, 50000)
 	require.Len(t, r.Sides, 2)
-	require.Less(t, 5*r.Corrected.SE, 0.1*math.Abs(r.Missed.Mean), "inconclusive")
+	require.Less(t, 5*r.Corrected.SE, 0.1*math.Abs(r.Missed.Value), "inconclusive")
 	vitest.Estimate(t, "corrected ELBO", want, r.Corrected, 1)
-	double := r.Corrected.Mean - r.Missed.Mean
+	double := r.Corrected.Value - r.Missed.Value
 	for _, s := range r.Sides {
-		double += s.Prob * s.Gap.Mean
+		double += s.Prob * s.Gap.Value
 	}
 	require.Greater(t, math.Abs(double-want), 5*r.Corrected.SE, "counting twice must be rejected")
 }
@@ -181,8 +181,8 @@ func TestRareSidesThatAreSeen(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, r.Sides, 1)
 		seen += r.Sides[0].Seen
-		off.Add(r.Corrected.Mean - want)
-		require.Less(t, math.Abs(r.Corrected.Mean-want), 5*r.Corrected.SE)
+		off.Add(r.Corrected.Value - want)
+		require.Less(t, math.Abs(r.Corrected.Value-want), 5*r.Corrected.SE)
 	}
 	require.Greater(t, seen, 100)
 	require.Less(t, math.Abs(off.Mean), 5*off.SE())
@@ -197,7 +197,7 @@ func TestRareSidesOfNone(t *testing.T) {
 	plain, err := ELBO(d, q, 1000, *seed)
 	require.NoError(t, err)
 	require.Equal(t, plain, r.Plain)
-	require.InDelta(t, plain.Mean, r.Corrected.Mean, 1e-12)
+	require.InDelta(t, plain.Value, r.Corrected.Value, 1e-12)
 	require.InDelta(t, plain.SE, r.Corrected.SE, 1e-12)
 	require.False(t, r.Misleading())
 	require.Empty(t, r.Sides)
@@ -217,8 +217,8 @@ func TestRareSidesBehindAWall(t *testing.T) {
 	r := rareOf(t, d, q, 1000)
 	want := -1e200 * 0.5 * math.Erfc(15/math.Sqrt2)
 	require.Len(t, r.Sides, 1)
-	require.InEpsilon(t, want, r.Missed.Mean, 1e-9)
-	require.InEpsilon(t, want, r.Corrected.Mean, 1e-9)
+	require.InEpsilon(t, want, r.Missed.Value, 1e-9)
+	require.InEpsilon(t, want, r.Corrected.Value, 1e-9)
 	require.Equal(t, "x < 0", r.Sides[0].Condition)
 }
 
@@ -253,10 +253,10 @@ func TestRareString(t *testing.T) {
 	graph.Greater(y, x)
 	guards := vitest.Compile(t, m).GuardsByPlane()
 	r := Unseen{
-		Plain: mc.Estimate{Mean: -42.886, SE: 0.14}, Corrected: mc.Estimate{Mean: -43.426, SE: 0.14}, Missed: mc.Estimate{Mean: -0.54, SE: 0.002}, Samples: 1000, PerSide: 500,
+		Plain: mc.Estimate{Value: -42.886, SE: 0.14}, Corrected: mc.Estimate{Value: -43.426, SE: 0.14}, Missed: mc.Estimate{Value: -0.54, SE: 0.002}, Samples: 1000, PerSide: 500,
 		Sides: []RareSide{
-			{Condition: "x > 4", Guards: guards[0], Prob: 6.7e-8, Gap: mc.Estimate{Mean: -499900, SE: 140}, Missed: mc.Estimate{Mean: -0.5, SE: 0.002}},
-			{Condition: "y - x > 0", Guards: guards[1], Prob: 0.001, Seen: 2, Gap: mc.Estimate{Mean: -40, SE: 1}, Missed: mc.Estimate{Mean: -0.04, SE: 0.001}},
+			{Condition: "x > 4", Guards: guards[0], Prob: 6.7e-8, Gap: mc.Estimate{Value: -499900, SE: 140}, Missed: mc.Estimate{Value: -0.5, SE: 0.002}},
+			{Condition: "y - x > 0", Guards: guards[1], Prob: 0.001, Seen: 2, Gap: mc.Estimate{Value: -40, SE: 1}, Missed: mc.Estimate{Value: -0.04, SE: 0.001}},
 		},
 	}
 	require.Equal(t, `ELBO of 1000 draws         -42.886 ± 0.14

@@ -123,7 +123,7 @@ func (t *tails) conditional(each int, seed uint64, common mc.Estimate) error {
 	for i := range t.sides {
 		s, logs, on, weight := &t.sides[i], logs[i*each:(i+1)*each], on[i*each:(i+1)*each], weight[i*each:(i+1)*each]
 		for k := range logs {
-			logs[k] = (logs[k] - common.Mean) * (weight[k] / s.Prob)
+			logs[k] = (logs[k] - common.Value) * (weight[k] / s.Prob)
 		}
 		s.Gap = mc.Mean(logs).Plus(mc.Estimate{SE: common.SE})
 		for k := range logs {

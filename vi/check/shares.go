@@ -89,7 +89,7 @@ func SharesByGuard(d *graph.Density, q family.Q, samples int, seed uint64) (Guar
 		return GuardShares{}, err
 	}
 	s := GuardShares{Samples: batches * partBatch * partChunks, RepGrad: norm(rep.means())}
-	sum, guards := s.RepGrad.Mean, d.GuardsByPlane()
+	sum, guards := s.RepGrad.Value, d.GuardsByPlane()
 	all, means := planes.sums.total(), planes.sums.means()
 	for l := range guards {
 		g := GuardShare{Plane: l, Equation: guards[l][0].Equation(), Guards: guards[l], Params: planes.params[l]}
@@ -102,16 +102,16 @@ func SharesByGuard(d *graph.Density, q family.Q, samples int, seed uint64) (Guar
 			own[c] = means[c][first:end]
 		}
 		g.Norm = norm(own)
-		if !finite(g.Norm.Mean) {
+		if !finite(g.Norm.Value) {
 			return GuardShares{}, fmt.Errorf("check: the jump of log r at %s (%s) is not finite", g.Equation, graph.Places(g.Guards))
 		}
-		sum += g.Norm.Mean
+		sum += g.Norm.Value
 		s.Guards = append(s.Guards, g)
 	}
 	if sum > 0 {
-		s.RepShare = s.RepGrad.Mean / sum
+		s.RepShare = s.RepGrad.Value / sum
 		for l := range s.Guards {
-			s.Guards[l].Share = s.Guards[l].Norm.Mean / sum
+			s.Guards[l].Share = s.Guards[l].Norm.Value / sum
 		}
 	}
 	slices.SortStableFunc(s.Guards, func(a, b GuardShare) int { return cmp.Compare(b.Share, a.Share) })

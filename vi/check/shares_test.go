@@ -63,7 +63,7 @@ func TestSharesAddUp(t *testing.T) {
 		scale := floats.Norm(got, math.Inf(1))
 		require.Positive(t, scale)
 		for i, x := range check.Components {
-			require.InDelta(t, x.Term.Mean, got[i], 1e-12*scale, x.Name)
+			require.InDelta(t, x.Term.Value, got[i], 1e-12*scale, x.Name)
 		}
 	}
 }
@@ -79,7 +79,7 @@ func TestSharesOfTheProposition(t *testing.T) {
 	require.InDelta(t, term, g.Mean[0], 1e-12)
 	require.InDelta(t, -theta*term*slope(1), g.Mean[1], 1e-12)
 	norm := math.Hypot(term, theta*term*slope(1))
-	require.InDelta(t, norm, g.Norm.Mean, 1e-12)
+	require.InDelta(t, norm, g.Norm.Value, 1e-12)
 	vitest.Estimate(t, "RepGrad", theta, s.RepGrad, 0.1) // the gradient by ρ is 0 at scale 1
 	require.InDelta(t, norm/(norm+theta), g.Share, 0.01)
 }
@@ -113,7 +113,7 @@ func TestSharesAreGolden(t *testing.T) {
 				require.LessOrEqual(t, math.Abs(g.Mean[j]-exact[2*i+j]), 5*g.SE[j]+1e-9*scale, "%s: %s", name, g.Equation)
 			}
 			norm := math.Hypot(exact[2*i], exact[2*i+1])
-			require.Less(t, math.Abs(g.Norm.Mean-norm), 6*g.Norm.SE+1e-9*scale, "%s: %s", name, g.Equation) // of 15 degrees of freedom
+			require.Less(t, math.Abs(g.Norm.Value-norm), 6*g.Norm.SE+1e-9*scale, "%s: %s", name, g.Equation) // of 15 degrees of freedom
 		}
 		require.Greater(t, checked, 10)
 	}
@@ -155,7 +155,7 @@ func TestSharesOfNoise(t *testing.T) {
 	for _, g := range s.Guards {
 		require.Positive(t, g.SE[0])
 		require.Less(t, math.Abs(g.Mean[0]), 5*g.SE[0])
-		require.Less(t, g.Norm.Mean, 5*g.SE[0]+5*g.SE[1])
+		require.Less(t, g.Norm.Value, 5*g.SE[0]+5*g.SE[1])
 	}
 	require.Greater(t, s.RepShare, 0.97)
 }
@@ -198,9 +198,9 @@ func TestSharesString(t *testing.T) {
 	m.Name("far", graph.Greater(x, 4))
 	graph.Less(x, 2)
 	guards := vitest.Compile(t, m).GuardsByPlane()
-	s := GuardShares{RepGrad: mc.Estimate{Mean: 3, SE: 0.01}, RepShare: 0.75, Guards: []GuardShare{
-		{Equation: "x = 4", Guards: guards[0], Norm: mc.Estimate{Mean: 0.9, SE: 0.02}, Share: 0.225},
-		{Equation: "x = 2", Guards: guards[1], Norm: mc.Estimate{Mean: 0.1, SE: 0}, Share: 0.025},
+	s := GuardShares{RepGrad: mc.Estimate{Value: 3, SE: 0.01}, RepShare: 0.75, Guards: []GuardShare{
+		{Equation: "x = 4", Guards: guards[0], Norm: mc.Estimate{Value: 0.9, SE: 0.02}, Share: 0.225},
+		{Equation: "x = 2", Guards: guards[1], Norm: mc.Estimate{Value: 0.1, SE: 0}, Share: 0.025},
 	}}
 	require.Equal(t, `part of the gradient  where                         norm  share
 inside the regions                              3 ± 0.01  75.0%

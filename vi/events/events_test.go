@@ -113,9 +113,9 @@ func TestTopRegionsExact(t *testing.T) {
 		require.Zero(t, r.Prob.SE)
 		require.Contains(t, inside, r.Signs)
 		if k > 0 {
-			require.LessOrEqual(t, r.Prob.Mean, top[k-1].Prob.Mean*(1+1e-12))
+			require.LessOrEqual(t, r.Prob.Value, top[k-1].Prob.Value*(1+1e-12))
 		}
-		sum += r.Prob.Mean
+		sum += r.Prob.Value
 		z := inside[r.Signs]
 		want := 1.0
 		x := p.d.Constrain(z)
@@ -136,7 +136,7 @@ func TestTopRegionsExact(t *testing.T) {
 				want *= 1 - above(p, i, c)
 			}
 		}
-		require.InEpsilon(t, want, r.Prob.Mean, 1e-9)
+		require.InEpsilon(t, want, r.Prob.Value, 1e-9)
 	}
 	require.InDelta(t, 1, sum, 1e-12)
 	few, err := p.TopRegions(3, 0, 0)
@@ -163,12 +163,12 @@ func TestTopRegionsOfMany(t *testing.T) {
 	for i := range n {
 		best += math.Log(above(p, i, 0))
 	}
-	require.InDelta(t, best, math.Log(top[0].Prob.Mean), 1e-10)
+	require.InDelta(t, best, math.Log(top[0].Prob.Value), 1e-10)
 	require.Equal(t, 1, top[1].Signs.Len()-n+1)
 	require.False(t, top[1].Signs.Positive(0))
 	require.False(t, top[2].Signs.Positive(1))
 	for k := 1; k < len(top); k++ {
-		require.LessOrEqual(t, top[k].Prob.Mean, top[k-1].Prob.Mean*(1+1e-12))
+		require.LessOrEqual(t, top[k].Prob.Value, top[k-1].Prob.Value*(1+1e-12))
 	}
 }
 
@@ -190,12 +190,12 @@ func TestTopRegionsCounted(t *testing.T) {
 	}
 	sum, checked := 0.0, 0
 	for _, r := range top {
-		sum += r.Prob.Mean
+		sum += r.Prob.Value
 		if f := count[r.Signs] / n; f > 1e-3 {
 			checked++
 			se := math.Hypot(r.Prob.SE, math.Sqrt(f*(1-f)/n))
-			require.Less(t, math.Abs(f-r.Prob.Mean), 5*se, "%v", r.Signs)
-			require.Less(t, r.Prob.SE, 0.1*r.Prob.Mean+0.001, "inconclusive")
+			require.Less(t, math.Abs(f-r.Prob.Value), 5*se, "%v", r.Signs)
+			require.Less(t, r.Prob.SE, 0.1*r.Prob.Value+0.001, "inconclusive")
 			require.NotZero(t, r.Prob.SE)
 		}
 	}
@@ -221,7 +221,7 @@ func TestTopRegionsStandardError(t *testing.T) {
 		}
 		i := slices.IndexFunc(top, func(r RegionProb) bool { return r.Signs == first })
 		require.GreaterOrEqual(t, i, 0)
-		m.Add(top[i].Prob.Mean)
+		m.Add(top[i].Prob.Value)
 		claimed.Add(top[i].Prob.SE)
 	}
 	ratio := math.Sqrt(m.Variance()) / claimed.Mean
@@ -268,7 +268,7 @@ func TestProbGiven(t *testing.T) {
 	} {
 		got, err := p.ProbGiven(c.g, c.given)
 		require.NoError(t, err)
-		require.InDelta(t, c.want, got.Mean, 1e-12)
+		require.InDelta(t, c.want, got.Value, 1e-12)
 		require.Zero(t, got.SE)
 	}
 	_, err := p.ProbGiven(y, graph.And(low, high))
@@ -280,7 +280,7 @@ func TestProbGiven(t *testing.T) {
 	for _, pair := range [][2]graph.Guard{{stranger, y}, {y, stranger}} {
 		got, err := p.ProbGiven(pair[0], pair[1])
 		require.ErrorContains(t, err, "another model")
-		require.True(t, math.IsNaN(got.Mean))
+		require.True(t, math.IsNaN(got.Value))
 	}
 }
 
@@ -297,14 +297,14 @@ func TestProbGivenCounted(t *testing.T) {
 	rho := 3 / math.Sqrt(10)
 	got, err := p.ProbGiven(b, a)
 	require.NoError(t, err)
-	require.Less(t, math.Abs(got.Mean-2*(0.25+math.Asin(rho)/(2*math.Pi))), 5*got.SE)
+	require.Less(t, math.Abs(got.Value-2*(0.25+math.Asin(rho)/(2*math.Pi))), 5*got.SE)
 	require.Less(t, got.SE, 0.003)
 	require.Greater(t, got.SE, 0.0005)
 
 	few, err := p.ProbGiven(b, rare)
 	require.NoError(t, err)
 	require.Greater(t, few.SE, 0.0005, "fewer draws, and a larger error than their agreement suggests")
-	require.Less(t, math.Abs(few.Mean-1), 5*few.SE)
+	require.Less(t, math.Abs(few.Value-1), 5*few.SE)
 
 	_, err = p.ProbGiven(b, never)
 	require.ErrorContains(t, err, "none of 100000 draws")
@@ -340,13 +340,13 @@ func TestMostProbablePath(t *testing.T) {
 	path, err := p.MostProbablePath(guards, 0, 0)
 	require.NoError(t, err)
 	require.Equal(t, at, path.Holds)
-	require.InDelta(t, best, path.Prob.Mean, 1e-12)
+	require.InDelta(t, best, path.Prob.Value, 1e-12)
 	require.Zero(t, path.Prob.SE)
 
 	none, err := p.MostProbablePath(nil, 0, 0)
 	require.NoError(t, err)
 	require.Empty(t, none.Holds)
-	require.Equal(t, 1.0, none.Prob.Mean)
+	require.Equal(t, 1.0, none.Prob.Value)
 }
 
 // A path is not each guard's own more probable side: here each guard alone is
@@ -364,7 +364,7 @@ func TestPathIsJoint(t *testing.T) {
 	prob, err := p.Prob(guards[2])
 	require.NoError(t, err)
 	require.Less(t, prob, 0.5)
-	require.InDelta(t, prob, path.Prob.Mean, 1e-14)
+	require.InDelta(t, prob, path.Prob.Value, 1e-14)
 }
 
 // Linked guards are counted; those beside them stay exact.
@@ -396,7 +396,7 @@ func TestMostProbablePathCounted(t *testing.T) {
 	}
 	require.Equal(t, want, count[key]/n, "another path is more frequent")
 	se := math.Hypot(path.Prob.SE, math.Sqrt(want/n))
-	require.Less(t, math.Abs(path.Prob.Mean-want), 5*se)
+	require.Less(t, math.Abs(path.Prob.Value-want), 5*se)
 	require.Less(t, se, 0.003)
 
 	_, err = p.MostProbablePath(guards, 0, 0)
@@ -514,23 +514,23 @@ func TestLinkedLatents(t *testing.T) {
 
 	given, err := e.ProbGiven(gy, gx)
 	require.NoError(t, err)
-	require.Less(t, math.Abs(given.Mean-2*orthant), 5*given.SE)
+	require.Less(t, math.Abs(given.Value-2*orthant), 5*given.SE)
 	require.Less(t, 5*given.SE, 0.05, "inconclusive: independent latents would pass")
 	apart, err := e.ProbGiven(gw, gx)
 	require.NoError(t, err)
-	require.Equal(t, mc.Estimate{Mean: prob(gw)}, apart)
+	require.Equal(t, mc.Estimate{Value: prob(gw)}, apart)
 
 	path, err := e.MostProbablePath([]graph.Guard{gx, gy, gw}, 20_000, *seed)
 	require.NoError(t, err)
 	require.Equal(t, path.Holds[0], path.Holds[1])
 	require.True(t, path.Holds[2])
-	require.Less(t, math.Abs(path.Prob.Mean-orthant*phi(0.3)), 5*path.Prob.SE)
+	require.Less(t, math.Abs(path.Prob.Value-orthant*phi(0.3)), 5*path.Prob.SE)
 
 	top, err := e.TopRegions(100, 20_000, *seed)
 	require.NoError(t, err)
 	all := 0.0
 	for _, r := range top {
-		all += r.Prob.Mean
+		all += r.Prob.Value
 		require.NotZero(t, r.Prob.SE)
 	}
 	require.InDelta(t, 1, all, 1e-9)
@@ -557,7 +557,7 @@ func TestGuardsMadeLater(t *testing.T) {
 	require.InEpsilon(t, p+above(e, 1, 2)*distuv.UnitNormal.CDF((-0.5-0.3)/0.8), both, 1e-12)
 	given, err := e.ProbGiven(high, graph.Greater(x, 0.3))
 	require.NoError(t, err)
-	require.InEpsilon(t, 2*p, given.Mean, 1e-12)
+	require.InEpsilon(t, 2*p, given.Value, 1e-12)
 	require.Zero(t, given.SE)
 	crossing := graph.Greater(graph.Add(x, y), 0.4) // not parallel to the others: estimated
 	given, err = e.ProbGiven(crossing, high)

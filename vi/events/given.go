@@ -35,7 +35,7 @@ const conditionalDraws = 100_000
 // Under a mean field, guards on different latents are independent, even where
 // they are not in the true posterior.
 func (e Events) ProbGiven(g, given graph.Guard) (mc.Estimate, error) {
-	nan := mc.Estimate{Mean: math.NaN(), SE: math.NaN()}
+	nan := mc.Estimate{Value: math.NaN(), SE: math.NaN()}
 	e, err := e.with(g, given)
 	if err != nil {
 		return nan, err
@@ -55,7 +55,7 @@ func (e Events) ProbGiven(g, given graph.Guard) (mc.Estimate, error) {
 		if all == 0 {
 			return nan, fmt.Errorf("events: the condition has probability 0")
 		}
-		return mc.Estimate{Mean: both / all}, nil
+		return mc.Estimate{Value: both / all}, nil
 	}
 	e.eachRegion(conditionalDraws, 0, func(s regions.Signs) { count(s, 1) })
 	if all == 0 {

@@ -140,7 +140,7 @@ func (t tally) patterns(draws int) (out []pattern) {
 		}
 		if draws > 0 {
 			f := frequency(x.prob, float64(draws))
-			x.prob, x.variance = f.Mean, f.SE*f.SE
+			x.prob, x.variance = f.Value, f.SE*f.SE
 		}
 		out = append(out, x)
 	}
@@ -153,7 +153,7 @@ func (t tally) patterns(draws int) (out []pattern) {
 // positive also where all draws agree.
 func frequency(holds, of float64) mc.Estimate {
 	f := (holds + 1) / (of + 2)
-	return mc.Estimate{Mean: holds / of, SE: math.Sqrt(f * (1 - f) / of)}
+	return mc.Estimate{Value: holds / of, SE: math.Sqrt(f * (1 - f) / of)}
 }
 
 // eachRegion calls visit with the regions of n draws.

@@ -103,7 +103,7 @@ func product(lists [][]pattern, pick []int) mc.Estimate {
 			square *= 1 + x.variance/(x.prob*x.prob)
 		}
 	}
-	return mc.Estimate{Mean: prob, SE: prob * math.Sqrt(square-1)}
+	return mc.Estimate{Value: prob, SE: prob * math.Sqrt(square-1)}
 }
 
 // bestProducts picks one pattern from each list, in the k ways with the largest

@@ -200,7 +200,7 @@ func TestOracleByCommonDraws(t *testing.T) {
 						q.Set(theta)
 						e, err := meter.Measure(q)
 						require.NoError(t, err)
-						return e.Mean
+						return e.Value
 					}
 					difference.Add(measure(up) - measure(down))
 				}

@@ -238,7 +238,7 @@ func checkParameters(t *testing.T, d *graph.Density, q family.Q, dim int, sides 
 	exact := value(width, q.Theta())
 	e, err := check.ELBO(d, q, 100000, *gradient.Seed)
 	require.NoError(t, err)
-	require.Less(t, math.Abs(e.Mean-exact), 5*e.SE+accuracy)
+	require.Less(t, math.Abs(e.Value-exact), 5*e.SE+accuracy)
 
 	n := 1 << 17
 	j := judge{want: want, unit: slices.Repeat([]float64{1}, known), detect: 0.08 * floats.Norm(want, 2), accuracy: accuracy}

@@ -111,7 +111,7 @@ func TestSubsampleIsUnbiased(t *testing.T) {
 		}
 		for k := range m {
 			e := m[k].Estimate()
-			mean, se = append(mean, e.Mean), append(se, e.SE)
+			mean, se = append(mean, e.Value), append(se, e.SE)
 		}
 		return mean, se
 	}

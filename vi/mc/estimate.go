@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// An Estimate is a Monte Carlo mean and its standard error, which is 0 if the
-// mean is exact.
-type Estimate struct{ Mean, SE float64 }
+// An Estimate is a number that was found by Monte Carlo and its standard error, which
+// is 0 if the number is exact.
+type Estimate struct{ Value, SE float64 }
 
 // String is "mean ± standard error", without the latter if it is 0: Text(6).
 func (e Estimate) String() string { return e.Text(6) }
@@ -17,36 +17,36 @@ func (e Estimate) String() string { return e.Text(6) }
 // the standard error need them.
 func (e Estimate) Text(digits int) string {
 	if e.SE == 0 {
-		return fmt.Sprintf("%.*g", digits, e.Mean)
+		return fmt.Sprintf("%.*g", digits, e.Value)
 	}
-	if need := math.Floor(math.Log10(math.Abs(e.Mean))) - math.Floor(math.Log10(e.SE)) + 2; need > float64(digits) {
+	if need := math.Floor(math.Log10(math.Abs(e.Value))) - math.Floor(math.Log10(e.SE)) + 2; need > float64(digits) {
 		digits = int(min(need, 17))
 	}
-	return fmt.Sprintf("%.*g ± %.2g", digits, e.Mean, e.SE)
+	return fmt.Sprintf("%.*g ± %.2g", digits, e.Value, e.SE)
 }
 
 // Short is the estimate in a column: four digits, and two of the error; one
 // without error is a number.
 func (e Estimate) Short() string {
 	if e.SE == 0 {
-		return fmt.Sprintf("%.4g", e.Mean)
+		return fmt.Sprintf("%.4g", e.Value)
 	}
-	return fmt.Sprintf("%.4g ± %.2g", e.Mean, e.SE)
+	return fmt.Sprintf("%.4g ± %.2g", e.Value, e.SE)
 }
 
 // Plus is the sum of independent estimates; an infinite one has no error.
 func (e Estimate) Plus(o Estimate) Estimate {
-	if sum := e.Mean + o.Mean; math.IsInf(sum, 0) {
-		return Estimate{Mean: sum}
+	if sum := e.Value + o.Value; math.IsInf(sum, 0) {
+		return Estimate{Value: sum}
 	}
-	return Estimate{e.Mean + o.Mean, math.Hypot(e.SE, o.SE)}
+	return Estimate{e.Value + o.Value, math.Hypot(e.SE, o.SE)}
 }
 
 type estimateJSON struct{ Mean, SE Number }
 
 // MarshalJSON implements json.Marshaler; NaN and infinities are strings.
 func (e Estimate) MarshalJSON() ([]byte, error) {
-	return json.Marshal(estimateJSON{Number(e.Mean), Number(e.SE)})
+	return json.Marshal(estimateJSON{Number(e.Value), Number(e.SE)})
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -99,7 +99,7 @@ func (m *Moments) SE() float64 { return math.Sqrt(m.Variance() / float64(m.N)) }
 // was −Inf.
 func (m *Moments) Estimate() Estimate {
 	if m.infinite {
-		return Estimate{Mean: math.Inf(-1)}
+		return Estimate{Value: math.Inf(-1)}
 	}
 	return Estimate{m.Mean, m.SE()}
 }

@@ -77,18 +77,18 @@ func TestMoments(t *testing.T) {
 func TestMomentsOfZeroDensity(t *testing.T) {
 	inf := math.Inf(-1)
 	for _, values := range [][]float64{{inf, 1, 2}, {1, inf, 2}, {1, 2, inf}, {inf, inf}, {inf}} {
-		require.Equal(t, Estimate{Mean: inf}, Mean(values), "%v", values)
+		require.Equal(t, Estimate{Value: inf}, Mean(values), "%v", values)
 		var all, other Moments
 		all.Add(3)
 		for _, v := range values {
 			other.Add(v)
 		}
 		all.Merge(other)
-		require.Equal(t, Estimate{Mean: inf}, all.Estimate(), "merged %v", values)
+		require.Equal(t, Estimate{Value: inf}, all.Estimate(), "merged %v", values)
 	}
-	require.True(t, math.IsNaN(Mean([]float64{1, math.NaN()}).Mean))
-	require.Equal(t, Estimate{Mean: inf}, Estimate{Mean: inf}.Plus(Estimate{1, 2}))
-	require.Equal(t, Estimate{Mean: inf}, Estimate{1, 2}.Plus(Estimate{Mean: inf}))
+	require.True(t, math.IsNaN(Mean([]float64{1, math.NaN()}).Value))
+	require.Equal(t, Estimate{Value: inf}, Estimate{Value: inf}.Plus(Estimate{1, 2}))
+	require.Equal(t, Estimate{Value: inf}, Estimate{1, 2}.Plus(Estimate{Value: inf}))
 	require.Equal(t, Estimate{4, 5}, Estimate{1, 3}.Plus(Estimate{3, 4}))
 }
 
@@ -100,7 +100,7 @@ func TestEstimateText(t *testing.T) {
 		require.NoError(t, err)
 		var got Estimate
 		require.NoError(t, json.Unmarshal(data, &got))
-		for _, pair := range [][2]float64{{want.Mean, got.Mean}, {want.SE, got.SE}} {
+		for _, pair := range [][2]float64{{want.Value, got.Value}, {want.SE, got.SE}} {
 			require.True(t, pair[0] == pair[1] || math.IsNaN(pair[0]) && math.IsNaN(pair[1]), "%s", data)
 		}
 	}

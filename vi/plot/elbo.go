@@ -32,8 +32,8 @@ func ELBO(trace []vi.TracePoint) (*plot.Plot, error) {
 		if i > 0 && at.Step <= trace[i-1].Step {
 			return nil, fmt.Errorf("plot: step %d comes after step %d", at.Step, trace[i-1].Step)
 		}
-		x[i], mean[i] = float64(at.Step), at.ELBO.Mean
-		low[i], high[i] = at.ELBO.Mean-2*at.ELBO.SE, at.ELBO.Mean+2*at.ELBO.SE
+		x[i], mean[i] = float64(at.Step), at.ELBO.Value
+		low[i], high[i] = at.ELBO.Value-2*at.ELBO.SE, at.ELBO.Value+2*at.ELBO.SE
 		if width := high[i] - low[i]; !(width >= 0) || math.IsInf(width, 0) {
 			return nil, fmt.Errorf("plot: the ELBO at step %d is %v", at.Step, at.ELBO)
 		}

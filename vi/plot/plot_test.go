@@ -87,7 +87,7 @@ func columns(xys plotter.XYs) (x, y []float64) {
 func trace(points ...[3]float64) []vi.TracePoint {
 	out := make([]vi.TracePoint, len(points))
 	for i, p := range points {
-		out[i] = vi.TracePoint{Step: int(p[0]), ELBO: vi.Estimate{Mean: p[1], SE: p[2]}}
+		out[i] = vi.TracePoint{Step: int(p[0]), ELBO: vi.Estimate{Value: p[1], SE: p[2]}}
 	}
 	return out
 }

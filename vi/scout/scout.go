@@ -152,7 +152,7 @@ func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
 func combine(logs []float64) mc.Estimate {
 	n := float64(len(logs))
 	if len(logs) == 1 {
-		return mc.Estimate{Mean: logs[0], SE: math.Inf(1)}
+		return mc.Estimate{Value: logs[0], SE: math.Inf(1)}
 	}
 	without := make([]float64, len(logs))
 	for i := range logs {
@@ -163,7 +163,7 @@ func combine(logs []float64) mc.Estimate {
 		_, variance := stat.PopMeanVariance(without, nil)
 		se = math.Sqrt((n - 1) * variance)
 	}
-	return mc.Estimate{Mean: floats.LogSumExp(logs) - math.Log(n), SE: se}
+	return mc.Estimate{Value: floats.LogSumExp(logs) - math.Log(n), SE: se}
 }
 
 // reporter tells Progress the least β of the islands.

@@ -85,9 +85,9 @@ func TestEvidence(t *testing.T) {
 		for seed := range uint64(24) {
 			r, err := scout.Run(context.Background(), d, scout.Settings{Seed: seed})
 			require.NoError(t, err)
-			mean.Add(r.LogEvidence.Mean)
+			mean.Add(r.LogEvidence.Value)
 			variance.Add(r.LogEvidence.SE * r.LogEvidence.SE)
-			z.Add(math.Pow((r.LogEvidence.Mean-c.evidence)/r.LogEvidence.SE, 2))
+			z.Add(math.Pow((r.LogEvidence.Value-c.evidence)/r.LogEvidence.SE, 2))
 		}
 		claimed := math.Sqrt(variance.Mean)
 		t.Logf("%s: %.4f, exact %.4f; spread %.4f, claimed %.4f, mean of z² %.2f", c.name, mean.Mean, c.evidence, math.Sqrt(mean.Variance()), claimed, z.Mean)
@@ -104,7 +104,7 @@ func TestManyDraws(t *testing.T) {
 	m.Observe("y", graph.Normal(x, 1e-6), 0.5)
 	r, err := scout.Run(context.Background(), compiled(t, m), scout.Settings{Particles: 1024, Moves: 6})
 	require.NoError(t, err)
-	require.InDelta(t, distuv.UnitNormal.LogProb(0.5), r.LogEvidence.Mean, 4*r.LogEvidence.SE)
+	require.InDelta(t, distuv.UnitNormal.LogProb(0.5), r.LogEvidence.Value, 4*r.LogEvidence.SE)
 	require.Less(t, r.LogEvidence.SE, 0.2)
 }
 
@@ -116,7 +116,7 @@ func TestEvidenceOfNothing(t *testing.T) {
 		m.Factor(factor)
 		r, err := scout.Run(context.Background(), compiled(t, m), scout.Settings{Particles: 16})
 		require.NoError(t, err)
-		require.InDelta(t, factor, r.LogEvidence.Mean, 1e-12)
+		require.InDelta(t, factor, r.LogEvidence.Value, 1e-12)
 		require.InDelta(t, 0, r.LogEvidence.SE, 1e-12)
 	}
 }
@@ -240,8 +240,8 @@ func TestOver(t *testing.T) {
 		require.InDelta(t, x.Out[0], cut.LogProb[k], 1e-9)
 	}
 	e := mean.Estimate()
-	require.InDelta(t, 1, e.Mean, 5*e.SE)
-	require.Zero(t, cut.LogEvidence.Mean) // of the data to the power of 0
+	require.InDelta(t, 1, e.Value, 5*e.SE)
+	require.Zero(t, cut.LogEvidence.Value) // of the data to the power of 0
 
 	want, err := scout.Run(context.Background(), d, scout.Settings{Seed: 1})
 	require.NoError(t, err)
@@ -249,7 +249,7 @@ func TestOver(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want, got)
 	require.Equal(t, 1.0, got.Beta)
-	require.InDelta(t, evidence, got.LogEvidence.Mean, 5*got.LogEvidence.SE)
+	require.InDelta(t, evidence, got.LogEvidence.Value, 5*got.LogEvidence.SE)
 }
 
 // A wall of −1e200 is passed at temperatures whose squares are no numbers.
@@ -258,6 +258,6 @@ func TestWall(t *testing.T) {
 	m.Factor(graph.If(graph.Greater(m.Sample("x", graph.Normal(0, 1)), 0), 0, -1e200))
 	r, err := scout.Run(context.Background(), compiled(t, m), scout.Settings{Seed: 1})
 	require.NoError(t, err)
-	require.InDelta(t, -math.Ln2, r.LogEvidence.Mean, 5*r.LogEvidence.SE)
+	require.InDelta(t, -math.Ln2, r.LogEvidence.Value, 5*r.LogEvidence.SE)
 	require.Less(t, r.LogEvidence.SE, 0.02)
 }

@@ -75,5 +75,5 @@ func TestHamiltonFound(t *testing.T) {
 	}
 	e, err := p.ELBO(1000, 1)
 	require.NoError(t, err)
-	require.InDelta(t, bestLogLikelihood, e.Mean, 1e-3)
+	require.InDelta(t, bestLogLikelihood, e.Value, 1e-3)
 }

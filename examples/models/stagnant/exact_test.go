@@ -85,13 +85,13 @@ func TestFit(t *testing.T) {
 				require.NoError(t, err)
 				e, err := p.LogEvidence()
 				require.NoError(t, err)
-				assert.InDelta(t, c.want.LogEvidence, e.Mean, 0.03)
+				assert.InDelta(t, c.want.LogEvidence, e.Value, 0.03)
 				s := p.Summary()
 				t.Log(s.Verdict)
 				for i, l := range s.Latents {
 					mean, sd := l.Mean, l.SD
 					if l.Reweighted != nil {
-						mean, sd = l.Reweighted.Mean.Mean, l.Reweighted.SD
+						mean, sd = l.Reweighted.Mean.Value, l.Reweighted.SD
 					}
 					want := c.want.Latents[i]
 					assert.InDelta(t, want.Mean, mean, 0.06*want.SD, l.Name)
@@ -108,7 +108,7 @@ func TestFit(t *testing.T) {
 								return 1
 							}
 							return 0
-						}).Mean
+						}).Value
 					}
 					assert.InDelta(t, want, got, 0.02, "flow %d", i)
 				}

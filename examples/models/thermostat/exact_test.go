@@ -32,7 +32,7 @@ func TestLogLikelihood(t *testing.T) {
 	r, err := scout.Run(context.Background(), d, scout.Settings{Seed: 1})
 	require.NoError(t, err)
 	t.Logf("log likelihood %.4f, by a scout %v", want, r.LogEvidence)
-	assert.InDelta(t, want, r.LogEvidence.Mean, 4*r.LogEvidence.SE)
+	assert.InDelta(t, want, r.LogEvidence.Value, 4*r.LogEvidence.SE)
 	assert.Less(t, r.LogEvidence.SE, 0.2)
 }
 

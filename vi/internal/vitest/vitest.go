@@ -75,7 +75,7 @@ func MaxZScaled(t testing.TB, mean, se, want []float64, seen, scale float64) flo
 func Estimate(t testing.TB, what string, want float64, got mc.Estimate, seen float64) {
 	t.Helper()
 	require.Less(t, 5*got.SE, seen, "inconclusive: %s", what)
-	require.LessOrEqual(t, math.Abs(got.Mean-want), 5*got.SE+1e-9*math.Abs(want), "%s: %v, want %v", what, got, want)
+	require.LessOrEqual(t, math.Abs(got.Value-want), 5*got.SE+1e-9*math.Abs(want), "%s: %v, want %v", what, got, want)
 }
 
 // Draws is a number of draws, a sixteenth of it in short runs; Precision says what
