@@ -127,22 +127,6 @@ func (d Dist) sample(rng *rand.Rand) float64 {
 	return d.draw(p, rng)
 }
 
-// logCoordinate is the log density of the coordinate u of a latent, for numbers as
-// parameters.
-func (d Dist) logCoordinate(u float64) float64 {
-	s := d.support()
-	x := s.forward(s, Expr{v: u})
-	return Add(d.logProb(x), s.logJac(s, Expr{v: u})).v
-}
-
-// residualOf is the residual of a law by its log density.
-func residualOf(f *law) func(e float64, p []float64) float64 {
-	return func(e float64, p []float64) float64 {
-		center, scale := f.start(p)
-		return Dist{law: f, params: numbersOf(p)}.logCoordinate(center+scale*e) + math.Log(scale)
-	}
-}
-
 // quantile is the coordinate, or the whole number, up to which there is the part u of d,
 // for numbers as parameters.
 func (d Dist) quantile(u float64) float64 {
@@ -177,7 +161,7 @@ func (s support) quantile(u float64, logTail func(x float64, upper bool) float64
 		if hi-lo < 1e-12*(1+math.Abs(lo)) || mid <= lo || mid >= hi {
 			break
 		}
-		switch y := excess(s.forward(s, Expr{v: mid}).v); {
+		switch y := excess(s.value(s, mid)); {
 		case y == 0:
 			return mid
 		case y < 0:

@@ -90,7 +90,7 @@ func (k *discrete) prior() Dist {
 	f := *normal
 	f.name = k.dist.law.name
 	f.support = reals
-	f.support.forward = func(_ support, u Expr) Expr { return Expr{v: k.values[k.at(u.v)]} }
+	f.support.value = func(_ support, u float64) float64 { return k.values[k.at(u)] }
 	f.support.inverse = func(_ support, x float64) float64 {
 		j, found := slices.BinarySearch(k.values, x)
 		if !found {

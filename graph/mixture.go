@@ -82,7 +82,6 @@ func mixture(n int, of []Dist) *law {
 		center /= total
 		return center, math.Sqrt(max(square/total-center*center, 0))
 	}
-	f.residual = residualOf(f)
 	for _, d := range of {
 		if !d.hasCDF() {
 			return f

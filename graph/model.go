@@ -58,10 +58,7 @@ type latent struct {
 // constrain is the value in the program at coordinate u.
 func (l latent) constrain(u float64) float64 {
 	s := l.prior.support()
-	if s.plain { // in a tenth of the time
-		return s.fn.Value(u)
-	}
-	return s.forward(s, Expr{v: u}).v
+	return s.value(s, u)
 }
 
 // An observation is one observed value; all of one name form a vector.

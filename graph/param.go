@@ -85,7 +85,7 @@ func (m *Model) Param(name string, start float64, options ...ParamOption) Expr {
 	switch {
 	case spec.scale > 0:
 		const h = 0x1p-20
-		unit = spec.scale * 2 * h / (s.forward(s, Expr{v: u + h}).v - s.forward(s, Expr{v: u - h}).v)
+		unit = spec.scale * 2 * h / (s.value(s, u+h) - s.value(s, u-h))
 	case spec.law == realParam && start != 0:
 		unit = math.Abs(start)
 	}

@@ -46,6 +46,8 @@ type Residuals struct {
 type residualStep struct {
 	Dist
 	before        []instruction // that its prior needs and no earlier one did
+	after         []instruction // that logProb needs then
+	logProb       []float64     // row of log p(z), of a law that has no residual
 	normal        bool          // center and scale are the parameters
 	numbers       []float64     // the parameters, if none depends on a latent
 	rows          [][]float64   // the parameters otherwise
@@ -66,9 +68,19 @@ func (d *Density) Residuals(n int) (*Residuals, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("graph: a batch of %d points", n)
 	}
-	var roots []nodeID
+	var roots, priors []nodeID
 	for _, l := range d.m.latents {
 		roots = append(roots, l.prior.nodes()...)
+	}
+	for _, t := range d.m.terms {
+		if t.prior {
+			priors = append(priors, t.id)
+		}
+	}
+	for i, id := range priors {
+		if d.m.latents[d.m.params+i].prior.law.residual == nil {
+			roots = append(roots, id)
+		}
 	}
 	dim, rows := d.Dim(), d.arr.Len()+4*d.Dim()+5
 	for _, needed := range needed(&d.nodes, roots) {
@@ -92,8 +104,12 @@ func (d *Density) Residuals(n int) (*Residuals, error) {
 		}
 		r.steps = append(r.steps, residualStep{center: r.number(at), scale: r.number(0), constant: true})
 	}
-	for _, l := range d.m.latents[d.m.params:] {
-		r.steps = append(r.steps, r.step(l.prior, center, scale))
+	for i, l := range d.m.latents[d.m.params:] {
+		s := r.step(l.prior, center, scale)
+		if l.prior.law.residual == nil {
+			s.after, s.logProb = r.need(nil, priors[i]), r.row[priors[i]]
+		}
+		r.steps = append(r.steps, s)
 	}
 	return r, nil
 }
@@ -115,7 +131,7 @@ func (r *Residuals) step(prior Dist, center, scale []float64) residualStep {
 			s.rows = append(s.rows, r.number(x.v))
 			continue
 		}
-		s.need(r, x.id)
+		s.before = r.need(s.before, x.id)
 		s.rows = append(s.rows, r.row[x.id])
 	}
 	if s.normal {
@@ -131,30 +147,30 @@ func (r *Residuals) number(v float64) []float64 {
 	return remembered(r.constant, v, func() []float64 { return slices.Repeat([]float64{v}, r.N) })
 }
 
-// need makes a row for a node and, first, for its operands.
-func (s *residualStep) need(r *Residuals, id nodeID) {
+// need makes a row for a node and, first, for its operands, and adds what computes them to list.
+func (r *Residuals) need(list []instruction, id nodeID) []instruction {
 	if r.row[id] != nil {
-		return
+		return list
 	}
 	n := r.d.nodes.at(id)
 	a := int(n.a)
 	switch n.kind {
 	case kConst:
 		r.row[id] = r.number(n.v)
-		return
+		return list
 	case kData:
 		r.row[id] = r.number(r.d.data[a])
-		return
+		return list
 	case kLatent:
 		r.row[id] = r.Z[a*r.N : (a+1)*r.N]
-		return
+		return list
 	case kSign:
 		r.row[id] = r.Signs[a*r.N : (a+1)*r.N]
 	default:
-		n.operands(func(o nodeID) { s.need(r, o) })
+		n.operands(func(o nodeID) { list = r.need(list, o) })
 		r.row[id] = make([]float64, r.N)
 	}
-	s.before = append(s.before, instruction{n, r.row[id]})
+	return append(list, instruction{n, r.row[id]})
 }
 
 func (r *Residuals) run(in instruction) {
@@ -215,13 +231,26 @@ func (r *Residuals) Renew(which []int, logRatio []float64, rng *rand.Rand) {
 	sized(logRatio, r.N, "columns")
 	clear(logRatio) // of parameters
 	r.follow(func(i int, s *residualStep, e []float64) {
-		for k, latent := range which {
-			if latent == i {
-				old := s.law.residual(e[k], r.params(s, k))
-				e[k] = r.draw(s, k, rng)
-				logRatio[k] = s.law.residual(e[k], r.params(s, k)) - old
+		if !slices.Contains(which, i) {
+			return
+		}
+		z := r.Z[i*r.N : (i+1)*r.N]
+		add := func(sign float64) { // the log density where latent i is renewed
+			s.place(z, e)
+			r.logResidual(s, e)
+			for k, latent := range which {
+				if latent == i {
+					logRatio[k] += sign * r.tmp[k]
+				}
 			}
 		}
+		add(-1)
+		for k, latent := range which {
+			if latent == i {
+				e[k] = r.draw(s, k, rng)
+			}
+		}
+		add(1)
 	})
 }
 
@@ -229,9 +258,40 @@ func (r *Residuals) Renew(which []int, logRatio []float64, rng *rand.Rand) {
 func (r *Residuals) follow(residual func(i int, s *residualStep, e []float64)) {
 	r.walk(func(i int, s *residualStep, z, e []float64) {
 		residual(i, s, e)
-		vec.Mul(z, e, s.scale)
-		vec.Add(z, z, s.center)
+		s.place(z, e)
 	})
+}
+
+// place stores center + scale·e in z.
+func (s *residualStep) place(z, e []float64) {
+	vec.Mul(z, e, s.scale)
+	vec.Add(z, z, s.center)
+}
+
+// logResidual stores the log densities of the residuals e, whose latents are in Z, in r.tmp.
+func (r *Residuals) logResidual(s *residualStep, e []float64) {
+	if s.logProb == nil {
+		for k := range e {
+			r.tmp[k] = s.law.residual(e[k], r.params(s, k))
+		}
+		return
+	}
+	for _, in := range s.after {
+		r.run(in)
+	}
+	copy(r.tmp, s.logProb)
+	r.addLogScale(r.tmp, s)
+}
+
+// addLogScale adds the logarithms of the step's scales to dst.
+func (r *Residuals) addLogScale(dst []float64, s *residualStep) {
+	if s.constant {
+		vec.Affine(dst, dst, 1, math.Log(s.scale[0]))
+		return
+	}
+	for k, v := range s.scale {
+		dst[k] += math.Log(v)
+	}
 }
 
 // Invert computes E from Z, and all else from both.
@@ -265,9 +325,8 @@ func (r *Residuals) walk(solve func(i int, s *residualStep, z, e []float64)) {
 			vec.Mul(r.tmp, e, e)
 			vec.AddScaled(r.LogPrior, -0.5, r.tmp)
 		} else {
-			for k := range e {
-				r.LogPrior[k] += s.law.residual(e[k], r.params(s, k))
-			}
+			r.logResidual(s, e)
+			vec.Add(r.LogPrior, r.LogPrior, r.tmp)
 		}
 		r.judge(s)
 	}
@@ -306,22 +365,12 @@ func (r *Residuals) judge(s *residualStep) {
 // numbers.
 func (r *Residuals) LogScale(dst []float64) {
 	clear(sized(dst, r.N, "columns"))
-	sum := 0.0
 	for i := range r.steps {
-		s := &r.steps[i]
-		if s.law == nil {
-			continue
-		}
-		if s.constant {
-			sum += math.Log(s.scale[0])
-			continue
-		}
-		r.locate(s)
-		for k, v := range s.scale {
-			dst[k] += math.Log(v)
+		if s := &r.steps[i]; s.law != nil {
+			r.locate(s)
+			r.addLogScale(dst, s)
 		}
 	}
-	vec.Affine(dst, dst, 1, sum)
 }
 
 // params are the parameters of the prior in column k. The slice is used again at

@@ -27,6 +27,8 @@ func everyPrior() *graph.Model {
 		graph.StudentsT(x, s, 3), graph.StudentsT(1, 2, k), graph.HalfNormal(s), graph.HalfNormal(2),
 		graph.Exponential(s), graph.Exponential(2), graph.Gamma(3, s), graph.Gamma(k, 2), graph.Gamma(40, 2),
 		graph.ChiSquared(3), graph.ChiSquared(k), graph.Beta(2, 0.7), graph.Beta(k, s), graph.Uniform(-1, 3),
+		graph.Truncated(graph.Normal(x, s), 0.5, inf), graph.Truncated(graph.Gamma(k, s), 0.1, 2), graph.Truncated(graph.Laplace(1, 2), -inf, 3),
+		graph.Mixture([]graph.Expr{s, k}, graph.Normal(x, 1), graph.Normal(1, s)),
 	} {
 		y := m.Sample(fmt.Sprint("y", i), prior)
 		m.Observe("data", graph.Normal(graph.If(graph.Greater(y, 0.6), y, graph.Log1p(graph.Square(y))), 1), 0.4)
@@ -85,5 +87,52 @@ func TestResiduals(t *testing.T) {
 		r.Follow()
 		require.Equal(t, points, r.Z, "%s", name)
 		require.Equal(t, logPrior, r.LogPrior, "%s", name)
+	}
+}
+
+// followed are the priors of eight latents, which may depend on a normal one.
+var followed = map[string]func(x graph.Expr) graph.Dist{
+	"Normal":         func(x graph.Expr) graph.Dist { return graph.Normal(x, 2) },
+	"Gamma":          func(x graph.Expr) graph.Dist { return graph.Gamma(graph.Exp(x), 2) },
+	"half-line":      func(graph.Expr) graph.Dist { return graph.Truncated(graph.Normal(1, 2), 0, inf) },
+	"interval":       func(graph.Expr) graph.Dist { return graph.Truncated(graph.StudentsT(1, 2, 3), -1, 7) },
+	"half-line by x": func(x graph.Expr) graph.Dist { return graph.Truncated(graph.Normal(x, 2), 0, inf) },
+	"interval by x":  func(x graph.Expr) graph.Dist { return graph.Truncated(graph.Gamma(graph.Exp(x), 2), 0, 1) },
+	"mixture by x": func(x graph.Expr) graph.Dist {
+		return graph.Mixture([]float64{1, 2}, graph.Normal(x, 1), graph.Normal(3, 1))
+	},
+}
+
+func followedResiduals(t testing.TB, prior func(x graph.Expr) graph.Dist) *graph.Residuals {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(0, 0.5))
+	for i := range 8 {
+		m.Sample(fmt.Sprint("y", i), prior(x))
+	}
+	d, err := m.Compile()
+	require.NoError(t, err)
+	r, err := d.Residuals(64)
+	require.NoError(t, err)
+	r.Draw(rand.New(rand.NewPCG(1, 2)))
+	return r
+}
+
+// Following residuals takes a formula in each row, and no quantile by search, which would make
+// expressions of numbers.
+func TestFollowAllocatesNothing(t *testing.T) {
+	for name, prior := range followed {
+		r := followedResiduals(t, prior)
+		require.Zero(t, testing.AllocsPerRun(3, r.Follow), name)
+	}
+}
+
+func BenchmarkFollow(b *testing.B) {
+	for name, prior := range followed {
+		r := followedResiduals(b, prior)
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				r.Follow()
+			}
+		})
 	}
 }

@@ -97,16 +97,18 @@ func (d Dist) draw(p []float64, rng *rand.Rand) float64 {
 			return math.NaN()
 		}
 	}
-	x, s := d.law.rand(p, rng), d.support()
-	switch { // infinite where a parameter was rounded to the edge of its range, or is far out
-	case !math.IsInf(x, 0):
+	x := d.law.rand(p, rng)
+	if !math.IsInf(x, 0) {
 		return x
+	}
+	switch s := d.support(); { // a parameter was rounded to the edge of its range, or is far out
 	case s.whole:
 		return math.NaN()
 	case x > 0:
 		return s.greatest
+	default:
+		return s.least
 	}
-	return s.least
 }
 
 // fromCoordinate maps a draw to the support. Where the transform rounds to an edge that
@@ -116,7 +118,7 @@ func (d Dist) fromCoordinate(u float64) float64 {
 		return u
 	}
 	s := d.support()
-	return s.nearest(s.forward(s, Expr{v: u}).v)
+	return s.nearest(s.value(s, u))
 }
 
 // unitRand is uniform on (0, 1), never 0 or 1.

@@ -78,9 +78,12 @@ func (r *Residuals) Within(i, k int, u, lo, hi float64) float64 {
 }
 
 // LogPriorOf is the log prior density of latent i in column k, given the latents
-// before it there.
+// before it there. Of a law without shares it is that of the last Follow, Draw, Renew or Invert.
 func (r *Residuals) LogPriorOf(i, k int) float64 {
 	s, center, scale := r.at(i, k)
+	if s.logProb != nil {
+		return s.logProb[k]
+	}
 	return s.law.residual((r.Z[i*r.N+k]-center)/scale, r.params(s, k)) - math.Log(scale)
 }
 

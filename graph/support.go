@@ -29,9 +29,9 @@ var (
 // A transform is an increasing map x = f(u) from the unconstrained coordinate to
 // a support.
 type transform struct {
-	fn      kernel.Function // f(u) is affine in fn(u),
-	plain   bool            // or fn(u) itself
+	fn      kernel.Function // f(u) is affine in fn(u)
 	forward func(s support, u Expr) Expr
+	value   func(s support, u float64) float64 // forward of a number, in a tenth of the time
 	logJac  func(s support, u Expr) Expr       // log f′(u)
 	inverse func(s support, x float64) float64 // NaN or infinite outside the open support
 	// Coordinates in place of −∞ and ∞, where f is finite.
@@ -41,6 +41,7 @@ type transform struct {
 var identity = transform{
 	fn:      kernel.None,
 	forward: func(_ support, u Expr) Expr { return u },
+	value:   func(_ support, u float64) float64 { return u },
 	logJac:  func(_ support, _ Expr) Expr { return Expr{} },
 	inverse: func(_ support, x float64) float64 { return x },
 	least:   -math.MaxFloat64, greatest: math.MaxFloat64,
@@ -51,8 +52,8 @@ var identity = transform{
 // exponentialMap is x = eᵘ.
 var exponentialMap = transform{
 	fn:      kernel.Exp,
-	plain:   true,
 	forward: func(_ support, u Expr) Expr { return Exp(u) },
+	value:   func(_ support, u float64) float64 { return kernel.Exp.Value(u) },
 	logJac:  func(_ support, u Expr) Expr { return u },
 	inverse: func(_ support, x float64) float64 { return math.Log(x) },
 	least:   -744, greatest: 709,
@@ -61,8 +62,8 @@ var exponentialMap = transform{
 // logisticMap is x = 1/(1 + e⁻ᵘ).
 var logisticMap = transform{
 	fn:      kernel.Sigmoid,
-	plain:   true,
 	forward: func(_ support, u Expr) Expr { return Sigmoid(u) },
+	value:   func(_ support, u float64) float64 { return kernel.Sigmoid.Value(u) },
 	logJac:  func(_ support, u Expr) Expr { return Neg(Add(Softplus(u), Softplus(Neg(u)))) },
 	inverse: func(_ support, x float64) float64 { return math.Log(x) - math.Log1p(-x) },
 	least:   -744, greatest: 744,
@@ -72,6 +73,7 @@ var logisticMap = transform{
 var scaledLogisticMap = transform{
 	fn:      kernel.Sigmoid,
 	forward: func(s support, u Expr) Expr { return Add(s.lo, Mul(s.hi-s.lo, Sigmoid(u))) },
+	value:   func(s support, u float64) float64 { return s.lo + (s.hi-s.lo)*kernel.Sigmoid.Value(u) },
 	logJac: func(s support, u Expr) Expr {
 		return Sub(math.Log(s.hi-s.lo), Add(Softplus(u), Softplus(Neg(u))))
 	},

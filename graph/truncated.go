@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 
@@ -44,16 +45,24 @@ func truncated(of Dist) *law {
 		d, s := in(p), f.supportAt(p)
 		return Sub(d.logMass(x, Expr{v: s.hi}), d.logIn(s))
 	}
-	// Draws that fall outside are drawn again. Where most would, a quantile is drawn: on the line by the
-	// shares of residuals where they are known, and else by search.
+	// A quantile is drawn, by the shares of residuals where they are known. Else draws that fall outside
+	// are drawn again, and where most would, a quantile is found by search.
 	f.rand = func(p []float64, rng *rand.Rand) float64 {
+		if of.law.shares != nil {
+			c := newCut(of.law, p, of.law.shares)
+			if u := c.quantile(unitRand(rng)); isFinite(u) {
+				return u
+			}
+		}
 		whole := Dist{law: f, params: numbersOf(p)}
 		d, s := in(whole.params), whole.support()
-		mass, tries := d.logIn(s).v, 0
-		if mass > math.Log(0.1) {
-			tries = 50
-		}
-		for range tries {
+		mass := math.NaN()
+		for try := range 50 {
+			if try == 3 {
+				if mass = d.logIn(s).v; !(mass > math.Log(0.1)) {
+					break
+				}
+			}
 			x := d.fromCoordinate(d.sample(rng))
 			if !s.contains(x) {
 				continue
@@ -65,15 +74,7 @@ func truncated(of Dist) *law {
 				return u
 			}
 		}
-		u := unitRand(rng)
-		if all := d.support(); d.law.shares != nil && math.IsInf(all.lo, -1) && math.IsInf(all.hi, 1) {
-			center, scale := d.law.start(p[2:])
-			x := between(center+scale*d.law.shares.quantile(u, (s.lo-center)/scale, (s.hi-center)/scale), s.lo, s.hi)
-			if x = s.inverse(s, x); isFinite(x) {
-				return x
-			}
-		}
-		return s.quantile(u, func(x float64, upper bool) float64 {
+		return s.quantile(unitRand(rng), func(x float64, upper bool) float64 {
 			switch {
 			case x < s.lo || !s.whole && x == s.lo:
 				return certainly(upper).v
@@ -85,15 +86,42 @@ func truncated(of Dist) *law {
 			return d.logIn(support{lo: s.lo, hi: x, whole: s.whole}).v - mass
 		})
 	}
+	// Where shares are not known, those of a logistic distribution are near enough.
 	f.start = func(p []float64) (center, scale float64) {
-		whole := Dist{law: f, params: numbersOf(p)}
-		if s, all := whole.support(), in(whole.params).support(); s.lo == all.lo && s.hi == all.hi {
-			return of.law.start(p[2:])
+		c := newCut(of.law, p, cmp.Or(of.law.shares, &logisticShares))
+		if c.s.lo == c.all.lo && c.s.hi == c.all.hi {
+			return c.center, c.scale
 		}
-		return whole.quantile(0.5), 0.5 * (whole.quantile(0.8413) - whole.quantile(0.1587))
+		low, high := c.quantile(0.1587), c.quantile(0.8413)
+		return low + 0.5*(high-low), 0.5 * (high - low)
 	}
-	f.residual = residualOf(f)
 	return f
+}
+
+// A cut is what truncation leaves of a distribution with known shares.
+type cut struct {
+	all, s        support // before and after
+	shares        *shares
+	center, scale float64 // before
+	lo, hi        float64 // residuals of the bounds
+}
+
+// newCut is that of a law, where p has the bounds and then the law's parameters.
+func newCut(of *law, p []float64, shares *shares) (c cut) {
+	if c.all = of.support; of.supportAt != nil {
+		c.all = of.supportAt(numbersOf(p[2:]))
+	}
+	c.s, c.shares = c.all.cut(p[0], p[1]), shares
+	c.center, c.scale = of.start(p[2:])
+	residual := func(x float64) float64 { return (c.all.inverse(c.all, x) - c.center) / c.scale }
+	c.lo, c.hi = residual(c.s.lo), residual(c.s.hi)
+	return c
+}
+
+// quantile is the coordinate below which there is the part u.
+func (c *cut) quantile(u float64) float64 {
+	x := c.all.value(c.all, c.center+c.scale*c.shares.quantile(u, c.lo, c.hi))
+	return c.s.inverse(c.s, between(x, c.s.lo, c.s.hi))
 }
 
 // cut is the part of s between lo and hi.
@@ -129,6 +157,7 @@ func (s support) cut(lo, hi float64) support {
 var shiftedMap = transform{
 	fn:      kernel.Exp,
 	forward: func(s support, u Expr) Expr { return Add(s.lo, Exp(u)) },
+	value:   func(s support, u float64) float64 { return s.lo + kernel.Exp.Value(u) },
 	logJac:  func(_ support, u Expr) Expr { return u },
 	inverse: func(s support, x float64) float64 { return math.Log(x - s.lo) },
 	least:   -744, greatest: 709,
@@ -138,6 +167,7 @@ var shiftedMap = transform{
 var reflectedMap = transform{
 	fn:      kernel.Exp,
 	forward: func(s support, u Expr) Expr { return Sub(s.hi, Exp(Neg(u))) },
+	value:   func(s support, u float64) float64 { return s.hi - kernel.Exp.Value(-u) },
 	logJac:  func(_ support, u Expr) Expr { return Neg(u) },
 	inverse: func(s support, x float64) float64 { return -math.Log(s.hi - x) },
 	least:   -709, greatest: 744,
