@@ -12,3 +12,6 @@ func Kinked(d *Density, l int) bool {
 
 // Scripts is how many recorded rows p's rows follow.
 func Scripts(p *Plate) int { return len(p.scripts) }
+
+// Expressions is how many m has.
+func Expressions(m *Model) int { return m.st.len() }

@@ -44,6 +44,20 @@ func (s *store) and(a, b nodeID) nodeID {
 	return s.intern(node{kind: kAnd, a: min(a, b), b: max(a, b)})
 }
 
+// or is a ∨ b. (x ∧ y) ∨ (x ∧ ¬y) is x.
+func (s *store) or(a, b nodeID) nodeID {
+	if x, y := s.at(a), s.at(b); x.kind == kAnd && y.kind == kAnd {
+		for _, p := range [2][2]nodeID{{x.a, x.b}, {x.b, x.a}} {
+			for _, q := range [2][2]nodeID{{y.a, y.b}, {y.b, y.a}} {
+				if p[0] == q[0] && p[1] == s.not(q[1]) {
+					return p[0]
+				}
+			}
+		}
+	}
+	return s.not(s.and(s.not(a), s.not(b)))
+}
+
 // Not holds where g does not.
 func Not(g Guard) Guard {
 	if g.value.m == nil {

@@ -68,8 +68,8 @@ func (m *Model) positive(id nodeID) Guard {
 	if c, i, ok := m.ofDiscrete(id); ok {
 		return m.positiveDiscrete(c, i)
 	}
-	if cond, ok := m.firstBranch(id); ok {
-		return m.lifted(id, cond)
+	if _, ok := m.firstBranch(id); ok {
+		return m.lifted(id)
 	}
 	if m.st.like(id).affine {
 		return m.positiveThere(id)

@@ -45,8 +45,8 @@ func (m *Model) kinked(x, y nodeID, least bool) nodeID {
 	if id, known := m.kinks[key]; known {
 		return id
 	}
-	if len(m.kinks) == mostLifts {
-		m.fail("%s and %s depend on so many branches that the larger one becomes more than %d", m.format(x, 4), m.format(y, 4), mostLifts)
+	if len(m.kinks) == mostWays {
+		m.fail("%s and %s depend on so many branches that the larger one becomes more than %d", m.format(x, 4), m.format(y, 4), mostWays)
 		return x
 	}
 	m.kinks[key] = x // counted

@@ -28,6 +28,8 @@ type Model struct {
 	hulls    map[nodeID]extent     // answers of hull
 	kinks    map[kinkedPair]nodeID // answers of kinked
 	lifts    map[nodeID]nodeID     // answers of lifted
+	waysOf   map[nodeID][]way      // answers of ways
+	manyWays int                   // in waysOf
 	discrete map[nodeID]int        // the discrete latents, by the nodes of their values
 	// What guards compare that is not affine: coordinates of arr, by node, and the
 	// nodes in their order.
@@ -133,6 +135,7 @@ func NewModel() *Model {
 		places:   map[place]*place{},
 		kinks:    map[kinkedPair]nodeID{},
 		lifts:    map[nodeID]nodeID{},
+		waysOf:   map[nodeID][]way{},
 		discrete: map[nodeID]int{},
 		features: map[nodeID]int{},
 	}

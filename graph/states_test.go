@@ -47,46 +47,48 @@ func stateModel(steps int, next machine, between bool) *graph.Model {
 // The jump of each hyperplane is the difference between its sides.
 func TestJumpsOfStates(t *testing.T) {
 	const steps, n = 6, 3
+	models := map[string]*graph.Model{"loop": heater{latentRates: true, steps: steps}.model(), "loop of sums": heater{ofSums: true, steps: steps}.model()}
 	for name, next := range machines {
-		for _, between := range []bool{false, true} {
-			d := mustCompile(t, stateModel(steps, next, between))
-			made, err := d.Cached("jumps", func() (any, error) {
-				b := graph.NewBuilder(d)
-				outs := make([]graph.Expr, d.Arrangement().Len())
-				for l := range outs {
-					outs[l] = b.Jump(l, graph.Substitution{})
+		models[name], models[name+" between"] = stateModel(steps, next, false), stateModel(steps, next, true)
+	}
+	for name, m := range models {
+		d := mustCompile(t, m)
+		made, err := d.Cached("jumps", func() (any, error) {
+			b := graph.NewBuilder(d)
+			outs := make([]graph.Expr, d.Arrangement().Len())
+			for l := range outs {
+				outs[l] = b.Jump(l, graph.Substitution{})
+			}
+			return b.Compile(outs)
+		})
+		require.NoError(t, err)
+		x, err := d.ExecutorOf(made.(*graph.Program), n, graph.Compute{Out: true})
+		require.NoError(t, err)
+		rng := rand.New(rand.NewPCG(1, 2))
+		for range 20 {
+			z, signs := make([][]float64, n), make([][]bool, n)
+			for c := range n {
+				z[c], signs[c] = make([]float64, d.Dim()), make([]bool, d.Arrangement().Len())
+				for i := range z[c] {
+					z[c][i] = rng.NormFloat64()
+					x.Z[i*n+c] = z[c][i]
 				}
-				return b.Compile(outs)
-			})
-			require.NoError(t, err)
-			x, err := d.ExecutorOf(made.(*graph.Program), n, graph.Compute{Out: true})
-			require.NoError(t, err)
-			rng := rand.New(rand.NewPCG(1, 2))
-			for range 20 {
-				z, signs := make([][]float64, n), make([][]bool, n)
-				for c := range n {
-					z[c], signs[c] = make([]float64, d.Dim()), make([]bool, d.Arrangement().Len())
-					for i := range z[c] {
-						z[c][i] = rng.NormFloat64()
-						x.Z[i*n+c] = z[c][i]
-					}
-					for l := range signs[c] {
-						signs[c][l] = rng.IntN(2) == 1
-						x.Signs[l*n+c] = map[bool]float64{true: 1}[signs[c][l]]
-					}
+				for l := range signs[c] {
+					signs[c][l] = rng.IntN(2) == 1
+					x.Signs[l*n+c] = map[bool]float64{true: 1}[signs[c][l]]
 				}
-				require.NoError(t, x.Run())
-				for c := range n {
-					for l := range signs[c] {
-						side := func(positive bool) float64 {
-							s := append([]bool(nil), signs[c]...)
-							s[l] = positive
-							v, err := d.LogProbAt(z[c], regions.NewSigns(s))
-							require.NoError(t, err)
-							return v
-						}
-						closeTo(t, side(true)-side(false), x.Out[l*n+c], 1e-11, name, between, "plane", l)
+			}
+			require.NoError(t, x.Run())
+			for c := range n {
+				for l := range signs[c] {
+					side := func(positive bool) float64 {
+						s := append([]bool(nil), signs[c]...)
+						s[l] = positive
+						v, err := d.LogProbAt(z[c], regions.NewSigns(s))
+						require.NoError(t, err)
+						return v
 					}
+					closeTo(t, side(true)-side(false), x.Out[l*n+c], 1e-11, name, "plane", l)
 				}
 			}
 		}
