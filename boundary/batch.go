@@ -89,7 +89,8 @@ func (j *Jumps) Bind(d *graph.Density, n int, surface Surface, s Settings) (*Bat
 		each = each || b.moved[k] != never && surface.Each(k)
 	}
 	var err error
-	if b.ex, err = d.ExecutorOf(j.prog, n, graph.Compute{Out: each, OutSum: !each, Grad: true}); err != nil {
+	each = each || d.IsSimulation()
+	if b.ex, err = d.ExecutorOf(j.prog, n, graph.Compute{Out: each, OutSum: !each, Grad: true, NewData: s.NewData}); err != nil {
 		return nil, err
 	}
 	b.findUsed()
@@ -248,7 +249,21 @@ func (b *Batch) Values(k int) []float64 { return b.rowOf(b.pieces[k]) }
 
 // Sums are the sums of the samples' jumps, by piece, if no piece needs them one
 // by one; nil if some does, and then Jumps has them.
-func (b *Batch) Sums() []float64 { return b.ex.OutSum }
+func (b *Batch) Sums() []float64 {
+	if b.ex.OutSum == nil {
+		return nil
+	}
+	return b.ex.OutSum[:len(b.j.pieces)]
+}
+
+// LogProbs is the sum of log r over the samples, of NewValuedJumps.
+func (b *Batch) LogProbs() float64 {
+	if k := len(b.j.pieces); b.ex.OutSum != nil {
+		return b.ex.OutSum[k]
+	} else {
+		return vec.Sum(b.ex.Out[k*b.n:][:b.n])
+	}
+}
 
 // Jumps are the jumps of the samples at piece k, times the factors of
 // subsampling. They are valid until the next call.

@@ -24,6 +24,7 @@ type Jumps struct {
 	latents [][]int // whose values on the piece are wanted, by piece
 	points  []pointRow
 	signs   []signRow
+	valued  bool // the last output is log r at the samples
 }
 
 // A Piece is what samples are moved onto: the hyperplane of a guard, or of a guard
@@ -58,7 +59,10 @@ var OnPlane = Reach{"the plane's own latents", func(h regions.Hyperplane, latent
 	return slices.Contains(h.Index, latent)
 }}
 
-type cacheKey struct{ reach string }
+type cacheKey struct {
+	reach string
+	value bool
+}
 
 // NewJumps compiles the jumps of d for samples that move as reach says. It does
 // so once for each model and reach.
@@ -66,24 +70,36 @@ func NewJumps(d *graph.Density, reach Reach) (*Jumps, error) {
 	return NewJumpsContext(context.Background(), d, reach)
 }
 
+// NewValuedJumps is NewJumps whose batches have log r at the samples, too; see Batch.LogProbs.
+func NewValuedJumps(d *graph.Density, reach Reach) (*Jumps, error) {
+	return newJumps(context.Background(), d, reach, true)
+}
+
 // NewJumpsContext is NewJumps, which takes seconds for states that depend on a
 // thousand guards, until ctx is done.
 func NewJumpsContext(ctx context.Context, d *graph.Density, reach Reach) (*Jumps, error) {
-	v, err := d.Cached(cacheKey{reach.Name}, func() (any, error) { return compile(ctx, d, reach) })
+	return newJumps(ctx, d, reach, false)
+}
+
+func newJumps(ctx context.Context, d *graph.Density, reach Reach, value bool) (*Jumps, error) {
+	v, err := d.Cached(cacheKey{reach.Name, value}, func() (any, error) { return compile(ctx, d, reach, value) })
 	if err != nil {
 		return nil, fmt.Errorf("boundary: %w", err)
 	}
 	return v.(*Jumps), nil
 }
 
-func compile(ctx context.Context, d *graph.Density, reach Reach) (*Jumps, error) {
-	c := compiler{reach: reach, arr: d.Arrangement(), v: graph.NewBuilder(d), uses: make([]int, d.Dim()), params: d.Params()}
+func compile(ctx context.Context, d *graph.Density, reach Reach, value bool) (*Jumps, error) {
+	c := compiler{reach: reach, valued: value, arr: d.Arrangement(), v: graph.NewBuilder(d), uses: make([]int, d.Dim()), params: d.Params()}
 	for l := range c.arr.Len() {
 		for _, i := range c.arr.Latents(l) {
 			c.uses[i]++
 		}
 	}
 	for l := range c.arr.Len() {
+		if d.IsSimulation() && c.arr.Latents(l)[0] >= c.params {
+			continue // no parameter moves it
+		}
 		c.add(l)
 	}
 	c.wanted = make([][]int, len(c.pieces))
@@ -108,6 +124,7 @@ type compiler struct {
 	signs  []signRow
 	wanted [][]int // latents, by piece
 	uses   []int   // by latent: the planes that use it
+	valued bool    // log r at the samples is wanted, too
 	params int     // the first so many latents are parameters, which do not move
 }
 
@@ -220,6 +237,9 @@ func (c *compiler) finish(outs []graph.Expr) (*Jumps, error) {
 		j.signs = append(j.signs, signRow{number[x.piece], x.other})
 	}
 	var err error
+	if c.valued {
+		j.valued, jumps = true, append(jumps, c.v.LogProb())
+	}
 	j.prog, err = c.v.Compile(jumps)
 	return j, err
 }

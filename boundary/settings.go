@@ -28,6 +28,8 @@ type Settings struct {
 	Guards int
 	// By is how they are drawn.
 	By Subsampling
+	// NewData lets SetData of Samples change the observations; see graph.Compute.
+	NewData bool
 }
 
 // mostGuards is the largest number of guards a sample.

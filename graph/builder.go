@@ -129,6 +129,11 @@ func (b *Builder) PointSign() Guard {
 // Number is a constant.
 func (b *Builder) Number(x float64) Expr { return Expr{m: b.d.m, id: b.d.st.constant(x)} }
 
+// LogProb is log r.
+func (b *Builder) LogProb() Expr {
+	return Expr{m: b.d.m, id: b.d.st.affineSum(b.d.of.c, b.d.of.terms)}
+}
+
 // Always is the guard that always holds, or never.
 func (b *Builder) Always(holds bool) Guard { return constantGuard(b.d.m, holds) }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/facetvi/facet/graph/kernel"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -46,12 +47,20 @@ type compiled struct {
 // ArrangementWith.
 func (m *Model) Compile() (*Density, error) {
 	m.outsidePlates("Compile")
+	if m.simulation {
+		m.fail("Compile of a simulation, which has no posterior: give its objective to expect.Of")
+	}
 	if m.err == nil && len(m.latents) == m.params {
 		return nil, errNoLatents
 	}
 	if m.err != nil {
 		return nil, m.err
 	}
+	return m.compiled()
+}
+
+// compiled is Compile of a model without faults.
+func (m *Model) compiled() (*Density, error) {
 	arr, err := m.arrangement(len(m.latents), m.arr.Len())
 	if err != nil {
 		return nil, err
@@ -288,6 +297,15 @@ func (d *Density) Constrain(z []float64) []float64 {
 // ConstrainOne maps coordinate i, with value u, to the value of its latent.
 func (d *Density) ConstrainOne(i int, u float64) float64 { return d.made().m.latents[i].constrain(u) }
 
+// ConstrainSlope is the derivative of ConstrainOne for a continuous latent or a parameter.
+func (d *Density) ConstrainSlope(i int, u float64) float64 {
+	s := d.made().m.latents[i].prior.support()
+	if s.fn == kernel.None {
+		return 1
+	}
+	return math.Exp(s.logJac(s, Expr{v: u}).v)
+}
+
 // UnconstrainOne is the inverse of ConstrainOne: the unconstrained coordinate at
 // which latent i has the value x. A value outside the open support of the
 // latent's prior is an error that names the latent and where it was sampled.
@@ -334,6 +352,20 @@ func (d *Density) WithData(data map[string][]float64) (*Density, error) {
 		}
 	}
 	return &Density{compiled: d.compiled, data: next, params: d.params, loose: d.loose}, nil
+}
+
+// WithObservations is WithData of all observations, in the order of the Observe calls. It keeps data.
+func (d *Density) WithObservations(data []float64) (*Density, error) {
+	obs := d.made().m.obs
+	if len(data) != len(obs) {
+		return nil, fmt.Errorf("graph: %d values for %d observations", len(data), len(obs))
+	}
+	for i := range obs {
+		if err := obs[i].check(data[i]); err != nil {
+			return nil, fmt.Errorf("graph: %v: observation %q, number %d of all: %w", obs[i].place, obs[i].name, i, err)
+		}
+	}
+	return &Density{compiled: d.compiled, data: data, params: d.params, loose: d.loose}, nil
 }
 
 // Data are the observations in the order of the Observe calls.

@@ -25,6 +25,7 @@ type discrete struct {
 	dist   Dist // the prior, with its own parameters
 	values []float64
 	cuts   []float64
+	moving []Expr // in place of cuts, of noise whose law depends on parameters or on other noise
 }
 
 const (
@@ -35,7 +36,7 @@ const (
 
 // newDiscrete returns the values and cuts of a latent with prior d.
 func (m *Model) newDiscrete(d Dist) (*discrete, error) {
-	s, fixed := d.support(), !slices.ContainsFunc(d.params, func(p Expr) bool { _, ok := p.IsConst(); return !ok })
+	s, fixed := d.support(), onlyNumbers(d.params)
 	k := &discrete{dist: d}
 	if math.IsInf(s.hi, 1) && !fixed {
 		if s.hi = m.lastOf(d); s.hi-s.lo >= mostValues {
@@ -144,6 +145,9 @@ func (m *Model) sampleDiscrete(l *latent, prior Dist, i int) (x Expr) {
 	m.latents = append(m.latents, *l) // for guards, which have its name
 	defer func() { m.latents = m.latents[:i] }()
 	guards := make([]Guard, len(k.cuts))
+	if m.simulation && !onlyNumbers(prior.params) {
+		k.moving = prior.cutsOf(k.values)
+	}
 	for j := range guards {
 		guards[j] = m.beyond(i, j)
 	}
@@ -156,16 +160,25 @@ func (m *Model) sampleDiscrete(l *latent, prior Dist, i int) (x Expr) {
 	}
 	x = chain(func(j int) Expr { return Expr{m: m, id: m.st.constant(k.values[j])} })
 	m.discrete[x.id] = i
-	if slices.ContainsFunc(prior.params, func(p Expr) bool { _, ok := p.IsConst(); return !ok }) {
+	if !m.simulation && !onlyNumbers(prior.params) {
 		mass := chain(func(j int) Expr { return m.logProb("latent "+l.name, prior, Expr{v: k.values[j]}) })
 		m.terms = append(m.terms, modelTerm{"prior of " + l.name, l.place, Add(mass, math.Log(float64(len(k.values)))).in(m), false})
 	}
 	return x
 }
 
+// onlyNumbers reports whether no parameter depends on latents.
+func onlyNumbers(params []Expr) bool {
+	return !slices.ContainsFunc(params, func(p Expr) bool { _, ok := p.IsConst(); return !ok })
+}
+
 // beyond is the guard that latent i, which is discrete, is beyond its cut j.
 func (m *Model) beyond(i, j int) Guard {
-	cut := m.latents[i].discrete.cuts[j]
+	k := m.latents[i].discrete
+	if k.moving != nil {
+		return m.positive(Sub(Expr{m: m, id: m.st.leaf(kLatent, i)}, k.moving[j]).in(m))
+	}
+	cut := k.cuts[j]
 	return m.halfSpace(regions.Hyperplane{Index: []int{i}, Coef: []float64{1}, Const: -cut}, regions.Rounding{}, nil)
 }
 

@@ -43,6 +43,8 @@ type law struct {
 	// rises says of each parameter of counts whether they rise with it, or fall: P(X > x) does, for
 	// all x. It is nil where that is not so, or where there is a last count anyway.
 	rises []bool
+	// quantile is the x with F(x) = Φ(u), of laws with a density; nil where it is not known.
+	quantile func(u Expr, p []Expr) Expr
 	// change, if there is one, is the log density at the data x less that at the
 	// data from: sums of functions of data times functions of parameters.
 	change func(x, from Expr, p []Expr) Expr

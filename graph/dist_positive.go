@@ -21,6 +21,7 @@ var logNormal = &law{
 
 	residual: normalResidual, shares: &normalShares,
 
+	quantile: func(u Expr, p []Expr) Expr { return Exp(normal.quantile(u, p)) },
 	logCDF:   func(x Expr, p []Expr) Expr { return normal.logCDF(Log(x), p) },
 	logCCDF:  func(x Expr, p []Expr) Expr { return normal.logCCDF(Log(x), p) },
 	logMass:  func(a, b Expr, p []Expr) Expr { return normal.logMass(Log(a), Log(b), p) },
@@ -44,6 +45,7 @@ var halfNormal = &law{
 		return math.Log(halfNormalMedian) + e - 0.5*x*x - 0.5*math.Log(math.Pi/2)
 	},
 
+	quantile: scaled(kernel.HalfNormalOfNormal),
 	logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogErf, Div(Mul(math.Sqrt2/2, x), p[0])) },
 	logCCDF:  func(x Expr, p []Expr) Expr { return Add(LogNormalCDF(Neg(Div(x, p[0]))), math.Ln2) },
 	mean:     func(p []Expr) Expr { return Mul(math.Sqrt(2/math.Pi), p[0]) },
@@ -64,6 +66,7 @@ var exponential = &law{
 
 	residual: func(e float64, _ []float64) float64 { return e - math.Exp(e) },
 
+	quantile: func(u Expr, p []Expr) Expr { return Div(apply1(kernel.ExponentialOfNormal, u), p[0]) },
 	logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.Log1mExp, Neg(Mul(p[0], x))) },
 	logCCDF:  func(x Expr, p []Expr) Expr { return Neg(Mul(p[0], x)) },
 	mean:     func(p []Expr) Expr { return Div(1, p[0]) },
@@ -181,6 +184,7 @@ var uniform = &law{
 
 	residual: logisticResidual, shares: &logisticShares,
 
+	quantile: func(u Expr, p []Expr) Expr { return Add(p[0], Mul(Sub(p[1], p[0]), apply1(kernel.NormalCDF, u))) },
 	logCDF:   func(x Expr, p []Expr) Expr { return Log(Div(Sub(x, p[0]), Sub(p[1], p[0]))) },
 	logCCDF:  func(x Expr, p []Expr) Expr { return Log(Div(Sub(p[1], x), Sub(p[1], p[0]))) },
 	mean:     func(p []Expr) Expr { return Mul(0.5, Add(p[0], p[1])) },
@@ -210,8 +214,9 @@ var halfCauchy = &law{
 		return -w - math.Log1p(math.Exp(-2*w))
 	},
 
-	logCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.LogHalfCauchyCDF, Div(x, p[0])) },
-	logCCDF: func(x Expr, p []Expr) Expr { return apply1(kernel.LogHalfCauchyCDF, Div(p[0], x)) },
+	quantile: scaled(kernel.HalfCauchyOfNormal),
+	logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogHalfCauchyCDF, Div(x, p[0])) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.LogHalfCauchyCDF, Div(p[0], x)) },
 }
 
 // logHalfCauchySD is the standard deviation of log |x| for a standard Cauchy x.
@@ -234,9 +239,10 @@ var weibull = &law{
 
 	residual: func(e float64, _ []float64) float64 { return math.Log(gumbelSD) + gumbelSD*e - math.Exp(gumbelSD*e) },
 
-	logCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.Log1mExp, Neg(Exp(weibullLogHazard(x, p)))) },
-	logCCDF: func(x Expr, p []Expr) Expr { return Neg(Exp(weibullLogHazard(x, p))) },
-	mean:    func(p []Expr) Expr { return Mul(p[1], weibullMoment(1, p[0])) },
+	quantile: func(u Expr, p []Expr) Expr { return Mul(p[1], Exp(Div(logExponential(u), p[0]))) },
+	logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.Log1mExp, Neg(Exp(weibullLogHazard(x, p)))) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return Neg(Exp(weibullLogHazard(x, p))) },
+	mean:     func(p []Expr) Expr { return Mul(p[1], weibullMoment(1, p[0])) },
 	variance: func(p []Expr) Expr {
 		return Mul(Square(p[1]), Sub(weibullMoment(2, p[0]), Square(weibullMoment(1, p[0]))))
 	},

@@ -20,8 +20,9 @@ var normal = &law{
 
 	residual: normalResidual, shares: &normalShares,
 
-	logCDF:  func(x Expr, p []Expr) Expr { return LogNormalCDF(Div(Sub(x, p[0]), p[1])) },
-	logCCDF: func(x Expr, p []Expr) Expr { return LogNormalCDF(Div(Sub(p[0], x), p[1])) },
+	quantile: func(u Expr, p []Expr) Expr { return Add(p[0], Mul(p[1], u)) },
+	logCDF:   func(x Expr, p []Expr) Expr { return LogNormalCDF(Div(Sub(x, p[0]), p[1])) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return LogNormalCDF(Div(Sub(p[0], x), p[1])) },
 	logMass: func(a, b Expr, p []Expr) Expr {
 		return applyPair(kernel.LogNormalMass, Div(Sub(a, p[0]), p[1]), Div(Sub(b, p[0]), p[1]))
 	},
@@ -71,6 +72,7 @@ var logistic = &law{
 
 	residual: logisticResidual, shares: &logisticShares,
 
+	quantile: located(kernel.LogisticOfNormal),
 	logCDF:   func(x Expr, p []Expr) Expr { return Neg(Softplus(Div(Sub(p[0], x), p[1]))) },
 	logCCDF:  func(x Expr, p []Expr) Expr { return Neg(Softplus(Div(Sub(x, p[0]), p[1]))) },
 	mean:     func(p []Expr) Expr { return p[0] },
@@ -98,6 +100,7 @@ var laplace = &law{
 
 	residual: func(e float64, _ []float64) float64 { return -math.Sqrt2*math.Abs(e) - 0.5*math.Ln2 },
 
+	quantile: located(kernel.LaplaceOfNormal),
 	logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogLaplaceCDF, Div(Sub(x, p[0]), p[1])) },
 	logCCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.LogLaplaceCDF, Div(Sub(p[0], x), p[1])) },
 	mean:     func(p []Expr) Expr { return p[0] },
@@ -159,8 +162,9 @@ var cauchy = &law{
 
 	residual: func(e float64, _ []float64) float64 { return -math.Log(math.Pi) - kernel.StudentTail.Value2(e, 1) },
 
-	logCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.LogCauchyCDF, Div(Sub(x, p[0]), p[1])) },
-	logCCDF: func(x Expr, p []Expr) Expr { return apply1(kernel.LogCauchyCDF, Div(Sub(p[0], x), p[1])) },
+	quantile: located(kernel.CauchyOfNormal),
+	logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogCauchyCDF, Div(Sub(x, p[0]), p[1])) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.LogCauchyCDF, Div(Sub(p[0], x), p[1])) },
 }
 
 // gumbelSD is the standard deviation π/√6 of the standard Gumbel distribution.
@@ -183,6 +187,7 @@ var gumbel = &law{
 
 	residual: func(e float64, _ []float64) float64 { return math.Log(gumbelSD) - gumbelSD*e - math.Exp(-gumbelSD*e) },
 
+	quantile: func(u Expr, p []Expr) Expr { return Sub(p[0], Mul(p[1], logExponential(Neg(u)))) },
 	logCDF:   func(x Expr, p []Expr) Expr { return Neg(Exp(Div(Sub(p[0], x), p[1]))) },
 	logCCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.Log1mExp, Neg(Exp(Div(Sub(p[0], x), p[1])))) },
 	mean:     func(p []Expr) Expr { return Add(p[0], Mul(eulerGamma, p[1])) },

@@ -47,7 +47,7 @@ func (c *compiled) digest() string {
 		w.expr(o.where.value)
 	}
 	for _, t := range c.m.terms {
-		if t.what == factorTerm {
+		if t.what == factorTerm || t.what == objectiveTerm {
 			w.text(t.what)
 			w.operands(t.id)
 		}
@@ -100,7 +100,7 @@ func (w *programWriter) digestNodes() {
 		}
 	}
 	for _, t := range w.c.m.terms {
-		if t.what == factorTerm {
+		if t.what == factorTerm || t.what == objectiveTerm {
 			roots = append(roots, t.id)
 		}
 	}

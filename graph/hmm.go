@@ -54,7 +54,7 @@ func (m *Model) ObserveHMM(name string, h HMM, ys []float64) *Hidden {
 	if m.open != nil {
 		m.fail("ObserveHMM is called in the body of a plate; a chain in each row takes a loop in place of the plate")
 	}
-	if m.err != nil || !m.takeName(anObservation, name) || !c.sized(h) {
+	if m.err != nil || !m.noConditions("ObserveHMM", "sample instead") || !m.takeName(anObservation, name) || !c.sized(h) {
 		return c
 	}
 	what := m.observationOf(name)

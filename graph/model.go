@@ -44,6 +44,7 @@ type Model struct {
 	writing      *tape            // the plate whose rows are written out
 	err          error
 	compiledOnce bool
+	simulation   bool // see NewSimulation
 	// infinite is the error about a number that is not finite, if there is one.
 	infinite error
 }
@@ -115,7 +116,10 @@ type modelTerm struct {
 	prior bool
 }
 
-const factorTerm = "factor"
+const (
+	factorTerm    = "factor"
+	objectiveTerm = "objective"
+)
 
 // priorOf is what the prior of a latent is.
 func priorOf(name string) string { return "prior of " + name }
@@ -192,6 +196,8 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 	term := m.st.constant(0)
 	switch {
 	case !m.checkDist(prior, "latent "+name, Guard{}):
+	case m.simulation:
+		l.value = m.sampleNoise(&l, prior, len(m.latents)).in(m)
 	case prior.support().whole:
 		l.value = m.sampleDiscrete(&l, prior, len(m.latents)).in(m)
 		term = m.logProb("latent "+name, l.prior, Expr{m: m, id: coord}).in(m)
@@ -212,7 +218,7 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 // name form a vector, in the order of the calls; Density.WithData replaces them
 // by name. Inside an If block the observation counts only on its side.
 func (m *Model) Observe(name string, d Dist, x float64) {
-	if !m.outsidePlates("Observe") {
+	if !m.outsidePlates("Observe") || !m.noConditions("Observe", "sample instead, and put what an outcome costs into the objective") {
 		return
 	}
 	o := observation{observed: m.newObserved(), value: x}
@@ -245,7 +251,7 @@ func (m *Model) observationOf(name string) string {
 // Factor adds logp, an expression or a number (see Value), to the log density;
 // inside an If block on its side only.
 func (m *Model) Factor(logp any) {
-	if m.outsidePlates("Factor") {
+	if m.outsidePlates("Factor") && m.noConditions("Factor", "give the objective to CompileObjective, or to expect.Of") {
 		m.addTerm(factorTerm, m.value("Factor", logp), m.here())
 	}
 }

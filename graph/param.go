@@ -166,6 +166,15 @@ func (d *Density) ParamPlace(i int) string {
 	return fmt.Sprint(d.m.latents[i].place)
 }
 
+// Bounds are those of the values of parameter i, which it does not reach; infinite where there are none.
+func (d *Density) Bounds(i int) (lo, hi float64) {
+	if i < 0 || i >= d.Params() {
+		panic(fmt.Sprintf("graph: parameter %d of %d", i, d.Params()))
+	}
+	s := d.m.latents[i].prior.support()
+	return s.lo, s.hi
+}
+
 // WithParams returns the density whose parameters start at the given coordinates: PriorStart and
 // PriorDraw give them there, and so do Residuals. LogProb, a function of all coordinates, stays the
 // same. It panics unless u has Params() coordinates.

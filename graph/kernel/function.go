@@ -44,6 +44,7 @@ const (
 	NormalCDF
 	LogNormalCDF
 	NormalQuantile
+	LogNormalQuantile // the inverse of LogNormalCDF
 	LogErf
 	LogNormalMass    // log(Φ(b) − Φ(a))
 	LogLaplaceCDF    // of the standard distribution, as the next two
@@ -63,6 +64,14 @@ const (
 	Greatest         // the larger one of a and b
 	Least            // the smaller one
 	Shorter          // b where a < −log 2, else c
+
+	// Quantiles of standard distributions at Φ(x).
+	ExponentialOfNormal
+	LogisticOfNormal
+	LaplaceOfNormal
+	CauchyOfNormal
+	HalfNormalOfNormal
+	HalfCauchyOfNormal
 )
 
 // String is the function's name.
@@ -139,7 +148,13 @@ func (f Function) Increasing() bool {
 }
 
 // Positive reports whether all values of f are > 0.
-func (f Function) Positive() bool { return f == Exp || f == Sigmoid || f == Softplus }
+func (f Function) Positive() bool {
+	switch f {
+	case Exp, Sigmoid, Softplus, NormalCDF, ExponentialOfNormal, HalfNormalOfNormal, HalfCauchyOfNormal:
+		return true
+	}
+	return false
+}
 
 // A function is an entry of the table: the value of a function of one number or
 // of two, and its slope or a derivative that is a kernel of its own.
@@ -220,10 +235,18 @@ var functions = [...]function{
 
 	Erf:            {name: "erf", unary: math.Erf, slope: erfSlope, inverse: erfInverse},
 	NormalCDF:      {name: "normalcdf", unary: normalCDF, slope: normalCDFSlope, inverse: normalQuantile},
-	LogNormalCDF:   {name: "lognormalcdf", unary: logNormalCDF, slope: logNormalCDFSlope},
-	NormalQuantile: {name: "normalquantile", unary: normalQuantile, slope: normalQuantileSlope},
+	LogNormalCDF:   {name: "lognormalcdf", unary: logNormalCDF, slope: logNormalCDFSlope, inverse: logNormalQuantile},
+	NormalQuantile: {name: "normalquantile", unary: normalQuantile, slope: normalQuantileSlope, inverse: normalCDF},
 	LogErf:         {name: "logerf", unary: logErf, slope: logErfSlope},
 	LogNormalMass:  {name: "lognormalmass", binary: logNormalMass, slopes: slopes{logNormalMassSlopeA, logNormalMassSlopeB}},
+
+	LogNormalQuantile:   {name: "lognormalquantile", unary: logNormalQuantile, slope: logNormalQuantileSlope, inverse: logNormalCDF},
+	ExponentialOfNormal: {name: "exponentialofnormal", unary: exponentialOfNormal, slope: exponentialOfNormalSlope, inverse: normalOfExponential},
+	LogisticOfNormal:    {name: "logisticofnormal", unary: logisticOfNormal, slope: logisticOfNormalSlope, inverse: normalOfLogistic},
+	LaplaceOfNormal:     {name: "laplaceofnormal", unary: laplaceOfNormal, slope: laplaceOfNormalSlope, inverse: normalOfLaplace},
+	CauchyOfNormal:      {name: "cauchyofnormal", unary: cauchyOfNormal, slope: cauchyOfNormalSlope, inverse: normalOfCauchy},
+	HalfNormalOfNormal:  {name: "halfnormalofnormal", unary: halfNormalOfNormal, slope: halfNormalOfNormalSlope, inverse: normalOfHalfNormal},
+	HalfCauchyOfNormal:  {name: "halfcauchyofnormal", unary: halfCauchyOfNormal, slope: halfCauchyOfNormalSlope, inverse: normalOfHalfCauchy},
 
 	LogLaplaceCDF:    {name: "loglaplacecdf", unary: logLaplaceCDF, slope: logLaplaceCDFSlope},
 	LogCauchyCDF:     {name: "logcauchycdf", unary: logCauchyCDF, slope: logCauchyCDFSlope},

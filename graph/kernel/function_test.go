@@ -41,6 +41,10 @@ func pointsOf(f Function) []float64 {
 		return []float64{0.3, 1.7, 9.5, 15}
 	case Log1mExp:
 		return []float64{-0.3, -0.8, -30}
+	case LogNormalQuantile:
+		return []float64{-700, -3, -0.1}
+	case ExponentialOfNormal, LogisticOfNormal, LaplaceOfNormal, CauchyOfNormal, HalfNormalOfNormal, HalfCauchyOfNormal:
+		return []float64{-2.5, -0.4, 0.7, 3}
 	case NormalQuantile, LogBetaBelow, LogBetaAbove:
 		return []float64{0.15, 0.3, 0.8}
 	case LogStudentCDF, LogLaplaceCDF, LogCauchyCDF, LogNormalCDF, IfNonNegative, Shorter:

@@ -157,9 +157,9 @@ func (i *interval) quantile(u, v float64) float64 {
 	t := 0.0
 	switch {
 	case above < least:
-		t = -logQuantile(math.Log(v+u*massAbove(hi).over(massAbove(lo), 0, 0)) + LogMass(lo, math.Inf(1)))
+		t = -LogQuantile(math.Log(v+u*massAbove(hi).over(massAbove(lo), 0, 0)) + LogMass(lo, math.Inf(1)))
 	case below < least:
-		t = logQuantile(math.Log(u+v*massAbove(-lo).over(massAbove(-hi), 0, 0)) + LogMass(-hi, math.Inf(1)))
+		t = LogQuantile(math.Log(u+v*massAbove(-lo).over(massAbove(-hi), 0, 0)) + LogMass(-hi, math.Inf(1)))
 	case math.Abs(below-0.5) < 0.004: // near 0 the difference from ½ is what counts
 		t = centre((v*math.Erf(lo*invSqrt2) + u*math.Erf(hi*invSqrt2)) / (2 * density0))
 	case below < above:
@@ -187,9 +187,9 @@ func centre(w float64) float64 {
 	return w * (1 + y*(1.0/6+y*(7.0/120+y*(127.0/5040))))
 }
 
-// logQuantile is the x with log Φ(x) = p, for p below −500. Newton's method on
+// LogQuantile is the x with log Φ(x) = p, for p below −500. Newton's method on
 // log φ(x) + log R(−x) = p doubles its digits, of which the start has three.
-func logQuantile(p float64) float64 {
+func LogQuantile(p float64) float64 {
 	x := math.Sqrt(2 * (logDensity - p))
 	if math.IsInf(x, 1) {
 		return -x

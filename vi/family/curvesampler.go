@@ -122,6 +122,9 @@ func (s *normalSampler) pullAt(sums, grad []float64, at *displaced, field [][]fl
 	if s.y == nil {
 		mean, scale, _ := s.parts(sums)
 		for l, i := range at.latents {
+			if i >= s.free {
+				break // of noise that stays as it is
+			}
 			vec.AddSumDotRows(mean[i:i+1], scale[i:i+1], field[l], s.row(s.eps, i), s.n)
 			if i == at.latent {
 				scale[i] += floats.Dot(field[l], at.delta) / s.q.s[i]

@@ -225,6 +225,9 @@ func (d *diagonal) Add(sums, _ []float64, k int, phi, jumps []float64) {
 	vec.GatedMul(d.wd, d.weight, jumps, 1)
 	mean, scale, u := d.s.parts(sums)
 	for j, i := range p.Index {
+		if i >= d.s.free {
+			break // of noise that stays as it is
+		}
 		vec.Affine2(d.moved, d.s.row(d.s.eps, i), phi, 1, -p.step[j], 0)
 		var sum, dot [1]float64
 		vec.AddSumDotRows(sum[:], dot[:], d.wd, d.moved, d.s.n)

@@ -15,6 +15,7 @@ import (
 type normalSampler struct {
 	q     *Normal // a copy
 	n     int
+	free  int       // the first so many latents have gradients: all, but of Prior
 	eps   []float64 // latents × n
 	y     []float64 // z − μ, latents × n; nil without parents
 	zeros []float64
@@ -35,7 +36,10 @@ func (q *Normal) Drawer(n int) Drawer { return q.Bind(n) }
 func (q *Normal) Bind(n int) Sampler {
 	dim := len(q.mu)
 	s := &normalSampler{
-		q: q.Clone().(*Normal), n: n, eps: make([]float64, dim*n), zeros: make([]float64, dim),
+		q: q.Clone().(*Normal), n: n, free: dim, eps: make([]float64, dim*n), zeros: make([]float64, dim),
+	}
+	if q.family == (Prior{}) {
+		s.free = q.points
 	}
 	if len(q.b) > 0 {
 		s.bindEdges()
@@ -137,7 +141,7 @@ func (s *normalSampler) parts(sums []float64) (mean, scale, b []float64) {
 // 2017). Softplus adds the exact gradient of its entropy in Finish instead.
 func (s *normalSampler) AddPath(sums, grad []float64) {
 	s.propagate(grad)
-	if s.q.slope == nil {
+	if s.q.slope == nil && s.free == len(s.q.mu) {
 		for i, inv := range s.q.inv {
 			vec.AddScaled(s.row(grad, i), inv, s.row(s.eps, i))
 		}
@@ -166,7 +170,7 @@ func (s *normalSampler) passOn(field []float64, i, j int) {
 // addAdjoints adds Σ η and Σ η·ε by latent, and Σ η·y by edge.
 func (s *normalSampler) addAdjoints(sums, adjoint []float64) {
 	mean, scale, b := s.parts(sums)
-	s.addSums(mean, scale, adjoint)
+	s.addSums(mean[:s.free], scale[:s.free], adjoint[:s.free*s.n])
 	if s.y != nil {
 		vec.AddDots(b, adjoint, s.y, s.n, s.q.edges.latent, s.q.edges.parent)
 	}

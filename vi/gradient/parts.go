@@ -2,9 +2,11 @@ package gradient
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -18,10 +20,20 @@ type Parts struct {
 	surface family.Surface
 	first   []int     // by hyperplane or curve: its first piece, and at last how many there are
 	field   []float64 // scratch
+	theta   []float64 // that it was located at last
 }
 
 // BindParts is Boundary.Bind for a caller that wants the parts.
 func BindParts(d *graph.Density, q family.Q, n int, e Boundary) (*Parts, error) {
+	return bindParts(d, q, n, e, false, boundary.NewJumps)
+}
+
+// BindValued is BindParts with Value. With newData SetData may give it the data of another density of the program.
+func BindValued(d *graph.Density, q family.Q, n int, e Boundary, newData bool) (*Parts, error) {
+	return bindParts(d, q, n, e, newData, boundary.NewValuedJumps)
+}
+
+func bindParts(d *graph.Density, q family.Q, n int, e Boundary, newData bool, jumpsOf func(*graph.Density, boundary.Reach) (*boundary.Jumps, error)) (*Parts, error) {
 	if err := e.check(); err != nil {
 		return nil, err
 	}
@@ -29,12 +41,12 @@ func BindParts(d *graph.Density, q family.Q, n int, e Boundary) (*Parts, error) 
 	if err != nil {
 		return nil, err
 	}
-	jumps, err := boundary.NewJumps(d, sampler.Reach(e.Method))
+	jumps, err := jumpsOf(d, sampler.Reach(e.Method))
 	if err != nil {
 		return nil, err
 	}
 	surface := sampler.Surface(jumps.Pieces(), jumps.Latents(), e.Method)
-	batch, err := jumps.Bind(d, n, surface, boundary.Settings{Guards: e.Guards, By: e.By})
+	batch, err := jumps.Bind(d, n, surface, boundary.Settings{Guards: e.Guards, By: e.By, NewData: newData})
 	if err != nil {
 		return nil, err
 	}
@@ -49,10 +61,32 @@ func BindParts(d *graph.Density, q family.Q, n int, e Boundary) (*Parts, error) 
 	return p, nil
 }
 
-// Locate implements Worker.
+// Locate implements Worker. It does nothing where θ has stood still.
 func (p *Parts) Locate(q family.Q) {
+	if p.theta != nil && slices.Equal(p.theta, q.Theta()) {
+		return
+	}
+	p.theta = append(p.theta[:0], q.Theta()...)
 	p.sampler.Locate(q)
 	p.batch.Locate()
+}
+
+// SetData lets it go on with the data of d, a density of the same program.
+func (p *Parts) SetData(d *graph.Density) error { return p.ex.SetData(d) }
+
+// Value is Σ (log r − log q) over the samples of the last Run of one that BindValued made.
+func (p *Parts) Value() float64 {
+	sum := p.batch.LogProbs()
+	if !p.d.IsSimulation() { // there q is the prior, which is not in log r
+		if p.field == nil {
+			p.field = make([]float64, len(p.ex.Grad))
+		}
+		logQ := p.field[:p.ex.N]
+		clear(logQ)
+		p.sampler.SubLogQ(logQ)
+		sum += vec.Sum(logQ)
+	}
+	return sum
 }
 
 // Add implements Worker.

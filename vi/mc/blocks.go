@@ -79,3 +79,21 @@ func Normals(dst []float64, rng *rand.Rand) {
 	}
 	vec.Normals(dst, [2]uint64{rng.Uint64(), rng.Uint64()})
 }
+
+// Restarted is a random stream that is put where a seed and a number say, again and again.
+type Restarted struct {
+	pcg *rand.PCG
+	rng *rand.Rand
+}
+
+// NewRestarted returns one.
+func NewRestarted() *Restarted {
+	s := Stream(0, 0)
+	return &Restarted{s, rand.New(s)}
+}
+
+// At is the stream of a block, good until the next call.
+func (r *Restarted) At(seed uint64, block int) *rand.Rand {
+	Reseed(r.pcg, seed, block)
+	return r.rng
+}

@@ -1,0 +1,200 @@
+package expect_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/facetvi/facet/expect"
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/gradient"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// counts is a series of n counts with a change of their rate.
+func counts(tb testing.TB, n int) *graph.Density {
+	tb.Helper()
+	m := graph.NewModel()
+	when := m.Sample("when", graph.Uniform(0, float64(n)))
+	before, after := m.Sample("before", graph.Exponential(0.1)), m.Sample("after", graph.Exponential(0.1))
+	for t := range n {
+		m.Observe("count", graph.Poisson(graph.If(graph.Greater(when, float64(t)+0.5), before, after)), 1)
+	}
+	d, err := m.Compile()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return d
+}
+
+// rowsOf are random θ and data for rows of counts.
+func rowsOf(r *expect.Rows, rows int) (theta, data []float64) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range rows * len(r.Labels()) {
+		theta = append(theta, rng.NormFloat64()*0.3)
+	}
+	for range rows * r.Data() {
+		data = append(data, float64(rng.IntN(12)))
+	}
+	return theta, data
+}
+
+// TestRows compares rows with the estimator made anew for the data and θ of each.
+func TestRows(t *testing.T) {
+	d := counts(t, 20)
+	for _, f := range []family.Family{family.MeanField{}, family.FullRank{}} {
+		q, err := f.New(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const n, samples, step = 7, 4, 3
+		r, err := expect.NewRows(d, q, samples, 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta, data := rowsOf(r, n)
+		dim := len(r.Labels())
+		value, grad := make([]float64, n), make([]float64, n*dim)
+		for _, s := range []uint64{1, step} { // the same again after another
+			if err := r.Run(s, theta, data, value, grad); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for k := range n {
+			own, err := d.WithObservations(data[k*20:][:20])
+			if err != nil {
+				t.Fatal(err)
+			}
+			member, err := r.Member(theta[k*dim:][:dim])
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := gradient.BindValued(own, member, samples, gradient.Boundary{}, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sums, g := make([]float64, p.Sampler().Sums()), make([]float64, len(member.Theta()))
+			if err := p.Run(mc.NewRestarted().At(mc.Mix(9, step), k)); err != nil {
+				t.Fatal(err)
+			}
+			want := p.Value() / samples
+			p.AddAll(sums)
+			p.Sampler().Finish(g, sums, samples)
+			close := func(what string, got, want float64) {
+				if !(math.Abs(got-want) <= 1e-11*(1+math.Abs(want))) {
+					t.Errorf("%s, row %d: %s is %v, want %v", f.Name(), k, what, got, want)
+				}
+			}
+			close("value", value[k], want)
+			for i, label := range r.Labels() {
+				if strings.HasPrefix(label, "log ") {
+					g[i] *= member.Theta()[i]
+				}
+				close(label, grad[k*dim+i], g[i])
+			}
+		}
+	}
+}
+
+// TestRowsOfSimulation compares E[f] of rows with closed forms: P(x + e > 0) and its derivative, for each x.
+func TestRowsOfSimulation(t *testing.T) {
+	m := graph.NewSimulation()
+	x := m.Param("x", 0)
+	noise := m.Sample("e", graph.Normal(0, 1))
+	e, err := expect.Of(m, graph.If(graph.Greater(graph.Add(x, noise), 0), 1, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const samples = 4000
+	r, err := expect.NewRows(e.Density(), nil, samples, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := []float64{-1.5, 0, 0.7}
+	value, grad := make([]float64, 3), make([]float64, 3)
+	if err := r.Run(0, at, nil, value, grad); err != nil {
+		t.Fatal(err)
+	}
+	for k, x := range at {
+		p, density := 0.5*math.Erfc(-x/math.Sqrt2), math.Exp(-x*x/2)/math.Sqrt(2*math.Pi)
+		if math.Abs(value[k]-p) > 5*math.Sqrt(p*(1-p)/samples) || math.Abs(grad[k]-density) > 1e-12 {
+			t.Errorf("row %d: %v and %v, want %v and %v", k, value[k], grad[k], p, density)
+		}
+	}
+}
+
+// TestRowsAlone: rows do not depend on GOMAXPROCS, nor on a row beside them that has no estimate.
+func TestRowsAlone(t *testing.T) {
+	d := counts(t, 20)
+	q, err := family.MeanField{}.New(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(procs int, spoil func(theta, data []float64)) (all []float64, err error) {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		r, err := expect.NewRows(d, q, 4, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta, data := rowsOf(r, 9)
+		spoil(theta, data)
+		value, grad := make([]float64, 9), make([]float64, len(theta))
+		err = r.Run(1, theta, data, value, grad)
+		return append(value, grad...), err
+	}
+	want, err := run(1, func(_, _ []float64) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		procs int
+		spoil func(theta, data []float64)
+		says  string
+	}{
+		"four processors": {4, func(_, _ []float64) {}, ""},
+		"NaN in θ":        {2, func(theta, _ []float64) { theta[4*6+1] = math.NaN() }, "row 4"},
+		"half a count":    {1, func(_, data []float64) { data[4*20] = 0.5 }, "row 4"},
+	} {
+		got, err := run(c.procs, c.spoil)
+		if (err != nil) != (c.says != "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: error %v", name, err)
+		}
+		for i := range want {
+			row := i
+			if i >= 9 {
+				row = (i - 9) / 6
+			}
+			if spoilt := c.says != "" && row == 4; spoilt != math.IsNaN(got[i]) || !spoilt && got[i] != want[i] {
+				t.Errorf("%s: number %d is %v, want %v", name, i, got[i], want[i])
+			}
+		}
+	}
+}
+
+func BenchmarkRows(b *testing.B) {
+	d := counts(b, 20)
+	q, err := family.MeanField{}.New(d)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, n := range []int{32, 128} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			r, err := expect.NewRows(d, q, 4, 1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			theta, data := rowsOf(r, n)
+			value, grad := make([]float64, n), make([]float64, len(theta))
+			for step := range b.N {
+				if err := r.Run(uint64(step), theta, data, value, grad); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*n), "µs/row")
+		})
+	}
+}
