@@ -7,10 +7,12 @@ import (
 	"hash/fnv"
 	"io/fs"
 	"iter"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/facetvi/facet/graph"
@@ -34,8 +36,9 @@ const ahead = 4
 // Settings.Seed = SeedOf(s.Seed, key). With s.Quick what a fit
 // computes with is kept for the next. Of what has been yielded FitAll keeps the key.
 //
-// An error is that of one data set, and no reason to stop: of its data, its fit, a key that was
-// there before. When ctx is done, FitAll ends with a Fitted for each data set that had
+// An error is that of one data set, and no reason to stop: of its data, its fit, which may have panicked, a key that was
+// there before. A panic of the iterator is the error of a last Fitted, without a key. What the iterator yields is copied: it may
+// fill one buffer again. When ctx is done, FitAll ends with a Fitted for each data set that had
 // begun, whose error says so. The iterator is read from another goroutine, and not beyond
 // what is needed: it may be without end.
 //
@@ -48,20 +51,14 @@ const ahead = 4
 // each fit, and called side by side.
 func FitAll(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[string][]float64], s Settings) iter.Seq[Fitted] {
 	return func(yield func(Fitted) bool) {
-		type set struct {
-			number int
-			key    string
-			data   map[string][]float64
-			again  bool
-		}
-		type result struct {
-			number int
-			Fitted
+		if ctx == nil || d == nil || sets == nil {
+			yield(Fitted{Err: errors.New("vi: a nil context, density or iterator of data sets")})
+			return
 		}
 		ctx, stop := context.WithCancel(ctx)
 		workers := runtime.GOMAXPROCS(0)
 		taken := make(chan struct{}, (1+ahead)*workers) // a place for each set that is not yielded yet
-		todo, done := make(chan set), make(chan result, cap(taken))
+		todo, done := make(chan dataSet), make(chan doneSet, cap(taken))
 		all, err := newFitAll(d, s)
 		var group sync.WaitGroup
 		defer func() {
@@ -69,25 +66,7 @@ func FitAll(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[st
 			group.Wait()
 			all.journal.close()
 		}()
-		group.Go(func() {
-			defer close(todo)
-			known, number := map[string]bool{}, 0
-			for key, data := range sets {
-				select {
-				case taken <- struct{}{}:
-				case <-ctx.Done():
-					return
-				}
-				select {
-				case todo <- set{number, key, data, known[key]}:
-				case <-ctx.Done():
-					done <- result{number, Fitted{Key: key, Err: fmt.Errorf("vi: %q: stopped before its fit: %w", key, cause(ctx))}}
-					return
-				}
-				known[key] = true
-				number++
-			}
-		})
+		group.Go(func() { readSets(ctx, sets, taken, todo, done) })
 		for range workers {
 			group.Go(func() {
 				for x := range todo {
@@ -96,12 +75,12 @@ func FitAll(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[st
 					case x.again:
 						f.Err = errors.New("the key was there before")
 					case err == nil:
-						f.Fit, f.Err = all.fit(ctx, d, x.key, x.data)
+						f.Fit, f.Err = all.guarded(ctx, d, x.key, x.data)
 					}
 					if f.Err != nil {
 						f.Err = fmt.Errorf("vi: %q: %w", x.key, f.Err)
 					}
-					done <- result{x.number, f}
+					done <- doneSet{x.number, f}
 				}
 			})
 		}
@@ -135,6 +114,51 @@ func FitAll(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[st
 	}
 }
 
+// A dataSet is one to be fitted, and a doneSet one that has been.
+type dataSet struct {
+	number int
+	key    string
+	data   map[string][]float64
+	again  bool
+}
+
+type doneSet struct {
+	number int
+	Fitted
+}
+
+// readSets reads the iterator of data sets until it ends, panics, or ctx is done. taken has a place for each set in todo or done.
+func readSets(ctx context.Context, sets iter.Seq2[string, map[string][]float64], taken chan struct{}, todo chan dataSet, done chan doneSet) {
+	known, number := map[string]bool{}, 0
+	defer close(todo)
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		select {
+		case taken <- struct{}{}:
+			done <- doneSet{number, Fitted{Err: fmt.Errorf("vi: the iterator of data sets: %w", mc.Recovered(v))}}
+		case <-ctx.Done():
+		}
+	}()
+	for key, data := range sets {
+		select {
+		case taken <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case todo <- dataSet{number, key, cloned(data), known[key]}:
+		case <-ctx.Done():
+			done <- doneSet{number, Fitted{Key: key, Err: fmt.Errorf("vi: %q: stopped before its fit: %w", key, cause(ctx))}}
+			return
+		}
+		known[key] = true
+		number++
+	}
+}
+
 // SeedOf is the seed of the fit of one of many data sets.
 func SeedOf(seed uint64, key string) uint64 {
 	h := fnv.New64a()
@@ -158,6 +182,25 @@ func newFitAll(d *graph.Density, s Settings) (*fitAll, error) {
 	s.forParams(d)
 	a.journal, err = openJournal(s.Checkpoint, d, s)
 	return a, err
+}
+
+// cloned is a copy of a data set, whose slices an iterator may fill again.
+func cloned(data map[string][]float64) map[string][]float64 {
+	data = maps.Clone(data)
+	for name, x := range data {
+		data[name] = slices.Clone(x)
+	}
+	return data
+}
+
+// guarded is fit, with an error where that panics.
+func (a *fitAll) guarded(ctx context.Context, d *graph.Density, key string, data map[string][]float64) (p *Posterior, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			p, err = nil, mc.Recovered(v)
+		}
+	}()
+	return a.fit(ctx, d, key, data)
 }
 
 // fit fits d to one data set, or loads its fit.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,6 +21,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/sealed"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
 )
 
 // shifts are data sets of a model with a level shift: the key says at which of eight times.
@@ -296,4 +299,78 @@ func TestFitAllStops(t *testing.T) {
 	}
 	require.GreaterOrEqual(t, good, 3)
 	require.Positive(t, bad)
+}
+
+// A panic in a fit is the error of its key, and one of the iterator that of a last Fitted without a
+// key; an iterator that is nil is an error.
+func TestFitAllPanics(t *testing.T) {
+	d, sets := shifts(t)
+	var steps atomic.Int64
+	s := Settings{Seed: *seed, Family: family.MeanField{}, Steps: 5, StartDraws: 10, OnStep: func(Step) error {
+		if steps.Add(1) == 7 {
+			panic("out of paper")
+		}
+		return nil
+	}}
+	panicking := func(yield func(string, map[string][]float64) bool) {
+		sets(yield)
+		panic("out of sets")
+	}
+	count, panics := 0, 0
+	for f := range FitAll(context.Background(), d, panicking, s) {
+		var p *mc.Panic
+		if errors.As(f.Err, &p) {
+			require.Nil(t, f.Fit)
+			if panics++; f.Key == "" {
+				require.Equal(t, "out of sets", p.Value)
+				require.Equal(t, 10, count)
+			} else {
+				require.Equal(t, "out of paper", p.Value)
+				require.ErrorContains(t, f.Err, fmt.Sprintf("vi: %q: panic: out of paper", f.Key))
+			}
+		}
+		count++
+	}
+	require.Equal(t, 11, count)
+	require.Equal(t, 2, panics)
+	for f := range FitAll(context.Background(), d, nil, s) {
+		require.ErrorContains(t, f.Err, "vi: a nil")
+		count++
+	}
+	require.Equal(t, 12, count)
+}
+
+// An iterator may fill one buffer again.
+func TestFitAllCopies(t *testing.T) {
+	d, sets := shifts(t)
+	buffer, data := make([]float64, 8), map[string][]float64{}
+	reusing := func(yield func(string, map[string][]float64) bool) {
+		sets(func(key string, set map[string][]float64) bool {
+			clear(data)
+			for name, x := range set {
+				data[name] = buffer[:copy(buffer, x)]
+			}
+			return yield(key, data)
+		})
+	}
+	s := Settings{Seed: *seed, Quick: true}
+	var want []float64
+	for f := range FitAll(context.Background(), d, sets, s) {
+		want = append(want, evidenceOf(t, f))
+	}
+	for f := range FitAll(context.Background(), d, reusing, s) {
+		require.Equal(t, want[0], evidenceOf(t, f), f.Key)
+		want = want[1:]
+	}
+	require.Empty(t, want)
+}
+
+// evidenceOf is the log evidence of a fit, and 0 of an error.
+func evidenceOf(t *testing.T, f Fitted) float64 {
+	if f.Err != nil {
+		return 0
+	}
+	e, err := f.Fit.LogEvidence()
+	require.NoError(t, err)
+	return e.Value
 }

@@ -212,11 +212,12 @@ func fitQuick(ctx context.Context, d *graph.Density, s Settings) (*Posterior, er
 			return nil, err
 		}
 	}
-	defer pool.Put(f)
-	if f.Intervals == nil {
-		return nil, nil
+	var p *Posterior
+	if f.Intervals != nil {
+		p, err = f.of(d, s)
 	}
-	return f.of(d, s)
+	pool.Put(f) // not after a panic
+	return p, err
 }
 
 // quickKey is where a program's quickFits are that no fit is using: without Intervals, if it is of another kind.

@@ -88,6 +88,28 @@ type exact struct {
 	shares      []float64  // of the number of points before the change
 }
 
+// Named guards are no obstacle to a quick fit, whose cells are those of the same program without names.
+func TestQuickNamed(t *testing.T) {
+	fit := func(named bool) *Posterior {
+		m := graph.NewModel()
+		when := m.Sample("when", graph.Uniform(0, 8))
+		low, high := m.Sample("low", graph.Normal(0, 3)), m.Sample("high", graph.Normal(0, 3))
+		for i := range 8 {
+			late := graph.Less(when, float64(i)+0.5)
+			if named {
+				m.Name("late", late)
+			}
+			m.Observe("y", graph.Normal(graph.If(late, high, low), 1), math.Sin(float64(7*i))+float64(i/4))
+		}
+		d, err := m.Compile()
+		require.NoError(t, err)
+		p, err := Fit(context.Background(), d, Settings{Seed: 1, Quick: true})
+		require.NoError(t, err)
+		return p
+	}
+	require.Equal(t, fit(false).Cells(), fit(true).Cells())
+}
+
 // enumerate sums over the number k of points before the change: given k the levels are
 // independent, with log evidences and first two moments by segment.
 func enumerate(y []float64, segment func(y []float64) (log, mean, square float64)) (e exact) {

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
@@ -199,6 +198,7 @@ func (f *Intervals) findParts(prior *graph.Residuals, w graph.SwitchLatent) erro
 	}
 	search := &Search{d: f.d, lines: newLines(f.d.Arrangement())}
 	var cells []*Cell
+	z := make([]float64, f.d.Dim()) // of which all planes compare the switch alone
 	for j := range n {
 		lo, hi := cut[j], cut[j+1]
 		p := intervalPart{at: prior.Within(w.Latent, 0, 0.5, lo, hi)}
@@ -233,7 +233,8 @@ func (f *Intervals) findParts(prior *graph.Residuals, w graph.SwitchLatent) erro
 			p.q = q
 		}
 		f.parts = append(f.parts, p)
-		cells = append(cells, &Cell{span: span, region: regions.Signs{}})
+		z[w.Latent] = p.at
+		cells = append(cells, &Cell{span: span, region: f.d.Arrangement().Signs(z)})
 	}
 	for j, name := range search.Where(cells) {
 		f.parts[j].name = name

@@ -34,7 +34,10 @@ func (f *Search) Where(cells []*Cell) []string {
 		}
 		next := slices.Clone(list)
 		for k, c := range cells {
-			if s := describe(c, k); count[list[k]] > 1 && s != "" {
+			if count[list[k]] == 1 {
+				continue
+			}
+			if s := describe(c, k); s != "" {
 				next[k] = s
 			}
 		}

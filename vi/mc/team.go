@@ -1,7 +1,9 @@
 package mc
 
 import (
+	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync/atomic"
 )
 
@@ -37,8 +39,25 @@ func Do(p, n int, work func(w, k int) error) error { return NewTeam(p, n, work).
 // up: for about a tenth of a millisecond.
 const patience = 1000
 
-// Round does all pieces once, and returns the error of the first that failed.
-// It must not be called again before it returns.
+// A Panic is what was recovered, and the stack of the goroutine that panicked.
+type Panic struct {
+	Value any
+	Stack []byte
+}
+
+// Recovered is the Panic of a value that recover has returned: itself if it is one.
+func Recovered(v any) *Panic {
+	if p, is := v.(*Panic); is {
+		return p
+	}
+	return &Panic{v, debug.Stack()}
+}
+
+// Error implements error.
+func (p *Panic) Error() string { return fmt.Sprintf("panic: %v\n\n%s", p.Value, p.Stack) }
+
+// Round does all pieces once, and returns the error of the first that failed. If its work panics, so
+// does Round, with a Panic, when the others are done. It must not be called again before it returns.
 func (t *Team) Round() error {
 	t.left.Store(int64(t.n))
 	t.ticket.Store((t.ticket.Load()>>32 + 1) << 32)
@@ -52,10 +71,23 @@ func (t *Team) Round() error {
 	for _, err := range t.errs {
 		if err != nil {
 			clear(t.errs)
+			if p, is := err.(*Panic); is {
+				panic(p)
+			}
 			return err
 		}
 	}
 	return nil
+}
+
+// do does piece k.
+func (t *Team) do(w, k int) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = Recovered(v)
+		}
+	}()
+	return t.work(w, k)
 }
 
 // wait waits until the others have done their pieces: awake at first, then
@@ -80,7 +112,7 @@ func (t *Team) take(w int) bool {
 	for now := t.ticket.Load(); int(now&(1<<32-1)) < t.n; now = t.ticket.Load() {
 		if t.ticket.CompareAndSwap(now, now+1) {
 			k := int(now & (1<<32 - 1))
-			if err := t.work(w, k); err != nil {
+			if err := t.do(w, k); err != nil {
 				t.errs[k] = err
 			}
 			if t.left.Add(-1) == 0 && t.waiting.CompareAndSwap(true, false) {

@@ -72,6 +72,33 @@ func TestTeamErrors(t *testing.T) {
 	require.NoError(t, team.Round())
 }
 
+// A panic on any goroutine is one of Round, when all else is done, and the next round is as any other.
+func TestTeamPanics(t *testing.T) {
+	for k := range 4 {
+		var done atomic.Int64
+		failing := true
+		team := NewTeam(2, 4, func(_, piece int) error {
+			if failing && piece == k {
+				panic("torn")
+			}
+			done.Add(1)
+			return nil
+		})
+		func() {
+			defer func() {
+				p, is := recover().(*Panic)
+				require.True(t, is)
+				require.Equal(t, "torn", p.Value)
+				require.Contains(t, p.Error(), "TestTeamPanics")
+			}()
+			_ = team.Round()
+		}()
+		require.EqualValues(t, 3, done.Load())
+		failing = false
+		require.NoError(t, team.Round())
+	}
+}
+
 // Rounds stay apart when their number wraps around.
 func TestTeamCountsOn(t *testing.T) {
 	for _, number := range []int64{1<<31 - 3, -3} {
