@@ -76,7 +76,7 @@ func (e *Estimate) By(name string) mc.Estimate {
 	if i := slices.Index(e.Params, name); i >= 0 {
 		return e.Gradient[i]
 	}
-	return mc.Estimate{Mean: math.NaN()}
+	return mc.Estimate{Value: math.NaN()}
 }
 
 // String is a line for the value, and one for each parameter.
@@ -113,7 +113,7 @@ func (e *Expectation) Estimate(ctx context.Context, n int, seed uint64) (*Estima
 	out := &Estimate{Params: e.Params(), At: e.Values(), Value: moments[0].Estimate(), Samples: r.samples()}
 	for i, u := range e.coord {
 		g, slope := moments[1+i].Estimate(), e.d.ConstrainSlope(i, u)
-		out.Gradient = append(out.Gradient, mc.Estimate{Mean: g.Mean / slope, SE: g.SE / slope})
+		out.Gradient = append(out.Gradient, mc.Estimate{Value: g.Value / slope, SE: g.SE / slope})
 	}
 	return out, nil
 }

@@ -194,7 +194,7 @@ func (e *Expectation) optimize(ctx context.Context, s Settings, sign float64) (*
 		a.boxes = append(a.boxes, b)
 	}
 	a.Adam.StepSize, a.Adam.Clip = s.StepSize, 10
-	if a.r, err = newRunner(e.d, e.by, s.Samples, min(mostBlock, max(1, s.Samples/16))); err != nil {
+	if a.r, err = newRunner(e.d, e.by, s.Samples, stepWidth(s.Samples)); err != nil {
 		return nil, err
 	}
 	release, err := a.resume(e)
@@ -211,6 +211,9 @@ func (e *Expectation) optimize(ctx context.Context, s Settings, sign float64) (*
 	return a.finish(ctx, e, err)
 }
 
+// stepWidth is the width of the blocks of a step's n draws.
+func stepWidth(n int) int { return min(mostBlock, max(1, n/16)) }
+
 // findTolerance makes a tolerance of the spread of f at the start.
 func (a *ascent) findTolerance(ctx context.Context, e *Expectation) error {
 	if a.tol = a.s.Tolerance; a.tol > 0 {
@@ -220,7 +223,7 @@ func (a *ascent) findTolerance(ctx context.Context, e *Expectation) error {
 	if err != nil {
 		return err
 	}
-	a.tol = 1e-3*start.Value.SE*math.Sqrt(float64(start.Samples)) + 1e-6*math.Abs(start.Value.Mean)
+	a.tol = 1e-3*start.Value.SE*math.Sqrt(float64(start.Samples)) + 1e-6*math.Abs(start.Value.Value)
 	return nil
 }
 
@@ -266,8 +269,8 @@ func (a *ascent) endWindow(ctx context.Context) error {
 			return err
 		}
 		samples := (a.Step - a.From) * a.r.samples()
-		a.Done = a.Halved > 0 && samples >= gainSamples && math.Abs(gain.Mean)+2*gain.SE <= a.tol && !a.travels(now)
-		if !a.Done && gain.Mean <= max(2*gain.SE, a.tol) {
+		a.Done = a.Halved > 0 && samples >= gainSamples && math.Abs(gain.Value)+2*gain.SE <= a.tol && !a.travels(now)
+		if !a.Done && gain.Value <= max(2*gain.SE, a.tol) {
 			a.Halved++
 			a.Adam.StepSize /= 2
 		}
@@ -342,12 +345,12 @@ func (a *ascent) finish(ctx context.Context, e *Expectation, cause error) (*Opti
 		b, step := a.boxes[i], a.s.StepSize*a.unit[i]
 		if !b.values {
 			step *= e.d.ConstrainSlope(i, coord[i])
-		} else if a.sign*g.Mean > 0 {
+		} else if a.sign*g.Value > 0 {
 			step = max(0, min(step, b.hi-at[i]))
 		} else {
 			step = max(0, min(step, at[i]-b.lo))
 		}
-		o.Gain = o.Gain.Plus(mc.Estimate{Mean: math.Abs(g.Mean) * step, SE: g.SE * step})
+		o.Gain = o.Gain.Plus(mc.Estimate{Value: math.Abs(g.Value) * step, SE: g.SE * step})
 		if b.values && min(b.hi-at[i], at[i]-b.lo) < atBound*(b.hi-b.lo) {
 			o.AtBound = append(o.AtBound, found.Params[i])
 		}

@@ -44,13 +44,13 @@ func TestMinimize(t *testing.T) {
 		}
 		t.Log(c.name, o)
 		value := c.want + 20*0.5*math.Erfc((c.want-8)/3/math.Sqrt2)
-		if math.Abs(o.At[0]-c.want) > 0.05 || math.Abs(o.Value.Mean-value) > 5*o.Value.SE+0.01 {
+		if math.Abs(o.At[0]-c.want) > 0.05 || math.Abs(o.Value.Value-value) > 5*o.Value.SE+0.01 {
 			t.Errorf("%s: %v, want level %.4f with E[f] = %.4f", c.name, o, c.want, value)
 		}
 		if !o.Settled || (len(o.AtBound) > 0) != c.bound {
 			t.Errorf("%s: settled is %v, at bounds are %v", c.name, o.Settled, o.AtBound)
 		}
-		if !c.bound && math.Abs(o.Gradient[0].Mean) > 0.02+5*o.Gradient[0].SE {
+		if !c.bound && math.Abs(o.Gradient[0].Value) > 0.02+5*o.Gradient[0].SE {
 			t.Errorf("%s: the gradient at the optimum is %v", c.name, o.Gradient[0])
 		}
 	}

@@ -43,7 +43,7 @@ func TestDigitalOption(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Log(got)
-		if math.Abs(got.Value.Mean-c.value) > 4*got.Value.SE+1e-10 || math.Abs(got.Gradient[0].Mean-c.delta) > 4*got.Gradient[0].SE+1e-10 {
+		if math.Abs(got.Value.Value-c.value) > 4*got.Value.SE+1e-10 || math.Abs(got.Gradient[0].Value-c.delta) > 4*got.Gradient[0].SE+1e-10 {
 			t.Errorf("%d dates: %v, want %v and %v", c.dates, got, c.value, c.delta)
 		}
 	}

@@ -1,0 +1,33 @@
+package expect_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/facetvi/facet/expect"
+)
+
+// BenchmarkGuards is a conjunction of L guards on paths of L steps, in batches of 1000 draws.
+func BenchmarkGuards(b *testing.B) {
+	for _, l := range []int{50, 100, 200, 400} {
+		b.Run(fmt.Sprint(l), func(b *testing.B) {
+			m, f := digital(l)
+			e, err := expect.Of(m, f)
+			if err != nil {
+				b.Fatal(err)
+			}
+			step := e.Steps(1000)
+			if err := step(context.Background(), 0); err != nil {
+				b.Fatal(err)
+			}
+			b.ResetTimer()
+			for i := range b.N {
+				if err := step(context.Background(), uint64(i)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/1000, "µs/draw")
+		})
+	}
+}
