@@ -19,8 +19,10 @@ type Limits struct {
 	Affine bool
 	// NoParams and NoPlates leave them out.
 	NoParams, NoPlates bool
-	// Laws are those of priors and observations; nil for a few.
-	Laws []Law
+	// Laws are those of priors and observations; nil for a few. Those that are made of others, as truncated
+	// ones, come along but for NoCombined.
+	Laws       []Law
+	NoCombined bool
 }
 
 // Draw draws a program. Shapes are drawn by t, and numbers, which are to be in general
@@ -35,7 +37,9 @@ func Draw(t *rapid.T, l Limits) *Program {
 	if l.Laws == nil {
 		l.Laws = fewLaws
 	}
-	l.Laws = slices.Concat(l.Laws, combinedLaws)
+	if !l.NoCombined {
+		l.Laws = slices.Concat(l.Laws, combinedLaws)
+	}
 	g := &generator{t: t, Limits: l, rng: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "numbers"), 0)), p: &Program{}}
 	if !l.NoParams {
 		for range g.pick(5) - 2 { // three of five programs have none

@@ -142,14 +142,14 @@ func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
 	if len(r.Z) == 0 {
 		return Result{}, ErrNowhere
 	}
-	r.LogEvidence = combine(logs)
+	r.LogEvidence = Combine(logs)
 	return r, nil
 }
 
-// combine is the logarithm of the mean of evidences, given their logarithms. The
+// Combine is the logarithm of the mean of evidences, given their logarithms. The
 // jackknife knows that it relies on one of them if one is much the largest, and nothing of a single
 // one.
-func combine(logs []float64) mc.Estimate {
+func Combine(logs []float64) mc.Estimate {
 	n := float64(len(logs))
 	if len(logs) == 1 {
 		return mc.Estimate{Value: logs[0], SE: math.Inf(1)}

@@ -1,0 +1,144 @@
+package graph
+
+// LocalJumps compute the jump of log r at one point of one hyperplane, from the parts of log r
+// that depend on its sign alone. So a path that crosses many hyperplanes one by one pays for
+// each no more than these parts. They are immutable, the same for all data of the model, and safe for
+// concurrent use; package boundary has the jumps of batches of points at all hyperplanes.
+type LocalJumps struct {
+	nodes []node  // operands before what uses them, by numbers of their own
+	roots []int32 // by hyperplane: the number of its jump, −1 where log r does not jump
+}
+
+// LocalJumps returns the jumps of d.
+func (d *Density) LocalJumps() (*LocalJumps, error) {
+	type key struct{}
+	v, err := d.Cached(key{}, func() (any, error) {
+		b, j := NewBuilder(d), &LocalJumps{}
+		number := map[nodeID]nodeID{}
+		for l := range d.arr.Len() {
+			o := d.st.linearise(d.st.factor(d.st.total(0, []term{{b.Jump(l, Substitution{}).in(d.m), 1}})))
+			if o.c == 0 && len(o.terms) == 0 {
+				j.roots = append(j.roots, -1)
+				continue
+			}
+			j.roots = append(j.roots, int32(j.add(d.st, d.st.affineSum(o.c, o.terms), number)))
+		}
+		return j, b.tooMany()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.(*LocalJumps), nil
+}
+
+// add adds a node of s with its operands, and returns its number.
+func (j *LocalJumps) add(s *store, id nodeID, number map[nodeID]nodeID) nodeID {
+	if at, ok := number[id]; ok {
+		return at
+	}
+	n := s.at(id)
+	terms := make([]term, len(n.terms))
+	for i, t := range n.terms {
+		terms[i] = term{j.add(s, t.atom, number), t.coef}
+	}
+	n.terms = terms
+	for _, o := range []*nodeID{&n.a, &n.b, &n.c}[:n.arity()] {
+		*o = j.add(s, *o, number)
+	}
+	j.nodes = append(j.nodes, n)
+	number[id] = nodeID(len(j.nodes) - 1)
+	return number[id]
+}
+
+// Jumps reports whether log r jumps at hyperplane l.
+func (j *LocalJumps) Jumps(l int) bool { return j.roots[l] >= 0 }
+
+// A Point is one of a hyperplane, with the signs of the other ones there.
+type Point interface {
+	Latent(i int) float64
+	Positive(l int) bool
+}
+
+// A LocalJump evaluates LocalJumps. It is for one goroutine, and allocates nothing after it is
+// made, but for forward sums.
+type LocalJump struct {
+	*LocalJumps
+	data []float64
+	at   Point
+	memo []float64
+	seen []uint32 // memo[k] holds where seen[k] is run
+	run  uint32
+}
+
+// Bind returns what evaluates j for the data of d, a density of the same model.
+func (j *LocalJumps) Bind(d *Density) *LocalJump {
+	return &LocalJump{LocalJumps: j, data: d.data, memo: make([]float64, len(j.nodes)), seen: make([]uint32, len(j.nodes))}
+}
+
+// At is the change of log r from the − to the + side of hyperplane l at a point of it.
+func (x *LocalJump) At(l int, at Point) float64 {
+	if x.roots[l] < 0 {
+		return 0
+	}
+	if x.run++; x.run == 0 { // the count has come round
+		clear(x.seen)
+		x.run = 1
+	}
+	x.at = at
+	return x.value(nodeID(x.roots[l]))
+}
+
+func (x *LocalJump) value(id nodeID) float64 {
+	if x.seen[id] == x.run {
+		return x.memo[id]
+	}
+	v := x.compute(&x.nodes[id])
+	x.memo[id], x.seen[id] = v, x.run
+	return v
+}
+
+func (x *LocalJump) compute(n *node) float64 {
+	switch n.kind {
+	case kConst:
+		return n.v
+	case kLatent:
+		return x.at.Latent(int(n.a))
+	case kData:
+		return x.data[n.a]
+	case kSign:
+		return indicator(x.at.Positive(int(n.a)))
+	case kSum:
+		sum := n.v
+		for _, t := range n.terms {
+			sum += t.coef * x.value(t.atom)
+		}
+		return sum
+	case kUnary:
+		return n.fn.Value(x.value(n.a))
+	case kBinary:
+		return n.fn.Value2(x.value(n.a), x.value(n.b))
+	case kTernary:
+		return n.fn.Value3(x.value(n.a), x.value(n.b), x.value(n.c))
+	case kSelect:
+		if x.value(n.a) != 0 {
+			return x.value(n.b)
+		}
+		return x.value(n.c)
+	case kNot:
+		return 1 - x.value(n.a)
+	case kAnd:
+		return x.value(n.a) * x.value(n.b)
+	case kFlip:
+		if sign := x.value(n.a); sign != 0 {
+			return sign * x.value(n.b)
+		}
+		return 0
+	case kForward:
+		values := make([]float64, len(n.terms))
+		for i, t := range n.terms {
+			values[i] = x.value(t.atom)
+		}
+		return forwardValue(int(n.a), int(n.b), values)
+	}
+	panic("graph: an input of a derived program in a jump")
+}

@@ -1,0 +1,156 @@
+package smc
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/vi/scout"
+)
+
+// Chains are the states of all particles after moves at β = 1: all of them as sums, and every so
+// many as they are.
+type chains struct {
+	n           int       // moves
+	sum, square []float64 // of each latent of each particle
+	kept        [][]states
+	stride      int
+}
+
+// mostNumbers are in the states that are kept.
+const mostNumbers = 1 << 23
+
+func (c *chains) add(islands []*island) {
+	dim := len(islands[0].now.z)
+	if c.sum == nil {
+		c.sum, c.square, c.stride = make([]float64, dim*len(islands)), make([]float64, dim*len(islands)), 1
+	}
+	for k, l := range islands {
+		sum, square := c.sum[k*dim:][:dim], c.square[k*dim:][:dim]
+		for i, x := range l.now.z {
+			sum[i] += x
+			square[i] += x * x
+		}
+	}
+	if c.n++; c.n%c.stride != 0 {
+		return
+	}
+	if (len(c.kept)+1)*len(islands)*dim > mostNumbers && len(c.kept) > 1 {
+		for k := 0; k < len(c.kept)/2; k++ {
+			c.kept[k] = c.kept[2*k+1]
+		}
+		c.kept = c.kept[:len(c.kept)/2]
+		c.stride *= 2
+		if c.n%c.stride != 0 {
+			return
+		}
+	}
+	var all []states
+	for _, l := range islands {
+		s := newStates(dim/len(l.now.logR), len(l.now.logR))
+		s.set(&l.now)
+		all = append(all, s)
+	}
+	c.kept = append(c.kept, all)
+}
+
+// effective is how many draws are effective for the mean of the latent that has the fewest: all
+// particles' variance over that of the mean, by the variance of the means of single particles.
+func (c *chains) effective(dim, islands, particles int) float64 {
+	least := math.Inf(1)
+	total := float64(islands * particles)
+	for r := range dim {
+		mean, square, means := 0.0, 0.0, 0.0
+		for k := range islands {
+			at := (k*dim + r) * particles
+			for i := range particles {
+				m := c.sum[at+i] / float64(c.n)
+				mean += m
+				means += m * m
+				square += c.square[at+i] / float64(c.n)
+			}
+		}
+		mean /= total
+		between, variance := means/total-mean*mean, square/total-mean*mean
+		if variance > 1e-24*mean*mean {
+			if v := total * variance / max(between, 1e-300); v < least {
+				least = v
+				Worst = r
+			}
+		}
+	}
+	return least
+}
+
+// finish moves the particles at β = 1 until enough draws are effective.
+func (r *sampler) finish() error {
+	// once more with a mass of the posterior itself
+	for _, l := range r.islands {
+		l.weights = rises(l.weights, l.pool)
+	}
+	if err := r.raise(1); err != nil {
+		return err
+	}
+	for range r.s.Moves {
+		if err := r.move(); err != nil {
+			return err
+		}
+	}
+	c := &chains{}
+	r.last = c
+	for c.n < r.s.MostMoves && !r.over() {
+		if err := r.move(); err != nil {
+			return err
+		}
+		c.add(r.islands)
+		effective := c.effective(r.d.Dim(), r.s.Islands, r.s.Particles)
+		r.report(c.n, effective)
+		if c.n >= 4 && effective >= float64(r.s.Effective) {
+			break
+		}
+	}
+	return nil
+}
+
+// result is what has been found; if the run was ended early, by weights from where it is.
+func (r *sampler) result() (Result, error) {
+	out := Result{Beta: r.beta}
+	var err error
+	if e := r.ctx.Err(); e != nil {
+		err = fmt.Errorf("stopped at β = %.3g: %w", r.beta, context.Cause(r.ctx))
+	}
+	if r.last == nil || len(r.last.kept) == 0 {
+		if failed := r.raise(1); failed != nil {
+			return Result{}, failed
+		}
+		r.last = &chains{}
+		r.last.add(r.islands)
+	}
+	for _, all := range r.last.kept {
+		for k, s := range all {
+			n := len(s.logR)
+			for i := range n {
+				z := make([]float64, r.d.Dim())
+				for j := range z {
+					z[j] = s.z[j*n+i]
+				}
+				out.Z, out.LogProb, out.Island = append(out.Z, z), append(out.LogProb, s.logR[i]), append(out.Island, k)
+			}
+		}
+	}
+	for _, l := range r.islands {
+		out.Islands = append(out.Islands, l.evidence)
+	}
+	out.LogEvidence = scout.Combine(out.Islands)
+	_ = floats.Sum
+	return out, err
+}
+
+var Worst int
+
+// Diagnostics say how far draws can be relied on.
+type Diagnostics struct {
+	Temperatures []float64
+}

@@ -1,0 +1,300 @@
+package smc
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/vec"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// States are points side by side, latents × n, with log r and log q0.
+type states struct {
+	z, logR, logQ []float64
+}
+
+func newStates(dim, n int) states {
+	return states{make([]float64, dim*n), make([]float64, n), make([]float64, n)}
+}
+
+// set makes s a copy of o.
+func (s *states) set(o *states) {
+	copy(s.z, o.z)
+	copy(s.logR, o.logR)
+	copy(s.logQ, o.logQ)
+}
+
+// take makes column i a copy of column j of o.
+func (s *states) take(i int, o *states, j int) {
+	n := len(s.logR)
+	for r := 0; r < len(s.z); r += n {
+		s.z[r+i] = o.z[r+j]
+	}
+	s.logR[i], s.logQ[i] = o.logR[j], o.logQ[j]
+}
+
+// A path is what all workers share: the distribution π_β ∝ q0^(1−β)·r^β, and how to move in it.
+type path struct {
+	start     *normal // q0
+	precision *linear
+	constant  float64 // log q0 at its mean
+	beta      float64
+
+	covariance, root *linear // of velocities: C·p, and momenta from standard normals
+	mass             *mass
+	step             float64
+	pool             []states // of an earlier temperature, for differences
+	parents          []int    // latents that priors of others depend on
+}
+
+// logPath is log π_β.
+func (p *path) logPath(logR, logQ float64) float64 {
+	if p.beta == 1 {
+		return logR
+	}
+	return p.beta*logR + (1-p.beta)*logQ
+}
+
+// A mover moves blocks of n points. It is for one goroutine.
+type mover struct {
+	*path
+	n     int
+	arr   interface{ SignBatch(dst, z []float64, n int) }
+	ex    *graph.Executor // log r and its gradient
+	value *graph.Executor // log r
+	res   *graph.Residuals
+	walls *walls
+
+	p, v, room, away, pull []float64 // latents × n; pull is ∇ log q0
+	energy, logQ, tmp      []float64 // by column
+	which                  []int
+	other                  [2][]float64
+
+	gradients int // of one point each
+}
+
+func newMover(d *graph.Density, shared *path, n int) (*mover, error) {
+	m := &mover{path: shared, n: n, arr: d.Arrangement(), which: make([]int, n)}
+	var err error
+	if m.ex, err = d.Executor(n, graph.Compute{Out: true, Grad: true}); err != nil {
+		return nil, err
+	}
+	if m.value, err = d.Executor(n, graph.Compute{Out: true}); err != nil {
+		return nil, err
+	}
+	if m.res, err = d.Residuals(n); err != nil {
+		return nil, err
+	}
+	if m.walls, err = newWalls(d, n); err != nil {
+		return nil, err
+	}
+	for _, x := range []*[]float64{&m.p, &m.v, &m.room, &m.away, &m.pull, &m.other[0], &m.other[1]} {
+		*x = make([]float64, d.Dim()*n)
+	}
+	for _, x := range []*[]float64{&m.energy, &m.logQ, &m.tmp} {
+		*x = make([]float64, n)
+	}
+	return m, nil
+}
+
+// evaluate computes log r and log q0 of s from its points.
+func (m *mover) evaluate(s *states) error {
+	copy(m.value.Z, s.z)
+	m.arr.SignBatch(m.value.Signs, m.value.Z, m.n)
+	if err := m.value.Run(); err != nil {
+		return err
+	}
+	copy(s.logR, m.value.Out)
+	m.toStart(s.logQ, s.z)
+	return nil
+}
+
+// toStart computes log q0 at z, and its gradient in pull.
+func (m *mover) toStart(logQ, z []float64) {
+	n := m.n
+	for i, mean := range m.start.mean {
+		vec.Affine(m.away[i*n:][:n], z[i*n:][:n], -1, mean)
+	}
+	m.precision.apply(m.pull, m.away, m.room, n)
+	vec.Fill(logQ, m.constant)
+	m.addDots(logQ, -0.5, m.away, m.pull)
+}
+
+// addDots adds a multiple of the products of the columns of x and y to dst.
+func (m *mover) addDots(dst []float64, a float64, x, y []float64) {
+	for i := 0; i < len(x); i += m.n {
+		vec.Mul(m.tmp, x[i:][:m.n], y[i:][:m.n])
+		vec.AddScaled(dst, a, m.tmp)
+	}
+}
+
+// draw fills s with draws from q0.
+func (m *mover) draw(s *states, root *linear, rng *rand.Rand) error {
+	for i := 0; i < len(m.p); i += m.n {
+		mc.Normals(m.p[i:][:m.n], rng)
+	}
+	root.apply(s.z, m.p, m.room, m.n)
+	for i, mean := range m.start.mean {
+		row := s.z[i*m.n:][:m.n]
+		vec.Affine(row, row, 1, mean)
+	}
+	return m.evaluate(s)
+}
+
+const (
+	mostSteps  = 64
+	trajectory = math.Pi / 2 // its mean length, in units of the mass
+)
+
+// hamiltonian moves the points of s along trajectories of random length, and returns the mean
+// probability of acceptance.
+func (m *mover) hamiltonian(s *states, rng *rand.Rand) (accepted float64, err error) {
+	n, x := m.n, m.ex
+	step := m.step * (0.8 + 0.4*rng.Float64())
+	steps := int(min(max(1, math.Round(2*trajectory*rng.Float64()/step)), mostSteps))
+	copy(x.Z, s.z)
+	m.arr.SignBatch(x.Signs, x.Z, n)
+	if err := m.force(); err != nil {
+		return 0, err
+	}
+	for i := 0; i < len(m.v); i += n {
+		mc.Normals(m.v[i:][:n], rng)
+	}
+	clear(m.energy)
+	m.addDots(m.energy, 0.5, m.v, m.v)
+	for i := range m.energy {
+		m.energy[i] -= m.logPath(x.Out[i], m.logQ[i])
+	}
+	m.root.apply(m.p, m.v, m.room, n)
+	m.walls.mass = m.mass
+	m.walls.begin(x.Z)
+	m.kick(step / 2)
+	for k := range steps {
+		m.covariance.apply(m.v, m.p, m.room, n)
+		m.walls.drift(x.Z, m.p, m.v, x.Signs, step, m.beta)
+		if err := m.force(); err != nil {
+			return 0, err
+		}
+		if k == steps-1 {
+			step /= 2
+		}
+		m.kick(step)
+	}
+	m.covariance.apply(m.v, m.p, m.room, n)
+	m.addDots(m.energy, -0.5, m.p, m.v)
+	for i, e := range m.energy {
+		gain := e + m.logPath(x.Out[i], m.logQ[i])
+		if gain >= 0 || rng.Float64() < math.Exp(gain) {
+			for r := i; r < len(s.z); r += n {
+				s.z[r] = x.Z[r]
+			}
+			s.logR[i], s.logQ[i] = x.Out[i], m.logQ[i]
+		}
+		if gain > -700 {
+			accepted += min(1, math.Exp(gain))
+		}
+	}
+	m.gradients += n * (steps + 1)
+	return accepted / float64(n), nil
+}
+
+// force computes log r, log q0 and their gradients.
+func (m *mover) force() error {
+	if m.beta < 1 {
+		m.toStart(m.logQ, m.ex.Z)
+	}
+	return m.ex.Run()
+}
+
+// kick moves the momenta for a time.
+func (m *mover) kick(time float64) {
+	vec.AddScaled(m.p, time*m.beta, m.ex.Grad)
+	if m.beta < 1 {
+		vec.AddScaled(m.p, time*(1-m.beta), m.pull)
+	}
+}
+
+// The kinds of moves of residuals.
+const (
+	anew   = iota // one from the prior
+	few           // one or two by a multiple of the difference of two states
+	across        // all by that
+	kinds
+)
+
+// residual moves the points of s in the residuals that the priors leave of the latents, with
+// all that follows in the program; see scout.
+func (m *mover) residual(s *states, kind int, rng *rand.Rand) error {
+	r, n := m.res, m.n
+	copy(r.Z, s.z)
+	if kind != anew {
+		for k := range m.other {
+			copy(r.Z, m.pool[rng.IntN(len(m.pool))].z)
+			r.Invert()
+			copy(m.other[k], r.E)
+		}
+		copy(r.Z, s.z)
+	}
+	r.Invert()
+	r.LogScale(m.energy)
+	for i := range m.energy {
+		m.energy[i] += m.logPath(s.logR[i], s.logQ[i])
+	}
+	for c := range m.which {
+		m.which[c] = m.pick(rng)
+	}
+	if kind == anew {
+		r.Renew(m.which, m.tmp, rng)
+		vec.Add(m.energy, m.energy, m.tmp)
+	} else {
+		m.difference(kind, rng)
+		r.Follow()
+	}
+	copy(m.value.Z, r.Z)
+	copy(m.value.Signs, r.Signs)
+	if err := m.value.Run(); err != nil {
+		return err
+	}
+	m.toStart(m.logQ, r.Z)
+	r.LogScale(m.tmp)
+	for i, e := range m.energy {
+		gain := m.tmp[i] + m.logPath(m.value.Out[i], m.logQ[i]) - e
+		if gain >= 0 || rng.Float64() < math.Exp(gain) {
+			for at := i; at < len(s.z); at += n {
+				s.z[at] = r.Z[at]
+			}
+			s.logR[i], s.logQ[i] = m.value.Out[i], m.logQ[i]
+		}
+	}
+	return nil
+}
+
+// pick is a random latent: half of the time one that priors of others depend on, if there are some. Those are
+// moved with all that depends on them, which is where trajectories are slow.
+func (m *mover) pick(rng *rand.Rand) int {
+	if k := len(m.parents); k > 0 && rng.IntN(4) > 0 {
+		return m.parents[rng.IntN(k)]
+	}
+	return rng.IntN(len(m.start.mean))
+}
+
+// difference adds to the residuals of each point a multiple of the difference of two states.
+func (m *mover) difference(kind int, rng *rand.Rand) {
+	n, e := m.n, m.res.E
+	multiple := []float64{1, 0.3}[rng.IntN(2)]
+	for c := range m.which {
+		a, b := m.other[0][rng.IntN(n):], m.other[1][rng.IntN(n):]
+		if kind == across {
+			for i := 0; i < len(e); i += n {
+				e[i+c] += multiple * (b[i] - a[i])
+			}
+			continue
+		}
+		i, j := m.which[c]*n, m.pick(rng)*n
+		e[i+c] += multiple * (b[i] - a[i])
+		if i != j && rng.IntN(2) == 0 {
+			e[j+c] += multiple * (b[j] - a[j])
+		}
+	}
+}

@@ -1,0 +1,392 @@
+package smc
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/memory"
+	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/scout"
+)
+
+// Settings say where a run starts and how much work it does. The zero value works.
+type Settings struct {
+	// Draws are points in unconstrained coordinates, of which q0 is made: the normal with their mean
+	// and twice their covariance. They need not be fair, but where the posterior
+	// is they should be. Without any, a short scout finds some.
+	Draws     [][]float64
+	Islands   int    // groups of particles without exchange between them, at least 2; default 8
+	Particles int    // in an island; default 64
+	Moves     int    // of each particle at each temperature; default 4
+	Effective int    // draws that are to be effective for the mean of each latent; default 4000
+	MostMoves int    // of each particle at the end; default 200
+	Seed      uint64 // fixes the result, whatever the number of processors is
+	// Over, if not nil, is asked whether to end with what is there.
+	Over func() bool
+	// Progress is told how far the run is, after each temperature, and after each
+	// move at the end.
+	Progress func(Progress)
+}
+
+// Progress is how far a run is.
+type Progress struct {
+	Beta       float64 // the inverse temperature
+	Moves      int     // at β = 1
+	Effective  float64 // draws so far, of the latent that has the fewest
+	Acceptance float64 // of the moves since the last report
+	Step       float64 // of leapfrog, in units of the mass
+}
+
+// A Result is a sample of the posterior, and what is known of its quality.
+type Result struct {
+	// Z are draws in unconstrained coordinates, all with the same weight, LogProb is log r there,
+	// and Island the island that each is from.
+	Z       [][]float64
+	LogProb []float64
+	Island  []int
+	// LogEvidence is the logarithm of the mean of the islands' evidences, with its jackknife
+	// standard error.
+	LogEvidence mc.Estimate
+	Islands     []float64 // the logarithms of their evidences
+	Beta        float64   // 1, or where the run was ended
+	Diagnostics
+}
+
+// ErrNowhere is the error of a model whose log density is finite at none of the first draws.
+var ErrNowhere = errors.New("log r is finite at none of the first draws")
+
+// checked is s with defaults.
+func (s Settings) checked() (Settings, error) {
+	s.Islands, s.Particles, s.Moves = cmp.Or(s.Islands, 8), cmp.Or(s.Particles, 64), cmp.Or(s.Moves, 4)
+	s.Effective, s.MostMoves = cmp.Or(s.Effective, 4000), cmp.Or(s.MostMoves, 200)
+	switch {
+	case s.Islands < 2:
+		return s, fmt.Errorf("%d islands: at least 2", s.Islands)
+	case s.Particles < 2 || s.Moves < 1 || s.Effective < 1 || s.MostMoves < 2:
+		return s, fmt.Errorf("%d particles, %d moves, %d draws, %d moves at the end: at least 2, 1, 1 and 2", s.Particles, s.Moves, s.Effective, s.MostMoves)
+	}
+	return s, nil
+}
+
+// Run samples the posterior of d. If ctx ends it, it returns what is there, with an error.
+func Run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
+	r, err := run(ctx, d, s)
+	if err != nil {
+		err = fmt.Errorf("smc: %w", err)
+	}
+	return r, err
+}
+
+func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
+	if ctx == nil || d == nil {
+		return Result{}, errors.New("a nil context or density")
+	}
+	if d.Params() > 0 {
+		return Result{}, fmt.Errorf("%d parameters without a prior", d.Params())
+	}
+	s, err := s.checked()
+	if err != nil {
+		return Result{}, err
+	}
+	states := float64(s.Islands) * float64(s.Particles) * float64(2*s.Moves+1)
+	if err := memory.Check("the particles", 8*float64(d.Dim())*states); err != nil {
+		return Result{}, err
+	}
+	if s.Draws == nil {
+		found, err := scout.Run(ctx, d, scout.Settings{Islands: 4, Particles: 128, Seed: mc.Mix(s.Seed, 1), Over: s.Over})
+		if err != nil {
+			return Result{}, err
+		}
+		s.Draws = found.Z
+	}
+	r, err := newSampler(ctx, d, s)
+	if err != nil {
+		return Result{}, err
+	}
+	return r.run()
+}
+
+// An island is particles that exchange nothing with those of others.
+type island struct {
+	now        states
+	pool, next []states // after each move at the last temperature, and at this one
+	evidence   float64  // its logarithm
+	weights    []float64
+	acceptance float64 // of the last move
+}
+
+// A sampler is a run.
+type sampler struct {
+	path
+	ctx     context.Context
+	d       *graph.Density
+	s       Settings
+	islands []*island
+	team    *mc.Pool[*mover]
+	work    func(m *mover, l *island, rng *rand.Rand) error // of the next round
+	walls   *walls                                          // for masses
+	root    *linear
+	rng     *rand.Rand
+
+	temperatures []float64
+	accepted     float64 // since the last report
+	moved        int
+	last         *chains
+}
+
+func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, error) {
+	r := &sampler{ctx: ctx, d: d, s: s, rng: mc.NewRand(mc.Mix(s.Seed, 2))}
+	dim := d.Dim()
+	points := mat.NewDense(len(s.Draws), dim, nil)
+	for k, z := range s.Draws {
+		points.SetRow(k, z)
+	}
+	r.start = newNormal(points, nil, float64(min(len(s.Draws), 1000)), 2)
+	r.precision = r.start.power(-1, inverse, inverse)
+	r.constant = -0.5*r.start.logDet() - 0.5*float64(dim)*math.Log(2*math.Pi)
+	r.step = 0.5 / math.Pow(float64(dim), 0.25)
+	for range s.Islands {
+		l := &island{now: newStates(dim, s.Particles)}
+		for range s.Moves {
+			l.pool, l.next = append(l.pool, newStates(dim, s.Particles)), append(l.next, newStates(dim, s.Particles))
+		}
+		r.islands = append(r.islands, l)
+	}
+	for _, of := range d.Parents() {
+		r.parents = append(r.parents, of...)
+	}
+	slices.Sort(r.parents)
+	r.parents = slices.Compact(r.parents)
+	var err error
+	if r.walls, err = newWalls(d, 1); err != nil {
+		return nil, err
+	}
+	cut := mc.Blocks{N: s.Islands * s.Particles, Size: s.Particles}
+	r.team, err = mc.NewPool(cut, mc.Processors(s.Islands), s.Seed,
+		func(n int) (*mover, error) { return newMover(d, &r.path, n) },
+		func(*mover) {},
+		func(m *mover, b int, rng *rand.Rand) error { return r.work(m, r.islands[b], rng) })
+	return r, err
+}
+
+// round does work for all islands.
+func (r *sampler) round(work func(m *mover, l *island, rng *rand.Rand) error) error {
+	r.work = work
+	return r.team.Round()
+}
+
+// over reports whether the run is to end.
+func (r *sampler) over() bool { return r.ctx.Err() != nil || r.s.Over != nil && r.s.Over() }
+
+func (r *sampler) run() (Result, error) {
+	root := r.start.power(0.5, same, one)
+	for k := range r.s.Moves {
+		err := r.round(func(m *mover, l *island, rng *rand.Rand) error { return m.draw(&l.pool[k], root, rng) })
+		if err != nil {
+			return Result{}, err
+		}
+	}
+	for r.beta < 1 && !r.over() {
+		if err := r.temper(); err != nil {
+			return Result{}, err
+		}
+	}
+	if r.beta == 1 && !r.over() {
+		if err := r.finish(); err != nil {
+			return Result{}, err
+		}
+	}
+	return r.result()
+}
+
+// rises are log r − log q0 of the states of a pool: what the weights of the next temperature are made of.
+func rises(dst []float64, pool []states) []float64 {
+	dst = dst[:0]
+	for _, s := range pool {
+		for i, v := range s.logR {
+			if v -= s.logQ[i]; math.IsNaN(v) {
+				v = math.Inf(-1)
+			}
+			dst = append(dst, v)
+		}
+	}
+	return dst
+}
+
+// temper raises β, resamples and moves.
+func (r *sampler) temper() error {
+	if err := r.raise(r.nextBeta()); err != nil {
+		return err
+	}
+	for k := range r.s.Moves {
+		if err := r.move(); err != nil {
+			return err
+		}
+		for _, l := range r.islands {
+			l.next[k].set(&l.now)
+		}
+	}
+	for _, l := range r.islands {
+		l.pool, l.next = l.next, l.pool
+	}
+	r.report(0, 0)
+	return nil
+}
+
+func (r *sampler) report(moves int, effective float64) {
+	if r.s.Progress != nil {
+		r.s.Progress(Progress{Beta: r.beta, Moves: moves, Effective: effective, Acceptance: r.accepted / float64(r.moved), Step: r.step})
+	}
+	r.accepted, r.moved = 0, 0
+}
+
+// effectiveShare is how much of the states stays effective from one temperature to the next.
+const effectiveShare = 0.5
+
+// nextBeta is the largest β for which enough states stay effective.
+func (r *sampler) nextBeta() float64 {
+	var all []float64
+	for _, l := range r.islands {
+		l.weights = rises(l.weights, l.pool)
+		all = append(all, l.weights...)
+	}
+	top := floats.Max(all)
+	good := func(rise float64) bool {
+		sum, squares := 0.0, 0.0
+		for _, v := range all {
+			w := math.Exp(rise * (v - top))
+			sum, squares = sum+w, squares+w*w
+		}
+		return sum*sum >= effectiveShare*squares*float64(len(all))
+	}
+	low, high := 0.0, 1-r.beta
+	if math.IsInf(top, -1) || good(high) {
+		return 1
+	}
+	for range 60 {
+		if middle := (low + high) / 2; good(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+		if high < 1.01*low {
+			break
+		}
+	}
+	return max(r.beta+low, math.Nextafter(r.beta, 1))
+}
+
+// raise goes to β: evidences, the covariance of velocities, and new states from the pools.
+func (r *sampler) raise(beta float64) error {
+	r.pool = nil
+	top := math.Inf(-1)
+	for _, l := range r.islands {
+		l.weights = rises(l.weights, l.pool)
+		top = max(top, floats.Max(l.weights))
+	}
+	if math.IsInf(top, -1) {
+		return ErrNowhere
+	}
+	var all []float64
+	for _, l := range r.islands {
+		for i, v := range l.weights {
+			l.weights[i] = math.Exp((beta - r.beta) * (v - top))
+			if beta == r.beta && !math.IsInf(v, -1) {
+				l.weights[i] = 1
+			}
+		}
+		all = append(all, l.weights...)
+		l.evidence += (beta-r.beta)*top + math.Log(floats.Sum(l.weights)/float64(len(l.weights)))
+	}
+	r.learn(all)
+	r.beta = beta
+	r.temperatures = append(r.temperatures, beta)
+	for _, l := range r.islands {
+		l.resample(r.rng.Float64())
+		r.pool = append(r.pool, l.pool...)
+	}
+	return nil
+}
+
+// learn makes the covariance of velocities that of the weighted states of all pools.
+func (r *sampler) learn(weights []float64) {
+	n, dim := r.s.Particles, r.d.Dim()
+	points := mat.NewDense(len(weights), dim, nil)
+	row := 0
+	for _, l := range r.islands {
+		for _, s := range l.pool {
+			for i := range n {
+				to := points.RawRowView(row)
+				for k := range to {
+					to[k] = s.z[k*n+i]
+				}
+				row++
+			}
+		}
+	}
+	sum, squares := floats.Sum(weights), floats.Dot(weights, weights)
+	floats.Scale(float64(len(weights))/sum, weights)
+	q := newNormal(points, weights, min(sum*sum/squares, float64(2*n*r.s.Islands)), 1)
+	r.covariance = q.power(1, same, same)
+	r.path.root = q.power(-0.5, inverse, one)
+	r.mass = r.walls.newMass(r.covariance)
+}
+
+// resample draws the particles from the pool by systematic resampling, which u in (0, 1) fixes. An
+// island whose weights are all 0 stays where it is.
+func (l *island) resample(u float64) {
+	sum, last := 0.0, 0
+	for j, w := range l.weights {
+		if sum += w; w > 0 {
+			last = j
+		}
+	}
+	n := len(l.now.logR)
+	step := sum / float64(n)
+	above, j := -step*u, -1 // above: from the end of state j's weight to the draw
+	for i := range n {
+		for above += step; above > 0 && j < last; {
+			j++
+			above -= l.weights[j]
+		}
+		l.now.take(i, &l.pool[max(j, 0)/n], max(j, 0)%n)
+	}
+}
+
+// goal is the mean acceptance that the step is chosen for.
+const goal = 0.8
+
+// move moves all particles along a trajectory each, and by residuals.
+func (r *sampler) move() error {
+	err := r.round(func(m *mover, l *island, rng *rand.Rand) (err error) {
+		if l.acceptance, err = m.hamiltonian(&l.now, rng); err != nil {
+			return err
+		}
+		for kind := range kinds {
+			if err := m.residual(&l.now, kind, rng); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	mean := 0.0
+	for _, l := range r.islands {
+		mean += l.acceptance / float64(len(r.islands))
+	}
+	r.accepted += mean
+	r.moved++
+	r.step = min(r.step*math.Exp(0.7*(mean-goal)), 2)
+	return nil
+}
