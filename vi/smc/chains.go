@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/facetvi/facet/vi/scout"
 )
 
@@ -20,7 +18,7 @@ type chains struct {
 }
 
 // mostNumbers are in the states that are kept.
-const mostNumbers = 1 << 23
+const mostNumbers = 1 << 21
 
 func (c *chains) add(islands []*island) {
 	dim := len(islands[0].now.z)
@@ -75,10 +73,7 @@ func (c *chains) effective(dim, islands, particles int) float64 {
 		mean /= total
 		between, variance := means/total-mean*mean, square/total-mean*mean
 		if variance > 1e-24*mean*mean {
-			if v := total * variance / max(between, 1e-300); v < least {
-				least = v
-				Worst = r
-			}
+			least = min(least, total*variance/max(between, 1e-300))
 		}
 	}
 	return least
@@ -144,13 +139,12 @@ func (r *sampler) result() (Result, error) {
 		out.Islands = append(out.Islands, l.evidence)
 	}
 	out.LogEvidence = scout.Combine(out.Islands)
-	_ = floats.Sum
+	out.chains, out.Temperatures = r.s.Islands*r.s.Particles, r.temperatures
+	out.Acceptance, out.Step = r.acceptance.Mean, r.step
+	for _, m := range r.movers {
+		out.Gradients += m.gradients
+		out.Crossings += m.walls.crossings
+	}
+	out.diagnose(r.d.Arrangement())
 	return out, err
-}
-
-var Worst int
-
-// Diagnostics say how far draws can be relied on.
-type Diagnostics struct {
-	Temperatures []float64
 }

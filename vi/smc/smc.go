@@ -27,7 +27,7 @@ type Settings struct {
 	Islands   int    // groups of particles without exchange between them, at least 2; default 8
 	Particles int    // in an island; default 64
 	Moves     int    // of each particle at each temperature; default 4
-	Effective int    // draws that are to be effective for the mean of each latent; default 4000
+	Effective int    // draws that are to be effective for the mean of each latent; default 2000
 	MostMoves int    // of each particle at the end; default 200
 	Seed      uint64 // fixes the result, whatever the number of processors is
 	// Over, if not nil, is asked whether to end with what is there.
@@ -59,6 +59,8 @@ type Result struct {
 	Islands     []float64 // the logarithms of their evidences
 	Beta        float64   // 1, or where the run was ended
 	Diagnostics
+
+	chains int // particles: draw k is of particle k mod chains
 }
 
 // ErrNowhere is the error of a model whose log density is finite at none of the first draws.
@@ -67,7 +69,7 @@ var ErrNowhere = errors.New("log r is finite at none of the first draws")
 // checked is s with defaults.
 func (s Settings) checked() (Settings, error) {
 	s.Islands, s.Particles, s.Moves = cmp.Or(s.Islands, 8), cmp.Or(s.Particles, 64), cmp.Or(s.Moves, 4)
-	s.Effective, s.MostMoves = cmp.Or(s.Effective, 4000), cmp.Or(s.MostMoves, 200)
+	s.Effective, s.MostMoves = cmp.Or(s.Effective, 2000), cmp.Or(s.MostMoves, 200)
 	switch {
 	case s.Islands < 2:
 		return s, fmt.Errorf("%d islands: at least 2", s.Islands)
@@ -132,14 +134,15 @@ type sampler struct {
 	s       Settings
 	islands []*island
 	team    *mc.Pool[*mover]
+	movers  []*mover
 	work    func(m *mover, l *island, rng *rand.Rand) error // of the next round
 	walls   *walls                                          // for masses
-	root    *linear
 	rng     *rand.Rand
 
 	temperatures []float64
-	accepted     float64 // since the last report
+	accepted     float64 // sum over the moves since the last report
 	moved        int
+	acceptance   mc.Moments // at β = 1
 	last         *chains
 }
 
@@ -172,7 +175,11 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 	}
 	cut := mc.Blocks{N: s.Islands * s.Particles, Size: s.Particles}
 	r.team, err = mc.NewPool(cut, mc.Processors(s.Islands), s.Seed,
-		func(n int) (*mover, error) { return newMover(d, &r.path, n) },
+		func(n int) (*mover, error) {
+			m, err := newMover(d, &r.path, n)
+			r.movers = append(r.movers, m)
+			return m, err
+		},
 		func(*mover) {},
 		func(m *mover, b int, rng *rand.Rand) error { return r.work(m, r.islands[b], rng) })
 	return r, err
@@ -385,7 +392,9 @@ func (r *sampler) move() error {
 	for _, l := range r.islands {
 		mean += l.acceptance / float64(len(r.islands))
 	}
-	r.accepted += mean
+	if r.accepted += mean; r.last != nil {
+		r.acceptance.Add(mean)
+	}
 	r.moved++
 	r.step = min(r.step*math.Exp(0.7*(mean-goal)), 2)
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,11 +28,17 @@ func TestTry(t *testing.T) {
 		t0 := cputime.Seconds()
 		r, err := smc.Run(context.Background(), d, smc.Settings{Seed: 1, Progress: func(p smc.Progress) {
 			if p.Moves%10 == 0 {
-				fmt.Printf("   β %.5f moves %d eff %.0f %s acc %.2f step %.3f %v\n", p.Beta, p.Moves, p.Effective, d.Latents()[smc.Worst], p.Acceptance, p.Step, cputime.Seconds()-t0)
+				fmt.Printf("   β %.5f moves %d eff %.0f acc %.2f step %.3f %v\n", p.Beta, p.Moves, p.Effective, p.Acceptance, p.Step, cputime.Seconds()-t0)
 			}
 		}})
 		require.NoError(t, err)
-		fmt.Printf("%s: dim %d guards %d, %v, evidence %v draws %d\n", x.name, d.Dim(), d.Arrangement().Len(), cputime.Seconds()-t0, r.LogEvidence, len(r.Z))
+		fmt.Printf("%s: dim %d guards %d, %v, evidence %v draws %d temps %d grads %d crossings %d acc %.2f step %.3f\n", x.name, d.Dim(), d.Arrangement().Len(), cputime.Seconds()-t0, r.LogEvidence, len(r.Z), len(r.Temperatures), r.Gradients, r.Crossings, r.Acceptance, r.Step)
+		fmt.Printf("   rhat %.4f bulk %.0f tail %.0f guards %.0f\n", slices.Max(r.RHat), slices.Min(r.Bulk), slices.Min(r.Tail), slices.MinFunc(append(r.Guards, math.NaN()), func(a, b float64) int {
+			if a < b || math.IsNaN(b) {
+				return -1
+			}
+			return 1
+		}))
 		for i, name := range d.Latents() {
 			var v []float64
 			for _, z := range r.Z {
