@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/facetvi/facet/vi/scout"
 )
@@ -81,13 +82,11 @@ func (c *chains) effective(dim, islands, particles int) float64 {
 
 // finish moves the particles at β = 1 until enough draws are effective.
 func (r *sampler) finish() error {
-	// once more with a mass of the posterior itself
+	r.pool = r.pool[:0]
 	for _, l := range r.islands {
-		l.weights = rises(l.weights, l.pool)
+		r.pool = append(r.pool, l.pool...)
 	}
-	if err := r.raise(1); err != nil {
-		return err
-	}
+	r.learn(slices.Repeat([]float64{1}, r.s.Islands*r.s.Particles*r.s.Moves)) // of the posterior itself
 	for range r.s.Moves {
 		if err := r.move(); err != nil {
 			return err

@@ -2,11 +2,11 @@ package smc_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/integrate/quad"
@@ -125,20 +125,20 @@ func bounded(d *graph.Density) func(z []float64) []float64 {
 	}
 }
 
-// priorBox is where the prior has all but what does not matter.
-func priorBox(t require.TestingT, d *graph.Density) (lo, hi []float64) {
+// box is where the prior and the draws have all but what does not matter.
+func box(d *graph.Density, draws [][]float64) (lo, hi []float64) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	lo, hi = slices.Repeat([]float64{math.Inf(1)}, d.Dim()), slices.Repeat([]float64{math.Inf(-1)}, d.Dim())
 	for range 4000 {
-		for i, x := range d.PriorDraw(nil, rng) {
-			if !math.IsNaN(x) {
-				lo[i], hi[i] = min(lo[i], x), max(hi[i], x)
+		draws = append(draws, d.PriorDraw(nil, rng))
+	}
+	for i := range d.Dim() {
+		least, most := math.Inf(1), math.Inf(-1)
+		for _, z := range draws {
+			if !math.IsNaN(z[i]) {
+				least, most = min(least, z[i]), max(most, z[i])
 			}
 		}
-	}
-	for i := range lo {
-		w := hi[i] - lo[i]
-		lo[i], hi[i] = lo[i]-w/4, hi[i]+w/4
+		lo, hi = append(lo, least-(most-least)/4), append(hi, most+(most-least)/4)
 	}
 	return lo, hi
 }
@@ -171,64 +171,97 @@ func deviations(r smc.Result, features func(z []float64) []float64, want []float
 	return z
 }
 
-// Draws of random programs with guards and discrete latents have the means of quadrature.
-func TestRandomPrograms(t *testing.T) {
-	var all []float64
-	tried, done := 0, 0
-	rapid.Check(t, func(t *rapid.T) {
-		p, d, rng := programs.Compiled(t, programs.Limits{Most: 2, Depth: 1, Affine: true, NoParams: true, NoPlates: true, NoCombined: true})
-		tried++
-		if d.Dim() > 3 || d.Arrangement().Len() > 12 {
-			return
-		}
-		t0 := time.Now()
-		lo, hi := priorBox(t, d)
-		f := bounded(d)
-		coarse, _ := integrate(t, d, lo, hi, 8, f)
-		evidence, means := integrate(t, d, lo, hi, 16, f)
-		if !(math.Abs(coarse-evidence) < 3e-3) {
-			return
-		}
-		t1 := time.Now()
-		defer func() { println(d.Dim(), d.Arrangement().Len(), t1.Sub(t0).String(), time.Since(t1).String()) }()
-		r, err := smc.Run(context.Background(), d, smc.Settings{Seed: rng.Uint64()})
-		require.NoError(t, err)
-		z := deviations(r, f, means)
-		for _, v := range z {
-			if math.Abs(v) > 6 {
-				got := make([]float64, len(means))
-				for _, at := range r.Z {
-					for j, x := range f(at) {
-						got[j] += x / float64(len(r.Z))
-					}
-				}
-				t.Logf("%v evidence %v %v draws %d", p, evidence, r.LogEvidence, len(r.Z))
-				t.Logf("%v", z)
-				t.Logf("%v", got)
-				t.Logf("%v", means)
-				for l, h := range d.Arrangement().Planes() {
-					lj, _ := d.LocalJumps()
-					t.Logf("plane %v jumps %v", h, lj.Jumps(l))
-				}
-				t.Logf("%v %v", lo, hi)
-				t.Fatal()
-			}
-		}
-		z = append(z, (r.LogEvidence.Mean-evidence)/r.LogEvidence.SE/2)
-		for _, v := range z {
-			if math.Abs(v) > 4 {
-				t.Logf("%v", p)
-				println(p.String(), v, len(z))
-			}
-		}
-		done++
-		all = append(all, z...)
-	})
-	sum, worst := 0.0, 0.0
-	for _, v := range all {
-		sum += v * v
-		worst = max(worst, math.Abs(v))
+// A sum of squares of deviations.
+type squares struct {
+	n          int
+	sum, worst float64
+}
+
+func (s *squares) add(z ...float64) {
+	for _, v := range z {
+		s.n++
+		s.sum += v * v
+		s.worst = max(s.worst, math.Abs(v))
 	}
-	t.Logf("%d of %d programs, %d numbers, Σz²/n %.3f, |z| ≤ %.2f", done, tried, len(all), sum/float64(len(all)), worst)
-	require.Less(t, worst, 5.0)
+}
+
+// mean has mean 1 if deviations are right.
+func (s *squares) mean() float64 { return s.sum / float64(s.n) }
+
+// A tally is what random programs have shown.
+type tally struct {
+	squares
+	programs, walls, discrete, slow int
+	evidence                        float64 // the largest deviation, in standard errors from 8 islands
+}
+
+// random runs random programs with guards, kinks and discrete latents, and adds how far from quadrature their means and
+// probabilities are.
+func (c *tally) random(t *rapid.T, change func(s smc.Settings) smc.Settings) {
+	_, d, rng := programs.Compiled(t, programs.Limits{Most: 2, Depth: 1, Affine: true, NoParams: true, NoPlates: true, NoCombined: true})
+	if d.Dim() > 2 || d.Arrangement().Len() > 12 {
+		return
+	}
+	r, err := smc.Run(context.Background(), d, change(smc.Settings{Seed: rng.Uint64(), Effective: 1500, MostMoves: 50}))
+	require.NoError(t, err)
+	lo, hi := box(d, r.Z)
+	f := bounded(d)
+	coarse, _ := integrate(t, d, lo, hi, 8, f)
+	evidence, means := integrate(t, d, lo, hi, 16, f)
+	if !(math.Abs(coarse-evidence) < 3e-3) { // of a pole, say
+		return
+	}
+	c.programs++
+	if slices.Max(r.RHat) > 1.01 {
+		c.slow++
+		return
+	}
+	c.add(deviations(r, f, means)...)
+	c.evidence = max(c.evidence, math.Abs(r.LogEvidence.Mean-evidence)/math.Hypot(r.LogEvidence.SE, 1e-3))
+	if r.Crossings > 0 {
+		c.walls++
+	}
+	for i := range d.Dim() {
+		if values, _ := d.Values(i); values != nil {
+			c.discrete++
+		}
+	}
+}
+
+func (c *tally) String() string {
+	return fmt.Sprintf("%d programs, %d with walls, %d discrete latents, %d slow; %d numbers, Σz²/n %.3f, |z| ≤ %.2f; evidence within %.1f",
+		c.programs, c.walls, c.discrete, c.slow, c.n, c.mean(), c.worst, c.evidence)
+}
+
+// Draws of random programs have the means of quadrature, and the run has the evidence.
+func TestRandomPrograms(t *testing.T) {
+	var c tally
+	rapid.Check(t, func(t *rapid.T) {
+		for range 4 {
+			c.random(t, func(s smc.Settings) smc.Settings { return s })
+		}
+	})
+	t.Log(&c)
+	require.Less(t, c.worst, 5.0)
+	require.InDelta(t, 1, c.mean(), 0.2)
+	require.Less(t, c.evidence, 10.0)
+	require.Greater(t, c.walls, 100)
+	require.Greater(t, c.discrete, 20)
+	require.Less(t, 20*c.slow, c.programs)
+}
+
+// The test of random programs sees walls that go wrong: where paths are not those of any energy, so that they do not
+// reverse. Where nothing is paid at walls paths are those of another energy, and the acceptance makes up for it.
+func TestWrongWalls(t *testing.T) {
+	var oneWay, free tally
+	rapid.Check(t, func(t *rapid.T) {
+		oneWay.random(t, smc.Settings.OneWay)
+		free.random(t, smc.Settings.Free)
+	})
+	t.Log(&oneWay)
+	t.Log(&free)
+	require.Greater(t, oneWay.worst, 5.0)
+	require.Greater(t, oneWay.mean(), 1.5)
+	require.Less(t, free.worst, 5.0)
+	require.InDelta(t, 1, free.mean(), 0.3)
 }

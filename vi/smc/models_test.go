@@ -90,7 +90,7 @@ func chick(t testing.TB, m *graph.Model) {
 	u, v := m.SampleN("u", 50, graph.Normal(0, sa)), m.SampleN("v", 50, graph.Normal(0, sb))
 	for k, w := range c["weight"] {
 		i := int(c["Chick"][k]) - 1
-		m.Observe("log weight", graph.LogNormal(graph.Add(graph.Add(a, u[i]), graph.Mul(graph.Add(b, v[i]), c["Time"][k]/10)), s), w)
+		m.Observe("log weight", graph.Normal(graph.Add(graph.Add(a, u[i]), graph.Mul(graph.Add(b, v[i]), c["Time"][k]/10)), s), math.Log(w))
 	}
 }
 
@@ -195,3 +195,5 @@ func galaxies(t testing.TB, m *graph.Model) {
 		m.Observe("v", graph.Mixture(share, graph.Normal(mu[0], sd[0]), graph.Normal(mu[1], sd[1]), graph.Normal(mu[2], sd[2])), v)
 	}
 }
+
+func rng(seed int) *rand.Rand { return rand.New(rand.NewPCG(uint64(seed), 1)) }

@@ -220,7 +220,6 @@ const (
 	anew   = iota // one from the prior
 	few           // one or two by a multiple of the difference of two states
 	across        // all by that
-	kinds
 )
 
 // residual moves the points of s in the residuals that the priors leave of the latents, with

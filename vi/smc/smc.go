@@ -35,6 +35,8 @@ type Settings struct {
 	// Progress is told how far the run is, after each temperature, and after each
 	// move at the end.
 	Progress func(Progress)
+
+	wrong func(w *walls) // breaks walls, in tests
 }
 
 // Progress is how far a run is.
@@ -177,6 +179,9 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 	r.team, err = mc.NewPool(cut, mc.Processors(s.Islands), s.Seed,
 		func(n int) (*mover, error) {
 			m, err := newMover(d, &r.path, n)
+			if err == nil && s.wrong != nil {
+				s.wrong(m.walls)
+			}
 			r.movers = append(r.movers, m)
 			return m, err
 		},
@@ -215,12 +220,14 @@ func (r *sampler) run() (Result, error) {
 	return r.result()
 }
 
-// rises are log r − log q0 of the states of a pool: what the weights of the next temperature are made of.
+// rises are log r − log q0 of the states of a pool, those of a particle side by side: what the
+// weights of the next temperature are made of.
 func rises(dst []float64, pool []states) []float64 {
 	dst = dst[:0]
-	for _, s := range pool {
-		for i, v := range s.logR {
-			if v -= s.logQ[i]; math.IsNaN(v) {
+	for i := range pool[0].logR {
+		for _, s := range pool {
+			v := s.logR[i] - s.logQ[i]
+			if math.IsNaN(v) {
 				v = math.Inf(-1)
 			}
 			dst = append(dst, v)
@@ -307,9 +314,6 @@ func (r *sampler) raise(beta float64) error {
 	for _, l := range r.islands {
 		for i, v := range l.weights {
 			l.weights[i] = math.Exp((beta - r.beta) * (v - top))
-			if beta == r.beta && !math.IsInf(v, -1) {
-				l.weights[i] = 1
-			}
 		}
 		all = append(all, l.weights...)
 		l.evidence += (beta-r.beta)*top + math.Log(floats.Sum(l.weights)/float64(len(l.weights)))
@@ -330,8 +334,8 @@ func (r *sampler) learn(weights []float64) {
 	points := mat.NewDense(len(weights), dim, nil)
 	row := 0
 	for _, l := range r.islands {
-		for _, s := range l.pool {
-			for i := range n {
+		for i := range n {
+			for _, s := range l.pool {
 				to := points.RawRowView(row)
 				for k := range to {
 					to[k] = s.z[k*n+i]
@@ -365,7 +369,8 @@ func (l *island) resample(u float64) {
 			j++
 			above -= l.weights[j]
 		}
-		l.now.take(i, &l.pool[max(j, 0)/n], max(j, 0)%n)
+		from := max(j, 0)
+		l.now.take(i, &l.pool[from%len(l.pool)], from/len(l.pool))
 	}
 }
 
@@ -374,16 +379,15 @@ const goal = 0.8
 
 // move moves all particles along a trajectory each, and by residuals.
 func (r *sampler) move() error {
+	other := []int{anew, across}[r.moved%2]
 	err := r.round(func(m *mover, l *island, rng *rand.Rand) (err error) {
 		if l.acceptance, err = m.hamiltonian(&l.now, rng); err != nil {
 			return err
 		}
-		for kind := range kinds {
-			if err := m.residual(&l.now, kind, rng); err != nil {
-				return err
-			}
+		if err = m.residual(&l.now, few, rng); err != nil {
+			return err
 		}
-		return nil
+		return m.residual(&l.now, other, rng)
 	})
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 // (Afshar and Domke, NeurIPS 2015). On which side of each wall a point is, is a state that changes
 // where it crosses, and is not found again from positions.
 type walls struct {
-	jumps   *graph.LocalJump
+	jumps   jumper
 	arr     *regions.Arrangement
 	plane   []int                 // of the arrangement, by wall
 	wall    []int                 // by plane; −1 if it is none
@@ -38,6 +38,11 @@ type walls struct {
 	events             []event
 	shift, point       []float64
 	crossings          int
+}
+
+// A jumper is a graph.LocalJump.
+type jumper interface {
+	At(l int, at graph.Point) float64
 }
 
 // An event is a change of velocity by gain·C·a of a wall.

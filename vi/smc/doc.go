@@ -1,0 +1,29 @@
+// Package smc samples posteriors, by sequential Monte Carlo along a path of distributions
+//
+//	π_β ∝ q0^(1−β)·r^β,    β = 0 → 1,
+//
+// from a normal q0 that covers the posterior to the posterior itself, with moves along gradients.
+//
+//	q0 ──▶ weigh, resample, move ──▶ weigh, resample, move ──▶ … ──▶ move, until enough draws are effective
+//	β = 0      β with half of the        β                                β = 1
+//	           states effective
+//
+// The states after every move are the sample of the next temperature (Dau and Chopin, Waste-free
+// sequential Monte Carlo, 2022). Particles are in islands that exchange nothing: their evidences and draws tell
+// how far the result can be relied on, see [Diagnostics].
+//
+// A move is a trajectory of Hamiltonian dynamics, with the particles' covariance as inverse mass, and then moves
+// of the residuals that priors leave of latents, as package scout makes them. Where log r jumps, at a guard,
+// trajectories reflect and refract:
+//
+//	   ΔU > p²/2          ΔU < p²/2
+//	╲       │              ╲      │
+//	 ╲      │               ╲     │
+//	  ╲____▶│                ╲____│
+//	  ╱     │                     │╲__   slower behind a wall that costs
+//	 ╱      │                     │   ╲
+//
+// So steps are as long as the smooth parts of log r allow, and discrete latents, which are switches with
+// cuts, move along as well. Guards that are not affine are left to the acceptance of the whole
+// trajectory. That is exact in any case: only how often trajectories are accepted depends on what they pay.
+package smc

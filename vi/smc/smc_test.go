@@ -1,0 +1,132 @@
+package smc_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"reflect"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/smc"
+)
+
+func density(t testing.TB, build func(t testing.TB, m *graph.Model)) *graph.Density {
+	m := graph.NewModel()
+	build(t, m)
+	d, err := m.Compile()
+	require.NoError(t, err)
+	return d
+}
+
+// values are those of a latent.
+func values(d *graph.Density, r smc.Result, latent string) []float64 {
+	i, _ := d.Latent(latent)
+	x := make([]float64, len(r.Z))
+	for k, z := range r.Z {
+		x[k] = d.ConstrainOne(i, z[i])
+	}
+	return x
+}
+
+// The seed fixes a run, whatever the number of processors is, and another one gives another run.
+func TestSeed(t *testing.T) {
+	d := density(t, ranking)
+	run := func(seed uint64) smc.Result {
+		r, err := smc.Run(context.Background(), d, smc.Settings{Seed: seed, Effective: 1, Moves: 2})
+		require.NoError(t, err)
+		return r
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	one := run(3)
+	runtime.GOMAXPROCS(4)
+	other := run(3)
+	require.Equal(t, fmt.Sprint(one.LogEvidence, one.Acceptance, one.Crossings), fmt.Sprint(other.LogEvidence, other.Acceptance, other.Crossings))
+	require.True(t, reflect.DeepEqual(one.Z, other.Z) && slices.Equal(one.LogProb, other.LogProb))
+	require.False(t, reflect.DeepEqual(one.Z, run(4).Z))
+}
+
+// Moves allocate nothing.
+func TestAllocations(t *testing.T) {
+	for _, x := range []trial{{name: "ranking", build: ranking}, {name: "nile by switches", build: nile(true)}} {
+		d := density(t, x.build)
+		var draws [][]float64
+		for range 200 {
+			draws = append(draws, d.PriorDraw(nil, rng(len(draws))))
+		}
+		n, err := smc.Allocations(d, draws)
+		require.NoError(t, err)
+		require.Zero(t, n, x.name)
+	}
+}
+
+// A normal posterior has its mean, its covariance and its evidence, and the errors are right.
+func TestNormal(t *testing.T) {
+	d := density(t, func(_ testing.TB, m *graph.Model) {
+		x, y := m.Sample("x", graph.Normal(1, 2)), m.Sample("y", graph.Normal(-1, 3))
+		m.Observe("sum", graph.Normal(graph.Add(x, y), 0.5), 4)
+	})
+	r, err := smc.Run(context.Background(), d, smc.Settings{Seed: 1})
+	require.NoError(t, err)
+	const v = 4 + 9 + 0.25
+	near := func(want float64, x []float64) {
+		got := r.Mean(x)
+		require.InDelta(t, want, got.Mean, 5*got.SE)
+		require.Less(t, got.SE, 0.05*stat.StdDev(x, nil))
+	}
+	x, y := values(d, r, "x"), values(d, r, "y")
+	near(1+4*4/v, x)
+	near(-1+9*4/v, y)
+	product := make([]float64, len(x))
+	for k := range x {
+		product[k] = (x[k] - 1 - 4*4/v) * (y[k] + 1 - 9*4/v)
+	}
+	near(-4*9/v, product)
+	require.InDelta(t, -16/(2*v)-0.5*math.Log(2*math.Pi*v), r.LogEvidence.Mean, 5*r.LogEvidence.SE)
+	require.Less(t, r.LogEvidence.SE, 0.05)
+	for i := range d.Dim() {
+		require.Less(t, r.RHat[i], 1.01)
+		require.Greater(t, min(r.Bulk[i], r.Tail[i]), 1000.0)
+	}
+}
+
+// A context ends a run with what is there, and says so.
+func TestStopped(t *testing.T) {
+	d := density(t, ranking)
+	for _, after := range []int{1, 3, 9} {
+		ctx, stop := context.WithCancel(context.Background())
+		reports := 0
+		r, err := smc.Run(ctx, d, smc.Settings{Seed: 1, Progress: func(smc.Progress) {
+			if reports++; reports == after {
+				stop()
+			}
+		}})
+		require.ErrorIs(t, err, context.Canceled)
+		require.NotEmpty(t, r.Z)
+		require.Len(t, r.LogProb, len(r.Z))
+		require.Equal(t, after == 9, r.Beta == 1, "%v", r.Beta)
+		stop()
+	}
+	_, err := smc.Run(context.Background(), d, smc.Settings{Islands: 1})
+	require.ErrorContains(t, err, "smc: 1 islands: at least 2")
+}
+
+// Where discrete latents are summed out in one program, and sampled in another, all else is the same.
+func TestDiscrete(t *testing.T) {
+	summed := density(t, nile(false))
+	switches := density(t, nile(true))
+	one, err := smc.Run(context.Background(), summed, smc.Settings{Seed: 1, Effective: 500})
+	require.NoError(t, err)
+	other, err := smc.Run(context.Background(), switches, smc.Settings{Seed: 2, Effective: 500})
+	require.NoError(t, err)
+	for _, latent := range []string{"p", "so", "level[0]", "level[42]"} {
+		a, b := one.Mean(values(summed, one, latent)), other.Mean(values(switches, other, latent))
+		require.InDelta(t, a.Mean, b.Mean, 5*math.Hypot(a.SE, b.SE), latent)
+	}
+	require.InDelta(t, one.LogEvidence.Mean, other.LogEvidence.Mean, 7*math.Hypot(one.LogEvidence.SE, other.LogEvidence.SE))
+}
