@@ -217,7 +217,7 @@ func (c *tally) random(t *rapid.T, change func(s smc.Settings) smc.Settings) {
 		return
 	}
 	c.add(deviations(r, f, means)...)
-	c.evidence = max(c.evidence, math.Abs(r.LogEvidence.Mean-evidence)/math.Hypot(r.LogEvidence.SE, 1e-3))
+	c.evidence = max(c.evidence, math.Abs(r.LogEvidence.Value-evidence)/math.Hypot(r.LogEvidence.SE, 1e-3))
 	if r.Crossings > 0 {
 		c.walls++
 	}

@@ -25,7 +25,7 @@ func TestReferences(t *testing.T) {
 		for _, ref := range x.references {
 			v := values(d, r, ref.latent)
 			mean := r.Mean(v)
-			require.InDelta(t, ref.mean, mean.Mean, 5*math.Hypot(mean.SE, ref.se), "%s: %s", x.name, ref.latent)
+			require.InDelta(t, ref.mean, mean.Value, 5*math.Hypot(mean.SE, ref.se), "%s: %s", x.name, ref.latent)
 			require.InEpsilon(t, ref.sd, stat.StdDev(v, nil), 0.1, "%s: %s", x.name, ref.latent)
 			require.Less(t, mean.SE, 0.05*ref.sd)
 		}
@@ -52,7 +52,7 @@ func BenchmarkModels(b *testing.B) {
 				b.ReportMetric(r.Step, "step")
 				b.ReportMetric(float64(r.Gradients), "gradients")
 				b.ReportMetric(float64(len(r.Temperatures)), "temperatures")
-				b.ReportMetric(r.LogEvidence.Mean, "evidence")
+				b.ReportMetric(r.LogEvidence.Value, "evidence")
 				b.ReportMetric(slices.Max(r.RHat), "rhat")
 			}
 			b.ReportMetric(cpu/float64(b.N), "CPU-s")

@@ -76,7 +76,7 @@ func TestNormal(t *testing.T) {
 	const v = 4 + 9 + 0.25
 	near := func(want float64, x []float64) {
 		got := r.Mean(x)
-		require.InDelta(t, want, got.Mean, 5*got.SE)
+		require.InDelta(t, want, got.Value, 5*got.SE)
 		require.Less(t, got.SE, 0.05*stat.StdDev(x, nil))
 	}
 	x, y := values(d, r, "x"), values(d, r, "y")
@@ -87,7 +87,7 @@ func TestNormal(t *testing.T) {
 		product[k] = (x[k] - 1 - 4*4/v) * (y[k] + 1 - 9*4/v)
 	}
 	near(-4*9/v, product)
-	require.InDelta(t, -16/(2*v)-0.5*math.Log(2*math.Pi*v), r.LogEvidence.Mean, 5*r.LogEvidence.SE)
+	require.InDelta(t, -16/(2*v)-0.5*math.Log(2*math.Pi*v), r.LogEvidence.Value, 5*r.LogEvidence.SE)
 	require.Less(t, r.LogEvidence.SE, 0.05)
 	for i := range d.Dim() {
 		require.Less(t, r.RHat[i], 1.01)
@@ -126,7 +126,7 @@ func TestDiscrete(t *testing.T) {
 	require.NoError(t, err)
 	for _, latent := range []string{"p", "so", "level[0]", "level[42]"} {
 		a, b := one.Mean(values(summed, one, latent)), other.Mean(values(switches, other, latent))
-		require.InDelta(t, a.Mean, b.Mean, 5*math.Hypot(a.SE, b.SE), latent)
+		require.InDelta(t, a.Value, b.Value, 5*math.Hypot(a.SE, b.SE), latent)
 	}
-	require.InDelta(t, one.LogEvidence.Mean, other.LogEvidence.Mean, 7*math.Hypot(one.LogEvidence.SE, other.LogEvidence.SE))
+	require.InDelta(t, one.LogEvidence.Value, other.LogEvidence.Value, 7*math.Hypot(one.LogEvidence.SE, other.LogEvidence.SE))
 }
