@@ -39,14 +39,14 @@ func fit(d *graph.Density, seed uint64) (f fitted, err error) {
 	if err != nil {
 		return f, err
 	}
-	f.log, f.logE = log.Mean, log.SE
+	f.log, f.logE = log.Value, log.SE
 	w, err := p.Importance(max(10_000, v.Draws), seed)
 	if err != nil {
 		return f, err
 	}
 	f.mean, f.sd, f.probs = map[string]float64{}, map[string]float64{}, map[string][]float64{}
 	for _, l := range w.Latents {
-		f.mean[l.Name], f.sd[l.Name] = l.Mean.Mean, l.SD
+		f.mean[l.Name], f.sd[l.Name] = l.Mean.Value, l.SD
 	}
 	masses := map[string]map[float64]float64{}
 	z := make([]float64, d.Dim())
