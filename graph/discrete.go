@@ -233,8 +233,8 @@ func (m *Model) stepped(id nodeID) bool {
 }
 
 // Equal is the guard a = b, for discrete latents and other values that change by branches
-// alone: what varies continuously is equal to another value with probability 0, and
-// refused.
+// alone, in some branches at least: Clip(x, 0, 1) and 0. What varies continuously is equal to another value with
+// probability 0; where that is so in all branches it is refused.
 func Equal[A, B Value](a A, b B) Guard { return equal(lift(a), lift(b)) }
 
 func equal(a, b Expr) Guard {
@@ -242,16 +242,32 @@ func equal(a, b Expr) Guard {
 	if t := m.traces(); t != nil {
 		return t.guard(func() Guard { return equal(t.valueOf(a), t.valueOf(b)) })
 	}
-	if m != nil && !m.stepped(Sub(a, b).in(m)) {
-		m.fail("Equal: %v = %v holds with probability 0, for one of them varies continuously; compare discrete latents, or use Greater and Less", a, b)
-		return constantGuard(m, false)
+	if m != nil {
+		if id := Sub(a, b).in(m); !m.stepped(id) {
+			return m.isZero(id, a, b)
+		}
 	}
 	return Not(Or(greater(a, b), greater(b, a)))
 }
 
+// isZero is the guard that id = a − b, which varies continuously in some branches, is 0: in others.
+func (m *Model) isZero(id nodeID, a, b Expr) Guard {
+	m.st.rec.spoil()
+	where := m.st.constant(0)
+	for _, w := range m.ways(id) {
+		if v, ok := m.st.isConst(w.value); ok && v == 0 {
+			where = m.st.or(where, w.where)
+		}
+	}
+	if v, ok := m.st.isConst(where); ok && v == 0 {
+		m.fail("Equal: %v = %v holds with probability 0, for one of them varies continuously; compare discrete latents, or use Greater and Less", a, b)
+	}
+	return Guard{value: Expr{m: m, id: where}}
+}
+
 // Switch is values[k]: the one that a discrete latent chooses, or any other value that changes
-// by branches alone and is 0, 1, 2, …. A latent that has values without a place in values is
-// an error.
+// by branches alone and is 0, 1, 2, …. A value that k may have and that has no place in values is
+// an error; with If, Min or Max around k, or in an If block that rules it out, there is none.
 func Switch[V Value](k Expr, values ...V) Expr {
 	return choose(k, Numbers(values...))
 }
@@ -281,6 +297,9 @@ func choose(k Expr, values []Expr) Expr {
 	} else if !k.m.stepped(id) {
 		k.m.fail("Switch: %v varies continuously, and chooses no value; use If", k)
 		return Expr{}
+	} else if v, found := k.m.outside(id, len(values)); found {
+		k.m.fail("Switch: %v can be %v, and there are %d values, for 0 to %d", k, v, len(values), len(values)-1)
+		return Expr{}
 	}
 	if len(values) == 0 {
 		k.m.fail("Switch without values")
@@ -291,6 +310,19 @@ func choose(k Expr, values []Expr) Expr {
 		x = If(Greater(k, float64(j)+0.5), x, values[j])
 	}
 	return x
+}
+
+// outside is a value of id, which changes by branches alone, that is none of 0, …, n−1 and that the open If blocks do not rule out.
+func (m *Model) outside(id nodeID, n int) (v float64, found bool) {
+	m.st.rec.spoil()
+	within := m.within.value.in(m)
+	for _, w := range m.ways(id) {
+		v, _ = m.st.isConst(w.value)
+		if (v < 0 || v >= float64(n) || v != math.Trunc(v)) && m.st.suppose(slices.Concat(w.given, []literal{{w.where, true}})).truthOf(within) != never {
+			return v, true
+		}
+	}
+	return 0, false
 }
 
 // Values are those of latent i, ascending, if it is discrete, with the cuts of its coordinate

@@ -30,6 +30,8 @@ type law struct {
 	supportAt func(p []Expr) support
 	// check is what is wrong with the parameters together; nil where each has its rule alone.
 	check func(p []Expr) error
+	// upTo is the law f where a parameter that must be a whole number changes by branches, and is at most most; nil where there is none.
+	upTo func(f law, most float64) *law
 	// logProb is the log density at x, inside the support.
 	logProb func(x Expr, p []Expr) Expr
 	// logCDF is log P(X ≤ x) and logCCDF log P(X > x), for x inside the support or at its
@@ -81,6 +83,8 @@ func newDist(f *law, params ...Expr) Dist {
 	for i, p := range params {
 		v, ok := p.IsConst()
 		switch {
+		case !ok && f.upTo != nil && f.params[i].rule == count && p.m.stepped(p.id):
+			d.law, d.err = f.ofCounts(i, p)
 		case !ok && f.params[i].rule.constant():
 			d.err = fmt.Errorf("%s: %s must be a number: a latent there would move the edge of the support, where the density is not smooth",
 				f.name, f.params[i].name)
@@ -103,6 +107,19 @@ func newDist(f *law, params ...Expr) Dist {
 		d.err = fmt.Errorf("%s: the interval [%v, %v] is empty", f.name, s.lo, s.hi)
 	}
 	return d
+}
+
+// ofCounts is the law where parameter i changes by branches.
+func (f *law) ofCounts(i int, p Expr) (*law, error) {
+	most := 0.0
+	for _, w := range p.m.ways(p.id) {
+		v, _ := p.m.st.isConst(w.value)
+		if why := f.params[i].rule.broken(v); why != "" {
+			return f, fmt.Errorf("%s: %s = %v can be %v, and %s", f.name, f.params[i].name, p, v, why)
+		}
+		most = max(most, v)
+	}
+	return f.upTo(*f, most), nil
 }
 
 // constValue is the value of a constant expression.

@@ -64,7 +64,7 @@ func successes(s, f, p Expr) Expr {
 func Binomial[A, B Value](n A, p B) Dist { return newDist(binomial, lift(n), lift(p)) }
 
 var binomial = &law{
-	name: "Binomial", params: []param{{"n", count}, {"p", probability}},
+	name: "Binomial", upTo: binomialUpTo, params: []param{{"n", count}, {"p", probability}},
 	supportAt: func(p []Expr) support { return support{lo: 0, hi: p[0].constValue(), whole: true} },
 	logProb: func(x Expr, p []Expr) Expr {
 		fails := Sub(p[0], x)
@@ -94,6 +94,18 @@ var geometric = &law{
 	logCCDF:  func(x Expr, p []Expr) Expr { return times(x, Log1p(Neg(p[0]))) },
 	mean:     func(p []Expr) Expr { return Div(1, p[0]) },
 	variance: func(p []Expr) Expr { return Div(Sub(1, p[0]), Square(p[0])) },
+}
+
+// binomialUpTo is the law where n is a discrete latent, or another value that changes by branches alone, and at most most: where n is
+// less than x, x has probability 0.
+func binomialUpTo(f law, most float64) *law {
+	f.logCDF, f.logCCDF = nil, nil
+	f.supportAt = func([]Expr) support { return support{lo: 0, hi: most, whole: true} }
+	f.logProb = func(x Expr, p []Expr) Expr {
+		fails := Sub(p[0], x)
+		return applyPair(kernel.IfNonNegative, fails, Add(applyPair(kernel.Choose, x, Add(fails, 1)), Add(times(x, Log(p[1])), Mul(fails, Log1p(Neg(p[1]))))))
+	}
+	return &f
 }
 
 // NegativeBinomial is the number of failures before the n-th success, each

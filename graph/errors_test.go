@@ -280,7 +280,7 @@ func TestModelErrors(t *testing.T) {
 			m.Factor(graph.If(graph.Greater(z, 1), 0, -inf))
 			return lineAbove()
 		}},
-		{"infinite branch of a scale", []string{"the number +Inf is not finite, in observation y: Normal: sigma = if(guard 0, +Inf, 1)"}, func(m *graph.Model, z graph.Expr) string {
+		{"infinite branch of a scale", []string{"the number +Inf is not finite, in observation y: Normal: sigma = if(z > 1, +Inf, 1)"}, func(m *graph.Model, z graph.Expr) string {
 			m.Observe("y", graph.Normal(z, graph.If(graph.Greater(z, 1), inf, 1)), 1)
 			return lineAbove()
 		}},
@@ -337,7 +337,7 @@ func TestModelErrors(t *testing.T) {
 			m.Observe("y", graph.Normal(0, graph.Sub(graph.If(graph.Greater(z, 1), z, 3), 1.1)), 1)
 			return lineAbove()
 		}},
-		{"scale after either of two guards", []string{"sigma = if((not guard 0 and not guard 1), z, 1)", "nothing keeps z in"}, func(m *graph.Model, z graph.Expr) string {
+		{"scale after either of two guards", []string{"sigma = if((z < 0 and other < 0), z, 1)", "nothing keeps z in"}, func(m *graph.Model, z graph.Expr) string {
 			other := m.Sample("other", graph.Normal(0, 1))
 			m.Observe("y", graph.Normal(0, graph.If(graph.Or(graph.Greater(z, 0), graph.Greater(other, 0)), 1, z)), 1)
 			return lineAbove()

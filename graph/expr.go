@@ -281,7 +281,7 @@ func (m *Model) format(id nodeID, depth int) string {
 	case kData:
 		return "observed " + m.obs[n.a].name
 	case kSign:
-		return "guard " + fmt.Sprint(n.a)
+		return m.condition(int(n.a), true)
 	case kSum:
 		return m.formatSum(n, arg)
 	case kUnary:
@@ -299,6 +299,9 @@ func (m *Model) format(id nodeID, depth int) string {
 	case kTernary:
 		return fmt.Sprintf("%v(%s, %s, %s)", n.fn, arg(n.a), arg(n.b), arg(n.c))
 	case kNot:
+		if inner := m.st.at(n.a); inner.kind == kSign {
+			return m.condition(int(inner.a), false)
+		}
 		return "not " + arg(n.a)
 	case kAnd:
 		return "(" + arg(n.a) + " and " + arg(n.b) + ")"

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gorgonia.org/gorgonia"
 
@@ -14,21 +15,26 @@ import (
 //	log Σ_s exp( initial[s_0] + Σ_t transition_t[s_t−1][s_t] + Σ_t emission[t][s_t] ),
 //
 // by the forward algorithm, whose cost is linear in the number of steps. All are
-// logarithms, and numbers among them may be −∞. initial has K, emission K for each of T ≥ 1
+// logarithms, and numbers among them may be −∞: of probabilities p, Log(p). initial has K, emission K for each of T ≥ 1
 // steps, and a transition K rows of K; there is one for all steps, or T−1, the first to
-// step 1. For data see [Model.ObserveHMM]. ForwardSum panics if lengths differ.
+// step 1. For data see [Model.ObserveHMM], which takes probabilities themselves. ForwardSum panics if lengths differ, and if
+// initial, or a row of a transition, is probabilities in place of their logarithms: several terms that add up to 1.
 func ForwardSum(initial []Expr, emission [][]Expr, transition ...[][]Expr) Expr {
 	states, steps := len(initial), len(emission)
 	if states == 0 || steps == 0 || len(transition) != 1 && len(transition) != steps-1 {
 		panic(fmt.Sprintf("graph: a forward sum of %d states, %d steps and %d transitions", states, steps, len(transition)))
 	}
-	x := append([]Expr(nil), initial...)
+	var x []Expr
 	add := func(what string, row []Expr) {
 		if len(row) != states {
 			panic(fmt.Sprintf("graph: a forward sum of %d states has %d numbers in a row of its %s", states, len(row), what))
 		}
+		if what != emissions && addUpToOne(row) {
+			panic(fmt.Sprintf("graph: a forward sum takes logarithms, and %s has the probabilities %v: take Log of each", what, row))
+		}
 		x = append(x, row...)
 	}
+	add("initial", initial)
 	for _, matrix := range transition {
 		if len(matrix) != states {
 			panic(fmt.Sprintf("graph: a forward sum of %d states has a transition of %d rows", states, len(matrix)))
@@ -38,9 +44,21 @@ func ForwardSum(initial []Expr, emission [][]Expr, transition ...[][]Expr) Expr 
 		}
 	}
 	for _, row := range emission {
-		add("emission", row)
+		add(emissions, row)
 	}
 	return forwardSum(states, steps, x)
+}
+
+const emissions = "emission"
+
+// addUpToOne reports whether several numbers and expressions add up to 1 wherever they are: as 0.9 and 0.1, and p and 1 − p.
+func addUpToOne(row []Expr) bool {
+	negative := func(x Expr) bool { v, known := x.IsConst(); return known && !(v >= 0) }
+	if len(row) < 2 || slices.ContainsFunc(row, Expr.traced) || slices.ContainsFunc(row, negative) {
+		return false
+	}
+	sum, known := Sum(row...).IsConst()
+	return known && math.Abs(sum-1) < 1e-9
 }
 
 // forwardSum is ForwardSum of the terms of a node.

@@ -41,6 +41,15 @@ func (g GuardInfo) Condition(positive bool) string {
 	return g.write("<")
 }
 
+// condition writes a side of plane l as the first comparison with it does.
+func (m *Model) condition(l int, positive bool) string {
+	k := slices.IndexFunc(m.guards, func(g GuardInfo) bool { return g.Side.Plane == l })
+	if k < 0 { // of a discrete latent that is being made
+		return GuardInfo{m: m, greater: m.arr.Plane(l)}.write(map[bool]string{true: ">", false: "<"}[positive])
+	}
+	return m.guards[k].Condition(positive)
+}
+
 // Equation writes the comparison's surface as String does: rate = 2.
 func (g GuardInfo) Equation() string { return g.write("=") }
 

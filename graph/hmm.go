@@ -83,6 +83,11 @@ func (m *Model) ObserveHMM(name string, h HMM, ys []float64) *Hidden {
 			m.fail("observation %q: %v", name, err)
 			return c
 		}
+		if one, other, mixed := mixedKinds(dists); mixed {
+			m.fail("observation %q: step %d has the distributions %s and %s: a density and probabilities cannot be compared; take numbers that are all whole, or all not, "+
+				"and the same bounds of Censored", name, t, one, other)
+			return c
+		}
 		for _, d := range dists {
 			c.x = append(c.x, m.logProb(what, d, data))
 		}
@@ -92,6 +97,27 @@ func (m *Model) ObserveHMM(name string, h HMM, ys []float64) *Hidden {
 	}
 	m.addTerm(what, forwardSum(c.states, c.steps, c.x), m.here())
 	return c
+}
+
+// mixedKinds are two of ds of which a value has a probability by one, and a density by the other, if there are such.
+func mixedKinds(ds []Dist) (one, other string, are bool) {
+	kind := func(d Dist) (k struct {
+		whole, censored bool
+		lo, hi          float64
+	}) {
+		if s := d.support(); s.whole {
+			k.whole = true
+		} else if d.law.outermost {
+			k.censored, k.lo, k.hi = true, s.lo, s.hi
+		}
+		return k
+	}
+	for _, d := range ds[1:] {
+		if kind(d) != kind(ds[0]) {
+			return ds[0].law.name, d.law.name, true
+		}
+	}
+	return "", "", false
 }
 
 // sized reports whether h has what it needs, and finds the number of tuples.

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -60,6 +61,10 @@ func (m *Model) Param(name string, start float64, options ...ParamOption) Expr {
 	}
 	spec := paramSpec{law: realParam}
 	for _, o := range options {
+		if o == nil {
+			spec.err = errors.New("an option is nil; leave it out, or take Positive, Between or Scale")
+			break
+		}
 		o(&spec)
 	}
 	m.takeName(aLatent, name)

@@ -66,6 +66,9 @@ func (m *Model) narrow(b *box, id nodeID, holds bool) *box {
 		} else {
 			x.hi = min(x.hi, edge)
 		}
+		if x.lo >= x.hi { // not reached
+			x = unknown
+		}
 		return &box{h.Index[0], x, b}
 	}
 	for _, i := range m.latentsOf(id) {
