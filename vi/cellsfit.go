@@ -226,7 +226,7 @@ func (c *cellsFit) cut(format string, args ...any) {
 // When switches are summed out first: where so many draws of a scout are in cells that have
 // no other draw that there are too many cells to look at, as with a threshold for each
 // of many groups; and where that leaves few latents, of many or of a
-// switch with many intervals.
+// switch with many intervals, or none.
 const (
 	mostScattered = 0.8
 	manySwitches  = 6
@@ -287,7 +287,7 @@ func (c *cellsFit) sumsFirst() bool {
 	for _, w := range c.switches {
 		intervals += len(w.Planes)
 	}
-	return c.few() && (len(c.switches) >= manySwitches || intervals >= manyIntervals)
+	return c.few() && (len(c.switches) >= manySwitches || intervals >= manyIntervals || len(c.switches) == c.d.Dim())
 }
 
 // find is the fit by cells, with switches summed out.

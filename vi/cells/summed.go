@@ -414,7 +414,7 @@ func (q *Summed) drawn() (*summer, [][]float64) {
 		if err := sum.run(nil); err != nil {
 			panic("cells: " + err.Error())
 		}
-		q.law.share = sum.states.Marginals()
+		q.law.share = sum.marginals()
 	})
 	return q.law.sum, q.law.share
 }

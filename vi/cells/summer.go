@@ -3,6 +3,7 @@ package cells
 import (
 	"context"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/facetvi/facet/graph"
@@ -34,6 +35,9 @@ type summer struct {
 	below    float64     // of the others: the sum of the log priors where they are put
 	out      []float64
 	interval []int // of one sample
+	// same says that all samples are alike: all latents are switches, which depend on each other by log r alone. One sample is then summed, once.
+	same, ran bool
+	one       *summer // of that sample; nil where it is s itself, or where samples differ
 }
 
 func newSummer(d *graph.Density, switches []graph.SwitchLatent, n int) (*summer, error) {
@@ -42,13 +46,22 @@ func newSummer(d *graph.Density, switches []graph.SwitchLatent, n int) (*summer,
 	if err != nil {
 		return nil, err
 	}
+	if s.prior, err = d.Residuals(n); err != nil {
+		return nil, err
+	}
+	s.same = len(switches) == d.Dim() && !slices.ContainsFunc(switches, func(w graph.SwitchLatent) bool { return len(w.Index) > 0 || !s.prior.Fixed(w.Latent) })
+	if s.same && n > 1 {
+		if s.one, err = newSummer(d, switches, 1); err != nil {
+			return nil, err
+		}
+		s.cuts, s.cut, s.plan = s.one.cuts, s.one.cut, s.one.plan
+		s.x, err = d.Executor(n, graph.Compute{Out: true})
+		return s, err
+	}
 	if s.table, err = t.Bind(d, n); err != nil {
 		return nil, err
 	}
 	s.x = s.table.X
-	if s.prior, err = d.Residuals(n); err != nil {
-		return nil, err
-	}
 	var values []int
 	for i, w := range switches {
 		if len(w.Index) == 0 {
@@ -91,6 +104,19 @@ func (s *summer) weigh(i int) {
 // forced, or the samples' own if that is nil.
 func (s *summer) run(forced *regions.Signs) error {
 	n := s.n
+	if s.one != nil {
+		if err := s.one.run(nil); err != nil {
+			return err
+		}
+		for k := range s.out {
+			s.out[k] = s.one.out[0]
+		}
+		return nil
+	}
+	if s.ran {
+		return nil
+	}
+	s.ran = s.same
 	for i, w := range s.switches {
 		if s.cuts[i] != nil {
 			s.cuts[i].Fill(s.cut[i], s.x.Z)
@@ -124,6 +150,21 @@ func (s *summer) run(forced *regions.Signs) error {
 	return nil
 }
 
+// marginals are the probabilities of the switches' intervals, intervals × n.
+func (s *summer) marginals() [][]float64 {
+	if s.one == nil {
+		return s.states.Marginals()
+	}
+	all := s.one.states.Marginals()
+	for i, row := range all {
+		all[i] = make([]float64, 0, len(row)*s.n)
+		for _, p := range row {
+			all[i] = append(all[i], slices.Repeat([]float64{p}, s.n)...)
+		}
+	}
+	return all
+}
+
 // threshold is threshold j of switch i at sample k.
 func (s *summer) threshold(i, j, k int) float64 {
 	if s.cuts[i] == nil {
@@ -153,6 +194,9 @@ func (s *summer) finite(i, j, k int) float64 {
 // found there, by two uniform numbers for each: one for its interval and one for its place. It
 // returns the log of their posterior density.
 func (s *summer) draw(k int, u, z []float64, at, width int) (log float64) {
+	if s.one != nil {
+		return s.one.draw(0, u, z, at, width)
+	}
 	s.states.Draw(k, s.interval, func(i int) float64 { return u[2*i] })
 	log = s.states.LogProb(k, s.interval)
 	for i, w := range s.switches {
@@ -166,6 +210,9 @@ func (s *summer) draw(k int, u, z []float64, at, width int) (log float64) {
 
 // logProb is the log posterior density of the switches in column at of z.
 func (s *summer) logProb(k int, z []float64, at, width int) (log float64) {
+	if s.one != nil {
+		return s.one.logProb(0, z, at, width)
+	}
 	for i, w := range s.switches {
 		x := z[w.Latent*width+at]
 		s.interval[i] = sort.Search(len(w.Planes), func(j int) bool { return !(s.threshold(i, j, k) < x) })
