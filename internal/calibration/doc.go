@@ -1,5 +1,5 @@
-// Package calibration judges fits by models whose posteriors are known exactly. All
-// of it is tests.
+// Package calibration judges fits by models whose posteriors are known exactly; command
+// calibration/verdict does so by random programs, too.
 //
 // A Case of its collection is a compiled program with its log evidence, the means and standard
 // deviations of its latents, and the probabilities of its named guards. They

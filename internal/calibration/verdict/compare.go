@@ -29,6 +29,8 @@ type problem struct {
 	sd      map[string]float64
 	probs   map[string][]float64 // of named guards
 	masses  map[string][]float64 // of discrete latents, of the values 0, 1, …
+
+	generated bool // a random program
 }
 
 // A wrong is a number that is wrong, and by how much of what it may be off.
@@ -85,7 +87,7 @@ func (p problem) compare(f fitted) (list []wrong) {
 // random is random program n of a seed with its posterior, or why it is left out.
 func random(seed, n uint64) (p problem, why string) {
 	prog := generate(seed, n)
-	p = problem{name: fmt.Sprintf("program %d", n), text: prog.String()}
+	p = problem{name: fmt.Sprintf("program %d", n), text: prog.String(), generated: true}
 	d, err := prog.model.Compile()
 	if err != nil {
 		return p, "not in the language: " + err.Error()

@@ -80,6 +80,9 @@ func logBetween(a, b float64) float64 {
 	if a > 0 {
 		a, b = -b, -a
 	}
+	if mid := 0.5 * (a + b); (b-a)*max(1, -mid) < 1e-6 { // where the density is even
+		return math.Log(b-a) + logNormal(mid, 0, 1)
+	}
 	high := logCDF(b)
 	return high + math.Log1p(-math.Exp(logCDF(a)-high))
 }
@@ -109,11 +112,17 @@ type (
 
 // locationScale are laws of μ + σ·X: X has the log density log, and draw draws it.
 func locationScale(name string, build func(mu, sigma graph.Expr) graph.Dist, log func(r float64) float64, draw func(rng *rand.Rand) float64) law {
+	sigma, logSigma := 1.0, 0.0 // mostly the same
 	return law{
 		format: name + "(%s, %s)", kinds: "rp", space: line,
 		build: func(p es) graph.Dist { return build(p[0], p[1]) },
-		log:   func(x float64, p fs) float64 { return log((x-p[0])/p[1]) - math.Log(p[1]) },
-		draw:  func(rng *rand.Rand, p fs) float64 { return p[0] + p[1]*draw(rng) },
+		log: func(x float64, p fs) float64 {
+			if p[1] != sigma {
+				sigma, logSigma = p[1], math.Log(p[1])
+			}
+			return log((x-p[0])/sigma) - logSigma
+		},
+		draw: func(rng *rand.Rand, p fs) float64 { return p[0] + p[1]*draw(rng) },
 	}
 }
 

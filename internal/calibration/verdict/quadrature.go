@@ -25,7 +25,7 @@ type posterior struct {
 // Limits of the quadrature.
 const (
 	pilotDraws  = 10_000
-	mostNodes   = 3_000_000
+	mostNodes   = 4_000_000
 	mostPanels  = 300
 	negligible  = -80. // log of the density of outer latents, beside that of the best draw, where inner ones are not looked at
 	sameMean    = 1e-3 // of a standard deviation, largest difference of the two quadratures
@@ -64,18 +64,21 @@ type coordinate struct {
 	knots          []float64
 }
 
-// value is the latent at u, and the log of its slope.
-func (c *coordinate) value(u float64) (x, logSlope float64) {
+// value is the latent at u, and its slope.
+func (c *coordinate) value(u float64) (x, slope float64) {
 	switch c.space {
 	case line:
-		return c.center + c.scale*math.Sinh(u), math.Log(c.scale * math.Cosh(u))
+		grow := 0.5 * c.scale * math.Exp(u)
+		shrink := 0.25 * c.scale * c.scale / grow
+		return c.center + grow - shrink, grow + shrink
 	case half:
-		return math.Exp(c.middle + u), c.middle + u
+		x = math.Exp(c.middle + u)
+		return x, x
 	case unit:
-		v := math.Exp(-math.Abs(u))
-		return sigmoid(u), -math.Abs(u) - 2*math.Log1p(v)
+		x, rest := sigmoid(u), sigmoid(-u)
+		return x, x * rest
 	}
-	return u, 0
+	return u, 1
 }
 
 // of is the coordinate of a value.
@@ -234,6 +237,7 @@ type integrator struct {
 	nodes  int
 	logs   [nodes]float64 // of the innermost latent at the nodes of a panel
 	xs     [nodes]float64
+	slopes [nodes]float64
 	holds  [nodes]uint64 // guards
 }
 
@@ -414,11 +418,11 @@ func (q *integrator) line(k int, base float64) []float64 {
 }
 
 // set gives the latent of level k its value at u, and computes what follows. It returns the
-// log density of it.
-func (q *integrator) set(k int, u float64) (x, log float64) {
-	x, slope := q.coords[k].value(u)
+// latent, its slope, and the log density of what follows.
+func (q *integrator) set(k int, u float64) (x, slope, log float64) {
+	x, slope = q.coords[k].value(u)
 	q.r[q.p.latents[q.order[k]].reg] = x
-	return x, slope + q.levels[k+1].compute(q.r)
+	return x, slope, q.levels[k+1].compute(q.r)
 }
 
 // cut adds a panel, or several, between which comparisons change sides.
@@ -433,9 +437,9 @@ func (q *integrator) cut(k int, base, a, b float64, depth int) {
 		mid, radius := 0.5*(a+b), 0.5*(b-a)
 		from, before := 0.0, uint64(0)
 		for i := -1; i <= nodes; i++ {
-			u := a + 1e-9*radius
+			u := a + 1e-8*radius
 			if i == nodes {
-				u = b - 1e-9*radius
+				u = b - 1e-8*radius
 			} else if i >= 0 {
 				x, _, _ := point(i)
 				u = mid + radius*x
@@ -443,7 +447,7 @@ func (q *integrator) cut(k int, base, a, b float64, depth int) {
 			if len(l.splits) == 0 && (i < 0 || i == nodes) {
 				continue
 			}
-			x, log := q.set(k, u)
+			x, slope, log := q.set(k, u)
 			if len(l.splits) > 0 {
 				sides := l.sides(q.r)
 				if i >= 0 && sides != before && depth < most && b-a > 1e-9*(1+math.Abs(a)) {
@@ -455,7 +459,7 @@ func (q *integrator) cut(k int, base, a, b float64, depth int) {
 				from, before = u, sides
 			}
 			if inner && i >= 0 && i < nodes {
-				q.logs[i], q.xs[i], q.holds[i] = base+log-q.top, x, 0
+				q.logs[i], q.xs[i], q.slopes[i], q.holds[i] = base+log-q.top, x, slope, 0
 				for g, c := range q.p.named {
 					if q.r[c.reg] > 0 {
 						q.holds[i] |= 1 << g
@@ -482,11 +486,11 @@ func (q *integrator) root(k int, from, to float64, set uint64) float64 {
 	}
 	f, g := gap(from), gap(to)
 	positive := g > 0
-	for i := 0; i < 80 && to-from > 1e-13*(1+math.Abs(from)); i++ {
+	for i := 0; i < 80 && to-from > 1e-11*(1+math.Abs(from)); i++ {
 		u := 0.5 * (from + to)
 		if i%3 != 2 && f*g < 0 && !math.IsInf(f, 0) && !math.IsInf(g, 0) {
 			u = from - (to-from)*f/(g-f)
-			least := 1e-13 * (1 + math.Abs(u)) // so that both ends come near
+			least := 1e-11 * (1 + math.Abs(u)) // so that both ends come near
 			u = min(max(u, from+0.4*least), to-0.4*least)
 		}
 		if h := gap(u); h > 0 == positive {
@@ -517,13 +521,13 @@ func (q *integrator) add(k int, base, a, b float64) {
 		x, weight, other := point(i)
 		v := w.node
 		if k == len(q.order)-1 {
-			f := math.Exp(q.logs[i])
+			f := math.Exp(q.logs[i]) * q.slopes[i]
 			if f == 0 || math.IsNaN(f) {
 				continue
 			}
 			q.inner(v, f, i)
 		} else {
-			x, log := q.set(k, mid+radius*x)
+			x, slope, log := q.set(k, mid+radius*x)
 			if !(base+log-q.top > negligible) {
 				continue
 			}
@@ -531,6 +535,7 @@ func (q *integrator) add(k int, base, a, b float64) {
 			copy(v, inside)
 			y := (x - q.coords[k].center) / q.coords[k].scale
 			v[len(inside)], v[len(inside)+1] = y*inside[0], y*y*inside[0]
+			weight, other = slope*weight, slope*other
 		}
 		for j, y := range v {
 			value[j] += radius * weight * y

@@ -157,7 +157,7 @@ func TestReport(t *testing.T) {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
 	out := filepath.Join(t.TempDir(), "verdict.md")
-	require.NoError(t, run(3, 1, 0, out, false))
+	require.NoError(t, options{programs: 3, seed: 1, out: out}.run())
 	text, err := os.ReadFile(out)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "| all | 3 |")
