@@ -194,7 +194,41 @@ func TestSummedMixture(t *testing.T) {
 			require.InDelta(t, want, -logs[k], 1e-12*math.Abs(want), name)
 			require.InDelta(t, b, family.LogProbBeside(wide, points[k], q, a), 1e-12*math.Abs(b), name)
 		}
+		for i := range n { // a part has as much of the sample for laws as it has weight
+			require.InDelta(t, 0.3*q.Mean(i)+0.7*wide.Mean(i), m.Mean(i), 0.3*m.SD(i), name)
+		}
+		sum, _ := m.Part(0).(*Summed).drawn()
+		require.Equal(t, 76, sum.n, name)
 	}
+}
+
+// When its context is done, a search has the cells that it has found, and Finish those that are kept, each as the search
+// has found it, beside the context's error.
+func TestStopped(t *testing.T) {
+	d := change(t)
+	ctx, stop := context.WithCancel(context.Background())
+	rng := mc.NewRand(1)
+	var points [][]float64
+	for range 20 {
+		points = append(points, d.PriorDraw(nil, rng))
+	}
+	f, err := Find(ctx, d, Settings{Points: points, Most: 1000, Progress: func(int, int) { stop() }})
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotEmpty(t, f.Cells)
+	require.Equal(t, f.Tried, len(f.Cells))
+	logs := map[*Cell]mc.Estimate{}
+	for _, c := range f.Cells {
+		logs[c] = c.LogEvidence
+	}
+	kept, _, err := f.Finish(ctx, Finish{})
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotEmpty(t, kept)
+	for _, c := range kept {
+		require.Equal(t, logs[c], c.LogEvidence)
+	}
+	q, err := refine(ctx, d, f.finders[0].x, newShape(kept[0].Q, nil), kept[0].Q, nil, rng)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Nil(t, q)
 }
 
 // A mixture of normals near draws of a posterior with two modes has both.

@@ -43,7 +43,8 @@ type Finish struct {
 
 // Finish keeps the cells that hold the mass, lets their distributions climb where that
 // is worth something, and judges them. It returns them by weight, with how much the others
-// had, as a part of the whole.
+// had, as a part of the whole. When ctx is done, its error is beside cells of which some are as the search
+// has found them.
 func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float64, err error) {
 	total := f.total()
 	kept = f.Cells[:f.enough(s.Most)]
@@ -55,8 +56,8 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		if s.Progress != nil {
 			defer func() { s.Progress(int(judged.Add(1)), len(kept)) }()
 		}
-		if f.over() {
-			return nil
+		if f.over() || ctx.Err() != nil {
+			return ctx.Err()
 		}
 		c := kept[k]
 		part := math.Exp(c.LogEvidence.Value - total)
@@ -73,7 +74,7 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		}
 		n := max(leastDraws, int(mostDraws*part)*cheapGuards/max(cheapGuards, f.d.Arrangement().Len()))
 		rng := mc.NewRand(seed)
-		if err := f.judge(f.finders[p].x, c, n, rng); err != nil || f.over() || part < heavyCell || part*(c.LogEvidence.Value-c.ELBO.Value) < doubtful {
+		if err := f.judge(ctx, f.finders[p].x, c, n, rng); err != nil || f.over() || part < heavyCell || part*(c.LogEvidence.Value-c.ELBO.Value) < doubtful {
 			return err
 		}
 		return f.refine(ctx, f.finders[p].x, c, s.Draws, n, rng)
@@ -103,7 +104,7 @@ func (f *Search) refine(ctx context.Context, x *graph.Executor, c *Cell, draws [
 		return err
 	}
 	c.Q, c.climbed = q, nil
-	return f.judge(x, c, n, rng)
+	return f.judge(ctx, x, c, n, rng)
 }
 
 // enough is how many of the first cells hold the mass and, but for a little, the variances
@@ -147,13 +148,13 @@ func (f *Search) enough(most int) int {
 
 // judge measures a cell by n draws of its own distribution, and some of one that is
 // wider.
-func (f *Search) judge(x *graph.Executor, c *Cell, n int, rng *rand.Rand) error {
-	narrow, err := ratios(f.d, x, c.Q, n, rng)
+func (f *Search) judge(ctx context.Context, x *graph.Executor, c *Cell, n int, rng *rand.Rand) error {
+	narrow, err := ratios(ctx, f.d, x, c.Q, n, rng)
 	if err != nil {
 		return err
 	}
 	if c.climbed != nil {
-		after, err := ratios(f.d, x, c.climbed, n, rng)
+		after, err := ratios(ctx, f.d, x, c.climbed, n, rng)
 		if err != nil {
 			return err
 		}
@@ -168,7 +169,7 @@ func (f *Search) judge(x *graph.Executor, c *Cell, n int, rng *rand.Rand) error 
 	}
 	c.KHat = smoothed.K
 	broad := family.Widened(c.Q, family.WideScale)
-	far, err := ratios(f.d, x, broad, n/family.WideShare, rng)
+	far, err := ratios(ctx, f.d, x, broad, n/family.WideShare, rng)
 	if err != nil {
 		return err
 	}
@@ -203,11 +204,14 @@ type weighed struct {
 	logR, ratio []float64
 }
 
-// ratios are those of n draws of q; x is for batches of quick samples.
-func ratios(d *graph.Density, x *graph.Executor, q family.Q, n int, rng *rand.Rand) (w weighed, err error) {
+// ratios are those of n draws of q; x is for batches of quick samples. It is an error if ctx is done.
+func ratios(ctx context.Context, d *graph.Density, x *graph.Executor, q family.Q, n int, rng *rand.Rand) (w weighed, err error) {
 	draw := q.Drawer(quick)
 	logQ := make([]float64, quick)
 	for len(w.z) < n {
+		if ctx.Err() != nil {
+			return w, ctx.Err()
+		}
 		draw.Draw(x.Z, rng)
 		clear(logQ)
 		draw.SubLogQ(logQ)

@@ -1,6 +1,7 @@
 package cells
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -223,14 +224,14 @@ func (m normals) expect(c cloud, sums *mat.Dense) (score float64) {
 
 // fitNormals is the mixture of normals near the points, of at least so many parts and of as
 // many as points that were left out are in favour of; nil if a covariance matrix is singular.
-func fitNormals(c cloud, least int, rng *rand.Rand) (best normals) {
+func fitNormals(ctx context.Context, c cloud, least int, rng *rand.Rand) (best normals) {
 	halves := c.split()
 	if floats.Sum(c.weight) < float64(4*len(c.scale)) || !(floats.Min(c.scale) > 0) {
 		return nil
 	}
 	most, each := math.Inf(-1), float64(mixtureEach*(monomials(len(c.scale))-1))
 	for k := least; k <= mixtureMost && (k == 1 || floats.Sum(c.weight) > each*float64(k)); k *= 2 {
-		m := halves[0].maximise(halves[0].seeds(k, rng))
+		m := halves[0].maximise(ctx, halves[0].seeds(k, rng))
 		if m == nil {
 			continue
 		}
@@ -243,14 +244,17 @@ func fitNormals(c cloud, least int, rng *rand.Rand) (best normals) {
 	if best == nil {
 		best = c.seeds(least, rng)
 	}
-	return c.maximise(best)
+	return c.maximise(ctx, best)
 }
 
 // maximise is the mixture of normals near the points, by expectation maximisation from m on:
-// a part whose points become too few leaves them to the others. It is nil if none is left.
-func (c cloud) maximise(m normals) normals {
+// a part whose points become too few leaves them to the others. It is nil if none is left, or ctx is done.
+func (c cloud) maximise(ctx context.Context, m normals) normals {
 	last := math.Inf(-1)
 	for range mixtureSteps {
+		if ctx.Err() != nil {
+			return nil
+		}
 		var sums mat.Dense
 		score := m.expect(c, &sums)
 		if score < last+mixtureGain {

@@ -39,7 +39,7 @@ func refine(ctx context.Context, d *graph.Density, x *graph.Executor, s shape, q
 		next = append(next, q)
 	}
 	fit := func() {
-		if m := fitNormals(known, size, rng); m != nil {
+		if m := fitNormals(ctx, known, size, rng); m != nil {
 			size = len(m)
 			if q := s.of(m); q != nil {
 				next = append(next, q)
@@ -53,7 +53,7 @@ func refine(ctx context.Context, d *graph.Density, x *graph.Executor, s shape, q
 	for round := 0; len(next) > 0; round++ {
 		gained := false
 		for _, q := range next {
-			w, err := ratios(d, x, s.over(defensive(rest(q))), n/len(next), rng)
+			w, err := ratios(ctx, d, x, s.over(defensive(rest(q))), n/len(next), rng)
 			if err != nil {
 				return nil, err
 			}
@@ -81,7 +81,7 @@ func refine(ctx context.Context, d *graph.Density, x *graph.Executor, s shape, q
 		next = nil
 		fit()
 	}
-	return best, nil
+	return best, ctx.Err()
 }
 
 // defensive is q and a part of the same that is wider.

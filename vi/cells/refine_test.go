@@ -52,7 +52,7 @@ func TestRefineFunnel(t *testing.T) {
 		require.Less(t, c.ELBO.Value, 4*c.ELBO.SE, name)
 		require.InDelta(t, 0, c.LogEvidence.Value, 4*c.LogEvidence.SE, name)
 		require.Less(t, c.LogEvidence.SE, 0.02, name)
-		x, err := ratios(d, f.finders[0].x, c.Q, 2000, rng)
+		x, err := ratios(context.Background(), d, f.finders[0].x, c.Q, 2000, rng)
 		require.NoError(t, err)
 		for k, z := range x.z { // what was drawn has the density that LogProb says
 			require.InDelta(t, x.logR[k]-x.ratio[k], c.Q.LogProb(z), 1e-9, name)
@@ -78,7 +78,7 @@ func TestFitNormalsWeighted(t *testing.T) {
 	}
 	var c cloud
 	c.add(x, logs, 0)
-	m := fitNormals(c, 1, rng)
+	m := fitNormals(context.Background(), c, 1, rng)
 	require.Len(t, m, 2)
 	for _, p := range m {
 		want := 0.25
@@ -91,9 +91,9 @@ func TestFitNormalsWeighted(t *testing.T) {
 	logs[0] = 20
 	var heavy, tempered cloud
 	heavy.add(x, logs, 0)
-	require.Nil(t, fitNormals(heavy, 1, rng))
+	require.Nil(t, fitNormals(context.Background(), heavy, 1, rng))
 	tempered.add(x, logs, 500)
-	require.NotNil(t, fitNormals(tempered, 1, rng))
+	require.NotNil(t, fitNormals(context.Background(), tempered, 1, rng))
 }
 
 // What is summed by monomials is the mean log density of the mixture, and the moments of the points by the parts' shares, far
@@ -108,7 +108,7 @@ func TestExpect(t *testing.T) {
 	}
 	var c cloud
 	c.add(x, logs, 0)
-	m := c.maximise(c.seeds(3, rng))
+	m := c.maximise(context.Background(), c.seeds(3, rng))
 	require.Len(t, m, 3)
 	s := shape{latents: []int{0, 1}, dim: 2}
 	mixture := s.of(m)
@@ -143,7 +143,7 @@ func TestMaximiseOne(t *testing.T) {
 	}
 	var c cloud
 	c.add(x, logs, 0)
-	m := c.maximise(c.seeds(1, rng))
+	m := c.maximise(context.Background(), c.seeds(1, rng))
 	require.Len(t, m, 1)
 	require.InDelta(t, 0, m[0].logWeight, 1e-12)
 	var want mat.SymDense

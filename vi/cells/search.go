@@ -75,7 +75,7 @@ type lead struct {
 	s regions.Signs
 }
 
-// Find looks for the cells of a density that hold its mass.
+// Find looks for the cells of a density that hold its mass. When ctx is done, its error is beside what was found.
 func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 	s.Lost = cmp.Or(s.Lost, 1e-3)
 	f := &Search{d: d, s: s, least: s.Lost / cautious, lines: newLines(d.Arrangement()), seen: map[string]bool{}, asked: map[regions.Signs]bool{}, failed: map[string]int{}}
@@ -94,21 +94,22 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 	for _, z := range s.Points {
 		leads = f.add(leads, lead{z: z, s: d.Arrangement().Signs(z)})
 	}
-	for len(leads) > 0 && f.Tried < s.Most && !(f.over() && len(f.Cells) > 0) {
+	for len(leads) > 0 && f.Tried < s.Most && ctx.Err() == nil && !(f.over() && len(f.Cells) > 0) {
 		n := min(round, len(leads))
 		if len(s.Switches) > 0 {
 			n = 1 // of many leads to the same cell the first one that has a mode counts
 		}
 		if err := f.look(ctx, leads[:n]); err != nil {
-			return nil, err
+			f.Leads = len(leads)
+			return f, err
 		}
 		leads = leads[n:]
 		if len(leads) < round {
-			leads = append(leads, f.expand(round)...)
+			leads = append(leads, f.expand(ctx, round)...)
 		}
 	}
 	f.Leads = len(leads)
-	return f, nil
+	return f, ctx.Err()
 }
 
 // over reports whether the time for the search is.
@@ -189,7 +190,7 @@ func (f *Search) look(ctx context.Context, leads []lead) error {
 
 // expand returns leads from the best cells that were not expanded, of at least
 // f.least of the whole, or settling times that when there is little news.
-func (f *Search) expand(n int) (leads []lead) {
+func (f *Search) expand(ctx context.Context, n int) (leads []lead) {
 	least := f.total() + math.Log(f.least)
 	if f.Tried >= 4*round && f.late() < f.least {
 		least += math.Log(settling)
@@ -202,11 +203,11 @@ func (f *Search) expand(n int) (leads []lead) {
 			continue
 		}
 		c.expanded = true
-		for _, l := range f.finders[0].neighbours(c) {
+		for _, l := range f.finders[0].neighbours(ctx, c) {
 			leads = f.add(leads, l)
 		}
 		if k < scanned {
-			for _, l := range f.finders[0].scan(c) {
+			for _, l := range f.finders[0].scan(ctx, c) {
 				leads = f.add(leads, l)
 			}
 		}
@@ -293,7 +294,7 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand
 	if f.summed != nil {
 		c.Q = newSummed(f.d, c.Q, f.summed.sum.switches)
 	}
-	return f.weigh(c, rng)
+	return f.weigh(ctx, c, rng)
 }
 
 // When another mode counts.
@@ -390,8 +391,8 @@ func (f *finder) most(mean []float64, precision *mat.SymDense, sides []family.Si
 }
 
 // weigh estimates the evidence of a cell.
-func (f *finder) weigh(c *Cell, rng *rand.Rand) error {
-	w, err := ratios(f.d, f.x, c.Q, quick, rng)
+func (f *finder) weigh(ctx context.Context, c *Cell, rng *rand.Rand) error {
+	w, err := ratios(ctx, f.d, f.x, c.Q, quick, rng)
 	if err != nil {
 		return err
 	}
@@ -440,8 +441,11 @@ func logMean(r []float64) mc.Estimate {
 }
 
 // neighbours are the regions across the cell's sides.
-func (f *finder) neighbours(c *Cell) (leads []lead) {
+func (f *finder) neighbours(ctx context.Context, c *Cell) (leads []lead) {
 	for k, s := range c.span {
+		if ctx.Err() != nil {
+			return leads
+		}
 		if s.first > 0 {
 			leads = append(leads, f.at(c, k, s.first-1)...)
 		}
@@ -466,7 +470,7 @@ func (f *finder) at(c *Cell, k, to int) (leads []lead) {
 // scan looks along the lines of groups of many planes for intervals where log r,
 // the other latents staying where they are, is highest. It takes both ends too: beyond all
 // planes there may be latents that no data bind, for which to stay is to be much too low.
-func (f *finder) scan(c *Cell) (leads []lead) {
+func (f *finder) scan(ctx context.Context, c *Cell) (leads []lead) {
 	if f.prober == nil {
 		var err error
 		if f.prober, err = newProber(f.d, probes); err != nil {
@@ -477,6 +481,9 @@ func (f *finder) scan(c *Cell) (leads []lead) {
 	for k, planes := range f.lines.group {
 		if len(planes) < 3 || f.lines.open[k] {
 			continue
+		}
+		if ctx.Err() != nil {
+			return leads
 		}
 		i := f.lines.interval(k, c.region)
 		value := make([]float64, len(planes)+1)

@@ -22,8 +22,9 @@ import (
 type Summed struct {
 	family.Q // of the rest; its switches are independent of them, and do not count
 	*conditional
-	own []family.Piece // the laws of its switches
-	law *summedLaw
+	own  []family.Piece // the laws of its switches
+	law  *summedLaw
+	size int // of the sample that laws are made of
 }
 
 // A SummedFamily is that of Summed members with a rest of one family.
@@ -91,7 +92,7 @@ func newSummed(d *graph.Density, rest family.Q, switches []graph.SwitchLatent) *
 }
 
 func withRest(rest family.Q, c *conditional) *Summed {
-	q := &Summed{Q: rest, conditional: c}
+	q := &Summed{Q: rest, conditional: c, size: lawDraws}
 	q.moved()
 	return q
 }
@@ -128,7 +129,11 @@ func (q *Summed) sums(i int) bool {
 }
 
 // Clone implements family.Q.
-func (q *Summed) Clone() family.Q { return withRest(q.Q.Clone(), q.conditional) }
+func (q *Summed) Clone() family.Q {
+	c := withRest(q.Q.Clone(), q.conditional)
+	c.size = q.size
+	return c
+}
 
 // Set implements family.Q.
 func (q *Summed) Set(theta []float64) { q.Q.Set(theta); q.moved() }
@@ -290,7 +295,8 @@ const (
 
 // Completer implements family.Completion.
 func (c *conditional) Completer(n int) family.Completer {
-	sum, err := newSummer(c.d, c.switches, min(n, max(fewPoints, fastNumbers/c.d.Arrangement().Len())))
+	batches := (n-1)/max(fewPoints, fastNumbers/c.d.Arrangement().Len()) + 1
+	sum, err := newSummer(c.d, c.switches, (n-1)/batches+1)
 	if err != nil {
 		panic("cells: " + err.Error()) // newSummer has worked before
 	}
@@ -367,11 +373,18 @@ func (s *Sum) Draw(log, z []float64, rng *rand.Rand) {
 	}
 }
 
+// Resize implements family.Sampled.
+func (q *Summed) Resize(share float64) {
+	q.size = max(leastLawDraws, int(lawDraws*share))
+	q.law = &summedLaw{}
+}
+
 // How laws of switches are put together.
 const (
-	lawDraws = 256
-	lawParts = 6    // of an interval, equal in probability
-	lawEnd   = 1e-4 // of an interval, that is left out at both ends
+	lawDraws      = 256  // for the whole of a mixture, of which parts have
+	leastLawDraws = 16   // at least
+	lawParts      = 6    // of an interval, equal in probability
+	lawEnd        = 1e-4 // of an interval, that is left out at both ends
 )
 
 // A summedLaw is what laws have been made of: draws of the rest.
@@ -404,15 +417,23 @@ func (q *Summed) PositiveSide(plane int) (prob float64, ok bool) {
 // intervals there, intervals × draws.
 func (q *Summed) drawn() (*summer, [][]float64) {
 	q.law.once.Do(func() {
-		sum, err := newSummer(q.d, q.switches, lawDraws)
+		n := q.size
+		sum, err := newSummer(q.d, q.switches, n)
 		if err != nil {
 			panic("cells: " + err.Error())
 		}
-		q.law.sum, q.law.z = sum, make([]float64, lawDraws*q.Dim())
-		q.Drawer(lawDraws).Draw(q.law.z, mc.NewRand(lawDraws))
+		q.law.sum, q.law.z = sum, make([]float64, n*q.Dim())
+		rng, u := mc.NewRand(lawDraws), make([]float64, 2*len(q.switches)*n)
+		q.Q.Drawer(n).Draw(q.law.z, rng)
+		for k := range u {
+			u[k] = rng.Float64()
+		}
 		copy(sum.x.Z, q.law.z)
 		if err := sum.run(nil); err != nil {
 			panic("cells: " + err.Error())
+		}
+		for k := range n {
+			sum.draw(k, u[2*len(q.switches)*k:], q.law.z, k, n)
 		}
 		q.law.share = sum.marginals()
 	})
@@ -432,8 +453,8 @@ func (q *Summed) Law(h regions.Hyperplane) (law family.Law) {
 		return q.Q.Law(h)
 	}
 	w := q.switches[at]
-	n := lawDraws
 	sum, all := q.drawn()
+	n := sum.n
 	l := slices.Index(h.Index, w.Latent)
 	a := h.Coef[l]
 	same := len(h.Index) == 1 && len(w.Index) == 0 && sum.prior.Fixed(w.Latent) // all draws have the same pieces

@@ -88,13 +88,19 @@ func newSummer(d *graph.Density, switches []graph.SwitchLatent, n int) (*summer,
 // put is where run puts switch i of sample k, below all thresholds.
 func (s *summer) put(i, k int) float64 { return s.finite(i, 0, k) - 1 }
 
-// weigh computes what the prior has in the intervals of switch i.
+// weigh computes what the prior has in the intervals of switch i: once for all samples, if it is the same.
 func (s *summer) weigh(i int) {
-	for j := range len(s.switches[i].Planes) + 1 {
+	w := s.switches[i]
+	same := len(w.Index) == 0 && s.prior.Fixed(w.Latent)
+	for j := range len(w.Planes) + 1 {
 		row := s.mass[i][j*s.n:][:s.n]
 		for k := range row {
+			if same && k > 0 {
+				row[k] = row[0]
+				continue
+			}
 			lo, hi := s.between(i, j, k)
-			row[k] = s.prior.LogMass(s.switches[i].Latent, k, lo, hi)
+			row[k] = s.prior.LogMass(w.Latent, k, lo, hi)
 		}
 	}
 }

@@ -86,8 +86,16 @@ func (m *Mixture) resize(share float64) {
 			q.size = max(leastSample, int(sampleSize*share*m.weight[k]))
 		case *Mixture:
 			q.resize(share * m.weight[k])
+		case Sampled:
+			q.Resize(share * m.weight[k])
 		}
 	}
+}
+
+// A Sampled is a Q whose laws are made of a sample. Resize says that it stands for a share of a mixture's.
+type Sampled interface {
+	Q
+	Resize(share float64)
 }
 
 // leastSample is the least number of draws that stand for a part in laws.
@@ -140,16 +148,19 @@ const (
 // proportion to the largest share that a part has in one of them, which brings the errors
 // of all standard deviations down (Neyman's allocation).
 func (m *Mixture) Defensive() Q {
-	share := make([]float64, len(m.parts))
+	share, off, square := make([]float64, len(m.parts)), make([]float64, len(m.parts)), make([]float64, len(m.parts))
 	for i := range m.Dim() {
-		mean, variance := m.Mean(i), 0.0
-		squares := make([]float64, len(m.parts))
+		mean, variance := 0.0, 0.0
 		for k, q := range m.parts {
-			off, sd := q.Mean(i)-mean, q.SD(i)
-			squares[k] = m.weight[k] * (off*off + sd*sd)
-			variance += squares[k]
+			off[k], square[k] = q.Mean(i), q.SD(i)
+			mean += m.weight[k] * off[k]
 		}
-		for k, x := range squares {
+		for k := range m.parts {
+			off[k] -= mean
+			square[k] = m.weight[k] * (off[k]*off[k] + square[k]*square[k])
+			variance += square[k]
+		}
+		for k, x := range square {
 			share[k] = max(share[k], x/variance)
 		}
 	}
