@@ -61,7 +61,7 @@ type mover struct {
 	*path
 	n     int
 	arr   interface{ SignBatch(dst, z []float64, n int) }
-	ex    *graph.Executor // log r and its gradient
+	ex    *graph.Executor // ∇ log r: log r itself is needed at the end of a trajectory only
 	value *graph.Executor // log r
 	res   *graph.Residuals
 	walls *walls
@@ -69,7 +69,7 @@ type mover struct {
 	p, v, room, away, pull []float64 // latents × n; pull is ∇ log q0
 	energy, logQ, tmp      []float64 // by column
 	which                  []int
-	other                  [2][]float64
+	other                  []float64 // residuals of states
 
 	gradients int // of one point each
 }
@@ -77,7 +77,7 @@ type mover struct {
 func newMover(d *graph.Density, shared *path, n int) (*mover, error) {
 	m := &mover{path: shared, n: n, arr: d.Arrangement(), which: make([]int, n)}
 	var err error
-	if m.ex, err = d.Executor(n, graph.Compute{Out: true, Grad: true}); err != nil {
+	if m.ex, err = d.Executor(n, graph.Compute{Grad: true}); err != nil {
 		return nil, err
 	}
 	if m.value, err = d.Executor(n, graph.Compute{Out: true}); err != nil {
@@ -89,7 +89,7 @@ func newMover(d *graph.Density, shared *path, n int) (*mover, error) {
 	if m.walls, err = newWalls(d, n); err != nil {
 		return nil, err
 	}
-	for _, x := range []*[]float64{&m.p, &m.v, &m.room, &m.away, &m.pull, &m.other[0], &m.other[1]} {
+	for _, x := range []*[]float64{&m.p, &m.v, &m.room, &m.away, &m.pull, &m.other} {
 		*x = make([]float64, d.Dim()*n)
 	}
 	for _, x := range []*[]float64{&m.energy, &m.logQ, &m.tmp} {
@@ -164,7 +164,7 @@ func (m *mover) hamiltonian(s *states, rng *rand.Rand) (accepted float64, err er
 	clear(m.energy)
 	m.addDots(m.energy, 0.5, m.v, m.v)
 	for i := range m.energy {
-		m.energy[i] -= m.logPath(x.Out[i], m.logQ[i])
+		m.energy[i] -= m.logPath(s.logR[i], m.logQ[i])
 	}
 	m.root.apply(m.p, m.v, m.room, n)
 	m.walls.mass = m.mass
@@ -183,13 +183,18 @@ func (m *mover) hamiltonian(s *states, rng *rand.Rand) (accepted float64, err er
 	}
 	m.covariance.apply(m.v, m.p, m.room, n)
 	m.addDots(m.energy, -0.5, m.p, m.v)
+	copy(m.value.Z, x.Z)
+	copy(m.value.Signs, x.Signs)
+	if err := m.value.Run(); err != nil {
+		return 0, err
+	}
 	for i, e := range m.energy {
-		gain := e + m.logPath(x.Out[i], m.logQ[i])
+		gain := e + m.logPath(m.value.Out[i], m.logQ[i])
 		if gain >= 0 || rng.Float64() < math.Exp(gain) {
 			for r := i; r < len(s.z); r += n {
 				s.z[r] = x.Z[r]
 			}
-			s.logR[i], s.logQ[i] = x.Out[i], m.logQ[i]
+			s.logR[i], s.logQ[i] = m.value.Out[i], m.logQ[i]
 		}
 		if gain > -700 {
 			accepted += min(1, math.Exp(gain))
@@ -199,7 +204,7 @@ func (m *mover) hamiltonian(s *states, rng *rand.Rand) (accepted float64, err er
 	return accepted / float64(n), nil
 }
 
-// force computes log r, log q0 and their gradients.
+// force computes the gradients of log r and log q0, and log q0.
 func (m *mover) force() error {
 	if m.beta < 1 {
 		m.toStart(m.logQ, m.ex.Z)
@@ -228,11 +233,9 @@ func (m *mover) residual(s *states, kind int, rng *rand.Rand) error {
 	r, n := m.res, m.n
 	copy(r.Z, s.z)
 	if kind != anew {
-		for k := range m.other {
-			copy(r.Z, m.pool[rng.IntN(len(m.pool))].z)
-			r.Invert()
-			copy(m.other[k], r.E)
-		}
+		copy(r.Z, m.pool[rng.IntN(len(m.pool))].z)
+		r.Invert()
+		copy(m.other, r.E)
 		copy(r.Z, s.z)
 	}
 	r.Invert()
@@ -283,7 +286,7 @@ func (m *mover) difference(kind int, rng *rand.Rand) {
 	n, e := m.n, m.res.E
 	multiple := []float64{1, 0.3}[rng.IntN(2)]
 	for c := range m.which {
-		a, b := m.other[0][rng.IntN(n):], m.other[1][rng.IntN(n):]
+		a, b := m.other[rng.IntN(n):], m.other[rng.IntN(n):]
 		if kind == across {
 			for i := 0; i < len(e); i += n {
 				e[i+c] += multiple * (b[i] - a[i])

@@ -264,7 +264,7 @@ func (r *sampler) report(moves int, effective float64) {
 }
 
 // effectiveShare is how much of the states stays effective from one temperature to the next.
-const effectiveShare = 0.5
+const effectiveShare = 0.3
 
 // nextBeta is the largest β for which enough states stay effective.
 func (r *sampler) nextBeta() float64 {
