@@ -122,7 +122,7 @@ func (m *Model) snapshot() *Model {
 	s := *m
 	s.st = m.st.clone()
 	s.latents, s.obs, s.terms = slices.Clip(m.latents), slices.Clip(m.obs), slices.Clip(m.terms)
-	s.named, s.derived = slices.Clip(m.named), slices.Clip(m.derived)
+	s.named, s.derived, s.required = slices.Clip(m.named), slices.Clip(m.derived), slices.Clip(m.required)
 	s.guards, s.features, s.featureNodes = slices.Clone(m.guards), maps.Clone(m.features), slices.Clip(m.featureNodes)
 	for i := range s.guards {
 		s.guards[i].m = &s

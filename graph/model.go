@@ -22,6 +22,7 @@ type Model struct {
 	obs      []observation
 	observed []observed // free ones
 	terms    []modelTerm
+	required []requirement
 	arr      *regions.Arrangement
 	guards   []GuardInfo
 	within   Guard                 // holds inside the open If blocks
@@ -249,10 +250,15 @@ func (m *Model) observationOf(name string) string {
 }
 
 // Factor adds logp, an expression or a number (see Value), to the log density;
-// inside an If block on its side only.
+// inside an If block on its side only. There −Inf is Require that the block is not entered.
 func (m *Model) Factor(logp any) {
 	if m.outsidePlates("Factor") && m.noConditions("Factor", "give the objective to CompileObjective, or to expect.Of") {
-		m.addTerm(factorTerm, m.value("Factor", logp), m.here())
+		x := m.value("Factor", logp)
+		if _, outside := m.within.value.IsConst(); !outside && x.m == nil && math.IsInf(x.v, -1) {
+			m.require(constantGuard(nil, false))
+			return
+		}
+		m.addTerm(factorTerm, x, m.here())
 	}
 }
 

@@ -9,13 +9,14 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
-// States are points side by side, latents × n, with log r and log q0.
+// States are points side by side, latents × n, with log r, log q0, and how many requirements do not
+// hold.
 type states struct {
-	z, logR, logQ []float64
+	z, logR, logQ, broken []float64
 }
 
 func newStates(dim, n int) states {
-	return states{make([]float64, dim*n), make([]float64, n), make([]float64, n)}
+	return states{make([]float64, dim*n), make([]float64, n), make([]float64, n), make([]float64, n)}
 }
 
 // set makes s a copy of o.
@@ -23,6 +24,7 @@ func (s *states) set(o *states) {
 	copy(s.z, o.z)
 	copy(s.logR, o.logR)
 	copy(s.logQ, o.logQ)
+	copy(s.broken, o.broken)
 }
 
 // take makes column i a copy of column j of o.
@@ -31,15 +33,18 @@ func (s *states) take(i int, o *states, j int) {
 	for r := 0; r < len(s.z); r += n {
 		s.z[r+i] = o.z[r+j]
 	}
-	s.logR[i], s.logQ[i] = o.logR[j], o.logQ[j]
+	s.logR[i], s.logQ[i], s.broken[i] = o.logR[j], o.logQ[j], o.broken[j]
 }
 
-// A path is what all workers share: the distribution π_β ∝ q0^(1−β)·r^β, and how to move in it.
+// A path is what all workers share: the distribution π ∝ q0^(1−β)·r^β, and how to move in it. Where the program has
+// requirements there is a path before, β = 0 and π ∝ q0·exp(−price·number of those that do not hold), until all hold.
 type path struct {
 	start     *normal // q0
 	precision *linear
 	constant  float64 // log q0 at its mean
 	beta      float64
+	required  *graph.Requirements // nil without any
+	price     float64
 
 	covariance, root *linear // of velocities: C·p, and momenta from standard normals
 	mass             *mass
@@ -48,10 +53,15 @@ type path struct {
 	parents          []int    // latents that priors of others depend on
 }
 
-// logPath is log π_β.
-func (p *path) logPath(logR, logQ float64) float64 {
-	if p.beta == 1 {
+// logPath is log π.
+func (p *path) logPath(logR, logQ, broken float64) float64 {
+	switch {
+	case p.beta == 1:
 		return logR
+	case p.beta == 0 && broken > 0:
+		return logQ - p.price*broken
+	case p.beta == 0:
+		return logQ
 	}
 	return p.beta*logR + (1-p.beta)*logQ
 }
@@ -68,9 +78,11 @@ type mover struct {
 
 	p, v, room, away, pull []float64 // latents × n; pull is ∇ log q0
 	energy, logQ, tmp      []float64 // by column
+	broken                 []float64
 	which                  []int
 	other                  []float64 // residuals of states
 
+	column    column
 	gradients int // of one point each
 }
 
@@ -92,7 +104,7 @@ func newMover(d *graph.Density, shared *path, n int) (*mover, error) {
 	for _, x := range []*[]float64{&m.p, &m.v, &m.room, &m.away, &m.pull, &m.other} {
 		*x = make([]float64, d.Dim()*n)
 	}
-	for _, x := range []*[]float64{&m.energy, &m.logQ, &m.tmp} {
+	for _, x := range []*[]float64{&m.energy, &m.logQ, &m.tmp, &m.broken} {
 		*x = make([]float64, n)
 	}
 	return m, nil
@@ -107,8 +119,34 @@ func (m *mover) evaluate(s *states) error {
 	}
 	copy(s.logR, m.value.Out)
 	m.toStart(s.logQ, s.z)
+	m.count(s.broken)
 	return nil
 }
+
+// count counts the requirements that do not hold at the points of value.
+func (m *mover) count(broken []float64) {
+	if m.required == nil {
+		return
+	}
+	m.column.signs, m.column.n = m.value.Signs, m.n
+	for i := range broken {
+		m.column.i, broken[i] = i, 0
+		for k := range m.required.Len() {
+			if !m.required.Holds(k, &m.column) {
+				broken[i]++
+			}
+		}
+	}
+}
+
+// A column is one of the signs of a batch.
+type column struct {
+	signs []float64
+	n, i  int
+}
+
+// Positive is the sign of plane l.
+func (c *column) Positive(l int) bool { return c.signs[l*c.n+c.i] == 1 }
 
 // toStart computes log q0 at z, and its gradient in pull.
 func (m *mover) toStart(logQ, z []float64) {
@@ -164,7 +202,7 @@ func (m *mover) hamiltonian(s *states, rng *rand.Rand) (accepted float64, err er
 	clear(m.energy)
 	m.addDots(m.energy, 0.5, m.v, m.v)
 	for i := range m.energy {
-		m.energy[i] -= m.logPath(s.logR[i], m.logQ[i])
+		m.energy[i] -= m.logPath(s.logR[i], m.logQ[i], s.broken[i])
 	}
 	m.root.apply(m.p, m.v, m.room, n)
 	m.walls.mass = m.mass
@@ -172,7 +210,7 @@ func (m *mover) hamiltonian(s *states, rng *rand.Rand) (accepted float64, err er
 	m.kick(step / 2)
 	for k := range steps {
 		m.covariance.apply(m.v, m.p, m.room, n)
-		m.walls.drift(x.Z, m.p, m.v, x.Signs, step, m.beta)
+		m.walls.drift(x.Z, m.p, m.v, x.Signs, step, m.path)
 		if err := m.force(); err != nil {
 			return 0, err
 		}
@@ -188,13 +226,14 @@ func (m *mover) hamiltonian(s *states, rng *rand.Rand) (accepted float64, err er
 	if err := m.value.Run(); err != nil {
 		return 0, err
 	}
+	m.count(m.broken)
 	for i, e := range m.energy {
-		gain := e + m.logPath(m.value.Out[i], m.logQ[i])
+		gain := e + m.logPath(m.value.Out[i], m.logQ[i], m.broken[i])
 		if gain >= 0 || rng.Float64() < math.Exp(gain) {
 			for r := i; r < len(s.z); r += n {
 				s.z[r] = x.Z[r]
 			}
-			s.logR[i], s.logQ[i] = m.value.Out[i], m.logQ[i]
+			s.logR[i], s.logQ[i], s.broken[i] = m.value.Out[i], m.logQ[i], m.broken[i]
 		}
 		if gain > -700 {
 			accepted += min(1, math.Exp(gain))
@@ -214,7 +253,9 @@ func (m *mover) force() error {
 
 // kick moves the momenta for a time.
 func (m *mover) kick(time float64) {
-	vec.AddScaled(m.p, time*m.beta, m.ex.Grad)
+	if m.beta > 0 {
+		vec.AddScaled(m.p, time*m.beta, m.ex.Grad)
+	}
 	if m.beta < 1 {
 		vec.AddScaled(m.p, time*(1-m.beta), m.pull)
 	}
@@ -241,7 +282,7 @@ func (m *mover) residual(s *states, kind int, rng *rand.Rand) error {
 	r.Invert()
 	r.LogScale(m.energy)
 	for i := range m.energy {
-		m.energy[i] += m.logPath(s.logR[i], s.logQ[i])
+		m.energy[i] += m.logPath(s.logR[i], s.logQ[i], s.broken[i])
 	}
 	for c := range m.which {
 		m.which[c] = m.pick(rng)
@@ -259,14 +300,15 @@ func (m *mover) residual(s *states, kind int, rng *rand.Rand) error {
 		return err
 	}
 	m.toStart(m.logQ, r.Z)
+	m.count(m.broken)
 	r.LogScale(m.tmp)
 	for i, e := range m.energy {
-		gain := m.tmp[i] + m.logPath(m.value.Out[i], m.logQ[i]) - e
+		gain := m.tmp[i] + m.logPath(m.value.Out[i], m.logQ[i], m.broken[i]) - e
 		if gain >= 0 || rng.Float64() < math.Exp(gain) {
 			for at := i; at < len(s.z); at += n {
 				s.z[at] = r.Z[at]
 			}
-			s.logR[i], s.logQ[i] = m.value.Out[i], m.logQ[i]
+			s.logR[i], s.logQ[i], s.broken[i] = m.value.Out[i], m.logQ[i], m.broken[i]
 		}
 	}
 	return nil

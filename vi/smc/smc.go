@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -101,12 +102,19 @@ func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	required, err := d.Requirements()
+	if err != nil {
+		return Result{}, err
+	}
 	states := float64(s.Islands) * float64(s.Particles) * float64(2*s.Moves+1)
 	if err := memory.Check("the particles", 8*float64(d.Dim())*states); err != nil {
 		return Result{}, err
 	}
 	if s.Draws == nil {
 		found, err := scout.Run(ctx, d, scout.Settings{Islands: 4, Particles: 128, Seed: mc.Mix(s.Seed, 1), Over: s.Over})
+		if errors.Is(err, scout.ErrNowhere) && required != nil { // which the prior hardly ever meets
+			err, found.Z = nil, priorDraws(d, s.Seed)
+		}
 		if err != nil {
 			return Result{}, err
 		}
@@ -116,7 +124,19 @@ func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	r.required = required
 	return r.run()
+}
+
+// priorDraws are those of the prior that have a value.
+func priorDraws(d *graph.Density, seed uint64) (draws [][]float64) {
+	rng := mc.NewRand(mc.Mix(seed, 3))
+	for range 2000 {
+		if z := d.PriorDraw(nil, rng); !math.IsInf(floats.Sum(z), 0) && !math.IsNaN(floats.Sum(z)) {
+			draws = append(draws, z)
+		}
+	}
+	return draws
 }
 
 // An island is particles that exchange nothing with those of others.
@@ -207,7 +227,15 @@ func (r *sampler) run() (Result, error) {
 			return Result{}, err
 		}
 	}
+	if r.required != nil {
+		if err := r.satisfy(); err != nil {
+			return Result{}, err
+		}
+	}
 	for r.beta < 1 && !r.over() {
+		if err := r.raise(r.nextBeta()); err != nil {
+			return Result{}, err
+		}
 		if err := r.temper(); err != nil {
 			return Result{}, err
 		}
@@ -236,11 +264,8 @@ func rises(dst []float64, pool []states) []float64 {
 	return dst
 }
 
-// temper raises β, resamples and moves.
+// temper moves the particles at one temperature, and makes their states the pools.
 func (r *sampler) temper() error {
-	if err := r.raise(r.nextBeta()); err != nil {
-		return err
-	}
 	for k := range r.s.Moves {
 		if err := r.move(); err != nil {
 			return err
@@ -263,8 +288,13 @@ func (r *sampler) report(moves int, effective float64) {
 	r.accepted, r.moved = 0, 0
 }
 
-// effectiveShare is how much of the states stays effective from one temperature to the next.
-const effectiveShare = 0.3
+// How much of the states stays effective from one temperature to the next, and while requirements are being met,
+// where moves get less far.
+const (
+	effectiveShare = 0.3
+	requiredShare  = 0.8
+	passes         = 4 // there
+)
 
 // nextBeta is the largest β for which enough states stay effective.
 func (r *sampler) nextBeta() float64 {
@@ -273,19 +303,28 @@ func (r *sampler) nextBeta() float64 {
 		l.weights = rises(l.weights, l.pool)
 		all = append(all, l.weights...)
 	}
-	top := floats.Max(all)
-	good := func(rise float64) bool {
-		sum, squares := 0.0, 0.0
-		for _, v := range all {
-			w := math.Exp(rise * (v - top))
-			sum, squares = sum+w, squares+w*w
-		}
-		return sum*sum >= effectiveShare*squares*float64(len(all))
-	}
-	low, high := 0.0, 1-r.beta
-	if math.IsInf(top, -1) || good(high) {
+	rise := largest(all, 1-r.beta, effectiveShare)
+	if rise == 1-r.beta {
 		return 1
 	}
+	return max(r.beta+rise, math.Nextafter(r.beta, 1))
+}
+
+// largest is the largest t up to most for which a share of the weights exp(t·logs) is effective.
+func largest(logs []float64, most, share float64) float64 {
+	top := floats.Max(logs)
+	good := func(t float64) bool {
+		sum, squares := 0.0, 0.0
+		for _, v := range logs {
+			w := math.Exp(t * (v - top))
+			sum, squares = sum+w, squares+w*w
+		}
+		return sum*sum >= share*squares*float64(len(logs))
+	}
+	if math.IsInf(top, -1) || good(most) {
+		return most
+	}
+	low, high := 0.0, most
 	for range 60 {
 		if middle := (low + high) / 2; good(middle) {
 			low = middle
@@ -296,15 +335,105 @@ func (r *sampler) nextBeta() float64 {
 			break
 		}
 	}
-	return max(r.beta+low, math.Nextafter(r.beta, 1))
+	return low
 }
 
-// raise goes to β: evidences, the covariance of velocities, and new states from the pools.
+// raise goes to β.
 func (r *sampler) raise(beta float64) error {
-	r.pool = nil
-	top := math.Inf(-1)
 	for _, l := range r.islands {
 		l.weights = rises(l.weights, l.pool)
+		for i, v := range l.weights {
+			if l.weights[i] = (beta - r.beta) * v; math.IsNaN(l.weights[i]) {
+				l.weights[i] = v
+			}
+		}
+	}
+	if err := r.weigh(); err != nil {
+		return err
+	}
+	r.beta = beta
+	r.temperatures = append(r.temperatures, beta)
+	return nil
+}
+
+// mostPrice is beyond what is to be paid for a requirement where some points meet all.
+const mostPrice = 1 << 10
+
+// satisfy raises the price of requirements until all hold.
+func (r *sampler) satisfy() error {
+	for !math.IsInf(r.price, 1) && !r.over() {
+		var all []float64
+		met := 0.0
+		for _, l := range r.islands {
+			for _, s := range l.pool {
+				for _, v := range s.broken {
+					all = append(all, -v)
+					if v == 0 {
+						met++
+					}
+				}
+			}
+		}
+		price := r.price + largest(all, 1+r.price, requiredShare)
+		switch {
+		case met >= requiredShare*float64(len(all)):
+			price = math.Inf(1)
+		case price > mostPrice:
+			return r.contradiction()
+		}
+		for _, l := range r.islands {
+			l.weights = l.weights[:0]
+			for i := range l.now.logR {
+				for _, s := range l.pool {
+					w := 0.0
+					if s.broken[i] > 0 {
+						w = -(price - r.price) * s.broken[i]
+					}
+					l.weights = append(l.weights, w)
+				}
+			}
+		}
+		if err := r.weigh(); err != nil {
+			return err
+		}
+		r.price = price
+		for range passes {
+			if err := r.temper(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// contradiction is the error of requirements that no point meets, with those that are not met where the most are.
+func (r *sampler) contradiction() error {
+	least, best := math.Inf(1), []float64(nil)
+	for _, l := range r.islands {
+		for i, v := range l.now.broken {
+			if v < least {
+				least, best = v, best[:0]
+				for k := i; k < len(l.now.z); k += r.s.Particles {
+					best = append(best, l.now.z[k])
+				}
+			}
+		}
+	}
+	signs := r.d.Arrangement().Signs(best)
+	var places []string
+	for k := range r.required.Len() {
+		if !r.required.Holds(k, signs) {
+			places = append(places, r.required.Place(k))
+		}
+	}
+	return fmt.Errorf("no point was found that meets all %d requirements: where the most hold, those of %s do not", r.required.Len(), strings.Join(places, ", "))
+}
+
+// weigh makes new states of the pools by the islands' logarithms of weights, with evidences and the covariance of
+// velocities.
+func (r *sampler) weigh() error {
+	top := math.Inf(-1)
+	for _, l := range r.islands {
 		top = max(top, floats.Max(l.weights))
 	}
 	if math.IsInf(top, -1) {
@@ -313,14 +442,13 @@ func (r *sampler) raise(beta float64) error {
 	var all []float64
 	for _, l := range r.islands {
 		for i, v := range l.weights {
-			l.weights[i] = math.Exp((beta - r.beta) * (v - top))
+			l.weights[i] = math.Exp(v - top)
 		}
 		all = append(all, l.weights...)
-		l.evidence += (beta-r.beta)*top + math.Log(floats.Sum(l.weights)/float64(len(l.weights)))
+		l.evidence += top + math.Log(floats.Sum(l.weights)/float64(len(l.weights)))
 	}
 	r.learn(all)
-	r.beta = beta
-	r.temperatures = append(r.temperatures, beta)
+	r.pool = r.pool[:0]
 	for _, l := range r.islands {
 		l.resample(r.rng.Float64())
 		r.pool = append(r.pool, l.pool...)

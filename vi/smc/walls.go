@@ -111,8 +111,8 @@ func (w *walls) newMass(c *linear) *mass {
 func (w *walls) begin(z []float64) { w.forms.AtBatch(w.phi, z, w.n) }
 
 // drift moves z along v for a time, through the walls, with the momenta p and the signs of all
-// planes. The energy is −weight·log r, and what has no jumps.
-func (w *walls) drift(z, p, v, signs []float64, time, weight float64) {
+// planes, where the distribution is that of at.
+func (w *walls) drift(z, p, v, signs []float64, time float64, at *path) {
 	n := w.n
 	w.forms.AtBatch(w.slope, v, n)
 	for k, l := range w.plane {
@@ -129,7 +129,7 @@ func (w *walls) drift(z, p, v, signs []float64, time, weight float64) {
 	for i, hit := range w.hit {
 		if hit {
 			w.column = i
-			w.collide(p, signs, time, weight)
+			w.collide(p, signs, time, at)
 			w.hit[i] = false
 		}
 	}
@@ -154,7 +154,7 @@ func (w *walls) sign(dst []float64, l int, curve *regions.CurveBatch) {
 
 // collide moves the column through its walls. What it leaves of z is less than where that gets to by
 // what the velocity at the beginning makes of it.
-func (w *walls) collide(p, signs []float64, time, weight float64) {
+func (w *walls) collide(p, signs []float64, time float64, at *path) {
 	n, i := w.n, w.column
 	for k, l := range w.plane {
 		w.value[k], w.speed[k], w.side[k] = w.phi[k*n+i], w.slope[k*n+i], 2*signs[l*n+i]-1
@@ -166,7 +166,7 @@ func (w *walls) collide(p, signs []float64, time, weight float64) {
 		w.value[l] = 0
 		s, q := w.speed[l], w.meet[l][l]
 		to := -s
-		if rest := s*s - 2*q*weight*w.side[l]*w.jumps.At(w.plane[l], w); rest > 0 {
+		if rest := s*s + 2*q*w.rise(l, at); rest > 0 {
 			to = math.Copysign(math.Sqrt(rest), s)
 			w.side[l] = -w.side[l]
 			signs[w.plane[l]*n+i] = 1 - signs[w.plane[l]*n+i]
@@ -193,6 +193,31 @@ func (w *walls) collide(p, signs []float64, time, weight float64) {
 	for r, x := range w.shift {
 		w.z[r*n+i] += x
 	}
+}
+
+// rise is how much higher log π is behind wall l.
+func (w *walls) rise(l int, at *path) (rise float64) {
+	if at.required != nil {
+		if more := w.broken(l, at.required, -1) - w.broken(l, at.required, 1); more != 0 {
+			rise = -at.price * more
+		}
+	}
+	if at.beta > 0 && !math.IsInf(rise, -1) {
+		rise -= at.beta * w.side[l] * w.jumps.At(w.plane[l], w)
+	}
+	return rise
+}
+
+// broken is how many of the requirements on wall l do not hold on this side of it, 1, or on the other, −1.
+func (w *walls) broken(l int, required *graph.Requirements, side float64) (n float64) {
+	w.side[l] *= side
+	for _, k := range required.On(w.plane[l]) {
+		if !required.Holds(k, w) {
+			n++
+		}
+	}
+	w.side[l] *= side
+	return n
 }
 
 // next is the wall that the column meets first, and after what time; −1 if that is not within the
