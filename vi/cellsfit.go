@@ -7,58 +7,23 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/elimination"
 	"github.com/facetvi/facet/vi/cells"
-	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/scout"
 )
 
-// A Cell is one part of a posterior: a part of the latent space inside which the
-// density does not fall off a cliff, and how much of the posterior is there.
-type Cell struct {
-	// Where says which part, by the latents or the guards that bound it: "change in
-	// (1889, 1890)"; "on: noise5–11", where the guards "on" hold that compare these
-	// latents; "on: [4–10]", where on[4] to on[10] do. No two cells of a fit read the same.
-	Where  string
-	Weight float64 // the probability of the cell
-	// ELBO and LogEvidence are those of the density inside the cell, in nats; KHat is that of
-	// importance sampling there.
-	ELBO, LogEvidence Estimate
-	KHat              float64
-}
-
-// findings are what is known of a fit beside Q: of a fit of cells from its search, else what
-// has been asked for.
-type findings struct {
-	mu          sync.Mutex
-	q           family.Q // that it is known of
-	Cells       []Cell
-	Tried       int     // cells that were looked at
-	Left        float64 // how much of the posterior is in cells that were found and not kept
-	Unfinished  float64 // how much of it cells may have that were not looked at
-	LogEvidence Estimate
-	Scout       Estimate // the log evidence that owes nothing to Q
-	Reweighted  []check.Reweighted
-	Verdict     Verdict  // none yet if Trust is ""
-	Cut         []string // what the end of Settings.Budget has cut
-	even        float64  // part of the draws of importance that is effective
-}
-
 // How much is spent on a search for cells.
 const (
-	mostTried   = 3000
-	leadDraws   = 300
-	modeDraws   = 16
-	cellSteps   = 300
-	cellSamples = 16
+	mostTried = 3000
+	leadDraws = 300
+	modeDraws = 16
 )
 
 // runCells is a fit of cells, with a checkpoint at its beginning and at its end.
@@ -167,8 +132,8 @@ func fitDensity(ctx context.Context, d *graph.Density, s Settings, m *monitor) (
 		}
 		p.findings.Cut = c.cuts
 		m.at("judging a fit of %d cells", len(p.findings.Cells))
-		p.findings.Verdict = p.judge(sample, p.finalDraws(m))
-		if best == nil || p.findings.even > best.findings.even || p.findings.Verdict.Trust != TrustNothing {
+		p.findings.Verdict = p.judge(ctx, sample, p.finalDraws(m))
+		if best == nil || p.findings.even() > best.findings.even() || p.findings.Verdict.Trust != TrustNothing {
 			best = p
 		}
 		if best.findings.Verdict.Trust != TrustNothing || m.budget.Over() {
@@ -305,11 +270,11 @@ func (c *cellsFit) find(ctx context.Context, switches []graph.SwitchLatent) (*Po
 		return nil, err
 	}
 	kept, left, err := search.Finish(ctx, cells.Finish{
-		Most: c.s.Cells, Climb: c.climb, Draws: c.draws(),
-		Progress: func(judged, kept int) { c.m.at("climbing and judging: %d of %d cells", judged, kept) },
+		Most: c.s.Cells, Draws: c.draws(),
+		Progress: func(judged, kept int) { c.m.at("judging: %d of %d cells", judged, kept) },
 	})
 	if c.m.budget.Over() {
-		c.cut("not all cells climbed and were judged")
+		c.cut("not all cells were judged")
 	}
 	if err != nil {
 		return nil, err
@@ -342,12 +307,7 @@ func (c *cellsFit) ofDraws(ctx context.Context) (*Posterior, error) {
 		return nil, err
 	}
 	p := c.posterior(family.NewMixture([]float64{0}, []family.Q{mixture}), &findings{Tried: 1})
-	w, err := p.Importance(p.finalDraws(c.m), mc.Mix(c.s.Seed, judgeStream))
-	if err != nil {
-		return nil, nil // the density is not finite at its draws
-	}
-	p.findings.Cells = []Cell{{"everywhere", 1, w.ELBO, w.LogEvidence, w.K}}
-	return p, nil
+	return p, nil // its cell is everywhere
 }
 
 func (c *cellsFit) posterior(q *family.Mixture, f *findings) *Posterior {
@@ -372,25 +332,4 @@ func (c *cellsFit) draws() (list [][]float64) {
 		}
 	}
 	return list
-}
-
-// climb fits the distribution of a cell.
-func (c *cellsFit) climb(ctx context.Context, q family.Q) (family.Q, error) {
-	if _, err := family.Bind(q, 1); err != nil {
-		return q, nil // not by gradients
-	}
-	climb := Settings{
-		Samples: cellSamples, Estimator: Reparam{}, Steps: cellSteps, StepSize: q.Family().StepSize(),
-		Average: 0.5, TraceEvery: math.MaxInt, Seed: mc.Mix(c.s.Seed, trialStream),
-	}
-	g, err := gradient.NewRunner(c.d, q, climb.Estimator, climb.Samples, climb.Seed)
-	if err != nil {
-		return nil, err
-	}
-	f := fitterWith(g, c.d, climb, q)
-	f.budget = c.m.budget
-	if err := f.run(ctx, nil); err != nil {
-		return q, stopped(ctx)
-	}
-	return f.result(), nil
 }

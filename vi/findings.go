@@ -1,14 +1,52 @@
 package vi
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
-	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/weighted"
 )
+
+// A Cell is one part of a posterior: a part of the latent space inside which the
+// density does not fall off a cliff, and how much of the posterior is there.
+type Cell struct {
+	// Where says which part, by the latents or the guards that bound it: "change in
+	// (1889, 1890)"; "on: noise5–11", where the guards "on" hold that compare these
+	// latents; "on: [4–10]", where on[4] to on[10] do. No two cells of a fit read the same.
+	Where  string
+	Weight float64 // the probability of the cell
+	// ELBO and LogEvidence are those of the density inside the cell, in nats; KHat is that of
+	// importance sampling there.
+	ELBO, LogEvidence Estimate
+	KHat              float64
+}
+
+// Moments are the posterior mean and standard deviation of a latent, on the program's own scale.
+type Moments struct{ Mean, SD Estimate }
+
+// findings are what is known of a fit beside Q: of a fit of cells from its search, else what
+// has been asked for.
+type findings struct {
+	mu         sync.Mutex
+	q          family.Q // that it is known of
+	Cells      []Cell
+	Tried      int      // cells that were looked at
+	Left       float64  // how much of the posterior is in cells that were found and not kept
+	Unfinished float64  // how much of it cells may have that were not looked at
+	Scout      Estimate // the log evidence that owes nothing to Q
+	Verdict    Verdict  // none yet if Trust is ""
+	Cut        []string // what the end of Settings.Budget has cut
+
+	draws       int              // of the sample; 0 before it is known how many
+	sample      *weighted.Sample // nil until it is asked for
+	moments     []Moments        // by latent, likewise
+	LogEvidence Estimate         // of the sample, if there are moments
+}
 
 // hasCells reports whether p is a finished fit of cells.
 func (p *Posterior) hasCells() bool {
@@ -25,11 +63,66 @@ func (p *Posterior) known() *Posterior {
 	return &Posterior{Density: p.Density, Q: p.Q, Settings: p.Settings, findings: &findings{q: p.Q}}
 }
 
-// note keeps what weights of a fit's draws say.
-func (f *findings) note(w check.Importance) {
-	f.LogEvidence, f.Reweighted = w.LogEvidence, w.Latents
+// proposal is what the draws are of: Q, and for cells a part of the draws from wider ones, which see the
+// tails that Q's own draws do not.
+func (p *Posterior) proposal() family.Q {
+	if m, ok := p.Q.(family.Mixed); ok {
+		return m.Defensive()
+	}
+	return p.Q
+}
+
+// draw makes n weighted draws.
+func (p *Posterior) draw(ctx context.Context, n int) (*weighted.Sample, error) {
+	return weighted.Draw(ctx, p.Density, p.proposal(), n, mc.Mix(p.Settings.Seed, judgeStream))
+}
+
+// Sample are the posterior's weighted draws, which all its numbers are made of: 10 000, or as many more as the numbers of the
+// summary need. It must not be changed.
+func (p *Posterior) Sample() (*weighted.Sample, error) {
+	if err := p.usable(); err != nil {
+		return nil, err
+	}
+	p = p.known()
+	f := p.findings
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return p.drawn()
+}
+
+// drawn is Sample for a caller that has the lock.
+func (p *Posterior) drawn() (*weighted.Sample, error) {
+	f := p.findings
+	if f.sample == nil {
+		if f.draws == 0 {
+			f.draws = p.evidenceDraws()
+		}
+		s, err := p.draw(context.Background(), f.draws)
+		if err != nil {
+			return nil, fmt.Errorf("vi: %w", err)
+		}
+		f.sample = s
+	}
+	return f.sample, nil
+}
+
+// even is the part of the draws that is effective.
+func (f *findings) even() float64 {
+	if f.sample == nil {
+		return 0
+	}
+	return f.sample.ESS / float64(f.sample.Len())
+}
+
+// note keeps what a sample says.
+func (f *findings) note(s *weighted.Sample) {
+	f.sample, f.draws, f.LogEvidence = s, s.Len(), s.LogEvidence
+	f.moments = make([]Moments, s.Density().Dim())
+	for i := range f.moments {
+		f.moments[i].Mean, f.moments[i].SD = s.Moments(i)
+	}
 	if f.Cells == nil {
-		f.Cells = []Cell{{"everywhere", 1, w.ELBO, w.LogEvidence, w.K}}
+		f.Cells = []Cell{{"everywhere", 1, mc.Mean(s.LogRatio), s.LogEvidence, s.K}}
 	}
 }
 
@@ -42,19 +135,19 @@ func (p *Posterior) weighed() (*findings, error) {
 	f := p.findings
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.Reweighted == nil {
-		w, err := p.Importance(p.evidenceDraws(), mc.Mix(p.Settings.Seed, judgeStream))
+	if f.moments == nil {
+		s, err := p.drawn()
 		if err != nil {
-			return nil, fmt.Errorf("vi: %w", err)
+			return nil, err
 		}
-		f.note(w)
+		f.note(s)
 	}
 	return f, nil
 }
 
 // Cells are the parts of the posterior by weight, highest first. A fit of one family has
-// one, "everywhere", whose ELBO, log evidence and k-hat are those of 10 000 draws
-// weighted by importance; they are NaN if these have no weights. It panics if p was made
+// one, "everywhere", whose ELBO, log evidence and k-hat are those of its weighted
+// draws; they are NaN if these have no weights. It panics if p was made
 // without a density or a distribution of its latents.
 func (p *Posterior) Cells() []Cell {
 	p.must()
@@ -69,19 +162,17 @@ func (p *Posterior) Cells() []Cell {
 	return slices.Clone(f.Cells)
 }
 
-// Moments are the means and standard deviations of the latents on the program's own scale: the
-// fit's, and those of the posterior by importance weights, of the draws that have judged the fit or
-// else of 10 000.
-func (p *Posterior) Moments() ([]check.Reweighted, error) {
+// Moments are the posterior means and standard deviations of all latents, in the program's order.
+func (p *Posterior) Moments() ([]Moments, error) {
 	f, err := p.weighed()
 	if err != nil {
 		return nil, err
 	}
-	return slices.Clone(f.Reweighted), nil
+	return slices.Clone(f.moments), nil
 }
 
 // LogEvidence is log p(data) in nats, if the model has no Factor, and else the log
-// normaliser of log r: by 10 000 draws of the fit, weighted by importance. Its standard
+// normaliser of log r: the logarithm of the mean weight of the draws. Its standard
 // error knows nothing of what the fit misses; [Posterior.Verdict] does. See [Compare].
 func (p *Posterior) LogEvidence() (Estimate, error) {
 	f, err := p.weighed()
@@ -97,7 +188,8 @@ type savedFound struct {
 	Tried              int
 	Left, Unfinished   mc.Number
 	LogEvidence, Scout Estimate
-	Reweighted         []savedMoments
+	Moments            []Moments
+	Draws              int
 	Verdict            Verdict
 	Cut                []string `json:",omitempty"`
 	Warnings           []string
@@ -105,14 +197,9 @@ type savedFound struct {
 
 type savedCell struct {
 	Where             string
+	Weight            mc.Number
 	ELBO, LogEvidence Estimate
 	KHat              mc.Number
-}
-
-type savedMoments struct {
-	FitMean, FitSD mc.Number
-	Mean           Estimate
-	SD, SDSE       mc.Number
 }
 
 // saved is what there is to save: nothing of a fit that was not judged.
@@ -125,13 +212,11 @@ func (f *findings) saved(warnings []string) *savedFound {
 	s := &savedFound{
 		Tried: f.Tried, Left: mc.Number(f.Left), Unfinished: mc.Number(f.Unfinished),
 		LogEvidence: f.LogEvidence, Scout: f.Scout, Verdict: f.Verdict, Cut: f.Cut, Warnings: warnings,
+		Moments: f.moments, Draws: f.draws,
 		Cells: make([]savedCell, 0, len(f.Cells)),
 	}
 	for _, c := range f.Cells {
-		s.Cells = append(s.Cells, savedCell{c.Where, c.ELBO, c.LogEvidence, mc.Number(c.KHat)})
-	}
-	for _, l := range f.Reweighted {
-		s.Reweighted = append(s.Reweighted, savedMoments{mc.Number(l.FitMean), mc.Number(l.FitSD), l.Mean, mc.Number(l.SD), mc.Number(l.SDSE)})
+		s.Cells = append(s.Cells, savedCell{c.Where, mc.Number(c.Weight), c.ELBO, c.LogEvidence, mc.Number(c.KHat)})
 	}
 	return s
 }
@@ -149,9 +234,11 @@ func (s *savedFound) restore(p *Posterior) error {
 	switch {
 	case len(s.Cells) != m.Len():
 		return fmt.Errorf("descriptions of %d cells for %d", len(s.Cells), m.Len())
-	case len(s.Reweighted) != p.Q.Dim() && (s.Reweighted != nil || s.Verdict.Trust != TrustNothing):
-		return fmt.Errorf("moments of %d latents for %d", len(s.Reweighted), p.Q.Dim())
-	case !slices.Contains([]Trust{TrustFit, TrustReweighted, TrustNothing}, s.Verdict.Trust):
+	case len(s.Moments) != p.Q.Dim() && (s.Moments != nil || s.Verdict.Trust != TrustNothing):
+		return fmt.Errorf("moments of %d latents for %d", len(s.Moments), p.Q.Dim())
+	case s.Draws < 0 || s.Draws > mostSampled*evidenceDraws:
+		return fmt.Errorf("%d draws", s.Draws)
+	case s.Verdict.Trust != TrustFit && s.Verdict.Trust != TrustNothing:
 		return fmt.Errorf("the verdict is %q", s.Verdict.Trust)
 	case ok && s.Tried < len(s.Cells):
 		return fmt.Errorf("%d cells of %d that were tried", len(s.Cells), s.Tried)
@@ -161,13 +248,9 @@ func (s *savedFound) restore(p *Posterior) error {
 	f := p.findings
 	f.Tried, f.Left, f.Unfinished = s.Tried, float64(s.Left), float64(s.Unfinished)
 	f.LogEvidence, f.Scout, f.Verdict, f.Cut, p.Warnings = s.LogEvidence, s.Scout, s.Verdict, s.Cut, s.Warnings
-	for k, c := range s.Cells {
-		f.Cells = append(f.Cells, Cell{c.Where, m.Weight(k), c.ELBO, c.LogEvidence, float64(c.KHat)})
+	for _, c := range s.Cells {
+		f.Cells = append(f.Cells, Cell{c.Where, float64(c.Weight), c.ELBO, c.LogEvidence, float64(c.KHat)})
 	}
-	for i, l := range s.Reweighted {
-		f.Reweighted = append(f.Reweighted, check.Reweighted{
-			Name: p.Density.Latents()[i], FitMean: float64(l.FitMean), FitSD: float64(l.FitSD), Mean: l.Mean, SD: float64(l.SD), SDSE: float64(l.SDSE),
-		})
-	}
+	f.moments, f.draws = s.Moments, s.Draws
 	return nil
 }

@@ -62,7 +62,7 @@ func (f *findings) judge(ctx context.Context, p *Posterior, budget cputime.Limit
 		return fmt.Errorf("vi: %w", err)
 	}
 	f.Scout = sample.LogEvidence
-	if f.Verdict = p.judge(sample, p.evidenceDraws()); !all && f.Verdict.Trust != TrustNothing {
+	if f.Verdict = p.judge(ctx, sample, p.evidenceDraws()); !all && f.Verdict.Trust != TrustNothing {
 		f.Verdict.Reasons = append(f.Verdict.Reasons, p.Settings.howLooked(d))
 	}
 	return nil

@@ -6,11 +6,12 @@ import (
 	"github.com/facetvi/facet/vi/events"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/weighted"
 )
 
 // The names of the packages below that a user of Fit needs.
 type (
-	// Estimate is a Monte Carlo mean and its standard error.
+	// Estimate is a number that was found by Monte Carlo, and its standard error.
 	Estimate = mc.Estimate
 	// Estimator estimates ∇ELBO.
 	Estimator = gradient.Estimator
@@ -20,8 +21,8 @@ type (
 	Reparam = gradient.Reparam
 	// Score has a hopeless variance beyond a few latents.
 	Score = gradient.Score
-	// Importance is a fit judged by importance sampling.
-	Importance = check.Importance
+	// Sample are draws with weights.
+	Sample = weighted.Sample
 	// BiasSettings are the settings of Posterior.CheckBias.
 	BiasSettings = check.BiasSettings
 	// Draws are samples of the posterior.

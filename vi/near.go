@@ -12,7 +12,6 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/cells"
-	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/draws"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
@@ -30,7 +29,7 @@ const (
 	modesBelow    = 12   // nats below the highest mode of one that does not count
 	nearDraws     = 500  // of log r itself that say how far it is from what it is like near a mode,
 	nearEven      = 0.5  // of which are effective, at least,
-	nearError     = 0.01 // and with this standard error of means, in standard deviations, or four times as many;
+	mostNear      = 8    // or so many times as many;
 	severalDraws  = 4000 // of several modes
 )
 
@@ -99,9 +98,9 @@ func fitModes(ctx context.Context, whole *graph.Density, s Settings, m *monitor)
 	m.at("judging a fit near %d modes", len(modes))
 	p := fits[0]
 	if len(modes) == 1 {
-		err = p.correctBy(whole)
+		err = p.correctBy(ctx, whole)
 	} else {
-		p, err = ofModes(whole, fits, samples)
+		p, err = ofModes(ctx, whole, fits, samples)
 	}
 	if err != nil {
 		return nil, nil // log r is not finite somewhere
@@ -112,121 +111,40 @@ func fitModes(ctx context.Context, whole *graph.Density, s Settings, m *monitor)
 	return p, nil
 }
 
-// correctBy makes p, a fit of a density that is near whole and judged by that one, a fit of whole. What differs is
-// told by draws at which both are evaluated: E_r[f] − E_e[f] = Σ (w_r − w_e)·f, with weights that are nearly
-// the same. The means of the fit follow.
-func (p *Posterior) correctBy(whole *graph.Density) error {
+// correctBy makes p, a fit of a density that is near whole and judged by that one, a fit of whole: its draws are weighed by
+// whole. They are fewer, for each costs much; the normals' own moments make up for that.
+func (p *Posterior) correctBy(ctx context.Context, whole *graph.Density) error {
 	f, v := p.findings, &p.findings.Verdict
-	near := &Posterior{Density: p.Density, Q: p.Q, Settings: p.Settings}
+	near := f.LogEvidence.Value
 	p.Density = whole
-	var c correction
-	for _, n := range [...]int{nearDraws, 4 * nearDraws} {
-		a, err := near.weigh(n, mc.Mix(p.Settings.Seed, judgeStream))
+	for n := nearDraws; ; {
+		s, err := p.draw(ctx, n)
 		if err != nil {
 			return err
 		}
-		if c, err = newCorrection(near.Density, whole, a); err != nil {
-			return err
-		}
-		if c.even < nearEven || c.error(f) < nearError {
+		f.note(s)
+		j := judgement{Verdict: Verdict{Trust: TrustFit}, p: p, s: s, other: "another Settings.Seed"}
+		if f.even() < nearEven {
+			*v = Verdict{Trust: TrustNothing, Reasons: []string{fmt.Sprintf("log r is not what it is like near its mode: %.0f%% of the draws are effective", 100*f.even())}}
 			break
 		}
+		if more := min(j.needed(nearDraws), mostNear*nearDraws); more > n {
+			n = more
+			continue
+		}
+		if j.numbers(); j.Trust == TrustNothing && v.Trust != TrustNothing {
+			*v = j.Verdict
+		}
+		break
 	}
-	if c.even < nearEven {
-		v.Trust = TrustNothing
-		v.Reasons = []string{fmt.Sprintf("log r is not what it is like near its mode: %.0f%% of the draws are effective", 100*c.even)}
-		return nil
-	}
-	f.LogEvidence.Value += c.evidence.Value
-	f.LogEvidence.SE = math.Hypot(f.LogEvidence.SE, c.evidence.SE)
-	f.even *= c.even
+	change := f.LogEvidence.Value - near
 	for k := range f.Cells {
-		f.Cells[k].LogEvidence.Value += c.evidence.Value
-		f.Cells[k].ELBO.Value += c.evidence.Value
+		f.Cells[k].LogEvidence.Value += change
+		f.Cells[k].ELBO.Value += change
 	}
-	f.Scout.Value += c.evidence.Value
-	p.shift(c.points, c.change)
-	off := ""
-	for i := range f.Reweighted {
-		l := &f.Reweighted[i]
-		l.FitMean, l.FitSD = p.meanSD(i)
-		l.Mean.Value += c.mean[i].Value
-		l.Mean.SE = math.Hypot(l.Mean.SE, c.mean[i].SE)
-		was := l.SD
-		l.SD = math.Sqrt(max(0, l.SD*l.SD+c.variance[i].Value))
-		l.SDSE = math.Hypot(l.SDSE, c.variance[i].SE/(2*l.SD))
-		if off == "" && math.Abs(l.SD-was)-c.variance[i].SE/l.SD > offSD*l.SD {
-			off = fmt.Sprintf("%s has a standard deviation of %.2g, and %.2g in the fit", l.Name, l.SD, l.FitSD)
-		}
-	}
-	if v.Trust == TrustFit && off != "" {
-		v.Trust = TrustReweighted
-		v.Reasons = append(v.Reasons, off)
-	}
+	f.weighCells()
+	f.Scout.Value += change
 	return nil
-}
-
-// A correction is what draws say of the difference of a density from another one that is near.
-type correction struct {
-	evidence       Estimate    // its logarithm
-	mean, variance []Estimate  // of each latent
-	even           float64     // part of the draws of the one that is effective for the other
-	points         [][]float64 // the draws, in unconstrained coordinates
-	change         []float64   // of the weights, by draw
-}
-
-// newCorrection compares near, that a has weighted draws of, with whole.
-func newCorrection(near, whole *graph.Density, a check.Importance) (c correction, err error) {
-	c.points = a.Draws.Points()
-	from, err := logProbs(near, c.points)
-	if err != nil {
-		return c, err
-	}
-	to, err := logProbs(whole, c.points)
-	if err != nil {
-		return c, err
-	}
-	logs := make([]float64, len(to))
-	for k := range logs {
-		logs[k] = math.Log(a.Weights[k]) + to[k] - from[k]
-	}
-	c.evidence.Value = floats.LogSumExp(logs)
-	square, weight := 0.0, make([]float64, len(logs))
-	for k, l := range logs {
-		weight[k] = math.Exp(l - c.evidence.Value)
-		c.change = append(c.change, weight[k]-a.Weights[k])
-		c.evidence.SE += c.change[k] * c.change[k]
-		if a.Weights[k] > 0 {
-			square += weight[k] * weight[k] / a.Weights[k]
-		}
-	}
-	c.evidence.SE, c.even = math.Sqrt(c.evidence.SE), 1/square
-	for i := range a.Latents {
-		m, v := weighted(a.Draws.Values, a.Weights, i)
-		mean, variance := weighted(a.Draws.Values, weight, i)
-		change, wider := Estimate{Value: mean - m}, Estimate{Value: variance - v}
-		for k, x := range a.Draws.Values {
-			d, e := x[i]-m, x[i]-mean
-			one := weight[k]*e - a.Weights[k]*d
-			change.SE += one * one
-			one = weight[k]*(e*e-variance) - a.Weights[k]*(d*d-v)
-			wider.SE += one * one
-		}
-		change.SE, wider.SE = math.Sqrt(change.SE), math.Sqrt(wider.SE)
-		c.mean, c.variance = append(c.mean, change), append(c.variance, wider)
-	}
-	return c, nil
-}
-
-// weighted are the mean and the variance of latent i.
-func weighted(points [][]float64, weight []float64, i int) (mean, variance float64) {
-	for k, x := range points {
-		mean += weight[k] * x[i]
-	}
-	for k, x := range points {
-		variance += weight[k] * (x[i] - mean) * (x[i] - mean)
-	}
-	return mean, variance
 }
 
 // logProbs is log r at points, which must be finite or −Inf.
@@ -238,32 +156,14 @@ func logProbs(d *graph.Density, points [][]float64) ([]float64, error) {
 	return out, err
 }
 
-// error is the largest standard error of a mean, in standard deviations.
-func (c *correction) error(f *findings) (most float64) {
-	for i, l := range f.Reweighted {
-		most = max(most, c.mean[i].SE/l.SD)
-	}
-	return most
-}
-
-// shift moves the normals of the fit by what the change of the draws' weights says of the means.
-func (p *Posterior) shift(points [][]float64, change []float64) {
-	by := make([]float64, p.Density.Dim())
-	for k, z := range points {
-		floats.AddScaled(by, change[k], z)
-	}
-	p.Q = family.Shifted(p.Q, by)
-	p.findings.q = p.Q
-}
-
 // ofModes is the fit of whole by fits near several of its modes, judged by log r itself.
-func ofModes(whole *graph.Density, fits []*Posterior, samples []scout.Result) (*Posterior, error) {
+func ofModes(ctx context.Context, whole *graph.Density, fits []*Posterior, samples []scout.Result) (*Posterior, error) {
 	f := &findings{}
 	var logs, shifts []float64
 	var parts []family.Q
 	for k, p := range fits {
 		near := p.findings
-		if err := p.correctBy(whole); err != nil {
+		if err := p.correctBy(ctx, whole); err != nil {
 			return nil, err
 		}
 		q, _ := p.Q.(family.Mixed)
@@ -284,7 +184,7 @@ func ofModes(whole *graph.Density, fits []*Posterior, samples []scout.Result) (*
 	}
 	f.q, f.Scout = mixture, all.LogEvidence
 	p := &Posterior{Density: whole, Q: mixture, Settings: fits[0].Settings, findings: f}
-	f.Verdict = p.judge(all, severalDraws)
+	f.Verdict = p.judge(ctx, all, severalDraws)
 	return p, nil
 }
 

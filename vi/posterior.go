@@ -9,10 +9,12 @@ import (
 	"github.com/facetvi/facet/vi/family"
 )
 
-// Posterior is a fitted variational posterior.
+// Posterior is what a fit has found: a distribution Q near the posterior of the program, and draws of it with
+// importance weights, which stand for the posterior itself. What its methods return are numbers of the posterior,
+// not of Q, each with its standard error; see package weighted.
 type Posterior struct {
 	Density   *graph.Density
-	Q         family.Q     // the distribution that was found
+	Q         family.Q     // the distribution that was found: the proposal of the draws
 	Steps     int          // steps taken
 	Optimizer *Adam        // the optimiser's state, with which a fit can go on
 	Trace     []TracePoint // the ELBO on the way
@@ -57,26 +59,28 @@ func (p *Posterior) coordinate(name string) (int, error) {
 	return i, nil
 }
 
-// Mean is the posterior mean of the latent with the given name, on the
-// program's own scale.
-func (p *Posterior) Mean(name string) (float64, error) {
-	i, err := p.coordinate(name)
-	if err != nil {
-		return math.NaN(), err
-	}
-	m, _ := p.meanSD(i)
-	return m, nil
+// Mean is the posterior mean of the latent with the given name, on the program's own scale.
+func (p *Posterior) Mean(name string) (Estimate, error) {
+	m, err := p.momentsOf(name)
+	return m.Mean, err
 }
 
-// SD is the posterior standard deviation of the latent with the given name, on
-// the program's own scale.
-func (p *Posterior) SD(name string) (float64, error) {
+// SD is the posterior standard deviation of the latent with the given name, on the program's own scale.
+func (p *Posterior) SD(name string) (Estimate, error) {
+	m, err := p.momentsOf(name)
+	return m.SD, err
+}
+
+func (p *Posterior) momentsOf(name string) (Moments, error) {
 	i, err := p.coordinate(name)
 	if err != nil {
-		return math.NaN(), err
+		return Moments{}, err
 	}
-	_, sd := p.meanSD(i)
-	return sd, nil
+	all, err := p.Moments()
+	if err != nil {
+		return Moments{}, err
+	}
+	return all[i], nil
 }
 
 // Param is the value of the parameter with the given name (see graph.Model.Param) that the fit has
@@ -106,66 +110,53 @@ func (p *Posterior) atParams() *graph.Density {
 	return p.Density.WithParams(u)
 }
 
-// meanSD integrates a transformed latent by quadrature.
-func (p *Posterior) meanSD(i int) (mean, sd float64) {
-	if i < p.Density.Params() {
-		return p.Density.ConstrainOne(i, p.Q.Mean(i)), p.Q.SD(i)
-	}
-	if !p.Density.Transformed(i) {
-		return p.Q.Mean(i), p.Q.SD(i)
-	}
-	if values, masses := p.masses(i); values != nil {
-		for j, x := range values {
-			mean += masses[j] * x
-		}
-		for j, x := range values {
-			sd += masses[j] * (x - mean) * (x - mean)
-		}
-		return mean, math.Sqrt(sd)
-	}
-	return family.Marginal(p.Q, i).Expect(func(u float64) float64 { return p.Density.ConstrainOne(i, u) })
-}
-
 // Masses are the values of a discrete latent, ascending, and their posterior
 // probabilities. Those of continuous latents are an error.
-func (p *Posterior) Masses(name string) (values, masses []float64, err error) {
+func (p *Posterior) Masses(name string) (values []float64, masses []Estimate, err error) {
 	i, err := p.coordinate(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	if values, masses = p.masses(i); values == nil {
+	if values, _ = p.Density.Values(i); values == nil {
 		return nil, nil, fmt.Errorf("vi: %q is continuous and has no masses", name)
 	}
-	return values, masses, nil
+	s, err := p.Sample()
+	if err != nil {
+		return nil, nil, err
+	}
+	return values, s.Masses(i), nil
 }
 
-// masses are those of latent i; nil if it is continuous.
-func (p *Posterior) masses(i int) (values, masses []float64) {
-	values, cuts := p.Density.Values(i)
-	if values == nil {
-		return nil, nil
-	}
-	law, below := family.Marginal(p.Q, i), 0.0
-	for _, cut := range cuts {
-		upTo := law.CDF(cut)
-		masses, below = append(masses, upTo-below), upTo
-	}
-	return values, append(masses, 1-below)
-}
-
-// Quantile is the quantile of the latent with the given name at probability
+// Quantile is the posterior quantile of the latent with the given name at probability
 // prob, on the program's own scale.
-func (p *Posterior) Quantile(name string, prob float64) (float64, error) {
+func (p *Posterior) Quantile(name string, prob float64) (Estimate, error) {
 	i, err := p.coordinate(name)
 	if err != nil {
-		return math.NaN(), err
+		return Estimate{}, err
 	}
 	if !(prob > 0 && prob < 1) {
-		return math.NaN(), fmt.Errorf("vi: quantile at probability %v", prob)
+		return Estimate{}, fmt.Errorf("vi: quantile at probability %v", prob)
 	}
-	return p.quantile(i, prob), nil
+	s, err := p.Sample()
+	if err != nil {
+		return Estimate{}, err
+	}
+	return s.Quantile(i, prob), nil
 }
 
-func (p *Posterior) quantile(i int, prob float64) float64 {
-	return p.Density.ConstrainOne(i, family.Marginal(p.Q, i).Quantile(prob)) // transforms are increasing
+// Expect is the posterior expectation of f, a function of the latents' values in the program's order, on its
+// own scale. f must not keep or change its argument.
+func (p *Posterior) Expect(f func(x []float64) float64) (Estimate, error) {
+	s, err := p.Sample()
+	if err != nil {
+		return Estimate{}, err
+	}
+	values, x := make([]float64, s.Len()), make([]float64, p.Density.Dim())
+	for k := range values {
+		for i := range x {
+			x[i] = s.Latent(i)[k]
+		}
+		values[k] = f(x)
+	}
+	return s.Expect(values, nil), nil
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/cells"
-	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/weighted"
 )
 
 // What a quick fit goes by.
@@ -23,7 +23,6 @@ const (
 	mostQuickDraws = 16384 // if these are too few
 	evenWeights    = 0.5   // of them that are effective, at least
 	quickSE        = 0.03  // of the log evidence, at most, in nats
-	knownEven      = 0.2   // of what errors may be otherwise, where weights are all but even and the fit is off
 )
 
 // A quickFit fits data sets of a program one after the other.
@@ -64,7 +63,7 @@ func (f *quickFit) of(d *graph.Density, s Settings) (*Posterior, error) {
 // judge finds the verdict by the weights of the draws that the search has made; ok is false
 // where more draws or another search is needed.
 func (f *quickFit) judge(p *Posterior, fitted *cells.Fitted, draws int) (ok bool, err error) {
-	smoothed, err := check.ParetoSmooth(fitted.Tail)
+	smoothed, err := weighted.ParetoSmooth(fitted.Tail)
 	if err != nil {
 		return false, err
 	}
@@ -80,58 +79,41 @@ func (f *quickFit) judge(p *Posterior, fitted *cells.Fitted, draws int) (ok bool
 	for k := range found.Cells {
 		found.Cells[k].KHat = smoothed.K // of all: a cell has few draws
 	}
-	found.even = smoothed.ESS / float64(n)
-	if draws == quickDraws && (found.even < 1-uneven || !(smoothed.K < check.KThreshold(n))) {
+	even := smoothed.ESS / float64(n)
+	if draws == quickDraws && (even < 1-uneven || !(smoothed.K < weighted.KThreshold(n))) {
 		return false, nil
 	}
-	if found.even < evenWeights || !(smoothed.K < check.KThreshold(n)) && floats.Max(f.weight)*float64(n) > heavy {
+	if even < evenWeights || !(smoothed.K < weighted.KThreshold(n)) && floats.Max(f.weight)*float64(n) > heavy {
 		return false, nil
 	}
 	found.LogEvidence = Estimate{Value: logSum - math.Log(float64(n)), SE: stratified(fitted, f.weight)}
 	if found.LogEvidence.SE > quickSE {
 		return false, nil
 	}
-	found.Verdict = Verdict{Trust: TrustFit, Draws: p.evidenceDraws()}
+	found.Verdict = Verdict{Trust: TrustFit}
 	dim := p.Density.Dim()
 	for k, c := range fitted.Cell { // the weights of the draws in the fit
 		f.plain[k] = fitted.Q.Weight(c) / float64(fitted.First[c+1]-fitted.First[c])
 	}
-	found.Reweighted = make([]check.Reweighted, 0, dim)
-	for i, name := range p.Density.Latents() {
-		fitMean, fitSquare := 0.0, 0.0
-		for c := range fitted.Cells {
-			fitMean += fitted.Q.Weight(c) * fitted.Mean[c*dim+i]
-			fitSquare += fitted.Q.Weight(c) * fitted.Square[c*dim+i]
-		}
-		r := check.Reweighted{Name: name, FitMean: fitMean, FitSD: math.Sqrt(max(0, fitSquare-fitMean*fitMean))}
+	found.moments = make([]Moments, 0, dim)
+	for i := range dim {
 		for k, c := range fitted.Cell {
 			f.x[k], f.mean[k] = fitted.X[k*dim+i], fitted.DrawMean[c*dim+i]
 		}
-		r.Mean = f.weighedMean(fitted, draws == quickDraws)
+		mean := f.weighedMean(fitted, draws == quickDraws)
 		for k, c := range fitted.Cell { // (x − mean)²
-			f.x[k] = fitted.XX[k*dim+i] - 2*r.Mean.Value*fitted.X[k*dim+i] + r.Mean.Value*r.Mean.Value
-			f.mean[k] = fitted.DrawSquare[c*dim+i] - 2*r.Mean.Value*fitted.DrawMean[c*dim+i] + r.Mean.Value*r.Mean.Value
+			f.x[k] = fitted.XX[k*dim+i] - 2*mean.Value*fitted.X[k*dim+i] + mean.Value*mean.Value
+			f.mean[k] = fitted.DrawSquare[c*dim+i] - 2*mean.Value*fitted.DrawMean[c*dim+i] + mean.Value*mean.Value
 		}
 		variance := f.weighedMean(fitted, draws == quickDraws)
-		r.SD = math.Sqrt(max(0, variance.Value))
-		r.SDSE = variance.SE / (2 * r.SD)
-		found.Reweighted = append(found.Reweighted, r)
-		sdError := r.SDSE / r.SD
-		shift, wide := math.Abs(fitMean-r.Mean.Value)/r.SD, math.Abs(r.FitSD-r.SD)/r.SD
-		if wide < offSD {
-			sdError /= 2 // the fit's own, which has no noise of draws, says the same
-		}
-		switch {
-		case shift+2*r.Mean.SE/r.SD <= offMean && wide+2*r.SDSE/r.SD <= offSD:
-		case draws == quickDraws && (r.Mean.SE > knownEven*knownMean*r.SD || r.SDSE > knownEven*knownSD*r.SD),
-			draws == moreQuickDraws, r.Mean.SE > knownMean*r.SD || sdError > knownSD:
+		sd := math.Sqrt(max(0, variance.Value))
+		m := Moments{mean, Estimate{Value: sd, SE: variance.SE / (2 * sd)}}
+		if m.Mean.SE > accepted.mean*sd || m.SD.SE > accepted.sd*sd {
 			return false, nil
-		case shift > offMean || wide > offSD:
-			found.Verdict.Trust = TrustReweighted
-			found.Verdict.Reasons = append(found.Verdict.Reasons, fmt.Sprintf("%s is %.4g ± %.2g by importance, and %.4g ± %.2g in the fit", name, r.Mean.Value, r.SD, r.FitMean, r.FitSD))
 		}
+		found.moments = append(found.moments, m)
 	}
-	found.Verdict.Reasons = append(found.Verdict.Reasons, fmt.Sprintf("k-hat %.2f; log evidence %v; all %d intervals were climbed, each from a place of its own, and had one mode; no scout has looked", smoothed.K, found.LogEvidence, fitted.Tried))
+	found.Verdict.Reasons = append(found.Verdict.Reasons, fmt.Sprintf("the weights of %d draws are %.0f%% effective; the log evidence is %v; all %d intervals were climbed, each from a place of its own, and had one mode", draws, 100*even, found.LogEvidence, fitted.Tried))
 	return true, nil
 }
 

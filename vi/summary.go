@@ -11,18 +11,17 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/check"
-	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/events"
+	"github.com/facetvi/facet/vi/weighted"
 )
 
 // A Summary is a table of a fitted posterior: a row for each parameter and each latent, in the
 // order of the program, and a row for each guard. Its String lines up in a
 // terminal.
 type Summary struct {
-	// ELBO is the fit's, in nats, from 1000 draws and some on each of the rare
-	// sides of guards, as by [RareSides]; of these the 100 most probable.
+	// ELBO is that of Q, in nats, from 1000 draws and some on each of the rare
+	// sides of guards, as by [Posterior.RareSides]; of these the 100 most probable.
 	ELBO Estimate
 	// LogEvidence is [Posterior.LogEvidence], and Verdict [Posterior.Verdict].
 	LogEvidence Estimate
@@ -39,11 +38,10 @@ type Summary struct {
 	Params  []ParamSummary
 	Latents []LatentSummary
 	// Vectors are the components of vectors that are no latents themselves, as the shares of
-	// a Dirichlet, by 2000 draws.
+	// a Dirichlet.
 	Vectors []LatentSummary
-	// Correlations are the strongest ones of the fit, at least 0.3, at most ten, on
-	// the unconstrained scale. A mean field has none, and of more than 300 latents
-	// they are not looked for. Of a fit that is not normal they are those of 2000 draws.
+	// Correlations are the strongest ones, at least 0.3, at most ten, on the unconstrained scale. Of more than 300
+	// latents they are not looked for.
 	Correlations []Correlation
 	Guards       []GuardSummary
 }
@@ -62,16 +60,14 @@ type ParamSummary struct {
 }
 
 // A LatentSummary describes the posterior of one latent on the program's own
-// scale. It is that of the latent's law, not sampled: see [Posterior.Mean] and [Posterior.Quantile].
+// scale, each number with its standard error by the draws.
 type LatentSummary struct {
 	Name         string
-	Mean, SD     float64
-	Q5, Q50, Q95 float64 // quantiles
+	Mean, SD     Estimate
+	Q5, Q50, Q95 Estimate // quantiles
 	// Values are those of a discrete latent, and Masses their probabilities; nil of others.
-	Values, Masses []float64
-	// Reweighted has the moments by importance weights, if the verdict is
-	// TrustReweighted: trust these. Else it is nil.
-	Reweighted *check.Reweighted
+	Values []float64
+	Masses []Estimate
 }
 
 // A GuardSummary is the posterior probability that a guard holds.
@@ -82,9 +78,7 @@ type GuardSummary struct {
 	// Condition is the comparison as the program makes it: "change > 0.5". It is
 	// empty for And and Or.
 	Condition string
-	// Prob is by the law of Φ for comparisons, which is exact for normals, and estimated for And and Or as in
-	// [Posterior.Prob].
-	Prob float64
+	Prob      Estimate
 }
 
 // Summary describes every latent and every guard. A guard that has a name is
@@ -102,27 +96,32 @@ func (p *Posterior) Summary() Summary {
 	if s.ELBO, warning = p.summaryELBO(); warning != "" {
 		s.Warnings = append(s.Warnings, warning)
 	}
+	p.summaryNumbers(&s)
+	return s
+}
+
+// summaryNumbers writes the rows of the tables: none of what needs draws, if these have no weights.
+func (p *Posterior) summaryNumbers(s *Summary) {
 	names, params := p.Density.Latents(), p.Density.Params()
 	for i, name := range names[:params] {
-		value, _ := p.meanSD(i)
-		s.Params = append(s.Params, ParamSummary{name, value})
+		s.Params = append(s.Params, ParamSummary{name, p.Density.ConstrainOne(i, p.Q.Mean(i))})
+	}
+	f, err := p.weighed()
+	if err != nil {
+		return // the verdict has said so
 	}
 	for i := params; i < len(names); i++ {
-		name := names[i]
-		mean, sd := p.meanSD(i)
-		values, masses := p.masses(i)
-		s.Latents = append(s.Latents, LatentSummary{
-			Name: name, Mean: mean, SD: sd, Values: values, Masses: masses,
-			Q5: p.quantile(i, 0.05), Q50: p.quantile(i, 0.5), Q95: p.quantile(i, 0.95),
-		})
-		if s.Verdict.Trust == TrustReweighted {
-			s.Latents[i-params].Reweighted = &p.findings.Reweighted[i]
+		l := LatentSummary{Name: names[i], Mean: f.moments[i].Mean, SD: f.moments[i].SD}
+		if l.Values, _ = p.Density.Values(i); l.Values != nil {
+			l.Masses = f.sample.Masses(i)
 		}
+		q := f.sample.Quantiles(i, 0.05, 0.5, 0.95)
+		l.Q5, l.Q50, l.Q95 = q[0], q[1], q[2]
+		s.Latents = append(s.Latents, l)
 	}
-	s.Vectors = p.vectors()
-	s.Correlations = p.correlations()
-	s.Guards = p.guardSummaries()
-	return s
+	s.Vectors = p.vectors(f.sample)
+	s.Correlations = p.correlations(f.sample)
+	s.Guards = guardsOf(events.Of(f.sample), p.Density, math.MaxInt)
 }
 
 // summaryVerdict writes what the fit can be relied on for.
@@ -138,45 +137,48 @@ func (p *Posterior) summaryVerdict(s *Summary) {
 	s.Cells, s.Tried, s.Left = p.Cells(), p.findings.Tried, p.findings.Left
 }
 
-// guardSummaries are those of the named guards, and then of the comparisons that
-// are on no named comparison's hyperplane, and not of a discrete latent, whose masses say it.
-func (p *Posterior) guardSummaries() []GuardSummary {
-	d := p.Density
-	var out []GuardSummary
+// guardsOf are the probabilities of the named guards, and then of the comparisons that
+// are on no named comparison's surface, and not of a discrete latent, whose masses say it: at most so many of either.
+func guardsOf(e events.Events, d *graph.Density, most int) (out []GuardSummary) {
 	planes := d.GuardsByPlane()
-	named := map[int]bool{} // hyperplanes
+	named := map[int]bool{} // surfaces
 	for _, name := range d.GuardNames() {
 		guards := d.Named(name)
-		probs, _ := p.events().Probs(guards) // they are the density's own
-		for i, prob := range probs {
-			row := GuardSummary{Name: name, Prob: prob}
+		n := max(0, min(len(guards), most-len(out)))
+		probs, _ := e.Probs(guards[:n]) // they are the density's own
+		for i, g := range guards {
+			side, ok := g.Side()
+			if ok {
+				named[side.Plane] = true
+			}
+			if i >= n {
+				continue
+			}
+			row := GuardSummary{Name: name, Prob: probs[i]}
 			if len(guards) > 1 {
 				row.Name = fmt.Sprintf("%s[%d]", name, i)
 			}
-			if side, ok := guards[i].Side(); ok {
+			if ok {
 				row.Condition = planes[side.Plane][0].Condition(side.Positive)
-				named[side.Plane] = true
 			}
 			out = append(out, row)
 		}
 	}
-	seen := map[GuardSummary]bool{}
-	positive, negative := p.events().AllSides()
+	type key struct{ place, condition string }
+	seen, rest := map[key]bool{}, 0
 	for _, g := range alongLatents(d) {
+		k := key{g.Place(), g.String()}
+		if named[g.Side.Plane] || seen[k] || rest >= most {
+			continue
+		}
 		if of := d.Arrangement().Latents(g.Side.Plane); len(of) == 1 {
 			if values, _ := d.Values(of[0]); values != nil {
 				continue
 			}
 		}
-		prob := positive[g.Side.Plane]
-		if !g.Side.Positive {
-			prob = negative[g.Side.Plane]
-		}
-		row := GuardSummary{g.Place(), g.String(), prob}
-		if !named[g.Side.Plane] && !seen[row] {
-			seen[row] = true
-			out = append(out, row)
-		}
+		seen[k] = true
+		rest++
+		out = append(out, GuardSummary{k.place, k.condition, e.Side(g.Side)})
 	}
 	return out
 }
@@ -246,28 +248,25 @@ func filter[T any](list []T, keep func(T) bool) []T {
 }
 
 // vectors are the components of vectors.
-func (p *Posterior) vectors() (list []LatentSummary) {
+func (p *Posterior) vectors(of *weighted.Sample) (list []LatentSummary) {
 	names := p.Density.Components()
 	if len(names) == 0 {
 		return nil
 	}
 	values := make([][]float64, len(names))
-	rng, z := mc.NewRand(0), make([]float64, p.Q.Dim())
-	for range tableDraws {
-		p.Q.Rand(z, rng)
-		for i, x := range p.Density.ComponentsAt(z) {
-			if !math.IsNaN(x) { // in a branch
-				values[i] = append(values[i], x)
-			}
+	for i := range values {
+		values[i] = make([]float64, of.Len())
+	}
+	for k := range of.Len() {
+		for i, x := range p.Density.ComponentsAt(of.Point(k)) {
+			values[i][k] = x
 		}
 	}
 	for i, x := range values {
-		s := LatentSummary{Name: names[i], Mean: math.NaN(), SD: math.NaN(), Q5: math.NaN(), Q50: math.NaN(), Q95: math.NaN()}
-		if len(x) > 1 {
-			s.Mean, s.SD = stat.MeanStdDev(x, nil)
-			slices.Sort(x)
-			s.Q5, s.Q50, s.Q95 = stat.Quantile(0.05, stat.Empirical, x, nil), stat.Quantile(0.5, stat.Empirical, x, nil), stat.Quantile(0.95, stat.Empirical, x, nil)
-		}
+		s := LatentSummary{Name: names[i]}
+		s.Mean, s.SD = of.MomentsOf(x)
+		q := of.QuantilesOf(x, 0.05, 0.5, 0.95)
+		s.Q5, s.Q50, s.Q95 = q[0], q[1], q[2]
 		list = append(list, s)
 	}
 	return list
@@ -280,46 +279,22 @@ const (
 	mostCorrelations  = 10
 )
 
-// tableDraws is how many draws tables are made from that are not exact.
-const tableDraws = 2000
-
-func (p *Posterior) correlations() (list []Correlation) {
-	names, group := p.Density.Latents(), p.Q.Groups()
-	if len(names) > correlatedLatents || len(group) == 0 || slices.Max(group) == len(names)-1 {
-		return nil // none, or too many
+func (p *Posterior) correlations(of *weighted.Sample) (list []Correlation) {
+	names, params := p.Density.Latents(), p.Density.Params()
+	if n := len(names) - params; n > correlatedLatents || n < 2 {
+		return nil
 	}
-	row, params := p.correlationRows(), p.Density.Params()
+	var all mat.SymDense
+	stat.CorrelationMatrix(&all, mat.NewDense(p.Density.Dim(), of.Len(), of.Z).T(), of.Weights)
 	for i := params; i < len(names); i++ {
-		for j, v := range row(i)[params:i] {
-			if math.Abs(v) >= leastCorrelation {
-				list = append(list, Correlation{names[params+j], names[i], v})
+		for j := params; j < i; j++ {
+			if v := all.At(i, j); math.Abs(v) >= leastCorrelation {
+				list = append(list, Correlation{names[j], names[i], v})
 			}
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Correlation) int { return cmp.Compare(math.Abs(b.Value), math.Abs(a.Value)) })
 	return list[:min(len(list), mostCorrelations)]
-}
-
-// correlationRows returns the correlations of each latent: exact ones of a normal, else
-// those of draws.
-func (p *Posterior) correlationRows() func(i int) []float64 {
-	q, n := p.Q, p.Q.Dim()
-	if g, ok := q.(family.Gaussian); ok {
-		return func(i int) []float64 {
-			row := g.Regression(regions.Hyperplane{Index: []int{i}, Coef: []float64{1}})
-			for j := range row {
-				row[j] = row[j] * q.SD(i) / q.SD(j)
-			}
-			return row
-		}
-	}
-	rng, z := mc.NewRand(0), mat.NewDense(tableDraws, n, nil)
-	for k := range tableDraws {
-		q.Rand(z.RawRowView(k), rng)
-	}
-	var all mat.SymDense
-	stat.CorrelationMatrix(&all, z, nil)
-	return func(i int) []float64 { return mat.Row(nil, i, &all) }
 }
 
 // What a summary spends on the ELBO: it should take less time than to read.

@@ -44,13 +44,48 @@ func (s Summary) String() string {
 		parts = append(parts, text.Table(rows, 2))
 	}
 	if len(s.Guards) > 0 {
-		rows := [][]string{{"guard", "holds where", "probability"}}
-		for _, g := range s.Guards {
-			rows = append(rows, []string{g.Name, g.Condition, probability(g.Prob)})
-		}
-		parts = append(parts, text.Table(rows, 2))
+		parts = append(parts, s.guards())
 	}
 	return strings.Join(parts, "\n")
+}
+
+// manyGuards is from how many guards of one name, or of one place, on they are one row of the table.
+const manyGuards = 13
+
+// guards is the table of guards. Many of one name are a row, with the range of their probabilities.
+func (s Summary) guards() string {
+	rows := [][]string{{"guard", "holds where", "probability"}}
+	for from := 0; from < len(s.Guards); {
+		name, to := array(s.Guards[from].Name), from+1
+		for to < len(s.Guards) && array(s.Guards[to].Name) == name {
+			to++
+		}
+		group := s.Guards[from:to]
+		from = to
+		if len(group) < manyGuards {
+			for _, g := range group {
+				rows = append(rows, []string{g.Name, g.Condition, probability(g.Prob.Value)})
+			}
+			continue
+		}
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, g := range group {
+			low, high = min(low, g.Prob.Value), max(high, g.Prob.Value)
+		}
+		first, last := group[0], group[len(group)-1]
+		row := []string{name + "[…]", first.Condition + " … " + last.Condition, probability(low) + " to " + probability(high)}
+		if first.Condition == "" {
+			row[1] = ""
+		}
+		rows = append(rows, row)
+	}
+	return text.Table(rows, 2)
+}
+
+// array is the name without an index.
+func array(name string) string {
+	name, _, _ = strings.Cut(name, "[")
+	return name
 }
 
 // head has the ELBO and the log evidence, unless they are zero, the verdict and the
@@ -102,20 +137,14 @@ func (s Summary) cells() string {
 // short is an estimate in nats with three decimals, and two digits of its error.
 func short(e Estimate) string { return fmt.Sprintf("%.3f ± %.2g", e.Value, e.SE) }
 
-// rowsOf is the table of latents, or of components of vectors.
+// rowsOf is the table of latents, or of components of vectors. The standard error of the mean is "± se".
 func rowsOf(what string, list []LatentSummary) string {
-	rows := [][]string{{what, "mean", "sd", "5%", "50%", "95%"}}
-	reweighted := list[0].Reweighted != nil
-	if reweighted {
-		rows[0] = append(rows[0], "reweighted", "sd")
-	}
+	rows := [][]string{{what, "mean", "± se", "sd", "5%", "50%", "95%"}}
 	for _, l := range list {
-		write := writer(l.SD, l.Mean, l.Q5, l.Q95)
-		row := []string{l.Name, write(l.Mean), write(l.SD), write(l.Q5), write(l.Q50), write(l.Q95)}
-		if r := l.Reweighted; reweighted && r != nil {
-			row = append(row, write(r.Mean.Value), write(r.SD))
-		}
-		rows = append(rows, row)
+		write := writer(l.SD.Value, l.Mean.Value, l.Q5.Value, l.Q95.Value)
+		rows = append(rows, []string{
+			l.Name, write(l.Mean.Value), fmt.Sprintf("%.1g", l.Mean.SE), write(l.SD.Value), write(l.Q5.Value), write(l.Q50.Value), write(l.Q95.Value),
+		})
 	}
 	return text.Table(rows, 1)
 }
@@ -129,7 +158,7 @@ func (s Summary) masses() string {
 	for _, l := range s.Latents {
 		var list []string
 		for j, v := range l.Values {
-			if p := l.Masses[j]; p >= listedMass {
+			if p := l.Masses[j].Value; p >= listedMass {
 				list = append(list, fmt.Sprintf("%v: %s", v, probability(p)))
 			}
 		}

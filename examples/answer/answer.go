@@ -11,12 +11,8 @@ package answer
 import (
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"sort"
 	"strings"
 	"unicode/utf8"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/vi"
 )
@@ -59,38 +55,17 @@ func Cells(out io.Writer, fit *vi.Posterior, most int) {
 // Bar draws a probability, to a sixtieth.
 func Bar(p float64) string { return strings.Repeat("█", int(60*p+0.5)) }
 
-// Draws are n draws of each latent, by name, from what the verdict says to trust: from the fit, or from its draws by their
-// importance weights.
+// Draws are n draws of each latent, by name.
 func Draws(fit *vi.Posterior, n int, seed uint64) (map[string][]float64, error) {
-	v, err := fit.Verdict()
+	draws, err := fit.Draws(n, seed)
 	if err != nil {
 		return nil, err
 	}
-	draws, pick := fit.Draws(n, seed), func(k int) int { return k }
-	if v.Trust == vi.TrustReweighted {
-		w, err := fit.Importance(max(n, v.Draws), seed)
-		if err != nil {
+	all := map[string][]float64{}
+	for _, name := range draws.Names {
+		if all[name], err = draws.Of(name); err != nil {
 			return nil, err
 		}
-		draws, pick = w.Draws, resample(w.Weights, n, seed)
-	}
-	all := map[string][]float64{}
-	for i, name := range draws.Names {
-		v := make([]float64, n)
-		for k := range v {
-			v[k] = draws.Values[pick(k)][i]
-		}
-		all[name] = v
 	}
 	return all, nil
-}
-
-// resample picks n draws in proportion to their weights, which sum to 1, at equal distances of the summed weights.
-func resample(weights []float64, n int, seed uint64) func(k int) int {
-	sums := floats.CumSum(make([]float64, len(weights)), weights)
-	first := rand.New(rand.NewPCG(seed, 0)).Float64()
-	return func(k int) int {
-		at := (float64(k) + first) / float64(n)
-		return min(sort.SearchFloat64s(sums, at), len(sums)-1)
-	}
 }

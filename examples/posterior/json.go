@@ -34,7 +34,7 @@ func objectOf(p problem, f *fitted) object {
 		Verdict: string(f.verdict.Trust), Guards: f.answer.guards, Latents: map[string]objectMoments{},
 	}
 	for i, name := range f.latents {
-		o.Latents[name] = objectMoments{mc.Number(f.trusted().latents[i].Mean), mc.Number(f.trusted().latents[i].SD)}
+		o.Latents[name] = objectMoments{mc.Number(f.answer.latents[i].Mean), mc.Number(f.answer.latents[i].SD)}
 	}
 	return o
 }

@@ -12,9 +12,9 @@
 //	cells            number of cells of the fit
 //	elbo, elbo_se    of the fit, in nats
 //	log_evidence, …  as the fit estimates it, with its standard error
-//	verdict          trust, trust the reweighted numbers, or do not trust
+//	verdict          trust, or do not trust
 //	guards           probabilities, by the fit, of the program's named guards, name by name, in the order of the program
-//	latents          by name, mean and sd on the program's own scale: by the fit, or reweighted where the verdict says so
+//	latents          by name, mean and sd on the program's own scale
 //
 // The guards are: proposition: z > 0; temperature: on at steps 1 to 20; textmsg: z above the threshold of each day; influenza:
 // f_i > 0, i = 1 to 12; coalmining: change after each year from 1851 to 1962; nile: first shift after each year from 1871 to

@@ -75,13 +75,10 @@ func reportGuards(out io.Writer, f *fitted, want []float64) {
 	for _, name := range f.guards {
 		width = max(width, utf8.RuneCountInString(name))
 	}
-	fmt.Fprintf(out, "\n%-*s     fit%s   exact  fit − exact\n", width, "guard", f.column("  reweighted"))
+	fmt.Fprintf(out, "\n%-*s     fit   exact  fit − exact\n", width, "guard")
 	rows, settled := make([][]float64, len(want)), 0
 	for i, p := range want {
 		rows[i] = []float64{p, f.answer.guards[i]}
-		if f.weighted {
-			rows[i] = append(rows[i], f.reweighted.guards[i])
-		}
 		if agree(rows[i]) {
 			settled++
 		}
@@ -98,27 +95,18 @@ func reportGuards(out io.Writer, f *fitted, want []float64) {
 			continue
 		}
 		last = rows[i]
-		again := ""
-		if f.weighted {
-			again = fmt.Sprintf("%12.4f", f.reweighted.guards[i])
-		}
 		off := f.answer.guards[i] - p
-		fmt.Fprintf(out, "%-*s  %6.4f%s  %6.4f  %+8.4f  %s\n", width, f.guards[i], f.answer.guards[i], again, p, off,
+		fmt.Fprintf(out, "%-*s  %6.4f  %6.4f  %+8.4f  %s\n", width, f.guards[i], f.answer.guards[i], p, off,
 			strings.Repeat("█", int(20*math.Abs(off)+0.5)))
 	}
 	if skipped > 0 {
-		fmt.Fprintf(out, "%d differ by less than %.2f from the one printed before, in every column.\n", skipped, guardStep)
+		fmt.Fprintf(out, "%d differ by less than %.2f from the one printed before, in both columns.\n", skipped, guardStep)
 	}
 	if settled > 0 {
-		fmt.Fprintf(out, "%d of %d are within %.3f of 0, or of 1, in every column.\n", settled, len(want), sure)
+		fmt.Fprintf(out, "%d of %d are within %.3f of 0, or of 1, in both columns.\n", settled, len(want), sure)
 	}
 	if i, off := furthest(f.answer.guards, want); i >= 0 {
-		fmt.Fprintf(out, "The largest error is %.4f, at %s", off, f.guards[i])
-		if f.weighted {
-			j, again := furthest(f.reweighted.guards, want)
-			fmt.Fprintf(out, "; reweighted %.4f, at %s", again, f.guards[j])
-		}
-		fmt.Fprintln(out, ".")
+		fmt.Fprintf(out, "The largest error is %.4f, at %s.\n", off, f.guards[i])
 	}
 }
 
@@ -151,22 +139,11 @@ func reportLatents(out io.Writer, f *fitted, want []exact.Moments) {
 	for _, name := range f.latents {
 		width = max(width, utf8.RuneCountInString(name))
 	}
-	fmt.Fprintf(out, "\n%-*s  %21s%s  %21s  mean off, in sd   sd / exact\n", width, "latent", "fit", f.column("             reweighted"), "exact")
+	fmt.Fprintf(out, "\n%-*s  %21s  %21s  mean off, in sd   sd / exact\n", width, "latent", "fit", "exact")
 	for i, w := range want {
-		got, again := f.answer.latents[i], ""
-		if f.weighted {
-			again = fmt.Sprintf("  %21s", pm(f.reweighted.latents[i]))
-		}
-		fmt.Fprintf(out, "%-*s  %21s%s  %21s  %15.2f  %11.2f\n", width, f.latents[i], pm(got), again, pm(w), (got.Mean-w.Mean)/w.SD, got.SD/w.SD)
+		got := f.answer.latents[i]
+		fmt.Fprintf(out, "%-*s  %21s  %21s  %15.3f  %11.3f\n", width, f.latents[i], pm(got), pm(w), (got.Mean-w.Mean)/w.SD, got.SD/w.SD)
 	}
-}
-
-// column is the head of a column of the reweighted answer, if there is one.
-func (f *fitted) column(head string) string {
-	if f.weighted {
-		return head
-	}
-	return ""
 }
 
 // pm is mean ± sd with three digits of the sd.

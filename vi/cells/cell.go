@@ -25,8 +25,7 @@ type Cell struct {
 	sd       []float64      // and its standard deviations
 	expanded bool
 	modeless bool // no mode was found
-	climbed  family.Q
-	order    int // of the cells that were looked at
+	order    int  // of the cells that were looked at
 }
 
 // A span is what of the line of a group of parallel planes belongs to a cell:

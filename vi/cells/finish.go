@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/weighted"
 )
 
 // What is spent on the cells that are kept.
@@ -25,15 +25,13 @@ const (
 	mostDraws   = 8000
 	cheapGuards = 1000 // of a density with more of them draws are fewer
 	unreliable  = 0.7  // k-hat
-	worthwhile  = 2e-3 // nats that a climb should bring,
-	doubtful    = 0.03 // and more normals for a cell
-	heavyCell   = 0.15 // with so much of the mass
+	doubtful    = 0.03 // nats that more normals for a cell should bring,
+	heavyCell   = 0.15 // if it has so much of the mass
 )
 
 // Finish says what becomes of the cells that a search has found.
 type Finish struct {
-	Most  int // cells to keep; 0 for as many as it takes
-	Climb func(ctx context.Context, q family.Q) (family.Q, error)
+	Most int // cells to keep; 0 for as many as it takes
 	// Draws are about the posterior's.
 	Draws [][]float64
 	// Progress is told, by several goroutines, how many of the cells have been judged.
@@ -41,10 +39,9 @@ type Finish struct {
 	Progress func(judged, kept int)
 }
 
-// Finish keeps the cells that hold the mass, lets their distributions climb where that
-// is worth something, and judges them. It returns them by weight, with how much the others
-// had, as a part of the whole. When ctx is done, its error is beside cells of which some are as the search
-// has found them.
+// Finish keeps the cells that hold the mass, gives those more normals where one is not near, and judges them. It returns
+// them by weight, with how much the others had, as a part of the whole. When ctx is done, its error is beside cells of
+// which some are as the search has found them.
 func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float64, err error) {
 	total := f.total()
 	kept = f.Cells[:f.enough(s.Most)]
@@ -65,13 +62,6 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 			return nil
 		}
 		seed := mc.Mix(f.s.Seed, uint64(1<<32+k))
-		if s.Climb != nil && part*(c.LogEvidence.Value-c.ELBO.Value) > worthwhile {
-			q, err := s.Climb(ctx, c.Q)
-			if err != nil {
-				return err
-			}
-			c.climbed = q
-		}
 		n := max(leastDraws, int(mostDraws*part)*cheapGuards/max(cheapGuards, f.d.Arrangement().Len()))
 		rng := mc.NewRand(seed)
 		if err := f.judge(ctx, f.finders[p].x, c, n, rng); err != nil || f.over() || part < heavyCell || part*(c.LogEvidence.Value-c.ELBO.Value) < doubtful {
@@ -103,7 +93,7 @@ func (f *Search) refine(ctx context.Context, x *graph.Executor, c *Cell, draws [
 	if err != nil || q == c.Q || q == nil {
 		return err
 	}
-	c.Q, c.climbed = q, nil
+	c.Q = q
 	return f.judge(ctx, x, c, n, rng)
 }
 
@@ -153,17 +143,8 @@ func (f *Search) judge(ctx context.Context, x *graph.Executor, c *Cell, n int, r
 	if err != nil {
 		return err
 	}
-	if c.climbed != nil {
-		after, err := ratios(ctx, f.d, x, c.climbed, n, rng)
-		if err != nil {
-			return err
-		}
-		if floats.Sum(after.ratio) > floats.Sum(narrow.ratio) {
-			c.Q, narrow = c.climbed, after
-		}
-	}
 	c.ELBO = mc.Mean(narrow.ratio)
-	smoothed, err := check.ParetoSmooth(narrow.ratio)
+	smoothed, err := weighted.ParetoSmooth(narrow.ratio)
 	if err != nil {
 		return err
 	}

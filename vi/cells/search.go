@@ -13,9 +13,9 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
-	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/weighted"
 )
 
 // How cells are searched for.
@@ -417,7 +417,7 @@ func (f *finder) weigh(ctx context.Context, c *Cell, rng *rand.Rand) error {
 	for i, m := range c.center {
 		c.sd[i] = math.Sqrt(max(0, c.sd[i]/float64(len(inside))-m*m))
 	}
-	if smoothed, err := check.ParetoSmooth(inside); err == nil {
+	if smoothed, err := weighted.ParetoSmooth(inside); err == nil {
 		c.KHat = smoothed.K
 	}
 	c.ELBO = mc.Mean(inside)

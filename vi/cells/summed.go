@@ -440,6 +440,11 @@ func (q *Summed) drawn() (*summer, [][]float64) {
 	return q.law.sum, q.law.share
 }
 
+// Exact reports whether Law is exact, which it is not of switches.
+func (q *Summed) Exact(h regions.Hyperplane) bool {
+	return !slices.ContainsFunc(q.switches, func(w graph.SwitchLatent) bool { return slices.Contains(h.Index, w.Latent) }) && family.Exact(q.Q, h)
+}
+
 // Law implements family.Q. That of a switch is an average over draws of the rest, of flat
 // pieces with the mass that the posterior has there.
 func (q *Summed) Law(h regions.Hyperplane) (law family.Law) {

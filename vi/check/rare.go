@@ -7,7 +7,6 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/regions"
-	"github.com/facetvi/facet/vi/events"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
@@ -138,7 +137,7 @@ func LikeliestRareSides(d *graph.Density, q family.Q, samples, sides int, seed u
 // rareSides are the sides of at least the given probability that few of the samples, or none,
 // will be on.
 func rareSides(d *graph.Density, q family.Q, samples int, least float64) []RareSide {
-	positive, negative := events.Of(d, q).AllSides()
+	positive, negative := sideProbs(d.Arrangement(), q)
 	guards := d.GuardsByPlane()
 	var sides []RareSide
 	for l := range d.Arrangement().Len() {

@@ -1,12 +1,15 @@
 package draws
 
 import (
+	"context"
 	"fmt"
+	"math"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/memory"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/weighted"
 )
 
 // Draws are samples of the posterior. Values[k][i] is draw k of the latent
@@ -38,24 +41,31 @@ func (d Draws) Of(name string) ([]float64, error) {
 // Points are the draws in unconstrained coordinates, which must not be changed.
 func (d Draws) Points() [][]float64 { return d.z }
 
-// Of returns n independent draws of q; the seed fixes them. It panics if n is
-// negative or would need too much memory, and unless q is a distribution of the
-// density's latents.
-func Of(density *graph.Density, q family.Q, n int, seed uint64) Draws {
+// Of returns n draws of the posterior with equal weights; the seed fixes them. They are resampled from so many draws of the
+// proposal q that few are there twice; pool are draws of it that say how even their weights are.
+func Of(ctx context.Context, pool *weighted.Sample, q family.Q, n int, seed uint64) (Draws, error) {
+	density := pool.Density()
 	if n < 0 {
-		panic("draws: a negative number of draws")
+		return Draws{}, fmt.Errorf("draws: %d draws", n)
 	}
 	if err := check(density, q, n); err != nil {
-		panic(err.Error())
+		return Draws{}, err
 	}
 	z := make([][]float64, n)
-	rng := mc.NewRand(seed)
-	for k := range z {
-		z[k] = make([]float64, q.Dim())
-		q.Rand(z[k], rng)
+	if n > 0 {
+		s, err := weighted.Draw(ctx, density, q, max(fewest, int(math.Ceil(pool.Oversampling()*float64(n)))), seed)
+		if err != nil {
+			return Draws{}, fmt.Errorf("draws: %w", err)
+		}
+		for k, from := range s.Resample(n, mc.NewRand(mc.Mix(seed, uint64(n)))) {
+			z[k] = s.Point(from)
+		}
 	}
-	return At(density, q, z)
+	return At(density, q, z), nil
 }
+
+// fewest is the least number of draws that Of resamples.
+const fewest = 100
 
 // check reports a distribution that is not one of the density's latents, and more
 // draws than there is memory for: of latents, data and deterministic expressions.
@@ -71,7 +81,7 @@ func check(density *graph.Density, q family.Q, n int) error {
 	return nil
 }
 
-// At are the draws of q with the given unconstrained coordinates.
+// At are the draws with the given unconstrained coordinates, of a posterior that q is near.
 func At(density *graph.Density, q family.Q, z [][]float64) Draws {
 	d := Draws{Names: density.Latents(), Values: make([][]float64, len(z)), index: map[string]int{}}
 	for i, name := range d.Names {

@@ -96,7 +96,7 @@ func (d Draws) WriteCSV(w io.Writer) error {
 
 // stanHeader holds the settings that the readers ask for. An equals sign in any
 // other line would be taken for a setting.
-const stanHeader = `# Independent draws from a variational posterior, by facet
+const stanHeader = `# Draws from a posterior, by facet
 # model = facet
 # method = sample
 #   sample

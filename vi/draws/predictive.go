@@ -9,8 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -34,32 +32,27 @@ type Predictive struct {
 // predictBlock is the number of draws that share a random stream.
 const predictBlock = 64
 
-// Predict makes n predictive draws with latents from q; the seed fixes them. It
-// returns an error if n < 1. Of a program that observes nothing there are the
+// Predict makes a predictive draw for each draw of the latents; the seed fixes them. It
+// returns an error if there are none. Of a program that observes nothing there are the
 // deterministic expressions only.
-func Predict(d *graph.Density, q family.Q, n int, seed uint64) (Predictive, error) {
+func Predict(latents Draws, seed uint64) (Predictive, error) {
+	n, d := len(latents.z), latents.density
 	if n < 1 {
 		return Predictive{}, fmt.Errorf("draws: %d predictive draws", n)
 	}
-	if err := check(d, q, n); err != nil {
-		return Predictive{}, err
-	}
-	out := Predictive{values: map[string]*mat.Dense{}, data: map[string][]float64{}}
+	out := Predictive{values: map[string]*mat.Dense{}, data: map[string][]float64{}, Latents: latents}
 	observations, deterministics := d.Observations(), d.Deterministics()
 	data := d.Data()
 	for i, name := range observations {
 		out.data[name] = append(out.data[name], data[i])
 	}
-	z := make([][]float64, n)
 	y, x := make([][]float64, n), make([][]float64, n)
 	cut := mc.Blocks{N: n, Size: predictBlock}
 	err := mc.Do(mc.Processors(cut.Len()), cut.Len(), func(_, b int) error {
 		rng := rand.New(mc.Stream(seed, b))
 		for k := b * cut.Size; k < b*cut.Size+cut.Width(b); k++ {
-			z[k] = make([]float64, q.Dim())
-			q.Rand(z[k], rng)
-			y[k] = d.Replicate(nil, z[k], rng)
-			x[k] = d.DeterministicAt(nil, z[k])
+			y[k] = d.Replicate(nil, latents.z[k], rng)
+			x[k] = d.DeterministicAt(nil, latents.z[k])
 		}
 		return nil
 	})
@@ -68,7 +61,6 @@ func Predict(d *graph.Density, q family.Q, n int, seed uint64) (Predictive, erro
 	}
 	out.Observations = out.collect(observations, y)
 	out.Deterministics = out.collect(deterministics, x)
-	out.Latents = At(d, q, z)
 	return out, nil
 }
 

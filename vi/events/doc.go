@@ -1,19 +1,10 @@
-// Package events gives the probabilities of what guards decide under a
-// distribution q of the latents: of one guard, of some given others, of paths of
-// named guards, and of whole regions.
+// Package events is about the guards of a program under its posterior, a [weighted.Sample]: with what probability they hold,
+// alone and together, where others hold, and which regions are the most probable.
 //
-// A comparison has the probability that the law of Φ(z) = a·z + c under q says. Φ is
-// normal under normal q, with mean m and standard deviation σ, so that it is exact:
+// A guard holds or not at each draw, so each probability is the expectation of a number that is 0 or 1,
 //
-//	P(Φ > 0) = N(m/σ),   N the standard normal distribution function.
+//	P(g) = E[1{g holds at z}],   P(g | given) = P(g and given)/P(given),
 //
-// Several guards together are exact where their hyperplanes are parallel wherever
-// latents that are not independent link them, in each part of a mixture:
-//
-//	z_1 > 3 ─┐            z_2 > 0 ── block of its own
-//	z_1 > 5 ─┴ one block, intervals of z_1:  ──┤3├────┤5├──▶
-//
-// Else they are counted among draws, with standard errors. [Of] says of what;
-// a fit's methods Prob, ProbGiven, Sides, TopRegions and MostProbablePath are these
-// for its own q.
+// with a standard error. Where g compares what has a normal law in a part of the proposal, the law says P(g) there, and little
+// is left to the draws: rare events have their probability, too.
 package events

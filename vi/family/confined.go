@@ -341,6 +341,11 @@ func (q *Confined) sample() [][]float64 {
 	return all
 }
 
+// Exact reports whether Law is exact.
+func (q *Confined) Exact(h regions.Hyperplane) bool {
+	return !slices.ContainsFunc(h.Index, func(i int) bool { return q.bent[i] }) || len(h.Index) == 1 && q.links.root(h.Index[0])
+}
+
 // Law implements Q. Given the latents before its last one, Φ is a truncated
 // normal.
 func (q *Confined) Law(h regions.Hyperplane) Law {

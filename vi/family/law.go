@@ -31,6 +31,12 @@ func free(mean, sd float64) Law { return Law{{1, mean, sd, math.Inf(-1), math.In
 // Marginal is the law of latent i.
 func Marginal(q Q, i int) Law { return q.Law(axis(i)) }
 
+// Exact reports whether q's Law of h is exact: that of a Q that has no method of this name is.
+func Exact(q Q, h regions.Hyperplane) bool {
+	e, ok := q.(interface{ Exact(regions.Hyperplane) bool })
+	return !ok || e.Exact(h)
+}
+
 // axis is the form z_i.
 func axis(i int) regions.Hyperplane { return regions.Hyperplane{Index: []int{i}, Coef: []float64{1}} }
 

@@ -142,6 +142,11 @@ const (
 	WideScale = 1.6
 )
 
+// Exact reports whether Law is exact.
+func (m *Mixture) Exact(h regions.Hyperplane) bool {
+	return !slices.ContainsFunc(m.parts, func(q Q) bool { return !Exact(q, h) })
+}
+
 // Defensive is what importance draws of m are from. A part of the draws is of the same with
 // wider conditionals: weights are bounded where m's tails are too thin. And parts get
 // draws by what they bring to the latents' variances: half of the draws are in
@@ -422,8 +427,17 @@ type mixtureDrawer struct {
 	given    []float64 // the log density by it
 }
 
+// A PartDrawer is a Drawer of a mixture that can be told the part of each draw.
+type PartDrawer interface {
+	Drawer
+	DrawParts(z []float64, parts []int, rng *rand.Rand)
+}
+
 // Drawer implements Q.
-func (m *Mixture) Drawer(n int) Drawer {
+func (m *Mixture) Drawer(n int) Drawer { return m.PartDrawer(n) }
+
+// PartDrawer is Drawer.
+func (m *Mixture) PartDrawer(n int) PartDrawer {
 	d := &mixtureDrawer{q: m.Clone().(*Mixture), part: make([]int, n), z: make([]float64, n*m.Dim()), one: make([]float64, m.Dim()), given: make([]float64, n)}
 	if m.completion != nil {
 		d.complete = m.completion.Completer(n)
@@ -442,7 +456,13 @@ func (d *mixtureDrawer) Draw(z []float64, rng *rand.Rand) {
 		d.part[k] = pick(d.q.weight, (float64(k)+u)/float64(n))
 	}
 	rng.Shuffle(n, func(i, j int) { d.part[i], d.part[j] = d.part[j], d.part[i] })
-	for k, part := range d.part {
+	d.DrawParts(z, d.part, rng)
+}
+
+// DrawParts implements PartDrawer.
+func (d *mixtureDrawer) DrawParts(z []float64, parts []int, rng *rand.Rand) {
+	n := len(parts)
+	for k, part := range parts {
 		if d.complete == nil {
 			d.q.parts[part].Rand(d.one, rng)
 		} else {

@@ -29,9 +29,11 @@ func Guards(fit *vi.Posterior, guards []graph.Guard, x []float64) (*plot.Plot, e
 	}
 	prob, zero := make([]float64, len(guards)), make([]float64, len(guards))
 	for i, g := range guards {
-		if prob[i], err = fit.Prob(g); err != nil {
+		e, err := fit.Prob(g)
+		if err != nil {
 			return nil, fmt.Errorf("plot: guard %d: %w", i, err)
 		}
+		prob[i] = e.Value
 	}
 	area, err := stairsBand(at, zero, prob, [2]int{0, len(guards)}, pale(blue, 0.3))
 	if err != nil {

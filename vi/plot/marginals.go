@@ -89,13 +89,13 @@ const (
 )
 
 // bars is the outline of bars of the given heights over whole numbers.
-func bars(values, masses []float64) (xys plotter.XYs) {
+func bars(values []float64, masses []vi.Estimate) (xys plotter.XYs) {
 	for j, v := range values {
-		if masses[j] < leastBar {
+		if masses[j].Value < leastBar {
 			continue
 		}
 		low, high := v-barWidth/2, v+barWidth/2
-		xys = append(xys, plotter.XY{X: low}, plotter.XY{X: low, Y: masses[j]}, plotter.XY{X: high, Y: masses[j]}, plotter.XY{X: high})
+		xys = append(xys, plotter.XY{X: low}, plotter.XY{X: low, Y: masses[j].Value}, plotter.XY{X: high, Y: masses[j].Value}, plotter.XY{X: high})
 	}
 	return xys
 }

@@ -111,7 +111,10 @@ func (s *slice) addCells(p *plot.Plot, lines []line) error {
 // draws are draws of the fit inside the window.
 func (s *slice) draws() (*plotter.Scatter, error) {
 	var points plotter.XYs
-	d := s.fit.Draws(regionDraws, 0)
+	d, err := s.fit.Draws(regionDraws, 0)
+	if err != nil {
+		return nil, err
+	}
 	frame := s.show(s.corners())
 	low, high := frame[0], frame[2]
 	for _, v := range d.Values {
@@ -164,7 +167,10 @@ func (s *slice) addContours(p *plot.Plot, l *legend) error {
 
 // addLines draws the hyperplanes.
 func (s *slice) addLines(p *plot.Plot, l *legend, lines []line) error {
-	sides := s.fit.Sides()
+	sides, err := s.fit.Sides()
+	if err != nil {
+		return err
+	}
 	corners := s.corners()
 	for k, cut := range lines {
 		var ends plotter.XYs

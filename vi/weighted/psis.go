@@ -1,4 +1,4 @@
-package check
+package weighted
 
 import (
 	"cmp"
@@ -44,12 +44,12 @@ func ParetoSmooth(logRatios []float64) (Smoothed, error) {
 	top := math.Inf(-1)
 	for i, x := range logRatios {
 		if math.IsNaN(x) || math.IsInf(x, 1) {
-			return Smoothed{}, fmt.Errorf("check: log importance ratio %d is %v", i, x)
+			return Smoothed{}, fmt.Errorf("weighted: log importance ratio %d is %v", i, x)
 		}
 		top = max(top, x)
 	}
 	if math.IsInf(top, -1) {
-		return Smoothed{}, fmt.Errorf("check: none of %d importance ratios is positive", len(logRatios))
+		return Smoothed{}, fmt.Errorf("weighted: none of %d importance ratios is positive", len(logRatios))
 	}
 	s := Smoothed{LogWeights: make([]float64, len(logRatios)), K: math.Inf(1), Tail: tailLength(len(logRatios))}
 	for i, x := range logRatios {

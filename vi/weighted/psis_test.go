@@ -1,4 +1,4 @@
-package check
+package weighted
 
 import (
 	"cmp"
@@ -125,10 +125,10 @@ func TestParetoSmoothZeroWeights(t *testing.T) {
 
 func TestParetoSmoothErrors(t *testing.T) {
 	for want, ratios := range map[string][]float64{
-		"check: log importance ratio 1 is NaN":           {0, math.NaN()},
-		"check: log importance ratio 0 is +Inf":          {math.Inf(1), 0},
-		"check: none of 2 importance ratios is positive": {math.Inf(-1), math.Inf(-1)},
-		"check: none of 0 importance ratios is positive": nil,
+		"weighted: log importance ratio 1 is NaN":           {0, math.NaN()},
+		"weighted: log importance ratio 0 is +Inf":          {math.Inf(1), 0},
+		"weighted: none of 2 importance ratios is positive": {math.Inf(-1), math.Inf(-1)},
+		"weighted: none of 0 importance ratios is positive": nil,
 	} {
 		_, err := ParetoSmooth(ratios)
 		require.EqualError(t, err, want)

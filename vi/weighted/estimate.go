@@ -1,0 +1,322 @@
+package weighted
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+const (
+	enoughDraws = 30  // of a stratum, for a control variate and a variance of its own
+	mostErrors  = 5.0 // standard errors that a control variate may be off
+)
+
+// Expect estimates the posterior expectation of a function with values f at the draws. known, if not nil, are its expectations
+// in the strata, NaN where there is no closed form; see Known.
+//
+// The expectation of f = nil is 1, and its standard error that of the log evidence.
+func (s *Sample) Expect(f []float64, known []float64) mc.Estimate {
+	n := float64(s.Len())
+	mean := 1.0
+	if f != nil {
+		mean = 0
+		for k, w := range s.Weights {
+			if w > 0 { // f may have no value where the posterior is 0
+				mean += w * f[k]
+			}
+		}
+	}
+	variance, shift := 0.0, 0.0 // of the sum over the draws
+	var rest mc.Moments         // of small strata
+	for j, t := range s.strata {
+		if t.len() < enoughDraws {
+			for k := t.first; k < t.end; k++ {
+				rest.Add(s.residual(f, k, mean))
+			}
+			continue
+		}
+		c := s.covariances(f, t, mean)
+		v := c.ee
+		if known != nil && !math.IsNaN(known[j]) {
+			var by float64
+			by, v = c.control(known[j], t.len())
+			shift -= float64(t.len()) * by
+		}
+		variance += float64(t.len()) * v
+	}
+	if rest.N > 1 {
+		variance += float64(rest.N) * rest.Variance()
+	}
+	return mc.Estimate{Value: mean + shift/n, SE: math.Sqrt(max(0, variance)) / n}
+}
+
+// Known is a closed form's value in each stratum: of the part of the proposal there, if its law of h is exact and the stratum
+// has enough draws, and else NaN.
+func (s *Sample) Known(h regions.Hyperplane, f func(q family.Q) float64) []float64 {
+	list := make([]float64, len(s.strata))
+	for j, t := range s.strata {
+		if list[j] = math.NaN(); t.len() >= enoughDraws && family.Exact(t.q, h) {
+			list[j] = f(t.q)
+		}
+	}
+	return list
+}
+
+// residual is n·w·(f − mean) at draw k, or n·w without f.
+func (s *Sample) residual(f []float64, k int, mean float64) float64 {
+	w := float64(s.Len()) * s.Weights[k]
+	if f == nil || w == 0 {
+		return w
+	}
+	return w * (f[k] - mean)
+}
+
+// covariances are those of f, the weights w and the residuals e in a stratum.
+type covariances struct {
+	meanF, meanW   float64
+	ff, ee, fe, ww float64
+	finite         bool
+}
+
+func (s *Sample) covariances(f []float64, t stratum, mean float64) (c covariances) {
+	n, e := float64(t.len()), 0.0
+	c.finite = true
+	for k := t.first; k < t.end; k++ {
+		if f != nil {
+			c.meanF += f[k] / n
+			c.finite = c.finite && !math.IsInf(f[k], 0) && !math.IsNaN(f[k])
+		}
+		c.meanW += s.Weights[k] * float64(s.Len()) / n
+		e += s.residual(f, k, mean) / n
+	}
+	for k := t.first; k < t.end; k++ {
+		de, dw := s.residual(f, k, mean)-e, s.Weights[k]*float64(s.Len())-c.meanW
+		c.ee += de * de / (n - 1)
+		c.ww += dw * dw / (n - 1)
+		if f != nil {
+			df := f[k] - c.meanF
+			c.ff += df * df / (n - 1)
+			c.fe += df * de / (n - 1)
+		}
+	}
+	return c
+}
+
+// control is by how much f's average in a stratum of n draws, whose expectation is want, is off in the estimate, and the
+// variance of a draw that is left.
+func (c covariances) control(want float64, n int) (by, variance float64) {
+	off := c.meanF - want
+	switch {
+	case !c.finite || math.IsInf(want, 0):
+		return 0, c.ee
+	case c.ff == 0: // all draws say the same, and the rest is too rare for them
+		return c.meanW * off, c.ee + off*off*c.ww*float64(n)
+	case math.Abs(off) > mostErrors*math.Sqrt(c.ff/float64(n)):
+		return 0, c.ee
+	}
+	beta := c.fe / c.ff
+	return beta * off, max(0, c.ee-beta*c.fe)
+}
+
+// Moments are the mean and the standard deviation of latent i on the program's own scale.
+func (s *Sample) Moments(i int) (mean, sd mc.Estimate) {
+	var sds []float64
+	means := s.Known(axis(i), func(q family.Q) float64 {
+		mean, sd := s.partMoments(q, i)
+		sds = append(sds, sd)
+		return mean
+	})
+	return s.moments(s.Latent(i), means, sds)
+}
+
+// MomentsOf are the mean and the standard deviation of a number with the values x at the draws, where it has one.
+func (s *Sample) MomentsOf(x []float64) (mean, sd mc.Estimate) {
+	if given, all := s.having(x); all != nil {
+		return all.moments(given, nil, nil)
+	}
+	return s.moments(x, nil, nil)
+}
+
+// having is the sample where x is not NaN, if it is somewhere: x there is given, and 0 elsewhere.
+func (s *Sample) having(x []float64) (given []float64, of *Sample) {
+	if !slices.ContainsFunc(x, math.IsNaN) {
+		return x, nil
+	}
+	given, of = make([]float64, len(x)), new(Sample)
+	*of = *s
+	of.Weights = slices.Clone(s.Weights)
+	for k, v := range x {
+		if given[k] = v; math.IsNaN(v) {
+			given[k], of.Weights[k] = 0, 0
+		}
+	}
+	floats.Scale(1/floats.Sum(of.Weights), of.Weights)
+	return given, of
+}
+
+// moments are those of x, which has the means and standard deviations where these are known.
+func (s *Sample) moments(x, means, sds []float64) (mean, sd mc.Estimate) {
+	mean = s.Expect(x, means)
+	square := make([]float64, len(x))
+	for k, v := range x {
+		square[k] = (v - mean.Value) * (v - mean.Value)
+	}
+	for j, m := range means {
+		if !math.IsNaN(m) {
+			means[j] = sds[0]*sds[0] + (m-mean.Value)*(m-mean.Value)
+			sds = sds[1:]
+		}
+	}
+	variance := s.Expect(square, means)
+	sd.Value = math.Sqrt(max(0, variance.Value))
+	if sd.Value > 0 {
+		sd.SE = variance.SE / (2 * sd.Value)
+	}
+	return mean, sd
+}
+
+// partMoments are the mean and the standard deviation of latent i under q.
+func (s *Sample) partMoments(q family.Q, i int) (mean, sd float64) {
+	values, _ := s.density.Values(i)
+	switch {
+	case values != nil:
+		square := 0.0
+		for j, p := range s.valueProbs(q, i) {
+			mean += p * values[j]
+			square += p * values[j] * values[j]
+		}
+		return mean, math.Sqrt(max(0, square-mean*mean))
+	case s.density.Transformed(i):
+		return q.Law(axis(i)).Expect(func(u float64) float64 { return s.density.ConstrainOne(i, u) })
+	}
+	return q.Mean(i), q.SD(i)
+}
+
+func axis(i int) regions.Hyperplane { return regions.Hyperplane{Index: []int{i}, Coef: []float64{1}} }
+
+// valueProbs are the probabilities of a discrete latent's values under q.
+func (s *Sample) valueProbs(q family.Q, i int) (probs []float64) {
+	_, cuts := s.density.Values(i)
+	law, low := family.Marginal(q, i), math.Inf(-1)
+	for _, cut := range append(slices.Clone(cuts), math.Inf(1)) {
+		probs = append(probs, law.Between(low, cut))
+		low = cut
+	}
+	return probs
+}
+
+// Masses are the posterior probabilities of the values of a discrete latent.
+func (s *Sample) Masses(i int) (list []mc.Estimate) {
+	values, cuts := s.density.Values(i)
+	z, in := s.Z[i*s.Len():][:s.Len()], make([]float64, s.Len())
+	for j := range values {
+		for k, u := range z {
+			in[k] = 0
+			if (j == 0 || u > cuts[j-1]) && (j == len(cuts) || u <= cuts[j]) {
+				in[k] = 1
+			}
+		}
+		p := s.Expect(in, s.Known(axis(i), func(q family.Q) float64 { return s.valueProbs(q, i)[j] }))
+		list = append(list, probability(p))
+	}
+	return list
+}
+
+// probability clips an estimate to [0, 1].
+func probability(p mc.Estimate) mc.Estimate {
+	p.Value = min(max(p.Value, 0), 1)
+	return p
+}
+
+// Side is the posterior probability of one side of a hyperplane, given the signs of Φ at the draws: 1 where it is positive.
+func (s *Sample) Side(h regions.Hyperplane, positive bool, signs []float64) mc.Estimate {
+	in := signs
+	if !positive {
+		in = make([]float64, len(signs))
+		for k, x := range signs {
+			in[k] = 1 - x
+		}
+	}
+	return probability(s.Expect(in, s.Known(h, func(q family.Q) float64 {
+		if positive {
+			return q.Law(h).Above(0)
+		}
+		return q.Law(h).CDF(0)
+	})))
+}
+
+// Quantile is the posterior quantile of latent i at probability p, on the program's own scale. Its standard error is that of
+// the distribution function there, over its slope.
+func (s *Sample) Quantile(i int, p float64) mc.Estimate { return s.Quantiles(i, p)[0] }
+
+// Quantiles are the posterior quantiles of latent i at some probabilities.
+func (s *Sample) Quantiles(i int, probs ...float64) []mc.Estimate {
+	cdf := func(u float64) []float64 {
+		return s.Known(axis(i), func(q family.Q) float64 { return family.Marginal(q, i).CDF(u) })
+	}
+	list := s.quantiles(s.Z[i*s.Len():][:s.Len()], cdf, probs)
+	for k, e := range list {
+		x := func(u float64) float64 { return s.density.ConstrainOne(i, u) }
+		list[k] = mc.Estimate{Value: x(e.Value), SE: (x(e.Value+e.SE) - x(e.Value-e.SE)) / 2}
+	}
+	return list
+}
+
+// QuantilesOf are the quantiles of a number with the values x at the draws, where it has one.
+func (s *Sample) QuantilesOf(x []float64, probs ...float64) []mc.Estimate {
+	none := func(float64) []float64 { return nil }
+	if given, of := s.having(x); of != nil {
+		return of.quantiles(given, none, probs)
+	}
+	return s.quantiles(x, none, probs)
+}
+
+// quantiles are those of x. cdf is what is known of its distribution function.
+func (s *Sample) quantiles(x []float64, cdf func(u float64) []float64, probs []float64) (list []mc.Estimate) {
+	order := make([]int, 0, len(x))
+	for k, w := range s.Weights {
+		if w > 0 {
+			order = append(order, k)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	cumulative, sum := make([]float64, len(order)), 0.0
+	for j, k := range order {
+		sum += s.Weights[k]
+		cumulative[j] = sum
+	}
+	at := func(p float64) float64 {
+		j := sort.SearchFloat64s(cumulative, min(max(p, 0), 1)*sum)
+		return x[order[min(j, len(order)-1)]]
+	}
+	below := make([]float64, len(x))
+	for _, p := range probs {
+		u, plain := at(p), 0.0
+		for k, v := range x {
+			if below[k] = 0; v <= u {
+				below[k] = 1
+				plain += s.Weights[k]
+			}
+		}
+		f := s.Expect(below, cdf(u))
+		p += plain - f.Value
+		list = append(list, mc.Estimate{Value: at(p), SE: (at(p+f.SE) - at(p-f.SE)) / 2})
+	}
+	return list
+}
+
+// Share is the posterior probability of what is at the draws where in is 1, or 0 if not positive.
+func (s *Sample) Share(in []float64, positive bool) mc.Estimate {
+	p := probability(s.Expect(in, nil))
+	if !positive {
+		p.Value = 1 - p.Value
+	}
+	return p
+}

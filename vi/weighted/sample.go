@@ -1,0 +1,255 @@
+package weighted
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/memory"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/gradient"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// A Sample is draws of a proposal with importance weights: a posterior.
+type Sample struct {
+	// Z are the draws in unconstrained coordinates, latents × draws: the coordinate i of draw k is Z[i·Len() + k].
+	Z []float64
+	// Weights sum to 1. The largest are smoothed; see ParetoSmooth.
+	Weights []float64
+	// LogRatio is log r − log q at each draw.
+	LogRatio []float64
+	// K is the k-hat of the weights, and ESS the effective number of draws.
+	K, ESS float64
+	// LogEvidence is the logarithm of the mean weight, in nats: log p(data), if the model has no Factor. Its error is
+	// what its standard error says up to a K of 0.5; of weights with a Pareto tail its root mean square was 1.2 times
+	// as large at 0.6 and 1.4 times at 0.69.
+	LogEvidence mc.Estimate
+
+	density *graph.Density
+	strata  []stratum
+	columns [][]float64 // by latent: the draws on the program's scale; nil until they are asked for
+}
+
+// A stratum is draws first to end − 1, all of one part of the proposal.
+type stratum struct {
+	q                family.Q
+	part, first, end int
+}
+
+func (s stratum) len() int { return s.end - s.first }
+
+// A Partial is a mixture that draws from parts of the caller's choice.
+type Partial interface {
+	family.Mixed
+	PartDrawer(n int) family.PartDrawer
+}
+
+// Draw weighs n draws of q by importance; the seed fixes them. It returns an error if there are fewer than 21 draws, the
+// least for a k-hat, if log r is NaN or +Inf at one of them, or −Inf at all; and if ctx is done.
+func Draw(ctx context.Context, d *graph.Density, q family.Q, n int, seed uint64) (*Sample, error) {
+	if tailLength(max(0, n)) < minTail {
+		return nil, fmt.Errorf("weighted: %d draws; a k-hat needs 21", n)
+	}
+	if err := family.Check(q, d); err != nil {
+		return nil, fmt.Errorf("weighted: %w", err)
+	}
+	if err := memory.Check(fmt.Sprintf("%d draws", n), float64(n)*(50+16*float64(d.Dim()))); err != nil {
+		return nil, fmt.Errorf("weighted: %w", err)
+	}
+	s := &Sample{density: d, Z: make([]float64, n*d.Dim()), LogRatio: make([]float64, n), columns: make([][]float64, d.Dim())}
+	part := s.stratify(q, n, seed)
+	if err := s.draw(ctx, q, part, seed); err != nil {
+		return nil, err
+	}
+	smoothed, err := ParetoSmooth(s.LogRatio)
+	if err != nil {
+		return nil, err
+	}
+	s.K, s.ESS = smoothed.K, smoothed.ESS
+	s.Weights = smoothed.LogWeights
+	sum := floats.LogSumExp(s.Weights)
+	for k, x := range s.Weights {
+		s.Weights[k] = math.Exp(x - sum)
+	}
+	s.LogEvidence = mc.Estimate{Value: sum - math.Log(float64(n)), SE: s.Expect(nil, nil).SE}
+	return s, nil
+}
+
+// stratify gives the parts of a mixture their draws, one part after the other: n·π of n, rounded up or down at random. It
+// returns the part of each draw; nil if q has none.
+func (s *Sample) stratify(q family.Q, n int, seed uint64) (part []int) {
+	m, ok := q.(Partial)
+	if !ok {
+		s.strata = []stratum{{q, 0, 0, n}}
+		return nil
+	}
+	u, k, sum := mc.NewRand(mc.Mix(seed, uint64(n))).Float64(), 0, m.Weight(0)
+	part = make([]int, n)
+	for j := range part {
+		for k < m.Len()-1 && (float64(j)+u)/float64(n) >= sum {
+			k++
+			sum += m.Weight(k)
+		}
+		if j == 0 || part[j-1] != k {
+			s.strata = append(s.strata, stratum{m.Part(k), k, j, j})
+		}
+		part[j] = k
+		s.strata[len(s.strata)-1].end++
+	}
+	return part
+}
+
+// termsOfLatent is how many terms of log r make blocks as short as a latent does: of much data longer ones would take
+// gigabytes.
+const termsOfLatent = 64
+
+// A worker draws and weighs blocks of draws.
+type worker struct {
+	x      *graph.Executor
+	drawer family.Drawer
+}
+
+// draw fills Z and LogRatio, block by block, each with a random stream of its own.
+func (s *Sample) draw(ctx context.Context, q family.Q, part []int, seed uint64) error {
+	n, d := len(s.LogRatio), s.density
+	cut := mc.Cut(n, max(d.Dim(), d.Terms()/termsOfLatent))
+	bind := func(n int) (w worker, err error) {
+		if w.x, err = d.Executor(n, graph.Compute{Out: true}); err != nil {
+			return w, err
+		}
+		if part == nil {
+			w.drawer = q.Drawer(n)
+		} else {
+			w.drawer = q.(Partial).PartDrawer(n)
+		}
+		return w, nil
+	}
+	pool, err := mc.NewPool(cut, mc.Processors(cut.Len()), seed, bind, func(worker) {}, func(w worker, b int, rng *rand.Rand) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		first, x := b*cut.Size, w.x
+		if part == nil {
+			w.drawer.Draw(x.Z, rng)
+		} else {
+			w.drawer.(family.PartDrawer).DrawParts(x.Z, part[first:][:x.N], rng)
+		}
+		d.Arrangement().SignBatch(x.Signs, x.Z, x.N)
+		if err := x.Run(); err != nil {
+			return err
+		}
+		ratio := s.LogRatio[first:][:x.N]
+		copy(ratio, x.Out)
+		for _, v := range ratio {
+			if math.IsNaN(v) || math.IsInf(v, 1) {
+				return s.bad(q, v)
+			}
+		}
+		w.drawer.SubLogQ(ratio)
+		for i := range d.Dim() {
+			copy(s.Z[i*n+first:][:x.N], x.Z[i*x.N:][:x.N])
+		}
+		return nil
+	})
+	if err == nil {
+		err = pool.Round()
+	}
+	if err != nil {
+		return fmt.Errorf("weighted: %w", err)
+	}
+	return nil
+}
+
+// bad is the error of a log density that is NaN or +Inf at a draw.
+func (s *Sample) bad(q family.Q, value float64) error {
+	err := fmt.Errorf("log r is %v at a draw", value)
+	if why := gradient.Blame(s.density, q); why != "" {
+		err = fmt.Errorf("%w: %s", err, why)
+	}
+	return err
+}
+
+// Len is the number of draws.
+func (s *Sample) Len() int { return len(s.Weights) }
+
+// Density is what the sample's posterior is of.
+func (s *Sample) Density() *graph.Density { return s.density }
+
+// Point is draw k in unconstrained coordinates.
+func (s *Sample) Point(k int) []float64 {
+	n := s.Len()
+	z := make([]float64, len(s.columns))
+	for i := range z {
+		z[i] = s.Z[i*n+k]
+	}
+	return z
+}
+
+// Latent are the draws of latent i on the program's own scale, which must not be changed.
+func (s *Sample) Latent(i int) []float64 {
+	if s.columns[i] == nil {
+		z := s.Z[i*s.Len():][:s.Len()]
+		if s.density.Transformed(i) {
+			x := make([]float64, len(z))
+			for k, u := range z {
+				x[k] = s.density.ConstrainOne(i, u)
+			}
+			z = x
+		}
+		s.columns[i] = z
+	}
+	return s.columns[i]
+}
+
+// Shares are how much of the posterior the draws of the first n parts of the proposal stand for.
+func (s *Sample) Shares(n int) []float64 {
+	list := make([]float64, n)
+	for _, t := range s.strata {
+		list[t.part] += floats.Sum(s.Weights[t.first:t.end])
+	}
+	return list
+}
+
+// Resample are the numbers of m draws with equal weights, by systematic resampling, in random order: draw k is among them
+// m·w_k times, rounded up or down.
+func (s *Sample) Resample(m int, rng *rand.Rand) []int {
+	list := make([]int, 0, m)
+	u, sum := rng.Float64(), 0.0
+	for k, w := range s.Weights {
+		for sum += w; len(list) < m && (float64(len(list))+u)/float64(m) < sum; {
+			list = append(list, k)
+		}
+	}
+	for len(list) < m { // rounding left the sum below 1
+		list = append(list, floats.MaxIdx(s.Weights))
+	}
+	rng.Shuffle(m, func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return list
+}
+
+// What Oversampling aims at.
+const (
+	duplicates = 0.01 // of resampled draws
+	mostOver   = 30   // draws for each that is kept
+)
+
+// Oversampling is how many draws are needed for each of those that Resample keeps, so that fewer than one in a hundred
+// of them is there twice; 30 at most, where weights are too uneven for that.
+func (s *Sample) Oversampling() float64 {
+	n := float64(s.Len())
+	for c := 1.0; c < mostOver; c *= 1.25 {
+		twice := 0.0
+		for _, w := range s.Weights {
+			twice += max(0, n*w-c) / n
+		}
+		if twice < duplicates {
+			return c
+		}
+	}
+	return mostOver
+}
