@@ -59,8 +59,8 @@ func decide(out io.Writer, fit *vi.Posterior, predicted vi.Predictive) error {
 		change, 100*mean, 100*lo, 100*hi)
 
 	last := coalmining.FirstYear + len(coalmining.Disasters) - 1
-	from, old := coalmining.FirstYear, 1.0
-	for ; from < last && old > 0.01; from++ {
+	from, old := coalmining.FirstYear, vi.Estimate{Value: 1}
+	for ; from < last && old.Value > 0.01; from++ {
 		var err error
 		if old, err = fit.ProbNamed("old", from+1-coalmining.FirstYear); err != nil {
 			return err
@@ -68,7 +68,7 @@ func decide(out io.Writer, fit *vi.Posterior, predicted vi.Predictive) error {
 	}
 	counts := mat.Col(nil, last-coalmining.FirstYear, next) // a year like the last one
 	_, _, ready := picture.Interval(counts)
-	fmt.Fprintf(out, "Judge the risk by the years from %d on: by then the old rate was over with probability %.2f.\n", from, 1-old)
+	fmt.Fprintf(out, "Judge the risk by the years from %d on: by then the old rate was over with probability %.2f.\n", from, 1-old.Value)
 	fmt.Fprintf(out, "Be ready for %.0f disasters a year: there are more in %.0f years of 100.\n", ready, 100*above(counts, ready))
 	return nil
 }
@@ -80,7 +80,9 @@ func lastYear(fit *vi.Posterior) ([]float64, error) {
 		return nil, err
 	}
 	p := make([]float64, len(coalmining.Disasters)-1)
-	floats.SubTo(p, old[:len(p)], old[1:])
+	for i := range p {
+		p[i] = old[i].Value - old[i+1].Value
+	}
 	return p, nil
 }
 

@@ -88,14 +88,14 @@ func report(out io.Writer, fit *vi.Posterior) error {
 		}
 		month, kind := time.Month(i + 1).String()[:3], "open"
 		switch {
-		case p < 0.01:
+		case p.Value < 0.01:
 			kind = "2"
-		case p > 0.99:
+		case p.Value > 0.99:
 			kind = "1"
 		}
 		kinds[kind] = append(kinds[kind], month)
 		bar := strings.Repeat("█", int(30*mortality[i]+0.5))
-		fmt.Fprintf(out, "%-5s     %.4f  %-20s  %9.3f  %4s\n", month, mortality[i], bar, p, kind)
+		fmt.Fprintf(out, "%-5s     %.4f  %-20s  %9.3f  %4s\n", month, mortality[i], bar, p.Value, kind)
 	}
 	fmt.Fprintln(out)
 	for _, k := range []struct{ kind, text string }{

@@ -102,14 +102,7 @@ func compare(ctx context.Context, out io.Writer, theta float64, draws, steps int
 	if err != nil && !cli.Interrupted(err) {
 		return err
 	}
-	mean, err := fit.Mean("z")
-	if err != nil {
-		return err
-	}
-	sd, err := fit.SD("z")
-	if err != nil {
-		return err
-	}
+	mean, sd := fit.Q.Mean(0), fit.Q.SD(0)
 	bestMean, bestSD, best := optimum()
 	fmt.Fprintf(out, "\n              mean       sd     ELBO\n")
 	fmt.Fprintf(out, "fit      %9.4f %8.4f %8.5f  (closed form, after %d steps)\n", mean, sd, elbo(mean, sd), fit.Steps)

@@ -76,14 +76,14 @@ func run(ctx context.Context, args []string, out, _ io.Writer) error {
 func report(out io.Writer, fit *vi.Posterior) error {
 	on := fit.Density.Named("on")
 	probs, err1 := fit.Probs(on)
-	path, err2 := fit.MostProbablePath(on, 10000, 0)
+	path, err2 := fit.MostProbablePath(on)
 	room, err3 := answer.Draws(fit, 10000, 0)
 	if err := errors.Join(answer.Verdict(out, fit), err1, err2, err3); err != nil {
 		return err
 	}
 	answer.Cells(out, fit, 8)
 	fmt.Fprintln(out, "\nstep  measured  room (mean ± sd)  P(on)  most probable  truth")
-	probs, holds := slices.Insert(probs, 0, 0), slices.Insert(path.Holds, 0, false) // off before the first step
+	probs, holds := slices.Insert(probs, 0, vi.Estimate{}), slices.Insert(path.Holds, 0, false) // off before the first step
 	word := map[bool]string{true: "on", false: "off"}
 	right, certain := 0, 0
 	for i, p := range probs {
@@ -92,12 +92,12 @@ func report(out io.Writer, fit *vi.Posterior) error {
 			right++
 			mark = ""
 		}
-		if max(p, 1-p) > 0.95 {
+		if max(p.Value, 1-p.Value) > 0.95 {
 			certain++
 		}
 		mean, sd := stat.MeanStdDev(room[fmt.Sprintf("theta%d", i)], nil)
 		fmt.Fprintf(out, "%4d  %8.2f  %10.2f ± %4.2f  %5.3f  %-13s  %s%s\n",
-			i, observed[i], mean, sd, p, word[holds[i]], word[truth[i]], mark)
+			i, observed[i], mean, sd, p.Value, word[holds[i]], word[truth[i]], mark)
 	}
 	fmt.Fprintf(out, "\nOf %d histories, the most probable has probability %.2f, and %d of %d states as they were.\n",
 		len(fit.Cells()), path.Prob.Value, right, len(observed))

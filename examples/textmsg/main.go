@@ -73,15 +73,15 @@ func report(out io.Writer, fit *vi.Posterior) error {
 	}
 	fmt.Fprintln(out, "change after day  probability")
 	last, top, when := 1.0, 0.0, 0
-	for i, next := range append(pending, 0) { // after the last day
-		p := last - next
+	for i, next := range append(pending, vi.Estimate{}) { // after the last day
+		p := last - next.Value
 		if p > top {
 			top, when = p, i
 		}
 		if p >= 0.005 {
 			fmt.Fprintf(out, "%16d  %5.3f  %s\n", i, p, answer.Bar(p))
 		}
-		last = next
+		last = next.Value
 	}
 
 	growth := make([]float64, len(d["after"]))
