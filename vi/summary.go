@@ -137,38 +137,48 @@ func (p *Posterior) summaryVerdict(s *Summary) {
 	s.Cells, s.Tried, s.Left = p.Cells(), p.findings.Tried, p.findings.Left
 }
 
-// guardsOf are the probabilities of the named guards, and then of the comparisons that
-// are on no named comparison's surface, and not of a discrete latent, whose masses say it: at most so many of either.
-func guardsOf(e events.Events, d *graph.Density, most int) (out []GuardSummary) {
-	planes := d.GuardsByPlane()
-	named := map[int]bool{} // surfaces
+// guardsOf are the probabilities of the guards that a summary lists; of more than so many guards those at equal distances
+// in the list.
+func guardsOf(e events.Events, d *graph.Density, most int) []GuardSummary {
+	rows, ask := listedGuards(d)
+	if n := len(rows); n > most {
+		for k := range most {
+			rows[k], ask[k] = rows[k*n/most], ask[k*n/most]
+		}
+		rows, ask = rows[:most], ask[:most]
+	}
+	for k := range rows {
+		rows[k].Prob = ask[k](e)
+	}
+	return rows
+}
+
+// listedGuards are the named guards, and then the comparisons that are on no named comparison's surface, and not of a
+// discrete latent, whose masses say it; and how to ask for the probability of each.
+func listedGuards(d *graph.Density) (rows []GuardSummary, ask []func(events.Events) Estimate) {
+	planes, named := d.GuardsByPlane(), map[int]bool{} // surfaces
 	for _, name := range d.GuardNames() {
 		guards := d.Named(name)
-		n := max(0, min(len(guards), most-len(out)))
-		probs, _ := e.Probs(guards[:n]) // they are the density's own
 		for i, g := range guards {
-			side, ok := g.Side()
-			if ok {
-				named[side.Plane] = true
-			}
-			if i >= n {
-				continue
-			}
-			row := GuardSummary{Name: name, Prob: probs[i]}
+			row := GuardSummary{Name: name}
 			if len(guards) > 1 {
 				row.Name = fmt.Sprintf("%s[%d]", name, i)
 			}
-			if ok {
+			if side, ok := g.Side(); ok {
 				row.Condition = planes[side.Plane][0].Condition(side.Positive)
+				named[side.Plane] = true
 			}
-			out = append(out, row)
+			rows = append(rows, row)
+			ask = append(ask, func(e events.Events) Estimate {
+				p, _ := e.Prob(g) // it is the density's own
+				return p
+			})
 		}
 	}
-	type key struct{ place, condition string }
-	seen, rest := map[key]bool{}, 0
+	seen := map[GuardSummary]bool{}
 	for _, g := range alongLatents(d) {
-		k := key{g.Place(), g.String()}
-		if named[g.Side.Plane] || seen[k] || rest >= most {
+		row := GuardSummary{Name: g.Place(), Condition: g.String()}
+		if named[g.Side.Plane] || seen[row] {
 			continue
 		}
 		if of := d.Arrangement().Latents(g.Side.Plane); len(of) == 1 {
@@ -176,11 +186,10 @@ func guardsOf(e events.Events, d *graph.Density, most int) (out []GuardSummary) 
 				continue
 			}
 		}
-		seen[k] = true
-		rest++
-		out = append(out, GuardSummary{k.place, k.condition, e.Side(g.Side)})
+		seen[row] = true
+		rows, ask = append(rows, row), append(ask, func(e events.Events) Estimate { return e.Side(g.Side) })
 	}
-	return out
+	return rows, ask
 }
 
 // alongLatents are the comparisons in the order of the program, but for those with

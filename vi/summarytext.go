@@ -49,8 +49,8 @@ func (s Summary) String() string {
 	return strings.Join(parts, "\n")
 }
 
-// manyGuards is from how many guards of one name, or of one place, on they are one row of the table.
-const manyGuards = 13
+// grouped is from how many guards of one name, or of one place, on they are one row of the table.
+const grouped = 13
 
 // guards is the table of guards. Many of one name are a row, with the range of their probabilities.
 func (s Summary) guards() string {
@@ -62,7 +62,7 @@ func (s Summary) guards() string {
 		}
 		group := s.Guards[from:to]
 		from = to
-		if len(group) < manyGuards {
+		if len(group) < grouped {
 			for _, g := range group {
 				rows = append(rows, []string{g.Name, g.Condition, probability(g.Prob.Value)})
 			}

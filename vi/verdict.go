@@ -67,7 +67,7 @@ const (
 	cheapParts     = 100  // with more, they are fewer
 	mostMissed     = 0.04 // of the scout's draws, or of the mass that was found
 	outOfSight     = 7    // log of the posterior over the proposal, at a draw that weights do not see
-	judgedGuards   = 300  // are looked at, at most
+	judgedGuards   = 40   // are looked at, of all parts of the program
 )
 
 // precision is a standard error of a mean, in standard deviations, of a standard deviation, in these, and of a probability.
@@ -119,11 +119,12 @@ func (p *Posterior) judge(ctx context.Context, sample scout.Result, draws int) V
 		if j.Trust == TrustNothing {
 			return j.Verdict
 		}
+		j.all = j.numbers()
 		if more := j.needed(first); more > draws {
 			draws = more
 			continue
 		}
-		j.numbers()
+		j.errors()
 		if j.Trust == TrustFit {
 			j.Reasons = append(j.Reasons, fmt.Sprintf("the weights of %d draws are %.0f%% effective; the log evidence is %v, and %v by an independent search",
 				s.Len(), 100*s.ESS/float64(s.Len()), s.LogEvidence, sample.LogEvidence))
@@ -156,6 +157,7 @@ type judgement struct {
 	other  string      // a fit to try
 	seen   []precision // errors of the moments, as the scout sees them
 	doubts []string    // that are no reason to refuse
+	all    []known     // numbers of the summary
 }
 
 func (j *judgement) refuse(try, format string, args ...any) {
@@ -233,8 +235,8 @@ type known struct {
 	accepted, wanted float64
 }
 
-// all are the numbers of the summary.
-func (j *judgement) all() (list []known) {
+// numbers are those of the summary.
+func (j *judgement) numbers() (list []known) {
 	add := func(what string, se, accepted, wanted float64) {
 		list = append(list, known{what, se / accepted, se / wanted})
 	}
@@ -266,7 +268,7 @@ func (j *judgement) all() (list []known) {
 // needed is how many draws the numbers need, where first were taken at first.
 func (j *judgement) needed(first int) int {
 	accept, want := 0.0, 0.0
-	for _, x := range j.all() {
+	for _, x := range j.all {
 		accept, want = max(accept, x.accepted), max(want, x.wanted)
 	}
 	n := float64(j.s.Len())
@@ -280,10 +282,10 @@ func (j *judgement) needed(first int) int {
 	return int(enough)
 }
 
-// numbers asks how well the numbers of the summary are known. The worst is the reason.
-func (j *judgement) numbers() {
+// errors asks how well the numbers of the summary are known. The worst is the reason.
+func (j *judgement) errors() {
 	worst := known{accepted: 1}
-	for _, x := range j.all() {
+	for _, x := range j.all {
 		if x.accepted > worst.accepted || math.IsNaN(x.accepted) {
 			worst = x
 		}

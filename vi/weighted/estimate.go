@@ -34,11 +34,11 @@ func (s *Sample) Expect(f []float64, known []float64) mc.Estimate {
 		}
 	}
 	variance, shift := 0.0, 0.0 // of the sum over the draws
-	var rest mc.Moments         // of small strata
+	var few []int               // draws of small strata
 	for j, t := range s.strata {
 		if t.len() < enoughDraws {
 			for k := t.first; k < t.end; k++ {
-				rest.Add(s.residual(f, k, mean))
+				few = append(few, k)
 			}
 			continue
 		}
@@ -51,8 +51,9 @@ func (s *Sample) Expect(f []float64, known []float64) mc.Estimate {
 		}
 		variance += float64(t.len()) * v
 	}
-	if rest.N > 1 {
-		variance += float64(rest.N) * rest.Variance()
+	for k := 1; k < len(few); k += 2 { // neighbours, mostly of one stratum
+		off := s.residual(f, few[k], mean) - s.residual(f, few[k-1], mean)
+		variance += off * off
 	}
 	return mc.Estimate{Value: mean + shift/n, SE: math.Sqrt(max(0, variance)) / n}
 }
