@@ -27,7 +27,8 @@ func TestSummaryCorrelations(t *testing.T) {
 		}
 		require.Len(t, s.Correlations, 10, f.Name())
 		require.Regexp(t, `correlation\n`, s.String())
-		draws := fit.Draws(20000, 1)
+		draws, err := fit.Draws(20000, 1)
+		require.NoError(t, err)
 		for _, c := range s.Correlations {
 			a, err := draws.Of(c.A)
 			require.NoError(t, err)

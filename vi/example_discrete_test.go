@@ -36,15 +36,15 @@ func ExamplePosterior_Masses() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("%.1f: %.1f\n", w, masses)
+		fmt.Printf("%.1f: %.1f or %.1f\n", w, masses[0].Value, masses[1].Value)
 	}
 	// Output:
-	// 9.8: [1.0 0.0]
-	// 10.1: [1.0 0.0]
-	// 11.1: [0.1 0.9]
-	// 9.9: [1.0 0.0]
-	// 12.1: [0.0 1.0]
-	// 12.0: [0.0 1.0]
+	// 9.8: 1.0 or 0.0
+	// 10.1: 1.0 or 0.0
+	// 11.1: 0.1 or 0.9
+	// 9.9: 1.0 or 0.0
+	// 12.1: 0.0 or 1.0
+	// 12.0: 0.0 or 1.0
 }
 
 // When was the machine worn? Each hour it may wear out, and it hardly ever mends. The states are a
@@ -75,7 +75,7 @@ func ExamplePosterior_Masses_chain() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("%d: %.2f\n", hour, masses[1])
+		fmt.Printf("%d: %.2f\n", hour, masses[1].Value)
 	}
 	// Output:
 	// 0: 0.00

@@ -43,7 +43,7 @@ func ExampleStartAt() {
 	}
 	for _, name := range d.Latents() {
 		mean, _ := fit.Mean(name)
-		fmt.Printf("%-6s  %.0f\n", name, mean)
+		fmt.Printf("%-6s  %.0f\n", name, mean.Value)
 	}
 	fmt.Println("warnings:", len(fit.Warnings))
 	// Output:

@@ -38,7 +38,7 @@ func ExampleFitAll() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("%s: day %.0f\n", f.Key, day+0.5)
+		fmt.Printf("%s: day %.0f\n", f.Key, day.Value+0.5)
 	}
 	// Output:
 	// north: day 2

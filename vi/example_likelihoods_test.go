@@ -30,7 +30,7 @@ func ExampleFit_censored() {
 		log.Fatal(err)
 	}
 	mean, _ := fit.Mean("rate")
-	fmt.Printf("rate %.2f a year\n", mean) // exactly (2+6)/(3+26.2)
+	fmt.Printf("rate %.2f a year\n", mean.Value) // exactly (2+6)/(3+26.2)
 	predictive, err := fit.Predict(4000, 1)
 	if err != nil {
 		log.Fatal(err)
@@ -65,7 +65,7 @@ func ExampleFit_mixture() {
 	}
 	for _, name := range density.Latents() {
 		mean, _ := fit.Mean(name)
-		fmt.Printf("%-6s %.1f\n", name, mean)
+		fmt.Printf("%-6s %.1f\n", name, mean.Value)
 	}
 	// Output:
 	// share  0.4

@@ -44,7 +44,7 @@ func ExamplePosterior_Prob() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("%s: P(z > 0) = %.2f\n", name, p)
+		fmt.Printf("%s: P(z > 0) = %.2f\n", name, p.Value)
 	}
 	// Unordered output:
 	// a normal, reparameterized: P(z > 0) = 0.50

@@ -43,11 +43,11 @@ func ExamplePosterior_MostProbablePath() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	path, err := fit.MostProbablePath(on, 0, 0) // exact: it needs no draws
+	path, err := fit.MostProbablePath(on)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("on at 3: %.2f; at 3 and 4: %.2f; at 3 if at 3 or 5: %.2f\n", p, both, given.Value)
+	fmt.Printf("on at 3: %.2f; at 3 and 4: %.2f; at 3 if at 3 or 5: %.2f\n", p.Value, both.Value, given.Value)
 	fmt.Printf("path: %v with probability %.2f\n", path.Holds, path.Prob.Value)
 	// Output:
 	// on at 3: 0.65; at 3 and 4: 0.60; at 3 if at 3 or 5: 0.96

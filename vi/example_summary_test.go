@@ -61,12 +61,18 @@ func ExampleSummary_String() {
 	fmt.Print(vi.Summary{
 		ELBO: vi.Estimate{Value: -171.24, SE: 0.05},
 		Latents: []vi.LatentSummary{
-			{Name: "μ", Mean: 6.5432, SD: 0.2099, Q5: 6.1979, Q50: 6.5432, Q95: 6.8884},
-			{Name: "change", Mean: 1891.3, SD: 2.93, Q5: 1886.5, Q50: 1891.3, Q95: 1896.1},
+			{
+				Name: "μ", Mean: vi.Estimate{Value: 6.5432, SE: 0.0004}, SD: vi.Estimate{Value: 0.2099},
+				Q5: vi.Estimate{Value: 6.1979}, Q50: vi.Estimate{Value: 6.5432}, Q95: vi.Estimate{Value: 6.8884},
+			},
+			{
+				Name: "change", Mean: vi.Estimate{Value: 1891.3, SE: 0.02}, SD: vi.Estimate{Value: 2.93},
+				Q5: vi.Estimate{Value: 1886.5}, Q50: vi.Estimate{Value: 1891.3}, Q95: vi.Estimate{Value: 1896.1},
+			},
 		},
 		Guards: []vi.GuardSummary{
-			{Name: "late", Condition: "change > 1890", Prob: 0.671},
-			{Name: "main.go:41", Condition: "μ > 3", Prob: 0.99999},
+			{Name: "late", Condition: "change > 1890", Prob: vi.Estimate{Value: 0.671}},
+			{Name: "main.go:41", Condition: "μ > 3", Prob: vi.Estimate{Value: 0.99999}},
 		},
 	})
 	// Output:

@@ -40,7 +40,7 @@ func Example() {
 	for _, name := range density.Latents() {
 		mean, _ := fit.Mean(name)
 		sd, _ := fit.SD(name)
-		fmt.Printf("%-9s %4.1f ± %.1f\n", name, mean, sd)
+		fmt.Printf("%-9s %4.1f ± %.1f\n", name, mean.Value, sd.Value)
 	}
 	// Output:
 	// threshold  6.5 ± 0.3

@@ -32,7 +32,7 @@ func ExamplePosterior_Verdict() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("%s: %s; when ± %.1f\n", fit.Q.Family().Name(), verdict.Trust, sd) // Println(verdict) prints why, too
+		fmt.Printf("%s: %s; when ± %.1f\n", fit.Q.Family().Name(), verdict.Trust, sd.Value) // Println(verdict) prints why, too
 		for _, c := range fit.Cells() {
 			if c.Weight > 0.02 {
 				fmt.Printf("  %s: %.2f\n", c.Where, c.Weight)

@@ -53,10 +53,10 @@ func requireSameCells(t testing.TB, want, got *Posterior) {
 	require.Equal(t, want.Cells(), got.Cells())
 	require.Equal(t, want.Warnings, got.Warnings)
 	require.Equal(t, want.Q.Theta(), got.Q.Theta())
-	for _, z := range want.Draws(100, 1).Values {
+	for _, z := range drawsOf(t, want, 100, 1).Values {
 		require.Equal(t, want.Q.LogProb(z), got.Q.LogProb(z))
 	}
-	require.Equal(t, want.Draws(10, 2).Values, got.Draws(10, 2).Values)
+	require.Equal(t, drawsOf(t, want, 10, 2).Values, drawsOf(t, got, 10, 2).Values)
 	for i := range want.Q.Dim() {
 		require.Equal(t, want.Q.SD(i), got.Q.SD(i))
 	}
@@ -98,12 +98,12 @@ func TestSaveSummed(t *testing.T) {
 	require.NoError(t, err)
 	p := &Posterior{Density: d, Q: family.NewMixture([]float64{0, -1}, []family.Q{q, several})}
 	got := reloaded(t, p, d)
-	for _, z := range p.Draws(20, 1).Values {
+	for _, z := range drawsOf(t, p, 20, 1).Values {
 		u, err := d.UnconstrainOne(1, z[1])
 		require.NoError(t, err)
 		require.Equal(t, p.Q.LogProb([]float64{z[0], u}), got.Q.LogProb([]float64{z[0], u}))
 	}
-	require.Equal(t, p.Draws(20, 2).Values, got.Draws(20, 2).Values)
+	require.Equal(t, drawsOf(t, p, 20, 2).Values, drawsOf(t, got, 20, 2).Values)
 	require.Equal(t, p.Q.Mean(1), got.Q.Mean(1))
 }
 

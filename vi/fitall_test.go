@@ -82,7 +82,7 @@ func TestFitAll(t *testing.T) {
 				when, err := f.Fit.Quantile("when", 0.5)
 				require.NoError(t, err)
 				if k > 0 && k < 8 {
-					require.InDelta(t, float64(k), when, 1)
+					require.InDelta(t, float64(k), when.Value, 1)
 				}
 				e, err := f.Fit.LogEvidence()
 				require.NoError(t, err)

@@ -1,6 +1,7 @@
 package vi
 
 import (
+	"context"
 	"flag"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/weighted"
 )
 
 var seed = flag.Uint64("seed", 1, "seed of the statistical tests")
@@ -41,6 +43,31 @@ func inFamily(t testing.TB, f family.Family, d *graph.Density) family.Q {
 	q, err := family.Of(f, d, PriorStart(d))
 	require.NoError(t, err)
 	return q
+}
+
+// drawsOf are n draws of the posterior with equal weights.
+func drawsOf(t testing.TB, p *Posterior, n int, seed uint64) Draws {
+	t.Helper()
+	draws, err := p.Draws(n, seed)
+	require.NoError(t, err)
+	return draws
+}
+
+// weighted draws that owe nothing to those of the fit but its proposal.
+func otherSample(t testing.TB, p *Posterior, n int, seed uint64) *Sample {
+	t.Helper()
+	s, err := weighted.Draw(context.Background(), p.Density, p.proposal(), n, seed)
+	require.NoError(t, err)
+	return s
+}
+
+// values are estimates without their standard errors.
+func values(list []Estimate) []float64 {
+	out := make([]float64, len(list))
+	for k, e := range list {
+		out[k] = e.Value
+	}
+	return out
 }
 
 // allFamilies are those that a saved fit can have.

@@ -321,7 +321,9 @@ func TestOutsideFits(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, s.Family, want.Q.Family())
 		require.NotEmpty(t, want.Summary().String())
-		require.Len(t, want.Sides(), 2)
+		sides, err := want.Sides()
+		require.NoError(t, err)
+		require.Len(t, sides, 2)
 		_, err = want.Verdict()
 		require.NoError(t, err)
 

@@ -235,9 +235,9 @@ func toggles(t testing.TB, steps int) *graph.Density {
 	return mustCompile(t, m)
 }
 
-// manyGuards has twenty thousand guards on one latent, and is no sum over its data: every
+// guardsOfOneLatent has twenty thousand guards on one latent, and is no sum over its data: every
 // observation has a term of its own.
-func manyGuards(t testing.TB) *graph.Density {
+func guardsOfOneLatent(t testing.TB) *graph.Density {
 	m := graph.NewModel()
 	x := m.Sample("x", graph.Normal(0, 1))
 	for k := range 20000 {
@@ -254,7 +254,7 @@ var largeModels = []struct {
 	after []time.Duration
 }{
 	{"toggles", func(t testing.TB) *graph.Density { return toggles(t, 600) }, []time.Duration{30, 600}},
-	{"guards", manyGuards, []time.Duration{20, 1500}},
+	{"guards", guardsOfOneLatent, []time.Duration{20, 1500}},
 	{"fewer", func(t testing.TB) *graph.Density { return toggles(t, 280) }, []time.Duration{50, 250}},
 }
 

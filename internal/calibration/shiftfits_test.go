@@ -28,7 +28,7 @@ func TestFitsOfLevelShifts(t *testing.T) {
 
 func requireShift(t *testing.T, c Case, seed uint64) {
 	f, p := fitCase(t, c, seed)
-	path, err := p.MostProbablePath(c.Density.Named("past"), 10_000, seed)
+	path, err := p.MostProbablePath(c.Density.Named("past"))
 	require.NoError(t, err)
 	off := floats.Distance(fittedGuards(t, p, "past"), c.Exact.Guards["past"], math.Inf(1))
 	t.Logf("%s: the best interval has %.3f, exactly %.3f; guards are off by %.3f; %d cells, %.1f s",

@@ -3,6 +3,7 @@ package draws
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/vitest"
+	"github.com/facetvi/facet/vi/weighted"
 )
 
 var seed = flag.Uint64("seed", 1, "seed of the statistical tests")
@@ -44,7 +46,23 @@ func exported(t *testing.T) Draws {
 	m.Sample("gap[5]", graph.Beta(1, 3))
 	m.Sample("μ", graph.LogNormal(0, 0.5))
 	d := vitest.Compile(t, m)
-	return Of(d, family.Independent(d.PriorStart()), 300, *seed)
+	return drawsOf(t, d, family.Independent(d.PriorStart()), 300, *seed)
+}
+
+// drawsOf are draws of the posterior with equal weights, by q.
+func drawsOf(t testing.TB, d *graph.Density, q family.Q, n int, seed uint64) Draws {
+	t.Helper()
+	draws, err := Of(context.Background(), poolOf(t, d, q), q, n, seed)
+	require.NoError(t, err)
+	return draws
+}
+
+// poolOf are weighted draws of q.
+func poolOf(t testing.TB, d *graph.Density, q family.Q) *weighted.Sample {
+	t.Helper()
+	pool, err := weighted.Draw(context.Background(), d, q, 1000, 0)
+	require.NoError(t, err)
+	return pool
 }
 
 func TestTensors(t *testing.T) {
@@ -201,18 +219,26 @@ func TestStanColumns(t *testing.T) {
 // The seed fixes draws.
 func TestOf(t *testing.T) {
 	d := exported(t)
-	require.Equal(t, d, Of(d.density, d.q, 300, *seed))
-	require.NotEqual(t, d.Values, Of(d.density, d.q, 300, *seed+1).Values)
+	require.Equal(t, d, drawsOf(t, d.density, d.q, 300, *seed))
+	require.NotEqual(t, d.Values, drawsOf(t, d.density, d.q, 300, *seed+1).Values)
 	x, err := d.Of("rate")
 	require.NoError(t, err)
 	require.Len(t, x, 300)
 	require.Equal(t, d.Values[7][0], x[7])
 	_, err = d.Of("nobody")
 	require.ErrorContains(t, err, `"nobody"`)
-	none, err := Of(d.density, d.q, 0, 1).Of("rate")
+	none, err := drawsOf(t, d.density, d.q, 0, 1).Of("rate")
 	require.NoError(t, err)
 	require.Empty(t, none)
-	require.Panics(t, func() { Of(d.density, d.q, -1, 1) })
+	pool := poolOf(t, d.density, d.q)
+	_, err = Of(context.Background(), pool, d.q, -1, 1)
+	require.EqualError(t, err, "draws: -1 draws")
+	_, err = Of(context.Background(), pool, family.Independent(nil, nil), 1, 1)
+	require.ErrorContains(t, err, "draws: ")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = Of(ctx, pool, d.q, 300, 1)
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestWriteCSVErrors(t *testing.T) {

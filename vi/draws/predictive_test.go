@@ -18,9 +18,9 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
-// predicted is a program and a q of its latents. It observes on one side of a guard, and
-// names expressions on both and on one.
-func predicted(t *testing.T) (*graph.Density, family.Q) {
+// predicted is a program and draws of its latents, which need not be of its posterior. It observes on one side of a
+// guard, and names expressions on both and on one.
+func predicted(t *testing.T, n int, seed uint64) (*graph.Density, Draws) {
 	m := graph.NewModel()
 	x := m.Sample("x", graph.Normal(0, 1))
 	r := m.Sample("r", graph.LogNormal(0, 1))
@@ -36,14 +36,20 @@ func predicted(t *testing.T) (*graph.Density, family.Q) {
 		m.Observe("count", graph.Poisson(graph.Mul(10, r)), 7)
 		m.Deterministic("side", graph.Sub(r, 1))
 	})
-	return vitest.Compile(t, m), family.Independent([]float64{0.6, 0.2}, []float64{0.7, 0.3})
+	d, q := vitest.Compile(t, m), family.Independent([]float64{0.6, 0.2}, []float64{0.7, 0.3})
+	z, rng := make([][]float64, n), rand.New(mc.Stream(seed, 1<<20))
+	for k := range z {
+		z[k] = make([]float64, q.Dim())
+		q.Rand(z[k], rng)
+	}
+	return d, At(d, q, z)
 }
 
 // Every number by hand, from the draws' own latents and streams.
 func TestPredictExact(t *testing.T) {
-	d, q := predicted(t)
 	const n = 150 // two blocks and a part of one
-	got, err := Predict(d, q, n, *seed)
+	d, latents := predicted(t, n, *seed)
+	got, err := Predict(latents, *seed)
 	require.NoError(t, err)
 	require.Equal(t, []string{"y", "count"}, got.Observations)
 	require.Equal(t, []string{"twice", "side"}, got.Deterministics)
@@ -64,8 +70,7 @@ func TestPredictExact(t *testing.T) {
 		}
 		rng := rand.New(mc.Stream(*seed, k/predictBlock))
 		for j := k; j < min(n, k+predictBlock); j++ {
-			z := make([]float64, q.Dim())
-			q.Rand(z, rng)
+			z := latents.z[j]
 			data := d.Replicate(nil, z, rng)
 			require.Equal(t, data[:3], y.RawRowView(j))
 			requireSame(t, data[3:], count.RawRowView(j))
@@ -109,11 +114,11 @@ func requireSame(t *testing.T, want, got []float64) {
 }
 
 func TestPredictProcessors(t *testing.T) {
-	d, q := predicted(t)
+	_, latents := predicted(t, 1000, *seed)
 	var want Predictive
 	for i, procs := range []int{1, 2, 5} {
 		old := runtime.GOMAXPROCS(procs)
-		got, err := Predict(d, q, 1000, *seed)
+		got, err := Predict(latents, *seed)
 		runtime.GOMAXPROCS(old)
 		require.NoError(t, err)
 		if i == 0 {
@@ -122,18 +127,18 @@ func TestPredictProcessors(t *testing.T) {
 		for name, m := range want.values {
 			requireSame(t, m.RawMatrix().Data, got.values[name].RawMatrix().Data)
 		}
-		require.Equal(t, want.Latents.Values, got.Latents.Values)
+		require.Equal(t, latents.Values, got.Latents.Values)
 	}
-	other, err := Predict(d, q, 1000, *seed+1)
+	other, err := Predict(latents, *seed+1)
 	require.NoError(t, err)
-	require.NotEqual(t, want.Latents.Values, other.Latents.Values)
+	require.NotEqual(t, want.values["y"], other.values["y"])
 }
 
 // New data has the spread of the posterior and of the observation together.
 func TestPredictMoments(t *testing.T) {
-	d, q := predicted(t)
 	const n = 40000
-	got, err := Predict(d, q, n, *seed)
+	_, latents := predicted(t, n, *seed)
+	got, err := Predict(latents, *seed)
 	require.NoError(t, err)
 	y, err := got.Of("y")
 	require.NoError(t, err)
@@ -193,12 +198,11 @@ func TestPredictiveMissing(t *testing.T) {
 }
 
 func TestPredictErrors(t *testing.T) {
-	d, q := predicted(t)
-	for _, n := range []int{0, -1} {
-		_, err := Predict(d, q, n, 1)
-		require.ErrorContains(t, err, "predictive draws")
-	}
-	r, err := Predict(d, q, 1, 1)
+	_, latents := predicted(t, 0, 1)
+	_, err := Predict(latents, 1)
+	require.ErrorContains(t, err, "predictive draws")
+	_, latents = predicted(t, 1, 1)
+	r, err := Predict(latents, 1)
 	require.NoError(t, err)
 	_, err = r.Of("x") // a latent
 	require.ErrorContains(t, err, `"x"`)
@@ -215,8 +219,8 @@ func TestPredictErrors(t *testing.T) {
 
 	m := graph.NewModel()
 	m.Factor(m.Sample("x", graph.Normal(0, 1)))
-	d = vitest.Compile(t, m)
-	r, err = Predict(d, family.Independent(d.PriorStart()), 3, 1)
+	d := vitest.Compile(t, m)
+	r, err = Predict(At(d, family.Independent(d.PriorStart()), [][]float64{{0}, {1}, {2}}), 1)
 	require.NoError(t, err)
 	require.Empty(t, r.Observations)
 	require.Empty(t, r.Deterministics)

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
@@ -16,225 +18,207 @@ import (
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/vitest"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/weighted"
 )
 
 var seed = flag.Uint64("seed", 1, "seed of the statistical tests")
 
-// areas are the events of two guards on x, one on y and r each, and on[t] for a
-// sum of steps.
-func areas(t *testing.T, dense bool) Events {
+// of are the events of n weighted draws of q.
+func of(t testing.TB, d *graph.Density, q family.Q, n int, seed uint64) Events {
+	t.Helper()
+	s, err := weighted.Draw(context.Background(), d, q, n, seed)
+	require.NoError(t, err)
+	return Of(s)
+}
+
+// The posterior of areas, which is its prior, in unconstrained coordinates.
+var areaMean, areaSD = []float64{0.3, -0.2, 0.4, 0.5, 0.1, -0.4, 0.2}, []float64{0.8, 1.3, 0.5, 0.9, 1.1, 0.7, 0.6}
+
+// areas has two guards on x, one on y and r each, and on[t] for a sum of steps.
+func areas(t testing.TB, dense bool) *graph.Density {
 	m := graph.NewModel()
-	x := m.Sample("x", graph.Normal(0, 1))
-	y := m.Sample("y", graph.Normal(0, 1))
-	r := m.Sample("r", graph.Gamma(2, 1))
-	low := m.Name("low", graph.Less(x, -0.5))
+	x := m.Sample("x", graph.Normal(areaMean[0], areaSD[0]))
+	y := m.Sample("y", graph.Normal(areaMean[1], areaSD[1]))
+	r := m.Sample("r", graph.LogNormal(areaMean[2], areaSD[2]))
+	m.Name("low", graph.Less(x, -0.5))
 	m.Name("high", graph.Greater(x, 0.5))
 	m.Name("y", graph.Greater(y, 0.1))
 	m.Name("not y", graph.Not(graph.Greater(y, 0.1)))
 	m.Name("big", graph.Greater(r, 2))
 	m.Name("always", graph.Greater(1, 0))
 	m.Name("far", graph.Greater(x, 9))
-	m.Factor(graph.If(low, 1, 0))
 	if dense {
 		var level graph.Expr
 		for k := range 4 {
-			level = graph.Add(level, m.Sample(fmt.Sprintf("step%d", k), graph.Normal(0, 1)))
+			level = graph.Add(level, m.Sample(fmt.Sprintf("step%d", k), graph.Normal(areaMean[3+k], areaSD[3+k])))
 			m.Name("on", graph.Greater(level, 0.2))
 		}
 	}
-	d := vitest.Compile(t, m)
-	mu := []float64{0.3, -0.2, 0.4, 0.5, 0.1, -0.4, 0.2}[:d.Dim()]
-	sd := []float64{0.8, 1.3, 0.5, 0.9, 1.1, 0.7, 0.6}[:d.Dim()]
-	return Of(d, family.Independent(mu, sd))
+	return vitest.Compile(t, m)
 }
 
-// draw is a draw of q.
-func (e Events) draw(rng *rand.Rand) []float64 {
-	z := make([]float64, e.q.Dim())
-	e.q.Rand(z, rng)
-	return z
+// exactly is the posterior of areas as a proposal, and near one that is a little off.
+func exactly(d *graph.Density) family.Q {
+	return family.Independent(areaMean[:d.Dim()], areaSD[:d.Dim()])
 }
 
-func one(t *testing.T, p Events, name string) graph.Guard {
-	guards := p.d.Named(name)
+func near(d *graph.Density) family.Q {
+	mean, sd := slices.Clone(areaMean[:d.Dim()]), slices.Clone(areaSD[:d.Dim()])
+	for i := range mean {
+		mean[i] += 0.15 * sd[i] * float64(i%3-1)
+		sd[i] *= 1.15
+	}
+	return family.Independent(mean, sd)
+}
+
+func one(t testing.TB, e Events, name string) graph.Guard {
+	guards := e.s.Density().Named(name)
 	require.NotEmpty(t, guards, name)
 	return guards[0]
 }
 
 // above is P(latent i > c) in unconstrained coordinates.
-func above(p Events, i int, c float64) float64 {
-	return distuv.UnitNormal.CDF((p.q.Mean(i) - c) / p.q.SD(i))
-}
+func above(i int, c float64) float64 { return distuv.UnitNormal.CDF((areaMean[i] - c) / areaSD[i]) }
 
+// By draws of the posterior itself the probabilities of sides are exact, and by those of another distribution right.
 func TestSides(t *testing.T) {
-	p := areas(t, true)
-	sides := p.Sides()
-	require.Len(t, sides, p.d.Arrangement().Len())
-	byName := map[string]SideProb{}
-	for l, s := range sides {
-		require.Equal(t, l, s.Plane)
-		for _, g := range s.Guards {
-			require.Equal(t, l, g.Side.Plane)
-			require.Regexp(t, `^events_test.go:\d+$`, g.Place())
-			byName[g.Name()] = s
+	d := areas(t, true)
+	var byName map[string]SideProb
+	sides := func(e Events) {
+		byName = map[string]SideProb{}
+		list := e.Sides()
+		require.Len(t, list, d.Arrangement().Len())
+		for l, s := range list {
+			require.Equal(t, l, s.Plane)
+			for _, g := range s.Guards {
+				require.Equal(t, l, g.Side.Plane)
+				require.Regexp(t, `^events_test.go:\d+$`, g.Place())
+				byName[g.Name()] = s
+			}
 		}
 	}
-	require.Len(t, byName["y"].Guards, 2, "and its negation")
-	require.Equal(t, "x > -0.5", byName["low"].Condition)
-	require.InDelta(t, above(p, 0, -0.5), byName["low"].Prob, 1e-15)
-	require.Equal(t, "r > 2", byName["big"].Condition)
-	require.InDelta(t, above(p, 2, math.Log(2)), byName["big"].Prob, 1e-15)
+	want := map[string]float64{"low": above(0, -0.5), "high": above(0, 0.5), "big": above(2, math.Log(2)), "far": above(0, 9)}
 	mean, variance := 0.0, 0.0
 	for k, name := range []string{"on[0]", "on[1]", "on[2]", "on[3]"} {
-		mean += p.q.Mean(3 + k)
-		variance += p.q.SD(3+k) * p.q.SD(3+k)
-		require.InDelta(t, distuv.UnitNormal.CDF((mean-0.2)/math.Sqrt(variance)), byName[name].Prob, 1e-12, name)
+		mean += areaMean[3+k]
+		variance += areaSD[3+k] * areaSD[3+k]
+		want[name] = distuv.UnitNormal.CDF((mean - 0.2) / math.Sqrt(variance))
+	}
+	sides(of(t, d, exactly(d), 2000, *seed))
+	require.Len(t, byName["y"].Guards, 2, "and its negation")
+	require.Equal(t, "x > -0.5", byName["low"].Condition)
+	require.Equal(t, "r > 2", byName["big"].Condition)
+	for name, p := range want {
+		require.InDelta(t, p, byName[name].Prob.Value, 1e-9, name)
+		require.Less(t, byName[name].Prob.SE, 1e-9, name)
+	}
+	sides(of(t, d, near(d), 20000, *seed))
+	for name, p := range want {
+		vitest.Estimate(t, name, p, byName[name].Prob, 0.02)
 	}
 }
 
-// The exact list is complete, in order, and each entry is a product of interval
+// The list is complete but for what is too rare, in order, and each entry is a product of interval
 // probabilities.
-func TestTopRegionsExact(t *testing.T) {
-	p := areas(t, false)
-	a := p.d.Arrangement()
+func TestTopRegions(t *testing.T) {
+	d := areas(t, false)
+	a := d.Arrangement()
 	inside := map[regions.Signs][]float64{} // a point of each region
 	for rng := rand.New(rand.NewPCG(1, 2)); len(inside) < 4*2*2; {
-		z := make([]float64, p.d.Dim())
+		z := make([]float64, d.Dim())
 		for i := range z {
 			z[i] = 10 * rng.NormFloat64()
 		}
 		inside[a.Signs(z)] = z
 	}
-	top, err := p.TopRegions(1000, 0, 0)
+	e := of(t, d, near(d), 20000, *seed)
+	top, err := e.TopRegions(1000)
 	require.NoError(t, err)
-	require.Len(t, top, len(inside))
+	require.Len(t, top, 3*2*2, "none beyond 9")
 	sum := 0.0
 	for k, r := range top {
-		require.Zero(t, r.Prob.SE)
 		require.Contains(t, inside, r.Signs)
 		if k > 0 {
-			require.LessOrEqual(t, r.Prob.Value, top[k-1].Prob.Value*(1+1e-12))
+			require.LessOrEqual(t, r.Prob.Value, top[k-1].Prob.Value)
 		}
 		sum += r.Prob.Value
 		z := inside[r.Signs]
 		want := 1.0
-		x := p.d.Constrain(z)
 		switch {
-		case x[0] > 9:
-			want *= above(p, 0, 9)
-		case x[0] > 0.5:
-			want *= above(p, 0, 0.5) - above(p, 0, 9)
-		case x[0] > -0.5:
-			want *= above(p, 0, -0.5) - above(p, 0, 0.5)
+		case z[0] > 0.5:
+			want *= above(0, 0.5)
+		case z[0] > -0.5:
+			want *= above(0, -0.5) - above(0, 0.5)
 		default:
-			want *= 1 - above(p, 0, -0.5)
+			want *= 1 - above(0, -0.5)
 		}
 		for i, c := range map[int]float64{1: 0.1, 2: math.Log(2)} {
 			if z[i] > c {
-				want *= above(p, i, c)
+				want *= above(i, c)
 			} else {
-				want *= 1 - above(p, i, c)
+				want *= 1 - above(i, c)
 			}
 		}
-		require.InEpsilon(t, want, r.Prob.Value, 1e-9)
+		vitest.Estimate(t, r.Signs.String(), want, r.Prob, 0.03)
 	}
-	require.InDelta(t, 1, sum, 1e-12)
-	few, err := p.TopRegions(3, 0, 0)
+	require.InDelta(t, 1, sum, 1e-9)
+	few, err := e.TopRegions(3)
 	require.NoError(t, err)
 	require.Equal(t, top[:3], few)
-	_, err = p.TopRegions(0, 0, 0)
-	require.Error(t, err)
+	_, err = e.TopRegions(0)
+	require.ErrorContains(t, err, "events: 0 most probable regions")
 }
 
-// One guard on each of 60 latents: the best of 2⁶⁰ regions come at once, and
-// are the ones with the fewest and cheapest signs against the odds.
-func TestTopRegionsOfMany(t *testing.T) {
-	m := graph.NewModel()
-	const n = 60
-	mu, sd := make([]float64, n), make([]float64, n)
-	for i := range n {
-		m.Name("g", graph.Greater(m.Sample(fmt.Sprint("x", i), graph.Normal(0, 1)), 0))
-		mu[i], sd[i] = 2+0.01*float64(i), 1
-	}
-	p := Of(vitest.Compile(t, m), family.Independent(mu, sd))
-	top, err := p.TopRegions(n+2, 0, 0)
-	require.NoError(t, err)
-	best := 0.0
-	for i := range n {
-		best += math.Log(above(p, i, 0))
-	}
-	require.InDelta(t, best, math.Log(top[0].Prob.Value), 1e-10)
-	require.Equal(t, 1, top[1].Signs.Len()-n+1)
-	require.False(t, top[1].Signs.Positive(0))
-	require.False(t, top[2].Signs.Positive(1))
-	for k := 1; k < len(top); k++ {
-		require.LessOrEqual(t, top[k].Prob.Value, top[k-1].Prob.Value*(1+1e-12))
-	}
-}
-
-// Where latents link guards, probabilities are estimates with honest errors: the
-// same as with many more draws, and as the exact probability of what is exact.
-func TestTopRegionsCounted(t *testing.T) {
-	p := areas(t, true)
-	top, err := p.TopRegions(1_000_000, 20_000, *seed)
-	require.NoError(t, err)
-	again, err := p.TopRegions(1_000_000, 20_000, *seed)
-	require.NoError(t, err)
-	require.Equal(t, top, again)
-
-	const n = 400_000
-	count := map[regions.Signs]float64{}
-	rng := mc.NewRand(*seed + 99)
-	for range n {
-		count[p.d.Arrangement().Signs(p.draw(rng))]++
-	}
-	sum, checked := 0.0, 0
-	for _, r := range top {
-		sum += r.Prob.Value
-		if f := count[r.Signs] / n; f > 1e-3 {
-			checked++
-			se := math.Hypot(r.Prob.SE, math.Sqrt(f*(1-f)/n))
-			require.Less(t, math.Abs(f-r.Prob.Value), 5*se, "%v", r.Signs)
-			require.Less(t, r.Prob.SE, 0.1*r.Prob.Value+0.001, "inconclusive")
-			require.NotZero(t, r.Prob.SE)
-		}
-	}
-	require.Greater(t, checked, 30)
-	require.InDelta(t, 1, sum, 1e-9, "the patterns of each group sum to one")
-	for _, draws := range []int{0, 1} {
-		_, err = p.TopRegions(1, draws, 0)
-		require.ErrorContains(t, err, "counted")
-	}
-}
-
-// The standard errors are those of independent repetitions.
-func TestTopRegionsStandardError(t *testing.T) {
-	p := areas(t, true)
-	var m, claimed mc.Moments
+// standardErrors asks that an estimate's standard errors are those of independent repetitions.
+func standardErrors(t *testing.T, exact float64, estimate func(seed uint64) mc.Estimate) {
+	t.Helper()
 	const repeats = 400
-	first := regions.Signs{}
+	var m, claimed, z mc.Moments
 	for k := range uint64(repeats) {
-		top, err := p.TopRegions(100_000, 500, *seed+k)
-		require.NoError(t, err)
-		if k == 0 {
-			first = top[0].Signs
-		}
-		i := slices.IndexFunc(top, func(r RegionProb) bool { return r.Signs == first })
-		require.GreaterOrEqual(t, i, 0)
-		m.Add(top[i].Prob.Value)
-		claimed.Add(top[i].Prob.SE)
+		p := estimate(*seed + k)
+		m.Add(p.Value)
+		claimed.Add(p.SE * p.SE)
+		z.Add((p.Value - exact) / p.SE)
 	}
-	ratio := math.Sqrt(m.Variance()) / claimed.Mean
-	require.InDelta(t, 1, ratio, 5/math.Sqrt(2*repeats), "standard deviation over standard error")
+	require.InDelta(t, 1, m.Variance()/claimed.Mean, 5*math.Sqrt(2./repeats), "variance over that of standard errors")
+	require.Less(t, math.Abs(z.Mean), 5/math.Sqrt(repeats))
 }
 
-// And, Or and Not of guards that each look at one latent are exact.
-func TestProbExact(t *testing.T) {
-	p := areas(t, false)
-	low, high, y, big := one(t, p, "low"), one(t, p, "high"), one(t, p, "y"), one(t, p, "big")
-	x1, x2 := above(p, 0, -0.5), above(p, 0, 0.5)
-	py, pb := above(p, 1, 0.1), above(p, 2, math.Log(2))
-	for _, c := range []struct {
+func TestStandardErrors(t *testing.T) {
+	d := areas(t, false)
+	for name, f := range map[string]func(e Events) (mc.Estimate, error){
+		"region": func(e Events) (mc.Estimate, error) {
+			top, err := e.TopRegions(100)
+			for _, r := range top { // that of high, y and big
+				if g := []graph.Guard{one(t, e, "high"), one(t, e, "y"), one(t, e, "big")}; g[0].Holds(r.Signs) && g[1].Holds(r.Signs) && g[2].Holds(r.Signs) {
+					return r.Prob, err
+				}
+			}
+			return mc.Estimate{}, errNever
+		},
+		"given": func(e Events) (mc.Estimate, error) { return e.ProbGiven(one(t, e, "high"), one(t, e, "y")) },
+		"both":  func(e Events) (mc.Estimate, error) { return e.Prob(graph.And(one(t, e, "high"), one(t, e, "y"))) },
+		"side":  func(e Events) (mc.Estimate, error) { return e.ProbNamed("high", 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			exact := map[string]float64{"region": above(0, 0.5) * above(1, 0.1) * above(2, math.Log(2)), "given": above(0, 0.5), "both": above(0, 0.5) * above(1, 0.1), "side": above(0, 0.5)}[name]
+			standardErrors(t, exact, func(seed uint64) mc.Estimate {
+				p, err := f(of(t, d, near(d), 500, seed))
+				require.NoError(t, err)
+				return p
+			})
+		})
+	}
+}
+
+// And, Or and Not of guards.
+func TestProbOfFormulas(t *testing.T) {
+	d := areas(t, false)
+	e := of(t, d, near(d), 20000, *seed)
+	low, high, y, big := one(t, e, "low"), one(t, e, "high"), one(t, e, "y"), one(t, e, "big")
+	x1, x2 := above(0, -0.5), above(0, 0.5)
+	py, pb := above(1, 0.1), above(2, math.Log(2))
+	for i, c := range []struct {
 		g    graph.Guard
 		want float64
 	}{
@@ -243,82 +227,57 @@ func TestProbExact(t *testing.T) {
 		{graph.And(graph.Not(low), graph.Not(high)), x1 - x2},
 		{graph.And(high, y, big), x2 * py * pb},
 		{graph.Or(graph.And(high, y), graph.And(low, big)), x2*py + (1-x1)*pb},
-		{graph.And(y, one(t, p, "not y")), 0},
+		{graph.And(y, one(t, e, "not y")), 0},
+		{one(t, e, "always"), 1},
+		{graph.Not(one(t, e, "always")), 0},
 	} {
-		got, err := p.Prob(c.g)
+		got, err := e.Prob(c.g)
 		require.NoError(t, err)
-		require.InDelta(t, c.want, got, 1e-14)
+		vitest.Estimate(t, fmt.Sprint(i), c.want, got, 0.03)
+		if c.want == 0 || c.want == 1 {
+			require.Equal(t, c.want, got.Value)
+		}
 	}
 }
 
 func TestProbGiven(t *testing.T) {
-	p := areas(t, false)
-	low, high, y, far := one(t, p, "low"), one(t, p, "high"), one(t, p, "y"), one(t, p, "far")
-	for _, c := range []struct {
+	d := areas(t, false)
+	e := of(t, d, near(d), 20000, *seed)
+	low, high, y, far := one(t, e, "low"), one(t, e, "high"), one(t, e, "y"), one(t, e, "far")
+	for i, c := range []struct {
 		g, given graph.Guard
 		want     float64
 	}{
-		{high, graph.Not(low), above(p, 0, 0.5) / above(p, 0, -0.5)},
-		{high, y, above(p, 0, 0.5)},
-		{high, far, 1},
-		{y, far, above(p, 1, 0.1)}, // given what happens once in 10²⁷ draws
-		{high, one(t, p, "always"), above(p, 0, 0.5)},
-		{high, graph.Or(high, low), above(p, 0, 0.5) / (above(p, 0, 0.5) + 1 - above(p, 0, -0.5))},
+		{high, graph.Not(low), above(0, 0.5) / above(0, -0.5)},
+		{high, y, above(0, 0.5)},
+		{high, one(t, e, "always"), above(0, 0.5)},
+		{high, graph.Or(high, low), above(0, 0.5) / (above(0, 0.5) + 1 - above(0, -0.5))},
 		{low, high, 0},
+		{high, high, 1},
 	} {
-		got, err := p.ProbGiven(c.g, c.given)
+		got, err := e.ProbGiven(c.g, c.given)
 		require.NoError(t, err)
-		require.InDelta(t, c.want, got.Value, 1e-12)
-		require.Zero(t, got.SE)
+		vitest.Estimate(t, fmt.Sprint(i), c.want, got, 0.05)
 	}
-	_, err := p.ProbGiven(y, graph.And(low, high))
-	require.ErrorContains(t, err, "probability 0")
-	_, err = p.ProbGiven(y, graph.Not(one(t, p, "always")))
-	require.ErrorContains(t, err, "probability 0")
+	for _, never := range []graph.Guard{far, graph.And(low, high), graph.Not(one(t, e, "always"))} {
+		_, err := e.ProbGiven(y, never)
+		require.ErrorIs(t, err, errNever)
+	}
 	other := graph.NewModel()
 	stranger := graph.Greater(other.Sample("x", graph.Normal(0, 1)), 0)
 	for _, pair := range [][2]graph.Guard{{stranger, y}, {y, stranger}} {
-		got, err := p.ProbGiven(pair[0], pair[1])
+		_, err := e.ProbGiven(pair[0], pair[1])
 		require.ErrorContains(t, err, "another model")
-		require.True(t, math.IsNaN(got.Value))
 	}
 }
 
-// Guards on sums of latents: the orthant probability of two normals with
-// correlation ρ is 1/4 + arcsin(ρ)/2π.
-func TestProbGivenCounted(t *testing.T) {
-	m := graph.NewModel()
-	x := m.Sample("x", graph.Normal(0, 1))
-	y := m.Sample("y", graph.Normal(0, 1))
-	a, b := graph.Greater(graph.Add(x, y), 0), graph.Greater(graph.Add(graph.Mul(2, x), y), 0)
-	rare := graph.Greater(graph.Add(x, y), 3.5)
-	never := graph.Greater(graph.Add(x, y), 20)
-	p := Of(vitest.Compile(t, m), family.Independent([]float64{0, 0}, []float64{1, 1}))
-	rho := 3 / math.Sqrt(10)
-	got, err := p.ProbGiven(b, a)
-	require.NoError(t, err)
-	require.Less(t, math.Abs(got.Value-2*(0.25+math.Asin(rho)/(2*math.Pi))), 5*got.SE)
-	require.Less(t, got.SE, 0.003)
-	require.Greater(t, got.SE, 0.0005)
-
-	few, err := p.ProbGiven(b, rare)
-	require.NoError(t, err)
-	require.Greater(t, few.SE, 0.0005, "fewer draws, and a larger error than their agreement suggests")
-	require.Less(t, math.Abs(few.Value-1), 5*few.SE)
-
-	_, err = p.ProbGiven(b, never)
-	require.ErrorContains(t, err, "none of 100000 draws")
-	joint, err := p.Prob(graph.And(a, b))
-	require.NoError(t, err)
-	require.InDelta(t, 0.25+math.Asin(rho)/(2*math.Pi), joint, 5*0.0016)
-}
-
-// The most probable path by brute force over the guards' assignments.
+// The most probable path is the best of all assignments of the guards, and has the probability that it has if it is asked for.
 func TestMostProbablePath(t *testing.T) {
-	p := areas(t, false)
-	low, high, y, big := one(t, p, "low"), one(t, p, "high"), one(t, p, "y"), one(t, p, "big")
-	guards := []graph.Guard{low, y, graph.Or(high, big), one(t, p, "always"), high, graph.And(y, big), one(t, p, "not y")}
-	best, at := 0.0, []bool(nil)
+	d := areas(t, true)
+	e := of(t, d, near(d), 5000, *seed)
+	low, high, y, big := one(t, e, "low"), one(t, e, "high"), one(t, e, "y"), one(t, e, "big")
+	guards := []graph.Guard{low, y, graph.Or(high, big), one(t, e, "always"), d.Named("on")[2], graph.And(y, big), one(t, e, "not y")}
+	best, at := mc.Estimate{}, []bool(nil)
 	sum := 0.0
 	for bits := range 1 << len(guards) {
 		holds, literals := make([]bool, len(guards)), make([]graph.Guard, len(guards))
@@ -329,129 +288,78 @@ func TestMostProbablePath(t *testing.T) {
 				literals[i] = graph.Not(g)
 			}
 		}
-		prob, err := p.Prob(graph.And(literals...))
+		prob, err := e.Prob(graph.And(literals...))
 		require.NoError(t, err)
-		sum += prob
-		if prob > best {
+		sum += prob.Value
+		if prob.Value > best.Value {
 			best, at = prob, holds
 		}
 	}
 	require.InDelta(t, 1, sum, 1e-12)
-	path, err := p.MostProbablePath(guards, 0, 0)
+	path, err := e.MostProbablePath(guards)
 	require.NoError(t, err)
 	require.Equal(t, at, path.Holds)
-	require.InDelta(t, best, path.Prob.Value, 1e-12)
-	require.Zero(t, path.Prob.SE)
+	require.Equal(t, best, path.Prob)
 
-	none, err := p.MostProbablePath(nil, 0, 0)
+	none, err := e.MostProbablePath(nil)
 	require.NoError(t, err)
 	require.Empty(t, none.Holds)
-	require.Equal(t, 1.0, none.Prob.Value)
+	require.InDelta(t, 1, none.Prob.Value, 1e-12)
+	other := graph.NewModel()
+	_, err = e.MostProbablePath([]graph.Guard{guards[0], graph.Greater(other.Sample("x", graph.Normal(0, 1)), 0)})
+	require.ErrorContains(t, err, "guard 1 of the path belongs to another model")
 }
 
 // A path is not each guard's own more probable side: here each guard alone is
 // more probably false, but one of them always holds.
 func TestPathIsJoint(t *testing.T) {
 	m := graph.NewModel()
-	x := m.Sample("x", graph.Normal(0, 1))
+	x := m.Sample("x", graph.Normal(0.06, 1))
 	guards := []graph.Guard{
 		graph.Less(x, -0.1), graph.And(graph.Greater(x, -0.1), graph.Less(x, 0.1)), graph.Greater(x, 0.1),
 	}
-	p := Of(vitest.Compile(t, m), family.Independent([]float64{0.01}, []float64{1}))
-	path, err := p.MostProbablePath(guards, 0, 0)
+	e := of(t, vitest.Compile(t, m), family.Independent([]float64{0.06}, []float64{1}), 10000, *seed)
+	path, err := e.MostProbablePath(guards)
 	require.NoError(t, err)
 	require.Equal(t, []bool{false, false, true}, path.Holds)
-	prob, err := p.Prob(guards[2])
-	require.NoError(t, err)
-	require.Less(t, prob, 0.5)
-	require.InDelta(t, prob, path.Prob.Value, 1e-14)
-}
-
-// Linked guards are counted; those beside them stay exact.
-func TestMostProbablePathCounted(t *testing.T) {
-	p := areas(t, true)
-	guards := append(p.d.Named("on"), one(t, p, "y"))
-	path, err := p.MostProbablePath(guards, 50_000, *seed)
-	require.NoError(t, err)
-	require.Len(t, path.Holds, 5)
-	require.False(t, path.Holds[4], "y is more probably below")
-
-	const n = 400_000
-	count := map[string]float64{}
-	rng := mc.NewRand(*seed + 5)
-	for range n {
-		s := p.d.Arrangement().Signs(p.draw(rng))
-		key := ""
-		for _, g := range guards {
-			key += map[bool]string{true: "+", false: "-"}[g.Holds(s)]
-		}
-		count[key]++
-	}
-	want, key := 0.0, ""
-	for _, h := range path.Holds {
-		key += map[bool]string{true: "+", false: "-"}[h]
-	}
-	for _, c := range count {
-		want = max(want, c/n)
-	}
-	require.Equal(t, want, count[key]/n, "another path is more frequent")
-	se := math.Hypot(path.Prob.SE, math.Sqrt(want/n))
-	require.Less(t, math.Abs(path.Prob.Value-want), 5*se)
-	require.Less(t, se, 0.003)
-
-	_, err = p.MostProbablePath(guards, 0, 0)
-	require.ErrorContains(t, err, "counted")
-	other := graph.NewModel()
-	_, err = p.MostProbablePath([]graph.Guard{guards[0], graph.Greater(other.Sample("x", graph.Normal(0, 1)), 0)}, 9, 0)
-	require.ErrorContains(t, err, "guard 1 of the path belongs to another model")
+	require.Less(t, path.Prob.Value, 0.5)
+	vitest.Estimate(t, "path", distuv.UnitNormal.CDF(-0.04), path.Prob, 0.03)
 }
 
 func TestProbNamed(t *testing.T) {
-	p := areas(t, true)
-	for i, g := range p.d.Named("on") {
-		want, err := p.Prob(g)
+	d := areas(t, true)
+	e := of(t, d, near(d), 1000, *seed)
+	for i, g := range d.Named("on") {
+		want, err := e.Prob(g)
 		require.NoError(t, err)
-		got, err := p.ProbNamed("on", i)
+		got, err := e.ProbNamed("on", i)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
 	for _, i := range []int{-1, 4} {
-		v, err := p.ProbNamed("on", i)
+		_, err := e.ProbNamed("on", i)
 		require.ErrorContains(t, err, "there are 4 of that name")
-		require.True(t, math.IsNaN(v))
 	}
-	_, err := p.ProbNamed("off", 0)
+	_, err := e.ProbNamed("off", 0)
 	require.ErrorContains(t, err, `no guard "off"`)
 	require.ErrorContains(t, err, `"on"`)
 }
 
+// Guards on latents of every scale, with and without a name.
 func TestProb(t *testing.T) {
 	m, guards := transformed()
-	mu, s := []float64{0.3, -0.2, 0.4, -0.5, 0.6}, []float64{0.8, 1.3, 0.5, 0.9, 1.1}
-	e := Of(vitest.Compile(t, m), family.Independent(mu, s))
+	e := of(t, vitest.Compile(t, m), family.Independent([]float64{0, 0, 0.4, 0, 0}, []float64{1.1, 1, 0.9, 1.2, 1.9}), 20000, *seed)
 	phi := distuv.UnitNormal.CDF
-	x := phi((mu[0] - 0.5) / s[0]) // P(x > 0.5)
-	y := phi(-mu[1] / s[1])        // P(y < 0)
-	dense := phi((2*mu[0] - mu[1] - 1) / math.Hypot(2*s[0], s[1]))
-	r := phi((mu[2] - math.Log(2)) / s[2])
-	for name, c := range map[string]struct{ want, tol float64 }{
-		"x > 0.5":     {x, 1e-12},
-		"x < 0.5":     {1 - x, 1e-12},
-		"not x":       {1 - x, 1e-12},
-		"2x - y > 1":  {dense, 1e-12},
-		"1 > 2x - y":  {1 - dense, 1e-12},
-		"r > 2":       {r, 1e-12},
-		"p < 0.3":     {phi((math.Log(0.3/0.7) - mu[3]) / s[3]), 1e-12},
-		"u > 1":       {phi(mu[4] / s[4]), 1e-12},
-		"always":      {1, 0},
-		"never":       {0, 0},
-		"x and not x": {0, 0},
-		"x and y":     {x * y, 5 * 0.0016},
-		"x or not r":  {1 - (1-x)*r, 5 * 0.0016},
+	x, r := phi(-0.5), 1-distuv.Gamma{Alpha: 2, Beta: 1}.CDF(2)
+	dense := phi(-1 / math.Sqrt(5))
+	for name, want := range map[string]float64{
+		"x > 0.5": x, "x < 0.5": 1 - x, "not x": 1 - x, "2x - y > 1": dense, "1 > 2x - y": 1 - dense,
+		"r > 2": r, "p < 0.3": distuv.Beta{Alpha: 2, Beta: 2}.CDF(0.3), "u > 1": 0.5,
+		"always": 1, "never": 0, "x and not x": 0, "x and y": x / 2, "x or not r": 1 - (1-x)*r,
 	} {
 		got, err := e.Prob(guards[name])
 		require.NoError(t, err, name)
-		require.InDelta(t, c.want, got, c.tol, name)
+		vitest.Estimate(t, name, want, got, 0.03)
 	}
 	require.Len(t, guards, 13)
 
@@ -486,93 +394,75 @@ func transformed() (*graph.Model, map[string]graph.Guard) {
 	}
 }
 
-// Latents that are not independent: what links them is counted, what it leaves apart
-// stays exact. The orthant probability of two normals with correlation ρ is
-// 1/4 + arcsin(ρ)/2π.
+// Latents that are not independent. The orthant probability of two normals with correlation ρ is 1/4 + arcsin(ρ)/2π.
 func TestLinkedLatents(t *testing.T) {
 	m := graph.NewModel()
 	x := m.Sample("x", graph.Normal(0, 1))
-	y := m.Sample("y", graph.Normal(graph.Mul(0.5, x), 1))
-	w := m.Sample("w", graph.Normal(0, 1))
+	y := m.Sample("y", graph.Normal(graph.Mul(0.6, x), 0.8))
+	w := m.Sample("w", graph.Normal(0.3, 1))
 	gx, gy, gw := graph.Greater(x, 0), graph.Greater(y, 0), graph.Greater(w, 0)
 	sum, high := graph.Greater(graph.Add(x, y), 1), graph.Greater(y, 0.5)
 	d := vitest.Compile(t, m)
 	q, err := family.Structured{}.New(d)
 	require.NoError(t, err)
-	q.Set([]float64{0, 1, 0, 0.8, 0.3, 1, 0.6}) // y = 0.6·x + 0.8·ε
-	e := Of(d, q)
-	prob := func(g graph.Guard) float64 {
-		v, err := e.Prob(g)
-		require.NoError(t, err)
-		return v
-	}
+	q.Set([]float64{0, 1.1, 0, 0.8, 0.3, 1, 0.6}) // y = 0.6·x + 0.8·ε
+	e := of(t, d, q, 20000, *seed)
 	orthant, phi := 0.25+math.Asin(0.6)/(2*math.Pi), distuv.UnitNormal.CDF
-	require.InDelta(t, phi(-0.5), prob(high), 1e-14)
-	require.InDelta(t, phi(-1/math.Sqrt(1+1+2*0.6)), prob(sum), 1e-14)
-	require.InDelta(t, 0.5*phi(0.3), prob(graph.And(gx, gw)), 1e-14)
-	require.InDelta(t, orthant, prob(graph.And(gx, gy)), 5*0.0016)
-
+	for name, c := range map[string]struct {
+		g    graph.Guard
+		want float64
+	}{
+		"high": {high, phi(-0.5)}, "sum": {sum, phi(-1 / math.Sqrt(1+1+2*0.6))},
+		"apart": {graph.And(gx, gw), 0.5 * phi(0.3)}, "orthant": {graph.And(gx, gy), orthant},
+	} {
+		got, err := e.Prob(c.g)
+		require.NoError(t, err)
+		vitest.Estimate(t, name, c.want, got, 0.025)
+	}
 	given, err := e.ProbGiven(gy, gx)
 	require.NoError(t, err)
-	require.Less(t, math.Abs(given.Value-2*orthant), 5*given.SE)
-	require.Less(t, 5*given.SE, 0.05, "inconclusive: independent latents would pass")
-	apart, err := e.ProbGiven(gw, gx)
-	require.NoError(t, err)
-	require.Equal(t, mc.Estimate{Value: prob(gw)}, apart)
+	vitest.Estimate(t, "given", 2*orthant, given, 0.05) // 0.5 of independent latents would not pass
 
-	path, err := e.MostProbablePath([]graph.Guard{gx, gy, gw}, 20_000, *seed)
+	path, err := e.MostProbablePath([]graph.Guard{gx, gy, gw})
 	require.NoError(t, err)
 	require.Equal(t, path.Holds[0], path.Holds[1])
 	require.True(t, path.Holds[2])
-	require.Less(t, math.Abs(path.Prob.Value-orthant*phi(0.3)), 5*path.Prob.SE)
-
-	top, err := e.TopRegions(100, 20_000, *seed)
-	require.NoError(t, err)
-	all := 0.0
-	for _, r := range top {
-		all += r.Prob.Value
-		require.NotZero(t, r.Prob.SE)
-	}
-	require.InDelta(t, 1, all, 1e-9)
-	_, err = e.TopRegions(1, 0, 0)
-	require.ErrorContains(t, err, "counted")
+	vitest.Estimate(t, "path", orthant*phi(0.3), path.Prob, 0.03)
 }
 
 // Guards that are made after the model was compiled can be asked for, and change
 // nothing about the density.
 func TestGuardsMadeLater(t *testing.T) {
 	m := graph.NewModel()
-	x, y := m.Sample("x", graph.Normal(0, 1)), m.Sample("y", graph.Normal(0, 1))
+	x, y := m.Sample("x", graph.Normal(0.3, 0.8)), m.Sample("y", graph.Normal(-0.2, 1.3))
 	low := m.Name("low", graph.Less(x, -0.5))
-	m.Factor(graph.If(low, 1, 0))
+	m.Factor(graph.If(low, 0, 0))
 	d := vitest.Compile(t, m)
-	e := Of(d, family.Independent([]float64{0.3, -0.2}, []float64{0.8, 1.3}))
+	e := of(t, d, family.Independent([]float64{0.35, -0.1}, []float64{0.85, 1.4}), 40000, *seed)
 	sides := e.Sides()
 	high := graph.Greater(x, 1.25)
 	p, err := e.Prob(high)
 	require.NoError(t, err)
-	require.InEpsilon(t, distuv.UnitNormal.CDF((0.3-1.25)/0.8), p, 1e-12)
+	vitest.Estimate(t, "high", above(0, 1.25), p, 0.01)
 	both, err := e.Prob(graph.Or(graph.And(low, graph.Greater(y, 2)), high))
 	require.NoError(t, err)
-	require.InEpsilon(t, p+above(e, 1, 2)*distuv.UnitNormal.CDF((-0.5-0.3)/0.8), both, 1e-12)
+	vitest.Estimate(t, "either", above(0, 1.25)+above(1, 2)*(1-above(0, -0.5)), both, 0.02)
 	given, err := e.ProbGiven(high, graph.Greater(x, 0.3))
 	require.NoError(t, err)
-	require.InEpsilon(t, 2*p, given.Value, 1e-12)
-	require.Zero(t, given.SE)
-	crossing := graph.Greater(graph.Add(x, y), 0.4) // not parallel to the others: estimated
+	vitest.Estimate(t, "high given x > 0.3", 2*above(0, 1.25), given, 0.03)
+	crossing := graph.Greater(graph.Add(x, y), 0.4)
 	given, err = e.ProbGiven(crossing, high)
 	require.NoError(t, err)
-	exact := 0.0
-	for z := 1.25005; z < 6; z += 1e-4 {
-		exact += 1e-4 / 0.8 * distuv.UnitNormal.Prob((z-0.3)/0.8) * distuv.UnitNormal.CDF((z-0.2-0.4)/1.3)
-	}
-	vitest.Estimate(t, "given", exact/p, given, 0.03)
-	path, err := e.MostProbablePath([]graph.Guard{low, high, graph.Greater(x, -0.5), crossing}, 1000, 1)
+	exact := quad.Fixed(func(z float64) float64 {
+		return distuv.Normal{Mu: 0.3, Sigma: 0.8}.Prob(z) * distuv.UnitNormal.CDF((z-0.2-0.4)/1.3)
+	}, 1.25, 7, 200, nil, 0)
+	vitest.Estimate(t, "crossing given high", exact/above(0, 1.25), given, 0.04)
+	path, err := e.MostProbablePath([]graph.Guard{low, high, graph.Greater(x, -0.5), crossing})
 	require.NoError(t, err)
 	require.Equal(t, []bool{false, false, true, false}, path.Holds)
 
 	require.Equal(t, sides, e.Sides())
-	regions, err := e.TopRegions(5, 1000, 1)
+	regions, err := e.TopRegions(5)
 	require.NoError(t, err)
 	require.Len(t, regions, 2)
 	late := graph.Greater(m.Sample("late", graph.Normal(0, 1)), 0)
@@ -581,6 +471,22 @@ func TestGuardsMadeLater(t *testing.T) {
 	other := graph.NewModel()
 	_, err = e.ProbGiven(low, graph.Greater(other.Sample("x", graph.Normal(0, 1)), 0))
 	require.ErrorContains(t, err, "another model")
+}
+
+// A curve's probability is that of the weighted draws: x·y > 0 of independent normals, and of one in whose sign the other has
+// more mass.
+func TestCurves(t *testing.T) {
+	m := graph.NewModel()
+	x, y := m.Sample("x", graph.Normal(0, 1)), m.Sample("y", graph.Normal(0, 1))
+	m.Name("same sign", graph.Greater(graph.Mul(x, y), 0))
+	m.Factor(graph.If(graph.Greater(graph.Mul(x, y), 0), 1, 0))
+	e := of(t, vitest.Compile(t, m), family.Independent([]float64{0, 0}, []float64{1.1, 1.1}), 20000, *seed)
+	got, err := e.ProbNamed("same sign", 0)
+	require.NoError(t, err)
+	vitest.Estimate(t, "same sign", math.E/(1+math.E), got, 0.025)
+	not, err := e.Prob(graph.Not(e.s.Density().Named("same sign")[0]))
+	require.NoError(t, err)
+	require.InDelta(t, 1, got.Value+not.Value, 1e-12)
 }
 
 // The path of a switch with a thousand named states: each draw evaluates them
@@ -596,27 +502,7 @@ func TestPathOfManyStates(t *testing.T) {
 	d := vitest.Compile(t, m)
 	q, err := family.Structured{}.New(d)
 	require.NoError(t, err)
-	path, err := Of(d, q).MostProbablePath(d.Named("on"), 100, 1)
+	path, err := of(t, d, q, 100, 1).MostProbablePath(d.Named("on"))
 	require.NoError(t, err)
 	require.Len(t, path.Holds, steps-1)
-}
-
-// Without a density or a distribution that suits it, there is an error.
-func TestWithoutADensity(t *testing.T) {
-	d := vitest.Smooth(t)
-	var zero Events
-	for _, e := range []Events{zero, Of(nil, family.Independent(nil, nil)), Of(d, nil), Of(d, family.Independent([]float64{1}, []float64{1}))} {
-		var g graph.Guard
-		_, err := e.Prob(g)
-		require.ErrorContains(t, err, "events: ")
-		_, err = e.ProbGiven(g, g)
-		require.ErrorContains(t, err, "events: ")
-		_, err = e.ProbNamed("on", 0)
-		require.ErrorContains(t, err, "events: ")
-		_, err = e.TopRegions(1, 2, 1)
-		require.ErrorContains(t, err, "events: ")
-		_, err = e.MostProbablePath(nil, 2, 1)
-		require.ErrorContains(t, err, "events: ")
-		require.Panics(t, func() { e.Sides() })
-	}
 }

@@ -3,6 +3,7 @@ package weighted
 import (
 	"cmp"
 	"encoding/json"
+	"flag"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/facetvi/facet/vi/mc"
 )
+
+var seed = flag.Uint64("seed", 1, "seed of the statistical tests")
 
 // psisCase is a case of testdata/psis.json, by R's package loo.
 type psisCase struct {

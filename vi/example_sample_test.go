@@ -9,10 +9,9 @@ import (
 	"github.com/facetvi/facet/vi/family"
 )
 
-// Is a normal good enough to be believed? The data say that a drug works from some
-// dose between 6 and 7 on, any of them; a normal cannot say that and is too sure.
-// A fit of cells can: see the example of Verdict.
-func ExamplePosterior_Importance() {
+// What does a fit know that its own distribution does not say? The data say that a drug works from some
+// dose between 6 and 7 on, any of them; a normal cannot say that and is too sure. Its draws with weights can.
+func ExamplePosterior_Sample() {
 	response := []float64{0.2, -0.4, 0.1, 0.3, -0.2, 0.4, 2.3, 1.7, 2.2, 1.9}
 	m := graph.NewModel()
 	threshold := m.Sample("threshold", graph.Normal(5, 3))
@@ -32,17 +31,20 @@ func ExamplePosterior_Importance() {
 		fmt.Println(err)
 		return
 	}
-	imp, err := fit.Importance(10000, 1) // Println(imp) prints all of it as a table
+	sample, err := fit.Sample()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(imp.Verdict())
-	fmt.Printf("ELBO %.1f, log evidence %.1f\n", imp.ELBO.Value, imp.LogEvidence.Value)
-	t := imp.Latents[0]
-	fmt.Printf("%s: sd %.1f, reweighted %.1f\n", t.Name, t.FitSD, t.SD)
+	elbo, err := fit.ELBO(10000, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("the normal: ELBO %.1f, sd of the threshold %.1f\n", elbo.Value, fit.Q.SD(0))
+	_, sd := sample.Moments(0) // that of fit.SD("threshold")
+	fmt.Printf("the posterior: log evidence %.1f, sd of the threshold %.1f\n", sample.LogEvidence.Value, sd.Value)
 	// Output:
-	// good: trust the reweighted numbers
-	// ELBO -10.9, log evidence -10.7
-	// threshold: sd 0.2, reweighted 0.3
+	// the normal: ELBO -10.9, sd of the threshold 0.2
+	// the posterior: log evidence -10.7, sd of the threshold 0.3
 }
