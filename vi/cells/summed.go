@@ -440,8 +440,11 @@ func (q *Summed) drawn() (*summer, [][]float64) {
 	return q.law.sum, q.law.share
 }
 
-// Exact reports whether Law is exact, which it is not of switches.
+// Exact reports whether Law is exact, which it is not of switches, unless there are no other latents: then the law of one is a sum.
 func (q *Summed) Exact(h regions.Hyperplane) bool {
+	if len(q.switches) == q.Dim() {
+		return len(h.Index) == 1
+	}
 	return !slices.ContainsFunc(q.switches, func(w graph.SwitchLatent) bool { return slices.Contains(h.Index, w.Latent) }) && family.Exact(q.Q, h)
 }
 

@@ -89,9 +89,12 @@ type covariances struct {
 func (s *Sample) covariances(f []float64, t stratum, mean float64) (c covariances) {
 	n, e := float64(t.len()), 0.0
 	c.finite = true
+	if f != nil {
+		c.meanF = f[t.first] // so that of equal values there is no rounding
+	}
 	for k := t.first; k < t.end; k++ {
 		if f != nil {
-			c.meanF += f[k] / n
+			c.meanF += (f[k] - f[t.first]) / n
 			c.finite = c.finite && !math.IsInf(f[k], 0) && !math.IsNaN(f[k])
 		}
 		c.meanW += s.Weights[k] * float64(s.Len()) / n
@@ -230,13 +233,23 @@ func (s *Sample) Masses(i int) (list []mc.Estimate) {
 	return list
 }
 
-// probability clips an estimate to [0, 1].
+const rounding = 1e-12 // of a sum of weights
+
+// probability clips an estimate to [0, 1], and is 0 or 1 where it is that but for rounding.
 func probability(p mc.Estimate) mc.Estimate {
-	p.Value = min(max(p.Value, 0), 1)
+	switch {
+	case p.SE > rounding:
+		p.Value = min(max(p.Value, 0), 1)
+	case p.Value > 1-rounding:
+		p = mc.Estimate{Value: 1}
+	case p.Value < 0:
+		p = mc.Estimate{}
+	}
 	return p
 }
 
-// Side is the posterior probability of one side of a hyperplane, given the signs of Φ at the draws: 1 where it is positive.
+// Side is the posterior probability of one side of a hyperplane, given the signs of Φ at the draws: 1 where it is positive. It
+// is 1 where the density is 0 at all draws on the other side, whatever the proposal's law says.
 func (s *Sample) Side(h regions.Hyperplane, positive bool, signs []float64) mc.Estimate {
 	in := signs
 	if !positive {
@@ -244,6 +257,14 @@ func (s *Sample) Side(h regions.Hyperplane, positive bool, signs []float64) mc.E
 		for k, x := range signs {
 			in[k] = 1 - x
 		}
+	}
+	inside, outside := 0.0, 0 // the weight of draws that are in, the number of others
+	for k, x := range in {
+		inside += x * s.Weights[k]
+		outside += int(1 - x)
+	}
+	if outside > 0 && inside > 1-rounding {
+		return mc.Estimate{Value: 1}
 	}
 	return probability(s.Expect(in, s.Known(h, func(q family.Q) float64 {
 		if positive {
@@ -254,7 +275,7 @@ func (s *Sample) Side(h regions.Hyperplane, positive bool, signs []float64) mc.E
 }
 
 // Quantile is the posterior quantile of latent i at probability p, on the program's own scale. Its standard error is that of
-// the distribution function there, over its slope.
+// the distribution function there, over its slope, which is that between draws about √n before and after.
 func (s *Sample) Quantile(i int, p float64) mc.Estimate { return s.Quantiles(i, p)[0] }
 
 // Quantiles are the posterior quantiles of latent i at some probabilities.
@@ -298,17 +319,28 @@ func (s *Sample) quantiles(x []float64, cdf func(u float64) []float64, probs []f
 		return x[order[min(j, len(order)-1)]]
 	}
 	below := make([]float64, len(x))
-	for _, p := range probs {
-		u, plain := at(p), 0.0
+	distribution := func(u float64) (f mc.Estimate, plain float64) {
 		for k, v := range x {
 			if below[k] = 0; v <= u {
 				below[k] = 1
 				plain += s.Weights[k]
 			}
 		}
-		f := s.Expect(below, cdf(u))
-		p += plain - f.Value
-		list = append(list, mc.Estimate{Value: at(p), SE: (at(p+f.SE) - at(p-f.SE)) / 2})
+		return s.Expect(below, cdf(u)), plain
+	}
+	for _, p := range probs {
+		u := at(p)
+		f, plain := distribution(u)
+		h := max(f.SE, 2*math.Sqrt(p*(1-p)/float64(len(x))))
+		slope := (at(p+h) - at(p-h)) / (2 * h)
+		if f.Value != plain { // which may be known better than draws are near each other: the place between them by Newton's method
+			u = at(p + plain - f.Value)
+			for range 2 {
+				f, _ = distribution(u)
+				u += (p - f.Value) * slope
+			}
+		}
+		list = append(list, mc.Estimate{Value: u, SE: f.SE * slope})
 	}
 	return list
 }

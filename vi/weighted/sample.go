@@ -35,9 +35,10 @@ type Sample struct {
 	columns [][]float64 // by latent: the draws on the program's scale; nil until they are asked for
 }
 
-// A stratum is draws first to end − 1, all of one part of the proposal.
+// A stratum is draws first to end − 1, all of one part of the proposal, which has a weight.
 type stratum struct {
 	q                family.Q
+	weight           float64
 	part, first, end int
 }
 
@@ -72,6 +73,7 @@ func Draw(ctx context.Context, d *graph.Density, q family.Q, n int, seed uint64)
 	}
 	s.K, s.ESS = smoothed.K, smoothed.ESS
 	s.Weights = smoothed.LogWeights
+	s.share()
 	sum := floats.LogSumExp(s.Weights)
 	for k, x := range s.Weights {
 		s.Weights[k] = math.Exp(x - sum)
@@ -85,7 +87,7 @@ func Draw(ctx context.Context, d *graph.Density, q family.Q, n int, seed uint64)
 func (s *Sample) stratify(q family.Q, n int, seed uint64) (part []int) {
 	m, ok := q.(Partial)
 	if !ok {
-		s.strata = []stratum{{q, 0, 0, n}}
+		s.strata = []stratum{{q, 1, 0, 0, n}}
 		return nil
 	}
 	u, k, sum := mc.NewRand(mc.Mix(seed, uint64(n))).Float64(), 0, m.Weight(0)
@@ -96,12 +98,22 @@ func (s *Sample) stratify(q family.Q, n int, seed uint64) (part []int) {
 			sum += m.Weight(k)
 		}
 		if j == 0 || part[j-1] != k {
-			s.strata = append(s.strata, stratum{m.Part(k), k, j, j})
+			s.strata = append(s.strata, stratum{m.Part(k), m.Weight(k), k, j, j})
 		}
 		part[j] = k
 		s.strata[len(s.strata)-1].end++
 	}
 	return part
+}
+
+// share undoes that numbers of draws are whole: the weights of a stratum that has enough draws are as if it had n·π. Those of
+// small strata, rounded at random, are right on average.
+func (s *Sample) share() {
+	for _, t := range s.strata {
+		if t.len() >= enoughDraws {
+			floats.AddConst(math.Log(t.weight*float64(len(s.Weights))/float64(t.len())), s.Weights[t.first:t.end])
+		}
+	}
 }
 
 // termsOfLatent is how many terms of log r make blocks as short as a latent does: of much data longer ones would take
