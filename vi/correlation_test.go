@@ -2,6 +2,7 @@ package vi_test
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -27,6 +28,8 @@ func TestSummaryCorrelations(t *testing.T) {
 		}
 		require.Len(t, s.Correlations, 10, f.Name())
 		require.Regexp(t, `correlation\n`, s.String())
+		sample, err := fit.Sample()
+		require.NoError(t, err)
 		draws, err := fit.Draws(20000, 1)
 		require.NoError(t, err)
 		for _, c := range s.Correlations {
@@ -34,7 +37,8 @@ func TestSummaryCorrelations(t *testing.T) {
 			require.NoError(t, err)
 			b, err := draws.Of(c.B)
 			require.NoError(t, err)
-			require.InDelta(t, stat.Correlation(a, b, nil), c.Value, 0.035, "%s %s", c.A, c.B) // 5 standard errors
+			drawn := stat.Correlation(a, b, nil)
+			require.InDelta(t, drawn, c.Value, 5*(1-drawn*drawn)*math.Sqrt(1/sample.ESS+1./20000), "%s %s", c.A, c.B)
 		}
 		some, err := s.Of(s.Correlations[0].A, s.Correlations[0].B)
 		require.NoError(t, err)

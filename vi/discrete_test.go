@@ -85,7 +85,7 @@ func TestDiscretePosterior(t *testing.T) {
 		require.NoError(t, err)
 		v, err := p.Verdict()
 		require.NoError(t, err)
-		require.NotEqual(t, TrustNothing, v.Trust, v.String())
+		require.Equal(t, TrustFit, v.Trust, v.String())
 		e, err := p.LogEvidence()
 		require.NoError(t, err)
 		assert.InDelta(t, logEvidence, e.Value, 4*e.SE)
@@ -93,7 +93,8 @@ func TestDiscretePosterior(t *testing.T) {
 		values, masses, err := p.Masses("n")
 		require.NoError(t, err)
 		for j, n := range values {
-			assert.InDelta(t, count[int(n)], masses[j], 0.01, "n = %v", n)
+			assert.InDelta(t, count[int(n)], masses[j].Value, 5*masses[j].SE+1e-12, "n = %v", n)
+			require.Less(t, masses[j].SE, 0.0025, "inconclusive")
 			mean += n * count[int(n)]
 			second += n * n * count[int(n)]
 		}
@@ -168,7 +169,7 @@ func TestDiscreteFamilies(t *testing.T) {
 		}
 		two, err := p.ProbNamed("two", 0)
 		require.NoError(t, err)
-		assert.InDelta(t, masses[2].Value, two.Value, 1e-15)
+		assert.InDelta(t, masses[2].Value, two.Value, 5*two.SE)
 		e, err := p.ELBO(20000, 1)
 		require.NoError(t, err)
 		require.Less(t, e.Value, logEvidence+4*e.SE)
@@ -176,7 +177,7 @@ func TestDiscreteFamilies(t *testing.T) {
 		r, err := p.LogEvidence()
 		require.NoError(t, err)
 		require.InDelta(t, logEvidence, r.Value, 5*r.SE)
-		require.Regexp(t, `n +0: 0\.042, 1: 0\.181`, p.Summary().String())
+		require.Regexp(t, `n +0: 0\.04\d, 1: 0\.1[78]\d`, p.Summary().String())
 		v, err := p.Verdict()
 		require.NoError(t, err)
 		require.NotContains(t, v.String(), "0.0%", "a standard deviation's error, which is not judged")

@@ -19,9 +19,9 @@ func proposition() (*graph.Model, graph.Guard) {
 }
 
 // The posterior probability that a guard of the program holds. It is 0.00003
-// exactly, and a fit of cells leaves the other side of the guard out. The best normal
-// says 0.014, for a normal cannot stop at 0; and reparameterization, which does not see
-// the data through an if, says 0.5.
+// exactly, and a fit of cells leaves the other side of the guard out. The best normal has 0.01 there, for a normal cannot stop at
+// 0; and reparameterization, which does not see the data through an if, ends at one that has 0.5. What these fits say of the
+// posterior is right all the same: it is of draws with weights.
 func ExamplePosterior_Prob() {
 	m, above := proposition()
 	d, err := m.Compile()
@@ -44,10 +44,11 @@ func ExamplePosterior_Prob() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("%s: P(z > 0) = %.2f\n", name, p.Value)
+		own := fit.Q.Law(d.Arrangement().Plane(0)).Above(0)
+		fmt.Printf("%s: P(z > 0) = %.3f; of the fitted distribution itself %.2f\n", name, p.Value, own)
 	}
 	// Unordered output:
-	// a normal, reparameterized: P(z > 0) = 0.50
-	// a normal, with boundaries: P(z > 0) = 0.01
-	// cells: P(z > 0) = 0.00
+	// a normal, reparameterized: P(z > 0) = 0.000; of the fitted distribution itself 0.50
+	// a normal, with boundaries: P(z > 0) = 0.000; of the fitted distribution itself 0.01
+	// cells: P(z > 0) = 0.000; of the fitted distribution itself 0.00
 }

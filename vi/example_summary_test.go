@@ -43,10 +43,10 @@ func ExamplePosterior_Summary() {
 		log.Fatal(err)
 	}
 	for _, l := range some.Latents {
-		fmt.Printf("%s: %.1f, 90%% between %.1f and %.1f\n", l.Name, l.Mean, l.Q5, l.Q95)
+		fmt.Printf("%s: %.1f, 90%% between %.1f and %.1f\n", l.Name, l.Mean.Value, l.Q5.Value, l.Q95.Value)
 	}
 	for _, g := range some.Guards[4:8] {
-		fmt.Printf("%s: %s with probability %.1f\n", g.Name, g.Condition, g.Prob)
+		fmt.Printf("%s: %s with probability %.1f\n", g.Name, g.Condition, g.Prob.Value)
 	}
 	// Output:
 	// with: 2.0, 90% between 1.6 and 2.4
@@ -78,9 +78,9 @@ func ExampleSummary_String() {
 	// Output:
 	// ELBO -171.24 ± 0.05 nats
 	//
-	// latent    mean    sd      5%     50%     95%
-	// μ         6.54  0.21    6.20    6.54    6.89
-	// change  1891.3   2.9  1886.5  1891.3  1896.1
+	// latent    mean    ± se    sd      5%     50%     95%
+	// μ         6.54  0.0004  0.21    6.20    6.54    6.89
+	// change  1891.3    0.02   2.9  1886.5  1891.3  1896.1
 	//
 	// guard       holds where    probability
 	// late        change > 1890        0.671

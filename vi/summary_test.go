@@ -14,7 +14,7 @@ import (
 
 // Each number is the one that the posterior gives when asked for it alone.
 func TestSummaryLatents(t *testing.T) {
-	p := posteriorOf(t)
+	p := posteriorOf(t).known() // it keeps its draws
 	s := p.Summary()
 	require.Len(t, s.Latents, 5)
 	for i, name := range p.Density.Latents() {
@@ -53,6 +53,7 @@ func TestSummaryGuards(t *testing.T) {
 		}
 	}
 	p := &Posterior{Density: mustCompile(t, m), Q: family.Independent([]float64{0.3, -0.2, 0.4, 0.6}, []float64{0.8, 1.3, 0.5, 1.1})}
+	p = p.known()
 	s := p.Summary()
 
 	want := []GuardSummary{
@@ -128,10 +129,10 @@ func TestSummaryString(t *testing.T) {
 		"warning: not settled",
 		"warning: misleading",
 		"",
-		"latent     mean       sd       5%      50%      95%",
-		"μ          6.54     0.21     6.12     6.54     6.96",
-		"θ\u0302[10]     -1234       96    -1426    -1234    -1042",
-		"温度    0.50000  0.00015  0.49970  0.50000  0.50030",
+		"latent     mean    ± se       sd       5%      50%      95%",
+		"μ          6.54  0.0009     0.21     6.12     6.54     6.96",
+		"θ\u0302[10]     -1234     0.4       96    -1426    -1234    -1042",
+		"温度    0.50000   6e-07  0.00015  0.49970  0.50000  0.50030",
 		"",
 		"guard      holds where    probability",
 		"on[0]      μ > 6                0.988",
@@ -164,8 +165,8 @@ func TestSummaryTextOfCells(t *testing.T) {
 		"x < 0   0.250  -14.000   -13.700 ± 0.1   1.50",
 		"7 cells tried, 0.002 of the posterior left out",
 		"",
-		"latent  mean    sd    5%   50%   95%  reweighted    sd",
-		"x       1.00  0.50  0.00  1.00  2.00        1.25  0.75",
+		"latent  mean  ± se    sd    5%   50%   95%",
+		"x       1.00  0.01  0.50  0.00  1.00  2.00",
 		"",
 	}, "\n"), s.String())
 	one := s

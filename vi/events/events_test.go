@@ -110,7 +110,7 @@ func TestSides(t *testing.T) {
 	require.Equal(t, "r > 2", byName["big"].Condition)
 	for name, p := range want {
 		require.InDelta(t, p, byName[name].Prob.Value, 1e-9, name)
-		require.Less(t, byName[name].Prob.SE, 1e-9, name)
+		require.Less(t, byName[name].Prob.SE, 1e-7, name)
 	}
 	sides(of(t, d, near(d), 20000, *seed))
 	for name, p := range want {
