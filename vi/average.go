@@ -39,7 +39,7 @@ func (m *mean) reset() {
 func (m mean) clone() mean { return mean{slices.Clone(m.Sum), m.N} }
 
 // averagesFrom is the first step whose iterate counts in the average of a fit.
-func (s *Settings) averagesFrom() int {
+func (s *job) averagesFrom() int {
 	tail := int(s.Average * float64(s.Steps))
 	return s.Steps - max(tail, 1) + 1
 }

@@ -27,8 +27,8 @@ const (
 )
 
 // runCells is a fit of cells, with a checkpoint at its beginning and at its end.
-func runCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*Posterior, error) {
-	if s.Quick {
+func runCells(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, error) {
+	if s.cells.Quick {
 		p, err := fitQuick(ctx, d, s)
 		if err != nil {
 			return nil, fmt.Errorf("vi: %w", err)
@@ -38,7 +38,7 @@ func runCells(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*P
 			return p, m.concluded(p)
 		}
 	}
-	begun := &Posterior{Density: d, Q: PriorStart(d), Settings: s}
+	begun := &Posterior{Density: d, Q: PriorStart(d), Settings: s.settings()}
 	if err := begun.checkpoint(); err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
 	}
@@ -65,7 +65,7 @@ func (m *monitor) concluded(p *Posterior) error {
 // that these cannot be relied on, it tries what suits posteriors that have no cells to speak
 // of, and returns what has the most even weights. A density of much data is fitted and judged
 // by one that costs less.
-func fitCells(ctx context.Context, whole *graph.Density, s Settings, m *monitor) (*Posterior, error) {
+func fitCells(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Posterior, error) {
 	d, err := compact(ctx, whole, s, m)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func fitCells(ctx context.Context, whole *graph.Density, s Settings, m *monitor)
 }
 
 // fitDensity is the best fit of cells of d, and the sample that it goes by; nil if no cell has a mode.
-func fitDensity(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*Posterior, scout.Result, error) {
+func fitDensity(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, scout.Result, error) {
 	c := cellsFit{d: d, s: s, m: m, switches: d.Switches()}
 	scouting := scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Over: m.half.Over, Progress: func(beta float64) {
 		m.at("scouting: at %.2g of the data's weight", beta)
@@ -154,7 +154,7 @@ func fitDensity(ctx context.Context, d *graph.Density, s Settings, m *monitor) (
 const muchData = 1000
 
 // compact is a density that costs less than d, if there is one; see cells.Compact.
-func compact(ctx context.Context, d *graph.Density, s Settings, m *monitor) (*graph.Density, error) {
+func compact(ctx context.Context, d *graph.Density, s job, m *monitor) (*graph.Density, error) {
 	if d.Terms() < muchData {
 		return d, nil
 	}
@@ -177,7 +177,7 @@ var errNoCells = errors.New("log r has no maximum in any cell that was found: if
 // A cellsFit is a fit of cells under way.
 type cellsFit struct {
 	d        *graph.Density
-	s        Settings
+	s        job
 	sample   scout.Result
 	m        *monitor
 	switches []graph.SwitchLatent
@@ -260,7 +260,7 @@ func (c *cellsFit) find(ctx context.Context, switches []graph.SwitchLatent) (*Po
 	search, err := cells.Find(ctx, c.d, cells.Settings{
 		Points: cells.Different(c.d, c.sample.Z, leadDraws), Most: mostTried, Over: c.m.budget.Over,
 		Draws: c.some(modeDraws),
-		Lost:  -math.Expm1(-c.s.Tolerance), Seed: mc.Mix(c.s.Seed, cellStream), Switches: switches,
+		Lost:  -math.Expm1(-c.s.cells.Tolerance), Seed: mc.Mix(c.s.Seed, cellStream), Switches: switches,
 		Progress: func(tried, found int) { c.m.at("searching: %d cells tried, %d found", tried, found) },
 	})
 	if search != nil && search.Leads > 0 && c.m.budget.Over() {
@@ -270,7 +270,7 @@ func (c *cellsFit) find(ctx context.Context, switches []graph.SwitchLatent) (*Po
 		return nil, err
 	}
 	kept, left, err := search.Finish(ctx, cells.Finish{
-		Most: c.s.Cells, Draws: c.draws(),
+		Most: c.s.cells.Most, Draws: c.draws(),
 		Progress: func(judged, kept int) { c.m.at("judging: %d of %d cells", judged, kept) },
 	})
 	if c.m.budget.Over() {
@@ -312,7 +312,7 @@ func (c *cellsFit) ofDraws(ctx context.Context) (*Posterior, error) {
 
 func (c *cellsFit) posterior(q *family.Mixture, f *findings) *Posterior {
 	f.q, f.Scout = q, c.sample.LogEvidence
-	return &Posterior{Density: c.d, Q: q, Settings: c.s, findings: f}
+	return &Posterior{Density: c.d, Q: q, Settings: c.s.settings(), findings: f}
 }
 
 // fittedDraws is how many of the scout's draws normals are fitted to.

@@ -8,7 +8,7 @@ import (
 
 // lockCheckpoint makes this fit the one writer of the checkpoint, until release
 // is called or the process ends. It does nothing if no checkpoint is wanted.
-func (s *Settings) lockCheckpoint() (release func(), err error) {
+func (s *job) lockCheckpoint() (release func(), err error) {
 	if s.Checkpoint == "" {
 		return func() {}, nil
 	}

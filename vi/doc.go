@@ -20,14 +20,14 @@
 // importance weights and by the scout, which knows nothing of the mixture
 // ([Posterior.Verdict]).
 //
-// With Settings.Family a fit is one climb: it looks for its start itself, climbs with
+// With Climb.Family a fit is one climb: it looks for its start itself, climbs with
 // Adam in units of the family's own scale, and ends at the average of the last
 // iterates:
 //
 //	1000 draws ─▶ climb ─▶ modes of regions ─▶ 20 short fits ─▶ 5 longer ─▶ Restarts fits ─▶ the best ELBO
 //	                                                                          + average
 //
-// It stops after Settings.Steps, or by itself when the ELBO of averages settles
+// It stops after Climb.Steps, or by itself when the ELBO of averages settles
 // ([Automatic]). It can be saved at any step and resumed to the same bits:
 // [Posterior.Save], [Load], [Posterior.Resume], Settings.Checkpoint.
 //

@@ -25,9 +25,9 @@ import (
 //
 // By default it looks for the cells that hold the posterior, fits a distribution to
 // each, and judges their mixture: see Posterior.Cells and Posterior.Verdict. With one of
-// the other families as Settings.Family it maximises the ELBO by stochastic gradient
-// ascent: from the best start that it finds (see Settings.Start), by Adam, to the
-// average of the last iterates (see Settings.Average).
+// the other families as Climb.Family it maximises the ELBO by stochastic gradient
+// ascent: from the best start that it finds (see Climb.Start), by Adam, to the
+// average of the last iterates (see Climb.Average).
 //
 // A model with parameters (see graph.Model.Param) is fitted by one family, family.FullRank by default:
 // the ELBO is maximised by the parameters together with the distribution.
@@ -38,15 +38,11 @@ import (
 // settings that make no sense is the fit nil. A search for cells that ctx stops leaves
 // the prior's centre and scales beside the error; where no cell has a finite density
 // the fit is nil.
-func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) {
+func Fit(ctx context.Context, d *graph.Density, settings Settings) (*Posterior, error) {
 	if ctx == nil {
 		return nil, errNoContext
 	}
-	if d != nil {
-		s.forParams(d)
-	}
-	asked := s
-	s.fill()
+	s := newJob(d, settings)
 	if err := s.check(d); err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
 	}
@@ -57,26 +53,25 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 	defer release()
 	m := newMonitor(s)
 	defer m.progress.end()
-	large := s.searches() && d.Dim() > cells.MostLatents
+	large := s.searches && d.Dim() > cells.MostLatents
 	if large {
 		c := cellsFit{d: d, switches: d.Switches()}
 		large = !c.sumsFirst()
 	}
 	switch {
 	case large:
-		s = asked
-		s.Family = family.MeanField{}
-		s.fill()
-	case s.searches():
+		s.Method = Climb{}
+		s = newJob(d, s.Settings)
+	case s.searches:
 		return runCells(ctx, d, s, m)
 	}
 	if err := s.divide(d); err != nil {
-		return nil, fmt.Errorf("vi: Settings.Subsample: %w", err)
+		return nil, fmt.Errorf("vi: Climb.Subsample: %w", err)
 	}
 	starts, err := prepare(ctx, d, s, m)
 	switch {
 	case ctx.Err() != nil && err != nil:
-		return &Posterior{Density: d, Q: PriorStart(d), Settings: s}, stopped(ctx)
+		return &Posterior{Density: d, Q: PriorStart(d), Settings: s.settings()}, stopped(ctx)
 	case err != nil:
 		return nil, err
 	}
@@ -91,7 +86,7 @@ func Fit(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) 
 }
 
 // prepare compiles what the fits need, and finds their starts.
-func prepare(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]family.Q, error) {
+func prepare(ctx context.Context, d *graph.Density, s job, m *monitor) ([]family.Q, error) {
 	if s.subsample != nil && s.Start == nil {
 		return startsOfPart(ctx, d, s, m)
 	}
@@ -117,7 +112,7 @@ func prepare(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]f
 }
 
 // startsOfPart are starts that are looked for by a part of the data.
-func startsOfPart(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]family.Q, error) {
+func startsOfPart(ctx context.Context, d *graph.Density, s job, m *monitor) ([]family.Q, error) {
 	of := s
 	of.Family = family.MeanField{}
 	starts, err := findStarts(ctx, s.subsample.Part(0), of, m)
@@ -132,7 +127,7 @@ func startsOfPart(ctx context.Context, d *graph.Density, s Settings, m *monitor)
 var errNoContext = errors.New("vi: a nil context")
 
 // newFitters are the restarts from number first on.
-func newFitters(d *graph.Density, s Settings, starts []family.Q, first int) (fits []*fitter, err error) {
+func newFitters(d *graph.Density, s job, starts []family.Q, first int) (fits []*fitter, err error) {
 	for r, start := range starts[first:] {
 		f, err := newFitter(d, s.restart(first+r, start))
 		if err != nil {
@@ -150,8 +145,8 @@ func newFitters(d *graph.Density, s Settings, starts []family.Q, first int) (fit
 type fitter struct {
 	fitState
 	d        *graph.Density
-	s        Settings // of this restart, which has a Start and a Seed of its own
-	number   int      // of the restart
+	s        job // of this restart, which has a Start and a Seed of its own
+	number   int // of the restart
 	g        *gradient.Runner
 	meter    *check.Meter // of the trace; nil until it is needed
 	q        family.Q     // the iterate
@@ -190,7 +185,7 @@ type fitState struct {
 	Err     string // why it stopped early
 }
 
-func newFitter(d *graph.Density, s Settings) (*fitter, error) {
+func newFitter(d *graph.Density, s job) (*fitter, error) {
 	e := s.Estimator
 	if s.subsample != nil {
 		e = s.subsample
@@ -202,7 +197,7 @@ func newFitter(d *graph.Density, s Settings) (*fitter, error) {
 	return fitterWith(g, d, s, s.Start), nil
 }
 
-func fitterWith(g *gradient.Runner, d *graph.Density, s Settings, start family.Q) *fitter {
+func fitterWith(g *gradient.Runner, d *graph.Density, s job, start family.Q) *fitter {
 	n := len(start.Theta())
 	f := &fitter{
 		d: d, s: s, g: g, q: start.Clone(), units: make([]float64, n), scaled: make([]float64, n), move: make([]float64, n),

@@ -168,11 +168,11 @@ func SeedOf(seed uint64, key string) uint64 {
 
 // fitAll is what the fits of many data sets have in common.
 type fitAll struct {
-	s       Settings // Checkpoint is the folder
+	s       job      // Checkpoint is the folder
 	journal *journal // nil if there is none
 }
 
-func newFitAll(d *graph.Density, s Settings) (*fitAll, error) {
+func newFitAll(d *graph.Density, s job) (*fitAll, error) {
 	a := &fitAll{s: s}
 	a.s.Progress = nil
 	if s.Checkpoint == "" {
@@ -242,7 +242,7 @@ func (a *fitAll) fit(ctx context.Context, d *graph.Density, key string, data map
 }
 
 // resume goes on with a fit that had begun; nil if there is none.
-func (a *fitAll) resume(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) {
+func (a *fitAll) resume(ctx context.Context, d *graph.Density, s job) (*Posterior, error) {
 	if s.Checkpoint == "" {
 		return nil, nil
 	}
@@ -261,6 +261,6 @@ func (a *fitAll) resume(ctx context.Context, d *graph.Density, s Settings) (*Pos
 	if p.Settings.Seed != s.Seed {
 		return nil, fmt.Errorf("%s is a fit with another seed", s.Checkpoint)
 	}
-	p.Settings.Checkpoint, p.Settings.Logger, p.Settings.OnStep = s.Checkpoint, s.Logger, s.OnStep
+	p.Settings.Checkpoint, p.Settings.Logger, p.job().OnStep = s.Checkpoint, s.Logger, s.OnStep
 	return p.Resume(ctx)
 }

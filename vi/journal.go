@@ -92,7 +92,7 @@ func (r *record) each(visit func(*savedFamily) error) error {
 }
 
 // openJournal opens the journal of d's fits by the settings in a folder, or makes one.
-func openJournal(folder string, d *graph.Density, s Settings) (j *journal, err error) {
+func openJournal(folder string, d *graph.Density, s job) (j *journal, err error) {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func openJournal(folder string, d *graph.Density, s Settings) (j *journal, err e
 }
 
 // open reads what is there, or begins.
-func (j *journal) open(s Settings) error {
+func (j *journal) open(s job) error {
 	s.Checkpoint, s.CheckpointEvery = "", 0
 	s.fill()
 	saving, err := saveSettings(s)
@@ -319,7 +319,7 @@ func (j *journal) close() error {
 }
 
 // load is the fit of d with the key that was there when the journal was opened, or nil. It was by the settings.
-func (j *journal) load(key string, d *graph.Density, s Settings) (*Posterior, error) {
+func (j *journal) load(key string, d *graph.Density, s job) (*Posterior, error) {
 	x, ok := j.at[key]
 	if !ok {
 		return nil, nil
@@ -331,7 +331,7 @@ func (j *journal) load(key string, d *graph.Density, s Settings) (*Posterior, er
 	return p, nil
 }
 
-func (j *journal) posterior(x place, d *graph.Density, s Settings) (*Posterior, error) {
+func (j *journal) posterior(x place, d *graph.Density, s job) (*Posterior, error) {
 	body := make([]byte, x.n)
 	if _, err := j.file.ReadAt(body, x.from); err != nil {
 		return nil, err
@@ -353,9 +353,10 @@ func (j *journal) posterior(x place, d *graph.Density, s Settings) (*Posterior, 
 	if err := r.each(func(f *savedFamily) error { return j.family(f, d) }); err != nil {
 		return nil, err
 	}
-	s.forParams(d)
-	s.Family = r.Family.Family
-	s.fill()
+	if s.searches = r.Family.Family == family.Family(family.Cells{}); !s.searches {
+		s.Family = r.Family.Family
+		s.fill(d)
+	}
 	return r.posterior(d, s)
 }
 
@@ -368,10 +369,11 @@ func (j *journal) modelWith(d *graph.Density) savedModel {
 
 // add adds the fit with the key.
 func (j *journal) add(key string, p *Posterior) error {
-	if err := checkKept(p.Settings.Family); err != nil {
+	kept := p.Q.Family()
+	if err := checkKept(kept); err != nil {
 		return err
 	}
-	r := record{savedFamily{Family: p.Settings.Family}, p.saved()}
+	r := record{savedFamily{Family: kept}, p.saved()}
 	if err := r.each(j.number); err != nil {
 		return err
 	}

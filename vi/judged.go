@@ -20,11 +20,11 @@ const judgedFrom = 80_000
 // watches or that continues with an Optimizer is a part of something else, which asks for
 // a verdict when it wants one. One with Subsample is not judged by all of the data.
 func (p *Posterior) conclude(ctx context.Context, m *monitor) error {
-	work := 0
+	work, s := 0, p.job()
 	for _, st := range p.states {
-		work += st.Step * p.Settings.Samples
+		work += st.Step * s.Samples
 	}
-	if p.Settings.OnStep != nil || p.Settings.Optimizer != nil || p.Settings.Subsample > 1 || work < judgedFrom || m.budget.Over() {
+	if s.OnStep != nil || s.Optimizer != nil || s.Subsample > 1 || work < judgedFrom || m.budget.Over() {
 		return nil
 	}
 	m.at("judging the fit")
@@ -51,7 +51,7 @@ func (f *findings) judge(ctx context.Context, p *Posterior, budget cputime.Limit
 		return nil
 	}
 	d := p.atParams()
-	sample, all, err := scoutModes(ctx, d, p.Settings, budget.Over)
+	sample, all, err := scoutModes(ctx, d, p.job(), budget.Over)
 	if all && err == nil {
 		sample, err = scout.Run(ctx, d, scout.Settings{Seed: mc.Mix(p.Settings.Seed, scoutStream), Over: budget.Over})
 	}
@@ -63,7 +63,7 @@ func (f *findings) judge(ctx context.Context, p *Posterior, budget cputime.Limit
 	}
 	f.Scout = sample.LogEvidence
 	if f.Verdict = p.judge(ctx, sample, p.evidenceDraws()); !all && f.Verdict.Trust != TrustNothing {
-		f.Verdict.Reasons = append(f.Verdict.Reasons, p.Settings.howLooked(d))
+		f.Verdict.Reasons = append(f.Verdict.Reasons, p.job().howLooked(d))
 	}
 	return nil
 }

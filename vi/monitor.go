@@ -15,7 +15,7 @@ import (
 // monitor is what watches a fit: trace, checkpoints, progress, log, OnStep. The
 // restarts share it.
 type monitor struct {
-	s    Settings
+	s    job
 	d    *graph.Density
 	stop context.CancelCauseFunc // of all restarts
 	// half and whole of Settings.Budget
@@ -27,7 +27,7 @@ type monitor struct {
 	progress *progress
 }
 
-func newMonitor(s Settings) *monitor {
+func newMonitor(s job) *monitor {
 	m := &monitor{s: s, progress: newProgress(s)}
 	if s.Budget > 0 {
 		m.half, m.budget = cputime.In(s.Budget/2), cputime.In(s.Budget)

@@ -36,7 +36,7 @@ const (
 // modesOf are the modes of a density of much data that has no sums but near points (see graph.SumsNear), highest
 // first. Where to climb from is looked for by a part of the data: its posterior is wider, and the whole one's is
 // inside it. There are none for a density with less data, or of another kind.
-func modesOf(ctx context.Context, d *graph.Density, s Settings, over func() bool) (modes []*cells.Mode, err error) {
+func modesOf(ctx context.Context, d *graph.Density, s job, over func() bool) (modes []*cells.Mode, err error) {
 	if d.Terms() < manyTerms || d.Dim() > graph.MostNear {
 		return nil, nil
 	}
@@ -70,18 +70,18 @@ func modesOf(ctx context.Context, d *graph.Density, s Settings, over func() bool
 }
 
 // partSize is how many observations modes are looked for by.
-func (s Settings) partSize(d *graph.Density) int {
+func (s job) partSize(d *graph.Density) int {
 	return cmp.Or(s.some, max(someData, someByLatent*d.Dim()))
 }
 
 // howLooked is a reason of a verdict.
-func (s Settings) howLooked(d *graph.Density) string {
+func (s job) howLooked(d *graph.Density) string {
 	return fmt.Sprintf("modes of all the data were looked for from the posterior by %d observations", s.partSize(d))
 }
 
 // fitModes is a fit of cells of much data: of what log r is near each of its modes, judged by log r itself. It
 // is nil where there are no such modes.
-func fitModes(ctx context.Context, whole *graph.Density, s Settings, m *monitor) (*Posterior, error) {
+func fitModes(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Posterior, error) {
 	if whole.Terms() >= manyTerms {
 		m.at("looking for modes of %d terms", whole.Terms())
 	}
@@ -210,7 +210,7 @@ func merge(samples []scout.Result, higher []float64) (all scout.Result) {
 }
 
 // scoutModes is a scout of what log r of much data is near its modes; none reports that there are none of these.
-func scoutModes(ctx context.Context, d *graph.Density, s Settings, over func() bool) (sample scout.Result, none bool, err error) {
+func scoutModes(ctx context.Context, d *graph.Density, s job, over func() bool) (sample scout.Result, none bool, err error) {
 	modes, err := modesOf(ctx, d, s, over)
 	if err != nil || len(modes) == 0 {
 		return sample, true, err
@@ -238,7 +238,7 @@ func scoutModes(ctx context.Context, d *graph.Density, s Settings, over func() b
 
 // startsNearModes are starts for a fit of one family of much data: where fits of what log r is near its modes end, the
 // best first. There are none if there are no such modes.
-func startsNearModes(ctx context.Context, d *graph.Density, s Settings, m *monitor) (starts []family.Q, err error) {
+func startsNearModes(ctx context.Context, d *graph.Density, s job, m *monitor) (starts []family.Q, err error) {
 	modes, err := modesOf(ctx, d, s, m.half.Over)
 	if err != nil || len(modes) == 0 {
 		return nil, err

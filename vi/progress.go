@@ -32,7 +32,7 @@ type progress struct {
 	news    bool          // there is more to report
 }
 
-func newProgress(s Settings) *progress {
+func newProgress(s job) *progress {
 	if s.Progress == nil {
 		return nil
 	}

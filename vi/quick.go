@@ -33,8 +33,8 @@ type quickFit struct {
 
 // of is a fit without a scout, of programs that cells.Intervals takes; its found.Verdict is
 // there, and nothing of it is TrustNothing. It is nil where that cannot be had.
-func (f *quickFit) of(d *graph.Density, s Settings) (*Posterior, error) {
-	if ok, err := f.Find(d, -math.Expm1(-s.Tolerance)); err != nil || !ok {
+func (f *quickFit) of(d *graph.Density, s job) (*Posterior, error) {
+	if ok, err := f.Find(d, -math.Expm1(-s.cells.Tolerance)); err != nil || !ok {
 		return nil, err
 	}
 	for _, draws := range [...]int{quickDraws, moreQuickDraws, mostQuickDraws} {
@@ -42,7 +42,7 @@ func (f *quickFit) of(d *graph.Density, s Settings) (*Posterior, error) {
 		if err != nil || fitted == nil {
 			return nil, err
 		}
-		p := &Posterior{Density: d, Q: fitted.Q, Settings: s}
+		p := &Posterior{Density: d, Q: fitted.Q, Settings: s.settings()}
 		p.findings = &findings{q: fitted.Q, Tried: fitted.Tried, Left: fitted.Left, Scout: Estimate{Value: math.NaN(), SE: math.NaN()}}
 		p.findings.Cells = make([]Cell, 0, len(fitted.Cells))
 		for k, c := range fitted.Cells {
@@ -177,8 +177,8 @@ func stratified(fitted *cells.Fitted, e []float64) float64 {
 	return math.Sqrt(variance)
 }
 
-// fitQuick is a fit with Settings.Quick; nil for what takes another one.
-func fitQuick(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) {
+// fitQuick is a fit with Cells.Quick; nil for what takes another one.
+func fitQuick(ctx context.Context, d *graph.Density, s job) (*Posterior, error) {
 	if ctx.Err() != nil {
 		return nil, nil
 	}

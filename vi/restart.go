@@ -11,7 +11,7 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
-// A Restart is what became of one of the fits that Settings.Restarts asks for.
+// A Restart is what became of one of the fits that Climb.Restarts asks for.
 type Restart struct {
 	Start family.Q
 	Q     family.Q // the result
@@ -36,7 +36,7 @@ const (
 
 // restart is the settings of fit r from start. The first has the streams that it
 // would have alone.
-func (s Settings) restart(r int, start family.Q) Settings {
+func (s job) restart(r int, start family.Q) job {
 	s.Start = start
 	if r > 0 {
 		s.Seed = mc.Mix(s.Seed, uint64(r))
@@ -45,7 +45,7 @@ func (s Settings) restart(r int, start family.Q) Settings {
 }
 
 // runAll runs fits side by side and keeps the best.
-func runAll(ctx context.Context, d *graph.Density, s Settings, fits []*fitter, m *monitor) (*Posterior, error) {
+func runAll(ctx context.Context, d *graph.Density, s job, fits []*fitter, m *monitor) (*Posterior, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	if err := m.begin(d, fits, stop); err != nil {
@@ -85,8 +85,8 @@ func where(r, n int, err error) error {
 
 // assemble makes the posterior of fits in the given states: the one with the
 // best ELBO, of those that have not failed if there are any.
-func assemble(d *graph.Density, s Settings, states []fitState) (*Posterior, error) {
-	p := &Posterior{Density: d, Settings: s, states: states}
+func assemble(d *graph.Density, s job, states []fitState) (*Posterior, error) {
+	p := &Posterior{Density: d, Settings: s.settings(), states: states}
 	kept := 0
 	for r := range states {
 		st := &states[r]

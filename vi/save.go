@@ -164,7 +164,7 @@ func (s *saved) of(d *graph.Density, own []Named) (*Posterior, error) {
 }
 
 // posterior is the fit, of d's latents and by the settings.
-func (s *savedFit) posterior(d *graph.Density, settings Settings) (*Posterior, error) {
+func (s *savedFit) posterior(d *graph.Density, settings job) (*Posterior, error) {
 	if err := settings.check(d); err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (s *savedFit) posterior(d *graph.Density, settings Settings) (*Posterior, e
 // Resume goes on with a fit that was interrupted, or saved on the way: it ends
 // as if nothing had happened, to the last bit of everything but times. Set what
 // Save cannot keep in p.Settings first: OnStep, Progress, Logger, Checkpoint.
-// Raising p.Settings.Steps makes the fit longer, and raising p.Settings.Restarts
+// Raising p.job().Steps makes the fit longer, and raising p.job().Restarts
 // adds restarts from further starts, the same as if they had been asked for at
 // once. Settings.Budget counts anew. A fit that is done is returned as it is, and one of
 // cells that is not, or that its Budget has cut short, begins again.
@@ -226,10 +226,10 @@ func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 		return nil, fmt.Errorf("vi: %w", err)
 	}
 	if s.Family != was {
-		return nil, fmt.Errorf("vi: Settings.Family: a fit of %s cannot go on in %s; start another one at Posterior.Q", was.Name(), s.Family.Name())
+		return nil, fmt.Errorf("vi: Climb.Family: a fit of %s cannot go on in %s; start another one at Posterior.Q", was.Name(), s.Family.Name())
 	}
 	if s.Restarts < len(p.states) {
-		return nil, fmt.Errorf("vi: Settings.Restarts = %d is fewer than the %d fits to go on with", s.Restarts, len(p.states))
+		return nil, fmt.Errorf("vi: Climb.Restarts = %d is fewer than the %d fits to go on with", s.Restarts, len(p.states))
 	}
 	release, err := s.lockCheckpoint()
 	if err != nil {
@@ -239,7 +239,7 @@ func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 	m := newMonitor(s)
 	defer m.progress.end()
 	if err := s.divide(p.Density); err != nil {
-		return nil, fmt.Errorf("vi: Settings.Subsample: %w", err)
+		return nil, fmt.Errorf("vi: Climb.Subsample: %w", err)
 	}
 	fits, err := p.restored(s)
 	if err != nil {
@@ -263,7 +263,7 @@ func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 }
 
 // restored are the fits in the states of p.
-func (p *Posterior) restored(s Settings) (fits []*fitter, err error) {
+func (p *Posterior) restored(s job) (fits []*fitter, err error) {
 	for r, st := range p.states {
 		f, err := newFitter(p.Density, s.restart(r, st.Start))
 		if err == nil {
@@ -291,7 +291,7 @@ func (f *fitter) snapshot() fitState {
 // restore puts f in the state s.
 func (f *fitter) restore(s fitState) error {
 	if err := f.g.SetStreams(s.Streams); err != nil {
-		return fmt.Errorf("Settings.Samples = %d cannot go on from a fit with another number of samples: %w", f.s.Samples, err)
+		return fmt.Errorf("Climb.Samples = %d cannot go on from a fit with another number of samples: %w", f.s.Samples, err)
 	}
 	f.fitState = s
 	f.fitState = f.snapshot()
@@ -312,7 +312,7 @@ func (s *fitState) optimizer() *Adam {
 }
 
 // check reports a state that no fit with the settings can have.
-func (s *fitState) check(settings Settings) error {
+func (s *fitState) check(settings job) error {
 	if s.Start.Family() != settings.Family {
 		return fmt.Errorf("a fit of family %s, and the settings have %s", s.Start.Family().Name(), settings.Family.Name())
 	}
@@ -435,7 +435,7 @@ func (m savedModel) check(now savedModel) error {
 	return nil
 }
 
-func saveSettings(s Settings) (savedSettings, error) {
+func saveSettings(s job) (savedSettings, error) {
 	out := savedSettings{Settings: s, Family: savedFamily{Family: s.Family}}
 	if err := checkKept(s.Family); err != nil {
 		return out, err

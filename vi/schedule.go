@@ -18,7 +18,7 @@ const (
 
 // A Schedule is the course of the step size over a fit. The zero value keeps it
 // constant, which goes furthest in the same number of steps: the jitter that it
-// leaves is averaged away (Settings.Average).
+// leaves is averaged away (Climb.Average).
 type Schedule struct {
 	Shape Shape
 	Power float64 `json:",omitempty"` // of Polynomial; 1, a straight line, if 0
@@ -42,11 +42,11 @@ func (s Schedule) At(t, steps int) float64 {
 func (s Schedule) check() error {
 	switch {
 	case s.Shape != Constant && s.Shape != Cosine && s.Shape != Polynomial:
-		return fmt.Errorf("Settings.Schedule.Shape = %q; there are %q, %q and %q", s.Shape, Constant, Cosine, Polynomial)
+		return fmt.Errorf("Climb.Schedule.Shape = %q; there are %q, %q and %q", s.Shape, Constant, Cosine, Polynomial)
 	case !(s.Power >= 0) || !finite(s.Power):
-		return fmt.Errorf("Settings.Schedule.Power = %v must be positive", s.Power)
+		return fmt.Errorf("Climb.Schedule.Power = %v must be positive", s.Power)
 	case !(s.End >= 0 && s.End <= 1):
-		return fmt.Errorf("Settings.Schedule.End = %v must lie between 0 and 1", s.End)
+		return fmt.Errorf("Climb.Schedule.End = %v must lie between 0 and 1", s.End)
 	}
 	return nil
 }

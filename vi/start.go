@@ -81,7 +81,7 @@ func independent(d *graph.Density, mean, sd []float64) family.Q {
 
 // findStarts returns a start in the fit's family for each restart. When half of the
 // budget is over it goes by what it has found.
-func findStarts(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]family.Q, error) {
+func findStarts(ctx context.Context, d *graph.Density, s job, m *monitor) ([]family.Q, error) {
 	if s.Start != nil {
 		q, err := family.Of(s.Family, d, s.Start)
 		return slices.Repeat([]family.Q{q}, s.Restarts), err
@@ -228,7 +228,7 @@ func atModes(ctx context.Context, d *graph.Density, f family.Family, list []cand
 
 // scouted puts draws of a scout before the candidates, of the regions with most draws. Parameters
 // are drawn too, from around their starts: at one place there may be no way to a better one.
-func scouted(ctx context.Context, d *graph.Density, s Settings, m *monitor, list []candidate) ([]candidate, error) {
+func scouted(ctx context.Context, d *graph.Density, s job, m *monitor, list []candidate) ([]candidate, error) {
 	sample, err := scout.Run(ctx, d.Loosened(), scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Over: m.half.Over, Progress: func(beta float64) {
 		m.at("scouting: at %.2g of the data's weight", beta)
 	}})
@@ -248,7 +248,7 @@ func scouted(ctx context.Context, d *graph.Density, s Settings, m *monitor, list
 }
 
 // candidates are the best of the prior's draws and its centre.
-func candidates(ctx context.Context, d *graph.Density, s Settings, m *monitor) ([]candidate, error) {
+func candidates(ctx context.Context, d *graph.Density, s job, m *monitor) ([]candidate, error) {
 	done := m.search(1+s.StartDraws, "draws")
 	cut := mc.Cut(1+s.StartDraws, d.Dim())
 	found := make([][]candidate, cut.Len())

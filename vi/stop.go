@@ -10,17 +10,17 @@ import (
 // Stop says when a fit of one family is done.
 type Stop string
 
-// After is to take Settings.Steps steps. It warns if the ELBO of the result is more than
+// After is to take Climb.Steps steps. It warns if the ELBO of the result is more than
 // half a nat above that of the second last window, which takes 100 steps at least.
 //
 // Automatic is to compare the fit with itself: the steps are cut into windows, each a
 // seventh as long as all steps before it and at least 50, whose iterates are averaged.
 // Where the ELBO of a window's average is above that of the window before by no more than
-// twice the standard error of the difference, or than Settings.Tolerance, the step size is
+// twice the standard error of the difference, or than Climb.Tolerance, the step size is
 // halved: what is left is the optimiser's jitter. The fit is done when the step size has
 // been halved, and the ELBO changes by less than the tolerance, with twice the standard
 // error counted against it, over a window of 3200 samples. The average of this window is
-// the result. Settings.Steps is the limit then, and reaching it a warning.
+// the result. Climb.Steps is the limit then, and reaching it a warning.
 //
 // The difference is the integral of the gradient along the line between the two
 // averages. So it sees what the estimator sees: a region so rare that no sample

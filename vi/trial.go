@@ -23,7 +23,7 @@ var trialRounds = []trialRound{{2 * trials, 100, 2}, {trials / 2, 300, 1}}
 
 // runTrials gives candidates short fits, replaces them by where these end, and
 // orders them by the ELBO there.
-func runTrials(ctx context.Context, d *graph.Density, s Settings, list []candidate, m *monitor) error {
+func runTrials(ctx context.Context, d *graph.Density, s job, list []candidate, m *monitor) error {
 	for _, r := range trialRounds {
 		some := list[:min(r.candidates, len(list))]
 		if err := r.run(ctx, d, s, some, m.search(len(some), fmt.Sprintf("fits of %d steps", r.steps))); err != nil {
@@ -36,7 +36,7 @@ func runTrials(ctx context.Context, d *graph.Density, s Settings, list []candida
 
 // run gives every candidate a short fit, all with the same samples. A fit that
 // fails leaves its candidate as it is, with a score of NaN.
-func (r trialRound) run(ctx context.Context, d *graph.Density, s Settings, list []candidate, done func(int)) error {
+func (r trialRound) run(ctx context.Context, d *graph.Density, s job, list []candidate, done func(int)) error {
 	workers := make([]*trial, mc.Processors(len(list)))
 	return mc.Do(len(workers), len(list), func(w, k int) error {
 		defer done(1)
@@ -54,12 +54,12 @@ func (r trialRound) run(ctx context.Context, d *graph.Density, s Settings, list 
 // A trial is what one goroutine needs for short fits, one after the other.
 type trial struct {
 	d *graph.Density
-	s Settings
+	s job
 	g *gradient.Runner
 }
 
-func (r trialRound) bind(d *graph.Density, q family.Q, s Settings) (*trial, error) {
-	t := &trial{d: d, s: Settings{
+func (r trialRound) bind(d *graph.Density, q family.Q, s job) (*trial, error) {
+	t := &trial{d: d, s: job{
 		Samples: s.Samples, Estimator: s.Estimator, Steps: r.steps, StepSize: r.rate * s.StepSize,
 		Average: 0.5, TraceEvery: math.MaxInt, Seed: mc.Mix(s.Seed, trialStream),
 	}}

@@ -109,7 +109,7 @@ func (p *Posterior) judge(ctx context.Context, sample scout.Result, draws int) V
 		}
 		p.findings.note(s)
 		p.findings.weighCells()
-		j := judgement{Verdict: Verdict{Trust: TrustFit}, p: p, s: s, sample: sample, other: "Settings.Family = family.Cells{}"}
+		j := judgement{Verdict: Verdict{Trust: TrustFit}, p: p, s: s, sample: sample, other: "Climb.Family = family.Cells{}"}
 		if p.hasCells() || p.Density.Params() > 0 {
 			j.other = "another Settings.Seed"
 		}
