@@ -30,10 +30,9 @@ type Fitted struct {
 const ahead = 4
 
 // FitAll fits a density to many data sets, each with a key of its own and the values that
-// Density.WithData takes, and yields the fits in the order of sets, or with s.AsDone as they
-// are done. Nothing is compiled again. As many data sets as there are processors are fitted at a
+// Density.WithData takes, and yields the fits in the order of sets. Nothing is compiled again. As many data sets as there are processors are fitted at a
 // time. The fit of a data set does not depend on the others: it is that of Fit with
-// Settings.Seed = SeedOf(s.Seed, key). With s.Quick what a fit
+// Settings.Seed = SeedOf(s.Seed, key). With Cells.Quick what a fit
 // computes with is kept for the next. Of what has been yielded FitAll keeps the key.
 //
 // An error is that of one data set, and no reason to stop: of its data, its fit, which may have panicked, a key that was
@@ -47,9 +46,18 @@ const ahead = 4
 // family is saved as it gets on, and resumed. A process that is killed loses what it was at, and
 // nothing of what it had yielded; a machine that crashes, what it did in its last seconds. A second FitAll with the same
 // folder at the same time is an error, that of each data set, as is a file of another program, by other settings, of another
-// version of facet, or of which a byte has changed. s.Progress tells how many are done; s.Logger and s.OnStep are those of
+// version of facet, or of which a byte has changed. s.Progress tells how many are done; s.Logger and Climb.OnStep are those of
 // each fit, and called side by side.
 func FitAll(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[string][]float64], s Settings) iter.Seq[Fitted] {
+	return fitMany(ctx, d, sets, s, false)
+}
+
+// FitAllAsDone is FitAll, but yields the fits as they are done.
+func FitAllAsDone(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[string][]float64], s Settings) iter.Seq[Fitted] {
+	return fitMany(ctx, d, sets, s, true)
+}
+
+func fitMany(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[string][]float64], s Settings, asDone bool) iter.Seq[Fitted] {
 	return func(yield func(Fitted) bool) {
 		if ctx == nil || d == nil || sets == nil {
 			yield(Fitted{Err: errors.New("vi: a nil context, density or iterator of data sets")})
@@ -88,12 +96,12 @@ func FitAll(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[st
 			group.Wait()
 			close(done)
 		}()
-		progress := newProgress(s)
+		progress := newProgress(newJob(d, s))
 		defer progress.end()
 		count, failed := 0, 0
 		early := map[int]Fitted{} // fits that are done before those of earlier sets, by number
 		for r := range done {
-			if s.AsDone {
+			if asDone {
 				r.number = count
 			}
 			early[r.number] = r.Fitted
@@ -168,19 +176,18 @@ func SeedOf(seed uint64, key string) uint64 {
 
 // fitAll is what the fits of many data sets have in common.
 type fitAll struct {
-	s       job      // Checkpoint is the folder
+	s       Settings // Checkpoint is the folder
 	journal *journal // nil if there is none
 }
 
-func newFitAll(d *graph.Density, s job) (*fitAll, error) {
+func newFitAll(d *graph.Density, s Settings) (*fitAll, error) {
 	a := &fitAll{s: s}
 	a.s.Progress = nil
 	if s.Checkpoint == "" {
 		return a, nil
 	}
 	var err error
-	s.forParams(d)
-	a.journal, err = openJournal(s.Checkpoint, d, s)
+	a.journal, err = openJournal(s.Checkpoint, d, newJob(d, s))
 	return a, err
 }
 
@@ -215,14 +222,14 @@ func (a *fitAll) fit(ctx context.Context, d *graph.Density, key string, data map
 		return Fit(ctx, d, s)
 	}
 	s.Checkpoint = ""
-	p, err := a.journal.load(key, d, s)
+	p, err := a.journal.load(key, d, newJob(d, s))
 	if err != nil {
 		return nil, err
 	}
 	if p != nil {
 		return p.Resume(ctx)
 	}
-	if !s.ofCells(d) { // which are not saved on the way
+	if !newJob(d, s).searches { // which are not saved on the way
 		s.Checkpoint = filepath.Join(a.s.Checkpoint, url.PathEscape(key)+".fit")
 	}
 	p, err = a.resume(ctx, d, s)
@@ -242,7 +249,7 @@ func (a *fitAll) fit(ctx context.Context, d *graph.Density, key string, data map
 }
 
 // resume goes on with a fit that had begun; nil if there is none.
-func (a *fitAll) resume(ctx context.Context, d *graph.Density, s job) (*Posterior, error) {
+func (a *fitAll) resume(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) {
 	if s.Checkpoint == "" {
 		return nil, nil
 	}
@@ -254,13 +261,17 @@ func (a *fitAll) resume(ctx context.Context, d *graph.Density, s job) (*Posterio
 		return nil, err
 	}
 	defer file.Close()
-	p, err := Load(file, d, s.own()...)
+	p, err := Load(file, d, newJob(d, s).own()...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Checkpoint, err)
 	}
 	if p.Settings.Seed != s.Seed {
 		return nil, fmt.Errorf("%s is a fit with another seed", s.Checkpoint)
 	}
-	p.Settings.Checkpoint, p.Settings.Logger, p.job().OnStep = s.Checkpoint, s.Logger, s.OnStep
+	p.Settings.Checkpoint, p.Settings.Logger = s.Checkpoint, s.Logger
+	if c, ok := p.Settings.Method.(Climb); ok {
+		c.OnStep = newJob(d, s).OnStep
+		p.Settings.Method = c
+	}
 	return p.Resume(ctx)
 }

@@ -114,8 +114,7 @@ func openJournal(folder string, d *graph.Density, s job) (j *journal, err error)
 
 // open reads what is there, or begins.
 func (j *journal) open(s job) error {
-	s.Checkpoint, s.CheckpointEvery = "", 0
-	s.fill()
+	s.Checkpoint, s.CheckpointEvery = "", 1000 // which do not matter
 	saving, err := saveSettings(s)
 	if err != nil {
 		return err

@@ -243,9 +243,9 @@ func startsNearModes(ctx context.Context, d *graph.Density, s job, m *monitor) (
 	if err != nil || len(modes) == 0 {
 		return nil, err
 	}
-	of := s
-	of.Budget, of.Progress, of.Logger, of.Checkpoint, of.Optimizer = s.Budget/4, nil, nil, "", nil
-	of.OnStep = func(Step) error { return nil } // no verdict
+	climb := s.Climb
+	climb.Optimizer, climb.OnStep = nil, func(Step) error { return nil } // no verdict
+	of := Settings{Seed: s.Seed, Budget: s.Budget / 4, Method: climb}
 	var list []candidate
 	for k, mode := range modes {
 		p, err := Fit(ctx, mode.Density, of)

@@ -135,7 +135,7 @@ func better(a, b Restart) bool {
 
 // warn notes what a user should know of restart r.
 func (p *Posterior) warn(r int, st *fitState) {
-	s, now := p.Settings, p.Restarts[r]
+	s, now := p.job(), p.Restarts[r]
 	switch {
 	case now.Err != "" && !now.Kept:
 		p.Warnings = append(p.Warnings, fmt.Sprintf("restart %d failed: %s", r, now.Err))
@@ -146,7 +146,7 @@ func (p *Posterior) warn(r int, st *fitState) {
 	case now.Kept && s.Stop == Automatic && !st.Done && st.Step >= s.Steps:
 		p.Warnings = append(p.Warnings, fmt.Sprintf(
 			"the fit has not settled in %d steps: the ELBO changed by %v over the last window, and the tolerance is %v; resume it with more Steps, or raise Samples%s%s",
-			s.Steps, st.Window.Gain, s.Tolerance, st.Window.steepWarning(), p.runawayWarning(r, st)))
+			s.Steps, st.Window.Gain, s.Climb.Tolerance, st.Window.steepWarning(), p.runawayWarning(r, st)))
 	}
 }
 

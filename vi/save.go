@@ -59,6 +59,8 @@ type savedModel struct {
 
 type savedSettings struct {
 	Settings
+	Climb
+	Cells     *Cells `json:",omitempty"` // of a fit of cells
 	Estimator savedEstimator
 	Family    savedFamily
 	Start     *savedQ
@@ -98,12 +100,7 @@ func (p *Posterior) Save(w io.Writer) error {
 	if w == nil {
 		return errors.New("vi: saving the fit: a nil writer")
 	}
-	filled := p.Settings
-	if filled.Family == nil {
-		filled.Family = p.Q.Family()
-	}
-	filled.fill()
-	settings, err := saveSettings(filled)
+	settings, err := saveSettings(p.job())
 	if err != nil {
 		return err
 	}
@@ -159,7 +156,6 @@ func (s *saved) of(d *graph.Density, own []Named) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings.fill()
 	return s.posterior(d, settings)
 }
 
@@ -177,7 +173,7 @@ func (s *savedFit) posterior(d *graph.Density, settings job) (*Posterior, error)
 	case len(s.States) > settings.Restarts:
 		return nil, fmt.Errorf("%d fits for %d restarts", len(s.States), settings.Restarts)
 	case len(s.States) == 0:
-		p := &Posterior{Density: d, Q: q, Steps: s.Steps, Settings: settings, findings: &findings{q: q}}
+		p := &Posterior{Density: d, Q: q, Steps: s.Steps, Settings: settings.settings(), findings: &findings{q: q}}
 		return p, s.Found.restore(p)
 	}
 	var states []fitState
@@ -199,8 +195,8 @@ func (s *savedFit) posterior(d *graph.Density, settings job) (*Posterior, error)
 
 // Resume goes on with a fit that was interrupted, or saved on the way: it ends
 // as if nothing had happened, to the last bit of everything but times. Set what
-// Save cannot keep in p.Settings first: OnStep, Progress, Logger, Checkpoint.
-// Raising p.job().Steps makes the fit longer, and raising p.job().Restarts
+// Save cannot keep in p.Settings first: Progress, Logger, Checkpoint, and Climb.OnStep.
+// Raising Climb.Steps makes the fit longer, and raising Climb.Restarts
 // adds restarts from further starts, the same as if they had been asked for at
 // once. Settings.Budget counts anew. A fit that is done is returned as it is, and one of
 // cells that is not, or that its Budget has cut short, begins again.
@@ -217,11 +213,7 @@ func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 	if len(p.states) == 0 {
 		return Fit(ctx, p.Density, p.Settings)
 	}
-	s, was := p.Settings, p.states[0].Start.Family()
-	if s.Family == nil {
-		s.Family = was
-	}
-	s.fill()
+	s, was := p.job(), p.states[0].Start.Family()
 	if err := s.check(p.Density); err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
 	}
@@ -436,7 +428,10 @@ func (m savedModel) check(now savedModel) error {
 }
 
 func saveSettings(s job) (savedSettings, error) {
-	out := savedSettings{Settings: s, Family: savedFamily{Family: s.Family}}
+	out := savedSettings{Settings: s.Settings, Climb: s.Climb, Family: savedFamily{Family: s.Family}}
+	if s.searches {
+		out.Cells = &s.cells
+	}
 	if err := checkKept(s.Family); err != nil {
 		return out, err
 	}
@@ -459,8 +454,11 @@ func saveSettings(s job) (savedSettings, error) {
 	return out, nil
 }
 
-func (s savedSettings) settings(d *graph.Density, own []Named) (Settings, error) {
-	out := s.Settings
+func (s savedSettings) settings(d *graph.Density, own []Named) (job, error) {
+	out := job{Settings: s.Settings, Climb: s.Climb}
+	if s.Cells != nil {
+		out.cells, out.searches = *s.Cells, true
+	}
 	if out.Family = s.Family.Family; out.Family == nil {
 		return out, errors.New("no family")
 	}

@@ -68,7 +68,7 @@ func (f savedFamily) MarshalJSON() ([]byte, error) {
 func (f *savedFamily) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &f.text) }
 
 // own are the families and the estimator of a fit by the settings.
-func (s *job) own() (own []Named) {
+func (s job) own() (own []Named) {
 	if s.Family != nil {
 		own = append(own, s.Family)
 	}

@@ -170,8 +170,14 @@ func (s job) settings() Settings {
 	return out
 }
 
-// job is what the fit went by.
-func (p *Posterior) job() job { return newJob(p.Density, p.Settings) }
+// job is what the fit went by. One that no fit made is taken for a climb.
+func (p *Posterior) job() job {
+	s := p.Settings
+	if _, mixed := p.Q.(family.Mixed); s.Method == nil && !mixed {
+		s.Method = Climb{Family: p.Q.Family()}
+	}
+	return newJob(p.Density, s)
+}
 
 // A Step is what OnStep is told. Q and Gradient are valid during the call only.
 type Step struct {

@@ -59,10 +59,9 @@ type trial struct {
 }
 
 func (r trialRound) bind(d *graph.Density, q family.Q, s job) (*trial, error) {
-	t := &trial{d: d, s: job{
-		Samples: s.Samples, Estimator: s.Estimator, Steps: r.steps, StepSize: r.rate * s.StepSize,
-		Average: 0.5, TraceEvery: math.MaxInt, Seed: mc.Mix(s.Seed, trialStream),
-	}}
+	t := &trial{d: d, s: job{Settings: Settings{Seed: mc.Mix(s.Seed, trialStream)}, Climb: Climb{
+		Samples: s.Samples, Estimator: s.Estimator, Steps: r.steps, StepSize: r.rate * s.StepSize, Average: 0.5, TraceEvery: math.MaxInt,
+	}}}
 	var err error
 	t.g, err = gradient.NewRunner(d, q, s.Estimator, s.Samples, t.s.Seed)
 	return t, err
