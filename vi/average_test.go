@@ -26,13 +26,13 @@ func TestAverageIsOfTheTail(t *testing.T) {
 		{0.25, 35, 5}, {0.25, 31, 1}, {0.25, 30, 1}, {0.25, 3, 1},
 	} {
 		var iterates [][]float64
-		p, err := Fit(context.Background(), d, Settings{Start: start, Steps: 40, Average: c.average, Seed: *seed, OnStep: func(s Step) error {
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Start: start, Steps: 40, Average: c.average, OnStep: func(s Step) error {
 			iterates = append(iterates, slices.Clone(s.Q.Theta()))
 			if s.T == c.stop && s.T < 40 {
 				return enough
 			}
 			return nil
-		}})
+		}}})
 		if c.stop < 40 {
 			require.ErrorIs(t, err, enough)
 		}
@@ -53,7 +53,7 @@ func TestAverageIsOfTheTail(t *testing.T) {
 // paper's steps of 0.01 costs nats, and the average is free of it.
 func TestAverageRemovesJitter(t *testing.T) {
 	spec, d := paperSpec(t, "temperature")
-	p, err := Fit(context.Background(), d, Settings{Family: family.Softplus{}, Steps: 3000, Seed: *seed})
+	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: family.Softplus{}, Steps: 3000}})
 	require.NoError(t, err)
 	iterate := p.Q.Clone()
 	iterate.Set(p.states[0].Theta)

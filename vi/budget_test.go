@@ -17,7 +17,7 @@ func TestTolerance(t *testing.T) {
 	spec, d := paperSpec(t, "textmsg")
 	exact, last := spec.Exact().LogEvidence, math.MaxInt
 	for _, tolerance := range []float64{0, 0.01, 0.03} {
-		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Tolerance: tolerance})
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Cells{Tolerance: tolerance}})
 		require.NoError(t, err)
 		if tolerance == 0 {
 			require.Equal(t, 0.001, p.Settings.Tolerance)
@@ -80,7 +80,7 @@ func TestBudget(t *testing.T) {
 // happened.
 func TestBudgetOfClimb(t *testing.T) {
 	d := twoCells(t)
-	s := Settings{Seed: *seed, Family: family.MeanField{}, Start: PriorStart(d), Steps: 300}
+	s := Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, Start: PriorStart(d), Steps: 300}}
 	want, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	s.Budget = 1

@@ -16,7 +16,7 @@ import (
 // checkpointed is a short fit with that checkpoint.
 func checkpointed(t *testing.T, path string) (*Posterior, error) {
 	t.Helper()
-	return Fit(context.Background(), small(t, "x", 1, 0, 1, 1), Settings{Family: family.MeanField{}, Steps: 10, StartDraws: 10, Checkpoint: path})
+	return Fit(context.Background(), small(t, "x", 1, 0, 1, 1), Settings{Checkpoint: path, Method: Climb{Family: family.MeanField{}, Steps: 10, StartDraws: 10}})
 }
 
 // A checkpoint goes where a link leads to, and touches no other file, whatever
@@ -80,7 +80,7 @@ func TestCheckpointLock(t *testing.T) {
 func TestCheckpointHasOneFit(t *testing.T) {
 	d := small(t, "x", 1, 0, 1, 1)
 	path := filepath.Join(t.TempDir(), "fit.json")
-	s := Settings{Family: family.MeanField{}, Steps: 20, StartDraws: 10, Checkpoint: path}
+	s := Settings{Checkpoint: path, Method: Climb{Family: family.MeanField{}, Steps: 20, StartDraws: 10}}
 	first := s
 	first.OnStep = func(step Step) error {
 		if step.T == 10 {

@@ -53,7 +53,7 @@ func TestDensityThatEndsAtItsGuard(t *testing.T) {
 			m := graph.NewModel()
 			c.term(m, m.Sample("z", graph.Normal(0, 1)))
 			d := vitest.Compile(t, m)
-			_, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Seed: 1, Steps: 200})
+			_, err := Fit(context.Background(), d, Settings{Seed: 1, Method: Climb{Family: family.MeanField{}, Steps: 200}})
 			require.ErrorIs(t, err, ErrNotFinite)
 			require.ErrorContains(t, err, "where the guard "+c.guard+" (cliff_test.go:")
 

@@ -18,7 +18,7 @@ import (
 func TestSummaryCorrelations(t *testing.T) {
 	d := newLinearModel(false, 10, rand.New(rand.NewPCG(1, 2))).compile(t)
 	for _, f := range []family.Family{family.MeanField{}, family.FullRank{}, family.Structured{}, family.LowRank{Rank: 2}} {
-		fit, err := vi.Fit(context.Background(), d, vi.Settings{Family: f, Seed: 1, Steps: 2000})
+		fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Method: vi.Climb{Family: f, Steps: 2000}})
 		require.NoError(t, err)
 		s := fit.Summary()
 		if f == (family.MeanField{}) {

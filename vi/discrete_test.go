@@ -142,7 +142,7 @@ func TestDiscretePosterior(t *testing.T) {
 // massesFamilies are those whose members have masses of discrete latents.
 // The rank of a low rank is one of the latents that are not discrete, and its error says so.
 func TestRankBesideMasses(t *testing.T) {
-	_, err := Fit(context.Background(), coins(t), Settings{Family: family.LowRank{Rank: 2}})
+	_, err := Fit(context.Background(), coins(t), Settings{Method: Climb{Family: family.LowRank{Rank: 2}}})
 	require.ErrorContains(t, err, "vi: Settings.Family: low rank: LowRank.Rank = 2 for 1 latents that are not discrete: it must lie between 1 and their number")
 }
 
@@ -154,7 +154,7 @@ func TestDiscreteFamilies(t *testing.T) {
 	d := coins(t)
 	logEvidence, heads, count := exactCoins()
 	for _, f := range massesFamilies {
-		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Family: f})
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: f}})
 		require.NoError(t, err)
 		for i, want := range heads {
 			_, masses, err := p.Masses(fmt.Sprintf("k[%d]", i))
@@ -231,7 +231,7 @@ func TestAllDiscrete(t *testing.T) {
 		elbo += total
 	}
 	for _, f := range massesFamilies {
-		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Family: f, Tolerance: 1e-3})
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: f, Tolerance: 1e-3}})
 		require.NoError(t, err)
 		got := 0.0
 		for v, x := range massesOfQ(p, 0) {
@@ -264,7 +264,7 @@ func TestResumeWithMasses(t *testing.T) {
 		require.Contains(t, heldBy(start), i)
 	}
 	for _, f := range massesFamilies {
-		s := Settings{Family: f, Seed: *seed, Steps: 120, Samples: 40, Start: start}
+		s := Settings{Seed: *seed, Method: Climb{Family: f, Steps: 120, Samples: 40, Start: start}}
 		want, err := Fit(context.Background(), d, s)
 		require.NoError(t, err)
 		requireSameFit(t, want, reloaded(t, want, d))
@@ -420,7 +420,7 @@ func TestMembershipOfMeanField(t *testing.T) {
 	d, ys := membership(t, 200)
 	ascent := coordinateAscent(ys)
 	for s := range uint64(5) {
-		p, err := Fit(context.Background(), d, Settings{Seed: *seed + s, Family: family.MeanField{}, Tolerance: 1e-3})
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed + s, Method: Climb{Family: family.MeanField{}, Tolerance: 1e-3}})
 		require.NoError(t, err)
 		elbo := membershipELBO(t, p, ys)
 		t.Logf("seed %d: ELBO %.5f after %d steps, coordinate ascent %.5f", *seed+s, elbo, p.Steps, ascent)

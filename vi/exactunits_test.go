@@ -82,7 +82,7 @@ func TestUnits(t *testing.T) {
 				if stop == vi.After && (c.name == "in seconds" || f == (family.Structured{}) || f == (family.Cells{})) {
 					continue // as in days, as the mean field, and without steps
 				}
-				fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Stop: stop, Family: f})
+				fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Method: vi.Climb{Stop: stop, Family: f}})
 				require.NoError(t, err)
 				require.Empty(t, fit.Warnings, c.name)
 				mean, err := fit.Mean("x")
@@ -104,7 +104,7 @@ func TestTravelIsNoEnd(t *testing.T) {
 	d, err := c.m.Compile()
 	require.NoError(t, err)
 	start := family.Softplus{}.At([]float64{150_000, 10_000})
-	fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Stop: vi.Automatic, Start: start, Steps: 2000})
+	fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Method: vi.Climb{Stop: vi.Automatic, Start: start, Steps: 2000}})
 	require.NoError(t, err)
 	require.Equal(t, 2000, fit.Steps)
 	require.Len(t, fit.Warnings, 1)

@@ -36,7 +36,7 @@ func ExampleStartAt() {
 		fmt.Println(err)
 		return
 	}
-	fit, err := vi.Fit(context.Background(), d, vi.Settings{Start: start, Stop: vi.Automatic, Seed: 1})
+	fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Method: vi.Climb{Start: start, Stop: vi.Automatic}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -61,7 +61,7 @@ func ExamplePosterior_Resume() {
 		fmt.Println(err)
 		return
 	}
-	s := vi.Settings{Family: family.MeanField{}, Steps: 2000, Seed: 1}
+	s := vi.Settings{Seed: 1, Method: vi.Climb{Family: family.MeanField{}, Steps: 2000}}
 	whole, err := vi.Fit(context.Background(), d, s)
 	if err != nil {
 		fmt.Println(err)

@@ -30,8 +30,8 @@ func ExamplePosterior_Prob() {
 		return
 	}
 	for name, s := range map[string]vi.Settings{
-		"a normal, reparameterized": {Family: family.MeanField{}, Estimator: vi.Reparam{}, StepSize: 0.001, Seed: 1},
-		"a normal, with boundaries": {Family: family.MeanField{}, StepSize: 0.001, Seed: 1},
+		"a normal, reparameterized": {Seed: 1, Method: vi.Climb{Family: family.MeanField{}, Estimator: vi.Reparam{}, StepSize: 0.001}},
+		"a normal, with boundaries": {Seed: 1, Method: vi.Climb{Family: family.MeanField{}, StepSize: 0.001}},
 		"cells":                     {Seed: 1},
 	} {
 		fit, err := vi.Fit(context.Background(), d, s)

@@ -26,7 +26,7 @@ func ExamplePosterior_Sample() {
 		fmt.Println(err)
 		return
 	}
-	fit, err := vi.Fit(context.Background(), d, vi.Settings{Family: family.MeanField{}, Seed: 1})
+	fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Method: vi.Climb{Family: family.MeanField{}}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -16,7 +16,7 @@ func ExamplePosterior_Verdict() {
 		fmt.Println(err)
 		return
 	}
-	for _, s := range []vi.Settings{{Seed: 1}, {Family: family.MeanField{}, Seed: 1}} {
+	for _, s := range []vi.Settings{{Seed: 1}, {Seed: 1, Method: vi.Climb{Family: family.MeanField{}}}} {
 		fit, err := vi.Fit(context.Background(), d, s)
 		if err != nil {
 			fmt.Println(err)

@@ -69,7 +69,7 @@ func requireSameCells(t testing.TB, want, got *Posterior) {
 
 // A fit of cells that is saved and loaded is the same, and done.
 func TestSaveCells(t *testing.T) {
-	s := Settings{Seed: *seed, Cells: 5}
+	s := Settings{Seed: *seed, Method: Cells{Most: 5}}
 	want := fittedCells(t, s)
 	d := want.Density
 	loaded := reloaded(t, want, d)
@@ -216,10 +216,10 @@ func TestLoadCellsErrors(t *testing.T) {
 func TestCellsSettings(t *testing.T) {
 	d := twoCells(t)
 	for want, s := range map[string]Settings{
-		"Settings.Cells = -1 must":              {Cells: -1},
-		"Settings.Start is of a fit of one":     {Family: family.Cells{}, Start: PriorStart(d)},
-		"Settings.OnStep is of a fit of one":    {Family: family.Cells{}, OnStep: func(Step) error { return io.EOF }},
-		"Settings.Optimizer is of a fit of one": {Family: family.Cells{}, Optimizer: &Adam{}},
+		"Settings.Cells = -1 must":              {Method: Cells{Most: -1}},
+		"Settings.Start is of a fit of one":     {Method: Climb{Start: PriorStart(d)}},
+		"Settings.OnStep is of a fit of one":    {Method: Climb{OnStep: func(Step) error { return io.EOF }}},
+		"Settings.Optimizer is of a fit of one": {Method: Climb{Optimizer: &Adam{}}},
 	} {
 		p, err := Fit(context.Background(), d, s)
 		require.ErrorContains(t, err, "vi: "+want)
@@ -243,7 +243,7 @@ func TestCellsLog(t *testing.T) {
 // for from several goroutines, and anew for another Q.
 func TestOneCell(t *testing.T) {
 	d := twoCells(t)
-	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Family: family.MeanField{}, Steps: 300})
+	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, Steps: 300}})
 	require.NoError(t, err)
 	summaries := make([]string, 4)
 	var wg sync.WaitGroup

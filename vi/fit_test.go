@@ -24,7 +24,7 @@ import (
 func TestFitTextmsg(t *testing.T) {
 	spec, d := paperSpec(t, "textmsg")
 	start := family.Softplus{}.At(spec.ThetaInit)
-	p, err := Fit(context.Background(), d, Settings{Samples: 16, Steps: 10000, StepSize: 0.01, Seed: *seed, Start: start})
+	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Samples: 16, Steps: 10000, StepSize: 0.01, Start: start}})
 	require.NoError(t, err)
 	elbo := exactELBO(t, spec, d, p.Q)
 	t.Logf("ELBO %v", elbo)
@@ -43,9 +43,9 @@ func TestFitProposition(t *testing.T) {
 	require.NoError(t, err)
 	end := func(e Estimator) *Posterior {
 		start := family.Softplus{}.At(spec.ThetaInit)
-		p, err := Fit(context.Background(), d, Settings{Estimator: e, Samples: 64, Steps: 4000, Seed: *seed, Start: start})
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Estimator: e, Samples: 64, Steps: 4000, Start: start}})
 		require.NoError(t, err)
-		p, err = Fit(context.Background(), d, Settings{Estimator: e, Samples: 64, Steps: 4000, Seed: *seed + 1, Start: p.Q, StepSize: 0.001})
+		p, err = Fit(context.Background(), d, Settings{Seed: *seed + 1, Method: Climb{Estimator: e, Samples: 64, Steps: 4000, Start: p.Q, StepSize: 0.001}})
 		require.NoError(t, err)
 		return p
 	}
@@ -68,10 +68,10 @@ func TestFitContinues(t *testing.T) {
 		t.Run(f.Name(), func(t *testing.T) {
 			var gradients [][]float64
 			start := inFamily(t, f, d)
-			s := Settings{Steps: 30, Seed: 3, StepSize: 0.02, Start: start, Average: 1e-6, OnStep: func(s Step) error {
+			s := Settings{Seed: 3, Method: Climb{Steps: 30, StepSize: 0.02, Start: start, Average: 1e-6, OnStep: func(s Step) error {
 				gradients = append(gradients, slices.Clone(s.Gradient))
 				return nil
-			}}
+			}}}
 			first, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)
 			require.Equal(t, 30, first.Steps)
@@ -131,12 +131,9 @@ func ascend(adam *Adam, q family.Q, g, least []float64) {
 // given to it, and shorter fits take the same steps.
 func TestFitDefaults(t *testing.T) {
 	_, d := paperSpec(t, "proposition")
-	got, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}})
+	got, err := Fit(context.Background(), d, Settings{Method: Climb{Family: family.MeanField{}}})
 	require.NoError(t, err)
-	s := Settings{
-		Estimator: Boundary{}, Samples: 16, Steps: 10000, StepSize: 0.03, StartDraws: 1000, Restarts: 1,
-		Average: 0.1, Tolerance: 0.02, TraceEvery: 100, CheckpointEvery: 1000, Family: family.MeanField{}, Stop: Automatic,
-	}
+	s := Settings{Method: Climb{Estimator: Boundary{}, Samples: 16, Steps: 10000, StepSize: 0.03, StartDraws: 1000, Restarts: 1, Average: 0.1, Tolerance: 0.02, TraceEvery: 100, CheckpointEvery: 1000, Family: family.MeanField{}, Stop: Automatic}}
 	require.Equal(t, s, got.Settings)
 	want, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
@@ -145,7 +142,7 @@ func TestFitDefaults(t *testing.T) {
 	want, err = Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	requireSameFit(t, want, got)
-	short, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 5})
+	short, err := Fit(context.Background(), d, Settings{Method: Climb{Family: family.MeanField{}, Steps: 5}})
 	require.NoError(t, err)
 	require.Equal(t, got.Restarts[0].Start, short.Restarts[0].Start)
 }
@@ -158,16 +155,16 @@ func TestFamilyByDefault(t *testing.T) {
 		s    Settings
 	}{
 		{family.Cells{}, Settings{}},
-		{family.Cells{}, Settings{Seed: 3, Samples: 8, Steps: 100, StepSize: 0.1, Stop: Automatic, Progress: io.Discard}},
-		{family.FullRank{}, Settings{Start: inFamily(t, family.FullRank{}, d)}},
-		{family.FullRank{}, Settings{Start: inFamily(t, family.FullRank{}, d), Restarts: 2}},
-		{family.MeanField{}, Settings{Estimator: Reparam{}}},
-		{family.MeanField{}, Settings{Optimizer: &Adam{}}},
-		{family.MeanField{}, Settings{OnStep: func(Step) error { return nil }}},
-		{family.MeanField{}, Settings{Restarts: 1}},
-		{family.MeanField{}, Settings{StartDraws: 10}},
-		{family.Structured{}, Settings{Family: family.Structured{}, Restarts: 3}},
-		{family.Cells{}, Settings{Family: family.Cells{}, Restarts: 3}},
+		{family.Cells{}, Settings{Seed: 3, Progress: io.Discard, Method: Climb{Samples: 8, Steps: 100, StepSize: 0.1, Stop: Automatic}}},
+		{family.FullRank{}, Settings{Method: Climb{Start: inFamily(t, family.FullRank{}, d)}}},
+		{family.FullRank{}, Settings{Method: Climb{Start: inFamily(t, family.FullRank{}, d), Restarts: 2}}},
+		{family.MeanField{}, Settings{Method: Climb{Estimator: Reparam{}}}},
+		{family.MeanField{}, Settings{Method: Climb{Optimizer: &Adam{}}}},
+		{family.MeanField{}, Settings{Method: Climb{OnStep: func(Step) error { return nil }}}},
+		{family.MeanField{}, Settings{Method: Climb{Restarts: 1}}},
+		{family.MeanField{}, Settings{Method: Climb{StartDraws: 10}}},
+		{family.Structured{}, Settings{Method: Climb{Family: family.Structured{}, Restarts: 3}}},
+		{family.Cells{}, Settings{Method: Climb{Restarts: 3}}},
 	} {
 		s := c.s
 		s.fill()
@@ -249,7 +246,7 @@ func TestFitOnStep(t *testing.T) {
 	stop := errors.New("far enough")
 	var last family.Q
 	steps := 0
-	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 100, OnStep: func(s Step) error {
+	p, err := Fit(context.Background(), d, Settings{Method: Climb{Family: family.MeanField{}, Steps: 100, OnStep: func(s Step) error {
 		steps++
 		require.Equal(t, steps, s.T)
 		require.Len(t, s.Gradient, 2*d.Dim())
@@ -258,12 +255,12 @@ func TestFitOnStep(t *testing.T) {
 			return stop
 		}
 		return nil
-	}})
+	}}})
 	require.ErrorIs(t, err, stop)
 	require.ErrorContains(t, err, "step 7")
 	require.Equal(t, 7, p.Steps)
 	require.Equal(t, last, p.Q)
-	want, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 7})
+	want, err := Fit(context.Background(), d, Settings{Method: Climb{Family: family.MeanField{}, Steps: 7}})
 	require.NoError(t, err)
 	require.Equal(t, want.Q, p.Q)
 	require.Equal(t, want.Optimizer, p.Optimizer)
@@ -273,19 +270,19 @@ func TestFitCancelled(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	cause := errors.New("enough of it")
 	ctx, cancel := context.WithCancelCause(context.Background())
-	p, err := Fit(ctx, d, Settings{Family: family.MeanField{}, Steps: 100, OnStep: func(s Step) error {
+	p, err := Fit(ctx, d, Settings{Method: Climb{Family: family.MeanField{}, Steps: 100, OnStep: func(s Step) error {
 		if s.T == 5 {
 			cancel(cause)
 		}
 		return nil
-	}})
+	}}})
 	require.ErrorIs(t, err, cause)
 	require.Equal(t, 5, p.Steps)
-	want, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 5})
+	want, err := Fit(context.Background(), d, Settings{Method: Climb{Family: family.MeanField{}, Steps: 5}})
 	require.NoError(t, err)
 	require.Equal(t, want.Q, p.Q)
 
-	p, err = Fit(ctx, d, Settings{Family: family.MeanField{}, Steps: 100})
+	p, err = Fit(ctx, d, Settings{Method: Climb{Family: family.MeanField{}, Steps: 100}})
 	require.ErrorIs(t, err, cause)
 	require.Zero(t, p.Steps)
 	require.Equal(t, PriorStart(d), p.Q)
@@ -317,13 +314,13 @@ func TestFitNotFinite(t *testing.T) {
 			d := mustCompile(t, m)
 			start := family.Independent([]float64{4, 0}, []float64{0.1, 1})
 			var last family.Q
-			p, err := Fit(context.Background(), d, Settings{Start: start, StepSize: 0.1, OnStep: func(s Step) error {
+			p, err := Fit(context.Background(), d, Settings{Method: Climb{Start: start, StepSize: 0.1, OnStep: func(s Step) error {
 				last = s.Q.Clone()
 				for _, g := range s.Gradient {
 					require.True(t, finite(g))
 				}
 				return nil
-			}})
+			}}})
 			require.ErrorIs(t, err, ErrNotFinite)
 			require.NotContains(t, err.Error(), "bystander")
 			require.Regexp(t, `^vi: step \d+: the gradient is not finite for x: the factor \(fit_test\.go:\d+\) is NaN`, err.Error())
@@ -343,14 +340,14 @@ func TestFitDiverges(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	for _, f := range allFamilies {
 		for _, step := range []float64{1e3, 1e5, 1e300} {
-			p, err := Fit(context.Background(), d, Settings{Start: inFamily(t, f, d), StepSize: step, Steps: 1000, TraceEvery: 1, Average: 1e-9})
+			p, err := Fit(context.Background(), d, Settings{Method: Climb{Start: inFamily(t, f, d), StepSize: step, Steps: 1000, TraceEvery: 1, Average: 1e-9}})
 			require.ErrorIs(t, err, ErrNotFinite, "%s, steps of %v", f.Name(), step)
 			require.Less(t, p.Steps, 1000)
 			require.Len(t, p.Trace, p.Steps)
 			if p.Q.Fault() >= 0 {
 				require.True(t, math.IsNaN(p.Restarts[0].ELBO.Value))
 			}
-			_, err = Fit(context.Background(), d, Settings{Family: f, StepSize: step, Steps: 1000, StartDraws: 10})
+			_, err = Fit(context.Background(), d, Settings{Method: Climb{Family: f, StepSize: step, Steps: 1000, StartDraws: 10}})
 			require.ErrorIs(t, err, ErrNotFinite, "%s, steps of %v from the default start", f.Name(), step)
 		}
 	}
@@ -363,49 +360,49 @@ func TestSettingsErrors(t *testing.T) {
 		want string // in the error
 		s    Settings
 	}{
-		{"Settings.Samples = -1", Settings{Samples: -1}},
-		{"Settings.Steps = -1", Settings{Steps: -1}},
-		{"Settings.StartDraws = -1", Settings{StartDraws: -1}},
-		{"Settings.Restarts = -1", Settings{Restarts: -1}},
-		{"Settings.TraceEvery = -1", Settings{TraceEvery: -1}},
-		{"Settings.CheckpointEvery = -1", Settings{CheckpointEvery: -1}},
-		{"Settings.StepSize = -0.1", Settings{StepSize: -0.1}},
-		{"Settings.StepSize = NaN", Settings{StepSize: nan}},
-		{"Settings.StepSize = +Inf", Settings{StepSize: inf}},
-		{"Settings.Average = NaN", Settings{Average: nan}},
-		{"Settings.Average = -0.1", Settings{Average: -0.1}},
-		{"Settings.Average = 1.1", Settings{Average: 1.1}},
-		{"Settings.Tolerance = NaN", Settings{Tolerance: nan}},
-		{"Settings.Tolerance = -1", Settings{Tolerance: -1}},
+		{"Settings.Samples = -1", Settings{Method: Climb{Samples: -1}}},
+		{"Settings.Steps = -1", Settings{Method: Climb{Steps: -1}}},
+		{"Settings.StartDraws = -1", Settings{Method: Climb{StartDraws: -1}}},
+		{"Settings.Restarts = -1", Settings{Method: Climb{Restarts: -1}}},
+		{"Settings.TraceEvery = -1", Settings{Method: Climb{TraceEvery: -1}}},
+		{"Settings.CheckpointEvery = -1", Settings{Method: Climb{CheckpointEvery: -1}}},
+		{"Settings.StepSize = -0.1", Settings{Method: Climb{StepSize: -0.1}}},
+		{"Settings.StepSize = NaN", Settings{Method: Climb{StepSize: nan}}},
+		{"Settings.StepSize = +Inf", Settings{Method: Climb{StepSize: inf}}},
+		{"Settings.Average = NaN", Settings{Method: Climb{Average: nan}}},
+		{"Settings.Average = -0.1", Settings{Method: Climb{Average: -0.1}}},
+		{"Settings.Average = 1.1", Settings{Method: Climb{Average: 1.1}}},
+		{"Settings.Tolerance = NaN", Settings{Method: Cells{Tolerance: nan}}},
+		{"Settings.Tolerance = -1", Settings{Method: Cells{Tolerance: -1}}},
 		{"Settings.Budget = -1s", Settings{Budget: -time.Second}},
-		{`Settings.Stop = "never"`, Settings{Stop: "never"}},
-		{"Settings.Schedule.Shape", Settings{Stop: Automatic, Schedule: Schedule{Shape: Cosine}}},
-		{`Settings.Schedule.Shape = "square"`, Settings{Schedule: Schedule{Shape: "square"}}},
-		{"Settings.Schedule.Power = -1", Settings{Schedule: Schedule{Shape: Polynomial, Power: -1}}},
-		{"Settings.Schedule.Power = NaN", Settings{Schedule: Schedule{Shape: Polynomial, Power: nan}}},
-		{"Settings.Schedule.End = 2", Settings{Schedule: Schedule{Shape: Cosine, End: 2}}},
-		{"Settings.Schedule.End = NaN", Settings{Schedule: Schedule{Shape: Cosine, End: nan}}},
-		{"vi: Settings.Start: a family of 2 latents for 1", Settings{Start: family.Independent(make([]float64, 2), []float64{1, 1})}},
-		{"latent z: parameter μ is NaN", Settings{Start: family.Independent([]float64{nan}, []float64{1})}},
-		{"latent z: parameter s is 0", Settings{Start: family.Independent([]float64{0}, []float64{0})}},
-		{"latent z: parameter s is -1", Settings{Start: family.Independent([]float64{0}, []float64{-1})}},
-		{"latent z: parameter s is +Inf", Settings{Start: family.Independent([]float64{0}, []float64{inf})}},
-		{"latent z: parameter ρ is -Inf", Settings{Start: family.Softplus{}.At([]float64{0, -inf})}},
-		{"vi: Settings.Family: low rank: LowRank.Rank = 0", Settings{Family: family.LowRank{}}},
-		{"vi: Settings.Family: low rank: LowRank.Rank = 2 for 1 latents", Settings{Family: family.LowRank{Rank: 2}}},
-		{"-1 guards", Settings{Estimator: Boundary{Guards: -1}}},
-		{"unknown method 7", Settings{Estimator: Boundary{Method: 7}}},
-		{"unknown subsampling 7", Settings{Estimator: Boundary{By: 7}}},
-		{"Settings.Optimizer is of another fit", Settings{Optimizer: &Adam{T: 3, M: make([]float64, 9), V: make([]float64, 9)}}},
-		{"Settings.Optimizer is of another fit", Settings{Optimizer: &Adam{T: 3, V: make([]float64, 2)}}},
-		{"Settings.Optimizer.T = -1", Settings{Optimizer: &Adam{T: -1}}},
-		{"Settings.Optimizer.StepSize = NaN", Settings{Optimizer: &Adam{StepSize: nan}}},
-		{"Settings.Optimizer.StepSize = -1", Settings{Optimizer: &Adam{StepSize: -1}}},
-		{"Settings.Optimizer.Beta1 = 1", Settings{Optimizer: &Adam{Beta1: 1}}},
-		{"Settings.Optimizer.Beta2 = NaN", Settings{Optimizer: &Adam{Beta2: nan}}},
-		{"Settings.Optimizer.Epsilon = -1", Settings{Optimizer: &Adam{Epsilon: -1}}},
-		{"running means NaN and 1 of parameter 1", Settings{Optimizer: &Adam{M: []float64{0, nan}, V: []float64{1, 1}}}},
-		{"running means 0 and -1 of parameter 0", Settings{Optimizer: &Adam{M: []float64{0, 0}, V: []float64{-1, 1}}}},
+		{`Settings.Stop = "never"`, Settings{Method: Climb{Stop: "never"}}},
+		{"Settings.Schedule.Shape", Settings{Method: Climb{Stop: Automatic, Schedule: Schedule{Shape: Cosine}}}},
+		{`Settings.Schedule.Shape = "square"`, Settings{Method: Climb{Schedule: Schedule{Shape: "square"}}}},
+		{"Settings.Schedule.Power = -1", Settings{Method: Climb{Schedule: Schedule{Shape: Polynomial, Power: -1}}}},
+		{"Settings.Schedule.Power = NaN", Settings{Method: Climb{Schedule: Schedule{Shape: Polynomial, Power: nan}}}},
+		{"Settings.Schedule.End = 2", Settings{Method: Climb{Schedule: Schedule{Shape: Cosine, End: 2}}}},
+		{"Settings.Schedule.End = NaN", Settings{Method: Climb{Schedule: Schedule{Shape: Cosine, End: nan}}}},
+		{"vi: Settings.Start: a family of 2 latents for 1", Settings{Method: Climb{Start: family.Independent(make([]float64, 2), []float64{1, 1})}}},
+		{"latent z: parameter μ is NaN", Settings{Method: Climb{Start: family.Independent([]float64{nan}, []float64{1})}}},
+		{"latent z: parameter s is 0", Settings{Method: Climb{Start: family.Independent([]float64{0}, []float64{0})}}},
+		{"latent z: parameter s is -1", Settings{Method: Climb{Start: family.Independent([]float64{0}, []float64{-1})}}},
+		{"latent z: parameter s is +Inf", Settings{Method: Climb{Start: family.Independent([]float64{0}, []float64{inf})}}},
+		{"latent z: parameter ρ is -Inf", Settings{Method: Climb{Start: family.Softplus{}.At([]float64{0, -inf})}}},
+		{"vi: Settings.Family: low rank: LowRank.Rank = 0", Settings{Method: Climb{Family: family.LowRank{}}}},
+		{"vi: Settings.Family: low rank: LowRank.Rank = 2 for 1 latents", Settings{Method: Climb{Family: family.LowRank{Rank: 2}}}},
+		{"-1 guards", Settings{Method: Climb{Estimator: Boundary{Guards: -1}}}},
+		{"unknown method 7", Settings{Method: Climb{Estimator: Boundary{Method: 7}}}},
+		{"unknown subsampling 7", Settings{Method: Climb{Estimator: Boundary{By: 7}}}},
+		{"Settings.Optimizer is of another fit", Settings{Method: Climb{Optimizer: &Adam{T: 3, M: make([]float64, 9), V: make([]float64, 9)}}}},
+		{"Settings.Optimizer is of another fit", Settings{Method: Climb{Optimizer: &Adam{T: 3, V: make([]float64, 2)}}}},
+		{"Settings.Optimizer.T = -1", Settings{Method: Climb{Optimizer: &Adam{T: -1}}}},
+		{"Settings.Optimizer.StepSize = NaN", Settings{Method: Climb{Optimizer: &Adam{StepSize: nan}}}},
+		{"Settings.Optimizer.StepSize = -1", Settings{Method: Climb{Optimizer: &Adam{StepSize: -1}}}},
+		{"Settings.Optimizer.Beta1 = 1", Settings{Method: Climb{Optimizer: &Adam{Beta1: 1}}}},
+		{"Settings.Optimizer.Beta2 = NaN", Settings{Method: Climb{Optimizer: &Adam{Beta2: nan}}}},
+		{"Settings.Optimizer.Epsilon = -1", Settings{Method: Climb{Optimizer: &Adam{Epsilon: -1}}}},
+		{"running means NaN and 1 of parameter 1", Settings{Method: Climb{Optimizer: &Adam{M: []float64{0, nan}, V: []float64{1, 1}}}}},
+		{"running means 0 and -1 of parameter 0", Settings{Method: Climb{Optimizer: &Adam{M: []float64{0, 0}, V: []float64{-1, 1}}}}},
 	} {
 		p, err := Fit(context.Background(), d, c.s)
 		require.ErrorContains(t, err, c.want)
@@ -427,7 +424,7 @@ func TestStartOfAnotherProgram(t *testing.T) {
 	start, err := family.Structured{}.New(apart)
 	require.NoError(t, err)
 	require.Len(t, start.Theta(), 4)
-	p, err := Fit(context.Background(), linked, Settings{Start: start, Steps: 500})
+	p, err := Fit(context.Background(), linked, Settings{Method: Climb{Start: start, Steps: 500}})
 	require.NoError(t, err)
 	require.Len(t, p.Q.Theta(), 5)
 	require.InDelta(t, 0.9, p.Q.Theta()[4], 0.05)
@@ -446,7 +443,7 @@ func TestStartOfAnotherProgram(t *testing.T) {
 		start, err := f.New(count(1))
 		require.NoError(t, err)
 		for _, d := range []*graph.Density{count(3), mustCompile(t, m)} {
-			_, err = Fit(context.Background(), d, Settings{Start: start, Steps: 10})
+			_, err = Fit(context.Background(), d, Settings{Method: Climb{Start: start, Steps: 10}})
 			require.ErrorContains(t, err, "vi: Settings.Start: latent k: a member for other values, of another program", f.Name())
 		}
 	}
@@ -463,7 +460,7 @@ func TestErrorsAreWhole(t *testing.T) {
 	x := m.Sample("x", graph.Normal(-100, 1))
 	m.Factor(graph.Log(x))
 	d := mustCompile(t, m)
-	_, err := Fit(context.Background(), d, Settings{Start: PriorStart(d)})
+	_, err := Fit(context.Background(), d, Settings{Method: Climb{Start: PriorStart(d)}})
 	require.ErrorIs(t, err, ErrNotFinite)
 	require.Regexp(t, `the factor \(fit_test\.go:\d+\) is NaN$`, err.Error())
 

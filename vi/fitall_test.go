@@ -110,9 +110,9 @@ func TestFitAllFromFolder(t *testing.T) {
 	d, sets := shifts(t)
 	for _, quick := range []bool{false, true} {
 		folder := filepath.Join(t.TempDir(), "fits")
-		s := Settings{Seed: *seed, Checkpoint: folder, Quick: quick}
+		s := Settings{Seed: *seed, Checkpoint: folder, Method: Cells{Quick: quick}}
 		var want []*Posterior
-		for f := range FitAll(context.Background(), d, sets, Settings{Seed: *seed, Quick: quick}) {
+		for f := range FitAll(context.Background(), d, sets, Settings{Seed: *seed, Method: Cells{Quick: quick}}) {
 			if f.Err == nil {
 				want = append(want, f.Fit)
 			}
@@ -214,9 +214,9 @@ func TestFitAllFromFolder(t *testing.T) {
 func TestFitAllResumes(t *testing.T) {
 	d, sets := shifts(t)
 	folder := t.TempDir()
-	s := Settings{Seed: *seed, Checkpoint: folder, Family: family.MeanField{}, Steps: 200, StartDraws: 20, CheckpointEvery: 50}
+	s := Settings{Seed: *seed, Checkpoint: folder, Method: Climb{Family: family.MeanField{}, Steps: 200, StartDraws: 20, CheckpointEvery: 50}}
 	var want *Posterior
-	for f := range FitAll(context.Background(), d, sets, Settings{Seed: *seed, Family: family.MeanField{}, Steps: 200, StartDraws: 20}) {
+	for f := range FitAll(context.Background(), d, sets, Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, Steps: 200, StartDraws: 20}}) {
 		require.NoError(t, f.Err)
 		want = f.Fit
 		break
@@ -245,7 +245,7 @@ func TestFitAllResumes(t *testing.T) {
 // Fits may come as they are done: the same ones, with the same errors.
 func TestFitAllAsDone(t *testing.T) {
 	d, sets := shifts(t)
-	s := Settings{Seed: *seed, Quick: true}
+	s := Settings{Seed: *seed, Method: Cells{Quick: true}}
 	want := map[string]float64{}
 	errs := 0
 	for f := range FitAll(context.Background(), d, sets, s) {
@@ -287,7 +287,7 @@ func TestFitAllStops(t *testing.T) {
 		}
 	}
 	good, bad := 0, 0
-	for f := range FitAll(ctx, d, endless, Settings{Seed: *seed, Family: family.MeanField{}, Steps: 50, StartDraws: 10}) {
+	for f := range FitAll(ctx, d, endless, Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, Steps: 50, StartDraws: 10}}) {
 		if f.Err != nil {
 			require.ErrorIs(t, f.Err, context.Canceled)
 			bad++
@@ -306,12 +306,12 @@ func TestFitAllStops(t *testing.T) {
 func TestFitAllPanics(t *testing.T) {
 	d, sets := shifts(t)
 	var steps atomic.Int64
-	s := Settings{Seed: *seed, Family: family.MeanField{}, Steps: 5, StartDraws: 10, OnStep: func(Step) error {
+	s := Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, Steps: 5, StartDraws: 10, OnStep: func(Step) error {
 		if steps.Add(1) == 7 {
 			panic("out of paper")
 		}
 		return nil
-	}}
+	}}}
 	panicking := func(yield func(string, map[string][]float64) bool) {
 		sets(yield)
 		panic("out of sets")
@@ -353,7 +353,7 @@ func TestFitAllCopies(t *testing.T) {
 			return yield(key, data)
 		})
 	}
-	s := Settings{Seed: *seed, Quick: true}
+	s := Settings{Seed: *seed, Method: Cells{Quick: true}}
 	var want []float64
 	for f := range FitAll(context.Background(), d, sets, s) {
 		want = append(want, evidenceOf(t, f))

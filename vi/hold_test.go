@@ -39,7 +39,7 @@ func TestStartAtHolds(t *testing.T) {
 		loose := start.Clone()
 		require.Nil(t, heldBy(loose))
 		for _, f := range []family.Family{family.MeanField{}, family.FullRank{}, family.LowRank{Rank: 2}} {
-			s := Settings{Start: start, Family: f, Seed: *seed}
+			s := Settings{Seed: *seed, Method: Climb{Start: start, Family: f}}
 			held, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)
 			require.InDelta(t, 39.5, held.Q.Mean(0), 0.5)
@@ -67,12 +67,12 @@ func TestHoldEnds(t *testing.T) {
 		start, err := StartAt(d, c.at)
 		require.NoError(t, err)
 		held := 0
-		p, err := Fit(context.Background(), d, Settings{Start: start, Steps: 900, Seed: *seed, OnStep: func(s Step) error {
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Start: start, Steps: 900, OnStep: func(s Step) error {
 			if s.Q.Theta()[0] == start.Mean(0) && s.Q.Theta()[1] == start.SD(0) {
 				held = s.T
 			}
 			return nil
-		}})
+		}}})
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, held, c.atLeast, name)
 		require.LessOrEqual(t, held, c.atMost, name)
@@ -89,7 +89,7 @@ func TestResumeWhileHolding(t *testing.T) {
 	start, err := StartAt(d, map[string]float64{"at": 39.5})
 	require.NoError(t, err)
 	for _, f := range allFamilies {
-		s := Settings{Start: start, Family: f, Steps: 700, Seed: *seed}
+		s := Settings{Seed: *seed, Method: Climb{Start: start, Family: f, Steps: 700}}
 		want, err := Fit(context.Background(), d, s)
 		require.NoError(t, err)
 		for _, at := range []int{20, 130, 400} {

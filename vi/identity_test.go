@@ -33,9 +33,9 @@ func fitted(t testing.TB, d *graph.Density, s Settings) *Posterior {
 func TestWithoutGuardsBoundaryIsReparam(t *testing.T) {
 	d := vitest.Smooth(t)
 	for _, f := range allFamilies {
-		want := fitted(t, d, Settings{Estimator: Reparam{}, Family: f})
+		want := fitted(t, d, Settings{Method: Climb{Estimator: Reparam{}, Family: f}})
 		for _, e := range []Boundary{{}, {Method: family.Orthogonal}, {Method: family.Elimination}, {Guards: 3, By: boundary.ByWeight}} {
-			requireSameFit(t, want, fitted(t, d, Settings{Estimator: e, Family: f}))
+			requireSameFit(t, want, fitted(t, d, Settings{Method: Climb{Estimator: e, Family: f}}))
 		}
 	}
 }
@@ -44,7 +44,7 @@ func TestWithoutGuardsBoundaryIsReparam(t *testing.T) {
 func TestMetersLeaveTheFitAlone(t *testing.T) {
 	spec, d := paperSpec(t, "influenza")
 	start := family.Softplus{}.At(spec.ThetaInit)
-	s := Settings{Samples: 1, Steps: 20, Seed: 3, Start: start}
+	s := Settings{Seed: 3, Method: Climb{Samples: 1, Steps: 20, Start: start}}
 	want, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	variance, err := check.NewGradientMeter(d, start, Boundary{}, 16, s.Seed)
@@ -69,7 +69,7 @@ func TestMetersLeaveTheFitAlone(t *testing.T) {
 // nats each; the closed form is of package models.
 func TestRareSidesOfAFit(t *testing.T) {
 	spec, d := paperSpec(t, "temperature")
-	p := fitted(t, d, Settings{Steps: 10000, Family: family.Softplus{}})
+	p := fitted(t, d, Settings{Method: Climb{Steps: 10000, Family: family.Softplus{}}})
 	r, err := p.RareSides(50000, *seed)
 	require.NoError(t, err)
 	want := spec.Oracle.ELBO(p.Q.Theta())
@@ -107,7 +107,7 @@ func TestSummaryTellsOfRareSides(t *testing.T) {
 	require.Len(t, p.Warnings, 1, "a summary changes nothing")
 
 	_, d = paperSpec(t, "textmsg")
-	p = fitted(t, d, Settings{Family: family.MeanField{}, Steps: 1000})
+	p = fitted(t, d, Settings{Method: Climb{Family: family.MeanField{}, Steps: 1000}})
 	r, err := check.LikeliestRareSides(d, p.Q, summaryDraws, summarySides, 0)
 	require.NoError(t, err)
 	clean := p.Summary()

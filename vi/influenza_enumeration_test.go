@@ -255,9 +255,9 @@ func TestInfluenzaLevelsAreInfluenza(t *testing.T) {
 // fitInfluenza fits with the defaults, the best of ten restarts, and once more
 // with small steps.
 func fitInfluenza(t *testing.T, d *graph.Density) *Posterior {
-	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Seed: *seed, Restarts: 10, Steps: 4000})
+	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, Restarts: 10, Steps: 4000}})
 	require.NoError(t, err)
-	p, err = Fit(context.Background(), d, Settings{Seed: *seed, Start: p.Q, StepSize: 0.001, Steps: 4000})
+	p, err = Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Start: p.Q, StepSize: 0.001, Steps: 4000}})
 	require.NoError(t, err)
 	return p
 }
@@ -342,7 +342,7 @@ func TestInfluenzaGuardsOfTheNoises(t *testing.T) {
 		}
 		tried++
 		start := x.start(bits)
-		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Start: start, StepSize: 0.001, Steps: 4000})
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Start: start, StepSize: 0.001, Steps: 4000}})
 		require.NoError(t, err)
 		if e := exactELBO(t, spec, d, p.Q); e > elbo {
 			best, favourite, elbo = p, bits, e

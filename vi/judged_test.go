@@ -29,7 +29,7 @@ func TestFitIsJudged(t *testing.T) {
 	d := twoCells(t)
 	path := t.TempDir() + "/fit.json"
 	var progress bytes.Buffer
-	s := Settings{Family: family.MeanField{}, Seed: *seed, Start: PriorStart(d), Steps: judgedFrom / 16, Checkpoint: path, Progress: &progress}
+	s := Settings{Seed: *seed, Checkpoint: path, Progress: &progress, Method: Climb{Family: family.MeanField{}, Start: PriorStart(d), Steps: judgedFrom / 16}}
 	p, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	require.Equal(t, TrustNothing, p.findings.Verdict.Trust)
@@ -77,7 +77,7 @@ func requireSameVerdict(t testing.TB, want, got *Posterior) {
 // A context that is done while a fit is judged leaves the whole fit beside its error.
 func TestJudgingIsStopped(t *testing.T) {
 	d := twoCells(t)
-	s := Settings{Family: family.MeanField{}, Seed: *seed, Start: PriorStart(d), Steps: judgedFrom / 16}
+	s := Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, Start: PriorStart(d), Steps: judgedFrom / 16}}
 	want, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -118,7 +118,7 @@ func TestScoutThatDoesNotArrive(t *testing.T) {
 	require.NotEqual(t, TrustNothing, v.Trust, v.String())
 	require.Regexp(t, "the scout did not arrive, and ended [0-9]+ nats below the fit: only climbs", v.String())
 
-	p, err = Fit(context.Background(), d, Settings{Seed: *seed, Family: family.FullRank{}, Steps: 4000})
+	p, err = Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: family.FullRank{}, Steps: 4000}})
 	require.NoError(t, err)
 	v, err = p.Verdict()
 	require.NoError(t, err)

@@ -260,7 +260,7 @@ func BenchmarkMuchLinkedData(b *testing.B) {
 							d, err := l.model(n, seed, plate).Compile()
 							require.NoError(b, err)
 							b.Logf("compiled: %.2f CPU s", cputime.Seconds()-began)
-							p, err := Fit(context.Background(), d, Settings{Seed: seed, Family: family})
+							p, err := Fit(context.Background(), d, Settings{Seed: seed, Method: Climb{Family: family}})
 							require.NoError(b, err)
 							b.Logf("fitted: %.2f CPU s", cputime.Seconds()-began)
 							for i, name := range d.Latents() {

@@ -90,7 +90,7 @@ func TestLongIsFlat(t *testing.T) {
 	const warm = 250_000 // steps, and two checkpoints
 	before, first, steps := runtime.NumGoroutine(), 0.0, 0
 	path := filepath.Join(t.TempDir(), "fit.json")
-	s := Settings{Start: PriorStart(d), Seed: *seed, Samples: 2, Steps: 1e12, TraceEvery: 1e9, Checkpoint: path, CheckpointEvery: 100_000}
+	s := Settings{Seed: *seed, Checkpoint: path, Method: Climb{Start: PriorStart(d), Samples: 2, Steps: 1e12, TraceEvery: 1e9, CheckpointEvery: 100_000}}
 	s.OnStep = func(step Step) error {
 		steps = step.T
 		if step.T == warm {
@@ -122,7 +122,7 @@ func TestLongBits(t *testing.T) {
 	flips, fits := 0, 0
 	for ; more() || fits < len(allFamilies); fits++ {
 		d := chain(t)
-		s := Settings{Family: allFamilies[fits%len(allFamilies)], Seed: rng.Uint64(), StartDraws: 20, Steps: 1 + rng.IntN(150), Restarts: 1 + rng.IntN(2)}
+		s := Settings{Seed: rng.Uint64(), Method: Climb{Family: allFamilies[fits%len(allFamilies)], StartDraws: 20, Steps: 1 + rng.IntN(150), Restarts: 1 + rng.IntN(2)}}
 		p, err := Fit(context.Background(), d, s)
 		require.NoError(t, err)
 		var file bytes.Buffer

@@ -47,7 +47,7 @@ func TestSearchByAPartOfTheData(t *testing.T) {
 	d := twoOptima(t, 6200)
 	require.GreaterOrEqual(t, d.Terms(), manyTerms)
 	at, _ := d.Latent("at")
-	s := Settings{StartDraws: 40, Seed: *seed}
+	s := Settings{Seed: *seed, Method: Climb{StartDraws: 40}}
 	s.fill()
 	m := newMonitor(s)
 	list, err := candidates(context.Background(), d, s, m)
@@ -79,7 +79,7 @@ func TestFitNearAModeRepeats(t *testing.T) {
 	require.GreaterOrEqual(t, d.Terms(), manyTerms)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, f := range []family.Family{family.Cells{}, family.MeanField{}} {
-		s := Settings{Family: f, Seed: *seed}
+		s := Settings{Seed: *seed, Method: Climb{Family: f}}
 		if f != (family.Cells{}) {
 			s.Steps = 20
 		}

@@ -115,7 +115,7 @@ func TestNormalPosteriors(t *testing.T) {
 			l := newLinearModel(c.chain, 10, rand.New(rand.NewPCG(1, 2)))
 			d := l.compile(t)
 			elbo := func(f family.Family) vi.Estimate {
-				fit, err := vi.Fit(context.Background(), d, vi.Settings{Family: f, Seed: 1})
+				fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Method: vi.Climb{Family: f}})
 				require.NoError(t, err)
 				e, err := fit.ELBO(12_000_000, 1)
 				require.NoError(t, err)

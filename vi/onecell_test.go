@@ -97,7 +97,7 @@ func TestOneComponent(t *testing.T) {
 	t.Logf("the best normal: %.5f", best)
 	require.Greater(t, best, independent)
 	require.Less(t, best, exact)
-	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Cells: 1})
+	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Cells{Most: 1}})
 	require.NoError(t, err)
 	require.Len(t, p.Cells(), 1)
 	elbo, err := p.ELBO(100000, 1)

@@ -312,9 +312,9 @@ func TestOutsideGradients(t *testing.T) {
 func TestOutsideFits(t *testing.T) {
 	d := crossing(t)
 	for _, s := range []vi.Settings{
-		{Family: isotropic{1}, Stop: vi.Automatic, Steps: 2000, Restarts: 2, Seed: 1},
-		{Family: isotropic{2}, Estimator: baseline{0.9}, Steps: 150, Seed: 2},
-		{Family: family.LowRank{Rank: 1}, Estimator: baseline{0.5}, Steps: 100, Seed: 3},
+		{Seed: 1, Method: vi.Climb{Family: isotropic{1}, Stop: vi.Automatic, Steps: 2000, Restarts: 2}},
+		{Seed: 2, Method: vi.Climb{Family: isotropic{2}, Estimator: baseline{0.9}, Steps: 150}},
+		{Seed: 3, Method: vi.Climb{Family: family.LowRank{Rank: 1}, Estimator: baseline{0.5}, Steps: 100}},
 	} {
 		s.StartDraws = 50
 		want, err := vi.Fit(context.Background(), d, s)

@@ -39,7 +39,7 @@ func TestEmpiricalBayes(t *testing.T) {
 	}
 	d := mustCompile(t, learnedGroups(1))
 	for _, f := range []family.Family{nil, family.MeanField{}, family.Structured{}, family.LowRank{Rank: 2}} {
-		p, err := Fit(context.Background(), d, Settings{Family: f, Seed: *seed, StartDraws: 30})
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: f, StartDraws: 30}})
 		require.NoError(t, err)
 		if f == nil {
 			require.Equal(t, family.FullRank{}, p.Q.Family())
@@ -72,7 +72,7 @@ func TestEmpiricalBayes(t *testing.T) {
 
 // A summary has parameters apart, by their values.
 func TestSummaryOfParameters(t *testing.T) {
-	p, err := Fit(context.Background(), mustCompile(t, learnedGroups(1)), Settings{Seed: *seed, StartDraws: 30, Steps: 2000})
+	p, err := Fit(context.Background(), mustCompile(t, learnedGroups(1)), Settings{Seed: *seed, Method: Climb{StartDraws: 30, Steps: 2000}})
 	require.NoError(t, err)
 	s := p.Summary()
 	require.Len(t, s.Params, 2)
@@ -160,7 +160,7 @@ func TestThresholdThatRunsAway(t *testing.T) {
 				}
 			}
 			d := mustCompile(t, m)
-			p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Seed: *seed, Steps: 1500, Start: PriorStart(d)})
+			p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, Steps: 1500, Start: PriorStart(d)}})
 			require.NoError(t, err)
 			t.Log(p.Warnings)
 			has := slices.ContainsFunc(p.Warnings, func(w string) bool { return strings.Contains(w, "guards compare it with") })
@@ -179,7 +179,7 @@ func TestLearnedThreshold(t *testing.T) {
 	want := splitOptimum(t, 9, 4)
 	d := mustCompile(t, split(9, 4, 1))
 	fit := func(e Estimator) float64 {
-		p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Estimator: e, Seed: *seed, Start: PriorStart(d)})
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, Estimator: e, Start: PriorStart(d)}})
 		require.NoError(t, err)
 		x, err := p.Param("cut")
 		require.NoError(t, err)
@@ -195,7 +195,7 @@ func TestLearnedThreshold(t *testing.T) {
 // In units 2ᵏ times as small every fit is 2ᵏ times as large, thresholds too, to the last bit.
 func TestParametersHaveNoUnits(t *testing.T) {
 	for _, f := range []family.Family{family.MeanField{}, family.Structured{}, family.FullRank{}, family.LowRank{Rank: 1}} {
-		for _, s := range []Settings{{Steps: 60, Restarts: 2}, {Steps: 400, Stop: Automatic}} {
+		for _, s := range []Settings{{Method: Climb{Steps: 60, Restarts: 2}}, {Method: Climb{Steps: 400, Stop: Automatic}}} {
 			fit := func(c float64) *Posterior {
 				s := s
 				s.Family, s.Seed, s.StartDraws = f, *seed, 30
@@ -215,7 +215,7 @@ func TestParametersHaveNoUnits(t *testing.T) {
 // A fit with parameters can be saved, and goes on bit for bit.
 func TestSaveParameters(t *testing.T) {
 	d := mustCompile(t, split(3, 2, 1))
-	s := Settings{Seed: *seed, StartDraws: 30, Steps: 120}
+	s := Settings{Seed: *seed, Method: Climb{StartDraws: 30, Steps: 120}}
 	whole, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -246,6 +246,6 @@ func TestParametersWithoutCells(t *testing.T) {
 	_, err := Fit(context.Background(), mustCompile(t, learnedGroups(1)), Settings{Family: family.Cells{}})
 	require.Error(t, err)
 	require.Regexp(t, `does not learn parameters, and the model has "mu" \(param_test.go:\d+\): use FullRank`, err.Error())
-	_, err = Fit(context.Background(), mustCompile(t, learnedGroups(1)), Settings{Family: family.Softplus{}})
+	_, err = Fit(context.Background(), mustCompile(t, learnedGroups(1)), Settings{Method: Climb{Family: family.Softplus{}}})
 	require.ErrorContains(t, err, "2 parameters")
 }

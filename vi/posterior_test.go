@@ -178,7 +178,7 @@ func TestGuardAfterFit(t *testing.T) {
 	x := m.Sample("x", graph.Normal(0, 1))
 	m.Observe("y", graph.Normal(graph.If(graph.Greater(x, 0.5), x, 0), 1), 1)
 	d := mustCompile(t, m)
-	p, err := Fit(context.Background(), d, Settings{Steps: 50})
+	p, err := Fit(context.Background(), d, Settings{Method: Climb{Steps: 50}})
 	require.NoError(t, err)
 	ask := func() []any {
 		var file bytes.Buffer

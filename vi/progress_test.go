@@ -23,7 +23,7 @@ import (
 func TestProgressLines(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	var out bytes.Buffer
-	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Seed: *seed, Steps: 300, Progress: &out})
+	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Progress: &out, Method: Climb{Family: family.MeanField{}, Steps: 300}})
 	require.NoError(t, err)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	require.Equal(t, "looking for a start among 1000 draws", lines[0])
@@ -35,7 +35,7 @@ func TestProgressLines(t *testing.T) {
 
 	out.Reset()
 	start := PriorStart(d)
-	_, err = Fit(context.Background(), d, Settings{Start: start, Steps: 300, Restarts: 2, Stop: Automatic, Progress: &out})
+	_, err = Fit(context.Background(), d, Settings{Progress: &out, Method: Climb{Start: start, Steps: 300, Restarts: 2, Stop: Automatic}})
 	require.NoError(t, err)
 	require.Regexp(t, `step 600 of 600 .* 0s left at most\n$`, out.String())
 
@@ -49,7 +49,7 @@ func TestProgressLines(t *testing.T) {
 // restart and the time left.
 func TestProgressLine(t *testing.T) {
 	var out bytes.Buffer
-	p := newProgress(Settings{Progress: &out, Steps: 1000, Restarts: 2})
+	p := newProgress(Settings{Progress: &out, Method: Climb{Steps: 1000, Restarts: 2}})
 	fits := []*fitter{{fitState: fitState{Step: 100}}, {}}
 	p.begin(fits)
 	trace := func(step int, elbo float64) []TracePoint {
@@ -72,7 +72,7 @@ func TestProgressLine(t *testing.T) {
 func TestProgressOnTerminal(t *testing.T) {
 	var out bytes.Buffer
 	width := 200
-	p := newProgress(Settings{Progress: &out, Steps: 1000, Restarts: 1})
+	p := newProgress(Settings{Progress: &out, Method: Climb{Steps: 1000, Restarts: 1}})
 	p.columns, p.every = func() int { return width }, 0
 	at := func(step int) string { // what is on the line then
 		if step > 0 {
@@ -109,7 +109,7 @@ func TestSilent(t *testing.T) {
 	stdout, stderr, logger := os.Stdout, os.Stderr, slog.Default()
 	slog.SetDefault(slog.New(slog.NewTextHandler(w, nil)))
 	os.Stdout, os.Stderr = w, w
-	_, err = Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 200, Restarts: 2, Stop: Automatic, Tolerance: 1e-9})
+	_, err = Fit(context.Background(), d, Settings{Method: Climb{Family: family.MeanField{}, Steps: 200, Restarts: 2, Stop: Automatic, Tolerance: 1e-9}})
 	os.Stdout, os.Stderr = stdout, stderr
 	slog.SetDefault(logger)
 	require.NoError(t, err)
@@ -124,7 +124,7 @@ func TestSilent(t *testing.T) {
 func TestLogger(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	var out bytes.Buffer
-	s := Settings{Family: family.MeanField{}, Steps: 40, TraceEvery: 10, Restarts: 2, Logger: slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	s := Settings{Logger: slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})), Method: Climb{Family: family.MeanField{}, Steps: 40, TraceEvery: 10, Restarts: 2}}
 	p, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	count := map[string]int{}
@@ -163,7 +163,7 @@ func TestTrace(t *testing.T) {
 	spec, d := paperSpec(t, "textmsg")
 	start := PriorStart(d)
 	exact, sum := map[int]float64{}, mean{}
-	s := Settings{Start: start, Steps: 3000, Seed: *seed, OnStep: func(step Step) error {
+	s := Settings{Seed: *seed, Method: Climb{Start: start, Steps: 3000, OnStep: func(step Step) error {
 		sum.add(step.Q.Theta())
 		if step.T%30 == 0 {
 			theta := make([]float64, 2*d.Dim())
@@ -174,7 +174,7 @@ func TestTrace(t *testing.T) {
 			exact[step.T] = exactELBO(t, spec, d, q)
 		}
 		return nil
-	}}
+	}}}
 	p, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	require.Len(t, p.Trace, 100)
@@ -193,10 +193,10 @@ func TestTrace(t *testing.T) {
 		s    Settings
 		want []int
 	}{
-		{Settings{Steps: 3000, TraceEvery: 700}, []int{700, 1400, 2100, 2800, 3000}},
-		{Settings{Steps: 50}, []int{20, 40, 50}},
-		{Settings{Steps: 7, Samples: 1}, []int{7}},
-		{Settings{Steps: 3, Samples: 1000}, []int{1, 2, 3}},
+		{Settings{Method: Climb{Steps: 3000, TraceEvery: 700}}, []int{700, 1400, 2100, 2800, 3000}},
+		{Settings{Method: Climb{Steps: 50}}, []int{20, 40, 50}},
+		{Settings{Method: Climb{Steps: 7, Samples: 1}}, []int{7}},
+		{Settings{Method: Climb{Steps: 3, Samples: 1000}}, []int{1, 2, 3}},
 	} {
 		c.s.Start = start
 		p, err := Fit(context.Background(), d, c.s)

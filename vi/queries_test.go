@@ -24,7 +24,7 @@ func TestEveryFamilyCanBeAsked(t *testing.T) {
 	for _, f := range allFamilies {
 		t.Run(f.Name(), func(t *testing.T) {
 			_, d := paperSpec(t, "temperature")
-			fit, err := Fit(context.Background(), d, Settings{Family: f, Steps: 500, Seed: *seed})
+			fit, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: f, Steps: 500}})
 			require.NoError(t, err)
 			require.Equal(t, f, fit.Q.Family())
 
@@ -101,7 +101,7 @@ func TestEveryFamilyAnswers(t *testing.T) {
 	}, 0.2, 8, 200, nil, 0) / exactUp
 	for _, f := range allFamilies {
 		t.Run(f.Name(), func(t *testing.T) {
-			p, err := Fit(context.Background(), d, Settings{Family: f, Seed: *seed, Stop: Automatic})
+			p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: f, Stop: Automatic}})
 			require.NoError(t, err)
 			e, err := p.LogEvidence()
 			require.NoError(t, err)

@@ -103,7 +103,7 @@ func TestQuickNamed(t *testing.T) {
 		}
 		d, err := m.Compile()
 		require.NoError(t, err)
-		p, err := Fit(context.Background(), d, Settings{Seed: 1, Quick: true})
+		p, err := Fit(context.Background(), d, Settings{Seed: 1, Method: Cells{Quick: true}})
 		require.NoError(t, err)
 		return p
 	}
@@ -184,7 +184,7 @@ func TestQuickIsExact(t *testing.T) {
 				data[key] = set["y"]
 			}
 			slow, worst := 0, 0.0
-			for f := range FitAll(context.Background(), c.d, manySeries(n, c.counts), Settings{Seed: *seed, Quick: true}) {
+			for f := range FitAll(context.Background(), c.d, manySeries(n, c.counts), Settings{Seed: *seed, Method: Cells{Quick: true}}) {
 				require.NoError(t, f.Err)
 				want := enumerate(data[f.Key], c.segment)
 				e, err := f.Fit.LogEvidence()
@@ -228,7 +228,7 @@ func TestQuickIsExact(t *testing.T) {
 func TestQuickOrder(t *testing.T) {
 	d := changingRate(t)
 	first := map[string]*Posterior{}
-	for f := range FitAll(context.Background(), d, manySeries(12, true), Settings{Seed: *seed, Quick: true}) {
+	for f := range FitAll(context.Background(), d, manySeries(12, true), Settings{Seed: *seed, Method: Cells{Quick: true}}) {
 		require.NoError(t, f.Err)
 		first[f.Key] = f.Fit
 	}
@@ -241,10 +241,10 @@ func TestQuickOrder(t *testing.T) {
 		for k := len(keys) - 1; k >= 0 && yield(keys[k], data[keys[k]]); k-- {
 		}
 	}
-	for f := range FitAll(context.Background(), d, back, Settings{Seed: *seed, Quick: true}) {
+	for f := range FitAll(context.Background(), d, back, Settings{Seed: *seed, Method: Cells{Quick: true}}) {
 		requireSameCells(t, first[f.Key], f.Fit)
 	}
-	alone, err := Fit(context.Background(), first["7"].Density, Settings{Seed: SeedOf(*seed, "7"), Quick: true})
+	alone, err := Fit(context.Background(), first["7"].Density, Settings{Seed: SeedOf(*seed, "7"), Method: Cells{Quick: true}})
 	require.NoError(t, err)
 	requireSameCells(t, first["7"], alone)
 }
@@ -259,7 +259,7 @@ func TestQuickIsNotForAll(t *testing.T) {
 	}
 	d, err := m.Compile()
 	require.NoError(t, err)
-	quick, err := Fit(context.Background(), d, Settings{Seed: *seed, Quick: true})
+	quick, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Cells{Quick: true}})
 	require.NoError(t, err)
 	plain, err := Fit(context.Background(), d, Settings{Seed: *seed})
 	require.NoError(t, err)
@@ -280,7 +280,7 @@ func TestQuickIsNotForAll(t *testing.T) {
 // equal results.
 func TestFitAllKilled(t *testing.T) {
 	if folder := os.Getenv("FACET_FITALL_FOLDER"); folder != "" { // the process
-		for f := range FitAll(context.Background(), shiftingLevel(t), manySeries(2000, false), Settings{Seed: 3, Quick: true, Checkpoint: folder}) {
+		for f := range FitAll(context.Background(), shiftingLevel(t), manySeries(2000, false), Settings{Seed: 3, Checkpoint: folder, Method: Cells{Quick: true}}) {
 			require.NoError(t, f.Err)
 		}
 		return
@@ -319,18 +319,18 @@ func TestFitAllKilled(t *testing.T) {
 	require.Equal(t, before[:whole], after[:whole])
 
 	d, evidence := shiftingLevel(t), map[string]float64{}
-	for f := range FitAll(context.Background(), d, manySeries(n, false), Settings{Seed: 3, Quick: true}) {
+	for f := range FitAll(context.Background(), d, manySeries(n, false), Settings{Seed: 3, Method: Cells{Quick: true}}) {
 		e, err := f.Fit.LogEvidence()
 		require.NoError(t, err)
 		evidence[f.Key] = e.Value
 	}
-	j, err := openJournal(folder, d, Settings{Seed: 3, Quick: true})
+	j, err := openJournal(folder, d, Settings{Seed: 3, Method: Cells{Quick: true}})
 	require.NoError(t, err)
 	known := len(j.at)
 	require.NoError(t, j.close())
 	require.Positive(t, known)
 	keys := 0
-	for f := range FitAll(context.Background(), d, manySeries(n, false), Settings{Seed: 3, Quick: true, Checkpoint: folder}) {
+	for f := range FitAll(context.Background(), d, manySeries(n, false), Settings{Seed: 3, Checkpoint: folder, Method: Cells{Quick: true}}) {
 		require.NoError(t, f.Err)
 		e, err := f.Fit.LogEvidence()
 		require.NoError(t, err)
@@ -350,7 +350,7 @@ func BenchmarkFitAll(b *testing.B) {
 	}{{"levels", shiftingLevel(b), false, false}, {"levels with a checkpoint", shiftingLevel(b), false, true}, {"rates", changingRate(b), true, false}} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
-			s := Settings{Seed: 1, Quick: true}
+			s := Settings{Seed: 1, Method: Cells{Quick: true}}
 			if c.checkpoint {
 				s.Checkpoint = b.TempDir()
 			}

@@ -33,7 +33,7 @@ func compute(t *testing.T, d *graph.Density, q family.Q, n int, seed uint64) res
 		require.NoError(t, err)
 		s.PerDraw = 0 // which may differ from run to run
 		r.gradients = append(r.gradients, s)
-		p, err := Fit(context.Background(), d, Settings{Estimator: e, Samples: n, Steps: 5, Seed: seed, Start: q})
+		p, err := Fit(context.Background(), d, Settings{Seed: seed, Method: Climb{Estimator: e, Samples: n, Steps: 5, Start: q}})
 		require.NoError(t, err)
 		r.q, r.moments = append(r.q, p.Q.Theta()), append(r.moments, p.Optimizer.M, p.Optimizer.V)
 	}
@@ -95,7 +95,7 @@ func TestStepDoesNotAllocate(t *testing.T) {
 				const window, windows = 20, 5
 				var before, after runtime.MemStats
 				least := ^uint64(0) // of the windows: the runtime itself may allocate in one
-				s := Settings{Estimator: e, Samples: n, Steps: window * (windows + 1), Seed: 1, Start: start}
+				s := Settings{Seed: 1, Method: Climb{Estimator: e, Samples: n, Steps: window * (windows + 1), Start: start}}
 				s.OnStep = func(step Step) error {
 					if step.T%window != 0 {
 						return nil
@@ -120,12 +120,12 @@ func TestProcessorsChangeMidway(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	fit := func(procs int) *Posterior {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-		p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 6, Samples: 1000, Seed: *seed, OnStep: func(s Step) error {
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, Steps: 6, Samples: 1000, OnStep: func(s Step) error {
 			if s.T == 3 {
 				runtime.GOMAXPROCS(procs)
 			}
 			return nil
-		}})
+		}}})
 		require.NoError(t, err)
 		return p
 	}
@@ -138,7 +138,7 @@ func TestProcessorsShareNothing(t *testing.T) {
 	spec, d := paperSpec(t, "textmsg")
 	start := family.Softplus{}.At(spec.ThetaInit)
 	fit := func(i int) ([]float64, error) {
-		p, err := Fit(context.Background(), d, Settings{Samples: []int{1, 16, 300}[i%3], Steps: 30, Seed: uint64(i), Start: start})
+		p, err := Fit(context.Background(), d, Settings{Seed: uint64(i), Method: Climb{Samples: []int{1, 16, 300}[i%3], Steps: 30, Start: start}})
 		if err != nil {
 			return nil, err
 		}

@@ -16,7 +16,7 @@ import (
 // fit alone would be; and all are told of, by the same samples.
 func TestRestarts(t *testing.T) {
 	spec, d := paperSpec(t, "influenza")
-	s := Settings{Family: family.MeanField{}, Steps: 2000, Seed: *seed, Restarts: 4}
+	s := Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, Steps: 2000, Restarts: 4}}
 	p, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	require.Len(t, p.Restarts, 4)
@@ -75,7 +75,7 @@ func trap(t testing.TB) *graph.Density {
 // A restart that fails is a warning as long as another does not.
 func TestRestartFails(t *testing.T) {
 	d := trap(t)
-	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 1500, Seed: *seed, Restarts: 12})
+	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, Steps: 1500, Restarts: 12}})
 	require.NoError(t, err)
 	require.Positive(t, p.Q.Mean(0))
 	failed := 0
@@ -93,7 +93,7 @@ func TestRestartFails(t *testing.T) {
 	require.Regexp(t, `restart \d+ failed: step \d+: the gradient is not finite for x: the factor`, p.Warnings[0])
 
 	start := family.Independent([]float64{-4}, []float64{0.1})
-	p, err = Fit(context.Background(), d, Settings{Steps: 1500, Seed: *seed, Restarts: 2, Start: start})
+	p, err = Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Steps: 1500, Restarts: 2, Start: start}})
 	require.ErrorContains(t, err, "not finite for x")
 	require.Regexp(t, `^vi: restart [01]: step`, err.Error())
 	require.Less(t, p.Steps, 1500)
@@ -104,7 +104,7 @@ func TestOnStepOfRestarts(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	enough := errors.New("enough")
 	inside, last := 0, map[int]int{}
-	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 1e6, TraceEvery: 1e6, Restarts: 3, OnStep: func(s Step) error {
+	p, err := Fit(context.Background(), d, Settings{Method: Climb{Family: family.MeanField{}, Steps: 1e6, TraceEvery: 1e6, Restarts: 3, OnStep: func(s Step) error {
 		inside++
 		defer func() { inside-- }()
 		if inside != 1 || s.T != last[s.Restart]+1 {
@@ -115,7 +115,7 @@ func TestOnStepOfRestarts(t *testing.T) {
 			return enough
 		}
 		return nil
-	}})
+	}}})
 	require.ErrorIs(t, err, enough)
 	require.Len(t, p.Restarts, 3)
 	for r, x := range p.Restarts {

@@ -25,17 +25,17 @@ import (
 // saveCases are fits with all that a saved fit has to keep.
 func saveCases() map[string]Settings {
 	return map[string]Settings{
-		"plain":       {Samples: 16, Steps: 60},
-		"streams":     {Samples: 700, Steps: 40, Average: 0.5},
-		"cosine":      {Steps: 60, Schedule: Schedule{Shape: Cosine, End: 0.01}},
-		"polynomial":  {Steps: 60, Schedule: Schedule{Shape: Polynomial, Power: 3}, Optimizer: &Adam{StepSize: 0.02, Beta1: 0.8, Epsilon: 1e-6}},
-		"automatic":   {Steps: 1000, Stop: Automatic, TraceEvery: 7},
-		"runs out":    {Steps: 120, Stop: Automatic},
-		"restarts":    {Steps: 60, Restarts: 3},
-		"subsampling": {Estimator: Boundary{Guards: 2, By: boundary.ByWeight}, Steps: 60},
-		"elimination": {Estimator: Boundary{Method: family.Elimination}, Steps: 60},
-		"reparam":     {Estimator: Reparam{}, Steps: 60},
-		"score":       {Estimator: Score{}, Steps: 60},
+		"plain":       {Method: Climb{Samples: 16, Steps: 60}},
+		"streams":     {Method: Climb{Samples: 700, Steps: 40, Average: 0.5}},
+		"cosine":      {Method: Climb{Steps: 60, Schedule: Schedule{Shape: Cosine, End: 0.01}}},
+		"polynomial":  {Method: Climb{Steps: 60, Schedule: Schedule{Shape: Polynomial, Power: 3}, Optimizer: &Adam{StepSize: 0.02, Beta1: 0.8, Epsilon: 1e-6}}},
+		"automatic":   {Method: Climb{Steps: 1000, Stop: Automatic, TraceEvery: 7}},
+		"runs out":    {Method: Climb{Steps: 120, Stop: Automatic}},
+		"restarts":    {Method: Climb{Steps: 60, Restarts: 3}},
+		"subsampling": {Method: Climb{Estimator: Boundary{Guards: 2, By: boundary.ByWeight}, Steps: 60}},
+		"elimination": {Method: Climb{Estimator: Boundary{Method: family.Elimination}, Steps: 60}},
+		"reparam":     {Method: Climb{Estimator: Reparam{}, Steps: 60}},
+		"score":       {Method: Climb{Estimator: Score{}, Steps: 60}},
 	}
 }
 
@@ -83,7 +83,7 @@ func TestResumeIsBitEqual(t *testing.T) {
 // restored.
 func TestResumeNotices(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
-	s := Settings{Family: family.MeanField{}, Seed: *seed, StartDraws: 50, Steps: 40, Average: 0.5}
+	s := Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, StartDraws: 50, Steps: 40, Average: 0.5}}
 	want, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	s.OnStep = func(step Step) error {
@@ -114,7 +114,7 @@ func TestResumeNotices(t *testing.T) {
 // More steps can be asked for later, and another number of samples cannot.
 func TestResumeFurther(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
-	s := Settings{Family: family.MeanField{}, Seed: *seed, StartDraws: 50, TraceEvery: 10, Steps: 90}
+	s := Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, StartDraws: 50, TraceEvery: 10, Steps: 90}}
 	want, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	s.Steps = 40
@@ -144,7 +144,7 @@ func TestResumeFurther(t *testing.T) {
 // Raised Restarts add fits, the same as if all had been asked for at once.
 func TestResumeWithMoreRestarts(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
-	for name, s := range map[string]Settings{"found": {}, "given": {Start: PriorStart(d)}} {
+	for name, s := range map[string]Settings{"found": {}, "given": {Method: Climb{Start: PriorStart(d)}}} {
 		t.Run(name, func(t *testing.T) {
 			s.Family, s.Steps, s.StartDraws, s.Seed, s.Restarts = family.MeanField{}, 60, 50, *seed, 4
 			want, err := Fit(context.Background(), d, s)
@@ -169,7 +169,7 @@ func TestResumeWithMoreRestarts(t *testing.T) {
 // A fit that was to take its steps can go on until it stops by itself.
 func TestResumeAutomatically(t *testing.T) {
 	_, d := paperSpec(t, "proposition")
-	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Seed: *seed, Steps: 200, StartDraws: 50})
+	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, Steps: 200, StartDraws: 50}})
 	require.NoError(t, err)
 	p.Settings.Stop, p.Settings.Steps = Automatic, 20000
 	p, err = p.Resume(context.Background())
@@ -184,7 +184,7 @@ func TestCheckpoints(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "fit.json")
 	load := func() *Posterior { return loadFile(t, path, d) }
-	s := Settings{Family: family.MeanField{}, Seed: *seed, StartDraws: 50, Steps: 57}
+	s := Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, StartDraws: 50, Steps: 57}}
 	want, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	s.Checkpoint, s.CheckpointEvery = path, 10
@@ -228,7 +228,7 @@ func TestCheckpointFails(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	dir := filepath.Join(t.TempDir(), "folder")
 	require.NoError(t, os.Mkdir(dir, 0o755))
-	s := Settings{Family: family.MeanField{}, StartDraws: 50, Steps: 100, Restarts: 2, Checkpoint: filepath.Join(dir, "fit.json"), CheckpointEvery: 10}
+	s := Settings{Checkpoint: filepath.Join(dir, "fit.json"), Method: Climb{Family: family.MeanField{}, StartDraws: 50, Steps: 100, Restarts: 2, CheckpointEvery: 10}}
 	s.OnStep = func(step Step) error {
 		if step.T == 15 {
 			return os.RemoveAll(dir)
@@ -264,9 +264,9 @@ func TestResumeInEveryFamily(t *testing.T) {
 	d := chain(t)
 	for _, f := range allFamilies {
 		for name, s := range map[string]Settings{
-			"steps":     {Steps: 40, Average: 0.5, Restarts: 2},
-			"automatic": {Steps: 200, Stop: Automatic, TraceEvery: 7},
-			"a start":   {Steps: 40, Start: inFamily(t, f, d), Estimator: Boundary{Guards: 2, By: boundary.ByWeight}},
+			"steps":     {Method: Climb{Steps: 40, Average: 0.5, Restarts: 2}},
+			"automatic": {Method: Climb{Steps: 200, Stop: Automatic, TraceEvery: 7}},
+			"a start":   {Method: Climb{Steps: 40, Start: inFamily(t, f, d), Estimator: Boundary{Guards: 2, By: boundary.ByWeight}}},
 		} {
 			t.Run(f.Name()+", "+name, func(t *testing.T) {
 				s.Family, s.Seed, s.StartDraws, s.Samples = f, *seed, 30, 40
@@ -305,10 +305,7 @@ func TestResumeInEveryFamily(t *testing.T) {
 
 // killedSettings are those of the fit that TestResumeAfterKill kills.
 func killedSettings(path string, f family.Family) Settings {
-	return Settings{
-		Family: f, Seed: *seed, StartDraws: 50, Steps: 400, Samples: 200, Restarts: 2, Average: 0.8,
-		Checkpoint: path, CheckpointEvery: 20,
-	}
+	return Settings{Seed: *seed, Checkpoint: path, Method: Climb{Family: f, StartDraws: 50, Steps: 400, Samples: 200, Restarts: 2, Average: 0.8, CheckpointEvery: 20}}
 }
 
 // A process that is killed with signal 9, or interrupted as by Ctrl-C, leaves a checkpoint, and the fit

@@ -72,7 +72,7 @@ func small(t testing.TB, latent string, sd, threshold float64, guards, data int)
 // differs.
 func TestLoadErrors(t *testing.T) {
 	d := small(t, "x", 1, 0, 2, 3)
-	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 10, StartDraws: 10})
+	p, err := Fit(context.Background(), d, Settings{Method: Climb{Family: family.MeanField{}, Steps: 10, StartDraws: 10}})
 	require.NoError(t, err)
 	var file bytes.Buffer
 	require.NoError(t, p.Save(&file))
@@ -151,7 +151,7 @@ func stateEdited(t testing.TB, text string, edit func(state map[string]any)) str
 // that no fit can have is an error of Load, and not a fit that goes wrong later.
 func TestLoadChecksEveryNumber(t *testing.T) {
 	d := small(t, "x", 1, 0, 2, 3)
-	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 60, StartDraws: 10, Stop: Automatic, Tolerance: 1e-9})
+	p, err := Fit(context.Background(), d, Settings{Method: Climb{Family: family.MeanField{}, Steps: 60, StartDraws: 10, Stop: Automatic, Tolerance: 1e-9}})
 	require.NoError(t, err)
 	var file strings.Builder
 	require.NoError(t, p.Save(&file))
@@ -214,7 +214,7 @@ func TestLoadChecksEveryNumber(t *testing.T) {
 // A bit that flips is noticed, wherever it is in the file.
 func TestLoadNoticesEveryBit(t *testing.T) {
 	d := small(t, "x", 1, 0, 1, 1)
-	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Steps: 10, StartDraws: 10})
+	p, err := Fit(context.Background(), d, Settings{Method: Climb{Family: family.MeanField{}, Steps: 10, StartDraws: 10}})
 	require.NoError(t, err)
 	var file bytes.Buffer
 	require.NoError(t, p.Save(&file))
@@ -269,7 +269,7 @@ func (lossyEstimator) Name() string { return "lossy" }
 // A fit that could not be loaded is not saved.
 func TestSaveLossy(t *testing.T) {
 	d := small(t, "x", 1, 0, 1, 1)
-	for _, s := range []Settings{{Family: lossyFamily{lost: 1}}, {Family: family.MeanField{}, Estimator: lossyEstimator{lost: 1}}} {
+	for _, s := range []Settings{{Method: Climb{Family: lossyFamily{lost: 1}}}, {Method: Climb{Family: family.MeanField{}, Estimator: lossyEstimator{lost: 1}}}} {
 		p := &Posterior{Density: d, Q: PriorStart(d), Settings: s}
 		require.ErrorContains(t, p.Save(io.Discard), `vi: saving the fit: "lossy" is not what JSON says of it, and cannot be saved: it has fields that JSON loses`)
 	}
@@ -280,7 +280,7 @@ func TestSaveHandMade(t *testing.T) {
 	d := small(t, "x", 1, 0, 2, 3)
 	p := reloaded(t, &Posterior{Density: d, Q: family.Independent([]float64{1}, []float64{2})}, d)
 	require.Equal(t, family.Independent([]float64{1}, []float64{2}), p.Q)
-	p.Settings = Settings{Family: family.MeanField{}, Steps: 10, StartDraws: 10}
+	p.Settings = Settings{Method: Climb{Family: family.MeanField{}, Steps: 10, StartDraws: 10}}
 	got, err := p.Resume(context.Background())
 	require.NoError(t, err)
 	want, err := Fit(context.Background(), d, p.Settings)
@@ -292,7 +292,7 @@ func TestSaveHandMade(t *testing.T) {
 // refused.
 func TestLoadErrorsOfFamilies(t *testing.T) {
 	d := chain(t)
-	p, err := Fit(context.Background(), d, Settings{Family: family.LowRank{Rank: 2}, Steps: 10, StartDraws: 10})
+	p, err := Fit(context.Background(), d, Settings{Method: Climb{Family: family.LowRank{Rank: 2}, Steps: 10, StartDraws: 10}})
 	require.NoError(t, err)
 	var file bytes.Buffer
 	require.NoError(t, p.Save(&file))

@@ -29,7 +29,7 @@ func BenchmarkVarianceShares(b *testing.B) {
 		for _, f := range []family.Family{family.MeanField{}, family.FullRank{}} {
 			b.Run("model="+name+"/family="+f.Name(), func(b *testing.B) {
 				d := oneOfSeven(b, name)
-				p, err := Fit(context.Background(), d, Settings{Family: f, Seed: 1})
+				p, err := Fit(context.Background(), d, Settings{Seed: 1, Method: Climb{Family: f}})
 				require.NoError(b, err)
 				var whole, boundary varianceShares
 				for b.Loop() {

@@ -23,8 +23,8 @@ func BenchmarkWithoutGuards(b *testing.B) {
 		s    Settings
 	}{
 		{"default", Settings{}},
-		{"mean-field", Settings{Family: family.MeanField{}, Steps: 10000}},
-		{"stopping", Settings{Family: family.MeanField{}}},
+		{"mean-field", Settings{Method: Climb{Family: family.MeanField{}, Steps: 10000}}},
+		{"stopping", Settings{Method: Climb{Family: family.MeanField{}}}},
 	}
 	for _, c := range modelsWithoutGuards() {
 		b.Run(fmt.Sprintf("%s/latents=%d", c.name, c.d.Dim()), func(b *testing.B) {

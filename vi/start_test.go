@@ -23,7 +23,7 @@ func TestDefaultStartTemperature(t *testing.T) {
 	spec, d := paperSpec(t, "temperature")
 	good := 0
 	for k := range uint64(10) {
-		p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Seed: *seed + k})
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed + k, Method: Climb{Family: family.MeanField{}}})
 		require.NoError(t, err)
 		elbo := exactELBO(t, spec, d, p.Q)
 		t.Logf("seed %d: %.3f", *seed+k, elbo)
@@ -35,7 +35,7 @@ func TestDefaultStartTemperature(t *testing.T) {
 	require.GreaterOrEqual(t, good, 9)
 
 	start := family.Softplus{}.At(spec.ThetaInit)
-	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Start: start})
+	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Start: start}})
 	require.NoError(t, err)
 	require.Less(t, exactELBO(t, spec, d, p.Q), -45.0)
 }
@@ -46,14 +46,14 @@ func TestDefaultStartTemperature(t *testing.T) {
 func TestDefaultStartFindsTheRegion(t *testing.T) {
 	spec, d := paperSpec(t, "textmsg")
 	for k := range uint64(10) {
-		p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Seed: *seed + k, Steps: 1000})
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed + k, Method: Climb{Family: family.MeanField{}, Steps: 1000}})
 		require.NoError(t, err)
 		require.InDelta(t, -292.4179, exactELBO(t, spec, d, p.Q), 0.01, "seed %d", *seed+k)
 	}
 	spec, d = paperSpec(t, "influenza")
 	best := math.Inf(-1)
 	for k := range uint64(3) {
-		p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Seed: *seed + k})
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed + k, Method: Climb{Family: family.MeanField{}}})
 		require.NoError(t, err)
 		elbo := exactELBO(t, spec, d, p.Q)
 		t.Logf("influenza, seed %d: %.3f", *seed+k, elbo)
@@ -150,7 +150,7 @@ func TestStartClimbs(t *testing.T) {
 	m.Factor(graph.If(graph.Greater(x, 0), at(12, 10), at(-7, 15)))
 	d := mustCompile(t, m)
 	for k := range uint64(5) {
-		p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Seed: *seed + k, Steps: 500, StartDraws: 100})
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed + k, Method: Climb{Family: family.MeanField{}, Steps: 500, StartDraws: 100}})
 		require.NoError(t, err)
 		require.InDelta(t, -7, p.Q.Mean(0), 0.2)
 	}
@@ -162,7 +162,7 @@ func TestNoFiniteStart(t *testing.T) {
 	x := m.Sample("x", graph.Normal(-100, 1))
 	m.Factor(graph.Log(x))
 	d := mustCompile(t, m)
-	p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}})
+	p, err := Fit(context.Background(), d, Settings{Method: Climb{Family: family.MeanField{}}})
 	require.ErrorContains(t, err, "start_test.go")
 	require.Zero(t, p.Steps)
 	require.Equal(t, PriorStart(d), p.Q)
@@ -173,7 +173,7 @@ func TestNoFiniteStart(t *testing.T) {
 func TestStartWhateverTheProcessors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	_, d := paperSpec(t, "influenza")
-	s := Settings{Family: family.MeanField{}, Steps: 50, Seed: *seed, StartDraws: 300, Restarts: 3, Stop: Automatic}
+	s := Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, Steps: 50, StartDraws: 300, Restarts: 3, Stop: Automatic}}
 	want, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	for _, procs := range []int{2, 4} {
@@ -205,9 +205,9 @@ func cancelled(tb testing.TB, d *graph.Density, s Settings, after time.Duration)
 // cancelledFits are long searches and fits of the paper's temperature model.
 func cancelledFits(start family.Q) map[string]Settings {
 	return map[string]Settings{
-		"draws": {Family: family.MeanField{}, StartDraws: 1e6},
-		"fit":   {Start: start, Samples: 2000, Steps: 1e9, Restarts: 2, TraceEvery: 10},
-		"auto":  {Start: start, Samples: 100, Steps: 1e9, Stop: Automatic, Tolerance: 1e-9},
+		"draws": {Method: Climb{Family: family.MeanField{}, StartDraws: 1e6}},
+		"fit":   {Method: Climb{Start: start, Samples: 2000, Steps: 1e9, Restarts: 2, TraceEvery: 10}},
+		"auto":  {Method: Climb{Start: start, Samples: 100, Steps: 1e9, Stop: Automatic, Tolerance: 1e-9}},
 	}
 }
 
@@ -264,7 +264,7 @@ func TestCancelLargeModels(t *testing.T) {
 	for _, c := range largeModels {
 		for _, f := range []family.Family{family.MeanField{}, family.Cells{}} {
 			for _, after := range c.after {
-				late := cancelled(t, c.build(t), Settings{Family: f, Seed: *seed, Steps: 1e9}, after*time.Millisecond)
+				late := cancelled(t, c.build(t), Settings{Seed: *seed, Method: Climb{Family: f, Steps: 1e9}}, after*time.Millisecond)
 				t.Logf("%s, %s: after %v ms, stopped %v later", c.name, f.Name(), int(after), late.Round(time.Millisecond))
 			}
 		}
@@ -291,7 +291,7 @@ func BenchmarkCancel(b *testing.B) {
 			b.Run(c.name+"/"+f.Name(), func(b *testing.B) {
 				late(b, func() (most time.Duration) {
 					for _, after := range c.after {
-						most = max(most, cancelled(b, c.build(b), Settings{Family: f, Seed: *seed, Steps: 1e9}, after*time.Millisecond))
+						most = max(most, cancelled(b, c.build(b), Settings{Seed: *seed, Method: Climb{Family: f, Steps: 1e9}}, after*time.Millisecond))
 					}
 					return most
 				})
@@ -304,7 +304,7 @@ func BenchmarkCancel(b *testing.B) {
 func TestSearchShowsProgress(t *testing.T) {
 	_, d := paperSpec(t, "temperature")
 	var out bytes.Buffer
-	s := Settings{Family: family.MeanField{}, Seed: *seed, Steps: 10, StartDraws: 2000, Progress: &out}
+	s := Settings{Seed: *seed, Progress: &out, Method: Climb{Family: family.MeanField{}, Steps: 10, StartDraws: 2000}}
 	s.fill()
 	m := newMonitor(s)
 	m.progress.every = 0
@@ -320,7 +320,7 @@ func TestSearchShowsProgress(t *testing.T) {
 	out.Reset()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = Fit(ctx, toggles(t, 200), Settings{Family: family.MeanField{}, Progress: &out})
+	_, err = Fit(ctx, toggles(t, 200), Settings{Progress: &out, Method: Climb{Family: family.MeanField{}}})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, "compiling the jumps at 400 guards\n", out.String())
 }

@@ -17,7 +17,7 @@ import (
 func TestDefaultStartOfCorrelated(t *testing.T) {
 	elbo := func(model string, f family.Family) float64 {
 		_, d := paperSpec(t, model)
-		p, err := Fit(context.Background(), d, Settings{Family: f, Seed: *seed})
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: f}})
 		require.NoError(t, err)
 		rare, err := p.RareSides(10_000, *seed)
 		require.NoError(t, err)

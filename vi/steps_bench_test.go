@@ -46,7 +46,7 @@ func BenchmarkStepsToEnd(b *testing.B) {
 	for _, name := range sevenModels {
 		for _, f := range families {
 			d := oneOfSeven(b, name)
-			s := Settings{Family: f, Seed: 1}
+			s := Settings{Seed: 1, Method: Climb{Family: f}}
 			s.fill()
 			start, err := prepare(context.Background(), d, s, newMonitor(s))
 			require.NoError(b, err)
@@ -58,14 +58,14 @@ func BenchmarkStepsToEnd(b *testing.B) {
 				require.NoError(b, err)
 				return p.Steps, e.Value
 			}
-			_, end := fit(Settings{Seed: 99, Steps: 20000, Schedule: Schedule{Shape: Cosine}})
+			_, end := fit(Settings{Seed: 99, Method: Climb{Steps: 20000, Schedule: Schedule{Shape: Cosine}}})
 			for _, c := range []struct {
 				name string
 				s    Settings
 			}{
 				{"automatic", Settings{}},
-				{"constant", Settings{Steps: 10000}},
-				{"cosine", Settings{Steps: 10000, Schedule: Schedule{Shape: Cosine}}},
+				{"constant", Settings{Method: Climb{Steps: 10000}}},
+				{"cosine", Settings{Method: Climb{Steps: 10000, Schedule: Schedule{Shape: Cosine}}}},
 			} {
 				b.Run("model="+name+"/family="+f.Name()+"/steps="+c.name, func(b *testing.B) {
 					steps, below, n := 0, 0.0, 0

@@ -77,7 +77,7 @@ func TestAutomaticTextmsg(t *testing.T) {
 	}{{"the prior's centre", prior, 0}, {"the default start", nil, trialRounds[0].steps + trialRounds[1].steps}} {
 		elsewhere := 0
 		for k := range uint64(4) {
-			s := Settings{Family: family.MeanField{}, Start: c.start, Seed: *seed + k, Stop: Automatic}
+			s := Settings{Seed: *seed + k, Method: Climb{Family: family.MeanField{}, Start: c.start, Stop: Automatic}}
 			p, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)
 			hand, best := shortest(t, d, s, elbo)
@@ -99,7 +99,7 @@ func TestAutomaticTextmsg(t *testing.T) {
 func TestAutomaticSeesRareRegions(t *testing.T) {
 	spec, d := paperSpec(t, "temperature")
 	start := PriorStart(d)
-	p, err := Fit(context.Background(), d, Settings{Start: start, Stop: Automatic, Steps: 40000, Seed: *seed})
+	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Start: start, Stop: Automatic, Steps: 40000}})
 	require.NoError(t, err)
 	elbo := exactELBO(t, spec, d, p.Q)
 	t.Logf("%d steps to %.3f", p.Steps, elbo)
@@ -113,7 +113,7 @@ func TestAutomaticHardConstraint(t *testing.T) {
 	d, _ := halfNormal(t)
 	mean, sd := bestHalfNormal()
 	for k := range uint64(6) {
-		p, err := Fit(context.Background(), d, Settings{Family: family.MeanField{}, Seed: *seed + k, Stop: Automatic, Steps: 300000})
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed + k, Method: Climb{Family: family.MeanField{}, Stop: Automatic, Steps: 300000}})
 		require.NoError(t, err)
 		t.Logf("seed %d, %d steps: mean %.4f, sd %.5f; best %.4f, %.5f", *seed+k, p.Steps, p.Q.Mean(0), p.Q.SD(0), mean, sd)
 		if len(p.Warnings) == 0 {
@@ -146,7 +146,7 @@ func TestGain(t *testing.T) {
 	var m, se mc.Moments
 	const n = 200
 	for k := range n {
-		f, err := newFitter(d, Settings{Estimator: Boundary{}, Samples: 16, Seed: *seed + uint64(k), Start: a})
+		f, err := newFitter(d, Settings{Seed: *seed + uint64(k), Method: Climb{Estimator: Boundary{}, Samples: 16, Start: a}})
 		require.NoError(t, err)
 		before := f.g.Streams()
 		g, err := f.gain(a.Theta(), b.Theta(), 1)
@@ -208,7 +208,7 @@ func TestStepsRunOut(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	start := PriorStart(d)
 	var log bytes.Buffer
-	s := Settings{Start: start, Stop: Automatic, Steps: 260, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	s := Settings{Logger: slog.New(slog.NewTextHandler(&log, nil)), Method: Climb{Start: start, Stop: Automatic, Steps: 260}}
 	p, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	require.Equal(t, 260, p.Steps)
@@ -242,7 +242,7 @@ func TestUnfinished(t *testing.T) {
 			continue // of two latents and more
 		}
 		for steps, want := range map[int]int{300: 1, 10000: 0} {
-			p, err := Fit(context.Background(), d, Settings{Start: PriorStart(d), Family: f, Steps: steps, Seed: *seed})
+			p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Start: PriorStart(d), Family: f, Steps: steps}})
 			require.NoError(t, err)
 			require.Len(t, p.Warnings, want, "%s, %d steps: %v", f.Name(), steps, p.Warnings)
 			require.Equal(t, want, strings.Count(p.Summary().String(), "has not finished in 300 steps"))
@@ -266,7 +266,7 @@ func TestImproper(t *testing.T) {
 			continue // its steps are absolute, and go nowhere in this time
 		}
 		for _, steps := range []int{300, 3000} {
-			p, err := Fit(context.Background(), d, Settings{Start: PriorStart(d), Family: f, Steps: steps, Seed: *seed})
+			p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Start: PriorStart(d), Family: f, Steps: steps}})
 			require.NoError(t, err)
 			require.Len(t, p.Warnings, 1, "%s, %d steps: sd %v", f.Name(), steps, p.Q.SD(1))
 			require.Regexp(t, `has not finished .* The scale of x grew from \S+ to \S+: if that has no end, the posterior is not a distribution$`, p.Warnings[0])

@@ -19,7 +19,7 @@ func TestSubsampledFit(t *testing.T) {
 	require.NoError(t, err)
 	for _, f := range []family.Family{family.MeanField{}, family.FullRank{}} {
 		fit := func(parts int) *Posterior {
-			s := Settings{Family: f, Subsample: parts, Steps: 6000, Average: 0.5, Seed: *seed, Schedule: Schedule{Shape: Cosine}}
+			s := Settings{Seed: *seed, Method: Climb{Family: f, Subsample: parts, Steps: 6000, Average: 0.5, Schedule: Schedule{Shape: Cosine}}}
 			s.Start, err = StartAt(d, thresholdTruth)
 			require.NoError(t, err)
 			p, err := Fit(context.Background(), d, s)
@@ -39,7 +39,7 @@ func TestSubsampledFitResumes(t *testing.T) {
 	d, err := thresholdRegression(200).Compile()
 	require.NoError(t, err)
 	run := func(steps int) *Posterior {
-		p, err := Fit(context.Background(), d, Settings{Subsample: 8, Steps: steps, StartDraws: 50, Seed: *seed, Average: 0.001})
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Subsample: 8, Steps: steps, StartDraws: 50, Average: 0.001}})
 		require.NoError(t, err)
 		assert.Equal(t, "mean field", p.Q.Family().Name())
 		assert.Less(t, math.Abs(p.Q.Mean(1)-thresholdTruth["a"]), 1.0)
@@ -61,9 +61,9 @@ func TestSubsampleErrors(t *testing.T) {
 	d, err := thresholdRegression(20).Compile()
 	require.NoError(t, err)
 	for text, s := range map[string]Settings{
-		"Settings.Subsample = -1 must be positive":                       {Subsample: -1},
-		"1000 parts of 20 terms":                                         {Subsample: 1000},
-		"Settings.Subsample is of a fit of one family, and Settings.Fam": {Subsample: 2, Family: family.Cells{}},
+		"Settings.Subsample = -1 must be positive":                       {Method: Climb{Subsample: -1}},
+		"1000 parts of 20 terms":                                         {Method: Climb{Subsample: 1000}},
+		"Settings.Subsample is of a fit of one family, and Settings.Fam": {Method: Climb{Subsample: 2}},
 	} {
 		_, err := Fit(context.Background(), d, s)
 		assert.ErrorContains(t, err, text)

@@ -91,7 +91,7 @@ func TestFitHasNoUnits(t *testing.T) {
 					require.NoError(t, err)
 					return p
 				}
-				for i, s := range []Settings{{Steps: 60, Restarts: 2}, {Steps: 400, Stop: Automatic}} {
+				for i, s := range []Settings{{Method: Climb{Steps: 60, Restarts: 2}}, {Method: Climb{Steps: 400, Stop: Automatic}}} {
 					want := fit(1, s)
 					for j, k := range powers {
 						if len(powers) > 1 && i != (j+j/2)%2 {

@@ -58,7 +58,7 @@ func TestHardConstraintInEveryFamily(t *testing.T) {
 		d := walled(t, nats)
 		best := walledELBO(nats)
 		for _, f := range allFamilies {
-			for _, s := range []Settings{{Steps: 2000}, {Stop: Automatic}} {
+			for _, s := range []Settings{{Method: Climb{Steps: 2000}}, {Method: Climb{Stop: Automatic}}} {
 				s.Family, s.Seed, s.StartDraws = f, *seed, 200
 				p, err := Fit(context.Background(), d, s)
 				require.NoError(t, err)
@@ -90,7 +90,7 @@ func TestSteepIsNoEnd(t *testing.T) {
 			for _, x := range [][2]float64{{0, 1}, {0.24, 0.06}, {-1, 0.06}} {
 				start, err := family.Of(f, d, family.Independent([]float64{x[0], 0.7}, []float64{x[1], 0.45}))
 				require.NoError(t, err)
-				for _, s := range []Settings{{Steps: 1500}, {Stop: Automatic, Steps: 1500}} {
+				for _, s := range []Settings{{Method: Climb{Steps: 1500}}, {Method: Climb{Stop: Automatic, Steps: 1500}}} {
 					s.Start, s.Seed = start, *seed
 					p, err := Fit(context.Background(), d, s)
 					require.NoError(t, err)
@@ -112,7 +112,7 @@ func TestSteepIsNoEnd(t *testing.T) {
 func TestLargestConstraint(t *testing.T) {
 	d := walled(t, math.MaxFloat64)
 	for _, f := range append([]family.Family{family.Cells{}}, allFamilies...) {
-		p, err := Fit(context.Background(), d, Settings{Family: f, Seed: *seed, StartDraws: 100})
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: f, StartDraws: 100}})
 		if err != nil {
 			require.ErrorIs(t, err, ErrNotFinite)
 			require.ErrorContains(t, err, "the guard x > 0 (walls_test.go:")

@@ -49,7 +49,7 @@ func TestReparamFails(t *testing.T) {
 	start, err := vi.StartAt(density, map[string]float64{"change": coalmining.FirstYear + 55.5})
 	require.NoError(t, err)
 	for _, e := range []vi.Estimator{vi.Boundary{}, vi.Reparam{}} {
-		fit, err := vi.Fit(context.Background(), density, vi.Settings{Estimator: e, Steps: 2000, Start: start, Seed: 1})
+		fit, err := vi.Fit(context.Background(), density, vi.Settings{Seed: 1, Method: vi.Climb{Estimator: e, Steps: 2000, Start: start}})
 		require.NoError(t, err)
 		got, err := lastYear(fit)
 		require.NoError(t, err)

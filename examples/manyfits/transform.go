@@ -95,7 +95,7 @@ func (f *fitFn) ProcessElement(ctx context.Context, shard int, next func(*Series
 	if err != nil {
 		return err
 	}
-	s := vi.Settings{Seed: f.Seed, Quick: true}
+	s := vi.Settings{Seed: f.Seed, Method: vi.Cells{Quick: true}}
 	if f.Folder != "" {
 		s.Checkpoint = filepath.Join(f.Folder, strconv.Itoa(shard))
 	}
@@ -166,7 +166,7 @@ func fitAll(ctx context.Context, d *graph.Density, series []Series, seed uint64)
 			}
 		}
 	}
-	for x := range vi.FitAll(ctx, d, sets, vi.Settings{Seed: seed, Quick: true}) {
+	for x := range vi.FitAll(ctx, d, sets, vi.Settings{Seed: seed, Method: vi.Cells{Quick: true}}) {
 		if f, err := newFit(x); err != nil {
 			failures = append(failures, Failure{x.Key, err.Error()})
 		} else {

@@ -98,7 +98,7 @@ func compare(ctx context.Context, out io.Writer, theta float64, draws, steps int
 		fmt.Fprintf(out, "%-9s  %9.4f ± %.4f  %5.1f s.e.%s\n", e.Name(), g.Mean[0], g.SE[0], z, note)
 	}
 
-	fit, err := vi.Fit(ctx, density, vi.Settings{Start: q, Steps: steps, Seed: seed})
+	fit, err := vi.Fit(ctx, density, vi.Settings{Seed: seed, Method: vi.Climb{Start: q, Steps: steps}})
 	if err != nil && !cli.Interrupted(err) {
 		return err
 	}

@@ -113,14 +113,10 @@ func (p *problem) do(ctx context.Context, r runSpec, tick func()) (*result, erro
 	if err := rec.observe(0, start); err != nil {
 		return nil, err
 	}
-	fit, err := vi.Fit(ctx, p.density, vi.Settings{
-		Estimator: estimatorNamed(r.Estimator).estimator, Samples: r.Samples, Steps: r.Steps, StepSize: r.StepSize,
-		Seed: r.stream("fit"), Start: start, Average: 1e-9, // the last iterate, as in the paper
-		OnStep: func(s vi.Step) error {
-			tick()
-			return rec.observe(s.T, s.Q)
-		},
-	})
+	fit, err := vi.Fit(ctx, p.density, vi.Settings{Seed: r.stream("fit"), Method: vi.Climb{Estimator: estimatorNamed(r.Estimator).estimator, Samples: r.Samples, Steps: r.Steps, StepSize: r.StepSize, Start: start, Average: 1e-9, OnStep: func(s vi.Step) error {
+		tick()
+		return rec.observe(s.T, s.Q)
+	}}})
 	switch {
 	case errors.Is(err, errDegenerate):
 		rec.result.Diverged, rec.result.Why = fit.Steps, err.Error()

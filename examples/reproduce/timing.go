@@ -42,17 +42,14 @@ func (p *program) timeFit(ctx context.Context, problem *problem, e vi.Estimator)
 	var ended time.Duration
 	steps := min(3000, 10*p.Steps)
 	runtime.GC()
-	_, err := vi.Fit(ctx, problem.density, vi.Settings{
-		Estimator: e, Samples: 1, Steps: steps, StepSize: timingStepSize, Seed: p.Seed, Start: start, TraceEvery: steps,
-		OnStep: func(s vi.Step) error {
-			switch s.T {
-			case 1:
-				began = time.Now()
-			case steps:
-				ended = time.Since(began)
-			}
-			return nil
-		},
-	})
+	_, err := vi.Fit(ctx, problem.density, vi.Settings{Seed: p.Seed, Method: vi.Climb{Estimator: e, Samples: 1, Steps: steps, StepSize: timingStepSize, Start: start, TraceEvery: steps, OnStep: func(s vi.Step) error {
+		switch s.T {
+		case 1:
+			began = time.Now()
+		case steps:
+			ended = time.Since(began)
+		}
+		return nil
+	}}})
 	return ended / time.Duration(steps-1), err
 }

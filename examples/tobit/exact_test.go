@@ -68,7 +68,7 @@ func TestReparamFails(t *testing.T) {
 	require.NoError(t, err)
 	var elbo []float64
 	for _, e := range []vi.Estimator{vi.Boundary{}, vi.Reparam{}} {
-		fit, err := vi.Fit(context.Background(), density, vi.Settings{Estimator: e, Steps: 3000, Start: start, Seed: 1})
+		fit, err := vi.Fit(context.Background(), density, vi.Settings{Seed: 1, Method: vi.Climb{Estimator: e, Steps: 3000, Start: start}})
 		require.NoError(t, err)
 		estimate, err := fit.ELBO(10000, 0)
 		require.NoError(t, err)

@@ -225,7 +225,7 @@ func TestELBOBelowEvidence(t *testing.T) {
 		c := Named(name)
 		for _, f := range []family.Family{family.MeanField{}, family.Softplus{}, family.Structured{}, family.FullRank{}, family.LowRank{Rank: 2}} {
 			for _, steps := range []int{20, 1000} {
-				p, err := vi.Fit(context.Background(), c.Density, vi.Settings{Family: f, Seed: *fitSeed, Steps: steps, StartDraws: 100})
+				p, err := vi.Fit(context.Background(), c.Density, vi.Settings{Seed: *fitSeed, Method: vi.Climb{Family: f, Steps: steps, StartDraws: 100}})
 				require.NoError(t, err, "%s, %s", name, f.Name())
 				requireBelow(t, p, c)
 			}
@@ -239,7 +239,7 @@ func TestELBOOfOneCell(t *testing.T) {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
 	c := Named("real-coal")
-	p, err := vi.Fit(context.Background(), c.Density, vi.Settings{Family: family.Cells{}, Cells: 1, Seed: *fitSeed})
+	p, err := vi.Fit(context.Background(), c.Density, vi.Settings{Seed: *fitSeed, Method: vi.Cells{Most: 1}})
 	require.NoError(t, err)
 	require.Len(t, p.Cells(), 1)
 	requireBelow(t, p, c)

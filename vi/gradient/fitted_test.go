@@ -31,12 +31,12 @@ func fittedAt(t testing.TB, d *graph.Density, f family.Family) (at []family.Q) {
 	if testing.Short() {
 		late = early
 	}
-	_, err := vi.Fit(context.Background(), d, vi.Settings{Family: f, Steps: late, Seed: 1, OnStep: func(s vi.Step) error {
+	_, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Method: vi.Climb{Family: f, Steps: late, OnStep: func(s vi.Step) error {
 		if s.T == early || s.T == late {
 			at = append(at, s.Q.Clone())
 		}
 		return nil
-	}})
+	}}})
 	require.NoError(t, err)
 	require.NotEmpty(t, at)
 	return at

@@ -67,7 +67,7 @@ func TestCorrelatedFits(t *testing.T) {
 	d, err := m.Compile()
 	require.NoError(t, err)
 	for _, f := range []family.Family{family.MeanField{}, family.Structured{}, family.FullRank{}, family.LowRank{Rank: 1}} {
-		fit, err := vi.Fit(context.Background(), d, vi.Settings{Family: f, Steps: 1000, Seed: 1})
+		fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Method: vi.Climb{Family: f, Steps: 1000}})
 		require.NoError(t, err)
 		s, err := newSlice(fit, 0, 1)
 		require.NoError(t, err)

@@ -65,7 +65,7 @@ func TestHamiltonFound(t *testing.T) {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
 	d := learned(t, []float64{0, 1, 0.5, 0.5, 2, 0, 0, 0, 0})
-	p, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Start: vi.PriorStart(d), Samples: 2, Steps: 3000})
+	p, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Method: vi.Climb{Start: vi.PriorStart(d), Samples: 2, Steps: 3000}})
 	require.NoError(t, err)
 	for i, name := range d.Latents()[:len(best)] {
 		v, err := p.Param(name)

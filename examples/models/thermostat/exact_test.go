@@ -81,7 +81,7 @@ func TestLearned(t *testing.T) {
 			require.NoError(t, err)
 			return l, u
 		}
-		l, u := learn(vi.Settings{Steps: 3000})
+		l, u := learn(vi.Settings{Method: vi.Climb{Steps: 3000}})
 		gap := want.top - LogLikelihood(y, l, u, 0.05)
 		t.Logf("%.3f ± %.2f, %.3f ± %.2f, log likelihood %.2f below the highest", l, want.lower, u, want.upper, gap)
 		lost += gap / n
@@ -91,7 +91,7 @@ func TestLearned(t *testing.T) {
 			continue
 		}
 		start := vi.PriorStart(d)
-		l, u = learn(vi.Settings{Steps: 300, Family: family.FullRank{}, Start: start, Estimator: vi.Reparam{}})
+		l, u = learn(vi.Settings{Method: vi.Climb{Steps: 300, Family: family.FullRank{}, Start: start, Estimator: vi.Reparam{}}})
 		require.Equal(t, []float64{lower - 0.5, upper + 0.5}, []float64{l, u})
 	}
 	t.Logf("mean squared errors, in squared standard errors: %.2f, %.2f; %.3f nats lost", squareLower, squareUpper, lost)
