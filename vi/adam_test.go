@@ -180,7 +180,7 @@ func TestHardConstraint(t *testing.T) {
 		for _, steps := range []int{10000, 100000} {
 			s, within := Settings{Seed: *seed + k, Method: Climb{Family: family.MeanField{}, Steps: steps}}, 0.1
 			if steps > 10000 { // shorter steps keep less clear of the wall
-				s.StepSize, within = 0.01, 0.05
+				s.climb().StepSize, within = 0.01, 0.05
 			}
 			p, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)

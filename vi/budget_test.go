@@ -20,7 +20,7 @@ func TestTolerance(t *testing.T) {
 		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Cells{Tolerance: tolerance}})
 		require.NoError(t, err)
 		if tolerance == 0 {
-			require.Equal(t, 0.001, p.Settings.Tolerance)
+			require.Equal(t, 0.001, p.Settings.Method.(Cells).Tolerance)
 		}
 		cells := p.Cells()
 		require.Less(t, len(cells), last, "tolerance %v", tolerance)
@@ -33,8 +33,8 @@ func TestTolerance(t *testing.T) {
 		}
 		loss, se := -math.Log(sum), math.Sqrt(variance)/sum
 		require.Less(t, se, 0.005)
-		require.LessOrEqual(t, -math.Log1p(-p.Summary().Left), p.Settings.Tolerance)
-		require.LessOrEqual(t, loss, p.Settings.Tolerance+4*se, "tolerance %v", tolerance)
+		require.LessOrEqual(t, -math.Log1p(-p.Summary().Left), p.Settings.Method.(Cells).Tolerance)
+		require.LessOrEqual(t, loss, p.Settings.Method.(Cells).Tolerance+4*se, "tolerance %v", tolerance)
 		if len(cells) > 1 { // of one normal for all, importance weights have a tail that a standard error does not tell
 			require.InDelta(t, -math.Log1p(-p.Summary().Left), loss, 4*se+0.001, "tolerance %v", tolerance)
 		}
@@ -95,7 +95,7 @@ func TestBudgetOfClimb(t *testing.T) {
 	require.Equal(t, want.Q.Theta(), p.Q.Theta())
 	require.Equal(t, want.Warnings, p.Warnings)
 
-	s.Start = nil // no time to look for one
+	s.climb().Start = nil // no time to look for one
 	p, err = Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	require.Equal(t, PriorStart(d).Theta(), p.Q.Theta())

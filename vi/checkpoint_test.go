@@ -60,13 +60,13 @@ func TestCheckpointRefuses(t *testing.T) {
 
 // A checkpoint has one writer.
 func TestCheckpointLock(t *testing.T) {
-	s := Settings{Checkpoint: filepath.Join(t.TempDir(), "fit.json")}
+	s := job{Settings: Settings{Checkpoint: filepath.Join(t.TempDir(), "fit.json")}}
 	release, err := s.lockCheckpoint()
 	require.NoError(t, err)
 	_, err = s.lockCheckpoint()
 	require.ErrorIs(t, err, safefile.ErrLocked)
 	require.ErrorContains(t, err, "checkpoint: "+s.Checkpoint)
-	none, err := new(Settings).lockCheckpoint()
+	none, err := new(job).lockCheckpoint()
 	require.NoError(t, err)
 	none()
 	release()
@@ -82,7 +82,7 @@ func TestCheckpointHasOneFit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fit.json")
 	s := Settings{Checkpoint: path, Method: Climb{Family: family.MeanField{}, Steps: 20, StartDraws: 10}}
 	first := s
-	first.OnStep = func(step Step) error {
+	first.climb().OnStep = func(step Step) error {
 		if step.T == 10 {
 			p, err := Fit(context.Background(), d, s)
 			require.ErrorIs(t, err, safefile.ErrLocked)
@@ -93,7 +93,7 @@ func TestCheckpointHasOneFit(t *testing.T) {
 	p, err := Fit(context.Background(), d, first)
 	require.NoError(t, err)
 	require.Equal(t, 20, p.Steps)
-	p.Settings.OnStep, p.Settings.Steps = nil, 30
+	p.Settings.climb().OnStep, p.Settings.climb().Steps = nil, 30
 	p, err = p.Resume(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, 30, p.Steps)

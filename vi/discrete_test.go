@@ -268,7 +268,7 @@ func TestResumeWithMasses(t *testing.T) {
 		want, err := Fit(context.Background(), d, s)
 		require.NoError(t, err)
 		requireSameFit(t, want, reloaded(t, want, d))
-		s.OnStep = func(step Step) error {
+		s.climb().OnStep = func(step Step) error {
 			i, _ := d.Latent("n")
 			if step.T == 30 {
 				require.Equal(t, family.Marginal(start, i), family.Marginal(step.Q, i), "held")

@@ -82,7 +82,11 @@ func TestUnits(t *testing.T) {
 				if stop == vi.After && (c.name == "in seconds" || f == (family.Structured{}) || f == (family.Cells{})) {
 					continue // as in days, as the mean field, and without steps
 				}
-				fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Method: vi.Climb{Stop: stop, Family: f}})
+				settings := vi.Settings{Seed: 1, Method: vi.Climb{Stop: stop, Family: f}}
+				if f == (family.Cells{}) {
+					settings.Method = vi.Cells{}
+				}
+				fit, err := vi.Fit(context.Background(), d, settings)
 				require.NoError(t, err)
 				require.Empty(t, fit.Warnings, c.name)
 				mean, err := fit.Mean("x")

@@ -61,7 +61,8 @@ func ExamplePosterior_Resume() {
 		fmt.Println(err)
 		return
 	}
-	s := vi.Settings{Seed: 1, Method: vi.Climb{Family: family.MeanField{}, Steps: 2000}}
+	climb := vi.Climb{Family: family.MeanField{}, Steps: 2000}
+	s := vi.Settings{Seed: 1, Method: climb}
 	whole, err := vi.Fit(context.Background(), d, s)
 	if err != nil {
 		fmt.Println(err)
@@ -69,12 +70,13 @@ func ExamplePosterior_Resume() {
 	}
 
 	enough := errors.New("enough for today")
-	s.OnStep = func(step vi.Step) error {
+	climb.OnStep = func(step vi.Step) error {
 		if step.T == 700 {
 			return enough
 		}
 		return nil
 	}
+	s.Method = climb
 	half, err := vi.Fit(context.Background(), d, s)
 	fmt.Println(half.Steps, err)
 	var file bytes.Buffer

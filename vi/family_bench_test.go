@@ -25,7 +25,7 @@ func BenchmarkFamily(b *testing.B) {
 			for _, m := range []family.Method{family.Own, family.Orthogonal} {
 				b.Run(fmt.Sprintf("model=%s/family=%s/method=%v/N=16", model, f.Name(), m), func(b *testing.B) {
 					_, d := paperSpec(b, model)
-					f, err := newFitter(d, Settings{Seed: 1, Method: Climb{Estimator: Boundary{Method: m}, Samples: 16, StepSize: tinyStep, Start: priorIn(b, f, d)}})
+					f, err := newFitter(d, newJob(d, Settings{Seed: 1, Method: Climb{Estimator: Boundary{Method: m}, Samples: 16, StepSize: tinyStep, Start: priorIn(b, f, d)}}))
 					require.NoError(b, err)
 					require.NoError(b, f.step())
 					b.ReportAllocs()

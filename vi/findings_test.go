@@ -74,7 +74,7 @@ func TestSaveCells(t *testing.T) {
 	d := want.Density
 	loaded := reloaded(t, want, d)
 	require.Equal(t, want.Settings, loaded.Settings)
-	require.Equal(t, 5, loaded.Settings.Cells)
+	require.Equal(t, 5, loaded.Settings.Method.(Cells).Most)
 	requireSameCells(t, want, loaded)
 	require.Equal(t, want.Summary(), loaded.Summary())
 	done, err := loaded.Resume(context.Background())
@@ -234,7 +234,7 @@ func TestCellsLog(t *testing.T) {
 	for _, line := range []string{`level=INFO msg="vi: scout" "log evidence"=-`, `level=INFO msg="vi: cells" tried=`, `level=INFO msg="vi: verdict" trust=trust`} {
 		require.Contains(t, log.String(), line)
 	}
-	m := newMonitor(p.Settings)
+	m := newMonitor(newJob(p.Density, p.Settings))
 	m.report(&Posterior{Warnings: []string{"do not trust"}})
 	require.Contains(t, log.String(), `level=WARN msg="vi: do not trust"`)
 }

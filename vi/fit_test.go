@@ -3,7 +3,6 @@ package vi
 import (
 	"context"
 	"errors"
-	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -76,7 +75,11 @@ func TestFitContinues(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, 30, first.Steps)
 			require.Equal(t, 30, first.Optimizer.T)
-			s.Seed, s.Start, s.Optimizer, s.StepSize = 4, first.Q, first.Optimizer, 99 // ignored beside Optimizer
+			s.Seed, s.climb().Start, s.climb().Optimizer = 4, first.Q, first.Optimizer
+			s.climb().StepSize = 99
+			_, err = Fit(context.Background(), d, s)
+			require.ErrorContains(t, err, "Climb.StepSize = 99 and Climb.Optimizer, whose step size is 0.02")
+			s.climb().StepSize = 0
 			saved, q := first.Optimizer.Clone(), first.Q.Clone()
 			second, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)
@@ -138,7 +141,7 @@ func TestFitDefaults(t *testing.T) {
 	want, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	requireSameFit(t, want, got)
-	s.Start = got.Restarts[0].Start
+	s.climb().Start = got.Restarts[0].Start
 	want, err = Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	requireSameFit(t, want, got)
@@ -147,32 +150,28 @@ func TestFitDefaults(t *testing.T) {
 	require.Equal(t, got.Restarts[0].Start, short.Restarts[0].Start)
 }
 
-// A fit without a family is one of cells, unless it is given what is of a climb.
+// A climb without a family is of a mean field, or of the family of its start, and one of a program with parameters of a full-rank
+// normal.
 func TestFamilyByDefault(t *testing.T) {
 	d := small(t, "x", 1, 0, 1, 1)
 	for _, c := range []struct {
 		want family.Family
-		s    Settings
+		m    Climb
 	}{
-		{family.Cells{}, Settings{}},
-		{family.Cells{}, Settings{Seed: 3, Progress: io.Discard, Method: Climb{Samples: 8, Steps: 100, StepSize: 0.1, Stop: Automatic}}},
-		{family.FullRank{}, Settings{Method: Climb{Start: inFamily(t, family.FullRank{}, d)}}},
-		{family.FullRank{}, Settings{Method: Climb{Start: inFamily(t, family.FullRank{}, d), Restarts: 2}}},
-		{family.MeanField{}, Settings{Method: Climb{Estimator: Reparam{}}}},
-		{family.MeanField{}, Settings{Method: Climb{Optimizer: &Adam{}}}},
-		{family.MeanField{}, Settings{Method: Climb{OnStep: func(Step) error { return nil }}}},
-		{family.MeanField{}, Settings{Method: Climb{Restarts: 1}}},
-		{family.MeanField{}, Settings{Method: Climb{StartDraws: 10}}},
-		{family.Structured{}, Settings{Method: Climb{Family: family.Structured{}, Restarts: 3}}},
-		{family.Cells{}, Settings{Method: Climb{Restarts: 3}}},
+		{family.MeanField{}, Climb{}},
+		{family.MeanField{}, Climb{Estimator: Reparam{}}},
+		{family.FullRank{}, Climb{Start: inFamily(t, family.FullRank{}, d)}},
+		{family.Structured{}, Climb{Family: family.Structured{}, Start: inFamily(t, family.FullRank{}, d)}},
 	} {
-		s := c.s
-		s.fill()
-		require.Equal(t, c.want, s.Family, "%+v", c.s)
-		again := s
-		again.fill()
-		require.Equal(t, s.Family, again.Family)
+		s := newJob(d, Settings{Method: c.m})
+		require.Equal(t, c.want, s.Family, "%+v", c.m)
+		require.Equal(t, s.settings(), newJob(d, s.settings()).settings())
+		require.Equal(t, newJob(d, Settings{Method: &c.m}).settings(), s.settings(), "a pointer is as good")
 	}
+	require.Equal(t, Cells{Tolerance: 0.001}, newJob(d, Settings{}).settings().Method)
+	withParams := mustCompile(t, learnedGroups(1))
+	require.Equal(t, family.Family(family.FullRank{}), newJob(withParams, Settings{}).Family)
+	require.Equal(t, After, newJob(withParams, Settings{}).Stop)
 }
 
 // The default fit of the paper's proposition and of its change point is the exact

@@ -195,7 +195,7 @@ func TestFitAllFromFolder(t *testing.T) {
 		other.Seed++
 		refused(d, sets, other, "its fits are by other settings: Seed was ")
 		other = s
-		other.Quick = !quick
+		other.Method = Cells{Quick: !quick}
 		refused(d, sets, other, "its fits are by other settings: Quick was ")
 		refused(shiftingLevel(t), manySeries(2, false), s, "vi: the fit is of another model: ")
 		refused(d, func(yield func(string, map[string][]float64) bool) {
@@ -222,7 +222,7 @@ func TestFitAllResumes(t *testing.T) {
 		break
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s.OnStep = func(Step) error {
+	s.climb().OnStep = func(Step) error {
 		if _, err := os.Stat(filepath.Join(folder, "shift%2F0.fit")); err == nil {
 			cancel()
 		}
@@ -232,7 +232,7 @@ func TestFitAllResumes(t *testing.T) {
 		require.ErrorIs(t, f.Err, context.Canceled)
 		break
 	}
-	s.OnStep = nil
+	s.climb().OnStep = nil
 	for f := range FitAll(context.Background(), d, sets, s) {
 		require.NoError(t, f.Err)
 		require.Equal(t, want.Q.Theta(), f.Fit.Q.Theta())
@@ -259,9 +259,8 @@ func TestFitAllAsDone(t *testing.T) {
 	}
 	require.Len(t, want, 8)
 	require.Equal(t, 2, errs)
-	s.AsDone = true
 	got := map[string]float64{}
-	for f := range FitAll(context.Background(), d, sets, s) {
+	for f := range FitAllAsDone(context.Background(), d, sets, s) {
 		if f.Err != nil {
 			errs--
 			continue

@@ -33,7 +33,7 @@ func FuzzLoad(f *testing.F) {
 		require.NoError(t, q.Save(&again))
 		require.Equal(t, file.String(), again.String())
 		require.NotEmpty(t, p.Summary().String())
-		if len(p.states) != p.Settings.Restarts { // more restarts take what they take
+		if len(p.states) != p.Settings.climb().Restarts { // more restarts take what they take
 			return
 		}
 		done, err := p.Resume(stopped)

@@ -74,3 +74,22 @@ func values(list []Estimate) []float64 {
 var allFamilies = []family.Family{
 	family.MeanField{}, family.Softplus{}, family.Structured{}, family.FullRank{}, family.LowRank{Rank: 2},
 }
+
+// climb is the Climb of s, to be changed.
+func (s *Settings) climb() *Climb {
+	c, ok := s.Method.(*Climb)
+	if !ok {
+		c = new(Climb)
+		*c, _ = s.Method.(Climb)
+		s.Method = c
+	}
+	return c
+}
+
+// methodOf is the way to a posterior in f.
+func methodOf(f family.Family) Method {
+	if f == family.Family(family.Cells{}) {
+		return Cells{}
+	}
+	return Climb{Family: f}
+}

@@ -43,7 +43,7 @@ func TestStartAtHolds(t *testing.T) {
 			held, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)
 			require.InDelta(t, 39.5, held.Q.Mean(0), 0.5)
-			s.Start = loose
+			s.climb().Start = loose
 			lost, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)
 			require.Greater(t, held.Restarts[0].ELBO.Value-lost.Restarts[0].ELBO.Value, c.gained, "%v, %s", c, f.Name())
@@ -93,7 +93,7 @@ func TestResumeWhileHolding(t *testing.T) {
 		want, err := Fit(context.Background(), d, s)
 		require.NoError(t, err)
 		for _, at := range []int{20, 130, 400} {
-			s.OnStep = func(step Step) error {
+			s.climb().OnStep = func(step Step) error {
 				if step.T == at {
 					return io.EOF
 				}
@@ -106,10 +106,10 @@ func TestResumeWhileHolding(t *testing.T) {
 			requireSameFit(t, want, got)
 		}
 		more := reloaded(t, want, d) // a restart from the same start holds too
-		more.Settings.Restarts = 2
+		more.Settings.climb().Restarts = 2
 		more, err = more.Resume(context.Background())
 		require.NoError(t, err)
-		s.OnStep, s.Restarts = nil, 2
+		s.climb().OnStep, s.climb().Restarts = nil, 2
 		both, err := Fit(context.Background(), d, s)
 		require.NoError(t, err)
 		requireSameFit(t, both, more)

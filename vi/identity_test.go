@@ -19,8 +19,8 @@ import (
 // fitted is the result of a short fit.
 func fitted(t testing.TB, d *graph.Density, s Settings) *Posterior {
 	t.Helper()
-	if s.Steps == 0 {
-		s.Steps = 50
+	if s.climb().Steps == 0 {
+		s.climb().Steps = 50
 	}
 	s.Seed = *seed
 	p, err := Fit(context.Background(), d, s)
@@ -51,7 +51,7 @@ func TestMetersLeaveTheFitAlone(t *testing.T) {
 	require.NoError(t, err)
 	elbo, err := check.NewMeter(d, start, 100, s.Seed)
 	require.NoError(t, err)
-	s.OnStep = func(step Step) error {
+	s.climb().OnStep = func(step Step) error {
 		before := step.Q.Clone()
 		_, _, err := variance.Measure(step.Q)
 		require.NoError(t, err)

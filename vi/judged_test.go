@@ -51,9 +51,9 @@ func TestFitIsJudged(t *testing.T) {
 
 	s.Checkpoint, s.Progress = "", nil
 	for name, change := range map[string]func(*Settings){
-		"short":     func(s *Settings) { s.Steps-- },
-		"watched":   func(s *Settings) { s.OnStep = func(Step) error { return nil } },
-		"continued": func(s *Settings) { s.Optimizer = &Adam{} },
+		"short":     func(s *Settings) { s.climb().Steps-- },
+		"watched":   func(s *Settings) { s.climb().OnStep = func(Step) error { return nil } },
+		"continued": func(s *Settings) { s.climb().Optimizer = &Adam{} },
 		"late":      func(s *Settings) { s.Budget = time.Millisecond },
 	} {
 		s := s
@@ -86,7 +86,7 @@ func TestJudgingIsStopped(t *testing.T) {
 			cancel()
 		}
 	})
-	m := newMonitor(s)
+	m := newMonitor(newJob(d, s))
 	m.progress.every = 0
 	cut := *want
 	cut.findings = &findings{q: want.Q}

@@ -64,7 +64,7 @@ func TestLongKills(t *testing.T) {
 		}
 		parts += max(0, len(files)-2) // beside the checkpoint and its lock
 		p := loadFile(t, path, d)
-		p.Settings.Checkpoint, p.Settings.CheckpointEvery = path, 100
+		p.Settings.Checkpoint, p.Settings.climb().CheckpointEvery = path, 100
 		got, err := p.Resume(context.Background())
 		require.NoError(t, err)
 		requireSameFit(t, want[k], got)
@@ -91,7 +91,7 @@ func TestLongIsFlat(t *testing.T) {
 	before, first, steps := runtime.NumGoroutine(), 0.0, 0
 	path := filepath.Join(t.TempDir(), "fit.json")
 	s := Settings{Seed: *seed, Checkpoint: path, Method: Climb{Start: PriorStart(d), Samples: 2, Steps: 1e12, TraceEvery: 1e9, CheckpointEvery: 100_000}}
-	s.OnStep = func(step Step) error {
+	s.climb().OnStep = func(step Step) error {
 		steps = step.T
 		if step.T == warm {
 			first = heap()

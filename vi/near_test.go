@@ -47,8 +47,7 @@ func TestSearchByAPartOfTheData(t *testing.T) {
 	d := twoOptima(t, 6200)
 	require.GreaterOrEqual(t, d.Terms(), manyTerms)
 	at, _ := d.Latent("at")
-	s := Settings{Seed: *seed, Method: Climb{StartDraws: 40}}
-	s.fill()
+	s := newJob(d, Settings{Seed: *seed, Method: Climb{StartDraws: 40}})
 	m := newMonitor(s)
 	list, err := candidates(context.Background(), d, s, m)
 	require.NoError(t, err)
@@ -79,9 +78,9 @@ func TestFitNearAModeRepeats(t *testing.T) {
 	require.GreaterOrEqual(t, d.Terms(), manyTerms)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, f := range []family.Family{family.Cells{}, family.MeanField{}} {
-		s := Settings{Seed: *seed, Method: Climb{Family: f}}
+		s := Settings{Seed: *seed, Method: methodOf(f)}
 		if f != (family.Cells{}) {
-			s.Steps = 20
+			s.climb().Steps = 20
 		}
 		var first *Posterior
 		for _, n := range []int{1, 2, 4} {

@@ -198,7 +198,7 @@ func TestParametersHaveNoUnits(t *testing.T) {
 		for _, s := range []Settings{{Method: Climb{Steps: 60, Restarts: 2}}, {Method: Climb{Steps: 400, Stop: Automatic}}} {
 			fit := func(c float64) *Posterior {
 				s := s
-				s.Family, s.Seed, s.StartDraws = f, *seed, 30
+				s.climb().Family, s.Seed, s.climb().StartDraws = f, *seed, 30
 				p, err := Fit(context.Background(), mustCompile(t, split(4, 2, c)), s)
 				require.NoError(t, err)
 				return p
@@ -219,8 +219,8 @@ func TestSaveParameters(t *testing.T) {
 	whole, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	s.Family = family.FullRank{}
-	s.OnStep = func(st Step) error {
+	s.climb().Family = family.FullRank{}
+	s.climb().OnStep = func(st Step) error {
 		if st.T == 50 {
 			cancel()
 		}
@@ -233,7 +233,7 @@ func TestSaveParameters(t *testing.T) {
 	loaded, err := Load(&b, d)
 	require.NoError(t, err)
 	require.Equal(t, part.Q.Theta(), loaded.Q.Theta())
-	loaded.Settings.OnStep = nil
+	loaded.Settings.climb().OnStep = nil
 	done, err := loaded.Resume(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, whole.Q.Theta(), done.Q.Theta())
@@ -243,9 +243,9 @@ func TestSaveParameters(t *testing.T) {
 
 // A fit of cells does not learn parameters.
 func TestParametersWithoutCells(t *testing.T) {
-	_, err := Fit(context.Background(), mustCompile(t, learnedGroups(1)), Settings{Family: family.Cells{}})
+	_, err := Fit(context.Background(), mustCompile(t, learnedGroups(1)), Settings{Method: Cells{}})
 	require.Error(t, err)
-	require.Regexp(t, `does not learn parameters, and the model has "mu" \(param_test.go:\d+\): use FullRank`, err.Error())
+	require.Regexp(t, `does not learn parameters, and the model has "mu" \(param_test.go:\d+\): use Climb`, err.Error())
 	_, err = Fit(context.Background(), mustCompile(t, learnedGroups(1)), Settings{Method: Climb{Family: family.Softplus{}}})
 	require.ErrorContains(t, err, "2 parameters")
 }

@@ -49,7 +49,7 @@ func TestProgressLines(t *testing.T) {
 // restart and the time left.
 func TestProgressLine(t *testing.T) {
 	var out bytes.Buffer
-	p := newProgress(Settings{Progress: &out, Method: Climb{Steps: 1000, Restarts: 2}})
+	p := newProgress(newJob(nil, Settings{Progress: &out, Method: Climb{Steps: 1000, Restarts: 2}}))
 	fits := []*fitter{{fitState: fitState{Step: 100}}, {}}
 	p.begin(fits)
 	trace := func(step int, elbo float64) []TracePoint {
@@ -72,7 +72,7 @@ func TestProgressLine(t *testing.T) {
 func TestProgressOnTerminal(t *testing.T) {
 	var out bytes.Buffer
 	width := 200
-	p := newProgress(Settings{Progress: &out, Method: Climb{Steps: 1000, Restarts: 1}})
+	p := newProgress(newJob(nil, Settings{Progress: &out, Method: Climb{Steps: 1000, Restarts: 1}}))
 	p.columns, p.every = func() int { return width }, 0
 	at := func(step int) string { // what is on the line then
 		if step > 0 {
@@ -198,7 +198,7 @@ func TestTrace(t *testing.T) {
 		{Settings{Method: Climb{Steps: 7, Samples: 1}}, []int{7}},
 		{Settings{Method: Climb{Steps: 3, Samples: 1000}}, []int{1, 2, 3}},
 	} {
-		c.s.Start = start
+		c.s.climb().Start = start
 		p, err := Fit(context.Background(), d, c.s)
 		require.NoError(t, err)
 		var steps []int

@@ -271,7 +271,7 @@ func TestQuickIsNotForAll(t *testing.T) {
 	two.Observe("y", graph.Normal(graph.If(graph.Less(a, b), a, b), 1), 0.5)
 	d, err = two.Compile()
 	require.NoError(t, err)
-	p, err := fitQuick(context.Background(), d, Settings{})
+	p, err := fitQuick(context.Background(), d, newJob(d, Settings{}))
 	require.NoError(t, err)
 	require.Nil(t, p)
 }
@@ -324,7 +324,7 @@ func TestFitAllKilled(t *testing.T) {
 		require.NoError(t, err)
 		evidence[f.Key] = e.Value
 	}
-	j, err := openJournal(folder, d, Settings{Seed: 3, Method: Cells{Quick: true}})
+	j, err := openJournal(folder, d, newJob(d, Settings{Seed: 3, Method: Cells{Quick: true}}))
 	require.NoError(t, err)
 	known := len(j.at)
 	require.NoError(t, j.close())

@@ -96,7 +96,7 @@ func TestStepDoesNotAllocate(t *testing.T) {
 				var before, after runtime.MemStats
 				least := ^uint64(0) // of the windows: the runtime itself may allocate in one
 				s := Settings{Seed: 1, Method: Climb{Estimator: e, Samples: n, Steps: window * (windows + 1), Start: start}}
-				s.OnStep = func(step Step) error {
+				s.climb().OnStep = func(step Step) error {
 					if step.T%window != 0 {
 						return nil
 					}

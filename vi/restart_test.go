@@ -39,13 +39,13 @@ func TestRestarts(t *testing.T) {
 	}
 	require.Equal(t, 1, kept)
 
-	s.Restarts = 1
+	s.climb().Restarts = 1
 	alone, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	require.Equal(t, alone.Q, p.Restarts[0].Q)
 	require.Equal(t, alone.Restarts[0].ELBO, p.Restarts[0].ELBO)
 
-	s.Start, s.Restarts, s.Steps = alone.Q, 2, 10
+	s.climb().Start, s.climb().Restarts, s.climb().Steps = alone.Q, 2, 10
 	same, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	require.Equal(t, same.Restarts[0].Start, same.Restarts[1].Start)

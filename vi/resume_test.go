@@ -45,7 +45,7 @@ func TestResumeIsBitEqual(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	for name, s := range saveCases() {
 		t.Run(name, func(t *testing.T) {
-			s.Family, s.Seed, s.StartDraws = family.MeanField{}, *seed, 50
+			s.climb().Family, s.Seed, s.climb().StartDraws = family.MeanField{}, *seed, 50
 			want, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)
 			requireSameFit(t, want, reloaded(t, want, d))
@@ -55,7 +55,7 @@ func TestResumeIsBitEqual(t *testing.T) {
 			requireSameFit(t, want, done)
 			for _, at := range []int{0, 1, 31, want.Steps - 1} {
 				ctx, cancel := context.WithCancel(context.Background())
-				s.OnStep = func(step Step) error {
+				s.climb().OnStep = func(step Step) error {
 					if step.T == at {
 						cancel()
 					}
@@ -86,7 +86,7 @@ func TestResumeNotices(t *testing.T) {
 	s := Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, StartDraws: 50, Steps: 40, Average: 0.5}}
 	want, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
-	s.OnStep = func(step Step) error {
+	s.climb().OnStep = func(step Step) error {
 		if step.T == 30 {
 			return io.EOF
 		}
@@ -104,7 +104,7 @@ func TestResumeNotices(t *testing.T) {
 		p, err := Fit(context.Background(), d, s)
 		require.ErrorIs(t, err, io.EOF)
 		spoil(&p.states[0])
-		p.Settings.OnStep = nil
+		p.Settings.climb().OnStep = nil
 		p, err = p.Resume(context.Background())
 		require.NoError(t, err)
 		require.Equal(t, name == "nothing", slices.Equal(want.Q.Theta(), p.Q.Theta()), name)
@@ -117,25 +117,25 @@ func TestResumeFurther(t *testing.T) {
 	s := Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, StartDraws: 50, TraceEvery: 10, Steps: 90}}
 	want, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
-	s.Steps = 40
+	s.climb().Steps = 40
 	p, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
-	p.Settings.Steps = 90
+	p.Settings.climb().Steps = 90
 	got, err := p.Resume(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, 40, p.Steps, "the fit so far is not touched")
 	requireSameFit(t, want, got)
 
-	p.Settings.Samples = 4000
+	p.Settings.climb().Samples = 4000
 	_, err = p.Resume(context.Background())
 	require.ErrorContains(t, err, "Settings.Samples = 4000")
-	p.Settings.Samples, p.Settings.StepSize = 16, -1
+	p.Settings.climb().Samples, p.Settings.climb().StepSize = 16, -1
 	_, err = p.Resume(context.Background())
 	require.ErrorContains(t, err, "Settings.StepSize")
-	p.Settings.StepSize, p.Settings.Family = 0.03, family.FullRank{}
+	p.Settings.climb().StepSize, p.Settings.climb().Family = 0.03, family.FullRank{}
 	_, err = p.Resume(context.Background())
 	require.ErrorContains(t, err, "vi: Settings.Family: a fit of mean field cannot go on in full rank")
-	p.Settings.Family = nil
+	p.Settings.climb().Family = nil
 	got, err = p.Resume(context.Background())
 	require.NoError(t, err)
 	requireSameFit(t, want, got)
@@ -146,20 +146,20 @@ func TestResumeWithMoreRestarts(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	for name, s := range map[string]Settings{"found": {}, "given": {Method: Climb{Start: PriorStart(d)}}} {
 		t.Run(name, func(t *testing.T) {
-			s.Family, s.Steps, s.StartDraws, s.Seed, s.Restarts = family.MeanField{}, 60, 50, *seed, 4
+			s.climb().Family, s.climb().Steps, s.climb().StartDraws, s.Seed, s.climb().Restarts = family.MeanField{}, 60, 50, *seed, 4
 			want, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)
-			s.Restarts = 2
+			s.climb().Restarts = 2
 			p, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)
 			p = reloaded(t, p, d)
-			p.Settings.Restarts = 4
+			p.Settings.climb().Restarts = 4
 			got, err := p.Resume(context.Background())
 			require.NoError(t, err)
 			require.Len(t, got.Restarts, 4)
 			requireSameFit(t, want, got)
 
-			got.Settings.Restarts = 3
+			got.Settings.climb().Restarts = 3
 			_, err = got.Resume(context.Background())
 			require.ErrorContains(t, err, "vi: Settings.Restarts = 3 is fewer than the 4 fits")
 		})
@@ -171,7 +171,7 @@ func TestResumeAutomatically(t *testing.T) {
 	_, d := paperSpec(t, "proposition")
 	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, Steps: 200, StartDraws: 50}})
 	require.NoError(t, err)
-	p.Settings.Stop, p.Settings.Steps = Automatic, 20000
+	p.Settings.climb().Stop, p.Settings.climb().Steps = Automatic, 20000
 	p, err = p.Resume(context.Background())
 	require.NoError(t, err)
 	require.Less(t, p.Steps, 20000)
@@ -187,8 +187,8 @@ func TestCheckpoints(t *testing.T) {
 	s := Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, StartDraws: 50, Steps: 57}}
 	want, err := Fit(context.Background(), d, s)
 	require.NoError(t, err)
-	s.Checkpoint, s.CheckpointEvery = path, 10
-	s.OnStep = func(step Step) error {
+	s.Checkpoint, s.climb().CheckpointEvery = path, 10
+	s.climb().OnStep = func(step Step) error {
 		p := load()
 		require.Equal(t, step.T/10*10, p.Steps)
 		if step.T%20 == 5 {
@@ -206,7 +206,7 @@ func TestCheckpoints(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, files, 1, "nothing is left beside it")
 
-	s.OnStep = func(step Step) error {
+	s.climb().OnStep = func(step Step) error {
 		if step.T == 33 {
 			return io.EOF
 		}
@@ -216,7 +216,7 @@ func TestCheckpoints(t *testing.T) {
 	require.ErrorIs(t, err, io.EOF)
 	require.Equal(t, 33, load().Steps, "the end is saved, whatever the reason")
 
-	s.Checkpoint, s.OnStep = filepath.Join(dir, "no", "such", "folder"), nil
+	s.Checkpoint, s.climb().OnStep = filepath.Join(dir, "no", "such", "folder"), nil
 	p, err = Fit(context.Background(), d, s)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.ErrorContains(t, err, "checkpoint")
@@ -229,7 +229,7 @@ func TestCheckpointFails(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "folder")
 	require.NoError(t, os.Mkdir(dir, 0o755))
 	s := Settings{Checkpoint: filepath.Join(dir, "fit.json"), Method: Climb{Family: family.MeanField{}, StartDraws: 50, Steps: 100, Restarts: 2, CheckpointEvery: 10}}
-	s.OnStep = func(step Step) error {
+	s.climb().OnStep = func(step Step) error {
 		if step.T == 15 {
 			return os.RemoveAll(dir)
 		}
@@ -269,7 +269,7 @@ func TestResumeInEveryFamily(t *testing.T) {
 			"a start":   {Method: Climb{Steps: 40, Start: inFamily(t, f, d), Estimator: Boundary{Guards: 2, By: boundary.ByWeight}}},
 		} {
 			t.Run(f.Name()+", "+name, func(t *testing.T) {
-				s.Family, s.Seed, s.StartDraws, s.Samples = f, *seed, 30, 40
+				s.climb().Family, s.Seed, s.climb().StartDraws, s.climb().Samples = f, *seed, 30, 40
 				runtime.GOMAXPROCS(1)
 				want, err := Fit(context.Background(), d, s)
 				require.NoError(t, err)
@@ -277,7 +277,7 @@ func TestResumeInEveryFamily(t *testing.T) {
 				requireSameFit(t, want, reloaded(t, want, d))
 				require.Equal(t, want.Settings, reloaded(t, want, d).Settings)
 				for at, procs := range map[int][2]int{1: {2, 4}, 23: {1, 2}, want.Steps - 1: {4, 1}} {
-					s.OnStep = func(step Step) error {
+					s.climb().OnStep = func(step Step) error {
 						if step.T == at {
 							return io.EOF
 						}
@@ -291,7 +291,7 @@ func TestResumeInEveryFamily(t *testing.T) {
 					require.NoError(t, err)
 					requireSameFit(t, want, got)
 				}
-				s.OnStep = nil
+				s.climb().OnStep = nil
 				for _, procs := range []int{2, 4} {
 					runtime.GOMAXPROCS(procs)
 					got, err := Fit(context.Background(), d, s)
@@ -317,7 +317,7 @@ func TestResumeAfterKill(t *testing.T) {
 		k, err := strconv.Atoi(os.Getenv("FACET_KILLED_FAMILY"))
 		require.NoError(t, err)
 		s := killedSettings(path, allFamilies[k])
-		s.OnStep = func(step Step) error { // slower from step 100 on, for who is to stop it may be late
+		s.climb().OnStep = func(step Step) error { // slower from step 100 on, for who is to stop it may be late
 			time.Sleep(time.Duration(1+step.T/100*2) * time.Millisecond)
 			return nil
 		}

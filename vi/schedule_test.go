@@ -44,13 +44,13 @@ func TestFitFollowsSchedule(t *testing.T) {
 		if optimizer != nil {
 			adam, base = optimizer.Clone(), orDefault(optimizer.StepSize, 0.001)
 		}
-		given := Adam{StepSize: s.StepSize}
+		given := Adam{StepSize: s.climb().StepSize}
 		if optimizer != nil {
 			given = *optimizer
 		}
 		theta := slices.Clone(start.Theta())
-		s.OnStep = func(step Step) error {
-			adam.StepSize = base * s.Schedule.At(step.T, s.Steps)
+		s.climb().OnStep = func(step Step) error {
+			adam.StepSize = base * s.climb().Schedule.At(step.T, s.climb().Steps)
 			adam.Step(theta, step.Gradient)
 			require.Equal(t, theta, step.Q.Theta())
 			return nil

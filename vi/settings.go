@@ -209,6 +209,9 @@ func (s *job) fill(d *graph.Density) {
 	}
 	orSet(&s.Samples, 16)
 	orSet(&s.Steps, 10000)
+	if s.Optimizer != nil {
+		orSet(&s.StepSize, s.Optimizer.StepSize)
+	}
 	orSet(&s.StepSize, s.Family.StepSize())
 	orSet(&s.StartDraws, 1000)
 	orSet(&s.Restarts, 1)
@@ -307,6 +310,8 @@ func (s *job) checkNumbers() error {
 		}
 	}
 	switch {
+	case s.Optimizer != nil && s.Optimizer.StepSize != 0 && s.StepSize != s.Optimizer.StepSize:
+		return fmt.Errorf("Climb.StepSize = %v and Climb.Optimizer, whose step size is %v", s.StepSize, s.Optimizer.StepSize)
 	case s.Average > 1:
 		return fmt.Errorf("Climb.Average = %v is a fraction of the steps: at most 1", s.Average)
 	case s.Stop != After && s.Stop != Automatic:

@@ -264,7 +264,7 @@ func TestCancelLargeModels(t *testing.T) {
 	for _, c := range largeModels {
 		for _, f := range []family.Family{family.MeanField{}, family.Cells{}} {
 			for _, after := range c.after {
-				late := cancelled(t, c.build(t), Settings{Seed: *seed, Method: Climb{Family: f, Steps: 1e9}}, after*time.Millisecond)
+				late := cancelled(t, c.build(t), endless(f), after*time.Millisecond)
 				t.Logf("%s, %s: after %v ms, stopped %v later", c.name, f.Name(), int(after), late.Round(time.Millisecond))
 			}
 		}
@@ -291,7 +291,7 @@ func BenchmarkCancel(b *testing.B) {
 			b.Run(c.name+"/"+f.Name(), func(b *testing.B) {
 				late(b, func() (most time.Duration) {
 					for _, after := range c.after {
-						most = max(most, cancelled(b, c.build(b), Settings{Seed: *seed, Method: Climb{Family: f, Steps: 1e9}}, after*time.Millisecond))
+						most = max(most, cancelled(b, c.build(b), endless(f), after*time.Millisecond))
 					}
 					return most
 				})
@@ -305,10 +305,9 @@ func TestSearchShowsProgress(t *testing.T) {
 	_, d := paperSpec(t, "temperature")
 	var out bytes.Buffer
 	s := Settings{Seed: *seed, Progress: &out, Method: Climb{Family: family.MeanField{}, Steps: 10, StartDraws: 2000}}
-	s.fill()
-	m := newMonitor(s)
+	m := newMonitor(newJob(d, s))
 	m.progress.every = 0
-	_, err := findStarts(context.Background(), d, s, m)
+	_, err := findStarts(context.Background(), d, newJob(d, s), m)
 	require.NoError(t, err)
 	for _, want := range []string{
 		"looking for a start among 2000 draws\n", "looking for a start: 128 of 2001 draws\n", "looking for a start: 2001 of 2001 draws\n",
@@ -323,4 +322,14 @@ func TestSearchShowsProgress(t *testing.T) {
 	_, err = Fit(ctx, toggles(t, 200), Settings{Progress: &out, Method: Climb{Family: family.MeanField{}}})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, "compiling the jumps at 400 guards\n", out.String())
+}
+
+// endless are the settings of a fit in f that does not end by itself, if that is a climb.
+func endless(f family.Family) Settings {
+	s := Settings{Seed: *seed, Method: methodOf(f)}
+	if c, ok := s.Method.(Climb); ok {
+		c.Steps = 1e9
+		s.Method = c
+	}
+	return s
 }

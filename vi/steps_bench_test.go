@@ -47,11 +47,10 @@ func BenchmarkStepsToEnd(b *testing.B) {
 		for _, f := range families {
 			d := oneOfSeven(b, name)
 			s := Settings{Seed: 1, Method: Climb{Family: f}}
-			s.fill()
-			start, err := prepare(context.Background(), d, s, newMonitor(s))
+			start, err := prepare(context.Background(), d, newJob(d, s), newMonitor(newJob(d, s)))
 			require.NoError(b, err)
 			fit := func(s Settings) (steps int, elbo float64) {
-				s.Family, s.Start = f, start[0]
+				s.climb().Family, s.climb().Start = f, start[0]
 				p, err := Fit(context.Background(), d, s)
 				require.NoError(b, err)
 				e, err := check.ELBO(d, p.Q, draws, 1)

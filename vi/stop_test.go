@@ -27,8 +27,8 @@ import (
 func shortest(t *testing.T, d *graph.Density, s Settings, elbo func(family.Q) float64) (steps int, best float64) {
 	t.Helper()
 	sums := [][]float64{make([]float64, 2*d.Dim())}
-	s.Stop, s.Steps = After, 6000
-	s.OnStep = func(step Step) error {
+	s.climb().Stop, s.climb().Steps = After, 6000
+	s.climb().OnStep = func(step Step) error {
 		next := slices.Clone(step.Q.Theta())
 		for i, x := range sums[len(sums)-1] {
 			next[i] += x
@@ -50,7 +50,7 @@ func shortest(t *testing.T, d *graph.Density, s Settings, elbo func(family.Q) fl
 		if elbo(q) < best-0.1 {
 			continue
 		}
-		s.OnStep, s.Steps = nil, n
+		s.climb().OnStep, s.climb().Steps = nil, n
 		p, err := Fit(context.Background(), d, s)
 		require.NoError(t, err)
 		require.Greater(t, elbo(p.Q), best-0.1-1e-6)
@@ -146,7 +146,7 @@ func TestGain(t *testing.T) {
 	var m, se mc.Moments
 	const n = 200
 	for k := range n {
-		f, err := newFitter(d, Settings{Seed: *seed + uint64(k), Method: Climb{Estimator: Boundary{}, Samples: 16, Start: a}})
+		f, err := newFitter(d, newJob(d, Settings{Seed: *seed + uint64(k), Method: Climb{Estimator: Boundary{}, Samples: 16, Start: a}}))
 		require.NoError(t, err)
 		before := f.g.Streams()
 		g, err := f.gain(a.Theta(), b.Theta(), 1)
@@ -217,12 +217,12 @@ func TestStepsRunOut(t *testing.T) {
 	require.Contains(t, log.String(), "level=WARN")
 	require.Contains(t, log.String(), "not settled")
 
-	s.Stop = After
+	s.climb().Stop = After
 	p, err = Fit(context.Background(), d, s)
 	require.NoError(t, err)
 	require.Len(t, p.Warnings, 1)
 	require.Regexp(t, `^the fit has not finished in 260 steps: the ELBO still rose by 2\.\d+ ± [\d.]+ towards the end; resume it with more Steps$`, p.Warnings[0])
-	p.Settings.Steps = 10000
+	p.Settings.climb().Steps = 10000
 	p, err = p.Resume(context.Background())
 	require.NoError(t, err)
 	requireOnlyVerdict(t, p, TrustNothing) // there are other days

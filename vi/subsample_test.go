@@ -20,7 +20,7 @@ func TestSubsampledFit(t *testing.T) {
 	for _, f := range []family.Family{family.MeanField{}, family.FullRank{}} {
 		fit := func(parts int) *Posterior {
 			s := Settings{Seed: *seed, Method: Climb{Family: f, Subsample: parts, Steps: 6000, Average: 0.5, Schedule: Schedule{Shape: Cosine}}}
-			s.Start, err = StartAt(d, thresholdTruth)
+			s.climb().Start, err = StartAt(d, thresholdTruth)
 			require.NoError(t, err)
 			p, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)
@@ -50,8 +50,8 @@ func TestSubsampledFitResumes(t *testing.T) {
 	require.NoError(t, half.Save(&saved))
 	half, err = Load(&saved, d)
 	require.NoError(t, err)
-	assert.Equal(t, 8, half.Settings.Subsample)
-	half.Settings.Steps = 150
+	assert.Equal(t, 8, half.Settings.climb().Subsample)
+	half.Settings.climb().Steps = 150
 	resumed, err := half.Resume(context.Background())
 	require.NoError(t, err)
 	assert.Equal(t, whole.Q.Theta(), resumed.Q.Theta())

@@ -86,7 +86,7 @@ func TestFitHasNoUnits(t *testing.T) {
 				fit := func(c float64, s Settings) *Posterior {
 					m := graph.NewModel()
 					build(m, c)
-					s.Family, s.Seed, s.StartDraws = f, *seed, 30
+					s.climb().Family, s.Seed, s.climb().StartDraws = f, *seed, 30
 					p, err := Fit(context.Background(), mustCompile(t, m), s)
 					require.NoError(t, err)
 					return p

@@ -59,7 +59,7 @@ func TestHardConstraintInEveryFamily(t *testing.T) {
 		best := walledELBO(nats)
 		for _, f := range allFamilies {
 			for _, s := range []Settings{{Method: Climb{Steps: 2000}}, {Method: Climb{Stop: Automatic}}} {
-				s.Family, s.Seed, s.StartDraws = f, *seed, 200
+				s.climb().Family, s.Seed, s.climb().StartDraws = f, *seed, 200
 				p, err := Fit(context.Background(), d, s)
 				require.NoError(t, err)
 				elbo := elboAtWall(t, p, nats)
@@ -91,16 +91,16 @@ func TestSteepIsNoEnd(t *testing.T) {
 				start, err := family.Of(f, d, family.Independent([]float64{x[0], 0.7}, []float64{x[1], 0.45}))
 				require.NoError(t, err)
 				for _, s := range []Settings{{Method: Climb{Steps: 1500}}, {Method: Climb{Stop: Automatic, Steps: 1500}}} {
-					s.Start, s.Seed = start, *seed
+					s.climb().Start, s.Seed = start, *seed
 					p, err := Fit(context.Background(), d, s)
 					require.NoError(t, err)
 					elbo := elboAtWall(t, p, nats)
 					t.Logf("%g, %s from %v: %d steps, ELBO %.3g, best %.3f, %v", nats, f.Name(), x, p.Steps, elbo, best, p.Warnings)
-					if nats == 1e155 && x[0] == 0 && s.Stop == "" {
+					if nats == 1e155 && x[0] == 0 && s.climb().Stop == "" {
 						require.Empty(t, p.Warnings, "it gets away: %s", f.Name())
 					}
 					if len(p.Warnings) == 0 { // along the wall it crawls, and may be some nats below
-						require.Greater(t, elbo, best-10, "%g, %s from %v, %v", nats, f.Name(), x, s.Stop)
+						require.Greater(t, elbo, best-10, "%g, %s from %v, %v", nats, f.Name(), x, s.climb().Stop)
 					}
 				}
 			}
@@ -112,7 +112,11 @@ func TestSteepIsNoEnd(t *testing.T) {
 func TestLargestConstraint(t *testing.T) {
 	d := walled(t, math.MaxFloat64)
 	for _, f := range append([]family.Family{family.Cells{}}, allFamilies...) {
-		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: f, StartDraws: 100}})
+		s := Settings{Seed: *seed, Method: methodOf(f)}
+		if f != family.Family(family.Cells{}) {
+			s.climb().StartDraws = 100
+		}
+		p, err := Fit(context.Background(), d, s)
 		if err != nil {
 			require.ErrorIs(t, err, ErrNotFinite)
 			require.ErrorContains(t, err, "the guard x > 0 (walls_test.go:")
