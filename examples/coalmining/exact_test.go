@@ -34,8 +34,8 @@ func TestChangeExact(t *testing.T) {
 	require.NoError(t, err1)
 	require.NoError(t, err2)
 	require.NoError(t, err3)
-	assert.InDelta(t, want.Mean, mean, 0.05)
-	assert.InEpsilon(t, want.SD, sd, 0.02)
+	assert.InDelta(t, want.Mean, mean.Value, 0.05)
+	assert.InEpsilon(t, want.SD, sd.Value, 0.02)
 	assert.InDelta(t, exact.LogEvidence, evidence.Value, 0.02)
 }
 

@@ -56,7 +56,7 @@ func decide(out io.Writer, fit *vi.Posterior, predicted vi.Predictive) error {
 	}
 	mean, lo, hi := picture.Interval(mat.Col(nil, 0, left))
 	fmt.Fprintf(out, "\nAround %.0f disasters fell to %.0f %% of what they were (90 %% between %.0f and %.0f %%).\n",
-		change, 100*mean, 100*lo, 100*hi)
+		change.Value, 100*mean, 100*lo, 100*hi)
 
 	last := coalmining.FirstYear + len(coalmining.Disasters) - 1
 	from, old := coalmining.FirstYear, vi.Estimate{Value: 1}

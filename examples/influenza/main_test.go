@@ -34,7 +34,7 @@ func TestExact(t *testing.T) {
 	for i, p := range want.Guards {
 		got, err := fit.ProbNamed("type1", i+1)
 		require.NoError(t, err)
-		require.InDelta(t, p, got, 0.01, "month %d", i+1)
+		require.InDelta(t, p, got.Value, 0.003, "month %d", i+1)
 	}
 	e, err := fit.LogEvidence()
 	require.NoError(t, err)

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"strconv"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -23,17 +22,20 @@ import (
 func report(out io.Writer, fits [2]*vi.Posterior) error {
 	regimes, err1 := vi.Compare(fits[:]...)
 	d, err2 := answer.Draws(fits[1], 10000, 0)
-	if err := errors.Join(err1, err2, answer.Verdict(out, fits[1])); err != nil {
+	in, err3 := between(fits[1])
+	low, err4 := fits[1].Quantile("threshold", 0.05)
+	high, err5 := fits[1].Quantile("threshold", 0.95)
+	moments, err6 := fits[1].Moments()
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, answer.Verdict(out, fits[1])); err != nil {
 		return err
 	}
 	one, two := &regimes.Models[0], &regimes.Models[1]
 	one.Name, two.Name = "one regime", "two regimes"
 	fmt.Fprintln(out, regimes)
 	fmt.Fprintln(out, "threshold    lynx         probability")
-	for k := range 9 {
-		from := 2.7 + binWidth*float64(k)
-		in := share(d["threshold"], from, from+binWidth)
-		fmt.Fprintf(out, "%.2f–%.2f  %4.0f–%4.0f  %14.3f  %s\n", from, from+binWidth, math.Pow(10, from), math.Pow(10, from+binWidth), in, answer.Bar(in))
+	for k, in := range in {
+		from := lowest + binWidth*float64(k)
+		fmt.Fprintf(out, "%.2f–%.2f  %4.0f–%4.0f  %14.3f  %s\n", from, from+binWidth, math.Pow(10, from), math.Pow(10, from+binWidth), in.Value, answer.Bar(in.Value))
 	}
 
 	fmt.Fprintln(out, "\nyear after     constant       × last year    × the year before  noise")
@@ -48,9 +50,10 @@ func report(out io.Writer, fits [2]*vi.Posterior) error {
 			pm(constant), pm(last), pm(before), pm(d["noise "+side]))
 	}
 
-	mean, lo, hi := picture.Interval(d["threshold"])
+	threshold := moments[0]
 	fmt.Fprintf(out, "\nThe threshold is %.2f ± %.2f (90 %% between %.2f and %.2f), that is %.0f lynx (90 %% between %.0f and %.0f).\n",
-		mean, stat.StdDev(d["threshold"], nil), lo, hi, math.Pow(10, mean), math.Pow(10, lo), math.Pow(10, hi))
+		threshold.Mean.Value, threshold.SD.Value, low.Value, high.Value,
+		math.Pow(10, threshold.Mean.Value), math.Pow(10, low.Value), math.Pow(10, high.Value))
 	fmt.Fprintf(out, "Two regimes are %.0f times as probable as one, if both are as probable beforehand.\n", math.Exp(two.LogBayes.Value-one.LogBayes.Value))
 	x := lynx.Logs(lynx.Trapped)
 	year := lynx.FirstYear + len(x)
@@ -60,12 +63,28 @@ func report(out io.Writer, fits [2]*vi.Posterior) error {
 	return nil
 }
 
-// binWidth is that of the threshold's table.
-const binWidth = 0.1
+// The threshold's table has bins from lowest on.
+const (
+	lowest   = 2.7
+	binWidth = 0.1
+	bins     = 9
+)
 
-// share of the draws in (low, high].
-func share(draws []float64, low, high float64) float64 {
-	return float64(floats.Count(func(x float64) bool { return low < x && x <= high }, draws)) / float64(len(draws))
+// between are the probabilities that the threshold is in each bin.
+func between(fit *vi.Posterior) (in [bins]vi.Estimate, err error) {
+	threshold, _ := fit.Density.Latent("threshold")
+	for k := range in {
+		from := lowest + binWidth*float64(k)
+		if in[k], err = fit.Expect(func(x []float64) float64 {
+			if from < x[threshold] && x[threshold] <= from+binWidth {
+				return 1
+			}
+			return 0
+		}); err != nil {
+			return in, err
+		}
+	}
+	return in, nil
 }
 
 // pm is mean ± sd.

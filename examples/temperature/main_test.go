@@ -37,7 +37,7 @@ func TestExact(t *testing.T) {
 	for i, p := range want.Guards {
 		got, err := fit.ProbNamed("on", i)
 		require.NoError(t, err)
-		require.InDelta(t, p, got, 0.015, "step %d", i+1)
+		require.InDelta(t, p, got.Value, 0.003, "step %d", i+1)
 	}
 	e, err := fit.LogEvidence()
 	require.NoError(t, err)
