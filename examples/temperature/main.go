@@ -24,7 +24,6 @@ import (
 	"io"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/facetvi/facet/examples/answer"
 	"github.com/facetvi/facet/examples/cli"
@@ -77,8 +76,7 @@ func report(out io.Writer, fit *vi.Posterior) error {
 	on := fit.Density.Named("on")
 	probs, err1 := fit.Probs(on)
 	path, err2 := fit.MostProbablePath(on)
-	room, err3 := answer.Draws(fit, 10000, 0)
-	if err := errors.Join(answer.Verdict(out, fit), err1, err2, err3); err != nil {
+	if err := errors.Join(answer.Verdict(out, fit), err1, err2); err != nil {
 		return err
 	}
 	answer.Cells(out, fit, 8)
@@ -95,9 +93,14 @@ func report(out io.Writer, fit *vi.Posterior) error {
 		if max(p.Value, 1-p.Value) > 0.95 {
 			certain++
 		}
-		mean, sd := stat.MeanStdDev(room[fmt.Sprintf("theta%d", i)], nil)
+		room := fmt.Sprint("theta", i)
+		mean, err1 := fit.Mean(room)
+		sd, err2 := fit.SD(room)
+		if err := errors.Join(err1, err2); err != nil {
+			return err
+		}
 		fmt.Fprintf(out, "%4d  %8.2f  %10.2f ± %4.2f  %5.3f  %-13s  %s%s\n",
-			i, observed[i], mean, sd, p.Value, word[holds[i]], word[truth[i]], mark)
+			i, observed[i], mean.Value, sd.Value, p.Value, word[holds[i]], word[truth[i]], mark)
 	}
 	fmt.Fprintf(out, "\nOf %d histories, the most probable has probability %.2f, and %d of %d states as they were.\n",
 		len(fit.Cells()), path.Prob.Value, right, len(observed))

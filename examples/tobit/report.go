@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 	"gonum.org/v1/plot/plotter"
 
@@ -30,8 +29,14 @@ func report(out io.Writer, fit *vi.Posterior) error {
 		{"spread", "spread between like households"},
 		{"limit", "limit"},
 	} {
-		mean, lo, hi := picture.Interval(d[row.name])
-		fmt.Fprintf(out, "%-33s %6.2f ± %4.2f   %6.2f and %.2f\n", row.text, mean, stat.StdDev(d[row.name], nil), lo, hi)
+		mean, err1 := fit.Mean(row.name)
+		sd, err2 := fit.SD(row.name)
+		low, err3 := fit.Quantile(row.name, 0.05)
+		high, err4 := fit.Quantile(row.name, 0.95)
+		if err := errors.Join(err1, err2, err3, err4); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%-33s %6.2f ± %4.2f   %6.2f and %.2f\n", row.text, mean.Value, sd.Value, low.Value, high.Value)
 	}
 
 	smallest := smallestPurchase()
