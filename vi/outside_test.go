@@ -311,15 +311,16 @@ func TestOutsideGradients(t *testing.T) {
 // loaded and resumed bit for bit, alone and as one of many.
 func TestOutsideFits(t *testing.T) {
 	d := crossing(t)
-	for _, s := range []vi.Settings{
-		{Seed: 1, Method: vi.Climb{Family: isotropic{1}, Stop: vi.Automatic, Steps: 2000, Restarts: 2}},
-		{Seed: 2, Method: vi.Climb{Family: isotropic{2}, Estimator: baseline{0.9}, Steps: 150}},
-		{Seed: 3, Method: vi.Climb{Family: family.LowRank{Rank: 1}, Estimator: baseline{0.5}, Steps: 100}},
+	for k, climb := range []vi.Climb{
+		{Family: isotropic{1}, Stop: vi.Automatic, Steps: 2000, Restarts: 2},
+		{Family: isotropic{2}, Estimator: baseline{0.9}, Steps: 150},
+		{Family: family.LowRank{Rank: 1}, Estimator: baseline{0.5}, Steps: 100},
 	} {
-		s.StartDraws = 50
+		climb.StartDraws = 50
+		s := vi.Settings{Seed: uint64(1 + k), Method: climb}
 		want, err := vi.Fit(context.Background(), d, s)
 		require.NoError(t, err)
-		require.Equal(t, s.Family, want.Q.Family())
+		require.Equal(t, climb.Family, want.Q.Family())
 		require.NotEmpty(t, want.Summary().String())
 		sides, err := want.Sides()
 		require.NoError(t, err)
@@ -327,12 +328,14 @@ func TestOutsideFits(t *testing.T) {
 		_, err = want.Verdict()
 		require.NoError(t, err)
 
-		s.OnStep = func(step vi.Step) error {
+		watched := climb
+		watched.OnStep = func(step vi.Step) error {
 			if step.T == 60 {
 				return io.EOF
 			}
 			return nil
 		}
+		s.Method = watched
 		half, err := vi.Fit(context.Background(), d, s)
 		require.ErrorIs(t, err, io.EOF)
 		var file bytes.Buffer
@@ -341,18 +344,18 @@ func TestOutsideFits(t *testing.T) {
 		require.Error(t, err, "facet has not all of %v", s)
 		loaded, err := vi.Load(bytes.NewReader(file.Bytes()), d, isotropic{}, baseline{})
 		require.NoError(t, err)
-		require.Equal(t, s.Family, loaded.Settings.Family)
+		require.Equal(t, climb.Family, loaded.Settings.Method.(vi.Climb).Family)
 		got, err := loaded.Resume(context.Background())
 		require.NoError(t, err)
 		require.Equal(t, want.Steps, got.Steps)
 		require.Equal(t, want.Q.Theta(), got.Q.Theta())
 
-		s.OnStep, s.Checkpoint = nil, t.TempDir()
+		s.Method, s.Checkpoint = climb, t.TempDir()
 		var thetas [2][]float64
 		for round := range thetas { // fitted, and read from the folder
 			for x := range vi.FitAll(context.Background(), d, one(), s) {
 				require.NoError(t, x.Err)
-				require.Equal(t, s.Family, x.Fit.Q.Family())
+				require.Equal(t, climb.Family, x.Fit.Q.Family())
 				thetas[round] = slices.Clone(x.Fit.Q.Theta())
 			}
 		}

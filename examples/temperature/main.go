@@ -24,7 +24,6 @@ import (
 	"io"
 	"slices"
 
-
 	"github.com/facetvi/facet/examples/answer"
 	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/graph"
