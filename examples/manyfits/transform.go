@@ -144,14 +144,14 @@ func newFit(x vi.Fitted) (f Fit, err error) {
 		return f, err
 	}
 	f = Fit{Key: x.Key, LogEvidence: e.Value, LogEvidenceSE: e.SE, Trust: string(v.Trust)}
-	for _, m := range moments {
-		switch m.Name {
+	for i, m := range moments {
+		switch x.Fit.Density.Latents()[i] {
 		case "when":
-			f.When, f.WhenSD = m.Mean.Value, m.SD
+			f.When, f.WhenSD = m.Mean.Value, m.SD.Value
 		case "before":
-			f.Before, f.BeforeSD = m.Mean.Value, m.SD
+			f.Before, f.BeforeSD = m.Mean.Value, m.SD.Value
 		case "after":
-			f.After, f.AfterSD = m.Mean.Value, m.SD
+			f.After, f.AfterSD = m.Mean.Value, m.SD.Value
 		}
 	}
 	return f, nil

@@ -40,46 +40,34 @@ func fit(d *graph.Density, seed uint64) (f fitted, err error) {
 		return f, err
 	}
 	f.log, f.logE = log.Value, log.SE
-	w, err := p.Importance(max(10_000, v.Draws), seed)
+	moments, err := p.Moments()
 	if err != nil {
 		return f, err
 	}
 	f.mean, f.sd, f.probs = map[string]float64{}, map[string]float64{}, map[string][]float64{}
-	for _, l := range w.Latents {
-		f.mean[l.Name], f.sd[l.Name] = l.Mean.Value, l.SD
+	for i, name := range d.Latents() {
+		f.mean[name], f.sd[name] = moments[i].Mean.Value, moments[i].SD.Value
 	}
-	masses := map[string]map[float64]float64{}
-	z := make([]float64, d.Dim())
-	for k, x := range w.Draws.Values {
-		for i, name := range d.Latents() {
-			if z[i], err = d.UnconstrainOne(i, x[i]); err != nil {
-				return f, err
-			}
-			if values, _ := d.Values(i); values != nil {
-				if masses[name] == nil {
-					masses[name] = map[float64]float64{}
-				}
-				masses[name][x[i]] += w.Weights[k]
-			}
+	for _, name := range d.GuardNames() {
+		probs, err := p.Probs(d.Named(name))
+		if err != nil {
+			return f, err
 		}
-		signs := d.Arrangement().Signs(z)
-		for _, name := range d.GuardNames() {
-			guards := d.Named(name)
-			if f.probs[name] == nil {
-				f.probs[name] = make([]float64, len(guards))
-			}
-			for i, holds := range graph.Holding(nil, guards, signs) {
-				if holds {
-					f.probs[name][i] += w.Weights[k]
-				}
-			}
-		}
+		f.probs[name] = values(probs)
 	}
-	f.masses = func(name string) (values, list []float64) {
-		for v, mass := range masses[name] {
-			values, list = append(values, v), append(list, mass)
+	f.masses = func(name string) (at, list []float64) {
+		at, masses, err := p.Masses(name)
+		if err != nil {
+			return nil, nil
 		}
-		return values, list
+		return at, values(masses)
 	}
 	return f, nil
+}
+
+func values(list []vi.Estimate) (out []float64) {
+	for _, e := range list {
+		out = append(out, e.Value)
+	}
+	return out
 }
