@@ -1,11 +1,10 @@
 // Package plot draws fits:
 //
 //	ELBO        the objective while a fit ran
-//	Marginals   posterior densities of latents
+//	Marginals   posterior and prior densities of latents
 //	Predictive  the posterior predictive against the data
 //	Guards      probabilities of guards, over time for instance
 //	Cells       the weights of a posterior's cells
-//	Regions     two latents: regions, hyperplanes, contours and draws
 //
 // and saves the pictures: [Save].
 //
@@ -29,10 +28,7 @@
 //	  └─────────────
 //	        x
 //
-// Densities are those of the fit: of a latent x = f(z)
-//
-//	p(x) = q(f⁻¹(x))·|df⁻¹/dx|,   q the law of z (family.Marginal),
-//
-// and where it is known exactly no draws are taken. The numbers behind a picture are those of
-// the fit's own methods: Quantile, Probs, Cells, Predict.
+// All are pictures of the posterior: densities are of the fit's weighted draws,
+// [vi.Posterior.Sample], and the numbers behind the other pictures are those of
+// the fit's own methods: Probs, Cells, Predict.
 package plot

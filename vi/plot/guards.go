@@ -16,30 +16,33 @@ import (
 //
 //	plot.Guards(fit, density.Named("on"), nil)
 //
-// x has the position of each guard, increasing, or is nil for 0, 1, …. It returns
+// x has the position of each guard, in any order, or is nil for 0, 1, …. Of guards at the
+// same position the mean of their probabilities is drawn: how many of them are expected to hold, as a share. It returns
 // an error if there are no guards, if one belongs to another model, and for an x
-// of another length or order.
+// of another length or with an element that is not finite.
 func Guards(fit *vi.Posterior, guards []graph.Guard, x []float64) (*plot.Plot, error) {
 	if len(guards) == 0 {
 		return nil, errors.New("plot: no guards; does the program name them?")
 	}
-	at, err := edges(x, len(guards))
+	at, edges, err := places(x, len(guards))
 	if err != nil {
 		return nil, fmt.Errorf("plot: guards: %w", err)
 	}
-	prob, zero := make([]float64, len(guards)), make([]float64, len(guards))
-	for i, g := range guards {
-		e, err := fit.Prob(g)
-		if err != nil {
-			return nil, fmt.Errorf("plot: guard %d: %w", i, err)
-		}
-		prob[i] = e.Value
+	probs, err := fit.Probs(guards)
+	if err != nil {
+		return nil, fmt.Errorf("plot: %w", err)
 	}
-	area, err := stairsBand(at, zero, prob, [2]int{0, len(guards)}, pale(blue, 0.3))
+	prob, zero := make([]float64, len(at)), make([]float64, len(at))
+	for k, place := range at {
+		for _, i := range place.elements {
+			prob[k] += probs[i].Value / float64(len(place.elements))
+		}
+	}
+	area, err := stairsBand(edges, zero, prob, [2]int{0, len(at)}, pale(blue, 0.3))
 	if err != nil {
 		return nil, err
 	}
-	line, err := plotter.NewLine(points(stairs(at, prob, 0, len(guards))))
+	line, err := plotter.NewLine(points(stairs(edges, prob, 0, len(at))))
 	if err != nil {
 		return nil, err
 	}

@@ -3,146 +3,155 @@ package plot
 import (
 	"fmt"
 	"math"
-	"slices"
+	"math/rand/v2"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
-	"github.com/facetvi/facet/vi/family"
 )
 
 // Marginals draws the posterior densities of the named latents, or of all
-// latents if there are no names, on the program's own scale. They share the
-// axes, so choose latents of one unit.
+// latents if there are no names, on the program's own scale, and their priors
+// as dashed lines. They share the axes, so choose latents of one unit.
 //
-// It returns an error for a name that is not a latent's.
+// The posterior is that of the weighted draws, [vi.Posterior.Sample]; the prior is that of
+// draws which follow the program, [graph.Density.PriorDraw]. Both are smoothed, but the
+// posterior not across a value at which a guard on that latent alone may make it jump. A discrete
+// latent has a bar for each value, as high as its probability.
+//
+// It returns an error for a name that is not a latent's, and for a latent that is
+// the same in all draws.
 func Marginals(fit *vi.Posterior, names ...string) (*plot.Plot, error) {
 	if len(names) == 0 {
-		names = fit.Density.Latents()
+		names = fit.Density.Latents()[fit.Density.Params():]
 	}
 	x := "value"
 	if len(names) == 1 {
 		x = names[0]
 	}
-	p := newPlot("", x, "posterior density")
-	p.Y.Min = 0
+	p := newPlot("", x, "density")
 	l := addLegend(p)
+	top, before := 0.0, priors(fit.Density)
+	var sample *plotter.Line // of a prior, for the legend
 	for k, name := range names {
 		i, ok := fit.Density.Latent(name)
 		if !ok {
 			return nil, fmt.Errorf("plot: no latent %q in the model", name)
 		}
-		xys, err := marginal(fit, i)
+		posterior, prior, err := marginal(fit, i, before)
 		if err != nil {
 			return nil, fmt.Errorf("plot: latent %s: %w", name, err)
 		}
-		line, err := plotter.NewLine(xys)
+		if values, _ := fit.Density.Values(i); values != nil {
+			p.Y.Label.Text = "probability"
+			if len(names) > 1 {
+				p.Y.Label.Text = "density, or probability"
+			}
+		}
+		style := lineStyle(k)
+		if len(prior) > 0 {
+			thin := style
+			thin.Width, thin.Dashes = 1, []vg.Length{4, 3}
+			if sample, err = plotter.NewLine(prior); err != nil {
+				return nil, fmt.Errorf("plot: latent %s: %w", name, err)
+			}
+			sample.LineStyle = thin
+			p.Add(sample)
+		}
+		line, err := plotter.NewLine(posterior)
 		if err != nil {
 			return nil, fmt.Errorf("plot: latent %s: %w", name, err)
 		}
-		line.LineStyle = lineStyle(k)
+		line.LineStyle = style
 		p.Add(line)
-		if len(names) > 1 {
-			l.add(name, line)
+		_, _, _, highest := plotter.XYRange(posterior)
+		top = max(top, highest)
+		if len(names) == 1 {
+			name = "posterior"
 		}
+		l.add(name, line)
 	}
+	if sample != nil {
+		entry := *sample
+		if len(names) > 1 {
+			entry.Color = ink
+		}
+		l.add("prior", &entry)
+	}
+	p.Y.Min, p.Y.Max = 0, min(p.Y.Max, 1.3*top) // a prior's peak may leave the figure
 	roomy(p)
 	return p, nil
 }
 
 const (
-	marginalPieces = 200  // that choose where points are
-	marginalPoints = 400  // to each of these, but fewer
-	marginalMost   = 4000 // to all
-	marginalNear   = 1e-6 // to the end of a piece, in its width
-	marginalBeyond = 5e-4 // of several pieces, to each side
+	priorDraws     = 20000
+	priorSeed      = 1
+	marginalBeyond = 5e-4 // of the posterior, to each side of the figure
 	marginalRoom   = 0.03 // of the width, to each side of that
-	marginalTail   = 3e-5 // beyond them, to each side of a piece: 4 standard deviations
+	leastBar       = 1e-4 // a probability
+	barWidth       = 0.8
 )
 
-// marginal is the density of latent i: that of its unconstrained coordinate u,
-// over the slope of the transform x(u).
-func marginal(fit *vi.Posterior, i int) (plotter.XYs, error) {
-	if values, _ := fit.Density.Values(i); values != nil {
-		_, masses, err := fit.Masses(fit.Density.Latents()[i])
-		return bars(values, masses), err
-	}
-	law := family.Marginal(fit.Q, i)
-	var xys plotter.XYs
-	for _, u := range grid(law) {
-		x, slope := transform(fit.Density, i, u)
-		if slope > 0 && !math.IsInf(slope, 0) { // else x is at its bound
-			xys = append(xys, plotter.XY{X: x, Y: law.Density(u) / slope})
-		}
-	}
-	if len(xys) < 2 {
-		return nil, fmt.Errorf("its posterior is all at a bound")
-	}
-	return xys, nil
-}
-
-const (
-	barWidth = 0.8
-	leastBar = 1e-4 // a probability
-)
-
-// bars is the outline of bars of the given heights over whole numbers.
-func bars(values []float64, masses []vi.Estimate) (xys plotter.XYs) {
-	for j, v := range values {
-		if masses[j].Value < leastBar {
-			continue
-		}
-		low, high := v-barWidth/2, v+barWidth/2
-		xys = append(xys, plotter.XY{X: low}, plotter.XY{X: low, Y: masses[j].Value}, plotter.XY{X: high, Y: masses[j].Value}, plotter.XY{X: high})
-	}
-	return xys
-}
-
-// grid is where to draw the density of a law: across each piece, and close to both
-// sides of its ends. Of many pieces it looks at one for each part of the weight.
-func grid(law family.Law) (at []float64) {
-	few := len(law) <= marginalPieces
-	n := max(8, min(marginalPoints, marginalMost/len(law)))
-	sum := 0.0
-	for _, p := range law {
-		before := sum
-		sum += p.Weight
-		if !few && math.Floor(marginalPieces*before) == math.Floor(marginalPieces*sum) {
-			continue
-		}
-		p.Weight = 1
-		one := family.Law{p}
-		low, high := one.Quantile(marginalTail), one.Quantile(1-marginalTail)
-		for k := range n + 1 {
-			at = append(at, low+(high-low)*float64(k)/float64(n))
-		}
-		for _, end := range []float64{p.Lo, p.Hi} {
-			if !math.IsInf(end, 0) {
-				at = append(at, end-marginalNear*(high-low), end+marginalNear*(high-low))
+// priors are ancestral draws, latent by latent.
+func priors(d *graph.Density) [][]float64 {
+	rng := rand.New(rand.NewPCG(priorSeed, 0))
+	all := make([][]float64, d.Dim())
+	z := make([]float64, d.Dim())
+	for range priorDraws {
+		for i, u := range d.PriorDraw(z, rng) {
+			if x := d.ConstrainOne(i, u); !math.IsNaN(x) && !math.IsInf(x, 0) {
+				all[i] = append(all[i], x)
 			}
 		}
 	}
-	if len(law) > 1 { // light pieces may be far away
-		low, high := law.Quantile(marginalBeyond), law.Quantile(1-marginalBeyond)
-		room := marginalRoom * (high - low)
-		at = slices.DeleteFunc(at, func(u float64) bool { return u < low-room || u > high+room })
-	}
-	slices.Sort(at)
-	return at
+	return all
 }
 
-// transform is the value of latent i at coordinate u, and the slope there: of
-// the exponential function from 0 up, or of the logistic one between two bounds.
-func transform(d *graph.Density, i int, u float64) (x, slope float64) {
-	x = d.ConstrainOne(i, u)
-	if !d.Transformed(i) {
-		return x, 1
+// marginal is the posterior density of latent i, and that of its prior where the posterior is.
+func marginal(fit *vi.Posterior, i int, before [][]float64) (posterior, prior plotter.XYs, err error) {
+	d := fit.Density
+	if values, _ := d.Values(i); values != nil {
+		values, masses, err := fit.Masses(d.Latents()[i])
+		heights, counts := make([]float64, len(values)), make([]float64, len(values))
+		for j, v := range values {
+			heights[j] = masses[j].Value
+			for _, x := range before[i] {
+				if x == v {
+					counts[j] += 1 / float64(len(before[i]))
+				}
+			}
+		}
+		return bars(values, heights), bars(values, counts), err
+	}
+	s, err := fit.Sample()
+	if err != nil {
+		return nil, nil, err
+	}
+	from, to := s.Quantile(i, marginalBeyond).Value, s.Quantile(i, 1-marginalBeyond).Value
+	if !(from < to) {
+		return nil, nil, fmt.Errorf("it is %v in all draws", from)
 	}
 	low, high := d.ConstrainOne(i, math.Inf(-1)), d.ConstrainOne(i, math.Inf(1))
-	if math.IsInf(high, 1) {
-		return x, x - low
+	room := marginalRoom * (to - from)
+	from, to = max(low, from-room), min(high, to+room)
+	posterior = newSmooth(s.Latent(i), s.Weights, cuts(d, i, low, high)).lines(from, to)
+	if i >= d.Params() && len(before[i]) > 1 {
+		prior = newSmooth(before[i], nil, []float64{low, high}).lines(from, to)
 	}
-	return x, (x - low) * (high - x) / (high - low)
+	return posterior, prior, nil
+}
+
+// bars is the outline of bars of the given heights over the values.
+func bars(values, heights []float64) (xys plotter.XYs) {
+	for j, v := range values {
+		if heights[j] < leastBar {
+			continue
+		}
+		low, high := v-barWidth/2, v+barWidth/2
+		xys = append(xys, plotter.XY{X: low}, plotter.XY{X: low, Y: heights[j]}, plotter.XY{X: high, Y: heights[j]}, plotter.XY{X: high})
+	}
+	return xys
 }

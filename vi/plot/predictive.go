@@ -3,8 +3,11 @@ package plot
 import (
 	"fmt"
 	"image/color"
+	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 
@@ -14,23 +17,23 @@ import (
 // Predictive draws the posterior predictive of an observation or a named
 // deterministic expression, element by element: its median, and bands that hold
 // 50 % and 90 % of the draws. Observed data are points. x has the position of
-// each element, increasing, or is nil for 0, 1, ….
+// each element, in any order, or is nil for 0, 1, …. Of elements at the same
+// position, the median and the bands are of the draws of all of them together.
 //
 // Elements that no draw reaches (see [vi.Predictive]) leave a gap in the bands.
-// It returns an error for an unknown name, for an x of another length or order,
-// and if no draw reaches any element.
+// It returns an error for an unknown name, for an x of another length or with
+// an element that is not finite, and if no draw reaches any element.
 func Predictive(r vi.Predictive, name string, x []float64) (*plot.Plot, error) {
-	var q [5][]float64
-	for i, prob := range []float64{0.05, 0.25, 0.5, 0.75, 0.95} {
-		var err error
-		if q[i], err = r.Quantile(name, prob); err != nil {
-			return nil, err
-		}
+	draws, err := r.Of(name)
+	if err != nil {
+		return nil, err
 	}
-	at, err := edges(x, len(q[2]))
+	_, elements := draws.Dims()
+	shared, at, err := places(x, elements)
 	if err != nil {
 		return nil, fmt.Errorf("plot: %s: %w", name, err)
 	}
+	q := quantiles(draws, shared)
 	present := runs(q[2])
 	if len(present) == 0 {
 		return nil, fmt.Errorf("plot: no draw reaches any element of %s", name)
@@ -59,7 +62,7 @@ func Predictive(r vi.Predictive, name string, x []float64) (*plot.Plot, error) {
 		}
 	}
 	if slices.Contains(r.Observations, name) {
-		dots, err := observed(r, name, x)
+		dots, err := observed(r, name, shared)
 		if err != nil {
 			return nil, err
 		}
@@ -70,15 +73,38 @@ func Predictive(r vi.Predictive, name string, x []float64) (*plot.Plot, error) {
 	return p, nil
 }
 
-func observed(r vi.Predictive, name string, x []float64) (*plotter.Scatter, error) {
+// quantiles are those of the draws in each place, NaN if there are none.
+func quantiles(draws *mat.Dense, at []place) (q [5][]float64) {
+	for _, place := range at {
+		var v []float64
+		for _, i := range place.elements {
+			v = append(v, mat.Col(nil, i, draws)...)
+		}
+		v = slices.DeleteFunc(v, math.IsNaN)
+		slices.Sort(v)
+		for k, prob := range []float64{0.05, 0.25, 0.5, 0.75, 0.95} {
+			value := math.NaN()
+			if len(v) > 0 {
+				value = stat.Quantile(prob, stat.Empirical, v, nil)
+			}
+			q[k] = append(q[k], value)
+		}
+	}
+	return q
+}
+
+func observed(r vi.Predictive, name string, at []place) (*plotter.Scatter, error) {
 	data, err := r.Data(name)
 	if err != nil {
 		return nil, err
 	}
-	if x, err = positions(x, len(data)); err != nil {
-		return nil, err
+	var xys plotter.XYs
+	for _, place := range at {
+		for _, i := range place.elements {
+			xys = append(xys, plotter.XY{X: place.x, Y: data[i]})
+		}
 	}
-	dots, err := plotter.NewScatter(points(x, data))
+	dots, err := plotter.NewScatter(xys)
 	if err != nil {
 		return nil, err
 	}

@@ -1,51 +1,58 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Elements of a vector, one at each x, are drawn as stairs: each from half-way to
-// the element before it to half-way to the one after. So an element alone is
-// seen, and nothing is claimed between two.
+// the place before it to half-way to the one after. So an element alone is
+// seen, and nothing is claimed between two. Elements with the same x share a place.
 
-// edges are the ends of the stairs, one more than elements. x is as in
-// positions.
-func edges(x []float64, n int) ([]float64, error) {
-	x, err := positions(x, n)
-	if err != nil {
-		return nil, err
-	}
-	e := make([]float64, n+1)
-	for i := 1; i < n; i++ {
-		e[i] = (x[i-1] + x[i]) / 2
-	}
-	first, last := 0.5, 0.5
-	if n > 1 {
-		first, last = e[1]-x[0], x[n-1]-e[n-1]
-	}
-	e[0], e[n] = x[0]-first, x[n-1]+last
-	return e, nil
+// A place is an x and the elements there.
+type place struct {
+	x        float64
+	elements []int
 }
 
-// positions is x, or 0, 1, …, n−1 if x is nil. It returns an error unless x has
-// n finite elements in increasing order.
-func positions(x []float64, n int) ([]float64, error) {
-	if x == nil {
-		x = make([]float64, n)
-		for i := range x {
-			x[i] = float64(i)
+// places are those of n elements in increasing order, and the ends of the stairs, one more. x has the elements' positions
+// in any order, or is nil for 0, 1, …. It returns an error unless x has n finite elements.
+func places(x []float64, n int) (at []place, edges []float64, err error) {
+	if n == 0 || x != nil && len(x) != n {
+		return nil, nil, fmt.Errorf("%d positions for %d elements", len(x), n)
+	}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	position := func(i int) float64 { return float64(i) }
+	if x != nil {
+		position = func(i int) float64 { return x[i] }
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	}
+	for _, i := range order {
+		v := position(i)
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, nil, fmt.Errorf("position %d is %v", i, v)
+		}
+		if k := len(at) - 1; k >= 0 && at[k].x == v {
+			at[k].elements = append(at[k].elements, i)
+		} else {
+			at = append(at, place{v, []int{i}})
 		}
 	}
-	if n == 0 || len(x) != n {
-		return nil, fmt.Errorf("%d positions for %d elements", len(x), n)
+	edges = make([]float64, len(at)+1)
+	for i := 1; i < len(at); i++ {
+		edges[i] = (at[i-1].x + at[i].x) / 2
 	}
-	for i, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) || i > 0 && v <= x[i-1] {
-			return nil, fmt.Errorf("position %d is %v; positions are finite and increase", i, v)
-		}
+	first, last := 0.5, 0.5
+	if end := len(at) - 1; end > 0 {
+		first, last = edges[1]-at[0].x, at[end].x-edges[end]
 	}
-	return x, nil
+	edges[0], edges[len(at)] = at[0].x-first, at[len(at)-1].x+last
+	return at, edges, nil
 }
 
 // indexLabel is what to write at an axis of positions.
