@@ -77,7 +77,7 @@ const (
 	// even is how wide that is at least, of an interval that is filled evenly, where it is 0.25.
 	even = 0.15
 	// surely is a number of standard errors.
-	surely = 4
+	surely = 3
 	// fewDraws is an effective number.
 	fewDraws = 200
 )
@@ -156,10 +156,8 @@ func bandwidth(x, w []float64, interval float64) float64 {
 	switch {
 	case math.IsInf(interval, 1):
 		return h
-	case n < fewDraws:
-		return interval
-	case shortest > even*interval:
-		return max(h, interval/2)
+	case n < fewDraws, shortest > even*interval:
+		return max(h, interval)
 	}
 	return h
 }
