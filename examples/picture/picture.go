@@ -119,7 +119,7 @@ func (p *Picture) Band(name string, low, high plotter.XYs, c color.RGBA) error {
 	return nil
 }
 
-// Chances adds a bar from bottom for each x, one wide, as high as its probability: the highest reaches top.
+// Chances adds a bar from bottom for each x, one wide, as high as its probability, with an axis for it on the right: the highest reaches top.
 func (p *Picture) Chances(name string, x, prob []float64, bottom, top float64, c color.RGBA) error {
 	most := floats.Max(prob)
 	var low, high plotter.XYs
@@ -129,7 +129,45 @@ func (p *Picture) Chances(name string, x, prob []float64, bottom, top float64, c
 			high = append(high, plotter.XY{X: side, Y: bottom + (top-bottom)*prob[i]/most})
 		}
 	}
-	return p.Band(fmt.Sprintf("%s, at most %.2f", name, most), low, high, c)
+	p.Add(scale{bottom, top, most})
+	return p.Band(name, low, high, c)
+}
+
+// A scale is an axis on the right, of probabilities from 0 at bottom to most at top.
+type scale struct{ bottom, top, most float64 }
+
+const tick = vg.Length(5)
+
+// Plot draws the axis beside the data canvas.
+func (s scale) Plot(c draw.Canvas, p *plot.Plot) {
+	_, y := p.Transforms(&c)
+	line, text := p.Y.LineStyle, p.Y.Tick.Label
+	text.XAlign, text.YAlign = draw.XLeft, draw.YCenter
+	right := c.Max.X + tick
+	c.StrokeLine2(line, right, y(s.bottom), right, y(s.top))
+	for _, t := range s.ticks() {
+		at := y(s.bottom + (s.top-s.bottom)*t.Value/s.most)
+		c.StrokeLine2(line, right, at, right+tick, at)
+		c.FillText(text, vg.Point{X: right + 2*tick, Y: at}, t.Label)
+	}
+}
+
+// GlyphBoxes makes room for the axis.
+func (s scale) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
+	width := vg.Length(0)
+	for _, t := range s.ticks() {
+		width = max(width, p.Y.Tick.Label.Width(t.Label))
+	}
+	return []plot.GlyphBox{{X: 1, Rectangle: vg.Rectangle{Max: vg.Point{X: 3*tick + width}}}}
+}
+
+func (s scale) ticks() (labelled []plot.Tick) {
+	for _, t := range (plot.DefaultTicks{}).Ticks(0, s.most) {
+		if !t.IsMinor() {
+			labelled = append(labelled, t)
+		}
+	}
+	return labelled
 }
 
 // Bars adds a vertical line from low to high at each x.

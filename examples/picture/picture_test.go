@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // sketch is a picture with one of everything.
@@ -104,4 +106,19 @@ func TestEvery(t *testing.T) {
 		at = append(at, tick.Label)
 	}
 	assert.Equal(t, []string{"1880", "1900", "1920"}, at)
+}
+
+// The bars of probabilities have an axis of their own, on the right: to the left of it is less room than without.
+func TestChances(t *testing.T) {
+	p := New("", "x", "y")
+	sheet := draw.New(vgsvg.New(width, height))
+	require.NoError(t, p.Line("", plotter.XYs{{X: 0.5, Y: 0}, {X: 3.5, Y: 6}}, Black))
+	before := p.DataCanvas(sheet).Max.X
+	require.NoError(t, p.Chances("chance", []float64{1, 2, 3}, []float64{0.1, 0.24, 0.05}, 0, 6, Orange))
+	require.Less(t, p.DataCanvas(sheet).Max.X, before-2*tick)
+	var labels []string
+	for _, t := range (scale{0, 6, 0.24}).ticks() {
+		labels = append(labels, t.Label)
+	}
+	require.Equal(t, []string{"0.0", "0.1", "0.2"}, labels)
 }
