@@ -94,10 +94,11 @@ func (p *Posterior) Sample() (*weighted.Sample, error) {
 func (p *Posterior) drawn() (*weighted.Sample, error) {
 	f := p.findings
 	if f.sample == nil {
-		if f.draws == 0 {
-			f.draws = p.evidenceDraws()
+		n := f.draws
+		if n == 0 {
+			n = p.evidenceDraws()
 		}
-		s, err := p.draw(context.Background(), f.draws)
+		s, err := p.draw(context.Background(), n)
 		if err != nil {
 			return nil, fmt.Errorf("vi: %w", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -294,7 +295,9 @@ func (p *Posterior) correlations(of *weighted.Sample) (list []Correlation) {
 		return nil
 	}
 	var all mat.SymDense
-	stat.CorrelationMatrix(&all, mat.NewDense(p.Density.Dim(), of.Len(), of.Z).T(), of.Weights)
+	weights := slices.Clone(of.Weights)
+	floats.Scale(float64(of.Len()), weights) // those of stat are counts
+	stat.CorrelationMatrix(&all, mat.NewDense(p.Density.Dim(), of.Len(), of.Z).T(), weights)
 	for i := params; i < len(names); i++ {
 		for j := params; j < i; j++ {
 			if v := all.At(i, j); math.Abs(v) >= leastCorrelation {
