@@ -93,7 +93,7 @@ func TestDiscretePosterior(t *testing.T) {
 		values, masses, err := p.Masses("n")
 		require.NoError(t, err)
 		for j, n := range values {
-			assert.InDelta(t, count[int(n)], masses[j].Value, 5*masses[j].SE+1e-12, "n = %v", n)
+			assert.InDelta(t, count[int(n)], masses[j].Value, 5*masses[j].SE+5e-4, "n = %v", n) // and what a search leaves out
 			require.Less(t, masses[j].SE, 0.0025, "inconclusive")
 			mean += n * count[int(n)]
 			second += n * n * count[int(n)]
