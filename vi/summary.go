@@ -107,22 +107,26 @@ func (p *Posterior) summaryNumbers(s *Summary) {
 	for i, name := range names[:params] {
 		s.Params = append(s.Params, ParamSummary{name, p.Density.ConstrainOne(i, p.Q.Mean(i))})
 	}
-	f, err := p.weighed()
+	sample, err := p.Sample() // a quick fit and one that was loaded have none yet
 	if err != nil {
 		return // the verdict has said so
+	}
+	f, err := p.weighed()
+	if err != nil {
+		return
 	}
 	for i := params; i < len(names); i++ {
 		l := LatentSummary{Name: names[i], Mean: f.moments[i].Mean, SD: f.moments[i].SD}
 		if l.Values, _ = p.Density.Values(i); l.Values != nil {
-			l.Masses = f.sample.Masses(i)
+			l.Masses = sample.Masses(i)
 		}
-		q := f.sample.Quantiles(i, 0.05, 0.5, 0.95)
+		q := sample.Quantiles(i, 0.05, 0.5, 0.95)
 		l.Q5, l.Q50, l.Q95 = q[0], q[1], q[2]
 		s.Latents = append(s.Latents, l)
 	}
-	s.Vectors = p.vectors(f.sample)
-	s.Correlations = p.correlations(f.sample)
-	s.Guards = guardsOf(events.Of(f.sample), p.Density, math.MaxInt)
+	s.Vectors = p.vectors(sample)
+	s.Correlations = p.correlations(sample)
+	s.Guards = guardsOf(events.Of(sample), p.Density, math.MaxInt)
 }
 
 // summaryVerdict writes what the fit can be relied on for.
