@@ -352,6 +352,10 @@ func (s *store) steps(id nodeID) (steps []regions.Step, err error) {
 			x = regions.Step{Kind: regions.Power, A: a, B: visit(n.b)}
 		case n.kind == kBinary && stepKinds[n.fn] != 0:
 			x = regions.Step{Kind: stepKinds[n.fn], A: visit(n.a), B: visit(n.b)}
+		case n.kind == kBinary:
+			x = regions.Step{Kind: regions.Call, Call: n.fn, Args: []int{visit(n.a), visit(n.b)}}
+		case n.kind == kTernary:
+			x = regions.Step{Kind: regions.Call, Call: n.fn, Args: []int{visit(n.a), visit(n.b), visit(n.c)}}
 		default:
 			err = fmt.Errorf("a guard cannot compare %v", n.fn)
 		}

@@ -47,6 +47,8 @@ type law struct {
 	rises []bool
 	// quantile is the x with F(x) = Φ(u), of laws with a density; nil where it is not known.
 	quantile func(u Expr, p []Expr) Expr
+	// weighted laws have a category for each parameter, with a probability in proportion to it.
+	weighted bool
 	// change, if there is one, is the log density at the data x less that at the
 	// data from: sums of functions of data times functions of parameters.
 	change func(x, from Expr, p []Expr) Expr

@@ -23,7 +23,7 @@ func categorical(k int) *law {
 	return &law{
 		name: fmt.Sprintf("Categorical of %d", k), params: numbered("weight", 0, k, positive),
 		support: support{lo: 0, hi: float64(k - 1), whole: true},
-		check:   atLeast(k, "category"),
+		check:   atLeast(k, "category"), weighted: true,
 		logProb: func(x Expr, p []Expr) Expr {
 			var chosen Expr
 			for j, w := range p {

@@ -130,6 +130,7 @@ var studentsT = &law{
 		return kernel.GammaRatio.Value(0.5*p[2]) - 0.5*math.Log(2*math.Pi) - kernel.StudentTail.Value2(e, p[2])
 	},
 
+	quantile: func(u Expr, p []Expr) Expr { return Add(p[0], Mul(p[1], applyPair(kernel.StudentOfNormal, u, p[2]))) },
 	logCDF:   func(x Expr, p []Expr) Expr { return applyPair(kernel.LogStudentCDF, Div(Sub(x, p[0]), p[1]), p[2]) },
 	logCCDF:  func(x Expr, p []Expr) Expr { return applyPair(kernel.LogStudentCDF, Div(Sub(p[0], x), p[1]), p[2]) },
 	mean:     func(p []Expr) Expr { return existsAbove(1, p[2], p[0]) },

@@ -62,7 +62,7 @@ func (m *Model) sampleNoise(l *latent, law Dist, i int) Expr {
 	u := Expr{m: m, id: l.value}
 	l.prior = standardNormal
 	switch {
-	case law.support().whole:
+	case law.support().whole && (law.hasCDF() || onlyNumbers(law.params)):
 		return m.sampleDiscrete(l, law, i)
 	case law.law.quantile == nil:
 		m.fail("latent %q: the quantiles of %s are not known, by which a simulation draws", l.name, law.law.name)
@@ -73,15 +73,12 @@ func (m *Model) sampleNoise(l *latent, law Dist, i int) Expr {
 
 // cutsOf are the coordinates up to which noise has the values up to each of values but the last.
 func (d Dist) cutsOf(values []float64) (cuts []Expr) {
-	var total Expr
-	for _, x := range values[:len(values)-1] {
-		var logCDF Expr
-		if d.hasCDF() {
-			logCDF = d.logTail(Expr{v: x}, false)
-		} else {
-			total = Add(total, Exp(d.logProb(Expr{v: x})))
-			logCDF = Log(total)
+	for j, x := range values[:len(values)-1] {
+		if d.law.weighted {
+			cuts = append(cuts, NormalQuantile(Div(Sum(d.params[:j+1]...), Sum(d.params...))))
+			continue
 		}
+		logCDF := d.logTail(Expr{v: x}, false)
 		cuts = append(cuts, apply1(kernel.LogNormalQuantile, logCDF))
 	}
 	return cuts
@@ -99,3 +96,6 @@ func scaled(f kernel.Function) func(u Expr, p []Expr) Expr {
 
 // logExponential is the logarithm of a draw of the exponential distribution with rate 1.
 func logExponential(u Expr) Expr { return Log(apply1(kernel.ExponentialOfNormal, u)) }
+
+// standardGamma is a draw of the gamma distribution with shape a and rate 1.
+func standardGamma(u, a Expr) Expr { return Exp(applyPair(kernel.LogGammaOfNormal, u, a)) }

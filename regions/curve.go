@@ -37,6 +37,19 @@ type Step struct {
 	F     Function // of an Apply
 	Const float64  // of an Affine
 	Terms []Term
+	Call  Several // of a Call, of steps Args
+	Args  []int
+}
+
+// A Several is a function of several numbers.
+type Several interface {
+	String() string
+	ValueOf(x []float64) float64
+	// SlopeOf is the derivative by number k, given also y = f(x).
+	SlopeOf(k int, x []float64, y float64) float64
+	// HasFirst reports whether f increases strictly with x[0], and First is then the x[0] for which f(x) is y.
+	HasFirst() bool
+	First(y float64, x []float64) float64
 }
 
 // A Term is a multiple of a step.
@@ -55,6 +68,7 @@ const (
 	Times                      // step A · step B
 	Over                       // step A / step B
 	Power                      // step A to the power of step B
+	Call                       // Call(steps Args)
 )
 
 // A Curve is Φ of a guard that is not affine, as a list of steps of which the last is Φ. It knows which coordinates Φ = 0 can be solved
@@ -125,6 +139,12 @@ func (x Step) operands(yield func(int) bool) {
 		}
 	case Apply:
 		yield(x.A)
+	case Call:
+		for _, o := range x.Args {
+			if !yield(o) {
+				return
+			}
+		}
 	default:
 		_ = yield(x.A) && yield(x.B)
 	}
@@ -228,6 +248,11 @@ func (x Step) moved(at []int) Step {
 		}
 	case Apply:
 		x.A = at[x.A]
+	case Call:
+		x.Args = slices.Clone(x.Args)
+		for k, o := range x.Args {
+			x.Args[k] = at[o]
+		}
 	default:
 		x.A, x.B = at[x.A], at[x.B]
 	}
@@ -286,7 +311,20 @@ func (b *CurveBatch) run(v [][]float64, s int) {
 		for i, y := range v[x.A] {
 			out[i] = math.Pow(y, v[x.B][i])
 		}
+	case Call:
+		var room [3]float64
+		for i := range out {
+			out[i] = x.Call.ValueOf(x.numbers(room[:], v, i))
+		}
 	}
+}
+
+// numbers are those of the operands of a Call at point i.
+func (x *Step) numbers(room []float64, v [][]float64, i int) []float64 {
+	for k, o := range x.Args {
+		room[k] = v[o][i]
+	}
+	return room[:len(x.Args)]
 }
 
 // Slopes are the derivatives of Φ at the points of the last Values, a row for each of Latents: views, valid until the next call.
@@ -365,8 +403,21 @@ func (b *CurveBatch) pull(adj, v [][]float64, s int) {
 				adj[x.B][i] += float64(y * v[s][i] * math.Log(base))
 			}
 		}
+	case Call:
+		var room [3]float64
+		for i, y := range g {
+			numbers := x.numbers(room[:], v, i)
+			for k, o := range x.Args {
+				if !isNumber(b.c.steps[o]) {
+					adj[o][i] += float64(y * x.Call.SlopeOf(k, numbers, v[s][i]))
+				}
+			}
+		}
 	}
 }
+
+// isNumber reports whether x is the same everywhere.
+func isNumber(x Step) bool { return x.Kind == Affine && len(x.Terms) == 0 }
 
 // A signSet says which signs numbers can have.
 type signSet uint8
@@ -466,7 +517,7 @@ func (c *Curve) trend(g int) []signSet {
 			continue
 		}
 		a, b := zero, zero
-		if x.Kind != Coordinate && x.Kind != Affine {
+		if x.Kind != Coordinate && x.Kind != Affine && x.Kind != Call {
 			a = d[x.A]
 			if x.Kind != Apply {
 				b = d[x.B]
@@ -493,6 +544,16 @@ func (c *Curve) trend(g int) []signSet {
 			d[s] = a.times(c.signs[x.B]).plus(negative.times(b).times(c.signs[x.A]))
 			if b != zero && c.signs[x.B] != positive && c.signs[x.B] != negative {
 				d[s] = anySign // a pole
+			}
+		case Call:
+			for k, o := range x.Args {
+				switch {
+				case d[o] == zero:
+				case k == 0 && x.Call.HasFirst():
+					d[s] = d[o]
+				default:
+					d[s] = anySign
+				}
 			}
 		case Power:
 			switch {

@@ -164,6 +164,10 @@ func (c *Curve) cannotInvert(x Step, operand int) string {
 		if _, n := x.F.Inverse(1); n == 0 {
 			return fmt.Sprintf("%v(…) has no inverse", x.F)
 		}
+	case Call:
+		if operand != x.Args[0] || !x.Call.HasFirst() {
+			return fmt.Sprintf("%v cannot be solved for it", x.Call)
+		}
 	case Power:
 		if c.signs[x.A] != positive && (operand != x.A || c.exponent(x) == 0.5) {
 			return "it is in a power of what need not be positive"
@@ -368,6 +372,9 @@ func (b *CurveBatch) invert(m move, target float64, i int) (x [2]float64, roots 
 		} else {
 			x[0] = b.v[s.A][i] / target
 		}
+	case Call:
+		var room [3]float64
+		x[0] = s.Call.First(target, s.numbers(room[:], b.v, i))
 	case Power:
 		switch p := b.c.exponent(*s); {
 		case m.to == s.A && p != 0.5 && math.Mod(p, 2) != 0: // odd

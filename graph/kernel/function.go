@@ -72,6 +72,9 @@ const (
 	CauchyOfNormal
 	HalfNormalOfNormal
 	HalfCauchyOfNormal
+	LogGammaOfNormal  // log x, with shape b
+	LogitBetaOfNormal // logit x, with shapes b and c
+	StudentOfNormal   // with b degrees of freedom
 )
 
 // String is the function's name.
@@ -259,6 +262,21 @@ var functions = [...]function{
 	LogGammaQ:        {name: "loggammaq", binary: logGammaQ, slopes: slopes{logGammaQSlopeA, logGammaQSlopeX}},
 	LogBetaBelow:     {name: "logbetabelow", ternary: logBetaBelow, slopes3: betaSlopes(false)},
 	LogBetaAbove:     {name: "logbetaabove", ternary: logBetaAbove, slopes3: betaSlopes(true)},
+
+	LogGammaOfNormal: {
+		name: "loggammaofnormal", binary: logGammaOfNormal, slopes: slopes{
+			func(u, a, t float64) float64 { return shapedTail(ofGamma).slope(0, u, a, 0, t) },
+			func(u, a, t float64) float64 { return shapedTail(ofGamma).slope(1, u, a, 0, t) },
+		},
+	},
+	LogitBetaOfNormal: {
+		name: "logitbetaofnormal", ternary: logitBetaOfNormal, slopes3: [3]func(u, a, b, t float64) float64{
+			func(u, a, b, t float64) float64 { return shapedTail(ofBeta).slope(0, u, a, b, t) },
+			func(u, a, b, t float64) float64 { return shapedTail(ofBeta).slope(1, u, a, b, t) },
+			func(u, a, b, t float64) float64 { return shapedTail(ofBeta).slope(2, u, a, b, t) },
+		},
+	},
+	StudentOfNormal: {name: "studentofnormal", binary: studentOfNormal, slopes: slopes{studentOfNormalSlope(0), studentOfNormalSlope(1)}},
 
 	LogAddExp:     {name: "logaddexp", binary: logAddExp, slopes: slopes{logAddSlopeA, logAddSlopeB}},
 	LogDiffExp:    {name: "logdiffexp", binary: logDiffExp, slopes: slopes{logDiffSlopeA, logDiffSlopeB}},

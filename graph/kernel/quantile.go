@@ -116,3 +116,138 @@ func normalOfHalfCauchy(x float64) float64 {
 	}
 	return -normalQuantile(math.Atan(1/x) * 2 / math.Pi)
 }
+
+// Quantiles with shapes: x = x(u; shapes). A shapedTail is one of the standard law by t, a coordinate of x in which logarithms of both
+// tails are about concave, and with byX = ∂/∂t.
+type shapedTail func(t, a, b float64, upper bool) tail
+
+// ofGamma is by t = log x.
+func ofGamma(t, a, _ float64, upper bool) tail { return gammaSide(a, math.Exp(t), upper) }
+
+// ofBeta is by t = logit x.
+func ofBeta(t, a, b float64, upper bool) tail {
+	if t > 0 { // where 1 − x has more digits than x
+		s := betaSide(sigmoid(-t), b, a, !upper)
+		return tail{s.log, -s.byX, s.byB, s.byA, upper}
+	}
+	return betaSide(sigmoid(t), a, b, upper)
+}
+
+// ofStudent is by t = asinh x.
+func ofStudent(t, nu, _ float64, upper bool) tail {
+	x, sign := math.Sinh(t), 1.0
+	if upper {
+		x, sign = -x, -1
+	}
+	log := logStudentCDF(x, nu)
+	return tail{log: log, byX: sign * logStudentCDFSlopeT(x, nu, log) * math.Cosh(t), byA: logStudentCDFSlopeNu(x, nu, log), upper: upper}
+}
+
+const mostQuantileSteps = 200
+
+// at is the t whose tail is that of u, the smaller one: by Newton's method, within a bracket.
+func (f shapedTail) at(u, a, b float64) float64 {
+	upper, target := u > 0, logNormalCDF(-math.Abs(u))
+	lo, hi, t, stride := math.Inf(-1), math.Inf(1), 0.0, 8.0
+	for range mostQuantileSteps {
+		s := f(t, a, b, upper)
+		off := s.log - target
+		if math.IsNaN(off) {
+			return off
+		}
+		way := 1.0 // that t has to go
+		if off > 0 != upper {
+			hi, way = t, -1
+		} else {
+			lo = t
+		}
+		next := t - off/s.byX
+		switch {
+		case math.Abs(next-t) <= 0x1p-50*(0.1+math.Abs(t)):
+			return next
+		case math.IsInf(lo, 0) || math.IsInf(hi, 0):
+			if !(math.Abs(next-t) <= stride) { // also NaN
+				next = t + way*stride
+			}
+			stride *= 2
+		case !(lo < next && next < hi):
+			next = lo + (hi-lo)/2
+		}
+		if next == lo || next == hi {
+			return next
+		}
+		t = next
+	}
+	return t
+}
+
+// slope is ∂t/∂u, or ∂t/∂a, or ∂t/∂b.
+func (f shapedTail) slope(of int, u, a, b, t float64) float64 {
+	s := f(t, a, b, u > 0)
+	switch of {
+	case 1:
+		return -s.byA / s.byX
+	case 2:
+		return -s.byB / s.byX
+	}
+	return math.Copysign(logNormalCDFSlope(-math.Abs(u), 0), s.byX) / s.byX
+}
+
+// from is the u of t.
+func (f shapedTail) from(t, a, b float64) float64 {
+	if s := f(t, a, b, false); s.log < -math.Ln2 {
+		return logNormalQuantile(s.log)
+	}
+	return -logNormalQuantile(f(t, a, b, true).log)
+}
+
+// logGammaOfNormal is log x for a gamma x with shape a and rate 1.
+func logGammaOfNormal(u, a float64) float64 { return shapedTail(ofGamma).at(u, a, 0) }
+
+// logitBetaOfNormal is logit x for a beta x with shapes a and b.
+func logitBetaOfNormal(u, a, b float64) float64 { return shapedTail(ofBeta).at(u, a, b) }
+
+// studentOfNormal is Student's t with nu degrees of freedom.
+func studentOfNormal(u, nu float64) float64 { return math.Sinh(shapedTail(ofStudent).at(u, nu, 0)) }
+
+func studentOfNormalSlope(of int) func(u, nu, x float64) float64 {
+	return func(u, nu, x float64) float64 {
+		return shapedTail(ofStudent).slope(of, u, nu, 0, math.Asinh(x)) * math.Sqrt(1+x*x)
+	}
+}
+
+// ValueOf is f of the numbers x, and SlopeOf its derivative by number k, given also y = f(x).
+func (f Function) ValueOf(x []float64) float64 {
+	if e := &functions[f]; e.binary != nil {
+		return e.binary(x[0], x[1])
+	} else {
+		return e.ternary(x[0], x[1], x[2])
+	}
+}
+
+// SlopeOf is the derivative of ValueOf by number k, given also y = f(x).
+func (f Function) SlopeOf(k int, x []float64, y float64) float64 {
+	if e := &functions[f]; e.binary != nil {
+		return e.slopes[k](x[0], x[1], y)
+	} else {
+		return e.slopes3[k](x[0], x[1], x[2], y)
+	}
+}
+
+// First is the x[0] for which f(x) is y, of functions that increase with it; the others have none.
+func (f Function) First(y float64, x []float64) float64 {
+	switch f {
+	case LogGammaOfNormal:
+		return shapedTail(ofGamma).from(y, x[1], 0)
+	case LogitBetaOfNormal:
+		return shapedTail(ofBeta).from(y, x[1], x[2])
+	case StudentOfNormal:
+		return shapedTail(ofStudent).from(math.Asinh(y), x[1], 0)
+	}
+	return math.NaN()
+}
+
+// HasFirst reports whether First finds it.
+func (f Function) HasFirst() bool {
+	return f == LogGammaOfNormal || f == LogitBetaOfNormal || f == StudentOfNormal
+}
