@@ -61,6 +61,9 @@ type Batch struct {
 	ratio  []float64 // of each row of signs; see signs.go
 	chosen *choice   // nil if all pieces are used
 
+	along   []float64         // scratch of locateSigns, by latent; 0
+	changes map[[2]int]change // of the normals of hyperplanes
+
 	moved  []mover               // by piece
 	at     [][]float64           // by piece: the points, Latents × N; nil if nothing needs them
 	lines  []int                 // pieces onto which samples move along a line, and whose points are needed
@@ -82,7 +85,7 @@ func (j *Jumps) Bind(d *graph.Density, n int, surface Surface, s Settings) (*Bat
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	b := &Batch{j: j, n: n, surface: surface, ratio: make([]float64, len(j.signs))}
+	b := &Batch{j: j, n: n, surface: surface, ratio: make([]float64, len(j.signs)), along: make([]float64, d.Dim()), changes: map[[2]int]change{}}
 	b.findMovers()
 	each := s.Guards > 0
 	for k := range j.pieces {

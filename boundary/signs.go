@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/internal/vec"
+	"github.com/facetvi/facet/regions"
 )
 
 // Where a sample moves onto a plane along one direction, it moves by −Φ(z)·v. So Φ_o of another
@@ -22,19 +23,89 @@ func (b *Batch) rowOf(r int32) []float64 {
 	return b.phi[int(r)*b.n:][:b.n]
 }
 
-// locateSigns finds the ratios.
+// locateSigns finds the ratios. Normals of a path are nested: where two that follow one another differ in fewer
+// coordinates than the second has, its ratio is that of the first and what the difference brings.
 func (b *Batch) locateSigns() {
+	piece, last, ratio := -1, -1, 0.0
 	for r, x := range b.j.signs {
 		if x.piece < 0 || b.moved[x.piece] != line || b.j.arr.Curve(x.other) != nil {
 			continue
 		}
-		other, along := b.j.arr.Plane(x.other), b.surface.Along(x.piece)
-		b.ratio[r] = 0
-		for k, i := range other.Index {
-			at, _ := slices.BinarySearch(b.j.latents[x.piece], i)
-			b.ratio[r] += along[at] * other.Coef[k]
+		if x.piece != piece {
+			b.spread(piece, false)
+			b.spread(x.piece, true)
+			piece, last = x.piece, -1
+		}
+		h := b.change(last, x.other)
+		if h.from < 0 {
+			ratio = 0
+		}
+		for k, i := range h.Index {
+			ratio += h.Coef[k] * b.along[i]
+		}
+		b.ratio[r], last = ratio, x.other
+	}
+	b.spread(piece, false)
+}
+
+// spread writes the direction of a piece to along, by latent, or clears it again.
+func (b *Batch) spread(piece int, on bool) {
+	if piece < 0 {
+		return
+	}
+	along := b.surface.Along(piece)
+	for at, i := range b.j.latents[piece] {
+		if b.along[i] = 0; on {
+			b.along[i] = along[at]
 		}
 	}
+}
+
+// A change is what the normal of a hyperplane has more than that of another, from; or all of it if that is −1.
+type change struct {
+	from  int
+	Index []int
+	Coef  []float64
+}
+
+// change is that of hyperplane l, from another one if that is shorter.
+func (b *Batch) change(from, l int) change {
+	key := [2]int{from, l}
+	if c, known := b.changes[key]; known {
+		return c
+	}
+	own := b.j.arr.Plane(l)
+	c := change{-1, own.Index, own.Coef}
+	if from >= 0 {
+		if less := difference(b.j.arr.Plane(from), own); len(less.Index) < len(own.Index) {
+			c = less
+			c.from = from
+		}
+	}
+	b.changes[key] = c
+	return c
+}
+
+// difference is the normal of h less that of g.
+func difference(g, h regions.Hyperplane) (c change) {
+	for j, k := 0, 0; j < len(g.Index) || k < len(h.Index); {
+		i, x := 0, 0.0
+		switch {
+		case k == len(h.Index) || j < len(g.Index) && g.Index[j] < h.Index[k]:
+			i, x = g.Index[j], -g.Coef[j]
+			j++
+		case j == len(g.Index) || h.Index[k] < g.Index[j]:
+			i, x = h.Index[k], h.Coef[k]
+			k++
+		default:
+			i, x = h.Index[k], h.Coef[k]-g.Coef[j]
+			j, k = j+1, k+1
+		}
+		if x != 0 {
+			c.Index, c.Coef = append(c.Index, i), append(c.Coef, x)
+		}
+	}
+	return c
 }
 
 // fillSigns fills the signs of other planes at the points on each piece.

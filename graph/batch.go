@@ -129,13 +129,38 @@ func newBatch(st *store, outs []output, sz sizes) *batch {
 		}
 	}
 	b.countTables(list)
+	inner := b.innerAnds(list, outs)
 	for _, id := range list {
-		b.add(id)
+		if !inner[id] {
+			b.add(id)
+		}
 	}
 	b.addFlips(list)
 	b.collect()
 	b.arrange()
 	return b
+}
+
+// innerAnds are the conjunctions that are part of one other conjunction alone: they have no row of their own.
+func (b *batch) innerAnds(list []nodeID, outs []output) map[nodeID]bool {
+	uses, inner := map[nodeID]int{}, map[nodeID]bool{}
+	count := func(ids []nodeID, and bool) {
+		for _, o := range ids {
+			if b.view(o).kind == kAnd {
+				uses[o]++
+				inner[o] = and && uses[o] == 1
+			}
+		}
+	}
+	for _, id := range list {
+		v := b.view(id)
+		b.args = b.operands(b.args[:0], v)
+		count(b.args, v.kind == kAnd)
+	}
+	for _, o := range outs {
+		count(appendAtoms(nil, o), false)
+	}
+	return inner
 }
 
 // A view is a node, and where it is.

@@ -236,7 +236,7 @@ func (e *Graph) affine(f *form) *gorgonia.Node {
 // formulas makes the form of formulas.
 func (e *Graph) formulas(f *form) *gorgonia.Node {
 	signs, pointSigns := int32(len(e.b.forms[fSign].rows)), int32(len(e.b.forms[fPointSign].rows))
-	k := kernel.Formulas{Base: [2]int32{signs, signs + pointSigns}}
+	k := kernel.Formulas{From: []int32{0}, Base: [2]int32{signs, signs + pointSigns}}
 	row := func(id nodeID) int32 {
 		at := e.b.at[id]
 		switch int(at.form) {
@@ -247,12 +247,24 @@ func (e *Graph) formulas(f *form) *gorgonia.Node {
 		}
 		return k.Base[1] + at.row
 	}
-	for _, id := range f.rows {
-		n, b := e.b.st.head(id), int32(-1)
-		if n.kind == kAnd {
-			b = row(n.b)
+	var factors func(id nodeID)
+	factors = func(id nodeID) {
+		if e.b.at[id] != nowhere {
+			k.Ref = append(k.Ref, row(id))
+			return
 		}
-		k.A, k.B = append(k.A, row(n.a)), append(k.B, b)
+		n := e.b.st.head(id)
+		factors(n.a)
+		factors(n.b)
+	}
+	for _, id := range f.rows {
+		if n := e.b.st.head(id); n.kind == kNot {
+			k.Ref = append(k.Ref, -1-row(n.a))
+		} else {
+			factors(n.a)
+			factors(n.b)
+		}
+		k.From = append(k.From, int32(len(k.Ref)))
 	}
 	var operands gorgonia.Nodes
 	for _, in := range []formKind{fSign, fPointSign} {

@@ -314,9 +314,23 @@ func (b *CurveBatch) run(v [][]float64, s int) {
 	case Call:
 		var room [3]float64
 		for i := range out {
-			out[i] = x.Call.ValueOf(x.numbers(room[:], v, i))
+			if i > 0 && x.same(v, i) {
+				out[i] = out[i-1]
+			} else {
+				out[i] = x.Call.ValueOf(x.numbers(room[:], v, i))
+			}
 		}
 	}
+}
+
+// same reports whether the operands of a Call are at point i what they are at the one before: parameters are at all.
+func (x *Step) same(v [][]float64, i int) bool {
+	for _, o := range x.Args {
+		if v[o][i] != v[o][i-1] {
+			return false
+		}
+	}
+	return true
 }
 
 // numbers are those of the operands of a Call at point i.
@@ -404,13 +418,18 @@ func (b *CurveBatch) pull(adj, v [][]float64, s int) {
 			}
 		}
 	case Call:
-		var room [3]float64
+		var room, slopes [3]float64
 		for i, y := range g {
+			known := i > 0 && x.same(v, i)
 			numbers := x.numbers(room[:], v, i)
 			for k, o := range x.Args {
-				if !isNumber(b.c.steps[o]) {
-					adj[o][i] += float64(y * x.Call.SlopeOf(k, numbers, v[s][i]))
+				if isNumber(b.c.steps[o]) {
+					continue
 				}
+				if !known {
+					slopes[k] = x.Call.SlopeOf(k, numbers, v[s][i])
+				}
+				adj[o][i] += float64(y * slopes[k])
 			}
 		}
 	}

@@ -2,24 +2,28 @@ package kernel
 
 import "github.com/facetvi/facet/internal/vec"
 
-// Formulas is a list of formulas over signs, made in order. Row r is a ∧ b for
-// its operands a = A[r] and b = B[r], or ¬a if B[r] is −1. They number the rows
-// of operand 0, which end at Base[0], then those of operand 1, which end at
+// Formulas is a list of formulas over signs, made in order. Row r is the product of the rows Ref[e] for
+// e = From[r] … From[r+1]−1, or 1 − x for the row x of number −1 − Ref[e], if that is negative: such a row has no other factor.
+// References number the rows of operand 0, which end at Base[0], then those of operand 1, which end at
 // Base[1], then those of the result itself.
 type Formulas struct {
-	A, B []int32
-	Base [2]int32
+	From, Ref []int32
+	Base      [2]int32
 }
 
-func (k Formulas) outRows([]int) int { return len(k.A) }
+func (k Formulas) outRows([]int) int { return len(k.From) - 1 }
 
 // Eval implements [Kernel].
 func (k Formulas) Eval(out Matrix, in []Matrix) {
-	for r, a := range k.A {
-		if k.B[r] < 0 {
-			vec.Affine(out.Row(r), rowOf(a, k.Base, out, in), -1, 1)
-		} else {
-			vec.Mul(out.Row(r), rowOf(a, k.Base, out, in), rowOf(k.B[r], k.Base, out, in))
+	for r := range out.Rows {
+		row, refs := out.Row(r), k.Ref[k.From[r]:k.From[r+1]]
+		if refs[0] < 0 {
+			vec.Affine(row, rowOf(-1-refs[0], k.Base, out, in), -1, 1)
+			continue
+		}
+		vec.Mul(row, rowOf(refs[0], k.Base, out, in), rowOf(refs[1], k.Base, out, in))
+		for _, ref := range refs[2:] {
+			vec.Mul(row, row, rowOf(ref, k.Base, out, in))
 		}
 	}
 }
