@@ -44,7 +44,14 @@ func (p Piece) Latent() int { return p.Curve.Latents()[p.Pivot] }
 type pointRow struct{ piece, at int }
 
 // A signRow is the sign of plane other of the arrangement at the point on a piece.
-type signRow struct{ piece, other int }
+type signRow struct {
+	piece, other int
+	// edges are those of the curve of other that the piece's plane makes, and beside the latent along which its sign is
+	// asked for.
+	edges  []regions.Edge
+	beside int
+	isEdge bool // other makes an edge of the piece's curve
+}
 
 // A Reach says which latents change when a sample is moved onto a hyperplane.
 // Name differs where Moves does. Onto a piece of a curve only its own latent moves.
@@ -193,7 +200,12 @@ func (c *compiler) sign(k, l int) graph.Guard {
 	if p.axis() && slices.Equal(p.Index, o.Index) {
 		return c.v.Always(o.Const-p.Const > 0)
 	}
-	c.signs = append(c.signs, signRow{k, l})
+	row := signRow{piece: k, other: l}
+	row.beside, row.edges = c.arr.Edges(p.Plane, l)
+	if _, edges := c.arr.Edges(l, p.Plane); p.Curve != nil {
+		row.isEdge = len(edges) > 0
+	}
+	c.signs = append(c.signs, row)
 	for _, i := range c.arr.Latents(l) {
 		if p.Curve == nil && c.arr.Curve(l) == nil || c.moves(p, i) {
 			c.wanted[k] = append(c.wanted[k], i)
@@ -234,7 +246,8 @@ func (c *compiler) finish(outs []graph.Expr) (*Jumps, error) {
 		j.points = append(j.points, row)
 	}
 	for _, x := range c.signs {
-		j.signs = append(j.signs, signRow{number[x.piece], x.other})
+		x.piece = number[x.piece]
+		j.signs = append(j.signs, x)
 	}
 	var err error
 	if c.valued {

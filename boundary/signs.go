@@ -121,11 +121,15 @@ func (b *Batch) fillSigns() {
 			for k, i := range b.j.arr.Latents(x.other) {
 				c.In[k] = b.point(x.piece, i)
 			}
-			vec.Step(row, c.Values(), 1, 0)
+			if len(x.edges) > 0 {
+				c.SignsBeside(row, x.beside, x.edges)
+			} else {
+				vec.Step(row, c.Values(), 1, 0)
+			}
 			continue
-		case b.j.pieces[x.piece].Curve != nil:
+		case b.j.pieces[x.piece].Curve != nil && !x.isEdge:
 			b.valuesBeside(row, x)
-		case b.moved[x.piece] == byCurve:
+		case b.moved[x.piece] == byCurve: // from the points alone, which are exact next to an edge
 			b.valuesAt(row, x)
 		default:
 			vec.Affine2(row, b.values(x.other), b.Values(x.piece), 1, -b.ratio[r], 0)

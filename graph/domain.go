@@ -24,7 +24,7 @@ func (m *Model) domain(id nodeID) (gs []Guard) {
 		switch {
 		case m.err != nil:
 			return nil
-		case d.of == implied:
+		case d.of == implied && !d.below:
 			continue
 		}
 		gs = append(gs, m.positiveThere(d.positive))
@@ -48,7 +48,7 @@ func (s *store) implied(id nodeID) nodeID {
 	}
 	x := c.terms[0]
 	n := s.at(x.atom)
-	if _, limited := leastOf(n.fn); n.kind != kUnary || !limited {
+	if n.kind != kUnary || !isLimited(n.fn) {
 		return -1
 	}
 	if len(c.terms) == 2 {
@@ -64,7 +64,10 @@ func (s *store) implied(id nodeID) nodeID {
 }
 
 // An edge says that of has a value where another number is positive.
-type edge struct{ of, positive nodeID }
+type edge struct {
+	of, positive nodeID
+	below        bool // a number
+}
 
 // domain lists where the parts of id have values, unless that is everywhere.
 func (s *store) domain(id nodeID) (edges []edge) {
@@ -74,27 +77,40 @@ func (s *store) domain(id nodeID) (edges []edge) {
 		}
 		switch n := s.at(id); {
 		case n.kind == kUnary:
-			if least, limited := leastOf(n.fn); limited {
-				if u := s.sum(1, n.a, -least, s.constant(1)); !s.notNegative(u) {
-					edges = append(edges, edge{id, u})
+			lo, hi := domainOf(n.fn)
+			for k, end := range [2]float64{lo, hi} {
+				if math.IsInf(end, 0) {
+					continue
+				}
+				sign := float64(1 - 2*k)
+				if u := s.sum(sign, n.a, -sign*end, s.constant(1)); !s.notNegative(u) {
+					edges = append(edges, edge{id, u, k == 1})
 				}
 			}
 		case s.isRoot(id) && !s.notNegative(n.a):
-			edges = append(edges, edge{id, n.a})
+			edges = append(edges, edge{id, n.a, false})
 		}
 	}
 	return edges
 }
 
-// leastOf is the number from which on f has values, if it has none below.
-func leastOf(f kernel.Function) (least float64, limited bool) {
+// domainOf are the numbers between which f has values.
+func domainOf(f kernel.Function) (lo, hi float64) {
 	switch f {
-	case kernel.Log, kernel.Sqrt:
-		return 0, true
+	case kernel.Log, kernel.Sqrt, kernel.Lgamma:
+		return 0, math.Inf(1)
 	case kernel.Log1p:
-		return -1, true
+		return -1, math.Inf(1)
+	case kernel.NormalQuantile:
+		return 0, 1
 	}
-	return 0, false
+	return math.Inf(-1), math.Inf(1)
+}
+
+// isLimited reports whether f has not values everywhere.
+func isLimited(f kernel.Function) bool {
+	lo, _ := domainOf(f)
+	return !math.IsInf(lo, 0)
 }
 
 // isRoot reports whether id is a power whose exponent need not be whole.
@@ -117,16 +133,17 @@ func (s *store) notNegative(id nodeID) bool {
 	return !negative
 }
 
-// inDomain is a function that has on the other side of its edge the value on it.
+// inDomain is a function that has on the other side of an end of its domain the value there.
 type inDomain struct {
 	regions.Function
-	least float64
+	lo, hi float64
 }
 
-func (f inDomain) Value(x float64) float64 { return f.Function.Value(max(x, f.least)) }
+func (f inDomain) Domain() (lo, hi float64) { return f.lo, f.hi }
+func (f inDomain) Value(x float64) float64  { return f.Function.Value(min(max(x, f.lo), f.hi)) }
 
 func (f inDomain) Slope(x, y float64) float64 {
-	if x < f.least {
+	if x < f.lo || x > f.hi {
 		return 0
 	}
 	return f.Function.Slope(x, y)
@@ -134,8 +151,8 @@ func (f inDomain) Slope(x, y float64) float64 {
 
 // limited is f, inDomain if it needs that.
 func limited(f kernel.Function) regions.Function {
-	if least, limited := leastOf(f); limited {
-		return inDomain{f, least}
+	if lo, hi := domainOf(f); isLimited(f) {
+		return inDomain{f, lo, hi}
 	}
 	return f
 }
@@ -143,6 +160,7 @@ func limited(f kernel.Function) regions.Function {
 // base is the identity where a power has a value, and 0 beyond.
 type base struct{}
 
+func (base) Domain() (lo, hi float64)                         { return 0, math.Inf(1) }
 func (base) String() string                                   { return "base" }
 func (base) Value(x float64) float64                          { return max(x, 0) }
 func (base) Inverse(y float64) (roots [2]float64, number int) { return [2]float64{y}, 1 }

@@ -18,6 +18,8 @@ type pivot struct {
 	straight bool // all of these are of sums
 	separate bool // Φ is a function of the latent plus what does not depend on it
 	trend    int  // of Φ with the latent
+
+	limits []limit
 }
 
 // A move goes from a step to one below it.
@@ -43,6 +45,7 @@ const mostRoots = 4
 func (c *Curve) newPivot(k int) pivot {
 	p := c.solution(k)
 	p.separate = c.isSeparate(k)
+	p.limits = c.limits(k)
 	switch c.trend(c.leaf[k])[len(c.steps)-1] {
 	case positive:
 		p.trend = 1
@@ -250,7 +253,8 @@ func (b *CurveBatch) Solve(k int) []float64 {
 		b.roots = make([]float64, mostRoots*b.most)
 	}
 	if p.direct {
-		return b.solveDirect(p)
+		b.solveDirect(p)
+		return b.inDomain(k)
 	}
 	for i := range b.n {
 		targets, n := [mostRoots]float64{}, 1
@@ -269,11 +273,11 @@ func (b *CurveBatch) Solve(k int) []float64 {
 			}
 		}
 	}
-	return b.roots[:p.roots*b.n]
+	return b.inDomain(k)
 }
 
 // solveDirect is Solve, a move after the other.
-func (b *CurveBatch) solveDirect(p *pivot) []float64 {
+func (b *CurveBatch) solveDirect(p *pivot) {
 	x := b.roots[:b.n]
 	clear(x)
 	for _, m := range p.moves {
@@ -284,7 +288,6 @@ func (b *CurveBatch) solveDirect(p *pivot) []float64 {
 			x[i] = math.NaN()
 		}
 	}
-	return x
 }
 
 // invertRow turns values of step m.from into those of its operand m.to.
