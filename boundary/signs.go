@@ -111,6 +111,7 @@ func difference(g, h regions.Hyperplane) (c change) {
 // fillSigns fills the signs of other planes at the points on each piece.
 func (b *Batch) fillSigns() {
 	b.fillLines()
+	b.fillAxes()
 	for r, x := range b.j.signs {
 		if x.piece < 0 || b.moved[x.piece] == never {
 			continue
@@ -146,6 +147,17 @@ func (b *Batch) fillLines() {
 		}
 		for at, i := range b.j.latents[k] {
 			vec.Affine2(b.at[k][at*b.n:][:b.n], b.ex.Z[i*b.n:][:b.n], b.Values(k), 1, -b.surface.Along(k)[at], 0)
+		}
+	}
+}
+
+// fillAxes takes back what rounding did to the coordinate that a hyperplane fixes.
+func (b *Batch) fillAxes() {
+	for k := range b.at {
+		if p := &b.j.pieces[k]; b.at[k] != nil && p.axis() {
+			if at, moves := slices.BinarySearch(b.j.latents[k], p.Index[0]); moves {
+				vec.Fill(b.at[k][at*b.n:][:b.n], -p.Const)
+			}
 		}
 	}
 }

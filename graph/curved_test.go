@@ -131,6 +131,12 @@ func TestGuardForms(t *testing.T) {
 		}, func(x, y, a, b, u, v float64) bool { return math.Log(math.Sqrt(x)-0.5) < y }},
 		{"quotient by a root", 2, 1, func(l latents) graph.Guard { return graph.Greater(graph.Div(l.y, graph.Sqrt(l.x)), 0.5) },
 			func(x, y, a, b, u, v float64) bool { return y/math.Sqrt(x) > 0.5 }},
+		{"quantile of a real", 3, 1, func(l latents) graph.Guard { return graph.Less(graph.NormalQuantile(l.x), l.y) },
+			func(x, y, a, b, u, v float64) bool { return math.Sqrt2*math.Erfinv(2*x-1) < y }},
+		{"quantile above a number", 2, 0, func(l latents) graph.Guard { return graph.Greater(graph.NormalQuantile(l.x), -0.5) },
+			func(x, y, a, b, u, v float64) bool { return math.Sqrt2*math.Erfinv(2*x-1) > -0.5 }},
+		{"logarithm of a gamma function", 2, 1, func(l latents) graph.Guard { return graph.Greater(graph.Lgamma(l.x), l.y) },
+			func(x, y, a, b, u, v float64) bool { f, _ := math.Lgamma(x); return x > 0 && f > y }},
 		{"branch", 3, 0, func(l latents) graph.Guard {
 			return graph.Greater(graph.If(graph.Greater(l.x, 0), l.y, graph.Mul(2, l.y)), 1)
 		}, func(x, y, a, b, u, v float64) bool { return x > 0 && y > 1 || x <= 0 && 2*y > 1 }},

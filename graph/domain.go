@@ -11,7 +11,8 @@ import (
 // A comparison does not hold where what it compares has no value: log(x) > y is
 // x > 0 and log(x) − y > 0, for log(x) − y has no zero at x = 0 by which it would be
 // known that the guard changes there. Beyond the edge the functions in a guard keep the
-// value that they have on it, so that rounding decides nothing.
+// value that they have on it, so that rounding decides nothing. On the edge itself Φ need have
+// none, as b·log b − a for b = 0: there its sign is that of its limit (see regions.Edge).
 
 // domain are the guards that hold where id has a value, as far as that is not everywhere.
 func (m *Model) domain(id nodeID) (gs []Guard) {
@@ -48,7 +49,7 @@ func (s *store) implied(id nodeID) nodeID {
 	}
 	x := c.terms[0]
 	n := s.at(x.atom)
-	if n.kind != kUnary || !isLimited(n.fn) {
+	if n.kind != kUnary || !isLimited(n.fn) || !n.fn.Increasing() {
 		return -1
 	}
 	if len(c.terms) == 2 {

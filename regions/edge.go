@@ -44,13 +44,12 @@ const (
 // Edges are those of the curve of plane l that plane p makes, as random points of p tell, and a latent of that curve, by position, that
 // leads away from p.
 func (a *Arrangement) Edges(p, l int) (latent int, edges []Edge) {
-	c := a.curves[l]
+	c, of := a.curves[l], a.Latents(p)
 	if c == nil || l == p {
 		return 0, nil
 	}
-	b, rng := c.Bind(1), rand.New(rand.NewPCG(3, 0))
 	for _, e := range c.edges() {
-		operand, of := c.steps[e.step].A, a.Latents(p)
+		operand, b, rng := c.steps[e.step].A, c.Bind(1), rand.New(rand.NewPCG(3, 0))
 		k := slices.IndexFunc(c.leaf, func(leaf int) bool {
 			return c.dependents(leaf)[operand] && slices.Contains(of, c.steps[leaf].A)
 		})
