@@ -364,14 +364,14 @@ func edgeProblems() map[string]curvedProblem {
 				}
 				return lgamma(b) - a
 			}, func(b float64) float64 { return lgamma(b) - 1 }, 0),
-		"c·log(a + b) > 1": {[]prior{standard(), standard(), standard()}, []curvedGuard{
-			greater(1, func(x []e) e { return graph.Mul(x[2], graph.Log(graph.Add(x[0], x[1]))) }, func(v []float64) float64 { return v[2] * log(v[0]+v[1]) }),
+		"c·log(a + b) > 0.3": {[]prior{standard(), standard(), standard()}, []curvedGuard{
+			greater(0.3, func(x []e) e { return graph.Mul(x[2], graph.Log(graph.Add(x[0], x[1]))) }, func(v []float64) float64 { return v[2] * log(v[0]+v[1]) }),
 		}, 1, func(i int, z, _ []float64) []float64 {
 			switch i {
 			case 1:
 				return []float64{-z[0], 0.01 - z[0], 1 - z[0]}
 			case 2:
-				return []float64{1 / log(z[0]+z[1])}
+				return []float64{0.3 / log(z[0]+z[1])}
 			}
 			return nil
 		}},
@@ -576,7 +576,7 @@ func (p curvedProblem) check(t *testing.T, d *graph.Density, q family.Q, sides [
 
 	n := 1 << 15
 	if testing.Short() {
-		n /= 8
+		n /= 4
 	}
 	j := judge{want: want, unit: slices.Repeat([]float64{1}, len(want)), detect: 0.1 * floats.Norm(want, 2), accuracy: accuracy}
 	if testing.Short() {
