@@ -100,6 +100,9 @@ func (b *builder) at(t term) float64 { return b.first[t.reg] }
 func (b *builder) number(v float64) term {
 	text := strconv.FormatFloat(v, 'g', 3, 64)
 	v, _ = strconv.ParseFloat(text, 64)
+	if math.IsInf(v, 0) {
+		text = number(v)
+	}
 	return term{text: text, expr: graph.Add(v, 0), reg: b.register(0, func([]float64) float64 { return v })}
 }
 

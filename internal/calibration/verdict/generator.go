@@ -332,21 +332,8 @@ func (g *generator) comparison() condition {
 	}
 	x, y := g.of(g.reals), g.of(g.reals)
 	scaled := func(x term) term { return g.mul(g.one(-1, 0.5, 2, 3), x) }
-	if k, most, ok := g.latentCount(); ok && g.rng.IntN(3) == 0 {
-		switch g.rng.IntN(6) {
-		case 0:
-			return g.equal(k, g.rng.IntN(most+1))
-		case 1:
-			return g.compare(greater, k, g.number(float64(g.rng.IntN(most))+0.5), false)
-		case 2:
-			return than(g.add(x, scaled(k)), false)
-		case 3:
-			return than(g.mul(x, k), false)
-		case 4:
-			return g.compare(greater, x, k, false)
-		case 5:
-			return than(g.mul(g.exp(g.mul(g.number(0.5), x)), g.add(k, g.number(1))), true)
-		}
+	if len(g.counts) > 0 && g.rng.IntN(3) == 0 {
+		return g.ofCounts(greater, x, than)
 	}
 	if len(g.positives) > 0 && g.rng.IntN(5) == 0 {
 		p := g.of(g.positives)
@@ -374,6 +361,9 @@ func (g *generator) comparison() condition {
 	case 2:
 		return than(g.add(x, scaled(y)), false)
 	case 3:
+		if x.reg == y.reg {
+			return than(g.square(x), true)
+		}
 		return than(g.mul(x, y), true)
 	case 4:
 		return than(g.add(g.square(x), y), true)
@@ -387,6 +377,25 @@ func (g *generator) comparison() condition {
 	return than(g.real(2), true)
 }
 
+// ofCounts is a comparison that a discrete latent takes part in.
+func (g *generator) ofCounts(greater bool, x term, than func(x term, curved bool) condition) condition {
+	k, most, _ := g.latentCount()
+	switch g.rng.IntN(6) {
+	case 0:
+		return g.equal(k, g.rng.IntN(most+1))
+	case 1:
+		return g.compare(greater, k, g.number(float64(g.rng.IntN(most))+0.5), false)
+	case 2:
+		return than(g.add(x, g.mul(g.one(-1, 0.5, 2, 3), k)), false)
+	case 3:
+		return than(g.mul(x, k), false)
+	case 4:
+		return g.compare(greater, x, k, false)
+	default:
+		return than(g.mul(g.exp(g.mul(g.number(0.5), x)), g.add(k, g.number(1))), true)
+	}
+}
+
 // statement is statement number k of what follows the latents.
 func (g *generator) statement(k int) {
 	name := func(i int) string { return fmt.Sprint("y", k, string(rune('a'+i))) }
@@ -394,7 +403,7 @@ func (g *generator) statement(k int) {
 	case 0:
 		g.data(name(0))
 	case 1:
-		g.factor(g.choose(g.some(), g.one(-30, -25, -100, -5, -2, -1, 1.5), g.number(0)))
+		g.factor(g.choose(g.some(), g.one(math.Inf(-1), -30, -25, -100, -5, -2, -1, 1.5), g.number(0)))
 	case 2:
 		otherwise := func() { g.data(name(1)) }
 		if g.rng.IntN(2) == 0 {
@@ -402,7 +411,7 @@ func (g *generator) statement(k int) {
 		}
 		g.when(g.some(), func() { g.data(name(0)) }, otherwise)
 	case 3:
-		g.observe(name(0), bernoulli, 1, 0, g.choose(g.some(), g.one(0.9, 0.99, 0.7), g.one(0.1, 0.02, 0.4)))
+		g.observe(name(0), bernoulli, 1, 0, g.choose(g.some(), g.one(0.9, 0.99, 0.7, 1), g.one(0.1, 0.02, 0.4, 0)))
 	case 4:
 		g.factor(g.mul(g.one(-0.5, -2), g.square(g.sub(g.real(1), g.of(g.reals)))))
 	}
