@@ -100,9 +100,6 @@ func (b *builder) at(t term) float64 { return b.first[t.reg] }
 func (b *builder) number(v float64) term {
 	text := strconv.FormatFloat(v, 'g', 3, 64)
 	v, _ = strconv.ParseFloat(text, 64)
-	if math.IsInf(v, 0) {
-		text = number(v)
-	}
 	return term{text: text, expr: graph.Add(v, 0), reg: b.register(0, func([]float64) float64 { return v })}
 }
 
@@ -326,6 +323,12 @@ func (b *builder) factor(t term) {
 	b.line("m.Factor(%s)", t.text)
 	b.model.Factor(t.expr)
 	b.term(t.deps, func(r []float64) float64 { return r[t.reg] })
+}
+
+func (b *builder) require(c condition) {
+	b.line("m.Require(%s)", c.text)
+	b.model.Require(c.guard)
+	b.term(c.deps, func(r []float64) float64 { return math.Log(r[c.reg]) })
 }
 
 // when is Model.If.

@@ -399,11 +399,11 @@ func (g *generator) ofCounts(greater bool, x term, than func(x term, curved bool
 // statement is statement number k of what follows the latents.
 func (g *generator) statement(k int) {
 	name := func(i int) string { return fmt.Sprint("y", k, string(rune('a'+i))) }
-	switch g.pick(12, 4, 3, 2, 1) {
+	switch g.pick(24, 8, 6, 4, 2, 1) {
 	case 0:
 		g.data(name(0))
 	case 1:
-		g.factor(g.choose(g.some(), g.one(math.Inf(-1), -30, -25, -100, -5, -2, -1, 1.5), g.number(0)))
+		g.factor(g.choose(g.some(), g.one(-30, -25, -100, -5, -2, -1, 1.5), g.number(0)))
 	case 2:
 		otherwise := func() { g.data(name(1)) }
 		if g.rng.IntN(2) == 0 {
@@ -411,9 +411,15 @@ func (g *generator) statement(k int) {
 		}
 		g.when(g.some(), func() { g.data(name(0)) }, otherwise)
 	case 3:
-		g.observe(name(0), bernoulli, 1, 0, g.choose(g.some(), g.one(0.9, 0.99, 0.7, 1), g.one(0.1, 0.02, 0.4, 0)))
+		g.observe(name(0), bernoulli, 1, 0, g.choose(g.some(), g.one(0.9, 0.99, 0.7), g.one(0.1, 0.02, 0.4)))
 	case 4:
 		g.factor(g.mul(g.one(-0.5, -2), g.square(g.sub(g.real(1), g.of(g.reals)))))
+	case 5:
+		c := g.some()
+		if g.first[c.reg] == 0 {
+			c = g.not(c)
+		}
+		g.require(c)
 	}
 }
 
