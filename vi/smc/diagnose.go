@@ -32,7 +32,7 @@ type Diagnostics struct {
 }
 
 // mostDiagnosed is from how many draws diagnostics are computed: every so many moves.
-const mostDiagnosed = 1 << 13
+const mostDiagnosed = 1 << 12
 
 // Mean is the mean of values, one for each of Z, with its Monte Carlo error: that of the means of
 // particles, each of which is a chain.

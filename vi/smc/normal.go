@@ -25,7 +25,7 @@ type normal struct {
 // many latents it knows any.
 const (
 	elongated = 1.5
-	mostDense = 400
+	mostDense = 200
 )
 
 // newNormal has the moments of points with the given weights, of which about n are effective. The
