@@ -10,8 +10,8 @@
 //
 //	m := graph.NewSimulation()
 //	level := m.Param("level", 10, graph.Positive())
-//	demand := m.Sample("demand", graph.Poisson(8))
-//	short := graph.If(graph.Greater(demand, level), 5, 0)
+//	demand := m.Sample("demand", graph.Normal(8, 3))
+//	short := graph.If(graph.Greater(demand, level), 20, 0)
 //	e, err := expect.Of(m, graph.Add(level, short))
 //	…
 //	best, err := e.Minimize(ctx, expect.Settings{Seed: 1})

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/facetvi/facet/expect"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/mc"
 )
 
 // digital is a digital option, which pays 1 if log S > 0 at the end of a year, knocked out if log S < −0.15 on one
@@ -45,6 +47,48 @@ func TestDigitalOption(t *testing.T) {
 		t.Log(got)
 		if math.Abs(got.Value.Value-c.value) > 4*got.Value.SE+1e-10 || math.Abs(got.Gradient[0].Value-c.delta) > 4*got.Gradient[0].SE+1e-10 {
 			t.Errorf("%d dates: %v, want %v and %v", c.dates, got, c.value, c.delta)
+		}
+	}
+}
+
+// The variance of a draw of the barrier option's delta beside that of the likelihood ratio, f·e_0/(σ√dt).
+func TestDigitalVariance(t *testing.T) {
+	for _, c := range []struct {
+		dates int
+		least float64 // ratio
+	}{{12, 40}, {50, 100}} {
+		m, f := digital(c.dates)
+		e, err := expect.Of(m, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := e.Estimate(context.Background(), 20_000, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours := got.Gradient[0].SE * got.Gradient[0].SE * float64(got.Samples)
+		rng, dt := rand.New(rand.NewPCG(1, 2)), 1/float64(c.dates)
+		var ratio mc.Moments
+		for range 100_000 {
+			at, alive, first := 0.0, 1.0, 0.0
+			for k := range c.dates {
+				z := rng.NormFloat64()
+				if k == 0 {
+					first = z / (0.2 * math.Sqrt(dt))
+				}
+				at += -0.02*dt + 0.2*math.Sqrt(dt)*z
+				if k < c.dates-1 && !(at > -0.15) || k == c.dates-1 && !(at > 0) {
+					alive = 0
+				}
+			}
+			ratio.Add(alive * first)
+		}
+		t.Logf("%d dates: a draw's variance is %.3g, of the likelihood ratio %.4g", c.dates, ours, ratio.Variance())
+		if math.Abs(ratio.Mean-got.Gradient[0].Value) > 5*math.Hypot(ratio.SE(), got.Gradient[0].SE) {
+			t.Errorf("%d dates: %v, by the likelihood ratio %v ± %v", c.dates, got.Gradient[0], ratio.Mean, ratio.SE())
+		}
+		if ratio.Variance() < c.least*ours {
+			t.Errorf("%d dates: variances %v and %v", c.dates, ours, ratio.Variance())
 		}
 	}
 }
