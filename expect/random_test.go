@@ -256,7 +256,7 @@ func (p *program) integral(t, x []float64, known map[[4]float64]float64) (f floa
 	return f, holds
 }
 
-// want is E[f] and its gradient, by differences of two lengths, which must agree, or the quadrature is made finer.
+// want is E[f] and its gradient, by differences of three lengths, which must agree, or the quadrature is made finer.
 func (p *program) want() (value float64, grad [2]float64) {
 	value, _ = p.integral(p.start, nil, map[[4]float64]float64{})
 	for i := range grad {
@@ -271,7 +271,7 @@ func (p *program) want() (value float64, grad [2]float64) {
 		}
 		for p.fine = 1; p.fine < 64; p.fine *= 3 {
 			grad[i] = by(1e-3)
-			if math.Abs(grad[i]-by(4e-3)) < 4e-3 {
+			if math.Abs(grad[i]-by(4e-3)) < 4e-3 && math.Abs(grad[i]-by(1.6e-2)) < 8e-3 {
 				break
 			}
 		}
