@@ -143,7 +143,7 @@ func TestDiscretePosterior(t *testing.T) {
 // The rank of a low rank is one of the latents that are not discrete, and its error says so.
 func TestRankBesideMasses(t *testing.T) {
 	_, err := Fit(context.Background(), coins(t), Settings{Method: Climb{Family: family.LowRank{Rank: 2}}})
-	require.ErrorContains(t, err, "vi: Settings.Family: low rank: LowRank.Rank = 2 for 1 latents that are not discrete: it must lie between 1 and their number")
+	require.ErrorContains(t, err, "vi: Climb.Family: low rank: LowRank.Rank = 2 for 1 latents that are not discrete: it must lie between 1 and their number")
 }
 
 var massesFamilies = []family.Family{family.MeanField{}, family.Structured{}, family.FullRank{}, family.LowRank{Rank: 1}}

@@ -3,7 +3,6 @@ package vi
 import (
 	"bytes"
 	"context"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -181,23 +180,23 @@ func TestLoadCellsErrors(t *testing.T) {
 	require.NoError(t, p.Save(&file))
 	const weights, parts = `{"Name":"cells","Fields":{}},"Theta":[`, `"Parts":[`
 	for want, change := range map[string][2]string{
-		"2 cells with 3 weights":               {weights, weights + "1,"},
-		"3 cells with 2 weights":               {parts, parts + `{"Family":{"Name":"mean field","Fields":{}},"Theta":[0,1,0,1]},`},
-		"0 cells with 2 weights":               {parts, `"Was":[`},
-		"parameter π of cell 0 is NaN":         {weights, weights + `"NaN",1],"Was":[`},
-		"cell 0: no family":                    {parts, parts + `{},{}],"Was":[`},
-		"cell 0: 0 cells":                      {parts, parts + `{"Family":{"Name":"cells","Fields":{}}},{}],"Was":[`},
-		"cell 0: 0 parameters for":             {parts, parts + `{"Family":{"Name":"mean field","Fields":{}}},{}],"Was":[`},
-		"parents of 1 latents for 2":           {parts, parts + `{"Family":{"Name":"sequential","Fields":{"Parents":"[[]]"}}},{}],"Was":[`},
-		"descriptions of 3 cells for 2":        {`"Found":{"Cells":[`, `"Found":{"Cells":[{},`},
-		"moments of 0 latents for 2":           {`"Moments":[`, `"Moments":[],"Was":[`},
-		"moments of 3 latents for 2":           {`"Moments":[`, `"Moments":[{},`},
-		`the verdict is "perhaps"`:             {`"Verdict":{"Trust":"`, `"Verdict":{"Trust":"perhaps","Was":"`},
-		"2 cells of -1 that were tried":        {`"Tried":`, `"Tried":-1,"Was":`},
-		"parts of NaN and 0 of the posterior":  {`"Left":`, `"Left":"NaN","Was":`},
-		"descriptions of 2 cells for 1":        {`"Q":{`, `"Q":{"Family":{"Name":"mean field","Fields":{}},"Theta":[1,1,1,1]},"Was":{`},
-		"restart 0: 0 cells with 0 weights":    {`"States":null`, `"States":[{"Start":{"Family":{"Name":"cells","Fields":{}}}}]`},
-		"Settings.Cells = -2 must be positive": {`"Cells":0`, `"Cells":-2`},
+		"2 cells with 3 weights":              {weights, weights + "1,"},
+		"3 cells with 2 weights":              {parts, parts + `{"Family":{"Name":"mean field","Fields":{}},"Theta":[0,1,0,1]},`},
+		"0 cells with 2 weights":              {parts, `"Was":[`},
+		"parameter π of cell 0 is NaN":        {weights, weights + `"NaN",1],"Was":[`},
+		"cell 0: no family":                   {parts, parts + `{},{}],"Was":[`},
+		"cell 0: 0 cells":                     {parts, parts + `{"Family":{"Name":"cells","Fields":{}}},{}],"Was":[`},
+		"cell 0: 0 parameters for":            {parts, parts + `{"Family":{"Name":"mean field","Fields":{}}},{}],"Was":[`},
+		"parents of 1 latents for 2":          {parts, parts + `{"Family":{"Name":"sequential","Fields":{"Parents":"[[]]"}}},{}],"Was":[`},
+		"descriptions of 3 cells for 2":       {`"Found":{"Cells":[`, `"Found":{"Cells":[{},`},
+		"moments of 0 latents for 2":          {`"Moments":[`, `"Moments":[],"Was":[`},
+		"moments of 3 latents for 2":          {`"Moments":[`, `"Moments":[{},`},
+		`the verdict is "perhaps"`:            {`"Verdict":{"Trust":"`, `"Verdict":{"Trust":"perhaps","Was":"`},
+		"2 cells of -1 that were tried":       {`"Tried":`, `"Tried":-1,"Was":`},
+		"parts of NaN and 0 of the posterior": {`"Left":`, `"Left":"NaN","Was":`},
+		"descriptions of 2 cells for 1":       {`"Q":{`, `"Q":{"Family":{"Name":"mean field","Fields":{}},"Theta":[1,1,1,1]},"Was":{`},
+		"restart 0: 0 cells with 0 weights":   {`"States":null`, `"States":[{"Start":{"Family":{"Name":"cells","Fields":{}}}}]`},
+		"Cells.Most = -2 must be positive":    {`"Most":0`, `"Most":-2`},
 	} {
 		q, err := Load(strings.NewReader(edited(t, file.String(), change[0], change[1])), p.Density)
 		require.ErrorContains(t, err, want)
@@ -212,14 +211,12 @@ func TestLoadCellsErrors(t *testing.T) {
 	requireSameCells(t, p, q)
 }
 
-// Settings of one climb, and numbers of cells that make no sense, are errors.
+// Numbers of cells that make no sense are errors.
 func TestCellsSettings(t *testing.T) {
 	d := twoCells(t)
 	for want, s := range map[string]Settings{
-		"Settings.Cells = -1 must":              {Method: Cells{Most: -1}},
-		"Settings.Start is of a fit of one":     {Method: Climb{Start: PriorStart(d)}},
-		"Settings.OnStep is of a fit of one":    {Method: Climb{OnStep: func(Step) error { return io.EOF }}},
-		"Settings.Optimizer is of a fit of one": {Method: Climb{Optimizer: &Adam{}}},
+		"Cells.Most = -1 must":        {Method: Cells{Most: -1}},
+		"Cells.Tolerance = -0.1 must": {Method: Cells{Tolerance: -0.1}},
 	} {
 		p, err := Fit(context.Background(), d, s)
 		require.ErrorContains(t, err, "vi: "+want)

@@ -196,7 +196,7 @@ func TestFitAllFromFolder(t *testing.T) {
 		refused(d, sets, other, "its fits are by other settings: Seed was ")
 		other = s
 		other.Method = Cells{Quick: !quick}
-		refused(d, sets, other, "its fits are by other settings: Quick was ")
+		refused(d, sets, other, "its fits are by other settings: Cells was ")
 		refused(shiftingLevel(t), manySeries(2, false), s, "vi: the fit is of another model: ")
 		refused(d, func(yield func(string, map[string][]float64) bool) {
 			yield("shift/0", map[string][]float64{"y": {1, 2, 3, 4, 5, 6, 7, 8}})

@@ -29,12 +29,12 @@ func TestTooMuch(t *testing.T) {
 		want string
 		err  error
 	}{
-		{"vi: Settings.Samples: 1000000000000 samples would need 4 TB of memory, and the limit is 69 GB", fit(Settings{Method: Climb{Family: family.MeanField{}, Samples: 1e12}})},
-		{"vi: Settings.Samples: 9223372036854775807 samples would need", fit(Settings{Method: Climb{Family: family.MeanField{}, Samples: math.MaxInt}})},
-		{"vi: Settings.StartDraws = 10000000000000 would need", fit(Settings{Method: Climb{StartDraws: 1e13}})},
-		{"vi: Settings.StartDraws = 9223372036854775807 would need", fit(Settings{Method: Climb{StartDraws: math.MaxInt}})},
-		{"vi: Settings.Restarts = 1000000000000 would need", fit(Settings{Method: Climb{Restarts: 1e12}})},
-		{"vi: Settings.Steps = 9223372036854775807: at most", fit(Settings{Method: Climb{Family: family.MeanField{}, Steps: math.MaxInt}})},
+		{"vi: Climb.Samples: 1000000000000 samples would need 4 TB of memory, and the limit is 69 GB", fit(Settings{Method: Climb{Family: family.MeanField{}, Samples: 1e12}})},
+		{"vi: Climb.Samples: 9223372036854775807 samples would need", fit(Settings{Method: Climb{Family: family.MeanField{}, Samples: math.MaxInt}})},
+		{"vi: Climb.StartDraws = 10000000000000 would need", fit(Settings{Method: Climb{StartDraws: 1e13}})},
+		{"vi: Climb.StartDraws = 9223372036854775807 would need", fit(Settings{Method: Climb{StartDraws: math.MaxInt}})},
+		{"vi: Climb.Restarts = 1000000000000 would need", fit(Settings{Method: Climb{Restarts: 1e12}})},
+		{"vi: Climb.Steps = 9223372036854775807: at most", fit(Settings{Method: Climb{Family: family.MeanField{}, Steps: math.MaxInt}})},
 		{"boundary: 1000000000000000 guards a sample would take", fit(Settings{Method: Climb{Estimator: Boundary{Guards: 1e15}}})},
 		{"check: 1000000000000000 samples would need", discard(check.NewMeter(d, q, 1e15, 1))},
 		{"check: 1000000000000000 samples would need", discard(p.ELBO(1e15, 1))},

@@ -128,13 +128,13 @@ func TestResumeFurther(t *testing.T) {
 
 	p.Settings.climb().Samples = 4000
 	_, err = p.Resume(context.Background())
-	require.ErrorContains(t, err, "Settings.Samples = 4000")
+	require.ErrorContains(t, err, "Climb.Samples = 4000")
 	p.Settings.climb().Samples, p.Settings.climb().StepSize = 16, -1
 	_, err = p.Resume(context.Background())
-	require.ErrorContains(t, err, "Settings.StepSize")
+	require.ErrorContains(t, err, "Climb.StepSize")
 	p.Settings.climb().StepSize, p.Settings.climb().Family = 0.03, family.FullRank{}
 	_, err = p.Resume(context.Background())
-	require.ErrorContains(t, err, "vi: Settings.Family: a fit of mean field cannot go on in full rank")
+	require.ErrorContains(t, err, "vi: Climb.Family: a fit of mean field cannot go on in full rank")
 	p.Settings.climb().Family = nil
 	got, err = p.Resume(context.Background())
 	require.NoError(t, err)
@@ -161,7 +161,7 @@ func TestResumeWithMoreRestarts(t *testing.T) {
 
 			got.Settings.climb().Restarts = 3
 			_, err = got.Resume(context.Background())
-			require.ErrorContains(t, err, "vi: Settings.Restarts = 3 is fewer than the 4 fits")
+			require.ErrorContains(t, err, "vi: Climb.Restarts = 3 is fewer than the 4 fits")
 		})
 	}
 }

@@ -196,14 +196,14 @@ func TestLoadChecksEveryNumber(t *testing.T) {
 	require.NoError(t, err)
 	requireSameFit(t, p, q) // 0 is 1, as in any Settings
 	for want, change := range map[string][2]string{
-		"Settings.Samples = -16":   {`"Samples":16`, `"Samples":-16`},
-		"Settings.Restarts = -1":   {`"Restarts":1`, `"Restarts":-1`},
-		"Settings.Tolerance = -1":  {`"Tolerance":1e-9`, `"Tolerance":-1`},
-		"Settings.Budget = -1ns":   {`"Budget":0`, `"Budget":-1`},
-		"-60 steps":                {`"Steps":60,"States"`, `"Steps":-60,"States"`},
-		"2 fits for 1 restarts":    {`"States":[`, `"States":[{},`},
-		"random streams for":       {`"Samples":16`, `"Samples":1000000`},
-		"Settings.Stop = \"soon\"": {`"Stop":"automatic"`, `"Stop":"soon"`},
+		"Climb.Samples = -16":    {`"Samples":16`, `"Samples":-16`},
+		"Climb.Restarts = -1":    {`"Restarts":1`, `"Restarts":-1`},
+		"Climb.Tolerance = -1":   {`"Tolerance":1e-9`, `"Tolerance":-1`},
+		"Settings.Budget = -1ns": {`"Budget":0`, `"Budget":-1`},
+		"-60 steps":              {`"Steps":60,"States"`, `"Steps":-60,"States"`},
+		"2 fits for 1 restarts":  {`"States":[`, `"States":[{},`},
+		"random streams for":     {`"Samples":16`, `"Samples":1000000`},
+		"Climb.Stop = \"soon\"":  {`"Stop":"automatic"`, `"Stop":"soon"`},
 	} {
 		p, err := Load(strings.NewReader(edited(t, file.String(), change[0], change[1])), d)
 		require.ErrorContains(t, err, want)

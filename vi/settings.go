@@ -209,7 +209,7 @@ func (s *job) fill(d *graph.Density) {
 	}
 	orSet(&s.Samples, 16)
 	orSet(&s.Steps, 10000)
-	if s.Optimizer != nil {
+	if s.Optimizer != nil && s.Optimizer.StepSize > 0 && finite(s.Optimizer.StepSize) {
 		orSet(&s.StepSize, s.Optimizer.StepSize)
 	}
 	orSet(&s.StepSize, s.Family.StepSize())
@@ -310,7 +310,7 @@ func (s *job) checkNumbers() error {
 		}
 	}
 	switch {
-	case s.Optimizer != nil && s.Optimizer.StepSize != 0 && s.StepSize != s.Optimizer.StepSize:
+	case s.Optimizer != nil && s.Optimizer.StepSize > 0 && finite(s.Optimizer.StepSize) && s.StepSize != s.Optimizer.StepSize:
 		return fmt.Errorf("Climb.StepSize = %v and Climb.Optimizer, whose step size is %v", s.StepSize, s.Optimizer.StepSize)
 	case s.Average > 1:
 		return fmt.Errorf("Climb.Average = %v is a fraction of the steps: at most 1", s.Average)

@@ -61,9 +61,8 @@ func TestSubsampleErrors(t *testing.T) {
 	d, err := thresholdRegression(20).Compile()
 	require.NoError(t, err)
 	for text, s := range map[string]Settings{
-		"Settings.Subsample = -1 must be positive":                       {Method: Climb{Subsample: -1}},
-		"1000 parts of 20 terms":                                         {Method: Climb{Subsample: 1000}},
-		"Settings.Subsample is of a fit of one family, and Settings.Fam": {Method: Climb{Subsample: 2}},
+		"Climb.Subsample = -1 must be positive": {Method: Climb{Subsample: -1}},
+		"1000 parts of 20 terms":                {Method: Climb{Subsample: 1000}},
 	} {
 		_, err := Fit(context.Background(), d, s)
 		assert.ErrorContains(t, err, text)
