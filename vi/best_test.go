@@ -94,7 +94,7 @@ func must(t testing.TB) *graph.Density {
 func TestWhatMustHold(t *testing.T) {
 	d := must(t)
 	for _, f := range []family.Family{family.Cells{}, family.MeanField{}, family.FullRank{}} {
-		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: f}})
+		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: methodOf(f)})
 		if f != (family.Cells{}) && err != nil { // −Inf has no gradient: by a normal around the constraint
 			p, err = &Posterior{Density: d, Q: family.Independent([]float64{0.5, 0.3}, []float64{0.8, 0.8})}, nil
 		}

@@ -120,6 +120,10 @@ func (f *findings) note(s *weighted.Sample) {
 	f.sample, f.draws, f.LogEvidence = s, s.Len(), s.LogEvidence
 	f.moments = make([]Moments, s.Density().Dim())
 	for i := range f.moments {
+		if i < s.Density().Params() {
+			f.moments[i].Mean.Value = s.Latent(i)[0]
+			continue
+		}
 		f.moments[i].Mean, f.moments[i].SD = s.Moments(i)
 	}
 	if f.Cells == nil {

@@ -116,7 +116,7 @@ func TestScoutThatDoesNotArrive(t *testing.T) {
 	v, err := p.Verdict()
 	require.NoError(t, err)
 	require.NotEqual(t, TrustNothing, v.Trust, v.String())
-	require.Regexp(t, "the scout did not arrive, and ended [0-9]+ nats below the fit: only climbs", v.String())
+	require.Regexp(t, "the independent search did not arrive, and ended [0-9]+ nats below the fit: only climbs", v.String())
 
 	p, err = Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: family.FullRank{}, Steps: 4000}})
 	require.NoError(t, err)
@@ -124,5 +124,5 @@ func TestScoutThatDoesNotArrive(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, TrustNothing, v.Trust, v.String())
 	require.Regexp(t, "did not arrive.*nobody has looked", v.String())
-	require.Contains(t, v.Try, "family.Cells")
+	require.Contains(t, v.Try, "Settings.Method = Cells{}")
 }

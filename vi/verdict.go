@@ -109,7 +109,7 @@ func (p *Posterior) judge(ctx context.Context, sample scout.Result, draws int) V
 		}
 		p.findings.note(s)
 		p.findings.weighCells()
-		j := judgement{Verdict: Verdict{Trust: TrustFit}, p: p, s: s, sample: sample, other: "Climb.Family = family.Cells{}"}
+		j := judgement{Verdict: Verdict{Trust: TrustFit}, p: p, s: s, sample: sample, other: "Settings.Method = Cells{}"}
 		if p.hasCells() || p.Density.Params() > 0 {
 			j.other = "another Settings.Seed"
 		}
@@ -217,7 +217,7 @@ func (j *judgement) evidence() {
 func (j *judgement) search() {
 	f := j.p.findings
 	if f.Left > mostMissed {
-		j.refuse("a higher Settings.Cells, or a lower Settings.Tolerance", "%.0f%% of the posterior is in cells that were not kept", 100*f.Left)
+		j.refuse("a higher Cells.Most, or a lower Cells.Tolerance", "%.0f%% of the posterior is in cells that were not kept", 100*f.Left)
 	}
 	if f.Unfinished > mostMissed {
 		try := "another Settings.Seed, or a family of one normal beside it"
