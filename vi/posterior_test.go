@@ -188,7 +188,9 @@ func TestGuardAfterFit(t *testing.T) {
 		summary := p.Summary().String()
 		var file bytes.Buffer
 		require.NoError(t, p.Save(&file))
-		return []any{file.String(), predicted, summary, drawsOf(t, p, 10, 1), sides}
+		y, err := predicted.Of("y")
+		require.NoError(t, err)
+		return []any{file.String(), y, summary, drawsOf(t, p, 10, 1).Values, sides[0].Condition, sides[0].Prob}
 	}
 	before := ask()
 	prob, err := p.Prob(graph.Greater(x, 1.25))
