@@ -87,7 +87,9 @@ func fitCells(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Po
 	if cuts := best.findings.Cut; cuts != nil {
 		best.Warnings = append(best.Warnings, fmt.Sprintf("Settings.Budget = %v of CPU time was over: %s; what a fit that was cut short finds depends on the machine", s.Budget, strings.Join(cuts, ", ")))
 	}
-	best.Density = whole
+	if best.Density = whole; best.findings.sample != nil {
+		best.findings.sample = best.findings.sample.Of(whole)
+	}
 	best.warnOf(best.findings.Verdict)
 	m.searched(best.findings)
 	return best, nil

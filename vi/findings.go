@@ -45,6 +45,7 @@ type findings struct {
 	draws       int              // of the sample; 0 before it is known how many
 	sample      *weighted.Sample // nil until it is asked for
 	moments     []Moments        // by latent, likewise
+	known       []known          // numbers of the summary, and how well they are known
 	LogEvidence Estimate         // of the sample, if there are moments
 }
 
@@ -94,11 +95,14 @@ func (p *Posterior) Sample() (*weighted.Sample, error) {
 func (p *Posterior) drawn() (*weighted.Sample, error) {
 	f := p.findings
 	if f.sample == nil {
-		n := f.draws
+		n, draw := f.draws, p.draw
 		if n == 0 {
 			n = p.evidenceDraws()
+			if f.moments == nil {
+				draw = p.sampled
+			}
 		}
-		s, err := p.draw(context.Background(), n)
+		s, err := draw(context.Background(), n)
 		if err != nil {
 			return nil, fmt.Errorf("vi: %w", err)
 		}
@@ -141,11 +145,9 @@ func (p *Posterior) weighed() (*findings, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.moments == nil {
-		s, err := p.drawn()
-		if err != nil {
+		if _, err := p.drawn(); err != nil { // which notes them
 			return nil, err
 		}
-		f.note(s)
 	}
 	return f, nil
 }

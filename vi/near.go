@@ -128,7 +128,7 @@ func (p *Posterior) correctBy(ctx context.Context, whole *graph.Density) error {
 			*v = Verdict{Trust: TrustNothing, Reasons: []string{fmt.Sprintf("log r is not what it is like near its mode: %.0f%% of the draws are effective", 100*f.even())}}
 			break
 		}
-		j.all = j.numbers()
+		f.known = j.numbers()
 		if more := min(j.needed(nearDraws), mostNear*nearDraws); more > n {
 			n = more
 			continue

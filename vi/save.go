@@ -156,6 +156,7 @@ func (s *saved) of(d *graph.Density, own []Named) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
+	settings.fill(d)
 	return s.posterior(d, settings)
 }
 

@@ -98,40 +98,50 @@ func (p *Posterior) finalDraws(m *monitor) int {
 	return n
 }
 
-// judge compares a fit with a scout, which owes nothing to it, and asks how well the numbers are known by its weighted
-// draws, of which it takes more where that is all that is missing.
-func (p *Posterior) judge(ctx context.Context, sample scout.Result, draws int) Verdict {
-	first := draws
-	for {
+// sampled are weighted draws: as many as the numbers of the summary need, from so many on, unless their weights are of no use.
+// What they say is kept.
+func (p *Posterior) sampled(ctx context.Context, draws int) (*weighted.Sample, error) {
+	for first := draws; ; {
 		s, err := p.draw(ctx, draws)
 		if err != nil {
-			return Verdict{Trust: TrustNothing, Reasons: []string{strings.TrimPrefix(err.Error(), "weighted: ")}}
+			return nil, err
 		}
 		p.findings.note(s)
 		p.findings.weighCells()
-		j := judgement{Verdict: Verdict{Trust: TrustFit}, p: p, s: s, sample: sample, other: "Settings.Method = Cells{}"}
-		if p.hasCells() || p.Density.Params() > 0 {
-			j.other = "another Settings.Seed"
-		}
+		j := judgement{Verdict: Verdict{Trust: TrustFit}, p: p, s: s}
 		j.weights()
-		j.evidence()
-		j.search()
-		if j.Trust == TrustNothing {
-			return j.Verdict
+		p.findings.known = j.numbers()
+		more := j.needed(first)
+		if j.Trust == TrustNothing || more <= draws {
+			return s, nil
 		}
-		j.all = j.numbers()
-		if more := j.needed(first); more > draws {
-			draws = more
-			continue
-		}
-		j.errors()
-		if j.Trust == TrustFit {
-			j.Reasons = append(j.Reasons, fmt.Sprintf("the weights of %d draws are %.0f%% effective; the log evidence is %v, and %v by an independent search",
-				s.Len(), 100*s.ESS/float64(s.Len()), s.LogEvidence, sample.LogEvidence))
-			j.Reasons = append(j.Reasons, j.doubts...)
-		}
-		return j.Verdict
+		draws = more
 	}
+}
+
+// judge compares a fit with a scout, which owes nothing to it, and asks how well the numbers are known by its weighted
+// draws.
+func (p *Posterior) judge(ctx context.Context, sample scout.Result, draws int) Verdict {
+	s, err := p.sampled(ctx, draws)
+	if err != nil {
+		return Verdict{Trust: TrustNothing, Reasons: []string{strings.TrimPrefix(err.Error(), "weighted: ")}}
+	}
+	j := judgement{Verdict: Verdict{Trust: TrustFit}, p: p, s: s, sample: sample, other: "Settings.Method = Cells{}"}
+	if p.hasCells() || p.Density.Params() > 0 {
+		j.other = "another Settings.Seed"
+	}
+	j.weights()
+	j.evidence()
+	j.search()
+	if j.Trust == TrustFit {
+		j.errors()
+	}
+	if j.Trust == TrustFit {
+		j.Reasons = append(j.Reasons, fmt.Sprintf("the weights of %d draws are %.0f%% effective; the log evidence is %v, and %v by an independent search",
+			s.Len(), 100*s.ESS/float64(s.Len()), s.LogEvidence, sample.LogEvidence))
+		j.Reasons = append(j.Reasons, j.doubts...)
+	}
+	return j.Verdict
 }
 
 // weighCells gives cells the weights that the draws say.
@@ -157,7 +167,6 @@ type judgement struct {
 	other  string      // a fit to try
 	seen   []precision // errors of the moments, as the scout sees them
 	doubts []string    // that are no reason to refuse
-	all    []known     // numbers of the summary
 }
 
 func (j *judgement) refuse(try, format string, args ...any) {
@@ -268,7 +277,7 @@ func (j *judgement) numbers() (list []known) {
 // needed is how many draws the numbers need, where first were taken at first.
 func (j *judgement) needed(first int) int {
 	accept, want := 0.0, 0.0
-	for _, x := range j.all {
+	for _, x := range j.p.findings.known {
 		accept, want = max(accept, x.accepted), max(want, x.wanted)
 	}
 	n := float64(j.s.Len())
@@ -285,7 +294,7 @@ func (j *judgement) needed(first int) int {
 // errors asks how well the numbers of the summary are known. The worst is the reason.
 func (j *judgement) errors() {
 	worst := known{accepted: 1}
-	for _, x := range j.all {
+	for _, x := range j.p.findings.known {
 		if x.accepted > worst.accepted || math.IsNaN(x.accepted) {
 			worst = x
 		}

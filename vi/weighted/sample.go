@@ -192,6 +192,13 @@ func (s *Sample) Len() int { return len(s.Weights) }
 // Density is what the sample's posterior is of.
 func (s *Sample) Density() *graph.Density { return s.density }
 
+// Of is the sample with a density of the same latents and the same posterior, that was written in another way.
+func (s *Sample) Of(d *graph.Density) *Sample {
+	other := *s
+	other.density = d
+	return &other
+}
+
 // Point is draw k in unconstrained coordinates.
 func (s *Sample) Point(k int) []float64 {
 	n := s.Len()
