@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/facetvi/facet/graph/kernel"
 	"github.com/facetvi/facet/regions"
@@ -27,6 +28,8 @@ func (m *Model) domain(id nodeID) (gs []Guard) {
 			return nil
 		case d.of == implied && !d.below:
 			continue
+		case m.ofParameters(d.positive): // which have values where the program begins, and a fit that leaves them is told
+			continue
 		}
 		gs = append(gs, m.positiveThere(d.positive))
 		if m.err != nil {
@@ -34,6 +37,12 @@ func (m *Model) domain(id nodeID) (gs []Guard) {
 		}
 	}
 	return gs
+}
+
+// ofParameters reports whether a number depends on parameters and on no latent.
+func (m *Model) ofParameters(id nodeID) bool {
+	of := m.latentsOf(id)
+	return len(of) > 0 && slices.Max(of) < m.params
 }
 
 // implied is a part of id that has a value wherever the guard id > 0 becomes one that
