@@ -298,7 +298,7 @@ func (s *job) checkNumbers() error {
 		{"Subsample", s.Subsample}, {"TraceEvery", s.TraceEvery}, {"CheckpointEvery", s.CheckpointEvery},
 	} {
 		if c.n < 0 {
-			return fmt.Errorf("Climb.%s = %d must be positive", c.name, c.n)
+			return fmt.Errorf("%s = %d must be positive", "Climb."+c.name, c.n)
 		}
 	}
 	for _, c := range []struct {
@@ -306,7 +306,7 @@ func (s *job) checkNumbers() error {
 		x    float64
 	}{{"StepSize", s.StepSize}, {"Average", s.Average}, {"Tolerance", s.Climb.Tolerance}} {
 		if !(c.x > 0) || math.IsInf(c.x, 0) {
-			return fmt.Errorf("Climb.%s = %v must be positive", c.name, c.x)
+			return fmt.Errorf("%s = %v must be positive", "Climb."+c.name, c.x)
 		}
 	}
 	switch {

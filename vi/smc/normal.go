@@ -84,7 +84,6 @@ func (q *normal) logDet() float64 {
 // A linear is a map of batches of points: by all numbers of a matrix, or by few rows and a diagonal.
 type linear struct {
 	first, second product // first may be empty
-	rows          []float64
 }
 
 // A product is a sparse matrix.
@@ -153,6 +152,3 @@ func (m *linear) apply(dst, x, room []float64, n int) {
 	}
 	vec.Rows{A: room, B: x, Split: int32(k)}.Sparse(dst, n, m.second.zero, m.second.from, m.second.ref, m.second.w)
 }
-
-// column maps one point.
-func (m *linear) column(dst, x, room []float64) { m.apply(dst, x, room, 1) }

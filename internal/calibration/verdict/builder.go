@@ -56,7 +56,6 @@ type program struct {
 	latents []latent
 	named   []condition // guards, as named in the model
 	names   []string
-	classes []string
 	tape    []instruction
 	terms   []condition // terms of log r: their registers
 	splits  []split
