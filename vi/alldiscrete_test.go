@@ -29,10 +29,13 @@ func TestNothingLeftToDraw(t *testing.T) {
 	values, masses, err := f.Masses("a")
 	require.NoError(t, err)
 	require.Equal(t, []float64{0, 1}, values)
-	require.InDeltaSlice(t, []float64{2. / 3, 1. / 3}, masses, 1e-12)
+	for k, want := range []float64{2. / 3, 1. / 3} {
+		require.InDelta(t, want, masses[k].Value, 1e-12)
+		require.Less(t, masses[k].SE, 1e-12)
+	}
 	p, err := f.Prob(heads)
 	require.NoError(t, err)
-	require.InDelta(t, 1./3, p, 1e-12)
+	require.InDelta(t, 1./3, p.Value, 1e-12)
 	verdict, err := f.Verdict()
 	require.NoError(t, err)
 	require.Equal(t, vi.TrustFit, verdict.Trust, verdict)

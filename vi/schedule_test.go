@@ -39,7 +39,11 @@ func TestFitFollowsSchedule(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	start := inFamily(t, family.Softplus{}, d)
 	for _, optimizer := range []*Adam{nil, {}, {StepSize: 0.02, Beta1: 0.8}} {
-		s := Settings{Seed: *seed, Method: Climb{Steps: 20, StepSize: 0.05, Start: start, Optimizer: optimizer, Average: 1e-6, Schedule: Schedule{Shape: Polynomial, Power: 3, End: 0.1}}}
+		step := 0.05
+		if optimizer != nil {
+			step = 0 // it has its own
+		}
+		s := Settings{Seed: *seed, Method: Climb{Steps: 20, StepSize: step, Start: start, Optimizer: optimizer, Average: 1e-6, Schedule: Schedule{Shape: Polynomial, Power: 3, End: 0.1}}}
 		adam, base := &Adam{}, 0.05
 		if optimizer != nil {
 			adam, base = optimizer.Clone(), orDefault(optimizer.StepSize, 0.001)

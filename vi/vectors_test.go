@@ -53,7 +53,7 @@ func TestDirichletPosterior(t *testing.T) {
 		total += x.Mean.Value
 	}
 	require.InDelta(t, 1, total, 1e-12)
-	require.Regexp(t, `vector +mean +sd +5% +50% +95%\ntheta\[0\] +0\.1`, s.String())
+	require.Regexp(t, `vector +mean +± se +sd +5% +50% +95%\ntheta\[0\] +0\.1`, s.String())
 	some, err := s.Of("theta")
 	require.NoError(t, err)
 	require.Equal(t, s.Vectors, some.Vectors)
