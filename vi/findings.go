@@ -42,6 +42,7 @@ type findings struct {
 	Verdict    Verdict  // none yet if Trust is ""
 	Cut        []string // what the end of Settings.Budget has cut
 
+	proposal    family.Q         // of the draws; nil before there are some
 	draws       int              // of the sample; 0 before it is known how many
 	sample      *weighted.Sample // nil until it is asked for
 	moments     []Moments        // by latent, likewise
@@ -64,18 +65,32 @@ func (p *Posterior) known() *Posterior {
 	return &Posterior{Density: p.Density, Q: p.Q, Settings: p.Settings, findings: &findings{q: p.Q}}
 }
 
-// proposal is what the draws are of: Q, and for cells a part of the draws from wider ones, which see the
-// tails that Q's own draws do not.
-func (p *Posterior) proposal() family.Q {
+// How a fit of one family is drawn from.
+const (
+	pilotDraws = 1000 // tell whether it is the posterior:
+	allButEven = 0.99 // of them are effective then
+)
+
+// proposal is what draws are of: of cells, and of one family that is not all but the posterior itself, a part is of wider
+// ones, which see the tails that Q's own draws do not.
+func (p *Posterior) proposal(ctx context.Context) family.Q {
 	if m, ok := p.Q.(family.Mixed); ok {
 		return m.Defensive()
 	}
-	return p.Q
+	pilot, err := weighted.Draw(ctx, p.Density, p.Q, pilotDraws, mc.Mix(p.Settings.Seed, judgeStream))
+	if err == nil && pilot.ESS > allButEven*pilotDraws {
+		return p.Q
+	}
+	return family.NewMixture([]float64{0}, []family.Q{p.Q}).Defensive()
 }
 
 // draw makes n weighted draws.
 func (p *Posterior) draw(ctx context.Context, n int) (*weighted.Sample, error) {
-	return weighted.Draw(ctx, p.Density, p.proposal(), n, mc.Mix(p.Settings.Seed, judgeStream))
+	f := p.findings
+	if f.proposal == nil {
+		f.proposal = p.proposal(ctx)
+	}
+	return weighted.Draw(ctx, p.Density, f.proposal, n, mc.Mix(p.Settings.Seed, judgeStream))
 }
 
 // Sample are the posterior's weighted draws, which all its numbers are made of: 10 000, or as many more as the numbers of the

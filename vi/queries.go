@@ -42,7 +42,7 @@ func (p *Posterior) Draws(n int, seed uint64) (Draws, error) {
 	if err != nil {
 		return Draws{}, err
 	}
-	list, err := draws.Of(context.Background(), pool, p.proposal(), n, seed)
+	list, err := draws.Of(context.Background(), pool, n, seed)
 	if err != nil {
 		return Draws{}, fmt.Errorf("vi: %w", err)
 	}

@@ -320,7 +320,7 @@ func (j *judgement) errors() {
 // is stuck where there is little knows nothing of how little.
 func (j *judgement) compare() (missed float64, errors []precision) {
 	p, sample, n := j.p, j.sample, j.s.Len()
-	q, total := p.proposal(), floats.LogSumExp(sample.Islands)
+	q, total := j.s.Proposal(), floats.LogSumExp(sample.Islands)
 	looked := mostScoutDraws
 	if m, ok := q.(family.Mixed); ok {
 		looked = max(scoutDraws, looked*cheapParts/max(cheapParts, m.Len()))

@@ -440,10 +440,12 @@ func (q *Summed) drawn() (*summer, [][]float64) {
 	return q.law.sum, q.law.share
 }
 
-// Exact reports whether Law is exact, which it is not of switches, unless there are no other latents: then the law of one is a sum.
+// Exact reports whether Law is exact, which it is not of switches, unless there are no other latents and the switch is discrete: then
+// its law is a sum. In an interval of a continuous one the law is flat.
 func (q *Summed) Exact(h regions.Hyperplane) bool {
-	if len(q.switches) == q.Dim() {
-		return len(h.Index) == 1
+	if len(q.switches) == q.Dim() && len(h.Index) == 1 {
+		values, _ := q.d.Values(h.Index[0])
+		return values != nil
 	}
 	return !slices.ContainsFunc(q.switches, func(w graph.SwitchLatent) bool { return slices.Contains(h.Index, w.Latent) }) && family.Exact(q.Q, h)
 }

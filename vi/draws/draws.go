@@ -42,9 +42,9 @@ func (d Draws) Of(name string) ([]float64, error) {
 func (d Draws) Points() [][]float64 { return d.z }
 
 // Of returns n draws of the posterior with equal weights; the seed fixes them. They are resampled from so many draws of the
-// proposal q that few are there twice; pool are draws of it that say how even their weights are.
-func Of(ctx context.Context, pool *weighted.Sample, q family.Q, n int, seed uint64) (Draws, error) {
-	density := pool.Density()
+// pool's proposal that few are there twice; the pool says how even their weights are.
+func Of(ctx context.Context, pool *weighted.Sample, n int, seed uint64) (Draws, error) {
+	density, q := pool.Density(), pool.Proposal()
 	if n < 0 {
 		return Draws{}, fmt.Errorf("draws: %d draws", n)
 	}

@@ -52,7 +52,7 @@ func exported(t *testing.T) Draws {
 // drawsOf are draws of the posterior with equal weights, by q.
 func drawsOf(t testing.TB, d *graph.Density, q family.Q, n int, seed uint64) Draws {
 	t.Helper()
-	draws, err := Of(context.Background(), poolOf(t, d, q), q, n, seed)
+	draws, err := Of(context.Background(), poolOf(t, d, q), n, seed)
 	require.NoError(t, err)
 	return draws
 }

@@ -31,6 +31,7 @@ type Sample struct {
 	LogEvidence mc.Estimate
 
 	density *graph.Density
+	q       family.Q // that was drawn from
 	strata  []stratum
 	columns [][]float64 // by latent: the draws on the program's scale; nil until they are asked for
 }
@@ -62,7 +63,7 @@ func Draw(ctx context.Context, d *graph.Density, q family.Q, n int, seed uint64)
 	if err := memory.Check(fmt.Sprintf("%d draws", n), float64(n)*(50+16*float64(d.Dim()))); err != nil {
 		return nil, fmt.Errorf("weighted: %w", err)
 	}
-	s := &Sample{density: d, Z: make([]float64, n*d.Dim()), LogRatio: make([]float64, n), columns: make([][]float64, d.Dim())}
+	s := &Sample{density: d, q: q, Z: make([]float64, n*d.Dim()), LogRatio: make([]float64, n), columns: make([][]float64, d.Dim())}
 	part := s.stratify(q, n, seed)
 	if err := s.draw(ctx, q, part, seed); err != nil {
 		return nil, err
@@ -188,6 +189,9 @@ func (s *Sample) bad(q family.Q, value float64) error {
 
 // Len is the number of draws.
 func (s *Sample) Len() int { return len(s.Weights) }
+
+// Proposal is what the draws are of.
+func (s *Sample) Proposal() family.Q { return s.q }
 
 // Density is what the sample's posterior is of.
 func (s *Sample) Density() *graph.Density { return s.density }
