@@ -31,7 +31,7 @@ func TestNothingLeftToDraw(t *testing.T) {
 	require.Equal(t, []float64{0, 1}, values)
 	for k, want := range []float64{2. / 3, 1. / 3} {
 		require.InDelta(t, want, masses[k].Value, 1e-12)
-		require.Less(t, masses[k].SE, 1e-9)
+		require.Less(t, masses[k].SE, 1e-8)
 	}
 	p, err := f.Prob(heads)
 	require.NoError(t, err)

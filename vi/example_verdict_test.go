@@ -43,6 +43,6 @@ func ExamplePosterior_Verdict() {
 	// cells: trust; when ± 0.4
 	//   when in (5.5, 6.5): 0.93
 	//   when in (4.5, 5.5): 0.04
-	// mean field: do not trust; when ± 0.3
+	// mean field: do not trust; when ± 0.4
 	//   everywhere: 1.00
 }

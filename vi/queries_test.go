@@ -42,7 +42,9 @@ func TestEveryFamilyCanBeAsked(t *testing.T) {
 			require.Equal(t, []string{"lp__", "lp_approx__"}, rows[0][:2])
 			logQ, err := strconv.ParseFloat(rows[1][1], 64)
 			require.NoError(t, err)
-			require.InDelta(t, fit.Q.LogProb(draws.Values[0]), logQ, 1e-9*math.Abs(logQ), "its latents are not transformed")
+			pool, err := fit.Sample()
+			require.NoError(t, err)
+			require.InDelta(t, pool.Proposal().LogProb(draws.Values[0]), logQ, 1e-9*math.Abs(logQ), "its latents are not transformed")
 			for k, z := range draws.Values {
 				for i, x := range z {
 					got, err := strconv.ParseFloat(rows[1+k][2+i], 64)

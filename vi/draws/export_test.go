@@ -231,13 +231,11 @@ func TestOf(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, none)
 	pool := poolOf(t, d.density, d.q)
-	_, err = Of(context.Background(), pool, d.q, -1, 1)
+	_, err = Of(context.Background(), pool, -1, 1)
 	require.EqualError(t, err, "draws: -1 draws")
-	_, err = Of(context.Background(), pool, family.Independent(nil, nil), 1, 1)
-	require.ErrorContains(t, err, "draws: ")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = Of(ctx, pool, d.q, 300, 1)
+	_, err = Of(ctx, pool, 300, 1)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
