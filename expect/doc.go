@@ -22,5 +22,6 @@
 //	graph.NewSimulation ──▶ Of ──▶ Expectation ──▶ At, Estimate     value and gradient, with standard errors
 //	                                          └──▶ Minimize         Adam with averages, and an honest stop
 //
-// [Rows] are for networks: the same program for many rows, each with other data and another θ.
+// [Rows] are for networks: the same program for many rows, each with other data and another θ. Package layer makes
+// them a node of a Gorgonia graph.
 package expect

@@ -29,6 +29,7 @@ type Rows struct {
 	workers []*rowWorker
 	team    *mc.Team
 	batch   batch
+	inside  bool // without the boundary part
 }
 
 // A batch is what Run was given.
@@ -92,6 +93,9 @@ func NewRows(d *graph.Density, q family.Q, samples int, seed uint64) (*Rows, err
 // Labels says what each number of a row's θ is: "change μ", "log change s".
 func (r *Rows) Labels() []string { return append([]string(nil), r.labels...) }
 
+// Params is how many of a row's θ are parameters of the program: the first ones.
+func (r *Rows) Params() int { return r.d.Params() }
+
 // Data is how many observations a row has.
 func (r *Rows) Data() int { return len(r.d.Observations()) }
 
@@ -124,6 +128,13 @@ func (r *Rows) set(q family.Q, theta []float64) error {
 		return fmt.Errorf("%s is %v", q.Param(k).Label(r.d.Latents()), all[k])
 	}
 	return nil
+}
+
+// WithoutBoundary leaves out the surface integral from then on, and returns r. What is left is what automatic differentiation
+// finds: biased wherever an if makes a jump, for comparisons.
+func (r *Rows) WithoutBoundary() *Rows {
+	r.inside = true
+	return r
 }
 
 // Run estimates value and gradient of each row: theta and grad are rows × len(Labels()), data rows × Data(), or nil for those of the density,
@@ -179,7 +190,11 @@ func (w *rowWorker) row(r *Rows, k int, grad []float64) error {
 		return err
 	}
 	value := w.parts.Value() / float64(r.samples)
-	w.parts.AddAll(w.sums)
+	if r.inside {
+		w.parts.AddInside(w.sums)
+	} else {
+		w.parts.AddAll(w.sums)
+	}
 	w.parts.Sampler().Finish(w.grad, w.sums, r.samples)
 	all := w.q.Theta()
 	for i, at := range r.free {

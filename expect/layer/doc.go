@@ -1,0 +1,17 @@
+// Package layer makes a program with ifs a node of a Gorgonia graph, whose gradient sees the ifs.
+//
+//	rows, err := expect.NewRows(density, q, 4, 1)            // 4 draws a row, seed 1
+//	program := layer.Of(rows)
+//	elbo, err := program.Apply(theta, nil, data)             // (B × T), (B × K), (B × D) → B
+//	cost := gorgonia.Must(gorgonia.Neg(gorgonia.Must(gorgonia.Mean(elbo))))
+//	_, err = gorgonia.Grad(cost, weights...)                 // unbiased, through the ifs
+//
+// Each of the B rows is the program with a θ, with parameters and with data of its own, and the node's value
+// is the ELBO of each, or E[f] of a simulation. What comes in is usually what a network gives:
+//
+//	data ──▶ network ──▶ θ ──▶ ELBO        amortised inference: the network answers with a posterior
+//	context ──▶ network ──▶ params ──▶ E[f]        a policy, a regression with ifs after it
+//
+// It runs on both machines of Gorgonia, on a TapeMachine after gorgonia.Grad, and on a LispMachine. Of a
+// LispMachine Gorgonia wants a new one for each run.
+package layer
