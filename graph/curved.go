@@ -31,6 +31,12 @@ func (m *Model) positiveCurved(id nodeID) Guard {
 		return m.positiveTransformed(c)
 	}
 	m.st.ignoresSources(c)
+	if to := m.finite(id); to != id {
+		return m.positive(to)
+	}
+	if to := m.st.splitLogs(id); to != id {
+		return m.positiveThere(to)
+	}
 	switch {
 	case len(c.terms) == 1:
 		if g, ok := m.positiveAtom(c); ok {
@@ -78,6 +84,38 @@ func (m *Model) positiveQuotients(id nodeID) (g Guard, ok bool) {
 		return Or(side(1), side(-1)), true
 	}
 	return g, false
+}
+
+// splitLogs is id with log(a) − log(b) in place of log(a/b) where one of a and b is positive wherever id has a value: as is b in
+// log b − log(b/(1 − b)), so that 1 − b is, too.
+func (s *store) splitLogs(id nodeID) nodeID {
+	c, edges := s.combination(id), s.domain(id)
+	for k, t := range c.terms {
+		if len(c.terms) == 1 || !s.isUnary(t.atom, kernel.Log) {
+			continue
+		}
+		by, inner := s.coefficient(s.at(t.atom).a)
+		top, bottom, ok := s.quotient(inner)
+		if !ok || !(by.v > 0) {
+			continue
+		}
+		positive := func(x nodeID) bool {
+			return slices.ContainsFunc(edges, func(e edge) bool { return e.of != t.atom && e.positive == x }) || s.notNegative(x)
+		}
+		if !positive(top) && !positive(bottom) {
+			continue
+		}
+		log := func(x nodeID) combination { return s.combination(s.unary(kernel.Log, x)) }
+		split := combination{v: c.v.plus(by.log().times(c.coef(k)))}
+		for i := range c.terms {
+			if i != k {
+				split.add(c.coef(i), c.terms[i].atom)
+			}
+		}
+		rest := s.sumOf(t.coef, log(top), -t.coef, log(bottom))
+		return s.node(s.weighted(rounded{v: 1}, split, rounded{v: 1}, s.combination(rest)))
+	}
+	return id
 }
 
 // quotient is id as top/bottom.
@@ -143,6 +181,8 @@ func (m *Model) positiveTransformed(c combination) Guard {
 		sign = -1
 	}
 	switch {
+	case threshold.is(math.IsNaN):
+		return constantGuard(m, false)
 	case threshold.is(func(t float64) bool { return t <= image.lo }): // g(u) > threshold everywhere
 		return constantGuard(m, sign > 0)
 	case threshold.is(func(t float64) bool { return t >= image.hi }):

@@ -243,8 +243,11 @@ func equal(a, b Expr) Guard {
 		return t.guard(func() Guard { return equal(t.valueOf(a), t.valueOf(b)) })
 	}
 	if m != nil {
-		if id := Sub(a, b).in(m); !m.stepped(id) {
+		switch id := Sub(a, b).in(m); {
+		case !m.stepped(id):
 			return m.isZero(id, a, b)
+		case m.st.isInfinite(id):
+			return m.equalNumbers(a, b)
 		}
 	}
 	return Not(Or(greater(a, b), greater(b, a)))

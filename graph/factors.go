@@ -255,36 +255,74 @@ func (m *Model) positiveOnLine(id nodeID) (g Guard, ok bool) {
 	}
 	holds(0)
 	roots := slices.DeleteFunc(slices.Clone(b.Solve(0)), math.IsNaN)
-	slices.Sort(roots)
-	roots = slices.Compact(roots)
-	if len(roots) == 0 {
-		return constantGuard(m, holds(0)), true
-	}
-	beyond := func(x float64, by float64) Guard {
-		return m.halfSpace(regions.Hyperplane{Index: []int{latent}, Coef: []float64{by}, Const: -by * x}, regions.Rounding{Const: factorUlps * math.Abs(x)}, nil)
-	}
-	g = constantGuard(m, false)
-	for k := range len(roots) + 1 {
-		in := constantGuard(m, true)
+	inside, edges := m.st.insideOnLine(id)
+	roots = slices.DeleteFunc(roots, func(x float64) bool {
+		return slices.ContainsFunc(edges, func(e float64) bool { return math.Abs(x-e) <= leastRoot+factorUlps*math.Abs(e) })
+	})
+	breaks := slices.Concat(roots, edges)
+	slices.Sort(breaks)
+	breaks = slices.Compact(breaks)
+	truths := make([]truth, len(breaks)+1) // between the breaks: open where id has no value
+	for k := range truths {
 		at := 0.0
 		switch {
+		case len(breaks) == 0:
 		case k == 0:
-			at = roots[0] - 1 - math.Abs(roots[0])
-		case k == len(roots):
-			at = roots[k-1] + 1 + math.Abs(roots[k-1])
+			at = breaks[0] - 1 - math.Abs(breaks[0])
+		case k == len(breaks):
+			at = breaks[k-1] + 1 + math.Abs(breaks[k-1])
 		default:
-			at = roots[k-1] + (roots[k]-roots[k-1])/2
+			at = breaks[k-1] + (breaks[k]-breaks[k-1])/2
 		}
-		if !holds(at) {
+		if inside(at) {
+			truths[k] = truthOf(holds(at))
+		}
+	}
+	beyond := func(x float64) Guard {
+		return m.halfSpace(regions.Hyperplane{Index: []int{latent}, Coef: []float64{1}, Const: -x}, regions.Rounding{Const: factorUlps * math.Abs(x)}, nil)
+	}
+	last := slices.IndexFunc(truths, func(t truth) bool { return t != open })
+	if last < 0 {
+		return constantGuard(m, false), true
+	}
+	g = constantGuard(m, truths[last] == always)
+	for k := last + 1; k < len(truths); k++ {
+		switch {
+		case truths[k] == open || truths[k] == truths[last]:
 			continue
+		case truths[k] == always:
+			g = Or(g, beyond(breaks[k-1]))
+		default:
+			g = And(g, Not(beyond(breaks[k-1])))
 		}
-		if k > 0 {
-			in = And(in, beyond(roots[k-1], 1))
-		}
-		if k < len(roots) {
-			in = And(in, beyond(roots[k], -1))
-		}
-		g = Or(g, in)
+		last = k
 	}
 	return g, true
+}
+
+const leastRoot = 1e-290 // rounding puts roots that are 0 no further away
+
+// insideOnLine says where id, a function of one latent, has a value, and at which numbers that changes, as far as it is known.
+func (s *store) insideOnLine(id nodeID) (inside func(x float64) bool, edges []float64) {
+	var batches []*regions.CurveBatch
+	for _, e := range s.domain(id) {
+		steps, err := s.steps(e.positive)
+		if err != nil {
+			continue
+		}
+		curve := regions.NewCurve(steps)
+		if len(curve.Latents()) == 0 || curve.WhyNot(0) != "" {
+			continue
+		}
+		b := curve.Bind(1)
+		b.In[0] = []float64{0}
+		b.Values()
+		edges, batches = append(edges, slices.DeleteFunc(slices.Clone(b.Solve(0)), math.IsNaN)...), append(batches, b)
+	}
+	return func(x float64) bool {
+		return !slices.ContainsFunc(batches, func(b *regions.CurveBatch) bool {
+			b.In[0] = []float64{x}
+			return !(b.Values()[0] > 0)
+		})
+	}, edges
 }

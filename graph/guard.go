@@ -29,8 +29,9 @@ func constantGuard(m *Model, holds bool) Guard {
 	return Guard{value: Expr{m: m, id: m.st.constant(v)}}
 }
 
-// Greater is the guard a > b, false where they are equal, and where one of them has no
-// value, as log(x) has none for x < 0. Each side may be any expression of the latents:
+// Greater is the guard a > b as a loop of float64 has it: false where they are equal, and where one of them has no
+// value, as log(x) has none for x < 0, so that its negation holds there. What a discrete latent makes infinite, as
+// 1/k and log(k) for k = 0, is compared as that. Each side may be any expression of the latents:
 // where it depends on branches, so does the guard; comparisons of one latent with a
 // number, of products of positive ones and the like are turned into affine ones on the
 // unconstrained coordinates; and where a − b stays curved, some latent must be such
@@ -54,15 +55,19 @@ func greater(a, b Expr) Guard {
 	case t != nil:
 		return t.greater(a, b)
 	}
-	return m.positive(Sub(a, b).in(m))
+	id := Sub(a, b).in(m)
+	if v, ok := m.st.isConst(id); ok && math.IsNaN(v) {
+		m.fail("%v", errNaN)
+	}
+	if values := m.valuesOf(a, b, id); values != nil {
+		return And(append(values, m.positive(id))...)
+	}
+	return m.positive(id)
 }
 
 // positive is the guard id > 0.
 func (m *Model) positive(id nodeID) Guard {
 	if v, ok := m.st.isConst(id); ok {
-		if math.IsNaN(v) {
-			m.fail("%v", errNaN)
-		}
 		return constantGuard(m, v > 0)
 	}
 	if c, i, ok := m.ofDiscrete(id); ok {
@@ -88,7 +93,7 @@ func (m *Model) positiveThere(id nodeID) Guard {
 		return m.positiveCurved(id)
 	}
 	c := m.st.expandRecorded(id)
-	if len(c.terms) == 0 {
+	if len(c.terms) == 0 || !c.v.is(isFinite) {
 		return constantGuard(m, c.v.raw() > 0)
 	}
 	var parts []part

@@ -12,12 +12,12 @@ import (
 // have no boundary term, but at poles, where one of a and b is infinite and changes its
 // sign: there the values are the limits from either side (see Builder.poleOn).
 
-// Max is the larger of a and b. It is continuous: its guard a > b has no
-// boundary term.
+// Max is the larger of a and b: If(Greater(a, b), a, b). It is continuous: its guard has no
+// boundary term. So where a has no value it is b, and where b has none it has none.
 func Max[A, B Value](a A, b B) Expr { return kinked(lift(a), lift(b), math.Max, false) }
 
-// Min is the smaller of a and b. It is continuous: its guard a < b has no
-// boundary term.
+// Min is the smaller of a and b: If(Greater(a, b), b, a). It is continuous: its guard has no
+// boundary term. So where b has no value it is a, and where a has none it has none.
 func Min[A, B Value](a A, b B) Expr { return kinked(lift(a), lift(b), math.Min, true) }
 
 // Abs is |a|. It is continuous: its guard a > 0 has no boundary term.
@@ -104,7 +104,7 @@ func (m *Model) hasNoEdge(id nodeID) bool {
 	if m.st.like(id).affine {
 		return true
 	}
-	if _, infinite := m.st.pole(id); infinite {
+	if _, infinite := m.st.pole(id); infinite || m.st.infiniteInside(id) {
 		return false
 	}
 	edges := m.st.domain(id)

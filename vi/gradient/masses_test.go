@@ -219,3 +219,31 @@ func TestMassesGradientOfBits(t *testing.T) {
 		require.Less(t, vitest.MaxZ(t, s.Mean, s.SE, want, vitest.Precision(0.2)), 5.0, name)
 	}
 }
+
+// Guards that compare numbers which are infinite, or none, for some values of a discrete latent: the gradient is that of the score
+// function, and without the boundary term it is not.
+func TestMassesBesideInfiniteNumbers(t *testing.T) {
+	t.Parallel()
+	m := graph.NewModel()
+	a, b, k := m.Sample("a", graph.Normal(0, 1)), m.Sample("b", graph.Normal(0, 1)), m.Sample("k", graph.Binomial(2, 0.5))
+	m.Factor(graph.If(graph.Greater(graph.Mul(a, b), graph.Log(k)), 1, 0))
+	m.Factor(graph.If(graph.Greater(graph.Square(a), graph.Div(1, k)), 0, 1.5))
+	m.Factor(graph.If(graph.Greater(graph.Mul(a, graph.Sqrt(graph.Sub(k, 1))), b), 2, 0))
+	m.Factor(graph.If(graph.Greater(graph.Add(graph.Sqrt(b), graph.Mul(0.5, k)), graph.Sqrt(b)), 0.7, 0))
+	d := vitest.Compile(t, m)
+	for k, f := range massesFamilies[:3] {
+		q := massesMember(t, f, d, rand.New(rand.NewPCG(*gradient.Seed, uint64(k))))
+		want := sampled(t, d, q, gradient.Score{}, vitest.Draws(2_000_000))
+		far := func(e gradient.Estimator) (worst float64) {
+			got := sampled(t, d, q, e, vitest.Draws(300_000))
+			for k, se := range want.SE {
+				se = math.Hypot(se, got.SE[k])
+				worst = max(worst, math.Abs(want.Mean[k]-got.Mean[k])/se)
+				require.Less(t, 5*se, vitest.Precision(0.1), "of which little would be known")
+			}
+			return worst
+		}
+		require.Less(t, far(gradient.Boundary{}), 5.0, f.Name())
+		require.Greater(t, far(gradient.Reparam{}), 20.0, f.Name())
+	}
+}
