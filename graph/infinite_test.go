@@ -65,7 +65,9 @@ func TestGuardsAreThoseOfALoop(t *testing.T) {
 			func(a, b, y, k, h float64) bool { return a*math.Log(k) > b }},
 		{"sqrt y + 1 > sqrt y", func(l fiveLatents) graph.Guard { return graph.Greater(graph.Add(graph.Sqrt(l.y), 1), graph.Sqrt(l.y)) },
 			func(a, b, y, k, h float64) bool { return math.Sqrt(y)+1 > math.Sqrt(y) }},
-		{"sqrt y + a > sqrt y", func(l fiveLatents) graph.Guard { return graph.Greater(graph.Add(graph.Sqrt(l.y), l.a), graph.Sqrt(l.y)) },
+		{"sqrt y + a > sqrt y", func(l fiveLatents) graph.Guard {
+			return graph.Greater(graph.Add(graph.Sqrt(l.y), l.a), graph.Sqrt(l.y))
+		},
 			func(a, b, y, k, h float64) bool { return math.Sqrt(y)+a > math.Sqrt(y) }},
 		{"log y + a > log y + b", func(l fiveLatents) graph.Guard {
 			return graph.Greater(graph.Add(graph.Log(l.y), l.a), graph.Add(l.b, graph.Log(l.y)))
@@ -118,7 +120,9 @@ func TestGuardsAreThoseOfALoop(t *testing.T) {
 			func(a, b, y, k, h float64) bool { return math.Log(b/(1-b)) > .75 }},
 		{"logit b < .75", func(l fiveLatents) graph.Guard { return graph.Less(logit(l.b), 0.75) },
 			func(a, b, y, k, h float64) bool { return math.Log(b/(1-b)) < .75 }},
-		{"a·sqrt(k-1) > b", func(l fiveLatents) graph.Guard { return graph.Greater(graph.Mul(l.a, graph.Sqrt(graph.Sub(l.k, 1))), l.b) },
+		{"a·sqrt(k-1) > b", func(l fiveLatents) graph.Guard {
+			return graph.Greater(graph.Mul(l.a, graph.Sqrt(graph.Sub(l.k, 1))), l.b)
+		},
 			func(a, b, y, k, h float64) bool { return a*math.Sqrt(k-1) > b }},
 		{"pow(a,k) > 0.5", func(l fiveLatents) graph.Guard { return graph.Greater(graph.Pow(l.a, l.k), 0.5) },
 			func(a, b, y, k, h float64) bool { return math.Pow(a, k) > 0.5 }},
