@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/examples/cli/clitest"
+)
+
+func TestRun(t *testing.T) {
+	clitest.Answers(t, run, []string{"-draws", "2000"}, "1.9847627374", "2.4353676291", "smoothed ifs")
+}
+
+func TestFlags(t *testing.T) { clitest.WrongFlags(t, "greeks", run, []string{"-draws", "1"}) }
+
+// Prices and deltas are those of the quadrature, and that has known values.
+func TestExact(t *testing.T) {
+	for k, o := range options(12, 50) {
+		price, delta := o.exact(0)
+		if k < 3 {
+			require.InDelta(t, []float64{0.4601721627, 0.4283308723, 0.4143313594}[k], price, 1e-10, o.name)
+			require.InDelta(t, []float64{1.9847627374, 2.3214955347, 2.4353676291}[k], delta, 1e-9, o.name)
+		}
+		e, err := o.expectation()
+		require.NoError(t, err)
+		got, err := e.Estimate(context.Background(), 100_000, 3)
+		require.NoError(t, err)
+		require.InDelta(t, price, got.Value.Value, 4.5*got.Value.SE+1e-10, o.name)
+		require.InDelta(t, delta, got.Gradient[0].Value, 4.5*got.Gradient[0].SE+1e-9, o.name)
+	}
+}
+
+// The other ways have the biases that the quadrature says, and variances that are larger by as much.
+func TestWays(t *testing.T) {
+	const draws, dates = 200_000, 12
+	o := options(dates)[1]
+	_, delta := o.exact(0)
+	for _, w := range ways {
+		m := w.measure(dates, draws, 0.02, 5)
+		require.InDelta(t, delta+m.bias, m.mean, 4.5*math.Sqrt(m.variance/draws), w.name)
+		if w.bias != nil {
+			require.Greater(t, math.Abs(m.bias), 1e-3, w.name)
+		}
+	}
+	for dates, least := range map[int]float64{12: 40, 50: 100} {
+		e, err := options(dates)[1].expectation()
+		require.NoError(t, err)
+		m, err := ours(context.Background(), e, 20_000, 1)
+		require.NoError(t, err)
+		require.Greater(t, ways[0].measure(dates, 50_000, 0, 1).variance/m.variance, least)
+	}
+}
