@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/examples/cli/clitest"
+	"github.com/facetvi/facet/expect"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+func TestRun(t *testing.T) {
+	clitest.Answers(t, run, []string{"-steps", "2"}, "after 2 steps", "grid                  29.00   207.00")
+}
+
+func TestFlags(t *testing.T) { clitest.WrongFlags(t, "inventory", run) }
+
+func TestInterrupted(t *testing.T) { clitest.Interrupted(t, run, "start") }
+
+// simulate is the cost of a policy, review by review.
+func simulate(low, high float64, rng *rand.Rand) (cost float64) {
+	stock, since := high, 0
+	for t := range reviews {
+		left := stock - (mean + sd*rng.NormFloat64())
+		since++
+		if left < 0 {
+			cost, left = cost-lost*left, 0
+		}
+		cost += holding * left
+		stock = left
+		if t+1 < reviews && (left < low || since == latest) {
+			cost += order
+			stock, since = high, 0
+		}
+	}
+	return cost
+}
+
+// Three ways to the cost of a policy, and two to its gradient: by the program, by dynamic programming, and by simulation.
+func TestCost(t *testing.T) {
+	e, err := program()
+	require.NoError(t, err)
+	for _, at := range [][2]float64{{20, 120}, {29, 207}, {60, 160}} {
+		own, err := e.At(at[0], at[1])
+		require.NoError(t, err)
+		got, err := own.Estimate(context.Background(), 8000, 1)
+		require.NoError(t, err)
+		want := exact(at[0], at[1])
+		rng, m := rand.New(rand.NewPCG(1, 1)), mc.Moments{}
+		for range 100_000 {
+			m.Add(simulate(at[0], at[1], rng))
+		}
+		require.InDelta(t, want, m.Mean, 4.5*m.SE())
+		require.InDelta(t, want, got.Value.Value, 4.5*got.Value.SE)
+		const h = 0.01
+		slopes := []float64{(exact(at[0]+h, at[1]) - exact(at[0]-h, at[1])) / (2 * h), (exact(at[0], at[1]+h) - exact(at[0], at[1]-h)) / (2 * h)}
+		for i, g := range got.Gradient {
+			require.InDelta(t, slopes[i], g.Value, 4.5*g.SE, "%v, parameter %d", at, i)
+		}
+	}
+}
+
+// The optimum is as good as that of the grid.
+func TestOptimum(t *testing.T) {
+	e, err := program()
+	require.NoError(t, err)
+	at, err := e.At(20, starts[1])
+	require.NoError(t, err)
+	best, err := at.Minimize(context.Background(), expect.Settings{Seed: 3, Final: 1000, Tolerance: 0.1})
+	require.NoError(t, err)
+	require.True(t, best.Settled)
+	require.Less(t, exact(best.At[0], best.At[1]), exact(search())+0.3)
+}
