@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/examples/cli/clitest"
+	"github.com/facetvi/facet/expect"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+func TestRun(t *testing.T) {
+	clitest.Answers(t, run, []string{"-steps", "5"}, "the best for each                      9.256", "network at the start                  15.928")
+}
+
+func TestFlags(t *testing.T) { clitest.WrongFlags(t, "policy", run) }
+
+func TestStopped(t *testing.T) { clitest.Stopped(t, run) }
+
+// The quadrature is a simulation by hand, and the program, and no numbers beside the best are better.
+func TestExact(t *testing.T) {
+	e, err := program()
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, at := range [][]float64{{20, 8, 10, 10}, {14, 9, 5, 12}, {30, 2, 15, 5}} {
+		want := exact(at[0], at[1], at[2], at[3])
+		var m mc.Moments
+		for range 100_000 {
+			left, cost := at[0]-at[2]-sd*rng.NormFloat64(), 0.0
+			if left < at[1] {
+				left, cost = refill, courier
+			}
+			if demand := at[3] + sd*rng.NormFloat64(); demand > left {
+				cost += gone
+			} else {
+				cost += over * (left - demand)
+			}
+			m.Add(cost)
+		}
+		require.InDelta(t, want, m.Mean, 4.5*m.SE())
+		own, err := e.At(at...)
+		require.NoError(t, err)
+		got, err := own.Estimate(context.Background(), 20_000, 1)
+		require.NoError(t, err)
+		require.InDelta(t, want, got.Value.Value, 4.5*got.Value.SE)
+		const h = 1e-3
+		slope := (exact(at[0]+h, at[1], at[2], at[3]) - exact(at[0]-h, at[1], at[2], at[3])) / (2 * h)
+		require.InDelta(t, slope, got.By("stock").Value, 4.5*got.By("stock").SE+1e-6)
+		slope = (exact(at[0], at[1]+h, at[2], at[3]) - exact(at[0], at[1]-h, at[2], at[3])) / (2 * h)
+		require.InDelta(t, slope, got.By("trigger").Value, 4.5*got.By("trigger").SE+1e-6)
+	}
+	for range 50 {
+		first, second := 4+12*rng.Float64(), 4+12*rng.Float64()
+		stock, trigger, cost := best(first, second)
+		require.LessOrEqual(t, cost, exact(stock+rng.NormFloat64(), trigger+rng.NormFloat64(), first, second)+1e-6)
+	}
+}
+
+// The network comes near the best through the ifs, and not without them.
+func TestTraining(t *testing.T) {
+	e, err := program()
+	require.NoError(t, err)
+	losses := []float64{}
+	for _, through := range []bool{true, false} {
+		rows, err := expect.NewRows(e.Density(), nil, 16, 1)
+		require.NoError(t, err)
+		if !through {
+			rows.WithoutBoundary()
+		}
+		p := newPolicy(rand.New(rand.NewPCG(1, 1)))
+		require.NoError(t, p.train(context.Background(), rows, 600, 1))
+		losses = append(losses, loss(p.answer))
+	}
+	t.Log(losses)
+	require.Less(t, losses[0], 9.6)
+	require.Greater(t, losses[1], 12.0)
+}
