@@ -261,7 +261,7 @@ func (c *cellsFit) sumsFirst() bool {
 func (c *cellsFit) find(ctx context.Context, switches []graph.SwitchLatent) (*Posterior, error) {
 	search, err := cells.Find(ctx, c.d, cells.Settings{
 		Points: cells.Different(c.d, c.sample.Z, leadDraws), Most: mostTried, Over: c.m.budget.Over,
-		Draws: c.some(modeDraws),
+		Draws: c.draws(),
 		Lost:  -math.Expm1(-c.s.cells.Tolerance), Seed: mc.Mix(c.s.Seed, cellStream), Switches: switches,
 		Progress: func(tried, found int) { c.m.at("searching: %d cells tried, %d found", tried, found) },
 	})

@@ -43,6 +43,7 @@ type findings struct {
 	Cut        []string // what the end of Settings.Budget has cut
 
 	proposal    family.Q         // of the draws; nil before there are some
+	cell        []int            // that each part of it is of
 	draws       int              // of the sample; 0 before it is known how many
 	sample      *weighted.Sample // nil until it is asked for
 	moments     []Moments        // by latent, likewise
@@ -73,22 +74,31 @@ const (
 
 // proposal is what draws are of: of cells, and of one family that is not all but the posterior itself, a part is of wider
 // ones, which see the tails that Q's own draws do not.
-func (p *Posterior) proposal(ctx context.Context) family.Q {
+func (p *Posterior) proposal(ctx context.Context) (q family.Q, cell []int) {
 	if m, ok := p.Q.(family.Mixed); ok {
-		return m.Defensive()
+		return m.Defensive(p.partMoments)
 	}
 	pilot, err := weighted.Draw(ctx, p.Density, p.Q, pilotDraws, mc.Mix(p.Settings.Seed, judgeStream))
 	if err == nil && pilot.ESS > allButEven*pilotDraws {
-		return p.Q
+		return p.Q, []int{0}
 	}
-	return family.NewMixture([]float64{0}, []family.Q{p.Q}).Defensive()
+	return family.NewMixture([]float64{0}, []family.Q{p.Q}).Defensive(p.partMoments)
+}
+
+// partMoments are those of a part on the program's scale, if latent i is discrete: all of its variance may be in a rare value.
+// Those of others are on the unconstrained one, where they are known in closed form.
+func (p *Posterior) partMoments(part family.Q, i int) (mean, sd float64) {
+	if values, _ := p.Density.Values(i); values != nil {
+		return weighted.PartMoments(p.Density, part, i)
+	}
+	return part.Mean(i), part.SD(i)
 }
 
 // draw makes n weighted draws.
 func (p *Posterior) draw(ctx context.Context, n int) (*weighted.Sample, error) {
 	f := p.findings
 	if f.proposal == nil {
-		f.proposal = p.proposal(ctx)
+		f.proposal, f.cell = p.proposal(ctx)
 	}
 	return weighted.Draw(ctx, p.Density, f.proposal, n, mc.Mix(p.Settings.Seed, judgeStream))
 }

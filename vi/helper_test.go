@@ -56,7 +56,8 @@ func drawsOf(t testing.TB, p *Posterior, n int, seed uint64) Draws {
 // weighted draws that owe nothing to those of the fit but its proposal.
 func otherSample(t testing.TB, p *Posterior, n int, seed uint64) *Sample {
 	t.Helper()
-	s, err := weighted.Draw(context.Background(), p.Density, p.proposal(context.Background()), n, seed)
+	q, _ := p.proposal(context.Background())
+	s, err := weighted.Draw(context.Background(), p.Density, q, n, seed)
 	require.NoError(t, err)
 	return s
 }

@@ -59,13 +59,15 @@ func (p *Posterior) coordinate(name string) (int, error) {
 	return i, nil
 }
 
-// Mean is the posterior mean of the latent with the given name, on the program's own scale.
+// Mean is the posterior mean of the latent with the given name, on the program's own scale. Its standard error is infinite
+// where tails are so heavy that draws do not tell it, as those of a Cauchy distribution, which has none: see Quantile.
 func (p *Posterior) Mean(name string) (Estimate, error) {
 	m, err := p.momentsOf(name)
 	return m.Mean, err
 }
 
-// SD is the posterior standard deviation of the latent with the given name, on the program's own scale.
+// SD is the posterior standard deviation of the latent with the given name, on the program's own scale. Its standard error is
+// infinite where that of Mean is.
 func (p *Posterior) SD(name string) (Estimate, error) {
 	m, err := p.momentsOf(name)
 	return m.SD, err

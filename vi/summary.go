@@ -61,7 +61,7 @@ type ParamSummary struct {
 }
 
 // A LatentSummary describes the posterior of one latent on the program's own
-// scale, each number with its standard error by the draws.
+// scale, each number with its standard error by the draws: that of Mean and SD is infinite where tails are too heavy for them.
 type LatentSummary struct {
 	Name         string
 	Mean, SD     Estimate

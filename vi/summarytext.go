@@ -141,6 +141,11 @@ func short(e Estimate) string { return fmt.Sprintf("%.3f ± %.2g", e.Value, e.SE
 func rowsOf(what string, list []LatentSummary) string {
 	rows := [][]string{{what, "mean", "± se", "sd", "5%", "50%", "95%"}}
 	for _, l := range list {
+		if math.IsInf(l.SD.SE, 1) {
+			write := writer((l.Q95.Value-l.Q5.Value)/4, l.Q5.Value, l.Q95.Value)
+			rows = append(rows, []string{l.Name, "–", "", "–", write(l.Q5.Value), write(l.Q50.Value), write(l.Q95.Value)})
+			continue
+		}
 		write := writer(l.SD.Value, l.Mean.Value, l.Q5.Value, l.Q95.Value)
 		rows = append(rows, []string{
 			l.Name, write(l.Mean.Value), fmt.Sprintf("%.1g", l.Mean.SE), write(l.SD.Value), write(l.Q5.Value), write(l.Q50.Value), write(l.Q95.Value),

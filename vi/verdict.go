@@ -79,6 +79,9 @@ var (
 	seen     = precision{mean: 0.02, sd: 0.03}   // of what the scout sees and the draws do not
 )
 
+// leastSD is a standard deviation of a discrete latent, in steps between its values, below which only its masses count.
+const leastSD = 0.03
+
 // cheapMore is how many times the draws of a posterior are taken for the precision that is wanted.
 const cheapMore = 4
 
@@ -111,8 +114,17 @@ func (p *Posterior) sampled(ctx context.Context, draws int) (*weighted.Sample, e
 		j := judgement{Verdict: Verdict{Trust: TrustFit}, p: p, s: s}
 		j.weights()
 		p.findings.known = j.numbers()
+		if j.tails(1, noMoments) {
+			p.findings.known = j.numbers()
+		}
 		more := j.needed(first)
-		if j.Trust == TrustNothing || more <= draws {
+		if j.Trust == TrustNothing {
+			return s, nil
+		}
+		if more <= draws {
+			if j.tails(2, heavyTails) {
+				p.findings.known = j.numbers()
+			}
 			return s, nil
 		}
 		draws = more
@@ -150,11 +162,11 @@ func (f *findings) weighCells() {
 	if !ok || len(f.Cells) != m.Len() {
 		return
 	}
-	for k, w := range f.sample.Shares(2 * m.Len()) { // each cell's own draws, and wider ones
-		if k%2 == 0 {
-			f.Cells[k/2].Weight = 0
-		}
-		f.Cells[k/2].Weight += w
+	for k := range f.Cells {
+		f.Cells[k].Weight = 0
+	}
+	for j, w := range f.sample.Shares(len(f.cell)) {
+		f.Cells[f.cell[j]].Weight += w
 	}
 }
 
@@ -237,6 +249,33 @@ func (j *judgement) search() {
 	}
 }
 
+// The k-hat from which on draws do not tell a moment, and on there is none.
+const (
+	heavyTails = 0.7
+	noMoments  = 1
+)
+
+// tails finds latents whose moments are not known well enough, and whose tails are so heavy that more draws would not help: what
+// draws bring to a power of the distance from the mean has such a k-hat. The standard errors of their moments become infinite.
+// It reports whether there are some.
+func (j *judgement) tails(power, least float64) (found bool) {
+	for i := range j.p.findings.moments {
+		m := &j.p.findings.moments[i]
+		values, _ := j.p.Density.Values(i)
+		if i < j.p.Density.Params() || values != nil || !(m.Mean.SE > accepted.mean*m.SD.Value || m.SD.SE > accepted.sd*m.SD.Value) {
+			continue
+		}
+		far := make([]float64, j.s.Len())
+		for k, x := range j.s.Latent(i) {
+			far[k] = math.Pow(math.Abs(x-m.Mean.Value), power)
+		}
+		if !(j.s.TailK(far) < least) {
+			m.Mean.SE, m.SD.SE, found = math.Inf(1), math.Inf(1), true
+		}
+	}
+	return found
+}
+
 // A known number is one of the summary, and how well it is known: its standard error over the one that is accepted, and
 // over the one that is wanted.
 type known struct {
@@ -259,6 +298,14 @@ func (j *judgement) numbers() (list []known) {
 			for k, p := range j.s.Masses(i) {
 				add(fmt.Sprintf("the probability that %s is %v", name, values[k]), p.SE, accepted.prob, wanted.prob)
 			}
+			if len(values) > 1 {
+				add("the standard deviation of "+name, m.SD.SE/max(m.SD.Value, leastSD*(values[1]-values[0])), accepted.sd, wanted.sd)
+			}
+			continue
+		}
+		if math.IsInf(m.SD.SE, 1) { // for which the median is
+			q := j.s.Quantiles(i, 0.16, 0.5, 0.84)
+			add("the median of "+name, 2*q[1].SE/(q[2].Value-q[0].Value), accepted.mean, wanted.mean)
 			continue
 		}
 		if !(m.SD.Value > 0) {
@@ -301,6 +348,9 @@ func (j *judgement) errors() {
 	}
 	for i, e := range j.seen {
 		if values, _ := j.p.Density.Values(i); values != nil || i < j.p.Density.Params() {
+			continue
+		}
+		if math.IsInf(j.p.findings.moments[i].SD.SE, 1) {
 			continue
 		}
 		if by := max(e.mean/seen.mean, e.sd/seen.sd); by > worst.accepted {

@@ -22,7 +22,7 @@ type Cell struct {
 	open     []regions.Side // which bound the cell, but not Q
 	point    []float64      // the mode of what log r is in region
 	center   []float64      // about the mean of the posterior in the cell
-	sd       []float64      // and its standard deviations
+	mean, sd []float64      // means and standard deviations there, of discrete latents those of the values
 	expanded bool
 	modeless bool // no mode was found
 	order    int  // of the cells that were looked at

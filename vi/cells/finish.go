@@ -105,10 +105,10 @@ func (f *Search) enough(most int) int {
 	mean, variance := make([]float64, f.d.Dim()), make([]float64, f.d.Dim())
 	for k, c := range f.Cells {
 		weight[k] = math.Exp(c.LogEvidence.Value - total)
-		floats.AddScaled(mean, weight[k], c.center)
+		floats.AddScaled(mean, weight[k], c.mean)
 	}
 	square := func(k, i int) float64 {
-		off, sd := f.Cells[k].center[i]-mean[i], f.Cells[k].sd[i]
+		off, sd := f.Cells[k].mean[i]-mean[i], f.Cells[k].sd[i]
 		return weight[k] * (off*off + sd*sd)
 	}
 	for k := range f.Cells {

@@ -228,18 +228,23 @@ func (f *Search) total() float64 {
 
 // A finder makes cells. It is for one goroutine.
 type finder struct {
-	d      *graph.Density
-	lines  *lines
-	walker *prober
-	prober *prober // of scans; nil before the first
-	mode   *ModeFinder
-	x      *graph.Executor
-	summed *summedMode // if switches are summed out
-	draws  [][]float64 // Settings.Draws
+	d        *graph.Density
+	lines    *lines
+	walker   *prober
+	prober   *prober // of scans; nil before the first
+	mode     *ModeFinder
+	x        *graph.Executor
+	summed   *summedMode // if switches are summed out
+	draws    [][]float64 // Settings.Draws
+	discrete []bool      // latents
 }
 
 func newFinder(d *graph.Density, g *lines, switches []graph.SwitchLatent) (*finder, error) {
-	f := &finder{d: d, lines: g}
+	f := &finder{d: d, lines: g, discrete: make([]bool, d.Dim())}
+	for i := range f.discrete {
+		values, _ := d.Values(i)
+		f.discrete[i] = values != nil
+	}
 	var err error
 	if f.walker, err = newWalker(d, g); err != nil {
 		return nil, err
@@ -302,6 +307,7 @@ const (
 	modeApart = 4  // standard deviations in some latent, from all others
 	modeBelow = 12 // nats of its integral below the first one's
 	mostModes = 8
+	lostWays  = 16 // climbs that end where another one did, or nowhere: then there are no more
 )
 
 // modes are the normals at all modes that climbs from f.draws find in a cell that is everything,
@@ -321,7 +327,11 @@ func (f *finder) modes(ctx context.Context, c *Cell, first *family.Normal, preci
 		}
 		return true
 	}
+	lost := 0
 	for _, z := range f.draws {
+		if lost == lostWays {
+			break
+		}
 		at = slices.Clone(z)
 		if slices.ContainsFunc(parts, near) {
 			continue // of one that is known
@@ -330,7 +340,7 @@ func (f *finder) modes(ctx context.Context, c *Cell, first *family.Normal, preci
 		if err != nil {
 			return nil, err
 		}
-		if p == nil || !(top > bound-modeBelow) || len(parts) == mostModes {
+		if lost++; p == nil || !(top > bound-modeBelow) || len(parts) == mostModes {
 			continue
 		}
 		if f.summed != nil { // whose place in the normal says nothing
@@ -340,6 +350,7 @@ func (f *finder) modes(ctx context.Context, c *Cell, first *family.Normal, preci
 			}
 		}
 		if !slices.ContainsFunc(parts, near) {
+			lost--
 			logs, parts = append(logs, top), append(parts, family.FromPrecision(at, sparse(p)).Points(f.d.Params()))
 		}
 	}
@@ -396,7 +407,7 @@ func (f *finder) weigh(ctx context.Context, c *Cell, rng *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	c.center, c.sd = make([]float64, f.d.Dim()), make([]float64, f.d.Dim())
+	c.center, c.mean, c.sd = make([]float64, f.d.Dim()), make([]float64, f.d.Dim()), make([]float64, f.d.Dim())
 	var inside []float64
 	for k, z := range w.z {
 		if f.lines.outside(c.open, z) {
@@ -406,6 +417,10 @@ func (f *finder) weigh(ctx context.Context, c *Cell, rng *rand.Rand) error {
 		inside = append(inside, w.ratio[k])
 		floats.Add(c.center, z)
 		for i, v := range z {
+			if f.discrete[i] { // whose variance may be that of a rare one
+				v = f.d.ConstrainOne(i, v)
+			}
+			c.mean[i] += v
 			c.sd[i] += v * v
 		}
 	}
@@ -414,7 +429,8 @@ func (f *finder) weigh(ctx context.Context, c *Cell, rng *rand.Rand) error {
 		return nil
 	}
 	floats.Scale(1/float64(len(inside)), c.center)
-	for i, m := range c.center {
+	floats.Scale(1/float64(len(inside)), c.mean)
+	for i, m := range c.mean {
 		c.sd[i] = math.Sqrt(max(0, c.sd[i]/float64(len(inside))-m*m))
 	}
 	if smoothed, err := weighted.ParetoSmooth(inside); err == nil {

@@ -147,37 +147,63 @@ func (m *Mixture) Exact(h regions.Hyperplane) bool {
 	return !slices.ContainsFunc(m.parts, func(q Q) bool { return !Exact(q, h) })
 }
 
-// Defensive is what importance draws of m are from. A part of the draws is of the same with
-// wider conditionals: weights are bounded where m's tails are too thin. And parts get
-// draws by what they bring to the latents' variances: half of the draws are in
-// proportion to the largest share that a part has in one of them, which brings the errors
-// of all standard deviations down (Neyman's allocation).
-func (m *Mixture) Defensive() Q {
-	share, off, square := make([]float64, len(m.parts)), make([]float64, len(m.parts)), make([]float64, len(m.parts))
-	for i := range m.Dim() {
-		mean, variance := 0.0, 0.0
-		for k, q := range m.parts {
-			off[k], square[k] = q.Mean(i), q.SD(i)
-			mean += m.weight[k] * off[k]
+// shareOfModes is the share of a part from which on its own parts get draws of their own.
+const shareOfModes = 0.1
+
+// Defensive is what importance draws of m are from, and which part of m each of its parts is of. A part of the draws is of
+// the same with wider conditionals: weights are bounded where m's tails are too thin. And parts get draws by what they bring to
+// the latents' variances: half of the draws are in proportion to the largest share that a part has in one of them, which brings
+// the errors of all standard deviations down (Neyman's allocation). The parts of a part that is a mixture itself, as of a cell
+// with several modes, are parts then.
+func (m *Mixture) Defensive(moments func(part Q, i int) (mean, sd float64)) (draws Q, of []int) {
+	var weight []float64
+	var fine []Q
+	var from []int
+	for k, q := range m.parts {
+		modes, ok := q.(*Mixture)
+		if !ok || m.completion != nil || modes.completion != nil || m.weight[k] < shareOfModes {
+			weight, fine, from = append(weight, m.weight[k]), append(fine, q), append(from, k)
+			continue
 		}
-		for k := range m.parts {
+		for j, q := range modes.parts {
+			weight, fine, from = append(weight, m.weight[k]*modes.weight[j]), append(fine, q), append(from, k)
+		}
+	}
+	share := shares(weight, fine, moments)
+	total := max(floats.Sum(share), math.SmallestNonzeroFloat64)
+	var logs []float64
+	var parts []Q
+	for k, q := range fine {
+		w := 0.5*weight[k] + 0.5*share[k]/total
+		logs = append(logs, math.Log(w*(1-1./WideShare)), math.Log(w/WideShare))
+		parts = append(parts, q, Widened(q, WideScale))
+		of = append(of, from[k], from[k])
+	}
+	return NewMixture(logs, parts), of
+}
+
+// shares are, of each part, the largest that it has in the variance of a latent.
+func shares(weight []float64, parts []Q, moments func(part Q, i int) (mean, sd float64)) []float64 {
+	share, off, square := make([]float64, len(parts)), make([]float64, len(parts)), make([]float64, len(parts))
+	for i := range parts[0].Dim() {
+		mean, variance := 0.0, 0.0
+		for k, q := range parts {
+			off[k], square[k] = moments(q, i)
+			mean += weight[k] * off[k]
+		}
+		for k := range parts {
 			off[k] -= mean
-			square[k] = m.weight[k] * (off[k]*off[k] + square[k]*square[k])
+			square[k] = weight[k] * (off[k]*off[k] + square[k]*square[k])
 			variance += square[k]
+		}
+		if !(variance > 0) || math.IsInf(variance, 0) {
+			continue
 		}
 		for k, x := range square {
 			share[k] = max(share[k], x/variance)
 		}
 	}
-	total := floats.Sum(share)
-	var logs []float64
-	var parts []Q
-	for k, q := range m.parts {
-		w := 0.5*m.weight[k] + 0.5*share[k]/total
-		logs = append(logs, math.Log(w*(1-1./WideShare)), math.Log(w/WideShare))
-		parts = append(parts, q, Widened(q, WideScale))
-	}
-	return NewMixture(logs, parts)
+	return share
 }
 
 // Shifted is q with each latent's means moved by so much.

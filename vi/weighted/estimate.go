@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
@@ -133,11 +134,25 @@ func (c covariances) control(want float64, n int) (by, variance float64) {
 func (s *Sample) Moments(i int) (mean, sd mc.Estimate) {
 	var sds []float64
 	means := s.Known(axis(i), func(q family.Q) float64 {
-		mean, sd := s.partMoments(q, i)
+		mean, sd := PartMoments(s.density, q, i)
 		sds = append(sds, sd)
 		return mean
 	})
 	return s.moments(s.Latent(i), means, sds)
+}
+
+// TailK is the k-hat of what draws bring to the expectation of f ≥ 0. From 0.7 on they do not tell it, and from 1 on there
+// is none.
+func (s *Sample) TailK(f []float64) float64 {
+	logs := make([]float64, len(f))
+	for k, x := range f {
+		logs[k] = math.Log(x) + math.Log(s.Weights[k])
+	}
+	smoothed, err := ParetoSmooth(logs)
+	if err != nil {
+		return math.NaN()
+	}
+	return smoothed.K
 }
 
 // MomentsOf are the mean and the standard deviation of a number with the values x at the draws, where it has one.
@@ -186,19 +201,19 @@ func (s *Sample) moments(x, means, sds []float64) (mean, sd mc.Estimate) {
 	return mean, sd
 }
 
-// partMoments are the mean and the standard deviation of latent i under q.
-func (s *Sample) partMoments(q family.Q, i int) (mean, sd float64) {
-	values, _ := s.density.Values(i)
+// PartMoments are the mean and the standard deviation of latent i of d under q, on the program's own scale.
+func PartMoments(d *graph.Density, q family.Q, i int) (mean, sd float64) {
+	values, _ := d.Values(i)
 	switch {
 	case values != nil:
 		square := 0.0
-		for j, p := range s.valueProbs(q, i) {
+		for j, p := range valueProbs(d, q, i) {
 			mean += p * values[j]
 			square += p * values[j] * values[j]
 		}
 		return mean, math.Sqrt(max(0, square-mean*mean))
-	case s.density.Transformed(i):
-		return q.Law(axis(i)).Expect(func(u float64) float64 { return s.density.ConstrainOne(i, u) })
+	case d.Transformed(i):
+		return q.Law(axis(i)).Expect(func(u float64) float64 { return d.ConstrainOne(i, u) })
 	}
 	return q.Mean(i), q.SD(i)
 }
@@ -206,8 +221,8 @@ func (s *Sample) partMoments(q family.Q, i int) (mean, sd float64) {
 func axis(i int) regions.Hyperplane { return regions.Hyperplane{Index: []int{i}, Coef: []float64{1}} }
 
 // valueProbs are the probabilities of a discrete latent's values under q.
-func (s *Sample) valueProbs(q family.Q, i int) (probs []float64) {
-	_, cuts := s.density.Values(i)
+func valueProbs(d *graph.Density, q family.Q, i int) (probs []float64) {
+	_, cuts := d.Values(i)
 	law, low := family.Marginal(q, i), math.Inf(-1)
 	for _, cut := range append(slices.Clone(cuts), math.Inf(1)) {
 		probs = append(probs, law.Between(low, cut))
@@ -227,7 +242,7 @@ func (s *Sample) Masses(i int) (list []mc.Estimate) {
 				in[k] = 1
 			}
 		}
-		p := s.Expect(in, s.Known(axis(i), func(q family.Q) float64 { return s.valueProbs(q, i)[j] }))
+		p := s.Expect(in, s.Known(axis(i), func(q family.Q) float64 { return valueProbs(s.density, q, i)[j] }))
 		list = append(list, probability(p))
 	}
 	return list
