@@ -147,21 +147,24 @@ func (m *Mixture) Exact(h regions.Hyperplane) bool {
 	return !slices.ContainsFunc(m.parts, func(q Q) bool { return !Exact(q, h) })
 }
 
-// shareOfModes is the share of a part from which on its own parts get draws of their own.
-const shareOfModes = 0.1
+// A rare part of a part has so little weight, and yet so much of the variance of a latent.
+const (
+	rareWeight = 0.01
+	rareShare  = 0.2
+)
 
 // Defensive is what importance draws of m are from, and which part of m each of its parts is of. A part of the draws is of
 // the same with wider conditionals: weights are bounded where m's tails are too thin. And parts get draws by what they bring to
 // the latents' variances: half of the draws are in proportion to the largest share that a part has in one of them, which brings
-// the errors of all standard deviations down (Neyman's allocation). The parts of a part that is a mixture itself, as of a cell
-// with several modes, are parts then.
+// the errors of all standard deviations down (Neyman's allocation). If one of a part that is a mixture itself, as of a cell
+// with several modes, is rare, they are parts, too.
 func (m *Mixture) Defensive(moments func(part Q, i int) (mean, sd float64)) (draws Q, of []int) {
 	var weight []float64
 	var fine []Q
 	var from []int
 	for k, q := range m.parts {
 		modes, ok := q.(*Mixture)
-		if !ok || m.completion != nil || modes.completion != nil || m.weight[k] < shareOfModes {
+		if !ok || m.completion != nil || modes.completion != nil || !modes.hasRare(moments) {
 			weight, fine, from = append(weight, m.weight[k]), append(fine, q), append(from, k)
 			continue
 		}
@@ -180,6 +183,16 @@ func (m *Mixture) Defensive(moments func(part Q, i int) (mean, sd float64)) (dra
 		of = append(of, from[k], from[k])
 	}
 	return NewMixture(logs, parts), of
+}
+
+// hasRare reports whether a rare part rules the variance of a latent.
+func (m *Mixture) hasRare(moments func(part Q, i int) (mean, sd float64)) bool {
+	for k, share := range shares(m.weight, m.parts, moments) {
+		if m.weight[k] < rareWeight && share > rareShare {
+			return true
+		}
+	}
+	return false
 }
 
 // shares are, of each part, the largest that it has in the variance of a latent.
