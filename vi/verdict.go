@@ -114,15 +114,12 @@ func (p *Posterior) sampled(ctx context.Context, draws int) (*weighted.Sample, e
 		j := judgement{Verdict: Verdict{Trust: TrustFit}, p: p, s: s}
 		j.weights()
 		p.findings.known = j.numbers()
-		if j.tails(1, noMoments) {
-			p.findings.known = j.numbers()
-		}
 		more := j.needed(first)
 		if j.Trust == TrustNothing {
 			return s, nil
 		}
 		if more <= draws {
-			if j.tails(2, heavyTails) {
+			if j.tails() {
 				p.findings.known = j.numbers()
 			}
 			return s, nil
@@ -249,27 +246,23 @@ func (j *judgement) search() {
 	}
 }
 
-// The k-hat from which on draws do not tell a moment, and on there is none.
-const (
-	heavyTails = 0.7
-	noMoments  = 1
-)
+// heavyTails is the k-hat of squares from which on draws do not tell their mean.
+const heavyTails = 0.7
 
-// tails finds latents whose moments are not known well enough, and whose tails are so heavy that more draws would not help: what
-// draws bring to a power of the distance from the mean has such a k-hat. The standard errors of their moments become infinite.
-// It reports whether there are some.
-func (j *judgement) tails(power, least float64) (found bool) {
+// tails finds latents whose moments are not known well enough, and whose tails are so heavy that more draws would not help. The
+// standard errors of their moments become infinite. It reports whether there are some.
+func (j *judgement) tails() (found bool) {
 	for i := range j.p.findings.moments {
 		m := &j.p.findings.moments[i]
 		values, _ := j.p.Density.Values(i)
 		if i < j.p.Density.Params() || values != nil || !(m.Mean.SE > accepted.mean*m.SD.Value || m.SD.SE > accepted.sd*m.SD.Value) {
 			continue
 		}
-		far := make([]float64, j.s.Len())
+		square := make([]float64, j.s.Len())
 		for k, x := range j.s.Latent(i) {
-			far[k] = math.Pow(math.Abs(x-m.Mean.Value), power)
+			square[k] = (x - m.Mean.Value) * (x - m.Mean.Value)
 		}
-		if !(j.s.TailK(far) < least) {
+		if !(j.s.TailK(square) < heavyTails) {
 			m.Mean.SE, m.SD.SE, found = math.Inf(1), math.Inf(1), true
 		}
 	}
