@@ -44,6 +44,7 @@ type findings struct {
 
 	proposal    family.Q         // of the draws; nil before there are some
 	cell        []int            // that each part of it is of
+	elbo        Estimate         // of Q, if that is one cell
 	draws       int              // of the sample; 0 before it is known how many
 	sample      *weighted.Sample // nil until it is asked for
 	moments     []Moments        // by latent, likewise
@@ -75,11 +76,18 @@ const (
 // proposal is what draws are of: of cells, and of one family that is not all but the posterior itself, a part is of wider
 // ones, which see the tails that Q's own draws do not.
 func (p *Posterior) proposal(ctx context.Context) (q family.Q, cell []int) {
-	if m, ok := p.Q.(family.Mixed); ok {
+	m, ok := p.Q.(family.Mixed)
+	if ok && p.findings.Cells != nil {
 		return m.Defensive(p.partMoments)
 	}
 	pilot, err := weighted.Draw(ctx, p.Density, p.Q, pilotDraws, mc.Mix(p.Settings.Seed, judgeStream))
-	if err == nil && pilot.ESS > allButEven*pilotDraws {
+	if err == nil {
+		p.findings.elbo = mc.Mean(pilot.LogRatio)
+	}
+	switch {
+	case ok:
+		return m.Defensive(p.partMoments)
+	case err == nil && pilot.ESS > allButEven*pilotDraws:
 		return p.Q, []int{0}
 	}
 	return family.NewMixture([]float64{0}, []family.Q{p.Q}).Defensive(p.partMoments)
@@ -155,8 +163,11 @@ func (f *findings) note(s *weighted.Sample) {
 		}
 		f.moments[i].Mean, f.moments[i].SD = s.Moments(i)
 	}
-	if f.Cells == nil {
-		f.Cells = []Cell{{"everywhere", 1, mc.Mean(s.LogRatio), s.LogEvidence, s.K}}
+	switch {
+	case f.Cells == nil:
+		f.Cells = []Cell{{"everywhere", 1, f.elbo, s.LogEvidence, s.K}}
+	case len(f.Cells) == 1:
+		f.Cells[0].LogEvidence, f.Cells[0].KHat = s.LogEvidence, s.K
 	}
 }
 
