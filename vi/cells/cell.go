@@ -24,6 +24,7 @@ type Cell struct {
 	center   []float64      // about the mean of the posterior in the cell
 	mean, sd []float64      // means and standard deviations there, of discrete latents those of the values
 	expanded bool
+	drawn    bool // point was one of Settings.Points
 	modeless bool // no mode was found
 	order    int  // of the cells that were looked at
 }

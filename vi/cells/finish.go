@@ -26,7 +26,8 @@ const (
 	cheapGuards = 1000 // of a density with more of them draws are fewer
 	unreliable  = 0.7  // k-hat
 	doubtful    = 0.03 // nats that more normals for a cell should bring,
-	heavyCell   = 0.15 // if it has so much of the mass
+	heavyCell   = 0.15 // if it has so much of the mass,
+	farOff      = 1.0  // or if it has so much of the variance of a latent
 )
 
 // Finish says what becomes of the cells that a search has found.
@@ -44,7 +45,8 @@ type Finish struct {
 // which some are as the search has found them.
 func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float64, err error) {
 	total := f.total()
-	kept = f.Cells[:f.enough(s.Most)]
+	share, n := f.shares(s.Most)
+	kept = f.Cells[:n]
 	for _, c := range f.Cells[len(kept):] {
 		left += math.Exp(c.LogEvidence.Value - total)
 	}
@@ -64,8 +66,12 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		seed := mc.Mix(f.s.Seed, uint64(1<<32+k))
 		n := max(leastDraws, int(mostDraws*part)*cheapGuards/max(cheapGuards, f.d.Arrangement().Len()))
 		rng := mc.NewRand(seed)
-		if err := f.judge(ctx, f.finders[p].x, c, n, rng); err != nil || f.over() || part < heavyCell || part*(c.LogEvidence.Value-c.ELBO.Value) < doubtful {
+		if err := f.judge(ctx, f.finders[p].x, c, n, rng); err != nil || f.over() {
 			return err
+		}
+		more := c.LogEvidence.Value - c.ELBO.Value
+		if (part < heavyCell || part*more < doubtful) && (share[k] < heavyCell || more < farOff) {
+			return nil
 		}
 		return f.refine(ctx, f.finders[p].x, c, s.Draws, n, rng)
 	})
@@ -97,9 +103,9 @@ func (f *Search) refine(ctx context.Context, x *graph.Executor, c *Cell, draws [
 	return f.judge(ctx, x, c, n, rng)
 }
 
-// enough is how many of the first cells hold the mass and, but for a little, the variances
-// of the latents; most at most, if that is not 0.
-func (f *Search) enough(most int) int {
+// shares are, of each cell, the largest that it has in the mass or in the variance of a latent; and how many of the first cells
+// hold the mass and, but for a little, the variances; most at most, if that is not 0.
+func (f *Search) shares(most int) (share []float64, enough int) {
 	n, total := len(f.Cells), f.total()
 	weight := make([]float64, n)
 	mean, variance := make([]float64, f.d.Dim()), make([]float64, f.d.Dim())
@@ -114,6 +120,14 @@ func (f *Search) enough(most int) int {
 	for k := range f.Cells {
 		for i := range variance {
 			variance[i] += square(k, i)
+		}
+	}
+	share = slices.Clone(weight)
+	for k := range f.Cells {
+		for i, v := range variance {
+			if i >= f.d.Params() && v > 0 {
+				share[k] = max(share[k], square(k, i)/v)
+			}
 		}
 	}
 	mass, tail := 0.0, make([]float64, f.d.Dim())
@@ -133,7 +147,7 @@ func (f *Search) enough(most int) int {
 	if most > 0 {
 		n = min(n, most)
 	}
-	return n
+	return share, n
 }
 
 // judge measures a cell by n draws of its own distribution, and some of one that is

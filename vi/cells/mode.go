@@ -124,7 +124,7 @@ func (m *ModeFinder) climb(ctx context.Context, signs regions.Signs) (value floa
 		if ctx.Err() != nil {
 			return 0, false, ctx.Err()
 		}
-		delta, ok := m.newton(damping)
+		delta, _, ok := m.newton(damping)
 		if !ok {
 			damping *= 10
 			continue
@@ -301,27 +301,64 @@ func rounded(x float64) float64 {
 	return math.Ldexp(math.Round(fraction*(1<<24)), exponent-24)
 }
 
-// newton is the damped Newton step, if the damped Hessian is positive definite.
-func (m *ModeFinder) newton(damping float64) (step []float64, ok bool) {
+// mostSlope is how many of its standard deviations the mode of a normal that is like log r at an edge may be beyond it. Then its
+// density falls all but exponentially.
+const mostSlope = 30
+
+// edge moves z, which is in the region, to where log r is highest there, and returns the normal that has log r's slope and, where
+// that is enough, its curvature: its mean, its precision, and the log of its integral. Mean is nil if there is none.
+func (m *ModeFinder) edge(ctx context.Context, z []float64, signs regions.Signs) (mean []float64, precision *mat.SymDense, top float64, err error) {
+	m.place(z)
+	m.cliffs, m.walls = nil, true
+	value, ok, err := m.climb(ctx, signs)
+	if err != nil || !ok {
+		return nil, nil, 0, err
+	}
+	for damping := 0.0; damping < 1e6; damping = max(modeDamping, 10*damping) {
+		step, c, ok := m.newton(damping)
+		if !ok || floats.Dot(m.g, step) > mostSlope*mostSlope {
+			continue
+		}
+		n := len(z)
+		var damped mat.SymDense
+		c.ToSym(&damped)
+		mean, precision = make([]float64, n), mat.NewSymDense(n, nil)
+		top = value + floats.Dot(m.g, step)/2 + 0.5*(float64(n-m.d.Params())*math.Log(2*math.Pi)-c.LogDet())
+		for i, s := range m.scale {
+			z[i], mean[i] = m.u[i]*s, (m.u[i]+step[i])*s
+			if i >= m.d.Params() {
+				top += math.Log(s)
+			}
+			for j := range i + 1 {
+				precision.SetSym(i, j, damped.At(i, j)/(s*m.scale[j]))
+			}
+		}
+		return mean, precision, top, nil
+	}
+	return nil, nil, 0, nil
+}
+
+// newton is the damped Newton step, if the damped Hessian is positive definite, and its factorisation.
+func (m *ModeFinder) newton(damping float64) (step []float64, c *mat.Cholesky, ok bool) {
 	n := len(m.u)
 	damped := mat.NewSymDense(n, nil)
 	damped.CopySym(m.neg)
 	for i := range n {
 		p := m.neg.At(i, i)
 		if !finite(p) {
-			return nil, false
+			return nil, nil, false
 		}
 		damped.SetSym(i, i, p+damping*max(1, math.Abs(p)))
 	}
-	var c mat.Cholesky
+	c = new(mat.Cholesky)
 	if !c.Factorize(damped) {
-		return nil, false
+		return nil, nil, false
 	}
 	var v mat.VecDense
 	if c.SolveVecTo(&v, mat.NewVecDense(n, m.g)) != nil || floats.HasNaN(v.RawVector().Data) {
-		return nil, false
+		return nil, nil, false
 	}
-	return v.RawVector().Data, true
+	return v.RawVector().Data, c, true
 }
 
 // reach is how much of a step stays inside the region.

@@ -225,10 +225,10 @@ func (m normals) expect(c cloud, sums *mat.Dense) (score float64) {
 // fitNormals is the mixture of normals near the points, of at least so many parts and of as
 // many as points that were left out are in favour of; nil if a covariance matrix is singular.
 func fitNormals(ctx context.Context, c cloud, least int, rng *rand.Rand) (best normals) {
-	halves := c.split()
 	if floats.Sum(c.weight) < float64(4*len(c.scale)) || !(floats.Min(c.scale) > 0) {
 		return nil
 	}
+	halves := c.split()
 	most, each := math.Inf(-1), float64(mixtureEach*(monomials(len(c.scale))-1))
 	for k := least; k <= mixtureMost && (k == 1 || floats.Sum(c.weight) > each*float64(k)); k *= 2 {
 		m := halves[0].maximise(ctx, halves[0].seeds(k, rng))

@@ -37,7 +37,7 @@ const MostLatents = modeLatents
 type Settings struct {
 	// Points are where it starts.
 	Points [][]float64
-	// Draws are from where else to climb if a cell is everything: it may have several modes.
+	// Draws are from where else to climb in a cell: it may have several modes.
 	Draws [][]float64
 	// Most is the number of cells that it looks at. Over, if not nil, is asked by several
 	// goroutines whether to end, once it has found one; what it finds then depends on the machine.
@@ -71,8 +71,9 @@ type Search struct {
 
 // A lead is a region that may be worth a look, and a point from where to look.
 type lead struct {
-	z []float64
-	s regions.Signs
+	z     []float64
+	s     regions.Signs
+	drawn bool // the point is one of Settings.Points
 }
 
 // Find looks for the cells of a density that hold its mass. When ctx is done, its error is beside what was found.
@@ -92,7 +93,7 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 	}
 	var leads []lead
 	for _, z := range s.Points {
-		leads = f.add(leads, lead{z: z, s: d.Arrangement().Signs(z)})
+		leads = f.add(leads, lead{z: z, s: d.Arrangement().Signs(z), drawn: true})
 	}
 	for len(leads) > 0 && f.Tried < s.Most && ctx.Err() == nil && !(f.over() && len(f.Cells) > 0) {
 		n := min(round, len(leads))
@@ -264,37 +265,77 @@ func newFinder(d *graph.Density, g *lines, switches []graph.SwitchLatent) (*find
 // span is the cell of a lead, without more than its extent.
 func (f *finder) span(l lead) (*Cell, error) {
 	spans, err := f.spans(l.z, l.s)
-	return &Cell{region: l.s, span: spans, point: slices.Clone(l.z)}, err
+	return &Cell{region: l.s, span: spans, point: slices.Clone(l.z), drawn: l.drawn}, err
 }
 
-// evaluate finds what a cell is worth, if it may be worth least.
+// beside is the log of a normal's mass in a cell below which its mode is so far outside that log r at the edge is another matter.
+const beside = -1.5
+
+// evaluate finds what a cell is worth, if it may be worth least: by the mode of what log r is there, which may be outside, and
+// where that is far by the edge of the cell as well.
 func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand.Rand) error {
-	sides, of, curved := f.lines.affine(f.lines.sides(c.span))
-	extend := f.mode.extend
-	if f.summed != nil {
-		extend = f.summed.extend
-	}
-	precision, bound, err := extend(ctx, c.point, c.region)
+	drawn := slices.Clone(c.point)
+	precision, bound, err := f.extend(ctx, c.point, c.region)
 	c.modeless = precision == nil
-	if err != nil || precision == nil || !(bound+f.most(c.point, precision, sides) > least) {
+	if err != nil {
 		return err
 	}
-	normal := family.FromPrecision(c.point, sparse(precision)).Points(f.d.Params())
-	c.Q, c.open = normal, curved
-	if len(sides)+len(curved) == 0 {
-		if c.Q, err = f.modes(ctx, c, normal, precision, bound, extend); err != nil {
+	sides, _, _ := f.lines.affine(f.lines.sides(c.span))
+	inside := math.Inf(-1)
+	if precision != nil {
+		inside = f.most(c.point, precision, sides)
+	}
+	if bound+inside > least {
+		if err := f.propose(ctx, c, c.point, precision, bound, rng); err != nil {
 			return err
 		}
 	}
-	if len(sides) > 0 {
+	if !c.drawn || f.summed != nil || inside > beside || len(sides) == 0 {
+		return nil
+	}
+	mean, precision, bound, err := f.mode.edge(ctx, drawn, c.region)
+	if err != nil || mean == nil || !(bound+f.most(mean, precision, sides) > least) {
+		return err
+	}
+	edge := *c
+	edge.Q, edge.point, edge.modeless = nil, drawn, false
+	if err := f.propose(ctx, &edge, mean, precision, bound, rng); err != nil {
+		return err
+	}
+	if edge.Q != nil && (c.Q == nil || edge.ELBO.Value > c.ELBO.Value) {
+		*c = edge
+	}
+	return nil
+}
+
+// propose gives a cell the normal with a mean and a precision, and those at its other modes, confined to the cell, and weighs it.
+// bound is the log of the normal's integral.
+func (f *finder) propose(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, rng *rand.Rand) error {
+	all := f.lines.sides(c.span)
+	sides, of, curved := f.lines.affine(all)
+	logs, normals, err := f.modes(ctx, c, mean, precision, bound, all)
+	if err != nil {
+		return err
+	}
+	c.open = curved
+	parts := make([]family.Q, len(normals))
+	for k, normal := range normals {
+		if parts[k] = normal; len(sides) == 0 {
+			continue
+		}
 		confined, open, err := normal.Confine(sides)
 		if err != nil {
 			return nil // the region is empty
 		}
-		c.Q = confined
-		for _, k := range open {
-			c.open = append(c.open, of[k])
+		parts[k] = confined
+		for _, j := range open {
+			if !slices.Contains(c.open, of[j]) {
+				c.open = append(c.open, of[j])
+			}
 		}
+	}
+	if c.Q = parts[0]; len(parts) > 1 {
+		c.Q = family.NewMixture(logs, parts)
 	}
 	if f.summed != nil {
 		c.Q = newSummed(f.d, c.Q, f.summed.sum.switches)
@@ -302,45 +343,71 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand
 	return f.weigh(ctx, c, rng)
 }
 
+// extend is ModeFinder.extend, with switches summed out.
+func (f *finder) extend(ctx context.Context, z []float64, region regions.Signs) (*mat.SymDense, float64, error) {
+	if f.summed != nil {
+		return f.summed.extend(ctx, z, region)
+	}
+	return f.mode.extend(ctx, z, region)
+}
+
+func (f *finder) normal(mean []float64, precision *mat.SymDense) *family.Normal {
+	return family.FromPrecision(mean, sparse(precision)).Points(f.d.Params())
+}
+
 // When another mode counts.
 const (
 	modeApart = 4  // standard deviations in some latent, from all others
 	modeBelow = 12 // nats of its integral below the first one's
 	mostModes = 8
-	lostWays  = 16 // climbs that end where another one did, or nowhere: then there are no more
+	lostWays  = 16   // climbs that end where another one did, or nowhere: then there are no more
+	fewDraws  = 2000 // are asked whether they are in a cell that is not everything
 )
 
-// modes are the normals at all modes that climbs from f.draws find in a cell that is everything,
-// beside that at c.point, whose integral is bound; of one mode it is that normal. A mixture
-// has as many when its components may change places.
-func (f *finder) modes(ctx context.Context, c *Cell, first *family.Normal, precision *mat.SymDense, bound float64,
-	extend func(context.Context, []float64, regions.Signs) (*mat.SymDense, float64, error),
-) (family.Q, error) {
-	logs, parts := []float64{bound}, []family.Q{first}
+// modes are the normals at all modes of a cell that climbs from f.draws find, beside a first one, whose integral is bound, with the
+// logs of their integrals in the cell. A mixture has as many when its components may change places.
+func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, sides []regions.Side) (
+	logs []float64, normals []*family.Normal, err error,
+) {
+	half, _, _ := f.lines.affine(sides)
+	logs, normals = []float64{bound + f.most(mean, precision, half)}, []*family.Normal{f.normal(mean, precision)}
+	apart := make([]bool, f.d.Dim()) // latents whose place says nothing
+	for i := range apart {
+		apart[i] = i < f.d.Params() || f.summed != nil && slices.ContainsFunc(f.summed.sum.switches, func(w graph.SwitchLatent) bool { return w.Latent == i })
+	}
 	var at []float64
-	near := func(q family.Q) bool {
+	type box struct{ mean, sd []float64 }
+	around := func(q *family.Normal) (b box) {
+		for i := range q.Dim() {
+			b.mean, b.sd = append(b.mean, q.Mean(i)), append(b.sd, q.SD(i))
+		}
+		return b
+	}
+	boxes := []box{around(normals[0])}
+	near := func(b box) bool {
 		for i, x := range at {
-			apart := i < f.d.Params() || f.summed != nil && slices.ContainsFunc(f.summed.sum.switches, func(w graph.SwitchLatent) bool { return w.Latent == i })
-			if !apart && math.Abs(x-q.Mean(i)) > modeApart*q.SD(i) {
+			if !apart[i] && math.Abs(x-b.mean[i]) > modeApart*b.sd[i] {
 				return false
 			}
 		}
 		return true
 	}
+	stride := 1
+	if len(sides) > 0 {
+		stride = max(1, len(f.draws)/fewDraws)
+	}
 	lost := 0
-	for _, z := range f.draws {
-		if lost == lostWays {
-			break
+	for k := 0; k < len(f.draws) && lost < lostWays && len(normals) < mostModes; k += stride {
+		if at = f.draws[k]; f.lines.outside(sides, at) || slices.ContainsFunc(boxes, near) {
+			continue // of another cell, or of a mode that is known
 		}
-		at = slices.Clone(z)
-		if slices.ContainsFunc(parts, near) {
-			continue // of one that is known
-		}
-		p, top, err := extend(ctx, at, c.region)
+		at = slices.Clone(at)
+		lost++
+		p, top, err := f.extend(ctx, at, c.region)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if lost++; p == nil || !(top > bound-modeBelow) || len(parts) == mostModes {
+		if p == nil {
 			continue
 		}
 		if f.summed != nil { // whose place in the normal says nothing
@@ -349,15 +416,13 @@ func (f *finder) modes(ctx context.Context, c *Cell, first *family.Normal, preci
 				p.SetSym(w.Latent, w.Latent, precision.At(w.Latent, w.Latent))
 			}
 		}
-		if !slices.ContainsFunc(parts, near) {
+		if top += f.most(at, p, half); top > logs[0]-modeBelow && !slices.ContainsFunc(boxes, near) {
 			lost--
-			logs, parts = append(logs, top), append(parts, family.FromPrecision(at, sparse(p)).Points(f.d.Params()))
+			logs, normals = append(logs, top), append(normals, f.normal(at, p))
+			boxes = append(boxes, around(normals[len(normals)-1]))
 		}
 	}
-	if len(parts) == 1 {
-		return first, nil
-	}
-	return family.NewMixture(logs, parts), nil
+	return logs, normals, nil
 }
 
 // sparse leaves out what differences have left of correlations that are none.
