@@ -104,7 +104,7 @@ func TestDiscretePosterior(t *testing.T) {
 		require.Less(t, got.SE, 0.005, "inconclusive")
 		sd, err := p.SD("n")
 		require.NoError(t, err)
-		assert.InDelta(t, math.Sqrt(second-mean*mean), sd.Value, 5*sd.SE)
+		assert.InDelta(t, math.Sqrt(second-mean*mean), sd.Value, 5*sd.SE+0.0025*sd.Value) // and what a search leaves out
 		for i, want := range heads {
 			_, masses, err := p.Masses(fmt.Sprintf("k[%d]", i))
 			require.NoError(t, err)

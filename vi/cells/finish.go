@@ -17,7 +17,7 @@ import (
 
 // What is spent on the cells that are kept.
 const (
-	lostSquare  = 20   // times as much of the variance of a latent may be lost as of the mass
+	lostSquare  = 5    // times as much of the variance of a latent may be lost as of the mass
 	negligible  = 3e-5 // of the mass of a cell that is left out if little is known of it
 	weighty     = 3e-4 // of the mass of a cell that is judged by more than its search,
 	judgedSE    = 0.1  // and the standard error of one of less
