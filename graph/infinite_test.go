@@ -120,6 +120,14 @@ func TestGuardsAreThoseOfALoop(t *testing.T) {
 			func(a, b, y, k, h float64) bool { return math.Log(b/(1-b)) > .75 }},
 		{"logit b < .75", func(l fiveLatents) graph.Guard { return graph.Less(logit(l.b), 0.75) },
 			func(a, b, y, k, h float64) bool { return math.Log(b/(1-b)) < .75 }},
+		{"(b + 1)·log b > a", func(l fiveLatents) graph.Guard {
+			return graph.Greater(graph.Mul(graph.Add(l.b, 1), graph.Log(l.b)), l.a)
+		},
+			func(a, b, y, k, h float64) bool { return (b+1)*math.Log(b) > a }},
+		{"(2·b + 1)²/√(2·b + 1) > a·(2·b + 1)", func(l fiveLatents) graph.Guard {
+			u := graph.Add(graph.Mul(2, l.b), 1)
+			return graph.Greater(graph.Pow(u, 1.5), graph.Mul(l.a, u))
+		}, func(a, b, y, k, h float64) bool { return math.Pow(2*b+1, 1.5) > a*(2*b+1) }},
 		{"a·sqrt(k-1) > b", func(l fiveLatents) graph.Guard {
 			return graph.Greater(graph.Mul(l.a, graph.Sqrt(graph.Sub(l.k, 1))), l.b)
 		},

@@ -146,6 +146,7 @@ const (
 	missedReach = 8   // from 0, in the latent's coordinate
 	missedSteps = 512 // on a line
 	flatSlope   = 1e-6
+	sameRoot    = 1e-5
 )
 
 // missed is an error if curve l, which can be solved for some of its latents, has a part
@@ -195,15 +196,28 @@ func missedOn(c *regions.Curve, k int, z []float64) (at float64, found bool) {
 				lo = mid
 			}
 		}
+		value(hi)
+		inside := one.Inside(0)
 		value(lo)
 		slopes := one.Slopes()
 		rest := 0.0
 		for _, j := range c.Pivots() {
 			rest = max(rest, math.Abs(slopes[j][0]))
 		}
-		if rest < flatSlope*math.Abs(slopes[k][0]) {
+		if inside && one.Inside(0) && rest < flatSlope*math.Abs(slopes[k][0]) && !isSolved(c, one) {
 			return lo, true
 		}
 	}
 	return 0, false
+}
+
+// isSolved reports whether the point of b is the root of a curve for one of its latents.
+func isSolved(c *regions.Curve, b *regions.CurveBatch) bool {
+	for _, j := range c.Pivots() {
+		x := b.In[j][0]
+		if slices.ContainsFunc(b.Solve(j), func(root float64) bool { return math.Abs(root-x) < sameRoot*(1+math.Abs(x)) }) {
+			return true
+		}
+	}
+	return false
 }

@@ -41,6 +41,19 @@ const (
 	edgeZero   = 1e-7 // what is 0 on a plane, relative to what it is by a step beside it
 )
 
+// Inside reports whether the steps have values at point i of the last Values.
+func (b *CurveBatch) Inside(i int) bool {
+	return !slices.ContainsFunc(b.c.steps, func(x Step) bool {
+		f, limited := x.F.(Limited)
+		if !limited {
+			return false
+		}
+		lo, hi := f.Domain()
+		v := b.v[x.A][i]
+		return !(lo < v && v < hi)
+	})
+}
+
 // Edges are those of the curve of plane l that plane p makes, as random points of p tell, and a latent of that curve, by position, that
 // leads away from p.
 func (a *Arrangement) Edges(p, l int) (latent int, edges []Edge) {
@@ -139,7 +152,7 @@ func (b *CurveBatch) expand(i, k int, along float64, edges []Edge) (phi expansio
 		}
 		switch x.Kind {
 		case Coordinate:
-			near.add(monomial{along, [3]float64{-1, 0, 0}})
+			near.add(monomial{along, powers{0, -1, 0, 0}})
 		case Affine:
 			*near = numberOf(x.Const)
 			for _, t := range x.Terms {
@@ -165,7 +178,7 @@ func (b *CurveBatch) expand(i, k int, along float64, edges []Edge) (phi expansio
 		case Over:
 			*near = b.near[x.A].times(b.near[x.B].pow(-1))
 		case Power:
-			if p := b.near[x.B]; p.n == 0 || p.n == 1 && p.of[0].power == [3]float64{} {
+			if p := b.near[x.B]; p.n == 0 || p.n == 1 && p.of[0].power == (powers{}) {
 				*near = b.near[x.A].pow(p.limit())
 			} else {
 				*near = p.times(b.near[x.A].log()).exp()
@@ -178,7 +191,7 @@ func (b *CurveBatch) expand(i, k int, along float64, edges []Edge) (phi expansio
 // from is how far an operand is inside of the edge, where it is 0.
 func (e Edge) from(operand expansion) (out expansion) {
 	for _, m := range operand.of[:operand.n] {
-		if compare(m.power, [3]float64{}) != 0 {
+		if compare(m.power, powers{}) != 0 {
 			m.coef *= e.sign
 			out.add(m)
 		}

@@ -5,12 +5,14 @@ import (
 	"math"
 )
 
-// A monomial is coef·t⁻ᵖ·Lᵠ·Mʳ with the powers p, q and r, where L = −log t and M = log L. As t ─▶ 0 from above that of two is the larger
-// one whose powers are, compared in this order.
+// A monomial is coef·E·t⁻ᵖ·Lᵠ·Mʳ with the powers p, q and r, where L = −log t and M = log L. E stands for what is beyond all powers of t,
+// as exp(1/t), and has power ∞, or −∞. As t ─▶ 0 from above that of two is the larger one whose powers are, compared in this order.
 type monomial struct {
 	coef  float64
-	power [3]float64
+	power powers
 }
+
+type powers [4]float64 // of E, 1/t, L and M
 
 // An expansion is what a number is as t ─▶ 0: a sum of monomials, the largest first, of which those after the first few are left out. No
 // monomials are 0.
@@ -28,9 +30,9 @@ const (
 var none = numberOf(math.NaN()) // no number
 
 // compare compares the powers of two monomials.
-func compare(p, q [3]float64) int {
+func compare(p, q powers) int {
 	for k := range p {
-		if p[k] != q[k] && !(math.Abs(p[k]-q[k]) <= samePower*(1+math.Abs(p[k]))) {
+		if p[k] != q[k] && !(math.Abs(p[k]-q[k]) <= samePower*(1+min(math.Abs(p[k]), math.Abs(q[k])))) {
 			return cmp.Compare(p[k], q[k])
 		}
 	}
@@ -126,13 +128,14 @@ func (x expansion) series(c0, c1, c2 float64) expansion {
 
 // log is that of x > 0.
 func (x expansion) log() expansion {
-	if x.n == 0 || x.of[0].power[2] != 0 {
+	if x.n == 0 || x.of[0].power[3] != 0 {
 		return none
 	}
 	m, rest := x.parted()
 	out := rest.series(0, 1, -0.5)
-	out.add(monomial{m.power[0], [3]float64{0, 1, 0}})
-	out.add(monomial{m.power[1], [3]float64{0, 0, 1}})
+	out.add(monomial{signum(m.power[0]), powers{0, math.Inf(1), 0, 0}}) // a power of 1/t that is not known
+	out.add(monomial{m.power[1], powers{0, 0, 1, 0}})
+	out.add(monomial{m.power[2], powers{0, 0, 0, 1}})
 	if c := math.Log(m.coef); !(math.Abs(c) <= cancelled) {
 		out.add(monomial{coef: c})
 	}
@@ -143,15 +146,15 @@ func (x expansion) exp() expansion {
 	m, rest := monomial{coef: 1}, expansion{}
 	for _, o := range x.of[:x.n] {
 		switch {
-		case o.power == [3]float64{0, 1, 0}:
-			m.power[0] += o.coef
-		case o.power == [3]float64{0, 0, 1}:
+		case o.power == powers{0, 0, 1, 0}:
 			m.power[1] += o.coef
-		case compare(o.power, [3]float64{}) == 0:
+		case o.power == powers{0, 0, 0, 1}:
+			m.power[2] += o.coef
+		case compare(o.power, powers{}) == 0:
 			m.coef *= math.Exp(o.coef)
-		case compare(o.power, [3]float64{}) < 0:
+		case compare(o.power, powers{}) < 0:
 			rest.add(o)
-		case m.power[0]-m.power[0] == 0: // beyond all powers of t
+		case m.power[0] == 0: // the largest one
 			m.power[0] = math.Copysign(math.Inf(1), o.coef)
 		}
 	}
@@ -163,7 +166,7 @@ func (x expansion) limit() float64 {
 	if x.n == 0 {
 		return 0
 	}
-	switch compare(x.of[0].power, [3]float64{}) {
+	switch compare(x.of[0].power, powers{}) {
 	case 0:
 		return x.of[0].coef
 	case 1:
@@ -194,4 +197,12 @@ func (x expansion) apply(f Function) expansion {
 		return numberOf(y)
 	}
 	return x.plus(-1, numberOf(c)).series(y, f.Slope(c, y), 0)
+}
+
+// signum is 1, −1 or 0.
+func signum(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return math.Copysign(1, x)
 }

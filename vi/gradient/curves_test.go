@@ -355,6 +355,14 @@ func edgeProblems() map[string]curvedProblem {
 			return graph.Sub(graph.Mul(graph.Pow(b, 1.0/3), graph.Sub(graph.Mul(graph.Sqrt(b), graph.Log(b)), a)), 1)
 		}, func(b, a float64) float64 { return math.Cbrt(b)*(math.Sqrt(b)*log(b)-a) - 1 },
 			func(b float64) float64 { return math.Sqrt(b)*log(b) - 1/math.Cbrt(b) }, 0),
+		"log b + exp(b⁻¹·⁷) > a·eᵇ": above(0, func(b, a e) e {
+			return graph.Sub(graph.Add(graph.Log(b), graph.Exp(graph.Pow(b, -1.7))), graph.Mul(a, graph.Exp(b)))
+		}, func(b, a float64) float64 { return log(b) + math.Exp(math.Pow(b, -1.7)) - a*math.Exp(b) },
+			func(b float64) float64 { return (log(b) + math.Exp(math.Pow(b, -1.7))) / math.Exp(b) }, 0, 0.4, 0.9),
+		"a·(0.8 − b)·exp(b⁻¹·⁷) + 4·b² + 0.1 > 0": above(0, func(b, a e) e {
+			return graph.Add(graph.Add(graph.Mul(graph.Mul(a, graph.Sub(0.8, b)), graph.Exp(graph.Pow(b, -1.7))), graph.Mul(4, graph.Square(b))), 0.1)
+		}, func(b, a float64) float64 { return a*(0.8-b)*math.Exp(math.Pow(b, -1.7)) + 4*b*b + 0.1 },
+			func(b float64) float64 { return -(4*b*b + 0.1) / ((0.8 - b) * math.Exp(math.Pow(b, -1.7))) }, 0, 0.8),
 		"the quantile of b > a": above(0, func(b, a e) e { return graph.Sub(graph.NormalQuantile(b), a) },
 			func(b, a float64) float64 { return math.Sqrt2*math.Erfinv(2*b-1) - a }, func(b float64) float64 { return math.Sqrt2 * math.Erfinv(2*b-1) }, 0, 1),
 		"log Γ(b) > a + 1": above(1, func(b, a e) e { return graph.Sub(graph.Lgamma(b), a) },

@@ -40,7 +40,9 @@ type Worker interface {
 // Boundary is the unbiased, low-variance estimator of Lee, Yu and Yang (NeurIPS
 // 2018): the reparameterization gradient inside the regions plus the surface
 // integral over the guards. The zero value uses all guards. It is unbiased for
-// every model.
+// every model. Its variance is infinite where a curved guard comes to the edge of
+// a logarithm's or a quantile's domain along it, and cannot be solved for the
+// latent that is on the edge: as a·log b + b > −0.85 at a = b = 0.
 type Boundary struct {
 	// Method says how samples are moved onto guards.
 	Method family.Method `json:",omitempty"`
