@@ -1,14 +1,20 @@
 package vi
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
+	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/safefile"
+	"github.com/facetvi/facet/internal/sealed"
 )
 
 // lockCheckpoint makes this fit the one writer of the checkpoint, until release
-// is called or the process ends. It does nothing if no checkpoint is wanted.
-func (s *job) lockCheckpoint() (release func(), err error) {
+// is called or the process ends. It does nothing if no checkpoint is wanted. What is
+// in the file already must be a fit of d, or nothing: what else there is would be lost.
+func (s *job) lockCheckpoint(d *graph.Density) (release func(), err error) {
 	if s.Checkpoint == "" {
 		return func() {}, nil
 	}
@@ -16,7 +22,32 @@ func (s *job) lockCheckpoint() (release func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
+	if err := s.checkReplaced(d); err != nil {
+		release()
+		return nil, fmt.Errorf("checkpoint: %s is not replaced: %w; remove it, or name another file", s.Checkpoint, err)
+	}
 	return release, nil
+}
+
+// checkReplaced is an error if the checkpoint's file has something else in it than a fit of d.
+func (s *job) checkReplaced(d *graph.Density) error {
+	file, err := os.Open(s.Checkpoint)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || info.Size() == 0 || !info.Mode().IsRegular() { // Replace says what it is
+		return err
+	}
+	var was struct{ Model savedModel }
+	if err := sealed.Read(file, format, int(info.Size()), &was); err != nil {
+		return err
+	}
+	return was.Model.check(modelOf(d))
 }
 
 // save writes the checkpoint, if one is wanted.

@@ -60,17 +60,18 @@ func TestCheckpointRefuses(t *testing.T) {
 
 // A checkpoint has one writer.
 func TestCheckpointLock(t *testing.T) {
+	d := small(t, "x", 1, 0, 1, 1)
 	s := job{Settings: Settings{Checkpoint: filepath.Join(t.TempDir(), "fit.json")}}
-	release, err := s.lockCheckpoint()
+	release, err := s.lockCheckpoint(d)
 	require.NoError(t, err)
-	_, err = s.lockCheckpoint()
+	_, err = s.lockCheckpoint(d)
 	require.ErrorIs(t, err, safefile.ErrLocked)
 	require.ErrorContains(t, err, "checkpoint: "+s.Checkpoint)
-	none, err := new(job).lockCheckpoint()
+	none, err := new(job).lockCheckpoint(d)
 	require.NoError(t, err)
 	none()
 	release()
-	release, err = s.lockCheckpoint()
+	release, err = s.lockCheckpoint(d)
 	require.NoError(t, err)
 	release()
 }
@@ -100,4 +101,32 @@ func TestCheckpointHasOneFit(t *testing.T) {
 	files, err := os.ReadDir(filepath.Dir(path))
 	require.NoError(t, err)
 	require.Len(t, files, 1)
+}
+
+// A checkpoint of another program, or of other observations, and a file that is no fit, stay: the error says what is there and what is
+// fitted. A fit of the same program is replaced.
+func TestCheckpointOfAnotherProgram(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fit.json")
+	fit := func(latent string, data int) error {
+		d := small(t, latent, 1, 0, 1, data)
+		for _, method := range []Method{Climb{Family: family.MeanField{}, Steps: 10, StartDraws: 10}, nil} {
+			if _, err := Fit(context.Background(), d, Settings{Checkpoint: path, Method: method}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	require.NoError(t, fit("x", 1))
+	require.NoError(t, fit("x", 1))
+	was, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.ErrorContains(t, fit("w", 1), "vi: checkpoint: "+path+` is not replaced: the fit is of another model: its latent 0 is "x", here it is "w"`)
+	require.ErrorContains(t, fit("x", 2), "is not replaced: the fit is of another model: it has 1 observations, here are 2")
+	is, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, was, is)
+	require.NoError(t, os.WriteFile(path, []byte("day,deaths\n"), 0o600))
+	require.ErrorContains(t, fit("x", 1), "is not replaced")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	require.NoError(t, fit("x", 1))
 }

@@ -46,7 +46,7 @@ func Fit(ctx context.Context, d *graph.Density, settings Settings) (*Posterior, 
 	if err := s.check(d); err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
 	}
-	release, err := s.lockCheckpoint()
+	release, err := s.lockCheckpoint(d)
 	if err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
 	}

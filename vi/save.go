@@ -138,7 +138,7 @@ func Load(r io.Reader, d *graph.Density, own ...Named) (*Posterior, error) {
 		return nil, fmt.Errorf("vi: loading a fit: %w", err)
 	}
 	if err := s.Model.check(modelOf(d)); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("vi: %w", err)
 	}
 	p, err := s.of(d, own)
 	if err != nil {
@@ -224,7 +224,7 @@ func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 	if s.Restarts < len(p.states) {
 		return nil, fmt.Errorf("vi: Climb.Restarts = %d is fewer than the %d fits to go on with", s.Restarts, len(p.states))
 	}
-	release, err := s.lockCheckpoint()
+	release, err := s.lockCheckpoint(p.Density)
 	if err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
 	}
@@ -407,7 +407,7 @@ func dataDigest(d *graph.Density) string {
 
 // check reports how the model of a saved fit differs from another.
 func (m savedModel) check(now savedModel) error {
-	const prefix = "vi: the fit is of another model: "
+	const prefix = "the fit is of another model: "
 	for i := range min(len(m.Latents), len(now.Latents)) {
 		if m.Latents[i] != now.Latents[i] {
 			return fmt.Errorf(prefix+"its latent %d is %q, here it is %q", i, m.Latents[i], now.Latents[i])
@@ -423,7 +423,7 @@ func (m savedModel) check(now savedModel) error {
 	case m.Fingerprint != now.Fingerprint:
 		return fmt.Errorf(prefix+"latents are named alike, but expressions or guards differ (fingerprint %.8s, here %.8s)", m.Fingerprint, now.Fingerprint)
 	case m.Data != now.Data:
-		return errors.New("vi: the fit is of other observations: the program is the same, but values of the data differ")
+		return errors.New("the fit is of other observations: the program is the same, but values of the data differ")
 	}
 	return nil
 }

@@ -41,7 +41,8 @@ type Settings struct {
 	// of cells it says before the end only that the fit has begun.
 	// It is written beside the file and moved over it, so that there is a whole one at
 	// all times; a symbolic link stays, and its target is replaced. A second fit with
-	// the same file is an error at its start, as is what is no regular file. FitAll takes a folder.
+	// the same file is an error at its start, as is what is no regular file, and a file that is
+	// no fit of this program with these observations. FitAll takes a folder.
 	Checkpoint string `json:"-"`
 }
 
