@@ -1,26 +1,25 @@
-// Package vi fits variational posteriors to compiled densities.
+// Package vi finds the posterior of a compiled density: draws with weights, the numbers that they give, each with its
+// standard error, and a verdict on them.
 //
-// A fit maximises, by stochastic gradients, a bound on the log evidence,
+//	density ──▶ Fit ──▶ q, a distribution near the posterior ──▶ draws of q, weights ──▶ numbers, verdict
+//
+// A posterior with if-statements has cells, parts between which it falls off a cliff.
+// By default [Fit] looks for those that hold its mass, and gives each a distribution:
+//
+//	scout ─▶ cells ─▶ mixture ─▶ weighted draws ─▶ verdict
+//
+// The scout, tempered sequential Monte Carlo from the prior, says where to look and what
+// the evidence is ([github.com/facetvi/facet/vi/scout]). From its draws a search goes
+// from cell to cell. Inside one the density is smooth, and a normal with the mode and the curvature
+// there, confined to the cell, is near the posterior. The mixture of them
+// weighs each by its evidence ([Posterior.Cells]).
+//
+// With the method [Climb] the fit is of one family of distributions q_θ. It maximises, by stochastic
+// gradients, a bound on the log evidence,
 //
 //	ELBO(θ) = E[log r(z) − log q_θ(z)] ≤ log p(data),    z = f_θ(ε) ~ q_θ,
 //
-// over a family of distributions q_θ of the latents z in unconstrained
-// coordinates.
-//
-// A posterior with if-statements has cells, parts between which it falls off a cliff.
-// By default [Fit] looks for those that hold its mass and fits each by its own climb:
-//
-//	scout ─▶ cells ─▶ climbs ─▶ mixture ─▶ verdict
-//
-// A scout, tempered sequential Monte Carlo from the prior, says where to look and what
-// the evidence is ([github.com/facetvi/facet/vi/scout]). From its draws a search goes
-// from cell to cell; inside one the density is smooth, and a normal that is confined to
-// the cell is fitted from its mode. The mixture weighs them by their evidences
-// ([Posterior.Cells]), and the verdict says which of its numbers can be relied on, by
-// importance weights and by the scout, which knows nothing of the mixture
-// ([Posterior.Verdict]).
-//
-// With Climb.Family a fit is one climb: it looks for its start itself, climbs with
+// where z are the latents in unconstrained coordinates. It looks for its start itself, climbs with
 // Adam in units of the family's own scale, and ends at the average of the last
 // iterates:
 //
@@ -31,40 +30,45 @@
 // ([Automatic]). It can be saved at any step and resumed to the same bits:
 // [Posterior.Save], [Load], [Posterior.Resume], Settings.Checkpoint.
 //
-// The rooms below, each with an introduction of its own, in the direction of the
+// Either way the result is a [Posterior]. Its numbers are those of the weighted draws, not of q
+// ([github.com/facetvi/facet/vi/weighted]), and the verdict says whether they can be relied on
+// ([Posterior.Verdict]): by their standard errors, by how even the weights are, and by the scout, which knows nothing
+// of q.
+//
+// What a fit says:
+//
+//	Posterior.Summary                  latents, correlations, guards and cells, with the verdict
+//	Posterior.Mean, SD, Quantile, …    one latent; Expect for any function of all of them
+//	Posterior.Prob, ProbGiven          guards, alone, together and given others
+//	Posterior.Sides, TopRegions        surfaces of guards, and the regions between them
+//	Posterior.MostProbablePath         the most probable assignment of many guards
+//	Posterior.Cells                    the parts between which the density falls off a cliff
+//	Posterior.LogEvidence              log p(data); [Compare] compares models by it
+//	Posterior.Predict                  new data, and named deterministic expressions
+//	Posterior.Draws                    draws with equal weights: matrices, tensors, CmdStan's CSV, .npz
+//	Posterior.Sample                   the draws with their weights
+//
+// What is asked of q itself, and of the gradient that found it:
+//
+//	Posterior.ELBO           the objective, with its standard error
+//	Posterior.RareSides      what that estimate misses on rare sides of guards
+//	Posterior.SharesByGuard  which if-statements the gradient comes from
+//	Posterior.CheckBias      would reparameterization alone have been biased?
+//
+// The packages below, each with an introduction of its own, in the direction of the
 // data:
 //
 //	scout      where the posterior's mass is, and its evidence, without a family
 //	cells      the search for cells
 //	family     mean field, structured, full rank, low rank, mixtures; the laws of guards under them
 //	gradient   ∇ELBO across the jumps of the density
-//	check      judgements of fits and estimators
+//	smc        a sampler whose paths reflect and refract at guards
+//	weighted   draws with weights, and the numbers of them
+//	check      judgements of q and of estimators
 //	events     probabilities of guards, paths and regions
 //	draws      draws, predictions, CSV, npz, tensors
 //	mc         samples in blocks, side by side; estimates with errors
 //	plot       pictures
-//
-// How good a fit is, and what an estimator did for it; the last two are asked of a fit of
-// one family:
-//
-//	Posterior.Verdict        which numbers can be relied on, and why
-//	Posterior.LogEvidence    log p(data), by importance; [Compare] compares models by it
-//	Posterior.ELBO           the objective, with its standard error
-//	Posterior.RareSides      what that estimate misses on rare sides of guards
-//	Posterior.Importance     k-hat, effective draws, log evidence, corrected moments
-//	Posterior.SharesByGuard  which if-statements the gradient comes from
-//	Posterior.CheckBias      would reparameterization alone have been biased?
-//
-// What a fit says:
-//
-//	Posterior.Summary            latents, correlations, guards and cells, with the verdict
-//	Posterior.Cells              the parts between which the density falls off a cliff
-//	Posterior.Mean, Quantile, …  one latent, exactly
-//	Posterior.Draws              samples: matrices, tensors, CmdStan's CSV, .npz
-//	Posterior.Predict            new data, and named deterministic expressions
-//	Posterior.Prob, ProbGiven    guards, alone, together and given others
-//	Posterior.Sides, TopRegions  surfaces of guards, and the regions between them
-//	Posterior.MostProbablePath   the most probable assignment of many guards
 //
 // In this package and those below it a function that returns an error returns one
 // for every argument that it cannot work with: numbers that make no sense or would

@@ -6,7 +6,6 @@
 //	function            question
 //	ELBO, Meter         how good is q?
 //	RareSides           what does that estimate miss on rare sides of guards?
-//	Weigh               how far is q from the posterior? Importance: reweighted moments, evidence
 //	Gradient, …Meter    which variance has an estimator?
 //	VarianceByParam     which parameters does it come from?
 //	SharesByGuard       which if-statements does the gradient come from?
@@ -15,8 +14,8 @@
 // All draws go one way: a [Meter] draws q block by block and evaluates log r and
 // log q there.
 //
-//	q ──▶ draws ──▶ log r, log q ──▶ mean, weights, tails
+//	q ──▶ draws ──▶ log r, log q ──▶ mean, tails
 //
-// A fit's methods of the same names are these for its own density and q; its Importance is Weigh. Package
-// events has the probabilities of guards, package gradient what is measured here.
+// A fit's methods of the same names are these for its own density and q. How far q is from the posterior is a matter of
+// weighted draws (package weighted); package gradient has the estimators that are measured here.
 package check
