@@ -194,7 +194,7 @@ func atModes(ctx context.Context, d *graph.Density, f family.Family, list []cand
 	err := mc.Do(len(finders), len(list), func(w, k int) (err error) {
 		defer done(1)
 		if finders[w] == nil {
-			if finders[w], err = cells.NewModeFinder(d); err != nil || finders[w] == nil {
+			if finders[w], err = cells.NewModeFinder(d, nil); err != nil || finders[w] == nil {
 				return err
 			}
 		}

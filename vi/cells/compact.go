@@ -74,7 +74,7 @@ func group(ctx context.Context, sums *graph.Sums, list []*grouped, starts [][]fl
 					return nil, err
 				}
 			}
-			mode, err := NewModeFinder(e)
+			mode, err := NewModeFinder(e, nil)
 			if err != nil {
 				return nil, err
 			}

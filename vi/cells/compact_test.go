@@ -93,7 +93,7 @@ func TestCompactKeepsThePosterior(t *testing.T) {
 			cut := make([]float64, len(w.Planes))
 			w.Thresholds(1).Fill(cut, make([]float64, 3))
 			start, _ := e.PriorStart()
-			mode, err := NewModeFinder(e)
+			mode, err := NewModeFinder(e, nil)
 			require.NoError(t, err)
 			var logs, want []float64
 			signs := e.Arrangement().Signs(start)

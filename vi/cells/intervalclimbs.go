@@ -8,30 +8,25 @@ import (
 
 // climbAll climbs until all of f.todo have arrived or failed.
 func (f *Intervals) climbAll() error {
-	n := len(f.rest)
-	columns := 2*n + 1
+	columns := 2*len(f.rest) + 1
 	for ; len(f.todo) > 0; slices.Reverse(f.todo) { // slots of batches go back by the way that they came
 		x := f.gradients()
 		for batch := range slices.Chunk(f.todo, x.N/columns) {
 			for s, j := range batch {
-				first := s * columns
-				x.put(j, first, first+columns)
-				c := &f.climbs[j]
-				for k, i := range f.rest {
-					row := x.Z[i*x.N:][first : first+columns]
-					for e := range row {
-						row[e] = c.trial[k] * f.scale[k]
-					}
-					w := c.differences(k, n)
-					row[1+2*k] = (c.trial[k] + w) * f.scale[k]
-					row[2+2*k] = (c.trial[k] - w) * f.scale[k]
-				}
+				x.put(j, s*columns, (s+1)*columns)
+				f.climbs[j].put(x.Executor, s*columns, f.rest, f.scale)
 			}
 			if err := x.Run(); err != nil {
 				return err
 			}
 			for s, j := range batch {
-				f.advance(&f.climbs[j], x, s*columns)
+				c := &f.climbs[j]
+				c.read(x.Executor, s*columns, f.rest, f.scale)
+				if c.advance(x.Out[s*columns]); c.state == arrived {
+					f.arrive(c)
+				} else if c.tries > intervalPasses {
+					c.state = failed
+				}
 			}
 		}
 		if err := f.look(); err != nil {
@@ -61,118 +56,25 @@ func (f *Intervals) look() error {
 		}
 		for k, j := range batch {
 			c := &f.climbs[j]
-			was, v := c.value, x.Out[k]
-			if !finite(v) || v < was {
-				continue
-			}
-			c.u, c.trial, c.value = c.trial, c.u, v
-			copy(f.noise, c.g)
 			for i, at := range f.rest {
-				c.g[i] = x.at(at, k) * f.scale[i]
+				c.nextG[i] = x.at(at, k) * f.scale[i]
 			}
-			if cholesky(f.lower, c.h, len(c.u), 0) && f.newton(c) < intervalGain {
+			if c.glance(x.Out[k]) {
 				f.arrive(c)
-				continue
 			}
-			c.u, c.trial, c.value = c.trial, c.u, was
-			copy(c.g, f.noise)
 		}
 	}
 	return nil
 }
 
-// differences is the width of the differences along latent k of n.
-func (c *climb) differences(k, n int) float64 {
-	if c.state == climbing {
-		if p := c.h[k*n+k]; p > 1 {
-			return modeInterval / math.Sqrt(p)
-		}
+// arrive keeps where c has arrived.
+func (f *Intervals) arrive(c *intervalClimb) {
+	copy(c.mode, c.trial)
+	c.top = c.value + c.gain
+	c.logZ = c.logNormal() + f.parts[c.interval].offset
+	for _, s := range f.scale {
+		c.logZ += math.Log(s)
 	}
-	return modeInterval
-}
-
-// advance looks at log r and its derivatives at c.trial, in the columns of x from first on, and decides
-// where to look next.
-func (f *Intervals) advance(c *climb, x *intervalBatch, first int) {
-	n := len(f.rest)
-	c.tries++
-	v := x.Out[first]
-	at := func(i, column int) float64 { return x.at(f.rest[i], first+column) * f.scale[i] }
-	better := finite(v) && (c.state == begun || v >= c.value)
-	if better {
-		g, h := f.step, f.lower // scratch
-		for i := range n {
-			g[i] = at(i, 0)
-			better = better && finite(g[i])
-			wi := c.differences(i, n)
-			for j := range i + 1 {
-				wj := c.differences(j, n)
-				ij := (at(i, 2*j+2) - at(i, 2*j+1)) / (2 * wj)
-				ji := (at(j, 2*i+2) - at(j, 2*i+1)) / (2 * wi)
-				h[i*n+j] = (ij + ji) / 2
-				h[j*n+i] = h[i*n+j]
-				better = better && finite(h[i*n+j])
-			}
-		}
-		if better {
-			if c.state == climbing {
-				if c.damping /= 10; c.damping < leastDamping {
-					c.damping = 0
-				}
-			}
-			c.state, c.value = climbing, v
-			copy(c.u, c.trial)
-			copy(c.g, g)
-			copy(c.h, h)
-			if cholesky(f.lower, c.h, n, 0) && f.newton(c) < intervalGain {
-				f.arrive(c)
-				return
-			}
-		}
-	}
-	if c.state == begun || c.tries > intervalPasses {
-		c.state = failed
-		return
-	}
-	if !better {
-		c.damping = max(modeDamping, 10*c.damping)
-	}
-	for !cholesky(f.lower, c.h, n, c.damping) {
-		if c.damping = max(modeDamping, 10*c.damping); c.damping > 1e12 {
-			c.state = failed
-			return
-		}
-	}
-	f.newton(c)
-	for i := range n {
-		c.trial[i] = c.u[i] + f.step[i]
-	}
-}
-
-// newton puts the step from u in f.step, for the factor in f.lower, and returns what it gains.
-func (f *Intervals) newton(c *climb) (gain float64) {
-	n := len(f.rest)
-	copy(f.step, c.g)
-	solveLower(f.lower, f.step, n)
-	solveUpper(f.lower, f.step, n)
-	for i, s := range f.step {
-		gain += s * c.g[i] / 2
-	}
-	return gain
-}
-
-// arrive makes the Newton step in f.step the last one.
-func (f *Intervals) arrive(c *climb) {
-	n := len(f.rest)
-	c.state, c.top = arrived, c.value
-	copy(c.root, f.lower)
-	c.logZ = 0.5 * float64(n) * math.Log(2*math.Pi)
-	for i, s := range f.step {
-		c.mode[i] = c.u[i] + s
-		c.top += s * c.g[i] / 2
-		c.logZ += math.Log(f.scale[i] / c.root[i*n+i])
-	}
-	c.logZ += c.top + f.parts[c.interval].offset
 }
 
 // unimodal compares each climb's end with those of its neighbours, in its own interval, and
@@ -196,7 +98,7 @@ func (f *Intervals) unimodal() (bool, error) {
 				if c.state == arrived && c.logZ > best-intervalFar/2 {
 					several = true
 				}
-				c.state, c.damping, c.tries = begun, 0, 0
+				c.begin()
 				copy(c.trial, o.mode)
 				f.todo = append(f.todo, j)
 				again = true
@@ -228,7 +130,7 @@ func (f *Intervals) unimodal() (bool, error) {
 }
 
 // apart is the squared distance of a point from the mode, in standard deviations.
-func (f *Intervals) apart(c *climb, mode []float64) (sum float64) {
+func (f *Intervals) apart(c *intervalClimb, mode []float64) (sum float64) {
 	n := len(mode)
 	for j := range n {
 		y := 0.0 // of Lᵀ·(mode − c.mode)

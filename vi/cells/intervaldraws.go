@@ -152,7 +152,7 @@ func (f *Intervals) polish() error {
 }
 
 // cubature fills the columns of x from first on with the mode of c and the points √n·±ε_k of its normal.
-func (f *Intervals) cubature(x *intervalBatch, first int, c *climb) {
+func (f *Intervals) cubature(x *intervalBatch, first int, c *intervalClimb) {
 	n := len(f.rest)
 	far := math.Sqrt(float64(n))
 	x.fill(first, c.mode)
@@ -171,14 +171,14 @@ func (f *Intervals) cubature(x *intervalBatch, first int, c *climb) {
 
 // repolish moves the normal of c by what the points of polish say, in the columns of x from first on, and finds its log-Gamma distributions. Its
 // state is arrived, and nothing moves, where that would be little, where they do not say, and the last time.
-func (f *Intervals) repolish(c *climb, x *intervalBatch, first int, last bool) {
+func (f *Intervals) repolish(c *intervalClimb, x *intervalBatch, first int, last bool) {
 	n := len(f.rest)
 	c.state = arrived
 	for k := range n {
 		up, mid, down := f.slope(c, x, first+1+2*k, k), f.slope(c, x, first, k), f.slope(c, x, first+2+2*k, k)
 		c.logGammas[k] = newLogGamma(down, mid, up, math.Sqrt(float64(n)))
 	}
-	h, g := f.back, c.g
+	h, g := c.nextH, c.g
 	clear(g)
 	for i := range n {
 		for j := range n { // (E[∇log r·εᵀ]·Lᵀ)_ij
@@ -201,14 +201,14 @@ func (f *Intervals) repolish(c *climb, x *intervalBatch, first int, last bool) {
 	if !cholesky(f.lower, h, n, 0) || !finite(floats.Sum(g)) {
 		return
 	}
-	gain, change := f.newton(c), 0.0
+	gain, change := newton(c.step, f.lower, g), 0.0
 	for i := range n {
 		change = max(change, math.Abs(math.Log(f.lower[i*n+i]/c.root[i*n+i])))
 	}
-	if last || gain <= intervalGain && change <= polishEnd || gain > 1 || change > 0.7 {
+	if last || gain <= modeGain && change <= polishEnd || gain > 1 || change > 0.7 {
 		return // it is there, or too far for its points to know
 	}
-	for i, s := range f.step {
+	for i, s := range c.step {
 		c.mode[i] += s
 		c.logZ -= math.Log(f.lower[i*n+i] / c.root[i*n+i])
 	}
@@ -218,7 +218,7 @@ func (f *Intervals) repolish(c *climb, x *intervalBatch, first int, last bool) {
 }
 
 // slope is that of log r along column k of the inverse of c.rootᵀ, at the point in a column of x.
-func (f *Intervals) slope(c *climb, x *intervalBatch, column, k int) float64 {
+func (f *Intervals) slope(c *intervalClimb, x *intervalBatch, column, k int) float64 {
 	for i, at := range f.rest {
 		f.moved[i] = x.at(at, column) * f.scale[i]
 	}
@@ -286,7 +286,7 @@ func (f *Intervals) share(j int) (share float64) {
 
 // draw puts a draw of interval c in f.moved, or one opposite of the last where all is normal, and returns minus the log of its
 // density, and minus that of the normal there, both but for what the normal's normaliser is.
-func (f *Intervals) draw(c *climb, opposite bool, rng *rand.Rand) (half, normal float64) {
+func (f *Intervals) draw(c *intervalClimb, opposite bool, rng *rand.Rand) (half, normal float64) {
 	n := len(f.noise)
 	for i := range f.noise {
 		b := &c.logGammas[i]
@@ -391,49 +391,4 @@ func (f *Intervals) q(j int) family.Q {
 	}
 	p.q.Set(theta)
 	return p.q
-}
-
-// cholesky writes the lower factor of h + damping·max(1, |diagonal|) to l, and reports whether that is
-// positive definite.
-func cholesky(l, h []float64, n int, damping float64) bool {
-	for i := range n {
-		for j := range i + 1 {
-			v := h[i*n+j]
-			if i == j {
-				v += damping * max(1, math.Abs(v))
-			}
-			for k := range j {
-				v -= l[i*n+k] * l[j*n+k]
-			}
-			if i == j {
-				if !(v > 0) || math.IsInf(v, 1) {
-					return false
-				}
-				l[i*n+i] = math.Sqrt(v)
-			} else {
-				l[i*n+j] = v / l[j*n+j]
-			}
-		}
-	}
-	return true
-}
-
-// solveLower solves L·x = b in place.
-func solveLower(l, b []float64, n int) {
-	for i := range n {
-		for k := range i {
-			b[i] -= l[i*n+k] * b[k]
-		}
-		b[i] /= l[i*n+i]
-	}
-}
-
-// solveUpper solves Lᵀ·x = b in place.
-func solveUpper(l, b []float64, n int) {
-	for i := n - 1; i >= 0; i-- {
-		for k := i + 1; k < n; k++ {
-			b[i] -= l[k*n+i] * b[k]
-		}
-		b[i] /= l[i*n+i]
-	}
 }

@@ -18,8 +18,6 @@ const (
 	fewColumns       = 40  // of one for few intervals,
 	neighbourColumns = 256 // and of one without gradients for pairs of intervals
 	intervalPasses   = 60  // evaluations of the Hessian in each interval, at most
-	leastDamping     = modeDamping / 10
-	intervalGain     = 1e-5 // nats that end a climb
 	polishPasses     = 4
 	polishEnd        = 1e-3 // of a logarithm of a standard deviation
 	intervalLost     = 20   // how much less than Settings.Lost may be left out: of the mass, for the variances' sake
@@ -58,20 +56,20 @@ type Intervals struct {
 	draws  *intervalBatch
 	down   bool
 	planes []int
-	climbs []climb
+	climbs []intervalClimb
 	todo   []int
 	// scratch
-	pending                                []int
-	lower, back, step, noise, moved, theta []float64
-	kept                                   []int
-	pairs                                  [][2]int // intervals, by column of value
-	fitted                                 Fitted
-	half, normal, elbo, logs               []float64 // of draws: as logGamma.put has it, and that of the normal
-	normals                                []family.Q
-	lost                                   float64
-	mass                                   []float64 // of each interval, by Laplace
-	nodes, weights                         []float64 // of a quadrature, of a normal
-	mean, variance, left, squares          []float64 // of the rest and the switch; squares × intervals
+	pending                          []int
+	lower, back, noise, moved, theta []float64
+	kept                             []int
+	pairs                            [][2]int // intervals, by column of value
+	fitted                           Fitted
+	half, normal, elbo, logs         []float64 // of draws: as logGamma.put has it, and that of the normal
+	normals                          []family.Q
+	lost                             float64
+	mass                             []float64 // of each interval, by Laplace
+	nodes, weights                   []float64 // of a quadrature, of a normal
+	mean, variance, left, squares    []float64 // of the rest and the switch; squares × intervals
 }
 
 // An intervalPart is what is the same for all data.
@@ -84,28 +82,15 @@ type intervalPart struct {
 	center, width float64 // of the normal that is its prior inside
 }
 
-// A climb is one to the mode of an interval.
-type climb struct {
-	u, g, trial []float64  // in units of scale: where it is, ∂log r there, and where it looks next
-	h           []float64  // −∂²log r, rest × rest
-	logGammas   []logGamma // of draws, by column of the inverse of rootᵀ
-	mode, root  []float64  // when done: the mode, and the Cholesky factor of h, lower triangular
-	value, top  float64    // log r at u, and at the mode
-	logZ        float64    // Laplace's log evidence of the interval
-	damping     float64
-	tries       int
-	interval    int
-	state       climbState
+// An intervalClimb is one to the mode of an interval.
+type intervalClimb struct {
+	climb
+	logGammas []logGamma // of draws, by column of the inverse of rootᵀ
+	mode      []float64  // when done; h and root are those of the normal there
+	top       float64    // log r at the mode
+	logZ      float64    // Laplace's log evidence of the interval
+	interval  int
 }
-
-type climbState uint8
-
-const (
-	begun climbState = iota
-	climbing
-	arrived
-	failed
-)
 
 // NewIntervals returns nil if d is not of the kind.
 func NewIntervals(d *graph.Density) (*Intervals, error) {
@@ -152,17 +137,16 @@ func NewIntervals(d *graph.Density) (*Intervals, error) {
 	if f.draws, err = f.batch(intervalColumns, graph.Compute{Out: true}); err != nil {
 		return nil, err
 	}
-	f.climbs = make([]climb, len(f.parts))
+	f.climbs = make([]intervalClimb, len(f.parts))
 	for j := range f.climbs {
-		v := make([]float64, 4*n+2*n*n)
-		f.climbs[j] = climb{interval: j, u: v[:n], g: v[n : 2*n], trial: v[2*n : 3*n], mode: v[3*n : 4*n], h: v[4*n : 4*n+n*n], root: v[4*n+n*n:], logGammas: make([]logGamma, n)}
+		f.climbs[j] = intervalClimb{interval: j, climb: newClimb(n, modeInterval), mode: make([]float64, n), logGammas: make([]logGamma, n)}
 	}
 	f.mass = make([]float64, len(f.parts))
 	f.squares = make([]float64, len(f.parts)*(n+1))
 	f.mean, f.variance, f.left = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
 	f.findNodes()
 	f.theta = make([]float64, 2*(n+1)+n*(n-1)/2)
-	f.lower, f.back, f.step, f.noise, f.moved = make([]float64, n*n), make([]float64, n*n), make([]float64, n), make([]float64, n), make([]float64, n)
+	f.lower, f.back, f.noise, f.moved = make([]float64, n*n), make([]float64, n*n), make([]float64, n), make([]float64, n)
 	return f, nil
 }
 
@@ -288,7 +272,7 @@ func (f *Intervals) begin() {
 	f.todo = f.todo[:0]
 	for j := range f.climbs {
 		c := &f.climbs[j]
-		c.state, c.damping, c.tries = begun, 0, 0
+		c.begin()
 		copy(c.trial, f.starts[j*n:][:n])
 	}
 	// Slots of batches go from interval to interval: few signs change.

@@ -3,8 +3,8 @@ package cells
 import (
 	"context"
 	"math"
+	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/facetvi/facet/graph"
@@ -13,50 +13,55 @@ import (
 
 // How the mode of a region is looked for.
 const (
-	modeLatents  = 300  // beyond that, a Hessian costs more than its answer is worth
-	modeSteps    = 20   // at most
-	modeGain     = 1e-3 // nats that are worth another step
-	modeRounding = 1e-9 // nats that may be less than log r's rounding error
-	modeInside   = 0.9  // how far a step may go towards the region's boundary
-	modeDamping  = 1e-3 // of the first step, in units of the prior's precision
-	modeInterval = 1e-4 // of central differences, in standard deviations
-	leastCliff   = 3    // nats beyond a guard that a normal keeps clear of
+	modeLatents     = 300 // beyond that, a Hessian costs more than its answer is worth
+	modeSteps       = 40  // at most
+	modeInside      = 0.9 // how far a step may go towards the region's boundary
+	differenceWidth = 0.2 // of differences of values, in standard deviations
+	leastCliff      = 3   // nats beyond a guard that a normal keeps clear of
 )
 
-// A ModeFinder climbs inside one region, where log r is smooth, by Newton's method
-// with damping (Levenberg and Marquardt). At the guards beyond which log r falls
+// A ModeFinder climbs inside one region, where log r is smooth. At the guards beyond which log r falls
 // off a cliff of D nats it meets a barrier: it climbs log r(z) + Σ log |Φ_l(z)|. A
 // normal keeps t = √(2·log D) standard deviations clear of a cliff, where q's
 // density there times D is about 1. So the precision at the mode has t²/Φ² in the
 // direction of Φ: where log r = −z²/2 for z > 0, the normal at 1 with standard
-// deviation 1/√(1 + t²), which is the best one. Its coordinates are u = z/scale. It
-// does not move parameters.
+// deviation 1/√(1 + t²), which is the best one. It does not move parameters.
+//
+// With switches summed out it climbs in the other latents, from values alone: its differences are a part of a standard
+// deviation wide, which smooths what is left of jumps. In the precision matrices that it returns parameters and switches
+// have the prior's scale.
 type ModeFinder struct {
+	climb
 	d      *graph.Density
-	x      *graph.Executor // 2·Dim + 1 samples: the point, and two beside it for each latent
-	scale  []float64       // of the prior
-	u      []float64
-	g      []float64     // ∂log r/∂u
-	neg    *mat.SymDense // −∂²log r/∂u²
-	width  []float64     // of the differences
+	x      *graph.Executor // 2·len(rest) + 1 samples: the point, and two beside it for each latent; nil if sum is not
+	sum    *summer         // of switches; nil if there are none
+	rest   []int           // latents that move
+	prior  []float64       // scales of all latents,
+	scale  []float64       // and of rest
+	z      []float64
 	cliffs []cliff
-	walls  bool // climb stays inside the region
 }
 
-// NewModeFinder returns nil if the density has too many latents.
-func NewModeFinder(d *graph.Density) (*ModeFinder, error) {
-	n := d.Dim()
+// NewModeFinder returns nil if the density has too many latents that are not summed out.
+func NewModeFinder(d *graph.Density, switches []graph.SwitchLatent) (m *ModeFinder, err error) {
+	m = &ModeFinder{d: d, z: make([]float64, d.Dim())}
+	_, m.prior = d.PriorStart()
+	for i := d.Params(); i < d.Dim(); i++ {
+		if !slices.ContainsFunc(switches, func(w graph.SwitchLatent) bool { return w.Latent == i }) {
+			m.rest, m.scale = append(m.rest, i), append(m.scale, m.prior[i])
+		}
+	}
+	n := len(m.rest)
 	if n > modeLatents {
 		return nil, nil
 	}
-	x, err := d.Executor(2*n+1, graph.Compute{Out: true, Grad: true})
-	if err != nil {
-		return nil, err
+	if m.climb = newClimb(n, modeInterval); len(switches) > 0 {
+		m.apart = differenceWidth
+		m.sum, err = newSummer(d, switches, min(quick, 1+n+n*n))
+		return m, err
 	}
-	m := &ModeFinder{d: d, x: x, neg: mat.NewSymDense(n, nil)}
-	_, m.scale = d.PriorStart()
-	m.u, m.g, m.width = make([]float64, n), make([]float64, n), make([]float64, n)
-	return m, nil
+	m.x, err = d.Executor(2*n+1, graph.Compute{Out: true, Grad: true})
+	return m, err
 }
 
 // Find moves z to the mode of its region, or as near to it as the boundary lets
@@ -64,196 +69,198 @@ func NewModeFinder(d *graph.Density) (*ModeFinder, error) {
 // leaves z where it is, if that is not positive definite.
 func (m *ModeFinder) Find(ctx context.Context, z []float64) (precision *mat.SymDense, top float64, err error) {
 	signs := m.d.Arrangement().Signs(z)
-	m.place(z)
-	if err := m.findCliffs(ctx, signs); err != nil {
+	if err := m.findCliffs(ctx, z, signs); err != nil {
 		return nil, 0, err
 	}
-	m.walls = true
-	value, ok, err := m.climb(ctx, signs)
-	if err != nil || !ok {
+	if err := m.ascend(ctx, z, signs, true); err != nil || !finite(m.value) {
 		return nil, 0, err
 	}
+	m.place(m.u)
 	for _, c := range m.cliffs {
 		h := m.tangent(c.plane)
-		phi := m.phi(h)
-		value -= math.Log(math.Abs(phi))
-		m.addCurvature(h, (2*math.Log(c.fall)-1)/(phi*phi))
+		phi := h.At(m.z)
+		m.value -= math.Log(math.Abs(phi))
+		m.addCurvature(m.h, h, (2*math.Log(c.fall)-1)/(phi*phi))
 	}
-	m.hold()
-	return m.precision(z), value, nil
-}
-
-// place puts u at z.
-func (m *ModeFinder) place(z []float64) {
-	for i, s := range m.scale {
-		m.u[i], m.width[i] = z[i]/s, modeInterval
+	if !m.solve(0) {
+		return nil, 0, nil
 	}
+	copy(z, m.z)
+	return m.precision(0), m.value, nil
 }
 
 // extend moves z to the mode of what log r with the given signs is everywhere, and
 // returns the precision matrix there, nil if there is none, and the log of the
 // integral of the normal that is like it there.
 func (m *ModeFinder) extend(ctx context.Context, z []float64, signs regions.Signs) (precision *mat.SymDense, top float64, err error) {
-	m.place(z)
-	m.cliffs, m.walls = nil, false
-	value, ok, err := m.climb(ctx, signs)
-	if err != nil || !ok {
+	m.cliffs = nil
+	if err := m.ascend(ctx, z, signs, false); err != nil || m.state != arrived {
 		return nil, 0, err
 	}
-	precision = m.precision(z)
-	if precision == nil {
-		return nil, 0, nil
+	if m.sum != nil { // with the last widths
+		value, err := m.expand(signs)
+		if err != nil || !finite(value) {
+			return nil, 0, err
+		}
+		if m.accept(value); !m.solve(0) {
+			return nil, 0, nil
+		}
+		m.settle()
 	}
-	var c mat.Cholesky
-	c.Factorize(m.neg)
-	top = value + 0.5*(float64(len(z)-m.d.Params())*math.Log(2*math.Pi)-c.LogDet())
-	for _, s := range m.scale[m.d.Params():] {
-		top += math.Log(s)
-	}
-	return precision, top, nil
+	m.place(m.trial)
+	copy(z, m.z)
+	return m.precision(0), m.logEvidence(), nil
 }
 
-// climb moves u uphill.
-func (m *ModeFinder) climb(ctx context.Context, signs regions.Signs) (value float64, ok bool, err error) {
-	value, err = m.expand(signs)
-	if err != nil || !finite(value) {
-		return 0, false, err
+// logEvidence is the log of the integral of the normal that log r is like at the mode.
+func (m *ModeFinder) logEvidence() float64 {
+	log := m.logNormal()
+	for _, s := range m.scale {
+		log += math.Log(s)
 	}
-	damping := modeDamping
-	for step := 0; step < modeSteps && damping < 1e12; step++ {
+	return log
+}
+
+// place puts z at u.
+func (m *ModeFinder) place(u []float64) {
+	for k, i := range m.rest {
+		m.z[i] = u[k] * m.scale[k]
+	}
+}
+
+// ascend climbs from z, behind walls or not.
+func (m *ModeFinder) ascend(ctx context.Context, z []float64, signs regions.Signs, walls bool) error {
+	copy(m.z, z)
+	for k, i := range m.rest {
+		m.trial[k] = z[i] / m.scale[k]
+	}
+	for m.begin(); m.state < arrived; {
 		if ctx.Err() != nil {
-			return 0, false, ctx.Err()
+			return ctx.Err()
 		}
-		delta, _, ok := m.newton(damping)
-		if !ok {
-			damping *= 10
-			continue
-		}
-		gain := floats.Dot(m.g, delta) / 2
-		if gain < modeRounding {
+		if m.tries > modeSteps {
+			m.settle()
 			break
 		}
-		if m.walls {
-			floats.Scale(m.reach(signs, delta), delta)
+		value, err := m.expand(signs)
+		if err != nil {
+			return err
 		}
-		was := append([]float64(nil), m.u...)
-		floats.Add(m.u, delta)
-		v, err := m.expand(signs)
-		switch {
-		case err != nil:
-			return 0, false, err
-		case !(v > value): // further down, or not finite
-			copy(m.u, was)
-			if _, err := m.expand(signs); err != nil {
-				return 0, false, err
-			}
-			damping *= 10
-			if gain < modeGain {
-				step = modeSteps
-			}
-			continue
-		}
-		improved := v - value
-		value, damping = v, damping/10
-		if improved < modeGain {
-			break
+		if m.advance(value); walls && m.state != failed {
+			m.shorten(m.reach(signs))
 		}
 	}
-	return value, true, nil
+	return nil
 }
 
-// expand computes log r, its gradient and its Hessian at u.
+// expand computes log r and its derivatives at trial.
 func (m *ModeFinder) expand(signs regions.Signs) (value float64, err error) {
-	n, w := len(m.u), m.x.N
-	m.x.Spread(m.at(nil, 0))
-	m.x.Force(signs)
-	for i, u := range m.u {
-		row := m.x.Z[i*w:][:w]
-		row[2*i+1] = (u + m.width[i]) * m.scale[i]
-		row[2*i+2] = (u - m.width[i]) * m.scale[i]
+	m.place(m.trial)
+	if m.sum != nil {
+		return m.differences(signs)
 	}
+	m.x.Spread(m.z)
+	m.x.Force(signs)
+	m.put(m.x, 0, m.rest, m.scale)
 	if err := m.x.Run(); err != nil {
 		return 0, err
 	}
-	at := func(i, k int) float64 { return m.x.Grad[i*w+k] * m.scale[i] }
-	for i := range n {
-		m.g[i] = at(i, 0)
-		for j := range i + 1 {
-			ij := (at(i, 2*j+2) - at(i, 2*j+1)) / (2 * m.width[j])
-			ji := (at(j, 2*i+2) - at(j, 2*i+1)) / (2 * m.width[i])
-			m.neg.SetSym(i, j, (ij+ji)/2)
+	m.read(m.x, 0, m.rest, m.scale)
+	return m.x.Out[0] + m.addBarrier(), nil
+}
+
+// differences computes log r with switches summed out, and its derivatives from values.
+func (m *ModeFinder) differences(signs regions.Signs) (value float64, err error) {
+	n, w := len(m.rest), m.width
+	points := [][]float64{m.trial}
+	shift := func(by float64, at ...int) { // by so many widths
+		p := slices.Clone(m.trial)
+		for _, j := range at {
+			p[j] += by * w[j]
+		}
+		points = append(points, p)
+	}
+	for j := range n {
+		shift(1, j)
+		shift(-1, j)
+	}
+	for j := range n {
+		for k := range j {
+			shift(1, j, k)
+			shift(-1, j, k)
 		}
 	}
-	value = m.x.Out[0] + m.addBarrier()
-	m.hold()
-	for i := range n {
-		if p := m.neg.At(i, i); p > 1 {
-			m.width[i] = modeInterval / math.Sqrt(p)
+	v, err := m.values(points, signs)
+	if err != nil {
+		return 0, err
+	}
+	value = v[0]
+	pair := v[1+2*n:]
+	for j := range n {
+		up, down := v[1+2*j], v[2+2*j]
+		m.nextG[j] = (up - down) / (2 * w[j])
+		m.nextH[j*n+j] = (2*value - up - down) / (w[j] * w[j])
+		for k := range j {
+			both := pair[0] + pair[1] - up - down - v[1+2*k] - v[2+2*k] + 2*value
+			m.nextH[j*n+k] = -both / (2 * w[j] * w[k])
+			m.nextH[k*n+j] = m.nextH[j*n+k]
+			pair = pair[2:]
 		}
 	}
 	return value, nil
 }
 
-// hold keeps parameters where they are: their part of −∂²log r/∂u² is the identity.
-func (m *ModeFinder) hold() {
-	for i := range m.d.Params() {
-		m.g[i] = 0
-		for j := range m.u {
-			m.neg.SetSym(i, j, 0)
+// values are log r with switches summed out at points, signs forced.
+func (m *ModeFinder) values(points [][]float64, signs regions.Signs) (all []float64, err error) {
+	n := m.sum.n
+	for batch := range slices.Chunk(points, n) {
+		m.sum.x.Spread(m.z)
+		for c, p := range batch {
+			for k, i := range m.rest {
+				m.sum.x.Z[i*n+c] = p[k] * m.scale[k]
+			}
 		}
-		m.neg.SetSym(i, i, 1)
+		if err := m.sum.run(&signs); err != nil {
+			return nil, err
+		}
+		all = append(all, m.sum.out[:len(batch)]...)
 	}
+	return all, nil
 }
 
-// tangent is Φ of plane l, or what is like it at u.
+// tangent is Φ of plane l, or what is like it at z.
 func (m *ModeFinder) tangent(l int) regions.Hyperplane {
 	arr := m.d.Arrangement()
 	if arr.Curve(l) == nil {
 		return arr.Plane(l)
 	}
-	return arr.Tangent(l, m.at(nil, 0))
+	return arr.Tangent(l, m.z)
 }
 
-// at is u + by·step as a point.
-func (m *ModeFinder) at(step []float64, by float64) []float64 {
-	z := make([]float64, len(m.u))
-	for i, u := range m.u {
-		if by != 0 {
-			u += by * step[i]
-		}
-		z[i] = u * m.scale[i]
-	}
-	return z
-}
-
-// phi is Φ at u.
-func (m *ModeFinder) phi(h regions.Hyperplane) float64 {
-	phi := h.Const
-	for k, i := range h.Index {
-		phi += h.Coef[k] * m.scale[i] * m.u[i]
-	}
-	return phi
-}
-
-// addBarrier adds the barrier's derivatives, and returns its value.
+// addBarrier adds the barrier's derivatives at z to those at trial, and returns its value.
 func (m *ModeFinder) addBarrier() (value float64) {
 	for _, c := range m.cliffs {
 		h := m.tangent(c.plane)
-		phi := m.phi(h)
+		phi := h.At(m.z)
 		value += math.Log(math.Abs(phi))
 		for k, i := range h.Index {
-			m.g[i] += h.Coef[k] * m.scale[i] / phi
+			if i -= m.d.Params(); i >= 0 {
+				m.nextG[i] += h.Coef[k] * m.scale[i] / phi
+			}
 		}
-		m.addCurvature(h, 1/(phi*phi))
+		m.addCurvature(m.nextH, h, 1/(phi*phi))
 	}
 	return value
 }
 
-// addCurvature adds c·aaᵀ to −∂²log r/∂u², for the normal a of h in u.
-func (m *ModeFinder) addCurvature(h regions.Hyperplane, c float64) {
+// addCurvature adds c·aaᵀ to a negative Hessian, for the normal a of h in u.
+func (m *ModeFinder) addCurvature(to []float64, h regions.Hyperplane, c float64) {
+	first, n := m.d.Params(), len(m.rest)
 	for k, i := range h.Index {
-		for l, j := range h.Index[:k+1] {
-			m.neg.SetSym(i, j, m.neg.At(i, j)+c*h.Coef[k]*m.scale[i]*h.Coef[l]*m.scale[j])
+		for l, j := range h.Index {
+			if i, j := i-first, j-first; i >= 0 && j >= 0 {
+				to[i*n+j] += c * h.Coef[k] * m.scale[i] * h.Coef[l] * m.scale[j]
+			}
 		}
 	}
 }
@@ -266,11 +273,11 @@ type cliff struct {
 }
 
 // findCliffs lists the guards beyond which log r falls by more than leastCliff, as
-// far as their signs tell at u.
-func (m *ModeFinder) findCliffs(ctx context.Context, signs regions.Signs) error {
+// far as their signs tell at z.
+func (m *ModeFinder) findCliffs(ctx context.Context, z []float64, signs regions.Signs) error {
 	arr, w := m.d.Arrangement(), m.x.N
 	m.cliffs = m.cliffs[:0]
-	m.x.Spread(m.at(nil, 0))
+	m.x.Spread(z)
 	for first := 0; first < arr.Len(); first += w - 1 {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -308,95 +315,68 @@ const mostSlope = 30
 // edge moves z, which is in the region, to where log r is highest there, and returns the normal that has log r's slope and, where
 // that is enough, its curvature: its mean, its precision, and the log of its integral. Mean is nil if there is none.
 func (m *ModeFinder) edge(ctx context.Context, z []float64, signs regions.Signs) (mean []float64, precision *mat.SymDense, top float64, err error) {
-	m.place(z)
-	m.cliffs, m.walls = nil, true
-	value, ok, err := m.climb(ctx, signs)
-	if err != nil || !ok {
+	m.cliffs = nil
+	if err := m.ascend(ctx, z, signs, true); err != nil || !finite(m.value) {
 		return nil, nil, 0, err
 	}
 	for damping := 0.0; damping < 1e6; damping = max(modeDamping, 10*damping) {
-		step, c, ok := m.newton(damping)
-		if !ok || floats.Dot(m.g, step) > mostSlope*mostSlope {
+		if !m.solve(damping) || 2*m.gain > mostSlope*mostSlope {
 			continue
 		}
-		n := len(z)
-		var damped mat.SymDense
-		c.ToSym(&damped)
-		mean, precision = make([]float64, n), mat.NewSymDense(n, nil)
-		top = value + floats.Dot(m.g, step)/2 + 0.5*(float64(n-m.d.Params())*math.Log(2*math.Pi)-c.LogDet())
-		for i, s := range m.scale {
-			z[i], mean[i] = m.u[i]*s, (m.u[i]+step[i])*s
-			if i >= m.d.Params() {
-				top += math.Log(s)
-			}
-			for j := range i + 1 {
-				precision.SetSym(i, j, damped.At(i, j)/(s*m.scale[j]))
-			}
-		}
-		return mean, precision, top, nil
+		m.place(m.u)
+		copy(z, m.z)
+		m.look(arrived)
+		m.place(m.trial)
+		return slices.Clone(m.z), m.precision(damping), m.logEvidence(), nil
 	}
 	return nil, nil, 0, nil
 }
 
-// newton is the damped Newton step, if the damped Hessian is positive definite, and its factorisation.
-func (m *ModeFinder) newton(damping float64) (step []float64, c *mat.Cholesky, ok bool) {
-	n := len(m.u)
-	damped := mat.NewSymDense(n, nil)
-	damped.CopySym(m.neg)
-	for i := range n {
-		p := m.neg.At(i, i)
-		if !finite(p) {
-			return nil, nil, false
-		}
-		damped.SetSym(i, i, p+damping*max(1, math.Abs(p)))
-	}
-	c = new(mat.Cholesky)
-	if !c.Factorize(damped) {
-		return nil, nil, false
-	}
-	var v mat.VecDense
-	if c.SolveVecTo(&v, mat.NewVecDense(n, m.g)) != nil || floats.HasNaN(v.RawVector().Data) {
-		return nil, nil, false
-	}
-	return v.RawVector().Data, c, true
-}
-
-// reach is how much of a step stays inside the region.
-func (m *ModeFinder) reach(signs regions.Signs, step []float64) float64 {
+// reach is how much of the step stays inside the region.
+func (m *ModeFinder) reach(signs regions.Signs) float64 {
 	most := 1.0
-	arr := m.d.Arrangement()
+	arr, n := m.d.Arrangement(), m.d.Params()
+	m.place(m.u)
 	for l := range arr.Len() {
 		h := m.tangent(l)
-		phi, by := m.phi(h), 0.0
+		phi, by := h.At(m.z), 0.0
 		for k, i := range h.Index {
-			by += h.Coef[k] * m.scale[i] * step[i]
+			if i >= n {
+				by += h.Coef[k] * m.scale[i-n] * m.step[i-n]
+			}
 		}
 		if signs.Positive(l) == (by < 0) && by != 0 {
 			most = min(most, max(0, modeInside*-phi/by))
 		}
 	}
 	for l := range arr.Len() { // a tangent says where a curve is only nearby
-		for arr.Curve(l) != nil && most > 1e-9 && arr.At(l, m.at(step, most)) > 0 != signs.Positive(l) {
+		for arr.Curve(l) != nil && most > 1e-9 {
+			for k, i := range m.rest {
+				m.z[i] = (m.u[k] + most*m.step[k]) * m.scale[k]
+			}
+			if arr.At(l, m.z) > 0 == signs.Positive(l) {
+				break
+			}
 			most /= 2
 		}
 	}
 	return most
 }
 
-// precision writes the point to z and returns −∂²log r/∂z².
-func (m *ModeFinder) precision(z []float64) *mat.SymDense {
-	var c mat.Cholesky
-	if !c.Factorize(m.neg) {
-		return nil
+// precision is −∂²log r/∂z², damped, of all latents: those that do not move have their prior's.
+func (m *ModeFinder) precision(damping float64) *mat.SymDense {
+	p, n := mat.NewSymDense(len(m.z), nil), len(m.rest)
+	for i, s := range m.prior {
+		p.SetSym(i, i, 1/(s*s))
 	}
-	p := mat.NewSymDense(len(z), nil)
-	for i := range z {
-		z[i] = m.u[i] * m.scale[i]
-		for j := range i + 1 {
-			p.SetSym(i, j, m.neg.At(i, j)/(m.scale[i]*m.scale[j]))
+	for j, i := range m.rest {
+		for k, l := range m.rest[:j+1] {
+			h := m.h[j*n+k]
+			if k == j {
+				h += damping * max(1, math.Abs(h))
+			}
+			p.SetSym(i, l, h/(m.scale[j]*m.scale[k]))
 		}
 	}
 	return p
 }
-
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

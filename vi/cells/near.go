@@ -49,7 +49,7 @@ func Near(ctx context.Context, d *graph.Density, z []float64) (*Mode, error) {
 	if err != nil || m != nil {
 		return m, err
 	}
-	finder, err := NewModeFinder(d)
+	finder, err := NewModeFinder(d, nil)
 	if err != nil || finder == nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func near(ctx context.Context, d *graph.Density, z []float64) (*Mode, error) {
 			}
 			m.Z[g.w.Latent] = g.at[g.w.Latent]
 		}
-		finder, err := NewModeFinder(m.Density)
+		finder, err := NewModeFinder(m.Density, nil)
 		if err != nil || finder == nil {
 			return nil, err
 		}
@@ -122,7 +122,7 @@ func (m *Mode) squared(z []float64) (sum float64) {
 // Modes are the points of those given that climbs, each with the signs where it is, lead to different modes from: where
 // these are more than modeApart standard deviations apart. There are none where they are too many to climb from.
 func Modes(ctx context.Context, d *graph.Density, points [][]float64) (list [][]float64, err error) {
-	finder, err := NewModeFinder(d)
+	finder, err := NewModeFinder(d, nil)
 	if err != nil || finder == nil {
 		return nil, err
 	}

@@ -235,13 +235,13 @@ type finder struct {
 	prober   *prober // of scans; nil before the first
 	mode     *ModeFinder
 	x        *graph.Executor
-	summed   *summedMode // if switches are summed out
-	draws    [][]float64 // Settings.Draws
-	discrete []bool      // latents
+	switches []graph.SwitchLatent // that are summed out
+	draws    [][]float64          // Settings.Draws
+	discrete []bool               // latents
 }
 
 func newFinder(d *graph.Density, g *lines, switches []graph.SwitchLatent) (*finder, error) {
-	f := &finder{d: d, lines: g, discrete: make([]bool, d.Dim())}
+	f := &finder{d: d, lines: g, switches: switches, discrete: make([]bool, d.Dim())}
 	for i := range f.discrete {
 		values, _ := d.Values(i)
 		f.discrete[i] = values != nil
@@ -250,13 +250,8 @@ func newFinder(d *graph.Density, g *lines, switches []graph.SwitchLatent) (*find
 	if f.walker, err = newWalker(d, g); err != nil {
 		return nil, err
 	}
-	if f.mode, err = NewModeFinder(d); err != nil {
+	if f.mode, err = NewModeFinder(d, switches); err != nil {
 		return nil, err
-	}
-	if len(switches) > 0 {
-		if f.summed, err = newSummedMode(d, switches); err != nil {
-			return nil, err
-		}
 	}
 	f.x, err = d.Executor(quick, graph.Compute{Out: true})
 	return f, err
@@ -275,7 +270,7 @@ const beside = -1.5
 // where that is far by the edge of the cell as well.
 func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand.Rand) error {
 	drawn := slices.Clone(c.point)
-	precision, bound, err := f.extend(ctx, c.point, c.region)
+	precision, bound, err := f.mode.extend(ctx, c.point, c.region)
 	c.modeless = precision == nil
 	if err != nil {
 		return err
@@ -290,7 +285,7 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand
 			return err
 		}
 	}
-	if !c.drawn || f.summed != nil || inside > beside || len(sides) == 0 {
+	if !c.drawn || len(f.switches) > 0 || inside > beside || len(sides) == 0 {
 		return nil
 	}
 	mean, precision, bound, err := f.mode.edge(ctx, drawn, c.region)
@@ -337,18 +332,10 @@ func (f *finder) propose(ctx context.Context, c *Cell, mean []float64, precision
 	if c.Q = parts[0]; len(parts) > 1 {
 		c.Q = family.NewMixture(logs, parts)
 	}
-	if f.summed != nil {
-		c.Q = newSummed(f.d, c.Q, f.summed.sum.switches)
+	if len(f.switches) > 0 {
+		c.Q = newSummed(f.d, c.Q, f.switches)
 	}
 	return f.weigh(ctx, c, rng)
-}
-
-// extend is ModeFinder.extend, with switches summed out.
-func (f *finder) extend(ctx context.Context, z []float64, region regions.Signs) (*mat.SymDense, float64, error) {
-	if f.summed != nil {
-		return f.summed.extend(ctx, z, region)
-	}
-	return f.mode.extend(ctx, z, region)
 }
 
 func (f *finder) normal(mean []float64, precision *mat.SymDense) *family.Normal {
@@ -373,7 +360,7 @@ func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *
 	logs, normals = []float64{bound + f.most(mean, precision, half)}, []*family.Normal{f.normal(mean, precision)}
 	apart := make([]bool, f.d.Dim()) // latents whose place says nothing
 	for i := range apart {
-		apart[i] = i < f.d.Params() || f.summed != nil && slices.ContainsFunc(f.summed.sum.switches, func(w graph.SwitchLatent) bool { return w.Latent == i })
+		apart[i] = i < f.d.Params() || slices.ContainsFunc(f.switches, func(w graph.SwitchLatent) bool { return w.Latent == i })
 	}
 	var at []float64
 	type box struct{ mean, sd []float64 }
@@ -403,15 +390,15 @@ func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *
 		}
 		at = slices.Clone(at)
 		lost++
-		p, top, err := f.extend(ctx, at, c.region)
+		p, top, err := f.mode.extend(ctx, at, c.region)
 		if err != nil {
 			return nil, nil, err
 		}
 		if p == nil {
 			continue
 		}
-		if f.summed != nil { // whose place in the normal says nothing
-			for _, w := range f.summed.sum.switches {
+		if len(f.switches) > 0 { // whose place in the normal says nothing
+			for _, w := range f.switches {
 				at[w.Latent] = c.point[w.Latent]
 				p.SetSym(w.Latent, w.Latent, precision.At(w.Latent, w.Latent))
 			}
