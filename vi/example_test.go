@@ -4,12 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"os"
-	"path/filepath"
-	"strings"
-	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
@@ -46,42 +40,4 @@ func Example() {
 	// threshold  6.5 ± 0.3
 	// without    0.1 ± 0.2
 	// with       2.0 ± 0.3
-}
-
-// The README's quick start is the Example above.
-func TestREADMEQuickStart(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
-	require.NoError(t, err)
-	source, err := os.ReadFile("example_test.go")
-	require.NoError(t, err)
-	_, rest, ok := strings.Cut(string(readme), "```go\nfunc Example() {\n")
-	require.True(t, ok, "README.md has no quick start")
-	code, _, ok := strings.Cut(rest, "```")
-	require.True(t, ok)
-	require.Contains(t, string(source), "func Example() {\n"+code)
-}
-
-// The README's common shapes are parts of examples.
-func TestREADMEShapes(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
-	require.NoError(t, err)
-	files, err := filepath.Glob("example_*_test.go")
-	require.NoError(t, err)
-	var examples strings.Builder
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		examples.Write(text)
-	}
-	_, shapes, ok := strings.Cut(string(readme), "## Five common shapes\n")
-	require.True(t, ok)
-	shapes, _, _ = strings.Cut(shapes, "\n## ")
-	blocks := strings.Split(shapes, "```go\n")[1:]
-	require.Len(t, blocks, 4)
-	for _, block := range blocks {
-		code, _, ok := strings.Cut(block, "```")
-		require.True(t, ok)
-		require.LessOrEqual(t, strings.Count(code, "\n"), 10)
-		require.Contains(t, examples.String(), code)
-	}
 }
