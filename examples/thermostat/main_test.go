@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/examples/cli/clitest"
+	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/family"
+)
+
+func TestRun(t *testing.T) {
+	clitest.Answers(t, run, []string{"-steps", "20"}, "16.50   22.00   0.0000", "DeGAS", "20.50   20.50   0.0043")
+}
+
+func TestFlags(t *testing.T) { clitest.WrongFlags(t, "thermostat", run) }
+
+// The recursion is a simulation by hand, and its grid is fine enough.
+func TestExact(t *testing.T) {
+	const n = 400_000
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, at := range [][2]float64{{19, 21.5}, {19.75, 20.5}} {
+		all := 0.0
+		for range n {
+			temperature, on, hit := 30+rng.NormFloat64(), false, 0
+			for step := 1; step <= steps; step++ {
+				temperature *= kept
+				if on {
+					temperature += heat
+				}
+				temperature += noise * rng.NormFloat64()
+				if on && temperature > at[1] {
+					on = false
+				} else if !on && temperature < at[0] {
+					on = true
+				}
+				if hits(step) && on && math.Abs(temperature-target) <= within {
+					hit++
+				}
+			}
+			if hit == 3 {
+				all++
+			}
+		}
+		p := exact(at, 0.02)
+		require.InDelta(t, p, all/n, 4.5*math.Sqrt(p/n))
+		require.InEpsilon(t, p, exact(at, 0.01), 0.003)
+	}
+	require.Less(t, exact(degas, 0.02), 1e-9)
+}
+
+// From where DeGAS starts the thresholds are found at which the event is four fifths as likely as at the best of the grid, whatever the seed; without
+// the boundary part they stay where they are.
+func TestLearned(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow under the race detector, for which short mode is")
+	}
+	d, err := program(start)
+	require.NoError(t, err)
+	most := exact(best(0.25), 0.02)
+	for seed := range uint64(2) {
+		fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: seed, Method: vi.Climb{Family: family.Structured{}, Steps: 3000, Stop: vi.Automatic}})
+		require.NoError(t, err)
+		at, err := thresholds(fit)
+		require.NoError(t, err)
+		t.Logf("%.3f: %.5f of at most %.5f", at, exact(at, 0.02), most)
+		require.Greater(t, exact(at, 0.02), 0.8*most)
+	}
+	climb := vi.Climb{Family: family.Structured{}, Steps: 300, Start: vi.PriorStart(d), Estimator: vi.Reparam{}}
+	fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Method: climb})
+	require.NoError(t, err)
+	at, err := thresholds(fit)
+	require.NoError(t, err)
+	require.Equal(t, start, at)
+}
