@@ -61,7 +61,7 @@ func program(at [2]float64) (*graph.Density, error) {
 
 func main() { cli.Main(run) }
 
-func run(ctx context.Context, args []string, out, progress io.Writer) error {
+func run(ctx context.Context, args []string, out, _ io.Writer) error {
 	flags := cli.New("thermostat")
 	seed, most := flags.Seed(), flags.Steps(3000, "steps at most")
 	if err := flags.Parse(args, out); err != nil {
@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	}
 	began := time.Now()
 	climb := vi.Climb{Family: family.Structured{}, Steps: *most, Stop: vi.Automatic}
-	fit, err := vi.Fit(ctx, d, vi.Settings{Seed: *seed, Method: climb, Progress: progress})
+	fit, err := vi.Fit(ctx, d, vi.Settings{Seed: *seed, Method: climb})
 	if err != nil {
 		return err
 	}
