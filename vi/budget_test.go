@@ -51,7 +51,7 @@ func TestBudget(t *testing.T) {
 	require.NoError(t, err)
 	require.Regexp(t, ": .*; 0s of 1ns left", progress.String())
 	require.Len(t, p.Warnings, 2)
-	require.Contains(t, p.Warnings[0], "Settings.Budget = 1ns of CPU time was over: the scout ended at 0 of the data's weight")
+	require.Contains(t, p.Warnings[0], "Settings.Budget = 1ns of CPU time was over: the independent search ended with the data at 0 of their weight")
 	require.Contains(t, p.Warnings[0], "not all cells were judged")
 	verdict, err := p.Verdict()
 	require.NoError(t, err)

@@ -99,7 +99,7 @@ func fitCells(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Po
 func fitDensity(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, scout.Result, error) {
 	c := cellsFit{d: d, s: s, m: m, switches: d.Switches()}
 	scouting := scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Over: m.half.Over, Progress: func(beta float64) {
-		m.at("scouting: at %.2g of the data's weight", beta)
+		m.at("independent search: the data at %.2g of their weight", beta)
 	}}
 	if meet, err := c.meet(ctx); err != nil {
 		return nil, scout.Result{}, err
@@ -117,7 +117,7 @@ func fitDensity(ctx context.Context, d *graph.Density, s job, m *monitor) (*Post
 	}
 	m.scouted(sample.LogEvidence)
 	if c.sample = sample; sample.Beta < 1 {
-		c.cut("the scout ended at %.2g of the data's weight", sample.Beta)
+		c.cut("the independent search ended with the data at %.2g of their weight", sample.Beta)
 	}
 	tries, err := c.tries(ctx)
 	if err != nil {

@@ -20,8 +20,8 @@ type Cell struct {
 	// latents; "on: [4–10]", where on[4] to on[10] do. No two cells of a fit read the same.
 	Where  string
 	Weight float64 // the probability of the cell
-	// ELBO and LogEvidence are those of the density inside the cell, in nats; KHat is that of
-	// importance sampling there.
+	// ELBO and LogEvidence are those of the density inside the cell, in nats. KHat is the k-hat of the weights of draws
+	// there (see weighted.Sample): high where the normal of the cell is far from the posterior; NaN of Cells.Quick where many cells share draws.
 	ELBO, LogEvidence Estimate
 	KHat              float64
 }

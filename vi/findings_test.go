@@ -131,7 +131,7 @@ func TestResumeCells(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "fit.json")
 		ctx, cancel := context.WithCancel(context.Background())
 		s := Settings{Seed: *seed, Checkpoint: path, Logger: slog.New(slog.NewTextHandler(logWriter(func(line string) {
-			if after == "scouting" && strings.Contains(line, "vi: scout") {
+			if after == "scouting" && strings.Contains(line, "vi: independent search") {
 				cancel()
 			}
 		}), nil))}
@@ -228,7 +228,7 @@ func TestCellsSettings(t *testing.T) {
 func TestCellsLog(t *testing.T) {
 	var log bytes.Buffer
 	p := fittedCells(t, Settings{Seed: *seed, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	for _, line := range []string{`level=INFO msg="vi: scout" "log evidence"=-`, `level=INFO msg="vi: cells" tried=`, `level=INFO msg="vi: verdict" trust=trust`} {
+	for _, line := range []string{`level=INFO msg="vi: independent search" "log evidence"=-`, `level=INFO msg="vi: cells" tried=`, `level=INFO msg="vi: verdict" trust=trust`} {
 		require.Contains(t, log.String(), line)
 	}
 	m := newMonitor(newJob(p.Density, p.Settings))

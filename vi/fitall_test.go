@@ -197,14 +197,14 @@ func TestFitAllFromFolder(t *testing.T) {
 		other = s
 		other.Method = Cells{Quick: !quick}
 		refused(d, sets, other, "its fits are by other settings: Cells was ")
-		refused(shiftingLevel(t), manySeries(2, false), s, "vi: the fit is of another model: ")
+		refused(shiftingLevel(t), manySeries(2, false), s, "the fit is of another model: ")
 		refused(d, func(yield func(string, map[string][]float64) bool) {
 			yield("shift/0", map[string][]float64{"y": {1, 2, 3, 4, 5, 6, 7, 8}})
-		}, s, "vi: the fit is of other observations")
+		}, s, "the fit is of other observations")
 		require.NoError(t, os.WriteFile(file, []byte("key,mean\n0,1\n"), 0o666))
 		require.ErrorIs(t, refused(d, sets, s, ""), sealed.ErrFormat)
 		var later bytes.Buffer
-		require.NoError(t, sealed.Write(&later, "facet fits 3", 0))
+		require.NoError(t, sealed.Write(&later, "facet fits 4", 0))
 		require.NoError(t, os.WriteFile(file, later.Bytes(), 0o666))
 		require.ErrorIs(t, refused(d, sets, s, ""), sealed.ErrFormat)
 	}

@@ -26,14 +26,14 @@ import (
 
 // journalFormat names the form of journals and its version: the next one where packed.Append writes a
 // record otherwise.
-const journalFormat = "facet fits 2"
+const journalFormat = "facet fits 3"
 
 // syncEvery is how often a journal is brought to the disk: what a crash of the machine can lose.
 const syncEvery = 5 * time.Second
 
 // A journal is a file of fits with their keys, one after another, as they were done:
 //
-//	{"Format":"facet fits 2",…}   a journalHead, as package sealed writes it: what all fits have in common
+//	{"Format":"facet fits 3",…}   a journalHead, as package sealed writes it: what all fits have in common
 //	{"Model":{…},"Settings":{…}}
 //	block, block, …               each a family in JSON, or a record of package packed, in families by number
 //

@@ -156,10 +156,10 @@ func (m *monitor) foundStarts(list []candidate) {
 	m.s.Logger.Info("vi: starts", "draws", m.s.StartDraws, "tried", len(list), "elbo", elbos)
 }
 
-// scouted reports the log evidence that a scout has found.
+// scouted reports the log evidence that the independent search, a scout, has found.
 func (m *monitor) scouted(e Estimate) {
 	if l := m.s.Logger; l != nil {
-		l.Info("vi: scout", "log evidence", e.Value, "se", e.SE)
+		l.Info("vi: independent search", "log evidence", e.Value, "se", e.SE)
 	}
 }
 

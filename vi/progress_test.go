@@ -42,7 +42,7 @@ func TestProgressLines(t *testing.T) {
 	out.Reset()
 	_, err = Fit(context.Background(), d, Settings{Seed: *seed, Progress: &out})
 	require.NoError(t, err)
-	require.Regexp(t, `^scouting: at [\d.e-]+ of the data's weight\n`, out.String())
+	require.Regexp(t, `^independent search: the data at [\d.e-]+ of their weight\n`, out.String())
 }
 
 // Lines come no more often than they should, and tell the rate, the best

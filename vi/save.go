@@ -16,7 +16,7 @@ import (
 )
 
 // format names the saved form and its version; see package sealed.
-const format = "facet fit 3"
+const format = "facet fit 4"
 
 // mostBytes is the length of the longest saved fit that Load reads: for a model of
 // n latents 64 MiB, and 16 KiB for each parameter of a full-rank normal, which is

@@ -230,7 +230,7 @@ func atModes(ctx context.Context, d *graph.Density, f family.Family, list []cand
 // are drawn too, from around their starts: at one place there may be no way to a better one.
 func scouted(ctx context.Context, d *graph.Density, s job, m *monitor, list []candidate) ([]candidate, error) {
 	sample, err := scout.Run(ctx, d.Loosened(), scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Over: m.half.Over, Progress: func(beta float64) {
-		m.at("scouting: at %.2g of the data's weight", beta)
+		m.at("independent search: the data at %.2g of their weight", beta)
 	}})
 	if errors.Is(err, scout.ErrNowhere) {
 		return list, nil // the fit will say why

@@ -115,14 +115,14 @@ const listedCells = 10
 
 // cells is a table of the first cells, and a line about the others.
 func (s Summary) cells() string {
-	rows := [][]string{{"cell", "weight", "ELBO", "log evidence", "k-hat"}}
+	rows := [][]string{{"cell", "weight", "ELBO", "log evidence"}}
 	rest := 0.0
 	for k, c := range s.Cells {
 		if k >= listedCells {
 			rest += c.Weight
 			continue
 		}
-		rows = append(rows, []string{c.Where, probability(c.Weight), fmt.Sprintf("%.3f", c.ELBO.Value), short(c.LogEvidence), fmt.Sprintf("%.2f", c.KHat)})
+		rows = append(rows, []string{c.Where, probability(c.Weight), fmt.Sprintf("%.3f", c.ELBO.Value), short(c.LogEvidence)})
 	}
 	table := text.Table(rows, 1)
 	if more := len(s.Cells) - listedCells; more > 0 {

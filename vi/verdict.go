@@ -192,7 +192,7 @@ func (j *judgement) weights() {
 	part := j.s.ESS / n
 	switch {
 	case part < leastEffective || !(j.s.K < weighted.KThreshold(j.s.Len())) && (part < fewEffective || floats.Max(j.s.Weights)*n > heavy):
-		j.refuse(j.other, "a few of the %d draws outweigh the others, which are worth %.0f: the fit is far from the posterior (Pareto k-hat %.2f)", j.s.Len(), j.s.ESS, j.s.K)
+		j.refuse(j.other, "a few of the %d draws have nearly all the weight, so that they count for %.0f: the fit is far from the posterior (Pareto k-hat %.2f)", j.s.Len(), j.s.ESS, j.s.K)
 	case j.s.LogEvidence.SE > mostSE:
 		j.refuse(j.other, "the log evidence is known to %.2g nats only", j.s.LogEvidence.SE)
 	}
