@@ -41,8 +41,8 @@ func (d Draws) Of(name string) ([]float64, error) {
 // Points are the draws in unconstrained coordinates, which must not be changed.
 func (d Draws) Points() [][]float64 { return d.z }
 
-// Of returns n draws of the posterior with equal weights; the seed fixes them. They are resampled from so many draws of the
-// pool's proposal that few are there twice; the pool says how even their weights are.
+// Of returns n draws of the posterior with equal weights; the seed fixes them. It weighs new draws of the pool's proposal, so many
+// that few of the n are duplicates (see weighted.Sample.Oversampling), and resamples these.
 func Of(ctx context.Context, pool *weighted.Sample, n int, seed uint64) (Draws, error) {
 	density, q := pool.Density(), pool.Proposal()
 	if n < 0 {
@@ -81,7 +81,8 @@ func check(density *graph.Density, q family.Q, n int) error {
 	return nil
 }
 
-// At are the draws with the given unconstrained coordinates, of a posterior that q is near.
+// At makes Draws of given unconstrained coordinates z. q, a distribution near the posterior, is what WriteCSV has the densities
+// lp_approx__ of.
 func At(density *graph.Density, q family.Q, z [][]float64) Draws {
 	d := Draws{Names: density.Latents(), Values: make([][]float64, len(z)), index: map[string]int{}}
 	for i, name := range d.Names {

@@ -15,7 +15,7 @@
 //
 //	Ê = Σ w_k·f_k − Σ_s (n_s/n)·β_s·(f̄_s − E_s[f]),   β_s = Cov_s(n·w·(f − A), f)/Var_s(f),   A = Σ w_k·f_k.
 //
-// β is near 1 where weights are even, and nearly all noise is gone; it is near 0 where they are not. The correction is
-// left out where f̄ is more than five of its standard errors from E[f], as it is where E[f] is ruled by a tail that
-// neither the draws nor the posterior know.
+// β is near 1 where weights are even, and nearly all noise is gone; it is near 0 where they are not. There is no correction
+// where f̄ is more than five of its standard errors from E[f]: E[f] is then ruled by a far tail of the proposal, in which
+// there are no draws and the posterior need not be.
 package weighted

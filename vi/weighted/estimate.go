@@ -19,10 +19,10 @@ const (
 	mostErrors  = 5.0 // standard errors that a control variate may be off
 )
 
-// Expect estimates the posterior expectation of a function with values f at the draws. known, if not nil, are its expectations
-// in the strata, NaN where there is no closed form; see Known.
+// Expect estimates the posterior expectation of a function with values f at the draws. known, if not nil, has its exact expectation
+// under the part of the proposal that each stratum is drawn from, NaN where there is no closed form; see Known.
 //
-// The expectation of f = nil is 1, and its standard error that of the log evidence.
+// Without f the Value is 1, and SE is the standard error of the log evidence.
 func (s *Sample) Expect(f []float64, known []float64) mc.Estimate {
 	n := float64(s.Len())
 	mean := 1.0
@@ -59,8 +59,8 @@ func (s *Sample) Expect(f []float64, known []float64) mc.Estimate {
 	return mc.Estimate{Value: mean + shift/n, SE: math.Sqrt(max(0, variance)) / n}
 }
 
-// Known is a closed form's value in each stratum: of the part of the proposal there, if its law of h is exact and the stratum
-// has enough draws, and else NaN.
+// Known calls f for the part of the proposal that each stratum is drawn from, and returns the values for Expect. It is NaN for a
+// part that does not know its law of h exactly, and for a stratum of fewer than 30 draws.
 func (s *Sample) Known(h regions.Hyperplane, f func(q family.Q) float64) []float64 {
 	list := make([]float64, len(s.strata))
 	for j, t := range s.strata {
@@ -141,8 +141,8 @@ func (s *Sample) Moments(i int) (mean, sd mc.Estimate) {
 	return s.moments(s.Latent(i), means, sds)
 }
 
-// TailK is the k-hat of what draws bring to the expectation of f ≥ 0. From 0.7 on they do not tell it, and from 1 on there
-// is none.
+// TailK is the k-hat of the products w·f, whose sum is the expectation of f ≥ 0. From 0.7 on the draws do not tell that
+// expectation, and from 1 on it is infinite.
 func (s *Sample) TailK(f []float64) float64 {
 	logs := make([]float64, len(f))
 	for k, x := range f {
@@ -155,7 +155,8 @@ func (s *Sample) TailK(f []float64) float64 {
 	return smoothed.K
 }
 
-// MomentsOf are the mean and the standard deviation of a number with the values x at the draws, where it has one.
+// MomentsOf are the mean and the standard deviation of a number that has the values x at the draws; given that it has a
+// value, if x is NaN at some.
 func (s *Sample) MomentsOf(x []float64) (mean, sd mc.Estimate) {
 	if given, all := s.having(x); all != nil {
 		return all.moments(given, nil, nil)
@@ -263,8 +264,8 @@ func probability(p mc.Estimate) mc.Estimate {
 	return p
 }
 
-// Side is the posterior probability of one side of a hyperplane, given the signs of Φ at the draws: 1 where it is positive. It
-// is 1 where the density is 0 at all draws on the other side, whatever the proposal's law says.
+// Side is the posterior probability of one side of the hyperplane h. signs are 1 at the draws on its positive side, and 0 at
+// others. It is exactly 1 if there are draws on the other side and all have weight 0.
 func (s *Sample) Side(h regions.Hyperplane, positive bool, signs []float64) mc.Estimate {
 	in := signs
 	if !positive {
@@ -290,7 +291,7 @@ func (s *Sample) Side(h regions.Hyperplane, positive bool, signs []float64) mc.E
 }
 
 // Quantile is the posterior quantile of latent i at probability p, on the program's own scale. Its standard error is that of
-// the distribution function there, over its slope, which is that between draws about √n before and after.
+// the distribution function there divided by the density, which is taken over about √n draws on either side.
 func (s *Sample) Quantile(i int, p float64) mc.Estimate { return s.Quantiles(i, p)[0] }
 
 // Quantiles are the posterior quantiles of latent i at some probabilities.
@@ -306,7 +307,8 @@ func (s *Sample) Quantiles(i int, probs ...float64) []mc.Estimate {
 	return list
 }
 
-// QuantilesOf are the quantiles of a number with the values x at the draws, where it has one.
+// QuantilesOf are the quantiles of a number that has the values x at the draws; given that it has a value, if x is NaN at
+// some.
 func (s *Sample) QuantilesOf(x []float64, probs ...float64) []mc.Estimate {
 	none := func(float64) []float64 { return nil }
 	if given, of := s.having(x); of != nil {
@@ -360,7 +362,7 @@ func (s *Sample) quantiles(x []float64, cdf func(u float64) []float64, probs []f
 	return list
 }
 
-// Share is the posterior probability of what is at the draws where in is 1, or 0 if not positive.
+// Share is the posterior probability of the draws where in is 1, or, if not positive, of those where it is 0.
 func (s *Sample) Share(in []float64, positive bool) mc.Estimate {
 	p := probability(s.Expect(in, nil))
 	if !positive {

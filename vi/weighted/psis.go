@@ -12,8 +12,8 @@ type Smoothed struct {
 	// LogWeights are the logarithms of the smoothed weights, not normalised, in
 	// the order of the ratios.
 	LogWeights []float64
-	// K is k-hat, the estimated shape of the weights' upper tail: weights have
-	// 1/K mc.Moments. See ParetoSmooth for ±Inf.
+	// K is k-hat, the estimated shape of the weights' upper tail: moments of the weights below the 1/K-th are
+	// finite. See ParetoSmooth for ±Inf.
 	K float64
 	// ESS is the effective sample size 1/Σw² of the normalised smoothed weights.
 	ESS float64

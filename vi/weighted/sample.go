@@ -25,9 +25,9 @@ type Sample struct {
 	LogRatio []float64
 	// K is the k-hat of the weights, and ESS the effective number of draws.
 	K, ESS float64
-	// LogEvidence is the logarithm of the mean weight, in nats: log p(data), if the model has no Factor. Its error is
-	// what its standard error says up to a K of 0.5; of weights with a Pareto tail its root mean square was 1.2 times
-	// as large at 0.6 and 1.4 times at 0.69.
+	// LogEvidence is the logarithm of the mean weight, in nats: log p(data), if the model has no Factor. Up to a K of 0.5 its
+	// standard error is right. In a test with weights of a Pareto distribution the root mean square of its errors was 1.2
+	// standard errors for K = 0.6, and 1.4 for K = 0.69.
 	LogEvidence mc.Estimate
 
 	density *graph.Density
@@ -45,7 +45,7 @@ type stratum struct {
 
 func (s stratum) len() int { return s.end - s.first }
 
-// A Partial is a mixture that draws from parts of the caller's choice.
+// A Partial is a mixture that can draw from a given part for each draw.
 type Partial interface {
 	family.Mixed
 	PartDrawer(n int) family.PartDrawer
@@ -190,13 +190,13 @@ func (s *Sample) bad(q family.Q, value float64) error {
 // Len is the number of draws.
 func (s *Sample) Len() int { return len(s.Weights) }
 
-// Proposal is what the draws are of.
+// Proposal is the distribution that the draws are of.
 func (s *Sample) Proposal() family.Q { return s.q }
 
-// Density is what the sample's posterior is of.
+// Density is the density whose posterior the sample stands for.
 func (s *Sample) Density() *graph.Density { return s.density }
 
-// Of is the sample with a density of the same latents and the same posterior, that was written in another way.
+// Of is the same sample with another density, which must have the same latents and the same posterior.
 func (s *Sample) Of(d *graph.Density) *Sample {
 	other := *s
 	other.density = d
@@ -213,7 +213,7 @@ func (s *Sample) Point(k int) []float64 {
 	return z
 }
 
-// Latent are the draws of latent i on the program's own scale, which must not be changed.
+// Latent are the values of latent i at the draws, on the program's own scale. They must not be changed.
 func (s *Sample) Latent(i int) []float64 {
 	if s.columns[i] == nil {
 		z := s.Z[i*s.Len():][:s.Len()]
@@ -229,7 +229,8 @@ func (s *Sample) Latent(i int) []float64 {
 	return s.columns[i]
 }
 
-// Shares are how much of the posterior the draws of the first n parts of the proposal stand for.
+// Shares are the posterior probabilities that the proposal's first n parts stand for: the sums of the weights of their
+// draws.
 func (s *Sample) Shares(n int) []float64 {
 	list := make([]float64, n)
 	for _, t := range s.strata {
@@ -238,8 +239,8 @@ func (s *Sample) Shares(n int) []float64 {
 	return list
 }
 
-// Resample are the numbers of m draws with equal weights, by systematic resampling, in random order: draw k is among them
-// m·w_k times, rounded up or down.
+// Resample chooses m draws that have equal weights, by systematic resampling, and returns their numbers in random order. Draw k
+// is there m·w_k times, rounded up or down.
 func (s *Sample) Resample(m int, rng *rand.Rand) []int {
 	list := make([]int, 0, m)
 	u, sum := rng.Float64(), 0.0
@@ -261,8 +262,8 @@ const (
 	mostOver   = 30   // draws for each that is kept
 )
 
-// Oversampling is how many draws are needed for each of those that Resample keeps, so that fewer than one in a hundred
-// of them is there twice; 30 at most, where weights are too uneven for that.
+// Oversampling is by how much the sample should be larger than m, so that of the m draws of Resample fewer than one in a hundred
+// is a duplicate. It is 30 at most: with very uneven weights there are more duplicates.
 func (s *Sample) Oversampling() float64 {
 	n := float64(s.Len())
 	for c := 1.0; c < mostOver; c *= 1.25 {
