@@ -12,16 +12,17 @@ import (
 	"github.com/facetvi/facet/vi/weighted"
 )
 
-// A Cell is one part of a posterior: a part of the latent space inside which the
-// density does not fall off a cliff, and how much of the posterior is there.
+// A Cell is a part of the latent space inside which the density does not fall off a cliff, and the
+// probability that the posterior has there.
 type Cell struct {
-	// Where says which part, by the latents or the guards that bound it: "change in
-	// (1889, 1890)"; "on: noise5–11", where the guards "on" hold that compare these
-	// latents; "on: [4–10]", where on[4] to on[10] do. No two cells of a fit read the same.
+	// Where says which part it is: by an interval of a latent, "change in (1889, 1890)"; by the latents for which guards
+	// of a name hold, "on: noise5–11"; or by the numbers of these guards, "on: [4–10]" for on[4] to on[10]. No two cells of a
+	// fit read the same.
 	Where  string
 	Weight float64 // the probability of the cell
 	// ELBO and LogEvidence are those of the density inside the cell, in nats. KHat is the k-hat of the weights of draws
-	// there (see weighted.Sample): high where the normal of the cell is far from the posterior; NaN of Cells.Quick where many cells share draws.
+	// there (see weighted.Sample): high where the distribution of the cell is far from the posterior. Of a fit by Cells.Quick
+	// it is that of all draws.
 	ELBO, LogEvidence Estimate
 	KHat              float64
 }
@@ -29,8 +30,8 @@ type Cell struct {
 // Moments are the posterior mean and standard deviation of a latent, on the program's own scale.
 type Moments struct{ Mean, SD Estimate }
 
-// findings are what is known of a fit beside Q: of a fit of cells from its search, else what
-// has been asked for.
+// findings are what is known of a fit beside Q: for a fit of cells the results of its search, for others what
+// has been computed because somebody asked.
 type findings struct {
 	mu         sync.Mutex
 	q          family.Q // that it is known of
@@ -58,8 +59,8 @@ func (p *Posterior) hasCells() bool {
 	return mixed && p.findings != nil && p.findings.q == p.Q && p.findings.Tried > 0
 }
 
-// known is p, if it keeps what is found out of its Q. Of a posterior that no fit
-// made, or whose Q was replaced since, it is another of the same Q that does.
+// known is p itself if its findings are of its Q. If no fit made p, or Q was replaced since, it is a new posterior with the
+// same Q and no findings yet.
 func (p *Posterior) known() *Posterior {
 	if p.findings != nil && p.findings.q == p.Q {
 		return p
@@ -73,8 +74,8 @@ const (
 	allButEven = 0.99 // of them are effective then
 )
 
-// proposal is what draws are of: of cells, and of one family that is not all but the posterior itself, a part is of wider
-// ones, which see the tails that Q's own draws do not.
+// proposal is the distribution that draws are of, and the cell of each of its parts. It is Q if Q is all but the posterior, and
+// else Q mixed with wider distributions, whose draws see tails that Q's own do not.
 func (p *Posterior) proposal(ctx context.Context) (q family.Q, cell []int) {
 	m, ok := p.Q.(family.Mixed)
 	if ok && p.findings.Cells != nil {
@@ -93,8 +94,8 @@ func (p *Posterior) proposal(ctx context.Context) (q family.Q, cell []int) {
 	return family.NewMixture([]float64{0}, []family.Q{p.Q}).Defensive(p.partMoments)
 }
 
-// partMoments are those of a part on the program's scale, if latent i is discrete: all of its variance may be in a rare value.
-// Those of others are on the unconstrained one, where they are known in closed form.
+// partMoments are the mean and sd of latent i in a part: of a discrete latent on the program's scale, because all of its variance may
+// come from a rare value, and of others on the unconstrained scale, where they have closed forms.
 func (p *Posterior) partMoments(part family.Q, i int) (mean, sd float64) {
 	if values, _ := p.Density.Values(i); values != nil {
 		return weighted.PartMoments(p.Density, part, i)
@@ -111,8 +112,8 @@ func (p *Posterior) draw(ctx context.Context, n int) (*weighted.Sample, error) {
 	return weighted.Draw(ctx, p.Density, f.proposal, n, mc.Mix(p.Settings.Seed, judgeStream))
 }
 
-// Sample are the posterior's weighted draws, which all its numbers are made of: 10 000, or as many more as the numbers of the
-// summary need. It must not be changed.
+// Sample returns the weighted draws that all numbers of the posterior are made of: 10 000, or more if the numbers of the
+// summary need more. It must not be changed.
 func (p *Posterior) Sample() (*weighted.Sample, error) {
 	if err := p.usable(); err != nil {
 		return nil, err
@@ -152,7 +153,7 @@ func (f *findings) even() float64 {
 	return f.sample.ESS / float64(f.sample.Len())
 }
 
-// note keeps what a sample says.
+// note keeps the sample, and what it says of moments, evidence and cells.
 func (f *findings) note(s *weighted.Sample) {
 	f.sample, f.draws, f.LogEvidence = s, s.Len(), s.LogEvidence
 	f.moments = make([]Moments, s.Density().Dim())
@@ -171,7 +172,7 @@ func (f *findings) note(s *weighted.Sample) {
 	}
 }
 
-// weighed is what is known of the fit when its draws have been weighted.
+// weighed returns the findings, after draws have been weighed.
 func (p *Posterior) weighed() (*findings, error) {
 	if err := p.usable(); err != nil {
 		return nil, err
@@ -188,10 +189,9 @@ func (p *Posterior) weighed() (*findings, error) {
 	return f, nil
 }
 
-// Cells are the parts of the posterior by weight, highest first. A fit of one family has
-// one, "everywhere", whose ELBO, log evidence and k-hat are those of its weighted
-// draws; they are NaN if these have no weights. It panics if p was made
-// without a density or a distribution of its latents.
+// Cells are the parts of the posterior, the one with the highest weight first. A fit of one family has
+// one, "everywhere", whose ELBO, log evidence and k-hat are those of all draws; they are NaN if the draws
+// could not be weighed. It panics if p was made without a density or a distribution of its latents.
 func (p *Posterior) Cells() []Cell {
 	p.must()
 	if p.hasCells() {
@@ -214,9 +214,9 @@ func (p *Posterior) Moments() ([]Moments, error) {
 	return slices.Clone(f.moments), nil
 }
 
-// LogEvidence is log p(data) in nats, if the model has no Factor, and else the log
-// normaliser of log r: the logarithm of the mean weight of the draws. Its standard
-// error knows nothing of what the fit misses; [Posterior.Verdict] does. See [Compare].
+// LogEvidence is log p(data) in nats, estimated by the logarithm of the draws' mean weight. For a model with a Factor it is the
+// logarithm of the integral of r. Its standard error knows nothing of what the fit misses; [Posterior.Verdict]
+// does. See [Compare].
 func (p *Posterior) LogEvidence() (Estimate, error) {
 	f, err := p.weighed()
 	if err != nil {
@@ -245,7 +245,7 @@ type savedCell struct {
 	KHat              mc.Number
 }
 
-// saved is what there is to save: nothing of a fit that was not judged.
+// saved returns what a file keeps of the findings; nil if the fit was not judged.
 func (f *findings) saved(warnings []string) *savedFound {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -264,8 +264,7 @@ func (f *findings) saved(warnings []string) *savedFound {
 	return s
 }
 
-// restore writes it to the fit p, which has its Q already. It reports what no fit
-// can have found.
+// restore writes the saved findings to p, which has its Q already. It returns an error for values that no fit can have found.
 func (s *savedFound) restore(p *Posterior) error {
 	if s == nil {
 		return nil

@@ -23,21 +23,19 @@ import (
 
 // Fit fits a distribution to the posterior of d.
 //
-// By default it looks for the cells that hold the posterior, fits a distribution to
-// each, and judges their mixture: see Posterior.Cells and Posterior.Verdict. With one of
-// the other families as Climb.Family it maximises the ELBO by stochastic gradient
+// By default it looks for the cells that hold the posterior, gives each a distribution,
+// and judges their mixture: see Cells, Posterior.Cells and Posterior.Verdict. With the method Climb
+// it maximises the ELBO of one family by stochastic gradient
 // ascent: from the best start that it finds (see Climb.Start), by Adam, to the
-// average of the last iterates (see Climb.Average).
+// average of the last iterates (see Climb.Average). A model with parameters (see graph.Model.Param) is
+// fitted by a Climb, of family.FullRank by default: the ELBO is maximised by the parameters together
+// with the distribution.
 //
-// A model with parameters (see graph.Model.Param) is fitted by one family, family.FullRank by default:
-// the ELBO is maximised by the parameters together with the distribution.
-//
-// An ascent stops early if ctx is done, if OnStep fails, or if a gradient is not
-// finite; the error then says why and names the step and the latents, and the
-// fit beside it holds the last good state, from which Resume goes on. Only with
-// settings that make no sense is the fit nil. A search for cells that ctx stops leaves
-// the prior's centre and scales beside the error; where no cell has a finite density
-// the fit is nil.
+// A climb stops early if ctx is done, if OnStep fails, or if a gradient is not
+// finite. The error then says why and names the step and the latents, and the
+// fit beside it holds the last good state, from which Resume goes on. If ctx stops a search for cells, the fit beside the
+// error is a normal at the prior's centre. The fit is nil only if settings make no sense or no cell has a
+// finite density.
 func Fit(ctx context.Context, d *graph.Density, settings Settings) (*Posterior, error) {
 	if ctx == nil {
 		return nil, errNoContext

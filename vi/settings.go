@@ -21,13 +21,12 @@ type Settings struct {
 	// Method is how the posterior is looked for: Cells or Climb. If nil it is Cells{}, and of a program with
 	// parameters Climb{}.
 	Method Method `json:"-"`
-	// Budget is the CPU time that Fit may take, of all processors together and with whatever else
-	// the process does meanwhile; 0 for as much as it takes. When it is over the
-	// search for cells, the climbs and the draws that judge them end, and the fit is what has
-	// been found by then, at least one cell or a start; Posterior.Warnings says what was cut. A
-	// fit that was cut short depends on the machine, and not on Seed alone. The step under
-	// way is ended, and a verdict is found all the same: for large models these take more than
-	// a short Budget. The scout of a fit of cells, or the search for a start, has half of it.
+	// Budget is the CPU time that Fit may take, of all processors together, and what else the process does
+	// meanwhile counts too; 0 for no limit. When it is over the fit is what has been found by then, at
+	// least one cell or a start, and Posterior.Warnings says what was cut. A fit that was cut short depends on the
+	// machine, and not on Seed alone. The step under way and the verdict are finished all the same, which for
+	// large models can take longer than a short Budget. The first half is for the independent search that a fit of cells
+	// begins with, or for the search for a start.
 	Budget time.Duration
 	// Progress, if not nil, is told how the search for a start and the fit get on: by
 	// a line that is written anew in its place if it is a terminal, else by a line
@@ -36,13 +35,12 @@ type Settings struct {
 	// Logger, if not nil, hears of starts, restarts, cells, warnings and the end at
 	// level Info or Warn, and of every point of the trace at level Debug.
 	Logger *slog.Logger `json:"-"`
-	// Checkpoint, if not empty, is a file to save the fit in while it runs: of a climb every
-	// Climb.CheckpointEvery steps, and of either when it ends for whatever reason. Of a fit
-	// of cells it says before the end only that the fit has begun.
-	// It is written beside the file and moved over it, so that there is a whole one at
-	// all times; a symbolic link stays, and its target is replaced. A second fit with
-	// the same file is an error at its start, as is what is no regular file, and a file that is
-	// no fit of this program with these observations. FitAll takes a folder.
+	// Checkpoint, if not empty, is a file to save the fit in: a climb every Climb.CheckpointEvery steps, and any
+	// fit when it ends, for whatever reason. Before the end of a fit of cells the file says only that it has begun.
+	// A new version is written beside the file and moved over it, so that there is a whole one at
+	// all times; of a symbolic link the target is replaced. It is an error, at the start, if another fit is
+	// using the file, and if it holds anything but a fit of this program with these observations. For FitAll it is a
+	// folder.
 	Checkpoint string `json:"-"`
 }
 
@@ -52,18 +50,17 @@ type Method interface{ method() }
 // Cells is the default Method: it looks for the cells of the posterior, parts between which it falls off a cliff, and makes a
 // mixture of normals, each confined to a cell, as many as it takes.
 type Cells struct {
-	// Tolerance is by how much the log evidence of the cells that are kept may be below that of all that were found, in nats;
-	// 0.001 if 0. The search ends when it adds no more than a hundredth of that.
+	// Tolerance is how much log evidence may be lost by leaving out cells that were found, in nats; 0.001 if 0. The search
+	// ends when new cells add no more than a hundredth of that.
 	Tolerance float64
-	// Most is how many cells are kept at most. If 0 all are that matter: those left out
-	// cost no more than Tolerance, and have at most 20 times that part of the variance of any latent.
+	// Most is how many cells are kept at most. If 0 as many are kept as Tolerance asks for, and so many that those left out
+	// have at most 20 times that part of the variance of any latent.
 	Most int
-	// Quick lets a fit go without a scout where all comparisons of the program are of
-	// one continuous latent with numbers, as of the time of a change, and there are at most 12 other latents.
-	// The cells are all intervals between these numbers, and a normal in each is that of its mode and
-	// curvature there: a fit takes about a millisecond. Each interval's climb to its mode begins
-	// elsewhere. Where climbs end on different modes, or the weights of draws are not even, the fit is
-	// the one without Quick.
+	// Quick is for programs whose comparisons all compare one continuous latent with numbers, as the time of a change, and that
+	// have at most 12 other latents. The fit then goes without the independent search: the cells are the intervals between
+	// these numbers, with a normal at the mode of each, which takes about a millisecond. Newton's method starts somewhere else in
+	// each interval. Where it ends at different modes, or where weights are not even, and for all other programs, the fit is the
+	// one without Quick.
 	Quick bool `json:",omitempty"`
 }
 
@@ -84,30 +81,29 @@ type Climb struct {
 	Start family.Q `json:"-"`
 	// StartDraws is how many ancestral draws from the program's prior are tried as
 	// starts beside the centre of the prior; 1000 if 0. Each climbs a little with
-	// its gradient, and is judged by the ELBO of a narrow normal around it; the
+	// its gradient, and is judged by the ELBO of a narrow normal around it. The
 	// ten best, of as many regions as there are, get a short fit each, and the
-	// best of these is the start. Of 2000 terms of log r or more, where these have sums near a
-	// point (see graph.Density.SumsNear), the start is instead where a fit by these sums ends, near the
-	// modes that climbs from the posterior by some of the observations lead to.
+	// best of these is the start. Where log r has 2000 terms or more, and sums near a point (see
+	// graph.Density.SumsNear), there are no such draws: modes are looked for by some of the observations, and the start is
+	// where a fit by the sums near the best of them ends.
 	StartDraws int
-	// Subsample divides the observations and factors at random into so many parts, and a gradient is of
-	// one of them, of each in turn and in another order each time: without bias, and at the cost
-	// of a part, guards included. 0 or 1 is all of the data at once. A start is looked for by the first
-	// part alone, and the fit is not judged at its end, which would cost more than what was saved:
-	// ask for Posterior.Verdict. See graph.Density.Parts for the programs that cannot be divided.
+	// Subsample, if above 1, divides the observations and factors at random into so many parts. A gradient is
+	// of one part, at its cost and without bias, at guards too; the parts take turns, in a new order each round. A
+	// start is looked for by the first part alone. The fit is not judged at its end, which would cost more than was
+	// saved: ask for Posterior.Verdict. See graph.Density.Parts for the programs that cannot be divided.
 	Subsample int `json:",omitempty"`
 	// Restarts is the number of fits, from the best starts that were found (from
 	// Start, if it is given) with a random stream each, side by side. The one
 	// with the best ELBO is kept; Posterior.Restarts tells of all. 1 if 0.
 	Restarts int
 
-	// Average is the fraction of the steps whose iterates are averaged to give
-	// the result: 0.1 if 0, the last iterate alone if it is below 1/Steps. The
-	// average is without the optimiser's jitter, which near narrow valleys costs
-	// several nats; it lags only where the fit is still far from its end.
+	// Average is the fraction of the steps, the last ones, whose iterates are averaged to give
+	// the result: 0.1 if 0, and the last iterate alone if it is below 1/Steps. The
+	// average has none of the optimiser's jitter, which in narrow valleys costs
+	// several nats; but it lags behind a fit that is still far from its end.
 	Average float64
-	// Stop is when the fit is done: after Steps, or by itself. If empty it is After where Steps,
-	// StepSize, Schedule or Average is given and where the model has parameters, and else
+	// Stop is when the fit is done: After is after Steps, Automatic when it has settled. If empty it is After if Steps,
+	// StepSize, Schedule or Average is given or the model has parameters, and else
 	// Automatic.
 	Stop Stop
 
@@ -119,8 +115,8 @@ type Climb struct {
 	// and is returned with the fit so far. Calls never overlap.
 	OnStep func(Step) error `json:"-"`
 	// TraceEvery is the number of steps between points of Posterior.Trace, which
-	// has one at the end too. If 0 it is Steps/100, or 320/Samples if that is more:
-	// so that the trace costs a few percent.
+	// has one at the end too. If 0 it is Steps/100, or 320/Samples if that is more, so that the
+	// trace costs a few percent of the time.
 	TraceEvery int
 	// CheckpointEvery is the number of steps between checkpoints; 1000 if 0.
 	CheckpointEvery int

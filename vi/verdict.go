@@ -19,14 +19,14 @@ import (
 // A Trust says whether the numbers of a fit can be relied on.
 type Trust string
 
-// All numbers of the summary are right but for a twentieth of a standard deviation (means), a twentieth (standard
-// deviations) and a hundredth (probabilities); or that is not known.
+// TrustFit says that all numbers of the summary are right: means to a twentieth of a standard deviation, standard deviations to
+// a twentieth of themselves, probabilities to a hundredth. TrustNothing says that this is not known.
 const (
 	TrustFit     Trust = "trust"
 	TrustNothing Trust = "do not trust"
 )
 
-// A Verdict is what is known of how near a fit's numbers are to the posterior's.
+// A Verdict says whether the numbers of a fit are those of the posterior.
 type Verdict struct {
 	Trust   Trust
 	Reasons []string // why, the worst first
@@ -70,7 +70,7 @@ const (
 	judgedGuards   = 40   // are looked at, of all parts of the program
 )
 
-// precision is a standard error of a mean, in standard deviations, of a standard deviation, in these, and of a probability.
+// precision has three standard errors: of a mean and of a standard deviation, in standard deviations, and of a probability.
 type precision struct{ mean, sd, prob float64 }
 
 var (
@@ -79,10 +79,11 @@ var (
 	seen     = precision{mean: 0.02, sd: 0.03}   // of what the scout sees and the draws do not
 )
 
-// leastSD is a standard deviation of a discrete latent, in steps between its values, below which only its masses count.
+// leastSD is the least standard deviation of a discrete latent, in steps between its values, that must be known well: below it only
+// its masses count.
 const leastSD = 0.03
 
-// cheapMore is how many times the draws of a posterior are taken for the precision that is wanted.
+// cheapMore is how many times as many draws are taken at most to get from the accepted precision to the wanted one.
 const cheapMore = 4
 
 const rareMass = 1e-3 // twice that of a scout's draws, far out, may have any part in a standard deviation: they are few
@@ -101,8 +102,8 @@ func (p *Posterior) finalDraws(m *monitor) int {
 	return n
 }
 
-// sampled are weighted draws: as many as the numbers of the summary need, from so many on, unless their weights are of no use.
-// What they say is kept.
+// sampled weighs draws, at first the given number of them, and more as long as the numbers of the summary need more and the
+// weights are of use. The findings keep what they say.
 func (p *Posterior) sampled(ctx context.Context, draws int) (*weighted.Sample, error) {
 	for first := draws; ; {
 		s, err := p.draw(ctx, draws)
@@ -128,8 +129,8 @@ func (p *Posterior) sampled(ctx context.Context, draws int) (*weighted.Sample, e
 	}
 }
 
-// judge compares a fit with a scout, which owes nothing to it, and asks how well the numbers are known by its weighted
-// draws.
+// judge compares a fit with the sample of a scout, which knows nothing of the fit, and asks how well its weighted draws tell the
+// numbers.
 func (p *Posterior) judge(ctx context.Context, sample scout.Result, draws int) Verdict {
 	s, err := p.sampled(ctx, draws)
 	if err != nil {
@@ -186,7 +187,7 @@ func (j *judgement) refuse(try, format string, args ...any) {
 	}
 }
 
-// weights asks whether enough of the draws count.
+// weights asks whether enough draws have weight.
 func (j *judgement) weights() {
 	n := float64(j.s.Len())
 	part := j.s.ESS / n
@@ -246,7 +247,7 @@ func (j *judgement) search() {
 	}
 }
 
-// heavyTails is the k-hat of squares from which on draws do not tell their mean.
+// heavyTails is the k-hat of squared deviations from which on draws do not tell their mean.
 const heavyTails = 0.7
 
 // tails finds latents whose moments are not known well enough, and whose tails are so heavy that more draws would not help. The
@@ -269,14 +270,13 @@ func (j *judgement) tails() (found bool) {
 	return found
 }
 
-// A known number is one of the summary, and how well it is known: its standard error over the one that is accepted, and
-// over the one that is wanted.
+// A known is a number of the summary with its standard error, divided by the accepted one and by the wanted one.
 type known struct {
 	what             string
 	accepted, wanted float64
 }
 
-// numbers are those of the summary.
+// numbers lists the numbers of the summary with their standard errors.
 func (j *judgement) numbers() (list []known) {
 	add := func(what string, se, accepted, wanted float64) {
 		list = append(list, known{what, se / accepted, se / wanted})
@@ -314,7 +314,7 @@ func (j *judgement) numbers() (list []known) {
 	return list
 }
 
-// needed is how many draws the numbers need, where first were taken at first.
+// needed is how many draws the numbers need; first is how many were taken at first.
 func (j *judgement) needed(first int) int {
 	accept, want := 0.0, 0.0
 	for _, x := range j.p.findings.known {
@@ -331,7 +331,7 @@ func (j *judgement) needed(first int) int {
 	return int(enough)
 }
 
-// errors asks how well the numbers of the summary are known. The worst is the reason.
+// errors asks how well the numbers of the summary are known, and gives the worst one as a reason.
 func (j *judgement) errors() {
 	worst := known{accepted: 1}
 	for _, x := range j.p.findings.known {
@@ -355,12 +355,12 @@ func (j *judgement) errors() {
 	}
 }
 
-// compare looks at a scout's draws, for where the posterior is much higher than the proposal.
-// It returns the part of the draws that are out of its sight, times four, and the standard
-// errors that the others bring to the moments of each latent: with weights w = r/q, n draws
-// of q give an expectation of f a variance of E[w·(f − E[f])²]/n, which is of the posterior, and which draws
-// of q see too low where w has a heavy tail. Islands count by their evidences: one that
-// is stuck where there is little knows nothing of how little.
+// compare looks at a scout's draws, which are of the posterior, for where the posterior is much higher than the proposal q.
+//
+// missed is four times the part of them that q all but never draws. errors are the standard errors of each latent's moments as the
+// other draws see them: an expectation of f by n draws of q with weights w = r/q has the variance E[w·(f − E[f])²]/n, where E is
+// under the posterior, and draws of q estimate this too low where w has a heavy tail. Islands of the scout count by
+// their evidences, so that one that is stuck in a poor place counts for little.
 func (j *judgement) compare() (missed float64, errors []precision) {
 	p, sample, n := j.p, j.sample, j.s.Len()
 	q, total := j.s.Proposal(), floats.LogSumExp(sample.Islands)
@@ -400,10 +400,9 @@ func (j *judgement) compare() (missed float64, errors []precision) {
 	return min(1, missed), errors
 }
 
-// sdError is the standard error of a standard deviation, in its units: given points' squared
-// distances from the mean, in these units, their masses, and the variances that
-// they bring to the mean of the squares. Those farthest out that together have no more mass
-// than left do not count.
+// sdError is the standard error of a standard deviation, in units of it. For each point it takes the squared
+// distance from the mean, in squared units, its mass, and its part in the variance of the mean square. The points farthest
+// out do not count, as long as their mass together is no more than left.
 func sdError(left float64, square, mass, variance []float64) float64 {
 	order := make([]int, len(square))
 	for k := range order {
@@ -419,12 +418,11 @@ func sdError(left float64, square, mass, variance []float64) float64 {
 	return math.Sqrt(sum) / 2
 }
 
-// Verdict says whether the numbers of the fit can be relied on: by where a scout, tempered sequential
-// Monte Carlo that owes nothing to the fit, finds the posterior, and by the weights of the
-// draws. A fit of cells has it from its search, and a fit of one family with 80 000
-// samples of gradients or more from its end: it is among Posterior.Warnings then, if it is
-// not to trust the fit. Of shorter fits, and of those that OnStep watches or that an
-// Optimizer continues, it is found out when it is first asked for, also by Summary.
+// Verdict says whether the numbers of the fit can be relied on. It asks whether an independent search (a scout: tempered
+// sequential Monte Carlo that knows nothing of the fit) has found more than the fit has, how even the weights of the draws are,
+// and how large the standard errors of the summary's numbers are. Fits of cells, and climbs of 80 000 gradient samples or more, are
+// judged when they end, and Posterior.Warnings then has a verdict that is not to trust the fit. Other
+// climbs, those that OnStep watches, and those that an Optimizer continues are judged when the verdict is first asked for, also by Summary.
 func (p *Posterior) Verdict() (Verdict, error) {
 	if err := p.usable(); err != nil {
 		return Verdict{}, err
