@@ -249,3 +249,37 @@ func TestParametersWithoutCells(t *testing.T) {
 	_, err = Fit(context.Background(), mustCompile(t, learnedGroups(1)), Settings{Method: Climb{Family: family.Softplus{}}})
 	require.ErrorContains(t, err, "2 parameters")
 }
+
+// A parameter that the evidence does not hold is no number to trust: where it rises without end, as far as a fit goes, or stays
+// the same. One that goes to its bound is held there.
+func TestParameterThatNothingHolds(t *testing.T) {
+	for name, c := range map[string]struct {
+		build func(m *graph.Model)
+		says  string
+	}{
+		"rises":                {func(m *graph.Model) { m.Factor(m.Param("a", 0)) }, `is higher on one side of parameter "a" (param_test.go:`},
+		"rises as a logarithm": {func(m *graph.Model) { m.Factor(graph.Log(m.Param("a", 1, graph.Positive()))) }, `is higher on one side of parameter "a"`},
+		"rises to a pole":      {func(m *graph.Model) { m.Observe("y", graph.Normal(0, m.Param("a", 1, graph.Positive())), 0) }, `is higher on one side of parameter "a"`},
+		"rises to a limit":     {func(m *graph.Model) { m.Factor(graph.Neg(graph.Exp(graph.Neg(m.Param("a", 0))))) }, `is as good on one side of parameter "a"`},
+		"is in nothing":        {func(m *graph.Model) { m.Param("a", 0) }, `is as good on one side of parameter "a"`},
+		"has a maximum":        {func(m *graph.Model) { m.Observe("y", graph.Normal(m.Param("a", 0), 1), 3) }, ""},
+		"has a wide one":       {func(m *graph.Model) { m.Observe("y", graph.Normal(m.Param("a", 2), 100), 3) }, ""},
+		"has a bound":          {func(m *graph.Model) { m.Factor(m.Param("a", 1, graph.Between(0, 5))) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := graph.NewModel()
+			c.build(m)
+			m.Sample("z", graph.Normal(0, 1))
+			p, err := Fit(context.Background(), mustCompile(t, m), Settings{Seed: *seed, Method: Climb{StartDraws: 30, Steps: 2000}})
+			require.NoError(t, err)
+			v, err := p.Verdict()
+			require.NoError(t, err)
+			if c.says == "" {
+				require.Equal(t, TrustFit, v.Trust, v)
+				return
+			}
+			require.Equal(t, TrustNothing, v.Trust, v)
+			require.Contains(t, v.String(), c.says)
+		})
+	}
+}
