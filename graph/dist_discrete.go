@@ -60,7 +60,7 @@ func successes(s, f, p Expr) Expr {
 }
 
 // Binomial is the number of successes in n trials, each with probability p; n
-// must be a number.
+// must be a number, or a discrete latent or another value that changes by branches alone.
 func Binomial[A, B Value](n A, p B) Dist { return newDist(binomial, lift(n), lift(p)) }
 
 var binomial = &law{
@@ -100,6 +100,7 @@ var geometric = &law{
 // less than x, x has probability 0.
 func binomialUpTo(f law, most float64) *law {
 	f.logCDF, f.logCCDF = nil, nil
+	f.params = []param{{"n", anyReal}, f.params[1]} // its values are known to be counts, also to laws that are made of f
 	f.supportAt = func([]Expr) support { return support{lo: 0, hi: most, whole: true} }
 	f.logProb = func(x Expr, p []Expr) Expr {
 		fails := Sub(p[0], x)

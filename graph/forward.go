@@ -17,8 +17,8 @@ import (
 // by the forward algorithm, whose cost is linear in the number of steps. All are
 // logarithms, and numbers among them may be −∞: of probabilities p, Log(p). initial has K, emission K for each of T ≥ 1
 // steps, and a transition K rows of K; there is one for all steps, or T−1, the first to
-// step 1. For data see [Model.ObserveHMM], which takes probabilities themselves. ForwardSum panics if lengths differ, and if
-// initial, or a row of a transition, is probabilities in place of their logarithms: several terms that add up to 1.
+// step 1. For data see [Model.ObserveHMM], which takes probabilities themselves. ForwardSum panics if lengths differ. That
+// initial, or a row of a transition, is probabilities in place of their logarithms, several terms that add up to 1, is an error.
 func ForwardSum(initial []Expr, emission [][]Expr, transition ...[][]Expr) Expr {
 	states, steps := len(initial), len(emission)
 	if states == 0 || steps == 0 || len(transition) != 1 && len(transition) != steps-1 {
@@ -28,9 +28,6 @@ func ForwardSum(initial []Expr, emission [][]Expr, transition ...[][]Expr) Expr 
 	add := func(what string, row []Expr) {
 		if len(row) != states {
 			panic(fmt.Sprintf("graph: a forward sum of %d states has %d numbers in a row of its %s", states, len(row), what))
-		}
-		if what != emissions && addUpToOne(row) {
-			panic(fmt.Sprintf("graph: a forward sum takes logarithms, and %s has the probabilities %v: take Log of each", what, row))
 		}
 		x = append(x, row...)
 	}
@@ -43,22 +40,46 @@ func ForwardSum(initial []Expr, emission [][]Expr, transition ...[][]Expr) Expr 
 			add("transition", row)
 		}
 	}
+	of := x
 	for _, row := range emission {
-		add(emissions, row)
+		add("emission", row)
+	}
+	m := owner(x...)
+	for k := 0; m != nil && k < len(of); k += states {
+		if row := of[k:][:states]; m.addUpToOne(row) {
+			m.fail("a forward sum takes logarithms, and %s has the probabilities %v: take Log of each", map[bool]string{true: "initial", false: "transition"}[k == 0], row)
+			return Expr{}
+		}
 	}
 	return forwardSum(states, steps, x)
 }
 
-const emissions = "emission"
-
-// addUpToOne reports whether several numbers and expressions add up to 1 wherever they are: as 0.9 and 0.1, and p and 1 − p.
-func addUpToOne(row []Expr) bool {
+// addUpToOne reports whether several numbers and expressions add up to 1 wherever the latents are, as 0.9 and 0.1, or p and 1 − p: at
+// two points that are like no others.
+func (m *Model) addUpToOne(row []Expr) bool {
 	negative := func(x Expr) bool { v, known := x.IsConst(); return known && !(v >= 0) }
-	if len(row) < 2 || slices.ContainsFunc(row, Expr.traced) || slices.ContainsFunc(row, negative) {
+	if len(row) < 2 || slices.ContainsFunc(row, Expr.traced) || slices.ContainsFunc(row, negative) || m.err != nil {
 		return false
 	}
-	sum, known := Sum(row...).IsConst()
-	return known && math.Abs(sum-1) < 1e-9
+	for point := range 2 {
+		e := m.st.evaluator(&m.st.nodes)
+		defer e.release()
+		e.arr, e.z, e.data = m.arr, make([]float64, len(m.latents)), make([]float64, len(m.obs))
+		for i := range e.z {
+			e.z[i] = math.Sin(float64(1 + point + 3*i))
+		}
+		for i, o := range m.obs {
+			e.data[i] = o.value
+		}
+		sum := 0.0
+		for _, x := range row {
+			sum += e.expr(x)
+		}
+		if !(math.Abs(sum-1) < 1e-9) {
+			return false
+		}
+	}
+	return true
 }
 
 // forwardSum is ForwardSum of the terms of a node.

@@ -25,7 +25,10 @@ func TestBinomialOfLatent(t *testing.T) {
 	sum := func(m *graph.Model, k graph.Expr) {
 		m.Observe("seen", graph.Binomial(graph.If(graph.Greater(k, 100), 7, k), p), seen)
 	}
-	for _, observe := range []func(*graph.Model, graph.Expr){one, plate, sum} {
+	mixture := func(m *graph.Model, k graph.Expr) {
+		m.Observe("seen", graph.Mixture(graph.Numbers(0.25, 0.75), graph.Binomial(k, p), graph.Binomial(k, p)), seen)
+	}
+	for _, observe := range []func(*graph.Model, graph.Expr){one, plate, sum, mixture} {
 		m := graph.NewModel()
 		observe(m, m.Sample("k", graph.Binomial(6, 0.4)))
 		d := mustCompile(t, m)
@@ -44,6 +47,33 @@ func TestBinomialOfLatent(t *testing.T) {
 		}
 		close12(t, distuv.Binomial{N: 6, P: 0.4 * p}.Prob(seen), total)
 	}
+}
+
+// With more zeros, too: no thing is seen with probability 0.2, and else each that is there with probability p.
+func TestInflatedBinomialOfLatent(t *testing.T) {
+	const p, more = 0.3, 0.2
+	for seen := range 3 {
+		m := graph.NewModel()
+		k := m.Sample("k", graph.Binomial(6, 0.4))
+		m.Observe("seen", graph.ZeroInflated(more, graph.Binomial(k, p)), float64(seen))
+		d := mustCompile(t, m)
+		values, cuts := d.Values(0)
+		for j, k := range values {
+			u := append(append([]float64{cuts[0] - 1}, cuts...), cuts[len(cuts)-1]+1)
+			at := 0.5 * (u[j] + u[j+1])
+			want := (1 - more) * distuv.Binomial{N: k, P: p}.Prob(float64(seen))
+			if seen == 0 {
+				want += more
+			}
+			if k < float64(seen) {
+				want = 0
+			}
+			closeTo(t, want, math.Exp(logProb(t, d, at)-logNormalPDF(at, 0, 1)), 1e-12, k)
+		}
+	}
+	m := graph.NewModel()
+	m.Observe("seen", graph.Truncated(graph.Binomial(m.Sample("k", graph.Binomial(6, 0.4)), p), 1, 5), 2)
+	require.ErrorContains(t, m.Err(), "Truncated(Binomial): needs a distribution function")
 }
 
 // A Binomial latent whose number of trials is another latent has the probabilities of the program, and a gradient by what they depend on.
@@ -169,23 +199,44 @@ func TestHMMOfOneKind(t *testing.T) {
 
 // Probabilities in place of logarithms are found where they add up to 1.
 func TestForwardSumOfProbabilities(t *testing.T) {
-	m := graph.NewModel()
-	p := m.Sample("p", graph.Beta(2, 2))
-	emission := [][]graph.Expr{{p, p}, {p, p}}
-	rows := func(x, y graph.Expr) [][]graph.Expr { return [][]graph.Expr{{x, y}, {y, x}} }
 	logs := graph.Numbers(math.Log(0.5), math.Log(0.5))
-	require.NotPanics(t, func() { graph.ForwardSum(logs, emission, rows(graph.Log(p), graph.Log(graph.Sub(1, p)))) })
-	require.NotPanics(t, func() { graph.ForwardSum(graph.Numbers(0, math.Inf(-1)), emission, rows(logs[0], logs[1])) })
-	says := func(what string, call func()) {
-		t.Helper()
-		defer func() {
-			require.Contains(t, recover(), "a forward sum takes logarithms, and "+what+" has the probabilities")
-		}()
-		call()
+	rows := func(x, y graph.Expr) [][]graph.Expr { return [][]graph.Expr{{x, y}, {y, x}} }
+	err := func(build func(m *graph.Model, p graph.Expr) (initial []graph.Expr, transition [][]graph.Expr)) error {
+		m := graph.NewModel()
+		p := m.Sample("p", graph.Beta(2, 2))
+		initial, transition := build(m, p)
+		m.Factor(graph.ForwardSum(initial, [][]graph.Expr{{p, p}, {p, graph.Sub(1, p)}}, transition))
+		return m.Err()
 	}
-	says("initial", func() { graph.ForwardSum(graph.Numbers(0.5, 0.5), emission, rows(logs[0], logs[1])) })
-	says("transition", func() { graph.ForwardSum(logs, emission, rows(p, graph.Sub(1, p))) })
-	says("transition", func() { graph.ForwardSum(logs, emission, rows(graph.Add(0, 1), graph.Add(0, 0))) })
+	require.NoError(t, err(func(_ *graph.Model, p graph.Expr) ([]graph.Expr, [][]graph.Expr) {
+		return logs, rows(graph.Log(p), graph.Log(graph.Sub(1, p)))
+	}))
+	require.NoError(t, err(func(*graph.Model, graph.Expr) ([]graph.Expr, [][]graph.Expr) {
+		return graph.Numbers(0, math.Inf(-1)), rows(logs[0], logs[1])
+	}))
+	require.NoError(t, err(func(_ *graph.Model, p graph.Expr) ([]graph.Expr, [][]graph.Expr) { return logs, rows(p, p) }))
+	says := func(what string, build func(m *graph.Model, p graph.Expr) (initial []graph.Expr, transition [][]graph.Expr)) {
+		t.Helper()
+		require.ErrorContains(t, err(build), "a forward sum takes logarithms, and "+what+" has the probabilities")
+		require.ErrorContains(t, err(build), "refusals_test.go:")
+	}
+	says("initial", func(*graph.Model, graph.Expr) ([]graph.Expr, [][]graph.Expr) {
+		return graph.Numbers(0.5, 0.5), rows(logs[0], logs[1])
+	})
+	says("transition", func(_ *graph.Model, p graph.Expr) ([]graph.Expr, [][]graph.Expr) {
+		return logs, rows(p, graph.Sub(1, p))
+	})
+	says("transition", func(*graph.Model, graph.Expr) ([]graph.Expr, [][]graph.Expr) {
+		return logs, rows(graph.Add(0, 1), graph.Add(0, 0))
+	})
+	says("transition", func(m *graph.Model, _ graph.Expr) ([]graph.Expr, [][]graph.Expr) {
+		first, second := m.SampleVector("first", graph.Dirichlet(1, 2)), m.SampleVector("second", graph.Dirichlet(2, 1))
+		return logs, [][]graph.Expr{first, second}
+	})
+	says("initial", func(_ *graph.Model, p graph.Expr) ([]graph.Expr, [][]graph.Expr) {
+		on := graph.Greater(p, 0.3)
+		return []graph.Expr{graph.If(on, 0.2, p), graph.If(on, 0.8, graph.Sub(1, p))}, rows(logs[0], logs[1])
+	})
 }
 
 func TestParamOptionIsNil(t *testing.T) {

@@ -17,16 +17,18 @@ import (
 func ZeroInflated[A Value](zero A, d Dist) Dist { return combine(zeroInflated, []Expr{lift(zero)}, d) }
 
 func zeroInflated(d Dist) *law {
-	f, s := zeros("ZeroInflated", d)
+	f, s := zeros("ZeroInflated", d, false)
 	in := func(p []Expr) Dist { return s.at(p)[0] }
 	f.logProb = func(x Expr, p []Expr) Expr {
 		base, none := Add(Log1p(Neg(p[0])), in(p).logProb(x)), is(x, 0)
 		return Add(times(none, LogSumExp(Log(p[0]), base)), times(Sub(1, none), base))
 	}
-	f.logCDF = func(x Expr, p []Expr) Expr {
-		return LogSumExp(Log(p[0]), Add(Log1p(Neg(p[0])), in(p).logTail(x, false)))
+	if d.hasCDF() {
+		f.logCDF = func(x Expr, p []Expr) Expr {
+			return LogSumExp(Log(p[0]), Add(Log1p(Neg(p[0])), in(p).logTail(x, false)))
+		}
+		f.logCCDF = func(x Expr, p []Expr) Expr { return Add(Log1p(Neg(p[0])), in(p).logTail(x, true)) }
 	}
-	f.logCCDF = func(x Expr, p []Expr) Expr { return Add(Log1p(Neg(p[0])), in(p).logTail(x, true)) }
 	f.rand = func(p []float64, rng *rand.Rand) float64 {
 		if rng.Float64() < p[0] {
 			return 0
@@ -52,7 +54,7 @@ func zeroInflated(d Dist) *law {
 func Hurdle[A Value](zero A, d Dist) Dist { return combine(hurdle, []Expr{lift(zero)}, d) }
 
 func hurdle(d Dist) *law {
-	f, s := zeros("Hurdle", d)
+	f, s := zeros("Hurdle", d, true)
 	in := func(p []Expr) Dist { return s.at(p)[0] }
 	some := func(p []Expr) Expr { // the log of (1 − zero)/(1 − d(0))
 		return Sub(Log1p(Neg(p[0])), apply1(kernel.Log1mExp, in(p).logProb(Expr{})))
@@ -82,15 +84,15 @@ func hurdle(d Dist) *law {
 	return f
 }
 
-// zeros is a law of counts of which 0 is special.
-func zeros(name string, d Dist) (*law, parts) {
+// zeros is a law of counts of which 0 is special, that may need their distribution function.
+func zeros(name string, d Dist, needsCDF bool) (*law, parts) {
 	f, s := combined(name, []param{{"zero", probability}}, d)
 	f.supportAt = func(p []Expr) support { return s.at(p)[0].support() }
 	f.check = func(p []Expr) error {
 		switch of := f.supportAt(p); {
 		case !of.whole || of.lo != 0:
 			return errors.New("needs counts from 0 on")
-		case !s.at(p)[0].hasCDF():
+		case needsCDF && !s.at(p)[0].hasCDF():
 			return errNoCDF
 		}
 		return nil
