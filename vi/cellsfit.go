@@ -82,6 +82,9 @@ func fitCells(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Po
 		}
 	}
 	if best == nil {
+		if why := gradient.Blame(whole, PriorStart(whole)); why != "" {
+			return nil, fmt.Errorf("%w; %s", errNoCells, why)
+		}
 		return nil, errNoCells
 	}
 	if cuts := best.findings.Cut; cuts != nil {

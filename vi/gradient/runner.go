@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/memory"
@@ -139,11 +140,7 @@ func Blame(d *graph.Density, q family.Q) string {
 	for range 1000 {
 		q.Rand(z, rng)
 		if term, v, ok := d.NonFinite(z); ok {
-			what := fmt.Sprintf("%s is %v", term, v)
-			if region := d.Arrangement().Signs(z).String(); region != "" {
-				what += " in region " + shorten(region)
-			}
-			return what
+			return fmt.Sprintf("%s is %v at %s", term, v, describe(d, z))
 		}
 	}
 	return blameGuard(d, q)
@@ -175,9 +172,16 @@ func blameGuard(d *graph.Density, q family.Q) string {
 	return ""
 }
 
-func shorten(s string) string {
-	if len(s) > 80 {
-		return s[:80] + "…"
+// describe writes where z is: a few latents on the program's scale.
+func describe(d *graph.Density, z []float64) string {
+	const most = 4
+	var list []string
+	for i, name := range d.Latents() {
+		if i == most {
+			list = append(list, "…")
+			break
+		}
+		list = append(list, fmt.Sprintf("%s = %.4g", name, d.ConstrainOne(i, z[i])))
 	}
-	return s
+	return strings.Join(list, ", ")
 }
