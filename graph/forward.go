@@ -40,16 +40,8 @@ func ForwardSum(initial []Expr, emission [][]Expr, transition ...[][]Expr) Expr 
 			add("transition", row)
 		}
 	}
-	of := x
 	for _, row := range emission {
 		add("emission", row)
-	}
-	m := owner(x...)
-	for k := 0; m != nil && k < len(of); k += states {
-		if row := of[k:][:states]; m.addUpToOne(row) {
-			m.fail("a forward sum takes logarithms, and %s has the probabilities %v: take Log of each", map[bool]string{true: "initial", false: "transition"}[k == 0], row)
-			return Expr{}
-		}
 	}
 	return forwardSum(states, steps, x)
 }
@@ -58,7 +50,7 @@ func ForwardSum(initial []Expr, emission [][]Expr, transition ...[][]Expr) Expr 
 // two points that are like no others.
 func (m *Model) addUpToOne(row []Expr) bool {
 	negative := func(x Expr) bool { v, known := x.IsConst(); return known && !(v >= 0) }
-	if len(row) < 2 || slices.ContainsFunc(row, Expr.traced) || slices.ContainsFunc(row, negative) || m.err != nil {
+	if len(row) < 2 || slices.ContainsFunc(row, negative) || m.err != nil {
 		return false
 	}
 	for point := range 2 {
@@ -94,6 +86,12 @@ func forwardSum(states, steps int, x []Expr) Expr {
 	}
 	if t := m.traces(); t != nil {
 		return t.function(func() Expr { return forwardSum(states, steps, t.valuesOf(x)) }, x...)
+	}
+	for k := 0; k < len(x)-states*steps; k += states {
+		if row := x[k:][:states]; m.addUpToOne(row) {
+			m.fail("a forward sum takes logarithms, and %s has the probabilities %v: take Log of each", map[bool]string{true: "initial", false: "transition"}[k == 0], row)
+			return Expr{}
+		}
 	}
 	ids := make([]nodeID, len(x))
 	for i := range x {

@@ -139,8 +139,8 @@ func Blame(d *graph.Density, q family.Q) string {
 	rng := mc.NewRand(0)
 	for range 1000 {
 		q.Rand(z, rng)
-		if term, v, ok := d.NonFinite(z); ok {
-			return fmt.Sprintf("%s is %v at %s", term, v, describe(d, z))
+		if term, v, of, ok := d.NonFinite(z); ok {
+			return fmt.Sprintf("%s is %v at %s", term, v, describe(d, z, of))
 		}
 	}
 	return blameGuard(d, q)
@@ -172,16 +172,16 @@ func blameGuard(d *graph.Density, q family.Q) string {
 	return ""
 }
 
-// describe writes where z is: a few latents on the program's scale.
-func describe(d *graph.Density, z []float64) string {
+// describe writes what z is of latents, on the program's scale: a few of them.
+func describe(d *graph.Density, z []float64, latents []int) string {
 	const most = 4
 	var list []string
-	for i, name := range d.Latents() {
-		if i == most {
+	for n, i := range latents {
+		if n == most {
 			list = append(list, "…")
 			break
 		}
-		list = append(list, fmt.Sprintf("%s = %.4g", name, d.ConstrainOne(i, z[i])))
+		list = append(list, fmt.Sprintf("%s = %.4g", d.Latents()[i], d.ConstrainOne(i, z[i])))
 	}
 	return strings.Join(list, ", ")
 }
