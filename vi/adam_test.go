@@ -168,7 +168,8 @@ func bestHalfNormal() (mean, sd float64) {
 }
 
 // A hard constraint may be a jump whose square overflows. Nothing of the fit is
-// beyond it, and the fit comes to the best normal along it.
+// beyond it, and the fit comes to the best normal along it. After gradients of 1e200 where it ends is chance: errors are
+// root mean squares over seeds.
 func TestHardConstraint(t *testing.T) {
 	d, above := halfNormal(t)
 	mean, sd := bestHalfNormal()
@@ -176,9 +177,11 @@ func TestHardConstraint(t *testing.T) {
 	if testing.Short() {
 		seeds = 1
 	}
-	for k := range seeds {
-		for _, steps := range []int{10000, 100000} {
-			s, within := Settings{Seed: *seed + k, Method: Climb{Family: family.MeanField{}, Steps: steps}}, 0.1
+	for _, steps := range []int{10000, 100000} {
+		var means, sds, within float64 // mean squares of relative errors
+		for k := range seeds {
+			var s Settings
+			s, within = Settings{Seed: *seed + k, Method: Climb{Family: family.MeanField{}, Steps: steps}}, 0.1
 			if steps > 10000 { // shorter steps keep less clear of the wall
 				s.climb().StepSize, within = 0.01, 0.05
 			}
@@ -191,8 +194,10 @@ func TestHardConstraint(t *testing.T) {
 			for _, z := range drawsOf(t, p, 1000, *seed).Values {
 				require.Positive(t, z[0])
 			}
-			require.InEpsilon(t, mean, p.Q.Mean(0), within)
-			require.InEpsilon(t, sd, p.Q.SD(0), within)
+			means += math.Pow(p.Q.Mean(0)/mean-1, 2) / float64(seeds)
+			sds += math.Pow(p.Q.SD(0)/sd-1, 2) / float64(seeds)
 		}
+		require.Less(t, math.Sqrt(means), within)
+		require.Less(t, math.Sqrt(sds), within)
 	}
 }

@@ -60,6 +60,7 @@
 //
 //	scout      where the posterior's mass is, and its evidence, without a family
 //	cells      the search for cells
+//	intervals  fits of programs with one change, in a millisecond
 //	family     mean field, structured, full rank, low rank, mixtures; the laws of guards under them
 //	gradient   ∇ELBO across the jumps of the density
 //	smc        a sampler whose paths reflect and refract at guards

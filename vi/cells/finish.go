@@ -179,7 +179,7 @@ func (f *Search) judge(ctx context.Context, x *graph.Executor, c *Cell, n int, r
 		logQ := far.logR[k] - far.ratio[k]
 		all = append(all, far.logR[k]-logAdd(math.Log1p(-share)+family.LogProbBeside(c.Q, z, broad, logQ), math.Log(share)+logQ))
 	}
-	c.LogEvidence = logMean(all)
+	c.LogEvidence = mc.LogMean(all)
 	return nil
 }
 

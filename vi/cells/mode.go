@@ -9,6 +9,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/vi/internal/newton"
 )
 
 // How the mode of a region is looked for.
@@ -31,7 +32,7 @@ const (
 // deviation wide, which smooths what is left of jumps. In the precision matrices that it returns parameters and switches
 // have the prior's scale.
 type ModeFinder struct {
-	climb
+	newton.Climb
 	d      *graph.Density
 	x      *graph.Executor // 2·len(rest) + 1 samples: the point, and two beside it for each latent; nil if sum is not
 	sum    *summer         // of switches; nil if there are none
@@ -55,8 +56,8 @@ func NewModeFinder(d *graph.Density, switches []graph.SwitchLatent) (m *ModeFind
 	if n > modeLatents {
 		return nil, nil
 	}
-	if m.climb = newClimb(n, modeInterval); len(switches) > 0 {
-		m.apart = differenceWidth
+	if m.Climb = newton.New(n, newton.Interval); len(switches) > 0 {
+		m.Apart = differenceWidth
 		m.sum, err = newSummer(d, switches, min(quick, 1+n+n*n))
 		return m, err
 	}
@@ -72,21 +73,25 @@ func (m *ModeFinder) Find(ctx context.Context, z []float64) (precision *mat.SymD
 	if err := m.findCliffs(ctx, z, signs); err != nil {
 		return nil, 0, err
 	}
-	if err := m.ascend(ctx, z, signs, true); err != nil || !finite(m.value) {
+	if err := m.ascend(ctx, z, signs, true); err != nil || !finite(m.Value) {
 		return nil, 0, err
 	}
-	m.place(m.u)
+	if m.State == newton.Arrived {
+		copy(m.U, m.Trial)
+		m.Value += m.Gain
+	}
+	m.place(m.U)
 	for _, c := range m.cliffs {
 		h := m.tangent(c.plane)
 		phi := h.At(m.z)
-		m.value -= math.Log(math.Abs(phi))
-		m.addCurvature(m.h, h, (2*math.Log(c.fall)-1)/(phi*phi))
+		m.Value -= math.Log(math.Abs(phi))
+		m.addCurvature(m.H, h, (2*math.Log(c.fall)-1)/(phi*phi))
 	}
-	if !m.solve(0) {
+	if !m.Solve(0) {
 		return nil, 0, nil
 	}
 	copy(z, m.z)
-	return m.precision(0), m.value, nil
+	return m.precision(0), m.Value, nil
 }
 
 // extend moves z to the mode of what log r with the given signs is everywhere, and
@@ -94,7 +99,7 @@ func (m *ModeFinder) Find(ctx context.Context, z []float64) (precision *mat.SymD
 // integral of the normal that is like it there.
 func (m *ModeFinder) extend(ctx context.Context, z []float64, signs regions.Signs) (precision *mat.SymDense, top float64, err error) {
 	m.cliffs = nil
-	if err := m.ascend(ctx, z, signs, false); err != nil || m.state != arrived {
+	if err := m.ascend(ctx, z, signs, false); err != nil || m.State != newton.Arrived {
 		return nil, 0, err
 	}
 	if m.sum != nil { // with the last widths
@@ -102,19 +107,19 @@ func (m *ModeFinder) extend(ctx context.Context, z []float64, signs regions.Sign
 		if err != nil || !finite(value) {
 			return nil, 0, err
 		}
-		if m.accept(value); !m.solve(0) {
+		if m.Accept(value); !m.Solve(0) {
 			return nil, 0, nil
 		}
-		m.settle()
+		m.Settle()
 	}
-	m.place(m.trial)
+	m.place(m.Trial)
 	copy(z, m.z)
 	return m.precision(0), m.logEvidence(), nil
 }
 
 // logEvidence is the log of the integral of the normal that log r is like at the mode.
 func (m *ModeFinder) logEvidence() float64 {
-	log := m.logNormal()
+	log := m.LogNormal()
 	for _, s := range m.scale {
 		log += math.Log(s)
 	}
@@ -132,22 +137,22 @@ func (m *ModeFinder) place(u []float64) {
 func (m *ModeFinder) ascend(ctx context.Context, z []float64, signs regions.Signs, walls bool) error {
 	copy(m.z, z)
 	for k, i := range m.rest {
-		m.trial[k] = z[i] / m.scale[k]
+		m.Trial[k] = z[i] / m.scale[k]
 	}
-	for m.begin(); m.state < arrived; {
+	for m.Begin(); m.State < newton.Arrived; {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if m.tries > modeSteps {
-			m.settle()
+		if m.Tries > modeSteps {
+			m.Settle()
 			break
 		}
 		value, err := m.expand(signs)
 		if err != nil {
 			return err
 		}
-		if m.advance(value); walls && m.state != failed {
-			m.shorten(m.reach(signs))
+		if m.Advance(value); walls && m.State != newton.Failed {
+			m.Shorten(m.reach(signs))
 		}
 	}
 	return nil
@@ -155,26 +160,26 @@ func (m *ModeFinder) ascend(ctx context.Context, z []float64, signs regions.Sign
 
 // expand computes log r and its derivatives at trial.
 func (m *ModeFinder) expand(signs regions.Signs) (value float64, err error) {
-	m.place(m.trial)
+	m.place(m.Trial)
 	if m.sum != nil {
 		return m.differences(signs)
 	}
 	m.x.Spread(m.z)
 	m.x.Force(signs)
-	m.put(m.x, 0, m.rest, m.scale)
+	m.Put(m.x, 0, m.rest, m.scale)
 	if err := m.x.Run(); err != nil {
 		return 0, err
 	}
-	m.read(m.x, 0, m.rest, m.scale)
+	m.Read(m.x, 0, m.rest, m.scale)
 	return m.x.Out[0] + m.addBarrier(), nil
 }
 
 // differences computes log r with switches summed out, and its derivatives from values.
 func (m *ModeFinder) differences(signs regions.Signs) (value float64, err error) {
-	n, w := len(m.rest), m.width
-	points := [][]float64{m.trial}
+	n, w := len(m.rest), m.Width
+	points := [][]float64{m.Trial}
 	shift := func(by float64, at ...int) { // by so many widths
-		p := slices.Clone(m.trial)
+		p := slices.Clone(m.Trial)
 		for _, j := range at {
 			p[j] += by * w[j]
 		}
@@ -198,12 +203,12 @@ func (m *ModeFinder) differences(signs regions.Signs) (value float64, err error)
 	pair := v[1+2*n:]
 	for j := range n {
 		up, down := v[1+2*j], v[2+2*j]
-		m.nextG[j] = (up - down) / (2 * w[j])
-		m.nextH[j*n+j] = (2*value - up - down) / (w[j] * w[j])
+		m.NextG[j] = (up - down) / (2 * w[j])
+		m.NextH[j*n+j] = (2*value - up - down) / (w[j] * w[j])
 		for k := range j {
 			both := pair[0] + pair[1] - up - down - v[1+2*k] - v[2+2*k] + 2*value
-			m.nextH[j*n+k] = -both / (2 * w[j] * w[k])
-			m.nextH[k*n+j] = m.nextH[j*n+k]
+			m.NextH[j*n+k] = -both / (2 * w[j] * w[k])
+			m.NextH[k*n+j] = m.NextH[j*n+k]
 			pair = pair[2:]
 		}
 	}
@@ -245,10 +250,10 @@ func (m *ModeFinder) addBarrier() (value float64) {
 		value += math.Log(math.Abs(phi))
 		for k, i := range h.Index {
 			if i -= m.d.Params(); i >= 0 {
-				m.nextG[i] += h.Coef[k] * m.scale[i] / phi
+				m.NextG[i] += h.Coef[k] * m.scale[i] / phi
 			}
 		}
-		m.addCurvature(m.nextH, h, 1/(phi*phi))
+		m.addCurvature(m.NextH, h, 1/(phi*phi))
 	}
 	return value
 }
@@ -316,17 +321,17 @@ const mostSlope = 30
 // that is enough, its curvature: its mean, its precision, and the log of its integral. Mean is nil if there is none.
 func (m *ModeFinder) edge(ctx context.Context, z []float64, signs regions.Signs) (mean []float64, precision *mat.SymDense, top float64, err error) {
 	m.cliffs = nil
-	if err := m.ascend(ctx, z, signs, true); err != nil || !finite(m.value) {
+	if err := m.ascend(ctx, z, signs, true); err != nil || !finite(m.Value) {
 		return nil, nil, 0, err
 	}
-	for damping := 0.0; damping < 1e6; damping = max(modeDamping, 10*damping) {
-		if !m.solve(damping) || 2*m.gain > mostSlope*mostSlope {
+	for damping := 0.0; damping < 1e6; damping = max(newton.Damping, 10*damping) {
+		if !m.Solve(damping) || 2*m.Gain > mostSlope*mostSlope {
 			continue
 		}
-		m.place(m.u)
+		m.place(m.U)
 		copy(z, m.z)
-		m.look(arrived)
-		m.place(m.trial)
+		m.Look(newton.Arrived)
+		m.place(m.Trial)
 		return slices.Clone(m.z), m.precision(damping), m.logEvidence(), nil
 	}
 	return nil, nil, 0, nil
@@ -336,13 +341,13 @@ func (m *ModeFinder) edge(ctx context.Context, z []float64, signs regions.Signs)
 func (m *ModeFinder) reach(signs regions.Signs) float64 {
 	most := 1.0
 	arr, n := m.d.Arrangement(), m.d.Params()
-	m.place(m.u)
+	m.place(m.U)
 	for l := range arr.Len() {
 		h := m.tangent(l)
 		phi, by := h.At(m.z), 0.0
 		for k, i := range h.Index {
 			if i >= n {
-				by += h.Coef[k] * m.scale[i-n] * m.step[i-n]
+				by += h.Coef[k] * m.scale[i-n] * m.Step[i-n]
 			}
 		}
 		if signs.Positive(l) == (by < 0) && by != 0 {
@@ -352,7 +357,7 @@ func (m *ModeFinder) reach(signs regions.Signs) float64 {
 	for l := range arr.Len() { // a tangent says where a curve is only nearby
 		for arr.Curve(l) != nil && most > 1e-9 {
 			for k, i := range m.rest {
-				m.z[i] = (m.u[k] + most*m.step[k]) * m.scale[k]
+				m.z[i] = (m.U[k] + most*m.Step[k]) * m.scale[k]
 			}
 			if arr.At(l, m.z) > 0 == signs.Positive(l) {
 				break
@@ -371,7 +376,7 @@ func (m *ModeFinder) precision(damping float64) *mat.SymDense {
 	}
 	for j, i := range m.rest {
 		for k, l := range m.rest[:j+1] {
-			h := m.h[j*n+k]
+			h := m.H[j*n+k]
 			if k == j {
 				h += damping * max(1, math.Abs(h))
 			}

@@ -97,3 +97,5 @@ func (f *finder) spans(z []float64, s regions.Signs) ([]span, error) {
 	}
 	return spans, nil
 }
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

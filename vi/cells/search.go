@@ -490,22 +490,8 @@ func (f *finder) weigh(ctx context.Context, c *Cell, rng *rand.Rand) error {
 	}
 	c.ELBO = mc.Mean(inside)
 	c.ELBO.Value += math.Log(float64(len(inside)) / quick)
-	c.LogEvidence = logMean(w.ratio)
+	c.LogEvidence = mc.LogMean(w.ratio)
 	return nil
-}
-
-// logMean is the log of the mean of exp r.
-func logMean(r []float64) mc.Estimate {
-	top := floats.Max(r)
-	if !(top > math.Inf(-1)) {
-		return mc.Estimate{Value: math.Inf(-1)}
-	}
-	var m mc.Moments
-	for _, x := range r {
-		m.Add(math.Exp(x - top))
-	}
-	e := m.Estimate()
-	return mc.Estimate{Value: top + math.Log(e.Value), SE: e.SE / e.Value}
 }
 
 // neighbours are the regions across the cell's sides.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // mostSides is how many sides a cell is described by.
@@ -44,6 +45,22 @@ func (f *Search) Where(cells []*Cell) []string {
 		list = next
 	}
 	return list
+}
+
+// Regions describes the regions of points, no two alike, and lists the planes that bound each.
+func Regions(d *graph.Density, points [][]float64) (names []string, sides [][]family.Side) {
+	f := &Search{d: d, lines: newLines(d.Arrangement())}
+	var list []*Cell
+	for _, z := range points {
+		c := &Cell{region: d.Arrangement().Signs(z)}
+		for k := range f.lines.group {
+			i := f.lines.interval(k, c.region)
+			c.span = append(c.span, span{i, i})
+		}
+		half, _, _ := f.lines.affine(f.lines.sides(c.span))
+		list, sides = append(list, c), append(sides, half)
+	}
+	return f.Where(list), sides
 }
 
 // A describer describes cells.

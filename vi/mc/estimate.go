@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // An Estimate is a number that was found by Monte Carlo and its standard error, which
@@ -111,4 +113,18 @@ func Mean(values []float64) Estimate {
 		m.Add(v)
 	}
 	return m.Estimate()
+}
+
+// LogMean is the log of the mean of exp r.
+func LogMean(r []float64) Estimate {
+	top := floats.Max(r)
+	if !(top > math.Inf(-1)) {
+		return Estimate{Value: math.Inf(-1)}
+	}
+	var m Moments
+	for _, x := range r {
+		m.Add(math.Exp(x - top))
+	}
+	e := m.Estimate()
+	return Estimate{Value: top + math.Log(e.Value), SE: e.SE / e.Value}
 }

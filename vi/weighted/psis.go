@@ -172,6 +172,9 @@ func meanLog1p(a float64, x []float64) float64 {
 	return sum / float64(len(x))
 }
 
+// Heavy is how many times the mean a weight is that makes k-hat count.
+const Heavy = 100.
+
 // KThreshold is the largest k-hat with which n weights can be trusted,
 // min(1 − 1/log₁₀ n, 0.7) of Vehtari et al. (2024): above it importance
 // estimates have errors that their standard errors do not show.

@@ -1,47 +1,49 @@
-package cells
+package intervals
 
 import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/facetvi/facet/vi/internal/newton"
 )
 
 // climbAll climbs until all of f.todo have arrived or failed.
-func (f *Intervals) climbAll() error {
-	columns := 2*len(f.rest) + 1
+func (f *Fitter) climbAll() error {
+	each := 2*len(f.rest) + 1
 	for ; len(f.todo) > 0; slices.Reverse(f.todo) { // slots of batches go back by the way that they came
 		x := f.gradients()
-		for batch := range slices.Chunk(f.todo, x.N/columns) {
+		for batch := range slices.Chunk(f.todo, x.N/each) {
 			for s, j := range batch {
-				x.put(j, s*columns, (s+1)*columns)
-				f.climbs[j].put(x.Executor, s*columns, f.rest, f.scale)
+				x.put(j, s*each, (s+1)*each)
+				f.climbs[j].Put(x.Executor, s*each, f.rest, f.scale)
 			}
 			if err := x.Run(); err != nil {
 				return err
 			}
 			for s, j := range batch {
 				c := &f.climbs[j]
-				c.read(x.Executor, s*columns, f.rest, f.scale)
-				if c.advance(x.Out[s*columns]); c.state == arrived {
+				c.Read(x.Executor, s*each, f.rest, f.scale)
+				if c.Advance(x.Out[s*each]); c.State == newton.Arrived {
 					f.arrive(c)
-				} else if c.tries > intervalPasses {
-					c.state = failed
+				} else if c.Tries > mostPasses {
+					c.State = newton.Failed
 				}
 			}
 		}
 		if err := f.look(); err != nil {
 			return err
 		}
-		f.todo = slices.DeleteFunc(f.todo, func(j int) bool { return f.climbs[j].state >= arrived })
+		f.todo = slices.DeleteFunc(f.todo, func(j int) bool { return f.climbs[j].State >= newton.Arrived })
 	}
 	return nil
 }
 
 // look ends climbs whose first step is their last, as all are where log r is quadratic: by the gradient there, in one column each.
-func (f *Intervals) look() error {
+func (f *Fitter) look() error {
 	first := f.pending[:0]
 	for _, j := range f.todo {
-		if c := &f.climbs[j]; c.state == climbing && c.tries == 1 && c.damping == 0 {
+		if c := &f.climbs[j]; c.State == newton.Climbing && c.Tries == 1 && c.Damping == 0 {
 			first = append(first, j)
 		}
 	}
@@ -49,7 +51,7 @@ func (f *Intervals) look() error {
 	x := f.grad
 	for batch := range slices.Chunk(first, x.N) {
 		for k, j := range batch {
-			x.column(k, j, f.climbs[j].trial)
+			x.column(k, j, f.climbs[j].Trial)
 		}
 		if err := x.Run(); err != nil {
 			return err
@@ -57,9 +59,9 @@ func (f *Intervals) look() error {
 		for k, j := range batch {
 			c := &f.climbs[j]
 			for i, at := range f.rest {
-				c.nextG[i] = x.at(at, k) * f.scale[i]
+				c.NextG[i] = x.at(at, k) * f.scale[i]
 			}
-			if c.glance(x.Out[k]) {
+			if c.Glance(x.Out[k]) {
 				f.arrive(c)
 			}
 		}
@@ -68,10 +70,10 @@ func (f *Intervals) look() error {
 }
 
 // arrive keeps where c has arrived.
-func (f *Intervals) arrive(c *intervalClimb) {
-	copy(c.mode, c.trial)
-	c.top = c.value + c.gain
-	c.logZ = c.logNormal() + f.parts[c.interval].offset
+func (f *Fitter) arrive(c *climb) {
+	copy(c.mode, c.Trial)
+	c.top = c.Value + c.Gain
+	c.logZ = c.LogNormal() + f.parts[c.interval].offset
 	for _, s := range f.scale {
 		c.logZ += math.Log(s)
 	}
@@ -79,11 +81,11 @@ func (f *Intervals) arrive(c *intervalClimb) {
 
 // unimodal compares each climb's end with those of its neighbours, in its own interval, and
 // climbs again from what is higher. It reports whether all ends are one mode's.
-func (f *Intervals) unimodal() (bool, error) {
+func (f *Fitter) unimodal() (bool, error) {
 	const rounds = 6
 	best := math.Inf(-1)
 	for j := range f.climbs {
-		if c := &f.climbs[j]; c.state == arrived {
+		if c := &f.climbs[j]; c.State == newton.Arrived {
 			best = max(best, c.logZ)
 		}
 	}
@@ -92,14 +94,14 @@ func (f *Intervals) unimodal() (bool, error) {
 		err := f.eachNeighbour(func(j, of int, value float64) {
 			c, o := &f.climbs[j], &f.climbs[of]
 			switch {
-			case c.state == arrived && c.logZ < best-intervalFar && value < c.top+sameMode:
+			case c.State == newton.Arrived && c.logZ < best-farBelow && value < c.top+sameMode:
 				return // it does not count
-			case c.state == failed || value > c.top+sameMode:
-				if c.state == arrived && c.logZ > best-intervalFar/2 {
+			case c.State == newton.Failed || value > c.top+sameMode:
+				if c.State == newton.Arrived && c.logZ > best-farBelow/2 {
 					several = true
 				}
-				c.begin()
-				copy(c.trial, o.mode)
+				c.Begin()
+				copy(c.Trial, o.mode)
 				f.todo = append(f.todo, j)
 				again = true
 			case f.apart(c, o.mode) > apartSquare && c.top-value < apartFall/2*f.apart(c, o.mode):
@@ -116,13 +118,13 @@ func (f *Intervals) unimodal() (bool, error) {
 			return false, err
 		}
 		for j := range f.climbs {
-			if c := &f.climbs[j]; c.state == arrived {
+			if c := &f.climbs[j]; c.State == newton.Arrived {
 				best = max(best, c.logZ)
 			}
 		}
 	}
 	for j := range f.climbs {
-		if f.climbs[j].state != arrived {
+		if f.climbs[j].State != newton.Arrived {
 			return false, nil
 		}
 	}
@@ -130,12 +132,12 @@ func (f *Intervals) unimodal() (bool, error) {
 }
 
 // apart is the squared distance of a point from the mode, in standard deviations.
-func (f *Intervals) apart(c *intervalClimb, mode []float64) (sum float64) {
+func (f *Fitter) apart(c *climb, mode []float64) (sum float64) {
 	n := len(mode)
 	for j := range n {
 		y := 0.0 // of Lᵀ·(mode − c.mode)
 		for i := j; i < n; i++ {
-			y += c.root[i*n+j] * (mode[i] - c.mode[i])
+			y += c.Root[i*n+j] * (mode[i] - c.mode[i])
 		}
 		sum += y * y
 	}
@@ -143,7 +145,7 @@ func (f *Intervals) apart(c *intervalClimb, mode []float64) (sum float64) {
 }
 
 // eachNeighbour calls visit with log r in interval j at the end of the climb in interval of.
-func (f *Intervals) eachNeighbour(visit func(j, of int, value float64)) error {
+func (f *Fitter) eachNeighbour(visit func(j, of int, value float64)) error {
 	x := f.value
 	batch, count := f.pairs, 0
 	run := func() error {
@@ -155,7 +157,7 @@ func (f *Intervals) eachNeighbour(visit func(j, of int, value float64)) error {
 		}
 		err := x.Run()
 		for k, p := range batch[:count] {
-			if f.climbs[p[0]].state != begun {
+			if f.climbs[p[0]].State != newton.Begun {
 				visit(p[0], p[1], x.Out[k])
 			}
 		}
@@ -164,7 +166,7 @@ func (f *Intervals) eachNeighbour(visit func(j, of int, value float64)) error {
 	}
 	for j := range f.climbs {
 		for _, of := range [2]int{j - 1, j + 1} {
-			if of < 0 || of >= len(f.climbs) || f.climbs[of].state != arrived {
+			if of < 0 || of >= len(f.climbs) || f.climbs[of].State != newton.Arrived {
 				continue
 			}
 			batch[count] = [2]int{j, of}
@@ -180,7 +182,7 @@ func (f *Intervals) eachNeighbour(visit func(j, of int, value float64)) error {
 }
 
 // keep chooses the intervals that matter.
-func (f *Intervals) keep(lost float64) {
+func (f *Fitter) keep(lost float64) {
 	f.kept = f.kept[:0]
 	best, total := math.Inf(-1), 0.0
 	for j := range f.climbs {
@@ -198,7 +200,7 @@ func (f *Intervals) keep(lost float64) {
 	f.lost = 0
 	for last := len(f.kept) - 1; last > 0; last-- {
 		j := f.kept[last]
-		if f.lost+f.mass[j] > lost/intervalLost || !f.leaves(j, lostSquare*lost) {
+		if f.lost+f.mass[j] > lost/lostPart || !f.leaves(j, lostSquare*lost) {
 			break
 		}
 		f.lost += f.mass[j]

@@ -1,4 +1,4 @@
-package cells
+package intervals
 
 import (
 	"math"
@@ -50,7 +50,7 @@ func TestLogGamma(t *testing.T) {
 			require.InDelta(t, sd*sd, s.Mean, 5*s.SE(), "shape %v, c %v", shape, c)
 			require.Less(t, m.SE(), 0.01*sd)
 
-			q := &Intervals{bent: []bool{false}}
+			q := &Fitter{bent: []bool{false}}
 			q.findNodes()
 			if !x.hasMoments(false) {
 				continue

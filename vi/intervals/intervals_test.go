@@ -1,4 +1,4 @@
-package cells
+package intervals
 
 import (
 	"math"
@@ -10,9 +10,9 @@ import (
 	"github.com/facetvi/facet/graph"
 )
 
-// An Intervals climbs and judges in memory that it has: only the distribution that it
+// A Fitter climbs and judges in memory that it has: only the distribution that it
 // returns is new.
-func TestIntervalsAllocateNothing(t *testing.T) {
+func TestAllocatesNothing(t *testing.T) {
 	const n = 60
 	for name, program := range map[string]func(m *graph.Model, after graph.Guard, x []graph.Expr, y float64){
 		"levels": func(m *graph.Model, after graph.Guard, x []graph.Expr, y float64) {
@@ -36,19 +36,19 @@ func TestIntervalsAllocateNothing(t *testing.T) {
 			}
 			d, err := m.Compile()
 			require.NoError(t, err)
-			f, err := NewIntervals(d)
+			f, err := New(d)
 			require.NoError(t, err)
 			require.Zero(t, testing.AllocsPerRun(3, func() {
-				ok, err := f.Find(d, 1e-3)
+				ok, err := f.find(d, 1e-3)
 				require.NoError(t, err)
 				require.True(t, ok)
 			}))
-			var fitted *Fitted
 			allocated := testing.AllocsPerRun(3, func() {
-				fitted, err = f.Weigh(1, 256)
+				ok, err := f.weigh(1, 256)
 				require.NoError(t, err)
+				require.True(t, ok)
 			})
-			require.LessOrEqual(t, allocated, 3*float64(len(fitted.Cells))+10)
+			require.LessOrEqual(t, allocated, 3*float64(len(f.sample.cells))+10)
 		})
 	}
 }
