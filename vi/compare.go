@@ -19,14 +19,14 @@ type Comparison struct {
 	Warnings []string
 }
 
-// ModelEvidence is what data says of a model.
+// ModelEvidence is what the data say of a model.
 type ModelEvidence struct {
 	Name        string   // "model 1" and so on; a caller may change it
 	LogEvidence Estimate // in nats
 	// LogBayes is the logarithm of the Bayes factor of the model against the best one:
 	// 0 for that, else negative, but for the noise of the estimates.
 	LogBayes Estimate
-	// Prob is the probability of the model if all were as probable before the data.
+	// Prob is the probability of the model, if all models had the same one before the data.
 	Prob Estimate
 }
 
@@ -35,10 +35,9 @@ type ModelEvidence struct {
 //	P(model k | data) = Z_k / Σ_j Z_j,    log Z_k = fit k's LogEvidence,
 //
 // with standard errors of first order. The models must observe the same numbers, in any
-// order, whatever branches they take: by 200 draws of each prior and of each fit. Numbers that
-// differ are an error. Transformed data, priors that are not
-// normalised and Factors make evidences that cannot be compared, which Compare does not
-// see.
+// order, whatever branches they take; other numbers are an error. Compare looks at what each model observes at 200 draws of its
+// prior and 200 of its fit. It does not see transformed data, priors that are not
+// normalised, and Factors, whose evidences cannot be compared.
 func Compare(fits ...*Posterior) (Comparison, error) {
 	if len(fits) < 2 {
 		return Comparison{}, errors.New("vi: comparing models: there are fewer than two fits")
@@ -80,7 +79,7 @@ func Compare(fits ...*Posterior) (Comparison, error) {
 	return c, nil
 }
 
-// pathDraws is how many draws of a prior, and how many of a fit, tell what a model observes.
+// pathDraws is how many draws of a prior, and as many of a fit, say what a model observes.
 const pathDraws = 200
 
 // observed is what the model observes, sorted, or an error if that depends on the branches.

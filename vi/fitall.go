@@ -26,28 +26,27 @@ type Fitted struct {
 	Err error
 }
 
-// ahead is how many data sets for each processor are taken while it is at one.
+// ahead is how many data sets for each processor are read before they are needed.
 const ahead = 4
 
-// FitAll fits a density to many data sets, each with a key of its own and the values that
-// Density.WithData takes, and yields the fits in the order of sets. Nothing is compiled again. As many data sets as there are processors are fitted at a
-// time. The fit of a data set does not depend on the others: it is that of Fit with
-// Settings.Seed = SeedOf(s.Seed, key). With Cells.Quick what a fit
-// computes with is kept for the next. Of what has been yielded FitAll keeps the key.
+// FitAll fits a density to many data sets and yields the fits in the order of sets. Each data set has a key of its own and the
+// values that Density.WithData takes. Nothing is compiled again, and as many data sets as there are processors are fitted at
+// a time. The fit of a data set does not depend on the others: it is that of Fit with
+// Settings.Seed = SeedOf(s.Seed, key). Of a fit that was yielded FitAll keeps the key alone.
 //
-// An error is that of one data set, and no reason to stop: of its data, its fit, which may have panicked, a key that was
-// there before. A panic of the iterator is the error of a last Fitted, without a key. What the iterator yields is copied: it may
-// fill one buffer again. When ctx is done, FitAll ends with a Fitted for each data set that had
-// begun, whose error says so. The iterator is read from another goroutine, and not beyond
-// what is needed: it may be without end.
+// An error belongs to one data set and does not stop the others: its data are wrong, its fit has failed or panicked, or its
+// key was there before. If the iterator panics, a last Fitted without a key has that as its error. The iterator may fill
+// one buffer again and again, for FitAll copies what it yields. It is read from another goroutine, only as far as
+// needed, and may be without end. When ctx is done, FitAll ends with a Fitted for each data set that had begun,
+// whose error says so.
 //
 // If s.Checkpoint is set, it is a folder, which is made if there is none. Fits that are
-// done are added to one file there, done.fits, and loaded from it when FitAll is called again; a fit of one
-// family is saved as it gets on, and resumed. A process that is killed loses what it was at, and
-// nothing of what it had yielded; a machine that crashes, what it did in its last seconds. A second FitAll with the same
-// folder at the same time is an error, that of each data set, as is a file of another program, by other settings, of another
-// version of facet, or of which a byte has changed. s.Progress tells how many are done; s.Logger and Climb.OnStep are those of
-// each fit, and called side by side.
+// done are added to one file there, done.fits, and loaded from it when FitAll is called again. A climb is saved on its
+// way too, and resumed. A process that is killed loses the fits that it was at, and none that it had yielded; a
+// machine that crashes loses the last seconds. It is an error, of each data set, if another FitAll is using the folder, or if
+// the file is of another program, by other settings, of another version of facet, or damaged.
+//
+// s.Progress tells how many fits are done. s.Logger and Climb.OnStep are those of each fit, and are called side by side.
 func FitAll(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[string][]float64], s Settings) iter.Seq[Fitted] {
 	return fitMany(ctx, d, sets, s, false)
 }
@@ -122,7 +121,7 @@ func fitMany(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[s
 	}
 }
 
-// A dataSet is one to be fitted, and a doneSet one that has been.
+// A dataSet is to be fitted; a doneSet was fitted.
 type dataSet struct {
 	number int
 	key    string

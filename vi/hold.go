@@ -8,8 +8,8 @@ import (
 
 // A fit that starts at given values of some latents holds these until the others
 // have followed: until a window gains little (see unfinished) and none of the
-// others travels any more (see travels), for a third of the steps at most. Without that a given latent, of which the others
-// know nothing yet, goes where they are right as they are.
+// others travels any more (see travels), for a third of the steps at most. Otherwise a given latent would soon move to where it
+// suits the values that the others happen to start with.
 
 // mostHeld is the part of the steps, one in so many, for which latents are held at
 // most.

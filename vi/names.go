@@ -17,15 +17,15 @@ type (
 	Estimator = gradient.Estimator
 	// Boundary is the default estimator.
 	Boundary = gradient.Boundary
-	// Reparam is biased if the model has guards.
+	// Reparam is reparameterization alone, which is biased if the model has guards.
 	Reparam = gradient.Reparam
-	// Score has a hopeless variance beyond a few latents.
+	// Score is the score function estimator, whose variance is hopeless beyond a few latents.
 	Score = gradient.Score
 	// Sample are draws with weights.
 	Sample = weighted.Sample
 	// BiasSettings are the settings of Posterior.CheckBias.
 	BiasSettings = check.BiasSettings
-	// Draws are samples of the posterior.
+	// Draws are draws of the posterior with equal weights.
 	Draws = draws.Draws
 	// Predictive holds posterior predictive draws.
 	Predictive = draws.Predictive
@@ -37,6 +37,6 @@ type (
 	Path = events.Path
 )
 
-// ErrNotFinite is wrapped by the error of a Fit that a gradient with a NaN or an
-// infinity stopped: a run that has diverged.
+// ErrNotFinite is wrapped by the error of a fit that has diverged: a gradient with a NaN or an infinity
+// stopped it.
 var ErrNotFinite = gradient.ErrNotFinite

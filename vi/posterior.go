@@ -9,8 +9,8 @@ import (
 	"github.com/facetvi/facet/vi/family"
 )
 
-// Posterior is what a fit has found: a distribution Q near the posterior of the program, and draws of it with
-// importance weights, which stand for the posterior itself. What its methods return are numbers of the posterior,
+// A Posterior is what a fit has found: a distribution Q near the posterior of the program, and draws of Q with
+// importance weights, which stand for the posterior itself. Its methods return numbers of the posterior,
 // not of Q, each with its standard error; see package weighted.
 type Posterior struct {
 	Density   *graph.Density
@@ -59,8 +59,8 @@ func (p *Posterior) coordinate(name string) (int, error) {
 	return i, nil
 }
 
-// Mean is the posterior mean of the latent with the given name, on the program's own scale. Its standard error is infinite
-// where tails are so heavy that draws do not tell it, as those of a Cauchy distribution, which has none: see Quantile.
+// Mean is the posterior mean of the latent with the given name, on the program's own scale. Where tails are so heavy that draws
+// do not tell the mean, or that there is none, as of a Cauchy distribution, its standard error is infinite: see Quantile.
 func (p *Posterior) Mean(name string) (Estimate, error) {
 	m, err := p.momentsOf(name)
 	return m.Mean, err
@@ -98,8 +98,7 @@ func (p *Posterior) Param(name string) (float64, error) {
 	return p.Density.ConstrainOne(i, p.Q.Mean(i)), nil
 }
 
-// atParams is the density whose parameters start where the fit has them: what asks about the
-// posterior of the latents without asking Q.
+// atParams is the density with the fit's parameters as their starts, for questions about the latents alone.
 func (p *Posterior) atParams() *graph.Density {
 	n := p.Density.Params()
 	if n == 0 {

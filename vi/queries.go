@@ -35,8 +35,8 @@ func (p *Posterior) SharesByGuard(samples int, seed uint64) (check.GuardShares, 
 	return check.SharesByGuard(p.Density, p.Q, samples, seed)
 }
 
-// Draws returns n draws of the posterior with equal weights; the seed fixes them. They are resampled from
-// weighted draws, so many that hardly any is there twice, unless the weights are very uneven.
+// Draws returns n draws of the posterior with equal weights; the seed fixes them. They are resampled from new
+// weighted draws, so many that fewer than one in a hundred is a duplicate, unless the weights are very uneven.
 func (p *Posterior) Draws(n int, seed uint64) (Draws, error) {
 	pool, err := p.Sample()
 	if err != nil {

@@ -26,8 +26,8 @@ func mostBytes(d *graph.Density) int {
 	return 64<<20 + n*(n+3)/2<<14
 }
 
-// saved is a fit in JSON. What the states imply is not in it twice, but for Q,
-// for readers that are not facet.
+// saved is a fit in JSON. What follows from the states is not saved beside them, except Q, for readers
+// other than facet.
 type saved struct {
 	Model    savedModel
 	Settings savedSettings
@@ -90,9 +90,9 @@ func (s *savedFit) each(visit func(*savedFamily) error) error {
 
 // Save writes the fit to w as two lines of JSON: a head with version and digest,
 // and a body with parameters, optimiser, random streams, averages, settings, trace,
-// and what tells its model from others. Numbers keep their last bit. OnStep,
+// and a fingerprint of its model. Numbers keep their last bit. OnStep,
 // Progress, Logger and Checkpoint are not saved. Families and estimators of other packages
-// are kept by name and as JSON has them; it is an error if that is not all of them.
+// are saved by their names and as JSON; it is an error if JSON loses some of their fields.
 func (p *Posterior) Save(w io.Writer) error {
 	if err := p.usable(); err != nil {
 		return err
@@ -122,10 +122,10 @@ func (p *Posterior) saved() savedFit {
 	return s
 }
 
-// Load reads a fit that Save or a checkpoint wrote, and r to its end. The density
+// Load reads a fit that Save or a checkpoint wrote; it reads r to its end. The density
 // must be of the same program with the same observations; if not, the error says
-// what differs. A file that was cut, lengthened or changed in any bit is an error. The
-// families and estimators of other packages that it has must be among own, be it with other fields.
+// what differs. A file that was cut, lengthened or changed in any bit is an error. If the fit is of a
+// family or by an estimator of another package, own must have one of that type, with any fields.
 func Load(r io.Reader, d *graph.Density, own ...Named) (*Posterior, error) {
 	switch {
 	case r == nil:
@@ -197,10 +197,10 @@ func (s *savedFit) posterior(d *graph.Density, settings job) (*Posterior, error)
 // Resume goes on with a fit that was interrupted, or saved on the way: it ends
 // as if nothing had happened, to the last bit of everything but times. Set what
 // Save cannot keep in p.Settings first: Progress, Logger, Checkpoint, and Climb.OnStep.
-// Raising Climb.Steps makes the fit longer, and raising Climb.Restarts
+// A higher Climb.Steps makes the fit longer, and a higher Climb.Restarts
 // adds restarts from further starts, the same as if they had been asked for at
-// once. Settings.Budget counts anew. A fit that is done is returned as it is, and one of
-// cells that is not, or that its Budget has cut short, begins again.
+// once. Settings.Budget counts anew. A fit that is done is returned as it is. A fit of cells that is not done, or that
+// its Budget has cut short, begins again.
 func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 	if err := p.usable(); err != nil {
 		return nil, err

@@ -30,8 +30,8 @@ const (
 )
 
 // StartAt is a start at given values of some latents, by name and on the
-// program's own scale. These get a tenth of their prior's scale, and a fit that
-// starts here holds them where they are until the others have followed, for a third
+// program's own scale. Their standard deviations are a tenth of their prior's scale, and a fit that
+// starts here holds them at their values until the others have followed, for a third
 // of its steps at most. The other latents are as in PriorStart, given these.
 func StartAt(d *graph.Density, values map[string]float64) (family.Q, error) {
 	if d == nil {
@@ -60,8 +60,8 @@ func StartAt(d *graph.Density, values map[string]float64) (family.Q, error) {
 	return q, nil
 }
 
-// PriorStart is the member of family.MeanField that follows the program once from top to
-// bottom with every latent at the centre of its prior, as wide as the priors there.
+// PriorStart is a member of family.MeanField. Its means are found by following the program once from top to
+// bottom, with every latent at the centre of its prior given those before; its scales are those of the priors there.
 // It panics if d is nil.
 func PriorStart(d *graph.Density) family.Q {
 	if d == nil {

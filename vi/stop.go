@@ -10,8 +10,8 @@ import (
 // Stop says when a fit of one family is done.
 type Stop string
 
-// After is to take Climb.Steps steps. It warns if the ELBO of the result is more than
-// half a nat above that of the second last window, which takes 100 steps at least.
+// After is to take Climb.Steps steps. A fit of at least 100 steps has a warning if the ELBO of the result is more than
+// half a nat above that of the second last window.
 //
 // Automatic is to compare the fit with itself: the steps are cut into windows, each a
 // seventh as long as all steps before it and at least 50, whose iterates are averaged.
@@ -26,12 +26,11 @@ type Stop string
 // averages. So it sees what the estimator sees: a region so rare that no sample
 // falls into it still has a boundary.
 //
-// A fit whose parameters still travel has not settled, however little the ELBO
-// gains: as long as some parameter goes more than half as far from window to
-// window as its steps could take it, the fit goes on. So it does as long as the ELBO rises by more
-// than two nats a unit with some parameter, at every point of that line: a gradient that was once far larger, as
-// that beside a cliff, may have made the optimiser's steps too short to get anywhere. Such a
-// parameter's running means start afresh. What is steep at the end of given steps is a warning too.
+// However little the ELBO gains, a fit goes on as long as some parameter moves from window to
+// window by more than half of what its steps could move it. It also goes on as long as the ELBO rises by more
+// than two nats a unit of some parameter, at every point of that line: gradients that were once far larger, as
+// beside a cliff, may have made the optimiser's steps too short to get anywhere. The optimiser then forgets that
+// parameter's gradients. If the ELBO is so steep at the end of given steps, that is a warning.
 const (
 	After     Stop = "after"
 	Automatic Stop = "automatic"

@@ -21,18 +21,18 @@ import (
 // order of the program, and a row for each guard. Its String lines up in a
 // terminal.
 type Summary struct {
-	// ELBO is that of Q, in nats, from 1000 draws and some on each of the rare
-	// sides of guards, as by [Posterior.RareSides]; of these the 100 most probable.
+	// ELBO is that of Q, in nats, from 1000 draws and, as by [Posterior.RareSides], some on each of the 100 most probable
+	// rare sides of guards.
 	ELBO Estimate
 	// LogEvidence is [Posterior.LogEvidence], and Verdict [Posterior.Verdict].
 	LogEvidence Estimate
 	Verdict     Verdict
 	// Warnings are what to know before trusting the fit: those of
-	// Posterior.Warnings, the verdict if it is not to trust the fit, and one if plain
-	// estimates of the ELBO may mislead.
+	// Posterior.Warnings, the verdict if it is not to trust the fit, and that plain
+	// estimates of the ELBO may mislead, if they may.
 	Warnings []string
-	// Cells are those of the fit, Tried is how many the search looked at, and Left how
-	// much of the posterior is in cells that it found and did not keep.
+	// Cells are those of the fit. Tried is how many the search looked at, and Left the probability of those that
+	// it did not keep.
 	Cells   []Cell
 	Tried   int
 	Left    float64
@@ -41,8 +41,8 @@ type Summary struct {
 	// Vectors are the components of vectors that are no latents themselves, as the shares of
 	// a Dirichlet.
 	Vectors []LatentSummary
-	// Correlations are the strongest ones, at least 0.3, at most ten, on the unconstrained scale. Of more than 300
-	// latents they are not looked for.
+	// Correlations are the strongest ones, on the unconstrained scale: at most ten, none below 0.3. They are not computed for more
+	// than 300 latents.
 	Correlations []Correlation
 	Guards       []GuardSummary
 }
@@ -61,7 +61,7 @@ type ParamSummary struct {
 }
 
 // A LatentSummary describes the posterior of one latent on the program's own
-// scale, each number with its standard error by the draws: that of Mean and SD is infinite where tails are too heavy for them.
+// scale, each number with its standard error. Where tails are too heavy for a mean the standard errors of Mean and SD are infinite.
 type LatentSummary struct {
 	Name         string
 	Mean, SD     Estimate
@@ -83,9 +83,9 @@ type GuardSummary struct {
 }
 
 // Summary describes every latent and every guard. A guard that has a name is
-// listed once, by its name; a comparison without one by its place, beside those
-// parallel to it, in the order of their thresholds. For long
-// programs choose rows with [Summary.Of]. The first summary of a fit of one family takes
+// listed once, by its name. A comparison without one is listed by its place in the source; comparisons with parallel
+// surfaces stand together, in the order of their thresholds. For long
+// programs choose rows with [Summary.Of]. The first summary of a climb that was not judged takes
 // as long as its Verdict. It panics if p was made without a density
 // or a distribution of its latents.
 func (p *Posterior) Summary() Summary {
@@ -158,8 +158,8 @@ func guardsOf(e events.Events, d *graph.Density, most int) []GuardSummary {
 	return rows
 }
 
-// listedGuards are the named guards, and then the comparisons that are on no named comparison's surface, and not of a
-// discrete latent, whose masses say it; and how to ask for the probability of each.
+// listedGuards are the named guards, then the comparisons without a name, and how to ask for the probability of each. Comparisons
+// on the surface of a named one are left out, and those of a discrete latent, whose masses say as much.
 func listedGuards(d *graph.Density) (rows []GuardSummary, ask []func(events.Events) Estimate) {
 	planes, named := d.GuardsByPlane(), map[int]bool{} // surfaces
 	for _, name := range d.GuardNames() {
@@ -222,8 +222,8 @@ func alongLatents(d *graph.Density) []graph.GuardInfo {
 	return sorted
 }
 
-// Of returns the rows of the given names: of parameters, latents, vectors and guards; "theta"
-// stands for all of theta[0], theta[1], …, too; and all that is not of these. An unknown name is an error.
+// Of returns a summary with the rows of the given names alone: of parameters, latents, vectors and guards. "theta"
+// stands for all of theta[0], theta[1], …, too. What is not in rows of names, as the verdict, stays. An unknown name is an error.
 func (s Summary) Of(names ...string) (Summary, error) {
 	wanted := map[string]bool{}
 	for _, name := range names {
@@ -319,8 +319,7 @@ const (
 	summarySides = 100 // rare ones, the most probable
 )
 
-// summaryELBO is the ELBO with rare sides of guards, and what a user should know
-// of it; "" if there is nothing.
+// summaryELBO is the ELBO with rare sides of guards, and a warning about it; "" if there is none.
 func (p *Posterior) summaryELBO() (Estimate, string) {
 	r, err := check.LikeliestRareSides(p.Density, p.Q, summaryDraws, summarySides, 0)
 	switch {

@@ -9,9 +9,9 @@ import (
 	"github.com/facetvi/facet/internal/text"
 )
 
-// String is the ELBO, the log evidence, the verdict, the warnings and a table of each kind; of cells it
-// has the first ten, if there are several. A latent's numbers have as many decimals as show two digits of
-// its standard deviation.
+// String is the ELBO, the log evidence, the verdict, the warnings, and a table each of the first ten cells, if there are
+// several, of parameters, latents, vectors, masses, correlations and guards. The numbers of a latent have as many decimals
+// as show two digits of its standard deviation. Thirteen guards of one name, or more, are one row.
 func (s Summary) String() string {
 	var parts []string
 	if head := s.head(); head != "" {
