@@ -83,7 +83,7 @@ var (
 const leastSD = 0.03
 
 // cheapMore is how many times as many draws are taken at most to get from the accepted precision to the wanted one.
-const cheapMore = 4
+const cheapMore = 12
 
 const rareMass = 1e-3 // twice that of a scout's draws, far out, may have any part in a standard deviation: they are few
 

