@@ -92,7 +92,7 @@ func (s *store) combination(id nodeID) combination {
 	return c
 }
 
-// ignoresSources gives a recording up that c has numbers of.
+// ignoresSources abandons the row recording if c holds a number computed from row data.
 func (s *store) ignoresSources(c combination) {
 	if c.v.from != nil || c.from != nil {
 		s.rec.spoil()

@@ -14,8 +14,8 @@ import (
 )
 
 // A Builder builds a program from the terms of a density, with some of their
-// latents and signs substituted. It has two kinds of inputs that the density
-// has not: points, values that stand for latents, and point signs. Package
+// latents and signs substituted. It has two kinds of inputs beside those of the density:
+// points, values that stand for latents, and signs at these points. Package
 // boundary builds the jumps of a density with it.
 type Builder struct {
 	d      *Density
@@ -68,10 +68,9 @@ func NewBuilder(d *Density) *Builder {
 	return b
 }
 
-// mark makes the lists of signs from to to, at most 64. Of the nodes above these, below are
-// those of the signs that are below each, as bits; it is 0 before and after. So a list takes
-// time by the nodes above its 64 signs together, few where steps are local, and a 64th
-// of them all where each depends on the ones before it.
+// mark makes the lists of the signs with numbers from … to, at most 64 of them. below has a bit for each of these signs: for each
+// node, which of them it depends on. It is all 0 before and after. So the time is that of the nodes that depend on any of the 64:
+// few where steps are local, and all of them, once for 64 signs, where each step depends on those before it.
 func (b *Builder) mark(from, to int, below []uint64) {
 	var above []nodeID
 	reach := func(id nodeID, signs uint64) {

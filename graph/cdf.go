@@ -17,8 +17,8 @@ import (
 // CDF is P(X ≤ x) for an X with the distribution d.
 func CDF[A Value](d Dist, x A) Expr { return Exp(LogCDF(d, x)) }
 
-// LogCDF is log P(X ≤ x) for an X with the distribution d; −∞ below its support. Of a
-// distribution of whole numbers x must be whole, or a number.
+// LogCDF is log P(X ≤ x) for an X with the distribution d; −∞ below its support. If d is of whole
+// numbers, x must be a plain number or an expression whose values are whole.
 func LogCDF[A Value](d Dist, x A) Expr { return d.distribution(lift(x), false) }
 
 // LogCCDF is log P(X > x) for an X with the distribution d: of a time, the log

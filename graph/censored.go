@@ -16,10 +16,9 @@ import (
 //
 //	m.Observe("time", graph.Censored(graph.Weibull(k, lambda), math.Inf(-1), c), c)
 //
-// and that of a death at time t with c = math.Inf(1), or the end of the study. What was
-// not recorded where it was outside is Truncated; of what is only known to lie in an
-// interval see IntervalCensored. Censored is for observations, and the outermost: it
-// may be of a Truncated or a Mixture, not in one.
+// and a death at a time t before c as the observation t of the same distribution. Where values outside were not
+// recorded at all, use Truncated; where all that is known is an interval, IntervalCensored. Censored is for
+// observations. It may be of a Truncated or a Mixture, but not these of it.
 func Censored[A, B Value](d Dist, lo A, hi B) Dist {
 	return combine(censored, []Expr{lift(lo), lift(hi)}, d)
 }
@@ -73,7 +72,7 @@ func censored(of Dist) *law {
 //
 //	P(k) = P(edges[k−1] < X ≤ edges[k]),    k = 0, 1, …, len(edges)
 //
-// So of someone who was well at time a and not at time b it is observed that
+// So someone who was well at time a and ill at time b is observed as
 //
 //	m.Observe("onset", graph.IntervalCensored(graph.LogNormal(mu, sigma), a, b), 1)
 //

@@ -42,8 +42,8 @@ type compiled struct {
 
 // Compile turns the model into a Density. It returns the first mistake that was
 // made in building the model. What is added to the model afterwards is not in
-// the density, but in the next one that is compiled. A guard that is made
-// afterwards, of the latents that the density has, may be asked for; see
+// the density, but in the next one that is compiled. Guards that are made
+// afterwards, of the density's own latents, have probabilities too: see
 // ArrangementWith.
 func (m *Model) Compile() (*Density, error) {
 	m.outsidePlates("Compile")
@@ -354,7 +354,7 @@ func (d *Density) WithData(data map[string][]float64) (*Density, error) {
 	return &Density{compiled: d.compiled, data: next, params: d.params, loose: d.loose}, nil
 }
 
-// WithObservations is WithData of all observations, in the order of the Observe calls. It keeps data.
+// WithObservations is WithData of all observations, in the order of the Observe calls. It keeps the slice.
 func (d *Density) WithObservations(data []float64) (*Density, error) {
 	obs := d.made().m.obs
 	if len(data) != len(obs) {

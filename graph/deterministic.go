@@ -23,9 +23,8 @@ type deterministic struct {
 // name must not be that of a latent or an observation. Inside an If block the
 // expression has a value on its side only.
 //
-// Recording changes nothing about the density. A comparison that is made only
-// for it does: it is a hyperplane of the Arrangement like any other, though one
-// without a jump.
+// Recording an expression changes nothing about the density. But a comparison that is made
+// for it alone is a surface of the Arrangement like any other, without a jump.
 func (m *Model) Deterministic(name string, v any) Expr {
 	x := m.value("Deterministic", v)
 	if !m.outsidePlates("Deterministic") {

@@ -12,8 +12,7 @@ import (
 // Distributions of categories 0, 1, …, K − 1: observations only.
 
 // Categorical is the category k = 0, 1, …, K − 1 with a probability in proportion to
-// weights[k] (gonum's). Of weights Exp(score) it is the softmax of the scores, exact
-// wherever they are.
+// weights[k] (gonum's). With weights Exp(score) it is the softmax of the scores, without overflow.
 func Categorical[A Value](weights ...A) Dist {
 	return newDist(categorical(len(weights)), Numbers(weights...)...)
 }

@@ -15,10 +15,10 @@ import (
 //	log Σ_s exp( initial[s_0] + Σ_t transition_t[s_t−1][s_t] + Σ_t emission[t][s_t] ),
 //
 // by the forward algorithm, whose cost is linear in the number of steps. All are
-// logarithms, and numbers among them may be −∞: of probabilities p, Log(p). initial has K, emission K for each of T ≥ 1
-// steps, and a transition K rows of K; there is one for all steps, or T−1, the first to
-// step 1. For data see [Model.ObserveHMM], which takes probabilities themselves. ForwardSum panics if lengths differ. That
-// initial, or a row of a transition, is probabilities in place of their logarithms, several terms that add up to 1, is an error.
+// logarithms: Log(p) for a probability p; numbers among them may be −∞. initial has K of them, emission K for each of T ≥ 1
+// steps, and a transition K rows of K. There is one transition for all steps, or T−1 of them, the first one to
+// step 1. For data see [Model.ObserveHMM], which takes probabilities themselves. ForwardSum panics if lengths differ. It is
+// an error of the model if initial or a row of a transition seem to be probabilities: several numbers that add up to 1.
 func ForwardSum(initial []Expr, emission [][]Expr, transition ...[][]Expr) Expr {
 	states, steps := len(initial), len(emission)
 	if states == 0 || steps == 0 || len(transition) != 1 && len(transition) != steps-1 {

@@ -29,13 +29,14 @@ func constantGuard(m *Model, holds bool) Guard {
 	return Guard{value: Expr{m: m, id: m.st.constant(v)}}
 }
 
-// Greater is the guard a > b as a loop of float64 has it: false where they are equal, and where one of them has no
-// value, as log(x) has none for x < 0, so that its negation holds there. What a discrete latent makes infinite, as
-// 1/k and log(k) for k = 0, is compared as that. Each side may be any expression of the latents:
-// where it depends on branches, so does the guard; comparisons of one latent with a
-// number, of products of positive ones and the like are turned into affine ones on the
-// unconstrained coordinates; and where a − b stays curved, some latent must be such
-// that, given all others, a − b = 0 can be solved for it (see regions.Curve). A
+// Greater is the guard a > b, as Go compares float64s: false where the two are equal, and where one of them has no
+// value, as log(x) for x < 0, so that Not of it holds there. Infinite values, as 1/k for a discrete latent k = 0, are compared
+// as such.
+//
+// Each side may be any expression of the latents, with branches too. Comparisons of one latent with a
+// number, of products of positive latents and the like become affine ones on the
+// unconstrained coordinates. Where a − b stays curved, there must be a latent for which a − b = 0 can be solved, given
+// all others (see regions.Curve); otherwise it is an error. A
 // comparison that does not depend on a latent is simply true or false.
 func Greater[A, B Value](a A, b B) Guard { return greater(lift(a), lift(b)) }
 

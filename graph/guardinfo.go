@@ -28,8 +28,7 @@ func (g GuardInfo) Place() string { return g.place.String() }
 func (g GuardInfo) Name() string { return g.name }
 
 // String writes the comparison with the names of its latents, on their own scale:
-// rate > 2, or x - 0.5·y > 0.2, or log(a) - log(b) > 0. Of more than six latents
-// it writes six, and ….
+// rate > 2, or x - 0.5·y > 0.2, or log(a) - log(b) > 0. After six latents it writes ….
 func (g GuardInfo) String() string { return g.Condition(g.Side.Positive) }
 
 // Condition writes one side of the comparison's surface as String does: the

@@ -15,7 +15,7 @@ func (d *Density) GuardsByPlane() [][]GuardInfo {
 	return planes
 }
 
-// Places lists the names and places of guards, each once; the first three.
+// Places writes the names and places of the first three guards, each once.
 func Places(guards []GuardInfo) string {
 	var list []string
 	for _, g := range guards {

@@ -1,8 +1,8 @@
 package graph
 
-// LocalJumps compute the jump of log r at one point of one hyperplane, from the parts of log r
-// that depend on its sign alone. So a path that crosses many hyperplanes one by one pays for
-// each no more than these parts. They are immutable, the same for all data of the model, and safe for
+// LocalJumps compute the jump of log r at one point of one hyperplane, from those parts of log r alone
+// that depend on its sign. So a path that crosses many hyperplanes one by one pays at
+// each for these parts only. They are immutable, the same for all data of the model, and safe for
 // concurrent use; package boundary has the jumps of batches of points at all hyperplanes.
 type LocalJumps struct {
 	nodes []node  // operands before what uses them, by numbers of their own
@@ -53,7 +53,7 @@ func (j *LocalJumps) add(s *store, id nodeID, number map[nodeID]nodeID) nodeID {
 // Jumps reports whether log r jumps at hyperplane l.
 func (j *LocalJumps) Jumps(l int) bool { return j.roots[l] >= 0 }
 
-// A Point is one of a hyperplane, with the signs of the other ones there.
+// A Point is a point on a hyperplane, with the signs of the other hyperplanes there.
 type Point interface {
 	Latent(i int) float64
 	Positive(l int) bool
@@ -70,7 +70,7 @@ type LocalJump struct {
 	run  uint32
 }
 
-// Bind returns what evaluates j for the data of d, a density of the same model.
+// Bind returns an evaluator of j for the data of d, a density of the same model.
 func (j *LocalJumps) Bind(d *Density) *LocalJump {
 	return &LocalJump{LocalJumps: j, data: d.data, memo: make([]float64, len(j.nodes)), seen: make([]uint32, len(j.nodes))}
 }

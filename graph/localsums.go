@@ -6,15 +6,14 @@ import (
 	"github.com/facetvi/facet/graph/kernel"
 )
 
-// MostNear is how many latents sums near a point have at most: their squares and products are as many as half
-// of the square.
+// MostNear is the largest number n of latents for which SumsNear has sums, of n²/2 squares and products.
 const MostNear = 60
 
-// SumsNear are the sums of what log r of much data is near z, to second order in z, where it is not a polynomial with
-// few terms: each term, on each side of its sign, is its value, slope and curvature at z. So the sums are those of
-// a posterior that is a normal in each region; Newton's step is the way to its mode. Priors, and terms that
-// are alone of their kind, stay what they are. It returns nil for what Sums has none of for other reasons, for more than MostNear latents,
-// for a term that is not finite at z, and for one of functions of more than two numbers.
+// SumsNear are Sums of log r expanded around z, for terms that are no polynomials: each term, on each side of its sign, is
+// replaced by its value, slope and curvature at z. So the posterior becomes a normal in each region, whose mode is one
+// step of Newton's away. Priors, and terms that are alone of their kind, stay what they are. SumsNear returns nil if there are
+// more than MostNear latents, if a term is not finite at z or has a function of more than two numbers, and where Sums returns nil for
+// other reasons than the form of terms.
 func (d *Density) SumsNear(z []float64) *Sums {
 	d.checkLen(z)
 	if d.made(); d.Dim() > MostNear {

@@ -14,8 +14,8 @@ import (
 //
 //	p(x) = Σ_k weights[k]·d[k](x) / Σ_k weights[k]
 //
-// All are of whole numbers, or none is. They may have different supports, of which the
-// mixture has all values; a latent of it needs one support for all.
+// All d are of whole numbers, or none is. Their supports may differ, and the mixture's is their union; but the prior of
+// a latent needs the same support for all.
 func Mixture[A Value](weights []A, d ...Dist) Dist {
 	if d, is := unusable(d...); is {
 		return d

@@ -31,9 +31,8 @@ func Between(lo, hi float64) ParamOption {
 	}
 }
 
-// Scale is about how far the start may be from the best value, in the parameter's own unit: what
-// a fit takes its first steps by. If it is not given it is |start| of a parameter on the
-// real line, 1 for a start of 0; and it is 1 in the coordinate of a transformed one.
+// Scale says about how far the start may be from the best value, in the parameter's own unit: the first steps of a fit go
+// by it. Without it the scale is |start|, or 1 for a start of 0; and, with Positive or Between, 1 in the parameter's coordinate.
 func Scale(x float64) ParamOption {
 	return func(s *paramSpec) {
 		if s.scale = x; !(x > 0) || !isFinite(x) {
@@ -43,13 +42,14 @@ func Scale(x float64) ParamOption {
 }
 
 // Param adds a parameter and returns its value: a number that has no prior, and is learned
-// with the fit. The fit maximises its ELBO also by the parameters, and so, as nearly as its
-// family is right, the evidence (empirical Bayes, variational maximum likelihood). It
-// may stand wherever a latent can, and in a guard beside latents: a threshold. A guard on
+// with the fit. The fit maximises its ELBO over the parameters too, and so the evidence, as nearly as its
+// family is right (empirical Bayes, variational maximum likelihood). A parameter
+// may stand wherever a latent can, and in a guard beside latents, as a threshold. A guard on
 // parameters alone is an error, for log r then jumps in the parameter itself. By default a
-// parameter is a real number; see Positive, Between and Scale. Where the ELBO has no maximum
-// in a parameter, as in a threshold above which no datum lies, a fit moves it on and on:
-// Between keeps it where it can mean something, and a fit warns of it.
+// parameter is a real number; see Positive, Between and Scale.
+//
+// Where the ELBO has no maximum in a parameter, as in a threshold above which no datum lies, a fit would move it on and
+// on. Between keeps such a parameter where it can mean something; without it a fit has a warning.
 //
 // Parameters are coordinates of the density, the first ones, in the order of the Param
 // calls, without prior and without Jacobian. So they come before all latents in

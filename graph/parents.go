@@ -2,12 +2,9 @@ package graph
 
 import "slices"
 
-// Parents lists for each latent, ascending, the earlier latents that its prior
-// depends on in the program: those from which the parameters of the prior are
-// computed. Guards that only choose between values do not count: what depends on
-// them jumps, and no line follows it. It follows expressions, not priors: a
-// latent's parents stand between it and their own. A latent whose prior has only
-// numbers as parameters has none.
+// Parents lists for each latent, ascending, the earlier latents from which the parameters of its prior are
+// computed. Latents that only decide which value an If chooses do not count. Nor do the parents of a parent, unless the
+// prior's expressions have them too. A latent whose prior has only numbers as parameters has none.
 func (d *Density) Parents() [][]int {
 	s := d.made().newLatentSets()
 	parents := make([][]int, d.Dim())

@@ -8,10 +8,10 @@ import (
 
 var errNoParts = errors.New("graph: parts of a density with parameters, a guard that is not affine, or a discrete latent whose prior depends on others")
 
-// Parts divides the observations and factors of a density at random into n parts, about equal in number. Each is
-// a density of the same latents with their priors and n times the terms of its part, so that log r, its gradient and its
-// jumps at each guard are the means of theirs: minibatches, without bias. A part has no observations,
-// and only the guards that it needs. It is an error if there are fewer terms than parts, and for a
+// Parts divides the observations and factors of a density at random into n parts, about equal in number. Each part is
+// a density of the same latents, with their priors and n times its terms. So log r is the mean of the parts' log r, and so are
+// its gradient and its jumps: minibatches without bias. A part has no observations
+// and only the guards that it needs. Parts returns an error if there are fewer terms than parts, and for a
 // density with parameters, a guard that is not affine, or a discrete latent whose prior depends on others.
 func (d *Density) Parts(n int, seed uint64) ([]*Density, error) {
 	d.made()
@@ -50,9 +50,9 @@ func (d *Density) part(terms []modelTerm, times float64) (*Density, error) {
 	return c.to.Compile()
 }
 
-// Some is the density of the latents given about n of the observations and factors alone, drawn at random without
-// replacement: of each line of the program in proportion, and all of one that has made few.
-// Its posterior is wider than d's, which is inside it where the rows of data are alike. It has no observations. It is an error
+// Some is the density of the latents given about n of the observations and factors alone. They are drawn at random without
+// replacement, from each line of the program in proportion, and all of a line that has made few.
+// Where the rows of data are alike its posterior is wider than d's, and covers it. It has no observations. It is an error
 // for a density that has no Parts.
 func (d *Density) Some(n int, seed uint64) (*Density, error) {
 	d.made()

@@ -23,17 +23,15 @@ import (
 // methods may be called inside its body only; functions of values, Add, Normal,
 // Greater, If and all others, work there as everywhere.
 //
-// A plate compiles faster than its loop and in less memory. Rows with the same
-// expressions but for numbers are kept as columns of these. A few rows are made as the
-// loop makes them, and recorded; others follow them at little more than the cost of the
-// copy of their data. Rows of other groups follow too, if what Index gives is made in the
-// same way, and rows with an expression of an earlier row, as for a covariate of few
-// values. All other rows are made one by one: those of a body with a plate inside; those
-// with a discrete latent, or with a number of Data as the parameter of a distribution, as
-// a divisor, or in a Max, Min, Abs or Clip; those with a guard that is not affine in the
-// latents, nor a comparison of one transformed latent; those with a guard of an earlier
-// row; and those in which the program is another one than in the recorded rows, as for a
-// factor of 0 or 1, and for a threshold beyond the support of the latent.
+// A plate compiles faster than its loop and in less memory. A few rows are made as the loop makes them, and recorded. Rows whose
+// expressions differ from these in numbers alone are made from columns of numbers, at little more than the cost of a copy of
+// their data; rows that Index gives other values follow too. Other rows are made one by one, as in the loop:
+//
+//   - of a body with a plate or a discrete latent inside;
+//   - with a number of Data as the parameter of a distribution, as a divisor, or in a Max, Min, Abs or Clip;
+//   - with a guard that is neither affine in the latents nor a comparison of one transformed latent with a number;
+//   - with a guard that an earlier row has;
+//   - where the data make another program, as a factor of 0 or 1, or a threshold beyond the support of the latent, does.
 type Plate struct {
 	t     *tape
 	outer *Plate

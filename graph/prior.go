@@ -44,11 +44,11 @@ func (d *Density) PriorStartAt(given map[int]float64) (center, scale []float64) 
 	return center, scale
 }
 
-// Across follows the program with signs that differ from a point's own. It starts
-// from z in region from, of which planes are forced to the other side, and goes
+// Across moves a point to the other side of planes, as the program would follow. It starts
+// from z in region from, forces the signs of planes to the other side, and goes
 // through the latents in their order. A latent whose prior is now elsewhere, by more
-// than apart of its scales, goes with it; and with it the signs of the guards on it,
-// but those of planes. It writes to z, and returns the region.
+// than apart of its scales, moves with its prior, and the signs of guards on it change with it, except
+// those of planes. Across writes the point to z and returns its region.
 func (d *Density) Across(z []float64, from regions.Signs, planes []int, apart float64) regions.Signs {
 	d.made()
 	before, after := d.evaluate(slices.Clone(z)), d.evaluate(z)

@@ -9,8 +9,8 @@ type requirement struct {
 }
 
 // Require conditions on g: where it does not hold the density is 0, and log r −∞. Inside an If block it must hold on
-// that side. It is what Observe("", Bernoulli(If(g, 1, 0)), 1) is, but that what has to hold
-// is known by its place: see Density.Requirements.
+// that side. The posterior is that of Observe("", Bernoulli(If(g, 1, 0)), 1); besides, a density lists what is required, with
+// its place: see Density.Requirements.
 func (m *Model) Require(g Guard) {
 	if m.outsidePlates("Require") && m.owns(g) && m.noConditions("Require", "draw other noise") {
 		m.require(g)
@@ -70,7 +70,7 @@ func (q *Requirements) On(l int) []int { return q.byPlane[l] }
 // Place is the file and line of requirement k.
 func (q *Requirements) Place(k int) string { return q.places[k] }
 
-// Holds reports whether requirement k holds in the region where positive gives the signs.
+// Holds reports whether requirement k holds in the region whose signs at gives.
 func (q *Requirements) Holds(k int, at interface{ Positive(l int) bool }) bool {
 	return q.value(q.roots[k], at)
 }

@@ -70,8 +70,8 @@ func (r *Residuals) LogMass(i, k int, lo, hi float64) float64 {
 	return s.law.shares.logMass((lo-center)/scale, (hi-center)/scale)
 }
 
-// Within is the point below which there is the part u of what the prior of latent i
-// has in (lo, hi), as in LogMass.
+// Within is the coordinate in (lo, hi) below which there is the part u of the probability that the prior of latent i has in
+// (lo, hi); see LogMass.
 func (r *Residuals) Within(i, k int, u, lo, hi float64) float64 {
 	s, center, scale := r.at(i, k)
 	return between(center+scale*s.law.shares.quantile(u, (lo-center)/scale, (hi-center)/scale), lo, hi)

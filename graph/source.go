@@ -158,7 +158,7 @@ func recorded(code operationCode, f func(x, y rounded) rounded, x, y rounded) *s
 	return out
 }
 
-// is is ask of x.
+// is evaluates the predicate at x; for row data it also records question and answer.
 func (x rounded) is(ask func(v float64) bool) bool {
 	answer := ask(x.v)
 	if x.from != nil {

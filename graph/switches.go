@@ -39,12 +39,10 @@ const mostVisits = 1 << 24
 // mostEliminated bounds what switches that meet may cost: rows of tables, see elimination.
 const mostEliminated = 1 << 14
 
-// Switches lists switches of which the posterior given all other latents can be summed. Those
-// that do not meet, where no term of log r depends on two of them, are independent then. Those
-// that meet, as the states of a chain do, are summed one after the other. Where that
-// would take long, as with the change points of one series, or where the prior of one depends on
-// another, it lists those with the most planes of which no two meet. It lists none of a program
-// so large that the search would take long.
+// Switches lists the switches that can be summed out exactly, given all other latents. Two switches meet if a term of log r depends
+// on both. Those that do not meet are independent, and those that meet, as the states of a chain, are summed out
+// one after the other. Where that would take long, as with the change points of one series, or where the prior of one depends on
+// another, Switches lists those with the most planes of which no two meet. Of very large programs it lists none.
 func (d *Density) Switches() []SwitchLatent {
 	d.made()
 	all := make([]SwitchLatent, d.Dim())

@@ -147,7 +147,7 @@ func Load(r io.Reader, d *graph.Density, own ...Named) (*Posterior, error) {
 	return p, nil
 }
 
-// of is the fit, of d's latents.
+// of rebuilds the saved fit for d.
 func (s *saved) of(d *graph.Density, own []Named) (*Posterior, error) {
 	if err := s.each(func(f *savedFamily) error { return f.find(own) }); err != nil {
 		return nil, err

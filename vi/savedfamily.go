@@ -43,7 +43,7 @@ func inJSON(x Named) (n named, err error) {
 	return n, err
 }
 
-// findNamed is n, of the type that has its name among known; nil if there is none.
+// findNamed decodes n into the type of that name among known; nil if there is none.
 func findNamed[T Named](n named, known []T) (x Named, err error) {
 	for _, k := range known {
 		if k.Name() == n.Name {
@@ -100,7 +100,7 @@ func (f *savedFamily) find(own []Named) error {
 	return nil
 }
 
-// new is a member of d's latents.
+// new makes a member of the saved family for d's latents.
 func (f savedFamily) new(d *graph.Density) (family.Q, error) {
 	if f.member != nil {
 		return f.member.Clone(), nil
@@ -128,7 +128,7 @@ func saveQ(q family.Q) savedQ {
 	return s
 }
 
-// of is the member of d's latents.
+// of rebuilds the saved distribution for d's latents.
 func (s savedQ) of(d *graph.Density) (family.Q, error) {
 	if s.Family.Family == nil {
 		return nil, errors.New("no family")
@@ -153,7 +153,7 @@ func (s savedQ) of(d *graph.Density) (family.Q, error) {
 	return q, family.Check(q, d)
 }
 
-// compose is the member of f that is made of parts.
+// compose makes a member of f from parts.
 func (s savedQ) compose(f family.Composer, d *graph.Density) (family.Q, error) {
 	var parts []family.Q
 	for k, part := range s.Parts {
