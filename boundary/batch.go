@@ -63,6 +63,7 @@ type Batch struct {
 
 	along   []float64         // scratch of locateSigns, by latent; 0
 	changes map[[2]int]change // of the normals of hyperplanes
+	scratch []float64         // a row
 
 	moved  []mover               // by piece
 	at     [][]float64           // by piece: the points, Latents × N; nil if nothing needs them
@@ -85,7 +86,7 @@ func (j *Jumps) Bind(d *graph.Density, n int, surface Surface, s Settings) (*Bat
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	b := &Batch{j: j, n: n, surface: surface, ratio: make([]float64, len(j.signs)), along: make([]float64, d.Dim()), changes: map[[2]int]change{}}
+	b := &Batch{j: j, n: n, surface: surface, ratio: make([]float64, len(j.signs)), along: make([]float64, d.Dim()), changes: map[[2]int]change{}, scratch: make([]float64, n)}
 	b.findMovers()
 	each := s.Guards > 0
 	for k := range j.pieces {

@@ -51,6 +51,9 @@ type signRow struct {
 	edges  []regions.Edge
 	beside int
 	isEdge bool // other makes an edge of the piece's curve
+	// with are the rows whose signs are factors of this one's, too, and which inner marks; not is that the sign is negated.
+	with       []int
+	inner, not bool
 }
 
 // A Reach says which latents change when a sample is moved onto a hyperplane.
@@ -248,6 +251,14 @@ func (c *compiler) finish(outs []graph.Expr) (*Jumps, error) {
 	for _, x := range c.signs {
 		x.piece = number[x.piece]
 		j.signs = append(j.signs, x)
+	}
+	for _, list := range c.v.Join(jumps) {
+		for k, x := range list {
+			if j.signs[x.Number].not = x.Not; k > 0 {
+				j.signs[x.Number].inner = true
+				j.signs[list[0].Number].with = append(j.signs[list[0].Number].with, x.Number)
+			}
+		}
 	}
 	var err error
 	if c.valued {

@@ -113,29 +113,56 @@ func (b *Batch) fillSigns() {
 	b.fillLines()
 	b.fillAxes()
 	for r, x := range b.j.signs {
-		if x.piece < 0 || b.moved[x.piece] == never {
+		if x.piece < 0 || b.moved[x.piece] == never || x.inner {
 			continue
 		}
 		row := b.ex.PointSigns[r*b.n:][:b.n]
-		switch c := b.curves[x.other]; {
-		case c != nil:
-			for k, i := range b.j.arr.Latents(x.other) {
-				c.In[k] = b.point(x.piece, i)
-			}
-			if len(x.edges) > 0 {
-				c.SignsBeside(row, x.beside, x.edges)
-			} else {
-				vec.Step(row, c.Values(), 1, 0)
-			}
-			continue
-		case b.j.pieces[x.piece].Curve != nil && !x.isEdge:
-			b.valuesBeside(row, x)
-		case b.moved[x.piece] == byCurve: // from the points alone, which are exact next to an edge
-			b.valuesAt(row, x)
-		default:
-			vec.Affine2(row, b.values(x.other), b.Values(x.piece), 1, -b.ratio[r], 0)
+		b.fillSign(row, x, r)
+		for _, k := range x.with {
+			b.andSign(row, b.j.signs[k], k)
 		}
+	}
+}
+
+// andSign makes row, of 0 and 1, the conjunction with the sign of row r.
+func (b *Batch) andSign(row []float64, x signRow, r int) {
+	if !x.not && b.onLine(x) {
+		vec.AndStep(row, b.values(x.other), b.Values(x.piece), -b.ratio[r])
+		return
+	}
+	b.fillSign(b.scratch, x, r)
+	vec.Mul(row, row, b.scratch)
+}
+
+// onLine reports whether the other plane and the piece are hyperplanes, onto which samples move along a line.
+func (b *Batch) onLine(x signRow) bool {
+	return b.curves[x.other] == nil && (b.j.pieces[x.piece].Curve == nil || x.isEdge) && b.moved[x.piece] != byCurve
+}
+
+// fillSign writes the sign of row r.
+func (b *Batch) fillSign(row []float64, x signRow, r int) {
+	switch c := b.curves[x.other]; {
+	case c != nil:
+		for k, i := range b.j.arr.Latents(x.other) {
+			c.In[k] = b.point(x.piece, i)
+		}
+		if len(x.edges) > 0 {
+			c.SignsBeside(row, x.beside, x.edges)
+		} else {
+			vec.Step(row, c.Values(), 1, 0)
+		}
+	case b.j.pieces[x.piece].Curve != nil && !x.isEdge:
+		b.valuesBeside(row, x)
 		vec.Step(row, row, 1, 0)
+	case b.moved[x.piece] == byCurve: // from the points alone, which are exact next to an edge
+		b.valuesAt(row, x)
+		vec.Step(row, row, 1, 0)
+	default:
+		vec.Affine2(row, b.values(x.other), b.Values(x.piece), 1, -b.ratio[r], 0)
+		vec.Step(row, row, 1, 0)
+	}
+	if x.not {
+		vec.Affine(row, row, -1, 1)
 	}
 }
 

@@ -18,6 +18,9 @@ func addScaledAVX2(dst, x *float64, n int, a float64)
 func affine2AVX2(dst, x, y *float64, n int, a, b, c float64)
 
 //go:noescape
+func andStepAVX2(dst, x, y *float64, n int, b float64)
+
+//go:noescape
 func addAVX2(dst, x, y *float64, n int)
 
 //go:noescape

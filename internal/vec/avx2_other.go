@@ -10,6 +10,7 @@ const none = "vec: no vector loops on this architecture"
 func affineAVX2(_, _ *float64, _ int, _, _ float64)         { panic(none) }
 func addScaledAVX2(_, _ *float64, _ int, _ float64)         { panic(none) }
 func affine2AVX2(_, _, _ *float64, _ int, _, _, _ float64)  { panic(none) }
+func andStepAVX2(_, _, _ *float64, _ int, _ float64)        { panic(none) }
 func addAVX2(_, _, _ *float64, _ int)                       { panic(none) }
 func mulAVX2(_, _, _ *float64, _ int)                       { panic(none) }
 func addMulAVX2(_, _, _ *float64, _ int)                    { panic(none) }

@@ -37,6 +37,18 @@ func Affine2(dst, x, y []float64, a, b, c float64) {
 	}
 }
 
+// AndStep leaves dst, of 0 and 1, as it is where x + b·y is positive, and makes it 0 elsewhere.
+func AndStep(dst, x, y []float64, b float64) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	i := quads(len(dst))
+	if i > 0 {
+		andStepAVX2(&dst[0], &x[0], &y[0], i, b)
+	}
+	for ; i < len(dst); i++ {
+		dst[i] *= Sign(x[i] + float64(b*y[i]))
+	}
+}
+
 // AddScaled is dst += a·x.
 func AddScaled(dst []float64, a float64, x []float64) {
 	x = x[:len(dst)]

@@ -86,6 +86,28 @@ loop:
 	VZEROUPPER
 	RET
 
+// func andStepAVX2(dst, x, y *float64, n int, b float64)
+TEXT ·andStepAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), DI
+	MOVQ         x+8(FP), SI
+	MOVQ         y+16(FP), DX
+	MOVQ         n+24(FP), CX
+	VBROADCASTSD b+32(FP), Y0
+	VXORPD       Y1, Y1, Y1
+	XORQ         AX, AX
+
+loop:
+	VMULPD  (DX)(AX*8), Y0, Y2
+	VADDPD  (SI)(AX*8), Y2, Y2
+	VCMPPD  $0x1e, Y1, Y2, Y2 // > 0; NaN is not
+	VANDPD  (DI)(AX*8), Y2, Y2
+	VMOVUPD Y2, (DI)(AX*8)
+	ADDQ    $4, AX
+	CMPQ    AX, CX
+	JLT     loop
+	VZEROUPPER
+	RET
+
 // func addAVX2(dst, x, y *float64, n int)
 TEXT ·addAVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
