@@ -65,6 +65,8 @@ type Batch struct {
 	changes map[[2]int]change // of the normals of hyperplanes
 	scratch []float64         // a row
 
+	straight [][]straightSign // by row of signs; see signs.go
+
 	moved  []mover               // by piece
 	at     [][]float64           // by piece: the points, Latents × N; nil if nothing needs them
 	lines  []int                 // pieces onto which samples move along a line, and whose points are needed
@@ -98,6 +100,7 @@ func (j *Jumps) Bind(d *graph.Density, n int, surface Surface, s Settings) (*Bat
 		return nil, err
 	}
 	b.findUsed()
+	b.findStraight()
 	for r, x := range j.points {
 		if k := x.piece; k >= 0 && b.moved[k] != never {
 			i := j.latents[k][x.at]

@@ -105,12 +105,14 @@ func onto(h regions.Hyperplane, z, v []float64) []float64 {
 // axes moves the first latent of each plane alone.
 var axes = boundary.Reach{Name: "first", Moves: func(h regions.Hyperplane, i int) bool { return h.Index[0] == i }}
 
-// axisLines are the directions of axes for the planes of j, all of density 1.
+// axisLines are the directions of axes for the hyperplanes of j, all of density 1.
 func axisLines(j *boundary.Jumps, dim int) *lines {
 	s := &lines{at: j.Latents()}
 	for _, h := range j.Pieces() {
 		v := make([]float64, dim)
-		v[h.Index[0]] = 1 / h.Coef[0]
+		if h.Curve == nil {
+			v[h.Index[0]] = 1 / h.Coef[0]
+		}
 		s.v, s.density = append(s.v, v), append(s.density, 1)
 	}
 	return s

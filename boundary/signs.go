@@ -112,35 +112,57 @@ func difference(g, h regions.Hyperplane) (c change) {
 func (b *Batch) fillSigns() {
 	b.fillLines()
 	b.fillAxes()
-	for r, x := range b.j.signs {
+	for r := range b.j.signs {
+		x := &b.j.signs[r]
 		if x.piece < 0 || b.moved[x.piece] == never || x.inner {
 			continue
 		}
 		row := b.ex.PointSigns[r*b.n:][:b.n]
 		b.fillSign(row, x, r)
-		for _, k := range x.with {
-			b.andSign(row, b.j.signs[k], k)
+		b.andSigns(row, x, r)
+	}
+}
+
+// andSigns makes row, of 0 and 1, the conjunction with the other signs of row r.
+func (b *Batch) andSigns(row []float64, x *signRow, r int) {
+	own := b.Values(x.piece)
+	for _, o := range b.straight[r] {
+		vec.AndStep(row, b.rowOf(o.phi), own, -b.ratio[o.sign])
+	}
+	if len(b.straight[r]) == len(x.with) {
+		return
+	}
+	for _, k := range x.with {
+		if o := &b.j.signs[k]; o.not || !b.onLine(o) {
+			b.fillSign(b.scratch, o, k)
+			vec.Mul(row, row, b.scratch)
 		}
 	}
 }
 
-// andSign makes row, of 0 and 1, the conjunction with the sign of row r.
-func (b *Batch) andSign(row []float64, x signRow, r int) {
-	if !x.not && b.onLine(x) {
-		vec.AndStep(row, b.values(x.other), b.Values(x.piece), -b.ratio[r])
-		return
+// A straightSign is that of a hyperplane, whose Φ is row phi, at points along a line.
+type straightSign struct{ sign, phi int32 }
+
+// findStraight lists, by row, the other signs of its conjunction that are straight.
+func (b *Batch) findStraight() {
+	b.straight = make([][]straightSign, len(b.j.signs))
+	for r := range b.j.signs {
+		x := &b.j.signs[r]
+		for _, k := range x.with {
+			if o := &b.j.signs[k]; x.piece >= 0 && !o.not && b.onLine(o) {
+				b.straight[r] = append(b.straight[r], straightSign{int32(k), b.row[o.other]})
+			}
+		}
 	}
-	b.fillSign(b.scratch, x, r)
-	vec.Mul(row, row, b.scratch)
 }
 
 // onLine reports whether the other plane and the piece are hyperplanes, onto which samples move along a line.
-func (b *Batch) onLine(x signRow) bool {
+func (b *Batch) onLine(x *signRow) bool {
 	return b.curves[x.other] == nil && (b.j.pieces[x.piece].Curve == nil || x.isEdge) && b.moved[x.piece] != byCurve
 }
 
 // fillSign writes the sign of row r.
-func (b *Batch) fillSign(row []float64, x signRow, r int) {
+func (b *Batch) fillSign(row []float64, x *signRow, r int) {
 	switch c := b.curves[x.other]; {
 	case c != nil:
 		for k, i := range b.j.arr.Latents(x.other) {
@@ -198,7 +220,7 @@ func (b *Batch) point(k, i int) []float64 {
 }
 
 // valuesAt computes the values of the other hyperplane at the points on a piece.
-func (b *Batch) valuesAt(row []float64, x signRow) {
+func (b *Batch) valuesAt(row []float64, x *signRow) {
 	other := b.j.arr.Plane(x.other)
 	for i := range row {
 		row[i] = other.Const
@@ -209,7 +231,7 @@ func (b *Batch) valuesAt(row []float64, x signRow) {
 }
 
 // valuesBeside is valuesAt where one latent alone moves.
-func (b *Batch) valuesBeside(row []float64, x signRow) {
+func (b *Batch) valuesBeside(row []float64, x *signRow) {
 	other, i := b.j.arr.Plane(x.other), b.j.pieces[x.piece].Latent()
 	k, _ := slices.BinarySearch(other.Index, i)
 	vec.Affine2(row, b.values(x.other), b.point(x.piece, i), 1, other.Coef[k], 0)

@@ -102,7 +102,7 @@ func (e *Expectation) Estimate(ctx context.Context, n int, seed uint64) (*Estima
 	if n < 2 {
 		return nil, fmt.Errorf("expect: %d draws; an estimate with standard errors needs 2", n)
 	}
-	r, err := newRunner(e.d, e.by, n, min(mostBlock, max(1, n/fewBlocks)))
+	r, err := newRunner(e.d, e.by, n, widthOf(n, fewBlocks))
 	if err != nil {
 		return nil, err
 	}
@@ -116,6 +116,15 @@ func (e *Expectation) Estimate(ctx context.Context, n int, seed uint64) (*Estima
 		out.Gradient = append(out.Gradient, mc.Estimate{Value: g.Value / slope, SE: g.SE / slope})
 	}
 	return out, nil
+}
+
+// widthOf is the width of blocks, at least so many if there are as many draws: by fours, as processors multiply.
+func widthOf(n, blocks int) int {
+	width := n / blocks
+	if width > 4 {
+		width = (width + 3) / 4 * 4
+	}
+	return min(mostBlock, max(1, width))
 }
 
 // A runner estimates E[f] and its gradient by the parameters' coordinates, block by block.

@@ -194,7 +194,7 @@ func (e *Expectation) optimize(ctx context.Context, s Settings, sign float64) (*
 		a.boxes = append(a.boxes, b)
 	}
 	a.Adam.StepSize, a.Adam.Clip = s.StepSize, 10
-	if a.r, err = newRunner(e.d, e.by, s.Samples, stepWidth(s.Samples)); err != nil {
+	if a.r, err = newRunner(e.d, e.by, s.Samples, widthOf(s.Samples, stepBlocks)); err != nil {
 		return nil, err
 	}
 	release, err := a.resume(e)
@@ -211,8 +211,8 @@ func (e *Expectation) optimize(ctx context.Context, s Settings, sign float64) (*
 	return a.finish(ctx, e, err)
 }
 
-// stepWidth is the width of the blocks of a step's n draws.
-func stepWidth(n int) int { return min(mostBlock, max(1, n/16)) }
+// stepBlocks is how many blocks a step has at least.
+const stepBlocks = 16
 
 // findTolerance makes a tolerance of the spread of f at the start.
 func (a *ascent) findTolerance(ctx context.Context, e *Expectation) error {

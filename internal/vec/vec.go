@@ -37,7 +37,7 @@ func Affine2(dst, x, y []float64, a, b, c float64) {
 	}
 }
 
-// AndStep leaves dst, of 0 and 1, as it is where x + b·y is positive, and makes it 0 elsewhere.
+// AndStep leaves dst as it is where x + b·y is positive, and makes it 0 elsewhere.
 func AndStep(dst, x, y []float64, b float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
 	i := quads(len(dst))
@@ -45,7 +45,9 @@ func AndStep(dst, x, y []float64, b float64) {
 		andStepAVX2(&dst[0], &x[0], &y[0], i, b)
 	}
 	for ; i < len(dst); i++ {
-		dst[i] *= Sign(x[i] + float64(b*y[i]))
+		if !(x[i]+float64(b*y[i]) > 0) {
+			dst[i] = 0
+		}
 	}
 }
 

@@ -53,6 +53,8 @@ var loops = []loop{
 		func(_, x, _ float64, _ [3]float64) float64 { return -0.3 + float64(1.7*x) }},
 	{"Affine2", func(dst, x, y []float64, _ [][]float64) { Affine2(dst, x, y, 1.7, 2.9, -0.3) },
 		func(_, x, y float64, _ [3]float64) float64 { return -0.3 + float64(1.7*x) + float64(2.9*y) }},
+	{"AndStep", func(dst, x, y []float64, _ [][]float64) { AndStep(dst, x, y, -0.9) },
+		func(dst, x, y float64, _ [3]float64) float64 { return choose(x+float64(-0.9*y) > 0, dst, 0) }},
 	{"AddScaled", func(dst, x, _ []float64, _ [][]float64) { AddScaled(dst, 1.7, x) },
 		func(dst, x, _ float64, _ [3]float64) float64 { return dst + float64(1.7*x) }},
 	{"Add", func(dst, x, y []float64, _ [][]float64) { Add(dst, x, y) },
