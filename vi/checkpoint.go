@@ -12,8 +12,8 @@ import (
 )
 
 // lockCheckpoint makes this fit the one writer of the checkpoint, until release
-// is called or the process ends. It does nothing if no checkpoint is wanted. What is
-// in the file already must be a fit of d, or nothing: what else there is would be lost.
+// is called or the process ends. It does nothing if no checkpoint is wanted. It is an error if the file holds
+// anything but a fit of d, which would be lost.
 func (s *job) lockCheckpoint(d *graph.Density) (release func(), err error) {
 	if s.Checkpoint == "" {
 		return func() {}, nil

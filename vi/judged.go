@@ -16,9 +16,9 @@ import (
 // one with 500 latents.
 const judgedFrom = 80_000
 
-// conclude judges a fit of one family that is at its end, if it was long. A fit that OnStep
-// watches or that continues with an Optimizer is a part of something else, which asks for
-// a verdict when it wants one. One with Subsample is not judged by all of the data.
+// conclude judges a climb at its end, if it was long. It does not judge a climb that OnStep
+// watches or that continues with an Optimizer, which is a part of something else that can ask for
+// a verdict; nor one with Subsample, for a verdict is by all of the data.
 func (p *Posterior) conclude(ctx context.Context, m *monitor) error {
 	work, s := 0, p.job()
 	for _, st := range p.states {
@@ -42,7 +42,7 @@ func (p *Posterior) warnOf(v Verdict) {
 	}
 }
 
-// judge finds the verdict of the fit p, if there is none, by a scout that ends with the
+// judge finds the verdict of the fit p, unless there is one, by a scout that ends with the
 // budget.
 func (f *findings) judge(ctx context.Context, p *Posterior, budget cputime.Limit) error {
 	f.mu.Lock()

@@ -33,9 +33,9 @@ const (
 	severalDraws  = 4000 // of several modes
 )
 
-// modesOf are the modes of a density of much data that has no sums but near points (see graph.SumsNear), highest
-// first. Where to climb from is looked for by a part of the data: its posterior is wider, and the whole one's is
-// inside it. There are none for a density with less data, or of another kind.
+// modesOf are the modes of a density of much data that has sums near points only (see graph.SumsNear), the highest
+// first. A scout of the posterior given a part of the data, which is wider than the whole posterior and covers it, finds where to
+// climb from. There are none for a density with less data, or of another kind.
 func modesOf(ctx context.Context, d *graph.Density, s job, over func() bool) (modes []*cells.Mode, err error) {
 	if d.Terms() < manyTerms || d.Dim() > graph.MostNear {
 		return nil, nil
@@ -69,17 +69,17 @@ func modesOf(ctx context.Context, d *graph.Density, s job, over func() bool) (mo
 	return slices.DeleteFunc(modes, func(x *cells.Mode) bool { return x.Log < modes[0].Log-modesBelow }), nil
 }
 
-// partSize is how many observations modes are looked for by.
+// partSize is how many observations are enough to look for modes.
 func (s job) partSize(d *graph.Density) int {
 	return cmp.Or(s.some, max(someData, someByLatent*d.Dim()))
 }
 
-// howLooked is a reason of a verdict.
+// howLooked says, as a reason of a verdict, how modes were looked for.
 func (s job) howLooked(d *graph.Density) string {
 	return fmt.Sprintf("modes of all the data were looked for from the posterior by %d observations", s.partSize(d))
 }
 
-// fitModes is a fit of cells of much data: of what log r is near each of its modes, judged by log r itself. It
+// fitModes fits much data by cells: each mode by the sums near it, all of them judged by log r itself. It
 // is nil where there are no such modes.
 func fitModes(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Posterior, error) {
 	if whole.Terms() >= manyTerms {
@@ -111,8 +111,8 @@ func fitModes(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Po
 	return p, nil
 }
 
-// correctBy makes p, a fit of a density that is near whole and judged by that one, a fit of whole: its draws are weighed by
-// whole. They are fewer, for each costs much; the normals' own moments make up for that.
+// correctBy turns p, a fit of a density that is an approximation of whole, into a fit of whole: draws are weighed by
+// whole. They are fewer, for each costs much; the known moments of the normals make up for that.
 func (p *Posterior) correctBy(ctx context.Context, whole *graph.Density) error {
 	f, v := p.findings, &p.findings.Verdict
 	near := f.LogEvidence.Value
@@ -189,7 +189,7 @@ func ofModes(ctx context.Context, whole *graph.Density, fits []*Posterior, sampl
 	return p, nil
 }
 
-// merge is a sample of all that samples are of, each of a part whose log r is higher by a number.
+// merge joins the samples of several parts of a posterior, in each of which log r is higher by a number.
 func merge(samples []scout.Result, higher []float64) (all scout.Result) {
 	var logs []float64
 	for k, sample := range samples {
@@ -209,7 +209,7 @@ func merge(samples []scout.Result, higher []float64) (all scout.Result) {
 	return all
 }
 
-// scoutModes is a scout of what log r of much data is near its modes; none reports that there are none of these.
+// scoutModes runs a scout for the sums near each mode of much data, and joins the samples; none reports that there are no such modes.
 func scoutModes(ctx context.Context, d *graph.Density, s job, over func() bool) (sample scout.Result, none bool, err error) {
 	modes, err := modesOf(ctx, d, s, over)
 	if err != nil || len(modes) == 0 {
@@ -236,7 +236,7 @@ func scoutModes(ctx context.Context, d *graph.Density, s job, over func() bool) 
 	return merge(samples, higher), false, nil
 }
 
-// startsNearModes are starts for a fit of one family of much data: where fits of what log r is near its modes end, the
+// startsNearModes are starts for a climb with much data: where fits by the sums near each mode end, the
 // best first. There are none if there are no such modes.
 func startsNearModes(ctx context.Context, d *graph.Density, s job, m *monitor) (starts []family.Q, err error) {
 	modes, err := modesOf(ctx, d, s, m.half.Over)
