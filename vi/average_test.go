@@ -11,7 +11,7 @@ import (
 	"github.com/facetvi/facet/vi/family"
 )
 
-// A fit is the mean of its last iterates: as many as Settings.Average says, at
+// A fit is the mean of its last iterates: as many as Climb.Average says, at
 // least one, and fewer if it is stopped among them; before them it is the
 // iterate.
 func TestAverageIsOfTheTail(t *testing.T) {

@@ -157,7 +157,7 @@ func poissonSegment(y []float64) (log, mean, square float64) {
 	return log, shape / rate, shape * (shape + 1) / (rate * rate)
 }
 
-// Quick fits of many series are the posteriors that enumeration finds: to 5 standard errors and what Settings.Tolerance
+// Quick fits of many series are the posteriors that enumeration finds: to 5 standard errors and what Cells.Tolerance
 // lets them leave out, 2 % of a variance and a mass by which no mean moves by more than 0.002 standard deviations. Of normals
 // standard errors are 0; where weights have tails they are themselves known by their order, and a third of what a verdict
 // calls off is allowed beside them.
@@ -189,7 +189,7 @@ func TestQuickIsExact(t *testing.T) {
 				want := enumerate(data[f.Key], c.segment)
 				e, err := f.Fit.LogEvidence()
 				require.NoError(t, err)
-				require.InDelta(t, want.logEvidence, e.Value, 0.001+5*e.SE, f.Key) // Settings.Tolerance
+				require.InDelta(t, want.logEvidence, e.Value, 0.001+5*e.SE, f.Key) // Cells.Tolerance
 				require.LessOrEqual(t, e.SE, quickSE)
 				moments, err := f.Fit.Moments()
 				require.NoError(t, err)

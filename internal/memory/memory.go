@@ -17,7 +17,7 @@ const Most = 64 << 30
 // Check returns an error that says what would need so many bytes, if they are
 // more than Most:
 //
-//	Settings.Samples = 1000000000000 would need 1.3 TB of memory, and the limit is 69 GB
+//	Climb.Samples = 1000000000000 would need 1.3 TB of memory, and the limit is 69 GB
 func Check(what string, bytes float64) error {
 	if bytes <= Most {
 		return nil
