@@ -135,7 +135,7 @@ func fitDensity(ctx context.Context, d *graph.Density, s job, m *monitor) (*Post
 		if p == nil {
 			continue
 		}
-		p.findings.Cut = c.cuts
+		p.findings.Cut, p.findings.budget = c.cuts, m.budget
 		m.at("judging a fit of %d cells", len(p.findings.Cells))
 		p.findings.Verdict = p.judge(ctx, sample, p.finalDraws(m))
 		if best == nil || p.findings.even() > best.findings.even() || p.findings.Verdict.Trust != TrustNothing {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/facetvi/facet/internal/cputime"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/weighted"
@@ -43,6 +44,7 @@ type findings struct {
 	Verdict    Verdict  // none yet if Trust is ""
 	Cut        []string // what the end of Settings.Budget has cut
 
+	budget      cputime.Limit    // of the fit, which the draws of its judge keep
 	proposal    family.Q         // of the draws; nil before there are some
 	cell        []int            // that each part of it is of
 	elbo        Estimate         // of Q, if that is one cell
@@ -78,8 +80,9 @@ const (
 // else Q mixed with wider distributions, whose draws see tails that Q's own do not.
 func (p *Posterior) proposal(ctx context.Context) (q family.Q, cell []int) {
 	m, ok := p.Q.(family.Mixed)
+	moments := func(part family.Q, i int) (mean, sd float64) { return p.partMoments(ctx, part, i) }
 	if ok && p.findings.Cells != nil {
-		return m.Defensive(p.partMoments)
+		return m.Defensive(moments)
 	}
 	pilot, err := weighted.Draw(ctx, p.Density, p.Q, pilotDraws, mc.Mix(p.Settings.Seed, judgeStream))
 	if err == nil {
@@ -87,16 +90,19 @@ func (p *Posterior) proposal(ctx context.Context) (q family.Q, cell []int) {
 	}
 	switch {
 	case ok:
-		return m.Defensive(p.partMoments)
+		return m.Defensive(moments)
 	case err == nil && pilot.ESS > allButEven*pilotDraws:
 		return p.Q, []int{0}
 	}
-	return family.NewMixture([]float64{0}, []family.Q{p.Q}).Defensive(p.partMoments)
+	return family.NewMixture([]float64{0}, []family.Q{p.Q}).Defensive(moments)
 }
 
 // partMoments are the mean and sd of latent i in a part: of a discrete latent on the program's scale, because all of its variance may
 // come from a rare value, and of others on the unconstrained scale, where they have closed forms.
-func (p *Posterior) partMoments(part family.Q, i int) (mean, sd float64) {
+func (p *Posterior) partMoments(ctx context.Context, part family.Q, i int) (mean, sd float64) {
+	if ctx.Err() != nil { // nothing will be drawn
+		return 0, 1
+	}
 	if values, _ := p.Density.Values(i); values != nil {
 		return weighted.PartMoments(p.Density, part, i)
 	}

@@ -61,7 +61,7 @@ func (f *findings) judge(ctx context.Context, p *Posterior, budget cputime.Limit
 	if err != nil {
 		return fmt.Errorf("vi: %w", err)
 	}
-	f.Scout = sample.LogEvidence
+	f.Scout, f.budget = sample.LogEvidence, budget
 	if f.Verdict = p.judge(ctx, sample, p.evidenceDraws()); !all && f.Verdict.Trust != TrustNothing {
 		f.Verdict.Reasons = append(f.Verdict.Reasons, p.job().howLooked(d))
 	}

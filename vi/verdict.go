@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/facetvi/facet/internal/cputime"
 	"github.com/facetvi/facet/vi/events"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/scout"
@@ -51,6 +52,7 @@ const (
 	cheapGuards   = 1000 // with more, draws are fewer
 	mostSampled   = 32   // times as many, at most, where numbers need them
 	spare         = 1.3  // times as many as seem to be needed
+	overrun       = 0.5  // CPU seconds beyond a budget that more draws may take
 )
 
 // What a verdict goes by.
@@ -105,6 +107,7 @@ func (p *Posterior) finalDraws(m *monitor) int {
 // weights are of use. The findings keep what they say.
 func (p *Posterior) sampled(ctx context.Context, draws int) (*weighted.Sample, error) {
 	for first := draws; ; {
+		began := cputime.Seconds()
 		s, err := p.draw(ctx, draws)
 		if err != nil {
 			return nil, err
@@ -117,6 +120,9 @@ func (p *Posterior) sampled(ctx context.Context, draws int) (*weighted.Sample, e
 		more := j.needed(first)
 		if j.Trust == TrustNothing {
 			return s, nil
+		}
+		if cost := (cputime.Seconds() - began) * float64(more) / float64(draws); p.findings.budget != 0 && cost > p.findings.budget.Left().Seconds()+overrun {
+			more = draws
 		}
 		if more <= draws {
 			if j.tails() {

@@ -28,6 +28,8 @@ const (
 	doubtful    = 0.03 // nats that more normals for a cell should bring,
 	heavyCell   = 0.15 // if it has so much of the mass,
 	farOff      = 1.0  // or if it has so much of the variance of a latent
+
+	mostUnjudged = 300 // are kept when the budget is over: what is done with each takes time
 )
 
 // Finish says what becomes of the cells that a search has found.
@@ -87,6 +89,12 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		}
 		return 0
 	})
+	if f.over() && len(kept) > mostUnjudged {
+		for _, c := range kept[mostUnjudged:] {
+			left += math.Exp(c.LogEvidence.Value - total)
+		}
+		kept = kept[:mostUnjudged]
+	}
 	return kept, left, err
 }
 
