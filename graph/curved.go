@@ -149,26 +149,23 @@ func (s *store) definite(id nodeID) bool {
 // pole is a part of id that is infinite where another number may be 0, so that it
 // changes its sign there.
 func (s *store) pole(id nodeID) (part nodeID, found bool) {
-	switch n := s.like(id); {
-	case s.isUnary(id, kernel.Tan):
-		return id, true
-	case s.isUnary(id, kernel.Recip):
-		found = !s.definite(s.at(id).a)
-	case n.kind == kBinary && n.fn == kernel.Div:
-		found = !s.definite(s.at(id).b)
-	case n.kind == kBinary && n.fn == kernel.Pow && !s.isRoot(id):
-		p, _ := s.isConst(s.at(id).b)
-		found = p < 0 && !s.definite(s.at(id).a)
-	}
-	if found {
-		return id, true
-	}
-	s.operands(id, func(o nodeID) {
-		if !found {
-			part, found = s.pole(o)
+	for id := range s.under(id) {
+		switch n := s.like(id); {
+		case s.isUnary(id, kernel.Tan):
+			found = true
+		case s.isUnary(id, kernel.Recip):
+			found = !s.definite(s.at(id).a)
+		case n.kind == kBinary && n.fn == kernel.Div:
+			found = !s.definite(s.at(id).b)
+		case n.kind == kBinary && n.fn == kernel.Pow && !s.isRoot(id):
+			p, _ := s.isConst(s.at(id).b)
+			found = p < 0 && !s.definite(s.at(id).a)
 		}
-	})
-	return part, found
+		if found {
+			return id, true
+		}
+	}
+	return 0, false
 }
 
 // positiveTransformed is the guard coef·g(u) + c > 0 for the transform g of one

@@ -69,3 +69,16 @@ func TestPoles(t *testing.T) {
 		require.ErrorContains(t, err, "pole", name)
 	}
 }
+
+// A part that occurs twice in each next one is looked at once: an expression of 60 steps has 2⁶⁰ ways down.
+func TestDeepGuard(t *testing.T) {
+	m := graph.NewModel()
+	z, w := m.Sample("z", graph.Normal(0, 1)), m.Sample("w", graph.Normal(0, 1))
+	e := z
+	for range 60 {
+		e = graph.Add(graph.Mul(0.5, graph.Tanh(e)), graph.Exp(graph.Neg(graph.Square(e))))
+	}
+	m.Observe("y", graph.Normal(graph.If(graph.Greater(w, e), 1, 0), 1), 0.3)
+	d := mustCompile(t, m)
+	require.Equal(t, 1, d.Arrangement().Len())
+}

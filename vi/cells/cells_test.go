@@ -322,3 +322,28 @@ func TestWhere(t *testing.T) {
 	require.Equal(t, "[1–3], [5]", ranges(indices(6), []bool{false, true, true, true, false, true}))
 	require.Equal(t, "never", ranges(indices(2), []bool{false, false}))
 }
+
+// When the budget is over few of many cells are kept, and how much the others had is told: what is done with each takes time.
+func TestManyCellsAndNoTime(t *testing.T) {
+	m := graph.NewModel()
+	for i := range 9 {
+		z := m.Sample(fmt.Sprint("z", i), graph.Normal(0, 1))
+		m.Observe("y", graph.Normal(graph.If(graph.Greater(z, 0), graph.Mul(2, z), graph.Add(graph.Mul(-2, z), 0.1)), 0.3), 2)
+	}
+	d, err := m.Compile()
+	require.NoError(t, err)
+	over := false
+	f := found(t, d, Settings{Seed: 1, Over: func() bool { return over }})
+	all := f.total()
+	require.Greater(t, len(f.Cells), mostUnjudged)
+	over = true
+	kept, left, err := f.Finish(context.Background(), Finish{})
+	require.NoError(t, err)
+	require.Len(t, kept, mostUnjudged)
+	mass := 0.0
+	for _, c := range kept {
+		mass += math.Exp(c.LogEvidence.Value - all)
+	}
+	require.InDelta(t, 1, mass+left, 1e-3)
+	require.Greater(t, left, 0.1)
+}
