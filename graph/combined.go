@@ -11,14 +11,14 @@ import (
 
 // Distributions that are made of others:
 //
-//	Truncated, Censored, IntervalCensored    of a part of the line, or seen in part
+//	Truncated, Censored, IntervalCensored    restricted to a part of the line, or observed in part
 //	ZeroInflated, Hurdle                     counts with more zeros
 //	Mixture                                  one of several
 //
 // Each is a law like any other. Its parameters are its own, and after them those of the
 // distributions that it is made of, in order; so they may be latents, and differ by row.
 
-// parts are the laws that one is made of, which has so many parameters of its own.
+// parts are the laws that a combined law is made of; own is how many parameters are its own.
 type parts struct {
 	own  int
 	laws []*law
@@ -46,8 +46,8 @@ func combined(name string, own []param, ds ...Dist) (*law, parts) {
 	return &law{name: name + "(" + strings.Join(names, ", ") + ")", params: params}, s
 }
 
-// combine is the distribution that f makes of d, with parameters of its own: d itself if nothing
-// can be made of it.
+// combine is the distribution that f makes of d, with the parameters own beside those of d. If d cannot be used it is d
+// itself, whose error is then reported.
 func combine(f func(d Dist) *law, own []Expr, d Dist) Dist {
 	if d, is := unusable(d); is {
 		return d
@@ -55,7 +55,7 @@ func combine(f func(d Dist) *law, own []Expr, d Dist) Dist {
 	return madeOf(f(d), own, d)
 }
 
-// madeOf is the distribution of law f with parameters of its own and those of ds.
+// madeOf is the distribution of law f with the parameters own, then those of ds.
 func madeOf(f *law, own []Expr, ds ...Dist) Dist {
 	params := own
 	for _, d := range ds {
@@ -64,8 +64,7 @@ func madeOf(f *law, own []Expr, ds ...Dist) Dist {
 	return newDist(f, params...)
 }
 
-// unusable is the first of ds that nothing can be made of, if there is one: a law of a
-// whole that is not made says so.
+// unusable is the first of ds that no other distribution can be made of, if there is one.
 func unusable(ds ...Dist) (d Dist, is bool) {
 	for _, d := range ds {
 		switch {

@@ -34,8 +34,8 @@ func newCopier(d *Density) copier {
 	return c
 }
 
-// copies reports whether a density is one that a copier can copy: without parameters, guards that are not affine, and
-// discrete latents whose priors depend on others, which have a term beside them.
+// copies reports whether a copier can copy the density: it has no parameters, no guards that are not affine, and no
+// discrete latents whose priors depend on others.
 func (d *Density) copies() bool {
 	for l := range d.arr.Len() {
 		if d.arr.Curve(l) != nil {

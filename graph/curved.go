@@ -55,9 +55,8 @@ func (m *Model) positiveCurved(id nodeID) Guard {
 	return m.positiveFeatures(id)
 }
 
-// positiveQuotients is the guard Σ > 0 where a term is a quotient, whose sign and so
-// that of Σ may jump where its denominator is 0: Σ times the denominator has no pole
-// there, and on either side a sign to compare.
+// positiveQuotients is the guard Σ > 0 of a sum with a quotient in it. Where the denominator b is 0 the sign of Σ may jump without
+// being 0. So it compares b·Σ, which has no pole there, with 0: Σ > 0 where b > 0 and b·Σ > 0, or b < 0 and b·Σ < 0.
 func (m *Model) positiveQuotients(id nodeID) (g Guard, ok bool) {
 	s, c := m.st, m.st.expand(id)
 	for i, t := range c.terms {
@@ -86,8 +85,8 @@ func (m *Model) positiveQuotients(id nodeID) (g Guard, ok bool) {
 	return g, false
 }
 
-// splitLogs is id with log(a) − log(b) in place of log(a/b) where one of a and b is positive wherever id has a value: as is b in
-// log b − log(b/(1 − b)), so that 1 − b is, too.
+// splitLogs is id with log(a) − log(b) in place of log(a/b), if one of a and b is positive wherever id has a value, and so the
+// other one is too. In log b − log(b/(1 − b)) the first term says that b is positive.
 func (s *store) splitLogs(id nodeID) nodeID {
 	c, edges := s.combination(id), s.domain(id)
 	for k, t := range c.terms {

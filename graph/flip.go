@@ -11,8 +11,8 @@ import (
 // it is.
 //
 // A state that is a formula of the one before it, and of new signs, would change
-// in all later terms. But of a term that depends on u only through another
-// formula v, the change is that of v's flip, if v flips, whichever u made it:
+// in all later terms. But for a term that depends on u only through another
+// formula v, the change is that of v's flip, if v flips, whatever u made it flip:
 //
 //	change(u) = Σ_{t near u} change of t + (v|u=1 − v|u=0)·change(v)
 //

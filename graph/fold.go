@@ -14,7 +14,7 @@ type fold struct {
 	coef, restCoef, left float64
 }
 
-// sum is what is folded, if there is one other term. It appends the terms to room.
+// sum is the folded sum, if the rest is one term. It appends the terms to room.
 func (f *fold) sum(room []term) output {
 	x, y := term{f.atom, f.coef}, term{f.rest, f.restCoef}
 	if y.atom < x.atom {

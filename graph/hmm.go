@@ -46,9 +46,9 @@ type Hidden struct {
 // the forward sum of [ForwardSum] is one term of log r. ys are observations of that name, one for
 // each step; Replicate draws states, and data given them. The distributions may depend on earlier
 // observations as on any number: they are then those of the series that was observed, also in
-// Replicate. Probabilities may be any expressions, also branches, between 0 and 1; a number 0 is a
+// Replicate. Probabilities may be any expressions between 0 and 1, branches too; a plain 0 is a
 // transition that cannot be. The probabilities of Initial, and those of each row of a
-// transition, must add up to 1, which is checked of numbers.
+// transition, must add up to 1, which is checked where they are plain numbers.
 func (m *Model) ObserveHMM(name string, h HMM, ys []float64) *Hidden {
 	c := &Hidden{m: m, name: name, steps: len(ys), now: len(h.Initial), states: 1, where: m.within}
 	if m.open != nil {
@@ -99,7 +99,7 @@ func (m *Model) ObserveHMM(name string, h HMM, ys []float64) *Hidden {
 	return c
 }
 
-// mixedKinds are two of ds of which a value has a probability by one, and a density by the other, if there are such.
+// mixedKinds are two of ds, by one of which a value has a probability and by the other a density, if there are such.
 func mixedKinds(ds []Dist) (one, other string, are bool) {
 	kind := func(d Dist) (k struct {
 		whole, censored bool

@@ -7,11 +7,11 @@ import (
 	"github.com/facetvi/facet/graph/kernel"
 )
 
-// The last value of counts whose parameters are expressions of latents: up to it there is all
-// but lostTail of the prior. Half of that may be lost by latents that lie beyond the
-// extents in which all others leave so much, and half by counts at the worst parameters there.
+// Counts whose parameters are expressions of latents are cut at a last value, beyond which there is no more than lostTail of
+// the prior. Half of that may be lost because latents are outside the extents that are assumed for them, and half because
+// counts are beyond the last value for the worst parameters in these extents.
 
-// lastOf is that value for d, ∞ if there is none that is known.
+// lastOf is the last value for d; ∞ if none is known.
 func (m *Model) lastOf(d Dist) float64 {
 	if d.law.rises == nil {
 		return math.Inf(1)
@@ -49,8 +49,8 @@ func (m *Model) lastOf(d Dist) float64 {
 	return last
 }
 
-// reaching finds where expressions lie if each latent with a prior of numbers is where that has
-// all but the part out on either side.
+// reaching finds the extents of expressions, if each latent whose prior has numbers as parameters lies between the quantiles
+// out and 1 − out of it.
 type reaching struct {
 	m    *Model
 	out  float64

@@ -46,8 +46,8 @@ func powerLog(k int, logS float64) float64 {
 	return float64(k) * logS
 }
 
-// newGapLaw is the law of how far the least of n draws from base is above a coordinate, the last
-// parameter, if all of them are.
+// newGapLaw is the law of how far the least of n draws from base is above a coordinate, given that all n draws are above
+// it. That coordinate is the law's last parameter.
 func newGapLaw(base *law, n int) *law {
 	// at are the center and scale of base, its other parameters, and the last one in them.
 	at := func(p []float64) (center, scale float64, params []float64, above float64) {

@@ -9,7 +9,7 @@ import (
 
 var softplus = kernel.Softplus.Value
 
-// shares is the distribution of a prior's residual.
+// shares are the probabilities of intervals under the distribution of a prior's residual.
 type shares struct {
 	// logMass is the log probability of (lo, hi), and quantile the point below which
 	// there is the part u of it.
@@ -47,7 +47,7 @@ var (
 	}
 )
 
-// between is x inside (lo, hi), where rounding has put it outside.
+// between is x, moved into (lo, hi) if rounding has put it outside.
 func between(x, lo, hi float64) float64 {
 	return min(max(x, math.Nextafter(lo, math.Inf(1))), math.Nextafter(hi, math.Inf(-1)))
 }

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Sums are log r of much data with the sums over the data taken. A term of log r that is a
+// Sums are log r of much data, with its terms added up beforehand. A term of log r that is a
 // polynomial of few expressions, with coefficients that are numbers and one sign, is
 //
 //	Σ_k c_k·m_k(z) + s·Σ_k d_k·m_k(z),
@@ -19,8 +19,8 @@ import (
 //	log r(z) = rest(z) + Σ_k C_k·m_k(z) + Σ_l s_l·Σ_k D_lk·m_k(z)
 //
 // and its jumps along a line of parallel planes are partial sums of D. The latents in the
-// m_k are differences from where the squares are least, so that nothing of
-// their sum is lost to rounding.
+// m_k are measured from where the sum of squares is least, so that rounding loses nothing of
+// it.
 type Sums struct {
 	d        *Density
 	shift    []float64 // by latent
@@ -44,7 +44,7 @@ const (
 	sumSample     = 4000 // terms from which it is seen where squares are least
 )
 
-// Sums returns nil if the density has a term that is not of that form, parameters, a
+// Sums returns the sums of the density. It returns nil if a term is not of that form, and for a density with parameters, a
 // guard that is not affine, or a discrete latent whose prior depends on others.
 func (d *Density) Sums() *Sums {
 	d.made()

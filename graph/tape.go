@@ -6,8 +6,8 @@ import (
 	"github.com/facetvi/facet/graph/kernel"
 )
 
-// A tape is the body of a plate, traced: the steps of one row, to be run for each
-// with what the row has in its data.
+// A tape is the traced body of a plate: the steps of one row, which are run for each row with
+// its data.
 //
 //	body ── once ─▶ steps ── for each row ─▶ expressions, terms, latents
 //

@@ -1,7 +1,7 @@
 package graph
 
-// Thresholds are the parameters that log r uses in guards alone, ascending: it knows no more of
-// one than on which side of what it is compared with.
+// Thresholds are the parameters that log r uses in guards alone, ascending: log r depends only on which side of other numbers
+// they are.
 func (d *Density) Thresholds() (list []int) {
 	d.made()
 	if d.m.params == 0 {

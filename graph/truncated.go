@@ -13,7 +13,7 @@ import (
 //	p(x)/P(lo ≤ X ≤ hi),    lo ≤ x ≤ hi
 //
 // The bounds must be numbers; they may be infinite. Values outside were not recorded at
-// all: of values that were recorded as a bound see Censored.
+// all. For values that were recorded as a bound use Censored.
 func Truncated[A, B Value](d Dist, lo A, hi B) Dist {
 	return combine(truncated, []Expr{lift(lo), lift(hi)}, d)
 }
@@ -106,7 +106,7 @@ type cut struct {
 	lo, hi        float64 // residuals of the bounds
 }
 
-// newCut is that of a law, where p has the bounds and then the law's parameters.
+// newCut cuts a law; p has the bounds and then the law's parameters.
 func newCut(of *law, p []float64, shares *shares) (c cut) {
 	if c.all = of.support; of.supportAt != nil {
 		c.all = of.supportAt(numbersOf(p[2:]))

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Numbers are values, expressions or numbers, as expressions: the rows of a matrix of some.
+// Numbers turns values, expressions or plain numbers, into expressions, as for the rows of a matrix.
 func Numbers[V Value](xs ...V) []Expr {
 	out := make([]Expr, len(xs))
 	for i, x := range xs {
@@ -61,9 +61,9 @@ func (n vectorName) one(what string) string {
 }
 
 // SampleVector adds latents whose values make up a vector with the given prior, and returns its
-// components. A latent of a program is one number with a prior given those before it. So a
-// vector is written as such a program, which the distribution says; where its components are no
-// latents themselves they are recorded as deterministic expressions of that name.
+// components. A latent is one number with a prior given those before it, so a
+// vector is made of several, as its distribution says. Components that are no
+// latents themselves are recorded as deterministic expressions of the vector's name.
 func (m *Model) SampleVector(name string, prior VectorDist) []Expr {
 	if !m.outsidePlates("SampleVector") {
 		return make([]Expr, prior.n)
