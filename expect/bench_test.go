@@ -33,3 +33,19 @@ func BenchmarkGuards(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkDigital is a digital option that may be knocked out on 50 dates, by 200 000 draws.
+func BenchmarkDigital(b *testing.B) {
+	m, f := digital(50)
+	e, err := expect.Of(m, f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	start := cputime.Seconds()
+	for i := range b.N {
+		if _, err := e.Estimate(context.Background(), 200_000, uint64(i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric((cputime.Seconds()-start)/float64(b.N), "CPU-s")
+}
