@@ -19,7 +19,7 @@ func TestFlags(t *testing.T) { clitest.WrongFlags(t, "greeks", run, []string{"-d
 // Prices and deltas are those of the quadrature, and that has known values.
 func TestExact(t *testing.T) {
 	for k, o := range options(12, 50) {
-		price, delta := o.exact(0)
+		price, delta := o.quadrature().at(0)
 		if k < 3 {
 			require.InDelta(t, []float64{0.4601721627, 0.4283308723, 0.4143313594}[k], price, 1e-10, o.name)
 			require.InDelta(t, []float64{1.9847627374, 2.3214955347, 2.4353676291}[k], delta, 1e-9, o.name)
@@ -37,7 +37,7 @@ func TestExact(t *testing.T) {
 func TestWays(t *testing.T) {
 	const draws, dates = 200_000, 12
 	o := options(dates)[1]
-	_, delta := o.exact(0)
+	_, delta := o.quadrature().at(0)
 	for _, w := range ways {
 		m := w.measure(dates, draws, 0.02, 5)
 		require.InDelta(t, delta+m.bias, m.mean, 4.5*math.Sqrt(m.variance/draws), w.name)
