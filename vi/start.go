@@ -81,6 +81,10 @@ func independent(d *graph.Density, mean, sd []float64) family.Q {
 
 // findStarts returns a start in the fit's family for each restart. When half of the
 // budget is over it goes by what it has found.
+//
+// A scout alone is no way to a start: the best member of a family may be where the posterior has next to nothing. In influenza
+// the best mean field has an ELBO of −39.4 in a region without one of a scout's 24 000 draws, and from those it is −54.1. Nor are modes
+// enough without short fits, or these without modes: 1 of 5 fits of full rank ends 5 nats lower, and 5 of 5 by 3 to 20.
 func findStarts(ctx context.Context, d *graph.Density, s job, m *monitor) ([]family.Q, error) {
 	if s.Start != nil {
 		q, err := family.Of(s.Family, d, s.Start)

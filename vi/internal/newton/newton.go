@@ -4,6 +4,8 @@ package newton
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/facetvi/facet/graph"
 )
 
@@ -15,6 +17,7 @@ const (
 
 	leastDamping = Damping / 10
 	mostDamping  = 1e12
+	few          = 16   // numbers of which a sum takes less time than a call
 	rounding     = 1e-3 // nats that a step that failed was to gain, below which rounding, or an edge, is in the way
 )
 
@@ -214,7 +217,12 @@ func Cholesky(l, h []float64, n int, damping float64) bool {
 			if i == j {
 				v += damping * max(1, math.Abs(v))
 			}
-			for k := range j {
+			k := 0
+			if j > few {
+				v -= floats.Dot(l[i*n:][:j], l[j*n:][:j])
+				k = j
+			}
+			for ; k < j; k++ {
 				v -= l[i*n+k] * l[j*n+k]
 			}
 			if i == j {
