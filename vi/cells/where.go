@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -47,12 +48,12 @@ func (f *Search) Where(cells []*Cell) []string {
 	return list
 }
 
-// Regions describes the regions of points, no two alike, and lists the planes that bound each.
-func Regions(d *graph.Density, points [][]float64) (names []string, sides [][]family.Side) {
+// Regions describes regions, no two alike, and lists the planes that bound each.
+func Regions(d *graph.Density, all []regions.Signs) (names []string, sides [][]family.Side) {
 	f := &Search{d: d, lines: newLines(d.Arrangement())}
 	var list []*Cell
-	for _, z := range points {
-		c := &Cell{region: d.Arrangement().Signs(z)}
+	for _, s := range all {
+		c := &Cell{region: s}
 		for k := range f.lines.group {
 			i := f.lines.interval(k, c.region)
 			c.span = append(c.span, span{i, i})

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/newton"
@@ -174,7 +175,7 @@ func (f *Fitter) findParts(prior *graph.Residuals, w graph.SwitchLatent) error {
 		prior.Z[w.Latent*n] = x
 		return prior.LogPriorOf(w.Latent, 0)
 	}
-	points := make([][]float64, n) // of which all planes compare the switch alone
+	var all []regions.Signs
 	for j := range n {
 		lo, hi := cut[j], cut[j+1]
 		p := part{at: prior.Within(w.Latent, 0, 0.5, lo, hi)}
@@ -191,14 +192,17 @@ func (f *Fitter) findParts(prior *graph.Residuals, w graph.SwitchLatent) error {
 		curvature := max((2*mid-up-down)/(e*e), leastCurvature)
 		p.center, p.width = p.at+(up-down)/(2*e)/curvature, 1/math.Sqrt(curvature)
 		f.parts = append(f.parts, p)
-		points[j] = make([]float64, f.d.Dim())
-		points[j][w.Latent] = p.at
+		positive := make([]bool, len(w.Planes))
+		for k, l := range w.Planes {
+			positive[l] = (k < j) != w.Down
+		}
+		all = append(all, regions.NewSigns(positive))
 	}
 	parents := make([][]int, f.d.Dim())
 	for k, i := range f.rest {
 		parents[i] = f.rest[:k]
 	}
-	names, sides := cells.Regions(f.d, points)
+	names, sides := cells.Regions(f.d, all)
 	for j := range f.parts {
 		p, normal := &f.parts[j], family.Sequential(parents)
 		p.name, p.q = names[j], normal
