@@ -224,3 +224,46 @@ func TestTrustedRareValue(t *testing.T) {
 		})
 	}
 }
+
+// The log evidence is not above the truth by more than its error says: where the posterior lies along a·b + c = 1, and of a funnel
+// without data.
+func TestEvidenceIsNotAbove(t *testing.T) {
+	along := func(sigma float64) (*graph.Model, float64) {
+		m := graph.NewModel()
+		a, b, c := m.Sample("a", graph.Normal(0, 1)), m.Sample("b", graph.Normal(0, 1)), m.Sample("c", graph.Normal(0, 1))
+		m.Observe("y", graph.Normal(graph.Add(graph.Mul(a, b), c), sigma), 1)
+		exact := quad.Fixed(func(a float64) float64 { // given a, y is normal
+			return distuv.UnitNormal.Prob(a) * distuv.Normal{Sigma: math.Sqrt(a*a + 1 + sigma*sigma)}.Prob(1)
+		}, -9, 9, 2000, nil, 0)
+		return m, math.Log(exact)
+	}
+	funnel := func(n int) (*graph.Model, float64) {
+		m := graph.NewModel()
+		v := m.Sample("v", graph.Normal(0, 3))
+		m.SampleN("x", n, graph.Normal(0, graph.Exp(graph.Mul(0.5, v))))
+		return m, 0
+	}
+	for name, program := range map[string]func() (*graph.Model, float64){
+		"a curve":        func() (*graph.Model, float64) { return along(0.1) },
+		"a narrow curve": func() (*graph.Model, float64) { return along(0.01) },
+		"a small funnel": func() (*graph.Model, float64) { return funnel(1) },
+		"a funnel":       func() (*graph.Model, float64) { return funnel(5) },
+		"a large funnel": func() (*graph.Model, float64) { return funnel(9) },
+	} {
+		m, want := program()
+		d := mustCompile(t, m)
+		for s := range uint64(2) {
+			p, err := Fit(context.Background(), d, Settings{Seed: *seed + s})
+			require.NoError(t, err)
+			got, err := p.LogEvidence()
+			require.NoError(t, err)
+			v, err := p.Verdict()
+			require.NoError(t, err)
+			t.Logf("%s, seed %d: %v, exactly %.4f; %s", name, s, got, want, v.Trust)
+			require.LessOrEqual(t, got.Value, want+4*got.SE, name)
+			if v.Trust == TrustFit {
+				require.InDelta(t, want, got.Value, 0.02, name)
+			}
+		}
+	}
+}
