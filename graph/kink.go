@@ -25,7 +25,18 @@ func Abs[A Value](a A) Expr { return Max(a, Neg(a)) }
 
 // Clip is a, but low where a < low and high where a > high. It is continuous: its
 // guards have no boundary term. It means nothing unless low ≤ high.
-func Clip[A, B, C Value](a A, low B, high C) Expr { return Min(Max(a, low), high) }
+func Clip[A, B, C Value](a A, low B, high C) Expr {
+	x, lo, hi := lift(a), lift(low), lift(high)
+	if from, known := lo.IsConst(); known {
+		if to, known := hi.IsConst(); known && from > to {
+			if m := owner(x, lo, hi); m != nil {
+				m.fail("Clip: %v, the lower bound, is above %v, the upper one", from, to)
+			}
+			return Expr{v: math.NaN()}
+		}
+	}
+	return Min(Max(x, lo), hi)
+}
 
 func kinked(x, y Expr, larger func(a, b float64) float64, least bool) Expr {
 	m := owner(x, y)

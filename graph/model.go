@@ -294,9 +294,11 @@ func (m *Model) If(g Guard, then, otherwise func()) {
 		if side.run == nil {
 			continue
 		}
-		m.within = both(outside, side.g)
-		side.run()
-		m.within = outside
+		func() {
+			defer func() { m.within = outside }() // also after a panic that the program recovers from
+			m.within = both(outside, side.g)
+			side.run()
+		}()
 	}
 }
 

@@ -172,7 +172,10 @@ func (p *Plate) Index(values []Expr, at []int) Expr {
 // by Index in another one. dst is filled when the plate that Model.Plate made is
 // complete.
 func (p *Plate) Collect(dst *[]Expr, x Expr) {
-	if p.isOpen("Collect") {
+	if dst == nil {
+		p.t.m.fail("Collect: a nil pointer to a slice")
+	}
+	if p.isOpen("Collect") && dst != nil {
 		p.t.do(func() {
 			x := p.t.valueOf(x)
 			if rec := p.t.m.st.rec; rec != nil {

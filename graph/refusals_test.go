@@ -244,3 +244,32 @@ func TestParamOptionIsNil(t *testing.T) {
 	m.Param("a", 1, graph.Positive(), nil)
 	require.ErrorContains(t, m.Err(), `parameter "a": an option is nil`)
 }
+
+func TestClipWithoutRoom(t *testing.T) {
+	m := graph.NewModel()
+	z := m.Sample("z", graph.Normal(0, 1))
+	m.Factor(graph.Clip(z, 1, 1))
+	require.NoError(t, m.Err())
+	m.Factor(graph.Clip(z, 1, 0))
+	require.ErrorContains(t, m.Err(), lineAbove()+": Clip: 1, the lower bound, is above 0, the upper one")
+}
+
+func TestCollectIntoNothing(t *testing.T) {
+	m := graph.NewModel()
+	z := m.Sample("z", graph.Normal(0, 1))
+	m.Plate(2, func(p *graph.Plate) { p.Collect(nil, z) })
+	require.ErrorContains(t, m.Err(), lineAbove()+": Collect: a nil pointer to a slice")
+}
+
+// What comes after a block that panicked, and from which the program recovered, is outside it.
+func TestIfThatPanics(t *testing.T) {
+	m := graph.NewModel()
+	z := m.Sample("z", graph.Normal(0, 1))
+	func() {
+		defer func() { require.Equal(t, "no more", recover()) }()
+		m.If(graph.Greater(z, 0), func() { panic("no more") }, nil)
+	}()
+	m.Factor(2)
+	d := mustCompile(t, m)
+	closeTo(t, 2, logProb(t, d, -0.5)-logNormalPDF(-0.5, 0, 1), 1e-12)
+}

@@ -148,6 +148,9 @@ func (p *Posterior) Quantile(name string, prob float64) (Estimate, error) {
 // Expect is the posterior expectation of f, a function of the latents' values in the program's order, on its
 // own scale. f must not keep or change its argument.
 func (p *Posterior) Expect(f func(x []float64) float64) (Estimate, error) {
+	if f == nil {
+		return Estimate{}, errors.New("vi: the expectation of a nil function")
+	}
 	s, err := p.Sample()
 	if err != nil {
 		return Estimate{}, err

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"reflect"
 	"time"
 
 	"github.com/facetvi/facet/graph"
@@ -130,7 +131,8 @@ type job struct {
 	Settings
 	Climb
 	cells    Cells
-	searches bool // by cells
+	searches bool   // by cells
+	missing  string // what is a nil pointer in an interface
 
 	subsample *gradient.Subsample // for Subsample, once it is made
 	some      int                 // terms that modes are looked for by, if not 0; see modesOf
@@ -146,16 +148,28 @@ func newJob(d *graph.Density, s Settings) job {
 	case Climb:
 		j.Climb = m
 	case *Climb:
-		j.Climb = *m
+		j.Climb = *j.given("Method", m, new(Climb)).(*Climb)
 	case Cells:
 		j.cells, j.searches = m, true
 	case *Cells:
-		j.cells, j.searches = *m, true
+		j.cells, j.searches = *j.given("Method", m, new(Cells)).(*Cells), true
 	default:
 		j.searches = true
 	}
+	j.Family, _ = j.given("Family", j.Family, nil).(family.Family)
+	j.Start, _ = j.given("Start", j.Start, nil).(family.Q)
+	j.Estimator, _ = j.given("Estimator", j.Estimator, nil).(Estimator)
 	j.fill(d)
 	return j
+}
+
+// given is x, or instead in place of a nil pointer, which is noted.
+func (s *job) given(what string, x, instead any) any {
+	if v := reflect.ValueOf(x); v.Kind() == reflect.Pointer && v.IsNil() {
+		s.missing = fmt.Sprintf("%s is a nil %T", what, x)
+		return instead
+	}
+	return x
 }
 
 // settings are those of the job, whose method has its defaults.
@@ -238,6 +252,8 @@ func (s *job) check(d *graph.Density) error {
 	switch {
 	case d == nil:
 		return errors.New("a nil density")
+	case s.missing != "":
+		return errors.New(s.missing)
 	case s.Budget < 0:
 		return fmt.Errorf("Settings.Budget = %v must be positive", s.Budget)
 	case s.searches:
