@@ -127,7 +127,7 @@ func main() { cli.Main(run) }
 
 func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	flags := cli.New("amortized")
-	seed, steps := flags.Seed(), flags.Steps(2500, "steps of the training")
+	seed, steps := flags.Seed(), flags.Steps(6000, "steps of the training")
 	series := flags.Count("series", 50, 1, "new series")
 	if err := flags.Parse(args, out); err != nil {
 		return err
@@ -155,7 +155,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 		steps := *steps
 		if !through {
 			rows.WithoutBoundary()
-			steps = (steps + 2) / 3 // it gets no better
+			steps = (steps + 8) / 9 // it gets no better
 		}
 		n := newNetwork(64, len(rows.Labels()), rand.New(rand.NewPCG(*seed, 1)))
 		start := time.Now()

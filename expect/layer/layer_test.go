@@ -92,7 +92,6 @@ var machines = map[string]func(cost *gorgonia.Node, by ...*gorgonia.Node) error{
 }
 
 // run runs the graph on a machine, and returns the gradient by each node.
-// run runs the graph on a machine.
 func run(machine string, cost *gorgonia.Node, by ...*gorgonia.Node) ([]gorgonia.Value, error) {
 	if err := machines[machine](cost, by...); err != nil {
 		return nil, err
@@ -328,13 +327,20 @@ func TestNaN(t *testing.T) {
 	require.Equal(t, first, numbers(cost.Value())[0]) // the runs that ended in errors took no step
 
 	require.Error(t, gorgonia.Let(y, tensor.New(tensor.WithShape(2, 1), tensor.WithBacking([]float64{1, 2})))) // another batch
-	_, err = run("LispMachine", func() *gorgonia.Node {
+	lisp := func(logSD float64) (*gorgonia.Node, error) { // in a batch of its own
 		g := gorgonia.NewGraph()
-		out, err := l.Apply(input(g, "theta", 1, 4, 0, math.Inf(1), 0, 0), input(g, "params", 1, 1, 0), nil)
+		theta := input(g, "theta", 1, 4, 0, logSD, 0, 0)
+		out, err := l.Apply(theta, input(g, "params", 1, 1, 0), nil)
 		require.NoError(t, err)
-		return must(gorgonia.Sum(out))
-	}())
+		cost := must(gorgonia.Sum(out))
+		_, err = run("LispMachine", cost, theta)
+		return cost, err
+	}
+	_, err = lisp(math.Inf(1))
 	require.ErrorContains(t, err, "row 0")
+	after, err := lisp(0)
+	require.NoError(t, err)
+	require.False(t, math.IsNaN(numbers(after.Value())[0]))
 }
 
 // A graph is differentiated once.
