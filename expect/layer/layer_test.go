@@ -327,7 +327,7 @@ func TestNaN(t *testing.T) {
 	require.Equal(t, first, numbers(cost.Value())[0]) // the runs that ended in errors took no step
 
 	require.Error(t, gorgonia.Let(y, tensor.New(tensor.WithShape(2, 1), tensor.WithBacking([]float64{1, 2})))) // another batch
-	lisp := func(logSD float64) (*gorgonia.Node, error) { // in a batch of its own
+	lisp := func(logSD float64) (*gorgonia.Node, error) {                                                      // in a batch of its own
 		g := gorgonia.NewGraph()
 		theta := input(g, "theta", 1, 4, 0, logSD, 0, 0)
 		out, err := l.Apply(theta, input(g, "params", 1, 1, 0), nil)
