@@ -77,7 +77,7 @@ func fitCells(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Po
 		}
 	}
 	if best == nil || best.findings.Verdict.Trust == TrustNothing && !m.budget.Over() {
-		if best, _, err = fitDensity(ctx, d, s, m); err != nil {
+		if best, err = fitOrSample(ctx, d, s, m); err != nil {
 			return nil, err
 		}
 	}
@@ -98,25 +98,25 @@ func fitCells(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Po
 	return best, nil
 }
 
-// fitDensity is the best fit of cells of d, and the sample that it goes by; nil if no cell has a mode.
-func fitDensity(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, scout.Result, error) {
+// fitDensity is the best fit of cells of d, and how it was made; nil if no cell has a mode.
+func fitDensity(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, cellsFit, error) {
 	c := cellsFit{d: d, s: s, m: m, switches: d.Switches()}
 	scouting := scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Over: m.half.Over, Progress: func(beta float64) {
 		m.at("independent search: the data at %.2g of their weight", beta)
 	}}
 	if meet, err := c.meet(ctx); err != nil {
-		return nil, scout.Result{}, err
+		return nil, c, err
 	} else if meet {
 		scouting.Sum = func(n int) (scout.Sum, error) { return cells.NewSum(d, c.switches, n) }
 	}
 	sample, err := scout.Run(ctx, d, scouting)
 	if errors.Is(err, scout.ErrNowhere) {
 		if why := gradient.Blame(d, PriorStart(d)); why != "" {
-			return nil, scout.Result{}, fmt.Errorf("%w: %s", err, why)
+			return nil, c, fmt.Errorf("%w: %s", err, why)
 		}
 	}
 	if err != nil {
-		return nil, scout.Result{}, err
+		return nil, c, err
 	}
 	m.scouted(sample.LogEvidence)
 	if c.sample = sample; sample.Beta < 1 {
@@ -124,13 +124,13 @@ func fitDensity(ctx context.Context, d *graph.Density, s job, m *monitor) (*Post
 	}
 	tries, err := c.tries(ctx)
 	if err != nil {
-		return nil, scout.Result{}, err
+		return nil, c, err
 	}
 	var best *Posterior
 	for _, try := range tries {
 		p, err := try(ctx)
 		if err != nil {
-			return nil, scout.Result{}, err
+			return nil, c, err
 		}
 		if p == nil {
 			continue
@@ -146,13 +146,13 @@ func fitDensity(ctx context.Context, d *graph.Density, s job, m *monitor) (*Post
 		}
 	}
 	if best == nil {
-		return nil, sample, nil
+		return nil, c, nil
 	}
 	if m.budget.Over() {
 		c.cut("the fit is judged by a tenth of the draws")
 	}
 	best.findings.Cut = c.cuts
-	return best, sample, nil
+	return best, c, nil
 }
 
 // muchData is from how many terms of log r on it is seen whether it can be had for less.

@@ -2,14 +2,20 @@ package vi
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/facetvi/facet/internal/cputime"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/smc"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
@@ -45,6 +51,7 @@ type findings struct {
 	Cut        []string // what the end of Settings.Budget has cut
 
 	budget      cputime.Limit    // of the fit, which the draws of its judge keep
+	run         *smc.Result      // that the draws are of; nil if they are of the proposal
 	proposal    family.Q         // of the draws; nil before there are some
 	cell        []int            // that each part of it is of
 	elbo        Estimate         // of Q, if that is one cell
@@ -242,6 +249,55 @@ type savedFound struct {
 	Verdict            Verdict
 	Cut                []string `json:",omitempty"`
 	Warnings           []string
+	Run                *savedRun `json:",omitempty"` // of the sampler
+}
+
+// savedRun is what a sampler has found: Z has its draws, one after the other, 8 bytes a number.
+type savedRun struct {
+	Z         string // base64
+	Chains    int
+	Islands   mc.Numbers
+	Effective mc.Number
+}
+
+func (f *findings) savedRun() *savedRun {
+	if f.run == nil {
+		return nil
+	}
+	var z []byte
+	for _, row := range f.run.Z {
+		for _, x := range row {
+			z = binary.LittleEndian.AppendUint64(z, math.Float64bits(x))
+		}
+	}
+	return &savedRun{base64.StdEncoding.EncodeToString(z), f.run.Chains, f.run.Islands, mc.Number(f.run.Effective)}
+}
+
+// restore makes the posterior of the draws.
+func (s *savedRun) restore(p *Posterior, evidence Estimate) error {
+	raw, err := base64.StdEncoding.DecodeString(s.Z)
+	if err != nil {
+		return fmt.Errorf("draws: %w", err)
+	}
+	r := smc.Result{Chains: s.Chains, Islands: s.Islands, Effective: float64(s.Effective), LogEvidence: evidence, Beta: 1}
+	n, dim := len(raw)/8, p.Density.Dim()
+	if s.Chains < 2 || len(s.Islands) < 2 || s.Chains%len(s.Islands) != 0 || n == 0 || 8*n != len(raw) || n%(dim*s.Chains) != 0 {
+		return fmt.Errorf("%d bytes of draws of %d latents by %d chains in %d groups", len(raw), dim, s.Chains, len(s.Islands))
+	}
+	for k := range n / dim {
+		z := make([]float64, dim)
+		for i := range z {
+			z[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*(k*dim+i):]))
+		}
+		if !finite(floats.Sum(z)) {
+			return errors.New("draws that are not finite")
+		}
+		r.Z = append(r.Z, z)
+	}
+	r.Diagnose(p.Density.Arrangement())
+	p.findings.run = &r
+	p.findings.sample = ofRun(p.Density, p.Q, r)
+	return nil
 }
 
 type savedCell struct {
@@ -261,7 +317,7 @@ func (f *findings) saved(warnings []string) *savedFound {
 	s := &savedFound{
 		Tried: f.Tried, Left: mc.Number(f.Left), Unfinished: mc.Number(f.Unfinished),
 		LogEvidence: f.LogEvidence, Scout: f.Scout, Verdict: f.Verdict, Cut: f.Cut, Warnings: warnings,
-		Moments: f.moments, Draws: f.draws,
+		Moments: f.moments, Draws: f.draws, Run: f.savedRun(),
 		Cells: make([]savedCell, 0, len(f.Cells)),
 	}
 	for _, c := range f.Cells {
@@ -284,7 +340,7 @@ func (s *savedFound) restore(p *Posterior) error {
 		return fmt.Errorf("descriptions of %d cells for %d", len(s.Cells), m.Len())
 	case len(s.Moments) != p.Q.Dim() && (s.Moments != nil || s.Verdict.Trust != TrustNothing):
 		return fmt.Errorf("moments of %d latents for %d", len(s.Moments), p.Q.Dim())
-	case s.Draws < 0 || s.Draws > mostSampled*evidenceDraws:
+	case s.Draws < 0 || s.Draws > mostSampled*evidenceDraws && s.Run == nil:
 		return fmt.Errorf("%d draws", s.Draws)
 	case s.Verdict.Trust != TrustFit && s.Verdict.Trust != TrustNothing:
 		return fmt.Errorf("the verdict is %q", s.Verdict.Trust)
@@ -300,5 +356,8 @@ func (s *savedFound) restore(p *Posterior) error {
 		f.Cells = append(f.Cells, Cell{c.Where, float64(c.Weight), c.ELBO, c.LogEvidence, float64(c.KHat)})
 	}
 	f.moments, f.draws = s.Moments, s.Draws
+	if s.Run != nil {
+		return s.Run.restore(p, s.LogEvidence)
+	}
 	return nil
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/cputime"
-	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
@@ -24,7 +23,8 @@ import (
 // Fit fits a distribution to the posterior of d.
 //
 // By default it looks for the cells that hold the posterior, gives each a distribution,
-// and judges their mixture: see Cells, Posterior.Cells and Posterior.Verdict. With the method Climb
+// and judges their mixture: see Cells, Posterior.Cells and Posterior.Verdict. If that cannot be trusted, or if there are more
+// than 300 latents, it goes on with a Sampler. With the method Climb
 // it maximises the ELBO of one family by stochastic gradient
 // ascent: from the best start that it finds (see Climb.Start), by Adam, to the
 // average of the last iterates (see Climb.Average). A model with parameters (see graph.Model.Param) is
@@ -51,17 +51,14 @@ func Fit(ctx context.Context, d *graph.Density, settings Settings) (*Posterior, 
 	defer release()
 	m := newMonitor(s)
 	defer m.progress.end()
-	large := s.searches && d.Dim() > cells.MostLatents
-	if large {
-		c := cellsFit{d: d, switches: d.Switches()}
-		large = !c.sumsFirst()
+	if s.tooLarge(d) {
+		s.searches, s.sampled = false, true
 	}
 	switch {
-	case large:
-		s.Method = Climb{}
-		s = newJob(d, s.Settings)
 	case s.searches:
 		return runCells(ctx, d, s, m)
+	case s.sampled:
+		return runSampler(ctx, d, s, m)
 	}
 	if err := s.divide(d); err != nil {
 		return nil, fmt.Errorf("vi: Climb.Subsample: %w", err)
@@ -76,9 +73,6 @@ func Fit(ctx context.Context, d *graph.Density, settings Settings) (*Posterior, 
 	fits, err := newFitters(d, s, starts, 0)
 	if err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
-	}
-	if large {
-		m.warnings = append(m.warnings, fmt.Sprintf("%d latents are too many for a search for cells, which needs at most %d: the fit is a mean field, which keeps clear of cliffs and sees one explanation", d.Dim(), cells.MostLatents))
 	}
 	return runAll(ctx, d, s, fits, m)
 }

@@ -91,9 +91,11 @@ func fitModes(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Po
 	}
 	fits, samples := make([]*Posterior, len(modes)), make([]scout.Result, len(modes))
 	for k, mode := range modes {
-		if fits[k], samples[k], err = fitDensity(ctx, mode.Density, s, m); err != nil || fits[k] == nil {
+		var c cellsFit
+		if fits[k], c, err = fitDensity(ctx, mode.Density, s, m); err != nil || fits[k] == nil {
 			return nil, err
 		}
+		samples[k] = c.sample
 	}
 	m.at("judging a fit near %d modes", len(modes))
 	p := fits[0]

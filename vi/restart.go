@@ -24,14 +24,15 @@ type Restart struct {
 
 // The streams of random numbers beside those of the fit itself.
 const (
-	drawStream  = 1<<32 + iota // the prior's draws
-	trialStream                // short fits
-	judgeStream                // the comparison of restarts
-	gainStream                 // automatic stopping; the step is added
-	scoutStream                // the scout
-	cellStream                 // the search for cells
-	partStream                 // parts of the data
-	traceStream = 1 << 48      // the trace; the step is added
+	drawStream    = 1<<32 + iota // the prior's draws
+	trialStream                  // short fits
+	judgeStream                  // the comparison of restarts
+	gainStream                   // automatic stopping; the step is added
+	scoutStream                  // the scout
+	cellStream                   // the search for cells
+	partStream                   // parts of the data
+	samplerStream                // the sampler
+	traceStream   = 1 << 48      // the trace; the step is added
 )
 
 // restart is the settings of fit r from start. The first has the streams that it

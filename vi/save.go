@@ -19,11 +19,11 @@ import (
 const format = "facet fit 4"
 
 // mostBytes is the length of the longest saved fit that Load reads: for a model of
-// n latents 64 MiB, and 16 KiB for each parameter of a full-rank normal, which is
+// n latents 192 MiB, which is enough for a sampler's draws, and 16 KiB for each parameter of a full-rank normal, which is
 // enough for 50 restarts.
 func mostBytes(d *graph.Density) int {
 	n := d.Dim()
-	return 64<<20 + n*(n+3)/2<<14
+	return 192<<20 + n*(n+3)/2<<14
 }
 
 // saved is a fit in JSON. What follows from the states is not saved beside them, except Q, for readers
@@ -60,7 +60,8 @@ type savedModel struct {
 type savedSettings struct {
 	Settings
 	Climb
-	Cells     *Cells `json:",omitempty"` // of a fit of cells
+	Cells     *Cells   `json:",omitempty"` // of a fit of cells
+	Sampler   *Sampler `json:",omitempty"` // of one by the sampler alone
 	Estimator savedEstimator
 	Family    savedFamily
 	Start     *savedQ
@@ -433,6 +434,9 @@ func saveSettings(s job) (savedSettings, error) {
 	if s.searches {
 		out.Cells = &s.cells
 	}
+	if s.sampled {
+		out.Sampler = &s.sampler
+	}
 	if err := checkKept(s.Family); err != nil {
 		return out, err
 	}
@@ -459,6 +463,9 @@ func (s savedSettings) settings(d *graph.Density, own []Named) (job, error) {
 	out := job{Settings: s.Settings, Climb: s.Climb}
 	if s.Cells != nil {
 		out.cells, out.searches = *s.Cells, true
+	}
+	if s.Sampler != nil {
+		out.sampler, out.sampled = *s.Sampler, true
 	}
 	if out.Family = s.Family.Family; out.Family == nil {
 		return out, errors.New("no family")

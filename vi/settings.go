@@ -11,6 +11,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/memory"
+	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
@@ -45,7 +46,7 @@ type Settings struct {
 	Checkpoint string `json:"-"`
 }
 
-// A Method is a way to a posterior: Cells or Climb.
+// A Method is a way to a posterior: Cells, Sampler or Climb.
 type Method interface{ method() }
 
 // Cells is the default Method: it looks for the cells of the posterior, parts between which it falls off a cliff, and makes a
@@ -63,6 +64,19 @@ type Cells struct {
 	// each interval. Where it ends at different modes, or where weights are not even, and for all other programs, the fit is the
 	// one without Quick.
 	Quick bool `json:",omitempty"`
+	// Alone ends the fit with the cells, also where its numbers are not to be trusted. Otherwise it goes on with a Sampler
+	// there, which takes seconds for a hundred latents, and as long as some hundred thousand gradients of log r.
+	Alone bool `json:",omitempty"`
+}
+
+// Sampler is the Method that looks for no cells: sequential Monte Carlo from the prior to the posterior, by trajectories that reflect
+// and refract where the density jumps; see package smc. It suits hierarchies and other posteriors of many latents that are like no
+// few normals. A fit of Cells goes on with it where it cannot be relied on otherwise. The draws of the posterior are its, and
+// [Posterior.Q] is only a normal with their means and standard deviations.
+type Sampler struct {
+	// Draws is how many independent draws would tell the mean of each latent as well. If 0 it is as many as the
+	// numbers of the summary need.
+	Draws int
 }
 
 // Climb is the Method of the paper: the ELBO of one family is maximised by stochastic gradient ascent.
@@ -123,15 +137,18 @@ type Climb struct {
 	CheckpointEvery int
 }
 
-func (Cells) method() {}
-func (Climb) method() {}
+func (Cells) method()   {}
+func (Sampler) method() {}
+func (Climb) method()   {}
 
 // A job is what a fit goes by: its settings, with those of its method and their defaults filled in.
 type job struct {
 	Settings
 	Climb
 	cells    Cells
-	searches bool   // by cells
+	searches bool // by cells
+	sampler  Sampler
+	sampled  bool   // by the sampler alone
 	missing  string // what is a nil pointer in an interface
 
 	subsample *gradient.Subsample // for Subsample, once it is made
@@ -153,6 +170,10 @@ func newJob(d *graph.Density, s Settings) job {
 		j.cells, j.searches = m, true
 	case *Cells:
 		j.cells, j.searches = *j.given("Method", m, new(Cells)).(*Cells), true
+	case Sampler:
+		j.sampler, j.sampled = m, true
+	case *Sampler:
+		j.sampler, j.sampled = *j.given("Method", m, new(Sampler)).(*Sampler), true
 	default:
 		j.searches = true
 	}
@@ -175,8 +196,13 @@ func (s *job) given(what string, x, instead any) any {
 // settings are those of the job, whose method has its defaults.
 func (s job) settings() Settings {
 	out := s.Settings
-	if out.Method = s.Climb; s.searches {
+	switch {
+	case s.searches:
 		out.Method = s.cells
+	case s.sampled:
+		out.Method = s.sampler
+	default:
+		out.Method = s.Climb
 	}
 	return out
 }
@@ -258,6 +284,8 @@ func (s *job) check(d *graph.Density) error {
 		return fmt.Errorf("Settings.Budget = %v must be positive", s.Budget)
 	case s.searches:
 		return s.checkCells(d)
+	case s.sampled:
+		return s.checkSampler(d)
 	}
 	return s.checkClimb(d)
 }
@@ -267,10 +295,32 @@ func (s *job) checkCells(d *graph.Density) error {
 	switch t := s.cells.Tolerance; {
 	case d.Params() > 0:
 		return fmt.Errorf("Settings.Method is Cells, which does not learn parameters, and the model has %q (%s): use Climb", d.Latents()[0], d.ParamPlace(0))
+	case s.cells.Alone && s.tooLarge(d):
+		return fmt.Errorf("Cells.Alone = true: of %d latents no cells are looked for, which needs at most %d", d.Dim(), cells.MostLatents)
 	case s.cells.Most < 0:
 		return fmt.Errorf("Cells.Most = %d must be positive", s.cells.Most)
 	case !(t > 0) || math.IsInf(t, 0):
 		return fmt.Errorf("Cells.Tolerance = %v must be positive", t)
+	}
+	return nil
+}
+
+// tooLarge reports whether d has too many latents for a search for cells.
+func (s *job) tooLarge(d *graph.Density) bool {
+	if !s.searches || d.Dim() <= cells.MostLatents {
+		return false
+	}
+	c := cellsFit{d: d, switches: d.Switches()}
+	return !c.sumsFirst()
+}
+
+// checkSampler reports settings of a Sampler that make no sense.
+func (s *job) checkSampler(d *graph.Density) error {
+	switch {
+	case d.Params() > 0:
+		return fmt.Errorf("Settings.Method is Sampler, which does not learn parameters, and the model has %q (%s): use Climb", d.Latents()[0], d.ParamPlace(0))
+	case s.sampler.Draws < 0:
+		return fmt.Errorf("Sampler.Draws = %d must be positive", s.sampler.Draws)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ import (
 // terminal.
 type Summary struct {
 	// ELBO is that of Q, in nats, from 1000 draws and, as by [Posterior.RareSides], some on each of the 100 most probable
-	// rare sides of guards.
+	// rare sides of guards. A sampler's fit has none: it is zero.
 	ELBO Estimate
 	// LogEvidence is [Posterior.LogEvidence], and Verdict [Posterior.Verdict].
 	LogEvidence Estimate
@@ -93,9 +93,11 @@ func (p *Posterior) Summary() Summary {
 	s := Summary{Warnings: slices.Clone(p.Warnings)}
 	p = p.known()
 	p.summaryVerdict(&s)
-	var warning string
-	if s.ELBO, warning = p.summaryELBO(); warning != "" {
-		s.Warnings = append(s.Warnings, warning)
+	if p.findings.run == nil { // there is no Q to speak of
+		var warning string
+		if s.ELBO, warning = p.summaryELBO(); warning != "" {
+			s.Warnings = append(s.Warnings, warning)
+		}
 	}
 	p.summaryNumbers(&s)
 	return s

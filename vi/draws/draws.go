@@ -42,7 +42,8 @@ func (d Draws) Of(name string) ([]float64, error) {
 func (d Draws) Points() [][]float64 { return d.z }
 
 // Of returns n draws of the posterior with equal weights; the seed fixes them. It weighs new draws of the pool's proposal, so many
-// that few of the n are duplicates (see weighted.Sample.Oversampling), and resamples these.
+// that few of the n are duplicates (see weighted.Sample.Oversampling), and resamples these. If the pool has the draws of chains,
+// it chooses among these, and if n is larger than their number some are there more than once.
 func Of(ctx context.Context, pool *weighted.Sample, n int, seed uint64) (Draws, error) {
 	density, q := pool.Density(), pool.Proposal()
 	if n < 0 {
@@ -53,7 +54,10 @@ func Of(ctx context.Context, pool *weighted.Sample, n int, seed uint64) (Draws, 
 	}
 	z := make([][]float64, n)
 	if n > 0 {
-		s, err := weighted.Draw(ctx, density, q, max(fewest, int(math.Ceil(pool.Oversampling()*float64(n)))), seed)
+		s, err := pool, error(nil)
+		if !pool.Correlated() {
+			s, err = weighted.Draw(ctx, density, q, max(fewest, int(math.Ceil(pool.Oversampling()*float64(n)))), seed)
+		}
 		if err != nil {
 			return Draws{}, fmt.Errorf("draws: %w", err)
 		}

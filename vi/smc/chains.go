@@ -19,7 +19,7 @@ type chains struct {
 }
 
 // mostNumbers are in the states that are kept.
-const mostNumbers = 1 << 21
+const mostNumbers = 1 << 23
 
 func (c *chains) add(islands []*island) {
 	dim := len(islands[0].now.z)
@@ -92,7 +92,7 @@ func (r *sampler) finish() error {
 			return err
 		}
 	}
-	c := &chains{}
+	c, goal := &chains{}, float64(r.s.Effective)
 	r.last = c
 	for c.n < r.s.MostMoves && !r.over() {
 		if err := r.move(); err != nil {
@@ -100,17 +100,27 @@ func (r *sampler) finish() error {
 		}
 		c.add(r.islands)
 		effective := c.effective(r.d.Dim(), r.s.Islands, r.s.Particles)
-		r.report(c.n, effective)
-		if c.n >= 4 && effective >= float64(r.s.Effective) {
+		r.report(c.n, effective, goal)
+		if c.n < 4 || effective < goal {
+			continue
+		}
+		if r.s.Enough == nil {
 			break
 		}
+		more := r.s.Enough(r.found())
+		if more <= 1 {
+			break
+		}
+		goal = spare * more * effective
 	}
 	return nil
 }
 
+// spare is how many times as many draws as seem to be needed are made.
+const spare = 1.1
+
 // result is what has been found; if the run was ended early, by weights from where it is.
 func (r *sampler) result() (Result, error) {
-	out := Result{Beta: r.beta}
 	var err error
 	if e := r.ctx.Err(); e != nil {
 		err = fmt.Errorf("stopped at β = %.3g: %w", r.beta, context.Cause(r.ctx))
@@ -122,6 +132,14 @@ func (r *sampler) result() (Result, error) {
 		r.last = &chains{}
 		r.last.add(r.islands)
 	}
+	out := r.found()
+	out.Diagnose(r.d.Arrangement())
+	return out, err
+}
+
+// found is the result without diagnostics of the draws.
+func (r *sampler) found() Result {
+	out := Result{Beta: r.beta}
 	for _, all := range r.last.kept {
 		for k, s := range all {
 			n := len(s.logR)
@@ -138,12 +156,12 @@ func (r *sampler) result() (Result, error) {
 		out.Islands = append(out.Islands, l.evidence)
 	}
 	out.LogEvidence = scout.Combine(out.Islands)
-	out.chains, out.Temperatures = r.s.Islands*r.s.Particles, r.temperatures
+	out.Chains, out.Temperatures = r.s.Islands*r.s.Particles, r.temperatures
+	out.Effective = r.last.effective(r.d.Dim(), r.s.Islands, r.s.Particles)
 	out.Acceptance, out.Step = r.acceptance.Mean, r.step
 	for _, m := range r.movers {
 		out.Gradients += m.gradients
 		out.Crossings += m.walls.crossings
 	}
-	out.diagnose(r.d.Arrangement())
-	return out, err
+	return out
 }

@@ -37,7 +37,7 @@ const mostDiagnosed = 1 << 12
 // Mean is the mean of values, one for each of Z, with its Monte Carlo error: that of the means of
 // particles, each of which is a chain.
 func (r *Result) Mean(values []float64) mc.Estimate {
-	n := r.chains
+	n := r.Chains
 	var m mc.Moments
 	for k := range n {
 		sum, count := 0.0, 0
@@ -59,13 +59,13 @@ func (r *Result) effective(values []float64) float64 {
 	return math.NaN()
 }
 
-// diagnose computes what depends on the draws.
-func (r *Result) diagnose(arr *regions.Arrangement) {
-	moves := len(r.Z) / r.chains
-	stride := max(1, moves*r.chains/mostDiagnosed)
-	part := Result{chains: r.chains}
+// Diagnose computes the diagnostics that depend on the draws alone.
+func (r *Result) Diagnose(arr *regions.Arrangement) {
+	moves := len(r.Z) / r.Chains
+	stride := max(1, moves*r.Chains/mostDiagnosed)
+	part := Result{Chains: r.Chains}
 	for k := stride - 1; k < moves; k += stride {
-		part.Z = append(part.Z, r.Z[k*r.chains:][:r.chains]...)
+		part.Z = append(part.Z, r.Z[k*r.Chains:][:r.Chains]...)
 	}
 	n := len(part.Z)
 	x, sorted := make([]float64, n), make([]float64, n)
@@ -145,13 +145,13 @@ func (r *Result) ranks(x []float64) []float64 {
 // rhat is the potential scale reduction of the halves of islands.
 func (r *Result) rhat(x []float64, islands int) float64 {
 	groups := make([]mc.Moments, 2*islands)
-	per := r.chains / islands
+	per := r.Chains / islands
 	for k, v := range x {
 		half := 0
-		if 2*(k/r.chains+1) > len(x)/r.chains {
+		if 2*(k/r.Chains+1) > len(x)/r.Chains {
 			half = 1
 		}
-		groups[2*(k%r.chains/per)+half].Add(v)
+		groups[2*(k%r.Chains/per)+half].Add(v)
 	}
 	var means, within mc.Moments
 	n := math.Inf(1)

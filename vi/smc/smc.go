@@ -25,12 +25,15 @@ type Settings struct {
 	// and twice their covariance. They need not be fair, but where the posterior
 	// is they should be. Without any, a short scout finds some.
 	Draws     [][]float64
-	Islands   int    // groups of particles without exchange between them, at least 2; default 8
-	Particles int    // in an island; default 64
-	Moves     int    // of each particle at each temperature; default 4
-	Effective int    // draws that are to be effective for the mean of each latent; default 2000
-	MostMoves int    // of each particle at the end; default 200
-	Seed      uint64 // fixes the result, whatever the number of processors is
+	Islands   int // groups of particles without exchange between them, at least 2; default 8
+	Particles int // in an island; default 64
+	Moves     int // of each particle at each temperature; default 4
+	Effective int // draws that are to be effective for the mean of each latent; default 2000
+	MostMoves int // of each particle at the end; default 400
+	// Enough, if not nil, is asked when there are Effective draws by how many times they have to be more, with what there is but
+	// for diagnostics. At 1 or less the run ends.
+	Enough func(Result) float64
+	Seed   uint64 // fixes the result, whatever the number of processors is
 	// Over, if not nil, is asked whether to end with what is there.
 	Over func() bool
 	// Progress is told how far the run is, after each temperature, and after each
@@ -45,6 +48,7 @@ type Progress struct {
 	Beta       float64 // the inverse temperature
 	Moves      int     // at β = 1
 	Effective  float64 // draws so far, of the latent that has the fewest
+	Goal       float64 // how many these are to be
 	Acceptance float64 // of the moves since the last report
 	Step       float64 // of leapfrog, in units of the mass
 }
@@ -62,9 +66,9 @@ type Result struct {
 	LogEvidence mc.Estimate
 	Islands     []float64 // the logarithms of their evidences
 	Beta        float64   // 1, or where the run was ended
+	Chains      int       // particles: draw k is of particle k mod Chains
+	Effective   float64   // independent draws that would know the mean of the latent that is known the least as well
 	Diagnostics
-
-	chains int // particles: draw k is of particle k mod chains
 }
 
 // ErrNowhere is the error of a model whose log density is finite at none of the first draws.
@@ -73,7 +77,7 @@ var ErrNowhere = errors.New("log r is finite at none of the first draws")
 // checked is s with defaults.
 func (s Settings) checked() (Settings, error) {
 	s.Islands, s.Particles, s.Moves = cmp.Or(s.Islands, 8), cmp.Or(s.Particles, 64), cmp.Or(s.Moves, 4)
-	s.Effective, s.MostMoves = cmp.Or(s.Effective, 2000), cmp.Or(s.MostMoves, 200)
+	s.Effective, s.MostMoves = cmp.Or(s.Effective, 2000), cmp.Or(s.MostMoves, 400)
 	switch {
 	case s.Islands < 2:
 		return s, fmt.Errorf("%d islands: at least 2", s.Islands)
@@ -278,13 +282,13 @@ func (r *sampler) temper() error {
 	for _, l := range r.islands {
 		l.pool, l.next = l.next, l.pool
 	}
-	r.report(0, 0)
+	r.report(0, 0, 0)
 	return nil
 }
 
-func (r *sampler) report(moves int, effective float64) {
+func (r *sampler) report(moves int, effective, goal float64) {
 	if r.s.Progress != nil {
-		r.s.Progress(Progress{Beta: r.beta, Moves: moves, Effective: effective, Acceptance: r.accepted / float64(r.moved), Step: r.step})
+		r.s.Progress(Progress{Beta: r.beta, Moves: moves, Effective: effective, Goal: goal, Acceptance: r.accepted / float64(r.moved), Step: r.step})
 	}
 	r.accepted, r.moved = 0, 0
 }

@@ -34,6 +34,9 @@ func (s *Sample) Expect(f []float64, known []float64) mc.Estimate {
 			}
 		}
 	}
+	if s.chains > 0 {
+		return mc.Estimate{Value: mean, SE: s.chainError(f, mean)}
+	}
 	variance, shift := 0.0, 0.0 // of the sum over the draws
 	var few []int               // draws of small strata
 	for j, t := range s.strata {
@@ -64,7 +67,7 @@ func (s *Sample) Expect(f []float64, known []float64) mc.Estimate {
 func (s *Sample) Known(h regions.Hyperplane, f func(q family.Q) float64) []float64 {
 	list := make([]float64, len(s.strata))
 	for j, t := range s.strata {
-		if list[j] = math.NaN(); t.len() >= enoughDraws && family.Exact(t.q, h) {
+		if list[j] = math.NaN(); s.chains == 0 && t.len() >= enoughDraws && family.Exact(t.q, h) {
 			list[j] = f(t.q)
 		}
 	}

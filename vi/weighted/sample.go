@@ -21,9 +21,9 @@ type Sample struct {
 	Z []float64
 	// Weights sum to 1. The largest are smoothed; see ParetoSmooth.
 	Weights []float64
-	// LogRatio is log r − log q at each draw.
+	// LogRatio is log r − log q at each draw; nil of chains.
 	LogRatio []float64
-	// K is the k-hat of the weights, and ESS the effective number of draws.
+	// K is the k-hat of the weights, −∞ of chains, and ESS the effective number of draws.
 	K, ESS float64
 	// LogEvidence is the logarithm of the mean weight, in nats: log p(data), if the model has no Factor. Up to a K of 0.5 its
 	// standard error is right. In a test with weights of a Pareto distribution the root mean square of its errors was 1.2
@@ -33,6 +33,8 @@ type Sample struct {
 	density *graph.Density
 	q       family.Q // that was drawn from
 	strata  []stratum
+	chains  int         // the draws are of so many, draw k of chain k mod chains; 0 if they are independent
+	groups  int         // of chains
 	columns [][]float64 // by latent: the draws on the program's scale; nil until they are asked for
 }
 
@@ -190,7 +192,7 @@ func (s *Sample) bad(q family.Q, value float64) error {
 // Len is the number of draws.
 func (s *Sample) Len() int { return len(s.Weights) }
 
-// Proposal is the distribution that the draws are of.
+// Proposal is the distribution that the draws are of, or a distribution near the posterior if they are those of chains.
 func (s *Sample) Proposal() family.Q { return s.q }
 
 // Density is the density whose posterior the sample stands for.

@@ -1,0 +1,191 @@
+package vi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/scout"
+	"github.com/facetvi/facet/vi/smc"
+	"github.com/facetvi/facet/vi/weighted"
+)
+
+// What a sampler's verdict goes by.
+const (
+	mostRHat     = 1.01 // of ranks, over islands: that of each latent
+	hopelessRHat = 1.1  // of a sampler that has not arrived
+	leastDraws   = 1000 // effective draws of each latent, at least
+)
+
+// runSampler is the fit by the sampler alone.
+func runSampler(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, error) {
+	begun := &Posterior{Density: d, Q: PriorStart(d), Settings: s.settings()}
+	if err := begun.checkpoint(); err != nil {
+		return nil, fmt.Errorf("vi: %w", err)
+	}
+	p, err := sampled(ctx, d, s, m, noScout, nil)
+	switch {
+	case err != nil && ctx.Err() != nil && p == nil:
+		return begun, fmt.Errorf("vi: stopped before the sampler had arrived: %w", cause(ctx))
+	case err != nil && ctx.Err() != nil:
+		return p, fmt.Errorf("vi: the sampler was stopped: %w", cause(ctx))
+	case err != nil:
+		return nil, fmt.Errorf("vi: %w", err)
+	}
+	p.warnOf(p.findings.Verdict)
+	return p, m.concluded(p)
+}
+
+// sampled is the posterior of d by the sampler, from draws that a scout has found, or from a scout of its own. It is nil, beside an
+// error, if it was stopped before it had come to the posterior.
+func sampled(ctx context.Context, d *graph.Density, s job, m *monitor, sample scout.Result, from [][]float64) (*Posterior, error) {
+	p := &Posterior{Density: d, Settings: s.settings(), findings: &findings{Tried: 1, Scout: sample.LogEvidence}}
+	m.at("sampling")
+	began := time.Now()
+	r, err := smc.Run(ctx, d, smc.Settings{
+		Draws: from, Seed: mc.Mix(s.Seed, samplerStream), Effective: max(s.sampler.Draws, leastDraws), Over: m.budget.Over,
+		Enough:   func(r smc.Result) float64 { return p.need(r, s.sampler.Draws) },
+		Progress: func(at smc.Progress) { m.sampling(at, began) },
+	})
+	if r.Z == nil || err != nil && ctx.Err() == nil {
+		return nil, err
+	}
+	if r.Beta < 1 {
+		if err == nil {
+			err = errors.New("the budget ended before the sampler had come to the posterior")
+		}
+		return nil, err
+	}
+	p.take(r)
+	p.findings.Verdict = p.judgeSampler(r, sample)
+	if m.budget.Over() {
+		p.findings.Cut = append(p.findings.Cut, fmt.Sprintf("the sampler ended with %.0f effective draws", p.findings.sample.ESS))
+	}
+	return p, err
+}
+
+// take makes p the posterior of the sampler's draws.
+func (p *Posterior) take(r smc.Result) {
+	f := p.findings
+	mean, sd := make([]float64, p.Density.Dim()), make([]float64, p.Density.Dim())
+	x := make([]float64, len(r.Z))
+	for i := range mean {
+		for k, z := range r.Z {
+			x[k] = z[i]
+		}
+		mean[i], sd[i] = stat.MeanStdDev(x, nil)
+		sd[i] = max(sd[i], 1e-12*(1e-300+math.Abs(mean[i])))
+	}
+	q := family.NewMixture([]float64{0}, []family.Q{family.Independent(mean, sd)})
+	p.Q, f.q, f.proposal, f.cell = q, q, q, []int{0}
+	f.Cells, f.elbo = nil, Estimate{Value: math.NaN(), SE: math.NaN()}
+	f.run = &r
+	f.note(ofRun(p.Density, q, r))
+}
+
+func ofRun(d *graph.Density, q family.Q, r smc.Result) *weighted.Sample {
+	return weighted.OfChains(d, q, weighted.Chains{Z: r.Z, N: r.Chains, Groups: len(r.Islands), Effective: r.Effective, LogEvidence: r.LogEvidence})
+}
+
+// need is by how many times the draws of a sampler have to be more, for so many that are effective, or if that is 0 for the
+// precision of the numbers of the summary.
+func (p *Posterior) need(r smc.Result, effective int) float64 {
+	if effective > 0 {
+		return 0
+	}
+	p.take(r)
+	j := judgement{p: p, s: p.findings.sample}
+	p.findings.known = j.numbers()
+	if j.tails() {
+		p.findings.known = j.numbers()
+	}
+	worst := 0.0
+	for _, x := range p.findings.known {
+		worst = max(worst, x.accepted)
+	}
+	return worst * worst
+}
+
+// judgeSampler asks whether islands agree, and how well the numbers are known by the draws.
+func (p *Posterior) judgeSampler(r smc.Result, sample scout.Result) Verdict {
+	f := p.findings
+	j := judgement{Verdict: Verdict{Trust: TrustFit}, p: p, s: f.sample, other: "another Settings.Seed"}
+	if f.known = j.numbers(); j.tails() {
+		f.known = j.numbers()
+	}
+	worst, least := floats.MaxIdx(r.RHat), math.Inf(1)
+	for i := range r.Bulk {
+		least = min(least, r.Bulk[i], r.Tail[i])
+	}
+	names := p.Density.Latents()
+	if r.RHat[worst] > mostRHat {
+		j.refuse(j.other, "independent groups of the sampler's draws differ in %s by more than they should: R-hat is %.3f", names[worst], r.RHat[worst])
+	}
+	found := r.LogEvidence
+	if gap := sample.LogEvidence.Value - found.Value; gap > scoutErrors*math.Hypot(found.SE, sample.LogEvidence.SE)+scoutNats {
+		j.refuse(j.other, "the log evidence by an independent search, %v, is above the sampler's, %v: it misses explanations", sample.LogEvidence, found)
+	}
+	if j.Trust == TrustFit {
+		j.errors()
+	}
+	if j.Trust == TrustFit {
+		j.Reasons = append(j.Reasons, fmt.Sprintf("a sampler's %d draws are worth at least %.0f independent ones for each latent, and %d groups of them agree; the log evidence is %v",
+			f.sample.Len(), least, len(r.Islands), found))
+	}
+	return j.Verdict
+}
+
+// fitOrSample is the best fit of cells of d, or the sampler's posterior where that cannot be relied on; nil if no cell has a
+// mode, and the sampler is not to look.
+func fitOrSample(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, error) {
+	p, c, err := fitDensity(ctx, d, s, m)
+	nowhere := errors.Is(err, scout.ErrNowhere)
+	if nowhere {
+		if required, fail := d.Requirements(); fail != nil || required == nil {
+			return nil, err
+		}
+		c.sample = noScout // the prior hardly ever meets what is required, which the sampler comes to step by step
+	}
+	if err != nil && !nowhere || s.cells.Alone || m.budget.Over() || p != nil && p.findings.Verdict.Trust != TrustNothing {
+		return p, err
+	}
+	q, err := sampled(ctx, d, s, m, c.sample, c.draws())
+	switch {
+	case err != nil && (p == nil || ctx.Err() != nil):
+		return nil, err
+	case err != nil:
+		p.findings.Verdict.Reasons = append(p.findings.Verdict.Reasons, "a sampler that went on from there failed: "+err.Error())
+		return p, nil
+	case p != nil && slices.Max(q.findings.run.RHat) > hopelessRHat:
+		p.findings.Verdict.Reasons = append(p.findings.Verdict.Reasons, "a sampler that went on from there did not arrive: "+q.findings.Verdict.Reasons[0])
+		return p, nil
+	}
+	q.findings.Cut = c.cuts
+	return q, nil
+}
+
+// noScout is what is known without a scout.
+var noScout = scout.Result{Beta: 1, LogEvidence: Estimate{Value: math.NaN(), SE: math.NaN()}}
+
+// sampling tells how far the sampler is.
+func (m *monitor) sampling(at smc.Progress, began time.Time) {
+	if at.Moves == 0 {
+		m.at("sampling: at %.2g of the data's weight", at.Beta)
+		return
+	}
+	text := ""
+	if at.Goal > at.Effective && at.Effective > 0 {
+		left := time.Duration(float64(time.Since(began)) * (at.Goal/at.Effective - 1))
+		text = fmt.Sprintf(", at most %v left", left.Round(time.Second))
+	}
+	m.at("sampling: %.0f of %.0f effective draws%s", at.Effective, at.Goal, text)
+}

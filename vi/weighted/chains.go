@@ -1,0 +1,69 @@
+package weighted
+
+import (
+	"math"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// Chains are draws of Markov chains, all with the same weight: what package smc returns.
+type Chains struct {
+	// Z are the draws in unconstrained coordinates; draw k is of chain k mod N.
+	Z [][]float64
+	N int
+	// Groups is how many groups of chains there are that have nothing in common, each of N/Groups chains
+	// side by side.
+	Groups int
+	// Effective is how many independent draws would have the error of the mean that is known the least.
+	Effective   float64
+	LogEvidence mc.Estimate
+}
+
+// OfChains is the sample that chains are. q is a distribution near the posterior, of which nothing else is known. Standard errors
+// are those of the means of chains, or of groups of chains where these differ by more than their chains say.
+func OfChains(d *graph.Density, q family.Q, c Chains) *Sample {
+	n, dim := len(c.Z), d.Dim()
+	s := &Sample{
+		density: d, q: q, chains: c.N, groups: c.Groups, Z: make([]float64, n*dim), Weights: make([]float64, n), columns: make([][]float64, dim),
+		K: math.Inf(-1), ESS: c.Effective, LogEvidence: c.LogEvidence, strata: []stratum{{q, 1, 0, 0, n}},
+	}
+	for k, z := range c.Z {
+		s.Weights[k] = 1 / float64(n)
+		for i, x := range z {
+			s.Z[i*n+k] = x
+		}
+	}
+	return s
+}
+
+// Correlated reports whether draws are those of chains, which there are no more of than these.
+func (s *Sample) Correlated() bool { return s.chains > 0 }
+
+// apart is by how many times the variance between groups of chains is larger than their chains say, so that it is not by chance:
+// once in a hundred times of 8 groups.
+const apart = 2.7
+
+// chainError is the standard error of the mean of f by the chains.
+func (s *Sample) chainError(f []float64, mean float64) float64 {
+	sums, groups := make([]float64, s.chains), make([]float64, s.groups)
+	for k := range s.Weights {
+		sums[k%s.chains] += s.residual(f, k, mean)
+	}
+	per := s.chains / s.groups
+	chains, between := 0.0, 0.0 // Σ of squares; the sum of residuals is 0
+	for c, x := range sums {
+		chains += x * x
+		groups[c/per] += x
+	}
+	for _, x := range groups {
+		between += x * x
+	}
+	chains *= float64(s.chains) / float64(s.chains-1)
+	between *= float64(s.groups) / float64(s.groups-1)
+	if between > apart*chains {
+		chains = between
+	}
+	return math.Sqrt(chains) / float64(s.Len())
+}
