@@ -103,7 +103,7 @@ func (p *Posterior) need(r smc.Result, effective int) float64 {
 		return 0
 	}
 	p.take(r)
-	j := judgement{p: p, s: p.findings.sample}
+	j := judgement{p: p, s: p.findings.sample, chains: true}
 	p.findings.known = j.numbers()
 	if j.tails() {
 		p.findings.known = j.numbers()
@@ -118,7 +118,7 @@ func (p *Posterior) need(r smc.Result, effective int) float64 {
 // judgeSampler asks whether islands agree, and how well the numbers are known by the draws.
 func (p *Posterior) judgeSampler(r smc.Result, sample scout.Result) Verdict {
 	f := p.findings
-	j := judgement{Verdict: Verdict{Trust: TrustFit}, p: p, s: f.sample, other: "another Settings.Seed"}
+	j := judgement{Verdict: Verdict{Trust: TrustFit}, p: p, s: f.sample, other: "another Settings.Seed", chains: true}
 	if f.known = j.numbers(); j.tails() {
 		f.known = j.numbers()
 	}

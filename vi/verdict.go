@@ -80,6 +80,10 @@ var (
 	seen     = precision{mean: 0.02, sd: 0.03}   // of what the scout sees and the draws do not
 )
 
+// ofChains is how many times the standard errors of a sampler's draws may be what is accepted of others: a third of what TrustFit
+// promises. The standard deviation of its latents with two values is not looked at, only their probability.
+const ofChains = 4. / 3
+
 // leastSD is the least standard deviation of a discrete latent, in steps between its values, that must be known well: below it only
 // its masses count.
 const leastSD = 0.03
@@ -183,6 +187,7 @@ type judgement struct {
 	s      *weighted.Sample
 	sample scout.Result
 	other  string      // a fit to try
+	chains bool        // the draws are a sampler's
 	seen   []precision // errors of the moments, as the scout sees them
 	doubts []string    // that are no reason to refuse
 }
@@ -255,23 +260,31 @@ func (j *judgement) search() {
 	}
 }
 
-// heavyTails is the k-hat of squared deviations from which on draws do not tell their mean.
-const heavyTails = 0.7
+// heavyTails is the k-hat of squared deviations from which on draws do not give a variance, and heavyChains that for a sampler's
+// draws: there is no central limit theorem beyond it.
+const (
+	heavyTails  = 0.7
+	heavyChains = 0.5
+)
 
 // tails finds latents whose moments are not known well enough, and whose tails are so heavy that more draws would not help. The
 // standard errors of their moments become infinite. It reports whether there are some.
 func (j *judgement) tails() (found bool) {
+	most, times := heavyTails, 1.0
+	if j.chains {
+		most, times = heavyChains, ofChains
+	}
 	for i := range j.p.findings.moments {
 		m := &j.p.findings.moments[i]
 		values, _ := j.p.Density.Values(i)
-		if i < j.p.Density.Params() || values != nil || !(m.Mean.SE > accepted.mean*m.SD.Value || m.SD.SE > accepted.sd*m.SD.Value) {
+		if i < j.p.Density.Params() || values != nil || !(m.Mean.SE > times*accepted.mean*m.SD.Value || m.SD.SE > times*accepted.sd*m.SD.Value) {
 			continue
 		}
 		square := make([]float64, j.s.Len())
 		for k, x := range j.s.Latent(i) {
 			square[k] = (x - m.Mean.Value) * (x - m.Mean.Value)
 		}
-		if !(j.s.TailK(square) < heavyTails) {
+		if !(j.s.TailK(square) < most) {
 			m.Mean.SE, m.SD.SE, found = math.Inf(1), math.Inf(1), true
 		}
 	}
@@ -287,6 +300,9 @@ type known struct {
 // numbers lists the numbers of the summary with their standard errors.
 func (j *judgement) numbers() (list []known) {
 	add := func(what string, se, accepted, wanted float64) {
+		if j.chains {
+			accepted *= ofChains
+		}
 		list = append(list, known{what, se / accepted, se / wanted})
 	}
 	d := j.p.Density
@@ -299,7 +315,7 @@ func (j *judgement) numbers() (list []known) {
 			for k, p := range j.s.Masses(i) {
 				add(fmt.Sprintf("the probability that %s is %v", name, values[k]), p.SE, accepted.prob, wanted.prob)
 			}
-			if len(values) > 1 {
+			if len(values) > 2 || len(values) == 2 && !j.chains {
 				add("the standard deviation of "+name, m.SD.SE/max(m.SD.Value, leastSD*(values[1]-values[0])), accepted.sd, wanted.sd)
 			}
 			continue

@@ -13,7 +13,12 @@ import (
 
 // What the default fit costs, and how far it is from references: means in posterior standard deviations, and standard deviations
 // as parts of these.
-func BenchmarkFit(b *testing.B) {
+func BenchmarkFit(b *testing.B) { benchmarkFits(b, nil) }
+
+// The same of fits that look for no cells.
+func BenchmarkSampler(b *testing.B) { benchmarkFits(b, vi.Sampler{}) }
+
+func benchmarkFits(b *testing.B, method vi.Method) {
 	for _, x := range trials {
 		b.Run(x.name, func(b *testing.B) {
 			d := density(b, x.build)
@@ -21,7 +26,7 @@ func BenchmarkFit(b *testing.B) {
 			for b.Loop() {
 				seed++
 				from := cputime.Seconds()
-				fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: seed})
+				fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: seed, Method: method})
 				require.NoError(b, err)
 				cpu += cputime.Seconds() - from
 				for _, ref := range x.references {
