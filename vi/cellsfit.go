@@ -325,6 +325,9 @@ const fittedDraws = 8000
 
 // draws are some of the scout's, as many of each island as its evidence says.
 func (c *cellsFit) draws() (list [][]float64) {
+	if len(c.sample.Islands) == 0 {
+		return nil
+	}
 	byIsland := make([][]int, len(c.sample.Islands))
 	for k, i := range c.sample.Island {
 		byIsland[i] = append(byIsland[i], k)

@@ -122,6 +122,7 @@ const spare = 1.1
 // result is what has been found; if the run was ended early, by weights from where it is.
 func (r *sampler) result() (Result, error) {
 	var err error
+	beta := r.beta
 	if e := r.ctx.Err(); e != nil {
 		err = fmt.Errorf("stopped at β = %.3g: %w", r.beta, context.Cause(r.ctx))
 	}
@@ -133,6 +134,7 @@ func (r *sampler) result() (Result, error) {
 		r.last.add(r.islands)
 	}
 	out := r.found()
+	out.Beta = beta
 	out.Diagnose(r.d.Arrangement())
 	return out, err
 }
