@@ -165,8 +165,11 @@ func (m *Model) usedIn(id nodeID, format string, args ...any) {
 		return
 	}
 	for id := range m.st.under(id) {
-		if !isFinite(m.st.at(id).v) {
+		if v := m.st.at(id).v; !isFinite(v) {
 			m.err = fmt.Errorf("%w, in %s", m.err, fmt.Sprintf(format, args...))
+			if math.IsInf(v, -1) {
+				m.err = fmt.Errorf("%w: say with Require what must hold, or with Factor(−Inf) in an If block what cannot be", m.err)
+			}
 			return
 		}
 	}
