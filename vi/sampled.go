@@ -145,7 +145,7 @@ func (p *Posterior) judgeSampler(r smc.Result, sample scout.Result) Verdict {
 }
 
 // fitOrSample is the best fit of cells of d, or the sampler's posterior where that cannot be relied on; nil if no cell has a
-// mode, and the sampler is not to look.
+// mode, for what rises without end may be no distribution.
 func fitOrSample(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, error) {
 	p, c, err := fitDensity(ctx, d, s, m)
 	nowhere := errors.Is(err, scout.ErrNowhere)
@@ -155,7 +155,7 @@ func fitOrSample(ctx context.Context, d *graph.Density, s job, m *monitor) (*Pos
 		}
 		c.sample = noScout // the prior hardly ever meets what is required, which the sampler comes to step by step
 	}
-	if err != nil && !nowhere || s.cells.Alone || m.budget.Over() || p != nil && p.findings.Verdict.Trust != TrustNothing {
+	if p == nil && !nowhere || s.cells.Alone || m.budget.Over() || p != nil && p.findings.Verdict.Trust != TrustNothing {
 		return p, err
 	}
 	q, err := sampled(ctx, d, s, m, c.sample, c.draws())
