@@ -47,13 +47,15 @@ func ForwardSum(initial []Expr, emission [][]Expr, transition ...[][]Expr) Expr 
 }
 
 // addUpToOne reports whether several numbers and expressions add up to 1 wherever the latents are, as 0.9 and 0.1, or p and 1 − p: at
-// two points that are like no others.
+// some points that are like no others, and if they are not all numbers, not all 0 or 1 at each, as a discrete latent and 0 may be.
 func (m *Model) addUpToOne(row []Expr) bool {
 	negative := func(x Expr) bool { v, known := x.IsConst(); return known && !(v >= 0) }
 	if len(row) < 2 || slices.ContainsFunc(row, negative) || m.err != nil {
 		return false
 	}
-	for point := range 2 {
+	const points = 4
+	between := !slices.ContainsFunc(row, func(x Expr) bool { _, known := x.IsConst(); return !known })
+	for point := range points {
 		e := m.st.evaluator(&m.st.nodes)
 		defer e.release()
 		e.arr, e.z, e.data = m.arr, make([]float64, len(m.latents)), make([]float64, len(m.obs))
@@ -65,13 +67,14 @@ func (m *Model) addUpToOne(row []Expr) bool {
 		}
 		sum := 0.0
 		for _, x := range row {
-			sum += e.expr(x)
+			v := e.expr(x)
+			sum, between = sum+v, between || v > 0 && v < 1
 		}
 		if !(math.Abs(sum-1) < 1e-9) {
 			return false
 		}
 	}
-	return true
+	return between
 }
 
 // forwardSum is ForwardSum of the terms of a node.
