@@ -50,11 +50,16 @@ func runSampler(ctx context.Context, d *graph.Density, s job, m *monitor) (*Post
 func sampled(ctx context.Context, d *graph.Density, s job, m *monitor, sample scout.Result, from [][]float64) (*Posterior, error) {
 	p := &Posterior{Density: d, Settings: s.settings(), findings: &findings{Tried: 1, Scout: sample.LogEvidence}}
 	m.at("sampling")
-	began := time.Now()
+	var began time.Time // of the moves at β = 1
 	r, err := smc.Run(ctx, d, smc.Settings{
 		Draws: from, Seed: mc.Mix(s.Seed, samplerStream), Effective: max(s.sampler.Draws, leastDraws), Over: m.budget.Over,
-		Enough:   func(r smc.Result) float64 { return p.need(r, s.sampler.Draws) },
-		Progress: func(at smc.Progress) { m.sampling(at, began) },
+		Enough: func(r smc.Result) float64 { return p.need(r, s.sampler.Draws) },
+		Progress: func(at smc.Progress) {
+			if at.Moves <= 1 {
+				began = time.Now()
+			}
+			m.sampling(at, began)
+		},
 	})
 	if r.Z == nil || err != nil && ctx.Err() == nil {
 		return nil, err
@@ -185,7 +190,7 @@ func (m *monitor) sampling(at smc.Progress, began time.Time) {
 	text := ""
 	if at.Goal > at.Effective && at.Effective > 0 {
 		left := time.Duration(float64(time.Since(began)) * (at.Goal/at.Effective - 1))
-		text = fmt.Sprintf(", at most %v left", left.Round(time.Second))
+		text = fmt.Sprintf(", about %v left", left.Round(time.Second))
 	}
 	m.at("sampling: %.0f of %.0f effective draws%s", at.Effective, at.Goal, text)
 }

@@ -27,6 +27,7 @@ const (
 	scanned    = 10  // cells whose lines are scanned
 	scanKeep   = 6   // intervals of a line that are looked at
 	mostFailed = 4   // times that a cell is looked at without a mode
+	hopeless   = 8   // leads without a mode in any cell, with switches summed out, after which there is none
 )
 
 // MostLatents is the number of latents beyond which there is no search: second
@@ -96,6 +97,9 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 		leads = f.add(leads, lead{z: z, s: d.Arrangement().Signs(z), drawn: true})
 	}
 	for len(leads) > 0 && f.Tried < s.Most && ctx.Err() == nil && !(f.over() && len(f.Cells) > 0) {
+		if len(s.Switches) > 0 && f.Tried >= hopeless && len(f.Cells) == 0 {
+			break
+		}
 		n := min(round, len(leads))
 		if len(s.Switches) > 0 {
 			n = 1 // of many leads to the same cell the first one that has a mode counts
