@@ -70,6 +70,9 @@ func sampled(ctx context.Context, d *graph.Density, s job, m *monitor, sample sc
 		}
 		return nil, err
 	}
+	if e := sample.LogEvidence; e.SE < r.LogEvidence.SE && math.Abs(e.Value-r.LogEvidence.Value) <= scoutErrors*r.LogEvidence.SE+scoutNats {
+		r.LogEvidence = e // it begins with the prior, which near funnels is a better beginning
+	}
 	p.take(r)
 	p.findings.Verdict = p.judgeSampler(r, sample)
 	if m.budget.Over() {
