@@ -260,7 +260,11 @@ func BenchmarkMuchLinkedData(b *testing.B) {
 							d, err := l.model(n, seed, plate).Compile()
 							require.NoError(b, err)
 							b.Logf("compiled: %.2f CPU s", cputime.Seconds()-began)
-							p, err := Fit(context.Background(), d, Settings{Seed: seed, Method: Climb{Family: family}})
+							settings := Settings{Seed: seed}
+							if family != nil {
+								settings.Method = Climb{Family: family}
+							}
+							p, err := Fit(context.Background(), d, settings)
 							require.NoError(b, err)
 							b.Logf("fitted: %.2f CPU s", cputime.Seconds()-began)
 							for i, name := range d.Latents() {

@@ -86,7 +86,7 @@ const ofChains = 4. / 3
 
 // leastSD is the least standard deviation of a discrete latent, in steps between its values, that must be known well: below it only
 // its masses count.
-const leastSD = 0.03
+const leastSD = 0.15
 
 // cheapMore is how many times as many draws are taken at most to get from the accepted precision to the wanted one.
 const cheapMore = 12

@@ -15,7 +15,7 @@ const (
 	wrongProb  = 0.01
 	wrongLog   = 0.05 // nats, and
 	wrongLogSE = 5    // of its standard errors
-	leastSD    = 0.03 // of a discrete latent: below it, only its masses are looked at
+	leastSD    = 0.15 // of a discrete latent: below it, only its masses are looked at
 )
 
 // A problem is a model with what is known of its posterior.
