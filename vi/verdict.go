@@ -88,8 +88,13 @@ const ofChains = 4. / 3
 // its masses count.
 const leastSD = 0.15
 
-// cheapMore is how many times as many draws are taken at most to get from the accepted precision to the wanted one.
-const cheapMore = 12
+// cheapMore is how many times as many draws are taken at most to get from the accepted precision to the wanted one: of a density with more than
+// cheapTerms terms fewer, but leastMore times.
+const (
+	cheapMore  = 12
+	leastMore  = 2
+	cheapTerms = 100
+)
 
 const rareMass = 1e-3 // twice that of a scout's draws, far out, may have any part in a standard deviation: they are few
 
@@ -345,7 +350,7 @@ func (j *judgement) needed(first int) int {
 		accept, want = max(accept, x.accepted), max(want, x.wanted)
 	}
 	n := float64(j.s.Len())
-	enough := min(spare*n*want*want, cheapMore*float64(first))
+	enough := min(spare*n*want*want, max(leastMore, cheapMore*cheapTerms/max(cheapTerms, float64(j.p.Density.Terms())))*float64(first))
 	if accept > 1 {
 		enough = max(enough, min(spare*n*accept*accept, mostSampled*float64(first)))
 	}
