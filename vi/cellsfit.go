@@ -44,8 +44,10 @@ func runCells(ctx context.Context, d *graph.Density, s job, m *monitor) (*Poster
 	}
 	p, err := fitCells(ctx, d, s, m)
 	switch {
-	case err != nil && ctx.Err() != nil:
+	case err != nil && ctx.Err() != nil && p == nil:
 		return begun, fmt.Errorf("vi: stopped while looking for cells: %w", cause(ctx))
+	case err != nil && ctx.Err() != nil:
+		return p, errors.Join(fmt.Errorf("vi: stopped while sampling: %w", cause(ctx)), m.concluded(p))
 	case err != nil:
 		return nil, fmt.Errorf("vi: %w", err)
 	}
@@ -63,8 +65,8 @@ func (m *monitor) concluded(p *Posterior) error {
 
 // fitCells finds the cells of a posterior and a distribution for each. Where the verdict is
 // that these cannot be relied on, it tries what suits posteriors that have no cells to speak
-// of, and returns what has the most even weights. A density of much data is fitted and judged
-// by one that costs less.
+// of, and then the sampler, and returns what has the most even weights. A density of much data is fitted and judged
+// by one that costs less. If ctx ends the sampler there is what was found before, beside the error.
 func fitCells(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Posterior, error) {
 	d, err := compact(ctx, whole, s, m)
 	if err != nil {
@@ -77,7 +79,7 @@ func fitCells(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Po
 		}
 	}
 	if best == nil || best.findings.Verdict.Trust == TrustNothing && !m.budget.Over() {
-		if best, err = fitOrSample(ctx, d, s, m); err != nil {
+		if best, err = fitOrSample(ctx, d, s, m); err != nil && best == nil {
 			return nil, err
 		}
 	}
@@ -87,7 +89,7 @@ func fitCells(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Po
 		}
 		return nil, errNoCells
 	}
-	if cuts := best.findings.Cut; cuts != nil {
+	if cuts := best.findings.Cut; cuts != nil && s.Budget > 0 {
 		best.Warnings = append(best.Warnings, fmt.Sprintf("Settings.Budget = %v of CPU time was over: %s; what a fit that was cut short finds depends on the machine", s.Budget, strings.Join(cuts, ", ")))
 	}
 	if best.Density = whole; best.findings.sample != nil {
@@ -95,7 +97,7 @@ func fitCells(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Po
 	}
 	best.warnOf(best.findings.Verdict)
 	m.searched(best.findings)
-	return best, nil
+	return best, err
 }
 
 // fitDensity is the best fit of cells of d, and how it was made; nil if no cell has a mode.

@@ -54,12 +54,13 @@ func Of(ctx context.Context, pool *weighted.Sample, n int, seed uint64) (Draws, 
 	}
 	z := make([][]float64, n)
 	if n > 0 {
-		s, err := pool, error(nil)
+		s := pool
 		if !pool.Correlated() {
+			var err error
 			s, err = weighted.Draw(ctx, density, q, max(fewest, int(math.Ceil(pool.Oversampling()*float64(n)))), seed)
-		}
-		if err != nil {
-			return Draws{}, fmt.Errorf("draws: %w", err)
+			if err != nil {
+				return Draws{}, fmt.Errorf("draws: %w", err)
+			}
 		}
 		for k, from := range s.Resample(n, mc.NewRand(mc.Mix(seed, uint64(n)))) {
 			z[k] = s.Point(from)

@@ -38,7 +38,7 @@ func OfChains(d *graph.Density, q family.Q, c Chains) *Sample {
 	return s
 }
 
-// Correlated reports whether draws are those of chains, which there are no more of than these.
+// Correlated reports whether the draws are those of chains: there is no proposal to take more from.
 func (s *Sample) Correlated() bool { return s.chains > 0 }
 
 // apart is by how many times the variance between groups of chains is larger than their chains say, so that it is not by chance:

@@ -23,7 +23,7 @@ import (
 const (
 	mostRHat     = 1.01 // of ranks, over islands: that of each latent
 	hopelessRHat = 1.1  // of a sampler that has not arrived
-	leastDraws   = 1000 // effective draws of each latent, at least
+	firstDraws   = 1000 // effective draws, after which it is seen how many the numbers need
 )
 
 // runSampler is the fit by the sampler alone.
@@ -32,7 +32,7 @@ func runSampler(ctx context.Context, d *graph.Density, s job, m *monitor) (*Post
 	if err := begun.checkpoint(); err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
 	}
-	p, err := sampled(ctx, d, s, m, noScout, nil)
+	p, err := bySampler(ctx, d, s, m, noScout, nil)
 	switch {
 	case err != nil && ctx.Err() != nil && p == nil:
 		return begun, fmt.Errorf("vi: stopped before the sampler had arrived: %w", cause(ctx))
@@ -45,22 +45,25 @@ func runSampler(ctx context.Context, d *graph.Density, s job, m *monitor) (*Post
 	return p, m.concluded(p)
 }
 
-// sampled is the posterior of d by the sampler, from draws that a scout has found, or from a scout of its own. It is nil, beside an
+// bySampler is the posterior of d by the sampler, from draws that a scout has found, or from a scout of its own. It is nil, beside an
 // error, if it was stopped before it had come to the posterior.
-func sampled(ctx context.Context, d *graph.Density, s job, m *monitor, sample scout.Result, from [][]float64) (*Posterior, error) {
+func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample scout.Result, from [][]float64) (*Posterior, error) {
 	p := &Posterior{Density: d, Settings: s.settings(), findings: &findings{Tried: 1, Scout: sample.LogEvidence}}
 	m.at("sampling")
 	var began time.Time // of the moves at β = 1
-	r, err := smc.Run(ctx, d, smc.Settings{
-		Draws: from, Seed: mc.Mix(s.Seed, samplerStream), Effective: max(s.sampler.Draws, leastDraws), Over: m.budget.Over,
-		Enough: func(r smc.Result) float64 { return p.need(r, s.sampler.Draws) },
+	run := smc.Settings{
+		Draws: from, Seed: mc.Mix(s.Seed, samplerStream), Effective: s.sampler.Draws, Over: m.budget.Over,
 		Progress: func(at smc.Progress) {
 			if at.Moves <= 1 {
 				began = time.Now()
 			}
 			m.sampling(at, began)
 		},
-	})
+	}
+	if s.sampler.Draws == 0 {
+		run.Effective, run.Enough = firstDraws, p.need
+	}
+	r, err := smc.Run(ctx, d, run)
 	if r.Z == nil || err != nil && ctx.Err() == nil {
 		return nil, err
 	}
@@ -75,7 +78,7 @@ func sampled(ctx context.Context, d *graph.Density, s job, m *monitor, sample sc
 	}
 	p.take(r)
 	p.findings.Verdict = p.judgeSampler(r, sample)
-	if m.budget.Over() {
+	if m.budget.Over() || err != nil {
 		p.findings.Cut = append(p.findings.Cut, fmt.Sprintf("the sampler ended with %.0f effective draws", p.findings.sample.ESS))
 	}
 	return p, err
@@ -104,32 +107,28 @@ func ofRun(d *graph.Density, q family.Q, r smc.Result) *weighted.Sample {
 	return weighted.OfChains(d, q, weighted.Chains{Z: r.Z, N: r.Chains, Groups: len(r.Islands), Effective: r.Effective, LogEvidence: r.LogEvidence})
 }
 
-// need is by how many times the draws of a sampler have to be more, for so many that are effective, or if that is 0 for the
-// precision of the numbers of the summary.
-func (p *Posterior) need(r smc.Result, effective int) float64 {
-	if effective > 0 {
-		return 0
-	}
+// need is by how many times the draws of a sampler have to be more for the numbers of the summary.
+func (p *Posterior) need(r smc.Result) float64 {
 	p.take(r)
-	j := judgement{p: p, s: p.findings.sample, chains: true}
-	p.findings.known = j.numbers()
-	if j.tails() {
-		p.findings.known = j.numbers()
-	}
 	worst := 0.0
-	for _, x := range p.findings.known {
+	for _, x := range p.ofSampler().p.findings.known {
 		worst = max(worst, x.accepted)
 	}
 	return worst * worst
 }
 
+// ofSampler is a judgement of the sampler's draws that begins with how well they tell the numbers of the summary.
+func (p *Posterior) ofSampler() judgement {
+	j := judgement{Verdict: Verdict{Trust: TrustFit}, p: p, s: p.findings.sample, other: "another Settings.Seed", chains: true}
+	if p.findings.known = j.numbers(); j.tails() {
+		p.findings.known = j.numbers()
+	}
+	return j
+}
+
 // judgeSampler asks whether islands agree, and how well the numbers are known by the draws.
 func (p *Posterior) judgeSampler(r smc.Result, sample scout.Result) Verdict {
-	f := p.findings
-	j := judgement{Verdict: Verdict{Trust: TrustFit}, p: p, s: f.sample, other: "another Settings.Seed", chains: true}
-	if f.known = j.numbers(); j.tails() {
-		f.known = j.numbers()
-	}
+	j := p.ofSampler()
 	worst, least := floats.MaxIdx(r.RHat), math.Inf(1)
 	for i := range r.Bulk {
 		least = min(least, r.Bulk[i], r.Tail[i])
@@ -147,7 +146,7 @@ func (p *Posterior) judgeSampler(r smc.Result, sample scout.Result) Verdict {
 	}
 	if j.Trust == TrustFit {
 		j.Reasons = append(j.Reasons, fmt.Sprintf("a sampler's %d draws are worth at least %.0f independent ones for each latent, and %d groups of them agree; the log evidence is %v",
-			f.sample.Len(), least, len(r.Islands), found))
+			j.s.Len(), least, len(r.Islands), found))
 	}
 	return j.Verdict
 }
@@ -166,19 +165,24 @@ func fitOrSample(ctx context.Context, d *graph.Density, s job, m *monitor) (*Pos
 	if p == nil && !nowhere || s.cells.Alone || m.budget.Over() || p != nil && p.findings.Verdict.Trust != TrustNothing {
 		return p, err
 	}
-	q, err := sampled(ctx, d, s, m, c.sample, c.draws())
-	switch {
-	case err != nil && (p == nil || ctx.Err() != nil):
-		return nil, err
-	case err != nil:
-		p.findings.Verdict.Reasons = append(p.findings.Verdict.Reasons, "a sampler that went on from there failed: "+err.Error())
-		return p, nil
-	case p != nil && slices.Max(q.findings.run.RHat) > hopelessRHat:
-		p.findings.Verdict.Reasons = append(p.findings.Verdict.Reasons, "a sampler that went on from there did not arrive: "+q.findings.Verdict.Reasons[0])
-		return p, nil
+	q, err := bySampler(ctx, d, s, m, c.sample, c.draws())
+	if q != nil {
+		q.findings.Cut = append(c.cuts, q.findings.Cut...)
 	}
-	q.findings.Cut = c.cuts
-	return q, nil
+	if p == nil || q != nil && slices.Max(q.findings.run.RHat) <= hopelessRHat {
+		return q, err
+	}
+	why := "was stopped"
+	switch {
+	case q != nil:
+		why = "did not arrive: " + q.findings.Verdict.Reasons[0]
+	case ctx.Err() != nil:
+		p.findings.Cut = append(p.findings.Cut, "the sampler "+why)
+	default:
+		err, why = nil, "failed: "+err.Error()
+	}
+	p.findings.Verdict.Reasons = append(p.findings.Verdict.Reasons, "a sampler that went on from there "+why)
+	return p, err
 }
 
 // noScout is what is known without a scout.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,7 +62,7 @@ func TestSampler(t *testing.T) {
 	for _, s := range []Settings{{Seed: 1}, {Seed: 2, Method: Sampler{}}} {
 		p, err := Fit(context.Background(), d, s)
 		require.NoError(t, err)
-		require.NotNil(t, p.findings.run)
+		require.True(t, p.findings.run != nil)
 		v, err := p.Verdict()
 		require.NoError(t, err)
 		require.Equal(t, TrustFit, v.Trust, "%v", v)
@@ -112,6 +113,41 @@ func TestSamplerStopped(t *testing.T) {
 	require.NotNil(t, p)
 	_, err = Fit(context.Background(), d, Settings{Seed: 1, Method: Sampler{}, Budget: time.Millisecond})
 	require.ErrorContains(t, err, "the budget ended before the sampler had come to the posterior")
+
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	p, err = Fit(ctx, d, Settings{Seed: 1, Progress: onWrite(func(line string) {
+		if strings.HasPrefix(line, "sampling") {
+			cancel()
+		}
+	})})
+	require.ErrorContains(t, err, "vi: stopped while sampling: context canceled")
+	require.NotEmpty(t, p.findings.Cut)
+	require.Len(t, p.Summary().Latents, 61) // of the cells, or of the draws so far
+	p, err = p.Resume(context.Background())
+	require.NoError(t, err)
+	require.Empty(t, p.findings.Cut)
+	require.True(t, p.findings.run != nil)
+}
+
+// onWrite is called with each line of progress.
+type onWrite func(line string)
+
+func (f onWrite) Write(b []byte) (int, error) {
+	f(string(b))
+	return len(b), nil
+}
+
+// As many draws are effective as were asked for, and not many more.
+func TestSamplerDraws(t *testing.T) {
+	d := effects(t, 20)
+	few, err := Fit(context.Background(), d, Settings{Seed: 1, Method: Sampler{Draws: 300}})
+	require.NoError(t, err)
+	many, err := Fit(context.Background(), d, Settings{Seed: 1, Method: Sampler{Draws: 3000}})
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, few.findings.sample.ESS, 300.0)
+	require.GreaterOrEqual(t, many.findings.sample.ESS, 3000.0)
+	require.Less(t, 3*few.findings.sample.Len(), many.findings.sample.Len())
 }
 
 // Settings that make no sense are errors that say so.
