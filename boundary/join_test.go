@@ -20,7 +20,7 @@ func TestConjunction(t *testing.T) {
 		at = graph.Add(at, m.Sample(fmt.Sprint("e", s), graph.Normal(0, 1)))
 		inside = graph.And(inside, graph.And(graph.Greater(at, -3), graph.Less(at, 3)))
 	}
-	curved := graph.Less(graph.Exp(at), graph.Add(15, m.Sample("w", graph.Normal(0, 1))))
+	curved := graph.Less(graph.Exp(at), graph.Add(2, m.Sample("w", graph.Normal(0, 1))))
 	m.Factor(graph.If(graph.And(inside, curved), 2, graph.Mul(0.1, at)))
 	d, err := m.Compile()
 	require.NoError(t, err)
