@@ -118,8 +118,9 @@ type modelTerm struct {
 }
 
 const (
-	factorTerm    = "factor"
-	objectiveTerm = "objective"
+	factorTerm      = "factor"
+	objectiveTerm   = "objective"
+	observationTerm = "observation " // before its name
 )
 
 // priorOf is what the prior of a latent is.
@@ -243,7 +244,7 @@ func (m *Model) Observe(name string, d Dist, x float64) {
 
 // observationOf is "observation name", the same text for each of a vector.
 func (m *Model) observationOf(name string) string {
-	const kind = "observation "
+	const kind = observationTerm
 	if n := len(m.terms); n > 0 {
 		if what := m.terms[n-1].what; len(what) == len(kind)+len(name) && strings.HasPrefix(what, kind) && what[len(kind):] == name {
 			return what
