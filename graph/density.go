@@ -19,7 +19,7 @@ import (
 // Density panic.
 type Density struct {
 	*compiled
-	data   []float64
+	data   []float64 // with numbers in place of what is missing
 	params []float64 // where they start, in coordinates; nil for where the program says
 	loose  bool      // they have a distribution in Residuals
 
@@ -35,6 +35,9 @@ type compiled struct {
 	names []string
 	index map[string]int
 	cache sync.Map
+
+	terms   []modelTerm // of the program, with those of missing observations
+	missing []bool      // by observation; nil if none is
 
 	nodes       nodes // the store as Compile found it: never written again
 	fingerprint func() string
@@ -76,7 +79,7 @@ func (m *Model) compile(arr *regions.Arrangement) (*Density, error) {
 	m.compiledOnce = true
 	now := m.snapshot()
 	now.labelGuards()
-	c := &compiled{m: now, from: m, arr: arr, index: make(map[string]int, len(now.latents)), nodes: now.st.nodes.clone()}
+	c := &compiled{m: now, from: m, arr: arr, index: make(map[string]int, len(now.latents)), terms: now.terms}
 	c.fingerprint = sync.OnceValue(c.digest)
 	c.names = slices.Grow(c.names, len(now.latents))
 	for i, l := range now.latents {
@@ -87,20 +90,10 @@ func (m *Model) compile(arr *regions.Arrangement) (*Density, error) {
 	for i, o := range now.obs {
 		data[i] = o.value
 	}
-	terms := make([]term, len(now.terms))
-	for i, t := range now.terms {
-		terms[i] = term{t.id, 1}
-	}
-	out := now.st.total(0, terms)
-	if err := now.checkConstants(out); err != nil {
+	if err := c.compile(missingIn(data)); err != nil {
 		return nil, err
 	}
-	var err error
-	c.Program, err = newProgram(now.st, []output{out}, &out, c.sizes())
-	if err != nil {
-		return nil, err
-	}
-	return &Density{compiled: c, data: data}, nil
+	return &Density{compiled: c, data: c.numbersFor(data)}, nil
 }
 
 // checkConstants reports a term of the log density that is not finite wherever
@@ -327,7 +320,7 @@ func (d *Density) Transformed(i int) bool {
 
 // WithData returns the density of the same program with other observations.
 // data gives new values by observation name, as many as there were; names that
-// are left out keep their values. Nothing is compiled again.
+// are left out keep their values. A NaN is a missing observation. Nothing is compiled again, unless others are missing than in d.
 func (d *Density) WithData(data map[string][]float64) (*Density, error) {
 	next := d.Data()
 	used := map[string]int{}
@@ -351,7 +344,7 @@ func (d *Density) WithData(data map[string][]float64) (*Density, error) {
 			return nil, fmt.Errorf("graph: observation %q: %d values for %d observations", name, len(data[name]), n)
 		}
 	}
-	return &Density{compiled: d.compiled, data: next, params: d.params, loose: d.loose}, nil
+	return d.given(next)
 }
 
 // WithObservations is WithData of all observations, in the order of the Observe calls. It keeps the slice.
@@ -365,23 +358,29 @@ func (d *Density) WithObservations(data []float64) (*Density, error) {
 			return nil, fmt.Errorf("graph: %v: observation %q, number %d of all: %w", obs[i].place, obs[i].name, i, err)
 		}
 	}
-	return &Density{compiled: d.compiled, data: data, params: d.params, loose: d.loose}, nil
+	return d.given(data)
 }
 
-// Data are the observations in the order of the Observe calls.
+// Data are the observations in the order of the Observe calls, NaN where one is missing.
 func (d *Density) Data() []float64 {
 	d.made()
-	return slices.Clone(d.data)
+	data := slices.Clone(d.data)
+	for i := range data {
+		if d.isMissing(i) {
+			data[i] = math.NaN()
+		}
+	}
+	return data
 }
 
 // DataAt are the observations that the program makes at z, in the order of the Observe
-// calls: Data, but for those in If blocks that z does not enter. z has Dim() unconstrained
+// calls: Data, but for those that are missing, and those in If blocks that z does not enter. z has Dim() unconstrained
 // coordinates.
 func (d *Density) DataAt(z []float64) (data []float64) {
 	ev := d.evaluate(z)
 	defer ev.release()
 	for i, o := range d.m.obs {
-		if ev.holds(o.where) {
+		if !d.isMissing(i) && ev.holds(o.where) {
 			data = append(data, d.data[i])
 		}
 	}

@@ -60,6 +60,9 @@ func (d *Density) DeterministicAt(dst, z []float64) []float64 {
 	dst = sized(dst, len(d.made().m.derived), "deterministic expressions")
 	ev := d.evaluate(z)
 	defer ev.release()
+	if d.missing != nil {
+		ev.data = d.Data()
+	}
 	chains := map[*Hidden][][]float64{}
 	for i, x := range d.m.derived {
 		if dst[i] = math.NaN(); !ev.holds(x.where) {
@@ -69,7 +72,7 @@ func (d *Density) DeterministicAt(dst, z []float64) []float64 {
 			dst[i] = ev.expr(x.x)
 			continue
 		}
-		dst[i] = remembered(chains, x.hidden, func() [][]float64 { return x.hidden.smoothed(ev) })[x.step][x.state]
+		dst[i] = remembered(chains, x.hidden, func() [][]float64 { return x.hidden.smoothed(ev, d.missing) })[x.step][x.state]
 	}
 	return dst
 }

@@ -165,9 +165,12 @@ func (d Dist) support() support {
 // transformed reports whether a latent is a transform of its coordinate.
 func (d Dist) transformed() bool { return d.support().fn != kernel.None }
 
-// check reports why x cannot be drawn from d.
+// check reports why x cannot be drawn from d. NaN is what is missing.
 func (d Dist) check(x float64) error {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
+	if math.IsNaN(x) {
+		return nil
+	}
+	if math.IsInf(x, 0) {
 		return fmt.Errorf("the value %v is not finite", x)
 	}
 	if s := d.support(); !s.contains(x) {

@@ -16,7 +16,7 @@ const (
 	maxSmallShape = 16
 )
 
-// small reports whether x is a number, or was observed, and is at most limit. Data
+// small reports whether x is a number, or was observed, and is at most limit, or missing. Data
 // that later take the place of observed ones keep the form that is chosen here.
 func small(x Expr, limit float64) bool {
 	v, known := x.IsConst()
@@ -26,11 +26,11 @@ func small(x Expr, limit float64) bool {
 			return false
 		}
 		if observed := x.m.observedValue(int(n.a)); observed.from != nil {
-			return observed.is(func(v float64) bool { return v <= limit })
+			return observed.is(func(v float64) bool { return !(v > limit) })
 		}
 		v = x.m.obs[n.a].value
 	}
-	return v <= limit
+	return !(v > limit)
 }
 
 // poissonLogProb is log(meanᵏ·e^−mean/Γ(k+1)).

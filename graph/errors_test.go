@@ -76,7 +76,7 @@ func TestModelErrors(t *testing.T) {
 		}},
 		{"scale 0", []string{"Normal", "sigma = 0", "positive"}, observe(graph.Normal(0, 0), 1)},
 		{"scale −1", []string{"latent x", "Logistic", "s = -1", "positive"}, sample(graph.Logistic(0, -1))},
-		{"rate NaN", []string{"Poisson", "lambda = NaN", "finite"}, observe(graph.Poisson(nan), 1)},
+		{"rate NaN", []string{"Poisson", "lambda = NaN", "finite: only the value of an observation may be missing"}, observe(graph.Poisson(nan), 1)},
 		{"mean infinite", []string{"Normal", "mu", "finite"}, observe(graph.Normal(inf, 1), 1)},
 		{"degrees of freedom 0", []string{"StudentsT", "nu = 0", "positive"}, sample(graph.StudentsT(0, 1, 0))},
 		{"shape 0", []string{"Gamma", "alpha = 0", "positive"}, sample(graph.Gamma(0, 1))},
@@ -114,7 +114,7 @@ func TestModelErrors(t *testing.T) {
 		{"log-normal 0", []string{"outside the support of LogNormal"}, observe(graph.LogNormal(1, 1), 0)},
 		{"beta 1", []string{"outside the support of Beta", "between 0 and 1"}, observe(graph.Beta(1, 1), 1)},
 		{"uniform 3.1", []string{"outside the support of Uniform", "[1, 3]"}, observe(graph.Uniform(1, 3), 3.1)},
-		{"data NaN", []string{"NaN", "not finite"}, observe(graph.Normal(0, 1), nan)},
+		{"data infinite", []string{"+Inf", "not finite"}, observe(graph.Normal(0, 1), inf)},
 		{"data infinite", []string{"Inf", "not finite"}, observe(graph.Normal(0, 1), inf)},
 
 		{"value of another model in a sum", []string{"another model"}, func(m *graph.Model, z graph.Expr) string {
@@ -288,7 +288,7 @@ func TestModelErrors(t *testing.T) {
 			m.Sample("x", graph.Logistic(graph.Mul(z, inf), 1))
 			return lineAbove()
 		}},
-		{"NaN in a sum", []string{"the number NaN is not finite, in latent x: Normal: mu = z + NaN"}, func(m *graph.Model, z graph.Expr) string {
+		{"NaN in a sum", []string{"the number NaN is not finite: only the value of an observation may be missing, in latent x: Normal: mu = z + NaN"}, func(m *graph.Model, z graph.Expr) string {
 			mu := graph.Add(z, nan)
 			at := lineAbove()
 			m.Sample("w", graph.Normal(z, 1))
@@ -425,7 +425,7 @@ func TestWithDataErrors(t *testing.T) {
 		"a latent":          {map[string][]float64{"z": {1}}, []string{`"z"`}},
 		"outside support":   {map[string][]float64{"k": {4, 4}}, []string{at, `"k" number 1`, "outside the support of Binomial"}},
 		"not whole":         {map[string][]float64{"k": {0.5, 1}}, []string{`"k" number 0`, "outside the support of Poisson"}},
-		"NaN":               {map[string][]float64{"k": {1, math.NaN()}}, []string{`"k" number 1`, "not finite"}},
+		"infinite":          {map[string][]float64{"k": {1, math.Inf(1)}}, []string{`"k" number 1`, "not finite"}},
 	} {
 		_, err := d.WithData(c.data)
 		require.Error(t, err, name)

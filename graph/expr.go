@@ -48,7 +48,7 @@ func (x Expr) in(m *Model) nodeID {
 	case nil:
 		v := x.rounded().raw()
 		if !isFinite(v) && m.err == nil {
-			m.fail("the number %v is not finite", v)
+			m.fail("the number %v is not finite%s", v, onlyObserved(v))
 			m.infinite = m.err
 		}
 		return m.st.node(combination{v: rounded{v: v, err: x.err}})

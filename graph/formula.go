@@ -151,7 +151,7 @@ func (m *Model) owns(g Guard) bool {
 // a latent.
 func (g Guard) isNaN() bool { return g.value.m == nil && math.IsNaN(g.value.v) }
 
-var errNaN = errors.New("a guard compares NaN with a number")
+var errNaN = errors.New("a guard compares NaN with a number" + onlyObserved(math.NaN()))
 
 // Of reports whether the guard belongs to the model of d. Guards that are
 // simply true or false belong to every model.

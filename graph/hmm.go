@@ -35,6 +35,7 @@ const maxProduct = 256
 type Hidden struct {
 	m             *Model
 	name          string
+	first         int // the observation of its first step
 	states, steps int // states: tuples of now states
 	now           int
 	x             []Expr   // what the forward sum is of
@@ -50,7 +51,7 @@ type Hidden struct {
 // transition that cannot be. The probabilities of Initial, and those of each row of a
 // transition, must add up to 1, which is checked where they are plain numbers.
 func (m *Model) ObserveHMM(name string, h HMM, ys []float64) *Hidden {
-	c := &Hidden{m: m, name: name, steps: len(ys), now: len(h.Initial), states: 1, where: m.within}
+	c := &Hidden{m: m, name: name, first: len(m.obs), steps: len(ys), now: len(h.Initial), states: 1, where: m.within}
 	if m.open != nil {
 		m.fail("ObserveHMM is called in the body of a plate; a chain in each row takes a loop in place of the plate")
 	}
@@ -271,12 +272,20 @@ func (c *Hidden) Deterministic(name string, state int) {
 	}
 }
 
-// smoothed are the probabilities of the states at each step.
-func (c *Hidden) smoothed(ev *evaluator) [][]float64 {
-	x := make([]float64, len(c.x))
+// values are those that the forward sum is of, without the emissions of missing steps; missing is by observation, or nil.
+func (c *Hidden) values(ev *evaluator, missing []bool) []float64 {
+	x, emissions := make([]float64, len(c.x)), len(c.x)-c.states*c.steps
 	for i := range x {
-		x[i] = ev.expr(c.x[i])
+		if i < emissions || missing == nil || !missing[c.first+(i-emissions)/c.states] {
+			x[i] = ev.expr(c.x[i])
+		}
 	}
+	return x
+}
+
+// smoothed are the probabilities of the states at each step.
+func (c *Hidden) smoothed(ev *evaluator, missing []bool) [][]float64 {
+	x := c.values(ev, missing)
 	out := make([][]float64, c.steps)
 	for t, tuples := range smoothed(c.states, c.steps, x) {
 		out[t] = make([]float64, c.now)
@@ -287,14 +296,55 @@ func (c *Hidden) smoothed(ev *evaluator) [][]float64 {
 	return out
 }
 
+// into is where in x the logarithms are of the probabilities of the tuples at a step, given that of the step before.
+func (c *Hidden) into(step, tuple int) int {
+	if step == 0 {
+		return 0
+	}
+	square := c.states * c.states
+	set := min(step, (len(c.x)-c.states*(1+c.steps))/square) - 1
+	return c.states + set*square + tuple*c.states
+}
+
+// path draws the tuples of all steps given what was observed: forward filtering, backward sampling.
+func (c *Hidden) path(ev *evaluator, missing []bool, rng *rand.Rand) []int {
+	x, k := c.values(ev, missing), c.states
+	emission := x[len(x)-k*c.steps:]
+	filtered := make([][]float64, c.steps) // in proportion to p(tuple | data up to the step)
+	for t := range filtered {
+		p := make([]float64, k)
+		for to := range p {
+			if p[to] = x[to]; t > 0 {
+				sum := 0.0
+				for from, q := range filtered[t-1] {
+					sum += q * math.Exp(x[c.into(t, from)+to])
+				}
+				p[to] = math.Log(sum)
+			}
+			p[to] += emission[t*k+to]
+		}
+		most := slices.Max(p)
+		for to := range p {
+			p[to] = math.Exp(p[to] - most)
+		}
+		filtered[t] = p
+	}
+	path := make([]int, c.steps)
+	for t := c.steps - 1; t >= 0; t-- {
+		p := filtered[t]
+		if t < c.steps-1 {
+			for from := range p {
+				p[from] *= math.Exp(x[c.into(t+1, from)+path[t+1]])
+			}
+		}
+		path[t] = choice(p, rng)
+	}
+	return path
+}
+
 // next draws the tuple of a step, given that of the step before.
 func (c *Hidden) next(ev *evaluator, step, tuple int, rng *rand.Rand) int {
-	row := c.x[:c.states]
-	if step > 0 {
-		square := c.states * c.states
-		set := min(step, (len(c.x)-c.states*(1+c.steps))/square) - 1
-		row = c.x[c.states+set*square+tuple*c.states:][:c.states]
-	}
+	row := c.x[c.into(step, tuple):][:c.states]
 	p := make([]float64, c.states)
 	for k := range p {
 		p[k] = math.Exp(ev.expr(row[k]))

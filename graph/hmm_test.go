@@ -397,7 +397,7 @@ func TestHMMWithData(t *testing.T) {
 		want += logNormalPDF(v, 0, 1)
 	}
 	close12(t, want, logProb(t, other, z...))
-	_, err = d.WithData(map[string][]float64{"y": {1, 0, math.NaN(), 0, 0, 0}})
+	_, err = d.WithData(map[string][]float64{"y": {1, 0, math.Inf(1), 0, 0, 0}})
 	require.ErrorContains(t, err, `observation "y" number 2`)
 }
 
@@ -531,7 +531,7 @@ func TestHMMErrors(t *testing.T) {
 			return []float64{-2}
 		}},
 		{`the name "z" is already taken`, func(m *graph.Model, z graph.Expr, h *graph.HMM) []float64 { return []float64{0.25} }},
-		{"the value NaN is not finite", func(m *graph.Model, z graph.Expr, h *graph.HMM) []float64 { return []float64{math.NaN()} }},
+		{"the value +Inf is not finite", func(m *graph.Model, z graph.Expr, h *graph.HMM) []float64 { return []float64{math.Inf(1)} }},
 	} {
 		m := graph.NewModel()
 		z := m.Sample("z", graph.Normal(0, 1))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/facetvi/facet/regions"
 )
@@ -46,6 +45,7 @@ type Model struct {
 	err          error
 	compiledOnce bool
 	simulation   bool // see NewSimulation
+	dependent    bool // the program depends on observations as values
 	// infinite is the error about a number that is not finite, if there is one.
 	infinite error
 }
@@ -111,7 +111,7 @@ func (o *observation) dist() Dist {
 
 // A modelTerm is one summand of the log density.
 type modelTerm struct {
-	what  string // "prior of x", "observation y", or factorTerm
+	what  string // "prior of x", "observation y", "requirement", factorTerm or objectiveTerm
 	place *place
 	id    nodeID
 	prior bool
@@ -222,6 +222,8 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 // Observe conditions on x having been drawn from d. Observations that share a
 // name form a vector, in the order of the calls; Density.WithData replaces them
 // by name. Inside an If block the observation counts only on its side.
+//
+// A NaN is a missing observation: log r is that of the program without it, and Density.Replicate draws it given what was observed.
 func (m *Model) Observe(name string, d Dist, x float64) {
 	if !m.outsidePlates("Observe") || !m.noConditions("Observe", "sample instead, and put what an outcome costs into the objective") {
 		return
@@ -244,13 +246,12 @@ func (m *Model) Observe(name string, d Dist, x float64) {
 
 // observationOf is "observation name", the same text for each of a vector.
 func (m *Model) observationOf(name string) string {
-	const kind = observationTerm
 	if n := len(m.terms); n > 0 {
-		if what := m.terms[n-1].what; len(what) == len(kind)+len(name) && strings.HasPrefix(what, kind) && what[len(kind):] == name {
-			return what
+		if t := &m.terms[n-1]; len(t.what) == len(observationTerm)+len(name) && t.observes() && t.what[len(observationTerm):] == name {
+			return t.what
 		}
 	}
-	return kind + name
+	return observationTerm + name
 }
 
 // Factor adds logp, an expression or a number (see Value), to the log density;
@@ -358,6 +359,9 @@ func (m *Model) logProb(what string, d Dist, x Expr) Expr {
 func (m *Model) shared(d Dist, x Expr) Expr {
 	isSmall := func(p Expr) bool { return small(p, maxSmallShape) }
 	if d.law.change == nil || m.st.at(x.id).kind != kData || !slices.ContainsFunc(d.params, func(p Expr) bool { return !isSmall(p) }) {
+		return d.logProb(x)
+	}
+	if m.observedValue(int(m.st.head(x.id).a)).is(math.IsNaN) {
 		return d.logProb(x)
 	}
 	key := sharing{law: d.law, where: m.within.value}

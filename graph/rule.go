@@ -19,7 +19,7 @@ func (r rule) broken(v float64) string {
 	case r == limit && math.IsInf(v, 0):
 		return ""
 	case math.IsNaN(v) || math.IsInf(v, 0):
-		return "must be finite"
+		return "must be finite" + onlyObserved(v)
 	case r == positive && v <= 0:
 		return "must be positive"
 	case r == probability && (v <= 0 || v >= 1):

@@ -47,6 +47,10 @@ func (d *Density) PriorDraw(dst []float64, rng *rand.Rand) []float64 {
 // PriorDraw). All others are in the support, moved there by one rounding if
 // need be, so that WithData takes them.
 //
+// A missing observation is drawn given those that were observed: a hidden state from its law given all data of the chain, and
+// what depends on earlier observations from these. So draws of the last observations, all missing, are forecasts. The replicates of
+// those that were observed do not depend on the data but by z.
+//
 // Posterior draws of z make them posterior predictive draws. z has Dim()
 // unconstrained coordinates. Replicate allocates if dst is nil, and otherwise
 // panics unless len(dst) is the number of observations. It panics if rng is nil.
@@ -67,6 +71,9 @@ func (d *Density) Replicate(dst, z []float64, rng *rand.Rand) []float64 {
 			}
 			dst[i] = dist.fromCoordinate(dist.draw(ev.params(dist), rng))
 		}
+	}
+	if d.missing != nil {
+		d.drawMissing(dst, z, rng)
 	}
 	return dst
 }

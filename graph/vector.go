@@ -224,6 +224,7 @@ func multivariateNormal(mu []Expr, l [][]Expr) VectorDist {
 			if m.err != nil {
 				return Expr{}
 			}
+			m.dependent = true
 			return Expr{m: m, id: m.st.leaf(kData, len(m.obs)-1)}
 		})
 	}

@@ -411,8 +411,8 @@ func TestVectorErrors(t *testing.T) {
 		"3 numbers for a vector of 2": func(m *graph.Model) {
 			m.ObserveVector("x", graph.MultivariateNormal(two, [][]float64{{1}, {0, 1}}), []float64{1, 2, 3})
 		},
-		"the value NaN is not finite": func(m *graph.Model) {
-			m.ObserveVector("x", graph.MultivariateNormal(two, [][]float64{{1}, {0, 1}}), []float64{1, math.NaN()})
+		"the value -Inf is not finite": func(m *graph.Model) {
+			m.ObserveVector("x", graph.MultivariateNormal(two, [][]float64{{1}, {0, 1}}), []float64{1, math.Inf(-1)})
 		},
 		"Ordered: 0 values in order":          func(m *graph.Model) { m.SampleVector("x", graph.Ordered(0, graph.Normal(0, 1))) },
 		"Ordered: Gamma is none of Normal":    func(m *graph.Model) { m.SampleVector("x", graph.Ordered(2, graph.Gamma(1, 1))) },

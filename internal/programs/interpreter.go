@@ -24,8 +24,15 @@ func (p *Program) Run(u []float64) Run { return p.run(u, nil) }
 // of that run.
 func (p *Program) RunAs(u []float64, decisions []bool) Run { return p.run(u, decisions) }
 
-func (p *Program) run(u []float64, script []bool) Run {
-	in := interpreter{u: u, vars: make([]float64, p.vars), vectors: make([][]float64, p.vectors), script: script, live: true}
+// RunGiven is RunAs with other data, in the order in which the program observes them. NaN is what is missing.
+func (p *Program) RunGiven(u []float64, decisions []bool, data []float64) Run {
+	return p.runGiven(u, decisions, data)
+}
+
+func (p *Program) run(u []float64, script []bool) Run { return p.runGiven(u, script, nil) }
+
+func (p *Program) runGiven(u []float64, script []bool, data []float64) Run {
+	in := interpreter{u: u, data: data, vars: make([]float64, p.vars), vectors: make([][]float64, p.vectors), script: script, live: true}
 	for i, v := range p.params {
 		in.vars[i], _ = v.value(in.coordinate())
 	}
@@ -38,6 +45,7 @@ func (p *Program) run(u []float64, script []bool) Run {
 type interpreter struct {
 	Run
 	u       []float64 // that are still to come
+	data    []float64 // likewise; nil for those of the program
 	vars    []float64
 	vectors [][]float64
 	script  []bool    // nil to decide
@@ -50,6 +58,16 @@ func (in *interpreter) coordinate() float64 {
 	u := in.u[0]
 	in.u = in.u[1:]
 	return u
+}
+
+// datum is the next observation; the program has own.
+func (in *interpreter) datum(own float64) float64 {
+	if in.data == nil {
+		return own
+	}
+	x := in.data[0]
+	in.data = in.data[1:]
+	return x
 }
 
 func (in *interpreter) decide(yes bool) bool {
@@ -84,7 +102,10 @@ func (in *interpreter) stmt(s *stmt) {
 		in.LogProb += s.law.LogProb(x, params) + logJac // also where it is not used
 		in.vars[s.i] = x
 	case "observe":
-		in.add(s.law.LogProb(s.xs[at(in.n, in.row, len(in.row)-1)], in.params(s)))
+		params := in.params(s)
+		if x := in.datum(s.xs[at(in.n, in.row, len(in.row)-1)]); !math.IsNaN(x) {
+			in.add(s.law.LogProb(x, params))
+		}
 	case "factor":
 		in.add(in.expr(&s.e[0]))
 	case "let":

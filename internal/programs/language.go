@@ -2,6 +2,7 @@ package programs
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/facetvi/facet/graph"
 )
@@ -15,8 +16,15 @@ func (p *Program) Loops(made func(m *graph.Model, x graph.Expr)) *graph.Model {
 	return p.write(true, made)
 }
 
+// Bare is the program with loops that do not observe what is missing, but for steps of chains.
+func (p *Program) Bare() *graph.Model { return p.writeBy(writer{loops: true, bare: true}) }
+
 func (p *Program) write(loops bool, made func(m *graph.Model, x graph.Expr)) *graph.Model {
-	w := writer{m: graph.NewModel(), loops: loops, made: made, vars: make([]graph.Expr, p.vars), vectors: make([][]graph.Expr, p.vectors)}
+	return p.writeBy(writer{loops: loops, made: made})
+}
+
+func (p *Program) writeBy(w writer) *graph.Model {
+	w.m, w.vars, w.vectors = graph.NewModel(), make([]graph.Expr, p.vars), make([][]graph.Expr, p.vectors)
 	for i, v := range p.params {
 		var options []graph.ParamOption
 		switch v.space {
@@ -37,6 +45,7 @@ func (p *Program) write(loops bool, made func(m *graph.Model, x graph.Expr)) *gr
 type writer struct {
 	m       *graph.Model
 	loops   bool
+	bare    bool // without what is missing
 	made    func(m *graph.Model, x graph.Expr)
 	plates  []*graph.Plate // open ones
 	n, row  []int          // of open loops
@@ -81,8 +90,8 @@ func (w *writer) stmt(s stmt) {
 	case "observe":
 		if d := s.law.Make(w.params(s)); len(w.plates) > 0 {
 			w.plates[len(w.plates)-1].Observe(s.name, d, s.xs)
-		} else {
-			w.m.Observe(s.name, d, s.xs[at(w.n, w.row, len(w.row)-1)])
+		} else if x := s.xs[at(w.n, w.row, len(w.row)-1)]; !w.bare || !math.IsNaN(x) {
+			w.m.Observe(s.name, d, x)
 		}
 	case "factor":
 		b.Factor(w.expr(s.e[0]))

@@ -2,6 +2,7 @@ package programs
 
 import (
 	"math"
+	"slices"
 
 	"github.com/facetvi/facet/graph"
 )
@@ -123,4 +124,47 @@ type stmt struct {
 	n          int  // rows of a plate, components of a vector, steps of a chain
 	lags       int  // of a chain
 	varying    bool // a chain's transition
+}
+
+// Without is a copy of the program in which the observations are missing, NaN, for which missing says so. The first
+// component of a vector is only with all others.
+func (p *Program) Without(missing func() bool) *Program {
+	q := *p
+	q.body = without(p.body, missing)
+	return &q
+}
+
+func without(list []stmt, missing func() bool) []stmt {
+	list = slices.Clone(list)
+	for k := range list {
+		s := &list[k]
+		s.then, s.othw = without(s.then, missing), without(s.othw, missing)
+		if s.op != "observe" && s.op != "observevector" && s.op != "hmm" {
+			continue
+		}
+		s.xs = slices.Clone(s.xs)
+		for i := len(s.xs) - 1; i >= 0; i-- {
+			if missing() && (s.op != "observevector" || i%s.n == s.n-1 || math.IsNaN(s.xs[i+1])) {
+				s.xs[i] = math.NaN()
+			}
+		}
+	}
+	return list
+}
+
+// Kind is the statement that makes the observation of that name, and in what; empty if there is none.
+func (p *Program) Kind(name string) string { return kindOf(p.body, name, "") }
+
+func kindOf(list []stmt, name, in string) string {
+	for _, s := range list {
+		if s.name == name && (s.op == "observe" || s.op == "observevector" || s.op == "hmm") {
+			return in + s.op
+		}
+		for _, inner := range [][]stmt{s.then, s.othw} {
+			if kind := kindOf(inner, name, s.op+" "); kind != "" {
+				return kind
+			}
+		}
+	}
+	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
 )
@@ -103,10 +104,19 @@ func (w *writer) vector(s stmt) {
 		if len(w.plates) > 0 {
 			w.plates[len(w.plates)-1].ObserveVector(s.name, normal(p), rows)
 		} else {
-			w.m.ObserveVector(s.name, normal(p), rows[at(w.n, w.row, len(w.row)-1)])
+			w.observeVector(s.name, p, rows[at(w.n, w.row, len(w.row)-1)])
 		}
 	}
 	copy(w.vars[s.i:], x)
+}
+
+func (w *writer) observeVector(name string, p []graph.Expr, x []float64) {
+	switch {
+	case !w.bare || !math.IsNaN(x[1]):
+		w.m.ObserveVector(name, normal(p), x)
+	case !math.IsNaN(x[0]):
+		w.m.Observe(name, graph.Normal(p[0], p[2]), x[0])
+	}
 }
 
 // chain writes a hidden chain.
@@ -175,7 +185,15 @@ func (in *interpreter) vector(s *stmt) {
 		}
 	case "observevector":
 		row := at(in.n, in.row, len(in.row)-1)
-		in.add(logNormalVector(s.xs[row*s.n:(row+1)*s.n], p))
+		a, b := in.datum(s.xs[row*s.n]), in.datum(s.xs[row*s.n+1])
+		switch sd := math.Hypot(p[3], p[4]); { // of b
+		case !math.IsNaN(a) && !math.IsNaN(b):
+			in.add(logNormalVector([]float64{a, b}, p))
+		case !math.IsNaN(a):
+			in.add(distuv.Normal{Mu: p[0], Sigma: p[2]}.LogProb(a))
+		case !math.IsNaN(b):
+			in.add(distuv.Normal{Mu: p[1], Sigma: sd}.LogProb(b))
+		}
 	}
 	if s.op == "dirichlet" || s.op == "ordered" {
 		for _, v := range x[:s.n] {
@@ -194,7 +212,10 @@ func logNormalVector(x, p []float64) float64 {
 // chain interprets a hidden chain: it adds up its paths.
 func (in *interpreter) chain(s *stmt) {
 	p := in.params(s)
-	rest := p[3:]
+	rest, xs := p[3:], make([]float64, s.n)
+	for t, x := range s.xs {
+		xs[t] = in.datum(x)
+	}
 	path := make([]int, s.lags+s.n)
 	var logProbs []float64 // of all paths
 	inSecond := make([][]float64, s.n)
@@ -228,8 +249,9 @@ func (in *interpreter) chain(s *stmt) {
 			if t := i - s.lags; t >= 0 {
 				states := slices.Clone(path[t : i+1])
 				slices.Reverse(states)
-				k := emission(states)
-				logProb += s.law.LogProb(s.xs[t], rest[k*len(rest)/2:(k+1)*len(rest)/2])
+				if k := emission(states); !math.IsNaN(xs[t]) {
+					logProb += s.law.LogProb(xs[t], rest[k*len(rest)/2:(k+1)*len(rest)/2])
+				}
 			}
 			walk(i+1, logProb)
 		}

@@ -1,0 +1,213 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// An observation whose value is NaN is missing: log r is that of the program without it, which is compiled for each set of missing
+// observations. Its number in Density.data is one that it could have, for what data share; no term of its own is left.
+
+// observes reports whether t is the log density of an observation, or of those of a chain.
+func (t *modelTerm) observes() bool { return !t.prior && strings.HasPrefix(t.what, observationTerm) }
+
+// onlyObserved says of NaN where it may be.
+func onlyObserved(v float64) string {
+	if math.IsNaN(v) {
+		return ": only the value of an observation may be missing"
+	}
+	return ""
+}
+
+// missingIn are the places of NaN in data; nil if there are none.
+func missingIn(data []float64) []bool {
+	if !slices.ContainsFunc(data, math.IsNaN) {
+		return nil
+	}
+	missing := make([]bool, len(data))
+	for i, x := range data {
+		missing[i] = math.IsNaN(x)
+	}
+	return missing
+}
+
+// without is the program where the given observations are missing.
+func (c *compiled) without(missing []bool) (*compiled, error) {
+	c.st.mu.Lock()
+	now := c.m.snapshot()
+	c.st.mu.Unlock()
+	next := &compiled{m: now, from: c.from, arr: c.arr, names: c.names, index: c.index, terms: c.terms, fingerprint: c.fingerprint}
+	return next, next.compile(missing)
+}
+
+// compile compiles the program's terms but for those of missing observations.
+func (c *compiled) compile(missing []bool) error {
+	if err := c.m.needsNoMissing(missing); err != nil {
+		return err
+	}
+	c.missing, c.m.terms = missing, c.m.termsWithout(c.terms, missing)
+	c.nodes = c.m.st.nodes.clone()
+	terms := make([]term, len(c.m.terms))
+	for i, t := range c.m.terms {
+		terms[i] = term{t.id, 1}
+	}
+	out := c.m.st.total(0, terms)
+	if err := c.m.checkConstants(out); err != nil {
+		return err
+	}
+	var err error
+	c.Program, err = newProgram(c.m.st, []output{out}, &out, c.sizes())
+	return err
+}
+
+// termsWithout are terms but for those of missing observations. Each observation has a term, in their order, and each chain one.
+func (m *Model) termsWithout(terms []modelTerm, missing []bool) []modelTerm {
+	if missing == nil {
+		return terms
+	}
+	kept, at := make([]modelTerm, 0, len(terms)), 0
+	for _, t := range terms {
+		if !t.observes() {
+			kept = append(kept, t)
+			continue
+		}
+		chain, is := m.obs[at].hidden, missing[at]
+		if at++; chain != nil {
+			at += chain.steps - 1
+			t.id, is = m.chainWithout(chain, t.id, missing)
+		}
+		if !is {
+			kept = append(kept, t)
+		}
+	}
+	return kept
+}
+
+// chainWithout is the term of a chain, id, without the emissions of missing steps: 1 in place of their densities. It reports
+// whether all are missing.
+func (m *Model) chainWithout(c *Hidden, id nodeID, missing []bool) (term nodeID, all bool) {
+	steps := missing[c.first:][:c.steps]
+	if !slices.Contains(steps, true) {
+		return id, false
+	}
+	ids := make([]nodeID, len(c.x))
+	emissions := len(c.x) - c.states*c.steps
+	for i, x := range c.x {
+		switch {
+		case i >= emissions && steps[(i-emissions)/c.states]:
+			ids[i] = m.st.constant(0)
+		case x.m == nil:
+			ids[i] = m.st.constant(x.v)
+		default:
+			ids[i] = x.id
+		}
+	}
+	sum := m.st.forward(c.states, c.steps, ids)
+	if where := c.where.value; where.m != nil {
+		sum = m.st.sel(where.id, sum, m.st.constant(0))
+	}
+	return sum, !slices.Contains(steps, false)
+}
+
+// needsNoMissing reports what of the program depends on an observation that is missing, but for what is missing itself.
+func (m *Model) needsNoMissing(missing []bool) error {
+	if missing == nil || !m.dependent {
+		return nil
+	}
+	check := func(at *place, what string, roots ...nodeID) error {
+		for _, root := range roots {
+			for id := range m.st.under(root) {
+				if n := m.st.at(id); n.kind == kData && missing[n.a] {
+					o := m.obs[n.a]
+					return fmt.Errorf("graph: %v: the %s depends on observation %q (%v), which is missing: only what is missing too may; sample it in place of observing it",
+						at, what, o.name, o.place)
+				}
+			}
+		}
+		return nil
+	}
+	for i := range m.obs {
+		o := &m.obs[i]
+		if missing[i] {
+			continue
+		}
+		for _, d := range o.dists() {
+			if err := check(o.place, m.observationOf(o.name), d.nodes()...); err != nil {
+				return err
+			}
+		}
+	}
+	for _, t := range m.terms {
+		if t.observes() {
+			continue
+		}
+		if err := check(t.place, t.what, t.id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// numbersFor are the data for arithmetic: with numbers in place of what is missing.
+func (c *compiled) numbersFor(data []float64) []float64 {
+	if c.missing == nil {
+		return data
+	}
+	out := slices.Clone(data)
+	for i, x := range out {
+		if !math.IsNaN(x) {
+			continue
+		}
+		if out[i] = c.m.obs[i].value; math.IsNaN(out[i]) {
+			out[i] = 0
+		}
+	}
+	return out
+}
+
+// given is the density of the same program with these observations, which it keeps.
+func (d *Density) given(data []float64) (*Density, error) {
+	c := d.compiled
+	if missing := missingIn(data); !slices.Equal(missing, c.missing) {
+		var err error
+		if c, err = c.without(missing); err != nil {
+			return nil, err
+		}
+	}
+	return &Density{compiled: c, data: c.numbersFor(data), params: d.params, loose: d.loose}, nil
+}
+
+// isMissing reports whether observation i is.
+func (c *compiled) isMissing(i int) bool { return c.missing != nil && c.missing[i] }
+
+// drawMissing draws what is missing into dst given z and what was observed.
+func (d *Density) drawMissing(dst, z []float64, rng *rand.Rand) {
+	ev := d.evaluate(z)
+	defer ev.release()
+	ev.data = d.Data()
+	var path []int // of the chain that the observation is a step of
+	for i := range d.m.obs {
+		o := &d.m.obs[i]
+		if o.hidden != nil && o.step == 0 {
+			path = nil
+		}
+		if !d.missing[i] {
+			continue
+		}
+		if dst[i] = math.NaN(); !ev.holds(o.where) {
+			continue
+		}
+		dist := o.dist()
+		if o.hidden != nil {
+			if path == nil {
+				path = o.hidden.path(ev, d.missing, rng)
+			}
+			dist = o.hidden.emission[o.step][path[o.step]]
+		}
+		dst[i] = dist.fromCoordinate(dist.draw(ev.params(dist), rng))
+		ev.data[i] = dst[i]
+	}
+}
