@@ -19,11 +19,11 @@ func TestFlags(t *testing.T) { clitest.WrongFlags(t, "amortized", run, []string{
 
 func TestStopped(t *testing.T) { clitest.Stopped(t, run) }
 
-// The exact mean of the change is that of many draws of the rates.
+// The exact mean and standard deviation of the change are those of many draws of the rates.
 func TestExact(t *testing.T) {
 	counts := []float64{3, 6, 4, 5, 2, 4, 5, 9, 12, 7, 10, 8, 8, 11, 9, 10, 6, 9, 8, 12}
 	rng := rand.New(rand.NewPCG(1, 1))
-	sum, weighted := 0.0, 0.0
+	var sum, first, second float64
 	for range 400_000 {
 		change, before, after := length*rng.Float64(), rng.ExpFloat64()/rate, rng.ExpFloat64()/rate
 		logs := 0.0
@@ -36,9 +36,12 @@ func TestExact(t *testing.T) {
 		}
 		w := math.Exp(logs + 45)
 		sum += w
-		weighted += w * change
+		first += w * change
+		second += w * change * change
 	}
-	require.InDelta(t, exact(counts), weighted/sum, 0.1)
+	mean, sd := exact(counts)
+	require.InDelta(t, mean, first/sum, 0.1)
+	require.InDelta(t, sd, math.Sqrt(second/sum-first*first/(sum*sum)), 0.1)
 }
 
 // A short training is enough to see that the boundary part matters.
@@ -50,9 +53,6 @@ func TestTraining(t *testing.T) {
 	require.NoError(t, err)
 	q, err := family.MeanField{}.New(d)
 	require.NoError(t, err)
-	judge, err := expect.NewRows(d, q, 1000, 1)
-	require.NoError(t, err)
-	x := &examiner{d, judge, make([]float64, 6)}
 	var networks []network
 	for _, through := range []bool{true, false} {
 		rows, err := expect.NewRows(d, q, 4, 1)
@@ -60,13 +60,20 @@ func TestTraining(t *testing.T) {
 		if !through {
 			rows.WithoutBoundary()
 		}
-		n := newNetwork(32, 6, rand.New(rand.NewPCG(1, 1)))
-		require.NoError(t, n.train(context.Background(), rows, 1000, 1, io.Discard))
+		n := newNetwork(32, rand.New(rand.NewPCG(1, 1)))
+		require.NoError(t, n.train(context.Background(), rows, 500, 1, io.Discard))
 		networks = append(networks, n)
 	}
-	of, _, err := x.compare(context.Background(), networks, 20, 1, io.Discard)
+	networks = append(networks, newNetwork(32, rand.New(rand.NewPCG(1, 1))))
+	rng, series := rand.New(rand.NewPCG(1, 3)), []float64{}
+	for range 40 {
+		series = append(series, draw(rng)...)
+	}
+	answers, err := compare(context.Background(), d, q, series, []string{"through", "without", "start"}, networks)
 	require.NoError(t, err)
-	t.Log(of[0].gap, of[1].gap)
-	require.Less(t, of[0].gap, 1.0)
-	require.Greater(t, of[1].gap, 10.0)
+	through, without, start := answers[1].gap(answers[0]), answers[2].gap(answers[0]), answers[3].gap(answers[0])
+	t.Log(through, without, start)
+	require.Less(t, through, 0.3)
+	require.Less(t, through, 0.5*start)
+	require.Greater(t, without, 10.0)
 }
