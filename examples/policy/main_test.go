@@ -13,7 +13,7 @@ import (
 )
 
 func TestRun(t *testing.T) {
-	clitest.Answers(t, run, []string{"-steps", "5"}, "the best for each                      9.256", "network at the start                  15.928")
+	clitest.Answers(t, run, []string{"-steps", "5"}, "the best for each                     11.299", "network at the start                  13.352")
 }
 
 func TestFlags(t *testing.T) { clitest.WrongFlags(t, "policy", run) }
@@ -31,7 +31,7 @@ func TestExact(t *testing.T) {
 		for range 100_000 {
 			left, cost := at[0]-at[2]-sd*rng.NormFloat64(), 0.0
 			if left < at[1] {
-				left, cost = refill, courier
+				left, cost = at[3]+spare, courier
 			}
 			if demand := at[3] + sd*rng.NormFloat64(); demand > left {
 				cost += gone
@@ -75,6 +75,6 @@ func TestTraining(t *testing.T) {
 		losses = append(losses, loss(p.answer))
 	}
 	t.Log(losses)
-	require.Less(t, losses[0], 9.6)
+	require.Less(t, losses[0], 11.4)
 	require.Greater(t, losses[1], 12.0)
 }
