@@ -21,62 +21,83 @@ type Comparison struct {
 
 // ModelEvidence is what the data say of a model.
 type ModelEvidence struct {
-	Name        string   // "model 1" and so on; a caller may change it
-	LogEvidence Estimate // in nats
+	Name        string     // "model 1" and so on, or that of the Program; a caller may change it
+	Fit         *Posterior // of the model
+	Trust       Trust      // of its fit
+	LogEvidence Estimate   // in nats
 	// LogBayes is the logarithm of the Bayes factor of the model against the best one:
 	// 0 for that, else negative, but for the noise of the estimates.
 	LogBayes Estimate
-	// Prob is the probability of the model, if all models had the same one before the data.
-	Prob Estimate
+	// Prior is the probability of the model before the data, and Prob given them.
+	Prior float64
+	Prob  Estimate
+	// LOO is how the model predicts each observation from the others, and Stacking its weight in the mixture of models that
+	// predicts best, which is no probability: see loo.Stack. HowMany alone has them; without, LOO is empty, and Stacking NaN.
+	LOO      LOO
+	Stacking float64
 }
 
 // Compare compares models by the evidence of their fits,
 //
 //	P(model k | data) = Z_k / Σ_j Z_j,    log Z_k = fit k's LogEvidence,
 //
-// with standard errors of first order. The models must observe the same numbers, in any
+// with standard errors of first order, if all had the same probability before the data. [HowMany] takes other ones. The models must observe the same numbers, in any
 // order, whatever branches they take; other numbers are an error. Compare looks at what each model observes at 200 draws of its
 // prior and 200 of its fit. It does not see transformed data, priors that are not
 // normalised, and Factors, whose evidences cannot be compared.
 func Compare(fits ...*Posterior) (Comparison, error) {
-	if len(fits) < 2 {
+	models := make([]ModelEvidence, len(fits))
+	for k, p := range fits {
+		models[k] = ModelEvidence{Name: fmt.Sprintf("model %d", k+1), Fit: p, Stacking: math.NaN()}
+	}
+	return compareModels(models)
+}
+
+// compareModels is Compare of models that have names, fits and priors.
+func compareModels(models []ModelEvidence) (Comparison, error) {
+	if len(models) < 2 {
 		return Comparison{}, errors.New("vi: comparing models: there are fewer than two fits")
 	}
-	var c Comparison
+	c := Comparison{Models: models}
 	var first []float64
-	for k, p := range fits {
-		name := fmt.Sprintf("model %d", k+1)
-		verdict, err := p.Verdict()
-		if err != nil {
-			return Comparison{}, fmt.Errorf("vi: comparing models: %s: %w", name, err)
+	for k := range models {
+		m := &models[k]
+		if err := m.look(); err != nil {
+			return Comparison{}, fmt.Errorf("vi: comparing models: %s: %w", m.Name, err)
 		}
-		data, err := p.observed()
+		data, err := m.Fit.observed()
 		if err != nil {
-			return Comparison{}, fmt.Errorf("vi: comparing models: %s observes other data in one branch than in another: %w", name, err)
+			return Comparison{}, fmt.Errorf("vi: comparing models: %s observes other data in one branch than in another: %w", m.Name, err)
 		}
 		if k == 0 {
 			first = data
 		}
 		if err := sameData(first, data); err != nil {
-			return Comparison{}, fmt.Errorf("vi: comparing models: %s has other data than model 1: %w", name, err)
+			return Comparison{}, fmt.Errorf("vi: comparing models: %s has other data than %s: %w", m.Name, models[0].Name, err)
 		}
-		evidence, err := p.LogEvidence()
-		if err == nil && !finite(evidence.Value) {
-			err = fmt.Errorf("its log evidence is %v", evidence)
+		if m.Trust == TrustNothing {
+			verdict, _ := m.Fit.Verdict()
+			c.Warnings = append(c.Warnings, m.Name+": "+verdict.String())
 		}
-		if err != nil {
-			return Comparison{}, fmt.Errorf("vi: comparing models: %s: %w", name, err)
-		}
-		if verdict.Trust == TrustNothing {
-			c.Warnings = append(c.Warnings, name+": "+verdict.String())
-		}
-		c.Models = append(c.Models, ModelEvidence{Name: name, LogEvidence: evidence})
-		if evidence.Value > c.Models[c.Best].LogEvidence.Value {
+		if m.LogEvidence.Value > models[c.Best].LogEvidence.Value {
 			c.Best = k
 		}
 	}
 	c.weigh()
 	return c, nil
+}
+
+// look finds verdict and evidence.
+func (m *ModelEvidence) look() error {
+	verdict, err := m.Fit.Verdict()
+	if err != nil {
+		return err
+	}
+	m.Trust = verdict.Trust
+	if m.LogEvidence, err = m.Fit.LogEvidence(); err == nil && !finite(m.LogEvidence.Value) {
+		err = fmt.Errorf("its log evidence is %v", m.LogEvidence)
+	}
+	return err
 }
 
 // pathDraws is how many draws of a prior, and as many of a fit, say what a model observes.
@@ -118,14 +139,20 @@ func sameData(a, b []float64) error {
 
 // weigh computes Bayes factors and probabilities.
 func (c *Comparison) weigh() {
-	best, total := c.Models[c.Best].LogEvidence, 0.0
+	best, total, priors := c.Models[c.Best].LogEvidence, 0.0, 0.0
+	for _, m := range c.Models {
+		priors += m.Prior
+	}
 	for k := range c.Models {
 		m := &c.Models[k]
+		if m.Prior /= priors; priors == 0 {
+			m.Prior = 1 / float64(len(c.Models))
+		}
 		m.LogBayes = m.LogEvidence.Plus(Estimate{Value: -best.Value, SE: best.SE})
 		if k == c.Best {
 			m.LogBayes = Estimate{}
 		}
-		m.Prob.Value = math.Exp(m.LogBayes.Value)
+		m.Prob.Value = m.Prior * math.Exp(m.LogBayes.Value)
 		total += m.Prob.Value
 	}
 	for k := range c.Models {
@@ -146,16 +173,19 @@ func (c *Comparison) weigh() {
 
 // String is a table with a row for each model, and the warnings.
 func (c Comparison) String() string {
-	rows := [][]string{{"model", "log evidence", "log Bayes factor", "probability"}}
+	rows := [][]string{{"model", "log evidence", "log Bayes factor", "prior", "probability", "stacking", "verdict"}}
 	for k, m := range c.Models {
-		bayes, prob := "best", probability(m.Prob.Value)
+		bayes, prob, stacking := "best", probability(m.Prob.Value), ""
 		if k != c.Best {
 			bayes = short(m.LogBayes)
 		}
 		if m.Prob.SE >= 0.0005 {
 			prob += fmt.Sprintf(" ± %.3f", m.Prob.SE)
 		}
-		rows = append(rows, []string{m.Name, short(m.LogEvidence), bayes, prob})
+		if !math.IsNaN(m.Stacking) {
+			stacking = fmt.Sprintf("%.2f", m.Stacking)
+		}
+		rows = append(rows, []string{m.Name, short(m.LogEvidence), bayes, probability(m.Prior), prob, stacking, string(m.Trust)})
 	}
 	var b strings.Builder
 	b.WriteString(text.Table(rows, 1))

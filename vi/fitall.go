@@ -62,80 +62,100 @@ func fitMany(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[s
 			yield(Fitted{Err: errors.New("vi: a nil context, density or iterator of data sets")})
 			return
 		}
-		ctx, stop := context.WithCancel(ctx)
-		workers := runtime.GOMAXPROCS(0)
-		taken := make(chan struct{}, (1+ahead)*workers) // a place for each set that is not yielded yet
-		todo, done := make(chan dataSet), make(chan doneSet, cap(taken))
 		all, err := newFitAll(d, s)
-		var group sync.WaitGroup
-		defer func() {
-			stop()
-			group.Wait()
-			all.journal.close()
-		}()
-		group.Go(func() { readSets(ctx, sets, taken, todo, done) })
-		for range workers {
-			group.Go(func() {
-				for x := range todo {
-					f := Fitted{Key: x.key, Err: err}
-					switch {
-					case x.again:
-						f.Err = errors.New("the key was there before")
-					case err == nil:
-						f.Fit, f.Err = all.guarded(ctx, d, x.key, x.data)
+		defer func() { all.journal.close() }()
+		fits := func(yield func(string, fitting) bool) {
+			for key, data := range sets {
+				data = cloned(data)
+				fit := func(ctx context.Context) (*Posterior, error) {
+					if err != nil {
+						return nil, err
 					}
-					if f.Err != nil {
-						f.Err = fmt.Errorf("vi: %q: %w", x.key, f.Err)
-					}
-					done <- doneSet{x.number, f}
+					return all.fit(ctx, d, key, data)
 				}
-			})
-		}
-		go func() {
-			group.Wait()
-			close(done)
-		}()
-		progress := newProgress(newJob(d, s))
-		defer progress.end()
-		count, failed := 0, 0
-		early := map[int]Fitted{} // fits that are done before those of earlier sets, by number
-		for r := range done {
-			if asDone {
-				r.number = count
-			}
-			early[r.number] = r.Fitted
-			for f, ok := early[count]; ok; f, ok = early[count] {
-				delete(early, count)
-				if count++; f.Err != nil {
-					failed++
-				}
-				if progress != nil {
-					progress.soon(fmt.Sprintf("%d data sets done, %d of them with errors", count, failed))
-				}
-				<-taken
-				if !yield(f) {
+				if !yield(key, fit) {
 					return
 				}
+			}
+		}
+		sideBySide(ctx, fits, newProgress(newJob(d, s)), "data sets", asDone, yield)
+	}
+}
+
+// A fitting is a fit to come.
+type fitting func(ctx context.Context) (*Posterior, error)
+
+// sideBySide makes fits, each by a key of its own, on all processors, and yields them.
+func sideBySide(ctx context.Context, fits iter.Seq2[string, fitting], progress *progress, what string, asDone bool, yield func(Fitted) bool) {
+	ctx, stop := context.WithCancel(ctx)
+	workers := runtime.GOMAXPROCS(0)
+	taken := make(chan struct{}, (1+ahead)*workers) // a place for each fit that is not yielded yet
+	todo, done := make(chan keyed), make(chan numbered, cap(taken))
+	var group sync.WaitGroup
+	defer func() {
+		stop()
+		group.Wait()
+		progress.end()
+	}()
+	group.Go(func() { readFits(ctx, fits, taken, todo, done) })
+	for range workers {
+		group.Go(func() {
+			for x := range todo {
+				f := Fitted{Key: x.key}
+				if x.again {
+					f.Err = errors.New("the key was there before")
+				} else {
+					f.Fit, f.Err = guarded(ctx, x.fit)
+				}
+				if f.Err != nil {
+					f.Err = fmt.Errorf("vi: %q: %w", x.key, f.Err)
+				}
+				done <- numbered{x.number, f}
+			}
+		})
+	}
+	go func() {
+		group.Wait()
+		close(done)
+	}()
+	count, failed := 0, 0
+	early := map[int]Fitted{} // fits that are done before earlier ones, by number
+	for r := range done {
+		if asDone {
+			r.number = count
+		}
+		early[r.number] = r.Fitted
+		for f, ok := early[count]; ok; f, ok = early[count] {
+			delete(early, count)
+			if count++; f.Err != nil {
+				failed++
+			}
+			if progress != nil {
+				progress.soon(fmt.Sprintf("%d %s done, %d of them with errors", count, what, failed))
+			}
+			<-taken
+			if !yield(f) {
+				return
 			}
 		}
 	}
 }
 
-// A dataSet is to be fitted; a doneSet was fitted.
-type dataSet struct {
+// A keyed fit is to come; a numbered one is done.
+type keyed struct {
 	number int
 	key    string
-	data   map[string][]float64
-	again  bool
+	fit    fitting
+	again  bool // the key was there before
 }
 
-type doneSet struct {
+type numbered struct {
 	number int
 	Fitted
 }
 
-// readSets reads the iterator of data sets until it ends, panics, or ctx is done. taken has a place for each set in todo or done.
-func readSets(ctx context.Context, sets iter.Seq2[string, map[string][]float64], taken chan struct{}, todo chan dataSet, done chan doneSet) {
+// readFits reads the iterator until it ends, panics, or ctx is done. taken has a place for each fit in todo or done.
+func readFits(ctx context.Context, fits iter.Seq2[string, fitting], taken chan struct{}, todo chan keyed, done chan numbered) {
 	known, number := map[string]bool{}, 0
 	defer close(todo)
 	defer func() {
@@ -145,20 +165,20 @@ func readSets(ctx context.Context, sets iter.Seq2[string, map[string][]float64],
 		}
 		select {
 		case taken <- struct{}{}:
-			done <- doneSet{number, Fitted{Err: fmt.Errorf("vi: the iterator of data sets: %w", mc.Recovered(v))}}
+			done <- numbered{number, Fitted{Err: fmt.Errorf("vi: the iterator of data sets: %w", mc.Recovered(v))}}
 		case <-ctx.Done():
 		}
 	}()
-	for key, data := range sets {
+	for key, fit := range fits {
 		select {
 		case taken <- struct{}{}:
 		case <-ctx.Done():
 			return
 		}
 		select {
-		case todo <- dataSet{number, key, cloned(data), known[key]}:
+		case todo <- keyed{number, key, fit, known[key]}:
 		case <-ctx.Done():
-			done <- doneSet{number, Fitted{Key: key, Err: fmt.Errorf("vi: %q: stopped before its fit: %w", key, cause(ctx))}}
+			done <- numbered{number, Fitted{Key: key, Err: fmt.Errorf("vi: %q: stopped before its fit: %w", key, cause(ctx))}}
 			return
 		}
 		known[key] = true
@@ -199,14 +219,14 @@ func cloned(data map[string][]float64) map[string][]float64 {
 	return data
 }
 
-// guarded is fit, with an error where that panics.
-func (a *fitAll) guarded(ctx context.Context, d *graph.Density, key string, data map[string][]float64) (p *Posterior, err error) {
+// guarded is a fit, with an error where that panics.
+func guarded(ctx context.Context, fit fitting) (p *Posterior, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			p, err = nil, mc.Recovered(v)
 		}
 	}()
-	return a.fit(ctx, d, key, data)
+	return fit(ctx)
 }
 
 // fit fits d to one data set, or loads its fit.
@@ -231,7 +251,7 @@ func (a *fitAll) fit(ctx context.Context, d *graph.Density, key string, data map
 	if !newJob(d, s).searches { // which are not saved on the way
 		s.Checkpoint = filepath.Join(a.s.Checkpoint, url.PathEscape(key)+".fit")
 	}
-	p, err = a.resume(ctx, d, s)
+	p, err = resumed(ctx, d, s)
 	if p == nil && err == nil {
 		p, err = Fit(ctx, d, s)
 	}
@@ -247,8 +267,8 @@ func (a *fitAll) fit(ctx context.Context, d *graph.Density, key string, data map
 	return p, nil
 }
 
-// resume goes on with a fit that had begun; nil if there is none.
-func (a *fitAll) resume(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) {
+// resumed goes on with a fit that had begun, in the file s.Checkpoint; nil if there is none.
+func resumed(ctx context.Context, d *graph.Density, s Settings) (*Posterior, error) {
 	if s.Checkpoint == "" {
 		return nil, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/facetvi/facet/vi/draws"
 	"github.com/facetvi/facet/vi/events"
 	"github.com/facetvi/facet/vi/gradient"
+	"github.com/facetvi/facet/vi/loo"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/weighted"
 )
@@ -27,6 +28,8 @@ type (
 	BiasSettings = check.BiasSettings
 	// Draws are draws of the posterior with equal weights.
 	Draws = draws.Draws
+	// LOO says how well each observation is predicted from the others.
+	LOO = loo.Result
 	// Predictive holds posterior predictive draws.
 	Predictive = draws.Predictive
 	// SideProb is the probability of a side of a guard's surface.

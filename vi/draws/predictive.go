@@ -169,3 +169,54 @@ func (r Predictive) each(name string, f func(x []float64) float64) ([]float64, e
 func present(m *mat.Dense, column int) []float64 {
 	return slices.DeleteFunc(mat.Col(nil, column, m), math.IsNaN)
 }
+
+// Together are the predictive draws of several programs, one after the other: of the observations, deterministic expressions and
+// latents that all have, with as many elements. Data are those of the first.
+func Together(parts ...Predictive) (Predictive, error) {
+	if len(parts) == 0 {
+		return Predictive{}, fmt.Errorf("draws: no predictive draws")
+	}
+	first := parts[0]
+	out := Predictive{values: map[string]*mat.Dense{}, data: first.data, Latents: Draws{index: map[string]int{}}}
+	shared := func(names []string) (list []string) {
+		for _, name := range names {
+			of := mat.Dense{}
+			for k, p := range parts {
+				m, ok := p.values[name]
+				if _, columns := of.Dims(); !ok || k > 0 && columns != m.RawMatrix().Cols {
+					of.Reset()
+					break
+				}
+				if k == 0 {
+					of.CloneFrom(m)
+				} else {
+					var both mat.Dense
+					both.Stack(&of, m)
+					of = both
+				}
+			}
+			if !of.IsEmpty() {
+				list = append(list, name)
+				out.values[name] = &of
+			}
+		}
+		return list
+	}
+	out.Observations, out.Deterministics = shared(first.Observations), shared(first.Deterministics)
+	for _, name := range first.Latents.Names {
+		if !slices.ContainsFunc(parts, func(p Predictive) bool { return !slices.Contains(p.Latents.Names, name) }) {
+			out.Latents.index[name] = len(out.Latents.Names)
+			out.Latents.Names = append(out.Latents.Names, name)
+		}
+	}
+	for _, p := range parts {
+		for _, row := range p.Latents.Values {
+			var x []float64
+			for _, name := range out.Latents.Names {
+				x = append(x, row[p.Latents.index[name]])
+			}
+			out.Latents.Values = append(out.Latents.Values, x)
+		}
+	}
+	return out, nil
+}

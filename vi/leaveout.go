@@ -1,0 +1,110 @@
+package vi
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/loo"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// mostLikelihoods is how many log likelihoods are kept: 256 MiB of them.
+const mostLikelihoods = 1 << 25
+
+// LOO is leave-one-out cross-validation: how well the program predicts each observation from all others, without another fit; see
+// package loo. A row of a plate is an observation, and so is a step of a chain, given those before it. Where a program observes
+// the same number on either side of a branch, that is one observation. Its Unreliable lists those that the program did not expect.
+// It is an error if the program observes other numbers in one branch than in another, or none.
+func (p *Posterior) LOO() (LOO, error) {
+	points, weights, err := p.pointsForLOO()
+	if err != nil {
+		return LOO{}, err
+	}
+	d := p.Density
+	made := madeBy(d, points[0])
+	if len(made) == 0 {
+		return LOO{}, errors.New("vi: leaving out one: the program has no observations")
+	}
+	data, all := d.Data(), mc.Blocks{N: len(points), Size: 256}
+	logs := make([][]float64, len(made))
+	for j := range logs {
+		logs[j] = make([]float64, len(points))
+	}
+	err = mc.Do(mc.Processors(all.Len()), all.Len(), func(_, b int) error {
+		var likelihoods []float64
+		for s := b * all.Size; s < b*all.Size+all.Width(b); s++ {
+			likelihoods = d.LogLikelihoods(likelihoods, points[s])
+			j := 0
+			for i, l := range likelihoods {
+				if math.IsNaN(l) {
+					continue
+				}
+				if j == len(made) || data[i] != data[made[j]] {
+					return fmt.Errorf("vi: leaving out one: the program observes other numbers, or in another order, in one branch than in another: %s %v",
+						d.Observations()[i], data[i])
+				}
+				logs[j][s] = l
+				j++
+			}
+			if j < len(made) {
+				return fmt.Errorf("vi: leaving out one: the program has %d observations in one branch, and %d in another", len(made), j)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return LOO{}, err
+	}
+	r, err := loo.Of(elements(d, made), logs, weights)
+	if err != nil {
+		return LOO{}, fmt.Errorf("vi: %w", err)
+	}
+	return r, nil
+}
+
+// pointsForLOO are the draws of the posterior that have a weight, or fewer with equal weights of much data.
+func (p *Posterior) pointsForLOO() (points [][]float64, weights []float64, err error) {
+	s, err := p.Sample()
+	if err != nil {
+		return nil, nil, err
+	}
+	if n := mostLikelihoods / max(1, len(p.Density.Data())); n < s.Len() {
+		few, err := p.Draws(max(n, 1000), p.Settings.Seed)
+		return few.Points(), nil, err
+	}
+	for k, w := range s.Weights {
+		if w > 0 {
+			points, weights = append(points, s.Point(k)), append(weights, w)
+		}
+	}
+	return points, weights, nil
+}
+
+// madeBy lists the observations that the program makes at z and that are not missing.
+func madeBy(d *graph.Density, z []float64) (list []int) {
+	for i, l := range d.LogLikelihoods(nil, z) {
+		if !math.IsNaN(l) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// elements are the names of observations: y[3] for the fourth of y in the list, y if it is alone.
+func elements(d *graph.Density, of []int) (names []string) {
+	all, counts, seen := d.Observations(), map[string]int{}, map[string]int{}
+	for _, i := range of {
+		counts[all[i]]++
+	}
+	for _, i := range of {
+		name := all[i]
+		if counts[all[i]] > 1 {
+			name = fmt.Sprintf("%s[%d]", name, seen[name])
+			seen[all[i]]++
+		}
+		names = append(names, name)
+	}
+	return names
+}
