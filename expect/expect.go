@@ -56,7 +56,8 @@ func (e *Expectation) At(values ...float64) (*Expectation, error) {
 	for i, x := range values {
 		var err error
 		if next.coord[i], err = e.d.UnconstrainOne(i, x); err != nil {
-			return nil, fmt.Errorf("expect: %w", err)
+			lo, hi := e.d.Bounds(i)
+			return nil, fmt.Errorf("expect: %s cannot be %v: it is between %v and %v", e.Params()[i], x, lo, hi)
 		}
 	}
 	return &next, nil

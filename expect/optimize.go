@@ -62,7 +62,7 @@ type Optimum struct {
 func (o *Optimum) String() string {
 	s := o.Estimate.String() + fmt.Sprintf("after %d steps; a further one could gain %v\n", o.Steps, o.Gain)
 	if !o.Settled {
-		s += "the steps were over before it had settled\n"
+		s += "it had not settled by then\n"
 	}
 	for _, name := range o.AtBound {
 		s += fmt.Sprintf("%s is at its bound\n", name)

@@ -116,3 +116,30 @@ func TestContext(t *testing.T) {
 type writer func()
 
 func (w writer) Write(p []byte) (int, error) { w(); return len(p), nil }
+
+// TestErrors: what is wrong is said with the user's own line, parameter and bounds.
+func TestErrors(t *testing.T) {
+	m := graph.NewSimulation()
+	x := m.Param("x", 1, graph.Between(0, 2))
+	e, err := expect.Of(m, graph.Log(graph.Sub(x, m.Sample("e", graph.Normal(0, 1)))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	still := graph.NewSimulation()
+	none, err := expect.Of(still, still.Sample("e", graph.Normal(0, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for says, does := range map[string]func() error{
+		"is NaN: the objective (optimize_test.go:": func() error { _, err := e.Minimize(context.Background(), expect.Settings{}); return err },
+		"x cannot be 3: it is between 0 and 2":     func() error { _, err := e.At(3); return err },
+		"2 values for the 1 parameters x":          func() error { _, err := e.At(1, 1); return err },
+		"1 draws":                                  func() error { _, err := e.Estimate(context.Background(), 1, 1); return err },
+		"a step size of -1":                        func() error { _, err := e.Maximize(context.Background(), expect.Settings{StepSize: -1}); return err },
+		"no parameters; add some by Model.Param":   func() error { _, err := none.Minimize(context.Background(), expect.Settings{}); return err },
+	} {
+		if err := does(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+}

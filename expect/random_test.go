@@ -57,6 +57,40 @@ var noiseLaws = []noiseLaw{
 		p := distuv.Poisson{Lambda: a}
 		return p.Prob(k) / p.CDF(4)
 	}, 4},
+	{"p ", func(a, _ e) graph.Dist { return graph.Truncated(graph.Geometric(a), 1, 5) }, nil, func(k, a, _ float64) float64 {
+		if k < 1 {
+			return 0
+		}
+		return a * math.Pow(1-a, k-1) / (1 - math.Pow(1-a, 5))
+	}, 5},
+	{"p ", func(a, _ e) graph.Dist { return graph.Truncated(graph.NegativeBinomial(2, a), 0, 4) }, nil, func(k, a, _ float64) float64 {
+		p := func(k float64) float64 { return (k + 1) * a * a * math.Pow(1-a, k) }
+		return p(k) / (p(0) + p(1) + p(2) + p(3) + p(4))
+	}, 4},
+	{"p ", func(a, _ e) graph.Dist { return graph.Truncated(graph.ZeroInflated(a, graph.Poisson(1.3)), 0, 4) }, nil, func(k, a, _ float64) float64 {
+		p := distuv.Poisson{Lambda: 1.3}
+		x := (1 - a) * p.Prob(k)
+		if k == 0 {
+			x += a
+		}
+		return x / (a + (1-a)*p.CDF(4))
+	}, 4},
+	{"p ", func(a, _ e) graph.Dist { return graph.Truncated(graph.Hurdle(a, graph.Poisson(1.3)), 0, 4) }, nil, func(k, a, _ float64) float64 {
+		p := distuv.Poisson{Lambda: 1.3}
+		x := (1 - a) * p.Prob(k) / (1 - p.Prob(0))
+		if k == 0 {
+			x = a
+		}
+		return x / (a + (1-a)*(p.CDF(4)-p.Prob(0))/(1-p.Prob(0)))
+	}, 4},
+	{"r ", func(a, _ e) graph.Dist { return graph.OrderedLogistic(a, -0.7, 0.8) }, nil, func(k, a, _ float64) float64 {
+		cdf := func(x float64) float64 { return 1 / (1 + math.Exp(a-x)) }
+		return []float64{cdf(-0.7), cdf(0.8) - cdf(-0.7), 1 - cdf(0.8)}[int(k)]
+	}, 2},
+	{"r+", func(a, b e) graph.Dist { return graph.IntervalCensored(graph.Normal(a, b), -0.7, 0.8) }, nil, func(k, a, b float64) float64 {
+		cdf := distuv.Normal{Mu: a, Sigma: b}.CDF
+		return []float64{cdf(-0.7), cdf(0.8) - cdf(-0.7), 1 - cdf(0.8)}[int(k)]
+	}, 2},
 }
 
 // A number is an expression of the parameters t and the noise x, in the language and in Go.

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"path"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -14,7 +15,10 @@ type place [12]uintptr
 
 var packagePath = reflect.TypeFor[Model]().PkgPath()
 
-// here is the place of the nearest caller outside this package (tests of this
+// objectivePath is that of the package whose Of is written in the place of CompileObjective.
+var objectivePath = path.Dir(packagePath) + "/expect"
+
+// here is the place of the nearest caller outside this package and expect (tests of this
 // package count as outside), or that in the body of the plate which is written out.
 func (m *Model) here() *place {
 	if m.writing != nil {
@@ -73,7 +77,7 @@ func callerIn(stack []uintptr) runtime.Frame {
 	frames := runtime.CallersFrames(stack)
 	for {
 		f, more := frames.Next()
-		ours := strings.HasPrefix(f.Function, packagePath+".") && !strings.HasSuffix(f.File, "_test.go")
+		ours := strings.HasPrefix(f.Function, packagePath+".") && !strings.HasSuffix(f.File, "_test.go") || strings.HasPrefix(f.Function, objectivePath+".")
 		if f.File != "" && !ours {
 			return f
 		}

@@ -16,7 +16,8 @@ import (
 //	x = F⁻¹(Φ(u))
 //
 // for the distribution function F of its prior. So a parameter of a law moves values, or the cuts between
-// the values of a discrete law, and never the density of u.
+// the values of a discrete law, and never the density of u. A continuous law whose quantiles are not known, as Mixture, Censored and
+// Truncated, is an error.
 func NewSimulation() *Model {
 	m := NewModel()
 	m.simulation = true

@@ -64,6 +64,9 @@ func hurdle(d Dist) *law {
 		return Add(times(none, Log(p[0])), times(Sub(1, none), Add(some(p), in(p).logProb(x))))
 	}
 	f.logCDF = func(x Expr, p []Expr) Expr {
+		if v, known := x.IsConst(); known && v < 1 {
+			return Log(p[0]) // what follows would have the logarithm of 0 in it, as a number if d has numbers
+		}
 		return LogSumExp(Log(p[0]), Add(some(p), in(p).logMass(Expr{}, x)))
 	}
 	f.logCCDF = func(x Expr, p []Expr) Expr { return Add(some(p), in(p).logTail(x, true)) }

@@ -13,5 +13,6 @@
 //	context ──▶ network ──▶ params ──▶ E[f]        a policy, a regression with ifs after it
 //
 // It runs on both machines of Gorgonia, on a TapeMachine after gorgonia.Grad, and on a LispMachine. Of a
-// LispMachine Gorgonia wants a new one for each run.
+// LispMachine Gorgonia wants a new one for each run, whose gradients add up until a solver's step takes them. The batch size is fixed by the
+// graph: another one needs another node, which Apply makes of the same Layer.
 package layer

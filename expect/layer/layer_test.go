@@ -359,6 +359,34 @@ func TestSecondGrad(t *testing.T) {
 	require.ErrorContains(t, err, "Non Differentiable")
 }
 
+// Passes of LispMachines add gradients up until a solver takes them, as with all of Gorgonia's nodes, and a pass that ends in an error adds nothing.
+func TestSecondPass(t *testing.T) {
+	l := layer.Of(rowsOf(t, 4, 5))
+	g := gorgonia.NewGraph()
+	theta, params := input(g, "theta", 3, 4, random(1, 12)...), input(g, "params", 3, 1, 0, 0, 0)
+	out, err := l.Apply(theta, params, nil)
+	require.NoError(t, err)
+	cost := must(gorgonia.Sum(out))
+	pass := func() []float64 {
+		l.SetStep(0)
+		grads, err := run("LispMachine", cost, theta)
+		require.NoError(t, err)
+		return slices.Clone(numbers(grads[0]))
+	}
+	once := pass()
+	own := numbers(theta.Value())[5]
+	numbers(theta.Value())[5] = math.NaN()
+	_, err = run("LispMachine", cost, theta)
+	require.ErrorContains(t, err, "row 1")
+	numbers(theta.Value())[5] = own
+	for i, x := range pass() {
+		require.InDelta(t, 2*once[i], x, 1e-12)
+	}
+	require.NoError(t, gorgonia.NewVanillaSolver(gorgonia.WithLearnRate(0)).Step(gorgonia.NodesToValueGrads(gorgonia.Nodes{theta})))
+	require.Equal(t, once, pass())
+	require.Error(t, gorgonia.Let(theta, tensor.New(tensor.WithShape(2, 4), tensor.WithBacking(random(1, 8))))) // another batch
+}
+
 func TestApply(t *testing.T) {
 	l := layer.Of(rowsOf(t, 4, 5))
 	g := gorgonia.NewGraph()
