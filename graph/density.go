@@ -331,7 +331,7 @@ func (d *Density) WithData(data map[string][]float64) (*Density, error) {
 		if !ok || at >= len(v) {
 			continue
 		}
-		if err := o.check(v[at]); err != nil {
+		if err := o.replaceable(v[at]); err != nil {
 			return nil, fmt.Errorf("graph: %v: observation %q number %d: %w", o.place, o.name, at, err)
 		}
 		next[i] = v[at]
@@ -354,7 +354,7 @@ func (d *Density) WithObservations(data []float64) (*Density, error) {
 		return nil, fmt.Errorf("graph: %d values for %d observations", len(data), len(obs))
 	}
 	for i := range obs {
-		if err := obs[i].check(data[i]); err != nil {
+		if err := obs[i].replaceable(data[i]); err != nil {
 			return nil, fmt.Errorf("graph: %v: observation %q, number %d of all: %w", obs[i].place, obs[i].name, i, err)
 		}
 	}

@@ -56,6 +56,9 @@ func greater(a, b Expr) Guard {
 	case t != nil:
 		return t.greater(a, b)
 	}
+	if m.dependent {
+		a, b = Expr{m: m, id: m.comparable(a.in(m))}, Expr{m: m, id: m.comparable(b.in(m))}
+	}
 	id := Sub(a, b).in(m)
 	if v, ok := m.st.isConst(id); ok && math.IsNaN(v) {
 		m.fail("%v", errNaN)
@@ -70,6 +73,9 @@ func greater(a, b Expr) Guard {
 func (m *Model) positive(id nodeID) Guard {
 	if v, ok := m.st.isConst(id); ok {
 		return constantGuard(m, v > 0)
+	}
+	if id = m.comparable(id); m.dependent && m.st.dependsOnData(id) {
+		return m.positiveMissing(id)
 	}
 	if c, i, ok := m.ofDiscrete(id); ok {
 		return m.positiveDiscrete(c, i)

@@ -117,6 +117,25 @@ func (m *Model) needsNoMissing(missing []bool) error {
 	if missing == nil || !m.dependent {
 		return nil
 	}
+	var roots []nodeID
+	for i := range m.obs {
+		if o := &m.obs[i]; !missing[i] {
+			roots = append(roots, o.depends()...)
+		}
+	}
+	for _, t := range m.terms {
+		if !t.observes() {
+			roots = append(roots, t.id)
+		}
+	}
+	found := false
+	for id, is := range needed(&m.st.nodes, roots) {
+		n := m.st.like(nodeID(id))
+		found = found || is && n.kind == kData && missing[m.st.head(nodeID(id)).a]
+	}
+	if !found {
+		return nil
+	}
 	check := func(at *place, what string, roots ...nodeID) error {
 		for _, root := range roots {
 			for id := range m.st.under(root) {
@@ -134,10 +153,8 @@ func (m *Model) needsNoMissing(missing []bool) error {
 		if missing[i] {
 			continue
 		}
-		for _, d := range o.dists() {
-			if err := check(o.place, m.observationOf(o.name), d.nodes()...); err != nil {
-				return err
-			}
+		if err := check(o.place, m.observationOf(o.name), o.depends()...); err != nil {
+			return err
 		}
 	}
 	for _, t := range m.terms {
@@ -149,6 +166,25 @@ func (m *Model) needsNoMissing(missing []bool) error {
 		}
 	}
 	return nil
+}
+
+// depends are the nodes that an observation depends on, but for its value.
+func (o *observation) depends() (ids []nodeID) {
+	for _, d := range o.dists() {
+		ids = append(ids, d.nodes()...)
+	}
+	if where := o.where.value; where.m != nil {
+		ids = append(ids, where.id)
+	}
+	return ids
+}
+
+// replaceable reports why x cannot take the place of the observation's value.
+func (o *observation) replaceable(x float64) error {
+	if o.compared && x != o.value && !(math.IsNaN(x) && math.IsNaN(o.value)) {
+		return fmt.Errorf("a guard compares its value %v, which cannot be replaced", o.value)
+	}
+	return o.check(x)
 }
 
 // numbersFor are the data for arithmetic: with numbers in place of what is missing.

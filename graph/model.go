@@ -45,7 +45,10 @@ type Model struct {
 	err          error
 	compiledOnce bool
 	simulation   bool // see NewSimulation
-	dependent    bool // the program depends on observations as values
+	// The program depends on observations as values: by name, of the first so many of obs. See Observed.
+	dependent bool
+	byName    map[string][]int
+	listed    int
 	// infinite is the error about a number that is not finite, if there is one.
 	infinite error
 }
@@ -68,8 +71,9 @@ func (l latent) constrain(u float64) float64 {
 // An observation is one observed value; all of one name form a vector.
 type observation struct {
 	*observed
-	shift nodeID // of the IDs from local on
-	value float64
+	shift    nodeID // of the IDs from local on
+	value    float64
+	compared bool // in a guard, as a number; see Observed
 }
 
 // observed is what an observation has in common with those of other rows of a plate.
@@ -79,6 +83,7 @@ type observed struct {
 	where Guard // it counts there
 	place *place
 	local nodeID
+	part  bool // of a vector
 
 	hidden *Hidden // the chain that it is a step of, or nil
 	step   int

@@ -3,6 +3,7 @@ package graph
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -48,8 +49,9 @@ func (d *Density) PriorDraw(dst []float64, rng *rand.Rand) []float64 {
 // need be, so that WithData takes them.
 //
 // A missing observation is drawn given those that were observed: a hidden state from its law given all data of the chain, and
-// what depends on earlier observations from these. So draws of the last observations, all missing, are forecasts. The replicates of
-// those that were observed do not depend on the data but by z.
+// what depends on earlier observations (see Model.Observed) from these, or from what was drawn in their place. So draws of the
+// last observations, all missing, are forecasts. One that was observed is replicated from its distribution, whose parameters may
+// depend on observations before it; the states of its chain are new ones.
 //
 // Posterior draws of z make them posterior predictive draws. z has Dim()
 // unconstrained coordinates. Replicate allocates if dst is nil, and otherwise
@@ -59,7 +61,9 @@ func (d *Density) Replicate(dst, z []float64, rng *rand.Rand) []float64 {
 	dst = sized(dst, len(d.made().m.obs), "observations")
 	ev := d.evaluate(z)
 	defer ev.release()
-	ev.data = dst // what an observation depends on are replicated ones before it
+	if d.m.dependent {
+		ev.data = slices.Clone(d.data)
+	}
 	tuple := 0    // of a chain's states
 	for i := range d.m.obs {
 		o := &d.m.obs[i]
@@ -70,6 +74,9 @@ func (d *Density) Replicate(dst, z []float64, rng *rand.Rand) []float64 {
 				dist = o.hidden.emission[o.step][tuple]
 			}
 			dst[i] = dist.fromCoordinate(dist.draw(ev.params(dist), rng))
+			if o.part {
+				ev.data[i] = dst[i] // the other parts of the vector depend on it
+			}
 		}
 	}
 	if d.missing != nil {

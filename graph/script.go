@@ -366,7 +366,7 @@ func (c *script) writeRow(m *Model, p *Plate, r int, roots []func(r int) *node) 
 	for q, j := range c.data {
 		s.setLeaf(kData, len(m.obs), start+nodeID(j))
 		o := &c.observed[q]
-		m.obs = append(m.obs, observation{c.observedIn(q, guards, r, start), start - o.local, c.v[c.recording.data[q].at][r]})
+		m.obs = append(m.obs, observation{observed: c.observedIn(q, guards, r, start), shift: start - o.local, value: c.v[c.recording.data[q].at][r]})
 	}
 	for q, j := range c.signs {
 		s.setLeaf(kSign, m.arr.Len()-len(c.signs)+q, start+nodeID(j))

@@ -224,7 +224,7 @@ func multivariateNormal(mu []Expr, l [][]Expr) VectorDist {
 			if m.err != nil {
 				return Expr{}
 			}
-			m.dependent = true
+			m.dependent, m.obs[len(m.obs)-1].part = true, true
 			return Expr{m: m, id: m.st.leaf(kData, len(m.obs)-1)}
 		})
 	}

@@ -1,0 +1,91 @@
+package graph
+
+import (
+	"math"
+
+	"github.com/facetvi/facet/graph/kernel"
+)
+
+// Observed is the value of observation k, from 0 on, of those of that name so far: what a series depends on that depends on its past.
+// It is the number that was observed, also by Density.WithData, and where that is missing, in Density.Replicate, what was drawn in its
+// place. So a series goes on beyond its data:
+//
+//	for t, y := range ys { // of which the last are NaN
+//	    mean := graph.Expr(level)
+//	    if t > 0 {
+//	        mean = graph.Add(level, graph.Mul(phi, graph.Sub(m.Observed("y", t-1), level)))
+//	    }
+//	    m.Observe("y", graph.Normal(mean, sd), y)
+//	}
+//
+// It may be used in the distributions of HMM.Emission, too. What depends on a missing observation must be missing itself: where a
+// series has a hole and goes on, sample what is missing in place of observing it. A guard compares the number that was observed, which
+// WithData can then not replace.
+func (m *Model) Observed(name string, k int) Expr {
+	if !m.outsidePlates("Observed") {
+		return Expr{}
+	}
+	if m.byName == nil {
+		m.byName = map[string][]int{}
+	}
+	for ; m.listed < len(m.obs); m.listed++ {
+		of := m.obs[m.listed].name
+		m.byName[of] = append(m.byName[of], m.listed)
+	}
+	list := m.byName[name]
+	if k < 0 || k >= len(list) {
+		m.fail("observation %q number %d: there are %d so far", name, k, len(list))
+		return Expr{}
+	}
+	m.dependent = true
+	return Expr{m: m, id: m.st.leaf(kData, list[k])}
+}
+
+// dependsOnData reports whether an observation is a part of id.
+func (x *nodes) dependsOnData(id nodeID) bool {
+	for id := range x.under(id) {
+		if x.like(id).kind == kData {
+			return true
+		}
+	}
+	return false
+}
+
+// comparable is id with numbers in place of what was observed, which so gets into guards. What is missing stays.
+func (m *Model) comparable(id nodeID) nodeID {
+	if !m.dependent || !m.st.dependsOnData(id) {
+		return id
+	}
+	done := map[nodeID]nodeID{}
+	var of func(id nodeID) nodeID
+	of = func(id nodeID) nodeID {
+		return remembered(done, id, func() nodeID {
+			switch n := m.st.at(id); n.kind {
+			case kConst, kLatent, kSign:
+				return id
+			case kData:
+				o := &m.obs[n.a]
+				if o.compared = true; math.IsNaN(o.value) {
+					return id
+				}
+				return m.st.constant(o.value)
+			case kSum:
+				sum := m.st.constant(n.v)
+				for _, t := range n.terms {
+					sum = m.st.sum(1, sum, t.coef, of(t.atom))
+				}
+				return sum
+			default:
+				return m.st.operation(n, of)
+			}
+		})
+	}
+	return of(id)
+}
+
+// positiveMissing is the guard id > 0 where id depends on what is missing. It is no plane: no term of log r depends on it.
+func (m *Model) positiveMissing(id nodeID) Guard {
+	size := m.st.unary(kernel.Abs, id)
+	none := m.st.unary(kernel.Is0, m.st.sum(1, size, 1, id)) // |x| + x is 0 where x ≤ 0
+	return Guard{value: Expr{m: m, id: m.st.not(none)}}
+}
