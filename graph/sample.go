@@ -64,7 +64,7 @@ func (d *Density) Replicate(dst, z []float64, rng *rand.Rand) []float64 {
 	if d.m.dependent {
 		ev.data = slices.Clone(d.data)
 	}
-	tuple := 0    // of a chain's states
+	tuple := 0 // of a chain's states
 	for i := range d.m.obs {
 		o := &d.m.obs[i]
 		if dst[i] = math.NaN(); ev.holds(o.where) {
