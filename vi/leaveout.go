@@ -92,19 +92,26 @@ func madeBy(d *graph.Density, z []float64) (list []int) {
 	return list
 }
 
-// elements are the names of observations: y[3] for the fourth of y in the list, y if it is alone.
-func elements(d *graph.Density, of []int) (names []string) {
-	all, counts, seen := d.Observations(), map[string]int{}, map[string]int{}
-	for _, i := range of {
-		counts[all[i]]++
+// elements are the names of observations.
+func elements(d *graph.Density, of []int) []string {
+	all, names := d.Observations(), make([]string, len(of))
+	for j, i := range of {
+		names[j] = all[i]
 	}
-	for _, i := range of {
-		name := all[i]
-		if counts[all[i]] > 1 {
-			name = fmt.Sprintf("%s[%d]", name, seen[name])
-			seen[all[i]]++
+	return withNumbers(names)
+}
+
+// withNumbers are names of which those that are there several times have their number: y[3] for the fourth y.
+func withNumbers(names []string) []string {
+	counts, seen, list := map[string]int{}, map[string]int{}, make([]string, len(names))
+	for _, name := range names {
+		counts[name]++
+	}
+	for j, name := range names {
+		if list[j] = name; counts[name] > 1 {
+			list[j] = fmt.Sprintf("%s[%d]", name, seen[name])
+			seen[name]++
 		}
-		names = append(names, name)
 	}
-	return names
+	return list
 }

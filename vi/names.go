@@ -7,6 +7,7 @@ import (
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/loo"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/sbc"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
@@ -28,6 +29,8 @@ type (
 	BiasSettings = check.BiasSettings
 	// Draws are draws of the posterior with equal weights.
 	Draws = draws.Draws
+	// Calibration says whether fits are right, by simulation.
+	Calibration = sbc.Result
 	// LOO says how well each observation is predicted from the others.
 	LOO = loo.Result
 	// Predictive holds posterior predictive draws.

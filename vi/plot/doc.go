@@ -4,6 +4,9 @@
 //	Marginals   posterior and prior densities of latents
 //	Predictive  the posterior predictive against the data
 //	Guards      probabilities of guards, over time for instance
+//	Models      the probabilities of models
+//	LeftOut     k-hat of each observation that was left out
+//	Calibration ranks by simulation, with their band
 //	Cells       the weights of a posterior's cells
 //
 // and saves the pictures: [Save].

@@ -1,0 +1,279 @@
+package vi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/sbc"
+)
+
+// Calibrating are the settings of Calibrate.
+type Calibrating struct {
+	Fits int      // 100 if 0
+	Fit  Settings // of each; Progress is told of all
+	// From, if not nil, is the program that draws latents and data, in place of the one that is fitted, with observations of the same
+	// names. Then latents, guards and expressions are compared that both have by name.
+	From *graph.Density
+	// Given are names of observations that stay as they are. Latents are then drawn from the posterior given these, and only the others
+	// are replicated and fitted beside them: posterior calibration, which asks about fits to data like these (Säilynoja, Schmitt,
+	// Bürkner and Vehtari, 2025). A second copy of all observations under another name asks about fits to twice as many.
+	Given []string
+	// OfQ ranks among draws of the fits' Q itself, without weights: it asks how near the family of a Climb comes to the posterior.
+	OfQ bool
+}
+
+// Calibrate asks whether the fits of a program are right, by simulation: it draws latents from the prior and data given these,
+// fits the program to each data set by FitAll, and looks at the ranks of what was drawn among draws of the fits: of each latent,
+// named guard and named expression, and of the log likelihood of the data; see package sbc. Print the result. A program with a Factor is no prior to draw from: what the
+// factor says is seen as a fault.
+func Calibrate(ctx context.Context, d *graph.Density, c Calibrating) (Calibration, error) {
+	if ctx == nil || d == nil {
+		return Calibration{}, errors.New("vi: a nil context or density")
+	}
+	if c.Fits == 0 {
+		c.Fits = 100
+	}
+	from := c.From
+	if from == nil {
+		from = d
+	}
+	if c.Fits < 0 || from.Params() > 0 {
+		return Calibration{}, errors.New("vi: calibrating: a negative number of fits, or a program with parameters, which have no prior")
+	}
+	truths, err := c.truths(ctx, from)
+	if err != nil {
+		return Calibration{}, fmt.Errorf("vi: calibrating: %w", err)
+	}
+	positions, err := observedAt(from)
+	if err != nil {
+		return Calibration{}, fmt.Errorf("vi: calibrating: %w", err)
+	}
+	sets := func(yield func(string, map[string][]float64) bool) {
+		for k, z := range truths {
+			if !yield(fmt.Sprint(k), c.replicate(from, positions, z, mc.NewRand(mc.Mix(c.Fit.Seed, uint64(k))))) {
+				return
+			}
+		}
+	}
+	var result Calibration
+	var quantities []sbc.Quantity
+	k := -1
+	for f := range FitAll(ctx, d, sets, c.Fit) {
+		if k++; f.Err != nil || k >= len(truths) {
+			result.Errors = append(result.Errors, f.Err)
+			continue
+		}
+		if f.Fit.findings.Verdict.Trust == TrustNothing { // a climb that was not judged has none
+			result.Untrusted++
+		}
+		rng := mc.NewRand(mc.Mix(^c.Fit.Seed, uint64(k)))
+		points, err := f.Fit.fewPoints(c.OfQ, rng)
+		if err != nil {
+			return Calibration{}, fmt.Errorf("vi: calibrating: %w", err)
+		}
+		source, fitted := askedOf(from), askedOf(f.Fit.Density)
+		if c.From == nil && len(positions) > 0 {
+			fitted.likelihood()
+			source = fitted
+		}
+		addRanks(&quantities, source, truths[k], fitted, points, rng)
+	}
+	if ctx.Err() != nil {
+		return Calibration{}, fmt.Errorf("vi: calibrating: %w", cause(ctx))
+	}
+	judged := sbc.Of(quantities)
+	judged.Errors, judged.Untrusted = result.Errors, result.Untrusted
+	return judged, nil
+}
+
+// truths are the points that data are drawn at.
+func (c Calibrating) truths(ctx context.Context, from *graph.Density) ([][]float64, error) {
+	if len(c.Given) == 0 {
+		rng, list := mc.NewRand(c.Fit.Seed), make([][]float64, c.Fits)
+		for k := range list {
+			list[k] = from.PriorDraw(nil, rng)
+		}
+		return list, nil
+	}
+	data := from.Data()
+	for i, name := range from.Observations() {
+		if !slices.Contains(c.Given, name) {
+			data[i] = math.NaN()
+		}
+	}
+	given, err := from.WithObservations(data)
+	if err != nil {
+		return nil, err
+	}
+	s := c.Fit
+	s.Checkpoint, s.Method = "", nil
+	p, err := Fit(ctx, given, s)
+	if err != nil {
+		return nil, err
+	}
+	if v, err := p.Verdict(); err != nil || v.Trust == TrustNothing {
+		return nil, fmt.Errorf("the fit given %q: %v", c.Given, v)
+	}
+	list, err := p.Draws(c.Fits, s.Seed)
+	return list.Points(), err
+}
+
+// observedAt is the place of each observation among those that the program makes at a point, which must not depend on the branches
+// that the point takes; −1 if it is never made.
+func observedAt(d *graph.Density) ([]int, error) {
+	rng, z := mc.NewRand(0), make([]float64, d.Dim())
+	list := slices.Repeat([]int{-1}, len(d.Data()))
+	for range pathDraws {
+		at := 0
+		for i, y := range d.Replicate(nil, d.PriorDraw(z, rng), rng) {
+			if math.IsNaN(y) {
+				continue
+			}
+			if list[i] >= 0 && list[i] != at {
+				return nil, fmt.Errorf("observation %d, of %s, is the %d-th in one branch and the %d-th in another", i, d.Observations()[i], list[i]+1, at+1)
+			}
+			list[i] = at
+			at++
+		}
+	}
+	return list, nil
+}
+
+// replicate is a data set at z by names. An observation on the other side of a branch is that in the same place on z's side.
+func (c Calibrating) replicate(from *graph.Density, positions []int, z []float64, rng *rand.Rand) map[string][]float64 {
+	y := from.Replicate(nil, z, rng)
+	var made []float64
+	for _, x := range y {
+		if !math.IsNaN(x) {
+			made = append(made, x)
+		}
+	}
+	data, sets := from.Data(), map[string][]float64{}
+	for i, name := range from.Observations() {
+		x := y[i]
+		switch at := positions[i]; {
+		case slices.Contains(c.Given, name):
+			x = data[i]
+		case math.IsNaN(x) && at >= 0 && at < len(made):
+			x = made[at]
+		}
+		sets[name] = append(sets[name], x)
+	}
+	return sets
+}
+
+// rankDraws is how many draws of a fit a value is ranked among, of so many that are weighed.
+const (
+	rankDraws    = 255
+	rankWeighted = 1000
+)
+
+// addRanks adds the ranks of what is asked of a program at z among the same of another program at points.
+func addRanks(list *[]sbc.Quantity, asked asked, z []float64, of asked, points [][]float64, rng *rand.Rand) {
+	if *list == nil {
+		for _, name := range asked.names {
+			if slices.Contains(of.names, name) {
+				*list = append(*list, sbc.Quantity{Name: name})
+			}
+		}
+	}
+	truth, draws := asked.at(z), make([][]float64, len(points))
+	for l, z := range points {
+		draws[l] = of.at(z)
+	}
+	values := make([]float64, 0, len(points))
+	for k := range *list {
+		q := &(*list)[k]
+		i, j := slices.Index(asked.names, q.Name), slices.Index(of.names, q.Name)
+		values = values[:0]
+		for _, x := range draws {
+			if !math.IsNaN(x[j]) {
+				values = append(values, x[j])
+			}
+		}
+		if !math.IsNaN(truth[i]) {
+			q.Ranks = append(q.Ranks, sbc.Rank(truth[i], values, rng.Float64()))
+		}
+	}
+}
+
+// asked are the quantities of a program: latents, named guards, which are 1 where they hold, and deterministic expressions. The log
+// likelihood of the data beside them sees a fit that has not looked at its data: to such a fit all others are as the prior says.
+type asked struct {
+	d      *graph.Density
+	names  []string
+	guards []graph.Guard
+	likely bool
+}
+
+func (a *asked) likelihood() { a.names, a.likely = append(a.names, "log likelihood"), true }
+
+func askedOf(d *graph.Density) asked {
+	a := asked{d: d, names: d.Latents()[d.Params():]}
+	var others []string
+	for _, name := range d.GuardNames() {
+		for _, g := range d.Named(name) {
+			a.guards, others = append(a.guards, g), append(others, name)
+		}
+	}
+	a.names = append(a.names, withNumbers(others)...)
+	a.names = append(a.names, withNumbers(d.Deterministics())...)
+	return a
+}
+
+// at are the quantities at z, on the program's own scale.
+func (a asked) at(z []float64) []float64 {
+	x := a.d.Constrain(z)[a.d.Params():]
+	if len(a.guards) > 0 {
+		signs := a.d.Arrangement().Signs(z)
+		for _, g := range a.guards {
+			v := 0.0
+			if g.Holds(signs) {
+				v = 1
+			}
+			x = append(x, v)
+		}
+	}
+	x = append(x, a.d.DeterministicAt(nil, z)...)
+	if a.likely {
+		sum := 0.0
+		for _, l := range a.d.LogLikelihoods(nil, z) {
+			if !math.IsNaN(l) {
+				sum += l
+			}
+		}
+		x = append(x, sum)
+	}
+	return x
+}
+
+// fewPoints are draws of the posterior with equal weights, or of Q.
+func (p *Posterior) fewPoints(ofQ bool, rng *rand.Rand) (points [][]float64, err error) {
+	if ofQ {
+		for range rankDraws {
+			z := make([]float64, p.Density.Dim())
+			p.Q.Rand(z, rng)
+			points = append(points, z)
+		}
+		return points, nil
+	}
+	p = p.known()
+	p.findings.mu.Lock()
+	defer p.findings.mu.Unlock()
+	s := p.findings.sample
+	if s == nil {
+		if s, err = p.draw(context.Background(), rankWeighted); err != nil {
+			return nil, err
+		}
+	}
+	for _, k := range s.Resample(rankDraws, rng) {
+		points = append(points, s.Point(k))
+	}
+	return points, nil
+}
