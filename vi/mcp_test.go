@@ -64,7 +64,7 @@ func TestMCPDemo(t *testing.T) {
 	p, err := Fit(context.Background(), mcpDemo(t), Settings{Seed: *seed})
 	require.NoError(t, err)
 	for _, want := range []struct {
-		name                string
+		name                          string
 		mean, low, high, ns, jags, se float64
 	}{
 		{"cp_1", 30.27, 23.19, 38.760, 384, 30.6979, 0.0444}, {"cp_2", 69.78, 69.27, 70.238, 5792, 69.7755, 0.00087}, {"int_1", 10.26, 8.82, 11.768, 1480, 10.2904, 0.005}, {"int_3", 0.44, -2.49, 3.428, 810, 0.5396, 0.0131},
