@@ -50,7 +50,7 @@ type path struct {
 	mass             *mass
 	step             float64
 	pool             []states // of an earlier temperature, for differences
-	parents          []int    // latents that priors of others depend on
+	hubs             []int    // a latent for each prior of another and each guard that depends on it
 }
 
 // logPath is log π.
@@ -314,11 +314,11 @@ func (m *mover) residual(s *states, kind int, rng *rand.Rand) error {
 	return nil
 }
 
-// pick is a random latent: half of the time one that priors of others depend on, if there are some. Those are
-// moved with all that depends on them, which is where trajectories are slow.
+// pick is a random latent, mostly one by how many priors of others and guards depend on it. Those are moved with all that
+// depends on them, which is where trajectories are slow.
 func (m *mover) pick(rng *rand.Rand) int {
-	if k := len(m.parents); k > 0 && rng.IntN(4) > 0 {
-		return m.parents[rng.IntN(k)]
+	if k := len(m.hubs); k > 0 && rng.IntN(4) > 0 {
+		return m.hubs[rng.IntN(k)]
 	}
 	return rng.IntN(len(m.start.mean))
 }

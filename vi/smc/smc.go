@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
@@ -192,10 +191,11 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 		r.islands = append(r.islands, l)
 	}
 	for _, of := range d.Parents() {
-		r.parents = append(r.parents, of...)
+		r.hubs = append(r.hubs, of...)
 	}
-	slices.Sort(r.parents)
-	r.parents = slices.Compact(r.parents)
+	for l := range d.Arrangement().Len() {
+		r.hubs = append(r.hubs, d.Arrangement().Latents(l)...)
+	}
 	var err error
 	if r.walls, err = newWalls(d, 1); err != nil {
 		return nil, err
@@ -296,7 +296,7 @@ func (r *sampler) report(moves int, effective, goal float64) {
 // How much of the states stays effective from one temperature to the next, and while requirements are being met,
 // where moves get less far.
 const (
-	effectiveShare = 0.5
+	effectiveShare = 0.25
 	requiredShare  = 0.8
 	passes         = 4 // there
 )
