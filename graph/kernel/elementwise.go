@@ -56,8 +56,19 @@ func (k Slope) Eval(out Matrix, in []Matrix) {
 	g, a, b := in[0].Data[:len(o)], in[1].Data[:len(o)], in[2].Data[:len(o)]
 	switch len(in) {
 	case 3: // b is F(a)
+		if f.slopeLoop != nil {
+			f.slopeLoop(o, g, a, b)
+			return
+		}
 		f.setSlope(o, g, a, b)
 	case 4:
+		if k.F == LogAddExp {
+			if k.Of == 1 {
+				a, b = b, a
+			}
+			logAddSlopes(o, g, a, b)
+			return
+		}
 		slope, y := f.slopes[k.Of], in[3].Data[:len(o)]
 		for i, g := range g {
 			o[i] = 0

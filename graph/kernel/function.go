@@ -178,6 +178,8 @@ type function struct {
 	even    bool // f(−x) = f(x), and f increases from 0 on
 	// loop fills out with f(a) or f(a, b); nil where a loop over the value is as fast.
 	loop func(out, a, b []float64)
+	// slopeLoop fills out with g·f′(x), and 0 where g is 0, given also y = f(x); nil for a loop over slope.
+	slopeLoop func(out, g, x, y []float64)
 }
 
 // slopes are the derivatives of f(a, b) with respect to a and to b.
@@ -198,21 +200,25 @@ var product = []derivative{{GradTimes{1}, []operand{upstream, 1}}, {GradTimes{1}
 var functions = [...]function{
 	None: {name: "none"},
 	Exp: {
-		name: "exp", unary: math.Exp, loop: expLoop, inverse: math.Log, slope: func(_, y float64) float64 { return y },
+		name: "exp", unary: vec.ExpOf, loop: func(out, x, _ []float64) { vec.Exp(out, x) }, inverse: math.Log, slope: func(_, y float64) float64 { return y },
 		diff: []derivative{{GradTimes{1}, []operand{upstream, result}}},
 	},
-	Log:     {name: "log", unary: math.Log, slope: func(x, _ float64) float64 { return 1 / x }, inverse: math.Exp},
-	Log1p:   {name: "log1p", unary: math.Log1p, slope: func(x, _ float64) float64 { return 1 / (1 + x) }, inverse: math.Expm1},
-	Expm1:   {name: "expm1", unary: math.Expm1, slope: expm1Slope, inverse: math.Log1p},
-	Sqrt:    {name: "sqrt", unary: math.Sqrt, slope: func(_, y float64) float64 { return 0.5 / y }, inverse: sqrtInverse},
-	Sin:     {name: "sin", unary: math.Sin, slope: func(x, _ float64) float64 { return math.Cos(x) }},
-	Cos:     {name: "cos", unary: math.Cos, slope: func(x, _ float64) float64 { return -math.Sin(x) }},
-	Tan:     {name: "tan", unary: math.Tan, slope: func(_, y float64) float64 { return 1 + y*y }},
-	Tanh:    {name: "tanh", unary: math.Tanh, slope: tanhSlope, inverse: math.Atanh},
-	Sigmoid: {name: "sigmoid", unary: sigmoid, slope: func(x, y float64) float64 { return y * sigmoid(-x) }, inverse: logit},
+	Log:   {name: "log", unary: vec.LogOf, loop: logLoop, slope: func(x, _ float64) float64 { return 1 / x }, inverse: math.Exp},
+	Log1p: {name: "log1p", unary: math.Log1p, slope: func(x, _ float64) float64 { return 1 / (1 + x) }, inverse: math.Expm1},
+	Expm1: {name: "expm1", unary: math.Expm1, slope: expm1Slope, inverse: math.Log1p},
+	Sqrt:  {name: "sqrt", unary: math.Sqrt, slope: func(_, y float64) float64 { return 0.5 / y }, inverse: sqrtInverse},
+	Sin:   {name: "sin", unary: math.Sin, slope: func(x, _ float64) float64 { return math.Cos(x) }},
+	Cos:   {name: "cos", unary: math.Cos, slope: func(x, _ float64) float64 { return -math.Sin(x) }},
+	Tan:   {name: "tan", unary: math.Tan, slope: func(_, y float64) float64 { return 1 + y*y }},
+	Tanh:  {name: "tanh", unary: math.Tanh, slope: tanhSlope, inverse: math.Atanh},
+	Sigmoid: {
+		name: "sigmoid", unary: sigmoid, slope: sigmoidSlope, inverse: logit,
+		loop: sigmoidLoop, slopeLoop: sigmoidSlopes,
+	},
 	Softplus: {
 		name: "softplus", unary: softplus, slope: func(x, _ float64) float64 { return sigmoid(x) }, inverse: softplusInverse,
 		diff: []derivative{{Slope{F: Softplus}, []operand{upstream, 0, 0}}}, // which needs no value
+		loop: softplusLoop, slopeLoop: softplusSlopes,
 	},
 	Square: {
 		name: "square", unary: func(x float64) float64 { return x * x }, inverse: math.Sqrt, even: true, slope: func(x, _ float64) float64 { return 2 * x },
@@ -278,7 +284,7 @@ var functions = [...]function{
 	},
 	StudentOfNormal: {name: "studentofnormal", binary: studentOfNormal, slopes: slopes{studentOfNormalSlope(0), studentOfNormalSlope(1)}},
 
-	LogAddExp:     {name: "logaddexp", binary: logAddExp, slopes: slopes{logAddSlopeA, logAddSlopeB}},
+	LogAddExp:     {name: "logaddexp", binary: logAddExp, slopes: slopes{logAddSlopeA, logAddSlopeB}, loop: logAddLoop},
 	LogDiffExp:    {name: "logdiffexp", binary: logDiffExp, slopes: slopes{logDiffSlopeA, logDiffSlopeB}},
 	Log1mExp:      {name: "log1mexp", unary: log1mExp, slope: log1mExpSlope},
 	LogQuotient:   {name: "logquotient", binary: logQuotient, slopes: slopes{logQuotientSlopeA, logQuotientSlopeB}},
@@ -292,33 +298,10 @@ var functions = [...]function{
 	},
 }
 
-func expLoop(out, x, _ []float64) {
-	last, y := 0.0, 1.0
-	for i, x := range x {
-		if x != last {
-			last, y = x, math.Exp(x)
-		}
-		out[i] = y
-	}
-}
-
 func divLoop(out, a, b []float64) {
 	for i, a := range a {
 		out[i] = a / b[i]
 	}
-}
-
-func sigmoid(x float64) float64 {
-	if x >= 0 {
-		return 1 / (1 + math.Exp(-x))
-	}
-	e := math.Exp(x)
-	return e / (1 + e)
-}
-
-// softplus is exact to rounding for every x.
-func softplus(x float64) float64 {
-	return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x)))
 }
 
 // The inverses are NaN outside a function's range.

@@ -5,25 +5,6 @@ import "math"
 // Sums and differences of numbers that are given by their logarithms, and what
 // distribution functions need besides.
 
-// logAddExp is log(eᵃ + eᵇ).
-func logAddExp(a, b float64) float64 {
-	if a == b { // also where both are infinite
-		return a + math.Ln2
-	}
-	return math.Max(a, b) + math.Log1p(math.Exp(-math.Abs(a-b)))
-}
-
-// logAddSlope is the share of eᵃ in eᵃ + eᵇ.
-func logAddSlope(a, b float64) float64 {
-	if a == b {
-		return 0.5
-	}
-	return sigmoid(a - b)
-}
-
-func logAddSlopeA(a, b, _ float64) float64 { return logAddSlope(a, b) }
-func logAddSlopeB(a, b, _ float64) float64 { return logAddSlope(b, a) }
-
 // log1mExp is log(1 − eˣ) for x ≤ 0.
 func log1mExp(x float64) float64 {
 	if x < -math.Ln2 {

@@ -78,7 +78,13 @@ func addDotsAVX2(dst, x, y *float64, n int, row, col *int32, entries int)
 func sparseAVX2(dst, a, b *float64, split, n, to, rows int, c *float64, from, ref *int32, w *float64)
 
 //go:noescape
-func gaussAVX2(dst, x *float64, n int, a float64, t *[10][4]float64)
+func expAVX2(dst, x *float64, n int, t *[12][4]float64)
+
+//go:noescape
+func logAVX2(dst, x *float64, n int, t *[19][4]float64) (done int)
+
+//go:noescape
+func log1pAVX2(dst, x *float64, n int, t *[19][4]float64)
 
 //go:noescape
 func normalsAVX2(dst *float64, tail *[normalBlock]float64, blocks int, key0, key1 uint64, t *[31][4]uint64)

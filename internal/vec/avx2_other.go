@@ -34,7 +34,9 @@ func sparseAVX2(_, _, _ *float64, _, _, _, _ int, _ *float64, _, _ *int32, _ *fl
 func addSparseAVX2(_, _ *float64, _, _ int, _, _ *int32, _ *float64, _, _ int)         { panic(none) }
 func addDotsAVX2(_, _, _ *float64, _ int, _, _ *int32, _ int)                          { panic(none) }
 
-func gaussAVX2(_, _ *float64, _ int, _ float64, _ *[10][4]float64) { panic(none) }
+func expAVX2(_, _ *float64, _ int, _ *[12][4]float64)     { panic(none) }
+func logAVX2(_, _ *float64, _ int, _ *[19][4]float64) int { panic(none) }
+func log1pAVX2(_, _ *float64, _ int, _ *[19][4]float64)   { panic(none) }
 
 func normalsAVX2(_ *float64, _ *[normalBlock]float64, _ int, _, _ uint64, _ *[31][4]uint64) {
 	panic(none)

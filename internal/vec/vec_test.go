@@ -68,11 +68,14 @@ var loops = []loop{
 	{"GatedMul", func(dst, x, y []float64, _ [][]float64) { GatedMul(dst, x, y, 2) },
 		func(_, x, y float64, _ [3]float64) float64 { return choose(x == 0, 0, x*(2*y)) }},
 	{"Gauss", func(dst, x, _ []float64, _ [][]float64) { Gauss(dst, x, 1.7) },
-		func(_, x, _ float64, _ [3]float64) float64 {
-			if x*x/2 < mostExponent {
-				return 1.7 * expMinus(0.5*x*x)
-			}
-			return 0
+		func(_, x, _ float64, _ [3]float64) float64 { return 1.7 * ExpOf(-0.5*float64(x*x)) }},
+	{"Exp", func(dst, x, _ []float64, _ [][]float64) { Exp(dst, x) },
+		func(_, x, _ float64, _ [3]float64) float64 { return ExpOf(x) }},
+	{"Log", func(dst, x, _ []float64, _ [][]float64) { Log(dst, x) },
+		func(_, x, _ float64, _ [3]float64) float64 { return LogOf(x) }},
+	{"Log1p", func(dst, x, y []float64, _ [][]float64) { Exp(dst, x); Log1p(dst, dst) },
+		func(_, x, y float64, _ [3]float64) float64 {
+			return Log1pOf(ExpOf(x))
 		}},
 	{"Select", func(dst, x, y []float64, s [][]float64) { Select(dst, s[0], x, y) },
 		func(_, x, y float64, s [3]float64) float64 { return choose(s[0] == 1, x, y) }},

@@ -101,6 +101,9 @@ func (r *sampler) finish() error {
 		c.add(r.islands)
 		effective := c.effective(r.d.Dim(), r.s.Islands, r.s.Particles)
 		r.report(c.n, effective, goal)
+		if most := float64(r.s.MostMoves); c.n >= r.s.MostMoves/5 && goal/effective*float64(c.n) > most {
+			break
+		}
 		if c.n < 4 || effective < goal {
 			continue
 		}

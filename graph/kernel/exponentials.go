@@ -1,0 +1,129 @@
+package kernel
+
+import (
+	"math"
+
+	"github.com/facetvi/facet/internal/vec"
+)
+
+// Functions that are made of exponentials, of one number and in loops, which do the same arithmetic. What a loop reads is none
+// of out.
+
+// decay is exp(−|x|).
+func decay(out, x []float64) {
+	for i, v := range x[:len(out)] {
+		out[i] = -math.Abs(v)
+	}
+	vec.Exp(out, out)
+}
+
+func sigmoid(x float64) float64 {
+	e := vec.ExpOf(-math.Abs(x))
+	if x < 0 {
+		return 1 / (1 + e) * e
+	}
+	return 1 / (1 + e)
+}
+
+func sigmoidLoop(out, x, _ []float64) {
+	decay(out, x)
+	for i, e := range out {
+		y := 1 / (1 + e)
+		if x[i] < 0 {
+			y *= e
+		}
+		out[i] = y
+	}
+}
+
+func sigmoidSlope(x, _ float64) float64 {
+	e := vec.ExpOf(-math.Abs(x))
+	return e / ((1 + e) * (1 + e))
+}
+
+func sigmoidSlopes(out, g, x, _ []float64) {
+	decay(out, x)
+	for i, e := range out {
+		out[i] = gated(g[i], e/((1+e)*(1+e)))
+	}
+}
+
+// softplus is exact to rounding for every x.
+func softplus(x float64) float64 {
+	return vec.Log1pOf(vec.ExpOf(-math.Abs(x))) + max(x, 0)
+}
+
+func softplusLoop(out, x, _ []float64) {
+	decay(out, x)
+	vec.Log1p(out, out)
+	for i, v := range x[:len(out)] {
+		out[i] += max(v, 0)
+	}
+}
+
+func softplusSlopes(out, g, x, _ []float64) {
+	sigmoidLoop(out, x, nil)
+	for i, s := range out {
+		out[i] = gated(g[i], s)
+	}
+}
+
+// gated is g times a slope, and 0 where g is 0.
+func gated(g, slope float64) float64 {
+	if g == 0 {
+		return 0
+	}
+	return g * slope
+}
+
+func logLoop(out, x, _ []float64) { vec.Log(out, x) }
+
+// logAddExp is log(eᵃ + eᵇ).
+func logAddExp(a, b float64) float64 {
+	if a == b { // also where both are infinite
+		return a + math.Ln2
+	}
+	return vec.Log1pOf(vec.ExpOf(-math.Abs(a-b))) + max(a, b)
+}
+
+func logAddLoop(out, a, b []float64) {
+	for i, v := range a[:len(out)] {
+		out[i] = -math.Abs(v - b[i])
+	}
+	vec.Exp(out, out)
+	vec.Log1p(out, out)
+	for i, v := range a[:len(out)] {
+		if v == b[i] {
+			out[i] = v + math.Ln2
+		} else {
+			out[i] += max(v, b[i])
+		}
+	}
+}
+
+// logAddSlopeA is the share of eᵃ in eᵃ + eᵇ.
+func logAddSlopeA(a, b, _ float64) float64 {
+	if a == b {
+		return 0.5
+	}
+	return sigmoid(a - b)
+}
+
+func logAddSlopeB(a, b, y float64) float64 { return logAddSlopeA(b, a, y) }
+
+func logAddSlopes(out, g, a, b []float64) {
+	for i, v := range a[:len(out)] {
+		out[i] = -math.Abs(v - b[i])
+	}
+	vec.Exp(out, out)
+	for i, e := range out {
+		share := 1 / (1 + e)
+		switch {
+		case a[i] == b[i]:
+			share = 0.5
+		case a[i] < b[i]:
+			share *= e
+		}
+		out[i] = gated(g[i], share)
+	}
+}
