@@ -123,10 +123,13 @@ func (b *Batch) fillSigns() {
 	}
 }
 
-// andSigns makes row, of 0 and 1, the conjunction with the other signs of row r.
+// andSigns makes row, of 0 and 1, the conjunction with the other signs of row r. On paths the nearest guards make most of it 0.
 func (b *Batch) andSigns(row []float64, x *signRow, r int) {
 	own := b.Values(x.piece)
-	for _, o := range b.straight[r] {
+	for i, o := range b.straight[r] {
+		if i%16 == 15 && vec.Sum(row) == 0 {
+			return // 0 stays 0
+		}
 		vec.AndStep(row, b.rowOf(o.phi), own, -b.ratio[o.sign])
 	}
 	if len(b.straight[r]) == len(x.with) {
@@ -143,7 +146,7 @@ func (b *Batch) andSigns(row []float64, x *signRow, r int) {
 // A straightSign is that of a hyperplane, whose Φ is row phi, at points along a line.
 type straightSign struct{ sign, phi int32 }
 
-// findStraight lists, by row, the other signs of its conjunction that are straight.
+// findStraight lists, by row, the other signs of its conjunction that are straight: first those of planes that are near the piece's in the program.
 func (b *Batch) findStraight() {
 	b.straight = make([][]straightSign, len(b.j.signs))
 	for r := range b.j.signs {
@@ -153,6 +156,11 @@ func (b *Batch) findStraight() {
 				b.straight[r] = append(b.straight[r], straightSign{int32(k), b.row[o.other]})
 			}
 		}
+		far := func(s straightSign) int {
+			d := b.j.signs[s.sign].other - b.j.pieces[x.piece].Plane
+			return max(d, -d)
+		}
+		slices.SortStableFunc(b.straight[r], func(s, t straightSign) int { return far(s) - far(t) })
 	}
 }
 

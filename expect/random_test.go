@@ -290,7 +290,7 @@ func (p *program) integral(t, x []float64, known map[[4]float64]float64) (f floa
 	return f, holds
 }
 
-// want is E[f] and its gradient, by differences of three lengths, which must agree, or the quadrature is made finer.
+// want is E[f] and its gradient, by differences of three lengths, which must agree, or they are made shorter and the quadrature finer.
 func (p *program) want() (value float64, grad [2]float64) {
 	value, _ = p.integral(p.start, nil, map[[4]float64]float64{})
 	for i := range grad {
@@ -303,11 +303,12 @@ func (p *program) want() (value float64, grad [2]float64) {
 			}
 			return (at(h) - at(-h)) / (2 * h)
 		}
-		for p.fine = 1; p.fine < 64; p.fine *= 3 {
-			grad[i] = by(1e-3)
-			if math.Abs(grad[i]-by(4e-3)) < 4e-3 && math.Abs(grad[i]-by(1.6e-2)) < 8e-3 {
+		for h := 1e-3; p.fine < 64; h /= 3 {
+			grad[i] = by(h)
+			if math.Abs(grad[i]-by(4*h)) < 4e-3 && math.Abs(grad[i]-by(16*h)) < 8e-3 {
 				break
 			}
+			p.fine *= 3
 		}
 		p.fine = 1
 	}
