@@ -49,12 +49,27 @@ func (p *Posterior) Draws(n int, seed uint64) (Draws, error) {
 	return list, nil
 }
 
-// Predict makes n posterior predictive draws; the seed fixes them. It returns an
-// error if n < 1.
+// Predict makes n posterior predictive draws; the seed fixes them: of what is missing, given what was observed, and replicates of the
+// rest. It returns an error if n < 1.
 func (p *Posterior) Predict(n int, seed uint64) (Predictive, error) {
 	latents, err := p.Draws(n, seed)
 	if err != nil {
 		return Predictive{}, err
+	}
+	return draws.Predict(latents, seed)
+}
+
+// PredictWith is Predict by another program with the latents of the fit, or some of them, by name and in any order: of other covariates
+// or more rows, whose observations may all be missing. Nothing is fitted again: the draws of the latents are those
+// of the fit, whatever priors and data the other program has. It is an error if the program has a latent that the fit has not, or one that
+// cannot have a value that was drawn.
+func (p *Posterior) PredictWith(other *graph.Density, n int, seed uint64) (Predictive, error) {
+	latents, err := p.Draws(n, seed)
+	if err != nil {
+		return Predictive{}, err
+	}
+	if latents, err = latents.With(other); err != nil {
+		return Predictive{}, fmt.Errorf("vi: %w", err)
 	}
 	return draws.Predict(latents, seed)
 }

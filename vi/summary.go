@@ -27,6 +27,8 @@ type Summary struct {
 	// LogEvidence is [Posterior.LogEvidence], and Verdict [Posterior.Verdict].
 	LogEvidence Estimate
 	Verdict     Verdict
+	// Missing is how many of so many Observations are missing.
+	Missing, Observations int
 	// Warnings are what to know before trusting the fit: those of
 	// Posterior.Warnings, the verdict if it is not to trust the fit, and that plain
 	// estimates of the ELBO may mislead, if they may.
@@ -91,6 +93,12 @@ type GuardSummary struct {
 func (p *Posterior) Summary() Summary {
 	p.must()
 	s := Summary{Warnings: slices.Clone(p.Warnings)}
+	for _, x := range p.Density.Data() {
+		s.Observations++
+		if math.IsNaN(x) {
+			s.Missing++
+		}
+	}
 	p = p.known()
 	p.summaryVerdict(&s)
 	if p.findings.run == nil { // there is no Q to speak of

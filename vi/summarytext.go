@@ -9,7 +9,7 @@ import (
 	"github.com/facetvi/facet/internal/text"
 )
 
-// String is the ELBO, the log evidence, the verdict, the warnings, and a table each of the first ten cells, if there are
+// String is the ELBO, the log evidence, the verdict, how many observations are missing, if any are, the warnings, and a table each of the first ten cells, if there are
 // several, of parameters, latents, vectors, masses, correlations and guards. The numbers of a latent have as many decimals
 // as show two digits of its standard deviation. Thirteen guards of one name, or more, are one row.
 func (s Summary) String() string {
@@ -101,6 +101,9 @@ func (s Summary) head() string {
 	verdict := s.Verdict.String()
 	if verdict != "" {
 		fmt.Fprintf(&b, "verdict: %s\n", verdict)
+	}
+	if s.Missing > 0 {
+		fmt.Fprintf(&b, "missing: %d of %d observations\n", s.Missing, s.Observations)
 	}
 	for _, w := range s.Warnings {
 		if w != verdict {

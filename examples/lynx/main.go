@@ -15,8 +15,10 @@
 // these data, with delay 2 and a threshold near 3.1; H. Tong (Non-linear Time
 // Series, 1990) with order 2 on each side and a threshold of 3.25. Least squares
 // is best between 3.310 and 3.326. The exact posterior is 3.226 ± 0.151, and the
-// log evidence −0.78, against −5.81 for one regime (exact_test.go). The models
-// and the data are in examples/models/lynx.
+// log evidence −0.78, against −5.81 for one regime (exact_test.go). The next twelve
+// years are predicted by another program with the same latents, in which they are
+// missing observations: in each draw its years decide which regime comes after
+// them. The models and the data are in examples/models/lynx.
 package main
 
 import (
@@ -29,6 +31,9 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
 )
+
+// years are how many are forecast.
+const years = 12
 
 // fitted fits one regime and two.
 func fitted(ctx context.Context, seed uint64) (fits [2]*vi.Posterior, err error) {
@@ -57,8 +62,16 @@ func run(ctx context.Context, args []string, out, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := report(out, fits); err != nil {
+	next, err := lynx.Next(lynx.Logs(lynx.Trapped), years).Compile()
+	if err != nil {
 		return err
 	}
-	return picture.Offer(out, "lynx", *file, func() (*picture.Picture, error) { return draw(fits[1]) })
+	predicted, err := fits[1].PredictWith(next, 10000, 1)
+	if err != nil {
+		return err
+	}
+	if err := report(out, fits, predicted); err != nil {
+		return err
+	}
+	return picture.Offer(out, "lynx", *file, func() (*picture.Picture, error) { return draw(fits[1], predicted) })
 }

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"strconv"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -19,7 +19,7 @@ import (
 )
 
 // report prints the answer.
-func report(out io.Writer, fits [2]*vi.Posterior) error {
+func report(out io.Writer, fits [2]*vi.Posterior, predicted vi.Predictive) error {
 	regimes, err1 := vi.Compare(fits[:]...)
 	d, err2 := answer.Draws(fits[1], 10000, 0)
 	in, err3 := between(fits[1])
@@ -55,11 +55,38 @@ func report(out io.Writer, fits [2]*vi.Posterior) error {
 		threshold.Mean.Value, threshold.SD.Value, low.Value, high.Value,
 		math.Pow(10, threshold.Mean.Value), math.Pow(10, low.Value), math.Pow(10, high.Value))
 	fmt.Fprintf(out, "Two regimes are %.0f times as probable as one, if both are as probable beforehand.\n", math.Exp(two.LogBayes.Value-one.LogBayes.Value))
-	x := lynx.Logs(lynx.Trapped)
-	year := lynx.FirstYear + len(x)
-	next := picture.CurveOf([]float64{float64(year)}, len(d["threshold"]), forecast(x, d))
-	fmt.Fprintf(out, "After %.0f lynx in %d expect %.0f in %d (90 %% between %.0f and %.0f).\n", lynx.Trapped[len(x)-1], year-1,
-		math.Pow(10, next.Mean[0].Y), year, math.Pow(10, next.Low[0].Y), math.Pow(10, next.High[0].Y))
+	return reportForecast(out, predicted)
+}
+
+// A forecast is the mean and the central 90 % of the logarithm of each year from the third on.
+type forecast struct{ mean, low, high []float64 }
+
+func forecastOf(predicted vi.Predictive) (f forecast, err error) {
+	var errs [3]error
+	f.mean, errs[0] = predicted.Mean("x")
+	f.low, errs[1] = predicted.Quantile("x", 0.05)
+	f.high, errs[2] = predicted.Quantile("x", 0.95)
+	return f, errors.Join(errs[:]...)
+}
+
+// reportForecast prints the years to come, and when the numbers are highest then.
+func reportForecast(out io.Writer, predicted vi.Predictive) error {
+	f, err1 := forecastOf(predicted)
+	draws, err2 := predicted.Of("x")
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	first := len(f.mean) - years
+	n, _ := draws.Dims()
+	peaks := make([]float64, years)
+	for k := range n {
+		peaks[floats.MaxIdx(draws.RawRowView(k)[first:])] += 1 / float64(n)
+	}
+	fmt.Fprintf(out, "\nAfter %.0f lynx in %d expect\n\nyear  lynx  90 %% between   highest of these years\n", lynx.Trapped[len(lynx.Trapped)-1], lynx.FirstYear+len(lynx.Trapped)-1)
+	for h, p := range peaks {
+		k := first + h
+		fmt.Fprintf(out, "%d  %4.0f  %4.0f and %-5.0f  %.2f  %s\n", lynx.FirstYear+2+k, math.Pow(10, f.mean[k]), math.Pow(10, f.low[k]), math.Pow(10, f.high[k]), p, answer.Bar(p))
+	}
 	return nil
 }
 
@@ -93,42 +120,33 @@ func pm(v []float64) string {
 	return fmt.Sprintf("%5.2f ± %.2f", mean, sd)
 }
 
-// forecast is what draw k predicts for a year from the two years before.
-func forecast(x []float64, d map[string][]float64) func(k int, year float64) float64 {
-	rng := rand.New(rand.NewPCG(0, 0))
-	return func(k int, year float64) float64 {
-		t, side := int(year)-lynx.FirstYear, "low"
-		if x[t-2] > d["threshold"][k] {
-			side = "high"
-		}
-		growth := d["base "+side][k] + d["momentum "+side][k]*(x[t-1]-x[t-2]) + d["pull "+side][k]*(x[t-2]-lynx.Centre[side])
-		return x[t-1] + growth + d["noise "+side][k]*rng.NormFloat64()
-	}
-}
-
 // draw makes the picture: the numbers, what the model predicts from the two
-// years before, and the threshold.
-func draw(fit *vi.Posterior) (*picture.Picture, error) {
-	d, err := answer.Draws(fit, 4000, 0)
-	if err != nil {
+// years before and for the years to come, and the threshold.
+func draw(fit *vi.Posterior, predicted vi.Predictive) (*picture.Picture, error) {
+	d, err1 := answer.Draws(fit, 4000, 0)
+	f, err2 := forecastOf(predicted)
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
 	p := picture.New("Lynx trapped in the Mackenzie River district", "year", "lynx trapped, logarithmic scale")
 	x := lynx.Logs(lynx.Trapped)
-	var years []float64
-	for t := range x {
-		years = append(years, float64(lynx.FirstYear+t))
+	var at []float64
+	for t := range len(x) + years {
+		at = append(at, float64(lynx.FirstYear+t))
 	}
-	next := picture.CurveOf(years[2:], len(d["threshold"]), forecast(x, d))
+	known := len(x) - 2 // of what is predicted
+	curve := func(y []float64, from, to int) plotter.XYs { return picture.Points(at[2+from:2+to], y[from:to]) }
 	mean, lo, hi := picture.Interval(d["threshold"])
-	from, to := years[0], years[len(years)-1]
-	err = errors.Join(
+	from, to := at[0], at[len(at)-1]
+	err := errors.Join(
 		p.Band("threshold, 90 %", plotter.XYs{{X: from, Y: lo}, {X: to, Y: lo}},
 			plotter.XYs{{X: from, Y: hi}, {X: to, Y: hi}}, picture.Orange),
 		p.Dashed("threshold, mean", plotter.XYs{{X: from, Y: mean}, {X: to, Y: mean}}, picture.Vermilion),
-		p.Band("predicted from two years, 90 %", next.Low, next.High, picture.SkyBlue),
-		p.Line("predicted, mean", next.Mean, picture.Blue),
-		p.Points("trapped", picture.Points(years, x), picture.Black),
+		p.Band("predicted from two years, 90 %", curve(f.low, 0, known), curve(f.high, 0, known), picture.SkyBlue),
+		p.Line("predicted, mean", curve(f.mean, 0, known), picture.Blue),
+		p.Band("years to come, 90 %", curve(f.low, known, known+years), curve(f.high, known, known+years), picture.Vermilion),
+		p.Line("years to come, mean", curve(f.mean, known, known+years), picture.Blue),
+		p.Points("trapped", picture.Points(at[:len(x)], x), picture.Black),
 	)
 	p.X.Tick.Marker = picture.Every(20, int(from), int(to))
 	var ticks plot.ConstantTicks

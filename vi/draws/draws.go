@@ -99,3 +99,36 @@ func At(density *graph.Density, q family.Q, z [][]float64) Draws {
 	d.density, d.q, d.z = density, q.Clone(), z
 	return d
 }
+
+// With are the same draws for another program, whose latents are among those of the draws, by name and in any order.
+func (d Draws) With(density *graph.Density) (Draws, error) {
+	out := Draws{Names: density.Latents(), Values: make([][]float64, len(d.z)), index: map[string]int{}, density: density, z: make([][]float64, len(d.z))}
+	from := make([]int, len(out.Names))
+	for i, name := range out.Names {
+		j, ok := d.index[name]
+		if !ok {
+			return Draws{}, fmt.Errorf("draws: the other program has a latent %q, of which there are no draws", name)
+		}
+		out.index[name], from[i] = i, j
+	}
+	for k, z := range d.z {
+		row := make([]float64, len(from))
+		for i, j := range from {
+			x := d.Values[k][j]
+			row[i] = z[j]
+			if density.ConstrainOne(i, z[j]) == x { // the coordinates are the same, and have more digits
+				continue
+			}
+			u, err := density.UnconstrainOne(i, x)
+			if err == nil && !(math.Abs(density.ConstrainOne(i, u)-x) <= 1e-9*(1+math.Abs(x))) {
+				err = fmt.Errorf("draws: the latent %s of the other program cannot be %v", out.Names[i], x)
+			}
+			if err != nil {
+				return Draws{}, err
+			}
+			row[i] = u
+		}
+		out.z[k], out.Values[k] = row, density.Constrain(row)
+	}
+	return out, nil
+}

@@ -68,7 +68,7 @@ func (d Draws) WriteCSV(w io.Writer) error {
 		return err
 	}
 	switch {
-	case d.density == nil:
+	case d.density == nil || d.q == nil:
 		return fmt.Errorf("draws: these draws were not made by a Posterior")
 	case len(d.z) != len(d.Values):
 		return fmt.Errorf("draws: %d draws were made, and %d are here: select after writing", len(d.z), len(d.Values))

@@ -18,8 +18,9 @@ import (
 // the order of the program's calls.
 //
 // An element is NaN in a draw whose branches do not reach it, and where the
-// parameters of its distribution have no meaning. Missing counts them; Mean and
-// Quantile are over the other draws.
+// parameters of its distribution have no meaning. Unreached counts them; Mean and
+// Quantile are over the other draws. What was observed is replicated; what is missing, NaN in Data, is drawn given
+// what was observed: a forecast.
 type Predictive struct {
 	Observations   []string // names, each once, in order of first use
 	Deterministics []string // likewise
@@ -95,7 +96,7 @@ func (r Predictive) Of(name string) (*mat.Dense, error) {
 	return m, nil
 }
 
-// Data are the observed values of that name, one for each element.
+// Data are the observed values of that name, one for each element, NaN where one is missing.
 func (r Predictive) Data(name string) ([]float64, error) {
 	v, ok := r.data[name]
 	if !ok {
@@ -133,8 +134,8 @@ func (r Predictive) Quantile(name string, prob float64) ([]float64, error) {
 	})
 }
 
-// Missing is the number of draws in which each element is NaN.
-func (r Predictive) Missing(name string) ([]int, error) {
+// Unreached is the number of draws in which each element is NaN.
+func (r Predictive) Unreached(name string) ([]int, error) {
 	m, err := r.Of(name)
 	if err != nil {
 		return nil, err

@@ -92,13 +92,13 @@ func TestPredictExact(t *testing.T) {
 	require.Greater(t, off, 20, "inconclusive: one side is hardly taken")
 	require.Less(t, off, 130, "inconclusive: one side is hardly taken")
 	for _, name := range []string{"side", "count"} {
-		missing, err := got.Missing(name)
+		unreached, err := got.Unreached(name)
 		require.NoError(t, err)
-		require.Equal(t, []int{off, n - off}, missing)
+		require.Equal(t, []int{off, n - off}, unreached)
 	}
-	missing, err := got.Missing("y")
+	unreached, err := got.Unreached("y")
 	require.NoError(t, err)
-	require.Equal(t, []int{0, 0, 0}, missing)
+	require.Equal(t, []int{0, 0, 0}, unreached)
 	data, err := got.Data("count")
 	require.NoError(t, err)
 	require.Equal(t, []float64{4, 7}, data)
@@ -167,15 +167,15 @@ func TestPredictMoments(t *testing.T) {
 	require.NoError(t, err)
 	rate := math.Exp(0.2 + 0.3*0.3/2)
 	spread := rate*math.Expm1(0.3*0.3)*rate + rate // of a Poisson with log-normal rate
-	missing, err := got.Missing("count")
+	unreached, err := got.Unreached("count")
 	require.NoError(t, err)
-	se := math.Sqrt(spread / float64(n-missing[0]))
+	se := math.Sqrt(spread / float64(n-unreached[0]))
 	require.Less(t, math.Abs(counts[0]-rate), 5*se)
 	require.Less(t, 5*se, 0.1*rate, "inconclusive")
 }
 
 // Means and quantiles over what is there.
-func TestPredictiveMissing(t *testing.T) {
+func TestPredictiveUnreached(t *testing.T) {
 	nan := math.NaN()
 	r := Predictive{values: map[string]*mat.Dense{"y": mat.NewDense(4, 3, []float64{
 		3, nan, nan,
@@ -191,9 +191,9 @@ func TestPredictiveMissing(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []float64{2, 5}, median[:2])
 	require.True(t, math.IsNaN(median[2]))
-	missing, err := r.Missing("y")
+	unreached, err := r.Unreached("y")
 	require.NoError(t, err)
-	require.Equal(t, []int{0, 2, 4}, missing)
+	require.Equal(t, []int{0, 2, 4}, unreached)
 	require.True(t, slices.Equal([]float64{3, 1, 2, 6}, mat.Col(nil, 0, r.values["y"])), "draws stay in order")
 }
 
@@ -210,7 +210,7 @@ func TestPredictErrors(t *testing.T) {
 	require.ErrorContains(t, err, `"twice"`)
 	_, err = r.Mean("nobody")
 	require.ErrorContains(t, err, `"nobody"`)
-	_, err = r.Missing("nobody")
+	_, err = r.Unreached("nobody")
 	require.ErrorContains(t, err, `"nobody"`)
 	for _, prob := range []float64{0, 1, math.NaN()} {
 		_, err = r.Quantile("y", prob)

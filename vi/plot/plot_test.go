@@ -236,6 +236,35 @@ func TestMarginalsOfMasses(t *testing.T) {
 	require.Equal(t, "probability", p.Y.Label.Text)
 }
 
+// What is missing has bands of another colour and no points; the bands of what was observed end where it begins.
+func TestPredictiveMissing(t *testing.T) {
+	m := graph.NewModel()
+	level := m.Sample("level", graph.Normal(0, 1))
+	for _, y := range []float64{0.3, 0.5, math.NaN(), 0.1, math.NaN(), math.NaN()} {
+		m.Observe("y", graph.Normal(level, 1), y)
+	}
+	d, err := m.Compile()
+	require.NoError(t, err)
+	fit, err := vi.Fit(t.Context(), d, vi.Settings{Seed: 1})
+	require.NoError(t, err)
+	r, err := fit.Predict(500, 1)
+	require.NoError(t, err)
+	p, err := Predictive(r, "y", nil)
+	require.NoError(t, err)
+	dots, lines, bands := drawn[*plotter.Scatter](p), drawn[*plotter.Line](p), drawn[*plotter.Polygon](p)
+	require.Len(t, dots, 1)
+	require.Equal(t, plotter.XYs{{X: 0, Y: 0.3}, {X: 1, Y: 0.5}, {X: 3, Y: 0.1}}, dots[0].XYs)
+	var ends [][2]float64
+	for i, l := range lines {
+		ends = append(ends, [2]float64{l.XYs[0].X, l.XYs[len(l.XYs)-1].X})
+		require.Equal(t, palette[i%2], l.Color)
+		require.Equal(t, pale(palette[i%2], 0.18), bands[2*i].Color)
+	}
+	require.Equal(t, [][2]float64{{-0.5, 1.5}, {1.5, 2.5}, {2.5, 3.5}, {3.5, 5.5}}, ends)
+	require.Equal(t, []string{"median", "50 % of draws", "90 % of draws",
+		"median, missing", "50 % of draws, missing", "90 % of draws, missing", "observed"}, legendOf(p))
+}
+
 func TestPredictive(t *testing.T) {
 	fit := fitted(t)
 	r, err := fit.Predict(500, 1)

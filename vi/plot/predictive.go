@@ -16,7 +16,8 @@ import (
 
 // Predictive draws the posterior predictive of an observation or a named
 // deterministic expression, element by element: its median, and bands that hold
-// 50 % and 90 % of the draws. Observed data are points. x has the position of
+// 50 % and 90 % of the draws. Observed data are points; elements that are missing have other colours and no
+// points: forecasts, at the end of a series. x has the position of
 // each element, in any order, or is nil for 0, 1, …. Of elements at the same
 // position, the median and the bands are of the draws of all of them together.
 //
@@ -33,6 +34,13 @@ func Predictive(r vi.Predictive, name string, x []float64) (*plot.Plot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("plot: %s: %w", name, err)
 	}
+	isObserved := slices.Contains(r.Observations, name)
+	var data []float64
+	if isObserved {
+		if data, err = r.Data(name); err != nil {
+			return nil, err
+		}
+	}
 	q := quantiles(draws, shared)
 	present := runs(q[2])
 	if len(present) == 0 {
@@ -40,34 +48,41 @@ func Predictive(r vi.Predictive, name string, x []float64) (*plot.Plot, error) {
 	}
 	p := newPlot("", indexLabel(x), name)
 	l := addLegend(p)
-	for i, run := range present {
-		wide, err := stairsBand(at, q[0], q[4], run, pale(blue, 0.18))
+	var named [2]bool
+	for _, run := range apart(present, shared, data) {
+		style, of := 0, ""
+		if run.missing {
+			style, of = 1, ", missing"
+		}
+		wide, err := stairsBand(at, q[0], q[4], run.ends, pale(palette[style], 0.18))
 		if err != nil {
 			return nil, err
 		}
-		narrow, err := stairsBand(at, q[1], q[3], run, pale(blue, 0.42))
+		narrow, err := stairsBand(at, q[1], q[3], run.ends, pale(palette[style], 0.42))
 		if err != nil {
 			return nil, err
 		}
-		median, err := plotter.NewLine(points(stairs(at, q[2], run[0], run[1])))
+		median, err := plotter.NewLine(points(stairs(at, q[2], run.ends[0], run.ends[1])))
 		if err != nil {
 			return nil, err
 		}
-		median.LineStyle = lineStyle(0)
+		median.LineStyle = lineStyle(style)
 		p.Add(wide, narrow, median)
-		if i == 0 {
-			l.add("median", median)
-			l.add("50 % of draws", narrow)
-			l.add("90 % of draws", wide)
+		if !named[style] {
+			named[style] = true
+			l.add("median"+of, median)
+			l.add("50 % of draws"+of, narrow)
+			l.add("90 % of draws"+of, wide)
 		}
 	}
-	if slices.Contains(r.Observations, name) {
-		dots, err := observed(r, name, shared)
+	if dots := observed(data, shared); len(dots) > 0 {
+		points, err := plotter.NewScatter(dots)
 		if err != nil {
 			return nil, err
 		}
-		p.Add(dots)
-		l.add("observed", dots)
+		points.GlyphStyle = pointStyle()
+		p.Add(points)
+		l.add("observed", points)
 	}
 	roomy(p)
 	return p, nil
@@ -93,23 +108,45 @@ func quantiles(draws *mat.Dense, at []place) (q [5][]float64) {
 	return q
 }
 
-func observed(r vi.Predictive, name string, at []place) (*plotter.Scatter, error) {
-	data, err := r.Data(name)
-	if err != nil {
-		return nil, err
+// A stretch is a run of places of which all are missing, or none is.
+type stretch struct {
+	ends    [2]int
+	missing bool
+}
+
+// apart cuts runs where what was observed ends or begins.
+func apart(runs [][2]int, at []place, data []float64) (list []stretch) {
+	missing := func(k int) bool {
+		for _, i := range at[k].elements {
+			if data == nil || !math.IsNaN(data[i]) {
+				return false
+			}
+		}
+		return true
 	}
-	var xys plotter.XYs
-	for _, place := range at {
-		for _, i := range place.elements {
-			xys = append(xys, plotter.XY{X: place.x, Y: data[i]})
+	for _, run := range runs {
+		for from := run[0]; from < run[1]; {
+			to := from + 1
+			for to < run[1] && missing(to) == missing(from) {
+				to++
+			}
+			list = append(list, stretch{[2]int{from, to}, missing(from)})
+			from = to
 		}
 	}
-	dots, err := plotter.NewScatter(xys)
-	if err != nil {
-		return nil, err
+	return list
+}
+
+// observed are the points of data that are not missing.
+func observed(data []float64, at []place) (xys plotter.XYs) {
+	for _, place := range at {
+		for _, i := range place.elements {
+			if data != nil && !math.IsNaN(data[i]) {
+				xys = append(xys, plotter.XY{X: place.x, Y: data[i]})
+			}
+		}
 	}
-	dots.GlyphStyle = pointStyle()
-	return dots, nil
+	return xys
 }
 
 // stairsBand is the area between the stairs low and high.

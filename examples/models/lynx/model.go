@@ -20,8 +20,12 @@ type regime struct{ base, momentum, pull, noise graph.Expr }
 
 // after is the distribution of the logarithm that follows x1, which follows x2.
 func (r regime) after(x1, x2, centre float64) graph.Dist {
-	growth := graph.Sum(r.base, graph.Mul(r.momentum, x1-x2), graph.Mul(r.pull, x2-centre))
-	return graph.Normal(graph.Add(x1, growth), r.noise)
+	return graph.Normal(r.mean(graph.Add(x1, 0), graph.Add(x2, 0), centre), r.noise)
+}
+
+func (r regime) mean(x1, x2 graph.Expr, centre float64) graph.Expr {
+	growth := graph.Sum(r.base, graph.Mul(r.momentum, graph.Sub(x1, x2)), graph.Mul(r.pull, graph.Sub(x2, centre)))
+	return graph.Add(x1, growth)
 }
 
 // regimeOf samples what holds on the side of the given name.
@@ -54,6 +58,31 @@ func Model(x []float64) *graph.Model {
 		m.If(m.Name("high", graph.Greater(x[t-2], threshold)),
 			func() { m.Observe("x", high.after(x[t-1], x[t-2], Centre["high"]), x[t]) },
 			func() { m.Observe("x", low.after(x[t-1], x[t-2], Centre["low"]), x[t]) })
+	}
+	return m
+}
+
+// Next is the program of Model for x and so many years more, which are missing: what follows depends on what comes before, as
+// far as that is known.
+func Next(x []float64, years int) *graph.Model {
+	m := graph.NewModel()
+	threshold := m.Sample("threshold", graph.Normal(3, 0.5))
+	low, high := regimeOf(m, "low"), regimeOf(m, "high")
+	past := func(t int) graph.Expr {
+		if t < 2 {
+			return graph.Add(x[t], 0)
+		}
+		return m.Observed("x", t-2)
+	}
+	for t := 2; t < len(x)+years; t++ {
+		x1, x2 := past(t-1), past(t-2)
+		isHigh := graph.Greater(x2, threshold)
+		mean := graph.If(isHigh, high.mean(x1, x2, Centre["high"]), low.mean(x1, x2, Centre["low"]))
+		value := math.NaN()
+		if t < len(x) {
+			value = x[t]
+		}
+		m.Observe("x", graph.Normal(mean, graph.If(isHigh, high.noise, low.noise)), value)
 	}
 	return m
 }
