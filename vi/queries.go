@@ -2,12 +2,14 @@ package vi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/draws"
 	"github.com/facetvi/facet/vi/events"
+	"github.com/facetvi/facet/vi/smc"
 )
 
 // What a posterior can be asked, in the packages that answer.
@@ -47,6 +49,18 @@ func (p *Posterior) Draws(n int, seed uint64) (Draws, error) {
 		return Draws{}, fmt.Errorf("vi: %w", err)
 	}
 	return list, nil
+}
+
+// Diagnostics are those of a sampler's draws: R-hat and effective numbers by latent, and by plane of Density.Arrangement. It returns
+// an error where the fit is not a sampler's. In a fit from a file, what is of the run and not of its draws is 0.
+func (p *Posterior) Diagnostics() (smc.Diagnostics, error) {
+	if err := p.usable(); err != nil {
+		return smc.Diagnostics{}, err
+	}
+	if p.findings == nil || p.findings.run == nil {
+		return smc.Diagnostics{}, errors.New("vi: the draws are not a sampler's")
+	}
+	return p.findings.run.Diagnostics, nil
 }
 
 // Predict makes n posterior predictive draws; the seed fixes them: of what is missing, given what was observed, and replicates of the

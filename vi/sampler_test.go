@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +60,8 @@ func TestSampler(t *testing.T) {
 	v, err := cells.Verdict()
 	require.NoError(t, err)
 	require.Equal(t, TrustNothing, v.Trust, "%v", v)
+	_, err = cells.Diagnostics()
+	require.EqualError(t, err, "vi: the draws are not a sampler's")
 	for _, s := range []Settings{{Seed: 1}, {Seed: 2, Method: Sampler{}}} {
 		p, err := Fit(context.Background(), d, s)
 		require.NoError(t, err)
@@ -89,6 +92,10 @@ func TestSampler(t *testing.T) {
 		require.Equal(t, p.Summary().String(), loaded.Summary().String())
 		require.NotContains(t, p.Summary().String(), "ELBO")
 		for _, p := range []*Posterior{p, loaded} {
+			quality, err := p.Diagnostics()
+			require.NoError(t, err)
+			require.Less(t, slices.Max(quality.RHat), 1.01)
+			require.Greater(t, slices.Min(quality.Bulk), 1000.0)
 			list, err := p.Draws(1000, 3)
 			require.NoError(t, err)
 			seen := map[float64]bool{}
