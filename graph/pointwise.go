@@ -2,6 +2,7 @@ package graph
 
 import (
 	"math"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -68,4 +69,33 @@ func (c *Hidden) predictive(ev *evaluator, missing []bool, dst []float64) {
 		floats.AddConst(-dst[t], now)
 		now, before = before, now
 	}
+}
+
+// LogPriors are the log densities at z of the latents' priors, by latent on the program's own scale, each given the latents that its
+// prior depends on. Those of parameters are 0. It allocates if dst is nil, and otherwise panics unless len(dst) is Dim().
+func (d *Density) LogPriors(dst, z []float64) []float64 {
+	dst = sized(dst, d.Dim(), "latents")
+	ev := d.evaluate(z)
+	defer ev.release()
+	clear(dst)
+	i := d.m.params
+	for _, t := range d.m.terms {
+		name, ofPrior := strings.CutPrefix(t.what, priorOf(""))
+		switch {
+		case t.prior:
+			if k := d.m.latents[i].discrete; k == nil {
+				dst[i] = ev.value(t.id)
+				if d.Transformed(i) {
+					dst[i] -= math.Log(math.Abs(d.ConstrainSlope(i, z[i])))
+				}
+			} else if onlyNumbers(k.dist.params) {
+				dst[i], _ = k.dist.logProb(Expr{v: d.ConstrainOne(i, z[i])}).IsConst()
+			}
+			i++
+		case ofPrior: // of a discrete latent whose prior depends on others
+			k, _ := d.Latent(name)
+			dst[k] = ev.value(t.id) - math.Log(float64(len(d.m.latents[k].discrete.values)))
+		}
+	}
+	return dst
 }

@@ -61,6 +61,9 @@
 //
 //	scout      where the posterior's mass is, and its evidence, without a family
 //	cells      the search for cells
+//	loo        leave-one-out cross-validation, and stacking
+//	sbc        ranks of calibration by simulation
+//	powerscale sensitivity to priors
 //	intervals  fits of programs with one change, in a millisecond
 //	family     mean field, structured, full rank, low rank, mixtures; the laws of guards under them
 //	gradient   ∇ELBO across the jumps of the density

@@ -7,6 +7,7 @@ import (
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/loo"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/powerscale"
 	"github.com/facetvi/facet/vi/sbc"
 	"github.com/facetvi/facet/vi/weighted"
 )
@@ -33,6 +34,8 @@ type (
 	Calibration = sbc.Result
 	// LOO says how well each observation is predicted from the others.
 	LOO = loo.Result
+	// Sensitivity says which priors matter.
+	Sensitivity = powerscale.Result
 	// Predictive holds posterior predictive draws.
 	Predictive = draws.Predictive
 	// SideProb is the probability of a side of a guard's surface.

@@ -1,0 +1,109 @@
+// Howmany asks how often the slope of a series has changed, and what comes next: programs with no, one and more changes are fitted side by
+// side, and their forecasts averaged by their probabilities.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/plot"
+)
+
+// series rises, and falls from about time 12 on, with noise of standard deviation 1.
+var series = []float64{
+	1.3, 0.8, 3.5, 2.4, 4.7, 5.9, 5.2, 8.1, 7.6, 9.9, 9.2, 11.8, 11.5, 10.3, 9.8, 7.4, 8.2, 6.1, 5.9, 3.7, 4.5, 2.4, 1.6, 0.2, 0.9, -1.1, -0.6, -2.1,
+	-1.8, -2.3,
+}
+
+const ahead = 8 // times to forecast
+
+// program is a line whose slope changes k times.
+func program(k int) (*graph.Density, error) {
+	m := graph.NewModel()
+	n := float64(len(series))
+	level, slope := m.Sample("level", graph.Normal(0, 10)), m.Sample("slope", graph.Normal(0, 1))
+	noise := m.Sample("noise", graph.HalfNormal(3))
+	var when, change []graph.Expr
+	if k > 0 {
+		when = m.SampleVector("when", graph.Ordered(k, graph.Uniform(0, n)))
+		change = m.SampleN("change", k, graph.Normal(0, 1))
+	}
+	for t := range len(series) + ahead {
+		x, y := float64(t), math.NaN() // not observed yet
+		if t < len(series) {
+			y = series[t]
+		}
+		mean := graph.Add(level, graph.Mul(slope, x))
+		for j, w := range when {
+			mean = graph.Add(mean, graph.If(graph.Less(w, x), graph.Mul(change[j], graph.Sub(x, w)), 0))
+		}
+		m.Observe("y", graph.Normal(mean, noise), y)
+	}
+	return m.Compile()
+}
+
+// run fits and prints, and draws pictures into a folder.
+func run(ctx context.Context, most int, folder string) error {
+	var programs []vi.Program
+	for k := range most + 1 {
+		density, err := program(k)
+		if err != nil {
+			return err
+		}
+		programs = append(programs, vi.Program{Name: fmt.Sprintf("%d changes", k), Density: density, Prior: math.Pow(0.5, float64(k))})
+	}
+	models, err := vi.HowMany(ctx, programs, vi.Settings{Seed: 1, Progress: os.Stderr})
+	if err != nil {
+		return err
+	}
+	fmt.Print(models)
+	noise, err := models.Moments("noise")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("noise: %.2f ± %.2f\n", noise.Mean.Value, noise.SD.Value)
+	forecast, err := models.Predict(4000, 1)
+	if err != nil {
+		return err
+	}
+	low, err := forecast.Quantile("y", 0.05)
+	if err != nil {
+		return err
+	}
+	high, err := forecast.Quantile("y", 0.95)
+	if err != nil {
+		return err
+	}
+	last := len(series) + ahead - 1
+	fmt.Printf("at time %d: between %.1f and %.1f with probability 0.9\n", last, low[last], high[last])
+	left := models.Models[models.Best].LOO
+	fmt.Print(left)
+
+	bars, err := plot.Models(models)
+	if err != nil {
+		return err
+	}
+	if err := plot.Save(bars, filepath.Join(folder, "models.svg")); err != nil {
+		return err
+	}
+	bands, err := plot.Predictive(forecast, "y", nil)
+	if err != nil {
+		return err
+	}
+	return plot.Save(bands, filepath.Join(folder, "forecast.svg"))
+}
+
+func main() {
+	most, folder := flag.Int("most", 2, "changes, at most"), flag.String("out", ".", "folder for pictures")
+	flag.Parse()
+	if err := run(context.Background(), *most, *folder); err != nil {
+		log.Fatal(err)
+	}
+}
