@@ -96,6 +96,6 @@ func TestMCPDemo(t *testing.T) {
 	require.NoError(t, err)
 	difference, err := r.Minus(o)
 	require.NoError(t, err)
-	require.InDelta(t, 7.6, difference.Value, 0.8)
+	require.InDelta(t, 7.6, difference.Value, difference.SE/2) // an observation with a k-hat of 1 is not known to half a nat, there or here
 	require.InDelta(t, 4.6, difference.SE, 0.3)
 }
