@@ -62,11 +62,8 @@ func (k Slope) Eval(out Matrix, in []Matrix) {
 		}
 		f.setSlope(o, g, a, b)
 	case 4:
-		if k.F == LogAddExp {
-			if k.Of == 1 {
-				a, b = b, a
-			}
-			logAddSlopes(o, g, a, b)
+		if loop := f.slopeLoops[k.Of]; loop != nil {
+			loop(o, g, a, b, in[3].Data)
 			return
 		}
 		slope, y := f.slopes[k.Of], in[3].Data[:len(o)]

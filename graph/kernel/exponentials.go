@@ -111,7 +111,9 @@ func logAddSlopeA(a, b, _ float64) float64 {
 
 func logAddSlopeB(a, b, y float64) float64 { return logAddSlopeA(b, a, y) }
 
-func logAddSlopes(out, g, a, b []float64) {
+func logAddSlopesB(out, g, a, b, y []float64) { logAddSlopesA(out, g, b, a, y) }
+
+func logAddSlopesA(out, g, a, b, _ []float64) {
 	for i, v := range a[:len(out)] {
 		out[i] = -math.Abs(v - b[i])
 	}

@@ -180,7 +180,12 @@ type function struct {
 	loop func(out, a, b []float64)
 	// slopeLoop fills out with g·f′(x), and 0 where g is 0, given also y = f(x); nil for a loop over slope.
 	slopeLoop func(out, g, x, y []float64)
+	// slopeLoops are those of a function of two numbers.
+	slopeLoops slopeLoops
 }
+
+// slopeLoops fill out with g times a derivative of f(a, b), and 0 where g is 0, given also y = f(a, b).
+type slopeLoops [2]func(out, g, a, b, y []float64)
 
 // slopes are the derivatives of f(a, b) with respect to a and to b.
 type slopes [2]func(a, b, y float64) float64
@@ -236,7 +241,8 @@ var functions = [...]function{
 	Mul: {name: "mul", binary: func(a, b float64) float64 { return a * b }, loop: vec.Mul, diff: product},
 	Div: {
 		name: "div", binary: func(a, b float64) float64 { return a / b }, loop: divLoop,
-		slopes: slopes{func(_, b, _ float64) float64 { return 1 / b }, func(_, b, y float64) float64 { return -y / b }},
+		slopes:     slopes{func(_, b, _ float64) float64 { return 1 / b }, func(_, b, y float64) float64 { return -y / b }},
+		slopeLoops: slopeLoops{divSlopesA, divSlopesB},
 	},
 	Pow:         {name: "pow", binary: math.Pow, slopes: slopes{powSlopeA, powSlopeB}},
 	MulData:     {name: "muldata", binary: mulData, loop: mulDataLoop, diff: product},
@@ -284,7 +290,7 @@ var functions = [...]function{
 	},
 	StudentOfNormal: {name: "studentofnormal", binary: studentOfNormal, slopes: slopes{studentOfNormalSlope(0), studentOfNormalSlope(1)}},
 
-	LogAddExp:     {name: "logaddexp", binary: logAddExp, slopes: slopes{logAddSlopeA, logAddSlopeB}, loop: logAddLoop},
+	LogAddExp:     {name: "logaddexp", binary: logAddExp, slopes: slopes{logAddSlopeA, logAddSlopeB}, loop: logAddLoop, slopeLoops: slopeLoops{logAddSlopesA, logAddSlopesB}},
 	LogDiffExp:    {name: "logdiffexp", binary: logDiffExp, slopes: slopes{logDiffSlopeA, logDiffSlopeB}},
 	Log1mExp:      {name: "log1mexp", unary: log1mExp, slope: log1mExpSlope},
 	LogQuotient:   {name: "logquotient", binary: logQuotient, slopes: slopes{logQuotientSlopeA, logQuotientSlopeB}},
@@ -353,6 +359,18 @@ func powSlopeB(a, b, y float64) float64 {
 		return 0
 	}
 	return y * math.Log(a)
+}
+
+func divSlopesA(out, g, _, b, _ []float64) {
+	for i, b := range b[:len(out)] {
+		out[i] = gated(g[i], 1/b)
+	}
+}
+
+func divSlopesB(out, g, _, b, y []float64) {
+	for i, b := range b[:len(out)] {
+		out[i] = gated(g[i], -y[i]/b)
+	}
 }
 
 func mulData(a, b float64) float64 {

@@ -28,7 +28,7 @@ type Settings struct {
 	Particles int // in an island; default 64
 	Moves     int // of each particle at each temperature; default 4
 	Effective int // draws that are to be effective for the mean of each latent; default 2000
-	MostMoves int // of each particle at the end; default 2000. A run that will not have done by then ends after a fifth of it
+	MostMoves int // of each particle at the end; default 3000. A run that will not have done by then ends after a fifth of it
 	// Enough, if not nil, is asked when there are Effective draws by how many times they have to be more, with what there is but
 	// for diagnostics. At 1 or less the run ends.
 	Enough func(Result) float64
@@ -76,7 +76,7 @@ var ErrNowhere = errors.New("log r is finite at none of the first draws")
 // checked is s with defaults.
 func (s Settings) checked() (Settings, error) {
 	s.Islands, s.Particles, s.Moves = cmp.Or(s.Islands, 8), cmp.Or(s.Particles, 64), cmp.Or(s.Moves, 4)
-	s.Effective, s.MostMoves = cmp.Or(s.Effective, 2000), cmp.Or(s.MostMoves, 2000)
+	s.Effective, s.MostMoves = cmp.Or(s.Effective, 2000), cmp.Or(s.MostMoves, 3000)
 	switch {
 	case s.Islands < 2:
 		return s, fmt.Errorf("%d islands: at least 2", s.Islands)
