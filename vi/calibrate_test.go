@@ -152,8 +152,8 @@ func TestCalibrateErrors(t *testing.T) {
 	d := steep(t)
 	_, err := Calibrate(context.Background(), d, Calibrating{Fits: -1})
 	require.ErrorContains(t, err, "a negative number of fits")
-	_, err = Calibrate(nil, d, Calibrating{}) //nolint
-	require.ErrorContains(t, err, "a nil context")
+	_, err = Calibrate(context.Background(), nil, Calibrating{})
+	require.ErrorContains(t, err, "a nil context or density")
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	_, err = Calibrate(ctx, d, Calibrating{})

@@ -57,7 +57,7 @@ func run(ctx context.Context, most int, folder string) error {
 		if err != nil {
 			return err
 		}
-		programs = append(programs, vi.Program{Name: fmt.Sprintf("%d changes", k), Density: density, Prior: math.Pow(0.5, float64(k))})
+		programs = append(programs, vi.Program{Name: fmt.Sprintf("changes: %d", k), Density: density, Prior: math.Pow(0.5, float64(k))})
 	}
 	models, err := vi.HowMany(ctx, programs, vi.Settings{Seed: 1, Progress: os.Stderr})
 	if err != nil {
