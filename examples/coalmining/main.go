@@ -20,12 +20,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/facetvi/facet/examples/answer"
 	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/examples/models/coalmining"
 	"github.com/facetvi/facet/examples/picture"
+	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/plot"
 )
 
 // fitted compiles and fits the model.
@@ -61,6 +65,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) error {
 	flags := cli.New("coalmining")
 	seed, file := flags.Seed(), flags.Plot()
 	progress := flags.Bool("progress", false, "show how the fit gets on")
+	simulated := flags.Count("calibrate", 0, 0, "data sets that are drawn from the model and fitted, to see whether fits are right")
 	if err := flags.Parse(args, out); err != nil {
 		return err
 	}
@@ -75,5 +80,31 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) error {
 	if err := report(out, fit, *seed); err != nil {
 		return err
 	}
-	return picture.Offer(out, "coalmining", *file, func() (*picture.Picture, error) { return draw(fit) })
+	if err := picture.Offer(out, "coalmining", *file, func() (*picture.Picture, error) { return draw(fit) }); err != nil || *simulated == 0 {
+		return err
+	}
+	return calibrate(ctx, out, fit.Density, vi.Calibrating{Fits: *simulated, Fit: s}, *file)
+}
+
+// calibrate asks whether fits of data like these are right, with a picture beside the other one.
+func calibrate(ctx context.Context, out io.Writer, d *graph.Density, c vi.Calibrating, file string) error {
+	found, err := vi.Calibrate(ctx, d, c)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\n%v\n", found)
+	if file == "" {
+		return nil
+	}
+	p, err := plot.Calibration(found, "change", "before", "after")
+	if err != nil {
+		return err
+	}
+	kind := filepath.Ext(file)
+	file = strings.TrimSuffix(file, kind) + "-calibration" + kind
+	if err := plot.Save(p, file); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Its picture is in %s\n", file)
+	return nil
 }
