@@ -42,6 +42,7 @@ func TestPosteriors(t *testing.T) {
 			if name == "temperature" {
 				times = 1.5
 			}
+			squares := make([]float64, len(want.Latents))
 			for seed := uint64(1); seed <= *seeds; seed++ {
 				fit := fitOf(t, p, seed)
 				at, off := furthest(fit.answer.guards, want.Guards)
@@ -51,6 +52,7 @@ func TestPosteriors(t *testing.T) {
 					if name == "temperature" && strings.HasSuffix(fit.latents[i], "-noise") {
 						continue // some are 1 but for 1e-4, which rules their sd and has no cell: their guards say what they are
 					}
+					squares[i] += (got.Mean - w.Mean) * (got.Mean - w.Mean) / (w.SD * w.SD)
 					mean, sd = max(mean, math.Abs(got.Mean-w.Mean)/w.SD), max(sd, math.Abs(got.SD/w.SD-1))
 				}
 				found := fmt.Sprintf("seed %d: %s off by %.4f; means by %.4f, sds by %.4f; log evidence %.4f ± %.4f, off by %+.4f; %.2f s; %s",
@@ -63,8 +65,16 @@ func TestPosteriors(t *testing.T) {
 				assert.LessOrEqual(t, sd, times*mostSD, "standard deviations: %s", found)
 				assert.InDelta(t, want.LogEvidence, fit.logEvidence.Value, mostEvidence, "log evidence: %s", found)
 			}
+			t.Logf("root mean squares of errors of means over %d seeds: %.4f", *seeds, rootMeans(squares, *seeds))
 		})
 	}
+}
+
+func rootMeans(squares []float64, n uint64) (list []float64) {
+	for _, s := range squares {
+		list = append(list, math.Sqrt(s/float64(n)))
+	}
+	return list
 }
 
 // BenchmarkPosteriors is the CPU seconds of a fit with default settings, from seed 1 on.
