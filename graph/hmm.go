@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // An HMM is a hidden Markov model of a series: at each step it is in one of K states, which
@@ -306,36 +308,42 @@ func (c *Hidden) into(step, tuple int) int {
 	return c.states + set*square + tuple*c.states
 }
 
+// filter goes forward over the steps, with the values that the forward sum is of: the logarithms of the probabilities of the tuples
+// given the observations up to each step, and of the density of its observation given those before.
+func (c *Hidden) filter(x []float64) (tuples [][]float64, logs []float64) {
+	k := c.states
+	emission, row := x[len(x)-k*c.steps:], make([]float64, k)
+	for t := range c.steps {
+		now := slices.Clone(emission[t*k:][:k])
+		for to := range now {
+			if t == 0 {
+				now[to] += x[to]
+				continue
+			}
+			for from := range row {
+				row[from] = tuples[t-1][from] + x[c.into(t, from)+to]
+			}
+			now[to] += floats.LogSumExp(row)
+		}
+		logs = append(logs, floats.LogSumExp(now))
+		floats.AddConst(-logs[t], now)
+		tuples = append(tuples, now)
+	}
+	return tuples, logs
+}
+
 // path draws the tuples of all steps given what was observed: forward filtering, backward sampling.
 func (c *Hidden) path(ev *evaluator, missing []bool, rng *rand.Rand) []int {
-	x, k := c.values(ev, missing), c.states
-	emission := x[len(x)-k*c.steps:]
-	filtered := make([][]float64, c.steps) // in proportion to p(tuple | data up to the step)
-	for t := range filtered {
-		p := make([]float64, k)
-		for to := range p {
-			if p[to] = x[to]; t > 0 {
-				sum := 0.0
-				for from, q := range filtered[t-1] {
-					sum += q * math.Exp(x[c.into(t, from)+to])
-				}
-				p[to] = math.Log(sum)
-			}
-			p[to] += emission[t*k+to]
-		}
-		most := slices.Max(p)
-		for to := range p {
-			p[to] = math.Exp(p[to] - most)
-		}
-		filtered[t] = p
-	}
+	x := c.values(ev, missing)
+	tuples, _ := c.filter(x)
 	path := make([]int, c.steps)
 	for t := c.steps - 1; t >= 0; t-- {
-		p := filtered[t]
-		if t < c.steps-1 {
-			for from := range p {
-				p[from] *= math.Exp(x[c.into(t+1, from)+path[t+1]])
+		p := tuples[t]
+		for from := range p {
+			if t < c.steps-1 {
+				p[from] += x[c.into(t+1, from)+path[t+1]]
 			}
+			p[from] = math.Exp(p[from])
 		}
 		path[t] = choice(p, rng)
 	}

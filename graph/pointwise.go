@@ -23,7 +23,8 @@ func (d *Density) LogLikelihoods(dst, z []float64) []float64 {
 			continue
 		case o.hidden != nil:
 			steps := dst[i:][:o.hidden.steps]
-			o.hidden.predictive(ev, d.missing, steps)
+			_, logs := o.hidden.filter(o.hidden.values(ev, d.missing))
+			copy(steps, logs)
 			if !made {
 				floats.AddConst(math.NaN(), steps)
 			}
@@ -42,33 +43,6 @@ func (d *Density) LogLikelihoods(dst, z []float64) []float64 {
 		}
 	}
 	return dst
-}
-
-// predictive stores the log density of each step's observation given those before, by the forward algorithm.
-func (c *Hidden) predictive(ev *evaluator, missing []bool, dst []float64) {
-	x := c.values(ev, missing)
-	k, square := c.states, c.states*c.states
-	moves := x[k : len(x)-k*c.steps]
-	now, before, row := make([]float64, k), make([]float64, k), make([]float64, k)
-	for t := range dst {
-		for to := range now {
-			if t == 0 {
-				now[to] = x[to]
-				continue
-			}
-			set := moves[min(t, len(moves)/square)*square-square:]
-			for from := range row {
-				row[from] = before[from] + set[from*k+to]
-			}
-			now[to] = floats.LogSumExp(row)
-		}
-		for s := range now {
-			now[s] += x[len(x)-k*(c.steps-t)+s]
-		}
-		dst[t] = floats.LogSumExp(now)
-		floats.AddConst(-dst[t], now)
-		now, before = before, now
-	}
 }
 
 // LogPriors are the log densities at z of the latents' priors, by latent on the program's own scale, each given the latents that its

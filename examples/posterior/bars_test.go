@@ -65,12 +65,12 @@ func TestPosteriors(t *testing.T) {
 				assert.LessOrEqual(t, sd, times*mostSD, "standard deviations: %s", found)
 				assert.InDelta(t, want.LogEvidence, fit.logEvidence.Value, mostEvidence, "log evidence: %s", found)
 			}
-			t.Logf("root mean squares of errors of means over %d seeds: %.4f", *seeds, rootMeans(squares, *seeds))
+			t.Logf("root mean squares of errors of means over %d seeds: %.4f", *seeds, rootMeanSquares(squares, *seeds))
 		})
 	}
 }
 
-func rootMeans(squares []float64, n uint64) (list []float64) {
+func rootMeanSquares(squares []float64, n uint64) (list []float64) {
 	for _, s := range squares {
 		list = append(list, math.Sqrt(s/float64(n)))
 	}

@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Threshold is the sensitivity from which on a part matters, as in priorsense: a normal distribution's mean moves by a twelfth of
@@ -70,7 +71,7 @@ func Of(d Draws) (Result, error) {
 		for k := range d.Parts {
 			up, down := scaled[0][k], scaled[1][k]
 			distance = append(distance, (apart(x, order, d.Weights, up)+apart(x, order, d.Weights, down))/(2*math.Log2(step)))
-			shift = append(shift, (floats.Dot(x, up)-floats.Dot(x, down))/(2*math.Log2(step)*sd(x, d.Weights)))
+			shift = append(shift, (floats.Dot(x, up)-floats.Dot(x, down))/(2*math.Log2(step)*stat.PopStdDev(x, d.Weights)))
 		}
 		r.Distance, r.Shift = append(r.Distance, distance), append(r.Shift, shift)
 	}
@@ -95,14 +96,6 @@ func weigh(weights, logs []float64, power float64) ([]float64, error) {
 	}
 	floats.Scale(1/floats.Sum(w), w)
 	return w, nil
-}
-
-func sd(x, w []float64) float64 {
-	mean, square := floats.Dot(x, w), 0.0
-	for s, v := range x {
-		square += w[s] * (v - mean) * (v - mean)
-	}
-	return math.Sqrt(square)
 }
 
 // apart is the cumulative Jensen–Shannon distance between the draws x with weights p and with weights q, the larger of those of x and −x.
