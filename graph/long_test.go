@@ -8,22 +8,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/facetvi/facet/internal/long"
 )
 
-// The long test looks for what is rare: go test ./graph -run Long -long
+// TestLongPrograms looks for what is rare: go test ./graph -run LongPrograms -long
 // -longtime 1h -timeout 0.
 var (
-	long     = flag.Bool("long", false, "run the long test")
-	longTime = flag.Duration("longtime", 10*time.Second, "how long it runs")
+	longTime = flag.Duration("longtime", 10*time.Second, "how long TestLongPrograms runs")
 	longSeed = flag.Uint64("longseed", 1, "number of its first hundred programs")
 )
 
 // Random programs in bulk, no two from the same seed: values, gradients and
 // jumps of all, and every tenth hundred on all machines.
 func TestLongPrograms(t *testing.T) {
-	if !*long {
-		t.Skip("needs -long")
-	}
+	long.Skip(t)
 	was := flag.Lookup("rapid.seed").Value.String()
 	defer func() { require.NoError(t, flag.Set("rapid.seed", was)) }()
 	var values, slopes, jumps, kinks tally

@@ -1,11 +1,9 @@
 package graph_test
 
 import (
-	"flag"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/programs"
 )
 
@@ -74,11 +73,7 @@ func TestMissingByAnyWay(t *testing.T) {
 
 // fixedPrograms calls check with random programs, about n of them, of which some observations are missing.
 func fixedPrograms(t *testing.T, n int, l programs.Limits, check func(t *rapid.T, full, some random)) (count int) {
-	checks := flag.Lookup("rapid.checks")
-	was := checks.Value.String()
-	require.NoError(t, flag.Set("rapid.checks", strconv.Itoa(n)))
-	defer func() { require.NoError(t, flag.Set("rapid.checks", was)) }()
-	rapid.Check(t, func(t *rapid.T) {
+	programs.Check(t, n, func(t *rapid.T) {
 		full := drawRandom(t, l)
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "missing"), 0))
 		share := []float64{0.15, 0.5, 1}[rng.IntN(3)]
@@ -99,7 +94,7 @@ func TestRandomMissing(t *testing.T) {
 	skipShort(t)
 	var values, slopes tally
 	kinds := map[string]int{}
-	n := fixedPrograms(t, 700, anyProgram(), func(t *rapid.T, full, some random) {
+	n := fixedPrograms(t, long.Or(140, 700), anyProgram(), func(t *rapid.T, full, some random) {
 		checkValues(t, some, &values, &slopes)
 		given, err := full.d.WithObservations(some.d.Data())
 		require.NoError(t, err)
@@ -129,7 +124,7 @@ func TestRandomMissing(t *testing.T) {
 	})
 	values.check(t, 0.01)
 	slopes.check(t, 0.1)
-	require.Greater(t, n, 300)
+	require.Greater(t, n, long.Or(60, 300))
 	t.Logf("%d programs, missing: %v", n, kinds)
 }
 
@@ -137,7 +132,7 @@ func TestRandomMissing(t *testing.T) {
 func TestRandomMissingJumps(t *testing.T) {
 	skipShort(t)
 	var jumps tally
-	fixedPrograms(t, 100, small(), func(t *rapid.T, _, some random) {
+	fixedPrograms(t, long.Or(40, 100), small(), func(t *rapid.T, _, some random) {
 		checkMachines(t, some)
 		checkJumps(t, some, &jumps, new(tally))
 	})
@@ -154,7 +149,7 @@ func TestMissingAreDrawnGivenTheData(t *testing.T) {
 	const draws = 1000
 	judged, elsewhere := 0, 0
 	kinds := map[string]int{}
-	fixedPrograms(t, 620, anyProgram(), func(t *rapid.T, _, some random) {
+	fixedPrograms(t, long.Or(124, 620), anyProgram(), func(t *rapid.T, _, some random) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "points"), 2))
 		z, data := some.point(rng), some.d.Data()
 		var missing []int
@@ -190,7 +185,7 @@ func TestMissingAreDrawnGivenTheData(t *testing.T) {
 		}
 	})
 	t.Logf("%d programs: %v; %d rejected at another point", judged, kinds, elsewhere)
-	require.Greater(t, judged, 300)
+	require.Greater(t, judged, long.Or(40, 300))
 	require.Greater(t, elsewhere, judged/2)
 }
 

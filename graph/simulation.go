@@ -49,6 +49,9 @@ func (m *Model) CompileObjective(f any) (*Density, error) {
 	own := m.terms
 	m.addTerm(objectiveTerm, x, m.here())
 	defer func() { m.terms = own }()
+	if m.err != nil {
+		return nil, m.err
+	}
 	return m.compiled()
 }
 

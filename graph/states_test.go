@@ -9,6 +9,7 @@ import (
 
 	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -211,9 +212,7 @@ func TestHolding(t *testing.T) {
 // Where all latents move with each, jumps are as many as guards times terms. They
 // are given up soon.
 func TestTooManyExpressions(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	long.Skip(t)
 	everything := boundary.Reach{Name: "everything", Moves: func(regions.Hyperplane, int) bool { return true }}
 	_, err := boundary.NewJumps(mustCompile(t, stateModel(1000, machines["two"], true)), everything)
 	require.ErrorContains(t, err, "expressions for the jumps")

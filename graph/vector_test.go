@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 )
 
 // logDet is log |det ∂f/∂z| by central differences.
@@ -134,7 +135,7 @@ func TestDirichlet(t *testing.T) {
 		if len(alpha) == 3 {
 			require.InDelta(t, 1, integral(t, d, 60), 1e-6)
 		}
-		const n = 100_000
+		n := long.Or(20_000, 100_000)
 		total := 0.0
 		for _, a := range alpha {
 			total += a
@@ -303,7 +304,7 @@ func TestOrdered(t *testing.T) {
 				require.Equal(t, []string{"x", "x"}, d.Deterministics())
 				require.InDelta(t, 1, integral(t, d, 40), 1e-6, name)
 			}
-			const draws = 100_000
+			draws := long.Or(10_000, 100_000)
 			u := make([][]float64, n)
 			for range draws {
 				x := values(d.PriorDraw(nil, rng))

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/internal/cputime"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/family"
 )
@@ -28,20 +29,21 @@ const (
 
 var (
 	fitSeed  = flag.Uint64("seed", 1, "seed of the fits")
-	fitSeeds = flag.Int("calibration.seeds", 3, "with -long, number of seeds of each model in TestCalibration")
+	fitSeeds = flag.Int("calibration.seeds", 3, "with -exhaustive, number of seeds of each model in TestCalibration")
 )
 
-// everyKind are some models of each kind that are fitted fast.
+// everyKind are some models of each kind that are fitted fast. The first five stand for them.
 var everyKind = []string{
-	"change-normal-unknown-noise", "change-normal-thousandths", "change-bernoulli-weak", "threshold-poisson-skewed",
-	"two-changes-informed", "regime-normal", "autoregression-weak", "hurdle-responders", "censored-survival",
-	"dense-plane-normal", "hierarchy-3", "real-coal", "smooth-five-coefficients",
+	"change-normal-unknown-noise", "threshold-poisson-skewed", "hurdle-responders", "autoregression-weak", "real-coal",
+	"change-normal-thousandths", "change-bernoulli-weak", "two-changes-informed", "regime-normal", "dense-plane-normal",
+	"censored-survival", "hierarchy-3", "smooth-five-coefficients",
 }
 
 // Fits that say trust are right, most fits say it, and no ELBO is above the log
-// evidence. Some models, with one seed, stand for all, unless there is -long:
+// evidence. Some models, with one seed, stand for all, more with -long; unless there is
+// -exhaustive:
 //
-//	go test ./internal/calibration -run TestCalibration/ -v -timeout 0 -long
+//	go test ./internal/calibration -run TestCalibration/ -v -timeout 0 -exhaustive
 //
 // The table goes to the log, a row for each fit. One model has
 // -run TestCalibration/NAME$.
@@ -50,13 +52,13 @@ func TestCalibration(t *testing.T) {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
 	seeds := 1
-	if *long {
+	if long.Exhaustive() {
 		seeds = *fitSeeds
 	}
 	var all []comparison
 	t.Log(comparisonHeader)
-	names := everyKind
-	if *long {
+	names := everyKind[:long.Or(5, len(everyKind))]
+	if long.Exhaustive() {
 		names = Names()
 	}
 	for _, name := range names {
@@ -218,7 +220,7 @@ func TestELBOBelowEvidence(t *testing.T) {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
 	names := []string{"change-poisson-weak", "smooth-eight-schools"}
-	if *long {
+	if long.Exhaustive() {
 		names = Names()
 	}
 	for _, name := range names {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/internal/long"
 )
 
 // hierarchiesForDraws are two hierarchies of the collection, with normal and with
@@ -28,7 +30,7 @@ func TestHierarchyByDraws(t *testing.T) {
 	}
 	const n, inner = 12000, 120
 	for name, h := range hierarchiesForDraws() {
-		if name == "levels" && !*long {
+		if name == "levels" && !long.Exhaustive() {
 			continue
 		}
 		rng := source(3)

@@ -9,16 +9,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/internal/cputime"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
-// A change point with many intervals is fitted right: 500 of them, or 10 000 with -long.
+// A change point with many intervals is fitted right: 500 of them, or 10 000 with -exhaustive.
 func TestFitOfLongChangePoint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
 	n := 500
-	if *long {
+	if long.Exhaustive() {
 		n = 10_000
 	}
 	f := compareCase(t, LongChangePoint(n), *fitSeed)

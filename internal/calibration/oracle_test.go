@@ -1,7 +1,6 @@
 package calibration
 
 import (
-	"flag"
 	"math"
 	"slices"
 	"sync"
@@ -11,21 +10,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 )
 
-// long makes the tests go through all cases. Without it one in six stands for all:
-//
-//	go test ./internal/calibration -long
-var long = flag.Bool("long", false, "check every case, not one in six")
-
-// cases are the collection, the level shifts, and the large cases; or some of each.
+// cases are the collection, the level shifts, and the large cases, with -exhaustive; or one in
+// six of them, and without -long one in eighteen.
 var cases = sync.OnceValue(func() []Case {
-	if *long {
+	if long.Exhaustive() {
 		return slices.Concat(Cases(), LevelShifts(), []Case{Hierarchy24(true), Hierarchy24(false), LongChangePoint(200)})
 	}
 	var some []entry
 	for k, e := range collection() {
-		if k%6 == 3 { // which are of all kinds
+		if k%long.Or(18, 6) == 3 { // which are of all kinds
 			some = append(some, e)
 		}
 	}
@@ -127,8 +123,8 @@ func TestLevelShifts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
-	every := 7
-	if *long {
+	every := long.Or(14, 7)
+	if long.Exhaustive() {
 		every = 1
 	}
 	for k := 0; k < 20; k += every {
@@ -146,14 +142,14 @@ func TestLongChangePoint(t *testing.T) {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
 	y := stepCounts(232, 90, 60, 3, 4)
-	long := longChange(y).solve(1)
+	whole := longChange(y).solve(1)
 	short := step{"change", count(90), uniform(0, 90)}.poisson(y, 2, 0.5).solve(1)
-	assert.InDelta(t, short.LogEvidence, long.LogEvidence, 1e-9)
-	assert.InDeltaMapValues(t, short.Mean, long.Mean, 1e-9)
-	assert.InDeltaMapValues(t, short.SD, long.SD, 1e-9)
-	assert.InDeltaSlice(t, short.Guards["past"], long.Guards["past"], 1e-9)
-	assert.Equal(t, short.Likeliest, long.Likeliest)
-	assert.InDelta(t, short.LikeliestProb, long.LikeliestProb, 1e-9)
+	assert.InDelta(t, short.LogEvidence, whole.LogEvidence, 1e-9)
+	assert.InDeltaMapValues(t, short.Mean, whole.Mean, 1e-9)
+	assert.InDeltaMapValues(t, short.SD, whole.SD, 1e-9)
+	assert.InDeltaSlice(t, short.Guards["past"], whole.Guards["past"], 1e-9)
+	assert.Equal(t, short.Likeliest, whole.Likeliest)
+	assert.InDelta(t, short.LikeliestProb, whole.LikeliestProb, 1e-9)
 
 	c := LongChangePoint(10000)
 	assert.Equal(t, 10000, c.Density.Arrangement().Len())

@@ -8,14 +8,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/internal/long"
 )
 
 // A change of level is found where it is, also near the ends of a series and with a
 // decoy 4 nats worse: the guards' most probable pattern is the exact one. Every
-// seventh series, with one seed, stands for all with five, unless there is -long.
+// seventh series, with one seed, stands for all with five, unless there is -exhaustive; and
+// one of them without -long.
 func TestFitsOfLevelShifts(t *testing.T) {
-	every, seeds := 7, 1
-	if *long {
+	every, seeds := long.Or(20, 7), 1
+	if long.Exhaustive() {
 		every, seeds = 1, 5
 	}
 	for k := 0; k < 20; k += every {

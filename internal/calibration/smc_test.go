@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/internal/long"
 )
 
 var (
@@ -174,8 +176,8 @@ func (s *sampler) move() {
 	}
 }
 
-// sampled are the cases that are compared with -long, some of each kind. The first
-// three are compared at each run.
+// sampled are the cases that are compared with -exhaustive, some of each kind. The first
+// is compared at each run, and three with -long.
 var sampled = []string{
 	"smooth-log-normal-hierarchy", "dense-plane-informed", "censored-survival",
 	"change-normal-two-places", "threshold-binomial-doses", "regression-one-coefficient", "hurdle-abilities",
@@ -193,8 +195,8 @@ func TestSampled(t *testing.T) {
 		}
 		return
 	}
-	names := sampled[:3]
-	if *long {
+	names := sampled[:long.Or(1, 3)]
+	if long.Exhaustive() {
 		names = sampled
 	}
 	for _, name := range names {

@@ -15,6 +15,7 @@ import (
 	"flag"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,16 +23,21 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 )
 
 // Main is the TestMain of a package: rapid's programs are the same at each run, unless
-// -rapid.seed varies them.
+// -rapid.seed varies them, and 40 of each test, or 100 with -long, unless -rapid.checks says
+// how many. Of 100, rapid tries a fifth with -short.
 func Main(m *testing.M) {
 	flag.Parse()
-	fixed := true
-	flag.Visit(func(f *flag.Flag) { fixed = fixed && f.Name != "rapid.seed" })
-	if fixed {
-		if err := flag.Set("rapid.seed", "1"); err != nil {
+	defaults := map[string]string{"rapid.seed": "1", "rapid.checks": long.Or("40", "100")}
+	if testing.Short() {
+		defaults["rapid.checks"] = "100"
+	}
+	flag.Visit(func(f *flag.Flag) { delete(defaults, f.Name) })
+	for name, value := range defaults {
+		if err := flag.Set(name, value); err != nil {
 			panic(err)
 		}
 	}
@@ -64,4 +70,24 @@ func Compiled(t *rapid.T, l Limits) (*Program, *graph.Density, *rand.Rand) {
 		require.Equal(t, p.Params(), d.Params())
 		return p, d, rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "points"), 0))
 	}
+}
+
+// Check is rapid.Check with n programs.
+func Check(t *testing.T, n int, prop func(t *rapid.T)) {
+	t.Helper()
+	was := flag.Lookup("rapid.checks").Value.String()
+	require.NoError(t, flag.Set("rapid.checks", strconv.Itoa(n)))
+	defer func() { require.NoError(t, flag.Set("rapid.checks", was)) }()
+	rapid.Check(t, prop)
+}
+
+// OfChecks is what 100 programs must have shown n times, for as many as rapid tries: fewer with
+// testing.Short, too.
+func OfChecks(t require.TestingT, n int) int {
+	checks, err := strconv.Atoi(flag.Lookup("rapid.checks").Value.String())
+	require.NoError(t, err)
+	if testing.Short() {
+		checks /= 5
+	}
+	return n * checks / 100
 }

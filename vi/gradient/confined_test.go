@@ -233,15 +233,6 @@ func (r confinedReference) jump(t require.TestingT, g []float64, d *graph.Densit
 	return w * (math.Abs(above) + math.Abs(below)) * (1 + floats.Norm(slope, 1))
 }
 
-// ofChecks is what 100 random programs must have shown n times, for the fifth of them
-// that rapid tries with -short.
-func ofChecks(n int) int {
-	if testing.Short() {
-		return n / 5
-	}
-	return n
-}
-
 // What guards bring to the gradient, one by one and together, and what the regions do, is
 // what brute force says, where some latents are confined and some guards soft: planes, and
 // planes and curves in programs with parameters.
@@ -259,7 +250,7 @@ func TestConfinedPartsAreBruteForce(t *testing.T) {
 				wanted = []string{"sides", "points on curves", "parameters"}
 			}
 			for _, what := range wanted {
-				require.Greater(t, counts[what], ofChecks(20), what)
+				require.Greater(t, counts[what], programs.OfChecks(t, 20), what)
 			}
 		})
 	}

@@ -237,14 +237,8 @@ func TestConfinedGradient(t *testing.T) {
 			require.NoError(t, err)
 			require.Less(t, math.Abs(e.Value-elbo), 5*e.SE+accuracy)
 
-			n := 1 << 18
-			if testing.Short() {
-				n /= 8
-			}
-			j := judge{want: want, unit: slices.Repeat([]float64{1}, len(want)), detect: 0.06 * floats.Norm(want, 2), accuracy: accuracy}
-			if testing.Short() {
-				j.detect *= 3
-			}
+			n := vitest.Draws(1 << 18)
+			j := judge{want: want, unit: slices.Repeat([]float64{1}, len(want)), detect: vitest.Precision(0.06) * floats.Norm(want, 2), accuracy: accuracy}
 			s := sampled(t, d, q, gradient.Boundary{}, n)
 			z := j.largest(t, "boundary", s.Mean, s.SE)
 			require.Less(t, z, 5.0)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
@@ -146,9 +147,9 @@ var crossingCases = []crossingCase{{3, 4}, {4, 6}, {5, 5}}
 // has the part inside the regions, and so is rejected; without guards it is right.
 func TestCrossingGuards(t *testing.T) {
 	t.Parallel()
-	cases, n := crossingCases, 1<<18
+	cases, n := crossingCases[:long.Or(2, 3)], vitest.Draws(1<<18)
 	if testing.Short() {
-		cases, n = cases[:1], n/4
+		cases = cases[:1]
 	}
 	for k, dims := range cases {
 		for _, kind := range slices.Sorted(maps.Keys(everyFamily(dims.latents))) {
@@ -175,10 +176,7 @@ func (c crossing) check(t *testing.T, f family.Family, n int) {
 	floats.AddTo(want, inside, bou)
 	unit := slices.Repeat([]float64{1}, len(theta))
 	norm := size(bou, unit)
-	whole := judge{want: want, unit: unit, detect: 0.05 * norm, accuracy: 1e-7 * norm}
-	if testing.Short() {
-		whole.detect *= 2
-	}
+	whole := judge{want: want, unit: unit, detect: vitest.Precision(0.05) * norm, accuracy: 1e-7 * norm}
 
 	worst := 0.0
 	for name, e := range gradient.Boundaries() {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/internal/vitest"
@@ -537,7 +538,8 @@ func curvedMembers(t *testing.T, d *graph.Density) (members map[string]family.Q,
 func TestCurvedGradient(t *testing.T) {
 	t.Parallel()
 	problems := curvedProblems()
-	for _, name := range slices.Sorted(maps.Keys(problems)) {
+	some := []string{"mean field", "full rank", "confined"}
+	for k, name := range slices.Sorted(maps.Keys(problems)) {
 		p := problems[name]
 		t.Run(name, func(t *testing.T) {
 			d := vitest.Compile(t, p.model())
@@ -550,8 +552,8 @@ func TestCurvedGradient(t *testing.T) {
 			require.Equal(t, p.curves, curves)
 			members, sides := curvedMembers(t, d)
 			for _, name := range slices.Sorted(maps.Keys(members)) {
-				if len(p.priors) == 3 && (name != "mean field" && name != "full rank" && name != "confined") {
-					continue // in two dimensions only
+				if !long.On() && name != some[k%len(some)] || len(p.priors) == 3 && !slices.Contains(some, name) {
+					continue // all of them with -long, and in two dimensions
 				}
 				estimators := []gradient.Boundary{{}}
 				if len(p.guards) > 1 {
@@ -582,14 +584,8 @@ func (p curvedProblem) check(t *testing.T, d *graph.Density, q family.Q, sides [
 	want := fine.gradient(q)
 	require.InDeltaSlice(t, coarse.gradient(q), want, accuracy, "the quadrature has not converged")
 
-	n := 1 << 15
-	if testing.Short() {
-		n /= 4
-	}
-	j := judge{want: want, unit: slices.Repeat([]float64{1}, len(want)), detect: 0.1 * floats.Norm(want, 2), accuracy: accuracy}
-	if testing.Short() {
-		j.detect *= 3
-	}
+	n := vitest.Draws(1 << 15)
+	j := judge{want: want, unit: slices.Repeat([]float64{1}, len(want)), detect: vitest.Precision(0.1) * floats.Norm(want, 2), accuracy: accuracy}
 	worst := 0.0
 	for _, e := range estimators {
 		s := sampled(t, d, q, e, n)

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
@@ -98,7 +99,7 @@ func TestFittedGradient(t *testing.T) {
 	for _, name := range paperModels {
 		_, d := vitest.Paper(t, name)
 		for _, kind := range slices.Sorted(maps.Keys(everyFamily(d.Dim()))) {
-			if testing.Short() && d.Dim() > 3 && kind != "structured" {
+			if !long.On() && d.Dim() > 3 && kind != "structured" {
 				continue
 			}
 			t.Run(name+", "+kind, func(t *testing.T) {

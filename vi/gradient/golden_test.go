@@ -19,11 +19,11 @@ import (
 // gradientOf are the statistics of draws of 32 samples each.
 func gradientOf(t testing.TB, d *graph.Density, q family.Q, e gradient.Estimator, draws int) check.GradientStats {
 	t.Helper()
-	return longGradientOf(t, d, q, e, vitest.Draws(draws))
+	return fullGradientOf(t, d, q, e, vitest.Draws(draws))
 }
 
-// longGradientOf is gradientOf with as many draws in short runs.
-func longGradientOf(t testing.TB, d *graph.Density, q family.Q, e gradient.Estimator, draws int) check.GradientStats {
+// fullGradientOf is gradientOf with all draws, always.
+func fullGradientOf(t testing.TB, d *graph.Density, q family.Q, e gradient.Estimator, draws int) check.GradientStats {
 	t.Helper()
 	s, err := check.Gradient(d, q, e, check.GradientSettings{Draws: draws, Samples: 32, Seed: *gradient.Seed})
 	require.NoError(t, err)
@@ -61,7 +61,7 @@ func TestGoldenGradient(t *testing.T) {
 			spec, d := vitest.Paper(t, name)
 			q := family.Softplus{}.At(spec.ThetaInit)
 			exact := spec.Golden.Exact
-			run := func(e gradient.Estimator, draws int) check.GradientStats { return longGradientOf(t, d, q, e, draws) }
+			run := func(e gradient.Estimator, draws int) check.GradientStats { return fullGradientOf(t, d, q, e, draws) }
 			require.Less(t, maxZ(t, run(gradient.Boundary{}, 4000), exact.Gradient, 0.1), 5.0, "all guards")
 			require.Less(t, maxZ(t, run(gradient.SingleGuard(), 10000), exact.Gradient, 0.1), 5.0, "one guard")
 			weighted := gradient.Boundary{Guards: 1, By: boundary.ByWeight}

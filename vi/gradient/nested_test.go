@@ -180,10 +180,10 @@ func TestNestedGradient(t *testing.T) {
 	require.InDelta(t, coarseELBO, elbo, 1e-4, "the quadrature has not converged")
 	require.InDeltaSlice(t, coarse, want, 1e-4, "the quadrature has not converged")
 
-	e, err := check.ELBO(d, q, 400000, *gradient.Seed)
+	e, err := check.ELBO(d, q, vitest.Draws(400000), *gradient.Seed)
 	require.NoError(t, err)
 	require.Less(t, math.Abs(e.Value-elbo), 5*e.SE)
-	require.Less(t, 5*e.SE, 0.02, "inconclusive")
+	require.Less(t, 5*e.SE, vitest.Precision(0.02), "inconclusive")
 
 	for name, e := range gradient.Boundaries() {
 		require.Less(t, maxZ(t, gradientOf(t, d, q, e, 40000), want, vitest.Precision(0.02)), 5.0, name)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
@@ -178,7 +179,7 @@ func TestOracleByCommonDraws(t *testing.T) {
 	for _, name := range paperModels {
 		_, d := vitest.Paper(t, name)
 		for kind, f := range everyFamily(d.Dim()) {
-			if testing.Short() && kind != "structured" {
+			if !long.On() && kind != "structured" {
 				continue
 			}
 			o := normalOracle{paperTerms(t, name), f, d.Parents()}

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
@@ -105,7 +106,7 @@ func withThresholds(p confinedProblem, sides map[int]bool) (list []family.Side) 
 func TestParameterGradient(t *testing.T) {
 	t.Parallel()
 	const params = 3
-	for dim := 1; dim <= 3; dim++ {
+	for dim := 1; dim <= long.Or(2, 3); dim++ {
 		d := vitest.Compile(t, learned(dim))
 		require.Equal(t, params, d.Params())
 		require.Equal(t, []string{"cut", "bend", "rate"}, d.Latents()[:params])
@@ -240,11 +241,8 @@ func checkParameters(t *testing.T, d *graph.Density, q family.Q, dim int, sides 
 	require.NoError(t, err)
 	require.Less(t, math.Abs(e.Value-exact), 5*e.SE+accuracy)
 
-	n := 1 << 17
-	j := judge{want: want, unit: slices.Repeat([]float64{1}, known), detect: 0.08 * floats.Norm(want, 2), accuracy: accuracy}
-	if testing.Short() {
-		n, j.detect = n/8, 3*j.detect
-	}
+	n := vitest.Draws(1 << 17)
+	j := judge{want: want, unit: slices.Repeat([]float64{1}, known), detect: vitest.Precision(0.08) * floats.Norm(want, 2), accuracy: accuracy}
 	worst := 0.0
 	for _, method := range gradient.Methods {
 		s := sampled(t, d, q, gradient.Boundary{Method: method}, n)

@@ -551,7 +551,7 @@ func TestMassesAreBruteForce(t *testing.T) {
 				}
 			})
 			t.Log(counts)
-			require.Greater(t, counts["discrete latents"], ofChecks(20))
+			require.Greater(t, counts["discrete latents"], programs.OfChecks(t, 20))
 		})
 	}
 }

@@ -245,8 +245,8 @@ func TestRandomPrograms(t *testing.T) {
 	require.Less(t, c.worst, 5.0)
 	require.InDelta(t, 1, c.mean(), 0.2)
 	require.Less(t, c.evidence, 10.0)
-	require.Greater(t, c.walls, 100)
-	require.Greater(t, c.discrete, 20)
+	require.Greater(t, c.walls, programs.OfChecks(t, 100))
+	require.Greater(t, c.discrete, programs.OfChecks(t, 20))
 	require.Less(t, 20*c.slow, c.programs)
 }
 
@@ -254,7 +254,7 @@ func TestRandomPrograms(t *testing.T) {
 // reverse. Where nothing is paid at walls paths are those of another energy, and the acceptance makes up for it.
 func TestWrongWalls(t *testing.T) {
 	var oneWay, free tally
-	rapid.Check(t, func(t *rapid.T) {
+	programs.Check(t, 100, func(t *rapid.T) {
 		oneWay.random(t, smc.Settings.OneWay)
 		free.random(t, smc.Settings.Free)
 	})

@@ -8,25 +8,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/internal/cputime"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
 // What the default fit costs, and how far it is from references: means in posterior standard deviations, and standard deviations
-// as parts of these.
-func BenchmarkFit(b *testing.B) { benchmarkFits(b, nil) }
-
-// The same of fits that look for no cells.
-func BenchmarkSampler(b *testing.B) { benchmarkFits(b, vi.Sampler{}) }
-
-func benchmarkFits(b *testing.B, method vi.Method) {
-	for _, x := range trials {
+// as parts of these. BenchmarkModels is of the sampler alone. All models are fitted with -long.
+func BenchmarkFit(b *testing.B) {
+	for _, x := range trials[:long.Or(3, len(trials))] {
 		b.Run(x.name, func(b *testing.B) {
 			d := density(b, x.build)
 			cpu, mean, sd, seed, trusted := 0.0, 0.0, 0.0, uint64(0), 0.0
 			for b.Loop() {
 				seed++
 				from := cputime.Seconds()
-				fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: seed, Method: method})
+				fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: seed})
 				require.NoError(b, err)
 				cpu += cputime.Seconds() - from
 				for _, ref := range x.references {

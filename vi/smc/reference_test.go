@@ -10,13 +10,14 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/facetvi/facet/internal/cputime"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/smc"
 )
 
 // Means and standard deviations of real models are those of long runs of JAGS.
 func TestReferences(t *testing.T) {
 	for _, x := range trials {
-		if !slices.Contains([]string{"schools", "schools centred", "ranking", "bacteria", "nile"}, x.name) {
+		if !slices.Contains([]string{"schools", "ranking", "schools centred", "bacteria", "nile"}[:long.Or(2, 5)], x.name) {
 			continue
 		}
 		d := density(t, x.build)
@@ -33,9 +34,10 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// What a run of each model costs, and how far its means are from references, in posterior standard deviations.
+// What a run of each model costs, and how far its means are from references, in posterior standard deviations. All
+// models are run with -long.
 func BenchmarkModels(b *testing.B) {
-	for _, x := range trials {
+	for _, x := range trials[:long.Or(3, len(trials))] {
 		b.Run(x.name, func(b *testing.B) {
 			d := density(b, x.build)
 			cpu, worst, bulk, seed := 0.0, 0.0, math.Inf(1), uint64(0)
@@ -65,7 +67,7 @@ func BenchmarkModels(b *testing.B) {
 // The step at the same acceptance with walls, and where paths pay nothing there.
 func BenchmarkWalls(b *testing.B) {
 	for _, x := range trials {
-		if !slices.Contains([]string{"ranking", "utilities", "epil", "nile by switches"}, x.name) {
+		if !slices.Contains([]string{"ranking", "utilities", "epil", "nile by switches"}[:long.Or(1, 4)], x.name) {
 			continue
 		}
 		b.Run(x.name, func(b *testing.B) {

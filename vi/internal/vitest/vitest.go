@@ -10,6 +10,7 @@ import (
 
 	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -78,19 +79,21 @@ func Estimate(t testing.TB, what string, want float64, got mc.Estimate, seen flo
 	require.LessOrEqual(t, math.Abs(got.Value-want), 5*got.SE+1e-9*math.Abs(want), "%s: %v, want %v", what, got, want)
 }
 
-// Draws is a number of draws, a sixteenth of it in short runs; Precision says what
-// is still seen of an error.
+// Draws is the number of draws of a test that has n with -long: a quarter of them without,
+// and a sixteenth with -short. Precision says what is still seen of an error.
 func Draws(n int) int {
-	if testing.Short() {
-		return n / 16
-	}
-	return n
+	coarse := coarser()
+	return n / (coarse * coarse)
 }
 
-// Precision is the error that a test detects: four times as large in short runs.
-func Precision(detect float64) float64 {
+// Precision is the error that a test with Draws detects: detect with -long, and as many times
+// that as standard errors are larger.
+func Precision(detect float64) float64 { return float64(coarser()) * detect }
+
+// coarser is by what standard errors are larger than with -long.
+func coarser() int {
 	if testing.Short() {
-		return 4 * detect
+		return 4
 	}
-	return detect
+	return long.Or(2, 1)
 }
