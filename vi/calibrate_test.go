@@ -8,6 +8,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/cputime"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/sbc"
 )
@@ -84,10 +85,10 @@ func calibrations(t testing.TB) map[string]struct {
 	}
 }
 
-// Each planted fault is found, and nothing is found in the right program. With -long so of 100 runs 92 or more are right each.
+// Each planted fault is found, and nothing is found in the right program. With -exhaustive so of 100 runs 92 or more are right each.
 func TestCalibrate(t *testing.T) {
 	runs, least := 1, 1
-	if *long {
+	if long.Exhaustive() {
 		runs, least = 100, 92
 	}
 	for name, x := range calibrations(t) {

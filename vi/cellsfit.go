@@ -30,6 +30,9 @@ const (
 func runCells(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, error) {
 	if s.cells.Quick {
 		p, err := fitQuick(ctx, d, s)
+		if p == nil && err == nil {
+			p, err = fitSmooth(ctx, d, s, m)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("vi: %w", err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/cputime"
+	"github.com/facetvi/facet/internal/long"
 )
 
 // chainOf is a hidden chain of discrete latents with the given masses of the next state by state,
@@ -182,8 +183,9 @@ func unknownChain(t testing.TB, steps int, hmm bool) *graph.Density {
 // What is unknown beside a chain is fitted with its states summed out: the posterior is that of
 // the program with ObserveHMM, and the states' probabilities are averages over it.
 func TestDiscreteChainWithParameters(t *testing.T) {
+	long.Skip(t)
 	steps := 16
-	if *long {
+	if long.Exhaustive() {
 		steps = 400 // more latents than cells can have
 	}
 	d, h := unknownChain(t, steps, false), unknownChain(t, steps, true)

@@ -175,7 +175,7 @@ func (c *Comparison) weigh() {
 func (c Comparison) String() string {
 	rows := [][]string{{"model", "log evidence", "log Bayes factor", "prior", "probability", "stacking", "verdict"}}
 	for k, m := range c.Models {
-		bayes, prob, stacking := "best", probability(m.Prob.Value), ""
+		bayes, prob, stacking := "best", text.Probability(m.Prob.Value), ""
 		if k != c.Best {
 			bayes = short(m.LogBayes)
 		}
@@ -185,7 +185,7 @@ func (c Comparison) String() string {
 		if !math.IsNaN(m.Stacking) {
 			stacking = fmt.Sprintf("%.2f", m.Stacking)
 		}
-		rows = append(rows, []string{m.Name, short(m.LogEvidence), bayes, probability(m.Prior), prob, stacking, string(m.Trust)})
+		rows = append(rows, []string{m.Name, short(m.LogEvidence), bayes, text.Probability(m.Prior), prob, stacking, string(m.Trust)})
 	}
 	var b strings.Builder
 	b.WriteString(text.Table(rows, 1))

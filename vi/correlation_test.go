@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/family"
 )
@@ -16,7 +17,7 @@ import (
 // The summary names the strongest correlations, and they are those of the draws: also by a mean field, which has none itself.
 func TestSummaryCorrelations(t *testing.T) {
 	d := newLinearModel(false, 10, rand.New(rand.NewPCG(1, 2))).compile(t)
-	for _, f := range []family.Family{family.MeanField{}, family.FullRank{}, family.Structured{}, family.LowRank{Rank: 2}} {
+	for _, f := range []family.Family{family.FullRank{}, family.MeanField{}, family.Structured{}, family.LowRank{Rank: 2}}[:long.Or(1, 4)] {
 		fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Method: vi.Climb{Family: f, Steps: 2000}})
 		require.NoError(t, err)
 		s := fit.Summary()

@@ -60,6 +60,7 @@ type findings struct {
 	moments     []Moments        // by latent, likewise
 	known       []known          // numbers of the summary, and how well they are known
 	LogEvidence Estimate         // of the sample, if there are moments
+	quick       bool             // draws are to be no more than numbers need that can be accepted
 }
 
 // hasCells reports whether p is a finished fit of cells.

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/sealed"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
@@ -108,7 +109,7 @@ func TestFitAll(t *testing.T) {
 // What is done is not done again, and what had begun goes on.
 func TestFitAllFromFolder(t *testing.T) {
 	d, sets := shifts(t)
-	for _, quick := range []bool{false, true} {
+	for _, quick := range long.Or([]bool{true}, []bool{false, true}) {
 		folder := filepath.Join(t.TempDir(), "fits")
 		s := Settings{Seed: *seed, Checkpoint: folder, Method: Cells{Quick: quick}}
 		var want []*Posterior

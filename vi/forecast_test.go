@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/internal/vitest"
 )
@@ -145,6 +146,7 @@ func TestForecastOfAutoregressionWithJump(t *testing.T) {
 // law of what comes is a mixture over the regimes now, by his filter, and then. These are averaged over the posterior of the
 // parameters, on a grid.
 func TestForecastOfRegimes(t *testing.T) {
+	long.Skip(t)
 	t.Parallel()
 	const n, phi, sd = 60, 0.4, 0.7
 	rng := rand.New(rand.NewPCG(2, 0))

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -32,13 +33,16 @@ func levelShift(t testing.TB, noise, prior float64) *graph.Density {
 // A fit that starts at the right place of a shift stays there until the levels have
 // followed. Started as narrow, but not held, it loses 5, 50 and 140 nats at least.
 func TestStartAtHolds(t *testing.T) {
-	for _, c := range []struct{ noise, prior, gained float64 }{{8, 200, 5}, {8, 160, 50}, {5, 200, 140}} {
+	for k, c := range []struct{ noise, prior, gained float64 }{{8, 200, 5}, {8, 160, 50}, {5, 200, 140}} {
 		d := levelShift(t, c.noise, c.prior)
 		start, err := StartAt(d, map[string]float64{"at": 39.5})
 		require.NoError(t, err)
 		loose := start.Clone()
 		require.Nil(t, heldBy(loose))
-		for _, f := range []family.Family{family.MeanField{}, family.FullRank{}, family.LowRank{Rank: 2}} {
+		for j, f := range []family.Family{family.MeanField{}, family.FullRank{}, family.LowRank{Rank: 2}} {
+			if j != k && !long.On() {
+				continue
+			}
 			s := Settings{Seed: *seed, Method: Climb{Start: start, Family: f}}
 			held, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)

@@ -98,8 +98,11 @@ func (c *Comparison) stack() {
 			continue
 		}
 		if bad := r.Unreliable(); len(bad) > 0 {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%s: how it predicts %s (k-hat %.2f) and %d other observations from the rest is not known",
-				m.Name, bad[0].Name, bad[0].K, len(bad)-1))
+			also := ""
+			if len(bad) > 1 {
+				also = fmt.Sprintf(" and %d more", len(bad)-1)
+			}
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s: how it predicts %s%s from the other observations is not known: k-hat %.2f", m.Name, bad[0].Name, also, bad[0].K))
 		}
 		m.LOO = r
 		all = append(all, r)

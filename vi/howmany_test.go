@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -106,10 +107,12 @@ func series(rng *rand.Rand, n int) []float64 {
 	return counts
 }
 
-// The probabilities of so many changes are those by enumeration: of 0 to 2 in 30 counts, and with -long of 0 to 4 in 20 series of 100.
+// The probabilities of so many changes are those by enumeration: of 0 to 2 in 20 counts, in 30 with -long, and with -exhaustive of
+// 0 to 4 in 20 series of 100.
 func TestHowManyChanges(t *testing.T) {
-	n, most, all := 30, 2, uint64(1)
-	if *long {
+	long.Skip(t)
+	n, most, all := long.Or(20, 30), 2, uint64(1)
+	if long.Exhaustive() {
 		n, most, all = 100, 4, 20
 	}
 	for k := range all {

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/internal/vitest"
 )
 
@@ -57,7 +58,7 @@ func TestMarginalisedMixture(t *testing.T) {
 	}
 	d, err := m.Compile()
 	require.NoError(t, err)
-	for s := range uint64(3) {
+	for s := range long.Or[uint64](1, 3) {
 		fit, err := Fit(context.Background(), d, Settings{Seed: *seed + s})
 		require.NoError(t, err)
 		evidence, err := fit.LogEvidence()

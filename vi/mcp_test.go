@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 )
 
 // The demo of mcp, a package for changes of regressions by JAGS: data, default priors and program (github.com/lindeloev/mcp,
@@ -60,7 +61,7 @@ func mcpNull(t testing.TB) *graph.Density {
 // difference of 7.6 ± 4.6 in leave-one-out to a program without the plateau. 180 000 draws of mcp's JAGS program by JAGS 4.3.1, which took 48 CPU
 // seconds after 1500 of adaptation, have the means and standard errors at the end, and p(cp_1 > 25) = 0.9332.
 func TestMCPDemo(t *testing.T) {
-	longRun(t)
+	long.Skip(t)
 	p, err := Fit(context.Background(), mcpDemo(t), Settings{Seed: *seed})
 	require.NoError(t, err)
 	for _, want := range []struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -44,6 +45,7 @@ func twoOptima(t *testing.T, n int) *graph.Density {
 // A search that begins with a part of the data ends at the optimum of all of them, where climbs from the prior's draws with
 // all of the data end, the best of them. With too small a part it does not.
 func TestSearchByAPartOfTheData(t *testing.T) {
+	long.Skip(t)
 	d := twoOptima(t, 6200)
 	require.GreaterOrEqual(t, d.Terms(), manyTerms)
 	at, _ := d.Latent("at")
@@ -73,17 +75,18 @@ func TestSearchByAPartOfTheData(t *testing.T) {
 
 // A fit by the sums near a mode is the same whatever GOMAXPROCS is, to the last bit, of cells and of one family.
 func TestFitNearAModeRepeats(t *testing.T) {
+	long.Skip(t)
 	d, err := linkedModels[1].model(2000, 1, true).Compile()
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, d.Terms(), manyTerms)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for _, f := range []family.Family{family.Cells{}, family.MeanField{}} {
+	for _, f := range []family.Family{family.Cells{}, family.MeanField{}}[:long.Or(1, 2)] {
 		s := Settings{Seed: *seed, Method: methodOf(f)}
 		if f != (family.Cells{}) {
 			s.climb().Steps = 20
 		}
 		var first *Posterior
-		for _, n := range []int{1, 2, 4} {
+		for _, n := range long.Or([]int{1, 4}, []int{1, 2, 4}) {
 			runtime.GOMAXPROCS(n)
 			p, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)
@@ -124,6 +127,7 @@ func TestFitNearAMode(t *testing.T) {
 // A posterior with two modes of the same mass, from a location that is the square of a latent, has both of them, though
 // log r near one knows nothing of the other.
 func TestFitNearTwoModes(t *testing.T) {
+	long.Skip(t)
 	const n = 6200
 	rng := rand.New(rand.NewPCG(4, n))
 	x, y := make([]float64, n), make([]float64, n)

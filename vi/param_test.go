@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -176,6 +177,7 @@ func TestThresholdThatRunsAway(t *testing.T) {
 
 // A threshold goes where the ELBO is highest; reparameterization does not move it.
 func TestLearnedThreshold(t *testing.T) {
+	long.Skip(t)
 	want := splitOptimum(t, 9, 4)
 	d := mustCompile(t, split(9, 4, 1))
 	fit := func(e Estimator) float64 {
@@ -194,6 +196,7 @@ func TestLearnedThreshold(t *testing.T) {
 
 // In units 2ᵏ times as small every fit is 2ᵏ times as large, thresholds too, to the last bit.
 func TestParametersHaveNoUnits(t *testing.T) {
+	long.Skip(t)
 	for _, f := range []family.Family{family.MeanField{}, family.Structured{}, family.FullRank{}, family.LowRank{Rank: 1}} {
 		for _, s := range []Settings{{Method: Climb{Steps: 60, Restarts: 2}}, {Method: Climb{Steps: 400, Stop: Automatic}}} {
 			fit := func(c float64) *Posterior {

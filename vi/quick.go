@@ -9,6 +9,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/intervals"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/scout"
 )
 
 // quickSE is the standard error of the log evidence of a quick fit, at most, in nats.
@@ -52,6 +53,42 @@ func fitQuick(ctx context.Context, d *graph.Density, s job) (*Posterior, error) 
 	}
 	for i, m := range fit.Moments {
 		p.findings.moments[i] = Moments(m)
+	}
+	p.warnOf(p.findings.Verdict)
+	return p, nil
+}
+
+// The search of a quick fit of a program without guards.
+const (
+	quickLatents   = 12 // at most
+	quickIslands   = 4
+	quickParticles = 128
+	quickMoves     = 6
+	quickDraws     = 4000 // at first,
+	quickMore      = 16   // times as many at most
+)
+
+// fitSmooth is a fit with Cells.Quick of a program without guards: by normals near the draws of a small scout. It is nil for other
+// programs, and for a fit that is not to be trusted, if it is not to be Alone.
+func fitSmooth(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, error) {
+	if d.Arrangement().Len() > 0 || d.Params() > 0 || d.Dim() > quickLatents || ctx.Err() != nil {
+		return nil, nil
+	}
+	sample, err := scout.Run(ctx, d, scout.Settings{
+		Islands: quickIslands, Particles: quickParticles, Moves: quickMoves, Seed: mc.Mix(s.Seed, scoutStream), Over: m.half.Over,
+	})
+	if err != nil || sample.Beta < 1 {
+		return nil, nil // the fit without Quick says why
+	}
+	c := cellsFit{d: d, s: s, m: m, sample: sample}
+	p, err := c.ofDraws(ctx)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	p.findings.quick = true
+	p.findings.Verdict = p.judge(ctx, sample, quickDraws)
+	if p.findings.Verdict.Trust == TrustNothing && !s.cells.Alone {
+		return nil, nil
 	}
 	p.warnOf(p.findings.Verdict)
 	return p, nil

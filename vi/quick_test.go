@@ -18,6 +18,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
+	"github.com/facetvi/facet/vi/mc"
 )
 
 // manyPoints is the length of a series.
@@ -176,7 +178,7 @@ func TestQuickIsExact(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := c.series
-			if testing.Short() {
+			if !long.On() {
 				n /= 10
 			}
 			data := map[string][]float64{}
@@ -368,4 +370,43 @@ func BenchmarkFitAll(b *testing.B) {
 			}
 		})
 	}
+}
+
+// A quick fit of a program without guards, here a chain of changes in counts that is summed out, has the evidence that enumeration
+// finds. Where its weights are not even it is the fit without Quick, unless it is to be alone. A larger program has another fit.
+func TestQuickSmooth(t *testing.T) {
+	counts := series(mc.NewRand(2), 30)
+	for k, want := range changesExact(counts, 2) {
+		p, err := Fit(context.Background(), changes(t, k, counts), Settings{Seed: *seed, Method: Cells{Quick: true}})
+		require.NoError(t, err)
+		require.True(t, p.findings.quick)
+		require.NotEqual(t, TrustNothing, p.findings.Verdict.Trust)
+		require.LessOrEqual(t, p.findings.draws, quickMore*quickDraws)
+		e, err := p.LogEvidence()
+		require.NoError(t, err)
+		require.Less(t, e.SE, quickSE)
+		require.InDelta(t, want, e.Value, 5*e.SE)
+	}
+
+	m := graph.NewModel() // Neal's funnel
+	scale := m.Sample("scale", graph.Normal(0, 3))
+	m.SampleN("x", 5, graph.Normal(0, graph.Exp(scale)))
+	funnel := mustCompile(t, m)
+	alone, err := Fit(context.Background(), funnel, Settings{Seed: *seed, Method: Cells{Quick: true, Alone: true}})
+	require.NoError(t, err)
+	require.True(t, alone.findings.quick)
+	require.Equal(t, TrustNothing, alone.findings.Verdict.Trust)
+	require.NotEmpty(t, alone.Warnings)
+	quick, err := Fit(context.Background(), funnel, Settings{Seed: *seed, Method: Cells{Quick: true}})
+	require.NoError(t, err)
+	plain, err := Fit(context.Background(), funnel, Settings{Seed: *seed})
+	require.NoError(t, err)
+	require.Equal(t, plain.findings.Verdict, quick.findings.Verdict)
+	require.False(t, quick.findings.quick)
+
+	large := graph.NewModel()
+	large.SampleN("x", quickLatents+1, graph.Normal(0, 1))
+	p, err := Fit(context.Background(), mustCompile(t, large), Settings{Seed: *seed, Method: Cells{Quick: true, Alone: true}})
+	require.NoError(t, err)
+	require.False(t, p.findings.quick)
 }

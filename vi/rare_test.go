@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 )
 
 // Mass of a thousandth, that rules the standard deviation: another mode of a latent, a rare value, and one in a cell that is rarer
@@ -60,7 +61,7 @@ func TestNoMoments(t *testing.T) {
 	m.Sample("x", graph.Cauchy(2, 5))
 	m.Sample("y", graph.Normal(1, 3))
 	d := mustCompile(t, m)
-	for _, seed := range []uint64{1, 3} {
+	for _, seed := range []uint64{1, 3}[:long.Or(1, 2)] {
 		f, err := Fit(context.Background(), d, Settings{Seed: seed})
 		require.NoError(t, err)
 		v, err := f.Verdict()

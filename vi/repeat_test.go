@@ -11,6 +11,7 @@ import (
 
 	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
@@ -63,7 +64,7 @@ func TestProcessorsChangeNothing(t *testing.T) {
 		{"full rank", dense, of(family.FullRank{})}, {"low rank", dense, of(family.LowRank{Rank: 2})},
 	} {
 		for _, n := range []int{1, 33, 100, 1000} {
-			if testing.Short() && n == 1000 {
+			if !long.On() && n == 1000 {
 				continue // the same goroutines as 100, more often
 			}
 			t.Run(fmt.Sprintf("%s %d", c.name, n), func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 )
 
 // effects is a hierarchy with a scale that is hardly known: groups of normals around 0, of which each has one observation.
@@ -51,7 +52,7 @@ func effectsExact(n int) (mean, sd, wide, evidence float64) {
 // A fit that cannot be relied on goes on with the sampler, and is right then; the sampler alone is, too. What is saved gives the
 // same numbers.
 func TestSampler(t *testing.T) {
-	const n = 60
+	n := long.Or(40, 60)
 	d := effects(t, n)
 	wide := d.Named("wide")[0]
 	mean, sd, prob, evidence := effectsExact(n)
@@ -62,7 +63,7 @@ func TestSampler(t *testing.T) {
 	require.Equal(t, TrustNothing, v.Trust, "%v", v)
 	_, err = cells.Diagnostics()
 	require.EqualError(t, err, "vi: the draws are not a sampler's")
-	for _, s := range []Settings{{Seed: 1}, {Seed: 2, Method: Sampler{}}} {
+	for _, s := range []Settings{{Seed: 1}, {Seed: 2, Method: Sampler{}}}[:long.Or(1, 2)] {
 		p, err := Fit(context.Background(), d, s)
 		require.NoError(t, err)
 		require.True(t, p.findings.run != nil)

@@ -61,8 +61,12 @@ type Cells struct {
 	// Quick is for programs whose comparisons all compare one continuous latent with numbers, as the time of a change, and that
 	// have at most 12 other latents. The fit then goes without the independent search: the cells are the intervals between
 	// these numbers, with a normal at the mode of each, which takes about a millisecond. Newton's method starts somewhere else in
-	// each interval. Where it ends at different modes, or where weights are not even, and for all other programs, the fit is the
-	// one without Quick.
+	// each interval. Where it ends at different modes, or where weights are not even, and for all other programs but the
+	// following, the fit is the one without Quick.
+	//
+	// A program of at most 12 latents without comparisons, as a hidden Markov model, has a fourth of the independent search, and
+	// draws for numbers that can be accepted, but no more. Where that is not to be trusted the fit is the one without Quick; or,
+	// with Alone, it is that all the same.
 	Quick bool `json:",omitempty"`
 	// Alone ends the fit with the cells, also where its numbers are not to be trusted. Otherwise it goes on with a Sampler
 	// there, which takes seconds for a hundred latents, and as long as some hundred thousand gradients of log r.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
@@ -21,8 +22,8 @@ import (
 // From the paper's start, whose noise latents sit on their guards, it does not.
 func TestDefaultStartTemperature(t *testing.T) {
 	spec, d := paperSpec(t, "temperature")
-	good := 0
-	for k := range uint64(10) {
+	good, all := 0, long.Or[uint64](3, 10)
+	for k := range all {
 		p, err := Fit(context.Background(), d, Settings{Seed: *seed + k, Method: Climb{Family: family.MeanField{}}})
 		require.NoError(t, err)
 		elbo := exactELBO(t, spec, d, p.Q)
@@ -32,7 +33,7 @@ func TestDefaultStartTemperature(t *testing.T) {
 			good++
 		}
 	}
-	require.GreaterOrEqual(t, good, 9)
+	require.GreaterOrEqual(t, good, int(all-all/10))
 
 	start := family.Softplus{}.At(spec.ThetaInit)
 	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Start: start}})
@@ -45,7 +46,7 @@ func TestDefaultStartTemperature(t *testing.T) {
 // uphill from the prior's centre.
 func TestDefaultStartFindsTheRegion(t *testing.T) {
 	spec, d := paperSpec(t, "textmsg")
-	for k := range uint64(10) {
+	for k := range long.Or[uint64](3, 10) {
 		p, err := Fit(context.Background(), d, Settings{Seed: *seed + k, Method: Climb{Family: family.MeanField{}, Steps: 1000}})
 		require.NoError(t, err)
 		require.InDelta(t, -292.4179, exactELBO(t, spec, d, p.Q), 0.01, "seed %d", *seed+k)
@@ -263,7 +264,7 @@ var largeModels = []struct {
 func TestCancelLargeModels(t *testing.T) {
 	for _, c := range largeModels {
 		for _, f := range []family.Family{family.MeanField{}, family.Cells{}} {
-			for _, after := range c.after {
+			for _, after := range c.after[:long.Or(1, 2)] {
 				late := cancelled(t, c.build(t), endless(f), after*time.Millisecond)
 				t.Logf("%s, %s: after %v ms, stopped %v later", c.name, f.Name(), int(after), late.Round(time.Millisecond))
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/facetvi/facet/examples/models/nile"
 	"github.com/facetvi/facet/examples/models/tobit"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 )
@@ -35,12 +36,12 @@ func oneOfSeven(b *testing.B, name string) *graph.Density {
 
 // BenchmarkStepsToEnd counts the steps of fits of one family from the start that Fit finds,
 // and by how many nats the ELBO of each ends below that of 20000 steps that fall to nothing:
-// fits that stop by themselves, and 10000 steps of constant and of falling size. With -long
+// fits that stop by themselves, and 10000 steps of constant and of falling size. With -exhaustive
 // also of FullRank.
 func BenchmarkStepsToEnd(b *testing.B) {
 	const draws = 40000
 	families := []family.Family{family.MeanField{}}
-	if *long {
+	if long.Exhaustive() {
 		families = append(families, family.FullRank{})
 	}
 	for _, name := range sevenModels {

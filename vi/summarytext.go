@@ -3,7 +3,6 @@ package vi
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/facetvi/facet/internal/text"
@@ -64,7 +63,7 @@ func (s Summary) guards() string {
 		from = to
 		if len(group) < grouped {
 			for _, g := range group {
-				rows = append(rows, []string{g.Name, g.Condition, probability(g.Prob.Value)})
+				rows = append(rows, []string{g.Name, g.Condition, text.Probability(g.Prob.Value)})
 			}
 			continue
 		}
@@ -73,7 +72,7 @@ func (s Summary) guards() string {
 			low, high = min(low, g.Prob.Value), max(high, g.Prob.Value)
 		}
 		first, last := group[0], group[len(group)-1]
-		row := []string{name + "[…]", first.Condition + " … " + last.Condition, probability(low) + " to " + probability(high)}
+		row := []string{name + "[…]", first.Condition + " … " + last.Condition, text.Probability(low) + " to " + text.Probability(high)}
 		if first.Condition == "" {
 			row[1] = ""
 		}
@@ -125,14 +124,14 @@ func (s Summary) cells() string {
 			rest += c.Weight
 			continue
 		}
-		rows = append(rows, []string{c.Where, probability(c.Weight), fmt.Sprintf("%.3f", c.ELBO.Value), short(c.LogEvidence)})
+		rows = append(rows, []string{c.Where, text.Probability(c.Weight), fmt.Sprintf("%.3f", c.ELBO.Value), short(c.LogEvidence)})
 	}
 	table := text.Table(rows, 1)
 	if more := len(s.Cells) - listedCells; more > 0 {
-		table += fmt.Sprintf("and %d more, of weight %s\n", more, probability(rest))
+		table += fmt.Sprintf("and %d more, of weight %s\n", more, text.Probability(rest))
 	}
 	if s.Tried > 0 {
-		table += fmt.Sprintf("%d cells tried, %s of the posterior left out\n", s.Tried, probability(s.Left))
+		table += fmt.Sprintf("%d cells tried, %s of the posterior left out\n", s.Tried, text.Probability(s.Left))
 	}
 	return table
 }
@@ -145,11 +144,11 @@ func rowsOf(what string, list []LatentSummary) string {
 	rows := [][]string{{what, "mean", "± se", "sd", "5%", "50%", "95%"}}
 	for _, l := range list {
 		if math.IsInf(l.SD.SE, 1) {
-			write := writer((l.Q95.Value-l.Q5.Value)/4, l.Q5.Value, l.Q95.Value)
+			write := text.Decimals((l.Q95.Value-l.Q5.Value)/4, l.Q5.Value, l.Q95.Value)
 			rows = append(rows, []string{l.Name, "–", "", "–", write(l.Q5.Value), write(l.Q50.Value), write(l.Q95.Value)})
 			continue
 		}
-		write := writer(l.SD.Value, l.Mean.Value, l.Q5.Value, l.Q95.Value)
+		write := text.Decimals(l.SD.Value, l.Mean.Value, l.Q5.Value, l.Q95.Value)
 		rows = append(rows, []string{
 			l.Name, write(l.Mean.Value), fmt.Sprintf("%.1g", l.Mean.SE), write(l.SD.Value), write(l.Q5.Value), write(l.Q50.Value), write(l.Q95.Value),
 		})
@@ -167,7 +166,7 @@ func (s Summary) masses() string {
 		var list []string
 		for j, v := range l.Values {
 			if p := l.Masses[j].Value; p >= listedMass {
-				list = append(list, fmt.Sprintf("%v: %s", v, probability(p)))
+				list = append(list, fmt.Sprintf("%v: %s", v, text.Probability(p)))
 			}
 		}
 		if list != nil {
@@ -178,35 +177,4 @@ func (s Summary) masses() string {
 		return ""
 	}
 	return text.Table(rows, 2)
-}
-
-// writer returns how to write the values of a row and their standard deviation.
-func writer(sd float64, values ...float64) func(float64) string {
-	top := 0.0
-	for _, v := range append(values, sd) {
-		if finite(v) {
-			top = max(top, math.Abs(v))
-		}
-	}
-	decimals := 3
-	if sd > 0 && finite(sd) {
-		decimals = 1 - int(math.Floor(math.Log10(sd)))
-	}
-	format := byte('f')
-	if decimals > 6 || top >= 1e7 { // too long
-		format = 'e'
-		decimals = min(15, decimals+int(math.Floor(math.Log10(top))))
-	}
-	return func(x float64) string { return strconv.FormatFloat(x, format, max(0, decimals), 64) }
-}
-
-// probability keeps what is nearly certain apart from what is certain.
-func probability(p float64) string {
-	switch {
-	case p > 0 && p < 0.0005:
-		return "<0.001"
-	case p < 1 && p > 0.9995:
-		return ">0.999"
-	}
-	return fmt.Sprintf("%.3f", p)
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 )
 
 // upix are 100 numbers of a mixture, from evaluation/gmm of github.com/markus7800/UPIX.
@@ -52,7 +53,9 @@ func mixtureOf(t testing.TB, k int) *graph.Density {
 // UPIX has 687, 574, 119783, 33258676, 46000324, 16768787, 3302321, 485045, … of 10⁸ visits of a sampler with reversible jumps at 1, 2, …
 // components; the prior of their number less one is Poisson(2).
 func TestHowManyComponents(t *testing.T) {
-	longRun(t)
+	if !long.Exhaustive() {
+		t.Skip("takes minutes: run with -exhaustive")
+	}
 	var programs []Program
 	for k := 3; k <= 7; k++ {
 		programs = append(programs, Program{Name: fmt.Sprint(k), Density: mixtureOf(t, k), Prior: distuv.Poisson{Lambda: 2}.Prob(float64(k - 1))})

@@ -350,9 +350,13 @@ func (j *judgement) needed(first int) int {
 		accept, want = max(accept, x.accepted), max(want, x.wanted)
 	}
 	n := float64(j.s.Len())
+	most := float64(mostSampled)
+	if j.p.findings.quick {
+		want, most = 0, quickMore
+	}
 	enough := min(spare*n*want*want, max(leastMore, cheapMore*cheapTerms/max(cheapTerms, float64(j.p.Density.Terms())))*float64(first))
 	if accept > 1 {
-		enough = max(enough, min(spare*n*accept*accept, mostSampled*float64(first)))
+		enough = max(enough, min(spare*n*accept*accept, most*float64(first)))
 	}
 	if enough < spare*n { // not worth it
 		return j.s.Len()
@@ -380,7 +384,7 @@ func (j *judgement) errors() {
 		}
 	}
 	if worst.what != "" {
-		j.refuse(j.other, "%s is not known well enough: its error may be %.2g times what is promised", worst.what, worst.accepted)
+		j.refuse(j.other, "not known well enough: %s, whose error may be %.2g times what is promised", worst.what, worst.accepted)
 	}
 }
 

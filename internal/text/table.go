@@ -10,6 +10,8 @@ package text
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -61,3 +63,36 @@ func Short(x float64) string { return fmt.Sprintf("%.4g", x) }
 
 // Percent is a share with one decimal.
 func Percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
+
+// Decimals returns how to write the values of a row, whose standard deviation is sd: with as many decimals as show two digits of that.
+func Decimals(sd float64, values ...float64) func(float64) string {
+	top := 0.0
+	for _, v := range append(values, sd) {
+		if isFinite(v) {
+			top = max(top, math.Abs(v))
+		}
+	}
+	decimals := 3
+	if sd > 0 && isFinite(sd) {
+		decimals = 1 - int(math.Floor(math.Log10(sd)))
+	}
+	format := byte('f')
+	if decimals > 6 || top >= 1e7 { // too long
+		format = 'e'
+		decimals = min(15, decimals+int(math.Floor(math.Log10(top))))
+	}
+	return func(x float64) string { return strconv.FormatFloat(x, format, max(0, decimals), 64) }
+}
+
+// Probability keeps what is nearly certain apart from what is certain.
+func Probability(p float64) string {
+	switch {
+	case p > 0 && p < 0.0005:
+		return "<0.001"
+	case p < 1 && p > 0.9995:
+		return ">0.999"
+	}
+	return fmt.Sprintf("%.3f", p)
+}
+
+func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

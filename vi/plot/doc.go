@@ -2,14 +2,16 @@
 //
 //	ELBO        the objective while a fit ran
 //	Marginals   posterior and prior densities of latents
+//	Intervals   posterior and prior intervals of many latents
 //	Predictive  the posterior predictive against the data
 //	Guards      probabilities of guards, over time for instance
 //	Models      the probabilities of models
 //	LeftOut     k-hat of each observation that was left out
 //	Calibration ranks by simulation, with their band
+//	Sensitivity which priors matter
 //	Cells       the weights of a posterior's cells
 //
-// and saves the pictures: [Save].
+// and saves the pictures, or writes them for a page: [Save], [SVG]. Package report makes that page.
 //
 // Each function returns a plot of gonum.org/v1/plot in one fixed style. The plot
 // can be changed before it is saved: its axes, titles and ranges are fields, and

@@ -25,6 +25,24 @@ import (
 // It returns an error for a name that is not a latent's, and for a latent that is
 // the same in all draws.
 func Marginals(fit *vi.Posterior, names ...string) (*plot.Plot, error) {
+	return marginals(fit, priors(fit.Density), names, &legend{})
+}
+
+// Small returns Marginals of one latent each, for many pictures side by side: they have no legend, and the draws of the prior,
+// the dashed line, are made once.
+func Small(fit *vi.Posterior) func(name string) (*plot.Plot, error) {
+	before := priors(fit.Density)
+	return func(name string) (*plot.Plot, error) {
+		p, err := marginals(fit, before, []string{name}, nil)
+		if err == nil {
+			p.X.Tick.Marker, p.Y.Tick.Marker = ticks{few: true}, ticks{few: true}
+		}
+		return p, err
+	}
+}
+
+// marginals are drawn with the legend l; without, if it is nil.
+func marginals(fit *vi.Posterior, before [][]float64, names []string, l *legend) (*plot.Plot, error) {
 	if len(names) == 0 {
 		names = fit.Density.Latents()[fit.Density.Params():]
 	}
@@ -33,8 +51,8 @@ func Marginals(fit *vi.Posterior, names ...string) (*plot.Plot, error) {
 		x = names[0]
 	}
 	p := newPlot("", x, "density")
-	l := addLegend(p)
-	top, before := 0.0, priors(fit.Density)
+	l.addTo(p)
+	top := 0.0
 	var sample *plotter.Line // of a prior, for the legend
 	for k, name := range names {
 		i, ok := fit.Density.Latent(name)
@@ -88,6 +106,8 @@ func Marginals(fit *vi.Posterior, names ...string) (*plot.Plot, error) {
 
 const (
 	priorDraws     = 20000
+	priorNumbers   = 20_000_000 // in the draws of a program with many latents, which are fewer
+	leastDraws     = 1000
 	priorSeed      = 1
 	marginalBeyond = 5e-4 // of the posterior, to each side of the figure
 	marginalRoom   = 0.03 // of the width, to each side of that
@@ -100,7 +120,7 @@ func priors(d *graph.Density) [][]float64 {
 	rng := rand.New(rand.NewPCG(priorSeed, 0))
 	all := make([][]float64, d.Dim())
 	z := make([]float64, d.Dim())
-	for range priorDraws {
+	for range max(leastDraws, min(priorDraws, priorNumbers/max(1, d.Dim()))) {
 		for i, u := range d.PriorDraw(z, rng) {
 			if x := d.ConstrainOne(i, u); !math.IsNaN(x) && !math.IsInf(x, 0) {
 				all[i] = append(all[i], x)

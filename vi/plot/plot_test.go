@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
+	"image"
+	"image/png"
 	"io"
 	"math"
 	"os"
@@ -418,6 +420,35 @@ func TestSave(t *testing.T) {
 	}
 	require.ErrorContains(t, Save(p, filepath.Join(dir, "plot.docx")), "docx")
 	require.ErrorIs(t, Save(p, filepath.Join(dir, "no", "plot.svg")), os.ErrNotExist)
+}
+
+// Plots that are saved below each other are in one picture of the same width.
+func TestStack(t *testing.T) {
+	fit := fitted(t)
+	p, err := Marginals(fit, "x")
+	require.NoError(t, err)
+	below, err := Guards(fit, fit.Density.Named("rises"), nil)
+	require.NoError(t, err)
+	dots, err := Points([]float64{0, 1}, []float64{0.25, 0.75})
+	require.NoError(t, err)
+	below.Add(dots)
+	size := func(below ...*plot.Plot) image.Point {
+		file := filepath.Join(t.TempDir(), "plot.png")
+		require.NoError(t, Save(p, file, below...))
+		f, err := os.Open(file)
+		require.NoError(t, err)
+		defer f.Close()
+		picture, err := png.Decode(f)
+		require.NoError(t, err)
+		return picture.Bounds().Size()
+	}
+	one, two := size(), size(below)
+	require.Equal(t, one.X, two.X)
+	require.InDelta(t, 2*one.Y, two.Y, 1)
+	_, err = Points([]float64{1}, nil)
+	require.ErrorContains(t, err, "1 values of x and 0 of y")
+	_, err = Points([]float64{1}, []float64{math.NaN()})
+	require.ErrorContains(t, err, "point 0 is (1, NaN)")
 }
 
 // The data ends where the legend begins.

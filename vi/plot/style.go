@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -146,24 +147,21 @@ func roomy(p *plot.Plot) {
 
 // Save draws p, Width × Height with a margin, into a file of the format that its
 // extension names: svg, pdf, eps, tex, tif, jpg, png. PNG files have 192 dots per
-// inch, for which p.Save has 96.
-func Save(p *plot.Plot, file string) error {
+// inch, for which p.Save has 96. Plots below it are of the same size, and their data
+// stand beneath its data: give them the same range of x to read them as one picture.
+func Save(p *plot.Plot, file string, below ...*plot.Plot) error {
+	height := Height * vg.Length(1+len(below))
 	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(file), "."))
 	var c vg.CanvasWriterTo
 	if format == "png" {
-		c = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(Width, Height), vgimg.UseDPI(dpi))}
+		c = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(Width, height), vgimg.UseDPI(dpi))}
 	} else {
 		var err error
-		if c, err = draw.NewFormattedCanvas(Width, Height, format); err != nil {
+		if c, err = draw.NewFormattedCanvas(Width, height, format); err != nil {
 			return fmt.Errorf("plot: %s: %w", file, err)
 		}
 	}
-	sheet := draw.New(c)
-	if p.BackgroundColor != nil {
-		sheet.SetColor(p.BackgroundColor)
-		sheet.Fill(sheet.Path())
-	}
-	p.Draw(draw.Crop(sheet, margin, -margin, margin, -margin))
+	stack(draw.New(c), append([]*plot.Plot{p}, below...))
 	f, err := os.Create(file)
 	if err != nil {
 		return fmt.Errorf("plot: %w", err)
@@ -173,4 +171,42 @@ func Save(p *plot.Plot, file string) error {
 		return fmt.Errorf("plot: %w", err)
 	}
 	return nil
+}
+
+// stack draws plots one below the other, their data beneath each other's.
+func stack(sheet draw.Canvas, plots []*plot.Plot) {
+	if plots[0].BackgroundColor != nil {
+		sheet.SetColor(plots[0].BackgroundColor)
+		sheet.Fill(sheet.Path())
+	}
+	column := make([][]*plot.Plot, len(plots))
+	for i, p := range plots {
+		column[i] = []*plot.Plot{p}
+	}
+	tiles := draw.Tiles{
+		Rows: len(plots), Cols: 1, PadY: 2 * margin,
+		PadTop: margin, PadBottom: margin, PadLeft: margin, PadRight: margin,
+	}
+	for i, row := range plot.Align(column, tiles, sheet) {
+		plots[i].Draw(row[0])
+	}
+}
+
+// Points are observations (x[i], y[i]) to add to a plot, in the style of those of [Predictive]. It returns an error if x and y differ
+// in length or one of them is not finite.
+func Points(x, y []float64) (plot.Plotter, error) {
+	if len(x) != len(y) {
+		return nil, fmt.Errorf("plot: %d values of x and %d of y", len(x), len(y))
+	}
+	for i := range x {
+		if v := x[i] + y[i]; math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("plot: point %d is (%v, %v)", i, x[i], y[i])
+		}
+	}
+	dots, err := plotter.NewScatter(points(x, y))
+	if err != nil {
+		return nil, fmt.Errorf("plot: %w", err)
+	}
+	dots.GlyphStyle = pointStyle()
+	return dots, nil
 }

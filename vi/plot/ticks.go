@@ -9,12 +9,16 @@ import (
 )
 
 // ticks sets three to nine labelled ticks at multiples of 1, 2 or 5 times a power
-// of ten, where gonum's own has two or three.
-type ticks struct{}
+// of ten, where gonum's own has two or three. In small pictures, few, there are at most six.
+type ticks struct{ few bool }
 
 // Ticks implements plot.Ticker.
-func (ticks) Ticks(low, high float64) []plot.Tick {
-	step := roundStep((high - low) / 8)
+func (t ticks) Ticks(low, high float64) []plot.Tick {
+	most := 8.0
+	if t.few {
+		most = 5
+	}
+	step := roundStep((high - low) / most)
 	if !(step > 0) || math.IsInf(step, 0) {
 		return []plot.Tick{{Value: low, Label: tickLabel(low, 1)}}
 	}

@@ -1,0 +1,110 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"os"
+
+	"github.com/facetvi/facet/vi"
+)
+
+// Options are what the reader of a report is told beside the fit. The zero value works.
+type Options struct {
+	Title string // "A posterior" if empty
+	About string // a paragraph below the title: what the data are, what was asked
+	// X has for the elements of an observation, a named expression or a guard's name their positions, years for
+	// instance. Names without one are drawn over From, From + 1, …, the first year for instance.
+	X    map[string][]float64
+	From float64
+	Seed uint64 // of the predictions
+}
+
+//go:embed report.html.tmpl
+var source string
+
+//go:embed style.css
+var style string
+
+//go:embed script.js
+var script string
+
+var page = template.Must(template.New("page").Parse(source))
+
+// A document is what the template is given.
+type document struct {
+	Title, About string
+	Style        template.CSS
+	Script       template.JS
+	Models       *models // nil of one fit
+	Fits         []view
+}
+
+// Write writes the report of a fit. It returns an error for a nil fit, one without a density or a distribution, positions that
+// are not as many as their elements, and where w fails. What the fit cannot say, or what cannot be drawn, the report says.
+func Write(w io.Writer, fit *vi.Posterior, o Options) error {
+	v, err := newView(fit, o)
+	if err != nil {
+		return err
+	}
+	if o.Title == "" {
+		o.Title = "A posterior"
+	}
+	return write(w, document{Title: o.Title, About: o.About, Fits: []view{v}})
+}
+
+func write(w io.Writer, d document) error {
+	d.Style, d.Script = template.CSS(style), template.JS(script)
+	var b bytes.Buffer
+	if err := page.Execute(&b, d); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	if _, err := b.WriteTo(w); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return nil
+}
+
+// Save is Write to a file, which is replaced.
+func Save(file string, fit *vi.Posterior, o Options) error {
+	return save(file, func(w io.Writer) error { return Write(w, fit, o) })
+}
+
+func save(file string, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return nil
+}
+
+// at are the positions of n elements of a name; nil for 0, 1, ….
+func (o Options) at(name string, n int) ([]float64, error) {
+	if x := o.X[name]; x != nil {
+		if len(x) != n {
+			return nil, fmt.Errorf("report: %d positions for the %d elements of %s", len(x), n, name)
+		}
+		return x, nil
+	}
+	if o.From == 0 {
+		return nil, nil
+	}
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = o.From + float64(i)
+	}
+	return x, nil
+}
+
+func check(fit *vi.Posterior) error {
+	if fit == nil || fit.Density == nil || fit.Q == nil {
+		return errors.New("report: no fit, or one without a density or a distribution")
+	}
+	return nil
+}
