@@ -45,7 +45,7 @@ func (e *Expectation) Values() []float64 {
 	return x
 }
 
-// At is the expectation at other values of the parameters, in the order of Params. A value outside a
+// At is the expectation at other values of the parameters, in the order of Params. A value at or outside a
 // parameter's bounds is an error.
 func (e *Expectation) At(values ...float64) (*Expectation, error) {
 	if len(values) != len(e.coord) {
@@ -57,7 +57,7 @@ func (e *Expectation) At(values ...float64) (*Expectation, error) {
 		var err error
 		if next.coord[i], err = e.d.UnconstrainOne(i, x); err != nil {
 			lo, hi := e.d.Bounds(i)
-			return nil, fmt.Errorf("expect: %s cannot be %v: it is between %v and %v", e.Params()[i], x, lo, hi)
+			return nil, fmt.Errorf("expect: %s cannot be %v: it is strictly between %v and %v", e.Params()[i], x, lo, hi)
 		}
 	}
 	return &next, nil

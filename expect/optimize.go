@@ -202,9 +202,7 @@ func (e *Expectation) optimize(ctx context.Context, s Settings, sign float64) (*
 		return nil, err
 	}
 	defer release()
-	if err := a.findTolerance(ctx, e); err != nil {
-		return nil, err
-	}
+	err = a.findTolerance(ctx, e)
 	for err == nil && !a.Done && a.Step < s.Steps {
 		err = a.step(ctx)
 	}

@@ -2,6 +2,7 @@ package expect_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"path/filepath"
 	"strings"
@@ -108,6 +109,9 @@ func TestContext(t *testing.T) {
 	if err == nil || o == nil || o.Settled || o.Steps != 50 {
 		t.Errorf("%v, %v", o, err)
 	}
+	if o, err := stock(t).Minimize(ctx, expect.Settings{}); !errors.Is(err, context.Canceled) || o == nil || o.Steps != 0 || o.At[0] != 9 {
+		t.Errorf("ended before it begins: %v, %v", o, err)
+	}
 	if _, err := stock(t).Estimate(ctx, 1000, 1); err == nil {
 		t.Error("an estimate after the end")
 	}
@@ -130,9 +134,12 @@ func TestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	other := graph.NewSimulation()
+	other.Sample("e", graph.Normal(0, 1))
 	for says, does := range map[string]func() error{
+		"a value of another model":                 func() error { _, err := expect.Of(other, x); return err },
 		"is NaN: the objective (optimize_test.go:": func() error { _, err := e.Minimize(context.Background(), expect.Settings{}); return err },
-		"x cannot be 3: it is between 0 and 2":     func() error { _, err := e.At(3); return err },
+		"x cannot be 2: it is strictly between":    func() error { _, err := e.At(2); return err },
 		"2 values for the 1 parameters x":          func() error { _, err := e.At(1, 1); return err },
 		"1 draws":                                  func() error { _, err := e.Estimate(context.Background(), 1, 1); return err },
 		"a step size of -1":                        func() error { _, err := e.Maximize(context.Background(), expect.Settings{StepSize: -1}); return err },

@@ -13,6 +13,7 @@ import (
 
 	"github.com/facetvi/facet/expect"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 )
@@ -315,7 +316,7 @@ func (p *program) want() (value float64, grad [2]float64) {
 	return value, grad
 }
 
-var programs = flag.Int("programs", 60, "random programs to compare with quadrature")
+var programs = flag.Int("programs", 0, "random programs to compare with quadrature; 0 for 20, or 60 with -long")
 
 // pathGradient is the gradient without the boundary part.
 func pathGradient(t *testing.T, ex *expect.Expectation, draws int, seed uint64) (grad [2]float64) {
@@ -350,7 +351,11 @@ func TestRandomSimulations(t *testing.T) {
 	const draws = 2000
 	var square, without float64
 	count := 0
-	for seed := range uint64(*programs) {
+	n := uint64(*programs)
+	if n == 0 {
+		n = long.Or[uint64](20, 60)
+	}
+	for seed := range n {
 		p := newProgram(seed)
 		ex, err := p.expectation()
 		if err != nil {

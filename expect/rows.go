@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
@@ -110,6 +111,9 @@ func (r *Rows) Free(dst []float64, q family.Q) {
 
 // Member is the member of the family at θ of a row.
 func (r *Rows) Member(theta []float64) (family.Q, error) {
+	if len(theta) != len(r.labels) {
+		return nil, fmt.Errorf("expect: θ of %d numbers; a row has %d: %s", len(theta), len(r.labels), strings.Join(r.labels, ", "))
+	}
 	q := r.workers[0].q.Clone()
 	return q, r.set(q, theta)
 }
@@ -140,7 +144,7 @@ func (r *Rows) WithoutBoundary() *Rows {
 // Run estimates value and gradient of each row: theta and grad are rows × len(Labels()), data rows × Data(), or nil for those of the density,
 // and value has one number for each row. The draws of a row depend on the seed, the step and the row's number alone, so that each step of
 // a training takes another. A row that has no estimate, as one with a NaN, gets NaN, and the error
-// names it; all others have theirs.
+// names it; all others have theirs. NaN in data is an observation that is missing, if it is missing in the density, too.
 func (r *Rows) Run(step uint64, theta, data, value, grad []float64) error {
 	n, dim, width := len(value), len(r.labels), r.Data()
 	if len(theta) != n*dim || len(grad) != n*dim || data != nil && len(data) != n*width {
@@ -182,7 +186,7 @@ func (w *rowWorker) row(r *Rows, k int, grad []float64) error {
 		return err
 	}
 	if err := w.parts.SetData(d); err != nil {
-		return err
+		return differs(d, r.d, err)
 	}
 	w.parts.Locate(w.q)
 	clear(w.sums)
@@ -211,4 +215,16 @@ func (w *rowWorker) row(r *Rows, k int, grad []float64) error {
 	}
 	b.value[k] = value
 	return nil
+}
+
+// differs is why a row's density d is not of the program of own: NaN, an observation that is missing, changes it. Else it is err.
+func differs(d, own *graph.Density, err error) error {
+	data, names := d.Data(), d.Observations()
+	for i, x := range own.Data() {
+		if math.IsNaN(x) != math.IsNaN(data[i]) {
+			return fmt.Errorf("observation %q, number %d of all, is %v, and %v in the density: in rows the same ones are missing, as NaN, as there",
+				names[i], i, data[i], x)
+		}
+	}
+	return err
 }

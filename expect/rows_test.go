@@ -159,6 +159,7 @@ func TestRowsAlone(t *testing.T) {
 		"four processors": {4, func(_, _ []float64) {}, ""},
 		"NaN in θ":        {2, func(theta, _ []float64) { theta[4*6+1] = math.NaN() }, "row 4"},
 		"half a count":    {1, func(_, data []float64) { data[4*20] = 0.5 }, "row 4"},
+		"NaN in the data": {2, func(_, data []float64) { data[4*20+7] = math.NaN() }, `row 4: observation "count", number 7 of all, is NaN`},
 	} {
 		got, err := run(c.procs, c.spoil)
 		if (err != nil) != (c.says != "") || err != nil && !strings.Contains(err.Error(), c.says) {
@@ -173,6 +174,39 @@ func TestRowsAlone(t *testing.T) {
 				t.Errorf("%s: number %d is %v, want %v", name, i, got[i], want[i])
 			}
 		}
+	}
+}
+
+// TestRowsWithMissing: what is missing in the density is missing in rows, and no other.
+func TestRowsWithMissing(t *testing.T) {
+	d := counts(t, 3)
+	q, err := family.MeanField{}.New(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gap, err := d.WithObservations([]float64{1, math.NaN(), 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := expect.NewRows(gap, q, 4, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta, want, value, grad := make([]float64, 12), make([]float64, 2), make([]float64, 2), make([]float64, 12)
+	if err := r.Run(0, theta, nil, want, grad); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Run(0, theta, []float64{1, math.NaN(), 3, 9, math.NaN(), 9}, value, grad); err != nil {
+		t.Fatal(err)
+	}
+	if value[0] != want[0] || !(value[1] < want[1]) {
+		t.Errorf("%v with its own data, %v in a batch; with larger counts %v and %v", want[0], value[0], want[1], value[1])
+	}
+	if err := r.Run(0, theta, []float64{1, 2, 3, 9, math.NaN(), 9}, value, grad); err == nil || !strings.Contains(err.Error(), "row 0: observation") {
+		t.Errorf("a number in place of what is missing: %v", err)
+	}
+	if _, err := r.Member(theta[:5]); err == nil || !strings.Contains(err.Error(), "5 numbers; a row has 6: when μ") {
+		t.Errorf("a row's θ of 5 numbers: %v", err)
 	}
 }
 

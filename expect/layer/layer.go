@@ -74,6 +74,8 @@ func (l *Layer) Apply(theta, params, data *gorgonia.Node) (*gorgonia.Node, error
 		case in.node.Dtype() != tensor.Float64 || in.node.Dims() != 2 || in.node.Shape()[1] != in.columns:
 			return nil, fmt.Errorf("layer: %s are %v of shape %v; want float64, and a matrix of %d columns%s",
 				in.name, in.node.Dtype(), in.node.Shape(), in.columns, in.says)
+		case in.node.Shape()[0] < 1:
+			return nil, fmt.Errorf("layer: %s of shape %v have no rows", in.name, in.node.Shape())
 		case len(operands) > 0 && in.node.Shape()[0] != e.batch:
 			return nil, fmt.Errorf("layer: %d rows of %s beside %d of others", in.node.Shape()[0], in.name, e.batch)
 		case len(operands) > 0 && in.node.Graph() != operands[0].Graph():

@@ -398,6 +398,7 @@ func TestApply(t *testing.T) {
 		"log x s":                    {params, params, y},
 		"data are float64 of shape":  {theta, params, theta},
 		"2 rows of params beside 3":  {input(g, "three", 3, 4, random(1, 12)...), params, y},
+		"(0, 4) have no rows":        {gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithShape(0, 4), gorgonia.WithName("none")), params, y},
 		"no gradient by data":        {theta, params, must(gorgonia.Neg(y))},
 		"another graph":              {theta, params, input(gorgonia.NewGraph(), "y", 2, 1, 1, 2)},
 		"params are float32":         {theta, gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(2, 1), gorgonia.WithName("f")), y},
