@@ -1,14 +1,14 @@
-# One run of one tool on one model: Rscript examples/peers/run.R TOOL MODEL SEED WORK, from the module's root.
+# One run of one tool on one model: Rscript examples/paper/peers/run.R TOOL MODEL SEED WORK, from the module's root.
 # Appends tool, model, seed, error, CPU seconds, log evidence, its standard error and what the tool warned of to WORK/results.csv.
 
-source("examples/peers/data.R")
+source("examples/paper/peers/data.R")
 suppressPackageStartupMessages(library(rstan)) # its measures judge JAGS too
 args <- commandArgs(TRUE)
 tool <- args[1]
 model <- args[2]
 seed <- as.integer(args[3])
 work <- args[4]
-exact <- fromJSON("examples/peers/exact.json")[[model]]$guards
+exact <- fromJSON("examples/paper/peers/exact.json")[[model]]$guards
 name <- if (grepl("-hand$", tool)) paste0(model, "-hand") else model
 
 cpu <- function() sum(proc.time()[c(1, 2, 4, 5)])
@@ -43,7 +43,7 @@ jags <- function() {
 	data <- observed(model)
 	started <- cpu()
 	inits <- lapply(1:3, function(chain) list(.RNG.name = "base::Mersenne-Twister", .RNG.seed = 100 * seed + chain))
-	m <- suppressWarnings(jags.model(file.path("examples/peers/models", paste0(name, ".jags")), data, inits, 3, 1000, quiet = TRUE))
+	m <- suppressWarnings(jags.model(file.path("examples/paper/peers/models", paste0(name, ".jags")), data, inits, 3, 1000, quiet = TRUE))
 	latents <- c(textmsg = "x0 x1", coalmining = "before after", nile = "level noise", temperature = "theta", influenza = "v w")
 	draws <- coda.samples(m, c(strsplit(latents[[model]], " ")[[1]], "guard"), 10000, progress.bar = "none")
 	seconds <- cpu() - started

@@ -1,7 +1,7 @@
 # Writes exact.json: log evidence and probability of every guard, by enumeration and quadrature.
-# From the module's root: Rscript examples/peers/exact.R
+# From the module's root: Rscript examples/paper/peers/exact.R
 
-source("examples/peers/data.R")
+source("examples/paper/peers/data.R")
 
 lse <- function(x) max(x) + log(sum(exp(x - max(x))))
 
@@ -125,4 +125,4 @@ exact <- lapply(setNames(nm = names(by_model)), function(model) {
 	e <- by_model[[model]](observed(model))
 	list(log_evidence = round(e$log_evidence, 6), guards = round(unname(e$guards), 8))
 })
-writeLines(toJSON(exact, auto_unbox = TRUE, digits = NA), "examples/peers/exact.json")
+writeLines(toJSON(exact, auto_unbox = TRUE, digits = NA), "examples/paper/peers/exact.json")

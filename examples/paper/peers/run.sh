@@ -2,9 +2,9 @@
 # Runs the same five models here, in JAGS and in Stan, and writes docs/peers.md. Needs Go, and Debian for what it installs.
 # Arguments are tools whose runs are made anew, by default all of them: facet jags-hand jags stan-hand stan advi.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 
-here=examples/peers
+here=examples/paper/peers
 work=${PEERS_WORK:-/tmp/facet-peers} # compiled Stan programs and results are kept there
 models="textmsg coalmining nile temperature influenza"
 tools=${*:-facet jags-hand jags stan-hand stan advi}

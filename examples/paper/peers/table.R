@@ -1,10 +1,10 @@
-# Prints docs/peers.md from WORK/results.csv: Rscript examples/peers/table.R WORK, from the module's root.
+# Prints docs/peers.md from WORK/results.csv: Rscript examples/paper/peers/table.R WORK, from the module's root.
 
 work <- commandArgs(TRUE)[1]
 runs <- read.csv(file.path(work, "results.csv"), na.strings = "NA")
 runs$said[is.na(runs$said)] <- ""
 compile <- read.csv(file.path(work, "compile.csv"), header = FALSE)[[2]]
-exact <- jsonlite::fromJSON("examples/peers/exact.json")
+exact <- jsonlite::fromJSON("examples/paper/peers/exact.json")
 models <- names(exact)
 tools <- c("facet" = "facet, default", "jags-hand" = "JAGS, switches by hand", "jags" = "JAGS, as written",
 	"stan-hand" = "Stan (NUTS), switches by hand", "stan" = "Stan (NUTS), with the `if`", "advi" = "Stan (ADVI), with the `if`")
@@ -33,7 +33,7 @@ said <- function(tool) {
 
 cat(sprintf("# Beside JAGS and Stan
 
-<!-- Written by examples/peers/run.sh. -->
+<!-- Written by examples/paper/peers/run.sh. -->
 
 The five models of examples/ whose exact answers are known, in facet, JAGS and Stan, at the settings that a user would take, with
 seeds 1 to 3. A cell has the largest error of the probability of any guard, the CPU seconds, both the worst of the three runs, and
@@ -60,7 +60,7 @@ cat(sprintf("
 Not in the seconds of Stan: compiling a program, %.0f to %.0f s. All seconds are of a %s and change with its load.
 
 ", min(compile), max(compile), "shared machine with two processors"))
-cat(readLines("examples/peers/notes.md"), sep = "\n")
+cat(readLines("examples/paper/peers/notes.md"), sep = "\n")
 cat("\n## What the tools said, run by run\n\n")
 row("tool", "model", "seeds 1; 2; 3")
 row("---", "---", "---")
