@@ -8,16 +8,18 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/facetvi/facet/examples/cli/clitest"
 	"github.com/facetvi/facet/expect"
 	"github.com/facetvi/facet/vi/family"
 )
 
-func TestFlags(t *testing.T) { clitest.WrongFlags(t, "amortized", run, []string{"-series", "0"}) }
-
-func TestStopped(t *testing.T) { clitest.Stopped(t, run) }
+func TestStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	require.ErrorIs(t, run(ctx, io.Discard, io.Discard, 1, 6000, 50), context.Canceled)
+}
 
 // The exact mean and standard deviation of the change are those of many draws of the rates.
 func TestExact(t *testing.T) {
@@ -42,6 +44,14 @@ func TestExact(t *testing.T) {
 	mean, sd := exact(counts)
 	require.InDelta(t, mean, first/sum, 0.1)
 	require.InDelta(t, sd, math.Sqrt(second/sum-first*first/(sum*sum)), 0.1)
+}
+
+func TestPeak(t *testing.T) {
+	x := []float64{2, 1, 3, 5, 5, 4, 4.5, 0}
+	for n, want := range [][3]int{{3, 1, 5}, {6, 5, 7}, {0, 0, 1}, {0, 0, 1}} {
+		top, lo, hi := peak(x, n)
+		require.Equal(t, want, [3]int{top, lo, hi}, n)
+	}
 }
 
 // A short training is enough to see that the boundary part matters.
@@ -72,8 +82,10 @@ func TestTraining(t *testing.T) {
 	answers, err := compare(context.Background(), d, q, series, []string{"through", "without", "start"}, networks)
 	require.NoError(t, err)
 	through, without, start := answers[1].gap(answers[0]), answers[2].gap(answers[0]), answers[3].gap(answers[0])
-	t.Log(through, without, start)
+	t.Log(through, without, start, stat.Mean(answers[1].off(answers[0], 0), nil), stat.Mean(answers[2].off(answers[0], 0), nil))
 	require.Less(t, through, 0.3)
 	require.Less(t, through, 0.5*start)
 	require.Greater(t, without, 10.0)
+	require.Less(t, stat.Mean(answers[1].off(answers[0], 0), nil), 0.5)
+	require.Greater(t, stat.Mean(answers[2].off(answers[0], 0), nil), 1.0)
 }

@@ -18,7 +18,6 @@ import (
 	"os/signal"
 	"strconv"
 
-	"github.com/facetvi/facet/examples/picture"
 	"github.com/facetvi/facet/internal/cputime"
 )
 
@@ -80,16 +79,6 @@ func (f Flags) Steps(n int, usage string) *int { return f.Count("steps", n, 1, u
 
 // Seed adds -seed.
 func (f Flags) Seed() *uint64 { return f.Uint64("seed", 1, "`seed` of the random numbers") }
-
-// Plot adds -plot, which names the file of a picture.
-func (f Flags) Plot() *string {
-	var file string
-	f.Func("plot", "write the picture to this `file` (.png, .svg or .pdf)", func(s string) error {
-		file = s
-		return picture.Check(s)
-	})
-	return &file
-}
 
 // Parse reads the flags. Its error is one line for whoever called the example, or
 // flag.ErrHelp after it has written the list of flags to out.

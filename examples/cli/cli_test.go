@@ -16,7 +16,7 @@ import (
 // echo is an example that prints its flags.
 func echo(_ context.Context, args []string, out, _ io.Writer) error {
 	flags := cli.New("echo")
-	steps, seed, file := flags.Steps(100, "steps"), flags.Seed(), flags.Plot()
+	steps, seed := flags.Steps(100, "steps"), flags.Seed()
 	draws := flags.Count("draws", 10, 2, "draws")
 	if err := flags.Parse(args, out); err != nil {
 		return err
@@ -27,7 +27,7 @@ func echo(_ context.Context, args []string, out, _ io.Writer) error {
 	if *seed == 13 {
 		return flags.Wrong(errors.New("-seed 13: not that one"))
 	}
-	fmt.Fprintln(out, *steps, *seed, *file, *draws)
+	fmt.Fprintln(out, *steps, *seed, *draws)
 	return nil
 }
 
@@ -38,12 +38,11 @@ func TestCall(t *testing.T) {
 		code        int
 		out, errOut string
 	}{
-		{nil, 0, "100 1  10\n", ""},
-		{[]string{"-steps", "7", "-seed", "2", "-plot", "a.svg", "-draws", "2"}, 0, "7 2 a.svg 2\n", ""},
+		{nil, 0, "100 1 10\n", ""},
+		{[]string{"-steps", "7", "-seed", "2", "-draws", "2"}, 0, "7 2 2\n", ""},
 		{[]string{"-steps", "0"}, 2, "", `echo: invalid value "0" for flag -steps: must be at least 1` + help},
 		{[]string{"-draws", "1"}, 2, "", `echo: invalid value "1" for flag -draws: must be at least 2` + help},
 		{[]string{"-steps", "many"}, 2, "", `echo: invalid value "many" for flag -steps: not a whole number` + help},
-		{[]string{"-plot", "a.doc"}, 2, "", `echo: invalid value "a.doc" for flag -plot: the name of a picture must end in .png, .svg or .pdf` + help},
 		{[]string{"-nonsense"}, 2, "", "echo: flag provided but not defined: -nonsense" + help},
 		{[]string{"-steps"}, 2, "", "echo: flag needs an argument: -steps" + help},
 		{[]string{"7"}, 2, "", `echo: unexpected argument "7"` + help},
@@ -61,7 +60,7 @@ func TestHelp(t *testing.T) {
 	var out, errOut bytes.Buffer
 	assert.Zero(t, cli.Call(context.Background(), echo, []string{"-h"}, &out, &errOut))
 	assert.Empty(t, errOut.String())
-	for _, want := range []string{"Flags of echo:", "-steps n", "(default 100)", "-seed seed", "-plot file"} {
+	for _, want := range []string{"Flags of echo:", "-steps n", "(default 100)", "-seed seed"} {
 		assert.Contains(t, out.String(), want)
 	}
 	assert.NotContains(t, out.String(), "panic")

@@ -1,110 +1,108 @@
-// Coalmining asks when disasters in British coal mines became rarer, given
-// their number in each year from 1851 to 1962, and goes all the way from the data
-// to a decision. Each year has an if of its own, "is the change still to come?",
-// so the density jumps at 110 places along one latent, the year of the change.
+// Coalmining asks when disasters in British coal mines became rarer, and goes all the way from the data to a decision.
+// Each year has an if of its own, "is the change still to come?", so the density jumps at 111 places along one latent:
 //
 //	change        ~ Uniform(1851, 1962)
 //	before, after ~ Exponential(1/2)           disasters a year
 //	count_y       ~ Poisson(before) if y < change, else Poisson(after)
 //
-// The program and the data are in examples/models/coalmining.
-//
-// Between two of them it is smooth: each year is an explanation of its own, and the
-// fit has a normal in every year that matters. The rates can be integrated out by
-// hand, so that the exact answer is known: a change at 1890.44 ± 2.45, a log
-// evidence of −176.888 (exact_test.go compares).
+// The rates can be integrated out by hand, so that the exact answer is known: a change at 1890.44 ± 2.45, a log evidence
+// of −176.888 (main_test.go compares).
 package main
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
+	"log"
+	"os"
+	"slices"
 
-	"github.com/facetvi/facet/examples/answer"
-	"github.com/facetvi/facet/examples/cli"
-	"github.com/facetvi/facet/examples/models/coalmining"
-	"github.com/facetvi/facet/examples/picture"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
-	"github.com/facetvi/facet/vi/plot"
+	"github.com/facetvi/facet/vi/report"
 )
 
-// fitted compiles and fits the model.
-func fitted(ctx context.Context, s vi.Settings) (*vi.Posterior, error) {
-	density, err := coalmining.Model(coalmining.Disasters).Compile()
-	if err != nil {
-		return nil, err
-	}
-	return vi.Fit(ctx, density, s)
+const first = 1851 // the year of disasters[0]
+
+// Explosions that killed ten or more people, in each year from 1851 to 1962. Source: R. G. Jarrett, A note on the intervals
+// between coal-mining disasters, Biometrika 66 (1979), 191–193.
+var disasters = []float64{
+	4, 5, 4, 1, 0, 4, 3, 4, 0, 6, 3, 3, 4, 0, 2, 6, 3, 3, 5, 4, 5, 3, 1, 4, 4, 1, 5, 5, 3, 4, 2, 5, 2, 2, 3, 4, 2, 1,
+	3, 2, 2, 1, 1, 1, 1, 3, 0, 0, 1, 0, 1, 1, 0, 0, 3, 1, 0, 3, 2, 2, 0, 1, 1, 1, 0, 1, 0, 1, 0, 0, 0, 2, 1, 0, 0, 0,
+	1, 1, 0, 2, 3, 3, 1, 1, 2, 1, 1, 1, 1, 2, 3, 3, 0, 0, 0, 1, 4, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 1,
 }
 
-// report goes from the fit to the decision.
-func report(out io.Writer, fit *vi.Posterior, seed uint64) error {
-	if err := answer.Verdict(out, fit); err != nil {
-		return err
+func program() *graph.Model {
+	m := graph.NewModel()
+	change := m.Sample("change", graph.Uniform(first, first+len(disasters)-1))
+	before := m.Sample("before", graph.Exponential(0.5))
+	after := m.Sample("after", graph.Exponential(0.5))
+	for i, n := range disasters {
+		old := m.Name("old", graph.Less(first+i, change)) // the density jumps here
+		rate := m.Deterministic("rate", graph.If(old, before, after))
+		m.Observe("disasters", graph.Poisson(rate), n)
 	}
-	answer.Cells(out, fit, 13)
-	latents, err1 := fit.Summary().Of("change", "before", "after")
-	predicted, err2 := fit.Predict(4000, seed)
-	if err := errors.Join(err1, err2); err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "\n%v\nDo the data look like the model's?\n", vi.Summary{Latents: latents.Latents})
-	if err := compare(out, predicted); err != nil {
-		return err
-	}
-	return decide(out, fit, predicted)
+	m.Deterministic("left", graph.Div(after, before))
+	return m
 }
 
-func main() { cli.Main(run) }
-
-func run(ctx context.Context, args []string, out, errOut io.Writer) error {
-	flags := cli.New("coalmining")
-	seed, file := flags.Seed(), flags.Plot()
-	progress := flags.Bool("progress", false, "show how the fit gets on")
-	simulated := flags.Count("calibrate", 0, 0, "data sets that are drawn from the model and fitted, to see whether fits are right")
-	if err := flags.Parse(args, out); err != nil {
-		return err
-	}
-	s := vi.Settings{Seed: *seed}
-	if *progress {
-		s.Progress = errOut
-	}
-	fit, err := fitted(ctx, s)
+// run fits and prints; simulated is how many fits of simulated data are to show whether fits are right.
+func run(out io.Writer, seed uint64, simulated int, page string) error {
+	density, err := program().Compile()
 	if err != nil {
 		return err
 	}
-	if err := report(out, fit, *seed); err != nil {
-		return err
-	}
-	if err := picture.Offer(out, "coalmining", *file, func() (*picture.Picture, error) { return draw(fit) }); err != nil || *simulated == 0 {
-		return err
-	}
-	return calibrate(ctx, out, fit.Density, vi.Calibrating{Fits: *simulated, Fit: s}, *file)
-}
-
-// calibrate asks whether fits of data like these are right, with a picture beside the other one.
-func calibrate(ctx context.Context, out io.Writer, d *graph.Density, c vi.Calibrating, file string) error {
-	found, err := vi.Calibrate(ctx, d, c)
+	settings := vi.Settings{Seed: seed}
+	fit, err := vi.Fit(context.Background(), density, settings)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\n%v\n", found)
-	if file == "" {
+	fmt.Fprintln(out, fit.Summary())
+	if err := decide(out, fit); err != nil {
+		return err
+	}
+	if simulated > 0 {
+		right, err := vi.Calibrate(context.Background(), density, vi.Calibrating{Fits: simulated, Fit: settings})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "\n%v\n", right)
+	}
+	if page == "" {
 		return nil
 	}
-	p, err := plot.Calibration(found, "change", "before", "after")
+	return report.Save(page, fit, report.Options{Title: "Disasters in British coal mines", From: first})
+}
+
+// decide prints what follows for somebody who plans for the years to come.
+func decide(out io.Writer, fit *vi.Posterior) error {
+	predicted, err := fit.Predict(10000, fit.Settings.Seed)
 	if err != nil {
 		return err
 	}
-	kind := filepath.Ext(file)
-	file = strings.TrimSuffix(file, kind) + "-calibration" + kind
-	if err := plot.Save(p, file); err != nil {
+	low, err1 := predicted.Quantile("left", 0.05)
+	half, err2 := predicted.Quantile("left", 0.5)
+	high, err3 := predicted.Quantile("left", 0.95)
+	ready, err4 := predicted.Quantile("disasters", 0.98) // of each year; the last one is like those to come
+	old, err5 := fit.Probs(fit.Density.Named("old"))
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "Its picture is in %s\n", file)
+	over := slices.IndexFunc(old, func(p vi.Estimate) bool { return p.Value < 0.01 })
+	fmt.Fprintf(out, "Disasters fell to %.0f %% of what they were (90 %% between %.0f and %.0f %%).\n", 100*half[0], 100*low[0], 100*high[0])
+	fmt.Fprintf(out, "Judge the risk by the years from %d on: by then the old rate was over with probability %.2f.\n", first+over, 1-old[over].Value)
+	fmt.Fprintf(out, "Be ready for %.0f disasters a year: there are more in fewer than 2 years of 100.\n", ready[len(ready)-1])
 	return nil
+}
+
+func main() {
+	seed := flag.Uint64("seed", 1, "of random numbers")
+	simulated := flag.Int("calibrate", 0, "`fits` of data that are drawn from the program, to see whether fits are right")
+	page := flag.String("html", "", "`file` for a report")
+	flag.Parse()
+	if err := run(os.Stdout, *seed, *simulated, *page); err != nil {
+		log.Fatal(err)
+	}
 }

@@ -6,14 +6,14 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"log"
 	"math"
 	"os"
-	"path/filepath"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
-	"github.com/facetvi/facet/vi/plot"
+	"github.com/facetvi/facet/vi/report"
 )
 
 // series rises, and falls from about time 12 on, with noise of standard deviation 1.
@@ -49,8 +49,7 @@ func program(k int) (*graph.Density, error) {
 	return m.Compile()
 }
 
-// run fits and prints, and draws pictures into a folder.
-func run(ctx context.Context, most int, folder string) error {
+func run(ctx context.Context, out io.Writer, most int, page string) error {
 	var programs []vi.Program
 	for k := range most + 1 {
 		density, err := program(k)
@@ -63,12 +62,12 @@ func run(ctx context.Context, most int, folder string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Print(models)
+	fmt.Fprint(out, models)
 	noise, err := models.Moments("noise")
 	if err != nil {
 		return err
 	}
-	fmt.Printf("noise: %.2f ± %.2f\n", noise.Mean.Value, noise.SD.Value)
+	fmt.Fprintf(out, "noise: %.2f ± %.2f\n", noise.Mean.Value, noise.SD.Value)
 	forecast, err := models.Predict(4000, 1)
 	if err != nil {
 		return err
@@ -82,28 +81,18 @@ func run(ctx context.Context, most int, folder string) error {
 		return err
 	}
 	last := len(series) + ahead - 1
-	fmt.Printf("at time %d: between %.1f and %.1f with probability 0.9\n", last, low[last], high[last])
-	left := models.Models[models.Best].LOO
-	fmt.Print(left)
-
-	bars, err := plot.Models(models)
-	if err != nil {
-		return err
+	fmt.Fprintf(out, "at time %d: between %.1f and %.1f with probability 0.9\n", last, low[last], high[last])
+	fmt.Fprint(out, models.Models[models.Best].LOO)
+	if page == "" {
+		return nil
 	}
-	if err := plot.Save(bars, filepath.Join(folder, "models.svg")); err != nil {
-		return err
-	}
-	bands, err := plot.Predictive(forecast, "y", nil)
-	if err != nil {
-		return err
-	}
-	return plot.Save(bands, filepath.Join(folder, "forecast.svg"))
+	return report.SaveModels(page, models, report.Options{Title: "How often has the slope changed?"})
 }
 
 func main() {
-	most, folder := flag.Int("most", 2, "changes, at most"), flag.String("out", ".", "folder for pictures")
+	most, page := flag.Int("most", 2, "changes, at most"), flag.String("html", "", "`file` for a report")
 	flag.Parse()
-	if err := run(context.Background(), *most, *folder); err != nil {
+	if err := run(context.Background(), os.Stdout, *most, *page); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -21,26 +21,35 @@ package main
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"io"
+	"log"
+	"os"
 	"strings"
 	"time"
 
-	"github.com/facetvi/facet/examples/answer"
-	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/report"
 )
 
-// epidemic builds the model. Its guards "type1" say that a month is of type 1: the
+// mortality is the monthly death rate by pneumonia and influenza, deaths per 10 000 people in the USA, for one year (Shumway and
+// Stoffer, Time Series Analysis and Its Applications).
+var mortality = []float64{
+	0.2902977, 0.5702096, 0.6384278, 0.3135166, 0.2047724, 0.1885323, 0.1798065, 0.1867087, 0.1871117, 0.2157304, 0.2385934, 0.2572363,
+}
+
+// program has guards "type1" that say that a month is of type 1: the
 // December before, and then month 1, 2, ….
-func epidemic(obs []float64) *graph.Model {
+func program() *graph.Model {
 	m := graph.NewModel()
 	f := m.Sample("f0", graph.Normal(0, 1))
 	one := m.Name("type1", graph.Greater(f, 0))
 
 	var level, before, excess graph.Expr // 0
-	for i, x := range obs {
+	for i, x := range mortality {
 		v := m.Sample(fmt.Sprintf("v%d", i+1), graph.Normal(0, 0.023))
 		w := m.Sample(fmt.Sprintf("w%d", i+1), graph.Normal(0, 0.112))
 		level, before = graph.Sum(graph.Mul(1.406, level), graph.Mul(-0.622, before), v), level
@@ -53,57 +62,43 @@ func epidemic(obs []float64) *graph.Model {
 	return m
 }
 
-func main() { cli.Main(run) }
-
-func run(ctx context.Context, args []string, out, _ io.Writer) error {
-	flags := cli.New("influenza")
-	seed := flags.Seed()
-	if err := flags.Parse(args, out); err != nil {
-		return err
-	}
-	density, err := epidemic(mortality).Compile()
+func run(out io.Writer, seed uint64, page string) error {
+	density, err := program().Compile()
 	if err != nil {
 		return err
 	}
-	fit, err := vi.Fit(ctx, density, vi.Settings{Seed: *seed})
+	fit, err := vi.Fit(context.Background(), density, vi.Settings{Seed: seed})
 	if err != nil {
 		return err
 	}
-	return report(out, fit)
-}
-
-func report(out io.Writer, fit *vi.Posterior) error {
-	if err := answer.Verdict(out, fit); err != nil {
+	verdict, err1 := fit.Verdict()
+	type1, err2 := fit.Probs(density.Named("type1"))
+	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	answer.Cells(out, fit, 12)
-	fmt.Fprintln(out, "(f1 to f12 are the months, f0 is the December before)")
-
-	fmt.Fprintln(out, "\nmonth  mortality                        P(type 1)  type")
-	kinds := map[string][]string{}
-	for i := range mortality {
-		p, err := fit.ProbNamed("type1", i+1)
-		if err != nil {
-			return err
-		}
-		month, kind := time.Month(i + 1).String()[:3], "open"
+	fmt.Fprintf(out, "verdict: %v\n\nmonth  mortality                        P(type 1)  type\n", verdict)
+	for i, p := range type1[1:] {
+		kind := "open, as explanations differ"
 		switch {
 		case p.Value < 0.01:
-			kind = "2"
+			kind = "2, an epidemic"
 		case p.Value > 0.99:
 			kind = "1"
 		}
-		kinds[kind] = append(kinds[kind], month)
 		bar := strings.Repeat("█", int(30*mortality[i]+0.5))
-		fmt.Fprintf(out, "%-5s     %.4f  %-20s  %9.3f  %4s\n", month, mortality[i], bar, p.Value, kind)
+		fmt.Fprintf(out, "%-5s     %.4f  %-20s  %9.3f  %s\n", time.Month(i + 1).String()[:3], mortality[i], bar, p.Value, kind)
 	}
-	fmt.Fprintln(out)
-	for _, k := range []struct{ kind, text string }{
-		{"2", "Months with an epidemic, type 2"}, {"1", "Months of type 1"}, {"open", "Open, as explanations differ"},
-	} {
-		if kinds[k.kind] != nil {
-			fmt.Fprintf(out, "%s: %s.\n", k.text, strings.Join(kinds[k.kind], ", "))
-		}
+	if page == "" {
+		return nil
 	}
-	return nil
+	return report.Save(page, fit, report.Options{Title: "Types of influenza"})
+}
+
+func main() {
+	seed := flag.Uint64("seed", 1, "of random numbers")
+	page := flag.String("html", "", "`file` for a report")
+	flag.Parse()
+	if err := run(os.Stdout, *seed, *page); err != nil {
+		log.Fatal(err)
+	}
 }

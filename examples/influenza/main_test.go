@@ -1,12 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/facetvi/facet/examples/cli/clitest"
 	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/vi"
 )
@@ -16,7 +17,12 @@ func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
-	clitest.Answers(t, run, nil, "Verdict: ", "\ntype1: never  ", "type 2: Jan, Feb, Mar, Apr, Dec.", "Open, as explanations differ: May, ")
+	var out bytes.Buffer
+	require.NoError(t, run(&out, 1, filepath.Join(t.TempDir(), "fit.html")))
+	require.Contains(t, out.String(), "verdict: trust")
+	for _, month := range []string{"Jan .* 0.000  2", "Apr .* 0.000  2", "May .* 0.3.*open", "Oct .* 0.0.*open"} {
+		require.Regexp(t, "\n"+month, out.String())
+	}
 }
 
 // The fit against the enumeration of all sequences of types, which does not name the December before.
@@ -27,7 +33,7 @@ func TestExact(t *testing.T) {
 	spec, err := models.ByName("influenza")
 	require.NoError(t, err)
 	want := spec.Exact()
-	density, err := epidemic(mortality).Compile()
+	density, err := program().Compile()
 	require.NoError(t, err)
 	fit, err := vi.Fit(context.Background(), density, vi.Settings{Seed: 1})
 	require.NoError(t, err)
@@ -40,7 +46,3 @@ func TestExact(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, want.LogEvidence, e.Value, 0.03)
 }
-
-func TestInterrupt(t *testing.T) { clitest.Stopped(t, run) }
-
-func TestBadFlags(t *testing.T) { clitest.WrongFlags(t, "influenza", run) }

@@ -1,24 +1,32 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/facetvi/facet/examples/cli/clitest"
 	"github.com/facetvi/facet/expect"
 	"github.com/facetvi/facet/vi/mc"
 )
 
 func TestRun(t *testing.T) {
-	clitest.Answers(t, run, []string{"-steps", "2"}, "after 2 steps", "grid                  29.00   207.00")
+	var out bytes.Buffer
+	require.NoError(t, run(context.Background(), &out, 1, 2))
+	require.Contains(t, out.String(), "after 2 steps")
+	require.Contains(t, out.String(), "grid                  29.00   207.00")
 }
 
-func TestFlags(t *testing.T) { clitest.WrongFlags(t, "inventory", run) }
-
-func TestInterrupted(t *testing.T) { clitest.Interrupted(t, run, "start") }
+// Interrupted, it says what it has.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out bytes.Buffer
+	require.NoError(t, run(ctx, &out, 1, 2000))
+	require.Contains(t, out.String(), "start")
+}
 
 // simulate is the cost of a policy, review by review.
 func simulate(low, high float64, rng *rand.Rand) (cost float64) {

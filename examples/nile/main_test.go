@@ -1,14 +1,69 @@
 package main
 
 import (
+	"bytes"
+	"math"
+	"path/filepath"
 	"testing"
 
-	"github.com/facetvi/facet/examples/cli/clitest"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/facetvi/facet/examples/models/nile"
+	"github.com/facetvi/facet/internal/long"
 )
 
-func TestProgram(t *testing.T) {
-	clitest.Program{
-		Name: "nile", Run: run, Slow: true,
-		Want: []string{"The level shifted: one shift is e^21 times as probable as none", "With two shifts one came after 1898, with probability 0.7"},
-	}.Test(t)
+func TestRun(t *testing.T) {
+	long.Skip(t)
+	var out bytes.Buffer
+	require.NoError(t, run(&out, 1, filepath.Join(t.TempDir(), "fit.html")))
+	for _, text := range []string{"first in (1898, 1899)   0.76", "0.619", "The level of 1971 is between 81 and 89 km³ with probability 0.9", "The flow of 1971"} {
+		assert.Contains(t, out.String(), text)
+	}
+}
+
+// The fits against enumeration: log evidences within 0.03, so that shifts are compared as they should be; with two shifts the
+// probability of every year, and that both are of more than 10 km³, within 0.015, and the levels within 0.3 km³.
+func TestExact(t *testing.T) {
+	long.Skip(t)
+	const km3 = 10 // in a unit of the enumeration
+	want := nile.Exact()
+	data := make([]float64, len(flow))
+	floats.ScaleTo(data, km3, flow)
+	require.InDeltaSlice(t, nile.Flow, data, 1e-9)
+	shifts, err := compare(1)
+	require.NoError(t, err)
+	for k, m := range shifts.Models {
+		assert.InDelta(t, nile.LogEvidence(k)-float64(len(flow))*math.Log(km3), m.LogEvidence.Value, 0.03, m.Name)
+	}
+
+	draws, err := shifts.Models[2].Fit.Draws(10000, 0)
+	require.NoError(t, err)
+	of := func(name string) []float64 {
+		v, err := draws.Of(name)
+		require.NoError(t, err)
+		return v
+	}
+	when, then, before, middle, after := of("first"), of("second"), of("before"), of("middle"), of("after")
+	shift, twice, last := make([]float64, len(flow)-1), 0.0, 0.0
+	each := 1 / float64(len(when))
+	for k := range when {
+		early, late := int(min(when[k], then[k]))-first, int(max(when[k], then[k]))-first
+		shift[early] += each
+		if late != early {
+			shift[late] += each
+			if min(math.Abs(middle[k]-before[k]), math.Abs(after[k]-middle[k])) > km3 {
+				twice += each
+			}
+		}
+		last += each * after[k]
+	}
+	for i, p := range want.Shift[:len(want.Shift)-1] {
+		assert.InDelta(t, p, shift[i], 0.015, first+i)
+	}
+	assert.InDelta(t, want.Twice, twice, 0.015)
+	assert.InDelta(t, km3*want.First, stat.Mean(before, nil), 0.3)
+	assert.InDelta(t, km3*want.Last, last, 0.3)
 }

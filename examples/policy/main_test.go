@@ -1,24 +1,30 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/facetvi/facet/examples/cli/clitest"
 	"github.com/facetvi/facet/expect"
 	"github.com/facetvi/facet/vi/mc"
 )
 
 func TestRun(t *testing.T) {
-	clitest.Answers(t, run, []string{"-steps", "5"}, "the best for each                     11.299", "network at the start                  13.352")
+	var out bytes.Buffer
+	require.NoError(t, run(context.Background(), &out, 1, 5))
+	require.Contains(t, out.String(), "the best for each                     11.299")
+	require.Contains(t, out.String(), "network at the start                  13.352")
 }
 
-func TestFlags(t *testing.T) { clitest.WrongFlags(t, "policy", run) }
-
-func TestStopped(t *testing.T) { clitest.Stopped(t, run) }
+func TestStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	require.ErrorIs(t, run(ctx, io.Discard, 1, 3000), context.Canceled)
+}
 
 // The quadrature is a simulation by hand, and the program, and no numbers beside the best are better.
 func TestExact(t *testing.T) {

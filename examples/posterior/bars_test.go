@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
@@ -36,6 +37,9 @@ func TestPosteriors(t *testing.T) {
 	}
 	for _, name := range judged {
 		t.Run(name, func(t *testing.T) {
+			if *seeds == 1 && name != "textmsg" && name != "coalmining" {
+				long.Skip(t)
+			}
 			p, err := problemOf(name)
 			require.NoError(t, err)
 			want, times := p.exact(), 1.0

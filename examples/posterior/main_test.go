@@ -15,6 +15,7 @@ import (
 
 	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/examples/cli/clitest"
+	"github.com/facetvi/facet/internal/long"
 )
 
 func call(t *testing.T, args ...string) string {
@@ -31,7 +32,7 @@ var contract = []struct {
 	guards   int
 	evidence string
 	latent   string // the first one's exact row
-	slow     bool   // too slow under the race detector, for which short mode is
+	slow     bool   // runs with -long
 }{
 	{"proposition", 1, "-3.6121", "-0.798 ± 0.603", false},
 	{"temperature", 20, "-33.1244", "20.000000 ± 0.001000", true},
@@ -62,8 +63,8 @@ func TestReport(t *testing.T) {
 	require.Len(t, contract, len(problems()))
 	for _, c := range contract {
 		t.Run(c.model, func(t *testing.T) {
-			if testing.Short() && c.slow {
-				t.Skip("too slow under the race detector, for which short mode is")
+			if c.slow {
+				long.Skip(t)
 			}
 			p, err := problemOf(c.model)
 			require.NoError(t, err)

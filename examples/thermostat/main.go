@@ -13,12 +13,15 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
+	"log"
 	"math"
+	"os"
+	"os/signal"
 	"time"
 
-	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/family"
@@ -59,70 +62,14 @@ func program(at [2]float64) (*graph.Density, error) {
 	return m.Compile()
 }
 
-// exact is the probability of the event. A threshold cuts the interval around a point of the grid, so that the error falls as width².
-func exact(at [2]float64, width float64) (probability float64) {
-	const bottom, top = 8.0, 36.0
-	n := int((top - bottom) / width)
-	density := func(z, sd float64) float64 { return math.Exp(-z*z/(2*sd*sd)) / (sd * math.Sqrt(2*math.Pi)) }
-	x := func(k int) float64 { return bottom + (float64(k)+0.5)*width }
-	below := func(edge float64, k int) float64 { return min(max((edge-x(k))/width+0.5, 0), 1) }
-	move := func(to, from []float64, heat float64) {
-		for i, p := range from {
-			mean := kept*x(i) + heat
-			for k := max(0, int((mean-7*noise-bottom)/width)); p > 1e-15 && k < n && x(k) < mean+7*noise; k++ {
-				to[k] += p * density(x(k)-mean, noise) * width
-			}
-		}
-	}
-	off, on := make([]float64, n), make([]float64, n)
-	for k := range off {
-		off[k] = density(x(k)-30, 1) * width
-	}
-	for t := 1; t <= steps; t++ {
-		cooled, heated := make([]float64, n), make([]float64, n)
-		move(cooled, off, 0)
-		move(heated, on, heat)
-		probability = 0
-		for k := range on {
-			cold, hot := below(at[0], k), 1-below(at[1], k)
-			on[k], off[k] = heated[k]*(1-hot)+cooled[k]*cold, cooled[k]*(1-cold)+heated[k]*hot
-			if hits(t) {
-				on[k], off[k] = on[k]*(below(target+within, k)-below(target-within, k)), 0
-			}
-			probability += on[k]
-		}
-	}
-	return probability
-}
-
-// best are the thresholds of a grid with the largest probability of the event.
-func best(step float64) (at [2]float64) {
-	most := 0.0
-	for low := 16.0; low < 21.5; low += step {
-		for high := low; high < 23; high += step {
-			if p := exact([2]float64{low, high}, 0.04); p > most {
-				at, most = [2]float64{low, high}, p
-			}
-		}
-	}
-	return at
-}
-
-func main() { cli.Main(run) }
-
-func run(ctx context.Context, args []string, out, _ io.Writer) error {
-	flags := cli.New("thermostat")
-	seed, most := flags.Seed(), flags.Steps(3000, "steps at most")
-	if err := flags.Parse(args, out); err != nil {
-		return err
-	}
+func run(ctx context.Context, out io.Writer, seed uint64, most int) error {
 	d, err := program(start)
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	climb := vi.Climb{Family: family.Structured{}, Steps: *most, Stop: vi.Automatic}
-	fit, err := vi.Fit(ctx, d, vi.Settings{Seed: *seed, Method: climb})
+	climb := vi.Climb{Family: family.Structured{}, Steps: most, Stop: vi.Automatic}
+	fit, err := vi.Fit(ctx, d, vi.Settings{Seed: seed, Method: climb})
 	if err != nil {
 		return err
 	}
@@ -150,4 +97,14 @@ func thresholds(fit *vi.Posterior) (at [2]float64, err error) {
 		}
 	}
 	return at, nil
+}
+
+func main() {
+	seed, most := flag.Uint64("seed", 1, "of random numbers"), flag.Int("steps", 3000, "at most")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Stdout, *seed, *most); err != nil {
+		log.Fatal(err)
+	}
 }

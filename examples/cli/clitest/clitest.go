@@ -1,52 +1,18 @@
 // Package clitest tests an example as its user runs it: with arguments, by what it prints, draws
 // and says of wrong ones.
 //
-//	arguments ─▶ cli.Call ─▶ output ─▶ has the texts that are wanted, the picture can be read
+//	arguments ─▶ cli.Call ─▶ output ─▶ has the texts that are wanted
 package clitest
 
 import (
 	"bytes"
 	"context"
-	"image/png"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/examples/cli"
 )
-
-// A Program is an example that draws a picture.
-type Program struct {
-	Name string
-	Run  cli.Run
-	Want []string // texts of its answer
-	// Slow programs do not run in short mode, since the race detector makes fits slow.
-	Slow bool
-}
-
-// Test runs the program, interrupted, and with wrong flags.
-func (p Program) Test(t *testing.T) {
-	t.Run("answer and picture", p.testRun)
-	t.Run("interrupted", func(t *testing.T) { Stopped(t, p.Run) })
-	t.Run("wrong flags", func(t *testing.T) { WrongFlags(t, p.Name, p.Run, []string{"-plot", "picture.doc"}) })
-}
-
-func (p Program) testRun(t *testing.T) {
-	if p.Slow && testing.Short() {
-		t.Skip("too slow under the race detector, for which short mode is")
-	}
-	file := filepath.Join(t.TempDir(), p.Name+".png")
-	Answers(t, p.Run, []string{"-plot", file}, append(p.Want, "The picture is in "+file)...)
-
-	f, err := os.Open(file)
-	require.NoError(t, err)
-	defer f.Close()
-	picture, err := png.Decode(f)
-	require.NoError(t, err)
-	require.Greater(t, picture.Bounds().Dx(), 600)
-}
 
 // Answers runs a program, tests that the texts are in its answer, and returns that.
 func Answers(t *testing.T, run cli.Run, args []string, want ...string) string {

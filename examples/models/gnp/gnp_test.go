@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
@@ -61,9 +62,7 @@ func TestHamilton(t *testing.T) {
 
 // A fit finds them from far.
 func TestHamiltonFound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("too slow under the race detector, for which short mode is")
-	}
+	long.Skip(t)
 	d := learned(t, []float64{0, 1, 0.5, 0.5, 2, 0, 0, 0, 0})
 	p, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Method: vi.Climb{Start: vi.PriorStart(d), Samples: 2, Steps: 3000}})
 	require.NoError(t, err)

@@ -62,31 +62,6 @@ func Model(x []float64) *graph.Model {
 	return m
 }
 
-// Next is the program of Model for x and so many years more, which are missing: what follows depends on what comes before, as
-// far as that is known.
-func Next(x []float64, years int) *graph.Model {
-	m := graph.NewModel()
-	threshold := m.Sample("threshold", graph.Normal(3, 0.5))
-	low, high := regimeOf(m, "low"), regimeOf(m, "high")
-	past := func(t int) graph.Expr {
-		if t < 2 {
-			return graph.Add(x[t], 0)
-		}
-		return m.Observed("x", t-2)
-	}
-	for t := 2; t < len(x)+years; t++ {
-		x1, x2 := past(t-1), past(t-2)
-		isHigh := graph.Greater(x2, threshold)
-		mean := graph.If(isHigh, high.mean(x1, x2, Centre["high"]), low.mean(x1, x2, Centre["low"]))
-		value := math.NaN()
-		if t < len(x) {
-			value = x[t]
-		}
-		m.Observe("x", graph.Normal(mean, graph.If(isHigh, high.noise, low.noise)), value)
-	}
-	return m
-}
-
 // Logs are the logarithms of the numbers to base 10.
 func Logs(numbers []float64) []float64 {
 	x := make([]float64, len(numbers))

@@ -12,13 +12,14 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/scout"
 )
 
 // simulations is how many data sets are simulated: go test ./examples/models/thermostat -simulations 20.
-var simulations = flag.Int("simulations", 2, "simulated data sets")
+var simulations = flag.Int("simulations", 0, "simulated data sets; 0 for 1, or 2 with -long")
 
 const lower, upper, steps = 24.0, 26.0, 30
 
@@ -64,9 +65,13 @@ func TestLearned(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
-	n := float64(*simulations)
+	sets := uint64(*simulations)
+	if sets == 0 {
+		sets = long.Or[uint64](1, 2)
+	}
+	n := float64(sets)
 	var squareLower, squareUpper, lost float64
-	for seed := range uint64(*simulations) {
+	for seed := range sets {
 		y := Simulate(steps, lower, upper, rand.New(rand.NewPCG(1+seed, 77)))
 		want := exact(y)
 		d, err := Model(y, lower-0.5, upper+0.5).Compile()

@@ -1,0 +1,124 @@
+package many
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/examples/changes/series"
+	"github.com/facetvi/facet/vi"
+)
+
+// planted are series of which half have a change of two standard deviations.
+func planted(n, rows int, rng *rand.Rand) (sets []Set, at []int) {
+	for k := range n {
+		s, where := Set{Key: fmt.Sprint(k)}, 0
+		if k%2 == 0 {
+			where = 10 + rng.IntN(rows-20)
+		}
+		for t := range rows {
+			y := 100 + 5*rng.NormFloat64()
+			if where > 0 && t >= where {
+				y += 10
+			}
+			s.Rows = append(s.Rows, []float64{y})
+		}
+		sets, at = append(sets, s), append(at, where)
+	}
+	return sets, at
+}
+
+var settings = vi.Settings{Seed: 1, Method: series.Method}
+
+func TestFindPlanted(t *testing.T) {
+	sets, at := planted(60, 100, rand.New(rand.NewPCG(1, 2)))
+	right, wrong, k := 0, 0, 0
+	for f := range Find(context.Background(), sets, Settings{Likelihood: series.Normal, Prior: 0.5, Vi: settings}) {
+		require.NoError(t, f.Err)
+		require.Equal(t, vi.TrustFit, f.Trust)
+		where := at[k]
+		k++
+		switch {
+		case where == 0 && f.Probability > 0.9:
+			wrong++
+		case where > 0 && f.Probability > 0.9 && f.From <= where && where <= f.To:
+			right++
+			require.Greater(t, f.Up, 0.99)
+			require.Less(t, f.Difference.Low, f.Difference.High)
+		}
+	}
+	require.Equal(t, 60, k)
+	require.GreaterOrEqual(t, right, 25, "of 30")
+	require.LessOrEqual(t, wrong, 1, "of 30")
+}
+
+// The probability of a change in counts is that by enumeration.
+func TestFindExact(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var sets []Set
+	for k := range 12 {
+		s := Set{Key: fmt.Sprint(k)}
+		for t := range 30 {
+			rate := 8.0
+			if t >= 12 && k%3 > 0 {
+				rate += float64(2 * (k % 3))
+			}
+			y := 0.0
+			for limit, p := math.Exp(-rate), rng.Float64(); p > limit; p *= rng.Float64() {
+				y++
+			}
+			s.Rows = append(s.Rows, []float64{y})
+		}
+		sets = append(sets, s)
+	}
+	middle := 0
+	byKey := map[string]Found{}
+	for f := range Find(context.Background(), sets, Settings{Likelihood: series.Poisson, Prior: 0.3, Vi: settings}) {
+		require.NoError(t, f.Err)
+		byKey[f.Key] = f
+	}
+	for _, s := range sets {
+		g, err := groupOf(s, series.Poisson)
+		require.NoError(t, err)
+		y := flat(s)
+		segment := func(y []float64) float64 { // without factorials, which all have
+			shape, rate := 1+floats.Sum(y), math.Exp2(float64(-g.size))+float64(len(y))
+			a, _ := math.Lgamma(shape)
+			return a - shape*math.Log(rate) - float64(g.size)*math.Ln2
+		}
+		var logs []float64
+		for t := 1; t < len(y); t++ {
+			logs = append(logs, segment(y[:t])+segment(y[t:])-math.Log(float64(len(y)-1)))
+		}
+		odds := 0.3 / 0.7 * math.Exp(floats.LogSumExp(logs)-segment(y))
+		want := odds / (1 + odds)
+		require.InDelta(t, want, byKey[s.Key].Probability, 0.02, s.Key)
+		if want > 0.1 && want < 0.9 {
+			middle++
+		}
+	}
+	require.Greater(t, middle, 3, "series that tell anything")
+}
+
+func TestFindErrors(t *testing.T) {
+	sets := []Set{{"few", [][]float64{{1}, {2}}}, {"constant", [][]float64{{1}, {1}, {1}}}}
+	var got []string
+	for f := range Find(context.Background(), sets, Settings{Likelihood: series.Normal, Prior: 0.5, Vi: settings}) {
+		got = append(got, fmt.Sprint(f.Key, ": ", f.Err))
+	}
+	require.Equal(t, []string{"few: too few numbers: 2", "constant: is the same in all rows"}, got)
+}
+
+func BenchmarkFind(b *testing.B) {
+	sets, _ := planted(200, 100, rand.New(rand.NewPCG(1, 2)))
+	for b.Loop() {
+		for f := range Find(context.Background(), sets, Settings{Likelihood: series.Normal, Prior: 0.5, Vi: settings}) {
+			require.NoError(b, f.Err)
+		}
+	}
+}

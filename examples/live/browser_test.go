@@ -1,0 +1,131 @@
+//go:build !js
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/internal/long"
+)
+
+// player is a page that plays with the page in a frame as a person would, and tells the test what it saw.
+const player = `<!doctype html><iframe id="f" src="/index.html" style="border:0;width:100vw;height:95vh"></iframe><script>
+const sleep = ms => new Promise(r => setTimeout(r, ms)), frame = document.getElementById("f"), errors = [];
+async function answered(d) { // the probability of a change, when the page has answered all that it was asked
+  const text = d.getElementById("answer");
+  while (text.dataset.answers !== text.dataset.asked) {
+    if (/could not/.test(text.textContent)) throw new Error(text.textContent);
+    await sleep(100);
+  }
+  return text.dataset.change;
+}
+frame.onload = async () => {
+  try {
+    const w = frame.contentWindow, d = w.document;
+    w.addEventListener("error", e => errors.push(String(e.message)));
+    const coal = await answered(d);
+    d.querySelector("button[data-series=none]").click();
+    const none = await answered(d);
+    const svg = d.getElementById("picture"), box = svg.getBoundingClientRect();
+    const pointer = (kind, x, y) => svg.dispatchEvent(new w.PointerEvent(kind, { clientX: box.left + x * box.width, clientY: box.top + y * box.height, pointerId: 1, bubbles: true }));
+    const dots = () => Array.from(d.querySelectorAll("circle"), c => Number(c.getAttribute("cy")));
+    const still = dots();
+    pointer("pointerdown", 0.6, 0.1);
+    for (let x = 0.6; x < 0.97; x += 0.01) pointer("pointermove", x, 0.08 + 0.04 * Math.random());
+    pointer("pointerup", 0.96, 0.1);
+    const moved = dots().filter((y, i) => y !== still[i]).length;
+    const dragged = await answered(d);
+    const words = d.getElementById("answer").textContent;
+    d.getElementById("numbers").value = "1 2 x";
+    d.getElementById("numbers").dispatchEvent(new w.Event("input"));
+    const wrong = d.getElementById("answer").textContent;
+    await fetch("/result", { method: "POST", body: JSON.stringify({
+      coal: Number(coal), none: Number(none), dragged: Number(dragged), words, wrong, moved, errors, gaps: d.querySelectorAll(".gap").length,
+      width: box.width, height: box.height, wide: d.documentElement.scrollWidth - d.documentElement.clientWidth, version: d.getElementById("version").textContent }) });
+  } catch (err) {
+    await fetch("/result", { method: "POST", body: JSON.stringify({ errors: [String(err)] }) });
+  }
+};
+</script>`
+
+// In a browser the page loads, answers, and answers differently when points are dragged; on a telephone and on a large screen, without an
+// error on the console.
+func TestBrowser(t *testing.T) {
+	long.Skip(t) // compiling to WebAssembly, and compressing that, takes a minute
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("chromium is not installed")
+	}
+	dir := t.TempDir()
+	require.NoError(t, build(dir))
+	if code, err := os.Stat(filepath.Join(dir, "facet.wasm.zst")); err == nil {
+		t.Logf("facet.wasm.zst has %.2f MB", float64(code.Size())/1e6)
+		require.Less(t, code.Size(), int64(6e6))
+	}
+	for _, size := range []string{"400,800", "1200,900"} {
+		t.Run(size, func(t *testing.T) { play(t, chromium, dir, size) })
+	}
+}
+
+func play(t *testing.T, chromium, dir, size string) {
+	results := make(chan []byte, 1)
+	mux := http.NewServeMux()
+	mux.Handle("/", http.FileServer(http.Dir(dir)))
+	mux.HandleFunc("/player.html", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, player) })
+	mux.HandleFunc("/result", func(_ http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		results <- b
+	})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	command := exec.CommandContext(ctx, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-port=0",
+		"--enable-logging=stderr", "--v=0", "--window-size="+size, "--user-data-dir="+t.TempDir(), server.URL+"/player.html")
+	command.WaitDelay = time.Second
+	var console bytes.Buffer
+	command.Stderr = &console
+	require.NoError(t, command.Start())
+	var text []byte
+	select {
+	case text = <-results:
+	case <-ctx.Done():
+	}
+	cancel()
+	_ = command.Wait() // it was killed
+	var got struct {
+		Coal, None, Dragged, Width, Height, Wide float64
+		Words, Wrong, Version                    string
+		Moved, Gaps                              int
+		Errors                                   []string
+	}
+	require.NoError(t, json.Unmarshal(text, &got), console.String())
+	t.Logf("%s", text)
+	require.Empty(t, got.Errors)
+	require.Empty(t, regexp.MustCompile(`(?m)^.*CONSOLE.*$`).FindAllString(console.String(), -1))
+	require.Greater(t, got.Coal, 0.99)
+	require.Less(t, got.None, 0.5)
+	require.Greater(t, got.Dragged, 0.95)
+	require.Greater(t, got.Moved, 5)
+	require.Equal(t, 23, got.Gaps)
+	require.Contains(t, got.Words, "The level changed with probability ")
+	require.Equal(t, "“x” is no number.", got.Wrong)
+	require.NotEmpty(t, got.Version)
+	require.Greater(t, got.Width, 350.0)
+	require.Greater(t, got.Height, 100.0)
+	require.Zero(t, got.Wide, "it scrolls to the side")
+}

@@ -1,0 +1,73 @@
+// The expected cost by quadrature, and the best numbers, to compare with.
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/optimize"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// exact is the expected cost, by a Gauss–Legendre rule over the demand before noon of which something is left.
+func exact(stock, trigger, first, second float64) float64 {
+	n := distuv.UnitNormal
+	after := func(left float64) float64 { // the expected cost after noon
+		z := (left - second) / sd
+		return gone*(1-n.CDF(z)) + over*((left-second)*n.CDF(z)+sd*n.Prob(z))
+	}
+	lo, hi := first-9*sd, min(stock-trigger, first+9*sd)
+	comes := 1 - n.CDF((stock-trigger-first)/sd)
+	cost := comes * (courier + after(second+spare))
+	if hi > lo {
+		cost += quad.Fixed(func(d float64) float64 { return n.Prob((d-first)/sd) / sd * after(stock-d) }, lo, hi, 60, quad.Legendre{}, 0)
+	}
+	return cost
+}
+
+// best are the numbers with the least expected cost for a forecast.
+func best(first, second float64) (stock, trigger, cost float64) {
+	cost = math.Inf(1)
+	for _, start := range [][]float64{{first + second + 5, second}, {first + 8, 7}, {first + second + 5, 0}} {
+		r, err := optimize.Minimize(optimize.Problem{Func: func(x []float64) float64 { return exact(x[0], x[1], first, second) }}, start, nil, &optimize.NelderMead{})
+		if err == nil && r.F < cost {
+			stock, trigger, cost = r.X[0], r.X[1], r.F
+		}
+	}
+	return stock, trigger, cost
+}
+
+// loss is the exact mean cost of a policy over a grid of forecasts.
+func loss(says func(first, second float64) (stock, trigger float64)) (mean float64) {
+	n := 0.0
+	for first := 5.0; first < 16; first += 2 {
+		for second := 5.0; second < 16; second += 2 {
+			stock, trigger := says(first, second)
+			mean += exact(stock, trigger, first, second)
+			n++
+		}
+	}
+	return mean / n
+}
+
+// report prints what the best numbers cost, and those of three policies: what was learned through the ifs, where that started, and what was learned without
+// the boundary part.
+func report(out io.Writer, learned, start, without policy) {
+	fmt.Fprintf(out, "%-18s %-30s %-30s\n", "forecast", "best: stock, trigger, cost", "network, through the ifs")
+	for _, at := range [][2]float64{{5, 5}, {5, 15}, {10, 10}, {15, 5}, {15, 15}} {
+		stock, trigger, cost := best(at[0], at[1])
+		s, t := learned.answer(at[0], at[1])
+		fmt.Fprintf(out, "%4.0f and %-8.0f %8.2f %8.2f %8.3f      %8.2f %8.2f %8.3f\n", at[0], at[1], stock, trigger, cost, s, t, exact(s, t, at[0], at[1]))
+	}
+	fmt.Fprintf(out, "\nmean cost, exactly, over forecasts\n")
+	line := func(what string, says func(first, second float64) (stock, trigger float64)) {
+		fmt.Fprintf(out, "%-36s %7.3f\n", what, loss(says))
+	}
+	line("the best for each", func(a, b float64) (stock, trigger float64) { stock, trigger, _ = best(a, b); return })
+	line("network, through the ifs", learned.answer)
+	line("network at the start", start.answer)
+	line("network, without the boundary part", without.answer)
+}
