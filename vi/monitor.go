@@ -37,13 +37,20 @@ func newMonitor(s job) *monitor {
 
 // at says what a fit of cells is at, if nothing was said for a while.
 func (m *monitor) at(format string, args ...any) {
+	m.tellOf((*progress).soon, format, args...)
+}
+
+// say says at once what begins.
+func (m *monitor) say(what string) { m.tellOf((*progress).say, "%s", what) }
+
+func (m *monitor) tellOf(tell func(*progress, string), format string, args ...any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	what := fmt.Sprintf(format, args...)
 	if m.budget != 0 {
 		what += fmt.Sprintf("; %v of %v left", m.budget.Left().Round(100*time.Millisecond), m.s.Budget)
 	}
-	m.progress.soon(what)
+	tell(m.progress, what)
 }
 
 // begin takes charge of fits and writes the first checkpoint, so that a file
