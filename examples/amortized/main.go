@@ -27,7 +27,6 @@ import (
 	"github.com/facetvi/facet/expect"
 	"github.com/facetvi/facet/expect/layer"
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/vi/family"
 )
 
 const length, batch, rate = 20, 128, 0.1 // rate is that of the exponential priors
@@ -92,7 +91,7 @@ func run(ctx context.Context, out, progress io.Writer, seed uint64, steps, count
 	if err != nil {
 		return err
 	}
-	q, err := family.MeanField{}.New(d)
+	q, err := normals(d)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,12 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/facetvi/facet/expect"
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
 )
+
+// normals is the family of the answers: for each latent a normal on the whole line, to which the program's coordinates map it.
+func normals(d *graph.Density) (family.Q, error) { return family.MeanField{}.New(d) }
 
 // draw draws a series.
 func draw(rng *rand.Rand) (counts []float64) {

@@ -3,29 +3,15 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/textio"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/spark"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
 )
 
 var (
@@ -55,24 +41,6 @@ func main() {
 		fmt.Fprintln(os.Stderr, "manyfits:", err)
 		os.Exit(1)
 	}
-}
-
-// work is the second process.
-func work(ctx context.Context) error {
-	pool, err := extworker.StartLoopback(ctx, *worker)
-	if err != nil {
-		return err
-	}
-	gone := make(chan struct{})
-	go func() { // the driver holds the other end
-		bufio.NewReader(os.Stdin).ReadByte()
-		close(gone)
-	}()
-	select {
-	case <-ctx.Done():
-	case <-gone:
-	}
-	return pool.Stop(context.Background())
 }
 
 // drive runs the job and looks at what it has found.
@@ -111,143 +79,4 @@ func drive(ctx context.Context) error {
 		fmt.Println("the same as vi.FitAll, bit for bit")
 	}
 	return picture(filepath.Join(*output, "shifts.png"), fits)
-}
-
-// try runs the job once.
-func try(ctx context.Context, in string, attempt int) (fitted, failed int64, err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	f := &fitFn{Seed: *seed, Folder: *keep}
-	if *processes > 1 {
-		if attempt == 1 {
-			f.DieAfter = *dieAfter
-		}
-		address, end, err := startWorker(func() { cancel(errors.New("the worker is gone")) })
-		if err != nil {
-			return 0, 0, err
-		}
-		defer end()
-		*jobopts.EnvironmentType, *jobopts.EnvironmentConfig = "external", address
-		if *jobopts.WorkerBinary, err = os.Executable(); err != nil { // else Beam builds one
-			return 0, 0, err
-		}
-	}
-	p, s := beam.NewPipelineWithRoot()
-	x, bad := beam.ParDo2(s, &parseFn{}, textio.Read(s, in))
-	fits, failures := manyFits(s, x, *shards, f)
-	textio.Write(s, filepath.Join(*output, "fits.csv"), beam.ParDo(s, fitLine, fits))
-	textio.Write(s, filepath.Join(*output, "failures.csv"), beam.ParDo(s, failureLine, beam.Flatten(s, bad, failures)))
-	type outcome struct {
-		result beam.PipelineResult
-		err    error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		name := *runners.Runner
-		if name == "" {
-			name = "prism"
-		}
-		result, err := beam.Run(ctx, name, p)
-		done <- outcome{result, err}
-	}()
-	select {
-	case <-ctx.Done(): // the runner may not notice
-		return 0, 0, context.Cause(ctx)
-	case o := <-done:
-		if o.err != nil {
-			return 0, 0, o.err
-		}
-		if o.result == nil {
-			return 0, 0, nil
-		}
-		for _, c := range o.result.Metrics().Query(func(r beam.MetricResult) bool { return r.Namespace() == "manyfits" }).Counters() {
-			switch c.Name() {
-			case "fitted":
-				fitted = c.Result()
-			case "failed":
-				failed = c.Result()
-			}
-		}
-		return fitted, failed, nil
-	}
-}
-
-// startWorker starts the second process, and calls gone if it ends before end is called.
-func startWorker(gone func()) (address string, end func(), err error) {
-	l, err := net.Listen("tcp", "localhost:0") // for a port that is free
-	if err != nil {
-		return "", nil, err
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	l.Close()
-	self, err := os.Executable()
-	if err != nil {
-		return "", nil, err
-	}
-	c := exec.Command(self, fmt.Sprintf("-serve=%d", port))
-	c.Stderr = os.Stderr
-	hold, err := c.StdinPipe()
-	if err != nil {
-		return "", nil, err
-	}
-	if err := c.Start(); err != nil {
-		return "", nil, err
-	}
-	ended := make(chan struct{})
-	go func() {
-		_ = c.Wait()
-		close(ended)
-		gone()
-	}()
-	end = func() {
-		hold.Close()
-		select {
-		case <-ended:
-		case <-time.After(5 * time.Second):
-			_ = c.Process.Kill()
-			<-ended
-		}
-	}
-	address = fmt.Sprintf("localhost:%d", port)
-	for range 300 {
-		conn, err := net.Dial("tcp", address)
-		if err == nil {
-			conn.Close()
-			return address, end, nil
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	end()
-	return "", nil, errors.New("the worker does not answer")
-}
-
-// compare fits the series without Beam.
-func compare(ctx context.Context, in string, fits []Fit) error {
-	text, err := os.ReadFile(in)
-	if err != nil {
-		return err
-	}
-	var all []Series
-	for line := range strings.Lines(string(text)) {
-		if x, err := parseSeries(strings.TrimSuffix(line, "\n")); err == nil {
-			all = append(all, x)
-		}
-	}
-	d, err := density()
-	if err != nil {
-		return err
-	}
-	want, _ := fitAll(ctx, d, all, *seed)
-	byKey := func(a, b Fit) int { return strings.Compare(a.Key, b.Key) }
-	slices.SortFunc(want, byKey)
-	slices.SortFunc(fits, byKey)
-	if len(fits) != len(want) {
-		return fmt.Errorf("%d fits, and vi.FitAll has %d", len(fits), len(want))
-	}
-	for k, f := range fits {
-		if f != want[k] {
-			return fmt.Errorf("%s: %+v, and by vi.FitAll %+v", f.Key, f, want[k])
-		}
-	}
-	return nil
 }
