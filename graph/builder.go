@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/graph/kernel"
-	"github.com/facetvi/facet/regions"
 )
 
 // A Builder builds a program from the terms of a density, with some of their
@@ -401,29 +400,4 @@ func (d *Density) ExecutorOf(p *Program, n int, w Compute) (*Executor, error) {
 		return nil, fmt.Errorf("graph: the program is derived from another model")
 	}
 	return p.executor(n, w, d.data)
-}
-
-// AtRegion returns the plain Gorgonia graph of one region for n samples: log r
-// and its gradient with the signs folded in, without branches.
-func (d *Density) AtRegion(s regions.Signs, n int) (*Graph, error) {
-	if s.Len() != d.made().arr.Len() {
-		return nil, fmt.Errorf("graph: %d signs for %d hyperplanes", s.Len(), d.arr.Len())
-	}
-	d.st.mu.Lock()
-	defer d.st.mu.Unlock()
-	w := rewriter{m: d.m, sub: Substitution{
-		Sign: func(l int) (Guard, bool) { return constantGuard(d.m, s.Positive(l)), true },
-	}, done: map[nodeID]nodeID{}}
-	sum := make([]term, len(d.outs[0].terms))
-	for i, t := range d.outs[0].terms {
-		sum[i] = term{w.rewrite(t.atom), t.coef}
-	}
-	o := d.st.total(d.outs[0].c, sum)
-	sz := d.sizes()
-	sz.signs = 0
-	g, err := emit(newBatch(d.st, []output{o}, sz), []output{o}, &o, sz, n)
-	if err != nil {
-		return nil, err
-	}
-	return g, let(g.consts)
 }

@@ -450,13 +450,9 @@ func TestWrongSizes(t *testing.T) {
 	for _, n := range []int{0, -1} {
 		_, err = d.Graph(n)
 		require.ErrorContains(t, err, fmt.Sprint("for ", n, " samples"))
-		_, err = d.AtRegion(d.Arrangement().Signs([]float64{1}), n)
-		require.ErrorContains(t, err, fmt.Sprint("for ", n, " samples"))
 	}
 	for want, n := range map[string]int{"24 EB": 1e18, "24 TB": 1e12} {
 		_, err = e.Graph(n)
-		require.ErrorContains(t, err, fmt.Sprintf("graph: a graph for %d samples would need %s of memory", n, want))
-		_, err = d.AtRegion(d.Arrangement().Signs([]float64{1}), n)
 		require.ErrorContains(t, err, fmt.Sprintf("graph: a graph for %d samples would need %s of memory", n, want))
 	}
 	require.PanicsWithValue(t, "graph: 2 coordinates for 1 latents", func() { d.Constrain([]float64{1, 2}) })
@@ -464,8 +460,6 @@ func TestWrongSizes(t *testing.T) {
 	for i, u := range map[int]float64{-1: 0, 1: 0, 0: math.NaN()} {
 		require.PanicsWithValue(t, fmt.Sprintf("graph: coordinate %d given as %v, of 1", i, u), func() { d.PriorStartAt(map[int]float64{i: u}) })
 	}
-	_, err = d.AtRegion(e.Arrangement().Signs([]float64{1}), 1)
-	require.ErrorContains(t, err, "0 signs for 1")
 	_, err = d.ExecutorOf(e.Program, 1, graph.Compute{Out: true})
 	require.ErrorContains(t, err, "another model")
 }

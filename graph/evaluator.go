@@ -75,61 +75,75 @@ func (e *evaluator) value(id nodeID) float64 {
 	if e.seen[id] == e.run {
 		return e.memo[id]
 	}
-	v := e.compute(e.nodes.at(id))
+	n := e.nodes.at(id)
+	v := n.compute(e)
 	e.memo[id], e.seen[id] = v, e.run
 	return v
 }
 
-func (e *evaluator) compute(n node) float64 {
-	switch n.kind {
-	case kConst:
-		return n.v
-	case kLatent:
-		return e.z[n.a]
-	case kData:
-		return e.data[n.a]
-	case kSign:
-		if e.positive(int(n.a)) {
-			return 1
-		}
-		return 0
-	case kSum:
-		sum := n.v
-		for _, t := range n.terms {
-			sum += t.coef * e.value(t.atom)
-		}
-		return sum
-	case kUnary:
-		return n.fn.Value(e.value(n.a))
-	case kBinary:
-		return n.fn.Value2(e.value(n.a), e.value(n.b))
-	case kTernary:
-		return n.fn.Value3(e.value(n.a), e.value(n.b), e.value(n.c))
-	case kSelect:
-		if e.value(n.a) != 0 {
-			return e.value(n.b)
-		}
-		return e.value(n.c)
-	case kNot:
-		return 1 - e.value(n.a)
-	case kAnd:
-		return e.value(n.a) * e.value(n.b)
-	case kForward:
-		x := make([]float64, len(n.terms))
-		for i, t := range n.terms {
-			x[i] = e.value(t.atom)
-		}
-		return forwardValue(int(n.a), int(n.b), x)
-	}
-	panic("graph: an input of a derived program in a model")
-}
+func (e *evaluator) latent(i int) float64 { return e.z[i] }
+func (e *evaluator) datum(i int) float64  { return e.data[i] }
 
-// positive is the sign of a hyperplane.
 func (e *evaluator) positive(plane int) bool {
 	if e.arr == nil {
 		return e.region.Positive(plane)
 	}
 	return e.arr.At(plane, e.z) > 0
+}
+
+// inputs are what the value of a node follows from.
+type inputs interface {
+	latent(i int) float64
+	datum(i int) float64
+	positive(plane int) bool
+	value(operand nodeID) float64
+}
+
+// compute is the value of n.
+func (n *node) compute(in inputs) float64 {
+	switch n.kind {
+	case kConst:
+		return n.v
+	case kLatent:
+		return in.latent(int(n.a))
+	case kData:
+		return in.datum(int(n.a))
+	case kSign:
+		return indicator(in.positive(int(n.a)))
+	case kSum:
+		sum := n.v
+		for _, t := range n.terms {
+			sum += t.coef * in.value(t.atom)
+		}
+		return sum
+	case kUnary:
+		return n.fn.Value(in.value(n.a))
+	case kBinary:
+		return n.fn.Value2(in.value(n.a), in.value(n.b))
+	case kTernary:
+		return n.fn.Value3(in.value(n.a), in.value(n.b), in.value(n.c))
+	case kSelect:
+		if in.value(n.a) != 0 {
+			return in.value(n.b)
+		}
+		return in.value(n.c)
+	case kNot:
+		return 1 - in.value(n.a)
+	case kAnd:
+		return in.value(n.a) * in.value(n.b)
+	case kFlip:
+		if sign := in.value(n.a); sign != 0 {
+			return sign * in.value(n.b)
+		}
+		return 0
+	case kForward:
+		x := make([]float64, len(n.terms))
+		for i, t := range n.terms {
+			x[i] = in.value(t.atom)
+		}
+		return forwardValue(int(n.a), int(n.b), x)
+	}
+	panic("graph: an input that has no value of its own")
 }
 
 // sized is dst, or a new slice of length n if dst is nil. It panics if dst has

@@ -190,9 +190,6 @@ func TestConcurrentUse(t *testing.T) {
 				if diff := x.Grad[0] - slope[0]; diff > 1e-6 || diff < -1e-6 {
 					errs <- fmt.Errorf("gradient %v, want %v", x.Grad[0], slope[0])
 				}
-				if _, err := d.AtRegion(s, 1); err != nil {
-					errs <- err
-				}
 				if _, err := d.DOT(); err != nil {
 					errs <- err
 				}

@@ -92,53 +92,11 @@ func (x *LocalJump) value(id nodeID) float64 {
 	if x.seen[id] == x.run {
 		return x.memo[id]
 	}
-	v := x.compute(&x.nodes[id])
+	v := x.nodes[id].compute(x)
 	x.memo[id], x.seen[id] = v, x.run
 	return v
 }
 
-func (x *LocalJump) compute(n *node) float64 {
-	switch n.kind {
-	case kConst:
-		return n.v
-	case kLatent:
-		return x.at.Latent(int(n.a))
-	case kData:
-		return x.data[n.a]
-	case kSign:
-		return indicator(x.at.Positive(int(n.a)))
-	case kSum:
-		sum := n.v
-		for _, t := range n.terms {
-			sum += t.coef * x.value(t.atom)
-		}
-		return sum
-	case kUnary:
-		return n.fn.Value(x.value(n.a))
-	case kBinary:
-		return n.fn.Value2(x.value(n.a), x.value(n.b))
-	case kTernary:
-		return n.fn.Value3(x.value(n.a), x.value(n.b), x.value(n.c))
-	case kSelect:
-		if x.value(n.a) != 0 {
-			return x.value(n.b)
-		}
-		return x.value(n.c)
-	case kNot:
-		return 1 - x.value(n.a)
-	case kAnd:
-		return x.value(n.a) * x.value(n.b)
-	case kFlip:
-		if sign := x.value(n.a); sign != 0 {
-			return sign * x.value(n.b)
-		}
-		return 0
-	case kForward:
-		values := make([]float64, len(n.terms))
-		for i, t := range n.terms {
-			values[i] = x.value(t.atom)
-		}
-		return forwardValue(int(n.a), int(n.b), values)
-	}
-	panic("graph: an input of a derived program in a jump")
-}
+func (x *LocalJump) latent(i int) float64    { return x.at.Latent(i) }
+func (x *LocalJump) datum(i int) float64     { return x.data[i] }
+func (x *LocalJump) positive(plane int) bool { return x.at.Positive(plane) }

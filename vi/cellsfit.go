@@ -23,7 +23,6 @@ import (
 const (
 	mostTried = 3000
 	leadDraws = 300
-	modeDraws = 16
 )
 
 // runCells is a fit of cells, with a checkpoint at its beginning and at its end.
