@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
 // Batching turns many scalar expressions into few matrix operations. Two

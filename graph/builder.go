@@ -9,7 +9,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
 // A Builder builds a program from the terms of a density, with some of their

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 	"github.com/facetvi/facet/regions"
 )
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 	"github.com/facetvi/facet/regions"
 )
 

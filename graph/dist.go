@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
 // A Dist is a distribution with its parameters: the prior of a latent, or the

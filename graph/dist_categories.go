@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
 // Distributions of categories 0, 1, …, K − 1: observations only.

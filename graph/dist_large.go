@@ -1,6 +1,6 @@
 package graph
 
-import "github.com/facetvi/facet/graph/kernel"
+import "github.com/facetvi/facet/graph/internal/kernel"
 
 // Log densities of large counts and shapes k. Straight from the book they are
 // sums of terms as large as k·log k, whose rounding is all that is left. In

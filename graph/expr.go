@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
 // An Expr is a scalar value of a model: a latent, a number, or something

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 	"github.com/facetvi/facet/regions"
 )
 

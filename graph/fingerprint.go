@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
 // Fingerprint identifies the program: it is the hexadecimal SHA-256 of the

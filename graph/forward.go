@@ -7,7 +7,7 @@ import (
 
 	"gorgonia.org/gorgonia"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
 // ForwardSum is the sum over all paths s_0, s_1, … through K states,

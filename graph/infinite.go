@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
 // A comparison has the truth that it has in a loop of float64: where a number in it is infinite or NaN, as 1/k and log(k) are for

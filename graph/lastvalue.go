@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
 // Counts whose parameters are expressions of latents are cut at a last value, beyond which there is no more than lostTail of

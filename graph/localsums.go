@@ -3,7 +3,7 @@ package graph
 import (
 	"slices"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
 // MostNear is the largest number n of latents for which SumsNear has sums, of n²/2 squares and products.

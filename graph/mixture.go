@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
 // Mixture is the distribution of a value that comes from d[k] with a probability in

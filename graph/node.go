@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
 // kind says what a node of the expression DAG is.

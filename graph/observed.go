@@ -3,7 +3,7 @@ package graph
 import (
 	"math"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
 // Observed is the value of observation k, from 0 on, of those of that name so far: what a series depends on that depends on its past.

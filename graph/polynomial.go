@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
 // An atom is an expression of the latents, or fn of the sum of such, coef_j·monomial of_j.

@@ -8,8 +8,8 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"github.com/facetvi/facet/graph/kernel"
-	"github.com/facetvi/facet/graph/plan"
+	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/graph/internal/plan"
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/regions"
 )

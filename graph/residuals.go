@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 	"github.com/facetvi/facet/internal/memory"
 	"github.com/facetvi/facet/internal/vec"
 )

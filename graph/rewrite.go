@@ -1,6 +1,6 @@
 package graph
 
-import "github.com/facetvi/facet/graph/kernel"
+import "github.com/facetvi/facet/graph/internal/kernel"
 
 // A rewriter rebuilds expressions with a substitution made in them; what does not
 // change stays the same node.

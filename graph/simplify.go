@@ -3,7 +3,7 @@ package graph
 import (
 	"math"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
 // unary is f(a), simplified where the result is simpler and the same.

@@ -3,7 +3,7 @@ package graph
 import (
 	"slices"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
 // A sumFolder writes expressions as polynomials.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/elimination"
-	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
+	"github.com/facetvi/facet/vi/internal/cells"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/scout"
 )

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/cells"
 )
 
 // twoCells is a model whose posterior has a cell for each side of a guard, and in one

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/vi/intervals"
+	"github.com/facetvi/facet/vi/internal/intervals"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/scout"
 )

@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/cells"
 	"github.com/facetvi/facet/vi/mc"
 )
 

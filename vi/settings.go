@@ -11,9 +11,9 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/memory"
-	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
+	"github.com/facetvi/facet/vi/internal/cells"
 	"github.com/facetvi/facet/vi/mc"
 )
 

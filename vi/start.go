@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/cells"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/scout"
 )

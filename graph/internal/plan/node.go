@@ -5,7 +5,7 @@ import (
 
 	"gorgonia.org/gorgonia"
 
-	"github.com/facetvi/facet/graph/kernel"
+	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
 // A node is a node of the graph on its way to a step.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/regions"
-	"github.com/facetvi/facet/vi/cells"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/cells"
 	"github.com/facetvi/facet/vi/internal/newton"
 	"github.com/facetvi/facet/vi/mc"
 )
