@@ -60,7 +60,7 @@ function tell(a, seconds) {
   let words = `The level changed with probability ${percent(a.change)}. If it did, then most probably after number ${at + 1} (${percent(a.gap[at])}), ` +
     `from ${short(a.before.mean)} (90 %: ${short(a.before.low)} to ${short(a.before.high)}) to ${short(a.after.mean)} (${short(a.after.low)} to ${short(a.after.high)}).`;
   if (!a.trust) words += " Do not trust these numbers: the search has not found the whole posterior.";
-  say(a.trust ? "" : "wrong", words + ` ${seconds.toFixed(1)} s.`);
+  say(a.trust ? "" : "wrong", words + ` Computed in ${seconds.toFixed(1)}\u00a0s.`);
   text.dataset.change = a.change;
 }
 
@@ -95,7 +95,7 @@ function draw() {
     node("polygon", { class: "band", points: [...line(last.low), ...line(last.high).reverse()].join(" ") });
     node("polyline", { class: "mean", points: line(last.mean).join(" ") });
     const top = Math.max(...last.gap) * last.change;
-    node("text", { x: box.left - 8, y: floor - tall + 10, "text-anchor": "end" }, short(top));
+    node("text", { x: box.left - 8, y: floor - tall + 10, "text-anchor": "end" }, percent(top));
     last.gap.forEach((p, i) => {
       const high = tall * p * last.change / top;
       node("rect", { class: "gap", x: column(i) + 1, width: Math.max(1, column(i + 1) - column(i) - 2), y: floor - high, height: high });
