@@ -34,12 +34,11 @@ func (o options) many(ctx context.Context, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	l := series.Likelihood(o.likelihood)
+	l, hint := series.Likelihood(o.likelihood), ""
 	if l == "" {
-		l = all.guess()
-	}
-	if l == series.NegativeBinomial {
-		return fmt.Errorf("-by goes with the likelihoods normal, student, poisson and bernoulli; look at one series by -only KEY")
+		if l = all.guess(); l == series.NegativeBinomial {
+			l, hint = series.Normal, " (that of counts that vary so much is negbin, which takes a hundred times as long)"
+		}
 	}
 	var sets []many.Set
 	for _, k := range all.keys {
@@ -72,7 +71,7 @@ func (o options) many(ctx context.Context, out, errOut io.Writer) error {
 		return linesCSV(out, lines)
 	}
 	fmt.Fprint(out, all.note)
-	return writeLines(out, lines, *o.top, fmt.Sprintf("%d series of %s by %s; likelihood %s; beforehand a series has a change with probability %v.\n", len(sets), all.name, o.by, l, o.prior))
+	return writeLines(out, lines, *o.top, fmt.Sprintf("%d series of %s by %s; likelihood %s%s; beforehand a series has a change with probability %v.\n", len(sets), all.name, o.by, l, hint, o.prior))
 }
 
 func lineOf(f many.Found, s series.Series) line {
@@ -97,9 +96,6 @@ func (f loaded) guess() series.Likelihood {
 			continue
 		}
 		l, _ := s.Guess()
-		if l == series.NegativeBinomial { // which many.Find does not know
-			l = series.Normal
-		}
 		if count[l]++; count[l] > count[best] {
 			best = l
 		}

@@ -33,8 +33,8 @@ type Set struct {
 
 // Settings say what to ask.
 type Settings struct {
-	Likelihood series.Likelihood // not negbin
-	Prior      float64           // probability of a change beforehand
+	Likelihood series.Likelihood
+	Prior      float64 // probability of a change beforehand
 	Vi         vi.Settings
 }
 
@@ -70,6 +70,11 @@ func program(rows, runs int, center float64, set Settings) (*graph.Density, erro
 	switch set.Likelihood {
 	case series.Poisson:
 		level = graph.Exponential(1 / center)
+	case series.NegativeBinomial:
+		size := m.Sample("size", graph.LogNormal(math.Log(5), 1.5))
+		level, around = graph.Exponential(1/center), func(level graph.Expr) graph.Dist {
+			return graph.NegativeBinomial(size, graph.Div(size, graph.Add(size, level)))
+		}
 	case series.Bernoulli:
 		level, around = graph.Beta(1, 1), func(level graph.Expr) graph.Dist { return graph.Bernoulli(level) }
 	default:
@@ -143,7 +148,7 @@ func groupOf(s Set, l series.Likelihood) (g group, err error) {
 	for _, r := range s.Rows {
 		g.runs = max(g.runs, len(r))
 	}
-	if l == series.Poisson {
+	if l.Counts() {
 		g.size = int(math.Round(math.Log2(stat.Mean(known, nil))))
 	}
 	return g, nil
@@ -165,7 +170,7 @@ func flat(s Set) (known []float64) {
 }
 
 func scaleOf(s Set, l series.Likelihood) scale {
-	if l == series.Poisson || l == series.Bernoulli {
+	if l.Counts() || l == series.Bernoulli {
 		return scale{0, 1}
 	}
 	mean, sd := stat.MeanStdDev(flat(s), nil)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/examples/changes/series"
 	"github.com/facetvi/facet/vi"
@@ -103,6 +104,66 @@ func TestFindExact(t *testing.T) {
 		}
 	}
 	require.Greater(t, middle, 3, "series that tell anything")
+}
+
+// So is that of a change in counts that vary more than Poisson's do, by quadrature over the level and the size, which all rows share.
+func TestFindOverdispersed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var sets []Set
+	for k := range 8 {
+		s := Set{Key: fmt.Sprint(k)}
+		for t := range 30 {
+			mean := 8.0
+			if t >= 12 {
+				mean += float64(6 * (k % 3))
+			}
+			rate := distuv.Gamma{Alpha: 3, Beta: 3 / mean, Src: rng}.Rand()
+			s.Rows = append(s.Rows, []float64{distuv.Poisson{Lambda: rate, Src: rng}.Rand()})
+		}
+		sets = append(sets, s)
+	}
+	byKey := map[string]Found{}
+	for f := range Find(context.Background(), sets, Settings{Likelihood: series.NegativeBinomial, Prior: 0.3, Vi: settings}) {
+		require.NoError(t, f.Err)
+		byKey[f.Key] = f
+	}
+	middle := 0
+	for _, s := range sets {
+		g, err := groupOf(s, series.NegativeBinomial)
+		require.NoError(t, err)
+		y, center := flat(s), math.Exp2(float64(g.size))
+		var none, some []float64
+		const h = 0.1
+		for x := -3.0; x < 8; x += h { // the logarithm of the size
+			size := math.Exp(x)
+			of := distuv.LogNormal{Mu: math.Log(5), Sigma: 1.5}.LogProb(size) + x
+			for _, v := range y {
+				a, _ := math.Lgamma(v + size)
+				b, _ := math.Lgamma(size)
+				of += a - b
+			}
+			segment := func(y []float64) float64 { // without what depends on the size alone
+				var logs []float64
+				for u := -4.0; u < 6; u += h {
+					mean := math.Exp(u)
+					logs = append(logs, u-mean/center-math.Log(center)+float64(len(y))*size*math.Log(size/(size+mean))+floats.Sum(y)*math.Log(mean/(size+mean)))
+				}
+				return floats.LogSumExp(logs) + math.Log(h)
+			}
+			none = append(none, of+segment(y))
+			for t := 1; t < len(y); t++ {
+				some = append(some, of+segment(y[:t])+segment(y[t:])-math.Log(float64(len(y)-1)))
+			}
+		}
+		odds := 0.3 / 0.7 * math.Exp(floats.LogSumExp(some)-floats.LogSumExp(none))
+		want := odds / (1 + odds)
+		require.InDelta(t, want, byKey[s.Key].Probability, 0.02, s.Key)
+		t.Logf("%.3f, exactly %.3f", byKey[s.Key].Probability, want)
+		if want > 0.1 && want < 0.9 {
+			middle++
+		}
+	}
+	require.Greater(t, middle, 2, "series that tell anything")
 }
 
 func TestFindErrors(t *testing.T) {

@@ -20,7 +20,7 @@ type prior struct{ center, spread, noise float64 }
 func priorOf(y []float64, l Likelihood) prior {
 	sd, _ := spread(y)
 	p := prior{center: median(y), spread: cmp.Or(sd, stat.StdDev(y, nil))}
-	if l == Poisson || l == NegativeBinomial {
+	if l.Counts() {
 		p.center = stat.Mean(y, nil)
 	}
 	near := make([]float64, len(y)-1)

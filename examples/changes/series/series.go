@@ -40,6 +40,9 @@ const (
 // Likelihoods are all of them.
 var Likelihoods = []Likelihood{Normal, Student, Poisson, NegativeBinomial, Bernoulli}
 
+// Counts tells whether rows are counts.
+func (l Likelihood) Counts() bool { return l == Poisson || l == NegativeBinomial }
+
 // known are the rows that are not missing.
 func (s Series) known() (y []float64) {
 	for _, v := range s.Y {
@@ -72,9 +75,9 @@ func (s Series) Enough(most int) error {
 func (s Series) Possible(l Likelihood) error {
 	for i, v := range s.Y {
 		switch {
-		case (l == Poisson || l == NegativeBinomial) && v < 0:
+		case l.Counts() && v < 0:
 			return fmt.Errorf("%s: %v in column %q is negative, and -likelihood %s is of counts; is it normal?", s.Place[i], v, s.Name, l)
-		case (l == Poisson || l == NegativeBinomial) && v != math.Floor(v) && !math.IsNaN(v):
+		case l.Counts() && v != math.Floor(v) && !math.IsNaN(v):
 			return fmt.Errorf("%s: %v in column %q is not whole, and -likelihood %s is of counts; is it normal?", s.Place[i], v, s.Name, l)
 		case l == Bernoulli && v != 0 && v != 1 && !math.IsNaN(v):
 			return fmt.Errorf("%s: %v in column %q: -likelihood bernoulli is of 0 and 1", s.Place[i], v, s.Name)
