@@ -319,7 +319,7 @@ func (c *cellsFit) ofDraws(ctx context.Context) (*Posterior, error) {
 	return p, nil // its cell is everywhere
 }
 
-func (c *cellsFit) posterior(q *family.Mixture, f *findings) *Posterior {
+func (c *cellsFit) posterior(q family.Mixed, f *findings) *Posterior {
 	f.q, f.Scout = q, c.sample.LogEvidence
 	return &Posterior{Density: c.d, Q: q, Settings: c.s.settings(), findings: f}
 }

@@ -87,7 +87,7 @@ func history(t testing.TB, d *graph.Density, on []bool) (sides []family.Side, z 
 
 // bestHistory is temperature and the normal at the mode of its best history, confined to
 // that: on from step 5 to 10 and from 17.
-func bestHistory(t testing.TB) (*graph.Density, *family.Confined) {
+func bestHistory(t testing.TB) (*graph.Density, family.Q) {
 	t.Helper()
 	_, d := paperSpec(t, "temperature")
 	on := make([]bool, 20)

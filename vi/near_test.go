@@ -155,7 +155,7 @@ func TestFitNearTwoModes(t *testing.T) {
 		assert.False(t, seen[c.Where], c.Where)
 		seen[c.Where] = true
 		total = math.Log(math.Exp(total-e.Value)+math.Exp(c.LogEvidence.Value-e.Value)) + e.Value
-		if p.Q.(*family.Mixture).Part(k).Mean(0) > 0 {
+		if p.Q.(family.Mixed).Part(k).Mean(0) > 0 {
 			above += c.Weight
 		}
 	}

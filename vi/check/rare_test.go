@@ -146,7 +146,7 @@ func TestRareSidesOfMixture(t *testing.T) {
 }
 
 // stuck cannot be drawn on rare sides.
-type stuck struct{ *family.Mixture }
+type stuck struct{ family.Mixed }
 
 func (stuck) MoverTo(regions.Hyperplane, bool) family.Mover { return nil }
 

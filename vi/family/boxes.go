@@ -20,7 +20,7 @@ func newBoxes(parts []Q) (f boxes) {
 	f.from, f.list = make([]int, 0, len(parts)+1), make([]boxSide, 0, len(parts))
 	for _, q := range parts {
 		f.from = append(f.from, len(f.list))
-		c, ok := q.(*Confined)
+		c, ok := q.(*confined)
 		if !ok {
 			continue
 		}

@@ -55,7 +55,7 @@ func completion(parts []Q) (common Completion) {
 // LogProbs is log q at many points.
 func LogProbs(q Q, points [][]float64) []float64 {
 	logs := make([]float64, len(points))
-	m, ok := q.(*Mixture)
+	m, ok := q.(*mixture)
 	if !ok || m.completion == nil {
 		for k, z := range points {
 			logs[k] = q.LogProb(z)

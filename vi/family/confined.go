@@ -19,7 +19,7 @@ type Side struct {
 	Positive bool
 }
 
-// A Confined is a sequential normal whose conditionals are truncated, so that all
+// A confined is a sequential normal whose conditionals are truncated, so that all
 // of its draws are on given sides of guards:
 //
 //	z_i = m_i + s_i·T(ε_i; α_i, β_i),   α_i = (lo_i − m_i)/s_i,   β_i = (hi_i − m_i)/s_i,
@@ -31,7 +31,7 @@ type Side struct {
 //
 // Mean, SD and Law are exact where no latent before has a part in them that is not
 // normal, and else averages over a fixed set of draws of those, stratified.
-type Confined struct {
+type confined struct {
 	normal *Normal // each conditional before it is truncated
 	*confinement
 	draws atomic.Pointer[[][]float64]
@@ -147,7 +147,7 @@ func (r *truncation) nudge(z []float64, n, k int, scale float64) {
 // numbers of the others, for a fit to treat as guards that q may cross; sides come
 // first that matter most. It is an error if sides contradict each other, if one is
 // no side of a hyperplane in the latents, or for members of Softplus.
-func (q *Normal) Confine(sides []Side) (c *Confined, soft []int, err error) {
+func (q *Normal) Confine(sides []Side) (c Q, soft []int, err error) {
 	if q.slope != nil {
 		return nil, nil, fmt.Errorf("family: confined: members of %s cannot be", q.family.Name())
 	}
@@ -192,7 +192,7 @@ func (q *Normal) Confine(sides []Side) (c *Confined, soft []int, err error) {
 	}
 	in.links = newEdges(links)
 	in.sequence = Sequence{Parents: q.edges.text(), Sides: asJSON(kept)}
-	return &Confined{normal: q.Clone().(*Normal), confinement: in, size: sampleSize}, soft, nil
+	return &confined{normal: q.Clone().(*Normal), confinement: in, size: sampleSize}, soft, nil
 }
 
 // narrow adds a side. It reports false if that may leave no room.
@@ -223,10 +223,10 @@ func (r *truncation) narrow(s Side) (bool, error) {
 }
 
 // Family implements Q.
-func (q *Confined) Family() Family { return q.sequence }
+func (q *confined) Family() Family { return q.sequence }
 
 // Sides implements Truncated.
-func (q *Confined) Sides() (sides []Side) {
+func (q *confined) Sides() (sides []Side) {
 	for _, r := range q.truncations {
 		if r != nil {
 			for _, b := range slices.Concat(r.floors, r.ceilings) {
@@ -238,50 +238,50 @@ func (q *Confined) Sides() (sides []Side) {
 }
 
 // Dim implements Q.
-func (q *Confined) Dim() int { return q.normal.Dim() }
+func (q *confined) Dim() int { return q.normal.Dim() }
 
 // Theta implements Q.
-func (q *Confined) Theta() []float64 { return q.normal.Theta() }
+func (q *confined) Theta() []float64 { return q.normal.Theta() }
 
 // Param implements Q.
-func (q *Confined) Param(k int) Param { return q.normal.Param(k) }
+func (q *confined) Param(k int) Param { return q.normal.Param(k) }
 
 // Fault implements Q.
-func (q *Confined) Fault() int { return q.normal.Fault() }
+func (q *confined) Fault() int { return q.normal.Fault() }
 
 // Units implements Q.
-func (q *Confined) Units(dst []float64) { q.normal.Units(dst) }
+func (q *confined) Units(dst []float64) { q.normal.Units(dst) }
 
 // Set implements Q.
-func (q *Confined) Set(theta []float64) { q.normal.Set(theta); q.draws.Store(nil) }
+func (q *confined) Set(theta []float64) { q.normal.Set(theta); q.draws.Store(nil) }
 
 // Move implements Q.
-func (q *Confined) Move(step []float64) { q.normal.Move(step); q.draws.Store(nil) }
+func (q *confined) Move(step []float64) { q.normal.Move(step); q.draws.Store(nil) }
 
 // Place implements Q.
-func (q *Confined) Place(mean, sd []float64) { q.normal.Place(mean, sd); q.draws.Store(nil) }
+func (q *confined) Place(mean, sd []float64) { q.normal.Place(mean, sd); q.draws.Store(nil) }
 
 // Correlate implements Q.
-func (q *Confined) Correlate(precision mat.Symmetric) {
+func (q *confined) Correlate(precision mat.Symmetric) {
 	q.normal.Correlate(precision)
 	q.draws.Store(nil)
 }
 
 // Clone implements Q.
-func (q *Confined) Clone() Q {
-	return &Confined{normal: q.normal.Clone().(*Normal), confinement: q.confinement, size: q.size}
+func (q *confined) Clone() Q {
+	return &confined{normal: q.normal.Clone().(*Normal), confinement: q.confinement, size: q.size}
 }
 
 // within are α and β of a confined latent at sample k of n, and the bounds that
 // they are of, given its conditional mean m.
-func (q *Confined) within(r *truncation, m float64, z []float64, n, k int) (alpha, beta float64, floor, ceiling int) {
+func (q *confined) within(r *truncation, m float64, z []float64, n, k int) (alpha, beta float64, floor, ceiling int) {
 	lo, hi, floor, ceiling := r.ends(z, n, k)
 	inv := q.normal.inv[r.latent]
 	return (lo - m) * inv, (hi - m) * inv, floor, ceiling
 }
 
 // put sets a latent of z by its noise, given those before.
-func (q *Confined) put(i int, z []float64, eps float64) {
+func (q *confined) put(i int, z []float64, eps float64) {
 	m, r := q.normal.conditional(i, z), q.truncations[i]
 	if r == nil {
 		z[i] = m + q.normal.s[i]*eps
@@ -293,7 +293,7 @@ func (q *Confined) put(i int, z []float64, eps float64) {
 }
 
 // Rand implements Q.
-func (q *Confined) Rand(dst []float64, rng *rand.Rand) {
+func (q *confined) Rand(dst []float64, rng *rand.Rand) {
 	checkRand(q, dst, rng)
 	for i := range dst {
 		q.put(i, dst, rng.NormFloat64())
@@ -301,7 +301,7 @@ func (q *Confined) Rand(dst []float64, rng *rand.Rand) {
 }
 
 // LogProb implements Q. It is −Inf outside the sides.
-func (q *Confined) LogProb(z []float64) float64 {
+func (q *confined) LogProb(z []float64) float64 {
 	for _, r := range q.truncations {
 		if r != nil && !r.contains(z, 1, 0) {
 			return math.Inf(-1)
@@ -322,7 +322,7 @@ const sampleSize = 512
 
 // sample are draws, always the same at the same θ. The noise of each latent has
 // one of them in each of as many parts of equal probability.
-func (q *Confined) sample() [][]float64 {
+func (q *confined) sample() [][]float64 {
 	if all := q.draws.Load(); all != nil {
 		return *all
 	}
@@ -342,13 +342,13 @@ func (q *Confined) sample() [][]float64 {
 }
 
 // Exact reports whether Law is exact.
-func (q *Confined) Exact(h regions.Hyperplane) bool {
+func (q *confined) Exact(h regions.Hyperplane) bool {
 	return !slices.ContainsFunc(h.Index, func(i int) bool { return q.bent[i] }) || len(h.Index) == 1 && q.links.root(h.Index[0])
 }
 
 // Law implements Q. Given the latents before its last one, Φ is a truncated
 // normal.
-func (q *Confined) Law(h regions.Hyperplane) Law {
+func (q *confined) Law(h regions.Hyperplane) Law {
 	if !slices.ContainsFunc(h.Index, func(i int) bool { return q.bent[i] }) {
 		return q.normal.Law(h)
 	}
@@ -387,14 +387,14 @@ func end(x, rounding float64) float64 {
 }
 
 // Mean implements Q.
-func (q *Confined) Mean(i int) float64 { return q.Law(axis(i)).Mean() }
+func (q *confined) Mean(i int) float64 { return q.Law(axis(i)).Mean() }
 
 // SD implements Q.
-func (q *Confined) SD(i int) float64 { return q.Law(axis(i)).SD() }
+func (q *confined) SD(i int) float64 { return q.Law(axis(i)).SD() }
 
 // MoverTo implements Q. The last latent of Φ is drawn from the part of its conditional
 // that is on the side, whose share is the weight, and those after it anew.
-func (q *Confined) MoverTo(h regions.Hyperplane, positive bool) Mover {
+func (q *confined) MoverTo(h regions.Hyperplane, positive bool) Mover {
 	last := len(h.Index) - 1
 	i, a := h.Index[last], h.Coef[last]
 	return func(z []float64, rng *rand.Rand) (logQ, weight float64) {
@@ -424,4 +424,4 @@ func (q *Confined) MoverTo(h regions.Hyperplane, positive bool) Mover {
 }
 
 // Groups implements Q.
-func (q *Confined) Groups() []int { return q.links.groups() }
+func (q *confined) Groups() []int { return q.links.groups() }

@@ -31,20 +31,20 @@ func below(c float64, a ...float64) Side {
 	return s
 }
 
-func confine(t testing.TB, parents [][]int, theta []float64, sides ...Side) *Confined {
+func confine(t testing.TB, parents [][]int, theta []float64, sides ...Side) *confined {
 	t.Helper()
 	q, soft, err := Sequential(parents).Confine(sides)
 	require.NoError(t, err)
 	require.Empty(t, soft)
 	q.Set(theta)
 	require.Negative(t, q.Fault())
-	return q
+	return q.(*confined)
 }
 
 // confinedCases have one latent or two, so that quadrature tells all about them.
-func confinedCases(t testing.TB) map[string]*Confined {
+func confinedCases(t testing.TB) map[string]*confined {
 	pair := [][]int{{}, {0}}
-	return map[string]*Confined{
+	return map[string]*confined{
 		"above":             confine(t, [][]int{{}}, []float64{0.3, 0.8}, above(-1, 1)),
 		"between":           confine(t, [][]int{{}}, []float64{0.3, 0.8}, above(-1, 1), below(1.2, -1), below(-1.5, 1)),
 		"far below":         confine(t, [][]int{{}}, []float64{0.3, 0.1}, above(-3, -1)),
@@ -59,7 +59,7 @@ func confinedCases(t testing.TB) map[string]*Confined {
 }
 
 // limits cut a latent's line at the ends of its interval.
-func (q *Confined) limits(i int, z []float64) (lo, hi float64) {
+func (q *confined) limits(i int, z []float64) (lo, hi float64) {
 	m, s := q.normal.conditional(i, z), q.normal.s[i]
 	from, to := math.Inf(-1), math.Inf(1)
 	if r := q.truncations[i]; r != nil {
@@ -73,7 +73,7 @@ func (q *Confined) limits(i int, z []float64) (lo, hi float64) {
 
 // integral is ∫ q·f over all latents. The line of the first is cut where bounds of the
 // second meet.
-func (q *Confined) integral(f func(z []float64) float64) float64 {
+func (q *confined) integral(f func(z []float64) float64) float64 {
 	z := make([]float64, q.Dim())
 	var from func(i int) float64
 	from = func(i int) float64 {

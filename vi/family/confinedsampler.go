@@ -13,7 +13,7 @@ import (
 // t_i = (z_i − m_i)/s_i in place of ε_i. Only confined latents cost more.
 type confinedSampler struct {
 	*normalSampler
-	of          *Confined // whose normal is the normalSampler's
+	of          *confined // whose normal is the normalSampler's
 	truncations []truncationRows
 	noise       [][]float64 // the rows of ε, by latent
 	// of pieces of curves
@@ -34,12 +34,12 @@ type truncationRows struct {
 }
 
 // Drawer implements Q.
-func (q *Confined) Drawer(n int) Drawer {
+func (q *confined) Drawer(n int) Drawer {
 	base := q.normal.Bind(n).(*normalSampler)
 	if base.y == nil {
 		base.bindEdges()
 	}
-	s := &confinedSampler{normalSampler: base, of: &Confined{normal: base.q, confinement: q.confinement, size: q.size}}
+	s := &confinedSampler{normalSampler: base, of: &confined{normal: base.q, confinement: q.confinement, size: q.size}}
 	for i, r := range q.truncations {
 		s.noise = append(s.noise, s.row(s.eps, i))
 		if r == nil {
@@ -58,7 +58,7 @@ func (q *Confined) Drawer(n int) Drawer {
 
 // Locate implements Sampler.
 func (s *confinedSampler) Locate(q Q) {
-	s.normalSampler.Locate(q.(*Confined).normal)
+	s.normalSampler.Locate(q.(*confined).normal)
 	s.of.draws.Store(nil)
 }
 

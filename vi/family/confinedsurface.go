@@ -66,7 +66,7 @@ func (r *truncation) excludes(h regions.Hyperplane) bool {
 
 // following lists the latents below pivot that at needs, if some of them are
 // confined, and what all of them and at depend on.
-func (q *Confined) following(pivot int, at []int) (follow, fixed []int) {
+func (q *confined) following(pivot int, at []int) (follow, fixed []int) {
 	last := pivot
 	if len(at) > 0 {
 		last = max(last, at[len(at)-1])

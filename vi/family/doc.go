@@ -25,7 +25,7 @@
 //
 //	q(z) = q_rest(z_rest)·Π_i π_i(k_i),   π_i(k) = exp η_ik / Σ_l exp η_il
 //
-// A [Mixture] of members, q = Σ π_k·q_k, is for posteriors with several cells.
+// A mixture of members, q = Σ π_k·q_k, is for posteriors with several cells.
 //
 // A [Family] makes members; a [Q] is one of them, with what is known of it: log q,
 // and the [Law] of any number Φ(z) = a·z + c, a list of truncated normals:

@@ -326,7 +326,7 @@ func imitate(to, q Q) {
 	}
 	if from, ok := q.(*Normal); ok {
 		base, ok := to.(*Normal)
-		if c, confined := to.(*Confined); confined {
+		if c, confined := to.(*confined); confined {
 			base, ok = c.normal, true
 		}
 		if ok && base.embed(from) {

@@ -37,9 +37,9 @@ func (Cells) Compose(_ Program, logWeight []float64, parts []Q) (Q, error) {
 	return NewMixture(logWeight, parts), nil
 }
 
-// A Mixture is q = Σ π_k·q_k. Its θ is the logarithms of the weights π, but for a
+// A mixture is q = Σ π_k·q_k. Its θ is the logarithms of the weights π, but for a
 // constant, and then the θ of each part.
-type Mixture struct {
+type mixture struct {
 	theta  []float64
 	weight []float64 // π
 	log    []float64 // log π
@@ -52,7 +52,7 @@ type Mixture struct {
 // NewMixture returns the mixture of copies of parts, whose weights are
 // proportional to exp(logWeight). It panics unless there is a part, a weight for
 // each, and parts have the same number of latents.
-func NewMixture(logWeight []float64, parts []Q) *Mixture {
+func NewMixture(logWeight []float64, parts []Q) Mixed {
 	if len(parts) == 0 || len(logWeight) != len(parts) {
 		panic("family: a mixture of no parts, or with another number of weights")
 	}
@@ -60,7 +60,7 @@ func NewMixture(logWeight []float64, parts []Q) *Mixture {
 	for _, q := range parts {
 		size += len(q.Theta())
 	}
-	m := &Mixture{
+	m := &mixture{
 		theta: append(make([]float64, 0, size), logWeight...), weight: make([]float64, len(parts)), log: make([]float64, len(parts)),
 		parts: make([]Q, 0, len(parts)),
 	}
@@ -79,12 +79,12 @@ func NewMixture(logWeight []float64, parts []Q) *Mixture {
 
 // resize gives parts as many of the draws that stand for a mixture in laws as they have
 // weight, if that itself has a weight of share.
-func (m *Mixture) resize(share float64) {
+func (m *mixture) resize(share float64) {
 	for k, q := range m.parts {
 		switch q := q.(type) {
-		case *Confined:
+		case *confined:
 			q.size = max(leastSample, int(sampleSize*share*m.weight[k]))
-		case *Mixture:
+		case *mixture:
 			q.resize(share * m.weight[k])
 		case Sampled:
 			q.Resize(share * m.weight[k])
@@ -102,7 +102,7 @@ type Sampled interface {
 const leastSample = 20
 
 // read takes the weights from θ.
-func (m *Mixture) read() {
+func (m *mixture) read() {
 	logs := m.theta[:len(m.parts)]
 	sum := floats.LogSumExp(logs)
 	for k, x := range logs {
@@ -112,7 +112,7 @@ func (m *Mixture) read() {
 }
 
 // eachPart calls f with the parts and, for each, where its parameters are in θ.
-func (m *Mixture) eachPart(f func(q Q, from, to int)) {
+func (m *mixture) eachPart(f func(q Q, from, to int)) {
 	from := len(m.parts)
 	for _, q := range m.parts {
 		to := from + len(q.Theta())
@@ -122,16 +122,16 @@ func (m *Mixture) eachPart(f func(q Q, from, to int)) {
 }
 
 // Len is the number of parts.
-func (m *Mixture) Len() int { return len(m.parts) }
+func (m *mixture) Len() int { return len(m.parts) }
 
 // Weight is π_k.
-func (m *Mixture) Weight(k int) float64 { return m.weight[k] }
+func (m *mixture) Weight(k int) float64 { return m.weight[k] }
 
 // Part is part k, which must not be changed.
-func (m *Mixture) Part(k int) Q { return m.parts[k] }
+func (m *mixture) Part(k int) Q { return m.parts[k] }
 
 // Decompose implements Composite.
-func (m *Mixture) Decompose() (logWeight []float64, parts []Q) {
+func (m *mixture) Decompose() (logWeight []float64, parts []Q) {
 	return m.theta[:len(m.parts)], m.parts
 }
 
@@ -143,7 +143,7 @@ const (
 )
 
 // Exact reports whether Law is exact.
-func (m *Mixture) Exact(h regions.Hyperplane) bool {
+func (m *mixture) Exact(h regions.Hyperplane) bool {
 	return !slices.ContainsFunc(m.parts, func(q Q) bool { return !Exact(q, h) })
 }
 
@@ -158,12 +158,12 @@ const (
 // the latents' variances: half of the draws are in proportion to the largest share that a part has in one of them, which brings
 // the errors of all standard deviations down (Neyman's allocation). If one of a part that is a mixture itself, as of a cell
 // with several modes, is rare, they are parts, too.
-func (m *Mixture) Defensive(moments func(part Q, i int) (mean, sd float64)) (draws Q, of []int) {
+func (m *mixture) Defensive(moments func(part Q, i int) (mean, sd float64)) (draws Q, of []int) {
 	var weight []float64
 	var fine []Q
 	var from []int
 	for k, q := range m.parts {
-		modes, ok := q.(*Mixture)
+		modes, ok := q.(*mixture)
 		if !ok || m.completion != nil || modes.completion != nil || !modes.hasRare(moments) {
 			weight, fine, from = append(weight, m.weight[k]), append(fine, q), append(from, k)
 			continue
@@ -186,7 +186,7 @@ func (m *Mixture) Defensive(moments func(part Q, i int) (mean, sd float64)) (dra
 }
 
 // hasRare reports whether a rare part rules the variance of a latent.
-func (m *Mixture) hasRare(moments func(part Q, i int) (mean, sd float64)) bool {
+func (m *mixture) hasRare(moments func(part Q, i int) (mean, sd float64)) bool {
 	for k, share := range shares(m.weight, m.parts, moments) {
 		if m.weight[k] < rareWeight && share > rareShare {
 			return true
@@ -246,16 +246,16 @@ func Widened(q Q, factor float64) Q {
 }
 
 // Family implements Q.
-func (m *Mixture) Family() Family { return Cells{} }
+func (m *mixture) Family() Family { return Cells{} }
 
 // Dim implements Q.
-func (m *Mixture) Dim() int { return m.parts[0].Dim() }
+func (m *mixture) Dim() int { return m.parts[0].Dim() }
 
 // Theta implements Q.
-func (m *Mixture) Theta() []float64 { return m.theta }
+func (m *mixture) Theta() []float64 { return m.theta }
 
 // Set implements Q.
-func (m *Mixture) Set(theta []float64) {
+func (m *mixture) Set(theta []float64) {
 	if len(theta) != len(m.theta) {
 		panic("family: parameters of another length")
 	}
@@ -265,12 +265,12 @@ func (m *Mixture) Set(theta []float64) {
 }
 
 // collect takes θ from the parts.
-func (m *Mixture) collect() {
+func (m *mixture) collect() {
 	m.eachPart(func(q Q, from, to int) { copy(m.theta[from:to], q.Theta()) })
 }
 
 // Place implements Q: all parts are placed there.
-func (m *Mixture) Place(mean, sd []float64) {
+func (m *mixture) Place(mean, sd []float64) {
 	for _, q := range m.parts {
 		q.Place(mean, sd)
 	}
@@ -278,7 +278,7 @@ func (m *Mixture) Place(mean, sd []float64) {
 }
 
 // Correlate implements Q, for each part.
-func (m *Mixture) Correlate(precision mat.Symmetric) {
+func (m *mixture) Correlate(precision mat.Symmetric) {
 	for _, q := range m.parts {
 		q.Correlate(precision)
 	}
@@ -286,8 +286,8 @@ func (m *Mixture) Correlate(precision mat.Symmetric) {
 }
 
 // Clone implements Q.
-func (m *Mixture) Clone() Q {
-	c := &Mixture{theta: slices.Clone(m.theta), weight: slices.Clone(m.weight), log: slices.Clone(m.log), boxes: m.boxes, completion: m.completion}
+func (m *mixture) Clone() Q {
+	c := &mixture{theta: slices.Clone(m.theta), weight: slices.Clone(m.weight), log: slices.Clone(m.log), boxes: m.boxes, completion: m.completion}
 	for _, q := range m.parts {
 		c.parts = append(c.parts, q.Clone())
 	}
@@ -295,7 +295,7 @@ func (m *Mixture) Clone() Q {
 }
 
 // Param implements Q: "π of cell 2", and "cell 2 μ" of its latents.
-func (m *Mixture) Param(k int) (p Param) {
+func (m *mixture) Param(k int) (p Param) {
 	if k < len(m.parts) {
 		return Param{-1, fmt.Sprintf("π of cell %d", k), -1}
 	}
@@ -311,7 +311,7 @@ func (m *Mixture) Param(k int) (p Param) {
 }
 
 // Fault implements Q.
-func (m *Mixture) Fault() int {
+func (m *mixture) Fault() int {
 	for k := range m.parts {
 		if !finite(m.theta[k]) {
 			return k
@@ -327,7 +327,7 @@ func (m *Mixture) Fault() int {
 }
 
 // Units implements Q: 1 for the logarithms of weights.
-func (m *Mixture) Units(dst []float64) {
+func (m *mixture) Units(dst []float64) {
 	for k := range m.parts {
 		dst[k] = 1
 	}
@@ -335,7 +335,7 @@ func (m *Mixture) Units(dst []float64) {
 }
 
 // Move implements Q.
-func (m *Mixture) Move(step []float64) {
+func (m *mixture) Move(step []float64) {
 	floats.Add(m.theta[:len(m.parts)], step[:len(m.parts)])
 	m.eachPart(func(q Q, from, to int) { q.Move(step[from:to]) })
 	m.collect()
@@ -343,7 +343,7 @@ func (m *Mixture) Move(step []float64) {
 }
 
 // Mean implements Q.
-func (m *Mixture) Mean(i int) (mean float64) {
+func (m *mixture) Mean(i int) (mean float64) {
 	for k, q := range m.parts {
 		mean += m.weight[k] * q.Mean(i)
 	}
@@ -351,7 +351,7 @@ func (m *Mixture) Mean(i int) (mean float64) {
 }
 
 // SD implements Q.
-func (m *Mixture) SD(i int) float64 {
+func (m *mixture) SD(i int) float64 {
 	mean, variance := m.Mean(i), 0.0
 	for k, q := range m.parts {
 		off, sd := q.Mean(i)-mean, q.SD(i)
@@ -361,7 +361,7 @@ func (m *Mixture) SD(i int) float64 {
 }
 
 // Law implements Q: that of all parts.
-func (m *Mixture) Law(h regions.Hyperplane) (l Law) {
+func (m *mixture) Law(h regions.Hyperplane) (l Law) {
 	for k, q := range m.parts {
 		for _, p := range q.Law(h) {
 			p.Weight *= m.weight[k]
@@ -372,7 +372,7 @@ func (m *Mixture) Law(h regions.Hyperplane) (l Law) {
 }
 
 // LogProb implements Q.
-func (m *Mixture) LogProb(z []float64) float64 {
+func (m *mixture) LogProb(z []float64) float64 {
 	log := m.logRest(z)
 	if m.completion != nil && !math.IsInf(log, -1) {
 		log += m.completion.LogProb(z)
@@ -381,7 +381,7 @@ func (m *Mixture) LogProb(z []float64) float64 {
 }
 
 // logRest is LogProb without the completion, if there is one.
-func (m *Mixture) logRest(z []float64) float64 {
+func (m *mixture) logRest(z []float64) float64 {
 	top, sum := math.Inf(-1), 0.0
 	for k, q := range m.parts {
 		if m.boxes.outside(k, z) {
@@ -415,13 +415,13 @@ func pick(weight []float64, u float64) int {
 }
 
 // Rand implements Q.
-func (m *Mixture) Rand(dst []float64, rng *rand.Rand) {
+func (m *mixture) Rand(dst []float64, rng *rand.Rand) {
 	checkRand(m, dst, rng)
 	m.parts[pick(m.weight, rng.Float64())].Rand(dst, rng)
 }
 
 // Groups implements Q: parts link all latents.
-func (m *Mixture) Groups() []int {
+func (m *mixture) Groups() []int {
 	if len(m.parts) == 1 {
 		return m.parts[0].Groups()
 	}
@@ -430,7 +430,7 @@ func (m *Mixture) Groups() []int {
 
 // MoverTo implements Q: the draw is of another part, by the parts' probabilities of
 // the side, and moved there by that.
-func (m *Mixture) MoverTo(h regions.Hyperplane, positive bool) Mover {
+func (m *mixture) MoverTo(h regions.Hyperplane, positive bool) Mover {
 	move, share, total := make([]Mover, len(m.parts)), make([]float64, len(m.parts)), 0.0
 	for k, q := range m.parts {
 		share[k] = m.weight[k] * sideProb(q.Law(h), positive)
@@ -457,7 +457,7 @@ func (m *Mixture) MoverTo(h regions.Hyperplane, positive bool) Mover {
 // has less noise than draws that are independent: of n draws part k has n·π_k, rounded up or
 // down.
 type mixtureDrawer struct {
-	q        *Mixture // a copy
+	q        *mixture // a copy
 	part     []int    // of each draw
 	z        []float64
 	one      []float64
@@ -473,11 +473,11 @@ type PartDrawer interface {
 }
 
 // Drawer implements Q.
-func (m *Mixture) Drawer(n int) Drawer { return m.PartDrawer(n) }
+func (m *mixture) Drawer(n int) Drawer { return m.PartDrawer(n) }
 
 // PartDrawer is Drawer.
-func (m *Mixture) PartDrawer(n int) PartDrawer {
-	d := &mixtureDrawer{q: m.Clone().(*Mixture), part: make([]int, n), z: make([]float64, n*m.Dim()), one: make([]float64, m.Dim()), given: make([]float64, n)}
+func (m *mixture) PartDrawer(n int) PartDrawer {
+	d := &mixtureDrawer{q: m.Clone().(*mixture), part: make([]int, n), z: make([]float64, n*m.Dim()), one: make([]float64, m.Dim()), given: make([]float64, n)}
 	if m.completion != nil {
 		d.complete = m.completion.Completer(n)
 		d.u = make([]float64, n*d.complete.Uniforms())

@@ -13,14 +13,14 @@ import (
 )
 
 // randomMixture has a part of each family.
-func randomMixture(t testing.TB, dim int, rng *rand.Rand) *Mixture {
+func randomMixture(t testing.TB, dim int, rng *rand.Rand) *mixture {
 	var parts []Q
 	var logWeight []float64
 	for _, f := range families(dim) {
 		parts = append(parts, randomMember(t, f, program(dim), rng))
 		logWeight = append(logWeight, rng.NormFloat64()-500)
 	}
-	return NewMixture(logWeight, parts)
+	return NewMixture(logWeight, parts).(*mixture)
 }
 
 // A mixture's density is the sum of its parts', and integrates to 1; so does that of
@@ -77,7 +77,7 @@ func TestMixtureBoxes(t *testing.T) {
 		require.NoError(t, err)
 		parts = append(parts, q, Widened(q, 2))
 	}
-	m := NewMixture(make([]float64, len(parts)), parts)
+	m := NewMixture(make([]float64, len(parts)), parts).(*mixture)
 	passed, logs := 0, make([]float64, len(parts))
 	for range 200 {
 		for _, x := range append(cuts, rng.NormFloat64()) {

@@ -114,7 +114,7 @@ func (r confinedReference) pull(g, v, theta, e []float64) {
 // confinedCase is a random program with a random member of a confined family: random
 // parents, and the sides on which one of its draws is of some of the affine guards and, if
 // there are few of those, of slanted planes that are no guards.
-func confinedCase(t *rapid.T, limits programs.Limits) (*graph.Density, *rand.Rand, confinedReference, *family.Confined) {
+func confinedCase(t *rapid.T, limits programs.Limits) (*graph.Density, *rand.Rand, confinedReference, family.Q) {
 	_, d, rng := programs.Compiled(t, limits)
 	r := confinedReference{parents: make([][]int, d.Dim()), points: d.Params()}
 	for i := r.points; i < d.Dim(); i++ {

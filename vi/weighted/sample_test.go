@@ -42,7 +42,7 @@ func twoNormals(t testing.TB) *graph.Density {
 }
 
 // twoParts is its posterior as a mixture, with means that are off by so many standard deviations, and these by a factor.
-func twoParts(off, factor float64) *family.Mixture {
+func twoParts(off, factor float64) family.Mixed {
 	part := func(mean, sd float64) family.Q {
 		return family.Independent([]float64{mean + off*sd, 0.5 - 1.5*off, 0.2 + 0.25*off}, []float64{sd * factor, 1.5 * factor, 0.25 * factor})
 	}

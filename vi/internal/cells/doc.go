@@ -3,7 +3,7 @@
 //
 // Inside a cell, log r with the signs of the guards forced is smooth everywhere, also
 // beyond the cell. So its mode and its curvature there are a matter of a few Newton steps,
-// and make a normal that is near the posterior inside; confined to the cell (family.Confined),
+// and make a normal that is near the posterior inside; confined to the cell (family.Normal.Confine),
 // it is a proposal for importance sampling with weights near 1, which give the cell's
 // evidence.
 //

@@ -60,8 +60,8 @@ func TestRefineFunnel(t *testing.T) {
 	}
 }
 
-func mixture(t *testing.T, q family.Q) *family.Mixture {
-	m, ok := rest(q).(*family.Mixture)
+func mixture(t *testing.T, q family.Q) family.Mixed {
+	m, ok := rest(q).(family.Mixed)
 	require.True(t, ok)
 	return m
 }

@@ -15,7 +15,7 @@ import (
 // A sample is of draws in pairs, each of a cell: cell[k] is that of draw k, and first[c] the first draw
 // of cell c, after the last cell the number of draws.
 type sample struct {
-	q           *family.Mixture
+	q           family.Mixed
 	cells       []Cell // of q
 	cell, first []int
 	// ratio is log r − log q of the draws in their cells, without the switch, less what Laplace has; and logWeight that of the
@@ -52,7 +52,7 @@ func (f *Fitter) weigh(seed uint64, draws int) (bool, error) {
 	return true, nil
 }
 
-// allot shares about so many draws out among the intervals that are kept, as family.Mixture.Defensive does: those of the k-th
+// allot shares about so many draws out among the intervals that are kept, as family.Mixed.Defensive does: those of the k-th
 // are first[k] to first[k+1]. It returns their number.
 func (f *Fitter) allot(draws int) (count int) {
 	least := max(leastDraws, min(enoughDraws, draws/32))

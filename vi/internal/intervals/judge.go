@@ -33,7 +33,7 @@ type Settings struct {
 
 // A Fit is of one data set.
 type Fit struct {
-	Q           *family.Mixture
+	Q           family.Mixed
 	Cells       []Cell // of Q
 	Moments     []Moments
 	LogEvidence mc.Estimate
