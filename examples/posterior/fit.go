@@ -15,6 +15,7 @@ const draws = 10000
 
 // A fitted is all that the report and the JSON say of a fit.
 type fitted struct {
+	posterior         *vi.Posterior
 	seconds           float64 // CPU
 	elbo, logEvidence vi.Estimate
 	cells             []vi.Cell
@@ -41,7 +42,7 @@ func (p problem) fit(ctx context.Context, seed uint64) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &fitted{seconds: seconds, latents: density.Latents()}
+	f := &fitted{posterior: posterior, seconds: seconds, latents: density.Latents()}
 	planes := density.GuardsByPlane()
 	for _, name := range density.GuardNames() {
 		guards := density.Named(name)

@@ -28,6 +28,7 @@ import (
 	"io"
 
 	"github.com/facetvi/facet/examples/cli"
+	"github.com/facetvi/facet/vi/report"
 )
 
 func main() { cli.Main(run) }
@@ -37,6 +38,7 @@ func run(ctx context.Context, args []string, out, _ io.Writer) error {
 	name := flags.String("model", "textmsg", "the `name` of the model: "+names())
 	seed := flags.Seed()
 	asJSON := flags.Bool("json", false, "print one line of JSON, and nothing else")
+	page := flags.String("html", "", "`file` for a report")
 	if err := flags.Parse(args, out); err != nil {
 		return err
 	}
@@ -48,8 +50,13 @@ func run(ctx context.Context, args []string, out, _ io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("posterior: %s: %w", p.name, err)
 	}
+	if *page != "" {
+		if err := report.Save(*page, fit.posterior, report.Options{Title: p.name}); err != nil {
+			return err
+		}
+	}
 	if *asJSON {
 		return writeJSON(out, p, fit)
 	}
-	return report(out, p, *seed, fit)
+	return write(out, p, *seed, fit)
 }

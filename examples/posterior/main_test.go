@@ -70,7 +70,7 @@ func TestReport(t *testing.T) {
 			require.NoError(t, err)
 			fit := fitOf(t, p, 1)
 			var out bytes.Buffer
-			require.NoError(t, report(&out, p, 1, fit))
+			require.NoError(t, write(&out, p, 1, fit))
 			lines := strings.Split(out.String(), "\n")
 			assert.Regexp(t, "^"+c.model+`, seed 1: after \d+\.\d\d CPU seconds$`, lines[0])
 			assert.Regexp(t, "^Verdict: (trust|do not trust)$", lines[2])

@@ -13,8 +13,8 @@ import (
 	"github.com/facetvi/facet/vi"
 )
 
-// report prints what the fit says beside what is so.
-func report(out io.Writer, p problem, seed uint64, f *fitted) error {
+// write prints what the fit says beside what is so.
+func write(out io.Writer, p problem, seed uint64, f *fitted) error {
 	want := p.exact()
 	fmt.Fprintf(out, "%s, seed %d: after %.2f CPU seconds\n\n", p.name, seed, f.seconds)
 	reportVerdict(out, f.verdict)

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/examples/changes/series"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
@@ -110,7 +111,7 @@ func TestFindExact(t *testing.T) {
 func TestFindOverdispersed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var sets []Set
-	for k := range 8 {
+	for k := range long.Or(4, 8) {
 		s := Set{Key: fmt.Sprint(k)}
 		for t := range 30 {
 			mean := 8.0
