@@ -89,6 +89,9 @@ func Find(ctx context.Context, s Series, set Settings) (*Result, error) {
 			r.Any += m.Prob.Value
 		}
 	}
+	if err := r.again(ctx, set.Vi.Seed); err != nil {
+		return nil, err
+	}
 	if err := r.judge(); err != nil {
 		return nil, err
 	}
@@ -140,6 +143,21 @@ func howMany(ctx context.Context, programs []vi.Program, set vi.Settings) (vi.Co
 		m.Prob.SE = m.Prob.Value * (1 - m.Prob.Value) * m.LogEvidence.SE // of first order in its own evidence
 	}
 	return c, nil
+}
+
+// again fits the most probable number of changes with the library's defaults if its numbers are not known well enough.
+func (r *Result) again(ctx context.Context, seed uint64) error {
+	m := &r.Models.Models[r.Most]
+	v, err := m.Fit.Verdict()
+	if err != nil || v.Trust == vi.TrustFit {
+		return err
+	}
+	fit, err := vi.Fit(ctx, m.Fit.Density, vi.Settings{Seed: vi.SeedOf(seed, m.Name+", again")})
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.Name, err)
+	}
+	m.Fit = fit
+	return nil
 }
 
 // matters is from which probability on a number of changes whose fit is not to be trusted is worth a warning.
