@@ -83,7 +83,7 @@ func IntervalCensored[A Value](d Dist, edges ...A) Dist {
 }
 
 func intervalCensored(of Dist, n int) *law {
-	f, s := combined("IntervalCensored", numbered("edge", 0, n, anyReal), of)
+	f, s := combined("IntervalCensored", numbered("edge", n, anyReal), of)
 	in := func(p []Expr) Dist { return s.at(p)[0] }
 	f.support = support{lo: 0, hi: float64(n), whole: true}
 	f.check = func(p []Expr) error {

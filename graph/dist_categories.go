@@ -20,7 +20,7 @@ func Categorical[A Value](weights ...A) Dist {
 // categorical is the law of k categories.
 func categorical(k int) *law {
 	return &law{
-		name: fmt.Sprintf("Categorical of %d", k), params: numbered("weight", 0, k, positive),
+		name: fmt.Sprintf("Categorical of %d", k), params: numbered("weight", k, positive),
 		support: support{lo: 0, hi: float64(k - 1), whole: true},
 		check:   atLeast(k, "category"), weighted: true,
 		logProb: func(x Expr, p []Expr) Expr {
@@ -45,11 +45,11 @@ func categorical(k int) *law {
 	}
 }
 
-// numbered are n parameters name from, name from+1, …, all with one rule.
-func numbered(name string, from, n int, r rule) []param {
+// numbered are n parameters name 0, name 1, …, all with one rule.
+func numbered(name string, n int, r rule) []param {
 	list := make([]param, n)
 	for i := range list {
-		list[i] = param{fmt.Sprint(name, " ", from+i), r}
+		list[i] = param{fmt.Sprint(name, " ", i), r}
 	}
 	return list
 }
@@ -124,7 +124,7 @@ func OrderedLogistic[A, B Value](eta A, cuts ...B) Dist {
 func orderedLogistic(n int) *law {
 	top := float64(n)
 	return &law{
-		name: fmt.Sprintf("OrderedLogistic of %d cuts", n), params: append([]param{{"eta", anyReal}}, numbered("cut", 0, n, anyReal)...),
+		name: fmt.Sprintf("OrderedLogistic of %d cuts", n), params: append([]param{{"eta", anyReal}}, numbered("cut", n, anyReal)...),
 		support: support{lo: 0, hi: top, whole: true},
 		check:   func(p []Expr) error { return increasing(p[1:], "cut") },
 		// P(k) = sigmoid(b)·sigmoid(−a)·(1 − exp(a − b)) for cuts a < b less eta.

@@ -28,7 +28,7 @@ func Mixture[A Value](weights []A, d ...Dist) Dist {
 }
 
 func mixture(n int, of []Dist) *law {
-	f, s := combined("Mixture", numbered("weight", 0, n, positive), of...)
+	f, s := combined("Mixture", numbered("weight", n, positive), of...)
 	f.noPrior = "its distributions have different supports"
 	f.check = func(p []Expr) error {
 		for _, d := range s.at(p) {

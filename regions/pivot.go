@@ -140,7 +140,7 @@ func (c *Curve) nextMove(at, leaf int, on []bool) (move, string) {
 	}
 	// The lowest step through which all paths from at to the leaf go may be in the way twice, but affinely.
 	for g := range c.gates(at, leaf, on) {
-		switch between, degree := c.degreeIn(at, g, on); degree {
+		switch between, degree := c.degreeIn(at, g); degree {
 		case 1:
 			return move{from: at, to: g, how: affine, between: between}, ""
 		case 2:
@@ -209,7 +209,7 @@ func (c *Curve) reaches(at, leaf, without int, on []bool) bool {
 
 // degreeIn is the degree of step at as a polynomial in g, whose coefficients are free of the latent, and lists the steps between; it is
 // 3 if it is larger, or if the step is no polynomial.
-func (c *Curve) degreeIn(at, g int, on []bool) (between []int, degree int) {
+func (c *Curve) degreeIn(at, g int) (between []int, degree int) {
 	of := make([]int, at+1)
 	of[g] = 1
 	for s := g + 1; s <= at; s++ {

@@ -7,7 +7,6 @@
 //	ELBO, Meter         how good is q?
 //	RareSides           what does that estimate miss on rare sides of guards?
 //	Gradient, …Meter    which variance has an estimator?
-//	VarianceByParam     which parameters does it come from?
 //	SharesByGuard       which if-statements does the gradient come from?
 //	CheckBias           would reparameterization alone have been biased?
 //

@@ -17,7 +17,7 @@ import (
 // ones, and the band in which the line of a right fit is at all places at once with probability 0.95. A line above the band
 // on the left and below it on the right is of fits that are too narrow. names choose quantities; all if there are none.
 func Calibration(c vi.Calibration, names ...string) (*plot.Plot, error) {
-	p := newPlot("", "rank", "distribution − uniform")
+	p := newPlot("rank", "distribution − uniform")
 	l := addLegend(p)
 	lines := 0
 	for _, q := range c.Quantities {
@@ -64,7 +64,7 @@ func Calibration(c vi.Calibration, names ...string) (*plot.Plot, error) {
 // Models draws the probabilities of models as bars with their standard errors, beside what was said of them before the data
 // and their weights by predictions, as points.
 func Models(c vi.Comparison) (*plot.Plot, error) {
-	p := newPlot("", "", "probability")
+	p := newPlot("", "probability")
 	l := addLegend(p)
 	var labels []plot.Tick
 	var before, stacked plotter.XYs
@@ -117,7 +117,7 @@ func LeftOut(r vi.LOO, x []float64) (*plot.Plot, error) {
 	if x != nil && len(x) != len(r.Points) {
 		return nil, fmt.Errorf("plot: %d positions for %d observations", len(x), len(r.Points))
 	}
-	p := newPlot("", indexLabel(x), "k-hat")
+	p := newPlot(indexLabel(x), "k-hat")
 	var xys [2]plotter.XYs // reliable or not
 	for i, point := range r.Points {
 		at, kind := float64(i), 0

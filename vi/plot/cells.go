@@ -19,7 +19,7 @@ const (
 func Cells(fit *vi.Posterior) (*plot.Plot, error) { return cellBars(fit.Cells()) }
 
 func cellBars(cells []vi.Cell) (*plot.Plot, error) {
-	p := newPlot("", "weight", "")
+	p := newPlot("weight", "")
 	var weights []float64
 	var labels []plot.Tick
 	add := func(weight float64, label string) {

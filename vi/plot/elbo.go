@@ -38,7 +38,7 @@ func ELBO(trace []vi.TracePoint) (*plot.Plot, error) {
 			return nil, fmt.Errorf("plot: the ELBO at step %d is %v", at.Step, at.ELBO)
 		}
 	}
-	p := newPlot("", "step", "ELBO (nats)")
+	p := newPlot("step", "ELBO (nats)")
 	area, err := band(x, low, high, pale(blue, 0.3))
 	if err != nil {
 		return nil, err

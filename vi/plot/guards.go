@@ -47,7 +47,7 @@ func Guards(fit *vi.Posterior, guards []graph.Guard, x []float64) (*plot.Plot, e
 		return nil, err
 	}
 	line.LineStyle = lineStyle(0)
-	p := newPlot("", indexLabel(x), "probability")
+	p := newPlot(indexLabel(x), "probability")
 	p.Add(area, line)
 	p.Y.Min, p.Y.Max = 0, 1
 	return p, nil

@@ -39,7 +39,7 @@ func Intervals(fit *vi.Posterior, names ...string) (*plot.Plot, error) {
 	low, high := slices.Min(q[0]), slices.Max(q[4])
 	room := 0.04 * (high - low)
 	low, high = low-room, high+room
-	p := newPlot("", "index", "value")
+	p := newPlot("index", "value")
 	l := addLegend(p)
 	layers := []layer{{"90 %", q[0], q[4], pale(blue, 0.18)}, {"50 %", q[1], q[3], pale(blue, 0.42)}}
 	if before, after, ok := priorBand(priors(fit.Density), of, low, high); ok {

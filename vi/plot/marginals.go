@@ -50,7 +50,7 @@ func marginals(fit *vi.Posterior, before [][]float64, names []string, l *legend)
 	if len(names) == 1 {
 		x = names[0]
 	}
-	p := newPlot("", x, "density")
+	p := newPlot(x, "density")
 	l.addTo(p)
 	top := 0.0
 	var sample *plotter.Line // of a prior, for the legend

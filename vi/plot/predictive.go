@@ -46,7 +46,7 @@ func Predictive(r vi.Predictive, name string, x []float64) (*plot.Plot, error) {
 	if len(present) == 0 {
 		return nil, fmt.Errorf("plot: no draw reaches any element of %s", name)
 	}
-	p := newPlot("", indexLabel(x), name)
+	p := newPlot(indexLabel(x), name)
 	l := addLegend(p)
 	var named [2]bool
 	for _, run := range apart(present, shared, data) {

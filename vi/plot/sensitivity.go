@@ -17,7 +17,7 @@ func Sensitivity(r vi.Sensitivity) (*plot.Plot, error) {
 	if len(r.Quantities) == 0 {
 		return nil, errors.New("plot: no quantities")
 	}
-	p := newPlot("", "", "sensitivity")
+	p := newPlot("", "sensitivity")
 	l := addLegend(p)
 	matters, err := plotter.NewLine(plotter.XYs{{X: -0.5, Y: powerscale.Threshold}, {X: float64(len(r.Quantities)) - 0.5, Y: powerscale.Threshold}})
 	if err != nil {

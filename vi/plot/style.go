@@ -80,12 +80,11 @@ func pointStyle() draw.GlyphStyle {
 }
 
 // newPlot is an empty plot in the package's style.
-func newPlot(title, x, y string) *plot.Plot {
+func newPlot(x, y string) *plot.Plot {
 	sans := func(size vg.Length) font.Font {
 		return font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, size)
 	}
 	p := plot.New()
-	p.Title.Text = title
 	p.Title.Padding = 6
 	p.Title.TextStyle.Font = sans(11)
 	p.Title.TextStyle.Color = ink
