@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
@@ -146,7 +147,7 @@ type worker struct {
 	parts *gradient.Parts
 	sums  []float64
 	grad  []float64
-	rng   *mc.Restarted
+	rng   *parallel.Restarted
 }
 
 func newRunner(d *graph.Density, by gradient.Boundary, n, width int) (*runner, error) {
@@ -155,12 +156,12 @@ func newRunner(d *graph.Density, by gradient.Boundary, n, width int) (*runner, e
 		return nil, fmt.Errorf("expect: %w", err)
 	}
 	r := &runner{d: d, q: q.(*family.Normal), width: width, blocks: (n + width - 1) / width}
-	for range mc.Processors(min(r.blocks, blocksARound)) {
+	for range parallel.Processors(min(r.blocks, blocksARound)) {
 		p, err := gradient.BindValued(d, q, width, by, false)
 		if err != nil {
 			return nil, fmt.Errorf("expect: %w", err)
 		}
-		r.workers = append(r.workers, &worker{p, mc.OwnLines(p.Sampler().Sums()), mc.OwnLines(len(q.Theta())), mc.NewRestarted()})
+		r.workers = append(r.workers, &worker{p, parallel.OwnLines(p.Sampler().Sums()), parallel.OwnLines(len(q.Theta())), parallel.NewRestarted()})
 	}
 	for range min(r.blocks, blocksARound) {
 		r.found = append(r.found, make([]float64, 1+d.Params()))
@@ -185,7 +186,7 @@ func (r *runner) run(ctx context.Context, coord []float64, seed uint64) ([]mc.Mo
 			return nil, fmt.Errorf("expect: %w", err)
 		}
 		n := min(blocksARound, r.blocks-first)
-		err := mc.Do(len(r.workers), n, func(w, k int) error {
+		err := parallel.Do(len(r.workers), n, func(w, k int) error {
 			return r.workers[w].block(r.found[k], r.width, seed, first+k)
 		})
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/mc"
 )
@@ -171,7 +172,7 @@ const (
 )
 
 func (a *ascent) seed(stream, n int) uint64 {
-	return mc.Mix(mc.Mix(a.s.Seed, uint64(stream)), uint64(n))
+	return parallel.Mix(parallel.Mix(a.s.Seed, uint64(stream)), uint64(n))
 }
 
 func (e *Expectation) optimize(ctx context.Context, s Settings, sign float64) (*Optimum, error) {
@@ -293,7 +294,7 @@ func (a *ascent) gain(ctx context.Context, x, y []float64) (mc.Estimate, error) 
 		for i := range at {
 			at[i] = x[i] + u*(y[i]-x[i])
 		}
-		g, err := a.gradient(ctx, at, mc.Mix(a.seed(gainStream, a.Step), uint64(k)))
+		g, err := a.gradient(ctx, at, parallel.Mix(a.seed(gainStream, a.Step), uint64(k)))
 		if err != nil {
 			return mc.Estimate{}, err
 		}

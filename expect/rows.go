@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // Rows estimates one program for many rows at once, each with other data and another θ: what a network needs whose outputs are θ. Of a model
@@ -28,7 +28,7 @@ type Rows struct {
 	samples int
 	seed    uint64
 	workers []*rowWorker
-	team    *mc.Team
+	team    *parallel.Team
 	batch   batch
 	inside  bool // without the boundary part
 }
@@ -79,13 +79,13 @@ func NewRows(d *graph.Density, q family.Q, samples int, seed uint64) (*Rows, err
 		}
 		r.labels = append(r.labels, label)
 	}
-	for range mc.Processors(math.MaxInt) {
+	for range parallel.Processors(math.MaxInt) {
 		p, err := gradient.BindValued(d, q, samples, gradient.Boundary{}, true)
 		if err != nil {
 			return nil, fmt.Errorf("expect: %w", err)
 		}
 		r.workers = append(r.workers, &rowWorker{
-			worker{p, mc.OwnLines(p.Sampler().Sums()), mc.OwnLines(len(q.Theta())), mc.NewRestarted()}, q.Clone(),
+			worker{p, parallel.OwnLines(p.Sampler().Sums()), parallel.OwnLines(len(q.Theta())), parallel.NewRestarted()}, q.Clone(),
 		})
 	}
 	return r, nil
@@ -152,7 +152,7 @@ func (r *Rows) Run(step uint64, theta, data, value, grad []float64) error {
 			n, len(theta), len(grad), len(data), n*dim, n*dim, n*width)
 	}
 	if r.team == nil || r.batch.rows != n {
-		r.team = mc.NewTeam(min(len(r.workers), max(n, 1)), n, r.row)
+		r.team = parallel.NewTeam(min(len(r.workers), max(n, 1)), n, r.row)
 	}
 	r.batch = batch{step, n, theta, data, value, grad}
 	return r.team.Round()
@@ -190,7 +190,7 @@ func (w *rowWorker) row(r *Rows, k int, grad []float64) error {
 	}
 	w.parts.Locate(w.q)
 	clear(w.sums)
-	if err := w.parts.Run(w.rng.At(mc.Mix(r.seed, b.step), k)); err != nil {
+	if err := w.parts.Run(w.rng.At(parallel.Mix(r.seed, b.step), k)); err != nil {
 		return err
 	}
 	value := w.parts.Value() / float64(r.samples)

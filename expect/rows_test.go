@@ -11,9 +11,9 @@ import (
 	"github.com/facetvi/facet/expect"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/cputime"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // counts is a series of n counts with a change of their rate.
@@ -79,7 +79,7 @@ func TestRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			sums, g := make([]float64, p.Sampler().Sums()), make([]float64, len(member.Theta()))
-			if err := p.Run(mc.NewRestarted().At(mc.Mix(9, step), k)); err != nil {
+			if err := p.Run(parallel.NewRestarted().At(parallel.Mix(9, step), k)); err != nil {
 				t.Fatal(err)
 			}
 			want := p.Value() / samples

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/internal/parallel"
 )
 
 // sumOf adds what is not NaN.
@@ -28,7 +28,7 @@ func TestLogLikelihoodsAreWhatDataAdd(t *testing.T) {
 	compared := 0
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawRandom(t, small())
-		rng := mc.NewRand(rapid.Uint64().Draw(t, "seed"))
+		rng := parallel.NewRand(rapid.Uint64().Draw(t, "seed"))
 		z := r.point(rng)
 		data := r.d.Replicate(nil, z, rng)
 		old := r.d.Data()

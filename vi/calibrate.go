@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/sbc"
 )
 
@@ -56,7 +56,7 @@ func Calibrate(ctx context.Context, d *graph.Density, c Calibrating) (Calibratio
 	}
 	sets := func(yield func(string, map[string][]float64) bool) {
 		for k, z := range truths {
-			if !yield(fmt.Sprint(k), c.replicate(from, positions, z, mc.NewRand(mc.Mix(c.Fit.Seed, uint64(k))))) {
+			if !yield(fmt.Sprint(k), c.replicate(from, positions, z, parallel.NewRand(parallel.Mix(c.Fit.Seed, uint64(k))))) {
 				return
 			}
 		}
@@ -72,7 +72,7 @@ func Calibrate(ctx context.Context, d *graph.Density, c Calibrating) (Calibratio
 		if f.Fit.findings.Verdict.Trust == TrustNothing { // a climb that was not judged has none
 			result.Untrusted++
 		}
-		rng := mc.NewRand(mc.Mix(^c.Fit.Seed, uint64(k)))
+		rng := parallel.NewRand(parallel.Mix(^c.Fit.Seed, uint64(k)))
 		points, err := f.Fit.fewPoints(c.OfQ, rng)
 		if err != nil {
 			return Calibration{}, fmt.Errorf("vi: calibrating: %w", err)
@@ -95,7 +95,7 @@ func Calibrate(ctx context.Context, d *graph.Density, c Calibrating) (Calibratio
 // truths are the points that data are drawn at.
 func (c Calibrating) truths(ctx context.Context, from *graph.Density) ([][]float64, error) {
 	if len(c.Given) == 0 {
-		rng, list := mc.NewRand(c.Fit.Seed), make([][]float64, c.Fits)
+		rng, list := parallel.NewRand(c.Fit.Seed), make([][]float64, c.Fits)
 		for k := range list {
 			list[k] = from.PriorDraw(nil, rng)
 		}
@@ -127,7 +127,7 @@ func (c Calibrating) truths(ctx context.Context, from *graph.Density) ([][]float
 // observedAt is the place of each observation among those that the program makes at a point, which must not depend on the branches
 // that the point takes; −1 if it is never made.
 func observedAt(d *graph.Density) ([]int, error) {
-	rng, z := mc.NewRand(0), make([]float64, d.Dim())
+	rng, z := parallel.NewRand(0), make([]float64, d.Dim())
 	list := slices.Repeat([]int{-1}, len(d.Data()))
 	for range pathDraws {
 		at := 0

@@ -9,7 +9,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/cputime"
 	"github.com/facetvi/facet/internal/long"
-	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/sbc"
 )
 
@@ -96,7 +96,7 @@ func TestCalibrate(t *testing.T) {
 			right := 0
 			began := cputime.Seconds()
 			for k := range runs {
-				x.c.Fit.Seed = mc.Mix(*seed, uint64(k))
+				x.c.Fit.Seed = parallel.Mix(*seed, uint64(k))
 				c, err := Calibrate(context.Background(), x.d, x.c)
 				require.NoError(t, err)
 				require.Empty(t, c.Errors)

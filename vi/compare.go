@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/internal/text"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // A Comparison says which of some models of the same data explains it best.
@@ -105,7 +105,7 @@ const pathDraws = 200
 
 // observed is what the model observes, sorted, or an error if that depends on the branches.
 func (p *Posterior) observed() (first []float64, err error) {
-	rng, z := mc.NewRand(0), make([]float64, p.Density.Dim())
+	rng, z := parallel.NewRand(0), make([]float64, p.Density.Dim())
 	for k := range 2 * pathDraws {
 		if k%2 == 0 {
 			p.Q.Rand(z, rng)

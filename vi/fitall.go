@@ -16,7 +16,7 @@ import (
 	"sync"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/internal/parallel"
 )
 
 // A Fitted is the fit of one of many data sets, or why there is none.
@@ -165,7 +165,7 @@ func readFits(ctx context.Context, fits iter.Seq2[string, fitting], taken chan s
 		}
 		select {
 		case taken <- struct{}{}:
-			done <- numbered{number, Fitted{Err: fmt.Errorf("vi: the iterator of data sets: %w", mc.Recovered(v))}}
+			done <- numbered{number, Fitted{Err: fmt.Errorf("vi: the iterator of data sets: %w", parallel.Recovered(v))}}
 		case <-ctx.Done():
 		}
 	}()
@@ -190,7 +190,7 @@ func readFits(ctx context.Context, fits iter.Seq2[string, fitting], taken chan s
 func SeedOf(seed uint64, key string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(key))
-	return mc.Mix(seed, h.Sum64())
+	return parallel.Mix(seed, h.Sum64())
 }
 
 // fitAll is what the fits of many data sets have in common.
@@ -223,7 +223,7 @@ func cloned(data map[string][]float64) map[string][]float64 {
 func guarded(ctx context.Context, fit fitting) (p *Posterior, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			p, err = nil, mc.Recovered(v)
+			p, err = nil, parallel.Recovered(v)
 		}
 	}()
 	return fit(ctx)

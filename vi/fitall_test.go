@@ -20,9 +20,9 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/internal/sealed"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // shifts are data sets of a model with a level shift: the key says at which of eight times.
@@ -318,7 +318,7 @@ func TestFitAllPanics(t *testing.T) {
 	}
 	count, panics := 0, 0
 	for f := range FitAll(context.Background(), d, panicking, s) {
-		var p *mc.Panic
+		var p *parallel.Panic
 		if errors.As(f.Err, &p) {
 			require.Nil(t, f.Fit)
 			if panics++; f.Key == "" {

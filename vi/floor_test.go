@@ -10,9 +10,9 @@ import (
 
 	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // The floor is an iteration as one would write it by hand for one model: the
@@ -87,7 +87,7 @@ func (f *floor) step(stepSize float64) {
 	f.locate(mu, s)
 	for b, rng := range f.rngs {
 		eps := f.eps[:len(mu)*min(floorBlock, f.samples-b*floorBlock)]
-		mc.Normals(eps, rng)
+		parallel.Normals(eps, rng)
 		f.add(eps)
 	}
 	f.gradient(f.gMu, f.gScale)
@@ -248,7 +248,7 @@ func compareFloor(t *testing.T, d *graph.Density, loop floorLoop, q *family.Norm
 	for round := range uint64(20) {
 		stream := func() *rand.Rand { return rand.New(rand.NewPCG(*seed, uint64(n)<<32+round)) }
 		row, bySample := make([]float64, dim*n), make([]float64, dim*n)
-		mc.Normals(row, stream())
+		parallel.Normals(row, stream())
 		for i := range dim {
 			for k := range n {
 				bySample[k*dim+i] = row[i*n+k]

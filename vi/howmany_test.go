@@ -14,7 +14,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
-	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/internal/parallel"
 )
 
 // changes is a program of counts whose rate changes k times, anywhere. Which count has which rate is a chain that only goes up: of the
@@ -116,7 +116,7 @@ func TestHowManyChanges(t *testing.T) {
 		n, most, all = 100, 4, 20
 	}
 	for k := range all {
-		counts := series(mc.NewRand(k), n)
+		counts := series(parallel.NewRand(k), n)
 		var programs []Program
 		exact := changesExact(counts, most)
 		for n := range exact {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/internal/cputime"
-	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/scout"
 )
 
@@ -53,7 +53,7 @@ func (f *findings) judge(ctx context.Context, p *Posterior, budget cputime.Limit
 	d := p.atParams()
 	sample, all, err := scoutModes(ctx, d, p.job(), budget.Over)
 	if all && err == nil {
-		sample, err = scout.Run(ctx, d, scout.Settings{Seed: mc.Mix(p.Settings.Seed, scoutStream), Over: budget.Over})
+		sample, err = scout.Run(ctx, d, scout.Settings{Seed: parallel.Mix(p.Settings.Seed, scoutStream), Over: budget.Over})
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("vi: stopped while judging the fit: %w", cause(ctx))

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/loo"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // mostLikelihoods is how many log likelihoods are kept: 256 MiB of them.
@@ -27,12 +27,12 @@ func (p *Posterior) LOO() (LOO, error) {
 	if len(made) == 0 {
 		return LOO{}, errors.New("vi: leaving out one: the program has no observations")
 	}
-	data, all := d.Data(), mc.Blocks{N: len(points), Size: 256}
+	data, all := d.Data(), parallel.Blocks{N: len(points), Size: 256}
 	logs := make([][]float64, len(made))
 	for j := range logs {
 		logs[j] = make([]float64, len(points))
 	}
-	err = mc.Do(mc.Processors(all.Len()), all.Len(), func(_, b int) error {
+	err = parallel.Do(parallel.Processors(all.Len()), all.Len(), func(_, b int) error {
 		var likelihoods []float64
 		for s := b * all.Size; s < b*all.Size+all.Width(b); s++ {
 			likelihoods = d.LogLikelihoods(likelihoods, points[s])

@@ -11,10 +11,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/draws"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/cells"
-	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/scout"
 )
 
@@ -40,11 +40,11 @@ func modesOf(ctx context.Context, d *graph.Density, s job, over func() bool) (mo
 	if d.Terms() < manyTerms || d.Dim() > graph.MostNear {
 		return nil, nil
 	}
-	some, err := d.Some(s.partSize(d), mc.Mix(s.Seed, partStream))
+	some, err := d.Some(s.partSize(d), parallel.Mix(s.Seed, partStream))
 	if err != nil {
 		return nil, nil // of a kind that is not divided
 	}
-	sample, err := scout.Run(ctx, some, scout.Settings{Islands: someIslands, Particles: someParticles, Seed: mc.Mix(s.Seed, scoutStream), Over: over})
+	sample, err := scout.Run(ctx, some, scout.Settings{Islands: someIslands, Particles: someParticles, Seed: parallel.Mix(s.Seed, scoutStream), Over: over})
 	if errors.Is(err, scout.ErrNowhere) {
 		return nil, nil
 	}
@@ -219,7 +219,7 @@ func scoutModes(ctx context.Context, d *graph.Density, s job, over func() bool) 
 	}
 	samples, higher := make([]scout.Result, len(modes)), make([]float64, len(modes))
 	for k, mode := range modes {
-		if samples[k], err = scout.Run(ctx, mode.Density, scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Over: over}); err != nil {
+		if samples[k], err = scout.Run(ctx, mode.Density, scout.Settings{Seed: parallel.Mix(s.Seed, scoutStream), Over: over}); err != nil {
 			return sample, true, err
 		}
 		c := cellsFit{sample: samples[k]}

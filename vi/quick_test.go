@@ -19,7 +19,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
-	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/internal/parallel"
 )
 
 // manyPoints is the length of a series.
@@ -375,7 +375,7 @@ func BenchmarkFitAll(b *testing.B) {
 // A quick fit of a program without guards, here a chain of changes in counts that is summed out, has the evidence that enumeration
 // finds. Where its weights are not even it is the fit without Quick, unless it is to be alone. A larger program has another fit.
 func TestQuickSmooth(t *testing.T) {
-	counts := series(mc.NewRand(2), 30)
+	counts := series(parallel.NewRand(2), 30)
 	for k, want := range changesExact(counts, 2) {
 		p, err := Fit(context.Background(), changes(t, k, counts), Settings{Seed: *seed, Method: Cells{Quick: true}})
 		require.NoError(t, err)

@@ -6,9 +6,9 @@ import (
 	"math"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // A Restart is what became of one of the fits that Climb.Restarts asks for.
@@ -40,7 +40,7 @@ const (
 func (s job) restart(r int, start family.Q) job {
 	s.Start = start
 	if r > 0 {
-		s.Seed = mc.Mix(s.Seed, uint64(r))
+		s.Seed = parallel.Mix(s.Seed, uint64(r))
 	}
 	return s
 }
@@ -56,7 +56,7 @@ func runAll(ctx context.Context, d *graph.Density, s job, fits []*fitter, m *mon
 		f.budget = m.budget
 	}
 	errs := make([]error, len(fits))
-	err := mc.Do(mc.Processors(len(fits)), len(fits), func(_, r int) error {
+	err := parallel.Do(parallel.Processors(len(fits)), len(fits), func(_, r int) error {
 		errs[r] = fits[r].run(ctx, m)
 		return m.ended(fits[r], errs[r])
 	})
@@ -92,7 +92,7 @@ func assemble(d *graph.Density, s job, states []fitState) (*Posterior, error) {
 	for r := range states {
 		st := &states[r]
 		q := st.result()
-		elbo, err := compare(d, q, mc.Mix(s.Seed, judgeStream))
+		elbo, err := compare(d, q, parallel.Mix(s.Seed, judgeStream))
 		if err != nil {
 			return nil, fmt.Errorf("vi: %w", err)
 		}

@@ -19,8 +19,8 @@ import (
 	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // saveCases are fits with all that a saved fit has to keep.
@@ -95,7 +95,7 @@ func TestResumeNotices(t *testing.T) {
 	}
 	for name, spoil := range map[string]func(s *fitState){
 		"nothing":       func(*fitState) {},
-		"a stream":      func(s *fitState) { s.Streams[0], _ = mc.Stream(1, 2).MarshalBinary() },
+		"a stream":      func(s *fitState) { s.Streams[0], _ = parallel.Stream(1, 2).MarshalBinary() },
 		"an average":    func(s *fitState) { s.Tail.N++ },
 		"running mean":  func(s *fitState) { s.Adam.M[0] *= 1 + 1e-6 },
 		"running scale": func(s *fitState) { s.Adam.V[0] = 0 },

@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/scout"
 	"github.com/facetvi/facet/vi/smc"
 	"github.com/facetvi/facet/vi/weighted"
@@ -52,7 +52,7 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 	m.say("sampling")
 	var began time.Time // of the moves at β = 1
 	run := smc.Settings{
-		Draws: from, Seed: mc.Mix(s.Seed, samplerStream), Effective: s.sampler.Draws, Over: m.budget.Over,
+		Draws: from, Seed: parallel.Mix(s.Seed, samplerStream), Effective: s.sampler.Draws, Over: m.budget.Over,
 		Progress: func(at smc.Progress) {
 			if at.Moves <= 1 {
 				began = time.Now()

@@ -11,10 +11,10 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/memory"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/internal/cells"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // Settings are the settings of Fit. The zero value works: it looks for the cells of the posterior.
@@ -273,7 +273,7 @@ func orSet[T comparable](p *T, v T) {
 func (s *job) divide(d *graph.Density) (err error) {
 	s.subsample = nil
 	if s.Subsample > 1 {
-		s.subsample, err = gradient.NewSubsample(d, s.Estimator, s.Subsample, mc.Mix(s.Seed, partStream))
+		s.subsample, err = gradient.NewSubsample(d, s.Estimator, s.Subsample, parallel.Mix(s.Seed, partStream))
 	}
 	return err
 }

@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // BenchmarkVarianceShares says what the variance of one sample's gradient is made of where a
@@ -64,7 +64,7 @@ func sharesAt(b *testing.B, d *graph.Density, q family.Q) (whole, boundary varia
 	require.NoError(b, err)
 	twin, err := family.Bind(q, 1) // draws what parts draws
 	require.NoError(b, err)
-	rng, again := mc.NewRand(1), mc.NewRand(1)
+	rng, again := parallel.NewRand(1), parallel.NewRand(1)
 	z, units, sums := make([]float64, dim), make([]float64, params), make([]float64, twin.Sums())
 	q.Units(units)
 	h := mat.NewDense(draws, dim*(dim+3)/2, nil)

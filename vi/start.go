@@ -13,9 +13,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/cells"
-	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/scout"
 )
 
@@ -194,8 +194,8 @@ func atModes(ctx context.Context, d *graph.Density, f family.Family, list []cand
 	done := m.search(len(list), "modes")
 	_, scale := d.PriorStart()
 	found := make([]candidate, len(list))
-	finders := make([]*cells.ModeFinder, mc.Processors(len(list)))
-	err := mc.Do(len(finders), len(list), func(w, k int) (err error) {
+	finders := make([]*cells.ModeFinder, parallel.Processors(len(list)))
+	err := parallel.Do(len(finders), len(list), func(w, k int) (err error) {
 		defer done(1)
 		if finders[w] == nil {
 			if finders[w], err = cells.NewModeFinder(d, nil); err != nil || finders[w] == nil {
@@ -233,7 +233,7 @@ func atModes(ctx context.Context, d *graph.Density, f family.Family, list []cand
 // scouted puts draws of a scout before the candidates, of the regions with most draws. Parameters
 // are drawn too, from around their starts: at one place there may be no way to a better one.
 func scouted(ctx context.Context, d *graph.Density, s job, m *monitor, list []candidate) ([]candidate, error) {
-	sample, err := scout.Run(ctx, d.Loosened(), scout.Settings{Seed: mc.Mix(s.Seed, scoutStream), Over: m.half.Over, Progress: func(beta float64) {
+	sample, err := scout.Run(ctx, d.Loosened(), scout.Settings{Seed: parallel.Mix(s.Seed, scoutStream), Over: m.half.Over, Progress: func(beta float64) {
 		m.at("independent search: the data at %.2g of their weight", beta)
 	}})
 	if errors.Is(err, scout.ErrNowhere) {
@@ -254,11 +254,11 @@ func scouted(ctx context.Context, d *graph.Density, s job, m *monitor, list []ca
 // candidates are the best of the prior's draws and its centre.
 func candidates(ctx context.Context, d *graph.Density, s job, m *monitor) ([]candidate, error) {
 	done := m.search(1+s.StartDraws, "draws")
-	cut := mc.Cut(1+s.StartDraws, d.Dim())
+	cut := parallel.Cut(1+s.StartDraws, d.Dim())
 	found := make([][]candidate, cut.Len())
-	climbers := make([]*climber, mc.Processors(len(found)))
+	climbers := make([]*climber, parallel.Processors(len(found)))
 	n := max(5*trials, s.Restarts)
-	err := mc.Do(len(climbers), len(found), func(w, b int) error {
+	err := parallel.Do(len(climbers), len(found), func(w, b int) error {
 		if climbers[w] == nil {
 			c, err := newClimber(d, cut.Size)
 			if err != nil {
@@ -266,7 +266,7 @@ func candidates(ctx context.Context, d *graph.Density, s job, m *monitor) ([]can
 			}
 			climbers[w] = c
 		}
-		list, err := climbers[w].run(ctx, b, cut.Width(b), rand.New(mc.Stream(mc.Mix(s.Seed, drawStream), b)))
+		list, err := climbers[w].run(ctx, b, cut.Width(b), rand.New(parallel.Stream(parallel.Mix(s.Seed, drawStream), b)))
 		found[b] = bestOf(list, n)
 		done(cut.Width(b))
 		return err

@@ -14,8 +14,8 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // From the default start a fit of temperature ends above −45 in 9 of 10 seeds.
@@ -119,7 +119,7 @@ func TestCandidates(t *testing.T) {
 	d := mustCompile(t, m)
 	c, err := newClimber(d, 128)
 	require.NoError(t, err)
-	list, err := c.run(context.Background(), 0, 100, mc.NewRand(1))
+	list, err := c.run(context.Background(), 0, 100, parallel.NewRand(1))
 	require.NoError(t, err)
 	require.Len(t, list, 100)
 	seen := map[float64]bool{}

@@ -6,9 +6,9 @@ import (
 	"math"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // A trialRound gives candidates short fits: steps long, with step sizes of rate
@@ -37,8 +37,8 @@ func runTrials(ctx context.Context, d *graph.Density, s job, list []candidate, m
 // run gives every candidate a short fit, all with the same samples. A fit that
 // fails leaves its candidate as it is, with a score of NaN.
 func (r trialRound) run(ctx context.Context, d *graph.Density, s job, list []candidate, done func(int)) error {
-	workers := make([]*trial, mc.Processors(len(list)))
-	return mc.Do(len(workers), len(list), func(w, k int) error {
+	workers := make([]*trial, parallel.Processors(len(list)))
+	return parallel.Do(len(workers), len(list), func(w, k int) error {
 		defer done(1)
 		if workers[w] == nil {
 			t, err := r.bind(d, list[k].q, s)
@@ -59,7 +59,7 @@ type trial struct {
 }
 
 func (r trialRound) bind(d *graph.Density, q family.Q, s job) (*trial, error) {
-	t := &trial{d: d, s: job{Settings: Settings{Seed: mc.Mix(s.Seed, trialStream)}, Climb: Climb{
+	t := &trial{d: d, s: job{Settings: Settings{Seed: parallel.Mix(s.Seed, trialStream)}, Climb: Climb{
 		Samples: s.Samples, Estimator: s.Estimator, Steps: r.steps, StepSize: r.rate * s.StepSize, Average: 0.5, TraceEvery: math.MaxInt,
 	}}}
 	var err error

@@ -15,8 +15,8 @@ import (
 	"github.com/facetvi/facet/expect"
 	"github.com/facetvi/facet/expect/layer"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // wall is a model with a threshold: y ~ Normal(x if x + w > threshold, else −1; 1), with x, w ~ Normal(0, 1).
@@ -139,7 +139,7 @@ func TestNode(t *testing.T) {
 				for b := range batch {
 					all = append(append(all, params[b]), theta[b*4:][:4]...)
 				}
-				require.NoError(t, rowsOf(t, samples, seed).Run(mc.Mix(0, 0), all, data, value, grad))
+				require.NoError(t, rowsOf(t, samples, seed).Run(parallel.Mix(0, 0), all, data, value, grad))
 				require.InDeltaSlice(t, value, numbers(got), 1e-12)
 				for b := range batch {
 					require.InDelta(t, weight[b]*grad[b*5], numbers(grads[1])[b], 1e-12)

@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/internal/parallel"
 )
 
 // A node of a layer is two operations, and its gradient two more. None of them keeps anything for another: what one row of the
@@ -147,7 +147,7 @@ func (e *estimate) Do(in ...gorgonia.Value) (gorgonia.Value, error) {
 		}
 	}
 	value := make([]float64, e.batch)
-	if err := e.layer.rows.Run(mc.Mix(e.number, e.step), theta, data, value, grad); err != nil {
+	if err := e.layer.rows.Run(parallel.Mix(e.number, e.step), theta, data, value, grad); err != nil {
 		return nil, fmt.Errorf("layer: %w", err)
 	}
 	e.step++

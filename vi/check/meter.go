@@ -8,6 +8,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/memory"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
@@ -31,7 +32,7 @@ func ELBO(d *graph.Density, q family.Q, samples int, seed uint64) (mc.Estimate, 
 // fits at once, each with a meter.
 type Meter struct {
 	d           *graph.Density
-	pool        *mc.Pool[*meterWorker]
+	pool        *parallel.Pool[*meterWorker]
 	logR, ratio []float64  // log r, and log r − log q
 	q           family.Q   // while it measures
 	placed      placedHook // likewise
@@ -70,9 +71,9 @@ func newMeter(d *graph.Density, q family.Q, samples int, seed uint64, processors
 	if err := memory.Check(fmt.Sprintf("%d samples", samples), 24*float64(samples)); err != nil {
 		return nil, fmt.Errorf("check: %w", err)
 	}
-	cut := mc.Cut(samples, max(d.Dim(), d.Terms()/termsOfLatent))
+	cut := parallel.Cut(samples, max(d.Dim(), d.Terms()/termsOfLatent))
 	if processors == allProcessors {
-		processors = mc.Processors(cut.Len())
+		processors = parallel.Processors(cut.Len())
 	}
 	m := &Meter{d: d, logR: make([]float64, samples), ratio: make([]float64, samples)}
 	bind := func(n int) (*meterWorker, error) {
@@ -83,7 +84,7 @@ func newMeter(d *graph.Density, q family.Q, samples int, seed uint64, processors
 		return &meterWorker{x, q.Drawer(n)}, nil
 	}
 	var err error
-	m.pool, err = mc.NewPool(cut, processors, seed, bind, func(w *meterWorker) { w.sampler.Locate(m.q) }, m.block)
+	m.pool, err = parallel.NewPool(cut, processors, seed, bind, func(w *meterWorker) { w.sampler.Locate(m.q) }, m.block)
 	return m, err
 }
 

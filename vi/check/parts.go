@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
@@ -22,7 +23,7 @@ const (
 func checkDraws(d *graph.Density, q family.Q, n int) error {
 	err := family.Check(q, d)
 	if err == nil {
-		err = mc.CheckDraws(n)
+		err = parallel.CheckDraws(n)
 	}
 	if err != nil {
 		return fmt.Errorf("check: %w", err)
@@ -38,14 +39,14 @@ func batchesFor(samples int) int {
 // replicate does batches of partBatch samples, for different chunks concurrently.
 // Each processor binds what does a batch for a chunk.
 func replicate(batches int, seed uint64, bind func() (func(chunk int, rng *rand.Rand) error, error)) error {
-	bound := make([]func(int, *rand.Rand) error, mc.Processors(partChunks))
-	return mc.Do(len(bound), partChunks, func(p, c int) (err error) {
+	bound := make([]func(int, *rand.Rand) error, parallel.Processors(partChunks))
+	return parallel.Do(len(bound), partChunks, func(p, c int) (err error) {
 		if bound[p] == nil {
 			if bound[p], err = bind(); err != nil {
 				return err
 			}
 		}
-		rng := rand.New(mc.Stream(seed, c))
+		rng := rand.New(parallel.Stream(seed, c))
 		for range batches {
 			if err := bound[p](c, rng); err != nil {
 				return err

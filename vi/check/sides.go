@@ -3,9 +3,9 @@ package check
 import (
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // sideDraws is the number of draws behind the probability of a side of a curve.
@@ -27,7 +27,7 @@ func sideProbs(arr *regions.Arrangement, q family.Q) (positive, negative []float
 		}
 	}
 	const n = 1000 // draws at once
-	rng, z, signs := mc.NewRand(0), make([]float64, q.Dim()*n), make([]float64, n)
+	rng, z, signs := parallel.NewRand(0), make([]float64, q.Dim()*n), make([]float64, n)
 	draw := q.Drawer(n)
 	for range sideDraws / n {
 		if len(curves) == 0 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
@@ -53,7 +54,7 @@ func Gradient(d *graph.Density, q family.Q, e gradient.Estimator, s GradientSett
 		return GradientStats{}, err
 	}
 	chunks := make([]gradientMoments, gradientChunks)
-	err := mc.Do(mc.Processors(gradientChunks), gradientChunks, func(_, c int) error {
+	err := parallel.Do(parallel.Processors(gradientChunks), gradientChunks, func(_, c int) error {
 		g, err := gradient.NewRunner(d, q, e, s.Samples, s.Seed+uint64(c)*0xd1342543de82ef95)
 		if err != nil {
 			return err

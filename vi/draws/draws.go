@@ -7,8 +7,8 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/memory"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
@@ -62,7 +62,7 @@ func Of(ctx context.Context, pool *weighted.Sample, n int, seed uint64) (Draws, 
 				return Draws{}, fmt.Errorf("draws: %w", err)
 			}
 		}
-		for k, from := range s.Resample(n, mc.NewRand(mc.Mix(seed, uint64(n)))) {
+		for k, from := range s.Resample(n, parallel.NewRand(parallel.Mix(seed, uint64(n)))) {
 			z[k] = s.Point(from)
 		}
 	}

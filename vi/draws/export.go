@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/internal/parallel"
 )
 
 // atOnce is how many points are evaluated at once: of much data each takes memory for all of it.
@@ -18,10 +18,10 @@ const atOnce = 16
 
 // LogR is log r at points in unconstrained coordinates.
 func LogR(d *graph.Density, points [][]float64) ([]float64, error) {
-	blocks := mc.Blocks{N: len(points), Size: atOnce}
+	blocks := parallel.Blocks{N: len(points), Size: atOnce}
 	out := make([]float64, len(points))
-	executors := make([]*graph.Executor, mc.Processors(blocks.Len()))
-	err := mc.Do(len(executors), blocks.Len(), func(w, b int) (err error) {
+	executors := make([]*graph.Executor, parallel.Processors(blocks.Len()))
+	err := parallel.Do(len(executors), blocks.Len(), func(w, b int) (err error) {
 		if executors[w] == nil {
 			if executors[w], err = d.Executor(atOnce, graph.Compute{Out: true}); err != nil {
 				return fmt.Errorf("draws: %w", err)

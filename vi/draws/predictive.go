@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/internal/parallel"
 )
 
 // A Predictive holds posterior predictive draws: for each draw of the latents,
@@ -48,9 +48,9 @@ func Predict(latents Draws, seed uint64) (Predictive, error) {
 		out.data[name] = append(out.data[name], data[i])
 	}
 	y, x := make([][]float64, n), make([][]float64, n)
-	cut := mc.Blocks{N: n, Size: predictBlock}
-	err := mc.Do(mc.Processors(cut.Len()), cut.Len(), func(_, b int) error {
-		rng := rand.New(mc.Stream(seed, b))
+	cut := parallel.Blocks{N: n, Size: predictBlock}
+	err := parallel.Do(parallel.Processors(cut.Len()), cut.Len(), func(_, b int) error {
+		rng := rand.New(parallel.Stream(seed, b))
 		for k := b * cut.Size; k < b*cut.Size+cut.Width(b); k++ {
 			y[k] = d.Replicate(nil, latents.z[k], rng)
 			x[k] = d.DeterministicAt(nil, latents.z[k])

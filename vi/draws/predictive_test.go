@@ -13,9 +13,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/vitest"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // predicted is a program and draws of its latents, which need not be of its posterior. It observes on one side of a
@@ -37,7 +37,7 @@ func predicted(t *testing.T, n int, seed uint64) (*graph.Density, Draws) {
 		m.Deterministic("side", graph.Sub(r, 1))
 	})
 	d, q := vitest.Compile(t, m), family.Independent([]float64{0.6, 0.2}, []float64{0.7, 0.3})
-	z, rng := make([][]float64, n), rand.New(mc.Stream(seed, 1<<20))
+	z, rng := make([][]float64, n), rand.New(parallel.Stream(seed, 1<<20))
 	for k := range z {
 		z[k] = make([]float64, q.Dim())
 		q.Rand(z[k], rng)
@@ -68,7 +68,7 @@ func TestPredictExact(t *testing.T) {
 		if k%predictBlock != 0 {
 			continue
 		}
-		rng := rand.New(mc.Stream(*seed, k/predictBlock))
+		rng := rand.New(parallel.Stream(*seed, k/predictBlock))
 		for j := k; j < min(n, k+predictBlock); j++ {
 			z := latents.z[j]
 			data := d.Replicate(nil, z, rng)

@@ -13,9 +13,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/facetvi/facet/boundary"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/regions"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // LowRank are the normals z = μ + s⊙ε + U·η with Rank standard normals η: the
@@ -290,7 +290,7 @@ func (s *lowRankSampler) Locate(q Q) {
 
 func (s *lowRankSampler) Draw(z []float64, rng *rand.Rand) {
 	s.known = false
-	mc.Normals(s.eta, rng)
+	parallel.Normals(s.eta, rng)
 	s.noise(rng)
 	for i, m := range s.q.mu {
 		row := s.row(s.x, i)

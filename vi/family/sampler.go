@@ -4,9 +4,9 @@ import (
 	"math/rand/v2"
 
 	"github.com/facetvi/facet/boundary"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/regions"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // A normalSampler is the Sampler of a Normal. Its sums are, for the adjoint
@@ -89,7 +89,7 @@ func (s *normalSampler) Locate(q Q) {
 }
 
 // noise draws ε: 0 of parameters.
-func (s *normalSampler) noise(rng *rand.Rand) { mc.Normals(s.eps[s.q.points*s.n:], rng) }
+func (s *normalSampler) noise(rng *rand.Rand) { parallel.Normals(s.eps[s.q.points*s.n:], rng) }
 
 // Draw implements Drawer.
 func (s *normalSampler) Draw(z []float64, rng *rand.Rand) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
@@ -53,13 +54,13 @@ func boundaryPart(t testing.TB, d *graph.Density, q family.Q, e gradient.Boundar
 		params[k] = k
 	}
 	parts := make([][]mc.Moments, chunks)
-	require.NoError(t, mc.Do(mc.Processors(chunks), chunks, func(_, c int) error {
+	require.NoError(t, parallel.Do(parallel.Processors(chunks), chunks, func(_, c int) error {
 		parts[c] = make([]mc.Moments, len(params))
 		p, err := gradient.BindParts(d, q, batch, e)
 		if err != nil {
 			return err
 		}
-		rng, sums, g := rand.New(mc.Stream(*gradient.Seed, c)), make([]float64, p.Sampler().Sums()), make([]float64, len(params))
+		rng, sums, g := rand.New(parallel.Stream(*gradient.Seed, c)), make([]float64, p.Sampler().Sums()), make([]float64, len(params))
 		for range n / batch / chunks {
 			if err := p.Run(rng); err != nil {
 				return err

@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // A normalLaw is N(μ, LLᵀ), the law of z = μ + L·e, by the rows of L.
@@ -278,7 +278,7 @@ func (o normalOracle) differentiate(
 ) []float64 {
 	const h = 1e-4
 	at, scale, g := o.law(theta), parameterScales(o.family, o.parents, theta), make([]float64, len(theta))
-	err := mc.Do(mc.Processors(len(g)), len(g), func(_, k int) error {
+	err := parallel.Do(parallel.Processors(len(g)), len(g), func(_, k int) error {
 		moved := func(by float64) normalLaw {
 			to := slices.Clone(theta)
 			to[k] += by * scale[k]

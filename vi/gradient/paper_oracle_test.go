@@ -14,6 +14,7 @@ import (
 	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
@@ -197,7 +198,7 @@ func TestOracleByCommonDraws(t *testing.T) {
 				var difference mc.Moments
 				for seed := range uint64(seeds) {
 					measure := func(theta []float64) float64 {
-						meter.Restart(mc.Mix(*gradient.Seed, seed))
+						meter.Restart(parallel.Mix(*gradient.Seed, seed))
 						q.Set(theta)
 						e, err := meter.Measure(q)
 						require.NoError(t, err)

@@ -8,15 +8,15 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/memory"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // A Runner estimates ∇ELBO with a fixed number of samples, again and again,
 // without allocating. It is for one caller at a time, and uses all processors.
 type Runner struct {
 	dim   int
-	pool  *mc.Pool[Worker]
+	pool  *parallel.Pool[Worker]
 	sums  [][]float64 // by block
 	q     family.Q    // while it estimates
 	first Worker      // of block 0
@@ -30,7 +30,7 @@ func CheckSamples(q family.Q, samples int) error {
 	if samples < 1 {
 		return fmt.Errorf("%d samples; a gradient needs 1", samples)
 	}
-	blocks := float64(mc.Cut(samples, q.Dim()).Len())
+	blocks := float64(parallel.Cut(samples, q.Dim()).Len())
 	return memory.Check(fmt.Sprintf("%d samples", samples), blocks*(500+8*float64(len(q.Theta()))))
 }
 
@@ -48,7 +48,7 @@ func NewRunner(d *graph.Density, q family.Q, e Estimator, samples int, seed uint
 		return nil, errors.New("gradient: no estimator")
 	}
 	r := &Runner{dim: d.Dim(), g: make([]float64, len(q.Theta()))}
-	cut, sums := mc.Cut(samples, d.Dim()), 0
+	cut, sums := parallel.Cut(samples, d.Dim()), 0
 	bind := func(n int) (Worker, error) {
 		w, err := e.Bind(d, q, n)
 		if err == nil {
@@ -56,11 +56,11 @@ func NewRunner(d *graph.Density, q family.Q, e Estimator, samples int, seed uint
 		}
 		return w, err
 	}
-	if r.pool, err = mc.NewPool(cut, mc.Processors(cut.Len()), seed, bind, func(w Worker) { w.Locate(r.q) }, r.block); err != nil {
+	if r.pool, err = parallel.NewPool(cut, parallel.Processors(cut.Len()), seed, bind, func(w Worker) { w.Locate(r.q) }, r.block); err != nil {
 		return nil, err
 	}
 	for range cut.Len() {
-		r.sums = append(r.sums, mc.OwnLines(sums))
+		r.sums = append(r.sums, parallel.OwnLines(sums))
 	}
 	return r, nil
 }
@@ -118,7 +118,7 @@ func (r *Runner) SetStreams(all [][]byte) error {
 // CheckStreams reports states that are not those of the random streams of a Runner
 // for that many samples and latents.
 func CheckStreams(all [][]byte, samples, dim int) error {
-	if want := mc.Cut(samples, dim).Len(); len(all) != want {
+	if want := parallel.Cut(samples, dim).Len(); len(all) != want {
 		return fmt.Errorf("%d random streams for %d blocks of samples", len(all), want)
 	}
 	for b, state := range all {
@@ -136,7 +136,7 @@ var ErrNotFinite = errors.New("the gradient is not finite")
 // guard on which log r is not, and says which; "" if it finds none.
 func Blame(d *graph.Density, q family.Q) string {
 	z := make([]float64, q.Dim())
-	rng := mc.NewRand(0)
+	rng := parallel.NewRand(0)
 	for range 1000 {
 		q.Rand(z, rng)
 		if term, v, of, ok := d.NonFinite(z); ok {
@@ -150,7 +150,7 @@ func Blame(d *graph.Density, q family.Q) string {
 func blameGuard(d *graph.Density, q family.Q) string {
 	const n = 16
 	p, err := BindParts(d, q, n, Boundary{})
-	if err != nil || p.Run(mc.NewRand(0)) != nil {
+	if err != nil || p.Run(parallel.NewRand(0)) != nil {
 		return ""
 	}
 	for k, x := range p.jumps.Pieces() {

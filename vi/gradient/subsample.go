@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // A Subsample is an Estimator that looks at a part of the data at a time: each block of samples is for one of several
@@ -79,7 +79,7 @@ func (w *subsampleWorker) At(t int) {
 		for i := range w.order {
 			w.order[i] = i
 		}
-		rng := mc.NewRand(mc.Mix(w.seed, uint64(epoch)))
+		rng := parallel.NewRand(parallel.Mix(w.seed, uint64(epoch)))
 		rng.Shuffle(len(w.order), func(i, j int) { w.order[i], w.order[j] = w.order[j], w.order[i] })
 	}
 	w.now = w.order[t%len(w.order)]

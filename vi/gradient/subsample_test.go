@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
@@ -70,7 +71,7 @@ func TestPartsHaveTheMeanGradient(t *testing.T) {
 				w, err := gradient.Boundary{Method: method}.Bind(d, q, 64)
 				require.NoError(t, err, name)
 				sums, g := make([]float64, w.Sampler().Sums()), make([]float64, len(q.Theta()))
-				require.NoError(t, w.Add(sums, mc.NewRand(3)))
+				require.NoError(t, w.Add(sums, parallel.NewRand(3)))
 				w.Sampler().Finish(g, sums, 64)
 				return g
 			}

@@ -14,10 +14,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/internal/programs"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 func TestMain(m *testing.M) { programs.Main(m) }
@@ -329,7 +329,7 @@ func (r reference) noise(rng *rand.Rand, n int) [][]float64 {
 			return
 		}
 		row := make([]float64, (last-first)*n)
-		mc.Normals(row, rng)
+		parallel.Normals(row, rng)
 		for k, x := range row {
 			e[k%n][first+k/n] = x
 		}

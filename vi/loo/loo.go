@@ -22,6 +22,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/weighted"
 )
@@ -57,7 +58,7 @@ func Of(names []string, logLikelihoods [][]float64, weights []float64) (Result, 
 		logs[s] = math.Log(w)
 	}
 	r := Result{Points: make([]Point, len(names)), Threshold: weighted.KThreshold(n)}
-	err := mc.Do(mc.Processors(len(names)), len(names), func(_, i int) (err error) {
+	err := parallel.Do(parallel.Processors(len(names)), len(names), func(_, i int) (err error) {
 		if len(logLikelihoods[i]) != n || weights != nil && len(weights) != n {
 			return fmt.Errorf("loo: %s: %d log likelihoods for %d draws", names[i], len(logLikelihoods[i]), n)
 		}

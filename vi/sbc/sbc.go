@@ -18,7 +18,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/internal/parallel"
 )
 
 // Level is the probability with which a right program and fit is said to be wrong.
@@ -158,7 +158,7 @@ func newBands(n int) *bands {
 	for i := 1; i < b.points(); i++ {
 		b.tail = append(b.tail, tails(n, float64(i)/float64(b.points())))
 	}
-	rng := mc.NewRand(uint64(n))
+	rng := parallel.NewRand(uint64(n))
 	u := make([]float64, n)
 	for range simulations {
 		for k := range u {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/internal/parallel"
 )
 
 func TestRank(t *testing.T) {
@@ -27,7 +27,7 @@ func TestTails(t *testing.T) {
 func TestLevel(t *testing.T) {
 	const n, runs = 60, 4000
 	_, low, high := Band(n, 0.9)
-	rng, b := mc.NewRand(7), newBands(n)
+	rng, b := parallel.NewRand(7), newBands(n)
 	out, small := 0, 0
 	for range runs {
 		u := make([]float64, n)
@@ -57,7 +57,7 @@ func TestLevel(t *testing.T) {
 
 // Ranks that are narrow, wide or on one side are named so.
 func TestShapes(t *testing.T) {
-	rng := mc.NewRand(3)
+	rng := parallel.NewRand(3)
 	draws := func(a, b float64) (u []float64) {
 		for range 200 {
 			u = append(u, distuv.Beta{Alpha: a, Beta: b, Src: rng}.Rand())

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/internal/parallel"
 )
 
 const (
@@ -79,10 +79,10 @@ type island struct {
 // newIsland makes island k.
 func newIsland(e *engine, s Settings, k int) *island {
 	dim, size := len(e.Z)/e.N, e.N
-	blocks := mc.Blocks{N: s.Particles, Size: size}.Len()
+	blocks := parallel.Blocks{N: s.Particles, Size: size}.Len()
 	thin := thinning(s, dim)
 	kept := blocks * (s.Moves / thin)
-	pcg := mc.Stream(s.Seed, k)
+	pcg := parallel.Stream(s.Seed, k)
 	l := &island{
 		engine: e, moves: s.Moves, thin: thin, timeOver: s.Over, rng: rand.New(pcg),
 		chains: newStates(blocks, dim, size), pool: newStates(kept, dim, size), next: newStates(kept, dim, size),

@@ -14,6 +14,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/memory"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -106,10 +107,10 @@ func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
 	}
 	report := reporter(s)
 	islands := make([]*island, s.Islands)
-	engines := make([]*engine, mc.Processors(s.Islands))
-	err = mc.Do(len(engines), s.Islands, func(w, k int) (err error) {
+	engines := make([]*engine, parallel.Processors(s.Islands))
+	err = parallel.Do(len(engines), s.Islands, func(w, k int) (err error) {
 		if engines[w] == nil {
-			if engines[w], err = newEngine(d, program, s, mc.Cut(s.Particles, d.Dim()).Size); err != nil {
+			if engines[w], err = newEngine(d, program, s, parallel.Cut(s.Particles, d.Dim()).Size); err != nil {
 				return err
 			}
 		}

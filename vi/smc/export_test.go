@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/internal/parallel"
 )
 
 // Free are settings with walls at which nothing is paid: what is left of them is that signs are a state.
@@ -42,7 +42,7 @@ func Allocations(d *graph.Density, draws [][]float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	root, rng := r.start.power(0.5, same, one), mc.NewRand(1)
+	root, rng := r.start.power(0.5, same, one), parallel.NewRand(1)
 	m := r.movers[0]
 	for _, l := range r.islands {
 		for k := range l.pool {

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/internal/vec"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // States are points side by side, latents × n, with log r, log q0, and how many requirements do not
@@ -170,7 +170,7 @@ func (m *mover) addDots(dst []float64, a float64, x, y []float64) {
 // draw fills s with draws from q0.
 func (m *mover) draw(s *states, root *linear, rng *rand.Rand) error {
 	for i := 0; i < len(m.p); i += m.n {
-		mc.Normals(m.p[i:][:m.n], rng)
+		parallel.Normals(m.p[i:][:m.n], rng)
 	}
 	root.apply(s.z, m.p, m.room, m.n)
 	for i, mean := range m.start.mean {
@@ -197,7 +197,7 @@ func (m *mover) hamiltonian(s *states, rng *rand.Rand) (accepted float64, err er
 		return 0, err
 	}
 	for i := 0; i < len(m.v); i += n {
-		mc.Normals(m.v[i:][:n], rng)
+		parallel.Normals(m.v[i:][:n], rng)
 	}
 	clear(m.energy)
 	m.addDots(m.energy, 0.5, m.v, m.v)

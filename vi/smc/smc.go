@@ -14,6 +14,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/memory"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/scout"
 )
@@ -115,7 +116,7 @@ func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
 		return Result{}, err
 	}
 	if s.Draws == nil {
-		found, err := scout.Run(ctx, d, scout.Settings{Islands: 4, Particles: 128, Seed: mc.Mix(s.Seed, 1), Over: s.Over})
+		found, err := scout.Run(ctx, d, scout.Settings{Islands: 4, Particles: 128, Seed: parallel.Mix(s.Seed, 1), Over: s.Over})
 		if errors.Is(err, scout.ErrNowhere) && required != nil { // which the prior hardly ever meets
 			err, found.Z = nil, priorDraws(d, s.Seed)
 		}
@@ -134,7 +135,7 @@ func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
 
 // priorDraws are those of the prior that have a value.
 func priorDraws(d *graph.Density, seed uint64) (draws [][]float64) {
-	rng := mc.NewRand(mc.Mix(seed, 3))
+	rng := parallel.NewRand(parallel.Mix(seed, 3))
 	for range 2000 {
 		if z := d.PriorDraw(nil, rng); !math.IsInf(floats.Sum(z), 0) && !math.IsNaN(floats.Sum(z)) {
 			draws = append(draws, z)
@@ -159,7 +160,7 @@ type sampler struct {
 	d       *graph.Density
 	s       Settings
 	islands []*island
-	team    *mc.Pool[*mover]
+	team    *parallel.Pool[*mover]
 	movers  []*mover
 	work    func(m *mover, l *island, rng *rand.Rand) error // of the next round
 	walls   *walls                                          // for masses
@@ -173,7 +174,7 @@ type sampler struct {
 }
 
 func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, error) {
-	r := &sampler{ctx: ctx, d: d, s: s, rng: mc.NewRand(mc.Mix(s.Seed, 2))}
+	r := &sampler{ctx: ctx, d: d, s: s, rng: parallel.NewRand(parallel.Mix(s.Seed, 2))}
 	dim := d.Dim()
 	points := mat.NewDense(len(s.Draws), dim, nil)
 	for k, z := range s.Draws {
@@ -200,8 +201,8 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 	if r.walls, err = newWalls(d, 1); err != nil {
 		return nil, err
 	}
-	cut := mc.Blocks{N: s.Islands * s.Particles, Size: s.Particles}
-	r.team, err = mc.NewPool(cut, mc.Processors(s.Islands), s.Seed,
+	cut := parallel.Blocks{N: s.Islands * s.Particles, Size: s.Particles}
+	r.team, err = parallel.NewPool(cut, parallel.Processors(s.Islands), s.Seed,
 		func(n int) (*mover, error) {
 			m, err := newMover(d, &r.path, n)
 			if err == nil && s.wrong != nil {

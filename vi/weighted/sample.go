@@ -10,6 +10,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/memory"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
@@ -93,7 +94,7 @@ func (s *Sample) stratify(q family.Q, n int, seed uint64) (part []int) {
 		s.strata = []stratum{{q, 1, 0, 0, n}}
 		return nil
 	}
-	u, k, sum := mc.NewRand(mc.Mix(seed, uint64(n))).Float64(), 0, m.Weight(0)
+	u, k, sum := parallel.NewRand(parallel.Mix(seed, uint64(n))).Float64(), 0, m.Weight(0)
 	part = make([]int, n)
 	for j := range part {
 		for k < m.Len()-1 && (float64(j)+u)/float64(n) >= sum {
@@ -132,7 +133,7 @@ type worker struct {
 // draw fills Z and LogRatio, block by block, each with a random stream of its own.
 func (s *Sample) draw(ctx context.Context, q family.Q, part []int, seed uint64) error {
 	n, d := len(s.LogRatio), s.density
-	cut := mc.Cut(n, max(d.Dim(), d.Terms()/termsOfLatent))
+	cut := parallel.Cut(n, max(d.Dim(), d.Terms()/termsOfLatent))
 	bind := func(n int) (w worker, err error) {
 		if w.x, err = d.Executor(n, graph.Compute{Out: true}); err != nil {
 			return w, err
@@ -144,7 +145,7 @@ func (s *Sample) draw(ctx context.Context, q family.Q, part []int, seed uint64) 
 		}
 		return w, nil
 	}
-	pool, err := mc.NewPool(cut, mc.Processors(cut.Len()), seed, bind, func(worker) {}, func(w worker, b int, rng *rand.Rand) error {
+	pool, err := parallel.NewPool(cut, parallel.Processors(cut.Len()), seed, bind, func(worker) {}, func(w worker, b int, rng *rand.Rand) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

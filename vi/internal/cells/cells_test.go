@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
@@ -49,7 +50,7 @@ func threshold(t *testing.T, centred bool) *graph.Density {
 }
 
 func found(t *testing.T, d *graph.Density, s Settings) *Search {
-	rng := mc.NewRand(1)
+	rng := parallel.NewRand(1)
 	for range 20 {
 		s.Points = append(s.Points, d.PriorDraw(nil, rng))
 	}
@@ -135,7 +136,7 @@ func TestSummedIsThePosteriorOfTheSwitch(t *testing.T) {
 		rest := family.Sequential(parents)
 		rest.Place(mean, sd)
 		q := newSummed(d, rest, switches)
-		rng := mc.NewRand(3)
+		rng := parallel.NewRand(3)
 		i := switches[0].Latent
 		for range 50 {
 			z := make([]float64, n)
@@ -178,7 +179,7 @@ func TestSummedMixture(t *testing.T) {
 		const draws = 70 // more than a batch
 		z, logs := make([]float64, n*draws), make([]float64, draws)
 		drawer := m.Drawer(draws)
-		drawer.Draw(z, mc.NewRand(5))
+		drawer.Draw(z, parallel.NewRand(5))
 		drawer.SubLogQ(logs)
 		points := make([][]float64, draws)
 		for k := range points {
@@ -207,7 +208,7 @@ func TestSummedMixture(t *testing.T) {
 func TestStopped(t *testing.T) {
 	d := change(t)
 	ctx, stop := context.WithCancel(context.Background())
-	rng := mc.NewRand(1)
+	rng := parallel.NewRand(1)
 	var points [][]float64
 	for range 20 {
 		points = append(points, d.PriorDraw(nil, rng))
@@ -240,7 +241,7 @@ func TestOfDraws(t *testing.T) {
 	m.Observe("line", graph.Normal(graph.Sub(y, x), 0.3), 0)
 	d, err := m.Compile()
 	require.NoError(t, err)
-	rng := mc.NewRand(2)
+	rng := parallel.NewRand(2)
 	var draws [][]float64
 	for range 1000 {
 		x := 2 + 0.12*rng.NormFloat64()

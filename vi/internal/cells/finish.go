@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/weighted"
@@ -53,7 +54,7 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		left += math.Exp(c.LogEvidence.Value - total)
 	}
 	var judged atomic.Int32
-	err = mc.Do(min(len(f.finders), len(kept)), len(kept), func(p, k int) error {
+	err = parallel.Do(min(len(f.finders), len(kept)), len(kept), func(p, k int) error {
 		if s.Progress != nil {
 			defer func() { s.Progress(int(judged.Add(1)), len(kept)) }()
 		}
@@ -65,9 +66,9 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		if part < weighty && c.LogEvidence.SE < judgedSE && c.KHat < unreliable {
 			return nil
 		}
-		seed := mc.Mix(f.s.Seed, uint64(1<<32+k))
+		seed := parallel.Mix(f.s.Seed, uint64(1<<32+k))
 		n := max(leastDraws, int(mostDraws*part)*cheapGuards/max(cheapGuards, f.d.Arrangement().Len()))
-		rng := mc.NewRand(seed)
+		rng := parallel.NewRand(seed)
 		if err := f.judge(ctx, f.finders[p].x, c, n, rng); err != nil || f.over() {
 			return err
 		}

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // OfDraws fits mixtures of normals to draws of a posterior and refines them: for posteriors
@@ -20,5 +20,5 @@ func OfDraws(ctx context.Context, d *graph.Density, draws [][]float64, seed uint
 	for i := range s.dim {
 		s.latents = append(s.latents, i)
 	}
-	return refine(ctx, d, x, s, nil, draws, mc.NewRand(seed))
+	return refine(ctx, d, x, s, nil, draws, parallel.NewRand(seed))
 }

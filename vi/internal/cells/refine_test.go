@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // funnel is Neal's funnel in two dimensions, without data: log r integrates to 1. With a switch,
@@ -38,7 +38,7 @@ func TestRefineFunnel(t *testing.T) {
 		f := found(t, d, Settings{Seed: 1, Switches: d.Switches()})
 		require.Len(t, f.Cells, 1, name)
 		var draws [][]float64
-		rng := mc.NewRand(2)
+		rng := parallel.NewRand(2)
 		for range 4000 {
 			draws = append(draws, d.PriorDraw(nil, rng))
 		}
@@ -69,7 +69,7 @@ func mixture(t *testing.T, q family.Q) family.Mixed {
 // Points of weight keep their share of what is fitted, and one of large weight does not
 // make a normal of itself.
 func TestFitNormalsWeighted(t *testing.T) {
-	rng := mc.NewRand(3)
+	rng := parallel.NewRand(3)
 	var x [][]float64
 	var logs []float64
 	for k := range 3000 {
@@ -99,7 +99,7 @@ func TestFitNormalsWeighted(t *testing.T) {
 // What is summed by monomials is the mean log density of the mixture, and the moments of the points by the parts' shares, far
 // from 0 and in units that are far apart too.
 func TestExpect(t *testing.T) {
-	rng := mc.NewRand(4)
+	rng := parallel.NewRand(4)
 	var x [][]float64
 	var logs []float64
 	for range 300 {
@@ -132,7 +132,7 @@ func TestExpect(t *testing.T) {
 
 // Points that belong to one normal give their weighted mean and covariance.
 func TestMaximiseOne(t *testing.T) {
-	rng := mc.NewRand(5)
+	rng := parallel.NewRand(5)
 	var x [][]float64
 	var logs []float64
 	points := mat.NewDense(400, 3, nil)
@@ -168,7 +168,7 @@ func TestMaximiseOne(t *testing.T) {
 
 // No step of expectation maximisation lowers the likelihood.
 func TestMaximiseRises(t *testing.T) {
-	rng := mc.NewRand(6)
+	rng := parallel.NewRand(6)
 	var x [][]float64
 	for range 1000 {
 		x = append(x, []float64{rng.Float64(), rng.Float64()})

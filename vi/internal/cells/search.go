@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
@@ -81,7 +82,7 @@ type lead struct {
 func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 	s.Lost = cmp.Or(s.Lost, 1e-3)
 	f := &Search{d: d, s: s, least: s.Lost / cautious, lines: newLines(d.Arrangement()), seen: map[string]bool{}, asked: map[regions.Signs]bool{}, failed: map[string]int{}}
-	f.finders = make([]*finder, mc.Processors(round))
+	f.finders = make([]*finder, parallel.Processors(round))
 	for k := range f.finders {
 		var err error
 		if f.finders[k], err = newFinder(d, f.lines, s.Switches); err != nil {
@@ -152,7 +153,7 @@ func (f *Search) add(list []lead, l lead) []lead {
 // look tries leads side by side.
 func (f *Search) look(ctx context.Context, leads []lead) error {
 	found := make([]*Cell, len(leads))
-	err := mc.Do(len(f.finders), len(leads), func(w, k int) (err error) {
+	err := parallel.Do(len(f.finders), len(leads), func(w, k int) (err error) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -173,8 +174,8 @@ func (f *Search) look(ctx context.Context, leads []lead) error {
 	}
 	first := f.Tried
 	f.Tried += len(todo)
-	err = mc.Do(len(f.finders), len(todo), func(w, k int) (err error) {
-		return f.finders[w].evaluate(ctx, todo[k], least, mc.NewRand(mc.Mix(f.s.Seed, uint64(first+k))))
+	err = parallel.Do(len(f.finders), len(todo), func(w, k int) (err error) {
+		return f.finders[w].evaluate(ctx, todo[k], least, parallel.NewRand(parallel.Mix(f.s.Seed, uint64(first+k))))
 	})
 	for _, c := range todo {
 		if id := key(c.span); c.modeless && (len(f.s.Switches) > 0 || f.failed[id] < mostFailed) {

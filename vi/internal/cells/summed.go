@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // A Summed is a distribution in which switches (see graph.Switches) have their exact
@@ -423,7 +423,7 @@ func (q *Summed) drawn() (*summer, [][]float64) {
 			panic("cells: " + err.Error())
 		}
 		q.law.sum, q.law.z = sum, make([]float64, n*q.Dim())
-		rng, u := mc.NewRand(lawDraws), make([]float64, 2*len(q.switches)*n)
+		rng, u := parallel.NewRand(lawDraws), make([]float64, 2*len(q.switches)*n)
 		q.Q.Drawer(n).Draw(q.law.z, rng)
 		for k := range u {
 			u[k] = rng.Float64()

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/newton"
 	"github.com/facetvi/facet/vi/mc"
@@ -35,7 +36,7 @@ func (f *Fitter) weigh(seed uint64, draws int) (bool, error) {
 	n := len(f.rest) + 1
 	out.ratio, out.logWeight, out.x, out.xx = cleared(out.ratio, count), cleared(out.logWeight, count), cleared(out.x, count*n), cleared(out.xx, count*n)
 	f.half, f.normal = cleared(f.half, count), cleared(f.normal, count)
-	if err := f.drawAll(mc.NewRand(seed)); err != nil {
+	if err := f.drawAll(parallel.NewRand(seed)); err != nil {
 		return false, err
 	}
 	out.cells, out.cell, out.tail, out.mean, out.square = out.cells[:0], out.cell[:0], out.tail[:0], out.mean[:0], out.square[:0]

@@ -7,11 +7,11 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/cells"
 	"github.com/facetvi/facet/vi/internal/newton"
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // How intervals are fitted.
@@ -156,7 +156,7 @@ func (f *Fitter) findNodes() {
 
 // findStarts draws a start for each interval from the prior; the seed is the same for all data.
 func (f *Fitter) findStarts(prior *graph.Residuals) {
-	prior.Draw(mc.NewRand(uint64(prior.N)))
+	prior.Draw(parallel.NewRand(uint64(prior.N)))
 	for j := range prior.N {
 		for k, i := range f.rest {
 			f.starts = append(f.starts, prior.Z[i*prior.N+j]/f.scale[k])
