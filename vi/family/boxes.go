@@ -1,25 +1,40 @@
 package family
 
-import "math"
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"sort"
+)
 
-// boxes tell fast that most parts of a mixture have no density at a point: by those
-// of their sides that bound one latent by a number.
+// boxes tell fast at which parts of a mixture there may be a density at a point: by those of their sides that bound one latent by a
+// number. The ends of the intervals of all parts cut the latent's line into pieces; for each piece there is a set of parts.
 type boxes struct {
-	from []int // of each part, and the end
-	list []boxSide
+	parts int
+	list  []boxLatent // at most mostBoxLatents
 }
 
-// A boxSide is the interval of a latent, wider by more than what rounding lets in.
-type boxSide struct {
+// A boxLatent has the set of parts in piece i, from cut i−1 to cut i, at words [i·n, (i+1)·n) of n.
+type boxLatent struct {
 	latent int
+	cuts   []float64
+	sets   []uint64
+}
+
+const (
+	mostBoxLatents = 48      // those with the most pieces tell the most
+	mostBoxWords   = 1 << 17 // of a latent; with fewer cuts a set is larger, and holds what it must
+)
+
+// A boxSide is the interval of a latent in a part, wider by more than what rounding lets in.
+type boxSide struct {
+	part   int
 	lo, hi float64
 }
 
-func newBoxes(parts []Q) (f boxes) {
-	wider := func(at float64) float64 { return 1e-12*math.Abs(at) + 1e-300 }
-	f.from, f.list = make([]int, 0, len(parts)+1), make([]boxSide, 0, len(parts))
-	for _, q := range parts {
-		f.from = append(f.from, len(f.list))
+func newBoxes(parts []Q) boxes {
+	sides := map[int][]boxSide{}
+	for k, q := range parts {
 		c, ok := q.(*confined)
 		if !ok {
 			continue
@@ -28,30 +43,105 @@ func newBoxes(parts []Q) (f boxes) {
 			if r == nil {
 				continue
 			}
-			x := boxSide{r.latent, math.Inf(-1), math.Inf(1)}
-			for _, b := range r.floors {
-				if len(b.Index) == 1 {
-					x.lo = max(x.lo, b.at-wider(b.at))
-				}
+			if lo, hi := r.box(); !math.IsInf(lo, -1) || !math.IsInf(hi, 1) {
+				sides[r.latent] = append(sides[r.latent], boxSide{k, lo, hi})
 			}
-			for _, b := range r.ceilings {
-				if len(b.Index) == 1 {
-					x.hi = min(x.hi, b.at+wider(b.at))
-				}
-			}
-			f.list = append(f.list, x)
 		}
 	}
-	f.from = append(f.from, len(f.list))
-	return f
+	b := boxes{parts: len(parts)}
+	for latent, list := range sides {
+		b.list = append(b.list, newBoxLatent(latent, list, len(parts)))
+	}
+	slices.SortFunc(b.list, func(x, y boxLatent) int {
+		if n := len(y.cuts) - len(x.cuts); n != 0 {
+			return n
+		}
+		return x.latent - y.latent
+	})
+	b.list = b.list[:min(len(b.list), mostBoxLatents)]
+	return b
 }
 
-// outside reports whether part k has no density at z, as far as its boxes tell.
-func (f *boxes) outside(k int, z []float64) bool {
-	for _, x := range f.list[f.from[k]:f.from[k+1]] {
-		if v := z[x.latent]; v < x.lo || v > x.hi {
-			return true
+// box is between which numbers the latent is by itself.
+func (r *truncation) box() (lo, hi float64) {
+	wider := func(at float64) float64 { return 1e-12*math.Abs(at) + 1e-300 }
+	lo, hi = math.Inf(-1), math.Inf(1)
+	for _, b := range r.floors {
+		if len(b.Index) == 1 {
+			lo = max(lo, b.at-wider(b.at))
 		}
 	}
-	return false
+	for _, b := range r.ceilings {
+		if len(b.Index) == 1 {
+			hi = min(hi, b.at+wider(b.at))
+		}
+	}
+	return lo, hi
+}
+
+func newBoxLatent(latent int, sides []boxSide, parts int) boxLatent {
+	l := boxLatent{latent: latent}
+	for _, s := range sides {
+		for _, at := range [...]float64{s.lo, s.hi} {
+			if !math.IsInf(at, 0) {
+				l.cuts = append(l.cuts, at)
+			}
+		}
+	}
+	slices.Sort(l.cuts)
+	l.cuts = slices.Compact(l.cuts)
+	n := words(parts)
+	if step := 1 + len(l.cuts)*n/mostBoxWords; step > 1 {
+		few := l.cuts[:0]
+		for i := 0; i < len(l.cuts); i += step {
+			few = append(few, l.cuts[i])
+		}
+		l.cuts = few
+	}
+	free := make([]uint64, n) // parts that the latent does not bound
+	for k := range parts {
+		free[k/64] |= 1 << (k % 64)
+	}
+	for _, s := range sides {
+		free[s.part/64] &^= 1 << (s.part % 64)
+	}
+	for range len(l.cuts) + 1 {
+		l.sets = append(l.sets, free...)
+	}
+	for _, s := range sides {
+		for i := l.piece(s.lo); i <= len(l.cuts) && (i == 0 || l.cuts[i-1] < s.hi); i++ {
+			l.sets[i*n+s.part/64] |= 1 << (s.part % 64)
+		}
+	}
+	return l
+}
+
+func words(parts int) int { return (parts + 63) / 64 }
+
+// piece is the number of cuts at or below x.
+func (l *boxLatent) piece(x float64) int {
+	return sort.Search(len(l.cuts), func(i int) bool { return x < l.cuts[i] })
+}
+
+// each visits the parts that may have a density at z, in their order.
+func (b *boxes) each(z []float64, visit func(k int)) {
+	n := words(b.parts)
+	var from [mostBoxLatents]int
+	for i := range b.list {
+		from[i] = b.list[i].piece(z[b.list[i].latent]) * n
+	}
+	for w := range n {
+		set := ^uint64(0)
+		if left := b.parts - 64*w; left < 64 {
+			set = 1<<left - 1
+		}
+		for i := range b.list {
+			if set &= b.list[i].sets[from[i]+w]; set == 0 {
+				break
+			}
+		}
+		for ; set != 0; set &= set - 1 {
+			visit(64*w + bits.TrailingZeros64(set))
+		}
+	}
 }

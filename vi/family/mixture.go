@@ -383,15 +383,12 @@ func (m *mixture) LogProb(z []float64) float64 {
 // logRest is LogProb without the completion, if there is one.
 func (m *mixture) logRest(z []float64) float64 {
 	top, sum := math.Inf(-1), 0.0
-	for k, q := range m.parts {
-		if m.boxes.outside(k, z) {
-			continue
-		}
+	m.boxes.each(z, func(k int) {
 		x := m.log[k]
 		if m.completion != nil {
-			x += q.(Completed).LogRest(z)
+			x += m.parts[k].(Completed).LogRest(z)
 		} else {
-			x += q.LogProb(z)
+			x += m.parts[k].LogProb(z)
 		}
 		switch {
 		case x > top:
@@ -399,7 +396,7 @@ func (m *mixture) logRest(z []float64) float64 {
 		case !math.IsInf(x, -1):
 			sum += math.Exp(x - top)
 		}
-	}
+	})
 	return top + math.Log(sum)
 }
 
