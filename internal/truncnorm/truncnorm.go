@@ -70,6 +70,9 @@ func exp(x float64) float64 {
 // beyond is where an end makes no difference: Φ(−beyond) is less than any number.
 const beyond = 39
 
+// IsWhole reports whether Φ(β) − Φ(α) is 1, to 2e-17.
+func IsWhole(lo, hi float64) bool { return lo < -8.5 && hi > 8.5 }
+
 // LogMass is log(Φ(β) − Φ(α)).
 func LogMass(lo, hi float64) float64 {
 	if lo < -beyond && hi > beyond {
@@ -109,8 +112,11 @@ func CDF(x, lo, hi float64) float64 {
 
 // At is T(ε; α, β), the point with the probability of ε: if ε is a draw of the standard
 // normal, T is one of the truncated normal. It lies inside (α, β) if there is a
-// number inside, and is ε itself if both are infinite, or farther than 39.
+// number inside, and is ε itself if both are infinite, or so far that they make no difference to it.
 func At(e, lo, hi float64) float64 {
+	if free(e, lo, hi) {
+		return e
+	}
 	i := intervalOf(lo, hi)
 	return i.at(e)
 }
@@ -118,9 +124,13 @@ func At(e, lo, hi float64) float64 {
 // Row is t = T(ε; α, β), number by number. What equal intervals that follow each other
 // have in common is computed once.
 func Row(t, e, lo, hi []float64) {
-	var i interval
+	i := interval{lo: math.NaN()}
 	for k, x := range e {
-		if k == 0 || lo[k] != i.lo || hi[k] != i.hi {
+		if free(x, lo[k], hi[k]) {
+			t[k] = x
+			continue
+		}
+		if lo[k] != i.lo || hi[k] != i.hi {
 			i = intervalOf(lo[k], hi[k])
 		}
 		t[k] = i.at(x)
@@ -143,10 +153,12 @@ func intervalOf(lo, hi float64) interval {
 	return i
 }
 
+// free reports whether T(ε) is ε: Φ(−12)/φ(6) is 3e-25.
+func free(e, lo, hi float64) bool {
+	return lo < -12 && hi > 12 && (math.Abs(e) < 6 || lo < -beyond && hi > beyond)
+}
+
 func (i *interval) at(e float64) float64 {
-	if i.lo < -beyond && i.hi > beyond {
-		return e
-	}
 	return i.quantile(tails(e))
 }
 

@@ -310,8 +310,9 @@ func (q *confined) LogProb(z []float64) float64 {
 	log := q.normal.LogProb(z)
 	for i, r := range q.truncations {
 		if r != nil {
-			alpha, beta, _, _ := q.within(r, q.normal.conditional(i, z), z, 1, 0)
-			log -= truncnorm.LogMass(alpha, beta)
+			if alpha, beta, _, _ := q.within(r, q.normal.conditional(i, z), z, 1, 0); !truncnorm.IsWhole(alpha, beta) {
+				log -= truncnorm.LogMass(alpha, beta)
+			}
 		}
 	}
 	return log
