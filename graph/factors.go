@@ -67,12 +67,6 @@ func (s *store) quadratic(id nodeID) (q quadratic, ok bool) {
 		return q, false
 	}
 	q.form, q.size = squareMatrix(n), squareMatrix(n)
-	add := func(i, j int, x float64) {
-		for _, to := range [2][2]int{{i, j}, {j, i}} {
-			q.form[to[0]][to[1]] += 0.5 * x
-			q.size[to[0]][to[1]] += 0.5 * math.Abs(x)
-		}
-	}
 	row := func(c combination) []float64 {
 		y := make([]float64, n)
 		y[0] = c.v.v
@@ -82,24 +76,37 @@ func (s *store) quadratic(id nodeID) (q quadratic, ok bool) {
 		return y
 	}
 	for i, x := range row(linear) {
-		add(0, i, x)
+		q.add(0, i, x)
 	}
 	for _, p := range products {
 		b := row(p.b)
 		for i, x := range row(p.a) {
 			for j, y := range b {
-				add(i, j, p.by*x*y)
+				q.add(i, j, p.by*x*y)
 			}
 		}
 	}
-	for i := range n {
-		for j := range n {
+	q.clear()
+	return q, true
+}
+
+// add adds x·yᵢ·yⱼ.
+func (q *quadratic) add(i, j int, x float64) {
+	for _, to := range [2][2]int{{i, j}, {j, i}} {
+		q.form[to[0]][to[1]] += 0.5 * x
+		q.size[to[0]][to[1]] += 0.5 * math.Abs(x)
+	}
+}
+
+// clear makes 0 what may be 0.
+func (q *quadratic) clear() {
+	for i := range q.form {
+		for j := range q.form {
 			if math.Abs(q.form[i][j]) <= factorUlps*q.size[i][j] {
 				q.form[i][j] = 0
 			}
 		}
 	}
-	return q, true
 }
 
 func squareMatrix(n int) [][]float64 {
@@ -262,30 +269,39 @@ func (m *Model) positiveOnLine(id nodeID) (g Guard, ok bool) {
 	breaks := slices.Concat(roots, edges)
 	slices.Sort(breaks)
 	breaks = slices.Compact(breaks)
-	truths := make([]truth, len(breaks)+1) // between the breaks: open where id has no value
+	return m.positiveBetween(latent, breaks, func(x float64) truth {
+		if !inside(x) {
+			return open
+		}
+		return truthOf(holds(x))
+	}), true
+}
+
+// positiveBetween is the guard that a latent is in the intervals between breaks in which at is always. Where it is open, the guard is
+// what it is in the interval below, or in the first one that is not.
+func (m *Model) positiveBetween(latent int, breaks []float64, at func(x float64) truth) Guard {
+	truths := make([]truth, len(breaks)+1)
 	for k := range truths {
-		at := 0.0
+		x := 0.0
 		switch {
 		case len(breaks) == 0:
 		case k == 0:
-			at = breaks[0] - 1 - math.Abs(breaks[0])
+			x = breaks[0] - 1 - math.Abs(breaks[0])
 		case k == len(breaks):
-			at = breaks[k-1] + 1 + math.Abs(breaks[k-1])
+			x = breaks[k-1] + 1 + math.Abs(breaks[k-1])
 		default:
-			at = breaks[k-1] + (breaks[k]-breaks[k-1])/2
+			x = breaks[k-1] + (breaks[k]-breaks[k-1])/2
 		}
-		if inside(at) {
-			truths[k] = truthOf(holds(at))
-		}
+		truths[k] = at(x)
 	}
 	beyond := func(x float64) Guard {
 		return m.halfSpace(regions.Hyperplane{Index: []int{latent}, Coef: []float64{1}, Const: -x}, regions.Rounding{Const: factorUlps * math.Abs(x)}, nil)
 	}
 	last := slices.IndexFunc(truths, func(t truth) bool { return t != open })
 	if last < 0 {
-		return constantGuard(m, false), true
+		return constantGuard(m, false)
 	}
-	g = constantGuard(m, truths[last] == always)
+	g := constantGuard(m, truths[last] == always)
 	for k := last + 1; k < len(truths); k++ {
 		switch {
 		case truths[k] == open || truths[k] == truths[last]:
@@ -297,7 +313,7 @@ func (m *Model) positiveOnLine(id nodeID) (g Guard, ok bool) {
 		}
 		last = k
 	}
-	return g, true
+	return g
 }
 
 const leastRoot = 1e-290 // rounding puts roots that are 0 no further away

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/facetvi/facet/graph/internal/kernel"
 )
@@ -69,23 +70,9 @@ func mixture(n int, of []Dist) *law {
 		}
 		return u
 	}
-	f.start = func(p []float64) (center, scale float64) {
-		total, square, from := 0.0, 0.0, n
-		for k, d := range of {
-			to := from + len(d.law.params)
-			c, sd := d.law.start(p[from:to])
-			total += p[k]
-			center += p[k] * c
-			square += p[k] * (c*c + sd*sd)
-			from = to
-		}
-		center /= total
-		return center, math.Sqrt(max(square/total-center*center, 0))
-	}
-	for _, d := range of {
-		if !d.hasCDF() {
-			return f
-		}
+	f.start = func(p []float64) (center, scale float64) { return startOfMixture(p, n, of) }
+	if slices.ContainsFunc(of, func(d Dist) bool { return !d.hasCDF() }) {
+		return f
 	}
 	f.logCDF = func(x Expr, p []Expr) Expr {
 		return mixed(p[:n], s.at(p), func(d Dist) Expr { return d.logTail(x, false) })
@@ -93,24 +80,46 @@ func mixture(n int, of []Dist) *law {
 	f.logCCDF = func(x Expr, p []Expr) Expr {
 		return mixed(p[:n], s.at(p), func(d Dist) Expr { return d.logTail(x, true) })
 	}
-	f.mean = func(p []Expr) Expr {
-		means, _, ok := momentsOf(s.at(p))
-		if !ok {
-			return Expr{v: math.NaN()}
-		}
-		return average(p[:n], means)
-	}
-	f.variance = func(p []Expr) Expr {
-		means, squares, ok := momentsOf(s.at(p))
-		if !ok {
-			return Expr{v: math.NaN()}
-		}
-		for k, m := range means {
-			squares[k] = Add(squares[k], Square(m))
-		}
-		return Sub(average(p[:n], squares), Square(average(p[:n], means)))
-	}
+	f.mean = func(p []Expr) Expr { return mixedMean(p[:n], s.at(p)) }
+	f.variance = func(p []Expr) Expr { return mixedVariance(p[:n], s.at(p)) }
 	return f
+}
+
+// startOfMixture is the mean and the standard deviation of where the parts start; p has the n weights and then the
+// parameters of the parts.
+func startOfMixture(p []float64, n int, of []Dist) (center, scale float64) {
+	total, square, from := 0.0, 0.0, n
+	for k, d := range of {
+		to := from + len(d.law.params)
+		c, sd := d.law.start(p[from:to])
+		total += p[k]
+		center += p[k] * c
+		square += p[k] * (c*c + sd*sd)
+		from = to
+	}
+	center /= total
+	return center, math.Sqrt(max(square/total-center*center, 0))
+}
+
+// mixedMean is the mean of a mixture; NaN where a part has none.
+func mixedMean(weights []Expr, ds []Dist) Expr {
+	means, _, ok := momentsOf(ds)
+	if !ok {
+		return Expr{v: math.NaN()}
+	}
+	return average(weights, means)
+}
+
+// mixedVariance is the variance of a mixture; NaN where a part has none.
+func mixedVariance(weights []Expr, ds []Dist) Expr {
+	means, squares, ok := momentsOf(ds)
+	if !ok {
+		return Expr{v: math.NaN()}
+	}
+	for k, m := range means {
+		squares[k] = Add(squares[k], Square(m))
+	}
+	return Sub(average(weights, squares), Square(average(weights, means)))
 }
 
 // mixed is the log of the average of exp(logp(d)) by weights. A logp of −∞ has no part in it.

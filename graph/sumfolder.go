@@ -61,31 +61,7 @@ func (f *sumFolder) fold(ids []nodeID) (v signedPoly, ok bool) {
 		if !ok {
 			return v, false
 		}
-		return f.each(a, a, func(x, _ *poly) (*poly, bool) {
-			switch {
-			case f.s.local:
-				return f.expand(n.fn, rows, x)
-			case x.isNumber():
-				out := &poly{}
-				in, col := x.column(0, rows), out.column(0, rows)
-				for r, v := range in {
-					col[r] = n.fn.Value(v)
-				}
-				return out, true
-			case n.fn == kernel.Square:
-				return f.times(x, x, rows), true
-			case n.fn == kernel.Recip:
-				return f.inverse(x, rows)
-			}
-			out := &poly{}
-			for r := range rows {
-				if len(f.s.products.atoms) > mostAtoms {
-					return nil, false
-				}
-				out.column(f.s.products.function(n.fn, x, r), rows)[r] = 1
-			}
-			return out, true
-		})
+		return f.each(a, a, func(x, _ *poly) (*poly, bool) { return f.apply(n.fn, x, rows) })
 	case n.kind == kBinary && (f.s.local || n.fn == kernel.Mul || n.fn == kernel.MulData || n.fn == kernel.Div):
 		x, ok := f.operand(ids, func(n *node) nodeID { return n.a })
 		if !ok {
@@ -95,21 +71,50 @@ func (f *sumFolder) fold(ids []nodeID) (v signedPoly, ok bool) {
 		if !ok {
 			return v, false
 		}
-		return f.each(x, y, func(x, y *poly) (*poly, bool) {
-			ok := true
-			switch {
-			case f.s.local && n.fn != kernel.Mul && n.fn != kernel.MulData:
-				return f.expand(n.fn, rows, x, y)
-			case n.fn == kernel.Div:
-				y, ok = f.inverse(y, rows)
-			}
-			if !ok {
-				return nil, false
-			}
-			return f.times(x, y, rows), true
-		})
+		return f.each(x, y, func(x, y *poly) (*poly, bool) { return f.combine(n.fn, x, y, rows) })
 	}
 	return v, false
+}
+
+// apply is fn of a polynomial in each row.
+func (f *sumFolder) apply(fn kernel.Function, x *poly, rows int) (*poly, bool) {
+	out := &poly{}
+	switch {
+	case f.s.local:
+		return f.expand(fn, rows, x)
+	case x.isNumber():
+		in, col := x.column(0, rows), out.column(0, rows)
+		for r, v := range in {
+			col[r] = fn.Value(v)
+		}
+		return out, true
+	case fn == kernel.Square:
+		return f.times(x, x, rows), true
+	case fn == kernel.Recip:
+		return f.inverse(x, rows)
+	}
+	for r := range rows {
+		if len(f.s.products.atoms) > mostAtoms {
+			return nil, false
+		}
+		out.column(f.s.products.function(fn, x, r), rows)[r] = 1
+	}
+	return out, true
+}
+
+// combine is a product or a quotient of polynomials in each row, or near a point any function of two.
+func (f *sumFolder) combine(fn kernel.Function, x, y *poly, rows int) (*poly, bool) {
+	switch {
+	case f.s.local && fn != kernel.Mul && fn != kernel.MulData:
+		return f.expand(fn, rows, x, y)
+	case fn == kernel.Div:
+		inverse, ok := f.inverse(y, rows)
+		if !ok {
+			return nil, false
+		}
+		y = inverse
+	}
+	return f.times(x, y, rows), true
 }
 
 // isAtom reports whether id is one of few expressions of a form that neither data nor signs are in.

@@ -55,9 +55,29 @@ func (d *Density) Switches() []SwitchLatent {
 			is[i] = is[i] && all[i].take(d.arr, l, k)
 		}
 	}
-	meets := make([][]int, d.Dim()) // switches with which a term also depends on one
-	apart := make([]bool, d.Dim())  // one of these terms is a prior of theirs
-	var together [][]int            // planes, by term in which switches meet
+	m, few := d.meetings(is)
+	if !few {
+		return nil
+	}
+	all = slices.DeleteFunc(all, func(s SwitchLatent) bool { return !is[s.Latent] || len(s.Planes) == 0 })
+	slices.SortStableFunc(all, func(a, b SwitchLatent) int { return cmp.Compare(len(b.Planes), len(a.Planes)) })
+	for i := range all {
+		all[i].sort(d.arr)
+	}
+	return m.apart(all, cheap(all, m.together, m.priors))
+}
+
+// meetings say which switches meet.
+type meetings struct {
+	of       [][]int // by latent: the switches with which a term also depends on it
+	priors   []bool  // by latent: one of these terms is a prior of theirs
+	together [][]int // planes, by term in which switches meet
+}
+
+// meetings looks for terms in which latents that may be switches meet, and takes those out of is that a term depends on
+// otherwise than by guards. It is not ok if that takes too long.
+func (d *Density) meetings(is []bool) (m meetings, ok bool) {
+	m.of, m.priors = make([][]int, d.Dim()), make([]bool, d.Dim())
 	stamp, visits := make([]int, d.nodes.len()), 0
 	prior := d.m.params - 1 // parameters have none
 	var met, planes []int
@@ -91,28 +111,27 @@ func (d *Density) Switches() []SwitchLatent {
 			}
 		}
 		if visits > mostVisits {
-			return nil
+			return m, false
 		}
 		slices.Sort(met)
 		met = slices.DeleteFunc(slices.Compact(met), func(i int) bool { return !is[i] })
 		if len(met) > 1 {
 			for _, i := range met {
-				meets[i] = append(meets[i], met...)
-				apart[i] = apart[i] || slices.Contains(met, of)
+				m.of[i] = append(m.of[i], met...)
+				m.priors[i] = m.priors[i] || slices.Contains(met, of)
 			}
-			together = append(together, slices.Clone(planes))
+			m.together = append(m.together, slices.Clone(planes))
 		}
 	}
-	all = slices.DeleteFunc(all, func(s SwitchLatent) bool { return !is[s.Latent] || len(s.Planes) == 0 })
-	slices.SortStableFunc(all, func(a, b SwitchLatent) int { return cmp.Compare(len(b.Planes), len(a.Planes)) })
-	for i := range all {
-		all[i].sort(d.arr)
-	}
-	cheap := cheap(all, together, apart)
-	taken, below := make([]bool, d.Dim()), make([]bool, d.Dim()) // below: in the thresholds of one that is taken
-	var list []SwitchLatent
+	return m, true
+}
+
+// apart are those switches, the first ones first, that are cheap or meet no other one, and of which none is in the
+// thresholds of another.
+func (m meetings) apart(all []SwitchLatent, cheap []bool) (list []SwitchLatent) {
+	taken, below := make([]bool, len(m.of)), make([]bool, len(m.of)) // below: in the thresholds of one that is taken
 	for k, s := range all {
-		if !cheap[k] && slices.ContainsFunc(meets[s.Latent], func(i int) bool { return i != s.Latent && taken[i] }) ||
+		if !cheap[k] && slices.ContainsFunc(m.of[s.Latent], func(i int) bool { return i != s.Latent && taken[i] }) ||
 			slices.ContainsFunc(s.Index, func(i int) bool { return taken[i] }) || below[s.Latent] {
 			continue
 		}

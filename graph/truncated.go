@@ -45,8 +45,6 @@ func truncated(of Dist) *law {
 		d, s := in(p), f.supportAt(p)
 		return Sub(d.logMass(x, Expr{v: s.hi}), d.logIn(s))
 	}
-	// A quantile is drawn, by the shares of residuals where they are known. Else draws that fall outside
-	// are drawn again, and where most would, a quantile is found by search.
 	f.rand = func(p []float64, rng *rand.Rand) float64 {
 		if of.law.shares != nil {
 			c := newCut(of.law, p, of.law.shares)
@@ -55,36 +53,7 @@ func truncated(of Dist) *law {
 			}
 		}
 		whole := Dist{law: f, params: numbersOf(p)}
-		d, s := in(whole.params), whole.support()
-		mass := math.NaN()
-		for try := range 50 {
-			if try == 3 {
-				if mass = d.logIn(s).v; !(mass > math.Log(0.1)) {
-					break
-				}
-			}
-			x := d.fromCoordinate(d.sample(rng))
-			if !s.contains(x) {
-				continue
-			}
-			if s.whole || s.forward == nil {
-				return x
-			}
-			if u := s.inverse(s, x); isFinite(u) {
-				return u
-			}
-		}
-		return s.quantile(unitRand(rng), func(x float64, upper bool) float64 {
-			switch {
-			case x < s.lo || !s.whole && x == s.lo:
-				return certainly(upper).v
-			case x >= s.hi:
-				return certainly(!upper).v
-			case upper:
-				return d.logMass(Expr{v: x}, Expr{v: s.hi}).v - mass
-			}
-			return d.logIn(support{lo: s.lo, hi: x, whole: s.whole}).v - mass
-		})
+		return in(whole.params).drawIn(whole.support(), rng)
 	}
 	// Where shares are not known, those of a logistic distribution are near enough.
 	f.start = func(p []float64) (center, scale float64) {
@@ -96,6 +65,40 @@ func truncated(of Dist) *law {
 		return low + 0.5*(high-low), 0.5 * (high - low)
 	}
 	return f
+}
+
+// drawIn draws from the part s of d's support. A draw that falls outside is drawn again; where most would, a
+// quantile is found by search.
+func (d Dist) drawIn(s support, rng *rand.Rand) float64 {
+	mass := math.NaN()
+	for try := range 50 {
+		if try == 3 {
+			if mass = d.logIn(s).v; !(mass > math.Log(0.1)) {
+				break
+			}
+		}
+		x := d.fromCoordinate(d.sample(rng))
+		if !s.contains(x) {
+			continue
+		}
+		if s.whole || s.forward == nil {
+			return x
+		}
+		if u := s.inverse(s, x); isFinite(u) {
+			return u
+		}
+	}
+	return s.quantile(unitRand(rng), func(x float64, upper bool) float64 {
+		switch {
+		case x < s.lo || !s.whole && x == s.lo:
+			return certainly(upper).v
+		case x >= s.hi:
+			return certainly(!upper).v
+		case upper:
+			return d.logMass(Expr{v: x}, Expr{v: s.hi}).v - mass
+		}
+		return d.logIn(support{lo: s.lo, hi: x, whole: s.whole}).v - mass
+	})
 }
 
 // A cut is what truncation leaves of a distribution with known shares.

@@ -89,6 +89,14 @@ func SharesByGuard(d *graph.Density, q family.Q, samples int, seed uint64) (Guar
 		return GuardShares{}, err
 	}
 	s := GuardShares{Samples: batches * partBatch * partChunks, RepGrad: norm(rep.means())}
+	if err := s.fill(d, planes); err != nil {
+		return GuardShares{}, err
+	}
+	return s, nil
+}
+
+// fill makes the shares of guards by the sums.
+func (s *GuardShares) fill(d *graph.Density, planes *planeSums) error {
 	sum, guards := s.RepGrad.Value, d.GuardsByPlane()
 	all, means := planes.sums.total(), planes.sums.means()
 	for l := range guards {
@@ -103,7 +111,7 @@ func SharesByGuard(d *graph.Density, q family.Q, samples int, seed uint64) (Guar
 		}
 		g.Norm = norm(own)
 		if !finite(g.Norm.Value) {
-			return GuardShares{}, fmt.Errorf("check: the jump of log r at %s (%s) is not finite", g.Equation, graph.Places(g.Guards))
+			return fmt.Errorf("check: the jump of log r at %s (%s) is not finite", g.Equation, graph.Places(g.Guards))
 		}
 		sum += g.Norm.Value
 		s.Guards = append(s.Guards, g)
@@ -115,7 +123,7 @@ func SharesByGuard(d *graph.Density, q family.Q, samples int, seed uint64) (Guar
 		}
 	}
 	slices.SortStableFunc(s.Guards, func(a, b GuardShare) int { return cmp.Compare(b.Share, a.Share) })
-	return s, nil
+	return nil
 }
 
 // planeSums are running moments of BouContr by hyperplane of the arrangement and
