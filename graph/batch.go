@@ -493,16 +493,7 @@ func (b *batch) add(id nodeID) {
 		b.last = i
 		return
 	}
-	b.key = b.key[:0]
-	for _, f := range forms {
-		b.key = append(strconv.AppendInt(b.key, int64(f), 10), ',')
-	}
-	if key.kind == fTable && b.fewTables {
-		b.key = append(b.key, b.tableKey(id)...)
-	}
-	if key.kind == fForward {
-		b.key = append(b.key, fmt.Sprint(b.st.layout(b.st.at(id)).Forward)...)
-	}
+	b.writeKey(id, key.kind, forms)
 	i, known := b.byKey[formKey{key.kind, key.fn, string(b.key)}]
 	if !known {
 		key.args = string(b.key)
@@ -510,6 +501,20 @@ func (b *batch) add(id nodeID) {
 	}
 	b.place(i, id)
 	b.follows[b.last], b.last = i, i
+}
+
+// writeKey writes to b.key what tells forms of a kind apart, by the forms of their arguments.
+func (b *batch) writeKey(id nodeID, kind formKind, forms []int) {
+	b.key = b.key[:0]
+	for _, f := range forms {
+		b.key = append(strconv.AppendInt(b.key, int64(f), 10), ',')
+	}
+	if kind == fTable && b.fewTables {
+		b.key = append(b.key, b.tableKey(id)...)
+	}
+	if kind == fForward {
+		b.key = append(b.key, fmt.Sprint(b.st.layout(b.st.at(id)).Forward)...)
+	}
 }
 
 // flipSums are the two sums that a flip is the product of.

@@ -67,20 +67,12 @@ func (s *store) quadratic(id nodeID) (q quadratic, ok bool) {
 		return q, false
 	}
 	q.form, q.size = squareMatrix(n), squareMatrix(n)
-	row := func(c combination) []float64 {
-		y := make([]float64, n)
-		y[0] = c.v.v
-		for _, t := range c.terms {
-			y[at[t.atom]] = t.coef
-		}
-		return y
-	}
-	for i, x := range row(linear) {
+	for i, x := range linear.row(at) {
 		q.add(0, i, x)
 	}
 	for _, p := range products {
-		b := row(p.b)
-		for i, x := range row(p.a) {
+		b := p.b.row(at)
+		for i, x := range p.a.row(at) {
 			for j, y := range b {
 				q.add(i, j, p.by*x*y)
 			}
@@ -88,6 +80,16 @@ func (s *store) quadratic(id nodeID) (q quadratic, ok bool) {
 	}
 	q.clear()
 	return q, true
+}
+
+// row is the constant of c and then the coefficients of variables, by their numbers, which are from 1.
+func (c *combination) row(number map[nodeID]int) []float64 {
+	y := make([]float64, 1+len(number))
+	y[0] = c.v.v
+	for _, t := range c.terms {
+		y[number[t.atom]] = t.coef
+	}
+	return y
 }
 
 // add adds x·yᵢ·yⱼ.

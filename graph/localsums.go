@@ -30,6 +30,20 @@ func (p *products) degree(i int) (sum int32) {
 	return sum
 }
 
+// parts are the monomials of p that are no number: those of degree 1, and all.
+func (f *sumFolder) parts(p *poly) (linear, all poly) {
+	for k, m := range p.at {
+		if m == 0 {
+			continue
+		}
+		all.at, all.col = append(all.at, m), append(all.col, p.col[k])
+		if f.s.products.degree(m) == 1 {
+			linear.at, linear.col = append(linear.at, m), append(linear.col, p.col[k])
+		}
+	}
+	return linear, all
+}
+
 // expand is fn of one or two polynomials to second order: f(v + δ) = f(v) + Σ f_a·δ_a + ½ Σ f_ab·δ_a·δ_b.
 func (f *sumFolder) expand(fn kernel.Function, rows int, args ...*poly) (*poly, bool) {
 	n := len(args)
@@ -37,16 +51,8 @@ func (f *sumFolder) expand(fn kernel.Function, rows int, args ...*poly) (*poly, 
 	varies := make([]bool, n)
 	for a, p := range args {
 		value[a] = p.column(0, rows)
-		for k, m := range p.at {
-			if m == 0 {
-				continue
-			}
-			varies[a] = true
-			rest[a].at, rest[a].col = append(rest[a].at, m), append(rest[a].col, p.col[k])
-			if f.s.products.degree(m) == 1 {
-				linear[a].at, linear[a].col = append(linear[a].at, m), append(linear[a].col, p.col[k])
-			}
-		}
+		linear[a], rest[a] = f.parts(p)
+		varies[a] = len(rest[a].at) > 0
 	}
 	out := &poly{}
 	y := out.column(0, rows)

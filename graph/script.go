@@ -103,18 +103,9 @@ func newScript(m *Model, before contents) (c *script, ok bool) {
 		c.bounds[j] = bounds{b.v, slices.Clone(b.coef)}
 	}
 	for i := range c.observed {
-		o := &c.observed[i]
-		o.local = c.start
-		if o.as.hasData() {
-			return nil, false
-		}
+		c.observed[i].local = c.start
 	}
-	for _, l := range c.latents {
-		if l.discrete != nil || l.prior.hasData() {
-			return nil, false
-		}
-	}
-	if slices.ContainsFunc(c.derived, func(x deterministic) bool { return x.x.from != nil }) {
+	if c.looksAtData() || slices.ContainsFunc(c.latents, func(l latent) bool { return l.discrete != nil }) {
 		return nil, false
 	}
 	for q, g := range c.guards {
@@ -132,6 +123,13 @@ func newScript(m *Model, before contents) (c *script, ok bool) {
 		}
 	}
 	return c, len(c.data) == len(c.observed) && len(c.signs) == len(c.guards) && len(c.coords) == len(c.latents) && len(c.names) == len(c.latents)
+}
+
+// looksAtData reports whether a parameter of a law, or a deterministic expression, is a number that comes from row data.
+func (c *script) looksAtData() bool {
+	return slices.ContainsFunc(c.observed, func(o observation) bool { return o.as.hasData() }) ||
+		slices.ContainsFunc(c.latents, func(l latent) bool { return l.prior.hasData() }) ||
+		slices.ContainsFunc(c.derived, func(x deterministic) bool { return x.x.from != nil })
 }
 
 // findTwins lists the nodes before node j that would be the same but for numbers that
@@ -371,6 +369,12 @@ func (c *script) writeRow(m *Model, p *Plate, r int, roots []func(r int) *node) 
 	for q, j := range c.signs {
 		s.setLeaf(kSign, m.arr.Len()-len(c.signs)+q, start+nodeID(j))
 	}
+	c.addContents(m, r, guards, start, names)
+	return true
+}
+
+// addContents adds the terms, the latents with the given names, and what else is asked of row r of the block.
+func (c *script) addContents(m *Model, r, guards int, start nodeID, names []string) {
 	for _, f := range c.firsts {
 		for i, x := range f.params {
 			f.params[i] = c.moved(x, r, start)
@@ -388,7 +392,7 @@ func (c *script) writeRow(m *Model, p *Plate, r int, roots []func(r int) *node) 
 	for q, l := range c.latents {
 		l.name, l.value, l.prior.params = names[q], c.idIn(l.value, r, start), c.movedAll(l.prior.params, r, start)
 		m.names[l.name] = aLatent
-		s.setLeaf(kLatent, len(m.latents), start+nodeID(c.coords[q]))
+		m.st.setLeaf(kLatent, len(m.latents), start+nodeID(c.coords[q]))
 		m.latents = append(m.latents, l)
 	}
 	for _, x := range c.collected {
@@ -398,7 +402,6 @@ func (c *script) writeRow(m *Model, p *Plate, r int, roots []func(r int) *node) 
 		x.x, x.where = c.moved(x.x, r, start), c.movedGuard(x.where, guards, r, start)
 		m.derived = append(m.derived, x)
 	}
-	return true
 }
 
 // movedGuard is moved of a guard, where the row's comparisons have numbers from guards on.

@@ -26,16 +26,13 @@ func (f *sumFolder) fold(ids []nodeID) (v signedPoly, ok bool) {
 	v.side = [2]*poly{p, p}
 	n := st.like(ids[0])
 	switch {
-	case n.kind == kConst:
+	case n.kind == kConst, n.kind == kData:
 		col := p.column(0, rows)
 		for r, id := range ids {
-			col[r] = st.head(id).v
-		}
-		return v, true
-	case n.kind == kData:
-		col := p.column(0, rows)
-		for r, id := range ids {
-			col[r] = f.s.d.data[st.head(id).a]
+			x := st.head(id)
+			if col[r] = x.v; n.kind == kData {
+				col[r] = f.s.d.data[x.a]
+			}
 		}
 		return v, true
 	case n.kind == kSum && b.isAffineRow(b.view(ids[0])), n.kind == kLatent:

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/powerscale"
 )
 
@@ -36,17 +37,8 @@ func (p *Posterior) Sensitivity(names ...string) (Sensitivity, error) {
 			return Sensitivity{}, fmt.Errorf("vi: no latent or expression %q", name)
 		}
 	}
-	part := make([]int, p.Density.Dim()) // of each latent
-	for i, name := range p.Density.Latents()[p.Density.Params():] {
-		name, _, _ = strings.Cut(name, "[")
-		k := slices.Index(draws.Parts, name)
-		if k < 0 {
-			k = len(draws.Parts)
-			draws.Parts = append(draws.Parts, name)
-		}
-		part[p.Density.Params()+i] = k
-	}
-	draws.Parts = append(draws.Parts, powerscale.Likelihood)
+	priors, part := priorParts(p.Density)
+	draws.Parts = append(priors, powerscale.Likelihood)
 	draws.Values, draws.Log = make([][]float64, len(columns)), make([][]float64, len(draws.Parts))
 	for k := 0; k < s.Len(); k += 1 + (s.Len()-1)/mostScaled {
 		if s.Weights[k] == 0 {
@@ -77,4 +69,19 @@ func (p *Posterior) Sensitivity(names ...string) (Sensitivity, error) {
 		return Sensitivity{}, fmt.Errorf("vi: %w", err)
 	}
 	return r, nil
+}
+
+// priorParts are the names of latents, without their numbers, and which of them each latent has.
+func priorParts(d *graph.Density) (names []string, of []int) {
+	of = make([]int, d.Dim())
+	for i, name := range d.Latents()[d.Params():] {
+		name, _, _ = strings.Cut(name, "[")
+		k := slices.Index(names, name)
+		if k < 0 {
+			k = len(names)
+			names = append(names, name)
+		}
+		of[d.Params()+i] = k
+	}
+	return names, of
 }

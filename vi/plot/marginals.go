@@ -71,12 +71,11 @@ func marginals(fit *vi.Posterior, before [][]float64, names []string, l *legend)
 		}
 		style := lineStyle(k)
 		if len(prior) > 0 {
-			thin := style
-			thin.Width, thin.Dashes = 1, []vg.Length{4, 3}
 			if sample, err = plotter.NewLine(prior); err != nil {
 				return nil, fmt.Errorf("plot: latent %s: %w", name, err)
 			}
-			sample.LineStyle = thin
+			sample.LineStyle = style
+			sample.Width, sample.Dashes = 1, []vg.Length{4, 3}
 			p.Add(sample)
 		}
 		line, err := plotter.NewLine(posterior)

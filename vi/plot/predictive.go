@@ -54,19 +54,10 @@ func Predictive(r vi.Predictive, name string, x []float64) (*plot.Plot, error) {
 		if run.missing {
 			style, of = 1, ", missing"
 		}
-		wide, err := stairsBand(at, q[0], q[4], run.ends, pale(palette[style], 0.18))
+		wide, narrow, median, err := bands(at, q, run.ends, style)
 		if err != nil {
 			return nil, err
 		}
-		narrow, err := stairsBand(at, q[1], q[3], run.ends, pale(palette[style], 0.42))
-		if err != nil {
-			return nil, err
-		}
-		median, err := plotter.NewLine(points(stairs(at, q[2], run.ends[0], run.ends[1])))
-		if err != nil {
-			return nil, err
-		}
-		median.LineStyle = lineStyle(style)
 		p.Add(wide, narrow, median)
 		if !named[style] {
 			named[style] = true
@@ -86,6 +77,21 @@ func Predictive(r vi.Predictive, name string, x []float64) (*plot.Plot, error) {
 	}
 	roomy(p)
 	return p, nil
+}
+
+// bands are those of 90 % and of 50 % of draws, and the line of their medians, from one end to the other.
+func bands(at []float64, q [5][]float64, ends [2]int, style int) (wide, narrow *plotter.Polygon, median *plotter.Line, err error) {
+	if wide, err = stairsBand(at, q[0], q[4], ends, pale(palette[style], 0.18)); err != nil {
+		return nil, nil, nil, err
+	}
+	if narrow, err = stairsBand(at, q[1], q[3], ends, pale(palette[style], 0.42)); err != nil {
+		return nil, nil, nil, err
+	}
+	if median, err = plotter.NewLine(points(stairs(at, q[2], ends[0], ends[1]))); err != nil {
+		return nil, nil, nil, err
+	}
+	median.LineStyle = lineStyle(style)
+	return wide, narrow, median, nil
 }
 
 // quantiles are those of the draws in each place, NaN if there are none.

@@ -175,8 +175,8 @@ func (g *grouped) evaluate(ctx context.Context, e *graph.Density, mode *ModeFind
 	}
 	now := g.groups()
 	best := slices.Repeat([]float64{math.Inf(-1)}, len(g.first))
-	along, was := make([]float64, len(g.value)), slices.Clone(g.known)
-	climb := func(k int, z []float64) error {
+	along := make([]float64, len(g.value))
+	err = g.sweep(starts, func(k int, z []float64) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -199,7 +199,26 @@ func (g *grouped) evaluate(ctx context.Context, e *graph.Density, mode *ModeFind
 			g.mass[j] = prior.LogMass(g.w.Latent, 0, lo, hi)
 		}
 		return nil
+	})
+	if err != nil {
+		return err
 	}
+	for k, due := range g.due {
+		if a, b := g.first[k], g.end(k); due && math.IsInf(best[k], -1) { // no climb had an end
+			for j := a; j < b; j++ {
+				g.value[j], g.mass[j] = math.Inf(-1), 0
+			}
+		}
+	}
+	clear(g.due)
+	g.choose(prior)
+	return nil
+}
+
+// sweep climbs in the groups that are due, forwards and backwards from each start: in one whose mode was known from there, and in
+// others from where the climb before it ended, to which climb moves z.
+func (g *grouped) sweep(starts [][]float64, climb func(k int, z []float64) error) error {
+	was := slices.Clone(g.known)
 	for _, start := range starts {
 		for _, back := range []bool{false, true} {
 			z := slices.Clone(start)
@@ -219,15 +238,6 @@ func (g *grouped) evaluate(ctx context.Context, e *graph.Density, mode *ModeFind
 			}
 		}
 	}
-	for k, due := range g.due {
-		if a, b := g.first[k], g.end(k); due && math.IsInf(best[k], -1) { // no climb had an end
-			for j := a; j < b; j++ {
-				g.value[j], g.mass[j] = math.Inf(-1), 0
-			}
-		}
-	}
-	clear(g.due)
-	g.choose(prior)
 	return nil
 }
 
