@@ -17,8 +17,6 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
-
-	"github.com/facetvi/facet/internal/cputime"
 )
 
 // A Run is an example: it reads its arguments and writes its answer to out.
@@ -48,9 +46,6 @@ func Call(ctx context.Context, run Run, args []string, out, errOut io.Writer) in
 // Interrupted reports whether a fit stopped early for an interrupt alone, so
 // that what it has can be reported.
 func Interrupted(err error) bool { return errors.Is(err, context.Canceled) }
-
-// CPU are the CPU seconds that the program has taken.
-func CPU() float64 { return cputime.Seconds() }
 
 // wrong is an error of whoever called the example.
 type wrong string

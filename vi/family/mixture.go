@@ -219,19 +219,6 @@ func shares(weight []float64, parts []Q, moments func(part Q, i int) (mean, sd f
 	return share
 }
 
-// Shifted is q with each latent's means moved by so much.
-func Shifted(q Q, by []float64) Q {
-	q = q.Clone()
-	theta := slices.Clone(q.Theta())
-	for k := range theta {
-		if p := q.Param(k); p.Is("μ") {
-			theta[k] += by[p.Latent]
-		}
-	}
-	q.Set(theta)
-	return q
-}
-
 // Widened is q with conditional scales times factor.
 func Widened(q Q, factor float64) Q {
 	q = q.Clone()

@@ -14,18 +14,6 @@ import (
 	"github.com/facetvi/facet/examples/cli"
 )
 
-// Answers runs a program, tests that the texts are in its answer, and returns that.
-func Answers(t *testing.T, run cli.Run, args []string, want ...string) string {
-	t.Helper()
-	var out, errOut bytes.Buffer
-	require.Zero(t, cli.Call(context.Background(), run, args, &out, &errOut), errOut.String())
-	for _, text := range want {
-		require.Contains(t, out.String(), text)
-	}
-	require.Empty(t, errOut.String())
-	return out.String()
-}
-
 // Interrupted tests that a program, when it is interrupted, reports what it has,
 // with the texts want.
 func Interrupted(t *testing.T, run cli.Run, want ...string) {

@@ -38,16 +38,6 @@ func regimeOf(m *graph.Model, name string) regime {
 	}
 }
 
-// One is the program without a threshold: one regime, around the centre of all.
-func One(x []float64) *graph.Model {
-	m := graph.NewModel()
-	all := regimeOf(m, "all")
-	for t := 2; t < len(x); t++ {
-		m.Observe("x", all.after(x[t-1], x[t-2], Centre["all"]), x[t])
-	}
-	return m
-}
-
 // Model is the program for logarithms x. Its guards "high" say of each year from the third on that two years before there were
 // more lynx than the threshold.
 func Model(x []float64) *graph.Model {
