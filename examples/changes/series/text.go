@@ -21,20 +21,24 @@ func chance(p float64) string {
 	return fmt.Sprintf("%.3f", p)
 }
 
-// number has about three digits of x that matter.
-func number(x float64) string {
-	if x != 0 && (math.Abs(x) >= 1e6 || math.Abs(x) < 1e-3) {
+// number has about three digits of x that matter, and two of what it is a part of.
+func number(x, of float64) string {
+	places := func(digits int, x float64) int { return digits - 1 - int(math.Floor(math.Log10(x))) }
+	switch size := math.Abs(x); {
+	case size >= 1e15 || size < 1e-3 && x != 0 && of < size:
 		return fmt.Sprintf("%.3g", x)
+	case x == math.Trunc(x) && (of == 0 || of >= 2):
+		return fmt.Sprintf("%.0f", x)
+	case of > 0:
+		return fmt.Sprintf("%.*f", min(9, max(0, places(3, math.Max(1e-3, size)), places(2, of))), x)
+	default:
+		return fmt.Sprintf("%.*f", max(0, places(3, math.Max(1e-3, size))), x)
 	}
-	if x == math.Trunc(x) {
-		return fmt.Sprint(x)
-	}
-	digits := 2 - int(math.Floor(math.Log10(math.Max(1e-3, math.Abs(x)))))
-	return fmt.Sprintf("%.*f", max(0, digits), x)
 }
 
 func (i Interval) String() string {
-	return fmt.Sprintf("%s (%s to %s)", number(i.Mean), number(i.Low), number(i.High))
+	wide := i.High - i.Low
+	return fmt.Sprintf("%s (%s to %s)", number(i.Mean, wide), number(i.Low, wide), number(i.High, wide))
 }
 
 // Write prints the answer for people.
@@ -68,7 +72,7 @@ func (r *Result) writeChanges(w io.Writer) {
 			by, word = Interval{-by.Mean, -by.High, -by.Low}, "less"
 		}
 		fmt.Fprintf(w, "  level %v: %v %s", r.Levels[k+1], by, word)
-		if r.positive() {
+		if r.positive() && math.Abs(c.Ratio.Mean-1) >= 0.001 {
 			fmt.Fprintf(w, ", %v times as much", c.Ratio)
 		}
 		fmt.Fprintln(w)
