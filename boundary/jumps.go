@@ -275,5 +275,13 @@ func (j *Jumps) Pieces() []Piece { return j.pieces }
 // of a curve none but its own can be.
 func (j *Jumps) Latents() [][]int { return j.latents }
 
+// Graph returns the Gorgonia graph of the jumps for n samples, built anew, to extend and to run on any machine of Gorgonia's. Its inputs
+// are those of Batch.Samples: Z and Signs of the samples, Points and PointSigns of where they are moved, and Data. Out has the jumps, a
+// row for each piece, and Grad the gradient of log r at the samples.
+func (j *Jumps) Graph(n int) (*graph.Graph, error) { return j.prog.Graph(n) }
+
+// DOT draws that graph for one sample in the language of Graphviz.
+func (j *Jumps) DOT() ([]byte, error) { return j.prog.DOT() }
+
 // Nodes is the number of nodes of the Gorgonia graph.
 func (j *Jumps) Nodes() int { return j.prog.Nodes() }
