@@ -24,7 +24,6 @@ type Jumps struct {
 	latents [][]int // whose values on the piece are wanted, by piece
 	points  []pointRow
 	signs   []signRow
-	valued  bool // the last output is log r at the samples
 }
 
 // A Piece is what samples are moved onto: the hyperplane of a guard, or of a guard
@@ -262,7 +261,7 @@ func (c *compiler) finish(outs []graph.Expr) (*Jumps, error) {
 	}
 	var err error
 	if c.valued {
-		j.valued, jumps = true, append(jumps, c.v.LogProb())
+		jumps = append(jumps, c.v.LogProb())
 	}
 	j.prog, err = c.v.Compile(jumps)
 	return j, err
