@@ -274,10 +274,22 @@ func filter[T any](list []T, keep func(T) bool) []T {
 // vectors are the components of vectors.
 func (p *Posterior) vectors(of *weighted.Sample) (list []LatentSummary) {
 	names := p.Density.Components()
-	if len(names) == 0 {
+	for i, x := range p.components(of) {
+		s := LatentSummary{Name: names[i]}
+		s.Mean, s.SD = of.MomentsOf(x)
+		q := of.QuantilesOf(x, 0.05, 0.5, 0.95)
+		s.Q5, s.Q50, s.Q95 = q[0], q[1], q[2]
+		list = append(list, s)
+	}
+	return list
+}
+
+// components are the values of the components of vectors, draw by draw.
+func (p *Posterior) components(of *weighted.Sample) [][]float64 {
+	values := make([][]float64, len(p.Density.Components()))
+	if len(values) == 0 {
 		return nil
 	}
-	values := make([][]float64, len(names))
 	for i := range values {
 		values[i] = make([]float64, of.Len())
 	}
@@ -286,14 +298,7 @@ func (p *Posterior) vectors(of *weighted.Sample) (list []LatentSummary) {
 			values[i][k] = x
 		}
 	}
-	for i, x := range values {
-		s := LatentSummary{Name: names[i]}
-		s.Mean, s.SD = of.MomentsOf(x)
-		q := of.QuantilesOf(x, 0.05, 0.5, 0.95)
-		s.Q5, s.Q50, s.Q95 = q[0], q[1], q[2]
-		list = append(list, s)
-	}
-	return list
+	return values
 }
 
 // What of correlations a summary has.

@@ -38,6 +38,12 @@ func TestDirichletPosterior(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, log, e.Value, 0.02)
 
+	var judged []string
+	for _, x := range p.findings.known {
+		judged = append(judged, x.what)
+	}
+	require.Subset(t, judged, []string{"the mean of theta[0]", "the standard deviation of theta[2]"})
+
 	s := p.Summary()
 	require.Len(t, s.Latents, 2)
 	require.Len(t, s.Vectors, 3)

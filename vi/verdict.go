@@ -336,6 +336,18 @@ func (j *judgement) numbers() (list []known) {
 		add("the mean of "+name, m.Mean.SE/m.SD.Value, accepted.mean, wanted.mean)
 		add("the standard deviation of "+name, m.SD.SE/m.SD.Value, accepted.sd, wanted.sd)
 	}
+	components := d.Components()
+	for i, x := range j.p.components(j.s) {
+		mean, sd := j.s.MomentsOf(x)
+		switch {
+		case math.IsInf(sd.SE, 1):
+			q := j.s.QuantilesOf(x, 0.16, 0.5, 0.84)
+			add("the median of "+components[i], 2*q[1].SE/(q[2].Value-q[0].Value), accepted.mean, wanted.mean)
+		case sd.Value > 0:
+			add("the mean of "+components[i], mean.SE/sd.Value, accepted.mean, wanted.mean)
+			add("the standard deviation of "+components[i], sd.SE/sd.Value, accepted.sd, wanted.sd)
+		}
+	}
 	for _, g := range guardsOf(events.Of(j.s), d, judgedGuards) {
 		what := cmp.Or(g.Condition, g.Name)
 		add("the probability of "+what, g.Prob.SE, accepted.prob, wanted.prob)
