@@ -363,7 +363,7 @@ func coordinateAscent(ys []float64) float64 {
 // The default fit of a point's membership for each of many points is not below the best that
 // coordinate ascent finds: its memberships are summed out, given the rest.
 func TestMembership(t *testing.T) {
-	n, seeds := 25, uint64(1)
+	n, seeds := long.Or(15, 25), uint64(1)
 	if long.Exhaustive() {
 		n, seeds = 200, 5
 	}

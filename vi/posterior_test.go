@@ -14,6 +14,7 @@ import (
 
 	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/vitest"
 )
@@ -65,7 +66,7 @@ func TestPosteriorMoments(t *testing.T) {
 		require.Less(t, math.Abs(drawnSD-want.StdDev()), 5*want.StdDev()*math.Sqrt((stat.ExKurtosis(x, nil)+2)/(4*n)), name)
 
 		slices.Sort(x)
-		for _, prob := range []float64{0.01, 0.25, 0.5, 0.9, 0.99} {
+		for _, prob := range long.Or([]float64{0.01, 0.5, 0.9}, []float64{0.01, 0.25, 0.5, 0.9, 0.99}) {
 			got, err := p.Quantile(name, prob)
 			require.NoError(t, err)
 			exact := want.Quantile(prob)

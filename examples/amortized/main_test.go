@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/expect"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -76,7 +77,7 @@ func TestTraining(t *testing.T) {
 	}
 	networks = append(networks, newNetwork(32, rand.New(rand.NewPCG(1, 1))))
 	rng, series := rand.New(rand.NewPCG(1, 3)), []float64{}
-	for range 40 {
+	for range long.Or(15, 40) {
 		series = append(series, draw(rng)...)
 	}
 	answers, err := compare(context.Background(), d, q, series, []string{"through", "without", "start"}, networks)

@@ -16,10 +16,7 @@ import (
 )
 
 func TestRun(t *testing.T) {
-	simulated := 6
-	if testing.Short() {
-		simulated = 0 // fits are slow under the race detector, for which short mode is
-	}
+	simulated := long.Or(0, 6)
 	var out bytes.Buffer
 	require.NoError(t, run(&out, 1, simulated, filepath.Join(t.TempDir(), "fit.html")))
 	for _, text := range []string{"verdict: trust", "\nchange in (1891, 1892)   0.24", "Disasters fell to 30 %", "from 1897 on", "Be ready for 3"} {

@@ -9,14 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/examples/models"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
 // The printed answer.
 func TestRun(t *testing.T) {
-	if testing.Short() {
-		t.Skip("too slow under the race detector, for which short mode is")
-	}
+	long.Skip(t)
 	var out bytes.Buffer
 	require.NoError(t, run(&out, 1, filepath.Join(t.TempDir(), "fit.html")))
 	require.Contains(t, out.String(), "verdict: trust")

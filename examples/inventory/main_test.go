@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/expect"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -73,6 +74,7 @@ func TestCost(t *testing.T) {
 
 // The optimum is as good as that of the grid.
 func TestOptimum(t *testing.T) {
+	long.Skip(t)
 	e, err := program()
 	require.NoError(t, err)
 	at, err := e.At(20, starts[1])

@@ -14,9 +14,7 @@ import (
 )
 
 func TestRun(t *testing.T) {
-	if testing.Short() {
-		t.Skip("too slow under the race detector, for which short mode is")
-	}
+	long.Skip(t)
 	var out bytes.Buffer
 	require.NoError(t, run(&out, 1, filepath.Join(t.TempDir(), "fit.html")))
 	for _, text := range []string{"verdict: trust", "threshold        3.23", "0.994", "\n1946 "} {

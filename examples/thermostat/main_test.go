@@ -59,13 +59,11 @@ func TestExact(t *testing.T) {
 // From where DeGAS starts the thresholds are found at which the event is four fifths as likely as at the best of the grid, whatever the seed; without
 // the boundary part they stay where they are.
 func TestLearned(t *testing.T) {
-	if testing.Short() {
-		t.Skip("too slow under the race detector, for which short mode is")
-	}
+	long.Skip(t)
 	d, err := program(start)
 	require.NoError(t, err)
 	most := exact(best(0.25), 0.02)
-	for seed := range long.Or[uint64](1, 2) {
+	for seed := range uint64(2) {
 		fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: seed, Method: vi.Climb{Family: family.Structured{}, Steps: 3000, Stop: vi.Automatic}})
 		require.NoError(t, err)
 		at, err := thresholds(fit)

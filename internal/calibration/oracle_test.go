@@ -25,7 +25,11 @@ var cases = sync.OnceValue(func() []Case {
 			some = append(some, e)
 		}
 	}
-	return append(buildAll(some), LevelShift(4), Hierarchy24(false), LongChangePoint(200))
+	list := append(buildAll(some), LevelShift(4), LongChangePoint(200))
+	if long.On() {
+		list = append(list, Hierarchy24(false)) // as the one of 15 groups, in seconds
+	}
+	return list
 })
 
 // supports are the ends of the latents' supports.

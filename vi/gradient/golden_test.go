@@ -16,16 +16,10 @@ import (
 	"github.com/facetvi/facet/vi/internal/vitest"
 )
 
-// gradientOf are the statistics of draws of 32 samples each.
+// gradientOf are the statistics of draws of 32 samples each, as many as vitest.Draws says.
 func gradientOf(t testing.TB, d *graph.Density, q family.Q, e gradient.Estimator, draws int) check.GradientStats {
 	t.Helper()
-	return fullGradientOf(t, d, q, e, vitest.Draws(draws))
-}
-
-// fullGradientOf is gradientOf with all draws, always.
-func fullGradientOf(t testing.TB, d *graph.Density, q family.Q, e gradient.Estimator, draws int) check.GradientStats {
-	t.Helper()
-	s, err := check.Gradient(d, q, e, check.GradientSettings{Draws: draws, Samples: 32, Seed: *gradient.Seed})
+	s, err := check.Gradient(d, q, e, check.GradientSettings{Draws: vitest.Draws(draws), Samples: 32, Seed: *gradient.Seed})
 	require.NoError(t, err)
 	return s
 }
@@ -61,21 +55,22 @@ func TestGoldenGradient(t *testing.T) {
 			spec, d := vitest.Paper(t, name)
 			q := family.Softplus{}.At(spec.ThetaInit)
 			exact := spec.Golden.Exact
-			run := func(e gradient.Estimator, draws int) check.GradientStats { return fullGradientOf(t, d, q, e, draws) }
-			require.Less(t, maxZ(t, run(gradient.Boundary{}, 4000), exact.Gradient, 0.1), 5.0, "all guards")
-			require.Less(t, maxZ(t, run(gradient.SingleGuard(), 10000), exact.Gradient, 0.1), 5.0, "one guard")
+			run := func(e gradient.Estimator, draws int) check.GradientStats { return gradientOf(t, d, q, e, draws) }
+			seen := vitest.Precision(0.1)
+			require.Less(t, maxZ(t, run(gradient.Boundary{}, 4000), exact.Gradient, seen), 5.0, "all guards")
+			require.Less(t, maxZ(t, run(gradient.SingleGuard(), 10000), exact.Gradient, seen), 5.0, "one guard")
 			weighted := gradient.Boundary{Guards: 1, By: boundary.ByWeight}
-			require.Less(t, maxZ(t, run(weighted, 10000), exact.Gradient, 0.1), 5.0, "one guard by weight")
+			require.Less(t, maxZ(t, run(weighted, 10000), exact.Gradient, seen), 5.0, "one guard by weight")
 
 			reparam := run(gradient.Reparam{}, 4000)
-			require.Less(t, maxZ(t, reparam, exact.RepGrad, 0.1), 5.0, "RepGrad")
+			require.Less(t, maxZ(t, reparam, exact.RepGrad, seen), 5.0, "RepGrad")
 			if name == "textmsg" { // whose boundary part is 0 at this θ by symmetry
 				part := subtractEntropy(run(partBoundary{}, 60000), q)
-				seen := 0.02 * floats.Max(exact.Gradient)
+				seen := vitest.Precision(0.02) * floats.Max(exact.Gradient)
 				require.Less(t, vitest.MaxZScaled(t, part.Mean, part.SE, exact.BouContr, seen, 1), 5.0, "BouContr")
 			} else {
-				require.Greater(t, maxZ(t, reparam, exact.Gradient, 0.1), 5.0, "reparameterization alone must be rejected")
-				require.Less(t, maxZ(t, subtractEntropy(run(partBoundary{}, 150000), q), exact.BouContr, 0.1), 5.0, "BouContr")
+				require.Greater(t, maxZ(t, reparam, exact.Gradient, seen), 5.0, "reparameterization alone must be rejected")
+				require.Less(t, maxZ(t, subtractEntropy(run(partBoundary{}, 150000), q), exact.BouContr, seen), 5.0, "BouContr")
 			}
 			elbo, err := check.ELBO(d, q, 200000, *gradient.Seed)
 			require.NoError(t, err)

@@ -41,10 +41,11 @@ func TestLogLikelihood(t *testing.T) {
 type posterior struct{ lower, upper, top float64 } // standard deviations
 
 func exact(y []float64) (p posterior) {
+	step := long.Or(0.25, 0.15)
 	p.top = math.Inf(-1)
 	var low, high, logs []float64
-	for l := lower - 1.5; l < lower+1.5; l += 0.15 {
-		for u := upper - 1.4; u < upper+1.4; u += 0.14 {
+	for l := lower - 1.5; l < lower+1.5; l += step {
+		for u := upper - 1.4; u < upper+1.4; u += step {
 			low, high, logs = append(low, l), append(high, u), append(logs, LogLikelihood(y, l, u, 0.05))
 			p.top = max(p.top, logs[len(logs)-1])
 		}

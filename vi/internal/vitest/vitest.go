@@ -79,7 +79,7 @@ func Estimate(t testing.TB, what string, want float64, got mc.Estimate, seen flo
 	require.LessOrEqual(t, math.Abs(got.Value-want), 5*got.SE+1e-9*math.Abs(want), "%s: %v, want %v", what, got, want)
 }
 
-// Draws is the number of draws of a test that has n with -long: a quarter of them without,
+// Draws is the number of draws of a test that has n with -long: a ninth of them without,
 // and a sixteenth with -short. Precision says what is still seen of an error.
 func Draws(n int) int {
 	coarse := coarser()
@@ -95,5 +95,5 @@ func coarser() int {
 	if testing.Short() {
 		return 4
 	}
-	return long.Or(2, 1)
+	return long.Or(3, 1)
 }
