@@ -26,6 +26,7 @@ type Normal struct {
 	theta  []float64 // (μ_0, s_0, μ_1, …, B); for Softplus ρ in place of s
 	// what theta says
 	mu, s, b []float64
+	entropy  float64
 	inv      []float64 // 1/s, but of Softplus
 	slope    []float64 // ds/dρ, of Softplus only
 	points   int       // the first so many latents are parameters: s = 1/s = 0
@@ -84,6 +85,7 @@ func (q *Normal) read() {
 	}
 	clear(q.s[:q.points])
 	clear(q.inv[:q.points])
+	q.entropy = normalEntropy(q.s[q.points:])
 }
 
 // Points makes the first n latents parameters, and returns q. It panics if one of them has a
@@ -175,7 +177,7 @@ func (q *Normal) embed(from *Normal) bool {
 
 // Clone implements Q.
 func (q *Normal) Clone() Q {
-	c := &Normal{family: q.family, edges: q.edges, points: q.points}
+	c := &Normal{family: q.family, edges: q.edges, points: q.points, entropy: q.entropy}
 	all := slices.Concat(q.theta, q.mu, q.s, q.inv, q.slope)
 	next := func(like []float64) []float64 {
 		if like == nil {
@@ -374,7 +376,7 @@ func (q *Normal) Regression(h regions.Hyperplane) []float64 {
 }
 
 // Entropy implements Gaussian.
-func (q *Normal) Entropy() float64 { return normalEntropy(q.s[q.points:]) }
+func (q *Normal) Entropy() float64 { return q.entropy }
 
 // normalEntropy is that of independent normals with scales s, and of all whose
 // covariance has the determinant Π s².

@@ -68,6 +68,7 @@ func (s *normalSampler) Locate(q Q) {
 	from := q.(*Normal)
 	copy(s.q.mu, from.mu)
 	copy(s.q.s, from.s)
+	s.q.entropy = from.entropy
 	if s.q.slope != nil {
 		copy(s.q.slope, from.slope)
 		return
