@@ -10,10 +10,12 @@ import (
 
 	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 )
 
+// growthSteps are numbers of steps, the last of them with -long.
 var growthSteps = []int{20, 200, 2000, 20000}
 
 // growthModels holds what BenchmarkCompile or BenchmarkGrowth has compiled, by number of steps.
@@ -39,7 +41,7 @@ func compileJumps(b *testing.B, m *graph.Model) *graph.Density {
 // BenchmarkCompile is the way from temperature's program to a density and its
 // jumps.
 func BenchmarkCompile(b *testing.B) {
-	for _, steps := range growthSteps {
+	for _, steps := range growthSteps[:long.Or(3, 4)] {
 		b.Run(fmt.Sprintf("steps=%d", steps), func(b *testing.B) {
 			obs := models.SimulateTemperature(steps, 1)
 			for b.Loop() {
@@ -53,7 +55,7 @@ func BenchmarkCompile(b *testing.B) {
 // BenchmarkGrowth is an iteration of temperature with more and more steps, one
 // sample, and its time for each of them.
 func BenchmarkGrowth(b *testing.B) {
-	for _, steps := range growthSteps {
+	for _, steps := range growthSteps[:long.Or(3, 4)] {
 		b.Run(fmt.Sprintf("steps=%d", steps), func(b *testing.B) {
 			obs := models.SimulateTemperature(steps, 1)
 			d := growthModel(b, obs)
@@ -66,7 +68,7 @@ func BenchmarkGrowth(b *testing.B) {
 // BenchmarkGrowthStructured is BenchmarkGrowth for the family whose cost is linear
 // in a chain.
 func BenchmarkGrowthStructured(b *testing.B) {
-	for _, steps := range growthSteps {
+	for _, steps := range growthSteps[:long.Or(3, 4)] {
 		b.Run(fmt.Sprintf("steps=%d", steps), func(b *testing.B) {
 			d := growthModel(b, models.SimulateTemperature(steps, 1))
 			benchmarkIteration(b, d, priorIn(b, family.Structured{}, d), "boundary", 1)

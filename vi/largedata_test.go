@@ -115,14 +115,14 @@ func TestMuchData(t *testing.T) {
 }
 
 // BenchmarkMuchData is the way from the program of a regression or a change point to its posterior, which is
-// near the truth.
+// near the truth. Up to a million observations with -long.
 func BenchmarkMuchData(b *testing.B) {
 	for _, c := range []struct {
 		name  string
 		model func(n int) *graph.Model
 		truth map[string]float64
 	}{{"threshold", thresholdRegression, thresholdTruth}, {"change", changePoint, changeTruth}} {
-		for _, n := range []int{10_000, 100_000, 1_000_000} {
+		for _, n := range long.Or([]int{10_000}, []int{10_000, 100_000, 1_000_000}) {
 			b.Run(fmt.Sprintf("%s/observations=%d", c.name, n), func(b *testing.B) {
 				start := cputime.Seconds()
 				for b.Loop() {
@@ -243,7 +243,7 @@ func (l linked) model(n int, seed uint64, plate bool) *graph.Model {
 	return m
 }
 
-// BenchmarkMuchLinkedData is BenchmarkMuchData of regressions without sums.
+// BenchmarkMuchLinkedData is BenchmarkMuchData of regressions without sums. More than a thousand observations with -long.
 func BenchmarkMuchLinkedData(b *testing.B) {
 	for _, l := range linkedModels {
 		for _, plate := range []bool{true, false} {
@@ -256,7 +256,7 @@ func BenchmarkMuchLinkedData(b *testing.B) {
 					if !plate {
 						written = "loop"
 					}
-					if family == nil && n > 1000 || family != nil && (!plate || l.name != "Poisson") {
+					if n > 1000 && (family == nil || !long.On()) || family != nil && (!plate || l.name != "Poisson") {
 						continue // minutes, or what another one says
 					}
 					b.Run(fmt.Sprintf("%s/%s/%s/observations=%d", l.name, written, road, n), func(b *testing.B) {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
@@ -25,7 +26,7 @@ import (
 // pairs remove the odd h and count the even ones twice. It does so for the boundary part alone,
 // too, whose variance is a share of the whole.
 func BenchmarkVarianceShares(b *testing.B) {
-	for _, name := range sevenModels {
+	for _, name := range sevenModels[:long.Or(1, len(sevenModels))] { // all with -long
 		for _, f := range []family.Family{family.MeanField{}, family.FullRank{}} {
 			b.Run("model="+name+"/family="+f.Name(), func(b *testing.B) {
 				d := oneOfSeven(b, name)

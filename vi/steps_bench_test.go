@@ -36,15 +36,15 @@ func oneOfSeven(b *testing.B, name string) *graph.Density {
 
 // BenchmarkStepsToEnd counts the steps of fits of one family from the start that Fit finds,
 // and by how many nats the ELBO of each ends below that of 20000 steps that fall to nothing:
-// fits that stop by themselves, and 10000 steps of constant and of falling size. With -exhaustive
-// also of FullRank.
+// fits that stop by themselves, and 10000 steps of constant and of falling size. With -long for
+// all models, and with -exhaustive also of FullRank.
 func BenchmarkStepsToEnd(b *testing.B) {
 	const draws = 40000
 	families := []family.Family{family.MeanField{}}
 	if long.Exhaustive() {
 		families = append(families, family.FullRank{})
 	}
-	for _, name := range sevenModels {
+	for _, name := range sevenModels[:long.Or(1, len(sevenModels))] {
 		for _, f := range families {
 			d := oneOfSeven(b, name)
 			s := Settings{Seed: 1, Method: Climb{Family: f}}
