@@ -28,12 +28,13 @@ const (
 
 // A boxSide is the interval of a latent in a part, wider by more than what rounding lets in.
 type boxSide struct {
-	part   int
-	lo, hi float64
+	latent, part int
+	lo, hi       float64
 }
 
 func newBoxes(parts []Q) boxes {
-	sides := map[int][]boxSide{}
+	var few [64]boxSide
+	sides := few[:0]
 	for k, q := range parts {
 		c, ok := q.(*confined)
 		if !ok {
@@ -44,20 +45,18 @@ func newBoxes(parts []Q) boxes {
 				continue
 			}
 			if lo, hi := r.box(); !math.IsInf(lo, -1) || !math.IsInf(hi, 1) {
-				sides[r.latent] = append(sides[r.latent], boxSide{k, lo, hi})
+				sides = append(sides, boxSide{r.latent, k, lo, hi})
 			}
 		}
 	}
+	slices.SortStableFunc(sides, func(x, y boxSide) int { return x.latent - y.latent })
 	b := boxes{parts: len(parts)}
-	for latent, list := range sides {
-		b.list = append(b.list, newBoxLatent(latent, list, len(parts)))
+	for len(sides) > 0 {
+		n := sort.Search(len(sides), func(i int) bool { return sides[i].latent > sides[0].latent })
+		b.list = append(b.list, newBoxLatent(sides[:n], len(parts)))
+		sides = sides[n:]
 	}
-	slices.SortFunc(b.list, func(x, y boxLatent) int {
-		if n := len(y.cuts) - len(x.cuts); n != 0 {
-			return n
-		}
-		return x.latent - y.latent
-	})
+	slices.SortStableFunc(b.list, func(x, y boxLatent) int { return len(y.cuts) - len(x.cuts) })
 	b.list = b.list[:min(len(b.list), mostBoxLatents)]
 	return b
 }
@@ -79,8 +78,9 @@ func (r *truncation) box() (lo, hi float64) {
 	return lo, hi
 }
 
-func newBoxLatent(latent int, sides []boxSide, parts int) boxLatent {
-	l := boxLatent{latent: latent}
+// newBoxLatent is of the sides of one latent.
+func newBoxLatent(sides []boxSide, parts int) boxLatent {
+	l := boxLatent{latent: sides[0].latent, cuts: make([]float64, 0, 2*len(sides))}
 	for _, s := range sides {
 		for _, at := range [...]float64{s.lo, s.hi} {
 			if !math.IsInf(at, 0) {
@@ -98,15 +98,16 @@ func newBoxLatent(latent int, sides []boxSide, parts int) boxLatent {
 		}
 		l.cuts = few
 	}
-	free := make([]uint64, n) // parts that the latent does not bound
+	l.sets = make([]uint64, (len(l.cuts)+1)*n)
+	free := l.sets[:n] // parts that the latent does not bound
 	for k := range parts {
 		free[k/64] |= 1 << (k % 64)
 	}
 	for _, s := range sides {
 		free[s.part/64] &^= 1 << (s.part % 64)
 	}
-	for range len(l.cuts) + 1 {
-		l.sets = append(l.sets, free...)
+	for i := range l.cuts {
+		copy(l.sets[(i+1)*n:], free)
 	}
 	for _, s := range sides {
 		for i := l.piece(s.lo); i <= len(l.cuts) && (i == 0 || l.cuts[i-1] < s.hi); i++ {

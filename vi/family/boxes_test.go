@@ -24,11 +24,11 @@ func TestBoxes(t *testing.T) {
 		for i := range all {
 			for k := range c.parts {
 				if rng.IntN(3) > 0 {
-					all[i] = append(all[i], boxSide{k, -end(), end()})
+					all[i] = append(all[i], boxSide{i, k, -end(), end()})
 				}
 			}
 			if i < mostBoxLatents {
-				b.list = append(b.list, newBoxLatent(i, all[i], c.parts))
+				b.list = append(b.list, newBoxLatent(all[i], c.parts))
 			}
 		}
 		extra := 0
