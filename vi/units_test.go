@@ -120,6 +120,7 @@ func TestFitHasNoUnits(t *testing.T) {
 // The default fit has no units either: in other units there are the same cells, with the same weights, means and
 // scales but for rounding. Bits are not the same: log densities, which weigh draws, depend on the units.
 func TestCellsHaveNoUnits(t *testing.T) {
+	long.Skip(t)                                                                    // TestUnits is of climbs
 	for _, name := range []string{"normal", "hierarchy", "change", "memberships"} { // others take seconds
 		t.Run(name, func(t *testing.T) {
 			fit := func(c float64) *Posterior {

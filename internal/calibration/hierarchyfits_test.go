@@ -13,6 +13,7 @@ import (
 // however the program writes the thresholds: as latents, or as centre + spread·η, where
 // every guard is curved.
 func TestHierarchyOfThresholds(t *testing.T) {
+	long.Skip(t) // TestHierarchyByDraws is smaller
 	if testing.Short() {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}

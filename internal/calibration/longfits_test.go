@@ -18,7 +18,7 @@ func TestFitOfLongChangePoint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
-	n := 500
+	n := long.Or(200, 500)
 	if long.Exhaustive() {
 		n = 10_000
 	}

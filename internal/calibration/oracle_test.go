@@ -81,9 +81,7 @@ func TestJointAgainstDensity(t *testing.T) {
 
 // Half the steps of quadrature, in wider ranges, give the same posterior.
 func TestConverged(t *testing.T) {
-	if testing.Short() {
-		t.Skip("too slow under the race detector, for which short mode is")
-	}
+	long.Skip(t) // TestJointAgainstDensity and the fits would see it, too
 	for _, c := range cases() {
 		fine := c.solve(2)
 		assert.InDelta(t, fine.LogEvidence, c.Exact.LogEvidence, 1e-8, c.Name)

@@ -106,7 +106,7 @@ func withThresholds(p confinedProblem, sides map[int]bool) (list []family.Side) 
 func TestParameterGradient(t *testing.T) {
 	t.Parallel()
 	const params = 3
-	for dim := 1; dim <= long.Or(2, 3); dim++ {
+	for dim := 1; dim <= long.Or(1, 3); dim++ {
 		d := vitest.Compile(t, learned(dim))
 		require.Equal(t, params, d.Params())
 		require.Equal(t, []string{"cut", "bend", "rate"}, d.Latents()[:params])

@@ -109,9 +109,10 @@ func TestFindExact(t *testing.T) {
 
 // So is that of a change in counts that vary more than Poisson's do, by quadrature over the level and the size, which all rows share.
 func TestFindOverdispersed(t *testing.T) {
+	long.Skip(t) // TestFindExact is of other counts
 	rng := rand.New(rand.NewPCG(5, 6))
 	var sets []Set
-	for k := range long.Or(4, 8) {
+	for k := range 8 {
 		s := Set{Key: fmt.Sprint(k)}
 		for t := range 30 {
 			mean := 8.0

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/examples/models"
+	"github.com/facetvi/facet/internal/long"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata")
@@ -256,6 +257,7 @@ func checkSVGOf(t *testing.T, dir string) {
 // Without Score, without N = 1, for one model, or with one iteration, what
 // cannot be said is left out.
 func TestSmallPlans(t *testing.T) {
+	long.Skip(t) // TestEveryFile runs a plan
 	for _, args := range [][]string{
 		{"-estimators", "facet", "-steps", "1", "-samples", "1", "-stepsizes", "0.01"},
 		{"-models", "textmsg", "-estimators", "reparam,ours", "-samples", "8", "-stepsizes", "0.1", "-steps", "100"},

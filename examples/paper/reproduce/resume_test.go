@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/safefile"
 )
 
@@ -22,7 +23,7 @@ import (
 func TestSameBytes(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	steps := "110"
-	if testing.Short() {
+	if !long.On() {
 		steps = "11" // the same goroutines, fewer times
 	}
 	args := []string{"-steps", steps, "-stepsizes", "0.01", "-models", "temperature,textmsg", "-samples", "1,8"}
