@@ -52,7 +52,7 @@ func effectsExact(n int) (mean, sd, wide, evidence float64) {
 // A fit that cannot be relied on goes on with the sampler, and is right then; the sampler alone is, too. What is saved gives the
 // same numbers.
 func TestSampler(t *testing.T) {
-	n := long.Or(40, 60)
+	n := long.Or(25, 60)
 	d := effects(t, n)
 	wide := d.Named("wide")[0]
 	mean, sd, prob, evidence := effectsExact(n)
@@ -113,7 +113,7 @@ func TestSampler(t *testing.T) {
 
 // A context or a budget that ends before the sampler has arrived leaves what was there before.
 func TestSamplerStopped(t *testing.T) {
-	n := long.Or(40, 60)
+	n := long.Or(25, 60)
 	d := effects(t, n)
 	ctx, stop := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer stop()

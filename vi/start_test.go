@@ -21,6 +21,7 @@ import (
 // From the default start a fit of temperature ends above −45 in 9 of 10 seeds.
 // From the paper's start, whose noise latents sit on their guards, it does not.
 func TestDefaultStartTemperature(t *testing.T) {
+	long.Skip(t) // it is of many seeds
 	spec, d := paperSpec(t, "temperature")
 	good, all := 0, long.Or[uint64](3, 10)
 	for k := range all {
@@ -262,6 +263,7 @@ var largeModels = []struct {
 // A fit stops wherever it is: while jumps are compiled, among draws, modes and short fits
 // of a model with many guards.
 func TestCancelLargeModels(t *testing.T) {
+	long.Skip(t) // TestCancel is of small ones
 	for _, c := range largeModels {
 		for _, f := range []family.Family{family.MeanField{}, family.Cells{}} {
 			for _, after := range c.after[:long.Or(1, 2)] {

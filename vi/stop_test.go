@@ -68,6 +68,7 @@ const textMsgBest = -292.4179
 // the steps are counted that led there: those of the short fits that won. A climb from
 // the prior's centre may end at another change of level, 4 nats below, however long it is.
 func TestAutomaticTextmsg(t *testing.T) {
+	long.Skip(t) // it is of many climbs
 	spec, d := paperSpec(t, "textmsg")
 	elbo := func(q family.Q) float64 { return exactELBO(t, spec, d, q) }
 	prior := PriorStart(d)
