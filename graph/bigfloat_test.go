@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/internal/long"
 )
 
 // bits is a precision, and its methods are arithmetic with numbers of so many
@@ -157,6 +159,7 @@ var stirlingOf = map[bits][]num{}
 
 // The arithmetic, against mpmath 1.3.0 with 400 digits.
 func TestBigFloat(t *testing.T) {
+	long.Skip(t) // what goes by these numbers would be wrong, too
 	skipShort(t)
 	const b = bits(700)
 	one := b.num(1)

@@ -2,7 +2,6 @@ package series
 
 import (
 	"context"
-	"flag"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -13,10 +12,9 @@ import (
 
 	"github.com/facetvi/facet/examples/models/coalmining"
 	"github.com/facetvi/facet/examples/models/nile"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
-
-var long = flag.Bool("long", false, "also look for up to five changes, in the whole of the coal mines and the Nile")
 
 func seriesOf(y []float64) Series {
 	s := Series{Name: "y", XName: "row", Y: y}
@@ -45,7 +43,7 @@ func TestExact(t *testing.T) {
 	}
 	coal, most := coalmining.Disasters[20:70], 2
 	flows := jump
-	if *long {
+	if long.On() {
 		coal, flows, most = coalmining.Disasters, nile.Flow, 5
 	}
 	for name, c := range map[string]struct {
