@@ -68,6 +68,7 @@ func flips(n int) (m *graph.Model, logEvidence float64) {
 
 // Coins that meet in one term are summed exactly while their table is small, and estimated rightly beyond.
 func TestFlips(t *testing.T) {
+	t.Parallel()
 	for n, exact := range map[int]bool{8: true, 12: true, 14: false} {
 		m, want := flips(n)
 		d, err := m.Compile()

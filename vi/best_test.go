@@ -21,6 +21,7 @@ import (
 // Probabilities of discrete latents and moments are right where cells differ in what their noises are like: in a threshold
 // autoregression with an unknown delay, whose posterior is a sum over the intervals of the threshold.
 func TestDelay(t *testing.T) {
+	t.Parallel()
 	const n, late = 12, 0.02
 	rng, x := rand.New(rand.NewPCG(6, 2)), []float64{0.3, -0.5}
 	for k := 2; k < n; k++ {
@@ -93,6 +94,7 @@ func must(t testing.TB) *graph.Density {
 
 // A guard that must hold has probability 1, and no draw breaks it, whatever the fit.
 func TestWhatMustHold(t *testing.T) {
+	t.Parallel()
 	d := must(t)
 	for _, f := range []family.Family{family.Cells{}, family.MeanField{}, family.FullRank{}} {
 		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: methodOf(f)})
@@ -154,6 +156,7 @@ func trusted(t testing.TB, d *graph.Density, seed uint64, what string, want, wit
 
 // Trust never stands beside a wrong probability of a guard, in programs whose answers are known.
 func TestTrustedProbabilities(t *testing.T) {
+	t.Parallel()
 	prob := func(name string) func(p *Posterior) (Estimate, error) {
 		return func(p *Posterior) (Estimate, error) { return p.ProbNamed(name, 0) }
 	}
@@ -229,6 +232,7 @@ func TestTrustedRareValue(t *testing.T) {
 // The log evidence is not above the truth by more than its error says: where the posterior lies along a·b + c = 1, and of a funnel
 // without data.
 func TestEvidenceIsNotAbove(t *testing.T) {
+	t.Parallel()
 	along := func(sigma float64) (*graph.Model, float64) {
 		m := graph.NewModel()
 		a, b, c := m.Sample("a", graph.Normal(0, 1)), m.Sample("b", graph.Normal(0, 1)), m.Sample("c", graph.Normal(0, 1))

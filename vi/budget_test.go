@@ -14,6 +14,7 @@ import (
 
 // A higher tolerance is fewer cells, and what these lack of the exact evidence is no more.
 func TestTolerance(t *testing.T) {
+	t.Parallel()
 	spec, d := paperSpec(t, "textmsg")
 	exact, last := spec.Exact().LogEvidence, math.MaxInt
 	for _, tolerance := range []float64{0, 0.01, 0.03} {

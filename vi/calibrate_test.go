@@ -87,6 +87,7 @@ func calibrations(t testing.TB) map[string]struct {
 
 // Each planted fault is found, and nothing is found in the right program. With -exhaustive so of 100 runs 92 or more are right each.
 func TestCalibrate(t *testing.T) {
+	t.Parallel()
 	runs, least := 1, 1
 	if long.Exhaustive() {
 		runs, least = 100, 92
@@ -115,6 +116,7 @@ func TestCalibrate(t *testing.T) {
 
 // Posterior calibration: the latents given some observations, which stay, and fits to new ones beside them.
 func TestCalibrateGiven(t *testing.T) {
+	t.Parallel()
 	program := func(sd float64) *graph.Density {
 		m := graph.NewModel()
 		level := m.Sample("level", graph.Normal(0, 10))

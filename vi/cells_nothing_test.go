@@ -11,6 +11,7 @@ import (
 
 // What has no posterior is an error that says so, also by default.
 func TestCellsOfNothing(t *testing.T) {
+	t.Parallel()
 	m := graph.NewModel()
 	x := m.Sample("x", graph.Normal(0, 1))
 	m.Factor(graph.Mul(x, x))

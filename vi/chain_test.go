@@ -99,6 +99,7 @@ func numbers(rows [][]float64) (list [][]graph.Expr) {
 // The default fit of a hidden chain is exact, where nothing else is unknown: evidence, smoothed
 // probabilities, and draws of whole paths.
 func TestDiscreteChain(t *testing.T) {
+	t.Parallel()
 	ys := chainData(9)
 	m := graph.NewModel()
 	chainOf(m, numbers(threeStates), graph.Numbers(threeLevels...), ys)

@@ -79,6 +79,7 @@ func exactCoins() (logEvidence float64, heads [3]float64, count []float64) {
 // Discrete latents have the masses that enumeration gives, and all that a posterior can do
 // knows them as numbers.
 func TestDiscretePosterior(t *testing.T) {
+	t.Parallel()
 	d := coins(t)
 	logEvidence, heads, count := exactCoins()
 	for s := range long.Or[uint64](1, 3) {
@@ -197,6 +198,7 @@ func TestDiscreteFamilies(t *testing.T) {
 // Where all latents are discrete each family is the same, independent masses, and a fit reaches the ELBO of coordinate
 // ascent.
 func TestAllDiscrete(t *testing.T) {
+	t.Parallel()
 	m := graph.NewModel()
 	k, j := m.Sample("k", graph.Binomial(10, 0.3)), m.Sample("j", graph.Truncated(graph.Poisson(4), 0, 15))
 	m.Observe("y", graph.Normal(graph.Add(k, j), 1), 9)
@@ -438,6 +440,7 @@ func TestMembershipOfMeanField(t *testing.T) {
 // A count whose rate is a latent, a Poisson of a Gamma, is a negative binomial: its posterior and
 // the evidence are sums.
 func TestCountOfALatentRate(t *testing.T) {
+	t.Parallel()
 	m := graph.NewModel()
 	n := m.Sample("n", graph.Poisson(m.Sample("rate", graph.Gamma(2, 1))))
 	m.Observe("y", graph.Normal(n, 0.8), 3.3)

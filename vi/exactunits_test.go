@@ -73,6 +73,7 @@ func changePoint(name string, day float64) inUnits {
 
 // Results do not depend on the units of the data: nor with stopping by itself.
 func TestUnits(t *testing.T) {
+	t.Parallel()
 	all := []inUnits{housePrices(), changePoint("in milliseconds", 86_400_000), changePoint("change point in days", 1), changePoint("in seconds", 86_400)}
 	for _, c := range all[:long.Or(2, 4)] {
 		d, err := c.m.Compile()

@@ -177,6 +177,7 @@ func TestFamilyByDefault(t *testing.T) {
 // The default fit of the paper's proposition and of its change point is the exact
 // posterior, and known to be; one seed gives one fit.
 func TestDefaultFit(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"proposition", "textmsg"} {
 		spec, d := paperSpec(t, name)
 		p, err := Fit(context.Background(), d, Settings{Seed: *seed})

@@ -69,6 +69,7 @@ func TestMetersLeaveTheFitAlone(t *testing.T) {
 // What a fit of temperature ends in has crossings of probability 1e-7 that cost 5e5
 // nats each; the closed form is of package models.
 func TestRareSidesOfAFit(t *testing.T) {
+	t.Parallel()
 	spec, d := paperSpec(t, "temperature")
 	p := fitted(t, d, Settings{Method: Climb{Steps: 10000, Family: family.Softplus{}}})
 	r, err := p.RareSides(50000, *seed)
@@ -90,6 +91,7 @@ func TestRareSidesOfAFit(t *testing.T) {
 // fifth more than temperature's best widths, draws miss guards that are crossed now
 // and then; a fit of textmsg has nothing to hide.
 func TestSummaryTellsOfRareSides(t *testing.T) {
+	t.Parallel()
 	spec, d := paperSpec(t, "temperature")
 	theta, _, err := models.Optimum(spec.Oracle, spec.ThetaInit)
 	require.NoError(t, err)

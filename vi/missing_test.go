@@ -32,6 +32,7 @@ func fitOf(t *testing.T, d *graph.Density) *vi.Posterior {
 // The summary says how many observations are missing; two programs of the same data can be compared, whatever is missing besides; a
 // saved fit is of the same missing data.
 func TestMissingInReports(t *testing.T) {
+	t.Parallel()
 	nan := math.NaN()
 	some, longer := levels(t, 0.1, nan, -0.3, 0.4, 2, 1.7, nan, 2.2), levels(t, 0.1, nan, -0.3, 0.4, 2, 1.7, nan, 2.2, nan, nan)
 	fit := fitOf(t, some)
@@ -58,6 +59,7 @@ func TestMissingInReports(t *testing.T) {
 
 // Series of one program that have different observations missing are fitted by FitAll, each as alone.
 func TestMissingInFitAll(t *testing.T) {
+	t.Parallel()
 	nan := math.NaN()
 	series := map[string][]float64{
 		"none": {0.1, 0, -0.3, 0.4, 2, 1.7, 2, 2.2}, "two": {nan, 0, -0.3, 0.4, nan, 1.7, 2, 2.2},

@@ -102,6 +102,7 @@ func TestFitNearAModeRepeats(t *testing.T) {
 // A fit near a mode is that of the whole density: importance sampling by that one, with draws of a fit of one family, finds the
 // same evidence, and the same mean and standard deviation of each latent.
 func TestFitNearAMode(t *testing.T) {
+	t.Parallel()
 	d, err := linkedModels[1].model(2100, 2, true).Compile()
 	require.NoError(t, err)
 	p, err := Fit(context.Background(), d, Settings{Seed: *seed})

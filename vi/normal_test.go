@@ -102,6 +102,7 @@ func (l *linearModel) compile(t *testing.T) *graph.Density {
 // A posterior that is in the family is found exactly: its ELBO is the log
 // evidence, without noise. The mean field, which does not have it, stays below.
 func TestNormalPosteriors(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		chain bool

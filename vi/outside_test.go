@@ -310,6 +310,7 @@ func TestOutsideGradients(t *testing.T) {
 // A fit by them starts by itself, stops by itself, and can be asked what others can. It is saved,
 // loaded and resumed bit for bit, alone and as one of many.
 func TestOutsideFits(t *testing.T) {
+	t.Parallel()
 	d := crossing(t)
 	for k, climb := range []vi.Climb{
 		{Family: isotropic{1}, Stop: vi.Automatic, Steps: 2000, Restarts: 2},

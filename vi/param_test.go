@@ -33,6 +33,7 @@ func learnedGroups(c float64) *graph.Model {
 // Empirical Bayes: the evidence is the density of independent normals with variance τ² + 1, so that the best μ is the
 // mean of the data, and the best τ² their variance less 1. The posterior is normal, and the ELBO the evidence.
 func TestEmpiricalBayes(t *testing.T) {
+	t.Parallel()
 	mean, variance := stat.PopMeanVariance(unitData, nil)
 	evidence := 0.0
 	for _, y := range unitData {
@@ -256,6 +257,7 @@ func TestParametersWithoutCells(t *testing.T) {
 // A parameter that the evidence does not hold is no number to trust: where it rises without end, as far as a fit goes, or stays
 // the same. One that goes to its bound is held there.
 func TestParameterThatNothingHolds(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		build func(m *graph.Model)
 		says  string

@@ -14,6 +14,7 @@ import (
 // Mass of a thousandth, that rules the standard deviation: another mode of a latent, a rare value, and one in a cell that is rarer
 // than what a search may leave out.
 func TestRareMass(t *testing.T) {
+	t.Parallel()
 	m := graph.NewModel()
 	m.Sample("x", graph.Mixture([]float64{0.999, 0.001}, graph.Normal(0, 1), graph.Normal(100, 1)))
 	far := mustCompile(t, m)
@@ -57,6 +58,7 @@ func TestRareMass(t *testing.T) {
 
 // Of tails without moments a fit gives none, and no doubt for it: quantiles are right.
 func TestNoMoments(t *testing.T) {
+	t.Parallel()
 	m := graph.NewModel()
 	m.Sample("x", graph.Cauchy(2, 5))
 	m.Sample("y", graph.Normal(1, 3))

@@ -16,6 +16,7 @@ import (
 // Of several restarts the one with the best ELBO is the fit; the first is what a
 // fit alone would be; and all are told of, by the same samples.
 func TestRestarts(t *testing.T) {
+	t.Parallel()
 	spec, d := paperSpec(t, "influenza")
 	s := Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, Steps: 2000, Restarts: 4}}
 	p, err := Fit(context.Background(), d, s)

@@ -52,6 +52,7 @@ func effectsExact(n int) (mean, sd, wide, evidence float64) {
 // A fit that cannot be relied on goes on with the sampler, and is right then; the sampler alone is, too. What is saved gives the
 // same numbers.
 func TestSampler(t *testing.T) {
+	t.Parallel()
 	n := long.Or(25, 60)
 	d := effects(t, n)
 	wide := d.Named("wide")[0]

@@ -11,6 +11,7 @@ import (
 
 // A strong prior far from the data matters, and a weak one does not; nor does any to what the data tell.
 func TestSensitivity(t *testing.T) {
+	t.Parallel()
 	fit := func(mean, sd float64) *Posterior {
 		m := graph.NewModel()
 		level := m.SampleN("level", 2, graph.Normal(mean, sd))

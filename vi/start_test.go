@@ -46,6 +46,7 @@ func TestDefaultStartTemperature(t *testing.T) {
 // at the best one, and of influenza, which has many, above the −49.53 that lies
 // uphill from the prior's centre.
 func TestDefaultStartFindsTheRegion(t *testing.T) {
+	t.Parallel()
 	spec, d := paperSpec(t, "textmsg")
 	for k := range long.Or[uint64](3, 10) {
 		p, err := Fit(context.Background(), d, Settings{Seed: *seed + k, Method: Climb{Family: family.MeanField{}, Steps: 1000}})

@@ -99,6 +99,7 @@ func TestAutomaticTextmsg(t *testing.T) {
 // steps from the prior's centre, nearly all of it by events of probability 1e-6
 // and less that become rarer. An automatic fit stays with it.
 func TestAutomaticSeesRareRegions(t *testing.T) {
+	t.Parallel()
 	spec, d := paperSpec(t, "temperature")
 	start := PriorStart(d)
 	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Start: start, Stop: Automatic, Steps: 40000}})
@@ -207,6 +208,7 @@ func TestWindows(t *testing.T) {
 
 // Steps that run out are a warning, not a failure; it goes to the log too.
 func TestStepsRunOut(t *testing.T) {
+	t.Parallel()
 	_, d := paperSpec(t, "textmsg")
 	start := PriorStart(d)
 	var log bytes.Buffer

@@ -14,6 +14,7 @@ import (
 
 // Each number is the one that the posterior gives when asked for it alone.
 func TestSummaryLatents(t *testing.T) {
+	t.Parallel()
 	p := posteriorOf(t).known() // it keeps its draws
 	s := p.Summary()
 	require.Len(t, s.Latents, 5)
@@ -33,6 +34,7 @@ func TestSummaryLatents(t *testing.T) {
 }
 
 func TestSummaryGuards(t *testing.T) {
+	t.Parallel()
 	m := graph.NewModel()
 	x := m.Sample("x", graph.Normal(0, 1))
 	y := m.Sample("y", graph.Normal(0, 1))

@@ -14,6 +14,7 @@ import (
 // Counts of categories with a Dirichlet prior on their shares: the posterior is the Dirichlet of prior and counts, and the evidence the ratio
 // of their constants. Its shares are in the summary.
 func TestDirichletPosterior(t *testing.T) {
+	t.Parallel()
 	alpha, counts := []float64{1, 2, 0.5}, []float64{3, 11, 6}
 	m := graph.NewModel()
 	for k, theta := range m.SampleVector("theta", graph.Dirichlet(alpha...)) {

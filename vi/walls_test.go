@@ -54,6 +54,7 @@ func elboAtWall(t *testing.T, p *Posterior, nats float64) float64 {
 // a gradient overflows for some draws and not for others. By default the
 // fit is confined to what the constraint allows, and finds the evidence.
 func TestHardConstraintInEveryFamily(t *testing.T) {
+	t.Parallel()
 	for _, nats := range []float64{1e155, 1e200} {
 		d := walled(t, nats)
 		best := walledELBO(nats)
@@ -80,6 +81,7 @@ func TestHardConstraintInEveryFamily(t *testing.T) {
 // leaves. It gets away from there, or says that it does not; and stopping by itself does not call
 // that settled. Without this it stays where the ELBO is 1e5 to 1e138 nats below.
 func TestSteepIsNoEnd(t *testing.T) {
+	t.Parallel()
 	for _, nats := range []float64{1e20, 1e155, 1e300} {
 		d := walled(t, nats)
 		best := walledELBO(nats)
