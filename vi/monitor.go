@@ -37,20 +37,24 @@ func newMonitor(s job) *monitor {
 
 // at says what a fit of cells is at, if nothing was said for a while.
 func (m *monitor) at(format string, args ...any) {
-	m.tellOf((*progress).soon, format, args...)
-}
-
-// say says at once what begins.
-func (m *monitor) say(what string) { m.tellOf((*progress).say, "%s", what) }
-
-func (m *monitor) tellOf(tell func(*progress, string), format string, args ...any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	what := fmt.Sprintf(format, args...)
-	if m.budget != 0 {
-		what += fmt.Sprintf("; %v of %v left", m.budget.Left().Round(100*time.Millisecond), m.s.Budget)
+	m.progress.soon(fmt.Sprintf(format, args...) + m.left())
+}
+
+// begins says at once what a fit is at.
+func (m *monitor) begins(what string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.progress.say(what + m.left())
+}
+
+// left is how much of the budget is left, if there is one.
+func (m *monitor) left() string {
+	if m.budget == 0 {
+		return ""
 	}
-	tell(m.progress, what)
+	return fmt.Sprintf("; %v of %v left", m.budget.Left().Round(100*time.Millisecond), m.s.Budget)
 }
 
 // begin takes charge of fits and writes the first checkpoint, so that a file

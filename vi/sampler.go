@@ -49,7 +49,7 @@ func runSampler(ctx context.Context, d *graph.Density, s job, m *monitor) (*Post
 // error, if it was stopped before it had come to the posterior.
 func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample scout.Result, from [][]float64) (*Posterior, error) {
 	p := &Posterior{Density: d, Settings: s.settings(), findings: &findings{Tried: 1, Scout: sample.LogEvidence}}
-	m.say("sampling")
+	m.begins("sampling")
 	var began time.Time // of the moves at β = 1
 	run := smc.Settings{
 		Draws: from, Seed: parallel.Mix(s.Seed, samplerStream), Effective: s.sampler.Draws, Over: m.budget.Over,
