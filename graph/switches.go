@@ -78,18 +78,42 @@ type meetings struct {
 // otherwise than by guards. It is not ok if that takes too long.
 func (d *Density) meetings(is []bool) (m meetings, ok bool) {
 	m.of, m.priors = make([][]int, d.Dim()), make([]bool, d.Dim())
-	stamp, visits := make([]int, d.nodes.len()), 0
 	prior := d.m.params - 1 // parameters have none
-	var met, planes []int
-	var stack []nodeID
-	for t, term := range d.m.terms {
-		met, planes = met[:0], planes[:0]
+	ok = d.eachTerm(func(t int, latents, planes []int) {
+		var met []int
 		of := -1
-		if term.prior {
+		if d.m.terms[t].prior {
 			prior++
 			of = prior
 			met = append(met, of)
 		}
+		for _, i := range latents {
+			is[i] = is[i] && of == i
+		}
+		for _, l := range planes {
+			met = append(met, d.arr.Latents(l)...)
+		}
+		slices.Sort(met)
+		met = slices.DeleteFunc(slices.Compact(met), func(i int) bool { return !is[i] })
+		if len(met) > 1 {
+			for _, i := range met {
+				m.of[i] = append(m.of[i], met...)
+				m.priors[i] = m.priors[i] || slices.Contains(met, of)
+			}
+			m.together = append(m.together, slices.Clone(planes))
+		}
+	})
+	return m, ok
+}
+
+// eachTerm calls f for the terms of log r, in their order, with the latents and the planes that each depends on. It reports false, and ends, if that
+// takes too long.
+func (d *Density) eachTerm(f func(t int, latents, planes []int)) bool {
+	stamp, visits := make([]int, d.nodes.len()), 0
+	var latents, planes []int
+	var stack []nodeID
+	for t, term := range d.m.terms {
+		latents, planes = latents[:0], planes[:0]
 		stack = append(stack, term.id)
 		for len(stack) > 0 {
 			id := stack[len(stack)-1]
@@ -101,29 +125,19 @@ func (d *Density) meetings(is []bool) (m meetings, ok bool) {
 			visits++
 			switch d.nodes.like(id).kind {
 			case kLatent:
-				i := d.nodes.head(id).a
-				is[i] = is[i] && of == int(i)
+				latents = append(latents, int(d.nodes.head(id).a))
 			case kSign:
-				l := int(d.nodes.head(id).a)
-				met, planes = append(met, d.arr.Latents(l)...), append(planes, l)
+				planes = append(planes, int(d.nodes.head(id).a))
 			default:
 				stack = d.nodes.appendOperands(stack, id)
 			}
 		}
 		if visits > mostVisits {
-			return m, false
+			return false
 		}
-		slices.Sort(met)
-		met = slices.DeleteFunc(slices.Compact(met), func(i int) bool { return !is[i] })
-		if len(met) > 1 {
-			for _, i := range met {
-				m.of[i] = append(m.of[i], met...)
-				m.priors[i] = m.priors[i] || slices.Contains(met, of)
-			}
-			m.together = append(m.together, slices.Clone(planes))
-		}
+		f(t, latents, planes)
 	}
-	return m, true
+	return true
 }
 
 // apart are those switches, the first ones first, that are cheap or meet no other one, and of which none is in the
