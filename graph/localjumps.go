@@ -7,6 +7,7 @@ package graph
 type LocalJumps struct {
 	nodes []node  // operands before what uses them, by numbers of their own
 	roots []int32 // by hyperplane: the number of its jump, −1 where log r does not jump
+	used  []bool  // by hyperplane: log r depends on its sign
 }
 
 // LocalJumps returns the jumps of d.
@@ -16,6 +17,7 @@ func (d *Density) LocalJumps() (*LocalJumps, error) {
 		b, j := NewBuilder(d), &LocalJumps{}
 		number := map[nodeID]nodeID{}
 		for l := range d.arr.Len() {
+			j.used = append(j.used, len(b.affect[l]) > 0)
 			o := d.st.linearise(d.st.factor(d.st.total(0, []term{{b.Jump(l, Substitution{}).in(d.m), 1}})))
 			if o.c == 0 && len(o.terms) == 0 {
 				j.roots = append(j.roots, -1)
@@ -52,6 +54,9 @@ func (j *LocalJumps) add(s *store, id nodeID, number map[nodeID]nodeID) nodeID {
 
 // Jumps reports whether log r jumps at hyperplane l.
 func (j *LocalJumps) Jumps(l int) bool { return j.roots[l] >= 0 }
+
+// Depends reports whether log r depends on the sign of hyperplane l at all. It may without a jump: in its slope.
+func (j *LocalJumps) Depends(l int) bool { return j.used[l] }
 
 // A Point is a point on a hyperplane, with the signs of the other hyperplanes there.
 type Point interface {

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"maps"
 	"math"
 	"slices"
 
@@ -17,7 +16,7 @@ import (
 // their priors p in it, and nothing depends on them: their posterior given the rest is that of a Tabulation.
 //
 // Summed lists the switches that this is done with: those of d.Switches whose prior and thresholds are numbers, of which no other prior
-// depends on, and no two of which meet in a term. The density is nil if there are none. It keeps the data of d.
+// depends on, no two of which meet in a term, and of which nothing is required. The density is nil if there are none. It keeps the data of d.
 func (d *Density) SumOut() (summed *Density, switches []SwitchLatent, err error) {
 	switches, terms := d.summable()
 	if len(switches) == 0 {
@@ -33,7 +32,7 @@ func (d *Density) SumOut() (summed *Density, switches []SwitchLatent, err error)
 	in := map[int]bool{}
 	for k, w := range switches {
 		for _, t := range terms[k] {
-			in[t] = true
+			in[t.term] = true
 		}
 		m.terms = append(m.terms, modelTerm{"sum over " + m.latents[w.Latent].name, m.latents[w.Latent].place, m.sumOver(w, terms[k], prior).in(m), false})
 	}
@@ -50,61 +49,111 @@ func (d *Density) SumOut() (summed *Density, switches []SwitchLatent, err error)
 	return &Density{compiled: c, data: d.data, params: d.params, loose: d.loose}, switches, nil
 }
 
-// sumOver is log Σ_j P_j·exp(L_j) over the intervals of a switch, where L_j is the sum of the given terms.
-func (m *Model) sumOver(w SwitchLatent, terms []int, prior *Residuals) Expr {
-	cuts := make([]float64, len(w.Planes))
+// sumOver is log Σ_j P_j·exp(L_j) over the intervals of a switch, where L_j is the sum of the given terms. Where there are many, and each term
+// depends on one plane, it is a forward sum along the planes, of two states: the switch is below the plane, or above it.
+func (m *Model) sumOver(w SwitchLatent, terms []planeTerm, prior *Residuals) Expr {
+	last := len(w.Planes)
+	cuts := make([]float64, last)
 	w.Thresholds(1).Fill(cuts, make([]float64, len(m.latents)))
-	var logs []Expr
-	for j := range len(w.Planes) + 1 {
-		signs := Substitution{Sign: func(l int) (Guard, bool) {
-			k := slices.Index(w.Planes, l)
-			return constantGuard(m, j > k != w.Down), k >= 0
-		}}
-		rewrite := &rewriter{m: m, sub: signs, done: map[nodeID]nodeID{}}
-		sum := make([]term, len(terms))
-		for i, t := range terms {
-			sum[i] = term{rewrite.rewrite(m.terms[t].id), 1}
-		}
+	mass := func(j int) Expr {
 		lo, hi := truncnorm.Between(cuts, j)
-		o := m.st.total(prior.LogMass(w.Latent, 0, lo, hi), sum)
-		if !math.IsInf(o.c, -1) {
-			logs = append(logs, Expr{m: m, id: m.st.affineSum(o.c, o.terms)})
+		return Expr{v: prior.LogMass(w.Latent, 0, lo, hi)}
+	}
+	if last == 1 || slices.ContainsFunc(terms, func(t planeTerm) bool { return t.at < 0 }) {
+		var logs []Expr
+		for j := range last + 1 {
+			if x := m.logSum(mass(j), terms, m.inInterval(w, j)); !x.isNone() {
+				logs = append(logs, x)
+			}
+		}
+		return LogSumExp(logs...)
+	}
+	byPlane := make([][]planeTerm, last)
+	for _, t := range terms {
+		byPlane[t.at] = append(byPlane[t.at], t)
+	}
+	below, above := m.inInterval(w, 0), m.inInterval(w, last)
+	var emission [][]Expr
+	var transition [][][]Expr
+	for j, of := range byPlane {
+		top := Expr{}
+		if j == last-1 {
+			top = mass(last)
+		}
+		emission = append(emission, []Expr{m.logSum(Expr{}, of, below), m.logSum(top, of, above)})
+		if j > 0 {
+			transition = append(transition, [][]Expr{{{}, {v: math.Inf(-1)}}, {mass(j), {}}})
 		}
 	}
-	return LogSumExp(logs...)
+	return ForwardSum([]Expr{mass(0), {}}, emission, transition...)
 }
 
+// inInterval is a rewriter that puts the switch in its interval j.
+func (m *Model) inInterval(w SwitchLatent, j int) *rewriter {
+	signs := Substitution{Sign: func(l int) (Guard, bool) {
+		k := slices.Index(w.Planes, l)
+		return constantGuard(m, j > k != w.Down), k >= 0
+	}}
+	return &rewriter{m: m, sub: signs, done: map[nodeID]nodeID{}}
+}
+
+// logSum is c and the sum of the rewritten terms.
+func (m *Model) logSum(c Expr, terms []planeTerm, w *rewriter) Expr {
+	sum := make([]term, len(terms))
+	for i, t := range terms {
+		sum[i] = term{w.rewrite(m.terms[t.term].id), 1}
+	}
+	o := m.st.total(c.v, sum)
+	return Expr{m: m, id: m.st.affineSum(o.c, o.terms)}
+}
+
+// A planeTerm is the number of a term of log r, and that of the only plane of a switch that it depends on, −1 if it depends on several.
+type planeTerm struct{ term, at int }
+
 // summable are the switches that SumOut sums out, and the terms that depend on each.
-func (d *Density) summable() (switches []SwitchLatent, terms [][]int) {
+func (d *Density) summable() (switches []SwitchLatent, terms [][]planeTerm) {
 	prior, err := d.Residuals(1)
 	if err != nil {
 		return nil, nil
 	}
-	owner := map[int]int{} // of planes: the switch
+	type place struct{ of, at int }
+	owner := map[int]place{} // of planes: the switch, and the number among its planes
 	var all []SwitchLatent
 	for _, w := range d.Switches() {
 		if len(w.Index) > 0 || !prior.Fixed(w.Latent) {
 			continue
 		}
-		for _, l := range w.Planes {
-			owner[l] = len(all)
+		for j, l := range w.Planes {
+			owner[l] = place{len(all), j}
 		}
 		all = append(all, w)
 	}
 	if len(all) == 0 {
 		return nil, nil
 	}
-	of, meets := make([][]int, len(all)), make([]bool, len(all))
-	d.eachTerm(func(t int, _, planes []int) {
-		met := map[int]bool{}
-		for _, l := range planes {
-			if k, ok := owner[l]; ok {
-				met[k] = true
+	of, meets := make([][]planeTerm, len(all)), make([]bool, len(all))
+	for _, x := range d.m.required {
+		for _, l := range x.holds.Planes() {
+			if x, ok := owner[l]; ok {
+				meets[x.of] = true
 			}
 		}
-		for k := range maps.Keys(met) {
+	}
+	d.eachTerm(func(t int, _, planes []int) {
+		met := map[int]int{} // the plane of each switch
+		for _, l := range planes {
+			x, ok := owner[l]
+			if !ok {
+				continue
+			}
+			if before, ok := met[x.of]; ok && before != x.at {
+				x.at = -1
+			}
+			met[x.of] = x.at
+		}
+		for k, at := range met {
 			meets[k] = meets[k] || len(met) > 1 || d.m.terms[t].prior
-			of[k] = append(of[k], t)
+			of[k] = append(of[k], planeTerm{t, at})
 		}
 	})
 	for k, w := range all {

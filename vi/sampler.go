@@ -14,6 +14,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/cells"
 	"github.com/facetvi/facet/vi/scout"
 	"github.com/facetvi/facet/vi/smc"
 	"github.com/facetvi/facet/vi/weighted"
@@ -63,7 +64,11 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 	if s.sampler.Draws == 0 {
 		run.Effective, run.Enough = firstDraws, p.need
 	}
-	r, err := smc.Run(ctx, d, run)
+	sampled, err := withoutSwitches(d, &run)
+	if err != nil {
+		return nil, err
+	}
+	r, err := smc.Run(ctx, sampled, run)
 	if r.Z == nil || err != nil && ctx.Err() == nil {
 		return nil, err
 	}
@@ -82,6 +87,26 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 		p.findings.Cut = append(p.findings.Cut, fmt.Sprintf("the sampler ended with %.0f effective draws", p.findings.sample.ESS))
 	}
 	return p, err
+}
+
+// withoutSwitches is d with switches summed out, as far as that goes, and makes run draw them given the others.
+func withoutSwitches(d *graph.Density, run *smc.Settings) (*graph.Density, error) {
+	summed, switches, err := d.SumOut()
+	if err != nil || summed == nil {
+		return d, err
+	}
+	complete := cells.Complete(d, switches)
+	run.Complete = func(n int) smc.Completer { return complete(n) }
+	rng := parallel.NewRand(parallel.Mix(run.Seed, samplerStream))
+	for k, z := range run.Draws {
+		prior := d.PriorDraw(nil, rng) // which is what they have there
+		z = slices.Clone(z)
+		for _, w := range switches {
+			z[w.Latent] = prior[w.Latent]
+		}
+		run.Draws[k] = z
+	}
+	return summed, nil
 }
 
 // take makes p the posterior of the sampler's draws.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/facetvi/facet/vi/scout"
@@ -48,8 +49,12 @@ func (c *chains) add(islands []*island) {
 	}
 	var all []states
 	for _, l := range islands {
+		from := &l.now
+		if l.phase != nil {
+			from = &l.complete
+		}
 		s := newStates(dim/len(l.now.logR), len(l.now.logR))
-		s.set(&l.now)
+		s.set(from)
 		all = append(all, s)
 	}
 	c.kept = append(c.kept, all)
@@ -98,7 +103,9 @@ func (r *sampler) finish() error {
 		if err := r.move(); err != nil {
 			return err
 		}
-		c.add(r.islands)
+		if err := r.keep(); err != nil {
+			return err
+		}
 		effective := c.effective(r.d.Dim(), r.s.Islands, r.s.Particles)
 		r.report(c.n, effective, goal)
 		if most := float64(r.s.MostMoves); c.n >= r.s.MostMoves/5 && goal/effective*float64(c.n) > most {
@@ -119,6 +126,18 @@ func (r *sampler) finish() error {
 	return nil
 }
 
+// keep adds the states of all particles to the chains.
+func (r *sampler) keep() error {
+	if r.s.Complete != nil {
+		err := r.round(func(m *mover, l *island, rng *rand.Rand) error { m.completed(l, r.last.n, rng); return nil })
+		if err != nil {
+			return err
+		}
+	}
+	r.last.add(r.islands)
+	return nil
+}
+
 // spare is how many times as many draws as seem to be needed are made.
 const spare = 1.1
 
@@ -134,7 +153,9 @@ func (r *sampler) result() (Result, error) {
 			return Result{}, failed
 		}
 		r.last = &chains{}
-		r.last.add(r.islands)
+		if failed := r.keep(); failed != nil {
+			return Result{}, failed
+		}
 	}
 	out := r.found()
 	out.Beta = beta
@@ -153,7 +174,7 @@ func (r *sampler) found() Result {
 				for j := range z {
 					z[j] = s.z[j*n+i]
 				}
-				out.Z, out.LogProb, out.Island = append(out.Z, z), append(out.LogProb, s.logR[i]), append(out.Island, k)
+				out.Z, out.Island = append(out.Z, z), append(out.Island, k)
 			}
 		}
 	}

@@ -83,10 +83,12 @@ type mover struct {
 	other                  []float64 // residuals of states
 
 	column    column
-	gradients int // of one point each
+	gradients int       // of one point each
+	complete  Completer // or nil
+	u         []float64 // and its uniform numbers
 }
 
-func newMover(d *graph.Density, shared *path, n int) (*mover, error) {
+func newMover(d *graph.Density, shared *path, n int, complete func(n int) Completer) (*mover, error) {
 	m := &mover{path: shared, n: n, arr: d.Arrangement(), which: make([]int, n)}
 	var err error
 	if m.ex, err = d.Executor(n, graph.Compute{Grad: true}); err != nil {
@@ -106,6 +108,10 @@ func newMover(d *graph.Density, shared *path, n int) (*mover, error) {
 	}
 	for _, x := range []*[]float64{&m.energy, &m.logQ, &m.tmp, &m.broken} {
 		*x = make([]float64, n)
+	}
+	if complete != nil {
+		m.complete = complete(n)
+		m.u = make([]float64, n*m.complete.Uniforms())
 	}
 	return m, nil
 }
@@ -241,6 +247,22 @@ func (m *mover) hamiltonian(s *states, rng *rand.Rand) (accepted float64, err er
 	}
 	m.gradients += n * (steps + 1)
 	return accepted / float64(n), nil
+}
+
+// completed makes l.complete the state of l, with what is summed out. Of move k each particle takes the k-th of a sequence of numbers that fill (0, 1)
+// evenly, as multiples of the golden ratio do, so that over the moves of a particle the latents that are summed out have next to no noise of their own.
+func (m *mover) completed(l *island, k int, rng *rand.Rand) {
+	if l.phase == nil {
+		l.complete, l.phase = newStates(len(m.start.mean), m.n), make([]float64, len(m.u))
+		for i := range l.phase {
+			l.phase[i] = rng.Float64()
+		}
+	}
+	for i, x := range l.phase {
+		_, m.u[i] = math.Modf(x + float64(k)*math.Phi)
+	}
+	l.complete.set(&l.now)
+	m.complete.Draw(m.tmp, l.complete.z, m.u)
 }
 
 // force computes the gradients of log r and log q0, and log q0.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
@@ -34,6 +35,9 @@ type Settings struct {
 	// for diagnostics. At 1 or less the run ends.
 	Enough func(Result) float64
 	Seed   uint64 // fixes the result, whatever the number of processors is
+	// Complete, if not nil, returns what draws latents that are summed out of the density, given the others, in batches of n
+	// points. Draws have theirs; in the density nothing depends on them.
+	Complete func(n int) Completer
 	// Over, if not nil, is asked whether to end with what is there.
 	Over func() bool
 	// Progress is told how far the run is, after each temperature, and after each
@@ -41,6 +45,12 @@ type Settings struct {
 	Progress func(Progress)
 
 	wrong func(w *walls) // breaks walls, in tests
+}
+
+// A Completer is that of package family.
+type Completer interface {
+	Uniforms() int
+	Draw(log, z, u []float64)
 }
 
 // Progress is how far a run is.
@@ -55,11 +65,9 @@ type Progress struct {
 
 // A Result is a sample of the posterior, and what is known of its quality.
 type Result struct {
-	// Z are draws in unconstrained coordinates, all with the same weight, LogProb is log r there,
-	// and Island the island that each is from.
-	Z       [][]float64
-	LogProb []float64
-	Island  []int
+	// Z are draws in unconstrained coordinates, all with the same weight, and Island the island that each is from.
+	Z      [][]float64
+	Island []int
 	// LogEvidence is the logarithm of the mean of the islands' evidences, with its jackknife
 	// standard error. Where moves are slow on the way, as in funnels and among many walls, it tends to be too
 	// low, by more than the error says; the draws, which are moved on at β = 1, are not concerned.
@@ -151,6 +159,8 @@ type island struct {
 	evidence   float64  // its logarithm
 	weights    []float64
 	acceptance float64 // of the last move
+	complete   states  // the last state that is kept, with what is summed out
+	phase      []float64
 }
 
 // A sampler is a run.
@@ -191,20 +201,20 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 		}
 		r.islands = append(r.islands, l)
 	}
-	for _, of := range d.Parents() {
-		r.hubs = append(r.hubs, of...)
-	}
-	for l := range d.Arrangement().Len() {
-		r.hubs = append(r.hubs, d.Arrangement().Latents(l)...)
-	}
 	var err error
 	if r.walls, err = newWalls(d, 1); err != nil {
 		return nil, err
 	}
+	for _, of := range d.Parents() {
+		r.hubs = append(r.hubs, of...)
+	}
+	for _, l := range slices.Concat(r.walls.plane, r.walls.others) {
+		r.hubs = append(r.hubs, d.Arrangement().Latents(l)...)
+	}
 	cut := parallel.Blocks{N: s.Islands * s.Particles, Size: s.Particles}
 	r.team, err = parallel.NewPool(cut, parallel.Processors(s.Islands), s.Seed,
 		func(n int) (*mover, error) {
-			m, err := newMover(d, &r.path, n)
+			m, err := newMover(d, &r.path, n, s.Complete)
 			if err == nil && s.wrong != nil {
 				s.wrong(m.walls)
 			}

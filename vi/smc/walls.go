@@ -69,6 +69,9 @@ func newWalls(d *graph.Density, n int) (*walls, error) {
 			w.forms.Add(w.arr.Plane(l))
 			continue
 		}
+		if !local.Depends(l) {
+			continue
+		}
 		w.others, w.curves = append(w.others, l), append(w.curves, nil)
 		if c := w.arr.Curve(l); c != nil {
 			w.curves[len(w.curves)-1] = c.Bind(n)

@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/facetvi/facet/internal/vec"
+)
 
 // Forward is the forward algorithm of hidden Markov chains in logarithms, the sum over
 // all paths s_0, s_1, … of the states:
@@ -110,6 +114,7 @@ func (k *Forward) forward(sum []float64, work, in Matrix) {
 func (k *Forward) predict(at, before, in Matrix, step int) {
 	moves, emission, c := k.moves(step), in.Span(k.emission(step-1), k.States), before.Row(k.States)
 	total := at.Row(k.States) // its own number comes later
+	var room [part]float64
 	for first, s := 0, 0; s < k.States; s++ {
 		p := at.Row(s)
 		for i := range p {
@@ -122,24 +127,32 @@ func (k *Forward) predict(at, before, in Matrix, step int) {
 				p[i] = larger(p[i], from[i]+e[i]-c[i]+move[i])
 			}
 		}
-		for m := first; m < end; m++ {
+		for m := first; m < end && end-first > 1; m++ {
 			from, e, move := before.Row(int(k.From[m])), emission.Row(int(k.From[m])), in.Row(moves+m)
-			for i, most := range p {
-				if x := from[i] + e[i] - c[i] + move[i]; x == most {
-					total[i]++
-				} else {
-					total[i] += math.Exp(x - most)
+			for lo := 0; lo < len(p); lo += part {
+				hi := min(lo+part, len(p))
+				x, from, e, c, move, total := room[:hi-lo], from[lo:hi], e[lo:hi], c[lo:hi], move[lo:hi], total[lo:hi]
+				for i, most := range p[lo:hi] {
+					if x[i] = from[i] + e[i] - c[i] + move[i]; x[i] == most {
+						x[i] = 0
+					} else {
+						x[i] -= most
+					}
 				}
+				vec.Exp(x, x)
+				vec.Add(total, total, x)
 			}
 		}
 		if end-first > 1 {
-			for i := range p {
-				p[i] += math.Log(total[i])
-			}
+			vec.Log(total, total)
+			vec.Add(p, p, total)
 		}
 		first = end
 	}
 }
+
+// part is how many columns are exponentiated at a time.
+const part = 64
 
 // larger is the larger one, and NaN if one is NaN.
 func larger(x, y float64) float64 {
@@ -172,6 +185,7 @@ func (k ForwardGrad) Eval(out Matrix, in []Matrix) {
 func (k *Forward) backward(out Matrix, g []float64, in, work Matrix) {
 	clear(out.Data)
 	k.last(out, g, in, work)
+	var room [part]float64
 	for t := k.Steps - 2; t >= 0; t-- {
 		at, next, moves := k.at(work, t), k.at(work, t+1), k.moves(t+1)
 		c := at.Row(k.States)
@@ -179,11 +193,20 @@ func (k *Forward) backward(out Matrix, g []float64, in, work Matrix) {
 			s := int(k.From[m])
 			p, e, move, target := at.Row(s), in.Row(k.emission(t)+s), in.Row(moves+m), next.Row(int(to))
 			there, here, moved := out.Row(k.emission(t+1)+int(to)), out.Row(k.emission(t)+s), out.Row(moves+m)
-			for i, w := range there {
-				if w != 0 {
-					w *= math.Exp(p[i] + e[i] - c[i] + move[i] - target[i])
-					here[i] += w
-					moved[i] += w
+			for lo := 0; lo < len(there); lo += part {
+				hi := min(lo+part, len(there))
+				x, p, e, c, move, target := room[:hi-lo], p[lo:hi], e[lo:hi], c[lo:hi], move[lo:hi], target[lo:hi]
+				for i := range x {
+					x[i] = p[i] + e[i] - c[i] + move[i] - target[i]
+				}
+				vec.Exp(x, x)
+				here, moved := here[lo:hi], moved[lo:hi]
+				for i, w := range there[lo:hi] {
+					if w != 0 {
+						w *= x[i]
+						here[i] += w
+						moved[i] += w
+					}
 				}
 			}
 		}

@@ -281,6 +281,11 @@ func (c *conditional) LogProb(z []float64) float64 {
 	return log[0]
 }
 
+// Complete returns what makes completers of switches given the rest.
+func Complete(d *graph.Density, switches []graph.SwitchLatent) func(n int) family.Completer {
+	return newConditional(d, switches).Completer
+}
+
 // A completer works through a batch of n points a few at a time, as many as have what
 // is known of their intervals in fast memory.
 type completer struct {
