@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/programs"
 	"github.com/facetvi/facet/vi/smc"
 )
@@ -254,7 +255,7 @@ func TestRandomPrograms(t *testing.T) {
 // reverse. Where nothing is paid at walls paths are those of another energy, and the acceptance makes up for it.
 func TestWrongWalls(t *testing.T) {
 	var oneWay, free tally
-	programs.Check(t, 100, func(t *rapid.T) {
+	programs.Check(t, long.Or(30, 100), func(t *rapid.T) {
 		oneWay.random(t, smc.Settings.OneWay)
 		free.random(t, smc.Settings.Free)
 	})
