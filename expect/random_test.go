@@ -316,7 +316,7 @@ func (p *program) want() (value float64, grad [2]float64) {
 	return value, grad
 }
 
-var programs = flag.Int("programs", 0, "random programs to compare with quadrature; 0 for 20, or 60 with -long")
+var programs = flag.Int("programs", 0, "random programs to compare with quadrature; 0 for 8, or 60 with -long")
 
 // pathGradient is the gradient without the boundary part.
 func pathGradient(t *testing.T, ex *expect.Expectation, draws int, seed uint64) (grad [2]float64) {
@@ -353,7 +353,7 @@ func TestRandomSimulations(t *testing.T) {
 	count := 0
 	n := uint64(*programs)
 	if n == 0 {
-		n = long.Or[uint64](20, 60)
+		n = long.Or[uint64](8, 60)
 	}
 	for seed := range n {
 		p := newProgram(seed)

@@ -30,9 +30,10 @@ func TestSensitivity(t *testing.T) {
 	require.Contains(t, strong.String(), "the prior of level matters to level[0]")
 	require.Contains(t, strong.String(), "pull the other way")
 	require.Negative(t, strong.Shift[0][0])
-	weak, err := fit(0, 100).Sensitivity()
+	wide := fit(0, 100)
+	weak, err := wide.Sensitivity()
 	require.NoError(t, err)
 	require.Equal(t, "no prior matters to level[0], level[1], scale, gap\n", weak.String())
-	_, err = fit(0, 100).Sensitivity("none")
+	_, err = wide.Sensitivity("none")
 	require.ErrorContains(t, err, `vi: no latent or expression "none"`)
 }

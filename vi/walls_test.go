@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -55,7 +56,7 @@ func elboAtWall(t *testing.T, p *Posterior, nats float64) float64 {
 // fit is confined to what the constraint allows, and finds the evidence.
 func TestHardConstraintInEveryFamily(t *testing.T) {
 	t.Parallel()
-	for _, nats := range []float64{1e155, 1e200} {
+	for _, nats := range []float64{1e155, 1e200}[:long.Or(1, 2)] {
 		d := walled(t, nats)
 		best := walledELBO(nats)
 		for _, f := range allFamilies {
@@ -82,7 +83,7 @@ func TestHardConstraintInEveryFamily(t *testing.T) {
 // that settled. Without this it stays where the ELBO is 1e5 to 1e138 nats below.
 func TestSteepIsNoEnd(t *testing.T) {
 	t.Parallel()
-	for _, nats := range []float64{1e20, 1e155, 1e300} {
+	for _, nats := range []float64{1e155, 1e20, 1e300}[:long.Or(1, 3)] {
 		d := walled(t, nats)
 		best := walledELBO(nats)
 		for _, f := range allFamilies {

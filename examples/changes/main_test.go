@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/examples/cli"
+	"github.com/facetvi/facet/internal/long"
 )
 
 // call runs the command.
@@ -25,6 +26,9 @@ func TestCoalMines(t *testing.T) {
 	require.Contains(t, out, "likelihood poisson (counts)")
 	require.Contains(t, out, "change after year 1891 (probability 0.24")
 	require.Contains(t, out, "Verdict on the fit: trust")
+	if !long.On() {
+		return
+	}
 	code, again, errOut := call("-max", "1", "data/coalmining.csv", "-y", "disasters", "-x", "year", "-ahead", "2")
 	require.Zero(t, code, errOut)
 	require.Contains(t, out, again)

@@ -32,7 +32,7 @@ var (
 	fitSeeds = flag.Int("calibration.seeds", 3, "with -exhaustive, number of seeds of each model in TestCalibration")
 )
 
-// everyKind are some models of each kind that are fitted fast. The first five stand for them.
+// everyKind are some models of each kind that are fitted fast. The first three stand for them.
 var everyKind = []string{
 	"change-normal-unknown-noise", "threshold-poisson-skewed", "hurdle-responders", "autoregression-weak", "real-coal",
 	"change-normal-thousandths", "change-bernoulli-weak", "two-changes-informed", "regime-normal", "dense-plane-normal",
@@ -57,7 +57,7 @@ func TestCalibration(t *testing.T) {
 	}
 	var all []comparison
 	t.Log(comparisonHeader)
-	names := everyKind[:long.Or(5, len(everyKind))]
+	names := everyKind[:long.Or(3, len(everyKind))]
 	if long.Exhaustive() {
 		names = Names()
 	}
@@ -219,7 +219,7 @@ func TestELBOBelowEvidence(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
-	names := []string{"change-poisson-weak", "smooth-eight-schools"}
+	names := []string{"change-poisson-weak", "smooth-eight-schools"}[:long.Or(1, 2)]
 	if long.Exhaustive() {
 		names = Names()
 	}
@@ -240,7 +240,7 @@ func TestELBOOfOneCell(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
-	c := Named("real-coal")
+	c := Named(long.Or("change-poisson-weak", "real-coal"))
 	p, err := vi.Fit(context.Background(), c.Density, vi.Settings{Seed: *fitSeed, Method: vi.Cells{Most: 1}})
 	require.NoError(t, err)
 	require.Len(t, p.Cells(), 1)

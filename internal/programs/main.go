@@ -27,11 +27,11 @@ import (
 )
 
 // Main is the TestMain of a package: rapid's programs are the same at each run, unless
-// -rapid.seed varies them, and 40 of each test, or 100 with -long, unless -rapid.checks says
+// -rapid.seed varies them, and 20 of each test, or 100 with -long, unless -rapid.checks says
 // how many. Of 100, rapid tries a fifth with -short.
 func Main(m *testing.M) {
 	flag.Parse()
-	defaults := map[string]string{"rapid.seed": "1", "rapid.checks": long.Or("40", "100")}
+	defaults := map[string]string{"rapid.seed": "1", "rapid.checks": long.Or("20", "100")}
 	if testing.Short() {
 		defaults["rapid.checks"] = "100"
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/internal/vitest"
@@ -28,9 +29,7 @@ func denseCase(t testing.TB, c vitest.DenseCase) (d *graph.Density, q family.Q, 
 func TestDenseGradient(t *testing.T) {
 	t.Parallel()
 	cases := vitest.DenseCases
-	if testing.Short() {
-		cases = cases[:1]
-	}
+	cases = cases[:long.Or(1, len(cases))]
 	for _, c := range cases {
 		t.Run(fmt.Sprintf("%d latents %d guards", c.Latents, c.Guards), func(t *testing.T) {
 			d, q, want := denseCase(t, c)

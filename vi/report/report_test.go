@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,6 +47,22 @@ func fitted(t *testing.T, m *graph.Model, s vi.Settings) *vi.Posterior {
 	require.NoError(t, err)
 	return fit
 }
+
+// fitToReadings is a fit that some tests share.
+func fitToReadings(t *testing.T) *vi.Posterior {
+	t.Helper()
+	fit, err := sharedFit()
+	require.NoError(t, err)
+	return fit
+}
+
+var sharedFit = sync.OnceValues(func() (*vi.Posterior, error) {
+	d, err := changing(readings).Compile()
+	if err != nil {
+		return nil, err
+	}
+	return vi.Fit(context.Background(), d, vi.Settings{Seed: 1})
+})
 
 // written is the report of a fit, which is well-formed.
 func written(t *testing.T, fit *vi.Posterior, o Options) string {
@@ -87,7 +104,7 @@ func has(t *testing.T, page, text string, want bool, of ...any) {
 }
 
 func TestWrite(t *testing.T) {
-	fit := fitted(t, changing(readings), vi.Settings{Seed: 1})
+	fit := fitToReadings(t)
 	page := written(t, fit, Options{Title: "A step", About: "When did the level change?"})
 	for _, text := range []string{
 		"<h1>A step</h1>", "When did the level change?", "Trust these numbers", "1 of them missing", "<td class=\"t\">before</td>",
@@ -99,7 +116,7 @@ func TestWrite(t *testing.T) {
 }
 
 func TestSave(t *testing.T) {
-	fit := fitted(t, changing(readings), vi.Settings{Seed: 1})
+	fit := fitToReadings(t)
 	file := filepath.Join(t.TempDir(), "fit.html")
 	require.NoError(t, Save(file, fit, Options{}))
 	page, err := os.ReadFile(file)
@@ -113,7 +130,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 func TestErrors(t *testing.T) {
-	fit := fitted(t, changing(readings), vi.Settings{Seed: 1})
+	fit := fitToReadings(t)
 	require.ErrorContains(t, Write(full{}, fit, Options{}), "report: disk full")
 	for _, wrong := range []*vi.Posterior{nil, {}, {Density: fit.Density}} {
 		require.ErrorContains(t, Write(io.Discard, wrong, Options{}), "report: no fit")
@@ -187,7 +204,7 @@ func TestOfOtherFits(t *testing.T) {
 	unbegun, err := vi.Fit(ended, compiled(changing(readings)), vi.Settings{Seed: 1})
 	require.ErrorIs(t, err, context.Canceled)
 	var file bytes.Buffer
-	require.NoError(t, fitted(t, changing(readings), vi.Settings{Seed: 1}).Save(&file))
+	require.NoError(t, fitToReadings(t).Save(&file))
 	loaded, err := vi.Load(&file, compiled(changing(readings)))
 	require.NoError(t, err)
 	for _, c := range []struct {

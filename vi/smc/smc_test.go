@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/smc"
 )
 
@@ -119,9 +120,10 @@ func TestStopped(t *testing.T) {
 func TestDiscrete(t *testing.T) {
 	summed := density(t, nile(false))
 	switches := density(t, nile(true))
-	one, err := smc.Run(context.Background(), summed, smc.Settings{Seed: 1, Effective: 500})
+	effective := long.Or(150, 500)
+	one, err := smc.Run(context.Background(), summed, smc.Settings{Seed: 1, Effective: effective})
 	require.NoError(t, err)
-	other, err := smc.Run(context.Background(), switches, smc.Settings{Seed: 2, Effective: 500})
+	other, err := smc.Run(context.Background(), switches, smc.Settings{Seed: 2, Effective: effective})
 	require.NoError(t, err)
 	for _, latent := range []string{"p", "so", "level[0]", "level[42]"} {
 		a, b := one.Mean(values(summed, one, latent)), other.Mean(values(switches, other, latent))

@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/optimize"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/facetvi/facet/internal/long"
 )
 
 // The numbers of Exact are what a coarser lattice gives.
 func TestExact(t *testing.T) {
-	if testing.Short() {
-		t.Skip("too slow under the race detector, for which short mode is")
-	}
+	long.Skip(t) // the fit of examples/tobit has them, too
 	want, got := Exact(), integrate(0.8)
 	assert.InDelta(t, want.LogEvidence, got.LogEvidence, 1e-6)
 	assert.InDeltaSlice(t, want.Guards, got.Guards, 1e-7)
