@@ -18,13 +18,36 @@ import (
 // Summed lists the switches that this is done with: those of d.Switches whose prior and thresholds are numbers, of which no other prior
 // depends on, no two of which meet in a term, and of which nothing is required. The density is nil if there are none. It keeps the data of d.
 func (d *Density) SumOut() (summed *Density, switches []SwitchLatent, err error) {
+	type key struct{}
+	v, ok := d.made().cache.Load(key{})
+	if !ok { // several may make it, with the same result
+		x, err := d.sumOut()
+		if err != nil {
+			return nil, nil, err
+		}
+		v, _ = d.cache.LoadOrStore(key{}, x)
+	}
+	x := v.(sumOut)
+	if x.compiled == nil {
+		return nil, nil, nil
+	}
+	return &Density{compiled: x.compiled, data: d.data, params: d.params, loose: d.loose}, x.switches, nil
+}
+
+// A sumOut is a program with switches summed out.
+type sumOut struct {
+	compiled *compiled
+	switches []SwitchLatent
+}
+
+func (d *Density) sumOut() (x sumOut, err error) {
 	switches, terms := d.summable()
 	if len(switches) == 0 {
-		return nil, nil, nil
+		return x, nil
 	}
 	prior, err := d.Residuals(1)
 	if err != nil {
-		return nil, nil, err
+		return x, err
 	}
 	d.st.mu.Lock()
 	m := d.m.snapshot()
@@ -43,10 +66,7 @@ func (d *Density) SumOut() (summed *Density, switches []SwitchLatent, err error)
 		}
 	}
 	c := &compiled{m: m, from: d.from, arr: d.arr, names: d.names, index: d.index, terms: kept, fingerprint: d.fingerprint}
-	if err := c.compile(nil); err != nil {
-		return nil, nil, err
-	}
-	return &Density{compiled: c, data: d.data, params: d.params, loose: d.loose}, switches, nil
+	return sumOut{c, switches}, c.compile(nil)
 }
 
 // sumOver is log Σ_j P_j·exp(L_j) over the intervals of a switch, where L_j is the sum of the given terms. Where there are many, and each term

@@ -46,27 +46,35 @@ func runSampler(ctx context.Context, d *graph.Density, s job, m *monitor) (*Post
 	return p, m.concluded(p)
 }
 
-// bySampler is the posterior of d by the sampler, from draws that a scout has found, or from a scout of its own. It is nil, beside an
+// bySampler is the posterior of d by the sampler, from draws that a scout has found, or from a short scout of its own. It is nil, beside an
 // error, if it was stopped before it had come to the posterior.
 func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample scout.Result, from [][]float64) (*Posterior, error) {
-	p := &Posterior{Density: d, Settings: s.settings(), findings: &findings{Tried: 1, Scout: sample.LogEvidence}}
 	m.begins("sampling")
+	run := smc.Settings{Seed: parallel.Mix(s.Seed, samplerStream), Effective: s.sampler.Draws, Over: m.budget.Over}
+	sampled, err := withoutSwitches(d, &run, from)
+	if err != nil {
+		return nil, err
+	}
+	if from == nil {
+		sample, err = scout.Run(ctx, sampled, scout.Settings{Islands: 4, Particles: 128, Seed: parallel.Mix(s.Seed, scoutStream), Over: m.half.Over})
+		if required, _ := d.Requirements(); errors.Is(err, scout.ErrNowhere) && required != nil {
+			sample, err = noScout, nil // the prior hardly ever meets what is required, which the sampler comes to step by step
+		}
+		if err != nil {
+			return nil, err
+		}
+		run.Draws = sample.Z
+	}
+	p := &Posterior{Density: d, Settings: s.settings(), findings: &findings{Tried: 1, Scout: sample.LogEvidence}}
 	var began time.Time // of the moves at β = 1
-	run := smc.Settings{
-		Draws: from, Seed: parallel.Mix(s.Seed, samplerStream), Effective: s.sampler.Draws, Over: m.budget.Over,
-		Progress: func(at smc.Progress) {
-			if at.Moves <= 1 {
-				began = time.Now()
-			}
-			m.sampling(at, began)
-		},
+	run.Progress = func(at smc.Progress) {
+		if at.Moves <= 1 {
+			began = time.Now()
+		}
+		m.sampling(at, began)
 	}
 	if s.sampler.Draws == 0 {
 		run.Effective, run.Enough = firstDraws, p.need
-	}
-	sampled, err := withoutSwitches(d, &run)
-	if err != nil {
-		return nil, err
 	}
 	r, err := smc.Run(ctx, sampled, run)
 	if r.Z == nil || err != nil && ctx.Err() == nil {
@@ -89,8 +97,60 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 	return p, err
 }
 
-// withoutSwitches is d with switches summed out, as far as that goes, and makes run draw them given the others.
-func withoutSwitches(d *graph.Density, run *smc.Settings) (*graph.Density, error) {
+// What is the sampler's at once.
+const (
+	leastSampled = 8   // latents: of fewer, cells give a better evidence
+	mostUnlike   = 0.3 // nats between the posterior and the normal at its mode
+)
+
+// samplerFirst reports whether no cells are looked for before the sampler has tried: where there are none, for log r without switches does not jump, and one
+// normal is far from the posterior, as in a hierarchy; or where each jump is that of another switch, as in a ranking.
+func samplerFirst(ctx context.Context, d *graph.Density) (bool, error) {
+	switches := d.Switches()
+	if d.Params() > 0 || d.Dim()-len(switches) <= leastSampled {
+		return false, nil
+	}
+	summed, _, err := d.SumOut()
+	if err != nil {
+		return false, err
+	}
+	if summed != nil {
+		d = summed
+	}
+	jumps, err := d.LocalJumps()
+	if err != nil {
+		return false, err
+	}
+	of := map[int]bool{} // planes of switches with one
+	for _, w := range switches {
+		of[w.Planes[0]] = len(w.Planes) == 1
+	}
+	walls := 0
+	for l := range d.Arrangement().Len() {
+		if jumps.Jumps(l) {
+			walls++
+			if !of[l] {
+				return false, nil
+			}
+		}
+	}
+	if walls > 0 {
+		return walls >= manySwitches && d.Dim()-len(switches) <= fewLatents, nil
+	}
+	if d.Dim() > cells.MostLatents {
+		return true, nil
+	}
+	center, _ := d.PriorStart()
+	search, err := cells.Find(ctx, d, cells.Settings{Points: [][]float64{center}, Most: 1})
+	if err != nil {
+		return false, err
+	}
+	return len(search.Cells) == 0 || search.Cells[0].LogEvidence.Value-search.Cells[0].ELBO.Value > mostUnlike, nil
+}
+
+// withoutSwitches is d with switches summed out, as far as that goes, and makes run draw them given the others, and begin with draws.
+func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (*graph.Density, error) {
+	run.Draws = slices.Clone(draws)
 	summed, switches, err := d.SumOut()
 	if err != nil || summed == nil {
 		return d, err
@@ -179,20 +239,32 @@ func (p *Posterior) judgeSampler(r smc.Result, sample scout.Result) Verdict {
 // fitOrSample is the best fit of cells of d, or the sampler's posterior where that cannot be relied on; nil if no cell has a
 // mode, for what rises without end may be no distribution.
 func fitOrSample(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, error) {
+	first := false
+	var err error
+	if !s.cells.Alone {
+		if first, err = samplerFirst(ctx, d); err != nil {
+			return nil, err
+		}
+	}
+	var q *Posterior
+	if first {
+		if q, err = bySampler(ctx, d, s, m, noScout, nil); m.budget.Over() || ctx.Err() != nil || q != nil && q.findings.Verdict.Trust != TrustNothing {
+			return q, err
+		}
+	}
 	p, c, err := fitDensity(ctx, d, s, m)
-	nowhere := errors.Is(err, scout.ErrNowhere)
-	if nowhere {
+	if nowhere := errors.Is(err, scout.ErrNowhere); nowhere {
 		if required, fail := d.Requirements(); fail != nil || required == nil {
 			return nil, err
 		}
 		c.sample = noScout // the prior hardly ever meets what is required, which the sampler comes to step by step
-	}
-	if p == nil && !nowhere || s.cells.Alone || m.budget.Over() || p != nil && p.findings.Verdict.Trust != TrustNothing {
+	} else if p == nil || p.findings.Verdict.Trust != TrustNothing || s.cells.Alone || m.budget.Over() {
 		return p, err
 	}
-	q, err := bySampler(ctx, d, s, m, c.sample, c.draws())
-	if q != nil {
-		q.findings.Cut = append(c.cuts, q.findings.Cut...)
+	if q == nil {
+		if q, err = bySampler(ctx, d, s, m, c.sample, c.draws()); q != nil {
+			q.findings.Cut = append(c.cuts, q.findings.Cut...)
+		}
 	}
 	if p == nil || q != nil && slices.Max(q.findings.run.RHat) <= hopelessRHat {
 		return q, err

@@ -97,7 +97,7 @@ func (r *sampler) finish() error {
 			return err
 		}
 	}
-	c, goal := &chains{}, float64(r.s.Effective)
+	c, goal, next := &chains{}, float64(r.s.Effective), 4
 	r.last = c
 	for c.n < r.s.MostMoves && !r.over() {
 		if err := r.move(); err != nil {
@@ -111,7 +111,7 @@ func (r *sampler) finish() error {
 		if most := float64(r.s.MostMoves); c.n >= r.s.MostMoves/5 && goal/effective*float64(c.n) > most {
 			break
 		}
-		if c.n < 4 || effective < goal {
+		if c.n < next || effective < float64(r.s.Effective) {
 			continue
 		}
 		if r.s.Enough == nil {
@@ -121,7 +121,7 @@ func (r *sampler) finish() error {
 		if more <= 1 {
 			break
 		}
-		goal = spare * more * effective
+		goal, next = spare*more*effective, 1+int(float64(c.n)*min(spare*more, mostFurther))
 	}
 	return nil
 }
@@ -138,8 +138,12 @@ func (r *sampler) keep() error {
 	return nil
 }
 
-// spare is how many times as many draws as seem to be needed are made.
-const spare = 1.1
+// spare is how many times as many draws as seem to be needed are made, but mostFurther at most before that is looked at again: few draws
+// do not know it well.
+const (
+	spare       = 1.05
+	mostFurther = 1.5
+)
 
 // result is what has been found; if the run was ended early, by weights from where it is.
 func (r *sampler) result() (Result, error) {
