@@ -24,7 +24,6 @@ import (
 const (
 	mostRHat     = 1.01 // of ranks, over islands: that of each latent
 	hopelessRHat = 1.1  // of a sampler that has not arrived
-	firstDraws   = 1000 // effective draws, after which it is seen how many the numbers need
 )
 
 // runSampler is the fit by the sampler alone.
@@ -74,7 +73,7 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 		m.sampling(at, began)
 	}
 	if s.sampler.Draws == 0 {
-		run.Effective, run.Enough = firstDraws, p.need
+		run.Enough = p.need
 	}
 	r, err := smc.Run(ctx, sampled, run)
 	if r.Z == nil || err != nil && ctx.Err() == nil {

@@ -19,8 +19,11 @@ type chains struct {
 	stride      int
 }
 
-// mostNumbers are in the states that are kept.
-const mostNumbers = 1 << 23
+// mostNumbers are in the states that are kept, but for leastKept of each particle.
+const (
+	mostNumbers = 1 << 21
+	leastKept   = 32
+)
 
 func (c *chains) add(islands []*island) {
 	dim := len(islands[0].now.z)
@@ -37,7 +40,7 @@ func (c *chains) add(islands []*island) {
 	if c.n++; c.n%c.stride != 0 {
 		return
 	}
-	if (len(c.kept)+1)*len(islands)*dim > mostNumbers && len(c.kept) > 1 {
+	if (len(c.kept)+1)*len(islands)*dim > mostNumbers && len(c.kept) >= leastKept {
 		for k := 0; k < len(c.kept)/2; k++ {
 			c.kept[k] = c.kept[2*k+1]
 		}
@@ -97,7 +100,7 @@ func (r *sampler) finish() error {
 			return err
 		}
 	}
-	c, goal, next := &chains{}, float64(r.s.Effective), 4
+	c, goal, next := &chains{}, float64(r.s.Effective), firstLook
 	r.last = c
 	for c.n < r.s.MostMoves && !r.over() {
 		if err := r.move(); err != nil {
@@ -108,27 +111,28 @@ func (r *sampler) finish() error {
 		}
 		effective := c.effective(r.d.Dim(), r.s.Islands, r.s.Particles)
 		r.report(c.n, effective, goal)
-		if most := float64(r.s.MostMoves); c.n >= r.s.MostMoves/5 && goal/effective*float64(c.n) > most {
-			break
-		}
-		if c.n < next || effective < float64(r.s.Effective) {
+		switch {
+		case c.n < next:
 			continue
+		case r.s.Enough != nil:
+			more := r.s.Enough(r.found())
+			if more <= 1 {
+				return nil
+			}
+			goal, next = spare*more*effective, 1+int(float64(c.n)*min(spare*more, mostFurther))
+		case effective >= goal:
+			return nil
 		}
-		if r.s.Enough == nil {
-			break
+		if most := float64(r.s.MostMoves); c.n >= r.s.MostMoves/5 && goal/effective*float64(c.n) > most {
+			return nil
 		}
-		more := r.s.Enough(r.found())
-		if more <= 1 {
-			break
-		}
-		goal, next = spare*more*effective, 1+int(float64(c.n)*min(spare*more, mostFurther))
 	}
 	return nil
 }
 
 // keep adds the states of all particles to the chains.
 func (r *sampler) keep() error {
-	if r.s.Complete != nil {
+	if r.s.Complete != nil && (r.last.n+1)%max(1, r.last.stride) == 0 {
 		err := r.round(func(m *mover, l *island, rng *rand.Rand) error { m.completed(l, r.last.n, rng); return nil })
 		if err != nil {
 			return err
@@ -137,6 +141,9 @@ func (r *sampler) keep() error {
 	r.last.add(r.islands)
 	return nil
 }
+
+// firstLook is after how many moves it is seen whether there are enough draws.
+const firstLook = 8
 
 // spare is how many times as many draws as seem to be needed are made, but mostFurther at most before that is looked at again: few draws
 // do not know it well.
