@@ -57,7 +57,7 @@ func (p *Posterior) LOO() (LOO, error) {
 	if err != nil {
 		return LOO{}, err
 	}
-	r, err := loo.Of(elements(d, made), logs, weights)
+	r, err := loo.Of(elements(d, made, points[0]), logs, weights)
 	if err != nil {
 		return LOO{}, fmt.Errorf("vi: %w", err)
 	}
@@ -92,13 +92,22 @@ func madeBy(d *graph.Density, z []float64) (list []int) {
 	return list
 }
 
-// elements are the names of observations.
-func elements(d *graph.Density, of []int) []string {
-	all, names := d.Observations(), make([]string, len(of))
-	for j, i := range of {
-		names[j] = all[i]
+// elements are the names of some observations, with their numbers among those that the program makes at z, missing or not.
+func elements(d *graph.Density, of []int, z []float64) []string {
+	all, at := d.Observations(), map[int]int{}
+	var made []string
+	for i, y := range d.Replicate(nil, z, parallel.NewRand(0)) {
+		if !math.IsNaN(y) {
+			at[i] = len(made)
+			made = append(made, all[i])
+		}
 	}
-	return withNumbers(names)
+	made = withNumbers(made)
+	names := make([]string, len(of))
+	for j, i := range of {
+		names[j] = made[at[i]]
+	}
+	return names
 }
 
 // withNumbers are names of which those that are there several times have their number: y[3] for the fourth y.

@@ -187,6 +187,20 @@ func TestLOOOutlier(t *testing.T) {
 	require.Contains(t, r.String(), "y[17]")
 }
 
+// An observation keeps its number where others before it are missing.
+func TestLOOMissing(t *testing.T) {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(0, 1))
+	for _, y := range []float64{0.4, math.NaN(), -0.3, math.NaN(), 2.1} {
+		m.Observe("y", graph.Normal(x, 1), y)
+	}
+	var names []string
+	for _, p := range looOf(t, mustCompile(t, m)).Points {
+		names = append(names, p.Name)
+	}
+	require.Equal(t, []string{"y[0]", "y[2]", "y[4]"}, names)
+}
+
 // Programs that observe other numbers in one branch than in another, or none, have no leave-one-out.
 func TestLOORefuses(t *testing.T) {
 	for want, observe := range map[string]func(m *graph.Model, x graph.Expr){

@@ -21,7 +21,7 @@ func TestRun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "models.html")
 	most := long.Or(1, 2)
 	require.NoError(t, run(context.Background(), &out, most, file))
-	exact := []string{"-101.4", "-74.69", "-61.1"} // by quadrature −101.477, −74.697, −61.136
+	exact := []string{"-101.7", "-74.5", "-60.2"} // by quadrature −101.767, −74.561, −60.268
 	for k := range most + 1 {
 		require.Regexp(t, fmt.Sprintf(`changes: %d +%s\d+ .* trust\n`, k, exact[k]), out.String())
 	}
