@@ -55,17 +55,18 @@ func mixtureOf(t testing.TB, k int) *graph.Density {
 
 // upixVisits are the visits of UPIX's sampler with reversible jumps at 1, 2, … components, of 10⁸. The prior of their number less one is
 // Poisson(2), weights are Dirichlet(5, …, 5), means Normal(0, 10), variances InverseGamma(2, 10), and labels count: components are not
-// ordered, which makes no difference to an evidence. That the visits are right was seen by a sampler of partitions, with weights, means
-// and variances integrated out (Miller and Harrison, 2018).
+// ordered, which makes no difference to an evidence. A sampler of partitions, with weights, means and variances integrated out (Miller and
+// Harrison, 2018), run once for the comparison, has 0.3349 ± 0.0020, 0.4593 ± 0.0021 and 0.1665 ± 0.0018 of 4, 5 and 6.
 var upixVisits = []float64{687, 574, 119783, 33258676, 46000324, 16768787, 3302321, 485045, 57502, 5806, 457, 38}
 
 // The evidence of a mixture by the sampler has an error of some hundredths to tenths of a nat, so that a probability by one run of HowMany is
-// known to some hundredths, as its error says. Evidences averaged over seeds know it to less than a hundredth, and it is the published one.
+// known to some hundredths, as its error says. Evidences averaged over seeds know it to less than a hundredth, and it
+// is the published one.
 func TestHowManyComponents(t *testing.T) {
 	if !long.Exhaustive() {
 		t.Skip("takes minutes: run with -exhaustive")
 	}
-	const first, seeds = 3, 12
+	const first, seeds = 3, 24
 	var programs []Program
 	for k := first; k <= 7; k++ {
 		programs = append(programs, Program{Name: fmt.Sprint(k), Density: mixtureOf(t, k), Prior: distuv.Poisson{Lambda: 2}.Prob(float64(k - 1))})
