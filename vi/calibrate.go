@@ -30,8 +30,8 @@ type Calibrating struct {
 
 // Calibrate asks whether the fits of a program are right, by simulation: it draws latents from the prior and data given these,
 // fits the program to each data set by FitAll, and looks at the ranks of what was drawn among draws of the fits: of each latent,
-// named guard and named expression, and of the log likelihood of the data; see package sbc. Print the result. A program with a Factor is no prior to draw from: what the
-// factor says is seen as a fault.
+// named guard and named expression, and of the log likelihood of the data; see package sbc. Print the result. Latents and data are drawn as
+// by [PredictPrior]: a program with a Factor is no prior to draw from, and what the factor says is seen as a fault.
 func Calibrate(ctx context.Context, d *graph.Density, c Calibrating) (Calibration, error) {
 	if ctx == nil || d == nil {
 		return Calibration{}, errors.New("vi: a nil context or density")
@@ -43,8 +43,12 @@ func Calibrate(ctx context.Context, d *graph.Density, c Calibrating) (Calibratio
 	if from == nil {
 		from = d
 	}
-	if c.Fits < 0 || from.Params() > 0 {
-		return Calibration{}, errors.New("vi: calibrating: a negative number of fits, or a program with parameters, which have no prior")
+	if c.Fits < 0 {
+		return Calibration{}, errors.New("vi: calibrating: a negative number of fits")
+	}
+	from, err := onlyGiven(from, c.Given)
+	if err != nil {
+		return Calibration{}, fmt.Errorf("vi: calibrating: %w", err)
 	}
 	truths, err := c.truths(ctx, from)
 	if err != nil {
@@ -92,24 +96,10 @@ func Calibrate(ctx context.Context, d *graph.Density, c Calibrating) (Calibratio
 	return judged, nil
 }
 
-// truths are the points that data are drawn at.
-func (c Calibrating) truths(ctx context.Context, from *graph.Density) ([][]float64, error) {
+// truths are the points that data are drawn at, of a program whose observations are missing but for those that are given.
+func (c Calibrating) truths(ctx context.Context, given *graph.Density) ([][]float64, error) {
 	if len(c.Given) == 0 {
-		rng, list := parallel.NewRand(c.Fit.Seed), make([][]float64, c.Fits)
-		for k := range list {
-			list[k] = from.PriorDraw(nil, rng)
-		}
-		return list, nil
-	}
-	data := from.Data()
-	for i, name := range from.Observations() {
-		if !slices.Contains(c.Given, name) {
-			data[i] = math.NaN()
-		}
-	}
-	given, err := from.WithObservations(data)
-	if err != nil {
-		return nil, err
+		return priorDraws(given, c.Fits, c.Fit.Seed)
 	}
 	s := c.Fit
 	s.Checkpoint, s.Method = "", nil

@@ -154,6 +154,31 @@ func TestCalibrateBranches(t *testing.T) {
 	require.Greater(t, c.P, sbc.Level)
 }
 
+// A series that depends on its past is drawn from its own past, not from that which was observed: a right program passes, and one
+// with another prior is found.
+func TestCalibrateSeries(t *testing.T) {
+	t.Parallel()
+	program := func(sd float64) *graph.Density {
+		m := graph.NewModel()
+		keep := m.Sample("keep", graph.Normal(0, sd))
+		noise := m.Sample("noise", graph.LogNormal(0, 0.5))
+		m.Observe("y", graph.Normal(0, noise), 0)
+		for i := range 11 {
+			m.Observe("y", graph.Normal(graph.Mul(keep, m.Observed("y", i)), noise), 0)
+		}
+		return mustCompile(t, m)
+	}
+	c := Calibrating{Fits: 100, Fit: Settings{Seed: *seed, Method: Cells{Quick: true}}}
+	right, err := Calibrate(context.Background(), program(0.5), c)
+	require.NoError(t, err)
+	require.Greater(t, right.P, sbc.Level, right)
+	c.From = program(0.5)
+	wrong, err := Calibrate(context.Background(), program(0.1), c)
+	require.NoError(t, err)
+	require.Less(t, wrong.P, 0.001)
+	require.Contains(t, wrong.String(), "keep is too narrow in the fits")
+}
+
 func TestCalibrateErrors(t *testing.T) {
 	d := steep(t)
 	_, err := Calibrate(context.Background(), d, Calibrating{Fits: -1})

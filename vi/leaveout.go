@@ -10,8 +10,11 @@ import (
 	"github.com/facetvi/facet/vi/loo"
 )
 
-// mostLikelihoods is how many log likelihoods are kept: 256 MiB of them.
-const mostLikelihoods = 1 << 25
+// mostLikelihoods is how many log likelihoods are kept: 256 MiB of them. They are of so many draws at most.
+const (
+	mostLikelihoods = 1 << 25
+	mostLeftOut     = 20_000
+)
 
 // LOO is leave-one-out cross-validation: how well the program predicts each observation from all others, without another fit; see
 // package loo. A row of a plate is an observation, and so is a step of a chain, given those before it. Where a program observes
@@ -57,25 +60,22 @@ func (p *Posterior) LOO() (LOO, error) {
 	if err != nil {
 		return LOO{}, err
 	}
-	r, err := loo.Of(elements(d, made), logs, weights)
+	r, err := loo.Of(elements(d, made, points[0]), logs, weights)
 	if err != nil {
 		return LOO{}, fmt.Errorf("vi: %w", err)
 	}
 	return r, nil
 }
 
-// pointsForLOO are the draws of the posterior that have a weight, or fewer with equal weights of much data.
+// pointsForLOO are draws of the posterior that have a weight, of many every so many.
 func (p *Posterior) pointsForLOO() (points [][]float64, weights []float64, err error) {
 	s, err := p.Sample()
 	if err != nil {
 		return nil, nil, err
 	}
-	if n := mostLikelihoods / max(1, len(p.Density.Data())); n < s.Len() {
-		few, err := p.Draws(max(n, 1000), p.Settings.Seed)
-		return few.Points(), nil, err
-	}
-	for k, w := range s.Weights {
-		if w > 0 {
+	most := max(1000, min(mostLeftOut, mostLikelihoods/max(1, len(p.Density.Data()))))
+	for k := 0; k < s.Len(); k += 1 + (s.Len()-1)/most {
+		if w := s.Weights[k]; w > 0 {
 			points, weights = append(points, s.Point(k)), append(weights, w)
 		}
 	}
@@ -92,13 +92,22 @@ func madeBy(d *graph.Density, z []float64) (list []int) {
 	return list
 }
 
-// elements are the names of observations.
-func elements(d *graph.Density, of []int) []string {
-	all, names := d.Observations(), make([]string, len(of))
-	for j, i := range of {
-		names[j] = all[i]
+// elements are the names of some observations, with their numbers among those that the program makes at z, missing or not.
+func elements(d *graph.Density, of []int, z []float64) []string {
+	all, at := d.Observations(), map[int]int{}
+	var made []string
+	for i, y := range d.Replicate(nil, z, parallel.NewRand(0)) {
+		if !math.IsNaN(y) {
+			at[i] = len(made)
+			made = append(made, all[i])
+		}
 	}
-	return withNumbers(names)
+	made = withNumbers(made)
+	names := make([]string, len(of))
+	for j, i := range of {
+		names[j] = made[at[i]]
+	}
+	return names
 }
 
 // withNumbers are names of which those that are there several times have their number: y[3] for the fourth y.

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/parallel"
 )
 
@@ -41,12 +42,8 @@ func Predict(latents Draws, seed uint64) (Predictive, error) {
 	if n < 1 {
 		return Predictive{}, fmt.Errorf("draws: %d predictive draws", n)
 	}
-	out := Predictive{values: map[string]*mat.Dense{}, data: map[string][]float64{}, Latents: latents}
+	out := Predictive{values: map[string]*mat.Dense{}, data: dataByName(d), Latents: latents}
 	observations, deterministics := d.Observations(), d.Deterministics()
-	data := d.Data()
-	for i, name := range observations {
-		out.data[name] = append(out.data[name], data[i])
-	}
 	y, x := make([][]float64, n), make([][]float64, n)
 	cut := parallel.Blocks{N: n, Size: predictBlock}
 	err := parallel.Do(parallel.Processors(cut.Len()), cut.Len(), func(_, b int) error {
@@ -103,6 +100,20 @@ func (r Predictive) Data(name string) ([]float64, error) {
 		return nil, r.unknown("observation", name)
 	}
 	return slices.Clone(v), nil
+}
+
+// Beside are the same draws beside the data of d, a program with the same observations.
+func (r Predictive) Beside(d *graph.Density) Predictive {
+	r.data = dataByName(d)
+	return r
+}
+
+func dataByName(d *graph.Density) map[string][]float64 {
+	data, byName := d.Data(), map[string][]float64{}
+	for i, name := range d.Observations() {
+		byName[name] = append(byName[name], data[i])
+	}
+	return byName
 }
 
 // noData says why a program of factors has no data.

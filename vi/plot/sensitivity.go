@@ -2,14 +2,20 @@ package plot
 
 import (
 	"errors"
+	"math"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/powerscale"
 )
+
+// mostBeside is how many letters of names have room side by side.
+const mostBeside = 50
 
 // Sensitivity draws how sensitive each quantity is to each prior and to the likelihood, as points, and from where on a part
 // matters, as a dashed line. It returns an error if there are no quantities.
@@ -46,6 +52,10 @@ func Sensitivity(r vi.Sensitivity) (*plot.Plot, error) {
 	}
 	l.add("matters above", matters)
 	p.NominalX(r.Quantities...)
+	if len(strings.Join(r.Quantities, "  ")) > mostBeside { // one below the other
+		label := &p.X.Tick.Label
+		label.Rotation, label.XAlign, label.YAlign = math.Pi/2, text.XRight, text.YCenter
+	}
 	p.Y.Min = 0
 	roomy(p)
 	return p, nil

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -20,6 +21,14 @@ func TestSensitivity(t *testing.T) {
 	require.Greater(t, p.Y.Max, 0.2)
 	file := filepath.Join(t.TempDir(), "sensitivity.png")
 	require.NoError(t, Save(p, file))
+	require.Zero(t, p.X.Tick.Label.Rotation)
+	many := vi.Sensitivity{Parts: []string{"likelihood"}}
+	for i := range 16 {
+		many.Quantities, many.Distance = append(many.Quantities, fmt.Sprintf("level[%d]", i)), append(many.Distance, []float64{0.1})
+	}
+	p, err = Sensitivity(many)
+	require.NoError(t, err)
+	require.NotZero(t, p.X.Tick.Label.Rotation) // names would be on top of each other
 	_, err = Sensitivity(vi.Sensitivity{})
 	require.EqualError(t, err, "plot: no quantities")
 }
