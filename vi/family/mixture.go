@@ -448,6 +448,7 @@ type mixtureDrawer struct {
 	complete Completer // or nil
 	u        []float64 // uniform numbers for it
 	given    []float64 // the log density by it
+	cube     hypercube // of draws of the same part that follow each other
 }
 
 // A PartDrawer is a Drawer of a mixture that can be told the part of each draw.
@@ -485,9 +486,17 @@ func (d *mixtureDrawer) Draw(z []float64, rng *rand.Rand) {
 // DrawParts implements PartDrawer.
 func (d *mixtureDrawer) DrawParts(z []float64, parts []int, rng *rand.Rand) {
 	n := len(parts)
+	run := 0 // draws of the same part that are left
 	for k, part := range parts {
+		if run == 0 {
+			for run = 1; k+run < n && parts[k+run] == part; {
+				run++
+			}
+			d.cube.fill(run, len(d.one), rng)
+		}
+		run--
 		if d.complete == nil {
-			d.q.parts[part].Rand(d.one, rng)
+			d.cube.draw(d.q.parts[part], d.one, run, rng)
 		} else {
 			d.q.parts[part].(Completed).RandRest(d.one, rng)
 			for i := range d.complete.Uniforms() {

@@ -27,10 +27,12 @@ func (s *Sample) Expect(f []float64, known []float64) mc.Estimate {
 	n := float64(s.Len())
 	mean := 1.0
 	if f != nil {
-		mean = 0
-		for k, w := range s.Weights {
-			if w > 0 { // f may have no value where the posterior is 0
-				mean += w * f[k]
+		if mean = floats.Dot(s.Weights, f); math.IsNaN(mean) { // f may have no value where the posterior is 0
+			mean = 0
+			for k, w := range s.Weights {
+				if w > 0 {
+					mean += w * f[k]
+				}
 			}
 		}
 	}
@@ -91,28 +93,35 @@ type covariances struct {
 }
 
 func (s *Sample) covariances(f []float64, t stratum, mean float64) (c covariances) {
-	n, e := float64(t.len()), 0.0
-	c.finite = true
-	if f != nil {
-		c.meanF = f[t.first] // so that of equal values there is no rounding
+	n, all := float64(t.len()), float64(s.Len())
+	c.meanW, c.ww, c.ee, c.finite = t.meanW, t.ww, t.ww, true
+	if f == nil {
+		return c
 	}
-	for k := t.first; k < t.end; k++ {
-		if f != nil {
-			c.meanF += (f[k] - f[t.first]) / n
-			c.finite = c.finite && !math.IsInf(f[k], 0) && !math.IsNaN(f[k])
+	f, weights := f[t.first:t.end], s.Weights[t.first:t.end]
+	c.meanF = f[0]
+	rest := slices.IndexFunc(f, func(x float64) bool { return x != f[0] })
+	if rest < 0 && !math.IsInf(f[0], 0) { // as of a guard inside a cell
+		c.ee = (f[0] - mean) * (f[0] - mean) * t.ww
+		return c
+	}
+	e := 0.0
+	for k, w := range weights {
+		c.meanF += (f[k] - f[0]) / n // so that of nearly equal values there is no rounding
+		c.finite = c.finite && !math.IsInf(f[k], 0) && !math.IsNaN(f[k])
+		if w > 0 {
+			e += all * w * (f[k] - mean) / n
 		}
-		c.meanW += s.Weights[k] * float64(s.Len()) / n
-		e += s.residual(f, k, mean) / n
 	}
-	for k := t.first; k < t.end; k++ {
-		de, dw := s.residual(f, k, mean)-e, s.Weights[k]*float64(s.Len())-c.meanW
+	c.ee = 0
+	for k, w := range weights {
+		de, df := -e, f[k]-c.meanF
+		if w > 0 {
+			de += all * w * (f[k] - mean)
+		}
 		c.ee += de * de / (n - 1)
-		c.ww += dw * dw / (n - 1)
-		if f != nil {
-			df := f[k] - c.meanF
-			c.ff += df * df / (n - 1)
-			c.fe += df * de / (n - 1)
-		}
+		c.ff += df * df / (n - 1)
+		c.fe += df * de / (n - 1)
 	}
 	return c
 }
@@ -181,6 +190,8 @@ func (s *Sample) having(x []float64) (given []float64, of *Sample) {
 		}
 	}
 	floats.Scale(1/floats.Sum(of.Weights), of.Weights)
+	of.strata = slices.Clone(of.strata)
+	of.spread()
 	return given, of
 }
 
@@ -277,12 +288,7 @@ func (s *Sample) Side(h regions.Hyperplane, positive bool, signs []float64) mc.E
 			in[k] = 1 - x
 		}
 	}
-	inside, outside := 0.0, 0 // the weight of draws that are in, the number of others
-	for k, x := range in {
-		inside += x * s.Weights[k]
-		outside += int(1 - x)
-	}
-	if outside > 0 && inside > 1-rounding {
+	if floats.Sum(in) < float64(len(in)) && floats.Dot(in, s.Weights) > 1-rounding {
 		return mc.Estimate{Value: 1}
 	}
 	return probability(s.Expect(in, s.Known(h, func(q family.Q) float64 {

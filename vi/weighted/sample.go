@@ -44,6 +44,7 @@ type stratum struct {
 	q                family.Q
 	weight           float64
 	part, first, end int
+	meanW, ww        float64 // mean and variance of n·w, of n draws in all
 }
 
 func (s stratum) len() int { return s.end - s.first }
@@ -82,6 +83,7 @@ func Draw(ctx context.Context, d *graph.Density, q family.Q, n int, seed uint64)
 	for k, x := range s.Weights {
 		s.Weights[k] = math.Exp(x - sum)
 	}
+	s.spread()
 	s.LogEvidence = mc.Estimate{Value: sum - math.Log(float64(n)), SE: s.Expect(nil, nil).SE}
 	return s, nil
 }
@@ -91,7 +93,7 @@ func Draw(ctx context.Context, d *graph.Density, q family.Q, n int, seed uint64)
 func (s *Sample) stratify(q family.Q, n int, seed uint64) (part []int) {
 	m, ok := q.(Partial)
 	if !ok {
-		s.strata = []stratum{{q, 1, 0, 0, n}}
+		s.strata = []stratum{{q: q, weight: 1, end: n}}
 		return nil
 	}
 	u, k, sum := parallel.NewRand(parallel.Mix(seed, uint64(n))).Float64(), 0, m.Weight(0)
@@ -102,7 +104,7 @@ func (s *Sample) stratify(q family.Q, n int, seed uint64) (part []int) {
 			sum += m.Weight(k)
 		}
 		if j == 0 || part[j-1] != k {
-			s.strata = append(s.strata, stratum{m.Part(k), m.Weight(k), k, j, j})
+			s.strata = append(s.strata, stratum{q: m.Part(k), weight: m.Weight(k), part: k, first: j, end: j})
 		}
 		part[j] = k
 		s.strata[len(s.strata)-1].end++
@@ -117,6 +119,20 @@ func (s *Sample) share() {
 		if t.len() >= enoughDraws {
 			floats.AddConst(math.Log(t.weight*float64(len(s.Weights))/float64(t.len())), s.Weights[t.first:t.end])
 		}
+	}
+}
+
+// spread finds the means and variances of the strata's weights.
+func (s *Sample) spread() {
+	n := float64(s.Len())
+	for j := range s.strata {
+		t := &s.strata[j]
+		weights := s.Weights[t.first:t.end]
+		t.meanW, t.ww = floats.Sum(weights)/float64(t.len())*n, 0
+		for _, w := range weights {
+			t.ww += (n*w - t.meanW) * (n*w - t.meanW)
+		}
+		t.ww /= float64(t.len() - 1)
 	}
 }
 

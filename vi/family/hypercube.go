@@ -1,0 +1,56 @@
+package family
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// leastCube is the least number of draws that make a hypercube.
+const leastCube = 8
+
+// A hypercube is the noise of m draws, of which each latent has one in each of m intervals of equal probability (McKay, Beckman and
+// Conover, Technometrics 1979). A mean over them has no error by what is a sum of functions of one noise each, and its
+// variance is at most m/(m − 1) times that of independent draws (Owen, Annals of Statistics 1997).
+type hypercube struct {
+	m   int       // 0 if draws are independent
+	eps []float64 // latents × m
+}
+
+// fill makes the noise of m draws of so many latents.
+func (c *hypercube) fill(m, latents int, rng *rand.Rand) {
+	if c.m = m; m < leastCube {
+		c.m = 0
+		return
+	}
+	c.eps = slices.Grow(c.eps[:0], m*latents)[:m*latents]
+	for row := range slices.Chunk(c.eps, m) {
+		for k := range row { // a random permutation
+			j := rng.IntN(k + 1)
+			row[k] = row[j]
+			row[j] = float64(k)
+		}
+		for k, at := range row {
+			row[k] = mathext.NormalQuantile(min(max((at+rng.Float64())/float64(m), 0x1p-60), 1-0x1p-53))
+		}
+	}
+}
+
+// draw sets z to draw k of q; to an independent one if q does not draw by noise.
+func (c *hypercube) draw(q Q, z []float64, k int, rng *rand.Rand) {
+	var put func(i int, z []float64, eps float64)
+	switch q := q.(type) {
+	case *Normal:
+		put = q.put
+	case *confined:
+		put = q.put
+	}
+	if put == nil || c.m == 0 {
+		q.Rand(z, rng)
+		return
+	}
+	for i := range z {
+		put(i, z, c.eps[i*c.m+k])
+	}
+}
