@@ -7,23 +7,37 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// leastCube is the least number of draws that make a hypercube.
-const leastCube = 8
+// cubeSize is the number of draws of a hypercube, but of the last one of a part in a batch, which has those that are left.
+const cubeSize = 16
+
+// Hypercubes are the sizes of those that DrawParts makes of draws of the given parts, one after the other: all draws of one are of the
+// same part, and its sum is independent of the others'.
+func Hypercubes(parts []int) (sizes []int) {
+	for first := 0; first < len(parts); {
+		end := first + 1
+		for end < len(parts) && parts[end] == parts[first] {
+			end++
+		}
+		for ; end-first >= 2*cubeSize; first += cubeSize {
+			sizes = append(sizes, cubeSize)
+		}
+		sizes = append(sizes, end-first)
+		first = end
+	}
+	return sizes
+}
 
 // A hypercube is the noise of m draws, of which each latent has one in each of m intervals of equal probability (McKay, Beckman and
-// Conover, Technometrics 1979). A mean over them has no error by what is a sum of functions of one noise each, and its
+// Conover, Technometrics 1979). A mean over them has next to no error by what is a sum of functions of one noise each, and its
 // variance is at most m/(m − 1) times that of independent draws (Owen, Annals of Statistics 1997).
 type hypercube struct {
-	m   int       // 0 if draws are independent
+	m   int
 	eps []float64 // latents × m
 }
 
 // fill makes the noise of m draws of so many latents.
 func (c *hypercube) fill(m, latents int, rng *rand.Rand) {
-	if c.m = m; m < leastCube {
-		c.m = 0
-		return
-	}
+	c.m = m
 	c.eps = slices.Grow(c.eps[:0], m*latents)[:m*latents]
 	for row := range slices.Chunk(c.eps, m) {
 		for k := range row { // a random permutation
@@ -37,7 +51,7 @@ func (c *hypercube) fill(m, latents int, rng *rand.Rand) {
 	}
 }
 
-// draw sets z to draw k of q; to an independent one if q does not draw by noise.
+// draw sets z to draw k of q; to an independent one if q does not draw by a noise for each latent.
 func (c *hypercube) draw(q Q, z []float64, k int, rng *rand.Rand) {
 	var put func(i int, z []float64, eps float64)
 	switch q := q.(type) {
@@ -46,7 +60,7 @@ func (c *hypercube) draw(q Q, z []float64, k int, rng *rand.Rand) {
 	case *confined:
 		put = q.put
 	}
-	if put == nil || c.m == 0 {
+	if put == nil {
 		q.Rand(z, rng)
 		return
 	}

@@ -486,17 +486,15 @@ func (d *mixtureDrawer) Draw(z []float64, rng *rand.Rand) {
 // DrawParts implements PartDrawer.
 func (d *mixtureDrawer) DrawParts(z []float64, parts []int, rng *rand.Rand) {
 	n := len(parts)
-	run := 0 // draws of the same part that are left
+	sizes, left := Hypercubes(parts), 0 // draws of this hypercube
 	for k, part := range parts {
-		if run == 0 {
-			for run = 1; k+run < n && parts[k+run] == part; {
-				run++
-			}
-			d.cube.fill(run, len(d.one), rng)
+		if left == 0 {
+			left, sizes = sizes[0], sizes[1:]
+			d.cube.fill(left, len(d.one), rng)
 		}
-		run--
+		left--
 		if d.complete == nil {
-			d.cube.draw(d.q.parts[part], d.one, run, rng)
+			d.cube.draw(d.q.parts[part], d.one, left, rng)
 		} else {
 			d.q.parts[part].(Completed).RandRest(d.one, rng)
 			for i := range d.complete.Uniforms() {

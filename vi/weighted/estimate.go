@@ -48,14 +48,14 @@ func (s *Sample) Expect(f []float64, known []float64) mc.Estimate {
 			}
 			continue
 		}
-		c := s.covariances(f, t, mean)
-		v := c.ee
+		c, beta := s.covariances(f, t, mean), 0.0
 		if known != nil && !math.IsNaN(known[j]) {
-			var by float64
-			by, v = c.control(known[j], t.len())
+			var by, more float64
+			by, beta, more = c.control(known[j], t.len())
 			shift -= float64(t.len()) * by
+			variance += float64(t.len()) * more
 		}
-		variance += float64(t.len()) * v
+		variance += s.ofSum(f, t, mean, c, beta)
 	}
 	for k := 1; k < len(few); k += 2 { // neighbours, mostly of one stratum
 		off := s.residual(f, few[k], mean) - s.residual(f, few[k-1], mean)
@@ -88,6 +88,7 @@ func (s *Sample) residual(f []float64, k int, mean float64) float64 {
 // covariances are those of f, the weights w and the residuals e in a stratum.
 type covariances struct {
 	meanF, meanW   float64
+	meanE          float64
 	ff, ee, fe, ww float64
 	finite         bool
 }
@@ -105,17 +106,16 @@ func (s *Sample) covariances(f []float64, t stratum, mean float64) (c covariance
 		c.ee = (f[0] - mean) * (f[0] - mean) * t.ww
 		return c
 	}
-	e := 0.0
 	for k, w := range weights {
 		c.meanF += (f[k] - f[0]) / n // so that of nearly equal values there is no rounding
 		c.finite = c.finite && !math.IsInf(f[k], 0) && !math.IsNaN(f[k])
 		if w > 0 {
-			e += all * w * (f[k] - mean) / n
+			c.meanE += all * w * (f[k] - mean) / n
 		}
 	}
 	c.ee = 0
 	for k, w := range weights {
-		de, df := -e, f[k]-c.meanF
+		de, df := -c.meanE, f[k]-c.meanF
 		if w > 0 {
 			de += all * w * (f[k] - mean)
 		}
@@ -126,20 +126,41 @@ func (s *Sample) covariances(f []float64, t stratum, mean float64) (c covariance
 	return c
 }
 
-// control is by how much f's average in a stratum of n draws, whose expectation is want, is off in the estimate, and the
-// variance of a draw that is left.
-func (c covariances) control(want float64, n int) (by, variance float64) {
+// control is by how much f's average in a stratum of n draws, whose expectation is want, is off in the estimate, the
+// coefficient of f in that, and how much variance a draw has beyond that of what is left.
+func (c covariances) control(want float64, n int) (by, beta, more float64) {
 	off := c.meanF - want
 	switch {
 	case !c.finite || math.IsInf(want, 0):
-		return 0, c.ee
+		return 0, 0, 0
 	case c.ff == 0: // all draws say the same, and the rest is too rare for them
-		return c.meanW * off, c.ee + off*off*c.ww*float64(n)
+		return c.meanW * off, 0, off * off * c.ww * float64(n)
 	case math.Abs(off) > mostErrors*math.Sqrt(c.ff/float64(n)):
-		return 0, c.ee
+		return 0, 0, 0
 	}
-	beta := c.fe / c.ff
-	return beta * off, max(0, c.ee-beta*c.fe)
+	beta = c.fe / c.ff
+	return beta * off, beta, 0
+}
+
+// ofSum is the variance of the sum of the residuals of f over a stratum, less beta times f.
+func (s *Sample) ofSum(f []float64, t stratum, mean float64, c covariances, beta float64) float64 {
+	switch {
+	case f == nil:
+		return t.sumsW
+	case c.ff == 0 && c.finite:
+		return (f[t.first] - mean) * (f[t.first] - mean) * t.sumsW
+	}
+	n := float64(s.Len())
+	return t.ofSum(func(k int) float64 {
+		x := -c.meanE
+		if beta != 0 {
+			x -= beta * (f[k] - c.meanF)
+		}
+		if w := s.Weights[k]; w > 0 {
+			x += n * w * (f[k] - mean)
+		}
+		return x
+	}, max(0, c.ee-beta*c.fe))
 }
 
 // Moments are the mean and the standard deviation of latent i on the program's own scale.
