@@ -27,31 +27,31 @@ func Hypercubes(parts []int) (sizes []int) {
 	return sizes
 }
 
-// A hypercube is the noise of m draws, of which each latent has one in each of m intervals of equal probability (McKay, Beckman and
-// Conover, Technometrics 1979). A mean over them has next to no error by what is a sum of functions of one noise each, and its
+// A hypercube is m draws of some uniform numbers, of which each has one in each of m intervals of equal length (McKay, Beckman and
+// Conover, Technometrics 1979). A mean over them has next to no error by what is a sum of functions of one number each, and its
 // variance is at most m/(m − 1) times that of independent draws (Owen, Annals of Statistics 1997).
 type hypercube struct {
-	m   int
-	eps []float64 // latents × m
+	m int
+	u []float64 // numbers × m
 }
 
-// fill makes the noise of m draws of so many latents.
-func (c *hypercube) fill(m, latents int, rng *rand.Rand) {
+// fill makes m draws of n numbers, between 0 and 1.
+func (c *hypercube) fill(m, n int, rng *rand.Rand) {
 	c.m = m
-	c.eps = slices.Grow(c.eps[:0], m*latents)[:m*latents]
-	for row := range slices.Chunk(c.eps, m) {
+	c.u = slices.Grow(c.u[:0], m*n)[:m*n]
+	for row := range slices.Chunk(c.u, m) {
 		for k := range row { // a random permutation
 			j := rng.IntN(k + 1)
 			row[k] = row[j]
 			row[j] = float64(k)
 		}
 		for k, at := range row {
-			row[k] = mathext.NormalQuantile(min(max((at+rng.Float64())/float64(m), 0x1p-60), 1-0x1p-53))
+			row[k] = min(max((at+rng.Float64())/float64(m), 0x1p-60), 1-0x1p-53)
 		}
 	}
 }
 
-// draw sets z to draw k of q; to an independent one if q does not draw by a noise for each latent.
+// draw sets z to draw k of q, whose noise its numbers make; to an independent one if q does not draw by a noise for each latent.
 func (c *hypercube) draw(q Q, z []float64, k int, rng *rand.Rand) {
 	var put func(i int, z []float64, eps float64)
 	switch q := q.(type) {
@@ -65,6 +65,6 @@ func (c *hypercube) draw(q Q, z []float64, k int, rng *rand.Rand) {
 		return
 	}
 	for i := range z {
-		put(i, z, c.eps[i*c.m+k])
+		put(i, z, mathext.NormalQuantile(c.u[i*c.m+k]))
 	}
 }

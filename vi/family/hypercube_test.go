@@ -11,18 +11,16 @@ import (
 	"github.com/facetvi/facet/internal/parallel"
 )
 
-func normalCDF(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
-
-// Each latent's noise has one draw in each interval of equal probability.
+// Each number has one draw in each interval of equal probability.
 func TestHypercube(t *testing.T) {
 	var c hypercube
 	rng := parallel.NewRand(1)
 	for _, m := range []int{8, 100, 11} { // of all sizes after another
 		c.fill(m, 3, rng)
-		for row := range slices.Chunk(c.eps, m) {
+		for row := range slices.Chunk(c.u, m) {
 			var at []int
 			for _, x := range row {
-				at = append(at, int(normalCDF(x)*float64(m)))
+				at = append(at, int(x*float64(m)))
 			}
 			assert.False(t, slices.IsSorted(at))
 			slices.Sort(at)
