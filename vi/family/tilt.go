@@ -3,14 +3,16 @@ package family
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/facetvi/facet/internal/truncnorm"
 )
 
 // How a tilt is looked for.
 const (
-	tiltSteps   = 60
-	tiltDamping = 0.5
-	tiltEnd     = 1e-3 // of a conditional standard deviation
+	tiltSteps = 60
+	tiltGain  = 0.8  // a step that leaves more of the distance to the saddle point is too long
+	tiltEnd   = 1e-2 // of a conditional standard deviation
 )
 
 // Tilted is q, or a mixture of members like it, with the means of a confined normal's conditionals moved so that its draws are nearer to
@@ -38,21 +40,18 @@ func Tilted(q Q) Q {
 // tilted is Tilted of one. At the saddle point t_i is the mean of its conditional, and δ_i = ∂/∂t_i of the logarithms of the masses after it.
 func (q *confined) tilted() Q {
 	n := q.Dim()
-	delta, z := make([]float64, n), make([]float64, n)
-	for range tiltSteps {
-		ends := q.means(delta, z)
-		far := 0.0
-		for i, want := range q.pulls(ends) {
-			step := want - delta[i]
-			far = max(far, math.Abs(step))
-			delta[i] += tiltDamping * step
+	delta, z, far, damping := make([]float64, n), make([]float64, n), math.Inf(1), 0.5
+	for step := 0; step < tiltSteps && !(far < tiltEnd); step++ {
+		last, pulls := far, q.pulls(q.means(delta, z))
+		if far = floats.Distance(pulls, delta, math.Inf(1)); far > tiltGain*last {
+			damping /= 2
 		}
-		if !finite(far) {
-			return q
+		for i, want := range pulls {
+			delta[i] += damping * (want - delta[i])
 		}
-		if far < tiltEnd {
-			break
-		}
+	}
+	if !(far < tiltEnd) {
+		return q // the steps did not arrive
 	}
 	c := q.Clone().(*confined)
 	shift := make([]float64, n)

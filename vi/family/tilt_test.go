@@ -92,3 +92,18 @@ func TestTiltedAlone(t *testing.T) {
 	mixture := NewMixture([]float64{0, 1}, []Q{q, free})
 	assert.Equal(t, mixture.Theta(), Tilted(mixture).Theta())
 }
+
+// Where the steps to the saddle point do not arrive the distribution stays what it is.
+func TestTiltedNowhere(t *testing.T) {
+	precision := mat.NewSymDense(2, []float64{1, 0, 0, 1})
+	free := FromPrecision([]float64{0, 0}, precision)
+	q, open, err := free.Confine([]Side{{regions.Hyperplane{Index: []int{0, 1}, Coef: []float64{-1e8, 1}, Const: -1e9}, true}})
+	require.NoError(t, err)
+	require.Empty(t, open)
+	tilted := Tilted(q)
+	z, rng := make([]float64, 2), parallel.NewRand(1)
+	for range 1000 {
+		tilted.Rand(z, rng)
+		assert.False(t, math.IsNaN(free.LogProb(z)-tilted.LogProb(z)))
+	}
+}
