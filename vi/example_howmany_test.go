@@ -77,11 +77,11 @@ func ExamplePosterior_LOO() {
 	}
 	fmt.Printf("elpd %.1f ± %.1f\n", left.ELPD.Value, left.ELPD.SE)
 	for _, point := range left.Unreliable() {
-		fmt.Printf("%s, k-hat %.1f\n", point.Name, point.K)
+		fmt.Printf("%s, k-hat %.0f\n", point.Name, point.K)
 	}
 	// Output:
 	// elpd -5.9 ± 0.9
-	// response[6], k-hat 0.9
+	// response[6], k-hat 1
 }
 
 // Does a prior matter?

@@ -448,6 +448,7 @@ type mixtureDrawer struct {
 	complete Completer // or nil
 	u        []float64 // uniform numbers for it
 	given    []float64 // the log density by it
+	cube     hypercube // of draws of the same part that follow each other
 }
 
 // A PartDrawer is a Drawer of a mixture that can be told the part of each draw.
@@ -485,13 +486,23 @@ func (d *mixtureDrawer) Draw(z []float64, rng *rand.Rand) {
 // DrawParts implements PartDrawer.
 func (d *mixtureDrawer) DrawParts(z []float64, parts []int, rng *rand.Rand) {
 	n := len(parts)
+	sizes, left := Hypercubes(parts), 0 // draws of this hypercube
+	numbers := len(d.one)
+	if d.complete != nil {
+		numbers = d.complete.Uniforms()
+	}
 	for k, part := range parts {
+		if left == 0 {
+			left, sizes = sizes[0], sizes[1:]
+			d.cube.fill(left, numbers, rng)
+		}
+		left--
 		if d.complete == nil {
-			d.q.parts[part].Rand(d.one, rng)
+			d.cube.draw(d.q.parts[part], d.one, left, rng)
 		} else {
 			d.q.parts[part].(Completed).RandRest(d.one, rng)
-			for i := range d.complete.Uniforms() {
-				d.u[k*d.complete.Uniforms()+i] = rng.Float64()
+			for i := range numbers {
+				d.u[k*numbers+i] = d.cube.u[i*d.cube.m+left]
 			}
 		}
 		for i, x := range d.one {

@@ -408,10 +408,13 @@ func (q *Normal) LogProb(z []float64) float64 {
 // Rand implements Q.
 func (q *Normal) Rand(dst []float64, rng *rand.Rand) {
 	checkRand(q, dst, rng)
-	for i, s := range q.s {
-		dst[i] = q.conditional(i, dst) + s*rng.NormFloat64()
+	for i := range dst {
+		q.put(i, dst, rng.NormFloat64())
 	}
 }
+
+// put sets a latent of z by its noise, given those before.
+func (q *Normal) put(i int, z []float64, eps float64) { z[i] = q.conditional(i, z) + q.s[i]*eps }
 
 // conditional is m_i, the mean of latent i given those before.
 func (q *Normal) conditional(i int, z []float64) float64 {

@@ -27,7 +27,7 @@ func OfChains(d *graph.Density, q family.Q, c Chains) *Sample {
 	n, dim := len(c.Z), d.Dim()
 	s := &Sample{
 		density: d, q: q, chains: c.N, groups: c.Groups, Z: make([]float64, n*dim), Weights: make([]float64, n), columns: make([][]float64, dim),
-		K: math.Inf(-1), ESS: c.Effective, LogEvidence: c.LogEvidence, strata: []stratum{{q, 1, 0, 0, n}},
+		K: math.Inf(-1), ESS: c.Effective, LogEvidence: c.LogEvidence, strata: []stratum{{q: q, weight: 1, end: n}},
 	}
 	for k, z := range c.Z {
 		s.Weights[k] = 1 / float64(n)

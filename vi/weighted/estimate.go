@@ -27,10 +27,12 @@ func (s *Sample) Expect(f []float64, known []float64) mc.Estimate {
 	n := float64(s.Len())
 	mean := 1.0
 	if f != nil {
-		mean = 0
-		for k, w := range s.Weights {
-			if w > 0 { // f may have no value where the posterior is 0
-				mean += w * f[k]
+		if mean = floats.Dot(s.Weights, f); math.IsNaN(mean) { // f may have no value where the posterior is 0
+			mean = 0
+			for k, w := range s.Weights {
+				if w > 0 {
+					mean += w * f[k]
+				}
 			}
 		}
 	}
@@ -46,14 +48,14 @@ func (s *Sample) Expect(f []float64, known []float64) mc.Estimate {
 			}
 			continue
 		}
-		c := s.covariances(f, t, mean)
-		v := c.ee
+		c, beta := s.covariances(f, t, mean), 0.0
 		if known != nil && !math.IsNaN(known[j]) {
-			var by float64
-			by, v = c.control(known[j], t.len())
+			var by, more float64
+			by, beta, more = c.control(known[j], t.len())
 			shift -= float64(t.len()) * by
+			variance += float64(t.len()) * more
 		}
-		variance += float64(t.len()) * v
+		variance += s.ofSum(f, t, mean, c, beta)
 	}
 	for k := 1; k < len(few); k += 2 { // neighbours, mostly of one stratum
 		off := s.residual(f, few[k], mean) - s.residual(f, few[k-1], mean)
@@ -86,51 +88,79 @@ func (s *Sample) residual(f []float64, k int, mean float64) float64 {
 // covariances are those of f, the weights w and the residuals e in a stratum.
 type covariances struct {
 	meanF, meanW   float64
+	meanE          float64
 	ff, ee, fe, ww float64
 	finite         bool
 }
 
 func (s *Sample) covariances(f []float64, t stratum, mean float64) (c covariances) {
-	n, e := float64(t.len()), 0.0
-	c.finite = true
-	if f != nil {
-		c.meanF = f[t.first] // so that of equal values there is no rounding
+	n, all := float64(t.len()), float64(s.Len())
+	c.meanW, c.ww, c.ee, c.finite = t.meanW, t.ww, t.ww, true
+	if f == nil {
+		return c
 	}
-	for k := t.first; k < t.end; k++ {
-		if f != nil {
-			c.meanF += (f[k] - f[t.first]) / n
-			c.finite = c.finite && !math.IsInf(f[k], 0) && !math.IsNaN(f[k])
+	f, weights := f[t.first:t.end], s.Weights[t.first:t.end]
+	c.meanF = f[0]
+	rest := slices.IndexFunc(f, func(x float64) bool { return x != f[0] })
+	if rest < 0 && !math.IsInf(f[0], 0) { // as of a guard inside a cell
+		c.ee = (f[0] - mean) * (f[0] - mean) * t.ww
+		return c
+	}
+	for k, w := range weights {
+		c.meanF += (f[k] - f[0]) / n // so that of nearly equal values there is no rounding
+		c.finite = c.finite && !math.IsInf(f[k], 0) && !math.IsNaN(f[k])
+		if w > 0 {
+			c.meanE += all * w * (f[k] - mean) / n
 		}
-		c.meanW += s.Weights[k] * float64(s.Len()) / n
-		e += s.residual(f, k, mean) / n
 	}
-	for k := t.first; k < t.end; k++ {
-		de, dw := s.residual(f, k, mean)-e, s.Weights[k]*float64(s.Len())-c.meanW
+	c.ee = 0
+	for k, w := range weights {
+		de, df := -c.meanE, f[k]-c.meanF
+		if w > 0 {
+			de += all * w * (f[k] - mean)
+		}
 		c.ee += de * de / (n - 1)
-		c.ww += dw * dw / (n - 1)
-		if f != nil {
-			df := f[k] - c.meanF
-			c.ff += df * df / (n - 1)
-			c.fe += df * de / (n - 1)
-		}
+		c.ff += df * df / (n - 1)
+		c.fe += df * de / (n - 1)
 	}
 	return c
 }
 
-// control is by how much f's average in a stratum of n draws, whose expectation is want, is off in the estimate, and the
-// variance of a draw that is left.
-func (c covariances) control(want float64, n int) (by, variance float64) {
+// control is by how much f's average in a stratum of n draws, whose expectation is want, is off in the estimate, the
+// coefficient of f in that, and how much variance a draw has beyond that of what is left.
+func (c covariances) control(want float64, n int) (by, beta, more float64) {
 	off := c.meanF - want
 	switch {
 	case !c.finite || math.IsInf(want, 0):
-		return 0, c.ee
+		return 0, 0, 0
 	case c.ff == 0: // all draws say the same, and the rest is too rare for them
-		return c.meanW * off, c.ee + off*off*c.ww*float64(n)
+		return c.meanW * off, 0, off * off * c.ww * float64(n)
 	case math.Abs(off) > mostErrors*math.Sqrt(c.ff/float64(n)):
-		return 0, c.ee
+		return 0, 0, 0
 	}
-	beta := c.fe / c.ff
-	return beta * off, max(0, c.ee-beta*c.fe)
+	beta = c.fe / c.ff
+	return beta * off, beta, 0
+}
+
+// ofSum is the variance of the sum of the residuals of f over a stratum, less beta times f.
+func (s *Sample) ofSum(f []float64, t stratum, mean float64, c covariances, beta float64) float64 {
+	switch {
+	case f == nil:
+		return t.sumsW
+	case c.ff == 0 && c.finite:
+		return (f[t.first] - mean) * (f[t.first] - mean) * t.sumsW
+	}
+	n := float64(s.Len())
+	return t.ofSum(func(k int) float64 {
+		x := -c.meanE
+		if beta != 0 {
+			x -= beta * (f[k] - c.meanF)
+		}
+		if w := s.Weights[k]; w > 0 {
+			x += n * w * (f[k] - mean)
+		}
+		return x
+	}, max(0, c.ee-beta*c.fe))
 }
 
 // Moments are the mean and the standard deviation of latent i on the program's own scale.
@@ -181,6 +211,8 @@ func (s *Sample) having(x []float64) (given []float64, of *Sample) {
 		}
 	}
 	floats.Scale(1/floats.Sum(of.Weights), of.Weights)
+	of.strata = slices.Clone(of.strata)
+	of.spread()
 	return given, of
 }
 
@@ -277,12 +309,7 @@ func (s *Sample) Side(h regions.Hyperplane, positive bool, signs []float64) mc.E
 			in[k] = 1 - x
 		}
 	}
-	inside, outside := 0.0, 0 // the weight of draws that are in, the number of others
-	for k, x := range in {
-		inside += x * s.Weights[k]
-		outside += int(1 - x)
-	}
-	if outside > 0 && inside > 1-rounding {
+	if floats.Sum(in) < float64(len(in)) && floats.Dot(in, s.Weights) > 1-rounding {
 		return mc.Estimate{Value: 1}
 	}
 	return probability(s.Expect(in, s.Known(h, func(q family.Q) float64 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -44,6 +45,8 @@ type stratum struct {
 	q                family.Q
 	weight           float64
 	part, first, end int
+	cubes            []int   // ends of groups of draws whose sums are independent of each other
+	meanW, ww, sumsW float64 // mean and variance of n·w, of n draws in all, and the variance of its sum
 }
 
 func (s stratum) len() int { return s.end - s.first }
@@ -82,6 +85,7 @@ func Draw(ctx context.Context, d *graph.Density, q family.Q, n int, seed uint64)
 	for k, x := range s.Weights {
 		s.Weights[k] = math.Exp(x - sum)
 	}
+	s.spread()
 	s.LogEvidence = mc.Estimate{Value: sum - math.Log(float64(n)), SE: s.Expect(nil, nil).SE}
 	return s, nil
 }
@@ -91,7 +95,7 @@ func Draw(ctx context.Context, d *graph.Density, q family.Q, n int, seed uint64)
 func (s *Sample) stratify(q family.Q, n int, seed uint64) (part []int) {
 	m, ok := q.(Partial)
 	if !ok {
-		s.strata = []stratum{{q, 1, 0, 0, n}}
+		s.strata = []stratum{{q: q, weight: 1, end: n}}
 		return nil
 	}
 	u, k, sum := parallel.NewRand(parallel.Mix(seed, uint64(n))).Float64(), 0, m.Weight(0)
@@ -102,7 +106,7 @@ func (s *Sample) stratify(q family.Q, n int, seed uint64) (part []int) {
 			sum += m.Weight(k)
 		}
 		if j == 0 || part[j-1] != k {
-			s.strata = append(s.strata, stratum{m.Part(k), m.Weight(k), k, j, j})
+			s.strata = append(s.strata, stratum{q: m.Part(k), weight: m.Weight(k), part: k, first: j, end: j})
 		}
 		part[j] = k
 		s.strata[len(s.strata)-1].end++
@@ -116,6 +120,58 @@ func (s *Sample) share() {
 	for _, t := range s.strata {
 		if t.len() >= enoughDraws {
 			floats.AddConst(math.Log(t.weight*float64(len(s.Weights))/float64(t.len())), s.Weights[t.first:t.end])
+		}
+	}
+}
+
+// spread finds the means and variances of the strata's weights.
+func (s *Sample) spread() {
+	n := float64(s.Len())
+	for j := range s.strata {
+		t := &s.strata[j]
+		weights := s.Weights[t.first:t.end]
+		t.meanW, t.ww = floats.Sum(weights)/float64(t.len())*n, 0
+		for _, w := range weights {
+			t.ww += (n*w - t.meanW) * (n*w - t.meanW)
+		}
+		t.ww /= float64(t.len() - 1)
+		t.sumsW = t.ofSum(func(k int) float64 { return n*s.Weights[k] - t.meanW }, t.ww)
+	}
+}
+
+// ofSum is the variance of the sum of x over a stratum's draws, which have a mean of 0, by the sums over hypercubes; or by the variance of
+// one draw if there are no two of them.
+func (t *stratum) ofSum(x func(k int) float64, of1 float64) (variance float64) {
+	n := float64(len(t.cubes))
+	if n < 2 {
+		return float64(t.len()) * of1
+	}
+	k := t.first
+	for _, end := range t.cubes {
+		sum := 0.0
+		for ; k < end; k++ {
+			sum += x(k)
+		}
+		variance += sum * sum
+	}
+	return variance * n / (n - 1)
+}
+
+// group lists the hypercubes of all strata, by blocks of draws.
+func (s *Sample) group(part []int, cut parallel.Blocks) {
+	at, j := 0, 0
+	for b := range cut.Len() {
+		width, sizes := cut.Width(b), []int(nil)
+		if part != nil {
+			sizes = family.Hypercubes(part[at:][:width])
+		} else {
+			sizes = slices.Repeat([]int{1}, width)
+		}
+		for _, size := range sizes {
+			if at += size; at > s.strata[j].end {
+				j++
+			}
+			s.strata[j].cubes = append(s.strata[j].cubes, at)
 		}
 	}
 }
@@ -134,6 +190,7 @@ type worker struct {
 func (s *Sample) draw(ctx context.Context, q family.Q, part []int, seed uint64) error {
 	n, d := len(s.LogRatio), s.density
 	cut := parallel.Cut(n, max(d.Dim(), d.Terms()/termsOfLatent))
+	s.group(part, cut)
 	bind := func(n int) (w worker, err error) {
 		if w.x, err = d.Executor(n, graph.Compute{Out: true}); err != nil {
 			return w, err

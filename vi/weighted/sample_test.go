@@ -194,8 +194,8 @@ func TestStandardErrors(t *testing.T) {
 			assert.InDelta(t, 1, x.square(), limit, "%s, %s: mean square of the errors in standard errors", name, what)
 			assert.Less(t, math.Abs(x.z.Mean), 5/math.Sqrt(repeats), "%s, %s: bias", name, what)
 		}
-		plain, controlled := found["plain mean"].error.Variance(), found["mean"].error.Variance()
-		t.Logf("%s: noise of a mean by weights %.2g, with control variates %.2g", name, math.Sqrt(plain), math.Sqrt(controlled))
+		plain, controlled := twoSD*twoSD/n, found["mean"].error.Variance()
+		t.Logf("%s: noise of a mean by independent draws %.2g, by hypercubes with control variates %.2g", name, math.Sqrt(plain), math.Sqrt(controlled))
 		if name == "even" {
 			require.Less(t, 10*math.Sqrt(controlled), math.Sqrt(plain))
 			require.Less(t, unstratified.square(), 0.4, "standard errors without strata would pass")

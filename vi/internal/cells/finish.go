@@ -20,7 +20,7 @@ import (
 const (
 	lostSquare  = 5    // times as much of the variance of a latent may be lost as of the mass
 	negligible  = 3e-5 // of the mass of a cell that is left out if little is known of it
-	weighty     = 3e-4 // of the mass of a cell that is judged by more than its search,
+	weighty     = 0.01 // of the mass of a cell that is judged by more than its search,
 	judgedSE    = 0.1  // and the standard error of one of less
 	leastDraws  = 400  // that judge it
 	mostDraws   = 8000
@@ -63,7 +63,7 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		}
 		c := kept[k]
 		part := math.Exp(c.LogEvidence.Value - total)
-		if part < weighty && c.LogEvidence.SE < judgedSE && c.KHat < unreliable {
+		if c.Q = family.Tilted(c.Q); part < weighty && share[k] < heavyCell && c.LogEvidence.SE < judgedSE && c.KHat < unreliable {
 			return nil
 		}
 		seed := parallel.Mix(f.s.Seed, uint64(1<<32+k))
@@ -212,6 +212,7 @@ type weighed struct {
 func ratios(ctx context.Context, d *graph.Density, x *graph.Executor, q family.Q, n int, rng *rand.Rand) (w weighed, err error) {
 	draw := q.Drawer(quick)
 	logQ := make([]float64, quick)
+	all := make([]float64, n*d.Dim())
 	for len(w.z) < n {
 		if ctx.Err() != nil {
 			return w, ctx.Err()
@@ -224,7 +225,12 @@ func ratios(ctx context.Context, d *graph.Density, x *graph.Executor, q family.Q
 			return w, err
 		}
 		for k := range min(quick, n-len(w.z)) {
-			w.z = append(w.z, x.Point(k))
+			z := all[:d.Dim():d.Dim()]
+			for i := range z {
+				z[i] = x.Z[i*quick+k]
+			}
+			all = all[len(z):]
+			w.z = append(w.z, z)
 			w.logR = append(w.logR, x.Out[k])
 			w.ratio = append(w.ratio, x.Out[k]+logQ[k])
 		}

@@ -21,7 +21,7 @@ import (
 
 // How cells are searched for.
 const (
-	quick      = 256 // draws of a cell that was found
+	quick      = 128 // draws of a cell that was found
 	round      = 16  // cells that are looked at side by side
 	cautious   = 100 // a cell counts from this part of what may be left out on,
 	settling   = 10  // and from so many times that on when there is little news
@@ -89,6 +89,13 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 			return nil, err
 		}
 		f.finders[k].draws = s.Draws
+	}
+	signs := make([]regions.Signs, len(s.Draws))
+	for k, z := range s.Draws {
+		signs[k] = d.Arrangement().Signs(z)
+	}
+	for _, x := range f.finders {
+		x.signs = signs
 	}
 	for _, w := range s.Switches {
 		f.lines.free(w.Planes)
@@ -242,6 +249,7 @@ type finder struct {
 	x        *graph.Executor
 	switches []graph.SwitchLatent // that are summed out
 	draws    [][]float64          // Settings.Draws
+	signs    []regions.Signs      // of each
 	discrete []bool               // latents
 }
 
@@ -390,7 +398,8 @@ func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *
 	}
 	lost := 0
 	for k := 0; k < len(f.draws) && lost < lostWays && len(normals) < mostModes; k += stride {
-		if at = f.draws[k]; f.lines.outside(sides, at) || slices.ContainsFunc(boxes, near) {
+		out := func(s regions.Side) bool { return f.signs[k].Positive(s.Plane) != s.Positive }
+		if at = f.draws[k]; slices.ContainsFunc(sides, out) || slices.ContainsFunc(boxes, near) {
 			continue // of another cell, or of a mode that is known
 		}
 		at = slices.Clone(at)
