@@ -174,15 +174,11 @@ func horseshoe(t testing.TB, m *graph.Model) {
 }
 
 // utilities is a probit regression whose utilities are latents.
-func utilities(_ testing.TB, m *graph.Model) {
-	rng := rand.New(rand.NewPCG(1, 2))
+func utilities(t testing.TB, m *graph.Model) {
+	c := columns(t, "utilities.csv")
 	w := m.SampleN("w", 3, graph.Normal(0, 1))
-	for k := range 60 {
-		x, y := [2]float64{rng.NormFloat64(), rng.NormFloat64()}, 0.0
-		u := m.Sample(fmt.Sprintf("u[%d]", k), graph.Normal(graph.Sum(w[0], graph.Mul(w[1], x[0]), graph.Mul(w[2], x[1])), 1))
-		if .3+x[0]-.5*x[1]+rng.NormFloat64() > 0 {
-			y = 1
-		}
+	for k, y := range c["y"] {
+		u := m.Sample(fmt.Sprintf("u[%d]", k), graph.Normal(graph.Sum(w[0], graph.Mul(w[1], c["x0"][k]), graph.Mul(w[2], c["x1"][k])), 1))
 		m.Observe("y", graph.Bernoulli(graph.If(graph.Greater(u, 0), .99, .01)), y)
 	}
 }
