@@ -2,10 +2,12 @@ package smc_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,7 +15,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/programs"
+	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/scout"
 	"github.com/facetvi/facet/vi/smc"
 )
 
@@ -143,29 +148,25 @@ func box(d *graph.Density, draws [][]float64) (lo, hi []float64) {
 	return lo, hi
 }
 
-// deviations are those of the means of features and of the log evidence from what quadrature says, in standard errors.
+// deviations are those of the means of features from what quadrature says, in standard errors.
 // Particles are taken to be independent of each other, and their states not.
 func deviations(r smc.Result, features func(z []float64) []float64, want []float64) (z []float64) {
-	const particles = 8 * 64
-	moves := len(r.Z) / particles
-	means := make([][]float64, particles)
-	for k, at := range r.Z {
-		f := features(at)
-		if means[k%particles] == nil {
-			means[k%particles] = make([]float64, len(f))
+	means := make([]mc.Moments, len(want))
+	for i := range r.Chains {
+		sums, n := make([]float64, len(want)), 0.0
+		for k := i; k < len(r.Z); k += r.Chains {
+			for j, x := range features(r.Z[k]) {
+				sums[j] += x
+			}
+			n++
 		}
-		for j, x := range f {
-			means[k%particles][j] += x / float64(moves)
+		for j, x := range sums {
+			means[j].Add(x / n)
 		}
 	}
 	for j, w := range want {
-		mean, square := 0.0, 0.0
-		for _, m := range means {
-			mean += m[j] / particles
-			square += m[j] * m[j] / particles
-		}
-		if se := math.Sqrt(max(0, square-mean*mean) / particles); se > 1e-4 {
-			z = append(z, (mean-w)/se)
+		if m := means[j].Estimate(); m.SE > 1e-4 {
+			z = append(z, (m.Value-w)/m.SE)
 		}
 	}
 	return z
@@ -191,19 +192,28 @@ func (s *squares) mean() float64 { return s.sum / float64(s.n) }
 // A tally is what random programs have shown.
 type tally struct {
 	squares
-	programs, walls, discrete, slow int
-	evidence                        float64 // the largest deviation, in standard errors from 8 islands
+	programs, walls, discrete, required, slow int
+	evidence                                  float64 // the largest deviation, in standard errors from 8 islands
 }
 
-// random runs random programs with guards, kinks and discrete latents, and adds how far from quadrature their means and
-// probabilities are.
-func (c *tally) random(t *rapid.T, change func(s smc.Settings) smc.Settings) {
-	_, d, rng := programs.Compiled(t, programs.Limits{Most: 2, Depth: 1, Affine: true, NoParams: true, NoPlates: true, NoCombined: true})
+// random runs random programs with guards, kinks, discrete latents and requirements, with as many moves of 512 particles, and adds
+// how far from quadrature their means and probabilities are.
+func (c *tally) random(t *rapid.T, moves int, change func(s smc.Settings) smc.Settings) {
+	p, d, rng := programs.Compiled(t, programs.Limits{Most: 2, Depth: 1, Affine: true, NoParams: true, NoPlates: true, NoCombined: true, Require: true})
 	if d.Dim() > 2 || d.Arrangement().Len() > 12 {
 		return
 	}
-	r, err := smc.Run(context.Background(), d, change(smc.Settings{Seed: rng.Uint64(), Effective: 1500, MostMoves: 50}))
+	required, err := d.Requirements()
 	require.NoError(t, err)
+	agree(t, p, d, rng)
+	const never = 1 << 30 // so many draws are never effective: the run ends after a fifth of the moves
+	r, err := smc.Run(context.Background(), d, change(smc.Settings{Seed: rng.Uint64(), Effective: never, MostMoves: 5 * moves}))
+	if required != nil && err != nil && (errors.Is(err, scout.ErrNowhere) || strings.Contains(err.Error(), "no point was found")) {
+		c.contradicts(t, d)
+		return
+	}
+	require.NoError(t, err)
+	require.Len(t, r.Z, 512*moves)
 	lo, hi := box(d, r.Z)
 	f := bounded(d)
 	coarse, _ := integrate(t, d, lo, hi, 8, f)
@@ -218,6 +228,11 @@ func (c *tally) random(t *rapid.T, change func(s smc.Settings) smc.Settings) {
 	}
 	c.add(deviations(r, f, means)...)
 	c.evidence = max(c.evidence, math.Abs(r.LogEvidence.Value-evidence)/math.Hypot(r.LogEvidence.SE, 1e-3))
+	c.count(d, r, required)
+}
+
+// count counts what there was in a program.
+func (c *tally) count(d *graph.Density, r smc.Result, required *graph.Requirements) {
 	if r.Crossings > 0 {
 		c.walls++
 	}
@@ -226,27 +241,56 @@ func (c *tally) random(t *rapid.T, change func(s smc.Settings) smc.Settings) {
 			c.discrete++
 		}
 	}
+	if required != nil {
+		c.required++
+	}
+}
+
+// agree requires that log r is what an interpreter of the program says.
+func agree(t *rapid.T, p *programs.Program, d *graph.Density, rng *rand.Rand) {
+	for range 10 {
+		z := d.PriorDraw(nil, rng)
+		if want := p.Run(z).LogProb; !math.IsNaN(want) && !math.IsInf(want, 1) {
+			if got, _ := d.LogProb(z); got != want {
+				require.InDelta(t, want, got, 1e-8*(1+math.Abs(want)))
+			}
+		}
+	}
+}
+
+// contradicts requires that hardly any draw of the prior meets the requirements.
+func (c *tally) contradicts(t *rapid.T, d *graph.Density) {
+	rng, met := rand.New(rand.NewPCG(1, 1)), 0
+	for range 1000 {
+		if v, _ := d.LogProb(d.PriorDraw(nil, rng)); !math.IsInf(v, -1) {
+			met++
+		}
+	}
+	require.LessOrEqual(t, met, 1)
 }
 
 func (c *tally) String() string {
-	return fmt.Sprintf("%d programs, %d with walls, %d discrete latents, %d slow; %d numbers, Σz²/n %.3f, |z| ≤ %.2f; evidence within %.1f",
-		c.programs, c.walls, c.discrete, c.slow, c.n, c.mean(), c.worst, c.evidence)
+	return fmt.Sprintf("%d programs, %d with walls, %d with requirements, %d discrete latents, %d slow; %d numbers, Σz²/n %.3f, |z| ≤ %.2f; evidence within %.1f",
+		c.programs, c.walls, c.required, c.discrete, c.slow, c.n, c.mean(), c.worst, c.evidence)
 }
 
-// Draws of random programs have the means of quadrature, and the run has the evidence.
+// Draws of random programs have the means of quadrature, and the run has the evidence. With -long 1300 programs are drawn, of which
+// quadrature can do 500, with 10⁵ draws each.
 func TestRandomPrograms(t *testing.T) {
 	var c tally
 	rapid.Check(t, func(t *rapid.T) {
-		for range 4 {
-			c.random(t, func(s smc.Settings) smc.Settings { return s })
+		for range long.Or(4, 13) {
+			c.random(t, long.Or(50, 200), func(s smc.Settings) smc.Settings { return s })
 		}
 	})
 	t.Log(&c)
 	require.Less(t, c.worst, 5.0)
-	require.InDelta(t, 1, c.mean(), 0.2)
+	require.InDelta(t, 1, c.mean(), long.Or(0.2, 0.05))
 	require.Less(t, c.evidence, 10.0)
+	require.Greater(t, c.programs, programs.OfChecks(t, long.Or(100, 480)))
 	require.Greater(t, c.walls, programs.OfChecks(t, 100))
 	require.Greater(t, c.discrete, programs.OfChecks(t, 20))
+	require.Greater(t, c.required, programs.OfChecks(t, 50))
 	require.Less(t, 20*c.slow, c.programs)
 }
 
@@ -255,8 +299,8 @@ func TestRandomPrograms(t *testing.T) {
 func TestWrongWalls(t *testing.T) {
 	var oneWay, free tally
 	programs.Check(t, 100, func(t *rapid.T) {
-		oneWay.random(t, smc.Settings.OneWay)
-		free.random(t, smc.Settings.Free)
+		oneWay.random(t, 50, smc.Settings.OneWay)
+		free.random(t, 50, smc.Settings.Free)
 	})
 	t.Log(&oneWay)
 	t.Log(&free)

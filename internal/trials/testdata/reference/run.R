@@ -16,15 +16,17 @@ cpu <- function() sum(proc.time()[c(1, 2, 4, 5)])
 compiled <- function() {
 	file <- file.path(work, paste0(model, ".rds"))
 	source <- paste0(model, ".stan")
-	if (!file.exists(file) || file.mtime(source) > file.mtime(file)) saveRDS(stan_model(source, save_dso = TRUE), file)
-	readRDS(file)
+	if (file.exists(file) && file.mtime(source) < file.mtime(file)) return(readRDS(file))
+	program <- stan_model(source, save_dso = TRUE)
+	saveRDS(program, file)
+	program
 }
 
 # nuts are the draws of four chains, warmup apart.
 nuts <- function() {
 	program <- compiled()
 	began <- cpu()
-	fit <- sampling(program, observed(model), iter = iterations + 1000, warmup = 1000, chains = 4, seed = 1, refresh = 1000, control = list(adapt_delta = 0.95, max_treedepth = 12))
+	fit <- sampling(program, observed(model), iter = iterations + 1000, warmup = 1000, chains = 4, seed = 1, refresh = 1000, control = list(adapt_delta = switch(model, horseshoe = 0.998, epil = 0.8, 0.95), max_treedepth = 12))
 	check_hmc_diagnostics(fit)
 	cat("CPU seconds:", cpu() - began, "\n")
 	as_draws_array(as.array(fit))
@@ -42,8 +44,8 @@ jags <- function() {
 }
 
 draws <- if (tool == "jags") jags() else nuts()
+draws <- draws[, , !is.na(named(model, variables(draws)))]
 variables(draws) <- named(model, variables(draws))
-draws <- draws[, , !is.na(variables(draws))]
 for (x in intersect(positive[[model]], variables(draws))) { # as the sampler sees them
 	more <- draws[, , x]
 	variables(more) <- paste("log", x)
@@ -54,7 +56,8 @@ out <- grep("^out\\[", s$variable)
 s$sd[out] <- sqrt(s$mean[out] * (1 - s$mean[out])) # their draws are probabilities
 s$mcse_sd[out] <- abs(1 - 2 * s$mean[out]) / (2 * s$sd[out]) * s$mcse_mean[out]
 cat("worst: mcse", max(s$mcse_mean / s$sd), "sd, rhat", max(s$rhat), "\n")
-moments <- data.frame(latent = s$variable, mean = signif(s$mean, 6), sd = signif(s$sd, 5), mcse = signif(s$mcse_mean, 3), mcse_sd = signif(s$mcse_sd, 3))
+digits <- function(x, n) signif(as.numeric(x), n)
+moments <- data.frame(latent = s$variable, mean = digits(s$mean, 6), sd = digits(s$sd, 5), mcse = digits(s$mcse_mean, 3), mcse_sd = digits(s$mcse_sd, 3))
 if (tool == "jags") {
 	known <- merge(moments, read.csv(paste0(model, ".csv")), by = "latent", suffixes = c("", ".stan"))
 	z <- with(known, (mean - mean.stan) / sqrt(mcse^2 + mcse.stan^2))

@@ -1,6 +1,7 @@
 # The data of the models, as the programs in models_test.go read them, and how these name their latents.
 
-table <- function(name) read.csv(file.path("..", paste0(name, ".csv")))
+folder <- if (dir.exists("internal/trials/testdata")) "internal/trials/testdata" else ".." # from the module's root, or from here
+table <- function(name) read.csv(file.path(folder, paste0(name, ".csv")))
 
 observed <- function(model) {
 	switch(model,
