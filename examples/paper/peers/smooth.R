@@ -8,7 +8,6 @@ args <- commandArgs(TRUE)
 added <- function(tool, model, seed, work) {
 	suppressPackageStartupMessages({library(jsonlite); library(posterior); library(rstan)})
 	source("internal/trials/testdata/reference/data.R", local = globalenv())
-	cpu <- function() sum(proc.time()[c(1, 2, 4, 5)])
 	file <- file.path(work, "draws.f64")
 	# facet says which latents there are; Stan is not asked for others.
 	said <- fromJSON(system2(file.path(work, "sample"), c("-trial", model, "-seed", seed, "-out", file), stdout = TRUE, env = "GOMAXPROCS=1"))
@@ -23,12 +22,11 @@ added <- function(tool, model, seed, work) {
 		program <- readRDS(file.path(work, paste0(model, ".rds")))
 		compile <- tail(subset(read.csv(file.path(work, "compile.csv"), header = FALSE), V1 == model)$V2, 1)
 		warned <- FALSE
-		began <- cpu()
 		fit <- withCallingHandlers(sampling(program, observed(model), seed = as.integer(seed), refresh = 0), warning = function(w) {
 			warned <<- TRUE
 			invokeRestart("muffleWarning")
 		})
-		seconds <- cpu() - began
+		seconds <- sum(get_elapsed_time(fit)) # of a CPU; without what R does with the draws
 		x <- as.array(fit)
 		x <- x[, , match(said$latents, named(model, dimnames(x)[[3]]))]
 	}
