@@ -26,7 +26,7 @@ compiled <- function() {
 nuts <- function() {
 	program <- compiled()
 	began <- cpu()
-	fit <- sampling(program, observed(model), iter = iterations + 1000, warmup = 1000, chains = 4, seed = 1, refresh = 1000, control = list(adapt_delta = switch(model, horseshoe = 0.998, epil = 0.8, 0.95), metric = if (model %in% c("epil", "chick")) "dense_e" else "diag_e", max_treedepth = 12))
+	fit <- sampling(program, observed(model), iter = iterations + 1000, warmup = 1000, chains = 4, seed = 1, refresh = 1000, control = list(adapt_delta = switch(model, horseshoe = 0.998, epil = 0.8, 0.95), metric = if (model == "chick") "dense_e" else "diag_e", max_treedepth = 12))
 	check_hmc_diagnostics(fit)
 	cat("CPU seconds:", cpu() - began, "\n")
 	as_draws_array(as.array(fit))
