@@ -17,6 +17,8 @@ type Limits struct {
 	Depth int
 	// Affine programs have guards that are affine in their latents only, and no others.
 	Affine bool
+	// Require has some programs require conditions at their end.
+	Require bool
 	// NoParams and NoPlates leave them out.
 	NoParams, NoPlates bool
 	// Laws are those of priors and observations; nil for a few. Those that are made of others, as truncated
@@ -53,6 +55,9 @@ func Draw(t *rapid.T, l Limits) *Program {
 	g.p.body = append(g.p.body, g.block(l.Depth)...)
 	if !l.NoPlates && g.pick(3) == 0 { // of which the second uses what the first has
 		g.p.body = append(g.p.body, g.plate(l.Depth), g.plate(l.Depth))
+	}
+	for l.Require && g.pick(2) == 0 {
+		g.p.body = append(g.p.body, g.require())
 	}
 	return g.p
 }
@@ -267,6 +272,15 @@ func (g *generator) stmt(depth int) (s stmt) {
 		s = stmt{op: "observe", name: g.name("y"), law: g.Laws[g.pick(len(g.Laws))]}
 		s.e = g.lawParams(s.law, false)
 		s.xs = g.column(len(g.rows)-1, func() float64 { return s.law.Xs[g.pick(len(s.law.Xs))] })
+	}
+	return s
+}
+
+// require is a required condition, now and then only where another one holds.
+func (g *generator) require() stmt {
+	s := stmt{op: "require", g: g.guard(1)}
+	if g.pick(3) == 0 {
+		return stmt{op: "if", g: g.guard(1), then: []stmt{s}}
 	}
 	return s
 }

@@ -114,6 +114,10 @@ func (in *interpreter) stmt(s *stmt) {
 		in.record(in.expr(&s.e[0]))
 	case "name":
 		in.guard(&s.g)
+	case "require":
+		if !in.guard(&s.g) {
+			in.add(math.Inf(-1))
+		}
 	case "if":
 		live := in.live
 		holds := in.guard(&s.g)

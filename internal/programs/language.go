@@ -101,6 +101,8 @@ func (w *writer) stmt(s stmt) {
 		b.Deterministic(s.name, w.expr(s.e[0]))
 	case "name":
 		b.Name(s.name, w.guard(s.g))
+	case "require":
+		w.m.Require(w.guard(s.g))
 	case "if":
 		othw := func() { w.block(s.othw) }
 		if s.othw == nil {

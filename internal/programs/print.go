@@ -23,7 +23,7 @@ func writeBlock(b *strings.Builder, list []stmt, indent string) {
 			fmt.Fprintf(b, " v%d", s.i)
 		case "plate":
 			fmt.Fprintf(b, " %d", s.n)
-		case "if", "name":
+		case "if", "name", "require":
 			fmt.Fprintf(b, " %v", s.g)
 		}
 		fmt.Fprintf(b, " %v %s %v\n", s.e, s.law.Kinds, s.xs)

@@ -110,7 +110,7 @@ type guard struct {
 
 // A stmt is a statement.
 type stmt struct {
-	// op is sample, observe, factor, let, record, name, if, plate, collect, or one of
+	// op is sample, observe, factor, let, record, name, require, if, plate, collect, or one of
 	// vectors.go: several, dirichlet, multivariate, ordered, observevector, hmm.
 	op         string
 	name       string

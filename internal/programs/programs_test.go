@@ -43,7 +43,7 @@ func TestAllIsDrawn(t *testing.T) {
 				drawn[lawName(s.law)+map[bool]string{true: " sampled", false: ""}[s.op == "sample"]]++
 			}
 			exprs(s.e)
-			if s.op == "if" || s.op == "name" {
+			if s.op == "if" || s.op == "name" || s.op == "require" {
 				guards(s.g)
 			}
 			block(s.then)
@@ -54,9 +54,10 @@ func TestAllIsDrawn(t *testing.T) {
 		for range 4 {
 			block(Draw(t, Limits{}).body)
 		}
+		block(Draw(t, Limits{Require: true}).body)
 	})
 	require.NotContains(t, drawn, "guard ")
-	for _, op := range []string{"sample", "observe", "factor", "let", "record", "name", "if", "plate", "collect",
+	for _, op := range []string{"sample", "observe", "factor", "let", "record", "name", "require", "if", "plate", "collect",
 		"several", "dirichlet", "multivariate", "ordered", "observevector", "hmm"} {
 		require.Positive(t, drawn["stmt "+op], op)
 	}

@@ -2,10 +2,12 @@ package smc_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,16 +17,18 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/programs"
+	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/scout"
 	"github.com/facetvi/facet/vi/smc"
 )
 
 func TestMain(m *testing.M) { programs.Main(m) }
 
-// A quadrature integrates r, whose guards are affine, over a box: coordinate after coordinate, by
-// Gauss and Legendre between the hyperplanes that end there.
+// A quadrature integrates r, whose guards are affine, over the larger one of two boxes: coordinate after coordinate, by
+// Gauss and Legendre between the hyperplanes that end there, the walls of the boxes, and panels in both.
 type quadrature struct {
 	d        *graph.Density
-	lo, hi   []float64
+	boxes    [2]box
 	panels   int
 	x        *graph.Executor
 	weight   []float64
@@ -41,10 +45,10 @@ const order = 5
 var nodes, weights = func() (x, w [order]float64) { quad.Legendre{}.FixedLocations(x[:], w[:], -1, 1); return x, w }()
 
 // integrate returns the log evidence and the means of features.
-func integrate(t require.TestingT, d *graph.Density, lo, hi []float64, panels int, features func(z []float64) []float64) (float64, []float64) {
+func integrate(t require.TestingT, d *graph.Density, boxes [2]box, panels int, features func(z []float64) []float64) (float64, []float64) {
 	x, err := d.Executor(256, graph.Compute{Out: true})
 	require.NoError(t, err)
-	q := &quadrature{d: d, lo: lo, hi: hi, panels: panels, x: x, weight: make([]float64, 256), z: make([]float64, d.Dim()),
+	q := &quadrature{d: d, boxes: boxes, panels: panels, x: x, weight: make([]float64, 256), z: make([]float64, d.Dim()),
 		features: features, top: math.Inf(-1), sum: make([]float64, len(features(make([]float64, d.Dim()))))}
 	q.level(0, 1)
 	q.flush()
@@ -66,8 +70,10 @@ func (q *quadrature) level(i int, w float64) {
 		return
 	}
 	var ends []float64
-	for k := range q.panels + 1 {
-		ends = append(ends, q.lo[i]+(q.hi[i]-q.lo[i])*float64(k)/float64(q.panels))
+	for _, b := range q.boxes {
+		for k := range q.panels + 1 {
+			ends = append(ends, b.lo[i]+(b.hi[i]-b.lo[i])*float64(k)/float64(q.panels))
+		}
 	}
 	for _, h := range q.d.Arrangement().Planes() {
 		last := len(h.Index) - 1
@@ -75,7 +81,7 @@ func (q *quadrature) level(i int, w float64) {
 			continue
 		}
 		q.z[i] = 0
-		if at := -h.At(q.z) / h.Coef[last]; at > q.lo[i] && at < q.hi[i] {
+		if at := -h.At(q.z) / h.Coef[last]; at > q.boxes[0].lo[i] && at < q.boxes[0].hi[i] {
 			ends = append(ends, at)
 		}
 	}
@@ -126,47 +132,49 @@ func bounded(d *graph.Density) func(z []float64) []float64 {
 	}
 }
 
-// box is where the prior and the draws have all but what does not matter.
-func box(d *graph.Density, draws [][]float64) (lo, hi []float64) {
+type box struct{ lo, hi []float64 }
+
+// around are boxes around draws: the second has them all, and the first those of the prior too, with room for what does not matter.
+func around(d *graph.Density, draws [][]float64) (boxes [2]box) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 4000 {
 		draws = append(draws, d.PriorDraw(nil, rng))
 	}
 	for i := range d.Dim() {
 		least, most := math.Inf(1), math.Inf(-1)
-		for _, z := range draws {
+		for k, z := range draws {
+			if k == len(draws)-4000 {
+				boxes[1].lo, boxes[1].hi = append(boxes[1].lo, least), append(boxes[1].hi, most)
+			}
 			if !math.IsNaN(z[i]) {
 				least, most = min(least, z[i]), max(most, z[i])
 			}
 		}
-		lo, hi = append(lo, least-(most-least)/4), append(hi, most+(most-least)/4)
+		boxes[0].lo, boxes[0].hi = append(boxes[0].lo, least-(most-least)/4), append(boxes[0].hi, most+(most-least)/4)
 	}
-	return lo, hi
+	return boxes
 }
 
-// deviations are those of the means of features and of the log evidence from what quadrature says, in standard errors.
-// Particles are taken to be independent of each other, and their states not.
+// deviations are those of the means of features from what quadrature says, in standard errors.
+// Particles are taken to be independent of each other, and their states not. Where one of two values is so rare that less than one
+// particle has it at a time, the mean over particles is not normal, and is left out.
 func deviations(r smc.Result, features func(z []float64) []float64, want []float64) (z []float64) {
-	const particles = 8 * 64
-	moves := len(r.Z) / particles
-	means := make([][]float64, particles)
-	for k, at := range r.Z {
-		f := features(at)
-		if means[k%particles] == nil {
-			means[k%particles] = make([]float64, len(f))
+	means := make([]mc.Moments, len(want))
+	for i := range r.Chains {
+		sums, n := make([]float64, len(want)), 0.0
+		for k := i; k < len(r.Z); k += r.Chains {
+			for j, x := range features(r.Z[k]) {
+				sums[j] += x
+			}
+			n++
 		}
-		for j, x := range f {
-			means[k%particles][j] += x / float64(moves)
+		for j, x := range sums {
+			means[j].Add(x / n)
 		}
 	}
 	for j, w := range want {
-		mean, square := 0.0, 0.0
-		for _, m := range means {
-			mean += m[j] / particles
-			square += m[j] * m[j] / particles
-		}
-		if se := math.Sqrt(max(0, square-mean*mean) / particles); se > 1e-4 {
-			z = append(z, (mean-w)/se)
+		if m := means[j].Estimate(); m.SE > 1e-4 && (1-math.Abs(w))/2*float64(r.Chains) > 1 {
+			z = append(z, (m.Value-w)/m.SE)
 		}
 	}
 	return z
@@ -192,23 +200,31 @@ func (s *squares) mean() float64 { return s.sum / float64(s.n) }
 // A tally is what random programs have shown.
 type tally struct {
 	squares
-	programs, walls, discrete, slow int
-	evidence                        float64 // the largest deviation, in standard errors from 8 islands
+	programs, walls, discrete, required, slow int
+	evidence                                  float64 // the largest deviation, in standard errors from 8 islands
 }
 
-// random runs random programs with guards, kinks and discrete latents, and adds how far from quadrature their means and
-// probabilities are.
-func (c *tally) random(t *rapid.T, change func(s smc.Settings) smc.Settings) {
-	_, d, rng := programs.Compiled(t, programs.Limits{Most: 2, Depth: 1, Affine: true, NoParams: true, NoPlates: true, NoCombined: true})
+// random runs random programs with guards, kinks, discrete latents and requirements, with as many moves of 512 particles, and adds
+// how far from quadrature their means and probabilities are.
+func (c *tally) random(t *rapid.T, moves int, change func(s smc.Settings) smc.Settings) {
+	p, d, rng := programs.Compiled(t, programs.Limits{Most: 2, Depth: 1, Affine: true, NoParams: true, NoPlates: true, NoCombined: true, Require: long.Exhaustive()})
 	if d.Dim() > 2 || d.Arrangement().Len() > 12 {
 		return
 	}
-	r, err := smc.Run(context.Background(), d, change(smc.Settings{Seed: rng.Uint64(), Effective: 1500, MostMoves: 50}))
+	required, err := d.Requirements()
 	require.NoError(t, err)
-	lo, hi := box(d, r.Z)
-	f := bounded(d)
-	coarse, _ := integrate(t, d, lo, hi, 8, f)
-	evidence, means := integrate(t, d, lo, hi, 16, f)
+	agree(t, p, d, rng)
+	const never = 1 << 30 // so many draws are never effective: the run ends after a fifth of the moves
+	r, err := smc.Run(context.Background(), d, change(smc.Settings{Seed: rng.Uint64(), Effective: never, MostMoves: 5 * moves}))
+	if required != nil && err != nil && (errors.Is(err, scout.ErrNowhere) || strings.Contains(err.Error(), "no point was found")) {
+		c.contradicts(t, d)
+		return
+	}
+	require.NoError(t, err)
+	require.Len(t, r.Z, 512*moves)
+	boxes, f := around(d, r.Z), bounded(d)
+	coarse, _ := integrate(t, d, boxes, 5, f)
+	evidence, means := integrate(t, d, boxes, 11, f)
 	if !(math.Abs(coarse-evidence) < 3e-3) { // of a pole, say
 		return
 	}
@@ -219,6 +235,11 @@ func (c *tally) random(t *rapid.T, change func(s smc.Settings) smc.Settings) {
 	}
 	c.add(deviations(r, f, means)...)
 	c.evidence = max(c.evidence, math.Abs(r.LogEvidence.Value-evidence)/math.Hypot(r.LogEvidence.SE, 1e-3))
+	c.count(d, r, required)
+}
+
+// count counts what there was in a program.
+func (c *tally) count(d *graph.Density, r smc.Result, required *graph.Requirements) {
 	if r.Crossings > 0 {
 		c.walls++
 	}
@@ -227,27 +248,61 @@ func (c *tally) random(t *rapid.T, change func(s smc.Settings) smc.Settings) {
 			c.discrete++
 		}
 	}
+	if required != nil {
+		c.required++
+	}
+}
+
+// agree requires that log r is what an interpreter of the program says.
+func agree(t *rapid.T, p *programs.Program, d *graph.Density, rng *rand.Rand) {
+	for range 10 {
+		z := d.PriorDraw(nil, rng)
+		if want := p.Run(z).LogProb; !math.IsNaN(want) && !math.IsInf(want, 1) {
+			if got, _ := d.LogProb(z); got != want {
+				require.InDelta(t, want, got, 1e-8*(1+math.Abs(want)))
+			}
+		}
+	}
+}
+
+// contradicts requires that hardly any draw of the prior meets the requirements.
+func (c *tally) contradicts(t *rapid.T, d *graph.Density) {
+	rng, met := rand.New(rand.NewPCG(1, 1)), 0
+	for range 1000 {
+		if v, _ := d.LogProb(d.PriorDraw(nil, rng)); !math.IsInf(v, -1) {
+			met++
+		}
+	}
+	require.LessOrEqual(t, met, 1)
 }
 
 func (c *tally) String() string {
-	return fmt.Sprintf("%d programs, %d with walls, %d discrete latents, %d slow; %d numbers, Σz²/n %.3f, |z| ≤ %.2f; evidence within %.1f",
-		c.programs, c.walls, c.discrete, c.slow, c.n, c.mean(), c.worst, c.evidence)
+	return fmt.Sprintf("%d programs, %d with walls, %d with requirements, %d discrete latents, %d slow; %d numbers, Σz²/n %.3f, |z| ≤ %.2f; evidence within %.1f",
+		c.programs, c.walls, c.required, c.discrete, c.slow, c.n, c.mean(), c.worst, c.evidence)
 }
 
-// Draws of random programs have the means of quadrature, and the run has the evidence.
+// Draws of random programs have the means of quadrature, and the run has the evidence. With -exhaustive 1300 programs are drawn, of which
+// quadrature can do 500, with 10⁵ draws each, and some have requirements. Two kinds of them are known to fail: a part of a hundredth of the mass behind forbidden ground
+// may be missed, and the evidence of a requirement far in the prior's tail is too low.
 func TestRandomPrograms(t *testing.T) {
 	var c tally
-	programs.Check(t, long.Or(30, 100), func(t *rapid.T) {
+	checks, moves := long.Or(30, 100), 50
+	if long.Exhaustive() {
+		checks, moves = 325, 200
+	}
+	programs.Check(t, checks, func(t *rapid.T) {
 		for range 4 {
-			c.random(t, func(s smc.Settings) smc.Settings { return s })
+			c.random(t, moves, func(s smc.Settings) smc.Settings { return s })
 		}
 	})
 	t.Log(&c)
 	require.Less(t, c.worst, 5.0)
-	require.InDelta(t, 1, c.mean(), 0.2)
+	require.InDelta(t, 1, c.mean(), long.Or(0.2, 0.05))
 	require.Less(t, c.evidence, 10.0)
+	require.Greater(t, c.programs, programs.OfChecks(t, long.Or(100, 480)))
 	require.Greater(t, c.walls, programs.OfChecks(t, 100))
 	require.Greater(t, c.discrete, programs.OfChecks(t, 20))
+	require.Greater(t, c.required, programs.OfChecks(t, 50))
 	require.Less(t, 20*c.slow, c.programs)
 }
 
@@ -257,8 +312,8 @@ func TestWrongWalls(t *testing.T) {
 	long.Skip(t)
 	var oneWay, free tally
 	programs.Check(t, 100, func(t *rapid.T) {
-		oneWay.random(t, smc.Settings.OneWay)
-		free.random(t, smc.Settings.Free)
+		oneWay.random(t, 50, smc.Settings.OneWay)
+		free.random(t, 50, smc.Settings.Free)
 	})
 	t.Log(&oneWay)
 	t.Log(&free)

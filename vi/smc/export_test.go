@@ -63,3 +63,67 @@ func Allocations(d *graph.Density, draws [][]float64) (float64, error) {
 		}
 	}), err
 }
+
+// A Crossing is a block of points that meet walls on their way, over and over the same ones.
+type Crossing struct {
+	m           *mover
+	z, p, signs []float64
+	met         counter
+}
+
+// counter counts the walls that are met.
+type counter struct {
+	jumper
+	n int
+}
+
+func (c *counter) At(l int, at graph.Point) float64 {
+	c.n++
+	return c.jumper.At(l, at)
+}
+
+// NewCrossing is a block of n points near draws.
+func NewCrossing(d *graph.Density, draws [][]float64, n int) (*Crossing, error) {
+	r, err := newSampler(context.Background(), d, Settings{Islands: 2, Particles: n, Moves: 2, Draws: draws})
+	if err != nil {
+		return nil, err
+	}
+	root, rng := r.start.power(0.5, same, one), parallel.NewRand(1)
+	m := r.movers[0]
+	for _, l := range r.islands {
+		for k := range l.pool {
+			if err := m.draw(&l.pool[k], root, rng); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := r.raise(1); err != nil {
+		return nil, err
+	}
+	c := &Crossing{m: m, z: r.islands[0].now.z, met: counter{jumper: m.walls.jumps}}
+	m.walls.jumps = &c.met
+	for i := range m.v {
+		m.v[i] = rng.NormFloat64()
+	}
+	m.root.apply(m.p, m.v, m.room, m.n)
+	m.covariance.apply(m.v, m.p, m.room, m.n)
+	c.p, c.signs = append(c.p, m.p...), make([]float64, len(m.ex.Signs))
+	m.arr.SignBatch(c.signs, c.z, m.n)
+	m.walls.mass = m.mass
+	return c, nil
+}
+
+// Drift moves the points for a time, in units of the mass, and returns how many walls they met.
+func (c *Crossing) Drift(time float64) int {
+	m := c.m
+	copy(m.ex.Z, c.z)
+	copy(m.p, c.p)
+	copy(m.ex.Signs, c.signs)
+	c.met.n = 0
+	m.walls.begin(m.ex.Z)
+	m.walls.drift(m.ex.Z, m.p, m.v, m.ex.Signs, time, m.path)
+	return c.met.n
+}
+
+// Gradient computes the gradients of log r at the points.
+func (c *Crossing) Gradient() error { return c.m.ex.Run() }

@@ -9,46 +9,62 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/cputime"
 	"github.com/facetvi/facet/internal/long"
+	"github.com/facetvi/facet/internal/trials"
 	"github.com/facetvi/facet/vi/smc"
 )
 
-// Means and standard deviations of real models are those of long runs of JAGS.
-func TestReferences(t *testing.T) {
-	for _, x := range trials {
-		if !slices.Contains([]string{"schools", "ranking", "schools centred", "bacteria", "nile"}[:long.Or(2, 5)], x.name) {
-			continue
+// valuesOf are the draws of what a reference is of.
+func valuesOf(d *graph.Density, r smc.Result, ref trials.Reference) []float64 {
+	x := values(d, r, ref.Latent)
+	for k, v := range x {
+		if ref.Log {
+			x[k] = math.Log(v)
 		}
-		d := density(t, x.build)
+	}
+	return x
+}
+
+// Means and standard deviations of all latents of real models are those of long runs of other samplers.
+func TestReferences(t *testing.T) {
+	for _, name := range []string{"schools", "ranking", "schools centred", "bacteria", "nile", "student"}[:long.Or(2, 6)] {
+		x := trials.Named(name)
+		d := density(t, x.Build)
 		r, err := smc.Run(context.Background(), d, smc.Settings{Seed: 1})
 		require.NoError(t, err)
-		for _, ref := range x.references {
-			v := values(d, r, ref.latent)
+		refs, err := x.References(d)
+		require.NoError(t, err)
+		for _, ref := range refs {
+			v := valuesOf(d, r, ref)
 			mean := r.Mean(v)
-			require.InDelta(t, ref.mean, mean.Value, 5*math.Hypot(mean.SE, ref.se), "%s: %s", x.name, ref.latent)
-			require.InEpsilon(t, ref.sd, stat.StdDev(v, nil), 0.1, "%s: %s", x.name, ref.latent)
-			require.Less(t, mean.SE, 0.05*ref.sd)
+			require.InDelta(t, ref.Mean, mean.Value, 5*math.Hypot(mean.SE, ref.MeanSE), "%s: %s", x.Name, ref.Latent)
+			require.InEpsilon(t, ref.SD, stat.StdDev(v, nil), 0.1, "%s: %s", x.Name, ref.Latent)
+			require.Less(t, mean.SE, 0.05*ref.SD)
 		}
-		require.Less(t, slices.Max(r.RHat), 1.02, x.name)
+		require.Less(t, slices.Max(r.RHat), 1.02, x.Name)
 	}
 }
 
-// What a run of each model costs, and how far its means are from references, in posterior standard deviations. All
-// models are run with -long.
+// What a run of each model costs, and how far it is from references: means in posterior standard deviations, and standard
+// deviations as parts of these. All models are run with -long.
 func BenchmarkModels(b *testing.B) {
-	for _, x := range trials[:long.Or(3, len(trials))] {
-		b.Run(x.name, func(b *testing.B) {
-			d := density(b, x.build)
-			cpu, worst, bulk, seed := 0.0, 0.0, math.Inf(1), uint64(0)
+	for _, x := range slices.Concat(trials.Ordinary, trials.Hard)[:long.Or(3, len(trials.Ordinary)+len(trials.Hard))] {
+		b.Run(x.Name, func(b *testing.B) {
+			d := density(b, x.Build)
+			refs, err := x.References(d)
+			require.NoError(b, err)
+			cpu, bulk, seed := 0.0, math.Inf(1), uint64(0)
+			var off trials.Off
 			for b.Loop() {
 				seed++
 				from := cputime.Seconds()
 				r, err := smc.Run(context.Background(), d, smc.Settings{Seed: seed})
 				require.NoError(b, err)
 				cpu += cputime.Seconds() - from
-				for _, ref := range x.references {
-					worst = max(worst, math.Abs(stat.Mean(values(d, r, ref.latent), nil)-ref.mean)/ref.sd)
+				for _, ref := range refs {
+					off.Add(ref, stat.Mean(valuesOf(d, r, ref), nil), stat.StdDev(valuesOf(d, r, ref), nil))
 				}
 				bulk = min(bulk, slices.Min(r.Bulk))
 				b.ReportMetric(r.Step, "step")
@@ -57,21 +73,25 @@ func BenchmarkModels(b *testing.B) {
 				b.ReportMetric(r.LogEvidence.Value, "evidence")
 				b.ReportMetric(slices.Max(r.RHat), "rhat")
 			}
+			b.Log(off)
 			b.ReportMetric(cpu/float64(b.N), "CPU-s")
-			b.ReportMetric(worst, "off-sd")
+			b.ReportMetric(off.Mean, "mean-off")
+			b.ReportMetric(off.SD, "sd-off")
 			b.ReportMetric(bulk, "effective")
 		})
 	}
 }
 
+// walled are trials with many walls.
+func walled() []string {
+	return []string{"ranking", "utilities", "epil", "nile by switches"}[:long.Or(1, 4)]
+}
+
 // The step at the same acceptance with walls, and where paths pay nothing there.
 func BenchmarkWalls(b *testing.B) {
-	for _, x := range trials {
-		if !slices.Contains([]string{"ranking", "utilities", "epil", "nile by switches"}[:long.Or(1, 4)], x.name) {
-			continue
-		}
-		b.Run(x.name, func(b *testing.B) {
-			d := density(b, x.build)
+	for _, name := range walled() {
+		b.Run(name, func(b *testing.B) {
+			d := density(b, trials.Named(name).Build)
 			for b.Loop() {
 				s := smc.Settings{Seed: 1, Effective: 1, MostMoves: 60}
 				with, err := smc.Run(context.Background(), d, s)

@@ -14,7 +14,7 @@ import (
 // An order of ten that the prior hardly ever has: the evidence is 1/10!, each draw has the order, and the mean of the first is
 // that of the smallest of ten standard normals.
 func TestRequireOrder(t *testing.T) {
-	d := density(t, func(_ testing.TB, m *graph.Model) {
+	d := density(t, func(m *graph.Model) {
 		skill := m.SampleN("skill", 10, graph.Normal(0, 1))
 		for k := range 9 {
 			m.Require(graph.Less(skill[k], skill[k+1]))
@@ -37,7 +37,7 @@ func TestRequireOrder(t *testing.T) {
 
 // Requirements on a plane and on a curve, in a block as well, against a grid.
 func TestRequireCurve(t *testing.T) {
-	d := density(t, func(_ testing.TB, m *graph.Model) {
+	d := density(t, func(m *graph.Model) {
 		a, b, c := m.Sample("a", graph.Normal(0, 1)), m.Sample("b", graph.Normal(0, 1)), m.Sample("c", graph.Bernoulli(0.5))
 		m.Require(graph.Greater(graph.Add(a, b), 1))
 		m.If(graph.Equal(c, 1), func() { m.Require(graph.Greater(a, graph.Square(b))) }, nil)
@@ -68,7 +68,7 @@ func TestRequireCurve(t *testing.T) {
 
 // Requirements that contradict each other are named.
 func TestContradiction(t *testing.T) {
-	d := density(t, func(_ testing.TB, m *graph.Model) {
+	d := density(t, func(m *graph.Model) {
 		x := m.SampleN("x", 3, graph.Normal(0, 1))
 		m.Require(graph.Less(x[0], x[1]))
 		m.Require(graph.Less(x[1], x[2]))

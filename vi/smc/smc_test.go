@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"runtime"
 	"testing"
@@ -13,12 +14,13 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
+	"github.com/facetvi/facet/internal/trials"
 	"github.com/facetvi/facet/vi/smc"
 )
 
-func density(t testing.TB, build func(t testing.TB, m *graph.Model)) *graph.Density {
+func density(t testing.TB, build func(m *graph.Model)) *graph.Density {
 	m := graph.NewModel()
-	build(t, m)
+	build(m)
 	d, err := m.Compile()
 	require.NoError(t, err)
 	return d
@@ -36,7 +38,7 @@ func values(d *graph.Density, r smc.Result, latent string) []float64 {
 
 // The seed fixes a run, whatever the number of processors is, and another one gives another run.
 func TestSeed(t *testing.T) {
-	d := density(t, ranking)
+	d := density(t, trials.Named("ranking").Build)
 	run := func(seed uint64) smc.Result {
 		r, err := smc.Run(context.Background(), d, smc.Settings{Seed: seed, Effective: 1, Moves: 2})
 		require.NoError(t, err)
@@ -53,21 +55,21 @@ func TestSeed(t *testing.T) {
 
 // Moves allocate nothing.
 func TestAllocations(t *testing.T) {
-	for _, x := range []trial{{name: "ranking", build: ranking}, {name: "nile by switches", build: nile(true)}} {
-		d := density(t, x.build)
+	for _, x := range []trials.Trial{trials.Named("ranking"), trials.Named("nile by switches")} {
+		d := density(t, x.Build)
 		var draws [][]float64
 		for range 200 {
-			draws = append(draws, d.PriorDraw(nil, rng(len(draws))))
+			draws = append(draws, d.PriorDraw(nil, rand.New(rand.NewPCG(uint64(len(draws)), 1))))
 		}
 		n, err := smc.Allocations(d, draws)
 		require.NoError(t, err)
-		require.Zero(t, n, x.name)
+		require.Zero(t, n, x.Name)
 	}
 }
 
 // A normal posterior has its mean, its covariance and its evidence, and the errors are right.
 func TestNormal(t *testing.T) {
-	d := density(t, func(_ testing.TB, m *graph.Model) {
+	d := density(t, func(m *graph.Model) {
 		x, y := m.Sample("x", graph.Normal(1, 2)), m.Sample("y", graph.Normal(-1, 3))
 		m.Observe("sum", graph.Normal(graph.Add(x, y), 0.5), 4)
 	})
@@ -97,7 +99,7 @@ func TestNormal(t *testing.T) {
 
 // A context ends a run with what is there, and says so.
 func TestStopped(t *testing.T) {
-	d := density(t, ranking)
+	d := density(t, trials.Named("ranking").Build)
 	for _, after := range []int{1, 3, 9} {
 		ctx, stop := context.WithCancel(context.Background())
 		reports := 0
@@ -118,8 +120,8 @@ func TestStopped(t *testing.T) {
 
 // Where discrete latents are summed out in one program, and sampled in another, all else is the same.
 func TestDiscrete(t *testing.T) {
-	summed := density(t, nile(false))
-	switches := density(t, nile(true))
+	summed := density(t, trials.Named("nile").Build)
+	switches := density(t, trials.Named("nile by switches").Build)
 	effective := long.Or(150, 500)
 	one, err := smc.Run(context.Background(), summed, smc.Settings{Seed: 1, Effective: effective})
 	require.NoError(t, err)

@@ -3,8 +3,8 @@
 work <- commandArgs(TRUE)[1]
 runs <- read.csv(file.path(work, "results.csv"), na.strings = "NA")
 runs$said[is.na(runs$said)] <- ""
-compile <- read.csv(file.path(work, "compile.csv"), header = FALSE)[[2]]
 exact <- jsonlite::fromJSON("examples/paper/peers/exact.json")
+compile <- subset(read.csv(file.path(work, "compile.csv"), header = FALSE), sub("-hand$", "", V1) %in% names(exact))$V2
 models <- names(exact)
 tools <- c("facet" = "facet, default", "jags-hand" = "JAGS, switches by hand", "jags" = "JAGS, as written",
 	"stan-hand" = "Stan (NUTS), switches by hand", "stan" = "Stan (NUTS), with the `if`", "advi" = "Stan (ADVI), with the `if`")
@@ -60,6 +60,7 @@ cat(sprintf("
 Not in the seconds of Stan: compiling a program, %.0f to %.0f s. All seconds are of a %s and change with its load.
 
 ", min(compile), max(compile), "shared machine with two processors"))
+if (file.exists(file.path(work, "smooth.md"))) cat(readLines(file.path(work, "smooth.md")), "", sep = "\n")
 cat(readLines("examples/paper/peers/notes.md"), sep = "\n")
 cat("\n## What the tools said, run by run\n\n")
 row("tool", "model", "seeds 1; 2; 3")
