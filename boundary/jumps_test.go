@@ -13,11 +13,12 @@ import (
 
 	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/programs"
 	"github.com/facetvi/facet/regions"
 )
 
-func TestMain(m *testing.M) { programs.Main(m) }
+func TestMain(m *testing.M) { long.Main(m) }
 
 // lines moves samples onto planes along given directions v, by latent, with
 // a·v = 1. Each plane has the given density.

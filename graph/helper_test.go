@@ -7,11 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/programs"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/regions"
 )
 
-func TestMain(m *testing.M) { programs.Main(m) }
+func TestMain(m *testing.M) { long.Main(m) }
 
 // fataler is what the helpers need of a test, plain or of rapid.
 type fataler interface {

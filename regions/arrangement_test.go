@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/facetvi/facet/internal/programs"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/regions"
 )
 
-func TestMain(m *testing.M) { programs.Main(m) }
+func TestMain(m *testing.M) { long.Main(m) }
 
 func TestAddTable(t *testing.T) {
 	a := regions.NewArrangement(3)

@@ -14,7 +14,6 @@ package programs
 import (
 	"flag"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,26 +22,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/long"
 )
-
-// Main is the TestMain of a package: rapid's programs are the same at each run, unless
-// -rapid.seed varies them, and 20 of each test, or 100 with -long, unless -rapid.checks says
-// how many. Of 100, rapid tries a fifth with -short.
-func Main(m *testing.M) {
-	flag.Parse()
-	defaults := map[string]string{"rapid.seed": "1", "rapid.checks": long.Or("20", "100")}
-	if testing.Short() {
-		defaults["rapid.checks"] = "100"
-	}
-	flag.Visit(func(f *flag.Flag) { delete(defaults, f.Name) })
-	for name, value := range defaults {
-		if err := flag.Set(name, value); err != nil {
-			panic(err)
-		}
-	}
-	os.Exit(m.Run())
-}
 
 // RequireRefusal requires of the error of a program that it is one that programs may have: a
 // guard that cannot be solved for a latent, or is on parameters alone, or two that rounding sets apart, or a condition that never holds.

@@ -7,9 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/facetvi/facet/internal/long"
 )
 
-func TestMain(m *testing.M) { Main(m) }
+func TestMain(m *testing.M) { long.Main(m) }
 
 // All that a generator can draw is drawn: each statement, guard, operation and law.
 func TestAllIsDrawn(t *testing.T) {

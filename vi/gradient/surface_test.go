@@ -21,7 +21,7 @@ import (
 	"github.com/facetvi/facet/vi/family"
 )
 
-func TestMain(m *testing.M) { programs.Main(m) }
+func TestMain(m *testing.M) { long.Main(m) }
 
 // A reference is a family by its definition z = f_θ(e) alone, in dual numbers: what
 // they differentiate knows no sweep, no adjoint and no closed form. e is ε and, for

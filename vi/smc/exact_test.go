@@ -22,7 +22,7 @@ import (
 	"github.com/facetvi/facet/vi/smc"
 )
 
-func TestMain(m *testing.M) { programs.Main(m) }
+func TestMain(m *testing.M) { long.Main(m) }
 
 // A quadrature integrates r, whose guards are affine, over the larger one of two boxes: coordinate after coordinate, by
 // Gauss and Legendre between the hyperplanes that end there, the walls of the boxes, and panels in both.
