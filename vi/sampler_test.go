@@ -17,12 +17,17 @@ import (
 )
 
 // effects is a hierarchy with a scale that is hardly known: groups of normals around 0, of which each has one observation.
-func effects(t testing.TB, n int) *graph.Density {
+func effects(t testing.TB, n int, more ...func(m *graph.Model, effects []graph.Expr)) *graph.Density {
 	m := graph.NewModel()
 	tau := m.Sample("tau", graph.HalfNormal(3))
+	var all []graph.Expr
 	for k := range n {
 		effect := m.Sample(fmt.Sprintf("effect[%d]", k), graph.Normal(0, tau))
 		m.Observe("y", graph.Normal(effect, 1), 2*math.Sin(float64(3*k)))
+		all = append(all, effect)
+	}
+	for _, f := range more {
+		f(m, all)
 	}
 	m.Name("wide", graph.Greater(tau, 1))
 	return mustCompile(t, m)
@@ -126,6 +131,9 @@ func TestSamplerStopped(t *testing.T) {
 	_, err = Fit(context.Background(), d, Settings{Seed: 1, Method: Sampler{}, Budget: time.Millisecond})
 	require.ErrorContains(t, err, "the budget ended before the sampler had come to the posterior")
 
+	d = effects(t, n, func(m *graph.Model, effects []graph.Expr) { // where there may be cells
+		m.Factor(graph.If(graph.Greater(effects[0], effects[1]), 0.5, 0))
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	p, err = Fit(ctx, d, Settings{Seed: 1, Progress: onWrite(func(line string) {
