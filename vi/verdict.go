@@ -62,6 +62,7 @@ const (
 	unevenIslands  = 0.5  // of the scout's log evidence, a standard error
 	leastEffective = 0.1  // of the draws
 	fewEffective   = 0.3  // of the draws, where k-hat is high; and
+	noMean         = 1    // k-hat of weights that have no mean
 	mostSE         = 0.1  // of a log evidence, in nats
 	scoutDraws     = 1000 // that are looked at, at least, and
 	mostScoutDraws = 4000
@@ -210,7 +211,7 @@ func (j *judgement) weights() {
 	n := float64(j.s.Len())
 	part := j.s.ESS / n
 	switch {
-	case part < leastEffective || !(j.s.K < weighted.KThreshold(j.s.Len())) && (part < fewEffective || floats.Max(j.s.Weights)*n > weighted.Heavy):
+	case part < leastEffective || j.s.K > noMean || !(j.s.K < weighted.KThreshold(j.s.Len())) && (part < fewEffective || floats.Max(j.s.Weights)*n > weighted.Heavy):
 		j.refuse(j.other, "a few of the %d draws have nearly all the weight, so that they count for %.0f: the fit is far from the posterior (Pareto k-hat %.2f)", j.s.Len(), j.s.ESS, j.s.K)
 	case j.s.LogEvidence.SE > mostSE:
 		j.refuse(j.other, "the log evidence is known to %.2g nats only", j.s.LogEvidence.SE)

@@ -135,12 +135,11 @@ func (m *mixture) Decompose() (logWeight []float64, parts []Q) {
 	return m.theta[:len(m.parts)], m.parts
 }
 
-// One in WideShare defensive draws is of a distribution whose conditionals are WideScale
-// times as wide.
-const (
-	WideShare = 5
-	WideScale = 1.6
-)
+// WideShare says that one in so many defensive draws is of a distribution with wider conditionals: see WideScale.
+const WideShare = 5
+
+// WideScale is how many times as wide these are. Of few latents it sees far tails, and of many it stays where the posterior has mass.
+func WideScale(latents int) float64 { return 1 + 2/math.Sqrt(float64(latents)) }
 
 // Exact reports whether Law is exact.
 func (m *mixture) Exact(h regions.Hyperplane) bool {
@@ -179,7 +178,7 @@ func (m *mixture) Defensive(moments func(part Q, i int) (mean, sd float64)) (dra
 	for k, q := range fine {
 		w := 0.5*weight[k] + 0.5*share[k]/total
 		logs = append(logs, math.Log(w*(1-1./WideShare)), math.Log(w/WideShare))
-		parts = append(parts, q, Widened(q, WideScale))
+		parts = append(parts, q, Widened(q, WideScale(m.Dim())))
 		of = append(of, from[k], from[k])
 	}
 	return NewMixture(logs, parts), of

@@ -28,7 +28,9 @@ const (
 	unreliable  = 0.7  // k-hat
 	doubtful    = 0.03 // nats that more normals for a cell should bring,
 	heavyCell   = 0.15 // if it has so much of the mass,
-	farOff      = 1.0  // or if it has so much of the variance of a latent
+	farOff      = 1.0  // or if it has so much of the variance of a latent,
+	distant     = 0.2  // or if draws do not tell how many it should be
+	tiltMore    = 1.1  // times as many draws should be effective if a cell is tilted
 
 	mostUnjudged = 300 // are kept when the budget is over: what is done with each takes time
 )
@@ -63,17 +65,20 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		}
 		c := kept[k]
 		part := math.Exp(c.LogEvidence.Value - total)
-		if c.Q = family.Tilted(c.Q); part < weighty && share[k] < heavyCell && c.LogEvidence.SE < judgedSE && c.KHat < unreliable {
+		rng := parallel.NewRand(parallel.Mix(f.s.Seed, uint64(1<<32+k)))
+		if err := f.finders[p].tilt(ctx, c, rng); err != nil {
+			return err
+		}
+		if part < weighty && share[k] < heavyCell && c.LogEvidence.SE < judgedSE && c.KHat < unreliable {
 			return nil
 		}
-		seed := parallel.Mix(f.s.Seed, uint64(1<<32+k))
 		n := max(leastDraws, int(mostDraws*part)*cheapGuards/max(cheapGuards, f.d.Arrangement().Len()))
-		rng := parallel.NewRand(seed)
 		if err := f.judge(ctx, f.finders[p].x, c, n, rng); err != nil || f.over() {
 			return err
 		}
 		more := c.LogEvidence.Value - c.ELBO.Value
-		if (part < heavyCell || part*more < doubtful) && (share[k] < heavyCell || more < farOff) {
+		far := c.KHat > unreliable && more > distant && share[k] > weighty
+		if !far && (part < heavyCell || part*more < doubtful) && (share[k] < heavyCell || more < farOff) {
 			return nil
 		}
 		return f.refine(ctx, f.finders[p].x, c, s.Draws, n, rng)
@@ -97,6 +102,27 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		kept = kept[:mostUnjudged]
 	}
 	return kept, left, err
+}
+
+// tilt tilts a cell's distribution, if that makes weights more even and leaves the evidence what it was.
+func (f *finder) tilt(ctx context.Context, c *Cell, rng *rand.Rand) error {
+	tilted := family.Tilted(c.Q)
+	if slices.Equal(tilted.Theta(), c.Q.Theta()) {
+		return nil
+	}
+	var part [2]float64
+	var log [2]mc.Estimate
+	for k, q := range []family.Q{c.Q, tilted} {
+		w, err := ratios(ctx, f.d, f.x, q, 2*quick, rng)
+		if err != nil {
+			return err
+		}
+		part[k], log[k] = even(w.ratio), mc.LogMean(w.ratio)
+	}
+	if part[1] > tiltMore*part[0] && math.Abs(log[1].Value-log[0].Value) < 4*math.Hypot(log[0].SE, log[1].SE) {
+		c.Q = tilted
+	}
+	return nil
 }
 
 // refine gives a cell a mixture of normals, if that is nearer.
@@ -172,7 +198,7 @@ func (f *Search) judge(ctx context.Context, x *graph.Executor, c *Cell, n int, r
 		return err
 	}
 	c.KHat = smoothed.K
-	broad := family.Widened(c.Q, family.WideScale)
+	broad := family.Widened(c.Q, family.WideScale(f.d.Dim()))
 	far, err := ratios(ctx, f.d, x, broad, n/family.WideShare, rng)
 	if err != nil {
 		return err

@@ -86,7 +86,7 @@ func refine(ctx context.Context, d *graph.Density, x *graph.Executor, s shape, q
 
 // defensive is q and a part of the same that is wider.
 func defensive(q family.Q) family.Q {
-	logs, parts := []float64{math.Log(1 - 1./family.WideShare), math.Log(1. / family.WideShare)}, []family.Q{q, family.Widened(q, family.WideScale)}
+	logs, parts := []float64{math.Log(1 - 1./family.WideShare), math.Log(1. / family.WideShare)}, []family.Q{q, family.Widened(q, family.WideScale(q.Dim()))}
 	return family.NewMixture(logs, parts)
 }
 

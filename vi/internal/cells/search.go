@@ -21,7 +21,8 @@ import (
 
 // How cells are searched for.
 const (
-	quick      = 128 // draws of a cell that was found
+	quick      = 128 // draws of a cell that was found,
+	thorough   = 512 // and of one of which they say little
 	round      = 16  // cells that are looked at side by side
 	cautious   = 100 // a cell counts from this part of what may be left out on,
 	settling   = 10  // and from so many times that on when there is little news
@@ -469,7 +470,15 @@ func (f *finder) most(mean []float64, precision *mat.SymDense, sides []family.Si
 
 // weigh estimates the evidence of a cell.
 func (f *finder) weigh(ctx context.Context, c *Cell, rng *rand.Rand) error {
-	w, err := ratios(ctx, f.d, f.x, c.Q, quick, rng)
+	err := f.weighBy(ctx, c, quick, rng)
+	if err == nil && !(c.LogEvidence.SE < judgedSE) {
+		err = f.weighBy(ctx, c, thorough, rng)
+	}
+	return err
+}
+
+func (f *finder) weighBy(ctx context.Context, c *Cell, n int, rng *rand.Rand) error {
+	w, err := ratios(ctx, f.d, f.x, c.Q, n, rng)
 	if err != nil {
 		return err
 	}
@@ -491,7 +500,7 @@ func (f *finder) weigh(ctx context.Context, c *Cell, rng *rand.Rand) error {
 		}
 	}
 	if len(inside) == 0 {
-		c.LogEvidence.Value = math.Inf(-1)
+		c.LogEvidence = mc.Estimate{Value: math.Inf(-1), SE: math.Inf(1)}
 		return nil
 	}
 	floats.Scale(1/float64(len(inside)), c.center)
@@ -503,7 +512,7 @@ func (f *finder) weigh(ctx context.Context, c *Cell, rng *rand.Rand) error {
 		c.KHat = smoothed.K
 	}
 	c.ELBO = mc.Mean(inside)
-	c.ELBO.Value += math.Log(float64(len(inside)) / quick)
+	c.ELBO.Value += math.Log(float64(len(inside)) / float64(n))
 	c.LogEvidence = mc.LogMean(w.ratio)
 	return nil
 }
