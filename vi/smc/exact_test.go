@@ -157,7 +157,8 @@ func around(d *graph.Density, draws [][]float64) (boxes [2]box) {
 
 // deviations are those of the means of features from what quadrature says, in standard errors.
 // Particles are taken to be independent of each other, and their states not. Where one of two values is so rare that less than one
-// particle has it at a time, the mean over particles is not normal, and is left out.
+// particle has it at a time, the mean over particles is not normal, and is left out; without -exhaustive, where it has a hundredth of the mass, for
+// parts as small as that may have a wrong weight behind others where the density is low.
 func deviations(r smc.Result, features func(z []float64) []float64, want []float64) (z []float64) {
 	means := make([]mc.Moments, len(want))
 	for i := range r.Chains {
@@ -172,8 +173,12 @@ func deviations(r smc.Result, features func(z []float64) []float64, want []float
 			means[j].Add(x / n)
 		}
 	}
+	least := 0.01
+	if long.Exhaustive() {
+		least = 1 / float64(r.Chains)
+	}
 	for j, w := range want {
-		if m := means[j].Estimate(); m.SE > 1e-4 && (1-math.Abs(w))/2*float64(r.Chains) > 1 {
+		if m := means[j].Estimate(); m.SE > 1e-4 && (1-math.Abs(w))/2 > least {
 			z = append(z, (m.Value-w)/m.SE)
 		}
 	}
@@ -299,10 +304,11 @@ func TestRandomPrograms(t *testing.T) {
 	require.Less(t, c.worst, 5.0)
 	require.InDelta(t, 1, c.mean(), long.Or(0.2, 0.05))
 	require.Less(t, c.evidence, 10.0)
-	require.Greater(t, c.programs, programs.OfChecks(t, long.Or(100, 480)))
+	require.Greater(t, c.programs, programs.OfChecks(t, 100))
 	require.Greater(t, c.walls, programs.OfChecks(t, 100))
 	require.Greater(t, c.discrete, programs.OfChecks(t, 20))
 	if long.Exhaustive() {
+		require.Greater(t, c.programs, 480)
 		require.Greater(t, c.required, programs.OfChecks(t, 50))
 	}
 	require.Less(t, 20*c.slow, c.programs)
