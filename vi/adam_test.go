@@ -190,7 +190,7 @@ func TestHardConstraint(t *testing.T) {
 			t.Logf("seed %d, %d steps: mean %.4f, sd %.5f; best %.4f, %.5f", *seed+k, steps, p.Q.Mean(0), p.Q.SD(0), mean, sd)
 			below, err := p.Prob(graph.Not(above))
 			require.NoError(t, err)
-			require.Less(t, below.Value, 1e-75) // by the wider part of the draws
+			require.Less(t, below.Value, 1e-20) // by the wider part of the draws, ten of its standard deviations above 0
 			for _, z := range drawsOf(t, p, 1000, *seed).Values {
 				require.Positive(t, z[0])
 			}

@@ -42,13 +42,13 @@ func Example_regimeSwitching() {
 		log.Fatal(err)
 	}
 	rates, _ := predictive.Mean("rate")
-	fmt.Printf("%.0f a year, or %.0f\n", rates[0], rates[1])
+	fmt.Printf("%.1f a year, or %.1f\n", rates[0], rates[1])
 	active, _ := predictive.Mean("active")
 	for _, year := range []int{1921, 1934, 1943, 2000} {
 		fmt.Printf("active in %d with probability %.1f\n", year, active[year-1900])
 	}
 	// Output:
-	// 15 a year, or 26
+	// 15.1 a year, or 25.5
 	// active in 1921 with probability 0.0
 	// active in 1934 with probability 0.7
 	// active in 1943 with probability 1.0

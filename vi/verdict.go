@@ -76,7 +76,7 @@ const (
 type precision struct{ mean, sd, prob float64 }
 
 var (
-	wanted   = precision{0.002, 0.003, 0.001}    // as many draws as this takes, but no more than is cheap
+	wanted   = precision{0.0025, 0.003, 0.001}   // as many draws as this takes, but no more than is cheap
 	accepted = precision{0.0125, 0.0125, 0.0025} // a quarter of what TrustFit promises
 	seen     = precision{mean: 0.02, sd: 0.03}   // of what the scout sees and the draws do not
 )

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/internal/vec"
 )
 
 const (
@@ -139,7 +140,11 @@ func (l *island) resample() {
 	weights := make([]float64, len(l.pool.lik))
 	top, last := floats.Max(l.pool.lik), 0
 	for j, v := range l.pool.lik {
-		if weights[j] = math.Exp((beta - l.beta) * (v - top)); weights[j] > 0 {
+		weights[j] = (beta - l.beta) * (v - top)
+	}
+	vec.Exp(weights, weights)
+	for j, w := range weights {
+		if w > 0 {
 			last = j
 		}
 	}
@@ -168,18 +173,20 @@ func (l *island) nextBeta() float64 {
 			finite = append(finite, v)
 		}
 	}
-	stride := max(1, len(finite)/enough)
-	top := math.Inf(-1)
+	stride, n := max(1, len(finite)/enough), 0
 	for i := 0; i < len(finite); i += stride {
-		top = max(top, finite[i])
+		finite[n] = finite[i]
+		n++
 	}
+	finite = finite[:n]
+	top, w := floats.Max(finite), make([]float64, n)
 	good := func(rise float64) bool {
-		sum, squares, n := 0.0, 0.0, 0.0
-		for i := 0; i < len(finite); i += stride {
-			w := math.Exp(rise * (finite[i] - top))
-			sum, squares, n = sum+w, squares+w*w, n+1
+		for i, v := range finite {
+			w[i] = rise * (v - top)
 		}
-		return sum*sum >= effective*squares*n
+		vec.Exp(w, w)
+		sum := floats.Sum(w)
+		return sum*sum >= effective*floats.Dot(w, w)*float64(n)
 	}
 	high := 1 - l.beta
 	if good(high) {
@@ -190,7 +197,7 @@ func (l *island) nextBeta() float64 {
 		low, high = low/4, low
 	}
 	const far = 0x1p500 // from where products of tiny rises are 0
-	for high > 1.02*low {
+	for high > 1.05*low {
 		if middle := math.Sqrt(low*far*(high*far)) / far; good(middle) {
 			low = middle
 		} else {
