@@ -100,7 +100,10 @@ func (r *sampler) finish() error {
 			return err
 		}
 	}
-	c, goal, next := &chains{}, float64(r.s.Effective), firstLook
+	c, goal, next := &chains{}, float64(r.s.Effective), 4
+	if r.s.Enough != nil {
+		next = firstLook
+	}
 	r.last = c
 	for c.n < r.s.MostMoves && !r.over() {
 		if err := r.move(); err != nil {
