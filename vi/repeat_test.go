@@ -62,7 +62,7 @@ func TestProcessorsChangeNothing(t *testing.T) {
 	}{
 		{"dense", dense, of(family.Softplus{})}, {"textmsg", textmsg, family.Softplus{}.At(spec.ThetaInit)},
 		{"full rank", dense, of(family.FullRank{})}, {"low rank", dense, of(family.LowRank{Rank: 2})},
-	} {
+	}[:long.Or(3, 4)] {
 		for _, n := range []int{1, 33, 100, 1000} {
 			if !long.On() && n == 1000 {
 				continue // the same goroutines as 100, more often
@@ -70,7 +70,7 @@ func TestProcessorsChangeNothing(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %d", c.name, n), func(t *testing.T) {
 				runtime.GOMAXPROCS(1)
 				want := compute(t, c.d, c.q, n, 7)
-				for _, procs := range []int{2, 4} {
+				for _, procs := range long.Or([]int{3}, []int{2, 4}) {
 					runtime.GOMAXPROCS(procs)
 					require.Equal(t, want, compute(t, c.d, c.q, n, 7), "%d processors", procs)
 				}

@@ -72,12 +72,12 @@ func TestTraining(t *testing.T) {
 			rows.WithoutBoundary()
 		}
 		n := newNetwork(32, rand.New(rand.NewPCG(1, 1)))
-		require.NoError(t, n.train(context.Background(), rows, 500, 1, io.Discard))
+		require.NoError(t, n.train(context.Background(), rows, long.Or(300, 500), 1, io.Discard))
 		networks = append(networks, n)
 	}
 	networks = append(networks, newNetwork(32, rand.New(rand.NewPCG(1, 1))))
 	rng, series := rand.New(rand.NewPCG(1, 3)), []float64{}
-	for range long.Or(15, 40) {
+	for range long.Or(8, 40) {
 		series = append(series, draw(rng)...)
 	}
 	answers, err := compare(context.Background(), d, q, series, []string{"through", "without", "start"}, networks)

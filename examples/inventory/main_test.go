@@ -52,7 +52,7 @@ func simulate(low, high float64, rng *rand.Rand) (cost float64) {
 func TestCost(t *testing.T) {
 	e, err := program()
 	require.NoError(t, err)
-	for _, at := range [][2]float64{{20, 120}, {29, 207}, {60, 160}} {
+	for _, at := range [][2]float64{{29, 207}, {20, 120}, {60, 160}}[:long.Or(1, 3)] {
 		own, err := e.At(at[0], at[1])
 		require.NoError(t, err)
 		got, err := own.Estimate(context.Background(), 8000, 1)

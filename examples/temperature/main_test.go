@@ -28,9 +28,7 @@ func TestRun(t *testing.T) {
 
 // The fit against the exact posterior.
 func TestExact(t *testing.T) {
-	if testing.Short() {
-		t.Skip("too slow under the race detector, for which short mode is")
-	}
+	long.Skip(t) // TestExact of examples/influenza is a smaller one
 	spec, err := models.ByName("temperature")
 	require.NoError(t, err)
 	want := spec.Exact()

@@ -71,20 +71,15 @@ func TestRegressionAgainstDensity(t *testing.T) {
 
 // The default fit has the posterior by quadrature.
 func TestFit(t *testing.T) {
-	if testing.Short() {
-		t.Skip("too slow under the race detector, for which short mode is")
-	}
+	long.Skip(t)
 	for name, c := range map[string]struct {
 		m    *graph.Model
 		want exact.Posterior
 	}{"kink": {Kink(Flow, Height), ExactKink()}, "jump": {Jump(Flow, Height), ExactJump()}} {
-		if !long.On() && name == "jump" {
-			continue
-		}
 		t.Run(name, func(t *testing.T) {
 			d, err := c.m.Compile()
 			require.NoError(t, err)
-			for seed := range long.Or[uint64](1, 3) {
+			for seed := range uint64(3) {
 				p, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1 + seed})
 				require.NoError(t, err)
 				e, err := p.LogEvidence()

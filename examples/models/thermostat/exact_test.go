@@ -87,7 +87,7 @@ func TestLearned(t *testing.T) {
 			require.NoError(t, err)
 			return l, u
 		}
-		l, u := learn(vi.Settings{Method: vi.Climb{Steps: 3000}})
+		l, u := learn(vi.Settings{Method: vi.Climb{Steps: long.Or(1500, 3000)}})
 		gap := want.top - LogLikelihood(y, l, u, 0.05)
 		t.Logf("%.3f ± %.2f, %.3f ± %.2f, log likelihood %.2f below the highest", l, want.lower, u, want.upper, gap)
 		lost += gap / n

@@ -15,7 +15,7 @@ import (
 
 // The numbers of Exact are what a coarser lattice gives.
 func TestExact(t *testing.T) {
-	long.Skip(t) // the fit of examples/tobit has them, too
+	long.Skip(t)
 	want, got := Exact(), integrate(0.8)
 	assert.InDelta(t, want.LogEvidence, got.LogEvidence, 1e-6)
 	assert.InDeltaSlice(t, want.Guards, got.Guards, 1e-7)
