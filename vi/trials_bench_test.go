@@ -1,4 +1,4 @@
-package smc_test
+package vi_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/cputime"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/trials"
@@ -34,11 +35,14 @@ func moments(b *testing.B, fit *vi.Posterior, ref trials.Reference) (mean, sd fl
 }
 
 // What the default fit costs, and how far it is from references: means in posterior standard deviations, and standard deviations
-// as parts of these. BenchmarkModels is of the sampler alone. All models are fitted with -long.
-func BenchmarkFit(b *testing.B) {
+// as parts of these. BenchmarkModels of vi/smc is of the sampler alone. All models are fitted with -long.
+func BenchmarkTrials(b *testing.B) {
 	for _, x := range slices.Concat(trials.Ordinary, trials.Hard)[:long.Or(3, len(trials.Ordinary)+len(trials.Hard))] {
 		b.Run(x.Name, func(b *testing.B) {
-			d := density(b, x.Build)
+			m := graph.NewModel()
+			x.Build(m)
+			d, err := m.Compile()
+			require.NoError(b, err)
 			refs, err := x.References(d)
 			require.NoError(b, err)
 			cpu, seed, trusted := 0.0, uint64(0), 0.0
