@@ -407,7 +407,10 @@ func (e *Graph) differentiate(outs []output, of *output) {
 	if e.err != nil {
 		return
 	}
-	grads, err := gorgonia.Grad(cost, e.Z)
+	// gorgonia.Grad starts from a constant that all graphs share and that is written to when it is first used: a data race of
+	// programs that are compiled side by side.
+	one := e.G.AddNode(gorgonia.NewConstant(1.0))
+	grads, err := gorgonia.Backpropagate(gorgonia.Nodes{cost}, gorgonia.Nodes{one}, gorgonia.Nodes{e.Z})
 	if err != nil {
 		e.err = fmt.Errorf("graph: symbolic gradient: %w", err)
 		return
