@@ -232,9 +232,6 @@ func TestTrustedRareValue(t *testing.T) {
 // The log evidence is not above the truth by more than its error says: where the posterior lies along a·b + c = 1, and of a funnel
 // without data.
 func TestEvidenceIsNotAbove(t *testing.T) {
-	if long.On() && !long.Exhaustive() {
-		t.Skip("one of its programs fails since draws are hypercubes: to be looked into; run with -exhaustive")
-	}
 	t.Parallel()
 	along := func(sigma float64) (*graph.Model, float64) {
 		m := graph.NewModel()

@@ -50,7 +50,7 @@ func runSampler(ctx context.Context, d *graph.Density, s job, m *monitor) (*Post
 func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample scout.Result, from [][]float64) (*Posterior, error) {
 	m.begins("sampling")
 	run := smc.Settings{Seed: parallel.Mix(s.Seed, samplerStream), Effective: s.sampler.Draws, Over: m.budget.Over}
-	sampled, err := withoutSwitches(d, &run, from)
+	sampled, switches, err := withoutSwitches(d, &run, from)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +87,16 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 	}
 	if e := sample.LogEvidence; e.SE < r.LogEvidence.SE && math.Abs(e.Value-r.LogEvidence.Value) <= scoutErrors*r.LogEvidence.SE+scoutNats {
 		r.LogEvidence = e // it begins with the prior, which near funnels is a better beginning
+	}
+	if err == nil {
+		draws := cells.Posterior{Z: r.Z, Chains: r.Chains, Effective: r.Effective, Switches: switches}
+		e, failed := cells.Bridge(ctx, sampled, draws, r.Gradients/8, parallel.Mix(s.Seed, cellStream))
+		if failed != nil {
+			return nil, failed
+		}
+		if e.SE < r.LogEvidence.SE {
+			r.LogEvidence = e
+		}
 	}
 	p.take(r)
 	p.findings.Verdict = p.judgeSampler(r, sample)
@@ -148,11 +158,11 @@ func samplerFirst(ctx context.Context, d *graph.Density) (bool, error) {
 }
 
 // withoutSwitches is d with switches summed out, as far as that goes, and makes run draw them given the others, and begin with draws.
-func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (*graph.Density, error) {
+func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (*graph.Density, []graph.SwitchLatent, error) {
 	run.Draws = slices.Clone(draws)
 	summed, switches, err := d.SumOut()
 	if err != nil || summed == nil {
-		return d, err
+		return d, nil, err
 	}
 	complete := cells.Complete(d, switches)
 	run.Complete = func(n int) smc.Completer { return complete(n) }
@@ -165,7 +175,7 @@ func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (*g
 		}
 		run.Draws[k] = z
 	}
-	return summed, nil
+	return summed, switches, nil
 }
 
 // take makes p the posterior of the sampler's draws.

@@ -1,0 +1,210 @@
+package cells
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
+)
+
+// A Posterior is draws of a posterior by Markov chains, which all have the same weight.
+type Posterior struct {
+	Z         [][]float64 // draw k is of chain k mod Chains
+	Chains    int
+	Effective float64              // as many independent draws would be worth as much
+	Switches  []graph.SwitchLatent // latents that are summed out of the density: what the draws have of them counts for nothing
+}
+
+// How the evidence is estimated by a bridge.
+const (
+	bridgeFitted = 4096    // draws that a mixture is fitted to
+	bridgeDraws  = 4096    // of the posterior and of the proposal at first, for each half;
+	bridgeMost   = 1 << 16 // so many at most, until the standard error is
+	bridgeSE     = 0.01    // nats
+	bridgeRounds = 100
+	bridgeGain   = 1e-9 // nats
+	mostBridged  = 128  // latents, of which a covariance is well known
+)
+
+// Bridge is the log evidence by bridge sampling (Meng and Wong, Statistica Sinica 1996): between the posterior and mixtures of normals that are
+// fitted to the draws of one half of the chains, with the draws of the other half, and the other way round. The standard error is of
+// independent draws of the mixture, and of the means of chains (Frühwirth-Schnatter, Econometrics Journal 2004), or half the difference of the
+// two if that is more. It is infinite where there are too many latents or too few draws. It computes log r at most points, or at few if
+// that is less than it begins with.
+func Bridge(ctx context.Context, d *graph.Density, p Posterior, most int, seed uint64) (mc.Estimate, error) {
+	unknown := mc.Estimate{Value: math.NaN(), SE: math.Inf(1)}
+	b, err := newBridge(d, p.Switches)
+	if err != nil || len(b.latents) > mostBridged || p.Chains < 4 || len(p.Z) < 2*p.Chains {
+		return unknown, err
+	}
+	rng := parallel.NewRand(seed)
+	var q [2]family.Q
+	for h := range q {
+		var known cloud
+		half := b.half(p, h, bridgeFitted)
+		known.add(half.z, make([]float64, len(half.z)), 0)
+		m := fitNormals(ctx, known, 1, rng)
+		if m == nil {
+			return unknown, ctx.Err()
+		}
+		if q[h] = (shape{latents: b.rest, dim: len(b.rest)}).of(m); q[h] == nil {
+			return unknown, nil
+		}
+	}
+	for n := bridgeDraws; ; n *= 4 {
+		var by [2]mc.Estimate
+		for h := range q {
+			if by[h], err = b.between(ctx, q[h], b.half(p, 1-h, n), n, rng); err != nil {
+				return unknown, err
+			}
+		}
+		v, w := 1/(by[0].SE*by[0].SE), 1/(by[1].SE*by[1].SE)
+		if !finite(v) || !finite(w) || v+w == 0 {
+			return unknown, nil
+		}
+		e := mc.Estimate{Value: (v*by[0].Value + w*by[1].Value) / (v + w), SE: 1 / math.Sqrt(v+w)}
+		if e.SE = max(e.SE, math.Abs(by[0].Value-by[1].Value)/2); e.SE <= bridgeSE || n >= bridgeMost || 16*n > most {
+			return e, nil
+		}
+	}
+}
+
+// A bridge evaluates log r at points of the latents that are not summed out.
+type bridge struct {
+	d             *graph.Density
+	x             *graph.Executor
+	latents, rest []int     // of the density, and their numbers among themselves
+	at            []float64 // a point, for the others
+	constant      float64   // the log of their prior there
+}
+
+func newBridge(d *graph.Density, switches []graph.SwitchLatent) (*bridge, error) {
+	prior, err := d.Residuals(1)
+	if err != nil {
+		return nil, err
+	}
+	prior.Follow() // to their centers
+	b := &bridge{d: d, at: prior.Z}
+	summed := map[int]bool{}
+	for _, w := range switches {
+		summed[w.Latent] = true
+		b.constant += prior.LogPriorOf(w.Latent, 0)
+	}
+	for i := range d.Dim() {
+		if !summed[i] {
+			b.latents, b.rest = append(b.latents, i), append(b.rest, len(b.rest))
+		}
+	}
+	b.x, err = d.Executor(quick, graph.Compute{Out: true})
+	return b, err
+}
+
+// logR is log r at points of the rest, without the prior of what is summed out.
+func (b *bridge) logR(ctx context.Context, points [][]float64) (logs []float64, err error) {
+	for i, v := range b.at {
+		for k := range quick {
+			b.x.Z[i*quick+k] = v
+		}
+	}
+	for len(logs) < len(points) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		some := points[len(logs):min(len(points), len(logs)+quick)]
+		for j, i := range b.latents {
+			for k, z := range some {
+				b.x.Z[i*quick+k] = z[j]
+			}
+		}
+		b.d.Arrangement().SignBatch(b.x.Signs, b.x.Z, quick)
+		if err := b.x.Run(); err != nil {
+			return nil, err
+		}
+		for _, v := range b.x.Out[:len(some)] {
+			if v -= b.constant; math.IsNaN(v) {
+				v = math.Inf(-1)
+			}
+			logs = append(logs, v)
+		}
+	}
+	return logs, nil
+}
+
+// A half are draws of some chains.
+type half struct {
+	z         [][]float64
+	chains    int
+	effective float64
+}
+
+// half are about n draws of the first half of the chains, or of the second.
+func (b *bridge) half(p Posterior, h, n int) half {
+	moves, per := len(p.Z)/p.Chains, p.Chains/2
+	f, stride := half{chains: per}, max(1, (moves*per+n-1)/n)
+	for t := stride - 1; t < moves; t += stride {
+		for c := range per {
+			z, from := make([]float64, len(b.latents)), p.Z[t*p.Chains+h*per+c]
+			for j, i := range b.latents {
+				z[j] = from[i]
+			}
+			f.z = append(f.z, z)
+		}
+	}
+	f.effective = max(1, min(p.Effective/2, float64(len(f.z))))
+	return f
+}
+
+// between is the log evidence by a bridge from n draws of q to the posterior's.
+func (b *bridge) between(ctx context.Context, q family.Q, posterior half, n int, rng *rand.Rand) (e mc.Estimate, err error) {
+	proposed := make([][]float64, n)
+	for k := range proposed {
+		proposed[k] = make([]float64, q.Dim())
+		q.Rand(proposed[k], rng)
+	}
+	ratios := func(z [][]float64) ([]float64, error) {
+		logs, err := b.logR(ctx, z)
+		for k := range logs {
+			logs[k] -= q.LogProb(z[k])
+		}
+		return logs, err
+	}
+	of, err := ratios(proposed)
+	if err != nil {
+		return e, err
+	}
+	at, err := ratios(posterior.z)
+	if err != nil {
+		return e, err
+	}
+	total := posterior.effective + float64(n)
+	s, t := math.Log(posterior.effective/total), math.Log(float64(n)/total)
+	e.Value = floats.LogSumExp(of) - math.Log(float64(n))
+	for range bridgeRounds {
+		// Of the evidence R the ratios r/(s·r + t·R·q) are averaged at draws of q, and R·q/(s·r + t·R·q) at the posterior's.
+		var f mc.Moments
+		for _, l := range of {
+			f.Add(math.Exp(l - logAdd(s+l, t+e.Value)))
+		}
+		chains := make([]mc.Moments, posterior.chains)
+		for k, l := range at {
+			chains[k%len(chains)].Add(math.Exp(e.Value - logAdd(s+l, t+e.Value)))
+		}
+		var g mc.Moments
+		for _, c := range chains {
+			g.Add(c.Mean)
+		}
+		gain := math.Log(f.Mean / g.Mean)
+		e.Value += gain
+		e.SE = math.Hypot(f.Estimate().SE/f.Mean, g.Estimate().SE/g.Mean)
+		if !(math.Abs(gain) > bridgeGain) {
+			break
+		}
+	}
+	return e, nil
+}
