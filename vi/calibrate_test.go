@@ -183,6 +183,14 @@ func TestCalibrateErrors(t *testing.T) {
 	d := steep(t)
 	_, err := Calibrate(context.Background(), d, Calibrating{Fits: -1})
 	require.ErrorContains(t, err, "a negative number of fits")
+	for want, c := range map[string]Calibrating{
+		`no observation "z" is there to be given`:                                  {Given: []string{"z"}},
+		"all observations are given":                                               {Given: []string{"y"}},
+		`none of 3 data sets could be fitted: vi: "0": graph: observation "y": 10`: {Fits: 3, From: changing(t, 10, 2, false)},
+	} {
+		_, err := Calibrate(context.Background(), d, c)
+		require.ErrorContains(t, err, "vi: calibrating: "+want)
+	}
 	_, err = Calibrate(context.Background(), nil, Calibrating{})
 	require.ErrorContains(t, err, "a nil context or density")
 	ctx, stop := context.WithCancel(context.Background())

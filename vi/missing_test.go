@@ -127,6 +127,8 @@ func TestPredictWith(t *testing.T) {
 	}
 	require.ErrorContains(t, other.Latents.WriteCSV(new(bytes.Buffer)), "not made by a Posterior")
 
+	_, err = fit.PredictWith(nil, 10, 3)
+	require.ErrorContains(t, err, "vi: predicting with a nil density")
 	for says, build := range map[string]func(m *graph.Model){
 		`has a latent "c", of which there are no draws`: func(m *graph.Model) { m.Sample("c", graph.Normal(0, 1)) },
 		"latent when cannot be":                         func(m *graph.Model) { m.Sample("when", graph.Uniform(0, 1)) },
