@@ -103,6 +103,15 @@ func TestObservedErrors(t *testing.T) {
 			m.Observe("y", graph.Normal(z, 1), nan)
 			m.If(graph.Greater(m.Observed("y", 0), z), func() { m.Observe("x", graph.Normal(z, 1), 2) }, nil)
 		},
+		"guard \"over\": a guard compares what is missing": func(m *graph.Model, z graph.Expr) {
+			m.Observe("y", graph.Normal(z, 1), nan)
+			m.Name("over", graph.And(graph.Greater(z, 0), graph.Greater(m.Observed("y", 0), 3)))
+		},
+		"so that latents do not say whether it holds: record If(guard, 1, 0) by Deterministic, and ask Predict, in row 0 of the plate": func(m *graph.Model, z graph.Expr) {
+			m.Observe("y", graph.Normal(z, 1), nan)
+			g := graph.Greater(m.Observed("y", 0), 3)
+			m.Plate(2, func(p *graph.Plate) { p.Name("over", g) })
+		},
 		"Observed of the model is called in the body of a plate": func(m *graph.Model, z graph.Expr) {
 			m.Plate(2, func(*graph.Plate) { m.Observed("y", 0) })
 		},
@@ -113,8 +122,13 @@ func TestObservedErrors(t *testing.T) {
 		require.ErrorContains(t, err, says)
 		require.ErrorContains(t, err, "observed_test.go:")
 	}
-	d := threshold(t, []float64{0.3, 1.5, nan}, true, lastOf)
-	_, err := threshold(t, []float64{0.3, 1.5, nan, nan}, true, lastOf).WithObservations([]float64{0.3, 1.5, 1, nan})
+	m := graph.NewModel()
+	m.Observe("y", graph.Normal(m.Sample("z", graph.Normal(0, 1)), 1), nan)
+	d := mustCompile(t, m)
+	_, err := d.ArrangementWith(graph.Greater(m.Observed("y", 0), 3))
+	require.ErrorContains(t, err, "a guard compares what is missing")
+	d = threshold(t, []float64{0.3, 1.5, nan}, true, lastOf)
+	_, err = threshold(t, []float64{0.3, 1.5, nan, nan}, true, lastOf).WithObservations([]float64{0.3, 1.5, 1, nan})
 	require.ErrorContains(t, err, `observation "y", number 2 of all: a guard compares its value NaN, which cannot be replaced`)
 	_, err = d.WithData(map[string][]float64{"y": {0.3, 1, nan}})
 	require.ErrorContains(t, err, `observation "y" number 1: a guard compares its value 1.5, which cannot be replaced`)
