@@ -50,7 +50,7 @@ func Predict(latents Draws, seed uint64) (Predictive, error) {
 		rng := rand.New(parallel.Stream(seed, b))
 		for k := b * cut.Size; k < b*cut.Size+cut.Width(b); k++ {
 			y[k] = d.Replicate(nil, latents.z[k], rng)
-			x[k] = d.DeterministicAt(nil, latents.z[k])
+			x[k] = d.DeterministicGiven(nil, latents.z[k], y[k])
 		}
 		return nil
 	})
