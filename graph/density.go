@@ -153,6 +153,9 @@ func (d *Density) ArrangementWith(guards ...Guard) (*regions.Arrangement, error)
 		if g.isNaN() {
 			return nil, fmt.Errorf("graph: %w", errNaN)
 		}
+		if g.comparesMissing() {
+			return nil, fmt.Errorf("graph: %w", errMissing)
+		}
 		if planes := g.Planes(); len(planes) > 0 {
 			n = max(n, planes[len(planes)-1]+1)
 		}

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // A deterministic is a named expression of a model.
@@ -15,6 +16,28 @@ type deterministic struct {
 	// The probability of a state at a step of a chain, in place of x, if hidden is not nil.
 	hidden      *Hidden
 	step, state int
+	of          []int // the observations that it depends on
+}
+
+// derive adds an expression.
+func (m *Model) derive(x deterministic) {
+	x.of = m.observationsIn(x.x, x.where.value)
+	m.derived = append(m.derived, x)
+}
+
+// observationsIn are the observations that expressions depend on.
+func (m *Model) observationsIn(of ...Expr) (list []int) {
+	for _, x := range of {
+		if !m.dependent || x.m != m {
+			continue
+		}
+		for id := range m.st.under(x.id) {
+			if n := m.st.at(id); n.kind == kData {
+				list = append(list, int(n.a))
+			}
+		}
+	}
+	return list
 }
 
 // Deterministic records v, an expression or a number (see Value), under a name,
@@ -37,7 +60,7 @@ func (m *Model) Deterministic(name string, v any) Expr {
 	case x.m == nil && (math.IsNaN(x.v) || math.IsInf(x.v, 0)):
 		m.fail("deterministic %q: the number %v is not finite", name, x.v)
 	}
-	m.derived = append(m.derived, deterministic{name: name, x: x, where: m.within})
+	m.derive(deterministic{name: name, x: x, where: m.within})
 	return x
 }
 
@@ -53,26 +76,51 @@ func (d *Density) Deterministics() []string {
 
 // DeterministicAt computes the recorded expressions at z, Dim() unconstrained
 // coordinates, in z's own region, and returns them in the order of
-// Deterministics. An expression in an If block that z does not enter is NaN.
+// Deterministics. An expression in an If block that z does not enter is NaN, and so is one that depends on an observation that is missing.
 // It allocates if dst is nil, and otherwise panics unless len(dst) is the
 // number of recorded expressions.
 func (d *Density) DeterministicAt(dst, z []float64) []float64 {
+	return d.deterministics(dst, z, nil)
+}
+
+// DeterministicGiven is DeterministicAt with the numbers in y, as Replicate draws them, in place of the observations that are missing.
+// It panics unless len(y) is the number of observations.
+func (d *Density) DeterministicGiven(dst, z, y []float64) []float64 {
+	if len(y) != len(d.made().m.obs) {
+		panic(fmt.Sprintf("graph: a slice of %d for %d observations", len(y), len(d.m.obs)))
+	}
+	return d.deterministics(dst, z, y)
+}
+
+// deterministics are the recorded expressions at z, with y in place of the observations that are missing, if it is not nil.
+func (d *Density) deterministics(dst, z, y []float64) []float64 {
 	dst = sized(dst, len(d.made().m.derived), "deterministic expressions")
 	ev := d.evaluate(z)
 	defer ev.release()
 	if d.missing != nil {
 		ev.data = d.Data()
+		for i, is := range d.missing {
+			if is && y != nil {
+				ev.data[i] = y[i]
+			}
+		}
 	}
+	none := func(i int) bool { return math.IsNaN(ev.data[i]) }
 	chains := map[*Hidden][][]float64{}
 	for i, x := range d.m.derived {
-		if dst[i] = math.NaN(); !ev.holds(x.where) {
+		if dst[i] = math.NaN(); slices.ContainsFunc(x.of, none) || !ev.holds(x.where) {
 			continue
 		}
 		if x.hidden == nil {
 			dst[i] = ev.expr(x.x)
 			continue
 		}
-		dst[i] = remembered(chains, x.hidden, func() [][]float64 { return x.hidden.smoothed(ev, d.missing) })[x.step][x.state]
+		dst[i] = remembered(chains, x.hidden, func() [][]float64 {
+			if len(x.of) > 0 { // what was drawn says of the states what it depends on
+				return x.hidden.smoothed(ev, nil)
+			}
+			return x.hidden.smoothed(ev, d.missing)
+		})[x.step][x.state]
 	}
 	return dst
 }

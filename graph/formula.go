@@ -153,6 +153,14 @@ func (g Guard) isNaN() bool { return g.value.m == nil && math.IsNaN(g.value.v) }
 
 var errNaN = errors.New("a guard compares NaN with a number" + onlyObserved(math.NaN()))
 
+// comparesMissing reports whether g compares an observation that is missing: no latent says whether it holds.
+func (g Guard) comparesMissing() bool {
+	m := g.value.m
+	return m != nil && m.dependent && m.st.dependsOnData(g.value.id)
+}
+
+var errMissing = errors.New("a guard compares what is missing, so that latents do not say whether it holds: record If(guard, 1, 0) by Deterministic, and ask Predict")
+
 // Of reports whether the guard belongs to the model of d. Guards that are
 // simply true or false belong to every model.
 func (g Guard) Of(d *Density) bool { return g.value.m == nil || g.value.m == d.made().from }

@@ -268,8 +268,9 @@ func (c *Hidden) Deterministic(name string, state int) {
 		c.m.fail("deterministic %q: state %d of %d", name, state, c.now)
 	}
 	if c.m.outsidePlates("Deterministic") && c.m.takeName(aDeterministic, name) {
+		of := c.m.observationsIn(c.x[:len(c.x)-c.states*c.steps]...) // emissions are left out where they are missing
 		for t := range c.steps {
-			c.m.derived = append(c.m.derived, deterministic{name: name, where: c.where, hidden: c, step: t, state: state})
+			c.m.derived = append(c.m.derived, deterministic{name: name, where: c.where, hidden: c, step: t, state: state, of: of})
 		}
 	}
 }

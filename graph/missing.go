@@ -182,7 +182,7 @@ func (o *observation) depends() (ids []nodeID) {
 // replaceable reports why x cannot take the place of the observation's value.
 func (o *observation) replaceable(x float64) error {
 	if o.compared && x != o.value && !(math.IsNaN(x) && math.IsNaN(o.value)) {
-		return fmt.Errorf("a guard compares its value %v, which cannot be replaced", o.value)
+		return fmt.Errorf("a guard compares its value %v, which cannot be replaced: compile the program with %v in its place", o.value, x)
 	}
 	return o.check(x)
 }

@@ -69,6 +69,8 @@ func (m *Model) Name(name string, g Guard) Guard {
 		m.fail("guard %q: %s", name, foreign(g.value))
 	case g.isNaN():
 		m.fail("guard %q: %v", name, errNaN)
+	case g.comparesMissing():
+		m.fail("guard %q: %v", name, errMissing)
 	}
 	m.named = append(m.named, namedGuard{name, g})
 	return g

@@ -79,6 +79,50 @@ func TestObservedForecast(t *testing.T) {
 	require.InDelta(t, 1-stays, float64(above)/draws, 5*0.5/math.Sqrt(draws))
 }
 
+// Expressions of what is missing are of what was drawn in its place, in plates and as probabilities of states, too; without a draw they have no value.
+func TestObservedInExpressions(t *testing.T) {
+	nan := math.NaN()
+	m := graph.NewModel()
+	z := m.Sample("z", graph.Normal(0, 1))
+	var last [2]graph.Expr
+	for i, y := range []float64{1, nan} {
+		m.Observe("y", graph.Normal(z, 1), y)
+		last[i] = m.Observed("y", i)
+	}
+	both := []graph.Expr{last[0], last[1]}
+	m.Deterministic("known", graph.Add(last[0], z))
+	m.Deterministic("above", graph.If(graph.Greater(last[1], 3), 1, 0))
+	m.Plate(3, func(p *graph.Plate) { p.Deterministic("rows", p.Index(both, []int{0, 0, 1})) })
+	m.If(graph.Greater(last[1], 3), func() { m.Deterministic("inside", z) }, nil)
+	chain := m.ObserveHMM("s", graph.HMM{
+		Initial: graph.Numbers(0.5, 0.5),
+		TransitionAt: func(int) [][]graph.Expr { // so it is in state 0 if y is above 3
+			up := graph.Sigmoid(graph.Mul(50, graph.Sub(last[1], 3)))
+			return [][]graph.Expr{{up, graph.Sub(1, up)}, {up, graph.Sub(1, up)}}
+		},
+		Emission: func(_ int, s []int) graph.Dist { return graph.Normal(float64(s[0]), 1) },
+	}, []float64{nan, nan})
+	chain.Deterministic("state", 0)
+	d := mustCompile(t, m)
+	require.Equal(t, []string{"known", "above", "rows", "rows", "rows", "inside", "state", "state"}, d.Deterministics())
+	for _, c := range []struct{ y, known, above, row, inside, first, second float64 }{
+		{nan, 1.5, nan, nan, nan, nan, nan}, {4, 1.5, 1, 4, 0.5, 0, 1}, {2, 1.5, 0, 2, nan, 1, 0},
+	} {
+		got := d.DeterministicGiven(nil, []float64{0.5}, []float64{7, c.y, c.first, 1})
+		if math.IsNaN(c.y) {
+			got = d.DeterministicAt(nil, []float64{0.5})
+		}
+		for i, want := range []float64{c.known, c.above, 1, 1, c.row, c.inside} {
+			require.Equal(t, math.Float64bits(want), math.Float64bits(got[i]), "%d: %v, not %v", i, got[i], want)
+		}
+		require.Equal(t, math.IsNaN(c.y), math.IsNaN(got[7]))
+		if !math.IsNaN(c.y) {
+			require.InDelta(t, c.second, got[7], 1e-12)
+		}
+	}
+	require.Panics(t, func() { d.DeterministicGiven(nil, []float64{0.5}, nil) })
+}
+
 func TestObservedErrors(t *testing.T) {
 	nan := math.NaN()
 	for says, build := range map[string]func(m *graph.Model, z graph.Expr){
@@ -103,6 +147,15 @@ func TestObservedErrors(t *testing.T) {
 			m.Observe("y", graph.Normal(z, 1), nan)
 			m.If(graph.Greater(m.Observed("y", 0), z), func() { m.Observe("x", graph.Normal(z, 1), 2) }, nil)
 		},
+		"guard \"over\": a guard compares what is missing": func(m *graph.Model, z graph.Expr) {
+			m.Observe("y", graph.Normal(z, 1), nan)
+			m.Name("over", graph.And(graph.Greater(z, 0), graph.Greater(m.Observed("y", 0), 3)))
+		},
+		"so that latents do not say whether it holds: record If(guard, 1, 0) by Deterministic, and ask Predict, in row 0 of the plate": func(m *graph.Model, z graph.Expr) {
+			m.Observe("y", graph.Normal(z, 1), nan)
+			g := graph.Greater(m.Observed("y", 0), 3)
+			m.Plate(2, func(p *graph.Plate) { p.Name("over", g) })
+		},
 		"Observed of the model is called in the body of a plate": func(m *graph.Model, z graph.Expr) {
 			m.Plate(2, func(*graph.Plate) { m.Observed("y", 0) })
 		},
@@ -113,8 +166,13 @@ func TestObservedErrors(t *testing.T) {
 		require.ErrorContains(t, err, says)
 		require.ErrorContains(t, err, "observed_test.go:")
 	}
-	d := threshold(t, []float64{0.3, 1.5, nan}, true, lastOf)
-	_, err := threshold(t, []float64{0.3, 1.5, nan, nan}, true, lastOf).WithObservations([]float64{0.3, 1.5, 1, nan})
+	m := graph.NewModel()
+	m.Observe("y", graph.Normal(m.Sample("z", graph.Normal(0, 1)), 1), nan)
+	d := mustCompile(t, m)
+	_, err := d.ArrangementWith(graph.Greater(m.Observed("y", 0), 3))
+	require.ErrorContains(t, err, "a guard compares what is missing")
+	d = threshold(t, []float64{0.3, 1.5, nan}, true, lastOf)
+	_, err = threshold(t, []float64{0.3, 1.5, nan, nan}, true, lastOf).WithObservations([]float64{0.3, 1.5, 1, nan})
 	require.ErrorContains(t, err, `observation "y", number 2 of all: a guard compares its value NaN, which cannot be replaced`)
 	_, err = d.WithData(map[string][]float64{"y": {0.3, 1, nan}})
 	require.ErrorContains(t, err, `observation "y" number 1: a guard compares its value 1.5, which cannot be replaced`)

@@ -400,7 +400,7 @@ func (c *script) addContents(m *Model, r, guards int, start nodeID, names []stri
 	}
 	for _, x := range c.derived {
 		x.x, x.where = c.moved(x.x, r, start), c.movedGuard(x.where, guards, r, start)
-		m.derived = append(m.derived, x)
+		m.derive(x)
 	}
 }
 

@@ -32,6 +32,7 @@ type Calibrating struct {
 // fits the program to each data set by FitAll, and looks at the ranks of what was drawn among draws of the fits: of each latent,
 // named guard and named expression, and of the log likelihood of the data; see package sbc. Print the result. Latents and data are drawn as
 // by [PredictPrior]: a program with a Factor is no prior to draw from, and what the factor says is seen as a fault.
+// It is an error if none of the data sets can be fitted, and if a guard compares what was observed ([graph.Model.Observed]).
 func Calibrate(ctx context.Context, d *graph.Density, c Calibrating) (Calibration, error) {
 	if ctx == nil || d == nil {
 		return Calibration{}, errors.New("vi: a nil context or density")
@@ -43,20 +44,32 @@ func Calibrate(ctx context.Context, d *graph.Density, c Calibrating) (Calibratio
 	if from == nil {
 		from = d
 	}
+	r, err := c.of(ctx, d, from)
+	if err != nil {
+		return Calibration{}, fmt.Errorf("vi: calibrating: %w", err)
+	}
+	return r, nil
+}
+
+// of is Calibrate of fits of d to data from a program.
+func (c Calibrating) of(ctx context.Context, d, from *graph.Density) (Calibration, error) {
 	if c.Fits < 0 {
-		return Calibration{}, errors.New("vi: calibrating: a negative number of fits")
+		return Calibration{}, errors.New("a negative number of fits")
+	}
+	if err := c.replicated(from); err != nil {
+		return Calibration{}, err
 	}
 	from, err := onlyGiven(from, c.Given)
 	if err != nil {
-		return Calibration{}, fmt.Errorf("vi: calibrating: %w", err)
+		return Calibration{}, err
 	}
 	truths, err := c.truths(ctx, from)
 	if err != nil {
-		return Calibration{}, fmt.Errorf("vi: calibrating: %w", err)
+		return Calibration{}, err
 	}
 	positions, err := observedAt(from)
 	if err != nil {
-		return Calibration{}, fmt.Errorf("vi: calibrating: %w", err)
+		return Calibration{}, err
 	}
 	sets := func(yield func(string, map[string][]float64) bool) {
 		for k, z := range truths {
@@ -65,35 +78,60 @@ func Calibrate(ctx context.Context, d *graph.Density, c Calibrating) (Calibratio
 			}
 		}
 	}
-	var result Calibration
 	var quantities []sbc.Quantity
-	k := -1
+	var failed []error
+	untrusted, k := 0, -1
 	for f := range FitAll(ctx, d, sets, c.Fit) {
 		if k++; f.Err != nil || k >= len(truths) {
-			result.Errors = append(result.Errors, f.Err)
+			failed = append(failed, f.Err)
 			continue
 		}
 		if f.Fit.findings.Verdict.Trust == TrustNothing { // a climb that was not judged has none
-			result.Untrusted++
+			untrusted++
 		}
-		rng := parallel.NewRand(parallel.Mix(^c.Fit.Seed, uint64(k)))
-		points, err := f.Fit.fewPoints(c.OfQ, rng)
-		if err != nil {
-			return Calibration{}, fmt.Errorf("vi: calibrating: %w", err)
+		if err := c.rank(&quantities, from, truths[k], f.Fit, parallel.NewRand(parallel.Mix(^c.Fit.Seed, uint64(k)))); err != nil {
+			return Calibration{}, err
 		}
-		source, fitted := askedOf(from), askedOf(f.Fit.Density)
-		if c.From == nil && len(positions) > 0 {
-			fitted.likelihood()
-			source = fitted
-		}
-		addRanks(&quantities, source, truths[k], fitted, points, rng)
 	}
 	if ctx.Err() != nil {
-		return Calibration{}, fmt.Errorf("vi: calibrating: %w", cause(ctx))
+		return Calibration{}, cause(ctx)
 	}
-	judged := sbc.Of(quantities)
-	judged.Errors, judged.Untrusted = result.Errors, result.Untrusted
-	return judged, nil
+	if len(failed) == c.Fits {
+		return Calibration{}, fmt.Errorf("none of %d data sets could be fitted: %w", c.Fits, failed[0])
+	}
+	r := sbc.Of(quantities)
+	r.Errors, r.Untrusted = failed, untrusted
+	return r, nil
+}
+
+// rank adds the ranks of what data were drawn at, z of a program, among draws of the fit to them.
+func (c Calibrating) rank(list *[]sbc.Quantity, from *graph.Density, z []float64, fit *Posterior, rng *rand.Rand) error {
+	points, err := fit.fewPoints(c.OfQ, rng)
+	if err != nil {
+		return err
+	}
+	source, fitted := askedOf(from), askedOf(fit.Density)
+	if c.From == nil && len(from.Observations()) > 0 {
+		fitted.likelihood()
+		source = fitted
+	}
+	addRanks(list, source, z, fitted, points, rng)
+	return nil
+}
+
+// replicated is an error if a name of Given is that of no observation, or if all are given.
+func (c Calibrating) replicated(from *graph.Density) error {
+	names := from.Observations()
+	for _, name := range c.Given {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("no observation %q is there to be given", name)
+		}
+		names = slices.DeleteFunc(names, func(other string) bool { return other == name })
+	}
+	if len(c.Given) > 0 && len(names) == 0 {
+		return errors.New("all observations are given, and none is left to be replicated: observe a second copy of them under another name")
+	}
+	return nil
 }
 
 // truths are the points that data are drawn at, of a program whose observations are missing but for those that are given.

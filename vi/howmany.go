@@ -8,8 +8,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/draws"
 	"github.com/facetvi/facet/vi/loo"
 )
@@ -107,16 +109,31 @@ func (c *Comparison) stack() {
 		m.LOO = r
 		all = append(all, r)
 	}
-	weights, err := loo.Stack(all...)
-	if len(all) < len(c.Models) || err != nil {
-		if err != nil {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("no weights by predictions: %v", err))
+	if len(all) < len(c.Models) {
+		return
+	}
+	first := c.Models[0]
+	for _, m := range c.Models { // loo.Stack sees names alone
+		if !slices.Equal(first.Fit.inOrder(), m.Fit.inOrder()) {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("no weights by predictions: %s observes the numbers in another order than %s", m.Name, first.Name))
+			return
 		}
+	}
+	weights, err := loo.Stack(all...)
+	if err != nil {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("no weights by predictions: %v", err))
 		return
 	}
 	for k, w := range weights {
 		c.Models[k].Stacking = w
 	}
+}
+
+// inOrder are the observations in the order in which the program makes them.
+func (p *Posterior) inOrder() []float64 {
+	z := make([]float64, p.Density.Dim())
+	p.Q.Rand(z, parallel.NewRand(0))
+	return p.Density.DataAt(z)
 }
 
 // Average is the average over the models, by their probabilities, of a number that all have: an expectation or a probability, as
@@ -168,7 +185,8 @@ func (c Comparison) Moments(name string) (Moments, error) {
 }
 
 // Predict makes n predictive draws of the models together, of each as many as its probability says; the seed fixes them. They have
-// the observations, deterministic expressions and latents that all models have by name, with as many elements.
+// the observations, deterministic expressions and latents that all models have by name, with as many elements, of observations the same
+// ones in the same order.
 func (c Comparison) Predict(n int, seed uint64) (Predictive, error) {
 	var parts []Predictive
 	sum, done := 0.0, 0

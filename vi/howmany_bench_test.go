@@ -45,8 +45,8 @@ func BenchmarkHowMany(b *testing.B) {
 	}
 }
 
-// BenchmarkPredict is of 4000 draws of a series of 100 numbers with a change, of which the last 20 are missing: forecasts of a fit (posterior), and
-// the prior predictive (prior).
+// BenchmarkPredict is of 4000 draws of a series of 100 numbers with a change, of which the last 20 are missing: forecasts of a fit (posterior), by
+// another program with the same latents (with), and the prior predictive (prior).
 func BenchmarkPredict(b *testing.B) {
 	d := changing(b, 100, 2, false)
 	data := d.Data()
@@ -61,6 +61,7 @@ func BenchmarkPredict(b *testing.B) {
 	require.NoError(b, err)
 	for name, predict := range map[string]func() (Predictive, error){
 		"posterior": func() (Predictive, error) { return p.Predict(4000, 1) },
+		"with":      func() (Predictive, error) { return p.PredictWith(d, 4000, 1) },
 		"prior":     func() (Predictive, error) { return PredictPrior(d, 4000, 1) },
 	} {
 		b.Run(name, func(b *testing.B) {

@@ -197,6 +197,20 @@ func TestHowManyAverages(t *testing.T) {
 	require.Contains(t, c.String(), "stacking")
 }
 
+// The same numbers in another order have the same evidence. What is said of each number is not mixed with what is said of another: there
+// are no weights by predictions, and no average of the predictions.
+func TestHowManyOtherOrder(t *testing.T) {
+	c, err := HowMany(context.Background(), []Program{{"a", conjugate(t, 1, []float64{1, 2}), 0}, {"b", conjugate(t, 1, []float64{2, 1}), 0}}, Settings{Seed: *seed})
+	require.NoError(t, err)
+	require.InDelta(t, 0.5, c.Models[0].Prob.Value, 5*c.Models[0].Prob.SE)
+	require.True(t, math.IsNaN(c.Models[0].Stacking) && math.IsNaN(c.Models[1].Stacking))
+	require.Equal(t, []string{"no weights by predictions: b observes the numbers in another order than a"}, c.Warnings)
+	r, err := c.Predict(10, 1)
+	require.NoError(t, err)
+	require.Empty(t, r.Observations)
+	require.Equal(t, []string{"x"}, r.Latents.Names)
+}
+
 // A program that cannot be fitted, has no name of its own or other data is an error; fits that are done are not done again.
 func TestHowManyErrorsAndCheckpoint(t *testing.T) {
 	one, two := conjugate(t, 1, []float64{1, 2}), conjugate(t, 2, []float64{1, 2})

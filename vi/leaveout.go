@@ -28,7 +28,7 @@ func (p *Posterior) LOO() (LOO, error) {
 	d := p.Density
 	made := madeBy(d, points[0])
 	if len(made) == 0 {
-		return LOO{}, errors.New("vi: leaving out one: the program has no observations")
+		return LOO{}, errors.New("vi: leaving out one: the program has no observations, or all are missing")
 	}
 	data, all := d.Data(), parallel.Blocks{N: len(points), Size: 256}
 	logs := make([][]float64, len(made))

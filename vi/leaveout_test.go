@@ -2,13 +2,11 @@ package vi
 
 import (
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -111,16 +109,9 @@ func TestLOOOfRoaches(t *testing.T) {
 
 // roaches is the vignette's program: the priors are those of rstanarm's stan_glm.
 func roaches(t testing.TB) *graph.Density {
-	file, err := os.Open(filepath.Join("loo", "testdata", "roaches.csv"))
-	require.NoError(t, err)
-	defer file.Close()
-	rows, err := csv.NewReader(file).ReadAll()
-	require.NoError(t, err)
 	columns := make([][]float64, 5) // y, roach1, treatment, senior, exposure2
-	for _, row := range rows[1:] {
-		for j, cell := range row {
-			x, err := strconv.ParseFloat(cell, 64)
-			require.NoError(t, err)
+	for _, row := range cellsOf(t, "loo", "testdata", "roaches.csv") {
+		for j, x := range numbersOf(t, row) {
 			columns[j] = append(columns[j], x)
 		}
 	}

@@ -2,7 +2,13 @@ package vi
 
 import (
 	"context"
+	"encoding/csv"
 	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,88 +16,174 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/cputime"
 	"github.com/facetvi/facet/internal/long"
+	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/vi/mc"
 )
 
-// The demo of mcp, a package for changes of regressions by JAGS: data, default priors and program (github.com/lindeloev/mcp,
-// data/demo_fit.rda).
-var (
-	demoTime     = []float64{68.3582016965, 87.2903780779, 69.0117288148, 11.5936078364, 19.500911748, 46.1200857302, 20.3535240376, 59.0849239845, 37.3888069531, 14.1298123635, 9.6155940555, 70.2873911476, 7.75876734406, 23.489634227, 95.9500159835, 79.5100129908, 38.6566451518, 97.6266647456, 9.52899220865, 58.1901331665, 47.2314848565, 30.2346258657, 11.0301422188, 57.17589329, 79.0741347475, 63.8252169127, 31.1306532007, 69.2717765458, 67.4615425291, 75.820274232, 84.1255950741, 24.0454239771, 67.9760655388, 7.0443603443, 64.6560877562, 10.2121717297, 95.5761883873, 74.8231523205, 15.022671246, 30.7625839487, 90.7931115944, 17.8023654036, 27.6160052046, 40.4889922356, 94.6441148873, 19.7721058037, 13.2924270816, 50.8094294928, 7.2119893739, 57.5268018292, 76.7963313032, 31.2273515156, 5.36618838087, 63.8651117217, 63.0080798175, 82.3192897253, 77.662850311, 55.0836749142, 3.18932263181, 25.1261590747, 78.5572223598, 27.6852781652, 9.99668627046, 51.7814289313, 21.7731537065, 51.0641758097, 92.4831521465, 29.0424090344, 40.7170513878, 89.2380872741, 72.9796328582, 79.4311368372, 7.2355432203, 69.0919925924, 59.5907846466, 78.7698286586, 37.5473047607, 17.1743278857, 80.4932710947, 68.5009864392, 91.0550871165, 88.0646022968, 62.3830687953, 8.26969183981, 97.9594485369, 78.9318936644, 42.760673794, 88.4076768765, 6.8912651157, 80.3526118165, 65.4377336381, 64.3373730127, 94.1752600251, 23.8976833876, 89.7999173729, 36.2773989094, 19.1756066401, 19.5309575181, 64.0906643122, 24.4944047881}
-	demoResponse = []float64{32.8426509754, -1.16000308597, 27.5642483055, 10.0629706897, 14.0568587289, 18.2926398863, 19.0731819524, 27.3770747427, 19.9843186162, 13.548809189, 4.35332344224, 3.15762228218, 7.79047841953, 11.7029531939, -8.2719017677, -4.41634987204, 14.2547639842, -8.16522945149, 7.95828535033, 26.6805482857, 16.7518559506, 15.6191541573, 14.7903982622, 21.1226275234, -5.97061200334, 28.5108064026, 11.4476500815, 31.2250526297, 28.838890068, 3.77223667743, -2.70268359392, 4.54434363052, 32.6078478246, 1.72228677783, 28.1791973969, 10.49609095, -4.90111436386, 0.355576544609, 16.6597318458, 9.16421448816, -9.80591849961, 15.6857499265, 7.38902126569, 8.55781247813, -8.41866829229, 13.3568900059, 5.3279844401, 24.7543133279, 13.4366958834, 23.34199877, -2.01398414507, 8.92700238081, 10.7452890147, 40.5875961968, 26.024143763, -4.87215570648, -1.6331466842, 18.9480922525, 8.60600011291, 8.64276257772, -0.347969094321, 18.0435545394, 4.00448023446, 26.636488788, 8.93749811024, 17.9469357793, -6.19921710706, 8.73637410313, 15.2315281584, -7.64898563461, -1.20168712379, -3.89558271981, 4.88719889545, 27.2192475619, 23.1955843589, 0.961104558758, 13.2325313499, 11.3143539844, 3.12989219901, 35.6749054125, -4.40149726796, 3.91023585996, 26.8709589475, 11.8761324719, -8.37341618581, 0.378471902172, 10.43058754, 6.87044141945, 10.2799623803, -7.59726195993, 29.0637171321, 26.1320993344, -2.75744337828, 11.8948540994, -0.870714299967, 17.2185637301, 12.643619403, 8.68583101474, 25.0445931528, 6.38179130854}
-)
+// cellsOf are those of a CSV file, without its first row.
+func cellsOf(t testing.TB, path ...string) [][]string {
+	file, err := os.Open(filepath.Join(path...))
+	require.NoError(t, err)
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	require.NoError(t, err)
+	return rows[1:]
+}
 
-// mcpDemo is a plateau that joins a slope at cp_1, and another line from cp_2 on.
-func mcpDemo(t testing.TB) *graph.Density {
-	low, high, sd := floats.Min(demoTime), floats.Max(demoTime), stat.StdDev(demoResponse, nil)
+// numbersOf are cells of numbers.
+func numbersOf(t testing.TB, cells []string) []float64 {
+	list := make([]float64, len(cells))
+	for i, cell := range cells {
+		x, err := strconv.ParseFloat(cell, 64)
+		require.NoError(t, err)
+		list[i] = x
+	}
+	return list
+}
+
+// demo are time and response of the demo of mcp, a package for changes of regressions by JAGS. See testdata/mcp.
+func demo(t testing.TB) (time, response []float64) {
+	for _, row := range cellsOf(t, "testdata", "mcp", "demo.csv") {
+		x := numbersOf(t, row)
+		time, response = append(time, x[0]), append(response, x[1])
+	}
+	return time, response
+}
+
+// mcpDemo is a plateau that joins a slope at cp_1, and another line from cp_2 on. The priors are mcp's if wide is 1: that of slopes is so
+// many times as wide.
+func mcpDemo(t testing.TB, wide float64) *graph.Density {
+	time, response := demo(t)
+	low, high, sd := floats.Min(time), floats.Max(time), stat.StdDev(response, nil)
 	m := graph.NewModel()
 	change := graph.Cauchy(low, (high-low)/2)
 	cp1, cp2 := m.Sample("cp_1", graph.Truncated(change, low, high)), m.Sample("cp_2", graph.Truncated(change, low, high))
 	m.Require(graph.Less(cp1, cp2))
 	m.Factor(graph.Sub(0, graph.Log(graph.Sub(graph.CDF(change, high), graph.CDF(change, cp1))))) // cp_2 is truncated to (cp_1, high)
 	m.Name("late", graph.Greater(cp1, 25))
-	level, line := graph.StudentsT(0, 3*sd, 3), graph.StudentsT(0, sd/(high-low), 3)
+	level, line := graph.StudentsT(0, 3*sd, 3), graph.StudentsT(0, wide*sd/(high-low), 3)
 	int1, int3 := m.Sample("int_1", level), m.Sample("int_3", level)
 	time2, time3 := m.Sample("time_2", line), m.Sample("time_3", line)
 	sigma := m.Sample("sigma_1", graph.HalfNormal(sd))
-	for i, x := range demoTime {
+	for i, x := range time {
 		first := graph.Add(int1, graph.If(graph.Less(cp1, x), graph.Mul(time2, graph.Sub(x, cp1)), 0))
 		mean := graph.If(graph.Less(cp2, x), graph.Add(int3, graph.Mul(time3, graph.Sub(x, cp2))), first)
-		m.Observe("response", graph.Normal(mean, sigma), demoResponse[i])
+		m.Observe("response", graph.Normal(mean, sigma), response[i])
 	}
 	return mustCompile(t, m)
 }
 
 // mcpNull is a line, and another from cp_1 on.
 func mcpNull(t testing.TB) *graph.Density {
-	low, high, sd := floats.Min(demoTime), floats.Max(demoTime), stat.StdDev(demoResponse, nil)
+	time, response := demo(t)
+	low, high, sd := floats.Min(time), floats.Max(time), stat.StdDev(response, nil)
 	m := graph.NewModel()
 	cp := m.Sample("cp_1", graph.Uniform(low, high))
 	level, line := graph.StudentsT(0, 3*sd, 3), graph.StudentsT(0, sd/(high-low), 3)
 	int1, int2 := m.Sample("int_1", level), m.Sample("int_2", level)
 	time1, time2 := m.Sample("time_1", line), m.Sample("time_2", line)
 	sigma := m.Sample("sigma_1", graph.HalfNormal(sd))
-	for i, x := range demoTime {
+	for i, x := range time {
 		mean := graph.If(graph.Less(cp, x), graph.Add(int2, graph.Mul(time2, graph.Sub(x, cp))), graph.Add(int1, graph.Mul(time1, x)))
-		m.Observe("response", graph.Normal(mean, sigma), demoResponse[i])
+		m.Observe("response", graph.Normal(mean, sigma), response[i])
 	}
 	return mustCompile(t, m)
 }
 
-// mcp's README has mean and 95 % interval of 9000 draws, of which 384 of cp_1 are effective, 810 of int_3 and 5792 of cp_2, and a
-// difference of 7.6 ± 4.6 in leave-one-out to a program without the plateau. 180 000 draws of mcp's JAGS program by JAGS 4.3.1, which took 48 CPU
-// seconds after 1500 of adaptation, have the means and standard errors at the end, and p(cp_1 > 25) = 0.9332.
+// densest is the shortest interval that has 95 % of x, which it sorts.
+func densest(x []float64) (low, high float64) {
+	slices.Sort(x)
+	k := int(0.95 * float64(len(x)))
+	low, high = x[0], x[k]
+	for i := range x[k:] {
+		if x[k+i]-x[i] < high-low {
+			low, high = x[i], x[k+i]
+		}
+	}
+	return low, high
+}
+
+// ends are those of the shortest interval of n draws from x, on average, and how far that of one time n draws is off.
+func ends(x []float64, n int, rng *rand.Rand) (low, high Estimate) {
+	const times = 200
+	var lows, highs mc.Moments
+	few := make([]float64, n)
+	for range times {
+		for i := range few {
+			few[i] = x[rng.IntN(len(x))]
+		}
+		a, b := densest(few)
+		lows.Add(a)
+		highs.Add(b)
+	}
+	return Estimate{Value: lows.Mean, SE: math.Sqrt(lows.Variance())}, Estimate{Value: highs.Mean, SE: math.Sqrt(highs.Variance())}
+}
+
+// mcpPublished are means and 95 % intervals of highest density in mcp's README, by 9000 draws, of which so many are effective.
+var mcpPublished = []struct {
+	name            string
+	mean, low, high float64
+	effective       int
+}{
+	{"cp_1", 30.27, 23.19, 38.760, 384}, {"cp_2", 69.78, 69.27, 70.238, 5792}, {"int_1", 10.26, 8.82, 11.768, 1480}, {"int_3", 0.44, -2.49, 3.428, 810},
+	{"sigma_1", 4.01, 3.43, 4.591, 3852}, {"time_2", 0.53, 0.40, 0.662, 437}, {"time_3", -0.22, -0.38, -0.035, 834},
+}
+
+// mcpOff lists which numbers of a fit differ by more than the Monte Carlo errors of both from what is published, or from a long run of JAGS.
+func mcpOff(t testing.TB, p *Posterior) (off []string) {
+	must := func(e Estimate, err error) Estimate {
+		require.NoError(t, err)
+		return e
+	}
+	differ := func(what string, want, got Estimate, errors, rounded float64) {
+		error := math.Hypot(want.SE, got.SE)
+		t.Logf("%-26s %9.5f ± %.5f, here %9.5f ± %.5f: %5.1f errors", what, want.Value, want.SE, got.Value, got.SE, (got.Value-want.Value)/error)
+		if !(math.Abs(want.Value-got.Value) <= errors*error+rounded) {
+			off = append(off, what)
+		}
+	}
+	draws, err := p.Draws(100_000, *seed)
+	require.NoError(t, err)
+	rng := parallel.NewRand(*seed)
+	for _, w := range mcpPublished {
+		x, err := draws.Of(w.name)
+		require.NoError(t, err)
+		own := must(p.SD(w.name)).Value / math.Sqrt(float64(w.effective))
+		differ(w.name+", published mean", Estimate{Value: w.mean, SE: own}, must(p.Mean(w.name)), 3, 0.005)
+		low, high := ends(x, w.effective, rng)
+		differ(w.name+", published low", Estimate{Value: w.low, SE: low.SE}, Estimate{Value: low.Value, SE: must(p.Quantile(w.name, 0.025)).SE}, 3, 0.005)
+		differ(w.name+", published high", Estimate{Value: w.high, SE: high.SE}, Estimate{Value: high.Value, SE: must(p.Quantile(w.name, 0.975)).SE}, 3, 0.005)
+	}
+	late := must(p.ProbNamed("late", 0))
+	differ("cp_1 > 25, published", Estimate{Value: 0.917, SE: math.Sqrt(0.917 * 0.083 / 384)}, late, 3, 0.0005)
+	for _, row := range cellsOf(t, "testdata", "mcp", "jags.csv") {
+		name, x := row[0], numbersOf(t, row[1:])
+		if name == "late" {
+			differ("cp_1 > 25, JAGS", Estimate{Value: x[0], SE: x[1]}, late, 4, 0)
+			continue
+		}
+		differ(name+", JAGS mean", Estimate{Value: x[0], SE: x[1]}, must(p.Mean(name)), 4, 0)
+		differ(name+", JAGS 2.5 %", Estimate{Value: x[2], SE: x[3]}, must(p.Quantile(name, 0.025)), 4, 0)
+		differ(name+", JAGS 97.5 %", Estimate{Value: x[4], SE: x[5]}, must(p.Quantile(name, 0.975)), 4, 0)
+	}
+	return off
+}
+
+// The demo's numbers are those of mcp and of JAGS. With a prior of the slopes that is twice as wide, which moves the first slope by a seventh
+// of its standard deviation, they are not. In mcp's README the difference in leave-one-out to a program without the plateau is 7.6 ± 4.6.
 func TestMCPDemo(t *testing.T) {
-	if !long.Exhaustive() {
-		t.Skip("an end of an interval is .0269 off, and .0262 is allowed: to be looked into; run with -exhaustive")
-	}
 	long.Skip(t)
-	p, err := Fit(context.Background(), mcpDemo(t), Settings{Seed: *seed})
+	began := cputime.Seconds()
+	p, err := Fit(context.Background(), mcpDemo(t, 1), Settings{Seed: *seed})
 	require.NoError(t, err)
-	for _, want := range []struct {
-		name                          string
-		mean, low, high, ns, jags, se float64
-	}{
-		{"cp_1", 30.27, 23.19, 38.760, 384, 30.6979, 0.0444}, {"cp_2", 69.78, 69.27, 70.238, 5792, 69.7755, 0.00087}, {"int_1", 10.26, 8.82, 11.768, 1480, 10.2904, 0.005}, {"int_3", 0.44, -2.49, 3.428, 810, 0.5396, 0.0131},
-		{"sigma_1", 4.01, 3.43, 4.591, 3852, 4.00863, 0.00103}, {"time_2", 0.53, 0.40, 0.662, 437, 0.53866, 0.00075}, {"time_3", -0.22, -0.38, -0.035, 834, -0.22045, 0.00076},
-	} {
-		mean, err := p.Mean(want.name)
-		require.NoError(t, err)
-		sd, err := p.SD(want.name)
-		require.NoError(t, err)
-		error := math.Hypot(mean.SE, sd.Value/math.Sqrt(want.ns))
-		require.InDelta(t, want.mean, mean.Value, 3*error+0.005, want.name)
-		require.InDelta(t, want.jags, mean.Value, 4*math.Hypot(want.se, mean.SE), want.name)
-		low, err := p.Quantile(want.name, 0.025)
-		require.NoError(t, err)
-		high, err := p.Quantile(want.name, 0.975)
-		require.NoError(t, err)
-		require.InDelta(t, want.low, low.Value, 0.1*(want.high-want.low), want.name) // of highest density there
-		require.InDelta(t, want.high, high.Value, 0.1*(want.high-want.low), want.name)
-	}
-	later, err := p.ProbNamed("late", 0)
+	t.Logf("%.1f CPU seconds", cputime.Seconds()-began)
+	require.Empty(t, mcpOff(t, p))
+	other, err := Fit(context.Background(), mcpDemo(t, 2), Settings{Seed: *seed})
 	require.NoError(t, err)
-	require.InDelta(t, 0.917, later.Value, 3*math.Sqrt(0.917*0.083/384))
-	require.InDelta(t, 0.9332, later.Value, 4*math.Hypot(later.SE, math.Sqrt(0.933*0.067/7600)))
+	require.NotEmpty(t, mcpOff(t, other))
+
 	r, err := p.LOO()
 	require.NoError(t, err)
 	null, err := Fit(context.Background(), mcpNull(t), Settings{Seed: *seed})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
@@ -91,6 +92,24 @@ func TestMissingInFitAll(t *testing.T) {
 	}
 }
 
+// A named expression of what is to come is that of the values that are drawn, and so its mean is a probability, here with a closed form.
+func TestPredictedExpressions(t *testing.T) {
+	m := graph.NewModel()
+	level := m.Sample("level", graph.Normal(0, 5))
+	for _, y := range []float64{1, 2, 1, 3, math.NaN()} {
+		m.Observe("y", graph.Normal(level, 1), y)
+	}
+	m.Deterministic("above", graph.If(graph.Greater(m.Observed("y", 4), 3), 1, 0))
+	const n = 40_000
+	r, err := fitOf(t, vitest.Compile(t, m)).Predict(n, 1)
+	require.NoError(t, err)
+	above, err := r.Mean("above")
+	require.NoError(t, err)
+	precision := 4 + 1./25
+	want := distuv.Normal{Mu: 7 / precision, Sigma: math.Sqrt(1 + 1/precision)}.Survival(3)
+	require.InDelta(t, want, above[0], 4*math.Sqrt(want*(1-want)/n))
+}
+
 // PredictWith the program of the fit is Predict; another program may have its latents in another order and its own data.
 func TestPredictWith(t *testing.T) {
 	fit := fitOf(t, levels(t, 0.1, 0, -0.3, 0.4, 2, 1.7, 2, 2.2))
@@ -127,6 +146,8 @@ func TestPredictWith(t *testing.T) {
 	}
 	require.ErrorContains(t, other.Latents.WriteCSV(new(bytes.Buffer)), "not made by a Posterior")
 
+	_, err = fit.PredictWith(nil, 10, 3)
+	require.ErrorContains(t, err, "vi: predicting with a nil density")
 	for says, build := range map[string]func(m *graph.Model){
 		`has a latent "c", of which there are no draws`: func(m *graph.Model) { m.Sample("c", graph.Normal(0, 1)) },
 		"latent when cannot be":                         func(m *graph.Model) { m.Sample("when", graph.Uniform(0, 1)) },

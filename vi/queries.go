@@ -75,9 +75,12 @@ func (p *Posterior) Predict(n int, seed uint64) (Predictive, error) {
 
 // PredictWith is Predict by another program with the latents of the fit, or some of them, by name and in any order: of other covariates
 // or more rows, whose observations may all be missing. Nothing is fitted again: the draws of the latents are those
-// of the fit, whatever priors and data the other program has. It is an error if the program has a latent that the fit has not, or one that
+// of the fit, whatever priors, conditions and data the other program has. It is an error if the program has a latent that the fit has not, or one that
 // cannot have a value that was drawn.
 func (p *Posterior) PredictWith(other *graph.Density, n int, seed uint64) (Predictive, error) {
+	if other == nil {
+		return Predictive{}, errors.New("vi: predicting with a nil density")
+	}
 	latents, err := p.Draws(n, seed)
 	if err != nil {
 		return Predictive{}, err

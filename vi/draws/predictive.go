@@ -50,7 +50,7 @@ func Predict(latents Draws, seed uint64) (Predictive, error) {
 		rng := rand.New(parallel.Stream(seed, b))
 		for k := b * cut.Size; k < b*cut.Size+cut.Width(b); k++ {
 			y[k] = d.Replicate(nil, latents.z[k], rng)
-			x[k] = d.DeterministicAt(nil, latents.z[k])
+			x[k] = d.DeterministicGiven(nil, latents.z[k], y[k])
 		}
 		return nil
 	})
@@ -183,19 +183,20 @@ func present(m *mat.Dense, column int) []float64 {
 }
 
 // Together are the predictive draws of several programs, one after the other: of the observations, deterministic expressions and
-// latents that all have, with as many elements. Data are those of the first.
+// latents that all have, with as many elements, of observations the same ones in the same order.
 func Together(parts ...Predictive) (Predictive, error) {
 	if len(parts) == 0 {
 		return Predictive{}, fmt.Errorf("draws: no predictive draws")
 	}
 	first := parts[0]
 	out := Predictive{values: map[string]*mat.Dense{}, data: first.data, Latents: Draws{index: map[string]int{}}}
+	same := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 	shared := func(names []string) (list []string) {
 		for _, name := range names {
 			of := mat.Dense{}
 			for k, p := range parts {
 				m, ok := p.values[name]
-				if _, columns := of.Dims(); !ok || k > 0 && columns != m.RawMatrix().Cols {
+				if _, columns := of.Dims(); !ok || k > 0 && (columns != m.RawMatrix().Cols || !slices.EqualFunc(first.data[name], p.data[name], same)) {
 					of.Reset()
 					break
 				}
