@@ -70,7 +70,7 @@ type Result struct {
 	Island []int
 	// LogEvidence is the logarithm of the mean of the islands' evidences, with its jackknife
 	// standard error. Where moves are slow on the way, as in funnels and among many walls, it tends to be too
-	// low, by more than the error says; the draws, which are moved on at β = 1, are not concerned.
+	// low, by more than the error says; the draws, which are moved on at β = 1, are not concerned, and a bridge to them knows it better.
 	LogEvidence mc.Estimate
 	Islands     []float64 // the logarithms of their evidences
 	Beta        float64   // 1, or where the run was ended
