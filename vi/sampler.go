@@ -132,7 +132,9 @@ func samplerFirst(ctx context.Context, d *graph.Density) (bool, error) {
 	}
 	of := map[int]bool{} // planes of switches with one
 	for _, w := range switches {
-		of[w.Planes[0]] = len(w.Planes) == 1
+		if of[w.Planes[0]] = len(w.Planes) == 1; !of[w.Planes[0]] && d.Dim()-len(switches) <= fewLatents {
+			return false, nil // a threshold among data may have far places of little weight, which climbs find
+		}
 	}
 	walls := 0
 	for l := range d.Arrangement().Len() {
