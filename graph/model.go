@@ -38,6 +38,7 @@ type Model struct {
 	firsts       map[sharing]Expr // data that others share a log density with
 	derived      []deterministic
 	named        []namedGuard
+	undecided    []string         // names of guards that compare what is missing
 	places       map[place]*place // of the program so far
 	open         *Plate           // the plate whose body runs
 	tape         *tape            // of a model that is the trace of a plate

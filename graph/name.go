@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -58,7 +59,8 @@ type namedGuard struct {
 // g. Guards that share a name form a vector, in the order of the calls: on[0],
 // on[1], …. A guard may be any condition: one comparison, And, Or and Not of
 // some, or simply true or false. Names of guards are apart from those of
-// latents and observations. Naming changes nothing about the density.
+// latents and observations. Naming changes nothing about the density. A guard that compares what is missing has no
+// probability by latents, and no number among those of its name: record If(g, 1, 0) by Deterministic, and ask Predict.
 func (m *Model) Name(name string, g Guard) Guard {
 	switch wrong := checkName(aGuard, name); {
 	case !m.outsidePlates("Name"):
@@ -70,7 +72,10 @@ func (m *Model) Name(name string, g Guard) Guard {
 	case g.isNaN():
 		m.fail("guard %q: %v", name, errNaN)
 	case g.comparesMissing():
-		m.fail("guard %q: %v", name, errMissing)
+		m.undecided = append(m.undecided, name)
+		return g
+	case slices.Contains(m.undecided, name):
+		m.fail("guard %q: one before it of that name compares what is missing, so that it has no number: give it another name", name)
 	}
 	m.named = append(m.named, namedGuard{name, g})
 	return g
