@@ -72,6 +72,12 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 		}
 		m.sampling(at, began)
 	}
+	run.Near = func(draws [][]float64) (smc.Proposal, error) {
+		if q := cells.NewProposal(ctx, d.Dim(), draws, switches, parallel.Mix(s.Seed, cellStream)); q != nil {
+			return q, nil
+		}
+		return nil, ctx.Err()
+	}
 	if s.sampler.Draws == 0 {
 		run.Enough = p.need
 	}

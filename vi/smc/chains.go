@@ -100,13 +100,14 @@ func (r *sampler) finish() error {
 			return err
 		}
 	}
-	c, goal, next := &chains{}, float64(r.s.Effective), 4
-	if r.s.Enough != nil {
-		next = firstLook
-	}
+	c, goal, next := &chains{}, float64(r.s.Effective), firstLook
 	r.last = c
 	for c.n < r.s.MostMoves && !r.over() {
-		if err := r.move(); err != nil {
+		move := r.move
+		if r.near.q != nil && c.n%(1+jumpsToMove) != 0 {
+			move = r.jump
+		}
+		if err := move(); err != nil {
 			return err
 		}
 		if err := r.keep(); err != nil {
@@ -114,17 +115,24 @@ func (r *sampler) finish() error {
 		}
 		effective := c.effective(r.d.Dim(), r.s.Islands, r.s.Particles)
 		r.report(c.n, effective, goal)
-		switch {
-		case c.n < next:
-			continue
-		case r.s.Enough != nil:
-			more := r.s.Enough(r.found())
+		if r.s.Enough == nil && c.n >= fewestMoves && effective >= goal {
+			return nil
+		}
+		if c.n >= next {
+			more := goal / effective
+			if r.s.Enough != nil {
+				more = r.s.Enough(r.found())
+				goal = spare * more * effective
+			}
 			if more <= 1 {
 				return nil
 			}
-			goal, next = spare*more*effective, 1+int(float64(c.n)*min(spare*more, mostFurther))
-		case effective >= goal:
-			return nil
+			if more > worthNear {
+				if err := r.findNear(); err != nil {
+					return err
+				}
+			}
+			next = max(firstLook, 1+int(float64(c.n)*min(spare*more, mostFurther)))
 		}
 		if most := float64(r.s.MostMoves); c.n >= r.s.MostMoves/5 && goal/effective*float64(c.n) > most {
 			return nil
@@ -145,8 +153,11 @@ func (r *sampler) keep() error {
 	return nil
 }
 
-// firstLook is after how many moves it is seen whether there are enough draws.
-const firstLook = 8
+// After how many moves it is seen whether there are enough draws: of the mean that is known the least, and of what is asked for.
+const (
+	fewestMoves = 4
+	firstLook   = 8
+)
 
 // spare is how many times as many draws as seem to be needed are made, but mostFurther at most before that is looked at again: few draws
 // do not know it well.

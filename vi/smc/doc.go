@@ -13,7 +13,8 @@
 // how far the result can be relied on, see [Diagnostics].
 //
 // A move is a trajectory of Hamiltonian dynamics, with the particles' covariance as inverse mass, and then moves
-// of the residuals that priors leave of latents, as package scout makes them. Where log r jumps, at a guard,
+// of the residuals that priors leave of latents, as package scout makes them. At β = 1 points may be proposed from a distribution that is fitted
+// to the draws, too, which go from mode to mode. Where log r jumps, at a guard,
 // trajectories reflect and refract:
 //
 //	   ΔU > p²/2          ΔU < p²/2

@@ -38,6 +38,8 @@ type Settings struct {
 	// Complete, if not nil, returns what draws latents that are summed out of the density, given the others, in batches of n
 	// points. Draws have theirs; in the density nothing depends on them.
 	Complete func(n int) Completer
+	// Near, if not nil, returns a distribution near draws, or nil: at β = 1 moves also propose points of it.
+	Near func(draws [][]float64) (Proposal, error)
 	// Over, if not nil, is asked whether to end with what is there.
 	Over func() bool
 	// Progress is told how far the run is, after each temperature, and after each
@@ -45,6 +47,12 @@ type Settings struct {
 	Progress func(Progress)
 
 	wrong func(w *walls) // breaks walls, in tests
+}
+
+// A Proposal is a distribution of some latents. It is used by several goroutines.
+type Proposal interface {
+	LogProb(z []float64) float64
+	Rand(z []float64, rng *rand.Rand) // leaves the other latents as they are
 }
 
 // A Completer is that of package family.
@@ -154,6 +162,7 @@ func priorDraws(d *graph.Density, seed uint64) (draws [][]float64) {
 
 // An island is particles that exchange nothing with those of others.
 type island struct {
+	number     int
 	now        states
 	pool, next []states // after each move at the last temperature, and at this one
 	evidence   float64  // its logarithm
@@ -181,6 +190,7 @@ type sampler struct {
 	moved        int
 	acceptance   mc.Moments // at β = 1
 	last         *chains
+	near         nearby
 }
 
 func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, error) {
@@ -194,8 +204,8 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 	r.precision = r.start.power(-1, inverse, inverse)
 	r.constant = -0.5*r.start.logDet() - 0.5*float64(dim)*math.Log(2*math.Pi)
 	r.step = 0.5 / math.Pow(float64(dim), 0.25)
-	for range s.Islands {
-		l := &island{now: newStates(dim, s.Particles)}
+	for k := range s.Islands {
+		l := &island{number: k, now: newStates(dim, s.Particles)}
 		for range s.Moves {
 			l.pool, l.next = append(l.pool, newStates(dim, s.Particles)), append(l.next, newStates(dim, s.Particles))
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -46,15 +47,8 @@ func Bridge(ctx context.Context, d *graph.Density, p Posterior, most int, seed u
 	rng := parallel.NewRand(seed)
 	var q [2]family.Q
 	for h := range q {
-		var known cloud
-		half := b.half(p, h, bridgeFitted)
-		known.add(half.z, make([]float64, len(half.z)), 0)
-		m := fitNormals(ctx, known, 1, rng)
-		if m == nil {
+		if q[h] = mixtureOf(ctx, b.half(p, h, bridgeFitted).z, rng); q[h] == nil {
 			return unknown, ctx.Err()
-		}
-		if q[h] = (shape{latents: b.rest, dim: len(b.rest)}).of(m); q[h] == nil {
-			return unknown, nil
 		}
 	}
 	for n := bridgeDraws; ; n *= 4 {
@@ -75,13 +69,28 @@ func Bridge(ctx context.Context, d *graph.Density, p Posterior, most int, seed u
 	}
 }
 
+// mixtureOf is the mixture of normals near points; nil if a covariance matrix is singular.
+func mixtureOf(ctx context.Context, points [][]float64, rng *rand.Rand) family.Q {
+	var known cloud
+	known.add(points, make([]float64, len(points)), 0)
+	m := fitNormals(ctx, known, 1, rng)
+	if m == nil {
+		return nil
+	}
+	s := shape{dim: len(points[0])}
+	for i := range s.dim {
+		s.latents = append(s.latents, i)
+	}
+	return s.of(m)
+}
+
 // A bridge evaluates log r at points of the latents that are not summed out.
 type bridge struct {
-	d             *graph.Density
-	x             *graph.Executor
-	latents, rest []int     // of the density, and their numbers among themselves
-	at            []float64 // a point, for the others
-	constant      float64   // the log of their prior there
+	d        *graph.Density
+	x        *graph.Executor
+	latents  []int
+	at       []float64 // a point, for the others
+	constant float64   // the log of their prior there
 }
 
 func newBridge(d *graph.Density, switches []graph.SwitchLatent) (*bridge, error) {
@@ -91,18 +100,22 @@ func newBridge(d *graph.Density, switches []graph.SwitchLatent) (*bridge, error)
 	}
 	prior.Follow() // to their centers
 	b := &bridge{d: d, at: prior.Z}
-	summed := map[int]bool{}
 	for _, w := range switches {
-		summed[w.Latent] = true
 		b.constant += prior.LogPriorOf(w.Latent, 0)
 	}
-	for i := range d.Dim() {
-		if !summed[i] {
-			b.latents, b.rest = append(b.latents, i), append(b.rest, len(b.rest))
-		}
-	}
+	b.latents = without(d.Dim(), switches)
 	b.x, err = d.Executor(quick, graph.Compute{Out: true})
 	return b, err
+}
+
+// without are the latents but for switches.
+func without(dim int, switches []graph.SwitchLatent) (list []int) {
+	for i := range dim {
+		if !slices.ContainsFunc(switches, func(w graph.SwitchLatent) bool { return w.Latent == i }) {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 // logR is log r at points of the rest, without the prior of what is summed out.

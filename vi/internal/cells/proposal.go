@@ -1,0 +1,57 @@
+package cells
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/vi/family"
+)
+
+// A Proposal is a distribution near draws of a posterior, of the latents but for switches that are summed out.
+type Proposal struct {
+	q       family.Q
+	latents []int
+}
+
+// mostProposed is of how many latents a mixture of normals may come near a posterior that one normal is far from.
+const mostProposed = 20
+
+// NewProposal is the mixture of normals near draws, with a wider part; nil if there are many latents, or a covariance matrix is singular.
+func NewProposal(ctx context.Context, dim int, draws [][]float64, switches []graph.SwitchLatent, seed uint64) *Proposal {
+	p := &Proposal{latents: without(dim, switches)}
+	if len(p.latents) > mostProposed {
+		return nil
+	}
+	points := make([][]float64, len(draws))
+	for k, z := range draws {
+		points[k] = p.of(z)
+	}
+	q := mixtureOf(ctx, points, parallel.NewRand(seed))
+	if q == nil {
+		return nil
+	}
+	p.q = defensive(q)
+	return p
+}
+
+func (p *Proposal) of(z []float64) []float64 {
+	x := make([]float64, len(p.latents))
+	for j, i := range p.latents {
+		x[j] = z[i]
+	}
+	return x
+}
+
+// LogProb is the log density at z.
+func (p *Proposal) LogProb(z []float64) float64 { return p.q.LogProb(p.of(z)) }
+
+// Rand draws the latents of z but for the switches.
+func (p *Proposal) Rand(z []float64, rng *rand.Rand) {
+	x := make([]float64, len(p.latents))
+	p.q.Rand(x, rng)
+	for j, i := range p.latents {
+		z[i] = x[j]
+	}
+}

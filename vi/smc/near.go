@@ -1,0 +1,115 @@
+package smc
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// Points that are proposed from a distribution near the posterior do not depend on the last one, and cost log r at one point. Where the posterior
+// is near a mixture of normals, as that of few latents often is, they go from mode to mode.
+//
+//	z' ~ q,    accepted with probability min(1, r(z')·q(z) / (r(z)·q(z')))
+const (
+	worthNear   = 5    // by how many times there have to be more draws for that
+	jumpsToMove = 4    // of them after each other move
+	leastNear   = 0.03 // mean acceptance; below it q is given up,
+	moreNear    = 0.85 // and below this looked for again when there are
+	againNear   = 2    // times as many draws, or the square of that after it was given up
+	nearDraws   = 8192
+	forget      = 4 // moves that are accepted
+)
+
+// A nearby is the distribution q, or nil.
+type nearby struct {
+	q        Proposal
+	accepted float64 // mean acceptance of the last move
+	from     int     // moves that its draws were of
+}
+
+// findNear looks for q among the draws, if none is good enough. With the first one draws begin anew, after as many moves as forget in which
+// modes the particles came: tempering does not know their weights well.
+func (r *sampler) findNear() (err error) {
+	again := againNear
+	if r.near.q == nil {
+		again *= againNear
+	}
+	if r.s.Near == nil || r.near.from > 0 && (r.near.accepted > moreNear || r.last.n < again*r.near.from) {
+		return nil
+	}
+	all := r.found().Z
+	draws := make([][]float64, min(nearDraws, len(all)))
+	for k := range draws {
+		draws[k] = all[(2*k+1)*len(all)/(2*len(draws))]
+	}
+	first := r.near.q == nil
+	r.near.from = r.last.n
+	if r.near.q, err = r.s.Near(draws); err != nil || r.near.q == nil || !first {
+		return err
+	}
+	for k := 0; r.near.q != nil && k <= int(forget/max(r.near.accepted, leastNear)); k++ {
+		if err := r.jump(); err != nil {
+			return err
+		}
+	}
+	if r.near.q != nil {
+		*r.last = chains{}
+	}
+	return nil
+}
+
+// jump proposes a point of q for each particle.
+func (r *sampler) jump() error {
+	accepted := make([]float64, len(r.islands))
+	err := r.round(func(m *mover, l *island, rng *rand.Rand) (err error) {
+		accepted[l.number], err = m.jump(&l.now, r.near.q, rng)
+		return err
+	})
+	r.near.accepted = 0
+	for _, a := range accepted {
+		r.near.accepted += a / float64(len(accepted))
+	}
+	if r.near.accepted < leastNear {
+		r.near.q = nil
+	}
+	return err
+}
+
+// jump proposes a point of q for each of s, and returns the mean probability of acceptance.
+func (m *mover) jump(s *states, q Proposal, rng *rand.Rand) (accepted float64, err error) {
+	n, z := m.n, make([]float64, len(m.start.mean))
+	for c := range n {
+		m.put(z, s.z, c)
+		m.energy[c] = q.LogProb(z) - s.logR[c]
+		q.Rand(z, rng)
+		m.energy[c] -= q.LogProb(z)
+		for i, x := range z {
+			m.value.Z[i*n+c] = x
+		}
+	}
+	m.arr.SignBatch(m.value.Signs, m.value.Z, n)
+	if err := m.value.Run(); err != nil {
+		return 0, err
+	}
+	m.toStart(m.logQ, m.value.Z)
+	m.count(m.broken)
+	for c, e := range m.energy {
+		gain := e + m.logPath(m.value.Out[c], m.logQ[c], m.broken[c])
+		if gain >= 0 || rng.Float64() < math.Exp(gain) {
+			for at := c; at < len(s.z); at += n {
+				s.z[at] = m.value.Z[at]
+			}
+			s.logR[c], s.logQ[c], s.broken[c] = m.value.Out[c], m.logQ[c], m.broken[c]
+		}
+		if gain > -700 {
+			accepted += min(1, math.Exp(gain)) / float64(n)
+		}
+	}
+	return accepted, nil
+}
+
+// put stores column c of a batch in z.
+func (m *mover) put(z, batch []float64, c int) {
+	for i := range z {
+		z[i] = batch[i*m.n+c]
+	}
+}
