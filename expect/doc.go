@@ -24,4 +24,8 @@
 //
 // [Rows] are for networks: the same program for many rows, each with other data and another θ. Package layer makes
 // them a node of a Gorgonia graph.
+//
+// A page with examples: [learning through ifs].
+//
+// [learning through ifs]: https://github.com/facetvi/facet/blob/main/docs/learning.md
 package expect

@@ -41,4 +41,8 @@
 //
 // Package vi fits a Density; package boundary evaluates its jumps, by programs that a
 // [Builder] derives.
+//
+// A page with examples: how to [write a model].
+//
+// [write a model]: https://github.com/facetvi/facet/blob/main/docs/model.md
 package graph

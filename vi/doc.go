@@ -79,4 +79,13 @@
 // for every argument that it cannot work with: numbers that make no sense or would
 // need more memory than 64 GiB, and nil. A function that returns none panics there,
 // with the name of its package, and says so.
+//
+// Pages with examples: how to [read a fit], when to [trust a fit], how to [choose a family],
+// how to fit [many series], and [how it works].
+//
+// [read a fit]: https://github.com/facetvi/facet/blob/main/docs/fit.md
+// [trust a fit]: https://github.com/facetvi/facet/blob/main/docs/trust.md
+// [choose a family]: https://github.com/facetvi/facet/blob/main/docs/families.md
+// [many series]: https://github.com/facetvi/facet/blob/main/docs/many.md
+// [how it works]: https://github.com/facetvi/facet/blob/main/docs/how.md
 package vi

@@ -70,6 +70,20 @@ func TestPagesAreOfExamples(t *testing.T) {
 	require.Greater(t, blocks, 20)
 }
 
+// Each question has a page, with code that is tested, to which the README and the introduction of a package point.
+func TestQuestions(t *testing.T) {
+	readme := read(t, "../README.md")
+	for page, introduction := range map[string]string{
+		"model": "../graph/doc.go", "fit": "doc.go", "trust": "doc.go", "families": "doc.go", "many": "doc.go", "how": "doc.go",
+		"learning": "../expect/doc.go",
+	} {
+		file := "docs/" + page + ".md"
+		require.NotEmpty(t, blocksOf(read(t, "../"+file)), page)
+		require.Contains(t, readme, "["+file+"]("+file+")")
+		require.Contains(t, read(t, introduction), "]: https://github.com/facetvi/facet/blob/main/"+file+"\n")
+	}
+}
+
 func read(t *testing.T, file string) string {
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)

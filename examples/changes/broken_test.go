@@ -10,6 +10,8 @@ import (
 	"unicode/utf16"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/examples/changes/internal/ask"
 )
 
 // good is a file that can be read: a dozen rows with a change.
@@ -105,7 +107,7 @@ func TestBroken(t *testing.T) {
 
 // Files as people have them are read: all have the numbers of good.
 func TestUnusual(t *testing.T) {
-	want, err := load(write(t, good), columns{x: "year", y: "count"})
+	want, err := ask.Options{Files: []string{write(t, good)}, Columns: ask.Columns{X: "year", Y: "count"}}.Load()
 	require.NoError(t, err)
 	for name, text := range map[string]string{
 		"byte order mark": "\ufeff" + good,
@@ -121,22 +123,22 @@ func TestUnusual(t *testing.T) {
 		"capitals":        strings.ToUpper(good),
 		"no last newline": strings.TrimSpace(good),
 	} {
-		got, err := load(write(t, text), columns{x: "year", y: "count"})
+		got, err := ask.Options{Files: []string{write(t, text)}, Columns: ask.Columns{X: "year", Y: "count"}}.Load()
 		require.NoError(t, err, name)
-		require.Equal(t, want.series[""].Y, got.series[""].Y, name)
-		require.Equal(t, want.series[""].X, got.series[""].X, name)
-		require.Empty(t, got.note, name)
+		require.Equal(t, want.Series[""].Y, got.Series[""].Y, name)
+		require.Equal(t, want.Series[""].X, got.Series[""].X, name)
+		require.Empty(t, got.Note, name)
 	}
 	lines := strings.Split(strings.TrimSpace(good), "\n")
 	lines[1], lines[12] = lines[12], lines[1]
-	got, err := load(write(t, strings.Join(lines, "\n")), columns{x: "year", y: "count"})
+	got, err := ask.Options{Files: []string{write(t, strings.Join(lines, "\n"))}, Columns: ask.Columns{X: "year", Y: "count"}}.Load()
 	require.NoError(t, err)
-	require.Equal(t, want.series[""].Y, got.series[""].Y)
-	require.Contains(t, got.note, "were sorted")
-	dates, err := load(write(t, "day,n\n28.02.2024,1\n01.03.2024,NA\n"), columns{x: "day", y: "n"})
+	require.Equal(t, want.Series[""].Y, got.Series[""].Y)
+	require.Contains(t, got.Note, "were sorted")
+	dates, err := ask.Options{Files: []string{write(t, "day,n\n28.02.2024,1\n01.03.2024,NA\n")}, Columns: ask.Columns{X: "day", Y: "n"}}.Load()
 	require.NoError(t, err)
-	require.Equal(t, 2.0, dates.series[""].X[1]-dates.series[""].X[0])
-	require.Equal(t, 1, dates.series[""].Missing())
+	require.Equal(t, 2.0, dates.Series[""].X[1]-dates.Series[""].X[0])
+	require.Equal(t, 1, dates.Series[""].Missing())
 }
 
 func write(t *testing.T, text string) string {

@@ -10,111 +10,70 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"slices"
 
-	"github.com/facetvi/facet/examples/changes/series"
+	"github.com/facetvi/facet/examples/changes/internal/ask"
 	"github.com/facetvi/facet/examples/cli"
-	"github.com/facetvi/facet/vi"
 )
+
+// coalmining are the explosions in British coal mines that killed ten or more people; see examples/models/coalmining.
+//
+//go:embed data/coalmining.csv
+var coalmining []byte
 
 func main() { cli.Main(run) }
 
-// options are the flags.
-type options struct {
-	columns
-	likelihood, html     string
-	most, ahead, top     *int
-	seed                 *uint64
-	bench, asJSON, asCSV bool
-	prior, failAbove     float64
-	files                []string
-}
-
 // parse reads flags, which may be before and after the names of files.
-func parse(args []string, out io.Writer) (o options, flags cli.Flags, err error) {
-	flags = cli.New("changes")
-	flags.StringVar(&o.y, "y", "", "`column` to look for changes in; may be left out if only one has numbers")
-	flags.StringVar(&o.x, "x", "", "`column` of numbers or dates that has the order of rows; that of the file if left out")
-	flags.StringVar(&o.by, "by", "", "`column` of keys: a series for each, in which one change is looked for")
-	flags.StringVar(&o.only, "only", "", "look at the series of this `key` alone, for any number of changes")
-	flags.StringVar(&o.likelihood, "likelihood", "", "`distribution` of rows around their level: normal, student, poisson, negbin or bernoulli; by what the column is like if left out")
-	o.most = flags.Count("max", 5, 1, "changes, at most")
-	o.ahead = flags.Count("ahead", 12, 0, "rows to forecast")
-	o.top = flags.Count("top", 20, 0, "series or benchmarks to print, the most probable changes first; 0 for all")
-	o.seed = flags.Seed()
-	flags.BoolVar(&o.bench, "bench", false, "files are what go test -bench prints: one for each commit, or with lines \"commit: …\"")
-	flags.Float64Var(&o.prior, "prior", 0, "`probability` beforehand that a series changed; 0.5 if left out, and 0.1 with -bench")
-	flags.Float64Var(&o.failAbove, "fail-above", 1, "with -bench: exit with code 1 if a benchmark became worse with more than this `probability`")
-	flags.BoolVar(&o.asJSON, "json", false, "print JSON")
-	flags.BoolVar(&o.asCSV, "csv", false, "print CSV: a line for each row, series or benchmark")
-	flags.StringVar(&o.html, "html", "", "write a report of all fits of one series to this `file`")
+func parse(args []string, out io.Writer) (ask.Options, error) {
+	o, flags := ask.Options{Example: coalmining}, cli.New("changes")
+	flags.StringVar(&o.Y, "y", "", "`column` to look for changes in; may be left out if only one has numbers")
+	flags.StringVar(&o.X, "x", "", "`column` of numbers or dates that has the order of rows; that of the file if left out")
+	flags.StringVar(&o.By, "by", "", "`column` of keys: a series for each, in which one change is looked for")
+	flags.StringVar(&o.Only, "only", "", "look at the series of this `key` alone, for any number of changes")
+	flags.StringVar(&o.Likelihood, "likelihood", "", "`distribution` of rows around their level: normal, student, poisson, negbin or bernoulli; by what the column is like if left out")
+	most := flags.Count("max", 5, 1, "changes, at most")
+	ahead := flags.Count("ahead", 12, 0, "rows to forecast")
+	top := flags.Count("top", 20, 0, "series or benchmarks to print, the most probable changes first; 0 for all")
+	seed := flags.Seed()
+	flags.BoolVar(&o.Bench, "bench", false, "files are what go test -bench prints: one for each commit, or with lines \"commit: …\"")
+	flags.Float64Var(&o.Prior, "prior", 0, "`probability` beforehand that a series changed; 0.5 if left out, and 0.1 with -bench")
+	flags.Float64Var(&o.FailAbove, "fail-above", 1, "with -bench: exit with code 1 if a benchmark became worse with more than this `probability`")
+	flags.BoolVar(&o.JSON, "json", false, "print JSON")
+	flags.BoolVar(&o.CSV, "csv", false, "print CSV: a line for each row, series or benchmark")
+	flags.StringVar(&o.HTML, "html", "", "write a report of all fits of one series to this `file`")
 	for {
 		if err := flags.FlagSet.Parse(args); err != nil {
 			if errors.Is(err, flag.ErrHelp) {
 				fmt.Fprintln(out, "changes [FILE] [flags] finds changes of level in a column of a CSV file, or in benchmarks.")
-				return o, flags, flags.Parse([]string{"-h"}, out)
+				return o, flags.Parse([]string{"-h"}, out)
 			}
-			return o, flags, flags.Wrong(err)
+			return o, flags.Wrong(err)
 		}
 		if flags.NArg() == 0 {
 			break
 		}
-		o.files, args = append(o.files, flags.Arg(0)), flags.Args()[1:]
+		o.Files, args = append(o.Files, flags.Arg(0)), flags.Args()[1:]
 	}
-	if err := o.check(); err != nil {
-		return o, flags, flags.Wrong(err)
+	o.Most, o.Ahead, o.Top, o.Seed = *most, *ahead, *top, *seed
+	if err := o.Check(); err != nil {
+		return o, flags.Wrong(err)
 	}
-	return o, flags, nil
-}
-
-// check reports flags that do not go together.
-func (o *options) check() error {
-	l := series.Likelihood(o.likelihood)
-	switch {
-	case l != "" && !slices.Contains(series.Likelihoods, l):
-		return fmt.Errorf("-likelihood %s: there are %v", l, series.Likelihoods)
-	case o.prior != 0 && !(o.prior > 0 && o.prior < 1) || !(o.failAbove >= 0 && o.failAbove <= 1):
-		return errors.New("-prior is a probability between 0 and 1, and so is -fail-above")
-	case o.asJSON && o.asCSV:
-		return errors.New("-json or -csv, not both")
-	case o.html != "" && (o.bench || o.by != "" && o.only == ""):
-		return errors.New("-html is of one series: choose it by -only")
-	case o.bench && (o.columns != columns{} || l != ""):
-		return errors.New("-bench goes without -x, -y, -by, -only and -likelihood")
-	case o.bench && len(o.files) == 0:
-		return errors.New("-bench needs files of what go test -bench prints")
-	case !o.bench && len(o.files) > 1:
-		return fmt.Errorf("one file at a time, not %d; with -by a file may have many series", len(o.files))
-	case !o.bench && len(o.files) == 0 && o.columns != columns{}:
-		return errors.New("-x, -y, -by and -only are of a file, and none was named")
-	case o.only != "" && o.by == "":
-		return errors.New("-only is a key of the column that -by names")
-	}
-	if o.prior == 0 {
-		o.prior = 0.5
-		if o.bench {
-			o.prior = 0.1
-		}
-	}
-	return nil
+	return o, nil
 }
 
 func run(ctx context.Context, args []string, out, errOut io.Writer) error {
-	o, _, err := parse(args, out)
-	if err != nil {
-		return err
-	}
+	o, err := parse(args, out)
 	switch {
-	case o.bench:
-		return o.benchmarks(ctx, out)
-	case o.by != "" && o.only == "":
-		return o.many(ctx, out, errOut)
+	case err != nil:
+		return err
+	case o.Bench:
+		return o.Benchmarks(ctx, out)
+	case o.By != "" && o.Only == "":
+		return o.Many(ctx, out, errOut)
 	}
-	return o.one(ctx, out)
+	return o.One(ctx, out)
 }
-
-func (o options) settings() vi.Settings { return vi.Settings{Seed: *o.seed, Method: series.Method} }

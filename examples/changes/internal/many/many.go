@@ -20,7 +20,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/facetvi/facet/examples/changes/series"
+	"github.com/facetvi/facet/examples/changes/internal/series"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
 )

@@ -1,4 +1,4 @@
-package main
+package ask
 
 import (
 	"encoding/csv"
@@ -9,8 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/facetvi/facet/examples/changes/bench"
-	"github.com/facetvi/facet/examples/changes/series"
+	"github.com/facetvi/facet/examples/changes/internal/bench"
+	"github.com/facetvi/facet/examples/changes/internal/series"
 )
 
 func writeJSON(out io.Writer, v any) error {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/facetvi/facet/examples/changes/many"
-	"github.com/facetvi/facet/examples/changes/series"
+	"github.com/facetvi/facet/examples/changes/internal/many"
+	"github.com/facetvi/facet/examples/changes/internal/series"
 	"github.com/facetvi/facet/vi"
 )
 

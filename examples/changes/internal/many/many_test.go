@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/facetvi/facet/examples/changes/series"
+	"github.com/facetvi/facet/examples/changes/internal/series"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )

@@ -1,4 +1,4 @@
-package main
+package ask
 
 import (
 	"cmp"
@@ -10,8 +10,8 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"github.com/facetvi/facet/examples/changes/many"
-	"github.com/facetvi/facet/examples/changes/series"
+	"github.com/facetvi/facet/examples/changes/internal/many"
+	"github.com/facetvi/facet/examples/changes/internal/series"
 )
 
 // A line is what is said of one of many series.
@@ -28,13 +28,13 @@ type line struct {
 	Error       string           `json:"error,omitempty"`
 }
 
-// many asks each series of a file whether it changed.
-func (o options) many(ctx context.Context, out, errOut io.Writer) error {
-	all, err := load(o.file(), o.columns)
+// Many asks each series of a file whether it changed.
+func (o Options) Many(ctx context.Context, out, errOut io.Writer) error {
+	all, err := o.Load()
 	if err != nil {
 		return err
 	}
-	l, hint := series.Likelihood(o.likelihood), ""
+	l, hint := series.Likelihood(o.Likelihood), ""
 	if l == "" {
 		if l = all.guess(); l == series.NegativeBinomial {
 			l, hint = series.Normal, " (that of counts that vary so much is negbin, which takes a hundred times as long)"
@@ -42,7 +42,7 @@ func (o options) many(ctx context.Context, out, errOut io.Writer) error {
 	}
 	var sets []many.Set
 	for _, k := range all.keys {
-		s := all.series[k]
+		s := all.Series[k]
 		if err := s.Possible(l); err != nil {
 			return err
 		}
@@ -55,9 +55,9 @@ func (o options) many(ctx context.Context, out, errOut io.Writer) error {
 	bars := mpb.New(mpb.WithOutput(errOut)) // which shows nothing where errOut is no terminal
 	bar := bars.AddBar(int64(len(sets)), mpb.PrependDecorators(decor.CountersNoUnit("%d of %d series ")), mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO)))
 	var lines []line
-	for f := range many.Find(ctx, sets, many.Settings{Likelihood: l, Prior: o.prior, Vi: o.settings()}) {
+	for f := range many.Find(ctx, sets, many.Settings{Likelihood: l, Prior: o.Prior, Vi: o.settings()}) {
 		bar.Increment()
-		lines = append(lines, lineOf(f, all.series[f.Key]))
+		lines = append(lines, lineOf(f, all.Series[f.Key]))
 	}
 	bar.Abort(true)
 	bars.Wait()
@@ -65,13 +65,13 @@ func (o options) many(ctx context.Context, out, errOut io.Writer) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case o.asJSON:
+	case o.JSON:
 		return writeJSON(out, lines)
-	case o.asCSV:
+	case o.CSV:
 		return linesCSV(out, lines)
 	}
-	fmt.Fprint(out, all.note)
-	return writeLines(out, lines, *o.top, fmt.Sprintf("%d series of %s by %s; likelihood %s%s; beforehand a series has a change with probability %v.\n", len(sets), all.name, o.by, l, hint, o.prior))
+	fmt.Fprint(out, all.Note)
+	return writeLines(out, lines, o.Top, fmt.Sprintf("%d series of %s by %s; likelihood %s%s; beforehand a series has a change with probability %v.\n", len(sets), all.name, o.By, l, hint, o.Prior))
 }
 
 func lineOf(f many.Found, s series.Series) line {
@@ -87,11 +87,11 @@ func lineOf(f many.Found, s series.Series) line {
 }
 
 // guess is the likelihood that most of the first series have.
-func (f loaded) guess() series.Likelihood {
+func (f Loaded) guess() series.Likelihood {
 	const first = 200
 	count, best := map[series.Likelihood]int{}, series.Normal
 	for _, k := range f.keys[:min(first, len(f.keys))] {
-		s := f.series[k]
+		s := f.Series[k]
 		if s.Missing() == len(s.Y) {
 			continue
 		}

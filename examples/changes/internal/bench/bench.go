@@ -19,8 +19,8 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"github.com/facetvi/facet/examples/changes/many"
-	"github.com/facetvi/facet/examples/changes/series"
+	"github.com/facetvi/facet/examples/changes/internal/many"
+	"github.com/facetvi/facet/examples/changes/internal/series"
 )
 
 // A History is of benchmarks, each with its unit.

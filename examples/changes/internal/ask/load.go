@@ -1,38 +1,32 @@
-package main
+package ask
 
 import (
 	"cmp"
-	_ "embed"
 	"fmt"
 	"slices"
 	"strconv"
 
-	"github.com/facetvi/facet/examples/changes/series"
-	"github.com/facetvi/facet/examples/changes/table"
+	"github.com/facetvi/facet/examples/changes/internal/series"
+	"github.com/facetvi/facet/examples/changes/internal/table"
 )
 
-// coalmining are the explosions in British coal mines that killed ten or more people; see examples/models/coalmining.
-//
-//go:embed data/coalmining.csv
-var coalmining []byte
+// Columns says what to read of a table: names of columns, or "".
+type Columns struct{ Y, X, By, Only string }
 
-// columns says what to read of a table: names of columns, or "".
-type columns struct{ y, x, by, only string }
-
-// loaded are the series of a file, by key; of a file without keys the key is "".
-type loaded struct {
+// Loaded are the series of a file, by key; of a file without keys the key is "".
+type Loaded struct {
 	file   string
 	name   string // of the column
-	series map[string]series.Series
+	Series map[string]series.Series
 	keys   []string // in the order of the file
-	note   string   // to whoever reads the answer
+	Note   string   // to whoever reads the answer
 }
 
-// load reads a file, or the coal mines if it has no name.
-func load(file string, c columns) (all loaded, err error) {
+// Load reads the file, or the example if none is named.
+func (o Options) Load() (all Loaded, err error) {
 	var t *table.Table
-	if file == "" {
-		t, err = table.Parse("coalmining.csv", coalmining)
+	if file := o.file(); file == "" {
+		t, err = table.Parse("coalmining.csv", o.Example)
 	} else {
 		t, err = table.Open(file)
 	}
@@ -40,17 +34,17 @@ func load(file string, c columns) (all loaded, err error) {
 		return all, err
 	}
 	x, by := -1, -1
-	if c.x != "" {
-		if x, err = t.Find(c.x); err != nil {
+	if o.X != "" {
+		if x, err = t.Find(o.X); err != nil {
 			return all, err
 		}
 	}
-	if c.by != "" {
-		if by, err = t.Find(c.by); err != nil {
+	if o.By != "" {
+		if by, err = t.Find(o.By); err != nil {
 			return all, err
 		}
 	}
-	y, err := columnOf(t, c.y, x, by)
+	y, err := columnOf(t, o.Y, x, by)
 	if err != nil {
 		return all, err
 	}
@@ -71,25 +65,29 @@ func load(file string, c columns) (all loaded, err error) {
 			return all, err
 		}
 	}
-	rows, keys := map[string][]int{}, []string(nil)
+	all = Loaded{file: t.File, name: t.Header[y], Series: map[string]series.Series{}}
+	return all, all.split(t, x, y, at, numbers, key, series.Series{Name: t.Header[y], XName: xName, Dates: dates})
+}
+
+// split makes a series of the rows of each key, in the order of x.
+func (all *Loaded) split(t *table.Table, x, y int, at []table.Position, numbers []float64, key []string, empty series.Series) error {
+	rows := map[string][]int{}
 	for r, k := range key {
 		if rows[k] == nil {
-			keys = append(keys, k)
+			all.keys = append(all.keys, k)
 		}
 		rows[k] = append(rows[k], r)
 	}
-	all = loaded{file: t.File, name: t.Header[y], series: map[string]series.Series{}, keys: keys}
-	unsorted := false
-	for _, k := range keys {
+	for _, k := range all.keys {
 		ascending := func(a, b int) int { return cmp.Compare(at[a].Value, at[b].Value) }
 		if x >= 0 && !slices.IsSortedFunc(rows[k], ascending) {
-			unsorted = true
+			all.Note = fmt.Sprintf("The rows are not in the order of %s, and were sorted.\n", t.Header[x])
 			slices.SortStableFunc(rows[k], ascending)
 		}
-		s := series.Series{Name: t.Header[y], XName: xName, Dates: dates}
+		s := empty
 		for i, r := range rows[k] {
 			if i > 0 && x >= 0 && at[r].Value == at[rows[k][i-1]].Value {
-				return all, twice(t, x, rows[k][i-1], r, at[r].Label, k)
+				return twice(t, x, rows[k][i-1], r, at[r].Label, k)
 			}
 			if x < 0 {
 				at[r].Label = strconv.Itoa(i + 1)
@@ -97,12 +95,9 @@ func load(file string, c columns) (all loaded, err error) {
 			s.X, s.Label = append(s.X, at[r].Value), append(s.Label, at[r].Label)
 			s.Y, s.Place = append(s.Y, numbers[r]), append(s.Place, t.Place(r, y))
 		}
-		all.series[k] = s
+		all.Series[k] = s
 	}
-	if unsorted {
-		all.note = fmt.Sprintf("The rows are not in the order of %s, and were sorted.\n", t.Header[x])
-	}
-	return all, nil
+	return nil
 }
 
 // columnOf is the column to look for changes in: the only one with numbers, if it has no name.
