@@ -3,8 +3,6 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"math"
 
 	"gonum.org/v1/gonum/integrate/quad"
@@ -51,23 +49,4 @@ func loss(says func(first, second float64) (stock, trigger float64)) (mean float
 		}
 	}
 	return mean / n
-}
-
-// report prints what the best numbers cost, and those of three policies: what was learned through the ifs, where that started, and what was learned without
-// the boundary part.
-func report(out io.Writer, learned, start, without policy) {
-	fmt.Fprintf(out, "%-18s %-30s %-30s\n", "forecast", "best: stock, trigger, cost", "network, through the ifs")
-	for _, at := range [][2]float64{{5, 5}, {5, 15}, {10, 10}, {15, 5}, {15, 15}} {
-		stock, trigger, cost := best(at[0], at[1])
-		s, t := learned.answer(at[0], at[1])
-		fmt.Fprintf(out, "%4.0f and %-8.0f %8.2f %8.2f %8.3f      %8.2f %8.2f %8.3f\n", at[0], at[1], stock, trigger, cost, s, t, exact(s, t, at[0], at[1]))
-	}
-	fmt.Fprintf(out, "\nmean cost, exactly, over forecasts\n")
-	line := func(what string, says func(first, second float64) (stock, trigger float64)) {
-		fmt.Fprintf(out, "%-36s %7.3f\n", what, loss(says))
-	}
-	line("the best for each", func(a, b float64) (stock, trigger float64) { stock, trigger, _ = best(a, b); return })
-	line("network, through the ifs", learned.answer)
-	line("network at the start", start.answer)
-	line("network, without the boundary part", without.answer)
 }

@@ -6,13 +6,16 @@ package main
 
 import (
 	"context"
-	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"testing"
 
+	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -23,34 +26,45 @@ import (
 	"github.com/facetvi/facet/vi/family"
 )
 
-// besides has new series answered by fits of their own, by the network, by one that was trained without the boundary part, and by one that was not trained.
-func besides(ctx context.Context, out, progress io.Writer, d *graph.Density, q family.Q, trained network, seed uint64, steps, count int) error {
-	if count < 1 {
-		return errors.New("-series must be at least 1")
+var (
+	steps = flag.Int("steps", 300, "of each training of BenchmarkAnswers")
+	many  = flag.Int("series", 10, "new ones of BenchmarkAnswers")
+	seed  = flag.Uint64("seed", 1, "of BenchmarkAnswers")
+)
+
+// BenchmarkAnswers has new series answered by fits of their own, by the network, by one that was trained without the boundary part, and by one that was not trained.
+func BenchmarkAnswers(b *testing.B) {
+	d, err := program()
+	require.NoError(b, err)
+	q, err := family.MeanField{}.New(d)
+	require.NoError(b, err)
+	for b.Loop() {
+		train := func(through bool, steps int) network {
+			rows, err := expect.NewRows(d, q, 4, *seed)
+			require.NoError(b, err)
+			if !through {
+				rows.WithoutBoundary()
+			}
+			n := newNetwork(64, rand.New(rand.NewPCG(*seed, 1)))
+			require.NoError(b, n.train(rows, steps, *seed, io.Discard))
+			return n
+		}
+		networks := []network{train(true, *steps), train(false, (*steps+8)/9), newNetwork(64, rand.New(rand.NewPCG(*seed, 1)))} // the second gets no better
+		series := drawn(*many, rand.New(rand.NewPCG(*seed, 3)))
+		names := []string{"network, through the ifs", "without the boundary part", "network at the start"}
+		answers, err := compare(context.Background(), d, q, series, names, networks)
+		require.NoError(b, err)
+		report(os.Stdout, series, answers)
 	}
-	rows, err := expect.NewRows(d, q, 4, seed)
-	if err != nil {
-		return err
+}
+
+// drawn are n series, one after the other.
+func drawn(n int, rng *rand.Rand) (series []float64) {
+	for range n {
+		_, _, _, counts := draw(rng)
+		series = append(series, counts...)
 	}
-	rows.WithoutBoundary()
-	without := newNetwork(64, rand.New(rand.NewPCG(seed, 1)))
-	steps = (steps + 8) / 9 // it gets no better
-	if err := without.train(ctx, rows, steps, seed, progress); err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "%-26s trained by %d steps\n", "without the boundary part:", steps)
-	rng, series := rand.New(rand.NewPCG(seed, 3)), []float64{}
-	for range count {
-		series = append(series, draw(rng)...)
-	}
-	names := []string{"network, through the ifs", "without the boundary part", "network at the start"}
-	networks := []network{trained, without, newNetwork(64, rand.New(rand.NewPCG(seed, 1)))}
-	answers, err := compare(ctx, d, q, series, names, networks)
-	if err != nil {
-		return err
-	}
-	report(out, series, answers)
-	return nil
+	return series
 }
 
 // fit climbs the ELBO of one series, to a few thousandths of a nat: a fiftieth is a fifth of a standard deviation of a mean.
