@@ -2,8 +2,8 @@
 // says beside what is so: the log evidence, the probabilities of the program's guards, the moments of its latents; and
 // whether the fit says of itself that it can be trusted.
 //
-//	go run ./examples/posterior -model nile -seed 1
-//	go run ./examples/posterior -model nile -seed 1 -json
+//	go run ./internal/posterior -model nile -seed 1
+//	go run ./internal/posterior -model nile -seed 1 -json
 //
 // With -json it prints one object on one line:
 //
