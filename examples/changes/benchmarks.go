@@ -6,8 +6,7 @@ import (
 	"io"
 
 	"github.com/facetvi/facet/examples/changes/bench"
-	"github.com/facetvi/facet/examples/changes/many"
-	"github.com/facetvi/facet/examples/changes/series"
+	"github.com/facetvi/facet/examples/changes/write"
 )
 
 // benchmarks asks which benchmarks some commit changed.
@@ -16,17 +15,17 @@ func (o options) benchmarks(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	found, err := h.Find(ctx, many.Settings{Likelihood: series.Normal, Prior: o.prior, Vi: o.settings()})
+	found, err := h.Find(ctx, o.prior, *o.seed)
 	if err != nil {
 		return err
 	}
 	switch {
 	case o.asJSON:
-		err = writeJSON(out, found)
+		err = write.JSON(out, found)
 	case o.asCSV:
-		err = changesCSV(out, found)
+		err = write.ChangesCSV(out, found)
 	default:
-		err = writeChanges(out, found, len(h.Commits), *o.top, o.prior)
+		err = write.Changes(out, found, len(h.Commits), *o.top, o.prior)
 	}
 	if err != nil {
 		return err

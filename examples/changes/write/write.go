@@ -1,4 +1,5 @@
-package main
+// Package write prints what the command changes has found: as text, JSON or CSV.
+package write
 
 import (
 	"encoding/csv"
@@ -10,10 +11,12 @@ import (
 	"text/tabwriter"
 
 	"github.com/facetvi/facet/examples/changes/bench"
+	"github.com/facetvi/facet/examples/changes/many"
 	"github.com/facetvi/facet/examples/changes/series"
 )
 
-func writeJSON(out io.Writer, v any) error {
+// JSON writes v, indented.
+func JSON(out io.Writer, v any) error {
 	e := json.NewEncoder(out)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
@@ -33,8 +36,8 @@ func intervals(all ...*series.Interval) (cells []string) {
 	return cells
 }
 
-// rowsCSV has a line for each row of a series, and those that are ahead.
-func rowsCSV(out io.Writer, r *series.Result) error {
+// RowsCSV has a line for each row of a series, and those that are ahead.
+func RowsCSV(out io.Writer, r *series.Result) error {
 	rows := [][]string{{r.Series.XName, r.Column, "level", "level_low", "level_high", "change_before_this_row"}}
 	for _, row := range r.Row {
 		y := ""
@@ -46,7 +49,8 @@ func rowsCSV(out io.Writer, r *series.Result) error {
 	return csv.NewWriter(out).WriteAll(rows)
 }
 
-func linesCSV(out io.Writer, lines []line) error {
+// LinesCSV has a line for each of many series.
+func LinesCSV(out io.Writer, lines []many.Line) error {
 	rows := [][]string{{"key", "probability", "first", "here", "from", "to", "before", "before_low", "before_high", "after", "after_low", "after_high", "trust", "error"}}
 	for _, l := range lines {
 		cells := append([]string{l.Key, exact(l.Probability), l.First, exact(l.Here), l.From, l.To}, intervals(l.Before, l.After)...)
@@ -55,7 +59,8 @@ func linesCSV(out io.Writer, lines []line) error {
 	return csv.NewWriter(out).WriteAll(rows)
 }
 
-func changesCSV(out io.Writer, all []bench.Change) error {
+// ChangesCSV has a line for each benchmark and unit.
+func ChangesCSV(out io.Writer, all []bench.Change) error {
 	rows := [][]string{{"benchmark", "unit", "probability", "worse", "commit", "here", "from", "to", "ratio", "ratio_low", "ratio_high", "note"}}
 	for _, c := range all {
 		cells := append([]string{c.Benchmark, c.Unit, exact(c.Probability), exact(c.Worse), c.Commit, exact(c.Here), c.From, c.To}, intervals(&c.Ratio)...)
@@ -86,7 +91,8 @@ func printTable(out io.Writer, head string, rows []string, top int, rest string)
 // likely is from which probability on a change is counted.
 const likely = 0.9
 
-func writeLines(out io.Writer, lines []line, top int, what string) error {
+// Lines prints many series below a line that says what they are, the first top of them; 0 is all.
+func Lines(out io.Writer, lines []many.Line, top int, what string) error {
 	var rows []string
 	changed := 0
 	for _, l := range lines {
@@ -106,7 +112,8 @@ func writeLines(out io.Writer, lines []line, top int, what string) error {
 	return printTable(out, "series\tchanged\tfirst row of the new level\tbefore\tafter\tverdict", rows, top, "series")
 }
 
-func writeChanges(out io.Writer, all []bench.Change, commits, top int, prior float64) error {
+// Changes prints benchmarks, the first top of them; 0 is all.
+func Changes(out io.Writer, all []bench.Change, commits, top int, prior float64) error {
 	var rows []string
 	changed := 0
 	for _, c := range all {
