@@ -23,12 +23,9 @@ type Keyed struct {
 
 // Series are those of a table.
 func (t *Table) Series(c Columns) (all Keyed, err error) {
-	x, err := t.optional(c.X)
-	if err != nil {
-		return all, err
-	}
-	by, err := t.optional(c.By)
-	if err != nil {
+	x, err1 := t.optional(c.X)
+	by, err2 := t.optional(c.By)
+	if err := cmp.Or(err1, err2); err != nil {
 		return all, err
 	}
 	y, err := t.columnOf(c.Y, x, by)

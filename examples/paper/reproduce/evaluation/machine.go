@@ -1,4 +1,4 @@
-package main
+package evaluation
 
 import (
 	"os"
@@ -23,7 +23,7 @@ var listedModules = []string{"github.com/facetvi/facet", "gorgonia.org/gorgonia"
 func thisMachine() machine {
 	m := machine{
 		CPU: runtime.GOARCH, Cores: runtime.NumCPU(), Processors: runtime.GOMAXPROCS(0),
-		OS: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), Modules: map[string]string{},
+		OS: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), Modules: Modules(),
 	}
 	if name := field("/proc/cpuinfo", "model name", ":"); name != "" {
 		m.CPU = name
@@ -31,11 +31,17 @@ func thisMachine() machine {
 	if name := field("/etc/os-release", "PRETTY_NAME", "="); name != "" {
 		m.OS = strings.Trim(name, `"`) + ", " + m.OS
 	}
+	return m
+}
+
+// Modules are the versions of those modules of the program that matter for its numbers. A test's binary of this package knows none.
+func Modules() map[string]string {
+	modules, versions := map[string]string{}, map[string]string{}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return m
+		return modules
 	}
-	versions := map[string]string{info.Main.Path: info.Main.Version}
+	versions[info.Main.Path] = info.Main.Version
 	for _, d := range info.Deps {
 		versions[d.Path] = d.Version
 	}
@@ -46,10 +52,10 @@ func thisMachine() machine {
 	}
 	for _, name := range listedModules {
 		if v := strings.TrimSpace(versions[name]); v != "" {
-			m.Modules[name] = v
+			modules[name] = v
 		}
 	}
-	return m
+	return modules
 }
 
 // field is the value of the first line "key <separator> value" of a file, or ""

@@ -1,4 +1,4 @@
-package main
+package evaluation
 
 // The paper's numbers: Lee, Yu and Yang, Reparameterization Gradient for
 // Non-differentiable Models, NeurIPS 2018, Tables 1 and 2.
