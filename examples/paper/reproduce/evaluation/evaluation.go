@@ -13,6 +13,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/facetvi/facet/examples/paper/problem"
 )
 
 // Exit codes.
@@ -47,9 +49,9 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		return fail(exitUsage, err)
 	}
 	defer store.close()
-	p := &program{settings: set, problems: map[string]*problem{}, store: store}
+	p := &program{settings: set, problems: map[string]*problem.Problem{}, store: store}
 	for _, name := range set.Models {
-		if p.problems[name], err = newProblem(name); err != nil {
+		if p.problems[name], err = problem.Named(name); err != nil {
 			return fail(exitFault, err)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/examples/paper/problem"
 )
 
 // A screen is a terminal that keeps what was written to it.
@@ -106,9 +108,9 @@ func TestLiveRuns(t *testing.T) {
 	for _, stopped := range []bool{true, false} {
 		store, err := openStore(set.dir)
 		require.NoError(t, err)
-		textmsg, err := newProblem("textmsg")
+		textmsg, err := problem.Named("textmsg")
 		require.NoError(t, err)
-		p := &program{settings: set, problems: map[string]*problem{"textmsg": textmsg}, store: store}
+		p := &program{settings: set, problems: map[string]*problem.Problem{"textmsg": textmsg}, store: store}
 		ctx, cancel := context.WithCancel(context.Background())
 		if stopped {
 			cancel()

@@ -7,8 +7,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/facetvi/facet/examples/models"
-	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/examples/paper/problem"
 	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
@@ -83,37 +82,19 @@ type variancePoint struct {
 	Avg, Norm float64 // Avg(V(·)) and V(‖·‖₂)
 }
 
-// A problem is a compiled model of the paper. It is safe for concurrent use.
-type problem struct {
-	models.Spec
-	density *graph.Density
-}
-
-func newProblem(name string) (*problem, error) {
-	spec, err := models.ByName(name)
-	if err != nil {
-		return nil, err
-	}
-	d, err := spec.Model().Compile()
-	if err != nil {
-		return nil, err
-	}
-	return &problem{spec, d}, nil
-}
-
 // do makes a run. A run that diverges is a result; an error is ctx's or a
 // fault of the program.
-func (p *problem) do(ctx context.Context, r runSpec, tick func()) (*result, error) {
+func do(ctx context.Context, p *problem.Problem, r runSpec, tick func()) (*result, error) {
 	began := time.Now()
 	rec, err := newRecorder(p, r)
 	if err != nil {
 		return nil, err
 	}
-	start := family.Softplus{}.At(p.ThetaInit)
+	start := p.Start()
 	if err := rec.observe(0, start); err != nil {
 		return nil, err
 	}
-	fit, err := vi.Fit(ctx, p.density, vi.Settings{Seed: r.stream("fit"), Method: vi.Climb{Estimator: estimatorNamed(r.Estimator).estimator, Samples: r.Samples, Steps: r.Steps, StepSize: r.StepSize, Start: start, Average: 1e-9, OnStep: func(s vi.Step) error {
+	fit, err := vi.Fit(ctx, p.Density, vi.Settings{Seed: r.stream("fit"), Method: vi.Climb{Estimator: estimatorNamed(r.Estimator).estimator, Samples: r.Samples, Steps: r.Steps, StepSize: r.StepSize, Start: start, Average: 1e-9, OnStep: func(s vi.Step) error {
 		tick()
 		return rec.observe(s.T, s.Q)
 	}}})
@@ -142,29 +123,29 @@ func degenerate(q family.Q) bool { return q.Fault() >= 0 }
 
 // A recorder measures a fit under way.
 type recorder struct {
-	p        *problem
+	p        *problem.Problem
 	result   *result
 	elbos    *check.Meter
 	variance *check.GradientMeter
 	same     []*check.GradientMeter // as estimators
 }
 
-func newRecorder(p *problem, r runSpec) (*recorder, error) {
+func newRecorder(p *problem.Problem, r runSpec) (*recorder, error) {
 	rec := &recorder{p: p, result: &result{Run: r}}
-	q := family.Softplus{}.At(p.ThetaInit)
+	q := p.Start()
 	var err error
-	if rec.elbos, err = check.NewMeter(p.density, q, elboDraws, r.stream("elbo")); err != nil {
+	if rec.elbos, err = check.NewMeter(p.Density, q, elboDraws, r.stream("elbo")); err != nil {
 		return nil, err
 	}
 	if r.measuresVariance() {
 		e := estimatorNamed(r.Estimator).estimator
-		if rec.variance, err = check.NewGradientMeter(p.density, q, e, varianceDraws, r.stream("variance")); err != nil {
+		if rec.variance, err = check.NewGradientMeter(p.Density, q, e, varianceDraws, r.stream("variance")); err != nil {
 			return nil, err
 		}
 	}
 	if r.comparesAll() {
 		for _, e := range estimators {
-			m, err := check.NewGradientMeter(p.density, q, e.estimator, sameDraws, r.stream("same "+e.name))
+			m, err := check.NewGradientMeter(p.Density, q, e.estimator, sameDraws, r.stream("same "+e.name))
 			if err != nil {
 				return nil, err
 			}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"runtime"
 	"sync"
+
+	"github.com/facetvi/facet/examples/paper/problem"
 )
 
 // A program is the evaluation under way.
 type program struct {
 	settings
-	problems map[string]*problem
+	problems map[string]*problem.Problem
 	store    *store
 }
 
@@ -38,7 +40,7 @@ func (p *program) runAll(ctx context.Context, show *progress) ([]*result, error)
 			defer line.close()
 			for i := range next {
 				line.start(runs[i].key(), p.Steps)
-				r, err := p.problems[runs[i].Model].do(ctx, runs[i], line.step)
+				r, err := do(ctx, p.problems[runs[i].Model], runs[i], line.step)
 				if err == nil {
 					err = p.store.save(r)
 				}

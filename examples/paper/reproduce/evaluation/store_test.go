@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/internal/sealed"
+
+	"github.com/facetvi/facet/examples/paper/problem"
 )
 
 // small is a run with points of all series, and some at the end.
@@ -21,9 +23,9 @@ var small = runSpec{"textmsg", 0.1, 1, "facet", 150, 7}
 
 func smallResult(t testing.TB) *result {
 	t.Helper()
-	problem, err := newProblem(small.Model)
+	p, err := problem.Named(small.Model)
 	require.NoError(t, err)
-	r, err := problem.do(context.Background(), small, func() {})
+	r, err := do(context.Background(), p, small, func() {})
 	require.NoError(t, err)
 	r.Elapsed = time.Second
 	return r

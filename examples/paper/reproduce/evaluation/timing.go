@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/facetvi/facet/examples/paper/problem"
 	"github.com/facetvi/facet/vi"
-	"github.com/facetvi/facet/vi/family"
 )
 
 // timeIterations is Table 2: the time of an iteration at N = 1 with nothing
@@ -36,13 +36,13 @@ const timingStepSize = 0.001
 
 // timeFit is the time of an iteration after the first, which makes what the
 // fit keeps.
-func (p *program) timeFit(ctx context.Context, problem *problem, e vi.Estimator) (time.Duration, error) {
-	start := family.Softplus{}.At(problem.ThetaInit)
+func (p *program) timeFit(ctx context.Context, of *problem.Problem, e vi.Estimator) (time.Duration, error) {
+	start := of.Start()
 	var began time.Time
 	var ended time.Duration
 	steps := min(3000, 10*p.Steps)
 	runtime.GC()
-	_, err := vi.Fit(ctx, problem.density, vi.Settings{Seed: p.Seed, Method: vi.Climb{Estimator: e, Samples: 1, Steps: steps, StepSize: timingStepSize, Start: start, TraceEvery: steps, OnStep: func(s vi.Step) error {
+	_, err := vi.Fit(ctx, of.Density, vi.Settings{Seed: p.Seed, Method: vi.Climb{Estimator: e, Samples: 1, Steps: steps, StepSize: timingStepSize, Start: start, TraceEvery: steps, OnStep: func(s vi.Step) error {
 		switch s.T {
 		case 1:
 			began = time.Now()
