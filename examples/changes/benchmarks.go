@@ -6,7 +6,8 @@ import (
 	"io"
 
 	"github.com/facetvi/facet/examples/changes/bench"
-	"github.com/facetvi/facet/examples/changes/write"
+	"github.com/facetvi/facet/examples/changes/many"
+	"github.com/facetvi/facet/examples/changes/series"
 )
 
 // benchmarks asks which benchmarks some commit changed.
@@ -15,17 +16,17 @@ func (o options) benchmarks(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	found, err := h.Find(ctx, o.prior, *o.seed)
+	found, err := h.Find(ctx, many.Settings{Likelihood: series.Normal, Prior: o.prior, Vi: o.settings()})
 	if err != nil {
 		return err
 	}
 	switch {
 	case o.asJSON:
-		err = write.JSON(out, found)
+		err = writeJSON(out, found)
 	case o.asCSV:
-		err = write.ChangesCSV(out, found)
+		err = changesCSV(out, found)
 	default:
-		err = write.Changes(out, found, len(h.Commits), *o.top, o.prior)
+		err = writeChanges(out, found, len(h.Commits), *o.top, o.prior)
 	}
 	if err != nil {
 		return err

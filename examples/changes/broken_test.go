@@ -10,8 +10,6 @@ import (
 	"unicode/utf16"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/facetvi/facet/examples/changes/table"
 )
 
 // good is a file that can be read: a dozen rows with a change.
@@ -107,7 +105,7 @@ func TestBroken(t *testing.T) {
 
 // Files as people have them are read: all have the numbers of good.
 func TestUnusual(t *testing.T) {
-	want, err := options{files: []string{save(t, good)}, Columns: table.Columns{X: "year", Y: "count"}}.load()
+	want, err := load(write(t, good), columns{x: "year", y: "count"})
 	require.NoError(t, err)
 	for name, text := range map[string]string{
 		"byte order mark": "\ufeff" + good,
@@ -123,25 +121,25 @@ func TestUnusual(t *testing.T) {
 		"capitals":        strings.ToUpper(good),
 		"no last newline": strings.TrimSpace(good),
 	} {
-		got, err := options{files: []string{save(t, text)}, Columns: table.Columns{X: "year", Y: "count"}}.load()
+		got, err := load(write(t, text), columns{x: "year", y: "count"})
 		require.NoError(t, err, name)
-		require.Equal(t, want.By[""].Y, got.By[""].Y, name)
-		require.Equal(t, want.By[""].X, got.By[""].X, name)
-		require.Empty(t, got.Note, name)
+		require.Equal(t, want.series[""].Y, got.series[""].Y, name)
+		require.Equal(t, want.series[""].X, got.series[""].X, name)
+		require.Empty(t, got.note, name)
 	}
 	lines := strings.Split(strings.TrimSpace(good), "\n")
 	lines[1], lines[12] = lines[12], lines[1]
-	got, err := options{files: []string{save(t, strings.Join(lines, "\n"))}, Columns: table.Columns{X: "year", Y: "count"}}.load()
+	got, err := load(write(t, strings.Join(lines, "\n")), columns{x: "year", y: "count"})
 	require.NoError(t, err)
-	require.Equal(t, want.By[""].Y, got.By[""].Y)
-	require.Contains(t, got.Note, "were sorted")
-	dates, err := options{files: []string{save(t, "day,n\n28.02.2024,1\n01.03.2024,NA\n")}, Columns: table.Columns{X: "day", Y: "n"}}.load()
+	require.Equal(t, want.series[""].Y, got.series[""].Y)
+	require.Contains(t, got.note, "were sorted")
+	dates, err := load(write(t, "day,n\n28.02.2024,1\n01.03.2024,NA\n"), columns{x: "day", y: "n"})
 	require.NoError(t, err)
-	require.Equal(t, 2.0, dates.By[""].X[1]-dates.By[""].X[0])
-	require.Equal(t, 1, dates.By[""].Missing())
+	require.Equal(t, 2.0, dates.series[""].X[1]-dates.series[""].X[0])
+	require.Equal(t, 1, dates.series[""].Missing())
 }
 
-func save(t *testing.T, text string) string {
+func write(t *testing.T, text string) string {
 	file := filepath.Join(t.TempDir(), "data.csv")
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o666))
 	return file
@@ -149,7 +147,7 @@ func save(t *testing.T, text string) string {
 
 // A constant column of 0 and 1, missing cells and a series without x go all the way; JSON, CSV and text are written.
 func TestOutputs(t *testing.T) {
-	file := save(t, strings.Replace(good, "2003,4", "2003,NA", 1))
+	file := write(t, strings.Replace(good, "2003,4", "2003,NA", 1))
 	for flags, want := range map[string]string{
 		"-max 1 -y count":                    "count: 12 rows (1 missing) by row, from 1 to 12; likelihood poisson (counts)",
 		"-max 1 -y count -json -ahead 0":     `"missing": 1`,
@@ -183,11 +181,11 @@ func TestMany(t *testing.T) {
 		}
 	}
 	text.WriteString("short,1,5\n")
-	code, out, errOut := call(save(t, text.String()), "-by", "shop", "-x", "t", "-y", "n")
+	code, out, errOut := call(write(t, text.String()), "-by", "shop", "-x", "t", "-y", "n")
 	require.Zero(t, code, errOut)
 	require.Contains(t, out, "3 series of n by shop; likelihood poisson; beforehand a series has a change with probability 0.5.\n1 changed with a probability above 0.9.")
 	require.Regexp(t, `(?s)changed +1.000 +10 \(10 to 10\).* trust\nsame +0\.1.*short +- .*too few numbers: 1`, out)
-	code, out, errOut = call(save(t, text.String()), "-by", "shop", "-x", "t", "-y", "n", "-csv")
+	code, out, errOut = call(write(t, text.String()), "-by", "shop", "-x", "t", "-y", "n", "-csv")
 	require.Zero(t, code, errOut)
 	require.Contains(t, out, "\nchanged,")
 	require.Contains(t, out, ",too few numbers: 1")
@@ -202,7 +200,7 @@ func TestBench(t *testing.T) {
 			fmt.Fprintf(&text, "BenchmarkSort-8 100 %d ns/op\nBenchmarkScan-8 100 %d ns/op\n", 1000+7*((5*c+3*run)%8)+c/6*300, 2000+9*((3*c+run)%8))
 		}
 	}
-	file := save(t, text.String())
+	file := write(t, text.String())
 	code, out, errOut := call("-bench", file, "-fail-above", "0.95")
 	require.Equal(t, 1, code)
 	require.Equal(t, "1 of 2 benchmarks became worse with a probability above 0.95\n", errOut)

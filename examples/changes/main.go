@@ -17,16 +17,15 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/examples/changes/series"
-	"github.com/facetvi/facet/examples/changes/table"
 	"github.com/facetvi/facet/examples/cli"
+	"github.com/facetvi/facet/vi"
 )
 
 func main() { cli.Main(run) }
 
 // options are the flags.
 type options struct {
-	table.Columns
-	only                 string
+	columns
 	likelihood, html     string
 	most, ahead, top     *int
 	seed                 *uint64
@@ -38,9 +37,9 @@ type options struct {
 // parse reads flags, which may be before and after the names of files.
 func parse(args []string, out io.Writer) (o options, flags cli.Flags, err error) {
 	flags = cli.New("changes")
-	flags.StringVar(&o.Y, "y", "", "`column` to look for changes in; may be left out if only one has numbers")
-	flags.StringVar(&o.X, "x", "", "`column` of numbers or dates that has the order of rows; that of the file if left out")
-	flags.StringVar(&o.By, "by", "", "`column` of keys: a series for each, in which one change is looked for")
+	flags.StringVar(&o.y, "y", "", "`column` to look for changes in; may be left out if only one has numbers")
+	flags.StringVar(&o.x, "x", "", "`column` of numbers or dates that has the order of rows; that of the file if left out")
+	flags.StringVar(&o.by, "by", "", "`column` of keys: a series for each, in which one change is looked for")
 	flags.StringVar(&o.only, "only", "", "look at the series of this `key` alone, for any number of changes")
 	flags.StringVar(&o.likelihood, "likelihood", "", "`distribution` of rows around their level: normal, student, poisson, negbin or bernoulli; by what the column is like if left out")
 	o.most = flags.Count("max", 5, 1, "changes, at most")
@@ -74,7 +73,7 @@ func parse(args []string, out io.Writer) (o options, flags cli.Flags, err error)
 
 // check reports flags that do not go together.
 func (o *options) check() error {
-	l, columns := series.Likelihood(o.likelihood), o.Columns != table.Columns{} || o.only != ""
+	l := series.Likelihood(o.likelihood)
 	switch {
 	case l != "" && !slices.Contains(series.Likelihoods, l):
 		return fmt.Errorf("-likelihood %s: there are %v", l, series.Likelihoods)
@@ -82,17 +81,17 @@ func (o *options) check() error {
 		return errors.New("-prior is a probability between 0 and 1, and so is -fail-above")
 	case o.asJSON && o.asCSV:
 		return errors.New("-json or -csv, not both")
-	case o.html != "" && (o.bench || o.By != "" && o.only == ""):
+	case o.html != "" && (o.bench || o.by != "" && o.only == ""):
 		return errors.New("-html is of one series: choose it by -only")
-	case o.bench && (columns || l != ""):
+	case o.bench && (o.columns != columns{} || l != ""):
 		return errors.New("-bench goes without -x, -y, -by, -only and -likelihood")
 	case o.bench && len(o.files) == 0:
 		return errors.New("-bench needs files of what go test -bench prints")
 	case !o.bench && len(o.files) > 1:
 		return fmt.Errorf("one file at a time, not %d; with -by a file may have many series", len(o.files))
-	case !o.bench && len(o.files) == 0 && columns:
+	case !o.bench && len(o.files) == 0 && o.columns != columns{}:
 		return errors.New("-x, -y, -by and -only are of a file, and none was named")
-	case o.only != "" && o.By == "":
+	case o.only != "" && o.by == "":
 		return errors.New("-only is a key of the column that -by names")
 	}
 	if o.prior == 0 {
@@ -112,8 +111,10 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) error {
 	switch {
 	case o.bench:
 		return o.benchmarks(ctx, out)
-	case o.By != "" && o.only == "":
+	case o.by != "" && o.only == "":
 		return o.many(ctx, out, errOut)
 	}
 	return o.one(ctx, out)
 }
+
+func (o options) settings() vi.Settings { return vi.Settings{Seed: *o.seed, Method: series.Method} }

@@ -12,24 +12,37 @@ import (
 
 	"github.com/facetvi/facet/examples/changes/many"
 	"github.com/facetvi/facet/examples/changes/series"
-	"github.com/facetvi/facet/examples/changes/write"
 )
+
+// A line is what is said of one of many series.
+type line struct {
+	Key         string           `json:"key"`
+	Probability float64          `json:"probability"`     // of a change
+	First       string           `json:"first,omitempty"` // the most probable first row of the new level
+	Here        float64          `json:"here,omitempty"`  // its probability, if there is a change
+	From        string           `json:"from,omitempty"`  // with probability 0.9 the first row is from here
+	To          string           `json:"to,omitempty"`    // to here
+	Before      *series.Interval `json:"before,omitempty"`
+	After       *series.Interval `json:"after,omitempty"`
+	Trust       string           `json:"trust,omitempty"`
+	Error       string           `json:"error,omitempty"`
+}
 
 // many asks each series of a file whether it changed.
 func (o options) many(ctx context.Context, out, errOut io.Writer) error {
-	all, err := o.load()
+	all, err := load(o.file(), o.columns)
 	if err != nil {
 		return err
 	}
 	l, hint := series.Likelihood(o.likelihood), ""
 	if l == "" {
-		if l = all.Guess(); l == series.NegativeBinomial {
+		if l = all.guess(); l == series.NegativeBinomial {
 			l, hint = series.Normal, " (that of counts that vary so much is negbin, which takes a hundred times as long)"
 		}
 	}
 	var sets []many.Set
-	for _, k := range all.Keys {
-		s := all.By[k]
+	for _, k := range all.keys {
+		s := all.series[k]
 		if err := s.Possible(l); err != nil {
 			return err
 		}
@@ -41,22 +54,51 @@ func (o options) many(ctx context.Context, out, errOut io.Writer) error {
 	}
 	bars := mpb.New(mpb.WithOutput(errOut)) // which shows nothing where errOut is no terminal
 	bar := bars.AddBar(int64(len(sets)), mpb.PrependDecorators(decor.CountersNoUnit("%d of %d series ")), mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO)))
-	var lines []many.Line
-	for f := range many.Find(ctx, sets, many.Settings{Likelihood: l, Prior: o.prior, Seed: *o.seed}) {
+	var lines []line
+	for f := range many.Find(ctx, sets, many.Settings{Likelihood: l, Prior: o.prior, Vi: o.settings()}) {
 		bar.Increment()
-		lines = append(lines, f.Line(all.By[f.Key]))
+		lines = append(lines, lineOf(f, all.series[f.Key]))
 	}
 	bar.Abort(true)
 	bars.Wait()
-	slices.SortStableFunc(lines, func(a, b many.Line) int { return cmp.Compare(b.Probability, a.Probability) })
+	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(b.Probability, a.Probability) })
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case o.asJSON:
-		return write.JSON(out, lines)
+		return writeJSON(out, lines)
 	case o.asCSV:
-		return write.LinesCSV(out, lines)
+		return linesCSV(out, lines)
 	}
-	fmt.Fprint(out, all.Note)
-	return write.Lines(out, lines, *o.top, fmt.Sprintf("%d series of %s by %s; likelihood %s%s; beforehand a series has a change with probability %v.\n", len(sets), all.Name, o.By, l, hint, o.prior))
+	fmt.Fprint(out, all.note)
+	return writeLines(out, lines, *o.top, fmt.Sprintf("%d series of %s by %s; likelihood %s%s; beforehand a series has a change with probability %v.\n", len(sets), all.name, o.by, l, hint, o.prior))
+}
+
+func lineOf(f many.Found, s series.Series) line {
+	l := line{Key: f.Key, Probability: f.Probability, Trust: string(f.Trust)}
+	if f.Err != nil {
+		l.Error = f.Err.Error()
+	}
+	if f.Row > 0 {
+		l.First, l.From, l.To, l.Here = s.Label[f.Row], s.Label[f.From], s.Label[f.To], f.Here
+		l.Before, l.After = &f.Before, &f.After
+	}
+	return l
+}
+
+// guess is the likelihood that most of the first series have.
+func (f loaded) guess() series.Likelihood {
+	const first = 200
+	count, best := map[series.Likelihood]int{}, series.Normal
+	for _, k := range f.keys[:min(first, len(f.keys))] {
+		s := f.series[k]
+		if s.Missing() == len(s.Y) {
+			continue
+		}
+		l, _ := s.Guess()
+		if count[l]++; count[l] > count[best] {
+			best = l
+		}
+	}
+	return best
 }

@@ -111,8 +111,8 @@ type Change struct {
 	Row         int             `json:"-"` // of the commit
 }
 
-// Find asks all benchmarks, each of which has a change beforehand with probability prior, and returns the most probable changes first.
-func (h *History) Find(ctx context.Context, prior float64, seed uint64) ([]Change, error) {
+// Find asks all benchmarks, and returns the most probable changes first.
+func (h *History) Find(ctx context.Context, set many.Settings) ([]Change, error) {
 	if len(h.Commits) < 3 {
 		return nil, fmt.Errorf("there are results of %d commits: with fewer than 3 nothing can be said of when; name more files, one for each commit, or write lines such as commit: 1a2b3c", len(h.Commits))
 	}
@@ -143,7 +143,7 @@ func (h *History) Find(ctx context.Context, prior float64, seed uint64) ([]Chang
 		}
 		sets = append(sets, s)
 	}
-	for f := range many.Find(ctx, sets, many.Settings{Likelihood: series.Normal, Prior: prior, Seed: seed}) {
+	for f := range many.Find(ctx, sets, set) {
 		n := byKey[f.Key]
 		c := Change{Benchmark: n.benchmark, Unit: n.unit, Probability: f.Probability}
 		switch {

@@ -11,6 +11,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/examples/changes/many"
+	"github.com/facetvi/facet/examples/changes/series"
+	"github.com/facetvi/facet/vi"
 )
 
 var (
@@ -19,6 +23,8 @@ var (
 )
 
 const commits, benchmarks = 40, 60
+
+var settings = many.Settings{Likelihood: series.Normal, Prior: 0.1, Vi: vi.Settings{Seed: 1, Method: series.Method}}
 
 // A plant is a change that was made: 0 if there is none.
 type plant struct {
@@ -66,7 +72,7 @@ func TestPlanted(t *testing.T) {
 		h := new(History)
 		require.NoError(t, h.Read(strings.NewReader(text), "history.txt"))
 		require.Len(t, h.Commits, commits)
-		changes, err := h.Find(context.Background(), 0.1, 1)
+		changes, err := h.Find(context.Background(), settings)
 		require.NoError(t, err)
 		require.Len(t, changes, benchmarks)
 		wrong := 0
@@ -103,7 +109,7 @@ func TestRead(t *testing.T) {
 		require.NoError(t, h.Read(strings.NewReader("goos: linux\nBenchmarkSort-8 10 5 ns/op 0 allocs/op\nBenchmarkSort-8 10 5.1 ns/op 0 allocs/op\nPASS\n"), file))
 	}
 	require.Equal(t, []string{"a", "b", "c"}, h.Commits)
-	changes, err := h.Find(context.Background(), 0.1, 1)
+	changes, err := h.Find(context.Background(), settings)
 	require.NoError(t, err)
 	require.Len(t, changes, 2)
 	require.Equal(t, "sec/op", changes[0].Unit)
@@ -116,6 +122,6 @@ func TestReadErrors(t *testing.T) {
 	require.ErrorContains(t, h.Read(strings.NewReader("nothing\n"), "n.txt"), "n.txt: no results of benchmarks")
 	require.ErrorContains(t, h.Read(strings.NewReader("BenchmarkSort-8 ten 5 ns/op\n"), "n.txt"), "n.txt:1: ")
 	require.NoError(t, h.Read(bytes.NewBufferString("BenchmarkSort-8 10 5 ns/op\n"), "n.txt"))
-	_, err := h.Find(context.Background(), 0.1, 1)
+	_, err := h.Find(context.Background(), settings)
 	require.ErrorContains(t, err, "results of 1 commits")
 }

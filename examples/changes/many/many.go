@@ -35,7 +35,7 @@ type Set struct {
 type Settings struct {
 	Likelihood series.Likelihood
 	Prior      float64 // probability of a change beforehand
-	Seed       uint64
+	Vi         vi.Settings
 }
 
 // Found is the answer for one series. But for the probability it is of what there is if there is a change, and empty if that has a
@@ -127,7 +127,7 @@ func Find(ctx context.Context, sets []Set, set Settings) iter.Seq[Found] {
 				yield(Found{Err: err})
 				return
 			}
-			for f := range vi.FitAll(ctx, d, dataOf(groups[g], g, set.Likelihood), vi.Settings{Seed: set.Seed, Method: series.Method}) {
+			for f := range vi.FitAll(ctx, d, dataOf(groups[g], g, set.Likelihood), set.Vi) {
 				if !yield(found(f, g, groups[g], set)) {
 					return
 				}

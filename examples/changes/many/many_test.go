@@ -35,11 +35,13 @@ func planted(n, rows int, rng *rand.Rand) (sets []Set, at []int) {
 	return sets, at
 }
 
+var settings = vi.Settings{Seed: 1, Method: series.Method}
+
 func TestFindPlanted(t *testing.T) {
 	n := long.Or(30, 60)
 	sets, at := planted(n, 100, rand.New(rand.NewPCG(1, 2)))
 	right, wrong, k := 0, 0, 0
-	for f := range Find(context.Background(), sets, Settings{Likelihood: series.Normal, Prior: 0.5, Seed: 1}) {
+	for f := range Find(context.Background(), sets, Settings{Likelihood: series.Normal, Prior: 0.5, Vi: settings}) {
 		require.NoError(t, f.Err)
 		require.Equal(t, vi.TrustFit, f.Trust)
 		where := at[k]
@@ -79,7 +81,7 @@ func TestFindExact(t *testing.T) {
 	}
 	middle := 0
 	byKey := map[string]Found{}
-	for f := range Find(context.Background(), sets, Settings{Likelihood: series.Poisson, Prior: 0.3, Seed: 1}) {
+	for f := range Find(context.Background(), sets, Settings{Likelihood: series.Poisson, Prior: 0.3, Vi: settings}) {
 		require.NoError(t, f.Err)
 		byKey[f.Key] = f
 	}
@@ -124,7 +126,7 @@ func TestFindOverdispersed(t *testing.T) {
 		sets = append(sets, s)
 	}
 	byKey := map[string]Found{}
-	for f := range Find(context.Background(), sets, Settings{Likelihood: series.NegativeBinomial, Prior: 0.3, Seed: 1}) {
+	for f := range Find(context.Background(), sets, Settings{Likelihood: series.NegativeBinomial, Prior: 0.3, Vi: settings}) {
 		require.NoError(t, f.Err)
 		byKey[f.Key] = f
 	}
@@ -170,7 +172,7 @@ func TestFindOverdispersed(t *testing.T) {
 func TestFindErrors(t *testing.T) {
 	sets := []Set{{"few", [][]float64{{1}, {2}}}, {"constant", [][]float64{{1}, {1}, {1}}}}
 	var got []string
-	for f := range Find(context.Background(), sets, Settings{Likelihood: series.Normal, Prior: 0.5, Seed: 1}) {
+	for f := range Find(context.Background(), sets, Settings{Likelihood: series.Normal, Prior: 0.5, Vi: settings}) {
 		got = append(got, fmt.Sprint(f.Key, ": ", f.Err))
 	}
 	require.Equal(t, []string{"few: too few numbers: 2", "constant: is the same in all rows"}, got)
@@ -179,7 +181,7 @@ func TestFindErrors(t *testing.T) {
 func BenchmarkFind(b *testing.B) {
 	sets, _ := planted(200, 100, rand.New(rand.NewPCG(1, 2)))
 	for b.Loop() {
-		for f := range Find(context.Background(), sets, Settings{Likelihood: series.Normal, Prior: 0.5, Seed: 1}) {
+		for f := range Find(context.Background(), sets, Settings{Likelihood: series.Normal, Prior: 0.5, Vi: settings}) {
 			require.NoError(b, f.Err)
 		}
 	}

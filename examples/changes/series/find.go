@@ -16,7 +16,7 @@ type Settings struct {
 	Likelihood Likelihood
 	Most       int // changes
 	Ahead      int // rows to forecast
-	Seed       uint64
+	Vi         vi.Settings
 }
 
 // A Result is the answer.
@@ -89,16 +89,16 @@ func Find(ctx context.Context, s Series, set Settings) (*Result, error) {
 			r.Any += m.Prob.Value
 		}
 	}
-	if err := r.again(ctx, set.Seed); err != nil {
+	if err := r.again(ctx, set.Vi.Seed); err != nil {
 		return nil, err
 	}
 	if err := r.judge(); err != nil {
 		return nil, err
 	}
-	if err := r.places(set.Seed); err != nil {
+	if err := r.places(set.Vi.Seed); err != nil {
 		return nil, err
 	}
-	return r, r.forecast(set.Ahead, set.Seed)
+	return r, r.forecast(set.Ahead, set.Vi.Seed)
 }
 
 // fitAll fits the programs with no change to Settings.Most changes, and says how probable each is. Beforehand a change more is half as
@@ -112,7 +112,7 @@ func fitAll(ctx context.Context, s Series, set Settings) (vi.Comparison, error) 
 		}
 		programs = append(programs, vi.Program{Name: plural(k, "change"), Density: d, Prior: math.Pow(0.5, float64(k))})
 	}
-	return howMany(ctx, programs, vi.Settings{Seed: set.Seed, Method: Method})
+	return howMany(ctx, programs, set.Vi)
 }
 
 func howMany(ctx context.Context, programs []vi.Program, set vi.Settings) (vi.Comparison, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/facetvi/facet/examples/models/coalmining"
 	"github.com/facetvi/facet/examples/models/nile"
 	"github.com/facetvi/facet/internal/long"
+	"github.com/facetvi/facet/vi"
 )
 
 func seriesOf(y []float64) Series {
@@ -64,7 +65,7 @@ func TestExact(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := seriesOf(c.y)
 			evidence, change := c.exact(c.y, priorOf(s.known(), c.l))
-			r, err := Find(context.Background(), s, Settings{Likelihood: c.l, Most: most, Ahead: 3, Seed: 1})
+			r, err := Find(context.Background(), s, Settings{Likelihood: c.l, Most: most, Ahead: 3, Vi: vi.Settings{Seed: 1, Method: Method}})
 			require.NoError(t, err)
 			want := chances(evidence)
 			for k, c := range r.HowMany {

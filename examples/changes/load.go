@@ -1,34 +1,56 @@
-package table
+package main
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/facetvi/facet/examples/changes/series"
+	"github.com/facetvi/facet/examples/changes/table"
 )
 
-// Columns says what to read of a table: names of columns, or "".
-type Columns struct{ Y, X, By string }
+// coalmining are the explosions in British coal mines that killed ten or more people; see examples/models/coalmining.
+//
+//go:embed data/coalmining.csv
+var coalmining []byte
 
-// Keyed are the series of a file, by key; of a file without keys the key is "".
-type Keyed struct {
-	File string
-	Name string // of the column
-	By   map[string]series.Series
-	Keys []string // in the order of the file
-	Note string   // to whoever reads the answer
+// columns says what to read of a table: names of columns, or "".
+type columns struct{ y, x, by, only string }
+
+// loaded are the series of a file, by key; of a file without keys the key is "".
+type loaded struct {
+	file   string
+	name   string // of the column
+	series map[string]series.Series
+	keys   []string // in the order of the file
+	note   string   // to whoever reads the answer
 }
 
-// Series are those of a table.
-func (t *Table) Series(c Columns) (all Keyed, err error) {
-	x, err1 := t.optional(c.X)
-	by, err2 := t.optional(c.By)
-	if err := cmp.Or(err1, err2); err != nil {
+// load reads a file, or the coal mines if it has no name.
+func load(file string, c columns) (all loaded, err error) {
+	var t *table.Table
+	if file == "" {
+		t, err = table.Parse("coalmining.csv", coalmining)
+	} else {
+		t, err = table.Open(file)
+	}
+	if err != nil {
 		return all, err
 	}
-	y, err := t.columnOf(c.Y, x, by)
+	x, by := -1, -1
+	if c.x != "" {
+		if x, err = t.Find(c.x); err != nil {
+			return all, err
+		}
+	}
+	if c.by != "" {
+		if by, err = t.Find(c.by); err != nil {
+			return all, err
+		}
+	}
+	y, err := columnOf(t, c.y, x, by)
 	if err != nil {
 		return all, err
 	}
@@ -56,7 +78,7 @@ func (t *Table) Series(c Columns) (all Keyed, err error) {
 		}
 		rows[k] = append(rows[k], r)
 	}
-	all = Keyed{File: t.File, Name: t.Header[y], By: map[string]series.Series{}, Keys: keys}
+	all = loaded{file: t.File, name: t.Header[y], series: map[string]series.Series{}, keys: keys}
 	unsorted := false
 	for _, k := range keys {
 		ascending := func(a, b int) int { return cmp.Compare(at[a].Value, at[b].Value) }
@@ -67,7 +89,7 @@ func (t *Table) Series(c Columns) (all Keyed, err error) {
 		s := series.Series{Name: t.Header[y], XName: xName, Dates: dates}
 		for i, r := range rows[k] {
 			if i > 0 && x >= 0 && at[r].Value == at[rows[k][i-1]].Value {
-				return all, t.twice(x, rows[k][i-1], r, at[r].Label, k)
+				return all, twice(t, x, rows[k][i-1], r, at[r].Label, k)
 			}
 			if x < 0 {
 				at[r].Label = strconv.Itoa(i + 1)
@@ -75,41 +97,16 @@ func (t *Table) Series(c Columns) (all Keyed, err error) {
 			s.X, s.Label = append(s.X, at[r].Value), append(s.Label, at[r].Label)
 			s.Y, s.Place = append(s.Y, numbers[r]), append(s.Place, t.Place(r, y))
 		}
-		all.By[k] = s
+		all.series[k] = s
 	}
 	if unsorted {
-		all.Note = fmt.Sprintf("The rows are not in the order of %s, and were sorted.\n", t.Header[x])
+		all.note = fmt.Sprintf("The rows are not in the order of %s, and were sorted.\n", t.Header[x])
 	}
 	return all, nil
 }
 
-// Guess is the likelihood that most of the first series have.
-func (all Keyed) Guess() series.Likelihood {
-	const first = 200
-	count, best := map[series.Likelihood]int{}, series.Normal
-	for _, k := range all.Keys[:min(first, len(all.Keys))] {
-		s := all.By[k]
-		if s.Missing() == len(s.Y) {
-			continue
-		}
-		l, _ := s.Guess()
-		if count[l]++; count[l] > count[best] {
-			best = l
-		}
-	}
-	return best
-}
-
-// optional is the number of a column, or -1 without a name.
-func (t *Table) optional(name string) (int, error) {
-	if name == "" {
-		return -1, nil
-	}
-	return t.Find(name)
-}
-
 // columnOf is the column to look for changes in: the only one with numbers, if it has no name.
-func (t *Table) columnOf(name string, others ...int) (int, error) {
+func columnOf(t *table.Table, name string, others ...int) (int, error) {
 	if name != "" {
 		return t.Find(name)
 	}
@@ -130,14 +127,14 @@ func (t *Table) columnOf(name string, others ...int) (int, error) {
 	return 0, fmt.Errorf("%s: %d columns have numbers: say which one to look at, as -y %s, and which has the order, as -x %s", t.File, len(of), t.Header[of[len(of)-1]], t.Header[of[0]])
 }
 
-func rowNumbers(n int) (all []Position) {
+func rowNumbers(n int) (all []table.Position) {
 	for r := range n {
-		all = append(all, Position{Value: float64(r)})
+		all = append(all, table.Position{Value: float64(r)})
 	}
 	return all
 }
 
-func (t *Table) twice(x, first, second int, label, key string) error {
+func twice(t *table.Table, x, first, second int, label, key string) error {
 	hint := "; if the file has several series, name the column with their keys: -by COLUMN"
 	if key != "" {
 		hint = fmt.Sprintf(" of %q", key)

@@ -1,5 +1,4 @@
-// Package write prints what the command changes has found: as text, JSON or CSV.
-package write
+package main
 
 import (
 	"encoding/csv"
@@ -11,12 +10,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/facetvi/facet/examples/changes/bench"
-	"github.com/facetvi/facet/examples/changes/many"
 	"github.com/facetvi/facet/examples/changes/series"
 )
 
-// JSON writes v, indented.
-func JSON(out io.Writer, v any) error {
+func writeJSON(out io.Writer, v any) error {
 	e := json.NewEncoder(out)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
@@ -36,8 +33,8 @@ func intervals(all ...*series.Interval) (cells []string) {
 	return cells
 }
 
-// RowsCSV has a line for each row of a series, and those that are ahead.
-func RowsCSV(out io.Writer, r *series.Result) error {
+// rowsCSV has a line for each row of a series, and those that are ahead.
+func rowsCSV(out io.Writer, r *series.Result) error {
 	rows := [][]string{{r.Series.XName, r.Column, "level", "level_low", "level_high", "change_before_this_row"}}
 	for _, row := range r.Row {
 		y := ""
@@ -49,8 +46,7 @@ func RowsCSV(out io.Writer, r *series.Result) error {
 	return csv.NewWriter(out).WriteAll(rows)
 }
 
-// LinesCSV has a line for each of many series.
-func LinesCSV(out io.Writer, lines []many.Line) error {
+func linesCSV(out io.Writer, lines []line) error {
 	rows := [][]string{{"key", "probability", "first", "here", "from", "to", "before", "before_low", "before_high", "after", "after_low", "after_high", "trust", "error"}}
 	for _, l := range lines {
 		cells := append([]string{l.Key, exact(l.Probability), l.First, exact(l.Here), l.From, l.To}, intervals(l.Before, l.After)...)
@@ -59,8 +55,7 @@ func LinesCSV(out io.Writer, lines []many.Line) error {
 	return csv.NewWriter(out).WriteAll(rows)
 }
 
-// ChangesCSV has a line for each benchmark and unit.
-func ChangesCSV(out io.Writer, all []bench.Change) error {
+func changesCSV(out io.Writer, all []bench.Change) error {
 	rows := [][]string{{"benchmark", "unit", "probability", "worse", "commit", "here", "from", "to", "ratio", "ratio_low", "ratio_high", "note"}}
 	for _, c := range all {
 		cells := append([]string{c.Benchmark, c.Unit, exact(c.Probability), exact(c.Worse), c.Commit, exact(c.Here), c.From, c.To}, intervals(&c.Ratio)...)
@@ -91,8 +86,7 @@ func printTable(out io.Writer, head string, rows []string, top int, rest string)
 // likely is from which probability on a change is counted.
 const likely = 0.9
 
-// Lines prints many series below a line that says what they are, the first top of them; 0 is all.
-func Lines(out io.Writer, lines []many.Line, top int, what string) error {
+func writeLines(out io.Writer, lines []line, top int, what string) error {
 	var rows []string
 	changed := 0
 	for _, l := range lines {
@@ -112,8 +106,7 @@ func Lines(out io.Writer, lines []many.Line, top int, what string) error {
 	return printTable(out, "series\tchanged\tfirst row of the new level\tbefore\tafter\tverdict", rows, top, "series")
 }
 
-// Changes prints benchmarks, the first top of them; 0 is all.
-func Changes(out io.Writer, all []bench.Change, commits, top int, prior float64) error {
+func writeChanges(out io.Writer, all []bench.Change, commits, top int, prior float64) error {
 	var rows []string
 	changed := 0
 	for _, c := range all {
