@@ -290,7 +290,7 @@ func (x *influenzaExact) compare(t *testing.T, p *Posterior) (off []float64) {
 // Every guard that the exact posterior decides, with a probability below 0.1 or
 // above 0.9, the fit in coordinates of levels decides alike.
 func TestInfluenzaGuardsAgree(t *testing.T) {
-	long.Skip(t) // the fit of influenza in examples/posterior is by cells, and is nearer
+	long.Skip(t) // the fit of influenza in internal/posterior is by cells, and is nearer
 	x := newInfluenzaExact(models.InfluenzaData())
 	p := fitInfluenza(t, mustCompile(t, levels(x.obs)))
 	off := x.compare(t, p)

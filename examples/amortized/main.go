@@ -11,7 +11,6 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -19,31 +18,18 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"os/signal"
-	"time"
 
 	"gorgonia.org/gorgonia"
 
 	"github.com/facetvi/facet/expect"
 	"github.com/facetvi/facet/expect/layer"
-	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
 )
 
 const length, batch, rate = 20, 128, 0.1 // rate is that of the exponential priors
 
-// program is the model, without data.
-func program() (*graph.Density, error) {
-	m := graph.NewModel()
-	change := m.Sample("change", graph.Uniform(0, length))
-	before, after := m.Sample("before", graph.Exponential(rate)), m.Sample("after", graph.Exponential(rate))
-	for t := range length {
-		m.Observe("count", graph.Poisson(graph.If(graph.Less(float64(t)+0.5, change), before, after)), 0)
-	}
-	return m.Compile()
-}
-
 // train has the network climb the mean ELBO of series that are drawn.
-func (n network) train(ctx context.Context, rows *expect.Rows, steps int, seed uint64, progress io.Writer) error {
+func (n network) train(rows *expect.Rows, steps int, seed uint64, progress io.Writer) error {
 	g := gorgonia.NewGraph()
 	x, series := make([]float64, batch*inputs), make([]float64, batch*length) // of each step
 	in, data := node(g, "in", matrix(batch, inputs, x)), node(g, "data", matrix(batch, length, series))
@@ -61,14 +47,11 @@ func (n network) train(ctx context.Context, rows *expect.Rows, steps int, seed u
 	rng := rand.New(rand.NewPCG(seed, 2))
 	var solver *gorgonia.AdamSolver
 	for step := range steps {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		if phase := 1 + steps/8; step%phase == 0 { // a smaller step size
 			solver = gorgonia.NewAdamSolver(gorgonia.WithLearnRate(3e-3*math.Pow(0.55, float64(step/phase))), gorgonia.WithClip(5))
 		}
 		for b := range batch {
-			counts := draw(rng)
+			_, _, _, counts := draw(rng)
 			copy(series[b*length:], counts)
 			read(x[b*inputs:][:inputs], counts, 0)
 		}
@@ -86,12 +69,12 @@ func (n network) train(ctx context.Context, rows *expect.Rows, steps int, seed u
 	return nil
 }
 
-func run(ctx context.Context, out, progress io.Writer, seed uint64, steps, count int) error {
+func run(out, progress io.Writer, seed uint64, steps, count int) error {
 	d, err := program()
 	if err != nil {
 		return err
 	}
-	q, err := normals(d)
+	q, err := family.MeanField{}.New(d) // the normals that the network answers with
 	if err != nil {
 		return err
 	}
@@ -100,20 +83,34 @@ func run(ctx context.Context, out, progress io.Writer, seed uint64, steps, count
 		return err
 	}
 	n := newNetwork(64, rand.New(rand.NewPCG(seed, 1)))
-	start := time.Now()
-	if err := n.train(ctx, rows, steps, seed, progress); err != nil {
+	if err := n.train(rows, steps, seed, progress); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%-26s trained by %d steps of %d series in %.1f s\n", "network, through the ifs:", steps, batch, time.Since(start).Seconds())
-	return besides(ctx, out, progress, d, q, n, seed, steps, count)
+	judge, err := expect.NewRows(d, q, 2000, seed) // of what the network answers to its guesses
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "A new series a line: what it was drawn with, and where that is with probability 0.9, says the network.\n\n%-22s %-22s %s\n", "change", "rate before", "rate after")
+	for rng := rand.New(rand.NewPCG(seed, 3)); count > 0; count-- {
+		change, before, after, counts := draw(rng)
+		theta, err := n.answer(judge, counts)
+		if err != nil {
+			return err
+		}
+		is := func(k int, of func(z float64) float64) string { // between two quantiles of normal k
+			mu, s := theta[2*k], math.Exp(theta[2*k+1])
+			return fmt.Sprintf("%.1f to %.1f", of(mu-1.645*s), of(mu+1.645*s))
+		}
+		logistic := func(z float64) float64 { return length / (1 + math.Exp(-z)) }
+		fmt.Fprintf(out, "%4.1f: %-16s %4.1f: %-16s %4.1f: %s\n", change, is(0, logistic), before, is(1, math.Exp), after, is(2, math.Exp))
+	}
+	return nil
 }
 
 func main() {
-	seed, steps, count := flag.Uint64("seed", 1, "of random numbers"), flag.Int("steps", 6000, "of the training"), flag.Int("series", 50, "new ones")
+	seed, steps, count := flag.Uint64("seed", 1, "of random numbers"), flag.Int("steps", 6000, "of the training"), flag.Int("series", 10, "new ones")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Stdout, os.Stderr, *seed, *steps, *count); err != nil {
+	if err := run(os.Stdout, os.Stderr, *seed, *steps, *count); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,10 +18,11 @@ import (
 	"github.com/facetvi/facet/vi/family"
 )
 
-func TestStopped(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	require.ErrorIs(t, run(ctx, io.Discard, io.Discard, 1, 6000, 50), context.Canceled)
+func TestRun(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, run(&out, io.Discard, 1, 2, 3))
+	require.Equal(t, 6, strings.Count(out.String(), "\n"))
+	require.Regexp(t, `(?m)^ *\d+\.\d: \d+\.\d to \d+\.\d +\d+\.\d: \d+\.\d to \d+\.\d +\d+\.\d: \d+\.\d to \d+\.\d$`, out.String())
 }
 
 // The exact mean and standard deviation of the change are those of many draws of the rates.
@@ -72,14 +75,11 @@ func TestTraining(t *testing.T) {
 			rows.WithoutBoundary()
 		}
 		n := newNetwork(32, rand.New(rand.NewPCG(1, 1)))
-		require.NoError(t, n.train(context.Background(), rows, long.Or(300, 500), 1, io.Discard))
+		require.NoError(t, n.train(rows, long.Or(300, 500), 1, io.Discard))
 		networks = append(networks, n)
 	}
 	networks = append(networks, newNetwork(32, rand.New(rand.NewPCG(1, 1))))
-	rng, series := rand.New(rand.NewPCG(1, 3)), []float64{}
-	for range long.Or(8, 40) {
-		series = append(series, draw(rng)...)
-	}
+	series := drawn(long.Or(8, 40), rand.New(rand.NewPCG(1, 3)))
 	answers, err := compare(context.Background(), d, q, series, []string{"through", "without", "start"}, networks)
 	require.NoError(t, err)
 	through, without, start := answers[1].gap(answers[0]), answers[2].gap(answers[0]), answers[3].gap(answers[0])

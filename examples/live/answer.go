@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
 )
 
@@ -34,26 +33,7 @@ type Band struct {
 	High float64 `json:"high"`
 }
 
-// program has no change of level, or one. The numbers have mean 0 and standard deviation 1.
-func program(z []float64, change bool) *graph.Model {
-	m := graph.NewModel()
-	level := graph.Normal(0, 1.5)
-	before, noise := m.Sample("before", level), m.Sample("noise", graph.HalfNormal(1))
-	after, when := before, graph.Expr{}
-	if change {
-		after, when = m.Sample("after", level), m.Sample("when", graph.Uniform(0, len(z)-1))
-	}
-	for i, v := range z {
-		at := before
-		if change {
-			at = graph.If(m.Name("ahead", graph.Greater(when, i)), before, after) // the density jumps here
-		}
-		m.Observe("z", graph.Normal(m.Deterministic("level", at), noise), v)
-	}
-	return m
-}
-
-// answer fits both programs, which are as probable as each other beforehand.
+// answer is that of both programs, which are as probable as each other beforehand.
 func answer(ctx context.Context, y []float64, seed uint64) (*Answer, error) {
 	if len(y) < least || len(y) > most {
 		return nil, fmt.Errorf("%d numbers: the page takes %d to %d", len(y), least, most)
@@ -71,17 +51,9 @@ func answer(ctx context.Context, y []float64, seed uint64) (*Answer, error) {
 	for i, v := range y {
 		z[i] = (v - mean) / sd
 	}
-	var fits []*vi.Posterior
-	for _, change := range []bool{false, true} {
-		density, err := program(z, change).Compile()
-		if err != nil {
-			return nil, err
-		}
-		fit, err := vi.Fit(ctx, density, vi.Settings{Seed: seed, Method: vi.Cells{Quick: true, Alone: true}})
-		if err != nil {
-			return nil, err
-		}
-		fits = append(fits, fit)
+	fits, err := fitBoth(ctx, z, seed)
+	if err != nil {
+		return nil, err
 	}
 	models, err := vi.Compare(fits...)
 	if err != nil {

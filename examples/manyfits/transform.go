@@ -2,19 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
-	"fmt"
 	"hash/fnv"
 	"path/filepath"
 	"reflect"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
 )
 
@@ -26,19 +22,6 @@ func init() {
 	beam.RegisterFunction(fitLine)
 	beam.RegisterFunction(failureLine)
 }
-
-// A Fit is what is known of a series: evidence, and moments of the latents.
-type Fit struct {
-	Key                        string
-	LogEvidence, LogEvidenceSE float64
-	When, WhenSD               float64
-	Before, BeforeSD           float64
-	After, AfterSD             float64
-	Trust                      string
-}
-
-// A Failure is a key without a fit, and why.
-type Failure struct{ Key, Why string }
 
 // manyFits fits series, shard by shard:
 //
@@ -124,87 +107,4 @@ func (f *fitFn) ProcessElement(ctx context.Context, shard int, next func(*Series
 		emit(fit)
 	}
 	return nil
-}
-
-// newFit is what there is to say of a fit.
-func newFit(x vi.Fitted) (f Fit, err error) {
-	if x.Err != nil {
-		return f, x.Err
-	}
-	e, err := x.Fit.LogEvidence()
-	if err != nil {
-		return f, err
-	}
-	v, err := x.Fit.Verdict()
-	if err != nil {
-		return f, err
-	}
-	moments, err := x.Fit.Moments()
-	if err != nil {
-		return f, err
-	}
-	f = Fit{Key: x.Key, LogEvidence: e.Value, LogEvidenceSE: e.SE, Trust: string(v.Trust)}
-	for i, m := range moments {
-		switch x.Fit.Density.Latents()[i] {
-		case "when":
-			f.When, f.WhenSD = m.Mean.Value, m.SD.Value
-		case "before":
-			f.Before, f.BeforeSD = m.Mean.Value, m.SD.Value
-		case "after":
-			f.After, f.AfterSD = m.Mean.Value, m.SD.Value
-		}
-	}
-	return f, nil
-}
-
-// fitAll is what manyFits finds, without Beam.
-func fitAll(ctx context.Context, d *graph.Density, series []Series, seed uint64) (fits []Fit, failures []Failure) {
-	sets := func(yield func(string, map[string][]float64) bool) {
-		for _, x := range series {
-			if !yield(x.Key, map[string][]float64{"y": x.Y}) {
-				return
-			}
-		}
-	}
-	for x := range vi.FitAll(ctx, d, sets, vi.Settings{Seed: seed, Method: vi.Cells{Quick: true}}) {
-		if f, err := newFit(x); err != nil {
-			failures = append(failures, Failure{x.Key, err.Error()})
-		} else {
-			fits = append(fits, f)
-		}
-	}
-	return fits, failures
-}
-
-// header names the columns of fitLine.
-var header = []string{"key", "log evidence", "its standard error", "when", "sd", "before", "sd", "after", "sd", "trust"}
-
-// fitLine is a fit as a line of CSV, to the last bit.
-func fitLine(f Fit) string {
-	return record(f.Key, format(f.LogEvidence), format(f.LogEvidenceSE), format(f.When), format(f.WhenSD),
-		format(f.Before), format(f.BeforeSD), format(f.After), format(f.AfterSD), f.Trust)
-}
-
-// failureLine is a failure as a line of CSV.
-func failureLine(f Failure) string { return record(f.Key, f.Why) }
-
-// record is a line of CSV.
-func record(fields ...string) string {
-	var b strings.Builder
-	w := csv.NewWriter(&b)
-	_ = w.Write(fields) // a Builder does not fail
-	w.Flush()
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// parseRecord reads a line of CSV.
-func parseRecord(line string) ([]string, error) {
-	records, err := readAll(strings.NewReader(line))
-	if err == nil && len(records) != 1 {
-		err = fmt.Errorf("%d records in a line", len(records))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return records[0], nil
 }

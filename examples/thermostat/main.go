@@ -6,21 +6,20 @@
 //
 // Wanted are the thresholds, low and high, at which the room is likeliest to be at 20 ± 0.1 degrees with the heater on after steps 6, 18 and 24, all three.
 // DeGAS smooths the ifs and follows a surrogate of that probability. Here the event is data, a normal around 20 with the variance of 20 ± 0.1, and
-// its evidence is climbed through the ifs: automatic differentiation would leave the thresholds where they are.
-//
-// Beside both there is the probability itself, exact by a forward recursion, and where that is largest on a grid of thresholds.
+// its evidence is climbed through the ifs: automatic differentiation would leave the thresholds where they are. How often the event happens
+// then is simulated; the tests compare with its exact probability, and the largest there is.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log"
 	"math"
+	"math/rand/v2"
 	"os"
-	"os/signal"
-	"time"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
@@ -62,49 +61,60 @@ func program(at [2]float64) (*graph.Density, error) {
 	return m.Compile()
 }
 
-func run(ctx context.Context, out io.Writer, seed uint64, most int) error {
+// frequency is how often the event happens among n simulations.
+func frequency(at [2]float64, n int, rng *rand.Rand) float64 {
+	happened := 0
+	for range n {
+		temperature, on, fails := 30+rng.NormFloat64(), false, false
+		for t := 1; t <= steps && !fails; t++ {
+			temperature = kept*temperature + noise*rng.NormFloat64()
+			if on {
+				temperature += heat
+			}
+			on = temperature < at[0] || on && temperature <= at[1]
+			fails = hits(t) && !(on && math.Abs(temperature-target) <= within)
+		}
+		if !fails {
+			happened++
+		}
+	}
+	return float64(happened) / float64(n)
+}
+
+func run(out io.Writer, seed uint64, most int) error {
 	d, err := program(start)
 	if err != nil {
 		return err
 	}
-	began := time.Now()
-	climb := vi.Climb{Family: family.Structured{}, Steps: most, Stop: vi.Automatic}
-	fit, err := vi.Fit(ctx, d, vi.Settings{Seed: seed, Method: climb})
+	fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: seed, Method: vi.Climb{Family: family.Structured{}, Steps: most, Stop: vi.Automatic}})
 	if err != nil {
 		return err
 	}
-	took := time.Since(began).Seconds()
 	found, err := thresholds(fit)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%-32s %6s %7s   probability of all three\n", "", "low", "high")
+	fmt.Fprintf(out, "%-26s %6s %7s   runs of 100 000 that are at 20 ± 0.1 degrees and heated all three times\n", "thresholds", "low", "high")
 	line := func(what string, at [2]float64) {
-		fmt.Fprintf(out, "%-32s %6.2f %7.2f   %.4f\n", what, at[0], at[1], exact(at, 0.02))
+		fmt.Fprintf(out, "%-26s %6.2f %7.2f   %.0f\n", what, at[0], at[1], 1e5*frequency(at, 1e5, rand.New(rand.NewPCG(seed, 1))))
 	}
 	line("start", start)
-	line("DeGAS, published: 761 s", degas)
-	line(fmt.Sprintf("through the ifs: %.1f s", took), found)
-	line("the best of a grid, exactly", best(0.25))
+	line("as DeGAS tunes them", degas)
+	line("learned through the ifs", found)
 	return nil
 }
 
 // thresholds are those that a fit has learned.
-func thresholds(fit *vi.Posterior) (at [2]float64, err error) {
-	for i, name := range []string{"low", "high"} {
-		if at[i], err = fit.Param(name); err != nil {
-			return at, err
-		}
-	}
-	return at, nil
+func thresholds(fit *vi.Posterior) ([2]float64, error) {
+	low, err1 := fit.Param("low")
+	high, err2 := fit.Param("high")
+	return [2]float64{low, high}, errors.Join(err1, err2)
 }
 
 func main() {
 	seed, most := flag.Uint64("seed", 1, "of random numbers"), flag.Int("steps", 3000, "at most")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Stdout, *seed, *most); err != nil {
+	if err := run(os.Stdout, *seed, *most); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -8,18 +8,15 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
+	"flag"
 	"fmt"
 	"io"
-	"slices"
+	"log"
+	"os"
 
-	"github.com/facetvi/facet/examples/cli"
-	"github.com/facetvi/facet/examples/models"
-	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/examples/paper/problem"
 	"github.com/facetvi/facet/vi/check"
-	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 )
 
@@ -43,54 +40,37 @@ type stats struct {
 	USPerDraw float64   `json:"us_per_draw"`
 }
 
-func main() { cli.Main(run) }
-
-func run(_ context.Context, args []string, out, _ io.Writer) error {
-	flags := cli.New("estimators")
-	model := flags.String("model", "temperature", "`name` of the model: proposition, temperature, textmsg or influenza")
-	draws := flags.Count("draws", 10000, 2, "gradient draws of each estimator, of one sample each")
-	seed := flags.Seed()
-	asJSON := flags.Bool("json", false, "print JSON")
-	if err := flags.Parse(args, out); err != nil {
-		return err
-	}
-	spec, err := models.ByName(*model)
-	if err != nil {
-		return flags.Wrong(err)
-	}
-	c, err := compare(spec, *draws, *seed)
+func run(out io.Writer, model string, draws int, seed uint64, asJSON bool) error {
+	p, err := problem.Named(model)
 	if err != nil {
 		return err
 	}
-	if *asJSON {
+	c, err := compare(p, draws, seed)
+	if err != nil {
+		return err
+	}
+	if asJSON {
 		enc := json.NewEncoder(out)
 		enc.SetIndent("", " ")
 		return enc.Encode(c)
 	}
-	c.print(out, spec, *draws)
+	c.print(out, p.Oracle.ELBO(p.ThetaInit), draws)
 	return nil
 }
 
-func compare(spec models.Spec, draws int, seed uint64) (*comparison, error) {
-	d, err := compile(spec)
+func compare(p *problem.Problem, draws int, seed uint64) (*comparison, error) {
+	q := p.Start()
+	elbo, err := check.ELBO(p.Density, q, draws, seed)
 	if err != nil {
 		return nil, err
 	}
-	q := family.Softplus{}.At(spec.ThetaInit)
-	elbo, err := check.ELBO(d, q, draws, seed)
-	if err != nil {
-		return nil, err
-	}
-	c := &comparison{
-		Model: spec.Name, Theta: spec.ThetaInit, ELBO: elbo.Value, ELBOSE: elbo.SE,
-		Estimators: map[string]stats{},
-	}
+	c := &comparison{p.Name, p.ThetaInit, elbo.Value, elbo.SE, map[string]stats{}}
 	for _, name := range names {
 		e, err := gradient.Named(name)
 		if err != nil {
 			return nil, err
 		}
-		g, err := check.Gradient(d, q, e, check.GradientSettings{Draws: draws, Seed: seed})
+		g, err := check.Gradient(p.Density, q, e, check.GradientSettings{Draws: draws, Seed: seed})
 		if err != nil {
 			return nil, err
 		}
@@ -99,21 +79,9 @@ func compare(spec models.Spec, draws int, seed uint64) (*comparison, error) {
 	return c, nil
 }
 
-// compile makes sure that θ and the density have the latents in the same order.
-func compile(spec models.Spec) (*graph.Density, error) {
-	d, err := spec.Model().Compile()
-	if err != nil {
-		return nil, err
-	}
-	if !slices.Equal(d.Latents(), spec.Latents) {
-		return nil, errors.New("the model's latents are not in the order of θ")
-	}
-	return d, nil
-}
-
-func (c *comparison) print(out io.Writer, spec models.Spec, draws int) {
+func (c *comparison) print(out io.Writer, exact float64, draws int) {
 	fmt.Fprintf(out, "%s at its initial θ: ELBO %.8g ± %.2g (exactly %.8g)\n\n",
-		c.Model, c.ELBO, c.ELBOSE, spec.Oracle.ELBO(spec.ThetaInit))
+		c.Model, c.ELBO, c.ELBOSE, exact)
 	fmt.Fprintln(out, "estimator          Avg(V(·))  of score's    V(‖·‖₂)  of score's  µs a draw  unbiased")
 	score := c.Estimators["score"]
 	for _, name := range names {
@@ -126,4 +94,14 @@ func (c *comparison) print(out io.Writer, spec models.Spec, draws int) {
 			name, s.AvgVar, s.AvgVar/score.AvgVar, s.NormVar, s.NormVar/score.NormVar, s.USPerDraw, unbiased)
 	}
 	fmt.Fprintf(out, "\nA draw is a gradient from one sample; %d draws. boundary uses all guards, boundary_single one at random.\n", draws)
+}
+
+func main() {
+	model := flag.String("model", "temperature", "proposition, temperature, textmsg or influenza")
+	draws := flag.Int("draws", 10000, "gradients of each estimator, of one sample each")
+	seed, asJSON := flag.Uint64("seed", 1, "of random numbers"), flag.Bool("json", false, "print JSON")
+	flag.Parse()
+	if err := run(os.Stdout, *model, *draws, *seed, *asJSON); err != nil {
+		log.Fatal(err)
+	}
 }

@@ -2,14 +2,12 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/examples/models"
 )
 
@@ -18,8 +16,8 @@ import (
 func TestJSON(t *testing.T) {
 	for _, spec := range models.All() {
 		t.Run(spec.Name, func(t *testing.T) {
-			var out, errOut bytes.Buffer
-			require.Zero(t, cli.Call(context.Background(), run, []string{"-model", spec.Name, "-draws", "4000", "-seed", "3", "-json"}, &out, &errOut), errOut.String())
+			var out bytes.Buffer
+			require.NoError(t, run(&out, spec.Name, 4000, 3, true))
 			var c comparison
 			dec := json.NewDecoder(&out)
 			dec.DisallowUnknownFields()
@@ -52,21 +50,16 @@ func TestJSON(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	var out, errOut bytes.Buffer
-	require.Zero(t, cli.Call(context.Background(), run, []string{"-model", "textmsg", "-draws", "100"}, &out, &errOut))
+	var out bytes.Buffer
+	require.NoError(t, run(&out, "textmsg", 100, 1, false))
 	for _, name := range names {
 		require.Contains(t, out.String(), "\n"+name+" ")
 	}
 }
 
-func TestBadFlags(t *testing.T) {
-	for _, args := range [][]string{{"-model", "weather"}, {"-draws", "1"}, {"-seed", "-1"}, {"-nonsense"}, {"7"}} {
-		var out, errOut bytes.Buffer
-		require.Equal(t, 2, cli.Call(context.Background(), run, args, &out, &errOut), "%v", args)
-		require.Empty(t, out.String())
-		require.Regexp(t, "^estimators: .+\n$", errOut.String())
-	}
-	var out, errOut bytes.Buffer
-	cli.Call(context.Background(), run, []string{"-model", "weather"}, &out, &errOut)
-	require.Equal(t, "estimators: models: no model \"weather\"; there are proposition, temperature, textmsg, influenza; -h lists the flags\n", errOut.String())
+func TestWrong(t *testing.T) {
+	var out bytes.Buffer
+	require.EqualError(t, run(&out, "weather", 100, 1, false), `models: no model "weather"; there are proposition, temperature, textmsg, influenza`)
+	require.Error(t, run(&out, "textmsg", 1, 1, false))
+	require.Empty(t, out.String())
 }

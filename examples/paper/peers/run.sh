@@ -42,11 +42,11 @@ for tool in $tools; do
 	fi
 	case $tool in
 	facet)
-		if [ ! -d examples/posterior ]; then
-			echo 'no examples/posterior: facet is left out'
+		if [ ! -d internal/posterior ]; then
+			echo 'no internal/posterior: facet is left out'
 			continue
 		fi
-		go build -o "$work/posterior" ./examples/posterior
+		go build -o "$work/posterior" ./internal/posterior
 		;;
 	stan | stan-hand | advi)
 		for model in $models; do

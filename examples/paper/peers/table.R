@@ -44,7 +44,7 @@ row("", models)
 row("---", rep("---", length(models)))
 for (tool in names(tools)) if (any(runs$tool == tool)) row(tools[[tool]], sapply(models, cell, tool = tool))
 if (!any(runs$tool == "facet")) {
-	cat("\nThe row of facet is left out: there was no examples/posterior to run.\n")
+	cat("\nThe row of facet is left out: there was no internal/posterior to run.\n")
 } else {
 	cat("\nOf these tools only facet gives the log evidence by itself:\n\n")
 	row("", models)
