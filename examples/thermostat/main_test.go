@@ -35,21 +35,26 @@ func TestExact(t *testing.T) {
 	require.InDelta(t, 0.0043, exact(best(0.25), 0.02), 5e-5)
 }
 
-// From where DeGAS starts the thresholds are found at which the event is four fifths as likely as at the best of the grid, whatever the seed; without
-// the boundary part they stay where they are.
+// From where DeGAS starts most climbs find thresholds at which the event is four fifths as likely as at the best of the grid, and one of eight seeds another
+// maximum of seven tenths; without the boundary part they stay where they are.
 func TestLearned(t *testing.T) {
 	long.Skip(t)
 	d, err := program(start)
 	require.NoError(t, err)
 	most := exact(best(0.25), 0.02)
-	for seed := range uint64(2) {
+	likely := 0
+	for seed := range uint64(4) {
 		fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: seed, Method: vi.Climb{Family: family.Structured{}, Steps: 3000, Stop: vi.Automatic}})
 		require.NoError(t, err)
 		at, err := thresholds(fit)
 		require.NoError(t, err)
 		t.Logf("%.3f: %.5f of at most %.5f", at, exact(at, 0.02), most)
-		require.Greater(t, exact(at, 0.02), 0.8*most)
+		require.Greater(t, exact(at, 0.02), 0.7*most)
+		if exact(at, 0.02) > 0.8*most {
+			likely++
+		}
 	}
+	require.GreaterOrEqual(t, likely, 3)
 	climb := vi.Climb{Family: family.Structured{}, Steps: 300, Start: vi.PriorStart(d), Estimator: vi.Reparam{}}
 	fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Method: climb})
 	require.NoError(t, err)
