@@ -67,7 +67,7 @@ func run(ctx context.Context, out io.Writer, most int, page string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "noise: %.2f ± %.2f\n", noise.Mean.Value, noise.SD.Value)
+	fmt.Fprintf(out, "\nThe noise has standard deviation %.2f ± %.2f.\n", noise.Mean.Value, noise.SD.Value)
 	forecast, err := models.Predict(4000, 1)
 	if err != nil {
 		return err
@@ -81,8 +81,8 @@ func run(ctx context.Context, out io.Writer, most int, page string) error {
 		return err
 	}
 	last := len(series) + ahead - 1
-	fmt.Fprintf(out, "at time %d: between %.1f and %.1f with probability 0.9\n", last, low[last], high[last])
-	fmt.Fprint(out, models.Models[models.Best].LOO)
+	fmt.Fprintf(out, "At time %d, %d after the last, it will be between %.1f and %.1f with probability 0.9.\n", last, ahead, low[last], high[last])
+	fmt.Fprintf(out, "How the most probable program predicts each number from the others: %v", models.Models[models.Best].LOO)
 	if page == "" {
 		return nil
 	}

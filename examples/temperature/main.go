@@ -92,7 +92,7 @@ func run(out io.Writer, seed uint64, page string) error {
 		}
 		fmt.Fprintf(out, "%4d  %8.2f  %10.2f ± %4.2f  %5.3f  %-13s  %s%s\n", step, observed[step], mean.Value, sd.Value, p.Value, word[path.Holds[i]], word[truth[step]], mark)
 	}
-	fmt.Fprintf(out, "\nThe most probable of %d histories has probability %.2f, and %d of %d states as they were.\n", len(fit.Cells()), path.Prob.Value, right, len(probs))
+	fmt.Fprintf(out, "\nThe most probable of %d histories has probability %.2f, and %d of %d states as they were (← has the others).\n", len(fit.Cells()), path.Prob.Value, right, len(probs))
 	if page == "" {
 		return nil
 	}
