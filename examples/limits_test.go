@@ -1,4 +1,3 @@
-// Package examples has tests of all examples together.
 package examples
 
 import (
