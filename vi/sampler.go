@@ -95,8 +95,8 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 		r.LogEvidence = e // it begins with the prior, which near funnels is a better beginning
 	}
 	if err == nil {
-		draws := cells.Posterior{Z: r.Z, Chains: r.Chains, Effective: r.Effective, Switches: switches}
-		e, failed := cells.Bridge(ctx, sampled, draws, r.Gradients/8, parallel.Mix(s.Seed, cellStream))
+		draws := weighted.Chains{Z: r.Z, N: r.Chains, Effective: r.Effective}
+		e, failed := cells.Bridge(ctx, sampled, draws, switches, r.Gradients/8, parallel.Mix(s.Seed, cellStream))
 		if failed != nil {
 			return nil, failed
 		}

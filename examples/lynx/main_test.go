@@ -17,7 +17,7 @@ func TestRun(t *testing.T) {
 	long.Skip(t)
 	var out bytes.Buffer
 	require.NoError(t, run(&out, 1, filepath.Join(t.TempDir(), "fit.html")))
-	for _, text := range []string{"verdict: trust", "threshold        3.2", "0.99", "\n1946 "} {
+	for _, text := range []string{"verdict: trust", "threshold        3.23", "0.993", "\n1946 "} {
 		assert.Contains(t, out.String(), text)
 	}
 }

@@ -18,7 +18,7 @@ func TestRun(t *testing.T) {
 	long.Skip(t)
 	var out bytes.Buffer
 	require.NoError(t, run(&out, 1, filepath.Join(t.TempDir(), "fit.html")))
-	for _, text := range []string{"verdict: trust", "limit < 0.7           0.9", "smallest purchase, with probability 0.9", "buys with probability 0.3"} {
+	for _, text := range []string{"verdict: trust", "limit < 0.7           0.990", "smallest purchase, with probability 0.990", "buys with probability 0.3"} {
 		assert.Contains(t, out.String(), text)
 	}
 }

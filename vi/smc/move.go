@@ -234,10 +234,18 @@ func (m *mover) hamiltonian(s *states, rng *rand.Rand) (accepted float64, err er
 	}
 	m.count(m.broken)
 	for i, e := range m.energy {
-		gain := e + m.logPath(m.value.Out[i], m.logQ[i], m.broken[i])
+		m.tmp[i] = e + m.logPath(m.value.Out[i], m.logQ[i], m.broken[i])
+	}
+	m.gradients += n * (steps + 1)
+	return m.accept(s, m.tmp, rng), nil
+}
+
+// accept moves column i of s to that of value with probability min(1, exp(gain_i)), and returns its mean.
+func (m *mover) accept(s *states, gains []float64, rng *rand.Rand) (accepted float64) {
+	for i, gain := range gains {
 		if gain >= 0 || rng.Float64() < math.Exp(gain) {
-			for r := i; r < len(s.z); r += n {
-				s.z[r] = x.Z[r]
+			for at := i; at < len(s.z); at += m.n {
+				s.z[at] = m.value.Z[at]
 			}
 			s.logR[i], s.logQ[i], s.broken[i] = m.value.Out[i], m.logQ[i], m.broken[i]
 		}
@@ -245,8 +253,7 @@ func (m *mover) hamiltonian(s *states, rng *rand.Rand) (accepted float64, err er
 			accepted += min(1, math.Exp(gain))
 		}
 	}
-	m.gradients += n * (steps + 1)
-	return accepted / float64(n), nil
+	return accepted / float64(m.n)
 }
 
 // completed makes l.complete the state of l, with what is summed out. Of move k each particle takes the k-th of a sequence of numbers that fill (0, 1)
@@ -293,7 +300,7 @@ const (
 // residual moves the points of s in the residuals that the priors leave of the latents, with
 // all that follows in the program; see scout.
 func (m *mover) residual(s *states, kind int, rng *rand.Rand) error {
-	r, n := m.res, m.n
+	r := m.res
 	copy(r.Z, s.z)
 	if kind != anew {
 		copy(r.Z, m.pool[rng.IntN(len(m.pool))].z)
@@ -325,14 +332,9 @@ func (m *mover) residual(s *states, kind int, rng *rand.Rand) error {
 	m.count(m.broken)
 	r.LogScale(m.tmp)
 	for i, e := range m.energy {
-		gain := m.tmp[i] + m.logPath(m.value.Out[i], m.logQ[i], m.broken[i]) - e
-		if gain >= 0 || rng.Float64() < math.Exp(gain) {
-			for at := i; at < len(s.z); at += n {
-				s.z[at] = r.Z[at]
-			}
-			s.logR[i], s.logQ[i], s.broken[i] = m.value.Out[i], m.logQ[i], m.broken[i]
-		}
+		m.tmp[i] += m.logPath(m.value.Out[i], m.logQ[i], m.broken[i]) - e
 	}
+	m.accept(s, m.tmp, rng)
 	return nil
 }
 

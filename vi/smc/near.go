@@ -1,9 +1,6 @@
 package smc
 
-import (
-	"math"
-	"math/rand/v2"
-)
+import "math/rand/v2"
 
 // Points that are proposed from a distribution near the posterior do not depend on the last one, and cost log r at one point. Where the posterior
 // is near a mixture of normals, as that of few latents often is, they go from mode to mode.
@@ -93,18 +90,9 @@ func (m *mover) jump(s *states, q Proposal, rng *rand.Rand) (accepted float64, e
 	m.toStart(m.logQ, m.value.Z)
 	m.count(m.broken)
 	for c, e := range m.energy {
-		gain := e + m.logPath(m.value.Out[c], m.logQ[c], m.broken[c])
-		if gain >= 0 || rng.Float64() < math.Exp(gain) {
-			for at := c; at < len(s.z); at += n {
-				s.z[at] = m.value.Z[at]
-			}
-			s.logR[c], s.logQ[c], s.broken[c] = m.value.Out[c], m.logQ[c], m.broken[c]
-		}
-		if gain > -700 {
-			accepted += min(1, math.Exp(gain)) / float64(n)
-		}
+		m.tmp[c] = e + m.logPath(m.value.Out[c], m.logQ[c], m.broken[c])
 	}
-	return accepted, nil
+	return m.accept(s, m.tmp, rng), nil
 }
 
 // put stores column c of a batch in z.

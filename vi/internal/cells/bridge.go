@@ -12,15 +12,8 @@ import (
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/weighted"
 )
-
-// A Posterior is draws of a posterior by Markov chains, which all have the same weight.
-type Posterior struct {
-	Z         [][]float64 // draw k is of chain k mod Chains
-	Chains    int
-	Effective float64              // as many independent draws would be worth as much
-	Switches  []graph.SwitchLatent // latents that are summed out of the density: what the draws have of them counts for nothing
-}
 
 // How the evidence is estimated by a bridge.
 const (
@@ -36,12 +29,12 @@ const (
 // Bridge is the log evidence by bridge sampling (Meng and Wong, Statistica Sinica 1996): between the posterior and mixtures of normals that are
 // fitted to the draws of one half of the chains, with the draws of the other half, and the other way round. The standard error is of
 // independent draws of the mixture, and of the means of chains (Frühwirth-Schnatter, Econometrics Journal 2004), or half the difference of the
-// two if that is more. It is infinite where there are too many latents or too few draws. It computes log r at most points, or at few if
-// that is less than it begins with.
-func Bridge(ctx context.Context, d *graph.Density, p Posterior, most int, seed uint64) (mc.Estimate, error) {
+// two if that is more. It is infinite where there are too many latents or too few draws. Switches are summed out of d, and what draws have of them counts for
+// nothing. More draws than it begins with are taken as long as log r is computed at no more points than most.
+func Bridge(ctx context.Context, d *graph.Density, p weighted.Chains, switches []graph.SwitchLatent, most int, seed uint64) (mc.Estimate, error) {
 	unknown := mc.Estimate{Value: math.NaN(), SE: math.Inf(1)}
-	b, err := newBridge(d, p.Switches)
-	if err != nil || len(b.latents) > mostBridged || p.Chains < 4 || len(p.Z) < 2*p.Chains {
+	b, err := newBridge(d, switches)
+	if err != nil || len(b.latents) > mostBridged || p.N < 4 || len(p.Z) < 2*p.N {
 		return unknown, err
 	}
 	rng := parallel.NewRand(seed)
@@ -157,12 +150,12 @@ type half struct {
 }
 
 // half are about n draws of the first half of the chains, or of the second.
-func (b *bridge) half(p Posterior, h, n int) half {
-	moves, per := len(p.Z)/p.Chains, p.Chains/2
+func (b *bridge) half(p weighted.Chains, h, n int) half {
+	moves, per := len(p.Z)/p.N, p.N/2
 	f, stride := half{chains: per}, max(1, (moves*per+n-1)/n)
 	for t := stride - 1; t < moves; t += stride {
 		for c := range per {
-			z, from := make([]float64, len(b.latents)), p.Z[t*p.Chains+h*per+c]
+			z, from := make([]float64, len(b.latents)), p.Z[t*p.N+h*per+c]
 			for j, i := range b.latents {
 				z[j] = from[i]
 			}

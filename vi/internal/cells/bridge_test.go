@@ -13,6 +13,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/weighted"
 )
 
 // independent are n draws of the posterior in unconstrained coordinates, by rejection from the prior.
@@ -77,14 +78,14 @@ func TestBridge(t *testing.T) {
 		}
 		var z mc.Moments // squares of errors in units of the standard error
 		for seed := range uint64(20) {
-			draws := Posterior{Z: independent(t, d, 4000, seed), Chains: 40, Effective: 4000, Switches: switches}
-			e, err := Bridge(context.Background(), of, draws, 0, seed)
+			draws := weighted.Chains{Z: independent(t, d, 4000, seed), N: 40, Effective: 4000}
+			e, err := Bridge(context.Background(), of, draws, switches, 0, seed)
 			require.NoError(t, err, name)
 			require.Less(t, e.SE, 0.05, name)
 			u := (e.Value - exact) / e.SE
 			z.Add(u * u)
 			if seed == 0 {
-				again, err := Bridge(context.Background(), of, draws, 0, seed)
+				again, err := Bridge(context.Background(), of, draws, switches, 0, seed)
 				require.NoError(t, err, name)
 				require.Equal(t, e, again, name)
 			}
@@ -102,16 +103,16 @@ func TestNoBridge(t *testing.T) {
 	d, err := m.Compile()
 	require.NoError(t, err)
 	draws := independent(t, d, 400, 1)
-	e, err := Bridge(context.Background(), d, Posterior{Z: draws[:6], Chains: 4, Effective: 6}, 0, 1)
+	e, err := Bridge(context.Background(), d, weighted.Chains{Z: draws[:6], N: 4, Effective: 6}, nil, 0, 1)
 	require.NoError(t, err)
 	require.True(t, math.IsInf(e.SE, 1))
-	e, err = Bridge(context.Background(), d, Posterior{Z: draws, Chains: 40, Effective: 400}, 0, 1)
+	e, err = Bridge(context.Background(), d, weighted.Chains{Z: draws, N: 40, Effective: 400}, nil, 0, 1)
 	require.NoError(t, err)
 	require.InDelta(t, distuv.Normal{Sigma: math.Sqrt2}.LogProb(0.5), e.Value, 4*e.SE)
 	for _, z := range draws {
 		z[0] += 1 // these are no draws of it
 	}
-	wrong, err := Bridge(context.Background(), d, Posterior{Z: draws, Chains: 40, Effective: 400}, 0, 1)
+	wrong, err := Bridge(context.Background(), d, weighted.Chains{Z: draws, N: 40, Effective: 400}, nil, 0, 1)
 	require.NoError(t, err)
 	require.Greater(t, math.Abs(wrong.Value-e.Value), 4*e.SE)
 }
