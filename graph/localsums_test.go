@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	. "github.com/facetvi/facet/graph"
+
+	"github.com/facetvi/facet/internal/long"
 )
 
 // curvedModels are programs whose log r has no sums but near a point: as a plate, with n rows.
@@ -125,6 +127,7 @@ func TestSumsNearAPoint(t *testing.T) {
 // Some is the density of a part of the observations: at a point its log likelihood, over many seeds, has the mean that the
 // whole one's has in proportion, and what few observations are made of is in all of them.
 func TestSome(t *testing.T) {
+	long.Skip(t)
 	if testing.Short() {
 		t.Skip("takes seconds under the race detector, for which short mode is, and has no goroutines but those of any Compile")
 	}

@@ -17,12 +17,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/programs"
 )
 
 // A plate has the density of the written loop: the same bits of values, gradients,
 // jumps, and draws, and the same program in all else that can be asked.
 func TestPlatesAreLoops(t *testing.T) {
+	long.Skip(t)
 	compiled, plates, planes := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		p := programs.Draw(t, anyProgram())

@@ -106,8 +106,9 @@ func TestLoopingState(t *testing.T) {
 // A temperature has t+1 values after t steps, which 2ᵗ paths lead to. Each is compared with both thresholds once, and known from the values
 // one step before: guards and expressions grow with the square of the number of steps.
 func TestLoopingStateGrows(t *testing.T) {
+	long.Skip(t)
 	count := map[int]int{}
-	for _, steps := range long.Or([]int{16, 32}, []int{16, 32, 64}) {
+	for _, steps := range []int{16, 32, 64} {
 		for _, ofSums := range []bool{false, true} {
 			m := heater{latentRates: true, ofSums: ofSums, steps: steps}.model()
 			d := mustCompile(t, m)
@@ -119,7 +120,7 @@ func TestLoopingStateGrows(t *testing.T) {
 		require.Less(t, mustCompile(t, m).Arrangement().Len(), 22*steps) // 0.7·a − 0.3·b is a multiple of 0.1
 		t.Logf("%d steps: at most %d expressions, %d by numbers", steps, count[steps], graph.Expressions(m))
 	}
-	require.Len(t, count, long.Or(2, 3))
+	require.Len(t, count, 3)
 	for steps := 32; count[steps] > 0; steps *= 2 {
 		require.Less(t, count[steps], 5*count[steps/2])
 	}

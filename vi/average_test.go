@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -52,6 +53,7 @@ func TestAverageIsOfTheTail(t *testing.T) {
 // In temperature, whose noise latents are a thousandth wide, the jitter of the
 // paper's steps of 0.01 costs nats, and the average is free of it.
 func TestAverageRemovesJitter(t *testing.T) {
+	long.Skip(t)
 	spec, d := paperSpec(t, "temperature")
 	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: family.Softplus{}, Steps: 3000}})
 	require.NoError(t, err)

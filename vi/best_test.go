@@ -232,6 +232,7 @@ func TestTrustedRareValue(t *testing.T) {
 // The log evidence is not above the truth by more than its error says: where the posterior lies along a·b + c = 1, and of a funnel
 // without data.
 func TestEvidenceIsNotAbove(t *testing.T) {
+	long.Skip(t)
 	t.Parallel()
 	along := func(sigma float64) (*graph.Model, float64) {
 		m := graph.NewModel()
@@ -255,12 +256,9 @@ func TestEvidenceIsNotAbove(t *testing.T) {
 		"a funnel":       func() (*graph.Model, float64) { return funnel(5) },
 		"a large funnel": func() (*graph.Model, float64) { return funnel(9) },
 	} {
-		if !long.On() && name != "a narrow curve" {
-			continue // the funnel is fitted by TestQuickSmooth
-		}
 		m, want := program()
 		d := mustCompile(t, m)
-		for s := range long.Or[uint64](1, 2) {
+		for s := range uint64(2) {
 			p, err := Fit(context.Background(), d, Settings{Seed: *seed + s})
 			require.NoError(t, err)
 			got, err := p.LogEvidence()

@@ -125,6 +125,7 @@ func TestCalibrate(t *testing.T) {
 
 // Posterior calibration: the latents given some observations, which stay, and fits to new ones beside them.
 func TestCalibrateGiven(t *testing.T) {
+	long.Skip(t)
 	t.Parallel()
 	program := func(sd float64) *graph.Density {
 		m := graph.NewModel()
@@ -163,6 +164,7 @@ func TestCalibrateBranches(t *testing.T) {
 // A series that depends on its past is drawn from its own past, not from that which was observed: a right program passes, and one
 // with another prior is found.
 func TestCalibrateSeries(t *testing.T) {
+	long.Skip(t)
 	t.Parallel()
 	program := func(sd float64) *graph.Density {
 		m := graph.NewModel()

@@ -108,8 +108,9 @@ func TestFitAll(t *testing.T) {
 
 // What is done is not done again, and what had begun goes on.
 func TestFitAllFromFolder(t *testing.T) {
+	long.Skip(t)
 	d, sets := shifts(t)
-	for _, quick := range long.Or([]bool{true}, []bool{false, true}) {
+	for _, quick := range []bool{false, true} {
 		folder := filepath.Join(t.TempDir(), "fits")
 		s := Settings{Seed: *seed, Checkpoint: folder, Method: Cells{Quick: quick}}
 		var want []*Posterior

@@ -91,6 +91,7 @@ func TestRareSidesOfAFit(t *testing.T) {
 // fifth more than temperature's best widths, draws miss guards that are crossed now
 // and then; a fit of textmsg has nothing to hide.
 func TestSummaryTellsOfRareSides(t *testing.T) {
+	long.Skip(t)
 	t.Parallel()
 	spec, d := paperSpec(t, "temperature")
 	theta, _, err := models.Optimum(spec.Oracle, spec.ThetaInit)
@@ -117,7 +118,7 @@ func TestSummaryTellsOfRareSides(t *testing.T) {
 	require.Equal(t, r.Misleading(), strings.Contains(clean.String(), "mislead"))
 	require.Less(t, clean.ELBO.SE, 0.5)
 	chance := 0 // draws that are two standard errors off
-	seeds := long.Or[uint64](40, 100)
+	seeds := uint64(100)
 	for seed := range seeds {
 		r, err := check.LikeliestRareSides(d, p.Q, summaryDraws, summarySides, seed)
 		require.NoError(t, err)

@@ -80,13 +80,13 @@ func TestFitNearAModeRepeats(t *testing.T) {
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, d.Terms(), manyTerms)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for _, f := range []family.Family{family.Cells{}, family.MeanField{}}[:long.Or(1, 2)] {
+	for _, f := range []family.Family{family.Cells{}, family.MeanField{}} {
 		s := Settings{Seed: *seed, Method: methodOf(f)}
 		if f != (family.Cells{}) {
 			s.climb().Steps = 20
 		}
 		var first *Posterior
-		for _, n := range long.Or([]int{1, 4}, []int{1, 2, 4}) {
+		for _, n := range []int{1, 2, 4} {
 			runtime.GOMAXPROCS(n)
 			p, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)
@@ -102,6 +102,7 @@ func TestFitNearAModeRepeats(t *testing.T) {
 // A fit near a mode is that of the whole density: importance sampling by that one, with draws of a fit of one family, finds the
 // same evidence, and the same mean and standard deviation of each latent.
 func TestFitNearAMode(t *testing.T) {
+	long.Skip(t)
 	t.Parallel()
 	d, err := linkedModels[1].model(2100, 2, true).Compile()
 	require.NoError(t, err)

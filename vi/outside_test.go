@@ -16,6 +16,7 @@ import (
 
 	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/check"
@@ -310,6 +311,7 @@ func TestOutsideGradients(t *testing.T) {
 // A fit by them starts by itself, stops by itself, and can be asked what others can. It is saved,
 // loaded and resumed bit for bit, alone and as one of many.
 func TestOutsideFits(t *testing.T) {
+	long.Skip(t)
 	t.Parallel()
 	d := crossing(t)
 	for k, climb := range []vi.Climb{

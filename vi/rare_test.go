@@ -58,12 +58,13 @@ func TestRareMass(t *testing.T) {
 
 // Of tails without moments a fit gives none, and no doubt for it: quantiles are right.
 func TestNoMoments(t *testing.T) {
+	long.Skip(t)
 	t.Parallel()
 	m := graph.NewModel()
 	m.Sample("x", graph.Cauchy(2, 5))
 	m.Sample("y", graph.Normal(1, 3))
 	d := mustCompile(t, m)
-	for _, seed := range []uint64{1, 3}[:long.Or(1, 2)] {
+	for _, seed := range []uint64{1, 3} {
 		f, err := Fit(context.Background(), d, Settings{Seed: seed})
 		require.NoError(t, err)
 		v, err := f.Verdict()

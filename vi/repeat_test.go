@@ -118,6 +118,7 @@ func TestStepDoesNotAllocate(t *testing.T) {
 
 // A fit goes on unchanged if the number of processors changes under way.
 func TestProcessorsChangeMidway(t *testing.T) {
+	long.Skip(t)
 	_, d := paperSpec(t, "textmsg")
 	fit := func(procs int) *Posterior {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))

@@ -84,6 +84,7 @@ func TestResumeIsBitEqual(t *testing.T) {
 // The test above would notice a stream, an average or a running mean that is not
 // restored.
 func TestResumeNotices(t *testing.T) {
+	long.Skip(t)
 	_, d := paperSpec(t, "textmsg")
 	s := Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, StartDraws: 50, Steps: 40, Average: 0.5}}
 	want, err := Fit(context.Background(), d, s)
@@ -279,7 +280,7 @@ func TestResumeInEveryFamily(t *testing.T) {
 				require.Equal(t, f, want.Q.Family())
 				requireSameFit(t, want, reloaded(t, want, d))
 				require.Equal(t, want.Settings, reloaded(t, want, d).Settings)
-				for at, procs := range long.Or(map[int][2]int{23: {2, 4}}, map[int][2]int{1: {2, 4}, 23: {1, 2}, want.Steps - 1: {4, 1}}) {
+				for at, procs := range map[int][2]int{1: {2, 4}, 23: {1, 2}, want.Steps - 1: {4, 1}} {
 					s.climb().OnStep = func(step Step) error {
 						if step.T == at {
 							return io.EOF

@@ -21,6 +21,7 @@ func TestRun(t *testing.T) {
 
 // Interrupted, it says what it has.
 func TestInterrupted(t *testing.T) {
+	long.Skip(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out bytes.Buffer

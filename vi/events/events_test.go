@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/vitest"
@@ -492,6 +493,7 @@ func TestCurves(t *testing.T) {
 // The path of a switch with a thousand named states: each draw evaluates them
 // together, in time linear in the states.
 func TestPathOfManyStates(t *testing.T) {
+	long.Skip(t)
 	const steps = 1000
 	m := graph.NewModel()
 	level, on := m.Sample("level[0]", graph.Normal(0, 1)), graph.Guard{}

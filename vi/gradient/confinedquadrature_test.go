@@ -4,7 +4,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -212,12 +211,10 @@ func (g grid) gradient(q family.Q) []float64 {
 // The gradient of a confined family is that of the ELBO by quadrature, with soft
 // guards on confined latents, before and after them; reparameterization alone is not.
 func TestConfinedGradient(t *testing.T) {
+	long.Skip(t)
 	t.Parallel()
 	problems := confinedProblems()
 	for _, name := range slices.Sorted(maps.Keys(problems)) {
-		if !long.On() && !strings.HasPrefix(name, "last") {
-			continue
-		}
 		p := problems[name]
 		t.Run(name, func(t *testing.T) {
 			d := vitest.Compile(t, p.model())

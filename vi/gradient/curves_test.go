@@ -609,9 +609,10 @@ func (p curvedProblem) check(t *testing.T, d *graph.Density, q family.Q, sides [
 // The curve b = e¹ᐟᵃ comes nearer to b = 0 than a number of any other size than b can tell: near a = 0 there is a
 // fortieth of it.
 func TestCurveNextToEdge(t *testing.T) {
+	long.Skip(t)
 	t.Parallel()
 	problems := edgeProblems()
-	for _, name := range []string{"a·log b > 1", "a·log(b − 0.3) > 1"}[:long.Or(1, 2)] {
+	for _, name := range []string{"a·log b > 1", "a·log(b − 0.3) > 1"} {
 		p := problems[name]
 		d := vitest.Compile(t, p.model())
 		q, err := family.MeanField{}.New(d)

@@ -181,6 +181,7 @@ func TestAwkward(t *testing.T) {
 // What a fit cannot say the report says, or leaves out: no verdict to trust, a climb that was stopped, a file of a fit, nothing
 // observed, a parameter, a sampler.
 func TestOfOtherFits(t *testing.T) {
+	long.Skip(t)
 	compiled := func(m *graph.Model) *graph.Density {
 		d, err := m.Compile()
 		require.NoError(t, err)

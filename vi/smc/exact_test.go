@@ -291,7 +291,7 @@ func (c *tally) String() string {
 // may be missed, and the evidence of a requirement far in the prior's tail is too low.
 func TestRandomPrograms(t *testing.T) {
 	var c tally
-	checks, moves := long.Or(60, 100), 50
+	checks, moves := long.Or(26, 100), 50
 	if long.Exhaustive() {
 		checks, moves = 325, 200
 	}

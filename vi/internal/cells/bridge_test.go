@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/weighted"
@@ -62,6 +63,9 @@ func TestBridge(t *testing.T) {
 			return p*bell(x, 1, 0.5) + (1-p)*bell(x, -2, 0.3)
 		}},
 	} {
+		if !long.On() && name != "two modes" && name != "a switch" {
+			continue
+		}
 		m := graph.NewModel()
 		x := m.Sample("x", graph.Normal(0, 1))
 		m.Sample("y", graph.Normal(graph.Mul(0.5, x), 1)) // nothing is known of it

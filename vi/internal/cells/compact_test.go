@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/truncnorm"
 )
 
@@ -42,6 +43,7 @@ func logNormalEvidence(n, sum, squares float64) float64 {
 // end, small, nowhere, or at one of two times far apart, between which the noise decides: the evidence, and the
 // probability of each group of intervals.
 func TestCompactKeepsThePosterior(t *testing.T) {
+	long.Skip(t)
 	const n = 6000
 	series := func(level func(i int) float64) []float64 {
 		rng := rand.New(rand.NewPCG(5, 6))

@@ -75,6 +75,7 @@ const longRuns = 16
 
 // Killed in the middle, a second call gives the files of one that was not.
 func TestKilledAndResumed(t *testing.T) {
+	long.Skip(t)
 	if testing.Short() {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
