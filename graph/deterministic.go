@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 )
@@ -11,8 +12,10 @@ type deterministic struct {
 	name  string
 	x     Expr
 	where Guard // it has a value there
-	// It is a component of a vector that SampleVector made.
+	// It is a component of a vector that SampleVector made, whose value is that of its support at the unconstrained coordinate u.
 	component bool
+	support   support
+	u         Expr
 	// The probability of a state at a step of a chain, in place of x, if hidden is not nil.
 	hidden      *Hidden
 	step, state int
@@ -127,26 +130,38 @@ func (d *Density) deterministics(dst, z, y []float64) []float64 {
 
 // Components are the names of the components of vectors that are no latents themselves, as those
 // of a Dirichlet, in the order of the program: theta[0], theta[1], ….
-func (d *Density) Components() []string {
-	count := map[string]int{}
-	var names []string
-	for _, x := range d.made().m.derived {
-		if x.component {
-			names = append(names, fmt.Sprintf("%s[%d]", x.name, count[x.name]))
-			count[x.name]++
-		}
+func (d *Density) Components() (names []string) {
+	for name := range d.made().m.components() {
+		names = append(names, name)
 	}
 	return names
 }
+
+// components are those of vectors, with their names.
+func (m *Model) components() iter.Seq2[string, deterministic] {
+	return func(yield func(string, deterministic) bool) {
+		count := map[string]int{}
+		for _, x := range m.derived {
+			if !x.component {
+				continue
+			}
+			if !yield(fmt.Sprintf("%s[%d]", x.name, count[x.name]), x) {
+				return
+			}
+			count[x.name]++
+		}
+	}
+}
+
+// InVector reports whether latent i is not what a program speaks of, but what Components are computed from: the part of a stick of
+// a Dirichlet, the least of ordered values or a gap between two.
+func (d *Density) InVector(i int) bool { return d.made().m.latents[i].inVector }
 
 // ComponentsAt computes the Components at z, as DeterministicAt does.
 func (d *Density) ComponentsAt(z []float64) (values []float64) {
 	ev := d.evaluate(z)
 	defer ev.release()
-	for _, x := range d.m.derived {
-		if !x.component {
-			continue
-		}
+	for _, x := range d.m.components() {
 		v := math.NaN()
 		if ev.holds(x.where) {
 			v = ev.expr(x.x)

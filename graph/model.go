@@ -61,6 +61,7 @@ type latent struct {
 	value    nodeID    // the value in the program: the coordinate itself, or its transform
 	discrete *discrete // if it is
 	place    *place
+	inVector bool // see Density.InVector
 }
 
 // constrain is the value in the program at coordinate u.

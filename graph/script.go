@@ -399,7 +399,7 @@ func (c *script) addContents(m *Model, r, guards int, start nodeID, names []stri
 		*x.dst = append(*x.dst, c.moved(x.x, r, start))
 	}
 	for _, x := range c.derived {
-		x.x, x.where = c.moved(x.x, r, start), c.movedGuard(x.where, guards, r, start)
+		x.x, x.u, x.where = c.moved(x.x, r, start), c.moved(x.u, r, start), c.movedGuard(x.where, guards, r, start)
 		m.derive(x)
 	}
 }

@@ -154,26 +154,35 @@ func Dirichlet[V Value](alpha ...V) VectorDist {
 	d.sample = func(m *Model, name vectorName) []Expr {
 		theta, left := make([]Expr, len(a)), Expr{} // left is a logarithm
 		for k := range len(a) - 1 {
-			stick := m.Sample(name.latent("_stick", k), Beta(a[k], Sum(a[k+1:]...)))
-			theta[k] = Exp(Add(left, Log(stick)))
-			if k == 0 {
-				theta[k] = stick
+			u, stick := m.inVector(name.latent("_stick", k), Beta(a[k], Sum(a[k+1:]...)))
+			of := unitInterval
+			if theta[k] = stick; k > 0 {
+				u, of = Add(left, Log(stick)), positives
+				theta[k] = Exp(u)
 			}
+			m.component(name.name, theta[k], of, u)
 			left = Add(left, Log1p(Neg(stick)))
 		}
 		theta[len(a)-1] = Exp(left)
-		return m.components(name.name, theta)
+		m.component(name.name, theta[len(a)-1], positives, left)
+		return theta
 	}
 	return d
 }
 
-// components records a vector.
-func (m *Model) components(name string, xs []Expr) []Expr {
-	for _, x := range xs {
-		m.Deterministic(name, x)
-		m.derived[len(m.derived)-1].component = true
-	}
-	return xs
+// inVector adds a latent that components of a vector are computed from, and returns its unconstrained coordinate and its value.
+func (m *Model) inVector(name string, prior Dist) (u, x Expr) {
+	u = Expr{m: m, id: m.st.leaf(kLatent, len(m.latents))}
+	x = m.Sample(name, prior)
+	m.latents[len(m.latents)-1].inVector = true
+	return u, x
+}
+
+// component records a component of a vector, whose value is that of a support at the unconstrained coordinate u.
+func (m *Model) component(name string, x Expr, of support, u Expr) {
+	m.Deterministic(name, x)
+	last := &m.derived[len(m.derived)-1]
+	last.component, last.support, last.u = true, of, u
 }
 
 // MultivariateNormal is the normal distribution of vectors with the given mean and covariance
@@ -276,15 +285,17 @@ func Ordered(n int, d Dist) VectorDist {
 		if !m.checkDist(d, "latent "+name.name, Guard{}) {
 			return x
 		}
-		u := Expr{m: m, id: m.st.leaf(kLatent, len(m.latents))}
-		x[0] = m.Sample(name.one("_least"), Dist{law: newLeastLaw(d.law, n), params: d.params})
-		s := d.support()
+		s, u := d.support(), Expr{}
+		u, x[0] = m.inVector(name.one("_least"), Dist{law: newLeastLaw(d.law, n), params: d.params})
+		m.component(name.name, x[0], s, u)
 		for k := 1; k < n; k++ {
 			params := append(d.params[:len(d.params):len(d.params)], u)
-			u = Add(u, m.Sample(name.latent("_gap", k-1), Dist{law: newGapLaw(d.law, n-k), params: params}))
+			_, gap := m.inVector(name.latent("_gap", k-1), Dist{law: newGapLaw(d.law, n-k), params: params})
+			u = Add(u, gap)
 			x[k] = s.forward(s, u)
+			m.component(name.name, x[k], s, u)
 		}
-		return m.components(name.name, x)
+		return x
 	}
 	return v
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/facetvi/facet/vi/weighted"
 )
 
-// A Summary is a table of a fitted posterior: a row for each parameter and each latent, in the
+// A Summary is a table of a fitted posterior: a row for each parameter, each latent and each component of a vector, in the
 // order of the program, and a row for each guard. Its String lines up in a
 // terminal.
 type Summary struct {
@@ -39,12 +39,12 @@ type Summary struct {
 	Tried   int
 	Left    float64
 	Params  []ParamSummary
-	Latents []LatentSummary
+	Latents []LatentSummary // but for those that components of vectors are computed from; see Posterior.Mean
 	// Vectors are the components of vectors that are no latents themselves, as the shares of
 	// a Dirichlet.
 	Vectors []LatentSummary
-	// Correlations are the strongest ones, on the unconstrained scale: at most ten, none below 0.3. They are not computed for more
-	// than 300 latents.
+	// Correlations are the strongest ones, of latents on the unconstrained scale and of components of vectors: at most ten, none below 0.3.
+	// They are not computed for more than 300 latents.
 	Correlations []Correlation
 	Guards       []GuardSummary
 }
@@ -126,6 +126,9 @@ func (p *Posterior) summaryNumbers(s *Summary) {
 		return
 	}
 	for i := params; i < len(names); i++ {
+		if p.Density.InVector(i) {
+			continue
+		}
 		l := LatentSummary{Name: names[i], Mean: f.moments[i].Mean, SD: f.moments[i].SD}
 		if l.Values, _ = p.Density.Values(i); l.Values != nil {
 			l.Masses = sample.Masses(i)
@@ -309,16 +312,24 @@ const (
 )
 
 func (p *Posterior) correlations(of *weighted.Sample) (list []Correlation) {
-	names, params := p.Density.Latents(), p.Density.Params()
-	if n := len(names) - params; n > correlatedLatents || n < 2 {
+	d := p.Density
+	var names []string
+	var rows [][]float64
+	for i, name := range d.Latents() {
+		if i >= d.Params() && !d.InVector(i) {
+			names, rows = append(names, name), append(rows, of.Z[i*of.Len():][:of.Len()])
+		}
+	}
+	names, rows = append(names, d.Components()...), append(rows, p.components(of)...)
+	if n := len(names); n > correlatedLatents || n < 2 {
 		return nil
 	}
 	var all mat.SymDense
 	weights := slices.Clone(of.Weights)
 	floats.Scale(float64(of.Len()), weights) // those of stat are counts
-	stat.CorrelationMatrix(&all, mat.NewDense(p.Density.Dim(), of.Len(), of.Z).T(), weights)
-	for i := params; i < len(names); i++ {
-		for j := params; j < i; j++ {
+	stat.CorrelationMatrix(&all, mat.NewDense(len(rows), of.Len(), slices.Concat(rows...)).T(), weights)
+	for i := range names {
+		for j := range i {
 			if v := all.At(i, j); math.Abs(v) >= leastCorrelation {
 				list = append(list, Correlation{names[j], names[i], v})
 			}

@@ -313,7 +313,7 @@ func (j *judgement) numbers() (list []known) {
 	}
 	d := j.p.Density
 	for i, name := range d.Latents() {
-		if i < d.Params() {
+		if i < d.Params() || d.InVector(i) {
 			continue
 		}
 		m := j.p.findings.moments[i]

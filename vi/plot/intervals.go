@@ -27,12 +27,12 @@ func Intervals(fit *vi.Posterior, names ...string) (*plot.Plot, error) {
 	var of []int
 	var q [5][]float64 // quantiles of the posterior
 	for _, name := range names {
-		i, ok := fit.Density.Latent(name)
+		i, ok := number(fit.Density, name)
 		if !ok {
 			return nil, fmt.Errorf("plot: no latent %q in the model", name)
 		}
 		of = append(of, i)
-		for k, x := range s.Quantiles(i, 0.05, 0.25, 0.5, 0.75, 0.95) {
+		for k, x := range quantilesOf(s, fit.Density, i, 0.05, 0.25, 0.5, 0.75, 0.95) {
 			q[k] = append(q[k], x.Value)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -11,10 +12,11 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/weighted"
 )
 
-// Marginals draws the posterior densities of the named latents, or of all
-// latents if there are no names, on the program's own scale, and their priors
+// Marginals draws the posterior densities of the named latents and components of vectors, or of all
+// of them if there are no names, on the program's own scale, and their priors
 // as dashed lines. They share the axes, so choose latents of one unit.
 //
 // The posterior is that of the weighted draws, [vi.Posterior.Sample]; the prior is that of
@@ -22,7 +24,7 @@ import (
 // posterior not across a value at which a guard on that latent alone may make it jump. A discrete
 // latent has a bar for each value, as high as its probability.
 //
-// It returns an error for a name that is not a latent's, and for a latent that is
+// It returns an error for a name that is none of these, and for a latent that is
 // the same in all draws.
 func Marginals(fit *vi.Posterior, names ...string) (*plot.Plot, error) {
 	return marginals(fit, priors(fit.Density), names, &legend{})
@@ -44,7 +46,7 @@ func Small(fit *vi.Posterior) func(name string) (*plot.Plot, error) {
 // marginals are drawn with the legend l; without, if it is nil.
 func marginals(fit *vi.Posterior, before [][]float64, names []string, l *legend) (*plot.Plot, error) {
 	if len(names) == 0 {
-		names = fit.Density.Latents()[fit.Density.Params():]
+		names = shown(fit.Density)
 	}
 	x := "value"
 	if len(names) == 1 {
@@ -55,7 +57,7 @@ func marginals(fit *vi.Posterior, before [][]float64, names []string, l *legend)
 	top := 0.0
 	var sample *plotter.Line // of a prior, for the legend
 	for k, name := range names {
-		i, ok := fit.Density.Latent(name)
+		i, ok := number(fit.Density, name)
 		if !ok {
 			return nil, fmt.Errorf("plot: no latent %q in the model", name)
 		}
@@ -63,7 +65,7 @@ func marginals(fit *vi.Posterior, before [][]float64, names []string, l *legend)
 		if err != nil {
 			return nil, fmt.Errorf("plot: latent %s: %w", name, err)
 		}
-		if values, _ := fit.Density.Values(i); values != nil {
+		if isDiscrete(fit.Density, i) {
 			p.Y.Label.Text = "probability"
 			if len(names) > 1 {
 				p.Y.Label.Text = "density, or probability"
@@ -114,25 +116,77 @@ const (
 	barWidth       = 0.8
 )
 
-// priors are ancestral draws, latent by latent.
+// shown are the latents that are not in vectors, and the components of these.
+func shown(d *graph.Density) (names []string) {
+	for i, name := range d.Latents() {
+		if i >= d.Params() && !d.InVector(i) {
+			names = append(names, name)
+		}
+	}
+	return append(names, d.Components()...)
+}
+
+// number is that of a latent, or, after all of them, of a component of a vector.
+func number(d *graph.Density, name string) (i int, ok bool) {
+	if i, ok := d.Latent(name); ok {
+		return i, true
+	}
+	k := slices.Index(d.Components(), name)
+	return d.Dim() + k, k >= 0
+}
+
+func isDiscrete(d *graph.Density, i int) bool {
+	if i >= d.Dim() {
+		return false
+	}
+	values, _ := d.Values(i)
+	return values != nil
+}
+
+// drawsOf are the draws of a latent or a component.
+func drawsOf(s *weighted.Sample, d *graph.Density, i int) []float64 {
+	if i < d.Dim() {
+		return s.Latent(i)
+	}
+	x := make([]float64, s.Len())
+	for k := range x {
+		x[k] = d.ComponentsAt(s.Point(k))[i-d.Dim()]
+	}
+	return x
+}
+
+func quantilesOf(s *weighted.Sample, d *graph.Density, i int, probs ...float64) []vi.Estimate {
+	if i < d.Dim() {
+		return s.Quantiles(i, probs...)
+	}
+	return s.QuantilesOf(drawsOf(s, d, i), probs...)
+}
+
+// priors are ancestral draws, latent by latent, and then component by component.
 func priors(d *graph.Density) [][]float64 {
 	rng := rand.New(rand.NewPCG(priorSeed, 0))
-	all := make([][]float64, d.Dim())
+	all := make([][]float64, d.Dim()+len(d.Components()))
+	add := func(i int, x float64) {
+		if !math.IsNaN(x) && !math.IsInf(x, 0) {
+			all[i] = append(all[i], x)
+		}
+	}
 	z := make([]float64, d.Dim())
 	for range max(leastDraws, min(priorDraws, priorNumbers/max(1, d.Dim()))) {
 		for i, u := range d.PriorDraw(z, rng) {
-			if x := d.ConstrainOne(i, u); !math.IsNaN(x) && !math.IsInf(x, 0) {
-				all[i] = append(all[i], x)
-			}
+			add(i, d.ConstrainOne(i, u))
+		}
+		for k, x := range d.ComponentsAt(z) {
+			add(d.Dim()+k, x)
 		}
 	}
 	return all
 }
 
-// marginal is the posterior density of latent i, and that of its prior where the posterior is.
+// marginal is the posterior density of a latent or a component, and that of its prior where the posterior is.
 func marginal(fit *vi.Posterior, i int, before [][]float64) (posterior, prior plotter.XYs, err error) {
 	d := fit.Density
-	if values, _ := d.Values(i); values != nil {
+	if isDiscrete(d, i) {
 		values, masses, err := fit.Masses(d.Latents()[i])
 		heights, counts := make([]float64, len(values)), make([]float64, len(values))
 		for j, v := range values {
@@ -149,14 +203,18 @@ func marginal(fit *vi.Posterior, i int, before [][]float64) (posterior, prior pl
 	if err != nil {
 		return nil, nil, err
 	}
-	from, to := s.Quantile(i, marginalBeyond).Value, s.Quantile(i, 1-marginalBeyond).Value
+	q := quantilesOf(s, d, i, marginalBeyond, 1-marginalBeyond)
+	from, to := q[0].Value, q[1].Value
 	if !(from < to) {
 		return nil, nil, fmt.Errorf("it is %v in all draws", from)
 	}
-	low, high := d.ConstrainOne(i, math.Inf(-1)), d.ConstrainOne(i, math.Inf(1))
+	low, high := math.Inf(-1), math.Inf(1)
+	if i < d.Dim() {
+		low, high = d.ConstrainOne(i, low), d.ConstrainOne(i, high)
+	}
 	room := marginalRoom * (to - from)
 	from, to = max(low, from-room), min(high, to+room)
-	posterior = newSmooth(s.Latent(i), s.Weights, cuts(d, i, low, high)).lines(from, to)
+	posterior = newSmooth(drawsOf(s, d, i), s.Weights, cuts(d, i, low, high)).lines(from, to)
 	if i >= d.Params() && len(before[i]) > 1 {
 		prior = newSmooth(before[i], nil, []float64{low, high}).lines(from, to)
 	}

@@ -51,16 +51,26 @@ func (s *smooth) jumps(cuts []float64, cut float64) bool {
 	return math.Abs(left-right) > surely*math.Sqrt(v+w)
 }
 
-// cuts are the values at which the density of latent i may jump: those of the guards on it alone, and its bounds.
+// cuts are the values at which the density of a latent or a component may jump: those of the guards on it alone, and its bounds.
 func cuts(d *graph.Density, i int, low, high float64) []float64 {
 	all := []float64{low, high}
-	arr := d.Arrangement()
-	for l, h := range arr.Planes() {
-		if arr.Curve(l) != nil || len(h.Index) != 1 || h.Index[0] != i {
-			continue
-		}
-		if x := d.ConstrainOne(i, -h.Const/h.Coef[0]); low < x && x < high {
+	add := func(x float64) {
+		if low < x && x < high {
 			all = append(all, x)
+		}
+	}
+	if i < d.Dim() {
+		arr := d.Arrangement()
+		for l, h := range arr.Planes() {
+			if arr.Curve(l) == nil && len(h.Index) == 1 && h.Index[0] == i {
+				add(d.ConstrainOne(i, -h.Const/h.Coef[0]))
+			}
+		}
+	} else {
+		for _, g := range d.Guards() {
+			if k, x, ok := g.Component(); ok && k == i-d.Dim() {
+				add(x)
+			}
 		}
 	}
 	slices.Sort(all)

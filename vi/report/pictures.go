@@ -31,7 +31,7 @@ const (
 )
 
 func (v *view) pictures(fit *vi.Posterior, s vi.Summary, o Options) error {
-	if len(s.Latents) > 0 { // else there are no draws
+	if len(s.Latents)+len(s.Vectors) > 0 { // else there are no draws
 		v.marginals(fit, s)
 		if err := v.guardPictures(fit, o); err != nil {
 			return err
@@ -59,12 +59,13 @@ func draw(p *gonum.Plot, err error, label, caption string, width, height int) fi
 	return figure{SVG: template.HTML(b.String()), Caption: caption}
 }
 
-// marginals are pictures of the latents that are few of their name.
+// marginals are pictures of the latents and components of vectors that are few of their name.
 func (v *view) marginals(fit *vi.Posterior, s vi.Summary) {
 	marginal := plot.Small(fit)
-	for _, g := range groups(len(s.Latents), func(i int) string { return s.Latents[i].Name }) {
+	all := slices.Concat(s.Latents, s.Vectors)
+	for _, g := range groups(len(all), func(i int) string { return all[i].Name }) {
 		if len(g.of) >= manyRows {
-			v.intervals(fit, s, g)
+			v.intervals(fit, all, g)
 			continue
 		}
 		for _, i := range g.of {
@@ -72,7 +73,7 @@ func (v *view) marginals(fit *vi.Posterior, s vi.Summary) {
 				v.NotDrawn++
 				continue
 			}
-			name := s.Latents[i].Name
+			name := all[i].Name
 			p, err := marginal(name)
 			f := draw(p, err, "The density of "+name, "", smallWidth, smallHeight)
 			if len(v.Marginals) < openMarginals {
@@ -85,13 +86,13 @@ func (v *view) marginals(fit *vi.Posterior, s vi.Summary) {
 }
 
 // intervals are a picture of latents that are many of their name.
-func (v *view) intervals(fit *vi.Posterior, s vi.Summary, g group) {
+func (v *view) intervals(fit *vi.Posterior, all []vi.LatentSummary, g group) {
 	if len(v.Intervals) == mostSeries {
 		return
 	}
 	var names []string
 	for _, i := range g.of[:min(mostRows, len(g.of))] {
-		names = append(names, s.Latents[i].Name)
+		names = append(names, all[i].Name)
 	}
 	p, err := plot.Intervals(fit, names...)
 	if err == nil {

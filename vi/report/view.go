@@ -96,7 +96,7 @@ func newView(fit *vi.Posterior, o Options) (view, error) {
 	if err := v.pictures(fit, s, o); err != nil {
 		return view{}, err
 	}
-	if len(s.Latents) > 0 {
+	if len(s.Latents)+len(s.Vectors) > 0 {
 		var err error
 		if v.Program, err = newDrawing(fit); err != nil {
 			return view{}, err
