@@ -21,6 +21,7 @@ import (
 // Probabilities of discrete latents and moments are right where cells differ in what their noises are like: in a threshold
 // autoregression with an unknown delay, whose posterior is a sum over the intervals of the threshold.
 func TestDelay(t *testing.T) {
+	long.Skip(t)
 	t.Parallel()
 	const n, late = 12, 0.02
 	rng, x := rand.New(rand.NewPCG(6, 2)), []float64{0.3, -0.5}
@@ -67,7 +68,7 @@ func TestDelay(t *testing.T) {
 	exact := late * mass[1] / ((1-late)*mass[0] + late*mass[1])
 	require.Greater(t, exact, 0.02, "inconclusive")
 	require.Less(t, exact, 0.98, "inconclusive")
-	for s := range long.Or[uint64](1, 3) {
+	for s := range uint64(3) {
 		p, err := Fit(context.Background(), mustCompile(t, m), Settings{Seed: *seed + s})
 		require.NoError(t, err)
 		v, err := p.Verdict()

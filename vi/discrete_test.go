@@ -79,10 +79,11 @@ func exactCoins() (logEvidence float64, heads [3]float64, count []float64) {
 // Discrete latents have the masses that enumeration gives, and all that a posterior can do
 // knows them as numbers.
 func TestDiscretePosterior(t *testing.T) {
+	long.Skip(t)
 	t.Parallel()
 	d := coins(t)
 	logEvidence, heads, count := exactCoins()
-	for s := range long.Or[uint64](1, 3) {
+	for s := range uint64(3) {
 		p, err := Fit(context.Background(), d, Settings{Seed: *seed + s})
 		require.NoError(t, err)
 		v, err := p.Verdict()
@@ -198,6 +199,7 @@ func TestDiscreteFamilies(t *testing.T) {
 // Where all latents are discrete each family is the same, independent masses, and a fit reaches the ELBO of coordinate
 // ascent.
 func TestAllDiscrete(t *testing.T) {
+	long.Skip(t)
 	t.Parallel()
 	m := graph.NewModel()
 	k, j := m.Sample("k", graph.Binomial(10, 0.3)), m.Sample("j", graph.Truncated(graph.Poisson(4), 0, 15))

@@ -14,6 +14,7 @@ import (
 // Mass of a thousandth, that rules the standard deviation: another mode of a latent, a rare value, and one in a cell that is rarer
 // than what a search may leave out.
 func TestRareMass(t *testing.T) {
+	long.Skip(t)
 	t.Parallel()
 	m := graph.NewModel()
 	m.Sample("x", graph.Mixture([]float64{0.999, 0.001}, graph.Normal(0, 1), graph.Normal(100, 1)))
@@ -32,7 +33,7 @@ func TestRareMass(t *testing.T) {
 	one /= one + 1 - p
 
 	deviation := func(p, at, off float64) float64 { return math.Sqrt(off + p*(1-p)*at*at) }
-	for seed := uint64(1); seed <= long.Or[uint64](2, 5); seed++ {
+	for seed := uint64(1); seed <= 5; seed++ {
 		for _, c := range []struct {
 			d      *graph.Density
 			latent string

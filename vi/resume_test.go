@@ -331,12 +331,10 @@ func TestResumeAfterKill(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled, "the fit ended")
 		return
 	}
+	long.Skip(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for k, f := range allFamilies {
 		t.Run(f.Name(), func(t *testing.T) {
-			if f != (family.Family(family.FullRank{})) {
-				long.Skip(t)
-			}
 			procs := []int{1, 2, 4}
 			runtime.GOMAXPROCS(procs[k%3])
 			want, err := Fit(context.Background(), d, killedSettings("", f))

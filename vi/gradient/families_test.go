@@ -11,6 +11,7 @@ import (
 
 	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/vitest"
 	"github.com/facetvi/facet/vi/mc"
@@ -30,6 +31,7 @@ func (c chain) Parents() [][]int {
 // Where guards are drawn, the mean over the draws is the sum over all: at one batch
 // of samples, for every family.
 func TestSubsampling(t *testing.T) {
+	long.Skip(t)
 	t.Parallel()
 	for name, f := range families(2) {
 		t.Run(name, func(t *testing.T) {

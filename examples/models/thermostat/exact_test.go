@@ -63,12 +63,10 @@ func exact(y []float64) (p posterior) {
 // From simulated data thresholds are found within the standard errors of their likelihood, near its maximum; and reparameterization
 // leaves them where they start.
 func TestLearned(t *testing.T) {
-	if testing.Short() {
-		t.Skip("too slow under the race detector, for which short mode is")
-	}
+	long.Skip(t)
 	sets := uint64(*simulations)
 	if sets == 0 {
-		sets = long.Or[uint64](1, 2)
+		sets = 2
 	}
 	n := float64(sets)
 	var squareLower, squareUpper, lost float64
@@ -87,7 +85,7 @@ func TestLearned(t *testing.T) {
 			require.NoError(t, err)
 			return l, u
 		}
-		l, u := learn(vi.Settings{Method: vi.Climb{Steps: long.Or(1500, 3000)}})
+		l, u := learn(vi.Settings{Method: vi.Climb{Steps: 3000}})
 		gap := want.top - LogLikelihood(y, l, u, 0.05)
 		t.Logf("%.3f ± %.2f, %.3f ± %.2f, log likelihood %.2f below the highest", l, want.lower, u, want.upper, gap)
 		lost += gap / n

@@ -27,9 +27,7 @@ var update = flag.Bool("update", false, "rewrite testdata")
 
 // The driver, small: every file is there and holds what it should.
 func TestEveryFile(t *testing.T) {
-	if testing.Short() {
-		t.Skip("too slow under the race detector, for which short mode is")
-	}
+	long.Skip(t)
 	dir := t.TempDir()
 	const steps = 110
 	out, errOut := reproduce(t, dir, "-steps", fmt.Sprint(steps), "-json")
