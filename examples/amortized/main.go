@@ -90,7 +90,7 @@ func run(out, progress io.Writer, seed uint64, steps, count int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "A new series a line: what it was drawn with, and where that is with probability 0.9, says the network.\n\n%-22s %-22s %s\n", "change", "rate before", "rate after")
+	fmt.Fprintf(out, "Each line is a new series: the true value, and the range in which the network puts it with probability 0.9.\n\n%-22s %-22s %s\n", "change", "rate before", "rate after")
 	for rng := rand.New(rand.NewPCG(seed, 3)); count > 0; count-- {
 		change, before, after, counts := draw(rng)
 		theta, err := n.answer(judge, counts)

@@ -38,15 +38,10 @@ func best(first, second float64) (stock, trigger, cost float64) {
 	return stock, trigger, cost
 }
 
-// loss is the exact mean cost of a policy over a grid of forecasts.
-func loss(says func(first, second float64) (stock, trigger float64)) (mean float64) {
-	n := 0.0
-	for first := 5.0; first < 16; first += 2 {
-		for second := 5.0; second < 16; second += 2 {
-			stock, trigger := says(first, second)
-			mean += exact(stock, trigger, first, second)
-			n++
-		}
+// loss is the exact mean cost of answers to forecasts.
+func loss(forecasts, answers []float64) (mean float64) {
+	for k := 0; k < len(forecasts); k += 2 {
+		mean += exact(answers[k], answers[k+1], forecasts[k], forecasts[k+1])
 	}
-	return mean / n
+	return 2 * mean / float64(len(forecasts))
 }

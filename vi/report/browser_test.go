@@ -32,9 +32,17 @@ window.addEventListener("load", () => {
   const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   const seen = document.querySelector(".verdict").getBoundingClientRect().height > 20;
   const dark = parseInt(getComputedStyle(document.body).backgroundColor.match(/\d+/)[0]) < 128;
-  document.body.dataset.measured = ["pictures", pictures.length, "small", small, "tables", tables, "buttons", buttons, "wide", wide, "seen", seen, "dark", dark].join(" ");
+  const measured = ["pictures", pictures.length, "small", small, "tables", tables, "buttons", buttons, "wide", wide, "seen", seen, "dark", dark, "at", document.documentElement.clientWidth].join(" ");
+  parent.document.body.dataset.text = document.body.innerText;
+  parent.document.body.dataset.measured = measured;
 });
 </script></body>`
+
+// framed is a page with the page in a frame as wide as the screen, for Chromium's own window gets no narrower than 500 pixels.
+func framed(page string, view screen) string {
+	return fmt.Sprintf(`<!DOCTYPE html><html style="color-scheme: light dark"><body style="margin:0"><iframe style="border:0; width:%dpx; height:40000px" srcdoc="%s"></iframe></body></html>`,
+		view.width, html.EscapeString(page))
+}
 
 // In a browser a page has no errors, its pictures have a size, every table a button, and it does not scroll to the side: on a
 // telephone, on a large screen, light and dark. It can be printed.
@@ -44,7 +52,7 @@ func TestBrowser(t *testing.T) {
 	if err != nil {
 		t.Skip("chromium is not installed")
 	}
-	telephone, desk, dark := screen{"400,800", false}, screen{"1200,900", false}, screen{"1200,900", true}
+	telephone, desk, dark := screen{400, false}, screen{1200, false}, screen{1200, true}
 	for _, c := range []struct {
 		name  string
 		model *graph.Model
@@ -53,7 +61,7 @@ func TestBrowser(t *testing.T) {
 		fit := fitted(t, c.model, vi.Settings{Seed: 1, Method: vi.Cells{Alone: true}})
 		page := written(t, fit, Options{Title: c.name})
 		for _, view := range c.views {
-			dom, console := open(t, chromium, strings.Replace(page, "</body>", measuring, 1), view, "--dump-dom")
+			dom, console := open(t, chromium, framed(strings.Replace(page, "</body>", measuring, 1), view), view, "--dump-dom")
 			assert.Empty(t, console)
 			found := measured.FindStringSubmatch(dom)
 			require.NotNil(t, found, c.name)
@@ -63,6 +71,7 @@ func TestBrowser(t *testing.T) {
 			assert.Equal(t, "0", found[5], "to scroll to the side")
 			assert.Equal(t, "true", found[6], "the verdict is seen")
 			assert.Equal(t, fmt.Sprint(view.dark), found[7], "dark")
+			assert.Equal(t, fmt.Sprint(view.width), found[8], "wide in pixels, and no bar to scroll")
 			assert.Contains(t, html.UnescapeString(dom), fit.Summary().Verdict.Reasons[0])
 		}
 		file := filepath.Join(t.TempDir(), "page.pdf")
@@ -74,7 +83,7 @@ func TestBrowser(t *testing.T) {
 
 		if c.name == "a change" { // what is wrong is seen
 			faults := `<svg style="width:9px"></svg><div style="width:3000px">wide</div><script>nothing.there()</script></body>`
-			dom, console := open(t, chromium, strings.Replace(page, "</body>", faults+measuring, 1), telephone, "--dump-dom")
+			dom, console := open(t, chromium, framed(strings.Replace(page, "</body>", faults+measuring, 1), telephone), telephone, "--dump-dom")
 			found := measured.FindStringSubmatch(dom)
 			assert.NotEmpty(t, console)
 			assert.Equal(t, "1", found[2], "pictures without a size")
@@ -83,13 +92,13 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-// A screen has a size in pixels.
+// A screen is so many pixels wide.
 type screen struct {
-	size string
-	dark bool
+	width int
+	dark  bool
 }
 
-var measured = regexp.MustCompile(`data-measured="pictures (\d+) small (\d+) tables (\d+) buttons (\d+) wide (\d+) seen (\w+) dark (\w+)"`)
+var measured = regexp.MustCompile(`data-measured="pictures (\d+) small (\d+) tables (\d+) buttons (\d+) wide (\d+) seen (\w+) dark (\w+) at (\d+)"`)
 
 // open opens a page in the browser, and returns its output and the messages of its console.
 func open(t *testing.T, chromium, page string, view screen, flags ...string) (out string, console []string) {
@@ -101,7 +110,7 @@ func open(t *testing.T, chromium, page string, view screen, flags ...string) (ou
 	file := filepath.Join(dir, "page.html")
 	require.NoError(t, os.WriteFile(file, []byte(page), 0o644))
 	flags = append(flags, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-logging=stderr", "--v=0",
-		"--window-size="+view.size, "--blink-settings=preferredColorScheme="+scheme, "--user-data-dir="+filepath.Join(dir, "profile"), "file://"+file)
+		"--window-size=1300,900", "--blink-settings=preferredColorScheme="+scheme, "--user-data-dir="+filepath.Join(dir, "profile"), "file://"+file)
 	command := exec.CommandContext(t.Context(), chromium, flags...)
 	command.WaitDelay = time.Second
 	var output, errors bytes.Buffer
