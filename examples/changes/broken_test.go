@@ -166,6 +166,7 @@ func TestOutputs(t *testing.T) {
 	html, err := os.ReadFile(page)
 	require.NoError(t, err)
 	require.Contains(t, string(html), "Changes in count")
+	require.Contains(t, string(html), "<td>0.667</td>") // no change, before the data: a change more is half as probable
 	require.Contains(t, string(html), "<svg")
 }
 

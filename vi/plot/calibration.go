@@ -3,7 +3,9 @@ package plot
 import (
 	"fmt"
 	"image/color"
+	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -67,6 +69,7 @@ func Models(c vi.Comparison) (*plot.Plot, error) {
 	p := newPlot("", "probability")
 	l := addLegend(p)
 	var labels []plot.Tick
+	var names []string
 	var before, stacked plotter.XYs
 	for k, m := range c.Models {
 		at := float64(k)
@@ -83,7 +86,7 @@ func Models(c vi.Comparison) (*plot.Plot, error) {
 			return nil, err
 		}
 		p.Add(errors)
-		labels = append(labels, plot.Tick{Value: at, Label: m.Name})
+		labels, names = append(labels, plot.Tick{Value: at, Label: m.Name}), append(names, m.Name)
 		before = append(before, plotter.XY{X: at - 0.18, Y: m.Prior})
 		if m.Stacking >= 0 {
 			stacked = append(stacked, plotter.XY{X: at + 0.18, Y: m.Stacking})
@@ -107,9 +110,15 @@ func Models(c vi.Comparison) (*plot.Plot, error) {
 	}
 	p.X.Min, p.X.Max, p.Y.Min = -0.6, float64(len(c.Models))-0.4, 0
 	p.X.Tick.Marker, p.X.Tick.Length = plot.ConstantTicks(labels), 0
+	if letters := len(strings.Join(names, "")); letters > mostLetters { // else they would run into each other
+		p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/6, draw.XRight, draw.YTop
+	}
 	roomy(p)
 	return p, nil
 }
+
+// mostLetters stand side by side below the bars of models.
+const mostLetters = 30
 
 // LeftOut draws the k-hat of each observation that was left out, and the threshold above which how it is predicted from the
 // others is not known. x has the position of each observation, or is nil for 0, 1, ….

@@ -130,10 +130,13 @@ func howMany(ctx context.Context, programs []vi.Program, set vi.Settings) (vi.Co
 	if err != nil {
 		return c, err
 	}
-	total := 0.0
+	total, priors := 0.0, 0.0
+	for _, p := range programs {
+		priors += p.Prior
+	}
 	for k := range c.Models {
 		m := &c.Models[k]
-		m.Name, m.Prior = programs[k].Name, programs[k].Prior
+		m.Name, m.Prior = programs[k].Name, programs[k].Prior/priors
 		m.Prob.Value = m.Prior * math.Exp(m.LogBayes.Value)
 		total += m.Prob.Value
 	}
