@@ -209,15 +209,16 @@ func (r *Residuals) matrix(row []float64) kernel.Matrix {
 }
 
 // Follow computes Z from E, and all else from both.
-func (r *Residuals) Follow() { r.follow(func(int, *residualStep, []float64) {}) }
+func (r *Residuals) Follow() { r.follow(func(int, *residualStep, []float64) bool { return false }) }
 
 // Draw draws E from the prior, with all that follows.
 func (r *Residuals) Draw(rng *rand.Rand) {
 	checkSource(rng)
-	r.follow(func(_ int, s *residualStep, e []float64) {
+	r.follow(func(_ int, s *residualStep, e []float64) bool {
 		for k := range e {
 			e[k] = r.draw(s, k, rng)
 		}
+		return false
 	})
 }
 
@@ -230,9 +231,9 @@ func (r *Residuals) Renew(which []int, logRatio []float64, rng *rand.Rand) {
 	sized(which, r.N, "columns")
 	sized(logRatio, r.N, "columns")
 	clear(logRatio) // of parameters
-	r.follow(func(i int, s *residualStep, e []float64) {
+	r.follow(func(i int, s *residualStep, e []float64) bool {
 		if !slices.Contains(which, i) {
-			return
+			return false
 		}
 		z := r.Z[i*r.N : (i+1)*r.N]
 		add := func(sign float64) { // the log density where latent i is renewed
@@ -251,14 +252,19 @@ func (r *Residuals) Renew(which []int, logRatio []float64, rng *rand.Rand) {
 			}
 		}
 		add(1)
+		return true
 	})
 }
 
-// follow is Follow with residuals that residual changes on the way.
-func (r *Residuals) follow(residual func(i int, s *residualStep, e []float64)) {
-	r.walk(func(i int, s *residualStep, z, e []float64) {
-		residual(i, s, e)
+// follow is Follow with residuals that residual changes on the way. It says whether it has stored their latents, and
+// their log densities in r.tmp.
+func (r *Residuals) follow(residual func(i int, s *residualStep, e []float64) bool) {
+	r.walk(func(i int, s *residualStep, z, e []float64) bool {
+		if residual(i, s, e) {
+			return true
+		}
 		s.place(z, e)
+		return false
 	})
 }
 
@@ -296,15 +302,16 @@ func (r *Residuals) addLogScale(dst []float64, s *residualStep) {
 
 // Invert computes E from Z, and all else from both.
 func (r *Residuals) Invert() {
-	r.walk(func(_ int, s *residualStep, z, e []float64) {
+	r.walk(func(_ int, s *residualStep, z, e []float64) bool {
 		for k := range e {
 			e[k] = (z[k] - s.center[k]) / s.scale[k]
 		}
+		return false
 	})
 }
 
-// walk goes from latent to latent; solve finds z or e.
-func (r *Residuals) walk(solve func(i int, s *residualStep, z, e []float64)) {
+// walk goes from latent to latent; solve finds z or e, and says whether it has stored the log densities of e in r.tmp.
+func (r *Residuals) walk(solve func(i int, s *residualStep, z, e []float64) bool) {
 	n, normals := r.N, 0.0
 	clear(r.LogPrior)
 	for i := range r.steps {
@@ -319,13 +326,15 @@ func (r *Residuals) walk(solve func(i int, s *residualStep, z, e []float64)) {
 			clear(e)
 			continue
 		}
-		solve(i, s, z, e)
-		if s.normal {
+		switch done := solve(i, s, z, e); {
+		case s.normal:
 			normals++
 			vec.Mul(r.tmp, e, e)
 			vec.AddScaled(r.LogPrior, -0.5, r.tmp)
-		} else {
-			r.logResidual(s, e)
+		default:
+			if !done {
+				r.logResidual(s, e)
+			}
 			vec.Add(r.LogPrior, r.LogPrior, r.tmp)
 		}
 		r.judge(s)

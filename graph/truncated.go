@@ -67,16 +67,13 @@ func truncated(of Dist) *law {
 	return f
 }
 
-// drawIn draws from the part s of d's support. A draw that falls outside is drawn again; where most would, a
+// A quantile by search costs as much as mostOutside draws.
+const mostOutside = 200
+
+// drawIn draws from the part s of d's support. A draw that falls outside is drawn again; where nearly all do, a
 // quantile is found by search.
 func (d Dist) drawIn(s support, rng *rand.Rand) float64 {
-	mass := math.NaN()
-	for try := range 50 {
-		if try == 3 {
-			if mass = d.logIn(s).v; !(mass > math.Log(0.1)) {
-				break
-			}
-		}
+	for range mostOutside {
 		x := d.fromCoordinate(d.sample(rng))
 		if !s.contains(x) {
 			continue
@@ -88,6 +85,7 @@ func (d Dist) drawIn(s support, rng *rand.Rand) float64 {
 			return u
 		}
 	}
+	mass := d.logIn(s).v
 	return s.quantile(unitRand(rng), func(x float64, upper bool) float64 {
 		switch {
 		case x < s.lo || !s.whole && x == s.lo:
