@@ -2,9 +2,7 @@ package graph
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -163,75 +161,6 @@ func (b *batch) innerAnds(list []nodeID, outs []output) map[nodeID]bool {
 	return inner
 }
 
-// A view is a node, and where it is.
-type view struct {
-	*node // of the kind, function and flags; with its numbers and operands where like is nil
-	id    nodeID
-	like  *likeNode // nil if it is in the list
-	row   patternRow
-}
-
-// A lookup looks nodes up. It is fast where they are in one of the two segments of those
-// before.
-type lookup struct {
-	x           *nodes
-	near, other run
-	affine      []bool // of the nodes that there were
-}
-
-func (l *lookup) isAffine(id nodeID) bool {
-	if int(id) < len(l.affine) {
-		return l.affine[id]
-	}
-	return l.view(id).affine
-}
-
-func (b *lookup) view(id nodeID) view {
-	x := b.x
-	if id < x.plain {
-		return view{node: &x.list[id], id: id}
-	}
-	r := &b.near
-	if id < r.first || id >= r.end {
-		b.near, b.other = b.other, b.near
-		if id < r.first || id >= r.end {
-			*r = x.run(id)
-		}
-	}
-	if r.like == nil {
-		return view{node: &x.list[r.at+int32(id-r.first)], id: id}
-	}
-	n := uint32(len(r.like))
-	k := uint32(id-r.first) / n
-	first := r.first + nodeID(k*n)
-	l := &r.like[id-first]
-	return view{&l.node, id, l, patternRow{first, r.at + int32(k)}}
-}
-
-// sum is the constant and the terms of v, as sumIn gives them.
-func (v *view) sum(room []term) (float64, []term) {
-	if v.like == nil {
-		return v.v, v.terms
-	}
-	return v.like.numbers[0].at(v.row.at), v.like.terms(room[:0], v.row)
-}
-
-// size is the number of its terms.
-func (v *view) size() int {
-	if v.like != nil {
-		return len(v.like.atoms)
-	}
-	return len(v.terms)
-}
-
-// operands appends the operands of v to list.
-func (v *view) operands(list []nodeID) []nodeID {
-	if v.like != nil {
-		return v.like.operands(list, v.row)
-	}
-	return v.appendOperands(list)
-}
-
 // isAffineRow reports whether v is a row of the affine form rather than of a
 // form of its own: a sum that is long, or part of others.
 func (b *batch) isAffineRow(v view) bool {
@@ -359,95 +288,7 @@ func (b *batch) sum(v view) output {
 	return output{f.left, b.inSum}
 }
 
-// affineCount is how many of the terms are affine.
-func (b *lookup) affineCount(terms []term) int {
-	k := 0
-	for _, t := range terms {
-		if b.isAffine(t.atom) {
-			k++
-		}
-	}
-	return k
-}
-
 func (b *batch) isFolded(id nodeID) bool { return int(id) < len(b.folded) && b.folded[id] > 0 }
-
-// tableSigns lists the signs that a select over constants depends on, in the
-// order of first use. It is nil for another node, and for one that depends on too
-// many signs for a table.
-func (b *batch) tableSigns(id nodeID) []nodeID {
-	if n := b.st.like(id); n.kind != kSelect || !n.steps {
-		return nil
-	}
-	if signs, ok := b.sign[id]; ok {
-		return signs
-	}
-	n := b.st.head(id)
-	signs := []nodeID{n.a}
-	for _, side := range []nodeID{n.b, n.c} {
-		below := b.tableSigns(side)
-		if below == nil && b.st.like(side).kind != kConst {
-			signs = nil
-			break
-		}
-		for _, s := range below {
-			if !slices.Contains(signs, s) {
-				signs = append(signs, s)
-			}
-		}
-	}
-	if len(signs) > kernel.MaxTableSigns {
-		signs = nil
-	}
-	b.sign[id] = signs
-	return signs
-}
-
-// tableKey is the contents of a table expression.
-func (b *batch) tableKey(id nodeID) string {
-	var key []byte
-	for _, v := range b.tableValues(id) {
-		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v))
-	}
-	return string(key)
-}
-
-// tableValues are the values of a table expression: number bits is its value
-// where exactly the signs with a set bit are positive.
-func (b *batch) tableValues(id nodeID) []float64 {
-	signs := b.tableSigns(id)
-	values := make([]float64, 1<<len(signs))
-	for bits := range values {
-		values[bits] = b.tableValue(id, signs, bits)
-	}
-	return values
-}
-
-func (b *batch) tableValue(id nodeID, signs []nodeID, bits int) float64 {
-	n := b.st.at(id)
-	if n.kind == kConst {
-		return n.v
-	}
-	if bits>>slices.Index(signs, n.a)&1 == 1 {
-		return b.tableValue(n.b, signs, bits)
-	}
-	return b.tableValue(n.c, signs, bits)
-}
-
-// countTables decides whether tables with different contents are different
-// forms, which is faster, or one: so that the number of forms stays bounded.
-func (b *batch) countTables(list []nodeID) {
-	seen := map[string]bool{}
-	for _, id := range list {
-		if v := b.view(id); v.kind == kSelect && v.steps && b.tableSigns(id) != nil {
-			seen[b.tableKey(id)] = true
-			if len(seen) > maxTables {
-				return
-			}
-		}
-	}
-	b.fewTables = true
-}
 
 func (b *batch) add(id nodeID) {
 	n := b.view(id)

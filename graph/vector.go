@@ -210,7 +210,7 @@ func multivariateNormal(mu []Expr, l [][]Expr) VectorDist {
 		return multivariateNormal(params[:len(mu)], rows)
 	}
 	// given calls make with the distribution of each component, for its value.
-	given := func(m *Model, component func(i int, d Dist) Expr) {
+	given := func(component func(i int, d Dist) Expr) {
 		e := make([]Expr, len(mu))
 		for i, loc := range mu {
 			for j := range i {
@@ -221,14 +221,14 @@ func multivariateNormal(mu []Expr, l [][]Expr) VectorDist {
 	}
 	d.sample = func(m *Model, name vectorName) []Expr {
 		x := make([]Expr, len(mu))
-		given(m, func(i int, prior Dist) Expr {
+		given(func(i int, prior Dist) Expr {
 			x[i] = m.Sample(name.latent("", i), prior)
 			return x[i]
 		})
 		return x
 	}
 	d.observe = func(m *Model, name string, xs []float64) {
-		given(m, func(i int, law Dist) Expr {
+		given(func(i int, law Dist) Expr {
 			m.Observe(name, law, xs[i])
 			if m.err != nil {
 				return Expr{}

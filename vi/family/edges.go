@@ -73,12 +73,7 @@ func (g *edges) descends(i, j int) bool {
 			return int(i) == j
 		}
 		seen[i] = true
-		for _, p := range g.parents(int(i)) {
-			if up(p) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(g.parents(int(i)), up)
 	}
 	return up(int32(i))
 }

@@ -34,6 +34,6 @@
 // a mode (Near), with few intervals of a switch with many.
 //
 // Package vi makes fits of it. From the bottom: lines, prober and mode find and measure
-// one cell; search goes from cell to cell; summer and summed are for
-// switches; normals and refine make mixtures of normals; where describes.
+// one cell, and evaluate says how much of the posterior it has; search goes from cell to
+// cell, by its neighbours; summer and summed are for switches; normals and refine make mixtures of normals; where describes.
 package cells

@@ -218,15 +218,7 @@ func (f *Search) judge(ctx context.Context, x *graph.Executor, c *Cell, n int, r
 	return nil
 }
 
-func logAdd(a, b float64) float64 {
-	if a < b {
-		a, b = b, a
-	}
-	if math.IsInf(a, -1) {
-		return a
-	}
-	return a + math.Log1p(math.Exp(b-a))
-}
+func logAdd(a, b float64) float64 { return floats.LogSumExp([]float64{a, b}) }
 
 // weighed are draws of a distribution with log r and log r − log q.
 type weighed struct {

@@ -326,7 +326,7 @@ func newShape(q family.Q, sides []family.Side) (s shape) {
 	s.dim, s.sides = q.Dim(), sides
 	s.like, _ = q.(*Summed)
 	for i := range s.dim {
-		if s.like == nil || !s.like.sums(i) {
+		if s.like == nil || !among(s.like.switches, i) {
 			s.latents = append(s.latents, i)
 		}
 	}

@@ -123,11 +123,6 @@ func (q *Summed) Decompose() (theta []float64, parts []family.Q) {
 	return q.Theta(), nil
 }
 
-// sums reports whether latent i is summed out.
-func (q *Summed) sums(i int) bool {
-	return slices.ContainsFunc(q.switches, func(w graph.SwitchLatent) bool { return w.Latent == i })
-}
-
 // Clone implements family.Q.
 func (q *Summed) Clone() family.Q {
 	c := withRest(q.Q.Clone(), q.conditional)
@@ -261,6 +256,11 @@ type conditional struct {
 	one      sync.Pool // of family.Completer, for one point
 }
 
+// among reports whether latent i is one of the switches.
+func among(switches []graph.SwitchLatent, i int) bool {
+	return slices.ContainsFunc(switches, func(w graph.SwitchLatent) bool { return w.Latent == i })
+}
+
 func newConditional(d *graph.Density, switches []graph.SwitchLatent) *conditional {
 	c := &conditional{d: d, switches: switches}
 	c.one.New = func() any { return c.Completer(1) }
@@ -356,9 +356,7 @@ func NewSum(d *graph.Density, switches []graph.SwitchLatent, n int) (*Sum, error
 }
 
 // Sums implements scout.Sum.
-func (s *Sum) Sums(i int) bool {
-	return slices.ContainsFunc(s.sum.switches, func(w graph.SwitchLatent) bool { return w.Latent == i })
-}
+func (s *Sum) Sums(i int) bool { return among(s.sum.switches, i) }
 
 // LogProb implements scout.Sum.
 func (s *Sum) LogProb(dst, z []float64) error {
@@ -452,7 +450,7 @@ func (q *Summed) Exact(h regions.Hyperplane) bool {
 		values, _ := q.d.Values(h.Index[0])
 		return values != nil
 	}
-	return !slices.ContainsFunc(q.switches, func(w graph.SwitchLatent) bool { return slices.Contains(h.Index, w.Latent) }) && family.Exact(q.Q, h)
+	return !slices.ContainsFunc(h.Index, func(i int) bool { return among(q.switches, i) }) && family.Exact(q.Q, h)
 }
 
 // Law implements family.Q. That of a switch is an average over draws of the rest, of flat

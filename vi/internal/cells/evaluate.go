@@ -1,0 +1,297 @@
+// How much of the posterior a cell has: its mode, a distribution of normals around it, and the draws of it that are weighed.
+
+package cells
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/truncnorm"
+	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/weighted"
+)
+
+// A finder makes cells. It is for one goroutine.
+type finder struct {
+	d        *graph.Density
+	lines    *lines
+	walker   *prober
+	prober   *prober // of scans; nil before the first
+	mode     *ModeFinder
+	x        *graph.Executor
+	switches []graph.SwitchLatent // that are summed out
+	draws    [][]float64          // Settings.Draws
+	signs    []regions.Signs      // of each
+	discrete []bool               // latents
+}
+
+func newFinder(d *graph.Density, g *lines, switches []graph.SwitchLatent) (*finder, error) {
+	f := &finder{d: d, lines: g, switches: switches, discrete: make([]bool, d.Dim())}
+	for i := range f.discrete {
+		values, _ := d.Values(i)
+		f.discrete[i] = values != nil
+	}
+	var err error
+	if f.walker, err = newWalker(d, g); err != nil {
+		return nil, err
+	}
+	if f.mode, err = NewModeFinder(d, switches); err != nil {
+		return nil, err
+	}
+	f.x, err = d.Executor(quick, graph.Compute{Out: true})
+	return f, err
+}
+
+// span is the cell of a lead, without more than its extent.
+func (f *finder) span(l lead) (*Cell, error) {
+	spans, err := f.spans(l.z, l.s)
+	return &Cell{region: l.s, span: spans, point: slices.Clone(l.z), drawn: l.drawn}, err
+}
+
+// beside is the log of a normal's mass in a cell below which its mode is so far outside that log r at the edge is another matter.
+const beside = -1.5
+
+// evaluate finds what a cell is worth, if it may be worth least: by the mode of what log r is there, which may be outside, and
+// where that is far by the edge of the cell as well.
+func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand.Rand) error {
+	drawn := slices.Clone(c.point)
+	precision, bound, err := f.mode.extend(ctx, c.point, c.region)
+	c.modeless = precision == nil
+	if err != nil {
+		return err
+	}
+	sides, _, _ := f.lines.affine(f.lines.sides(c.span))
+	inside := math.Inf(-1)
+	if precision != nil {
+		inside = f.most(c.point, precision, sides)
+	}
+	if bound+inside > least {
+		if err := f.propose(ctx, c, c.point, precision, bound, rng); err != nil {
+			return err
+		}
+	}
+	if !c.drawn || len(f.switches) > 0 || inside > beside || len(sides) == 0 {
+		return nil
+	}
+	mean, precision, bound, err := f.mode.edge(ctx, drawn, c.region)
+	if err != nil || mean == nil || !(bound+f.most(mean, precision, sides) > least) {
+		return err
+	}
+	edge := *c
+	edge.Q, edge.point, edge.modeless = nil, drawn, false
+	if err := f.propose(ctx, &edge, mean, precision, bound, rng); err != nil {
+		return err
+	}
+	if edge.Q != nil && (c.Q == nil || edge.ELBO.Value > c.ELBO.Value) {
+		*c = edge
+	}
+	return nil
+}
+
+// propose gives a cell the normal with a mean and a precision, and those at its other modes, confined to the cell, and weighs it.
+// bound is the log of the normal's integral.
+func (f *finder) propose(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, rng *rand.Rand) error {
+	all := f.lines.sides(c.span)
+	sides, of, curved := f.lines.affine(all)
+	logs, normals, err := f.modes(ctx, c, mean, precision, bound, all)
+	if err != nil {
+		return err
+	}
+	c.open = curved
+	parts := make([]family.Q, len(normals))
+	for k, normal := range normals {
+		if parts[k] = normal; len(sides) == 0 {
+			continue
+		}
+		confined, open, err := normal.Confine(sides)
+		if err != nil {
+			return nil // the region is empty
+		}
+		parts[k] = confined
+		for _, j := range open {
+			if !slices.Contains(c.open, of[j]) {
+				c.open = append(c.open, of[j])
+			}
+		}
+	}
+	if c.Q = parts[0]; len(parts) > 1 {
+		c.Q = family.NewMixture(logs, parts)
+	}
+	if len(f.switches) > 0 {
+		c.Q = newSummed(f.d, c.Q, f.switches)
+	}
+	return f.weigh(ctx, c, rng)
+}
+
+func (f *finder) normal(mean []float64, precision *mat.SymDense) *family.Normal {
+	return family.FromPrecision(mean, sparse(precision)).Points(f.d.Params())
+}
+
+// When another mode counts.
+const (
+	modeApart = 4  // standard deviations in some latent, from all others
+	modeBelow = 12 // nats of its integral below the first one's
+	mostModes = 8
+	lostWays  = 16   // climbs that end where another one did, or nowhere: then there are no more
+	fewDraws  = 2000 // are asked whether they are in a cell that is not everything
+)
+
+// modes are the normals at all modes of a cell that climbs from f.draws find, beside a first one, whose integral is bound, with the
+// logs of their integrals in the cell. A mixture has as many when its components may change places.
+func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, sides []regions.Side) (
+	logs []float64, normals []*family.Normal, err error,
+) {
+	half, _, _ := f.lines.affine(sides)
+	logs, normals = []float64{bound + f.most(mean, precision, half)}, []*family.Normal{f.normal(mean, precision)}
+	apart := make([]bool, f.d.Dim()) // latents whose place says nothing
+	for i := range apart {
+		apart[i] = i < f.d.Params() || slices.ContainsFunc(f.switches, func(w graph.SwitchLatent) bool { return w.Latent == i })
+	}
+	var at []float64
+	type box struct{ mean, sd []float64 }
+	around := func(q *family.Normal) (b box) {
+		for i := range q.Dim() {
+			b.mean, b.sd = append(b.mean, q.Mean(i)), append(b.sd, q.SD(i))
+		}
+		return b
+	}
+	boxes := []box{around(normals[0])}
+	near := func(b box) bool {
+		for i, x := range at {
+			if !apart[i] && math.Abs(x-b.mean[i]) > modeApart*b.sd[i] {
+				return false
+			}
+		}
+		return true
+	}
+	stride := 1
+	if len(sides) > 0 {
+		stride = max(1, len(f.draws)/fewDraws)
+	}
+	lost := 0
+	for k := 0; k < len(f.draws) && lost < lostWays && len(normals) < mostModes; k += stride {
+		out := func(s regions.Side) bool { return f.signs[k].Positive(s.Plane) != s.Positive }
+		if at = f.draws[k]; slices.ContainsFunc(sides, out) || slices.ContainsFunc(boxes, near) {
+			continue // of another cell, or of a mode that is known
+		}
+		at = slices.Clone(at)
+		lost++
+		p, top, err := f.mode.extend(ctx, at, c.region)
+		if err != nil {
+			return nil, nil, err
+		}
+		if p == nil {
+			continue
+		}
+		if len(f.switches) > 0 { // whose place in the normal says nothing
+			for _, w := range f.switches {
+				at[w.Latent] = c.point[w.Latent]
+				p.SetSym(w.Latent, w.Latent, precision.At(w.Latent, w.Latent))
+			}
+		}
+		if top += f.most(at, p, half); top > logs[0]-modeBelow && !slices.ContainsFunc(boxes, near) {
+			lost--
+			logs, normals = append(logs, top), append(normals, f.normal(at, p))
+			boxes = append(boxes, around(normals[len(normals)-1]))
+		}
+	}
+	return logs, normals, nil
+}
+
+// sparse leaves out what differences have left of correlations that are none.
+func sparse(p *mat.SymDense) *mat.SymDense {
+	n := p.SymmetricDim()
+	for i := range n {
+		for j := range i {
+			if x := p.At(i, j); x*x < 1e-16*p.At(i, i)*p.At(j, j) {
+				p.SetSym(i, j, 0)
+			}
+		}
+	}
+	return p
+}
+
+// most is a bound of the log probability of sides under a normal: that of the least
+// probable one.
+func (f *finder) most(mean []float64, precision *mat.SymDense, sides []family.Side) float64 {
+	var chol mat.Cholesky
+	cov := mat.NewSymDense(len(mean), nil)
+	if !chol.Factorize(precision) || chol.InverseTo(cov) != nil {
+		return 0
+	}
+	most := 0.0
+	for _, h := range sides {
+		v := 0.0
+		for k, i := range h.Index {
+			for l, j := range h.Index {
+				if i < f.d.Params() || j < f.d.Params() {
+					continue
+				}
+				v += h.Coef[k] * h.Coef[l] * cov.At(i, j)
+			}
+		}
+		t := h.At(mean) / math.Sqrt(v)
+		if !h.Positive {
+			t = -t
+		}
+		most = min(most, truncnorm.LogMass(-t, math.Inf(1)))
+	}
+	return most
+}
+
+// weigh estimates the evidence of a cell.
+func (f *finder) weigh(ctx context.Context, c *Cell, rng *rand.Rand) error {
+	err := f.weighBy(ctx, c, quick, rng)
+	if err == nil && !(c.LogEvidence.SE < judgedSE) {
+		err = f.weighBy(ctx, c, thorough, rng)
+	}
+	return err
+}
+
+func (f *finder) weighBy(ctx context.Context, c *Cell, n int, rng *rand.Rand) error {
+	w, err := ratios(ctx, f.d, f.x, c.Q, n, rng)
+	if err != nil {
+		return err
+	}
+	c.center, c.mean, c.sd = make([]float64, f.d.Dim()), make([]float64, f.d.Dim()), make([]float64, f.d.Dim())
+	var inside []float64
+	for k, z := range w.z {
+		if f.lines.outside(c.open, z) {
+			w.ratio[k] = math.Inf(-1)
+			continue
+		}
+		inside = append(inside, w.ratio[k])
+		floats.Add(c.center, z)
+		for i, v := range z {
+			if f.discrete[i] { // whose variance may be that of a rare one
+				v = f.d.ConstrainOne(i, v)
+			}
+			c.mean[i] += v
+			c.sd[i] += v * v
+		}
+	}
+	if len(inside) == 0 {
+		c.LogEvidence = mc.Estimate{Value: math.Inf(-1), SE: math.Inf(1)}
+		return nil
+	}
+	floats.Scale(1/float64(len(inside)), c.center)
+	floats.Scale(1/float64(len(inside)), c.mean)
+	for i, m := range c.mean {
+		c.sd[i] = math.Sqrt(max(0, c.sd[i]/float64(len(inside))-m*m))
+	}
+	if smoothed, err := weighted.ParetoSmooth(inside); err == nil {
+		c.KHat = smoothed.K
+	}
+	c.ELBO = mc.Mean(inside)
+	c.ELBO.Value += math.Log(float64(len(inside)) / float64(n))
+	c.LogEvidence = mc.LogMean(w.ratio)
+	return nil
+}
