@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -25,8 +26,12 @@ type literal struct {
 	holds   bool
 }
 
-// mostWays bounds the values that branches make of the expressions that a model compares.
-const mostWays = 1 << 16
+// What bounds the values that branches make of the expressions that a model compares, and how many curves one comparison of such values is:
+// a curve takes milliseconds.
+const (
+	mostWays   = 1 << 16
+	mostCurves = 1 << 8
+)
 
 // lifted is the guard id > 0 where id depends on branches.
 func (m *Model) lifted(id nodeID) Guard {
@@ -36,6 +41,7 @@ func (m *Model) lifted(id nodeID) Guard {
 	}
 	var guards []Guard
 	var where []nodeID // by guard
+	curves := 0
 	for _, w := range m.ways(id) {
 		g := m.positive(w.value)
 		if m.err != nil {
@@ -48,6 +54,13 @@ func (m *Model) lifted(id nodeID) Guard {
 			continue
 		}
 		guards, where = append(guards, g), append(where, w.where)
+		if side, ok := g.Side(); ok && m.arr.Curve(side.Plane) != nil {
+			curves++
+		}
+		if curves > mostCurves {
+			m.tooManyWays(id, fmt.Sprintf("%d curves", mostCurves))
+			break
+		}
 	}
 	switch {
 	case m.err != nil:
@@ -74,10 +87,15 @@ func (m *Model) ways(id nodeID) []way {
 		c := collection{m: m, at: map[string][]int{}}
 		m.collect(&c, id, cond)
 		if m.manyWays += len(c.ways); m.manyWays > mostWays {
-			m.fail("guard %d: %s depends on so many branches that it becomes more than %d comparisons", len(m.guards), m.format(id, 4), mostWays)
+			m.tooManyWays(id, fmt.Sprintf("%d comparisons", mostWays))
 		}
 		return c.ways
 	})
+}
+
+func (m *Model) tooManyWays(id nodeID, bound string) {
+	m.fail("guard %d: %s depends on so many branches that it becomes more than %s; compare a latent of its own, such as the time of a change, and not what the branches make",
+		len(m.guards), m.format(id, 2), bound)
 }
 
 // collect adds the ways of id, of whose branches the first one is on cond.

@@ -184,3 +184,23 @@ func BenchmarkLoopingState(b *testing.B) {
 		})
 	}
 }
+
+// A state that is a product of what branches make is another curve on each path. Of many steps that is an error at the comparison, and not a
+// program that never ends.
+func TestTooManyCurves(t *testing.T) {
+	long.Skip(t)
+	m := graph.NewModel()
+	contacts, locked := m.Sample("contacts", graph.LogNormal(-0.7, 0.3)), m.Sample("locked", graph.Beta(3, 3))
+	threshold := m.Sample("threshold", graph.Beta(2, 10))
+	well, sick := graph.Sub(0.99, 0), graph.Sub(0.01, 0)
+	days := 0
+	for ; days < 28 && m.Err() == nil; days++ {
+		rate := graph.If(graph.Greater(sick, threshold), graph.Mul(contacts, locked), contacts)
+		ill := graph.Mul(rate, graph.Mul(well, sick))
+		well, sick = graph.Sub(well, ill), graph.Add(graph.Mul(0.8, sick), ill)
+		m.Observe("sick", graph.Normal(sick, 0.01), 0.1)
+	}
+	require.Equal(t, 10, days)
+	require.ErrorContains(t, m.Err(), "ways_test.go:")
+	require.ErrorContains(t, m.Err(), "depends on so many branches that it becomes more than 256 curves; compare a latent of its own")
+}
