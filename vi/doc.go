@@ -56,24 +56,26 @@
 //	Posterior.SharesByGuard  which if-statements the gradient comes from
 //	Posterior.CheckBias      would reparameterization alone have been biased?
 //
-// The packages below, each with an introduction of its own, in the direction of the
-// data:
+// The packages below, each with an introduction of its own, are of the posterior:
 //
-//	scout      where the posterior's mass is, and its evidence, without a family
-//	cells      the search for cells
-//	loo        leave-one-out cross-validation, and stacking
-//	sbc        ranks of calibration by simulation
-//	powerscale sensitivity to priors
-//	intervals  fits of programs with one change, in a millisecond
-//	family     mean field, structured, full rank, low rank, mixtures; the laws of guards under them
-//	gradient   ∇ELBO across the jumps of the density
-//	smc        a sampler whose paths reflect and refract at guards
-//	weighted   draws with weights, and the numbers of them
-//	check      judgements of q and of estimators
-//	events     probabilities of guards, paths and regions
-//	draws      draws, predictions, CSV, npz, tensors
-//	mc         samples in blocks, side by side; estimates with errors
-//	plot       pictures
+//	scout       where its mass is, and its evidence, without a family
+//	smc         a sampler whose paths reflect and refract at guards
+//	weighted    draws with weights, and the numbers of them
+//	events      probabilities of guards, paths and regions
+//	draws       draws, predictions, CSV, npz, tensors
+//	loo         leave-one-out cross-validation, and stacking
+//	sbc         ranks of calibration by simulation
+//	powerscale  sensitivity to priors
+//	plot        pictures
+//	report      a fit as one HTML file
+//
+// or of climbs by gradients:
+//
+//	family      mean field, structured, full rank, low rank, mixtures; the laws of guards under them
+//	gradient    ∇ELBO across the jumps of the density
+//	check       judgements of q and of estimators
+//
+// Both have mc, estimates with standard errors. The search for cells and quick fits are internal.
 //
 // In this package and those below it a function that returns an error returns one
 // for every argument that it cannot work with: numbers that make no sense or would
