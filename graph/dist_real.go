@@ -30,7 +30,13 @@ var normal = &law{
 	variance: func(p []Expr) Expr { return Square(p[1]) },
 }
 
-func normalResidual(e float64, _ []float64) float64 { return -0.5*e*e - 0.5*math.Log(2*math.Pi) }
+func normalResidual(e float64, _ []float64) float64 { return -0.5*e*e - halfLog2Pi }
+
+// Logarithms that the compiler would take at each call.
+var (
+	halfLog2Pi = 0.5 * math.Log(2*math.Pi)
+	logPi      = math.Log(math.Pi)
+)
 
 func normalLogProb(x, mu, sigma Expr) Expr {
 	return Sub(Mul(-0.5, squaredRatio(Sub(x, mu), sigma)), Add(Log(sigma), 0.5*math.Log(2*math.Pi)))
@@ -127,7 +133,7 @@ var studentsT = &law{
 	start: func(p []float64) (center, scale float64) { return p[0], p[1] },
 
 	residual: func(e float64, p []float64) float64 {
-		return kernel.GammaRatio.Value(0.5*p[2]) - 0.5*math.Log(2*math.Pi) - kernel.StudentTail.Value2(e, p[2])
+		return kernel.GammaRatio.Value(0.5*p[2]) - halfLog2Pi - kernel.StudentTail.Value2(e, p[2])
 	},
 
 	quantile: func(u Expr, p []Expr) Expr { return Add(p[0], Mul(p[1], applyPair(kernel.StudentOfNormal, u, p[2]))) },
@@ -161,7 +167,7 @@ var cauchy = &law{
 	rand:  func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*math.Tan(math.Pi*(unitRand(rng)-0.5)) },
 	start: func(p []float64) (center, scale float64) { return p[0], p[1] },
 
-	residual: func(e float64, _ []float64) float64 { return -math.Log(math.Pi) - kernel.StudentTail.Value2(e, 1) },
+	residual: func(e float64, _ []float64) float64 { return -logPi - kernel.StudentTail.Value2(e, 1) },
 
 	quantile: located(kernel.CauchyOfNormal),
 	logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogCauchyCDF, Div(Sub(x, p[0]), p[1])) },

@@ -276,6 +276,12 @@ func (s *residualStep) place(z, e []float64) {
 
 // logResidual stores the log densities of the residuals e, whose latents are in Z, in r.tmp.
 func (r *Residuals) logResidual(s *residualStep, e []float64) {
+	if s.normal { // normalResidual of each
+		vec.Affine(r.tmp, e, -0.5, 0)
+		vec.Mul(r.tmp, r.tmp, e)
+		vec.Affine(r.tmp, r.tmp, 1, -halfLog2Pi)
+		return
+	}
 	if s.logProb == nil {
 		for k := range e {
 			r.tmp[k] = s.law.residual(e[k], r.params(s, k))

@@ -209,9 +209,12 @@ func (l *massLaw) pick(u float64) int {
 	return sort.Search(len(l.below), func(j int) bool { return u < l.below[j] })
 }
 
+// log2Pi is a number: the compiler would take the logarithm at each call.
+var log2Pi = math.Log(2 * math.Pi)
+
 // logProb is log q of a coordinate.
 func (l *massLaw) logProb(u float64) float64 {
-	return l.ratio[l.value(u)] - 0.5*(u*u+math.Log(2*math.Pi))
+	return l.ratio[l.value(u)] - 0.5*(u*u+log2Pi)
 }
 
 // law is that of latent i if it is discrete, else nil.

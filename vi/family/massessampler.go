@@ -1,7 +1,6 @@
 package family
 
 import (
-	"math"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
@@ -48,7 +47,7 @@ func (s *massesSampler) Locate(q Q) {
 	for d := range s.logQ {
 		l := &s.q.laws[d]
 		for j, u := range l.at {
-			s.logQ[d][j] = l.ratio[j] - 0.5*(u*u+math.Log(2*math.Pi))
+			s.logQ[d][j] = l.ratio[j] - 0.5*(u*u+log2Pi)
 		}
 	}
 }

@@ -206,11 +206,14 @@ func (d *summedDrawer) SubLogQ(dst []float64) {
 	}
 }
 
+// halfLog2Pi is a number: the compiler would take the logarithm at each call.
+var halfLog2Pi = 0.5 * math.Log(2*math.Pi)
+
 // logOwn is the log density of switch i in the rest's family, where it is independent.
 func (q *Summed) logOwn(i int, x float64) float64 {
 	p := q.own[i]
 	t := (x - p.Mean) / p.SD
-	return -0.5*t*t - math.Log(p.SD) - 0.5*math.Log(2*math.Pi)
+	return -0.5*t*t - math.Log(p.SD) - halfLog2Pi
 }
 
 // Completion implements family.Completed.
