@@ -62,7 +62,7 @@ func (g GuardInfo) write(relation string) string {
 	if !slices.ContainsFunc(h.Coef[:min(6, len(h.Coef))], func(c float64) bool { return c > 0 }) {
 		sign, relation = -1, turned[relation]
 	}
-	if name, at, up := g.m.componentOf(h); name != "" {
+	if name, _, at, up := g.m.componentOf(h); name != "" {
 		if up != (sign > 0) {
 			relation = turned[relation]
 		}
@@ -95,19 +95,15 @@ func (g GuardInfo) write(relation string) string {
 // Component is the component of a vector that the comparison compares with a number, by its place in Density.Components; ok is false if it
 // compares something else.
 func (g GuardInfo) Component() (k int, number float64, ok bool) {
-	name, number, _ := g.m.componentOf(g.greater)
-	for of := range g.m.components() {
-		if of == name {
-			return k, number, true
-		}
-		k++
-	}
-	return 0, 0, false
+	name, k, number, _ := g.m.componentOf(g.greater)
+	return k, number, name != ""
 }
 
-// componentOf is the component of a vector which the sign of h compares with a number, and whether h rises with it; "" if there is none.
-func (m *Model) componentOf(h regions.Hyperplane) (name string, at float64, up bool) {
+// componentOf is component number k of a vector, which the sign of h compares with a number, and whether h rises with it; "" if there is none.
+func (m *Model) componentOf(h regions.Hyperplane) (name string, k int, at float64, up bool) {
+	k = -1
 	for name, x := range m.components() {
+		k++
 		if x.u.m == nil { // it was recorded after an error
 			continue
 		}
@@ -117,17 +113,17 @@ func (m *Model) componentOf(h regions.Hyperplane) (name string, at float64, up b
 		}
 		ratio := math.NaN()
 		same := !slices.ContainsFunc(u.terms, func(t term) bool {
-			k := slices.IndexFunc(h.Index, func(i int) bool {
+			j := slices.IndexFunc(h.Index, func(i int) bool {
 				if i >= anyDim {
 					return m.featureNodes[i-anyDim] == t.atom
 				}
 				n := m.st.at(t.atom)
 				return n.kind == kLatent && int(n.a) == i
 			})
-			if k < 0 {
+			if j < 0 {
 				return true
 			}
-			if c := h.Coef[k] / t.coef; math.IsNaN(ratio) {
+			if c := h.Coef[j] / t.coef; math.IsNaN(ratio) {
 				ratio = c
 			} else if math.Abs(c-ratio) > 1e-12*math.Abs(ratio) {
 				return true
@@ -135,10 +131,10 @@ func (m *Model) componentOf(h regions.Hyperplane) (name string, at float64, up b
 			return false
 		})
 		if same {
-			return name, x.support.value(x.support, u.v.v-h.Const/ratio), ratio > 0
+			return name, k, x.support.value(x.support, u.v.v-h.Const/ratio), ratio > 0
 		}
 	}
-	return "", 0, false
+	return "", 0, 0, false
 }
 
 // multiple writes coef times what has a name.

@@ -137,8 +137,9 @@ func (p *Posterior) summaryNumbers(s *Summary) {
 		l.Q5, l.Q50, l.Q95 = q[0], q[1], q[2]
 		s.Latents = append(s.Latents, l)
 	}
-	s.Vectors = p.vectors(sample)
-	s.Correlations = p.correlations(sample)
+	components := p.components(sample)
+	s.Vectors = p.vectors(sample, components)
+	s.Correlations = p.correlations(sample, components)
 	s.Guards = guardsOf(events.Of(sample), p.Density, math.MaxInt)
 }
 
@@ -274,10 +275,10 @@ func filter[T any](list []T, keep func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(list), func(x T) bool { return !keep(x) })
 }
 
-// vectors are the components of vectors.
-func (p *Posterior) vectors(of *weighted.Sample) (list []LatentSummary) {
+// vectors are the rows of the components of vectors.
+func (p *Posterior) vectors(of *weighted.Sample, components [][]float64) (list []LatentSummary) {
 	names := p.Density.Components()
-	for i, x := range p.components(of) {
+	for i, x := range components {
 		s := LatentSummary{Name: names[i]}
 		s.Mean, s.SD = of.MomentsOf(x)
 		q := of.QuantilesOf(x, 0.05, 0.5, 0.95)
@@ -311,7 +312,7 @@ const (
 	mostCorrelations  = 10
 )
 
-func (p *Posterior) correlations(of *weighted.Sample) (list []Correlation) {
+func (p *Posterior) correlations(of *weighted.Sample, components [][]float64) (list []Correlation) {
 	d := p.Density
 	var names []string
 	var rows [][]float64
@@ -320,7 +321,7 @@ func (p *Posterior) correlations(of *weighted.Sample) (list []Correlation) {
 			names, rows = append(names, name), append(rows, of.Z[i*of.Len():][:of.Len()])
 		}
 	}
-	names, rows = append(names, d.Components()...), append(rows, p.components(of)...)
+	names, rows = append(names, d.Components()...), append(rows, components...)
 	if n := len(names); n > correlatedLatents || n < 2 {
 		return nil
 	}

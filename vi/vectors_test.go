@@ -60,6 +60,13 @@ func TestDirichletPosterior(t *testing.T) {
 		total += x.Mean.Value
 	}
 	require.InDelta(t, 1, total, 1e-12)
+	require.NotEmpty(t, s.Correlations)
+	for _, c := range s.Correlations { // −√(a·b/((n − a)·(n − b)))
+		require.Contains(t, c.A+c.B, "theta[1]") // the others' is −0.23
+		other := map[bool]int{true: 0, false: 2}[c.A == "theta[0]" || c.B == "theta[0]"]
+		a, b := alpha[1]+counts[1], alpha[other]+counts[other]
+		require.InDelta(t, -math.Sqrt(a*b/((sum-a)*(sum-b))), c.Value, 0.03, "%v", c)
+	}
 	require.Regexp(t, `vector +mean +± se +sd +5% +50% +95%\ntheta\[0\] +0\.1`, s.String())
 	some, err := s.Of("theta")
 	require.NoError(t, err)

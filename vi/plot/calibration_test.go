@@ -34,6 +34,11 @@ func TestCalibrationModelsLeftOut(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, Save(p, filepath.Join(t.TempDir(), "x.svg")))
 	require.InDelta(t, 0.94, p.Y.Max, 0.03)
+	require.Zero(t, p.X.Tick.Label.Rotation)
+	m.Models[0].Name, m.Models[1].Name = "one that has a long name", "another one"
+	p, err = Models(m)
+	require.NoError(t, err)
+	require.Positive(t, p.X.Tick.Label.Rotation)
 
 	r := vi.LOO{Threshold: 0.7, Points: []loo.Point{{K: 0.1}, {K: 0.9}}}
 	p, err = LeftOut(r, []float64{3, 5})

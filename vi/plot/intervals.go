@@ -24,6 +24,7 @@ func Intervals(fit *vi.Posterior, names ...string) (*plot.Plot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("plot: %w", err)
 	}
+	made := newDraws(fit)
 	var of []int
 	var q [5][]float64 // quantiles of the posterior
 	for _, name := range names {
@@ -32,7 +33,8 @@ func Intervals(fit *vi.Posterior, names ...string) (*plot.Plot, error) {
 			return nil, fmt.Errorf("plot: no latent %q in the model", name)
 		}
 		of = append(of, i)
-		for k, x := range quantilesOf(s, fit.Density, i, 0.05, 0.25, 0.5, 0.75, 0.95) {
+		_, at := made.of(s, i, 0.05, 0.25, 0.5, 0.75, 0.95)
+		for k, x := range at {
 			q[k] = append(q[k], x.Value)
 		}
 	}
@@ -42,7 +44,7 @@ func Intervals(fit *vi.Posterior, names ...string) (*plot.Plot, error) {
 	p := newPlot("index", "value")
 	l := addLegend(p)
 	layers := []layer{{"90 %", q[0], q[4], pale(blue, 0.18)}, {"50 %", q[1], q[3], pale(blue, 0.42)}}
-	if before, after, ok := priorBand(priors(fit.Density), of, low, high); ok {
+	if before, after, ok := priorBand(made.prior, of, low, high); ok {
 		layers = append([]layer{{"prior, 90 %", before, after, rule}}, layers...)
 	}
 	_, edges, err := places(nil, len(names))

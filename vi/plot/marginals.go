@@ -27,15 +27,15 @@ import (
 // It returns an error for a name that is none of these, and for a latent that is
 // the same in all draws.
 func Marginals(fit *vi.Posterior, names ...string) (*plot.Plot, error) {
-	return marginals(fit, priors(fit.Density), names, &legend{})
+	return marginals(fit, newDraws(fit), names, &legend{})
 }
 
 // Small returns Marginals of one latent each, for many pictures side by side: they have no legend, and the draws of the prior,
 // the dashed line, are made once.
 func Small(fit *vi.Posterior) func(name string) (*plot.Plot, error) {
-	before := priors(fit.Density)
+	made := newDraws(fit)
 	return func(name string) (*plot.Plot, error) {
-		p, err := marginals(fit, before, []string{name}, nil)
+		p, err := marginals(fit, made, []string{name}, nil)
 		if err == nil {
 			p.X.Tick.Marker, p.Y.Tick.Marker = ticks{few: true}, ticks{few: true}
 		}
@@ -44,7 +44,7 @@ func Small(fit *vi.Posterior) func(name string) (*plot.Plot, error) {
 }
 
 // marginals are drawn with the legend l; without, if it is nil.
-func marginals(fit *vi.Posterior, before [][]float64, names []string, l *legend) (*plot.Plot, error) {
+func marginals(fit *vi.Posterior, made draws, names []string, l *legend) (*plot.Plot, error) {
 	if len(names) == 0 {
 		names = shown(fit.Density)
 	}
@@ -61,7 +61,7 @@ func marginals(fit *vi.Posterior, before [][]float64, names []string, l *legend)
 		if !ok {
 			return nil, fmt.Errorf("plot: no latent %q in the model", name)
 		}
-		posterior, prior, err := marginal(fit, i, before)
+		posterior, prior, err := marginal(fit, i, made)
 		if err != nil {
 			return nil, fmt.Errorf("plot: latent %s: %w", name, err)
 		}
@@ -143,23 +143,31 @@ func isDiscrete(d *graph.Density, i int) bool {
 	return values != nil
 }
 
-// drawsOf are the draws of a latent or a component.
-func drawsOf(s *weighted.Sample, d *graph.Density, i int) []float64 {
-	if i < d.Dim() {
-		return s.Latent(i)
+// draws are those of the prior and those of the posterior's components of vectors: they are made once for many pictures.
+type draws struct{ prior, components [][]float64 }
+
+func newDraws(fit *vi.Posterior) draws {
+	d := fit.Density
+	made := draws{priors(d), make([][]float64, len(d.Components()))}
+	s, err := fit.Sample()
+	if err != nil || len(made.components) == 0 {
+		return made // who asks for the sample sees the error
 	}
-	x := make([]float64, s.Len())
-	for k := range x {
-		x[k] = d.ComponentsAt(s.Point(k))[i-d.Dim()]
+	for k := range s.Len() {
+		for c, x := range d.ComponentsAt(s.Point(k)) {
+			made.components[c] = append(made.components[c], x)
+		}
 	}
-	return x
+	return made
 }
 
-func quantilesOf(s *weighted.Sample, d *graph.Density, i int, probs ...float64) []vi.Estimate {
-	if i < d.Dim() {
-		return s.Quantiles(i, probs...)
+// of are the draws of a latent or a component, and quantiles of them.
+func (made draws) of(s *weighted.Sample, i int, probs ...float64) (x []float64, quantiles []vi.Estimate) {
+	if c := i - (len(made.prior) - len(made.components)); c >= 0 {
+		x = made.components[c]
+		return x, s.QuantilesOf(x, probs...)
 	}
-	return s.QuantilesOf(drawsOf(s, d, i), probs...)
+	return s.Latent(i), s.Quantiles(i, probs...)
 }
 
 // priors are ancestral draws, latent by latent, and then component by component.
@@ -184,8 +192,8 @@ func priors(d *graph.Density) [][]float64 {
 }
 
 // marginal is the posterior density of a latent or a component, and that of its prior where the posterior is.
-func marginal(fit *vi.Posterior, i int, before [][]float64) (posterior, prior plotter.XYs, err error) {
-	d := fit.Density
+func marginal(fit *vi.Posterior, i int, made draws) (posterior, prior plotter.XYs, err error) {
+	d, before := fit.Density, made.prior
 	if isDiscrete(d, i) {
 		values, masses, err := fit.Masses(d.Latents()[i])
 		heights, counts := make([]float64, len(values)), make([]float64, len(values))
@@ -203,7 +211,7 @@ func marginal(fit *vi.Posterior, i int, before [][]float64) (posterior, prior pl
 	if err != nil {
 		return nil, nil, err
 	}
-	q := quantilesOf(s, d, i, marginalBeyond, 1-marginalBeyond)
+	x, q := made.of(s, i, marginalBeyond, 1-marginalBeyond)
 	from, to := q[0].Value, q[1].Value
 	if !(from < to) {
 		return nil, nil, fmt.Errorf("it is %v in all draws", from)
@@ -214,7 +222,7 @@ func marginal(fit *vi.Posterior, i int, before [][]float64) (posterior, prior pl
 	}
 	room := marginalRoom * (to - from)
 	from, to = max(low, from-room), min(high, to+room)
-	posterior = newSmooth(drawsOf(s, d, i), s.Weights, cuts(d, i, low, high)).lines(from, to)
+	posterior = newSmooth(x, s.Weights, cuts(d, i, low, high)).lines(from, to)
 	if i >= d.Params() && len(before[i]) > 1 {
 		prior = newSmooth(before[i], nil, []float64{low, high}).lines(from, to)
 	}

@@ -462,3 +462,44 @@ func TestLegendBeside(t *testing.T) {
 	require.Greater(t, need, legendGap+legendSample+legendSpace)
 	require.InDelta(t, float64(sheet.Max.X), float64(two.DataCanvas(sheet).Max.X+need), 1e-6)
 }
+
+// The components of a vector are drawn by their names, with the jump at a guard on them, and no latents that they are computed from.
+func TestMarginalsOfComponents(t *testing.T) {
+	m := graph.NewModel()
+	x := m.SampleVector("t", graph.Ordered(2, graph.Uniform(0, 1)))
+	m.Factor(graph.If(graph.Greater(x[1], 0.5), math.Log(4), 0))
+	d, err := m.Compile()
+	require.NoError(t, err)
+	fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1})
+	require.NoError(t, err)
+	all, err := Marginals(fit)
+	require.NoError(t, err)
+	require.Len(t, drawn[*plotter.Line](all), 4) // t[0] and t[1], each with its prior
+	p, err := Small(fit)("t[1]")
+	require.NoError(t, err)
+	lines := drawn[*plotter.Line](p)
+	require.Len(t, lines, 2)
+	for k, exact := range []func(x float64) float64{
+		func(x float64) float64 { return 2 * x },
+		func(x float64) float64 { // 1/4 of the prior is below the guard
+			if x > 0.5 {
+				return 8 * x / 3.25
+			}
+			return 2 * x / 3.25
+		},
+	} {
+		xs, ys := columns(lines[k].XYs)
+		near := 0
+		for i, at := range xs {
+			if k == 1 && 0.45 < at && at < 0.55 && at != 0.5 || 0.2 < at && at < 0.4 || 0.6 < at && at < 0.9 {
+				require.InDelta(t, exact(at), ys[i], 0.15, "line %d at %v", k, at)
+				near++
+			}
+		}
+		require.Greater(t, near, 100)
+	}
+	_, err = Intervals(fit, "t[0]", "t[1]")
+	require.NoError(t, err)
+	_, err = Marginals(fit, "t[2]")
+	require.ErrorContains(t, err, `no latent "t[2]" in the model`)
+}
