@@ -46,8 +46,8 @@ type rowWorker struct {
 	q family.Q
 }
 
-// NewRows returns Rows of so many draws a row, for members of q's family; of a simulation q is nil. The data of d are
-// those of rows without data of their own.
+// NewRows returns Rows of so many draws a row, for members of q's family: independent normals if q is nil. A simulation, whose noise has
+// laws of its own, has no family. The data of d are those of rows without data of their own.
 func NewRows(d *graph.Density, q family.Q, samples int, seed uint64) (*Rows, error) {
 	var err error
 	switch {
@@ -58,7 +58,7 @@ func NewRows(d *graph.Density, q family.Q, samples int, seed uint64) (*Rows, err
 	case d.IsSimulation():
 		q, err = family.Prior{}.New(d)
 	case q == nil:
-		return nil, errors.New("expect: rows of a model with a posterior need a member of a family")
+		q, err = family.MeanField{}.New(d)
 	}
 	if err == nil {
 		err = family.Check(q, d)

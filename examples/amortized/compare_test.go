@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
@@ -34,37 +33,25 @@ var (
 
 // BenchmarkAnswers has new series answered by fits of their own, by the network, by one that was trained without the boundary part, and by one that was not trained.
 func BenchmarkAnswers(b *testing.B) {
-	d, err := program()
-	require.NoError(b, err)
-	q, err := family.MeanField{}.New(d)
-	require.NoError(b, err)
 	for b.Loop() {
-		train := func(through bool, steps int) network {
-			rows, err := expect.NewRows(d, q, 4, *seed)
-			require.NoError(b, err)
-			if !through {
-				rows.WithoutBoundary()
-			}
-			n := newNetwork(64, rand.New(rand.NewPCG(*seed, 1)))
-			require.NoError(b, n.train(rows, steps, *seed, io.Discard))
-			return n
-		}
-		networks := []network{train(true, *steps), train(false, (*steps+8)/9), newNetwork(64, rand.New(rand.NewPCG(*seed, 1)))} // the second gets no better
-		series := drawn(*many, rand.New(rand.NewPCG(*seed, 3)))
+		series, through := trained(b, true, *steps, *many, *seed)
+		_, without := trained(b, false, (*steps+8)/9, *many, *seed) // which gets no better
+		_, start := trained(b, true, 0, *many, *seed)
 		names := []string{"network, through the ifs", "without the boundary part", "network at the start"}
-		answers, err := compare(context.Background(), d, q, series, names, networks)
+		answers, err := compare(context.Background(), series, names, [][]float64{through, without, start})
 		require.NoError(b, err)
 		report(os.Stdout, series, answers)
 	}
 }
 
-// drawn are n series, one after the other.
-func drawn(n int, rng *rand.Rand) (series []float64) {
-	for range n {
-		_, _, _, counts := draw(rng)
-		series = append(series, counts...)
+// trained are new series, and what a network answers to them after so many steps, with the boundary part or without.
+func trained(t testing.TB, through bool, steps, count int, seed uint64) (series, answers []float64) {
+	rows, err := expect.NewRows(program(), nil, 4, seed)
+	require.NoError(t, err)
+	if !through {
+		rows.WithoutBoundary()
 	}
-	return series
+	return run(io.Discard, rows, seed, steps, count)
 }
 
 // fit climbs the ELBO of one series, to a few thousandths of a nat: a fiftieth is a fifth of a standard deviation of a mean.
@@ -138,8 +125,9 @@ func (a answer) offExact(series []float64) (off []float64) {
 }
 
 // compare has new series answered by fits of their own, and then by each network.
-func compare(ctx context.Context, d *graph.Density, q family.Q, series []float64, names []string, networks []network) (answers []answer, err error) {
-	judge, err := expect.NewRows(d, q, 2000, 1)
+func compare(ctx context.Context, series []float64, names []string, networks [][]float64) (answers []answer, err error) {
+	d := program()
+	judge, err := expect.NewRows(d, nil, 2000, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -160,11 +148,7 @@ func compare(ctx context.Context, d *graph.Density, q family.Q, series []float64
 	if err := add("fit of its own", fits); err != nil {
 		return nil, err
 	}
-	for k, net := range networks {
-		theta, err := net.answer(judge, series)
-		if err != nil {
-			return nil, err
-		}
+	for k, theta := range networks {
 		if err := add(names[k], theta); err != nil {
 			return nil, err
 		}
