@@ -192,6 +192,13 @@ func TestMany(t *testing.T) {
 	require.Zero(t, code, errOut)
 	require.Contains(t, out, "\nchanged,")
 	require.Contains(t, out, ",too few numbers: 1")
+	page := filepath.Join(t.TempDir(), "many.html")
+	code, _, errOut = call(write(t, text.String()), "-by", "shop", "-x", "t", "-y", "n", "-top", "1", "-html", page)
+	require.Zero(t, code, errOut)
+	html, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Contains(t, string(html), "Changes in 3 series")
+	require.Regexp(t, `(?s)<td class="t">changed</td><td>1\.000</td><td>10 \(10 to 10\)</td>.*<td class="t">same</td>.*<td>too few numbers: 1</td>`, string(html))
 }
 
 // Benchmarks that a commit made worse end the command with code 1, if that is asked for.
@@ -211,4 +218,10 @@ func TestBench(t *testing.T) {
 	code, out, errOut = call("-bench", file, "-json")
 	require.Zero(t, code, errOut)
 	require.Contains(t, out, `"commit": "c6"`)
+	page := filepath.Join(t.TempDir(), "benchmarks.html")
+	code, _, errOut = call("-bench", file, "-fail-above", "0.95", "-html", page)
+	require.Equal(t, 1, code, errOut)
+	html, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Regexp(t, `(?s)Changes in 2 benchmarks.*<td class="t">Sort-8</td><td>sec/op</td><td>1\.000</td><td>c6 \(c6 to c6\)</td>`, string(html))
 }

@@ -44,7 +44,7 @@ func parse(args []string, out io.Writer) (ask.Options, error) {
 	flags.Float64Var(&o.FailAbove, "fail-above", 1, "with -bench: exit with code 1 if a benchmark became worse with more than this `probability`")
 	flags.BoolVar(&o.JSON, "json", false, "print JSON")
 	flags.BoolVar(&o.CSV, "csv", false, "print CSV: a line for each row, series or benchmark")
-	flags.StringVar(&o.HTML, "html", "", "write a report of all fits of one series to this `file`")
+	flags.StringVar(&o.HTML, "html", "", "write a report to this `file`: of all fits of one series, or a table of many series or benchmarks")
 	for {
 		if err := flags.FlagSet.Parse(args); err != nil {
 			if errors.Is(err, flag.ErrHelp) {

@@ -31,7 +31,7 @@ func exact(at [2]float64, width float64) (probability float64) {
 		move(heated, on, heat)
 		probability = 0
 		for k := range on {
-			cold, hot := below(at[0], k), 1-below(at[1], k)
+			cold, hot := below(at[0], k), 1-below(max(at[0], at[1]), k) // where it is cold the heater is on, if high is below low, too
 			on[k], off[k] = heated[k]*(1-hot)+cooled[k]*cold, cooled[k]*(1-cold)+heated[k]*hot
 			if hits(t) {
 				on[k], off[k] = on[k]*(below(target+within, k)-below(target-within, k)), 0

@@ -23,14 +23,10 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
-	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/report"
 )
 
-const (
-	steps             = 24
-	kept, heat, noise = 0.9, 3.0, 0.1
-	target, within    = 20.0, 0.1
-)
+const steps, kept, heat, noise, target, within = 24, 0.9, 3.0, 0.1, 20.0, 0.1
 
 // Where DeGAS starts, and where it ends after 200 steps.
 var start, degas = [2]float64{16.5, 22}, [2]float64{16.9157, 21.5852}
@@ -81,12 +77,12 @@ func frequency(at [2]float64, n int, rng *rand.Rand) float64 {
 	return float64(happened) / float64(n)
 }
 
-func run(out io.Writer, seed uint64, most int) error {
+func run(out io.Writer, seed uint64, most int, html string) error {
 	d, err := program(start)
 	if err != nil {
 		return err
 	}
-	fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: seed, Method: vi.Climb{Family: family.Structured{}, Steps: most, Stop: vi.Automatic}})
+	fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: seed, Method: vi.Climb{Steps: most, Stop: vi.Automatic}})
 	if err != nil {
 		return err
 	}
@@ -101,6 +97,9 @@ func run(out io.Writer, seed uint64, most int) error {
 	line("start", start)
 	line("as DeGAS tunes them", degas)
 	line("learned through the ifs", found)
+	if html != "" {
+		return report.Save(html, fit, report.Options{Title: "A heater that is to be at 20 degrees", Seed: seed})
+	}
 	return nil
 }
 
@@ -113,8 +112,9 @@ func thresholds(fit *vi.Posterior) ([2]float64, error) {
 
 func main() {
 	seed, most := flag.Uint64("seed", 1, "of random numbers"), flag.Int("steps", 3000, "at most")
+	html := flag.String("html", "", "write a report of the fit to this `file`")
 	flag.Parse()
-	if err := run(os.Stdout, *seed, *most); err != nil {
+	if err := run(os.Stdout, *seed, *most, *html); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -5,28 +5,33 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
-	"github.com/facetvi/facet/vi/family"
 )
 
 func TestRun(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, run(&out, 1, 20))
+	page := filepath.Join(t.TempDir(), "page.html")
+	require.NoError(t, run(&out, 1, 20, page))
 	for _, text := range []string{"start                       16.50   22.00   0\n", "DeGAS", "learned through the ifs"} {
 		require.Contains(t, out.String(), text)
 	}
+	html, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Contains(t, string(html), "<h2>Parameters</h2>")
 }
 
 // The recursion is a simulation by hand, and its grid is fine enough.
 func TestExact(t *testing.T) {
 	const n = 400_000
 	rng := rand.New(rand.NewPCG(1, 1))
-	for _, at := range [][2]float64{{19, 21.5}, {19.75, 20.5}} {
+	for _, at := range [][2]float64{{19, 21.5}, {19.75, 20.5}, {20.5, 19.5}} {
 		p := exact(at, 0.02)
 		require.InDelta(t, p, frequency(at, n, rng), 4.5*math.Sqrt(p/n))
 		require.InEpsilon(t, p, exact(at, 0.01), 0.003)
@@ -44,7 +49,7 @@ func TestLearned(t *testing.T) {
 	most := exact(best(0.25), 0.02)
 	likely := 0
 	for seed := range uint64(4) {
-		fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: seed, Method: vi.Climb{Family: family.Structured{}, Steps: 3000, Stop: vi.Automatic}})
+		fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: seed, Method: vi.Climb{Steps: 3000, Stop: vi.Automatic}})
 		require.NoError(t, err)
 		at, err := thresholds(fit)
 		require.NoError(t, err)
@@ -55,7 +60,7 @@ func TestLearned(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, likely, 3)
-	climb := vi.Climb{Family: family.Structured{}, Steps: 300, Start: vi.PriorStart(d), Estimator: vi.Reparam{}}
+	climb := vi.Climb{Steps: 300, Start: vi.PriorStart(d), Estimator: vi.Reparam{}}
 	fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Method: climb})
 	require.NoError(t, err)
 	at, err := thresholds(fit)

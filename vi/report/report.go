@@ -41,6 +41,7 @@ type document struct {
 	Script       template.JS
 	Models       *models // nil of one fit
 	Fits         []view
+	Table        table
 }
 
 // Write writes the report of a fit. It returns an error for a nil fit, one without a density or a distribution, positions that
@@ -82,6 +83,25 @@ func save(file string, write func(io.Writer) error) error {
 		return fmt.Errorf("report: %w", err)
 	}
 	return nil
+}
+
+// WriteTable writes a page with one table, as of many fits, a row each: names in the first columns, text of them, and numbers in
+// the others. It returns an error for a row that has not as many cells as head, and where w fails. Of the options it takes Title and About.
+func WriteTable(w io.Writer, head []string, rows [][]string, text int, o Options) error {
+	for k, r := range rows {
+		if len(r) != len(head) {
+			return fmt.Errorf("report: row %d has %d cells for %d columns", k, len(r), len(head))
+		}
+	}
+	if o.Title == "" {
+		o.Title = "Posteriors"
+	}
+	return write(w, document{Title: o.Title, About: o.About, Table: table{Head: head, Rows: rows, Text: text}})
+}
+
+// SaveTable is WriteTable to a file, which is replaced.
+func SaveTable(file string, head []string, rows [][]string, text int, o Options) error {
+	return save(file, func(w io.Writer) error { return WriteTable(w, head, rows, text, o) })
 }
 
 // at are the positions of n elements of a name; nil for 0, 1, ….

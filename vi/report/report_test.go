@@ -322,3 +322,18 @@ func TestFold(t *testing.T) {
 		": 24 rows from x[0]. ", "8 more: 8 rows from " + parts[1].Rows[0][0] + ". ", "many30: 30 rows from many0. ", "more2005: 2000 rows from more[0]. And 5 more.",
 	}, got)
 }
+
+// A table is a page of its own, and a row that does not fit its head is an error.
+func TestTable(t *testing.T) {
+	var b bytes.Buffer
+	head, rows := []string{"series", "change", "verdict"}, [][]string{{"a < b", "7", "trust"}, {"c", "", "do not trust"}}
+	require.NoError(t, WriteTable(&b, head, rows, 1, Options{About: "Two series."}))
+	page := b.String()
+	require.NoError(t, xml.Unmarshal([]byte(page), new(any)))
+	require.Contains(t, page, "<h1>Posteriors</h1>\n<p class=\"about\">Two series.</p>")
+	require.Contains(t, page, `<tr><th class="t">series</th><th>change</th><th>verdict</th></tr>`)
+	require.Contains(t, page, `<tr><td class="t">a &lt; b</td><td>7</td><td>trust</td></tr>`)
+	require.NotContains(t, page, "<h2>")
+	require.EqualError(t, WriteTable(&b, head, [][]string{{"a"}}, 1, Options{}), "report: row 0 has 1 cells for 3 columns")
+	require.ErrorContains(t, SaveTable(t.TempDir(), head, rows, 1, Options{}), "is a directory")
+}

@@ -32,8 +32,6 @@ func (o *Options) Check() error {
 		return errors.New("-prior is a probability between 0 and 1, and so is -fail-above")
 	case o.JSON && o.CSV:
 		return errors.New("-json or -csv, not both")
-	case o.HTML != "" && (o.Bench || o.By != "" && o.Only == ""):
-		return errors.New("-html is of one series: choose it by -only")
 	case o.Bench && (o.Columns != Columns{} || l != ""):
 		return errors.New("-bench goes without -x, -y, -by, -only and -likelihood")
 	case o.Bench && len(o.Files) == 0:

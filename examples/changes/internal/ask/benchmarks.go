@@ -20,13 +20,18 @@ func (o Options) Benchmarks(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	listed := listChanges(found, len(h.Commits), o.Prior)
+	if o.HTML != "" {
+		err = listed.save(o.HTML)
+	}
 	switch {
+	case err != nil:
 	case o.JSON:
 		err = writeJSON(out, found)
 	case o.CSV:
 		err = changesCSV(out, found)
 	default:
-		err = writeChanges(out, found, len(h.Commits), o.Top, o.Prior)
+		err = listed.print(out, o.Top)
 	}
 	if err != nil {
 		return err

@@ -62,16 +62,20 @@ func (o Options) Many(ctx context.Context, out, errOut io.Writer) error {
 	bar.Abort(true)
 	bars.Wait()
 	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(b.Probability, a.Probability) })
+	listed := listLines(lines, fmt.Sprintf("%d series of %s by %s; likelihood %s%s; beforehand a series has a change with probability %v.\n", len(sets), all.name, o.By, l, hint, o.Prior))
+	if err = ctx.Err(); err == nil && o.HTML != "" {
+		err = listed.save(o.HTML)
+	}
 	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
+	case err != nil:
+		return err
 	case o.JSON:
 		return writeJSON(out, lines)
 	case o.CSV:
 		return linesCSV(out, lines)
 	}
 	fmt.Fprint(out, all.Note)
-	return writeLines(out, lines, o.Top, fmt.Sprintf("%d series of %s by %s; likelihood %s%s; beforehand a series has a change with probability %v.\n", len(sets), all.name, o.By, l, hint, o.Prior))
+	return listed.print(out, o.Top)
 }
 
 func lineOf(f many.Found, s series.Series) line {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/facetvi/facet/examples/changes/internal/bench"
 	"github.com/facetvi/facet/examples/changes/internal/series"
+	"github.com/facetvi/facet/vi/report"
 )
 
 func writeJSON(out io.Writer, v any) error {
@@ -64,50 +65,62 @@ func changesCSV(out io.Writer, all []bench.Change) error {
 	return csv.NewWriter(out).WriteAll(rows)
 }
 
-// printTable writes columns of text, the first top rows alone; 0 is all.
-func printTable(out io.Writer, head string, rows []string, top int, rest string) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, head)
-	if top == 0 || top > len(rows) {
-		top = len(rows)
+// A listing is what is said of many series or benchmarks, a row each, those with the most probable changes first.
+type listing struct {
+	what, about string // they are, and what was asked of them
+	head        []string
+	rows        [][]string
+}
+
+// print writes the first top rows; 0 is all.
+func (l listing) print(out io.Writer, top int) error {
+	fmt.Fprint(out, l.about, "\n\n")
+	if top == 0 || top > len(l.rows) {
+		top = len(l.rows)
 	}
-	for _, r := range rows[:top] {
-		fmt.Fprintln(w, r)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, r := range append([][]string{l.head}, l.rows[:top]...) {
+		fmt.Fprintln(w, strings.TrimRight(strings.Join(r, "\t"), "\t"))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if n := len(rows) - top; n > 0 {
-		fmt.Fprintf(out, "… and %d %s with less probable changes; -top 0 prints all.\n", n, rest)
+	if n := len(l.rows) - top; n > 0 {
+		fmt.Fprintf(out, "… and %d %s with less probable changes; -top 0 prints all.\n", n, l.what)
 	}
 	return nil
+}
+
+// save writes all rows to a page.
+func (l listing) save(file string) error {
+	return report.SaveTable(file, l.head, l.rows, 1, report.Options{Title: "Changes in " + strconv.Itoa(len(l.rows)) + " " + l.what, About: l.about})
 }
 
 // likely is from which probability on a change is counted.
 const likely = 0.9
 
-func writeLines(out io.Writer, lines []line, top int, what string) error {
-	var rows []string
+func listLines(lines []line, about string) listing {
+	l := listing{what: "series", head: []string{"series", "changed", "first row of the new level", "before", "after", "verdict"}}
 	changed := 0
-	for _, l := range lines {
-		if l.Probability > likely {
+	for _, x := range lines {
+		if x.Probability > likely {
 			changed++
 		}
-		cells := []string{l.Key, fmt.Sprintf("%.3f", l.Probability), "-", "", "", l.Trust}
+		cells := []string{x.Key, fmt.Sprintf("%.3f", x.Probability), "-", "", "", x.Trust}
 		switch {
-		case l.Error != "":
-			cells[1], cells[5] = "-", l.Error
-		case l.Before != nil:
-			cells[2], cells[3], cells[4] = fmt.Sprintf("%s (%s to %s)", l.First, l.From, l.To), l.Before.String(), l.After.String()
+		case x.Error != "":
+			cells[1], cells[5] = "-", x.Error
+		case x.Before != nil:
+			cells[2], cells[3], cells[4] = fmt.Sprintf("%s (%s to %s)", x.First, x.From, x.To), x.Before.String(), x.After.String()
 		}
-		rows = append(rows, strings.Join(cells, "\t"))
+		l.rows = append(l.rows, cells)
 	}
-	fmt.Fprintf(out, "%s%d changed with a probability above %v.\n\n", what, changed, likely)
-	return printTable(out, "series\tchanged\tfirst row of the new level\tbefore\tafter\tverdict", rows, top, "series")
+	l.about = fmt.Sprintf("%s%d changed with a probability above %v.", about, changed, likely)
+	return l
 }
 
-func writeChanges(out io.Writer, all []bench.Change, commits, top int, prior float64) error {
-	var rows []string
+func listChanges(all []bench.Change, commits int, prior float64) listing {
+	l := listing{what: "benchmarks", head: []string{"benchmark", "unit", "changed", "by commit", "ratio after : before", ""}}
 	changed := 0
 	for _, c := range all {
 		if c.Probability > likely {
@@ -120,10 +133,10 @@ func writeChanges(out io.Writer, all []bench.Change, commits, top int, prior flo
 		case c.Note != "":
 			cells[2] = "-"
 		}
-		rows = append(rows, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
+		l.rows = append(l.rows, cells)
 	}
-	fmt.Fprintf(out, "%d benchmarks and units at %d commits; beforehand one has a change with probability %v. %d changed with a probability above %v.\n\n", len(all), commits, prior, changed, likely)
-	return printTable(out, "benchmark\tunit\tchanged\tby commit\tratio after : before\t", rows, top, "benchmarks")
+	l.about = fmt.Sprintf("%d benchmarks and units at %d commits; beforehand one has a change with probability %v. %d changed with a probability above %v.", len(all), commits, prior, changed, likely)
+	return l
 }
 
 // ratio is a change in per cent.
