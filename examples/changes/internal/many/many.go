@@ -248,7 +248,7 @@ func found(f vi.Fitted, g group, sets []Set, set Settings) Found {
 	if out.Probability == 0 {
 		return out
 	}
-	out.Up /= floats.Sum(place)
+	out.Up = min(1, out.Up/floats.Sum(place))
 	floats.Scale(1/floats.Sum(place), place)
 	out.Row = floats.MaxIdx(place)
 	out.Here, out.From, out.To = place[out.Row], -1, 0
