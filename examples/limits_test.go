@@ -20,8 +20,7 @@ const mostLines, mostImports = 120, 3
 
 // files are how many files an example may have beside its tests, if more than one.
 var files = map[string]int{
-	"live":     5,  // a page, and what answers it in the browser
-	"manyfits": 10, // a pipeline, a module of its own
+	"live": 5, // a page, and what answers it in the browser
 }
 
 // faults are what is wrong with a file of an example.

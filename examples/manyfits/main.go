@@ -1,82 +1,120 @@
-// Manyfits fits one program to many series with Apache Beam: in this process, in two, or on a cluster. See
-// README.md.
+// Manyfits fits one program, a level that shifts once, to many series with Apache Beam: in this process, or on a cluster. README.md has more.
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
-	"path/filepath"
-	"time"
+	"hash/crc32"
+	"log"
+	"math/rand/v2"
+	"reflect"
+	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/textio"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/spark"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi"
 )
 
-var (
-	series    = flag.Int("series", 1000, "series that are simulated, if there is no -in")
-	input     = flag.String("in", "", "files of series, CSV: a key and 100 points in a line")
-	output    = flag.String("out", "fits", "folder for fits.csv, failures.csv and shifts.png")
-	shards    = flag.Int("shards", 16, "groups of series")
-	seed      = flag.Uint64("seed", 1, "fixes all fits")
-	processes = flag.Int("processes", 1, "2: another process fits")
-	attempts  = flag.Int("attempts", 3, "how often the job is tried, if a worker is lost")
-	check     = flag.Bool("check", false, "compare with vi.FitAll, bit for bit")
-	keep      = flag.String("keep", "", "folder in which workers keep what they have fitted, for the next attempt")
-	worker    = flag.Int("serve", 0, "serve as a worker on this port of localhost")
-	dieAfter  = flag.Int("die-after", 0, "the first worker kills itself after so many fits of a shard: to see that none is lost")
-)
+const points, shards = 100, 16
 
-func main() {
-	flag.Parse()
-	beam.Init()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	run := drive
-	if *worker > 0 {
-		run = work
+// program is compiled once in each process. Its fits share what they compute with.
+var program = sync.OnceValues(func() (*graph.Density, error) {
+	m := graph.NewModel()
+	when := m.Sample("when", graph.Uniform(0, points))
+	before, after := m.Sample("before", graph.Normal(0, 3)), m.Sample("after", graph.Normal(0, 3))
+	for i := range points {
+		m.Observe("y", graph.Normal(graph.If(graph.Less(when, float64(i)+0.5), after, before), 1), 0)
 	}
-	if err := run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "manyfits:", err)
-		os.Exit(1)
-	}
+	return m.Compile()
+})
+
+// A Series is a line of JSON.
+type Series struct {
+	Key string
+	Y   []float64
 }
 
-// drive runs the job and looks at what it has found.
-func drive(ctx context.Context) error {
-	if err := os.MkdirAll(*output, 0o777); err != nil {
-		return err
+// read reads a line, and gives the series a shard by its key. Of a line that is none the fit fails.
+func read(line string) (shard int, x Series) {
+	if err := json.Unmarshal([]byte(line), &x); err != nil {
+		x = Series{Key: fmt.Sprintf("%.40s: %v", line, err)}
 	}
-	in := *input
-	if in == "" {
-		in = filepath.Join(*output, "series.csv")
-		if err := writeSeries(in, *series); err != nil {
-			return err
-		}
-	}
-	begin := time.Now()
-	var fitted, failed int64
-	for attempt := 1; ; attempt++ {
-		var err error
-		if fitted, failed, err = try(ctx, in, attempt); err == nil {
-			break
-		}
-		if attempt >= *attempts || ctx.Err() != nil {
-			return err
-		}
-		fmt.Printf("attempt %d: %v\n", attempt, err)
-	}
-	fmt.Printf("%d series fitted, %d failed, in %.1f s\n", fitted, failed, time.Since(begin).Seconds())
-	fits, err := readFits(filepath.Join(*output, "fits.csv"))
+	return int(crc32.ChecksumIEEE([]byte(x.Key)) % shards), x
+}
+
+// A fitter fits the series of a shard on all processors of a worker, and says the moments of when, before and after. A fit depends on
+// its key, its data and the seed alone.
+type fitter struct {
+	Seed uint64
+	Keep string // the folder, if any, of what is fitted: a shard that is tried again goes on where it was
+}
+
+func (f *fitter) ProcessElement(ctx context.Context, shard int, next func(*Series) bool, fitted, failed func(string)) error {
+	d, err := program()
 	if err != nil {
 		return err
 	}
-	if *check {
-		if err := compare(ctx, in, fits); err != nil {
+	settings := vi.Settings{Seed: f.Seed, Method: vi.Cells{Quick: true}}
+	if f.Keep != "" {
+		settings.Checkpoint = fmt.Sprintf("%s/%d", f.Keep, shard)
+	}
+	for x := range vi.FitAll(ctx, d, func(yield func(string, map[string][]float64) bool) {
+		for x := (Series{}); next(&x) && yield(x.Key, map[string][]float64{"y": x.Y}); x = (Series{}) {
+		}
+	}, settings) {
+		if x.Err != nil {
+			failed(fmt.Sprintf("%s: %v", x.Key, x.Err))
+			continue
+		}
+		moments, err1 := x.Fit.Moments()
+		evidence, err2 := x.Fit.LogEvidence()
+		verdict, err3 := x.Fit.Verdict()
+		line, err4 := json.Marshal(map[string]any{"key": x.Key, "verdict": verdict.Trust, "log evidence": evidence, "moments": moments})
+		if err := errors.Join(err1, err2, err3, err4); err != nil {
 			return err
 		}
-		fmt.Println("the same as vi.FitAll, bit for bit")
+		fitted(string(line))
 	}
-	return picture(filepath.Join(*output, "shifts.png"), fits)
+	return ctx.Err() // if the job was stopped, which is no fault of the series
+}
+
+func main() {
+	in, series := flag.String("in", "", "files of series, as lines {\"Key\": …, \"Y\": […]}"), flag.Int("series", 1000, "series that are drawn from the program, if there is no -in")
+	out, keep, seed := flag.String("out", ".", "folder of fits.jsonl and failures.txt"), flag.String("keep", "", "folder of what is fitted, for the next time"), flag.Uint64("seed", 1, "fixes all fits")
+	flag.Parse()
+	beam.RegisterFunction(read)
+	beam.RegisterType(reflect.TypeFor[Series]())
+	beam.RegisterType(reflect.TypeFor[fitter]())
+	beam.Init()
+	d, err := program()
+	if err != nil {
+		log.Fatal(err)
+	}
+	var drawn []string
+	for rng := rand.New(rand.NewPCG(1, 17)); len(drawn) < *series; {
+		line, _ := json.Marshal(Series{fmt.Sprint("series", len(drawn)), d.Replicate(nil, d.PriorDraw(nil, rng), rng)})
+		drawn = append(drawn, string(line))
+	}
+	p, s := beam.NewPipelineWithRoot()
+	lines := beam.CreateList(s, drawn)
+	if *in != "" {
+		lines = textio.Read(s, *in)
+	}
+	fits, failures := beam.ParDo2(s, &fitter{*seed, *keep}, beam.GroupByKey(s, beam.ParDo(s, read, lines)))
+	textio.Write(s, *out+"/fits.jsonl", fits)
+	textio.Write(s, *out+"/failures.txt", failures)
+	if _, err := beam.Run(context.Background(), cmp.Or(*runners.Runner, "prism"), p); err != nil {
+		log.Fatal(err)
+	}
 }
