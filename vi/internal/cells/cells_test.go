@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
@@ -274,6 +276,32 @@ func TestNothingButSwitches(t *testing.T) {
 	require.InDelta(t, want, f.Cells[0].ELBO.Value, 1e-9)
 	require.InDelta(t, want, f.Cells[0].LogEvidence.Value, 1e-9)
 	require.Less(t, f.Cells[0].ELBO.SE, 1e-9)
+}
+
+// Cells of components of vectors are described by these.
+func TestWhereOfComponents(t *testing.T) {
+	m := graph.NewModel()
+	at := m.SampleVector("at", graph.Ordered(4, graph.Uniform(0, 12)))
+	for i := range 11 {
+		level := graph.Mul(0, at[0])
+		for k := range at {
+			level = graph.If(graph.Less(float64(i)+0.5, at[k]), float64(k), level)
+		}
+		m.Observe("y", graph.Normal(level, 1), float64(i))
+	}
+	d, err := m.Compile()
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(1, 1))
+	z := d.PriorDraw(nil, rng)
+	for v := d.ComponentsAt(z); v[0] < 0.5 || v[3] > 10.5; v = d.ComponentsAt(z) {
+		z = d.PriorDraw(z, rng)
+	}
+	list, _ := Regions(d, []regions.Signs{d.Arrangement().Signs(z)})
+	values := d.ComponentsAt(z)
+	for k, x := range values {
+		require.Contains(t, list[0], fmt.Sprintf("at[%d] in (%.6g, %.6g)", k, math.Floor(x-0.5)+0.5, math.Floor(x-0.5)+1.5))
+	}
+	require.NotContains(t, list[0], "least")
 }
 
 // Guards are counted as the program counts the latents that they compare, or else as their

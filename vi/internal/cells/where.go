@@ -67,14 +67,15 @@ func Regions(d *graph.Density, all []regions.Signs) (names []string, sides [][]f
 // A describer describes cells.
 type describer struct {
 	*Search
-	infos [][]graph.GuardInfo
-	names []string
-	label map[string][]string // of the guards of a name
-	known map[int]bool        // planes of the guards that have names
+	infos      [][]graph.GuardInfo
+	components []string
+	names      []string
+	label      map[string][]string // of the guards of a name
+	known      map[int]bool        // planes of the guards that have names
 }
 
 func newDescriber(f *Search) *describer {
-	w := &describer{Search: f, infos: f.d.GuardsByPlane(), names: f.d.GuardNames(), label: map[string][]string{}, known: map[int]bool{}}
+	w := &describer{Search: f, infos: f.d.GuardsByPlane(), components: f.d.Components(), names: f.d.GuardNames(), label: map[string][]string{}, known: map[int]bool{}}
 	for _, name := range w.names {
 		guards := f.d.Named(name)
 		w.label[name] = w.labels(guards)
@@ -117,6 +118,12 @@ func (w *describer) parts(c *Cell, without map[int]bool) (parts []string) {
 // if without has the planes that bound it.
 func (w *describer) interval(planes []int, s span, without map[int]bool) string {
 	low, high := s.first > 0 && !without[planes[s.first-1]], s.last < len(planes) && !without[planes[s.last]]
+	if low && high {
+		i, from, above := w.infos[planes[s.first-1]][0].Component()
+		if k, to, below := w.infos[planes[s.last]][0].Component(); above && below && i == k {
+			return fmt.Sprintf("%s in (%.6g, %.6g)", w.components[i], min(from, to), max(from, to))
+		}
+	}
 	h := w.lines.arr.Plane(planes[0])
 	if len(h.Index) == 1 && h.Index[0] < w.d.Dim() && h.Coef[0] == 1 && low && high {
 		if values, _ := w.d.Values(h.Index[0]); values != nil {
@@ -138,14 +145,14 @@ func (w *describer) interval(planes []int, s span, without map[int]bool) string 
 	return strings.Join(parts, ", ")
 }
 
-// plain is how many latents a comparison has at most that is written out.
+// plain is how many latents a comparison has at most that is written out, if it is not of a component of a vector.
 const plain = 2
 
 // side describes a side of a plane: by its comparison, or, of many latents, by the name or
 // the place of the guard.
 func (w *describer) side(l int, positive bool) string {
 	g := w.infos[l][0]
-	if len(w.lines.arr.Latents(l)) <= plain {
+	if _, _, ok := g.Component(); ok || len(w.lines.arr.Latents(l)) <= plain {
 		return g.Condition(positive)
 	}
 	name := g.Name()
