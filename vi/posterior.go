@@ -67,7 +67,7 @@ func (p *Posterior) Mean(name string) (Estimate, error) {
 }
 
 // SD is the posterior standard deviation of the latent with the given name, on the program's own scale. Its standard error is
-// infinite where that of Mean is.
+// infinite where that of Mean is, and where tails are too heavy for it alone.
 func (p *Posterior) SD(name string) (Estimate, error) {
 	m, err := p.momentsOf(name)
 	return m.SD, err

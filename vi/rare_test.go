@@ -58,6 +58,26 @@ func TestRareMass(t *testing.T) {
 }
 
 // Of tails without moments a fit gives none, and no doubt for it: quantiles are right.
+// A distribution without a variance has a mean, with its error.
+func TestNoVariance(t *testing.T) {
+	m := graph.NewModel()
+	m.Sample("x", graph.StudentsT(2, 5, 2))
+	f, err := Fit(context.Background(), mustCompile(t, m), Settings{Seed: 1})
+	require.NoError(t, err)
+	v, err := f.Verdict()
+	require.NoError(t, err)
+	require.Equal(t, TrustFit, v.Trust, v)
+	sd, err := f.SD("x")
+	require.NoError(t, err)
+	require.True(t, math.IsInf(sd.SE, 1), sd)
+	mean, err := f.Mean("x")
+	require.NoError(t, err)
+	t.Log(mean)
+	require.Less(t, mean.SE, 0.2)
+	require.InDelta(t, 2, mean.Value, 4*mean.SE)
+	require.Regexp(t, `(?m)^x +[12]\.\d+ +0\.\d+ +– +-`, f.Summary().String())
+}
+
 func TestNoMoments(t *testing.T) {
 	long.Skip(t)
 	t.Parallel()

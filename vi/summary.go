@@ -63,7 +63,7 @@ type ParamSummary struct {
 }
 
 // A LatentSummary describes the posterior of one latent on the program's own
-// scale, each number with its standard error. Where tails are too heavy for a mean the standard errors of Mean and SD are infinite.
+// scale, each number with its standard error. Where tails are too heavy for them the standard errors of SD, or of SD and Mean, are infinite.
 type LatentSummary struct {
 	Name         string
 	Mean, SD     Estimate

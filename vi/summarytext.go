@@ -143,15 +143,22 @@ func short(e Estimate) string { return fmt.Sprintf("%.3f ± %.2g", e.Value, e.SE
 func rowsOf(what string, list []LatentSummary) string {
 	rows := [][]string{{what, "mean", "± se", "sd", "5%", "50%", "95%"}}
 	for _, l := range list {
+		spread, mean := l.SD.Value, l.Mean.Value
 		if math.IsInf(l.SD.SE, 1) {
-			write := text.Decimals((l.Q95.Value-l.Q5.Value)/4, l.Q5.Value, l.Q95.Value)
-			rows = append(rows, []string{l.Name, "–", "", "–", write(l.Q5.Value), write(l.Q50.Value), write(l.Q95.Value)})
-			continue
+			spread = (l.Q95.Value - l.Q5.Value) / 4
 		}
-		write := text.Decimals(l.SD.Value, l.Mean.Value, l.Q5.Value, l.Q95.Value)
-		rows = append(rows, []string{
-			l.Name, write(l.Mean.Value), fmt.Sprintf("%.1g", l.Mean.SE), write(l.SD.Value), write(l.Q5.Value), write(l.Q50.Value), write(l.Q95.Value),
-		})
+		if math.IsInf(l.Mean.SE, 1) {
+			mean = l.Q50.Value
+		}
+		write := text.Decimals(spread, mean, l.Q5.Value, l.Q95.Value)
+		row := []string{l.Name, "–", "", "–", write(l.Q5.Value), write(l.Q50.Value), write(l.Q95.Value)}
+		if !math.IsInf(l.Mean.SE, 1) {
+			row[1], row[2] = write(l.Mean.Value), fmt.Sprintf("%.1g", l.Mean.SE)
+		}
+		if !math.IsInf(l.SD.SE, 1) {
+			row[3] = write(l.SD.Value)
+		}
+		rows = append(rows, row)
 	}
 	return text.Table(rows, 1)
 }

@@ -266,36 +266,50 @@ func (j *judgement) search() {
 	}
 }
 
-// heavyTails is the k-hat of squared deviations from which on draws do not give a variance, and heavyChains that for a sampler's
-// draws: there is no central limit theorem beyond it.
+// What tails are too heavy, by the k-hat of deviations for a mean, and of squared ones for a standard deviation.
 const (
-	heavyTails  = 0.7
-	heavyChains = 0.5
+	heavyTails  = 0.7   // more draws do not help beyond it
+	heavyChains = 0.5   // nor of a sampler's draws: there is no central limit theorem
+	noVariance  = 0.85  // there may be none, whatever its standard error is: it is infinite from 1 on
+	largePart   = 0.003 // of a variance that one draw has: else there is one
 )
 
-// tails finds latents whose moments are not known well enough, and whose tails are so heavy that more draws would not help. The
-// standard errors of their moments become infinite. It reports whether there are some.
+// tails finds latents whose moments are not known well enough, with tails so heavy that more draws would not help, or that
+// have none. The standard errors of their standard deviations become infinite, and those of means that are not known either. It reports
+// whether there are some.
 func (j *judgement) tails() (found bool) {
-	most, times := heavyTails, 1.0
+	heavy, times := heavyTails, 1.0
 	if j.chains {
-		most, times = heavyChains, ofChains
+		heavy, times = heavyChains, ofChains
 	}
+	off, square := make([]float64, j.s.Len()), make([]float64, j.s.Len())
 	for i := range j.p.findings.moments {
 		m := &j.p.findings.moments[i]
 		values, _ := j.p.Density.Values(i)
-		if i < j.p.Density.Params() || values != nil || !(m.Mean.SE > times*accepted.mean*m.SD.Value || m.SD.SE > times*accepted.sd*m.SD.Value) {
+		if i < j.p.Density.Params() || values != nil {
 			continue
 		}
-		square := make([]float64, j.s.Len())
+		top := 0.0
 		for k, x := range j.s.Latent(i) {
-			square[k] = (x - m.Mean.Value) * (x - m.Mean.Value)
+			off[k] = math.Abs(x - m.Mean.Value)
+			square[k] = off[k] * off[k]
+			top = max(top, j.s.Weights[k]*square[k])
 		}
-		if !(j.s.TailK(square) < most) {
-			m.Mean.SE, m.SD.SE, found = math.Inf(1), math.Inf(1), true
+		known := m.Mean.SE <= times*accepted.mean*m.SD.Value && m.SD.SE <= times*accepted.sd*m.SD.Value
+		switch {
+		case known && top <= largePart*m.SD.Value*m.SD.Value, known && j.s.TailK(square) < noVariance, !known && j.s.TailK(square) < heavy:
+			continue
+		}
+		m.SD.SE, found = math.Inf(1), true
+		if q := j.s.Quantiles(i, middle...); !(m.Mean.SE <= times*accepted.mean*(q[2].Value-q[0].Value)/2 && j.s.TailK(off) < heavy) {
+			m.Mean.SE = math.Inf(1)
 		}
 	}
 	return found
 }
+
+// middle are the probabilities of the median, and of what is a standard deviation off it in a normal.
+var middle = []float64{0.16, 0.5, 0.84}
 
 // A known is a number of the summary with its standard error, divided by the accepted one and by the wanted one.
 type known struct {
@@ -327,8 +341,12 @@ func (j *judgement) numbers() (list []known) {
 			continue
 		}
 		if math.IsInf(m.SD.SE, 1) { // for which the median is
-			q := j.s.Quantiles(i, 0.16, 0.5, 0.84)
-			add("the median of "+name, 2*q[1].SE/(q[2].Value-q[0].Value), accepted.mean, wanted.mean)
+			q := j.s.Quantiles(i, middle...)
+			scale := (q[2].Value - q[0].Value) / 2
+			add("the median of "+name, q[1].SE/scale, accepted.mean, wanted.mean)
+			if !math.IsInf(m.Mean.SE, 1) {
+				add("the mean of "+name, m.Mean.SE/scale, accepted.mean, wanted.mean)
+			}
 			continue
 		}
 		if !(m.SD.Value > 0) {
@@ -342,7 +360,7 @@ func (j *judgement) numbers() (list []known) {
 		mean, sd := j.s.MomentsOf(x)
 		switch {
 		case math.IsInf(sd.SE, 1):
-			q := j.s.QuantilesOf(x, 0.16, 0.5, 0.84)
+			q := j.s.QuantilesOf(x, middle...)
 			add("the median of "+components[i], 2*q[1].SE/(q[2].Value-q[0].Value), accepted.mean, wanted.mean)
 		case sd.Value > 0:
 			add("the mean of "+components[i], mean.SE/sd.Value, accepted.mean, wanted.mean)
