@@ -122,6 +122,9 @@ func (p *Posterior) partMoments(ctx context.Context, part family.Q, i int) (mean
 func (p *Posterior) draw(ctx context.Context, n int) (*weighted.Sample, error) {
 	f := p.findings
 	if f.proposal == nil {
+		if ctx.Err() != nil { // a proposal of many parts takes time
+			return nil, context.Cause(ctx)
+		}
 		f.proposal, f.cell = p.proposal(ctx)
 	}
 	return weighted.Draw(ctx, p.Density, f.proposal, n, parallel.Mix(p.Settings.Seed, judgeStream))

@@ -229,3 +229,18 @@ func TestSummaryGuardsAlongLatents(t *testing.T) {
 	}
 	require.Equal(t, []string{"x < -7", "x > 0.5", "x > 3", "y < 1", "x + y < -2", "x + y > 2", "r > 0.25", "r > 5"}, got)
 }
+
+// Guards of one place are a row each up to a dozen, and else one: of 111 data there is no table of 111 rows.
+func TestSummaryGroupsGuards(t *testing.T) {
+	t.Parallel()
+	for n, rows := range map[int]int{12: 12, 111: 1} {
+		m := graph.NewModel()
+		when := m.Sample("when", graph.Uniform(0, float64(n)))
+		for k := range n {
+			m.Observe("y", graph.Normal(graph.If(graph.Less(when, float64(k)+0.5), 1, 0), 1), 0.5)
+		}
+		s := (&Posterior{Density: mustCompile(t, m), Q: family.Independent([]float64{0}, []float64{1})}).Summary()
+		require.Len(t, s.Guards, n)
+		require.Equal(t, rows, strings.Count(s.String(), "summary_test.go:"), n)
+	}
+}

@@ -668,3 +668,54 @@ func TestProductOfOneSign(t *testing.T) {
 		})
 	}
 }
+
+// Where a guard ends finitely at the edge of a logarithm's domain, the boundary goes on along the edge: the gradient by b's mean of
+// normals N(−0.3, 0.6) of a and N(0.3, 0.8) of b is that of quadrature, and the edges of √b and eᵇ are no exception.
+func TestEdgesOfLogarithms(t *testing.T) {
+	type e = graph.Expr
+	log := func(x e) e { return graph.Log(x) }
+	for _, c := range []struct {
+		name  string
+		want  float64
+		guard func(a, b e) graph.Guard
+		holds func(a, b float64) bool
+	}{
+		{"b·log b > a", 0.0766, func(a, b e) graph.Guard { return graph.Greater(graph.Mul(b, log(b)), a) }, func(a, b float64) bool { return b*math.Log(b) > a }},
+		{"log b > a/b", 0.0766, func(a, b e) graph.Guard { return graph.Greater(log(b), graph.Div(a, b)) }, func(a, b float64) bool { return math.Log(b) > a/b }},
+		{"log b < a/b", -0.212, func(a, b e) graph.Guard { return graph.Less(log(b), graph.Div(a, b)) }, func(a, b float64) bool { return math.Log(b) < a/b }},
+		{"log b + a/b > 1", -0.287, func(a, b e) graph.Guard { return graph.Greater(graph.Add(log(b), graph.Div(a, b)), 1) }, func(a, b float64) bool { return math.Log(b)+a/b > 1 }},
+		{"log b > a/b²", 0.087, func(a, b e) graph.Guard { return graph.Greater(log(b), graph.Div(a, graph.Square(b))) }, func(a, b float64) bool { return math.Log(b) > a/(b*b) }},
+		{"a·log b > 1", -0.3122, func(a, b e) graph.Guard { return graph.Greater(graph.Mul(a, log(b)), 1) }, func(a, b float64) bool { return a*math.Log(b) > 1 }},
+		{"log b > a", math.NaN(), func(a, b e) graph.Guard { return graph.Greater(log(b), a) }, func(a, b float64) bool { return math.Log(b) > a }},
+		{"√b > a/b", math.NaN(), func(a, b e) graph.Guard { return graph.Greater(graph.Sqrt(b), graph.Div(a, b)) }, func(a, b float64) bool { return math.Sqrt(b) > a/b }},
+		{"exp b > a/b", math.NaN(), func(a, b e) graph.Guard { return graph.Greater(graph.Exp(b), graph.Div(a, b)) }, func(a, b float64) bool { return math.Exp(b) > a/b }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := graph.NewModel()
+			a, b := m.Sample("a", graph.Normal(0, 1)), m.Sample("b", graph.Normal(0, 1))
+			m.Factor(graph.If(c.guard(a, b), 1, 0))
+			d := vitest.Compile(t, m)
+			q, err := family.MeanField{}.New(d)
+			require.NoError(t, err)
+			q.Place([]float64{-0.3, 0.3}, []float64{0.6, 0.8})
+			prob, n := 0.0, 4000 // −μ_b + E[1{holds}·(b − μ_b)/s²], at midpoints
+			for i := range n {
+				z := 16*(float64(i)+0.5)/float64(n) - 8
+				for j := range n / 4 {
+					w := 16*(float64(j)+0.5)/float64(n/4) - 8
+					if c.holds(-0.3+0.6*w, 0.3+0.8*z) {
+						prob += 16 * 16 / float64(n*n/4) * math.Exp(-0.5*(z*z+w*w)) / (2 * math.Pi) * z / 0.8
+					}
+				}
+			}
+			exact := prob - 0.3
+			if !math.IsNaN(c.want) {
+				require.InDelta(t, c.want, exact, 1e-3)
+			}
+			s := sampled(t, d, q, gradient.Boundary{}, 1<<17)
+			t.Logf("%.4f ± %.4f, exactly %.4f", s.Mean[2], s.SE[2], exact)
+			require.Less(t, 5*s.SE[2], 0.05, "inconclusive")
+			require.InDelta(t, exact, s.Mean[2], 5*s.SE[2]+1e-3)
+		})
+	}
+}

@@ -192,6 +192,9 @@ func (s *Sample) draw(ctx context.Context, q family.Q, part []int, seed uint64) 
 	cut := parallel.Cut(n, max(d.Dim(), d.Terms()/termsOfLatent))
 	s.group(part, cut)
 	bind := func(n int) (w worker, err error) {
+		if ctx.Err() != nil { // a drawer of many parts takes time
+			return w, context.Cause(ctx)
+		}
 		if w.x, err = d.Executor(n, graph.Compute{Out: true}); err != nil {
 			return w, err
 		}
