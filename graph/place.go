@@ -41,8 +41,13 @@ func (m *Model) here() *place {
 
 // deepPlace is here for a stack of many calls in this package.
 func (m *Model) deepPlace() *place {
-	var stack [1000]uintptr
-	p := place{callerIn(stack[:runtime.Callers(3, stack[:])]).PC + 1} // as return addresses are
+	stack := make([]uintptr, 1000)
+	n := runtime.Callers(3, stack)
+	for n == len(stack) {
+		stack = make([]uintptr, 4*n)
+		n = runtime.Callers(3, stack)
+	}
+	p := place{callerIn(stack[:n]).PC + 1} // as return addresses are
 	known := m.places[p]
 	if known == nil {
 		known = &p

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 )
 
 // A guard on each value of a discrete latent is made far down in the package, and has the
@@ -29,4 +30,14 @@ func TestPlacesOfDeepCalls(t *testing.T) {
 	require.Greater(t, at(first+1), 15, places)
 	require.Greater(t, at(first+2), 15, places)
 	require.NotContains(t, places, "unknown place")
+}
+
+// A thousand calls deep, too, there is a place.
+func TestPlaceOfVeryDeepCalls(t *testing.T) {
+	long.Skip(t)
+	m := graph.NewModel()
+	k, x := m.Sample("k", graph.Geometric(0.02)), m.Sample("x", graph.Normal(50, 30))
+	_, _, before, _ := runtime.Caller(0)
+	graph.Greater(k, x)
+	require.ErrorContains(t, m.Err(), "place_test.go:"+strconv.Itoa(before+1)+": ")
 }
