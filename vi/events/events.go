@@ -94,7 +94,15 @@ func (e Events) holding(guards []graph.Guard) [][]float64 {
 		return in
 	}
 	holds := make([]bool, len(guards))
+	first := map[regions.Signs]int{} // the draw in that region by which it is known which guards hold
 	e.eachDraw(planesOf(guards...), func(k int, s regions.Signs) {
+		if j, known := first[s]; known {
+			for _, row := range in {
+				row[k] = row[j]
+			}
+			return
+		}
+		first[s] = k
 		for i, h := range graph.Holding(holds, guards, s) {
 			if h {
 				in[i][k] = 1
