@@ -199,8 +199,9 @@ func (c *cellsFit) cut(format string, args ...any) {
 
 // When switches are summed out first: where so many draws of a scout are in cells that have
 // no other draw that there are too many cells to look at, as with a threshold for each
-// of many groups; and where that leaves few latents, of many or of a
-// switch with many intervals, or none.
+// of many groups; and where that leaves few latents, of many, or of
+// several with many intervals, or none. The intervals of one are cells to look at, however many: where
+// it leaves a latent without data that latent is as its prior, far from what one normal says of it.
 const (
 	mostScattered = 0.8
 	manySwitches  = 6
@@ -261,7 +262,7 @@ func (c *cellsFit) sumsFirst() bool {
 	for _, w := range c.switches {
 		intervals += len(w.Planes)
 	}
-	return c.few() && (len(c.switches) >= manySwitches || intervals >= manyIntervals || len(c.switches) == c.d.Dim())
+	return c.few() && (len(c.switches) >= manySwitches || len(c.switches) > 1 && intervals >= manyIntervals || len(c.switches) == c.d.Dim())
 }
 
 // find is the fit by cells, with switches summed out.
