@@ -94,7 +94,7 @@ func (m *Model) ways(id nodeID) []way {
 }
 
 func (m *Model) tooManyWays(id nodeID, bound string) {
-	m.fail("guard %d: %s depends on so many branches that it becomes more than %s; compare a latent of its own, such as the time of a change, and not what the branches make",
+	m.fail("guard %d: %s depends on so many branches that it becomes more than %s; compare a latent of its own, such as the time of a change, and not what the branches make, or a discrete latent of fewer values (Truncated)",
 		len(m.guards), m.format(id, 2), bound)
 }
 

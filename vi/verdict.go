@@ -194,6 +194,7 @@ type judgement struct {
 	sample scout.Result
 	other  string      // a fit to try
 	chains bool        // the draws are a sampler's
+	final  bool        // no more draws will be taken
 	seen   []precision // errors of the moments, as the scout sees them
 	doubts []string    // that are no reason to refuse
 }
@@ -274,38 +275,40 @@ const (
 	largePart   = 0.003 // of a variance that one draw has: else there is one
 )
 
-// tails finds latents whose moments are not known well enough, with tails so heavy that more draws would not help, or that
-// have none. The standard errors of their standard deviations become infinite, and those of means that are not known either. It reports
-// whether there are some.
+// tails asks of all moments whether heavy tails keep them from being known, and reports whether that may have changed a number.
 func (j *judgement) tails() (found bool) {
+	for i := range j.p.findings.moments {
+		if values, _ := j.p.Density.Values(i); i >= j.p.Density.Params() && values == nil {
+			found = heavyTailed(j.s, j.s.Latent(i), &j.p.findings.moments[i], j.chains) || found
+		}
+	}
+	j.final = true
+	return found || len(j.p.Density.Components()) > 0
+}
+
+// heavyTailed reports whether the standard deviation of a number with the values x at the draws is not known well enough, with tails so heavy that
+// more draws would not help, or may be infinite. Its standard error becomes infinite, and so does that of a mean that is not known either.
+func heavyTailed(s *weighted.Sample, x []float64, m *Moments, chains bool) bool {
 	heavy, times := heavyTails, 1.0
-	if j.chains {
+	if chains {
 		heavy, times = heavyChains, ofChains
 	}
-	off, square := make([]float64, j.s.Len()), make([]float64, j.s.Len())
-	for i := range j.p.findings.moments {
-		m := &j.p.findings.moments[i]
-		values, _ := j.p.Density.Values(i)
-		if i < j.p.Density.Params() || values != nil {
-			continue
-		}
-		top := 0.0
-		for k, x := range j.s.Latent(i) {
-			off[k] = math.Abs(x - m.Mean.Value)
-			square[k] = off[k] * off[k]
-			top = max(top, j.s.Weights[k]*square[k])
-		}
-		known := m.Mean.SE <= times*accepted.mean*m.SD.Value && m.SD.SE <= times*accepted.sd*m.SD.Value
-		switch {
-		case known && top <= largePart*m.SD.Value*m.SD.Value, known && j.s.TailK(square) < noVariance, !known && j.s.TailK(square) < heavy:
-			continue
-		}
-		m.SD.SE, found = math.Inf(1), true
-		if q := j.s.Quantiles(i, middle...); !(m.Mean.SE <= times*accepted.mean*(q[2].Value-q[0].Value)/2 && j.s.TailK(off) < heavy) {
-			m.Mean.SE = math.Inf(1)
-		}
+	known := m.Mean.SE <= times*accepted.mean*m.SD.Value && m.SD.SE <= times*accepted.sd*m.SD.Value
+	off, square, top := make([]float64, s.Len()), make([]float64, s.Len()), 0.0
+	for k, v := range x {
+		off[k] = math.Abs(v - m.Mean.Value)
+		square[k] = off[k] * off[k]
+		top = max(top, s.Weights[k]*square[k])
 	}
-	return found
+	switch {
+	case known && !(top > largePart*m.SD.Value*m.SD.Value), known && s.TailK(square) < noVariance, !known && s.TailK(square) < heavy:
+		return false
+	}
+	m.SD.SE = math.Inf(1)
+	if q := s.QuantilesOf(x, middle...); !(m.Mean.SE <= times*accepted.mean*(q[2].Value-q[0].Value)/2 && s.TailK(off) < heavy) {
+		m.Mean.SE = math.Inf(1)
+	}
+	return true
 }
 
 // middle are the probabilities of the median, and of what is a standard deviation off it in a normal.
@@ -325,6 +328,19 @@ func (j *judgement) numbers() (list []known) {
 		}
 		list = append(list, known{what, se / accepted, se / wanted})
 	}
+	moments := func(name string, m Moments, quantiles func(...float64) []Estimate) {
+		spread := m.SD.Value
+		if math.IsInf(m.SD.SE, 1) { // for which the median is
+			q := quantiles(middle...)
+			spread = (q[2].Value - q[0].Value) / 2
+			add("the median of "+name, q[1].SE/spread, accepted.mean, wanted.mean)
+		} else if spread > 0 {
+			add("the standard deviation of "+name, m.SD.SE/spread, accepted.sd, wanted.sd)
+		}
+		if spread > 0 && !math.IsInf(m.Mean.SE, 1) {
+			add("the mean of "+name, m.Mean.SE/spread, accepted.mean, wanted.mean)
+		}
+	}
 	d := j.p.Density
 	for i, name := range d.Latents() {
 		if i < d.Params() || d.InVector(i) {
@@ -340,32 +356,15 @@ func (j *judgement) numbers() (list []known) {
 			}
 			continue
 		}
-		if math.IsInf(m.SD.SE, 1) { // for which the median is
-			q := j.s.Quantiles(i, middle...)
-			scale := (q[2].Value - q[0].Value) / 2
-			add("the median of "+name, q[1].SE/scale, accepted.mean, wanted.mean)
-			if !math.IsInf(m.Mean.SE, 1) {
-				add("the mean of "+name, m.Mean.SE/scale, accepted.mean, wanted.mean)
-			}
-			continue
-		}
-		if !(m.SD.Value > 0) {
-			continue
-		}
-		add("the mean of "+name, m.Mean.SE/m.SD.Value, accepted.mean, wanted.mean)
-		add("the standard deviation of "+name, m.SD.SE/m.SD.Value, accepted.sd, wanted.sd)
+		moments(name, m, func(probs ...float64) []Estimate { return j.s.Quantiles(i, probs...) })
 	}
 	components := d.Components()
 	for i, x := range j.p.components(j.s) {
-		mean, sd := j.s.MomentsOf(x)
-		switch {
-		case math.IsInf(sd.SE, 1):
-			q := j.s.QuantilesOf(x, middle...)
-			add("the median of "+components[i], 2*q[1].SE/(q[2].Value-q[0].Value), accepted.mean, wanted.mean)
-		case sd.Value > 0:
-			add("the mean of "+components[i], mean.SE/sd.Value, accepted.mean, wanted.mean)
-			add("the standard deviation of "+components[i], sd.SE/sd.Value, accepted.sd, wanted.sd)
+		var m Moments
+		if m.Mean, m.SD = j.s.MomentsOf(x); j.final {
+			heavyTailed(j.s, x, &m, j.chains)
 		}
+		moments(components[i], m, func(probs ...float64) []Estimate { return j.s.QuantilesOf(x, probs...) })
 	}
 	for _, g := range guardsOf(events.Of(j.s), d, judgedGuards) {
 		what := cmp.Or(g.Condition, g.Name)
