@@ -33,44 +33,54 @@ func (t tail) side(upper bool) tail {
 const mostTerms = 1 << 24
 
 // gammaTail is a tail of the gamma distribution with shape a > 0 at x > 0, the one
-// that is computed without cancellation. byX is ∂/∂log x.
+// that is computed without cancellation. byX is ∂/∂log x; byA, which takes as long as all else, is there if it is asked for.
 //
 //	P(a, x) = D·(1 + x/(a+1) + x²/((a+1)(a+2)) + …),    D = xᵃe⁻ˣ/Γ(a+1)
 //	Q(a, x) = a·D/(x + 1 − a − 1·(1−a)/(x + 3 − a − …))
-func gammaTail(a, x float64) tail {
+func gammaTail(a, x float64, slope bool) tail {
 	if a < smallShape && x < 0.7 {
 		return smallGamma(a, x)
 	}
 	logD := stirling(a) + deviance(a, x-a) + a*logTail(math.Log(x)-math.Log(a))
-	byA := logQuotient(x, a) + stirlingSlope(a, 0) // of log D
+	byA := 0.0 // of log D
+	if slope {
+		byA = logQuotient(x, a) + stirlingSlope(a, 0)
+	}
 	if x < a+1 && (x < 0.7 || a >= 1) {
-		term, sum, harmonic, slope := 1.0, 1.0, 0.0, 0.0
+		term, sum, harmonic, ofSum := 1.0, 1.0, 0.0, 0.0
 		for n := 1.0; n < mostTerms && term > 0x1p-56*sum; n++ {
 			term *= x / (a + n)
-			harmonic -= 1 / (a + n)
 			sum += term
-			slope += term * harmonic
+			if slope {
+				harmonic -= 1 / (a + n)
+				ofSum += term * harmonic
+			}
 		}
-		return tail{logD + math.Log(sum), a / sum, byA + slope/sum, 0, false}
+		return tail{logD + math.Log(sum), a / sum, byA + ofSum/sum, 0, false}
 	}
 	b := x + 1 - a // Lentz's algorithm, with ∂/∂a of each step
 	d, slopeD := 1/b, 1/(b*b)
 	c, slopeC := 0x1p1000, 0.0
-	h, slope := d, slopeD/d
+	h, ofH := d, slopeD/d
 	for n := 1.0; n < mostTerms; n++ {
 		k := n * (a - n)
 		b += 2
-		e, slopeE := b+k*d, -1+n*d+k*slopeD
-		c, slopeC = b+k/c, -1+n/c-k*slopeC/(c*c)
-		d, slopeD = 1/e, -slopeE/(e*e)
-		change := slopeC/c - slopeE/e
-		h *= c * d
-		slope += change
-		if math.Abs(c*d-1) < 0x1p-52 && math.Abs(change) <= 0x1p-52*(math.Abs(slope)+math.Abs(slopeC/c)) {
+		e, was := b+k*d, c
+		c = b + k/c
+		h *= c / e
+		done := math.Abs(c/e-1) < 0x1p-52
+		if slope {
+			slopeE := -1 + n*d + k*slopeD
+			slopeC, slopeD = -1+n/was-k*slopeC/(was*was), -slopeE/(e*e)
+			change := slopeC/c - slopeE/e
+			ofH += change
+			done = done && math.Abs(change) <= 0x1p-52*(math.Abs(ofH)+math.Abs(slopeC/c))
+		}
+		if d = 1 / e; done {
 			break
 		}
 	}
-	return tail{logD + math.Log(a) + math.Log(h), -1 / h, byA + 1/a + slope, 0, true}
+	return tail{logD + math.Log(a) + math.Log(h), -1 / h, byA + 1/a + ofH, 0, true}
 }
 
 // betaTail is a tail of the beta distribution with shapes a and b at x = 1 − y in
@@ -200,8 +210,8 @@ func (f *fraction) step(k float64, byA, byB float64) (done bool) {
 	return done
 }
 
-// gammaSide is a tail of the gamma distribution, also at the ends of its range.
-func gammaSide(a, x float64, upper bool) tail {
+// gammaSide is a tail of the gamma distribution, also at the ends of its range, with byA if slope is true.
+func gammaSide(a, x float64, upper, slope bool) tail {
 	switch {
 	case !(a >= 0) || !(x >= 0): // also NaN
 		return tail{log: math.NaN()}
@@ -210,7 +220,7 @@ func gammaSide(a, x float64, upper bool) tail {
 	case a == 0 || math.IsInf(x, 1):
 		return certain(false, upper)
 	}
-	return gammaTail(a, x).side(upper)
+	return gammaTail(a, x, slope).side(upper)
 }
 
 // certain is the tail on one side where all is in the other, or there.
@@ -221,12 +231,12 @@ func certain(above, upper bool) tail {
 	return tail{log: math.Inf(-1), upper: upper}
 }
 
-func logGammaP(a, x float64) float64          { return gammaSide(a, x, false).log }
-func logGammaQ(a, x float64) float64          { return gammaSide(a, x, true).log }
-func logGammaPSlopeA(a, x, _ float64) float64 { return gammaSide(a, x, false).byA }
-func logGammaQSlopeA(a, x, _ float64) float64 { return gammaSide(a, x, true).byA }
-func logGammaPSlopeX(a, x, _ float64) float64 { return gammaSide(a, x, false).byX / x }
-func logGammaQSlopeX(a, x, _ float64) float64 { return gammaSide(a, x, true).byX / x }
+func logGammaP(a, x float64) float64          { return gammaSide(a, x, false, false).log }
+func logGammaQ(a, x float64) float64          { return gammaSide(a, x, true, false).log }
+func logGammaPSlopeA(a, x, _ float64) float64 { return gammaSide(a, x, false, true).byA }
+func logGammaQSlopeA(a, x, _ float64) float64 { return gammaSide(a, x, true, true).byA }
+func logGammaPSlopeX(a, x, _ float64) float64 { return gammaSide(a, x, false, false).byX / x }
+func logGammaQSlopeX(a, x, _ float64) float64 { return gammaSide(a, x, true, false).byX / x }
 
 // betaSide is a tail of the beta distribution, also at the ends of its range: for a = 0
 // all is at 0, and for b = 0 all is at 1.

@@ -121,8 +121,9 @@ func normalOfHalfCauchy(x float64) float64 {
 // tails are about concave, and with byX = ∂/∂t.
 type shapedTail func(t, a, b float64, upper bool) tail
 
-// ofGamma is by t = log x.
-func ofGamma(t, a, _ float64, upper bool) tail { return gammaSide(a, math.Exp(t), upper) }
+// ofGamma is by t = log x, and gammaAlone is without byA.
+func ofGamma(t, a, _ float64, upper bool) tail    { return gammaSide(a, math.Exp(t), upper, true) }
+func gammaAlone(t, a, _ float64, upper bool) tail { return gammaSide(a, math.Exp(t), upper, false) }
 
 // ofBeta is by t = logit x.
 func ofBeta(t, a, b float64, upper bool) tail {
@@ -202,7 +203,7 @@ func (f shapedTail) from(t, a, b float64) float64 {
 }
 
 // logGammaOfNormal is log x for a gamma x with shape a and rate 1.
-func logGammaOfNormal(u, a float64) float64 { return shapedTail(ofGamma).at(u, a, 0) }
+func logGammaOfNormal(u, a float64) float64 { return shapedTail(gammaAlone).at(u, a, 0) }
 
 // logitBetaOfNormal is logit x for a beta x with shapes a and b.
 func logitBetaOfNormal(u, a, b float64) float64 { return shapedTail(ofBeta).at(u, a, b) }
@@ -238,7 +239,7 @@ func (f Function) SlopeOf(k int, x []float64, y float64) float64 {
 func (f Function) First(y float64, x []float64) float64 {
 	switch f {
 	case LogGammaOfNormal:
-		return shapedTail(ofGamma).from(y, x[1], 0)
+		return shapedTail(gammaAlone).from(y, x[1], 0)
 	case LogitBetaOfNormal:
 		return shapedTail(ofBeta).from(y, x[1], x[2])
 	case StudentOfNormal:
