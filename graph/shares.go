@@ -7,7 +7,7 @@ import (
 	"github.com/facetvi/facet/internal/truncnorm"
 )
 
-var softplus = kernel.Softplus.Value
+var softplus, sigmoid = kernel.Softplus.Value, kernel.Sigmoid.Value
 
 // shares are the probabilities of intervals under the distribution of a prior's residual.
 type shares struct {
@@ -25,8 +25,8 @@ var (
 			return kernel.Log1mExp.Value(lo-hi) - softplus(-hi) - softplus(lo)
 		},
 		func(u, lo, hi float64) float64 {
-			below, above := math.Exp(-softplus(-lo*logisticSD)), math.Exp(-softplus(lo*logisticSD)) // F(lo), 1 − F(lo)
-			toBelow, toAbove := math.Exp(-softplus(-hi*logisticSD)), math.Exp(-softplus(hi*logisticSD))
+			below, above := sigmoid(lo*logisticSD), sigmoid(-lo*logisticSD) // F(lo), 1 − F(lo)
+			toBelow, toAbove := sigmoid(hi*logisticSD), sigmoid(-hi*logisticSD)
 			return between((math.Log((1-u)*below+u*toBelow)-math.Log((1-u)*above+u*toAbove))/logisticSD, lo, hi)
 		},
 	}
