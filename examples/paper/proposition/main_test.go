@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"math"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,10 +42,14 @@ func optimum() (mean, sd, best float64) {
 
 func TestRun(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, run(&out, 0.5, 20000, 10000, 1))
+	page := filepath.Join(t.TempDir(), "page.html")
+	require.NoError(t, run(&out, 0.5, 20000, 10000, 1, page))
 	require.Contains(t, out.String(), "exactly -4.1967")
 	require.Regexp(t, `reparam .*← biased\n`, out.String())
 	require.NotRegexp(t, `(score|boundary) .*← biased\n`, out.String())
+	html, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Contains(t, string(html), "Through the if")
 }
 
 // Through the if the fit ends at the best ELBO, and by reparameterization alone below it.
