@@ -37,7 +37,9 @@ func TestExact(t *testing.T) {
 		require.InEpsilon(t, p, exact(at, 0.01), 0.003)
 	}
 	require.Less(t, exact(degas, 0.02), 1e-9)
-	require.InDelta(t, 0.0043, exact(best(0.25), 0.02), 5e-5)
+	if long.On() {
+		require.InDelta(t, 0.0043, exact(best(0.25), 0.02), 5e-5)
+	}
 }
 
 // From where DeGAS starts most climbs find thresholds at which the event is four fifths as likely as at the best of the grid, and one of eight seeds another
