@@ -143,22 +143,8 @@ func short(e Estimate) string { return fmt.Sprintf("%.3f ± %.2g", e.Value, e.SE
 func rowsOf(what string, list []LatentSummary) string {
 	rows := [][]string{{what, "mean", "± se", "sd", "5%", "50%", "95%"}}
 	for _, l := range list {
-		spread, mean := l.SD.Value, l.Mean.Value
-		if math.IsInf(l.SD.SE, 1) {
-			spread = (l.Q95.Value - l.Q5.Value) / 4
-		}
-		if math.IsInf(l.Mean.SE, 1) {
-			mean = l.Q50.Value
-		}
-		write := text.Decimals(spread, mean, l.Q5.Value, l.Q95.Value)
-		row := []string{l.Name, "–", "", "–", write(l.Q5.Value), write(l.Q50.Value), write(l.Q95.Value)}
-		if !math.IsInf(l.Mean.SE, 1) {
-			row[1], row[2] = write(l.Mean.Value), fmt.Sprintf("%.1g", l.Mean.SE)
-		}
-		if !math.IsInf(l.SD.SE, 1) {
-			row[3] = write(l.SD.Value)
-		}
-		rows = append(rows, row)
+		cells := text.Moments(l.Mean.Value, l.Mean.SE, l.SD.Value, l.SD.SE, l.Q5.Value, l.Q50.Value, l.Q95.Value)
+		rows = append(rows, append([]string{l.Name}, cells...))
 	}
 	return text.Table(rows, 1)
 }

@@ -296,6 +296,9 @@ func heavyTailed(s *weighted.Sample, x []float64, m *Moments, chains bool) bool 
 	known := m.Mean.SE <= times*accepted.mean*m.SD.Value && m.SD.SE <= times*accepted.sd*m.SD.Value
 	off, square, top := make([]float64, s.Len()), make([]float64, s.Len()), 0.0
 	for k, v := range x {
+		if math.IsNaN(v) { // a number that is not there at this draw
+			continue
+		}
 		off[k] = math.Abs(v - m.Mean.Value)
 		square[k] = off[k] * off[k]
 		top = max(top, s.Weights[k]*square[k])

@@ -64,6 +64,27 @@ func Short(x float64) string { return fmt.Sprintf("%.4g", x) }
 // Percent is a share with one decimal.
 func Percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
 
+// Moments are the cells of a mean, its standard error, a standard deviation sd with its own, and three quantiles, the middle one a median: “–” for a
+// moment whose error is infinite.
+func Moments(mean, se, sd, sdSE, low, median, high float64) []string {
+	spread, center := sd, mean
+	if math.IsInf(sdSE, 1) {
+		spread = (high - low) / 4
+	}
+	if math.IsInf(se, 1) {
+		center = median
+	}
+	write := Decimals(spread, center, low, high)
+	cells := []string{"–", "", "–", write(low), write(median), write(high)}
+	if !math.IsInf(se, 1) {
+		cells[0], cells[1] = write(mean), fmt.Sprintf("%.1g", se)
+	}
+	if !math.IsInf(sdSE, 1) {
+		cells[2] = write(sd)
+	}
+	return cells
+}
+
 // Decimals returns how to write the values of a row, whose standard deviation is sd: with as many decimals as show two digits of that.
 func Decimals(sd float64, values ...float64) func(float64) string {
 	top := 0.0

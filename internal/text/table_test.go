@@ -23,3 +23,11 @@ func TestDecimals(t *testing.T) {
 		require.Equal(t, want, Probability(p))
 	}
 }
+
+// A moment that is not known is a dash, and does not say how many decimals the others have.
+func TestMoments(t *testing.T) {
+	inf := math.Inf(1)
+	require.Equal(t, []string{"1.00", "0.01", "0.30", "0.50", "1.02", "1.50"}, Moments(1, 0.012, 0.3, 0.01, 0.5, 1.02, 1.5))
+	require.Equal(t, []string{"1.00", "0.01", "–", "0.50", "1.02", "1.50"}, Moments(1, 0.012, 1e49, inf, 0.5, 1.02, 1.5))
+	require.Equal(t, []string{"–", "", "–", "0.50", "1.02", "1.50"}, Moments(1e49, inf, 1e49, inf, 0.5, 1.02, 1.5))
+}

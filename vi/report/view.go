@@ -203,22 +203,7 @@ func (p *part) cut() {
 }
 
 func latentRow(l vi.LatentSummary) []string {
-	row := []string{l.Name, "–", "–", "–"}
-	spread, mean := l.SD.Value, l.Mean.Value
-	if math.IsInf(l.SD.SE, 1) {
-		spread = (l.Q95.Value - l.Q5.Value) / 4
-	}
-	if math.IsInf(l.Mean.SE, 1) {
-		mean = l.Q50.Value
-	}
-	write := text.Decimals(spread, mean, l.Q5.Value, l.Q95.Value)
-	if !math.IsInf(l.Mean.SE, 1) {
-		row[1], row[2] = write(l.Mean.Value), fmt.Sprintf("%.1g", l.Mean.SE)
-	}
-	if !math.IsInf(l.SD.SE, 1) {
-		row[3] = write(l.SD.Value)
-	}
-	return append(row, write(l.Q5.Value), write(l.Q50.Value), write(l.Q95.Value))
+	return append([]string{l.Name}, text.Moments(l.Mean.Value, l.Mean.SE, l.SD.Value, l.SD.SE, l.Q5.Value, l.Q50.Value, l.Q95.Value)...)
 }
 
 // masses are the probabilities of the values of discrete latents.
