@@ -21,6 +21,7 @@ import (
 
 	"github.com/facetvi/facet/expect"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/report"
 )
 
 const (
@@ -76,9 +77,10 @@ func (o option) expectation() (*expect.Expectation, error) {
 	return expect.Of(m, o.pays(x))
 }
 
-func run(ctx context.Context, out io.Writer, seed uint64, draws int) error {
-	fmt.Fprintf(out, "One year without interest, volatility %.0f %%, %d draws. Delta is ∂price/∂log S_0, through the ifs of the payoff.\n\n", 100*sigma, draws)
-	fmt.Fprintf(out, "%-8s %6s  %-19s %s\n", "option", "dates", "price ± its error", "delta ± its error")
+func run(ctx context.Context, out io.Writer, seed uint64, draws int, html string) error {
+	about := fmt.Sprintf("One year without interest, volatility %.0f %%, %d draws. Delta is ∂price/∂log S_0, through the ifs of the payoff.", 100*sigma, draws)
+	head, rows := []string{"option", "dates", "price ± its error", "delta ± its error"}, [][]string{}
+	fmt.Fprintf(out, "%s\n\n%-8s %6s  %-19s %s\n", about, head[0], head[1], head[2], head[3])
 	for _, o := range options(12, 50) {
 		e, err := o.expectation()
 		if err != nil {
@@ -89,17 +91,23 @@ func run(ctx context.Context, out io.Writer, seed uint64, draws int) error {
 			return err
 		}
 		price, delta := got.Value, got.Gradient[0]
-		fmt.Fprintf(out, "%-8s %6d  %.4f ± %.4f     %.4f ± %.4f\n", o.name, o.dates, price.Value, price.SE, delta.Value, delta.SE)
+		row := []string{o.name, fmt.Sprint(o.dates), fmt.Sprintf("%.4f ± %.4f", price.Value, price.SE), fmt.Sprintf("%.4f ± %.4f", delta.Value, delta.SE)}
+		fmt.Fprintf(out, "%-8s %6s  %s     %s\n", row[0], row[1], row[2], row[3])
+		rows = append(rows, row)
+	}
+	if html != "" {
+		return report.SaveTable(html, head, rows, 1, report.Options{Title: "Options whose payoffs jump", About: about})
 	}
 	return nil
 }
 
 func main() {
 	seed, draws := flag.Uint64("seed", 1, "of random numbers"), flag.Int("draws", 200_000, "of each estimate")
+	html := flag.String("html", "", "`file` for a page with the table")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Stdout, *seed, *draws); err != nil {
+	if err := run(ctx, os.Stdout, *seed, *draws, *html); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"math"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,9 +13,13 @@ import (
 
 func TestRun(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, run(context.Background(), &out, 1, 2000))
+	page := filepath.Join(t.TempDir(), "options.html")
+	require.NoError(t, run(context.Background(), &out, 1, 2000, page))
 	require.Contains(t, out.String(), "1.9848 ± 0.0000")
 	require.Regexp(t, `barrier +50  0\.\d+ ± 0\.\d+ +2\.\d+ ± 0\.\d+\n`, out.String())
+	html, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Contains(t, string(html), "<td>1.9848 ± 0.0000</td>")
 }
 
 // Prices and deltas are those of the quadrature, and that has known values.

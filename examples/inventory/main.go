@@ -21,6 +21,7 @@ import (
 
 	"github.com/facetvi/facet/expect"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/report"
 )
 
 const (
@@ -65,15 +66,19 @@ func program() (*expect.Expectation, error) {
 	return expect.Of(m, from[0][0])
 }
 
-func run(ctx context.Context, out io.Writer, seed uint64, steps int) error {
+func run(ctx context.Context, out io.Writer, seed uint64, steps int, html string) error {
 	e, err := program()
 	if err != nil {
 		return err
 	}
-	line := func(what string, e expect.Estimate) {
-		fmt.Fprintf(out, "%-18s %4.0f %4.0f  %.1f ± %.1f\n", what, e.At[0], e.At[1], e.Value.Value, e.Value.SE)
+	head, rows := []string{"below s, up to S:", "s", "S", "expected cost of 60 days"}, [][]string{}
+	line := func(row ...string) { fmt.Fprintf(out, "%-18s %4s %4s  %s\n", row[0], row[1], row[2], row[3]) }
+	add := func(what string, e expect.Estimate) {
+		row := []string{what, fmt.Sprintf("%.0f", e.At[0]), fmt.Sprintf("%.0f", e.At[1]), fmt.Sprintf("%.1f ± %.1f", e.Value.Value, e.Value.SE)}
+		line(row...)
+		rows = append(rows, row)
 	}
-	fmt.Fprintf(out, "%-18s %4s %4s  %s\n", "below s, up to S:", "s", "S", "expected cost of 60 days")
+	line(head...)
 	for _, high := range starts {
 		at, err := e.At(20, high)
 		if err != nil {
@@ -83,25 +88,29 @@ func run(ctx context.Context, out io.Writer, seed uint64, steps int) error {
 		if err != nil {
 			return err
 		}
-		line("start", *before)
+		add("start", *before)
 		best, err := at.Minimize(ctx, expect.Settings{Seed: seed, Steps: steps, Final: 10_000, Tolerance: 0.1})
 		if err != nil && !(errors.Is(err, context.Canceled) && best != nil) {
 			return err
 		}
-		line(fmt.Sprintf("after %d steps", best.Steps), best.Estimate)
+		add(fmt.Sprintf("after %d steps", best.Steps), best.Estimate)
 		if err != nil {
-			return nil
+			break
 		}
+	}
+	if html != "" {
+		return report.SaveTable(html, head, rows, 1, report.Options{Title: "When a shop should order, and how much"})
 	}
 	return nil
 }
 
 func main() {
 	seed, steps := flag.Uint64("seed", 1, "of random numbers"), flag.Int("steps", 2000, "at most")
+	html := flag.String("html", "", "`file` for a page with the table")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Stdout, *seed, *steps); err != nil {
+	if err := run(ctx, os.Stdout, *seed, *steps, *html); err != nil {
 		log.Fatal(err)
 	}
 }

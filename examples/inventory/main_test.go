@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,8 +17,12 @@ import (
 
 func TestRun(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, run(context.Background(), &out, 1, 2))
+	page := filepath.Join(t.TempDir(), "policies.html")
+	require.NoError(t, run(context.Background(), &out, 1, 2, page))
 	require.Contains(t, out.String(), "after 2 steps")
+	html, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Contains(t, string(html), ">after 2 steps</")
 }
 
 // Interrupted, it says what it has.
@@ -25,7 +31,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out bytes.Buffer
-	require.NoError(t, run(ctx, &out, 1, 2000))
+	require.NoError(t, run(ctx, &out, 1, 2000, ""))
 	require.Contains(t, out.String(), "start")
 }
 

@@ -541,7 +541,7 @@ func TestCurvedGradient(t *testing.T) {
 	some := []string{"mean field", "full rank", "confined"}
 	for k, name := range slices.Sorted(maps.Keys(problems)) {
 		p := problems[name]
-		if !long.On() && k%4 > 0 {
+		if !long.On() && k%8 > 0 {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -21,7 +21,7 @@ func TestFamilies(t *testing.T) {
 	d, err := m.Compile()
 	require.NoError(t, err)
 	for _, f := range []family.Family{family.MeanField{}, family.Structured{}, family.FullRank{}, family.LowRank{Rank: 1}} {
-		fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Method: vi.Climb{Family: f, Steps: 1000}})
+		fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Method: vi.Climb{Family: f, Steps: 100}})
 		require.NoError(t, err)
 		_, err = Marginals(fit)
 		require.NoError(t, err)

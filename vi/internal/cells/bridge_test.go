@@ -63,7 +63,7 @@ func TestBridge(t *testing.T) {
 			return p*bell(x, 1, 0.5) + (1-p)*bell(x, -2, 0.3)
 		}},
 	} {
-		if !long.On() && name != "two modes" && name != "a switch" {
+		if !long.On() && name != "a switch" {
 			continue
 		}
 		m := graph.NewModel()

@@ -1,4 +1,4 @@
-package coalmining
+package models_test
 
 import (
 	"math"
@@ -9,20 +9,22 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/facetvi/facet/examples/models/coalmining"
 )
 
-func TestExact(t *testing.T) {
-	a := Exact()
+func TestCoalMining(t *testing.T) {
+	a := coalmining.Exact()
 	assert.InDelta(t, -176.888, a.LogEvidence, 1e-3)
 	assert.InDelta(t, 1, floats.Sum(a.LastYear), 1e-12)
 	assert.InDelta(t, 1, a.Guards[0], 1e-12, "the change is after the first year")
-	assert.Zero(t, a.Guards[len(Disasters)-1], "and before the last one")
+	assert.Zero(t, a.Guards[len(coalmining.Disasters)-1], "and before the last one")
 	for i, p := range a.LastYear {
 		assert.InDelta(t, p, a.Guards[i]-a.Guards[i+1], 1e-12)
 	}
 	years := make([]float64, len(a.LastYear))
 	for i := range years {
-		years[i] = FirstYear + float64(i) + 0.5
+		years[i] = coalmining.FirstYear + float64(i) + 0.5
 	}
 	mean := stat.Mean(years, a.LastYear)
 	assert.InDelta(t, mean, a.Latents[0].Mean, 1e-9)
@@ -33,10 +35,10 @@ func TestExact(t *testing.T) {
 
 // The enumeration's evidence for one change is what integrating the program's
 // own density over the two rates gives.
-func TestExactAgainstDensity(t *testing.T) {
-	density, err := Model(Disasters).Compile()
+func TestCoalMiningAgainstDensity(t *testing.T) {
+	density, err := coalmining.Model(coalmining.Disasters).Compile()
 	require.NoError(t, err)
-	a := Exact()
+	a := coalmining.Exact()
 	require.Len(t, density.Named("old"), len(a.Guards))
 	require.Len(t, a.Latents, density.Dim())
 	const share, nodes = 0.36, 24 // the change is in 1890
@@ -56,5 +58,5 @@ func TestExactAgainstDensity(t *testing.T) {
 		})
 	})
 	// Per unit of z[0], of which a year has dz/dyear = 1/(111·share·(1−share)).
-	assert.InEpsilon(t, a.LastYear[int(year)-FirstYear], sum/(111*share*(1-share)), 1e-6)
+	assert.InEpsilon(t, a.LastYear[int(year)-coalmining.FirstYear], sum/(111*share*(1-share)), 1e-6)
 }

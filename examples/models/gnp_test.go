@@ -1,4 +1,4 @@
-package gnp
+package models_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/facetvi/facet/examples/models/gnp"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
@@ -18,7 +19,7 @@ import (
 func learned(t *testing.T, start []float64) *graph.Density {
 	m := graph.NewModel()
 	recession := m.Param("low", start[0], graph.Scale(1))
-	c := Cycle{
+	c := gnp.Cycle{
 		Recession: recession, Expansion: graph.Add(recession, m.Param("rise", start[1], graph.Positive())),
 		Stay: m.Param("stay", start[2], graph.Between(0, 1)), Enter: m.Param("enter", start[3], graph.Between(0, 1)),
 		Noise: m.Param("noise", start[4], graph.Positive()),
@@ -27,7 +28,7 @@ func learned(t *testing.T, start []float64) *graph.Density {
 		c.AR[l] = m.Param(name, start[5+l], graph.Scale(0.3))
 	}
 	m.Sample("unused", graph.Normal(0, 1))
-	c.Observe(m, Growth)
+	c.Observe(m, gnp.Growth)
 	d, err := m.Compile()
 	require.NoError(t, err)
 	return d
@@ -51,7 +52,7 @@ func TestHamilton(t *testing.T) {
 	}
 	// Of expansion, from hamilton_ar4_smoothed there.
 	smoothed := d.DeterministicAt(nil, z)
-	require.Len(t, smoothed, len(Growth)-Lags)
+	require.Len(t, smoothed, len(gnp.Growth)-gnp.Lags)
 	for at, p := range map[int]float64{
 		0: 0.968096, 1: 0.991071, 4: 0.540652, 5: 0.072784, 7: 0.006228, 9: 0.898574, 18: 0.596294, 23: 0.004944, 66: 0.772814,
 		89: 0.000635, 107: 0.786176, 108: 0.403673, 118: 0.001653, 122: 0.219547, 123: 0.955654, 129: 0.969209, 130: 0.927714,

@@ -1,4 +1,4 @@
-package thermostat
+package models_test
 
 import (
 	"context"
@@ -12,23 +12,24 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/facetvi/facet/examples/models/thermostat"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/scout"
 )
 
-// simulations is how many data sets are simulated: go test ./examples/models/thermostat -simulations 20.
+// simulations is how many data sets are simulated: go test ./examples/models -simulations 20.
 var simulations = flag.Int("simulations", 0, "simulated data sets; 0 for 1, or 2 with -long")
 
 const lower, upper, steps = 24.0, 26.0, 30
 
 // The likelihood does not depend on the grid, and is the evidence that a scout finds, which knows nothing of it.
-func TestLogLikelihood(t *testing.T) {
-	y := Simulate(steps, lower, upper, rand.New(rand.NewPCG(1, 1)))
-	want := LogLikelihood(y, 24.1, 25.9, 0.01)
-	assert.InDelta(t, want, LogLikelihood(y, 24.1, 25.9, 0.05), 0.02)
-	d, err := Model(y, 24.1, 25.9).Compile()
+func TestThermostatLikelihood(t *testing.T) {
+	y := thermostat.Simulate(steps, lower, upper, rand.New(rand.NewPCG(1, 1)))
+	want := thermostat.LogLikelihood(y, 24.1, 25.9, 0.01)
+	assert.InDelta(t, want, thermostat.LogLikelihood(y, 24.1, 25.9, 0.05), 0.02)
+	d, err := thermostat.Model(y, 24.1, 25.9).Compile()
 	require.NoError(t, err)
 	r, err := scout.Run(context.Background(), d, scout.Settings{Seed: 1})
 	require.NoError(t, err)
@@ -40,13 +41,13 @@ func TestLogLikelihood(t *testing.T) {
 // A posterior is what the likelihood says of the thresholds as a distribution, on a grid, and its largest logarithm.
 type posterior struct{ lower, upper, top float64 } // standard deviations
 
-func exact(y []float64) (p posterior) {
+func onGrid(y []float64) (p posterior) {
 	step := long.Or(0.25, 0.15)
 	p.top = math.Inf(-1)
 	var low, high, logs []float64
 	for l := lower - 1.5; l < lower+1.5; l += step {
 		for u := upper - 1.4; u < upper+1.4; u += step {
-			low, high, logs = append(low, l), append(high, u), append(logs, LogLikelihood(y, l, u, 0.05))
+			low, high, logs = append(low, l), append(high, u), append(logs, thermostat.LogLikelihood(y, l, u, 0.05))
 			p.top = max(p.top, logs[len(logs)-1])
 		}
 	}
@@ -62,7 +63,7 @@ func exact(y []float64) (p posterior) {
 
 // From simulated data thresholds are found within the standard errors of their likelihood, near its maximum; and reparameterization
 // leaves them where they start.
-func TestLearned(t *testing.T) {
+func TestThermostatLearned(t *testing.T) {
 	long.Skip(t)
 	sets := uint64(*simulations)
 	if sets == 0 {
@@ -71,9 +72,9 @@ func TestLearned(t *testing.T) {
 	n := float64(sets)
 	var squareLower, squareUpper, lost float64
 	for seed := range sets {
-		y := Simulate(steps, lower, upper, rand.New(rand.NewPCG(1+seed, 77)))
-		want := exact(y)
-		d, err := Model(y, lower-0.5, upper+0.5).Compile()
+		y := thermostat.Simulate(steps, lower, upper, rand.New(rand.NewPCG(1+seed, 77)))
+		want := onGrid(y)
+		d, err := thermostat.Model(y, lower-0.5, upper+0.5).Compile()
 		require.NoError(t, err)
 		learn := func(s vi.Settings) (l, u float64) {
 			s.Seed = 1 + seed
@@ -86,7 +87,7 @@ func TestLearned(t *testing.T) {
 			return l, u
 		}
 		l, u := learn(vi.Settings{Method: vi.Climb{Steps: 3000}})
-		gap := want.top - LogLikelihood(y, l, u, 0.05)
+		gap := want.top - thermostat.LogLikelihood(y, l, u, 0.05)
 		t.Logf("%.3f ± %.2f, %.3f ± %.2f, log likelihood %.2f below the highest", l, want.lower, u, want.upper, gap)
 		lost += gap / n
 		squareLower += (l - lower) * (l - lower) / (want.lower * want.lower * n)
