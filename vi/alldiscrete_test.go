@@ -73,6 +73,7 @@ func flips(n int) (m *graph.Model, logEvidence float64) {
 // Coins that meet in one term are summed exactly while their table is small, and estimated rightly beyond.
 func TestFlips(t *testing.T) {
 	long.Skip(t)
+	took := map[int]float64{}
 	for n, exact := range map[int]bool{8: true, 10: true, 12: true, 13: false, 14: false} {
 		m, want := flips(n)
 		d, err := m.Compile()
@@ -80,9 +81,8 @@ func TestFlips(t *testing.T) {
 		began := cputime.Seconds()
 		f, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1})
 		require.NoError(t, err)
-		took := cputime.Seconds() - began
-		t.Logf("%d flips: %.2f CPU seconds", n, took)
-		require.Less(t, took, 2.0, n) // it is .1 to .5; 12 of them took 33 where each table was summed again
+		took[n] = cputime.Seconds() - began
+		t.Logf("%d flips: %.2f CPU seconds", n, took[n])
 		got, err := f.LogEvidence()
 		require.NoError(t, err)
 		if exact {
@@ -93,6 +93,7 @@ func TestFlips(t *testing.T) {
 		require.Less(t, got.SE, 0.02)
 		require.Less(t, math.Abs(got.Value-want), 5*got.SE, n)
 	}
+	require.Less(t, took[12], 20*took[13]+0.2) // it is about as long; where each table was summed again it took 160 times as long
 }
 
 // BenchmarkFlips fits coins that meet, up to the limit of tables and beyond.

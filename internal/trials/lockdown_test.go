@@ -6,26 +6,23 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/facetvi/facet/internal/cputime"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
-// An epidemic with a lockdown, of 28 steps, has an answer with its verdict in seconds, and the answer is that of another sampler.
+// An epidemic with a lockdown, of 28 steps, has an answer with its verdict, and the answer is that of another sampler. BenchmarkTrials of vi says in how
+// many seconds.
 func TestLockdown(t *testing.T) {
 	long.Skip(t)
 	x := Named("lockdown")
 	d, err := x.Density()
 	require.NoError(t, err)
-	began := cputime.Seconds()
 	p, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1})
 	require.NoError(t, err)
-	took := cputime.Seconds() - began
 	v, err := p.Verdict()
 	require.NoError(t, err)
 	require.NotEmpty(t, v.Reasons)
-	t.Logf("%.1f CPU seconds; %v", took, v)
-	require.Less(t, took, 60.0)
+	t.Log(v)
 	refs, err := x.References(d)
 	require.NoError(t, err)
 	var off Off
