@@ -12,7 +12,7 @@ import (
 	"github.com/facetvi/facet/internal/long"
 )
 
-// TestLongPrograms looks for what is rare: go test ./graph -run LongPrograms -long
+// TestLongPrograms looks for what is rare: go test ./graph -run LongPrograms -tags long
 // -longtime 1h -timeout 0.
 var (
 	longTime = flag.Duration("longtime", 10*time.Second, "how long TestLongPrograms runs")

@@ -85,7 +85,7 @@ func calibrations(t testing.TB) map[string]struct {
 	}
 }
 
-// Each planted fault is found, and nothing is found in the right program; without -long those that 100 fits show. With -exhaustive each fault is
+// Each planted fault is found, and nothing is found in the right program; without -tags long those that 100 fits show. With -exhaustive each fault is
 // found in 95 of 100 runs or more, and the right program passes in 95 ± 3, as a level of 5 % says.
 func TestCalibrate(t *testing.T) {
 	t.Parallel()

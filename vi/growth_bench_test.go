@@ -15,7 +15,7 @@ import (
 	"github.com/facetvi/facet/vi/gradient"
 )
 
-// growthSteps are numbers of steps, the last of them with -long.
+// growthSteps are numbers of steps, the last of them with -tags long.
 var growthSteps = []int{20, 200, 2000, 20000}
 
 // growthModels holds what BenchmarkCompile or BenchmarkGrowth has compiled, by number of steps.

@@ -107,7 +107,7 @@ func series(rng *rand.Rand, n int) []float64 {
 	return counts
 }
 
-// The probabilities of so many changes are those by enumeration: of 0 to 2 in 20 counts, in 30 with -long, and with -exhaustive of
+// The probabilities of so many changes are those by enumeration: of 0 to 2 in 20 counts, in 30 with -tags long, and with -exhaustive of
 // 0 to 4 in 20 series of 100.
 func TestHowManyChanges(t *testing.T) {
 	long.Skip(t)

@@ -115,7 +115,7 @@ func TestMuchData(t *testing.T) {
 }
 
 // BenchmarkMuchData is the way from the program of a regression or a change point to its posterior, which is
-// near the truth. Up to a million observations with -long.
+// near the truth. Up to a million observations with -tags long.
 func BenchmarkMuchData(b *testing.B) {
 	for _, c := range []struct {
 		name  string
@@ -243,7 +243,7 @@ func (l linked) model(n int, seed uint64, plate bool) *graph.Model {
 	return m
 }
 
-// BenchmarkMuchLinkedData is BenchmarkMuchData of regressions without sums. More than a thousand observations with -long.
+// BenchmarkMuchLinkedData is BenchmarkMuchData of regressions without sums. More than a thousand observations with -tags long.
 func BenchmarkMuchLinkedData(b *testing.B) {
 	for _, l := range linkedModels {
 		for _, plate := range []bool{true, false} {

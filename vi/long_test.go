@@ -20,11 +20,11 @@ import (
 	"github.com/facetvi/facet/internal/sealed"
 )
 
-// The tests TestLong… look for what is rare: go test ./vi -run TestLong -long -longtime 1h
+// The tests TestLong… look for what is rare: go test ./vi -run TestLong -tags long -longtime 1h
 // -timeout 0. Other seeds give other kills and other models.
 var longTime = flag.Duration("longtime", 10*time.Second, "how long each of the tests TestLong… runs")
 
-// longRun says when such a test is to end, and skips it without -long.
+// longRun says when such a test is to end, and skips it without -tags long.
 func longRun(t *testing.T) (more func() bool) {
 	long.Skip(t)
 	end := time.Now().Add(*longTime)

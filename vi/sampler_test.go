@@ -54,7 +54,7 @@ func effectsExact(n int) (mean, sd, wide, evidence float64) {
 	return mean, math.Sqrt(square - mean*mean), wide / total, math.Log(total)
 }
 
-// A fit that cannot be relied on goes on with the sampler, and is right then; the sampler alone is, too, and without -long it is
+// A fit that cannot be relied on goes on with the sampler, and is right then; the sampler alone is, too, and without -tags long it is
 // by itself. What is saved gives the same numbers.
 func TestSampler(t *testing.T) {
 	t.Parallel()

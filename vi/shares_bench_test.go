@@ -26,7 +26,7 @@ import (
 // pairs remove the odd h and count the even ones twice. It does so for the boundary part alone,
 // too, whose variance is a share of the whole.
 func BenchmarkVarianceShares(b *testing.B) {
-	for _, name := range sevenModels[:long.Or(1, len(sevenModels))] { // all with -long
+	for _, name := range sevenModels[:long.Or(1, len(sevenModels))] { // all with -tags long
 		for _, f := range []family.Family{family.MeanField{}, family.FullRank{}} {
 			b.Run("model="+name+"/family="+f.Name(), func(b *testing.B) {
 				d := oneOfSeven(b, name)

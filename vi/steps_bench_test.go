@@ -36,7 +36,7 @@ func oneOfSeven(b *testing.B, name string) *graph.Density {
 
 // BenchmarkStepsToEnd counts the steps of fits of one family from the start that Fit finds,
 // and by how many nats the ELBO of each ends below that of 20000 steps that fall to nothing:
-// fits that stop by themselves, and 10000 steps of constant and of falling size. With -long for
+// fits that stop by themselves, and 10000 steps of constant and of falling size. With -tags long for
 // all models, and with -exhaustive also of FullRank.
 func BenchmarkStepsToEnd(b *testing.B) {
 	const draws = 40000

@@ -35,7 +35,7 @@ func moments(b *testing.B, fit *vi.Posterior, ref trials.Reference) (mean, sd fl
 }
 
 // What the default fit costs, and how far it is from references: means in posterior standard deviations, and standard deviations
-// as parts of these. BenchmarkModels of vi/smc is of the sampler alone. All models are fitted with -long.
+// as parts of these. BenchmarkModels of vi/smc is of the sampler alone. All models are fitted with -tags long.
 func BenchmarkTrials(b *testing.B) {
 	for _, x := range slices.Concat(trials.Ordinary, trials.Hard)[:long.Or(3, len(trials.Ordinary)+len(trials.Hard))] {
 		b.Run(x.Name, func(b *testing.B) {

@@ -1,3 +1,5 @@
+//go:build long
+
 // After the training new series are given to the network, and each to a fit of its own, of the same family. Where two changes are about as likely, or
 // none is, a normal is at one of several places; so the network answers to several guesses of the change, and the answer with
 // the largest ELBO counts. The exact posterior of the change is known as well, for the rates can be integrated out.

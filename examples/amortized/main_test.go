@@ -1,3 +1,5 @@
+//go:build long
+
 package main
 
 import (
@@ -13,7 +15,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/expect"
-	"github.com/facetvi/facet/internal/long"
 )
 
 func TestRun(t *testing.T) {
@@ -54,10 +55,7 @@ func TestExact(t *testing.T) {
 
 // A short training is enough to see that the boundary part matters.
 func TestTraining(t *testing.T) {
-	if testing.Short() {
-		t.Skip("too slow under the race detector, for which short mode is")
-	}
-	steps, count := long.Or(300, 500), long.Or(8, 40)
+	const steps, count = 500, 40
 	series, through := trained(t, true, steps, count, 1)
 	_, without := trained(t, false, steps, count, 1)
 	_, start := trained(t, true, 0, count, 1)

@@ -1,3 +1,5 @@
+//go:build long
+
 package main
 
 import (
@@ -9,13 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/examples/models"
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
 // The printed answer.
 func TestRun(t *testing.T) {
-	long.Skip(t)
 	var out bytes.Buffer
 	require.NoError(t, run(&out, 1, filepath.Join(t.TempDir(), "fit.html")))
 	require.Contains(t, out.String(), "verdict: trust")
@@ -26,9 +26,6 @@ func TestRun(t *testing.T) {
 
 // The fit against the enumeration of all sequences of types, which does not name the December before.
 func TestExact(t *testing.T) {
-	if testing.Short() {
-		t.Skip("too slow under the race detector, for which short mode is")
-	}
 	spec, err := models.ByName("influenza")
 	require.NoError(t, err)
 	want := spec.Exact()

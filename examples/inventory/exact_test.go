@@ -1,3 +1,5 @@
+//go:build long
+
 // The expected cost by dynamic programming, and a search on a grid, to compare with.
 
 package main

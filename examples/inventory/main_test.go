@@ -1,3 +1,5 @@
+//go:build long
+
 package main
 
 import (
@@ -11,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/expect"
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -27,7 +28,6 @@ func TestRun(t *testing.T) {
 
 // Interrupted, it says what it has.
 func TestInterrupted(t *testing.T) {
-	long.Skip(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out bytes.Buffer
@@ -58,7 +58,7 @@ func simulate(low, high float64, rng *rand.Rand) (cost float64) {
 func TestCost(t *testing.T) {
 	e, err := program()
 	require.NoError(t, err)
-	for _, at := range [][2]float64{{29, 207}, {20, 120}, {60, 160}}[:long.Or(1, 3)] {
+	for _, at := range [][2]float64{{29, 207}, {20, 120}, {60, 160}} {
 		own, err := e.At(at[0], at[1])
 		require.NoError(t, err)
 		got, err := own.Estimate(context.Background(), 8000, 1)
@@ -80,7 +80,6 @@ func TestCost(t *testing.T) {
 
 // The optimum is as good as that of the grid.
 func TestOptimum(t *testing.T) {
-	long.Skip(t)
 	e, err := program()
 	require.NoError(t, err)
 	at, err := e.At(20, starts[1])

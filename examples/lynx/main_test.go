@@ -1,3 +1,5 @@
+//go:build long
+
 package main
 
 import (
@@ -9,12 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/examples/models/lynx"
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
 func TestRun(t *testing.T) {
-	long.Skip(t)
 	var out bytes.Buffer
 	require.NoError(t, run(&out, 1, filepath.Join(t.TempDir(), "fit.html")))
 	for _, text := range []string{"verdict: trust", "threshold        3.23", "0.993", "\n1946 "} {
@@ -25,7 +25,6 @@ func TestRun(t *testing.T) {
 // The fits against the exact posterior: log evidences within 0.03, means within 0.02 sd, sds within 3 %, any statement about the
 // tenths of the threshold within 0.01.
 func TestExact(t *testing.T) {
-	long.Skip(t)
 	require.Equal(t, lynx.Trapped, trapped)
 	want := lynx.Exact()
 	assert.InDelta(t, 3.2, want.Latents[0].Mean, 0.1, "what Tong and others find")

@@ -20,7 +20,7 @@ import (
 )
 
 // simulations is how many data sets are simulated: go test ./examples/models -simulations 20.
-var simulations = flag.Int("simulations", 0, "simulated data sets; 0 for 1, or 2 with -long")
+var simulations = flag.Int("simulations", 0, "simulated data sets; 0 for 1, or 2 with -tags long")
 
 const lower, upper, steps = 24.0, 26.0, 30
 

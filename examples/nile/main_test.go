@@ -1,3 +1,5 @@
+//go:build long
+
 package main
 
 import (
@@ -12,11 +14,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/facetvi/facet/examples/models/nile"
-	"github.com/facetvi/facet/internal/long"
 )
 
 func TestRun(t *testing.T) {
-	long.Skip(t)
 	var out bytes.Buffer
 	require.NoError(t, run(&out, 1, filepath.Join(t.TempDir(), "fit.html")))
 	for _, text := range []string{"first in (1898, 1899)   0.759", "0.618", "The level of 1971 is between 81 and 89 km³ with probability 0.9", "The flow of 1971"} {
@@ -27,7 +27,6 @@ func TestRun(t *testing.T) {
 // The fits against enumeration: log evidences within 0.03, so that shifts are compared as they should be; with two shifts the
 // probability of every year, and that both are of more than 10 km³, within 0.015, and the levels within 0.3 km³.
 func TestExact(t *testing.T) {
-	long.Skip(t)
 	const km3 = 10 // in a unit of the enumeration
 	want := nile.Exact()
 	data := make([]float64, len(flow))

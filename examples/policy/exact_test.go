@@ -1,3 +1,5 @@
+//go:build long
+
 // The expected cost by quadrature, and the best numbers, to compare with.
 
 package main

@@ -1,3 +1,5 @@
+//go:build long
+
 package main
 
 import (
@@ -9,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/expect"
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -79,7 +80,7 @@ func TestTraining(t *testing.T) {
 		require.NoError(t, err)
 		return loss(grid, answers)
 	}
-	steps := long.Or(600, 3000)
+	const steps = 3000
 	through, without, atStart, least := trained(true, steps), trained(false, steps), trained(true, 0), loss(grid, bests)
 	t.Logf("mean cost through the ifs %.3f, without the boundary part %.3f, at the start %.3f, of the best numbers %.3f", through, without, atStart, least)
 	require.InDelta(t, 11.299, least, 1e-3)

@@ -1,3 +1,5 @@
+//go:build long
+
 package main
 
 import (
@@ -9,13 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/examples/models"
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
 // The printed answer: when the controller switched first the data do not say, in step 4 or 5, or in step 3.
 func TestRun(t *testing.T) {
-	long.Skip(t)
 	var buffer bytes.Buffer
 	require.NoError(t, run(&buffer, 1, filepath.Join(t.TempDir(), "fit.html")))
 	out := buffer.String()
@@ -28,7 +28,6 @@ func TestRun(t *testing.T) {
 
 // The fit against the exact posterior.
 func TestExact(t *testing.T) {
-	long.Skip(t) // TestExact of examples/influenza is a smaller one
 	spec, err := models.ByName("temperature")
 	require.NoError(t, err)
 	want := spec.Exact()

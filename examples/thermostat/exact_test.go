@@ -1,3 +1,5 @@
+//go:build long
+
 // The probability of the event by a forward recursion, and a search on a grid, to compare with.
 
 package main

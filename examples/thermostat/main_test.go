@@ -1,3 +1,5 @@
+//go:build long
+
 package main
 
 import (
@@ -11,22 +13,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
 func TestRun(t *testing.T) {
 	var out bytes.Buffer
-	page := long.Or("", filepath.Join(t.TempDir(), "page.html"))
+	page := filepath.Join(t.TempDir(), "page.html")
 	require.NoError(t, run(&out, 1, 20, page))
 	for _, text := range []string{"start                       16.50   22.00   0\n", "DeGAS", "learned through the ifs"} {
 		require.Contains(t, out.String(), text)
 	}
-	if page != "" {
-		html, err := os.ReadFile(page)
-		require.NoError(t, err)
-		require.Contains(t, string(html), "<h2>Parameters</h2>")
-	}
+	html, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Contains(t, string(html), "<h2>Parameters</h2>")
 }
 
 // The recursion is a simulation by hand, and its grid is fine enough.
@@ -39,15 +38,12 @@ func TestExact(t *testing.T) {
 		require.InEpsilon(t, p, exact(at, 0.01), 0.003)
 	}
 	require.Less(t, exact(degas, 0.02), 1e-9)
-	if long.On() {
-		require.InDelta(t, 0.0043, exact(best(0.25), 0.02), 5e-5)
-	}
+	require.InDelta(t, 0.0043, exact(best(0.25), 0.02), 5e-5)
 }
 
 // From where DeGAS starts most climbs find thresholds at which the event is four fifths as likely as at the best of the grid, and one of eight seeds another
 // maximum of seven tenths; without the boundary part they stay where they are.
 func TestLearned(t *testing.T) {
-	long.Skip(t)
 	d, err := program(start)
 	require.NoError(t, err)
 	most := exact(best(0.25), 0.02)

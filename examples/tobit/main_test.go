@@ -1,3 +1,5 @@
+//go:build long
+
 package main
 
 import (
@@ -10,12 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/examples/models/tobit"
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
 func TestRun(t *testing.T) {
-	long.Skip(t)
 	var out bytes.Buffer
 	require.NoError(t, run(&out, 1, filepath.Join(t.TempDir(), "fit.html")))
 	for _, text := range []string{"verdict: trust", "limit < 0.7           0.990", "smallest purchase, with probability 0.990", "buys with probability 0.3"} {
@@ -26,7 +26,6 @@ func TestRun(t *testing.T) {
 // The default fit is the exact posterior: means within 0.03 sd, sds within 3 %, the limit's probability within 0.005, the log
 // evidence within 0.02.
 func TestExact(t *testing.T) {
-	long.Skip(t)
 	for i, h := range tobit.Households {
 		require.Equal(t, household{h.Spent, h.Age, h.Liquidity}, households[i])
 	}
@@ -56,7 +55,6 @@ func TestExact(t *testing.T) {
 // Reparameterization alone does not see that who bought nothing wants less than
 // the limit, nor that the limit is below the purchases.
 func TestReparamFails(t *testing.T) {
-	long.Skip(t)
 	density, err := program().Compile()
 	require.NoError(t, err)
 	start, err := vi.StartAt(density, map[string]float64{"limit": 0})

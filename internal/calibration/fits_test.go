@@ -40,7 +40,7 @@ var everyKind = []string{
 }
 
 // Fits that say trust are right, most fits say it, and no ELBO is above the log
-// evidence. Some models, with one seed, stand for all, more with -long; unless there is
+// evidence. Some models, with one seed, stand for all, more with -tags long; unless there is
 // -exhaustive:
 //
 //	go test ./internal/calibration -run TestCalibration/ -v -timeout 0 -exhaustive

@@ -14,7 +14,7 @@ import (
 )
 
 // cases are the collection, the level shifts, and the large cases, with -exhaustive; or one in
-// six of them, and without -long one in eighteen.
+// six of them, and without -tags long one in eighteen.
 var cases = sync.OnceValue(func() []Case {
 	if long.Exhaustive() {
 		return slices.Concat(Cases(), LevelShifts(), []Case{Hierarchy24(true), Hierarchy24(false), LongChangePoint(200)})

@@ -15,7 +15,7 @@ import (
 // A change of level is found where it is, also near the ends of a series and with a
 // decoy 4 nats worse: the guards' most probable pattern is the exact one. Every
 // seventh series, with one seed, stands for all with five, unless there is -exhaustive; and
-// one of them without -long.
+// one of them without -tags long.
 func TestFitsOfLevelShifts(t *testing.T) {
 	every, seeds := long.Or(20, 7), 1
 	if long.Exhaustive() {

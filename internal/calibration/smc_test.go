@@ -177,7 +177,7 @@ func (s *sampler) move() {
 }
 
 // sampled are the cases that are compared with -exhaustive, some of each kind. The first
-// is compared at each run, and three with -long.
+// is compared at each run, and three with -tags long.
 var sampled = []string{
 	"smooth-log-normal-hierarchy", "dense-plane-informed", "censored-survival",
 	"change-normal-two-places", "threshold-binomial-doses", "regression-one-coefficient", "hurdle-abilities",

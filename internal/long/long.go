@@ -1,11 +1,11 @@
 // Package long is for tests that take long, so that all others end in minutes:
 //
 //	go test -vet=off ./...            what a change needs first: 2 to 4 minutes on two processors
-//	go test <package> -long           everything that .ci/run runs
+//	go test -tags long ./...          everything that .ci/run runs
 //	go test <package> -exhaustive     every case there is, for which .ci/run has no time: hours
 //
-// Only tests import it. A package's tests have these flags if one of them does, and .ci/run
-// runs those packages with -long.
+// Only tests import it. A package's tests have the flag -exhaustive if one of them does. A file of which all tests take long has the
+// tag itself, so that it is not compiled without.
 package long
 
 import (
@@ -13,13 +13,10 @@ import (
 	"testing"
 )
 
-var (
-	long       = flag.Bool("long", false, "run the tests that take long, too")
-	exhaustive = flag.Bool("exhaustive", false, "run every case of every test: hours")
-)
+var exhaustive = flag.Bool("exhaustive", false, "run every case of every test: hours")
 
-// On reports whether -long or -exhaustive is given.
-func On() bool { return *long || *exhaustive }
+// On reports whether -tags long or -exhaustive is given.
+func On() bool { return tagged || *exhaustive }
 
 // Exhaustive reports whether -exhaustive is given.
 func Exhaustive() bool { return *exhaustive }
@@ -28,7 +25,7 @@ func Exhaustive() bool { return *exhaustive }
 func Skip(t testing.TB) {
 	t.Helper()
 	if !On() {
-		t.Skip("takes long: run with -long")
+		t.Skip("takes long: run with -tags long")
 	}
 }
 

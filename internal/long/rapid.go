@@ -7,7 +7,7 @@ import (
 )
 
 // Main is the TestMain of a package with tests of pgregory.net/rapid: its draws are the same at
-// each run, unless -rapid.seed varies them, and 20 for each test, or 100 with -long, unless
+// each run, unless -rapid.seed varies them, and 20 for each test, or 100 with -tags long, unless
 // -rapid.checks says how many. Of 100, rapid tries a fifth with -short.
 func Main(m *testing.M) {
 	flag.Parse()

@@ -32,7 +32,7 @@ var contract = []struct {
 	guards   int
 	evidence string
 	latent   string // the first one's exact row
-	slow     bool   // runs with -long
+	slow     bool   // runs with -tags long
 }{
 	{"proposition", 1, "-3.6121", "-0.798 ± 0.603", false},
 	{"temperature", 20, "-33.1244", "20.000000 ± 0.001000", true},

@@ -556,7 +556,7 @@ func TestCurvedGradient(t *testing.T) {
 			members, sides := curvedMembers(t, d)
 			for _, name := range slices.Sorted(maps.Keys(members)) {
 				if !long.On() && name != some[k%len(some)] || len(p.priors) == 3 && !slices.Contains(some, name) {
-					continue // all of them with -long, and in two dimensions
+					continue // all of them with -tags long, and in two dimensions
 				}
 				estimators := []gradient.Boundary{{}}
 				if len(p.guards) > 1 {

@@ -24,7 +24,7 @@ import (
 var paperModels = []string{"proposition", "textmsg", "influenza", "temperature"}
 
 // fittedAt are the iterates of a climb from the priors: late, or early if tests are to be
-// short, or both with -long. The climb is Adam's in units of the family, as vi's is. With vi
+// short, or both with -tags long. The climb is Adam's in units of the family, as vi's is. With vi
 // itself all packages that it is made of would be compiled anew for these tests.
 func fittedAt(t testing.TB, d *graph.Density, f family.Family) (at []family.Q) {
 	t.Helper()

@@ -78,7 +78,7 @@ func cost(b *testing.B, build func(m *graph.Model)) {
 	b.ReportMetric(float64(after.TotalAlloc-before.TotalAlloc)/1e6/float64(b.N), "MB-made")
 }
 
-// A run of more and more latents: a random walk with Student noise. All sizes with -long; peak memory is that of the
+// A run of more and more latents: a random walk with Student noise. All sizes with -tags long; peak memory is that of the
 // process, so run one size at a time by -bench Latents/1000.
 func BenchmarkLatents(b *testing.B) {
 	for _, n := range long.Or([]int{125}, []int{125, 250, 500, 1000}) {

@@ -48,7 +48,7 @@ func TestReferences(t *testing.T) {
 }
 
 // What a run of each model costs, and how far it is from references: means in posterior standard deviations, and standard
-// deviations as parts of these. All models are run with -long.
+// deviations as parts of these. All models are run with -tags long.
 func BenchmarkModels(b *testing.B) {
 	for _, x := range slices.Concat(trials.Ordinary, trials.Hard)[:long.Or(3, len(trials.Ordinary)+len(trials.Hard))] {
 		b.Run(x.Name, func(b *testing.B) {

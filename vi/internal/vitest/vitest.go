@@ -79,18 +79,18 @@ func Estimate(t testing.TB, what string, want float64, got mc.Estimate, seen flo
 	require.LessOrEqual(t, math.Abs(got.Value-want), 5*got.SE+1e-9*math.Abs(want), "%s: %v, want %v", what, got, want)
 }
 
-// Draws is the number of draws of a test that has n with -long: a ninth of them without,
+// Draws is the number of draws of a test that has n with -tags long: a ninth of them without,
 // and a sixteenth with -short. Precision says what is still seen of an error.
 func Draws(n int) int {
 	coarse := coarser()
 	return n / (coarse * coarse)
 }
 
-// Precision is the error that a test with Draws detects: detect with -long, and as many times
+// Precision is the error that a test with Draws detects: detect with -tags long, and as many times
 // that as standard errors are larger.
 func Precision(detect float64) float64 { return float64(coarser()) * detect }
 
-// coarser is by what standard errors are larger than with -long.
+// coarser is by what standard errors are larger than with -tags long.
 func coarser() int {
 	if testing.Short() {
 		return 4
