@@ -38,7 +38,7 @@ func censored(of Dist) *law {
 		return nil
 	}
 	f.supportAt = func(p []Expr) support {
-		s := in(p).support().cut(p[0].constValue(), p[1].constValue())
+		s := in(p).support().cut(p[0].constValue(), p[1].constValue(), 0)
 		s.transform = transform{}
 		return s
 	}

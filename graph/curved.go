@@ -205,7 +205,7 @@ func (m *Model) isTransform(id nodeID) bool {
 		return false
 	}
 	u := m.st.head(x)
-	return m.latents[u.a].prior.law != nil && m.latents[u.a].prior.support().fn == m.st.like(id).fn
+	return m.latents[u.a].support.fn == m.st.like(id).fn
 }
 
 // positiveAtom is the guard coef·x + v > 0 for one x that is not affine.

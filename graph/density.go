@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -295,11 +294,8 @@ func (d *Density) ConstrainOne(i int, u float64) float64 { return d.made().m.lat
 
 // ConstrainSlope is the derivative of ConstrainOne for a continuous latent or a parameter.
 func (d *Density) ConstrainSlope(i int, u float64) float64 {
-	s := d.made().m.latents[i].prior.support()
-	if s.fn == kernel.None {
-		return 1
-	}
-	return math.Exp(s.logJac(s, Expr{v: u}).v)
+	s := d.made().m.latents[i].support
+	return s.slope(s, u)
 }
 
 // UnconstrainOne is the inverse of ConstrainOne: the unconstrained coordinate at
@@ -307,8 +303,7 @@ func (d *Density) ConstrainSlope(i int, u float64) float64 {
 // latent's prior is an error that names the latent and where it was sampled.
 func (d *Density) UnconstrainOne(i int, x float64) (float64, error) {
 	l := d.made().m.latents[i]
-	s := l.prior.support()
-	u := s.inverse(s, x)
+	u := l.support.inverse(l.support, x)
 	if math.IsNaN(u) || math.IsInf(u, 0) {
 		return math.NaN(), fmt.Errorf("graph: %v: latent %s cannot be %v: its prior is %s", l.place, l.name, x, l.prior.law.name)
 	}

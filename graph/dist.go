@@ -70,6 +70,8 @@ type law struct {
 	residual func(e float64, p []float64) float64
 	// shares is the distribution of e, for laws of which it is known.
 	shares *shares
+	// light says of laws on the line that their tails fall off as those of a normal.
+	light bool
 }
 
 type param struct {

@@ -18,7 +18,7 @@ var normal = &law{
 	rand:    func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*rng.NormFloat64() },
 	start:   func(p []float64) (center, scale float64) { return p[0], p[1] },
 
-	residual: normalResidual, shares: &normalShares,
+	residual: normalResidual, shares: &normalShares, light: true,
 
 	quantile: func(u Expr, p []Expr) Expr { return Add(p[0], Mul(p[1], u)) },
 	logCDF:   func(x Expr, p []Expr) Expr { return LogNormalCDF(Div(Sub(x, p[0]), p[1])) },

@@ -167,7 +167,7 @@ func (m *Model) coordinate(i int) string {
 		return m.format(m.featureNodes[i-anyDim], 4)
 	}
 	l := m.latents[i]
-	if l.prior.support().fn == kernel.Exp {
+	if l.support.fn == kernel.Exp {
 		return "log(" + l.name + ")"
 	}
 	return l.name

@@ -152,7 +152,7 @@ func average(weights, xs []Expr) Expr {
 
 // or is the support of values of s or t. It has a transform if they are one.
 func (s support) or(t support) support {
-	same := s.lo == t.lo && s.hi == t.hi && s.fn == t.fn && s.forward != nil && t.forward != nil
+	same := s.lo == t.lo && s.hi == t.hi && s.fn == t.fn && s.unit == t.unit && s.forward != nil && t.forward != nil
 	if t.first() < s.first() {
 		s.lo, s.closedLo = t.lo, t.closedLo
 	}

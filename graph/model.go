@@ -58,6 +58,7 @@ type Model struct {
 type latent struct {
 	name     string
 	prior    Dist
+	support  support   // of the prior
 	value    nodeID    // the value in the program: the coordinate itself, or its transform
 	discrete *discrete // if it is
 	place    *place
@@ -65,10 +66,7 @@ type latent struct {
 }
 
 // constrain is the value in the program at coordinate u.
-func (l latent) constrain(u float64) float64 {
-	s := l.prior.support()
-	return s.value(s, u)
-}
+func (l *latent) constrain(u float64) float64 { return l.support.value(l.support, u) }
 
 // An observation is one observed value; all of one name form a vector.
 type observation struct {
@@ -188,7 +186,7 @@ func (m *Model) Err() error { return m.err }
 
 // Sample adds a latent with the given prior and returns its value. Latents
 // with support (0, ∞) or an interval are transformed from an unconstrained
-// coordinate (exp, logistic), and the log-Jacobian of the transform is counted. One with a
+// coordinate (exp, logistic, those of Truncated by Φ or a ramp), and the log-Jacobian of the transform is counted. One with a
 // prior of whole numbers is discrete: its value is a number like any other, to compare
 // (Equal, Less, Greater), to compute with, and to choose by (Switch). Counts are
 // taken up to where 1e-12 of the prior is left; where that is beyond 4096 of them, or cannot be
@@ -220,6 +218,9 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 		x := s.forward(s, u)
 		l.value = x.id
 		term = Add(m.logProb("latent "+name, prior, x), s.logJac(s, u)).in(m)
+	}
+	if m.err == nil {
+		l.support = l.prior.support()
 	}
 	m.latents = append(m.latents, l)
 	m.terms = append(m.terms, modelTerm{priorOf(name), l.place, term, true})

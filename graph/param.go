@@ -101,7 +101,7 @@ func (m *Model) Param(name string, start float64, options ...ParamOption) Expr {
 	}
 	m.params++
 	coord := m.st.leaf(kLatent, at)
-	l := latent{name: name, prior: prior, value: coord, place: m.here()}
+	l := latent{name: name, prior: prior, support: s, value: coord, place: m.here()}
 	if m.err == nil {
 		l.value = s.forward(s, Expr{m: m, id: coord}).id
 	}
@@ -176,7 +176,7 @@ func (d *Density) Bounds(i int) (lo, hi float64) {
 	if i < 0 || i >= d.Params() {
 		panic(fmt.Sprintf("graph: parameter %d of %d", i, d.Params()))
 	}
-	s := d.m.latents[i].prior.support()
+	s := d.m.latents[i].support
 	return s.lo, s.hi
 }
 

@@ -40,6 +40,7 @@ type Residuals struct {
 	constant map[float64][]float64 // rows that are one number
 	tmp      []float64
 	p        []float64
+	located  int // the step that shared centers and scales are of; −1 for none
 }
 
 // A residualStep leads to one latent from those before it.
@@ -53,6 +54,7 @@ type residualStep struct {
 	rows          [][]float64   // the parameters otherwise
 	center, scale []float64     // rows
 	shared        bool          // other steps use center and scale too
+	like          int           // the first of successive ones that have the same
 	constant      bool          // scale is a number
 }
 
@@ -138,8 +140,17 @@ func (r *Residuals) step(prior Dist, center, scale []float64) residualStep {
 		s.center, s.scale, s.constant = s.rows[0], s.rows[1], prior.params[1].m == nil
 	} else {
 		s.center, s.scale, s.shared = center, scale, true
+		s.like = len(r.steps)
+		if at := s.like - 1; at >= 0 && r.steps[at].sameStart(prior) {
+			s.like = r.steps[at].like
+		}
 	}
 	return s
+}
+
+// sameStart reports whether center and scale are shared, and those of a prior too: laws of one name are one law.
+func (s *residualStep) sameStart(prior Dist) bool {
+	return s.shared && s.law.name == prior.law.name && slices.Equal(s.params, prior.params)
 }
 
 // number is a row of one number.
@@ -320,6 +331,7 @@ func (r *Residuals) Invert() {
 func (r *Residuals) walk(solve func(i int, s *residualStep, z, e []float64) bool) {
 	n, normals := r.N, 0.0
 	clear(r.LogPrior)
+	r.located = -1
 	for i := range r.steps {
 		s := &r.steps[i]
 		for _, in := range s.before {
@@ -351,7 +363,8 @@ func (r *Residuals) walk(solve func(i int, s *residualStep, z, e []float64) bool
 
 // locate finds the step's centers and scales where they are not parameters.
 func (r *Residuals) locate(s *residualStep) {
-	if s.shared {
+	if s.shared && s.like != r.located {
+		r.located = s.like
 		for k := range r.N {
 			s.center[k], s.scale[k] = s.law.start(r.params(s, k))
 		}

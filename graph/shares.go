@@ -7,7 +7,7 @@ import (
 	"github.com/facetvi/facet/internal/truncnorm"
 )
 
-var softplus, sigmoid = kernel.Softplus.Value, kernel.Sigmoid.Value
+var softplus = kernel.Softplus.Value
 
 // shares are the probabilities of intervals under the distribution of a prior's residual.
 type shares struct {
@@ -25,8 +25,8 @@ var (
 			return kernel.Log1mExp.Value(lo-hi) - softplus(-hi) - softplus(lo)
 		},
 		func(u, lo, hi float64) float64 {
-			below, above := sigmoid(lo*logisticSD), sigmoid(-lo*logisticSD) // F(lo), 1 − F(lo)
-			toBelow, toAbove := sigmoid(hi*logisticSD), sigmoid(-hi*logisticSD)
+			below, above := logisticTails(lo)
+			toBelow, toAbove := logisticTails(hi)
 			return between((math.Log((1-u)*below+u*toBelow)-math.Log((1-u)*above+u*toAbove))/logisticSD, lo, hi)
 		},
 	}

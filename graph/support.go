@@ -14,7 +14,8 @@ type support struct {
 	lo, hi float64
 	// Finite bounds of continuous values are values themselves.
 	closedLo, closedHi bool
-	whole              bool // the values are whole numbers, bounds included
+	whole              bool    // the values are whole numbers, bounds included
+	unit               float64 // of a transform that has one
 	transform
 }
 
@@ -33,6 +34,7 @@ type transform struct {
 	forward func(s support, u Expr) Expr
 	value   func(s support, u float64) float64 // forward of a number, in a tenth of the time
 	logJac  func(s support, u Expr) Expr       // log f′(u)
+	slope   func(s support, u float64) float64 // f′(u)
 	inverse func(s support, x float64) float64 // NaN or infinite outside the open support
 	// Coordinates in place of −∞ and ∞, where f is finite.
 	least, greatest float64
@@ -43,6 +45,7 @@ var identity = transform{
 	forward: func(_ support, u Expr) Expr { return u },
 	value:   func(_ support, u float64) float64 { return u },
 	logJac:  func(_ support, _ Expr) Expr { return Expr{} },
+	slope:   func(support, float64) float64 { return 1 },
 	inverse: func(_ support, x float64) float64 { return x },
 	least:   -math.MaxFloat64, greatest: math.MaxFloat64,
 }
@@ -55,6 +58,7 @@ var exponentialMap = transform{
 	forward: func(_ support, u Expr) Expr { return Exp(u) },
 	value:   func(_ support, u float64) float64 { return kernel.Exp.Value(u) },
 	logJac:  func(_ support, u Expr) Expr { return u },
+	slope:   func(_ support, u float64) float64 { return kernel.Exp.Value(u) },
 	inverse: func(_ support, x float64) float64 { return math.Log(x) },
 	least:   -744, greatest: 709,
 }
@@ -65,6 +69,7 @@ var logisticMap = transform{
 	forward: func(_ support, u Expr) Expr { return Sigmoid(u) },
 	value:   func(_ support, u float64) float64 { return kernel.Sigmoid.Value(u) },
 	logJac:  func(_ support, u Expr) Expr { return Neg(Add(Softplus(u), Softplus(Neg(u)))) },
+	slope:   func(_ support, u float64) float64 { return kernel.Sigmoid.Slope(u, 0) },
 	inverse: func(_ support, x float64) float64 { return math.Log(x) - math.Log1p(-x) },
 	least:   -744, greatest: 744,
 }
@@ -77,6 +82,7 @@ var scaledLogisticMap = transform{
 	logJac: func(s support, u Expr) Expr {
 		return Sub(math.Log(s.hi-s.lo), Add(Softplus(u), Softplus(Neg(u))))
 	},
+	slope:   func(s support, u float64) float64 { return (s.hi - s.lo) * kernel.Sigmoid.Slope(u, 0) },
 	inverse: func(s support, x float64) float64 { return math.Log(x-s.lo) - math.Log(s.hi-x) },
 	least:   -744, greatest: 744,
 }

@@ -19,16 +19,17 @@ func Truncated[A, B Value](d Dist, lo A, hi B) Dist {
 }
 
 func truncated(of Dist) *law {
-	f, s := combined("Truncated", []param{{"lo", limit}, {"hi", limit}}, of)
-	in := func(p []Expr) Dist { return s.at(p)[0] }
+	f, _ := combined("Truncated", []param{{"lo", limit}, {"hi", limit}}, of)
+	in := func(p []Expr) Dist { return Dist{law: of.law, params: p[2:]} }
 	f.noPrior = of.law.noPrior
+	unit := of.unit()
 	f.check = func(p []Expr) error {
 		if !in(p).hasCDF() {
 			return errNoCDF
 		}
 		return nil
 	}
-	f.supportAt = func(p []Expr) support { return in(p).support().cut(p[0].constValue(), p[1].constValue()) }
+	f.supportAt = func(p []Expr) support { return in(p).support().cut(p[0].constValue(), p[1].constValue(), unit) }
 	f.logProb = func(x Expr, p []Expr) Expr {
 		d := in(p)
 		return Sub(d.logProb(x), d.logIn(f.supportAt(p)))
@@ -46,26 +47,51 @@ func truncated(of Dist) *law {
 		return Sub(d.logMass(x, Expr{v: s.hi}), d.logIn(s))
 	}
 	f.rand = func(p []float64, rng *rand.Rand) float64 {
-		if of.law.shares != nil {
-			c := newCut(of.law, p, of.law.shares)
-			if u := c.quantile(unitRand(rng)); isFinite(u) {
-				return u
+		if shares := of.law.shares; shares != nil || of.law.start != nil && of.law.supportAt == nil {
+			c, tries := newCut(of.law, p, shares, unit), mostOutside
+			if shares != nil { // a quantile costs as much as a few draws
+				tries = 2
+			}
+			for range tries {
+				if x := c.all.value(c.all, of.law.rand(p[2:], rng)); c.s.contains(x) {
+					if u := c.s.inverse(c.s, x); isFinite(u) {
+						return u
+					}
+				}
+			}
+			if shares != nil {
+				if u := c.quantile(unitRand(rng)); isFinite(u) {
+					return u
+				}
 			}
 		}
 		whole := Dist{law: f, params: numbersOf(p)}
 		return in(whole.params).drawIn(whole.support(), rng)
 	}
-	// Where shares are not known, those of a logistic distribution are near enough.
 	f.start = func(p []float64) (center, scale float64) {
-		c := newCut(of.law, p, cmp.Or(of.law.shares, &logisticShares))
+		c := newCut(of.law, p, cmp.Or(of.law.shares, &logisticShares), unit)
 		if c.s.lo == c.all.lo && c.s.hi == c.all.hi {
 			return c.center, c.scale
+		}
+		if center, scale = c.middle(); scale > 0 && isFinite(center/scale) {
+			return center, scale
 		}
 		low, high := c.quantile(0.1587), c.quantile(0.8413)
 		return low + 0.5*(high-low), 0.5 * (high - low)
 	}
 	return f
 }
+
+// logisticTails are the shares of a logistic distribution below and above a residual.
+func logisticTails(e float64) (below, above float64) {
+	t := kernel.Exp.Value(-logisticSD * math.Abs(e))
+	if below, above = t/(1+t), 1/(1+t); e > 0 {
+		return above, below
+	}
+	return below, above
+}
+
+const rootTwoPi = 2.5066282746310002
 
 // A quantile by search costs as much as mostOutside draws.
 const mostOutside = 200
@@ -108,15 +134,25 @@ type cut struct {
 }
 
 // newCut cuts a law; p has the bounds and then the law's parameters.
-func newCut(of *law, p []float64, shares *shares) (c cut) {
+func newCut(of *law, p []float64, shares *shares, unit float64) (c cut) {
 	if c.all = of.support; of.supportAt != nil {
 		c.all = of.supportAt(numbersOf(p[2:]))
 	}
-	c.s, c.shares = c.all.cut(p[0], p[1]), shares
+	c.s, c.shares = c.all.cut(p[0], p[1], unit), shares
 	c.center, c.scale = of.start(p[2:])
 	residual := func(x float64) float64 { return (c.all.inverse(c.all, x) - c.center) / c.scale }
 	c.lo, c.hi = residual(c.s.lo), residual(c.s.hi)
 	return c
+}
+
+// middle are about the median of the coordinate and its standard deviation, as if the residual were logistic.
+func (c *cut) middle() (center, scale float64) {
+	below, above := logisticTails(c.lo)
+	toBelow, toAbove := logisticTails(c.hi)
+	mass, part, rest := max(toBelow-below, above-toAbove), below+toBelow, above+toAbove // of twice as much
+	v := c.center + c.scale*kernel.Log.Value(part/rest)/logisticSD
+	u := c.s.inverse(c.s, c.all.value(c.all, v))
+	return u, c.scale * 4 * mass / (rootTwoPi * logisticSD * part * rest) * c.all.slope(c.all, v) / c.s.slope(c.s, u)
 }
 
 // quantile is the coordinate below which there is the part u.
@@ -125,8 +161,28 @@ func (c *cut) quantile(u float64) float64 {
 	return c.s.inverse(c.s, between(x, c.s.lo, c.s.hi))
 }
 
-// cut is the part of s between lo and hi.
-func (s support) cut(lo, hi float64) support {
+// unit is a quarter of the scale of a law on the line with light tails, if that is a number; or else 0. The posterior's is mostly smaller than
+// the prior's.
+func (d Dist) unit() float64 {
+	if !d.law.light {
+		return 0
+	}
+	p := make([]float64, len(d.params))
+	for i, x := range d.params {
+		if v, known := x.IsConst(); known {
+			p[i] = v
+		} else {
+			p[i] = math.NaN()
+		}
+	}
+	if _, scale := d.law.start(p); scale > 0 {
+		return scale / 4
+	}
+	return 0
+}
+
+// cut is the part of s between lo and hi, unit being that of the law, or 0.
+func (s support) cut(lo, hi, unit float64) support {
 	if s.whole {
 		s.lo, s.hi = max(s.lo, math.Ceil(lo)), min(s.hi, math.Floor(hi))
 		return s
@@ -140,18 +196,57 @@ func (s support) cut(lo, hi float64) support {
 	if hi < s.hi {
 		s.hi, s.closedHi = hi, true
 	}
+	s.unit = unit
 	switch {
 	case s.forward == nil: // a support that has no coordinate gets none
+	case math.IsInf(s.hi, 1) && unit > 0:
+		s.transform = rampMap
 	case math.IsInf(s.hi, 1) && s.lo == 0:
 		s.transform = exponentialMap
 	case math.IsInf(s.hi, 1):
 		s.transform = shiftedMap
+	case math.IsInf(s.lo, -1) && unit > 0:
+		s.transform = rampMap.reflected()
 	case math.IsInf(s.lo, -1):
-		s.transform = reflectedMap
+		s.transform = shiftedMap.reflected()
 	default:
-		s.transform = scaledLogisticMap
+		s.transform = normalMap
 	}
 	return s
+}
+
+// Where the density at a bound is not 0, that of u falls off there as a normal does by normalMap and rampMap, and only exponentially by
+// a logistic or an exponential function: so it is near to what a fit takes it for.
+
+// normalMap is x = lo + (hi − lo)·Φ(u).
+var normalMap = transform{
+	fn:      kernel.NormalCDF,
+	forward: func(s support, u Expr) Expr { return Add(s.lo, Mul(s.hi-s.lo, apply1(kernel.NormalCDF, u))) },
+	value:   func(s support, u float64) float64 { return s.lo + (s.hi-s.lo)*kernel.NormalCDF.Value(u) },
+	logJac:  func(s support, u Expr) Expr { return Sub(math.Log(s.hi-s.lo)-halfLog2Pi, Mul(0.5, Square(u))) },
+	slope:   func(s support, u float64) float64 { return (s.hi - s.lo) * kernel.NormalCDF.Slope(u, 0) },
+	inverse: func(s support, x float64) float64 {
+		if below, above := (x-s.lo)/(s.hi-s.lo), (s.hi-x)/(s.hi-s.lo); below > above {
+			return -kernel.NormalQuantile.Value(above)
+		} else {
+			return kernel.NormalQuantile.Value(below)
+		}
+	},
+	least: -37, greatest: 37,
+}
+
+// rampMap is x = lo + unit·ramp(u).
+var rampMap = transform{
+	fn:      kernel.Ramp,
+	forward: func(s support, u Expr) Expr { return Add(s.lo, Mul(s.unit, apply1(kernel.Ramp, u))) },
+	value:   func(s support, u float64) float64 { return s.lo + s.unit*kernel.Ramp.Value(u) },
+	logJac:  func(s support, u Expr) Expr { return Add(math.Log(s.unit), apply1(kernel.LogRampSlope, u)) },
+	slope:   func(s support, u float64) float64 { return s.unit * math.Exp(kernel.LogRampSlope.Value(u)) },
+	inverse: func(s support, x float64) float64 {
+		u, _ := kernel.Ramp.Inverse((x - s.lo) / s.unit)
+		return u[0]
+	},
+	least: -37, greatest: 1e300,
 }
 
 // shiftedMap is x = lo + eᵘ.
@@ -160,16 +255,24 @@ var shiftedMap = transform{
 	forward: func(s support, u Expr) Expr { return Add(s.lo, Exp(u)) },
 	value:   func(s support, u float64) float64 { return s.lo + kernel.Exp.Value(u) },
 	logJac:  func(_ support, u Expr) Expr { return u },
+	slope:   func(_ support, u float64) float64 { return kernel.Exp.Value(u) },
 	inverse: func(s support, x float64) float64 { return math.Log(x - s.lo) },
 	least:   -744, greatest: 709,
 }
 
-// reflectedMap is x = hi − e⁻ᵘ.
-var reflectedMap = transform{
-	fn:      kernel.Exp,
-	forward: func(s support, u Expr) Expr { return Sub(s.hi, Exp(Neg(u))) },
-	value:   func(s support, u float64) float64 { return s.hi - kernel.Exp.Value(-u) },
-	logJac:  func(_ support, u Expr) Expr { return Neg(u) },
-	inverse: func(s support, x float64) float64 { return -math.Log(s.hi - x) },
-	least:   -709, greatest: 744,
+// reflected is the map of −u to −x, from hi down.
+func (t transform) reflected() transform {
+	mirrored := func(s support) support {
+		s.lo = -s.hi
+		return s
+	}
+	return transform{
+		fn:      t.fn,
+		forward: func(s support, u Expr) Expr { return Neg(t.forward(mirrored(s), Neg(u))) },
+		value:   func(s support, u float64) float64 { return -t.value(mirrored(s), -u) },
+		logJac:  func(s support, u Expr) Expr { return t.logJac(mirrored(s), Neg(u)) },
+		slope:   func(s support, u float64) float64 { return t.slope(mirrored(s), -u) },
+		inverse: func(s support, x float64) float64 { return -t.inverse(mirrored(s), -x) },
+		least:   -t.greatest, greatest: -t.least,
+	}
 }

@@ -190,7 +190,7 @@ func (g *generator) continuous() Law {
 // variable is a latent with this law.
 func (l Law) variable() variable {
 	v := variable{space: l.Space}
-	if l.Space == Interval {
+	if l.Space == Interval || l.Space == Cut {
 		v.lo, v.hi = l.Params[0], l.Params[1]
 	}
 	return v

@@ -34,7 +34,7 @@ var combinedLaws = []Law{
 	{func(p []e) graph.Dist { return graph.Truncated(graph.Normal(p[2], p[3]), p[0], p[1]) }, func(x float64, p []float64) float64 {
 		d := distuv.Normal{Mu: p[2], Sigma: p[3]}
 		return d.LogProb(x) - math.Log(between(d, p[0], p[1]))
-	}, "ccrp", Interval, []float64{-1, 2, 0.3, 1.2}, []float64{-1, 0.2, 1.9}},
+	}, "ccrp", Cut, []float64{-1, 2, 0.3, 1.2}, []float64{-1, 0.2, 1.9}},
 	{func(p []e) graph.Dist { return graph.Truncated(graph.Logistic(p[0], p[1]), 0, math.Inf(1)) }, func(x float64, p []float64) float64 {
 		r := (x - p[0]) / p[1]
 		return -softplus(r) - softplus(-r) - math.Log(p[1]) + softplus(-p[0]/p[1])

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/facetvi/facet/graph"
 )
 
@@ -56,6 +58,7 @@ const (
 	Half
 	Unit
 	Interval
+	Cut // an interval, by a normal distribution function
 )
 
 // A variable is a latent or a parameter.
@@ -74,6 +77,8 @@ func (v variable) value(u float64) (x, logJac float64) {
 		return math.Exp(u), u
 	case Unit:
 		return sigmoid(u), -softplus(-u) - softplus(u)
+	case Cut:
+		return v.lo + (v.hi-v.lo)*distuv.UnitNormal.CDF(u), math.Log(v.hi-v.lo) + distuv.UnitNormal.LogProb(u)
 	case Interval:
 		return v.lo + (v.hi-v.lo)*sigmoid(u), math.Log(v.hi-v.lo) - softplus(-u) - softplus(u)
 	}

@@ -30,7 +30,9 @@ const (
 	Abs
 	Stirling   // log(xˣe⁻ˣ/Γ(1+x)), of x ≥ 0
 	GammaRatio // log(Γ(x+½)/(Γ(x)·√x))
-	LogTail    // of x < −log 2, what the tangent of log at ½ leaves of it at eˣ; else 0
+	Ramp       // about max(0, x), smoothly
+	LogRampSlope
+	LogTail // of x < −log 2, what the tangent of log at ½ leaves of it at eˣ; else 0
 	Mul
 	Div
 	Pow
@@ -153,7 +155,7 @@ func (f Function) Increasing() bool {
 // Positive reports whether all values of f are > 0.
 func (f Function) Positive() bool {
 	switch f {
-	case Exp, Sigmoid, Softplus, NormalCDF, ExponentialOfNormal, HalfNormalOfNormal, HalfCauchyOfNormal:
+	case Exp, Sigmoid, Softplus, Ramp, NormalCDF, ExponentialOfNormal, HalfNormalOfNormal, HalfCauchyOfNormal:
 		return true
 	}
 	return false
@@ -234,9 +236,11 @@ var functions = [...]function{
 	Lgamma: {name: "lgamma", unary: lgamma, slope: func(x, _ float64) float64 { return digamma(x) }},
 	Abs:    {name: "abs", unary: math.Abs, inverse: absInverse, even: true, slope: func(x, _ float64) float64 { return math.Copysign(1, x) }},
 
-	Stirling:   {name: "stirling", unary: stirling, slope: stirlingSlope},
-	GammaRatio: {name: "gammaratio", unary: gammaRatio, slope: gammaRatioSlope},
-	LogTail:    {name: "logtail", unary: logTail, slope: logTailSlope},
+	Stirling:     {name: "stirling", unary: stirling, slope: stirlingSlope},
+	GammaRatio:   {name: "gammaratio", unary: gammaRatio, slope: gammaRatioSlope},
+	Ramp:         {name: "ramp", unary: ramp, slope: rampSlope, inverse: rampInverse, loop: rampLoop, slopeLoop: rampSlopes},
+	LogRampSlope: {name: "logrampslope", unary: logRampSlope, slope: logRampSlopeSlope, loop: logRampSlopeLoop, slopeLoop: logRampSlopeSlopes},
+	LogTail:      {name: "logtail", unary: logTail, slope: logTailSlope},
 
 	Mul: {name: "mul", binary: func(a, b float64) float64 { return a * b }, loop: vec.Mul, diff: product},
 	Div: {

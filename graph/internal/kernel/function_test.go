@@ -47,7 +47,7 @@ func pointsOf(f Function) []float64 {
 		return []float64{-2.5, -0.4, 0.7, 3}
 	case NormalQuantile, LogBetaBelow, LogBetaAbove:
 		return []float64{0.15, 0.3, 0.8}
-	case LogStudentCDF, LogLaplaceCDF, LogCauchyCDF, LogNormalCDF, IfNonNegative, Shorter:
+	case LogStudentCDF, LogLaplaceCDF, LogCauchyCDF, LogNormalCDF, Ramp, LogRampSlope, IfNonNegative, Shorter:
 		return []float64{-3, -0.8, 0.3, 2}
 	}
 	return []float64{0.3, 0.8, 1.7}
@@ -98,6 +98,21 @@ func checkDerivatives(t *testing.T, k Kernel, x []float64, f func(x []float64) f
 		require.InDelta(t, 3*slope[j], eval(d.k, at()...), 1e-8*math.Abs(3*slope[j]), "operand %d", j)
 		operands[upstream], operands[result], operands[0] = 0, math.NaN(), math.Inf(1)
 		require.Zero(t, eval(d.k, at()...), "of an untaken branch")
+	}
+}
+
+// The inverse of the ramp is good to the last digits, where the ramp is about exp(−x²/2)/|x|, and where it is about x.
+func TestRampInverse(t *testing.T) {
+	for x := -37.0; x < 50; x += 0.125 {
+		root, n := Ramp.Inverse(Ramp.Value(x))
+		require.Equal(t, 1, n)
+		require.InDelta(t, x, root[0], 1e-14*(1+math.Abs(x)))
+	}
+	for y, x := range map[float64]float64{0: math.Inf(-1), 1e300: 1e300, math.Exp(-0.5): 0, math.Inf(1): math.Inf(1)} {
+		root, _ := Ramp.Inverse(y)
+		if require.Equal(t, math.IsInf(x, 0), math.IsInf(root[0], 0)); !math.IsInf(x, 0) {
+			require.InDelta(t, x, root[0], 1e-14*(1+x))
+		}
 	}
 }
 
