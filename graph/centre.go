@@ -249,7 +249,7 @@ func (d *Density) dependences(is, planes []bool) func(id nodeID) dependence {
 	return of
 }
 
-// Shift adds X to the centred latents of points, or takes it from them, where n points are at most a batch.
+// Shift adds sign·X to the centred latents of points: from z to w with the sign 1, and back with −1.
 func (c *Centring) Shift(points [][]float64, sign float64) error {
 	const batch = 64
 	x, err := c.Density.ExecutorOf(c.shift, batch, Compute{Out: true})
