@@ -302,7 +302,7 @@ func TestRandomPrograms(t *testing.T) {
 	})
 	t.Log(&c)
 	require.Less(t, c.worst, 5.0)
-	require.InDelta(t, 1, c.mean(), long.Or(0.2, 0.05))
+	require.InDelta(t, 1, c.mean(), 0.2) // the numbers of a program are not independent of each other
 	require.Less(t, c.evidence, 10.0)
 	require.Greater(t, c.programs, programs.OfChecks(t, 100))
 	require.Greater(t, c.walls, programs.OfChecks(t, 100))
