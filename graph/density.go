@@ -38,6 +38,8 @@ type compiled struct {
 	terms   []modelTerm // of the program, with those of missing observations
 	missing []bool      // by observation; nil if none is
 
+	centred map[int][]int // see Centring: by centred latent, the others in its prior's term
+
 	nodes       nodes // the store as Compile found it: never written again
 	fingerprint func() string
 }

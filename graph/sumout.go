@@ -61,11 +61,14 @@ func (d *Density) sumOut() (x sumOut, err error) {
 	}
 	kept := m.terms[:0:0]
 	for t, x := range m.terms {
-		if !in[t] {
+		switch {
+		case !in[t]:
 			kept = append(kept, x)
+		case x.prior: // each latent has one
+			kept = append(kept, modelTerm{x.what, x.place, m.st.constant(0), true})
 		}
 	}
-	c := &compiled{m: m, from: d.from, arr: d.arr, names: d.names, index: d.index, terms: kept, fingerprint: d.fingerprint}
+	c := &compiled{m: m, from: d.from, arr: d.arr, names: d.names, index: d.index, terms: kept, fingerprint: d.fingerprint, centred: d.centred}
 	return sumOut{c, switches}, c.compile(nil)
 }
 
@@ -172,7 +175,7 @@ func (d *Density) summable() (switches []SwitchLatent, terms [][]planeTerm) {
 			met[x.of] = x.at
 		}
 		for k, at := range met {
-			meets[k] = meets[k] || len(met) > 1 || d.m.terms[t].prior
+			meets[k] = meets[k] || len(met) > 1 || d.m.terms[t].prior && d.centred == nil
 			of[k] = append(of[k], planeTerm{t, at})
 		}
 	})

@@ -50,19 +50,21 @@ func runSampler(ctx context.Context, d *graph.Density, s job, m *monitor) (*Post
 func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample scout.Result, from [][]float64) (*Posterior, error) {
 	m.begins("sampling")
 	run := smc.Settings{Seed: parallel.Mix(s.Seed, samplerStream), Effective: s.sampler.Draws, Over: m.budget.Over}
-	sampled, switches, err := withoutSwitches(d, &run, from)
+	w, err := withoutSwitches(d, &run, from)
 	if err != nil {
 		return nil, err
 	}
 	if from == nil {
-		sample, err = scout.Run(ctx, sampled, scout.Settings{Islands: 4, Particles: 128, Seed: parallel.Mix(s.Seed, scoutStream), Over: m.half.Over})
+		sample, err = scout.Run(ctx, w.summed, scout.Settings{Islands: 4, Particles: 128, Seed: parallel.Mix(s.Seed, scoutStream), Over: m.half.Over})
 		if required, _ := d.Requirements(); errors.Is(err, scout.ErrNowhere) && required != nil {
 			sample, err = noScout, nil // the prior hardly ever meets what is required, which the sampler comes to step by step
 		}
 		if err != nil {
 			return nil, err
 		}
-		run.Draws = sample.Z
+		if run.Draws, err = w.there(sample.Z); err != nil {
+			return nil, err
+		}
 	}
 	p := &Posterior{Density: d, Settings: s.settings(), findings: &findings{Tried: 1, Scout: sample.LogEvidence}}
 	var began time.Time // of the moves at β = 1
@@ -73,15 +75,15 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 		m.sampling(at, began)
 	}
 	run.Near = func(draws [][]float64) (smc.Proposal, error) {
-		if q := cells.NewProposal(ctx, d.Dim(), draws, switches, parallel.Mix(s.Seed, cellStream)); q != nil {
+		if q := cells.NewProposal(ctx, d.Dim(), draws, w.switches, parallel.Mix(s.Seed, cellStream)); q != nil {
 			return q, nil
 		}
 		return nil, ctx.Err()
 	}
 	if s.sampler.Draws == 0 {
-		run.Enough = p.need
+		run.Enough = func(r smc.Result) float64 { return p.need(w.back(r)) }
 	}
-	r, err := smc.Run(ctx, sampled, run)
+	r, err := smc.Run(ctx, w.sampled, run)
 	if r.Z == nil || err != nil && ctx.Err() == nil {
 		return nil, err
 	}
@@ -96,13 +98,17 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 	}
 	if err == nil {
 		draws := weighted.Chains{Z: r.Z, N: r.Chains, Effective: r.Effective}
-		e, failed := cells.Bridge(ctx, sampled, draws, switches, r.Gradients/8, parallel.Mix(s.Seed, cellStream))
+		e, failed := cells.Bridge(ctx, w.sampled, draws, w.switches, r.Gradients/8, parallel.Mix(s.Seed, cellStream))
 		if failed != nil {
 			return nil, failed
 		}
 		if e.SE < r.LogEvidence.SE {
 			r.LogEvidence = e
 		}
+	}
+	if w.centring != nil {
+		r = w.back(r)
+		r.Diagnose(d.Arrangement())
 	}
 	p.take(r)
 	p.findings.Verdict = p.judgeSampler(r, sample)
@@ -165,25 +171,67 @@ func samplerFirst(ctx context.Context, d *graph.Density) (bool, error) {
 	return len(search.Cells) == 0 || search.Cells[0].LogEvidence.Value-search.Cells[0].ELBO.Value > mostUnlike, nil
 }
 
-// withoutSwitches is d with switches summed out, as far as that goes, and makes run draw them given the others, and begin with draws.
-func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (*graph.Density, []graph.SwitchLatent, error) {
-	run.Draws = slices.Clone(draws)
+// A without is a density with switches summed out, as far as that goes, and where there are some perhaps in other coordinates.
+type without struct {
+	summed, sampled *graph.Density // in the coordinates of the density, and in the sampler's
+	switches        []graph.SwitchLatent
+	centring        *graph.Centring // nil where coordinates are the same
+}
+
+// withoutSwitches is d with switches summed out, and makes run draw them given the others, and begin with draws.
+func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (w without, err error) {
+	w = without{summed: d, sampled: d}
+	run.Draws = draws
 	summed, switches, err := d.SumOut()
 	if err != nil || summed == nil {
-		return d, nil, err
+		return w, err
 	}
-	complete := cells.Complete(d, switches)
-	run.Complete = func(n int) smc.Completer { return complete(n) }
-	rng := parallel.NewRand(parallel.Mix(run.Seed, samplerStream))
-	for k, z := range run.Draws {
-		prior := d.PriorDraw(nil, rng) // which is what they have there
-		z = slices.Clone(z)
-		for _, w := range switches {
-			z[w.Latent] = prior[w.Latent]
+	w.summed, w.sampled, w.switches = summed, summed, switches
+	if w.centring, err = d.Centre(); err != nil {
+		return w, err
+	}
+	from := d
+	if w.centring != nil {
+		from = w.centring.Density
+		if w.sampled, w.switches, err = from.SumOut(); err != nil {
+			return w, err
 		}
-		run.Draws[k] = z
 	}
-	return summed, switches, nil
+	complete := cells.Complete(from, w.switches)
+	run.Complete = func(n int) smc.Completer { return complete(n) }
+	if run.Draws, err = w.there(draws); err != nil {
+		return w, err
+	}
+	rng := parallel.NewRand(parallel.Mix(run.Seed, samplerStream))
+	for _, z := range run.Draws {
+		prior := d.PriorDraw(nil, rng) // which is what they have there
+		for _, x := range w.switches {
+			z[x.Latent] = prior[x.Latent]
+		}
+	}
+	return w, nil
+}
+
+// there are copies of draws in the coordinates of the sampler.
+func (w without) there(draws [][]float64) ([][]float64, error) { return w.shifted(draws, 1) }
+
+func (w without) shifted(draws [][]float64, sign float64) ([][]float64, error) {
+	all := make([][]float64, len(draws))
+	for k, z := range draws {
+		all[k] = slices.Clone(z)
+	}
+	if w.centring == nil {
+		return all, nil
+	}
+	return all, w.centring.Shift(all, sign)
+}
+
+// back is the result in the coordinates of the density.
+func (w without) back(r smc.Result) smc.Result {
+	if w.centring != nil {
+		r.Z, _ = w.shifted(r.Z, -1) // which has gone well before
+	}
+	return r
 }
 
 // take makes p the posterior of the sampler's draws.

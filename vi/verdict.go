@@ -294,17 +294,23 @@ func heavyTailed(s *weighted.Sample, x []float64, m *Moments, chains bool) bool 
 		heavy, times = heavyChains, ofChains
 	}
 	known := m.Mean.SE <= times*accepted.mean*m.SD.Value && m.SD.SE <= times*accepted.sd*m.SD.Value
-	off, square, top := make([]float64, s.Len()), make([]float64, s.Len()), 0.0
+	top := 0.0
 	for k, v := range x {
-		if math.IsNaN(v) { // a number that is not there at this draw
-			continue
+		if d := v - m.Mean.Value; !math.IsNaN(v) { // a number that is not there at this draw
+			top = max(top, s.Weights[k]*d*d)
 		}
-		off[k] = math.Abs(v - m.Mean.Value)
-		square[k] = off[k] * off[k]
-		top = max(top, s.Weights[k]*square[k])
 	}
-	switch {
-	case known && !(top > largePart*m.SD.Value*m.SD.Value), known && s.TailK(square) < noVariance, !known && s.TailK(square) < heavy:
+	if known && !(top > largePart*m.SD.Value*m.SD.Value) {
+		return false
+	}
+	off, square := make([]float64, s.Len()), make([]float64, s.Len())
+	for k, v := range x {
+		if !math.IsNaN(v) {
+			off[k] = math.Abs(v - m.Mean.Value)
+			square[k] = off[k] * off[k]
+		}
+	}
+	if tail := s.TailK(square); known && tail < noVariance || !known && tail < heavy {
 		return false
 	}
 	m.SD.SE = math.Inf(1)

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/facetvi/facet/vi/scout"
 )
 
@@ -21,7 +23,7 @@ type chains struct {
 
 // mostNumbers are in the states that are kept, but for leastKept of each particle.
 const (
-	mostNumbers = 1 << 21
+	mostNumbers = 1 << 22
 	leastKept   = 32
 )
 
@@ -66,17 +68,17 @@ func (c *chains) add(islands []*island) {
 // effective is how many draws are effective for the mean of the latent that has the fewest: all
 // particles' variance over that of the mean, by the variance of the means of single particles.
 func (c *chains) effective(dim, islands, particles int) float64 {
-	least := math.Inf(1)
+	least, n := math.Inf(1), float64(c.n)
 	total := float64(islands * particles)
 	for r := range dim {
 		mean, square, means := 0.0, 0.0, 0.0
 		for k := range islands {
 			at := (k*dim + r) * particles
 			for i := range particles {
-				m := c.sum[at+i] / float64(c.n)
+				m := c.sum[at+i] / n
 				mean += m
 				means += m * m
-				square += c.square[at+i] / float64(c.n)
+				square += c.square[at+i] / n
 			}
 		}
 		mean /= total
@@ -88,20 +90,83 @@ func (c *chains) effective(dim, islands, particles int) float64 {
 	return least
 }
 
+// since are the sums of the moves after those of before.
+func (c *chains) since(before *chains) *chains {
+	d := &chains{n: c.n - before.n, sum: slices.Clone(c.sum), square: slices.Clone(c.square)}
+	floats.Sub(d.sum, before.sum)
+	floats.Sub(d.square, before.square)
+	return d
+}
+
+// Where many more moves are needed, and the latent that is known the least has few effective draws of each, trajectories that are twice as
+// long are tried.
+const (
+	worthLonger = 2   // by how many times there have to be more draws
+	slow        = 0.3 // effective draws of a particle's move
+	mostLearned = 16  // moves of which the covariance is, the last ones
+)
+
+// relearn makes the covariance of velocities that of the draws, where that is worth while: those that it is of so far were few.
+func (r *sampler) relearn(more float64) {
+	c := r.last
+	if more < worthLonger || r.near.q != nil || c.n < 2*r.learned {
+		return
+	}
+	r.learned = c.n
+	for _, l := range r.islands {
+		l.pool = l.recent
+	}
+	all := r.even()
+	r.learn(all, float64(len(all))/2)
+}
+
+// A pace is that of moves since a length of trajectories was chosen.
+type pace struct {
+	from      chains
+	gradients int
+	settled   bool
+	rate      float64 // effective draws of a gradient with the length before; 0 for the first
+}
+
+// lengthen tries longer trajectories, and goes back where they give fewer effective draws of a gradient.
+func (r *sampler) lengthen(more float64) {
+	c, per := r.last, r.s.Islands*r.s.Particles
+	if r.pace.settled || r.near.q != nil || c.n < r.pace.from.n+firstLook {
+		return
+	}
+	of := c
+	if r.pace.from.n > 0 {
+		of = c.since(&r.pace.from)
+	}
+	gradients := r.gradients()
+	effective := of.effective(r.d.Dim(), r.s.Islands, r.s.Particles)
+	rate := effective / float64(gradients-r.pace.gradients)
+	switch {
+	case rate < r.pace.rate:
+		r.long /= 2
+		r.pace.settled = true
+		return
+	case more < worthLonger || effective > slow*float64(of.n*per):
+		return
+	}
+	r.long *= 2
+	r.pace = pace{from: chains{n: c.n, sum: slices.Clone(c.sum), square: slices.Clone(c.square)}, gradients: gradients, rate: rate}
+}
+
 // finish moves the particles at β = 1 until enough draws are effective.
 func (r *sampler) finish() error {
 	r.pool = r.pool[:0]
 	for _, l := range r.islands {
 		r.pool = append(r.pool, l.pool...)
 	}
-	r.learn(slices.Repeat([]float64{1}, r.s.Islands*r.s.Particles*r.s.Moves)) // of the posterior itself
+	r.learn(r.even(), float64(2*r.s.Particles*r.s.Islands)) // of the posterior itself
 	for range r.s.Moves {
 		if err := r.move(); err != nil {
 			return err
 		}
 	}
 	c, goal, next := &chains{}, float64(r.s.Effective), firstLook
-	r.last = c
+	r.last, r.pace.gradients, r.learned = c, r.gradients(), r.s.Moves/2
 	for c.n < r.s.MostMoves && !r.over() {
 		move := r.move
 		if r.near.q != nil && c.n%(1+jumpsToMove) != 0 {
@@ -132,6 +197,8 @@ func (r *sampler) finish() error {
 					return err
 				}
 			}
+			r.relearn(more)
+			r.lengthen(more)
 			next = max(firstLook, 1+int(float64(c.n)*min(spare*more, mostFurther)))
 		}
 		if most := float64(r.s.MostMoves); c.n >= r.s.MostMoves/5 && goal/effective*float64(c.n) > most {
@@ -141,6 +208,11 @@ func (r *sampler) finish() error {
 	return nil
 }
 
+// even are equal weights of the states of all pools.
+func (r *sampler) even() []float64 {
+	return slices.Repeat([]float64{1}, r.s.Islands*r.s.Particles*len(r.islands[0].pool))
+}
+
 // keep adds the states of all particles to the chains.
 func (r *sampler) keep() error {
 	if r.s.Complete != nil && (r.last.n+1)%max(1, r.last.stride) == 0 {
@@ -148,6 +220,12 @@ func (r *sampler) keep() error {
 		if err != nil {
 			return err
 		}
+	}
+	for _, l := range r.islands {
+		if len(l.recent) < mostLearned {
+			l.recent = append(l.recent, newStates(r.d.Dim(), r.s.Particles))
+		}
+		l.recent[r.last.n%len(l.recent)].set(&l.now)
 	}
 	r.last.add(r.islands)
 	return nil
@@ -188,6 +266,14 @@ func (r *sampler) result() (Result, error) {
 	return out, err
 }
 
+// gradients are those of all movers.
+func (r *sampler) gradients() (n int) {
+	for _, m := range r.movers {
+		n += m.gradients
+	}
+	return n
+}
+
 // found is the result without diagnostics of the draws.
 func (r *sampler) found() Result {
 	out := Result{Beta: r.beta}
@@ -210,8 +296,8 @@ func (r *sampler) found() Result {
 	out.Chains, out.Temperatures = r.s.Islands*r.s.Particles, r.temperatures
 	out.Effective = r.last.effective(r.d.Dim(), r.s.Islands, r.s.Particles)
 	out.Acceptance, out.Step = r.acceptance.Mean, r.step
+	out.Gradients = r.gradients()
 	for _, m := range r.movers {
-		out.Gradients += m.gradients
 		out.Crossings += m.walls.crossings
 	}
 	return out

@@ -13,7 +13,8 @@
 // how far the result can be relied on, see [Diagnostics].
 //
 // A move is a trajectory of Hamiltonian dynamics, with the particles' covariance as inverse mass, and then moves
-// of the residuals that priors leave of latents, as package scout makes them. At β = 1 points may be proposed from a distribution that is fitted
+// of the residuals that priors leave of latents, as package scout makes them. Where many more moves are needed at β = 1, the covariance is learned again
+// from these, and trajectories are lengthened as long as that gives more effective draws of a gradient. At β = 1 points may be proposed from a distribution that is fitted
 // to the draws, too, which go from mode to mode. Where log r jumps, at a guard,
 // trajectories reflect and refract:
 //

@@ -49,6 +49,7 @@ type path struct {
 	covariance, root *linear // of velocities: C·p, and momenta from standard normals
 	mass             *mass
 	step             float64
+	long             float64  // by how many times trajectories are longer
 	pool             []states // of an earlier temperature, for differences
 	hubs             []int    // a latent for each prior of another and each guard that depends on it
 }
@@ -196,7 +197,7 @@ const (
 func (m *mover) hamiltonian(s *states, rng *rand.Rand) (accepted float64, err error) {
 	n, x := m.n, m.ex
 	step := m.step * (0.8 + 0.4*rng.Float64())
-	steps := int(min(max(1, math.Round(2*trajectory*rng.Float64()/step)), mostSteps))
+	steps := int(min(max(1, math.Round(2*trajectory*m.long*rng.Float64()/step)), mostSteps))
 	copy(x.Z, s.z)
 	m.arr.SignBatch(x.Signs, x.Z, n)
 	if err := m.force(); err != nil {

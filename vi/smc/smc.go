@@ -165,6 +165,7 @@ type island struct {
 	number     int
 	now        states
 	pool, next []states // after each move at the last temperature, and at this one
+	recent     []states // after each of the last moves at β = 1
 	evidence   float64  // its logarithm
 	weights    []float64
 	acceptance float64 // of the last move
@@ -191,6 +192,8 @@ type sampler struct {
 	acceptance   mc.Moments // at β = 1
 	last         *chains
 	near         nearby
+	pace         pace
+	learned      int // moves of which the covariance of velocities is
 }
 
 func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, error) {
@@ -203,6 +206,7 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 	r.start = newNormal(points, nil, float64(min(len(s.Draws), 1000)), 2)
 	r.precision = r.start.power(-1, inverse, inverse)
 	r.constant = -0.5*r.start.logDet() - 0.5*float64(dim)*math.Log(2*math.Pi)
+	r.long = 1
 	r.step = 0.5 / math.Pow(float64(dim), 0.25)
 	for k := range s.Islands {
 		l := &island{number: k, now: newStates(dim, s.Particles)}
@@ -473,7 +477,7 @@ func (r *sampler) weigh() error {
 		all = append(all, l.weights...)
 		l.evidence += top + math.Log(floats.Sum(l.weights)/float64(len(l.weights)))
 	}
-	r.learn(all)
+	r.learn(all, float64(2*r.s.Particles*r.s.Islands))
 	r.pool = r.pool[:0]
 	for _, l := range r.islands {
 		l.resample(r.rng.Float64())
@@ -482,8 +486,8 @@ func (r *sampler) weigh() error {
 	return nil
 }
 
-// learn makes the covariance of velocities that of the weighted states of all pools.
-func (r *sampler) learn(weights []float64) {
+// learn makes the covariance of velocities that of the weighted states of all pools, of which at most so many are effective.
+func (r *sampler) learn(weights []float64, most float64) {
 	n, dim := r.s.Particles, r.d.Dim()
 	points := mat.NewDense(len(weights), dim, nil)
 	row := 0
@@ -500,7 +504,7 @@ func (r *sampler) learn(weights []float64) {
 	}
 	sum, squares := floats.Sum(weights), floats.Dot(weights, weights)
 	floats.Scale(float64(len(weights))/sum, weights)
-	q := newNormal(points, weights, min(sum*sum/squares, float64(2*n*r.s.Islands)), 1)
+	q := newNormal(points, weights, min(sum*sum/squares, most), 1)
 	r.covariance = q.power(1, same, same)
 	r.path.root = q.power(-0.5, inverse, one)
 	r.mass = r.walls.newMass(r.covariance)

@@ -29,11 +29,17 @@ func OfChains(d *graph.Density, q family.Q, c Chains) *Sample {
 		density: d, q: q, chains: c.N, groups: c.Groups, Z: make([]float64, n*dim), Weights: make([]float64, n), columns: make([][]float64, dim),
 		K: math.Inf(-1), ESS: c.Effective, LogEvidence: c.LogEvidence, strata: []stratum{{q: q, weight: 1, end: n}},
 	}
-	for k, z := range c.Z {
-		s.Weights[k] = 1 / float64(n)
-		for i, x := range z {
-			s.Z[i*n+k] = x
+	const block = 64 // of draws, which fast memory holds
+	for first := 0; first < n; first += block {
+		for i := range dim {
+			row := s.Z[i*n:][:n]
+			for k := first; k < min(first+block, n); k++ {
+				row[k] = c.Z[k][i]
+			}
 		}
+	}
+	for k := range s.Weights {
+		s.Weights[k] = 1 / float64(n)
 	}
 	return s
 }

@@ -1,0 +1,278 @@
+package graph
+
+import "slices"
+
+// A Centring is a density in other coordinates of some latents: in those of w_c = z_c + X_c, where X_c is what all terms that use latent c add to
+// it, beside its own prior (hierarchical centring: Gelfand, Sahu and Carlin, Biometrika 1995). In a program with
+//
+//	y_k ~ Poisson(exp(a + u_c + If(x_c > threshold, jump, 0))),    u_c ~ Normal(0, τ)
+//
+// w_c is the whole sum. The data then know nothing of the threshold but by w, and the threshold and the jump move without the data's jumping.
+type Centring struct {
+	// Density is that of w. The laws of its latents' priors, by which it draws and has residuals, are still those of z, its terms are not.
+	Density *Density
+	Latents []int // that are centred
+	shift   *Program
+}
+
+// Centre returns d centred where an X depends on a switch that SumOut sums out: nil where there is none.
+func (d *Density) Centre() (*Centring, error) {
+	type key struct{}
+	v, ok := d.made().cache.Load(key{})
+	if !ok { // several may make it, with the same result
+		x, err := d.centre()
+		if err != nil {
+			return nil, err
+		}
+		v, _ = d.cache.LoadOrStore(key{}, x)
+	}
+	x := v.(centred)
+	if x.compiled == nil {
+		return nil, nil
+	}
+	return &Centring{&Density{compiled: x.compiled, data: d.data, params: d.params, loose: d.loose}, x.latents, x.shift}, nil
+}
+
+// A centred is what Centre makes.
+type centred struct {
+	compiled *compiled
+	latents  []int
+	shift    *Program
+}
+
+func (d *Density) centre() (x centred, err error) {
+	switches, _ := d.summable()
+	if len(switches) == 0 {
+		return x, nil
+	}
+	latents, added := d.added(switches)
+	if len(latents) == 0 {
+		return x, nil
+	}
+	d.st.mu.Lock()
+	m := d.m.snapshot()
+	d.st.mu.Unlock()
+	var outs []Expr
+	centre := map[int]Expr{}
+	for k, i := range latents {
+		sum := m.st.total(0, added[k])
+		outs = append(outs, Expr{m: m, id: m.st.affineSum(0, sum.terms)})
+		centre[i] = Expr{m: m, id: m.st.sum(1, m.st.leaf(kLatent, i), -1, outs[k].id)}
+	}
+	to := &rewriter{m: m, done: map[nodeID]nodeID{}, sub: Substitution{Latent: func(i int) (Expr, bool) { x, ok := centre[i]; return x, ok }}}
+	m.terms = slices.Clone(m.terms)
+	for t := range m.terms {
+		m.terms[t].id = to.rewrite(m.terms[t].id)
+	}
+	c := &compiled{m: m, from: d.from, arr: d.arr, names: d.names, index: d.index, terms: m.terms, fingerprint: d.fingerprint, centred: map[int][]int{}}
+	if err := c.compile(nil); err != nil {
+		return x, err
+	}
+	w, i := &Density{compiled: c, data: d.data}, m.params-1
+	w.eachTerm(func(t int, of, _ []int) {
+		if !m.terms[t].prior {
+			return
+		}
+		if i++; slices.Contains(latents, i) {
+			c.centred[i] = slices.DeleteFunc(slices.Sorted(slices.Values(of)), func(j int) bool { return j == i })
+		}
+	})
+	shift, err := NewBuilder(w).Compile(outs)
+	return centred{c, latents, shift}, err
+}
+
+// leastUses is how many terms beside its prior use a latent that is centred: of few the prior knows more than they do, and its own coordinate is better.
+const leastUses = 2
+
+// added are the latents that can be centred, and what is added to each.
+func (d *Density) added(switches []SwitchLatent) (latents []int, added [][]term) {
+	is, few := d.addends()
+	if !few {
+		return nil, nil
+	}
+	planes := make([]bool, d.arr.Len())
+	for _, w := range switches {
+		for _, l := range w.Planes {
+			planes[l] = true
+		}
+	}
+	var data []nodeID
+	for _, t := range d.m.terms {
+		if !t.prior {
+			data = append(data, t.id)
+		}
+	}
+	u := d.newUsers(data)
+	common := make([][]term, len(is))
+	steps := d.dependences(nil, planes)
+	for i := range is {
+		if is[i] {
+			common[i] = u.common(d.st.leaf(kLatent, i))
+			is[i] = slices.ContainsFunc(common[i], func(t term) bool { return steps(t.atom) == onSwitches })
+		}
+	}
+	on, taken := d.dependences(is, planes), map[nodeID]bool{}
+	for i, x := range common {
+		id := d.st.leaf(kLatent, i)
+		if !is[i] || u.together(id, taken) {
+			continue
+		}
+		x = slices.DeleteFunc(x, func(t term) bool { return on(t.atom) == onOthers })
+		if slices.ContainsFunc(x, func(t term) bool { return on(t.atom) == onSwitches }) {
+			taken[id] = true
+			latents, added = append(latents, i), append(added, x)
+		}
+	}
+	return latents, added
+}
+
+// addends reports of the latents whether they are real numbers, of which no guard and no other prior depends, that several terms use. few is false where
+// finding that takes long.
+func (d *Density) addends() (is []bool, few bool) {
+	is, uses := make([]bool, d.Dim()), make([]int, d.Dim())
+	few = d.eachTerm(func(t int, latents, _ []int) {
+		for _, i := range latents {
+			if !d.m.terms[t].prior {
+				uses[i]++
+			}
+		}
+	})
+	for i, l := range d.m.latents[d.m.params:] {
+		i += d.m.params
+		is[i] = uses[i] >= leastUses && l.discrete == nil && l.prior.law.residual != nil && !l.prior.transformed()
+	}
+	out := func(latents []int) {
+		for _, i := range latents {
+			is[i] = false
+		}
+	}
+	for l := range d.arr.Len() {
+		out(d.arr.Latents(l))
+	}
+	for _, of := range d.Parents() {
+		out(of)
+	}
+	return is, few
+}
+
+// users are, by node, the sums that it is a summand of, and whether there are other uses.
+type users struct {
+	nodes *nodes
+	sums  [][]nodeID
+	other []bool
+}
+
+func (d *Density) newUsers(roots []nodeID) users {
+	u := users{&d.nodes, make([][]nodeID, d.nodes.len()), make([]bool, d.nodes.len())}
+	for _, id := range roots {
+		u.other[id] = true
+	}
+	for id, is := range needed(&d.nodes, roots) {
+		if !is {
+			continue
+		}
+		sum := d.nodes.like(nodeID(id)).kind == kSum
+		d.nodes.operands(nodeID(id), func(o nodeID) {
+			if sum {
+				u.sums[o] = append(u.sums[o], nodeID(id))
+			} else {
+				u.other[o] = true
+			}
+		})
+	}
+	return u
+}
+
+// common is what is added to a node wherever it is used.
+func (u users) common(id nodeID) (x []term) {
+	for !u.other[id] && len(u.sums[id]) > 0 {
+		common := u.beside(u.sums[id][0], id)
+		for _, s := range u.sums[id][1:] {
+			more := u.beside(s, id)
+			common = slices.DeleteFunc(common, func(t term) bool { return !slices.Contains(more, t) })
+		}
+		x = append(x, common...)
+		sum := u.sums[id][0]
+		if len(u.sums[id]) > 1 || !slices.Contains(u.nodes.at(sum).terms, term{id, 1}) {
+			break
+		}
+		id = sum // a long sum is a summand of others
+	}
+	return x
+}
+
+// together reports whether a node is a summand beside one of others.
+func (u users) together(id nodeID, others map[nodeID]bool) bool {
+	return slices.ContainsFunc(u.sums[id], func(sum nodeID) bool {
+		return slices.ContainsFunc(u.nodes.at(sum).terms, func(t term) bool { return others[t.atom] }) || !u.other[sum] && u.together(sum, others)
+	})
+}
+
+// beside is what a sum adds to a summand, in units of its coefficient there.
+func (u users) beside(sum, summand nodeID) (x []term) {
+	terms := u.nodes.at(sum).terms
+	unit := terms[slices.IndexFunc(terms, func(t term) bool { return t.atom == summand })].coef
+	for _, t := range terms {
+		if coef := t.coef / unit; t.atom != summand && coef*unit == t.coef { // or they would not cancel
+			x = append(x, term{t.atom, coef})
+		}
+	}
+	return x
+}
+
+// A dependence is what a node depends on.
+type dependence uint8
+
+const (
+	onLatents  dependence = iota // that keep their coordinates
+	onSwitches                   // and on planes of switches
+	onOthers
+)
+
+// dependences returns what tells that of nodes, of which the latents of is may not be a part, nor planes but those of switches.
+func (d *Density) dependences(is, planes []bool) func(id nodeID) dependence {
+	known := map[nodeID]dependence{}
+	var of func(id nodeID) dependence
+	of = func(id nodeID) dependence {
+		return remembered(known, id, func() (on dependence) {
+			switch n := d.nodes.at(id); {
+			case n.kind == kLatent && is != nil && is[n.a], n.kind == kSign && !planes[n.a]:
+				return onOthers
+			case n.kind == kSign:
+				return onSwitches
+			default:
+				n.operands(func(o nodeID) { on = max(on, of(o)) })
+				return on
+			}
+		})
+	}
+	return of
+}
+
+// Shift adds sign·X to the centred latents of points: from z to w with the sign 1, and back with −1.
+func (c *Centring) Shift(points [][]float64, sign float64) error {
+	const batch = 64
+	x, err := c.Density.ExecutorOf(c.shift, batch, Compute{Out: true})
+	if err != nil {
+		return err
+	}
+	for len(points) > 0 {
+		n := min(batch, len(points))
+		for i := range c.Density.Dim() {
+			for k := range batch {
+				x.Z[i*batch+k] = points[min(k, n-1)][i]
+			}
+		}
+		c.Density.arr.SignBatch(x.Signs, x.Z, batch)
+		if err := x.Run(); err != nil {
+			return err
+		}
+		for j, i := range c.Latents {
+			for k, z := range points[:n] {
+				z[i] += sign * x.Out[j*batch+k]
+			}
+		}
+		points = points[n:]
+	}
+	return nil
+}
