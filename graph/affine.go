@@ -121,7 +121,7 @@ func (s *store) combinationIn(id nodeID, room []term) combination {
 // number is a constant. One that was computed may be off by more than one that is
 // written.
 func (s *store) number(id nodeID) rounded {
-	x := s.written(s.head(id).v)
+	x := written(s.head(id).v)
 	b := s.boundsOf(id)
 	x.err = max(x.err, b.v)
 	return x
@@ -287,7 +287,7 @@ func (s *store) sum(ca float64, a nodeID, cb float64, b nodeID) nodeID {
 }
 
 func (s *store) sumOf(ca float64, x combination, cb float64, y combination) nodeID {
-	p, q := s.written(ca), s.written(cb)
+	p, q := written(ca), written(cb)
 	out := s.weighted(p, x, q, y)
 	if len(out.terms) > maxAffine && s.affineCount(out.terms) > maxAffine {
 		if s.affineCount(x.terms) < s.affineCount(y.terms) {
@@ -302,7 +302,7 @@ func (s *store) sumOf(ca float64, x combination, cb float64, y combination) node
 }
 
 // scale is c·a.
-func (s *store) scale(c float64, a nodeID) nodeID { return s.scaleBy(s.written(c), a) }
+func (s *store) scale(c float64, a nodeID) nodeID { return s.scaleBy(written(c), a) }
 
 func (s *store) scaleBy(c rounded, a nodeID) nodeID {
 	return s.node(s.weighted(c, s.combinationIn(a, s.some[0][:]), rounded{}, combination{}))

@@ -144,7 +144,7 @@ func plus(a Expr, c float64, b Expr) Expr {
 // combination is x as one in m, with room for one term.
 func (x Expr) combination(m *Model, room []term) combination {
 	if x.m == nil && x.rounded().is(isFinite) {
-		return combination{v: m.st.writtenAs(x.rounded())}
+		return combination{v: writtenAs(x.rounded())}
 	}
 	return m.st.combinationIn(x.in(m), room)
 }
