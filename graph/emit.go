@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"gorgonia.org/gorgonia"
@@ -285,46 +284,7 @@ func (e *Graph) sparse(f *form) *gorgonia.Node {
 		rows[r] = e.b.sum(e.b.view(id))
 		rows[r].terms = slices.Clone(rows[r].terms)
 	}
-	return e.sums(rows)
-}
-
-// sums makes a matrix of sums: for each form of their terms a sparse matrix times
-// that form, and the sum of these.
-func (e *Graph) sums(rows []output) *gorgonia.Node {
-	c, entries := make([]float64, len(rows)), map[int][][]kernel.Entry{}
-	for r, o := range rows {
-		c[r] = o.c
-		for _, t := range o.terms {
-			at := e.b.at[t.atom]
-			if at.form == int32(fConst) {
-				c[r] += t.coef * e.b.st.head(t.atom).v
-				continue
-			}
-			of := entries[int(at.form)]
-			if of == nil {
-				of = make([][]kernel.Entry, len(rows))
-				entries[int(at.form)] = of
-			}
-			of[r] = append(of[r], kernel.Entry{Ref: at.row, Coef: t.coef})
-		}
-	}
-	var parts gorgonia.Nodes
-	var wrt []bool
-	var ones []kernel.Coefs
-	for _, arg := range slices.Sorted(maps.Keys(entries)) {
-		form := e.b.forms[arg]
-		size := int32(len(form.rows))
-		k := kernel.Affine{Base: [2]int32{size, size}}
-		for _, row := range entries[arg] {
-			k.Add(0, row)
-		}
-		part := e.apply(k, gorgonia.Nodes{e.nodes[arg]}, form.onLatents)
-		parts, wrt, ones = append(parts, part), append(wrt, form.onLatents), append(ones, kernel.Coefs{1})
-	}
-	if len(parts) == 0 {
-		return e.constant(c)
-	}
-	return e.apply(kernel.WeightedSum{C: kernel.NewCoefs(c), Coef: ones}, parts, wrt...)
+	return e.outputs(rows)
 }
 
 // flips makes the form of flips.
@@ -343,10 +303,10 @@ func (e *Graph) flips(f *form) *gorgonia.Node {
 		}
 		k.From = append(k.From, int32(len(k.Ref)))
 	}
-	return e.apply(k, gorgonia.Nodes{e.sums(signs), e.sums(sums)}, false, false)
+	return e.apply(k, gorgonia.Nodes{e.outputs(signs), e.outputs(sums)}, false, false)
 }
 
-// outputs makes a node of results.
+// outputs makes a matrix of sums.
 func (e *Graph) outputs(outs []output) *gorgonia.Node {
 	c := make([]float64, len(outs))
 	terms := make([]kernel.Sparse, len(e.b.forms)) // of each form
