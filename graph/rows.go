@@ -151,7 +151,7 @@ func (s *store) endRow(patterns *[]int32, left int) (ok bool) {
 func (s *store) commit(k int32, left int) {
 	p := s.patterns[k]
 	s.addRows(k, s.start, p.rows)
-	p.add(s, left)
+	p.addRows(s.row, s.rowBounds, nil, 0, 1, left)
 	for j := range p.like {
 		if n := &s.row[j]; p.like[j].root && !n.isLeaf() {
 			s.enter(s.slot(n, s.hashes[j]), s.hashes[j], s.start+nodeID(j))
@@ -253,38 +253,41 @@ func (r *link) admits(id, start nodeID) bool {
 	return !r.local
 }
 
-// add adds the row that is being written, which matches, to the columns. At most left
-// more will come.
-func (p *pattern) add(s *store, left int) {
-	for j := range s.row {
-		n, l, b := &s.row[j], &p.like[j], &s.rowBounds[j]
-		l.a.add(n.a, p.rows, left)
-		l.b.add(n.b, p.rows, left)
-		l.c.add(n.c, p.rows, left)
-		l.numbers[0].add(n.v, p.rows, left)
-		for i, t := range n.terms {
-			l.atoms[i].add(t.atom, p.rows, left)
-			l.numbers[i+1].add(t.coef, p.rows, left)
+// addRows adds n rows like row, with errors like errs, to the columns. What differs in them is that of c, from row first of its block on; nothing if c
+// is nil. At most left more will come.
+func (p *pattern) addRows(row []node, errs []bounds, c *script, first, n, left int) {
+	for j := range row {
+		x, l, b := &row[j], &p.like[j], &errs[j]
+		for k, o := range [...]nodeID{x.a, x.b, x.c} {
+			[...]*link{&l.a, &l.b, &l.c}[k].addRows(c.operands(j, k, first, n), o, p.rows, n, left)
 		}
-		if l.errs == nil && b.exact() {
-			continue
-		}
-		if l.errs == nil {
-			l.errs = make([]numeral, len(l.numbers))
-		}
-		l.errs[0].add(b.v, p.rows, left)
-		for i := range n.terms {
+		v, e := c.numbers(j, 0, first, n)
+		l.numbers[0].addRows(v, x.v, p.rows, n, left)
+		l.addErrors(0, e, b.v, p.rows, n, left)
+		for k, t := range x.terms {
+			l.atoms[k].addRows(c.inHole(t.atom, first, n), t.atom, p.rows, n, left)
+			v, e := c.numbers(j, k+1, first, n)
+			l.numbers[k+1].addRows(v, t.coef, p.rows, n, left)
 			err := 0.0
 			if b.coef != nil {
-				err = b.coef[i]
+				err = b.coef[k]
 			}
-			l.errs[i+1].add(err, p.rows, left)
+			l.addErrors(k+1, e, err, p.rows, n, left)
 		}
 	}
-	p.rows++
+	p.rows += n
 }
 
-func (r *link) add(id nodeID, rows, left int) { r.addRows(nil, id, rows, 1, left) }
+// addErrors adds n rows with the given errors of number k, or with err in all if these are nil.
+func (l *likeNode) addErrors(k int, errs []float64, err float64, rows, n, left int) {
+	if l.errs == nil && err == 0 && !slices.ContainsFunc(errs, isNonzero) {
+		return
+	}
+	if l.errs == nil {
+		l.errs = make([]numeral, len(l.numbers))
+	}
+	l.errs[k].addRows(errs, err, rows, n, left)
+}
 
 // addRows adds n rows with the given IDs, or with id in all if these are nil.
 func (r *link) addRows(ids []nodeID, id nodeID, rows, n, left int) {
@@ -293,15 +296,6 @@ func (r *link) addRows(ids []nodeID, id nodeID, rows, n, left int) {
 	}
 }
 
-// addNumbers adds n rows with the numbers first, first + step, …
-func (r *link) addNumbers(first, step, rows, n, left int) {
-	for i := range n {
-		r.add(nodeID(first+i*step), rows+i, left+n-1-i)
-	}
-}
-
-func (x *numeral) add(v float64, rows, left int) { x.addRows(nil, v, rows, 1, left) }
-
 // addRows adds n rows with the given values, or with v in all if these are nil.
 func (x *numeral) addRows(values []float64, v float64, rows, n, left int) {
 	x.col = added(x.col, &x.v, v, values, rows, n, left, sameBits)
@@ -309,7 +303,7 @@ func (x *numeral) addRows(values []float64, v float64, rows, n, left int) {
 
 func sameBits(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
 
-// added is the column col after rows rows, nil if all are v, with n more: values, or value in
+// added is the column col, of which rows rows count, nil if all are v, with n more: values, or value in
 // all if that is nil. At most left more will come.
 func added[T any](col []T, v *T, value T, values []T, rows, n, left int, same func(a, b T) bool) []T {
 	if col == nil {
@@ -324,6 +318,7 @@ func added[T any](col []T, v *T, value T, values []T, rows, n, left int, same fu
 		}
 		col = slices.Repeat([]T{*v}, rows)
 	}
+	col = col[:rows]
 	if len(col)+n > cap(col) {
 		col = slices.Grow(col, n+min(left, max(8*len(col), 64)))
 	}
@@ -334,30 +329,6 @@ func added[T any](col []T, v *T, value T, values []T, rows, n, left int, same fu
 		col = append(col, value)
 	}
 	return col
-}
-
-// truncate leaves out what columns have beyond the last row.
-func (p *pattern) truncate() {
-	cut := func(columns ...*numeral) {
-		for _, x := range columns {
-			x.col = x.col[:min(len(x.col), p.rows)]
-		}
-	}
-	for j := range p.like {
-		l := &p.like[j]
-		for _, r := range []*link{&l.a, &l.b, &l.c} {
-			r.col = r.col[:min(len(r.col), p.rows)]
-		}
-		for k := range l.atoms {
-			l.atoms[k].col = l.atoms[k].col[:min(len(l.atoms[k].col), p.rows)]
-		}
-		for k := range l.numbers {
-			cut(&l.numbers[k])
-		}
-		for k := range l.errs {
-			cut(&l.errs[k])
-		}
-	}
 }
 
 // boundsIn are those of the errors of a node in the row r.

@@ -140,6 +140,11 @@ func (m *Model) contents() contents {
 	return contents{len(m.latents), len(m.obs), len(m.terms), m.arr.Len(), len(m.guards), len(m.named), len(m.derived), m.st.entries}
 }
 
+// leaves are the numbers of the leaves that come next, by kind.
+func (c contents) leaves() [kSum]int {
+	return [kSum]int{kLatent: c.latents, kData: c.obs, kSign: c.planes}
+}
+
 // grow makes room for n times what came after before.
 func (m *Model) grow(before contents, n int) {
 	now := m.contents()
