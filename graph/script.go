@@ -39,6 +39,7 @@ type script struct {
 	start    nodeID                 // of the recorded row
 	most     int                    // rows to try at once
 	rows     int                    // that it made
+	room     []nodeID               // for operands
 }
 
 // A block is the results of a script in rows lo … hi−1 of the plate.
@@ -512,7 +513,7 @@ func (c *script) addPlanes(m *Model, row int) bool {
 }
 
 // operands are those with number k of node j in n rows, from row first of the block on, or of leaves their numbers; nil if c is nil, or if they
-// are the same in all rows.
+// are the same in all rows. They are good until the next call.
 func (c *script) operands(j, k, first, n int) []nodeID {
 	if c == nil {
 		return nil
@@ -521,11 +522,11 @@ func (c *script) operands(j, k, first, n int) []nodeID {
 	switch {
 	case k == 0 && x.isLeaf():
 		of := c.leaves[x.kind]
-		numbers := make([]nodeID, n)
-		for r := range numbers {
-			numbers[r] = nodeID(c.next[x.kind] + r*len(of) + slices.Index(of, j))
+		c.room = c.room[:0]
+		for r := range n {
+			c.room = append(c.room, nodeID(c.next[x.kind]+r*len(of)+slices.Index(of, j)))
 		}
-		return numbers
+		return c.room
 	case k < x.arity():
 		return c.inHole([...]nodeID{x.a, x.b, x.c}[k], first, n)
 	}
