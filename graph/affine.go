@@ -20,7 +20,6 @@ type combination struct {
 	terms []term
 	errs  []float64 // of the coefficients; nil if all are 0
 	from  []*source // of the coefficients; nil if none has one
-	room  *room     // for errs; nil for the heap
 }
 
 // coef is coefficient i.
@@ -47,7 +46,7 @@ func (c *combination) add(x rounded, atom nodeID) {
 		c.from = append(c.from, x.from)
 	}
 	if x.err != 0 && c.errs == nil {
-		c.errs = c.room.newErrs(len(c.terms), cap(c.terms))
+		c.errs = make([]float64, len(c.terms), cap(c.terms))
 	}
 	c.terms = append(c.terms, term{atom, x.v})
 	if c.errs != nil {
@@ -57,8 +56,7 @@ func (c *combination) add(x rounded, atom nodeID) {
 
 // weighted is p·x + q·y.
 func (s *store) weighted(p rounded, x combination, q rounded, y combination) combination {
-	out := combination{v: p.times(x.v).plus(q.times(y.v)), room: s.rooms()}
-	out.terms = out.room.newTerms(len(x.terms) + len(y.terms))
+	out := combination{v: p.times(x.v).plus(q.times(y.v)), terms: make([]term, 0, len(x.terms)+len(y.terms))}
 	i, j := 0, 0
 	for i < len(x.terms) || j < len(y.terms) {
 		var order int
@@ -207,9 +205,6 @@ func (s *store) setBounds(id nodeID, b bounds) {
 		return
 	}
 	s.own()
-	if s.start != noRow {
-		b.coef = slices.Clone(b.coef)
-	}
 	own := new(bounds)
 	*own = b
 	at, ok := s.inList(id)

@@ -75,7 +75,6 @@ func (r *recording) findsOutside(s *store, n *node, id nodeID) {
 		return
 	}
 	x := hole{id: id, index: -1, found: *n}
-	x.found.terms = slices.Clone(n.terms)
 	if r.node != nil {
 		x.from = *r.node
 		r.spoilt = r.spoilt || id < s.plain

@@ -25,9 +25,8 @@ type nodes struct {
 	row       []node // the row that is being written
 	start     nodeID // its first ID; noRow if there is none
 	hashes    []uint32
-	rowBounds []bounds // of errors in the row
-	rowTable  []int32  // of the row by hash: 1 + its number in the row
-	room      room
+	rowBounds []bounds   // of errors in the row
+	rowTable  []int32    // of the row by hash: 1 + its number in the row
 	rec       *recording // of the row that is being written; nil mostly
 }
 

@@ -13,46 +13,6 @@ const (
 	mostPatterns  = 32   // of a plate
 )
 
-// A room is memory for the terms of a row and their errors, until the row ends.
-type room struct {
-	terms []term
-	errs  []float64
-}
-
-// taken is n numbers of 0 with capacity c at the end of list, which it extends.
-func taken[T any](list *[]T, n, c int) []T {
-	if cap(*list)-len(*list) < c {
-		*list = make([]T, 0, max(c, 2*cap(*list), 64))
-	}
-	at := len(*list)
-	*list = (*list)[:at+c]
-	part := (*list)[at : at+n : at+c]
-	clear(part)
-	return part
-}
-
-// rooms is where terms are made: nil for the heap.
-func (s *store) rooms() *room {
-	if s.start == noRow {
-		return nil
-	}
-	return &s.room
-}
-
-func (r *room) newTerms(c int) []term {
-	if r == nil {
-		return make([]term, 0, c)
-	}
-	return taken(&r.terms, 0, c)
-}
-
-func (r *room) newErrs(n, c int) []float64 {
-	if r == nil {
-		return make([]float64, n, c)
-	}
-	return taken(&r.errs, n, c)
-}
-
 // beginRow begins a row: nodes that are made belong to it until endRow.
 func (s *store) beginRow() {
 	s.own()
@@ -85,9 +45,7 @@ func (s *store) internInRow(n node, hash uint32) nodeID {
 // addToRow adds a node that there is not yet.
 func (s *store) addToRow(n node, hash uint32) nodeID {
 	if len(s.row) == mostNodes {
-		s.room = room{} // what is being computed may be there
 		s.keepRow()
-		n.terms = slices.Clone(n.terms)
 		id := s.add(n)
 		if !n.isLeaf() {
 			s.enter(s.slot(&n, hash), hash, id)
@@ -174,13 +132,11 @@ func (s *store) keepRow() {
 	row, hashes, errs, start := s.row, s.hashes, s.rowBounds, s.start
 	s.row, s.start = nil, noRow
 	for j, n := range row {
-		n.terms = slices.Clone(n.terms)
 		id := s.add(n)
 		if !n.isLeaf() {
 			s.enter(s.slot(&n, hashes[j]), hashes[j], id)
 		}
 		if b := errs[j]; !b.exact() {
-			b.coef = slices.Clone(b.coef)
 			s.setBounds(start+nodeID(j), b)
 		}
 	}
@@ -191,7 +147,6 @@ func (s *store) keepRow() {
 func (s *store) clearRow() {
 	s.row, s.hashes, s.rowBounds, s.start = s.row[:0], s.hashes[:0], s.rowBounds[:0], noRow
 	clear(s.rowTable)
-	s.room.terms, s.room.errs = s.room.terms[:0], s.room.errs[:0]
 }
 
 // newPattern is that of the row which is being written, without rows.

@@ -75,8 +75,7 @@ func newScript(m *Model, before contents) (c *script, ok bool) {
 	c.observed, c.terms = append(c.observed, m.obs[before.obs:]...), append(c.terms, m.terms[before.terms:]...)
 	c.latents, c.derived = append(c.latents, m.latents[before.latents:]...), append(c.derived, m.derived[before.derived:]...)
 	c.named, c.guarded = append(c.named, m.named[before.named:]...), before.guards
-	c.bounds, c.from = make([]bounds, len(s.row)), make([][]int32, len(s.row))
-	c.row = append(c.row, s.row...)
+	c.row, c.bounds, c.from = slices.Clone(s.row), slices.Clone(s.rowBounds), make([][]int32, len(s.row))
 	c.next = before.leaves()
 	for j := range c.row {
 		n := &c.row[j]
@@ -96,10 +95,7 @@ func newScript(m *Model, before contents) (c *script, ok bool) {
 			c.roots = append(c.roots, j)
 		}
 		c.findTwins(j)
-		n.terms = slices.Clone(n.terms)
 		c.from[j] = from.operations(len(n.terms))
-		b := s.rowBounds[j]
-		c.bounds[j] = bounds{b.v, slices.Clone(b.coef)}
 	}
 	for i := range c.observed {
 		c.observed[i].local = c.start
