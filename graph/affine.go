@@ -166,10 +166,7 @@ func (s *store) recordedNode(c combination) nodeID {
 	c.v.from, c.from, rec.node = nil, nil, &from
 	id := s.node(c)
 	rec.node = nil
-	switch {
-	case id < s.start && !rec.isHole(id): // the row is too long
-		rec.spoil()
-	case s.len() > n:
+	if s.len() > n {
 		rec.nodes[int(id-s.start)] = from
 	}
 	return id

@@ -286,35 +286,6 @@ func (l *likeNode) operands(list []nodeID, r patternRow) []nodeID {
 	return list
 }
 
-// affineNodes says of all nodes whether they are affine.
-func (x *nodes) affineNodes() []bool {
-	is := make([]bool, x.size)
-	for id := range is[:min(int(x.plain), x.size)] {
-		is[id] = x.list[id].affine
-	}
-	for k, s := range x.segments {
-		part := is[s.first:]
-		if k+1 < len(x.segments) {
-			part = is[s.first:x.segments[k+1].first]
-		}
-		if s.pattern < 0 {
-			for i := range part {
-				part[i] = x.list[int(s.at)+i].affine
-			}
-			continue
-		}
-		like := x.patterns[s.pattern].like
-		for i := range part {
-			if i < len(like) {
-				part[i] = like[i].affine
-			} else {
-				part[i] = part[i-len(like)]
-			}
-		}
-	}
-	return is
-}
-
 // add adds a node to the list.
 func (x *nodes) add(n node) nodeID {
 	if len(x.list) == cap(x.list) { // append would copy more often

@@ -9,7 +9,7 @@ import (
 const (
 	fewRows       = 3    // so few are no columns
 	mostInnerRows = 64   // rows of plates inside a row
-	mostNodes     = 4096 // of a row
+	mostNodes     = 4096 // of a row that is one of a pattern
 	mostPatterns  = 32   // of a plate
 )
 
@@ -44,14 +44,6 @@ func (s *store) internInRow(n node, hash uint32) nodeID {
 
 // addToRow adds a node that there is not yet.
 func (s *store) addToRow(n node, hash uint32) nodeID {
-	if len(s.row) == mostNodes {
-		s.keepRow()
-		id := s.add(n)
-		if !n.isLeaf() {
-			s.enter(s.slot(&n, hash), hash, id)
-		}
-		return id
-	}
 	s.row, s.hashes, s.rowBounds = append(s.row, n), append(s.hashes, hash), append(s.rowBounds, bounds{})
 	if 2*len(s.row) > len(s.rowTable) {
 		s.rowTable = make([]int32, max(16, 2*len(s.rowTable)))
@@ -83,11 +75,8 @@ func (n *node) isLeaf() bool { return n.kind < kSum && n.kind != kConst }
 // with one of the given patterns, it becomes a row of their columns; else it makes a
 // pattern, the first of them then, if there are not too many.
 func (s *store) endRow(patterns *[]int32, left int) (ok bool) {
-	if s.start == noRow {
-		return false
-	}
-	if len(s.row) == 0 {
-		s.start = noRow
+	if len(s.row) == 0 || len(s.row) > mostNodes {
+		s.keepRow()
 		return false
 	}
 	at := slices.IndexFunc(*patterns, func(k int32) bool { return s.patterns[k].matches(s) })
@@ -146,7 +135,9 @@ func (s *store) keepRow() {
 
 func (s *store) clearRow() {
 	s.row, s.hashes, s.rowBounds, s.start = s.row[:0], s.hashes[:0], s.rowBounds[:0], noRow
-	clear(s.rowTable)
+	if clear(s.rowTable); len(s.rowTable) > 4*mostNodes {
+		s.rowTable = nil
+	}
 }
 
 // newPattern is that of the row which is being written, without rows.

@@ -69,7 +69,7 @@ const (
 func newScript(m *Model, before contents) (c *script, ok bool) {
 	s := m.st
 	c = &script{recording: *s.rec, start: s.start, most: 1}
-	if c.spoilt || m.err != nil || s.start == noRow || len(m.obs)-before.obs != len(c.recording.data) {
+	if c.spoilt || m.err != nil || len(s.row) > mostNodes || len(m.obs)-before.obs != len(c.recording.data) {
 		return nil, false
 	}
 	c.observed, c.terms = append(c.observed, m.obs[before.obs:]...), append(c.terms, m.terms[before.terms:]...)
