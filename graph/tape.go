@@ -32,9 +32,6 @@ type step struct {
 	run  func()
 	once bool // in the first row only
 	done bool
-	// It does no more than make values, latents, observations, terms and deterministic
-	// expressions of the row's data, of what is the same in all rows and of what Index gives.
-	numbers bool
 }
 
 func newTape(m *Model) *tape {
@@ -115,7 +112,7 @@ func (t *tape) runRow(steps []step, p *Plate) {
 	}
 	s := t.m.st
 	s.beginRow()
-	record := p.made > 0 && (p.made <= manyRecorded || p.made&(p.made-1) == 0) && allNumbers(steps)
+	record := p.made > 0 && (p.made <= manyRecorded || p.made&(p.made-1) == 0)
 	p.made++
 	before := t.m.contents()
 	if record {
@@ -168,25 +165,17 @@ func (t *tape) trace(body func()) []step {
 	return steps
 }
 
-// block traces body, and returns what does the same in a row, nil for nil, and whether all
-// steps are of numbers.
-func (t *tape) block(body func()) (run func(), numbers bool) {
+// block traces body, and returns what does the same in a row; nil for nil.
+func (t *tape) block(body func()) func() {
 	if body == nil {
-		return nil, true
+		return nil
 	}
 	steps := t.trace(body)
-	return func() { t.run(steps) }, allNumbers(steps)
-}
-
-func allNumbers(steps []step) bool {
-	return !slices.ContainsFunc(steps, func(s step) bool { return !s.numbers })
+	return func() { t.run(steps) }
 }
 
 // do adds a step.
 func (t *tape) do(run func()) { t.steps = append(t.steps, step{at: t.m.here(), run: run}) }
-
-// last is the step that was added last.
-func (t *tape) last() *step { return &t.steps[len(t.steps)-1] }
 
 func (t *tape) run(steps []step) {
 	for i := range steps {
@@ -233,9 +222,8 @@ func (t *tape) expr(f func() Expr) Expr {
 // and function is expr for one.
 func (t *tape) condition(f func() Guard, operands ...Expr) Guard {
 	g := t.guard(f)
-	t.last().numbers = true
 	if !slices.ContainsFunc(operands, t.varies) {
-		t.last().once, t.fixed[len(t.fixed)-1] = true, true
+		t.steps[len(t.steps)-1].once, t.fixed[len(t.fixed)-1] = true, true
 	}
 	return g
 }
@@ -278,9 +266,7 @@ func (t *tape) choice(g Guard, a, b Expr) Expr {
 // greater makes a comparison in each row, even one that is the same in all, as a loop
 // does.
 func (t *tape) greater(a, b Expr) Guard {
-	g := t.guard(func() Guard { return greater(t.valueOf(a), t.valueOf(b)) })
-	t.last().numbers = true
-	return g
+	return t.guard(func() Guard { return greater(t.valueOf(a), t.valueOf(b)) })
 }
 
 // varies reports whether x differs by row.
