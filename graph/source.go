@@ -240,7 +240,7 @@ func number(f func(a, b float64) float64, x, y Expr) Expr {
 // observedValue is observation i, with its source.
 func (m *Model) observedValue(i int) rounded {
 	x := rounded{v: m.obs[i].value}
-	if rec := m.st.rec; rec != nil && i >= rec.firstData {
+	if rec := m.st.rec; rec != nil && !rec.spoilt && i >= rec.firstData {
 		x.from = rec.data[i-rec.firstData]
 	}
 	return x
