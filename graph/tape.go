@@ -1,10 +1,6 @@
 package graph
 
-import (
-	"slices"
-
-	"github.com/facetvi/facet/graph/internal/kernel"
-)
+import "slices"
 
 // A tape is the traced body of a plate: the steps of one row, which are run for each row with
 // its data.
@@ -230,43 +226,6 @@ func (t *tape) condition(f func() Guard, operands ...Expr) Guard {
 
 func (t *tape) function(f func() Expr, operands ...Expr) Expr {
 	return t.condition(func() Guard { return Guard{value: f()} }, operands...).value
-}
-
-// Functions of the language as steps. They are functions of their own, so that what a
-// step keeps is copied only here.
-
-func (t *tape) apply1(f kernel.Function, x Expr) Expr {
-	return t.function(func() Expr { return apply1(f, t.valueOf(x)) }, x)
-}
-
-func (t *tape) apply2(x, y Expr, number func(a, b float64) float64, build func(s *store, a, b nodeID) nodeID) Expr {
-	return t.function(func() Expr { return apply2(t.valueOf(x), t.valueOf(y), number, build) }, x, y)
-}
-
-func (t *tape) plus(a Expr, c float64, b Expr) Expr {
-	return t.function(func() Expr { return plus(t.valueOf(a), c, t.valueOf(b)) }, a, b)
-}
-
-func (t *tape) mul(x, y Expr) Expr {
-	return t.function(func() Expr { return Mul(t.valueOf(x), t.valueOf(y)) }, x, y)
-}
-
-func (t *tape) not(g Guard) Guard {
-	return t.condition(func() Guard { return Not(t.guardOf(g)) }, g.value)
-}
-
-func (t *tape) both(g, h Guard) Guard {
-	return t.condition(func() Guard { return both(t.guardOf(g), t.guardOf(h)) }, g.value, h.value)
-}
-
-func (t *tape) choice(g Guard, a, b Expr) Expr {
-	return t.function(func() Expr { return If(t.guardOf(g), t.valueOf(a), t.valueOf(b)) }, g.value, a, b)
-}
-
-// greater makes a comparison in each row, even one that is the same in all, as a loop
-// does.
-func (t *tape) greater(a, b Expr) Guard {
-	return t.guard(func() Guard { return greater(t.valueOf(a), t.valueOf(b)) })
 }
 
 // varies reports whether x differs by row.
