@@ -203,17 +203,15 @@ func (e *Graph) table(f *form) kernel.Kernel {
 // affine makes the form of long affine sums.
 func (e *Graph) affine(f *form) *gorgonia.Node {
 	nz, np := len(e.b.forms[fLatent].rows), len(e.b.forms[fPoint].rows)
-	k := kernel.Affine{Base: [2]int32{int32(nz), int32(nz + np)}}
-	var entries []kernel.Entry
 	n := 0
 	for _, id := range f.rows {
 		v := e.b.view(id)
 		n += v.size()
 	}
-	k.Grow(len(f.rows), n)
+	k := kernel.Affine{C: make([]float64, 0, len(f.rows)), From: make([]int32, 1, len(f.rows)+1), Ref: make([]int32, 0, n), Coef: make([]float64, 0, n)}
+	k.Base = [2]int32{int32(nz), int32(nz + np)}
 	for _, id := range f.rows {
 		v, terms := e.b.st.sumIn(id, e.b.some[:])
-		entries = entries[:0]
 		for _, t := range terms {
 			at := e.b.at[t.atom]
 			switch int(at.form) {
@@ -222,9 +220,9 @@ func (e *Graph) affine(f *form) *gorgonia.Node {
 			case int(fAffine):
 				at.row += k.Base[1]
 			}
-			entries = append(entries, kernel.Entry{Ref: at.row, Coef: t.coef})
+			k.Ref, k.Coef = append(k.Ref, at.row), append(k.Coef, t.coef)
 		}
-		k.Add(v, entries)
+		k.C, k.From = append(k.C, v), append(k.From, int32(len(k.Ref)))
 	}
 	if e.Points != nil {
 		return e.apply(k, gorgonia.Nodes{e.nodes[fLatent], e.nodes[fPoint]}, true, false)
