@@ -337,14 +337,9 @@ func (m *Model) formatSum(n node, arg func(nodeID) string) string {
 			sign, c = " - ", -c
 		}
 		if i == 0 {
-			sign = strings.TrimPrefix(strings.TrimSuffix(sign, " "), " ")
-			sign = strings.TrimPrefix(sign, "+")
+			sign = strings.Trim(sign, " +")
 		}
-		b.WriteString(sign)
-		if c != 1 {
-			fmt.Fprintf(&b, "%.6g·", c)
-		}
-		b.WriteString(arg(t.atom))
+		b.WriteString(sign + multiple(c, arg(t.atom)))
 	}
 	switch {
 	case n.v < 0:
