@@ -20,7 +20,6 @@ type combination struct {
 	terms []term
 	errs  []float64 // of the coefficients; nil if all are 0
 	from  []*source // of the coefficients; nil if none has one
-	room  *room     // for errs; nil for the heap
 }
 
 // coef is coefficient i.
@@ -47,7 +46,7 @@ func (c *combination) add(x rounded, atom nodeID) {
 		c.from = append(c.from, x.from)
 	}
 	if x.err != 0 && c.errs == nil {
-		c.errs = c.room.newErrs(len(c.terms), cap(c.terms))
+		c.errs = make([]float64, len(c.terms), cap(c.terms))
 	}
 	c.terms = append(c.terms, term{atom, x.v})
 	if c.errs != nil {
@@ -57,8 +56,7 @@ func (c *combination) add(x rounded, atom nodeID) {
 
 // weighted is p·x + q·y.
 func (s *store) weighted(p rounded, x combination, q rounded, y combination) combination {
-	out := combination{v: p.times(x.v).plus(q.times(y.v)), room: s.rooms()}
-	out.terms = out.room.newTerms(len(x.terms) + len(y.terms))
+	out := combination{v: p.times(x.v).plus(q.times(y.v)), terms: make([]term, 0, len(x.terms)+len(y.terms))}
 	i, j := 0, 0
 	for i < len(x.terms) || j < len(y.terms) {
 		var order int
@@ -121,7 +119,7 @@ func (s *store) combinationIn(id nodeID, room []term) combination {
 // number is a constant. One that was computed may be off by more than one that is
 // written.
 func (s *store) number(id nodeID) rounded {
-	x := s.written(s.head(id).v)
+	x := written(s.head(id).v)
 	b := s.boundsOf(id)
 	x.err = max(x.err, b.v)
 	return x
@@ -168,10 +166,7 @@ func (s *store) recordedNode(c combination) nodeID {
 	c.v.from, c.from, rec.node = nil, nil, &from
 	id := s.node(c)
 	rec.node = nil
-	switch {
-	case id < s.start && !rec.isHole(id): // the row is too long
-		rec.spoil()
-	case s.len() > n:
+	if s.len() > n {
 		rec.nodes[int(id-s.start)] = from
 	}
 	return id
@@ -207,9 +202,6 @@ func (s *store) setBounds(id nodeID, b bounds) {
 		return
 	}
 	s.own()
-	if s.start != noRow {
-		b.coef = slices.Clone(b.coef)
-	}
 	own := new(bounds)
 	*own = b
 	at, ok := s.inList(id)
@@ -287,7 +279,7 @@ func (s *store) sum(ca float64, a nodeID, cb float64, b nodeID) nodeID {
 }
 
 func (s *store) sumOf(ca float64, x combination, cb float64, y combination) nodeID {
-	p, q := s.written(ca), s.written(cb)
+	p, q := written(ca), written(cb)
 	out := s.weighted(p, x, q, y)
 	if len(out.terms) > maxAffine && s.affineCount(out.terms) > maxAffine {
 		if s.affineCount(x.terms) < s.affineCount(y.terms) {
@@ -302,7 +294,7 @@ func (s *store) sumOf(ca float64, x combination, cb float64, y combination) node
 }
 
 // scale is c·a.
-func (s *store) scale(c float64, a nodeID) nodeID { return s.scaleBy(s.written(c), a) }
+func (s *store) scale(c float64, a nodeID) nodeID { return s.scaleBy(written(c), a) }
 
 func (s *store) scaleBy(c rounded, a nodeID) nodeID {
 	return s.node(s.weighted(c, s.combinationIn(a, s.some[0][:]), rounded{}, combination{}))

@@ -108,7 +108,7 @@ type batch struct {
 func newBatch(st *store, outs []output, sz sizes) *batch {
 	b := &batch{
 		st: st, byKey: map[formKey]int{}, at: slices.Repeat([]ref{nowhere}, st.len()),
-		inAff: make([]bool, st.len()), sign: map[nodeID][]nodeID{}, lookup: lookup{x: &st.nodes, affine: st.affineNodes()},
+		inAff: make([]bool, st.len()), sign: map[nodeID][]nodeID{}, lookup: lookup{x: &st.nodes},
 	}
 	for kind := fLatent; kind <= fFormula; kind++ {
 		b.form(formKey{kind: kind}, nil)

@@ -184,7 +184,7 @@ func (s *store) total(c float64, sum []term) output {
 	last := 0 // where the last part was added
 	var room [8]term
 	for _, x := range sum {
-		p, c := s.combinationIn(x.atom, room[:]), s.written(x.coef)
+		p, c := s.combinationIn(x.atom, room[:]), written(x.coef)
 		o.c += x.coef * p.v.v
 		for i, t := range p.terms {
 			x := part{t.atom, c.times(p.coef(i))}

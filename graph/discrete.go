@@ -240,7 +240,7 @@ func Equal[A, B Value](a A, b B) Guard { return equal(lift(a), lift(b)) }
 func equal(a, b Expr) Guard {
 	m := owner(a, b)
 	if t := m.traces(); t != nil {
-		return t.guard(func() Guard { return equal(t.valueOf(a), t.valueOf(b)) })
+		return t.guard(func() Guard { t.m.st.rec.spoil(); return equal(t.valueOf(a), t.valueOf(b)) })
 	}
 	if m != nil {
 		switch id := Sub(a, b).in(m); {
@@ -278,7 +278,7 @@ func Switch[V Value](k Expr, values ...V) Expr {
 func choose(k Expr, values []Expr) Expr {
 	m := owner(append(values, k)...)
 	if t := m.traces(); t != nil {
-		return t.expr(func() Expr { return choose(t.valueOf(k), t.valuesOf(values)) }) // in each row, as its guards are
+		return t.expr(func() Expr { t.m.st.rec.spoil(); return choose(t.valueOf(k), t.valuesOf(values)) }) // in each row, as its guards are
 	}
 	if v, ok := k.IsConst(); ok {
 		if j := int(v); float64(j) == v && j >= 0 && j < len(values) {

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"gorgonia.org/gorgonia"
@@ -204,17 +203,15 @@ func (e *Graph) table(f *form) kernel.Kernel {
 // affine makes the form of long affine sums.
 func (e *Graph) affine(f *form) *gorgonia.Node {
 	nz, np := len(e.b.forms[fLatent].rows), len(e.b.forms[fPoint].rows)
-	k := kernel.Affine{Base: [2]int32{int32(nz), int32(nz + np)}}
-	var entries []kernel.Entry
 	n := 0
 	for _, id := range f.rows {
 		v := e.b.view(id)
 		n += v.size()
 	}
-	k.Grow(len(f.rows), n)
+	k := kernel.Affine{C: make([]float64, 0, len(f.rows)), From: make([]int32, 1, len(f.rows)+1), Ref: make([]int32, 0, n), Coef: make([]float64, 0, n)}
+	k.Base = [2]int32{int32(nz), int32(nz + np)}
 	for _, id := range f.rows {
 		v, terms := e.b.st.sumIn(id, e.b.some[:])
-		entries = entries[:0]
 		for _, t := range terms {
 			at := e.b.at[t.atom]
 			switch int(at.form) {
@@ -223,9 +220,9 @@ func (e *Graph) affine(f *form) *gorgonia.Node {
 			case int(fAffine):
 				at.row += k.Base[1]
 			}
-			entries = append(entries, kernel.Entry{Ref: at.row, Coef: t.coef})
+			k.Ref, k.Coef = append(k.Ref, at.row), append(k.Coef, t.coef)
 		}
-		k.Add(v, entries)
+		k.C, k.From = append(k.C, v), append(k.From, int32(len(k.Ref)))
 	}
 	if e.Points != nil {
 		return e.apply(k, gorgonia.Nodes{e.nodes[fLatent], e.nodes[fPoint]}, true, false)
@@ -285,46 +282,7 @@ func (e *Graph) sparse(f *form) *gorgonia.Node {
 		rows[r] = e.b.sum(e.b.view(id))
 		rows[r].terms = slices.Clone(rows[r].terms)
 	}
-	return e.sums(rows)
-}
-
-// sums makes a matrix of sums: for each form of their terms a sparse matrix times
-// that form, and the sum of these.
-func (e *Graph) sums(rows []output) *gorgonia.Node {
-	c, entries := make([]float64, len(rows)), map[int][][]kernel.Entry{}
-	for r, o := range rows {
-		c[r] = o.c
-		for _, t := range o.terms {
-			at := e.b.at[t.atom]
-			if at.form == int32(fConst) {
-				c[r] += t.coef * e.b.st.head(t.atom).v
-				continue
-			}
-			of := entries[int(at.form)]
-			if of == nil {
-				of = make([][]kernel.Entry, len(rows))
-				entries[int(at.form)] = of
-			}
-			of[r] = append(of[r], kernel.Entry{Ref: at.row, Coef: t.coef})
-		}
-	}
-	var parts gorgonia.Nodes
-	var wrt []bool
-	var ones []kernel.Coefs
-	for _, arg := range slices.Sorted(maps.Keys(entries)) {
-		form := e.b.forms[arg]
-		size := int32(len(form.rows))
-		k := kernel.Affine{Base: [2]int32{size, size}}
-		for _, row := range entries[arg] {
-			k.Add(0, row)
-		}
-		part := e.apply(k, gorgonia.Nodes{e.nodes[arg]}, form.onLatents)
-		parts, wrt, ones = append(parts, part), append(wrt, form.onLatents), append(ones, kernel.Coefs{1})
-	}
-	if len(parts) == 0 {
-		return e.constant(c)
-	}
-	return e.apply(kernel.WeightedSum{C: kernel.NewCoefs(c), Coef: ones}, parts, wrt...)
+	return e.outputs(rows)
 }
 
 // flips makes the form of flips.
@@ -343,10 +301,10 @@ func (e *Graph) flips(f *form) *gorgonia.Node {
 		}
 		k.From = append(k.From, int32(len(k.Ref)))
 	}
-	return e.apply(k, gorgonia.Nodes{e.sums(signs), e.sums(sums)}, false, false)
+	return e.apply(k, gorgonia.Nodes{e.outputs(signs), e.outputs(sums)}, false, false)
 }
 
-// outputs makes a node of results.
+// outputs makes a matrix of sums.
 func (e *Graph) outputs(outs []output) *gorgonia.Node {
 	c := make([]float64, len(outs))
 	terms := make([]kernel.Sparse, len(e.b.forms)) // of each form

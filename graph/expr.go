@@ -84,7 +84,7 @@ func apply1[A Value](f kernel.Function, a A) Expr {
 		return number(func(a, _ float64) float64 { return f.Value(a) }, x, Expr{})
 	}
 	if t := x.m.traces(); t != nil {
-		return t.apply1(f, x)
+		return t.function(func() Expr { return apply1(f, t.valueOf(x)) }, x)
 	}
 	return Expr{m: x.m, id: x.m.st.unary(f, x.id)}
 }
@@ -96,7 +96,7 @@ func apply2[A, B Value](a A, b B, value func(a, b float64) float64, build func(s
 		return number(value, x, y)
 	}
 	if t := m.traces(); t != nil {
-		return t.apply2(x, y, value, build)
+		return t.function(func() Expr { return apply2(t.valueOf(x), t.valueOf(y), value, build) }, x, y)
 	}
 	return Expr{m: m, id: build(m.st, x.in(m), y.in(m))}
 }
@@ -136,7 +136,7 @@ func plus(a Expr, c float64, b Expr) Expr {
 		return number(func(a, b float64) float64 { return a - b }, a, b)
 	}
 	if t := m.traces(); t != nil {
-		return t.plus(a, c, b)
+		return t.function(func() Expr { return plus(t.valueOf(a), c, t.valueOf(b)) }, a, b)
 	}
 	return Expr{m: m, id: m.st.sumOf(1, a.combination(m, m.st.some[0][:]), c, b.combination(m, m.st.some[1][:]))}
 }
@@ -144,7 +144,7 @@ func plus(a Expr, c float64, b Expr) Expr {
 // combination is x as one in m, with room for one term.
 func (x Expr) combination(m *Model, room []term) combination {
 	if x.m == nil && x.rounded().is(isFinite) {
-		return combination{v: m.st.writtenAs(x.rounded())}
+		return combination{v: writtenAs(x.rounded())}
 	}
 	return m.st.combinationIn(x.in(m), room)
 }
@@ -153,15 +153,19 @@ func (x Expr) combination(m *Model, room []term) combination {
 func Mul[A, B Value](a A, b B) Expr {
 	x, y := lift(a), lift(b)
 	if x.m == nil {
-		x, y = y, x
+		return mul(y, x)
 	}
+	return mul(x, y)
+}
+
+func mul(x, y Expr) Expr {
 	if t := owner(x, y).traces(); t != nil {
-		return t.mul(x, y)
+		return t.function(func() Expr { return Mul(t.valueOf(x), t.valueOf(y)) }, x, y)
 	}
 	if x.m != nil && y.m == nil && y.rounded().is(isFinite) { // a number need not be a node
 		return Expr{m: x.m, id: x.m.st.mulNumber(y.rounded(), x.id)}
 	}
-	return apply2(a, b, func(a, b float64) float64 { return a * b }, (*store).mul)
+	return apply2(x, y, func(a, b float64) float64 { return a * b }, (*store).mul)
 }
 
 // Div is a/b.
@@ -333,14 +337,9 @@ func (m *Model) formatSum(n node, arg func(nodeID) string) string {
 			sign, c = " - ", -c
 		}
 		if i == 0 {
-			sign = strings.TrimPrefix(strings.TrimSuffix(sign, " "), " ")
-			sign = strings.TrimPrefix(sign, "+")
+			sign = strings.Trim(sign, " +")
 		}
-		b.WriteString(sign)
-		if c != 1 {
-			fmt.Fprintf(&b, "%.6g·", c)
-		}
-		b.WriteString(arg(t.atom))
+		b.WriteString(sign + multiple(c, arg(t.atom)))
 	}
 	switch {
 	case n.v < 0:

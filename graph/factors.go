@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/facetvi/facet/graph/internal/kernel"
 	"github.com/facetvi/facet/regions"
 )
@@ -121,42 +123,36 @@ func squareMatrix(n int) [][]float64 {
 
 // factors are rows a and b with q = by·(a·y)·(b·y), if there are some.
 //
-// If yᵢ² has a coefficient M, q = (M·yᵢ + u·y)²/M − (y·D·y)/M, where u is row i of the form without yᵢ,
-// and D = uuᵀ − M·form on the other variables. It is a product if D is ggᵀ: of M·yᵢ + (u ± g)·y.
-// If there are no squares, but yᵢ·yⱼ has 2M, it has to be 2M·(yᵢ + u·y)·(yⱼ + v·y) with u and
-// v the rows j and i of the form over M.
+// For a vector e with m = e·form·e ≠ 0 and u = form·e, q is ((u·y)² − y·D·y)/m, where D = uuᵀ − m·form. It is a product if D is ggᵀ: of (u ± g)·y.
+// Here e is one of the variables, or where there are no squares the sum of two.
 func (q *quadratic) factors() (by float64, a, b []float64, ok bool) {
 	n := len(q.form)
-	for i := n - 1; i > 0; i-- {
+	var e []int
+	for i := n - 1; i > 0 && e == nil; i-- {
 		if q.form[i][i] != 0 {
-			return q.factorsBySquare(i)
+			e = []int{i}
 		}
 	}
-	for i := n - 1; i > 0; i-- {
-		for j := i - 1; j > 0; j-- {
+	for i := n - 1; i > 0 && e == nil; i-- {
+		for j := i - 1; j > 0 && e == nil; j-- {
 			if q.form[i][j] != 0 {
-				return q.factorsByProduct(i, j)
+				e = []int{i, j}
 			}
 		}
 	}
-	return 0, nil, nil, false
-}
-
-// sameButRounding reports whether x and y are equal but for rounding of numbers of a size.
-func sameButRounding(x, y, size float64) bool { return math.Abs(x-y) <= factorUlps*size }
-
-// factorsBySquare are the factors where yᵢ² has a coefficient.
-func (q *quadratic) factorsBySquare(i int) (by float64, a, b []float64, ok bool) {
-	n, m := len(q.form), q.form[i][i]
-	d, size := squareMatrix(n), squareMatrix(n)
-	top := -1
+	u, sizeOfU, m := make([]float64, n), make([]float64, n), 0.0
+	for _, i := range e {
+		floats.Add(u, q.form[i])
+		floats.Add(sizeOfU, q.size[i])
+	}
+	for _, i := range e {
+		m += u[i]
+	}
+	d, size, top := squareMatrix(n), squareMatrix(n), -1
 	for k := range n {
 		for l := range n {
-			if k == i || l == i {
-				continue
-			}
-			d[k][l] = q.form[i][k]*q.form[i][l] - m*q.form[k][l]
-			size[k][l] = q.size[i][k]*q.size[i][l] + math.Abs(m)*q.size[k][l]
+			d[k][l] = u[k]*u[l] - m*q.form[k][l]
+			size[k][l] = sizeOfU[k]*sizeOfU[l] + math.Abs(m)*q.size[k][l]
 		}
 		if d[k][k] > 4*factorUlps*size[k][k] && (top < 0 || d[k][k] > d[top][top]) {
 			top = k
@@ -165,43 +161,22 @@ func (q *quadratic) factorsBySquare(i int) (by float64, a, b []float64, ok bool)
 	a, b = make([]float64, n), make([]float64, n)
 	g := make([]float64, n)
 	if top >= 0 {
-		for k := range g {
-			g[k] = d[top][k] / math.Sqrt(d[top][top])
-		}
+		floats.ScaleTo(g, 1/math.Sqrt(d[top][top]), d[top])
 	}
 	for k := range n {
 		for l := range n {
-			if !sameButRounding(d[k][l], g[k]*g[l], 4*(size[k][l]+math.Abs(g[k]*g[l]))) {
+			if gg := g[k] * g[l]; math.Abs(d[k][l]-gg) > 4*factorUlps*(size[k][l]+math.Abs(gg)) {
 				return 0, nil, nil, false
 			}
 		}
-		a[k], b[k] = (q.form[i][k]+g[k])/m, (q.form[i][k]-g[k])/m
+		a[k], b[k] = (u[k]+g[k])/m, (u[k]-g[k])/m
 		for _, x := range [2]*float64{&a[k], &b[k]} {
-			if math.Abs(*x) <= factorUlps*(q.size[i][k]+math.Abs(g[k]))/math.Abs(m) {
+			if math.Abs(*x) <= factorUlps*(sizeOfU[k]+math.Abs(g[k]))/math.Abs(m) {
 				*x = 0
 			}
 		}
 	}
-	a[i], b[i] = 1, 1
-	return m, a, b, true
-}
-
-// factorsByProduct are the factors where there are no squares, but yᵢ·yⱼ has a coefficient.
-func (q *quadratic) factorsByProduct(i, j int) (by float64, a, b []float64, ok bool) {
-	n, m := len(q.form), q.form[i][j]
-	a, b = make([]float64, n), make([]float64, n)
-	for k := range n {
-		a[k], b[k] = q.form[j][k]/m, q.form[i][k]/m
-	}
-	a[j], b[i] = 0, 0
-	for k := range n {
-		for l := range n {
-			if !sameButRounding(q.form[k][l], m*(a[k]*b[l]+a[l]*b[k]), q.size[k][l]+math.Abs(m*a[k]*b[l])+math.Abs(m*a[l]*b[k])) {
-				return 0, nil, nil, false
-			}
-		}
-	}
-	return 2 * m, a, b, true
+	return m, a, b, e != nil
 }
 
 // positiveFactors is the guard id > 0 of a product of two factors.

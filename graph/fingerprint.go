@@ -27,7 +27,34 @@ func (d *Density) Fingerprint() string { return d.made().fingerprint() }
 // digest computes the fingerprint.
 func (c *compiled) digest() string {
 	w := &programWriter{c: c, sums: make([]digest, c.nodes.len())}
-	w.digestNodes()
+	w.program() // which finds what is used
+	for id, used := range needed(&c.nodes, w.used) {
+		if used {
+			w.buf = w.buf[:0]
+			w.node(c.nodes.at(nodeID(id)))
+			w.sums[id] = sha256.Sum256(w.buf)
+		}
+	}
+	w.buf = w.buf[:0]
+	w.program()
+	sum := sha256.Sum256(w.buf)
+	return hex.EncodeToString(sum[:])
+}
+
+type digest = [sha256.Size]byte
+
+// A programWriter writes a program in a form that does not depend on the order
+// in which its expressions were made: each expression is the digest of its
+// operation and its operands' digests.
+type programWriter struct {
+	c    *compiled
+	sums []digest // by node
+	used []nodeID // what program has written
+	buf  []byte
+}
+
+func (w *programWriter) program() {
+	c := w.c
 	w.text("facet program 2")
 	w.number(len(c.m.latents))
 	for i := range c.m.latents {
@@ -49,12 +76,12 @@ func (c *compiled) digest() string {
 	for _, t := range c.m.terms {
 		if t.what == factorTerm || t.what == objectiveTerm {
 			w.text(t.what)
-			w.operands(t.id)
+			w.expr(Expr{m: c.m, id: t.id})
 		}
 	}
 	for _, id := range c.m.featureNodes {
 		w.text("feature")
-		w.operands(id)
+		w.expr(Expr{m: c.m, id: id})
 	}
 	w.text("hyperplanes")
 	w.number(c.arr.Len())
@@ -66,53 +93,6 @@ func (c *compiled) digest() string {
 			w.float(h.Coef[k])
 		}
 	}
-	sum := sha256.Sum256(w.buf)
-	return hex.EncodeToString(sum[:])
-}
-
-type digest = [sha256.Size]byte
-
-// A programWriter writes a program in a form that does not depend on the order
-// in which its expressions were made: each expression is the digest of its
-// operation and its operands' digests.
-type programWriter struct {
-	c    *compiled
-	sums []digest // by node
-	buf  []byte
-}
-
-// digestNodes fills in the digests of what the program uses.
-func (w *programWriter) digestNodes() {
-	var roots []nodeID
-	for i := range w.c.m.latents {
-		roots = append(roots, w.c.m.latents[i].prior.nodes()...)
-	}
-	for i := range w.c.m.obs {
-		o := &w.c.m.obs[i]
-		for _, d := range o.dists() {
-			roots = append(roots, d.nodes()...)
-		}
-		if o.hidden != nil && o.step == 0 {
-			roots = append(roots, o.hidden.nodes()...)
-		}
-		if where := w.c.m.obs[i].where.value; where.m != nil {
-			roots = append(roots, where.id)
-		}
-	}
-	for _, t := range w.c.m.terms {
-		if t.what == factorTerm || t.what == objectiveTerm {
-			roots = append(roots, t.id)
-		}
-	}
-	roots = append(roots, w.c.m.featureNodes...)
-	for id, used := range needed(&w.c.nodes, roots) {
-		if used {
-			w.buf = w.buf[:0]
-			w.node(w.c.nodes.at(nodeID(id)))
-			w.sums[id] = sha256.Sum256(w.buf)
-		}
-	}
-	w.buf = w.buf[:0]
 }
 
 // kindText is the text of kinds. A function has its name.
@@ -188,7 +168,7 @@ func (w *programWriter) expr(x Expr) {
 	if x.m == nil {
 		endian.BigEndian.PutUint64(sum[:], math.Float64bits(x.v+0))
 	} else {
-		sum = w.sums[x.id]
+		sum, w.used = w.sums[x.id], append(w.used, x.id)
 	}
 	w.buf = append(w.buf, sum[:]...)
 }

@@ -64,7 +64,7 @@ func Not(g Guard) Guard {
 		return Guard{value: Expr{v: 1 - g.value.v}}
 	}
 	if t := g.value.m.traces(); t != nil {
-		return t.not(g)
+		return t.condition(func() Guard { return Not(t.guardOf(g)) }, g.value)
 	}
 	return Guard{Expr{m: g.value.m, id: g.value.m.st.not(g.value.id)}, -g.made}
 }
@@ -95,7 +95,7 @@ func both(g, h Guard) Guard {
 	case m == nil:
 		return Guard{value: Expr{v: g.value.v * h.value.v}}
 	case t != nil:
-		return t.both(g, h)
+		return t.condition(func() Guard { return both(t.guardOf(g), t.guardOf(h)) }, g.value, h.value)
 	case !m.owns(g) || !m.owns(h):
 		return constantGuard(m, false)
 	}
@@ -122,7 +122,7 @@ func If[A, B Value](g Guard, then A, otherwise B) Expr {
 	case m == nil:
 		return b
 	case t != nil:
-		return t.choice(g, a, b)
+		return t.function(func() Expr { return If(t.guardOf(g), t.valueOf(a), t.valueOf(b)) }, g.value, a, b)
 	case !m.owns(g):
 		return b
 	}

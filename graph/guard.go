@@ -54,16 +54,17 @@ func greater(a, b Expr) Guard {
 		}
 		return constantGuard(nil, x > y)
 	case t != nil:
-		return t.greater(a, b)
+		return t.guard(func() Guard { return greater(t.valueOf(a), t.valueOf(b)) }) // in each row, even one that is the same in all, as a loop does
 	}
+	x, y := a, b
 	if m.dependent {
-		a, b = Expr{m: m, id: m.comparable(a.in(m))}, Expr{m: m, id: m.comparable(b.in(m))}
+		x, y = Expr{m: m, id: m.comparable(a.in(m))}, Expr{m: m, id: m.comparable(b.in(m))}
 	}
-	id := Sub(a, b).in(m)
+	id := Sub(x, y).in(m)
 	if v, ok := m.st.isConst(id); ok && math.IsNaN(v) {
 		m.fail("%v", errNaN)
 	}
-	if values := m.valuesOf(a, b, id); values != nil {
+	if values := m.valuesOf(x, y, id); values != nil {
 		return And(append(values, m.positive(id))...)
 	}
 	return m.positive(id)

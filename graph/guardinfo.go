@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -108,30 +107,8 @@ func (m *Model) componentOf(h regions.Hyperplane) (name string, k int, at float6
 			continue
 		}
 		u := m.st.combination(x.u.id)
-		if len(u.terms) != len(h.Index) {
-			continue
-		}
-		ratio := math.NaN()
-		same := !slices.ContainsFunc(u.terms, func(t term) bool {
-			j := slices.IndexFunc(h.Index, func(i int) bool {
-				if i >= anyDim {
-					return m.featureNodes[i-anyDim] == t.atom
-				}
-				n := m.st.at(t.atom)
-				return n.kind == kLatent && int(n.a) == i
-			})
-			if j < 0 {
-				return true
-			}
-			if c := h.Coef[j] / t.coef; math.IsNaN(ratio) {
-				ratio = c
-			} else if math.Abs(c-ratio) > 1e-12*math.Abs(ratio) {
-				return true
-			}
-			return false
-		})
-		if same {
-			return name, k, x.support.value(x.support, u.v.v-h.Const/ratio), ratio > 0
+		if ratio, is := (algebra{s: m.st, features: m.features}).ratio(h, u); is {
+			return name, k, x.support.value(x.support, u.v.v-ratio*h.Const), ratio > 0
 		}
 	}
 	return "", 0, 0, false

@@ -381,14 +381,3 @@ func (o *observation) dists() []Dist {
 	}
 	return o.hidden.emission[o.step]
 }
-
-// nodes are the probabilities that are not plain numbers.
-func (c *Hidden) nodes() []nodeID {
-	var ids []nodeID
-	for _, x := range c.x[:len(c.x)-c.states*c.steps] {
-		if x.m != nil {
-			ids = append(ids, x.id)
-		}
-	}
-	return slices.Compact(slices.Sorted(slices.Values(ids)))
-}

@@ -34,8 +34,11 @@ const (
 	mostFixed = 1 << 12 // nodes that a row knows
 )
 
-// indexes notes what Index gives in the recorded row.
+// indexes notes what Index gives in the recorded row; r may be nil.
 func (r *recording) indexes(m *Model, p *Plate, values []Expr, at []int) {
+	if r == nil {
+		return
+	}
 	for _, x := range r.indexings {
 		if x.p == p && &x.values[0] == &values[0] && len(x.values) == len(values) && &x.at[0] == &at[0] {
 			return
@@ -75,7 +78,6 @@ func (r *recording) findsOutside(s *store, n *node, id nodeID) {
 		return
 	}
 	x := hole{id: id, index: -1, found: *n}
-	x.found.terms = slices.Clone(n.terms)
 	if r.node != nil {
 		x.from = *r.node
 		r.spoilt = r.spoilt || id < s.plain

@@ -247,6 +247,12 @@ func (g algebra) vanishes(l int, id nodeID) bool {
 // multiple reports whether c is a multiple of Φ of plane l, to rounding, and which.
 func (g algebra) multiple(l int, c combination) (ratio float64, is bool) {
 	h := g.arr.Plane(l)
+	ratio, is = g.ratio(h, c)
+	return ratio, is && math.Abs(c.v.v-ratio*h.Const) <= ulps*math.Abs(c.v.v)
+}
+
+// ratio reports whether c is a multiple of a form but for the constant, to rounding, and which.
+func (g algebra) ratio(h regions.Hyperplane, c combination) (ratio float64, is bool) {
 	if len(c.terms) != len(h.Index) {
 		return 0, false
 	}
@@ -264,7 +270,7 @@ func (g algebra) multiple(l int, c combination) (ratio float64, is bool) {
 			return 0, false
 		}
 	}
-	return ratio, math.Abs(c.v.v-ratio*h.Const) <= ulps*math.Abs(c.v.v)
+	return ratio, true
 }
 
 // proportional reports whether a is a multiple of b, to rounding.

@@ -117,33 +117,19 @@ func (m *Model) needsNoMissing(missing []bool) error {
 	if missing == nil || !m.dependent {
 		return nil
 	}
-	var roots []nodeID
-	for i := range m.obs {
-		if o := &m.obs[i]; !missing[i] {
-			roots = append(roots, o.depends()...)
+	of := make([]nodeID, m.st.len()) // by node: 1 + the leaf of a missing observation that it depends on, 0 for none
+	for id := range nodeID(len(of)) {
+		if n := m.st.like(id); n.kind == kData && missing[m.st.head(id).a] {
+			of[id] = id + 1
 		}
-	}
-	for _, t := range m.terms {
-		if !t.observes() {
-			roots = append(roots, t.id)
-		}
-	}
-	found := false
-	for id, is := range needed(&m.st.nodes, roots) {
-		n := m.st.like(nodeID(id))
-		found = found || is && n.kind == kData && missing[m.st.head(nodeID(id)).a]
-	}
-	if !found {
-		return nil
+		m.st.operands(id, func(o nodeID) { of[id] = max(of[id], of[o]) })
 	}
 	check := func(at *place, what string, roots ...nodeID) error {
 		for _, root := range roots {
-			for id := range m.st.under(root) {
-				if n := m.st.at(id); n.kind == kData && missing[n.a] {
-					o := m.obs[n.a]
-					return fmt.Errorf("graph: %v: the %s depends on observation %q (%v), which is missing: only what is missing too may; sample it in place of observing it",
-						at, what, o.name, o.place)
-				}
+			if of[root] > 0 {
+				o := m.obs[m.st.head(of[root]-1).a]
+				return fmt.Errorf("graph: %v: the %s depends on observation %q (%v), which is missing: only what is missing too may; sample it in place of observing it",
+					at, what, o.name, o.place)
 			}
 		}
 		return nil

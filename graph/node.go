@@ -72,9 +72,8 @@ type store struct {
 
 	some [2][4]term // room for what is added
 
-	errs     []*bounds           // by place in the list of nodes; nil, or too short, where a sum is exact
-	raised   map[nodeID]*bounds  // of nodes in rows, where they are larger than there
-	decimals map[float64]float64 // answers of decimalError
+	errs   []*bounds          // by place in the list of nodes; nil, or too short, where a sum is exact
+	raised map[nodeID]*bounds // of nodes in rows, where they are larger than there
 
 	evaluators sync.Pool // of *evaluator
 }
@@ -83,7 +82,6 @@ func newStore() *store {
 	return &store{
 		nodes: noNodes(), table: make([]slot, 1<<10), raised: map[nodeID]*bounds{},
 		pushed: map[applied]nodeID{}, simple: map[nodeID]bool{}, extremes: map[nodeID]extent{}, kinks: map[kink]bool{},
-		decimals: map[float64]float64{},
 	}
 }
 
@@ -93,7 +91,7 @@ func (s *store) clone() *store {
 	return &store{
 		nodes: s.nodes.clone(), table: s.table, entries: s.entries, leaves: s.leaves, shared: true,
 		pushed: maps.Clone(s.pushed), simple: maps.Clone(s.simple), extremes: maps.Clone(s.extremes), kinks: maps.Clone(s.kinks), zeros: s.zeros,
-		errs: s.errs, raised: s.raised, decimals: maps.Clone(s.decimals),
+		errs: s.errs, raised: s.raised,
 	}
 }
 

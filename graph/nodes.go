@@ -25,9 +25,8 @@ type nodes struct {
 	row       []node // the row that is being written
 	start     nodeID // its first ID; noRow if there is none
 	hashes    []uint32
-	rowBounds []bounds // of errors in the row
-	rowTable  []int32  // of the row by hash: 1 + its number in the row
-	room      room
+	rowBounds []bounds   // of errors in the row
+	rowTable  []int32    // of the row by hash: 1 + its number in the row
 	rec       *recording // of the row that is being written; nil mostly
 }
 
@@ -285,35 +284,6 @@ func (l *likeNode) operands(list []nodeID, r patternRow) []nodeID {
 		}
 	}
 	return list
-}
-
-// affineNodes says of all nodes whether they are affine.
-func (x *nodes) affineNodes() []bool {
-	is := make([]bool, x.size)
-	for id := range is[:min(int(x.plain), x.size)] {
-		is[id] = x.list[id].affine
-	}
-	for k, s := range x.segments {
-		part := is[s.first:]
-		if k+1 < len(x.segments) {
-			part = is[s.first:x.segments[k+1].first]
-		}
-		if s.pattern < 0 {
-			for i := range part {
-				part[i] = x.list[int(s.at)+i].affine
-			}
-			continue
-		}
-		like := x.patterns[s.pattern].like
-		for i := range part {
-			if i < len(like) {
-				part[i] = like[i].affine
-			} else {
-				part[i] = part[i-len(like)]
-			}
-		}
-	}
-	return is
 }
 
 // add adds a node to the list.

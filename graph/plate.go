@@ -58,7 +58,8 @@ func (m *Model) Plate(n int, body func(p *Plate)) {
 // of row 0 of p, then those of row 1, and so on.
 func (p *Plate) Plate(n int, body func(q *Plate)) {
 	if p.isOpen("Plate") {
-		p.t.do(p.t.plate(p, n, body))
+		rows := p.t.plate(p, n, body)
+		p.t.do(func() { p.t.m.st.rec.spoil(); rows() })
 	}
 }
 
@@ -135,14 +136,7 @@ func (p *Plate) Data(xs []float64) Expr {
 	if !p.hasRows("Data", len(xs)) {
 		return Expr{}
 	}
-	x := p.t.expr(func() Expr {
-		if rec := p.t.m.st.rec; rec != nil {
-			return Expr{v: xs[p.at()], from: rec.input(p, xs)}
-		}
-		return Expr{v: xs[p.at()]}
-	})
-	p.t.last().numbers = true
-	return x
+	return p.t.expr(func() Expr { return Expr{v: xs[p.at()], from: p.t.m.st.rec.input(p, xs)} })
 }
 
 // Index is one of values in each row: values[at[i]] in row i. values are outside the
@@ -158,14 +152,10 @@ func (p *Plate) Index(values []Expr, at []int) Expr {
 			return Expr{}
 		}
 	}
-	x := p.t.expr(func() Expr {
-		if rec := p.t.m.st.rec; rec != nil {
-			rec.indexes(p.t.m, p, values, at)
-		}
+	return p.t.expr(func() Expr {
+		p.t.m.st.rec.indexes(p.t.m, p, values, at)
 		return values[at[p.at()]]
 	})
-	p.t.last().numbers = true
-	return x
 }
 
 // Collect appends the value of x in each row to dst, for use outside the plate and
@@ -185,7 +175,6 @@ func (p *Plate) Collect(dst *[]Expr, x Expr) {
 			}
 			*dst = append(*dst, x)
 		})
-		p.t.last().numbers = true
 	}
 }
 
@@ -199,14 +188,12 @@ func (p *Plate) Sample(name string, prior Dist) Expr {
 		p.t.m.fail("%s", wrong)
 		return Expr{}
 	}
-	x := p.t.expr(func() Expr {
+	return p.t.expr(func() Expr {
 		if rec := p.t.m.st.rec; rec != nil {
 			rec.names = append(rec.names, name)
 		}
 		return p.t.m.Sample(p.latentName(name, p.row), p.t.dist(prior))
 	})
-	p.t.last().numbers = true
-	return x
 }
 
 // Observe is Model.Observe in each row, of xs[i] in row i.
@@ -218,7 +205,6 @@ func (p *Plate) Observe(name string, d Dist, xs []float64) {
 			}
 			p.t.m.Observe(name, p.t.dist(d), xs[p.at()])
 		})
-		p.t.last().numbers = true
 	}
 }
 
@@ -227,7 +213,6 @@ func (p *Plate) Factor(logp any) {
 	if p.isOpen("Factor") {
 		x := p.t.m.value("Factor", logp)
 		p.t.do(func() { p.t.m.Factor(p.t.valueOf(x)) })
-		p.t.last().numbers = true
 	}
 }
 
@@ -236,10 +221,8 @@ func (p *Plate) If(g Guard, then, otherwise func()) {
 	if !p.isOpen("If") {
 		return
 	}
-	a, aNumbers := p.t.block(then)
-	b, bNumbers := p.t.block(otherwise)
+	a, b := p.t.block(then), p.t.block(otherwise)
 	p.t.do(func() { p.t.m.If(p.t.guardOf(g), a, b) })
-	p.t.last().numbers = aNumbers && bNumbers
 }
 
 // Deterministic is Model.Deterministic in each row.
@@ -249,7 +232,6 @@ func (p *Plate) Deterministic(name string, v any) Expr {
 	}
 	x := p.t.m.value("Deterministic", v)
 	p.t.do(func() { p.t.m.Deterministic(name, p.t.valueOf(x)) })
-	p.t.last().numbers = true
 	return x
 }
 
@@ -258,7 +240,5 @@ func (p *Plate) Name(name string, g Guard) Guard {
 	if !p.isOpen("Name") {
 		return g
 	}
-	named := p.t.guard(func() Guard { return p.t.m.Name(name, p.t.guardOf(g)) })
-	p.t.last().numbers = true
-	return named
+	return p.t.guard(func() Guard { return p.t.m.Name(name, p.t.guardOf(g)) })
 }

@@ -148,72 +148,27 @@ func underflow(v, x, y float64) float64 {
 	return 0
 }
 
-// written is the number v of a program. It stands for the shortest decimal that
-// rounds to v, for 1/10 where v is 0.1: so 0.1 + 0.2 is 0.3, and still no two
-// numbers are one.
-func (s *store) written(v float64) rounded {
-	if x, ok := shortlyWritten(v); ok {
-		return x
+// written is the number v of a program. It stands for some number that rounds to v, such as
+// 1/10 where v is 0.1: so 0.1 + 0.2 is 0.3, and still no two numbers are one, for it is off by less than half of what v is apart from the
+// next number. Whole numbers and multiples of 1/1024 stand for themselves, and very large ones for the shortest decimal that rounds to them.
+func written(v float64) rounded {
+	switch {
+	case isWhole(1024*v) || math.IsInf(v, 0) || math.IsNaN(v):
+		return rounded{v: v}
+	case math.Abs(v) >= 1<<53:
+		return rounded{v: v, err: decimalError(v)}
 	}
-	return rounded{v: v, err: remembered(s.decimals, v, func() float64 { return decimalError(v) })}
-}
-
-// shortlyWritten is written of most numbers.
-func shortlyWritten(v float64) (x rounded, ok bool) {
-	if isWhole(v) || math.IsInf(v, 0) || math.IsNaN(v) {
-		return rounded{v: v}, true
-	}
-	err, ok := shortDecimalError(v)
-	return rounded{v: v, err: err}, ok
+	return rounded{v: v, err: max(0, (0.5-0x1p-30)*math.Abs(v-math.Nextafter(v, 0))-0x1p-1065)}
 }
 
 // writtenAs is written of a number that may have been computed, or have a source.
-func (s *store) writtenAs(x rounded) rounded {
-	out := s.written(x.v + 0)
+func writtenAs(x rounded) rounded {
+	out := written(x.v + 0)
 	out.err = max(out.err, x.err)
 	if x.from != nil {
-		out.from = recorded(writtenOperation, func(x, _ rounded) rounded {
-			out, ok := shortlyWritten(x.v + 0)
-			if !ok {
-				out.err = decimalError(x.v)
-			}
-			out.err = max(out.err, x.err)
-			return out
-		}, x, rounded{})
+		out.from = recorded(writtenOperation, func(x, _ rounded) rounded { return writtenAs(x) }, x, rounded{})
 	}
 	return out
-}
-
-// powersOfTen are those that a float64 holds.
-var powersOfTen = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
-
-// shortDecimalError is decimalError of numbers D/10ᵏ of usual size. With p = fl(v·10ᵏ) and
-// D near one another, v·10ᵏ − D = (p − D) + (v·10ᵏ − p) is a sum of differences that a
-// float64 holds.
-func shortDecimalError(v float64) (err float64, ok bool) {
-	var room [32]byte
-	digits, exponent := uint64(0), 0
-	text := strconv.AppendFloat(room[:0], math.Abs(v), 'e', -1, 64) // d.ddde±dd
-	for i, c := range text {
-		if c == 'e' {
-			e, _ := strconv.Atoi(string(text[i+1:]))
-			exponent += e
-			break
-		}
-		if c != '.' {
-			digits = 10*digits + uint64(c-'0')
-			exponent--
-		}
-	}
-	exponent++ // the digit before the point
-	if exponent > 0 || -exponent >= len(powersOfTen) {
-		return 0, false
-	}
-	power := powersOfTen[-exponent]
-	p := math.Abs(v) * power
-	high := float64(digits)
-	low := float64(int64(digits) - int64(high))
-	return upwards(math.Abs((p-high)-low+math.FMA(math.Abs(v), power, -p)) / power), true
 }
 
 // decimalError is the distance of v from the shortest decimal that rounds to it.

@@ -9,49 +9,9 @@ import (
 const (
 	fewRows       = 3    // so few are no columns
 	mostInnerRows = 64   // rows of plates inside a row
-	mostNodes     = 4096 // of a row
+	mostNodes     = 4096 // of a row that is one of a pattern
 	mostPatterns  = 32   // of a plate
 )
-
-// A room is memory for the terms of a row and their errors, until the row ends.
-type room struct {
-	terms []term
-	errs  []float64
-}
-
-// taken is n numbers of 0 with capacity c at the end of list, which it extends.
-func taken[T any](list *[]T, n, c int) []T {
-	if cap(*list)-len(*list) < c {
-		*list = make([]T, 0, max(c, 2*cap(*list), 64))
-	}
-	at := len(*list)
-	*list = (*list)[:at+c]
-	part := (*list)[at : at+n : at+c]
-	clear(part)
-	return part
-}
-
-// rooms is where terms are made: nil for the heap.
-func (s *store) rooms() *room {
-	if s.start == noRow {
-		return nil
-	}
-	return &s.room
-}
-
-func (r *room) newTerms(c int) []term {
-	if r == nil {
-		return make([]term, 0, c)
-	}
-	return taken(&r.terms, 0, c)
-}
-
-func (r *room) newErrs(n, c int) []float64 {
-	if r == nil {
-		return make([]float64, n, c)
-	}
-	return taken(&r.errs, n, c)
-}
 
 // beginRow begins a row: nodes that are made belong to it until endRow.
 func (s *store) beginRow() {
@@ -84,16 +44,6 @@ func (s *store) internInRow(n node, hash uint32) nodeID {
 
 // addToRow adds a node that there is not yet.
 func (s *store) addToRow(n node, hash uint32) nodeID {
-	if len(s.row) == mostNodes {
-		s.room = room{} // what is being computed may be there
-		s.keepRow()
-		n.terms = slices.Clone(n.terms)
-		id := s.add(n)
-		if !n.isLeaf() {
-			s.enter(s.slot(&n, hash), hash, id)
-		}
-		return id
-	}
 	s.row, s.hashes, s.rowBounds = append(s.row, n), append(s.hashes, hash), append(s.rowBounds, bounds{})
 	if 2*len(s.row) > len(s.rowTable) {
 		s.rowTable = make([]int32, max(16, 2*len(s.rowTable)))
@@ -125,11 +75,8 @@ func (n *node) isLeaf() bool { return n.kind < kSum && n.kind != kConst }
 // with one of the given patterns, it becomes a row of their columns; else it makes a
 // pattern, the first of them then, if there are not too many.
 func (s *store) endRow(patterns *[]int32, left int) (ok bool) {
-	if s.start == noRow {
-		return false
-	}
-	if len(s.row) == 0 {
-		s.start = noRow
+	if len(s.row) == 0 || len(s.row) > mostNodes {
+		s.keepRow()
 		return false
 	}
 	at := slices.IndexFunc(*patterns, func(k int32) bool { return s.patterns[k].matches(s) })
@@ -151,7 +98,7 @@ func (s *store) endRow(patterns *[]int32, left int) (ok bool) {
 func (s *store) commit(k int32, left int) {
 	p := s.patterns[k]
 	s.addRows(k, s.start, p.rows)
-	p.add(s, left)
+	p.addRows(s.row, s.rowBounds, nil, 0, 1, left)
 	for j := range p.like {
 		if n := &s.row[j]; p.like[j].root && !n.isLeaf() {
 			s.enter(s.slot(n, s.hashes[j]), s.hashes[j], s.start+nodeID(j))
@@ -174,13 +121,11 @@ func (s *store) keepRow() {
 	row, hashes, errs, start := s.row, s.hashes, s.rowBounds, s.start
 	s.row, s.start = nil, noRow
 	for j, n := range row {
-		n.terms = slices.Clone(n.terms)
 		id := s.add(n)
 		if !n.isLeaf() {
 			s.enter(s.slot(&n, hashes[j]), hashes[j], id)
 		}
 		if b := errs[j]; !b.exact() {
-			b.coef = slices.Clone(b.coef)
 			s.setBounds(start+nodeID(j), b)
 		}
 	}
@@ -190,8 +135,9 @@ func (s *store) keepRow() {
 
 func (s *store) clearRow() {
 	s.row, s.hashes, s.rowBounds, s.start = s.row[:0], s.hashes[:0], s.rowBounds[:0], noRow
-	clear(s.rowTable)
-	s.room.terms, s.room.errs = s.room.terms[:0], s.room.errs[:0]
+	if clear(s.rowTable); len(s.rowTable) > 4*mostNodes {
+		s.rowTable = nil
+	}
 }
 
 // newPattern is that of the row which is being written, without rows.
@@ -253,38 +199,41 @@ func (r *link) admits(id, start nodeID) bool {
 	return !r.local
 }
 
-// add adds the row that is being written, which matches, to the columns. At most left
-// more will come.
-func (p *pattern) add(s *store, left int) {
-	for j := range s.row {
-		n, l, b := &s.row[j], &p.like[j], &s.rowBounds[j]
-		l.a.add(n.a, p.rows, left)
-		l.b.add(n.b, p.rows, left)
-		l.c.add(n.c, p.rows, left)
-		l.numbers[0].add(n.v, p.rows, left)
-		for i, t := range n.terms {
-			l.atoms[i].add(t.atom, p.rows, left)
-			l.numbers[i+1].add(t.coef, p.rows, left)
+// addRows adds n rows like row, with errors like errs, to the columns. What differs in them is that of c, from row first of its block on; nothing if c
+// is nil. At most left more will come.
+func (p *pattern) addRows(row []node, errs []bounds, c *script, first, n, left int) {
+	for j := range row {
+		x, l, b := &row[j], &p.like[j], &errs[j]
+		for k, o := range [...]nodeID{x.a, x.b, x.c} {
+			[...]*link{&l.a, &l.b, &l.c}[k].addRows(c.operands(j, k, first, n), o, p.rows, n, left)
 		}
-		if l.errs == nil && b.exact() {
-			continue
-		}
-		if l.errs == nil {
-			l.errs = make([]numeral, len(l.numbers))
-		}
-		l.errs[0].add(b.v, p.rows, left)
-		for i := range n.terms {
+		v, e := c.numbers(j, 0, first, n)
+		l.numbers[0].addRows(v, x.v, p.rows, n, left)
+		l.addErrors(0, e, b.v, p.rows, n, left)
+		for k, t := range x.terms {
+			l.atoms[k].addRows(c.inHole(t.atom, first, n), t.atom, p.rows, n, left)
+			v, e := c.numbers(j, k+1, first, n)
+			l.numbers[k+1].addRows(v, t.coef, p.rows, n, left)
 			err := 0.0
 			if b.coef != nil {
-				err = b.coef[i]
+				err = b.coef[k]
 			}
-			l.errs[i+1].add(err, p.rows, left)
+			l.addErrors(k+1, e, err, p.rows, n, left)
 		}
 	}
-	p.rows++
+	p.rows += n
 }
 
-func (r *link) add(id nodeID, rows, left int) { r.addRows(nil, id, rows, 1, left) }
+// addErrors adds n rows with the given errors of number k, or with err in all if these are nil.
+func (l *likeNode) addErrors(k int, errs []float64, err float64, rows, n, left int) {
+	if l.errs == nil && err == 0 && !slices.ContainsFunc(errs, isNonzero) {
+		return
+	}
+	if l.errs == nil {
+		l.errs = make([]numeral, len(l.numbers))
+	}
+	l.errs[k].addRows(errs, err, rows, n, left)
+}
 
 // addRows adds n rows with the given IDs, or with id in all if these are nil.
 func (r *link) addRows(ids []nodeID, id nodeID, rows, n, left int) {
@@ -293,15 +242,6 @@ func (r *link) addRows(ids []nodeID, id nodeID, rows, n, left int) {
 	}
 }
 
-// addNumbers adds n rows with the numbers first, first + step, …
-func (r *link) addNumbers(first, step, rows, n, left int) {
-	for i := range n {
-		r.add(nodeID(first+i*step), rows+i, left+n-1-i)
-	}
-}
-
-func (x *numeral) add(v float64, rows, left int) { x.addRows(nil, v, rows, 1, left) }
-
 // addRows adds n rows with the given values, or with v in all if these are nil.
 func (x *numeral) addRows(values []float64, v float64, rows, n, left int) {
 	x.col = added(x.col, &x.v, v, values, rows, n, left, sameBits)
@@ -309,7 +249,7 @@ func (x *numeral) addRows(values []float64, v float64, rows, n, left int) {
 
 func sameBits(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
 
-// added is the column col after rows rows, nil if all are v, with n more: values, or value in
+// added is the column col, of which rows rows count, nil if all are v, with n more: values, or value in
 // all if that is nil. At most left more will come.
 func added[T any](col []T, v *T, value T, values []T, rows, n, left int, same func(a, b T) bool) []T {
 	if col == nil {
@@ -324,6 +264,7 @@ func added[T any](col []T, v *T, value T, values []T, rows, n, left int, same fu
 		}
 		col = slices.Repeat([]T{*v}, rows)
 	}
+	col = col[:rows]
 	if len(col)+n > cap(col) {
 		col = slices.Grow(col, n+min(left, max(8*len(col), 64)))
 	}
@@ -334,30 +275,6 @@ func added[T any](col []T, v *T, value T, values []T, rows, n, left int, same fu
 		col = append(col, value)
 	}
 	return col
-}
-
-// truncate leaves out what columns have beyond the last row.
-func (p *pattern) truncate() {
-	cut := func(columns ...*numeral) {
-		for _, x := range columns {
-			x.col = x.col[:min(len(x.col), p.rows)]
-		}
-	}
-	for j := range p.like {
-		l := &p.like[j]
-		for _, r := range []*link{&l.a, &l.b, &l.c} {
-			r.col = r.col[:min(len(r.col), p.rows)]
-		}
-		for k := range l.atoms {
-			l.atoms[k].col = l.atoms[k].col[:min(len(l.atoms[k].col), p.rows)]
-		}
-		for k := range l.numbers {
-			cut(&l.numbers[k])
-		}
-		for k := range l.errs {
-			cut(&l.errs[k])
-		}
-	}
 }
 
 // boundsIn are those of the errors of a node in the row r.

@@ -21,12 +21,11 @@ type script struct {
 
 	row     []node // as recorded, from start on; of a root with the numbers that it had last
 	bounds  []bounds
-	from    [][]int32 // by place in the row: the sources of the constant and the coefficients; −1 without one
-	roots   []int     // nodes that other rows may have
-	twins   [][2]int  // nodes that differ by their numbers alone
-	coords  []int     // leaves of latents, by place in the row
-	data    []int     // leaves of observations, by place in the row
-	signs   []int     // leaves of guards, by place in the row
+	from    [][]int32   // by place in the row: the sources of the constant and the coefficients; −1 without one
+	roots   []int       // nodes that other rows may have
+	twins   [][2]int    // nodes that differ by their numbers alone
+	leaves  [kSum][]int // by kind: of latents, observations and guards, by place in the row
+	next    [kSum]int   // by kind: the number of the next leaf
 	pattern int32
 
 	latents  []latent
@@ -40,6 +39,7 @@ type script struct {
 	start    nodeID                 // of the recorded row
 	most     int                    // rows to try at once
 	rows     int                    // that it made
+	room     []nodeID               // for operands
 }
 
 // A block is the results of a script in rows lo … hi−1 of the plate.
@@ -69,26 +69,24 @@ const (
 func newScript(m *Model, before contents) (c *script, ok bool) {
 	s := m.st
 	c = &script{recording: *s.rec, start: s.start, most: 1}
-	if c.spoilt || m.err != nil || s.start == noRow || len(m.obs)-before.obs != len(c.recording.data) {
+	if c.spoilt || m.err != nil || len(s.row) > mostNodes || len(m.obs)-before.obs != len(c.recording.data) {
 		return nil, false
 	}
 	c.observed, c.terms = append(c.observed, m.obs[before.obs:]...), append(c.terms, m.terms[before.terms:]...)
 	c.latents, c.derived = append(c.latents, m.latents[before.latents:]...), append(c.derived, m.derived[before.derived:]...)
 	c.named, c.guarded = append(c.named, m.named[before.named:]...), before.guards
-	c.bounds, c.from = make([]bounds, len(s.row)), make([][]int32, len(s.row))
-	c.row = append(c.row, s.row...)
+	c.row, c.bounds, c.from = slices.Clone(s.row), slices.Clone(s.rowBounds), make([][]int32, len(s.row))
+	c.next = before.leaves()
 	for j := range c.row {
 		n := &c.row[j]
 		from, has := c.nodes[j]
 		switch {
-		case n.kind == kLatent && int(n.a) == before.latents+len(c.coords):
-			c.coords = append(c.coords, j)
-		case n.kind == kData && int(n.a) == before.obs+len(c.data):
-			c.data = append(c.data, j)
-		case n.kind == kSign && len(c.signs) < len(c.guards) && int(n.a) == before.planes+len(c.signs):
-			c.signs = append(c.signs, j)
 		case n.isLeaf():
-			return nil, false
+			of := &c.leaves[n.kind]
+			if int(n.a) != c.next[n.kind]+len(*of) {
+				return nil, false
+			}
+			*of = append(*of, j)
 		case n.lastOperand() < s.start:
 			n.operands(func(o nodeID) { has = has || c.isHole(o) })
 			if !has { // which later rows would find
@@ -97,10 +95,7 @@ func newScript(m *Model, before contents) (c *script, ok bool) {
 			c.roots = append(c.roots, j)
 		}
 		c.findTwins(j)
-		n.terms = slices.Clone(n.terms)
 		c.from[j] = from.operations(len(n.terms))
-		b := s.rowBounds[j]
-		c.bounds[j] = bounds{b.v, slices.Clone(b.coef)}
 	}
 	for i := range c.observed {
 		c.observed[i].local = c.start
@@ -122,7 +117,8 @@ func newScript(m *Model, before contents) (c *script, ok bool) {
 			return nil, false
 		}
 	}
-	return c, len(c.data) == len(c.observed) && len(c.signs) == len(c.guards) && len(c.coords) == len(c.latents) && len(c.names) == len(c.latents)
+	return c, len(c.leaves[kData]) == len(c.observed) && len(c.leaves[kSign]) == len(c.guards) &&
+		len(c.leaves[kLatent]) == len(c.latents) && len(c.names) == len(c.latents)
 }
 
 // looksAtData reports whether a parameter of a law, or a deterministic expression, is a number that comes from row data.
@@ -278,10 +274,10 @@ func (c *script) maker(n node, from []int32) func(r int) *node {
 
 // inHole is what is in the hole of node id in n rows, from row first on; nil if there is none.
 func (c *script) inHole(id nodeID, first, n int) []nodeID {
-	if at, is := c.holeOf[id]; is {
-		return c.ids[at][first : first+n]
+	if c == nil || !c.isHole(id) {
+		return nil
 	}
-	return nil
+	return c.ids[c.holeOf[id]][first : first+n]
 }
 
 // write makes rows of p from the current one on, and returns how many: not those from the
@@ -300,7 +296,8 @@ func (c *script) write(m *Model, p *Plate) (rows int) {
 	wanted := rows
 	s, like := m.st, m.st.patterns[c.pattern]
 	before, start := like.rows, nodeID(s.size)
-	like.addRows(c, m, first, rows, p.n-p.row-rows)
+	c.next = m.contents().leaves()
+	like.addRows(c.row, c.bounds, c, first, rows, p.n-p.row-rows)
 	for _, hashes := range c.hashes {
 		s.touch(hashes[first : first+rows])
 	}
@@ -319,7 +316,6 @@ func (c *script) write(m *Model, p *Plate) (rows int) {
 	}
 	like.rows = before + rows
 	if rows < wanted {
-		like.truncate()
 		c.most = 1
 	} else {
 		c.most = min(2*c.most, blockRows)
@@ -345,7 +341,7 @@ func (c *script) writeRow(m *Model, p *Plate, r int, roots []func(r int) *node) 
 			return false
 		}
 	}
-	guards := len(m.guards)
+	guards, next := len(m.guards), m.contents().leaves()
 	if !c.addPlanes(m, r) {
 		m.guards = m.guards[:guards]
 		return false
@@ -361,13 +357,14 @@ func (c *script) writeRow(m *Model, p *Plate, r int, roots []func(r int) *node) 
 		s.enter(s.slot(root(r), c.hashes[k][r]), c.hashes[k][r], start+nodeID(c.roots[k]))
 	}
 	s.size += len(c.row)
-	for q, j := range c.data {
-		s.setLeaf(kData, len(m.obs), start+nodeID(j))
+	for k, of := range c.leaves {
+		for q, j := range of {
+			s.setLeaf(kind(k), next[k]+q, start+nodeID(j))
+		}
+	}
+	for q := range c.observed {
 		o := &c.observed[q]
 		m.obs = append(m.obs, observation{observed: c.observedIn(q, guards, r, start), shift: start - o.local, value: c.v[c.recording.data[q].at][r]})
-	}
-	for q, j := range c.signs {
-		s.setLeaf(kSign, m.arr.Len()-len(c.signs)+q, start+nodeID(j))
 	}
 	c.addContents(m, r, guards, start, names)
 	return true
@@ -392,7 +389,6 @@ func (c *script) addContents(m *Model, r, guards int, start nodeID, names []stri
 	for q, l := range c.latents {
 		l.name, l.value, l.prior.params = names[q], c.idIn(l.value, r, start), c.movedAll(l.prior.params, r, start)
 		m.names[l.name] = aLatent
-		m.st.setLeaf(kLatent, len(m.latents), start+nodeID(c.coords[q]))
 		m.latents = append(m.latents, l)
 	}
 	for _, x := range c.collected {
@@ -498,7 +494,7 @@ func (c *script) addPlanes(m *Model, row int) bool {
 			if in := c.inHole(g.latents[k], row, 1); in != nil {
 				info.greater.Index[k] = int(m.st.at(in[0]).a)
 			} else if j := int(g.latents[k] - c.start); j >= 0 {
-				info.greater.Index[k] = len(m.latents) + slices.Index(c.coords, j)
+				info.greater.Index[k] = len(m.latents) + slices.Index(c.leaves[kLatent], j)
 			}
 		}
 		planes := m.arr.Len()
@@ -512,55 +508,35 @@ func (c *script) addPlanes(m *Model, row int) bool {
 	return true
 }
 
-// addRows adds n rows of a script's block to the columns, from row first on. At most left
-// more will come.
-func (p *pattern) addRows(c *script, m *Model, first, n, left int) {
-	for j := range c.row {
-		x, l, from, b := &c.row[j], &p.like[j], c.from[j], &c.bounds[j]
-		switch x.kind {
-		case kLatent:
-			l.a.addNumbers(len(m.latents)+slices.Index(c.coords, j), len(c.coords), p.rows, n, left)
-		case kData:
-			l.a.addNumbers(len(m.obs)+slices.Index(c.data, j), len(c.data), p.rows, n, left)
-		case kSign:
-			l.a.addNumbers(m.arr.Len()+slices.Index(c.signs, j), len(c.signs), p.rows, n, left)
-		default:
-			for k, id := range [...]nodeID{x.a, x.b, x.c} {
-				var ids []nodeID
-				if k < x.arity() {
-					ids = c.inHole(id, first, n)
-				}
-				[...]*link{&l.a, &l.b, &l.c}[k].addRows(ids, id, p.rows, n, left)
-			}
-		}
-		l.numbers[0].addRows(c.part(c.v, from[0], first, n), x.v, p.rows, n, left)
-		for k, t := range x.terms {
-			l.atoms[k].addRows(c.inHole(t.atom, first, n), t.atom, p.rows, n, left)
-			l.numbers[k+1].addRows(c.part(c.v, from[k+1], first, n), t.coef, p.rows, n, left)
-		}
-		if l.errs == nil && b.exact() && !slices.ContainsFunc(from, func(at int32) bool { return slices.ContainsFunc(c.part(c.err, at, first, n), isNonzero) }) {
-			continue
-		}
-		if l.errs == nil {
-			l.errs = make([]numeral, len(l.numbers))
-		}
-		l.errs[0].addRows(c.part(c.err, from[0], first, n), b.v, p.rows, n, left)
-		for k := range x.terms {
-			err := 0.0
-			if b.coef != nil {
-				err = b.coef[k]
-			}
-			l.errs[k+1].addRows(c.part(c.err, from[k+1], first, n), err, p.rows, n, left)
-		}
+// operands are those with number k of node j in n rows, from row first of the block on, or of leaves their numbers; nil if c is nil, or if they
+// are the same in all rows. They are good until the next call.
+func (c *script) operands(j, k, first, n int) []nodeID {
+	if c == nil {
+		return nil
 	}
+	x := &c.row[j]
+	switch {
+	case k == 0 && x.isLeaf():
+		of := c.leaves[x.kind]
+		c.room = c.room[:0]
+		for r := range n {
+			c.room = append(c.room, nodeID(c.next[x.kind]+r*len(of)+slices.Index(of, j)))
+		}
+		return c.room
+	case k < x.arity():
+		return c.inHole([...]nodeID{x.a, x.b, x.c}[k], first, n)
+	}
+	return nil
+}
+
+// numbers are the constants of node j in n rows, for k = 0, or its coefficients with number k − 1, with their errors; nil if c is nil, or if they are the
+// same in all rows.
+func (c *script) numbers(j, k, first, n int) (v, err []float64) {
+	if c == nil || c.from[j][k] < 0 {
+		return nil, nil
+	}
+	at := c.from[j][k]
+	return c.v[at][first : first+n], c.err[at][first : first+n]
 }
 
 func isNonzero(v float64) bool { return v != 0 }
-
-// part is n rows of operation at, from row first on; nil for no operation.
-func (c *script) part(columns [][]float64, at int32, first, n int) []float64 {
-	if at < 0 {
-		return nil
-	}
-	return columns[at][first : first+n]
-}

@@ -158,7 +158,7 @@ func (s *store) scales(v float64, b nodeID) bool {
 // mulNumber is v·b.
 func (s *store) mulNumber(v rounded, b nodeID) nodeID {
 	if s.scalesBy(v, b) {
-		return s.scaleBy(s.writtenAs(v), b)
+		return s.scaleBy(writtenAs(v), b)
 	}
 	return s.mul(s.constant(v.raw()), b)
 }

@@ -11,7 +11,8 @@ import "slices"
 //	x ─▶ written ─▶ times −1 ─▶ coefficient of slope in y − level − slope·x
 //	└──▶ is it finite?         └──▶ is it 0?
 //
-// Whatever looks at such a number in another way spoils the recording.
+// Whatever looks at such a number in another way spoils the recording, and so does what does more than make values, latents, observations, terms and
+// deterministic expressions of the data, of what is the same in all rows and of what Index gives.
 type recording struct {
 	operations []operation
 	questions  []question
@@ -128,8 +129,11 @@ func newArgument(x rounded) argument {
 	return argument{-1, x}
 }
 
-// input is the source of a number of the data in the row of p.
+// input is the source of a number of the data in the row of p; nil if r is.
 func (r *recording) input(p *Plate, data []float64) *source {
+	if r == nil {
+		return nil
+	}
 	return r.add(operation{x: argument{at: -1}, y: argument{at: -1}, of: p, data: data})
 }
 
@@ -236,7 +240,7 @@ func number(f func(a, b float64) float64, x, y Expr) Expr {
 // observedValue is observation i, with its source.
 func (m *Model) observedValue(i int) rounded {
 	x := rounded{v: m.obs[i].value}
-	if rec := m.st.rec; rec != nil && i >= rec.firstData {
+	if rec := m.st.rec; rec != nil && !rec.spoilt && i >= rec.firstData {
 		x.from = rec.data[i-rec.firstData]
 	}
 	return x

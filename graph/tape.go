@@ -1,10 +1,6 @@
 package graph
 
-import (
-	"slices"
-
-	"github.com/facetvi/facet/graph/internal/kernel"
-)
+import "slices"
 
 // A tape is the traced body of a plate: the steps of one row, which are run for each row with
 // its data.
@@ -32,9 +28,6 @@ type step struct {
 	run  func()
 	once bool // in the first row only
 	done bool
-	// It does no more than make values, latents, observations, terms and deterministic
-	// expressions of the row's data, of what is the same in all rows and of what Index gives.
-	numbers bool
 }
 
 func newTape(m *Model) *tape {
@@ -115,7 +108,7 @@ func (t *tape) runRow(steps []step, p *Plate) {
 	}
 	s := t.m.st
 	s.beginRow()
-	record := p.made > 0 && (p.made <= manyRecorded || p.made&(p.made-1) == 0) && allNumbers(steps)
+	record := p.made > 0 && (p.made <= manyRecorded || p.made&(p.made-1) == 0)
 	p.made++
 	before := t.m.contents()
 	if record {
@@ -138,6 +131,11 @@ type contents struct{ latents, obs, terms, planes, guards, named, derived, entri
 
 func (m *Model) contents() contents {
 	return contents{len(m.latents), len(m.obs), len(m.terms), m.arr.Len(), len(m.guards), len(m.named), len(m.derived), m.st.entries}
+}
+
+// leaves are the numbers of the leaves that come next, by kind.
+func (c contents) leaves() [kSum]int {
+	return [kSum]int{kLatent: c.latents, kData: c.obs, kSign: c.planes}
 }
 
 // grow makes room for n times what came after before.
@@ -163,25 +161,17 @@ func (t *tape) trace(body func()) []step {
 	return steps
 }
 
-// block traces body, and returns what does the same in a row, nil for nil, and whether all
-// steps are of numbers.
-func (t *tape) block(body func()) (run func(), numbers bool) {
+// block traces body, and returns what does the same in a row; nil for nil.
+func (t *tape) block(body func()) func() {
 	if body == nil {
-		return nil, true
+		return nil
 	}
 	steps := t.trace(body)
-	return func() { t.run(steps) }, allNumbers(steps)
-}
-
-func allNumbers(steps []step) bool {
-	return !slices.ContainsFunc(steps, func(s step) bool { return !s.numbers })
+	return func() { t.run(steps) }
 }
 
 // do adds a step.
 func (t *tape) do(run func()) { t.steps = append(t.steps, step{at: t.m.here(), run: run}) }
-
-// last is the step that was added last.
-func (t *tape) last() *step { return &t.steps[len(t.steps)-1] }
 
 func (t *tape) run(steps []step) {
 	for i := range steps {
@@ -228,54 +218,14 @@ func (t *tape) expr(f func() Expr) Expr {
 // and function is expr for one.
 func (t *tape) condition(f func() Guard, operands ...Expr) Guard {
 	g := t.guard(f)
-	t.last().numbers = true
 	if !slices.ContainsFunc(operands, t.varies) {
-		t.last().once, t.fixed[len(t.fixed)-1] = true, true
+		t.steps[len(t.steps)-1].once, t.fixed[len(t.fixed)-1] = true, true
 	}
 	return g
 }
 
 func (t *tape) function(f func() Expr, operands ...Expr) Expr {
 	return t.condition(func() Guard { return Guard{value: f()} }, operands...).value
-}
-
-// Functions of the language as steps. They are functions of their own, so that what a
-// step keeps is copied only here.
-
-func (t *tape) apply1(f kernel.Function, x Expr) Expr {
-	return t.function(func() Expr { return apply1(f, t.valueOf(x)) }, x)
-}
-
-func (t *tape) apply2(x, y Expr, number func(a, b float64) float64, build func(s *store, a, b nodeID) nodeID) Expr {
-	return t.function(func() Expr { return apply2(t.valueOf(x), t.valueOf(y), number, build) }, x, y)
-}
-
-func (t *tape) plus(a Expr, c float64, b Expr) Expr {
-	return t.function(func() Expr { return plus(t.valueOf(a), c, t.valueOf(b)) }, a, b)
-}
-
-func (t *tape) mul(x, y Expr) Expr {
-	return t.function(func() Expr { return Mul(t.valueOf(x), t.valueOf(y)) }, x, y)
-}
-
-func (t *tape) not(g Guard) Guard {
-	return t.condition(func() Guard { return Not(t.guardOf(g)) }, g.value)
-}
-
-func (t *tape) both(g, h Guard) Guard {
-	return t.condition(func() Guard { return both(t.guardOf(g), t.guardOf(h)) }, g.value, h.value)
-}
-
-func (t *tape) choice(g Guard, a, b Expr) Expr {
-	return t.function(func() Expr { return If(t.guardOf(g), t.valueOf(a), t.valueOf(b)) }, g.value, a, b)
-}
-
-// greater makes a comparison in each row, even one that is the same in all, as a loop
-// does.
-func (t *tape) greater(a, b Expr) Guard {
-	g := t.guard(func() Guard { return greater(t.valueOf(a), t.valueOf(b)) })
-	t.last().numbers = true
-	return g
 }
 
 // varies reports whether x differs by row.

@@ -86,7 +86,7 @@ func (p *Plate) SampleVector(name string, prior VectorDist) []Expr {
 		return out
 	}
 	var row []Expr
-	p.t.do(func() { row = p.t.m.sampleVector(vectorName{name, p.index()}, p.t.vector(prior)) })
+	p.t.do(func() { p.t.m.st.rec.spoil(); row = p.t.m.sampleVector(vectorName{name, p.index()}, p.t.vector(prior)) })
 	for k := range out {
 		out[k] = p.t.expr(func() Expr { return row[k] })
 	}
@@ -96,7 +96,7 @@ func (p *Plate) SampleVector(name string, prior VectorDist) []Expr {
 // ObserveVector is Model.ObserveVector in each row, of xs[i] in row i.
 func (p *Plate) ObserveVector(name string, d VectorDist, xs [][]float64) {
 	if p.isOpen("ObserveVector") && p.hasRows(fmt.Sprintf("observation %q", name), len(xs)) {
-		p.t.do(func() { p.t.m.ObserveVector(name, p.t.vector(d), xs[p.at()]) })
+		p.t.do(func() { p.t.m.st.rec.spoil(); p.t.m.ObserveVector(name, p.t.vector(d), xs[p.at()]) })
 	}
 }
 

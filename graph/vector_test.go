@@ -452,7 +452,7 @@ func TestVectorErrors(t *testing.T) {
 
 // Vectors in the rows of a plate are those of the loop: varying intercepts and slopes, shares and thresholds of groups.
 func TestVectorsInPlates(t *testing.T) {
-	data, shift := [][]float64{{0.3, 1}, {-2, 0.4}, {1, 1}}, []float64{0.5, 1, 2}
+	data, shift, counts := [][]float64{{0.3, 1}, {-2, 0.4}, {1, 1}}, []float64{0.5, 1, 2}, []float64{0, 2, 300}
 	build := func(plate bool) *graph.Density {
 		m := graph.NewModel()
 		mu, tau := m.Sample("mu", graph.Normal(0, 1)), m.Sample("tau", graph.LogNormal(0, 1))
@@ -467,6 +467,7 @@ func TestVectorsInPlates(t *testing.T) {
 				x, o, theta := p.SampleVector("x", normal(c)), p.SampleVector("o", ordered(c)), p.SampleVector("theta", shares(c))
 				p.Factor(graph.Mul(o[1], graph.Log(theta[1])))
 				p.ObserveVector("y", graph.MultivariateNormal(x, [][]float64{{1}, {0.3, 2}}), data)
+				p.Observe("count", graph.ZeroInflated(0.2, graph.Poisson(tau)), counts)
 			})
 		} else {
 			for i, y := range data {
@@ -477,6 +478,7 @@ func TestVectorsInPlates(t *testing.T) {
 				x, o, theta := row("x", normal(c)), row("o", ordered(c)), row("theta", shares(c))
 				m.Factor(graph.Mul(o[1], graph.Log(theta[1])))
 				m.ObserveVector("y", graph.MultivariateNormal(x, [][]float64{{1}, {0.3, 2}}), y)
+				m.Observe("count", graph.ZeroInflated(0.2, graph.Poisson(tau)), counts[i])
 			}
 		}
 		return mustCompile(t, m)

@@ -15,15 +15,9 @@ type view struct {
 type lookup struct {
 	x           *nodes
 	near, other run
-	affine      []bool // of the nodes that there were
 }
 
-func (l *lookup) isAffine(id nodeID) bool {
-	if int(id) < len(l.affine) {
-		return l.affine[id]
-	}
-	return l.view(id).affine
-}
+func (l *lookup) isAffine(id nodeID) bool { return l.view(id).affine }
 
 func (b *lookup) view(id nodeID) view {
 	x := b.x

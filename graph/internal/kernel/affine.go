@@ -1,10 +1,6 @@
 package kernel
 
-import (
-	"slices"
-
-	"github.com/facetvi/facet/internal/vec"
-)
+import "github.com/facetvi/facet/internal/vec"
 
 // Affine is a list of sparse affine rows, made in order:
 //
@@ -19,30 +15,6 @@ type Affine struct {
 	Ref  []int32
 	Coef []float64
 	Base [2]int32
-}
-
-// An Entry is one summand of an affine row.
-type Entry struct {
-	Ref  int32
-	Coef float64
-}
-
-// Grow makes room for more rows with so many summands together.
-func (k *Affine) Grow(rows, entries int) {
-	k.C, k.From = slices.Grow(k.C, rows), slices.Grow(k.From, rows+1)
-	k.Ref, k.Coef = slices.Grow(k.Ref, entries), slices.Grow(k.Coef, entries)
-}
-
-// Add appends a row.
-func (k *Affine) Add(c float64, entries []Entry) {
-	if len(k.From) == 0 {
-		k.From = append(k.From, 0)
-	}
-	k.C = append(k.C, c)
-	for _, e := range entries {
-		k.Ref, k.Coef = append(k.Ref, e.Ref), append(k.Coef, e.Coef)
-	}
-	k.From = append(k.From, int32(len(k.Ref)))
 }
 
 func (k Affine) outRows([]int) int { return len(k.C) }
