@@ -364,7 +364,11 @@ func (r *Residuals) walk(solve func(i int, s *residualStep, z, e []float64) bool
 // locate finds the step's centers and scales where they are not parameters.
 func (r *Residuals) locate(s *residualStep) {
 	if s.shared && s.like != r.located {
-		r.located = s.like
+		if r.located = s.like; s.law.starts != nil {
+			r.p = slices.Grow(r.p[:0], len(s.rows))[:len(s.rows)]
+			s.law.starts(s.center, s.scale, s.rows, r.p)
+			return
+		}
 		for k := range r.N {
 			s.center[k], s.scale[k] = s.law.start(r.params(s, k))
 		}
