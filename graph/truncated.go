@@ -52,7 +52,7 @@ func truncated(of Dist) *law {
 		if shares := of.law.shares; shares != nil || of.law.start != nil && of.law.supportAt == nil {
 			c, tries := newCut(of.law, p, shares, unit), mostOutside
 			if shares != nil { // a quantile costs as much as a few draws
-				tries = 2
+				tries = 6
 			}
 			for range tries {
 				if x := c.all.value(c.all, of.law.rand(p[2:], rng)); c.s.contains(x) {
@@ -110,7 +110,10 @@ func truncated(of Dist) *law {
 
 // logisticTails are the shares of a logistic distribution below and above a residual.
 func logisticTails(e float64) (below, above float64) {
-	t := kernel.Exp.Value(-logisticSD * math.Abs(e))
+	t := 0.0
+	if !math.IsInf(e, 0) {
+		t = kernel.Exp.Value(-logisticSD * math.Abs(e))
+	}
 	if below, above = t/(1+t), 1/(1+t); e > 0 {
 		return above, below
 	}
