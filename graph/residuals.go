@@ -39,6 +39,7 @@ type Residuals struct {
 	row      [][]float64           // values of nodes, by ID
 	constant map[float64][]float64 // rows that are one number
 	tmp      []float64
+	logs     []float64 // of scales
 	p        []float64
 	located  int // the step that shared centers and scales are of; −1 for none
 }
@@ -84,7 +85,7 @@ func (d *Density) Residuals(n int) (*Residuals, error) {
 			roots = append(roots, id)
 		}
 	}
-	dim, rows := d.Dim(), d.arr.Len()+4*d.Dim()+5
+	dim, rows := d.Dim(), d.arr.Len()+4*d.Dim()+6
 	for _, needed := range needed(&d.nodes, roots) {
 		if needed {
 			rows++
@@ -95,7 +96,7 @@ func (d *Density) Residuals(n int) (*Residuals, error) {
 	}
 	r := &Residuals{
 		N: n, Z: make([]float64, dim*n), E: make([]float64, dim*n), Signs: make([]float64, d.arr.Len()*n),
-		LogPrior: make([]float64, n), d: d, row: make([][]float64, d.nodes.len()), constant: map[float64][]float64{}, tmp: make([]float64, n),
+		LogPrior: make([]float64, n), d: d, row: make([][]float64, d.nodes.len()), constant: map[float64][]float64{}, tmp: make([]float64, n), logs: make([]float64, n),
 	}
 	center, scale := make([]float64, n), make([]float64, n)
 	for i := range d.m.params {
@@ -312,9 +313,8 @@ func (r *Residuals) addLogScale(dst []float64, s *residualStep) {
 		vec.Affine(dst, dst, 1, math.Log(s.scale[0]))
 		return
 	}
-	for k, v := range s.scale {
-		dst[k] += math.Log(v)
-	}
+	vec.Log(r.logs, s.scale)
+	vec.Add(dst, dst, r.logs)
 }
 
 // Invert computes E from Z, and all else from both.
@@ -364,7 +364,11 @@ func (r *Residuals) walk(solve func(i int, s *residualStep, z, e []float64) bool
 // locate finds the step's centers and scales where they are not parameters.
 func (r *Residuals) locate(s *residualStep) {
 	if s.shared && s.like != r.located {
-		r.located = s.like
+		if r.located = s.like; s.law.starts != nil {
+			r.p = slices.Grow(r.p[:0], len(s.rows))[:len(s.rows)]
+			s.law.starts(s.center, s.scale, s.rows, r.p)
+			return
+		}
 		for k := range r.N {
 			s.center[k], s.scale[k] = s.law.start(r.params(s, k))
 		}

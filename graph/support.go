@@ -36,6 +36,8 @@ type transform struct {
 	logJac  func(s support, u Expr) Expr       // log f′(u)
 	slope   func(s support, u float64) float64 // f′(u)
 	inverse func(s support, x float64) float64 // NaN or infinite outside the open support
+	// inverses is the inverse of each x in place; nil for a loop over it.
+	inverses func(s support, x []float64)
 	// Coordinates in place of −∞ and ∞, where f is finite.
 	least, greatest float64
 }
@@ -85,6 +87,17 @@ var scaledLogisticMap = transform{
 	slope:   func(s support, u float64) float64 { return (s.hi - s.lo) * kernel.Sigmoid.Slope(u, 0) },
 	inverse: func(s support, x float64) float64 { return math.Log(x-s.lo) - math.Log(s.hi-x) },
 	least:   -744, greatest: 744,
+}
+
+// unmap is the inverse of each x in place.
+func (s support) unmap(x []float64) {
+	if s.inverses != nil {
+		s.inverses(s, x)
+		return
+	}
+	for k, v := range x {
+		x[k] = s.inverse(s, v)
+	}
 }
 
 // contains reports whether x is a value.

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/vec"
 )
 
 // Truncated is the distribution of an X with distribution d, given that lo ≤ X ≤ hi:
@@ -50,7 +52,7 @@ func truncated(of Dist) *law {
 		if shares := of.law.shares; shares != nil || of.law.start != nil && of.law.supportAt == nil {
 			c, tries := newCut(of.law, p, shares, unit), mostOutside
 			if shares != nil { // a quantile costs as much as a few draws
-				tries = 2
+				tries = 6
 			}
 			for range tries {
 				if x := c.all.value(c.all, of.law.rand(p[2:], rng)); c.s.contains(x) {
@@ -68,23 +70,50 @@ func truncated(of Dist) *law {
 		whole := Dist{law: f, params: numbersOf(p)}
 		return in(whole.params).drawIn(whole.support(), rng)
 	}
+	f.starts = func(center, scale []float64, p [][]float64, at []float64) {
+		column := func(k int) []float64 {
+			for j, row := range p {
+				at[j] = row[k]
+			}
+			return at
+		}
+		c := newCut(of.law, column(0), cmp.Or(of.law.shares, &logisticShares), unit) // its support is that of all
+		whole := c.s.lo == c.all.lo && c.s.hi == c.all.hi
+		for k := range center {
+			c.locate(column(k)[2:])
+			if center[k], scale[k] = c.center, c.scale; !whole {
+				center[k], scale[k] = c.middle()
+			}
+		}
+		if whole {
+			return
+		}
+		c.s.unmap(center)
+		for k, u := range center {
+			if scale[k] /= c.s.slope(c.s, u); !(scale[k] > 0 && isFinite(u/scale[k])) {
+				c.locate(column(k)[2:])
+				low, high := c.quantile(0.1587), c.quantile(0.8413)
+				center[k], scale[k] = low+0.5*(high-low), 0.5*(high-low)
+			}
+		}
+	}
 	f.start = func(p []float64) (center, scale float64) {
-		c := newCut(of.law, p, cmp.Or(of.law.shares, &logisticShares), unit)
-		if c.s.lo == c.all.lo && c.s.hi == c.all.hi {
-			return c.center, c.scale
+		rows, one := make([][]float64, len(p)), make([]float64, 2)
+		for j := range p {
+			rows[j] = p[j : j+1]
 		}
-		if center, scale = c.middle(); scale > 0 && isFinite(center/scale) {
-			return center, scale
-		}
-		low, high := c.quantile(0.1587), c.quantile(0.8413)
-		return low + 0.5*(high-low), 0.5 * (high - low)
+		f.starts(one[:1], one[1:], rows, slices.Clone(p))
+		return one[0], one[1]
 	}
 	return f
 }
 
 // logisticTails are the shares of a logistic distribution below and above a residual.
 func logisticTails(e float64) (below, above float64) {
-	t := kernel.Exp.Value(-logisticSD * math.Abs(e))
+	t := 0.0
+	if !math.IsInf(e, 0) {
+		t = kernel.Exp.Value(-logisticSD * math.Abs(e))
+	}
 	if below, above = t/(1+t), 1/(1+t); e > 0 {
 		return above, below
 	}
@@ -127,32 +156,39 @@ func (d Dist) drawIn(s support, rng *rand.Rand) float64 {
 
 // A cut is what truncation leaves of a distribution with known shares.
 type cut struct {
+	of            *law
 	all, s        support // before and after
 	shares        *shares
+	from, to      float64 // the bounds in the coordinate before
 	center, scale float64 // before
 	lo, hi        float64 // residuals of the bounds
 }
 
 // newCut cuts a law; p has the bounds and then the law's parameters.
-func newCut(of *law, p []float64, shares *shares, unit float64) (c cut) {
-	if c.all = of.support; of.supportAt != nil {
+func newCut(of *law, p []float64, shares *shares, unit float64) cut {
+	c := cut{of: of, all: of.support, shares: shares}
+	if of.supportAt != nil {
 		c.all = of.supportAt(numbersOf(p[2:]))
 	}
-	c.s, c.shares = c.all.cut(p[0], p[1], unit), shares
-	c.center, c.scale = of.start(p[2:])
-	residual := func(x float64) float64 { return (c.all.inverse(c.all, x) - c.center) / c.scale }
-	c.lo, c.hi = residual(c.s.lo), residual(c.s.hi)
+	c.s = c.all.cut(p[0], p[1], unit)
+	c.from, c.to = c.all.inverse(c.all, c.s.lo), c.all.inverse(c.all, c.s.hi)
+	c.locate(p[2:])
 	return c
 }
 
-// middle are about the median of the coordinate and its standard deviation, as if the residual were logistic.
-func (c *cut) middle() (center, scale float64) {
+// locate moves the cut to other parameters of the law.
+func (c *cut) locate(p []float64) {
+	c.center, c.scale = c.of.start(p)
+	c.lo, c.hi = (c.from-c.center)/c.scale, (c.to-c.center)/c.scale
+}
+
+// middle is about the median, as if the residual were logistic, and what the standard deviation of a coordinate with slope 1 there is.
+func (c *cut) middle() (x, scale float64) {
 	below, above := logisticTails(c.lo)
 	toBelow, toAbove := logisticTails(c.hi)
 	mass, part, rest := max(toBelow-below, above-toAbove), below+toBelow, above+toAbove // of twice as much
 	v := c.center + c.scale*kernel.Log.Value(part/rest)/logisticSD
-	u := c.s.inverse(c.s, c.all.value(c.all, v))
-	return u, c.scale * 4 * mass / (rootTwoPi * logisticSD * part * rest) * c.all.slope(c.all, v) / c.s.slope(c.s, u)
+	return c.all.value(c.all, v), c.scale * 4 * mass / (rootTwoPi * logisticSD * part * rest) * c.all.slope(c.all, v)
 }
 
 // quantile is the coordinate below which there is the part u.
@@ -241,10 +277,15 @@ var rampMap = transform{
 	forward: func(s support, u Expr) Expr { return Add(s.lo, Mul(s.unit, apply1(kernel.Ramp, u))) },
 	value:   func(s support, u float64) float64 { return s.lo + s.unit*kernel.Ramp.Value(u) },
 	logJac:  func(s support, u Expr) Expr { return Add(math.Log(s.unit), apply1(kernel.LogRampSlope, u)) },
-	slope:   func(s support, u float64) float64 { return s.unit * math.Exp(kernel.LogRampSlope.Value(u)) },
+	slope:   func(s support, u float64) float64 { return s.unit * kernel.Exp.Value(kernel.LogRampSlope.Value(u)) },
 	inverse: func(s support, x float64) float64 {
 		u, _ := kernel.Ramp.Inverse((x - s.lo) / s.unit)
 		return u[0]
+	},
+	inverses: func(s support, x []float64) {
+		vec.Affine(x, x, 1, -s.lo)
+		vec.Affine(x, x, 1/s.unit, 0)
+		kernel.Ramp.Inverses(x, x)
 	},
 	least: -37, greatest: 1e300,
 }
@@ -266,7 +307,7 @@ func (t transform) reflected() transform {
 		s.lo = -s.hi
 		return s
 	}
-	return transform{
+	r := transform{
 		fn:      t.fn,
 		forward: func(s support, u Expr) Expr { return Neg(t.forward(mirrored(s), Neg(u))) },
 		value:   func(s support, u float64) float64 { return -t.value(mirrored(s), -u) },
@@ -275,4 +316,12 @@ func (t transform) reflected() transform {
 		inverse: func(s support, x float64) float64 { return -t.inverse(mirrored(s), -x) },
 		least:   -t.greatest, greatest: -t.least,
 	}
+	if t.inverses != nil {
+		r.inverses = func(s support, x []float64) {
+			vec.Affine(x, x, -1, 0)
+			t.inverses(mirrored(s), x)
+			vec.Affine(x, x, -1, 0)
+		}
+	}
+	return r
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/facetvi/facet/internal/truncnorm"
+	"github.com/facetvi/facet/internal/vec"
 	"gonum.org/v1/gonum/mathext"
 )
 
@@ -29,8 +30,11 @@ func normalCDFSlope(x, _ float64) float64 { return math.Exp(-0.5*x*x) / rootTwoP
 
 // logNormalCDF is log Φ(x).
 func logNormalCDF(x float64) float64 {
-	if math.IsNaN(x) {
-		return x
+	switch {
+	case x > 0:
+		return math.Log1p(-0.5 * math.Erfc(x/math.Sqrt2))
+	case x > -37 || math.IsNaN(x):
+		return vec.LogOf(0.5 * math.Erfc(-x/math.Sqrt2))
 	}
 	return truncnorm.LogMass(math.Inf(-1), x)
 }

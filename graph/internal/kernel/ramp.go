@@ -42,27 +42,61 @@ func rampSlopes(out, g, x, y []float64) {
 
 // rampInverse has v·exp(v) = 1/y² for v = w²: a rough v, and two steps of the iteration of Fritsch, Shafer and Crowley (Comm. ACM 16, 1973).
 func rampInverse(y float64) float64 {
-	if y < 0 {
-		return math.NaN()
-	}
-	c := -2 * vec.LogOf(y) // v + log v
-	v := 1 / (y * y)
-	switch {
-	case math.IsInf(c, 1):
-		return -c
-	case c > 6:
-		v = c - vec.LogOf(c)
-	case c > -1:
-		v = 1 + (c-1)*(0.5+(c-1)*(1./16-(c-1)/192))
-	case c > -50:
-		v /= 1 + v
-	default:
-		return y
-	}
+	log := vec.LogOf(y)
+	v := roughPole(y, log)
 	for range 2 {
-		z := c - v - vec.LogOf(v)
-		p := 2 * (1 + v) * (1 + v + 2./3*z)
-		v += v * z / (1 + v) * (p - z) / (p - 2*z)
+		v = nearerPole(v, log, vec.LogOf(v))
+	}
+	return rampAt(v, y, log)
+}
+
+// rampInverses is rampInverse of each; out may be y.
+func rampInverses(out, y []float64) {
+	var logs, v, logsV [64]float64
+	for len(y) > 0 {
+		n := min(len(y), len(v))
+		vec.Log(logs[:n], y[:n])
+		for i, log := range logs[:n] {
+			v[i] = roughPole(y[i], log)
+		}
+		for range 2 {
+			vec.Log(logsV[:n], v[:n])
+			for i, log := range logs[:n] {
+				v[i] = nearerPole(v[i], log, logsV[i])
+			}
+		}
+		for i, log := range logs[:n] {
+			out[i] = rampAt(v[i], y[i], log)
+		}
+		out, y = out[n:], y[n:]
+	}
+}
+
+// roughPole is about v, given y and its logarithm.
+func roughPole(y, log float64) float64 {
+	switch c := -2 * log; { // v + log v
+	case c > 6:
+		return c - vec.LogOf(c)
+	case c > -1:
+		return 1 + (c-1)*(0.5+(c-1)*(1./16-(c-1)/192))
+	default:
+		return 1 / (1 + y*y)
+	}
+}
+
+func nearerPole(v, log, logV float64) float64 {
+	z := -2*log - v - logV
+	p := 2 * (1 + v) * (1 + v + 2./3*z)
+	return v + v*z*(p-z)/((1+v)*(p-2*z))
+}
+
+// rampAt is x, given v and what is known of y. Of y > 1e11 it is y.
+func rampAt(v, y, log float64) float64 {
+	switch {
+	case log > 25:
+		return y
+	case log < -math.MaxFloat64:
+		return log
 	}
 	w := math.Sqrt(v)
 	return 1/w - w

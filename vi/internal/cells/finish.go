@@ -30,6 +30,7 @@ const (
 	heavyCell   = 0.15 // if it has so much of the mass,
 	farOff      = 1.0  // or if it has so much of the variance of a latent,
 	distant     = 0.2  // or if draws do not tell how many it should be
+	evenEnough  = 0.75 // of the draws of a cell with reliable weights effective are enough
 	tiltMore    = 1.1  // times as many draws should be effective if a cell is tilted
 
 	mostUnjudged = 300 // are kept when the budget is over: what is done with each takes time
@@ -73,7 +74,8 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 			return nil
 		}
 		n := max(leastDraws, int(mostDraws*part)*cheapGuards/max(cheapGuards, f.d.Arrangement().Len()))
-		if err := f.judge(ctx, f.finders[p].x, c, n, rng); err != nil || f.over() {
+		effective, err := f.judge(ctx, f.finders[p].x, c, n, rng)
+		if err != nil || f.over() || effective > evenEnough && c.KHat < unreliable {
 			return err
 		}
 		more := c.LogEvidence.Value - c.ELBO.Value
@@ -135,7 +137,8 @@ func (f *Search) refine(ctx context.Context, x *graph.Executor, c *Cell, draws [
 		return err
 	}
 	c.Q = q
-	return f.judge(ctx, x, c, n, rng)
+	_, err = f.judge(ctx, x, c, n, rng)
+	return err
 }
 
 // shares are, of each cell, the largest that it has in the mass or in the variance of a latent; and how many of the first cells
@@ -186,22 +189,22 @@ func (f *Search) shares(most int) (share []float64, enough int) {
 }
 
 // judge measures a cell by n draws of its own distribution, and some of one that is
-// wider.
-func (f *Search) judge(ctx context.Context, x *graph.Executor, c *Cell, n int, rng *rand.Rand) error {
+// wider. It returns the part of them that is effective.
+func (f *Search) judge(ctx context.Context, x *graph.Executor, c *Cell, n int, rng *rand.Rand) (effective float64, err error) {
 	narrow, err := ratios(ctx, f.d, x, c.Q, n, rng)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	c.ELBO = mc.Mean(narrow.ratio)
 	smoothed, err := weighted.ParetoSmooth(narrow.ratio)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	c.KHat = smoothed.K
 	broad := family.Widened(c.Q, family.WideScale(f.d.Dim()))
 	far, err := ratios(ctx, f.d, x, broad, n/family.WideShare, rng)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	// the balance heuristic (Veach and Guibas, 1995)
 	share := float64(n/family.WideShare) / float64(n+n/family.WideShare)
@@ -215,7 +218,7 @@ func (f *Search) judge(ctx context.Context, x *graph.Executor, c *Cell, n int, r
 		all = append(all, far.logR[k]-logAdd(math.Log1p(-share)+family.LogProbBeside(c.Q, z, broad, logQ), math.Log(share)+logQ))
 	}
 	c.LogEvidence = mc.LogMean(all)
-	return nil
+	return even(all), nil
 }
 
 func logAdd(a, b float64) float64 { return floats.LogSumExp([]float64{a, b}) }
