@@ -1,4 +1,4 @@
-//go:build !js
+//go:build long && !js
 
 package main
 
@@ -19,7 +19,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/facetvi/facet/internal/long"
 )
 
 // player is a page that plays with the page in a frame as a person would, and tells the test what it saw. The frame is as wide as
@@ -64,9 +63,8 @@ frame.onload = async () => {
 </script>`
 
 // In a browser the page loads, answers, and answers differently when points are dragged; on a telephone and on a large screen, without an
-// error on the console.
+// error on the console. Compiling to WebAssembly, and compressing that, takes a minute.
 func TestBrowser(t *testing.T) {
-	long.Skip(t) // compiling to WebAssembly, and compressing that, takes a minute
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("chromium is not installed")

@@ -1,3 +1,5 @@
+//go:build long
+
 package lynx
 
 import (
@@ -13,9 +15,6 @@ import (
 
 // A grid of half the width changes nothing.
 func TestExact(t *testing.T) {
-	if testing.Short() {
-		t.Skip("too slow under the race detector, for which short mode is")
-	}
 	x := Logs(Trapped)
 	a, finer := Exact(), enumerate(x, 0.025)
 	assert.Len(t, a.Guards, len(x)-2)

@@ -1,3 +1,5 @@
+//go:build long
+
 package nile
 
 import (
@@ -12,9 +14,6 @@ import (
 
 // A grid of half the width changes nothing.
 func TestExact(t *testing.T) {
-	if testing.Short() {
-		t.Skip("too slow under the race detector, for which short mode is")
-	}
 	a := Exact()
 	assert.Equal(t, 1898, FirstYear+floats.MaxIdx(a.Shift))
 	assert.Len(t, a.Guards, 2*len(Flow))

@@ -1,3 +1,5 @@
+//go:build long
+
 package stagnant
 
 import (
@@ -11,7 +13,6 @@ import (
 
 	"github.com/facetvi/facet/examples/models/exact"
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
@@ -71,7 +72,6 @@ func TestRegressionAgainstDensity(t *testing.T) {
 
 // The default fit has the posterior by quadrature.
 func TestFit(t *testing.T) {
-	long.Skip(t)
 	for name, c := range map[string]struct {
 		m    *graph.Model
 		want exact.Posterior

@@ -1,3 +1,5 @@
+//go:build long
+
 package tobit
 
 import (
@@ -9,13 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/optimize"
 	"gonum.org/v1/gonum/stat/distuv"
-
-	"github.com/facetvi/facet/internal/long"
 )
 
 // The numbers of Exact are what a coarser lattice gives.
 func TestExact(t *testing.T) {
-	long.Skip(t)
 	want, got := Exact(), integrate(0.8)
 	assert.InDelta(t, want.LogEvidence, got.LogEvidence, 1e-6)
 	assert.InDeltaSlice(t, want.Guards, got.Guards, 1e-7)
