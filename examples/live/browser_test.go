@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
 )
 
 // player is a page that plays with the page in a frame as a person would, and tells the test what it saw. The frame is as wide as
