@@ -48,7 +48,7 @@ func TestDefaultStartTemperature(t *testing.T) {
 func TestDefaultStartFindsTheRegion(t *testing.T) {
 	t.Parallel()
 	spec, d := paperSpec(t, "textmsg")
-	for k := range long.Or[uint64](3, 10) {
+	for k := range long.Or[uint64](1, 10) {
 		p, err := Fit(context.Background(), d, Settings{Seed: *seed + k, Method: Climb{Family: family.MeanField{}, Steps: 1000}})
 		require.NoError(t, err)
 		require.InDelta(t, -292.4179, exactELBO(t, spec, d, p.Q), 0.01, "seed %d", *seed+k)

@@ -179,7 +179,7 @@ func TestCurvedModels(t *testing.T) {
 		{"two change points", changePoints(), false, 1 << 14},
 		{"20 groups", groups(20), true, 1 << 14},
 		{"walk", walk(8), true, 1 << 14},
-	} {
+	}[:long.Or(1, 3)] {
 		t.Run(c.name, func(t *testing.T) {
 			d := vitest.Compile(t, c.model)
 			curved := false

@@ -165,7 +165,7 @@ func awkward() *graph.Model {
 }
 
 func TestAwkward(t *testing.T) {
-	method := long.Or[vi.Method](vi.Climb{Steps: 500}, vi.Cells{Alone: true}) // the latter takes ten times as long
+	method := long.Or[vi.Method](vi.Climb{Steps: 100}, vi.Cells{Alone: true}) // the latter takes ten times as long
 	page := written(t, fitted(t, awkward(), vi.Settings{Seed: 1, Method: method}), Options{Title: "</title><i>", About: "<b>"})
 	for _, text := range []string{
 		"<title>&lt;/title&gt;&lt;i&gt;</title>", "&lt;script&gt;alert(&#34;x &amp; y&#34;)&lt;/script&gt;", "größe_μ 温度", "many, 20 latents",
