@@ -10,6 +10,7 @@ import (
 
 	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
@@ -207,6 +208,7 @@ func libraryGradient(t testing.TB, d *graph.Density, q *family.Normal, estimator
 
 // At the golden start, where signs are coins, at the optimum, and far from both.
 func TestFloorIsTheLibrary(t *testing.T) {
+	long.Skip(t)
 	for _, model := range floorModels {
 		spec, d := paperSpec(t, model)
 		optimum, _, err := models.Optimum(spec.Oracle, spec.ThetaInit)

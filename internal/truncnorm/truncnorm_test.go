@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/internal/long"
 )
 
 // The reference is math/big: power series of erf and exp, and the continued
@@ -120,8 +122,8 @@ func intervals() (all [][2]float64) {
 		all = append(all, [2]float64{-x, inf}, [2]float64{-inf, x}, [2]float64{-x, 2 * x}, [2]float64{-x, x + 1e-12}, [2]float64{-2, x})
 	}
 	var good [][2]float64
-	for _, i := range all {
-		if i[0] < i[1] {
+	for k, i := range all {
+		if i[0] < i[1] && (long.On() || k%3 == 0) {
 			good = append(good, i)
 		}
 	}

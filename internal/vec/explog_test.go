@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/internal/long"
 )
 
 var specials = []float64{
@@ -42,7 +44,7 @@ func TestTranscendental(t *testing.T) {
 				}
 			}
 		}
-		for range 60_001 {
+		for range long.Or(15_001, 60_001) {
 			x = append(x, f.draw(rng))
 		}
 		var first []float64
