@@ -62,7 +62,7 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 		if err != nil {
 			return nil, err
 		}
-		if run.Draws, err = w.there(sample.Z); err != nil {
+		if run.Draws, err = w.toSampler(sample.Z); err != nil {
 			return nil, err
 		}
 	}
@@ -81,7 +81,7 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 		return nil, ctx.Err()
 	}
 	if s.sampler.Draws == 0 {
-		run.Enough = func(r smc.Result) float64 { return p.need(w.back(r)) }
+		run.Enough = func(r smc.Result) float64 { return p.need(w.fromSampler(r)) }
 	}
 	r, err := smc.Run(ctx, w.sampled, run)
 	if r.Z == nil || err != nil && ctx.Err() == nil {
@@ -107,7 +107,7 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 		}
 	}
 	if w.centring != nil {
-		r = w.back(r)
+		r = w.fromSampler(r)
 		r.Diagnose(d.Arrangement())
 	}
 	p.take(r)
@@ -171,16 +171,16 @@ func samplerFirst(ctx context.Context, d *graph.Density) (bool, error) {
 	return len(search.Cells) == 0 || search.Cells[0].LogEvidence.Value-search.Cells[0].ELBO.Value > mostUnlike, nil
 }
 
-// A without is a density with switches summed out, as far as that goes, and where there are some perhaps in other coordinates.
-type without struct {
+// A marginal is a density with switches summed out, as far as that goes, and where there are some perhaps in other coordinates.
+type marginal struct {
 	summed, sampled *graph.Density // in the coordinates of the density, and in the sampler's
 	switches        []graph.SwitchLatent
 	centring        *graph.Centring // nil where coordinates are the same
 }
 
 // withoutSwitches is d with switches summed out, and makes run draw them given the others, and begin with draws.
-func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (w without, err error) {
-	w = without{summed: d, sampled: d}
+func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (w marginal, err error) {
+	w = marginal{summed: d, sampled: d}
 	run.Draws = draws
 	summed, switches, err := d.SumOut()
 	if err != nil || summed == nil {
@@ -199,7 +199,7 @@ func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (w 
 	}
 	complete := cells.Complete(from, w.switches)
 	run.Complete = func(n int) smc.Completer { return complete(n) }
-	if run.Draws, err = w.there(draws); err != nil {
+	if run.Draws, err = w.toSampler(draws); err != nil {
 		return w, err
 	}
 	rng := parallel.NewRand(parallel.Mix(run.Seed, samplerStream))
@@ -212,10 +212,10 @@ func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (w 
 	return w, nil
 }
 
-// there are copies of draws in the coordinates of the sampler.
-func (w without) there(draws [][]float64) ([][]float64, error) { return w.shifted(draws, 1) }
+// toSampler returns copies of draws in the coordinates of the sampler.
+func (w marginal) toSampler(draws [][]float64) ([][]float64, error) { return w.shifted(draws, 1) }
 
-func (w without) shifted(draws [][]float64, sign float64) ([][]float64, error) {
+func (w marginal) shifted(draws [][]float64, sign float64) ([][]float64, error) {
 	all := make([][]float64, len(draws))
 	for k, z := range draws {
 		all[k] = slices.Clone(z)
@@ -226,8 +226,8 @@ func (w without) shifted(draws [][]float64, sign float64) ([][]float64, error) {
 	return all, w.centring.Shift(all, sign)
 }
 
-// back is the result in the coordinates of the density.
-func (w without) back(r smc.Result) smc.Result {
+// fromSampler is the result in the coordinates of the density.
+func (w marginal) fromSampler(r smc.Result) smc.Result {
 	if w.centring != nil {
 		r.Z, _ = w.shifted(r.Z, -1) // which has gone well before
 	}

@@ -12,6 +12,8 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/internal/long"
 )
 
 const (
@@ -76,7 +78,7 @@ func requireRefused(t testing.TB, want error, file []byte, what ...any) {
 // Every bit that flips is noticed as damage, wherever it is, and every cut as a
 // cut; what follows is noticed as well.
 func TestEveryChangeIsNoticed(t *testing.T) {
-	for _, v := range []any{example, 0, strings.Repeat("long", 1000)} {
+	for _, v := range []any{example, 0, strings.Repeat("long", long.Or(1000, 3000))} {
 		file := written(t, format, v)
 		for i := range file {
 			for bit := range 8 {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/family"
 )
@@ -21,7 +22,7 @@ func TestFamilies(t *testing.T) {
 	d, err := m.Compile()
 	require.NoError(t, err)
 	for _, f := range []family.Family{family.MeanField{}, family.Structured{}, family.FullRank{}, family.LowRank{Rank: 1}} {
-		fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Method: vi.Climb{Family: f, Steps: 100}})
+		fit, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1, Method: vi.Climb{Family: f, Steps: long.Or(100, 1000)}})
 		require.NoError(t, err)
 		_, err = Marginals(fit)
 		require.NoError(t, err)

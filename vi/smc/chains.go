@@ -102,7 +102,7 @@ func (c *chains) since(before *chains) *chains {
 // long are tried.
 const (
 	worthLonger = 2   // by how many times there have to be more draws
-	slow        = 0.3 // effective draws of a particle's move
+	slowMixing  = 0.3 // effective draws of a particle's move
 	mostLearned = 16  // moves of which the covariance is, the last ones
 )
 
@@ -146,7 +146,7 @@ func (r *sampler) lengthen(more float64) {
 		r.long /= 2
 		r.pace.settled = true
 		return
-	case more < worthLonger || effective > slow*float64(of.n*per):
+	case more < worthLonger || effective > slowMixing*float64(of.n*per):
 		return
 	}
 	r.long *= 2
