@@ -48,7 +48,7 @@ func run(out io.Writer, model string, draws int, seed uint64, asJSON bool, html 
 	}
 	head, rows := []string{"estimator", "Avg(V(·))", "of score's", "V(‖·‖₂)", "of score's", "µs a draw", "unbiased"}, c.rows()
 	elbo := fmt.Sprintf("%s at its initial θ: ELBO %.8g ± %.2g (exactly %.8g)", c.Model, c.ELBO, c.ELBOSE, p.Oracle.ELBO(p.ThetaInit))
-	note := fmt.Sprintf("A draw is a gradient from one sample; %d draws. boundary uses all guards, boundary_single one at random.", draws)
+	note := fmt.Sprintf("%d draws, each a gradient from one sample: the mean variance of its components, and the variance of its norm. boundary uses all guards, boundary_single one at random, reparam sees none.", draws)
 	if html != "" {
 		err := report.SaveTable(html, head, rows, 1, report.Options{Title: "Estimators of the gradient of the ELBO", About: elbo + ". " + note})
 		if err != nil {
@@ -91,10 +91,10 @@ func (c *comparison) rows() (list [][]string) {
 	for _, e := range problem.Estimators {
 		s, unbiased := c.Estimators[e.Name()], "yes"
 		if e.Name() == "reparam" {
-			unbiased = "NO: this model has guards"
+			unbiased = "no"
 		}
-		list = append(list, []string{e.Name(), fmt.Sprintf("%.4g", s.AvgVar), fmt.Sprintf("%.2g", s.AvgVar/score.AvgVar),
-			fmt.Sprintf("%.4g", s.NormVar), fmt.Sprintf("%.2g", s.NormVar/score.NormVar), fmt.Sprintf("%.2f", s.USPerDraw), unbiased})
+		list = append(list, []string{e.Name(), fmt.Sprintf("%.3g", s.AvgVar), fmt.Sprintf("%.2g", s.AvgVar/score.AvgVar),
+			fmt.Sprintf("%.3g", s.NormVar), fmt.Sprintf("%.2g", s.NormVar/score.NormVar), fmt.Sprintf("%.2f", s.USPerDraw), unbiased})
 	}
 	return list
 }
