@@ -5,7 +5,7 @@
 //	go test <package> -exhaustive     every case there is, for which .ci/run has no time: hours
 //
 // Only tests import it. A package's tests have the flag -exhaustive if one of them does. A file of which all tests take long has the
-// tag itself, so that it is not compiled without.
+// tag itself, so that it is not compiled without; so have those of tools and studies that no other program imports.
 package long
 
 import (
