@@ -83,36 +83,6 @@ func (l Law) Density(x float64) (sum float64) {
 	return sum
 }
 
-// Quantile is the x with P(Φ ≤ x) = p. It panics unless 0 ≤ p ≤ 1.
-func (l Law) Quantile(p float64) float64 {
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, x := range l {
-		q := x.quantile(p)
-		low, high = min(low, q), max(high, q)
-	}
-	x := low + (high-low)/2 // it lies between those of the pieces
-	for low < x && x < high {
-		off := l.CDF(x) - p
-		if p > 0.5 {
-			off = (1 - p) - l.Above(x)
-		}
-		if off < 0 {
-			low = x
-		} else {
-			high = x
-		}
-		next := x - off/l.Density(x) // Newton's method
-		switch {
-		case math.Abs(next-x) <= 4e-16*math.Abs(x):
-			return next
-		case !(low < next && next < high):
-			next = low + (high-low)/2
-		}
-		x = next
-	}
-	return high
-}
-
 // Expect integrates f, which must be smooth: it is the mean and the standard
 // deviation of f(Φ).
 func (l Law) Expect(f func(x float64) float64) (mean, sd float64) {
@@ -175,14 +145,6 @@ func (p Piece) sd() float64 {
 func (p Piece) density(x float64) float64 {
 	lo, hi := p.ends()
 	return math.Exp(truncnorm.LogProb((x-p.Mean)/p.SD, lo, hi)) / p.SD
-}
-
-func (p Piece) quantile(prob float64) float64 {
-	if p.free() {
-		return p.Mean + p.SD*distuv.UnitNormal.Quantile(prob)
-	}
-	lo, hi := p.ends()
-	return min(max(p.Lo, p.Mean+p.SD*truncnorm.Quantile(prob, lo, hi)), p.Hi)
 }
 
 // A rule has the nodes and the weights of a quadrature.

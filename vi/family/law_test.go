@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/facetvi/facet/internal/truncnorm"
 )
 
 var inf = math.Inf(1)
@@ -109,4 +111,42 @@ func TestLawTails(t *testing.T) {
 	want := math.Exp(0.5) * distuv.UnitNormal.CDF(1) * 2
 	require.InEpsilon(t, want, mean, 1e-12)
 	require.InEpsilon(t, math.Sqrt(math.Exp(2)*distuv.UnitNormal.CDF(2)*2-want*want), sd, 1e-12)
+}
+
+// Quantile is the x with P(Φ ≤ x) = p. It panics unless 0 ≤ p ≤ 1.
+func (l Law) Quantile(p float64) float64 {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, x := range l {
+		q := x.quantile(p)
+		low, high = min(low, q), max(high, q)
+	}
+	x := low + (high-low)/2 // it lies between those of the pieces
+	for low < x && x < high {
+		off := l.CDF(x) - p
+		if p > 0.5 {
+			off = (1 - p) - l.Above(x)
+		}
+		if off < 0 {
+			low = x
+		} else {
+			high = x
+		}
+		next := x - off/l.Density(x) // Newton's method
+		switch {
+		case math.Abs(next-x) <= 4e-16*math.Abs(x):
+			return next
+		case !(low < next && next < high):
+			next = low + (high-low)/2
+		}
+		x = next
+	}
+	return high
+}
+
+func (p Piece) quantile(prob float64) float64 {
+	if p.free() {
+		return p.Mean + p.SD*distuv.UnitNormal.Quantile(prob)
+	}
+	lo, hi := p.ends()
+	return min(max(p.Lo, p.Mean+p.SD*truncnorm.Quantile(prob, lo, hi)), p.Hi)
 }
