@@ -209,6 +209,9 @@ func TestStandardErrors(t *testing.T) {
 			require.Less(t, 10*math.Sqrt(controlled), math.Sqrt(plain))
 			require.Less(t, unstratified.square(), 0.4, "standard errors without strata would pass")
 		}
+		if name == "defensive" {
+			require.Less(t, 3*math.Sqrt(controlled), math.Sqrt(found["mean of all"].error.Variance()), "what the fit knows is of no use")
+		}
 	}
 }
 
