@@ -23,6 +23,13 @@ var files = map[string]int{
 	"live": 5, // a page, and what answers it in the browser
 }
 
+// without are the programs that have no flag -html, and why.
+var without = map[string]string{
+	"live":               "a page itself",
+	"paper/reproduce":    "writes a page always",
+	"paper/peers/sample": "what a script calls",
+}
+
 // faults are what is wrong with a file of an example.
 func faults(name string, source []byte) (list []string, main bool, err error) {
 	f, err := parser.ParseFile(token.NewFileSet(), name, source, parser.ImportsOnly)
@@ -44,9 +51,9 @@ func faults(name string, source []byte) (list []string, main bool, err error) {
 	return list, f.Name.Name == "main", nil
 }
 
-// An example is small enough to be copied.
+// An example is small enough to be copied, and writes a page.
 func TestLimits(t *testing.T) {
-	programs := map[string]int{}
+	programs, pages := map[string]int{}, map[string]bool{}
 	require.NoError(t, fs.WalkDir(os.DirFS("."), ".", func(name string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
 			return err
@@ -58,6 +65,9 @@ func TestLimits(t *testing.T) {
 		list, main, err := faults(name, source)
 		if main {
 			programs[path.Dir(name)]++
+			if bytes.Contains(source, []byte("\"html\", \"\", \"")) {
+				pages[path.Dir(name)] = true
+			}
 			for _, fault := range list {
 				t.Error(fault)
 			}
@@ -68,6 +78,9 @@ func TestLimits(t *testing.T) {
 	for name, n := range programs {
 		if most := max(1, files[name]); n > most {
 			t.Errorf("%s has %d files: at most %d", name, n, most)
+		}
+		if pages[name] == (without[name] != "") {
+			t.Errorf("%s has a flag -html: %v", name, pages[name])
 		}
 	}
 }

@@ -1,3 +1,5 @@
+//go:build long
+
 package expect_test
 
 import (
@@ -13,7 +15,6 @@ import (
 
 	"github.com/facetvi/facet/expect"
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 )
@@ -348,7 +349,6 @@ func pathGradient(t *testing.T, ex *expect.Expectation, draws int, seed uint64) 
 }
 
 func TestRandomSimulations(t *testing.T) {
-	long.Skip(t)
 	const draws = 2000
 	var square, without float64
 	count := 0

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/facetvi/facet/graph"
@@ -116,6 +117,17 @@ func (r *Rows) Member(theta []float64) (family.Q, error) {
 	}
 	q := r.workers[0].q.Clone()
 	return q, r.set(q, theta)
+}
+
+// Expectation is E[f] of a simulation at θ of a row, for an estimate with standard errors. A model with observations has none.
+func (r *Rows) Expectation(theta []float64) (*Expectation, error) {
+	if !r.d.IsSimulation() {
+		return nil, errors.New("expect: rows of a model with observations have an ELBO, and no expectation")
+	}
+	if _, err := r.Member(theta); err != nil {
+		return nil, err
+	}
+	return &Expectation{d: r.d, coord: slices.Clone(theta)}, nil
 }
 
 // set makes q the member at a row's θ.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/facetvi/facet/expect"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/cputime"
@@ -126,6 +128,35 @@ func TestRowsOfSimulation(t *testing.T) {
 			t.Errorf("row %d: %v and %v, want %v and %v", k, value[k], grad[k], p, density)
 		}
 	}
+}
+
+// TestRowsExpectation: at coordinates, with standard errors, and of a simulation alone.
+func TestRowsExpectation(t *testing.T) {
+	m := graph.NewSimulation()
+	x, scale := m.Param("x", 0), m.Param("scale", 1, graph.Positive())
+	e, err := expect.Of(m, graph.If(graph.Greater(graph.Add(x, graph.Mul(scale, m.Sample("e", graph.Normal(0, 1)))), 0), 1, 0))
+	require.NoError(t, err)
+	r, err := expect.NewRows(e.Density(), nil, 4, 1)
+	require.NoError(t, err)
+	at := []float64{0.7, math.Log(2)}
+	own, err := r.Expectation(at)
+	require.NoError(t, err)
+	at[0] = 9 // the caller's
+	want, err := e.At(0.7, 2)
+	require.NoError(t, err)
+	require.InDeltaSlice(t, want.Values(), own.Values(), 1e-14)
+	got, err := own.Estimate(t.Context(), 20_000, 1)
+	require.NoError(t, err)
+	require.InDelta(t, 0.5*math.Erfc(-0.35/math.Sqrt2), got.Value.Value, 4.5*got.Value.SE)
+	require.InDelta(t, math.Exp(-0.35*0.35/2)/math.Sqrt(2*math.Pi)/2, got.Gradient[0].Value, 1e-12)
+	_, err = r.Expectation(at[:1])
+	require.ErrorContains(t, err, "1 numbers; a row has 2: x μ, scale μ")
+	_, err = r.Expectation([]float64{0, math.NaN()})
+	require.ErrorContains(t, err, "is NaN")
+	model, err := expect.NewRows(counts(t, 4), nil, 4, 1)
+	require.NoError(t, err)
+	_, err = model.Expectation(make([]float64, 6))
+	require.ErrorContains(t, err, "a model with observations")
 }
 
 // TestRowsAlone: rows do not depend on GOMAXPROCS, nor on a row beside them that has no estimate.

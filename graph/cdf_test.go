@@ -204,12 +204,12 @@ func TestExactTails(t *testing.T) {
 	skipShort(t)
 	keepExact(t)
 	for _, l := range laws() {
-		b, points := bits(1600), long.Or(3, 6)
+		b, points := bits(1600), long.Or(1, 6)
 		switch {
 		case slices.Contains([]string{"Normal", "LogNormal", "HalfNormal"}, l.name):
 			b = 5400 // for a cancellation of e¹⁸⁰⁰
 		case l.space == discrete:
-			b, points = 900, long.Or(2, 4)
+			b, points = 900, long.Or(1, 4)
 		}
 		t.Run(l.name, func(t *testing.T) {
 			s := source{rand.New(rand.NewPCG(3, 9))}

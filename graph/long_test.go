@@ -1,3 +1,5 @@
+//go:build long
+
 package graph_test
 
 import (
@@ -8,8 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-
-	"github.com/facetvi/facet/internal/long"
 )
 
 // TestLongPrograms looks for what is rare: go test ./graph -run LongPrograms -tags long
@@ -22,7 +22,6 @@ var (
 // Random programs in bulk, no two from the same seed: values, gradients and
 // jumps of all, and every tenth hundred on all machines.
 func TestLongPrograms(t *testing.T) {
-	long.Skip(t)
 	was := flag.Lookup("rapid.seed").Value.String()
 	defer func() { require.NoError(t, flag.Set("rapid.seed", was)) }()
 	var values, slopes, jumps, kinks tally

@@ -1,3 +1,5 @@
+//go:build long
+
 package graph_test
 
 import (
@@ -11,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/long"
 )
 
 // table reads rows of numbers of a file in testdata/r; the first field of each may be a
@@ -56,7 +57,6 @@ func flat(m *graph.Model, name string) graph.Expr {
 // and its gradient is 0 as nearly as they have found the greatest one. Another model of the same
 // data, or coefficients that are off by a hundredth of a standard error, would not pass.
 func TestFitsOfR(t *testing.T) {
-	long.Skip(t)
 	skipShort(t)
 	_, ovarian := table(t, "ovarian.csv", true)
 	_, lung := table(t, "lung.csv", true)

@@ -1,3 +1,5 @@
+//go:build long
+
 package vi_test
 
 import (
@@ -11,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/internal/vitest"
 )
@@ -80,7 +81,6 @@ func compareForecasts(t *testing.T, m *graph.Model, exact []forecast) {
 // An autoregression y_t = c + φ·y_t−1 + noise whose constant c jumps from a to b at a time that is not known, and that may be
 // still to come. Given the step of the jump a and b are normal, and so is what comes: the exact law is a mixture over the steps.
 func TestForecastOfAutoregressionWithJump(t *testing.T) {
-	long.Skip(t) // the other forecast is of regimes
 	t.Parallel()
 	const (
 		n, phi, sd, wide = 50, 0.6, 0.8, 3.0
@@ -147,7 +147,6 @@ func TestForecastOfAutoregressionWithJump(t *testing.T) {
 // law of what comes is a mixture over the regimes now, by his filter, and then. These are averaged over the posterior of the
 // parameters, on a grid.
 func TestForecastOfRegimes(t *testing.T) {
-	long.Skip(t)
 	t.Parallel()
 	const n, phi, sd = 60, 0.4, 0.7
 	rng := rand.New(rand.NewPCG(2, 0))

@@ -1,3 +1,5 @@
+//go:build long
+
 package vi
 
 import (
@@ -11,14 +13,12 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/internal/vitest"
 )
 
 // A mixture of two normals with 200 points, its classes summed out, has the exact answer:
 // by quadrature over the share and the mean of one class.
 func TestMarginalisedMixture(t *testing.T) {
-	long.Skip(t)
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 3))
 	ys := make([]float64, 200)
@@ -84,7 +84,6 @@ func TestMarginalisedMixture(t *testing.T) {
 // A censored survival time is replicated as it would be recorded, and its posterior is the
 // exact one: exponential times with a gamma prior of the rate.
 func TestCensoredTimes(t *testing.T) {
-	long.Skip(t)
 	t.Parallel()
 	const end = 4.0
 	times := []float64{0.3, 1.2, 4, 2.5, 4, 0.9, 4, 3.1}

@@ -1,3 +1,5 @@
+//go:build long
+
 package vi
 
 import (
@@ -10,7 +12,6 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/cputime"
-	"github.com/facetvi/facet/internal/long"
 )
 
 // manyCells is a posterior in 2¹³ cells of about the same weight, one for each way of 13 guards, with other latents that make each cost more: a fit
@@ -32,7 +33,6 @@ func manyCells(t testing.TB) *graph.Density {
 
 // A budget of CPU time is kept where there are many cells, for each part of a fit: the fit takes a fraction of a second more.
 func TestBudgetIsKept(t *testing.T) {
-	long.Skip(t)
 	d := manyCells(t)
 	for _, budget := range []time.Duration{time.Second, 3 * time.Second} {
 		began := cputime.Seconds()
@@ -47,7 +47,6 @@ func TestBudgetIsKept(t *testing.T) {
 
 // A context ends a fit of many cells while it searches, while it judges them, and while it puts them together.
 func TestContextEndsManyCells(t *testing.T) {
-	long.Skip(t)
 	d := manyCells(t)
 	s := Settings{Seed: *seed, Method: Cells{Alone: true}}
 	began := time.Now()

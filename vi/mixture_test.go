@@ -1,3 +1,5 @@
+//go:build long
+
 package vi
 
 import (
@@ -11,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/vitest"
@@ -20,7 +21,6 @@ import (
 // A posterior of several cells can be asked what one cell can be asked. Its proposal is a mixture, and its answers are those of
 // the program, which are known: a region of the prior has e times the density.
 func TestMixtureCanBeAsked(t *testing.T) {
-	long.Skip(t)
 	m := graph.NewModel()
 	x, r := m.Sample("x", graph.Normal(0, 1)), m.Sample("r", graph.LogNormal(0, 0.5))
 	y := m.Sample("y", graph.Normal(x, 1))

@@ -1,3 +1,5 @@
+//go:build long
+
 package vi
 
 import (
@@ -11,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -45,7 +46,6 @@ func twoOptima(t *testing.T, n int) *graph.Density {
 // A search that begins with a part of the data ends at the optimum of all of them, where climbs from the prior's draws with
 // all of the data end, the best of them. With too small a part it does not.
 func TestSearchByAPartOfTheData(t *testing.T) {
-	long.Skip(t)
 	d := twoOptima(t, 6200)
 	require.GreaterOrEqual(t, d.Terms(), manyTerms)
 	at, _ := d.Latent("at")
@@ -75,7 +75,6 @@ func TestSearchByAPartOfTheData(t *testing.T) {
 
 // A fit by the sums near a mode is the same whatever GOMAXPROCS is, to the last bit, of cells and of one family.
 func TestFitNearAModeRepeats(t *testing.T) {
-	long.Skip(t)
 	d, err := linkedModels[1].model(2000, 1, true).Compile()
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, d.Terms(), manyTerms)
@@ -102,7 +101,6 @@ func TestFitNearAModeRepeats(t *testing.T) {
 // A fit near a mode is that of the whole density: importance sampling by that one, with draws of a fit of one family, finds the
 // same evidence, and the same mean and standard deviation of each latent.
 func TestFitNearAMode(t *testing.T) {
-	long.Skip(t)
 	t.Parallel()
 	d, err := linkedModels[1].model(2100, 2, true).Compile()
 	require.NoError(t, err)
@@ -129,7 +127,6 @@ func TestFitNearAMode(t *testing.T) {
 // A posterior with two modes of the same mass, from a location that is the square of a latent, has both of them, though
 // log r near one knows nothing of the other.
 func TestFitNearTwoModes(t *testing.T) {
-	long.Skip(t)
 	const n = 6200
 	rng := rand.New(rand.NewPCG(4, n))
 	x, y := make([]float64, n), make([]float64, n)

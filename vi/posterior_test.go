@@ -44,7 +44,7 @@ var exactOf = map[string]interface {
 // Means, standard deviations, quantiles and draws are those of the posterior, and not those of Q.
 func TestPosteriorMoments(t *testing.T) {
 	t.Parallel()
-	p := posteriorOf(t)
+	p := posteriorOf(t).known() // it keeps its draws
 	draws := drawsOf(t, p, 20000, *seed)
 	require.Equal(t, []string{"x", "y", "r", "p", "u"}, draws.Names)
 	for i, name := range draws.Names {
@@ -98,7 +98,7 @@ func TestPosteriorWide(t *testing.T) {
 
 func TestPosteriorErrors(t *testing.T) {
 	t.Parallel()
-	p := posteriorOf(t)
+	p := posteriorOf(t).known()
 	for _, f := range []func() (Estimate, error){
 		func() (Estimate, error) { return p.Mean("nobody") },
 		func() (Estimate, error) { return p.SD("nobody") },

@@ -1,3 +1,5 @@
+//go:build long
+
 package vi_test
 
 import (
@@ -32,7 +34,6 @@ func posteriorDBData(t *testing.T, name string) (d posteriorDB) {
 // Posteriors of posteriordb with states and classes that are summed out: the default fit's means are within .05 posterior standard
 // deviations of those of its reference draws, and standard deviations within a twentieth. See testdata/posteriordb.
 func TestPosteriorDB(t *testing.T) {
-	long.Skip(t)
 	if testing.Short() {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}

@@ -287,6 +287,7 @@ func TestFitAllKilled(t *testing.T) {
 		}
 		return
 	}
+	long.Skip(t) // TestFitAllResumes is smaller
 	const n = 150
 	folder := t.TempDir()
 	file := filepath.Join(folder, "done.fits")

@@ -62,7 +62,7 @@ func TestProcessorsChangeNothing(t *testing.T) {
 	}{
 		{"dense", dense, of(family.Softplus{})}, {"textmsg", textmsg, family.Softplus{}.At(spec.ThetaInit)},
 		{"full rank", dense, of(family.FullRank{})}, {"low rank", dense, of(family.LowRank{Rank: 2})},
-	}[:long.Or(3, 4)] {
+	}[:long.Or(2, 4)] {
 		for _, n := range []int{1, 33, 100, 1000} {
 			if !long.On() && n == 1000 {
 				continue // the same goroutines as 100, more often

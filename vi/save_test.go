@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/sealed"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
@@ -218,7 +219,7 @@ func TestLoadNoticesEveryBit(t *testing.T) {
 	require.NoError(t, err)
 	var file bytes.Buffer
 	require.NoError(t, p.Save(&file))
-	for i := range file.Len() {
+	for i := 0; i < file.Len(); i += long.Or(7, 1) {
 		for bit := range 8 {
 			bad := bytes.Clone(file.Bytes())
 			bad[i] ^= 1 << bit

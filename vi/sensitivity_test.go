@@ -1,3 +1,5 @@
+//go:build long
+
 package vi
 
 import (
@@ -7,12 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/long"
 )
 
 // A strong prior far from the data matters, and a weak one does not; nor does any to what the data tell.
 func TestSensitivity(t *testing.T) {
-	long.Skip(t)
 	t.Parallel()
 	fit := func(mean, sd float64) *Posterior {
 		m := graph.NewModel()

@@ -53,6 +53,9 @@ func TestDefaultStartFindsTheRegion(t *testing.T) {
 		require.NoError(t, err)
 		require.InDelta(t, -292.4179, exactELBO(t, spec, d, p.Q), 0.01, "seed %d", *seed+k)
 	}
+	if !long.On() {
+		return
+	}
 	spec, d = paperSpec(t, "influenza")
 	best := math.Inf(-1)
 	for k := range uint64(3) {

@@ -1,3 +1,5 @@
+//go:build long
+
 package vi
 
 import (
@@ -7,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -16,7 +17,6 @@ import (
 // latents depend on one another, far above it, and in temperature, a chain, full rank knows
 // no more than the chain's own dependencies.
 func TestDefaultStartOfCorrelated(t *testing.T) {
-	long.Skip(t)
 	elbo := func(model string, f family.Family) float64 {
 		_, d := paperSpec(t, model)
 		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Climb{Family: f}})

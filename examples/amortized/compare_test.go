@@ -22,6 +22,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/expect"
+	"github.com/facetvi/facet/expect/layer"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/family"
@@ -42,7 +43,7 @@ func BenchmarkAnswers(b *testing.B) {
 		names := []string{"network, through the ifs", "without the boundary part", "network at the start"}
 		answers, err := compare(context.Background(), series, names, [][]float64{through, without, start})
 		require.NoError(b, err)
-		report(os.Stdout, series, answers)
+		printed(os.Stdout, series, answers)
 	}
 }
 
@@ -53,7 +54,7 @@ func trained(t testing.TB, through bool, steps, count int, seed uint64) (series,
 	if !through {
 		rows.WithoutBoundary()
 	}
-	return run(io.Discard, rows, seed, steps, count)
+	return run(io.Discard, layer.Of(rows), seed, steps, count, "")
 }
 
 // fit climbs the ELBO of one series, to a few thousandths of a nat: a fiftieth is a fifth of a standard deviation of a mean.
@@ -158,8 +159,8 @@ func compare(ctx context.Context, series []float64, names []string, networks [][
 	return answers, nil
 }
 
-// report prints the change of the first ten series, and how far the answers are off those of the fits, and off what is exact.
-func report(out io.Writer, series []float64, answers []answer) {
+// printed prints the change of the first ten series, and how far the answers are off those of the fits, and off what is exact.
+func printed(out io.Writer, series []float64, answers []answer) {
 	n := len(series) / length
 	fmt.Fprintf(out, "\nmean of the change   exact")
 	for _, a := range answers {

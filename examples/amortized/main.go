@@ -2,9 +2,8 @@
 //
 //	change ~ Uniform(0, 20);   before, after ~ Exponential(0.1);   count_t ~ Poisson(before if t + ½ < change, else after)
 //
-// It mends guesses of the changes in series that are drawn from the program, and climbs the mean ELBO by the gradient through the program's
-// ifs: without the boundary part, as automatic differentiation has it, it spoils them. For a new series it mends all guesses,
-// and what has the largest ELBO counts. The tests compare with fits of each series, and with what is exact.
+// It mends guesses of changes in series that are drawn from the program, and climbs the mean ELBO through the ifs: as automatic differentiation has it, it
+// spoils them. For a new series it mends all guesses, and what has the largest ELBO counts. The tests compare with fits, and with what is exact.
 package main
 
 import (
@@ -18,11 +17,10 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 
-	"github.com/facetvi/facet/expect"
 	"github.com/facetvi/facet/expect/layer"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/report"
 )
 
 const length, rate, batch, hidden, guesses, outputs, inputs = 20, 0.1, 128, 96, length - 1, 6, guesses + 2*outputs // outputs, θ: three μ and log s
@@ -41,8 +39,7 @@ func program() *graph.Density {
 func read(in, counts []float64, n int) {
 	sums := floats.CumSum(make([]float64, length), counts)
 	sum, rest, left := sums[n-1]+1, sums[length-1]-sums[n-1]+1, float64(length-n)
-	before, after := sum/(float64(n)+rate), rest/(left+rate)
-	s := [3]float64{min(0.5, length/(float64(n)*left)), 1 / math.Sqrt(sum), 1 / math.Sqrt(rest)}
+	before, after, s := sum/(float64(n)+rate), rest/(left+rate), [3]float64{min(0.5, length/(float64(n)*left)), 1 / math.Sqrt(sum), 1 / math.Sqrt(rest)}
 	clear(in)
 	copy(in[guesses:], []float64{math.Log(float64(n) / left), math.Log(s[0]), math.Log(before), math.Log(s[1]), math.Log(after), math.Log(s[2])})
 	copy(in[guesses+outputs:], []float64{s[0], 1, s[1], 1, s[2], 1})
@@ -52,23 +49,20 @@ func read(in, counts []float64, n int) {
 }
 
 // run has a network learn by rows of the program, and answer to new series: it returns them, and θ for each.
-func run(out io.Writer, rows *expect.Rows, seed uint64, steps, count int) (series, answers []float64) {
+func run(out io.Writer, rows *layer.Layer, seed uint64, steps, count int, html string) (series, answers []float64) {
 	d, g, rng := program(), gorgonia.NewGraph(), rand.New(rand.NewPCG(seed, 1))
-	matrix := func(name string, rows, columns int) (*gorgonia.Node, []float64) {
-		x := make([]float64, rows*columns)
-		return gorgonia.NodeFromAny(g, tensor.New(tensor.WithShape(rows, columns), tensor.WithBacking(x)), gorgonia.WithName(name)), x
-	}
-	in, x := matrix("in", batch, inputs)
-	data, counts := matrix("data", batch, length)
-	first, random := matrix("first", inputs, hidden)
-	second, _ := matrix("second", hidden, outputs) // nothing at the start: the guesses
+	in := gorgonia.NewMatrix(g, gorgonia.Float64, gorgonia.WithShape(batch, inputs), gorgonia.WithName("in"), gorgonia.WithInit(gorgonia.Zeroes()))
+	data := gorgonia.NewMatrix(g, gorgonia.Float64, gorgonia.WithShape(batch, length), gorgonia.WithName("data"), gorgonia.WithInit(gorgonia.Zeroes()))
+	first := gorgonia.NewMatrix(g, gorgonia.Float64, gorgonia.WithShape(inputs, hidden), gorgonia.WithName("first"), gorgonia.WithInit(gorgonia.Zeroes()))
+	second := gorgonia.NewMatrix(g, gorgonia.Float64, gorgonia.WithShape(hidden, outputs), gorgonia.WithName("second"), gorgonia.WithInit(gorgonia.Zeroes()))
+	x, counts, random := in.Value().Data().([]float64), data.Value().Data().([]float64), first.Value().Data().([]float64)
 	for k := range random {
 		random[k] = 0.2 * rng.NormFloat64()
 	}
 	guess, off := must(gorgonia.Slice(in, nil, gorgonia.S(guesses, guesses+outputs))), must(gorgonia.Slice(in, nil, gorgonia.S(guesses+outputs, inputs)))
-	mend := must(gorgonia.HadamardProd(off, must(gorgonia.Mul(must(gorgonia.Tanh(must(gorgonia.Mul(in, first)))), second))))
-	theta := must(gorgonia.Add(guess, mend))
-	cost := must(gorgonia.Neg(must(gorgonia.Mean(must(layer.Of(rows).Apply(theta, nil, data))))))
+	mend := must(gorgonia.Mul(must(gorgonia.Tanh(must(gorgonia.Mul(in, first)))), second)) // nothing at the start
+	theta := must(gorgonia.Add(guess, must(gorgonia.HadamardProd(off, mend))))
+	cost := must(gorgonia.Neg(must(gorgonia.Mean(must(rows.Apply(theta, nil, data))))))
 	must(gorgonia.Grad(cost, first, second)) // through the ifs
 	machine := gorgonia.NewTapeMachine(g, gorgonia.BindDualValues(first, second))
 	defer machine.Close()
@@ -84,9 +78,10 @@ func run(out io.Writer, rows *expect.Rows, seed uint64, steps, count int) (serie
 		must(0, solver.Step(gorgonia.NodesToValueGrads(gorgonia.Nodes{first, second})))
 		machine.Reset()
 	}
-	judge, elbo, rng := must(expect.NewRows(d, nil, 2000, seed)), make([]float64, guesses), rand.New(rand.NewPCG(seed, 3))
-	fmt.Fprint(out, "Each line is a new series: the true value, and the range in which the network puts it with probability 0.9.\n\nchange                rate before           rate after\n")
-	for range count {
+	judge, elbo, table, rng := must(layer.New(d, nil, 2000, seed)).Rows(), make([]float64, guesses), make([][]string, count), rand.New(rand.NewPCG(seed, 3))
+	about, head := "New series, a line each: true values, and the ranges in which the network puts them with probability 0.9.", []string{"change", "rate before", "rate after"}
+	fmt.Fprintf(out, "%s\n\n%-18s    %-18s    %s\n", about, head[0], head[1], head[2])
+	for n := range table {
 		z := d.PriorDraw(nil, rng)
 		y := d.Replicate(nil, z, rng)
 		for k := range guesses {
@@ -96,12 +91,16 @@ func run(out io.Writer, rows *expect.Rows, seed uint64, steps, count int) (serie
 		said := theta.Value().Data().([]float64)[:guesses*outputs]
 		must(0, judge.Run(0, said, counts[:guesses*length], elbo, make([]float64, len(said))))
 		best := said[floats.MaxIdx(elbo)*outputs:][:outputs]
-		for k, end := range []string{"    ", "    ", "\n"} {
+		for k := range head {
 			mu, s := best[2*k], 1.645*math.Exp(best[2*k+1])
-			fmt.Fprintf(out, "%4.1f: %4.1f to %4.1f%s", d.ConstrainOne(k, z[k]), d.ConstrainOne(k, mu-s), d.ConstrainOne(k, mu+s), end)
+			table[n] = append(table[n], fmt.Sprintf("%4.1f: %4.1f to %4.1f", d.ConstrainOne(k, z[k]), d.ConstrainOne(k, mu-s), d.ConstrainOne(k, mu+s)))
 		}
+		fmt.Fprintf(out, "%s    %s    %s\n", table[n][0], table[n][1], table[n][2])
 		series, answers = append(series, y...), append(answers, best...)
 		machine.Reset()
+	}
+	if html != "" {
+		must(0, report.SaveTable(html, head, table, 0, report.Options{Title: "When a rate changed, as a network says", About: about}))
 	}
 	return series, answers
 }
@@ -115,6 +114,7 @@ func must[T any](x T, err error) T {
 
 func main() {
 	seed, steps, count := flag.Uint64("seed", 1, "of random numbers"), flag.Int("steps", 6000, "of the training"), flag.Int("series", 10, "new ones")
+	html := flag.String("html", "", "`file` for a page with the table")
 	flag.Parse()
-	run(os.Stdout, must(expect.NewRows(program(), nil, 4, *seed)), *seed, *steps, *count)
+	run(os.Stdout, must(layer.New(program(), nil, 4, *seed)), *seed, *steps, *count, *html)
 }

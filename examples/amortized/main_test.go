@@ -7,6 +7,8 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,18 +16,25 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/facetvi/facet/expect"
+	"github.com/facetvi/facet/expect/layer"
 )
 
 func TestRun(t *testing.T) {
 	var out bytes.Buffer
-	rows, err := expect.NewRows(program(), nil, 4, 1)
+	rows, err := layer.New(program(), nil, 4, 1)
 	require.NoError(t, err)
-	series, answers := run(&out, rows, 1, 2, 3)
+	page := filepath.Join(t.TempDir(), "answers.html")
+	series, answers := run(&out, rows, 1, 2, 3, page)
 	require.Len(t, series, 3*length)
 	require.Len(t, answers, 3*outputs)
 	require.Equal(t, 6, strings.Count(out.String(), "\n"))
 	require.Regexp(t, `(?m)^( *\d+\.\d: +\d+\.\d to +\d+\.\d){3}$`, out.String())
+	html, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Regexp(t, `<th>change</th><th>rate before</th><th>rate after</th>`, string(html))
+	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n")[3:] { // the page has what was printed
+		require.Contains(t, string(html), "<td>"+line[:18]+"</td><td>"+line[22:40]+"</td><td>"+line[44:]+"</td>")
+	}
 }
 
 // The exact mean and standard deviation of the change are those of many draws of the rates.

@@ -2,7 +2,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,15 +14,12 @@ import (
 	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/textio"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/spark"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/report"
 )
 
 const points, shards = 100, 16
@@ -77,11 +73,9 @@ func (f *fitter) ProcessElement(ctx context.Context, shard int, next func(*Serie
 			failed(fmt.Sprintf("%s: %v", x.Key, x.Err))
 			continue
 		}
-		moments, err1 := x.Fit.Moments()
-		evidence, err2 := x.Fit.LogEvidence()
-		verdict, err3 := x.Fit.Verdict()
-		line, err4 := json.Marshal(map[string]any{"key": x.Key, "verdict": verdict.Trust, "log evidence": evidence, "moments": moments})
-		if err := errors.Join(err1, err2, err3, err4); err != nil {
+		fit, err1 := report.LineOf(x.Key, x.Fit)
+		line, err2 := json.Marshal(fit)
+		if err := errors.Join(err1, err2); err != nil {
 			return err
 		}
 		fitted(string(line))
@@ -92,6 +86,7 @@ func (f *fitter) ProcessElement(ctx context.Context, shard int, next func(*Serie
 func main() {
 	in, series := flag.String("in", "", "files of series, as lines {\"Key\": …, \"Y\": […]}"), flag.Int("series", 1000, "series that are drawn from the program, if there is no -in")
 	out, keep, seed := flag.String("out", ".", "folder of fits.jsonl and failures.txt"), flag.String("keep", "", "folder of what is fitted, for the next time"), flag.Uint64("seed", 1, "fixes all fits")
+	html := flag.String("html", "", "`file` for a page of the fits")
 	flag.Parse()
 	beam.RegisterFunction(read)
 	beam.RegisterType(reflect.TypeFor[Series]())
@@ -114,7 +109,12 @@ func main() {
 	fits, failures := beam.ParDo2(s, &fitter{*seed, *keep}, beam.GroupByKey(s, beam.ParDo(s, read, lines)))
 	textio.Write(s, *out+"/fits.jsonl", fits)
 	textio.Write(s, *out+"/failures.txt", failures)
-	if _, err := beam.Run(context.Background(), cmp.Or(*runners.Runner, "prism"), p); err != nil {
+	err = beamx.Run(context.Background(), p)
+	if err == nil && *html != "" {
+		about := "Each series has 100 numbers, of a level that shifts once: when, and from which level to which. What cannot be fitted is named in failures.txt."
+		err = report.SaveLines(*html, *out+"/fits.jsonl", d.Latents(), report.Options{Title: "Shifts in many series", About: about})
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
 }

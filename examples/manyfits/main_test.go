@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -81,19 +82,27 @@ func TestManyFits(t *testing.T) {
 	command, folder := build(t), t.TempDir()
 	text, want := lines(t, 600)
 	text = append(text, `{"Key": "short", "Y": [1, 2]}`, `{"Key": "none"`)
-	in, keep := filepath.Join(folder, "series.jsonl"), filepath.Join(folder, "kept")
+	in, keep, page := filepath.Join(folder, "series.jsonl"), filepath.Join(folder, "kept"), filepath.Join(folder, "fits.html")
 	require.NoError(t, os.WriteFile(in, []byte(strings.Join(text, "\n")+"\n"), 0o666))
 	run := func(args ...string) {
-		out, err := exec.CommandContext(t.Context(), command, append(args, "-in", in, "-out", folder)...).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), command, append(args, "-in", in, "-out", folder, "-html", page)...).CombinedOutput()
 		require.NoError(t, err, string(out))
 		file, err := os.ReadFile(filepath.Join(folder, "fits.jsonl"))
 		require.NoError(t, err)
-		var got []string
+		var got, keys []string
 		for line := range strings.Lines(string(file)) {
 			var fit struct{ Key, Moments json.RawMessage }
 			require.NoError(t, json.Unmarshal([]byte(line), &fit))
 			got = append(got, fmt.Sprintf("%s %s", fit.Key, fit.Moments))
+			keys = append(keys, strings.Trim(string(fit.Key), `"`))
 		}
+		html, err := os.ReadFile(page)
+		require.NoError(t, err)
+		var rows []string
+		for _, row := range regexp.MustCompile(`<tr><td class="t">(.*?)</td><td class="t">trust</td>(<td>-?\d+(\.\d+)?</td>){7}</tr>`).FindAllStringSubmatch(string(html), -1) {
+			rows = append(rows, row[1])
+		}
+		require.Equal(t, keys, rows)
 		slices.Sort(got)
 		require.Equal(t, want, got)
 		failures, err := os.ReadFile(filepath.Join(folder, "failures.txt"))

@@ -6,23 +6,31 @@ import (
 	"bytes"
 	"context"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/expect"
+	"github.com/facetvi/facet/expect/layer"
 	"github.com/facetvi/facet/vi/mc"
 )
 
 func TestRun(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, run(&out, 1, 5))
+	page := filepath.Join(t.TempDir(), "kiosk.html")
+	run(&out, 1, 5, page)
 	require.Regexp(t, `10 and 10 +\d+\.\d +\d+\.\d +1\d\.\d\d ± 0\.\d\d\n`, out.String())
+	html, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Contains(t, string(html), "after 5 steps of training")
+	require.Regexp(t, `>10 and 10</td><td>\d+\.\d</td><td>\d+\.\d</td><td>1\d\.\d\d ± 0\.\d\d</td>`, string(html))
 }
 
 // The quadrature is a simulation by hand, and the program, and no numbers beside the best are better.
 func TestExact(t *testing.T) {
-	e, err := program()
+	rows, err := expect.NewRows(program(), nil, 16, 1)
 	require.NoError(t, err)
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, at := range [][]float64{{20, 8, 10, 10}, {14, 9, 5, 12}, {30, 2, 15, 5}} {
@@ -41,7 +49,7 @@ func TestExact(t *testing.T) {
 			m.Add(cost)
 		}
 		require.InDelta(t, want, m.Mean, 4.5*m.SE())
-		own, err := e.At(at...)
+		own, err := rows.Expectation(at)
 		require.NoError(t, err)
 		got, err := own.Estimate(context.Background(), 20_000, 1)
 		require.NoError(t, err)
@@ -61,8 +69,6 @@ func TestExact(t *testing.T) {
 
 // The network comes near the best through the ifs, and not without them.
 func TestTraining(t *testing.T) {
-	e, err := program()
-	require.NoError(t, err)
 	var grid, bests []float64
 	for first := 5.0; first < 16; first += 2 {
 		for second := 5.0; second < 16; second += 2 {
@@ -71,14 +77,12 @@ func TestTraining(t *testing.T) {
 		}
 	}
 	trained := func(through bool, steps int) float64 {
-		rows, err := expect.NewRows(e.Density(), nil, 16, 1)
+		rows, err := expect.NewRows(program(), nil, 16, 1)
 		require.NoError(t, err)
 		if !through {
 			rows.WithoutBoundary()
 		}
-		answers, err := train(rows, steps, 1, grid)
-		require.NoError(t, err)
-		return loss(grid, answers)
+		return loss(grid, train(layer.Of(rows), steps, 1, grid))
 	}
 	const steps = 3000
 	through, without, atStart, least := trained(true, steps), trained(false, steps), trained(true, 0), loss(grid, bests)

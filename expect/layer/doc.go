@@ -1,7 +1,6 @@
 // Package layer makes a program with ifs a node of a Gorgonia graph, whose gradient sees the ifs.
 //
-//	rows, err := expect.NewRows(density, q, 4, 1)            // 4 draws a row, seed 1
-//	program := layer.Of(rows)
+//	program, err := layer.New(density, q, 4, 1)              // 4 draws a row, seed 1
 //	elbo, err := program.Apply(theta, nil, data)             // (B × T), (B × K), (B × D) → B
 //	cost := gorgonia.Must(gorgonia.Neg(gorgonia.Must(gorgonia.Mean(elbo))))
 //	_, err = gorgonia.Grad(cost, weights...)                 // unbiased, through the ifs

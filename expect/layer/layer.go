@@ -12,6 +12,8 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/facetvi/facet/expect"
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // A Layer is a program that nodes of Gorgonia graphs run. It may have nodes in several graphs, of any batch sizes, which
@@ -24,6 +26,18 @@ type Layer struct {
 
 // Of is the layer that runs the rows. They are its own from then on.
 func Of(rows *expect.Rows) *Layer { return &Layer{rows: rows} }
+
+// New is the layer of so many draws a row, for members of q's family, as expect.NewRows has them: independent normals if q is nil.
+func New(d *graph.Density, q family.Q, samples int, seed uint64) (*Layer, error) {
+	rows, err := expect.NewRows(d, q, samples, seed)
+	if err != nil {
+		return nil, err
+	}
+	return Of(rows), nil
+}
+
+// Rows are what the layer runs, for what needs no graph. They are for one caller at a time: not while a node runs.
+func (l *Layer) Rows() *expect.Rows { return l.rows }
 
 // Theta says what the columns of θ are: all that Rows has for a row, without the parameters.
 func (l *Layer) Theta() []string { return l.rows.Labels()[l.rows.Params():] }

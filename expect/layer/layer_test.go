@@ -268,6 +268,21 @@ func TestWeights(t *testing.T) {
 	require.Greater(t, off(rowsOf(t, 10_000, 1).WithoutBoundary(), "TapeMachine", 1), 0.05, "the ifs do not matter")
 }
 
+// New is of the rows that NewRows makes, and they run without a graph.
+func TestNew(t *testing.T) {
+	d, q := wall(t)
+	l, err := layer.New(d, q, 8, 3)
+	require.NoError(t, err)
+	run := func(r *expect.Rows) (all []float64) {
+		all = make([]float64, 3*(1+5))
+		require.NoError(t, r.Run(2, random(1, 3*5), random(3, 3), all[:3], all[3:]))
+		return all
+	}
+	require.Equal(t, run(rowsOf(t, 8, 3)), run(l.Rows()))
+	_, err = layer.New(d, q, 0, 3)
+	require.ErrorContains(t, err, "expect: 0 draws a row")
+}
+
 // A machine that runs again takes other draws, the same ones after SetStep, and whatever GOMAXPROCS is.
 func TestSteps(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))

@@ -246,6 +246,7 @@ func TestELBOBelowEvidence(t *testing.T) {
 
 // A fit of one cell is below the log evidence too.
 func TestELBOOfOneCell(t *testing.T) {
+	long.Skip(t) // TestELBOBelowEvidence has many
 	if testing.Short() {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}

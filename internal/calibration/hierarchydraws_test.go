@@ -1,3 +1,5 @@
+//go:build long
+
 package calibration
 
 import (
@@ -25,7 +27,6 @@ func hierarchiesForDraws() map[string]hierarchy {
 // group, give the evidence and the means of centre and spread without cells: the
 // product of the groups' mean likelihoods is unbiased.
 func TestHierarchyByDraws(t *testing.T) {
-	long.Skip(t)
 	if testing.Short() {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}

@@ -1,3 +1,5 @@
+//go:build long
+
 package calibration
 
 import (
@@ -5,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
@@ -13,11 +14,10 @@ import (
 // however the program writes the thresholds: as latents, or as centre + spread·η, where
 // every guard is curved.
 func TestHierarchyOfThresholds(t *testing.T) {
-	long.Skip(t) // TestHierarchyByDraws is smaller
 	if testing.Short() {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
-	for _, centred := range []bool{true, false}[:long.Or(1, 2)] {
+	for _, centred := range []bool{true, false} {
 		c := Hierarchy24(centred)
 		t.Run(c.Name, func(t *testing.T) {
 			require.Equal(t, !centred, c.Density.Arrangement().Curve(0) != nil)

@@ -1,11 +1,11 @@
 // Package long is for tests that take long, so that all others end in minutes:
 //
-//	go test -vet=off ./...            what a change needs first: about 3 minutes on two processors
-//	go test -tags long ./...          everything that .ci/run runs
-//	go test <package> -exhaustive     every case there is, for which .ci/run has no time: hours
+//	go test -vet=off ./...                     what a change needs first: about 3 minutes on two processors
+//	go test -tags long ./...                   everything that .ci/run runs
+//	go test -tags long <package> -exhaustive   every case there is, for which .ci/run has no time: hours
 //
 // Only tests import it. A package's tests have the flag -exhaustive if one of them does. A file of which all tests take long has the
-// tag itself, so that it is not compiled without.
+// tag itself, so that it is not compiled without; so have those of tools and studies that no other program imports.
 package long
 
 import (

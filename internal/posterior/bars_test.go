@@ -1,3 +1,5 @@
+//go:build long
+
 package main
 
 import (
@@ -10,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
@@ -36,9 +37,6 @@ func TestPosteriors(t *testing.T) {
 	}
 	for _, name := range judged {
 		t.Run(name, func(t *testing.T) {
-			if *seeds == 1 && name != "textmsg" && name != "coalmining" {
-				long.Skip(t)
-			}
 			p, err := problemOf(name)
 			require.NoError(t, err)
 			want := p.exact()

@@ -1,3 +1,5 @@
+//go:build long
+
 package main
 
 import (
@@ -15,7 +17,6 @@ import (
 
 	"github.com/facetvi/facet/examples/cli"
 	"github.com/facetvi/facet/examples/cli/clitest"
-	"github.com/facetvi/facet/internal/long"
 )
 
 func call(t *testing.T, args ...string) string {
@@ -63,9 +64,6 @@ func TestReport(t *testing.T) {
 	require.Len(t, contract, len(problems()))
 	for _, c := range contract {
 		t.Run(c.model, func(t *testing.T) {
-			if c.slow {
-				long.Skip(t)
-			}
 			p, err := problemOf(c.model)
 			require.NoError(t, err)
 			fit := fitOf(t, p, 1)

@@ -1,3 +1,5 @@
+//go:build long
+
 package trials
 
 import (
@@ -11,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
@@ -230,7 +231,6 @@ func remissions(m *graph.Model) (exact *moments, names []string) {
 // Standard deviations are right under trust where cells far from the others have little mass each, and are many: of the seat belts of drivers, of
 // a hazard that changes, and of two breaks in order.
 func TestDeviations(t *testing.T) {
-	long.Skip(t)
 	for name, build := range map[string]func(m *graph.Model) (*moments, []string){"seat belts": seatbelts, "remissions": remissions, "two breaks": twoBreaks} {
 		t.Run(name, func(t *testing.T) {
 			m := graph.NewModel()

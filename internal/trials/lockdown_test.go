@@ -1,3 +1,5 @@
+//go:build long
+
 package trials
 
 import (
@@ -6,14 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
 // An epidemic with a lockdown, of 28 steps, has an answer with its verdict, and the answer is that of another sampler. BenchmarkTrials of vi says in how
 // many seconds.
 func TestLockdown(t *testing.T) {
-	long.Skip(t)
 	x := Named("lockdown")
 	d, err := x.Density()
 	require.NoError(t, err)

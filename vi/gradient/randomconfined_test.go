@@ -1,3 +1,5 @@
+//go:build long
+
 package gradient_test
 
 import (
@@ -12,7 +14,6 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 	"pgregory.net/rapid"
 
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/programs"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
@@ -123,7 +124,6 @@ var sixNodes, sixWeights = func() (x, w []float64) {
 // that of the ELBO by quadrature of the interpreter's log r, which knows no guards: with curves,
 // kinks, branches, step networks and discrete latents. Reparameterization alone is rejected.
 func TestRandomConfinedGradient(t *testing.T) {
-	long.Skip(t)
 	t.Parallel()
 	counts := map[string]int{}
 	worst := 0.0

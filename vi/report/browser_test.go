@@ -1,3 +1,5 @@
+//go:build long
+
 package report
 
 import (
@@ -16,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
@@ -47,7 +48,6 @@ func framed(page string, view screen) string {
 // In a browser a page has no errors, its pictures have a size, every table a button, and it does not scroll to the side: on a
 // telephone, on a large screen, light and dark. It can be printed.
 func TestBrowser(t *testing.T) {
-	long.Skip(t)
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("chromium is not installed")

@@ -12,6 +12,8 @@
 //	program       latents ─▶ guards ─▶ observations
 //	search        how the fit was found
 //
+// Save is of one fit, SaveModels of programs for the same data, SaveLines of one program for many data, and SaveTable of any results.
+//
 // It is light or dark as the reader's screen is, fits a telephone and a sheet of paper, and its tables can be copied into a
 // spreadsheet. What is long is folded. One fit always gives the same file. All numbers are those of the methods of
 // vi.Posterior, and the pictures are those of package plot.

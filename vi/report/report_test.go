@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -336,4 +337,44 @@ func TestTable(t *testing.T) {
 	require.NotContains(t, page, "<h2>")
 	require.EqualError(t, WriteTable(&b, head, [][]string{{"a"}}, 1, Options{}), "report: row 0 has 1 cells for 3 columns")
 	require.ErrorContains(t, SaveTable(t.TempDir(), head, rows, 1, Options{}), "is a directory")
+}
+
+// Lines of many fits are rows of a page, whether they were written and read or not, and numbers that are not known are said to be so.
+func TestLines(t *testing.T) {
+	fit := fitToReadings(t)
+	x, err := LineOf("a < b", fit)
+	require.NoError(t, err)
+	var lines, b bytes.Buffer
+	require.NoError(t, json.NewEncoder(&lines).Encode(x))
+	infinite := math.Inf(1)
+	require.NoError(t, json.NewEncoder(&lines).Encode(Line{"heavy", vi.Estimate{Value: -12.345, SE: infinite}, []vi.Moments{
+		{Mean: vi.Estimate{Value: 3.14159}, SD: vi.Estimate{Value: 0.02345}},
+		{Mean: vi.Estimate{Value: 1}, SD: vi.Estimate{Value: 9, SE: infinite}},
+		{Mean: vi.Estimate{Value: 1, SE: infinite}, SD: vi.Estimate{Value: 9, SE: infinite}},
+	}, vi.TrustNothing}))
+	text, names := lines.String(), fit.Density.Latents()
+	require.NoError(t, WriteLines(&b, &lines, names, Options{}))
+	page := b.String()
+	wellFormed(t, page)
+	require.Contains(t, page, `<th class="t">key</th><th class="t">verdict</th><th>change</th><th>sd</th><th>before</th><th>sd</th><th>after</th><th>sd</th><th>log evidence</th>`)
+	require.Contains(t, page, `<td class="t">heavy</td><td class="t">do not trust</td><td>3.142</td><td>0.023</td><td>1.000</td><td>–</td><td>–</td><td>–</td><td>not known</td>`)
+	change, err1 := fit.Mean("change")
+	spread, err2 := fit.SD("change")
+	evidence, err3 := fit.LogEvidence()
+	err = errors.Join(err1, err2, err3)
+	require.NoError(t, err)
+	require.Regexp(t, fmt.Sprintf(`<td class="t">a &lt; b</td><td class="t">trust</td><td>%.2f</td><td>%.2f</td>.*<td>%.2f</td></tr>`, change.Value, spread.Value, evidence.Value), page)
+
+	dir := t.TempDir()
+	file, in := filepath.Join(dir, "fits.html"), filepath.Join(dir, "fits.jsonl")
+	require.NoError(t, os.WriteFile(in, []byte(text), 0o666))
+	require.NoError(t, SaveLines(file, in, names, Options{}))
+	saved, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, page, string(saved))
+	require.ErrorContains(t, SaveLines(file, filepath.Join(dir, "none"), names, Options{}), "report: open ")
+	require.EqualError(t, WriteLines(io.Discard, strings.NewReader(text), names[1:], Options{}), "report: line 1: moments of 3 latents for 2 names")
+	require.ErrorContains(t, WriteLines(io.Discard, strings.NewReader(text+"{"), names, Options{}), "report: line 3: unexpected EOF")
+	_, err = LineOf("none", nil)
+	require.ErrorContains(t, err, "report: no fit")
 }

@@ -11,10 +11,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/trials"
+	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/smc"
 )
 
@@ -95,6 +97,36 @@ func TestNormal(t *testing.T) {
 		require.Less(t, r.RHat[i], 1.01)
 		require.Greater(t, min(r.Bulk[i], r.Tail[i]), 1000.0)
 	}
+}
+
+// Beyond a wall the density is three times as high: how much of the mass is there, the mean and the evidence are those of the closed form.
+// Walls at which paths do not reverse, as those of OneWay, fail.
+func TestWall(t *testing.T) {
+	const height = 3.0
+	d := density(t, func(m *graph.Model) {
+		x, y := m.Sample("x", graph.Normal(0, 1)), m.Sample("y", graph.Normal(0, 1))
+		m.Factor(graph.If(graph.Greater(graph.Add(x, y), 1), math.Log(height), 0))
+	})
+	prior := distuv.UnitNormal.Survival(math.Sqrt(0.5))
+	evidence := 1 + (height-1)*prior
+	check := func(change func(smc.Settings) smc.Settings) (worst float64) {
+		r, err := smc.Run(context.Background(), d, change(smc.Settings{Seed: 1, Effective: 40000}))
+		require.NoError(t, err)
+		beyond := make([]float64, len(r.Z))
+		for k, z := range r.Z {
+			if z[0]+z[1] > 1 {
+				beyond[k] = 1
+			}
+		}
+		off := func(want float64, got mc.Estimate) { worst = max(worst, math.Abs(got.Value-want)/got.SE) }
+		off(height*prior/evidence, r.Mean(beyond))
+		off((height-1)*distuv.UnitNormal.Prob(math.Sqrt(0.5))*math.Sqrt(0.5)/evidence, r.Mean(values(d, r, "x")))
+		off(math.Log(evidence), r.LogEvidence)
+		require.Less(t, r.Mean(beyond).SE, 0.01)
+		return worst
+	}
+	require.Less(t, check(func(s smc.Settings) smc.Settings { return s }), 5.0)
+	require.Greater(t, check(smc.Settings.OneWay), 5.0)
 }
 
 // A context ends a run with what is there, and says so.

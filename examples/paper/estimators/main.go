@@ -17,11 +17,8 @@ import (
 
 	"github.com/facetvi/facet/examples/paper/problem"
 	"github.com/facetvi/facet/vi/check"
-	"github.com/facetvi/facet/vi/gradient"
+	"github.com/facetvi/facet/vi/report"
 )
-
-// names are the estimators in the order of the table.
-var names = []string{"score", "reparam", "boundary", "boundary_single"}
 
 // comparison is what -json prints. θ is (μ_0, ρ_0, μ_1, …).
 type comparison struct {
@@ -40,7 +37,7 @@ type stats struct {
 	USPerDraw float64   `json:"us_per_draw"`
 }
 
-func run(out io.Writer, model string, draws int, seed uint64, asJSON bool) error {
+func run(out io.Writer, model string, draws int, seed uint64, asJSON bool, html string) error {
 	p, err := problem.Named(model)
 	if err != nil {
 		return err
@@ -49,12 +46,25 @@ func run(out io.Writer, model string, draws int, seed uint64, asJSON bool) error
 	if err != nil {
 		return err
 	}
+	head, rows := []string{"estimator", "Avg(V(·))", "of score's", "V(‖·‖₂)", "of score's", "µs a draw", "unbiased"}, c.rows()
+	elbo := fmt.Sprintf("%s at its initial θ: ELBO %.8g ± %.2g (exactly %.8g)", c.Model, c.ELBO, c.ELBOSE, p.Oracle.ELBO(p.ThetaInit))
+	note := fmt.Sprintf("%d draws, each a gradient from one sample: the mean variance of its components, and the variance of its norm. boundary uses all guards, boundary_single one at random, reparam sees none.", draws)
+	if html != "" {
+		err := report.SaveTable(html, head, rows, 1, report.Options{Title: "Estimators of the gradient of the ELBO", About: elbo + ". " + note})
+		if err != nil {
+			return err
+		}
+	}
 	if asJSON {
 		enc := json.NewEncoder(out)
 		enc.SetIndent("", " ")
 		return enc.Encode(c)
 	}
-	c.print(out, p.Oracle.ELBO(p.ThetaInit), draws)
+	fmt.Fprintf(out, "%s\n\n", elbo)
+	for _, r := range append([][]string{head}, rows...) {
+		fmt.Fprintf(out, "%-15s  %11s  %10s  %9s  %10s  %9s  %s\n", r[0], r[1], r[2], r[3], r[4], r[5], r[6])
+	}
+	fmt.Fprintf(out, "\n%s\n", note)
 	return nil
 }
 
@@ -65,43 +75,37 @@ func compare(p *problem.Problem, draws int, seed uint64) (*comparison, error) {
 		return nil, err
 	}
 	c := &comparison{p.Name, p.ThetaInit, elbo.Value, elbo.SE, map[string]stats{}}
-	for _, name := range names {
-		e, err := gradient.Named(name)
-		if err != nil {
-			return nil, err
-		}
+	for _, e := range problem.Estimators {
 		g, err := check.Gradient(p.Density, q, e, check.GradientSettings{Draws: draws, Seed: seed})
 		if err != nil {
 			return nil, err
 		}
-		c.Estimators[name] = stats{g.Mean, g.SE, g.AvgVar, g.NormVar, float64(g.PerDraw.Nanoseconds()) / 1000}
+		c.Estimators[e.Name()] = stats{g.Mean, g.SE, g.AvgVar, g.NormVar, float64(g.PerDraw.Nanoseconds()) / 1000}
 	}
 	return c, nil
 }
 
-func (c *comparison) print(out io.Writer, exact float64, draws int) {
-	fmt.Fprintf(out, "%s at its initial θ: ELBO %.8g ± %.2g (exactly %.8g)\n\n",
-		c.Model, c.ELBO, c.ELBOSE, exact)
-	fmt.Fprintln(out, "estimator          Avg(V(·))  of score's    V(‖·‖₂)  of score's  µs a draw  unbiased")
+// rows are those of the table.
+func (c *comparison) rows() (list [][]string) {
 	score := c.Estimators["score"]
-	for _, name := range names {
-		s := c.Estimators[name]
-		unbiased := "yes"
-		if name == "reparam" {
-			unbiased = "NO: this model has guards"
+	for _, e := range problem.Estimators {
+		s, unbiased := c.Estimators[e.Name()], "yes"
+		if e.Name() == "reparam" {
+			unbiased = "no"
 		}
-		fmt.Fprintf(out, "%-15s  %11.4g  %10.2g  %9.4g  %10.2g  %9.2f  %s\n",
-			name, s.AvgVar, s.AvgVar/score.AvgVar, s.NormVar, s.NormVar/score.NormVar, s.USPerDraw, unbiased)
+		list = append(list, []string{e.Name(), fmt.Sprintf("%.3g", s.AvgVar), fmt.Sprintf("%.2g", s.AvgVar/score.AvgVar),
+			fmt.Sprintf("%.3g", s.NormVar), fmt.Sprintf("%.2g", s.NormVar/score.NormVar), fmt.Sprintf("%.2f", s.USPerDraw), unbiased})
 	}
-	fmt.Fprintf(out, "\nA draw is a gradient from one sample; %d draws. boundary uses all guards, boundary_single one at random.\n", draws)
+	return list
 }
 
 func main() {
 	model := flag.String("model", "temperature", "proposition, temperature, textmsg or influenza")
 	draws := flag.Int("draws", 10000, "gradients of each estimator, of one sample each")
 	seed, asJSON := flag.Uint64("seed", 1, "of random numbers"), flag.Bool("json", false, "print JSON")
+	html := flag.String("html", "", "`file` for a page with the table")
 	flag.Parse()
-	if err := run(os.Stdout, *model, *draws, *seed, *asJSON); err != nil {
+	if err := run(os.Stdout, *model, *draws, *seed, *asJSON, *html); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -6,11 +6,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/examples/models"
+	"github.com/facetvi/facet/examples/paper/problem"
 )
 
 // The JSON has every field, and the boundary estimators agree with the exact
@@ -19,7 +22,7 @@ func TestJSON(t *testing.T) {
 	for _, spec := range models.All() {
 		t.Run(spec.Name, func(t *testing.T) {
 			var out bytes.Buffer
-			require.NoError(t, run(&out, spec.Name, 4000, 3, true))
+			require.NoError(t, run(&out, spec.Name, 4000, 3, true, ""))
 			var c comparison
 			dec := json.NewDecoder(&out)
 			dec.DisallowUnknownFields()
@@ -27,9 +30,10 @@ func TestJSON(t *testing.T) {
 			require.Equal(t, spec.Name, c.Model)
 			require.Equal(t, spec.ThetaInit, c.Theta)
 			require.InDelta(t, spec.Oracle.ELBO(c.Theta), c.ELBO, 5*c.ELBOSE)
-			require.Len(t, c.Estimators, len(names))
+			require.Len(t, c.Estimators, len(problem.Estimators))
 			rep, bou := spec.Oracle.Gradient(c.Theta)
-			for _, name := range names {
+			for _, e := range problem.Estimators {
+				name := e.Name()
 				s := c.Estimators[name]
 				require.Len(t, s.Mean, len(c.Theta), name)
 				require.Positive(t, s.AvgVar, name)
@@ -53,15 +57,20 @@ func TestJSON(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, run(&out, "textmsg", 100, 1, false))
-	for _, name := range names {
-		require.Contains(t, out.String(), "\n"+name+" ")
+	page := filepath.Join(t.TempDir(), "estimators.html")
+	require.NoError(t, run(&out, "textmsg", 100, 1, false, page))
+	html, err := os.ReadFile(page)
+	require.NoError(t, err)
+	for _, e := range problem.Estimators {
+		require.Contains(t, out.String(), "\n"+e.Name()+" ")
+		require.Contains(t, string(html), `<td class="t">`+e.Name()+"</td>")
 	}
+	require.Contains(t, string(html), "textmsg at its initial θ: ELBO")
 }
 
 func TestWrong(t *testing.T) {
 	var out bytes.Buffer
-	require.EqualError(t, run(&out, "weather", 100, 1, false), `models: no model "weather"; there are proposition, temperature, textmsg, influenza`)
-	require.Error(t, run(&out, "textmsg", 1, 1, false))
+	require.EqualError(t, run(&out, "weather", 100, 1, false, ""), `models: no model "weather"; there are proposition, temperature, textmsg, influenza`)
+	require.Error(t, run(&out, "textmsg", 1, 1, false, ""))
 	require.Empty(t, out.String())
 }

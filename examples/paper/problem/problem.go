@@ -1,4 +1,4 @@
-// Package problem has the models of the paper as its programs fit them: compiled, and where fits start.
+// Package problem has the models of the paper as its programs fit them, compiled, where fits start, and the estimators that are compared.
 package problem
 
 import (
@@ -8,7 +8,11 @@ import (
 	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/gradient"
 )
+
+// Estimators are those that are compared: score, reparameterization, the boundary by all guards, and as in the paper by one at random.
+var Estimators = []gradient.Estimator{gradient.Score{}, gradient.Reparam{}, gradient.Boundary{}, gradient.SingleGuard()}
 
 // A Problem is a compiled model of the paper. It is safe for concurrent use.
 type Problem struct {

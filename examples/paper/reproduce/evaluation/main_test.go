@@ -1,3 +1,5 @@
+//go:build long
+
 package evaluation
 
 import (
@@ -20,14 +22,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/examples/models"
-	"github.com/facetvi/facet/internal/long"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata")
 
 // The driver, small: every file is there and holds what it should.
 func TestEveryFile(t *testing.T) {
-	long.Skip(t)
 	dir := t.TempDir()
 	const steps = 110
 	out, errOut := reproduce(t, dir, "-steps", fmt.Sprint(steps), "-json")
@@ -255,7 +255,6 @@ func checkSVGOf(t *testing.T, dir string) {
 // Without Score, without N = 1, for one model, or with one iteration, what
 // cannot be said is left out.
 func TestSmallPlans(t *testing.T) {
-	long.Skip(t) // TestEveryFile runs a plan
 	for _, args := range [][]string{
 		{"-estimators", "facet", "-steps", "1", "-samples", "1", "-stepsizes", "0.01"},
 		{"-models", "textmsg", "-estimators", "reparam,ours", "-samples", "8", "-stepsizes", "0.1", "-steps", "100"},

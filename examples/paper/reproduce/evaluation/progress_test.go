@@ -1,3 +1,5 @@
+//go:build long
+
 package evaluation
 
 import (
@@ -13,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/examples/paper/problem"
-	"github.com/facetvi/facet/internal/long"
 )
 
 // A screen is a terminal that keeps what was written to it.
@@ -104,7 +105,6 @@ func TestLiveLines(t *testing.T) {
 // A whole evaluation on a terminal leaves its plain lines, and an interrupted
 // one ends as well.
 func TestLiveRuns(t *testing.T) {
-	long.Skip(t)
 	set, err := parseSettings([]string{"-models", "textmsg", "-samples", "1", "-steps", "110", "-out", t.TempDir()}, new(bytes.Buffer))
 	require.NoError(t, err)
 	for _, stopped := range []bool{true, false} {

@@ -1,3 +1,5 @@
+//go:build long
+
 package evaluation
 
 import (
@@ -14,7 +16,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/safefile"
 )
 
@@ -22,13 +23,13 @@ import (
 // others; and a run is the same in another plan.
 func TestSameBytes(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	steps := long.Or("11", "110") // of the same goroutines
-	args := []string{"-steps", steps, "-stepsizes", "0.01", "-models", long.Or("textmsg", "temperature,textmsg"), "-samples", "1,8"}
+	steps := "110"
+	args := []string{"-steps", steps, "-stepsizes", "0.01", "-models", "temperature,textmsg", "-samples", "1,8"}
 	runtime.GOMAXPROCS(1)
 	first := t.TempDir()
 	reproduce(t, first, args...)
 	want := csvFiles(t, first)
-	require.Len(t, want, long.Or(3+8+4+1, 3+16+8+2))
+	require.Len(t, want, 3+16+8+2)
 	runtime.GOMAXPROCS(3)
 	more := t.TempDir()
 	reproduce(t, more, args...)
@@ -72,7 +73,6 @@ const longRuns = 16
 
 // Killed in the middle, a second call gives the files of one that was not.
 func TestKilledAndResumed(t *testing.T) {
-	long.Skip(t)
 	if testing.Short() {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
