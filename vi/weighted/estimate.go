@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	enoughDraws = 30  // of a stratum, for a control variate and a variance of its own
-	mostErrors  = 5.0 // standard errors that a control variate may be off
+	enoughDraws = 30   // of a stratum, for a control variate and a variance of its own
+	mostErrors  = 5.0  // standard errors that a control variate may be off
+	closedForms = 3e-6 // standard deviations of f that what is known of it may be off, by quadrature and by the smoothing of weights
 )
 
 // Expect estimates the posterior expectation of a function with values f at the draws.
@@ -43,8 +44,8 @@ func (s *Sample) expect(f []float64, known known) mc.Estimate {
 	if f == nil || known.parts != nil {
 		r.control(known.fit)
 	}
-	variance, shift := 0.0, -floats.Sum(r.less) // of the sum over the draws
-	var few []int                               // draws of small strata
+	variance, shift := n*closedForms*closedForms*floats.Dot(r.less, r.less), -floats.Sum(r.less) // of the sum over the draws
+	var few []int                                                                                // draws of small strata
 	for j, t := range s.strata {
 		if t.len() < enoughDraws {
 			for k := t.first; k < t.end; k++ {
