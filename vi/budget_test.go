@@ -23,7 +23,7 @@ func TestTolerance(t *testing.T) {
 		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Cells{Tolerance: tolerance}})
 		require.NoError(t, err)
 		if tolerance == 0 {
-			require.Equal(t, 0.001, p.Settings.Method.(Cells).Tolerance)
+			require.Equal(t, 0.0001, p.Settings.Method.(Cells).Tolerance)
 		}
 		cells := p.Cells()
 		require.Less(t, len(cells), last, "tolerance %v", tolerance)

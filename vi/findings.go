@@ -174,6 +174,9 @@ func (f *findings) even() float64 {
 // note keeps the sample, and what it says of moments, evidence and cells.
 func (f *findings) note(s *weighted.Sample) {
 	f.sample, f.draws, f.LogEvidence = s, s.Len(), s.LogEvidence
+	if f.run == nil {
+		f.LogEvidence.SE = math.Hypot(f.LogEvidence.SE, f.Left)
+	}
 	f.moments = make([]Moments, s.Density().Dim())
 	for i := range f.moments {
 		if i < s.Density().Params() {
@@ -233,8 +236,8 @@ func (p *Posterior) Moments() ([]Moments, error) {
 }
 
 // LogEvidence is log p(data) in nats, estimated by the logarithm of the draws' mean weight. For a model with a Factor it is the
-// logarithm of the integral of r. Its standard error knows nothing of what the fit misses; [Posterior.Verdict]
-// does. See [Compare].
+// logarithm of the integral of r. Its standard error has a part for the cells that were found and left out; of what the search has
+// missed it knows nothing, and [Posterior.Verdict] does. See [Compare].
 func (p *Posterior) LogEvidence() (Estimate, error) {
 	f, err := p.weighed()
 	if err != nil {

@@ -169,7 +169,7 @@ func TestFamilyByDefault(t *testing.T) {
 		require.Equal(t, s.settings(), newJob(d, s.settings()).settings())
 		require.Equal(t, newJob(d, Settings{Method: &c.m}).settings(), s.settings(), "a pointer is as good")
 	}
-	require.Equal(t, Cells{Tolerance: 0.001}, newJob(d, Settings{}).settings().Method)
+	require.Equal(t, Cells{Tolerance: 0.0001}, newJob(d, Settings{}).settings().Method)
 	withParams := mustCompile(t, learnedGroups(1))
 	require.Equal(t, family.Family(family.FullRank{}), newJob(withParams, Settings{}).Family)
 	require.Equal(t, After, newJob(withParams, Settings{}).Stop)

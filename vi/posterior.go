@@ -162,5 +162,5 @@ func (p *Posterior) Expect(f func(x []float64) float64) (Estimate, error) {
 		}
 		values[k] = f(x)
 	}
-	return s.Expect(values, nil), nil
+	return s.Expect(values), nil
 }

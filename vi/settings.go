@@ -52,7 +52,7 @@ type Method interface{ method() }
 // Cells is the default Method: it looks for the cells of the posterior, parts between which it falls off a cliff, and makes a
 // mixture of normals, each confined to a cell, as many as it takes.
 type Cells struct {
-	// Tolerance is how much log evidence may be lost by leaving out cells that were found, in nats; 0.001 if 0. The search
+	// Tolerance is how much log evidence may be lost by leaving out cells that were found, in nats; 0.0001 if 0. The search
 	// ends when new cells add no more than a hundredth of that.
 	Tolerance float64
 	// Most is how many cells are kept at most. If 0 as many are kept as Tolerance asks for, and so many that those left out
@@ -229,7 +229,7 @@ type Step struct {
 }
 
 func (s *job) fill(d *graph.Density) {
-	orSet(&s.cells.Tolerance, 0.001)
+	orSet(&s.cells.Tolerance, 0.0001)
 	switch {
 	case s.Family != nil:
 	case d != nil && d.Params() > 0 && (s.Start == nil || s.Start.Family() == family.Family(family.MeanField{})):

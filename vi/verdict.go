@@ -166,7 +166,7 @@ func (p *Posterior) judge(ctx context.Context, sample scout.Result, draws int) V
 	}
 	if j.Trust == TrustFit {
 		j.Reasons = append(j.Reasons, fmt.Sprintf("the weights of %d draws are %.0f%% effective; the log evidence is %v, and %v by an independent search",
-			s.Len(), 100*s.ESS/float64(s.Len()), s.LogEvidence, sample.LogEvidence))
+			s.Len(), 100*s.ESS/float64(s.Len()), p.findings.LogEvidence, sample.LogEvidence))
 		j.Reasons = append(j.Reasons, j.doubts...)
 	}
 	return j.Verdict

@@ -175,7 +175,7 @@ func (e Events) ProbGiven(g, given graph.Guard) (mc.Estimate, error) {
 	for k := range off {
 		off[k] = (in[0][k] - both/all) * in[1][k] / all
 	}
-	return mc.Estimate{Value: both / all, SE: e.s.Expect(off, nil).SE}, nil
+	return mc.Estimate{Value: both / all, SE: e.s.Expect(off).SE}, nil
 }
 
 // A SideProb is the posterior probability of the positive side of one surface of the model.

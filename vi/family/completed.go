@@ -72,7 +72,8 @@ func LogProbs(q Q, points [][]float64) []float64 {
 		}
 		c.LogProb(given, batch)
 		for k := range min(n, len(points)-first) {
-			logs[first+k] = m.logRest(points[first+k]) + given[k]
+			log, _ := m.logRest(points[first+k])
+			logs[first+k] = log + given[k]
 		}
 	}
 	return logs

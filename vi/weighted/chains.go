@@ -51,11 +51,12 @@ func (s *Sample) Correlated() bool { return s.chains > 0 }
 // once in a hundred times of 8 groups.
 const apart = 2.7
 
-// chainError is the standard error of the mean of f by the chains.
-func (s *Sample) chainError(f []float64, mean float64) float64 {
+// chainError is the standard error of the mean by the chains.
+func (r *residuals) chainError() float64 {
+	s := r.s
 	sums, groups := make([]float64, s.chains), make([]float64, s.groups)
 	for k := range s.Weights {
-		sums[k%s.chains] += s.residual(f, k, mean)
+		sums[k%s.chains] += r.at(k)
 	}
 	per := s.chains / s.groups
 	chains, between := 0.0, 0.0 // Σ of squares; the sum of residuals is 0

@@ -15,15 +15,16 @@ import (
 )
 
 const (
-	enoughDraws = 30  // of a stratum, for a control variate and a variance of its own
-	mostErrors  = 5.0 // standard errors that a control variate may be off
+	enoughDraws = 30   // of a stratum, for a control variate and a variance of its own
+	mostErrors  = 5.0  // standard errors that a control variate may be off
+	closedForms = 3e-6 // standard deviations of f that what is known of it may be off, by quadrature and by the smoothing of weights
 )
 
-// Expect estimates the posterior expectation of a function with values f at the draws. known, if not nil, has its exact expectation
-// under the part of the proposal that each stratum is drawn from, NaN where there is no closed form; see Known.
-//
-// Without f the Value is 1, and SE is the standard error of the log evidence.
-func (s *Sample) Expect(f []float64, known []float64) mc.Estimate {
+// Expect estimates the posterior expectation of a function with values f at the draws.
+func (s *Sample) Expect(f []float64) mc.Estimate { return s.expect(f, known{}) }
+
+// expect is Expect of a function of which something is known. Without f it is of the mean weight, about 1.
+func (s *Sample) expect(f []float64, known known) mc.Estimate {
 	n := float64(s.Len())
 	mean := 1.0
 	if f != nil {
@@ -36,11 +37,15 @@ func (s *Sample) Expect(f []float64, known []float64) mc.Estimate {
 			}
 		}
 	}
+	r := residuals{s: s, f: f, mean: mean}
 	if s.chains > 0 {
-		return mc.Estimate{Value: mean, SE: s.chainError(f, mean)}
+		return mc.Estimate{Value: mean, SE: r.chainError()}
 	}
-	variance, shift := 0.0, 0.0 // of the sum over the draws
-	var few []int               // draws of small strata
+	if f == nil || known.parts != nil {
+		r.control(known.fit)
+	}
+	variance, shift := n*closedForms*closedForms*floats.Dot(r.less, r.less), -floats.Sum(r.less) // of the sum over the draws
+	var few []int                                                                                // draws of small strata
 	for j, t := range s.strata {
 		if t.len() < enoughDraws {
 			for k := t.first; k < t.end; k++ {
@@ -48,80 +53,170 @@ func (s *Sample) Expect(f []float64, known []float64) mc.Estimate {
 			}
 			continue
 		}
-		c, beta := s.covariances(f, t, mean), 0.0
-		if known != nil && !math.IsNaN(known[j]) {
+		c, beta := r.covariances(t), 0.0
+		if known.parts != nil && !math.IsNaN(known.parts[j]) {
 			var by, more float64
-			by, beta, more = c.control(known[j], t.len())
+			by, beta, more = c.control(known.parts[j], t.len())
 			shift -= float64(t.len()) * by
 			variance += float64(t.len()) * more
 		}
-		variance += s.ofSum(f, t, mean, c, beta)
+		variance += r.ofSum(t, c, beta)
 	}
 	for k := 1; k < len(few); k += 2 { // neighbours, mostly of one stratum
-		off := s.residual(f, few[k], mean) - s.residual(f, few[k-1], mean)
+		off := r.at(few[k]) - r.at(few[k-1])
 		variance += off * off
 	}
 	return mc.Estimate{Value: mean + shift/n, SE: math.Sqrt(max(0, variance)) / n}
 }
 
-// Known calls f for the part of the proposal that each stratum is drawn from, and returns the values for Expect. It is NaN for a
-// part that does not know its law of h exactly, and for a stratum of fewer than 30 draws.
-func (s *Sample) Known(h regions.Hyperplane, f func(q family.Q) float64) []float64 {
-	list := make([]float64, len(s.strata))
-	for j, t := range s.strata {
-		if list[j] = math.NaN(); s.chains == 0 && t.len() >= enoughDraws && family.Exact(t.q, h) {
-			list[j] = f(t.q)
+// A known is what is known of the expectation of a function: under the part of the proposal that each stratum is drawn from, NaN where
+// there is no closed form, and under the fit that the draws stand for, likewise. Without parts it is nothing.
+type known struct {
+	parts []float64
+	fit   float64
+}
+
+// known calls f for parts of the proposal whose laws of h are exact, always in the same order: those that have 30 draws, and those of
+// the fit.
+func (s *Sample) known(h regions.Hyperplane, f func(q family.Q) float64) known {
+	list := known{parts: make([]float64, len(s.strata)), fit: math.NaN()}
+	of := func(q family.Q) float64 {
+		if s.chains > 0 || !family.Exact(q, h) {
+			return math.NaN()
+		}
+		return f(q)
+	}
+	m, mixed := s.q.(Partial)
+	if !mixed || s.chains > 0 {
+		for j, t := range s.strata {
+			list.parts[j] = of(t.q)
+		}
+		return list
+	}
+	if s.aims != nil {
+		list.fit = 0
+	}
+	for k, j := 0, 0; k < m.Len(); k++ {
+		drawn := j < len(s.strata) && s.strata[j].part == k
+		enough := drawn && s.strata[j].len() >= enoughDraws
+		x, aim := math.NaN(), m.Aim(k)
+		if enough || aim > 0 {
+			x = of(m.Part(k))
+		}
+		if aim > 0 {
+			list.fit += aim * x
+		}
+		if drawn {
+			if list.parts[j] = x; !enough {
+				list.parts[j] = math.NaN()
+			}
+			j++
 		}
 	}
 	return list
 }
 
-// residual is n·w·(f − mean) at draw k, or n·w without f.
-func (s *Sample) residual(f []float64, k int, mean float64) float64 {
-	w := float64(s.Len()) * s.Weights[k]
-	if f == nil || w == 0 {
-		return w
-	}
-	return w * (f[k] - mean)
+// residuals are n·w·(f − mean) at the draws, or n·w without f, less a control variate.
+type residuals struct {
+	s    *Sample
+	f    []float64
+	mean float64
+	beta float64   // of the control variate
+	less []float64 // beta times it; nil without
 }
 
-// covariances are those of f, the weights w and the residuals e in a stratum.
-type covariances struct {
-	meanF, meanW   float64
-	meanE          float64
-	ff, ee, fe, ww float64
-	finite         bool
+func (r *residuals) at(k int) float64 {
+	x := float64(r.s.Len()) * r.s.Weights[k]
+	if r.f != nil && x != 0 {
+		x *= r.f[k] - r.mean
+	}
+	if r.less != nil {
+		x -= r.less[k]
+	}
+	return x
 }
 
-func (s *Sample) covariances(f []float64, t stratum, mean float64) (c covariances) {
-	n, all := float64(t.len()), float64(s.Len())
-	c.meanW, c.ww, c.ee, c.finite = t.meanW, t.ww, t.ww, true
-	if f == nil {
-		return c
+// control takes off what the residuals would be if the fit that the draws stand for were the posterior, where the expectation of f is fit:
+// (fit/q)·(f − E f), which has an expectation of 0 (Owen and Zhou, JASA 2000). Its coefficient is that of sums over hypercubes.
+func (r *residuals) control(fit float64) {
+	s := r.s
+	if s.aims == nil || math.IsNaN(fit) {
+		return
 	}
-	f, weights := f[t.first:t.end], s.Weights[t.first:t.end]
-	c.meanF = f[0]
-	rest := slices.IndexFunc(f, func(x float64) bool { return x != f[0] })
-	if rest < 0 && !math.IsInf(f[0], 0) { // as of a guard inside a cell
-		c.ee = (f[0] - mean) * (f[0] - mean) * t.ww
-		return c
-	}
-	for k, w := range weights {
-		c.meanF += (f[k] - f[0]) / n // so that of nearly equal values there is no rounding
-		c.finite = c.finite && !math.IsInf(f[k], 0) && !math.IsNaN(f[k])
-		if w > 0 {
-			c.meanE += all * w * (f[k] - mean) / n
+	c := make([]float64, s.Len())
+	for k, aim := range s.aims {
+		if r.f == nil {
+			c[k] = aim - 1
+		} else if aim > 0 {
+			c[k] = aim * (r.f[k] - fit)
 		}
+	}
+	ec, cc := 0.0, 0.0
+	for _, t := range s.strata {
+		e := 0.0
+		for k := t.first; k < t.end; k++ {
+			e += r.at(k)
+		}
+		e /= float64(t.len())
+		mean, k := floats.Sum(c[t.first:t.end])/float64(t.len()), t.first
+		for _, end := range t.cubes {
+			var sumE, sumC float64
+			for ; k < end; k++ {
+				sumE += r.at(k) - e
+				sumC += c[k] - mean
+			}
+			ec += sumE * sumC
+			cc += sumC * sumC
+		}
+	}
+	if beta := ec / cc; cc > 0 && isFinite(beta) && !(math.Abs(floats.Sum(c)) > mostErrors*math.Sqrt(cc)) {
+		floats.Scale(beta, c)
+		r.beta, r.less = beta, c
+	}
+}
+
+func isFinite(x float64) bool { return x-x == 0 }
+
+// covariances are those of f and the residuals e in a stratum, and of what e is a multiple of where all f are one number.
+type covariances struct {
+	meanF, meanE float64
+	ff, ee, fe   float64
+	meanW, ww    float64
+	finite       bool
+}
+
+func (r *residuals) covariances(t stratum) (c covariances) {
+	n := float64(t.len())
+	c.meanW, c.ww, c.ee, c.finite = t.meanW-r.beta*t.meanAim, t.ww, t.ww, true
+	if r.f == nil && r.less == nil {
+		return c
+	}
+	var f []float64
+	if r.f != nil {
+		f = r.f[t.first:t.end]
+		c.meanF = f[0]
+		rest := slices.IndexFunc(f, func(x float64) bool { return x != f[0] })
+		if rest < 0 && !math.IsInf(f[0], 0) && r.less == nil { // as of a guard inside a cell
+			c.ee = (f[0] - r.mean) * (f[0] - r.mean) * t.ww
+			return c
+		}
+	}
+	for k := range t.len() {
+		if f != nil {
+			c.meanF += (f[k] - f[0]) / n // so that of nearly equal values there is no rounding
+			c.finite = c.finite && isFinite(f[k])
+		}
+		c.meanE += r.at(t.first+k) / n
 	}
 	c.ee = 0
-	for k, w := range weights {
-		de, df := -c.meanE, f[k]-c.meanF
-		if w > 0 {
-			de += all * w * (f[k] - mean)
-		}
+	for k := range t.len() {
+		de := r.at(t.first+k) - c.meanE
 		c.ee += de * de / (n - 1)
-		c.ff += df * df / (n - 1)
-		c.fe += df * de / (n - 1)
+		if f != nil {
+			df := f[k] - c.meanF
+			c.ff += df * df / (n - 1)
+			c.fe += df * de / (n - 1)
+		}
 	}
 	return c
 }
@@ -142,22 +237,19 @@ func (c covariances) control(want float64, n int) (by, beta, more float64) {
 	return beta * off, beta, 0
 }
 
-// ofSum is the variance of the sum of the residuals of f over a stratum, less beta times f.
-func (s *Sample) ofSum(f []float64, t stratum, mean float64, c covariances, beta float64) float64 {
+// ofSum is the variance of the sum of the residuals over a stratum, less beta times f.
+func (r *residuals) ofSum(t stratum, c covariances, beta float64) float64 {
 	switch {
-	case f == nil:
+	case r.less != nil:
+	case r.f == nil:
 		return t.sumsW
 	case c.ff == 0 && c.finite:
-		return (f[t.first] - mean) * (f[t.first] - mean) * t.sumsW
+		return (r.f[t.first] - r.mean) * (r.f[t.first] - r.mean) * t.sumsW
 	}
-	n := float64(s.Len())
 	return t.ofSum(func(k int) float64 {
-		x := -c.meanE
+		x := r.at(k) - c.meanE
 		if beta != 0 {
-			x -= beta * (f[k] - c.meanF)
-		}
-		if w := s.Weights[k]; w > 0 {
-			x += n * w * (f[k] - mean)
+			x -= beta * (r.f[k] - c.meanF)
 		}
 		return x
 	}, max(0, c.ee-beta*c.fe))
@@ -165,13 +257,20 @@ func (s *Sample) ofSum(f []float64, t stratum, mean float64, c covariances, beta
 
 // Moments are the mean and the standard deviation of latent i on the program's own scale.
 func (s *Sample) Moments(i int) (mean, sd mc.Estimate) {
-	var sds []float64
-	means := s.Known(axis(i), func(q family.Q) float64 {
+	var list [][2]float64
+	means := s.known(axis(i), func(q family.Q) float64 {
 		mean, sd := PartMoments(s.density, q, i)
-		sds = append(sds, sd)
+		list = append(list, [2]float64{mean, sd})
 		return mean
 	})
-	return s.moments(s.Latent(i), means, sds)
+	return s.moments(s.Latent(i), means, func(mean float64) known {
+		rest := list
+		return s.known(axis(i), func(family.Q) float64 {
+			x := rest[0]
+			rest = rest[1:]
+			return x[1]*x[1] + (x[0]-mean)*(x[0]-mean)
+		})
+	})
 }
 
 // TailK is the k-hat of the products w·f, whose sum is the expectation of f ≥ 0. From 0.7 on the draws do not tell that
@@ -192,9 +291,9 @@ func (s *Sample) TailK(f []float64) float64 {
 // value, if x is NaN at some.
 func (s *Sample) MomentsOf(x []float64) (mean, sd mc.Estimate) {
 	if given, all := s.having(x); all != nil {
-		return all.moments(given, nil, nil)
+		return all.moments(given, known{}, nil)
 	}
-	return s.moments(x, nil, nil)
+	return s.moments(x, known{}, nil)
 }
 
 // having is the sample where x is not NaN, if it is somewhere: x there is given, and 0 elsewhere.
@@ -216,20 +315,18 @@ func (s *Sample) having(x []float64) (given []float64, of *Sample) {
 	return given, of
 }
 
-// moments are those of x, which has the means and standard deviations where these are known.
-func (s *Sample) moments(x, means, sds []float64) (mean, sd mc.Estimate) {
-	mean = s.Expect(x, means)
+// moments are those of x. squares is what is known of the expectation of (x − mean)², if something is known of x.
+func (s *Sample) moments(x []float64, means known, squares func(mean float64) known) (mean, sd mc.Estimate) {
+	mean = s.expect(x, means)
 	square := make([]float64, len(x))
 	for k, v := range x {
 		square[k] = (v - mean.Value) * (v - mean.Value)
 	}
-	for j, m := range means {
-		if !math.IsNaN(m) {
-			means[j] = sds[0]*sds[0] + (m-mean.Value)*(m-mean.Value)
-			sds = sds[1:]
-		}
+	var of known
+	if squares != nil {
+		of = squares(mean.Value)
 	}
-	variance := s.Expect(square, means)
+	variance := s.expect(square, of)
 	sd.Value = math.Sqrt(max(0, variance.Value))
 	if sd.Value > 0 {
 		sd.SE = variance.SE / (2 * sd.Value)
@@ -278,7 +375,7 @@ func (s *Sample) Masses(i int) (list []mc.Estimate) {
 				in[k] = 1
 			}
 		}
-		p := s.Expect(in, s.Known(axis(i), func(q family.Q) float64 { return valueProbs(s.density, q, i)[j] }))
+		p := s.expect(in, s.known(axis(i), func(q family.Q) float64 { return valueProbs(s.density, q, i)[j] }))
 		list = append(list, probability(p))
 	}
 	return list
@@ -312,7 +409,7 @@ func (s *Sample) Side(h regions.Hyperplane, positive bool, signs []float64) mc.E
 	if floats.Sum(in) < float64(len(in)) && floats.Dot(in, s.Weights) > 1-rounding {
 		return mc.Estimate{Value: 1}
 	}
-	return probability(s.Expect(in, s.Known(h, func(q family.Q) float64 {
+	return probability(s.expect(in, s.known(h, func(q family.Q) float64 {
 		if positive {
 			return q.Law(h).Above(0)
 		}
@@ -326,8 +423,8 @@ func (s *Sample) Quantile(i int, p float64) mc.Estimate { return s.Quantiles(i, 
 
 // Quantiles are the posterior quantiles of latent i at some probabilities.
 func (s *Sample) Quantiles(i int, probs ...float64) []mc.Estimate {
-	cdf := func(u float64) []float64 {
-		return s.Known(axis(i), func(q family.Q) float64 { return family.Marginal(q, i).CDF(u) })
+	cdf := func(u float64) known {
+		return s.known(axis(i), func(q family.Q) float64 { return family.Marginal(q, i).CDF(u) })
 	}
 	list := s.quantiles(s.Z[i*s.Len():][:s.Len()], cdf, probs)
 	for k, e := range list {
@@ -340,7 +437,7 @@ func (s *Sample) Quantiles(i int, probs ...float64) []mc.Estimate {
 // QuantilesOf are the quantiles of a number that has the values x at the draws; given that it has a value, if x is NaN at
 // some.
 func (s *Sample) QuantilesOf(x []float64, probs ...float64) []mc.Estimate {
-	none := func(float64) []float64 { return nil }
+	none := func(float64) known { return known{} }
 	if given, of := s.having(x); of != nil {
 		return of.quantiles(given, none, probs)
 	}
@@ -348,7 +445,7 @@ func (s *Sample) QuantilesOf(x []float64, probs ...float64) []mc.Estimate {
 }
 
 // quantiles are those of x. cdf is what is known of its distribution function.
-func (s *Sample) quantiles(x []float64, cdf func(u float64) []float64, probs []float64) (list []mc.Estimate) {
+func (s *Sample) quantiles(x []float64, cdf func(u float64) known, probs []float64) (list []mc.Estimate) {
 	order := make([]int, 0, len(x))
 	for k, w := range s.Weights {
 		if w > 0 {
@@ -373,7 +470,7 @@ func (s *Sample) quantiles(x []float64, cdf func(u float64) []float64, probs []f
 				plain += s.Weights[k]
 			}
 		}
-		return s.Expect(below, cdf(u)), plain
+		return s.expect(below, cdf(u)), plain
 	}
 	for _, p := range probs {
 		u := at(p)
@@ -394,7 +491,7 @@ func (s *Sample) quantiles(x []float64, cdf func(u float64) []float64, probs []f
 
 // Share is the posterior probability of the draws where in is 1, or, if not positive, of those where it is 0.
 func (s *Sample) Share(in []float64, positive bool) mc.Estimate {
-	p := probability(s.Expect(in, nil))
+	p := probability(s.Expect(in))
 	if !positive {
 		p.Value = 1 - p.Value
 	}

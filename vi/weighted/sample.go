@@ -33,7 +33,8 @@ type Sample struct {
 	LogEvidence mc.Estimate
 
 	density *graph.Density
-	q       family.Q // that was drawn from
+	q       family.Q  // that was drawn from
+	aims    []float64 // of draws that stand for a fit, its density divided by q's; or nil
 	strata  []stratum
 	chains  int         // the draws are of so many, draw k of chain k mod chains; 0 if they are independent
 	groups  int         // of chains
@@ -45,6 +46,7 @@ type stratum struct {
 	q                family.Q
 	weight           float64
 	part, first, end int
+	meanAim          float64
 	cubes            []int   // ends of groups of draws whose sums are independent of each other
 	meanW, ww, sumsW float64 // mean and variance of n·w, of n draws in all, and the variance of its sum
 }
@@ -55,6 +57,7 @@ func (s stratum) len() int { return s.end - s.first }
 type Partial interface {
 	family.Mixed
 	PartDrawer(n int) family.PartDrawer
+	Aim(k int) float64
 }
 
 // Draw weighs n draws of q by importance; the seed fixes them. It returns an error if there are fewer than 21 draws, the
@@ -86,7 +89,8 @@ func Draw(ctx context.Context, d *graph.Density, q family.Q, n int, seed uint64)
 		s.Weights[k] = math.Exp(x - sum)
 	}
 	s.spread()
-	s.LogEvidence = mc.Estimate{Value: sum - math.Log(float64(n)), SE: s.Expect(nil, nil).SE}
+	one := s.expect(nil, known{})
+	s.LogEvidence = mc.Estimate{Value: sum - math.Log(float64(n)) + math.Log(one.Value), SE: one.SE / one.Value}
 	return s, nil
 }
 
@@ -99,7 +103,9 @@ func (s *Sample) stratify(q family.Q, n int, seed uint64) (part []int) {
 		return nil
 	}
 	u, k, sum := parallel.NewRand(parallel.Mix(seed, uint64(n))).Float64(), 0, m.Weight(0)
-	part = make([]int, n)
+	if part = make([]int, n); m.Aim(0) >= 0 {
+		s.aims = make([]float64, n)
+	}
 	for j := range part {
 		for k < m.Len()-1 && (float64(j)+u)/float64(n) >= sum {
 			k++
@@ -119,7 +125,11 @@ func (s *Sample) stratify(q family.Q, n int, seed uint64) (part []int) {
 func (s *Sample) share() {
 	for _, t := range s.strata {
 		if t.len() >= enoughDraws {
-			floats.AddConst(math.Log(t.weight*float64(len(s.Weights))/float64(t.len())), s.Weights[t.first:t.end])
+			by := t.weight * float64(len(s.Weights)) / float64(t.len())
+			floats.AddConst(math.Log(by), s.Weights[t.first:t.end])
+			if s.aims != nil {
+				floats.Scale(by, s.aims[t.first:t.end])
+			}
 		}
 	}
 }
@@ -135,6 +145,9 @@ func (s *Sample) spread() {
 			t.ww += (n*w - t.meanW) * (n*w - t.meanW)
 		}
 		t.ww /= float64(t.len() - 1)
+		if s.aims != nil {
+			t.meanAim = floats.Sum(s.aims[t.first:t.end]) / float64(t.len())
+		}
 		t.sumsW = t.ofSum(func(k int) float64 { return n*s.Weights[k] - t.meanW }, t.ww)
 	}
 }
@@ -226,7 +239,9 @@ func (s *Sample) draw(ctx context.Context, q family.Q, part []int, seed uint64) 
 				return s.bad(q, v)
 			}
 		}
-		w.drawer.SubLogQ(ratio)
+		if w.drawer.SubLogQ(ratio); s.aims != nil {
+			copy(s.aims[first:], w.drawer.(family.PartDrawer).Aims())
+		}
 		for i := range d.Dim() {
 			copy(s.Z[i*n+first:][:x.N], x.Z[i*x.N:][:x.N])
 		}

@@ -50,6 +50,12 @@ func twoParts(off, factor float64) family.Mixed {
 	return family.NewMixture([]float64{math.Log(0.3), math.Log(0.7)}, []family.Q{part(-1, 0.8), part(2, 0.5)})
 }
 
+// defensive is what draws that stand for q are of.
+func defensive(q family.Mixed) family.Q {
+	d, _ := q.Defensive(func(part family.Q, i int) (mean, sd float64) { return part.Mean(i), part.SD(i) })
+	return d
+}
+
 var twoMean = 0.3*-1 + 0.7*2
 var twoSD = math.Sqrt(0.3*(1+0.64) + 0.7*(4+0.25) - twoMean*twoMean)
 
@@ -154,7 +160,7 @@ func TestStandardErrors(t *testing.T) {
 	}{
 		"mean":        {twoMean, func(s *Sample) mc.Estimate { mean, _ := s.Moments(0); return mean }},
 		"sd":          {twoSD, func(s *Sample) mc.Estimate { _, sd := s.Moments(0); return sd }},
-		"plain mean":  {twoMean, func(s *Sample) mc.Estimate { return s.Expect(s.Latent(0), nil) }},
+		"plain mean":  {twoMean, func(s *Sample) mc.Estimate { return s.Expect(s.Latent(0)) }},
 		"mean of r":   {math.Exp(0.23125), func(s *Sample) mc.Estimate { mean, _ := s.Moments(2); return mean }},
 		"median":      {distuv.LogNormal{Mu: 0.2, Sigma: 0.25}.Quantile(0.5), func(s *Sample) mc.Estimate { return s.Quantile(2, 0.5) }},
 		"quantile":    {distuv.LogNormal{Mu: 0.2, Sigma: 0.25}.Quantile(0.9), func(s *Sample) mc.Estimate { return s.Quantile(2, 0.9) }},
@@ -169,6 +175,7 @@ func TestStandardErrors(t *testing.T) {
 		"few": family.NewMixture([]float64{math.Log(0.985), math.Log(0.015)}, []family.Q{
 			family.Independent([]float64{1.1, 0.5, 0.2}, []float64{1.9, 1.6, 0.28}), family.Independent([]float64{-1, 0, 0.3}, []float64{1.5, 2, 0.3}),
 		}),
+		"defensive": defensive(twoParts(0.03, 1.03)), "far defensive": defensive(twoParts(0.3, 1.3)),
 	} {
 		found := map[string]*standard{}
 		for what := range numbers {
@@ -180,10 +187,10 @@ func TestStandardErrors(t *testing.T) {
 			for what, x := range numbers {
 				found[what].add(x.want, x.of(s))
 			}
-			mean := s.Expect(s.Latent(0), nil)
+			mean := s.Expect(s.Latent(0))
 			var e mc.Moments
 			for k := range s.Weights {
-				e.Add(s.residual(s.Latent(0), k, mean.Value))
+				e.Add((&residuals{s: s, f: s.Latent(0), mean: mean.Value}).at(k))
 			}
 			unstratified.add(twoMean, mc.Estimate{Value: mean.Value, SE: e.SE()})
 		}
@@ -201,6 +208,9 @@ func TestStandardErrors(t *testing.T) {
 		if name == "even" {
 			require.Less(t, 10*math.Sqrt(controlled), math.Sqrt(plain))
 			require.Less(t, unstratified.square(), 0.4, "standard errors without strata would pass")
+		}
+		if name == "defensive" {
+			require.Less(t, 3*math.Sqrt(controlled), math.Sqrt(found["mean of all"].error.Variance()), "what the fit knows is of no use")
 		}
 	}
 }

@@ -40,7 +40,7 @@ type Settings struct {
 	// goroutines whether to end, once it has found one; what it finds then depends on the machine.
 	Most int
 	Over func() bool
-	// Lost is how much of the posterior may be left out, below 1; 0.001 if 0. A cell that
+	// Lost is how much of the posterior may be left out, below 1; 0.0001 if 0. A cell that
 	// may have a hundredth of it is measured, and the search ends when it has looked at the
 	// neighbours of all these cells; or of those with a tenth of it, if less than a hundredth
 	// was in the last quarter of the cells that it looked at.
@@ -75,7 +75,7 @@ type lead struct {
 
 // Find looks for the cells of a density that hold its mass. When ctx is done, its error is beside what was found.
 func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
-	s.Lost = cmp.Or(s.Lost, 1e-3)
+	s.Lost = cmp.Or(s.Lost, 1e-4)
 	f := &Search{d: d, s: s, least: s.Lost / cautious, lines: newLines(d.Arrangement()), seen: map[string]bool{}, asked: map[regions.Signs]bool{}, failed: map[string]int{}}
 	f.finders = make([]*finder, parallel.Processors(round))
 	for k := range f.finders {
