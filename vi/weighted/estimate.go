@@ -17,7 +17,7 @@ import (
 const (
 	enoughDraws = 30   // of a stratum, for a control variate and a variance of its own
 	mostErrors  = 5.0  // standard errors that a control variate may be off
-	closedForms = 3e-6 // standard deviations of f that what is known of it may be off, by quadrature and by the smoothing of weights
+	closedForms = 3e-6 // standard deviations of f that what is known of it may be off, by quadrature and by the smoothing of uneven weights
 )
 
 // Expect estimates the posterior expectation of a function with values f at the draws.
@@ -44,8 +44,8 @@ func (s *Sample) expect(f []float64, known known) mc.Estimate {
 	if f == nil || known.parts != nil {
 		r.control(known.fit)
 	}
-	variance, shift := n*closedForms*closedForms*floats.Dot(r.less, r.less), -floats.Sum(r.less) // of the sum over the draws
-	var few []int                                                                                // draws of small strata
+	variance, shift := n*closedForms*closedForms*r.uneven, -floats.Sum(r.less) // of the sum over the draws
+	var few []int                                                              // draws of small strata
 	for j, t := range s.strata {
 		if t.len() < enoughDraws {
 			for k := t.first; k < t.end; k++ {
@@ -123,6 +123,8 @@ type residuals struct {
 	mean float64
 	beta float64   // of the control variate
 	less []float64 // beta times it; nil without
+	// uneven is the sum of squares of what less would be but for fit/q being 1.
+	uneven float64
 }
 
 func (r *residuals) at(k int) float64 {
@@ -143,12 +145,17 @@ func (r *residuals) control(fit float64) {
 	if s.aims == nil || math.IsNaN(fit) {
 		return
 	}
-	c := make([]float64, s.Len())
+	c, uneven := make([]float64, s.Len()), 0.0
 	for k, aim := range s.aims {
-		if r.f == nil {
-			c[k] = aim - 1
-		} else if aim > 0 {
-			c[k] = aim * (r.f[k] - fit)
+		off := 1.0
+		if r.f != nil && aim > 0 {
+			off = r.f[k] - fit
+		}
+		if c[k] = aim * off; r.f == nil {
+			c[k]--
+		}
+		if aim > 0 {
+			uneven += (aim - 1) * (aim - 1) * off * off
 		}
 	}
 	ec, cc := 0.0, 0.0
@@ -171,7 +178,7 @@ func (r *residuals) control(fit float64) {
 	}
 	if beta := ec / cc; cc > 0 && isFinite(beta) && !(math.Abs(floats.Sum(c)) > mostErrors*math.Sqrt(cc)) {
 		floats.Scale(beta, c)
-		r.beta, r.less = beta, c
+		r.beta, r.less, r.uneven = beta, c, beta*beta*uneven
 	}
 }
 
