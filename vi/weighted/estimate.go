@@ -123,7 +123,7 @@ type residuals struct {
 	mean float64
 	beta float64   // of the control variate
 	less []float64 // beta times it; nil without
-	// uneven is the sum of squares of what less would be but for fit/q being 1.
+	// uneven is the sum of squares of what less has where fit/q is not 1.
 	uneven float64
 }
 
@@ -147,16 +147,13 @@ func (r *residuals) control(fit float64) {
 	}
 	c, uneven := make([]float64, s.Len()), 0.0
 	for k, aim := range s.aims {
-		off := 1.0
-		if r.f != nil && aim > 0 {
-			off = r.f[k] - fit
+		by := 1.0
+		if r.f == nil {
+			c[k] = aim - 1
+		} else if aim > 0 {
+			c[k], by = aim*(r.f[k]-fit), aim-1
 		}
-		if c[k] = aim * off; r.f == nil {
-			c[k]--
-		}
-		if aim > 0 {
-			uneven += (aim - 1) * (aim - 1) * off * off
-		}
+		uneven += by * by * c[k] * c[k]
 	}
 	ec, cc := 0.0, 0.0
 	for _, t := range s.strata {
