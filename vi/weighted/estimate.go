@@ -142,7 +142,7 @@ func (r *residuals) at(k int) float64 {
 // (fit/q)·(f − E f), which has an expectation of 0 (Owen and Zhou, JASA 2000). Its coefficient is that of sums over hypercubes.
 func (r *residuals) control(fit float64) {
 	s := r.s
-	if s.aims == nil || math.IsNaN(fit) {
+	if s.aims == nil || !isFinite(fit) {
 		return
 	}
 	c, uneven := make([]float64, s.Len()), 0.0
@@ -173,7 +173,7 @@ func (r *residuals) control(fit float64) {
 			cc += sumC * sumC
 		}
 	}
-	if beta := ec / cc; cc > 0 && isFinite(beta) && !(math.Abs(floats.Sum(c)) > mostErrors*math.Sqrt(cc)) {
+	if beta := ec / cc; cc > 0 && isFinite(beta+cc+uneven) && !(math.Abs(floats.Sum(c)) > mostErrors*math.Sqrt(cc)) {
 		floats.Scale(beta, c)
 		r.beta, r.less, r.uneven = beta, c, beta*beta*uneven
 	}
