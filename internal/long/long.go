@@ -1,6 +1,6 @@
 // Package long is for tests that take long, so that all others end in minutes:
 //
-//	go test -vet=off ./...                     what a change needs first: about 3 minutes on two processors
+//	go test -vet=off ./...                     what a change needs first: 2 to 3 minutes on two processors
 //	go test -tags long ./...                   everything that .ci/run runs
 //	go test -tags long <package> -exhaustive   every case there is, for which .ci/run has no time: hours
 //
