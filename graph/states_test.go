@@ -114,7 +114,7 @@ func BenchmarkStates(b *testing.B) {
 func TestStatesDoNotGrow(t *testing.T) {
 	long.Skip(t)
 	if testing.Short() {
-		t.Skip("takes seconds, and a minute under the race detector")
+		t.Skip("takes a minute under the race detector, for which short mode is")
 	}
 	compile := func(m *graph.Model) [2]int {
 		d := mustCompile(t, m)
@@ -166,7 +166,7 @@ func TestNestedBlocks(t *testing.T) {
 func TestTooManyPairs(t *testing.T) {
 	long.Skip(t)
 	if testing.Short() {
-		t.Skip("takes seconds")
+		t.Skip("takes long under the race detector, for which short mode is")
 	}
 	m := stateModel(4500, machines["two"], false)
 	_, err := boundary.NewJumps(mustCompile(t, m), boundary.OnPlane)

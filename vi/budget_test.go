@@ -37,6 +37,10 @@ func TestTolerance(t *testing.T) {
 		loss, se := -math.Log(sum), math.Sqrt(variance)/sum
 		require.Less(t, se, 0.005)
 		require.LessOrEqual(t, -math.Log1p(-p.Summary().Left), p.Settings.Method.(Cells).Tolerance)
+		evidence, err := p.LogEvidence() // which knows of what was left out
+		require.NoError(t, err)
+		require.InDelta(t, exact, evidence.Value, 5*evidence.SE, "tolerance %v", tolerance)
+		require.GreaterOrEqual(t, evidence.SE, p.Summary().Left)
 		require.LessOrEqual(t, loss, p.Settings.Method.(Cells).Tolerance+4*se, "tolerance %v", tolerance)
 		if len(cells) > 1 { // of one normal for all, importance weights have a tail that a standard error does not tell
 			require.InDelta(t, -math.Log1p(-p.Summary().Left), loss, 4*se+0.001, "tolerance %v", tolerance)

@@ -368,7 +368,7 @@ func coordinateAscent(ys []float64) float64 {
 // coordinate ascent finds: its memberships are summed out, given the rest.
 func TestMembership(t *testing.T) {
 	long.Skip(t) // TestMarginalisedMixture is another way to the same answer
-	n, seeds := long.Or(15, 25), uint64(1)
+	n, seeds := 25, uint64(1)
 	if long.Exhaustive() {
 		n, seeds = 200, 5
 	}

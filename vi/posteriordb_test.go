@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/internal/vitest"
 )
@@ -92,9 +91,6 @@ func TestPosteriorDB(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name != "hmm_example" {
-				long.Skip(t)
-			}
 			m := graph.NewModel()
 			c.program(m)
 			fit, err := vi.Fit(context.Background(), vitest.Compile(t, m), vi.Settings{Seed: 1})

@@ -19,12 +19,12 @@ import (
 func TestRun(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, run(&out, 1, filepath.Join(t.TempDir(), "fit.html")))
-	for _, text := range []string{"first in (1898, 1899)   0.759", "0.619", "The level of 1971 is between 81 and 89 km³ with probability 0.9", "The flow of 1971"} {
+	for _, text := range []string{"first in (1898, 1899)   0.759", "best  0.333        0.619", "The level of 1971 is between 81 and 89 km³ with probability 0.9", "The flow of 1971"} {
 		assert.Contains(t, out.String(), text)
 	}
 }
 
-// The fits against enumeration: log evidences within 0.03, so that shifts are compared as they should be; with two shifts the
+// The fits against enumeration: log evidences within 0.03, and probabilities of the models within 0.002; with two shifts the
 // probability of every year, and that both are of more than 10 km³, within 0.015, and the levels within 0.3 km³.
 func TestExact(t *testing.T) {
 	const km3 = 10 // in a unit of the enumeration
@@ -34,8 +34,14 @@ func TestExact(t *testing.T) {
 	require.InDeltaSlice(t, nile.Flow, data, 1e-9)
 	shifts, err := compare(1)
 	require.NoError(t, err)
+	exact := make([]float64, len(shifts.Models))
+	for k := range exact {
+		exact[k] = nile.LogEvidence(k)
+	}
+	total := floats.LogSumExp(exact)
 	for k, m := range shifts.Models {
-		assert.InDelta(t, nile.LogEvidence(k)-float64(len(flow))*math.Log(km3), m.LogEvidence.Value, 0.03, m.Name)
+		assert.InDelta(t, math.Exp(exact[k]-total), m.Prob.Value, 0.002, m.Name)
+		assert.InDelta(t, exact[k]-float64(len(flow))*math.Log(km3), m.LogEvidence.Value, 0.03, m.Name)
 	}
 
 	draws, err := shifts.Models[2].Fit.Draws(10000, 0)

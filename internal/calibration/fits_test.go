@@ -250,7 +250,7 @@ func TestELBOOfOneCell(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
-	c := Named(long.Or("change-poisson-weak", "real-coal"))
+	c := Named("real-coal")
 	p, err := vi.Fit(context.Background(), c.Density, vi.Settings{Seed: *fitSeed, Method: vi.Cells{Most: 1}})
 	require.NoError(t, err)
 	require.Len(t, p.Cells(), 1)

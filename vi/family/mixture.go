@@ -45,8 +45,8 @@ type mixture struct {
 	log    []float64 // log π
 	parts  []Q
 	boxes  boxes
-	// aim is, of draws made defensive, the weight of each part in the mixture that they stand for, divided by π; or nil.
-	aim []float64
+	// base is, of a mixture that Defensive made of a base, each part's weight in that divided by π; or nil.
+	base []float64
 	// completion is what all parts have in common; or nil.
 	completion Completion
 }
@@ -175,31 +175,31 @@ func (m *mixture) Defensive(moments func(part Q, i int) (mean, sd float64)) (dra
 	}
 	share := shares(weight, fine, moments)
 	total := max(floats.Sum(share), math.SmallestNonzeroFloat64)
-	var logs, aim []float64
+	var logs, base []float64
 	var parts []Q
 	for k, q := range fine {
 		w := 0.5*weight[k] + 0.5*share[k]/total
 		logs = append(logs, math.Log(w*(1-1./WideShare)), math.Log(w/WideShare))
-		aim = append(aim, weight[k], 0)
+		base = append(base, weight[k], 0)
 		parts = append(parts, q, Widened(q, WideScale(m.Dim())))
 		of = append(of, from[k], from[k])
 	}
 	d := NewMixture(logs, parts).(*mixture)
-	d.aim = aim
+	d.base = base
 	for k, w := range d.weight {
 		if w > 0 {
-			d.aim[k] /= w
+			d.base[k] /= w
 		}
 	}
 	return d, of
 }
 
-// Aim is the weight of part k in the mixture that draws of m stand for: NaN unless m was made by Defensive.
-func (m *mixture) Aim(k int) float64 {
-	if m.aim == nil {
+// BaseWeight is the weight of part k in the base of a mixture that Defensive made: NaN of other mixtures.
+func (m *mixture) BaseWeight(k int) float64 {
+	if m.base == nil {
 		return math.NaN()
 	}
-	return m.aim[k] * m.weight[k]
+	return m.base[k] * m.weight[k]
 }
 
 // hasRare reports whether a rare part rules the variance of a latent.
@@ -291,7 +291,7 @@ func (m *mixture) Correlate(precision mat.Symmetric) {
 
 // Clone implements Q.
 func (m *mixture) Clone() Q {
-	c := &mixture{theta: slices.Clone(m.theta), weight: slices.Clone(m.weight), log: slices.Clone(m.log), boxes: m.boxes, completion: m.completion, aim: m.aim}
+	c := &mixture{theta: slices.Clone(m.theta), weight: slices.Clone(m.weight), log: slices.Clone(m.log), boxes: m.boxes, completion: m.completion, base: m.base}
 	for _, q := range m.parts {
 		c.parts = append(c.parts, q.Clone())
 	}
@@ -384,8 +384,8 @@ func (m *mixture) LogProb(z []float64) float64 {
 	return log
 }
 
-// logRest is LogProb without the completion, if there is one; and the density of what draws of m stand for, divided by m's.
-func (m *mixture) logRest(z []float64) (log, aim float64) {
+// logRest is LogProb without the completion, if there is one; and the density of the base, if there is one, divided by m's.
+func (m *mixture) logRest(z []float64) (log, ratio float64) {
 	top, sum := math.Inf(-1), 0.0
 	m.boxes.each(z, func(k int) {
 		x := m.log[k]
@@ -398,17 +398,17 @@ func (m *mixture) logRest(z []float64) (log, aim float64) {
 		switch {
 		case x > top:
 			less := math.Exp(top - x)
-			top, sum, aim = x, sum*less, aim*less
+			top, sum, ratio = x, sum*less, ratio*less
 		case math.IsInf(x, -1):
 			return
 		default:
 			by = math.Exp(x - top)
 		}
-		if sum += by; m.aim != nil {
-			aim += by * m.aim[k]
+		if sum += by; m.base != nil {
+			ratio += by * m.base[k]
 		}
 	})
-	return top + math.Log(sum), aim / sum
+	return top + math.Log(sum), ratio / sum
 }
 
 // pick is the part at u of the cumulative weights, 0 ≤ u < 1.
@@ -472,7 +472,7 @@ type mixtureDrawer struct {
 	complete Completer // or nil
 	u        []float64 // uniform numbers for it
 	given    []float64 // the log density by it
-	aim      []float64 // see Aims
+	ratios   []float64 // see BaseRatios
 	cube     hypercube // of draws of the same part that follow each other
 }
 
@@ -480,8 +480,8 @@ type mixtureDrawer struct {
 type PartDrawer interface {
 	Drawer
 	DrawParts(z []float64, parts []int, rng *rand.Rand)
-	// Aims are, after SubLogQ, the densities of what the draws stand for, divided by their own.
-	Aims() []float64
+	// BaseRatios are, after SubLogQ, the densities of a defensive mixture's base at the draws, divided by its own.
+	BaseRatios() []float64
 }
 
 // Drawer implements Q.
@@ -489,7 +489,7 @@ func (m *mixture) Drawer(n int) Drawer { return m.PartDrawer(n) }
 
 // PartDrawer is Drawer.
 func (m *mixture) PartDrawer(n int) PartDrawer {
-	d := &mixtureDrawer{q: m.Clone().(*mixture), part: make([]int, n), z: make([]float64, n*m.Dim()), one: make([]float64, m.Dim()), given: make([]float64, n), aim: make([]float64, n)}
+	d := &mixtureDrawer{q: m.Clone().(*mixture), part: make([]int, n), z: make([]float64, n*m.Dim()), one: make([]float64, m.Dim()), given: make([]float64, n), ratios: make([]float64, n)}
 	if m.completion != nil {
 		d.complete = m.completion.Completer(n)
 		d.u = make([]float64, n*d.complete.Uniforms())
@@ -548,11 +548,11 @@ func (d *mixtureDrawer) SubLogQ(dst []float64) {
 		for i := range d.one {
 			d.one[i] = d.z[i*len(d.part)+k]
 		}
-		log, aim := d.q.logRest(d.one)
+		log, ratio := d.q.logRest(d.one)
 		dst[k] -= log + d.given[k]
-		d.aim[k] = aim
+		d.ratios[k] = ratio
 	}
 }
 
-// Aims implements PartDrawer.
-func (d *mixtureDrawer) Aims() []float64 { return d.aim }
+// BaseRatios implements PartDrawer.
+func (d *mixtureDrawer) BaseRatios() []float64 { return d.ratios }

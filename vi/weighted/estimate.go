@@ -42,7 +42,7 @@ func (s *Sample) expect(f []float64, known known) mc.Estimate {
 		return mc.Estimate{Value: mean, SE: r.chainError()}
 	}
 	if f == nil || known.parts != nil {
-		r.control(known.fit)
+		r.control(known.base)
 	}
 	variance, shift := n*closedForms*closedForms*r.uneven, -floats.Sum(r.less) // of the sum over the draws
 	var few []int                                                              // draws of small strata
@@ -70,41 +70,42 @@ func (s *Sample) expect(f []float64, known known) mc.Estimate {
 }
 
 // A known is what is known of the expectation of a function: under the part of the proposal that each stratum is drawn from, NaN where
-// there is no closed form, and under the fit that the draws stand for, likewise. Without parts it is nothing.
+// there is no closed form, and under the base of a defensive mixture, likewise. Without parts it is nothing.
 type known struct {
 	parts []float64
-	fit   float64
+	base  float64
 }
 
 // known calls f for parts of the proposal whose laws of h are exact, always in the same order: those that have 30 draws, and those of
-// the fit.
+// the base.
 func (s *Sample) known(h regions.Hyperplane, f func(q family.Q) float64) known {
-	list := known{parts: make([]float64, len(s.strata)), fit: math.NaN()}
+	if s.chains > 0 {
+		return known{}
+	}
+	list := known{parts: make([]float64, len(s.strata)), base: math.NaN()}
 	of := func(q family.Q) float64 {
-		if s.chains > 0 || !family.Exact(q, h) {
+		if !family.Exact(q, h) {
 			return math.NaN()
 		}
 		return f(q)
 	}
 	m, mixed := s.q.(Partial)
-	if !mixed || s.chains > 0 {
-		for j, t := range s.strata {
-			list.parts[j] = of(t.q)
-		}
+	if !mixed {
+		list.parts[0] = of(s.q)
 		return list
 	}
-	if s.aims != nil {
-		list.fit = 0
+	if s.ratios != nil {
+		list.base = 0
 	}
 	for k, j := 0, 0; k < m.Len(); k++ {
 		drawn := j < len(s.strata) && s.strata[j].part == k
 		enough := drawn && s.strata[j].len() >= enoughDraws
-		x, aim := math.NaN(), m.Aim(k)
-		if enough || aim > 0 {
+		x, weight := math.NaN(), m.BaseWeight(k)
+		if enough || weight > 0 {
 			x = of(m.Part(k))
 		}
-		if aim > 0 {
-			list.fit += aim * x
+		if weight > 0 {
+			list.base += weight * x
 		}
 		if drawn {
 			if list.parts[j] = x; !enough {
@@ -123,7 +124,7 @@ type residuals struct {
 	mean float64
 	beta float64   // of the control variate
 	less []float64 // beta times it; nil without
-	// uneven is the sum of squares of what less has where fit/q is not 1.
+	// uneven is the sum of squares of what less has where q*/q is not 1.
 	uneven float64
 }
 
@@ -138,20 +139,20 @@ func (r *residuals) at(k int) float64 {
 	return x
 }
 
-// control takes off what the residuals would be if the fit that the draws stand for were the posterior, where the expectation of f is fit:
-// (fit/q)·(f − E f), which has an expectation of 0 (Owen and Zhou, JASA 2000). Its coefficient is that of sums over hypercubes.
-func (r *residuals) control(fit float64) {
+// control takes off what the residuals would be if the base of the defensive mixture, the fit q*, were the posterior. base is its
+// expectation of f: that of q*/q·(f − base) is 0 (Owen and Zhou, JASA 2000). The coefficient is that of sums over hypercubes.
+func (r *residuals) control(base float64) {
 	s := r.s
-	if s.aims == nil || !isFinite(fit) {
+	if s.ratios == nil || !finite(base) {
 		return
 	}
 	c, uneven := make([]float64, s.Len()), 0.0
-	for k, aim := range s.aims {
+	for k, ratio := range s.ratios {
 		by := 1.0
 		if r.f == nil {
-			c[k] = aim - 1
-		} else if aim > 0 {
-			c[k], by = aim*(r.f[k]-fit), aim-1
+			c[k] = ratio - 1
+		} else if ratio > 0 {
+			c[k], by = ratio*(r.f[k]-base), ratio-1
 		}
 		uneven += by * by * c[k] * c[k]
 	}
@@ -173,13 +174,13 @@ func (r *residuals) control(fit float64) {
 			cc += sumC * sumC
 		}
 	}
-	if beta := ec / cc; cc > 0 && isFinite(beta+cc+uneven) && !(math.Abs(floats.Sum(c)) > mostErrors*math.Sqrt(cc)) {
+	if beta := ec / cc; cc > 0 && finite(beta+cc+uneven) && !(math.Abs(floats.Sum(c)) > mostErrors*math.Sqrt(cc)) {
 		floats.Scale(beta, c)
 		r.beta, r.less, r.uneven = beta, c, beta*beta*uneven
 	}
 }
 
-func isFinite(x float64) bool { return x-x == 0 }
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // covariances are those of f and the residuals e in a stratum, and of what e is a multiple of where all f are one number.
 type covariances struct {
@@ -191,7 +192,7 @@ type covariances struct {
 
 func (r *residuals) covariances(t stratum) (c covariances) {
 	n := float64(t.len())
-	c.meanW, c.ww, c.ee, c.finite = t.meanW-r.beta*t.meanAim, t.ww, t.ww, true
+	c.meanW, c.ww, c.ee, c.finite = t.meanW-r.beta*t.meanRatio, t.ww, t.ww, true
 	if r.f == nil && r.less == nil {
 		return c
 	}
@@ -208,7 +209,7 @@ func (r *residuals) covariances(t stratum) (c covariances) {
 	for k := range t.len() {
 		if f != nil {
 			c.meanF += (f[k] - f[0]) / n // so that of nearly equal values there is no rounding
-			c.finite = c.finite && isFinite(f[k])
+			c.finite = c.finite && finite(f[k])
 		}
 		c.meanE += r.at(t.first+k) / n
 	}

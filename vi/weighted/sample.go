@@ -34,7 +34,7 @@ type Sample struct {
 
 	density *graph.Density
 	q       family.Q  // that was drawn from
-	aims    []float64 // of draws that stand for a fit, its density divided by q's; or nil
+	ratios  []float64 // of a defensive mixture, the density of its base divided by its own; or nil
 	strata  []stratum
 	chains  int         // the draws are of so many, draw k of chain k mod chains; 0 if they are independent
 	groups  int         // of chains
@@ -46,7 +46,7 @@ type stratum struct {
 	q                family.Q
 	weight           float64
 	part, first, end int
-	meanAim          float64
+	meanRatio        float64
 	cubes            []int   // ends of groups of draws whose sums are independent of each other
 	meanW, ww, sumsW float64 // mean and variance of n·w, of n draws in all, and the variance of its sum
 }
@@ -57,7 +57,7 @@ func (s stratum) len() int { return s.end - s.first }
 type Partial interface {
 	family.Mixed
 	PartDrawer(n int) family.PartDrawer
-	Aim(k int) float64
+	BaseWeight(k int) float64
 }
 
 // Draw weighs n draws of q by importance; the seed fixes them. It returns an error if there are fewer than 21 draws, the
@@ -103,8 +103,8 @@ func (s *Sample) stratify(q family.Q, n int, seed uint64) (part []int) {
 		return nil
 	}
 	u, k, sum := parallel.NewRand(parallel.Mix(seed, uint64(n))).Float64(), 0, m.Weight(0)
-	if part = make([]int, n); m.Aim(0) >= 0 {
-		s.aims = make([]float64, n)
+	if part = make([]int, n); m.BaseWeight(0) >= 0 {
+		s.ratios = make([]float64, n)
 	}
 	for j := range part {
 		for k < m.Len()-1 && (float64(j)+u)/float64(n) >= sum {
@@ -127,8 +127,8 @@ func (s *Sample) share() {
 		if t.len() >= enoughDraws {
 			by := t.weight * float64(len(s.Weights)) / float64(t.len())
 			floats.AddConst(math.Log(by), s.Weights[t.first:t.end])
-			if s.aims != nil {
-				floats.Scale(by, s.aims[t.first:t.end])
+			if s.ratios != nil {
+				floats.Scale(by, s.ratios[t.first:t.end])
 			}
 		}
 	}
@@ -145,8 +145,8 @@ func (s *Sample) spread() {
 			t.ww += (n*w - t.meanW) * (n*w - t.meanW)
 		}
 		t.ww /= float64(t.len() - 1)
-		if s.aims != nil {
-			t.meanAim = floats.Sum(s.aims[t.first:t.end]) / float64(t.len())
+		if s.ratios != nil {
+			t.meanRatio = floats.Sum(s.ratios[t.first:t.end]) / float64(t.len())
 		}
 		t.sumsW = t.ofSum(func(k int) float64 { return n*s.Weights[k] - t.meanW }, t.ww)
 	}
@@ -239,8 +239,8 @@ func (s *Sample) draw(ctx context.Context, q family.Q, part []int, seed uint64) 
 				return s.bad(q, v)
 			}
 		}
-		if w.drawer.SubLogQ(ratio); s.aims != nil {
-			copy(s.aims[first:], w.drawer.(family.PartDrawer).Aims())
+		if w.drawer.SubLogQ(ratio); s.ratios != nil {
+			copy(s.ratios[first:], w.drawer.(family.PartDrawer).BaseRatios())
 		}
 		for i := range d.Dim() {
 			copy(s.Z[i*n+first:][:x.N], x.Z[i*x.N:][:x.N])

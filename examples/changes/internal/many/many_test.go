@@ -39,7 +39,7 @@ var settings = vi.Settings{Seed: 1, Method: series.Method}
 
 func TestFindPlanted(t *testing.T) {
 	long.Skip(t) // TestFindExact is smaller
-	n := long.Or(30, 60)
+	const n = 60
 	sets, at := planted(n, 100, rand.New(rand.NewPCG(1, 2)))
 	right, wrong, k := 0, 0, 0
 	for f := range Find(context.Background(), sets, Settings{Likelihood: series.Normal, Prior: 0.5, Vi: settings}) {
