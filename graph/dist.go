@@ -57,6 +57,9 @@ type law struct {
 	// draw the value itself. Parameters at the edge of what their rule admits
 	// (a scale of 0, a probability of 1) are those that have been rounded.
 	rand func(p []float64, rng *rand.Rand) float64
+	// values stores draws from distributions with a transform in dst, before it is applied, or NaN where a few tries were in vain;
+	// nil for a loop over rand.
+	values func(dst []float64, p func(k int) []float64, rng *rand.Rand)
 	// outermost is the law of a recorded value, with masses beside a density: no other law
 	// is made of it.
 	outermost bool

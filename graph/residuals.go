@@ -41,7 +41,10 @@ type Residuals struct {
 	tmp      []float64
 	logs     []float64 // of scales
 	p        []float64
-	located  int // the step that shared centers and scales are of; −1 for none
+	columns  []int // where residuals of the step drawn are
+	drawn    *residualStep
+	paramsOf func(j int) []float64 // of drawn in column columns[j]
+	located  int                   // the step that shared centers and scales are of; −1 for none
 }
 
 // A residualStep leads to one latent from those before it.
@@ -98,6 +101,8 @@ func (d *Density) Residuals(n int) (*Residuals, error) {
 		N: n, Z: make([]float64, dim*n), E: make([]float64, dim*n), Signs: make([]float64, d.arr.Len()*n),
 		LogPrior: make([]float64, n), d: d, row: make([][]float64, d.nodes.len()), constant: map[float64][]float64{}, tmp: make([]float64, n), logs: make([]float64, n),
 	}
+	r.columns = make([]int, 0, n)
+	r.paramsOf = func(j int) []float64 { return r.params(r.drawn, r.columns[j]) }
 	center, scale := make([]float64, n), make([]float64, n)
 	for i := range d.m.params {
 		at := d.param(i)
@@ -110,7 +115,17 @@ func (d *Density) Residuals(n int) (*Residuals, error) {
 	for i, l := range d.m.latents[d.m.params:] {
 		s := r.step(l.prior, center, scale)
 		if l.prior.law.residual == nil {
-			s.after, s.logProb = r.need(nil, priors[i]), r.row[priors[i]]
+			of := map[*float64]bool{&r.Z[(d.m.params+i)*n]: true} // the rows that depend on the latent
+			for _, in := range r.need(nil, priors[i]) {
+				depends := in.kind == kSign
+				in.operands(func(o nodeID) { depends = depends || of[&r.row[o][0]] })
+				if of[&in.out[0]] = depends; depends {
+					s.after = append(s.after, in)
+				} else {
+					s.before = append(s.before, in)
+				}
+			}
+			s.logProb = r.row[priors[i]]
 		}
 		r.steps = append(r.steps, s)
 	}
@@ -226,10 +241,12 @@ func (r *Residuals) Follow() { r.follow(func(int, *residualStep, []float64) bool
 // Draw draws E from the prior, with all that follows.
 func (r *Residuals) Draw(rng *rand.Rand) {
 	checkSource(rng)
+	r.columns = r.columns[:0]
+	for k := range r.N {
+		r.columns = append(r.columns, k)
+	}
 	r.follow(func(_ int, s *residualStep, e []float64) bool {
-		for k := range e {
-			e[k] = r.draw(s, k, rng)
-		}
+		r.draw(s, e, rng)
 		return false
 	})
 }
@@ -258,11 +275,13 @@ func (r *Residuals) Renew(which []int, logRatio []float64, rng *rand.Rand) {
 			}
 		}
 		add(-1)
+		r.columns = r.columns[:0]
 		for k, latent := range which {
 			if latent == i {
-				e[k] = r.draw(s, k, rng)
+				r.columns = append(r.columns, k)
 			}
 		}
+		r.draw(s, e, rng)
 		add(1)
 		return true
 	})
@@ -418,10 +437,18 @@ func (r *Residuals) params(s *residualStep, k int) []float64 {
 	return r.p
 }
 
-// draw is a residual from the prior in column k.
-func (r *Residuals) draw(s *residualStep, k int, rng *rand.Rand) float64 {
+// draw draws the residuals e in r.columns from the prior.
+func (r *Residuals) draw(s *residualStep, e []float64, rng *rand.Rand) {
 	if s.normal {
-		return rng.NormFloat64()
+		for _, k := range r.columns {
+			e[k] = rng.NormFloat64()
+		}
+		return
 	}
-	return (s.Dist.draw(r.params(s, k), rng) - s.center[k]) / s.scale[k]
+	r.drawn = s
+	x := r.tmp[:len(r.columns)]
+	s.draws(x, r.paramsOf, rng)
+	for j, k := range r.columns {
+		e[k] = (x[j] - s.center[k]) / s.scale[k]
+	}
 }

@@ -106,10 +106,8 @@ func (d *Density) Observations() []string {
 // coordinate if d has a transform. It is finite, or NaN if the parameters have
 // no meaning.
 func (d Dist) draw(p []float64, rng *rand.Rand) float64 {
-	for i, v := range p {
-		if d.law.params[i].rule.excludes(v) {
-			return math.NaN()
-		}
+	if d.excludes(p) {
+		return math.NaN()
 	}
 	x := d.law.rand(p, rng)
 	if !math.IsInf(x, 0) {
@@ -122,6 +120,29 @@ func (d Dist) draw(p []float64, rng *rand.Rand) float64 {
 		return s.greatest
 	default:
 		return s.least
+	}
+}
+
+// excludes reports whether parameters have no meaning.
+func (d Dist) excludes(p []float64) bool {
+	for i, v := range p {
+		if d.law.params[i].rule.excludes(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// draws is draw for each number of dst, with the parameters p.
+func (d Dist) draws(dst []float64, p func(k int) []float64, rng *rand.Rand) {
+	if d.law.values != nil {
+		d.law.values(dst, p, rng)
+		d.support().unmap(dst)
+	}
+	for k := range dst {
+		if d.law.values == nil || !isFinite(dst[k]) || d.excludes(p(k)) {
+			dst[k] = d.draw(p(k), rng)
+		}
 	}
 }
 

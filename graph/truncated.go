@@ -48,18 +48,24 @@ func truncated(of Dist) *law {
 		d, s := in(p), f.supportAt(p)
 		return Sub(d.logMass(x, Expr{v: s.hi}), d.logIn(s))
 	}
-	f.rand = func(p []float64, rng *rand.Rand) float64 {
-		if shares := of.law.shares; shares != nil || of.law.start != nil && of.law.supportAt == nil {
-			c, tries := newCut(of.law, p, shares, unit), mostOutside
-			if shares != nil { // a quantile costs as much as a few draws
-				tries = 6
+	shares := of.law.shares
+	tries := mostOutside
+	if shares != nil { // a quantile costs as much as a few draws
+		tries = 6
+	}
+	if shares != nil || of.law.start != nil && of.law.supportAt == nil {
+		f.values = func(dst []float64, p func(k int) []float64, rng *rand.Rand) {
+			c := newCut(of.law, p(0), shares, unit) // its supports are those of all
+			for k := range dst {
+				dst[k] = c.value(p(k)[2:], tries, rng)
 			}
-			for range tries {
-				if x := c.all.value(c.all, of.law.rand(p[2:], rng)); c.s.contains(x) {
-					if u := c.s.inverse(c.s, x); isFinite(u) {
-						return u
-					}
-				}
+		}
+	}
+	f.rand = func(p []float64, rng *rand.Rand) float64 {
+		if f.values != nil {
+			c := newCut(of.law, p, shares, unit)
+			if u := c.s.inverse(c.s, c.value(p[2:], tries, rng)); isFinite(u) {
+				return u
 			}
 			if shares != nil {
 				if u := c.quantile(unitRand(rng)); isFinite(u) {
@@ -79,15 +85,17 @@ func truncated(of Dist) *law {
 		}
 		c := newCut(of.law, column(0), cmp.Or(of.law.shares, &logisticShares), unit) // its support is that of all
 		whole := c.s.lo == c.all.lo && c.s.hi == c.all.hi
-		for k := range center {
-			c.locate(column(k)[2:])
-			if center[k], scale[k] = c.center, c.scale; !whole {
-				center[k], scale[k] = c.middle()
+		if of.law.starts != nil {
+			of.law.starts(center, scale, p[2:], at[2:])
+		} else {
+			for k := range center {
+				center[k], scale[k] = of.law.start(column(k)[2:])
 			}
 		}
 		if whole {
 			return
 		}
+		c.middles(center, scale)
 		c.s.unmap(center)
 		for k, u := range center {
 			if scale[k] /= c.s.slope(c.s, u); !(scale[k] > 0 && isFinite(u/scale[k])) {
@@ -106,18 +114,6 @@ func truncated(of Dist) *law {
 		return one[0], one[1]
 	}
 	return f
-}
-
-// logisticTails are the shares of a logistic distribution below and above a residual.
-func logisticTails(e float64) (below, above float64) {
-	t := 0.0
-	if !math.IsInf(e, 0) {
-		t = kernel.Exp.Value(-logisticSD * math.Abs(e))
-	}
-	if below, above = t/(1+t), 1/(1+t); e > 0 {
-		return above, below
-	}
-	return below, above
 }
 
 const rootTwoPi = 2.5066282746310002
@@ -176,19 +172,54 @@ func newCut(of *law, p []float64, shares *shares, unit float64) cut {
 	return c
 }
 
+// value draws from the law until the value is in what is left, or NaN if that comes to nothing.
+func (c *cut) value(p []float64, tries int, rng *rand.Rand) float64 {
+	for range tries {
+		if x := c.all.value(c.all, c.of.rand(p, rng)); c.s.contains(x) {
+			return x
+		}
+	}
+	return math.NaN()
+}
+
 // locate moves the cut to other parameters of the law.
 func (c *cut) locate(p []float64) {
 	c.center, c.scale = c.of.start(p)
 	c.lo, c.hi = (c.from-c.center)/c.scale, (c.to-c.center)/c.scale
 }
 
-// middle is about the median, as if the residual were logistic, and what the standard deviation of a coordinate with slope 1 there is.
-func (c *cut) middle() (x, scale float64) {
-	below, above := logisticTails(c.lo)
-	toBelow, toAbove := logisticTails(c.hi)
-	mass, part, rest := max(toBelow-below, above-toAbove), below+toBelow, above+toAbove // of twice as much
-	v := c.center + c.scale*kernel.Log.Value(part/rest)/logisticSD
-	return c.all.value(c.all, v), c.scale * 4 * mass / (rootTwoPi * logisticSD * part * rest) * c.all.slope(c.all, v)
+// middles replaces the centers and scales of laws before by about their medians after, as if residuals were logistic, and what the standard
+// deviation of a coordinate with slope 1 there is.
+func (c *cut) middles(center, scale []float64) {
+	var lo, hi, part [64]float64
+	for len(center) > 0 {
+		n := min(len(center), len(part))
+		for k, m := range center[:n] {
+			lo[k], hi[k] = -logisticSD*math.Abs((c.from-m)/scale[k]), -logisticSD*math.Abs((c.to-m)/scale[k])
+		}
+		vec.Exp(lo[:n], lo[:n])
+		vec.Exp(hi[:n], hi[:n])
+		for k, m := range center[:n] {
+			below, above := logisticTails(lo[k], c.from > m)
+			toBelow, toAbove := logisticTails(hi[k], c.to > m)
+			mass, upTo, rest := max(toBelow-below, above-toAbove), below+toBelow, above+toAbove // of twice as much
+			part[k], lo[k] = upTo/rest, 4*mass/(rootTwoPi*logisticSD*upTo*rest)
+		}
+		vec.Log(part[:n], part[:n])
+		for k, log := range part[:n] {
+			v := center[k] + scale[k]*log/logisticSD
+			center[k], scale[k] = c.all.value(c.all, v), scale[k]*lo[k]*c.all.slope(c.all, v)
+		}
+		center, scale = center[n:], scale[n:]
+	}
+}
+
+// logisticTails are the shares of a logistic distribution below and above a number, given the smaller of the two over the larger.
+func logisticTails(ratio float64, positive bool) (below, above float64) {
+	if below, above = ratio/(1+ratio), 1/(1+ratio); positive {
+		return above, below
+	}
+	return below, above
 }
 
 // quantile is the coordinate below which there is the part u.

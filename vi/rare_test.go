@@ -57,6 +57,25 @@ func TestRareMass(t *testing.T) {
 	}
 }
 
+// A standard deviation that far tails rule, which no draw has seen, is not given, or right.
+func TestUnseenTails(t *testing.T) {
+	m := graph.NewModel()
+	m.Sample("x", graph.StudentsT(0, 1, 3))
+	d := mustCompile(t, m)
+	given := 0
+	for seed := uint64(1); seed <= 8; seed++ {
+		f, err := Fit(context.Background(), d, Settings{Seed: seed})
+		require.NoError(t, err)
+		sd, err := f.SD("x")
+		require.NoError(t, err)
+		if !math.IsInf(sd.SE, 1) {
+			given++
+			require.InEpsilon(t, math.Sqrt(3), sd.Value, 0.05, "seed %d", seed)
+		}
+	}
+	t.Logf("given by %d of 8", given)
+}
+
 // Of tails without moments a fit gives none, and no doubt for it: quantiles are right.
 // A distribution without a variance has a mean, with its error.
 func TestNoVariance(t *testing.T) {

@@ -271,7 +271,7 @@ func (j *judgement) search() {
 const (
 	heavyTails  = 0.7   // more draws do not help beyond it
 	heavyChains = 0.5   // nor of a sampler's draws: there is no central limit theorem
-	noVariance  = 0.85  // there may be none, whatever its standard error is: it is infinite from 1 on
+	errorless   = 0.5   // no standard error of a variance means anything: it is infinite itself
 	largePart   = 0.003 // of a variance that one draw has: else there is one
 )
 
@@ -310,7 +310,7 @@ func heavyTailed(s *weighted.Sample, x []float64, m *Moments, chains bool) bool 
 			square[k] = off[k] * off[k]
 		}
 	}
-	if tail := s.TailK(square); known && tail < noVariance || !known && tail < heavy {
+	if tail := s.TailK(square); known && tail < errorless || !known && tail < heavy {
 		return false
 	}
 	m.SD.SE = math.Inf(1)
@@ -393,7 +393,7 @@ func (j *judgement) needed(first int) int {
 	if j.p.findings.quick {
 		want, most = 0, quickMore
 	}
-	enough := min(spare*n*want*want, max(leastMore, cheapMore*cheapTerms/max(cheapTerms, float64(j.p.Density.Terms())))*float64(first))
+	enough := min(n*want*want, max(leastMore, cheapMore*cheapTerms/max(cheapTerms, float64(j.p.Density.Terms())))*float64(first))
 	if accept > 1 {
 		enough = max(enough, min(spare*n*accept*accept, most*float64(first)))
 	}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -397,18 +398,18 @@ func (m *mixture) logRest(z []float64) (log, ratio float64) {
 		by := 1.0
 		switch {
 		case x > top:
-			less := math.Exp(top - x)
+			less := vec.ExpOf(top - x)
 			top, sum, ratio = x, sum*less, ratio*less
 		case math.IsInf(x, -1):
 			return
 		default:
-			by = math.Exp(x - top)
+			by = vec.ExpOf(x - top)
 		}
 		if sum += by; m.base != nil {
 			ratio += by * m.base[k]
 		}
 	})
-	return top + math.Log(sum), ratio / sum
+	return top + vec.LogOf(sum), ratio / sum
 }
 
 // pick is the part at u of the cumulative weights, 0 ≤ u < 1.

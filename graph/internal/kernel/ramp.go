@@ -25,10 +25,18 @@ func ramp(x float64) float64 {
 }
 
 func rampLoop(out, x, _ []float64) {
-	logRampSlopeLoop(out, x, nil)
-	vec.Exp(out, out)
-	for i, x := range x {
-		out[i] /= rampPole(x)
+	var poles [64]float64
+	for len(out) > 0 {
+		n := min(len(out), len(poles))
+		for i, x := range x[:n] {
+			w := rampPole(x)
+			poles[i], out[i] = w, -0.5*w*w
+		}
+		vec.Exp(out[:n], out[:n])
+		for i, w := range poles[:n] {
+			out[i] /= w
+		}
+		out, x = out[n:], x[n:]
 	}
 }
 

@@ -30,7 +30,7 @@ const (
 	heavyCell   = 0.15 // if it has so much of the mass,
 	farOff      = 1.0  // or if it has so much of the variance of a latent,
 	distant     = 0.2  // or if draws do not tell how many it should be
-	evenEnough  = 0.75 // of the draws of a cell with reliable weights effective are enough
+	evenEnough  = 0.85 // of the draws of a cell with reliable weights effective are enough
 	tiltMore    = 1.1  // times as many draws should be effective if a cell is tilted
 
 	mostUnjudged = 300 // are kept when the budget is over: what is done with each takes time
@@ -137,7 +137,7 @@ func (f *Search) refine(ctx context.Context, x *graph.Executor, c *Cell, draws [
 		return err
 	}
 	c.Q = q
-	_, err = f.judge(ctx, x, c, n, rng)
+	_, err = f.judge(ctx, x, c, n/2, rng)
 	return err
 }
 
@@ -221,7 +221,12 @@ func (f *Search) judge(ctx context.Context, x *graph.Executor, c *Cell, n int, r
 	return even(all), nil
 }
 
-func logAdd(a, b float64) float64 { return floats.LogSumExp([]float64{a, b}) }
+func logAdd(a, b float64) float64 {
+	if a == b { // both may be infinite
+		return a + math.Ln2
+	}
+	return max(a, b) + math.Log1p(math.Exp(-math.Abs(a-b)))
+}
 
 // weighed are draws of a distribution with log r and log r − log q.
 type weighed struct {

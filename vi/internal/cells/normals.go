@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -22,7 +23,6 @@ const (
 	mixtureEach  = 10   // points to a number that is fitted
 	ridge        = 1e-6 // of the variance
 	seedWidth    = 1e-3 // of the standard deviation
-	leastShare   = -40  // log, of a part in a point
 	atOnce       = 128  // points
 )
 
@@ -194,32 +194,46 @@ func (m normals) expect(c cloud, sums *mat.Dense) (score float64) {
 		c.monomials(phi, first)
 		logs.Reset()
 		logs.Mul(theta, phi)
-		for j, w := range c.weight[first:][:width] {
-			top, total := math.Inf(-1), 0.0
-			for k := range m {
-				top = max(top, logs.At(k, j))
-			}
-			for k := range m {
-				share := 0.0
-				if l := logs.At(k, j) - top; l > leastShare {
-					share = math.Exp(l)
-				}
-				total += share
-				logs.Set(k, j, w*share)
-			}
-			for k := range m {
-				logs.Set(k, j, logs.At(k, j)/total)
-			}
-			if w > 0 {
-				score += w * (top + math.Log(total))
-			}
-		}
+		score += shares(&logs, c.weight[first:][:width])
 		if sums != nil {
 			more.Mul(&logs, phi.T())
 			sums.Add(sums, &more)
 		}
 	}
 	return score / floats.Sum(c.weight)
+}
+
+// shares replaces the log densities of parts, weights included, by the parts' shares in the columns' weights, and returns the weighted
+// sum of the log densities of the mixture.
+func shares(logs *mat.Dense, weight []float64) (score float64) {
+	parts, n := logs.Dims()
+	var most, sum [atOnce]float64
+	top, total := most[:n], sum[:n]
+	copy(top, logs.RawRowView(0))
+	for k := 1; k < parts; k++ {
+		for j, l := range logs.RawRowView(k) {
+			top[j] = max(top[j], l)
+		}
+	}
+	for k := range parts {
+		row := logs.RawRowView(k)
+		floats.Sub(row, top)
+		vec.Exp(row, row)
+		floats.Add(total, row)
+	}
+	for k := range parts {
+		row := logs.RawRowView(k)
+		for j, w := range weight {
+			row[j] *= w / total[j]
+		}
+	}
+	vec.Log(total, total)
+	for j, w := range weight {
+		if w > 0 {
+			score += w * (top[j] + total[j])
+		}
+	}
+	return score
 }
 
 // fitNormals is the mixture of normals near the points, of at least so many parts and of as
