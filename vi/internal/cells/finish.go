@@ -30,7 +30,8 @@ const (
 	heavyCell   = 0.15 // if it has so much of the mass,
 	farOff      = 1.0  // or if it has so much of the variance of a latent,
 	distant     = 0.2  // or if draws do not tell how many it should be
-	evenEnough  = 0.85 // of the draws of a cell with reliable weights effective are enough
+	evenEnough  = 0.75 // of the draws of a cell with reliable weights effective are enough,
+	lostDraws   = 0.15 // unless the others are so large a part of all draws
 	tiltMore    = 1.1  // times as many draws should be effective if a cell is tilted
 
 	mostUnjudged = 300 // are kept when the budget is over: what is done with each takes time
@@ -75,7 +76,7 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		}
 		n := max(leastDraws, int(mostDraws*part)*cheapGuards/max(cheapGuards, f.d.Arrangement().Len()))
 		effective, err := f.judge(ctx, f.finders[p].x, c, n, rng)
-		if err != nil || f.over() || effective > evenEnough && c.KHat < unreliable {
+		if err != nil || f.over() || effective > evenEnough && part*(1-effective) < lostDraws && c.KHat < unreliable {
 			return err
 		}
 		more := c.LogEvidence.Value - c.ELBO.Value
