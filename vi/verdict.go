@@ -314,7 +314,9 @@ func heavyTailed(s *weighted.Sample, x []float64, m *Moments, chains bool) bool 
 		return false
 	}
 	m.SD.SE = math.Inf(1)
-	if q := s.QuantilesOf(x, middle...); !(m.Mean.SE <= times*accepted.mean*(q[2].Value-q[0].Value)/2 && s.TailK(off) < heavy) {
+	if !(s.TailK(off) < heavy) {
+		m.Mean.SE = math.Inf(1)
+	} else if q := s.QuantilesOf(x, middle...); !(m.Mean.SE <= times*accepted.mean*(q[2].Value-q[0].Value)/2) {
 		m.Mean.SE = math.Inf(1)
 	}
 	return true
