@@ -269,7 +269,7 @@ func (j *judgement) search() {
 
 // What tails are too heavy, by the k-hat of deviations for a mean, and of squared ones for a standard deviation.
 const (
-	heavyTails  = 0.7   // more draws do not help beyond it
+	heavyTails  = 0.7   // more draws do not help beyond it, nor where sums over a sampler's chains have it: these are few
 	heavyChains = 0.5   // nor of a sampler's draws: there is no central limit theorem
 	noVariance  = 0.85  // there may be none, whatever its standard error is: it is infinite from 1 on
 	largePart   = 0.003 // of a variance that one draw has: else there is one
@@ -310,7 +310,7 @@ func heavyTailed(s *weighted.Sample, x []float64, m *Moments, chains bool) bool 
 			square[k] = off[k] * off[k]
 		}
 	}
-	if tail := s.TailK(square); known && tail < noVariance || !known && tail < heavy {
+	if tail := s.TailK(square); known && tail < noVariance || !known && tail < heavy && !(chains && s.ChainK(square) > heavyTails) {
 		return false
 	}
 	m.SD.SE = math.Inf(1)

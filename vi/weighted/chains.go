@@ -57,6 +57,18 @@ func (s *Sample) Correlated() bool { return s.chains > 0 }
 // once in a hundred times of 8 groups.
 const apart = 2.7
 
+// ChainK is the k-hat of the sums of f ≥ 0 over chains. From 0.5 on these have no variance, of which the standard error of f's expectation is:
+// a few chains have been where others have to go for f to be known. The draws of chains that go slowly there may have a lower one.
+func (s *Sample) ChainK(f []float64) float64 {
+	sums := make([]float64, s.chains)
+	for first := 0; first < len(f); first += s.chains {
+		for c, x := range f[first:min(first+s.chains, len(f))] {
+			sums[c] += x
+		}
+	}
+	return tailK(sums)
+}
+
 // chainError is the standard error of the mean by the chains.
 func (r *residuals) chainError() float64 {
 	s := r.s

@@ -281,18 +281,21 @@ func (s *Sample) Moments(i int) (mean, sd mc.Estimate) {
 // TailK is the k-hat of the products w·f, whose sum is the expectation of f ≥ 0. From 0.7 on the draws do not tell that
 // expectation, and from 1 on it is infinite.
 func (s *Sample) TailK(f []float64) float64 {
-	products, n := make([]float64, len(f)), tailLength(len(f))
+	products := make([]float64, len(f))
 	for k, x := range f {
 		products[k] = x * s.Weights[k]
-		if !finite(products[k]) {
-			return math.NaN()
-		}
 	}
+	return tailK(products)
+}
+
+// tailK is the k-hat of products that are not negative.
+func tailK(products []float64) float64 {
+	n := tailLength(len(products))
 	switch {
+	case !slices.ContainsFunc(products, func(x float64) bool { return x > 0 }) || slices.ContainsFunc(products, func(x float64) bool { return !finite(x) }):
+		return math.NaN()
 	case n < minTail:
 		return math.Inf(1)
-	case !(floats.Max(products) > 0):
-		return math.NaN()
 	}
 	order := largest(products, n+1)
 	top, logs := products[order[n]], make([]float64, n+1)
