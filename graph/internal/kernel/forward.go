@@ -88,7 +88,7 @@ func (k *Forward) forward(sum []float64, work, in Matrix) {
 		for s := 1; s < k.States; s++ {
 			p, e := at.Row(s), emission.Row(s)
 			for i := range c {
-				c[i] = max(c[i], p[i]+e[i])
+				c[i] = larger(c[i], p[i]+e[i])
 			}
 		}
 		for i := range c {
@@ -117,19 +117,14 @@ func (k *Forward) predict(at, before, in Matrix, step int) {
 	var room [part]float64
 	for first, s := 0, 0; s < k.States; s++ {
 		p := at.Row(s)
-		end := first
-		if first+2 <= len(k.To) && int(k.To[first]) == s && int(k.To[first+1]) == s && (first+2 == len(k.To) || int(k.To[first+2]) > s) {
-			k.predictBy2(p, before, emission, in.Span(moves+first, 2), first)
-			first += 2
-			continue
-		}
 		for i := range p {
 			p[i], total[i] = math.Inf(-1), 0
 		}
+		end := first
 		for ; end < len(k.To) && int(k.To[end]) == s; end++ {
 			from, e, move := before.Row(int(k.From[end])), emission.Row(int(k.From[end])), in.Row(moves+end)
 			for i := range p {
-				p[i] = max(p[i], from[i]+e[i]-c[i]+move[i])
+				p[i] = larger(p[i], from[i]+e[i]-c[i]+move[i])
 			}
 		}
 		for m := first; m < end && end-first > 1; m++ {
@@ -156,31 +151,16 @@ func (k *Forward) predict(at, before, in Matrix, step int) {
 	}
 }
 
-// predictBy2 sets the working row of a state that the moves first and first + 1 lead to.
-func (k *Forward) predictBy2(p []float64, before, emission, moves Matrix, first int) {
-	a, b := int(k.From[first]), int(k.From[first+1])
-	fromA, eA, moveA, fromB, eB, moveB := before.Row(a), emission.Row(a), moves.Row(0), before.Row(b), emission.Row(b), moves.Row(1)
-	c := before.Row(k.States)
-	var room [part]float64
-	for lo := 0; lo < len(p); lo += part {
-		hi := min(lo+part, len(p))
-		x, p, c := room[:hi-lo], p[lo:hi], c[lo:hi]
-		fromA, eA, moveA, fromB, eB, moveB := fromA[lo:hi], eA[lo:hi], moveA[lo:hi], fromB[lo:hi], eB[lo:hi], moveB[lo:hi]
-		for i, c := range c {
-			a, b := fromA[i]+eA[i]-c+moveA[i], fromB[i]+eB[i]-c+moveB[i]
-			p[i] = max(a, b)
-			if x[i] = -math.Abs(a - b); x[i] != x[i] { // both are −∞, unless p is NaN, too
-				x[i] = 0
-			}
-		}
-		vec.Exp(x, x)
-		vec.Log1p(x, x)
-		vec.Add(p, p, x)
-	}
-}
-
 // part is how many columns are exponentiated at a time.
 const part = 64
+
+// larger is the larger one, and NaN if one is NaN.
+func larger(x, y float64) float64 {
+	if y > x || y != y {
+		return y
+	}
+	return x
+}
 
 // ForwardGrad is the derivative of Forward by all rows of its operand, for operands g, x
 // and y: the upstream gradient, Forward's operand, and its result. Where g is 1 that by an
