@@ -176,6 +176,7 @@ type marginal struct {
 	summed, sampled *graph.Density // in the coordinates of the density, and in the sampler's
 	switches        []graph.SwitchLatent
 	centring        *graph.Centring // nil where coordinates are the same
+	room            []float64       // of the last result
 }
 
 // withoutSwitches is d with switches summed out, and makes run draw them given the others, and begin with draws.
@@ -213,12 +214,14 @@ func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (w 
 }
 
 // toSampler returns copies of draws in the coordinates of the sampler.
-func (w marginal) toSampler(draws [][]float64) ([][]float64, error) { return w.shifted(draws, 1) }
+func (w *marginal) toSampler(draws [][]float64) ([][]float64, error) { return w.shifted(draws, 1, nil) }
 
-func (w marginal) shifted(draws [][]float64, sign float64) ([][]float64, error) {
+// shifted are copies of draws in other coordinates, where there is room for so many.
+func (w *marginal) shifted(draws [][]float64, sign float64, room []float64) ([][]float64, error) {
 	all := make([][]float64, len(draws))
 	for k, z := range draws {
-		all[k] = slices.Clone(z)
+		n := min(len(z), len(room))
+		all[k], room = append(room[:0:n], z...), room[n:]
 	}
 	if w.centring == nil {
 		return all, nil
@@ -226,10 +229,13 @@ func (w marginal) shifted(draws [][]float64, sign float64) ([][]float64, error) 
 	return all, w.centring.Shift(all, sign)
 }
 
-// fromSampler is the result in the coordinates of the density.
-func (w marginal) fromSampler(r smc.Result) smc.Result {
+// fromSampler is the result in the coordinates of the density, until it is called again.
+func (w *marginal) fromSampler(r smc.Result) smc.Result {
 	if w.centring != nil {
-		r.Z, _ = w.shifted(r.Z, -1) // which has gone well before
+		if n := len(r.Z) * w.sampled.Dim(); n > len(w.room) {
+			w.room = make([]float64, max(n, 2*len(w.room)))
+		}
+		r.Z, _ = w.shifted(r.Z, -1, w.room) // which has gone well before
 	}
 	return r
 }

@@ -269,7 +269,7 @@ func (j *judgement) search() {
 
 // What tails are too heavy, by the k-hat of deviations for a mean, and of squared ones for a standard deviation.
 const (
-	heavyTails  = 0.7   // more draws do not help beyond it
+	heavyTails  = 0.7   // more draws do not help beyond it, nor where sums over a sampler's chains have it: these are few
 	heavyChains = 0.5   // nor of a sampler's draws: there is no central limit theorem
 	errorless   = 0.5   // no standard error of a variance means anything: it is infinite itself
 	largePart   = 0.003 // of a variance that one draw has: else there is one
@@ -310,11 +310,13 @@ func heavyTailed(s *weighted.Sample, x []float64, m *Moments, chains bool) bool 
 			square[k] = off[k] * off[k]
 		}
 	}
-	if tail := s.TailK(square); known && tail < errorless || !known && tail < heavy {
+	if tail := s.TailK(square); known && tail < errorless || !known && tail < heavy && !(chains && s.ChainK(square) > heavyTails) {
 		return false
 	}
 	m.SD.SE = math.Inf(1)
-	if q := s.QuantilesOf(x, middle...); !(m.Mean.SE <= times*accepted.mean*(q[2].Value-q[0].Value)/2 && s.TailK(off) < heavy) {
+	if !(s.TailK(off) < heavy) {
+		m.Mean.SE = math.Inf(1)
+	} else if q := s.QuantilesOf(x, middle...); !(m.Mean.SE <= times*accepted.mean*(q[2].Value-q[0].Value)/2) {
 		m.Mean.SE = math.Inf(1)
 	}
 	return true

@@ -19,6 +19,8 @@ type chains struct {
 	sum, square []float64 // of each latent of each particle
 	kept        [][]states
 	stride      int
+	draws       [][]float64 // of the first of those that are kept
+	listed      int         // these
 }
 
 // mostNumbers are in the states that are kept, but for leastKept of each particle.
@@ -47,6 +49,7 @@ func (c *chains) add(islands []*island) {
 			c.kept[k] = c.kept[2*k+1]
 		}
 		c.kept = c.kept[:len(c.kept)/2]
+		c.draws, c.listed = nil, 0
 		c.stride *= 2
 		if c.n%c.stride != 0 {
 			return
@@ -63,6 +66,33 @@ func (c *chains) add(islands []*island) {
 		all = append(all, s)
 	}
 	c.kept = append(c.kept, all)
+}
+
+// rows are the states that are kept as draws, and the island of each.
+func (c *chains) rows(dim int) (draws [][]float64, island []int) {
+	for _, all := range c.kept[c.listed:] {
+		for _, s := range all {
+			n := len(s.logR)
+			numbers := make([]float64, len(s.z))
+			for j := range dim {
+				for i, x := range s.z[j*n:][:n] {
+					numbers[i*dim+j] = x
+				}
+			}
+			for i := range n {
+				c.draws = append(c.draws, numbers[i*dim:][:dim:dim])
+			}
+		}
+	}
+	c.listed = len(c.kept)
+	for _, all := range c.kept {
+		for k, s := range all {
+			for range s.logR {
+				island = append(island, k)
+			}
+		}
+	}
+	return c.draws, island
 }
 
 // effective is how many draws are effective for the mean of the latent that has the fewest: all
@@ -277,18 +307,7 @@ func (r *sampler) gradients() (n int) {
 // found is the result without diagnostics of the draws.
 func (r *sampler) found() Result {
 	out := Result{Beta: r.beta}
-	for _, all := range r.last.kept {
-		for k, s := range all {
-			n := len(s.logR)
-			for i := range n {
-				z := make([]float64, r.d.Dim())
-				for j := range z {
-					z[j] = s.z[j*n+i]
-				}
-				out.Z, out.Island = append(out.Z, z), append(out.Island, k)
-			}
-		}
-	}
+	out.Z, out.Island = r.last.rows(r.d.Dim())
 	for _, l := range r.islands {
 		out.Islands = append(out.Islands, l.evidence)
 	}

@@ -329,7 +329,9 @@ func (m *mover) residual(s *states, kind int, rng *rand.Rand) error {
 	if err := m.value.Run(); err != nil {
 		return err
 	}
-	m.toStart(m.logQ, r.Z)
+	if m.beta < 1 {
+		m.toStart(m.logQ, r.Z)
+	}
 	m.count(m.broken)
 	r.LogScale(m.tmp)
 	for i, e := range m.energy {

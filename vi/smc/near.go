@@ -87,7 +87,6 @@ func (m *mover) jump(s *states, q Proposal, rng *rand.Rand) (accepted float64, e
 	if err := m.value.Run(); err != nil {
 		return 0, err
 	}
-	m.toStart(m.logQ, m.value.Z)
 	m.count(m.broken)
 	for c, e := range m.energy {
 		m.tmp[c] = e + m.logPath(m.value.Out[c], m.logQ[c], m.broken[c])

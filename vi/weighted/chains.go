@@ -29,13 +29,19 @@ func OfChains(d *graph.Density, q family.Q, c Chains) *Sample {
 		density: d, q: q, chains: c.N, groups: c.Groups, Z: make([]float64, n*dim), Weights: make([]float64, n), columns: make([][]float64, dim),
 		K: math.Inf(-1), ESS: c.Effective, LogEvidence: c.LogEvidence, strata: []stratum{{q: q, weight: 1, end: n}},
 	}
-	const block = 64 // of draws, which fast memory holds
-	for first := 0; first < n; first += block {
+	k := 0
+	for ; k+8 <= n; k += 8 { // side by side in fast memory
+		z0, z1, z2, z3 := c.Z[k][:dim], c.Z[k+1][:dim], c.Z[k+2][:dim], c.Z[k+3][:dim]
+		z4, z5, z6, z7 := c.Z[k+4][:dim], c.Z[k+5][:dim], c.Z[k+6][:dim], c.Z[k+7][:dim]
 		for i := range dim {
-			row := s.Z[i*n:][:n]
-			for k := first; k < min(first+block, n); k++ {
-				row[k] = c.Z[k][i]
-			}
+			row := s.Z[i*n+k:][:8]
+			row[0], row[1], row[2], row[3] = z0[i], z1[i], z2[i], z3[i]
+			row[4], row[5], row[6], row[7] = z4[i], z5[i], z6[i], z7[i]
+		}
+	}
+	for ; k < n; k++ {
+		for i, x := range c.Z[k] {
+			s.Z[i*n+k] = x
 		}
 	}
 	for k := range s.Weights {
@@ -51,12 +57,26 @@ func (s *Sample) Correlated() bool { return s.chains > 0 }
 // once in a hundred times of 8 groups.
 const apart = 2.7
 
+// ChainK is the k-hat of the sums of f ≥ 0 over chains. From 0.5 on these have no variance, of which the standard error of f's expectation is:
+// a few chains have been where others have to go for f to be known. The draws of chains that go slowly there may have a lower one.
+func (s *Sample) ChainK(f []float64) float64 {
+	sums := make([]float64, s.chains)
+	for first := 0; first < len(f); first += s.chains {
+		for c, x := range f[first:min(first+s.chains, len(f))] {
+			sums[c] += x
+		}
+	}
+	return tailK(sums)
+}
+
 // chainError is the standard error of the mean by the chains.
 func (r *residuals) chainError() float64 {
 	s := r.s
 	sums, groups := make([]float64, s.chains), make([]float64, s.groups)
-	for k := range s.Weights {
-		sums[k%s.chains] += r.at(k)
+	for first := 0; first < s.Len(); first += s.chains {
+		for c := range min(s.chains, s.Len()-first) {
+			sums[c] += r.at(first + c)
+		}
 	}
 	per := s.chains / s.groups
 	chains, between := 0.0, 0.0 // Σ of squares; the sum of residuals is 0

@@ -281,15 +281,28 @@ func (s *Sample) Moments(i int) (mean, sd mc.Estimate) {
 // TailK is the k-hat of the products w·f, whose sum is the expectation of f ≥ 0. From 0.7 on the draws do not tell that
 // expectation, and from 1 on it is infinite.
 func (s *Sample) TailK(f []float64) float64 {
-	logs := make([]float64, len(f))
+	products := make([]float64, len(f))
 	for k, x := range f {
-		logs[k] = math.Log(x) + math.Log(s.Weights[k])
+		products[k] = x * s.Weights[k]
 	}
-	smoothed, err := ParetoSmooth(logs)
-	if err != nil {
+	return tailK(products)
+}
+
+// tailK is the k-hat of products that are not negative.
+func tailK(products []float64) float64 {
+	n := tailLength(len(products))
+	switch {
+	case !slices.ContainsFunc(products, func(x float64) bool { return x > 0 }) || slices.ContainsFunc(products, func(x float64) bool { return !finite(x) }):
 		return math.NaN()
+	case n < minTail:
+		return math.Inf(1)
 	}
-	return smoothed.K
+	order := largest(products, n+1)
+	top, logs := products[order[n]], make([]float64, n+1)
+	for i, k := range order {
+		logs[i] = math.Log(products[k] / top)
+	}
+	return smoothTail(logs, n)
 }
 
 // MomentsOf are the mean and the standard deviation of a number that has the values x at the draws; given that it has a
@@ -451,21 +464,10 @@ func (s *Sample) QuantilesOf(x []float64, probs ...float64) []mc.Estimate {
 
 // quantiles are those of x. cdf is what is known of its distribution function.
 func (s *Sample) quantiles(x []float64, cdf func(u float64) known, probs []float64) (list []mc.Estimate) {
-	order := make([]int, 0, len(x))
-	for k, w := range s.Weights {
-		if w > 0 {
-			order = append(order, k)
-		}
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
-	cumulative, sum := make([]float64, len(order)), 0.0
-	for j, k := range order {
-		sum += s.Weights[k]
-		cumulative[j] = sum
-	}
+	sorted, cumulative, sum := s.sorted(x)
 	at := func(p float64) float64 {
 		j := sort.SearchFloat64s(cumulative, min(max(p, 0), 1)*sum)
-		return x[order[min(j, len(order)-1)]]
+		return sorted[min(j, len(sorted)-1)]
 	}
 	below := make([]float64, len(x))
 	distribution := func(u float64) (f mc.Estimate, plain float64) {
@@ -492,6 +494,31 @@ func (s *Sample) quantiles(x []float64, cdf func(u float64) known, probs []float
 		list = append(list, mc.Estimate{Value: u, SE: f.SE * slope})
 	}
 	return list
+}
+
+// sorted are the values x at draws that have weight, ascending, and the sums of the weights up to each and of all.
+func (s *Sample) sorted(x []float64) (values, cumulative []float64, sum float64) {
+	if first := s.Weights[0]; first > 0 && !slices.ContainsFunc(s.Weights, func(w float64) bool { return w != first }) {
+		values, cumulative = slices.Clone(x), make([]float64, len(x))
+		slices.Sort(values)
+		for j := range cumulative {
+			sum += first
+			cumulative[j] = sum
+		}
+		return values, cumulative, sum
+	}
+	var order []int
+	for k, w := range s.Weights {
+		if w > 0 {
+			order = append(order, k)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	for _, k := range order {
+		sum += s.Weights[k]
+		values, cumulative = append(values, x[k]), append(cumulative, sum)
+	}
+	return values, cumulative, sum
 }
 
 // Share is the posterior probability of the draws where in is 1, or, if not positive, of those where it is 0.

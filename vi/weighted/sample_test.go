@@ -452,3 +452,41 @@ func TestDrawErrors(t *testing.T) {
 		require.ErrorIs(t, draw(gone, d, q, 1000), context.DeadlineExceeded)
 	}
 }
+
+// The sums of chains have heavy tails where few chains are at large values, and not where all are.
+func TestChainK(t *testing.T) {
+	const chains, moves, times = 512, 40, 50
+	rng := rand.New(rand.NewPCG(3, 4))
+	s := Sample{chains: chains}
+	slow, fast := make([]float64, chains*moves), make([]float64, chains*moves)
+	var ofSlow, ofFast mc.Moments
+	for range times {
+		for c := range chains {
+			scale := 1 / rng.Float64() // a Pareto distribution of k = 1, which 10 numbers of k = 0.5 pull to 0.94
+			for k := c; k < len(slow); k += chains {
+				fast[k] = rng.ExpFloat64()
+				slow[k] = scale * rng.ExpFloat64()
+			}
+		}
+		ofSlow.Add(s.ChainK(slow))
+		ofFast.Add(s.ChainK(fast))
+	}
+	require.InDelta(t, 0.94, ofSlow.Mean, 5*ofSlow.Estimate().SE)
+	require.Less(t, ofFast.Mean, 0.2)
+}
+
+// Values are in order whether or not all draws have the same weight.
+func TestSorted(t *testing.T) {
+	x := []float64{3, -1, 2, 2, 0.5, 7}
+	even, other := Sample{Weights: make([]float64, 6)}, Sample{Weights: make([]float64, 7)}
+	for k := range x {
+		even.Weights[k], other.Weights[k] = 1./6, 1./6
+	}
+	values, cumulative, sum := even.sorted(x)
+	require.Equal(t, []float64{-1, 0.5, 2, 2, 3, 7}, values)
+	require.InDelta(t, 1, sum, 1e-15)
+	again, cumulatives, sums := other.sorted(append(x, 1)) // of no weight
+	require.Equal(t, values, again)
+	require.Equal(t, cumulative, cumulatives)
+	require.Equal(t, sum, sums)
+}

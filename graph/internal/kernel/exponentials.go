@@ -28,12 +28,15 @@ func sigmoid(x float64) float64 {
 func sigmoidLoop(out, x, _ []float64) {
 	decay(out, x)
 	for i, e := range out {
-		y := 1 / (1 + e)
-		if x[i] < 0 {
-			y *= e
-		}
-		out[i] = y
+		out[i] = sigmoidOf(x[i], e)
 	}
+}
+
+// sigmoidOf is the sigmoid of x, where e = exp(−|x|). Without a branch: the signs of numbers after each other are like those of coins.
+func sigmoidOf(x, e float64) float64 {
+	one := math.Float64bits(1)
+	by := one ^ (one^math.Float64bits(e))&uint64(int64(math.Float64bits(x))>>63) // e below 0
+	return 1 / (1 + e) * math.Float64frombits(by)
 }
 
 func sigmoidSlope(x, _ float64) float64 {
@@ -62,9 +65,9 @@ func softplusLoop(out, x, _ []float64) {
 }
 
 func softplusSlopes(out, g, x, _ []float64) {
-	sigmoidLoop(out, x, nil)
-	for i, s := range out {
-		out[i] = gated(g[i], s)
+	decay(out, x)
+	for i, e := range out {
+		out[i] = gated(g[i], sigmoidOf(x[i], e))
 	}
 }
 
