@@ -19,7 +19,7 @@ import (
 func TestRun(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, run(&out, 1, filepath.Join(t.TempDir(), "fit.html")))
-	for _, text := range []string{"first in (1898, 1899)   0.759", "best  0.333        0.619", "The level of 1971 is between 81 and 89 km³ with probability 0.9", "The flow of 1971"} {
+	for _, text := range []string{"first in (1898, 1899)   0.759", "best  0.333        0.618", "The level of 1971 is between 81 and 89 km³ with probability 0.9", "The flow of 1971"} {
 		assert.Contains(t, out.String(), text)
 	}
 }
