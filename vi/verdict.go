@@ -269,10 +269,9 @@ func (j *judgement) search() {
 
 // What tails are too heavy, by the k-hat of deviations for a mean, and of squared ones for a standard deviation.
 const (
-	heavyTails  = 0.7   // more draws do not help beyond it, nor where sums over a sampler's chains have it: these are few
-	heavyChains = 0.5   // nor of a sampler's draws: there is no central limit theorem
-	errorless   = 0.5   // no standard error of a variance means anything: it is infinite itself
-	largePart   = 0.003 // of a variance that one draw has: else there is one
+	heavyTails = 0.7   // more draws do not help beyond it, nor where sums over a sampler's chains have it: these are few
+	noLimit    = 0.5   // there is no central limit theorem from it on: no standard error, and more of a sampler's draws do not help
+	largePart  = 0.003 // of a variance that one draw has: else there is one
 )
 
 // tails asks of all moments whether heavy tails keep them from being known, and reports whether that may have changed a number.
@@ -291,7 +290,7 @@ func (j *judgement) tails() (found bool) {
 func heavyTailed(s *weighted.Sample, x []float64, m *Moments, chains bool) bool {
 	heavy, times := heavyTails, 1.0
 	if chains {
-		heavy, times = heavyChains, ofChains
+		heavy, times = noLimit, ofChains
 	}
 	known := m.Mean.SE <= times*accepted.mean*m.SD.Value && m.SD.SE <= times*accepted.sd*m.SD.Value
 	top := 0.0
@@ -310,7 +309,7 @@ func heavyTailed(s *weighted.Sample, x []float64, m *Moments, chains bool) bool 
 			square[k] = off[k] * off[k]
 		}
 	}
-	if tail := s.TailK(square); known && tail < errorless || !known && tail < heavy && !(chains && s.ChainK(square) > heavyTails) {
+	if tail := s.TailK(square); known && tail < noLimit || !known && tail < heavy && !(chains && s.ChainK(square) > heavyTails) {
 		return false
 	}
 	m.SD.SE = math.Inf(1)
