@@ -122,7 +122,7 @@ func (m *Model) halfSpaceOf(parts []part, c rounded) Guard {
 	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.at, b.at) })
 	h, r := regions.Hyperplane{Const: c.v}, regions.Rounding{Const: c.err}
 	var from *recordedGuard
-	if m.st.rec != nil && !slices.ContainsFunc(parts, func(p part) bool { return p.at >= anyDim }) {
+	if m.rec != nil && !slices.ContainsFunc(parts, func(p part) bool { return p.at >= anyDim }) {
 		from = &recordedGuard{constant: newArgument(c)}
 	}
 	for _, p := range parts {
@@ -159,7 +159,7 @@ func (m *Model) halfSpace(h regions.Hyperplane, r regions.Rounding, from *record
 	}
 	info.Side = side
 	m.guards = append(m.guards, info)
-	if rec := m.st.rec; rec != nil {
+	if rec := m.rec; rec != nil {
 		rec.addGuard(from, info, side.Plane == known)
 	}
 	g := Guard{Expr{m: m, id: m.st.leaf(kSign, side.Plane)}, len(m.guards)}

@@ -35,7 +35,7 @@ const (
 )
 
 // indexes notes what Index gives in the recorded row; r may be nil.
-func (r *recording) indexes(m *Model, p *Plate, values []Expr, at []int) {
+func (r *rowRecording) indexes(m *Model, p *Plate, values []Expr, at []int) {
 	if r == nil {
 		return
 	}

@@ -140,8 +140,8 @@ func (m *Model) knowZero(g Guard, id nodeID) {
 		}
 		s.own()
 		s.zeros.add(l, id)
-		if s.rec != nil {
-			s.rec.addZero(l, id)
+		if m.rec != nil {
+			m.rec.addZero(l, id)
 		}
 	}
 }

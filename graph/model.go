@@ -41,6 +41,7 @@ type Model struct {
 	undecided    []string         // names of guards that compare what is missing
 	places       map[place]*place // of the program so far
 	open         *Plate           // the plate whose body runs
+	rec          *rowRecording    // of the row of a plate that is being written; nil mostly
 	tape         *tape            // of a model that is the trace of a plate
 	writing      *tape            // the plate whose rows are written out
 	err          error
@@ -375,11 +376,11 @@ func (m *Model) shared(d Dist, x Expr) Expr {
 	key := sharing{law: d.law, where: m.within.value}
 	copy(key.params[:], d.params)
 	first, known := m.firsts[key]
-	if rec := m.st.rec; rec != nil && slices.ContainsFunc(d.params, func(p Expr) bool { return p.m != nil && rec.isHole(p.id) }) {
+	if rec := m.rec; rec != nil && slices.ContainsFunc(d.params, func(p Expr) bool { return p.m != nil && rec.isHole(p.id) }) {
 		rec.spoil()
 	}
 	if !known {
-		if rec := m.st.rec; rec != nil {
+		if rec := m.rec; rec != nil {
 			rec.firsts = append(rec.firsts, firstOf{key, x})
 		}
 		m.firsts[key] = x

@@ -98,7 +98,7 @@ func (s *store) endRow(patterns *[]int32, left int) (ok bool) {
 func (s *store) commit(k int32, left int) {
 	p := s.patterns[k]
 	s.addRows(k, s.start, p.rows)
-	p.addRows(s.row, s.rowBounds, nil, 0, 1, left)
+	p.addRows(s.row, s.rowBounds, alone{}, 0, 1, left)
 	for j := range p.like {
 		if n := &s.row[j]; p.like[j].root && !n.isLeaf() {
 			s.enter(s.slot(n, s.hashes[j]), s.hashes[j], s.start+nodeID(j))
@@ -199,9 +199,27 @@ func (r *link) admits(id, start nodeID) bool {
 	return !r.local
 }
 
-// addRows adds n rows like row, with errors like errs, to the columns. What differs in them is that of c, from row first of its block on; nothing if c
-// is nil. At most left more will come.
-func (p *pattern) addRows(row []node, errs []bounds, c *script, first, n, left int) {
+// variation is what differs in rows of a block that are like one: nil slices where all n rows from row first on are the same. A slice is good until the
+// next call.
+type variation interface {
+	// operands are those with number k of node j, or of leaves their numbers.
+	operands(j, k, first, n int) []nodeID
+	// numbers are the constants of node j for k = 0, or its coefficients with number k − 1, with their errors.
+	numbers(j, k, first, n int) (v, err []float64)
+	// inHole is what is in the place of node id outside the row.
+	inHole(id nodeID, first, n int) []nodeID
+}
+
+// alone is the variation of one row.
+type alone struct{}
+
+func (alone) operands(_, _, _, _ int) []nodeID          { return nil }
+func (alone) numbers(_, _, _, _ int) (v, err []float64) { return nil, nil }
+func (alone) inHole(nodeID, int, int) []nodeID          { return nil }
+
+// addRows adds n rows like row, with errors like errs, to the columns. What differs in them is that of c, from row first of its block on. At most left
+// more will come.
+func (p *pattern) addRows(row []node, errs []bounds, c variation, first, n, left int) {
 	for j := range row {
 		x, l, b := &row[j], &p.like[j], &errs[j]
 		for k, o := range [...]nodeID{x.a, x.b, x.c} {

@@ -16,7 +16,7 @@ import (
 //	          └─▶ hashes of roots                        goroutines share
 //	is there such a node? a plane? ─▶ table, terms       row by row
 type script struct {
-	recording
+	rowRecording
 	block
 
 	row     []node // as recorded, from start on; of a root with the numbers that it had last
@@ -68,8 +68,8 @@ const (
 // about it.
 func newScript(m *Model, before contents) (c *script, ok bool) {
 	s := m.st
-	c = &script{recording: *s.rec, start: s.start, most: 1}
-	if c.spoilt || m.err != nil || len(s.row) > mostNodes || len(m.obs)-before.obs != len(c.recording.data) {
+	c = &script{rowRecording: *m.rec, start: s.start, most: 1}
+	if c.spoilt || m.err != nil || len(s.row) > mostNodes || len(m.obs)-before.obs != len(c.rowRecording.data) {
 		return nil, false
 	}
 	c.observed, c.terms = append(c.observed, m.obs[before.obs:]...), append(c.terms, m.terms[before.terms:]...)
@@ -180,11 +180,14 @@ func (c *script) compute(m *Model, p *Plate) {
 
 // computeRows computes rows first … end−1 of the block.
 func (c *script) computeRows(m *Model, p *Plate, first, end int) {
+	inputs := c.inputs
 	for i := range c.operations {
 		o, v, err := &c.operations[i], c.v[i], c.err[i]
-		if o.of != nil {
+		if o.make == nil {
+			x := inputs[0]
+			inputs = inputs[1:]
 			for r := first; r < end; r++ {
-				v[r] = o.data[o.of.atRow(p, c.lo+r)]
+				v[r] = x.data[x.of.atRow(p, c.lo+r)]
 			}
 			continue
 		}
@@ -203,7 +206,7 @@ func (c *script) computeRows(m *Model, p *Plate, first, end int) {
 			c.is[r] = c.is[r] && q.ask(c.value(q.of, r).v) == q.answer
 		}
 	}
-	for i, from := range c.recording.data {
+	for i, from := range c.rowRecording.data {
 		for r := first; r < end; r++ {
 			c.is[r] = c.is[r] && c.observed[i].as.check(c.v[from.at][r]) == nil
 		}
@@ -272,9 +275,8 @@ func (c *script) maker(n node, from []int32) func(r int) *node {
 	}
 }
 
-// inHole is what is in the hole of node id in n rows, from row first on; nil if there is none.
 func (c *script) inHole(id nodeID, first, n int) []nodeID {
-	if c == nil || !c.isHole(id) {
+	if !c.isHole(id) {
 		return nil
 	}
 	return c.ids[c.holeOf[id]][first : first+n]
@@ -364,7 +366,7 @@ func (c *script) writeRow(m *Model, p *Plate, r int, roots []func(r int) *node) 
 	}
 	for q := range c.observed {
 		o := &c.observed[q]
-		m.obs = append(m.obs, observation{observed: c.observedIn(q, guards, r, start), shift: start - o.local, value: c.v[c.recording.data[q].at][r]})
+		m.obs = append(m.obs, observation{observed: c.observedIn(q, guards, r, start), shift: start - o.local, value: c.v[c.rowRecording.data[q].at][r]})
 	}
 	c.addContents(m, r, guards, start, names)
 	return true
@@ -508,12 +510,7 @@ func (c *script) addPlanes(m *Model, row int) bool {
 	return true
 }
 
-// operands are those with number k of node j in n rows, from row first of the block on, or of leaves their numbers; nil if c is nil, or if they
-// are the same in all rows. They are good until the next call.
 func (c *script) operands(j, k, first, n int) []nodeID {
-	if c == nil {
-		return nil
-	}
 	x := &c.row[j]
 	switch {
 	case k == 0 && x.isLeaf():
@@ -529,10 +526,8 @@ func (c *script) operands(j, k, first, n int) []nodeID {
 	return nil
 }
 
-// numbers are the constants of node j in n rows, for k = 0, or its coefficients with number k − 1, with their errors; nil if c is nil, or if they are the
-// same in all rows.
 func (c *script) numbers(j, k, first, n int) (v, err []float64) {
-	if c == nil || c.from[j][k] < 0 {
+	if c.from[j][k] < 0 {
 		return nil, nil
 	}
 	at := c.from[j][k]

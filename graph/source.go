@@ -19,18 +19,30 @@ type recording struct {
 	known      map[operationKey]*source
 	nodes      map[int]sources // by place in the row
 	node       *sources        // of the node that is being made
-	data       []*source       // of what is observed
-	names      []string        // of latents, without the row
-	collected  []collected
-	firstData  int             // its number among the observations
-	firsts     []firstOf       // that the model got
-	guards     []recordedGuard // and its comparisons, each with a plane of its own
-	zeros      []recordedZero
-	indexings  []indexing
 	holes      []hole
 	holeOf     map[nodeID]int // number of the first with a node
-	captured   []nodeID       // what the body uses of the model outside
 	spoilt     bool
+}
+
+// A rowRecording is a recording, and what the row adds to the model.
+type rowRecording struct {
+	*recording
+	inputs    []input   // in the order of their operations
+	data      []*source // of what is observed
+	names     []string  // of latents, without the row
+	collected []collected
+	firstData int             // its number among the observations
+	firsts    []firstOf       // that the model got
+	guards    []recordedGuard // and its comparisons, each with a plane of its own
+	zeros     []recordedZero
+	indexings []indexing
+	captured  []nodeID // what the body uses of the model outside
+}
+
+// An input is a number by row of a plate.
+type input struct {
+	of   *Plate
+	data []float64
 }
 
 // A source is a result of an operation of a recording.
@@ -45,12 +57,10 @@ type sources struct {
 	coef []*source // nil without any
 }
 
-// An operation makes a number from two, or takes it from the data of a plate.
+// An operation makes a number from two. One without a function is an input.
 type operation struct {
 	make func(x, y rounded) rounded
 	x, y argument
-	of   *Plate
-	data []float64
 }
 
 // An operationKey tells operations apart.
@@ -70,8 +80,8 @@ const (
 	negatedOperation
 )
 
-func newRecording(firstData int) *recording {
-	return &recording{known: map[operationKey]*source{}, nodes: map[int]sources{}, holeOf: map[nodeID]int{}, firstData: firstData}
+func newRecording() *recording {
+	return &recording{known: map[operationKey]*source{}, nodes: map[int]sources{}, holeOf: map[nodeID]int{}}
 }
 
 // collected is what Collect appends.
@@ -94,7 +104,7 @@ type recordedGuard struct {
 	constant argument
 }
 
-func (r *recording) addGuard(g *recordedGuard, info GuardInfo, newPlane bool) {
+func (r *rowRecording) addGuard(g *recordedGuard, info GuardInfo, newPlane bool) {
 	if g == nil || !newPlane {
 		r.spoilt = true
 		return
@@ -109,7 +119,7 @@ type recordedZero struct {
 	id    nodeID
 }
 
-func (r *recording) addZero(plane int, id nodeID) {
+func (r *rowRecording) addZero(plane int, id nodeID) {
 	guard := slices.IndexFunc(r.guards, func(g recordedGuard) bool { return g.info.Side.Plane == plane })
 	r.spoilt = r.spoilt || guard < 0
 	r.zeros = append(r.zeros, recordedZero{guard, id})
@@ -130,11 +140,12 @@ func newArgument(x rounded) argument {
 }
 
 // input is the source of a number of the data in the row of p; nil if r is.
-func (r *recording) input(p *Plate, data []float64) *source {
+func (r *rowRecording) input(p *Plate, data []float64) *source {
 	if r == nil {
 		return nil
 	}
-	return r.add(operation{x: argument{at: -1}, y: argument{at: -1}, of: p, data: data})
+	r.inputs = append(r.inputs, input{p, data})
+	return r.add(operation{x: argument{at: -1}, y: argument{at: -1}})
 }
 
 func (r *recording) add(o operation) *source {
@@ -240,7 +251,7 @@ func number(f func(a, b float64) float64, x, y Expr) Expr {
 // observedValue is observation i, with its source.
 func (m *Model) observedValue(i int) rounded {
 	x := rounded{v: m.obs[i].value}
-	if rec := m.st.rec; rec != nil && !rec.spoilt && i >= rec.firstData {
+	if rec := m.rec; rec != nil && !rec.spoilt && i >= rec.firstData {
 		x.from = rec.data[i-rec.firstData]
 	}
 	return x

@@ -112,13 +112,14 @@ func (t *tape) runRow(steps []step, p *Plate) {
 	p.made++
 	before := t.m.contents()
 	if record {
-		s.rec = newRecording(before.obs)
+		s.rec = newRecording()
+		t.m.rec = &rowRecording{recording: s.rec, firstData: before.obs}
 	}
 	t.run(steps)
 	var c *script
 	if record {
 		c, record = newScript(t.m, before)
-		s.rec = nil
+		s.rec, t.m.rec = nil, nil
 	}
 	if s.endRow(&p.patterns, p.n-p.row-1) && record {
 		c.pattern = p.patterns[0]
@@ -261,7 +262,7 @@ func (t *tape) guardOf(g Guard) Guard {
 
 // captures is called where a row uses x, which is the same in all.
 func (t *tape) captures(x Expr) {
-	if rec := t.m.st.rec; rec != nil && x.m != nil {
+	if rec := t.m.rec; rec != nil && x.m != nil {
 		rec.captured = append(rec.captured, x.id)
 	}
 }
