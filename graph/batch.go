@@ -275,13 +275,13 @@ func (b *batch) sum(v view) output {
 		}
 	}
 	c, terms := v.sum(b.some[:])
-	if !b.isLong(&v, terms) {
+	if !isLong(&b.lookup, &v, terms) {
 		return output{c, terms}
 	}
 	var some [8]term
-	affine, rest := b.parted(terms, some[:0], b.inSum[:0])
+	affine, rest := parted(&b.lookup, terms, some[:0], b.inSum[:0])
 	if !b.isFolded(v.id) {
-		b.addFold(v.id, b.st.newFold(c, affine).beside(rest))
+		b.addFold(v.id, newFold(b.st, c, affine).beside(rest))
 	}
 	f := b.fold(v.id)
 	b.inSum = insert(rest, term{f.atom, f.coef})

@@ -6,9 +6,9 @@ import (
 	"github.com/facetvi/facet/regions"
 )
 
-// An evaluator computes expressions of a model, one at a time and each once: at
+// A nodeEvaluator computes nodes, one at a time and each once: at
 // one z in z's own region, or formulas in a region. It holds no lock.
-type evaluator struct {
+type nodeEvaluator struct {
 	st     *store
 	nodes  *nodes
 	z      []float64
@@ -18,15 +18,20 @@ type evaluator struct {
 	memo   []float64
 	seen   []uint32 // memo[id] holds where seen[id] is run
 	run    uint32
-	p      []float64
+	room   []float64 // for the parameters of a law
+}
+
+// An evaluator computes expressions of a model.
+type evaluator struct {
+	*nodeEvaluator
 }
 
 // evaluator returns an evaluator of nodes, the first ones of s. Release it after
 // use.
-func (s *store) evaluator(nodes *nodes) *evaluator {
-	e, ok := s.evaluators.Get().(*evaluator)
+func (s *store) evaluator(nodes *nodes) *nodeEvaluator {
+	e, ok := s.evaluators.Get().(*nodeEvaluator)
 	if !ok || len(e.memo) < nodes.len() {
-		e = &evaluator{st: s, memo: make([]float64, nodes.len()), seen: make([]uint32, nodes.len())}
+		e = &nodeEvaluator{st: s, memo: make([]float64, nodes.len()), seen: make([]uint32, nodes.len())}
 	}
 	if e.run++; e.run == 0 { // the count has come round
 		clear(e.seen)
@@ -39,20 +44,20 @@ func (s *store) evaluator(nodes *nodes) *evaluator {
 // evaluate returns an evaluator at z, which the caller may fill in as it goes,
 // as long as no expression is asked for before its latents are there. Release
 // it after use. It panics unless len(z) is Dim().
-func (d *Density) evaluate(z []float64) *evaluator {
+func (d *Density) evaluate(z []float64) evaluator {
 	d.checkLen(z)
 	e := d.st.evaluator(&d.nodes)
 	e.z, e.data, e.arr = z, d.data, d.arr
-	return e
+	return evaluator{e}
 }
 
-func (e *evaluator) release() {
+func (e *nodeEvaluator) release() {
 	e.nodes, e.z, e.data, e.arr, e.region = nil, nil, nil, nil, regions.Signs{}
 	e.st.evaluators.Put(e)
 }
 
 // expr is the value of x, an expression of the model or a number.
-func (e *evaluator) expr(x Expr) float64 {
+func (e evaluator) expr(x Expr) float64 {
 	if x.m == nil {
 		return x.v
 	}
@@ -60,18 +65,19 @@ func (e *evaluator) expr(x Expr) float64 {
 }
 
 // params are the parameters of d. The slice is used again at the next call.
-func (e *evaluator) params(d Dist) []float64 {
-	e.p = e.p[:0]
+func (e evaluator) params(d Dist) []float64 {
+	p := e.room[:0]
 	for _, x := range d.params {
-		e.p = append(e.p, e.expr(x))
+		p = append(p, e.expr(x))
 	}
-	return e.p
+	e.room = p
+	return p
 }
 
 // holds reports whether g does.
-func (e *evaluator) holds(g Guard) bool { return e.expr(g.value) != 0 }
+func (e evaluator) holds(g Guard) bool { return e.expr(g.value) != 0 }
 
-func (e *evaluator) value(id nodeID) float64 {
+func (e *nodeEvaluator) value(id nodeID) float64 {
 	if e.seen[id] == e.run {
 		return e.memo[id]
 	}
@@ -81,10 +87,10 @@ func (e *evaluator) value(id nodeID) float64 {
 	return v
 }
 
-func (e *evaluator) latent(i int) float64 { return e.z[i] }
-func (e *evaluator) datum(i int) float64  { return e.data[i] }
+func (e *nodeEvaluator) latent(i int) float64 { return e.z[i] }
+func (e *nodeEvaluator) datum(i int) float64  { return e.data[i] }
 
-func (e *evaluator) positive(plane int) bool {
+func (e *nodeEvaluator) positive(plane int) bool {
 	if e.arr == nil {
 		return e.region.Positive(plane)
 	}

@@ -33,7 +33,7 @@ func (f fold) beside(rest []term) fold {
 }
 
 // parted appends the affine terms to affine and the others to rest.
-func (l *lookup) parted(terms, affine, rest []term) (_, _ []term) {
+func parted(l *lookup, terms, affine, rest []term) (_, _ []term) {
 	for _, t := range terms {
 		if l.isAffine(t.atom) {
 			affine = append(affine, t)
@@ -53,7 +53,7 @@ func insert(terms []term, t term) []term {
 // findFold finds an atom which is there already for v and the affine terms: their sum with
 // v, or else without it, as they are or negated. A mean that is compared with data is often
 // such a one. It may turn the signs of the terms and turn them back.
-func (s *store) findFold(v float64, affine []term) (f fold, ok bool) {
+func findFold(s *store, v float64, affine []term) (f fold, ok bool) {
 	for _, c := range []float64{v, 0} {
 		left := v
 		if c == v { // which may be infinite
@@ -64,9 +64,9 @@ func (s *store) findFold(v float64, affine []term) (f fold, ok bool) {
 		if ok {
 			return fold{atom: atom, coef: 1, left: left}, true
 		}
-		n.negate()
+		negate(&n)
 		atom, ok = s.find(n)
-		n.negate()
+		negate(&n)
 		if ok {
 			return fold{atom: atom, coef: -1, left: left}, true
 		}
@@ -78,7 +78,7 @@ func (s *store) findFold(v float64, affine []term) (f fold, ok bool) {
 }
 
 // negate turns the signs of a sum.
-func (n *node) negate() {
+func negate(n *node) {
 	n.v = -n.v
 	for i := range n.terms {
 		n.terms[i].coef *= -1
@@ -86,12 +86,12 @@ func (n *node) negate() {
 }
 
 // newFold makes the sum of the affine terms.
-func (s *store) newFold(v float64, affine []term) fold {
+func newFold(s *store, v float64, affine []term) fold {
 	return fold{atom: s.affineSum(0, slices.Clone(affine)), coef: 1, left: v}
 }
 
 // isLong reports whether the terms of v, a sum, are folded: see batch.sum.
-func (l *lookup) isLong(v *view, terms []term) bool {
+func isLong(l *lookup, v *view, terms []term) bool {
 	return len(terms) > maxLinearLatents && !v.affine && l.affineCount(terms) > maxLinearLatents
 }
 
@@ -117,11 +117,11 @@ func (b *batch) findFolds() {
 					continue
 				}
 				c, terms := v.sum(some[:])
-				if !l.isLong(&v, terms) {
+				if !isLong(&l, &v, terms) {
 					continue
 				}
 				any.Do(func() { b.folded = make([]int32, n) })
-				of, others := l.parted(terms, affine[:0], rest[:0])
+				of, others := parted(&l, terms, affine[:0], rest[:0])
 				if f.add(longSum{id, c, len(of), fold{}.beside(others)}, of); len(f.sums) == foldBlock {
 					f.find()
 				}
@@ -163,9 +163,9 @@ func (f *folder) add(s longSum, affine []term) {
 	f.sums, f.terms = append(f.sums, s), append(f.terms, affine...)
 	n := node{kind: kSum, v: s.v, terms: f.terms[len(f.terms)-len(affine):]}
 	f.hashes = append(f.hashes, n.hash())
-	n.negate()
+	negate(&n)
 	f.hashes = append(f.hashes, n.hash())
-	n.negate()
+	negate(&n)
 }
 
 // find finds the folds of the sums that were added.
@@ -173,7 +173,7 @@ func (f *folder) find() {
 	f.free += f.b.st.freeOf(f.hashes) // which the processor fetches
 	terms := f.terms
 	for _, s := range f.sums {
-		if x, ok := f.b.st.findFold(s.v, terms[:s.affine]); ok {
+		if x, ok := findFold(f.b.st, s.v, terms[:s.affine]); ok {
 			x.rest, x.restCoef = s.fold.rest, s.fold.restCoef
 			f.b.folded[s.id] = 1 + int32(addFold(&f.folds, x, f.part, f.parts))
 		}

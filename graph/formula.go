@@ -179,7 +179,7 @@ func (g Guard) Holds(s regions.Signs) bool {
 // otherwise panics unless len(dst) is len(guards).
 func Holding(dst []bool, guards []Guard, s regions.Signs) []bool {
 	dst = sized(dst, len(guards), "guards")
-	var e *evaluator
+	var e *nodeEvaluator
 	for i, g := range guards {
 		g.checkRow()
 		if m := g.value.m; m != nil && (e == nil || e.st != m.st) {

@@ -56,7 +56,7 @@ func (m *Model) addUpToOne(row []Expr) bool {
 	const points = 4
 	between := !slices.ContainsFunc(row, func(x Expr) bool { _, known := x.IsConst(); return !known })
 	for point := range points {
-		e := m.st.evaluator(&m.st.nodes)
+		e := evaluator{m.st.evaluator(&m.st.nodes)}
 		defer e.release()
 		e.arr, e.z, e.data = m.arr, make([]float64, len(m.latents)), make([]float64, len(m.obs))
 		for i := range e.z {

@@ -276,7 +276,7 @@ func (c *Hidden) Deterministic(name string, state int) {
 }
 
 // values are those that the forward sum is of, without the emissions of missing steps; missing is by observation, or nil.
-func (c *Hidden) values(ev *evaluator, missing []bool) []float64 {
+func (c *Hidden) values(ev evaluator, missing []bool) []float64 {
 	x, emissions := make([]float64, len(c.x)), len(c.x)-c.states*c.steps
 	for i := range x {
 		if i < emissions || missing == nil || !missing[c.first+(i-emissions)/c.states] {
@@ -287,7 +287,7 @@ func (c *Hidden) values(ev *evaluator, missing []bool) []float64 {
 }
 
 // smoothed are the probabilities of the states at each step.
-func (c *Hidden) smoothed(ev *evaluator, missing []bool) [][]float64 {
+func (c *Hidden) smoothed(ev evaluator, missing []bool) [][]float64 {
 	x := c.values(ev, missing)
 	out := make([][]float64, c.steps)
 	for t, tuples := range smoothed(c.states, c.steps, x) {
@@ -334,7 +334,7 @@ func (c *Hidden) filter(x []float64) (tuples [][]float64, logs []float64) {
 }
 
 // path draws the tuples of all steps given what was observed: forward filtering, backward sampling.
-func (c *Hidden) path(ev *evaluator, missing []bool, rng *rand.Rand) []int {
+func (c *Hidden) path(ev evaluator, missing []bool, rng *rand.Rand) []int {
 	x := c.values(ev, missing)
 	tuples, _ := c.filter(x)
 	path := make([]int, c.steps)
@@ -352,7 +352,7 @@ func (c *Hidden) path(ev *evaluator, missing []bool, rng *rand.Rand) []int {
 }
 
 // next draws the tuple of a step, given that of the step before.
-func (c *Hidden) next(ev *evaluator, step, tuple int, rng *rand.Rand) int {
+func (c *Hidden) next(ev evaluator, step, tuple int, rng *rand.Rand) int {
 	row := c.x[c.into(step, tuple):][:c.states]
 	p := make([]float64, c.states)
 	for k := range p {

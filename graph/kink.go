@@ -105,10 +105,8 @@ type kink struct {
 
 func (s *store) knowEqual(plane int, a, b nodeID) { s.kinks[kink{plane, min(a, b), max(a, b)}] = true }
 
-const (
-	mostZeros  = 16 // that are known on one plane
-	mostPlanes = 8  // of a formula of which that is known
-)
+// mostZeros are known on one plane.
+const mostZeros = 16
 
 // hasNoEdge reports whether the guard id > 0 changes at zeros of id alone.
 func (m *Model) hasNoEdge(id nodeID) bool {
@@ -163,6 +161,9 @@ func (z *vanishing) add(l int, id nodeID) {
 	}
 	(*z)[l] = append(slices.Clip((*z)[l]), id)
 }
+
+// mostPlanes has a formula of which it is known what vanishes there.
+const mostPlanes = 8
 
 // planesOf are the planes of a formula, if they are few.
 func (s *store) planesOf(formula nodeID) (planes []int, few bool) {

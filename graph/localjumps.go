@@ -97,11 +97,15 @@ func (x *LocalJump) value(id nodeID) float64 {
 	if x.seen[id] == x.run {
 		return x.memo[id]
 	}
-	v := x.nodes[id].compute(x)
+	v := x.nodes[id].compute((*localInputs)(x))
 	x.memo[id], x.seen[id] = v, x.run
 	return v
 }
 
-func (x *LocalJump) latent(i int) float64    { return x.at.Latent(i) }
-func (x *LocalJump) datum(i int) float64     { return x.data[i] }
-func (x *LocalJump) positive(plane int) bool { return x.at.Positive(plane) }
+// localInputs are what a LocalJump computes nodes from.
+type localInputs LocalJump
+
+func (x *localInputs) latent(i int) float64    { return x.at.Latent(i) }
+func (x *localInputs) datum(i int) float64     { return x.data[i] }
+func (x *localInputs) positive(plane int) bool { return x.at.Positive(plane) }
+func (x *localInputs) value(id nodeID) float64 { return (*LocalJump)(x).value(id) }

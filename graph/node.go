@@ -75,7 +75,7 @@ type store struct {
 	errs   []*bounds          // by place in the list of nodes; nil, or too short, where a sum is exact
 	raised map[nodeID]*bounds // of nodes in rows, where they are larger than there
 
-	evaluators sync.Pool // of *evaluator
+	evaluators sync.Pool // of *nodeEvaluator
 }
 
 func newStore() *store {

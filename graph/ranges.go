@@ -25,8 +25,8 @@ func (x extent) times(c, v float64) extent {
 	return extent{c*x.lo + v, c*x.hi + v}
 }
 
-// leaves reports whether x has values that r does not admit.
-func (x extent) leaves(r rule) bool {
+// leftBy reports whether x has values that r does not admit.
+func (r rule) leftBy(x extent) bool {
 	lo, hi := r.span()
 	return x.known() && (x.lo < lo || x.hi > hi)
 }
@@ -80,7 +80,7 @@ func (m *Model) narrow(b *box, id nodeID, holds bool) *box {
 // violating is an expression among those that id selects from which can leave the
 // span of r where it is selected and where holds.
 func (m *Model) violating(id nodeID, r rule, where Guard) (leaf nodeID, found bool) {
-	if r == anyReal || !m.hull(id).leaves(r) {
+	if r == anyReal || !r.leftBy(m.hull(id)) {
 		return 0, false
 	}
 	seen := map[nodeID]bool{}
@@ -89,10 +89,10 @@ func (m *Model) violating(id nodeID, r rule, where Guard) (leaf nodeID, found bo
 		sel, coef, constant, ok := m.st.selected(id)
 		if !ok {
 			leaf = id
-			return m.rangeOf(id, b).times(c, v).leaves(r)
+			return r.leftBy(m.rangeOf(id, b).times(c, v))
 		}
 		c, v = c*coef, c*constant+v
-		if seen[sel] || !m.hull(sel).times(c, v).leaves(r) {
+		if seen[sel] || !r.leftBy(m.hull(sel).times(c, v)) {
 			return false
 		}
 		seen[sel] = true
