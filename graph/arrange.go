@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"github.com/facetvi/facet/graph/internal/ir"
 )
 
 // arrange orders the rows of each form so that gathers are runs of neighbouring
@@ -18,7 +20,7 @@ func (b *batch) arrange() {
 			b.setRows(i, b.passes(f))
 		}
 	}
-	lists := make([][][]nodeID, len(b.forms))
+	lists := make([][][]ir.ID, len(b.forms))
 	for i, f := range slices.Backward(b.forms) {
 		if !f.key.kind.isOrdered() {
 			b.setRows(i, b.chain(f.rows, lists[i]))
@@ -50,7 +52,7 @@ func (k formKind) isSparse() bool { return k == fSparse || k == fForward }
 // processors.
 func (b *batch) setColumns(f *form) {
 	n := len(f.rows)
-	f.columns = columns[nodeID](len(f.args), n)
+	f.columns = columns[ir.ID](len(f.args), n)
 	if f.key.kind == fSum {
 		f.coefs = columns[float64](1+len(f.args), n)
 	}
@@ -70,12 +72,12 @@ func (b *batch) setColumns(f *form) {
 
 // setRow is setColumns of row r.
 func (b *batch) setRow(f *form, r int) {
-	v := b.view(f.rows[r])
+	v := b.View(f.rows[r])
 	if f.key.kind == fSum {
 		slots := b.slots(v)
-		f.coefs[0][r] = slots.c
-		for j, t := range slots.terms {
-			f.columns[j][r], f.coefs[j+1][r] = t.atom, t.coef
+		f.coefs[0][r] = slots.C
+		for j, t := range slots.Terms {
+			f.columns[j][r], f.coefs[j+1][r] = t.Atom, t.Coef
 		}
 		return
 	}
@@ -85,7 +87,7 @@ func (b *batch) setRow(f *form, r int) {
 	}
 }
 
-func (b *batch) setRows(form int, rows []nodeID) {
+func (b *batch) setRows(form int, rows []ir.ID) {
 	b.forms[form].rows = rows
 	for r, id := range rows {
 		b.at[id] = ref{int32(form), int32(r)}
@@ -95,9 +97,9 @@ func (b *batch) setRows(form int, rows []nodeID) {
 // passes orders the rows of a form by their first operand, in passes: each
 // operand comes once in the first pass, again in the second, and so on. Its
 // gather is then a few runs.
-func (b *batch) passes(f *form) []nodeID {
+func (b *batch) passes(f *form) []ir.ID {
 	last := int32(-1)
-	if !slices.ContainsFunc(f.rows, func(id nodeID) bool {
+	if !slices.ContainsFunc(f.rows, func(id ir.ID) bool {
 		before := last
 		last = b.at[b.operand0(f, id)].row
 		return last <= before
@@ -105,7 +107,7 @@ func (b *batch) passes(f *form) []nodeID {
 		return f.rows // one pass, in order
 	}
 	type place struct {
-		id              nodeID
+		id              ir.ID
 		pass, row, from int32
 	}
 	places := make([]place, len(f.rows))
@@ -118,7 +120,7 @@ func (b *batch) passes(f *form) []nodeID {
 	slices.SortFunc(places, func(x, y place) int {
 		return cmp.Or(cmp.Compare(x.pass, y.pass), cmp.Compare(x.row, y.row), cmp.Compare(x.from, y.from))
 	})
-	rows := make([]nodeID, len(places))
+	rows := make([]ir.ID, len(places))
 	for r, p := range places {
 		rows[r] = p.id
 	}
@@ -126,35 +128,35 @@ func (b *batch) passes(f *form) []nodeID {
 }
 
 // operand0 is the first operand of a row of form f.
-func (b *batch) operand0(f *form, id nodeID) nodeID {
+func (b *batch) operand0(f *form, id ir.ID) ir.ID {
 	switch f.key.kind {
 	case fSum:
-		terms := b.sum(b.view(id)).terms
-		first := terms[0].atom
+		terms := b.sum(b.View(id)).Terms
+		first := terms[0].Atom
 		for _, t := range terms[1:] {
-			if b.at[t.atom].form < b.at[first].form {
-				first = t.atom
+			if b.at[t.Atom].form < b.at[first].form {
+				first = t.Atom
 			}
 		}
 		return first
 	case fTable:
 		return b.tableSigns(id)[0]
 	}
-	v := b.view(id)
-	if v.like != nil {
-		return v.like.a.at(v.row.at, v.row.first)
+	v := b.View(id)
+	if v.Like != nil {
+		return v.Like.A.At(v.Row.At, v.Row.First)
 	}
-	return v.a
+	return v.A
 }
 
 // chain orders the rows of a form so that the lists are runs, as far as they do not
 // contradict each other. It joins neighbours in a list to paths, in the longest
 // lists first, and puts path after path.
-func (b *batch) chain(rows []nodeID, lists [][]nodeID) []nodeID {
+func (b *batch) chain(rows []ir.ID, lists [][]ir.ID) []ir.ID {
 	if len(lists) == 0 {
 		return rows
 	}
-	slices.SortStableFunc(lists, func(x, y []nodeID) int { return cmp.Compare(len(y), len(x)) })
+	slices.SortStableFunc(lists, func(x, y []ir.ID) int { return cmp.Compare(len(y), len(x)) })
 	if slices.Equal(lists[0], rows) {
 		return rows
 	}
@@ -164,7 +166,7 @@ func (b *batch) chain(rows []nodeID, lists [][]nodeID) []nodeID {
 			p.join(b.at[l[i-1]].row, b.at[l[i]].row)
 		}
 	}
-	out := make([]nodeID, 0, len(rows))
+	out := make([]ir.ID, 0, len(rows))
 	for r := range rows {
 		if p.prev[r] >= 0 {
 			continue

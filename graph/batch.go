@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/facetvi/facet/graph/internal/ir"
 	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
@@ -23,9 +24,9 @@ type form struct {
 	key       formKey
 	args      []int       // forms of the operands (of the terms, for a sum)
 	size      int32       // the number of rows
-	rows      []nodeID    // the expressions, once all are there
+	rows      []ir.ID     // the expressions, once all are there
 	onLatents bool        // depends on the latents
-	columns   [][]nodeID  // by operand and row, once the rows are in order; nil for what has any number of operands
+	columns   [][]ir.ID   // by operand and row, once the rows are in order; nil for what has any number of operands
 	coefs     [][]float64 // of sums: the constants, and the coefficients by operand
 }
 
@@ -57,7 +58,7 @@ const (
 )
 
 // formOf are the forms of operations, but for sums of many terms and selects of constants.
-var formOf = [...]formKind{kSum: fSum, kUnary: fFunction, kBinary: fFunction, kTernary: fFunction, kSelect: fSelect, kForward: fForward}
+var formOf = [...]formKind{ir.Sum: fSum, ir.Unary: fFunction, ir.Binary: fFunction, ir.Ternary: fFunction, ir.Select: fSelect, ir.Forward: fForward}
 
 const (
 	maxTables        = 16
@@ -70,58 +71,52 @@ type ref struct{ form, row int32 }
 
 var nowhere = ref{-1, -1}
 
-// An output is one row of a program's result: C + Σ weight·expression.
-type output struct {
-	c     float64
-	terms []term
-}
-
 // batch is a set of expressions grouped into forms.
 type batch struct {
-	st     *store
+	st     *ir.Store
 	forms  []*form
 	byKey  map[formKey]int
 	at     []ref  // by node
 	inAff  []bool // by node, perhaps short: affine sums that other affine sums use
-	sign   map[nodeID][]nodeID
+	sign   map[ir.ID][]ir.ID
 	folded []int32  // by node, perhaps short: 1 + the number of its fold, where sum differs from it
 	folds  [][]fold // in blocks of foldBlock, perhaps short
 
 	fewTables bool
 
-	lookup
-	some    [8]term // room for sum
-	inSum   []term
-	inSlots []term // and for slots
+	ir.Lookup
+	some    [8]ir.Term // room for sum
+	inSum   []ir.Term
+	inSlots []ir.Term // and for slots
 
 	last    int   // the form of what add added before
 	follows []int // the form that came after each form: a guess, for rows that are alike
 
 	// Room for add.
-	args     []nodeID
+	args     []ir.ID
 	argForms []int
 	key      []byte
 }
 
 // newBatch groups everything that the outputs need. Leaf forms come first;
 // operands come before the forms that use them.
-func newBatch(st *store, outs []output, sz sizes) *batch {
+func newBatch(st *ir.Store, outs []ir.Output, sz sizes) *batch {
 	b := &batch{
-		st: st, byKey: map[formKey]int{}, at: slices.Repeat([]ref{nowhere}, st.len()),
-		inAff: make([]bool, st.len()), sign: map[nodeID][]nodeID{}, lookup: lookup{x: &st.nodes},
+		st: st, byKey: map[formKey]int{}, at: slices.Repeat([]ref{nowhere}, st.Len()),
+		inAff: make([]bool, st.Len()), sign: map[ir.ID][]ir.ID{}, Lookup: ir.Lookup{Nodes: &st.Nodes},
 	}
 	for kind := fLatent; kind <= fFormula; kind++ {
 		b.form(formKey{kind: kind}, nil)
 	}
-	for i, k := range []kind{kLatent, kSign, kData, kPoint, kPointSign} {
+	for i, k := range []ir.Kind{ir.Latent, ir.Sign, ir.Data, ir.Point, ir.PointSign} {
 		for j := range []int{sz.latents, sz.signs, sz.data, sz.points, sz.pointSigns}[i] {
-			b.place(i, st.leaf(k, j))
+			b.place(i, st.Leaf(k, j))
 		}
 	}
 	b.findFolds()
 	list := b.reachable(outs)
 	for _, id := range list { // affine sums need only leaves and each other
-		if b.isAffineRow(b.view(id)) {
+		if b.isAffineRow(b.View(id)) {
 			b.place(int(fAffine), id)
 			b.forms[fAffine].onLatents = true
 		}
@@ -140,20 +135,20 @@ func newBatch(st *store, outs []output, sz sizes) *batch {
 }
 
 // innerAnds are the conjunctions that are part of one other conjunction alone: they have no row of their own.
-func (b *batch) innerAnds(list []nodeID, outs []output) map[nodeID]bool {
-	uses, inner := map[nodeID]int{}, map[nodeID]bool{}
-	count := func(ids []nodeID, and bool) {
+func (b *batch) innerAnds(list []ir.ID, outs []ir.Output) map[ir.ID]bool {
+	uses, inner := map[ir.ID]int{}, map[ir.ID]bool{}
+	count := func(ids []ir.ID, and bool) {
 		for _, o := range ids {
-			if b.view(o).kind == kAnd {
+			if b.View(o).Kind == ir.And {
 				uses[o]++
 				inner[o] = and && uses[o] == 1
 			}
 		}
 	}
 	for _, id := range list {
-		v := b.view(id)
+		v := b.View(id)
 		b.args = b.operands(b.args[:0], v)
-		count(b.args, v.kind == kAnd)
+		count(b.args, v.Kind == ir.And)
 	}
 	for _, o := range outs {
 		count(appendAtoms(nil, o), false)
@@ -163,23 +158,23 @@ func (b *batch) innerAnds(list []nodeID, outs []output) map[nodeID]bool {
 
 // isAffineRow reports whether v is a row of the affine form rather than of a
 // form of its own: a sum that is long, or part of others.
-func (b *batch) isAffineRow(v view) bool {
-	if v.kind != kSum || !v.affine {
+func (b *batch) isAffineRow(v ir.View) bool {
+	if v.Kind != ir.Sum || !v.Affine {
 		return false
 	}
-	if b.isInAff(v.id) {
+	if b.isInAff(v.ID) {
 		return true
 	}
-	_, terms := v.sum(b.some[:])
+	_, terms := v.Sum(b.some[:])
 	return len(terms) > maxLinearLatents || b.hasSum(terms)
 }
 
 // reachable lists what the outputs need in ascending order.
-func (b *batch) reachable(outs []output) []nodeID {
-	seen := make([]bool, b.st.len())
-	var stack []nodeID
-	var visit func(id nodeID)
-	visit = func(id nodeID) {
+func (b *batch) reachable(outs []ir.Output) []ir.ID {
+	seen := make([]bool, b.st.Len())
+	var stack []ir.ID
+	var visit func(id ir.ID)
+	visit = func(id ir.ID) {
 		for int(id) >= len(seen) { // sums that terms has split off
 			seen = append(seen, false)
 		}
@@ -187,12 +182,12 @@ func (b *batch) reachable(outs []output) []nodeID {
 			return
 		}
 		seen[id] = true
-		first, v := len(stack), b.view(id)
+		first, v := len(stack), b.View(id)
 		stack = b.operands(stack, v)
 		last := len(stack)
-		if v.affine || v.kind == kSelect || b.isFolded(id) {
+		if v.Affine || v.Kind == ir.Select || b.isFolded(id) {
 			for _, o := range stack[first:last] {
-				if x := b.view(o); x.kind == kSum && x.affine {
+				if x := b.View(o); x.Kind == ir.Sum && x.Affine {
 					b.setInAff(o)
 				}
 			}
@@ -205,8 +200,8 @@ func (b *batch) reachable(outs []output) []nodeID {
 		stack = stack[:first]
 	}
 	for _, o := range outs {
-		for _, t := range o.terms {
-			visit(t.atom)
+		for _, t := range o.Terms {
+			visit(t.Atom)
 		}
 	}
 	count := 0
@@ -215,49 +210,49 @@ func (b *batch) reachable(outs []output) []nodeID {
 			count++
 		}
 	}
-	list := make([]nodeID, 0, count)
+	list := make([]ir.ID, 0, count)
 	for id, is := range seen {
 		if is {
-			list = append(list, nodeID(id))
+			list = append(list, ir.ID(id))
 		}
 	}
 	return list
 }
 
 // setInAff notes that other affine sums use id.
-func (b *batch) setInAff(id nodeID) {
+func (b *batch) setInAff(id ir.ID) {
 	for int(id) >= len(b.inAff) {
 		b.inAff = append(b.inAff, false)
 	}
 	b.inAff[id] = true
 }
 
-func (b *batch) isInAff(id nodeID) bool { return int(id) < len(b.inAff) && b.inAff[id] }
+func (b *batch) isInAff(id ir.ID) bool { return int(id) < len(b.inAff) && b.inAff[id] }
 
 // operands appends to list the operands of v as a row of its form.
-func (b *batch) operands(list []nodeID, v view) []nodeID {
+func (b *batch) operands(list []ir.ID, v ir.View) []ir.ID {
 	switch {
-	case v.kind == kSelect && v.steps:
-		if signs := b.tableSigns(v.id); signs != nil {
+	case v.Kind == ir.Select && v.Steps:
+		if signs := b.tableSigns(v.ID); signs != nil {
 			return append(list, signs...)
 		}
-	case v.kind == kSum && v.affine:
-	case v.kind == kSum:
+	case v.Kind == ir.Sum && v.Affine:
+	case v.Kind == ir.Sum:
 		return appendAtoms(list, b.sum(v))
-	case v.kind == kFlip:
-		both := b.flipSums(v.id)
+	case v.Kind == ir.Flip:
+		both := b.flipSums(v.ID)
 		return appendAtoms(list, both[:]...)
-	case v.kind == kForward:
-		return appendAtoms(list, b.forwardRows(v.id)...)
+	case v.Kind == ir.Forward:
+		return appendAtoms(list, b.forwardRows(v.ID)...)
 	}
-	return v.operands(list)
+	return v.Operands(list)
 }
 
 // appendAtoms appends to list what outs are sums of.
-func appendAtoms(list []nodeID, outs ...output) []nodeID {
+func appendAtoms(list []ir.ID, outs ...ir.Output) []ir.ID {
 	for _, o := range outs {
-		for _, t := range o.terms {
-			list = append(list, t.atom)
+		for _, t := range o.Terms {
+			list = append(list, t.Atom)
 		}
 	}
 	return list
@@ -266,49 +261,49 @@ func appendAtoms(list []nodeID, outs ...output) []nodeID {
 // sum is a sum as a row of its form. Where a sum of other things has many
 // latents, these are one affine row, so that sums that differ only in how many
 // latents they have are of one form. The terms are good until the next call.
-func (b *batch) sum(v view) output {
-	if b.isFolded(v.id) {
-		if f := b.fold(v.id); f.rest >= 0 {
+func (b *batch) sum(v ir.View) ir.Output {
+	if b.isFolded(v.ID) {
+		if f := b.fold(v.ID); f.rest >= 0 {
 			o := f.sum(b.inSum[:0])
-			b.inSum = o.terms
+			b.inSum = o.Terms
 			return o
 		}
 	}
-	c, terms := v.sum(b.some[:])
-	if !isLong(&b.lookup, &v, terms) {
-		return output{c, terms}
+	c, terms := v.Sum(b.some[:])
+	if !isLong(&b.Lookup, &v, terms) {
+		return ir.Output{C: c, Terms: terms}
 	}
-	var some [8]term
-	affine, rest := parted(&b.lookup, terms, some[:0], b.inSum[:0])
-	if !b.isFolded(v.id) {
-		b.addFold(v.id, newFold(b.st, c, affine).beside(rest))
+	var some [8]ir.Term
+	affine, rest := parted(&b.Lookup, terms, some[:0], b.inSum[:0])
+	if !b.isFolded(v.ID) {
+		b.addFold(v.ID, newFold(b.st, c, affine).beside(rest))
 	}
-	f := b.fold(v.id)
-	b.inSum = insert(rest, term{f.atom, f.coef})
-	return output{f.left, b.inSum}
+	f := b.fold(v.ID)
+	b.inSum = insert(rest, ir.Term{Atom: f.atom, Coef: f.coef})
+	return ir.Output{C: f.left, Terms: b.inSum}
 }
 
-func (b *batch) isFolded(id nodeID) bool { return int(id) < len(b.folded) && b.folded[id] > 0 }
+func (b *batch) isFolded(id ir.ID) bool { return int(id) < len(b.folded) && b.folded[id] > 0 }
 
-func (b *batch) add(id nodeID) {
-	n := b.view(id)
-	switch n.kind {
-	case kConst:
+func (b *batch) add(id ir.ID) {
+	n := b.View(id)
+	switch n.Kind {
+	case ir.Const:
 		b.place(int(fConst), id)
 		return
-	case kNot, kAnd:
+	case ir.Not, ir.And:
 		b.place(int(fFormula), id)
 		return
-	case kLatent, kSign, kData, kPoint, kPointSign, kFlip:
+	case ir.Latent, ir.Sign, ir.Data, ir.Point, ir.PointSign, ir.Flip:
 		return
-	case kSum:
+	case ir.Sum:
 		if b.isAffineRow(n) {
 			return
 		}
 	}
 	b.args = b.operands(b.args[:0], n)
 	args := b.args
-	key := formKey{kind: formOf[n.kind], fn: n.fn}
+	key := formKey{kind: formOf[n.Kind], fn: n.Fn}
 	switch {
 	case key.kind == fSum && len(args) > maxLinearTerms:
 		key.kind = fSparse
@@ -320,7 +315,7 @@ func (b *batch) add(id nodeID) {
 		forms = append(forms, int(b.at[a].form))
 	}
 	b.argForms = forms
-	if n.kind == kSum || n.kind == kForward {
+	if n.Kind == ir.Sum || n.Kind == ir.Forward {
 		slices.Sort(forms)
 	}
 	if key.kind.isSparse() {
@@ -345,7 +340,7 @@ func (b *batch) add(id nodeID) {
 }
 
 // writeKey writes to b.key what tells forms of a kind apart, by the forms of their arguments.
-func (b *batch) writeKey(id nodeID, kind formKind, forms []int) {
+func (b *batch) writeKey(id ir.ID, kind formKind, forms []int) {
 	b.key = b.key[:0]
 	for _, f := range forms {
 		b.key = append(strconv.AppendInt(b.key, int64(f), 10), ',')
@@ -354,31 +349,31 @@ func (b *batch) writeKey(id nodeID, kind formKind, forms []int) {
 		b.key = append(b.key, b.tableKey(id)...)
 	}
 	if kind == fForward {
-		b.key = append(b.key, fmt.Sprint(b.st.layout(b.st.at(id)).Forward)...)
+		b.key = append(b.key, fmt.Sprint(b.st.Layout(b.st.At(id)).Forward)...)
 	}
 }
 
 // flipSums are the two sums that a flip is the product of.
-func (b *batch) flipSums(id nodeID) [2]output {
-	n := b.st.at(id)
-	var sums [2]output
-	for j, o := range []nodeID{n.a, n.b} {
-		sums[j].c, sums[j].terms = b.st.parts(o)
+func (b *batch) flipSums(id ir.ID) [2]ir.Output {
+	n := b.st.At(id)
+	var sums [2]ir.Output
+	for j, o := range []ir.ID{n.A, n.B} {
+		sums[j].C, sums[j].Terms = b.st.Parts(o)
 	}
 	return sums
 }
 
 // addFlips makes the form of flips, after all others: only flips use flips.
-func (b *batch) addFlips(list []nodeID) {
+func (b *batch) addFlips(list []ir.ID) {
 	for _, id := range list {
-		if b.view(id).kind == kFlip {
+		if b.View(id).Kind == ir.Flip {
 			b.place(b.form(formKey{kind: fFlip}, nil), id)
 		}
 	}
 }
 
-func (b *batch) hasSum(terms []term) bool {
-	return slices.ContainsFunc(terms, func(t term) bool { return b.view(t.atom).kind == kSum })
+func (b *batch) hasSum(terms []ir.Term) bool {
+	return slices.ContainsFunc(terms, func(t ir.Term) bool { return b.View(t.Atom).Kind == ir.Sum })
 }
 
 // form returns the number of the form with the given key.
@@ -395,7 +390,7 @@ func (b *batch) form(key formKey, args []int) int {
 	return len(b.forms) - 1
 }
 
-func (b *batch) place(form int, id nodeID) {
+func (b *batch) place(form int, id ir.ID) {
 	for int(id) >= len(b.at) {
 		b.at = append(b.at, nowhere)
 	}
@@ -410,20 +405,20 @@ func (b *batch) place(form int, id nodeID) {
 // collect lists the rows of all forms.
 func (b *batch) collect() {
 	for _, f := range b.forms {
-		f.rows = make([]nodeID, f.size)
+		f.rows = make([]ir.ID, f.size)
 	}
 	for id, at := range b.at {
 		if at != nowhere {
-			b.forms[at.form].rows[at.row] = nodeID(id)
+			b.forms[at.form].rows[at.row] = ir.ID(id)
 		}
 	}
 }
 
 // slots is a sum with its terms in the order of its form's args. They are good until the
 // next call.
-func (b *batch) slots(v view) output {
+func (b *batch) slots(v ir.View) ir.Output {
 	o := b.sum(v)
-	b.inSlots = append(b.inSlots[:0], o.terms...)
-	slices.SortStableFunc(b.inSlots, func(x, y term) int { return cmp.Compare(b.at[x.atom].form, b.at[y.atom].form) })
-	return output{o.c, b.inSlots}
+	b.inSlots = append(b.inSlots[:0], o.Terms...)
+	slices.SortStableFunc(b.inSlots, func(x, y ir.Term) int { return cmp.Compare(b.at[x.Atom].form, b.at[y.Atom].form) })
+	return ir.Output{C: o.C, Terms: b.inSlots}
 }

@@ -11,9 +11,9 @@ import (
 // program says so, its value, and the latents that it depends on.
 func (d *Density) NonFinite(z []float64) (term string, value float64, latents []int, found bool) {
 	ev := d.evaluate(z)
-	defer ev.release()
+	defer ev.Release()
 	for _, t := range d.m.terms {
-		if v := ev.value(t.id); math.IsNaN(v) || math.IsInf(v, 0) {
+		if v := ev.Value(t.id); math.IsNaN(v) || math.IsInf(v, 0) {
 			return fmt.Sprintf("the %s (%v)", t.what, t.place), v, slices.Compact(slices.Sorted(slices.Values(d.m.latentsOf(t.id)))), true
 		}
 	}

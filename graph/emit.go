@@ -7,6 +7,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/facetvi/facet/graph/internal/ir"
 	"github.com/facetvi/facet/graph/internal/kernel"
 	"github.com/facetvi/facet/graph/internal/plan"
 	"github.com/facetvi/facet/internal/memory"
@@ -49,7 +50,7 @@ type Graph struct {
 
 // emit builds the Gorgonia graph of a batch for n samples: the outputs, and the
 // gradient of the density of.
-func emit(b *batch, outs []output, of *output, sz sizes, n int) (*Graph, error) {
+func emit(b *batch, outs []ir.Output, of *ir.Output, sz sizes, n int) (*Graph, error) {
 	if err := sz.check("a graph for", n, len(outs)); err != nil {
 		return nil, err
 	}
@@ -92,7 +93,7 @@ func (e *Graph) order() {
 	for i, f := range e.b.forms[:fConst] {
 		perm := make(kernel.RowList, len(f.rows))
 		for r, id := range f.rows {
-			perm[r] = int32(e.b.st.head(id).a)
+			perm[r] = int32(e.b.st.Head(id).A)
 		}
 		if first, ok := perm.Run(); ok && first == 0 {
 			continue
@@ -111,12 +112,12 @@ func (e *Graph) constant(v []float64) *gorgonia.Node {
 }
 
 // operand is the matrix with the given rows of a form.
-func (e *Graph) operand(formNo int, ids []nodeID) *gorgonia.Node {
+func (e *Graph) operand(formNo int, ids []ir.ID) *gorgonia.Node {
 	f := e.b.forms[formNo]
 	if f.key.kind == fConst {
 		v := make([]float64, len(ids))
 		for i, id := range ids {
-			v[i] = e.b.st.head(id).v
+			v[i] = e.b.st.Head(id).V
 		}
 		return e.constant(v)
 	}
@@ -205,22 +206,22 @@ func (e *Graph) affine(f *form) *gorgonia.Node {
 	nz, np := len(e.b.forms[fLatent].rows), len(e.b.forms[fPoint].rows)
 	n := 0
 	for _, id := range f.rows {
-		v := e.b.view(id)
-		n += v.size()
+		v := e.b.View(id)
+		n += v.Size()
 	}
 	k := kernel.Affine{C: make([]float64, 0, len(f.rows)), From: make([]int32, 1, len(f.rows)+1), Ref: make([]int32, 0, n), Coef: make([]float64, 0, n)}
 	k.Base = [2]int32{int32(nz), int32(nz + np)}
 	for _, id := range f.rows {
-		v, terms := e.b.st.sumIn(id, e.b.some[:])
+		v, terms := e.b.st.SumIn(id, e.b.some[:])
 		for _, t := range terms {
-			at := e.b.at[t.atom]
+			at := e.b.at[t.Atom]
 			switch int(at.form) {
 			case int(fPoint):
 				at.row += k.Base[0]
 			case int(fAffine):
 				at.row += k.Base[1]
 			}
-			k.Ref, k.Coef = append(k.Ref, at.row), append(k.Coef, t.coef)
+			k.Ref, k.Coef = append(k.Ref, at.row), append(k.Coef, t.Coef)
 		}
 		k.C, k.From = append(k.C, v), append(k.From, int32(len(k.Ref)))
 	}
@@ -234,7 +235,7 @@ func (e *Graph) affine(f *form) *gorgonia.Node {
 func (e *Graph) formulas(f *form) *gorgonia.Node {
 	signs, pointSigns := int32(len(e.b.forms[fSign].rows)), int32(len(e.b.forms[fPointSign].rows))
 	k := kernel.Formulas{From: []int32{0}, Base: [2]int32{signs, signs + pointSigns}}
-	row := func(id nodeID) int32 {
+	row := func(id ir.ID) int32 {
 		at := e.b.at[id]
 		switch int(at.form) {
 		case int(fSign):
@@ -244,22 +245,22 @@ func (e *Graph) formulas(f *form) *gorgonia.Node {
 		}
 		return k.Base[1] + at.row
 	}
-	var factors func(id nodeID)
-	factors = func(id nodeID) {
+	var factors func(id ir.ID)
+	factors = func(id ir.ID) {
 		if e.b.at[id] != nowhere {
 			k.Ref = append(k.Ref, row(id))
 			return
 		}
-		n := e.b.st.head(id)
-		factors(n.a)
-		factors(n.b)
+		n := e.b.st.Head(id)
+		factors(n.A)
+		factors(n.B)
 	}
 	for _, id := range f.rows {
-		if n := e.b.st.head(id); n.kind == kNot {
-			k.Ref = append(k.Ref, -1-row(n.a))
+		if n := e.b.st.Head(id); n.Kind == ir.Not {
+			k.Ref = append(k.Ref, -1-row(n.A))
 		} else {
-			factors(n.a)
-			factors(n.b)
+			factors(n.A)
+			factors(n.B)
 		}
 		k.From = append(k.From, int32(len(k.Ref)))
 	}
@@ -277,10 +278,10 @@ func (e *Graph) formulas(f *form) *gorgonia.Node {
 
 // sparse makes a form of long sums.
 func (e *Graph) sparse(f *form) *gorgonia.Node {
-	rows := make([]output, len(f.rows))
+	rows := make([]ir.Output, len(f.rows))
 	for r, id := range f.rows {
-		rows[r] = e.b.sum(e.b.view(id))
-		rows[r].terms = slices.Clone(rows[r].terms)
+		rows[r] = e.b.sum(e.b.View(id))
+		rows[r].Terms = slices.Clone(rows[r].Terms)
 	}
 	return e.outputs(rows)
 }
@@ -288,15 +289,15 @@ func (e *Graph) sparse(f *form) *gorgonia.Node {
 // flips makes the form of flips.
 func (e *Graph) flips(f *form) *gorgonia.Node {
 	k := kernel.Flip{From: []int32{0}}
-	signs, sums := make([]output, len(f.rows)), make([]output, len(f.rows))
+	signs, sums := make([]ir.Output, len(f.rows)), make([]ir.Output, len(f.rows))
 	for r, id := range f.rows {
 		both := e.b.flipSums(id)
-		signs[r], sums[r].c = both[0], both[1].c
-		for _, t := range both[1].terms {
-			if e.b.st.like(t.atom).kind == kFlip {
-				k.Ref, k.Coef = append(k.Ref, e.b.at[t.atom].row), append(k.Coef, t.coef)
+		signs[r], sums[r].C = both[0], both[1].C
+		for _, t := range both[1].Terms {
+			if e.b.st.Like(t.Atom).Kind == ir.Flip {
+				k.Ref, k.Coef = append(k.Ref, e.b.at[t.Atom].row), append(k.Coef, t.Coef)
 			} else {
-				sums[r].terms = append(sums[r].terms, t)
+				sums[r].Terms = append(sums[r].Terms, t)
 			}
 		}
 		k.From = append(k.From, int32(len(k.Ref)))
@@ -305,28 +306,28 @@ func (e *Graph) flips(f *form) *gorgonia.Node {
 }
 
 // outputs makes a matrix of sums.
-func (e *Graph) outputs(outs []output) *gorgonia.Node {
+func (e *Graph) outputs(outs []ir.Output) *gorgonia.Node {
 	c := make([]float64, len(outs))
 	terms := make([]kernel.Sparse, len(e.b.forms)) // of each form
 	count := make([]int, len(e.b.forms))
 	for _, out := range outs {
-		for _, t := range out.terms {
-			count[e.b.at[t.atom].form]++
+		for _, t := range out.Terms {
+			count[e.b.at[t.Atom].form]++
 		}
 	}
 	for f, n := range count {
 		terms[f] = kernel.Sparse{Row: make(kernel.RowList, 0, n), Col: make(kernel.RowList, 0, n), W: make(kernel.Coefs, 0, n)}
 	}
 	for o, out := range outs {
-		c[o] = out.c
-		for _, t := range out.terms {
-			at := e.b.at[t.atom]
+		c[o] = out.C
+		for _, t := range out.Terms {
+			at := e.b.at[t.Atom]
 			if at.form == int32(fConst) {
-				c[o] += t.coef * e.b.st.head(t.atom).v
+				c[o] += t.Coef * e.b.st.Head(t.Atom).V
 				continue
 			}
 			m := &terms[at.form]
-			m.Row, m.Col, m.W = append(m.Row, int32(o)), append(m.Col, at.row), append(m.W, t.coef)
+			m.Row, m.Col, m.W = append(m.Row, int32(o)), append(m.Col, at.row), append(m.W, t.Coef)
 		}
 	}
 	k := kernel.Reduce{Rows: len(outs), C: kernel.NewCoefs(c)}
@@ -345,9 +346,9 @@ func (e *Graph) outputs(outs []output) *gorgonia.Node {
 }
 
 // onLatents reports whether o depends on the latents.
-func (e *Graph) onLatents(o *output) bool {
-	for _, t := range o.terms {
-		if e.b.forms[e.b.at[t.atom].form].onLatents {
+func (e *Graph) onLatents(o *ir.Output) bool {
+	for _, t := range o.Terms {
+		if e.b.forms[e.b.at[t.Atom].form].onLatents {
 			return true
 		}
 	}
@@ -356,10 +357,10 @@ func (e *Graph) onLatents(o *output) bool {
 
 // differentiate adds the gradient of Σ_samples log r. Samples do not interact,
 // so that is the gradient of each.
-func (e *Graph) differentiate(outs []output, of *output) {
+func (e *Graph) differentiate(outs []ir.Output, of *ir.Output) {
 	logProb := e.Out
-	if len(outs) != 1 || len(outs[0].terms) == 0 || &outs[0].terms[0] != &of.terms[0] {
-		logProb = e.outputs([]output{*of})
+	if len(outs) != 1 || len(outs[0].Terms) == 0 || &outs[0].Terms[0] != &of.Terms[0] {
+		logProb = e.outputs([]ir.Output{*of})
 	}
 	cost := e.apply(kernel.Total{}, gorgonia.Nodes{logProb}, true)
 	if e.err != nil {

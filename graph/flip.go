@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/facetvi/facet/graph/internal/ir"
 )
 
 // flips computes what the flip of a formula changes in log r: Σ over its terms of
@@ -20,45 +22,45 @@ import (
 // the changes of all states of a chain are a recurrence, linear in its length.
 type flips struct {
 	b      *Builder
-	users  [][]nodeID // of each node in the terms
-	termOf []int      // 1 + the number of the term that a node is, or 0
-	done   map[flipKey]nodeID
+	users  [][]ir.ID // of each node in the terms
+	termOf []int     // 1 + the number of the term that a node is, or 0
+	done   map[flipKey]ir.ID
 
 	stamp []int
 	now   int
-	known map[nodeID]bool // answers of hasFlip
+	known map[ir.ID]bool // answers of hasFlip
 }
 
 // flipKey is a formula, and the terms that are left out.
 type flipKey struct {
-	formula nodeID
+	formula ir.ID
 	without string
 }
 
 func newFlips(b *Builder) *flips {
-	nodes := &b.d.st.nodes
-	f := &flips{b: b, users: make([][]nodeID, nodes.len()), stamp: make([]int, nodes.len()),
-		termOf: make([]int, nodes.len()), done: map[flipKey]nodeID{}, known: map[nodeID]bool{}}
-	roots := make([]nodeID, len(b.terms))
+	nodes := &b.d.st.Nodes
+	f := &flips{b: b, users: make([][]ir.ID, nodes.Len()), stamp: make([]int, nodes.Len()),
+		termOf: make([]int, nodes.Len()), done: map[flipKey]ir.ID{}, known: map[ir.ID]bool{}}
+	roots := make([]ir.ID, len(b.terms))
 	for t := range b.terms {
-		roots[t] = b.terms[t].atom
+		roots[t] = b.terms[t].Atom
 		f.termOf[roots[t]] = t + 1
 	}
-	for id, used := range needed(nodes, roots) {
+	for id, used := range ir.Needed(nodes, roots) {
 		if used {
-			nodes.operands(nodeID(id), func(o nodeID) { f.users[o] = append(f.users[o], nodeID(id)) })
+			nodes.Operands(ir.ID(id), func(o ir.ID) { f.users[o] = append(f.users[o], ir.ID(id)) })
 		}
 	}
 	return f
 }
 
 // of is the change by u's flip of all terms but those in without, ascending.
-func (f *flips) of(u nodeID, without []int) nodeID {
+func (f *flips) of(u ir.ID, without []int) ir.ID {
 	s := f.b.d.st
 	terms := f.above(u, -1)
 	without = intersect(without, terms)
 	if len(without) == len(terms) {
-		return s.constant(0)
+		return s.Constant(0)
 	}
 	key := flipKey{u, fmt.Sprint(without)}
 	if id, ok := f.done[key]; ok {
@@ -67,31 +69,31 @@ func (f *flips) of(u nodeID, without []int) nodeID {
 	v, near := f.gateway(u, terms)
 	on, off := newForcer(f.b.d.m, u, true), newForcer(f.b.d.m, u, false)
 	off.on = on
-	if n := f.b.d.st.at(u); n.kind == kSign {
-		off.smooth = f.b.smooth(int(n.a))
+	if n := f.b.d.st.At(u); n.Kind == ir.Sign {
+		off.smooth = f.b.smooth(int(n.A))
 	} else {
 		off.smooth = f.b.d.smoothOn(u)
 	}
 	change := f.changeOf(subtract(near, without), on, off)
 	if v >= 0 {
 		rest := f.of(v, union(without, near))
-		change = s.sum(1, change, 1, s.flip(on.rewrite(v), off.rewrite(v), rest))
+		change = s.Sum(1, change, 1, s.Flip(on.rewrite(v), off.rewrite(v), rest))
 	}
 	f.done[key] = change
 	return change
 }
 
 // changeOf is the change of the given terms.
-func (f *flips) changeOf(terms []int, on, off *rewriter) nodeID {
+func (f *flips) changeOf(terms []int, on, off *rewriter) ir.ID {
 	s := f.b.d.st
-	change := s.sum(1, f.b.sum(terms, on), -1, f.b.sum(terms, off))
-	o := s.linearise(s.factor(s.total(0, []term{{change, 1}})))
-	return s.affineSum(o.c, o.terms)
+	change := s.Sum(1, f.b.sum(terms, on), -1, f.b.sum(terms, off))
+	o := s.Linearise(s.Factor(s.Total(0, []ir.Term{{Atom: change, Coef: 1}})))
+	return s.AffineSum(o.C, o.Terms)
 }
 
 // gateway is a formula v, and the terms that depend on u, but not through v
 // alone; they are as few as can be. It is −1 if there is no such formula.
-func (f *flips) gateway(u nodeID, terms []int) (v nodeID, near []int) {
+func (f *flips) gateway(u ir.ID, terms []int) (v ir.ID, near []int) {
 	v, near = -1, terms
 	for _, exit := range f.exits(u) {
 		if rest := f.above(u, exit); len(rest) < len(near) {
@@ -105,9 +107,9 @@ func (f *flips) gateway(u nodeID, terms []int) (v nodeID, near []int) {
 const maxExits = 4
 
 // exits are the next formulas above u that are more than parts of formulas.
-func (f *flips) exits(u nodeID) (exits []nodeID) {
+func (f *flips) exits(u ir.ID) (exits []ir.ID) {
 	f.now++
-	list := []nodeID{u}
+	list := []ir.ID{u}
 	for len(list) > 0 {
 		id := list[len(list)-1]
 		list = list[:len(list)-1]
@@ -116,7 +118,7 @@ func (f *flips) exits(u nodeID) (exits []nodeID) {
 				continue
 			}
 			f.stamp[user] = f.now
-			if slices.ContainsFunc(f.users[user], func(x nodeID) bool { return !f.isFormula(x) }) {
+			if slices.ContainsFunc(f.users[user], func(x ir.ID) bool { return !f.isFormula(x) }) {
 				exits = append(exits, user)
 			} else {
 				list = append(list, user)
@@ -127,21 +129,21 @@ func (f *flips) exits(u nodeID) (exits []nodeID) {
 	return exits[:min(len(exits), maxExits)]
 }
 
-func (f *flips) isFormula(id nodeID) bool {
-	k := f.b.d.st.like(id).kind
-	return k == kNot || k == kAnd
+func (f *flips) isFormula(id ir.ID) bool {
+	k := f.b.d.st.Like(id).Kind
+	return k == ir.Not || k == ir.And
 }
 
 // hasFormula reports whether a formula uses u.
-func (f *flips) hasFormula(u nodeID) bool {
+func (f *flips) hasFormula(u ir.ID) bool {
 	return int(u) < len(f.users) && slices.ContainsFunc(f.users[u], f.isFormula)
 }
 
 // above are the terms that depend on u other than through the node without,
 // ascending.
-func (f *flips) above(u, without nodeID) (terms []int) {
+func (f *flips) above(u, without ir.ID) (terms []int) {
 	f.now++
-	list := []nodeID{u}
+	list := []ir.ID{u}
 	for len(list) > 0 {
 		id := list[len(list)-1]
 		list = list[:len(list)-1]
@@ -167,29 +169,16 @@ func subtract(a, b []int) []int {
 func intersect(a, b []int) []int { return subtract(a, subtract(a, b)) }
 
 // hasFlip reports whether id is made of a flip.
-func (f *flips) hasFlip(id nodeID) bool {
-	n := f.b.d.st.at(id)
+func (f *flips) hasFlip(id ir.ID) bool {
+	n := f.b.d.st.At(id)
 	switch {
-	case n.kind == kFlip:
+	case n.Kind == ir.Flip:
 		return true
-	case int(id) < f.b.d.nodes.len(): // of the program
+	case int(id) < f.b.d.nodes.Len(): // of the program
 		return false
 	}
-	return remembered(f.known, id, func() (found bool) {
-		n.operands(func(o nodeID) { found = found || f.hasFlip(o) })
+	return ir.Remembered(f.known, id, func() (found bool) {
+		n.Operands(func(o ir.ID) { found = found || f.hasFlip(o) })
 		return found
 	})
-}
-
-// flip is (on − off)·x for formulas on and off, and 0 where they are equal,
-// whatever x is.
-func (s *store) flip(on, off, x nodeID) nodeID {
-	sign := s.sum(1, on, -1, off)
-	if v, ok := s.isConst(sign); ok {
-		return s.scale(v, x)
-	}
-	if v, ok := s.isConst(x); ok && v == 0 {
-		return x
-	}
-	return s.intern(node{kind: kFlip, a: sign, b: x})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/facetvi/facet/graph/internal/ir"
 	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
@@ -15,24 +16,24 @@ func TestFindFold(t *testing.T) {
 	for _, v := range []float64{0, math.Copysign(0, -1), 2.5, math.Inf(1)} {
 		for _, c := range []float64{v, 0, 7} {
 			for _, sign := range []float64{1, -1} {
-				s := newStore()
-				x, y := s.leaf(kLatent, 0), s.leaf(kLatent, 1)
-				other := s.unary(kernel.Exp, x)
-				have := s.affineSum(sign*c, []term{{x, sign * 2}, {y, sign * -3}})
-				terms := []term{{x, 2}, {y, -3}, {other, 4}}
-				affine, rest := parted(&lookup{x: &s.nodes}, terms, nil, nil)
-				require.Equal(t, []term{{other, 4}}, rest)
+				s := ir.NewStore()
+				x, y := s.Leaf(ir.Latent, 0), s.Leaf(ir.Latent, 1)
+				other := s.Unary(kernel.Exp, x)
+				have := s.AffineSum(sign*c, []ir.Term{{Atom: x, Coef: sign * 2}, {Atom: y, Coef: sign * -3}})
+				terms := []ir.Term{{Atom: x, Coef: 2}, {Atom: y, Coef: -3}, {Atom: other, Coef: 4}}
+				affine, rest := parted(&ir.Lookup{Nodes: &s.Nodes}, terms, nil, nil)
+				require.Equal(t, []ir.Term{{Atom: other, Coef: 4}}, rest)
 				got, found := findFold(s, v, affine)
 				require.Equal(t, c != 7, found, "v %v, c %v, sign %v", v, c, sign)
-				require.Equal(t, []term{{x, 2}, {y, -3}}, affine)
+				require.Equal(t, []ir.Term{{Atom: x, Coef: 2}, {Atom: y, Coef: -3}}, affine)
 				if !found {
 					got = newFold(s, v, affine)
 				}
 				require.Equal(t, found, got.atom == have)
-				atom := s.at(got.atom)
-				require.Equal(t, v, got.left+got.coef*atom.v)
-				require.Equal(t, []term{{x, 2 * got.coef}, {y, -3 * got.coef}}, atom.terms)
-				require.Equal(t, []term{{x, 2}, {y, -3}, {other, 4}}, terms, "the terms of a node never change")
+				atom := s.At(got.atom)
+				require.Equal(t, v, got.left+got.coef*atom.V)
+				require.Equal(t, []ir.Term{{Atom: x, Coef: 2 * got.coef}, {Atom: y, Coef: -3 * got.coef}}, atom.Terms)
+				require.Equal(t, []ir.Term{{Atom: x, Coef: 2}, {Atom: y, Coef: -3}, {Atom: other, Coef: 4}}, terms, "the terms of a node never change")
 			}
 		}
 	}

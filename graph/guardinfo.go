@@ -106,9 +106,9 @@ func (m *Model) componentOf(h regions.Hyperplane) (name string, k int, at float6
 		if x.u.m == nil { // it was recorded after an error
 			continue
 		}
-		u := m.st.combination(x.u.id)
+		u := m.st.Combination(x.u.id)
 		if ratio, is := (algebra{s: m.st, features: m.features}).ratio(h, u); is {
-			return name, k, x.support.value(x.support, u.v.v-ratio*h.Const), ratio > 0
+			return name, k, x.support.value(x.support, u.V.V-ratio*h.Const), ratio > 0
 		}
 	}
 	return "", 0, 0, false
@@ -127,10 +127,10 @@ func multiple(coef float64, name string) string {
 func (m *Model) valued(coef float64, i int) (c float64, name string, shift float64) {
 	if i >= anyDim {
 		for _, l := range m.latents {
-			v := m.st.combination(l.value)
-			if len(v.terms) == 1 && v.terms[0].atom == m.featureNodes[i-anyDim] {
-				c = coef / v.terms[0].coef
-				return c, l.name, -c * v.v.v
+			v := m.st.Combination(l.value)
+			if len(v.Terms) == 1 && v.Terms[0].Atom == m.featureNodes[i-anyDim] {
+				c = coef / v.Terms[0].Coef
+				return c, l.name, -c * v.V.V
 			}
 		}
 	}

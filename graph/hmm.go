@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/graph/internal/ir"
 )
 
 // An HMM is a hidden Markov model of a series: at each step it is in one of K states, which
@@ -70,7 +72,7 @@ func (m *Model) ObserveHMM(name string, h HMM, ys []float64) *Hidden {
 		c.x = append(c.x, set...)
 	}
 	for t, y := range ys {
-		data := Expr{m: m, id: m.st.leaf(kData, len(m.obs))}
+		data := Expr{m: m, id: m.st.Leaf(ir.Data, len(m.obs))}
 		o := observation{observed: m.newObserved(), value: y}
 		*o.observed = observed{name: name, where: m.within, place: m.here(), hidden: c, step: t}
 		m.obs = append(m.obs, o)
@@ -290,7 +292,7 @@ func (c *Hidden) values(ev evaluator, missing []bool) []float64 {
 func (c *Hidden) smoothed(ev evaluator, missing []bool) [][]float64 {
 	x := c.values(ev, missing)
 	out := make([][]float64, c.steps)
-	for t, tuples := range smoothed(c.states, c.steps, x) {
+	for t, tuples := range ir.Smoothed(c.states, c.steps, x) {
 		out[t] = make([]float64, c.now)
 		for tuple, p := range tuples {
 			out[t][tuple%c.now] += p

@@ -1,5 +1,7 @@
 package graph
 
+import "github.com/facetvi/facet/graph/internal/ir"
+
 // fewJoined is the least number of point signs that are worth joining.
 const fewJoined = 4
 
@@ -13,14 +15,14 @@ type PointSignOf struct {
 // row then is the conjunction of all. It is for guards on a path: their jumps multiply all signs at the points of each, and a
 // product that is made where signs are found takes no memory for them.
 func (b *Builder) Join(outs []Expr) (joined [][]PointSignOf) {
-	j := joiner{st: b.d.st, uses: map[nodeID]int{}, inAnd: map[nodeID]bool{}}
+	j := joiner{st: b.d.st, uses: map[ir.ID]int{}, inAnd: map[ir.ID]bool{}}
 	for _, o := range outs {
 		j.visit(o.in(b.d.m))
 	}
-	w := &rewriter{m: b.d.m, done: map[nodeID]nodeID{}}
+	w := &rewriter{m: b.d.m, done: map[ir.ID]ir.ID{}}
 	for _, id := range j.list {
-		if n := b.d.st.at(id); n.kind == kFlip { // which a rewriter leaves as it is
-			w.done[id] = b.d.st.intern(node{kind: kFlip, a: w.rewrite(n.a), b: w.rewrite(n.b)})
+		if n := b.d.st.At(id); n.Kind == ir.Flip { // which a rewriter leaves as it is
+			w.done[id] = b.d.st.Intern(ir.Node{Kind: ir.Flip, A: w.rewrite(n.A), B: w.rewrite(n.B)})
 			continue
 		}
 		if j.isInner(id) {
@@ -31,9 +33,9 @@ func (b *Builder) Join(outs []Expr) (joined [][]PointSignOf) {
 		if len(j.signs) < fewJoined {
 			continue
 		}
-		joint := b.d.st.leaf(kPointSign, j.signs[0].Number)
+		joint := b.d.st.Leaf(ir.PointSign, j.signs[0].Number)
 		for _, o := range j.others {
-			joint = b.d.st.and(joint, w.rewrite(o))
+			joint = b.d.st.And(joint, w.rewrite(o))
 		}
 		w.done[id] = joint
 		joined = append(joined, j.signs)
@@ -48,49 +50,49 @@ func (b *Builder) Join(outs []Expr) (joined [][]PointSignOf) {
 
 // A joiner looks for conjunctions.
 type joiner struct {
-	st    *store
-	uses  map[nodeID]int
-	list  []nodeID // conjunctions and flips, operands first
-	inAnd map[nodeID]bool
+	st    *ir.Store
+	uses  map[ir.ID]int
+	list  []ir.ID // conjunctions and flips, operands first
+	inAnd map[ir.ID]bool
 
 	signs  []PointSignOf // factors of a conjunction that are used there alone
-	others []nodeID
+	others []ir.ID
 }
 
-func (j *joiner) visit(id nodeID) {
+func (j *joiner) visit(id ir.ID) {
 	if j.uses[id]++; j.uses[id] > 1 {
 		return
 	}
-	n := j.st.at(id)
-	n.operands(j.visit)
-	switch n.kind {
-	case kAnd:
-		j.inAnd[n.a], j.inAnd[n.b] = true, true
+	n := j.st.At(id)
+	n.Operands(j.visit)
+	switch n.Kind {
+	case ir.And:
+		j.inAnd[n.A], j.inAnd[n.B] = true, true
 		fallthrough
-	case kFlip:
+	case ir.Flip:
 		j.list = append(j.list, id)
 	}
 }
 
 // isInner reports whether a conjunction is part of one other alone.
-func (j *joiner) isInner(id nodeID) bool { return j.inAnd[id] && j.uses[id] == 1 }
+func (j *joiner) isInner(id ir.ID) bool { return j.inAnd[id] && j.uses[id] == 1 }
 
 // factors lists those of a conjunction.
-func (j *joiner) factors(and nodeID) {
-	n := j.st.at(and)
-	for _, id := range [2]nodeID{n.a, n.b} {
-		at, not := j.st.at(id), false
-		if at.kind == kAnd && j.isInner(id) {
+func (j *joiner) factors(and ir.ID) {
+	n := j.st.At(and)
+	for _, id := range [2]ir.ID{n.A, n.B} {
+		at, not := j.st.At(id), false
+		if at.Kind == ir.And && j.isInner(id) {
 			j.factors(id)
 			continue
 		}
 		sign := id
-		if at.kind == kNot && j.uses[id] == 1 {
-			sign, not = at.a, true
-			at = j.st.at(sign)
+		if at.Kind == ir.Not && j.uses[id] == 1 {
+			sign, not = at.A, true
+			at = j.st.At(sign)
 		}
-		if at.kind == kPointSign && j.uses[sign] == 1 {
-			j.signs = append(j.signs, PointSignOf{int(at.a), not})
+		if at.Kind == ir.PointSign && j.uses[sign] == 1 {
+			j.signs = append(j.signs, PointSignOf{int(at.A), not})
 		} else {
 			j.others = append(j.others, id)
 		}

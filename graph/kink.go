@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/graph/internal/ir"
 	"github.com/facetvi/facet/graph/internal/kernel"
 	"github.com/facetvi/facet/regions"
 )
@@ -50,8 +51,8 @@ func kinked(x, y Expr, larger func(a, b float64) float64, least bool) Expr {
 }
 
 // kinked is the larger of x and y, or the least. Of branches it is the branches'.
-func (m *Model) kinked(x, y nodeID, least bool) nodeID {
-	m.st.rec.spoil()
+func (m *Model) kinked(x, y ir.ID, least bool) ir.ID {
+	m.st.Rec.Spoil()
 	key := kinkedPair{x, y, least}
 	if id, known := m.kinks[key]; known {
 		return id
@@ -66,13 +67,13 @@ func (m *Model) kinked(x, y nodeID, least bool) nodeID {
 }
 
 type kinkedPair struct {
-	x, y  nodeID
+	x, y  ir.ID
 	least bool
 }
 
-func (m *Model) newKinked(x, y nodeID, least bool) nodeID {
+func (m *Model) newKinked(x, y ir.ID, least bool) ir.ID {
 	s := m.st
-	diff := s.sum(1, x, -1, y)
+	diff := s.Sum(1, x, -1, y)
 	cond, branches := m.firstBranch(diff)
 	if !branches {
 		g := m.positive(diff)
@@ -81,149 +82,106 @@ func (m *Model) newKinked(x, y nodeID, least bool) nodeID {
 			larger, smaller = y, x
 		}
 		if side, ok := g.Side(); ok && m.hasNoEdge(diff) {
-			s.knowEqual(side.Plane, x, y)
+			s.KnowEqual(side.Plane, x, y)
 		}
-		return s.sel(g.value.in(m), larger, smaller)
+		return s.Sel(g.value.in(m), larger, smaller)
 	}
 	on, off := newForcer(m, cond, true), newForcer(m, cond, false)
 	x1, x0, y1, y0 := on.rewrite(x), off.rewrite(x), on.rewrite(y), off.rewrite(y)
 	then, otherwise := m.kinked(x1, y1, least), m.kinked(x0, y0, least)
-	if n := s.at(cond); n.kind == kSign {
+	if n := s.At(cond); n.Kind == ir.Sign {
 		at := algebra{s, m.arr, m.features, 0}
-		if l := int(n.a); at.agree(l, x1, x0) && at.agree(l, y1, y0) {
-			s.knowEqual(l, then, otherwise)
+		if l := int(n.A); at.agree(l, x1, x0) && at.agree(l, y1, y0) {
+			s.KnowEqual(l, then, otherwise)
 		}
 	}
-	return s.sel(cond, then, otherwise)
+	return s.Sel(cond, then, otherwise)
 }
-
-// A kink says that two expressions are equal on a plane, as known when it was made.
-type kink struct {
-	plane int
-	a, b  nodeID
-}
-
-func (s *store) knowEqual(plane int, a, b nodeID) { s.kinks[kink{plane, min(a, b), max(a, b)}] = true }
 
 // mostZeros are known on one plane.
 const mostZeros = 16
 
 // hasNoEdge reports whether the guard id > 0 changes at zeros of id alone.
-func (m *Model) hasNoEdge(id nodeID) bool {
-	if m.st.like(id).affine {
+func (m *Model) hasNoEdge(id ir.ID) bool {
+	if m.st.Like(id).Affine {
 		return true
 	}
-	if _, infinite := m.st.pole(id); infinite || m.st.infiniteInside(id) {
+	if _, infinite := m.st.Pole(id); infinite || m.st.InfiniteInside(id) {
 		return false
 	}
-	edges := m.st.domain(id)
-	return len(edges) == 0 || !slices.ContainsFunc(edges, func(e edge) bool { return e.of != m.st.implied(id) })
+	edges := m.st.Domain(id)
+	return len(edges) == 0 || !slices.ContainsFunc(edges, func(e ir.Edge) bool { return e.Of != m.st.Implied(id) })
 }
 
 // knowZero notes that id is 0 on the planes of g, the guard id > 0, if it changes at
 // zeros of id alone: so that x² is 1 on x = 1.
-func (m *Model) knowZero(g Guard, id nodeID) {
+func (m *Model) knowZero(g Guard, id ir.ID) {
 	s := m.st
 	if g.value.m == nil || m.err != nil {
 		return
 	}
-	planes, few := s.planesOf(g.value.id)
+	planes, few := s.PlanesOf(g.value.id)
 	if !few || !m.hasNoEdge(id) {
 		return
 	}
 	for _, l := range planes {
-		known := s.zeros.on(l)
+		known := s.Zeros.On(l)
 		if m.arr.Curve(l) != nil || len(known) >= mostZeros || slices.Contains(known, id) {
 			continue
 		}
-		s.own()
-		s.zeros.add(l, id)
+		s.Own()
+		s.Zeros.Add(l, id)
 		if m.rec != nil {
 			m.rec.addZero(l, id)
 		}
 	}
 }
 
-// vanishing are nodes by plane; perhaps short.
-type vanishing [][]nodeID
-
-// on are those of plane l, in the order in which they were added.
-func (z vanishing) on(l int) []nodeID {
-	if l < len(z) {
-		return z[l]
-	}
-	return nil
-}
-
-func (z *vanishing) add(l int, id nodeID) {
-	for l >= len(*z) {
-		*z = append(*z, nil)
-	}
-	(*z)[l] = append(slices.Clip((*z)[l]), id)
-}
-
-// mostPlanes has a formula of which it is known what vanishes there.
-const mostPlanes = 8
-
-// planesOf are the planes of a formula, if they are few.
-func (s *store) planesOf(formula nodeID) (planes []int, few bool) {
-	seen := 0
-	for id := range s.under(formula) {
-		if n := s.at(id); n.kind == kSign {
-			planes = append(planes, int(n.a))
-		}
-		if seen++; seen > 4*mostPlanes || len(planes) > mostPlanes {
-			return planes, false
-		}
-	}
-	return planes, true
-}
-
 // algebra knows what is equal on the planes of an arrangement, whose features have
 // the coordinates of features, plus shift.
 type algebra struct {
-	s        *store
+	s        *ir.Store
 	arr      *regions.Arrangement
-	features map[nodeID]int
+	features map[ir.ID]int
 	shift    int
 }
 
 // taken is the side of a select that is taken on plane l, if that is known of its sign:
 // that of a parallel plane.
-func (g algebra) taken(l int, id nodeID) nodeID {
+func (g algebra) taken(l int, id ir.ID) ir.ID {
 	for {
-		n := g.s.at(id)
-		if n.kind != kSelect || g.s.like(n.a).kind != kSign {
+		n := g.s.At(id)
+		if n.Kind != ir.Select || g.s.Like(n.A).Kind != ir.Sign {
 			return id
 		}
-		k := int(g.s.at(n.a).a)
+		k := int(g.s.At(n.A).A)
 		p, o := g.arr.Plane(l), g.arr.Plane(k)
 		switch {
 		case k == l || !slices.Equal(p.Index, o.Index) || !slices.Equal(p.Coef, o.Coef):
 			return id
 		case o.Const > p.Const:
-			id = n.b
+			id = n.B
 		default:
-			id = n.c
+			id = n.C
 		}
 	}
 }
 
 // agree reports whether a = b on plane l.
-func (g algebra) agree(l int, a, b nodeID) bool {
+func (g algebra) agree(l int, a, b ir.ID) bool {
 	s := g.s
 	a, b = g.taken(l, a), g.taken(l, b)
-	if a == b || s.kinks[kink{l, min(a, b), max(a, b)}] || g.vanishes(l, s.sum(1, a, -1, b)) {
+	if a == b || s.Kinks[ir.Kink{Plane: l, A: min(a, b), B: max(a, b)}] || g.vanishes(l, s.Sum(1, a, -1, b)) {
 		return true
 	}
-	na, nb := s.at(a), s.at(b)
-	if na.kind < kSum || na.kind > kTernary || na.kind != nb.kind || na.fn != nb.fn || na.fn == kernel.MulData && na.a != nb.a ||
-		na.v != nb.v || len(na.terms) != len(nb.terms) {
+	na, nb := s.At(a), s.At(b)
+	if na.Kind < ir.Sum || na.Kind > ir.Ternary || na.Kind != nb.Kind || na.Fn != nb.Fn || na.Fn == kernel.MulData && na.A != nb.A ||
+		na.V != nb.V || len(na.Terms) != len(nb.Terms) {
 		return false
 	}
-	of := nb.appendOperands(nil)
-	for k, o := range na.appendOperands(nil) {
-		if na.kind == kSum && na.terms[k].coef != nb.terms[k].coef || !g.agree(l, o, of[k]) {
+	of := nb.AppendOperands(nil)
+	for k, o := range na.AppendOperands(nil) {
+		if na.Kind == ir.Sum && na.Terms[k].Coef != nb.Terms[k].Coef || !g.agree(l, o, of[k]) {
 			return false
 		}
 	}
@@ -234,10 +192,10 @@ const ulps = 16 * 0x1p-52
 
 // vanishes reports whether id is a multiple of Φ of plane l, or of what else is known to
 // be 0 there, to rounding.
-func (g algebra) vanishes(l int, id nodeID) bool {
-	c := g.s.expand(id)
-	for _, zero := range g.s.zeros.on(l) {
-		if proportional(c, g.s.expand(zero)) {
+func (g algebra) vanishes(l int, id ir.ID) bool {
+	c := g.s.Expand(id)
+	for _, zero := range g.s.Zeros.On(l) {
+		if proportional(c, g.s.Expand(zero)) {
 			return true
 		}
 	}
@@ -246,23 +204,23 @@ func (g algebra) vanishes(l int, id nodeID) bool {
 }
 
 // multiple reports whether c is a multiple of Φ of plane l, to rounding, and which.
-func (g algebra) multiple(l int, c combination) (ratio float64, is bool) {
+func (g algebra) multiple(l int, c ir.Combination) (ratio float64, is bool) {
 	h := g.arr.Plane(l)
 	ratio, is = g.ratio(h, c)
-	return ratio, is && math.Abs(c.v.v-ratio*h.Const) <= ulps*math.Abs(c.v.v)
+	return ratio, is && math.Abs(c.V.V-ratio*h.Const) <= ulps*math.Abs(c.V.V)
 }
 
 // ratio reports whether c is a multiple of a form but for the constant, to rounding, and which.
-func (g algebra) ratio(h regions.Hyperplane, c combination) (ratio float64, is bool) {
-	if len(c.terms) != len(h.Index) {
+func (g algebra) ratio(h regions.Hyperplane, c ir.Combination) (ratio float64, is bool) {
+	if len(c.Terms) != len(h.Index) {
 		return 0, false
 	}
 	at := map[int]float64{}
-	for _, t := range c.terms {
-		if n := g.s.at(t.atom); n.kind == kLatent {
-			at[int(n.a)] = t.coef
-		} else if i, ok := g.features[t.atom]; ok {
-			at[i+g.shift] = t.coef
+	for _, t := range c.Terms {
+		if n := g.s.At(t.Atom); n.Kind == ir.Latent {
+			at[int(n.A)] = t.Coef
+		} else if i, ok := g.features[t.Atom]; ok {
+			at[i+g.shift] = t.Coef
 		}
 	}
 	ratio = at[h.Index[0]] / h.Coef[0]
@@ -275,38 +233,38 @@ func (g algebra) ratio(h regions.Hyperplane, c combination) (ratio float64, is b
 }
 
 // proportional reports whether a is a multiple of b, to rounding.
-func proportional(a, b combination) bool {
-	if len(a.terms) != len(b.terms) || len(a.terms) == 0 {
+func proportional(a, b ir.Combination) bool {
+	if len(a.Terms) != len(b.Terms) || len(a.Terms) == 0 {
 		return false
 	}
-	ratio := a.terms[0].coef / b.terms[0].coef
-	for k, t := range a.terms {
-		if o := b.terms[k]; t.atom != o.atom || math.Abs(t.coef-ratio*o.coef) > ulps*math.Abs(t.coef) {
+	ratio := a.Terms[0].Coef / b.Terms[0].Coef
+	for k, t := range a.Terms {
+		if o := b.Terms[k]; t.Atom != o.Atom || math.Abs(t.Coef-ratio*o.Coef) > ulps*math.Abs(t.Coef) {
 			return false
 		}
 	}
-	return math.Abs(a.v.v-ratio*b.v.v) <= ulps*math.Abs(a.v.v)
+	return math.Abs(a.V.V-ratio*b.V.V) <= ulps*math.Abs(a.V.V)
 }
 
 // smooth reports whether a select is continuous where the sign of plane l in its formula
 // changes.
-func (d *Density) smooth(n node, l int) bool {
-	switch cond := d.st.at(n.a); {
-	case cond.kind == kSign && int(cond.a) != l, cond.kind != kSign && len(d.st.zeros.on(l)) == 0:
+func (d *Density) smooth(n ir.Node, l int) bool {
+	switch cond := d.st.At(n.A); {
+	case cond.Kind == ir.Sign && int(cond.A) != l, cond.Kind != ir.Sign && len(d.st.Zeros.On(l)) == 0:
 		return false
-	case cond.kind != kSign:
-		if planes, few := d.st.planesOf(n.a); !few || !slices.Contains(planes, l) {
+	case cond.Kind != ir.Sign:
+		if planes, few := d.st.PlanesOf(n.A); !few || !slices.Contains(planes, l) {
 			return false
 		}
 	}
-	return algebra{d.st, d.arr, d.m.features, d.Dim() - anyDim}.agree(l, n.b, n.c)
+	return algebra{d.st, d.arr, d.m.features, d.Dim() - anyDim}.agree(l, n.B, n.C)
 }
 
 // smoothOn is smooth for selects on the formula, wherever it changes.
-func (d *Density) smoothOn(formula nodeID) func(n node) bool {
-	planes, few := d.st.planesOf(formula)
-	few = few && len(planes) > 0 && !slices.ContainsFunc(planes, func(l int) bool { return len(d.st.zeros.on(l)) == 0 })
-	return func(n node) bool {
-		return few && n.a == formula && !slices.ContainsFunc(planes, func(l int) bool { return !d.smooth(n, l) })
+func (d *Density) smoothOn(formula ir.ID) func(n ir.Node) bool {
+	planes, few := d.st.PlanesOf(formula)
+	few = few && len(planes) > 0 && !slices.ContainsFunc(planes, func(l int) bool { return len(d.st.Zeros.On(l)) == 0 })
+	return func(n ir.Node) bool {
+		return few && n.A == formula && !slices.ContainsFunc(planes, func(l int) bool { return !d.smooth(n, l) })
 	}
 }

@@ -1,5 +1,7 @@
 package graph
 
+import "github.com/facetvi/facet/graph/internal/ir"
+
 // Likelihood is the program of log r less the log densities of the latents'
 // priors: what observations and factors add to them. Its one output is in the
 // order of an Executor's Out; it has no gradient.
@@ -7,13 +9,13 @@ func (d *Density) Likelihood() (*Program, error) {
 	d.made()
 	type likelihood struct{}
 	p, err := d.Cached(likelihood{}, func() (any, error) {
-		var terms []term
+		var terms []ir.Term
 		for _, t := range d.m.terms {
 			if !t.prior {
-				terms = append(terms, term{t.id, 1})
+				terms = append(terms, ir.Term{Atom: t.id, Coef: 1})
 			}
 		}
-		return newProgram(d.st, []output{d.st.total(0, terms)}, &output{}, d.sizes())
+		return newProgram(d.st, []ir.Output{d.st.Total(0, terms)}, &ir.Output{}, d.sizes())
 	})
 	if err != nil {
 		return nil, err

@@ -1,13 +1,15 @@
 package graph
 
+import "github.com/facetvi/facet/graph/internal/ir"
+
 // LocalJumps compute the jump of log r at one point of one hyperplane, from those parts of log r alone
 // that depend on its sign. So a path that crosses many hyperplanes one by one pays at
 // each for these parts only. They are immutable, the same for all data of the model, and safe for
 // concurrent use; package boundary has the jumps of batches of points at all hyperplanes.
 type LocalJumps struct {
-	nodes []node  // operands before what uses them, by numbers of their own
-	roots []int32 // by hyperplane: the number of its jump, −1 where log r does not jump
-	used  []bool  // by hyperplane: log r depends on its sign
+	nodes []ir.Node // operands before what uses them, by numbers of their own
+	roots []int32   // by hyperplane: the number of its jump, −1 where log r does not jump
+	used  []bool    // by hyperplane: log r depends on its sign
 }
 
 // LocalJumps returns the jumps of d.
@@ -15,15 +17,15 @@ func (d *Density) LocalJumps() (*LocalJumps, error) {
 	type key struct{}
 	v, err := d.Cached(key{}, func() (any, error) {
 		b, j := NewBuilder(d), &LocalJumps{}
-		number := map[nodeID]nodeID{}
+		number := map[ir.ID]ir.ID{}
 		for l := range d.arr.Len() {
 			j.used = append(j.used, len(b.affect[l]) > 0)
-			o := d.st.linearise(d.st.factor(d.st.total(0, []term{{b.Jump(l, Substitution{}).in(d.m), 1}})))
-			if o.c == 0 && len(o.terms) == 0 {
+			o := d.st.Linearise(d.st.Factor(d.st.Total(0, []ir.Term{{Atom: b.Jump(l, Substitution{}).in(d.m), Coef: 1}})))
+			if o.C == 0 && len(o.Terms) == 0 {
 				j.roots = append(j.roots, -1)
 				continue
 			}
-			j.roots = append(j.roots, int32(j.add(d.st, d.st.affineSum(o.c, o.terms), number)))
+			j.roots = append(j.roots, int32(j.add(d.st, d.st.AffineSum(o.C, o.Terms), number)))
 		}
 		return j, b.tooMany()
 	})
@@ -34,21 +36,21 @@ func (d *Density) LocalJumps() (*LocalJumps, error) {
 }
 
 // add adds a node of s with its operands, and returns its number.
-func (j *LocalJumps) add(s *store, id nodeID, number map[nodeID]nodeID) nodeID {
+func (j *LocalJumps) add(s *ir.Store, id ir.ID, number map[ir.ID]ir.ID) ir.ID {
 	if at, ok := number[id]; ok {
 		return at
 	}
-	n := s.at(id)
-	terms := make([]term, len(n.terms))
-	for i, t := range n.terms {
-		terms[i] = term{j.add(s, t.atom, number), t.coef}
+	n := s.At(id)
+	terms := make([]ir.Term, len(n.Terms))
+	for i, t := range n.Terms {
+		terms[i] = ir.Term{Atom: j.add(s, t.Atom, number), Coef: t.Coef}
 	}
-	n.terms = terms
-	for _, o := range []*nodeID{&n.a, &n.b, &n.c}[:n.arity()] {
+	n.Terms = terms
+	for _, o := range []*ir.ID{&n.A, &n.B, &n.C}[:n.Arity()] {
 		*o = j.add(s, *o, number)
 	}
 	j.nodes = append(j.nodes, n)
-	number[id] = nodeID(len(j.nodes) - 1)
+	number[id] = ir.ID(len(j.nodes) - 1)
 	return number[id]
 }
 
@@ -90,14 +92,14 @@ func (x *LocalJump) At(l int, at Point) float64 {
 		x.run = 1
 	}
 	x.at = at
-	return x.value(nodeID(x.roots[l]))
+	return x.value(ir.ID(x.roots[l]))
 }
 
-func (x *LocalJump) value(id nodeID) float64 {
+func (x *LocalJump) value(id ir.ID) float64 {
 	if x.seen[id] == x.run {
 		return x.memo[id]
 	}
-	v := x.nodes[id].compute((*localInputs)(x))
+	v := x.nodes[id].Compute((*localInputs)(x))
 	x.memo[id], x.seen[id] = v, x.run
 	return v
 }
@@ -105,7 +107,7 @@ func (x *LocalJump) value(id nodeID) float64 {
 // localInputs are what a LocalJump computes nodes from.
 type localInputs LocalJump
 
-func (x *localInputs) latent(i int) float64    { return x.at.Latent(i) }
-func (x *localInputs) datum(i int) float64     { return x.data[i] }
-func (x *localInputs) positive(plane int) bool { return x.at.Positive(plane) }
-func (x *localInputs) value(id nodeID) float64 { return (*LocalJump)(x).value(id) }
+func (x *localInputs) Latent(i int) float64    { return x.at.Latent(i) }
+func (x *localInputs) Datum(i int) float64     { return x.data[i] }
+func (x *localInputs) Positive(plane int) bool { return x.at.Positive(plane) }
+func (x *localInputs) Value(id ir.ID) float64  { return (*LocalJump)(x).value(id) }

@@ -3,6 +3,7 @@ package graph
 import (
 	"slices"
 
+	"github.com/facetvi/facet/graph/internal/ir"
 	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
@@ -78,7 +79,7 @@ func (f *sumFolder) expand(fn kernel.Function, rows int, args ...*poly) (*poly, 
 			curvature[ab][r] = v
 			sum += v
 		}
-		if !isFinite(sum) {
+		if !ir.IsFinite(sum) {
 			return nil, false
 		}
 	}

@@ -59,7 +59,7 @@ func (m *Model) Plate(n int, body func(p *Plate)) {
 func (p *Plate) Plate(n int, body func(q *Plate)) {
 	if p.isOpen("Plate") {
 		rows := p.t.plate(p, n, body)
-		p.t.do(func() { p.t.m.st.rec.spoil(); rows() })
+		p.t.do(func() { p.t.m.st.Rec.Spoil(); rows() })
 	}
 }
 
@@ -169,7 +169,7 @@ func (p *Plate) Collect(dst *[]Expr, x Expr) {
 		p.t.do(func() {
 			x := p.t.valueOf(x)
 			if rec := p.t.m.rec; rec != nil {
-				rec.spoilt = rec.spoilt || x.from != nil
+				rec.Spoilt = rec.Spoilt || x.from != nil
 				x.from = nil // the recording ends before dst is used
 				rec.collected = append(rec.collected, collected{dst, x})
 			}

@@ -5,24 +5,25 @@ import (
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/graph/internal/ir"
 	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
 // An atom is an expression of the latents, or fn of the sum of such, coef_j·monomial of_j.
 type atom struct {
-	node nodeID
+	node ir.ID
 	fn   kernel.Function
 	of   []int // nil for node
 	coef []float64
 }
 
 // latent is the latent that an atom is, if it is one.
-func (a *atom) latent(st *store) (i int, is bool) {
+func (a *atom) latent(st *ir.Store) (i int, is bool) {
 	if a.of != nil {
 		return 0, false
 	}
-	n := st.head(a.node)
-	return int(n.a), n.kind == kLatent
+	n := st.Head(a.node)
+	return int(n.A), n.Kind == ir.Latent
 }
 
 // A power is a factor of a monomial: of the atom with that number.
@@ -34,19 +35,19 @@ type products struct {
 	index map[string]int
 	of    map[[2]int]int
 	atoms []atom
-	node  map[nodeID]int // monomials of atoms,
+	node  map[ir.ID]int  // monomials of atoms,
 	apply map[string]int // and of those with a function
 }
 
 func newProducts() *products {
-	p := &products{index: map[string]int{}, of: map[[2]int]int{}, node: map[nodeID]int{}, apply: map[string]int{}}
+	p := &products{index: map[string]int{}, of: map[[2]int]int{}, node: map[ir.ID]int{}, apply: map[string]int{}}
 	p.number(nil)
 	return p
 }
 
 // single is the monomial of a node alone.
-func (p *products) single(id nodeID) int {
-	return remembered(p.node, id, func() int { return p.add(atom{node: id}) })
+func (p *products) single(id ir.ID) int {
+	return ir.Remembered(p.node, id, func() int { return p.add(atom{node: id}) })
 }
 
 func (p *products) add(a atom) (monomial int) {
@@ -66,7 +67,7 @@ func (p *products) function(fn kernel.Function, x *poly, r int) int {
 	if a.of == nil {
 		a.of, a.coef = []int{0}, []float64{0}
 	}
-	return remembered(p.apply, string(key), func() int { return p.add(a) })
+	return ir.Remembered(p.apply, string(key), func() int { return p.add(a) })
 }
 
 func (p *products) number(powers []power) int {
@@ -75,7 +76,7 @@ func (p *products) number(powers []power) int {
 		key = binary.LittleEndian.AppendUint32(key, uint32(x.atom))
 		key = binary.LittleEndian.AppendUint32(key, uint32(x.power))
 	}
-	return remembered(p.index, string(key), func() int {
+	return ir.Remembered(p.index, string(key), func() int {
 		p.list = append(p.list, powers)
 		return len(p.list) - 1
 	})

@@ -8,6 +8,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/facetvi/facet/graph/internal/ir"
 	"github.com/facetvi/facet/graph/internal/kernel"
 	"github.com/facetvi/facet/graph/internal/plan"
 	"github.com/facetvi/facet/internal/vec"
@@ -18,9 +19,9 @@ import (
 // density: the density itself, or the outputs of a Builder. It is immutable and safe for
 // concurrent use.
 type Program struct {
-	st   *store
-	outs []output
-	of   *output // the density whose gradient is computed
+	st   *ir.Store
+	outs []ir.Output
+	of   *ir.Output // the density whose gradient is computed
 	sz   sizes
 	b    *batch
 	g    *Graph // for nominalCols samples, for plans
@@ -31,7 +32,7 @@ type Program struct {
 const nominalCols = 2
 
 // newProgram compiles the outputs outs and the gradient of the density of.
-func newProgram(st *store, outs []output, of *output, sz sizes) (*Program, error) {
+func newProgram(st *ir.Store, outs []ir.Output, of *ir.Output, sz sizes) (*Program, error) {
 	b := newBatch(st, append(slices.Clone(outs), *of), sz)
 	g, err := emit(b, outs, of, sz, nominalCols)
 	if err != nil {
@@ -45,8 +46,8 @@ func newProgram(st *store, outs []output, of *output, sz sizes) (*Program, error
 // observations in the order of the Observe calls; the graph's other constants
 // have values.
 func (p *Program) Graph(n int) (*Graph, error) {
-	p.st.mu.Lock()
-	defer p.st.mu.Unlock()
+	p.st.Mu.Lock()
+	defer p.st.Mu.Unlock()
 	g, err := emit(p.b, p.outs, p.of, p.sz, n)
 	if err != nil {
 		return nil, err
@@ -85,7 +86,7 @@ type Executor struct {
 
 	run   func() error
 	renew func(data []float64)
-	of    *store // of the program, if there is renew
+	of    *ir.Store // of the program, if there is renew
 }
 
 // Run computes the results of the inputs. It returns an error only on the
@@ -102,7 +103,7 @@ func (x *Executor) Spread(z []float64) {
 // Force gives all samples the signs of region s, wherever they are.
 func (x *Executor) Force(s regions.Signs) {
 	for l := range s.Len() {
-		vec.Fill(x.Signs[l*x.N:][:x.N], indicator(s.Positive(l)))
+		vec.Fill(x.Signs[l*x.N:][:x.N], ir.Indicator(s.Positive(l)))
 	}
 }
 
@@ -167,8 +168,8 @@ func (p *Program) executor(n int, w Compute, data []float64) (*Executor, error) 
 
 // bindPlan runs the program's graph by a plan.
 func (p *Program) bindPlan(x *Executor, data []float64, newData bool) error {
-	p.st.mu.Lock() // Gorgonia's nodes cache what they are asked for
-	defer p.st.mu.Unlock()
+	p.st.Mu.Lock() // Gorgonia's nodes cache what they are asked for
+	defer p.st.Mu.Unlock()
 	outs, latents := len(p.outs), p.sz.latents
 	var results []plan.Result
 	if x.Out != nil {

@@ -1,6 +1,10 @@
 package graph
 
-import "math"
+import (
+	"math"
+
+	"github.com/facetvi/facet/graph/internal/ir"
+)
 
 // A requirement is a condition that holds wherever the density is not 0.
 type requirement struct {
@@ -26,14 +30,14 @@ func (m *Model) require(g Guard) {
 		return
 	}
 	m.required = append(m.required, requirement{holds, m.here()})
-	id := m.st.sel(holds.value.in(m), m.st.constant(0), m.st.constant(math.Inf(-1)))
+	id := m.st.Sel(holds.value.in(m), m.st.Constant(0), m.st.Constant(math.Inf(-1)))
 	m.terms = append(m.terms, modelTerm{"requirement", m.here(), id, false})
 }
 
 // Requirements are the conditions of Model.Require, which can be evaluated one point at a time. They are immutable.
 type Requirements struct {
 	nodes   LocalJumps
-	roots   []nodeID
+	roots   []ir.ID
 	byPlane [][]int
 	places  []string
 }
@@ -45,7 +49,7 @@ func (d *Density) Requirements() (*Requirements, error) {
 	}
 	type key struct{}
 	q, err := d.Cached(key{}, func() (any, error) {
-		q, number := &Requirements{byPlane: make([][]int, d.arr.Len())}, map[nodeID]nodeID{}
+		q, number := &Requirements{byPlane: make([][]int, d.arr.Len())}, map[ir.ID]ir.ID{}
 		for k, x := range d.m.required {
 			q.roots = append(q.roots, q.nodes.add(d.st, x.holds.value.id, number))
 			q.places = append(q.places, x.place.String())
@@ -75,21 +79,21 @@ func (q *Requirements) Holds(k int, at interface{ Positive(l int) bool }) bool {
 	return q.value(q.roots[k], at)
 }
 
-func (q *Requirements) value(id nodeID, at interface{ Positive(l int) bool }) bool {
-	switch n := &q.nodes.nodes[id]; n.kind {
-	case kConst:
-		return n.v != 0
-	case kSign:
-		return at.Positive(int(n.a))
-	case kNot:
-		return !q.value(n.a, at)
-	case kAnd:
-		return q.value(n.a, at) && q.value(n.b, at)
-	case kSelect:
-		if q.value(n.a, at) {
-			return q.value(n.b, at)
+func (q *Requirements) value(id ir.ID, at interface{ Positive(l int) bool }) bool {
+	switch n := &q.nodes.nodes[id]; n.Kind {
+	case ir.Const:
+		return n.V != 0
+	case ir.Sign:
+		return at.Positive(int(n.A))
+	case ir.Not:
+		return !q.value(n.A, at)
+	case ir.And:
+		return q.value(n.A, at) && q.value(n.B, at)
+	case ir.Select:
+		if q.value(n.A, at) {
+			return q.value(n.B, at)
 		}
-		return q.value(n.c, at)
+		return q.value(n.C, at)
 	}
 	panic("graph: a requirement that is no formula")
 }

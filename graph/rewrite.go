@@ -1,111 +1,88 @@
 package graph
 
-import "github.com/facetvi/facet/graph/internal/kernel"
+import (
+	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/graph/internal/kernel"
+)
 
 // A rewriter rebuilds expressions with a substitution made in them; what does not
 // change stays the same node.
 type rewriter struct {
 	m     *Model
 	sub   Substitution
-	done  map[nodeID]nodeID
-	fixed func(nodeID) bool // nodes that are known not to change; nil for none
+	done  map[ir.ID]ir.ID
+	fixed func(ir.ID) bool // nodes that are known not to change; nil for none
 	// smooth selects are those that are continuous where what is substituted in their
 	// formula changes: in that it is what it is for on. nil for none.
-	smooth func(n node) bool
+	smooth func(n ir.Node) bool
 	on     *rewriter // nil for the rewriter itself
 	// pole is what takes the place of a denominator that is 0 at the points: the least number
 	// on its side, by which quotients are the infinite limits from there. nil for none.
-	pole func(denominator nodeID) (v float64, is bool)
+	pole func(denominator ir.ID) (v float64, is bool)
 }
 
 // newForcer returns a rewriter that puts holds in the place of a formula.
-func newForcer(m *Model, formula nodeID, holds bool) *rewriter {
+func newForcer(m *Model, formula ir.ID, holds bool) *rewriter {
 	v := constantGuard(m, holds).value.id
-	return &rewriter{m: m, done: map[nodeID]nodeID{formula: v}, fixed: func(id nodeID) bool { return id < formula }}
+	return &rewriter{m: m, done: map[ir.ID]ir.ID{formula: v}, fixed: func(id ir.ID) bool { return id < formula }}
 }
 
-func (w *rewriter) rewrite(id nodeID) nodeID {
+func (w *rewriter) rewrite(id ir.ID) ir.ID {
 	if w.fixed != nil && w.fixed(id) {
 		return id
 	}
-	return remembered(w.done, id, func() nodeID { return w.rebuild(id) })
+	return ir.Remembered(w.done, id, func() ir.ID { return w.rebuild(id) })
 }
 
-func (w *rewriter) rebuild(id nodeID) nodeID {
+func (w *rewriter) rebuild(id ir.ID) ir.ID {
 	s := w.m.st
-	n := s.at(id)
-	switch n.kind {
-	case kLatent:
-		if x, ok := w.sub.latent(int(n.a)); ok {
+	n := s.At(id)
+	switch n.Kind {
+	case ir.Latent:
+		if x, ok := w.sub.latent(int(n.A)); ok {
 			return x.in(w.m)
 		}
-	case kSign:
-		if g, ok := w.sub.sign(int(n.a)); ok {
+	case ir.Sign:
+		if g, ok := w.sub.sign(int(n.A)); ok {
 			return g.value.in(w.m)
 		}
-	case kSum:
+	case ir.Sum:
 		return w.sum(id, n)
-	case kUnary:
-		if v, is := w.poleOf(n.fn == kernel.Recip, n.a); is {
-			return s.intern(node{kind: kUnary, fn: kernel.Recip, a: s.constant(v)})
+	case ir.Unary:
+		if v, is := w.poleOf(n.Fn == kernel.Recip, n.A); is {
+			return s.Intern(ir.Node{Kind: ir.Unary, Fn: kernel.Recip, A: s.Constant(v)})
 		}
-	case kBinary:
-		if v, is := w.poleOf(n.fn == kernel.Div, n.b); is {
-			return s.intern(node{kind: kBinary, fn: kernel.Div, a: w.rewrite(n.a), b: s.constant(v)})
+	case ir.Binary:
+		if v, is := w.poleOf(n.Fn == kernel.Div, n.B); is {
+			return s.Intern(ir.Node{Kind: ir.Binary, Fn: kernel.Div, A: w.rewrite(n.A), B: s.Constant(v)})
 		}
-	case kSelect:
+	case ir.Select:
 		return w.selection(id, n)
-	case kFlip:
+	case ir.Flip:
 		return id
 	}
 	changes := false
-	n.operands(func(o nodeID) { changes = w.rewrite(o) != o || changes })
+	n.Operands(func(o ir.ID) { changes = w.rewrite(o) != o || changes })
 	if !changes {
 		return id
 	}
-	return s.operation(n, w.rewrite)
-}
-
-// operation is that of n, a node of this store or another one, on the operands that of gives
-// for its own.
-func (s *store) operation(n node, of func(nodeID) nodeID) nodeID {
-	switch n.kind {
-	case kUnary:
-		return s.unary(n.fn, of(n.a))
-	case kBinary:
-		return s.binary(n.fn, of(n.a), of(n.b))
-	case kTernary:
-		return s.triple(n.fn, of(n.a), of(n.b), of(n.c))
-	case kNot:
-		return s.not(of(n.a))
-	case kAnd:
-		return s.and(of(n.a), of(n.b))
-	case kSelect:
-		return s.sel(of(n.a), of(n.b), of(n.c))
-	case kForward:
-		ids := make([]nodeID, len(n.terms))
-		for i, t := range n.terms {
-			ids[i] = of(t.atom)
-		}
-		return s.forward(int(n.a), int(n.b), ids)
-	}
-	panic("graph: a node that no density has")
+	return s.Operation(n, w.rewrite)
 }
 
 // poleOf is pole of the denominator of a quotient.
-func (w *rewriter) poleOf(quotient bool, denominator nodeID) (v float64, is bool) {
+func (w *rewriter) poleOf(quotient bool, denominator ir.ID) (v float64, is bool) {
 	if !quotient || w.pole == nil {
 		return 0, false
 	}
 	return w.pole(denominator)
 }
 
-func (w *rewriter) sum(id nodeID, n node) nodeID {
+func (w *rewriter) sum(id ir.ID, n ir.Node) ir.ID {
 	s := w.m.st
-	kept, changed := make([]term, 0, len(n.terms)), []term(nil)
-	for _, t := range n.terms {
-		if to := w.rewrite(t.atom); to != t.atom {
-			changed = append(changed, term{to, t.coef})
+	kept, changed := make([]ir.Term, 0, len(n.Terms)), []ir.Term(nil)
+	for _, t := range n.Terms {
+		if to := w.rewrite(t.Atom); to != t.Atom {
+			changed = append(changed, ir.Term{Atom: to, Coef: t.Coef})
 		} else {
 			kept = append(kept, t)
 		}
@@ -113,45 +90,31 @@ func (w *rewriter) sum(id nodeID, n node) nodeID {
 	if changed == nil {
 		return id
 	}
-	out := s.affineSum(n.v, kept)
+	out := s.AffineSum(n.V, kept)
 	for _, t := range changed {
-		out = s.sum(1, out, t.coef, t.atom)
+		out = s.Sum(1, out, t.Coef, t.Atom)
 	}
 	return out
 }
 
 // selection is a select with its sign substituted. Of a sign that has become a
 // number only one side is made.
-func (w *rewriter) selection(id nodeID, n node) nodeID {
+func (w *rewriter) selection(id ir.ID, n ir.Node) ir.ID {
 	s := w.m.st
 	of := w
 	if w.on != nil && w.smooth != nil && w.smooth(n) {
 		of = w.on
 	}
-	cond := of.rewrite(n.a)
-	if v, ok := s.isConst(cond); ok {
+	cond := of.rewrite(n.A)
+	if v, ok := s.IsConst(cond); ok {
 		if v != 0 {
-			return w.rewrite(n.b)
+			return w.rewrite(n.B)
 		}
-		return w.rewrite(n.c)
+		return w.rewrite(n.C)
 	}
-	b, c := w.rewrite(n.b), w.rewrite(n.c)
-	if cond == n.a && b == n.b && c == n.c {
+	b, c := w.rewrite(n.B), w.rewrite(n.C)
+	if cond == n.A && b == n.B && c == n.C {
 		return id
 	}
-	return s.sel(cond, b, c)
-}
-
-func (s *store) binary(f kernel.Function, a, b nodeID) nodeID {
-	switch f {
-	case kernel.Mul:
-		return s.mul(a, b)
-	case kernel.Div:
-		return s.div(a, b)
-	case kernel.Pow:
-		return s.pow(a, b)
-	case kernel.MulData:
-		return s.mulData(a, b)
-	}
-	return s.pair(f, a, b)
+	return s.Sel(cond, b, c)
 }

@@ -3,6 +3,7 @@ package graph
 import (
 	"slices"
 
+	"github.com/facetvi/facet/graph/internal/ir"
 	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
@@ -14,9 +15,9 @@ type sumFolder struct {
 }
 
 // fold is the values of expressions, if they are of one form.
-func (f *sumFolder) fold(ids []nodeID) (v signedPoly, ok bool) {
+func (f *sumFolder) fold(ids []ir.ID) (v signedPoly, ok bool) {
 	rows, st, b := len(ids), f.s.d.st, f.s.d.b
-	if slices.ContainsFunc(ids, func(id nodeID) bool { return b.at[id].form != b.at[ids[0]].form }) {
+	if slices.ContainsFunc(ids, func(id ir.ID) bool { return b.at[id].form != b.at[ids[0]].form }) {
 		return v, false
 	}
 	if f.left -= rows; f.left < 0 || !f.s.local && (len(f.s.products.list) > mostMonomials || len(f.s.products.atoms) > mostAtoms) {
@@ -24,51 +25,51 @@ func (f *sumFolder) fold(ids []nodeID) (v signedPoly, ok bool) {
 	}
 	p := &poly{}
 	v.side = [2]*poly{p, p}
-	n := st.like(ids[0])
+	n := st.Like(ids[0])
 	switch {
-	case n.kind == kConst, n.kind == kData:
+	case n.Kind == ir.Const, n.Kind == ir.Data:
 		col := p.column(0, rows)
 		for r, id := range ids {
-			x := st.head(id)
-			if col[r] = x.v; n.kind == kData {
-				col[r] = f.s.d.data[x.a]
+			x := st.Head(id)
+			if col[r] = x.V; n.Kind == ir.Data {
+				col[r] = f.s.d.data[x.A]
 			}
 		}
 		return v, true
-	case n.kind == kSum && b.isAffineRow(b.view(ids[0])), n.kind == kLatent:
+	case n.Kind == ir.Sum && b.isAffineRow(b.View(ids[0])), n.Kind == ir.Latent:
 		for r, id := range ids {
 			if !f.affine(p, r, rows, 1, id) {
 				return v, false
 			}
 		}
 		return v, true
-	case n.kind == kSum:
+	case n.Kind == ir.Sum:
 		return f.sum(ids)
-	case n.kind == kSelect && b.tableSigns(ids[0]) != nil:
+	case n.Kind == ir.Select && b.tableSigns(ids[0]) != nil:
 		return f.steps(ids)
-	case n.kind == kSelect:
+	case n.Kind == ir.Select:
 		return f.selects(ids)
 	case !f.s.local && f.isAtom(ids[0]):
 		for r, id := range ids {
 			p.column(f.s.products.single(id), rows)[r] = 1
 		}
 		return v, true
-	case n.kind == kUnary:
-		a, ok := f.operand(ids, func(n *node) nodeID { return n.a })
+	case n.Kind == ir.Unary:
+		a, ok := f.operand(ids, func(n *ir.Node) ir.ID { return n.A })
 		if !ok {
 			return v, false
 		}
-		return f.each(a, a, func(x, _ *poly) (*poly, bool) { return f.apply(n.fn, x, rows) })
-	case n.kind == kBinary && (f.s.local || n.fn == kernel.Mul || n.fn == kernel.MulData || n.fn == kernel.Div):
-		x, ok := f.operand(ids, func(n *node) nodeID { return n.a })
+		return f.each(a, a, func(x, _ *poly) (*poly, bool) { return f.apply(n.Fn, x, rows) })
+	case n.Kind == ir.Binary && (f.s.local || n.Fn == kernel.Mul || n.Fn == kernel.MulData || n.Fn == kernel.Div):
+		x, ok := f.operand(ids, func(n *ir.Node) ir.ID { return n.A })
 		if !ok {
 			return v, false
 		}
-		y, ok := f.operand(ids, func(n *node) nodeID { return n.b })
+		y, ok := f.operand(ids, func(n *ir.Node) ir.ID { return n.B })
 		if !ok {
 			return v, false
 		}
-		return f.each(x, y, func(x, y *poly) (*poly, bool) { return f.combine(n.fn, x, y, rows) })
+		return f.each(x, y, func(x, y *poly) (*poly, bool) { return f.combine(n.Fn, x, y, rows) })
 	}
 	return v, false
 }
@@ -115,14 +116,14 @@ func (f *sumFolder) combine(fn kernel.Function, x, y *poly, rows int) (*poly, bo
 }
 
 // isAtom reports whether id is one of few expressions of a form that neither data nor signs are in.
-func (f *sumFolder) isAtom(id nodeID) bool {
+func (f *sumFolder) isAtom(id ir.ID) bool {
 	b, st := f.s.d.b, f.s.d.st
 	form := b.at[id].form
-	return remembered(f.atoms, form, func() bool {
+	return ir.Remembered(f.atoms, form, func() bool {
 		rows := b.forms[form].rows
 		for _, id := range rows[:min(fewTerms, len(rows))] {
-			for id := range st.under(id) {
-				if k := st.like(id).kind; k == kSign || k == kData {
+			for id := range st.Under(id) {
+				if k := st.Like(id).Kind; k == ir.Sign || k == ir.Data {
 					return false
 				}
 			}
@@ -132,10 +133,10 @@ func (f *sumFolder) isAtom(id nodeID) bool {
 }
 
 // operand folds one operand of each expression.
-func (f *sumFolder) operand(ids []nodeID, of func(n *node) nodeID) (signedPoly, bool) {
-	list := make([]nodeID, len(ids))
+func (f *sumFolder) operand(ids []ir.ID, of func(n *ir.Node) ir.ID) (signedPoly, bool) {
+	list := make([]ir.ID, len(ids))
 	for r, id := range ids {
-		n := f.s.d.st.head(id)
+		n := f.s.d.st.Head(id)
 		list[r] = of(&n)
 	}
 	return f.fold(list)
@@ -210,26 +211,26 @@ func (f *sumFolder) inverse(x *poly, rows int) (*poly, bool) {
 }
 
 // affine adds c·id, an affine expression, to row r of p.
-func (f *sumFolder) affine(p *poly, r, rows int, c float64, id nodeID) bool {
+func (f *sumFolder) affine(p *poly, r, rows int, c float64, id ir.ID) bool {
 	st := f.s.d.st
 	if f.left--; f.left < 0 {
 		return false
 	}
-	switch st.like(id).kind {
-	case kConst:
-		p.column(0, rows)[r] += c * st.head(id).v
-	case kLatent:
-		i := int(st.head(id).a)
+	switch st.Like(id).Kind {
+	case ir.Const:
+		p.column(0, rows)[r] += c * st.Head(id).V
+	case ir.Latent:
+		i := int(st.Head(id).A)
 		p.column(f.s.products.single(id), rows)[r] += c
 		if f.s.shift[i] != 0 {
 			p.column(0, rows)[r] += c * f.s.shift[i]
 		}
-	case kSum:
-		var room [8]term
-		v, terms := st.sumIn(id, room[:])
+	case ir.Sum:
+		var room [8]ir.Term
+		v, terms := st.SumIn(id, room[:])
 		p.column(0, rows)[r] += c * v
 		for _, t := range terms {
-			if !f.affine(p, r, rows, c*t.coef, t.atom) {
+			if !f.affine(p, r, rows, c*t.Coef, t.Atom) {
 				return false
 			}
 		}
@@ -240,25 +241,25 @@ func (f *sumFolder) affine(p *poly, r, rows int, c float64, id nodeID) bool {
 }
 
 // sum folds sums of a few terms.
-func (f *sumFolder) sum(ids []nodeID) (v signedPoly, ok bool) {
+func (f *sumFolder) sum(ids []ir.ID) (v signedPoly, ok bool) {
 	b, rows := f.s.d.b, len(ids)
 	constant := make([]float64, rows)
 	var coef [][]float64
-	var atom [][]nodeID
+	var atom [][]ir.ID
 	for r, id := range ids {
-		sum := b.slots(b.view(id))
-		constant[r] = sum.c
-		slots := sum.terms
+		sum := b.slots(b.View(id))
+		constant[r] = sum.C
+		slots := sum.Terms
 		if r == 0 {
 			for range slots {
-				coef, atom = append(coef, make([]float64, rows)), append(atom, make([]nodeID, rows))
+				coef, atom = append(coef, make([]float64, rows)), append(atom, make([]ir.ID, rows))
 			}
 		}
 		if len(slots) != len(coef) {
 			return v, false
 		}
 		for k, t := range slots {
-			coef[k][r], atom[k][r] = t.coef, t.atom
+			coef[k][r], atom[k][r] = t.Coef, t.Atom
 		}
 	}
 	parts := make([]signedPoly, len(coef))
@@ -286,23 +287,23 @@ func (f *sumFolder) sum(ids []nodeID) (v signedPoly, ok bool) {
 }
 
 // condition is a formula where its only sign is 0, and where it is 1.
-func (f *sumFolder) condition(id nodeID) (plane int32, holds [2]bool, ok bool) {
-	switch n := f.s.d.st.head(id); n.kind {
-	case kSign:
-		return int32(n.a), [2]bool{false, true}, true
-	case kNot:
-		plane, holds, ok = f.condition(n.a)
+func (f *sumFolder) condition(id ir.ID) (plane int32, holds [2]bool, ok bool) {
+	switch n := f.s.d.st.Head(id); n.Kind {
+	case ir.Sign:
+		return int32(n.A), [2]bool{false, true}, true
+	case ir.Not:
+		plane, holds, ok = f.condition(n.A)
 		return plane, [2]bool{!holds[0], !holds[1]}, ok
-	case kAnd:
-		p, x, ok1 := f.condition(n.a)
-		q, y, ok2 := f.condition(n.b)
+	case ir.And:
+		p, x, ok1 := f.condition(n.A)
+		q, y, ok2 := f.condition(n.B)
 		return p, [2]bool{x[0] && y[0], x[1] && y[1]}, ok1 && ok2 && p == q
 	}
 	return 0, holds, false
 }
 
 // steps folds numbers that are chosen by signs.
-func (f *sumFolder) steps(ids []nodeID) (v signedPoly, ok bool) {
+func (f *sumFolder) steps(ids []ir.ID) (v signedPoly, ok bool) {
 	rows := len(ids)
 	v.plane = make([]int32, rows)
 	var col [2][]float64
@@ -314,25 +315,25 @@ func (f *sumFolder) steps(ids []nodeID) (v signedPoly, ok bool) {
 		v.plane[r] = -1
 		for side := range 2 {
 			at := id
-			for f.s.d.st.like(at).kind == kSelect {
-				n := f.s.d.st.head(at)
-				l, holds, ok := f.condition(n.a)
+			for f.s.d.st.Like(at).Kind == ir.Select {
+				n := f.s.d.st.Head(at)
+				l, holds, ok := f.condition(n.A)
 				if !ok || v.plane[r] >= 0 && v.plane[r] != l {
 					return v, false
 				}
 				v.plane[r] = l
-				if at = n.c; holds[side] {
-					at = n.b
+				if at = n.C; holds[side] {
+					at = n.B
 				}
 			}
-			col[side][r] = f.s.d.st.head(at).v
+			col[side][r] = f.s.d.st.Head(at).V
 		}
 	}
 	return v, true
 }
 
 // selects folds expressions that are chosen by signs.
-func (f *sumFolder) selects(ids []nodeID) (v signedPoly, ok bool) {
+func (f *sumFolder) selects(ids []ir.ID) (v signedPoly, ok bool) {
 	rows, st := len(ids), f.s.d.st
 	v.plane = make([]int32, rows)
 	var of [2]signedPoly
@@ -343,7 +344,7 @@ func (f *sumFolder) selects(ids []nodeID) (v signedPoly, ok bool) {
 		}
 	}
 	for r, id := range ids {
-		l, holds, ok := f.condition(st.head(id).a)
+		l, holds, ok := f.condition(st.Head(id).A)
 		if !ok {
 			return v, false
 		}
@@ -356,10 +357,10 @@ func (f *sumFolder) selects(ids []nodeID) (v signedPoly, ok bool) {
 			}
 		}
 	}
-	if of[0], ok = f.operand(ids, func(n *node) nodeID { return n.b }); !ok {
+	if of[0], ok = f.operand(ids, func(n *ir.Node) ir.ID { return n.B }); !ok {
 		return v, false
 	}
-	if of[1], ok = f.operand(ids, func(n *node) nodeID { return n.c }); !ok {
+	if of[1], ok = f.operand(ids, func(n *ir.Node) ir.ID { return n.C }); !ok {
 		return v, false
 	}
 	for k := range of {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/graph/internal/ir"
 	"github.com/facetvi/facet/internal/truncnorm"
 )
 
@@ -49,9 +50,9 @@ func (d *Density) sumOut() (x sumOut, err error) {
 	if err != nil {
 		return x, err
 	}
-	d.st.mu.Lock()
+	d.st.Mu.Lock()
 	m := d.m.snapshot()
-	d.st.mu.Unlock()
+	d.st.Mu.Unlock()
 	in := map[int]bool{}
 	for k, w := range switches {
 		for _, t := range terms[k] {
@@ -65,7 +66,7 @@ func (d *Density) sumOut() (x sumOut, err error) {
 		case !in[t]:
 			kept = append(kept, x)
 		case x.prior: // each latent has one
-			kept = append(kept, modelTerm{x.what, x.place, m.st.constant(0), true})
+			kept = append(kept, modelTerm{x.what, x.place, m.st.Constant(0), true})
 		}
 	}
 	c := &compiled{m: m, from: d.from, arr: d.arr, names: d.names, index: d.index, terms: kept, fingerprint: d.fingerprint, centred: d.centred}
@@ -117,17 +118,17 @@ func (m *Model) inInterval(w SwitchLatent, j int) *rewriter {
 		k := slices.Index(w.Planes, l)
 		return constantGuard(m, j > k != w.Down), k >= 0
 	}}
-	return &rewriter{m: m, sub: signs, done: map[nodeID]nodeID{}}
+	return &rewriter{m: m, sub: signs, done: map[ir.ID]ir.ID{}}
 }
 
 // logSum is c and the sum of the rewritten terms.
 func (m *Model) logSum(c Expr, terms []planeTerm, w *rewriter) Expr {
-	sum := make([]term, len(terms))
+	sum := make([]ir.Term, len(terms))
 	for i, t := range terms {
-		sum[i] = term{w.rewrite(m.terms[t.term].id), 1}
+		sum[i] = ir.Term{Atom: w.rewrite(m.terms[t.term].id), Coef: 1}
 	}
-	o := m.st.total(c.v, sum)
-	return Expr{m: m, id: m.st.affineSum(o.c, o.terms)}
+	o := m.st.Total(c.v, sum)
+	return Expr{m: m, id: m.st.AffineSum(o.C, o.Terms)}
 }
 
 // A planeTerm is the number of a term of log r, and that of the only plane of a switch that it depends on, −1 if it depends on several.

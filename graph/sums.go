@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/facetvi/facet/graph/internal/ir"
 )
 
 // Sums are log r of much data, with its terms added up beforehand. A term of log r that is a
@@ -26,7 +28,7 @@ type Sums struct {
 	shift    []float64 // by latent
 	products *products
 	constant float64
-	rest     []term      // of log r, without the priors
+	rest     []ir.Term   // of log r, without the priors
 	signs    []bool      // planes whose signs the rest depends on
 	local    bool        // squares in place of what is no polynomial; see SumsNear
 	below    []float64   // C by monomial, where all signs are 0
@@ -55,8 +57,8 @@ func (d *Density) sums(s *Sums) *Sums {
 	if !d.copies() {
 		return nil
 	}
-	d.st.mu.Lock()
-	defer d.st.mu.Unlock()
+	d.st.Mu.Lock()
+	defer d.st.Mu.Unlock()
 	byForm, ok := s.terms()
 	if !ok {
 		return nil
@@ -67,7 +69,7 @@ func (d *Density) sums(s *Sums) *Sums {
 		}
 		return s
 	}
-	sample := make([][]term, len(byForm))
+	sample := make([][]ir.Term, len(byForm))
 	for i, terms := range byForm {
 		for k := 0; k < len(terms); k += 1 + len(terms)/sumSample {
 			sample[i] = append(sample[i], terms[k])
@@ -90,31 +92,31 @@ func (d *Density) sums(s *Sums) *Sums {
 
 // terms puts the terms of log r without the priors that are to be summed in a list for each form,
 // and the others in s.rest.
-func (s *Sums) terms() (byForm [][]term, ok bool) {
+func (s *Sums) terms() (byForm [][]ir.Term, ok bool) {
 	d := s.d
 	out := &d.outs[0]
-	var priors []term
+	var priors []ir.Term
 	for _, t := range d.m.terms {
 		if t.prior {
-			priors = append(priors, term{t.id, 1})
+			priors = append(priors, ir.Term{Atom: t.id, Coef: 1})
 		}
 	}
-	prior := d.st.total(0, priors)
-	weight := make(map[nodeID]float64, len(prior.terms))
-	for _, t := range prior.terms {
-		weight[t.atom] = t.coef
+	prior := d.st.Total(0, priors)
+	weight := make(map[ir.ID]float64, len(prior.Terms))
+	for _, t := range prior.Terms {
+		weight[t.Atom] = t.Coef
 	}
-	s.constant = out.c - prior.c
-	byForm = make([][]term, len(d.b.forms))
-	for _, t := range out.terms {
-		if w, shared := weight[t.atom]; shared {
-			delete(weight, t.atom)
-			if w -= t.coef; math.Abs(w) <= 1e-14*math.Abs(t.coef) {
+	s.constant = out.C - prior.C
+	byForm = make([][]ir.Term, len(d.b.forms))
+	for _, t := range out.Terms {
+		if w, shared := weight[t.Atom]; shared {
+			delete(weight, t.Atom)
+			if w -= t.Coef; math.Abs(w) <= 1e-14*math.Abs(t.Coef) {
 				continue
 			}
-			t.coef = -w
+			t.Coef = -w
 		}
-		form := int(d.b.at[t.atom].form)
+		form := int(d.b.at[t.Atom].form)
 		byForm[form] = append(byForm[form], t)
 	}
 	if len(weight) > 0 { // which cancel with something else
@@ -130,10 +132,10 @@ func (s *Sums) terms() (byForm [][]term, ok bool) {
 
 // leave makes terms part of the rest: all, or those that depend on no signs. It reports whether
 // some do and are still to be summed.
-func (s *Sums) leave(terms []term, all bool) (left bool) {
+func (s *Sums) leave(terms []ir.Term, all bool) (left bool) {
 	var signs []int
 	for _, t := range terms {
-		signs = append(signs, s.d.st.planesIn(t.atom)...)
+		signs = append(signs, s.d.st.PlanesIn(t.Atom)...)
 	}
 	if len(signs) > 0 && !all {
 		return true
@@ -146,7 +148,7 @@ func (s *Sums) leave(terms []term, all bool) (left bool) {
 }
 
 // add adds up terms.
-func (s *Sums) add(byForm [][]term) (ok bool) {
+func (s *Sums) add(byForm [][]ir.Term) (ok bool) {
 	s.products = newProducts()
 	s.below, s.jump = nil, nil
 	f := sumFolder{s: s, atoms: map[int32]bool{}}
@@ -154,9 +156,9 @@ func (s *Sums) add(byForm [][]term) (ok bool) {
 		f.left = mostPerTerm * len(terms)
 		for first := 0; first < len(terms); first += sumChunk {
 			chunk := terms[first:min(first+sumChunk, len(terms))]
-			ids := make([]nodeID, len(chunk))
+			ids := make([]ir.ID, len(chunk))
 			for k, t := range chunk {
-				ids[k] = t.atom
+				ids[k] = t.Atom
 			}
 			v, ok := f.fold(ids)
 			if !ok && len(terms) <= fewTerms {
@@ -172,7 +174,7 @@ func (s *Sums) add(byForm [][]term) (ok bool) {
 	return true
 }
 
-func (s *Sums) addChunk(chunk []term, v signedPoly) (ok bool) {
+func (s *Sums) addChunk(chunk []ir.Term, v signedPoly) (ok bool) {
 	for side, p := range v.side {
 		for k, m := range p.at {
 			for m >= len(s.below) {
@@ -181,7 +183,7 @@ func (s *Sums) addChunk(chunk []term, v signedPoly) (ok bool) {
 			if side == 0 {
 				sum := 0.0
 				for r, x := range p.col[k] {
-					sum += chunk[r].coef * x
+					sum += chunk[r].Coef * x
 				}
 				s.below[m] += sum
 			}
@@ -197,7 +199,7 @@ func (s *Sums) addChunk(chunk []term, v signedPoly) (ok bool) {
 			}
 			for r, l := range v.plane {
 				if l >= 0 {
-					s.jump[m][l] += sign * chunk[r].coef * p.col[k][r]
+					s.jump[m][l] += sign * chunk[r].Coef * p.col[k][r]
 				}
 			}
 		}
@@ -249,7 +251,7 @@ func (s *Sums) center() {
 	x := mat.NewVecDense(n, nil)
 	if chol.Factorize(h) && chol.SolveVecTo(x, mat.NewVecDense(n, g)) == nil {
 		for i := range n {
-			if v := x.AtVec(i); isFinite(v) {
+			if v := x.AtVec(i); ir.IsFinite(v) {
 				s.shift[i] = v
 			}
 		}
@@ -282,7 +284,7 @@ func (s *Sums) Along(dst []float64, w SwitchLatent, z []float64, first int) {
 // values are those of the monomials at z.
 func (s *Sums) values(z []float64) []float64 {
 	ev := s.d.evaluate(z)
-	defer ev.release()
+	defer ev.Release()
 	known := make([]float64, len(s.products.atoms))
 	product := func(m int) float64 {
 		x := 1.0
@@ -297,7 +299,7 @@ func (s *Sums) values(z []float64) []float64 {
 			continue
 		}
 		if a.of == nil {
-			known[k] = ev.value(a.node)
+			known[k] = ev.Value(a.node)
 			continue
 		}
 		sum := 0.0
@@ -336,7 +338,7 @@ func (s *Sums) Density(groups ...Groups) (*Density, error) {
 	c := newSumCopier(s)
 	m := c.to
 	for _, t := range s.rest {
-		m.add(m.st.scale(t.coef, c.copy(t.atom)))
+		m.add(m.st.Scale(t.Coef, c.copy(t.Atom)))
 	}
 	c.findProducts()
 	base, constant := slices.Clone(s.below), s.constant
@@ -360,9 +362,9 @@ func (s *Sums) Density(groups ...Groups) (*Density, error) {
 			}
 			cond := c.guard(g.Switch.Planes[g.First[i]-1])
 			if g.Switch.Down {
-				cond = m.st.not(cond)
+				cond = m.st.Not(cond)
 			}
-			m.add(m.st.sel(cond, c.sum(jump, g.Add[i]-g.Add[i-1]), m.st.constant(0)))
+			m.add(m.st.Sel(cond, c.sum(jump, g.Add[i]-g.Add[i-1]), m.st.Constant(0)))
 		}
 	}
 	for l, done := range grouped {
@@ -370,8 +372,8 @@ func (s *Sums) Density(groups ...Groups) (*Density, error) {
 			continue
 		}
 		clear(jump)
-		if s.addJump(jump, 1, l); slices.ContainsFunc(jump, isNonzero) {
-			m.add(m.st.sel(c.guard(l), c.sum(jump, 0), m.st.constant(0)))
+		if s.addJump(jump, 1, l); slices.ContainsFunc(jump, ir.IsNonzero) {
+			m.add(m.st.Sel(c.guard(l), c.sum(jump, 0), m.st.Constant(0)))
 		}
 	}
 	m.add(c.sum(base, constant))
@@ -402,8 +404,8 @@ func (s *Sums) addJump(sums []float64, by float64, l int) {
 type sumCopier struct {
 	copier
 	s         *Sums
-	atoms     []nodeID
-	monomials []nodeID
+	atoms     []ir.ID
+	monomials []ir.ID
 }
 
 func newSumCopier(s *Sums) *sumCopier { return &sumCopier{copier: newCopier(s.d), s: s} }
@@ -419,39 +421,39 @@ func (c *sumCopier) findProducts() {
 }
 
 // sum is v and the monomials times coef.
-func (c *sumCopier) sum(coef []float64, v float64) nodeID {
-	id := c.to.st.constant(v)
+func (c *sumCopier) sum(coef []float64, v float64) ir.ID {
+	id := c.to.st.Constant(v)
 	for k, x := range coef {
 		if x != 0 {
-			id = c.to.st.sum(1, id, x, c.monomials[k])
+			id = c.to.st.Sum(1, id, x, c.monomials[k])
 		}
 	}
 	return id
 }
 
 // atom is an atom, and of a latent the difference from its shift.
-func (c *sumCopier) atom(a atom) nodeID {
+func (c *sumCopier) atom(a atom) ir.ID {
 	st := c.to.st
 	if a.of == nil {
 		x := c.copy(a.node)
 		if i, is := a.latent(c.s.d.st); is {
-			x = st.sum(1, x, -c.s.shift[i], st.constant(1))
+			x = st.Sum(1, x, -c.s.shift[i], st.Constant(1))
 		}
 		return x
 	}
-	sum := st.constant(0)
+	sum := st.Constant(0)
 	for j, m := range a.of {
-		sum = st.sum(1, sum, a.coef[j], c.product(m))
+		sum = st.Sum(1, sum, a.coef[j], c.product(m))
 	}
-	return st.unary(a.fn, sum)
+	return st.Unary(a.fn, sum)
 }
 
 // product is a monomial of atoms that there are.
-func (c *sumCopier) product(m int) nodeID {
+func (c *sumCopier) product(m int) ir.ID {
 	st := c.to.st
-	out := st.constant(1)
+	out := st.Constant(1)
 	for _, p := range c.s.products.list[m] {
-		out = st.mul(out, st.pow(c.atoms[p.atom], st.constant(float64(p.power))))
+		out = st.Mul(out, st.Pow(c.atoms[p.atom], st.Constant(float64(p.power))))
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/graph/internal/ir"
 	"github.com/facetvi/facet/internal/elimination"
 	"github.com/facetvi/facet/regions"
 )
@@ -109,9 +110,9 @@ func (d *Density) meetings(is []bool) (m meetings, ok bool) {
 // eachTerm calls f for the terms of log r, in their order, with the latents and the planes that each depends on. It reports false, and ends, if that
 // takes too long.
 func (d *Density) eachTerm(f func(t int, latents, planes []int)) bool {
-	stamp, visits := make([]int, d.nodes.len()), 0
+	stamp, visits := make([]int, d.nodes.Len()), 0
 	var latents, planes []int
-	var stack []nodeID
+	var stack []ir.ID
 	for t, term := range d.m.terms {
 		latents, planes = latents[:0], planes[:0]
 		stack = append(stack, term.id)
@@ -123,13 +124,13 @@ func (d *Density) eachTerm(f func(t int, latents, planes []int)) bool {
 			}
 			stamp[id] = t + 1
 			visits++
-			switch d.nodes.like(id).kind {
-			case kLatent:
-				latents = append(latents, int(d.nodes.head(id).a))
-			case kSign:
-				planes = append(planes, int(d.nodes.head(id).a))
+			switch d.nodes.Like(id).Kind {
+			case ir.Latent:
+				latents = append(latents, int(d.nodes.Head(id).A))
+			case ir.Sign:
+				planes = append(planes, int(d.nodes.Head(id).A))
 			default:
-				stack = d.nodes.appendOperands(stack, id)
+				stack = d.nodes.AppendOperands(stack, id)
 			}
 		}
 		if visits > mostVisits {
@@ -269,7 +270,7 @@ func (d *Density) tabulate(ctx context.Context, switches []SwitchLatent) (*Tabul
 		}
 		terms[at] = append(terms[at], k)
 	}
-	outs := []Expr{Add(Expr{m: d.m, id: b.sum(rest, &rewriter{m: d.m, done: map[nodeID]nodeID{}})}, d.outs[0].c)}
+	outs := []Expr{Add(Expr{m: d.m, id: b.sum(rest, &rewriter{m: d.m, done: map[ir.ID]ir.ID{}})}, d.outs[0].C)}
 	for k, f := range t.Factors {
 		class := make([]int, len(f.Vars)) // of each variable, in the row
 		signs := Substitution{Sign: func(l int) (g Guard, ok bool) {
@@ -285,7 +286,7 @@ func (d *Density) tabulate(ctx context.Context, switches []SwitchLatent) (*Tabul
 			if err := cmp.Or(ctx.Err(), b.tooMany()); err != nil {
 				return nil, err
 			}
-			outs = append(outs, Expr{m: d.m, id: b.sum(terms[k], &rewriter{m: d.m, sub: signs, done: map[nodeID]nodeID{}})})
+			outs = append(outs, Expr{m: d.m, id: b.sum(terms[k], &rewriter{m: d.m, sub: signs, done: map[ir.ID]ir.ID{}})})
 			nextRow(class, f)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/graph/internal/ir"
 	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
@@ -13,18 +14,18 @@ import (
 // tableSigns lists the signs that a select over constants depends on, in the
 // order of first use. It is nil for another node, and for one that depends on too
 // many signs for a table.
-func (b *batch) tableSigns(id nodeID) []nodeID {
-	if n := b.st.like(id); n.kind != kSelect || !n.steps {
+func (b *batch) tableSigns(id ir.ID) []ir.ID {
+	if n := b.st.Like(id); n.Kind != ir.Select || !n.Steps {
 		return nil
 	}
 	if signs, ok := b.sign[id]; ok {
 		return signs
 	}
-	n := b.st.head(id)
-	signs := []nodeID{n.a}
-	for _, side := range []nodeID{n.b, n.c} {
+	n := b.st.Head(id)
+	signs := []ir.ID{n.A}
+	for _, side := range []ir.ID{n.B, n.C} {
 		below := b.tableSigns(side)
-		if below == nil && b.st.like(side).kind != kConst {
+		if below == nil && b.st.Like(side).Kind != ir.Const {
 			signs = nil
 			break
 		}
@@ -42,7 +43,7 @@ func (b *batch) tableSigns(id nodeID) []nodeID {
 }
 
 // tableKey is the contents of a table expression.
-func (b *batch) tableKey(id nodeID) string {
+func (b *batch) tableKey(id ir.ID) string {
 	var key []byte
 	for _, v := range b.tableValues(id) {
 		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v))
@@ -52,7 +53,7 @@ func (b *batch) tableKey(id nodeID) string {
 
 // tableValues are the values of a table expression: number bits is its value
 // where exactly the signs with a set bit are positive.
-func (b *batch) tableValues(id nodeID) []float64 {
+func (b *batch) tableValues(id ir.ID) []float64 {
 	signs := b.tableSigns(id)
 	values := make([]float64, 1<<len(signs))
 	for bits := range values {
@@ -61,23 +62,23 @@ func (b *batch) tableValues(id nodeID) []float64 {
 	return values
 }
 
-func (b *batch) tableValue(id nodeID, signs []nodeID, bits int) float64 {
-	n := b.st.at(id)
-	if n.kind == kConst {
-		return n.v
+func (b *batch) tableValue(id ir.ID, signs []ir.ID, bits int) float64 {
+	n := b.st.At(id)
+	if n.Kind == ir.Const {
+		return n.V
 	}
-	if bits>>slices.Index(signs, n.a)&1 == 1 {
-		return b.tableValue(n.b, signs, bits)
+	if bits>>slices.Index(signs, n.A)&1 == 1 {
+		return b.tableValue(n.B, signs, bits)
 	}
-	return b.tableValue(n.c, signs, bits)
+	return b.tableValue(n.C, signs, bits)
 }
 
 // countTables decides whether tables with different contents are different
 // forms, which is faster, or one: so that the number of forms stays bounded.
-func (b *batch) countTables(list []nodeID) {
+func (b *batch) countTables(list []ir.ID) {
 	seen := map[string]bool{}
 	for _, id := range list {
-		if v := b.view(id); v.kind == kSelect && v.steps && b.tableSigns(id) != nil {
+		if v := b.View(id); v.Kind == ir.Select && v.Steps && b.tableSigns(id) != nil {
 			seen[b.tableKey(id)] = true
 			if len(seen) > maxTables {
 				return

@@ -1,5 +1,7 @@
 package graph
 
+import "github.com/facetvi/facet/graph/internal/ir"
+
 // Thresholds are the parameters that log r uses in guards alone, ascending: log r depends only on which side of other numbers
 // they are.
 func (d *Density) Thresholds() (list []int) {
@@ -7,14 +9,14 @@ func (d *Density) Thresholds() (list []int) {
 	if d.m.params == 0 {
 		return nil
 	}
-	var terms []nodeID
+	var terms []ir.ID
 	for _, t := range d.m.terms {
 		terms = append(terms, t.id)
 	}
 	used, compared := make([]bool, d.m.params), make([]bool, d.m.params)
-	for id, is := range needed(&d.nodes, terms) {
-		if is && d.nodes.like(nodeID(id)).kind == kLatent {
-			if i := int(d.nodes.head(nodeID(id)).a); i < len(used) {
+	for id, is := range ir.Needed(&d.nodes, terms) {
+		if is && d.nodes.Like(ir.ID(id)).Kind == ir.Latent {
+			if i := int(d.nodes.Head(ir.ID(id)).A); i < len(used) {
 				used[i] = true
 			}
 		}
