@@ -57,7 +57,7 @@ func (s Substitution) sign(l int) (g Guard, ok bool) {
 // store of the model, so only one may be at work at a time: call it inside
 // Cached.
 func NewBuilder(d *Density) *Builder {
-	b := &Builder{d: d, terms: d.made().outs[0].Terms, sz: d.sizes(), affect: make([][]int, d.arr.Len())}
+	b := &Builder{d: d, terms: d.made().prog.outs[0].Terms, sz: d.sizes(), affect: make([][]int, d.arr.Len())}
 	b.flips = newFlips(b)
 	below := make([]uint64, len(b.flips.users))
 	for l := 0; l < len(b.affect) && b.pairs <= maxPairs; l += 64 {
@@ -128,7 +128,7 @@ func (b *Builder) Number(x float64) Expr { return Expr{m: b.d.m, id: b.d.st.Cons
 
 // LogProb is log r.
 func (b *Builder) LogProb() Expr {
-	return Expr{m: b.d.m, id: b.d.st.AffineSum(b.d.of.C, b.d.of.Terms)}
+	return Expr{m: b.d.m, id: b.d.st.AffineSum(b.d.prog.of.C, b.d.prog.of.Terms)}
 }
 
 // Always is the guard that always holds, or never.
@@ -301,7 +301,7 @@ func (b *Builder) Compile(outs []Expr) (*Program, error) {
 	for i, o := range outs {
 		rows[i] = b.d.st.Linearise(b.d.st.Factor(b.d.st.Total(0, []ir.Term{{Atom: o.in(b.d.m), Coef: 1}})))
 	}
-	return newProgram(b.d.st, rows, b.d.of, b.sz)
+	return newProgram(b.d.st, rows, b.d.prog.of, b.sz)
 }
 
 // ExecutorOf returns an executor of a program derived from this density, or

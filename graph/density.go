@@ -27,7 +27,8 @@ type Density struct {
 
 // compiled is what densities with different data share.
 type compiled struct {
-	*Program
+	prog  *Program
+	st    *ir.Store
 	m     *Model // the program, as it was
 	from  *Model // the user's, which may go on
 	arr   *regions.Arrangement
@@ -208,7 +209,7 @@ func (d *Density) Arrangement() *regions.Arrangement { return d.made().arr }
 func (d *Density) Guards() []GuardInfo { return slices.Clone(d.made().m.guards) }
 
 // Terms is the number of terms of log r, of which like ones are one.
-func (d *Density) Terms() int { return len(d.made().outs[0].Terms) }
+func (d *Density) Terms() int { return len(d.made().prog.outs[0].Terms) }
 
 // Constrain maps z, Dim unconstrained coordinates, to the values that the
 // program's latents have there. It panics unless len(z) is Dim().
@@ -319,18 +320,22 @@ func (d *Density) DataAt(z []float64) (data []float64) {
 
 // Graph returns the Gorgonia graph of the density for n samples, with its
 // gradient, built anew; see Program.Graph.
-func (d *Density) Graph(n int) (*Graph, error) { return d.made().Program.Graph(n) }
+func (d *Density) Graph(n int) (*Graph, error) { return d.made().prog.Graph(n) }
 
 // DOT draws the Gorgonia graph for one sample in the language of Graphviz.
-func (d *Density) DOT() ([]byte, error) { return d.made().Program.DOT() }
+func (d *Density) DOT() ([]byte, error) { return d.made().prog.DOT() }
 
 // Nodes is the number of nodes of the Gorgonia graph.
-func (d *Density) Nodes() int { return d.made().Program.Nodes() }
+func (d *Density) Nodes() int { return d.made().prog.Nodes() }
 
 // Executor returns an executor of the density for batches of n samples.
 func (d *Density) Executor(n int, w Compute) (*Executor, error) {
-	return d.made().executor(n, w, d.data)
+	return d.made().prog.executor(n, w, d.data)
 }
+
+// Feed lets x, made with Compute.NewData, run with the observations of d, a density of the
+// same program. It allocates nothing.
+func (d *Density) Feed(x *Executor) error { return x.feed(d.data, d.made().st) }
 
 // LogProb is log r at z in its own region. Many points are faster in an Executor of batches.
 func (d *Density) LogProb(z []float64) (float64, error) {

@@ -17,3 +17,6 @@ func Scripts(p *Plate) int { return len(p.scripts) }
 
 // Expressions is how many m has.
 func Expressions(m *Model) int { return m.st.Len() }
+
+// ProgramOf is what runs d.
+func ProgramOf(d *Density) *Program { return d.prog }

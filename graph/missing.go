@@ -51,7 +51,7 @@ func (c *compiled) compile(missing []bool) error {
 		return err
 	}
 	c.missing, c.m.terms = missing, c.m.termsWithout(c.terms, missing)
-	c.nodes = c.m.st.Nodes.Clone()
+	c.st, c.nodes = c.m.st, c.m.st.Nodes.Clone()
 	terms := make([]ir.Term, len(c.m.terms))
 	for i, t := range c.m.terms {
 		terms[i] = ir.Term{Atom: t.id, Coef: 1}
@@ -61,7 +61,7 @@ func (c *compiled) compile(missing []bool) error {
 		return err
 	}
 	var err error
-	c.Program, err = newProgram(c.m.st, []ir.Output{out}, &out, c.sizes())
+	c.prog, err = newProgram(c.m.st, []ir.Output{out}, &out, c.sizes())
 	return err
 }
 

@@ -116,16 +116,15 @@ func (x *Executor) Point(k int) []float64 {
 	return z
 }
 
-// SetData lets x, made with Compute.NewData, run with the observations of d, a density of the
-// same program. It allocates nothing.
-func (x *Executor) SetData(d *Density) error {
-	if x.renew == nil {
-		return errors.New("graph: SetData without Compute.NewData")
-	}
-	if x.of != d.made().st {
+// feed lets x, made with Compute.NewData, run with other data of the program with the nodes of st. It allocates nothing.
+func (x *Executor) feed(data []float64, st *ir.Store) error {
+	switch {
+	case x.renew == nil:
+		return errors.New("graph: Feed of an executor without Compute.NewData")
+	case x.of != st:
 		return errors.New("graph: the data are of another program")
 	}
-	x.renew(d.data)
+	x.renew(data)
 	return nil
 }
 
@@ -135,8 +134,8 @@ type Compute struct {
 	// Tape runs the graph on Gorgonia's TapeMachine instead of the plan: an
 	// oracle for tests, a hundred times slower.
 	Tape bool
-	// NewData lets SetData change the observations, at some cost in speed: what depends on
-	// them alone is computed by SetData, and not folded into other constants.
+	// NewData lets Density.Feed change the observations, at some cost in speed: what depends on
+	// them alone is computed by Feed, and not folded into other constants.
 	NewData bool
 }
 

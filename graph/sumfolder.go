@@ -16,7 +16,7 @@ type sumFolder struct {
 
 // fold is the values of expressions, if they are of one form.
 func (f *sumFolder) fold(ids []ir.ID) (v signedPoly, ok bool) {
-	rows, st, b := len(ids), f.s.d.st, f.s.d.b
+	rows, st, b := len(ids), f.s.d.st, f.s.d.prog.b
 	if slices.ContainsFunc(ids, func(id ir.ID) bool { return b.at[id].form != b.at[ids[0]].form }) {
 		return v, false
 	}
@@ -117,7 +117,7 @@ func (f *sumFolder) combine(fn kernel.Function, x, y *poly, rows int) (*poly, bo
 
 // isAtom reports whether id is one of few expressions of a form that neither data nor signs are in.
 func (f *sumFolder) isAtom(id ir.ID) bool {
-	b, st := f.s.d.b, f.s.d.st
+	b, st := f.s.d.prog.b, f.s.d.st
 	form := b.at[id].form
 	return ir.Remembered(f.atoms, form, func() bool {
 		rows := b.forms[form].rows
@@ -242,7 +242,7 @@ func (f *sumFolder) affine(p *poly, r, rows int, c float64, id ir.ID) bool {
 
 // sum folds sums of a few terms.
 func (f *sumFolder) sum(ids []ir.ID) (v signedPoly, ok bool) {
-	b, rows := f.s.d.b, len(ids)
+	b, rows := f.s.d.prog.b, len(ids)
 	constant := make([]float64, rows)
 	var coef [][]float64
 	var atom [][]ir.ID

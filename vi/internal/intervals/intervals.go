@@ -221,7 +221,7 @@ func (f *Fitter) findParts(prior *graph.Residuals, w graph.SwitchLatent) error {
 // reports false if the intervals are not near normals that are all there is.
 func (f *Fitter) find(d *graph.Density, lost float64) (bool, error) {
 	for _, x := range [...]*columns{f.grad, f.few, f.value, f.draws} {
-		if err := x.SetData(d); err != nil {
+		if err := d.Feed(x.Executor); err != nil {
 			return false, err
 		}
 	}
