@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/graph/internal/lower"
 )
 
 // A Builder builds a program from the terms of a density, with some of their
@@ -21,7 +22,7 @@ type Builder struct {
 	affect [][]int   // for each hyperplane, the terms that depend on its sign
 	pairs  int       // of a sign and a term in affect
 	flips  *flips
-	sz     sizes
+	sz     lower.Sizes
 }
 
 // Limits of a builder. A state that depends on the signs of all steps before it
@@ -57,7 +58,7 @@ func (s Substitution) sign(l int) (g Guard, ok bool) {
 // store of the model, so only one may be at work at a time: call it inside
 // Cached.
 func NewBuilder(d *Density) *Builder {
-	b := &Builder{d: d, terms: d.made().prog.outs[0].Terms, sz: d.sizes(), affect: make([][]int, d.arr.Len())}
+	b := &Builder{d: d, terms: d.made().prog.Outs[0].Terms, sz: d.sizes(), affect: make([][]int, d.arr.Len())}
 	b.flips = newFlips(b)
 	below := make([]uint64, len(b.flips.users))
 	for l := 0; l < len(b.affect) && b.pairs <= maxPairs; l += 64 {
@@ -113,14 +114,14 @@ func (b *Builder) mark(from, to int, below []uint64) {
 
 // Point adds a row to the program's Points and returns its value.
 func (b *Builder) Point() Expr {
-	b.sz.points++
-	return Expr{m: b.d.m, id: b.d.st.Leaf(ir.Point, b.sz.points-1)}
+	b.sz.Points++
+	return Expr{m: b.d.m, id: b.d.st.Leaf(ir.Point, b.sz.Points-1)}
 }
 
 // PointSign adds a row to the program's PointSigns and returns it as a guard.
 func (b *Builder) PointSign() Guard {
-	b.sz.pointSigns++
-	return Guard{value: Expr{m: b.d.m, id: b.d.st.Leaf(ir.PointSign, b.sz.pointSigns-1)}}
+	b.sz.PointSigns++
+	return Guard{value: Expr{m: b.d.m, id: b.d.st.Leaf(ir.PointSign, b.sz.PointSigns-1)}}
 }
 
 // Number is a constant.
@@ -128,7 +129,7 @@ func (b *Builder) Number(x float64) Expr { return Expr{m: b.d.m, id: b.d.st.Cons
 
 // LogProb is log r.
 func (b *Builder) LogProb() Expr {
-	return Expr{m: b.d.m, id: b.d.st.AffineSum(b.d.prog.of.C, b.d.prog.of.Terms)}
+	return Expr{m: b.d.m, id: b.d.st.AffineSum(b.d.prog.Of.C, b.d.prog.Of.Terms)}
 }
 
 // Always is the guard that always holds, or never.
@@ -301,14 +302,14 @@ func (b *Builder) Compile(outs []Expr) (*Program, error) {
 	for i, o := range outs {
 		rows[i] = b.d.st.Linearise(b.d.st.Factor(b.d.st.Total(0, []ir.Term{{Atom: o.in(b.d.m), Coef: 1}})))
 	}
-	return newProgram(b.d.st, rows, b.d.prog.of, b.sz)
+	return lower.NewProgram(b.d.st, rows, b.d.prog.Of, b.sz)
 }
 
 // ExecutorOf returns an executor of a program derived from this density, or
 // from one of the same model with other data.
 func (d *Density) ExecutorOf(p *Program, n int, w Compute) (*Executor, error) {
-	if p.st != d.made().st {
+	if p.Store != d.made().st {
 		return nil, fmt.Errorf("graph: the program is derived from another model")
 	}
-	return p.executor(n, w, d.data)
+	return p.Executor(n, w, d.data)
 }

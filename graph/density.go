@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/graph/internal/lower"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -168,8 +169,8 @@ func (d *Density) ArrangementWith(guards ...Guard) (*regions.Arrangement, error)
 	return d.from.arrangement(d.Dim(), n)
 }
 
-func (c *compiled) sizes() sizes {
-	return sizes{latents: len(c.names), signs: c.arr.Len(), data: len(c.m.obs)}
+func (c *compiled) sizes() lower.Sizes {
+	return lower.Sizes{Latents: len(c.names), Signs: c.arr.Len(), Data: len(c.m.obs)}
 }
 
 // made is what Compile made. It panics if there is nothing.
@@ -209,7 +210,7 @@ func (d *Density) Arrangement() *regions.Arrangement { return d.made().arr }
 func (d *Density) Guards() []GuardInfo { return slices.Clone(d.made().m.guards) }
 
 // Terms is the number of terms of log r, of which like ones are one.
-func (d *Density) Terms() int { return len(d.made().prog.outs[0].Terms) }
+func (d *Density) Terms() int { return len(d.made().prog.Outs[0].Terms) }
 
 // Constrain maps z, Dim unconstrained coordinates, to the values that the
 // program's latents have there. It panics unless len(z) is Dim().
@@ -330,12 +331,12 @@ func (d *Density) Nodes() int { return d.made().prog.Nodes() }
 
 // Executor returns an executor of the density for batches of n samples.
 func (d *Density) Executor(n int, w Compute) (*Executor, error) {
-	return d.made().prog.executor(n, w, d.data)
+	return d.made().prog.Executor(n, w, d.data)
 }
 
 // Feed lets x, made with Compute.NewData, run with the observations of d, a density of the
 // same program. It allocates nothing.
-func (d *Density) Feed(x *Executor) error { return x.feed(d.data, d.made().st) }
+func (d *Density) Feed(x *Executor) error { return x.Feed(d.data, d.made().st) }
 
 // LogProb is log r at z in its own region. Many points are faster in an Executor of batches.
 func (d *Density) LogProb(z []float64) (float64, error) {

@@ -1,6 +1,8 @@
 package graph
 
-import "github.com/facetvi/facet/graph/internal/ir"
+import (
+	"github.com/facetvi/facet/graph/internal/ir"
+)
 
 // Kinked reports whether some branch of the program is continuous on plane l by algebra.
 func Kinked(d *Density, l int) bool {

@@ -5,10 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"gorgonia.org/gorgonia"
-
 	"github.com/facetvi/facet/graph/internal/ir"
-	"github.com/facetvi/facet/graph/internal/kernel"
 )
 
 // ForwardSum is the sum over all paths s_0, s_1, … through K states,
@@ -110,26 +107,4 @@ func (x Expr) logIn(m *Model) ir.ID {
 		return m.st.Constant(x.v)
 	}
 	return x.in(m)
-}
-
-// forwardRows are the rows of the operand of a forward sum.
-func (b *batch) forwardRows(id ir.ID) []ir.Output {
-	n := b.st.At(id)
-	l := b.st.Layout(n)
-	rows := make([]ir.Output, len(l.Rows))
-	for r, i := range l.Rows {
-		rows[r].C, rows[r].Terms = b.st.Parts(n.Terms[i].Atom)
-	}
-	return rows
-}
-
-// forward makes a form of forward sums.
-func (e *Graph) forward(f *form) *gorgonia.Node {
-	var rows []ir.Output
-	for _, id := range f.rows {
-		rows = append(rows, e.b.forwardRows(id)...)
-	}
-	k := e.b.st.Layout(e.b.st.At(f.rows[0])).Forward
-	all := e.apply(k, gorgonia.Nodes{e.outputs(rows)}, f.onLatents)
-	return e.apply(kernel.Gather{Idx: kernel.RowRange(0, len(f.rows))}, gorgonia.Nodes{all}, f.onLatents)
 }

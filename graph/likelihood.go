@@ -1,6 +1,9 @@
 package graph
 
-import "github.com/facetvi/facet/graph/internal/ir"
+import (
+	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/graph/internal/lower"
+)
 
 // Likelihood is the program of log r less the log densities of the latents'
 // priors: what observations and factors add to them. Its one output is in the
@@ -15,7 +18,7 @@ func (d *Density) Likelihood() (*Program, error) {
 				terms = append(terms, ir.Term{Atom: t.id, Coef: 1})
 			}
 		}
-		return newProgram(d.st, []ir.Output{d.st.Total(0, terms)}, &ir.Output{}, d.sizes())
+		return lower.NewProgram(d.st, []ir.Output{d.st.Total(0, terms)}, &ir.Output{}, d.sizes())
 	})
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/graph/internal/lower"
 )
 
 // An observation whose value is NaN is missing: log r is that of the program without it, which is compiled for each set of missing
@@ -61,7 +62,7 @@ func (c *compiled) compile(missing []bool) error {
 		return err
 	}
 	var err error
-	c.prog, err = newProgram(c.m.st, []ir.Output{out}, &out, c.sizes())
+	c.prog, err = lower.NewProgram(c.m.st, []ir.Output{out}, &out, c.sizes())
 	return err
 }
 

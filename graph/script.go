@@ -145,22 +145,13 @@ func (c *script) findTwins(j int) {
 	}
 }
 
-// columns are n columns of a block.
-func columns[T any](n, rows int) [][]T {
-	all := make([][]T, n)
-	for i := range all {
-		all[i] = make([]T, rows)
-	}
-	return all
-}
-
 // compute computes the block that begins with the row of p. It is long if most rows of the
 // last one were made by the script.
 func (c *script) compute(m *Model, p *Plate) {
 	if c.is == nil {
 		size := min(blockRows, p.n)
-		c.v, c.err = columns[float64](len(c.Operations), size), columns[float64](len(c.Operations), size)
-		c.ids, c.hashes, c.is = columns[ir.ID](len(c.Holes), size), columns[uint32](len(c.roots), size), make([]bool, size)
+		c.v, c.err = ir.Columns[float64](len(c.Operations), size), ir.Columns[float64](len(c.Operations), size)
+		c.ids, c.hashes, c.is = ir.Columns[ir.ID](len(c.Holes), size), ir.Columns[uint32](len(c.roots), size), make([]bool, size)
 	}
 	n := min(blockRows, max(16, 4*(c.rows-c.rowsBefore)), p.n-p.row)
 	c.lo, c.hi, c.rowsBefore = p.row, p.row+n, c.rows

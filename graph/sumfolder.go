@@ -16,8 +16,8 @@ type sumFolder struct {
 
 // fold is the values of expressions, if they are of one form.
 func (f *sumFolder) fold(ids []ir.ID) (v signedPoly, ok bool) {
-	rows, st, b := len(ids), f.s.d.st, f.s.d.prog.b
-	if slices.ContainsFunc(ids, func(id ir.ID) bool { return b.at[id].form != b.at[ids[0]].form }) {
+	rows, st, b := len(ids), f.s.d.st, f.s.d.prog.Batch
+	if slices.ContainsFunc(ids, func(id ir.ID) bool { return b.At[id].Form != b.At[ids[0]].Form }) {
 		return v, false
 	}
 	if f.left -= rows; f.left < 0 || !f.s.local && (len(f.s.products.list) > mostMonomials || len(f.s.products.atoms) > mostAtoms) {
@@ -36,7 +36,7 @@ func (f *sumFolder) fold(ids []ir.ID) (v signedPoly, ok bool) {
 			}
 		}
 		return v, true
-	case n.Kind == ir.Sum && b.isAffineRow(b.View(ids[0])), n.Kind == ir.Latent:
+	case n.Kind == ir.Sum && b.IsAffineRow(b.View(ids[0])), n.Kind == ir.Latent:
 		for r, id := range ids {
 			if !f.affine(p, r, rows, 1, id) {
 				return v, false
@@ -45,7 +45,7 @@ func (f *sumFolder) fold(ids []ir.ID) (v signedPoly, ok bool) {
 		return v, true
 	case n.Kind == ir.Sum:
 		return f.sum(ids)
-	case n.Kind == ir.Select && b.tableSigns(ids[0]) != nil:
+	case n.Kind == ir.Select && b.TableSigns(ids[0]) != nil:
 		return f.steps(ids)
 	case n.Kind == ir.Select:
 		return f.selects(ids)
@@ -117,10 +117,10 @@ func (f *sumFolder) combine(fn kernel.Function, x, y *poly, rows int) (*poly, bo
 
 // isAtom reports whether id is one of few expressions of a form that neither data nor signs are in.
 func (f *sumFolder) isAtom(id ir.ID) bool {
-	b, st := f.s.d.prog.b, f.s.d.st
-	form := b.at[id].form
+	b, st := f.s.d.prog.Batch, f.s.d.st
+	form := b.At[id].Form
 	return ir.Remembered(f.atoms, form, func() bool {
-		rows := b.forms[form].rows
+		rows := b.Forms[form].Rows
 		for _, id := range rows[:min(fewTerms, len(rows))] {
 			for id := range st.Under(id) {
 				if k := st.Like(id).Kind; k == ir.Sign || k == ir.Data {
@@ -242,12 +242,12 @@ func (f *sumFolder) affine(p *poly, r, rows int, c float64, id ir.ID) bool {
 
 // sum folds sums of a few terms.
 func (f *sumFolder) sum(ids []ir.ID) (v signedPoly, ok bool) {
-	b, rows := f.s.d.prog.b, len(ids)
+	b, rows := f.s.d.prog.Batch, len(ids)
 	constant := make([]float64, rows)
 	var coef [][]float64
 	var atom [][]ir.ID
 	for r, id := range ids {
-		sum := b.slots(b.View(id))
+		sum := b.Slots(b.View(id))
 		constant[r] = sum.C
 		slots := sum.Terms
 		if r == 0 {

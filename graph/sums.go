@@ -94,7 +94,7 @@ func (d *Density) sums(s *Sums) *Sums {
 // and the others in s.rest.
 func (s *Sums) terms() (byForm [][]ir.Term, ok bool) {
 	d := s.d
-	out := &d.prog.outs[0]
+	out := &d.prog.Outs[0]
 	var priors []ir.Term
 	for _, t := range d.m.terms {
 		if t.prior {
@@ -107,7 +107,7 @@ func (s *Sums) terms() (byForm [][]ir.Term, ok bool) {
 		weight[t.Atom] = t.Coef
 	}
 	s.constant = out.C - prior.C
-	byForm = make([][]ir.Term, len(d.prog.b.forms))
+	byForm = make([][]ir.Term, len(d.prog.Batch.Forms))
 	for _, t := range out.Terms {
 		if w, shared := weight[t.Atom]; shared {
 			delete(weight, t.Atom)
@@ -116,7 +116,7 @@ func (s *Sums) terms() (byForm [][]ir.Term, ok bool) {
 			}
 			t.Coef = -w
 		}
-		form := int(d.prog.b.at[t.Atom].form)
+		form := int(d.prog.Batch.At[t.Atom].Form)
 		byForm[form] = append(byForm[form], t)
 	}
 	if len(weight) > 0 { // which cancel with something else

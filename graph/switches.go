@@ -270,7 +270,7 @@ func (d *Density) tabulate(ctx context.Context, switches []SwitchLatent) (*Tabul
 		}
 		terms[at] = append(terms[at], k)
 	}
-	outs := []Expr{Add(Expr{m: d.m, id: b.sum(rest, &rewriter{m: d.m, done: map[ir.ID]ir.ID{}})}, d.prog.outs[0].C)}
+	outs := []Expr{Add(Expr{m: d.m, id: b.sum(rest, &rewriter{m: d.m, done: map[ir.ID]ir.ID{}})}, d.prog.Outs[0].C)}
 	for k, f := range t.Factors {
 		class := make([]int, len(f.Vars)) // of each variable, in the row
 		signs := Substitution{Sign: func(l int) (g Guard, ok bool) {

@@ -337,3 +337,12 @@ func (l *likeNode) same(n *Node, r patternRow) bool {
 	x.Terms = l.terms(some[:0], r)
 	return Same(&x, n)
 }
+
+// Columns are n columns of a block.
+func Columns[T any](n, rows int) [][]T {
+	all := make([][]T, n)
+	for i := range all {
+		all[i] = make([]T, rows)
+	}
+	return all
+}

@@ -1,4 +1,4 @@
-package graph
+package lower
 
 import (
 	"encoding/binary"
@@ -11,10 +11,10 @@ import (
 
 // A select of constants is a table: its value is looked up by the signs that it depends on.
 
-// tableSigns lists the signs that a select over constants depends on, in the
+// TableSigns lists the signs that a select over constants depends on, in the
 // order of first use. It is nil for another node, and for one that depends on too
 // many signs for a table.
-func (b *batch) tableSigns(id ir.ID) []ir.ID {
+func (b *batch) TableSigns(id ir.ID) []ir.ID {
 	if n := b.st.Like(id); n.Kind != ir.Select || !n.Steps {
 		return nil
 	}
@@ -24,7 +24,7 @@ func (b *batch) tableSigns(id ir.ID) []ir.ID {
 	n := b.st.Head(id)
 	signs := []ir.ID{n.A}
 	for _, side := range []ir.ID{n.B, n.C} {
-		below := b.tableSigns(side)
+		below := b.TableSigns(side)
 		if below == nil && b.st.Like(side).Kind != ir.Const {
 			signs = nil
 			break
@@ -54,7 +54,7 @@ func (b *batch) tableKey(id ir.ID) string {
 // tableValues are the values of a table expression: number bits is its value
 // where exactly the signs with a set bit are positive.
 func (b *batch) tableValues(id ir.ID) []float64 {
-	signs := b.tableSigns(id)
+	signs := b.TableSigns(id)
 	values := make([]float64, 1<<len(signs))
 	for bits := range values {
 		values[bits] = b.tableValue(id, signs, bits)
@@ -78,7 +78,7 @@ func (b *batch) tableValue(id ir.ID, signs []ir.ID, bits int) float64 {
 func (b *batch) countTables(list []ir.ID) {
 	seen := map[string]bool{}
 	for _, id := range list {
-		if v := b.View(id); v.Kind == ir.Select && v.Steps && b.tableSigns(id) != nil {
+		if v := b.View(id); v.Kind == ir.Select && v.Steps && b.TableSigns(id) != nil {
 			seen[b.tableKey(id)] = true
 			if len(seen) > maxTables {
 				return

@@ -1,4 +1,4 @@
-package graph
+package lower
 
 import (
 	"fmt"
@@ -13,16 +13,16 @@ import (
 	"github.com/facetvi/facet/internal/memory"
 )
 
-// sizes are the numbers of rows of a program's inputs.
-type sizes struct{ latents, signs, data, points, pointSigns int }
+// Sizes are the numbers of rows of a program's inputs.
+type Sizes struct{ Latents, Signs, Data, Points, PointSigns int }
 
 // check reports why there cannot be n samples.
-func (sz sizes) check(what string, n, outs int) error {
+func (sz Sizes) check(what string, n, outs int) error {
 	what = fmt.Sprintf("%s %d samples", what, n)
 	if n < 1 {
 		return fmt.Errorf("graph: %s", what)
 	}
-	rows := 2*sz.latents + sz.signs + sz.points + sz.pointSigns + outs
+	rows := 2*sz.Latents + sz.Signs + sz.Points + sz.PointSigns + outs
 	if err := memory.Check(what, 8*float64(rows)*float64(n)); err != nil {
 		return fmt.Errorf("graph: %w", err)
 	}
@@ -50,18 +50,18 @@ type Graph struct {
 
 // emit builds the Gorgonia graph of a batch for n samples: the outputs, and the
 // gradient of the density of.
-func emit(b *batch, outs []ir.Output, of *ir.Output, sz sizes, n int) (*Graph, error) {
+func emit(b *batch, outs []ir.Output, of *ir.Output, sz Sizes, n int) (*Graph, error) {
 	if err := sz.check("a graph for", n, len(outs)); err != nil {
 		return nil, err
 	}
-	e := &Graph{G: gorgonia.NewGraph(), nodes: make([]*gorgonia.Node, len(b.forms)), b: b}
-	e.Z = e.input("z", fLatent, sz.latents, n)
-	e.Signs = e.input("signs", fSign, sz.signs, n)
-	e.Data = e.input("data", fData, sz.data, 1)
-	e.Points = e.input("points", fPoint, sz.points, n)
-	e.PointSigns = e.input("point signs", fPointSign, sz.pointSigns, n)
+	e := &Graph{G: gorgonia.NewGraph(), nodes: make([]*gorgonia.Node, len(b.Forms)), b: b}
+	e.Z = e.input("z", fLatent, sz.Latents, n)
+	e.Signs = e.input("signs", fSign, sz.Signs, n)
+	e.Data = e.input("data", fData, sz.Data, 1)
+	e.Points = e.input("points", fPoint, sz.Points, n)
+	e.PointSigns = e.input("point signs", fPointSign, sz.PointSigns, n)
 	e.order()
-	for i := range b.forms {
+	for i := range b.Forms {
 		e.form(i)
 	}
 	e.Out = e.outputs(outs)
@@ -90,9 +90,9 @@ func (e *Graph) input(name string, kind formKind, rows, cols int) *gorgonia.Node
 
 // order brings the inputs' rows into the order that the forms use.
 func (e *Graph) order() {
-	for i, f := range e.b.forms[:fConst] {
-		perm := make(kernel.RowList, len(f.rows))
-		for r, id := range f.rows {
+	for i, f := range e.b.Forms[:fConst] {
+		perm := make(kernel.RowList, len(f.Rows))
+		for r, id := range f.Rows {
 			perm[r] = int32(e.b.st.Head(id).A)
 		}
 		if first, ok := perm.Run(); ok && first == 0 {
@@ -113,7 +113,7 @@ func (e *Graph) constant(v []float64) *gorgonia.Node {
 
 // operand is the matrix with the given rows of a form.
 func (e *Graph) operand(formNo int, ids []ir.ID) *gorgonia.Node {
-	f := e.b.forms[formNo]
+	f := e.b.Forms[formNo]
 	if f.key.kind == fConst {
 		v := make([]float64, len(ids))
 		for i, id := range ids {
@@ -121,20 +121,20 @@ func (e *Graph) operand(formNo int, ids []ir.ID) *gorgonia.Node {
 		}
 		return e.constant(v)
 	}
-	if slices.Equal(ids, f.rows) {
+	if slices.Equal(ids, f.Rows) {
 		return e.nodes[formNo]
 	}
 	rows := make(kernel.RowList, len(ids))
 	for i, id := range ids {
-		rows[i] = e.b.at[id].row
+		rows[i] = e.b.At[id].row
 	}
 	return e.apply(kernel.Gather{Idx: rows}, gorgonia.Nodes{e.nodes[formNo]}, f.onLatents)
 }
 
 // form makes the node of form number i.
 func (e *Graph) form(i int) {
-	f := e.b.forms[i]
-	if len(f.rows) == 0 || f.key.kind <= fConst {
+	f := e.b.Forms[i]
+	if len(f.Rows) == 0 || f.key.kind <= fConst {
 		return
 	}
 	switch f.key.kind {
@@ -160,7 +160,7 @@ func (e *Graph) elementwise(f *form) *gorgonia.Node {
 	wrt := make([]bool, len(f.args))
 	for j, arg := range f.args {
 		operands[j] = e.operand(arg, f.columns[j])
-		wrt[j] = e.b.forms[arg].onLatents
+		wrt[j] = e.b.Forms[arg].onLatents
 	}
 	var k kernel.Kernel
 	switch f.key.kind {
@@ -191,7 +191,7 @@ func (e *Graph) weightedSum(f *form) kernel.Kernel {
 func (e *Graph) table(f *form) kernel.Kernel {
 	var all []float64
 	size, equal := 1<<len(f.args), true
-	for _, id := range f.rows {
+	for _, id := range f.Rows {
 		all = append(all, e.b.tableValues(id)...)
 		equal = equal && slices.Equal(all[:size], all[len(all)-size:])
 	}
@@ -203,19 +203,19 @@ func (e *Graph) table(f *form) kernel.Kernel {
 
 // affine makes the form of long affine sums.
 func (e *Graph) affine(f *form) *gorgonia.Node {
-	nz, np := len(e.b.forms[fLatent].rows), len(e.b.forms[fPoint].rows)
+	nz, np := len(e.b.Forms[fLatent].Rows), len(e.b.Forms[fPoint].Rows)
 	n := 0
-	for _, id := range f.rows {
+	for _, id := range f.Rows {
 		v := e.b.View(id)
 		n += v.Size()
 	}
-	k := kernel.Affine{C: make([]float64, 0, len(f.rows)), From: make([]int32, 1, len(f.rows)+1), Ref: make([]int32, 0, n), Coef: make([]float64, 0, n)}
+	k := kernel.Affine{C: make([]float64, 0, len(f.Rows)), From: make([]int32, 1, len(f.Rows)+1), Ref: make([]int32, 0, n), Coef: make([]float64, 0, n)}
 	k.Base = [2]int32{int32(nz), int32(nz + np)}
-	for _, id := range f.rows {
+	for _, id := range f.Rows {
 		v, terms := e.b.st.SumIn(id, e.b.some[:])
 		for _, t := range terms {
-			at := e.b.at[t.Atom]
-			switch int(at.form) {
+			at := e.b.At[t.Atom]
+			switch int(at.Form) {
 			case int(fPoint):
 				at.row += k.Base[0]
 			case int(fAffine):
@@ -233,11 +233,11 @@ func (e *Graph) affine(f *form) *gorgonia.Node {
 
 // formulas makes the form of formulas.
 func (e *Graph) formulas(f *form) *gorgonia.Node {
-	signs, pointSigns := int32(len(e.b.forms[fSign].rows)), int32(len(e.b.forms[fPointSign].rows))
+	signs, pointSigns := int32(len(e.b.Forms[fSign].Rows)), int32(len(e.b.Forms[fPointSign].Rows))
 	k := kernel.Formulas{From: []int32{0}, Base: [2]int32{signs, signs + pointSigns}}
 	row := func(id ir.ID) int32 {
-		at := e.b.at[id]
-		switch int(at.form) {
+		at := e.b.At[id]
+		switch int(at.Form) {
 		case int(fSign):
 			return at.row
 		case int(fPointSign):
@@ -247,7 +247,7 @@ func (e *Graph) formulas(f *form) *gorgonia.Node {
 	}
 	var factors func(id ir.ID)
 	factors = func(id ir.ID) {
-		if e.b.at[id] != nowhere {
+		if e.b.At[id] != nowhere {
 			k.Ref = append(k.Ref, row(id))
 			return
 		}
@@ -255,7 +255,7 @@ func (e *Graph) formulas(f *form) *gorgonia.Node {
 		factors(n.A)
 		factors(n.B)
 	}
-	for _, id := range f.rows {
+	for _, id := range f.Rows {
 		if n := e.b.st.Head(id); n.Kind == ir.Not {
 			k.Ref = append(k.Ref, -1-row(n.A))
 		} else {
@@ -278,8 +278,8 @@ func (e *Graph) formulas(f *form) *gorgonia.Node {
 
 // sparse makes a form of long sums.
 func (e *Graph) sparse(f *form) *gorgonia.Node {
-	rows := make([]ir.Output, len(f.rows))
-	for r, id := range f.rows {
+	rows := make([]ir.Output, len(f.Rows))
+	for r, id := range f.Rows {
 		rows[r] = e.b.sum(e.b.View(id))
 		rows[r].Terms = slices.Clone(rows[r].Terms)
 	}
@@ -289,13 +289,13 @@ func (e *Graph) sparse(f *form) *gorgonia.Node {
 // flips makes the form of flips.
 func (e *Graph) flips(f *form) *gorgonia.Node {
 	k := kernel.Flip{From: []int32{0}}
-	signs, sums := make([]ir.Output, len(f.rows)), make([]ir.Output, len(f.rows))
-	for r, id := range f.rows {
+	signs, sums := make([]ir.Output, len(f.Rows)), make([]ir.Output, len(f.Rows))
+	for r, id := range f.Rows {
 		both := e.b.flipSums(id)
 		signs[r], sums[r].C = both[0], both[1].C
 		for _, t := range both[1].Terms {
 			if e.b.st.Like(t.Atom).Kind == ir.Flip {
-				k.Ref, k.Coef = append(k.Ref, e.b.at[t.Atom].row), append(k.Coef, t.Coef)
+				k.Ref, k.Coef = append(k.Ref, e.b.At[t.Atom].row), append(k.Coef, t.Coef)
 			} else {
 				sums[r].Terms = append(sums[r].Terms, t)
 			}
@@ -308,11 +308,11 @@ func (e *Graph) flips(f *form) *gorgonia.Node {
 // outputs makes a matrix of sums.
 func (e *Graph) outputs(outs []ir.Output) *gorgonia.Node {
 	c := make([]float64, len(outs))
-	terms := make([]kernel.Sparse, len(e.b.forms)) // of each form
-	count := make([]int, len(e.b.forms))
+	terms := make([]kernel.Sparse, len(e.b.Forms)) // of each form
+	count := make([]int, len(e.b.Forms))
 	for _, out := range outs {
 		for _, t := range out.Terms {
-			count[e.b.at[t.Atom].form]++
+			count[e.b.At[t.Atom].Form]++
 		}
 	}
 	for f, n := range count {
@@ -321,12 +321,12 @@ func (e *Graph) outputs(outs []ir.Output) *gorgonia.Node {
 	for o, out := range outs {
 		c[o] = out.C
 		for _, t := range out.Terms {
-			at := e.b.at[t.Atom]
-			if at.form == int32(fConst) {
+			at := e.b.At[t.Atom]
+			if at.Form == int32(fConst) {
 				c[o] += t.Coef * e.b.st.Head(t.Atom).V
 				continue
 			}
-			m := &terms[at.form]
+			m := &terms[at.Form]
 			m.Row, m.Col, m.W = append(m.Row, int32(o)), append(m.Col, at.row), append(m.W, t.Coef)
 		}
 	}
@@ -336,7 +336,7 @@ func (e *Graph) outputs(outs []ir.Output) *gorgonia.Node {
 	for f, m := range terms {
 		if len(m.W) > 0 {
 			m.W = kernel.NewCoefs(m.W)
-			k.M, operands, wrt = append(k.M, m), append(operands, e.nodes[f]), append(wrt, e.b.forms[f].onLatents)
+			k.M, operands, wrt = append(k.M, m), append(operands, e.nodes[f]), append(wrt, e.b.Forms[f].onLatents)
 		}
 	}
 	if len(operands) == 0 { // constant: nothing depends on an input
@@ -348,7 +348,7 @@ func (e *Graph) outputs(outs []ir.Output) *gorgonia.Node {
 // onLatents reports whether o depends on the latents.
 func (e *Graph) onLatents(o *ir.Output) bool {
 	for _, t := range o.Terms {
-		if e.b.forms[e.b.at[t.Atom].form].onLatents {
+		if e.b.Forms[e.b.At[t.Atom].Form].onLatents {
 			return true
 		}
 	}

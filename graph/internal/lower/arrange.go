@@ -1,4 +1,4 @@
-package graph
+package lower
 
 import (
 	"cmp"
@@ -15,15 +15,15 @@ import (
 // forms that use it want its rows. Affine rows, formulas and flips stay in the
 // order of evaluation.
 func (b *batch) arrange() {
-	for i, f := range b.forms {
+	for i, f := range b.Forms {
 		if len(f.args) > 0 && !f.key.kind.isSparse() {
 			b.setRows(i, b.passes(f))
 		}
 	}
-	lists := make([][][]ir.ID, len(b.forms))
-	for i, f := range slices.Backward(b.forms) {
+	lists := make([][][]ir.ID, len(b.Forms))
+	for i, f := range slices.Backward(b.Forms) {
 		if !f.key.kind.isOrdered() {
-			b.setRows(i, b.chain(f.rows, lists[i]))
+			b.setRows(i, b.chain(f.Rows, lists[i]))
 		}
 		lists[i] = nil
 		if f.key.kind.isSparse() || len(f.args) == 0 {
@@ -51,10 +51,10 @@ func (k formKind) isSparse() bool { return k == fSparse || k == fForward }
 // setColumns lists each operand of all rows of f, and the numbers of sums, in parts on all
 // processors.
 func (b *batch) setColumns(f *form) {
-	n := len(f.rows)
-	f.columns = columns[ir.ID](len(f.args), n)
+	n := len(f.Rows)
+	f.columns = ir.Columns[ir.ID](len(f.args), n)
 	if f.key.kind == fSum {
-		f.coefs = columns[float64](1+len(f.args), n)
+		f.coefs = ir.Columns[float64](1+len(f.args), n)
 	}
 	parts := min(runtime.GOMAXPROCS(0), 1+n/1024)
 	var wg sync.WaitGroup
@@ -72,9 +72,9 @@ func (b *batch) setColumns(f *form) {
 
 // setRow is setColumns of row r.
 func (b *batch) setRow(f *form, r int) {
-	v := b.View(f.rows[r])
+	v := b.View(f.Rows[r])
 	if f.key.kind == fSum {
-		slots := b.slots(v)
+		slots := b.Slots(v)
 		f.coefs[0][r] = slots.C
 		for j, t := range slots.Terms {
 			f.columns[j][r], f.coefs[j+1][r] = t.Atom, t.Coef
@@ -88,9 +88,9 @@ func (b *batch) setRow(f *form, r int) {
 }
 
 func (b *batch) setRows(form int, rows []ir.ID) {
-	b.forms[form].rows = rows
+	b.Forms[form].Rows = rows
 	for r, id := range rows {
-		b.at[id] = ref{int32(form), int32(r)}
+		b.At[id] = ref{int32(form), int32(r)}
 	}
 }
 
@@ -99,21 +99,21 @@ func (b *batch) setRows(form int, rows []ir.ID) {
 // gather is then a few runs.
 func (b *batch) passes(f *form) []ir.ID {
 	last := int32(-1)
-	if !slices.ContainsFunc(f.rows, func(id ir.ID) bool {
+	if !slices.ContainsFunc(f.Rows, func(id ir.ID) bool {
 		before := last
-		last = b.at[b.operand0(f, id)].row
+		last = b.At[b.operand0(f, id)].row
 		return last <= before
 	}) {
-		return f.rows // one pass, in order
+		return f.Rows // one pass, in order
 	}
 	type place struct {
 		id              ir.ID
 		pass, row, from int32
 	}
-	places := make([]place, len(f.rows))
-	count := make([]int32, len(b.forms[f.args[0]].rows)) // of the rows of operand 0
-	for r, id := range f.rows {
-		o := b.at[b.operand0(f, id)].row
+	places := make([]place, len(f.Rows))
+	count := make([]int32, len(b.Forms[f.args[0]].Rows)) // of the rows of operand 0
+	for r, id := range f.Rows {
+		o := b.At[b.operand0(f, id)].row
 		places[r] = place{id, count[o], o, int32(r)}
 		count[o]++
 	}
@@ -134,13 +134,13 @@ func (b *batch) operand0(f *form, id ir.ID) ir.ID {
 		terms := b.sum(b.View(id)).Terms
 		first := terms[0].Atom
 		for _, t := range terms[1:] {
-			if b.at[t.Atom].form < b.at[first].form {
+			if b.At[t.Atom].Form < b.At[first].Form {
 				first = t.Atom
 			}
 		}
 		return first
 	case fTable:
-		return b.tableSigns(id)[0]
+		return b.TableSigns(id)[0]
 	}
 	v := b.View(id)
 	if v.Like != nil {
@@ -163,7 +163,7 @@ func (b *batch) chain(rows []ir.ID, lists [][]ir.ID) []ir.ID {
 	p := newPaths(len(rows))
 	for _, l := range lists {
 		for i := 1; i < len(l); i++ {
-			p.join(b.at[l[i-1]].row, b.at[l[i]].row)
+			p.join(b.At[l[i-1]].row, b.At[l[i]].row)
 		}
 	}
 	out := make([]ir.ID, 0, len(rows))

@@ -1,4 +1,4 @@
-package graph
+package lower
 
 import (
 	"cmp"
@@ -24,7 +24,7 @@ type form struct {
 	key       formKey
 	args      []int       // forms of the operands (of the terms, for a sum)
 	size      int32       // the number of rows
-	rows      []ir.ID     // the expressions, once all are there
+	Rows      []ir.ID     // the expressions, once all are there
 	onLatents bool        // depends on the latents
 	columns   [][]ir.ID   // by operand and row, once the rows are in order; nil for what has any number of operands
 	coefs     [][]float64 // of sums: the constants, and the coefficients by operand
@@ -67,16 +67,16 @@ const (
 )
 
 // A ref is an expression's place in the batch.
-type ref struct{ form, row int32 }
+type ref struct{ Form, row int32 }
 
 var nowhere = ref{-1, -1}
 
 // batch is a set of expressions grouped into forms.
 type batch struct {
 	st     *ir.Store
-	forms  []*form
+	Forms  []*form
 	byKey  map[formKey]int
-	at     []ref  // by node
+	At     []ref  // by node
 	inAff  []bool // by node, perhaps short: affine sums that other affine sums use
 	sign   map[ir.ID][]ir.ID
 	folded []int32  // by node, perhaps short: 1 + the number of its fold, where sum differs from it
@@ -100,25 +100,25 @@ type batch struct {
 
 // newBatch groups everything that the outputs need. Leaf forms come first;
 // operands come before the forms that use them.
-func newBatch(st *ir.Store, outs []ir.Output, sz sizes) *batch {
+func newBatch(st *ir.Store, outs []ir.Output, sz Sizes) *batch {
 	b := &batch{
-		st: st, byKey: map[formKey]int{}, at: slices.Repeat([]ref{nowhere}, st.Len()),
+		st: st, byKey: map[formKey]int{}, At: slices.Repeat([]ref{nowhere}, st.Len()),
 		inAff: make([]bool, st.Len()), sign: map[ir.ID][]ir.ID{}, Lookup: ir.Lookup{Nodes: &st.Nodes},
 	}
 	for kind := fLatent; kind <= fFormula; kind++ {
 		b.form(formKey{kind: kind}, nil)
 	}
 	for i, k := range []ir.Kind{ir.Latent, ir.Sign, ir.Data, ir.Point, ir.PointSign} {
-		for j := range []int{sz.latents, sz.signs, sz.data, sz.points, sz.pointSigns}[i] {
+		for j := range []int{sz.Latents, sz.Signs, sz.Data, sz.Points, sz.PointSigns}[i] {
 			b.place(i, st.Leaf(k, j))
 		}
 	}
 	b.findFolds()
 	list := b.reachable(outs)
 	for _, id := range list { // affine sums need only leaves and each other
-		if b.isAffineRow(b.View(id)) {
+		if b.IsAffineRow(b.View(id)) {
 			b.place(int(fAffine), id)
-			b.forms[fAffine].onLatents = true
+			b.Forms[fAffine].onLatents = true
 		}
 	}
 	b.countTables(list)
@@ -156,9 +156,9 @@ func (b *batch) innerAnds(list []ir.ID, outs []ir.Output) map[ir.ID]bool {
 	return inner
 }
 
-// isAffineRow reports whether v is a row of the affine form rather than of a
+// IsAffineRow reports whether v is a row of the affine form rather than of a
 // form of its own: a sum that is long, or part of others.
-func (b *batch) isAffineRow(v ir.View) bool {
+func (b *batch) IsAffineRow(v ir.View) bool {
 	if v.Kind != ir.Sum || !v.Affine {
 		return false
 	}
@@ -233,7 +233,7 @@ func (b *batch) isInAff(id ir.ID) bool { return int(id) < len(b.inAff) && b.inAf
 func (b *batch) operands(list []ir.ID, v ir.View) []ir.ID {
 	switch {
 	case v.Kind == ir.Select && v.Steps:
-		if signs := b.tableSigns(v.ID); signs != nil {
+		if signs := b.TableSigns(v.ID); signs != nil {
 			return append(list, signs...)
 		}
 	case v.Kind == ir.Sum && v.Affine:
@@ -297,7 +297,7 @@ func (b *batch) add(id ir.ID) {
 	case ir.Latent, ir.Sign, ir.Data, ir.Point, ir.PointSign, ir.Flip:
 		return
 	case ir.Sum:
-		if b.isAffineRow(n) {
+		if b.IsAffineRow(n) {
 			return
 		}
 	}
@@ -307,12 +307,12 @@ func (b *batch) add(id ir.ID) {
 	switch {
 	case key.kind == fSum && len(args) > maxLinearTerms:
 		key.kind = fSparse
-	case key.kind == fSelect && b.tableSigns(id) != nil:
+	case key.kind == fSelect && b.TableSigns(id) != nil:
 		key.kind = fTable
 	}
 	forms := b.argForms[:0]
 	for _, a := range args {
-		forms = append(forms, int(b.at[a].form))
+		forms = append(forms, int(b.At[a].Form))
 	}
 	b.argForms = forms
 	if n.Kind == ir.Sum || n.Kind == ir.Forward {
@@ -321,10 +321,10 @@ func (b *batch) add(id ir.ID) {
 	if key.kind.isSparse() {
 		forms = slices.Compact(forms)
 	}
-	for len(b.follows) < len(b.forms) {
+	for len(b.follows) < len(b.Forms) {
 		b.follows = append(b.follows, 0)
 	}
-	if i := b.follows[b.last]; key.kind != fTable && key.kind != fForward && b.forms[i].key.kind == key.kind && b.forms[i].key.fn == key.fn && slices.Equal(b.forms[i].args, forms) {
+	if i := b.follows[b.last]; key.kind != fTable && key.kind != fForward && b.Forms[i].key.kind == key.kind && b.Forms[i].key.fn == key.fn && slices.Equal(b.Forms[i].args, forms) {
 		b.place(i, id)
 		b.last = i
 		return
@@ -383,42 +383,42 @@ func (b *batch) form(key formKey, args []int) int {
 	}
 	f := &form{key: key, args: args, onLatents: key.kind == fLatent}
 	for _, a := range args {
-		f.onLatents = f.onLatents || b.forms[a].onLatents
+		f.onLatents = f.onLatents || b.Forms[a].onLatents
 	}
-	b.byKey[key] = len(b.forms)
-	b.forms = append(b.forms, f)
-	return len(b.forms) - 1
+	b.byKey[key] = len(b.Forms)
+	b.Forms = append(b.Forms, f)
+	return len(b.Forms) - 1
 }
 
 func (b *batch) place(form int, id ir.ID) {
-	for int(id) >= len(b.at) {
-		b.at = append(b.at, nowhere)
+	for int(id) >= len(b.At) {
+		b.At = append(b.At, nowhere)
 	}
-	if b.at[id] != nowhere {
+	if b.At[id] != nowhere {
 		return
 	}
-	f := b.forms[form]
-	b.at[id] = ref{int32(form), f.size}
+	f := b.Forms[form]
+	b.At[id] = ref{int32(form), f.size}
 	f.size++
 }
 
 // collect lists the rows of all forms.
 func (b *batch) collect() {
-	for _, f := range b.forms {
-		f.rows = make([]ir.ID, f.size)
+	for _, f := range b.Forms {
+		f.Rows = make([]ir.ID, f.size)
 	}
-	for id, at := range b.at {
+	for id, at := range b.At {
 		if at != nowhere {
-			b.forms[at.form].rows[at.row] = ir.ID(id)
+			b.Forms[at.Form].Rows[at.row] = ir.ID(id)
 		}
 	}
 }
 
-// slots is a sum with its terms in the order of its form's args. They are good until the
+// Slots is a sum with its terms in the order of its form's args. They are good until the
 // next call.
-func (b *batch) slots(v ir.View) ir.Output {
+func (b *batch) Slots(v ir.View) ir.Output {
 	o := b.sum(v)
 	b.inSlots = append(b.inSlots[:0], o.Terms...)
-	slices.SortStableFunc(b.inSlots, func(x, y ir.Term) int { return cmp.Compare(b.at[x.Atom].form, b.at[y.Atom].form) })
+	slices.SortStableFunc(b.inSlots, func(x, y ir.Term) int { return cmp.Compare(b.At[x.Atom].Form, b.At[y.Atom].Form) })
 	return ir.Output{C: o.C, Terms: b.inSlots}
 }
