@@ -8,8 +8,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/ir"
-	"github.com/facetvi/facet/graph/internal/lower"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lower"
 )
 
 // A Builder builds a program from the terms of a density, with some of their

@@ -3,7 +3,7 @@ package graph
 import (
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // A Centring is a density in other coordinates of some latents: in those of w_c = z_c + X_c, where X_c is what all terms that use latent c add to

@@ -3,7 +3,7 @@ package graph
 import (
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // add adds a term that is a node already.

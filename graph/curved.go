@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/facetvi/facet/graph/internal/ir"
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // A comparison that is not affine in the latents is made so where it can be:

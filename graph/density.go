@@ -8,8 +8,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/facetvi/facet/graph/internal/ir"
-	"github.com/facetvi/facet/graph/internal/lower"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lower"
 	"github.com/facetvi/facet/regions"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/facetvi/facet/graph/internal/ir"
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // A Dist is a distribution with its parameters: the prior of a latent, or the

@@ -1,8 +1,8 @@
 package graph
 
 import (
-	"github.com/facetvi/facet/graph/internal/ir"
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // Log densities of large counts and shapes k. Straight from the book they are

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // A comparison does not hold where what it compares has no value: log(x) > y is

@@ -3,7 +3,7 @@ package graph
 import (
 	"fmt"
 
-	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // An evaluator computes expressions of a model.

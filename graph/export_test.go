@@ -1,7 +1,7 @@
 package graph
 
 import (
-	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // Kinked reports whether some branch of the program is continuous on plane l by algebra.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/facetvi/facet/graph/internal/ir"
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // An Expr is a scalar value of a model: a latent, a number, or something

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // flips computes what the flip of a formula changes in log r: Σ over its terms of

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // ForwardSum is the sum over all paths s_0, s_1, … through K states,

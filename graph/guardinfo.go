@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/kernel"
 	"github.com/facetvi/facet/regions"
 )
 

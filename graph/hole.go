@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // An indexing is a call of Index.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/ir"
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // A comparison has the truth that it has in a loop of float64: where a number in it is infinite or NaN, as 1/k and log(k) are for

@@ -1,6 +1,6 @@
 package graph
 
-import "github.com/facetvi/facet/graph/internal/ir"
+import "github.com/facetvi/facet/internal/ir"
 
 // fewJoined is the least number of point signs that are worth joining.
 const fewJoined = 4

@@ -1,8 +1,8 @@
 package graph
 
 import (
-	"github.com/facetvi/facet/graph/internal/ir"
-	"github.com/facetvi/facet/graph/internal/lower"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lower"
 )
 
 // Likelihood is the program of log r less the log densities of the latents'

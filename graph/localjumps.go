@@ -1,6 +1,6 @@
 package graph
 
-import "github.com/facetvi/facet/graph/internal/ir"
+import "github.com/facetvi/facet/internal/ir"
 
 // LocalJumps compute the jump of log r at one point of one hyperplane, from those parts of log r alone
 // that depend on its sign. So a path that crosses many hyperplanes one by one pays at

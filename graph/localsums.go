@@ -3,8 +3,8 @@ package graph
 import (
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/ir"
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // MostNear is the largest number n of latents for which SumsNear has sums, of n²/2 squares and products.

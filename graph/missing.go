@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/facetvi/facet/graph/internal/ir"
-	"github.com/facetvi/facet/graph/internal/lower"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lower"
 )
 
 // An observation whose value is NaN is missing: log r is that of the program without it, which is compiled for each set of missing

@@ -3,8 +3,8 @@ package graph
 import (
 	"math"
 
-	"github.com/facetvi/facet/graph/internal/ir"
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // Observed is the value of observation k, from 0 on, of those of that name so far: what a series depends on that depends on its past.

@@ -3,7 +3,7 @@ package graph
 import (
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // Parents lists for each latent, ascending, the earlier latents from which the parameters of its prior are

@@ -1,6 +1,6 @@
 package graph
 
-import "github.com/facetvi/facet/graph/internal/lower"
+import "github.com/facetvi/facet/internal/lower"
 
 // A Program is a compiled batch of scalar expressions with the gradient of a
 // density: the density itself, or the outputs of a Builder. It is immutable and safe for

@@ -3,7 +3,7 @@ package graph
 import (
 	"math"
 
-	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // Expressions that break the rule of a parameter, found by the guards on the way

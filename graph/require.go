@@ -3,7 +3,7 @@ package graph
 import (
 	"math"
 
-	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // A requirement is a condition that holds wherever the density is not 0.

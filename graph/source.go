@@ -3,7 +3,7 @@ package graph
 import (
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // A rowRecording is a recording, and what the row adds to the model.

@@ -8,8 +8,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/ir"
 	"github.com/facetvi/facet/internal/elimination"
+	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/regions"
 )
 

@@ -1,6 +1,6 @@
 package graph
 
-import "github.com/facetvi/facet/graph/internal/ir"
+import "github.com/facetvi/facet/internal/ir"
 
 // Thresholds are the parameters that log r uses in guards alone, ascending: log r depends only on which side of other numbers
 // they are.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // Numbers turns values, expressions or plain numbers, into expressions, as for the rows of a matrix.

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // A comparison of what branches make is one comparison for each value that they make, where they make it. A value that

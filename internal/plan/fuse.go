@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // fuse rewrites the nodes so that fewer numbers are read and written.

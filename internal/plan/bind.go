@@ -1,6 +1,6 @@
 package plan
 
-import "github.com/facetvi/facet/graph/internal/kernel"
+import "github.com/facetvi/facet/internal/kernel"
 
 // bind gives every node its memory and makes the steps.
 func (p *planner) bind(roots []*root) *Plan {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // arrange orders the rows of each form so that gathers are runs of neighbouring

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/ir"
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // A select of constants is a table: its value is looked up by the signs that it depends on.

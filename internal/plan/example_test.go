@@ -6,8 +6,8 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
-	"github.com/facetvi/facet/graph/internal/plan"
+	"github.com/facetvi/facet/internal/kernel"
+	"github.com/facetvi/facet/internal/plan"
 )
 
 // The graph of x² and its derivative, made once, runs for any number of samples.

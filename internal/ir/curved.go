@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/kernel"
 	"github.com/facetvi/facet/regions"
 )
 

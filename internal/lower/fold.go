@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/facetvi/facet/graph/internal/ir"
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // A fold is what takes the place of the affine terms of a sum: coef times an atom, and the

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/graph/simple"
 	"gorgonia.org/gorgonia"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // DOT draws the graph in the language of Graphviz, results at the top. Equal

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // An Output is one row of a program's result: C + Σ weight·expression.

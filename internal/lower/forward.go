@@ -3,8 +3,8 @@ package lower
 import (
 	"gorgonia.org/gorgonia"
 
-	"github.com/facetvi/facet/graph/internal/ir"
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // forwardRows are the rows of the operand of a forward sum.

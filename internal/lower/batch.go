@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/facetvi/facet/graph/internal/ir"
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // Batching turns many scalar expressions into few matrix operations. Two

@@ -7,10 +7,10 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"github.com/facetvi/facet/graph/internal/ir"
-	"github.com/facetvi/facet/graph/internal/kernel"
-	"github.com/facetvi/facet/graph/internal/plan"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 	"github.com/facetvi/facet/internal/memory"
+	"github.com/facetvi/facet/internal/plan"
 )
 
 // Sizes are the numbers of rows of a program's inputs.

@@ -3,7 +3,7 @@ package plan
 import (
 	"math"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // openGates replaces the gates of static gradients g by scalings of their signs

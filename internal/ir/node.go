@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // Kind says what a node of the expression DAG is.

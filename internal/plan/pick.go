@@ -3,7 +3,7 @@ package plan
 import (
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/kernel"
 	"github.com/facetvi/facet/internal/vec"
 )
 

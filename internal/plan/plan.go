@@ -3,7 +3,7 @@ package plan
 import (
 	"gorgonia.org/gorgonia"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // A Plan computes results of a graph from its inputs.

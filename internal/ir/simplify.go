@@ -3,7 +3,7 @@ package ir
 import (
 	"math"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // Unary is f(a), simplified where the result is simpler and the same.
