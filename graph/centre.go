@@ -56,17 +56,17 @@ func (d *Density) centre() (x centred, err error) {
 	d.st.Mu.Lock()
 	m := d.m.snapshot()
 	d.st.Mu.Unlock()
-	var outs []Expr
-	centre := map[int]Expr{}
+	var outs []ir.ID
+	centre := map[int]ir.ID{}
 	for k, i := range latents {
 		sum := m.st.Total(0, added[k])
-		outs = append(outs, Expr{m: m, id: m.st.AffineSum(0, sum.Terms)})
-		centre[i] = Expr{m: m, id: m.st.Sum(1, m.st.Leaf(ir.Latent, i), -1, outs[k].id)}
+		outs = append(outs, m.st.AffineSum(0, sum.Terms))
+		centre[i] = m.st.Sum(1, m.st.Leaf(ir.Latent, i), -1, outs[k])
 	}
-	to := &rewriter{m: m, done: map[ir.ID]ir.ID{}, sub: Substitution{Latent: func(i int) (Expr, bool) { x, ok := centre[i]; return x, ok }}}
+	to := ir.NewRewriter(m.st, ir.Substitution{Latent: func(i int) (ir.ID, bool) { x, ok := centre[i]; return x, ok }})
 	m.terms = slices.Clone(m.terms)
 	for t := range m.terms {
-		m.terms[t].id = to.rewrite(m.terms[t].id)
+		m.terms[t].id = to.Rewrite(m.terms[t].id)
 	}
 	c := &compiled{m: m, from: d.from, arr: d.arr, names: d.names, index: d.index, terms: m.terms, fingerprint: d.fingerprint, centred: map[int][]int{}}
 	if err := c.compile(nil); err != nil {
@@ -81,7 +81,7 @@ func (d *Density) centre() (x centred, err error) {
 			c.centred[i] = slices.DeleteFunc(slices.Sorted(slices.Values(of)), func(j int) bool { return j == i })
 		}
 	})
-	shift, err := NewBuilder(w).Compile(outs)
+	shift, err := w.Builder().Compile(outs)
 	return centred{c, latents, shift}, err
 }
 

@@ -7,7 +7,7 @@ import (
 // Kinked reports whether some branch of the program is continuous on plane l by algebra.
 func Kinked(d *Density, l int) bool {
 	for id := range d.nodes.Len() {
-		if n := d.nodes.At(ir.ID(id)); n.Kind == ir.Select && d.smooth(n, l) {
+		if n := d.nodes.At(ir.ID(id)); n.Kind == ir.Select && d.planes().Smooth(n, l) {
 			return true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/kernel"
 	"github.com/facetvi/facet/regions"
 )
@@ -107,7 +108,7 @@ func (m *Model) componentOf(h regions.Hyperplane) (name string, k int, at float6
 			continue
 		}
 		u := m.st.Combination(x.u.id)
-		if ratio, is := (algebra{s: m.st, features: m.features}).ratio(h, u); is {
+		if ratio, is := (ir.Algebra{Store: m.st, Features: m.features}).Ratio(h, u); is {
 			return name, k, x.support.value(x.support, u.V.V-ratio*h.Const), ratio > 0
 		}
 	}

@@ -27,7 +27,7 @@ func TestLocalJumps(t *testing.T) {
 		_, d, rng := programs.Compiled(t, programs.Limits{Depth: 1})
 		jumps, err := d.LocalJumps()
 		require.NoError(t, err)
-		at, arr := jumps.Bind(d), d.Arrangement()
+		at, arr := jumps.Bind(), d.Arrangement()
 		z := make([]float64, d.Dim())
 		for l, h := range arr.Planes() {
 			if arr.Curve(l) != nil {

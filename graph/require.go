@@ -3,7 +3,7 @@ package graph
 import (
 	"math"
 
-	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/derive"
 )
 
 // A requirement is a condition that holds wherever the density is not 0.
@@ -34,66 +34,21 @@ func (m *Model) require(g Guard) {
 	m.terms = append(m.terms, modelTerm{"requirement", m.here(), id, false})
 }
 
-// Requirements are the conditions of Model.Require, which can be evaluated one point at a time. They are immutable.
-type Requirements struct {
-	nodes   LocalJumps
-	roots   []ir.ID
-	byPlane [][]int
-	places  []string
-}
-
 // Requirements returns those of the program; nil if it has none.
-func (d *Density) Requirements() (*Requirements, error) {
+func (d *Density) Requirements() (*derive.Requirements, error) {
 	if len(d.made().m.required) == 0 {
 		return nil, nil
 	}
 	type key struct{}
 	q, err := d.Cached(key{}, func() (any, error) {
-		q, number := &Requirements{byPlane: make([][]int, d.arr.Len())}, map[ir.ID]ir.ID{}
-		for k, x := range d.m.required {
-			q.roots = append(q.roots, q.nodes.add(d.st, x.holds.value.id, number))
-			q.places = append(q.places, x.place.String())
-			for _, l := range x.holds.Planes() {
-				q.byPlane[l] = append(q.byPlane[l], k)
-			}
+		var list []derive.Required
+		for _, x := range d.m.required {
+			list = append(list, derive.Required{Holds: x.holds.value.id, Planes: x.holds.Planes(), Place: x.place.String()})
 		}
-		return q, nil
+		return derive.NewRequirements(d.st, d.arr.Len(), list), nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return q.(*Requirements), nil
-}
-
-// Len is the number of requirements.
-func (q *Requirements) Len() int { return len(q.roots) }
-
-// On lists the requirements that depend on the sign of plane l.
-func (q *Requirements) On(l int) []int { return q.byPlane[l] }
-
-// Place is the file and line of requirement k.
-func (q *Requirements) Place(k int) string { return q.places[k] }
-
-// Holds reports whether requirement k holds in the region whose signs at gives.
-func (q *Requirements) Holds(k int, at interface{ Positive(l int) bool }) bool {
-	return q.value(q.roots[k], at)
-}
-
-func (q *Requirements) value(id ir.ID, at interface{ Positive(l int) bool }) bool {
-	switch n := &q.nodes.nodes[id]; n.Kind {
-	case ir.Const:
-		return n.V != 0
-	case ir.Sign:
-		return at.Positive(int(n.A))
-	case ir.Not:
-		return !q.value(n.A, at)
-	case ir.And:
-		return q.value(n.A, at) && q.value(n.B, at)
-	case ir.Select:
-		if q.value(n.A, at) {
-			return q.value(n.B, at)
-		}
-		return q.value(n.C, at)
-	}
-	panic("graph: a requirement that is no formula")
+	return q.(*derive.Requirements), nil
 }

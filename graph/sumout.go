@@ -113,19 +113,18 @@ func (m *Model) sumOver(w SwitchLatent, terms []planeTerm, prior *Residuals) Exp
 }
 
 // inInterval is a rewriter that puts the switch in its interval j.
-func (m *Model) inInterval(w SwitchLatent, j int) *rewriter {
-	signs := Substitution{Sign: func(l int) (Guard, bool) {
+func (m *Model) inInterval(w SwitchLatent, j int) *ir.Rewriter {
+	return ir.NewRewriter(m.st, ir.Substitution{Sign: func(l int) (ir.ID, bool) {
 		k := slices.Index(w.Planes, l)
-		return constantGuard(m, j > k != w.Down), k >= 0
-	}}
-	return &rewriter{m: m, sub: signs, done: map[ir.ID]ir.ID{}}
+		return m.st.Constant(ir.Indicator(j > k != w.Down)), k >= 0
+	}})
 }
 
 // logSum is c and the sum of the rewritten terms.
-func (m *Model) logSum(c Expr, terms []planeTerm, w *rewriter) Expr {
+func (m *Model) logSum(c Expr, terms []planeTerm, w *ir.Rewriter) Expr {
 	sum := make([]ir.Term, len(terms))
 	for i, t := range terms {
-		sum[i] = ir.Term{Atom: w.rewrite(m.terms[t.term].id), Coef: 1}
+		sum[i] = ir.Term{Atom: w.Rewrite(m.terms[t.term].id), Coef: 1}
 	}
 	o := m.st.Total(c.v, sum)
 	return Expr{m: m, id: m.st.AffineSum(o.C, o.Terms)}

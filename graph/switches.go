@@ -244,9 +244,9 @@ func (d *Density) Tabulate(ctx context.Context, switches []SwitchLatent) (*Tabul
 }
 
 func (d *Density) tabulate(ctx context.Context, switches []SwitchLatent) (*Tabulation, error) {
-	b, t, places := NewBuilder(d), &Tabulation{first: []int{1}}, placesOf(switches)
-	planes := make([][]int, len(b.terms)) // of the switches, by term
-	for l, terms := range b.affect {
+	b, t, places := d.Builder(), &Tabulation{first: []int{1}}, placesOf(switches)
+	planes := make([][]int, len(b.Terms)) // of the switches, by term
+	for l, terms := range b.Affect {
 		if len(places[l]) > 0 {
 			for _, k := range terms {
 				planes[k] = append(planes[k], l)
@@ -255,7 +255,7 @@ func (d *Density) tabulate(ctx context.Context, switches []SwitchLatent) (*Tabul
 	}
 	var rest []int
 	terms, of := [][]int(nil), map[string]int{} // by factor
-	for k := range b.terms {
+	for k := range b.Terms {
 		if planes[k] == nil {
 			rest = append(rest, k)
 			continue
@@ -270,23 +270,23 @@ func (d *Density) tabulate(ctx context.Context, switches []SwitchLatent) (*Tabul
 		}
 		terms[at] = append(terms[at], k)
 	}
-	outs := []Expr{Add(Expr{m: d.m, id: b.sum(rest, &rewriter{m: d.m, done: map[ir.ID]ir.ID{}})}, d.prog.Outs[0].C)}
+	outs := []ir.ID{d.st.Sum(1, b.Sum(rest, ir.NewRewriter(d.st, ir.Substitution{})), d.prog.Outs[0].C, d.st.Constant(1))}
 	for k, f := range t.Factors {
 		class := make([]int, len(f.Vars)) // of each variable, in the row
-		signs := Substitution{Sign: func(l int) (g Guard, ok bool) {
+		signs := ir.Substitution{Sign: func(l int) (formula ir.ID, ok bool) {
 			for _, x := range places[l] {
 				if j, ok := slices.BinarySearch(f.Vars, x.of); ok {
 					above, _ := slices.BinarySearch(f.Cuts[j], x.at+1)
 					return b.Always(class[j] > above != switches[x.of].Down), true
 				}
 			}
-			return g, false
+			return formula, false
 		}}
 		for range f.Rows() {
-			if err := cmp.Or(ctx.Err(), b.tooMany()); err != nil {
+			if err := cmp.Or(ctx.Err(), b.TooMany()); err != nil {
 				return nil, err
 			}
-			outs = append(outs, Expr{m: d.m, id: b.sum(terms[k], &rewriter{m: d.m, sub: signs, done: map[ir.ID]ir.ID{}})})
+			outs = append(outs, b.Sum(terms[k], ir.NewRewriter(d.st, signs)))
 			nextRow(class, f)
 		}
 	}

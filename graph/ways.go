@@ -105,8 +105,8 @@ func (m *Model) collect(c *collection, id, cond ir.ID) {
 	case n.Kind == ir.Select:
 		cond = n.A
 	case more:
-		then = func() ir.ID { return newForcer(m, cond, true).rewrite(id) }
-		otherwise = func() ir.ID { return newForcer(m, cond, false).rewrite(id) }
+		then = func() ir.ID { return ir.NewForcer(s, cond, true).Rewrite(id) }
+		otherwise = func() ir.ID { return ir.NewForcer(s, cond, false).Rewrite(id) }
 	default:
 		for _, w := range m.ways(of) {
 			w.value = s.Operation(n, func(o ir.ID) ir.ID {

@@ -1,4 +1,4 @@
-package graph
+package derive
 
 import (
 	"cmp"
@@ -37,13 +37,12 @@ type flipKey struct {
 	without string
 }
 
-func newFlips(b *Builder) *flips {
-	nodes := &b.d.st.Nodes
+func newFlips(b *Builder, nodes *ir.Nodes) *flips {
 	f := &flips{b: b, users: make([][]ir.ID, nodes.Len()), stamp: make([]int, nodes.Len()),
 		termOf: make([]int, nodes.Len()), done: map[flipKey]ir.ID{}, known: map[ir.ID]bool{}}
-	roots := make([]ir.ID, len(b.terms))
-	for t := range b.terms {
-		roots[t] = b.terms[t].Atom
+	roots := make([]ir.ID, len(b.Terms))
+	for t := range b.Terms {
+		roots[t] = b.Terms[t].Atom
 		f.termOf[roots[t]] = t + 1
 	}
 	for id, used := range ir.Needed(nodes, roots) {
@@ -56,7 +55,7 @@ func newFlips(b *Builder) *flips {
 
 // of is the change by u's flip of all terms but those in without, ascending.
 func (f *flips) of(u ir.ID, without []int) ir.ID {
-	s := f.b.d.st
+	s := f.b.Store
 	terms := f.above(u, -1)
 	without = intersect(without, terms)
 	if len(without) == len(terms) {
@@ -67,28 +66,26 @@ func (f *flips) of(u ir.ID, without []int) ir.ID {
 		return id
 	}
 	v, near := f.gateway(u, terms)
-	on, off := newForcer(f.b.d.m, u, true), newForcer(f.b.d.m, u, false)
-	off.on = on
-	if n := f.b.d.st.At(u); n.Kind == ir.Sign {
-		off.smooth = f.b.smooth(int(n.A))
+	on, off := ir.NewForcer(s, u, true), ir.NewForcer(s, u, false)
+	off.On = on
+	if n := s.At(u); n.Kind == ir.Sign {
+		off.Smooth = f.b.smooth(int(n.A))
 	} else {
-		off.smooth = f.b.d.smoothOn(u)
+		off.Smooth = f.b.planes.SmoothOn(u)
 	}
 	change := f.changeOf(subtract(near, without), on, off)
 	if v >= 0 {
-		rest := f.of(v, union(without, near))
-		change = s.Sum(1, change, 1, s.Flip(on.rewrite(v), off.rewrite(v), rest))
+		rest := f.of(v, slices.Compact(slices.Sorted(slices.Values(slices.Concat(without, near)))))
+		change = s.Sum(1, change, 1, s.Flip(on.Rewrite(v), off.Rewrite(v), rest))
 	}
 	f.done[key] = change
 	return change
 }
 
 // changeOf is the change of the given terms.
-func (f *flips) changeOf(terms []int, on, off *rewriter) ir.ID {
-	s := f.b.d.st
-	change := s.Sum(1, f.b.sum(terms, on), -1, f.b.sum(terms, off))
-	o := s.Linearise(s.Factor(s.Total(0, []ir.Term{{Atom: change, Coef: 1}})))
-	return s.AffineSum(o.C, o.Terms)
+func (f *flips) changeOf(terms []int, on, off *ir.Rewriter) ir.ID {
+	o := f.b.row(f.b.Store.Sum(1, f.b.Sum(terms, on), -1, f.b.Sum(terms, off)))
+	return f.b.Store.AffineSum(o.C, o.Terms)
 }
 
 // gateway is a formula v, and the terms that depend on u, but not through v
@@ -130,7 +127,7 @@ func (f *flips) exits(u ir.ID) (exits []ir.ID) {
 }
 
 func (f *flips) isFormula(id ir.ID) bool {
-	k := f.b.d.st.Like(id).Kind
+	k := f.b.Store.Like(id).Kind
 	return k == ir.Not || k == ir.And
 }
 
@@ -170,11 +167,11 @@ func intersect(a, b []int) []int { return subtract(a, subtract(a, b)) }
 
 // hasFlip reports whether id is made of a flip.
 func (f *flips) hasFlip(id ir.ID) bool {
-	n := f.b.d.st.At(id)
+	n := f.b.Store.At(id)
 	switch {
 	case n.Kind == ir.Flip:
 		return true
-	case int(id) < f.b.d.nodes.Len(): // of the program
+	case id < f.b.own: // of the program
 		return false
 	}
 	return ir.Remembered(f.known, id, func() (found bool) {

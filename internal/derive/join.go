@@ -1,4 +1,4 @@
-package graph
+package derive
 
 import "github.com/facetvi/facet/internal/ir"
 
@@ -14,15 +14,15 @@ type PointSignOf struct {
 // Join rewrites outs so that point signs which occur in one conjunction alone are one row: of each list that it returns the first one's
 // row then is the conjunction of all. It is for guards on a path: their jumps multiply all signs at the points of each, and a
 // product that is made where signs are found takes no memory for them.
-func (b *Builder) Join(outs []Expr) (joined [][]PointSignOf) {
-	j := joiner{st: b.d.st, uses: map[ir.ID]int{}, inAnd: map[ir.ID]bool{}}
+func (b *Builder) Join(outs []ir.ID) (joined [][]PointSignOf) {
+	j := joiner{st: b.Store, uses: map[ir.ID]int{}, inAnd: map[ir.ID]bool{}}
 	for _, o := range outs {
-		j.visit(o.in(b.d.m))
+		j.visit(o)
 	}
-	w := &rewriter{m: b.d.m, done: map[ir.ID]ir.ID{}}
+	w := ir.NewRewriter(b.Store, ir.Substitution{})
 	for _, id := range j.list {
-		if n := b.d.st.At(id); n.Kind == ir.Flip { // which a rewriter leaves as it is
-			w.done[id] = b.d.st.Intern(ir.Node{Kind: ir.Flip, A: w.rewrite(n.A), B: w.rewrite(n.B)})
+		if n := b.Store.At(id); n.Kind == ir.Flip { // which a rewriter leaves as it is
+			w.Done[id] = b.Store.Intern(ir.Node{Kind: ir.Flip, A: w.Rewrite(n.A), B: w.Rewrite(n.B)})
 			continue
 		}
 		if j.isInner(id) {
@@ -33,16 +33,16 @@ func (b *Builder) Join(outs []Expr) (joined [][]PointSignOf) {
 		if len(j.signs) < fewJoined {
 			continue
 		}
-		joint := b.d.st.Leaf(ir.PointSign, j.signs[0].Number)
+		joint := b.Store.Leaf(ir.PointSign, j.signs[0].Number)
 		for _, o := range j.others {
-			joint = b.d.st.And(joint, w.rewrite(o))
+			joint = b.Store.And(joint, w.Rewrite(o))
 		}
-		w.done[id] = joint
+		w.Done[id] = joint
 		joined = append(joined, j.signs)
 	}
 	if len(joined) > 0 {
 		for i, o := range outs {
-			outs[i] = Expr{m: b.d.m, id: w.rewrite(o.in(b.d.m))}
+			outs[i] = w.Rewrite(o)
 		}
 	}
 	return joined

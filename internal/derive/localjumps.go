@@ -1,4 +1,4 @@
-package graph
+package derive
 
 import "github.com/facetvi/facet/internal/ir"
 
@@ -10,29 +10,29 @@ type LocalJumps struct {
 	nodes []ir.Node // operands before what uses them, by numbers of their own
 	roots []int32   // by hyperplane: the number of its jump, −1 where log r does not jump
 	used  []bool    // by hyperplane: log r depends on its sign
+	data  []float64
 }
 
-// LocalJumps returns the jumps of d.
-func (d *Density) LocalJumps() (*LocalJumps, error) {
-	type key struct{}
-	v, err := d.Cached(key{}, func() (any, error) {
-		b, j := NewBuilder(d), &LocalJumps{}
-		number := map[ir.ID]ir.ID{}
-		for l := range d.arr.Len() {
-			j.used = append(j.used, len(b.affect[l]) > 0)
-			o := d.st.Linearise(d.st.Factor(d.st.Total(0, []ir.Term{{Atom: b.Jump(l, Substitution{}).in(d.m), Coef: 1}})))
-			if o.C == 0 && len(o.Terms) == 0 {
-				j.roots = append(j.roots, -1)
-				continue
-			}
-			j.roots = append(j.roots, int32(j.add(d.st, d.st.AffineSum(o.C, o.Terms), number)))
+// LocalJumps returns the jumps of the density.
+func (b *Builder) LocalJumps() (*LocalJumps, error) {
+	j, number := &LocalJumps{}, map[ir.ID]ir.ID{}
+	for l := range b.Affect {
+		j.used = append(j.used, len(b.Affect[l]) > 0)
+		o := b.row(b.Jump(l, ir.Substitution{}))
+		if o.C == 0 && len(o.Terms) == 0 {
+			j.roots = append(j.roots, -1)
+			continue
 		}
-		return j, b.tooMany()
-	})
-	if err != nil {
-		return nil, err
+		j.roots = append(j.roots, int32(j.add(b.Store, b.Store.AffineSum(o.C, o.Terms), number)))
 	}
-	return v.(*LocalJumps), nil
+	return j, b.TooMany()
+}
+
+// Of is j for observations.
+func (j *LocalJumps) Of(data []float64) *LocalJumps {
+	of := *j
+	of.data = data
+	return &of
 }
 
 // add adds a node of s with its operands, and returns its number.
@@ -70,16 +70,15 @@ type Point interface {
 // made, but for forward sums.
 type LocalJump struct {
 	*LocalJumps
-	data []float64
 	at   Point
 	memo []float64
 	seen []uint32 // memo[k] holds where seen[k] is run
 	run  uint32
 }
 
-// Bind returns an evaluator of j for the data of d, a density of the same model.
-func (j *LocalJumps) Bind(d *Density) *LocalJump {
-	return &LocalJump{LocalJumps: j, data: d.data, memo: make([]float64, len(j.nodes)), seen: make([]uint32, len(j.nodes))}
+// Bind returns an evaluator of j.
+func (j *LocalJumps) Bind() *LocalJump {
+	return &LocalJump{LocalJumps: j, memo: make([]float64, len(j.nodes)), seen: make([]uint32, len(j.nodes))}
 }
 
 // At is the change of log r from the − to the + side of hyperplane l at a point of it.

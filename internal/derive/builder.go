@@ -1,7 +1,6 @@
-package graph
+package derive
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -17,9 +16,12 @@ import (
 // points, values that stand for latents, and signs at these points. Package
 // boundary builds the jumps of a density with it.
 type Builder struct {
-	d      *Density
-	terms  []ir.Term // of log r
-	affect [][]int   // for each hyperplane, the terms that depend on its sign
+	Store  *ir.Store
+	of     *ir.Output // log r
+	own    ir.ID      // the nodes of the program are below it
+	planes ir.Algebra
+	Terms  []ir.Term // of log r
+	Affect [][]int   // for each hyperplane, the terms that depend on its sign
 	pairs  int       // of a sign and a term in affect
 	flips  *flips
 	sz     lower.Sizes
@@ -33,36 +35,14 @@ const (
 	maxExpressions = 1 << 22
 )
 
-// A Substitution says what takes the place of latents and signs. Each function
-// is asked for the ones that occur, and returns false to keep one.
-type Substitution struct {
-	Latent func(i int) (Expr, bool)
-	Sign   func(l int) (Guard, bool)
-}
-
-func (s Substitution) latent(i int) (x Expr, ok bool) {
-	if s.Latent == nil {
-		return x, false
-	}
-	return s.Latent(i)
-}
-
-func (s Substitution) sign(l int) (g Guard, ok bool) {
-	if s.Sign == nil {
-		return g, false
-	}
-	return s.Sign(l)
-}
-
-// NewBuilder returns a builder for the terms of d. It adds expressions to the
-// store of the model, so only one may be at work at a time: call it inside
-// Cached.
-func NewBuilder(d *Density) *Builder {
-	b := &Builder{d: d, terms: d.made().prog.Outs[0].Terms, sz: d.sizes(), affect: make([][]int, d.arr.Len())}
-	b.flips = newFlips(b)
+// NewBuilder returns a builder for the terms of a density, of which nodes are the expressions. It adds more to their
+// store, so only one may be at work at a time.
+func NewBuilder(p *lower.Program, nodes *ir.Nodes, planes ir.Algebra) *Builder {
+	b := &Builder{Store: p.Store, of: p.Of, own: ir.ID(nodes.Len()), planes: planes, Terms: p.Outs[0].Terms, sz: p.Sizes, Affect: make([][]int, planes.Arr.Len())}
+	b.flips = newFlips(b, nodes)
 	below := make([]uint64, len(b.flips.users))
-	for l := 0; l < len(b.affect) && b.pairs <= maxPairs; l += 64 {
-		b.mark(l, min(l+64, len(b.affect)), below)
+	for l := 0; l < len(b.Affect) && b.pairs <= maxPairs; l += 64 {
+		b.mark(l, min(l+64, len(b.Affect)), below)
 	}
 	return b
 }
@@ -79,7 +59,7 @@ func (b *Builder) mark(from, to int, below []uint64) {
 		below[id] |= signs
 	}
 	for l := from; l < to; l++ {
-		if sign := b.d.st.Leaf(ir.Sign, l); int(sign) < len(below) {
+		if sign := b.Store.Leaf(ir.Sign, l); int(sign) < len(below) {
 			reach(sign, 1<<(l-from))
 		}
 	}
@@ -100,11 +80,11 @@ func (b *Builder) mark(from, to int, below []uint64) {
 	}
 	slices.Sort(terms)
 	for _, t := range terms {
-		signs := below[b.terms[t].Atom]
+		signs := below[b.Terms[t].Atom]
 		b.pairs += bits.OnesCount64(signs)
 		for ; signs != 0; signs &= signs - 1 {
 			l := from + bits.TrailingZeros64(signs)
-			b.affect[l] = append(b.affect[l], t)
+			b.Affect[l] = append(b.Affect[l], t)
 		}
 	}
 	for _, id := range above {
@@ -113,71 +93,70 @@ func (b *Builder) mark(from, to int, below []uint64) {
 }
 
 // Point adds a row to the program's Points and returns its value.
-func (b *Builder) Point() Expr {
+func (b *Builder) Point() ir.ID {
 	b.sz.Points++
-	return Expr{m: b.d.m, id: b.d.st.Leaf(ir.Point, b.sz.Points-1)}
+	return b.Store.Leaf(ir.Point, b.sz.Points-1)
 }
 
-// PointSign adds a row to the program's PointSigns and returns it as a guard.
-func (b *Builder) PointSign() Guard {
+// PointSign adds a row to the program's PointSigns and returns it as a formula.
+func (b *Builder) PointSign() ir.ID {
 	b.sz.PointSigns++
-	return Guard{value: Expr{m: b.d.m, id: b.d.st.Leaf(ir.PointSign, b.sz.PointSigns-1)}}
+	return b.Store.Leaf(ir.PointSign, b.sz.PointSigns-1)
 }
 
 // Number is a constant.
-func (b *Builder) Number(x float64) Expr { return Expr{m: b.d.m, id: b.d.st.Constant(x)} }
+func (b *Builder) Number(x float64) ir.ID { return b.Store.Constant(x) }
 
 // LogProb is log r.
-func (b *Builder) LogProb() Expr {
-	return Expr{m: b.d.m, id: b.d.st.AffineSum(b.d.prog.Of.C, b.d.prog.Of.Terms)}
-}
+func (b *Builder) LogProb() ir.ID { return b.Store.AffineSum(b.of.C, b.of.Terms) }
 
-// Always is the guard that always holds, or never.
-func (b *Builder) Always(holds bool) Guard { return constantGuard(b.d.m, holds) }
+// Always is the formula that always holds, or never.
+func (b *Builder) Always(holds bool) ir.ID { return b.Number(ir.Indicator(holds)) }
 
 // Jump is the change of log r from the − to the + side of hyperplane l, with sub
 // made in it: at a point of the hyperplane, if sub gives the latents and the
 // other signs there. It does not ask sub for the sign of l. Terms of log r that
 // do not depend on the sign are the same on both sides, and not asked for. A quotient
 // whose denominator is a multiple of Φ is infinite, with its sign on either side.
-func (b *Builder) Jump(l int, sub Substitution) Expr {
-	if b.tooMany() != nil { // an error of Compile
+func (b *Builder) Jump(l int, sub ir.Substitution) ir.ID {
+	if b.TooMany() != nil { // an error of Compile
 		return b.Number(0)
 	}
-	sign := b.d.st.Leaf(ir.Sign, l)
-	moved, fixed, gateway := b.affect[l], func(ir.ID) bool { return false }, sign
+	sign := b.Store.Leaf(ir.Sign, l)
+	moved, fixed, gateway := b.Affect[l], func(ir.ID) bool { return false }, sign
 	if b.flips.hasFormula(sign) {
 		moved, fixed, gateway = b.moved(l, sub)
 	}
 	smooth := b.smooth(l)
-	rewritten := func(holds bool) *rewriter {
+	rewritten := func(holds bool) *ir.Rewriter {
 		forced := sub
-		forced.Sign = func(k int) (Guard, bool) {
+		forced.Sign = func(k int) (ir.ID, bool) {
 			if k == l {
 				return b.Always(holds), true
 			}
-			return sub.sign(k)
+			return sub.SignAt(k)
 		}
-		return &rewriter{m: b.d.m, sub: forced, done: map[ir.ID]ir.ID{}, fixed: fixed, smooth: smooth, pole: b.poleOn(l, holds)}
+		w := ir.NewRewriter(b.Store, forced)
+		w.Fixed, w.Smooth, w.Pole = fixed, smooth, b.poleOn(l, holds)
+		return w
 	}
 	on, off := rewritten(true), rewritten(false)
-	off.on = on
-	jump := b.d.st.Sum(1, b.sum(moved, on), -1, b.sum(moved, off))
-	if len(moved) < len(b.affect[l]) {
+	off.On = on
+	jump := b.Store.Sum(1, b.Sum(moved, on), -1, b.Sum(moved, off))
+	if len(moved) < len(b.Affect[l]) {
 		rest := b.flips.of(gateway, moved)
 		if gateway != sign {
-			rest = b.d.st.Flip(on.rewrite(gateway), off.rewrite(gateway), rest)
+			rest = b.Store.Flip(on.Rewrite(gateway), off.Rewrite(gateway), rest)
 		}
-		jump = b.d.st.Sum(1, jump, 1, rest)
+		jump = b.Store.Sum(1, jump, 1, rest)
 	}
-	return Expr{m: b.d.m, id: jump}
+	return jump
 }
 
 // poleOn is what denominators are that are multiples of Φ of plane l on one of its sides.
 func (b *Builder) poleOn(l int, positive bool) func(ir.ID) (float64, bool) {
-	at := algebra{b.d.st, b.d.arr, b.d.m.features, b.d.Dim() - anyDim}
 	return func(id ir.ID) (float64, bool) {
-		ratio, is := at.multiple(l, b.d.st.Expand(id))
+		ratio, is := b.planes.Multiple(l, b.Store.Expand(id))
 		if !positive {
 			ratio = -ratio
 		}
@@ -189,7 +168,7 @@ func (b *Builder) poleOn(l int, positive bool) func(ir.ID) (float64, bool) {
 func (b *Builder) smooth(l int) func(ir.Node) bool {
 	known := map[[3]ir.ID]bool{}
 	return func(n ir.Node) bool {
-		return ir.Remembered(known, [3]ir.ID{n.A, n.B, n.C}, func() bool { return b.d.smooth(n, l) })
+		return ir.Remembered(known, [3]ir.ID{n.A, n.B, n.C}, func() bool { return b.planes.Smooth(n, l) })
 	}
 }
 
@@ -197,8 +176,8 @@ func (b *Builder) smooth(l int) func(ir.Node) bool {
 // fixed are nodes in them that change neither so nor with the sign. The other terms
 // depend on both only through a formula, gateway, which is the sign itself where sub
 // leaves them as they are.
-func (b *Builder) moved(l int, sub Substitution) (terms []int, fixed func(ir.ID) bool, gateway ir.ID) {
-	sign := b.d.st.Leaf(ir.Sign, l)
+func (b *Builder) moved(l int, sub ir.Substitution) (terms []int, fixed func(ir.ID) bool, gateway ir.ID) {
+	sign := b.Store.Leaf(ir.Sign, l)
 	how := make([]uint8, len(b.flips.users))
 	terms, gateway = b.marked(how, l, sub, bySub), sign
 	if len(terms) > 0 {
@@ -222,22 +201,22 @@ const (
 
 // marked are those of the terms on the sign of l that change in one of the given ways.
 // It completes how, by node.
-func (b *Builder) marked(how []uint8, l int, sub Substitution, ways uint8) (terms []int) {
+func (b *Builder) marked(how []uint8, l int, sub ir.Substitution, ways uint8) (terms []int) {
 	var mark func(id ir.ID) uint8
 	mark = func(id ir.ID) uint8 {
 		if how[id] != 0 {
 			return how[id]
 		}
 		at := known
-		switch n := b.d.st.At(id); {
+		switch n := b.Store.At(id); {
 		case n.Kind == ir.Latent:
-			if _, ok := sub.latent(int(n.A)); ok {
+			if _, ok := sub.LatentAt(int(n.A)); ok {
 				at |= bySub
 			}
 		case n.Kind == ir.Sign && int(n.A) == l:
 			at |= bySign
 		case n.Kind == ir.Sign:
-			if _, ok := sub.sign(int(n.A)); ok {
+			if _, ok := sub.SignAt(int(n.A)); ok {
 				at |= bySub
 			}
 		default:
@@ -246,70 +225,66 @@ func (b *Builder) marked(how []uint8, l int, sub Substitution, ways uint8) (term
 		how[id] = at
 		return at
 	}
-	for _, t := range b.affect[l] {
-		if mark(b.terms[t].Atom)&ways != 0 {
+	for _, t := range b.Affect[l] {
+		if mark(b.Terms[t].Atom)&ways != 0 {
 			terms = append(terms, t)
 		}
 	}
 	return terms
 }
 
-// sum is the sum of the terms with the given numbers, rewritten.
-func (b *Builder) sum(terms []int, w *rewriter) ir.ID {
+// Sum is the sum of the terms with the given numbers, rewritten.
+func (b *Builder) Sum(terms []int, w *ir.Rewriter) ir.ID {
 	sum := make([]ir.Term, len(terms))
 	for i, t := range terms {
-		sum[i] = ir.Term{Atom: w.rewrite(b.terms[t].Atom), Coef: b.terms[t].Coef}
+		sum[i] = ir.Term{Atom: w.Rewrite(b.Terms[t].Atom), Coef: b.Terms[t].Coef}
 	}
-	o := b.d.st.Total(0, sum)
-	return b.d.st.AffineSum(o.C, o.Terms)
+	o := b.Store.Total(0, sum)
+	return b.Store.AffineSum(o.C, o.Terms)
 }
 
-// tooMany is an error if there are too many pairs or expressions.
-func (b *Builder) tooMany() error {
+// TooMany is an error if there are too many pairs or expressions.
+func (b *Builder) TooMany() error {
 	what, most := "pairs in which the term depends on the guard", maxPairs
 	switch {
 	case b.pairs > maxPairs:
-	case b.d.st.Len()-b.d.nodes.Len() > maxExpressions:
+	case b.Store.Len()-int(b.own) > maxExpressions:
 		what, most = "expressions for the jumps", maxExpressions
 	default:
 		return nil
 	}
 	return fmt.Errorf("graph: %d guards and %d terms of the log density: more than %d %s; let the program's states depend on fewer of the steps before them",
-		b.d.arr.Len(), len(b.terms), most, what)
+		b.planes.Arr.Len(), len(b.Terms), most, what)
 }
 
 // usesFlip reports whether a flip is part of id other than as a summand.
 func (b *Builder) usesFlip(id ir.ID) bool {
-	_, terms := b.d.st.Parts(id)
+	_, terms := b.Store.Parts(id)
 	return slices.ContainsFunc(terms, func(t ir.Term) bool {
-		return b.d.st.Head(t.Atom).Kind != ir.Flip && b.flips.hasFlip(t.Atom)
+		return b.Store.Head(t.Atom).Kind != ir.Flip && b.flips.hasFlip(t.Atom)
 	})
 }
 
 // Compile makes the program whose output rows are outs. Its gradient is that of
 // log r, like the density's own: what outputs and gradient have in common is
 // computed once.
-func (b *Builder) Compile(outs []Expr) (*Program, error) {
-	if err := cmp.Or(b.d.m.err, b.tooMany()); err != nil {
+func (b *Builder) Compile(outs []ir.ID) (*lower.Program, error) {
+	if err := b.TooMany(); err != nil {
 		return nil, err
 	}
 	for _, o := range outs {
-		if b.usesFlip(o.in(b.d.m)) {
+		if b.usesFlip(o) {
 			return nil, errors.New("graph: a jump can be an output, or be added to others and scaled, but not be transformed")
 		}
 	}
 	rows := make([]ir.Output, len(outs))
 	for i, o := range outs {
-		rows[i] = b.d.st.Linearise(b.d.st.Factor(b.d.st.Total(0, []ir.Term{{Atom: o.in(b.d.m), Coef: 1}})))
+		rows[i] = b.row(o)
 	}
-	return lower.NewProgram(b.d.st, rows, b.d.prog.Of, b.sz)
+	return lower.NewProgram(b.Store, rows, b.of, b.sz)
 }
 
-// ExecutorOf returns an executor of a program derived from this density, or
-// from one of the same model with other data.
-func (d *Density) ExecutorOf(p *Program, n int, w Compute) (*Executor, error) {
-	if p.Store != d.made().st {
-		return nil, fmt.Errorf("graph: the program is derived from another model")
-	}
-	return p.Executor(n, w, d.data)
+// row is id as an output.
+func (b *Builder) row(id ir.ID) ir.Output {
+	return b.Store.Linearise(b.Store.Factor(b.Store.Total(0, []ir.Term{{Atom: id, Coef: 1}})))
 }
