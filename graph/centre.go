@@ -3,6 +3,7 @@ package graph
 import (
 	"slices"
 
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/ir"
 )
 
@@ -73,7 +74,7 @@ func (d *Density) centre() (x centred, err error) {
 		return x, err
 	}
 	w, i := &Density{compiled: c, data: d.data}, m.params-1
-	w.eachTerm(func(t int, of, _ []int) {
+	w.logTerms().Each(func(t int, of, _ []int) {
 		if !m.terms[t].prior {
 			return
 		}
@@ -89,7 +90,7 @@ func (d *Density) centre() (x centred, err error) {
 const leastUses = 2
 
 // added are the latents that can be centred, and what is added to each.
-func (d *Density) added(switches []SwitchLatent) (latents []int, added [][]ir.Term) {
+func (d *Density) added(switches []derive.SwitchLatent) (latents []int, added [][]ir.Term) {
 	is, few := d.addends()
 	if !few {
 		return nil, nil
@@ -134,7 +135,7 @@ func (d *Density) added(switches []SwitchLatent) (latents []int, added [][]ir.Te
 // finding that takes long.
 func (d *Density) addends() (is []bool, few bool) {
 	is, uses := make([]bool, d.Dim()), make([]int, d.Dim())
-	few = d.eachTerm(func(t int, latents, _ []int) {
+	few = d.logTerms().Each(func(t int, latents, _ []int) {
 		for _, i := range latents {
 			if !d.m.terms[t].prior {
 				uses[i]++

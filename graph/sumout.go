@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/truncnorm"
 )
@@ -18,7 +19,7 @@ import (
 //
 // Summed lists the switches that this is done with: those of d.Switches whose prior and thresholds are numbers, of which no other prior
 // depends on, no two of which meet in a term, and of which nothing is required. The density is nil if there are none. It keeps the data of d.
-func (d *Density) SumOut() (summed *Density, switches []SwitchLatent, err error) {
+func (d *Density) SumOut() (summed *Density, switches []derive.SwitchLatent, err error) {
 	type key struct{}
 	v, ok := d.made().cache.Load(key{})
 	if !ok { // several may make it, with the same result
@@ -38,7 +39,7 @@ func (d *Density) SumOut() (summed *Density, switches []SwitchLatent, err error)
 // A sumOut is a program with switches summed out.
 type sumOut struct {
 	compiled *compiled
-	switches []SwitchLatent
+	switches []derive.SwitchLatent
 }
 
 func (d *Density) sumOut() (x sumOut, err error) {
@@ -75,7 +76,7 @@ func (d *Density) sumOut() (x sumOut, err error) {
 
 // sumOver is log Σ_j P_j·exp(L_j) over the intervals of a switch, where L_j is the sum of the given terms. Where there are many, and each term
 // depends on one plane, it is a forward sum along the planes, of two states: the switch is below the plane, or above it.
-func (m *Model) sumOver(w SwitchLatent, terms []planeTerm, prior *Residuals) Expr {
+func (m *Model) sumOver(w derive.SwitchLatent, terms []planeTerm, prior *Residuals) Expr {
 	last := len(w.Planes)
 	cuts := make([]float64, last)
 	w.Thresholds(1).Fill(cuts, make([]float64, len(m.latents)))
@@ -113,7 +114,7 @@ func (m *Model) sumOver(w SwitchLatent, terms []planeTerm, prior *Residuals) Exp
 }
 
 // inInterval is a rewriter that puts the switch in its interval j.
-func (m *Model) inInterval(w SwitchLatent, j int) *ir.Rewriter {
+func (m *Model) inInterval(w derive.SwitchLatent, j int) *ir.Rewriter {
 	return ir.NewRewriter(m.st, ir.Substitution{Sign: func(l int) (ir.ID, bool) {
 		k := slices.Index(w.Planes, l)
 		return m.st.Constant(ir.Indicator(j > k != w.Down)), k >= 0
@@ -134,14 +135,14 @@ func (m *Model) logSum(c Expr, terms []planeTerm, w *ir.Rewriter) Expr {
 type planeTerm struct{ term, at int }
 
 // summable are the switches that SumOut sums out, and the terms that depend on each.
-func (d *Density) summable() (switches []SwitchLatent, terms [][]planeTerm) {
+func (d *Density) summable() (switches []derive.SwitchLatent, terms [][]planeTerm) {
 	prior, err := d.Residuals(1)
 	if err != nil {
 		return nil, nil
 	}
 	type place struct{ of, at int }
 	owner := map[int]place{} // of planes: the switch, and the number among its planes
-	var all []SwitchLatent
+	var all []derive.SwitchLatent
 	for _, w := range d.Switches() {
 		if len(w.Index) > 0 || !prior.Fixed(w.Latent) {
 			continue
@@ -162,7 +163,7 @@ func (d *Density) summable() (switches []SwitchLatent, terms [][]planeTerm) {
 			}
 		}
 	}
-	d.eachTerm(func(t int, _, planes []int) {
+	d.logTerms().Each(func(t int, _, planes []int) {
 		met := map[int]int{} // the plane of each switch
 		for _, l := range planes {
 			x, ok := owner[l]

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/ir"
 )
 
@@ -260,7 +261,7 @@ func (s *Sums) center() {
 
 // Along writes to dst by how much log r at z is higher in the intervals of a switch from interval first on
 // than there, the other signs being the same.
-func (s *Sums) Along(dst []float64, w SwitchLatent, z []float64, first int) {
+func (s *Sums) Along(dst []float64, w derive.SwitchLatent, z []float64, first int) {
 	value := s.values(z)
 	planes := w.Planes[first : first+len(dst)-1]
 	sign, sum := 1.0, 0.0
@@ -316,7 +317,7 @@ func (s *Sums) values(z []float64) []float64 {
 }
 
 // Splits reports whether Density can have groups of a switch's intervals.
-func (s *Sums) Splits(w SwitchLatent) bool {
+func (s *Sums) Splits(w derive.SwitchLatent) bool {
 	return len(w.Index) == 0 && !w.Curved() && s.d.m.latents[w.Latent].discrete == nil &&
 		!slices.ContainsFunc(w.Planes, func(l int) bool { return s.signs[l] })
 }
@@ -325,7 +326,7 @@ func (s *Sums) Splits(w SwitchLatent) bool {
 // to First[k+1] − 1, with all others after the last; First[0] is 0. In it log r is Add[k]
 // higher than in interval At[k].
 type Groups struct {
-	Switch    SwitchLatent
+	Switch    derive.SwitchLatent
 	First, At []int
 	Add       []float64
 }
@@ -381,7 +382,7 @@ func (s *Sums) Density(groups ...Groups) (*Density, error) {
 }
 
 // addJumps adds what log r jumps by between two intervals of a switch to sums by monomial.
-func (s *Sums) addJumps(sums []float64, w SwitchLatent, from, to int) {
+func (s *Sums) addJumps(sums []float64, w derive.SwitchLatent, from, to int) {
 	by := 1.0
 	if to < from != w.Down {
 		by = -1

@@ -20,8 +20,8 @@ type Builder struct {
 	of     *ir.Output // log r
 	own    ir.ID      // the nodes of the program are below it
 	planes ir.Algebra
-	Terms  []ir.Term // of log r
-	Affect [][]int   // for each hyperplane, the terms that depend on its sign
+	terms  []ir.Term // of log r
+	affect [][]int   // for each hyperplane, the terms that depend on its sign
 	pairs  int       // of a sign and a term in affect
 	flips  *flips
 	sz     lower.Sizes
@@ -38,11 +38,11 @@ const (
 // NewBuilder returns a builder for the terms of a density, of which nodes are the expressions. It adds more to their
 // store, so only one may be at work at a time.
 func NewBuilder(p *lower.Program, nodes *ir.Nodes, planes ir.Algebra) *Builder {
-	b := &Builder{Store: p.Store, of: p.Of, own: ir.ID(nodes.Len()), planes: planes, Terms: p.Outs[0].Terms, sz: p.Sizes, Affect: make([][]int, planes.Arr.Len())}
+	b := &Builder{Store: p.Store, of: p.Of, own: ir.ID(nodes.Len()), planes: planes, terms: p.Outs[0].Terms, sz: p.Sizes, affect: make([][]int, planes.Arr.Len())}
 	b.flips = newFlips(b, nodes)
 	below := make([]uint64, len(b.flips.users))
-	for l := 0; l < len(b.Affect) && b.pairs <= maxPairs; l += 64 {
-		b.mark(l, min(l+64, len(b.Affect)), below)
+	for l := 0; l < len(b.affect) && b.pairs <= maxPairs; l += 64 {
+		b.mark(l, min(l+64, len(b.affect)), below)
 	}
 	return b
 }
@@ -80,11 +80,11 @@ func (b *Builder) mark(from, to int, below []uint64) {
 	}
 	slices.Sort(terms)
 	for _, t := range terms {
-		signs := below[b.Terms[t].Atom]
+		signs := below[b.terms[t].Atom]
 		b.pairs += bits.OnesCount64(signs)
 		for ; signs != 0; signs &= signs - 1 {
 			l := from + bits.TrailingZeros64(signs)
-			b.Affect[l] = append(b.Affect[l], t)
+			b.affect[l] = append(b.affect[l], t)
 		}
 	}
 	for _, id := range above {
@@ -119,11 +119,11 @@ func (b *Builder) Always(holds bool) ir.ID { return b.Number(ir.Indicator(holds)
 // do not depend on the sign are the same on both sides, and not asked for. A quotient
 // whose denominator is a multiple of Φ is infinite, with its sign on either side.
 func (b *Builder) Jump(l int, sub ir.Substitution) ir.ID {
-	if b.TooMany() != nil { // an error of Compile
+	if b.tooMany() != nil { // an error of Compile
 		return b.Number(0)
 	}
 	sign := b.Store.Leaf(ir.Sign, l)
-	moved, fixed, gateway := b.Affect[l], func(ir.ID) bool { return false }, sign
+	moved, fixed, gateway := b.affect[l], func(ir.ID) bool { return false }, sign
 	if b.flips.hasFormula(sign) {
 		moved, fixed, gateway = b.moved(l, sub)
 	}
@@ -142,8 +142,8 @@ func (b *Builder) Jump(l int, sub ir.Substitution) ir.ID {
 	}
 	on, off := rewritten(true), rewritten(false)
 	off.On = on
-	jump := b.Store.Sum(1, b.Sum(moved, on), -1, b.Sum(moved, off))
-	if len(moved) < len(b.Affect[l]) {
+	jump := b.Store.Sum(1, b.sum(moved, on), -1, b.sum(moved, off))
+	if len(moved) < len(b.affect[l]) {
 		rest := b.flips.of(gateway, moved)
 		if gateway != sign {
 			rest = b.Store.Flip(on.Rewrite(gateway), off.Rewrite(gateway), rest)
@@ -225,26 +225,26 @@ func (b *Builder) marked(how []uint8, l int, sub ir.Substitution, ways uint8) (t
 		how[id] = at
 		return at
 	}
-	for _, t := range b.Affect[l] {
-		if mark(b.Terms[t].Atom)&ways != 0 {
+	for _, t := range b.affect[l] {
+		if mark(b.terms[t].Atom)&ways != 0 {
 			terms = append(terms, t)
 		}
 	}
 	return terms
 }
 
-// Sum is the sum of the terms with the given numbers, rewritten.
-func (b *Builder) Sum(terms []int, w *ir.Rewriter) ir.ID {
+// sum is the sum of the terms with the given numbers, rewritten.
+func (b *Builder) sum(terms []int, w *ir.Rewriter) ir.ID {
 	sum := make([]ir.Term, len(terms))
 	for i, t := range terms {
-		sum[i] = ir.Term{Atom: w.Rewrite(b.Terms[t].Atom), Coef: b.Terms[t].Coef}
+		sum[i] = ir.Term{Atom: w.Rewrite(b.terms[t].Atom), Coef: b.terms[t].Coef}
 	}
 	o := b.Store.Total(0, sum)
 	return b.Store.AffineSum(o.C, o.Terms)
 }
 
-// TooMany is an error if there are too many pairs or expressions.
-func (b *Builder) TooMany() error {
+// tooMany is an error if there are too many pairs or expressions.
+func (b *Builder) tooMany() error {
 	what, most := "pairs in which the term depends on the guard", maxPairs
 	switch {
 	case b.pairs > maxPairs:
@@ -254,7 +254,7 @@ func (b *Builder) TooMany() error {
 		return nil
 	}
 	return fmt.Errorf("graph: %d guards and %d terms of the log density: more than %d %s; let the program's states depend on fewer of the steps before them",
-		b.planes.Arr.Len(), len(b.Terms), most, what)
+		b.planes.Arr.Len(), len(b.terms), most, what)
 }
 
 // usesFlip reports whether a flip is part of id other than as a summand.
@@ -269,7 +269,7 @@ func (b *Builder) usesFlip(id ir.ID) bool {
 // log r, like the density's own: what outputs and gradient have in common is
 // computed once.
 func (b *Builder) Compile(outs []ir.ID) (*lower.Program, error) {
-	if err := b.TooMany(); err != nil {
+	if err := b.tooMany(); err != nil {
 		return nil, err
 	}
 	for _, o := range outs {

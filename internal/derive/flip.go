@@ -40,9 +40,9 @@ type flipKey struct {
 func newFlips(b *Builder, nodes *ir.Nodes) *flips {
 	f := &flips{b: b, users: make([][]ir.ID, nodes.Len()), stamp: make([]int, nodes.Len()),
 		termOf: make([]int, nodes.Len()), done: map[flipKey]ir.ID{}, known: map[ir.ID]bool{}}
-	roots := make([]ir.ID, len(b.Terms))
-	for t := range b.Terms {
-		roots[t] = b.Terms[t].Atom
+	roots := make([]ir.ID, len(b.terms))
+	for t := range b.terms {
+		roots[t] = b.terms[t].Atom
 		f.termOf[roots[t]] = t + 1
 	}
 	for id, used := range ir.Needed(nodes, roots) {
@@ -84,7 +84,7 @@ func (f *flips) of(u ir.ID, without []int) ir.ID {
 
 // changeOf is the change of the given terms.
 func (f *flips) changeOf(terms []int, on, off *ir.Rewriter) ir.ID {
-	o := f.b.row(f.b.Store.Sum(1, f.b.Sum(terms, on), -1, f.b.Sum(terms, off)))
+	o := f.b.row(f.b.Store.Sum(1, f.b.sum(terms, on), -1, f.b.sum(terms, off)))
 	return f.b.Store.AffineSum(o.C, o.Terms)
 }
 

@@ -16,8 +16,8 @@ type LocalJumps struct {
 // LocalJumps returns the jumps of the density.
 func (b *Builder) LocalJumps() (*LocalJumps, error) {
 	j, number := &LocalJumps{}, map[ir.ID]ir.ID{}
-	for l := range b.Affect {
-		j.used = append(j.used, len(b.Affect[l]) > 0)
+	for l := range b.affect {
+		j.used = append(j.used, len(b.affect[l]) > 0)
 		o := b.row(b.Jump(l, ir.Substitution{}))
 		if o.C == 0 && len(o.Terms) == 0 {
 			j.roots = append(j.roots, -1)
@@ -25,7 +25,7 @@ func (b *Builder) LocalJumps() (*LocalJumps, error) {
 		}
 		j.roots = append(j.roots, int32(j.add(b.Store, b.Store.AffineSum(o.C, o.Terms), number)))
 	}
-	return j, b.TooMany()
+	return j, b.tooMany()
 }
 
 // Of is j for observations.

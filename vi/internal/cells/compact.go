@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
 )
@@ -46,7 +47,7 @@ func Compact(ctx context.Context, d *graph.Density, find func(*graph.Density) ([
 }
 
 // groupsOf are the switches with many intervals, in groups.
-func groupsOf(switches []graph.SwitchLatent, sums *graph.Sums) (list []*grouped) {
+func groupsOf(switches []derive.SwitchLatent, sums *graph.Sums) (list []*grouped) {
 	for _, w := range switches {
 		if len(w.Planes) >= manyPlanes && sums.Splits(w) {
 			list = append(list, newGrouped(sums, w))
@@ -92,7 +93,7 @@ func group(ctx context.Context, sums *graph.Sums, list []*grouped, starts [][]fl
 // A grouped is a switch whose intervals are in groups.
 type grouped struct {
 	sums  *graph.Sums
-	w     graph.SwitchLatent
+	w     derive.SwitchLatent
 	cut   []float64
 	first []int       // of each group
 	due   []bool      // groups that are to be evaluated,
@@ -102,7 +103,7 @@ type grouped struct {
 	at    []float64   // where the best interval was climbed to; nil before
 }
 
-func newGrouped(sums *graph.Sums, w graph.SwitchLatent) *grouped {
+func newGrouped(sums *graph.Sums, w derive.SwitchLatent) *grouped {
 	n := len(w.Planes) + 1
 	g := &grouped{sums: sums, w: w, mass: make([]float64, n), value: make([]float64, n)}
 	for k := range min(n, coarse) {
