@@ -76,7 +76,7 @@ func near(ctx context.Context, d *graph.Density, z []float64) (*Mode, error) {
 		}
 		list := groupsOf(switches, sums)
 		var err error
-		if m.Density, err = group(ctx, sums, list, [][]float64{m.Z}, nil); err != nil {
+		if m.Density, err = group(ctx, d, sums, list, [][]float64{m.Z}, nil); err != nil {
 			return nil, err
 		}
 		m.Z = slices.Clone(m.Z)

@@ -1,4 +1,4 @@
-package graph
+package derive
 
 import (
 	"slices"
@@ -16,7 +16,7 @@ type sumFolder struct {
 
 // fold is the values of expressions, if they are of one form.
 func (f *sumFolder) fold(ids []ir.ID) (v signedPoly, ok bool) {
-	rows, st, b := len(ids), f.s.d.st, f.s.d.prog.Batch
+	rows, st, b := len(ids), f.s.st, f.s.prog.Batch
 	if slices.ContainsFunc(ids, func(id ir.ID) bool { return b.At[id].Form != b.At[ids[0]].Form }) {
 		return v, false
 	}
@@ -32,7 +32,7 @@ func (f *sumFolder) fold(ids []ir.ID) (v signedPoly, ok bool) {
 		for r, id := range ids {
 			x := st.Head(id)
 			if col[r] = x.V; n.Kind == ir.Data {
-				col[r] = f.s.d.data[x.A]
+				col[r] = f.s.data[x.A]
 			}
 		}
 		return v, true
@@ -117,7 +117,7 @@ func (f *sumFolder) combine(fn kernel.Function, x, y *poly, rows int) (*poly, bo
 
 // isAtom reports whether id is one of few expressions of a form that neither data nor signs are in.
 func (f *sumFolder) isAtom(id ir.ID) bool {
-	b, st := f.s.d.prog.Batch, f.s.d.st
+	b, st := f.s.prog.Batch, f.s.st
 	form := b.At[id].Form
 	return ir.Remembered(f.atoms, form, func() bool {
 		rows := b.Forms[form].Rows
@@ -136,7 +136,7 @@ func (f *sumFolder) isAtom(id ir.ID) bool {
 func (f *sumFolder) operand(ids []ir.ID, of func(n *ir.Node) ir.ID) (signedPoly, bool) {
 	list := make([]ir.ID, len(ids))
 	for r, id := range ids {
-		n := f.s.d.st.Head(id)
+		n := f.s.st.Head(id)
 		list[r] = of(&n)
 	}
 	return f.fold(list)
@@ -212,7 +212,7 @@ func (f *sumFolder) inverse(x *poly, rows int) (*poly, bool) {
 
 // affine adds c·id, an affine expression, to row r of p.
 func (f *sumFolder) affine(p *poly, r, rows int, c float64, id ir.ID) bool {
-	st := f.s.d.st
+	st := f.s.st
 	if f.left--; f.left < 0 {
 		return false
 	}
@@ -242,7 +242,7 @@ func (f *sumFolder) affine(p *poly, r, rows int, c float64, id ir.ID) bool {
 
 // sum folds sums of a few terms.
 func (f *sumFolder) sum(ids []ir.ID) (v signedPoly, ok bool) {
-	b, rows := f.s.d.prog.Batch, len(ids)
+	b, rows := f.s.prog.Batch, len(ids)
 	constant := make([]float64, rows)
 	var coef [][]float64
 	var atom [][]ir.ID
@@ -288,7 +288,7 @@ func (f *sumFolder) sum(ids []ir.ID) (v signedPoly, ok bool) {
 
 // condition is a formula where its only sign is 0, and where it is 1.
 func (f *sumFolder) condition(id ir.ID) (plane int32, holds [2]bool, ok bool) {
-	switch n := f.s.d.st.Head(id); n.Kind {
+	switch n := f.s.st.Head(id); n.Kind {
 	case ir.Sign:
 		return int32(n.A), [2]bool{false, true}, true
 	case ir.Not:
@@ -315,8 +315,8 @@ func (f *sumFolder) steps(ids []ir.ID) (v signedPoly, ok bool) {
 		v.plane[r] = -1
 		for side := range 2 {
 			at := id
-			for f.s.d.st.Like(at).Kind == ir.Select {
-				n := f.s.d.st.Head(at)
+			for f.s.st.Like(at).Kind == ir.Select {
+				n := f.s.st.Head(at)
 				l, holds, ok := f.condition(n.A)
 				if !ok || v.plane[r] >= 0 && v.plane[r] != l {
 					return v, false
@@ -326,7 +326,7 @@ func (f *sumFolder) steps(ids []ir.ID) (v signedPoly, ok bool) {
 					at = n.B
 				}
 			}
-			col[side][r] = f.s.d.st.Head(at).V
+			col[side][r] = f.s.st.Head(at).V
 		}
 	}
 	return v, true
@@ -334,7 +334,7 @@ func (f *sumFolder) steps(ids []ir.ID) (v signedPoly, ok bool) {
 
 // selects folds expressions that are chosen by signs.
 func (f *sumFolder) selects(ids []ir.ID) (v signedPoly, ok bool) {
-	rows, st := len(ids), f.s.d.st
+	rows, st := len(ids), f.s.st
 	v.plane = make([]int32, rows)
 	var of [2]signedPoly
 	var chosen [2][2][]float64 // by side and operand: 1 where it is

@@ -1,4 +1,4 @@
-package graph
+package derive
 
 import (
 	"encoding/binary"

@@ -1,27 +1,12 @@
-package graph
+package derive
 
 import (
-	"slices"
-
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/kernel"
 )
 
-// MostNear is the largest number n of latents for which SumsNear has sums, of n²/2 squares and products.
+// MostNear is the largest number n of latents for which there are sums near a point, of n²/2 squares and products.
 const MostNear = 60
-
-// SumsNear are Sums of log r expanded around z, for terms that are no polynomials: each term, on each side of its sign, is
-// replaced by its value, slope and curvature at z. So the posterior becomes a normal in each region, whose mode is one
-// step of Newton's away. Priors, and terms that are alone of their kind, stay what they are. SumsNear returns nil if there are
-// more than MostNear latents, if a term is not finite at z or has a function of more than two numbers, and where Sums returns nil for
-// other reasons than the form of terms.
-func (d *Density) SumsNear(z []float64) *Sums {
-	d.checkLen(z)
-	if d.made(); d.Dim() > MostNear {
-		return nil
-	}
-	return d.sums(&Sums{d: d, shift: slices.Clone(z), signs: make([]bool, d.arr.Len()), local: true})
-}
 
 // degree is the sum of the powers of monomial i.
 func (p *products) degree(i int) (sum int32) {
