@@ -1,8 +1,6 @@
 package graph
 
-import (
-	"github.com/facetvi/facet/internal/ir"
-)
+import "github.com/facetvi/facet/internal/ir"
 
 // Kinked reports whether some branch of the program is continuous on plane l by algebra.
 func Kinked(d *Density, l int) bool {

@@ -1,8 +1,6 @@
 package graph
 
-import (
-	"github.com/facetvi/facet/internal/derive"
-)
+import "github.com/facetvi/facet/internal/derive"
 
 // Sums returns the sums of the density. It returns nil if a term is not of that form, and for a density with parameters, a
 // guard that is not affine, or a discrete latent whose prior depends on others.

@@ -1,8 +1,6 @@
 package derive
 
-import (
-	"github.com/facetvi/facet/internal/ir"
-)
+import "github.com/facetvi/facet/internal/ir"
 
 // Requirements are the conditions of Model.Require, which can be evaluated one point at a time. They are immutable.
 type Requirements struct {

@@ -1,8 +1,6 @@
 package ir
 
-import (
-	"github.com/facetvi/facet/regions"
-)
+import "github.com/facetvi/facet/regions"
 
 // An Evaluator computes nodes, one at a time and each once: at
 // one z in z's own region, or formulas in a region. It holds no lock.

@@ -1,8 +1,6 @@
 package ir
 
-import (
-	"math"
-)
+import "math"
 
 // An Extent is an interval of values: lo > hi if nothing is known of them.
 type Extent struct{ Lo, Hi float64 }

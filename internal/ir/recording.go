@@ -1,8 +1,6 @@
 package ir
 
-import (
-	"slices"
-)
+import "slices"
 
 // A Recording is of how the numbers of one row of a plate come from its data, while that
 // row is made as any other. Numbers that differ by row have a source, and so has what is

@@ -1,8 +1,6 @@
 package ir
 
-import (
-	"github.com/facetvi/facet/internal/kernel"
-)
+import "github.com/facetvi/facet/internal/kernel"
 
 // A Substitution says what takes the place of latents and signs. Each function
 // is asked for the ones that occur, and returns false to keep one.
