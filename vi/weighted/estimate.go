@@ -25,48 +25,64 @@ func (s *Sample) Expect(f []float64) mc.Estimate { return s.expect(f, known{}) }
 
 // expect is Expect of a function of which something is known. Without f it is of the mean weight, about 1.
 func (s *Sample) expect(f []float64, known known) mc.Estimate {
-	n := float64(s.Len())
-	mean := 1.0
-	if f != nil {
-		if mean = floats.Dot(s.Weights, f); math.IsNaN(mean) { // f may have no value where the posterior is 0
-			mean = 0
-			for k, w := range s.Weights {
-				if w > 0 {
-					mean += w * f[k]
-				}
-			}
+	n, mean := float64(s.Len()), 1.0
+	r := residuals{s: s, f: f, base: math.NaN()}
+	if f == nil {
+		r.f, r.base, r.one = slices.Repeat([]float64{1}, s.Len()), known.base, 1
+	} else {
+		mean = s.average(f)
+		r.mean = mean
+		if known.parts != nil {
+			r.base = known.base
 		}
 	}
-	r := residuals{s: s, f: f, mean: mean}
 	if s.chains > 0 {
 		return mc.Estimate{Value: mean, SE: r.chainError()}
 	}
-	if f == nil || known.parts != nil {
-		r.control(known.base)
-	}
-	variance, shift := n*closedForms*closedForms*r.uneven, -floats.Sum(r.less) // of the sum over the draws
-	var few []int                                                              // draws of small strata
+	r.sum()
+	r.control()
+	variance, shift := n*closedForms*closedForms*r.uneven, 0.0 // of the sum over the draws
+	var few []int                                              // draws of small strata
 	for j, t := range s.strata {
+		shift -= r.less(r.strata[j])
 		if t.len() < enoughDraws {
 			for k := t.first; k < t.end; k++ {
 				few = append(few, k)
 			}
 			continue
 		}
-		c, beta := r.covariances(t), 0.0
-		if known.parts != nil && !math.IsNaN(known.parts[j]) {
+		beta, exact := 0.0, known.parts != nil && !math.IsNaN(known.parts[j])
+		var c covariances
+		if exact || len(t.cubes) < 2 {
+			c = r.covariances(j)
+		}
+		if exact {
 			var by, more float64
 			by, beta, more = c.control(known.parts[j], t.len())
 			shift -= float64(t.len()) * by
 			variance += float64(t.len()) * more
 		}
-		variance += r.ofSum(t, c, beta)
+		variance += r.ofSum(j, c, beta)
 	}
 	for k := 1; k < len(few); k += 2 { // neighbours, mostly of one stratum
 		off := r.at(few[k]) - r.at(few[k-1])
 		variance += off * off
 	}
 	return mc.Estimate{Value: mean + shift/n, SE: math.Sqrt(max(0, variance)) / n}
+}
+
+// average is Σ w·f. f may have no value where the posterior is 0.
+func (s *Sample) average(f []float64) float64 {
+	mean := floats.Dot(s.Weights, f)
+	if math.IsNaN(mean) {
+		mean = 0
+		for k, w := range s.Weights {
+			if w > 0 {
+				mean += w * f[k]
+			}
+		}
+	}
+	return mean
 }
 
 // A known is what is known of the expectation of a function: under the part of the proposal that each stratum is drawn from, NaN where
@@ -117,66 +133,97 @@ func (s *Sample) known(h regions.Hyperplane, f func(q family.Q) float64) known {
 	return list
 }
 
-// residuals are n·w·(f − mean) at the draws, or n·w without f, less a control variate.
+// residuals are e = n·w·(f − mean) − beta·c at the draws, where c = q*/q·(f − base) − one is what they would be but for a factor if the base
+// of the defensive mixture, the fit q*, were the posterior: its expectation is 0 (Owen and Zhou, JASA 2000). of the mean weight f and one are 1.
 type residuals struct {
-	s    *Sample
-	f    []float64
-	mean float64
-	beta float64   // of the control variate
-	less []float64 // beta times it; nil without
-	// uneven is the sum of squares of what less has where q*/q is not 1.
+	s                     *Sample
+	f                     []float64
+	mean, base, one, beta float64 // base is the expectation of f under q*, NaN if there is none
+	strata                []sums
+	cubes                 [][]sums // by stratum
+	// uneven is the sum of squares of what beta·c has where q*/q is not 1.
 	uneven float64
 }
 
-func (r *residuals) at(k int) float64 {
-	x := float64(r.s.Len()) * r.s.Weights[k]
-	if r.f != nil && x != 0 {
-		x *= r.f[k] - r.mean
+// sums are those of n·w·(f − mean), of c, and of what f is more than at the stratum's first draw, over n draws.
+type sums struct{ e, c, f, n float64 }
+
+func (r *residuals) at(k int) (e float64) {
+	if w := r.s.Weights[k]; w != 0 {
+		e = float64(r.s.Len()) * w * (r.f[k] - r.mean)
 	}
-	if r.less != nil {
-		x -= r.less[k]
+	if r.beta != 0 {
+		e += r.beta * r.one
+		if ratio := r.s.ratios[k]; ratio > 0 {
+			e -= r.beta * ratio * (r.f[k] - r.base)
+		}
 	}
-	return x
+	return e
 }
 
-// control takes off what the residuals would be if the base of the defensive mixture, the fit q*, were the posterior. base is its
-// expectation of f: that of q*/q·(f − base) is 0 (Owen and Zhou, JASA 2000). The coefficient is that of sums over hypercubes.
-func (r *residuals) control(base float64) {
-	s := r.s
-	if s.ratios == nil || !finite(base) {
+// less is beta times the control variate.
+func (r *residuals) less(x sums) float64 {
+	if r.beta == 0 { // c may be infinite
+		return 0
+	}
+	return r.beta * x.c
+}
+
+// sum finds the sums over hypercubes and strata.
+func (r *residuals) sum() {
+	s, controlled := r.s, r.s.ratios != nil && finite(r.base)
+	cubes := 0
+	for _, t := range s.strata {
+		cubes += len(t.cubes)
+	}
+	r.strata, r.cubes = make([]sums, len(s.strata)), make([][]sums, len(s.strata))
+	list := make([]sums, 0, cubes)
+	for j, t := range s.strata {
+		all, k, first := &r.strata[j], t.first, r.f[t.first]
+		for _, end := range t.cubes {
+			c := sums{n: float64(end - k)}
+			for ; k < end; k++ {
+				f := r.f[k]
+				c.f += f - first
+				if w := s.Weights[k]; w != 0 {
+					c.e += w * (f - r.mean)
+				}
+				if controlled {
+					x, more := 0.0, s.ratios[k]-1
+					if more > -1 {
+						x = (more + 1) * (f - r.base)
+					}
+					c.c += x - r.one
+					r.uneven += more * more * x * x
+				}
+			}
+			c.e *= float64(s.Len())
+			list = append(list, c)
+			*all = sums{all.e + c.e, all.c + c.c, all.f + c.f, all.n + c.n}
+		}
+		r.cubes[j] = list[len(list)-len(t.cubes):]
+	}
+}
+
+// control finds beta, the coefficient of the control variate: that of sums over hypercubes. It is 0 where the draws are too far from
+// what is known of them.
+func (r *residuals) control() {
+	if r.s.ratios == nil || !finite(r.base) {
 		return
 	}
-	c, uneven := make([]float64, s.Len()), 0.0
-	for k, ratio := range s.ratios {
-		by := 1.0
-		if r.f == nil {
-			c[k] = ratio - 1
-		} else if ratio > 0 {
-			c[k], by = ratio*(r.f[k]-base), ratio-1
-		}
-		uneven += by * by * c[k] * c[k]
-	}
-	ec, cc := 0.0, 0.0
-	for _, t := range s.strata {
-		e := 0.0
-		for k := t.first; k < t.end; k++ {
-			e += r.at(k)
-		}
-		e /= float64(t.len())
-		mean, k := floats.Sum(c[t.first:t.end])/float64(t.len()), t.first
-		for _, end := range t.cubes {
-			var sumE, sumC float64
-			for ; k < end; k++ {
-				sumE += r.at(k) - e
-				sumC += c[k] - mean
-			}
-			ec += sumE * sumC
-			cc += sumC * sumC
+	ec, cc, sum := 0.0, 0.0, 0.0
+	for j, all := range r.strata {
+		sum += all.c
+		for _, x := range r.cubes[j] {
+			c := x.c - x.n*all.c/all.n
+			ec += (x.e - x.n*all.e/all.n) * c
+			cc += c * c
 		}
 	}
-	if beta := ec / cc; cc > 0 && finite(beta+cc+uneven) && !(math.Abs(floats.Sum(c)) > mostErrors*math.Sqrt(cc)) {
-		floats.Scale(beta, c)
-		r.beta, r.less, r.uneven = beta, c, beta*beta*uneven
+	if beta := ec / cc; cc > 0 && finite(beta+cc+r.uneven) && !(math.Abs(sum) > mostErrors*math.Sqrt(cc)) {
+		r.beta, r.uneven = beta, beta*beta*r.uneven
+	} else {
+		r.uneven = 0
 	}
 }
 
@@ -187,41 +234,19 @@ type covariances struct {
 	meanF, meanE float64
 	ff, ee, fe   float64
 	meanW, ww    float64
-	finite       bool
 }
 
-func (r *residuals) covariances(t stratum) (c covariances) {
-	n := float64(t.len())
-	c.meanW, c.ww, c.ee, c.finite = t.meanW-r.beta*t.meanRatio, t.ww, t.ww, true
-	if r.f == nil && r.less == nil {
-		return c
+func (r *residuals) covariances(j int) covariances {
+	t, all := r.s.strata[j], r.strata[j]
+	c := covariances{meanF: r.f[t.first] + all.f/all.n, meanE: (all.e - r.less(all)) / all.n, meanW: t.meanW - r.beta*t.meanRatio, ww: t.ww}
+	for k := t.first; k < t.end; k++ {
+		de, df := r.at(k)-c.meanE, r.f[k]-c.meanF
+		c.ee += de * de
+		c.ff += df * df
+		c.fe += df * de
 	}
-	var f []float64
-	if r.f != nil {
-		f = r.f[t.first:t.end]
-		c.meanF = f[0]
-		rest := slices.IndexFunc(f, func(x float64) bool { return x != f[0] })
-		if rest < 0 && !math.IsInf(f[0], 0) && r.less == nil { // as of a guard inside a cell
-			c.ee = (f[0] - r.mean) * (f[0] - r.mean) * t.ww
-			return c
-		}
-	}
-	for k := range t.len() {
-		if f != nil {
-			c.meanF += (f[k] - f[0]) / n // so that of nearly equal values there is no rounding
-			c.finite = c.finite && finite(f[k])
-		}
-		c.meanE += r.at(t.first+k) / n
-	}
-	c.ee = 0
-	for k := range t.len() {
-		de := r.at(t.first+k) - c.meanE
-		c.ee += de * de / (n - 1)
-		if f != nil {
-			df := f[k] - c.meanF
-			c.ff += df * df / (n - 1)
-			c.fe += df * de / (n - 1)
-		}
+	for _, x := range []*float64{&c.ee, &c.ff, &c.fe} {
+		*x /= all.n - 1
 	}
 	return c
 }
@@ -231,7 +256,7 @@ func (r *residuals) covariances(t stratum) (c covariances) {
 func (c covariances) control(want float64, n int) (by, beta, more float64) {
 	off := c.meanF - want
 	switch {
-	case !c.finite || math.IsInf(want, 0):
+	case !finite(c.meanF) || math.IsInf(want, 0):
 		return 0, 0, 0
 	case c.ff == 0: // all draws say the same, and the rest is too rare for them
 		return c.meanW * off, 0, off * off * c.ww * float64(n)
@@ -242,22 +267,27 @@ func (c covariances) control(want float64, n int) (by, beta, more float64) {
 	return beta * off, beta, 0
 }
 
-// ofSum is the variance of the sum of the residuals over a stratum, less beta times f.
-func (r *residuals) ofSum(t stratum, c covariances, beta float64) float64 {
-	switch {
-	case r.less != nil:
-	case r.f == nil:
-		return t.sumsW
-	case c.ff == 0 && c.finite:
-		return (r.f[t.first] - r.mean) * (r.f[t.first] - r.mean) * t.sumsW
+// ofSum is the variance of the sum of the residuals over stratum j, less beta times f, by the sums over hypercubes; or by the variance of one
+// draw if there are no two of them.
+func (r *residuals) ofSum(j int, c covariances, beta float64) (variance float64) {
+	t, all := r.s.strata[j], r.strata[j]
+	n := float64(len(t.cubes))
+	if n < 2 {
+		return all.n * max(0, c.ee-beta*c.fe)
 	}
-	return t.ofSum(func(k int) float64 {
-		x := r.at(k) - c.meanE
-		if beta != 0 {
-			x -= beta * (r.f[k] - c.meanF)
+	by := func(x sums) float64 {
+		e := x.e - r.less(x)
+		if beta != 0 { // f may be infinite
+			e -= beta * x.f
 		}
-		return x
-	}, max(0, c.ee-beta*c.fe))
+		return e
+	}
+	mean := by(all) / all.n
+	for _, x := range r.cubes[j] {
+		off := by(x) - x.n*mean
+		variance += off * off
+	}
+	return variance * n / (n - 1)
 }
 
 // Moments are the mean and the standard deviation of latent i on the program's own scale.

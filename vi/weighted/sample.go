@@ -48,7 +48,7 @@ type stratum struct {
 	part, first, end int
 	meanRatio        float64
 	cubes            []int   // ends of groups of draws whose sums are independent of each other
-	meanW, ww, sumsW float64 // mean and variance of n·w, of n draws in all, and the variance of its sum
+	meanW, ww        float64 // mean and variance of n·w, of n draws in all
 }
 
 func (s stratum) len() int { return s.end - s.first }
@@ -148,26 +148,7 @@ func (s *Sample) spread() {
 		if s.ratios != nil {
 			t.meanRatio = floats.Sum(s.ratios[t.first:t.end]) / float64(t.len())
 		}
-		t.sumsW = t.ofSum(func(k int) float64 { return n*s.Weights[k] - t.meanW }, t.ww)
 	}
-}
-
-// ofSum is the variance of the sum of x over a stratum's draws, which have a mean of 0, by the sums over hypercubes; or by the variance of
-// one draw if there are no two of them.
-func (t *stratum) ofSum(x func(k int) float64, of1 float64) (variance float64) {
-	n := float64(len(t.cubes))
-	if n < 2 {
-		return float64(t.len()) * of1
-	}
-	k := t.first
-	for _, end := range t.cubes {
-		sum := 0.0
-		for ; k < end; k++ {
-			sum += x(k)
-		}
-		variance += sum * sum
-	}
-	return variance * n / (n - 1)
 }
 
 // group lists the hypercubes of all strata, by blocks of draws.
