@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mathext"
+
+	"github.com/facetvi/facet/internal/truncnorm"
 )
 
 // cubeSize is the number of draws of a hypercube, but of the last one of a part in a batch, which has those that are left.
@@ -33,6 +35,8 @@ func Hypercubes(parts []int) (sizes []int) {
 type hypercube struct {
 	m int
 	u []float64 // numbers × m
+	// in are the last intervals of confined latents.
+	in []truncnorm.Interval
 }
 
 // fill makes m draws of n numbers, between 0 and 1.
@@ -53,18 +57,17 @@ func (c *hypercube) fill(m, n int, rng *rand.Rand) {
 
 // draw sets z to draw k of q, whose noise its numbers make; to an independent one if q does not draw by a noise for each latent.
 func (c *hypercube) draw(q Q, z []float64, k int, rng *rand.Rand) {
-	var put func(i int, z []float64, eps float64)
 	switch q := q.(type) {
 	case *Normal:
-		put = q.put
+		for i := range z {
+			q.put(i, z, mathext.NormalQuantile(c.u[i*c.m+k]))
+		}
 	case *confined:
-		put = q.put
-	}
-	if put == nil {
+		c.in = slices.Grow(c.in[:0], len(z))[:len(z)]
+		for i := range z {
+			q.putQuantile(i, z, c.u[i*c.m+k], &c.in[i])
+		}
+	default:
 		q.Rand(z, rng)
-		return
-	}
-	for i := range z {
-		put(i, z, mathext.NormalQuantile(c.u[i*c.m+k]))
 	}
 }
