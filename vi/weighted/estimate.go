@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
@@ -24,16 +23,24 @@ const (
 func (s *Sample) Expect(f []float64) mc.Estimate { return s.expect(f, known{}) }
 
 // expect is Expect of a function of which something is known. Without f it is of the mean weight, about 1.
-func (s *Sample) expect(f []float64, known known) mc.Estimate {
+func (s *Sample) expect(f []float64, of known) mc.Estimate {
 	n, mean := float64(s.Len()), 1.0
 	r := residuals{s: s, f: f, base: math.NaN()}
 	if f == nil {
-		r.f, r.base, r.one = slices.Repeat([]float64{1}, s.Len()), known.base, 1
+		r.f, r.base, r.one = slices.Repeat([]float64{1}, s.Len()), of.base, 1
 	} else {
-		mean = s.average(f)
-		r.mean = mean
-		if known.parts != nil {
-			r.base = known.base
+		if mean = floats.Dot(s.Weights, f); math.IsNaN(mean) { // it may have no value where the posterior is 0
+			f = slices.Clone(f)
+			for k, w := range s.Weights {
+				if w == 0 && !finite(f[k]) {
+					f[k] = 0
+				}
+			}
+			mean, of = floats.Dot(s.Weights, f), known{}
+		}
+		r.f, r.mean = f, mean
+		if of.parts != nil {
+			r.base = of.base
 		}
 	}
 	if s.chains > 0 {
@@ -42,95 +49,29 @@ func (s *Sample) expect(f []float64, known known) mc.Estimate {
 	r.sum()
 	r.control()
 	variance, shift := n*closedForms*closedForms*r.uneven, 0.0 // of the sum over the draws
-	var few []int                                              // draws of small strata
 	for j, t := range s.strata {
 		shift -= r.less(r.strata[j])
 		if t.len() < enoughDraws {
-			for k := t.first; k < t.end; k++ {
-				few = append(few, k)
-			}
 			continue
 		}
-		beta, exact := 0.0, known.parts != nil && !math.IsNaN(known.parts[j])
+		beta, exact := 0.0, of.parts != nil && !math.IsNaN(of.parts[j])
 		var c covariances
 		if exact || len(t.cubes) < 2 {
 			c = r.covariances(j)
 		}
 		if exact {
 			var by, more float64
-			by, beta, more = c.control(known.parts[j], t.len())
+			by, beta, more = c.control(of.parts[j], t.len())
 			shift -= float64(t.len()) * by
 			variance += float64(t.len()) * more
 		}
 		variance += r.ofSum(j, c, beta)
 	}
-	for k := 1; k < len(few); k += 2 { // neighbours, mostly of one stratum
-		off := r.at(few[k]) - r.at(few[k-1])
+	for k := 1; k < len(s.few); k += 2 { // neighbours, mostly of one stratum
+		off := r.at(s.few[k]) - r.at(s.few[k-1])
 		variance += off * off
 	}
 	return mc.Estimate{Value: mean + shift/n, SE: math.Sqrt(max(0, variance)) / n}
-}
-
-// average is Σ w·f. f may have no value where the posterior is 0.
-func (s *Sample) average(f []float64) float64 {
-	mean := floats.Dot(s.Weights, f)
-	if math.IsNaN(mean) {
-		mean = 0
-		for k, w := range s.Weights {
-			if w > 0 {
-				mean += w * f[k]
-			}
-		}
-	}
-	return mean
-}
-
-// A known is what is known of the expectation of a function: under the part of the proposal that each stratum is drawn from, NaN where
-// there is no closed form, and under the base of a defensive mixture, likewise. Without parts it is nothing.
-type known struct {
-	parts []float64
-	base  float64
-}
-
-// known calls f for parts of the proposal whose laws of h are exact, always in the same order: those that have 30 draws, and those of
-// the base.
-func (s *Sample) known(h regions.Hyperplane, f func(q family.Q) float64) known {
-	if s.chains > 0 {
-		return known{}
-	}
-	list := known{parts: make([]float64, len(s.strata)), base: math.NaN()}
-	of := func(q family.Q) float64 {
-		if !family.Exact(q, h) {
-			return math.NaN()
-		}
-		return f(q)
-	}
-	m, mixed := s.q.(Partial)
-	if !mixed {
-		list.parts[0] = of(s.q)
-		return list
-	}
-	if s.ratios != nil {
-		list.base = 0
-	}
-	for k, j := 0, 0; k < m.Len(); k++ {
-		drawn := j < len(s.strata) && s.strata[j].part == k
-		enough := drawn && s.strata[j].len() >= enoughDraws
-		x, weight := math.NaN(), m.BaseWeight(k)
-		if enough || weight > 0 {
-			x = of(m.Part(k))
-		}
-		if weight > 0 {
-			list.base += weight * x
-		}
-		if drawn {
-			if list.parts[j] = x; !enough {
-				list.parts[j] = math.NaN()
-			}
-			j++
-		}
-	}
-	return list
 }
 
 // residuals are e = n·w·(f − mean) − beta·c at the draws, where c = q*/q·(f − base) − one is what they would be but for a factor if the base
@@ -148,15 +89,10 @@ type residuals struct {
 // sums are those of n·w·(f − mean), of c, and of what f is more than at the stratum's first draw, over n draws.
 type sums struct{ e, c, f, n float64 }
 
-func (r *residuals) at(k int) (e float64) {
-	if w := r.s.Weights[k]; w != 0 {
-		e = float64(r.s.Len()) * w * (r.f[k] - r.mean)
-	}
+func (r *residuals) at(k int) float64 {
+	e := float64(r.s.Len()) * r.s.Weights[k] * (r.f[k] - r.mean)
 	if r.beta != 0 {
-		e += r.beta * r.one
-		if ratio := r.s.ratios[k]; ratio > 0 {
-			e -= r.beta * ratio * (r.f[k] - r.base)
-		}
+		e -= r.beta * (r.s.ratios[k]*(r.f[k]-r.base) - r.one)
 	}
 	return e
 }
@@ -171,8 +107,7 @@ func (r *residuals) less(x sums) float64 {
 
 // sum finds the sums over hypercubes and strata.
 func (r *residuals) sum() {
-	s, controlled := r.s, r.s.ratios != nil && finite(r.base)
-	cubes := 0
+	s, cubes, controlled := r.s, 0, r.s.ratios != nil && finite(r.base)
 	for _, t := range s.strata {
 		cubes += len(t.cubes)
 	}
@@ -181,25 +116,25 @@ func (r *residuals) sum() {
 	for j, t := range s.strata {
 		all, k, first := &r.strata[j], t.first, r.f[t.first]
 		for _, end := range t.cubes {
-			c := sums{n: float64(end - k)}
-			for ; k < end; k++ {
-				f := r.f[k]
-				c.f += f - first
-				if w := s.Weights[k]; w != 0 {
-					c.e += w * (f - r.mean)
-				}
-				if controlled {
-					x, more := 0.0, s.ratios[k]-1
-					if more > -1 {
-						x = (more + 1) * (f - r.base)
-					}
-					c.c += x - r.one
-					r.uneven += more * more * x * x
+			f, w := r.f[k:end], s.Weights[k:end]
+			var sumF, sumE, sumC float64
+			for i, x := range f {
+				sumF += x - first
+				sumE += w[i] * (x - r.mean)
+			}
+			if controlled {
+				ratios := s.ratios[k:end]
+				for i, x := range f {
+					c := ratios[i] * (x - r.base)
+					sumC += c
+					more := (ratios[i] - 1) * c
+					r.uneven += more * more
 				}
 			}
-			c.e *= float64(s.Len())
+			c := sums{sumE * float64(s.Len()), sumC - r.one*float64(end-k), sumF, float64(end - k)}
 			list = append(list, c)
 			*all = sums{all.e + c.e, all.c + c.c, all.f + c.f, all.n + c.n}
+			k = end
 		}
 		r.cubes[j] = list[len(list)-len(t.cubes):]
 	}
@@ -293,14 +228,14 @@ func (r *residuals) ofSum(j int, c covariances, beta float64) (variance float64)
 // Moments are the mean and the standard deviation of latent i on the program's own scale.
 func (s *Sample) Moments(i int) (mean, sd mc.Estimate) {
 	var list [][2]float64
-	means := s.known(axis(i), func(q family.Q) float64 {
-		mean, sd := PartMoments(s.density, q, i)
+	means := s.known(axis(i), func(l family.Law) float64 {
+		mean, sd := lawMoments(s.density, l, i)
 		list = append(list, [2]float64{mean, sd})
 		return mean
 	})
 	return s.moments(s.Latent(i), means, func(mean float64) known {
 		rest := list
-		return s.known(axis(i), func(family.Q) float64 {
+		return s.known(axis(i), func(family.Law) float64 {
 			x := rest[0]
 			rest = rest[1:]
 			return x[1]*x[1] + (x[0]-mean)*(x[0]-mean)
@@ -382,49 +317,20 @@ func (s *Sample) moments(x []float64, means known, squares func(mean float64) kn
 	return mean, sd
 }
 
-// PartMoments are the mean and the standard deviation of latent i of d under q, on the program's own scale.
-func PartMoments(d *graph.Density, q family.Q, i int) (mean, sd float64) {
-	values, _ := d.Values(i)
-	switch {
-	case values != nil:
-		square := 0.0
-		for j, p := range valueProbs(d, q, i) {
-			mean += p * values[j]
-			square += p * values[j] * values[j]
-		}
-		return mean, math.Sqrt(max(0, square-mean*mean))
-	case d.Transformed(i):
-		return q.Law(axis(i)).Expect(func(u float64) float64 { return d.ConstrainOne(i, u) })
-	}
-	return q.Mean(i), q.SD(i)
-}
-
-func axis(i int) regions.Hyperplane { return regions.Hyperplane{Index: []int{i}, Coef: []float64{1}} }
-
-// valueProbs are the probabilities of a discrete latent's values under q.
-func valueProbs(d *graph.Density, q family.Q, i int) (probs []float64) {
-	_, cuts := d.Values(i)
-	law, low := family.Marginal(q, i), math.Inf(-1)
-	for _, cut := range append(slices.Clone(cuts), math.Inf(1)) {
-		probs = append(probs, law.Between(low, cut))
-		low = cut
-	}
-	return probs
-}
-
 // Masses are the posterior probabilities of the values of a discrete latent.
 func (s *Sample) Masses(i int) (list []mc.Estimate) {
-	values, cuts := s.density.Values(i)
-	z, in := s.Z[i*s.Len():][:s.Len()], make([]float64, s.Len())
-	for j := range values {
+	_, cuts := s.density.Values(i)
+	z, in, low := s.Z[i*s.Len():][:s.Len()], make([]float64, s.Len()), math.Inf(-1)
+	for _, high := range append(slices.Clone(cuts), math.Inf(1)) {
 		for k, u := range z {
 			in[k] = 0
-			if (j == 0 || u > cuts[j-1]) && (j == len(cuts) || u <= cuts[j]) {
+			if u > low && u <= high {
 				in[k] = 1
 			}
 		}
-		p := s.expect(in, s.known(axis(i), func(q family.Q) float64 { return valueProbs(s.density, q, i)[j] }))
+		p := s.expect(in, s.known(axis(i), func(l family.Law) float64 { return l.Between(low, high) }))
 		list = append(list, probability(p))
+		low = high
 	}
 	return list
 }
@@ -457,11 +363,15 @@ func (s *Sample) Side(h regions.Hyperplane, positive bool, signs []float64) mc.E
 	if floats.Sum(in) < float64(len(in)) && floats.Dot(in, s.Weights) > 1-rounding {
 		return mc.Estimate{Value: 1}
 	}
-	return probability(s.expect(in, s.known(h, func(q family.Q) float64 {
+	at := 0.0
+	if len(h.Index) == 1 {
+		at, positive, h = -h.Const/h.Coef[0], positive == (h.Coef[0] > 0), axis(h.Index[0])
+	}
+	return probability(s.expect(in, s.known(h, func(l family.Law) float64 {
 		if positive {
-			return q.Law(h).Above(0)
+			return l.Above(at)
 		}
-		return q.Law(h).CDF(0)
+		return l.CDF(at)
 	})))
 }
 
@@ -472,7 +382,7 @@ func (s *Sample) Quantile(i int, p float64) mc.Estimate { return s.Quantiles(i, 
 // Quantiles are the posterior quantiles of latent i at some probabilities.
 func (s *Sample) Quantiles(i int, probs ...float64) []mc.Estimate {
 	cdf := func(u float64) known {
-		return s.known(axis(i), func(q family.Q) float64 { return family.Marginal(q, i).CDF(u) })
+		return s.known(axis(i), func(l family.Law) float64 { return l.CDF(u) })
 	}
 	list := s.quantiles(s.Z[i*s.Len():][:s.Len()], cdf, probs)
 	for k, e := range list {

@@ -39,6 +39,11 @@ type Sample struct {
 	chains  int         // the draws are of so many, draw k of chain k mod chains; 0 if they are independent
 	groups  int         // of chains
 	columns [][]float64 // by latent: the draws on the program's scale; nil until they are asked for
+	// components are the parts of q whose laws are asked for, axes their laws of a latent, by latent, nil until they are asked for, and few the draws of
+	// small strata.
+	components []component
+	axes       [][]family.Law
+	few        []int
 }
 
 // A stratum is draws first to end − 1, all of one part of the proposal, which has a weight.
@@ -72,8 +77,9 @@ func Draw(ctx context.Context, d *graph.Density, q family.Q, n int, seed uint64)
 	if err := memory.Check(fmt.Sprintf("%d draws", n), float64(n)*(50+16*float64(d.Dim()))); err != nil {
 		return nil, fmt.Errorf("weighted: %w", err)
 	}
-	s := &Sample{density: d, q: q, Z: make([]float64, n*d.Dim()), LogRatio: make([]float64, n), columns: make([][]float64, d.Dim())}
+	s := &Sample{density: d, q: q, Z: make([]float64, n*d.Dim()), LogRatio: make([]float64, n), columns: make([][]float64, d.Dim()), axes: make([][]family.Law, d.Dim())}
 	part := s.stratify(q, n, seed)
+	s.split()
 	if err := s.draw(ctx, q, part, seed); err != nil {
 		return nil, err
 	}
