@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -46,7 +47,9 @@ func (s *Sample) expect(f []float64, of known) mc.Estimate {
 	if s.chains > 0 {
 		return mc.Estimate{Value: mean, SE: r.chainError()}
 	}
-	r.sum()
+	scratch := lists.Get().(*[]sums)
+	defer lists.Put(scratch)
+	r.sum(scratch)
 	r.control()
 	variance, shift := n*closedForms*closedForms*r.uneven, 0.0 // of the sum over the draws
 	for j, t := range s.strata {
@@ -105,14 +108,18 @@ func (r *residuals) less(x sums) float64 {
 	return r.beta * x.c
 }
 
-// sum finds the sums over hypercubes and strata.
-func (r *residuals) sum() {
+// lists are memory for sums over hypercubes.
+var lists = sync.Pool{New: func() any { return new([]sums) }}
+
+// sum finds the sums over hypercubes, which are in scratch, and over strata.
+func (r *residuals) sum(scratch *[]sums) {
 	s, cubes, controlled := r.s, 0, r.s.ratios != nil && finite(r.base)
 	for _, t := range s.strata {
 		cubes += len(t.cubes)
 	}
 	r.strata, r.cubes = make([]sums, len(s.strata)), make([][]sums, len(s.strata))
-	list := make([]sums, 0, cubes)
+	*scratch = slices.Grow((*scratch)[:0], cubes)
+	list := *scratch
 	for j, t := range s.strata {
 		all, k, first := &r.strata[j], t.first, r.f[t.first]
 		for _, end := range t.cubes {
