@@ -20,6 +20,24 @@ const (
 	closedForms = 3e-6 // standard deviations of f that what is known of it may be off, by quadrature and by the smoothing of uneven weights
 )
 
+// scratch is memory that is used again: new memory costs more than what is computed in it.
+type scratch[T any] struct{ sync.Pool }
+
+// borrow returns a slice of n, which is to be Put back.
+func (m *scratch[T]) borrow(n int) *[]T {
+	x, ok := m.Get().(*[]T)
+	if !ok {
+		x = new([]T)
+	}
+	*x = slices.Grow((*x)[:0], n)[:n]
+	return x
+}
+
+var (
+	cubeSums scratch[sums]
+	rows     scratch[float64]
+)
+
 // Expect estimates the posterior expectation of a function with values f at the draws.
 func (s *Sample) Expect(f []float64) mc.Estimate { return s.expect(f, known{}) }
 
@@ -47,9 +65,9 @@ func (s *Sample) expect(f []float64, of known) mc.Estimate {
 	if s.chains > 0 {
 		return mc.Estimate{Value: mean, SE: r.chainError()}
 	}
-	scratch := lists.Get().(*[]sums)
-	defer lists.Put(scratch)
-	r.sum(scratch)
+	list := cubeSums.borrow(s.cubes)
+	defer cubeSums.Put(list)
+	r.sum(*list)
 	r.control()
 	variance, shift := n*closedForms*closedForms*r.uneven, 0.0 // of the sum over the draws
 	for j, t := range s.strata {
@@ -108,21 +126,14 @@ func (r *residuals) less(x sums) float64 {
 	return r.beta * x.c
 }
 
-// lists are memory for sums over hypercubes.
-var lists = sync.Pool{New: func() any { return new([]sums) }}
-
-// sum finds the sums over hypercubes, which are in scratch, and over strata.
-func (r *residuals) sum(scratch *[]sums) {
-	s, cubes, controlled := r.s, 0, r.s.ratios != nil && finite(r.base)
-	for _, t := range s.strata {
-		cubes += len(t.cubes)
-	}
+// sum finds the sums over hypercubes, for which there is a list, and over strata.
+func (r *residuals) sum(list []sums) {
+	s, controlled := r.s, r.s.ratios != nil && finite(r.base)
 	r.strata, r.cubes = make([]sums, len(s.strata)), make([][]sums, len(s.strata))
-	*scratch = slices.Grow((*scratch)[:0], cubes)
-	list := *scratch
 	for j, t := range s.strata {
 		all, k, first := &r.strata[j], t.first, r.f[t.first]
-		for _, end := range t.cubes {
+		r.cubes[j], list = list[:len(t.cubes)], list[len(t.cubes):]
+		for i, end := range t.cubes {
 			f, w := r.f[k:end], s.Weights[k:end]
 			var sumF, sumE, sumC float64
 			for i, x := range f {
@@ -139,11 +150,10 @@ func (r *residuals) sum(scratch *[]sums) {
 				}
 			}
 			c := sums{sumE * float64(s.Len()), sumC - r.one*float64(end-k), sumF, float64(end - k)}
-			list = append(list, c)
+			r.cubes[j][i] = c
 			*all = sums{all.e + c.e, all.c + c.c, all.f + c.f, all.n + c.n}
 			k = end
 		}
-		r.cubes[j] = list[len(list)-len(t.cubes):]
 	}
 }
 
@@ -308,7 +318,9 @@ func (s *Sample) having(x []float64) (given []float64, of *Sample) {
 // moments are those of x. squares is what is known of the expectation of (x − mean)², if something is known of x.
 func (s *Sample) moments(x []float64, means known, squares func(mean float64) known) (mean, sd mc.Estimate) {
 	mean = s.expect(x, means)
-	square := make([]float64, len(x))
+	row := rows.borrow(len(x))
+	defer rows.Put(row)
+	square := *row
 	for k, v := range x {
 		square[k] = (v - mean.Value) * (v - mean.Value)
 	}
@@ -362,7 +374,9 @@ func probability(p mc.Estimate) mc.Estimate {
 func (s *Sample) Side(h regions.Hyperplane, positive bool, signs []float64) mc.Estimate {
 	in := signs
 	if !positive {
-		in = make([]float64, len(signs))
+		row := rows.borrow(len(signs))
+		defer rows.Put(row)
+		in = *row
 		for k, x := range signs {
 			in[k] = 1 - x
 		}

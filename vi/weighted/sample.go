@@ -36,6 +36,7 @@ type Sample struct {
 	q       family.Q  // that was drawn from
 	ratios  []float64 // of a defensive mixture, the density of its base divided by its own; or nil
 	strata  []stratum
+	cubes   int         // of all strata
 	chains  int         // the draws are of so many, draw k of chain k mod chains; 0 if they are independent
 	groups  int         // of chains
 	columns [][]float64 // by latent: the draws on the program's scale; nil until they are asked for
@@ -172,6 +173,7 @@ func (s *Sample) group(part []int, cut parallel.Blocks) {
 				j++
 			}
 			s.strata[j].cubes = append(s.strata[j].cubes, at)
+			s.cubes++
 		}
 	}
 }
