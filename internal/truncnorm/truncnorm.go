@@ -78,13 +78,9 @@ func Mass(lo, hi float64) float64 {
 	if lo < -beyond && hi > beyond {
 		return 1
 	}
-	below, _ := tails(lo)
-	_, above := tails(hi)
-	if out := below + above; out < 0.5 {
-		return 1 - out
-	}
-	m := massOf(lo, hi)
-	return m.rest * exp(-0.5*m.near*m.near)
+	var i Interval
+	i.Set(lo, hi)
+	return i.Mass()
 }
 
 // LogMass is log(Φ(β) − Φ(α)).
@@ -158,16 +154,25 @@ func Quantile(u, lo, hi float64) float64 {
 }
 
 // An Interval knows the tails of its ends, for many points of one interval.
-type Interval struct{ lo, hi, belowLo, aboveLo, belowHi, aboveHi float64 }
+type Interval struct{ Lo, Hi, belowLo, aboveLo, belowHi, aboveHi float64 }
 
 // Set makes it (α, β), at no cost if it is that.
 func (i *Interval) Set(lo, hi float64) {
-	if lo == i.lo && hi == i.hi {
+	if lo == i.Lo && hi == i.Hi {
 		return
 	}
-	i.lo, i.hi = lo, hi
+	i.Lo, i.Hi = lo, hi
 	i.belowLo, i.aboveLo = tails(lo)
 	i.belowHi, i.aboveHi = tails(hi)
+}
+
+// Mass is that of the interval.
+func (i *Interval) Mass() float64 {
+	if out := i.belowLo + i.aboveHi; out < 0.5 {
+		return 1 - out
+	}
+	m := massOf(i.Lo, i.Hi)
+	return m.rest * exp(-0.5*m.near*m.near)
 }
 
 // Quantile is that of the interval.
@@ -184,7 +189,7 @@ func (i *Interval) at(e float64) float64 {
 
 // quantile is the point with the part u of the mass below it, and the part v above.
 func (i *Interval) quantile(u, v float64) float64 {
-	lo, hi := i.lo, i.hi
+	lo, hi := i.Lo, i.Hi
 	below, above := v*i.belowLo+u*i.belowHi, v*i.aboveLo+u*i.aboveHi
 	t := 0.0
 	switch {

@@ -1,6 +1,9 @@
 package family
 
-import "math/rand/v2"
+import (
+	"math"
+	"math/rand/v2"
+)
 
 // A Completed is a Q of which some latents have a law of their own given the others, the
 // rest: log q(z) = log q(rest) + log p(z | rest). A mixture whose parts have that law in common
@@ -72,7 +75,7 @@ func LogProbs(q Q, points [][]float64) []float64 {
 		}
 		c.LogProb(given, batch)
 		for k := range min(n, len(points)-first) {
-			log, _ := m.logRest(points[first+k])
+			log, _ := m.logRest(points[first+k], 0, math.NaN())
 			logs[first+k] = log + given[k]
 		}
 	}

@@ -298,16 +298,19 @@ func (q *confined) put(i int, z []float64, eps float64) {
 	z[i] = m + q.normal.s[i]*eps
 }
 
-// putQuantile sets a latent of z by the conditional probability below it. If it is confined, in is its interval, which may be as it was left
-// by an earlier call.
-func (q *confined) putQuantile(i int, z []float64, u float64, in *truncnorm.Interval) {
+// putQuantile sets a latent of z by the conditional probability below it, and returns its distance from the conditional mean in units of s. If
+// it is confined, in is its interval, which may be as it was left by an earlier call.
+func (q *confined) putQuantile(i int, z []float64, u float64, in *truncnorm.Interval) (t float64) {
 	m := q.normal.conditional(i, z)
 	if r := q.truncations[i]; r != nil {
 		in.Set(q.interval(r, m, z))
-		q.inside(r, z, m, in.Quantile(u))
-		return
+		t = in.Quantile(u)
+		q.inside(r, z, m, t)
+		return t
 	}
-	z[i] = m + q.normal.s[i]*mathext.NormalQuantile(u)
+	t = mathext.NormalQuantile(u)
+	z[i] = m + q.normal.s[i]*t
+	return t
 }
 
 // inside sets a confined latent with the conditional mean m.
@@ -337,20 +340,18 @@ func (q *confined) LogProb(z []float64) float64 {
 		if r == nil {
 			continue
 		}
-		alpha, beta := q.interval(r, q.normal.conditional(i, z), z)
-		log -= times(&mass, alpha, beta)
+		if alpha, beta := q.interval(r, q.normal.conditional(i, z), z); !truncnorm.IsWhole(alpha, beta) {
+			log -= times(&mass, truncnorm.Mass(alpha, beta), alpha, beta)
+		}
 	}
 	return log - math.Log(mass)
 }
 
-// times multiplies a product of masses of intervals by another one; or returns its logarithm, if it is too small for that.
-func times(mass *float64, alpha, beta float64) (log float64) {
-	if truncnorm.IsWhole(alpha, beta) {
-		return 0
-	}
+// times multiplies a product of masses of intervals by that of another one; or returns its logarithm, if one is too small for that.
+func times(product *float64, mass, alpha, beta float64) (log float64) {
 	const small = 1e-100
-	if p := truncnorm.Mass(alpha, beta); p > small && *mass > small {
-		*mass *= p
+	if mass > small && *product > small {
+		*product *= mass
 		return 0
 	}
 	return truncnorm.LogMass(alpha, beta)

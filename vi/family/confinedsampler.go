@@ -109,7 +109,9 @@ func (s *confinedSampler) SubLogQ(dst []float64) {
 	for l := range s.truncations {
 		r := &s.truncations[l]
 		for k := range dst {
-			dst[k] += times(&s.mass[k], r.alpha[k], r.beta[k])
+			if alpha, beta := r.alpha[k], r.beta[k]; !truncnorm.IsWhole(alpha, beta) {
+				dst[k] += times(&s.mass[k], truncnorm.Mass(alpha, beta), alpha, beta)
+			}
 		}
 	}
 	vec.Log(s.mass, s.mass)

@@ -1,6 +1,7 @@
 package family
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -55,19 +56,33 @@ func (c *hypercube) fill(m, n int, rng *rand.Rand) {
 	}
 }
 
-// draw sets z to draw k of q, whose noise its numbers make; to an independent one if q does not draw by a noise for each latent.
-func (c *hypercube) draw(q Q, z []float64, k int, rng *rand.Rand) {
+// draw sets z to draw k of q, whose noise its numbers make, and returns log q(z); or to an independent one, and NaN, if q does not draw by a
+// noise for each latent.
+func (c *hypercube) draw(q Q, z []float64, k int, rng *rand.Rand) (log float64) {
+	square, mass := 0.0, 1.0
 	switch q := q.(type) {
 	case *Normal:
 		for i := range z {
-			q.put(i, z, mathext.NormalQuantile(c.u[i*c.m+k]))
+			t := mathext.NormalQuantile(c.u[i*c.m+k])
+			if q.put(i, z, t); i >= q.points {
+				square += t * t
+			}
 		}
+		return 0.5*(float64(len(z)-q.points)-square) - q.Entropy()
 	case *confined:
 		c.in = slices.Grow(c.in[:0], len(z))[:len(z)]
 		for i := range z {
-			q.putQuantile(i, z, c.u[i*c.m+k], &c.in[i])
+			in := &c.in[i]
+			t := q.putQuantile(i, z, c.u[i*c.m+k], in)
+			if i >= q.normal.points {
+				square += t * t
+			}
+			if q.truncations[i] != nil {
+				log -= times(&mass, in.Mass(), in.Lo, in.Hi)
+			}
 		}
-	default:
-		q.Rand(z, rng)
+		return log - math.Log(mass) + 0.5*(float64(len(z)-q.normal.points)-square) - q.normal.Entropy()
 	}
+	q.Rand(z, rng)
+	return math.NaN()
 }
