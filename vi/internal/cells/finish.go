@@ -240,6 +240,7 @@ func ratios(ctx context.Context, d *graph.Density, x *graph.Executor, q family.Q
 	draw := q.Drawer(quick)
 	logQ := make([]float64, quick)
 	all := make([]float64, n*d.Dim())
+	w.z, w.logR, w.ratio = make([][]float64, 0, n), make([]float64, 0, n), make([]float64, 0, n)
 	for len(w.z) < n {
 		if ctx.Err() != nil {
 			return w, ctx.Err()
