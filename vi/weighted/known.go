@@ -49,6 +49,10 @@ func (s *Sample) split() {
 	}
 }
 
+// Scattered is the part of the draws that are alone, or few, in a part of the proposal. With more draws they are not, and then errors fall faster
+// than with the root of their number.
+func (s *Sample) Scattered() float64 { return float64(len(s.few)) / float64(s.Len()) }
+
 // laws are those of h under the components, nil where they are not exact.
 func (s *Sample) laws(h regions.Hyperplane) []family.Law {
 	list := make([]family.Law, len(s.components))
