@@ -49,7 +49,6 @@ type Sample struct {
 
 // A stratum is draws first to end − 1, all of one part of the proposal, which has a weight.
 type stratum struct {
-	q                family.Q
 	weight           float64
 	part, first, end int
 	meanRatio        float64
@@ -106,7 +105,7 @@ func Draw(ctx context.Context, d *graph.Density, q family.Q, n int, seed uint64)
 func (s *Sample) stratify(q family.Q, n int, seed uint64) (part []int) {
 	m, ok := q.(Partial)
 	if !ok {
-		s.strata = []stratum{{q: q, weight: 1, end: n}}
+		s.strata = []stratum{{weight: 1, end: n}}
 		return nil
 	}
 	u, k, sum := parallel.NewRand(parallel.Mix(seed, uint64(n))).Float64(), 0, m.Weight(0)
@@ -119,7 +118,7 @@ func (s *Sample) stratify(q family.Q, n int, seed uint64) (part []int) {
 			sum += m.Weight(k)
 		}
 		if j == 0 || part[j-1] != k {
-			s.strata = append(s.strata, stratum{q: m.Part(k), weight: m.Weight(k), part: k, first: j, end: j})
+			s.strata = append(s.strata, stratum{weight: m.Weight(k), part: k, first: j, end: j})
 		}
 		part[j] = k
 		s.strata[len(s.strata)-1].end++
