@@ -120,6 +120,21 @@ func logRampSlopeLoop(out, x, _ []float64) {
 	}
 }
 
+// OverRampSlope divides dst by f′(x).
+func OverRampSlope(dst, x []float64) {
+	var logs, inverses [64]float64
+	for len(x) > 0 {
+		n := min(len(x), len(logs))
+		by := logs[:n]
+		vec.Poles(by, inverses[:n], x[:n])
+		vec.Mul(by, by, by)
+		vec.Affine(by, by, 0.5, 0)
+		vec.Exp(by, by)
+		vec.Mul(dst[:n], dst[:n], by)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
 func logRampSlopeSlope(x, _ float64) float64 {
 	w, inverse := vec.PoleOf(x)
 	return w / (1 + inverse*inverse)
