@@ -209,7 +209,7 @@ func (f *Search) judge(ctx context.Context, x *graph.Executor, c *Cell, n int, r
 	}
 	// the balance heuristic (Veach and Guibas, 1995)
 	share := float64(n/family.WideShare) / float64(n+n/family.WideShare)
-	var all []float64
+	all := make([]float64, 0, n+n/family.WideShare)
 	for k, z := range narrow.z {
 		logQ := narrow.logR[k] - narrow.ratio[k]
 		all = append(all, narrow.logR[k]-logAdd(math.Log1p(-share)+logQ, math.Log(share)+family.LogProbBeside(broad, z, c.Q, logQ)))
@@ -240,6 +240,7 @@ func ratios(ctx context.Context, d *graph.Density, x *graph.Executor, q family.Q
 	draw := q.Drawer(quick)
 	logQ := make([]float64, quick)
 	all := make([]float64, n*d.Dim())
+	w = weighed{make([][]float64, 0, n), make([]float64, 0, n), make([]float64, 0, n)}
 	for len(w.z) < n {
 		if ctx.Err() != nil {
 			return w, ctx.Err()

@@ -26,9 +26,10 @@ const (
 	atOnce       = 128  // points
 )
 
-// A cloud is weighted points, the rows of x, with their means and standard deviations.
+// A cloud is weighted points, the rows of x, with their means and standard deviations. The columns of u are the points in units
+// (x − centre)/scale.
 type cloud struct {
-	x             *mat.Dense
+	x, u          *mat.Dense
 	weight        []float64 // sums to the number of points that are effective
 	centre, scale []float64
 }
@@ -65,8 +66,13 @@ func (c *cloud) add(x [][]float64, logWeight []float64, least float64) {
 	c.weight = append(c.weight, weight...)
 	c.x = mat.NewDense(len(c.weight), len(x[0]), rows)
 	c.centre, c.scale = make([]float64, len(x[0])), make([]float64, len(x[0]))
+	c.u = mat.DenseCopyOf(c.x.T())
 	for i := range c.scale {
-		c.centre[i], c.scale[i] = stat.PopMeanStdDev(mat.Col(nil, i, c.x), c.weight)
+		u := c.u.RawRowView(i)
+		c.centre[i], c.scale[i] = stat.PopMeanStdDev(u, c.weight)
+		for k, x := range u {
+			u[k] = (x - c.centre[i]) / c.scale[i]
+		}
 	}
 }
 
@@ -76,10 +82,17 @@ func (c cloud) split() (halves [2]cloud) {
 	for h := range halves {
 		half := &halves[h]
 		half.centre, half.scale = c.centre, c.scale
-		half.x, half.weight = mat.NewDense((n+1-h)/2, dim, nil), make([]float64, (n+1-h)/2)
+		size := (n + 1 - h) / 2
+		half.x, half.u, half.weight = mat.NewDense(size, dim, nil), mat.NewDense(dim, size, nil), make([]float64, size)
 		for k := range half.weight {
 			half.weight[k] = c.weight[2*k+h]
 			half.x.SetRow(k, c.x.RawRowView(2*k+h))
+		}
+		for i := range dim {
+			u, all := half.u.RawRowView(i), c.u.RawRowView(i)
+			for k := range u {
+				u[k] = all[2*k+h]
+			}
 		}
 	}
 	return halves
@@ -89,20 +102,17 @@ func (c cloud) split() (halves [2]cloud) {
 func monomials(dim int) int { return (dim + 1) * (dim + 2) / 2 }
 
 // monomials writes to the columns of dst the monomials 1, uᵢ and uᵢ·uⱼ, j ≤ i, of points
-// from the given one on, in units u = (x − centre)/scale.
+// from the given one on.
 func (c cloud) monomials(dst *mat.Dense, first int) {
 	_, n := dst.Dims()
 	dim := len(c.scale)
-	for k := range n {
-		dst.Set(0, k, 1)
-		for i, x := range c.x.RawRowView(first + k) {
-			dst.Set(1+i, k, (x-c.centre[i])/c.scale[i])
-		}
-	}
+	vec.Fill(dst.RawRowView(0), 1)
 	row := 1 + dim
 	for i := range dim {
+		u := dst.RawRowView(1 + i)
+		copy(u, c.u.RawRowView(i)[first:][:n])
 		for j := range i + 1 {
-			floats.MulTo(dst.RawRowView(row), dst.RawRowView(1+i), dst.RawRowView(1+j))
+			vec.Mul(dst.RawRowView(row), u, dst.RawRowView(1+j))
 			row++
 		}
 	}
@@ -207,7 +217,12 @@ func (m normals) expect(c cloud, sums *mat.Dense) (score float64) {
 // sum of the log densities of the mixture.
 func shares(logs *mat.Dense, weight []float64) (score float64) {
 	parts, n := logs.Dims()
-	var most, sum [atOnce]float64
+	if parts == 1 {
+		score = floats.Dot(logs.RawRowView(0), weight)
+		copy(logs.RawRowView(0), weight)
+		return score
+	}
+	var most, sum, each [atOnce]float64
 	top, total := most[:n], sum[:n]
 	copy(top, logs.RawRowView(0))
 	for k := 1; k < parts; k++ {
@@ -217,15 +232,15 @@ func shares(logs *mat.Dense, weight []float64) (score float64) {
 	}
 	for k := range parts {
 		row := logs.RawRowView(k)
-		floats.Sub(row, top)
+		vec.AddScaled(row, -1, top)
 		vec.Exp(row, row)
-		floats.Add(total, row)
+		vec.Add(total, total, row)
+	}
+	for j, w := range weight {
+		each[j] = w / total[j]
 	}
 	for k := range parts {
-		row := logs.RawRowView(k)
-		for j, w := range weight {
-			row[j] *= w / total[j]
-		}
+		vec.Mul(logs.RawRowView(k), logs.RawRowView(k), each[:n])
 	}
 	vec.Log(total, total)
 	for j, w := range weight {
@@ -402,11 +417,13 @@ func rest(q family.Q) family.Q {
 
 // points are the latents of the normals, of draws.
 func (s shape) points(draws [][]float64) [][]float64 {
-	list := make([][]float64, len(draws))
+	list, all := make([][]float64, len(draws)), make([]float64, 0, len(draws)*len(s.latents))
 	for k, z := range draws {
+		first := len(all)
 		for _, i := range s.latents {
-			list[k] = append(list[k], z[i])
+			all = append(all, z[i])
 		}
+		list[k] = all[first:]
 	}
 	return list
 }
