@@ -55,26 +55,42 @@ func completion(parts []Q) (common Completion) {
 // LogProbs is log q at many points.
 func LogProbs(q Q, points [][]float64) []float64 {
 	logs := make([]float64, len(points))
+	const n = 64
 	m, ok := q.(*mixture)
-	if !ok || m.completion == nil {
+	var evaluate func(dst, batch []float64) // n of them
+	if !ok {
+	} else if rows := newMixtureRows(m, n); rows != nil {
+		evaluate = func(dst, batch []float64) {
+			rows.evaluate(m, batch)
+			copy(dst, rows.log)
+		}
+	} else if m.completion != nil {
+		c, given, z := m.completion.Completer(n), make([]float64, n), make([]float64, m.Dim())
+		evaluate = func(dst, batch []float64) {
+			c.LogProb(given, batch)
+			for k := range dst {
+				for i := range z {
+					z[i] = batch[i*n+k]
+				}
+				log, _ := m.logRest(z)
+				dst[k] = log + given[k]
+			}
+		}
+	}
+	if evaluate == nil {
 		for k, z := range points {
 			logs[k] = q.LogProb(z)
 		}
 		return logs
 	}
-	const n = 64
-	c, batch, given := m.completion.Completer(n), make([]float64, n*m.Dim()), make([]float64, n)
+	batch := make([]float64, n*m.Dim())
 	for first := 0; first < len(points); first += n {
 		for k := range n {
 			for i, x := range points[min(first+k, len(points)-1)] {
 				batch[i*n+k] = x
 			}
 		}
-		c.LogProb(given, batch)
-		for k := range min(n, len(points)-first) {
-			log, _ := m.logRest(points[first+k])
-			logs[first+k] = log + given[k]
-		}
+		evaluate(logs[first:min(first+n, len(points))], batch)
 	}
 	return logs
 }
