@@ -1,6 +1,9 @@
 package family
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"slices"
+)
 
 // A Completed is a Q of which some latents have a law of their own given the others, the
 // rest: log q(z) = log q(rest) + log p(z | rest). A mixture whose parts have that law in common
@@ -95,12 +98,16 @@ func LogProbs(q Q, points [][]float64) []float64 {
 	return logs
 }
 
-// LogProbBeside is log q(z), where log p(z) is known.
-func LogProbBeside(q Q, z []float64, p Q, logP float64) float64 {
+// LogProbsBeside is log q at many points where log p is known.
+func LogProbsBeside(q Q, points [][]float64, p Q, logP []float64) []float64 {
 	a, ok1 := q.(Completed)
 	b, ok2 := p.(Completed)
 	if !ok1 || !ok2 || !a.Completion().Equal(b.Completion()) {
-		return q.LogProb(z)
+		return LogProbs(q, points)
 	}
-	return logP + a.LogRest(z) - b.LogRest(z)
+	logs := slices.Clone(logP)
+	for k, z := range points {
+		logs[k] += a.LogRest(z) - b.LogRest(z)
+	}
+	return logs
 }
