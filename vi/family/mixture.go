@@ -475,11 +475,12 @@ type mixtureDrawer struct {
 	own      []float64 // the log density of its part there, or NaN
 	z        []float64
 	one      []float64
-	complete Completer // or nil
-	u        []float64 // uniform numbers for it
-	given    []float64 // the log density by it
-	ratios   []float64 // see BaseRatios
-	cube     hypercube // of draws of the same part that follow each other
+	complete Completer    // or nil
+	u        []float64    // uniform numbers for it
+	given    []float64    // the log density by it
+	ratios   []float64    // see BaseRatios
+	cube     hypercube    // of draws of the same part that follow each other
+	rows     *mixtureRows // or nil
 }
 
 // A PartDrawer is a Drawer of a mixture that can be told the part of each draw.
@@ -499,6 +500,8 @@ func (m *mixture) PartDrawer(n int) PartDrawer {
 	if m.completion != nil {
 		d.complete = m.completion.Completer(n)
 		d.u = make([]float64, n*d.complete.Uniforms())
+	} else if d.rows = newMixtureRows(d.q, n); d.rows != nil {
+		d.ratios = d.rows.ratio
 	}
 	return d
 }
@@ -552,6 +555,11 @@ func (d *mixtureDrawer) DrawParts(z []float64, parts []int, rng *rand.Rand) {
 
 // SubLogQ implements Drawer.
 func (d *mixtureDrawer) SubLogQ(dst []float64) {
+	if d.rows != nil {
+		d.rows.evaluate(d.q, d.z)
+		vec.AddScaled(dst, -1, d.rows.log)
+		return
+	}
 	for k := range dst {
 		for i := range d.one {
 			d.one[i] = d.z[i*len(d.part)+k]
