@@ -117,6 +117,35 @@ func followedResiduals(t testing.TB, prior func(x graph.Expr) graph.Dist) *graph
 	return r
 }
 
+// Places and scales are those of a batch that follows, whatever later priors take of earlier latents.
+func TestPlace(t *testing.T) {
+	list := residualModels(t)
+	for name, prior := range followed {
+		m := graph.NewModel()
+		x := m.Sample("mean", graph.Normal(0, 0.5))
+		for i := range 3 {
+			x = m.Sample(fmt.Sprint("y", i), prior(graph.Sin(x)))
+		}
+		list[name] = mustCompile(t, m)
+	}
+	for name, d := range list {
+		const n = 16
+		r, err := d.Residuals(n)
+		require.NoError(t, err)
+		place, err := d.Residuals(n)
+		require.NoError(t, err)
+		r.Draw(rand.New(rand.NewPCG(1, 5)))
+		copy(place.E, r.E)
+		r.Follow()
+		want, got := make([]float64, n), make([]float64, n)
+		r.LogScale(want)
+		place.Place(got)
+		require.Equal(t, r.Z, place.Z, name)
+		require.Equal(t, want, got, name)
+		require.Zero(t, testing.AllocsPerRun(3, func() { place.Place(got) }), name)
+	}
+}
+
 // Following residuals takes a formula in each row, and no quantile by search, which would make
 // expressions of numbers.
 func TestFollowAllocatesNothing(t *testing.T) {

@@ -25,8 +25,7 @@ var (
 			return kernel.Log1mExp.Value(lo-hi) - softplus(-hi) - softplus(lo)
 		},
 		func(u, lo, hi float64) float64 {
-			below, above := logisticTails(math.Exp(-logisticSD*math.Abs(lo)), lo > 0)
-			toBelow, toAbove := logisticTails(math.Exp(-logisticSD*math.Abs(hi)), hi > 0)
+			below, above, toBelow, toAbove, _ := logisticTails(math.Exp(-logisticSD*math.Abs(lo)), math.Exp(-logisticSD*math.Abs(hi)), lo > 0, hi > 0)
 			return between((math.Log((1-u)*below+u*toBelow)-math.Log((1-u)*above+u*toAbove))/logisticSD, lo, hi)
 		},
 	}

@@ -35,6 +35,7 @@ type transform struct {
 	value   func(s support, u float64) float64 // forward of a number, in a tenth of the time
 	logJac  func(s support, u Expr) Expr       // log f′(u)
 	slope   func(s support, u float64) float64 // f′(u)
+	over    func(s support, dst, u []float64)  // divides dst by the slope at each u; nil for a loop over it
 	inverse func(s support, x float64) float64 // NaN or infinite outside the open support
 	// inverses is the inverse of each x in place; nil for a loop over it.
 	inverses func(s support, x []float64)
@@ -97,6 +98,17 @@ func (s support) unmap(x []float64) {
 	}
 	for k, v := range x {
 		x[k] = s.inverse(s, v)
+	}
+}
+
+// overSlopes divides dst by the slope at each u.
+func (s support) overSlopes(dst, u []float64) {
+	if s.over != nil {
+		s.over(s, dst, u)
+		return
+	}
+	for k, u := range u {
+		dst[k] /= s.slope(s, u)
 	}
 }
 

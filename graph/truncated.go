@@ -58,7 +58,11 @@ func truncated(of Dist) *law {
 		f.values = func(dst []float64, p func(k int) []float64, rng *rand.Rand) {
 			c := newCut(of.law, p(0), shares, unit) // its supports are those of all
 			for k := range dst {
-				dst[k] = c.value(p(k)[2:], tries, rng)
+				of := p(k)[2:]
+				if dst[k] = c.value(of, tries, rng); shares != nil && math.IsNaN(dst[k]) {
+					c.locate(of)
+					dst[k] = c.quantile(unitRand(rng))
+				}
 			}
 		}
 	}
@@ -69,7 +73,7 @@ func truncated(of Dist) *law {
 				return u
 			}
 			if shares != nil {
-				if u := c.quantile(unitRand(rng)); ir.IsFinite(u) {
+				if u := c.s.inverse(c.s, c.quantile(unitRand(rng))); ir.IsFinite(u) {
 					return u
 				}
 			}
@@ -98,10 +102,11 @@ func truncated(of Dist) *law {
 		}
 		c.middles(center, scale)
 		c.s.unmap(center)
+		c.s.overSlopes(scale, center)
 		for k, u := range center {
-			if scale[k] /= c.s.slope(c.s, u); !(scale[k] > 0 && ir.IsFinite(u/scale[k])) {
+			if !(scale[k] > 0 && ir.IsFinite(u/scale[k])) {
 				c.locate(column(k)[2:])
-				low, high := c.quantile(0.1587), c.quantile(0.8413)
+				low, high := c.s.inverse(c.s, c.quantile(0.1587)), c.s.inverse(c.s, c.quantile(0.8413))
 				center[k], scale[k] = low+0.5*(high-low), 0.5*(high-low)
 			}
 		}
@@ -176,7 +181,11 @@ func newCut(of *law, p []float64, shares *shares, unit float64) cut {
 // value draws from the law until the value is in what is left, or NaN if that comes to nothing.
 func (c *cut) value(p []float64, tries int, rng *rand.Rand) float64 {
 	for range tries {
-		if x := c.all.value(c.all, c.of.rand(p, rng)); c.s.contains(x) {
+		x := c.of.rand(p, rng)
+		if c.all.fn != kernel.None {
+			x = c.all.value(c.all, x)
+		}
+		if c.s.lo < x && x < c.s.hi || c.s.contains(x) {
 			return x
 		}
 	}
@@ -196,37 +205,45 @@ func (c *cut) middles(center, scale []float64) {
 	for len(center) > 0 {
 		n := min(len(center), len(part))
 		for k, m := range center[:n] {
-			lo[k], hi[k] = -logisticSD*math.Abs((c.from-m)/scale[k]), -logisticSD*math.Abs((c.to-m)/scale[k])
+			by := logisticSD / -math.Abs(scale[k])
+			lo[k], hi[k] = by*math.Abs(c.from-m), by*math.Abs(c.to-m)
 		}
 		vec.Exp(lo[:n], lo[:n])
 		vec.Exp(hi[:n], hi[:n])
 		for k, m := range center[:n] {
-			below, above := logisticTails(lo[k], c.from > m)
-			toBelow, toAbove := logisticTails(hi[k], c.to > m)
+			below, above, toBelow, toAbove, times := logisticTails(lo[k], hi[k], c.from > m, c.to > m)
 			mass, upTo, rest := max(toBelow-below, above-toAbove), below+toBelow, above+toAbove // of twice as much
-			part[k], lo[k] = upTo/rest, 4*mass/(rootTwoPi*logisticSD*upTo*rest)
+			part[k], lo[k] = upTo/rest, 4*mass*times/(rootTwoPi*logisticSD*upTo*rest)
 		}
 		vec.Log(part[:n], part[:n])
 		for k, log := range part[:n] {
-			v := center[k] + scale[k]*log/logisticSD
-			center[k], scale[k] = c.all.value(c.all, v), scale[k]*lo[k]*c.all.slope(c.all, v)
+			center[k] += scale[k] * log * (1 / logisticSD)
+			if scale[k] *= lo[k]; c.all.fn != kernel.None {
+				scale[k] *= c.all.slope(c.all, center[k])
+				center[k] = c.all.value(c.all, center[k])
+			}
 		}
 		center, scale = center[n:], scale[n:]
 	}
 }
 
-// logisticTails are the shares of a logistic distribution below and above a number, given the smaller of the two over the larger.
-func logisticTails(ratio float64, positive bool) (below, above float64) {
-	if below, above = ratio/(1+ratio), 1/(1+ratio); positive {
-		return above, below
+// logisticTails are the shares of a logistic distribution below and above two numbers, times the last result, given for each
+// the smaller share over the larger, and whether the number is positive.
+func logisticTails(lo, hi float64, loPositive, hiPositive bool) (below, above, toBelow, toAbove, times float64) {
+	below, above, toBelow, toAbove = lo*(1+hi), 1+hi, hi*(1+lo), 1+lo
+	if loPositive {
+		below, above = above, below
 	}
-	return below, above
+	if hiPositive {
+		toBelow, toAbove = toAbove, toBelow
+	}
+	return below, above, toBelow, toAbove, (1 + lo) * (1 + hi)
 }
 
-// quantile is the coordinate below which there is the part u.
+// quantile is the value below which there is the part u.
 func (c *cut) quantile(u float64) float64 {
 	x := c.all.value(c.all, c.center+c.scale*c.shares.quantile(u, c.lo, c.hi))
-	return c.s.inverse(c.s, between(x, c.s.lo, c.s.hi))
+	return between(x, c.s.lo, c.s.hi)
 }
 
 // unit is a quarter of the scale of a law on the line with light tails, if that is a number; or else 0. The posterior's is mostly smaller than
@@ -314,6 +331,10 @@ var rampMap = transform{
 		u, _ := kernel.Ramp.Inverse((x - s.lo) / s.unit)
 		return u[0]
 	},
+	over: func(s support, dst, u []float64) {
+		kernel.OverRampSlope(dst, u)
+		vec.Affine(dst, dst, 1/s.unit, 0)
+	},
 	inverses: func(s support, x []float64) {
 		vec.Affine(x, x, 1, -s.lo)
 		vec.Affine(x, x, 1/s.unit, 0)
@@ -347,6 +368,13 @@ func (t transform) reflected() transform {
 		slope:   func(s support, u float64) float64 { return t.slope(mirrored(s), -u) },
 		inverse: func(s support, x float64) float64 { return -t.inverse(mirrored(s), -x) },
 		least:   -t.greatest, greatest: -t.least,
+	}
+	if t.over != nil {
+		r.over = func(s support, dst, u []float64) {
+			vec.Affine(u, u, -1, 0)
+			t.over(mirrored(s), dst, u)
+			vec.Affine(u, u, -1, 0)
+		}
 	}
 	if t.inverses != nil {
 		r.inverses = func(s support, x []float64) {

@@ -268,9 +268,10 @@ func (c *cellsFit) sumsFirst() bool {
 
 // find is the fit by cells, with switches summed out.
 func (c *cellsFit) find(ctx context.Context, switches []derive.SwitchLatent) (*Posterior, error) {
+	draws := c.draws()
 	search, err := cells.Find(ctx, c.d, cells.Settings{
 		Points: cells.Different(c.d, c.sample.Z, leadDraws), Most: mostTried, Over: c.m.budget.Over,
-		Draws: c.draws(),
+		Draws: draws,
 		Lost:  -math.Expm1(-c.s.cells.Tolerance), Seed: parallel.Mix(c.s.Seed, cellStream), Switches: switches,
 		Progress: func(tried, found int) { c.m.at("searching: %d cells tried, %d found", tried, found) },
 	})
@@ -281,7 +282,7 @@ func (c *cellsFit) find(ctx context.Context, switches []derive.SwitchLatent) (*P
 		return nil, err
 	}
 	kept, left, err := search.Finish(ctx, cells.Finish{
-		Most: c.s.cells.Most, Draws: c.draws(),
+		Most: c.s.cells.Most, Draws: draws,
 		Progress: func(judged, kept int) { c.m.at("judging: %d of %d cells", judged, kept) },
 	})
 	if c.m.budget.Over() {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/derive"
@@ -244,24 +243,22 @@ func (w *marginal) fromSampler(r smc.Result) smc.Result {
 // take makes p the posterior of the sampler's draws.
 func (p *Posterior) take(r smc.Result) {
 	f := p.findings
-	mean, sd := make([]float64, p.Density.Dim()), make([]float64, p.Density.Dim())
-	x := make([]float64, len(r.Z))
-	for i := range mean {
-		for k, z := range r.Z {
-			x[k] = z[i]
-		}
-		mean[i], sd[i] = stat.MeanStdDev(x, nil)
-		sd[i] = max(sd[i], 1e-12*(1e-300+math.Abs(mean[i])))
+	var room []float64
+	if f.sample != nil { // of an earlier look at the same chains
+		room = f.sample.Z[:cap(f.sample.Z)]
 	}
-	q := family.NewMixture([]float64{0}, []family.Q{family.Independent(mean, sd)})
+	s := ofRun(p.Density, nil, r, room)
+	q := s.Proposal()
 	p.Q, f.q, f.proposal, f.cell = q, q, q, []int{0}
 	f.Cells, f.elbo = nil, Estimate{Value: math.NaN(), SE: math.NaN()}
 	f.run = &r
-	f.note(ofRun(p.Density, q, r))
+	f.note(s)
 }
 
-func ofRun(d *graph.Density, q family.Q, r smc.Result) *weighted.Sample {
-	return weighted.OfChains(d, q, weighted.Chains{Z: r.Z, N: r.Chains, Groups: len(r.Islands), Effective: r.Effective, LogEvidence: r.LogEvidence})
+func ofRun(d *graph.Density, q family.Q, r smc.Result, room []float64) *weighted.Sample {
+	return weighted.OfChains(d, q, weighted.Chains{
+		Z: r.Z, N: r.Chains, Groups: len(r.Islands), Effective: r.Effective, LogEvidence: r.LogEvidence, Room: room,
+	})
 }
 
 // need is by how many times the draws of a sampler have to be more for the numbers of the summary.

@@ -128,6 +128,9 @@ func (p *Posterior) sampled(ctx context.Context, draws int) (*weighted.Sample, e
 		j.weights()
 		p.findings.known = j.numbers()
 		more := j.needed(first)
+		if s.Scattered() > 0.5 { // the numbers will say that they need less
+			more = min(more, 4*draws)
+		}
 		if j.Trust == TrustNothing {
 			return s, nil
 		}

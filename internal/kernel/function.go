@@ -271,7 +271,7 @@ var functions = [...]function{
 
 	Erf:            {name: "erf", unary: math.Erf, slope: erfSlope, inverse: erfInverse},
 	NormalCDF:      {name: "normalcdf", unary: normalCDF, slope: normalCDFSlope, inverse: normalQuantile},
-	LogNormalCDF:   {name: "lognormalcdf", unary: logNormalCDF, slope: logNormalCDFSlope, inverse: logNormalQuantile},
+	LogNormalCDF:   {name: "lognormalcdf", unary: logNormalCDF, loop: logNormalCDFLoop, slope: logNormalCDFSlope, inverse: logNormalQuantile},
 	NormalQuantile: {name: "normalquantile", unary: normalQuantile, slope: normalQuantileSlope, inverse: normalCDF},
 	LogErf:         {name: "logerf", unary: logErf, slope: logErfSlope},
 	LogNormalMass:  {name: "lognormalmass", binary: logNormalMass, slopes: slopes{logNormalMassSlopeA, logNormalMassSlopeB}},

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/diff/fd"
+
+	"github.com/facetvi/facet/internal/truncnorm"
 )
 
 // Every entry of the table is a whole one: it has a name of its own, and the
@@ -138,6 +140,30 @@ func TestRowsOfFunctions(t *testing.T) {
 		for i, x := range xs {
 			require.Equal(t, f.Value(x), ys[i], f)
 			require.Equal(t, float64(5-i)+float64(g[i]*f.Slope(x, ys[i])), sums[i], f)
+		}
+	}
+}
+
+// So are long rows, in place too, at all sizes of numbers; and log Φ is what package truncnorm makes of it.
+func TestLongRows(t *testing.T) {
+	xs := []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1e200, 1e200, 0, math.Copysign(0, -1)}
+	for x := -50.0; x < 50; x += 0.37 {
+		xs = append(xs, x)
+	}
+	for _, f := range []Function{Ramp, LogRampSlope, LogNormalCDF} {
+		row := slices.Clone(xs)
+		f.Values(row, row)
+		for i, x := range xs {
+			require.True(t, row[i] == f.Value(x) || math.IsNaN(x) && math.IsNaN(row[i]), "%v at %v", f, x)
+		}
+	}
+	ones := slices.Repeat([]float64{1}, len(xs))
+	OverRampSlope(ones, xs)
+	for i, x := range xs[7:] {
+		want := truncnorm.LogMass(math.Inf(-1), x)
+		require.InDelta(t, want, LogNormalCDF.Value(x), 1e-12*math.Abs(want), x)
+		if x > -37 {
+			require.InEpsilon(t, Ramp.Slope(x, Ramp.Value(x)), 1/ones[7+i], 1e-12, x)
 		}
 	}
 }

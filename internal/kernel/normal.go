@@ -31,12 +31,30 @@ func normalCDFSlope(x, _ float64) float64 { return math.Exp(-0.5*x*x) / rootTwoP
 // logNormalCDF is log Φ(x).
 func logNormalCDF(x float64) float64 {
 	switch {
-	case x > 0:
+	case x >= 1:
 		return math.Log1p(-0.5 * math.Erfc(x/math.Sqrt2))
 	case x > -37 || math.IsNaN(x):
-		return vec.LogOf(0.5 * math.Erfc(-x/math.Sqrt2))
+		return vec.LogOf(normalCDF(x))
 	}
 	return truncnorm.LogMass(math.Inf(-1), x)
+}
+
+func logNormalCDFLoop(out, x, _ []float64) {
+	var logs [64]float64
+	for len(out) > 0 {
+		n := min(len(out), len(logs))
+		for i, x := range x[:n] {
+			logs[i] = normalCDF(x)
+		}
+		vec.Log(logs[:n], logs[:n])
+		for i, x := range x[:n] {
+			if !(x < 1 && x > -37) {
+				logs[i] = logNormalCDF(x)
+			}
+		}
+		copy(out, logs[:n])
+		out, x = out[n:], x[n:]
+	}
 }
 
 // logNormalCDFSlope is φ(x)/Φ(x).

@@ -10,37 +10,29 @@ import (
 //
 //	f(x) = exp(−w²/2)/w,    f′(x) = exp(−w²/2),    1/w − w = x
 
-// rampPole is the w > 0 of x.
-func rampPole(x float64) float64 {
-	if r := math.Sqrt(x*x + 4); x > 0 {
-		return 2 / (r + x)
-	} else {
-		return 0.5 * (r - x)
-	}
-}
+// The w > 0 of x is vec.PoleOf.
 
 func ramp(x float64) float64 {
-	w := rampPole(x)
-	return vec.ExpOf(-0.5*w*w) / w
+	w, inverse := vec.PoleOf(x)
+	return vec.ExpOf(-0.5*float64(w*w)) * inverse
 }
 
 func rampLoop(out, x, _ []float64) {
-	var poles [64]float64
+	var inverses [64]float64
 	for len(out) > 0 {
-		n := min(len(out), len(poles))
-		for i, x := range x[:n] {
-			w := rampPole(x)
-			poles[i], out[i] = w, -0.5*w*w
-		}
-		vec.Exp(out[:n], out[:n])
-		for i, w := range poles[:n] {
-			out[i] /= w
-		}
+		n := min(len(out), len(inverses))
+		y := out[:n]
+		vec.Poles(y, inverses[:n], x[:n])
+		vec.Gauss(y, y, 1)
+		vec.Mul(y, y, inverses[:n])
 		out, x = out[n:], x[n:]
 	}
 }
 
-func rampSlope(x, y float64) float64 { return y * rampPole(x) }
+func rampSlope(x, y float64) float64 {
+	w, _ := vec.PoleOf(x)
+	return y * w
+}
 
 func rampSlopes(out, g, x, y []float64) {
 	for i, g := range g {
@@ -112,19 +104,40 @@ func rampAt(v, y, log float64) float64 {
 
 // logRampSlope is log f′(x).
 func logRampSlope(x float64) float64 {
-	w := rampPole(x)
+	w, _ := vec.PoleOf(x)
 	return -0.5 * w * w
 }
 
 func logRampSlopeLoop(out, x, _ []float64) {
-	for i, x := range x[:len(out)] {
-		out[i] = logRampSlope(x)
+	var inverses [64]float64
+	for len(out) > 0 {
+		n := min(len(out), len(inverses))
+		y := out[:n]
+		vec.Poles(y, inverses[:n], x[:n])
+		vec.Mul(y, y, y)
+		vec.Affine(y, y, -0.5, 0)
+		out, x = out[n:], x[n:]
+	}
+}
+
+// OverRampSlope divides dst by f′(x).
+func OverRampSlope(dst, x []float64) {
+	var logs, inverses [64]float64
+	for len(x) > 0 {
+		n := min(len(x), len(logs))
+		by := logs[:n]
+		vec.Poles(by, inverses[:n], x[:n])
+		vec.Mul(by, by, by)
+		vec.Affine(by, by, 0.5, 0)
+		vec.Exp(by, by)
+		vec.Mul(dst[:n], dst[:n], by)
+		dst, x = dst[n:], x[n:]
 	}
 }
 
 func logRampSlopeSlope(x, _ float64) float64 {
-	w := rampPole(x)
-	return w / (1 + 1/(w*w))
+	w, inverse := vec.PoleOf(x)
+	return w / (1 + inverse*inverse)
 }
 
 func logRampSlopeSlopes(out, g, x, y []float64) {

@@ -9,7 +9,12 @@ const (
 
 // tails are Φ(x) and Φ(−x).
 func tails(x float64) (below, above float64) {
-	small := 0.5 * math.Erfc(math.Abs(x)*invSqrt2)
+	small, far := 0.0, math.Abs(x)
+	if near := far * invSqrt2; near < 0.84375 || far > 37 { // where Erfc takes no exponential, or they are subnormal
+		small = 0.5 * math.Erfc(near)
+	} else {
+		small = density0 * math.Exp(-0.5*x*x) * mills(far)
+	}
 	if x < 0 {
 		return small, 1 - small
 	}

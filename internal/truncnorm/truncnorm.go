@@ -73,6 +73,16 @@ const beyond = 39
 // IsWhole reports whether Φ(β) − Φ(α) is 1, to 2e-17.
 func IsWhole(lo, hi float64) bool { return lo < -8.5 && hi > 8.5 }
 
+// Mass is Φ(β) − Φ(α), which may be too small for a number.
+func Mass(lo, hi float64) float64 {
+	if lo < -beyond && hi > beyond {
+		return 1
+	}
+	var i Interval
+	i.Set(lo, hi)
+	return i.Mass()
+}
+
 // LogMass is log(Φ(β) − Φ(α)).
 func LogMass(lo, hi float64) float64 {
 	if lo < -beyond && hi > beyond {
@@ -117,54 +127,69 @@ func At(e, lo, hi float64) float64 {
 	if free(e, lo, hi) {
 		return e
 	}
-	i := intervalOf(lo, hi)
+	var i Interval
+	i.Set(lo, hi)
 	return i.at(e)
 }
 
 // Row is t = T(ε; α, β), number by number. What equal intervals that follow each other
 // have in common is computed once.
 func Row(t, e, lo, hi []float64) {
-	i := interval{lo: math.NaN()}
+	var i Interval
 	for k, x := range e {
 		if free(x, lo[k], hi[k]) {
 			t[k] = x
 			continue
 		}
-		if lo[k] != i.lo || hi[k] != i.hi {
-			i = intervalOf(lo[k], hi[k])
-		}
+		i.Set(lo[k], hi[k])
 		t[k] = i.at(x)
 	}
 }
 
 // Quantile is the point below which there is the part u of the mass.
 func Quantile(u, lo, hi float64) float64 {
-	i := intervalOf(lo, hi)
-	return i.quantile(u, 1-u)
+	var i Interval
+	i.Set(lo, hi)
+	return i.Quantile(u)
 }
 
-// An interval knows the tails of its ends.
-type interval struct{ lo, hi, belowLo, aboveLo, belowHi, aboveHi float64 }
+// An Interval knows the tails of its ends, for many points of one interval.
+type Interval struct{ Lo, Hi, belowLo, aboveLo, belowHi, aboveHi float64 }
 
-func intervalOf(lo, hi float64) interval {
-	i := interval{lo: lo, hi: hi}
+// Set makes it (α, β), at no cost if it is that.
+func (i *Interval) Set(lo, hi float64) {
+	if lo == i.Lo && hi == i.Hi {
+		return
+	}
+	i.Lo, i.Hi = lo, hi
 	i.belowLo, i.aboveLo = tails(lo)
 	i.belowHi, i.aboveHi = tails(hi)
-	return i
 }
+
+// Mass is that of the interval.
+func (i *Interval) Mass() float64 {
+	if out := i.belowLo + i.aboveHi; out < 0.5 {
+		return 1 - out
+	}
+	m := massOf(i.Lo, i.Hi)
+	return m.rest * exp(-0.5*m.near*m.near)
+}
+
+// Quantile is that of the interval.
+func (i *Interval) Quantile(u float64) float64 { return i.quantile(u, 1-u) }
 
 // free reports whether T(ε) is ε: Φ(−12)/φ(6) is 3e-25.
 func free(e, lo, hi float64) bool {
 	return lo < -12 && hi > 12 && (math.Abs(e) < 6 || lo < -beyond && hi > beyond)
 }
 
-func (i *interval) at(e float64) float64 {
+func (i *Interval) at(e float64) float64 {
 	return i.quantile(tails(e))
 }
 
 // quantile is the point with the part u of the mass below it, and the part v above.
-func (i *interval) quantile(u, v float64) float64 {
-	lo, hi := i.lo, i.hi
+func (i *Interval) quantile(u, v float64) float64 {
+	lo, hi := i.Lo, i.Hi
 	below, above := v*i.belowLo+u*i.belowHi, v*i.aboveLo+u*i.aboveHi
 	t := 0.0
 	switch {

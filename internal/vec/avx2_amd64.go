@@ -27,6 +27,9 @@ func addAVX2(dst, x, y *float64, n int)
 func mulAVX2(dst, x, y *float64, n int)
 
 //go:noescape
+func polesAVX2(w, inverse, x *float64, n int)
+
+//go:noescape
 func addMulAVX2(dst, x, y *float64, n int)
 
 //go:noescape

@@ -87,6 +87,28 @@ func Mul(dst, x, y []float64) {
 	}
 }
 
+// Poles is the w > 0 with 1/w − w = x, and 1/w.
+func Poles(w, inverse, x []float64) {
+	inverse, x = inverse[:len(w)], x[:len(w)]
+	i := quads(len(w))
+	if i > 0 {
+		polesAVX2(&w[0], &inverse[0], &x[0], i)
+	}
+	for ; i < len(w); i++ {
+		w[i], inverse[i] = PoleOf(x[i])
+	}
+}
+
+// PoleOf is Poles of one number.
+func PoleOf(x float64) (w, inverse float64) {
+	large := 0.5 * (math.Sqrt(float64(x*x)+4) + math.Abs(x))
+	if small := 1 / large; math.Signbit(x) {
+		return large, small
+	} else {
+		return small, large
+	}
+}
+
 // AddMul is dst += x·y.
 func AddMul(dst, x, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]

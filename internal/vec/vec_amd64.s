@@ -144,6 +144,44 @@ loop:
 	VZEROUPPER
 	RET
 
+// func polesAVX2(w, inverse, x *float64, n int)
+TEXT ·polesAVX2(SB), NOSPLIT, $0-32
+	MOVQ         w+0(FP), DI
+	MOVQ         inverse+8(FP), DX
+	MOVQ         x+16(FP), SI
+	MOVQ         n+24(FP), CX
+	VPCMPEQD     Y5, Y5, Y5
+	VPSRLQ       $1, Y5, Y5           // all but the sign
+	MOVQ         $0x4010000000000000, AX
+	VMOVQ        AX, X6
+	VBROADCASTSD X6, Y6               // 4
+	MOVQ         $0x3ff0000000000000, AX
+	VMOVQ        AX, X7
+	VBROADCASTSD X7, Y7               // 1
+	MOVQ         $0x3fe0000000000000, AX
+	VMOVQ        AX, X8
+	VBROADCASTSD X8, Y8               // ½
+	XORQ         AX, AX
+
+loop:
+	VMOVUPD   (SI)(AX*8), Y0
+	VMULPD    Y0, Y0, Y1
+	VADDPD    Y6, Y1, Y1
+	VSQRTPD   Y1, Y1
+	VANDPD    Y5, Y0, Y2
+	VADDPD    Y2, Y1, Y1
+	VMULPD    Y8, Y1, Y1
+	VDIVPD    Y1, Y7, Y2
+	VBLENDVPD Y0, Y1, Y2, Y3
+	VBLENDVPD Y0, Y2, Y1, Y4
+	VMOVUPD   Y3, (DI)(AX*8)
+	VMOVUPD   Y4, (DX)(AX*8)
+	ADDQ      $4, AX
+	CMPQ      AX, CX
+	JLT       loop
+	VZEROUPPER
+	RET
+
 // func addMulAVX2(dst, x, y *float64, n int)
 TEXT ·addMulAVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI

@@ -16,11 +16,12 @@ type Events struct {
 	s     *weighted.Sample
 	arr   *regions.Arrangement // the surfaces of the density, and perhaps more
 	signs map[int][]float64    // of Φ at the draws, by surface: 1 where it is positive
+	once  []float64            // likewise, of a surface that is asked for once
 }
 
 // Of returns the events of the sample's density. They are for one goroutine.
 func Of(s *weighted.Sample) Events {
-	return Events{s, s.Density().Arrangement(), map[int][]float64{}}
+	return Events{s, s.Density().Arrangement(), map[int][]float64{}, make([]float64, s.Len())}
 }
 
 // with are the events with the surfaces of guards, which may have been made after the density was compiled.
@@ -46,10 +47,15 @@ func (e Events) row(l int) []float64 {
 
 // Side is the posterior probability of one side of a surface.
 func (e Events) Side(side regions.Side) mc.Estimate {
-	if e.arr.Curve(side.Plane) != nil {
-		return e.s.Share(e.row(side.Plane), side.Positive)
+	row := e.signs[side.Plane]
+	if row == nil {
+		row = e.once
+		e.arr.SignRow(row, side.Plane, e.s.Z, e.s.Len())
 	}
-	return e.s.Side(e.arr.Plane(side.Plane), side.Positive, e.row(side.Plane))
+	if e.arr.Curve(side.Plane) != nil {
+		return e.s.Share(row, side.Positive)
+	}
+	return e.s.Side(e.arr.Plane(side.Plane), side.Positive, row)
 }
 
 // Prob is the posterior probability that g holds, which is any guard of the model's latents, used in an If or not, made

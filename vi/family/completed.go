@@ -1,6 +1,10 @@
 package family
 
-import "math/rand/v2"
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
 
 // A Completed is a Q of which some latents have a law of their own given the others, the
 // rest: log q(z) = log q(rest) + log p(z | rest). A mixture whose parts have that law in common
@@ -55,36 +59,56 @@ func completion(parts []Q) (common Completion) {
 // LogProbs is log q at many points.
 func LogProbs(q Q, points [][]float64) []float64 {
 	logs := make([]float64, len(points))
+	const n = 64
 	m, ok := q.(*mixture)
-	if !ok || m.completion == nil {
+	var evaluate func(dst, batch []float64) // n of them
+	if !ok {
+	} else if rows := newMixtureRows(m, n); rows != nil {
+		evaluate = func(dst, batch []float64) {
+			rows.evaluate(m, batch)
+			copy(dst, rows.log)
+		}
+	} else if m.completion != nil {
+		c, given, z := m.completion.Completer(n), make([]float64, n), make([]float64, m.Dim())
+		evaluate = func(dst, batch []float64) {
+			c.LogProb(given, batch)
+			for k := range dst {
+				for i := range z {
+					z[i] = batch[i*n+k]
+				}
+				log, _ := m.logRest(z, 0, math.NaN())
+				dst[k] = log + given[k]
+			}
+		}
+	}
+	if evaluate == nil {
 		for k, z := range points {
 			logs[k] = q.LogProb(z)
 		}
 		return logs
 	}
-	const n = 64
-	c, batch, given := m.completion.Completer(n), make([]float64, n*m.Dim()), make([]float64, n)
+	batch := make([]float64, n*m.Dim())
 	for first := 0; first < len(points); first += n {
 		for k := range n {
 			for i, x := range points[min(first+k, len(points)-1)] {
 				batch[i*n+k] = x
 			}
 		}
-		c.LogProb(given, batch)
-		for k := range min(n, len(points)-first) {
-			log, _ := m.logRest(points[first+k])
-			logs[first+k] = log + given[k]
-		}
+		evaluate(logs[first:min(first+n, len(points))], batch)
 	}
 	return logs
 }
 
-// LogProbBeside is log q(z), where log p(z) is known.
-func LogProbBeside(q Q, z []float64, p Q, logP float64) float64 {
+// LogProbsBeside is log q at many points where log p is known.
+func LogProbsBeside(q Q, points [][]float64, p Q, logP []float64) []float64 {
 	a, ok1 := q.(Completed)
 	b, ok2 := p.(Completed)
 	if !ok1 || !ok2 || !a.Completion().Equal(b.Completion()) {
-		return q.LogProb(z)
+		return LogProbs(q, points)
 	}
-	return logP + a.LogRest(z) - b.LogRest(z)
+	logs := slices.Clone(logP)
+	for k, z := range points {
+		logs[k] += a.LogRest(z) - b.LogRest(z)
+	}
+	return logs
 }

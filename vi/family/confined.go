@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/mathext"
 
 	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
@@ -280,16 +281,43 @@ func (q *confined) within(r *truncation, m float64, z []float64, n, k int) (alph
 	return (lo - m) * inv, (hi - m) * inv, floor, ceiling
 }
 
+// interval are α and β of a confined latent of one point, given its conditional mean m.
+func (q *confined) interval(r *truncation, m float64, z []float64) (alpha, beta float64) {
+	alpha, beta, _, _ = q.within(r, m, z, 1, 0)
+	return alpha, beta
+}
+
 // put sets a latent of z by its noise, given those before.
 func (q *confined) put(i int, z []float64, eps float64) {
-	m, r := q.normal.conditional(i, z), q.truncations[i]
-	if r == nil {
-		z[i] = m + q.normal.s[i]*eps
+	m := q.normal.conditional(i, z)
+	if r := q.truncations[i]; r != nil {
+		alpha, beta := q.interval(r, m, z)
+		q.inside(r, z, m, truncnorm.At(eps, alpha, beta))
 		return
 	}
-	alpha, beta, _, _ := q.within(r, m, z, 1, 0)
-	z[i] = m + q.normal.s[i]*truncnorm.At(eps, alpha, beta)
-	r.nudge(z, 1, 0, q.normal.s[i])
+	z[i] = m + q.normal.s[i]*eps
+}
+
+// putQuantile sets a latent of z by the conditional probability below it, and returns its distance from the conditional mean in units of s. If
+// it is confined, in is its interval, which may be as it was left by an earlier call.
+func (q *confined) putQuantile(i int, z []float64, u float64, in *truncnorm.Interval) (t float64) {
+	m := q.normal.conditional(i, z)
+	if r := q.truncations[i]; r != nil {
+		in.Set(q.interval(r, m, z))
+		t = in.Quantile(u)
+		q.inside(r, z, m, t)
+		return t
+	}
+	t = mathext.NormalQuantile(u)
+	z[i] = m + q.normal.s[i]*t
+	return t
+}
+
+// inside sets a confined latent with the conditional mean m.
+func (q *confined) inside(r *truncation, z []float64, m, t float64) {
+	scale := q.normal.s[r.latent]
+	z[r.latent] = m + scale*t
+	r.nudge(z, 1, 0, scale)
 }
 
 // Rand implements Q.
@@ -307,15 +335,26 @@ func (q *confined) LogProb(z []float64) float64 {
 			return math.Inf(-1)
 		}
 	}
-	log := q.normal.LogProb(z)
+	log, mass := q.normal.LogProb(z), 1.0
 	for i, r := range q.truncations {
-		if r != nil {
-			if alpha, beta, _, _ := q.within(r, q.normal.conditional(i, z), z, 1, 0); !truncnorm.IsWhole(alpha, beta) {
-				log -= truncnorm.LogMass(alpha, beta)
-			}
+		if r == nil {
+			continue
+		}
+		if alpha, beta := q.interval(r, q.normal.conditional(i, z), z); !truncnorm.IsWhole(alpha, beta) {
+			log -= times(&mass, truncnorm.Mass(alpha, beta), alpha, beta)
 		}
 	}
-	return log
+	return log - math.Log(mass)
+}
+
+// times multiplies a product of masses of intervals by that of another one; or returns its logarithm, if one is too small for that.
+func times(product *float64, mass, alpha, beta float64) (log float64) {
+	const small = 1e-100
+	if mass > small && *product > small {
+		*product *= mass
+		return 0
+	}
+	return truncnorm.LogMass(alpha, beta)
 }
 
 // sampleSize is how many draws stand for the latents on which others depend.
@@ -333,9 +372,10 @@ func (q *confined) sample() [][]float64 {
 		all[k] = make([]float64, q.Dim())
 	}
 	for i := range q.Dim() {
+		var in truncnorm.Interval
 		for k, part := range rng.Perm(q.size) {
 			u := (float64(part) + rng.Float64()) / float64(q.size)
-			q.put(i, all[k], truncnorm.Quantile(u, math.Inf(-1), math.Inf(1)))
+			q.putQuantile(i, all[k], u, &in)
 		}
 	}
 	q.draws.Store(&all)

@@ -16,6 +16,7 @@ type confinedSampler struct {
 	of          *confined // whose normal is the normalSampler's
 	truncations []truncationRows
 	noise       [][]float64 // the rows of ε, by latent
+	mass        []float64   // scratch
 	// of pieces of curves
 	point     []float64 // scratch: the points, latents × n
 	followers [][]int   // by latent: numbers of truncations whose intervals or conditional means depend on it
@@ -39,7 +40,7 @@ func (q *confined) Drawer(n int) Drawer {
 	if base.y == nil {
 		base.bindEdges()
 	}
-	s := &confinedSampler{normalSampler: base, of: &confined{normal: base.q, confinement: q.confinement, size: q.size}}
+	s := &confinedSampler{normalSampler: base, of: &confined{normal: base.q, confinement: q.confinement, size: q.size}, mass: make([]float64, n)}
 	for i, r := range q.truncations {
 		s.noise = append(s.noise, s.row(s.eps, i))
 		if r == nil {
@@ -104,12 +105,17 @@ func (s *confinedSampler) drawFree(z []float64, first, last int) {
 // SubLogQ implements Sampler.
 func (s *confinedSampler) SubLogQ(dst []float64) {
 	s.normalSampler.SubLogQ(dst)
+	vec.Fill(s.mass, 1)
 	for l := range s.truncations {
 		r := &s.truncations[l]
 		for k := range dst {
-			dst[k] += truncnorm.LogMass(r.alpha[k], r.beta[k])
+			if alpha, beta := r.alpha[k], r.beta[k]; !truncnorm.IsWhole(alpha, beta) {
+				dst[k] += times(&s.mass[k], truncnorm.Mass(alpha, beta), alpha, beta)
+			}
 		}
 	}
+	vec.Log(s.mass, s.mass)
+	vec.Add(dst, dst, s.mass)
 }
 
 // AddPath implements Sampler. As for a normal what the parameters of log q bring is

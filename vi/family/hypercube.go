@@ -1,10 +1,13 @@
 package family
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/mathext"
+
+	"github.com/facetvi/facet/internal/truncnorm"
 )
 
 // cubeSize is the number of draws of a hypercube, but of the last one of a part in a batch, which has those that are left.
@@ -33,6 +36,8 @@ func Hypercubes(parts []int) (sizes []int) {
 type hypercube struct {
 	m int
 	u []float64 // numbers × m
+	// in are the last intervals of confined latents.
+	in []truncnorm.Interval
 }
 
 // fill makes m draws of n numbers, between 0 and 1.
@@ -51,20 +56,33 @@ func (c *hypercube) fill(m, n int, rng *rand.Rand) {
 	}
 }
 
-// draw sets z to draw k of q, whose noise its numbers make; to an independent one if q does not draw by a noise for each latent.
-func (c *hypercube) draw(q Q, z []float64, k int, rng *rand.Rand) {
-	var put func(i int, z []float64, eps float64)
+// draw sets z to draw k of q, whose noise its numbers make, and returns log q(z); or to an independent one, and NaN, if q does not draw by a
+// noise for each latent.
+func (c *hypercube) draw(q Q, z []float64, k int, rng *rand.Rand) (log float64) {
+	square, mass := 0.0, 1.0
 	switch q := q.(type) {
 	case *Normal:
-		put = q.put
+		for i := range z {
+			t := mathext.NormalQuantile(c.u[i*c.m+k])
+			if q.put(i, z, t); i >= q.points {
+				square += t * t
+			}
+		}
+		return 0.5*(float64(len(z)-q.points)-square) - q.Entropy()
 	case *confined:
-		put = q.put
+		c.in = slices.Grow(c.in[:0], len(z))[:len(z)]
+		for i := range z {
+			in := &c.in[i]
+			t := q.putQuantile(i, z, c.u[i*c.m+k], in)
+			if i >= q.normal.points {
+				square += t * t
+			}
+			if q.truncations[i] != nil {
+				log -= times(&mass, in.Mass(), in.Lo, in.Hi)
+			}
+		}
+		return log - math.Log(mass) + 0.5*(float64(len(z)-q.normal.points)-square) - q.normal.Entropy()
 	}
-	if put == nil {
-		q.Rand(z, rng)
-		return
-	}
-	for i := range z {
-		put(i, z, mathext.NormalQuantile(c.u[i*c.m+k]))
-	}
+	q.Rand(z, rng)
+	return math.NaN()
 }

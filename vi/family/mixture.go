@@ -378,21 +378,25 @@ func (m *mixture) Law(h regions.Hyperplane) (l Law) {
 
 // LogProb implements Q.
 func (m *mixture) LogProb(z []float64) float64 {
-	log, _ := m.logRest(z)
+	log, _ := m.logRest(z, 0, math.NaN())
 	if m.completion != nil && !math.IsInf(log, -1) {
 		log += m.completion.LogProb(z)
 	}
 	return log
 }
 
-// logRest is LogProb without the completion, if there is one; and the density of the base, if there is one, divided by m's.
-func (m *mixture) logRest(z []float64) (log, ratio float64) {
+// logRest is LogProb without the completion, if there is one; and the density of the base, if there is one, divided by m's. given is the log density
+// of one part, or NaN.
+func (m *mixture) logRest(z []float64, part int, given float64) (log, ratio float64) {
 	top, sum := math.Inf(-1), 0.0
 	m.boxes.each(z, func(k int) {
 		x := m.log[k]
-		if m.completion != nil {
+		switch {
+		case k == part && !math.IsNaN(given):
+			x += given
+		case m.completion != nil:
 			x += m.parts[k].(Completed).LogRest(z)
-		} else {
+		default:
 			x += m.parts[k].LogProb(z)
 		}
 		by := 1.0
@@ -466,15 +470,17 @@ func (m *mixture) MoverTo(h regions.Hyperplane, positive bool) Mover {
 // has less noise than draws that are independent: of n draws part k has n·π_k, rounded up or
 // down.
 type mixtureDrawer struct {
-	q        *mixture // a copy
-	part     []int    // of each draw
+	q        *mixture  // a copy
+	part     []int     // of each draw
+	own      []float64 // the log density of its part there, or NaN
 	z        []float64
 	one      []float64
-	complete Completer // or nil
-	u        []float64 // uniform numbers for it
-	given    []float64 // the log density by it
-	ratios   []float64 // see BaseRatios
-	cube     hypercube // of draws of the same part that follow each other
+	complete Completer    // or nil
+	u        []float64    // uniform numbers for it
+	given    []float64    // the log density by it
+	ratios   []float64    // see BaseRatios
+	cube     hypercube    // of draws of the same part that follow each other
+	rows     *mixtureRows // or nil
 }
 
 // A PartDrawer is a Drawer of a mixture that can be told the part of each draw.
@@ -490,10 +496,12 @@ func (m *mixture) Drawer(n int) Drawer { return m.PartDrawer(n) }
 
 // PartDrawer is Drawer.
 func (m *mixture) PartDrawer(n int) PartDrawer {
-	d := &mixtureDrawer{q: m.Clone().(*mixture), part: make([]int, n), z: make([]float64, n*m.Dim()), one: make([]float64, m.Dim()), given: make([]float64, n), ratios: make([]float64, n)}
+	d := &mixtureDrawer{q: m.Clone().(*mixture), part: make([]int, n), own: make([]float64, n), z: make([]float64, n*m.Dim()), one: make([]float64, m.Dim()), given: make([]float64, n), ratios: make([]float64, n)}
 	if m.completion != nil {
 		d.complete = m.completion.Completer(n)
 		d.u = make([]float64, n*d.complete.Uniforms())
+	} else if d.rows = newMixtureRows(d.q, n); d.rows != nil {
+		d.ratios = d.rows.ratio
 	}
 	return d
 }
@@ -526,8 +534,9 @@ func (d *mixtureDrawer) DrawParts(z []float64, parts []int, rng *rand.Rand) {
 		}
 		left--
 		if d.complete == nil {
-			d.cube.draw(d.q.parts[part], d.one, left, rng)
+			d.own[k] = d.cube.draw(d.q.parts[part], d.one, left, rng)
 		} else {
+			d.own[k] = math.NaN()
 			d.q.parts[part].(Completed).RandRest(d.one, rng)
 			for i := range numbers {
 				d.u[k*numbers+i] = d.cube.u[i*d.cube.m+left]
@@ -541,15 +550,21 @@ func (d *mixtureDrawer) DrawParts(z []float64, parts []int, rng *rand.Rand) {
 		d.complete.Draw(d.given, z, d.u)
 	}
 	copy(d.z, z)
+	copy(d.part, parts)
 }
 
 // SubLogQ implements Drawer.
 func (d *mixtureDrawer) SubLogQ(dst []float64) {
+	if d.rows != nil {
+		d.rows.evaluate(d.q, d.z)
+		vec.AddScaled(dst, -1, d.rows.log)
+		return
+	}
 	for k := range dst {
 		for i := range d.one {
 			d.one[i] = d.z[i*len(d.part)+k]
 		}
-		log, ratio := d.q.logRest(d.one)
+		log, ratio := d.q.logRest(d.one, d.part[k], d.own[k])
 		dst[k] -= log + d.given[k]
 		d.ratios[k] = ratio
 	}

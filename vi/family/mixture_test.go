@@ -58,6 +58,39 @@ func TestMixtureDensity(t *testing.T) {
 	require.True(t, math.IsInf(far.LogProb([]float64{1e200, 0}), -1), "far from all parts")
 }
 
+// Row by row the density of normals, and of mixtures of them, is that of each point, and so is that of the base.
+func TestMixtureRows(t *testing.T) {
+	const n = 64
+	rng := rand.New(rand.NewPCG(*seed, 3))
+	normals := func(parts int) *mixture {
+		var list []Q
+		for range parts {
+			list = append(list, randomMember(t, FullRank{}, program(3), rng))
+		}
+		return NewMixture(make([]float64, parts), list).(*mixture)
+	}
+	m := NewMixture([]float64{1, -2, -3}, []Q{normals(2), normals(1).parts[0], normals(3)}).(*mixture)
+	of, _ := m.Defensive(func(q Q, i int) (mean, sd float64) { return q.Mean(i), q.SD(i) })
+	d := of.(*mixture).PartDrawer(n)
+	require.NotNil(t, d.(*mixtureDrawer).rows)
+	z, logs, points := make([]float64, 3*n), make([]float64, n), make([][]float64, n)
+	d.Draw(z, rng)
+	d.SubLogQ(logs)
+	for k := range points {
+		points[k] = []float64{z[k], z[n+k], z[2*n+k]}
+		log, ratio := of.(*mixture).logRest(points[k], 0, math.NaN())
+		require.InDelta(t, log, -logs[k], 1e-11*(1+math.Abs(log)))
+		require.InEpsilon(t, ratio, d.BaseRatios()[k], 1e-10)
+	}
+	points = append(points, []float64{0, 1e200, 0}, []float64{0, math.NaN(), 0})
+	for k, log := range LogProbs(of, points) {
+		want := of.LogProb(points[k])
+		require.True(t, log == want || math.IsNaN(log) && math.IsNaN(want) || math.Abs(log-want) < 1e-11*(1+math.Abs(want)), "%v, not %v", log, want)
+	}
+	require.Nil(t, newMixtureRows(normals(mostRowed+1), n), "many parts")
+	require.Nil(t, newMixtureRows(randomMixture(t, 3, rng), n), "parts of other families")
+}
+
 // Parts that cannot reach a point are passed over, and no others: on their bounds and
 // beside these the mixture's density is the sum of its parts' too.
 func TestMixtureBoxes(t *testing.T) {

@@ -244,9 +244,8 @@ func (l *island) finish() error {
 	for b := range l.pool.e {
 		e, lik, prior := l.pool.block(b)
 		copy(l.E, e)
-		l.Follow()
+		l.Place(log)
 		if l.sum == nil {
-			l.LogScale(log)
 			for c := range log {
 				log[c] = lik[c] + prior[c] - log[c]
 			}

@@ -3,6 +3,8 @@ package weighted
 import (
 	"math"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
@@ -19,15 +21,21 @@ type Chains struct {
 	// Effective is how many independent draws would have the error of the mean that is known the least.
 	Effective   float64
 	LogEvidence mc.Estimate
+	// Room is for the draws of the sample, latent by latent, if it is large enough.
+	Room []float64
 }
 
-// OfChains is the sample that chains are. q is a distribution near the posterior, of which nothing else is known. Standard errors
-// are those of the means of chains, or of groups of chains where these differ by more than their chains say.
+// OfChains is the sample that chains are. q is a distribution near the posterior, of which nothing else is known; if it is nil, a normal with the
+// means and standard deviations of the draws. Standard errors are those of the means of chains, or of groups of chains where these differ by more
+// than their chains say.
 func OfChains(d *graph.Density, q family.Q, c Chains) *Sample {
 	n, dim := len(c.Z), d.Dim()
+	if len(c.Room) < n*dim {
+		c.Room = make([]float64, n*dim)
+	}
 	s := &Sample{
-		density: d, q: q, chains: c.N, groups: c.Groups, Z: make([]float64, n*dim), Weights: make([]float64, n), columns: make([][]float64, dim),
-		K: math.Inf(-1), ESS: c.Effective, LogEvidence: c.LogEvidence, strata: []stratum{{q: q, weight: 1, end: n}},
+		density: d, q: q, chains: c.N, groups: c.Groups, Z: c.Room[:n*dim], Weights: make([]float64, n), columns: make([][]float64, dim),
+		K: math.Inf(-1), ESS: c.Effective, LogEvidence: c.LogEvidence, strata: []stratum{{weight: 1, end: n}},
 	}
 	k := 0
 	for ; k+8 <= n; k += 8 { // side by side in fast memory
@@ -47,7 +55,20 @@ func OfChains(d *graph.Density, q family.Q, c Chains) *Sample {
 	for k := range s.Weights {
 		s.Weights[k] = 1 / float64(n)
 	}
+	if q == nil {
+		s.q = s.normal()
+	}
 	return s
+}
+
+// normal has the means and standard deviations of the draws.
+func (s *Sample) normal() family.Q {
+	mean, sd := make([]float64, len(s.columns)), make([]float64, len(s.columns))
+	for i := range mean {
+		mean[i], sd[i] = stat.MeanStdDev(s.Z[i*s.Len():][:s.Len()], nil)
+		sd[i] = max(sd[i], 1e-12*(1e-300+math.Abs(mean[i])))
+	}
+	return family.NewMixture([]float64{0}, []family.Q{family.Independent(mean, sd)})
 }
 
 // Correlated reports whether the draws are those of chains: there is no proposal to take more from.

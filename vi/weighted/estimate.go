@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
@@ -20,163 +20,162 @@ const (
 	closedForms = 3e-6 // standard deviations of f that what is known of it may be off, by quadrature and by the smoothing of uneven weights
 )
 
+// scratch is memory that is used again: new memory costs more than what is computed in it.
+type scratch[T any] struct{ sync.Pool }
+
+// borrow returns a slice of n, which is to be Put back.
+func (m *scratch[T]) borrow(n int) *[]T {
+	x, ok := m.Get().(*[]T)
+	if !ok {
+		x = new([]T)
+	}
+	*x = slices.Grow((*x)[:0], n)[:n]
+	return x
+}
+
+var (
+	cubeSums scratch[sums]
+	rows     scratch[float64]
+)
+
 // Expect estimates the posterior expectation of a function with values f at the draws.
 func (s *Sample) Expect(f []float64) mc.Estimate { return s.expect(f, known{}) }
 
 // expect is Expect of a function of which something is known. Without f it is of the mean weight, about 1.
-func (s *Sample) expect(f []float64, known known) mc.Estimate {
-	n := float64(s.Len())
-	mean := 1.0
-	if f != nil {
-		if mean = floats.Dot(s.Weights, f); math.IsNaN(mean) { // f may have no value where the posterior is 0
-			mean = 0
+func (s *Sample) expect(f []float64, of known) mc.Estimate {
+	n, mean := float64(s.Len()), 1.0
+	r := residuals{s: s, f: f, base: math.NaN()}
+	if f == nil {
+		r.f, r.base, r.one = slices.Repeat([]float64{1}, s.Len()), of.base, 1
+	} else {
+		if mean = floats.Dot(s.Weights, f); math.IsNaN(mean) { // it may have no value where the posterior is 0
+			f = slices.Clone(f)
 			for k, w := range s.Weights {
-				if w > 0 {
-					mean += w * f[k]
+				if w == 0 && !finite(f[k]) {
+					f[k] = 0
 				}
 			}
+			mean, of = floats.Dot(s.Weights, f), known{}
+		}
+		r.f, r.mean = f, mean
+		if of.parts != nil {
+			r.base = of.base
 		}
 	}
-	r := residuals{s: s, f: f, mean: mean}
 	if s.chains > 0 {
 		return mc.Estimate{Value: mean, SE: r.chainError()}
 	}
-	if f == nil || known.parts != nil {
-		r.control(known.base)
-	}
-	variance, shift := n*closedForms*closedForms*r.uneven, -floats.Sum(r.less) // of the sum over the draws
-	var few []int                                                              // draws of small strata
+	list := cubeSums.borrow(s.cubes)
+	defer cubeSums.Put(list)
+	r.sum(*list)
+	r.control()
+	variance, shift := n*closedForms*closedForms*r.uneven, 0.0 // of the sum over the draws
 	for j, t := range s.strata {
+		shift -= r.less(r.strata[j])
 		if t.len() < enoughDraws {
-			for k := t.first; k < t.end; k++ {
-				few = append(few, k)
-			}
 			continue
 		}
-		c, beta := r.covariances(t), 0.0
-		if known.parts != nil && !math.IsNaN(known.parts[j]) {
+		beta, exact := 0.0, of.parts != nil && !math.IsNaN(of.parts[j])
+		var c covariances
+		if exact || len(t.cubes) < 2 {
+			c = r.covariances(j)
+		}
+		if exact {
 			var by, more float64
-			by, beta, more = c.control(known.parts[j], t.len())
+			by, beta, more = c.control(of.parts[j], t.len())
 			shift -= float64(t.len()) * by
 			variance += float64(t.len()) * more
 		}
-		variance += r.ofSum(t, c, beta)
+		variance += r.ofSum(j, c, beta)
 	}
-	for k := 1; k < len(few); k += 2 { // neighbours, mostly of one stratum
-		off := r.at(few[k]) - r.at(few[k-1])
+	for k := 1; k < len(s.few); k += 2 { // neighbours, mostly of one stratum
+		off := r.at(s.few[k]) - r.at(s.few[k-1])
 		variance += off * off
 	}
 	return mc.Estimate{Value: mean + shift/n, SE: math.Sqrt(max(0, variance)) / n}
 }
 
-// A known is what is known of the expectation of a function: under the part of the proposal that each stratum is drawn from, NaN where
-// there is no closed form, and under the base of a defensive mixture, likewise. Without parts it is nothing.
-type known struct {
-	parts []float64
-	base  float64
-}
-
-// known calls f for parts of the proposal whose laws of h are exact, always in the same order: those that have 30 draws, and those of
-// the base.
-func (s *Sample) known(h regions.Hyperplane, f func(q family.Q) float64) known {
-	if s.chains > 0 {
-		return known{}
-	}
-	list := known{parts: make([]float64, len(s.strata)), base: math.NaN()}
-	of := func(q family.Q) float64 {
-		if !family.Exact(q, h) {
-			return math.NaN()
-		}
-		return f(q)
-	}
-	m, mixed := s.q.(Partial)
-	if !mixed {
-		list.parts[0] = of(s.q)
-		return list
-	}
-	if s.ratios != nil {
-		list.base = 0
-	}
-	for k, j := 0, 0; k < m.Len(); k++ {
-		drawn := j < len(s.strata) && s.strata[j].part == k
-		enough := drawn && s.strata[j].len() >= enoughDraws
-		x, weight := math.NaN(), m.BaseWeight(k)
-		if enough || weight > 0 {
-			x = of(m.Part(k))
-		}
-		if weight > 0 {
-			list.base += weight * x
-		}
-		if drawn {
-			if list.parts[j] = x; !enough {
-				list.parts[j] = math.NaN()
-			}
-			j++
-		}
-	}
-	return list
-}
-
-// residuals are n·w·(f − mean) at the draws, or n·w without f, less a control variate.
+// residuals are e = n·w·(f − mean) − beta·c at the draws, where c = q*/q·(f − base) − one is what they would be but for a factor if the base
+// of the defensive mixture, the fit q*, were the posterior: its expectation is 0 (Owen and Zhou, JASA 2000). of the mean weight f and one are 1.
 type residuals struct {
-	s    *Sample
-	f    []float64
-	mean float64
-	beta float64   // of the control variate
-	less []float64 // beta times it; nil without
-	// uneven is the sum of squares of what less has where q*/q is not 1.
+	s                     *Sample
+	f                     []float64
+	mean, base, one, beta float64 // base is the expectation of f under q*, NaN if there is none
+	strata                []sums
+	cubes                 [][]sums // by stratum
+	// uneven is the sum of squares of what beta·c has where q*/q is not 1.
 	uneven float64
 }
 
+// sums are those of n·w·(f − mean), of c, and of what f is more than at the stratum's first draw, over n draws.
+type sums struct{ e, c, f, n float64 }
+
 func (r *residuals) at(k int) float64 {
-	x := float64(r.s.Len()) * r.s.Weights[k]
-	if r.f != nil && x != 0 {
-		x *= r.f[k] - r.mean
+	e := float64(r.s.Len()) * r.s.Weights[k] * (r.f[k] - r.mean)
+	if r.beta != 0 {
+		e -= r.beta * (r.s.ratios[k]*(r.f[k]-r.base) - r.one)
 	}
-	if r.less != nil {
-		x -= r.less[k]
-	}
-	return x
+	return e
 }
 
-// control takes off what the residuals would be if the base of the defensive mixture, the fit q*, were the posterior. base is its
-// expectation of f: that of q*/q·(f − base) is 0 (Owen and Zhou, JASA 2000). The coefficient is that of sums over hypercubes.
-func (r *residuals) control(base float64) {
-	s := r.s
-	if s.ratios == nil || !finite(base) {
+// less is beta times the control variate.
+func (r *residuals) less(x sums) float64 {
+	if r.beta == 0 { // c may be infinite
+		return 0
+	}
+	return r.beta * x.c
+}
+
+// sum finds the sums over hypercubes, for which there is a list, and over strata.
+func (r *residuals) sum(list []sums) {
+	s, controlled := r.s, r.s.ratios != nil && finite(r.base)
+	r.strata, r.cubes = make([]sums, len(s.strata)), make([][]sums, len(s.strata))
+	for j, t := range s.strata {
+		all, k, first := &r.strata[j], t.first, r.f[t.first]
+		r.cubes[j], list = list[:len(t.cubes)], list[len(t.cubes):]
+		for i, end := range t.cubes {
+			f, w := r.f[k:end], s.Weights[k:end]
+			var sumF, sumE, sumC float64
+			for i, x := range f {
+				sumF += x - first
+				sumE += w[i] * (x - r.mean)
+			}
+			if controlled {
+				ratios := s.ratios[k:end]
+				for i, x := range f {
+					c := ratios[i] * (x - r.base)
+					sumC += c
+					more := (ratios[i] - 1) * c
+					r.uneven += more * more
+				}
+			}
+			c := sums{sumE * float64(s.Len()), sumC - r.one*float64(end-k), sumF, float64(end - k)}
+			r.cubes[j][i] = c
+			*all = sums{all.e + c.e, all.c + c.c, all.f + c.f, all.n + c.n}
+			k = end
+		}
+	}
+}
+
+// control finds beta, the coefficient of the control variate: that of sums over hypercubes. It is 0 where the draws are too far from
+// what is known of them.
+func (r *residuals) control() {
+	if r.s.ratios == nil || !finite(r.base) {
 		return
 	}
-	c, uneven := make([]float64, s.Len()), 0.0
-	for k, ratio := range s.ratios {
-		by := 1.0
-		if r.f == nil {
-			c[k] = ratio - 1
-		} else if ratio > 0 {
-			c[k], by = ratio*(r.f[k]-base), ratio-1
-		}
-		uneven += by * by * c[k] * c[k]
-	}
-	ec, cc := 0.0, 0.0
-	for _, t := range s.strata {
-		e := 0.0
-		for k := t.first; k < t.end; k++ {
-			e += r.at(k)
-		}
-		e /= float64(t.len())
-		mean, k := floats.Sum(c[t.first:t.end])/float64(t.len()), t.first
-		for _, end := range t.cubes {
-			var sumE, sumC float64
-			for ; k < end; k++ {
-				sumE += r.at(k) - e
-				sumC += c[k] - mean
-			}
-			ec += sumE * sumC
-			cc += sumC * sumC
+	ec, cc, sum := 0.0, 0.0, 0.0
+	for j, all := range r.strata {
+		sum += all.c
+		for _, x := range r.cubes[j] {
+			c := x.c - x.n*all.c/all.n
+			ec += (x.e - x.n*all.e/all.n) * c
+			cc += c * c
 		}
 	}
-	if beta := ec / cc; cc > 0 && finite(beta+cc+uneven) && !(math.Abs(floats.Sum(c)) > mostErrors*math.Sqrt(cc)) {
-		floats.Scale(beta, c)
-		r.beta, r.less, r.uneven = beta, c, beta*beta*uneven
+	if beta := ec / cc; cc > 0 && finite(beta+cc+r.uneven) && !(math.Abs(sum) > mostErrors*math.Sqrt(cc)) {
+		r.beta, r.uneven = beta, beta*beta*r.uneven
+	} else {
+		r.uneven = 0
 	}
 }
 
@@ -187,41 +186,19 @@ type covariances struct {
 	meanF, meanE float64
 	ff, ee, fe   float64
 	meanW, ww    float64
-	finite       bool
 }
 
-func (r *residuals) covariances(t stratum) (c covariances) {
-	n := float64(t.len())
-	c.meanW, c.ww, c.ee, c.finite = t.meanW-r.beta*t.meanRatio, t.ww, t.ww, true
-	if r.f == nil && r.less == nil {
-		return c
+func (r *residuals) covariances(j int) covariances {
+	t, all := r.s.strata[j], r.strata[j]
+	c := covariances{meanF: r.f[t.first] + all.f/all.n, meanE: (all.e - r.less(all)) / all.n, meanW: t.meanW - r.beta*t.meanRatio, ww: t.ww}
+	for k := t.first; k < t.end; k++ {
+		de, df := r.at(k)-c.meanE, r.f[k]-c.meanF
+		c.ee += de * de
+		c.ff += df * df
+		c.fe += df * de
 	}
-	var f []float64
-	if r.f != nil {
-		f = r.f[t.first:t.end]
-		c.meanF = f[0]
-		rest := slices.IndexFunc(f, func(x float64) bool { return x != f[0] })
-		if rest < 0 && !math.IsInf(f[0], 0) && r.less == nil { // as of a guard inside a cell
-			c.ee = (f[0] - r.mean) * (f[0] - r.mean) * t.ww
-			return c
-		}
-	}
-	for k := range t.len() {
-		if f != nil {
-			c.meanF += (f[k] - f[0]) / n // so that of nearly equal values there is no rounding
-			c.finite = c.finite && finite(f[k])
-		}
-		c.meanE += r.at(t.first+k) / n
-	}
-	c.ee = 0
-	for k := range t.len() {
-		de := r.at(t.first+k) - c.meanE
-		c.ee += de * de / (n - 1)
-		if f != nil {
-			df := f[k] - c.meanF
-			c.ff += df * df / (n - 1)
-			c.fe += df * de / (n - 1)
-		}
+	for _, x := range []*float64{&c.ee, &c.ff, &c.fe} {
+		*x /= all.n - 1
 	}
 	return c
 }
@@ -231,7 +208,7 @@ func (r *residuals) covariances(t stratum) (c covariances) {
 func (c covariances) control(want float64, n int) (by, beta, more float64) {
 	off := c.meanF - want
 	switch {
-	case !c.finite || math.IsInf(want, 0):
+	case !finite(c.meanF) || math.IsInf(want, 0):
 		return 0, 0, 0
 	case c.ff == 0: // all draws say the same, and the rest is too rare for them
 		return c.meanW * off, 0, off * off * c.ww * float64(n)
@@ -242,35 +219,40 @@ func (c covariances) control(want float64, n int) (by, beta, more float64) {
 	return beta * off, beta, 0
 }
 
-// ofSum is the variance of the sum of the residuals over a stratum, less beta times f.
-func (r *residuals) ofSum(t stratum, c covariances, beta float64) float64 {
-	switch {
-	case r.less != nil:
-	case r.f == nil:
-		return t.sumsW
-	case c.ff == 0 && c.finite:
-		return (r.f[t.first] - r.mean) * (r.f[t.first] - r.mean) * t.sumsW
+// ofSum is the variance of the sum of the residuals over stratum j, less beta times f, by the sums over hypercubes; or by the variance of one
+// draw if there are no two of them.
+func (r *residuals) ofSum(j int, c covariances, beta float64) (variance float64) {
+	t, all := r.s.strata[j], r.strata[j]
+	n := float64(len(t.cubes))
+	if n < 2 {
+		return all.n * max(0, c.ee-beta*c.fe)
 	}
-	return t.ofSum(func(k int) float64 {
-		x := r.at(k) - c.meanE
-		if beta != 0 {
-			x -= beta * (r.f[k] - c.meanF)
+	by := func(x sums) float64 {
+		e := x.e - r.less(x)
+		if beta != 0 { // f may be infinite
+			e -= beta * x.f
 		}
-		return x
-	}, max(0, c.ee-beta*c.fe))
+		return e
+	}
+	mean := by(all) / all.n
+	for _, x := range r.cubes[j] {
+		off := by(x) - x.n*mean
+		variance += off * off
+	}
+	return variance * n / (n - 1)
 }
 
 // Moments are the mean and the standard deviation of latent i on the program's own scale.
 func (s *Sample) Moments(i int) (mean, sd mc.Estimate) {
 	var list [][2]float64
-	means := s.known(axis(i), func(q family.Q) float64 {
-		mean, sd := PartMoments(s.density, q, i)
+	means := s.known(axis(i), func(l family.Law) float64 {
+		mean, sd := lawMoments(s.density, l, i)
 		list = append(list, [2]float64{mean, sd})
 		return mean
 	})
 	return s.moments(s.Latent(i), means, func(mean float64) known {
 		rest := list
-		return s.known(axis(i), func(family.Q) float64 {
+		return s.known(axis(i), func(family.Law) float64 {
 			x := rest[0]
 			rest = rest[1:]
 			return x[1]*x[1] + (x[0]-mean)*(x[0]-mean)
@@ -336,7 +318,9 @@ func (s *Sample) having(x []float64) (given []float64, of *Sample) {
 // moments are those of x. squares is what is known of the expectation of (x − mean)², if something is known of x.
 func (s *Sample) moments(x []float64, means known, squares func(mean float64) known) (mean, sd mc.Estimate) {
 	mean = s.expect(x, means)
-	square := make([]float64, len(x))
+	row := rows.borrow(len(x))
+	defer rows.Put(row)
+	square := *row
 	for k, v := range x {
 		square[k] = (v - mean.Value) * (v - mean.Value)
 	}
@@ -352,49 +336,20 @@ func (s *Sample) moments(x []float64, means known, squares func(mean float64) kn
 	return mean, sd
 }
 
-// PartMoments are the mean and the standard deviation of latent i of d under q, on the program's own scale.
-func PartMoments(d *graph.Density, q family.Q, i int) (mean, sd float64) {
-	values, _ := d.Values(i)
-	switch {
-	case values != nil:
-		square := 0.0
-		for j, p := range valueProbs(d, q, i) {
-			mean += p * values[j]
-			square += p * values[j] * values[j]
-		}
-		return mean, math.Sqrt(max(0, square-mean*mean))
-	case d.Transformed(i):
-		return q.Law(axis(i)).Expect(func(u float64) float64 { return d.ConstrainOne(i, u) })
-	}
-	return q.Mean(i), q.SD(i)
-}
-
-func axis(i int) regions.Hyperplane { return regions.Hyperplane{Index: []int{i}, Coef: []float64{1}} }
-
-// valueProbs are the probabilities of a discrete latent's values under q.
-func valueProbs(d *graph.Density, q family.Q, i int) (probs []float64) {
-	_, cuts := d.Values(i)
-	law, low := family.Marginal(q, i), math.Inf(-1)
-	for _, cut := range append(slices.Clone(cuts), math.Inf(1)) {
-		probs = append(probs, law.Between(low, cut))
-		low = cut
-	}
-	return probs
-}
-
 // Masses are the posterior probabilities of the values of a discrete latent.
 func (s *Sample) Masses(i int) (list []mc.Estimate) {
-	values, cuts := s.density.Values(i)
-	z, in := s.Z[i*s.Len():][:s.Len()], make([]float64, s.Len())
-	for j := range values {
+	_, cuts := s.density.Values(i)
+	z, in, low := s.Z[i*s.Len():][:s.Len()], make([]float64, s.Len()), math.Inf(-1)
+	for _, high := range append(slices.Clone(cuts), math.Inf(1)) {
 		for k, u := range z {
 			in[k] = 0
-			if (j == 0 || u > cuts[j-1]) && (j == len(cuts) || u <= cuts[j]) {
+			if u > low && u <= high {
 				in[k] = 1
 			}
 		}
-		p := s.expect(in, s.known(axis(i), func(q family.Q) float64 { return valueProbs(s.density, q, i)[j] }))
+		p := s.expect(in, s.known(axis(i), func(l family.Law) float64 { return l.Between(low, high) }))
 		list = append(list, probability(p))
+		low = high
 	}
 	return list
 }
@@ -419,7 +374,9 @@ func probability(p mc.Estimate) mc.Estimate {
 func (s *Sample) Side(h regions.Hyperplane, positive bool, signs []float64) mc.Estimate {
 	in := signs
 	if !positive {
-		in = make([]float64, len(signs))
+		row := rows.borrow(len(signs))
+		defer rows.Put(row)
+		in = *row
 		for k, x := range signs {
 			in[k] = 1 - x
 		}
@@ -427,11 +384,15 @@ func (s *Sample) Side(h regions.Hyperplane, positive bool, signs []float64) mc.E
 	if floats.Sum(in) < float64(len(in)) && floats.Dot(in, s.Weights) > 1-rounding {
 		return mc.Estimate{Value: 1}
 	}
-	return probability(s.expect(in, s.known(h, func(q family.Q) float64 {
+	at := 0.0
+	if len(h.Index) == 1 {
+		at, positive, h = -h.Const/h.Coef[0], positive == (h.Coef[0] > 0), axis(h.Index[0])
+	}
+	return probability(s.expect(in, s.known(h, func(l family.Law) float64 {
 		if positive {
-			return q.Law(h).Above(0)
+			return l.Above(at)
 		}
-		return q.Law(h).CDF(0)
+		return l.CDF(at)
 	})))
 }
 
@@ -442,7 +403,7 @@ func (s *Sample) Quantile(i int, p float64) mc.Estimate { return s.Quantiles(i, 
 // Quantiles are the posterior quantiles of latent i at some probabilities.
 func (s *Sample) Quantiles(i int, probs ...float64) []mc.Estimate {
 	cdf := func(u float64) known {
-		return s.known(axis(i), func(q family.Q) float64 { return family.Marginal(q, i).CDF(u) })
+		return s.known(axis(i), func(l family.Law) float64 { return l.CDF(u) })
 	}
 	list := s.quantiles(s.Z[i*s.Len():][:s.Len()], cdf, probs)
 	for k, e := range list {

@@ -36,19 +36,24 @@ type Sample struct {
 	q       family.Q  // that was drawn from
 	ratios  []float64 // of a defensive mixture, the density of its base divided by its own; or nil
 	strata  []stratum
+	cubes   int         // of all strata
 	chains  int         // the draws are of so many, draw k of chain k mod chains; 0 if they are independent
 	groups  int         // of chains
 	columns [][]float64 // by latent: the draws on the program's scale; nil until they are asked for
+	// components are the parts of q whose laws are asked for, axes their laws of a latent, by latent, nil until they are asked for, and few the draws of
+	// small strata.
+	components []component
+	axes       [][]family.Law
+	few        []int
 }
 
 // A stratum is draws first to end − 1, all of one part of the proposal, which has a weight.
 type stratum struct {
-	q                family.Q
 	weight           float64
 	part, first, end int
 	meanRatio        float64
 	cubes            []int   // ends of groups of draws whose sums are independent of each other
-	meanW, ww, sumsW float64 // mean and variance of n·w, of n draws in all, and the variance of its sum
+	meanW, ww        float64 // mean and variance of n·w, of n draws in all
 }
 
 func (s stratum) len() int { return s.end - s.first }
@@ -72,8 +77,9 @@ func Draw(ctx context.Context, d *graph.Density, q family.Q, n int, seed uint64)
 	if err := memory.Check(fmt.Sprintf("%d draws", n), float64(n)*(50+16*float64(d.Dim()))); err != nil {
 		return nil, fmt.Errorf("weighted: %w", err)
 	}
-	s := &Sample{density: d, q: q, Z: make([]float64, n*d.Dim()), LogRatio: make([]float64, n), columns: make([][]float64, d.Dim())}
+	s := &Sample{density: d, q: q, Z: make([]float64, n*d.Dim()), LogRatio: make([]float64, n), columns: make([][]float64, d.Dim()), axes: make([][]family.Law, d.Dim())}
 	part := s.stratify(q, n, seed)
+	s.split()
 	if err := s.draw(ctx, q, part, seed); err != nil {
 		return nil, err
 	}
@@ -99,7 +105,7 @@ func Draw(ctx context.Context, d *graph.Density, q family.Q, n int, seed uint64)
 func (s *Sample) stratify(q family.Q, n int, seed uint64) (part []int) {
 	m, ok := q.(Partial)
 	if !ok {
-		s.strata = []stratum{{q: q, weight: 1, end: n}}
+		s.strata = []stratum{{weight: 1, end: n}}
 		return nil
 	}
 	u, k, sum := parallel.NewRand(parallel.Mix(seed, uint64(n))).Float64(), 0, m.Weight(0)
@@ -112,7 +118,7 @@ func (s *Sample) stratify(q family.Q, n int, seed uint64) (part []int) {
 			sum += m.Weight(k)
 		}
 		if j == 0 || part[j-1] != k {
-			s.strata = append(s.strata, stratum{q: m.Part(k), weight: m.Weight(k), part: k, first: j, end: j})
+			s.strata = append(s.strata, stratum{weight: m.Weight(k), part: k, first: j, end: j})
 		}
 		part[j] = k
 		s.strata[len(s.strata)-1].end++
@@ -148,26 +154,7 @@ func (s *Sample) spread() {
 		if s.ratios != nil {
 			t.meanRatio = floats.Sum(s.ratios[t.first:t.end]) / float64(t.len())
 		}
-		t.sumsW = t.ofSum(func(k int) float64 { return n*s.Weights[k] - t.meanW }, t.ww)
 	}
-}
-
-// ofSum is the variance of the sum of x over a stratum's draws, which have a mean of 0, by the sums over hypercubes; or by the variance of
-// one draw if there are no two of them.
-func (t *stratum) ofSum(x func(k int) float64, of1 float64) (variance float64) {
-	n := float64(len(t.cubes))
-	if n < 2 {
-		return float64(t.len()) * of1
-	}
-	k := t.first
-	for _, end := range t.cubes {
-		sum := 0.0
-		for ; k < end; k++ {
-			sum += x(k)
-		}
-		variance += sum * sum
-	}
-	return variance * n / (n - 1)
 }
 
 // group lists the hypercubes of all strata, by blocks of draws.
@@ -185,6 +172,7 @@ func (s *Sample) group(part []int, cut parallel.Blocks) {
 				j++
 			}
 			s.strata[j].cubes = append(s.strata[j].cubes, at)
+			s.cubes++
 		}
 	}
 }

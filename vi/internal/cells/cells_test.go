@@ -195,7 +195,7 @@ func TestSummedMixture(t *testing.T) {
 			require.InDelta(t, want, got, 1e-12*math.Abs(want), name)
 			require.InDelta(t, want, m.LogProb(points[k]), 1e-12*math.Abs(want), name)
 			require.InDelta(t, want, -logs[k], 1e-12*math.Abs(want), name)
-			require.InDelta(t, b, family.LogProbBeside(wide, points[k], q, a), 1e-12*math.Abs(b), name)
+			require.InDelta(t, b, family.LogProbsBeside(wide, points[k:k+1], q, []float64{a})[0], 1e-12*math.Abs(b), name)
 		}
 		for i := range n { // a part has as much of the sample for laws as it has weight
 			require.InDelta(t, 0.3*q.Mean(i)+0.7*wide.Mean(i), m.Mean(i), 0.3*m.SD(i), name)

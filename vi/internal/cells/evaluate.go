@@ -16,6 +16,7 @@ import (
 	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/newton"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/weighted"
 )
@@ -75,7 +76,7 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand
 		inside = f.most(c.point, precision, sides)
 	}
 	if bound+inside > least {
-		if err := f.propose(ctx, c, c.point, precision, bound, rng); err != nil {
+		if err := f.propose(ctx, c, c.point, precision, bound+inside, rng); err != nil {
 			return err
 		}
 	}
@@ -83,8 +84,11 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand
 		return nil
 	}
 	mean, precision, bound, err := f.mode.edge(ctx, drawn, c.region)
-	if err != nil || mean == nil || !(bound+f.most(mean, precision, sides) > least) {
+	if err != nil || mean == nil {
 		return err
+	}
+	if bound += f.most(mean, precision, sides); !(bound > least) {
+		return nil
 	}
 	edge := *c
 	edge.Q, edge.point, edge.modeless = nil, drawn, false
@@ -98,7 +102,7 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand
 }
 
 // propose gives a cell the normal with a mean and a precision, and those at its other modes, confined to the cell, and weighs it.
-// bound is the log of the normal's integral.
+// bound is one of the log of the normal's integral in the cell.
 func (f *finder) propose(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, rng *rand.Rand) error {
 	all := f.lines.sides(c.span)
 	sides, of, curved := f.lines.affine(all)
@@ -145,13 +149,13 @@ const (
 	fewDraws  = 2000 // are asked whether they are in a cell that is not everything
 )
 
-// modes are the normals at all modes of a cell that climbs from f.draws find, beside a first one, whose integral is bound, with the
-// logs of their integrals in the cell. A mixture has as many when its components may change places.
+// modes are the normals at all modes of a cell that climbs from f.draws find, beside a first one, with bounds of the
+// logs of their integrals in the cell, of which the first one's is given. A mixture has as many when its components may change places.
 func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, sides []regions.Side) (
 	logs []float64, normals []*family.Normal, err error,
 ) {
 	half, _, _ := f.lines.affine(sides)
-	logs, normals = []float64{bound + f.most(mean, precision, half)}, []*family.Normal{f.normal(mean, precision)}
+	logs, normals = []float64{bound}, []*family.Normal{f.normal(mean, precision)}
 	apart := make([]bool, f.d.Dim()) // latents whose place says nothing
 	for i := range apart {
 		apart[i] = i < f.d.Params() || slices.ContainsFunc(f.switches, func(w derive.SwitchLatent) bool { return w.Latent == i })
@@ -223,22 +227,27 @@ func sparse(p *mat.SymDense) *mat.SymDense {
 // most is a bound of the log probability of sides under a normal: that of the least
 // probable one.
 func (f *finder) most(mean []float64, precision *mat.SymDense, sides []family.Side) float64 {
-	var chol mat.Cholesky
-	cov := mat.NewSymDense(len(mean), nil)
-	if !chol.Factorize(precision) || chol.InverseTo(cov) != nil {
+	n, first := len(mean), f.d.Params()
+	raw := precision.RawSymmetric()
+	h, root := make([]float64, n*n), make([]float64, n*n)
+	for i := range n {
+		for j := range i + 1 {
+			h[i*n+j] = raw.Data[j*raw.Stride+i]
+		}
+	}
+	if !newton.Cholesky(root, h, n, 0) {
 		return 0
 	}
-	most := 0.0
+	most, a := 0.0, make([]float64, n)
 	for _, h := range sides {
-		v := 0.0
+		clear(a)
 		for k, i := range h.Index {
-			for l, j := range h.Index {
-				if i < f.d.Params() || j < f.d.Params() {
-					continue
-				}
-				v += h.Coef[k] * h.Coef[l] * cov.At(i, j)
+			if i >= first {
+				a[i] = h.Coef[k]
 			}
 		}
+		newton.SolveLower(root, a, n)
+		v := floats.Dot(a, a)
 		t := h.At(mean) / math.Sqrt(v)
 		if !h.Positive {
 			t = -t

@@ -209,14 +209,13 @@ func (f *Search) judge(ctx context.Context, x *graph.Executor, c *Cell, n int, r
 	}
 	// the balance heuristic (Veach and Guibas, 1995)
 	share := float64(n/family.WideShare) / float64(n+n/family.WideShare)
-	var all []float64
-	for k, z := range narrow.z {
-		logQ := narrow.logR[k] - narrow.ratio[k]
-		all = append(all, narrow.logR[k]-logAdd(math.Log1p(-share)+logQ, math.Log(share)+family.LogProbBeside(broad, z, c.Q, logQ)))
+	all := make([]float64, 0, n+n/family.WideShare)
+	inner, outer := narrow.logQ(), far.logQ()
+	for k, l := range family.LogProbsBeside(broad, narrow.z, c.Q, inner) {
+		all = append(all, narrow.logR[k]-logAdd(math.Log1p(-share)+inner[k], math.Log(share)+l))
 	}
-	for k, z := range far.z {
-		logQ := far.logR[k] - far.ratio[k]
-		all = append(all, far.logR[k]-logAdd(math.Log1p(-share)+family.LogProbBeside(c.Q, z, broad, logQ), math.Log(share)+logQ))
+	for k, l := range family.LogProbsBeside(c.Q, far.z, broad, outer) {
+		all = append(all, far.logR[k]-logAdd(math.Log1p(-share)+l, math.Log(share)+outer[k]))
 	}
 	c.LogEvidence = mc.LogMean(all)
 	return even(all), nil
@@ -235,11 +234,14 @@ type weighed struct {
 	logR, ratio []float64
 }
 
+func (w weighed) logQ() []float64 { return floats.SubTo(make([]float64, len(w.z)), w.logR, w.ratio) }
+
 // ratios are those of n draws of q; x is for batches of quick samples. It is an error if ctx is done.
 func ratios(ctx context.Context, d *graph.Density, x *graph.Executor, q family.Q, n int, rng *rand.Rand) (w weighed, err error) {
 	draw := q.Drawer(quick)
 	logQ := make([]float64, quick)
 	all := make([]float64, n*d.Dim())
+	w = weighed{make([][]float64, 0, n), make([]float64, 0, n), make([]float64, 0, n)}
 	for len(w.z) < n {
 		if ctx.Err() != nil {
 			return w, ctx.Err()

@@ -26,10 +26,11 @@ const (
 	atOnce       = 128  // points
 )
 
-// A cloud is weighted points, the rows of x, with their means and standard deviations.
+// A cloud is weighted points with their means and standard deviations.
 type cloud struct {
-	x             *mat.Dense
-	weight        []float64 // sums to the number of points that are effective
+	x             [][]float64
+	u             [][]float64 // of each coordinate, that of the points in units (x − centre)/scale
+	weight        []float64   // sums to the number of points that are effective
 	centre, scale []float64
 }
 
@@ -55,31 +56,39 @@ func (c *cloud) add(x [][]float64, logWeight []float64, least float64) {
 	for beta := 1.0; effective(beta) < least && beta > 0.01; {
 		beta *= 0.8
 	}
-	var rows []float64
-	if c.x != nil {
-		rows = c.x.RawMatrix().Data
-	}
-	for _, z := range x {
-		rows = append(rows, z...)
-	}
-	c.weight = append(c.weight, weight...)
-	c.x = mat.NewDense(len(c.weight), len(x[0]), rows)
-	c.centre, c.scale = make([]float64, len(x[0])), make([]float64, len(x[0]))
-	for i := range c.scale {
-		c.centre[i], c.scale[i] = stat.PopMeanStdDev(mat.Col(nil, i, c.x), c.weight)
+	c.x, c.weight = append(c.x, x...), append(c.weight, weight...)
+	dim, n := len(x[0]), len(c.x)
+	c.u, c.centre, c.scale = make([][]float64, dim), make([]float64, dim), make([]float64, dim)
+	for i := range c.u {
+		u := make([]float64, n)
+		for k, x := range c.x {
+			u[k] = x[i]
+		}
+		c.centre[i], c.scale[i] = stat.PopMeanStdDev(u, c.weight)
+		for k, x := range u {
+			u[k] = (x - c.centre[i]) / c.scale[i]
+		}
+		c.u[i] = u
 	}
 }
 
 // split are the points of even and of odd numbers.
 func (c cloud) split() (halves [2]cloud) {
-	n, dim := c.x.Dims()
+	every := func(h int, of []float64) (some []float64) {
+		some = make([]float64, 0, (len(of)+1-h)/2)
+		for k := h; k < len(of); k += 2 {
+			some = append(some, of[k])
+		}
+		return some
+	}
 	for h := range halves {
 		half := &halves[h]
-		half.centre, half.scale = c.centre, c.scale
-		half.x, half.weight = mat.NewDense((n+1-h)/2, dim, nil), make([]float64, (n+1-h)/2)
-		for k := range half.weight {
-			half.weight[k] = c.weight[2*k+h]
-			half.x.SetRow(k, c.x.RawRowView(2*k+h))
+		half.centre, half.scale, half.weight = c.centre, c.scale, every(h, c.weight)
+		for k := h; k < len(c.x); k += 2 {
+			half.x = append(half.x, c.x[k])
+		}
+		for _, u := range c.u {
+			half.u = append(half.u, every(h, u))
 		}
 	}
 	return halves
@@ -88,22 +97,16 @@ func (c cloud) split() (halves [2]cloud) {
 // monomials is how many there are of degree 0, 1 and 2.
 func monomials(dim int) int { return (dim + 1) * (dim + 2) / 2 }
 
-// monomials writes to the columns of dst the monomials 1, uᵢ and uᵢ·uⱼ, j ≤ i, of points
-// from the given one on, in units u = (x − centre)/scale.
-func (c cloud) monomials(dst *mat.Dense, first int) {
-	_, n := dst.Dims()
-	dim := len(c.scale)
-	for k := range n {
-		dst.Set(0, k, 1)
-		for i, x := range c.x.RawRowView(first + k) {
-			dst.Set(1+i, k, (x-c.centre[i])/c.scale[i])
-		}
-	}
-	row := 1 + dim
-	for i := range dim {
+// monomials writes to the rows of dst, of n numbers, the monomials 1, uᵢ and uᵢ·uⱼ, j ≤ i, of n points from the given one on.
+func (c cloud) monomials(dst []float64, first, n int) {
+	row := func(i int) []float64 { return dst[i*n:][:n] }
+	vec.Fill(row(0), 1)
+	at := 1 + len(c.u)
+	for i, u := range c.u {
+		copy(row(1+i), u[first:])
 		for j := range i + 1 {
-			floats.MulTo(dst.RawRowView(row), dst.RawRowView(1+i), dst.RawRowView(1+j))
-			row++
+			vec.Mul(row(at), row(1+i), row(1+j))
+			at++
 		}
 	}
 }
@@ -178,54 +181,64 @@ func (p *component) coefficients(dst []float64, c cloud) {
 // monomials φ. It sets the rows of sums, if not nil, to those of φ, by the shares that each
 // part has in the points.
 func (m normals) expect(c cloud, sums *mat.Dense) (score float64) {
-	n, dim := c.x.Dims()
-	theta := mat.NewDense(len(m), monomials(dim), nil)
-	for k, p := range m {
-		p.coefficients(theta.RawRowView(k), c)
-	}
+	size := monomials(len(c.scale))
 	if sums != nil {
-		sums.ReuseAs(len(m), monomials(dim))
+		sums.ReuseAs(len(m), size)
 	}
-	var logs, more mat.Dense
-	all := mat.NewDense(monomials(dim), atOnce, nil)
-	for first := 0; first < n; first += atOnce {
-		width := min(atOnce, n-first)
-		phi := all.Slice(0, monomials(dim), 0, width).(*mat.Dense)
-		c.monomials(phi, first)
-		logs.Reset()
-		logs.Mul(theta, phi)
-		score += shares(&logs, c.weight[first:][:width])
-		if sums != nil {
-			more.Mul(&logs, phi.T())
-			sums.Add(sums, &more)
+	theta, same, each := make([]float64, len(m)*size), make([]int32, size), make([]int32, size)
+	for r := range each {
+		each[r] = int32(r)
+	}
+	for k, p := range m {
+		p.coefficients(theta[k*size:][:size], c)
+	}
+	phi, logs := make([]float64, size*atOnce), make([]float64, len(m)*atOnce)
+	for first := 0; first < len(c.x); first += atOnce {
+		n := min(atOnce, len(c.x)-first)
+		c.monomials(phi, first, n)
+		logs := logs[:len(m)*n]
+		clear(logs)
+		for k := range m {
+			vec.AddRows(logs[k*n:][:n], phi, each, theta[k*size:][:size])
+		}
+		score += shares(logs, c.weight[first:][:n])
+		for k := range m {
+			if sums != nil {
+				vec.AddDots(sums.RawRowView(k), logs[k*n:][:n], phi, n, same, each)
+			}
 		}
 	}
 	return score / floats.Sum(c.weight)
 }
 
-// shares replaces the log densities of parts, weights included, by the parts' shares in the columns' weights, and returns the weighted
+// shares replaces the log densities of parts, weights included, in rows by the parts' shares in the points' weights, and returns the weighted
 // sum of the log densities of the mixture.
-func shares(logs *mat.Dense, weight []float64) (score float64) {
-	parts, n := logs.Dims()
-	var most, sum [atOnce]float64
-	top, total := most[:n], sum[:n]
-	copy(top, logs.RawRowView(0))
-	for k := 1; k < parts; k++ {
-		for j, l := range logs.RawRowView(k) {
+func shares(logs, weight []float64) (score float64) {
+	n := len(weight)
+	if len(logs) == n {
+		score = floats.Dot(logs, weight)
+		copy(logs, weight)
+		return score
+	}
+	var most, sum, each [atOnce]float64
+	top, total, by := most[:n], sum[:n], each[:n]
+	copy(top, logs)
+	for first := n; first < len(logs); first += n {
+		for j, l := range logs[first:][:n] {
 			top[j] = max(top[j], l)
 		}
 	}
-	for k := range parts {
-		row := logs.RawRowView(k)
-		floats.Sub(row, top)
+	for first := 0; first < len(logs); first += n {
+		row := logs[first:][:n]
+		vec.AddScaled(row, -1, top)
 		vec.Exp(row, row)
-		floats.Add(total, row)
+		vec.Add(total, total, row)
 	}
-	for k := range parts {
-		row := logs.RawRowView(k)
-		for j, w := range weight {
-			row[j] *= w / total[j]
-		}
+	for j, w := range weight {
+		by[j] = w / total[j]
+	}
+	for first := 0; first < len(logs); first += n {
+		vec.Mul(logs[first:][:n], logs[first:][:n], by)
 	}
 	vec.Log(total, total)
 	for j, w := range weight {
@@ -302,13 +315,15 @@ func (c cloud) seeds(k int, rng *rand.Rand) (m normals) {
 				break
 			}
 		}
-		p := &component{mean: slices.Clone(c.x.RawRowView(at)), precision: mat.NewSymDense(dim, nil)}
+		p := &component{mean: slices.Clone(c.x[at]), precision: mat.NewSymDense(dim, nil)}
 		for i, s := range c.scale {
 			p.precision.SetSym(i, i, 1/(seedWidth*seedWidth*s*s))
 		}
-		m = append(m, p)
+		if m = append(m, p); len(m) == k {
+			break
+		}
 		for j, w := range c.weight {
-			d := w * distance(c.x.RawRowView(j), p.mean, c.scale)
+			d := w * distance(c.x[j], p.mean, c.scale)
 			if len(m) > 1 {
 				d = min(d, square[j])
 			}
@@ -402,11 +417,13 @@ func rest(q family.Q) family.Q {
 
 // points are the latents of the normals, of draws.
 func (s shape) points(draws [][]float64) [][]float64 {
-	list := make([][]float64, len(draws))
+	list, all := make([][]float64, len(draws)), make([]float64, 0, len(draws)*len(s.latents))
 	for k, z := range draws {
+		first := len(all)
 		for _, i := range s.latents {
-			list[k] = append(list[k], z[i])
+			all = append(all, z[i])
 		}
+		list[k] = all[first:]
 	}
 	return list
 }

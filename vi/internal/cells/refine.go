@@ -51,7 +51,7 @@ func refine(ctx context.Context, d *graph.Density, x *graph.Executor, s shape, q
 		fit()
 	}
 	for round := 0; len(next) > 0; round++ {
-		gained := false
+		gained, news := false, []weighed(nil)
 		for _, q := range next {
 			w, err := ratios(ctx, d, x, s.over(defensive(rest(q))), n/len(next), rng)
 			if err != nil {
@@ -70,13 +70,16 @@ func refine(ctx context.Context, d *graph.Density, x *graph.Executor, s shape, q
 				gained = gained || part > most*refineGain
 				best, most = q, part
 			}
-			known.add(s.points(w.z), w.ratio, float64(refineLeast*len(s.latents))-floats.Sum(known.weight))
+			news = append(news, w)
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if !gained || most > refineEven*(1-1./family.WideShare) || round == refineRounds-1 {
 			break
+		}
+		for _, w := range news {
+			known.add(s.points(w.z), w.ratio, float64(refineLeast*len(s.latents))-floats.Sum(known.weight))
 		}
 		next = nil
 		fit()
