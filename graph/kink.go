@@ -9,7 +9,7 @@ import (
 
 // Kinks are continuous: where the guard of Max(a, b) changes its sign, a = b. So they
 // have no boundary term, but at poles, where one of a and b is infinite and changes its
-// sign: there the values are the limits from either side (see Builder.poleOn).
+// sign: there the values are the limits from either side (see derive.Builder).
 
 // Max is the larger of a and b: If(Greater(a, b), a, b). It is continuous: its guard has no
 // boundary term. So where a has no value it is b, and where b has none it has none.

@@ -3,4 +3,7 @@
 //
 //	terms of log r ──▶ Rewriter on either side of a sign ──▶ difference ──▶ lower.Program
 //	                   flips of the states that follow    ──▶ a recurrence, linear in their number
+//
+// It finds latents that stand in parallel guards alone ([Terms.Switches]), tabulates log r over their intervals
+// ([Tabulation]), and adds up terms that are polynomials of few expressions ([Sums]).
 package derive
