@@ -490,3 +490,25 @@ func TestSorted(t *testing.T) {
 	require.Equal(t, cumulative, cumulatives)
 	require.Equal(t, sum, sums)
 }
+
+// Draws that are few in each part of a proposal of many say so, and the errors of more of them are smaller than in proportion to the root of
+// their number.
+func TestScattered(t *testing.T) {
+	m := graph.NewModel()
+	m.Sample("x", graph.StudentsT(0, 1, 8))
+	d := vitest.Compile(t, m)
+	var logs []float64
+	var parts []family.Q
+	for k := range 60 {
+		x := -3.6 + 0.12*float64(k)
+		logs, parts = append(logs, distuv.UnitNormal.LogProb(x)), append(parts, family.Independent([]float64{x}, []float64{0.2}))
+	}
+	q := defensive(family.NewMixture(logs, parts))
+	few, many := drawn(t, d, q, 600, *seed), drawn(t, d, q, 6000, *seed)
+	require.Greater(t, few.Scattered(), 0.8)
+	require.Less(t, many.Scattered(), 0.2)
+	fewer, _ := few.Moments(0)
+	more, _ := many.Moments(0)
+	require.Greater(t, fewer.SE, 1.4*math.Sqrt(10)*more.SE)
+	require.Zero(t, drawn(t, d, family.Independent([]float64{0}, []float64{1.2}), 600, *seed).Scattered())
+}
