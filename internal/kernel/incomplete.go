@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mathext"
+
+	"github.com/facetvi/facet/internal/vec"
 )
 
 // The regularised incomplete gamma and beta functions, by their logarithms, with
@@ -41,7 +43,7 @@ func gammaTail(a, x float64, slope bool) tail {
 	if a < smallShape && x < 0.7 {
 		return smallGamma(a, x)
 	}
-	logD := stirling(a) + deviance(a, x-a) + a*logTail(math.Log(x)-math.Log(a))
+	logD := logPoisson(a, x)
 	byA := 0.0 // of log D
 	if slope {
 		byA = logQuotient(x, a) + stirlingSlope(a, 0)
@@ -81,6 +83,14 @@ func gammaTail(a, x float64, slope bool) tail {
 		}
 	}
 	return tail{logD + math.Log(a) + math.Log(h), -1 / h, byA + 1/a + ofH, 0, true}
+}
+
+// logPoisson is log(xᵃe⁻ˣ/Γ(a+1)), where a is large by how far it is from that at x = a.
+func logPoisson(a, x float64) float64 {
+	if a < manyTerms {
+		return a*vec.LogOf(x) - x - lgamma(1+a)
+	}
+	return stirling(a) + deviance(a, x-a) + a*logTail(math.Log(x)-math.Log(a))
 }
 
 // betaTail is a tail of the beta distribution with shapes a and b at x = 1 − y in

@@ -490,3 +490,30 @@ func TestSorted(t *testing.T) {
 	require.Equal(t, cumulative, cumulatives)
 	require.Equal(t, sum, sums)
 }
+
+// Draws that are few in each part of a proposal of many say so, and the errors of ten times as many are smaller than by the root of ten.
+func TestScattered(t *testing.T) {
+	m := graph.NewModel()
+	m.Sample("x", graph.Normal(0, 1.02))
+	d := vitest.Compile(t, m)
+	var logs []float64
+	var parts []family.Q
+	for k := range 60 {
+		x := -3.6 + 0.12*float64(k)
+		logs, parts = append(logs, distuv.UnitNormal.LogProb(x)), append(parts, family.Independent([]float64{x}, []float64{0.2}))
+	}
+	q := defensive(family.NewMixture(logs, parts))
+	few, many := 0.0, 0.0 // squares
+	for k := range uint64(30) {
+		s := drawn(t, d, q, 600, *seed+k)
+		require.Greater(t, s.Scattered(), 0.8)
+		mean, _ := s.Moments(0)
+		few += mean.Value * mean.Value
+		s = drawn(t, d, q, 6000, *seed+k)
+		require.Less(t, s.Scattered(), 0.2)
+		mean, _ = s.Moments(0)
+		many += mean.Value * mean.Value
+	}
+	require.Greater(t, few, 50*many, "errors fall as with independent draws")
+	require.Zero(t, drawn(t, d, family.Independent([]float64{0}, []float64{1.2}), 600, *seed).Scattered())
+}
