@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/lower"
 	"github.com/facetvi/facet/regions"
@@ -383,37 +382,6 @@ func (d *Density) at(z []float64, s regions.Signs, w Compute, use func(x *Execut
 	}
 	use(x)
 	return nil
-}
-
-// Builder returns a builder of programs from the terms of d. It adds expressions to the
-// store of the model, so only one may be at work at a time: call it inside
-// Cached.
-func (d *Density) Builder() *derive.Builder {
-	return derive.NewBuilder(d.made().prog, &d.nodes, d.planes())
-}
-
-// planes know what is equal on the planes of d.
-func (c *compiled) planes() ir.Algebra {
-	return ir.Algebra{Store: c.st, Arr: c.arr, Features: c.m.features, Shift: len(c.names) - anyDim}
-}
-
-// ExecutorOf returns an executor of a program derived from this density, or
-// from one of the same model with other data.
-func (d *Density) ExecutorOf(p *Program, n int, w Compute) (*Executor, error) {
-	if p.Store != d.made().st {
-		return nil, fmt.Errorf("graph: the program is derived from another model")
-	}
-	return p.Executor(n, w, d.data)
-}
-
-// LocalJumps returns the jumps of d.
-func (d *Density) LocalJumps() (*derive.LocalJumps, error) {
-	type key struct{}
-	v, err := d.Cached(key{}, func() (any, error) { return d.Builder().LocalJumps() })
-	if err != nil {
-		return nil, err
-	}
-	return v.(*derive.LocalJumps).Of(d.data), nil
 }
 
 // Cached returns what make made for key when it was first asked for it: a

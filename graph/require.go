@@ -2,8 +2,6 @@ package graph
 
 import (
 	"math"
-
-	"github.com/facetvi/facet/internal/derive"
 )
 
 // A requirement is a condition that holds wherever the density is not 0.
@@ -32,23 +30,4 @@ func (m *Model) require(g Guard) {
 	m.required = append(m.required, requirement{holds, m.here()})
 	id := m.st.Sel(holds.value.in(m), m.st.Constant(0), m.st.Constant(math.Inf(-1)))
 	m.terms = append(m.terms, modelTerm{"requirement", m.here(), id, false})
-}
-
-// Requirements returns those of the program; nil if it has none.
-func (d *Density) Requirements() (*derive.Requirements, error) {
-	if len(d.made().m.required) == 0 {
-		return nil, nil
-	}
-	type key struct{}
-	q, err := d.Cached(key{}, func() (any, error) {
-		var list []derive.Required
-		for _, x := range d.m.required {
-			list = append(list, derive.Required{Holds: x.holds.value.id, Planes: x.holds.Planes(), Place: x.place.String()})
-		}
-		return derive.NewRequirements(d.st, d.arr.Len(), list), nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return q.(*derive.Requirements), nil
 }
