@@ -149,7 +149,10 @@ func TestResumeWithMoreRestarts(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	for name, s := range map[string]Settings{"found": {}, "given": {Method: Climb{Start: PriorStart(d)}}} {
 		t.Run(name, func(t *testing.T) {
-			s.climb().Family, s.climb().Steps, s.climb().StartDraws, s.Seed, s.climb().Restarts = family.MeanField{}, 60, 50, *seed, 4
+			s.climb().Family, s.climb().Steps, s.Seed, s.climb().Restarts = family.MeanField{}, 60, *seed, 4
+			if s.climb().Start == nil {
+				s.climb().StartDraws = 50
+			}
 			want, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)
 			s.climb().Restarts = 2
