@@ -407,7 +407,7 @@ func (s *job) unused() error {
 		{"Schedule.End", s.Schedule.End != 0, s.Schedule.Shape != Constant, "a Climb.Schedule with a Shape"},
 	} {
 		if c.given && !c.used {
-			return fmt.Errorf("Climb.%s is of %s, and would be ignored", c.name, c.of)
+			return fmt.Errorf("%s is of %s, and would be ignored", "Climb."+c.name, c.of)
 		}
 	}
 	return nil
