@@ -18,7 +18,7 @@ func (d *Density) LocalJumps() (*LocalJumps, error) {
 		number := map[nodeID]nodeID{}
 		for l := range d.arr.Len() {
 			j.used = append(j.used, len(b.affect[l]) > 0)
-			o := d.st.linearise(d.st.factor(d.st.total(0, []term{{b.Jump(l, Substitution{}).in(d.m), 1}})))
+			o := b.localJump(l)
 			if o.c == 0 && len(o.terms) == 0 {
 				j.roots = append(j.roots, -1)
 				continue
@@ -31,6 +31,26 @@ func (d *Density) LocalJumps() (*LocalJumps, error) {
 		return nil, err
 	}
 	return v.(*LocalJumps), nil
+}
+
+// localJump is the jump at hyperplane l, as a sum.
+func (b *Builder) localJump(l int) output {
+	st := b.d.st
+	return st.linearise(st.factor(st.total(0, []term{{b.Jump(l, Substitution{}).in(b.d.m), 1}})))
+}
+
+// JumpsBeside reports whether log r jumps at any hyperplane that is not in known. Where it does, LocalJumps may take long.
+func (d *Density) JumpsBeside(known map[int]bool) (bool, error) {
+	b := NewBuilder(d)
+	for l := range d.arr.Len() {
+		if known[l] || len(b.affect[l]) == 0 {
+			continue
+		}
+		if o := b.localJump(l); o.c != 0 || len(o.terms) > 0 {
+			return true, b.tooMany()
+		}
+	}
+	return false, b.tooMany()
 }
 
 // add adds a node of s with its operands, and returns its number.
