@@ -44,6 +44,8 @@ func (s Settings) Validate() error {
 		return fmt.Errorf("boundary: %d guards a sample would take %.2g draws for each: at most %d, and 0 uses all", s.Guards, float64(s.Guards), mostGuards)
 	case s.By > ByWeight:
 		return fmt.Errorf("boundary: unknown subsampling %d", s.By)
+	case s.By != Uniform && s.Guards == 0:
+		return fmt.Errorf("boundary: Boundary.By is of Boundary.Guards, and would be ignored: all guards are used")
 	}
 	return nil
 }

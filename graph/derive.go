@@ -32,6 +32,13 @@ func (d *Density) ExecutorOf(p *Program, n int, w Compute) (*Executor, error) {
 	return p.Executor(n, w, d.data)
 }
 
+// JumpsBeside reports whether log r jumps at any hyperplane that is not in known. Where it does, LocalJumps may take long.
+func (d *Density) JumpsBeside(known map[int]bool) (bool, error) {
+	d.made().st.Mu.Lock()
+	defer d.st.Mu.Unlock()
+	return d.Builder().JumpsBeside(known)
+}
+
 // LocalJumps returns the jumps of d.
 func (d *Density) LocalJumps() (*derive.LocalJumps, error) {
 	type key struct{}

@@ -155,6 +155,10 @@ func TestModelErrors(t *testing.T) {
 			return lineAbove()
 		}},
 
+		{"guard of numbers too far apart", []string{"guard 0: 1e+308·z + 1e-310·w > 0: ", "outside the range of float64"}, func(m *graph.Model, z graph.Expr) string {
+			graph.Greater(graph.Add(graph.Mul(1e308, z), graph.Mul(1e-310, m.Sample("w", graph.Normal(0, 1)))), 0)
+			return lineAbove()
+		}},
 		{"guard on a wave", []string{"guard 0", "sin(z) = 0.5 cannot be solved for any of its latents", "for z: sin(…) has no inverse"}, func(m *graph.Model, z graph.Expr) string {
 			_ = graph.Greater(graph.Sin(z), 0.5)
 			return lineAbove()

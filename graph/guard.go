@@ -148,6 +148,7 @@ func (m *Model) halfSpace(h regions.Hyperplane, r regions.Rounding, from *record
 	side, err := m.arr.AddRounded(h, r)
 	switch {
 	case err != nil:
+		err = fmt.Errorf("%s: %w", info.write(">"), err)
 	case slices.Max(m.arr.Latents(side.Plane)) < m.params:
 		err = fmt.Errorf("%s compares parameters alone: log r, and so the ELBO, jumps in them and has no gradient; compare them with a latent", info.write(">"))
 	case side.Plane == known:

@@ -28,6 +28,15 @@ func TestLocalJumps(t *testing.T) {
 		jumps, err := d.LocalJumps()
 		require.NoError(t, err)
 		at, arr := jumps.Bind(), d.Arrangement()
+		known, left := map[int]bool{}, false
+		for l := range arr.Len() {
+			if known[l] = rng.IntN(4) > 0; !known[l] {
+				left = left || jumps.Jumps(l)
+			}
+		}
+		beside, err := d.JumpsBeside(known)
+		require.NoError(t, err)
+		require.Equal(t, left, beside)
 		z := make([]float64, d.Dim())
 		for l, h := range arr.Planes() {
 			if arr.Curve(l) != nil {

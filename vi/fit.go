@@ -41,7 +41,7 @@ func Fit(ctx context.Context, d *graph.Density, settings Settings) (*Posterior, 
 		return nil, errNoContext
 	}
 	s := newJob(d, settings)
-	if err := s.check(d); err != nil {
+	if err := cmp.Or(s.check(d), s.unused()); err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
 	}
 	release, err := s.lockCheckpoint(d)

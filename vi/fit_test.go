@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
@@ -387,6 +388,12 @@ func TestSettingsErrors(t *testing.T) {
 		{"Climb.Schedule.Power = NaN", Settings{Method: Climb{Schedule: Schedule{Shape: Polynomial, Power: nan}}}},
 		{"Climb.Schedule.End = 2", Settings{Method: Climb{Schedule: Schedule{Shape: Cosine, End: 2}}}},
 		{"Climb.Schedule.End = NaN", Settings{Method: Climb{Schedule: Schedule{Shape: Cosine, End: nan}}}},
+		{"Climb.Schedule.Power is of Climb.Schedule.Shape", Settings{Method: Climb{Schedule: Schedule{Shape: Cosine, Power: 2}}}},
+		{"Climb.Schedule.End is of a Climb.Schedule with a Shape", Settings{Method: Climb{Schedule: Schedule{End: 0.1}}}},
+		{`Climb.Tolerance is of Climb.Stop = "automatic"`, Settings{Method: Climb{Steps: 100, Tolerance: 0.1}}},
+		{"Climb.StartDraws is of a fit without Climb.Start", Settings{Method: Climb{Start: PriorStart(d), StartDraws: 10}}},
+		{"Climb.CheckpointEvery is of a fit with Settings.Checkpoint", Settings{Method: Climb{CheckpointEvery: 10}}},
+		{"Boundary.By is of Boundary.Guards", Settings{Method: Climb{Estimator: Boundary{By: boundary.ByWeight}}}},
 		{"vi: Climb.Start: a family of 2 latents for 1", Settings{Method: Climb{Start: family.Independent(make([]float64, 2), []float64{1, 1})}}},
 		{"latent z: parameter μ is NaN", Settings{Method: Climb{Start: family.Independent([]float64{nan}, []float64{1})}}},
 		{"latent z: parameter s is 0", Settings{Method: Climb{Start: family.Independent([]float64{0}, []float64{0})}}},

@@ -104,7 +104,7 @@ func (c *Comparison) stack() {
 			if len(bad) > 1 {
 				also = fmt.Sprintf(" and %d more", len(bad)-1)
 			}
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%s: how it predicts %s%s from the other observations is not known: k-hat %.2f", m.Name, bad[0].Name, also, bad[0].K))
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s: how it predicts %s%s from the other observations is not known: a few draws have nearly all the weight there (Pareto k-hat %.2f)", m.Name, bad[0].Name, also, bad[0].K))
 		}
 		m.LOO = r
 		all = append(all, r)

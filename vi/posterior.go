@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/weighted"
 )
 
 // A Posterior is what a fit has found: a distribution Q near the posterior of the program, and draws of Q with
@@ -59,21 +61,25 @@ func (p *Posterior) coordinate(name string) (int, error) {
 	return i, nil
 }
 
-// Mean is the posterior mean of the latent with the given name, on the program's own scale. Where tails are so heavy that draws
-// do not tell the mean, or that there is none, as of a Cauchy distribution, its standard error is infinite: see Quantile.
+// Mean is the posterior mean of the latent with the given name, or of the component of a vector, as w[1], on the program's own
+// scale. Where tails are so heavy that draws do not tell the mean, or that there is none, as of a Cauchy distribution, its standard
+// error is infinite: see Quantile.
 func (p *Posterior) Mean(name string) (Estimate, error) {
 	m, err := p.momentsOf(name)
 	return m.Mean, err
 }
 
-// SD is the posterior standard deviation of the latent with the given name, on the program's own scale. Its standard error is
-// infinite where that of Mean is, and where tails are too heavy for it alone.
+// SD is the posterior standard deviation of the latent or component with the given name, on the program's own scale. Its standard
+// error is infinite where that of Mean is, and where tails are too heavy for it alone.
 func (p *Posterior) SD(name string) (Estimate, error) {
 	m, err := p.momentsOf(name)
 	return m.SD, err
 }
 
 func (p *Posterior) momentsOf(name string) (Moments, error) {
+	if s, x, err := p.component(name); x != nil || err != nil {
+		return p.componentMoments(s, x), err
+	}
 	i, err := p.coordinate(name)
 	if err != nil {
 		return Moments{}, err
@@ -83,6 +89,31 @@ func (p *Posterior) momentsOf(name string) (Moments, error) {
 		return Moments{}, err
 	}
 	return all[i], nil
+}
+
+// component is the sample, and what the component of a vector with the given name is at its draws; nil if there is none.
+func (p *Posterior) component(name string) (*weighted.Sample, []float64, error) {
+	if p.usable() != nil {
+		return nil, nil, nil
+	}
+	i := slices.Index(p.Density.Components(), name)
+	if i < 0 {
+		return nil, nil, nil
+	}
+	s, err := p.Sample()
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, p.components(s)[i], nil
+}
+
+// componentMoments are those of the component of a vector with the values x at the draws; none of no values.
+func (p *Posterior) componentMoments(s *weighted.Sample, x []float64) (m Moments) {
+	if x != nil {
+		m.Mean, m.SD = s.MomentsOf(x)
+		heavyTailed(s, x, &m, s.Correlated())
+	}
+	return m
 }
 
 // Param is the value of the parameter with the given name (see graph.Model.Param) that the fit has
@@ -128,15 +159,20 @@ func (p *Posterior) Masses(name string) (values []float64, masses []Estimate, er
 	return values, s.Masses(i), nil
 }
 
-// Quantile is the posterior quantile of the latent with the given name at probability
+// Quantile is the posterior quantile of the latent or component with the given name at probability
 // prob, on the program's own scale.
 func (p *Posterior) Quantile(name string, prob float64) (Estimate, error) {
+	if !(prob > 0 && prob < 1) {
+		return Estimate{}, fmt.Errorf("vi: quantile at probability %v", prob)
+	}
+	if s, x, err := p.component(name); err != nil {
+		return Estimate{}, err
+	} else if x != nil {
+		return s.QuantilesOf(x, prob)[0], nil
+	}
 	i, err := p.coordinate(name)
 	if err != nil {
 		return Estimate{}, err
-	}
-	if !(prob > 0 && prob < 1) {
-		return Estimate{}, fmt.Errorf("vi: quantile at probability %v", prob)
 	}
 	s, err := p.Sample()
 	if err != nil {

@@ -149,7 +149,10 @@ func TestResumeWithMoreRestarts(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	for name, s := range map[string]Settings{"found": {}, "given": {Method: Climb{Start: PriorStart(d)}}} {
 		t.Run(name, func(t *testing.T) {
-			s.climb().Family, s.climb().Steps, s.climb().StartDraws, s.Seed, s.climb().Restarts = family.MeanField{}, 60, 50, *seed, 4
+			s.climb().Family, s.climb().Steps, s.Seed, s.climb().Restarts = family.MeanField{}, 60, *seed, 4
+			if s.climb().Start == nil {
+				s.climb().StartDraws = 50
+			}
 			want, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)
 			s.climb().Restarts = 2
@@ -273,7 +276,10 @@ func TestResumeInEveryFamily(t *testing.T) {
 			"a start":   {Method: Climb{Steps: 40, Start: inFamily(t, f, d), Estimator: Boundary{Guards: 2, By: boundary.ByWeight}}},
 		} {
 			t.Run(f.Name()+", "+name, func(t *testing.T) {
-				s.climb().Family, s.Seed, s.climb().StartDraws, s.climb().Samples = f, *seed, 30, 40
+				s.climb().Family, s.Seed, s.climb().Samples = f, *seed, 40
+				if s.climb().Start == nil {
+					s.climb().StartDraws = 30
+				}
 				runtime.GOMAXPROCS(1)
 				want, err := Fit(context.Background(), d, s)
 				require.NoError(t, err)
@@ -309,7 +315,11 @@ func TestResumeInEveryFamily(t *testing.T) {
 
 // killedSettings are those of the fit that TestResumeAfterKill kills.
 func killedSettings(path string, f family.Family) Settings {
-	return Settings{Seed: *seed, Checkpoint: path, Method: Climb{Family: f, StartDraws: 50, Steps: 400, Samples: 200, Restarts: 2, Average: 0.8, CheckpointEvery: 20}}
+	s := Settings{Seed: *seed, Checkpoint: path, Method: Climb{Family: f, StartDraws: 50, Steps: 400, Samples: 200, Restarts: 2, Average: 0.8}}
+	if path != "" {
+		s.climb().CheckpointEvery = 20
+	}
+	return s
 }
 
 // A process that is killed with signal 9, or interrupted as by Ctrl-C, leaves a checkpoint, and the fit

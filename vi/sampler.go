@@ -138,23 +138,23 @@ func samplerFirst(ctx context.Context, d *graph.Density) (bool, error) {
 	if summed != nil {
 		d = summed
 	}
-	jumps, err := d.LocalJumps()
-	if err != nil {
-		return false, err
-	}
 	of := map[int]bool{} // planes of switches with one
 	for _, w := range switches {
 		if of[w.Planes[0]] = len(w.Planes) == 1; !of[w.Planes[0]] && d.Dim()-len(switches) <= fewLatents {
 			return false, nil // a threshold among data may have far places of little weight, which climbs find
 		}
 	}
+	if beside, err := d.JumpsBeside(of); err != nil || beside {
+		return false, err
+	}
+	jumps, err := d.LocalJumps()
+	if err != nil {
+		return false, err
+	}
 	walls := 0
 	for l := range d.Arrangement().Len() {
 		if jumps.Jumps(l) {
 			walls++
-			if !of[l] {
-				return false, nil
-			}
 		}
 	}
 	if walls > 0 {

@@ -390,6 +390,29 @@ func (s *job) checkNumbers() error {
 	return nil
 }
 
+// unused reports a setting of a Climb that was given, and that the others make of no use.
+func (s *job) unused() error {
+	if s.searches || s.sampled {
+		return nil
+	}
+	for _, c := range []struct {
+		name        string
+		given, used bool
+		of          string
+	}{
+		{"Tolerance", s.Climb.Tolerance != 0.02, s.Stop == Automatic, `Climb.Stop = "automatic"`},
+		{"StartDraws", s.StartDraws != 1000, s.Start == nil, "a fit without Climb.Start"},
+		{"CheckpointEvery", s.CheckpointEvery != 1000, s.Checkpoint != "", "a fit with Settings.Checkpoint"},
+		{"Schedule.Power", s.Schedule.Power != 0, s.Schedule.Shape == Polynomial, `Climb.Schedule.Shape = "polynomial"`},
+		{"Schedule.End", s.Schedule.End != 0, s.Schedule.Shape != Constant, "a Climb.Schedule with a Shape"},
+	} {
+		if c.given && !c.used {
+			return fmt.Errorf("%s is of %s, and would be ignored", "Climb."+c.name, c.of)
+		}
+	}
+	return nil
+}
+
 // checkSize reports numbers that would need too much memory, or too many steps to be
 // counted, for a fit of members like q.
 func (s *job) checkSize(d *graph.Density, q family.Q) error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/facetvi/facet/graph"
 )
@@ -58,7 +59,23 @@ func TestDirichletPosterior(t *testing.T) {
 		require.InDelta(t, mathext.InvRegIncBeta(a, sum-a, 0.05), x.Q5.Value, 5*x.Q5.SE, x.Name)
 		require.InDelta(t, mathext.InvRegIncBeta(a, sum-a, 0.95), x.Q95.Value, 5*x.Q95.SE, x.Name)
 		total += x.Mean.Value
+
+		// They can be asked for by their names.
+		m, err := p.Mean(x.Name)
+		require.NoError(t, err)
+		require.Equal(t, x.Mean, m)
+		m, err = p.SD(x.Name)
+		require.NoError(t, err)
+		require.Equal(t, x.SD, m)
+		m, err = p.Quantile(x.Name, 0.95)
+		require.NoError(t, err)
+		require.Equal(t, x.Q95, m)
+		of, err := drawsOf(t, p, 4000, 1).Of(x.Name)
+		require.NoError(t, err)
+		require.InDelta(t, mean, stat.Mean(of, nil), 5*sd/math.Sqrt(4000))
 	}
+	_, err = p.Mean("theta[3]")
+	require.ErrorContains(t, err, `no latent "theta[3]" in the model`)
 	require.InDelta(t, 1, total, 1e-12)
 	require.NotEmpty(t, s.Correlations)
 	for _, c := range s.Correlations { // −√(a·b/((n − a)·(n − b)))

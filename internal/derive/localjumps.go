@@ -28,6 +28,19 @@ func (b *Builder) LocalJumps() (*LocalJumps, error) {
 	return j, b.tooMany()
 }
 
+// JumpsBeside reports whether log r jumps at any hyperplane that is not in known. Where it does, LocalJumps may take long.
+func (b *Builder) JumpsBeside(known map[int]bool) (bool, error) {
+	for l := range b.affect {
+		if known[l] || len(b.affect[l]) == 0 {
+			continue
+		}
+		if o := b.row(b.Jump(l, ir.Substitution{})); o.C != 0 || len(o.Terms) > 0 {
+			return true, b.tooMany()
+		}
+	}
+	return false, b.tooMany()
+}
+
 // Of is j for observations.
 func (j *LocalJumps) Of(data []float64) *LocalJumps {
 	of := *j

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/memory"
@@ -25,17 +26,44 @@ type Draws struct {
 	z       [][]float64
 }
 
-// Of returns all draws of the latent with the given name.
+// Of returns all draws of the latent with the given name, or of the component of a vector, as w[1].
 func (d Draws) Of(name string) ([]float64, error) {
+	rows := d.Values
 	i, ok := d.index[name]
 	if !ok {
-		return nil, fmt.Errorf("draws: no latent %q among the draws", name)
+		var names []string
+		names, rows = d.table()
+		if i = slices.Index(names, name); i < 0 {
+			return nil, fmt.Errorf("draws: no latent %q among the draws", name)
+		}
 	}
-	out := make([]float64, len(d.Values))
-	for k, row := range d.Values {
+	out := make([]float64, len(rows))
+	for k, row := range rows {
 		out[k] = row[i]
 	}
 	return out, nil
+}
+
+// table is what files have of the draws: the program's latents, with the components of vectors in place of those that these are
+// computed from.
+func (d Draws) table() (names []string, rows [][]float64) {
+	if d.density == nil || len(d.z) != len(d.Values) || len(d.density.Components()) == 0 {
+		return d.Names, d.Values
+	}
+	rows = make([][]float64, len(d.z))
+	for i, name := range d.Names {
+		if d.density.InVector(i) {
+			continue
+		}
+		names = append(names, name)
+		for k, row := range d.Values {
+			rows[k] = append(rows[k], row[i])
+		}
+	}
+	for k, z := range d.z {
+		rows[k] = append(rows[k], d.density.ComponentsAt(z)...)
+	}
+	return append(names, d.density.Components()...), rows
 }
 
 // Points are the draws in unconstrained coordinates, which must not be changed.

@@ -56,14 +56,15 @@ func LogR(d *graph.Density, points [][]float64) ([]float64, error) {
 //	lp__         log r of the draw in unconstrained coordinates, as in Stan
 //	lp_approx__  log q of the draw there, as in cmdstanr
 //
-// and one for each latent, on the program's own scale. Indices count from 1, as
+// and one for each latent and each component of a vector, on the program's own scale. Indices count from 1, as
 // in Stan, whatever they count from in the program: theta[0], theta[1], … are
 // theta.1, theta.2, …, which the readers join to a vector theta. With two and
 // more indices the first varies fastest. In the names of others, letters, digits
 // and _ stay, and every other character becomes _. Two latents whose names
 // become one are an error. Every number has the digits that give it back exactly.
 func (d Draws) WriteCSV(w io.Writer) error {
-	names, columns, err := stanColumns(d.Names)
+	own, rows := d.table()
+	names, columns, err := stanColumns(own)
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func (d Draws) WriteCSV(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, stanHeader, len(d.Values))
 	fmt.Fprintf(out, "lp__,lp_approx__,%s\n", strings.Join(names, ","))
-	for k, row := range d.Values {
+	for k, row := range rows {
 		fmt.Fprintf(out, "%s,%s", stanNumber(logR[k]), stanNumber(d.q.LogProb(d.z[k])))
 		for _, i := range columns {
 			out.WriteByte(',')

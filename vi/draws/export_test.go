@@ -239,6 +239,33 @@ func TestOf(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
+// Files have the components of vectors, and not the latents that these are computed from.
+func TestVectorsInFiles(t *testing.T) {
+	m := graph.NewModel()
+	x := m.Sample("x", graph.Normal(0, 1))
+	m.SampleVector("share", graph.Dirichlet(1, 2, 3))
+	m.Factor(x)
+	d := vitest.Compile(t, m)
+	z := [][]float64{{0.25, 0, 1}, {-1, 2, 0}}
+	draws := At(d, family.Independent(make([]float64, 3), []float64{1, 1, 1}), z)
+	var csv, npz bytes.Buffer
+	require.NoError(t, draws.WriteCSV(&csv))
+	require.Contains(t, csv.String(), "\nlp__,lp_approx__,x,share.1,share.2,share.3\n")
+	lines := strings.Split(strings.TrimSpace(csv.String()), "\n")
+	for k, line := range lines[len(lines)-2:] {
+		want := stanNumber(z[k][0])
+		for _, share := range d.ComponentsAt(z[k]) {
+			want += "," + stanNumber(share)
+		}
+		require.True(t, strings.HasSuffix(line, ","+want), "%s does not end with %s", line, want)
+	}
+	require.NoError(t, draws.WriteNPZ(&npz))
+	files, err := zip.NewReader(bytes.NewReader(npz.Bytes()), int64(npz.Len()))
+	require.NoError(t, err)
+	require.Len(t, files.File, 2)
+	require.Equal(t, "share.npy", files.File[1].Name)
+}
+
 func TestWriteCSVErrors(t *testing.T) {
 	draws := exported(t)
 	var file bytes.Buffer

@@ -28,23 +28,23 @@ func (d Draws) Tensor() *tensor.Dense {
 	for i := range all {
 		all[i] = i
 	}
-	return d.tensor(array{dims: []int{len(all)}, columns: all})
+	return dense(d.Values, array{dims: []int{len(all)}, columns: all})
 }
 
-// tensor holds the draws of an array: draws × its own lengths.
-func (d Draws) tensor(f array) *tensor.Dense {
-	backing := make([]float64, 0, len(d.Values)*len(f.columns))
-	for _, row := range d.Values {
+// dense holds the draws of an array: draws × its own lengths.
+func dense(rows [][]float64, f array) *tensor.Dense {
+	backing := make([]float64, 0, len(rows)*len(f.columns))
+	for _, row := range rows {
 		for _, i := range f.columns {
 			backing = append(backing, row[i])
 		}
 	}
-	shape := append([]int{len(d.Values)}, f.dims...)
+	shape := append([]int{len(rows)}, f.dims...)
 	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(backing))
 }
 
 // WriteNPZ writes the draws in NumPy's .npz format, for numpy.load: an array of
-// 64-bit floats for each latent, of shape (draws,). Latents whose names are
+// 64-bit floats for each latent and each component of a vector, of shape (draws,). Latents whose names are
 // consecutive elements, theta[0], theta[1], …, are one array theta of shape
 // (draws, k), and so on for more indices; its first element is the one with the
 // lowest index.
@@ -53,12 +53,13 @@ func (d Draws) WriteNPZ(w io.Writer) error {
 		return fmt.Errorf("draws: no draws to write")
 	}
 	z := zip.NewWriter(w)
-	for _, f := range arraysOf(d.Names) {
+	names, rows := d.table()
+	for _, f := range arraysOf(names) {
 		entry, err := z.Create(f.name + ".npy")
 		if err != nil {
 			return fmt.Errorf("draws: %s: %w", f.name, err)
 		}
-		if err := d.tensor(f).WriteNpy(entry); err != nil {
+		if err := dense(rows, f).WriteNpy(entry); err != nil {
 			return fmt.Errorf("draws: %s: %w", f.name, err)
 		}
 	}
