@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
+	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -99,7 +101,7 @@ func newJumps(ctx context.Context, d *graph.Density, reach Reach, value bool) (*
 }
 
 func compile(ctx context.Context, d *graph.Density, reach Reach, value bool) (*Jumps, error) {
-	c := compiler{reach: reach, valued: value, arr: d.Arrangement(), v: graph.NewBuilder(d), uses: make([]int, d.Dim()), params: d.Params()}
+	c := compiler{reach: reach, valued: value, arr: d.Arrangement(), v: d.Builder(), uses: make([]int, d.Dim()), params: d.Params()}
 	for l := range c.arr.Len() {
 		for _, i := range c.arr.Latents(l) {
 			c.uses[i]++
@@ -112,7 +114,7 @@ func compile(ctx context.Context, d *graph.Density, reach Reach, value bool) (*J
 		c.add(l)
 	}
 	c.wanted = make([][]int, len(c.pieces))
-	outs := make([]graph.Expr, len(c.pieces))
+	outs := make([]ir.ID, len(c.pieces))
 	for k := range outs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -127,7 +129,7 @@ func compile(ctx context.Context, d *graph.Density, reach Reach, value bool) (*J
 type compiler struct {
 	reach  Reach
 	arr    *regions.Arrangement
-	v      *graph.Builder
+	v      *derive.Builder
 	pieces []Piece
 	points []struct{ piece, latent int }
 	signs  []signRow
@@ -162,18 +164,18 @@ func (c *compiler) moves(p *Piece, i int) bool {
 // jump is Δ at a point on piece k. Latents that do not move keep the values of the
 // sample, and so do the signs of planes that use none that move. A plane with one
 // coordinate, whose coefficient is 1, fixes that; the others that move are inputs.
-func (c *compiler) jump(k int) graph.Expr {
+func (c *compiler) jump(k int) ir.ID {
 	p := &c.pieces[k]
-	values, signs := map[int]graph.Expr{}, map[int]graph.Guard{}
-	return c.v.Jump(p.Plane, graph.Substitution{
-		Latent: func(i int) (graph.Expr, bool) {
+	values, signs := map[int]ir.ID{}, map[int]ir.ID{}
+	return c.v.Jump(p.Plane, ir.Substitution{
+		Latent: func(i int) (ir.ID, bool) {
 			if _, known := values[i]; !known && c.moves(p, i) {
 				values[i] = c.value(k, i)
 			}
 			x, ok := values[i]
 			return x, ok
 		},
-		Sign: func(l int) (graph.Guard, bool) {
+		Sign: func(l int) (ir.ID, bool) {
 			if _, known := signs[l]; !known && slices.ContainsFunc(c.arr.Latents(l), func(i int) bool { return c.moves(p, i) }) {
 				signs[l] = c.sign(k, l)
 			}
@@ -187,7 +189,7 @@ func (c *compiler) jump(k int) graph.Expr {
 func (p *Piece) axis() bool { return p.Curve == nil && len(p.Index) == 1 }
 
 // value is latent i, which moves, at the point on piece k.
-func (c *compiler) value(k, i int) graph.Expr {
+func (c *compiler) value(k, i int) ir.ID {
 	if p := &c.pieces[k]; p.axis() && p.Index[0] == i {
 		return c.v.Number(-p.Const)
 	}
@@ -197,7 +199,7 @@ func (c *compiler) value(k, i int) graph.Expr {
 }
 
 // sign is the sign of plane l at the point on piece k.
-func (c *compiler) sign(k, l int) graph.Guard {
+func (c *compiler) sign(k, l int) ir.ID {
 	p, o := &c.pieces[k], c.arr.Plane(l)
 	if p.axis() && slices.Equal(p.Index, o.Index) {
 		return c.v.Always(o.Const-p.Const > 0)
@@ -217,10 +219,10 @@ func (c *compiler) sign(k, l int) graph.Guard {
 }
 
 // finish keeps the pieces where log r jumps, and numbers them.
-func (c *compiler) finish(outs []graph.Expr) (*Jumps, error) {
+func (c *compiler) finish(outs []ir.ID) (*Jumps, error) {
 	j := &Jumps{arr: c.arr}
 	number := make([]int, len(outs))
-	var jumps []graph.Expr
+	var jumps []ir.ID
 	for _, kind := range []func(p *Piece) bool{
 		(*Piece).axis,
 		func(p *Piece) bool { return p.Curve == nil && !p.axis() },
@@ -231,7 +233,7 @@ func (c *compiler) finish(outs []graph.Expr) (*Jumps, error) {
 				continue
 			}
 			number[k] = -1
-			if value, constant := x.IsConst(); !constant || value != 0 {
+			if value, constant := c.v.Store.IsConst(x); !constant || value != 0 {
 				number[k] = len(jumps)
 				jumps = append(jumps, x)
 				j.pieces = append(j.pieces, c.pieces[k])

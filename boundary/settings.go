@@ -28,7 +28,7 @@ type Settings struct {
 	Guards int
 	// By is how they are drawn.
 	By Subsampling
-	// NewData lets SetData of Samples change the observations; see graph.Compute.
+	// NewData lets Density.Feed of Samples change the observations; see graph.Compute.
 	NewData bool
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // Censored is how an X with distribution d is recorded by an instrument that ends at lo
@@ -106,7 +108,7 @@ func intervalCensored(of Dist, n int) *law {
 		d, k := in(numbersOf(p)), 0.0
 		x := d.fromCoordinate(d.sample(rng))
 		for _, edge := range p[:n] {
-			k += indicator(x > edge)
+			k += ir.Indicator(x > edge)
 		}
 		return k
 	}

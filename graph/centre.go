@@ -1,6 +1,11 @@
 package graph
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/facetvi/facet/internal/derive"
+	"github.com/facetvi/facet/internal/ir"
+)
 
 // A Centring is a density in other coordinates of some latents: in those of w_c = z_c + X_c, where X_c is what all terms that use latent c add to
 // it, beside its own prior (hierarchical centring: Gelfand, Sahu and Carlin, Biometrika 1995). In a program with
@@ -49,27 +54,27 @@ func (d *Density) centre() (x centred, err error) {
 	if len(latents) == 0 {
 		return x, nil
 	}
-	d.st.mu.Lock()
+	d.st.Mu.Lock()
 	m := d.m.snapshot()
-	d.st.mu.Unlock()
-	var outs []Expr
-	centre := map[int]Expr{}
+	d.st.Mu.Unlock()
+	var outs []ir.ID
+	centre := map[int]ir.ID{}
 	for k, i := range latents {
-		sum := m.st.total(0, added[k])
-		outs = append(outs, Expr{m: m, id: m.st.affineSum(0, sum.terms)})
-		centre[i] = Expr{m: m, id: m.st.sum(1, m.st.leaf(kLatent, i), -1, outs[k].id)}
+		sum := m.st.Total(0, added[k])
+		outs = append(outs, m.st.AffineSum(0, sum.Terms))
+		centre[i] = m.st.Sum(1, m.st.Leaf(ir.Latent, i), -1, outs[k])
 	}
-	to := &rewriter{m: m, done: map[nodeID]nodeID{}, sub: Substitution{Latent: func(i int) (Expr, bool) { x, ok := centre[i]; return x, ok }}}
+	to := ir.NewRewriter(m.st, ir.Substitution{Latent: func(i int) (ir.ID, bool) { x, ok := centre[i]; return x, ok }})
 	m.terms = slices.Clone(m.terms)
 	for t := range m.terms {
-		m.terms[t].id = to.rewrite(m.terms[t].id)
+		m.terms[t].id = to.Rewrite(m.terms[t].id)
 	}
 	c := &compiled{m: m, from: d.from, arr: d.arr, names: d.names, index: d.index, terms: m.terms, fingerprint: d.fingerprint, centred: map[int][]int{}}
 	if err := c.compile(nil); err != nil {
 		return x, err
 	}
 	w, i := &Density{compiled: c, data: d.data}, m.params-1
-	w.eachTerm(func(t int, of, _ []int) {
+	w.logTerms().Each(func(t int, of, _ []int) {
 		if !m.terms[t].prior {
 			return
 		}
@@ -77,7 +82,7 @@ func (d *Density) centre() (x centred, err error) {
 			c.centred[i] = slices.DeleteFunc(slices.Sorted(slices.Values(of)), func(j int) bool { return j == i })
 		}
 	})
-	shift, err := NewBuilder(w).Compile(outs)
+	shift, err := w.Builder().Compile(outs)
 	return centred{c, latents, shift}, err
 }
 
@@ -85,7 +90,7 @@ func (d *Density) centre() (x centred, err error) {
 const leastUses = 2
 
 // added are the latents that can be centred, and what is added to each.
-func (d *Density) added(switches []SwitchLatent) (latents []int, added [][]term) {
+func (d *Density) added(switches []derive.SwitchLatent) (latents []int, added [][]ir.Term) {
 	is, few := d.addends()
 	if !few {
 		return nil, nil
@@ -96,29 +101,29 @@ func (d *Density) added(switches []SwitchLatent) (latents []int, added [][]term)
 			planes[l] = true
 		}
 	}
-	var data []nodeID
+	var data []ir.ID
 	for _, t := range d.m.terms {
 		if !t.prior {
 			data = append(data, t.id)
 		}
 	}
 	u := d.newUsers(data)
-	common := make([][]term, len(is))
+	common := make([][]ir.Term, len(is))
 	steps := d.dependences(nil, planes)
 	for i := range is {
 		if is[i] {
-			common[i] = u.common(d.st.leaf(kLatent, i))
-			is[i] = slices.ContainsFunc(common[i], func(t term) bool { return steps(t.atom) == onSwitches })
+			common[i] = u.common(d.st.Leaf(ir.Latent, i))
+			is[i] = slices.ContainsFunc(common[i], func(t ir.Term) bool { return steps(t.Atom) == onSwitches })
 		}
 	}
-	on, taken := d.dependences(is, planes), map[nodeID]bool{}
+	on, taken := d.dependences(is, planes), map[ir.ID]bool{}
 	for i, x := range common {
-		id := d.st.leaf(kLatent, i)
+		id := d.st.Leaf(ir.Latent, i)
 		if !is[i] || u.together(id, taken) {
 			continue
 		}
-		x = slices.DeleteFunc(x, func(t term) bool { return on(t.atom) == onOthers })
-		if slices.ContainsFunc(x, func(t term) bool { return on(t.atom) == onSwitches }) {
+		x = slices.DeleteFunc(x, func(t ir.Term) bool { return on(t.Atom) == onOthers })
+		if slices.ContainsFunc(x, func(t ir.Term) bool { return on(t.Atom) == onSwitches }) {
 			taken[id] = true
 			latents, added = append(latents, i), append(added, x)
 		}
@@ -130,7 +135,7 @@ func (d *Density) added(switches []SwitchLatent) (latents []int, added [][]term)
 // finding that takes long.
 func (d *Density) addends() (is []bool, few bool) {
 	is, uses := make([]bool, d.Dim()), make([]int, d.Dim())
-	few = d.eachTerm(func(t int, latents, _ []int) {
+	few = d.logTerms().Each(func(t int, latents, _ []int) {
 		for _, i := range latents {
 			if !d.m.terms[t].prior {
 				uses[i]++
@@ -157,24 +162,24 @@ func (d *Density) addends() (is []bool, few bool) {
 
 // users are, by node, the sums that it is a summand of, and whether there are other uses.
 type users struct {
-	nodes *nodes
-	sums  [][]nodeID
+	nodes *ir.Nodes
+	sums  [][]ir.ID
 	other []bool
 }
 
-func (d *Density) newUsers(roots []nodeID) users {
-	u := users{&d.nodes, make([][]nodeID, d.nodes.len()), make([]bool, d.nodes.len())}
+func (d *Density) newUsers(roots []ir.ID) users {
+	u := users{&d.nodes, make([][]ir.ID, d.nodes.Len()), make([]bool, d.nodes.Len())}
 	for _, id := range roots {
 		u.other[id] = true
 	}
-	for id, is := range needed(&d.nodes, roots) {
+	for id, is := range ir.Needed(&d.nodes, roots) {
 		if !is {
 			continue
 		}
-		sum := d.nodes.like(nodeID(id)).kind == kSum
-		d.nodes.operands(nodeID(id), func(o nodeID) {
+		sum := d.nodes.Like(ir.ID(id)).Kind == ir.Sum
+		d.nodes.Operands(ir.ID(id), func(o ir.ID) {
 			if sum {
-				u.sums[o] = append(u.sums[o], nodeID(id))
+				u.sums[o] = append(u.sums[o], ir.ID(id))
 			} else {
 				u.other[o] = true
 			}
@@ -184,16 +189,16 @@ func (d *Density) newUsers(roots []nodeID) users {
 }
 
 // common is what is added to a node wherever it is used.
-func (u users) common(id nodeID) (x []term) {
+func (u users) common(id ir.ID) (x []ir.Term) {
 	for !u.other[id] && len(u.sums[id]) > 0 {
 		common := u.beside(u.sums[id][0], id)
 		for _, s := range u.sums[id][1:] {
 			more := u.beside(s, id)
-			common = slices.DeleteFunc(common, func(t term) bool { return !slices.Contains(more, t) })
+			common = slices.DeleteFunc(common, func(t ir.Term) bool { return !slices.Contains(more, t) })
 		}
 		x = append(x, common...)
 		sum := u.sums[id][0]
-		if len(u.sums[id]) > 1 || !slices.Contains(u.nodes.at(sum).terms, term{id, 1}) {
+		if len(u.sums[id]) > 1 || !slices.Contains(u.nodes.At(sum).Terms, ir.Term{Atom: id, Coef: 1}) {
 			break
 		}
 		id = sum // a long sum is a summand of others
@@ -202,19 +207,19 @@ func (u users) common(id nodeID) (x []term) {
 }
 
 // together reports whether a node is a summand beside one of others.
-func (u users) together(id nodeID, others map[nodeID]bool) bool {
-	return slices.ContainsFunc(u.sums[id], func(sum nodeID) bool {
-		return slices.ContainsFunc(u.nodes.at(sum).terms, func(t term) bool { return others[t.atom] }) || !u.other[sum] && u.together(sum, others)
+func (u users) together(id ir.ID, others map[ir.ID]bool) bool {
+	return slices.ContainsFunc(u.sums[id], func(sum ir.ID) bool {
+		return slices.ContainsFunc(u.nodes.At(sum).Terms, func(t ir.Term) bool { return others[t.Atom] }) || !u.other[sum] && u.together(sum, others)
 	})
 }
 
 // beside is what a sum adds to a summand, in units of its coefficient there.
-func (u users) beside(sum, summand nodeID) (x []term) {
-	terms := u.nodes.at(sum).terms
-	unit := terms[slices.IndexFunc(terms, func(t term) bool { return t.atom == summand })].coef
+func (u users) beside(sum, summand ir.ID) (x []ir.Term) {
+	terms := u.nodes.At(sum).Terms
+	unit := terms[slices.IndexFunc(terms, func(t ir.Term) bool { return t.Atom == summand })].Coef
 	for _, t := range terms {
-		if coef := t.coef / unit; t.atom != summand && coef*unit == t.coef { // or they would not cancel
-			x = append(x, term{t.atom, coef})
+		if coef := t.Coef / unit; t.Atom != summand && coef*unit == t.Coef { // or they would not cancel
+			x = append(x, ir.Term{Atom: t.Atom, Coef: coef})
 		}
 	}
 	return x
@@ -230,18 +235,18 @@ const (
 )
 
 // dependences returns what tells that of nodes, of which the latents of is may not be a part, nor planes but those of switches.
-func (d *Density) dependences(is, planes []bool) func(id nodeID) dependence {
-	known := map[nodeID]dependence{}
-	var of func(id nodeID) dependence
-	of = func(id nodeID) dependence {
-		return remembered(known, id, func() (on dependence) {
-			switch n := d.nodes.at(id); {
-			case n.kind == kLatent && is != nil && is[n.a], n.kind == kSign && !planes[n.a]:
+func (d *Density) dependences(is, planes []bool) func(id ir.ID) dependence {
+	known := map[ir.ID]dependence{}
+	var of func(id ir.ID) dependence
+	of = func(id ir.ID) dependence {
+		return ir.Remembered(known, id, func() (on dependence) {
+			switch n := d.nodes.At(id); {
+			case n.Kind == ir.Latent && is != nil && is[n.A], n.Kind == ir.Sign && !planes[n.A]:
 				return onOthers
-			case n.kind == kSign:
+			case n.Kind == ir.Sign:
 				return onSwitches
 			default:
-				n.operands(func(o nodeID) { on = max(on, of(o)) })
+				n.Operands(func(o ir.ID) { on = max(on, of(o)) })
 				return on
 			}
 		})

@@ -267,7 +267,7 @@ func TestCombinationDraws(t *testing.T) {
 		density := func(x float64) float64 {
 			d, err := d.WithData(map[string][]float64{"x": {x}})
 			require.NoError(t, err)
-			require.NoError(t, run.SetData(d))
+			require.NoError(t, d.Feed(run))
 			require.NoError(t, run.Run())
 			return math.Exp(run.Out[0] - logNormalPDF(0, 0, 1))
 		}

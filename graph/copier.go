@@ -1,9 +1,13 @@
 package graph
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/facetvi/facet/internal/ir"
+)
 
 // add adds a term that is a node already.
-func (m *Model) add(id nodeID) {
+func (m *Model) add(id ir.ID) {
 	m.terms = append(m.terms, modelTerm{factorTerm, m.here(), id, false})
 }
 
@@ -11,13 +15,13 @@ func (m *Model) add(id nodeID) {
 type copier struct {
 	d    *Density
 	to   *Model
-	done map[nodeID]nodeID
-	sign map[int]nodeID
+	done map[ir.ID]ir.ID
+	sign map[int]ir.ID
 }
 
 // newCopier copies the latents of d to a new model.
 func newCopier(d *Density) copier {
-	c := copier{d: d, to: NewModel(), done: map[nodeID]nodeID{}, sign: map[int]nodeID{}}
+	c := copier{d: d, to: NewModel(), done: map[ir.ID]ir.ID{}, sign: map[int]ir.ID{}}
 	for _, l := range d.m.latents {
 		prior := l.prior
 		if l.discrete != nil {
@@ -50,39 +54,39 @@ func (d *Density) copies() bool {
 	return d.m.params == 0
 }
 
-func (c *copier) copy(id nodeID) nodeID {
-	return remembered(c.done, id, func() nodeID { return c.make(id) })
+func (c *copier) copy(id ir.ID) ir.ID {
+	return ir.Remembered(c.done, id, func() ir.ID { return c.make(id) })
 }
 
-func (c *copier) make(id nodeID) nodeID {
-	n, st := c.d.st.at(id), c.to.st
-	switch n.kind {
-	case kConst:
-		return st.constant(n.v)
-	case kLatent:
-		return st.leaf(kLatent, int(n.a))
-	case kData:
-		return st.constant(c.d.data[n.a])
-	case kSign:
-		return c.guard(int(n.a))
-	case kSum:
-		out := st.constant(n.v)
-		for _, t := range n.terms {
-			out = st.sum(1, out, t.coef, c.copy(t.atom))
+func (c *copier) make(id ir.ID) ir.ID {
+	n, st := c.d.st.At(id), c.to.st
+	switch n.Kind {
+	case ir.Const:
+		return st.Constant(n.V)
+	case ir.Latent:
+		return st.Leaf(ir.Latent, int(n.A))
+	case ir.Data:
+		return st.Constant(c.d.data[n.A])
+	case ir.Sign:
+		return c.guard(int(n.A))
+	case ir.Sum:
+		out := st.Constant(n.V)
+		for _, t := range n.Terms {
+			out = st.Sum(1, out, t.Coef, c.copy(t.Atom))
 		}
 		return out
 	}
-	return st.operation(n, c.copy)
+	return st.Operation(n, c.copy)
 }
 
 // guard is the sign of plane l of the density.
-func (c *copier) guard(l int) nodeID {
-	return remembered(c.sign, l, func() nodeID {
+func (c *copier) guard(l int) ir.ID {
+	return ir.Remembered(c.sign, l, func() ir.ID {
 		h := c.d.arr.Plane(l)
 		var parts []part
 		for k, i := range h.Index {
-			parts = append(parts, part{i, rounded{v: h.Coef[k]}})
+			parts = append(parts, part{i, ir.Rounded{V: h.Coef[k]}})
 		}
-		return c.to.halfSpaceOf(parts, rounded{v: h.Const}).value.id
+		return c.to.halfSpaceOf(parts, ir.Rounded{V: h.Const}).value.id
 	})
 }

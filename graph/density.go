@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,6 +8,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lower"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -27,7 +28,8 @@ type Density struct {
 
 // compiled is what densities with different data share.
 type compiled struct {
-	*Program
+	prog  *Program
+	st    *ir.Store
 	m     *Model // the program, as it was
 	from  *Model // the user's, which may go on
 	arr   *regions.Arrangement
@@ -40,7 +42,7 @@ type compiled struct {
 
 	centred map[int][]int // see Centring: by centred latent, the others in its prior's term
 
-	nodes       nodes // the store as Compile found it: never written again
+	nodes       ir.Nodes // the store as Compile found it: never written again
 	fingerprint func() string
 }
 
@@ -99,14 +101,14 @@ func (m *Model) compile(arr *regions.Arrangement) (*Density, error) {
 
 // checkConstants reports a term of the log density that is not finite wherever
 // the latents are, or such a total.
-func (m *Model) checkConstants(out output) error {
+func (m *Model) checkConstants(out ir.Output) error {
 	for _, t := range m.terms {
-		if v := m.st.constantPart(t.id); !isFinite(v) {
+		if v := m.st.ConstantPart(t.id); !ir.IsFinite(v) {
 			return fmt.Errorf("graph: %v: the %s has a constant part of %v", t.place, t.what, v)
 		}
 	}
-	if !isFinite(out.c) {
-		return fmt.Errorf("graph: the constant parts of the log density's terms add up to %v", out.c)
+	if !ir.IsFinite(out.C) {
+		return fmt.Errorf("graph: the constant parts of the log density's terms add up to %v", out.C)
 	}
 	return nil
 }
@@ -114,7 +116,7 @@ func (m *Model) checkConstants(out output) error {
 // snapshot is a copy of the model that does not change with it.
 func (m *Model) snapshot() *Model {
 	s := *m
-	s.st = m.st.clone()
+	s.st = m.st.Clone()
 	s.latents, s.obs, s.terms = slices.Clip(m.latents), slices.Clip(m.obs), slices.Clip(m.terms)
 	s.named, s.derived, s.required = slices.Clip(m.named), slices.Clip(m.derived), slices.Clip(m.required)
 	s.guards, s.features, s.featureNodes = slices.Clone(m.guards), maps.Clone(m.features), slices.Clip(m.featureNodes)
@@ -167,78 +169,8 @@ func (d *Density) ArrangementWith(guards ...Guard) (*regions.Arrangement, error)
 	return d.from.arrangement(d.Dim(), n)
 }
 
-func (c *compiled) sizes() sizes {
-	return sizes{latents: len(c.names), signs: c.arr.Len(), data: len(c.m.obs)}
-}
-
-// total is c + Σ coefficient·expression as constant + Σ weight·atom.
-func (s *store) total(c float64, sum []term) output {
-	type part struct {
-		atom nodeID
-		w    rounded
-	}
-	o := output{c: c}
-	byAtom := func(x, y part) int { return cmp.Compare(x.atom, y.atom) }
-	// Sums of the atoms that came in ascending order, and parts of the others.
-	ascending, rest := make([]part, 0, s.ascendingCount(sum)), []part(nil)
-	last := 0 // where the last part was added
-	var room [8]term
-	for _, x := range sum {
-		p, c := s.combinationIn(x.atom, room[:]), written(x.coef)
-		o.c += x.coef * p.v.v
-		for i, t := range p.terms {
-			x := part{t.atom, c.times(p.coef(i))}
-			if n := len(ascending); n == 0 || ascending[n-1].atom < x.atom {
-				ascending = append(ascending, part{x.atom, rounded{}.plus(x.w)})
-				continue
-			}
-			found := ascending[last].atom == x.atom
-			if !found {
-				last, found = slices.BinarySearchFunc(ascending, x, byAtom)
-			}
-			if found {
-				ascending[last].w = ascending[last].w.plus(x.w)
-			} else {
-				rest = append(rest, x)
-			}
-		}
-	}
-	slices.SortStableFunc(rest, byAtom)
-	o.terms = make([]term, 0, len(ascending))
-	for len(ascending)+len(rest) > 0 {
-		x := part{}
-		if len(rest) == 0 || len(ascending) > 0 && ascending[0].atom < rest[0].atom {
-			x, ascending = ascending[0], ascending[1:]
-		} else {
-			for x.atom = rest[0].atom; len(rest) > 0 && rest[0].atom == x.atom; rest = rest[1:] {
-				x.w = x.w.plus(rest[0].w)
-			}
-		}
-		if x.w.v != 0 {
-			o.terms = append(o.terms, term{x.atom, x.w.v})
-		}
-	}
-	return o
-}
-
-// ascendingCount is how many of the terms of the given expressions, as sums, have a larger
-// atom than those before.
-func (s *store) ascendingCount(sum []term) (n int) {
-	last := nodeID(-1)
-	var room [8]term
-	for _, x := range sum {
-		terms := append(room[:0], term{x.atom, 1})
-		if s.like(x.atom).kind == kSum {
-			_, terms = s.sumIn(x.atom, room[:])
-		}
-		for _, t := range terms {
-			if t.atom > last {
-				last = t.atom
-				n++
-			}
-		}
-	}
-	return n
+func (c *compiled) sizes() lower.Sizes {
+	return lower.Sizes{Latents: len(c.names), Signs: c.arr.Len(), Data: len(c.m.obs)}
 }
 
 // made is what Compile made. It panics if there is nothing.
@@ -278,7 +210,7 @@ func (d *Density) Arrangement() *regions.Arrangement { return d.made().arr }
 func (d *Density) Guards() []GuardInfo { return slices.Clone(d.made().m.guards) }
 
 // Terms is the number of terms of log r, of which like ones are one.
-func (d *Density) Terms() int { return len(d.made().outs[0].terms) }
+func (d *Density) Terms() int { return len(d.made().prog.Outs[0].Terms) }
 
 // Constrain maps z, Dim unconstrained coordinates, to the values that the
 // program's latents have there. It panics unless len(z) is Dim().
@@ -378,7 +310,7 @@ func (d *Density) Data() []float64 {
 // coordinates.
 func (d *Density) DataAt(z []float64) (data []float64) {
 	ev := d.evaluate(z)
-	defer ev.release()
+	defer ev.Release()
 	for i, o := range d.m.obs {
 		if !d.isMissing(i) && ev.holds(o.where) {
 			data = append(data, d.data[i])
@@ -389,18 +321,22 @@ func (d *Density) DataAt(z []float64) (data []float64) {
 
 // Graph returns the Gorgonia graph of the density for n samples, with its
 // gradient, built anew; see Program.Graph.
-func (d *Density) Graph(n int) (*Graph, error) { return d.made().Program.Graph(n) }
+func (d *Density) Graph(n int) (*Graph, error) { return d.made().prog.Graph(n) }
 
 // DOT draws the Gorgonia graph for one sample in the language of Graphviz.
-func (d *Density) DOT() ([]byte, error) { return d.made().Program.DOT() }
+func (d *Density) DOT() ([]byte, error) { return d.made().prog.DOT() }
 
 // Nodes is the number of nodes of the Gorgonia graph.
-func (d *Density) Nodes() int { return d.made().Program.Nodes() }
+func (d *Density) Nodes() int { return d.made().prog.Nodes() }
 
 // Executor returns an executor of the density for batches of n samples.
 func (d *Density) Executor(n int, w Compute) (*Executor, error) {
-	return d.made().executor(n, w, d.data)
+	return d.made().prog.Executor(n, w, d.data)
 }
+
+// Feed lets x, made with Compute.NewData, run with the observations of d, a density of the
+// same program. It allocates nothing.
+func (d *Density) Feed(x *Executor) error { return x.Feed(d.data, d.made().st) }
 
 // LogProb is log r at z in its own region. Many points are faster in an Executor of batches.
 func (d *Density) LogProb(z []float64) (float64, error) {
@@ -454,8 +390,8 @@ func (d *Density) Cached(key any, make func() (any, error)) (any, error) {
 	if v, ok := d.made().cache.Load(key); ok {
 		return v, nil
 	}
-	d.st.mu.Lock()
-	defer d.st.mu.Unlock()
+	d.st.Mu.Lock()
+	defer d.st.Mu.Unlock()
 	if v, ok := d.cache.Load(key); ok {
 		return v, nil
 	}

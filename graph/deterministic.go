@@ -5,6 +5,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // A deterministic is a named expression of a model.
@@ -34,9 +36,9 @@ func (m *Model) observationsIn(of ...Expr) (list []int) {
 		if !m.dependent || x.m != m {
 			continue
 		}
-		for id := range m.st.under(x.id) {
-			if n := m.st.at(id); n.kind == kData {
-				list = append(list, int(n.a))
+		for id := range m.st.Under(x.id) {
+			if n := m.st.At(id); n.Kind == ir.Data {
+				list = append(list, int(n.A))
 			}
 		}
 	}
@@ -99,16 +101,16 @@ func (d *Density) DeterministicGiven(dst, z, y []float64) []float64 {
 func (d *Density) deterministics(dst, z, y []float64) []float64 {
 	dst = sized(dst, len(d.made().m.derived), "deterministic expressions")
 	ev := d.evaluate(z)
-	defer ev.release()
+	defer ev.Release()
 	if d.missing != nil {
-		ev.data = d.Data()
+		ev.Data = d.Data()
 		for i, is := range d.missing {
 			if is && y != nil {
-				ev.data[i] = y[i]
+				ev.Data[i] = y[i]
 			}
 		}
 	}
-	none := func(i int) bool { return math.IsNaN(ev.data[i]) }
+	none := func(i int) bool { return math.IsNaN(ev.Data[i]) }
 	chains := map[*Hidden][][]float64{}
 	for i, x := range d.m.derived {
 		if dst[i] = math.NaN(); slices.ContainsFunc(x.of, none) || !ev.holds(x.where) {
@@ -118,7 +120,7 @@ func (d *Density) deterministics(dst, z, y []float64) []float64 {
 			dst[i] = ev.expr(x.x)
 			continue
 		}
-		dst[i] = remembered(chains, x.hidden, func() [][]float64 {
+		dst[i] = ir.Remembered(chains, x.hidden, func() [][]float64 {
 			if len(x.of) > 0 { // what was drawn says of the states what it depends on
 				return x.hidden.smoothed(ev, nil)
 			}
@@ -160,7 +162,7 @@ func (d *Density) InVector(i int) bool { return d.made().m.latents[i].inVector }
 // ComponentsAt computes the Components at z, as DeterministicAt does.
 func (d *Density) ComponentsAt(z []float64) (values []float64) {
 	ev := d.evaluate(z)
-	defer ev.release()
+	defer ev.Release()
 	for _, x := range d.m.components() {
 		v := math.NaN()
 		if ev.holds(x.where) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
 )
@@ -158,7 +159,7 @@ func (m *Model) sampleDiscrete(l *latent, prior Dist, i int) (x Expr) {
 		}
 		return x
 	}
-	x = chain(func(j int) Expr { return Expr{m: m, id: m.st.constant(k.values[j])} })
+	x = chain(func(j int) Expr { return Expr{m: m, id: m.st.Constant(k.values[j])} })
 	m.discrete[x.id] = i
 	if !m.simulation && !onlyNumbers(prior.params) {
 		mass := chain(func(j int) Expr { return m.logProb("latent "+l.name, prior, Expr{v: k.values[j]}) })
@@ -176,38 +177,38 @@ func onlyNumbers(params []Expr) bool {
 func (m *Model) beyond(i, j int) Guard {
 	k := m.latents[i].discrete
 	if k.moving != nil {
-		return m.positive(Sub(Expr{m: m, id: m.st.leaf(kLatent, i)}, k.moving[j]).in(m))
+		return m.positive(Sub(Expr{m: m, id: m.st.Leaf(ir.Latent, i)}, k.moving[j]).in(m))
 	}
 	cut := k.cuts[j]
 	return m.halfSpace(regions.Hyperplane{Index: []int{i}, Coef: []float64{1}, Const: -cut}, regions.Rounding{}, nil)
 }
 
 // ofDiscrete is coef·k + v, if id is that, with the number of the discrete latent k.
-func (m *Model) ofDiscrete(id nodeID) (c combination, i int, ok bool) {
+func (m *Model) ofDiscrete(id ir.ID) (c ir.Combination, i int, ok bool) {
 	if len(m.discrete) == 0 {
 		return c, 0, false
 	}
 	k := id
-	if m.st.like(id).kind == kSum {
-		if k, ok = m.st.onlyAtom(id); !ok {
+	if m.st.Like(id).Kind == ir.Sum {
+		if k, ok = m.st.OnlyAtom(id); !ok {
 			return c, 0, false
 		}
 	}
 	if i, ok = m.discrete[k]; ok {
-		c = m.st.combination(id)
+		c = m.st.Combination(id)
 	}
 	return c, i, ok
 }
 
 // positiveDiscrete is the guard coef·k + v > 0 for discrete latent i: k is on one side of a cut.
 // Equal, up to rounding, is not positive.
-func (m *Model) positiveDiscrete(c combination, i int) Guard {
-	k, coef := m.latents[i].discrete, c.coef(0)
+func (m *Model) positiveDiscrete(c ir.Combination, i int) Guard {
+	k, coef := m.latents[i].discrete, c.Coef(0)
 	holds := func(x float64) bool {
-		y := coef.v*x + c.v.v
-		return y > coef.err*math.Abs(x)+c.v.err+0x1p-51*(math.Abs(coef.v*x)+math.Abs(c.v.v))
+		y := coef.V*x + c.V.V
+		return y > coef.Err*math.Abs(x)+c.V.Err+0x1p-51*(math.Abs(coef.V*x)+math.Abs(c.V.V))
 	}
-	rises := coef.v > 0
+	rises := coef.V > 0
 	j := sort.Search(len(k.values), func(j int) bool { return holds(k.values[j]) == rises })
 	switch {
 	case j == 0 || j == len(k.values):
@@ -219,16 +220,16 @@ func (m *Model) positiveDiscrete(c combination, i int) Guard {
 }
 
 // stepped reports whether id changes by branches alone.
-func (m *Model) stepped(id nodeID) bool {
-	n := m.st.at(id)
-	switch n.kind {
-	case kLatent:
+func (m *Model) stepped(id ir.ID) bool {
+	n := m.st.At(id)
+	switch n.Kind {
+	case ir.Latent:
 		return false
-	case kSelect:
-		return m.stepped(n.b) && m.stepped(n.c)
+	case ir.Select:
+		return m.stepped(n.B) && m.stepped(n.C)
 	}
 	steps := true
-	n.operands(func(o nodeID) { steps = steps && m.stepped(o) })
+	n.Operands(func(o ir.ID) { steps = steps && m.stepped(o) })
 	return steps
 }
 
@@ -240,13 +241,13 @@ func Equal[A, B Value](a A, b B) Guard { return equal(lift(a), lift(b)) }
 func equal(a, b Expr) Guard {
 	m := owner(a, b)
 	if t := m.traces(); t != nil {
-		return t.guard(func() Guard { t.m.st.rec.spoil(); return equal(t.valueOf(a), t.valueOf(b)) })
+		return t.guard(func() Guard { t.m.st.Rec.Spoil(); return equal(t.valueOf(a), t.valueOf(b)) })
 	}
 	if m != nil {
 		switch id := Sub(a, b).in(m); {
 		case !m.stepped(id):
 			return m.isZero(id, a, b)
-		case m.st.isInfinite(id):
+		case m.st.IsInfinite(id):
 			return m.equalNumbers(a, b)
 		}
 	}
@@ -254,15 +255,15 @@ func equal(a, b Expr) Guard {
 }
 
 // isZero is the guard that id = a − b, which varies continuously in some branches, is 0: in others.
-func (m *Model) isZero(id nodeID, a, b Expr) Guard {
-	m.st.rec.spoil()
-	where := m.st.constant(0)
+func (m *Model) isZero(id ir.ID, a, b Expr) Guard {
+	m.st.Rec.Spoil()
+	where := m.st.Constant(0)
 	for _, w := range m.ways(id) {
-		if v, ok := m.st.isConst(w.value); ok && v == 0 {
-			where = m.st.or(where, w.where)
+		if v, ok := m.st.IsConst(w.value); ok && v == 0 {
+			where = m.st.Or(where, w.where)
 		}
 	}
-	if v, ok := m.st.isConst(where); ok && v == 0 {
+	if v, ok := m.st.IsConst(where); ok && v == 0 {
 		m.fail("Equal: %v = %v holds with probability 0, for one of them varies continuously; compare discrete latents, or use Greater and Less", a, b)
 	}
 	return Guard{value: Expr{m: m, id: where}}
@@ -278,7 +279,7 @@ func Switch[V Value](k Expr, values ...V) Expr {
 func choose(k Expr, values []Expr) Expr {
 	m := owner(append(values, k)...)
 	if t := m.traces(); t != nil {
-		return t.expr(func() Expr { t.m.st.rec.spoil(); return choose(t.valueOf(k), t.valuesOf(values)) }) // in each row, as its guards are
+		return t.expr(func() Expr { t.m.st.Rec.Spoil(); return choose(t.valueOf(k), t.valuesOf(values)) }) // in each row, as its guards are
 	}
 	if v, ok := k.IsConst(); ok {
 		if j := int(v); float64(j) == v && j >= 0 && j < len(values) {
@@ -316,12 +317,12 @@ func choose(k Expr, values []Expr) Expr {
 }
 
 // outside is a value of id, which changes by branches alone, that is none of 0, …, n−1 and that the open If blocks do not rule out.
-func (m *Model) outside(id nodeID, n int) (v float64, found bool) {
-	m.st.rec.spoil()
+func (m *Model) outside(id ir.ID, n int) (v float64, found bool) {
+	m.st.Rec.Spoil()
 	within := m.within.value.in(m)
 	for _, w := range m.ways(id) {
-		v, _ = m.st.isConst(w.value)
-		if (v < 0 || v >= float64(n) || v != math.Trunc(v)) && m.st.suppose(slices.Concat(w.given, []literal{{w.where, true}})).truthOf(within) != never {
+		v, _ = m.st.IsConst(w.value)
+		if (v < 0 || v >= float64(n) || v != math.Trunc(v)) && m.st.Suppose(slices.Concat(w.given, []ir.Literal{{Formula: w.where, Holds: true}})).TruthOf(within) != ir.Never {
 			return v, true
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // A Dist is a distribution with its parameters: the prior of a latent, or the
@@ -122,7 +123,7 @@ func newDist(f *law, params ...Expr) Dist {
 func (f *law) ofCounts(i int, p Expr) (*law, error) {
 	most := 0.0
 	for _, w := range p.m.ways(p.id) {
-		v, _ := p.m.st.isConst(w.value)
+		v, _ := p.m.st.IsConst(w.value)
 		if why := f.params[i].rule.broken(v); why != "" {
 			return f, fmt.Errorf("%s: %s = %v can be %v, and %s", f.name, f.params[i].name, p, v, why)
 		}
@@ -189,7 +190,7 @@ func (d Dist) check(x float64) error {
 // times is data·b for an observed or latent x, where 0·b is 0 even for an
 // infinite b: the term x·log p of a count x = 0.
 func times[A, B Value](x A, b B) Expr {
-	return apply2(x, b, kernel.MulData.Value2, (*store).mulData)
+	return apply2(x, b, kernel.MulData.Value2, (*ir.Store).MulData)
 }
 
 // abs is |a|.

@@ -6,7 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // Distributions of categories 0, 1, …, K − 1: observations only.
@@ -142,7 +143,7 @@ func orderedLogistic(n int) *law {
 		rand: func(p []float64, rng *rand.Rand) float64 {
 			x, k := p[0]+logitRand(rng), 0
 			for _, c := range p[1:] {
-				k += int(indicator(x > c))
+				k += int(ir.Indicator(x > c))
 			}
 			return float64(k)
 		},
@@ -191,11 +192,4 @@ func increasing(xs []Expr, what string) error {
 		}
 	}
 	return nil
-}
-
-func indicator(is bool) float64 {
-	if is {
-		return 1
-	}
-	return 0
 }

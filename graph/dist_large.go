@@ -1,6 +1,9 @@
 package graph
 
-import "github.com/facetvi/facet/graph/internal/kernel"
+import (
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
+)
 
 // Log densities of large counts and shapes k. Straight from the book they are
 // sums of terms as large as k·log k, whose rounding is all that is left. In
@@ -21,14 +24,14 @@ const (
 func small(x Expr, limit float64) bool {
 	v, known := x.IsConst()
 	if !known {
-		n := x.m.st.head(x.id)
-		if n.kind != kData {
+		n := x.m.st.Head(x.id)
+		if n.Kind != ir.Data {
 			return false
 		}
-		if observed := x.m.observedValue(int(n.a)); observed.from != nil {
-			return observed.is(func(v float64) bool { return !(v > limit) })
+		if observed := x.m.observedValue(int(n.A)); observed.From != nil {
+			return observed.Is(func(v float64) bool { return !(v > limit) })
 		}
-		v = x.m.obs[n.a].value
+		v = x.m.obs[n.A].value
 	}
 	return !(v > limit)
 }
@@ -63,7 +66,7 @@ func logRatio(a, b Expr) Expr {
 // probabilities are p and 1 − p.
 func probabilities(p Expr) (success, failure Expr) {
 	if p.m != nil {
-		if s, f, ok := p.m.st.sigmoids(p.id); ok {
+		if s, f, ok := p.m.st.Sigmoids(p.id); ok {
 			return Expr{m: p.m, id: s}, Expr{m: p.m, id: f}
 		}
 	}

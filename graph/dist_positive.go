@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // Distributions on (0, ∞), on (0, 1) and on an interval.
@@ -269,7 +269,7 @@ func quotientLog(a, b Expr) Expr {
 // exponential reports whether x has a logarithm that is none of an expression.
 func (x Expr) exponential() bool {
 	_, known := x.IsConst()
-	return !known && x.m.st.logIsSimple(x.id)
+	return !known && x.m.st.LogIsSimple(x.id)
 }
 
 // InverseGamma is the distribution of 1/x for a gamma x with shape alpha and rate beta

@@ -30,8 +30,9 @@
 // are their distribution functions and moments. What can be asked of a density is a
 // method of it.
 //
-// This package is the language and the compiler, down to the Gorgonia graph. The
-// operations of that graph are in package kernel, and package plan runs it.
+// This package is the language, down to nodes of an expression DAG (package internal/ir). Package internal/lower makes
+// forms and the Gorgonia graph of them, and package internal/derive the jumps of a density, and other programs of its
+// terms: neither knows of models.
 //
 // The same program is also followed one expression at a time, in the region of
 // one z: [Density.PriorDraw] draws the latents in their order,
@@ -39,8 +40,8 @@
 // [Model.Deterministic] recorded. Guards say where they were written and what
 // they compare ([GuardInfo]), and may have names ([Model.Name]).
 //
-// Package vi fits a Density; package boundary evaluates its jumps, by programs that a
-// [Builder] derives.
+// Package vi fits a Density; package boundary evaluates its jumps, by programs that
+// [Density.Builder] derives.
 //
 // A page with examples: how to [write a model].
 //

@@ -1,9 +1,11 @@
 package graph
 
+import "github.com/facetvi/facet/internal/ir"
+
 // Kinked reports whether some branch of the program is continuous on plane l by algebra.
 func Kinked(d *Density, l int) bool {
-	for id := range d.nodes.len() {
-		if n := d.nodes.at(nodeID(id)); n.kind == kSelect && d.smooth(n, l) {
+	for id := range d.nodes.Len() {
+		if n := d.nodes.At(ir.ID(id)); n.Kind == ir.Select && d.planes().Smooth(n, l) {
 			return true
 		}
 	}
@@ -14,4 +16,7 @@ func Kinked(d *Density, l int) bool {
 func Scripts(p *Plate) int { return len(p.scripts) }
 
 // Expressions is how many m has.
-func Expressions(m *Model) int { return m.st.len() }
+func Expressions(m *Model) int { return m.st.Len() }
+
+// ProgramOf is what runs d.
+func ProgramOf(d *Density) *Program { return d.prog }

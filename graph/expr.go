@@ -5,7 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // An Expr is a scalar value of a model: a latent, a number, or something
@@ -13,11 +14,11 @@ import (
 // model whose latents it uses; a plain number belongs to none.
 type Expr struct {
 	m  *Model
-	id nodeID
+	id ir.ID
 	v  float64 // the value where m is nil
 
-	err  float64 // of v, by the operations that made it; see rounded
-	from *source // of v; see recording
+	err  float64    // of v, by the operations that made it; see rounded
+	from *ir.Source // of v; see recording
 }
 
 // Value is what the functions of the language take: expressions and plain
@@ -43,28 +44,28 @@ func toExpr(v any) (x Expr, ok bool) {
 }
 
 // in returns the node of x in model m.
-func (x Expr) in(m *Model) nodeID {
+func (x Expr) in(m *Model) ir.ID {
 	switch x.m {
 	case nil:
-		v := x.rounded().raw()
-		if !isFinite(v) && m.err == nil {
+		v := x.rounded().Raw()
+		if !ir.IsFinite(v) && m.err == nil {
 			m.fail("the number %v is not finite%s", v, onlyObserved(v))
 			m.infinite = m.err
 		}
-		return m.st.node(combination{v: rounded{v: v, err: x.err}})
+		return m.st.Node(ir.Combination{V: ir.Rounded{V: v, Err: x.err}})
 	case m:
 		return x.id
 	}
 	m.fail("%s", foreign(x))
-	return m.st.constant(0)
+	return m.st.Constant(0)
 }
 
 // IsConst reports whether x is a plain number, and which.
 func (x Expr) IsConst() (float64, bool) {
 	if x.m == nil {
-		return x.rounded().raw(), true
+		return x.rounded().Raw(), true
 	}
-	return x.m.st.isConst(x.id)
+	return x.m.st.IsConst(x.id)
 }
 
 // owner is the model that xs belong to: that of a plate's body before the model
@@ -86,10 +87,10 @@ func apply1[A Value](f kernel.Function, a A) Expr {
 	if t := x.m.traces(); t != nil {
 		return t.function(func() Expr { return apply1(f, t.valueOf(x)) }, x)
 	}
-	return Expr{m: x.m, id: x.m.st.unary(f, x.id)}
+	return Expr{m: x.m, id: x.m.st.Unary(f, x.id)}
 }
 
-func apply2[A, B Value](a A, b B, value func(a, b float64) float64, build func(s *store, a, b nodeID) nodeID) Expr {
+func apply2[A, B Value](a A, b B, value func(a, b float64) float64, build func(s *ir.Store, a, b ir.ID) ir.ID) Expr {
 	x, y := lift(a), lift(b)
 	m := owner(x, y)
 	if m == nil {
@@ -103,7 +104,7 @@ func apply2[A, B Value](a A, b B, value func(a, b float64) float64, build func(s
 
 // applyPair is f(a, b), and applyTriple f(a, b, c).
 func applyPair(f kernel.Function, a, b Expr) Expr {
-	return apply2(a, b, f.Value2, func(s *store, a, b nodeID) nodeID { return s.pair(f, a, b) })
+	return apply2(a, b, f.Value2, func(s *ir.Store, a, b ir.ID) ir.ID { return s.Pair(f, a, b) })
 }
 
 func applyTriple(f kernel.Function, a, b, c Expr) Expr {
@@ -114,7 +115,7 @@ func applyTriple(f kernel.Function, a, b, c Expr) Expr {
 	if t := m.traces(); t != nil {
 		return t.function(func() Expr { return applyTriple(f, t.valueOf(a), t.valueOf(b), t.valueOf(c)) }, a, b, c)
 	}
-	return Expr{m: m, id: m.st.triple(f, a.in(m), b.in(m), c.in(m))}
+	return Expr{m: m, id: m.st.Triple(f, a.in(m), b.in(m), c.in(m))}
 }
 
 // shorter is a where below < −log 2, else b.
@@ -138,15 +139,15 @@ func plus(a Expr, c float64, b Expr) Expr {
 	if t := m.traces(); t != nil {
 		return t.function(func() Expr { return plus(t.valueOf(a), c, t.valueOf(b)) }, a, b)
 	}
-	return Expr{m: m, id: m.st.sumOf(1, a.combination(m, m.st.some[0][:]), c, b.combination(m, m.st.some[1][:]))}
+	return Expr{m: m, id: m.st.SumOf(1, a.combination(m, m.st.Some[0][:]), c, b.combination(m, m.st.Some[1][:]))}
 }
 
 // combination is x as one in m, with room for one term.
-func (x Expr) combination(m *Model, room []term) combination {
-	if x.m == nil && x.rounded().is(isFinite) {
-		return combination{v: writtenAs(x.rounded())}
+func (x Expr) combination(m *Model, room []ir.Term) ir.Combination {
+	if x.m == nil && x.rounded().Is(ir.IsFinite) {
+		return ir.Combination{V: ir.WrittenAs(x.rounded())}
 	}
-	return m.st.combinationIn(x.in(m), room)
+	return m.st.CombinationIn(x.in(m), room)
 }
 
 // Mul is a·b.
@@ -162,20 +163,20 @@ func mul(x, y Expr) Expr {
 	if t := owner(x, y).traces(); t != nil {
 		return t.function(func() Expr { return Mul(t.valueOf(x), t.valueOf(y)) }, x, y)
 	}
-	if x.m != nil && y.m == nil && y.rounded().is(isFinite) { // a number need not be a node
-		return Expr{m: x.m, id: x.m.st.mulNumber(y.rounded(), x.id)}
+	if x.m != nil && y.m == nil && y.rounded().Is(ir.IsFinite) { // a number need not be a node
+		return Expr{m: x.m, id: x.m.st.MulNumber(y.rounded(), x.id)}
 	}
-	return apply2(x, y, func(a, b float64) float64 { return a * b }, (*store).mul)
+	return apply2(x, y, func(a, b float64) float64 { return a * b }, (*ir.Store).Mul)
 }
 
 // Div is a/b.
 func Div[A, B Value](a A, b B) Expr {
-	return apply2(a, b, func(a, b float64) float64 { return a / b }, (*store).div)
+	return apply2(a, b, func(a, b float64) float64 { return a / b }, (*ir.Store).Div)
 }
 
 // Pow is a to the power of b. Where b is not a constant, a must be positive for
 // the gradient to exist.
-func Pow[A, B Value](a A, b B) Expr { return apply2(a, b, math.Pow, (*store).pow) }
+func Pow[A, B Value](a A, b B) Expr { return apply2(a, b, math.Pow, (*ir.Store).Pow) }
 
 // Sum is the sum of xs, and 0 without any.
 func Sum(xs ...Expr) Expr {
@@ -268,84 +269,103 @@ func (x Expr) String() string {
 }
 
 // format writes a node, to the given depth of nesting.
-func (m *Model) format(id nodeID, depth int) string {
+func (m *Model) format(id ir.ID, depth int) string {
 	if i, ok := m.discrete[id]; ok {
 		return m.latents[i].name
 	}
-	n := m.st.at(id)
-	if depth == 0 && n.kind != kConst && n.kind != kLatent && n.kind != kData {
+	n := m.st.At(id)
+	if depth == 0 && n.Kind != ir.Const && n.Kind != ir.Latent && n.Kind != ir.Data {
 		return "…"
 	}
-	arg := func(id nodeID) string { return m.format(id, depth-1) }
-	switch n.kind {
-	case kConst:
-		return fmt.Sprintf("%.6g", n.v)
-	case kLatent:
-		return m.latents[n.a].name
-	case kData:
-		return "observed " + m.obs[n.a].name
-	case kSign:
-		return m.condition(int(n.a), true)
-	case kSum:
+	arg := func(id ir.ID) string { return m.format(id, depth-1) }
+	switch n.Kind {
+	case ir.Const:
+		return fmt.Sprintf("%.6g", n.V)
+	case ir.Latent:
+		return m.latents[n.A].name
+	case ir.Data:
+		return "observed " + m.obs[n.A].name
+	case ir.Sign:
+		return m.condition(int(n.A), true)
+	case ir.Sum:
 		return m.formatSum(n, arg)
-	case kUnary:
+	case ir.Unary:
 		for _, l := range m.latents {
 			if l.value == id {
 				return l.name
 			}
 		}
-		return fmt.Sprintf("%v(%s)", n.fn, arg(n.a))
-	case kBinary:
-		if n.fn == kernel.Mul || n.fn == kernel.MulData {
-			return m.formatFactor(n.a, depth-1) + "·" + m.formatFactor(n.b, depth-1)
+		return fmt.Sprintf("%v(%s)", n.Fn, arg(n.A))
+	case ir.Binary:
+		if n.Fn == kernel.Mul || n.Fn == kernel.MulData {
+			return m.formatFactor(n.A, depth-1) + "·" + m.formatFactor(n.B, depth-1)
 		}
-		return fmt.Sprintf("%v(%s, %s)", n.fn, arg(n.a), arg(n.b))
-	case kTernary:
-		return fmt.Sprintf("%v(%s, %s, %s)", n.fn, arg(n.a), arg(n.b), arg(n.c))
-	case kNot:
-		if inner := m.st.at(n.a); inner.kind == kSign {
-			return m.condition(int(inner.a), false)
+		return fmt.Sprintf("%v(%s, %s)", n.Fn, arg(n.A), arg(n.B))
+	case ir.Ternary:
+		return fmt.Sprintf("%v(%s, %s, %s)", n.Fn, arg(n.A), arg(n.B), arg(n.C))
+	case ir.Not:
+		if inner := m.st.At(n.A); inner.Kind == ir.Sign {
+			return m.condition(int(inner.A), false)
 		}
-		return "not " + arg(n.a)
-	case kAnd:
-		return "(" + arg(n.a) + " and " + arg(n.b) + ")"
-	case kSelect:
-		return fmt.Sprintf("if(%s, %s, %s)", arg(n.a), arg(n.b), arg(n.c))
-	case kForward:
-		return fmt.Sprintf("forward sum of %d steps", n.b)
+		return "not " + arg(n.A)
+	case ir.And:
+		return "(" + arg(n.A) + " and " + arg(n.B) + ")"
+	case ir.Select:
+		return fmt.Sprintf("if(%s, %s, %s)", arg(n.A), arg(n.B), arg(n.C))
+	case ir.Forward:
+		return fmt.Sprintf("forward sum of %d steps", n.B)
 	}
-	return fmt.Sprintf("input %d", n.a)
+	return fmt.Sprintf("input %d", n.A)
 }
 
 // formatFactor is format of a factor, a sum in brackets.
-func (m *Model) formatFactor(id nodeID, depth int) string {
-	if _, inner := m.st.coefficient(id); depth > 0 && m.st.at(id).kind == kSum && inner == id {
+func (m *Model) formatFactor(id ir.ID, depth int) string {
+	if _, inner := m.st.Coefficient(id); depth > 0 && m.st.At(id).Kind == ir.Sum && inner == id {
 		return "(" + m.format(id, depth) + ")"
 	}
 	return m.format(id, depth)
 }
 
-func (m *Model) formatSum(n node, arg func(nodeID) string) string {
+func (m *Model) formatSum(n ir.Node, arg func(ir.ID) string) string {
 	var b strings.Builder
-	for i, t := range n.terms {
+	for i, t := range n.Terms {
 		if i == 6 {
 			b.WriteString(" + …")
 			return b.String()
 		}
-		sign, c := " + ", t.coef
+		sign, c := " + ", t.Coef
 		if c < 0 {
 			sign, c = " - ", -c
 		}
 		if i == 0 {
 			sign = strings.Trim(sign, " +")
 		}
-		b.WriteString(sign + multiple(c, arg(t.atom)))
+		b.WriteString(sign + multiple(c, arg(t.Atom)))
 	}
 	switch {
-	case n.v < 0:
-		fmt.Fprintf(&b, " - %.6g", -n.v)
-	case n.v != 0:
-		fmt.Fprintf(&b, " + %.6g", n.v)
+	case n.V < 0:
+		fmt.Fprintf(&b, " - %.6g", -n.V)
+	case n.V != 0:
+		fmt.Fprintf(&b, " + %.6g", n.V)
 	}
 	return b.String()
+}
+
+// squares reports whether x is a number, or v + c·steps of one sign, whose square
+// is known and far from what a float64 cannot hold.
+func (x Expr) squares() bool {
+	if x.m == nil {
+		return x.rounded().Is(ir.Squares)
+	}
+	s := x.m.st
+	v, terms := s.Parts(x.id)
+	switch {
+	case len(terms) == 0:
+		return ir.Squares(v)
+	case len(terms) > 1 || !s.Like(terms[0].Atom).Steps:
+		return false
+	}
+	r := s.ExtremesOf(terms[0].Atom)
+	lo, hi := v+terms[0].Coef*r.Lo, v+terms[0].Coef*r.Hi
+	return ir.Squares(lo) && ir.Squares(hi) && lo*hi > 0
 }

@@ -8,7 +8,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // Fingerprint identifies the program: it is the hexadecimal SHA-256 of the
@@ -26,12 +27,12 @@ func (d *Density) Fingerprint() string { return d.made().fingerprint() }
 
 // digest computes the fingerprint.
 func (c *compiled) digest() string {
-	w := &programWriter{c: c, sums: make([]digest, c.nodes.len())}
+	w := &programWriter{c: c, sums: make([]digest, c.nodes.Len())}
 	w.program() // which finds what is used
-	for id, used := range needed(&c.nodes, w.used) {
+	for id, used := range ir.Needed(&c.nodes, w.used) {
 		if used {
 			w.buf = w.buf[:0]
-			w.node(c.nodes.at(nodeID(id)))
+			w.node(c.nodes.At(ir.ID(id)))
 			w.sums[id] = sha256.Sum256(w.buf)
 		}
 	}
@@ -49,7 +50,7 @@ type digest = [sha256.Size]byte
 type programWriter struct {
 	c    *compiled
 	sums []digest // by node
-	used []nodeID // what program has written
+	used []ir.ID  // what program has written
 	buf  []byte
 }
 
@@ -96,46 +97,46 @@ func (w *programWriter) program() {
 }
 
 // kindText is the text of kinds. A function has its name.
-var kindText = map[kind]string{
-	kConst: "number", kLatent: "latent", kSign: "sign", kSum: "sum", kNot: "not", kAnd: "and", kSelect: "if", kForward: "forward sum",
-	kData: "data", // of an observation whose distribution depends on others
+var kindText = map[ir.Kind]string{
+	ir.Const: "number", ir.Latent: "latent", ir.Sign: "sign", ir.Sum: "sum", ir.Not: "not", ir.And: "and", ir.Select: "if", ir.Forward: "forward sum",
+	ir.Data: "data", // of an observation whose distribution depends on others
 }
 
-func (w *programWriter) node(n node) {
-	if n.fn != kernel.None {
-		w.text(n.fn.String())
+func (w *programWriter) node(n ir.Node) {
+	if n.Fn != kernel.None {
+		w.text(n.Fn.String())
 	} else {
-		w.text(kindText[n.kind])
+		w.text(kindText[n.Kind])
 	}
 	switch {
-	case n.kind == kConst:
-		w.float(n.v)
-	case n.kind == kLatent || n.kind == kSign || n.kind == kData:
-		w.number(int(n.a))
-	case n.kind == kSum:
-		w.float(n.v)
-		terms := slices.Clone(n.terms)
-		slices.SortFunc(terms, func(x, y term) int { return w.compare(x.atom, y.atom) })
+	case n.Kind == ir.Const:
+		w.float(n.V)
+	case n.Kind == ir.Latent || n.Kind == ir.Sign || n.Kind == ir.Data:
+		w.number(int(n.A))
+	case n.Kind == ir.Sum:
+		w.float(n.V)
+		terms := slices.Clone(n.Terms)
+		slices.SortFunc(terms, func(x, y ir.Term) int { return w.compare(x.Atom, y.Atom) })
 		for _, t := range terms {
-			w.float(t.coef)
-			w.operands(t.atom)
+			w.float(t.Coef)
+			w.operands(t.Atom)
 		}
-	case n.kind == kForward:
-		w.number(int(n.a))
-		w.number(int(n.b))
-		for _, t := range n.terms {
-			w.operands(t.atom)
+	case n.Kind == ir.Forward:
+		w.number(int(n.A))
+		w.number(int(n.B))
+		for _, t := range n.Terms {
+			w.operands(t.Atom)
 		}
-	case (n.kind == kAnd || n.fn == kernel.Mul) && w.compare(n.a, n.b) > 0: // operands that may be swapped
-		w.operands(n.b, n.a)
+	case (n.Kind == ir.And || n.Fn == kernel.Mul) && w.compare(n.A, n.B) > 0: // operands that may be swapped
+		w.operands(n.B, n.A)
 	default:
-		n.operands(func(o nodeID) { w.operands(o) })
+		n.Operands(func(o ir.ID) { w.operands(o) })
 	}
 }
 
-func (w *programWriter) compare(x, y nodeID) int { return bytes.Compare(w.sums[x][:], w.sums[y][:]) }
+func (w *programWriter) compare(x, y ir.ID) int { return bytes.Compare(w.sums[x][:], w.sums[y][:]) }
 
-func (w *programWriter) operands(ids ...nodeID) {
+func (w *programWriter) operands(ids ...ir.ID) {
 	for _, id := range ids {
 		w.buf = append(w.buf, w.sums[id][:]...)
 	}

@@ -5,58 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/regions"
 )
-
-// A formula is an expression whose value is 0 or 1: the sign of a hyperplane, a
-// number, ¬a = 1 − a or a ∧ b = a·b. Like all expressions, equal formulas are
-// one node.
-
-// not is ¬a.
-func (s *store) not(a nodeID) nodeID {
-	n := s.at(a)
-	switch n.kind {
-	case kConst:
-		return s.constant(1 - n.v)
-	case kNot:
-		return n.a
-	}
-	return s.intern(node{kind: kNot, a: a})
-}
-
-// and is a ∧ b.
-func (s *store) and(a, b nodeID) nodeID {
-	for range 2 {
-		if v, ok := s.isConst(a); ok {
-			if v != 0 {
-				return b
-			}
-			return a
-		}
-		a, b = b, a
-	}
-	switch na, nb := s.at(a), s.at(b); {
-	case a == b:
-		return a
-	case na.kind == kNot && na.a == b, nb.kind == kNot && nb.a == a:
-		return s.constant(0)
-	}
-	return s.intern(node{kind: kAnd, a: min(a, b), b: max(a, b)})
-}
-
-// or is a ∨ b. (x ∧ y) ∨ (x ∧ ¬y) is x.
-func (s *store) or(a, b nodeID) nodeID {
-	if x, y := s.at(a), s.at(b); x.kind == kAnd && y.kind == kAnd {
-		for _, p := range [2][2]nodeID{{x.a, x.b}, {x.b, x.a}} {
-			for _, q := range [2][2]nodeID{{y.a, y.b}, {y.b, y.a}} {
-				if p[0] == q[0] && p[1] == s.not(q[1]) {
-					return p[0]
-				}
-			}
-		}
-	}
-	return s.not(s.and(s.not(a), s.not(b)))
-}
 
 // Not holds where g does not.
 func Not(g Guard) Guard {
@@ -66,7 +17,7 @@ func Not(g Guard) Guard {
 	if t := g.value.m.traces(); t != nil {
 		return t.condition(func() Guard { return Not(t.guardOf(g)) }, g.value)
 	}
-	return Guard{Expr{m: g.value.m, id: g.value.m.st.not(g.value.id)}, -g.made}
+	return Guard{Expr{m: g.value.m, id: g.value.m.st.Not(g.value.id)}, -g.made}
 }
 
 // And holds where all of gs do; without any it is true.
@@ -99,7 +50,7 @@ func both(g, h Guard) Guard {
 	case !m.owns(g) || !m.owns(h):
 		return constantGuard(m, false)
 	}
-	id := m.st.and(g.value.in(m), h.value.in(m))
+	id := m.st.And(g.value.in(m), h.value.in(m))
 	for _, x := range []Guard{g, h} {
 		if x.value.m == m && x.value.id == id {
 			return x
@@ -126,7 +77,7 @@ func If[A, B Value](g Guard, then A, otherwise B) Expr {
 	case !m.owns(g):
 		return b
 	}
-	return Expr{m: m, id: m.st.sel(g.value.in(m), a.in(m), b.in(m))}
+	return Expr{m: m, id: m.st.Sel(g.value.in(m), a.in(m), b.in(m))}
 }
 
 // owns reports whether g may be used in m, and fails if not.
@@ -156,7 +107,7 @@ var errNaN = errors.New("a guard compares NaN with a number" + onlyObserved(math
 // comparesMissing reports whether g compares an observation that is missing: no latent says whether it holds.
 func (g Guard) comparesMissing() bool {
 	m := g.value.m
-	return m != nil && m.dependent && m.st.dependsOnData(g.value.id)
+	return m != nil && m.dependent && m.st.DependsOnData(g.value.id)
 }
 
 var errMissing = errors.New("a guard compares what is missing, so that latents do not say whether it holds: record If(guard, 1, 0) by Deterministic, and ask Predict")
@@ -179,22 +130,22 @@ func (g Guard) Holds(s regions.Signs) bool {
 // otherwise panics unless len(dst) is len(guards).
 func Holding(dst []bool, guards []Guard, s regions.Signs) []bool {
 	dst = sized(dst, len(guards), "guards")
-	var e *evaluator
+	var e *ir.Evaluator
 	for i, g := range guards {
 		g.checkRow()
-		if m := g.value.m; m != nil && (e == nil || e.st != m.st) {
+		if m := g.value.m; m != nil && (e == nil || e.St != m.st) {
 			if e != nil {
-				e.release()
+				e.Release()
 			}
-			e = m.st.evaluator(&m.st.nodes)
-			e.region = s
+			e = m.st.Evaluator(&m.st.Nodes)
+			e.Region = s
 		}
 		if dst[i] = g.value.v > 0; g.value.m != nil {
-			dst[i] = e.value(g.value.id) != 0
+			dst[i] = e.Value(g.value.id) != 0
 		}
 	}
 	if e != nil {
-		e.release()
+		e.Release()
 	}
 	return dst
 }
@@ -212,15 +163,15 @@ func (g Guard) Side() (side regions.Side, ok bool) {
 	if g.value.m == nil {
 		return side, false
 	}
-	nodes := &g.value.m.st.nodes
-	n := nodes.at(g.value.id)
-	if side.Positive = n.kind != kNot; !side.Positive {
-		n = nodes.at(n.a)
+	nodes := &g.value.m.st.Nodes
+	n := nodes.At(g.value.id)
+	if side.Positive = n.Kind != ir.Not; !side.Positive {
+		n = nodes.At(n.A)
 	}
-	if n.kind != kSign {
+	if n.Kind != ir.Sign {
 		return regions.Side{}, false
 	}
-	side.Plane = int(n.a)
+	side.Plane = int(n.A)
 	return side, true
 }
 
@@ -230,7 +181,7 @@ func (g Guard) Side() (side regions.Side, ok bool) {
 func (g Guard) Planes() (planes []int) {
 	g.checkRow()
 	if g.value.m != nil {
-		planes = g.value.m.st.planesIn(g.value.id)
+		planes = g.value.m.st.PlanesIn(g.value.id)
 	}
 	slices.Sort(planes)
 	return planes

@@ -3,10 +3,10 @@ package graph
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -26,7 +26,7 @@ func constantGuard(m *Model, holds bool) Guard {
 	if m == nil {
 		return Guard{value: Expr{v: v}}
 	}
-	return Guard{value: Expr{m: m, id: m.st.constant(v)}}
+	return Guard{value: Expr{m: m, id: m.st.Constant(v)}}
 }
 
 // Greater is the guard a > b, as Go compares float64s: false where the two are equal, and where one of them has no
@@ -48,7 +48,7 @@ func greater(a, b Expr) Guard {
 	t := m.traces()
 	switch {
 	case m == nil:
-		x, y := a.rounded().raw(), b.rounded().raw()
+		x, y := a.rounded().Raw(), b.rounded().Raw()
 		if math.IsNaN(x) || math.IsNaN(y) {
 			return Guard{value: Expr{v: math.NaN()}} // an error where it is used
 		}
@@ -61,7 +61,7 @@ func greater(a, b Expr) Guard {
 		x, y = Expr{m: m, id: m.comparable(a.in(m))}, Expr{m: m, id: m.comparable(b.in(m))}
 	}
 	id := Sub(x, y).in(m)
-	if v, ok := m.st.isConst(id); ok && math.IsNaN(v) {
+	if v, ok := m.st.IsConst(id); ok && math.IsNaN(v) {
 		m.fail("%v", errNaN)
 	}
 	if values := m.valuesOf(x, y, id); values != nil {
@@ -71,11 +71,11 @@ func greater(a, b Expr) Guard {
 }
 
 // positive is the guard id > 0.
-func (m *Model) positive(id nodeID) Guard {
-	if v, ok := m.st.isConst(id); ok {
+func (m *Model) positive(id ir.ID) Guard {
+	if v, ok := m.st.IsConst(id); ok {
 		return constantGuard(m, v > 0)
 	}
-	if id = m.comparable(id); m.dependent && m.st.dependsOnData(id) {
+	if id = m.comparable(id); m.dependent && m.st.DependsOnData(id) {
 		return m.positiveMissing(id)
 	}
 	if c, i, ok := m.ofDiscrete(id); ok {
@@ -84,7 +84,7 @@ func (m *Model) positive(id nodeID) Guard {
 	if _, ok := m.firstBranch(id); ok {
 		return m.lifted(id)
 	}
-	if m.st.like(id).affine {
+	if m.st.Like(id).Affine {
 		return m.positiveThere(id)
 	}
 	g := m.positiveThere(id)
@@ -93,48 +93,48 @@ func (m *Model) positive(id nodeID) Guard {
 }
 
 // positiveThere is the guard id > 0 where id, which has no branches, has a value.
-func (m *Model) positiveThere(id nodeID) Guard {
-	if v, ok := m.st.isConst(id); ok {
+func (m *Model) positiveThere(id ir.ID) Guard {
+	if v, ok := m.st.IsConst(id); ok {
 		return constantGuard(m, v > 0)
 	}
-	if !m.st.like(id).affine {
+	if !m.st.Like(id).Affine {
 		return m.positiveCurved(id)
 	}
-	c := m.st.expandRecorded(id)
-	if len(c.terms) == 0 || !c.v.is(isFinite) {
-		return constantGuard(m, c.v.raw() > 0)
+	c := m.st.ExpandRecorded(id)
+	if len(c.Terms) == 0 || !c.V.Is(ir.IsFinite) {
+		return constantGuard(m, c.V.Raw() > 0)
 	}
 	var parts []part
-	for i, t := range c.terms {
-		parts = append(parts, part{int(m.st.at(t.atom).a), c.coef(i)})
+	for i, t := range c.Terms {
+		parts = append(parts, part{int(m.st.At(t.Atom).A), c.Coef(i)})
 	}
-	return m.halfSpaceOf(parts, c.v)
+	return m.halfSpaceOf(parts, c.V)
 }
 
 // A part is a coordinate of m.arr with its coefficient.
 type part struct {
 	at int
-	x  rounded
+	x  ir.Rounded
 }
 
 // halfSpaceOf is the half-space where the sum of parts and c is positive.
-func (m *Model) halfSpaceOf(parts []part, c rounded) Guard {
+func (m *Model) halfSpaceOf(parts []part, c ir.Rounded) Guard {
 	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.at, b.at) })
-	h, r := regions.Hyperplane{Const: c.v}, regions.Rounding{Const: c.err}
+	h, r := regions.Hyperplane{Const: c.V}, regions.Rounding{Const: c.Err}
 	var from *recordedGuard
-	if m.st.rec != nil && !slices.ContainsFunc(parts, func(p part) bool { return p.at >= anyDim }) {
-		from = &recordedGuard{constant: newArgument(c)}
+	if m.rec != nil && !slices.ContainsFunc(parts, func(p part) bool { return p.at >= anyDim }) {
+		from = &recordedGuard{constant: ir.NewArgument(c)}
 	}
 	for _, p := range parts {
 		if from != nil {
-			from.coef, from.latents = append(from.coef, newArgument(p.x)), append(from.latents, m.st.leaf(kLatent, p.at))
+			from.coef, from.latents = append(from.coef, ir.NewArgument(p.x)), append(from.latents, m.st.Leaf(ir.Latent, p.at))
 		}
-		h.Index, h.Coef = append(h.Index, p.at), append(h.Coef, p.x.v)
-		if p.x.err != 0 && r.Coef == nil {
+		h.Index, h.Coef = append(h.Index, p.at), append(h.Coef, p.x.V)
+		if p.x.Err != 0 && r.Coef == nil {
 			r.Coef = make([]float64, len(parts))
 		}
 		if r.Coef != nil {
-			r.Coef[len(h.Coef)-1] = p.x.err
+			r.Coef[len(h.Coef)-1] = p.x.Err
 		}
 	}
 	return m.halfSpace(h, r, from)
@@ -160,40 +160,12 @@ func (m *Model) halfSpace(h regions.Hyperplane, r regions.Rounding, from *record
 	}
 	info.Side = side
 	m.guards = append(m.guards, info)
-	if rec := m.st.rec; rec != nil {
+	if rec := m.rec; rec != nil {
 		rec.addGuard(from, info, side.Plane == known)
 	}
-	g := Guard{Expr{m: m, id: m.st.leaf(kSign, side.Plane)}, len(m.guards)}
+	g := Guard{Expr{m: m, id: m.st.Leaf(ir.Sign, side.Plane)}, len(m.guards)}
 	if !side.Positive {
-		g.value.id = m.st.not(g.value.id)
+		g.value.id = m.st.Not(g.value.id)
 	}
 	return g
-}
-
-// planesIn lists the planes whose signs id depends on.
-func (x *nodes) planesIn(id nodeID) (planes []int) {
-	for id := range x.under(id) {
-		if x.like(id).kind == kSign {
-			planes = append(planes, int(x.head(id).a))
-		}
-	}
-	return planes
-}
-
-// under yields id and all that it is made of, each once.
-func (x *nodes) under(id nodeID) iter.Seq[nodeID] {
-	return func(yield func(nodeID) bool) {
-		seen := map[nodeID]bool{}
-		goOn := true
-		var visit func(nodeID)
-		visit = func(id nodeID) {
-			if goOn && !seen[id] {
-				seen[id] = true
-				if goOn = yield(id); goOn {
-					x.operands(id, visit)
-				}
-			}
-		}
-		visit(id)
-	}
 }

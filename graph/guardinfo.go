@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -106,9 +107,9 @@ func (m *Model) componentOf(h regions.Hyperplane) (name string, k int, at float6
 		if x.u.m == nil { // it was recorded after an error
 			continue
 		}
-		u := m.st.combination(x.u.id)
-		if ratio, is := (algebra{s: m.st, features: m.features}).ratio(h, u); is {
-			return name, k, x.support.value(x.support, u.v.v-ratio*h.Const), ratio > 0
+		u := m.st.Combination(x.u.id)
+		if ratio, is := (ir.Algebra{Store: m.st, Features: m.features}).Ratio(h, u); is {
+			return name, k, x.support.value(x.support, u.V.V-ratio*h.Const), ratio > 0
 		}
 	}
 	return "", 0, 0, false
@@ -127,10 +128,10 @@ func multiple(coef float64, name string) string {
 func (m *Model) valued(coef float64, i int) (c float64, name string, shift float64) {
 	if i >= anyDim {
 		for _, l := range m.latents {
-			v := m.st.combination(l.value)
-			if len(v.terms) == 1 && v.terms[0].atom == m.featureNodes[i-anyDim] {
-				c = coef / v.terms[0].coef
-				return c, l.name, -c * v.v.v
+			v := m.st.Combination(l.value)
+			if len(v.Terms) == 1 && v.Terms[0].Atom == m.featureNodes[i-anyDim] {
+				c = coef / v.Terms[0].Coef
+				return c, l.name, -c * v.V.V
 			}
 		}
 	}
@@ -148,4 +149,32 @@ func (m *Model) coordinate(i int) string {
 		return "log(" + l.name + ")"
 	}
 	return l.name
+}
+
+// GuardsByPlane lists for each plane or curve of the Arrangement the comparisons of
+// the program that are merged into it.
+func (d *Density) GuardsByPlane() [][]GuardInfo {
+	planes := make([][]GuardInfo, d.Arrangement().Len())
+	for _, g := range d.Guards() {
+		planes[g.Side.Plane] = append(planes[g.Side.Plane], g)
+	}
+	return planes
+}
+
+// Places writes the names and places of the first three guards, each once.
+func Places(guards []GuardInfo) string {
+	var list []string
+	for _, g := range guards {
+		s := g.Place()
+		if g.Name() != "" {
+			s = g.Name() + " " + s
+		}
+		if !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	if len(list) > 3 {
+		list = append(list[:3], "…")
+	}
+	return strings.Join(list, ", ")
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // An HMM is a hidden Markov model of a series: at each step it is in one of K states, which
@@ -70,7 +72,7 @@ func (m *Model) ObserveHMM(name string, h HMM, ys []float64) *Hidden {
 		c.x = append(c.x, set...)
 	}
 	for t, y := range ys {
-		data := Expr{m: m, id: m.st.leaf(kData, len(m.obs))}
+		data := Expr{m: m, id: m.st.Leaf(ir.Data, len(m.obs))}
 		o := observation{observed: m.newObserved(), value: y}
 		*o.observed = observed{name: name, where: m.within, place: m.here(), hidden: c, step: t}
 		m.obs = append(m.obs, o)
@@ -276,7 +278,7 @@ func (c *Hidden) Deterministic(name string, state int) {
 }
 
 // values are those that the forward sum is of, without the emissions of missing steps; missing is by observation, or nil.
-func (c *Hidden) values(ev *evaluator, missing []bool) []float64 {
+func (c *Hidden) values(ev evaluator, missing []bool) []float64 {
 	x, emissions := make([]float64, len(c.x)), len(c.x)-c.states*c.steps
 	for i := range x {
 		if i < emissions || missing == nil || !missing[c.first+(i-emissions)/c.states] {
@@ -287,10 +289,10 @@ func (c *Hidden) values(ev *evaluator, missing []bool) []float64 {
 }
 
 // smoothed are the probabilities of the states at each step.
-func (c *Hidden) smoothed(ev *evaluator, missing []bool) [][]float64 {
+func (c *Hidden) smoothed(ev evaluator, missing []bool) [][]float64 {
 	x := c.values(ev, missing)
 	out := make([][]float64, c.steps)
-	for t, tuples := range smoothed(c.states, c.steps, x) {
+	for t, tuples := range ir.Smoothed(c.states, c.steps, x) {
 		out[t] = make([]float64, c.now)
 		for tuple, p := range tuples {
 			out[t][tuple%c.now] += p
@@ -334,7 +336,7 @@ func (c *Hidden) filter(x []float64) (tuples [][]float64, logs []float64) {
 }
 
 // path draws the tuples of all steps given what was observed: forward filtering, backward sampling.
-func (c *Hidden) path(ev *evaluator, missing []bool, rng *rand.Rand) []int {
+func (c *Hidden) path(ev evaluator, missing []bool, rng *rand.Rand) []int {
 	x := c.values(ev, missing)
 	tuples, _ := c.filter(x)
 	path := make([]int, c.steps)
@@ -352,7 +354,7 @@ func (c *Hidden) path(ev *evaluator, missing []bool, rng *rand.Rand) []int {
 }
 
 // next draws the tuple of a step, given that of the step before.
-func (c *Hidden) next(ev *evaluator, step, tuple int, rng *rand.Rand) int {
+func (c *Hidden) next(ev evaluator, step, tuple int, rng *rand.Rand) int {
 	row := c.x[c.into(step, tuple):][:c.states]
 	p := make([]float64, c.states)
 	for k := range p {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // A chainModel is a hidden Markov model read in two ways: by build, and path by path. Its latents
@@ -241,10 +242,10 @@ func TestHMMJumps(t *testing.T) {
 	m, _ := c.build()
 	d := mustCompile(t, m)
 	require.Equal(t, 2, d.Arrangement().Len())
-	b := graph.NewBuilder(d)
-	var outs []graph.Expr
+	b := d.Builder()
+	var outs []ir.ID
 	for l := range 2 {
-		outs = append(outs, b.Jump(l, graph.Substitution{}))
+		outs = append(outs, b.Jump(l, ir.Substitution{}))
 	}
 	p, err := b.Compile(outs)
 	require.NoError(t, err)

@@ -4,7 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // Counts whose parameters are expressions of latents are cut at a last value, beyond which there is no more than lostTail of
@@ -27,15 +28,15 @@ func (m *Model) lastOf(d Dist) float64 {
 	out := lostTail / (4 * float64(len(latents)))
 	worst := make([]float64, len(d.params))
 	for i, p := range d.params {
-		x := extent{p.v, p.v}
+		x := ir.Extent{Lo: p.v, Hi: p.v}
 		if p.m != nil {
-			x = reaching{m, out, map[nodeID]extent{}}.of(p.id)
+			x = reaching{m, out, map[ir.ID]ir.Extent{}}.of(p.id)
 		}
-		worst[i] = x.hi
+		worst[i] = x.Hi
 		if !d.law.rises[i] {
-			worst[i] = x.lo
+			worst[i] = x.Lo
 		}
-		if !x.known() || d.law.params[i].rule.excludes(worst[i]) || worst[i] == 0 || math.IsInf(worst[i], 0) {
+		if !x.Known() || d.law.params[i].rule.excludes(worst[i]) || worst[i] == 0 || math.IsInf(worst[i], 0) {
 			return math.Inf(1)
 		}
 	}
@@ -54,57 +55,57 @@ func (m *Model) lastOf(d Dist) float64 {
 type reaching struct {
 	m    *Model
 	out  float64
-	seen map[nodeID]extent
+	seen map[ir.ID]ir.Extent
 }
 
-func (r reaching) of(id nodeID) extent {
-	return remembered(r.seen, id, func() extent { return r.find(r.m.st.at(id)) })
+func (r reaching) of(id ir.ID) ir.Extent {
+	return ir.Remembered(r.seen, id, func() ir.Extent { return r.find(r.m.st.At(id)) })
 }
 
-func (r reaching) find(n node) extent {
-	switch n.kind {
-	case kConst:
-		return extent{n.v, n.v}
-	case kLatent:
-		return r.latent(int(n.a))
-	case kSum:
-		x := extent{n.v, n.v}
-		for _, t := range n.terms {
-			part := r.of(t.atom)
-			if !part.known() {
-				return unknown
+func (r reaching) find(n ir.Node) ir.Extent {
+	switch n.Kind {
+	case ir.Const:
+		return ir.Extent{Lo: n.V, Hi: n.V}
+	case ir.Latent:
+		return r.latent(int(n.A))
+	case ir.Sum:
+		x := ir.Extent{Lo: n.V, Hi: n.V}
+		for _, t := range n.Terms {
+			part := r.of(t.Atom)
+			if !part.Known() {
+				return ir.Unknown
 			}
-			part = part.times(t.coef, 0)
-			x.lo, x.hi = x.lo+part.lo, x.hi+part.hi
+			part = part.Times(t.Coef, 0)
+			x.Lo, x.Hi = x.Lo+part.Lo, x.Hi+part.Hi
 		}
 		return x
-	case kSelect:
-		if one, other := r.of(n.b), r.of(n.c); one.known() && other.known() {
-			return one.or(other)
+	case ir.Select:
+		if one, other := r.of(n.B), r.of(n.C); one.Known() && other.Known() {
+			return one.Or(other)
 		}
-	case kUnary:
-		x := r.of(n.a)
-		if recip := n.fn == kernel.Recip; x.known() && (n.fn.Increasing() || recip && x.lo > 0) {
-			ends := [2]float64{n.fn.Value(x.lo), n.fn.Value(x.hi)}
-			return extent{min(ends[0], ends[1]), max(ends[0], ends[1])}
+	case ir.Unary:
+		x := r.of(n.A)
+		if recip := n.Fn == kernel.Recip; x.Known() && (n.Fn.Increasing() || recip && x.Lo > 0) {
+			ends := [2]float64{n.Fn.Value(x.Lo), n.Fn.Value(x.Hi)}
+			return ir.Extent{Lo: min(ends[0], ends[1]), Hi: max(ends[0], ends[1])}
 		}
-	case kBinary:
-		x, y := r.of(n.a), r.of(n.b)
-		if x.known() && y.known() && (n.fn == kernel.Mul || n.fn == kernel.Div && y.lo > 0) {
-			f := n.fn.Value2
-			ends := [4]float64{f(x.lo, y.lo), f(x.lo, y.hi), f(x.hi, y.lo), f(x.hi, y.hi)}
-			return extent{slices.Min(ends[:]), slices.Max(ends[:])}
+	case ir.Binary:
+		x, y := r.of(n.A), r.of(n.B)
+		if x.Known() && y.Known() && (n.Fn == kernel.Mul || n.Fn == kernel.Div && y.Lo > 0) {
+			f := n.Fn.Value2
+			ends := [4]float64{f(x.Lo, y.Lo), f(x.Lo, y.Hi), f(x.Hi, y.Lo), f(x.Hi, y.Hi)}
+			return ir.Extent{Lo: slices.Min(ends[:]), Hi: slices.Max(ends[:])}
 		}
 	}
-	return unknown
+	return ir.Unknown
 }
 
 // latent is where the coordinate of latent i lies: anywhere where its prior depends on others, or
 // has no distribution function.
-func (r reaching) latent(i int) extent {
+func (r reaching) latent(i int) ir.Extent {
 	d := r.m.latents[i].prior
 	if i < r.m.params || d.law.logCDF == nil || d.law.start == nil || slices.ContainsFunc(d.params, func(p Expr) bool { return p.m != nil }) {
-		return extent{math.Inf(-1), math.Inf(1)}
+		return ir.Extent{Lo: math.Inf(-1), Hi: math.Inf(1)}
 	}
-	return extent{d.quantile(r.out), d.quantile(1 - r.out)}
+	return ir.Extent{Lo: d.quantile(r.out), Hi: d.quantile(1 - r.out)}
 }

@@ -27,7 +27,7 @@ func TestLocalJumps(t *testing.T) {
 		_, d, rng := programs.Compiled(t, programs.Limits{Depth: 1})
 		jumps, err := d.LocalJumps()
 		require.NoError(t, err)
-		at, arr := jumps.Bind(d), d.Arrangement()
+		at, arr := jumps.Bind(), d.Arrangement()
 		known, left := map[int]bool{}, false
 		for l := range arr.Len() {
 			if known[l] = rng.IntN(4) > 0; !known[l] {

@@ -74,7 +74,7 @@ func TestSumsNearAPoint(t *testing.T) {
 				z := d.PriorDraw(nil, rng)
 				s := d.SumsNear(z)
 				require.True(t, s != nil)
-				e, err := s.Density()
+				e, err := d.Grouped(s)
 				require.NoError(t, err)
 				dir := make([]float64, len(z))
 				for i := range dir {

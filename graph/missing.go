@@ -6,6 +6,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lower"
 )
 
 // An observation whose value is NaN is missing: log r is that of the program without it, which is compiled for each set of missing
@@ -36,9 +39,9 @@ func missingIn(data []float64) []bool {
 
 // without is the program where the given observations are missing.
 func (c *compiled) without(missing []bool) (*compiled, error) {
-	c.st.mu.Lock()
+	c.st.Mu.Lock()
 	now := c.m.snapshot()
-	c.st.mu.Unlock()
+	c.st.Mu.Unlock()
 	next := &compiled{m: now, from: c.from, arr: c.arr, names: c.names, index: c.index, terms: c.terms, fingerprint: c.fingerprint}
 	return next, next.compile(missing)
 }
@@ -49,17 +52,17 @@ func (c *compiled) compile(missing []bool) error {
 		return err
 	}
 	c.missing, c.m.terms = missing, c.m.termsWithout(c.terms, missing)
-	c.nodes = c.m.st.nodes.clone()
-	terms := make([]term, len(c.m.terms))
+	c.st, c.nodes = c.m.st, c.m.st.Nodes.Clone()
+	terms := make([]ir.Term, len(c.m.terms))
 	for i, t := range c.m.terms {
-		terms[i] = term{t.id, 1}
+		terms[i] = ir.Term{Atom: t.id, Coef: 1}
 	}
-	out := c.m.st.total(0, terms)
+	out := c.m.st.Total(0, terms)
 	if err := c.m.checkConstants(out); err != nil {
 		return err
 	}
 	var err error
-	c.Program, err = newProgram(c.m.st, []output{out}, &out, c.sizes())
+	c.prog, err = lower.NewProgram(c.m.st, []ir.Output{out}, &out, c.sizes())
 	return err
 }
 
@@ -88,26 +91,26 @@ func (m *Model) termsWithout(terms []modelTerm, missing []bool) []modelTerm {
 
 // chainWithout is the term of a chain, id, without the emissions of missing steps: 1 in place of their densities. It reports
 // whether all are missing.
-func (m *Model) chainWithout(c *Hidden, id nodeID, missing []bool) (term nodeID, all bool) {
+func (m *Model) chainWithout(c *Hidden, id ir.ID, missing []bool) (term ir.ID, all bool) {
 	steps := missing[c.first:][:c.steps]
 	if !slices.Contains(steps, true) {
 		return id, false
 	}
-	ids := make([]nodeID, len(c.x))
+	ids := make([]ir.ID, len(c.x))
 	emissions := len(c.x) - c.states*c.steps
 	for i, x := range c.x {
 		switch {
 		case i >= emissions && steps[(i-emissions)/c.states]:
-			ids[i] = m.st.constant(0)
+			ids[i] = m.st.Constant(0)
 		case x.m == nil:
-			ids[i] = m.st.constant(x.v)
+			ids[i] = m.st.Constant(x.v)
 		default:
 			ids[i] = x.id
 		}
 	}
-	sum := m.st.forward(c.states, c.steps, ids)
+	sum := m.st.Forward(c.states, c.steps, ids)
 	if where := c.where.value; where.m != nil {
-		sum = m.st.sel(where.id, sum, m.st.constant(0))
+		sum = m.st.Sel(where.id, sum, m.st.Constant(0))
 	}
 	return sum, !slices.Contains(steps, false)
 }
@@ -117,17 +120,17 @@ func (m *Model) needsNoMissing(missing []bool) error {
 	if missing == nil || !m.dependent {
 		return nil
 	}
-	of := make([]nodeID, m.st.len()) // by node: 1 + the leaf of a missing observation that it depends on, 0 for none
-	for id := range nodeID(len(of)) {
-		if n := m.st.like(id); n.kind == kData && missing[m.st.head(id).a] {
+	of := make([]ir.ID, m.st.Len()) // by node: 1 + the leaf of a missing observation that it depends on, 0 for none
+	for id := range ir.ID(len(of)) {
+		if n := m.st.Like(id); n.Kind == ir.Data && missing[m.st.Head(id).A] {
 			of[id] = id + 1
 		}
-		m.st.operands(id, func(o nodeID) { of[id] = max(of[id], of[o]) })
+		m.st.Operands(id, func(o ir.ID) { of[id] = max(of[id], of[o]) })
 	}
-	check := func(at *place, what string, roots ...nodeID) error {
+	check := func(at *place, what string, roots ...ir.ID) error {
 		for _, root := range roots {
 			if of[root] > 0 {
-				o := m.obs[m.st.head(of[root]-1).a]
+				o := m.obs[m.st.Head(of[root]-1).A]
 				return fmt.Errorf("graph: %v: the %s depends on observation %q (%v), which is missing: only what is missing too may; sample it in place of observing it",
 					at, what, o.name, o.place)
 			}
@@ -155,7 +158,7 @@ func (m *Model) needsNoMissing(missing []bool) error {
 }
 
 // depends are the nodes that an observation depends on, but for its value.
-func (o *observation) depends() (ids []nodeID) {
+func (o *observation) depends() (ids []ir.ID) {
 	for _, d := range o.dists() {
 		ids = append(ids, d.nodes()...)
 	}
@@ -208,8 +211,8 @@ func (c *compiled) isMissing(i int) bool { return c.missing != nil && c.missing[
 // drawMissing draws what is missing into dst given z and what was observed.
 func (d *Density) drawMissing(dst, z []float64, rng *rand.Rand) {
 	ev := d.evaluate(z)
-	defer ev.release()
-	ev.data = d.Data()
+	defer ev.Release()
+	ev.Data = d.Data()
 	var path []int // of the chain that the observation is a step of
 	for i := range d.m.obs {
 		o := &d.m.obs[i]
@@ -230,6 +233,6 @@ func (d *Density) drawMissing(dst, z []float64, rng *rand.Rand) {
 			dist = o.hidden.emission[o.step][path[o.step]]
 		}
 		dst[i] = dist.fromCoordinate(dist.draw(ev.params(dist), rng))
-		ev.data[i] = dst[i]
+		ev.Data[i] = dst[i]
 	}
 }

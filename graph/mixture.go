@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // Mixture is the distribution of a value that comes from d[k] with a probability in

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -14,7 +15,7 @@ import (
 // then call Compile. The first mistake is kept and returned by Compile, so that
 // model code reads as mathematics. A Model is not safe for concurrent use.
 type Model struct {
-	st       *store
+	st       *ir.Store
 	latents  []latent
 	params   int // the first so many of latents are parameters
 	names    map[string]nameable
@@ -24,23 +25,24 @@ type Model struct {
 	required []requirement
 	arr      *regions.Arrangement
 	guards   []GuardInfo
-	within   Guard                 // holds inside the open If blocks
-	hulls    map[nodeID]extent     // answers of hull
-	kinks    map[kinkedPair]nodeID // answers of kinked
-	lifts    map[nodeID]nodeID     // answers of lifted
-	waysOf   map[nodeID][]way      // answers of ways
-	manyWays int                   // in waysOf
-	discrete map[nodeID]int        // the discrete latents, by the nodes of their values
+	within   Guard                // holds inside the open If blocks
+	hulls    map[ir.ID]ir.Extent  // answers of hull
+	kinks    map[kinkedPair]ir.ID // answers of kinked
+	lifts    map[ir.ID]ir.ID      // answers of lifted
+	waysOf   map[ir.ID][]way      // answers of ways
+	manyWays int                  // in waysOf
+	discrete map[ir.ID]int        // the discrete latents, by the nodes of their values
 	// What guards compare that is not affine: coordinates of arr, by node, and the
 	// nodes in their order.
-	features     map[nodeID]int
-	featureNodes []nodeID
+	features     map[ir.ID]int
+	featureNodes []ir.ID
 	firsts       map[sharing]Expr // data that others share a log density with
 	derived      []deterministic
 	named        []namedGuard
 	undecided    []string         // names of guards that compare what is missing
 	places       map[place]*place // of the program so far
 	open         *Plate           // the plate whose body runs
+	rec          *rowRecording    // of the row of a plate that is being written; nil mostly
 	tape         *tape            // of a model that is the trace of a plate
 	writing      *tape            // the plate whose rows are written out
 	err          error
@@ -59,7 +61,7 @@ type latent struct {
 	name     string
 	prior    Dist
 	support  support   // of the prior
-	value    nodeID    // the value in the program: the coordinate itself, or its transform
+	value    ir.ID     // the value in the program: the coordinate itself, or its transform
 	discrete *discrete // if it is
 	place    *place
 	inVector bool // see Density.InVector
@@ -71,7 +73,7 @@ func (l *latent) constrain(u float64) float64 { return l.support.value(l.support
 // An observation is one observed value; all of one name form a vector.
 type observation struct {
 	*observed
-	shift    nodeID // of the IDs from local on
+	shift    ir.ID // of the IDs from local on
 	value    float64
 	compared bool // in a guard, as a number; see Observed
 }
@@ -82,7 +84,7 @@ type observed struct {
 	as    Dist  // if it is of no chain
 	where Guard // it counts there
 	place *place
-	local nodeID
+	local ir.ID
 	part  bool // of a vector
 
 	hidden *Hidden // the chain that it is a step of, or nil
@@ -118,7 +120,7 @@ func (o *observation) dist() Dist {
 type modelTerm struct {
 	what  string // "prior of x", "observation y", "requirement", factorTerm or objectiveTerm
 	place *place
-	id    nodeID
+	id    ir.ID
 	prior bool
 }
 
@@ -137,18 +139,18 @@ const anyDim = math.MaxInt32
 // NewModel returns an empty model.
 func NewModel() *Model {
 	return &Model{
-		st:       newStore(),
+		st:       ir.NewStore(),
 		names:    map[string]nameable{},
 		arr:      regions.NewArrangement(anyDim),
 		within:   constantGuard(nil, true),
-		hulls:    map[nodeID]extent{},
+		hulls:    map[ir.ID]ir.Extent{},
 		firsts:   map[sharing]Expr{},
 		places:   map[place]*place{},
-		kinks:    map[kinkedPair]nodeID{},
-		lifts:    map[nodeID]nodeID{},
-		waysOf:   map[nodeID][]way{},
-		discrete: map[nodeID]int{},
-		features: map[nodeID]int{},
+		kinks:    map[kinkedPair]ir.ID{},
+		lifts:    map[ir.ID]ir.ID{},
+		waysOf:   map[ir.ID][]way{},
+		discrete: map[ir.ID]int{},
+		features: map[ir.ID]int{},
 	}
 }
 
@@ -166,12 +168,12 @@ func (m *Model) fail(format string, args ...any) {
 
 // usedIn adds to the error about a number that is not finite where it is first
 // used, if id is made of it.
-func (m *Model) usedIn(id nodeID, format string, args ...any) {
+func (m *Model) usedIn(id ir.ID, format string, args ...any) {
 	if m.err == nil || m.err != m.infinite {
 		return
 	}
-	for id := range m.st.under(id) {
-		if v := m.st.at(id).v; !isFinite(v) {
+	for id := range m.st.Under(id) {
+		if v := m.st.At(id).V; !ir.IsFinite(v) {
 			m.err = fmt.Errorf("%w, in %s", m.err, fmt.Sprintf(format, args...))
 			if math.IsInf(v, -1) {
 				m.err = fmt.Errorf("%w: say with Require what must hold, or with Factor(−Inf) in an If block what cannot be", m.err)
@@ -200,10 +202,10 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 	if !m.outsidePlates("Sample") {
 		return Expr{}
 	}
-	coord := m.st.leaf(kLatent, len(m.latents))
+	coord := m.st.Leaf(ir.Latent, len(m.latents))
 	l := latent{name: name, prior: prior, value: coord, place: m.here()}
 	m.takeName(aLatent, name)
-	term := m.st.constant(0)
+	term := m.st.Constant(0)
 	switch {
 	case !m.checkDist(prior, "latent "+name, Guard{}):
 	case m.simulation:
@@ -247,7 +249,7 @@ func (m *Model) Observe(name string, d Dist, x float64) {
 		m.fail("observation %q: %v", name, err)
 		return
 	}
-	data := Expr{m: m, id: m.st.leaf(kData, len(m.obs))}
+	data := Expr{m: m, id: m.st.Leaf(ir.Data, len(m.obs))}
 	m.obs = append(m.obs, o)
 	m.addTerm(what, m.logProb(what, d, data), o.place)
 }
@@ -288,7 +290,7 @@ func (m *Model) addTerm(what string, logp Expr, at *place) {
 	id := logp.in(m)
 	m.usedIn(id, "the %s", what)
 	if always, known := m.within.value.IsConst(); !known || always == 0 {
-		id = m.st.sel(m.within.value.in(m), id, m.st.constant(0))
+		id = m.st.Sel(m.within.value.in(m), id, m.st.Constant(0))
 	}
 	m.terms = append(m.terms, modelTerm{what, at, id, false})
 }
@@ -354,7 +356,7 @@ func (m *Model) checkParams(d Dist, what string, where Guard) bool {
 func (m *Model) logProb(what string, d Dist, x Expr) Expr {
 	failed := m.err
 	logp := m.shared(d, x)
-	if v, ok := logp.IsConst(); ok && !isFinite(v) || m.err != failed {
+	if v, ok := logp.IsConst(); ok && !ir.IsFinite(v) || m.err != failed {
 		m.err = failed
 		m.fail("%s: the log density of %v is not finite", what, d)
 		return Expr{}
@@ -366,20 +368,20 @@ func (m *Model) logProb(what string, d Dist, x Expr) Expr {
 // share that of the first of them, and sums over the others.
 func (m *Model) shared(d Dist, x Expr) Expr {
 	isSmall := func(p Expr) bool { return small(p, maxSmallShape) }
-	if d.law.change == nil || m.st.at(x.id).kind != kData || !slices.ContainsFunc(d.params, func(p Expr) bool { return !isSmall(p) }) {
+	if d.law.change == nil || m.st.At(x.id).Kind != ir.Data || !slices.ContainsFunc(d.params, func(p Expr) bool { return !isSmall(p) }) {
 		return d.logProb(x)
 	}
-	if m.observedValue(int(m.st.head(x.id).a)).is(math.IsNaN) {
+	if m.observedValue(int(m.st.Head(x.id).A)).Is(math.IsNaN) {
 		return d.logProb(x)
 	}
 	key := sharing{law: d.law, where: m.within.value}
 	copy(key.params[:], d.params)
 	first, known := m.firsts[key]
-	if rec := m.st.rec; rec != nil && slices.ContainsFunc(d.params, func(p Expr) bool { return p.m != nil && rec.isHole(p.id) }) {
-		rec.spoil()
+	if rec := m.rec; rec != nil && slices.ContainsFunc(d.params, func(p Expr) bool { return p.m != nil && rec.IsHole(p.id) }) {
+		rec.Spoil()
 	}
 	if !known {
-		if rec := m.st.rec; rec != nil {
+		if rec := m.rec; rec != nil {
 			rec.firsts = append(rec.firsts, firstOf{key, x})
 		}
 		m.firsts[key] = x

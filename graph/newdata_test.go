@@ -13,7 +13,7 @@ import (
 
 // An executor whose data change computes what one that is made for the data does, and changes
 // without an allocation.
-func TestSetData(t *testing.T) {
+func TestFeed(t *testing.T) {
 	const n, samples = 7, 5
 	for name, build := range map[string]func(m *graph.Model){
 		"level": func(m *graph.Model) {
@@ -60,8 +60,8 @@ func TestSetData(t *testing.T) {
 					}
 					next, err := d.WithData(map[string][]float64{"y": y})
 					require.NoError(t, err)
-					require.NoError(t, x.SetData(next))
-					require.Zero(t, testing.AllocsPerRun(10, func() { _ = x.SetData(next) }))
+					require.NoError(t, next.Feed(x))
+					require.Zero(t, testing.AllocsPerRun(10, func() { _ = next.Feed(x) }))
 					want, err := next.Executor(samples, w)
 					require.NoError(t, err)
 					for k := range x.Z {
@@ -87,14 +87,14 @@ func TestSetData(t *testing.T) {
 			require.ErrorContains(t, err, "NewData")
 			plain, err := d.Executor(1, graph.Compute{Out: true})
 			require.NoError(t, err)
-			require.ErrorContains(t, plain.SetData(d), "NewData")
+			require.ErrorContains(t, d.Feed(plain), "NewData")
 			other := graph.NewModel()
 			build(other)
 			o, err := other.Compile()
 			require.NoError(t, err)
 			x, err := d.Executor(1, graph.Compute{Out: true, NewData: true})
 			require.NoError(t, err)
-			require.ErrorContains(t, x.SetData(o), "another program")
+			require.ErrorContains(t, o.Feed(x), "another program")
 		})
 	}
 }

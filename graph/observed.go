@@ -3,7 +3,8 @@ package graph
 import (
 	"math"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // Observed is the value of observation k, from 0 on, of those of that name so far: what a series depends on that depends on its past.
@@ -38,45 +39,35 @@ func (m *Model) Observed(name string, k int) Expr {
 		return Expr{}
 	}
 	m.dependent = true
-	return Expr{m: m, id: m.st.leaf(kData, list[k])}
-}
-
-// dependsOnData reports whether an observation is a part of id.
-func (x *nodes) dependsOnData(id nodeID) bool {
-	for id := range x.under(id) {
-		if x.like(id).kind == kData {
-			return true
-		}
-	}
-	return false
+	return Expr{m: m, id: m.st.Leaf(ir.Data, list[k])}
 }
 
 // comparable is id with numbers in place of what was observed, which so gets into guards. What is missing stays.
-func (m *Model) comparable(id nodeID) nodeID {
-	if !m.dependent || !m.st.dependsOnData(id) {
+func (m *Model) comparable(id ir.ID) ir.ID {
+	if !m.dependent || !m.st.DependsOnData(id) {
 		return id
 	}
-	done := map[nodeID]nodeID{}
-	var of func(id nodeID) nodeID
-	of = func(id nodeID) nodeID {
-		return remembered(done, id, func() nodeID {
-			switch n := m.st.at(id); n.kind {
-			case kConst, kLatent, kSign:
+	done := map[ir.ID]ir.ID{}
+	var of func(id ir.ID) ir.ID
+	of = func(id ir.ID) ir.ID {
+		return ir.Remembered(done, id, func() ir.ID {
+			switch n := m.st.At(id); n.Kind {
+			case ir.Const, ir.Latent, ir.Sign:
 				return id
-			case kData:
-				o := &m.obs[n.a]
+			case ir.Data:
+				o := &m.obs[n.A]
 				if o.compared = true; math.IsNaN(o.value) {
 					return id
 				}
-				return m.st.constant(o.value)
-			case kSum:
-				sum := m.st.constant(n.v)
-				for _, t := range n.terms {
-					sum = m.st.sum(1, sum, t.coef, of(t.atom))
+				return m.st.Constant(o.value)
+			case ir.Sum:
+				sum := m.st.Constant(n.V)
+				for _, t := range n.Terms {
+					sum = m.st.Sum(1, sum, t.Coef, of(t.Atom))
 				}
 				return sum
 			default:
-				return m.st.operation(n, of)
+				return m.st.Operation(n, of)
 			}
 		})
 	}
@@ -84,8 +75,8 @@ func (m *Model) comparable(id nodeID) nodeID {
 }
 
 // positiveMissing is the guard id > 0 where id depends on what is missing. It is no plane: no term of log r depends on it.
-func (m *Model) positiveMissing(id nodeID) Guard {
-	size := m.st.unary(kernel.Abs, id)
-	none := m.st.unary(kernel.Is0, m.st.sum(1, size, 1, id)) // |x| + x is 0 where x ≤ 0
-	return Guard{value: Expr{m: m, id: m.st.not(none)}}
+func (m *Model) positiveMissing(id ir.ID) Guard {
+	size := m.st.Unary(kernel.Abs, id)
+	none := m.st.Unary(kernel.Is0, m.st.Sum(1, size, 1, id)) // |x| + x is 0 where x ≤ 0
+	return Guard{value: Expr{m: m, id: m.st.Not(none)}}
 }

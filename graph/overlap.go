@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/floats/scalar"
 
+	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -68,7 +69,7 @@ func (m *Model) together(pairs [][2]int) int {
 		return -1
 	}
 	for _, t := range m.terms {
-		signs := m.st.planesIn(t.id)
+		signs := m.st.PlanesIn(t.id)
 		if k := slices.IndexFunc(pairs, func(p [2]int) bool { return slices.Contains(signs, p[0]) && slices.Contains(signs, p[1]) }); k >= 0 {
 			return k
 		}
@@ -109,7 +110,7 @@ func crossings(arr *regions.Arrangement, latents int) (list [][]crossing, curved
 	const n = overlapLines
 	list = make([][]crossing, latents*n)
 	meet := func(i, line int, at float64, plane int) {
-		if isFinite(at) {
+		if ir.IsFinite(at) {
 			list[i*n+line] = append(list[i*n+line], crossing{at, plane})
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // A ParamOption says where the values of a parameter lie, or how far its first steps go.
@@ -25,7 +27,7 @@ func Positive() ParamOption { return func(s *paramSpec) { s.law, s.bounds = posi
 func Between(lo, hi float64) ParamOption {
 	return func(s *paramSpec) {
 		s.law, s.bounds = intervalParam, []Expr{{v: lo}, {v: hi}}
-		if !(lo < hi) || !isFinite(lo) || !isFinite(hi) {
+		if !(lo < hi) || !ir.IsFinite(lo) || !ir.IsFinite(hi) {
 			s.err = fmt.Errorf("the interval (%v, %v) is empty or has no end", lo, hi)
 		}
 	}
@@ -35,7 +37,7 @@ func Between(lo, hi float64) ParamOption {
 // by it. Without it the scale is |start|, or 1 for a start of 0; and, with Positive or Between, 1 in the parameter's coordinate.
 func Scale(x float64) ParamOption {
 	return func(s *paramSpec) {
-		if s.scale = x; !(x > 0) || !isFinite(x) {
+		if s.scale = x; !(x > 0) || !ir.IsFinite(x) {
 			s.err = fmt.Errorf("the scale %v must be positive", x)
 		}
 	}
@@ -77,7 +79,7 @@ func (m *Model) Param(name string, start float64, options ...ParamOption) Expr {
 	switch {
 	case spec.err != nil:
 		m.fail("parameter %q: %v", name, spec.err)
-	case !isFinite(start) || !s.contains(start) || !isFinite(s.inverse(s, start)):
+	case !ir.IsFinite(start) || !s.contains(start) || !ir.IsFinite(s.inverse(s, start)):
 		m.fail("parameter %q: the start %v is not %v", name, start, s)
 	case m.compiledOnce:
 		m.fail("parameter %q comes after the model was compiled", name)
@@ -97,10 +99,10 @@ func (m *Model) Param(name string, start float64, options ...ParamOption) Expr {
 	prior.params[0].v, prior.params[1].v = u, unit
 	at := m.params
 	if at < len(m.latents) && m.err == nil {
-		m.st.makeRoom(at)
+		m.st.MakeRoom(at)
 	}
 	m.params++
-	coord := m.st.leaf(kLatent, at)
+	coord := m.st.Leaf(ir.Latent, at)
 	l := latent{name: name, prior: prior, support: s, value: coord, place: m.here()}
 	if m.err == nil {
 		l.value = s.forward(s, Expr{m: m, id: coord}).id
@@ -134,31 +136,6 @@ var (
 		return f
 	}()
 )
-
-// makeRoom counts the latents from number at on up by one.
-func (s *store) makeRoom(at int) {
-	count := func(n *node, number *nodeID) {
-		if n.kind == kLatent && int(*number) >= at {
-			*number++
-		}
-	}
-	for i := range s.list {
-		count(&s.list[i], &s.list[i].a)
-	}
-	for _, p := range s.patterns {
-		for j := range p.like {
-			l := &p.like[j]
-			count(&l.node, &l.a.id)
-			for row := range l.a.col {
-				count(&l.node, &l.a.col[row])
-			}
-		}
-	}
-	s.own()
-	if have := s.leaves[kLatent]; at < len(have) {
-		s.leaves[kLatent] = slices.Insert(have, at, 0)
-	}
-}
 
 // Params is the number of parameters: the first so many of Latents.
 func (d *Density) Params() int { return d.made().m.params }

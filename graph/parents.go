@@ -1,6 +1,10 @@
 package graph
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/facetvi/facet/internal/ir"
+)
 
 // Parents lists for each latent, ascending, the earlier latents from which the parameters of its prior are
 // computed. Latents that only decide which value an If chooses do not count. Nor do the parents of a parent, unless the
@@ -15,8 +19,8 @@ func (d *Density) Parents() [][]int {
 }
 
 // nodes are the parameters that are not plain numbers.
-func (d Dist) nodes() []nodeID {
-	var ids []nodeID
+func (d Dist) nodes() []ir.ID {
+	var ids []ir.ID
 	for _, x := range d.params {
 		if x.m != nil {
 			ids = append(ids, x.id)
@@ -40,30 +44,30 @@ const maxFew = 32
 
 // newLatentSets fills in the sets of what the latents' priors need.
 func (c *compiled) newLatentSets() *latentSets {
-	s := &latentSets{c, make([][]int, c.nodes.len()), slices.Repeat([]int{-1}, c.nodes.len()), slices.Repeat([]int{-1}, len(c.names))}
-	var roots []nodeID
+	s := &latentSets{c, make([][]int, c.nodes.Len()), slices.Repeat([]int{-1}, c.nodes.Len()), slices.Repeat([]int{-1}, len(c.names))}
+	var roots []ir.ID
 	for i := range c.m.latents {
 		roots = append(roots, c.m.latents[i].prior.nodes()...)
 	}
-	for id, needed := range needed(&c.nodes, roots) {
+	for id, needed := range ir.Needed(&c.nodes, roots) {
 		if needed {
-			s.sets[id] = s.small(nodeID(id))
+			s.sets[id] = s.small(ir.ID(id))
 		}
 	}
 	return s
 }
 
 // small is the set of a node whose operands have theirs, or nil.
-func (s *latentSets) small(id nodeID) []int {
-	n := s.c.nodes.at(id)
-	switch n.kind {
-	case kLatent:
-		return []int{int(n.a)}
-	case kSign:
+func (s *latentSets) small(id ir.ID) []int {
+	n := s.c.nodes.At(id)
+	switch n.Kind {
+	case ir.Latent:
+		return []int{int(n.A)}
+	case ir.Sign:
 		return []int{}
 	}
 	set := []int{}
-	n.operands(func(o nodeID) {
+	n.Operands(func(o ir.ID) {
 		switch {
 		case set == nil:
 		case s.sets[o] == nil:
@@ -98,7 +102,7 @@ func union(a, b []int) []int {
 }
 
 // of is the answer to a question: the latents on which ids depend, ascending.
-func (s *latentSets) of(ids []nodeID, question int) []int {
+func (s *latentSets) of(ids []ir.ID, question int) []int {
 	var set []int
 	add := func(latents []int) {
 		for _, i := range latents {
@@ -115,12 +119,12 @@ func (s *latentSets) of(ids []nodeID, question int) []int {
 			continue
 		}
 		s.node[id] = question
-		switch n := s.c.nodes.at(id); {
+		switch n := s.c.nodes.At(id); {
 		case s.sets[id] != nil:
 			add(s.sets[id])
-		case n.kind == kSign:
+		case n.Kind == ir.Sign:
 		default:
-			n.operands(func(o nodeID) { ids = append(ids, o) })
+			n.Operands(func(o ir.ID) { ids = append(ids, o) })
 		}
 	}
 	slices.Sort(set)

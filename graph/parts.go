@@ -29,8 +29,8 @@ func (d *Density) Parts(n int, seed uint64) ([]*Density, error) {
 	}
 	rng := rand.New(rand.NewPCG(seed, 0))
 	rng.Shuffle(len(terms), func(i, j int) { terms[i], terms[j] = terms[j], terms[i] })
-	d.st.mu.Lock()
-	defer d.st.mu.Unlock()
+	d.st.Mu.Lock()
+	defer d.st.Mu.Unlock()
 	parts := make([]*Density, n)
 	for k := range parts {
 		var err error
@@ -45,7 +45,7 @@ func (d *Density) Parts(n int, seed uint64) ([]*Density, error) {
 func (d *Density) part(terms []modelTerm, times float64) (*Density, error) {
 	c := newCopier(d)
 	for _, t := range terms {
-		c.to.terms = append(c.to.terms, modelTerm{t.what, t.place, c.to.st.scale(times, c.copy(t.id)), false})
+		c.to.terms = append(c.to.terms, modelTerm{t.what, t.place, c.to.st.Scale(times, c.copy(t.id)), false})
 	}
 	return c.to.Compile()
 }
@@ -83,7 +83,7 @@ func (d *Density) Some(n int, seed uint64) (*Density, error) {
 		}
 		terms = append(terms, list[:share]...)
 	}
-	d.st.mu.Lock()
-	defer d.st.mu.Unlock()
+	d.st.Mu.Lock()
+	defer d.st.Mu.Unlock()
 	return d.part(terms, 1)
 }

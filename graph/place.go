@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // A place is where in the user's program a part of a model was written. It is
@@ -15,8 +17,11 @@ type place [12]uintptr
 
 var packagePath = reflect.TypeFor[Model]().PkgPath()
 
-// objectivePath is that of the package whose Of is written in the place of CompileObjective.
-var objectivePath = path.Dir(packagePath) + "/expect"
+// Packages whose calls are no place of the user's either: internal/ir calls back, and Of of package expect is written in the place of CompileObjective.
+var (
+	nodesPath     = reflect.TypeFor[ir.Store]().PkgPath()
+	objectivePath = path.Dir(packagePath) + "/expect"
+)
 
 // here is the place of the nearest caller outside this package and expect (tests of this
 // package count as outside), or that in the body of the plate which is written out.
@@ -82,7 +87,8 @@ func callerIn(stack []uintptr) runtime.Frame {
 	frames := runtime.CallersFrames(stack)
 	for {
 		f, more := frames.Next()
-		ours := strings.HasPrefix(f.Function, packagePath+".") && !strings.HasSuffix(f.File, "_test.go") || strings.HasPrefix(f.Function, objectivePath+".")
+		in := func(path string) bool { return strings.HasPrefix(f.Function, path+".") }
+		ours := in(packagePath) && !strings.HasSuffix(f.File, "_test.go") || in(nodesPath) || in(objectivePath)
 		if f.File != "" && !ours {
 			return f
 		}

@@ -59,7 +59,7 @@ func (m *Model) Plate(n int, body func(p *Plate)) {
 func (p *Plate) Plate(n int, body func(q *Plate)) {
 	if p.isOpen("Plate") {
 		rows := p.t.plate(p, n, body)
-		p.t.do(func() { p.t.m.st.rec.spoil(); rows() })
+		p.t.do(func() { p.t.m.st.Rec.Spoil(); rows() })
 	}
 }
 
@@ -136,7 +136,7 @@ func (p *Plate) Data(xs []float64) Expr {
 	if !p.hasRows("Data", len(xs)) {
 		return Expr{}
 	}
-	return p.t.expr(func() Expr { return Expr{v: xs[p.at()], from: p.t.m.st.rec.input(p, xs)} })
+	return p.t.expr(func() Expr { return Expr{v: xs[p.at()], from: p.t.m.rec.input(p, xs)} })
 }
 
 // Index is one of values in each row: values[at[i]] in row i. values are outside the
@@ -153,7 +153,7 @@ func (p *Plate) Index(values []Expr, at []int) Expr {
 		}
 	}
 	return p.t.expr(func() Expr {
-		p.t.m.st.rec.indexes(p.t.m, p, values, at)
+		p.t.m.rec.indexes(p.t.m, p, values, at)
 		return values[at[p.at()]]
 	})
 }
@@ -168,8 +168,8 @@ func (p *Plate) Collect(dst *[]Expr, x Expr) {
 	if p.isOpen("Collect") && dst != nil {
 		p.t.do(func() {
 			x := p.t.valueOf(x)
-			if rec := p.t.m.st.rec; rec != nil {
-				rec.spoilt = rec.spoilt || x.from != nil
+			if rec := p.t.m.rec; rec != nil {
+				rec.Spoilt = rec.Spoilt || x.from != nil
 				x.from = nil // the recording ends before dst is used
 				rec.collected = append(rec.collected, collected{dst, x})
 			}
@@ -189,7 +189,7 @@ func (p *Plate) Sample(name string, prior Dist) Expr {
 		return Expr{}
 	}
 	return p.t.expr(func() Expr {
-		if rec := p.t.m.st.rec; rec != nil {
+		if rec := p.t.m.rec; rec != nil {
 			rec.names = append(rec.names, name)
 		}
 		return p.t.m.Sample(p.latentName(name, p.row), p.t.dist(prior))
@@ -200,7 +200,7 @@ func (p *Plate) Sample(name string, prior Dist) Expr {
 func (p *Plate) Observe(name string, d Dist, xs []float64) {
 	if p.isOpen("Observe") && p.hasRows(fmt.Sprintf("observation %q", name), len(xs)) {
 		p.t.do(func() {
-			if rec := p.t.m.st.rec; rec != nil {
+			if rec := p.t.m.rec; rec != nil {
 				rec.data = append(rec.data, rec.input(p, xs))
 			}
 			p.t.m.Observe(name, p.t.dist(d), xs[p.at()])

@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/programs"
 )
@@ -149,11 +150,11 @@ func executorOf(t fataler, d *graph.Density, n int) *graph.Executor {
 func jumpsAt(t fataler, d *graph.Density, seed uint64) []float64 {
 	t.Helper()
 	made, err := d.Cached("all jumps", func() (any, error) {
-		b := graph.NewBuilder(d)
-		outs := make([]graph.Expr, d.Arrangement().Len())
+		b := d.Builder()
+		outs := make([]ir.ID, d.Arrangement().Len())
 		for l, h := range d.Arrangement().Planes() {
-			points := map[int]graph.Expr{}
-			outs[l] = b.Jump(l, graph.Substitution{Latent: func(i int) (graph.Expr, bool) {
+			points := map[int]ir.ID{}
+			outs[l] = b.Jump(l, ir.Substitution{Latent: func(i int) (ir.ID, bool) {
 				if _, known := points[i]; !known && slices.Contains(h.Index, i) {
 					points[i] = b.Point()
 				}

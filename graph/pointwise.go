@@ -1,7 +1,9 @@
 package graph
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
@@ -14,7 +16,7 @@ import (
 func (d *Density) LogLikelihoods(dst, z []float64) []float64 {
 	dst = sized(dst, len(d.made().m.obs), "observations")
 	ev := d.evaluate(z)
-	defer ev.release()
+	defer ev.Release()
 	terms, k := d.terms, 0
 	for i := 0; i < len(dst); k++ {
 		o := &d.m.obs[i]
@@ -31,7 +33,7 @@ func (d *Density) LogLikelihoods(dst, z []float64) []float64 {
 			i += len(steps)
 			continue
 		case made:
-			dst[i] = ev.value(terms[k].id)
+			dst[i] = ev.Value(terms[k].id)
 		default:
 			dst[i] = math.NaN()
 		}
@@ -50,7 +52,7 @@ func (d *Density) LogLikelihoods(dst, z []float64) []float64 {
 func (d *Density) LogPriors(dst, z []float64) []float64 {
 	dst = sized(dst, d.Dim(), "latents")
 	ev := d.evaluate(z)
-	defer ev.release()
+	defer ev.Release()
 	clear(dst)
 	i := d.m.params
 	for _, t := range d.m.terms {
@@ -58,7 +60,7 @@ func (d *Density) LogPriors(dst, z []float64) []float64 {
 		switch {
 		case t.prior:
 			if k := d.m.latents[i].discrete; k == nil {
-				dst[i] = ev.value(t.id)
+				dst[i] = ev.Value(t.id)
 				if d.Transformed(i) {
 					dst[i] -= math.Log(math.Abs(d.ConstrainSlope(i, z[i])))
 				}
@@ -68,8 +70,22 @@ func (d *Density) LogPriors(dst, z []float64) []float64 {
 			i++
 		case ofPrior: // of a discrete latent whose prior depends on others
 			k, _ := d.Latent(name)
-			dst[k] = ev.value(t.id) - math.Log(float64(len(d.m.latents[k].discrete.values)))
+			dst[k] = ev.Value(t.id) - math.Log(float64(len(d.m.latents[k].discrete.values)))
 		}
 	}
 	return dst
+}
+
+// NonFinite evaluates the terms of log r at z one by one, in the region of z,
+// and returns the first one that is not finite: what it is and where the
+// program says so, its value, and the latents that it depends on.
+func (d *Density) NonFinite(z []float64) (term string, value float64, latents []int, found bool) {
+	ev := d.evaluate(z)
+	defer ev.Release()
+	for _, t := range d.m.terms {
+		if v := ev.Value(t.id); math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Sprintf("the %s (%v)", t.what, t.place), v, slices.Compact(slices.Sorted(slices.Values(d.m.latentsOf(t.id)))), true
+		}
+	}
+	return "", 0, nil, false
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -19,19 +20,19 @@ func (d *Density) PriorStart() (center, scale []float64) { return d.PriorStartAt
 // panics if given has a coordinate that is not finite, or of no latent.
 func (d *Density) PriorStartAt(given map[int]float64) (center, scale []float64) {
 	for i, u := range given {
-		if i < 0 || i >= d.Dim() || !isFinite(u) {
+		if i < 0 || i >= d.Dim() || !ir.IsFinite(u) {
 			panic(fmt.Sprintf("graph: coordinate %d given as %v, of %d", i, u, d.Dim()))
 		}
 	}
 	center, scale = make([]float64, d.Dim()), make([]float64, d.Dim())
 	ev := d.evaluate(center)
-	defer ev.release()
+	defer ev.Release()
 	for i, l := range d.m.latents {
 		center[i], scale[i] = l.prior.law.start(ev.params(l.prior))
 		if i < d.m.params {
 			center[i] = d.param(i)
 		}
-		if !isFinite(center[i]) {
+		if !ir.IsFinite(center[i]) {
 			center[i] = 0
 		}
 		if u, ok := given[i]; ok {
@@ -52,12 +53,12 @@ func (d *Density) PriorStartAt(given map[int]float64) (center, scale []float64) 
 func (d *Density) Across(z []float64, from regions.Signs, planes []int, apart float64) regions.Signs {
 	d.made()
 	before, after := d.evaluate(slices.Clone(z)), d.evaluate(z)
-	defer before.release()
-	defer after.release()
-	before.arr, before.region = nil, from
-	after.arr, after.region = nil, from
+	defer before.Release()
+	defer after.Release()
+	before.Arr, before.Region = nil, from
+	after.Arr, after.Region = nil, from
 	for _, l := range planes {
-		after.region = after.region.Flip(l)
+		after.Region = after.Region.Flip(l)
 	}
 	ending := make([][]int, d.Dim())
 	for l := range d.arr.Len() {
@@ -68,14 +69,14 @@ func (d *Density) Across(z []float64, from regions.Signs, planes []int, apart fl
 	for i, l := range d.m.latents {
 		was, scale := l.prior.law.start(before.params(l.prior))
 		now, wide := l.prior.law.start(after.params(l.prior))
-		if by := now - was; math.Abs(by) > apart*max(scale, wide) && isFinite(by) {
+		if by := now - was; math.Abs(by) > apart*max(scale, wide) && ir.IsFinite(by) {
 			z[i] += by
 			for _, k := range ending[i] {
 				if !slices.Contains(planes, k) {
-					after.region = after.region.Force(k, d.arr.At(k, z) > 0)
+					after.Region = after.Region.Force(k, d.arr.At(k, z) > 0)
 				}
 			}
 		}
 	}
-	return after.region
+	return after.Region
 }

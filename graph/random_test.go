@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/programs"
 	"github.com/facetvi/facet/regions"
 )
@@ -334,24 +335,24 @@ func checkJumps(t *rapid.T, r random, jumps, kinks *tally) {
 func (r random) allJumps(replaced []bool, fixed map[int]float64) (*graph.Program, error) {
 	planes := r.d.Arrangement().Len()
 	made, err := r.d.Cached("builder", func() (any, error) {
-		v := graph.NewBuilder(r.d)
-		points := make([]graph.Expr, len(replaced))
+		v := r.d.Builder()
+		points := make([]ir.ID, len(replaced))
 		for i := range points {
 			if replaced[i] {
 				points[i] = v.Point()
 			}
 		}
 		last := v.PointSign()
-		outs := make([]graph.Expr, planes)
+		outs := make([]ir.ID, planes)
 		for l := range outs {
-			outs[l] = v.Jump(l, graph.Substitution{
-				Latent: func(i int) (graph.Expr, bool) {
+			outs[l] = v.Jump(l, ir.Substitution{
+				Latent: func(i int) (ir.ID, bool) {
 					if x, ok := fixed[i]; ok {
 						return v.Number(x), true
 					}
 					return points[i], replaced[i]
 				},
-				Sign: func(k int) (graph.Guard, bool) { return last, k == planes-1 },
+				Sign: func(k int) (ir.ID, bool) { return last, k == planes-1 },
 			})
 		}
 		return v.Compile(outs)

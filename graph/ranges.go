@@ -1,34 +1,20 @@
 package graph
 
-import "math"
+import (
+	"math"
+
+	"github.com/facetvi/facet/internal/ir"
+)
 
 // Expressions that break the rule of a parameter, found by the guards on the way
 // to them:
 //
 //	If(x > 1, 1, x) ─▶ x, where x ≤ 1: can be negative
 
-// An extent is an interval of values: lo > hi if nothing is known of them.
-type extent struct{ lo, hi float64 }
-
-var unknown = extent{math.Inf(1), math.Inf(-1)}
-
-func (x extent) known() bool { return x.lo <= x.hi }
-
-// or is the least extent with x and y.
-func (x extent) or(y extent) extent { return extent{min(x.lo, y.lo), max(x.hi, y.hi)} }
-
-// times is c·x + v for c ≠ 0.
-func (x extent) times(c, v float64) extent {
-	if c < 0 {
-		x.lo, x.hi = x.hi, x.lo
-	}
-	return extent{c*x.lo + v, c*x.hi + v}
-}
-
-// leaves reports whether x has values that r does not admit.
-func (x extent) leaves(r rule) bool {
+// leftBy reports whether x has values that r does not admit.
+func (r rule) leftBy(x ir.Extent) bool {
 	lo, hi := r.span()
-	return x.known() && (x.lo < lo || x.hi > hi)
+	return x.Known() && (x.Lo < lo || x.Hi > hi)
 }
 
 // A box is what guards say of the coordinates of latents: that one lies in an
@@ -36,68 +22,68 @@ func (x extent) leaves(r rule) bool {
 // what the rest says. An extent for the same latent in the rest is wider.
 type box struct {
 	latent int
-	extent
+	ir.Extent
 	rest *box
 }
 
 // at is where coordinate i lies.
-func (b *box) at(i int) extent {
+func (b *box) at(i int) ir.Extent {
 	for ; b != nil; b = b.rest {
 		if b.latent == i {
-			return b.extent
+			return b.Extent
 		}
 	}
-	return extent{math.Inf(-1), math.Inf(1)}
+	return ir.Extent{Lo: math.Inf(-1), Hi: math.Inf(1)}
 }
 
 // narrow is b where formula id holds, or does not.
-func (m *Model) narrow(b *box, id nodeID, holds bool) *box {
-	m.st.rec.spoil() // guards of other rows say something else
-	switch n := m.st.at(id); {
-	case n.kind == kNot:
-		return m.narrow(b, n.a, !holds)
-	case n.kind == kAnd && holds:
-		return m.narrow(m.narrow(b, n.a, true), n.b, true)
-	case n.kind == kSign && m.arr.Curve(int(n.a)) == nil && len(m.arr.Latents(int(n.a))) == 1:
-		h := m.arr.Plane(int(n.a))
+func (m *Model) narrow(b *box, id ir.ID, holds bool) *box {
+	m.st.Rec.Spoil() // guards of other rows say something else
+	switch n := m.st.At(id); {
+	case n.Kind == ir.Not:
+		return m.narrow(b, n.A, !holds)
+	case n.Kind == ir.And && holds:
+		return m.narrow(m.narrow(b, n.A, true), n.B, true)
+	case n.Kind == ir.Sign && m.arr.Curve(int(n.A)) == nil && len(m.arr.Latents(int(n.A))) == 1:
+		h := m.arr.Plane(int(n.A))
 		x, edge := b.at(h.Index[0]), -h.Const/h.Coef[0]
 		if h.Coef[0] > 0 == holds {
-			x.lo = max(x.lo, edge)
+			x.Lo = max(x.Lo, edge)
 		} else {
-			x.hi = min(x.hi, edge)
+			x.Hi = min(x.Hi, edge)
 		}
-		if x.lo >= x.hi { // not reached
-			x = unknown
+		if x.Lo >= x.Hi { // not reached
+			x = ir.Unknown
 		}
 		return &box{h.Index[0], x, b}
 	}
 	for _, i := range m.latentsOf(id) {
-		b = &box{i, unknown, b}
+		b = &box{i, ir.Unknown, b}
 	}
 	return b
 }
 
 // violating is an expression among those that id selects from which can leave the
 // span of r where it is selected and where holds.
-func (m *Model) violating(id nodeID, r rule, where Guard) (leaf nodeID, found bool) {
-	if r == anyReal || !m.hull(id).leaves(r) {
+func (m *Model) violating(id ir.ID, r rule, where Guard) (leaf ir.ID, found bool) {
+	if r == anyReal || !r.leftBy(m.hull(id)) {
 		return 0, false
 	}
-	seen := map[nodeID]bool{}
-	var visit func(id nodeID, c, v float64, b *box) bool
-	visit = func(id nodeID, c, v float64, b *box) bool { // of c·id + v
-		sel, coef, constant, ok := m.st.selected(id)
+	seen := map[ir.ID]bool{}
+	var visit func(id ir.ID, c, v float64, b *box) bool
+	visit = func(id ir.ID, c, v float64, b *box) bool { // of c·id + v
+		sel, coef, constant, ok := m.st.Selected(id)
 		if !ok {
 			leaf = id
-			return m.rangeOf(id, b).times(c, v).leaves(r)
+			return r.leftBy(m.rangeOf(id, b).Times(c, v))
 		}
 		c, v = c*coef, c*constant+v
-		if seen[sel] || !m.hull(sel).times(c, v).leaves(r) {
+		if seen[sel] || !r.leftBy(m.hull(sel).Times(c, v)) {
 			return false
 		}
 		seen[sel] = true
-		n := m.st.at(sel)
-		return visit(n.b, c, v, m.narrow(b, n.a, true)) || visit(n.c, c, v, m.narrow(b, n.a, false))
+		n := m.st.At(sel)
+		return visit(n.B, c, v, m.narrow(b, n.A, true)) || visit(n.C, c, v, m.narrow(b, n.A, false))
 	}
 	var b *box
 	if where.value.m != nil {
@@ -106,77 +92,65 @@ func (m *Model) violating(id nodeID, r rule, where Guard) (leaf nodeID, found bo
 	return leaf, visit(id, 1, 0, b)
 }
 
-// selected is a select with id = coef·sel + constant, if there is one.
-func (s *store) selected(id nodeID) (sel nodeID, coef, constant float64, ok bool) {
-	n := s.at(id)
-	switch {
-	case n.kind == kSelect:
-		return id, 1, 0, true
-	case n.kind == kSum && len(n.terms) == 1 && s.like(n.terms[0].atom).kind == kSelect:
-		return n.terms[0].atom, n.terms[0].coef, n.v, true
-	}
-	return 0, 0, 0, false
-}
-
 // hull is the least extent with all that id selects from, whatever the guards.
-func (m *Model) hull(id nodeID) extent {
-	sel, coef, constant, ok := m.st.selected(id)
+func (m *Model) hull(id ir.ID) ir.Extent {
+	sel, coef, constant, ok := m.st.Selected(id)
 	if !ok {
 		return m.rangeOf(id, nil)
 	}
-	return remembered(m.hulls, sel, func() extent {
-		n := m.st.at(sel)
-		return m.hull(n.b).or(m.hull(n.c))
-	}).times(coef, constant)
+	return ir.Remembered(m.hulls, sel, func() ir.Extent {
+		n := m.st.At(sel)
+		return m.hull(n.B).Or(m.hull(n.C))
+	}).Times(coef, constant)
 }
 
 // rangeOf is where the values of a number, a sum of latents, or a transformed
 // latent times a number plus a number lie in b, and somewhat less than what may
 // be a matter of rounding. Of another expression nothing is known, nor of one
 // that is not reached.
-func (m *Model) rangeOf(id nodeID, b *box) extent {
-	n, c := m.st.at(id), m.st.combination(id)
+func (m *Model) rangeOf(id ir.ID, b *box) ir.Extent {
+	n, c := m.st.At(id), m.st.Combination(id)
 	switch {
-	case n.kind == kConst:
+	case n.Kind == ir.Const:
 		for ; b != nil; b = b.rest {
-			if !b.known() {
-				return unknown
+			if !b.Known() {
+				return ir.Unknown
 			}
 		}
-		return extent{math.Nextafter(n.v, math.Inf(-1)), math.Nextafter(n.v, math.Inf(1))} // open ends
-	case n.affine:
-		c = m.st.expand(id)
-	case len(c.terms) != 1 || !m.isTransform(c.terms[0].atom):
-		return unknown
+		return ir.Extent{Lo: math.Nextafter(n.V, math.Inf(-1)), Hi: math.Nextafter(n.V, math.Inf(1))} // open ends
+	case n.Affine:
+		c = m.st.Expand(id)
+	case len(c.Terms) != 1 || !m.isTransform(c.Terms[0].Atom):
+		return ir.Unknown
 	}
-	out := extent{c.v.v + c.v.err, c.v.v - c.v.err}
-	for _, t := range c.terms {
-		atom := m.st.at(t.atom)
-		x := b.at(int(atom.a))
-		if atom.kind == kUnary {
-			x = b.at(int(m.st.at(atom.a).a))
-			x = extent{atom.fn.Value(x.lo), atom.fn.Value(x.hi)}
+	out := ir.Extent{Lo: c.V.V + c.V.Err, Hi: c.V.V - c.V.Err}
+	for _, t := range c.Terms {
+		atom := m.st.At(t.Atom)
+		x := b.at(int(atom.A))
+		if atom.Kind == ir.Unary {
+			x = b.at(int(m.st.At(atom.A).A))
+			x = ir.Extent{Lo: atom.Fn.Value(x.Lo), Hi: atom.Fn.Value(x.Hi)}
 		}
-		if !x.known() {
-			return unknown
+		if !x.Known() {
+			return ir.Unknown
 		}
 		const less = 1e-9
-		x = x.times(t.coef, 0)
-		out.lo += x.lo * (1 + math.Copysign(less, x.lo))
-		out.hi += x.hi * (1 - math.Copysign(less, x.hi))
+		x = x.Times(t.Coef, 0)
+		out.Lo += x.Lo * (1 + math.Copysign(less, x.Lo))
+		out.Hi += x.Hi * (1 - math.Copysign(less, x.Hi))
 	}
 	return out
 }
 
 // latentsOf lists the latents that id depends on, also by its guards.
-func (m *Model) latentsOf(id nodeID) []int {
+func (m *Model) latentsOf(id ir.ID) []int {
 	var list []int
-	for id := range m.st.under(id) {
-		switch n := m.st.at(id); n.kind {
-		case kLatent:
-			list = append(list, int(n.a))
-		case kSign:
-			list = append(list, m.arr.Latents(int(n.a))...)
+	for id := range m.st.Under(id) {
+		switch n := m.st.At(id); n.Kind {
+		case ir.Latent:
+			list = append(list, int(n.A))
+		case ir.Sign:
+			list = append(list, m.arr.Latents(int(n.A))...)
 		}
 	}
 	return list

@@ -1,6 +1,8 @@
 package graph
 
-import "math"
+import (
+	"math"
+)
 
 // A requirement is a condition that holds wherever the density is not 0.
 type requirement struct {
@@ -26,70 +28,6 @@ func (m *Model) require(g Guard) {
 		return
 	}
 	m.required = append(m.required, requirement{holds, m.here()})
-	id := m.st.sel(holds.value.in(m), m.st.constant(0), m.st.constant(math.Inf(-1)))
+	id := m.st.Sel(holds.value.in(m), m.st.Constant(0), m.st.Constant(math.Inf(-1)))
 	m.terms = append(m.terms, modelTerm{"requirement", m.here(), id, false})
-}
-
-// Requirements are the conditions of Model.Require, which can be evaluated one point at a time. They are immutable.
-type Requirements struct {
-	nodes   LocalJumps
-	roots   []nodeID
-	byPlane [][]int
-	places  []string
-}
-
-// Requirements returns those of the program; nil if it has none.
-func (d *Density) Requirements() (*Requirements, error) {
-	if len(d.made().m.required) == 0 {
-		return nil, nil
-	}
-	type key struct{}
-	q, err := d.Cached(key{}, func() (any, error) {
-		q, number := &Requirements{byPlane: make([][]int, d.arr.Len())}, map[nodeID]nodeID{}
-		for k, x := range d.m.required {
-			q.roots = append(q.roots, q.nodes.add(d.st, x.holds.value.id, number))
-			q.places = append(q.places, x.place.String())
-			for _, l := range x.holds.Planes() {
-				q.byPlane[l] = append(q.byPlane[l], k)
-			}
-		}
-		return q, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return q.(*Requirements), nil
-}
-
-// Len is the number of requirements.
-func (q *Requirements) Len() int { return len(q.roots) }
-
-// On lists the requirements that depend on the sign of plane l.
-func (q *Requirements) On(l int) []int { return q.byPlane[l] }
-
-// Place is the file and line of requirement k.
-func (q *Requirements) Place(k int) string { return q.places[k] }
-
-// Holds reports whether requirement k holds in the region whose signs at gives.
-func (q *Requirements) Holds(k int, at interface{ Positive(l int) bool }) bool {
-	return q.value(q.roots[k], at)
-}
-
-func (q *Requirements) value(id nodeID, at interface{ Positive(l int) bool }) bool {
-	switch n := &q.nodes.nodes[id]; n.kind {
-	case kConst:
-		return n.v != 0
-	case kSign:
-		return at.Positive(int(n.a))
-	case kNot:
-		return !q.value(n.a, at)
-	case kAnd:
-		return q.value(n.a, at) && q.value(n.b, at)
-	case kSelect:
-		if q.value(n.a, at) {
-			return q.value(n.b, at)
-		}
-		return q.value(n.c, at)
-	}
-	panic("graph: a requirement that is no formula")
 }

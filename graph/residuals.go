@@ -6,7 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 	"github.com/facetvi/facet/internal/memory"
 	"github.com/facetvi/facet/internal/vec"
 )
@@ -65,7 +66,7 @@ type residualStep struct {
 
 // An instruction computes a row from the rows of a node's operands.
 type instruction struct {
-	node
+	ir.Node
 	out []float64
 }
 
@@ -75,7 +76,7 @@ func (d *Density) Residuals(n int) (*Residuals, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("graph: a batch of %d points", n)
 	}
-	var roots, priors []nodeID
+	var roots, priors []ir.ID
 	for _, l := range d.m.latents {
 		roots = append(roots, l.prior.nodes()...)
 	}
@@ -90,7 +91,7 @@ func (d *Density) Residuals(n int) (*Residuals, error) {
 		}
 	}
 	dim, rows := d.Dim(), d.arr.Len()+4*d.Dim()+6
-	for _, needed := range needed(&d.nodes, roots) {
+	for _, needed := range ir.Needed(&d.nodes, roots) {
 		if needed {
 			rows++
 		}
@@ -100,7 +101,7 @@ func (d *Density) Residuals(n int) (*Residuals, error) {
 	}
 	r := &Residuals{
 		N: n, Z: make([]float64, dim*n), E: make([]float64, dim*n), Signs: make([]float64, d.arr.Len()*n),
-		LogPrior: make([]float64, n), d: d, row: make([][]float64, d.nodes.len()), constant: map[float64][]float64{}, tmp: make([]float64, n), logs: make([]float64, n),
+		LogPrior: make([]float64, n), d: d, row: make([][]float64, d.nodes.Len()), constant: map[float64][]float64{}, tmp: make([]float64, n), logs: make([]float64, n),
 	}
 	r.columns = make([]int, 0, n)
 	r.paramsOf = func(j int) []float64 { return r.params(r.drawn, r.columns[j]) }
@@ -118,8 +119,8 @@ func (d *Density) Residuals(n int) (*Residuals, error) {
 		if l.prior.law.residual == nil {
 			of := map[*float64]bool{&r.Z[(d.m.params+i)*n]: true} // the rows that depend on the latent
 			for _, in := range r.need(nil, priors[i]) {
-				depends := in.kind == kSign
-				in.operands(func(o nodeID) { depends = depends || of[&r.row[o][0]] })
+				depends := in.Kind == ir.Sign
+				in.Operands(func(o ir.ID) { depends = depends || of[&r.row[o][0]] })
 				if of[&in.out[0]] = depends; depends {
 					s.after = append(s.after, in)
 				} else {
@@ -141,7 +142,7 @@ func (r *Residuals) findPlaces() {
 		for _, in := range slices.Backward(list) {
 			if taken[&in.out[0]] {
 				some = append(some, in)
-				in.operands(func(o nodeID) { taken[&r.row[o][0]] = true })
+				in.Operands(func(o ir.ID) { taken[&r.row[o][0]] = true })
 			}
 		}
 		slices.Reverse(some)
@@ -196,60 +197,60 @@ func (s *residualStep) sameStart(prior Dist) bool {
 
 // number is a row of one number.
 func (r *Residuals) number(v float64) []float64 {
-	return remembered(r.constant, v, func() []float64 { return slices.Repeat([]float64{v}, r.N) })
+	return ir.Remembered(r.constant, v, func() []float64 { return slices.Repeat([]float64{v}, r.N) })
 }
 
 // need makes a row for a node and, first, for its operands, and adds what computes them to list.
-func (r *Residuals) need(list []instruction, id nodeID) []instruction {
+func (r *Residuals) need(list []instruction, id ir.ID) []instruction {
 	if r.row[id] != nil {
 		return list
 	}
-	n := r.d.nodes.at(id)
-	a := int(n.a)
-	switch n.kind {
-	case kConst:
-		r.row[id] = r.number(n.v)
+	n := r.d.nodes.At(id)
+	a := int(n.A)
+	switch n.Kind {
+	case ir.Const:
+		r.row[id] = r.number(n.V)
 		return list
-	case kData:
+	case ir.Data:
 		r.row[id] = r.number(r.d.data[a])
 		return list
-	case kLatent:
+	case ir.Latent:
 		r.row[id] = r.Z[a*r.N : (a+1)*r.N]
 		return list
-	case kSign:
+	case ir.Sign:
 		r.row[id] = r.Signs[a*r.N : (a+1)*r.N]
 	default:
-		n.operands(func(o nodeID) { list = r.need(list, o) })
+		n.Operands(func(o ir.ID) { list = r.need(list, o) })
 		r.row[id] = make([]float64, r.N)
 	}
 	return append(list, instruction{n, r.row[id]})
 }
 
 func (r *Residuals) run(in instruction) {
-	a, b, c := r.row[in.a], r.row[in.b], r.row[in.c]
-	switch in.kind {
-	case kSign:
-		r.d.arr.SignRow(in.out, int(in.a), r.Z, r.N)
-	case kSum:
-		vec.Affine(in.out, r.row[in.terms[0].atom], in.terms[0].coef, in.v)
-		for _, t := range in.terms[1:] {
-			vec.AddScaled(in.out, t.coef, r.row[t.atom])
+	a, b, c := r.row[in.A], r.row[in.B], r.row[in.C]
+	switch in.Kind {
+	case ir.Sign:
+		r.d.arr.SignRow(in.out, int(in.A), r.Z, r.N)
+	case ir.Sum:
+		vec.Affine(in.out, r.row[in.Terms[0].Atom], in.Terms[0].Coef, in.V)
+		for _, t := range in.Terms[1:] {
+			vec.AddScaled(in.out, t.Coef, r.row[t.Atom])
 		}
-	case kUnary, kBinary, kTernary:
-		kernel.Elementwise{F: in.fn}.Eval(r.matrix(in.out), []kernel.Matrix{r.matrix(a), r.matrix(b), r.matrix(c)}[:in.arity()])
-	case kSelect:
+	case ir.Unary, ir.Binary, ir.Ternary:
+		kernel.Elementwise{F: in.Fn}.Eval(r.matrix(in.out), []kernel.Matrix{r.matrix(a), r.matrix(b), r.matrix(c)}[:in.Arity()])
+	case ir.Select:
 		vec.Select(in.out, a, b, c)
-	case kNot:
+	case ir.Not:
 		vec.Affine(in.out, a, -1, 1)
-	case kAnd:
+	case ir.And:
 		vec.Mul(in.out, a, b)
-	case kForward:
-		x := make([]float64, len(in.terms))
+	case ir.Forward:
+		x := make([]float64, len(in.Terms))
 		for k := range in.out {
-			for i, t := range in.terms {
-				x[i] = r.row[t.atom][k]
+			for i, t := range in.Terms {
+				x[i] = r.row[t.Atom][k]
 			}
-			in.out[k] = forwardValue(int(in.a), int(in.b), x)
+			in.out[k] = ir.ForwardValue(int(in.A), int(in.B), x)
 		}
 	default:
 		panic("graph: an input of a derived program in a model")

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // PriorDraw follows the program once and draws each latent from its prior, with
@@ -26,7 +28,7 @@ func (d *Density) PriorDraw(dst []float64, rng *rand.Rand) []float64 {
 	checkSource(rng)
 	dst = sized(dst, d.Dim(), "latents")
 	ev := d.evaluate(dst)
-	defer ev.release()
+	defer ev.Release()
 	for i := range d.m.params {
 		dst[i] = d.param(i)
 	}
@@ -60,9 +62,9 @@ func (d *Density) Replicate(dst, z []float64, rng *rand.Rand) []float64 {
 	checkSource(rng)
 	dst = sized(dst, len(d.made().m.obs), "observations")
 	ev := d.evaluate(z)
-	defer ev.release()
+	defer ev.Release()
 	if d.m.dependent {
-		ev.data = slices.Clone(d.data)
+		ev.Data = slices.Clone(d.data)
 	}
 	tuple := 0 // of a chain's states
 	for i := range d.m.obs {
@@ -75,7 +77,7 @@ func (d *Density) Replicate(dst, z []float64, rng *rand.Rand) []float64 {
 			}
 			dst[i] = dist.fromCoordinate(dist.draw(ev.params(dist), rng))
 			if o.part {
-				ev.data[i] = dst[i] // the other parts of the vector depend on it
+				ev.Data[i] = dst[i] // the other parts of the vector depend on it
 			}
 		}
 	}
@@ -140,7 +142,7 @@ func (d Dist) draws(dst []float64, p func(k int) []float64, rng *rand.Rand) {
 		d.support().unmap(dst)
 	}
 	for k := range dst {
-		if d.law.values == nil || !isFinite(dst[k]) || d.excludes(p(k)) {
+		if d.law.values == nil || !ir.IsFinite(dst[k]) || d.excludes(p(k)) {
 			dst[k] = d.draw(p(k), rng)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -16,16 +17,16 @@ import (
 //	          └─▶ hashes of roots                        goroutines share
 //	is there such a node? a plane? ─▶ table, terms       row by row
 type script struct {
-	recording
+	rowRecording
 	block
 
-	row     []node // as recorded, from start on; of a root with the numbers that it had last
-	bounds  []bounds
-	from    [][]int32   // by place in the row: the sources of the constant and the coefficients; −1 without one
-	roots   []int       // nodes that other rows may have
-	twins   [][2]int    // nodes that differ by their numbers alone
-	leaves  [kSum][]int // by kind: of latents, observations and guards, by place in the row
-	next    [kSum]int   // by kind: the number of the next leaf
+	row     []ir.Node // as recorded, from start on; of a root with the numbers that it had last
+	bounds  []ir.Bounds
+	from    [][]int32     // by place in the row: the sources of the constant and the coefficients; −1 without one
+	roots   []int         // nodes that other rows may have
+	twins   [][2]int      // nodes that differ by their numbers alone
+	leaves  [ir.Sum][]int // by kind: of latents, observations and guards, by place in the row
+	next    [ir.Sum]int   // by kind: the number of the next leaf
 	pattern int32
 
 	latents  []latent
@@ -33,13 +34,13 @@ type script struct {
 	terms    []modelTerm
 	derived  []deterministic
 	named    []namedGuard
-	guarded  int                    // the first comparison
-	dists    []map[nodeID]*observed // by observation: what it is by the node in a hole; see observedIn
-	fixed    []nodeID               // the nodes outside that the row knows, ascending
-	start    nodeID                 // of the recorded row
-	most     int                    // rows to try at once
-	rows     int                    // that it made
-	room     []nodeID               // for operands
+	guarded  int                   // the first comparison
+	dists    []map[ir.ID]*observed // by observation: what it is by the node in a hole; see observedIn
+	fixed    []ir.ID               // the nodes outside that the row knows, ascending
+	start    ir.ID                 // of the recorded row
+	most     int                   // rows to try at once
+	rows     int                   // that it made
+	room     []ir.ID               // for operands
 }
 
 // A block is the results of a script in rows lo … hi−1 of the plate.
@@ -49,7 +50,7 @@ type block struct {
 	rowsBefore int         // that the script had made then
 	v, err     [][]float64 // by operation
 	is         []bool      // by row: all questions have the answers that they had
-	ids        [][]nodeID  // by hole
+	ids        [][]ir.ID   // by hole
 	hashes     [][]uint32  // by root
 }
 
@@ -68,34 +69,34 @@ const (
 // about it.
 func newScript(m *Model, before contents) (c *script, ok bool) {
 	s := m.st
-	c = &script{recording: *s.rec, start: s.start, most: 1}
-	if c.spoilt || m.err != nil || len(s.row) > mostNodes || len(m.obs)-before.obs != len(c.recording.data) {
+	c = &script{rowRecording: *m.rec, start: s.Start, most: 1}
+	if c.Spoilt || m.err != nil || len(s.Row) > ir.MostNodes || len(m.obs)-before.obs != len(c.rowRecording.data) {
 		return nil, false
 	}
 	c.observed, c.terms = append(c.observed, m.obs[before.obs:]...), append(c.terms, m.terms[before.terms:]...)
 	c.latents, c.derived = append(c.latents, m.latents[before.latents:]...), append(c.derived, m.derived[before.derived:]...)
 	c.named, c.guarded = append(c.named, m.named[before.named:]...), before.guards
-	c.row, c.bounds, c.from = slices.Clone(s.row), slices.Clone(s.rowBounds), make([][]int32, len(s.row))
+	c.row, c.bounds, c.from = slices.Clone(s.Row), slices.Clone(s.RowBounds), make([][]int32, len(s.Row))
 	c.next = before.leaves()
 	for j := range c.row {
 		n := &c.row[j]
-		from, has := c.nodes[j]
+		from, has := c.Nodes[j]
 		switch {
-		case n.isLeaf():
-			of := &c.leaves[n.kind]
-			if int(n.a) != c.next[n.kind]+len(*of) {
+		case n.IsLeaf():
+			of := &c.leaves[n.Kind]
+			if int(n.A) != c.next[n.Kind]+len(*of) {
 				return nil, false
 			}
 			*of = append(*of, j)
-		case n.lastOperand() < s.start:
-			n.operands(func(o nodeID) { has = has || c.isHole(o) })
+		case n.LastOperand() < s.Start:
+			n.Operands(func(o ir.ID) { has = has || c.IsHole(o) })
 			if !has { // which later rows would find
 				return nil, false
 			}
 			c.roots = append(c.roots, j)
 		}
 		c.findTwins(j)
-		c.from[j] = from.operations(len(n.terms))
+		c.from[j] = from.Operations(len(n.Terms))
 	}
 	for i := range c.observed {
 		c.observed[i].local = c.start
@@ -108,17 +109,17 @@ func newScript(m *Model, before contents) (c *script, ok bool) {
 			return nil, false
 		}
 	}
-	c.dists = make([]map[nodeID]*observed, len(c.observed))
+	c.dists = make([]map[ir.ID]*observed, len(c.observed))
 	if c.fixed, ok = c.fixedNodes(m); !ok {
 		return nil, false
 	}
-	for _, x := range c.holes {
-		if _, is := c.among(x.id); is && x.index < 0 {
+	for _, x := range c.Holes {
+		if _, is := c.among(x.ID); is && x.Index < 0 {
 			return nil, false
 		}
 	}
-	return c, len(c.leaves[kData]) == len(c.observed) && len(c.leaves[kSign]) == len(c.guards) &&
-		len(c.leaves[kLatent]) == len(c.latents) && len(c.names) == len(c.latents)
+	return c, len(c.leaves[ir.Data]) == len(c.observed) && len(c.leaves[ir.Sign]) == len(c.guards) &&
+		len(c.leaves[ir.Latent]) == len(c.latents) && len(c.names) == len(c.latents)
 }
 
 // looksAtData reports whether a parameter of a law, or a deterministic expression, is a number that comes from row data.
@@ -132,25 +133,16 @@ func (c *script) looksAtData() bool {
 // differ by row.
 func (c *script) findTwins(j int) {
 	x := &c.row[j]
-	_, differs := c.nodes[j]
+	_, differs := c.Nodes[j]
 	for i := range c.row[:j] {
 		y := &c.row[i]
-		if _, too := c.nodes[i]; !differs && !too || x.kind != y.kind || x.fn != y.fn || x.a != y.a || x.b != y.b || x.c != y.c {
+		if _, too := c.Nodes[i]; !differs && !too || x.Kind != y.Kind || x.Fn != y.Fn || x.A != y.A || x.B != y.B || x.C != y.C {
 			continue
 		}
-		if slices.EqualFunc(x.terms, y.terms, func(s, t term) bool { return s.atom == t.atom }) {
+		if slices.EqualFunc(x.Terms, y.Terms, func(s, t ir.Term) bool { return s.Atom == t.Atom }) {
 			c.twins = append(c.twins, [2]int{i, j})
 		}
 	}
-}
-
-// columns are n columns of a block.
-func columns[T any](n, rows int) [][]T {
-	all := make([][]T, n)
-	for i := range all {
-		all[i] = make([]T, rows)
-	}
-	return all
 }
 
 // compute computes the block that begins with the row of p. It is long if most rows of the
@@ -158,8 +150,8 @@ func columns[T any](n, rows int) [][]T {
 func (c *script) compute(m *Model, p *Plate) {
 	if c.is == nil {
 		size := min(blockRows, p.n)
-		c.v, c.err = columns[float64](len(c.operations), size), columns[float64](len(c.operations), size)
-		c.ids, c.hashes, c.is = columns[nodeID](len(c.holes), size), columns[uint32](len(c.roots), size), make([]bool, size)
+		c.v, c.err = ir.Columns[float64](len(c.Operations), size), ir.Columns[float64](len(c.Operations), size)
+		c.ids, c.hashes, c.is = ir.Columns[ir.ID](len(c.Holes), size), ir.Columns[uint32](len(c.roots), size), make([]bool, size)
 	}
 	n := min(blockRows, max(16, 4*(c.rows-c.rowsBefore)), p.n-p.row)
 	c.lo, c.hi, c.rowsBefore = p.row, p.row+n, c.rows
@@ -180,89 +172,92 @@ func (c *script) compute(m *Model, p *Plate) {
 
 // computeRows computes rows first … end−1 of the block.
 func (c *script) computeRows(m *Model, p *Plate, first, end int) {
-	for i := range c.operations {
-		o, v, err := &c.operations[i], c.v[i], c.err[i]
-		if o.of != nil {
+	inputs := c.inputs
+	for i := range c.Operations {
+		o, v, err := &c.Operations[i], c.v[i], c.err[i]
+		if o.Make == nil {
+			x := inputs[0]
+			inputs = inputs[1:]
 			for r := first; r < end; r++ {
-				v[r] = o.data[o.of.atRow(p, c.lo+r)]
+				v[r] = x.data[x.of.atRow(p, c.lo+r)]
 			}
 			continue
 		}
 		for r := first; r < end; r++ {
-			x := o.make(c.value(o.x, r), c.value(o.y, r))
-			v[r], err[r] = x.v, x.err
+			x := o.Make(c.value(o.X, r), c.value(o.Y, r))
+			v[r], err[r] = x.V, x.Err
 		}
 	}
 	for r := first; r < end; r++ {
 		c.is[r] = true
 	}
 	c.computeHoles(m, p, first, end)
-	for i := range c.questions {
-		q := &c.questions[i]
+	for i := range c.Questions {
+		q := &c.Questions[i]
 		for r := first; r < end; r++ {
-			c.is[r] = c.is[r] && q.ask(c.value(q.of, r).v) == q.answer
+			c.is[r] = c.is[r] && q.Ask(c.value(q.Of, r).V) == q.Answer
 		}
 	}
-	for i, from := range c.recording.data {
+	for i, from := range c.rowRecording.data {
 		for r := first; r < end; r++ {
-			c.is[r] = c.is[r] && c.observed[i].as.check(c.v[from.at][r]) == nil
+			c.is[r] = c.is[r] && c.observed[i].as.check(c.v[from.At][r]) == nil
 		}
 	}
 	for _, x := range c.twins {
 		a, b := c.nodeAt(x[0]), c.nodeAt(x[1])
 		for r := first; r < end; r++ {
-			c.is[r] = c.is[r] && !same(a(r), b(r))
+			c.is[r] = c.is[r] && !ir.Same(a(r), b(r))
 		}
 	}
 	for k, j := range c.roots {
 		root := c.nodeAt(j)
 		for r := first; r < end; r++ {
-			c.hashes[k][r] = root(r).hash()
+			c.hashes[k][r] = root(r).Hash()
 		}
 	}
 }
 
 // value is an argument in row r of the block.
-func (c *script) value(a argument, r int) rounded {
-	if a.at >= 0 {
-		return rounded{v: c.v[a.at][r], err: c.err[a.at][r]}
+func (c *script) value(a ir.Argument, r int) ir.Rounded {
+	if a.At >= 0 {
+		return ir.Rounded{V: c.v[a.At][r], Err: c.err[a.At][r]}
 	}
-	return a.number
+	return a.Number
 }
 
 // nodeAt returns node j in a row of the block; see maker.
-func (c *script) nodeAt(j int) func(r int) *node { return c.maker(c.row[j], c.from[j]) }
+func (c *script) nodeAt(j int) func(r int) *ir.Node { return c.maker(c.row[j], c.from[j]) }
 
 // maker returns a node in a row of the block: n with numbers from the given operations, and
 // with what is in holes. A call changes what the last one returned.
-func (c *script) maker(n node, from []int32) func(r int) *node {
-	n.terms = slices.Clone(n.terms)
+func (c *script) maker(n ir.Node, from []int32) func(r int) *ir.Node {
+	n.Terms = slices.Clone(n.Terms)
 	type place struct {
-		id   *nodeID
-		rows []nodeID
+		id   *ir.ID
+		rows []ir.ID
 	}
 	var holes []place
-	add := func(id *nodeID) {
-		if at, is := c.holeOf[*id]; is {
+	add := func(id *ir.ID) {
+		if at, is := c.HoleOf[*id]; is {
 			holes = append(holes, place{id, c.ids[at]})
 		}
 	}
 	out := &n
-	for i, id := range []*nodeID{&n.a, &n.b, &n.c} {
-		if i < n.arity() {
+	for i, id := range []*ir.ID{&n.A, &n.B, &n.C} {
+		if i < n.Arity() {
 			add(id)
 		}
 	}
-	for i := range n.terms {
-		add(&n.terms[i].atom)
+	for i := range n.Terms {
+		add(&n.Terms[i].Atom)
 	}
-	return func(r int) *node {
+	return func(r int) *ir.Node {
 		if from[0] >= 0 {
-			out.v = c.v[from[0]][r]
+			out.V = c.v[from[0]][r]
 		}
-		for k := range out.terms {
+		for k := range out.Terms {
 			if at := from[k+1]; at >= 0 {
-				out.terms[k].coef = c.v[at][r]
+				out.Terms[k].Coef = c.v[at][r]
 			}
 		}
 		for _, x := range holes {
@@ -272,12 +267,11 @@ func (c *script) maker(n node, from []int32) func(r int) *node {
 	}
 }
 
-// inHole is what is in the hole of node id in n rows, from row first on; nil if there is none.
-func (c *script) inHole(id nodeID, first, n int) []nodeID {
-	if c == nil || !c.isHole(id) {
+func (c *script) InHole(id ir.ID, first, n int) []ir.ID {
+	if !c.IsHole(id) {
 		return nil
 	}
-	return c.ids[c.holeOf[id]][first : first+n]
+	return c.ids[c.HoleOf[id]][first : first+n]
 }
 
 // write makes rows of p from the current one on, and returns how many: not those from the
@@ -294,14 +288,14 @@ func (c *script) write(m *Model, p *Plate) (rows int) {
 		return 0
 	}
 	wanted := rows
-	s, like := m.st, m.st.patterns[c.pattern]
-	before, start := like.rows, nodeID(s.size)
+	s, like := m.st, m.st.Patterns[c.pattern]
+	before, start := like.Rows, ir.ID(s.Size)
 	c.next = m.contents().leaves()
-	like.addRows(c.row, c.bounds, c, first, rows, p.n-p.row-rows)
+	like.AddRows(c.row, c.bounds, c, first, rows, p.n-p.row-rows)
 	for _, hashes := range c.hashes {
-		s.touch(hashes[first : first+rows])
+		s.Touch(hashes[first : first+rows])
 	}
-	roots := make([]func(r int) *node, len(c.roots))
+	roots := make([]func(r int) *ir.Node, len(c.roots))
 	for k, j := range c.roots {
 		roots[k] = c.nodeAt(j)
 	}
@@ -311,10 +305,10 @@ func (c *script) write(m *Model, p *Plate) (rows int) {
 			break
 		}
 		if i == 0 {
-			s.addRows(c.pattern, start, before)
+			s.AddRows(c.pattern, start, before)
 		}
 	}
-	like.rows = before + rows
+	like.Rows = before + rows
 	if rows < wanted {
 		c.most = 1
 	} else {
@@ -325,9 +319,9 @@ func (c *script) write(m *Model, p *Plate) (rows int) {
 
 // writeRow adds row r of the block to the table and the model. It does nothing and returns
 // false if the row is another one.
-func (c *script) writeRow(m *Model, p *Plate, r int, roots []func(r int) *node) bool {
+func (c *script) writeRow(m *Model, p *Plate, r int, roots []func(r int) *ir.Node) bool {
 	s := m.st
-	start := nodeID(s.size)
+	start := ir.ID(s.Size)
 	names := make([]string, len(c.names))
 	for q, name := range c.names {
 		names[q] = p.latentName(name, c.lo+r)
@@ -337,7 +331,7 @@ func (c *script) writeRow(m *Model, p *Plate, r int, roots []func(r int) *node) 
 	}
 	for k, root := range roots {
 		n := root(r)
-		if _, known := s.known(n, s.slot(n, c.hashes[k][r])); known {
+		if _, known := s.Known(n, s.Slot(n, c.hashes[k][r])); known {
 			return false
 		}
 	}
@@ -346,32 +340,32 @@ func (c *script) writeRow(m *Model, p *Plate, r int, roots []func(r int) *node) 
 		m.guards = m.guards[:guards]
 		return false
 	}
-	s.own()
+	s.Own()
 	for _, x := range c.zeros {
-		s.zeros.add(m.arr.Len()-len(c.guards)+x.guard, c.idIn(x.id, r, start))
+		s.Zeros.Add(m.arr.Len()-len(c.guards)+x.guard, c.idIn(x.id, r, start))
 	}
 	for _, x := range c.named {
 		m.named = append(m.named, namedGuard{x.name, c.movedGuard(x.guard, guards, r, start)})
 	}
 	for k, root := range roots {
-		s.enter(s.slot(root(r), c.hashes[k][r]), c.hashes[k][r], start+nodeID(c.roots[k]))
+		s.Enter(s.Slot(root(r), c.hashes[k][r]), c.hashes[k][r], start+ir.ID(c.roots[k]))
 	}
-	s.size += len(c.row)
+	s.Size += len(c.row)
 	for k, of := range c.leaves {
 		for q, j := range of {
-			s.setLeaf(kind(k), next[k]+q, start+nodeID(j))
+			s.SetLeaf(ir.Kind(k), next[k]+q, start+ir.ID(j))
 		}
 	}
 	for q := range c.observed {
 		o := &c.observed[q]
-		m.obs = append(m.obs, observation{observed: c.observedIn(q, guards, r, start), shift: start - o.local, value: c.v[c.recording.data[q].at][r]})
+		m.obs = append(m.obs, observation{observed: c.observedIn(q, guards, r, start), shift: start - o.local, value: c.v[c.rowRecording.data[q].At][r]})
 	}
 	c.addContents(m, r, guards, start, names)
 	return true
 }
 
 // addContents adds the terms, the latents with the given names, and what else is asked of row r of the block.
-func (c *script) addContents(m *Model, r, guards int, start nodeID, names []string) {
+func (c *script) addContents(m *Model, r, guards int, start ir.ID, names []string) {
 	for _, f := range c.firsts {
 		for i, x := range f.params {
 			f.params[i] = c.moved(x, r, start)
@@ -401,7 +395,7 @@ func (c *script) addContents(m *Model, r, guards int, start nodeID, names []stri
 }
 
 // movedGuard is moved of a guard, where the row's comparisons have numbers from guards on.
-func (c *script) movedGuard(g Guard, guards, r int, start nodeID) Guard {
+func (c *script) movedGuard(g Guard, guards, r int, start ir.ID) Guard {
 	switch shift := guards - c.guarded; {
 	case g.made > c.guarded:
 		g.made += shift
@@ -413,17 +407,17 @@ func (c *script) movedGuard(g Guard, guards, r int, start nodeID) Guard {
 }
 
 // idIn is what node id of the recorded row is in row r of the block, which begins at start.
-func (c *script) idIn(id nodeID, r int, start nodeID) nodeID {
+func (c *script) idIn(id ir.ID, r int, start ir.ID) ir.ID {
 	if id >= c.start {
 		return id + start - c.start
 	}
-	if at, is := c.holeOf[id]; is {
+	if at, is := c.HoleOf[id]; is {
 		return c.ids[at][r]
 	}
 	return id
 }
 
-func (c *script) moved(x Expr, r int, start nodeID) Expr {
+func (c *script) moved(x Expr, r int, start ir.ID) Expr {
 	if x.m != nil {
 		x.id = c.idIn(x.id, r, start)
 	}
@@ -431,8 +425,8 @@ func (c *script) moved(x Expr, r int, start nodeID) Expr {
 }
 
 // movedAll is moved of a list: a copy, unless all of it is the same in all rows.
-func (c *script) movedAll(list []Expr, r int, start nodeID) []Expr {
-	if !slices.ContainsFunc(list, func(x Expr) bool { return x.m != nil && (x.id >= c.start || c.isHole(x.id)) }) {
+func (c *script) movedAll(list []Expr, r int, start ir.ID) []Expr {
+	if !slices.ContainsFunc(list, func(x Expr) bool { return x.m != nil && (x.id >= c.start || c.IsHole(x.id)) }) {
 		return list
 	}
 	list = slices.Clone(list)
@@ -444,17 +438,17 @@ func (c *script) movedAll(list []Expr, r int, start nodeID) []Expr {
 
 // observedIn is what observation q has in common with others in row r of the block: with all
 // if no parameter is in a hole, or else with those of the same one.
-func (c *script) observedIn(q, guards, r int, start nodeID) *observed {
+func (c *script) observedIn(q, guards, r int, start ir.ID) *observed {
 	o := c.observed[q].observed
-	branch := o.where.value.m != nil && (o.where.value.id >= c.start || c.isHole(o.where.value.id))
+	branch := o.where.value.m != nil && (o.where.value.id >= c.start || c.IsHole(o.where.value.id))
 	holes, local := 0, branch
-	var in nodeID
+	var in ir.ID
 	for _, x := range o.as.params {
 		if x.m == nil {
 			continue
 		}
 		local = local || x.id >= c.start
-		if at, is := c.holeOf[x.id]; is {
+		if at, is := c.HoleOf[x.id]; is {
 			holes, in = holes+1, c.ids[at][r]
 		}
 	}
@@ -466,10 +460,10 @@ func (c *script) observedIn(q, guards, r int, start nodeID) *observed {
 		return c.dists[q][in]
 	}
 	own := *o
-	own.local, own.as.params, own.where = noRow, c.movedAll(o.as.params, r, start), c.movedGuard(o.where, guards, r, start)
+	own.local, own.as.params, own.where = ir.NoRow, c.movedAll(o.as.params, r, start), c.movedGuard(o.where, guards, r, start)
 	if shared {
 		if c.dists[q] == nil {
-			c.dists[q] = map[nodeID]*observed{}
+			c.dists[q] = map[ir.ID]*observed{}
 		}
 		c.dists[q][in] = &own
 	}
@@ -483,18 +477,18 @@ func (c *script) addPlanes(m *Model, row int) bool {
 		g := &c.guards[q]
 		info := g.info
 		constant := c.value(g.constant, row)
-		info.greater.Coef, info.greater.Const = make([]float64, len(g.coef)), constant.v
-		if slices.ContainsFunc(g.latents, func(id nodeID) bool { return id >= c.start || c.isHole(id) }) {
+		info.greater.Coef, info.greater.Const = make([]float64, len(g.coef)), constant.V
+		if slices.ContainsFunc(g.latents, func(id ir.ID) bool { return id >= c.start || c.IsHole(id) }) {
 			info.greater.Index = slices.Clone(info.greater.Index)
 		}
-		r := regions.Rounding{Coef: make([]float64, len(g.coef)), Const: constant.err}
+		r := regions.Rounding{Coef: make([]float64, len(g.coef)), Const: constant.Err}
 		for k := range g.coef {
 			x := c.value(g.coef[k], row)
-			info.greater.Coef[k], r.Coef[k] = x.v, x.err
-			if in := c.inHole(g.latents[k], row, 1); in != nil {
-				info.greater.Index[k] = int(m.st.at(in[0]).a)
+			info.greater.Coef[k], r.Coef[k] = x.V, x.Err
+			if in := c.InHole(g.latents[k], row, 1); in != nil {
+				info.greater.Index[k] = int(m.st.At(in[0]).A)
 			} else if j := int(g.latents[k] - c.start); j >= 0 {
-				info.greater.Index[k] = len(m.latents) + slices.Index(c.leaves[kLatent], j)
+				info.greater.Index[k] = len(m.latents) + slices.Index(c.leaves[ir.Latent], j)
 			}
 		}
 		planes := m.arr.Len()
@@ -508,35 +502,26 @@ func (c *script) addPlanes(m *Model, row int) bool {
 	return true
 }
 
-// operands are those with number k of node j in n rows, from row first of the block on, or of leaves their numbers; nil if c is nil, or if they
-// are the same in all rows. They are good until the next call.
-func (c *script) operands(j, k, first, n int) []nodeID {
-	if c == nil {
-		return nil
-	}
+func (c *script) Operands(j, k, first, n int) []ir.ID {
 	x := &c.row[j]
 	switch {
-	case k == 0 && x.isLeaf():
-		of := c.leaves[x.kind]
+	case k == 0 && x.IsLeaf():
+		of := c.leaves[x.Kind]
 		c.room = c.room[:0]
 		for r := range n {
-			c.room = append(c.room, nodeID(c.next[x.kind]+r*len(of)+slices.Index(of, j)))
+			c.room = append(c.room, ir.ID(c.next[x.Kind]+r*len(of)+slices.Index(of, j)))
 		}
 		return c.room
-	case k < x.arity():
-		return c.inHole([...]nodeID{x.a, x.b, x.c}[k], first, n)
+	case k < x.Arity():
+		return c.InHole([...]ir.ID{x.A, x.B, x.C}[k], first, n)
 	}
 	return nil
 }
 
-// numbers are the constants of node j in n rows, for k = 0, or its coefficients with number k − 1, with their errors; nil if c is nil, or if they are the
-// same in all rows.
-func (c *script) numbers(j, k, first, n int) (v, err []float64) {
-	if c == nil || c.from[j][k] < 0 {
+func (c *script) Numbers(j, k, first, n int) (v, err []float64) {
+	if c.from[j][k] < 0 {
 		return nil, nil
 	}
 	at := c.from[j][k]
 	return c.v[at][first : first+n], c.err[at][first : first+n]
 }
-
-func isNonzero(v float64) bool { return v != 0 }

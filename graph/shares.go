@@ -3,7 +3,7 @@ package graph
 import (
 	"math"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/kernel"
 	"github.com/facetvi/facet/internal/truncnorm"
 )
 

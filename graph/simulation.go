@@ -3,7 +3,7 @@ package graph
 import (
 	"errors"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // NewSimulation returns an empty program that draws noise and computes an objective, for

@@ -9,6 +9,9 @@ import (
 
 	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/regions"
 )
@@ -55,10 +58,10 @@ func TestJumpsOfStates(t *testing.T) {
 	for name, m := range models {
 		d := mustCompile(t, m)
 		made, err := d.Cached("jumps", func() (any, error) {
-			b := graph.NewBuilder(d)
-			outs := make([]graph.Expr, d.Arrangement().Len())
+			b := d.Builder()
+			outs := make([]ir.ID, d.Arrangement().Len())
 			for l := range outs {
-				outs[l] = b.Jump(l, graph.Substitution{})
+				outs[l] = b.Jump(l, ir.Substitution{})
 			}
 			return b.Compile(outs)
 		})
@@ -176,16 +179,18 @@ func TestTooManyPairs(t *testing.T) {
 // A jump may be scaled and added, but is no operand of anything else.
 func TestJumpsAreSummands(t *testing.T) {
 	d := mustCompile(t, stateModel(3, machines["two"], false))
-	compile := func(out func(jump graph.Expr) graph.Expr) error {
+	compile := func(out func(b *derive.Builder, jump ir.ID) ir.ID) error {
 		_, err := d.Cached(new(int), func() (any, error) {
-			b := graph.NewBuilder(d)
-			return b.Compile([]graph.Expr{out(b.Jump(1, graph.Substitution{}))})
+			b := d.Builder()
+			return b.Compile([]ir.ID{out(b, b.Jump(1, ir.Substitution{}))})
 		})
 		return err
 	}
-	require.NoError(t, compile(func(jump graph.Expr) graph.Expr { return graph.Add(2, graph.Mul(3, jump)) }))
-	require.ErrorContains(t, compile(func(jump graph.Expr) graph.Expr { return graph.Exp(jump) }), "not be transformed")
-	require.ErrorContains(t, compile(func(jump graph.Expr) graph.Expr { return graph.Add(1, graph.Square(jump)) }), "not be transformed")
+	require.NoError(t, compile(func(b *derive.Builder, jump ir.ID) ir.ID { return b.Store.Sum(3, jump, 2, b.Number(1)) }))
+	require.ErrorContains(t, compile(func(b *derive.Builder, jump ir.ID) ir.ID { return b.Store.Unary(kernel.Exp, jump) }), "not be transformed")
+	require.ErrorContains(t, compile(func(b *derive.Builder, jump ir.ID) ir.ID {
+		return b.Store.Sum(1, b.Store.Unary(kernel.Square, jump), 1, b.Number(1))
+	}), "not be transformed")
 }
 
 // Holding is Holds of each guard, also of a thousand states, of which each

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/internal/derive"
+	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/truncnorm"
 )
 
@@ -17,7 +19,7 @@ import (
 //
 // Summed lists the switches that this is done with: those of d.Switches whose prior and thresholds are numbers, of which no other prior
 // depends on, no two of which meet in a term, and of which nothing is required. The density is nil if there are none. It keeps the data of d.
-func (d *Density) SumOut() (summed *Density, switches []SwitchLatent, err error) {
+func (d *Density) SumOut() (summed *Density, switches []derive.SwitchLatent, err error) {
 	type key struct{}
 	v, ok := d.made().cache.Load(key{})
 	if !ok { // several may make it, with the same result
@@ -37,7 +39,7 @@ func (d *Density) SumOut() (summed *Density, switches []SwitchLatent, err error)
 // A sumOut is a program with switches summed out.
 type sumOut struct {
 	compiled *compiled
-	switches []SwitchLatent
+	switches []derive.SwitchLatent
 }
 
 func (d *Density) sumOut() (x sumOut, err error) {
@@ -49,9 +51,9 @@ func (d *Density) sumOut() (x sumOut, err error) {
 	if err != nil {
 		return x, err
 	}
-	d.st.mu.Lock()
+	d.st.Mu.Lock()
 	m := d.m.snapshot()
-	d.st.mu.Unlock()
+	d.st.Mu.Unlock()
 	in := map[int]bool{}
 	for k, w := range switches {
 		for _, t := range terms[k] {
@@ -65,7 +67,7 @@ func (d *Density) sumOut() (x sumOut, err error) {
 		case !in[t]:
 			kept = append(kept, x)
 		case x.prior: // each latent has one
-			kept = append(kept, modelTerm{x.what, x.place, m.st.constant(0), true})
+			kept = append(kept, modelTerm{x.what, x.place, m.st.Constant(0), true})
 		}
 	}
 	c := &compiled{m: m, from: d.from, arr: d.arr, names: d.names, index: d.index, terms: kept, fingerprint: d.fingerprint, centred: d.centred}
@@ -74,7 +76,7 @@ func (d *Density) sumOut() (x sumOut, err error) {
 
 // sumOver is log Σ_j P_j·exp(L_j) over the intervals of a switch, where L_j is the sum of the given terms. Where there are many, and each term
 // depends on one plane, it is a forward sum along the planes, of two states: the switch is below the plane, or above it.
-func (m *Model) sumOver(w SwitchLatent, terms []planeTerm, prior *Residuals) Expr {
+func (m *Model) sumOver(w derive.SwitchLatent, terms []planeTerm, prior *Residuals) Expr {
 	last := len(w.Planes)
 	cuts := make([]float64, last)
 	w.Thresholds(1).Fill(cuts, make([]float64, len(m.latents)))
@@ -112,36 +114,35 @@ func (m *Model) sumOver(w SwitchLatent, terms []planeTerm, prior *Residuals) Exp
 }
 
 // inInterval is a rewriter that puts the switch in its interval j.
-func (m *Model) inInterval(w SwitchLatent, j int) *rewriter {
-	signs := Substitution{Sign: func(l int) (Guard, bool) {
+func (m *Model) inInterval(w derive.SwitchLatent, j int) *ir.Rewriter {
+	return ir.NewRewriter(m.st, ir.Substitution{Sign: func(l int) (ir.ID, bool) {
 		k := slices.Index(w.Planes, l)
-		return constantGuard(m, j > k != w.Down), k >= 0
-	}}
-	return &rewriter{m: m, sub: signs, done: map[nodeID]nodeID{}}
+		return m.st.Constant(ir.Indicator(j > k != w.Down)), k >= 0
+	}})
 }
 
 // logSum is c and the sum of the rewritten terms.
-func (m *Model) logSum(c Expr, terms []planeTerm, w *rewriter) Expr {
-	sum := make([]term, len(terms))
+func (m *Model) logSum(c Expr, terms []planeTerm, w *ir.Rewriter) Expr {
+	sum := make([]ir.Term, len(terms))
 	for i, t := range terms {
-		sum[i] = term{w.rewrite(m.terms[t.term].id), 1}
+		sum[i] = ir.Term{Atom: w.Rewrite(m.terms[t.term].id), Coef: 1}
 	}
-	o := m.st.total(c.v, sum)
-	return Expr{m: m, id: m.st.affineSum(o.c, o.terms)}
+	o := m.st.Total(c.v, sum)
+	return Expr{m: m, id: m.st.AffineSum(o.C, o.Terms)}
 }
 
 // A planeTerm is the number of a term of log r, and that of the only plane of a switch that it depends on, −1 if it depends on several.
 type planeTerm struct{ term, at int }
 
 // summable are the switches that SumOut sums out, and the terms that depend on each.
-func (d *Density) summable() (switches []SwitchLatent, terms [][]planeTerm) {
+func (d *Density) summable() (switches []derive.SwitchLatent, terms [][]planeTerm) {
 	prior, err := d.Residuals(1)
 	if err != nil {
 		return nil, nil
 	}
 	type place struct{ of, at int }
 	owner := map[int]place{} // of planes: the switch, and the number among its planes
-	var all []SwitchLatent
+	var all []derive.SwitchLatent
 	for _, w := range d.Switches() {
 		if len(w.Index) > 0 || !prior.Fixed(w.Latent) {
 			continue
@@ -162,7 +163,7 @@ func (d *Density) summable() (switches []SwitchLatent, terms [][]planeTerm) {
 			}
 		}
 	}
-	d.eachTerm(func(t int, _, planes []int) {
+	d.logTerms().Each(func(t int, _, planes []int) {
 		met := map[int]int{} // the plane of each switch
 		for _, l := range planes {
 			x, ok := owner[l]

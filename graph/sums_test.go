@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	. "github.com/facetvi/facet/graph"
+
+	"github.com/facetvi/facet/internal/derive"
 )
 
 // sumModels are programs whose log r is made of sums: as a plate, with n rows.
@@ -79,7 +81,7 @@ func TestSumsAreTheDensity(t *testing.T) {
 			require.NoError(t, err)
 			s := d.Sums()
 			require.True(t, s != nil)
-			e, err := s.Density()
+			e, err := d.Grouped(s)
 			require.NoError(t, err)
 			assert.Equal(t, d.Latents(), e.Latents())
 			rng := rand.New(rand.NewPCG(1, 2))
@@ -117,8 +119,8 @@ func TestSumsAlongASwitch(t *testing.T) {
 			s := d.Sums()
 			w := d.Switches()[0]
 			n := len(w.Planes)
-			groups := Groups{Switch: w, First: []int{0, 10, 11, 12, 90}, At: []int{4, 10, 11, 70, 80}, Add: []float64{0, 1, 0, -2, 0.5}}
-			e, err := s.Density(groups)
+			groups := derive.Groups{Switch: w, First: []int{0, 10, 11, 12, 90}, At: []int{4, 10, 11, 70, 80}, Add: []float64{0, 1, 0, -2, 0.5}}
+			e, err := d.Grouped(s, groups)
 			require.NoError(t, err)
 			assert.Equal(t, len(groups.First)-1, e.Arrangement().Len())
 			cut := make([]float64, n)

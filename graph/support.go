@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // A support is where the values of a distribution lie: between lo and hi. A

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/internal/derive"
 )
 
 // A latent that something else uses is no switch. Switches that meet in a term are both listed.
@@ -38,7 +40,7 @@ func TestSwitches(t *testing.T) {
 	require.Equal(t, "other", d.Latents()[list[1].Latent])
 	list = slices.Delete(list, 1, 2)
 	require.Equal(t, "tilted", d.Latents()[list[1].Latent])
-	cuts := func(s SwitchLatent, z ...float64) []float64 {
+	cuts := func(s derive.SwitchLatent, z ...float64) []float64 {
 		out := make([]float64, len(s.Planes))
 		s.Thresholds(1).Fill(out, z)
 		return out

@@ -1,6 +1,10 @@
 package graph
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/facetvi/facet/internal/ir"
+)
 
 // A tape is the traced body of a plate: the steps of one row, which are run for each row with
 // its data.
@@ -102,25 +106,26 @@ func (t *tape) runScripts(p *Plate) (rows int) {
 // runRow makes a row of p, as one of many that are alike if that is worth while. It is
 // recorded if few rows were made so before, or twice as many as the last time.
 func (t *tape) runRow(steps []step, p *Plate) {
-	if p.n < fewRows || p.innerRows > mostInnerRows || t.m.st.start != noRow {
+	if p.n < ir.FewRows || p.innerRows > ir.MostInnerRows || t.m.st.Start != ir.NoRow {
 		t.run(steps)
 		return
 	}
 	s := t.m.st
-	s.beginRow()
+	s.BeginRow()
 	record := p.made > 0 && (p.made <= manyRecorded || p.made&(p.made-1) == 0)
 	p.made++
 	before := t.m.contents()
 	if record {
-		s.rec = newRecording(before.obs)
+		s.Rec = ir.NewRecording()
+		t.m.rec = &rowRecording{Recording: s.Rec, firstData: before.obs}
 	}
 	t.run(steps)
 	var c *script
 	if record {
 		c, record = newScript(t.m, before)
-		s.rec = nil
+		s.Rec, t.m.rec = nil, nil
 	}
-	if s.endRow(&p.patterns, p.n-p.row-1) && record {
+	if s.EndRow(&p.patterns, p.n-p.row-1) && record {
 		c.pattern = p.patterns[0]
 		p.scripts = append(p.scripts[:min(len(p.scripts), mostScripts-1)], c)
 	}
@@ -130,12 +135,12 @@ func (t *tape) runRow(steps []step, p *Plate) {
 type contents struct{ latents, obs, terms, planes, guards, named, derived, entries int }
 
 func (m *Model) contents() contents {
-	return contents{len(m.latents), len(m.obs), len(m.terms), m.arr.Len(), len(m.guards), len(m.named), len(m.derived), m.st.entries}
+	return contents{len(m.latents), len(m.obs), len(m.terms), m.arr.Len(), len(m.guards), len(m.named), len(m.derived), m.st.Entries}
 }
 
 // leaves are the numbers of the leaves that come next, by kind.
-func (c contents) leaves() [kSum]int {
-	return [kSum]int{kLatent: c.latents, kData: c.obs, kSign: c.planes}
+func (c contents) leaves() [ir.Sum]int {
+	return [ir.Sum]int{ir.Latent: c.latents, ir.Data: c.obs, ir.Sign: c.planes}
 }
 
 // grow makes room for n times what came after before.
@@ -148,7 +153,7 @@ func (m *Model) grow(before contents, n int) {
 	m.guards = slices.Grow(m.guards, n*(now.guards-before.guards))
 	m.named = slices.Grow(m.named, n*(now.named-before.named))
 	m.derived = slices.Grow(m.derived, n*(now.derived-before.derived))
-	m.st.reserve(n * (now.entries - before.entries))
+	m.st.Reserve(n * (now.entries - before.entries))
 }
 
 // trace returns the steps of what body does.
@@ -207,7 +212,7 @@ func (t *tape) guard(f func() Guard) Guard {
 	k := len(t.values)
 	t.values, t.fixed = append(t.values, Guard{}), append(t.fixed, false)
 	t.do(func() { t.values[k] = f() })
-	return Guard{value: Expr{m: t.traced, id: t.traced.st.leaf(kPoint, k)}}
+	return Guard{value: Expr{m: t.traced, id: t.traced.st.Leaf(ir.Point, k)}}
 }
 
 func (t *tape) expr(f func() Expr) Expr {
@@ -233,8 +238,8 @@ func (t *tape) varies(x Expr) bool {
 	if x.m != t.traced {
 		return false
 	}
-	n := t.traced.st.at(x.id)
-	return n.kind != kPoint || !t.fixed[n.a]
+	n := t.traced.st.At(x.id)
+	return n.Kind != ir.Point || !t.fixed[n.A]
 }
 
 // guardOf is g in the current row, and valueOf x.
@@ -243,17 +248,17 @@ func (t *tape) guardOf(g Guard) Guard {
 		t.captures(g.value)
 		return g
 	}
-	n := t.traced.st.at(g.value.id)
-	if n.kind != kPoint {
+	n := t.traced.st.At(g.value.id)
+	if n.Kind != ir.Point {
 		t.m.fail("a function that is not made for values of a plate is used on one")
 		return Guard{}
 	}
-	in := t.values[n.a]
+	in := t.values[n.A]
 	if in.value.m == t.traced {
 		t.m.fail("a value of a plate inside this one is used outside its body; Collect gives its rows")
 		return Guard{}
 	}
-	if t.fixed[n.a] {
+	if t.fixed[n.A] {
 		t.captures(in.value)
 	}
 	return in
@@ -261,7 +266,7 @@ func (t *tape) guardOf(g Guard) Guard {
 
 // captures is called where a row uses x, which is the same in all.
 func (t *tape) captures(x Expr) {
-	if rec := t.m.st.rec; rec != nil && x.m != nil {
+	if rec := t.m.rec; rec != nil && x.m != nil {
 		rec.captured = append(rec.captured, x.id)
 	}
 }

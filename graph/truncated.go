@@ -6,7 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 	"github.com/facetvi/facet/internal/vec"
 )
 
@@ -68,11 +69,11 @@ func truncated(of Dist) *law {
 	f.rand = func(p []float64, rng *rand.Rand) float64 {
 		if f.values != nil {
 			c := newCut(of.law, p, shares, unit)
-			if u := c.s.inverse(c.s, c.value(p[2:], tries, rng)); isFinite(u) {
+			if u := c.s.inverse(c.s, c.value(p[2:], tries, rng)); ir.IsFinite(u) {
 				return u
 			}
 			if shares != nil {
-				if u := c.s.inverse(c.s, c.quantile(unitRand(rng))); isFinite(u) {
+				if u := c.s.inverse(c.s, c.quantile(unitRand(rng))); ir.IsFinite(u) {
 					return u
 				}
 			}
@@ -103,7 +104,7 @@ func truncated(of Dist) *law {
 		c.s.unmap(center)
 		c.s.overSlopes(scale, center)
 		for k, u := range center {
-			if !(scale[k] > 0 && isFinite(u/scale[k])) {
+			if !(scale[k] > 0 && ir.IsFinite(u/scale[k])) {
 				c.locate(column(k)[2:])
 				low, high := c.s.inverse(c.s, c.quantile(0.1587)), c.s.inverse(c.s, c.quantile(0.8413))
 				center[k], scale[k] = low+0.5*(high-low), 0.5*(high-low)
@@ -137,7 +138,7 @@ func (d Dist) drawIn(s support, rng *rand.Rand) float64 {
 		if s.whole || s.forward == nil {
 			return x
 		}
-		if u := s.inverse(s, x); isFinite(u) {
+		if u := s.inverse(s, x); ir.IsFinite(u) {
 			return u
 		}
 	}

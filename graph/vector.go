@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // Numbers turns values, expressions or plain numbers, into expressions, as for the rows of a matrix.
@@ -86,7 +88,7 @@ func (p *Plate) SampleVector(name string, prior VectorDist) []Expr {
 		return out
 	}
 	var row []Expr
-	p.t.do(func() { p.t.m.st.rec.spoil(); row = p.t.m.sampleVector(vectorName{name, p.index()}, p.t.vector(prior)) })
+	p.t.do(func() { p.t.m.st.Rec.Spoil(); row = p.t.m.sampleVector(vectorName{name, p.index()}, p.t.vector(prior)) })
 	for k := range out {
 		out[k] = p.t.expr(func() Expr { return row[k] })
 	}
@@ -96,7 +98,7 @@ func (p *Plate) SampleVector(name string, prior VectorDist) []Expr {
 // ObserveVector is Model.ObserveVector in each row, of xs[i] in row i.
 func (p *Plate) ObserveVector(name string, d VectorDist, xs [][]float64) {
 	if p.isOpen("ObserveVector") && p.hasRows(fmt.Sprintf("observation %q", name), len(xs)) {
-		p.t.do(func() { p.t.m.st.rec.spoil(); p.t.m.ObserveVector(name, p.t.vector(d), xs[p.at()]) })
+		p.t.do(func() { p.t.m.st.Rec.Spoil(); p.t.m.ObserveVector(name, p.t.vector(d), xs[p.at()]) })
 	}
 }
 
@@ -172,7 +174,7 @@ func Dirichlet[V Value](alpha ...V) VectorDist {
 
 // inVector adds a latent that components of a vector are computed from, and returns its unconstrained coordinate and its value.
 func (m *Model) inVector(name string, prior Dist) (u, x Expr) {
-	u = Expr{m: m, id: m.st.leaf(kLatent, len(m.latents))}
+	u = Expr{m: m, id: m.st.Leaf(ir.Latent, len(m.latents))}
 	x = m.Sample(name, prior)
 	m.latents[len(m.latents)-1].inVector = true
 	return u, x
@@ -234,7 +236,7 @@ func multivariateNormal(mu []Expr, l [][]Expr) VectorDist {
 				return Expr{}
 			}
 			m.dependent, m.obs[len(m.obs)-1].part = true, true
-			return Expr{m: m, id: m.st.leaf(kData, len(m.obs)-1)}
+			return Expr{m: m, id: m.st.Leaf(ir.Data, len(m.obs)-1)}
 		})
 	}
 	return d
@@ -254,7 +256,7 @@ func checkCholesky(l [][]Expr, n int) error {
 			switch {
 			case j > i && !(known && v == 0):
 				return fmt.Errorf("the Cholesky factor is not lower triangular: [%d][%d] = %v", i, j, x)
-			case known && !isFinite(v):
+			case known && !ir.IsFinite(v):
 				return fmt.Errorf("the Cholesky factor has [%d][%d] = %v", i, j, v)
 			case j == i && known && v <= 0:
 				return fmt.Errorf("the Cholesky factor has [%d][%d] = %v on its diagonal, which must be positive", i, j, v)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/facetvi/facet/graph/internal/kernel"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // ZeroInflated is a count with distribution d, or with probability zero a 0 whatever

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/elimination"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
@@ -189,7 +190,7 @@ type cellsFit struct {
 	s        job
 	sample   scout.Result
 	m        *monitor
-	switches []graph.SwitchLatent
+	switches []derive.SwitchLatent
 	cuts     []string // what the end of the budget has cut
 }
 
@@ -266,7 +267,7 @@ func (c *cellsFit) sumsFirst() bool {
 }
 
 // find is the fit by cells, with switches summed out.
-func (c *cellsFit) find(ctx context.Context, switches []graph.SwitchLatent) (*Posterior, error) {
+func (c *cellsFit) find(ctx context.Context, switches []derive.SwitchLatent) (*Posterior, error) {
 	draws := c.draws()
 	search, err := cells.Find(ctx, c.d, cells.Settings{
 		Points: cells.Different(c.d, c.sample.Z, leadDraws), Most: mostTried, Over: c.m.budget.Over,

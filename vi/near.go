@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/draws"
 	"github.com/facetvi/facet/vi/family"
@@ -37,7 +38,7 @@ const (
 // first. A scout of the posterior given a part of the data, which is wider than the whole posterior and covers it, finds where to
 // climb from. There are none for a density with less data, or of another kind.
 func modesOf(ctx context.Context, d *graph.Density, s job, over func() bool) (modes []*cells.Mode, err error) {
-	if d.Terms() < manyTerms || d.Dim() > graph.MostNear {
+	if d.Terms() < manyTerms || d.Dim() > derive.MostNear {
 		return nil, nil
 	}
 	some, err := d.Some(s.partSize(d), parallel.Mix(s.Seed, partStream))

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/draws"
@@ -73,7 +74,7 @@ func priorDraws(d *graph.Density, n int, seed uint64) ([][]float64, error) {
 }
 
 // meets reports whether all that is required holds in a region; required is nil if nothing is.
-func meets(required *graph.Requirements, signs regions.Signs) bool {
+func meets(required *derive.Requirements, signs regions.Signs) bool {
 	for k := 0; required != nil && k < required.Len(); k++ {
 		if !required.Holds(k, signs) {
 			return false

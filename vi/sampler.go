@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/cells"
@@ -173,7 +174,7 @@ func samplerFirst(ctx context.Context, d *graph.Density) (bool, error) {
 // A marginal is a density with switches summed out, as far as that goes, and where there are some perhaps in other coordinates.
 type marginal struct {
 	summed, sampled *graph.Density // in the coordinates of the density, and in the sampler's
-	switches        []graph.SwitchLatent
+	switches        []derive.SwitchLatent
 	centring        *graph.Centring // nil where coordinates are the same
 	room            []float64       // of the last result
 }

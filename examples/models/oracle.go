@@ -1,8 +1,6 @@
 package models
 
-import (
-	"math"
-)
+import "math"
 
 // Guard is the hyperplane {z : z[Latent] = Threshold}; its positive side is z[Latent] > Threshold.
 type Guard struct {

@@ -4,9 +4,7 @@
 
 package main
 
-import (
-	"math"
-)
+import "math"
 
 // exact is the probability of the event. A threshold cuts the interval around a point of the grid, so that the error falls as width².
 func exact(at [2]float64, width float64) (probability float64) {

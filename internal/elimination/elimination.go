@@ -12,7 +12,7 @@
 // Of a chain, that is the forward sum, and drawing the variables in the opposite order is
 // filtering forward and sampling backward. It works on batches: a row of a table has n numbers.
 //
-// NewPlan finds an order, Plan.Bind makes a Sum, which runs. The factors are those of graph.Tabulation.
+// NewPlan finds an order, Plan.Bind makes a Sum, which runs. The factors are those of derive.Tabulation.
 package elimination
 
 import (

@@ -72,7 +72,7 @@ func (p *Parts) Locate(q family.Q) {
 }
 
 // SetData lets it go on with the data of d, a density of the same program.
-func (p *Parts) SetData(d *graph.Density) error { return p.ex.SetData(d) }
+func (p *Parts) SetData(d *graph.Density) error { return d.Feed(p.ex) }
 
 // Value is Σ (log r − log q) over the samples of the last Run of one that BindValued made.
 func (p *Parts) Value() float64 {

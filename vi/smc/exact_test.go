@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/programs"
 	"github.com/facetvi/facet/vi/mc"
@@ -246,7 +247,7 @@ func (c *tally) random(t *rapid.T, moves int, change func(s smc.Settings) smc.Se
 }
 
 // count counts what there was in a program.
-func (c *tally) count(d *graph.Density, r smc.Result, required *graph.Requirements) {
+func (c *tally) count(d *graph.Density, r smc.Result, required *derive.Requirements) {
 	if r.Crossings > 0 {
 		c.walls++
 	}

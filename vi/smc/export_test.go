@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
 )
 
@@ -16,7 +17,7 @@ func (s Settings) Free() Settings {
 
 type free struct{}
 
-func (free) At(int, graph.Point) float64 { return 0 }
+func (free) At(int, derive.Point) float64 { return 0 }
 
 // OneWay are settings with walls at which what goes up to the + side pays, and what comes back is not paid. Paths do not reverse.
 func (s Settings) OneWay() Settings {
@@ -29,7 +30,7 @@ type oneWay struct {
 	w *walls
 }
 
-func (o oneWay) At(l int, at graph.Point) float64 {
+func (o oneWay) At(l int, at derive.Point) float64 {
 	if o.w.side[o.w.wall[l]] > 0 {
 		return 0
 	}
@@ -77,7 +78,7 @@ type counter struct {
 	n int
 }
 
-func (c *counter) At(l int, at graph.Point) float64 {
+func (c *counter) At(l int, at derive.Point) float64 {
 	c.n++
 	return c.jumper.At(l, at)
 }

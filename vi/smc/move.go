@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/internal/vec"
 )
@@ -43,7 +44,7 @@ type path struct {
 	precision *linear
 	constant  float64 // log q0 at its mean
 	beta      float64
-	required  *graph.Requirements // nil without any
+	required  *derive.Requirements // nil without any
 	price     float64
 
 	covariance, root *linear // of velocities: C·p, and momenta from standard normals

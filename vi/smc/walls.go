@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/regions"
 )
@@ -40,9 +41,9 @@ type walls struct {
 	crossings          int
 }
 
-// A jumper is a graph.LocalJump.
+// A jumper is a derive.LocalJump.
 type jumper interface {
-	At(l int, at graph.Point) float64
+	At(l int, at derive.Point) float64
 }
 
 // An event is a change of velocity by gain·C·a of a wall.
@@ -60,7 +61,7 @@ func newWalls(d *graph.Density, n int) (*walls, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &walls{jumps: local.Bind(d), arr: d.Arrangement(), n: n, hit: make([]bool, n)}
+	w := &walls{jumps: local.Bind(), arr: d.Arrangement(), n: n, hit: make([]bool, n)}
 	for l := range w.arr.Len() {
 		w.wall, w.latents = append(w.wall, -1), append(w.latents, w.arr.Latents(l))
 		if w.arr.Curve(l) == nil && local.Jumps(l) {
@@ -212,7 +213,7 @@ func (w *walls) rise(l int, at *path) (rise float64) {
 }
 
 // broken is how many of the requirements on wall l do not hold on this side of it, 1, or on the other, −1.
-func (w *walls) broken(l int, required *graph.Requirements, side float64) (n float64) {
+func (w *walls) broken(l int, required *derive.Requirements, side float64) (n float64) {
 	w.side[l] *= side
 	for _, k := range required.On(w.plane[l]) {
 		if !required.Holds(k, w) {
@@ -237,7 +238,7 @@ func (w *walls) next(left float64) (wall int, after float64) {
 	return wall, after
 }
 
-// Latent is a latent of the column now; see graph.Point.
+// Latent is a latent of the column now; see derive.Point.
 func (w *walls) Latent(i int) float64 {
 	at := i*w.n + w.column
 	x := w.z[at] + w.time*w.v[at]

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
@@ -31,7 +32,7 @@ const (
 // independent draws of the mixture, and of the means of chains (Frühwirth-Schnatter, Econometrics Journal 2004), or half the difference of the
 // two if that is more. It is infinite where there are too many latents or too few draws. Switches are summed out of d, and what draws have of them counts for
 // nothing. More draws than it begins with are taken as long as log r is computed at no more points than most.
-func Bridge(ctx context.Context, d *graph.Density, p weighted.Chains, switches []graph.SwitchLatent, most int, seed uint64) (mc.Estimate, error) {
+func Bridge(ctx context.Context, d *graph.Density, p weighted.Chains, switches []derive.SwitchLatent, most int, seed uint64) (mc.Estimate, error) {
 	unknown := mc.Estimate{Value: math.NaN(), SE: math.Inf(1)}
 	b, err := newBridge(d, switches)
 	if err != nil || len(b.latents) > mostBridged || p.N < 4 || len(p.Z) < 2*p.N {
@@ -86,7 +87,7 @@ type bridge struct {
 	constant float64   // the log of their prior there
 }
 
-func newBridge(d *graph.Density, switches []graph.SwitchLatent) (*bridge, error) {
+func newBridge(d *graph.Density, switches []derive.SwitchLatent) (*bridge, error) {
 	prior, err := d.Residuals(1)
 	if err != nil {
 		return nil, err
@@ -102,9 +103,9 @@ func newBridge(d *graph.Density, switches []graph.SwitchLatent) (*bridge, error)
 }
 
 // without are the latents but for switches.
-func without(dim int, switches []graph.SwitchLatent) (list []int) {
+func without(dim int, switches []derive.SwitchLatent) (list []int) {
 	for i := range dim {
-		if !slices.ContainsFunc(switches, func(w graph.SwitchLatent) bool { return w.Latent == i }) {
+		if !slices.ContainsFunc(switches, func(w derive.SwitchLatent) bool { return w.Latent == i }) {
 			list = append(list, i)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
 )
@@ -26,7 +27,7 @@ const (
 )
 
 // Compact is a density of the same posterior that costs less where there is much data: made of the
-// sums over them (see graph.Sums), and with no more than some hundred intervals of a
+// sums over them (see derive.Sums), and with no more than some hundred intervals of a
 // switch with many. It is d itself if it has no sums.
 //
 // Which intervals matter is seen by branch and bound. Log r is climbed with the switch in each of a few
@@ -42,11 +43,11 @@ func Compact(ctx context.Context, d *graph.Density, find func(*graph.Density) ([
 		return d, nil
 	}
 	start, _ := d.PriorStart()
-	return group(ctx, sums, groupsOf(d.Switches(), sums), [][]float64{start}, find)
+	return group(ctx, d, sums, groupsOf(d.Switches(), sums), [][]float64{start}, find)
 }
 
 // groupsOf are the switches with many intervals, in groups.
-func groupsOf(switches []graph.SwitchLatent, sums *graph.Sums) (list []*grouped) {
+func groupsOf(switches []derive.SwitchLatent, sums *derive.Sums) (list []*grouped) {
 	for _, w := range switches {
 		if len(w.Planes) >= manyPlanes && sums.Splits(w) {
 			list = append(list, newGrouped(sums, w))
@@ -55,15 +56,15 @@ func groupsOf(switches []graph.SwitchLatent, sums *graph.Sums) (list []*grouped)
 	return list
 }
 
-// group is the density of sums with the groups that list has in the end. It climbs from starts, or where there
+// group is the density of sums of d with the groups that list has in the end. It climbs from starts, or where there
 // are other guards from what find finds, if that is not nil.
-func group(ctx context.Context, sums *graph.Sums, list []*grouped, starts [][]float64, find func(*graph.Density) ([][]float64, error)) (*graph.Density, error) {
+func group(ctx context.Context, d *graph.Density, sums *derive.Sums, list []*grouped, starts [][]float64, find func(*graph.Density) ([][]float64, error)) (*graph.Density, error) {
 	for level := 0; ; level++ {
-		var groups []graph.Groups
+		var groups []derive.Groups
 		for _, g := range list {
 			groups = append(groups, g.groups())
 		}
-		e, err := sums.Density(groups...)
+		e, err := d.Grouped(sums, groups...)
 		if err != nil {
 			return nil, err
 		}
@@ -91,8 +92,8 @@ func group(ctx context.Context, sums *graph.Sums, list []*grouped, starts [][]fl
 
 // A grouped is a switch whose intervals are in groups.
 type grouped struct {
-	sums  *graph.Sums
-	w     graph.SwitchLatent
+	sums  *derive.Sums
+	w     derive.SwitchLatent
 	cut   []float64
 	first []int       // of each group
 	due   []bool      // groups that are to be evaluated,
@@ -102,7 +103,7 @@ type grouped struct {
 	at    []float64   // where the best interval was climbed to; nil before
 }
 
-func newGrouped(sums *graph.Sums, w graph.SwitchLatent) *grouped {
+func newGrouped(sums *derive.Sums, w derive.SwitchLatent) *grouped {
 	n := len(w.Planes) + 1
 	g := &grouped{sums: sums, w: w, mass: make([]float64, n), value: make([]float64, n)}
 	for k := range min(n, coarse) {
@@ -144,8 +145,8 @@ func (g *grouped) total(a, b int) float64 {
 	return floats.LogSumExp(floats.AddTo(make([]float64, b-a), g.value[a:b], g.mass[a:b]))
 }
 
-func (g *grouped) groups() graph.Groups {
-	out := graph.Groups{Switch: g.w, First: g.first}
+func (g *grouped) groups() derive.Groups {
+	out := derive.Groups{Switch: g.w, First: g.first}
 	for k := range g.first {
 		log, at := g.mean(k)
 		add := log - g.value[at]

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
@@ -28,13 +29,13 @@ type finder struct {
 	prober   *prober // of scans; nil before the first
 	mode     *ModeFinder
 	x        *graph.Executor
-	switches []graph.SwitchLatent // that are summed out
-	draws    [][]float64          // Settings.Draws
-	signs    []regions.Signs      // of each
-	discrete []bool               // latents
+	switches []derive.SwitchLatent // that are summed out
+	draws    [][]float64           // Settings.Draws
+	signs    []regions.Signs       // of each
+	discrete []bool                // latents
 }
 
-func newFinder(d *graph.Density, g *lines, switches []graph.SwitchLatent) (*finder, error) {
+func newFinder(d *graph.Density, g *lines, switches []derive.SwitchLatent) (*finder, error) {
 	f := &finder{d: d, lines: g, switches: switches, discrete: make([]bool, d.Dim())}
 	for i := range f.discrete {
 		values, _ := d.Values(i)
@@ -157,7 +158,7 @@ func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *
 	logs, normals = []float64{bound}, []*family.Normal{f.normal(mean, precision)}
 	apart := make([]bool, f.d.Dim()) // latents whose place says nothing
 	for i := range apart {
-		apart[i] = i < f.d.Params() || slices.ContainsFunc(f.switches, func(w graph.SwitchLatent) bool { return w.Latent == i })
+		apart[i] = i < f.d.Params() || slices.ContainsFunc(f.switches, func(w derive.SwitchLatent) bool { return w.Latent == i })
 	}
 	var at []float64
 	type box struct{ mean, sd []float64 }

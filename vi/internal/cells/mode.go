@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/internal/newton"
 )
@@ -44,11 +45,11 @@ type ModeFinder struct {
 }
 
 // NewModeFinder returns nil if the density has too many latents that are not summed out.
-func NewModeFinder(d *graph.Density, switches []graph.SwitchLatent) (m *ModeFinder, err error) {
+func NewModeFinder(d *graph.Density, switches []derive.SwitchLatent) (m *ModeFinder, err error) {
 	m = &ModeFinder{d: d, z: make([]float64, d.Dim())}
 	_, m.prior = d.PriorStart()
 	for i := d.Params(); i < d.Dim(); i++ {
-		if !slices.ContainsFunc(switches, func(w graph.SwitchLatent) bool { return w.Latent == i }) {
+		if !slices.ContainsFunc(switches, func(w derive.SwitchLatent) bool { return w.Latent == i }) {
 			m.rest, m.scale = append(m.rest, i), append(m.scale, m.prior[i])
 		}
 	}

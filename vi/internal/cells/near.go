@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 )
 
 // How the sums near a mode are found.
@@ -33,7 +34,7 @@ type Mode struct {
 func smooth(d *graph.Density) (list []int) {
 	switches := d.Switches()
 	for i := range d.Dim() {
-		if !slices.ContainsFunc(switches, func(w graph.SwitchLatent) bool { return w.Latent == i }) {
+		if !slices.ContainsFunc(switches, func(w derive.SwitchLatent) bool { return w.Latent == i }) {
 			list = append(list, i)
 		}
 	}
@@ -75,7 +76,7 @@ func near(ctx context.Context, d *graph.Density, z []float64) (*Mode, error) {
 		}
 		list := groupsOf(switches, sums)
 		var err error
-		if m.Density, err = group(ctx, sums, list, [][]float64{m.Z}, nil); err != nil {
+		if m.Density, err = group(ctx, d, sums, list, [][]float64{m.Z}, nil); err != nil {
 			return nil, err
 		}
 		m.Z = slices.Clone(m.Z)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 
-	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 )
@@ -19,7 +19,7 @@ type Proposal struct {
 const mostProposed = 20
 
 // NewProposal is the mixture of normals near draws, with a wider part; nil if there are many latents, or a covariance matrix is singular.
-func NewProposal(ctx context.Context, dim int, draws [][]float64, switches []graph.SwitchLatent, seed uint64) *Proposal {
+func NewProposal(ctx context.Context, dim int, draws [][]float64, switches []derive.SwitchLatent, seed uint64) *Proposal {
 	p := &Proposal{latents: without(dim, switches)}
 	if len(p.latents) > mostProposed {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/regions"
 )
@@ -47,7 +48,7 @@ type Settings struct {
 	Lost float64
 	Seed uint64
 	// Switches are summed out: guards on them bound no cells.
-	Switches []graph.SwitchLatent
+	Switches []derive.SwitchLatent
 	Progress func(tried, found int)
 }
 

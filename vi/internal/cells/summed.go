@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
@@ -59,7 +60,7 @@ func (f SummedFamily) Over(d *graph.Density, rest family.Q) (family.Q, error) {
 	if err := json.Unmarshal([]byte(f.Latents), &latents); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name(), err)
 	}
-	var switches []graph.SwitchLatent
+	var switches []derive.SwitchLatent
 	for _, w := range d.Switches() {
 		if slices.Contains(latents, w.Latent) {
 			switches = append(switches, w)
@@ -87,7 +88,7 @@ func (f SummedFamily) Compose(p family.Program, theta []float64, parts []family.
 	return q, nil
 }
 
-func newSummed(d *graph.Density, rest family.Q, switches []graph.SwitchLatent) *Summed {
+func newSummed(d *graph.Density, rest family.Q, switches []derive.SwitchLatent) *Summed {
 	return withRest(rest, newConditional(d, switches))
 }
 
@@ -255,16 +256,16 @@ func (q *Summed) LogProb(z []float64) float64 {
 // A conditional is the posterior of switches given the rest.
 type conditional struct {
 	d        *graph.Density
-	switches []graph.SwitchLatent
+	switches []derive.SwitchLatent
 	one      sync.Pool // of family.Completer, for one point
 }
 
 // among reports whether latent i is one of the switches.
-func among(switches []graph.SwitchLatent, i int) bool {
-	return slices.ContainsFunc(switches, func(w graph.SwitchLatent) bool { return w.Latent == i })
+func among(switches []derive.SwitchLatent, i int) bool {
+	return slices.ContainsFunc(switches, func(w derive.SwitchLatent) bool { return w.Latent == i })
 }
 
-func newConditional(d *graph.Density, switches []graph.SwitchLatent) *conditional {
+func newConditional(d *graph.Density, switches []derive.SwitchLatent) *conditional {
 	c := &conditional{d: d, switches: switches}
 	c.one.New = func() any { return c.Completer(1) }
 	return c
@@ -273,7 +274,7 @@ func newConditional(d *graph.Density, switches []graph.SwitchLatent) *conditiona
 // Equal implements family.Completion.
 func (c *conditional) Equal(other family.Completion) bool {
 	o, ok := other.(*conditional)
-	return ok && o.d == c.d && slices.EqualFunc(c.switches, o.switches, func(a, b graph.SwitchLatent) bool { return a.Latent == b.Latent })
+	return ok && o.d == c.d && slices.EqualFunc(c.switches, o.switches, func(a, b derive.SwitchLatent) bool { return a.Latent == b.Latent })
 }
 
 // LogProb implements family.Completion.
@@ -285,7 +286,7 @@ func (c *conditional) LogProb(z []float64) float64 {
 }
 
 // Complete returns what makes completers of switches given the rest.
-func Complete(d *graph.Density, switches []graph.SwitchLatent) func(n int) family.Completer {
+func Complete(d *graph.Density, switches []derive.SwitchLatent) func(n int) family.Completer {
 	return newConditional(d, switches).Completer
 }
 
@@ -353,7 +354,7 @@ type Sum struct {
 }
 
 // NewSum returns a Sum for batches of n.
-func NewSum(d *graph.Density, switches []graph.SwitchLatent, n int) (*Sum, error) {
+func NewSum(d *graph.Density, switches []derive.SwitchLatent, n int) (*Sum, error) {
 	sum, err := newSummer(d, switches, n)
 	return &Sum{sum, make([]float64, 2*len(switches))}, err
 }

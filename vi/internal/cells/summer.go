@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/elimination"
 	"github.com/facetvi/facet/regions"
 )
@@ -21,12 +22,12 @@ import (
 // them, and r₀ is what depends on none, without the priors of the switches. It works on batches.
 type summer struct {
 	d        *graph.Density
-	switches []graph.SwitchLatent
-	cuts     []*graph.Thresholds // nil where they are the same for all samples
-	cut      [][]float64         // by switch: its thresholds, planes × n, or one for all samples
+	switches []derive.SwitchLatent
+	cuts     []*derive.Thresholds // nil where they are the same for all samples
+	cut      [][]float64          // by switch: its thresholds, planes × n, or one for all samples
 	n        int
 	x        *graph.Executor // whose Z and Signs are those of the samples
-	table    *graph.Table
+	table    *derive.Table
 	plan     *elimination.Plan
 	states   *elimination.Sum
 	prior    *graph.Residuals
@@ -40,7 +41,7 @@ type summer struct {
 	one       *summer // of that sample; nil where it is s itself, or where samples differ
 }
 
-func newSummer(d *graph.Density, switches []graph.SwitchLatent, n int) (*summer, error) {
+func newSummer(d *graph.Density, switches []derive.SwitchLatent, n int) (*summer, error) {
 	s := &summer{d: d, switches: switches, n: n, out: make([]float64, n), interval: make([]int, len(switches))}
 	t, err := d.Tabulate(context.Background(), switches)
 	if err != nil {
@@ -49,7 +50,7 @@ func newSummer(d *graph.Density, switches []graph.SwitchLatent, n int) (*summer,
 	if s.prior, err = d.Residuals(n); err != nil {
 		return nil, err
 	}
-	s.same = len(switches) == d.Dim() && !slices.ContainsFunc(switches, func(w graph.SwitchLatent) bool { return len(w.Index) > 0 || !s.prior.Fixed(w.Latent) })
+	s.same = len(switches) == d.Dim() && !slices.ContainsFunc(switches, func(w derive.SwitchLatent) bool { return len(w.Index) > 0 || !s.prior.Fixed(w.Latent) })
 	if s.same && n > 1 {
 		if s.one, err = newSummer(d, switches, 1); err != nil {
 			return nil, err

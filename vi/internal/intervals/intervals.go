@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
@@ -165,7 +166,7 @@ func (f *Fitter) findStarts(prior *graph.Residuals) {
 }
 
 // findParts finds what the prior says of the switch in each interval.
-func (f *Fitter) findParts(prior *graph.Residuals, w graph.SwitchLatent) error {
+func (f *Fitter) findParts(prior *graph.Residuals, w derive.SwitchLatent) error {
 	const nodes = 16 // of a quadrature over the quantiles of an interval
 	n := prior.N
 	cut := make([]float64, n+1)
@@ -221,7 +222,7 @@ func (f *Fitter) findParts(prior *graph.Residuals, w graph.SwitchLatent) error {
 // reports false if the intervals are not near normals that are all there is.
 func (f *Fitter) find(d *graph.Density, lost float64) (bool, error) {
 	for _, x := range [...]*columns{f.grad, f.few, f.value, f.draws} {
-		if err := x.SetData(d); err != nil {
+		if err := d.Feed(x.Executor); err != nil {
 			return false, err
 		}
 	}

@@ -1,0 +1,125 @@
+package derive
+
+import "github.com/facetvi/facet/internal/ir"
+
+// LocalJumps compute the jump of log r at one point of one hyperplane, from those parts of log r alone
+// that depend on its sign. So a path that crosses many hyperplanes one by one pays at
+// each for these parts only. They are immutable, the same for all data of the model, and safe for
+// concurrent use; package boundary has the jumps of batches of points at all hyperplanes.
+type LocalJumps struct {
+	nodes []ir.Node // operands before what uses them, by numbers of their own
+	roots []int32   // by hyperplane: the number of its jump, −1 where log r does not jump
+	used  []bool    // by hyperplane: log r depends on its sign
+	data  []float64
+}
+
+// LocalJumps returns the jumps of the density.
+func (b *Builder) LocalJumps() (*LocalJumps, error) {
+	j, number := &LocalJumps{}, map[ir.ID]ir.ID{}
+	for l := range b.affect {
+		j.used = append(j.used, len(b.affect[l]) > 0)
+		o := b.row(b.Jump(l, ir.Substitution{}))
+		if o.C == 0 && len(o.Terms) == 0 {
+			j.roots = append(j.roots, -1)
+			continue
+		}
+		j.roots = append(j.roots, int32(j.add(b.Store, b.Store.AffineSum(o.C, o.Terms), number)))
+	}
+	return j, b.tooMany()
+}
+
+// JumpsBeside reports whether log r jumps at any hyperplane that is not in known. Where it does, LocalJumps may take long.
+func (b *Builder) JumpsBeside(known map[int]bool) (bool, error) {
+	for l := range b.affect {
+		if known[l] || len(b.affect[l]) == 0 {
+			continue
+		}
+		if o := b.row(b.Jump(l, ir.Substitution{})); o.C != 0 || len(o.Terms) > 0 {
+			return true, b.tooMany()
+		}
+	}
+	return false, b.tooMany()
+}
+
+// Of is j for observations.
+func (j *LocalJumps) Of(data []float64) *LocalJumps {
+	of := *j
+	of.data = data
+	return &of
+}
+
+// add adds a node of s with its operands, and returns its number.
+func (j *LocalJumps) add(s *ir.Store, id ir.ID, number map[ir.ID]ir.ID) ir.ID {
+	if at, ok := number[id]; ok {
+		return at
+	}
+	n := s.At(id)
+	terms := make([]ir.Term, len(n.Terms))
+	for i, t := range n.Terms {
+		terms[i] = ir.Term{Atom: j.add(s, t.Atom, number), Coef: t.Coef}
+	}
+	n.Terms = terms
+	for _, o := range []*ir.ID{&n.A, &n.B, &n.C}[:n.Arity()] {
+		*o = j.add(s, *o, number)
+	}
+	j.nodes = append(j.nodes, n)
+	number[id] = ir.ID(len(j.nodes) - 1)
+	return number[id]
+}
+
+// Jumps reports whether log r jumps at hyperplane l.
+func (j *LocalJumps) Jumps(l int) bool { return j.roots[l] >= 0 }
+
+// Depends reports whether log r depends on the sign of hyperplane l at all. It may without a jump: in its slope.
+func (j *LocalJumps) Depends(l int) bool { return j.used[l] }
+
+// A Point is a point on a hyperplane, with the signs of the other hyperplanes there.
+type Point interface {
+	Latent(i int) float64
+	Positive(l int) bool
+}
+
+// A LocalJump evaluates LocalJumps. It is for one goroutine, and allocates nothing after it is
+// made, but for forward sums.
+type LocalJump struct {
+	*LocalJumps
+	at   Point
+	memo []float64
+	seen []uint32 // memo[k] holds where seen[k] is run
+	run  uint32
+}
+
+// Bind returns an evaluator of j.
+func (j *LocalJumps) Bind() *LocalJump {
+	return &LocalJump{LocalJumps: j, memo: make([]float64, len(j.nodes)), seen: make([]uint32, len(j.nodes))}
+}
+
+// At is the change of log r from the − to the + side of hyperplane l at a point of it.
+func (x *LocalJump) At(l int, at Point) float64 {
+	if x.roots[l] < 0 {
+		return 0
+	}
+	if x.run++; x.run == 0 { // the count has come round
+		clear(x.seen)
+		x.run = 1
+	}
+	x.at = at
+	return x.value(ir.ID(x.roots[l]))
+}
+
+func (x *LocalJump) value(id ir.ID) float64 {
+	if x.seen[id] == x.run {
+		return x.memo[id]
+	}
+	v := x.nodes[id].Compute((*localInputs)(x))
+	x.memo[id], x.seen[id] = v, x.run
+	return v
+}
+
+// localInputs are what a LocalJump computes nodes from.
+type localInputs LocalJump
+
+func (x *localInputs) Latent(i int) float64    { return x.at.Latent(i) }
+func (x *localInputs) Datum(i int) float64     { return x.data[i] }
+func (x *localInputs) Positive(plane int) bool { return x.at.Positive(plane) }
+func (x *localInputs) Value(id ir.ID) float64  { return (*LocalJump)(x).value(id) }

@@ -1,0 +1,151 @@
+package derive
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
+)
+
+// An atom is an expression of the latents, or fn of the sum of such, coef_j·monomial of_j.
+type atom struct {
+	node ir.ID
+	fn   kernel.Function
+	of   []int // nil for node
+	coef []float64
+}
+
+// latent is the latent that an atom is, if it is one.
+func (a *atom) latent(st *ir.Store) (i int, is bool) {
+	if a.of != nil {
+		return 0, false
+	}
+	n := st.Head(a.node)
+	return int(n.A), n.Kind == ir.Latent
+}
+
+// A power is a factor of a monomial: of the atom with that number.
+type power struct{ atom, power int32 }
+
+// products are monomials by number; number 0 is 1.
+type products struct {
+	list  [][]power // ascending by atom
+	index map[string]int
+	of    map[[2]int]int
+	atoms []atom
+	node  map[ir.ID]int  // monomials of atoms,
+	apply map[string]int // and of those with a function
+}
+
+func newProducts() *products {
+	p := &products{index: map[string]int{}, of: map[[2]int]int{}, node: map[ir.ID]int{}, apply: map[string]int{}}
+	p.number(nil)
+	return p
+}
+
+// single is the monomial of a node alone.
+func (p *products) single(id ir.ID) int {
+	return ir.Remembered(p.node, id, func() int { return p.add(atom{node: id}) })
+}
+
+func (p *products) add(a atom) (monomial int) {
+	p.atoms = append(p.atoms, a)
+	return p.number([]power{{int32(len(p.atoms) - 1), 1}})
+}
+
+// function is the monomial of fn of row r of x.
+func (p *products) function(fn kernel.Function, x *poly, r int) int {
+	a, key := atom{fn: fn}, []byte{byte(fn)}
+	for k, m := range x.at {
+		if c := x.col[k][r]; c != 0 {
+			a.of, a.coef = append(a.of, m), append(a.coef, c)
+			key = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint32(key, uint32(m)), math.Float64bits(c))
+		}
+	}
+	if a.of == nil {
+		a.of, a.coef = []int{0}, []float64{0}
+	}
+	return ir.Remembered(p.apply, string(key), func() int { return p.add(a) })
+}
+
+func (p *products) number(powers []power) int {
+	var key []byte
+	for _, x := range powers {
+		key = binary.LittleEndian.AppendUint32(key, uint32(x.atom))
+		key = binary.LittleEndian.AppendUint32(key, uint32(x.power))
+	}
+	return ir.Remembered(p.index, string(key), func() int {
+		p.list = append(p.list, powers)
+		return len(p.list) - 1
+	})
+}
+
+// times is the product of monomials i and j.
+func (p *products) times(i, j int) int {
+	key := [2]int{min(i, j), max(i, j)}
+	if k, ok := p.of[key]; ok {
+		return k
+	}
+	out := slices.Clone(p.list[i])
+	for _, x := range p.list[j] {
+		at, found := slices.BinarySearchFunc(out, x, func(a, b power) int { return int(a.atom) - int(b.atom) })
+		switch {
+		case !found:
+			out = slices.Insert(out, at, x)
+		case out[at].power+x.power == 0:
+			out = slices.Delete(out, at, at+1)
+		default:
+			out[at].power += x.power
+		}
+	}
+	k := p.number(out)
+	p.of[key] = k
+	return k
+}
+
+// inverse is 1 over monomial i.
+func (p *products) inverse(i int) int {
+	out := slices.Clone(p.list[i])
+	for k := range out {
+		out[k].power = -out[k].power
+	}
+	return p.number(out)
+}
+
+// A poly is Σ_k col_k·monomial at_k in each row.
+type poly struct {
+	at  []int
+	col [][]float64
+}
+
+// column is that of a monomial, made if there is none.
+func (p *poly) column(m, rows int) []float64 {
+	if k := slices.Index(p.at, m); k >= 0 {
+		return p.col[k]
+	}
+	col := make([]float64, rows)
+	p.at, p.col = append(p.at, m), append(p.col, col)
+	return col
+}
+
+// addTimes adds c·q, row by row.
+func (p *poly) addTimes(c []float64, q *poly) {
+	for k, m := range q.at {
+		to := p.column(m, len(c))
+		for r, x := range q.col[k] {
+			to[r] += c[r] * x
+		}
+	}
+}
+
+// isNumber reports whether p is a number in each row.
+func (p *poly) isNumber() bool { return len(p.at) == 0 || len(p.at) == 1 && p.at[0] == 0 }
+
+// A signedPoly is one poly where a sign is 0 and one where it is 1. The sign is that of a
+// plane for each row, −1 for none; if plane is nil no row has one, and the two are the same.
+type signedPoly struct {
+	side  [2]*poly
+	plane []int32
+}

@@ -1,0 +1,64 @@
+package derive
+
+import "github.com/facetvi/facet/internal/ir"
+
+// Requirements are the conditions of Model.Require, which can be evaluated one point at a time. They are immutable.
+type Requirements struct {
+	nodes   LocalJumps
+	roots   []ir.ID
+	byPlane [][]int
+	places  []string
+}
+
+// A Required is a formula that holds wherever a density is not 0, and the planes that it depends on.
+type Required struct {
+	Holds  ir.ID
+	Planes []int
+	Place  string
+}
+
+// NewRequirements are those of a list, of nodes of st, in an arrangement of so many planes.
+func NewRequirements(st *ir.Store, planes int, list []Required) *Requirements {
+	q, number := &Requirements{byPlane: make([][]int, planes)}, map[ir.ID]ir.ID{}
+	for k, x := range list {
+		q.roots = append(q.roots, q.nodes.add(st, x.Holds, number))
+		q.places = append(q.places, x.Place)
+		for _, l := range x.Planes {
+			q.byPlane[l] = append(q.byPlane[l], k)
+		}
+	}
+	return q
+}
+
+// Len is the number of requirements.
+func (q *Requirements) Len() int { return len(q.roots) }
+
+// On lists the requirements that depend on the sign of plane l.
+func (q *Requirements) On(l int) []int { return q.byPlane[l] }
+
+// Place is the file and line of requirement k.
+func (q *Requirements) Place(k int) string { return q.places[k] }
+
+// Holds reports whether requirement k holds in the region whose signs at gives.
+func (q *Requirements) Holds(k int, at interface{ Positive(l int) bool }) bool {
+	return q.value(q.roots[k], at)
+}
+
+func (q *Requirements) value(id ir.ID, at interface{ Positive(l int) bool }) bool {
+	switch n := &q.nodes.nodes[id]; n.Kind {
+	case ir.Const:
+		return n.V != 0
+	case ir.Sign:
+		return at.Positive(int(n.A))
+	case ir.Not:
+		return !q.value(n.A, at)
+	case ir.And:
+		return q.value(n.A, at) && q.value(n.B, at)
+	case ir.Select:
+		if q.value(n.A, at) {
+			return q.value(n.B, at)
+		}
+		return q.value(n.C, at)
+	}
+	panic("graph: a requirement that is no formula")
+}

@@ -1,0 +1,437 @@
+package ir
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+)
+
+// Sums are kept in affine normal form, constant + Σ coefficient·atom, so that an
+// affine expression stays affine through any + − and scaling. An expression with
+// more than maxAffine latents is not copied into the sums that use it but becomes
+// an atom itself: a recurrence a_i = α·a_{i−1} + v_i stays linear in size, and the
+// affine operation evaluates it row by row.
+const maxAffine = 6
+
+// A Combination is the affine combination v + Σ terms[i].coef·terms[i].atom, with
+// terms sorted by atom, none of them 0, and bounds of the errors of its numbers.
+type Combination struct {
+	V     Rounded
+	Terms []Term
+	errs  []float64 // of the coefficients; nil if all are 0
+	from  []*Source // of the coefficients; nil if none has one
+}
+
+// Coef is coefficient i.
+func (c *Combination) Coef(i int) Rounded {
+	x := Rounded{V: c.Terms[i].Coef}
+	if c.errs != nil {
+		x.Err = c.errs[i]
+	}
+	if c.from != nil {
+		x.From = c.from[i]
+	}
+	return x
+}
+
+// Add appends x·atom.
+func (c *Combination) Add(x Rounded, atom ID) {
+	if zero := x.V == 0; x.From != nil && x.Is(isZero) || zero {
+		return
+	}
+	if x.From != nil && c.from == nil {
+		c.from = make([]*Source, len(c.Terms), cap(c.Terms))
+	}
+	if c.from != nil {
+		c.from = append(c.from, x.From)
+	}
+	if x.Err != 0 && c.errs == nil {
+		c.errs = make([]float64, len(c.Terms), cap(c.Terms))
+	}
+	c.Terms = append(c.Terms, Term{atom, x.V})
+	if c.errs != nil {
+		c.errs = append(c.errs, x.Err)
+	}
+}
+
+// weighted is p·x + q·y.
+func (s *Store) weighted(p Rounded, x Combination, q Rounded, y Combination) Combination {
+	out := Combination{V: p.Times(x.V).plus(q.Times(y.V)), Terms: make([]Term, 0, len(x.Terms)+len(y.Terms))}
+	i, j := 0, 0
+	for i < len(x.Terms) || j < len(y.Terms) {
+		var order int
+		switch {
+		case i == len(x.Terms):
+			order = 1
+		case j == len(y.Terms):
+			order = -1
+		default:
+			order = cmp.Compare(x.Terms[i].Atom, y.Terms[j].Atom)
+		}
+		switch order {
+		case -1:
+			out.Add(p.Times(x.Coef(i)), x.Terms[i].Atom)
+			i++
+		case 1:
+			out.Add(q.Times(y.Coef(j)), y.Terms[j].Atom)
+			j++
+		default:
+			out.Add(p.Times(x.Coef(i)).plus(q.Times(y.Coef(j))), x.Terms[i].Atom)
+			i, j = i+1, j+1
+		}
+	}
+	return out
+}
+
+// Combination returns id as one.
+func (s *Store) Combination(id ID) Combination {
+	c := s.CombinationIn(id, make([]Term, 1))
+	s.IgnoresSources(c)
+	return c
+}
+
+// IgnoresSources abandons the row recording if c holds a number computed from row data.
+func (s *Store) IgnoresSources(c Combination) {
+	if c.V.From != nil || c.from != nil {
+		s.Rec.Spoil()
+	}
+}
+
+// CombinationIn is combination with room for terms, which may be in it: those of an atom
+// need one.
+func (s *Store) CombinationIn(id ID, room []Term) Combination {
+	switch s.Like(id).Kind {
+	case Const:
+		return Combination{V: s.number(id)}
+	case Sum:
+		v, terms := s.SumIn(id, room)
+		b := s.BoundsOf(id)
+		c := Combination{V: Rounded{V: v, Err: b.V}, Terms: terms, errs: b.Coef}
+		if s.Rec != nil {
+			from := s.sourcesOf(id)
+			c.V.From, c.from = from.v, from.coef
+		}
+		return c
+	}
+	return Combination{Terms: append(room[:0], Term{id, 1})}
+}
+
+// number is a constant. One that was computed may be off by more than one that is
+// written.
+func (s *Store) number(id ID) Rounded {
+	x := written(s.Head(id).V)
+	b := s.BoundsOf(id)
+	x.Err = max(x.Err, b.V)
+	return x
+}
+
+// Node is the node of c. A sum or a number that is computed in several ways is one node,
+// with the largest of its errors.
+func (s *Store) Node(c Combination) ID {
+	if c.V.From != nil || c.from != nil {
+		return s.recordedNode(c)
+	}
+	id := s.AffineSum(c.V.V, c.Terms)
+	switch kind := s.Like(id).Kind; {
+	case c.V.Err == 0 && c.errs == nil, kind != Sum && kind != Const, kind == Const && c.V.Err <= s.number(id).Err:
+		return id
+	}
+	b := Bounds{c.V.Err, c.errs}
+	if known := s.BoundsOf(id); !known.exact() {
+		if known.Hold(&b) {
+			return id
+		}
+		b = b.or(&known)
+	}
+	if s.Rec != nil && s.Rec.IsHole(id) {
+		s.Rec.Spoil()
+	}
+	s.setBounds(id, b)
+	return id
+}
+
+// recordedNode is node of a combination of which some numbers have sources.
+func (s *Store) recordedNode(c Combination) ID {
+	rec := s.Rec
+	if len(c.Terms) == 0 {
+		return s.Constant(c.V.Raw())
+	}
+	if len(c.Terms) == 1 && c.V.Is(isZero) {
+		if x := c.Coef(0); x.Is(isOne) {
+			return c.Terms[0].Atom
+		}
+	}
+	n := s.Len()
+	from := sources{c.V.From, c.from}
+	c.V.From, c.from, rec.node = nil, nil, &from
+	id := s.Node(c)
+	rec.node = nil
+	if s.Len() > n {
+		rec.Nodes[int(id-s.Start)] = from
+	}
+	return id
+}
+
+// BoundsOf are those of the errors of node id.
+func (s *Store) BoundsOf(id ID) Bounds {
+	if id < s.plain {
+		if int(id) >= len(s.errs) || s.errs[id] == nil {
+			return Bounds{}
+		}
+		return *s.errs[id]
+	}
+	at, ok := s.inList(id)
+	switch {
+	case ok && (at >= len(s.errs) || s.errs[at] == nil):
+		return Bounds{}
+	case ok:
+		return *s.errs[at]
+	case id >= s.Start:
+		return s.RowBounds[id-s.Start]
+	}
+	if b := s.raised[id]; b != nil {
+		return *b
+	}
+	l, row := s.likeNode(id)
+	return l.boundsIn(row)
+}
+
+func (s *Store) setBounds(id ID, b Bounds) {
+	if id >= s.Start {
+		s.RowBounds[id-s.Start] = b
+		return
+	}
+	s.Own()
+	own := new(Bounds)
+	*own = b
+	at, ok := s.inList(id)
+	if !ok {
+		s.raised[id] = own
+		return
+	}
+	if n := len(s.errs); n <= at {
+		s.errs = slices.Grow(s.errs, cap(s.list)-n)[:len(s.list)]
+	}
+	s.errs[at] = own
+}
+
+// AffineSum makes the node v + Σ terms; terms are sorted by atom, without zeros.
+func (s *Store) AffineSum(v float64, terms []Term) ID {
+	if len(terms) == 0 {
+		return s.Constant(v)
+	}
+	if v == 0 && len(terms) == 1 && terms[0].Coef == 1 {
+		return terms[0].Atom
+	}
+	return s.Intern(Node{Kind: Sum, V: v + 0, Terms: terms, Affine: s.affineCount(terms) == len(terms)})
+}
+
+// Bounds are those of the errors of a node's constant and coefficients.
+type Bounds struct {
+	V    float64
+	Coef []float64 // nil if all are 0
+}
+
+func (b *Bounds) exact() bool { return b.V == 0 && b.Coef == nil }
+
+// Hold reports whether no bound of c is larger.
+func (b *Bounds) Hold(c *Bounds) bool {
+	if b.V < c.V || b.Coef == nil && c.Coef != nil {
+		return false
+	}
+	for i, err := range c.Coef {
+		if b.Coef[i] < err {
+			return false
+		}
+	}
+	return true
+}
+
+// or is the larger of each two bounds.
+func (b *Bounds) or(c *Bounds) Bounds {
+	if b.Coef == nil {
+		b, c = c, b
+	}
+	out := Bounds{max(b.V, c.V), slices.Clone(b.Coef)}
+	for i, err := range c.Coef {
+		out.Coef[i] = max(out.Coef[i], err)
+	}
+	return out
+}
+
+// ConstantPart is the constant of parts.
+func (s *Store) ConstantPart(id ID) float64 {
+	if n := s.Like(id); n.Kind != Sum && n.Kind != Const {
+		return 0
+	}
+	return s.Head(id).V
+}
+
+// Parts returns id as constant + Σ terms.
+func (s *Store) Parts(id ID) (float64, []Term) {
+	c := s.Combination(id)
+	return c.V.V, c.Terms
+}
+
+// Sum is ca·a + cb·b.
+func (s *Store) Sum(ca float64, a ID, cb float64, b ID) ID {
+	return s.SumOf(ca, s.CombinationIn(a, s.Some[0][:]), cb, s.CombinationIn(b, s.Some[1][:]))
+}
+
+func (s *Store) SumOf(ca float64, x Combination, cb float64, y Combination) ID {
+	p, q := written(ca), written(cb)
+	out := s.weighted(p, x, q, y)
+	if len(out.Terms) > maxAffine && s.affineCount(out.Terms) > maxAffine {
+		if s.affineCount(x.Terms) < s.affineCount(y.Terms) {
+			p, q, x, y = q, p, y, x
+		}
+		x = s.fold(x)
+		if out = s.weighted(p, x, q, y); s.affineCount(out.Terms) > maxAffine {
+			out = s.weighted(p, x, q, s.fold(y))
+		}
+	}
+	return s.Node(out)
+}
+
+// Scale is c·a.
+func (s *Store) Scale(c float64, a ID) ID { return s.ScaleBy(written(c), a) }
+
+func (s *Store) ScaleBy(c Rounded, a ID) ID {
+	return s.Node(s.weighted(c, s.CombinationIn(a, s.Some[0][:]), Rounded{}, Combination{}))
+}
+
+// fold replaces the affine terms of c by one atom.
+func (s *Store) fold(c Combination) Combination {
+	if s.affineCount(c.Terms) < 2 {
+		return c
+	}
+	affine, rest := s.cut(c)
+	rest.insert(Term{s.Node(affine), 1})
+	return rest
+}
+
+// cut splits c into the terms of affine atoms, and the others with the constant.
+func (s *Store) cut(c Combination) (affine, rest Combination) {
+	rest.V = c.V
+	for i, t := range c.Terms {
+		part := &rest
+		if s.Like(t.Atom).Affine {
+			part = &affine
+		}
+		part.Add(c.Coef(i), t.Atom)
+	}
+	return affine, rest
+}
+
+// insert adds an exact term whose atom c does not have.
+func (c *Combination) insert(t Term) {
+	at, _ := slices.BinarySearchFunc(c.Terms, t.Atom, func(t Term, atom ID) int { return cmp.Compare(t.Atom, atom) })
+	c.Terms = slices.Insert(c.Terms, at, t)
+	if c.from != nil {
+		c.from = slices.Insert(c.from, at, nil)
+	}
+	if c.errs != nil {
+		c.errs = slices.Insert(c.errs, at, 0)
+	}
+}
+
+func (s *Store) affineCount(terms []Term) int {
+	k := 0
+	for _, t := range terms {
+		if s.Like(t.Atom).Affine {
+			k++
+		}
+	}
+	return k
+}
+
+// Coefficient splits a into a number and the rest: 3·x is (3, x).
+func (s *Store) Coefficient(a ID) (Rounded, ID) {
+	if x, ok := s.OnlyAtom(a); ok {
+		if c := s.CombinationIn(a, s.Some[0][:]); c.V.Is(isZero) {
+			c := c.Coef(0)
+			return Rounded{V: c.Raw(), Err: c.Err}, x
+		}
+	}
+	return Rounded{V: 1}, a
+}
+
+// OnlyAtom is the atom of a sum with one.
+func (s *Store) OnlyAtom(id ID) (atom ID, ok bool) {
+	l, row := s.likeNode(id)
+	if l == nil {
+		if n := s.Like(id); n.Kind == Sum && len(n.Terms) == 1 {
+			return n.Terms[0].Atom, true
+		}
+		return 0, false
+	}
+	if len(l.atoms) != 1 {
+		return 0, false
+	}
+	return l.atoms[0].At(row.At, row.First), true
+}
+
+// Expand writes an affine node as a combination of leaves: latents and projected
+// coordinates.
+func (s *Store) Expand(id ID) Combination {
+	c := s.ExpandRecorded(id)
+	s.IgnoresSources(c)
+	return c
+}
+
+// ExpandRecorded is expand with the sources of the numbers.
+func (s *Store) ExpandRecorded(id ID) Combination {
+	c := s.CombinationIn(id, make([]Term, 1))
+	if !slices.ContainsFunc(c.Terms, func(t Term) bool { return s.Like(t.Atom).Kind == Sum }) {
+		return c
+	}
+	out := Combination{V: c.V}
+	leaves, sums := map[ID]Rounded{}, map[ID]Rounded{}
+	var open []ID // the sums, ascending
+	add := func(x Rounded, atom ID) {
+		if s.Like(atom).Kind != Sum {
+			leaves[atom] = leaves[atom].plus(x)
+			return
+		}
+		if _, known := sums[atom]; !known {
+			at, _ := slices.BinarySearch(open, atom)
+			open = slices.Insert(open, at, atom)
+		}
+		sums[atom] = sums[atom].plus(x)
+	}
+	for i, t := range c.Terms {
+		add(c.Coef(i), t.Atom)
+	}
+	for len(open) > 0 { // the users of a sum come before it
+		last := len(open) - 1
+		x, sum := sums[open[last]], s.CombinationIn(open[last], nil)
+		open = open[:last]
+		out.V = out.V.plus(x.Times(sum.V))
+		for i, t := range sum.Terms {
+			add(x.Times(sum.Coef(i)), t.Atom)
+		}
+	}
+	for _, atom := range slices.Sorted(maps.Keys(leaves)) {
+		out.Add(leaves[atom], atom)
+	}
+	return out
+}
+
+// Near reports whether two expressions differ by no more than their rounding.
+func (s *Store) Near(a, b ID) bool {
+	if a == b {
+		return true
+	}
+	x, y := s.Combination(a), s.Combination(b)
+	if len(x.Terms) != len(y.Terms) || math.Abs(x.V.V-y.V.V) > x.V.Err+y.V.Err {
+		return false
+	}
+	for k := range x.Terms {
+		p, q := x.Coef(k), y.Coef(k)
+		if x.Terms[k].Atom != y.Terms[k].Atom || math.Abs(p.V-q.V) > p.Err+q.Err {
+			return false
+		}
+	}
+	return true
+}

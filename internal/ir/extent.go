@@ -1,0 +1,33 @@
+package ir
+
+import "math"
+
+// An Extent is an interval of values: lo > hi if nothing is known of them.
+type Extent struct{ Lo, Hi float64 }
+
+var Unknown = Extent{math.Inf(1), math.Inf(-1)}
+
+func (x Extent) Known() bool { return x.Lo <= x.Hi }
+
+// Or is the least extent with x and y.
+func (x Extent) Or(y Extent) Extent { return Extent{min(x.Lo, y.Lo), max(x.Hi, y.Hi)} }
+
+// Times is c·x + v for c ≠ 0.
+func (x Extent) Times(c, v float64) Extent {
+	if c < 0 {
+		x.Lo, x.Hi = x.Hi, x.Lo
+	}
+	return Extent{c*x.Lo + v, c*x.Hi + v}
+}
+
+// Selected is a select with id = coef·sel + constant, if there is one.
+func (s *Store) Selected(id ID) (sel ID, coef, constant float64, ok bool) {
+	n := s.At(id)
+	switch {
+	case n.Kind == Select:
+		return id, 1, 0, true
+	case n.Kind == Sum && len(n.Terms) == 1 && s.Like(n.Terms[0].Atom).Kind == Select:
+		return n.Terms[0].Atom, n.Terms[0].Coef, n.V, true
+	}
+	return 0, 0, 0, false
+}

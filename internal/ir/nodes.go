@@ -1,0 +1,385 @@
+package ir
+
+import (
+	"iter"
+	"math"
+	"slices"
+)
+
+// Nodes is a list of nodes by ID. The nodes of a plate's rows are not kept one by one:
+// rows that are alike have one pattern, and columns of what differs between them.
+//
+//	ID   0 … 9   10 … 13   14 … 17   18 … 21   22 …
+//	     list    row 0     row 1     row 2     list
+//	             └─ pattern: 4 nodes, and columns of 3 rows
+//
+// So the nodes and their IDs are those of the loop that a plate stands for, whatever
+// their form.
+type Nodes struct {
+	list     []Node    // those that are kept one by one, in the order of their IDs
+	segments []segment // from plain on
+	near     []int32   // by (ID − plain)/nearIDs: the segment of the first of these IDs; perhaps short
+	Patterns []*pattern
+	plain    ID // IDs below it are places in list; noRow if all are
+	Size     int
+
+	Row       []Node // the row that is being written
+	Start     ID     // its first ID; noRow if there is none
+	hashes    []uint32
+	RowBounds []Bounds   // of errors in the row
+	rowTable  []int32    // of the row by hash: 1 + its number in the row
+	Rec       *Recording // of the row that is being written; nil mostly
+}
+
+const (
+	NoRow   = math.MaxInt32
+	nearIDs = 16
+)
+
+// A segment is rows of one pattern, one after the other, or a part of the list.
+type segment struct {
+	first   ID
+	pattern int32 // number, or −1 for the list
+	at      int32 // number of the first row among those of the pattern, or where in the list
+}
+
+// A patternRow is one of a pattern.
+type patternRow struct {
+	First ID
+	At    int32 // its number among those of the pattern
+}
+
+// A pattern is what rows have in common, and the rest as columns.
+type pattern struct {
+	like []likeNode
+	Rows int
+}
+
+// A likeNode is one node of each row of a pattern.
+type likeNode struct {
+	Node         // of the first row; operands and terms are below
+	A, b, c link // operands, and the number of a leaf
+	atoms   []link
+	numbers []numeral // the constant and the coefficients
+	errs    []numeral // bounds of their errors; nil if all are 0
+	root    bool      // no operand is in the row
+}
+
+// A link is an ID in each row: start of the row + id if it is in the row, the same id in
+// all rows, or one by row.
+type link struct {
+	id    ID
+	local bool
+	col   []ID
+}
+
+func (r *link) At(row int32, start ID) ID {
+	switch {
+	case r.local:
+		return start + r.id
+	case r.col != nil:
+		return r.col[row]
+	}
+	return r.id
+}
+
+// A numeral is a number in each row: v if col is nil.
+type numeral struct {
+	v   float64
+	col []float64
+}
+
+func (x *numeral) at(row int32) float64 {
+	if x.col != nil {
+		return x.col[row]
+	}
+	return x.v
+}
+
+// noNodes is an empty list.
+func noNodes() Nodes { return Nodes{plain: NoRow, Start: NoRow} }
+
+// Len is the number of nodes.
+func (x *Nodes) Len() int { return x.Size + len(x.Row) }
+
+// At is node id. The caller must not change its terms.
+func (x *Nodes) At(id ID) Node {
+	if id < x.plain {
+		return x.list[id]
+	}
+	return x.inRow(id)
+}
+
+func (x *Nodes) inRow(id ID) Node {
+	x.look(id)
+	l, r := x.likeNode(id)
+	if l == nil {
+		return *x.Like(id)
+	}
+	n := l.head(r)
+	if len(l.atoms) > 0 {
+		n.Terms = l.terms(make([]Term, 0, len(l.atoms)), r)
+	}
+	return n
+}
+
+// look tells the recording that the numbers of node id are looked at.
+func (x *Nodes) look(id ID) {
+	if x.Rec != nil {
+		x.Rec.looks(x, id)
+	}
+}
+
+// Like is a node of the kind, function and flags of node id. Of one in a row it has
+// neither operands nor numbers.
+func (x *Nodes) Like(id ID) *Node {
+	if id < x.plain {
+		return &x.list[id]
+	}
+	return x.likeInRow(id)
+}
+
+func (x *Nodes) likeInRow(id ID) *Node {
+	if id >= x.Start {
+		return &x.Row[id-x.Start]
+	}
+	s := &x.segments[x.segment(id)]
+	if s.pattern < 0 {
+		return &x.list[s.at+int32(id-s.first)]
+	}
+	l, _ := x.likeNodeIn(s, id)
+	return &l.Node
+}
+
+// Head is node id without its terms.
+func (x *Nodes) Head(id ID) Node {
+	if id < x.plain {
+		return x.list[id]
+	}
+	return x.headInRow(id)
+}
+
+func (x *Nodes) headInRow(id ID) Node {
+	x.look(id)
+	if l, r := x.likeNode(id); l != nil {
+		return l.head(r)
+	}
+	return *x.Like(id)
+}
+
+// segment is the number of that of id, which is plain or above and not in the row that is
+// being written.
+func (x *Nodes) segment(id ID) int {
+	at := len(x.segments) - 1
+	if k := int(id-x.plain) / nearIDs; k < len(x.near) {
+		for at = int(x.near[k]); at+1 < len(x.segments) && x.segments[at+1].first <= id; {
+			at++
+		}
+	}
+	return at
+}
+
+// A run is a segment with its end.
+type run struct {
+	segment
+	end  ID
+	like []likeNode // of a pattern's rows
+}
+
+// run is the one of id, for which segment is defined.
+func (x *Nodes) run(id ID) run {
+	at := x.segment(id)
+	r := run{segment: x.segments[at], end: ID(x.Size)}
+	if at+1 < len(x.segments) {
+		r.end = x.segments[at+1].first
+	}
+	if r.pattern >= 0 {
+		r.like = x.Patterns[r.pattern].like
+	}
+	return r
+}
+
+func (x *Nodes) addSegment(s segment) {
+	for k := ID(len(x.near)) * nearIDs; x.plain+k <= s.first; k += nearIDs {
+		at := len(x.segments)
+		if x.plain+k < s.first {
+			at--
+		}
+		x.near = append(x.near, int32(at))
+	}
+	x.segments = append(x.segments, s)
+}
+
+// head is the node in the row r without its terms.
+func (l *likeNode) head(r patternRow) Node {
+	n := l.Node
+	n.V = l.numbers[0].at(r.At)
+	n.A, n.B, n.C = l.A.At(r.At, r.First), l.b.At(r.At, r.First), l.c.At(r.At, r.First)
+	return n
+}
+
+// terms appends those in the row r to list.
+func (l *likeNode) terms(list []Term, r patternRow) []Term {
+	for k := range l.atoms {
+		list = append(list, Term{l.atoms[k].At(r.At, r.First), l.numbers[k+1].at(r.At)})
+	}
+	return list
+}
+
+// SumIn is the constant and the terms of node id. The terms are the node's own, which the
+// caller must not change, or in room, if that is large enough.
+func (x *Nodes) SumIn(id ID, room []Term) (float64, []Term) {
+	if id < x.plain {
+		return x.list[id].V, x.list[id].Terms
+	}
+	if l, r := x.likeNode(id); l != nil {
+		return l.numbers[0].at(r.At), l.terms(room[:0], r)
+	}
+	n := x.Like(id)
+	return n.V, n.Terms
+}
+
+// likeNode is that of node id, with its row; nil if it is in none.
+func (x *Nodes) likeNode(id ID) (*likeNode, patternRow) {
+	if id < x.plain || id >= x.Start {
+		return nil, patternRow{}
+	}
+	return x.likeNodeIn(&x.segments[x.segment(id)], id)
+}
+
+func (x *Nodes) likeNodeIn(s *segment, id ID) (*likeNode, patternRow) {
+	if s.pattern < 0 {
+		return nil, patternRow{}
+	}
+	like := x.Patterns[s.pattern].like
+	n := uint32(len(like))
+	k := uint32(id-s.first) / n
+	first := s.first + ID(k*n)
+	return &like[id-first], patternRow{first, s.at + int32(k)}
+}
+
+// Operands calls visit for each operand of id.
+func (x *Nodes) Operands(id ID, visit func(ID)) {
+	var some [8]ID
+	for _, o := range x.AppendOperands(some[:0], id) {
+		visit(o)
+	}
+}
+
+// AppendOperands appends the operands of id to list.
+func (x *Nodes) AppendOperands(list []ID, id ID) []ID {
+	if l, in := x.likeNode(id); l != nil {
+		return l.operands(list, in)
+	}
+	return x.Like(id).AppendOperands(list)
+}
+
+// operands appends those in the row r to list.
+func (l *likeNode) operands(list []ID, r patternRow) []ID {
+	for k := range l.atoms {
+		list = append(list, l.atoms[k].At(r.At, r.First))
+	}
+	for k, o := range [...]*link{&l.A, &l.b, &l.c} {
+		if k < l.Arity() {
+			list = append(list, o.At(r.At, r.First))
+		}
+	}
+	return list
+}
+
+// add adds a node to the list.
+func (x *Nodes) add(n Node) ID {
+	if len(x.list) == cap(x.list) { // append would copy more often
+		x.list = slices.Grow(x.list, len(x.list)+1)
+	}
+	id := ID(x.Size)
+	if last := len(x.segments) - 1; x.plain != NoRow && (last < 0 || x.segments[last].pattern >= 0) {
+		x.addSegment(segment{id, -1, int32(len(x.list))})
+	}
+	x.list = append(x.list, n)
+	x.Size++
+	return id
+}
+
+// inList is where in the list node id is; ok is false if it is in a row.
+func (x *Nodes) inList(id ID) (at int, ok bool) {
+	if id < x.plain {
+		return int(id), true
+	}
+	if id >= x.Start {
+		return 0, false
+	}
+	s := &x.segments[x.segment(id)]
+	return int(s.at) + int(id-s.first), s.pattern < 0
+}
+
+// Clone is a copy that x does not change.
+func (x *Nodes) Clone() Nodes {
+	return Nodes{
+		list: slices.Clip(x.list), segments: slices.Clip(x.segments), near: slices.Clip(x.near), Patterns: slices.Clip(x.Patterns),
+		plain: x.plain, Size: x.Size, Start: NoRow,
+	}
+}
+
+// PlanesIn lists the planes whose signs id depends on.
+func (x *Nodes) PlanesIn(id ID) (planes []int) {
+	for id := range x.Under(id) {
+		if x.Like(id).Kind == Sign {
+			planes = append(planes, int(x.Head(id).A))
+		}
+	}
+	return planes
+}
+
+// Under yields id and all that it is made of, each once.
+func (x *Nodes) Under(id ID) iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		seen := map[ID]bool{}
+		goOn := true
+		var visit func(ID)
+		visit = func(id ID) {
+			if goOn && !seen[id] {
+				seen[id] = true
+				if goOn = yield(id); goOn {
+					x.Operands(id, visit)
+				}
+			}
+		}
+		visit(id)
+	}
+}
+
+// DependsOnData reports whether an observation is a part of id.
+func (x *Nodes) DependsOnData(id ID) bool {
+	for id := range x.Under(id) {
+		if x.Like(id).Kind == Data {
+			return true
+		}
+	}
+	return false
+}
+
+// MakeRoom counts the latents from number at on up by one.
+func (s *Store) MakeRoom(at int) {
+	count := func(n *Node, number *ID) {
+		if n.Kind == Latent && int(*number) >= at {
+			*number++
+		}
+	}
+	for i := range s.list {
+		count(&s.list[i], &s.list[i].A)
+	}
+	for _, p := range s.Patterns {
+		for j := range p.like {
+			l := &p.like[j]
+			count(&l.Node, &l.A.id)
+			for row := range l.A.col {
+				count(&l.Node, &l.A.col[row])
+			}
+		}
+	}
+	s.Own()
+	if have := s.leaves[Latent]; at < len(have) {
+		s.leaves[Latent] = slices.Insert(have, at, 0)
+	}
+}

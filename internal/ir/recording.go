@@ -1,0 +1,248 @@
+package ir
+
+import "slices"
+
+// A Recording is of how the numbers of one row of a plate come from its data, while that
+// row is made as any other. Numbers that differ by row have a source, and so has what is
+// computed from them; what is asked of them is kept as a question. A row in which all
+// questions have the same answers has the same nodes, and its numbers are those of the
+// recorded operations:
+//
+//	x ─▶ written ─▶ times −1 ─▶ coefficient of slope in y − level − slope·x
+//	└──▶ is it finite?         └──▶ is it 0?
+//
+// Whatever looks at such a number in another way spoils the recording, and so does what does more than make values, latents, observations, terms and
+// deterministic expressions of the data, of what is the same in all rows and of what Index gives.
+type Recording struct {
+	Operations []Operation
+	Questions  []question
+	known      map[operationKey]*Source
+	Nodes      map[int]sources // by place in the row
+	node       *sources        // of the node that is being made
+	Holes      []Hole
+	HoleOf     map[ID]int // number of the first with a node
+	Spoilt     bool
+}
+
+// A Source is a result of an operation of a recording.
+type Source struct {
+	rec *Recording
+	At  int32
+}
+
+// sources are those of a node's constant and coefficients.
+type sources struct {
+	v    *Source
+	coef []*Source // nil without any
+}
+
+// An Operation makes a number from two. One without a function is an input.
+type Operation struct {
+	Make func(x, y Rounded) Rounded
+	X, Y Argument
+}
+
+// An operationKey tells operations apart.
+type operationKey struct {
+	code operationCode
+	x, y Argument
+}
+
+type operationCode uint8
+
+const (
+	OtherOperation operationCode = iota // each is another one
+	plusOperation
+	timesOperation
+	overOperation
+	writtenOperation
+	negatedOperation
+)
+
+func NewRecording() *Recording {
+	return &Recording{known: map[operationKey]*Source{}, Nodes: map[int]sources{}, HoleOf: map[ID]int{}}
+}
+
+// An Argument is the result of an operation, or a number.
+type Argument struct {
+	At     int32 // −1 for a number
+	Number Rounded
+}
+
+// A question is asked of a number.
+type question struct {
+	Of     Argument
+	Ask    func(v float64) bool
+	Answer bool
+}
+
+func NewArgument(x Rounded) Argument {
+	if x.From != nil {
+		return Argument{At: x.From.At}
+	}
+	return Argument{-1, x}
+}
+
+func (r *Recording) Add(o Operation) *Source {
+	r.Operations = append(r.Operations, o)
+	return &Source{r, int32(len(r.Operations) - 1)}
+}
+
+// Recorded is the source of a function of x and y; nil if neither has one.
+func Recorded(code operationCode, f func(x, y Rounded) Rounded, x, y Rounded) *Source {
+	from := x.From
+	if from == nil {
+		from = y.From
+	}
+	if from == nil {
+		return nil
+	}
+	key := operationKey{code, NewArgument(x), NewArgument(y)}
+	out := from.rec.known[key]
+	if out == nil {
+		out = from.rec.Add(Operation{Make: f, X: key.x, Y: key.y})
+		if code != OtherOperation {
+			from.rec.known[key] = out
+		}
+	}
+	return out
+}
+
+// Is evaluates the predicate at x; for row data it also records question and answer.
+func (x Rounded) Is(ask func(v float64) bool) bool {
+	answer := ask(x.V)
+	if x.From != nil {
+		x.From.rec.Questions = append(x.From.rec.Questions, question{NewArgument(x), ask, answer})
+	}
+	return answer
+}
+
+func isZero(v float64) bool { return v == 0 }
+
+func isOne(v float64) bool { return v == 1 }
+
+func IsNegative(v float64) bool { return v < 0 }
+
+// Raw is the number itself, for what a recording cannot follow.
+func (x Rounded) Raw() float64 {
+	if x.From != nil {
+		x.From.rec.Spoilt = true
+	}
+	return x.V
+}
+
+// Spoil gives a recording up; r may be nil.
+func (r *Recording) Spoil() {
+	if r != nil {
+		r.Spoilt = true
+	}
+}
+
+// looks is called where node id is looked at, with its numbers.
+func (r *Recording) looks(x *Nodes, id ID) {
+	if id < x.Start {
+		if at, is := r.HoleOf[id]; is && r.Holes[at].From.any() {
+			r.Spoilt = true
+		}
+	} else if r.Nodes[int(id-x.Start)].any() {
+		r.Spoilt = true
+	}
+}
+
+func (x sources) any() bool { return x.v != nil || x.coef != nil }
+
+// finds is called where a node that is made turns out to be node j of the row. That has
+// to be so in all rows.
+func (r *Recording) finds(j int) {
+	from, has := r.Nodes[j]
+	if !has && r.node == nil {
+		return
+	}
+	if !has || r.node == nil || !r.isTimesOne(r.node.v, from.v) || !slices.EqualFunc(r.node.coef, from.coef, r.isTimesOne) {
+		r.Spoilt = true
+		return
+	}
+	r.Nodes[j] = *r.node
+}
+
+// isTimesOne reports whether x is y, or 1·y: the same number, with an error that may be
+// larger, as that of its node is then.
+func (r *Recording) isTimesOne(x, y *Source) bool {
+	return x == y || x != nil && y != nil && r.known[operationKey{timesOperation, NewArgument(Rounded{V: 1}), Argument{At: y.At}}] == x
+}
+
+// A Hole of a recording is a node outside the row that may be another one in other rows:
+//
+//	effects[group] ─▶ what Index gives, and what that is made of
+//	slope·x        ─▶ what is there already, for a number or for what is in a hole
+//
+// Rows are alike whose nodes in holes are alike, and in the same order among each other and
+// among all other nodes that the row knows.
+type Hole struct {
+	ID    ID   // in the recorded row
+	Index int  // number of the Index call, −1 for what was found
+	Place int  // in the list of what that gives
+	Found Node // what was looked for, with the recorded IDs
+	From  sources
+}
+
+func (r *Recording) AddHole(s Hole) {
+	if _, known := r.HoleOf[s.ID]; !known {
+		r.HoleOf[s.ID] = len(r.Holes)
+	}
+	r.Holes = append(r.Holes, s)
+}
+
+// IsHole reports whether id is in a hole.
+func (r *Recording) IsHole(id ID) bool {
+	_, is := r.HoleOf[id]
+	return is
+}
+
+// findsOutside is called where node n of the row turns out to be a node outside it.
+func (r *Recording) findsOutside(s *Store, n *Node, id ID) {
+	depends := r.node != nil
+	n.Operands(func(o ID) { depends = depends || r.IsHole(o) })
+	if !depends {
+		return
+	}
+	x := Hole{ID: id, Index: -1, Found: *n}
+	if r.node != nil {
+		x.From = *r.node
+		r.Spoilt = r.Spoilt || id < s.plain
+	}
+	if at, known := r.HoleOf[id]; known {
+		y := &r.Holes[at]
+		r.Spoilt = r.Spoilt || y.Index >= 0 || !Same(&y.Found, n) || y.From.v != x.From.v || !slices.Equal(y.From.coef, x.From.coef)
+		return
+	}
+	r.AddHole(x)
+}
+
+// sourcesOf are the sources of the numbers of node id.
+func (s *Store) sourcesOf(id ID) sources {
+	if id >= s.Start {
+		return s.Rec.Nodes[int(id-s.Start)]
+	}
+	if at, is := s.Rec.HoleOf[id]; is {
+		return s.Rec.Holes[at].From
+	}
+	return sources{}
+}
+
+// Operations are the numbers of the operations that make the constant and n coefficients; −1
+// for a number.
+func (x sources) Operations(n int) []int32 {
+	from := slices.Repeat([]int32{-1}, 1+n)
+	for k, x := range x.coef {
+		if x != nil {
+			from[k+1] = x.At
+		}
+	}
+	if x.v != nil {
+		from[0] = x.v.At
+	}
+	return from
+}
+
+func IsNonzero(v float64) bool { return v != 0 }

@@ -1,0 +1,77 @@
+package ir
+
+// What a batch reads of a node: the node itself, or a row of like nodes, and which of its terms are affine sums.
+
+// A View is a node, and where it is.
+type View struct {
+	*Node // of the kind, function and flags; with its numbers and operands where like is nil
+	ID    ID
+	Like  *likeNode // nil if it is in the list
+	Row   patternRow
+}
+
+// A Lookup looks nodes up. It is fast where they are in one of the two segments of those
+// before.
+type Lookup struct {
+	Nodes       *Nodes
+	near, other run
+}
+
+func (l *Lookup) IsAffine(id ID) bool { return l.View(id).Affine }
+
+func (b *Lookup) View(id ID) View {
+	x := b.Nodes
+	if id < x.plain {
+		return View{Node: &x.list[id], ID: id}
+	}
+	r := &b.near
+	if id < r.first || id >= r.end {
+		b.near, b.other = b.other, b.near
+		if id < r.first || id >= r.end {
+			*r = x.run(id)
+		}
+	}
+	if r.like == nil {
+		return View{Node: &x.list[r.at+int32(id-r.first)], ID: id}
+	}
+	n := uint32(len(r.like))
+	k := uint32(id-r.first) / n
+	first := r.first + ID(k*n)
+	l := &r.like[id-first]
+	return View{&l.Node, id, l, patternRow{first, r.at + int32(k)}}
+}
+
+// Sum is the constant and the terms of v, as sumIn gives them.
+func (v *View) Sum(room []Term) (float64, []Term) {
+	if v.Like == nil {
+		return v.V, v.Terms
+	}
+	return v.Like.numbers[0].at(v.Row.At), v.Like.terms(room[:0], v.Row)
+}
+
+// Size is the number of its terms.
+func (v *View) Size() int {
+	if v.Like != nil {
+		return len(v.Like.atoms)
+	}
+	return len(v.Terms)
+}
+
+// Operands appends the operands of v to list.
+func (v *View) Operands(list []ID) []ID {
+	if v.Like != nil {
+		return v.Like.operands(list, v.Row)
+	}
+	return v.AppendOperands(list)
+}
+
+// AffineCount is how many of the terms are affine.
+func (b *Lookup) AffineCount(terms []Term) int {
+	k := 0
+	for _, t := range terms {
+		if b.IsAffine(t.Atom) {
+			k++
+		}
+	}
+	return k
+}

@@ -1,0 +1,103 @@
+package plan
+
+import (
+	"gorgonia.org/gorgonia"
+
+	"github.com/facetvi/facet/internal/kernel"
+)
+
+// A Plan computes results of a graph from its inputs.
+type Plan struct {
+	steps []step
+	renew []step
+	wide  []spread
+}
+
+// A step is a kernel with the values that it reads and writes.
+type step struct {
+	k   kernel.Kernel
+	out kernel.Matrix
+	in  []kernel.Matrix
+}
+
+// Run computes the results of the inputs.
+func (p *Plan) Run() {
+	for i := range p.steps {
+		s := &p.steps[i]
+		s.k.Eval(s.out, s.in)
+	}
+}
+
+// Renew follows inputs that vary. It allocates nothing.
+func (p *Plan) Renew() {
+	for i := range p.renew {
+		s := &p.renew[i]
+		s.k.Eval(s.out, s.in)
+	}
+	for _, s := range p.wide {
+		s.to.SetConstant(s.from.Data)
+	}
+}
+
+// An Input is a node without operands, and where its value is at each run. If it
+// has one column in the graph, the value must not change after New; unless it varies: then
+// a plan is slower, and Renew is to be called after each change.
+type Input struct {
+	Node   *gorgonia.Node
+	Value  kernel.Matrix
+	Varies bool
+}
+
+// A Result is a node to compute, and where to.
+type Result struct {
+	Node *gorgonia.Node
+	// Out has a column for each sample, or one if Sum.
+	Out kernel.Matrix
+	Sum bool // the sum of the value over the samples, rather than the value
+}
+
+// New makes a plan for batches of the given number of samples. It keeps the
+// slices of inputs and results. The graph may be one for another number of
+// samples, more than one: what has one column in it is the same for all samples.
+func New(samples int, inputs []Input, results []Result) (*Plan, error) {
+	p := &planner{cols: samples, nodes: map[*gorgonia.Node]*node{}, arena: arena{}}
+	for _, in := range inputs {
+		static := in.Value.Cols == 1 && in.Node.Shape()[1] == 1
+		n := &node{rows: in.Value.Rows, static: static, val: in.Value}
+		if static && in.Varies {
+			n = &node{rows: in.Value.Rows, column: in.Value}
+		}
+		p.nodes[in.Node] = n
+	}
+	roots := make([]*root, len(results))
+	for i, r := range results {
+		n, err := p.read(r.Node)
+		if err != nil {
+			return nil, err
+		}
+		n.uses++
+		p.widen(n)
+		roots[i] = &root{n: n, Result: r}
+	}
+	p.fuse(roots)
+	for _, r := range roots {
+		if r.Sum && !r.n.static {
+			r.n = p.sumOverSamples(r.n)
+		}
+	}
+	for _, n := range p.order {
+		p.tile(n)
+	}
+	p.prune(roots)
+	pl := p.bind(roots)
+	pl.renew, pl.wide = p.renew, p.wide
+	pl.Renew()
+	return pl, nil
+}
+
+// A root is a node whose value is a result.
+type root struct {
+	n *node
+	Result
+	direct bool // n writes the result itself
+}
