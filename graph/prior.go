@@ -60,19 +60,13 @@ func (d *Density) Across(z []float64, from regions.Signs, planes []int, apart fl
 	for _, l := range planes {
 		after.Region = after.Region.Flip(l)
 	}
-	ending := make([][]int, d.Dim())
-	for l := range d.arr.Len() {
-		of := d.arr.Latents(l)
-		last := of[len(of)-1]
-		ending[last] = append(ending[last], l)
-	}
 	for i, l := range d.m.latents {
 		was, scale := l.prior.law.start(before.params(l.prior))
 		now, wide := l.prior.law.start(after.params(l.prior))
 		if by := now - was; math.Abs(by) > apart*max(scale, wide) && ir.IsFinite(by) {
 			z[i] += by
-			for _, k := range ending[i] {
-				if !slices.Contains(planes, k) {
+			for k := range d.arr.Len() {
+				if of := d.arr.Latents(k); of[len(of)-1] == i && !slices.Contains(planes, k) {
 					after.Region = after.Region.Force(k, d.arr.At(k, z) > 0)
 				}
 			}

@@ -89,6 +89,12 @@ const ofChains = 4. / 3
 // its masses count.
 const leastSD = 0.15
 
+// Draws of a proposal with many cells: fewer of each say little, but times the first number of draws there are no more at once.
+const (
+	perCell    = 25
+	mostAtOnce = 4
+)
+
 // cheapMore is how many times as many draws are taken at most to get from the accepted precision to the wanted one: of a density with more than
 // cheapTerms terms fewer, but leastMore times.
 const (
@@ -116,7 +122,11 @@ func (p *Posterior) finalDraws(m *monitor) int {
 // sampled weighs draws, at first the given number of them, and more as long as the numbers of the summary need more and the
 // weights are of use. The findings keep what they say.
 func (p *Posterior) sampled(ctx context.Context, draws int) (*weighted.Sample, error) {
-	for first := draws; ; {
+	first := draws
+	if m, ok := p.Q.(family.Mixed); ok && draws >= p.evidenceDraws() { // there is a budget for them
+		draws = min(max(draws, perCell*m.Len()), mostAtOnce*draws)
+	}
+	for {
 		began := cputime.Seconds()
 		s, err := p.draw(ctx, draws)
 		if err != nil {
@@ -129,7 +139,7 @@ func (p *Posterior) sampled(ctx context.Context, draws int) (*weighted.Sample, e
 		p.findings.known = j.numbers()
 		more := j.needed(first)
 		if s.Scattered() > 0.5 { // the numbers will say that they need less
-			more = min(more, 4*draws)
+			more = min(more, mostAtOnce*draws)
 		}
 		if j.Trust == TrustNothing {
 			return s, nil

@@ -47,8 +47,10 @@ func (q *confined) Drawer(n int) Drawer {
 			continue
 		}
 		x := truncationRows{truncation: r, from: [2]int32{base.from[i] + 1, base.from[i+1]}, floor: make([]int32, n), ceil: make([]int32, n)}
-		for _, row := range []*[]float64{&x.eps, &x.alpha, &x.beta, &x.drift, &x.seeds[0], &x.seeds[1], &x.seeds[2]} {
-			*row = make([]float64, n)
+		rows := []*[]float64{&x.eps, &x.alpha, &x.beta, &x.drift, &x.seeds[0], &x.seeds[1], &x.seeds[2]}
+		all := make([]float64, n*len(rows))
+		for k, row := range rows {
+			*row = all[k*n:][:n:n]
 		}
 		s.noise[i] = x.eps
 		s.truncations = append(s.truncations, x)

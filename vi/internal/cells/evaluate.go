@@ -183,8 +183,7 @@ func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *
 	}
 	lost := 0
 	for k := 0; k < len(f.draws) && lost < lostWays && len(normals) < mostModes; k += stride {
-		out := func(s regions.Side) bool { return f.signs[k].Positive(s.Plane) != s.Positive }
-		if at = f.draws[k]; slices.ContainsFunc(sides, out) || slices.ContainsFunc(boxes, near) {
+		if at = f.draws[k]; f.isOutside(k, sides) || slices.ContainsFunc(boxes, near) {
 			continue // of another cell, or of a mode that is known
 		}
 		at = slices.Clone(at)
@@ -209,6 +208,17 @@ func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *
 		}
 	}
 	return logs, normals, nil
+}
+
+// isOutside reports whether draw k is on the other side of one.
+func (f *finder) isOutside(k int, sides []regions.Side) bool {
+	signs := f.signs[k]
+	for _, s := range sides {
+		if signs.Positive(s.Plane) != s.Positive {
+			return true
+		}
+	}
+	return false
 }
 
 // sparse leaves out what differences have left of correlations that are none.
