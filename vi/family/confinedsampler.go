@@ -29,9 +29,10 @@ type truncationRows struct {
 	from        [2]int32  // its parents in the sparse matrix
 	eps         []float64 // its noise
 	alpha, beta []float64
-	floor, ceil []int32      // the bounds that count
-	drift       []float64    // −∂log(Φ(β) − Φ(α))/∂m, in units of 1/s
-	seeds       [3][]float64 // adjoints of m, lo and hi, from a Surface
+	floor, ceil []int32 // the bounds that count
+	// what gradients need; nil before the first
+	drift []float64    // −∂log(Φ(β) − Φ(α))/∂m, in units of 1/s
+	seeds [3][]float64 // adjoints of m, lo and hi, from a Surface
 }
 
 // Drawer implements Q.
@@ -47,16 +48,27 @@ func (q *confined) Drawer(n int) Drawer {
 			continue
 		}
 		x := truncationRows{truncation: r, from: [2]int32{base.from[i] + 1, base.from[i+1]}, floor: make([]int32, n), ceil: make([]int32, n)}
-		rows := []*[]float64{&x.eps, &x.alpha, &x.beta, &x.drift, &x.seeds[0], &x.seeds[1], &x.seeds[2]}
-		all := make([]float64, n*len(rows))
-		for k, row := range rows {
-			*row = all[k*n:][:n:n]
-		}
+		makeRows(n, &x.eps, &x.alpha, &x.beta)
 		s.noise[i] = x.eps
 		s.truncations = append(s.truncations, x)
 	}
 	s.Locate(q)
 	return s
+}
+
+// makeRows makes all rows of n numbers.
+func makeRows(n int, all ...*[]float64) {
+	room := make([]float64, n*len(all))
+	for k, row := range all {
+		*row = room[k*n:][:n:n]
+	}
+}
+
+// forGradients makes the rows that only gradients need.
+func (r *truncationRows) forGradients(n int) {
+	if r.drift == nil {
+		makeRows(n, &r.drift, &r.seeds[0], &r.seeds[1], &r.seeds[2])
+	}
 }
 
 // Locate implements Sampler.
@@ -164,6 +176,7 @@ func (s *confinedSampler) sweep(sums, field []float64, share float64) {
 func (s *confinedSampler) turn(r *truncationRows, field []float64, share float64) (scale float64) {
 	i := r.latent
 	row, inv := s.row(field, i), s.q.inv[i]
+	r.forGradients(s.n)
 	for k, t := range s.row(s.eps, i) {
 		alpha, beta := r.alpha[k], r.beta[k]
 		byLo, byHi := truncnorm.Slopes(t, alpha, beta)

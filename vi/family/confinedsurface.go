@@ -150,6 +150,7 @@ func (e *confinedSurface) Add(sums, grad []float64, k int, phi, jumps []float64)
 	p, coef := e.pivot(k)
 	r := &e.s.truncations[e.more[k].truncation]
 	inv := e.s.q.inv[p]
+	r.forGradients(e.s.n)
 	_, scale, _ := e.s.parts(sums)
 	for b, at := range e.s.row(e.s.eps, p) {
 		e.wd[b] = 0
