@@ -144,8 +144,8 @@ func (r *truncation) nudge(z []float64, n, k int, scale float64) {
 
 // Confine confines the normal to sides of guards. It takes those that leave room
 // for their last latent whatever the latents before are: one-sided bounds always
-// do, and a bound from below and one from above if they are parallel. soft are the
-// numbers of the others, for a fit to treat as guards that q may cross; sides come
+// do, and a bound from below and one from above if they are parallel. Those that hold wherever the sides of single latents
+// do say nothing. soft are the numbers of the others, for a fit to treat as guards that q may cross; sides come
 // first that matter most. It is an error if sides contradict each other, if one is
 // no side of a hyperplane in the latents, or for members of Softplus.
 func (q *Normal) Confine(sides []Side) (c Q, soft []int, err error) {
@@ -154,15 +154,21 @@ func (q *Normal) Confine(sides []Side) (c Q, soft []int, err error) {
 	}
 	dim := len(q.mu)
 	in := &confinement{truncations: make([]*truncation, dim), bent: make([]bool, dim)}
-	var kept []Side
 	for k, s := range sides {
 		if err := s.Validate(); err != nil {
 			return nil, nil, fmt.Errorf("family: confined: side %d: %w", k, err)
 		}
-		i := s.Index[len(s.Index)-1]
-		if i >= dim {
+		if i := s.Index[len(s.Index)-1]; i >= dim {
 			return nil, nil, fmt.Errorf("family: confined: side %d is of latent %d; there are %d", k, i, dim)
 		}
+	}
+	var kept []Side
+	implied := implied(dim, sides)
+	for k, s := range sides {
+		if implied(s) {
+			continue
+		}
+		i := s.Index[len(s.Index)-1]
 		if in.truncations[i] == nil {
 			in.truncations[i] = &truncation{latent: i}
 		}
@@ -194,6 +200,41 @@ func (q *Normal) Confine(sides []Side) (c Q, soft []int, err error) {
 	in.links = newEdges(links)
 	in.sequence = Sequence{Parents: q.edges.text(), Sides: asJSON(kept)}
 	return &confined{normal: q.Clone().(*Normal), confinement: in, size: sampleSize}, soft, nil
+}
+
+// implied reports of a side of several latents whether it holds wherever those of single latents do, as that of a change before
+// another one when it is known where both are.
+func implied(dim int, sides []Side) func(s Side) bool {
+	low, high := make([]float64, dim), make([]float64, dim)
+	for i := range dim {
+		low[i], high[i] = math.Inf(-1), math.Inf(1)
+	}
+	for _, s := range sides {
+		if len(s.Index) > 1 {
+			continue
+		}
+		i, at := s.Index[0], -s.Const/s.Coef[0]
+		if s.Positive == (s.Coef[0] > 0) {
+			low[i] = max(low[i], at)
+		} else {
+			high[i] = min(high[i], at)
+		}
+	}
+	return func(s Side) bool {
+		if len(s.Index) == 1 {
+			return false
+		}
+		sign := -1.0
+		if s.Positive {
+			sign = 1
+		}
+		least := sign * s.Const
+		for k, i := range s.Index {
+			c := sign * s.Coef[k]
+			least += min(c*low[i], c*high[i])
+		}
+		return least >= 0
+	}
 }
 
 // narrow adds a side. It reports false if that may leave no room.

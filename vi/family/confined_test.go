@@ -223,6 +223,9 @@ func TestConfineChooses(t *testing.T) {
 		"a strip":              {[]Side{above(0, 1, 1), above(1, -1, -1)}, nil},
 		"a strip and a slope":  {[]Side{above(0, 1, 1), above(1, -1, -1), above(0, 1, 3)}, []int{2}},
 		"a multiple of a side": {[]Side{above(0, 1, 1), below(-6, 3, 3)}, nil},
+		"one after another":    {[]Side{above(0, -1, 1), above(0, 1), below(-1, 1), above(-1, 0, 1), below(-2, 0, 1)}, nil},
+		"perhaps before":       {[]Side{above(0, -1, 1), above(0, 1), below(-1.5, 1), above(-1, 0, 1), below(-2, 0, 1)}, []int{4}},
+		"before, as below":     {[]Side{above(0, 0, 1), below(0, 2, -1), below(0, 1), below(-2, 0, 1)}, nil},
 	} {
 		got, soft, err := q.Confine(c.sides)
 		require.NoError(t, err, name)
@@ -231,6 +234,9 @@ func TestConfineChooses(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Equal(t, got, again, name)
 	}
+	implied, _, err := q.Confine([]Side{above(0, -1, 1), above(0, 1), below(-1, 1), above(-1, 0, 1), below(-2, 0, 1)})
+	require.NoError(t, err)
+	require.Len(t, implied.(*confined).Sides(), 4)
 	for name, sides := range map[string][]Side{
 		"contradicts another": {above(0, 1, 1), below(2, 2, 2)},
 		"is of latent 3":      {above(0, 0, 0, 0, 1)},
@@ -239,7 +245,7 @@ func TestConfineChooses(t *testing.T) {
 		_, _, err := q.Confine(sides)
 		require.ErrorContains(t, err, name)
 	}
-	_, _, err := Softplus{}.At(make([]float64, 2)).Confine(nil)
+	_, _, err = Softplus{}.At(make([]float64, 2)).Confine(nil)
 	require.ErrorContains(t, err, "members of softplus mean field cannot be")
 }
 

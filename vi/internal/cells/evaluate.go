@@ -58,41 +58,60 @@ func (f *finder) span(l lead) (*Cell, error) {
 	return &Cell{region: l.s, span: spans, point: slices.Clone(l.z), drawn: l.drawn}, err
 }
 
-// beside is the log of a normal's mass in a cell below which its mode is so far outside that log r at the edge is another matter.
-const beside = -1.5
+// When log r at the edge of a cell is looked at.
+const (
+	beside = -1.5 // the log of a normal's mass in a cell below which its mode is far outside,
+	uneven = 0.05 // and the nats that its ELBO there is below the log evidence
+	alike  = 0.01 // nats of the log integral, and squared standard deviations of the mode: then both normals are one
+)
 
 // evaluate finds what a cell is worth, if it may be worth least: by the mode of what log r is there, which may be outside, and
 // where that is far by the edge of the cell as well.
 func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand.Rand) error {
 	drawn := slices.Clone(c.point)
-	precision, bound, err := f.mode.extend(ctx, c.point, c.region)
+	precision, top, err := f.mode.extend(ctx, c.point, c.region)
 	c.modeless = precision == nil
 	if err != nil {
 		return err
 	}
-	sides, _, _ := f.lines.affine(f.lines.sides(c.span))
+	walls := f.lines.sides(c.span)
+	sides, _, _ := f.lines.affine(walls)
 	inside := math.Inf(-1)
 	if precision != nil {
 		inside = f.most(c.point, precision, sides)
 	}
-	if bound+inside > least {
-		if err := f.propose(ctx, c, c.point, precision, bound+inside, rng); err != nil {
+	if top+inside > least {
+		if err := f.propose(ctx, c, c.point, precision, top+inside, rng); err != nil {
 			return err
 		}
 	}
-	if !c.drawn || len(f.switches) > 0 || inside > beside || len(sides) == 0 {
-		return nil
-	}
-	mean, precision, bound, err := f.mode.edge(ctx, drawn, c.region)
-	if err != nil || mean == nil {
-		return err
-	}
-	if bound += f.most(mean, precision, sides); !(bound > least) {
+	if len(f.switches) > 0 || inside > beside || len(sides) == 0 || c.LogEvidence.Value-c.ELBO.Value < uneven && c.Q != nil {
 		return nil
 	}
 	edge := *c
-	edge.Q, edge.point, edge.modeless = nil, drawn, false
-	if err := f.propose(ctx, &edge, mean, precision, bound, rng); err != nil {
+	edge.Q, edge.modeless = nil, false
+	switch {
+	case c.drawn:
+		edge.point = drawn
+	case c.Q != nil:
+		edge.point = slices.Clone(c.center)
+	default:
+		return nil
+	}
+	mean, curvature, bound, err := f.mode.edge(ctx, edge.point, c.region, walls)
+	if err != nil || mean == nil {
+		return err
+	}
+	if c.Q != nil && math.Abs(bound-top) < alike {
+		off := mat.NewVecDense(len(mean), floats.SubTo(make([]float64, len(mean)), mean, c.point))
+		if mat.Inner(off, curvature, off) < alike {
+			return nil
+		}
+	}
+	if bound += f.most(mean, curvature, sides); !(bound > least) {
+		return nil
+	}
+	if err := f.propose(ctx, &edge, mean, curvature, bound, rng); err != nil {
 		return err
 	}
 	if edge.Q != nil && (c.Q == nil || edge.ELBO.Value > c.ELBO.Value) {

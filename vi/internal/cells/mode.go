@@ -17,7 +17,8 @@ import (
 const (
 	modeLatents     = 300 // beyond that, a Hessian costs more than its answer is worth
 	modeSteps       = 40  // at most
-	modeInside      = 0.9 // how far a step may go towards the region's boundary
+	modeInside      = 0.9 // how far a step may go towards the region's boundary,
+	holding         = 1e9 // and the curvature, in units of the largest one, that keeps it beside it
 	differenceWidth = 0.2 // of differences of values, in standard deviations
 	leastCliff      = 3   // nats beyond a guard that a normal keeps clear of
 )
@@ -42,6 +43,15 @@ type ModeFinder struct {
 	scale  []float64       // and of rest
 	z      []float64
 	cliffs []cliff
+	walls  []regions.Side
+	held   []held
+	stiff  float64 // curvature of what holds
+}
+
+// A held wall is one that steps were about to cross, with the curvature in its direction that keeps them beside it.
+type held struct {
+	regions.Side
+	curvature float64
 }
 
 // NewModeFinder returns nil if the density has too many latents that are not summed out.
@@ -74,7 +84,11 @@ func (m *ModeFinder) Find(ctx context.Context, z []float64) (precision *mat.SymD
 	if err := m.findCliffs(ctx, z, signs); err != nil {
 		return nil, 0, err
 	}
-	if err := m.ascend(ctx, z, signs, true); err != nil || !finite(m.Value) {
+	var walls []regions.Side
+	for l := range m.d.Arrangement().Len() {
+		walls = append(walls, regions.Side{Plane: l, Positive: signs.Positive(l)})
+	}
+	if err := m.ascend(ctx, z, signs, walls); err != nil || !finite(m.Value) {
 		return nil, 0, err
 	}
 	if m.State == newton.Arrived {
@@ -92,7 +106,7 @@ func (m *ModeFinder) Find(ctx context.Context, z []float64) (precision *mat.SymD
 		return nil, 0, nil
 	}
 	copy(z, m.z)
-	return m.precision(0), m.Value, nil
+	return m.precision(), m.Value, nil
 }
 
 // extend moves z to the mode of what log r with the given signs is everywhere, and
@@ -100,7 +114,7 @@ func (m *ModeFinder) Find(ctx context.Context, z []float64) (precision *mat.SymD
 // integral of the normal that is like it there.
 func (m *ModeFinder) extend(ctx context.Context, z []float64, signs regions.Signs) (precision *mat.SymDense, top float64, err error) {
 	m.cliffs = nil
-	if err := m.ascend(ctx, z, signs, false); err != nil || m.State != newton.Arrived {
+	if err := m.ascend(ctx, z, signs, nil); err != nil || m.State != newton.Arrived {
 		return nil, 0, err
 	}
 	if m.sum != nil { // with the last widths
@@ -115,7 +129,7 @@ func (m *ModeFinder) extend(ctx context.Context, z []float64, signs regions.Sign
 	}
 	m.place(m.Trial)
 	copy(z, m.z)
-	return m.precision(0), m.logEvidence(), nil
+	return m.precision(), m.logEvidence(), nil
 }
 
 // logEvidence is the log of the integral of the normal that log r is like at the mode.
@@ -134,8 +148,15 @@ func (m *ModeFinder) place(u []float64) {
 	}
 }
 
-// ascend climbs from z, behind walls or not.
-func (m *ModeFinder) ascend(ctx context.Context, z []float64, signs regions.Signs, walls bool) error {
+// ascend climbs from z by log r with the given signs, inside walls. Where one is in the way it goes along it; H says nothing of that.
+func (m *ModeFinder) ascend(ctx context.Context, z []float64, signs regions.Signs, walls []regions.Side) error {
+	m.walls, m.held = walls, m.held[:0]
+	defer func() {
+		m.place(m.U)
+		for _, w := range m.held {
+			m.addCurvature(m.H, m.tangent(w.Plane), -w.curvature)
+		}
+	}()
 	copy(m.z, z)
 	for k, i := range m.rest {
 		m.Trial[k] = z[i] / m.scale[k]
@@ -152,11 +173,76 @@ func (m *ModeFinder) ascend(ctx context.Context, z []float64, signs regions.Sign
 		if err != nil {
 			return err
 		}
-		if m.Advance(value); walls && m.State != newton.Failed {
-			m.Shorten(m.reach(signs))
+		if m.Advance(value); len(walls) > 0 && m.State != newton.Failed {
+			m.slide()
 		}
 	}
 	return nil
+}
+
+// slide takes as much of the step to Trial as stays inside the walls. Further steps go along one that was in the way.
+func (m *ModeFinder) slide() {
+	if m.State == newton.Arrived && m.release() {
+		if !m.Solve(m.Damping) {
+			m.State = newton.Failed
+			return
+		}
+		m.Look(newton.Climbing)
+	}
+	part, side := m.reach()
+	if part == 1 {
+		return
+	}
+	m.Shorten(part)
+	if !slices.ContainsFunc(m.held, func(h held) bool { return h.Side == side }) {
+		m.hold(side)
+		m.State = newton.Climbing
+	}
+}
+
+// hold keeps further steps beside a wall.
+func (m *ModeFinder) hold(side regions.Side) {
+	m.place(m.U)
+	n := len(m.rest)
+	if len(m.held) == 0 {
+		m.stiff = holding
+		for k := range n {
+			m.stiff = max(m.stiff, holding*math.Abs(m.H[k*n+k]))
+		}
+	}
+	h, square := m.tangent(side.Plane), 0.0
+	for k, i := range h.Index {
+		if i -= m.d.Params(); i >= 0 {
+			square = max(square, h.Coef[k]*h.Coef[k]*m.scale[i]*m.scale[i])
+		}
+	}
+	m.held = append(m.held, held{side, m.stiff / square})
+	m.addCurvature(m.H, h, m.stiff/square)
+}
+
+// release lets go of walls that log r falls towards, as what is left of the step across them tells. It reports whether there is one.
+func (m *ModeFinder) release() bool {
+	m.place(m.U)
+	n := len(m.held)
+	m.held = slices.DeleteFunc(m.held, func(w held) bool {
+		h := m.tangent(w.Plane)
+		if across := m.along(h, m.Step); across != 0 && across > 0 != w.Positive {
+			return false
+		}
+		m.addCurvature(m.H, h, -w.curvature)
+		return true
+	})
+	return len(m.held) < n
+}
+
+// along is the product of a plane's normal and a vector in u.
+func (m *ModeFinder) along(h regions.Hyperplane, v []float64) (sum float64) {
+	for k, i := range h.Index {
+		if i -= m.d.Params(); i >= 0 {
+			sum += h.Coef[k] * m.scale[i] * v[i]
+		}
+	}
+	return sum
 }
 
 // expand computes log r and its derivatives at trial.
@@ -172,6 +258,9 @@ func (m *ModeFinder) expand(signs regions.Signs) (value float64, err error) {
 		return 0, err
 	}
 	m.Read(m.x, 0, m.rest, m.scale)
+	for _, w := range m.held {
+		m.addCurvature(m.NextH, m.tangent(w.Plane), w.curvature)
+	}
 	return m.x.Out[0] + m.addBarrier(), nil
 }
 
@@ -318,70 +407,66 @@ func rounded(x float64) float64 {
 // density falls all but exponentially.
 const mostSlope = 30
 
-// edge moves z, which is in the region, to where log r is highest there, and returns the normal that has log r's slope and, where
-// that is enough, its curvature: its mean, its precision, and the log of its integral. Mean is nil if there is none.
-func (m *ModeFinder) edge(ctx context.Context, z []float64, signs regions.Signs) (mean []float64, precision *mat.SymDense, top float64, err error) {
+// edge moves z, which is inside walls, to where log r with the given signs is highest there, and returns the normal that has log r's slope and,
+// where that is enough, its curvature: its mean, its precision, and the log of its integral. Mean is nil if there is none.
+func (m *ModeFinder) edge(ctx context.Context, z []float64, signs regions.Signs, walls []regions.Side) (mean []float64, precision *mat.SymDense, top float64, err error) {
 	m.cliffs = nil
-	if err := m.ascend(ctx, z, signs, true); err != nil || !finite(m.Value) {
+	if err := m.ascend(ctx, z, signs, walls); err != nil || !finite(m.Value) {
 		return nil, nil, 0, err
 	}
-	for damping := 0.0; damping < 1e6; damping = max(newton.Damping, 10*damping) {
-		if !m.Solve(damping) || 2*m.Gain > mostSlope*mostSlope {
-			continue
+	m.place(m.U)
+	copy(z, m.z)
+	for added, next := 0.0, newton.Damping; ; added, next = next, 10*next { // where log r is convex across walls
+		if m.Solve(0) && 2*m.Gain <= mostSlope*mostSlope {
+			m.Look(newton.Arrived)
+			m.place(m.Trial)
+			return slices.Clone(m.z), m.precision(), m.logEvidence(), nil
 		}
-		m.place(m.U)
-		copy(z, m.z)
-		m.Look(newton.Arrived)
-		m.place(m.Trial)
-		return slices.Clone(m.z), m.precision(damping), m.logEvidence(), nil
+		if next > holding || len(m.held) == 0 {
+			return nil, nil, 0, nil
+		}
+		for _, w := range m.held {
+			m.addCurvature(m.H, m.tangent(w.Plane), (next-added)*w.curvature/holding)
+		}
 	}
-	return nil, nil, 0, nil
 }
 
-// reach is how much of the step stays inside the region.
-func (m *ModeFinder) reach(signs regions.Signs) float64 {
-	most := 1.0
-	arr, n := m.d.Arrangement(), m.d.Params()
+// reach is how much of the step stays inside the walls, and which is in the way of the rest.
+func (m *ModeFinder) reach() (most float64, side regions.Side) {
+	most = 1.0
+	arr := m.d.Arrangement()
 	m.place(m.U)
-	for l := range arr.Len() {
-		h := m.tangent(l)
-		phi, by := h.At(m.z), 0.0
-		for k, i := range h.Index {
-			if i >= n {
-				by += h.Coef[k] * m.scale[i-n] * m.Step[i-n]
+	for _, w := range m.walls {
+		h := m.tangent(w.Plane)
+		if by := m.along(h, m.Step); w.Positive == (by < 0) && by != 0 {
+			if part := max(0, modeInside*-h.At(m.z)/by); part < most {
+				most, side = part, w
 			}
 		}
-		if signs.Positive(l) == (by < 0) && by != 0 {
-			most = min(most, max(0, modeInside*-phi/by))
-		}
 	}
-	for l := range arr.Len() { // a tangent says where a curve is only nearby
-		for arr.Curve(l) != nil && most > 1e-9 {
+	for _, w := range m.walls { // a tangent says where a curve is only nearby
+		for arr.Curve(w.Plane) != nil && most > 1e-9 {
 			for k, i := range m.rest {
 				m.z[i] = (m.U[k] + most*m.Step[k]) * m.scale[k]
 			}
-			if arr.At(l, m.z) > 0 == signs.Positive(l) {
+			if arr.At(w.Plane, m.z) > 0 == w.Positive {
 				break
 			}
-			most /= 2
+			most, side = most/2, w
 		}
 	}
-	return most
+	return most, side
 }
 
-// precision is −∂²log r/∂z², damped, of all latents: those that do not move have their prior's.
-func (m *ModeFinder) precision(damping float64) *mat.SymDense {
+// precision is −∂²log r/∂z² of all latents: those that do not move have their prior's.
+func (m *ModeFinder) precision() *mat.SymDense {
 	p, n := mat.NewSymDense(len(m.z), nil), len(m.rest)
 	for i, s := range m.prior {
 		p.SetSym(i, i, 1/(s*s))
 	}
 	for j, i := range m.rest {
 		for k, l := range m.rest[:j+1] {
-			h := m.H[j*n+k]
-			if k == j {
-				h += damping * max(1, math.Abs(h))
-			}
-			p.SetSym(i, l, h/(m.scale[j]*m.scale[k]))
+			p.SetSym(i, l, m.H[j*n+k]/(m.scale[j]*m.scale[k]))
 		}
 	}
 	return p
