@@ -62,6 +62,7 @@ func (f *finder) span(l lead) (*Cell, error) {
 const (
 	beside = -1.5 // the log of a normal's mass in a cell below which its mode is far outside,
 	uneven = 0.05 // and the nats that its ELBO there is below the log evidence
+	little = 2.3  // and above the least that a cell may be worth,
 	alike  = 0.01 // nats of the log integral, and squared standard deviations of the mode: then both normals are one
 )
 
@@ -85,7 +86,10 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand
 			return err
 		}
 	}
-	if len(f.switches) > 0 || inside > beside || len(sides) == 0 || c.LogEvidence.Value-c.ELBO.Value < uneven && c.Q != nil {
+	if len(f.switches) > 0 || inside > beside || len(sides) == 0 {
+		return nil
+	}
+	if c.Q != nil && (c.LogEvidence.Value-c.ELBO.Value < uneven || c.LogEvidence.Value < least+little) {
 		return nil
 	}
 	edge := *c
