@@ -517,3 +517,25 @@ func TestScattered(t *testing.T) {
 	require.Greater(t, few, 50*many, "errors fall as with independent draws")
 	require.Zero(t, drawn(t, d, family.Independent([]float64{0}, []float64{1.2}), 600, *seed).Scattered())
 }
+
+// Draws that are too few for a control variate have standard errors, too, of a mixture and of one normal.
+func TestFewDraws(t *testing.T) {
+	m := graph.NewModel()
+	m.Sample("x", graph.Normal(0, 1))
+	d := vitest.Compile(t, m)
+	wide := family.Independent([]float64{0.2}, []float64{1.3})
+	for name, q := range map[string]family.Q{"a normal": wide, "a mixture": family.NewMixture([]float64{0}, []family.Q{wide})} {
+		squares, variance := 0.0, 0.0
+		for k := range uint64(1000) {
+			s := drawn(t, d, q, enoughDraws-1, *seed+k)
+			e := s.Expect(s.Latent(0))
+			squares += e.Value * e.Value
+			variance += e.SE * e.SE
+		}
+		t.Logf("%s: %.3f times the variance", name, variance/squares)
+		require.Greater(t, variance, 0.8*squares, name)
+		if q == wide { // the other's draws are spread evenly
+			require.Less(t, variance, 1.2*squares, name)
+		}
+	}
+}
