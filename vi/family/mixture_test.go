@@ -218,7 +218,7 @@ func TestMixtureDrawsOfParts(t *testing.T) {
 	small := []Side{above(-0.1, 0, 1), below(-0.1-1e-13, 0, 1)}
 	for name, list := range map[string][]Q{
 		"confined":    all,
-		"parameters":  {point(0.3), point(0.5, above(-1, 0, 1))},
+		"parameters":  {Independent([]float64{1, 0.3}, []float64{1, 0.6}).Points(1), point(0.5, above(-1, 0, 1))},
 		"little mass": {confine(t, [][]int{{}, {}}, []float64{40, 0.01, -0.4, 0.01}, below(-0.1, 1), above(-0.1, 0, 1)), point(0.1, small...)},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,12 +6,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
@@ -419,6 +421,56 @@ func TestNumbersThatAreMissing(t *testing.T) {
 	vitest.Estimate(t, "mean", 0.5+1.5*math.Sqrt(2/math.Pi), mean, 0.06)
 	vitest.Estimate(t, "sd", 1.5*math.Sqrt(1-2/math.Pi), sd, 0.06)
 	vitest.Estimate(t, "median", 0.5+1.5*distuv.UnitNormal.Quantile(0.75), s.QuantilesOf(above, 0.5)[0], 0.1)
+}
+
+// Draws without weight count for nothing, whatever numbers they have.
+func TestNumbersWithoutWeight(t *testing.T) {
+	s := drawn(t, twoNormals(t), defensive(twoParts(0.1, 1.1)), 5000, *seed)
+	s.Weights[7], s.Weights[4000] = 0, 0
+	x := slices.Clone(s.Latent(1))
+	x[7], x[4000] = 0, 0
+	want := s.Expect(x)
+	x[7], x[4000] = math.Inf(1), math.NaN()
+	require.Equal(t, want, s.Expect(x))
+	require.True(t, math.IsInf(x[7], 1), "of the caller's")
+}
+
+// A side of one latent is the same whichever way its plane is written.
+func TestSideOfALatent(t *testing.T) {
+	s := drawn(t, twoNormals(t), defensive(twoParts(0.1, 1.1)), 5000, *seed)
+	up, down := regions.Hyperplane{Index: []int{1}, Coef: []float64{1}, Const: -0.75}, regions.Hyperplane{Index: []int{1}, Coef: []float64{-2}, Const: 1.5}
+	above, below := make([]float64, s.Len()), make([]float64, s.Len())
+	for k := range above {
+		if above[k] = 1; s.Point(k)[1] < 0.75 {
+			above[k], below[k] = 0, 1
+		}
+	}
+	p := s.Side(up, true, above)
+	vitest.Estimate(t, "above", 1-distuv.UnitNormal.CDF(0.25/1.5), p, 0.01)
+	require.Equal(t, p, s.Side(down, false, below))
+	require.Equal(t, s.Side(up, false, above), s.Side(down, true, below))
+}
+
+// The draws of chains in memory of an earlier sample are those in memory of their own.
+func TestChainsRoom(t *testing.T) {
+	d := twoNormals(t)
+	rng := rand.New(rand.NewPCG(*seed, 5))
+	chains := Chains{N: 4, Groups: 2}
+	for range 123 {
+		chains.Z = append(chains.Z, d.PriorDraw(nil, rng))
+	}
+	want := OfChains(d, nil, chains)
+	for _, size := range []int{1, len(want.Z), len(want.Z) + 5} {
+		chains.Room = slices.Repeat([]float64{math.NaN()}, size)
+		s := OfChains(d, nil, chains)
+		require.Equal(t, want.Z, s.Z)
+		require.Equal(t, want.Proposal(), s.Proposal())
+		require.Equal(t, size >= len(want.Z), &s.Z[0] == &chains.Room[0])
+	}
+	for i := range d.Dim() {
+		require.Equal(t, stat.Mean(want.Z[i*123:][:123], nil), want.Proposal().Mean(i))
+		require.Equal(t, chains.Z[122][i], want.Point(122)[i])
+	}
 }
 
 func TestDrawErrors(t *testing.T) {
