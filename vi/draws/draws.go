@@ -28,26 +28,36 @@ type Draws struct {
 
 // Of returns all draws of the latent with the given name, or of the component of a vector, as w[1].
 func (d Draws) Of(name string) ([]float64, error) {
-	rows := d.Values
-	i, ok := d.index[name]
-	if !ok {
-		var names []string
-		names, rows = d.table()
-		if i = slices.Index(names, name); i < 0 {
-			return nil, fmt.Errorf("draws: no latent %q among the draws", name)
+	out := make([]float64, len(d.Values))
+	if i, ok := d.index[name]; ok {
+		for k, row := range d.Values {
+			out[k] = row[i]
 		}
+		return out, nil
 	}
-	out := make([]float64, len(rows))
-	for k, row := range rows {
-		out[k] = row[i]
+	i := slices.Index(d.components(), name)
+	if i < 0 {
+		return nil, fmt.Errorf("draws: no latent %q among the draws", name)
+	}
+	for k, z := range d.z {
+		out[k] = d.density.ComponentsAt(z)[i]
 	}
 	return out, nil
+}
+
+// components are the names of those of vectors; none where the draws have no points of a density to compute them from.
+func (d Draws) components() []string {
+	if d.density == nil || len(d.z) != len(d.Values) {
+		return nil
+	}
+	return d.density.Components()
 }
 
 // table is what files have of the draws: the program's latents, with the components of vectors in place of those that these are
 // computed from.
 func (d Draws) table() (names []string, rows [][]float64) {
-	if d.density == nil || len(d.z) != len(d.Values) || len(d.density.Components()) == 0 {
+	components := d.components()
+	if len(components) == 0 {
 		return d.Names, d.Values
 	}
 	rows = make([][]float64, len(d.z))
@@ -63,7 +73,7 @@ func (d Draws) table() (names []string, rows [][]float64) {
 	for k, z := range d.z {
 		rows[k] = append(rows[k], d.density.ComponentsAt(z)...)
 	}
-	return append(names, d.density.Components()...), rows
+	return append(names, components...), rows
 }
 
 // Points are the draws in unconstrained coordinates, which must not be changed.
