@@ -6,6 +6,7 @@ import (
 
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/residuals"
 	"github.com/facetvi/facet/internal/truncnorm"
 )
 
@@ -76,7 +77,7 @@ func (d *Density) sumOut() (x sumOut, err error) {
 
 // sumOver is log Σ_j P_j·exp(L_j) over the intervals of a switch, where L_j is the sum of the given terms. Where there are many, and each term
 // depends on one plane, it is a forward sum along the planes, of two states: the switch is below the plane, or above it.
-func (m *Model) sumOver(w derive.SwitchLatent, terms []planeTerm, prior *Residuals) Expr {
+func (m *Model) sumOver(w derive.SwitchLatent, terms []planeTerm, prior *residuals.Batch) Expr {
 	last := len(w.Planes)
 	cuts := make([]float64, last)
 	w.Thresholds(1).Fill(cuts, make([]float64, len(m.latents)))

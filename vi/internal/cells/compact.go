@@ -10,6 +10,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/derive"
+	"github.com/facetvi/facet/internal/residuals"
 	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
 )
@@ -243,7 +244,7 @@ func (g *grouped) sweep(starts [][]float64, climb func(k int, z []float64) error
 }
 
 // choose makes at the mode of the interval with most mass, with the switch in it.
-func (g *grouped) choose(prior *graph.Residuals) {
+func (g *grouped) choose(prior *residuals.Batch) {
 	best, at := math.Inf(-1), 0
 	for k, first := range g.first {
 		for j := first; j < g.end(k); j++ {

@@ -9,6 +9,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/elimination"
+	"github.com/facetvi/facet/internal/residuals"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -30,7 +31,7 @@ type summer struct {
 	table    *derive.Table
 	plan     *elimination.Plan
 	states   *elimination.Sum
-	prior    *graph.Residuals
+	prior    *residuals.Batch
 	mass     [][]float64 // by switch: log P_ij, intervals × n
 	vary     []int       // switches of which these are not always the same
 	below    float64     // of the others: the sum of the log priors where they are put
