@@ -71,7 +71,7 @@ func TestGraphsAreTheTruth(t *testing.T) {
 			j, err := boundary.NewJumps(d, boundary.OnPlane)
 			require.NoError(t, err)
 			require.NotEmpty(t, j.Pieces())
-			drawing, err := j.DOT()
+			drawing, err := j.Program().DOT()
 			require.NoError(t, err)
 			require.True(t, bytes.Contains(drawing, []byte("digraph facet")))
 			const n = 7
@@ -87,14 +87,14 @@ func TestGraphsAreTheTruth(t *testing.T) {
 			b.Sign()
 			require.NoError(t, b.Run(nil))
 
-			jumps, err := j.Graph(n)
+			jumps, err := j.Program().Graph(n)
 			require.NoError(t, err)
 			out, grad := onTape(t, jumps, d, x)
 			requireNear(t, x.Out, out)
 			requireNear(t, x.Grad, grad)
 			require.NotEqual(t, make([]float64, len(out)), out, "it jumps")
 
-			density, err := d.Graph(n)
+			density, err := d.Program().Graph(n)
 			require.NoError(t, err)
 			out, grad = onTape(t, density, d, x)
 			for k := range n {

@@ -452,11 +452,11 @@ func TestWrongSizes(t *testing.T) {
 	other.Sample("z", graph.Normal(0, 1))
 	e := mustCompile(t, other)
 	for _, n := range []int{0, -1} {
-		_, err = d.Graph(n)
+		_, err = d.Program().Graph(n)
 		require.ErrorContains(t, err, fmt.Sprint("for ", n, " samples"))
 	}
 	for want, n := range map[string]int{"24 EB": 1e18, "24 TB": 1e12} {
-		_, err = e.Graph(n)
+		_, err = e.Program().Graph(n)
 		require.ErrorContains(t, err, fmt.Sprintf("graph: a graph for %d samples would need %s of memory", n, want))
 	}
 	require.PanicsWithValue(t, "graph: 2 coordinates for 1 latents", func() { d.Constrain([]float64{1, 2}) })
@@ -464,7 +464,7 @@ func TestWrongSizes(t *testing.T) {
 	for i, u := range map[int]float64{-1: 0, 1: 0, 0: math.NaN()} {
 		require.PanicsWithValue(t, fmt.Sprintf("graph: coordinate %d given as %v, of 1", i, u), func() { d.PriorStartAt(map[int]float64{i: u}) })
 	}
-	_, err = d.ExecutorOf(graph.ProgramOf(e), 1, graph.Compute{Out: true})
+	_, err = d.Engine().Executor(graph.ProgramOf(e), 1, graph.Compute{Out: true})
 	require.ErrorContains(t, err, "another model")
 }
 

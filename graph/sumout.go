@@ -21,18 +21,9 @@ import (
 // Summed lists the switches that this is done with: those of d.Switches whose prior and thresholds are numbers, of which no other prior
 // depends on, no two of which meet in a term, and of which nothing is required. The density is nil if there are none. It keeps the data of d.
 func (d *Density) SumOut() (summed *Density, switches []derive.SwitchLatent, err error) {
-	type key struct{}
-	v, ok := d.made().cache.Load(key{})
-	if !ok { // several may make it, with the same result
-		x, err := d.sumOut()
-		if err != nil {
-			return nil, nil, err
-		}
-		v, _ = d.cache.LoadOrStore(key{}, x)
-	}
-	x := v.(sumOut)
-	if x.compiled == nil {
-		return nil, nil, nil
+	x, err := remembered(d, d.sumOut)
+	if err != nil || x.compiled == nil {
+		return nil, nil, err
 	}
 	return &Density{compiled: x.compiled, data: d.data, params: d.params, loose: d.loose}, x.switches, nil
 }
@@ -144,7 +135,7 @@ func (d *Density) summable() (switches []derive.SwitchLatent, terms [][]planeTer
 	type place struct{ of, at int }
 	owner := map[int]place{} // of planes: the switch, and the number among its planes
 	var all []derive.SwitchLatent
-	for _, w := range d.Switches() {
+	for _, w := range d.Engine().Switches() {
 		if len(w.Index) > 0 || !prior.Fixed(w.Latent) {
 			continue
 		}
@@ -164,7 +155,7 @@ func (d *Density) summable() (switches []derive.SwitchLatent, terms [][]planeTer
 			}
 		}
 	}
-	d.logTerms().Each(func(t int, _, planes []int) {
+	d.Engine().Each(func(t int, _, planes []int) {
 		met := map[int]int{} // the plane of each switch
 		for _, l := range planes {
 			x, ok := owner[l]

@@ -39,7 +39,7 @@ func newEngine(d *graph.Density, p *graph.Program, s Settings, width int) (*engi
 	}
 	e := &engine{Batch: r, out: make([]float64, width)}
 	if s.Sum == nil {
-		e.likelihood, err = d.ExecutorOf(p, width, graph.Compute{Out: true})
+		e.likelihood, err = d.Engine().Executor(p, width, graph.Compute{Out: true})
 	} else {
 		e.sum, err = s.Sum(width)
 	}

@@ -39,12 +39,12 @@ const (
 //
 // A density with other guards too is climbed from several points, those that find finds.
 func Compact(ctx context.Context, d *graph.Density, find func(*graph.Density) ([][]float64, error)) (*graph.Density, error) {
-	sums := d.Sums()
+	sums := d.Engine().Sums(nil)
 	if sums == nil {
 		return d, nil
 	}
 	start, _ := d.PriorStart()
-	return group(ctx, d, sums, groupsOf(d.Switches(), sums), [][]float64{start}, find)
+	return group(ctx, d, sums, groupsOf(d.Engine().Switches(), sums), [][]float64{start}, find)
 }
 
 // groupsOf are the switches with many intervals, in groups.
@@ -170,7 +170,7 @@ func (g *grouped) evaluate(ctx context.Context, e *graph.Density, mode *ModeFind
 		g.w.Thresholds(1).Fill(g.cut, make([]float64, e.Dim()))
 	}
 	var planes []int
-	for _, w := range e.Switches() {
+	for _, w := range e.Engine().Switches() {
 		if w.Latent == g.w.Latent {
 			planes = w.Planes
 		}

@@ -44,7 +44,7 @@ type summer struct {
 
 func newSummer(d *graph.Density, switches []derive.SwitchLatent, n int) (*summer, error) {
 	s := &summer{d: d, switches: switches, n: n, out: make([]float64, n), interval: make([]int, len(switches))}
-	t, err := d.Tabulate(context.Background(), switches)
+	t, err := d.Engine().Tabulate(context.Background(), switches)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func newSummer(d *graph.Density, switches []derive.SwitchLatent, n int) (*summer
 		s.x, err = d.Executor(n, graph.Compute{Out: true})
 		return s, err
 	}
-	if s.table, err = t.Bind(d, n); err != nil {
+	if s.table, err = t.Bind(d.Engine(), n); err != nil {
 		return nil, err
 	}
 	s.x = s.table.X

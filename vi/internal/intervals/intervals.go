@@ -89,7 +89,7 @@ type climb struct {
 
 // New returns nil if d is not of the kind.
 func New(d *graph.Density) (*Fitter, error) {
-	switches := d.Switches()
+	switches := d.Engine().Switches()
 	if d.Params() > 0 || len(switches) != 1 || len(switches[0].Index) > 0 || switches[0].Curved() ||
 		len(switches[0].Planes) != d.Arrangement().Len() || d.Dim() > mostLatents+1 || d.Dim() < 2 {
 		return nil, nil
