@@ -87,14 +87,14 @@ func TestGraphsAreTheTruth(t *testing.T) {
 			b.Sign()
 			require.NoError(t, b.Run(nil))
 
-			jumps, err := j.Program().Graph(n)
+			jumps, err := j.Graph(n)
 			require.NoError(t, err)
 			out, grad := onTape(t, jumps, d, x)
 			requireNear(t, x.Out, out)
 			requireNear(t, x.Grad, grad)
 			require.NotEqual(t, make([]float64, len(out)), out, "it jumps")
 
-			density, err := d.Program().Graph(n)
+			density, err := d.Graph(n)
 			require.NoError(t, err)
 			out, grad = onTape(t, density, d, x)
 			for k := range n {

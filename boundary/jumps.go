@@ -276,7 +276,10 @@ func (j *Jumps) Pieces() []Piece { return j.pieces }
 // of a curve none but its own can be.
 func (j *Jumps) Latents() [][]int { return j.latents }
 
-// Program is that of the jumps. Its Gorgonia graph, to extend and to run on any machine of Gorgonia's, has the inputs of Batch.Samples: Z and
-// Signs of the samples, Points and PointSigns of where they are moved, and Data. Out has the jumps, a row for each piece, and Grad the gradient
-// of log r at the samples.
+// Graph returns the Gorgonia graph of the jumps for n samples, to extend and to run on any machine of Gorgonia's. It has the inputs of
+// Batch.Samples: Z and Signs of the samples, Points and PointSigns of where they are moved, and Data. Out has the jumps, a row for each piece,
+// and Grad the gradient of log r at the samples.
+func (j *Jumps) Graph(n int) (*graph.Graph, error) { return j.prog.Graph(n) }
+
+// Program is that of the jumps, to count its nodes and to draw it (DOT).
 func (j *Jumps) Program() *graph.Program { return j.prog }

@@ -316,7 +316,11 @@ func (d *Density) DataAt(z []float64) (data []float64) {
 	return data
 }
 
-// Program is that of log r. It has the Gorgonia graph for n samples, with the gradient (Graph), and a drawing of it (DOT).
+// Graph returns the Gorgonia graph of log r and its gradient for n samples, built anew: the caller may extend it and run it on any machine of
+// Gorgonia's. Feed Data with the observations in the order of the Observe calls; the graph's other constants have values.
+func (d *Density) Graph(n int) (*Graph, error) { return d.Program().Graph(n) }
+
+// Program is that of log r, to count its nodes and to draw it (DOT).
 func (d *Density) Program() *Program { return d.made().prog }
 
 // Executor returns an executor of the density for batches of n samples.

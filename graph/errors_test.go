@@ -452,11 +452,11 @@ func TestWrongSizes(t *testing.T) {
 	other.Sample("z", graph.Normal(0, 1))
 	e := mustCompile(t, other)
 	for _, n := range []int{0, -1} {
-		_, err = d.Program().Graph(n)
+		_, err = d.Graph(n)
 		require.ErrorContains(t, err, fmt.Sprint("for ", n, " samples"))
 	}
 	for want, n := range map[string]int{"24 EB": 1e18, "24 TB": 1e12} {
-		_, err = e.Program().Graph(n)
+		_, err = e.Graph(n)
 		require.ErrorContains(t, err, fmt.Sprintf("graph: a graph for %d samples would need %s of memory", n, want))
 	}
 	require.PanicsWithValue(t, "graph: 2 coordinates for 1 latents", func() { d.Constrain([]float64{1, 2}) })

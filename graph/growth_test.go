@@ -255,7 +255,7 @@ func TestDOT(t *testing.T) {
 func TestGraphIsGorgonias(t *testing.T) {
 	d := mustCompile(t, dataModel([]float64{1, 2}, []float64{3, 4}))
 	const n = 3
-	g, err := d.Program().Graph(n)
+	g, err := d.Graph(n)
 	require.NoError(t, err)
 	require.NotNil(t, g.Grad)
 	require.Equal(t, tensor.Shape{2, n}, g.Grad.Shape())
@@ -268,7 +268,7 @@ func TestGraphIsGorgonias(t *testing.T) {
 		}
 	}
 	require.Positive(t, sums, "the gradient is not made by gorgonia.Grad")
-	other, err := d.Program().Graph(n)
+	other, err := d.Graph(n)
 	require.NoError(t, err)
 	require.NotSame(t, g.G, other.G, "a graph for each call")
 

@@ -231,7 +231,7 @@ func FuzzRandomModels(f *testing.F) {
 // runGraph runs the graph that a user builds on, on a TapeMachine.
 func (r random) runGraph(t fataler, u []float64, s regions.Signs) (float64, []float64) {
 	t.Helper()
-	g, err := r.d.Program().Graph(1)
+	g, err := r.d.Graph(1)
 	require.NoError(t, err)
 	for _, in := range []struct {
 		node   *gorgonia.Node
