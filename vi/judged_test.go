@@ -128,3 +128,24 @@ func TestScoutThatDoesNotArrive(t *testing.T) {
 	require.Regexp(t, "did not arrive.*nobody has looked", v.String())
 	require.Contains(t, v.Try, "Settings.Method = Cells{}")
 }
+
+// A fit with many cells begins with more draws than another one: with few in each, the numbers and their errors are those of the cells that had some.
+func TestDrawsOfManyCells(t *testing.T) {
+	m := graph.NewModel()
+	first, second := m.Sample("first", graph.Uniform(0, 40)), m.Sample("second", graph.Uniform(0, 40))
+	level := m.SampleN("level", 3, graph.Normal(0, 1))
+	for i := range 40 {
+		ahead := graph.Greater(second, i)
+		mean := graph.If(graph.Greater(first, i), graph.If(ahead, level[0], level[1]), graph.If(ahead, level[1], level[2]))
+		m.Observe("y", graph.Normal(mean, 1), 0.1*float64(i%3))
+	}
+	d := mustCompile(t, m)
+	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Cells{Alone: true}})
+	require.NoError(t, err)
+	n := p.Q.(family.Mixed).Len()
+	require.Greater(t, perCell*n, p.evidenceDraws())
+	s, err := p.Sample()
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, s.Len(), min(perCell*n, mostAtOnce*p.evidenceDraws()))
+	t.Log(n, s.Len(), p.evidenceDraws())
+}

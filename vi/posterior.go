@@ -77,8 +77,10 @@ func (p *Posterior) SD(name string) (Estimate, error) {
 }
 
 func (p *Posterior) momentsOf(name string) (Moments, error) {
-	if s, x, err := p.component(name); x != nil || err != nil {
-		return p.componentMoments(s, x), err
+	if s, x, err := p.component(name); err != nil {
+		return Moments{}, err
+	} else if x != nil {
+		return componentMoments(s, x), nil
 	}
 	i, err := p.coordinate(name)
 	if err != nil {
@@ -107,12 +109,10 @@ func (p *Posterior) component(name string) (*weighted.Sample, []float64, error) 
 	return s, p.components(s)[i], nil
 }
 
-// componentMoments are those of the component of a vector with the values x at the draws; none of no values.
-func (p *Posterior) componentMoments(s *weighted.Sample, x []float64) (m Moments) {
-	if x != nil {
-		m.Mean, m.SD = s.MomentsOf(x)
-		heavyTailed(s, x, &m, s.Correlated())
-	}
+// componentMoments are those of the component of a vector with the values x at the draws.
+func componentMoments(s *weighted.Sample, x []float64) (m Moments) {
+	m.Mean, m.SD = s.MomentsOf(x)
+	heavyTailed(s, x, &m)
 	return m
 }
 

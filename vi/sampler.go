@@ -273,7 +273,7 @@ func (p *Posterior) need(r smc.Result) float64 {
 
 // ofSampler is a judgement of the sampler's draws that begins with how well they tell the numbers of the summary.
 func (p *Posterior) ofSampler() judgement {
-	j := judgement{Verdict: Verdict{Trust: TrustFit}, p: p, s: p.findings.sample, other: "another Settings.Seed", chains: true}
+	j := judgement{Verdict: Verdict{Trust: TrustFit}, p: p, s: p.findings.sample, other: "another Settings.Seed"}
 	if p.findings.known = j.numbers(); j.tails() {
 		p.findings.known = j.numbers()
 	}

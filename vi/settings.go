@@ -254,13 +254,20 @@ func (s *job) fill(d *graph.Density) {
 		orSet(&s.StepSize, s.Optimizer.StepSize)
 	}
 	orSet(&s.StepSize, s.Family.StepSize())
-	orSet(&s.StartDraws, 1000)
+	orSet(&s.StartDraws, startDraws)
 	orSet(&s.Restarts, 1)
 	orSet(&s.Average, 0.1)
-	orSet(&s.Climb.Tolerance, 0.02)
+	orSet(&s.Climb.Tolerance, climbTolerance)
 	orSet(&s.TraceEvery, max(1, s.Steps/100, 5*traceSamples/max(1, s.Samples)))
-	orSet(&s.CheckpointEvery, 1000)
+	orSet(&s.CheckpointEvery, checkpointEvery)
 }
+
+// Settings of a Climb that are of use with others only; see unused.
+const (
+	startDraws      = 1000
+	climbTolerance  = 0.02
+	checkpointEvery = 1000
+)
 
 func orSet[T comparable](p *T, v T) {
 	var zero T
@@ -390,7 +397,7 @@ func (s *job) checkNumbers() error {
 	return nil
 }
 
-// unused reports a setting of a Climb that was given, and that the others make of no use.
+// unused is an error where a setting of a Climb was given, as one that is not the default, and the others make it of no use.
 func (s *job) unused() error {
 	if s.searches || s.sampled {
 		return nil
@@ -400,9 +407,9 @@ func (s *job) unused() error {
 		given, used bool
 		of          string
 	}{
-		{"Tolerance", s.Climb.Tolerance != 0.02, s.Stop == Automatic, `Climb.Stop = "automatic"`},
-		{"StartDraws", s.StartDraws != 1000, s.Start == nil, "a fit without Climb.Start"},
-		{"CheckpointEvery", s.CheckpointEvery != 1000, s.Checkpoint != "", "a fit with Settings.Checkpoint"},
+		{"Tolerance", s.Climb.Tolerance != climbTolerance, s.Stop == Automatic, `Climb.Stop = "automatic"`},
+		{"StartDraws", s.StartDraws != startDraws, s.Start == nil, "a fit without Climb.Start"},
+		{"CheckpointEvery", s.CheckpointEvery != checkpointEvery, s.Checkpoint != "", "a fit with Settings.Checkpoint"},
 		{"Schedule.Power", s.Schedule.Power != 0, s.Schedule.Shape == Polynomial, `Climb.Schedule.Shape = "polynomial"`},
 		{"Schedule.End", s.Schedule.End != 0, s.Schedule.Shape != Constant, "a Climb.Schedule with a Shape"},
 	} {

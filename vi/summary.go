@@ -279,7 +279,7 @@ func filter[T any](list []T, keep func(T) bool) []T {
 func (p *Posterior) vectors(of *weighted.Sample, components [][]float64) (list []LatentSummary) {
 	names := p.Density.Components()
 	for i, x := range components {
-		m := p.componentMoments(of, x)
+		m := componentMoments(of, x)
 		s := LatentSummary{Name: names[i], Mean: m.Mean, SD: m.SD}
 		q := of.QuantilesOf(x, 0.05, 0.5, 0.95)
 		s.Q5, s.Q50, s.Q95 = q[0], q[1], q[2]

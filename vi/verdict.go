@@ -206,7 +206,6 @@ type judgement struct {
 	s      *weighted.Sample
 	sample scout.Result
 	other  string      // a fit to try
-	chains bool        // the draws are a sampler's
 	final  bool        // no more draws will be taken
 	seen   []precision // errors of the moments, as the scout sees them
 	doubts []string    // that are no reason to refuse
@@ -291,7 +290,7 @@ const (
 func (j *judgement) tails() (found bool) {
 	for i := range j.p.findings.moments {
 		if values, _ := j.p.Density.Values(i); i >= j.p.Density.Params() && values == nil {
-			found = heavyTailed(j.s, j.s.Latent(i), &j.p.findings.moments[i], j.chains) || found
+			found = heavyTailed(j.s, j.s.Latent(i), &j.p.findings.moments[i]) || found
 		}
 	}
 	j.final = true
@@ -300,8 +299,8 @@ func (j *judgement) tails() (found bool) {
 
 // heavyTailed reports whether the standard deviation of a number with the values x at the draws is not known well enough, with tails so heavy that
 // more draws would not help, or may be infinite. Its standard error becomes infinite, and so does that of a mean that is not known either.
-func heavyTailed(s *weighted.Sample, x []float64, m *Moments, chains bool) bool {
-	heavy, times := heavyTails, 1.0
+func heavyTailed(s *weighted.Sample, x []float64, m *Moments) bool {
+	heavy, times, chains := heavyTails, 1.0, s.Correlated()
 	if chains {
 		heavy, times = noLimit, ofChains
 	}
@@ -346,7 +345,7 @@ type known struct {
 // numbers lists the numbers of the summary with their standard errors.
 func (j *judgement) numbers() (list []known) {
 	add := func(what string, se, accepted, wanted float64) {
-		if j.chains {
+		if j.s.Correlated() {
 			accepted *= ofChains
 		}
 		list = append(list, known{what, se / accepted, se / wanted})
@@ -374,7 +373,7 @@ func (j *judgement) numbers() (list []known) {
 			for k, p := range j.s.Masses(i) {
 				add(fmt.Sprintf("the probability that %s is %v", name, values[k]), p.SE, accepted.prob, wanted.prob)
 			}
-			if len(values) > 2 || len(values) == 2 && !j.chains {
+			if len(values) > 2 || len(values) == 2 && !j.s.Correlated() {
 				add("the standard deviation of "+name, m.SD.SE/max(m.SD.Value, leastSD*(values[1]-values[0])), accepted.sd, wanted.sd)
 			}
 			continue
@@ -385,7 +384,7 @@ func (j *judgement) numbers() (list []known) {
 	for i, x := range j.p.components(j.s) {
 		var m Moments
 		if m.Mean, m.SD = j.s.MomentsOf(x); j.final {
-			heavyTailed(j.s, x, &m, j.chains)
+			heavyTailed(j.s, x, &m)
 		}
 		moments(components[i], m, func(probs ...float64) []Estimate { return j.s.QuantilesOf(x, probs...) })
 	}

@@ -73,7 +73,7 @@ const beyond = 39
 // IsWhole reports whether Φ(β) − Φ(α) is 1, to 2e-17.
 func IsWhole(lo, hi float64) bool { return lo < -8.5 && hi > 8.5 }
 
-// Mass is Φ(β) − Φ(α), which may be too small for a number.
+// Mass is Φ(β) − Φ(α), 0 where that is too small for a number.
 func Mass(lo, hi float64) float64 {
 	if lo < -beyond && hi > beyond {
 		return 1
@@ -153,12 +153,12 @@ func Quantile(u, lo, hi float64) float64 {
 	return i.Quantile(u)
 }
 
-// An Interval knows the tails of its ends, for many points of one interval.
+// An Interval knows the tails of its ends, for many points of one interval. It is of no use before it is Set.
 type Interval struct{ Lo, Hi, belowLo, aboveLo, belowHi, aboveHi float64 }
 
 // Set makes it (α, β), at no cost if it is that.
 func (i *Interval) Set(lo, hi float64) {
-	if lo == i.Lo && hi == i.Hi {
+	if known := i.belowLo+i.aboveLo > 0; known && lo == i.Lo && hi == i.Hi {
 		return
 	}
 	i.Lo, i.Hi = lo, hi
@@ -166,7 +166,7 @@ func (i *Interval) Set(lo, hi float64) {
 	i.belowHi, i.aboveHi = tails(hi)
 }
 
-// Mass is that of the interval.
+// Mass is Φ(β) − Φ(α), as the function of that name has it.
 func (i *Interval) Mass() float64 {
 	if out := i.belowLo + i.aboveHi; out < 0.5 {
 		return 1 - out
@@ -175,7 +175,7 @@ func (i *Interval) Mass() float64 {
 	return m.rest * exp(-0.5*m.near*m.near)
 }
 
-// Quantile is that of the interval.
+// Quantile is the point below which there is the part u of the mass.
 func (i *Interval) Quantile(u float64) float64 { return i.quantile(u, 1-u) }
 
 // free reports whether T(ε) is ε: Φ(−12)/φ(6) is 3e-25.

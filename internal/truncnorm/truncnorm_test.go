@@ -133,8 +133,16 @@ func intervals() (all [][2]float64) {
 func name(i [2]float64) string { return fmt.Sprintf("(%v, %v)", i[0], i[1]) }
 
 func TestMass(t *testing.T) {
+	var last Interval
 	for _, i := range intervals() {
 		want := bigMass(i[0], i[1])
+		value, _ := want.Float64()
+		require.InDelta(t, value, Mass(i[0], i[1]), 1e-12*value+1e-300, name(i))
+		for range 2 {
+			last.Set(i[0], i[1])
+			require.Equal(t, Mass(i[0], i[1]), last.Mass(), name(i))
+			require.Equal(t, Quantile(0.3, i[0], i[1]), last.Quantile(0.3), name(i))
+		}
 		log := bigLog(want)
 		if out := add(bigTail(-i[0]), bigTail(i[1])); out.Cmp(num(1e-20)) < 0 {
 			log, _ = num(0).Neg(out).Float64()
@@ -144,6 +152,10 @@ func TestMass(t *testing.T) {
 		require.InEpsilon(t, 1, ratio(mul(num(m.rest), bigExp(num(0).Neg(div(mul(num(m.near), num(m.near)), num(2))))), want), 1e-12, name(i))
 	}
 	require.Zero(t, LogMass(-inf, inf))
+	require.Equal(t, 1.0, Mass(-inf, inf))
+	for _, x := range []float64{0, 1, -40} {
+		require.Zero(t, Mass(x, x))
+	}
 }
 
 // points are numbers inside an interval, near its ends too.

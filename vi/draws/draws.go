@@ -2,9 +2,9 @@ package draws
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/memory"
@@ -13,8 +13,8 @@ import (
 	"github.com/facetvi/facet/vi/weighted"
 )
 
-// Draws are samples of the posterior. Values[k][i] is draw k of the latent
-// Names[i], on the program's own scale.
+// Draws are samples of the posterior. Values[k][i] is draw k of what Names[i] says, on the program's own scale: a latent, or after all of
+// these a component of a vector, as w[1], in place of the latents that it is computed from.
 type Draws struct {
 	Names  []string
 	Values [][]float64
@@ -28,42 +28,22 @@ type Draws struct {
 
 // Of returns all draws of the latent with the given name, or of the component of a vector, as w[1].
 func (d Draws) Of(name string) ([]float64, error) {
-	rows := d.Values
-	i, ok := d.index[name]
-	if !ok {
-		var names []string
-		names, rows = d.table()
-		if i = slices.Index(names, name); i < 0 {
-			return nil, fmt.Errorf("draws: no latent %q among the draws", name)
-		}
-	}
-	out := make([]float64, len(rows))
-	for k, row := range rows {
-		out[k] = row[i]
-	}
-	return out, nil
-}
-
-// table is what files have of the draws: the program's latents, with the components of vectors in place of those that these are
-// computed from.
-func (d Draws) table() (names []string, rows [][]float64) {
-	if d.density == nil || len(d.z) != len(d.Values) || len(d.density.Components()) == 0 {
-		return d.Names, d.Values
-	}
-	rows = make([][]float64, len(d.z))
-	for i, name := range d.Names {
-		if d.density.InVector(i) {
-			continue
-		}
-		names = append(names, name)
+	out := make([]float64, len(d.Values))
+	if i, ok := d.index[name]; ok {
 		for k, row := range d.Values {
-			rows[k] = append(rows[k], row[i])
+			out[k] = row[i]
+		}
+		return out, nil
+	}
+	if d.density != nil && len(d.z) == len(d.Values) { // what components are computed from
+		if i, ok := d.density.Latent(name); ok {
+			for k, z := range d.z {
+				out[k] = d.density.ConstrainOne(i, z[i])
+			}
+			return out, nil
 		}
 	}
-	for k, z := range d.z {
-		rows[k] = append(rows[k], d.density.ComponentsAt(z)...)
-	}
-	return append(names, d.density.Components()...), rows
+	return nil, fmt.Errorf("draws: no latent %q among the draws", name)
 }
 
 // Points are the draws in unconstrained coordinates, which must not be changed.
@@ -116,47 +96,67 @@ func check(density *graph.Density, q family.Q, n int) error {
 
 // At makes Draws of given unconstrained coordinates z. q, a distribution near the posterior, is what WriteCSV has the densities
 // lp_approx__ of.
-func At(density *graph.Density, q family.Q, z [][]float64) Draws {
-	d := Draws{Names: density.Latents(), Values: make([][]float64, len(z)), index: map[string]int{}}
+func At(density *graph.Density, q family.Q, z [][]float64) Draws { return at(density, q.Clone(), z) }
+
+func at(density *graph.Density, q family.Q, z [][]float64) Draws {
+	d := Draws{Values: make([][]float64, len(z)), index: map[string]int{}, density: density, q: q, z: z}
+	var own []int // latents that the program speaks of
+	for i, name := range density.Latents() {
+		if !density.InVector(i) {
+			own, d.Names = append(own, i), append(d.Names, name)
+		}
+	}
+	d.Names = append(d.Names, density.Components()...)
 	for i, name := range d.Names {
 		d.index[name] = i
 	}
-	for k := range z {
-		d.Values[k] = density.Constrain(z[k])
+	for k, point := range z {
+		x := density.Constrain(point)
+		if len(own) < len(x) {
+			row := make([]float64, 0, len(d.Names))
+			for _, i := range own {
+				row = append(row, x[i])
+			}
+			x = append(row, density.ComponentsAt(point)...)
+		}
+		d.Values[k] = x
 	}
-	d.density, d.q, d.z = density, q.Clone(), z
 	return d
 }
 
 // With are the same draws for another program, whose latents are among those of the draws, by name and in any order.
 func (d Draws) With(density *graph.Density) (Draws, error) {
-	out := Draws{Names: density.Latents(), Values: make([][]float64, len(d.z)), index: map[string]int{}, density: density, z: make([][]float64, len(d.z))}
-	from := make([]int, len(out.Names))
-	for i, name := range out.Names {
-		j, ok := d.index[name]
+	if d.density == nil {
+		return Draws{}, errors.New("draws: these draws are of several programs")
+	}
+	latents := density.Latents()
+	from := make([]int, len(latents))
+	for i, name := range latents {
+		j, ok := d.density.Latent(name)
 		if !ok {
 			return Draws{}, fmt.Errorf("draws: the other program has a latent %q, of which there are no draws", name)
 		}
-		out.index[name], from[i] = i, j
+		from[i] = j
 	}
+	all := make([][]float64, len(d.z))
 	for k, z := range d.z {
 		row := make([]float64, len(from))
 		for i, j := range from {
-			x := d.Values[k][j]
+			x := d.density.ConstrainOne(j, z[j])
 			row[i] = z[j]
 			if density.ConstrainOne(i, z[j]) == x { // the coordinates are the same, and have more digits
 				continue
 			}
 			u, err := density.UnconstrainOne(i, x)
 			if err == nil && !(math.Abs(density.ConstrainOne(i, u)-x) <= 1e-9*(1+math.Abs(x))) {
-				err = fmt.Errorf("draws: the latent %s of the other program cannot be %v", out.Names[i], x)
+				err = fmt.Errorf("draws: the latent %s of the other program cannot be %v", latents[i], x)
 			}
 			if err != nil {
 				return Draws{}, err
 			}
 			row[i] = u
 		}
-		out.z[k], out.Values[k] = row, density.Constrain(row)
+		all[k] = row
 	}
-	return out, nil
+	return at(density, nil, all), nil
 }

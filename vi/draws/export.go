@@ -63,8 +63,7 @@ func LogR(d *graph.Density, points [][]float64) ([]float64, error) {
 // and _ stay, and every other character becomes _. Two latents whose names
 // become one are an error. Every number has the digits that give it back exactly.
 func (d Draws) WriteCSV(w io.Writer) error {
-	own, rows := d.table()
-	names, columns, err := stanColumns(own)
+	names, columns, err := stanColumns(d.Names)
 	if err != nil {
 		return err
 	}
@@ -81,7 +80,7 @@ func (d Draws) WriteCSV(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, stanHeader, len(d.Values))
 	fmt.Fprintf(out, "lp__,lp_approx__,%s\n", strings.Join(names, ","))
-	for k, row := range rows {
+	for k, row := range d.Values {
 		fmt.Fprintf(out, "%s,%s", stanNumber(logR[k]), stanNumber(d.q.LogProb(d.z[k])))
 		for _, i := range columns {
 			out.WriteByte(',')

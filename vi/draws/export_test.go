@@ -239,7 +239,7 @@ func TestOf(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// Files have the components of vectors, and not the latents that these are computed from.
+// Draws and files have the components of vectors, and not the latents that these are computed from.
 func TestVectorsInFiles(t *testing.T) {
 	m := graph.NewModel()
 	x := m.Sample("x", graph.Normal(0, 1))
@@ -248,6 +248,15 @@ func TestVectorsInFiles(t *testing.T) {
 	d := vitest.Compile(t, m)
 	z := [][]float64{{0.25, 0, 1}, {-1, 2, 0}}
 	draws := At(d, family.Independent(make([]float64, 3), []float64{1, 1, 1}), z)
+	require.Equal(t, []string{"x", "share[0]", "share[1]", "share[2]"}, draws.Names)
+	require.Equal(t, append([]float64{-1}, d.ComponentsAt(z[1])...), draws.Values[1])
+	require.Equal(t, tensor.Shape{2, 4}, draws.Tensor().Shape())
+	sticks, err := draws.Of(d.Latents()[1])
+	require.NoError(t, err)
+	require.Equal(t, []float64{d.ConstrainOne(1, 0), d.ConstrainOne(1, 2)}, sticks)
+	again, err := draws.With(d)
+	require.NoError(t, err)
+	require.Equal(t, draws.Values, again.Values)
 	var csv, npz bytes.Buffer
 	require.NoError(t, draws.WriteCSV(&csv))
 	require.Contains(t, csv.String(), "\nlp__,lp_approx__,x,share.1,share.2,share.3\n")

@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Dense is a copy of the draws as a matrix, draws × latents; empty if there are
+// Dense is a copy of the draws as a matrix, draws × Names; empty if there are
 // no draws.
 func (d Draws) Dense() *mat.Dense {
 	if len(d.Values) == 0 {
@@ -22,7 +22,7 @@ func (d Draws) Dense() *mat.Dense {
 	return m
 }
 
-// Tensor is a copy of the draws as a tensor of shape draws × latents.
+// Tensor is a copy of the draws as a tensor of shape draws × Names.
 func (d Draws) Tensor() *tensor.Dense {
 	all := make([]int, len(d.Names))
 	for i := range all {
@@ -53,13 +53,12 @@ func (d Draws) WriteNPZ(w io.Writer) error {
 		return fmt.Errorf("draws: no draws to write")
 	}
 	z := zip.NewWriter(w)
-	names, rows := d.table()
-	for _, f := range arraysOf(names) {
+	for _, f := range arraysOf(d.Names) {
 		entry, err := z.Create(f.name + ".npy")
 		if err != nil {
 			return fmt.Errorf("draws: %s: %w", f.name, err)
 		}
-		if err := dense(rows, f).WriteNpy(entry); err != nil {
+		if err := dense(d.Values, f).WriteNpy(entry); err != nil {
 			return fmt.Errorf("draws: %s: %w", f.name, err)
 		}
 	}

@@ -58,28 +58,11 @@ func completion(parts []Q) (common Completion) {
 
 // LogProbs is log q at many points.
 func LogProbs(q Q, points [][]float64) []float64 {
-	logs := make([]float64, len(points))
 	const n = 64
-	m, ok := q.(*mixture)
-	var evaluate func(dst, batch []float64) // n of them
-	if !ok {
-	} else if rows := newMixtureRows(m, n); rows != nil {
-		evaluate = func(dst, batch []float64) {
-			rows.evaluate(m, batch)
-			copy(dst, rows.log)
-		}
-	} else if m.completion != nil {
-		c, given, z := m.completion.Completer(n), make([]float64, n), make([]float64, m.Dim())
-		evaluate = func(dst, batch []float64) {
-			c.LogProb(given, batch)
-			for k := range dst {
-				for i := range z {
-					z[i] = batch[i*n+k]
-				}
-				log, _ := m.logRest(z, 0, math.NaN())
-				dst[k] = log + given[k]
-			}
-		}
+	logs := make([]float64, len(points))
+	var evaluate func(dst, batch []float64)
+	if m, ok := q.(*mixture); ok {
+		evaluate = m.evaluator(n)
 	}
 	if evaluate == nil {
 		for k, z := range points {
@@ -87,7 +70,7 @@ func LogProbs(q Q, points [][]float64) []float64 {
 		}
 		return logs
 	}
-	batch := make([]float64, n*m.Dim())
+	batch := make([]float64, n*q.Dim())
 	for first := 0; first < len(points); first += n {
 		for k := range n {
 			for i, x := range points[min(first+k, len(points)-1)] {
@@ -99,7 +82,31 @@ func LogProbs(q Q, points [][]float64) []float64 {
 	return logs
 }
 
-// LogProbsBeside is log q at many points where log p is known.
+// evaluator returns what computes log q at the first len(dst) points of a batch of n, latents × n; nil if that takes less time point by point.
+func (m *mixture) evaluator(n int) func(dst, batch []float64) {
+	if rows := newMixtureRows(m, n); rows != nil {
+		return func(dst, batch []float64) {
+			rows.evaluate(m, batch)
+			copy(dst, rows.log)
+		}
+	}
+	if m.completion == nil {
+		return nil
+	}
+	c, given, z := m.completion.Completer(n), make([]float64, n), make([]float64, m.Dim())
+	return func(dst, batch []float64) {
+		c.LogProb(given, batch)
+		for k := range dst {
+			for i := range z {
+				z[i] = batch[i*n+k]
+			}
+			log, _ := m.logRest(z, 0, math.NaN())
+			dst[k] = log + given[k]
+		}
+	}
+}
+
+// LogProbsBeside is log q at many points where log p is known: what the two have in common is not computed again.
 func LogProbsBeside(q Q, points [][]float64, p Q, logP []float64) []float64 {
 	a, ok1 := q.(Completed)
 	b, ok2 := p.(Completed)

@@ -144,10 +144,11 @@ func (r *truncation) nudge(z []float64, n, k int, scale float64) {
 
 // Confine confines the normal to sides of guards. It takes those that leave room
 // for their last latent whatever the latents before are: one-sided bounds always
-// do, and a bound from below and one from above if they are parallel. Those that hold wherever the sides of single latents
-// do say nothing. soft are the numbers of the others, for a fit to treat as guards that q may cross; sides come
-// first that matter most. It is an error if sides contradict each other, if one is
-// no side of a hyperplane in the latents, or for members of Softplus.
+// do, and a bound from below and one from above if they are parallel. A side that
+// holds wherever those of single latents do is left out. soft are the numbers of the
+// others, for a fit to treat as guards that q may cross; sides come first that matter
+// most. It is an error if sides contradict each other, if one is no side of a
+// hyperplane in the latents, or for members of Softplus.
 func (q *Normal) Confine(sides []Side) (c Q, soft []int, err error) {
 	if q.slope != nil {
 		return nil, nil, fmt.Errorf("family: confined: members of %s cannot be", q.family.Name())
@@ -163,7 +164,7 @@ func (q *Normal) Confine(sides []Side) (c Q, soft []int, err error) {
 		}
 	}
 	var kept []Side
-	implied := implied(dim, sides)
+	implied := impliedBy(dim, sides)
 	for k, s := range sides {
 		if implied(s) {
 			continue
@@ -202,9 +203,9 @@ func (q *Normal) Confine(sides []Side) (c Q, soft []int, err error) {
 	return &confined{normal: q.Clone().(*Normal), confinement: in, size: sampleSize}, soft, nil
 }
 
-// implied reports of a side of several latents whether it holds wherever those of single latents do, as that of a change before
-// another one when it is known where both are.
-func implied(dim int, sides []Side) func(s Side) bool {
+// impliedBy returns what reports whether a side is one of several latents that holds wherever those of single latents among sides do: so x < y
+// if x < 1 and y > 1.
+func impliedBy(dim int, sides []Side) func(s Side) bool {
 	low, high := make([]float64, dim), make([]float64, dim)
 	for i := range dim {
 		low[i], high[i] = math.Inf(-1), math.Inf(1)
@@ -228,7 +229,7 @@ func implied(dim int, sides []Side) func(s Side) bool {
 		if s.Positive {
 			sign = 1
 		}
-		least := sign * s.Const
+		least := sign * s.Const // of Φ, in the direction of the side
 		for k, i := range s.Index {
 			c := sign * s.Coef[k]
 			least += min(c*low[i], c*high[i])
@@ -322,7 +323,7 @@ func (q *confined) within(r *truncation, m float64, z []float64, n, k int) (alph
 	return (lo - m) * inv, (hi - m) * inv, floor, ceiling
 }
 
-// interval are α and β of a confined latent of one point, given its conditional mean m.
+// interval is within of one point, without the bounds.
 func (q *confined) interval(r *truncation, m float64, z []float64) (alpha, beta float64) {
 	alpha, beta, _, _ = q.within(r, m, z, 1, 0)
 	return alpha, beta
@@ -339,8 +340,8 @@ func (q *confined) put(i int, z []float64, eps float64) {
 	z[i] = m + q.normal.s[i]*eps
 }
 
-// putQuantile sets a latent of z by the conditional probability below it, and returns its distance from the conditional mean in units of s. If
-// it is confined, in is its interval, which may be as it was left by an earlier call.
+// putQuantile sets a latent of z by the conditional probability u below it, and returns its distance from the conditional mean in units of s. If
+// it is confined, in becomes its interval; where that is what an earlier call has left, it takes less time.
 func (q *confined) putQuantile(i int, z []float64, u float64, in *truncnorm.Interval) (t float64) {
 	m := q.normal.conditional(i, z)
 	if r := q.truncations[i]; r != nil {
@@ -354,7 +355,7 @@ func (q *confined) putQuantile(i int, z []float64, u float64, in *truncnorm.Inte
 	return t
 }
 
-// inside sets a confined latent with the conditional mean m.
+// inside sets a confined latent to m + s·t, and moves it where rounding has left it on the other side of a bound.
 func (q *confined) inside(r *truncation, z []float64, m, t float64) {
 	scale := q.normal.s[r.latent]
 	z[r.latent] = m + scale*t
@@ -388,7 +389,8 @@ func (q *confined) LogProb(z []float64) float64 {
 	return log - math.Log(mass)
 }
 
-// times multiplies a product of masses of intervals by that of another one; or returns its logarithm, if one is too small for that.
+// times multiplies a product of masses by that of the interval (α, β), and returns 0. Where it might underflow, it leaves the product, and returns the
+// logarithm of the mass: the sum of all that it returns and the logarithm of the product is that of all masses.
 func times(product *float64, mass, alpha, beta float64) (log float64) {
 	const small = 1e-100
 	if mass > small && *product > small {

@@ -386,7 +386,7 @@ func (m *mixture) LogProb(z []float64) float64 {
 }
 
 // logRest is LogProb without the completion, if there is one; and the density of the base, if there is one, divided by m's. given is the log density
-// of one part, or NaN.
+// of one part there, or NaN if that is not known.
 func (m *mixture) logRest(z []float64, part int, given float64) (log, ratio float64) {
 	top, sum := math.Inf(-1), 0.0
 	m.boxes.each(z, func(k int) {

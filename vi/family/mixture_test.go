@@ -3,6 +3,7 @@ package family
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -197,6 +198,48 @@ func TestMixtureDraws(t *testing.T) {
 	}
 	for k, c := range count {
 		require.InDelta(t, batch*m.Weight(k), c, 1, "part %d", k)
+	}
+}
+
+// Log q at draws of given parts, which know the density of their own part, is LogProb: where parts are confined, and where latents are parameters.
+func TestMixtureDrawsOfParts(t *testing.T) {
+	const each = 7 // not whole hypercubes
+	var all []Q
+	for _, q := range confinedCases(t) {
+		if q.Dim() == 2 {
+			all = append(all, q)
+		}
+	}
+	point := func(x float64, sides ...Side) Q {
+		q, _, err := Independent([]float64{1, x}, []float64{1, 0.6}).Points(1).Confine(sides)
+		require.NoError(t, err)
+		return q
+	}
+	small := []Side{above(-0.1, 0, 1), below(-0.1-1e-13, 0, 1)}
+	for name, list := range map[string][]Q{
+		"confined":    all,
+		"parameters":  {Independent([]float64{1, 0.3}, []float64{1, 0.6}).Points(1), point(0.5, above(-1, 0, 1))},
+		"little mass": {confine(t, [][]int{{}, {}}, []float64{40, 0.01, -0.4, 0.01}, below(-0.1, 1), above(-0.1, 0, 1)), point(0.1, small...)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(*seed, 4))
+			m := NewMixture(make([]float64, len(list)), list).(*mixture)
+			var parts []int
+			for k := range list {
+				parts = append(parts, slices.Repeat([]int{k}, each)...)
+			}
+			n := len(parts)
+			d, z, logs := m.PartDrawer(n), make([]float64, 2*n), make([]float64, n)
+			for range 20 {
+				clear(logs)
+				d.DrawParts(z, parts, rng)
+				d.SubLogQ(logs)
+				for k, log := range logs {
+					want := m.LogProb([]float64{z[k], z[n+k]})
+					require.InDelta(t, want, -log, 1e-9*(1+math.Abs(want)), "part %d", parts[k])
+				}
+			}
+		})
 	}
 }
 

@@ -9,20 +9,20 @@ import (
 // mostRowed is up to how many normals of a mixture are evaluated row by row: a row for each is kept.
 const mostRowed = 32
 
-// mixtureRows evaluate a mixture of a few normals at batches of n points, latents × n: log q, and as logRest the density of the base
-// divided by m's. The mixture may move.
+// mixtureRows evaluate a mixture of a few normals at batches of n points, latents × n: they find log q, and the ratio of the density of its
+// base to q, as logRest does. The mixture may move.
 type mixtureRows struct {
-	n        int
-	logs     []float64 // of parts, × n
-	centred  []float64 // latents × n
-	log, sum []float64
-	ratio    []float64
+	n          int
+	logs       []float64 // of q's normals and their weights, × n
+	centred    []float64 // scratch: z − μ, latents × n
+	sum        []float64 // scratch
+	log, ratio []float64 // the results
 }
 
 // newMixtureRows returns nil for mixtures of other parts, or of many.
 func newMixtureRows(m *mixture, n int) *mixtureRows {
 	parts := 0
-	if !m.eachNormal(0, 0, func(*Normal, float64, float64) { parts++ }) || parts > mostRowed {
+	if !m.eachNormal(func(*Normal, float64, int) { parts++ }) || parts > mostRowed {
 		return nil
 	}
 	return &mixtureRows{
@@ -31,22 +31,18 @@ func newMixtureRows(m *mixture, n int) *mixtureRows {
 	}
 }
 
-// eachNormal visits the normals that m and its parts are mixtures of, with the logs of their weights, plus log, and the numbers of m.base, or
-// base where there are none. It reports whether there is nothing else.
-func (m *mixture) eachNormal(log, base float64, visit func(q *Normal, log, base float64)) bool {
+// eachNormal visits the normals that m and its parts are mixtures of, with the logs of their weights, and the numbers of the parts of m that they
+// are of. It reports whether there is nothing else.
+func (m *mixture) eachNormal(visit func(q *Normal, logWeight float64, part int)) bool {
 	if m.completion != nil {
 		return false
 	}
 	for k, q := range m.parts {
-		by := base
-		if m.base != nil {
-			by = m.base[k]
-		}
 		switch q := q.(type) {
 		case *Normal:
-			visit(q, log+m.log[k], by)
+			visit(q, m.log[k], k)
 		case *mixture:
-			if !q.eachNormal(log+m.log[k], by, visit) {
+			if !q.eachNormal(func(q *Normal, logWeight float64, _ int) { visit(q, m.log[k]+logWeight, k) }) {
 				return false
 			}
 		default:
@@ -60,7 +56,7 @@ func (m *mixture) eachNormal(log, base float64, visit func(q *Normal, log, base 
 func (r *mixtureRows) evaluate(m *mixture, z []float64) {
 	row := func(x []float64, i int) []float64 { return x[i*r.n:][:r.n] }
 	parts := 0
-	m.eachNormal(0, 0, func(q *Normal, logWeight, _ float64) {
+	m.eachNormal(func(q *Normal, logWeight float64, _ int) {
 		log, sum := row(r.logs, parts), r.sum
 		parts++
 		clear(log)
@@ -87,13 +83,15 @@ func (r *mixtureRows) evaluate(m *mixture, z []float64) {
 	clear(r.sum)
 	clear(r.ratio)
 	k := 0
-	m.eachNormal(0, 0, func(_ *Normal, _, base float64) {
+	m.eachNormal(func(_ *Normal, _ float64, part int) {
 		by := row(r.logs, k)
 		k++
 		vec.AddScaled(by, -1, r.log)
 		vec.Exp(by, by)
 		vec.Add(r.sum, r.sum, by)
-		vec.AddScaled(r.ratio, base, by)
+		if m.base != nil {
+			vec.AddScaled(r.ratio, m.base[part], by)
+		}
 	})
 	for j, s := range r.sum {
 		r.ratio[j] /= s

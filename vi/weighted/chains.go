@@ -81,27 +81,27 @@ const apart = 2.7
 // ChainK is the k-hat of the sums of f ≥ 0 over chains. From 0.5 on these have no variance, of which the standard error of f's expectation is:
 // a few chains have been where others have to go for f to be known. The draws of chains that go slowly there may have a lower one.
 func (s *Sample) ChainK(f []float64) float64 {
-	sums := make([]float64, s.chains)
+	totals := make([]float64, s.chains)
 	for first := 0; first < len(f); first += s.chains {
 		for c, x := range f[first:min(first+s.chains, len(f))] {
-			sums[c] += x
+			totals[c] += x
 		}
 	}
-	return tailK(sums)
+	return tailK(totals)
 }
 
 // chainError is the standard error of the mean by the chains.
 func (r *residuals) chainError() float64 {
 	s := r.s
-	sums, groups := make([]float64, s.chains), make([]float64, s.groups)
+	totals, groups := make([]float64, s.chains), make([]float64, s.groups)
 	for first := 0; first < s.Len(); first += s.chains {
 		for c := range min(s.chains, s.Len()-first) {
-			sums[c] += r.at(first + c)
+			totals[c] += r.at(first + c)
 		}
 	}
 	per := s.chains / s.groups
 	chains, between := 0.0, 0.0 // Σ of squares; the sum of residuals is 0
-	for c, x := range sums {
+	for c, x := range totals {
 		chains += x * x
 		groups[c/per] += x
 	}

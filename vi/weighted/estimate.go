@@ -20,10 +20,10 @@ const (
 	closedForms = 3e-6 // standard deviations of f that what is known of it may be off, by quadrature and by the smoothing of uneven weights
 )
 
-// scratch is memory that is used again: new memory costs more than what is computed in it.
+// scratch is memory that is used again: to allocate it takes longer than to compute what is in it.
 type scratch[T any] struct{ sync.Pool }
 
-// borrow returns a slice of n, which is to be Put back.
+// borrow returns a slice of n elements of any values, which is to be Put back.
 func (m *scratch[T]) borrow(n int) *[]T {
 	x, ok := m.Get().(*[]T)
 	if !ok {
@@ -44,7 +44,7 @@ func (s *Sample) Expect(f []float64) mc.Estimate { return s.expect(f, known{}) }
 // expect is Expect of a function of which something is known. Without f it is of the mean weight, about 1.
 func (s *Sample) expect(f []float64, of known) mc.Estimate {
 	n, mean := float64(s.Len()), 1.0
-	r := residuals{s: s, f: f, base: math.NaN()}
+	r := residuals{s: s, base: math.NaN()}
 	if f == nil {
 		r.f, r.base, r.one = slices.Repeat([]float64{1}, s.Len()), of.base, 1
 	} else {
@@ -95,8 +95,9 @@ func (s *Sample) expect(f []float64, of known) mc.Estimate {
 	return mc.Estimate{Value: mean + shift/n, SE: math.Sqrt(max(0, variance)) / n}
 }
 
-// residuals are e = n·w·(f − mean) − beta·c at the draws, where c = q*/q·(f − base) − one is what they would be but for a factor if the base
-// of the defensive mixture, the fit q*, were the posterior: its expectation is 0 (Owen and Zhou, JASA 2000). of the mean weight f and one are 1.
+// residuals are e = n·w·(f − mean) − beta·c at the draws, with the control variate c = q*/q·(f − base) − one, whose expectation is 0 (Owen and
+// Zhou, JASA 2000): but for a factor, what they would be if the base q* of the defensive mixture were the posterior. For the mean weight f and
+// one are 1, and mean and base are 0; else one is 0.
 type residuals struct {
 	s                     *Sample
 	f                     []float64
@@ -107,7 +108,7 @@ type residuals struct {
 	uneven float64
 }
 
-// sums are those of n·w·(f − mean), of c, and of what f is more than at the stratum's first draw, over n draws.
+// sums are those of n·w·(f − mean), of c, and of f less what it is at the stratum's first draw, over n draws.
 type sums struct{ e, c, f, n float64 }
 
 func (r *residuals) at(k int) float64 {
@@ -126,14 +127,14 @@ func (r *residuals) less(x sums) float64 {
 	return r.beta * x.c
 }
 
-// sum finds the sums over hypercubes, for which there is a list, and over strata.
+// sum finds the sums over hypercubes, which it puts in list, and over strata.
 func (r *residuals) sum(list []sums) {
 	s, controlled := r.s, r.s.ratios != nil && finite(r.base)
 	r.strata, r.cubes = make([]sums, len(s.strata)), make([][]sums, len(s.strata))
 	for j, t := range s.strata {
 		all, k, first := &r.strata[j], t.first, r.f[t.first]
 		r.cubes[j], list = list[:len(t.cubes)], list[len(t.cubes):]
-		for i, end := range t.cubes {
+		for cube, end := range t.cubes {
 			f, w := r.f[k:end], s.Weights[k:end]
 			var sumF, sumE, sumC float64
 			for i, x := range f {
@@ -150,7 +151,7 @@ func (r *residuals) sum(list []sums) {
 				}
 			}
 			c := sums{sumE * float64(s.Len()), sumC - r.one*float64(end-k), sumF, float64(end - k)}
-			r.cubes[j][i] = c
+			r.cubes[j][cube] = c
 			*all = sums{all.e + c.e, all.c + c.c, all.f + c.f, all.n + c.n}
 			k = end
 		}

@@ -16,15 +16,20 @@ type known struct {
 	base  float64
 }
 
-// A component is a part of the proposal whose laws are asked for: of a stratum that has 30 draws, or −1, or with a weight in the base.
+// A component is a part of the proposal whose laws are asked for: one that a stratum of enough draws is from, or that has a weight in the base.
 type component struct {
 	q       family.Q
-	stratum int
-	weight  float64
+	stratum int     // −1 if there is none of enough draws
+	weight  float64 // in the base
 }
 
-// split lists the components of the proposal, in their order, and the draws of strata that have fewer than 30.
+// split lists the components of the proposal, in their order, and the draws of strata that have too few.
 func (s *Sample) split() {
+	for _, t := range s.strata {
+		for k := t.first; k < t.end && t.len() < enoughDraws; k++ {
+			s.few = append(s.few, k)
+		}
+	}
 	m, mixed := s.q.(Partial)
 	if !mixed {
 		s.components = []component{{q: s.q}}
@@ -33,13 +38,8 @@ func (s *Sample) split() {
 	for k, j := 0, 0; k < m.Len(); k++ {
 		c := component{m.Part(k), -1, m.BaseWeight(k)}
 		if j < len(s.strata) && s.strata[j].part == k {
-			t := s.strata[j]
-			if t.len() >= enoughDraws {
+			if s.strata[j].len() >= enoughDraws {
 				c.stratum = j
-			} else {
-				for k := t.first; k < t.end; k++ {
-					s.few = append(s.few, k)
-				}
 			}
 			j++
 		}
@@ -49,8 +49,8 @@ func (s *Sample) split() {
 	}
 }
 
-// Scattered is the part of the draws that are alone, or few, in a part of the proposal. With more draws they are not, and then errors fall faster
-// than with the root of their number.
+// Scattered is the share of the draws that are of parts of the proposal with too few draws for a control variate. With more draws parts have enough,
+// and errors fall faster than with the root of the number of draws.
 func (s *Sample) Scattered() float64 { return float64(len(s.few)) / float64(s.Len()) }
 
 // laws are those of h under the components, nil where they are not exact.

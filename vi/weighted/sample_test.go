@@ -6,12 +6,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
@@ -421,6 +423,56 @@ func TestNumbersThatAreMissing(t *testing.T) {
 	vitest.Estimate(t, "median", 0.5+1.5*distuv.UnitNormal.Quantile(0.75), s.QuantilesOf(above, 0.5)[0], 0.1)
 }
 
+// Draws without weight count for nothing, whatever numbers they have.
+func TestNumbersWithoutWeight(t *testing.T) {
+	s := drawn(t, twoNormals(t), defensive(twoParts(0.1, 1.1)), 5000, *seed)
+	s.Weights[7], s.Weights[4000] = 0, 0
+	x := slices.Clone(s.Latent(1))
+	x[7], x[4000] = 0, 0
+	want := s.Expect(x)
+	x[7], x[4000] = math.Inf(1), math.NaN()
+	require.Equal(t, want, s.Expect(x))
+	require.True(t, math.IsInf(x[7], 1), "of the caller's")
+}
+
+// A side of one latent is the same whichever way its plane is written.
+func TestSideOfALatent(t *testing.T) {
+	s := drawn(t, twoNormals(t), defensive(twoParts(0.1, 1.1)), 5000, *seed)
+	up, down := regions.Hyperplane{Index: []int{1}, Coef: []float64{1}, Const: -0.75}, regions.Hyperplane{Index: []int{1}, Coef: []float64{-2}, Const: 1.5}
+	above, below := make([]float64, s.Len()), make([]float64, s.Len())
+	for k := range above {
+		if above[k] = 1; s.Point(k)[1] < 0.75 {
+			above[k], below[k] = 0, 1
+		}
+	}
+	p := s.Side(up, true, above)
+	vitest.Estimate(t, "above", 1-distuv.UnitNormal.CDF(0.25/1.5), p, 0.01)
+	require.Equal(t, p, s.Side(down, false, below))
+	require.Equal(t, s.Side(up, false, above), s.Side(down, true, below))
+}
+
+// The draws of chains in memory of an earlier sample are those in memory of their own.
+func TestChainsRoom(t *testing.T) {
+	d := twoNormals(t)
+	rng := rand.New(rand.NewPCG(*seed, 5))
+	chains := Chains{N: 4, Groups: 2}
+	for range 123 {
+		chains.Z = append(chains.Z, d.PriorDraw(nil, rng))
+	}
+	want := OfChains(d, nil, chains)
+	for _, size := range []int{1, len(want.Z), len(want.Z) + 5} {
+		chains.Room = slices.Repeat([]float64{math.NaN()}, size)
+		s := OfChains(d, nil, chains)
+		require.Equal(t, want.Z, s.Z)
+		require.Equal(t, want.Proposal(), s.Proposal())
+		require.Equal(t, size >= len(want.Z), &s.Z[0] == &chains.Room[0])
+	}
+	for i := range d.Dim() {
+		require.Equal(t, stat.Mean(want.Z[i*123:][:123], nil), want.Proposal().Mean(i))
+		require.Equal(t, chains.Z[122][i], want.Point(122)[i])
+	}
+}
+
 func TestDrawErrors(t *testing.T) {
 	d := vitest.Smooth(t)
 	q := family.Independent([]float64{0, 0}, []float64{1, 1})
@@ -516,4 +568,26 @@ func TestScattered(t *testing.T) {
 	}
 	require.Greater(t, few, 50*many, "errors fall as with independent draws")
 	require.Zero(t, drawn(t, d, family.Independent([]float64{0}, []float64{1.2}), 600, *seed).Scattered())
+}
+
+// Draws that are too few for a control variate have standard errors, too, of a mixture and of one normal.
+func TestFewDraws(t *testing.T) {
+	m := graph.NewModel()
+	m.Sample("x", graph.Normal(0, 1))
+	d := vitest.Compile(t, m)
+	wide := family.Independent([]float64{0.2}, []float64{1.3})
+	for name, q := range map[string]family.Q{"a normal": wide, "a mixture": family.NewMixture([]float64{0}, []family.Q{wide})} {
+		squares, variance := 0.0, 0.0
+		for k := range uint64(1000) {
+			s := drawn(t, d, q, enoughDraws-1, *seed+k)
+			e := s.Expect(s.Latent(0))
+			squares += e.Value * e.Value
+			variance += e.SE * e.SE
+		}
+		t.Logf("%s: %.3f times the variance", name, variance/squares)
+		require.Greater(t, variance, 0.8*squares, name)
+		if q == wide { // the other's draws are spread evenly
+			require.Less(t, variance, 1.2*squares, name)
+		}
+	}
 }

@@ -18,7 +18,7 @@ const (
 	modeLatents     = 300 // beyond that, a Hessian costs more than its answer is worth
 	modeSteps       = 40  // at most
 	modeInside      = 0.9 // how far a step may go towards the region's boundary,
-	holding         = 1e9 // and the curvature, in units of the largest one, that keeps it beside it
+	holding         = 1e9 // and the curvature across it, in units of the largest one, that keeps further steps beside it
 	differenceWidth = 0.2 // of differences of values, in standard deviations
 	leastCliff      = 3   // nats beyond a guard that a normal keeps clear of
 )
@@ -45,10 +45,10 @@ type ModeFinder struct {
 	cliffs []cliff
 	walls  []regions.Side
 	held   []held
-	stiff  float64 // curvature of what holds
+	stiff  float64 // the curvature of held walls
 }
 
-// A held wall is one that steps were about to cross, with the curvature in its direction that keeps them beside it.
+// A held wall is one that steps were about to cross, with the curvature across it that keeps them beside it.
 type held struct {
 	regions.Side
 	curvature float64
@@ -148,7 +148,8 @@ func (m *ModeFinder) place(u []float64) {
 	}
 }
 
-// ascend climbs from z by log r with the given signs, inside walls. Where one is in the way it goes along it; H says nothing of that.
+// ascend climbs from z by log r with the given signs, inside walls, and along those that are in the way. These are held in the end, but H is
+// that of log r and barriers alone.
 func (m *ModeFinder) ascend(ctx context.Context, z []float64, signs regions.Signs, walls []regions.Side) error {
 	m.walls, m.held = walls, m.held[:0]
 	defer func() {
@@ -180,7 +181,8 @@ func (m *ModeFinder) ascend(ctx context.Context, z []float64, signs regions.Sign
 	return nil
 }
 
-// slide takes as much of the step to Trial as stays inside the walls. Further steps go along one that was in the way.
+// slide takes as much of the step to Trial as stays inside the walls. Further steps go along one that was in the way, until they have arrived and
+// log r rises away from it.
 func (m *ModeFinder) slide() {
 	if m.State == newton.Arrived && m.release() {
 		if !m.Solve(m.Damping) {
@@ -194,14 +196,18 @@ func (m *ModeFinder) slide() {
 		return
 	}
 	m.Shorten(part)
-	if !slices.ContainsFunc(m.held, func(h held) bool { return h.Side == side }) {
-		m.hold(side)
+	if m.hold(side) {
 		m.State = newton.Climbing
 	}
 }
 
-// hold keeps further steps beside a wall.
-func (m *ModeFinder) hold(side regions.Side) {
+// hold keeps further steps beside a wall. It reports false for one that does that already, for a cliff, whose barrier does it, and for a curve
+// that is flat here, as a circle is at its centre.
+func (m *ModeFinder) hold(side regions.Side) bool {
+	if slices.ContainsFunc(m.held, func(h held) bool { return h.Side == side }) ||
+		slices.ContainsFunc(m.cliffs, func(c cliff) bool { return c.plane == side.Plane }) {
+		return false
+	}
 	m.place(m.U)
 	n := len(m.rest)
 	if len(m.held) == 0 {
@@ -216,11 +222,15 @@ func (m *ModeFinder) hold(side regions.Side) {
 			square = max(square, h.Coef[k]*h.Coef[k]*m.scale[i]*m.scale[i])
 		}
 	}
+	if square == 0 {
+		return false
+	}
 	m.held = append(m.held, held{side, m.stiff / square})
 	m.addCurvature(m.H, h, m.stiff/square)
+	return true
 }
 
-// release lets go of walls that log r falls towards, as what is left of the step across them tells. It reports whether there is one.
+// release lets go of walls that log r falls towards: there what is left of the step across leads away from them. It reports whether there is one.
 func (m *ModeFinder) release() bool {
 	m.place(m.U)
 	n := len(m.held)

@@ -142,3 +142,26 @@ func TestEdgeConvexAcross(t *testing.T) {
 	require.InDelta(t, 0, mean[1], 1e-4)
 	require.InDelta(t, z[0], precision.At(0, 0)*(mean[0]-z[0]), 1e-3) // the slope of log r
 }
+
+// Inside a circle beyond which log r falls off a cliff a climb comes to the maximum of log r and its barrier, on the way to (3, 0), from
+// everywhere: beside the circle, too, and from its centre, where it is flat.
+func TestFindInsideCircle(t *testing.T) {
+	m := graph.NewModel()
+	x, y := m.Sample("x", graph.Normal(3, 1)), m.Sample("y", graph.Normal(0, 1))
+	m.Factor(graph.If(graph.Less(graph.Add(graph.Square(x), graph.Square(y)), 1), 0, -9))
+	d, err := m.Compile()
+	require.NoError(t, err)
+	f, err := NewModeFinder(d, nil)
+	require.NoError(t, err)
+	height := func(x, y float64) float64 { return -0.5*(x-3)*(x-3) - 0.5*y*y + math.Log(1-x*x-y*y) }
+	most := math.Inf(-1)
+	for x := -1.0; x < 1; x += 1e-4 {
+		most = max(most, height(x, 0))
+	}
+	for _, z := range [][]float64{{0, 0}, {0.1, 0.1}, {0, 0.5}, {0, -0.9}, {0.5, 0.5}, {0.8, 0.5}, {-0.9, 0.3}} {
+		precision, _, err := f.Find(context.Background(), z)
+		require.NoError(t, err)
+		require.NotNil(t, precision)
+		require.Greater(t, height(z[0], z[1]), most-0.02, z)
+	}
+}
