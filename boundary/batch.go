@@ -96,7 +96,7 @@ func (j *Jumps) Bind(d *graph.Density, n int, surface Surface, s Settings) (*Bat
 	}
 	var err error
 	each = each || d.IsSimulation()
-	if b.ex, err = d.ExecutorOf(j.prog, n, graph.Compute{Out: each, OutSum: !each, Grad: true, NewData: s.NewData}); err != nil {
+	if b.ex, err = d.Engine().Executor(j.prog, n, graph.Compute{Out: each, OutSum: !each, Grad: true, NewData: s.NewData}); err != nil {
 		return nil, err
 	}
 	b.findUsed()

@@ -71,7 +71,7 @@ func TestGraphsAreTheTruth(t *testing.T) {
 			j, err := boundary.NewJumps(d, boundary.OnPlane)
 			require.NoError(t, err)
 			require.NotEmpty(t, j.Pieces())
-			drawing, err := j.DOT()
+			drawing, err := j.Program().DOT()
 			require.NoError(t, err)
 			require.True(t, bytes.Contains(drawing, []byte("digraph facet")))
 			const n = 7

@@ -66,5 +66,5 @@ func checkThermostat(t *testing.T, steps, points int) int {
 		}
 	}
 	require.Greater(t, far, 2*steps*points/5)
-	return jumps.Nodes()
+	return jumps.Program().Nodes()
 }

@@ -26,7 +26,7 @@ func TestConjunction(t *testing.T) {
 	require.NoError(t, err)
 	jumps, err := boundary.NewJumps(d, axes)
 	require.NoError(t, err)
-	require.Less(t, jumps.Nodes(), 60)
+	require.Less(t, jumps.Program().Nodes(), 60)
 	b, err := jumps.Bind(d, n, axisLines(jumps, d.Dim()), boundary.Settings{})
 	require.NoError(t, err)
 	b.Locate()

@@ -93,15 +93,15 @@ func NewJumpsContext(ctx context.Context, d *graph.Density, reach Reach) (*Jumps
 }
 
 func newJumps(ctx context.Context, d *graph.Density, reach Reach, value bool) (*Jumps, error) {
-	v, err := d.Cached(cacheKey{reach.Name, value}, func() (any, error) { return compile(ctx, d, reach, value) })
+	j, err := derive.Cached(d.Engine(), cacheKey{reach.Name, value}, func() (*Jumps, error) { return compile(ctx, d, reach, value) })
 	if err != nil {
 		return nil, fmt.Errorf("boundary: %w", err)
 	}
-	return v.(*Jumps), nil
+	return j, nil
 }
 
 func compile(ctx context.Context, d *graph.Density, reach Reach, value bool) (*Jumps, error) {
-	c := compiler{reach: reach, valued: value, arr: d.Arrangement(), v: d.Builder(), uses: make([]int, d.Dim()), params: d.Params()}
+	c := compiler{reach: reach, valued: value, arr: d.Arrangement(), v: d.Engine().Builder(), uses: make([]int, d.Dim()), params: d.Params()}
 	for l := range c.arr.Len() {
 		for _, i := range c.arr.Latents(l) {
 			c.uses[i]++
@@ -276,13 +276,10 @@ func (j *Jumps) Pieces() []Piece { return j.pieces }
 // of a curve none but its own can be.
 func (j *Jumps) Latents() [][]int { return j.latents }
 
-// Graph returns the Gorgonia graph of the jumps for n samples, built anew, to extend and to run on any machine of Gorgonia's. Its inputs
-// are those of Batch.Samples: Z and Signs of the samples, Points and PointSigns of where they are moved, and Data. Out has the jumps, a
-// row for each piece, and Grad the gradient of log r at the samples.
+// Graph returns the Gorgonia graph of the jumps for n samples, to extend and to run on any machine of Gorgonia's. It has the inputs of
+// Batch.Samples: Z and Signs of the samples, Points and PointSigns of where they are moved, and Data. Out has the jumps, a row for each piece,
+// and Grad the gradient of log r at the samples.
 func (j *Jumps) Graph(n int) (*graph.Graph, error) { return j.prog.Graph(n) }
 
-// DOT draws that graph for one sample in the language of Graphviz.
-func (j *Jumps) DOT() ([]byte, error) { return j.prog.DOT() }
-
-// Nodes is the number of nodes of the Gorgonia graph.
-func (j *Jumps) Nodes() int { return j.prog.Nodes() }
+// Program is that of the jumps, to count its nodes and to draw it (DOT).
+func (j *Jumps) Program() *graph.Program { return j.prog }

@@ -398,7 +398,7 @@ func TestJumpsAreCompiledOnce(t *testing.T) {
 	apart, err := boundary.NewJumps(d, other)
 	require.NoError(t, err)
 	require.NotSame(t, jumps, apart)
-	require.Positive(t, jumps.Nodes())
+	require.Positive(t, jumps.Program().Nodes())
 
 	// The jump at 0 is log N(y; 1, 1) − log N(y; −1, 1) = 2y.
 	for _, c := range []struct {

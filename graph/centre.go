@@ -22,18 +22,9 @@ type Centring struct {
 
 // Centre returns d centred where an X depends on a switch that SumOut sums out: nil where there is none.
 func (d *Density) Centre() (*Centring, error) {
-	type key struct{}
-	v, ok := d.made().cache.Load(key{})
-	if !ok { // several may make it, with the same result
-		x, err := d.centre()
-		if err != nil {
-			return nil, err
-		}
-		v, _ = d.cache.LoadOrStore(key{}, x)
-	}
-	x := v.(centred)
-	if x.compiled == nil {
-		return nil, nil
+	x, err := remembered(d, d.centre)
+	if err != nil || x.compiled == nil {
+		return nil, err
 	}
 	return &Centring{&Density{compiled: x.compiled, data: d.data, params: d.params, loose: d.loose}, x.latents, x.shift}, nil
 }
@@ -74,7 +65,7 @@ func (d *Density) centre() (x centred, err error) {
 		return x, err
 	}
 	w, i := &Density{compiled: c, data: d.data}, m.params-1
-	w.logTerms().Each(func(t int, of, _ []int) {
+	w.Engine().Each(func(t int, of, _ []int) {
 		if !m.terms[t].prior {
 			return
 		}
@@ -82,7 +73,7 @@ func (d *Density) centre() (x centred, err error) {
 			c.centred[i] = slices.DeleteFunc(slices.Sorted(slices.Values(of)), func(j int) bool { return j == i })
 		}
 	})
-	shift, err := w.Builder().Compile(outs)
+	shift, err := w.Engine().Builder().Compile(outs)
 	return centred{c, latents, shift}, err
 }
 
@@ -135,7 +126,7 @@ func (d *Density) added(switches []derive.SwitchLatent) (latents []int, added []
 // finding that takes long.
 func (d *Density) addends() (is []bool, few bool) {
 	is, uses := make([]bool, d.Dim()), make([]int, d.Dim())
-	few = d.logTerms().Each(func(t int, latents, _ []int) {
+	few = d.Engine().Each(func(t int, latents, _ []int) {
 		for _, i := range latents {
 			if !d.m.terms[t].prior {
 				uses[i]++
@@ -257,7 +248,7 @@ func (d *Density) dependences(is, planes []bool) func(id ir.ID) dependence {
 // Shift adds sign·X to the centred latents of points: from z to w with the sign 1, and back with −1.
 func (c *Centring) Shift(points [][]float64, sign float64) error {
 	const batch = 64
-	x, err := c.Density.ExecutorOf(c.shift, batch, Compute{Out: true})
+	x, err := c.Density.Engine().Executor(c.shift, batch, Compute{Out: true})
 	if err != nil {
 		return err
 	}

@@ -40,18 +40,18 @@ func newCopier(d *Density) copier {
 
 // copies reports whether a copier can copy the density: it has no parameters, no guards that are not affine, and no
 // discrete latents whose priors depend on others.
-func (d *Density) copies() bool {
-	for l := range d.arr.Len() {
-		if d.arr.Curve(l) != nil {
+func (c *compiled) copies() bool {
+	for l := range c.arr.Len() {
+		if c.arr.Curve(l) != nil {
 			return false
 		}
 	}
-	for _, l := range d.m.latents {
+	for _, l := range c.m.latents {
 		if l.discrete != nil && len(l.discrete.dist.nodes()) > 0 {
 			return false
 		}
 	}
-	return d.m.params == 0
+	return c.m.params == 0
 }
 
 func (c *copier) copy(id ir.ID) ir.ID {

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/ir"
-	"github.com/facetvi/facet/internal/lower"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -44,6 +44,7 @@ type compiled struct {
 
 	nodes       ir.Nodes // the store as Compile found it: never written again
 	fingerprint func() string
+	source      func() *derive.Source
 }
 
 // Compile turns the model into a Density. It returns the first mistake that was
@@ -167,10 +168,6 @@ func (d *Density) ArrangementWith(guards ...Guard) (*regions.Arrangement, error)
 		return d.arr, nil
 	}
 	return d.from.arrangement(d.Dim(), n)
-}
-
-func (c *compiled) sizes() lower.Sizes {
-	return lower.Sizes{Latents: len(c.names), Signs: c.arr.Len(), Data: len(c.m.obs)}
 }
 
 // made is what Compile made. It panics if there is nothing.
@@ -319,15 +316,12 @@ func (d *Density) DataAt(z []float64) (data []float64) {
 	return data
 }
 
-// Graph returns the Gorgonia graph of the density for n samples, with its
-// gradient, built anew; see Program.Graph.
-func (d *Density) Graph(n int) (*Graph, error) { return d.made().prog.Graph(n) }
+// Graph returns the Gorgonia graph of log r and its gradient for n samples, built anew: the caller may extend it and run it on any machine of
+// Gorgonia's. Feed Data with the observations in the order of the Observe calls; the graph's other constants have values.
+func (d *Density) Graph(n int) (*Graph, error) { return d.Program().Graph(n) }
 
-// DOT draws the Gorgonia graph for one sample in the language of Graphviz.
-func (d *Density) DOT() ([]byte, error) { return d.made().prog.DOT() }
-
-// Nodes is the number of nodes of the Gorgonia graph.
-func (d *Density) Nodes() int { return d.made().prog.Nodes() }
+// Program is that of log r, to count its nodes and to draw it (DOT).
+func (d *Density) Program() *Program { return d.made().prog }
 
 // Executor returns an executor of the density for batches of n samples.
 func (d *Density) Executor(n int, w Compute) (*Executor, error) {
@@ -382,22 +376,4 @@ func (d *Density) at(z []float64, s regions.Signs, w Compute, use func(x *Execut
 	}
 	use(x)
 	return nil
-}
-
-// Cached returns what make made for key when it was first asked for it: a
-// place for programs that are derived from a model and shared by all its data.
-func (d *Density) Cached(key any, make func() (any, error)) (any, error) {
-	if v, ok := d.made().cache.Load(key); ok {
-		return v, nil
-	}
-	d.st.Mu.Lock()
-	defer d.st.Mu.Unlock()
-	if v, ok := d.cache.Load(key); ok {
-		return v, nil
-	}
-	v, err := make()
-	if err == nil {
-		d.cache.Store(key, v)
-	}
-	return v, err
 }

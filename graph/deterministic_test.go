@@ -25,7 +25,7 @@ func TestDeterministicChangesNothing(t *testing.T) {
 		for i := range u {
 			u[i] = rapid.Float64Range(-2, 2).Draw(t, "u")
 		}
-		require.Equal(t, plain.Nodes(), d.Nodes())
+		require.Equal(t, plain.Program().Nodes(), d.Program().Nodes())
 		require.Equal(t, plain.Fingerprint(), d.Fingerprint())
 		same(t, []float64{logProb(t, plain, u...)}, []float64{logProb(t, d, u...)})
 		same(t, gradient(t, plain, u...), gradient(t, d, u...))
@@ -60,7 +60,7 @@ func recordedTemperature(obs []float64) *graph.Model {
 func TestDeterministicOfTemperature(t *testing.T) {
 	obs := models.SimulateTemperature(20, 1)
 	plain, d := mustCompile(t, models.Temperature(obs)), mustCompile(t, recordedTemperature(obs))
-	require.Equal(t, plain.Nodes(), d.Nodes())
+	require.Equal(t, plain.Program().Nodes(), d.Program().Nodes())
 	require.Equal(t, plain.Fingerprint(), d.Fingerprint())
 	require.Equal(t, "first", d.Deterministics()[0])
 	rng := pcg(4)

@@ -122,7 +122,7 @@ func (k *discrete) at(u float64) int { return sort.SearchFloat64s(k.cuts, u) }
 // within is the coordinate below which there is the part u of the interval of value j.
 func (k *discrete) within(j int, u float64) float64 {
 	lo, hi := truncnorm.Between(k.cuts, j)
-	return between(truncnorm.Quantile(u, lo, hi), lo, hi)
+	return truncnorm.Inside(truncnorm.Quantile(u, lo, hi), lo, hi)
 }
 
 // draw is a coordinate, given the prior's parameters.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/kernel"
+	"github.com/facetvi/facet/internal/residuals"
 )
 
 // A Dist is a distribution with its parameters: the prior of a latent, or the
@@ -75,7 +76,7 @@ type law struct {
 	// is the unconstrained coordinate.
 	residual func(e float64, p []float64) float64
 	// shares is the distribution of e, for laws of which it is known.
-	shares *shares
+	shares *residuals.Shares
 	// light says of laws on the line that their tails fall off as those of a normal.
 	light bool
 }

@@ -41,7 +41,7 @@
 // they compare ([GuardInfo]), and may have names ([Model.Name]).
 //
 // Package vi fits a Density; package boundary evaluates its jumps, by programs that
-// [Density.Builder] derives.
+// the Builder of [Density.Engine] derives.
 //
 // A page with examples: how to [write a model].
 //

@@ -464,7 +464,7 @@ func TestWrongSizes(t *testing.T) {
 	for i, u := range map[int]float64{-1: 0, 1: 0, 0: math.NaN()} {
 		require.PanicsWithValue(t, fmt.Sprintf("graph: coordinate %d given as %v, of 1", i, u), func() { d.PriorStartAt(map[int]float64{i: u}) })
 	}
-	_, err = d.ExecutorOf(graph.ProgramOf(e), 1, graph.Compute{Out: true})
+	_, err = d.Engine().Executor(graph.ProgramOf(e), 1, graph.Compute{Out: true})
 	require.ErrorContains(t, err, "another model")
 }
 

@@ -261,7 +261,7 @@ func TestForwardSumsBatch(t *testing.T) {
 			}, z, i)
 			closeTo(t, slope, runs["plan"].Grad[i], 1e-7)
 		}
-		return d.Nodes()
+		return d.Program().Nodes()
 	}
 	require.Equal(t, nodes(4), nodes(20))
 }

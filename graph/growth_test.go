@@ -29,8 +29,8 @@ func TestNodesDoNotGrowWithSteps(t *testing.T) {
 		d := mustCompile(t, models.Temperature(obs))
 		require.Equal(t, 2*steps+1, d.Dim())
 		require.Equal(t, 3*steps, d.Arrangement().Len())
-		nodes[steps] = d.Nodes()
-		t.Logf("%d steps: %d nodes", steps, d.Nodes())
+		nodes[steps] = d.Program().Nodes()
+		t.Logf("%d steps: %d nodes", steps, d.Program().Nodes())
 	}
 	require.Equal(t, nodes[20], nodes[200])
 	require.Equal(t, nodes[20], nodes[2000])
@@ -47,7 +47,7 @@ func TestNodesDoNotGrowWithData(t *testing.T) {
 			m.Observe("y", graph.Poisson(graph.Exp(graph.If(g, graph.Mul(x, a), graph.Log(b)))), float64(i%4))
 			m.If(g, func() { m.Factor(graph.Sin(graph.Mul(x, a))) }, nil)
 		}
-		return mustCompile(t, m).Nodes()
+		return mustCompile(t, m).Program().Nodes()
 	}
 	require.Equal(t, build(10), build(100))
 	require.Equal(t, build(10), build(1000))
@@ -191,7 +191,7 @@ func TestConcurrentUse(t *testing.T) {
 				if diff := x.Grad[0] - slope[0]; diff > 1e-6 || diff < -1e-6 {
 					errs <- fmt.Errorf("gradient %v, want %v", x.Grad[0], slope[0])
 				}
-				if _, err := d.DOT(); err != nil {
+				if _, err := d.Program().DOT(); err != nil {
 					errs <- err
 				}
 				if _, err := d.WithData(map[string][]float64{"obs": d.Data()}); err != nil {
@@ -231,7 +231,7 @@ func (g dotBuilder) NewNode() gonum.Node {
 // names what is computed.
 func TestDOT(t *testing.T) {
 	draw := func(steps int) []byte {
-		text, err := mustCompile(t, models.Temperature(models.SimulateTemperature(steps, 1))).DOT()
+		text, err := mustCompile(t, models.Temperature(models.SimulateTemperature(steps, 1))).Program().DOT()
 		require.NoError(t, err)
 		return text
 	}

@@ -242,14 +242,14 @@ func TestHMMJumps(t *testing.T) {
 	m, _ := c.build()
 	d := mustCompile(t, m)
 	require.Equal(t, 2, d.Arrangement().Len())
-	b := d.Builder()
+	b := d.Engine().Builder()
 	var outs []ir.ID
 	for l := range 2 {
 		outs = append(outs, b.Jump(l, ir.Substitution{}))
 	}
 	p, err := b.Compile(outs)
 	require.NoError(t, err)
-	x, err := d.ExecutorOf(p, 1, graph.Compute{Out: true})
+	x, err := d.Engine().Executor(p, 1, graph.Compute{Out: true})
 	require.NoError(t, err)
 	for range 20 {
 		z := make([]float64, chainLatents)

@@ -17,7 +17,7 @@ import (
 // every region.
 func sameDensity(t *testing.T, a, b *graph.Density, what ...any) {
 	t.Helper()
-	require.Equal(t, a.Nodes(), b.Nodes(), what...)
+	require.Equal(t, a.Program().Nodes(), b.Program().Nodes(), what...)
 	require.Equal(t, a.Arrangement().Len(), b.Arrangement().Len(), what...)
 	rng := rand.New(rand.NewPCG(5, 6))
 	signVectors(a, func(s regions.Signs) {
@@ -67,7 +67,7 @@ func TestNegatedGuardWithSwappedBranches(t *testing.T) {
 			m.Observe("y", graph.Normal(graph.If(n, graph.Mul(a, c), graph.Sin(c)), graph.If(n, graph.Exp(b), 1)), 0.5)
 			m.If(n, func() { m.Factor(graph.Tanh(b)) }, func() { m.Observe("w", graph.Poisson(graph.Exp(a)), 2) })
 		})
-		require.Equal(t, want.Nodes(), got.Nodes(), name)
+		require.Equal(t, want.Program().Nodes(), got.Program().Nodes(), name)
 		require.Equal(t, 1, got.Arrangement().Len(), name)
 		for _, z := range [][]float64{{1, 2, 3}, {2, 1, -0.5}, {0.3, -4, 1}} {
 			require.Equal(t, logProb(t, want, z...), logProb(t, got, z...), name)
@@ -285,7 +285,7 @@ func TestRecurrence(t *testing.T) {
 		}
 		m.Factor(graph.If(graph.Greater(last, 1), 2, graph.Mul(0.1, last)))
 		d := mustCompile(t, m)
-		return d, d.Nodes()
+		return d, d.Program().Nodes()
 	}
 	short, few := build(60)
 	require.NotNil(t, short)

@@ -25,7 +25,7 @@ func TestLocalJumps(t *testing.T) {
 	var seen tally
 	rapid.Check(t, func(t *rapid.T) {
 		_, d, rng := programs.Compiled(t, programs.Limits{Depth: 1})
-		jumps, err := d.LocalJumps()
+		jumps, err := d.Engine().LocalJumps()
 		require.NoError(t, err)
 		at, arr := jumps.Bind(), d.Arrangement()
 		known, left := map[int]bool{}, false
@@ -34,7 +34,7 @@ func TestLocalJumps(t *testing.T) {
 				left = left || jumps.Jumps(l)
 			}
 		}
-		beside, err := d.JumpsBeside(known)
+		beside, err := d.Engine().JumpsBeside(known)
 		require.NoError(t, err)
 		require.Equal(t, left, beside)
 		z := make([]float64, d.Dim())

@@ -67,12 +67,12 @@ func TestSumsNearAPoint(t *testing.T) {
 			program(m)
 			d, err := m.Compile()
 			require.NoError(t, err)
-			require.True(t, d.Sums() == nil)
+			require.True(t, d.Engine().Sums(nil) == nil)
 			rng := rand.New(rand.NewPCG(1, 2))
 			tau, _ := d.Latent("tau")
 			for range 10 {
 				z := d.PriorDraw(nil, rng)
-				s := d.SumsNear(z)
+				s := d.Engine().Sums(z)
 				require.True(t, s != nil)
 				e, err := d.Grouped(s)
 				require.NoError(t, err)
@@ -97,7 +97,7 @@ func TestSumsNearAPoint(t *testing.T) {
 				far := left(0.04)
 				assert.InDelta(t, 0, left(0.005), 1e-3*math.Abs(far)*4+1e-9)
 				assert.Less(t, math.Abs(far), 0.05)
-				w := d.Switches()[0]
+				w := d.Engine().Switches()[0]
 				along := make([]float64, len(w.Planes)+1)
 				s.Along(along, w, z, 0)
 				cut := make([]float64, len(w.Planes))
@@ -141,9 +141,9 @@ func TestSome(t *testing.T) {
 	z := d.PriorDraw(nil, rand.New(rand.NewPCG(1, 2)))
 	level, _ := d.Latent("level")
 	likelihood := func(d *Density) float64 { // of all but the level
-		p, err := d.Likelihood()
+		p, err := d.Engine().Likelihood()
 		require.NoError(t, err)
-		x, err := d.ExecutorOf(p, 1, Compute{Out: true})
+		x, err := d.Engine().Executor(p, 1, Compute{Out: true})
 		require.NoError(t, err)
 		copy(x.Z, z)
 		d.Arrangement().SignBatch(x.Signs, x.Z, 1)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/lower"
@@ -62,7 +63,8 @@ func (c *compiled) compile(missing []bool) error {
 		return err
 	}
 	var err error
-	c.prog, err = lower.NewProgram(c.m.st, []ir.Output{out}, &out, c.sizes())
+	c.prog, err = lower.NewProgram(c.m.st, []ir.Output{out}, &out, lower.Sizes{Latents: len(c.names), Signs: c.arr.Len(), Data: len(c.m.obs)})
+	c.source = sync.OnceValue(c.newSource)
 	return err
 }
 

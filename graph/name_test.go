@@ -65,7 +65,7 @@ func TestNamingChangesNothing(t *testing.T) {
 	named := build(func(m *graph.Model, g graph.Guard) graph.Guard { return m.Name("g", g) })
 	require.Empty(t, plain.GuardNames())
 	require.Empty(t, plain.Guards()[0].Name())
-	require.Equal(t, plain.Nodes(), named.Nodes())
+	require.Equal(t, plain.Program().Nodes(), named.Program().Nodes())
 	require.Equal(t, plain.Fingerprint(), named.Fingerprint())
 	for _, z := range [][]float64{{0, 0}, {1, 1}, {-3, 1}} {
 		require.Equal(t, logProb(t, plain, z...), logProb(t, named, z...))

@@ -16,7 +16,7 @@ import (
 
 // newLeastLaw is the law of the least of n draws from base.
 func newLeastLaw(base *law, n int) *law {
-	least := func(u float64) float64 { return base.shares.quantile(share(u, n), math.Inf(-1), math.Inf(1)) }
+	least := func(u float64) float64 { return base.shares.Quantile(share(u, n), math.Inf(-1), math.Inf(1)) }
 	low, median, high := least(0.16), least(0.5), least(0.84)
 	width := (high - low) / 2
 	return &law{
@@ -32,7 +32,7 @@ func newLeastLaw(base *law, n int) *law {
 		},
 		residual: func(e float64, p []float64) float64 {
 			e = median + width*e
-			above := base.shares.logMass(e, math.Inf(1))
+			above := base.shares.LogMass(e, math.Inf(1))
 			return math.Log(width*float64(n)) + base.residual(e, p) + powerLog(n-1, above)
 		},
 	}
@@ -56,7 +56,7 @@ func newGapLaw(base *law, n int) *law {
 		return center, scale, params, (p[len(p)-1] - center) / scale
 	}
 	log := func(u, scale, above float64) float64 {
-		return math.Log(scale * (base.shares.quantile(share(u, n), above, math.Inf(1)) - above))
+		return math.Log(scale * (base.shares.Quantile(share(u, n), above, math.Inf(1)) - above))
 	}
 	start := func(p []float64) (center, width float64) {
 		_, scale, _, above := at(p)
@@ -80,7 +80,7 @@ func newGapLaw(base *law, n int) *law {
 			logGap += width * e
 			_, scale, params, above := at(p)
 			e = above + math.Exp(logGap)/scale
-			left, before := base.shares.logMass(e, math.Inf(1)), base.shares.logMass(above, math.Inf(1))
+			left, before := base.shares.LogMass(e, math.Inf(1)), base.shares.LogMass(above, math.Inf(1))
 			return math.Log(width*float64(n)/scale) + logGap + base.residual(e, params) + powerLog(n-1, left) - float64(n)*before
 		},
 	}

@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/programs"
@@ -75,7 +76,7 @@ func requireSameDensity(t fataler, d, e *graph.Density, rng *rand.Rand) {
 	require.Equal(t, e.Deterministics(), d.Deterministics())
 	require.Equal(t, e.GuardNames(), d.GuardNames())
 	require.Equal(t, e.Parents(), d.Parents())
-	require.Equal(t, e.Switches(), d.Switches())
+	require.Equal(t, e.Engine().Switches(), d.Engine().Switches())
 	require.Equal(t, fmt.Sprint(e.Guards()), fmt.Sprint(d.Guards()))
 	for _, name := range e.GuardNames() {
 		want, got := e.Named(name), d.Named(name)
@@ -87,9 +88,9 @@ func requireSameDensity(t fataler, d, e *graph.Density, rng *rand.Rand) {
 		}
 	}
 	require.Equal(t, slices.Collect(planesOf(e)), slices.Collect(planesOf(d)))
-	drawn, err := d.DOT()
+	drawn, err := d.Program().DOT()
 	require.NoError(t, err)
-	want, err := e.DOT()
+	want, err := e.Program().DOT()
 	require.NoError(t, err)
 	if string(want) != string(drawn) {
 		t.Fatalf("DOT differs")
@@ -149,8 +150,8 @@ func executorOf(t fataler, d *graph.Density, n int) *graph.Executor {
 // jumpsAt are the jumps of d on all planes, at points and signs from a seed.
 func jumpsAt(t fataler, d *graph.Density, seed uint64) []float64 {
 	t.Helper()
-	made, err := d.Cached("all jumps", func() (any, error) {
-		b := d.Builder()
+	made, err := derive.Cached(d.Engine(), "all jumps", func() (any, error) {
+		b := d.Engine().Builder()
 		outs := make([]ir.ID, d.Arrangement().Len())
 		for l, h := range d.Arrangement().Planes() {
 			points := map[int]ir.ID{}
@@ -166,7 +167,7 @@ func jumpsAt(t fataler, d *graph.Density, seed uint64) []float64 {
 	})
 	require.NoError(t, err)
 	const n = 2
-	x, err := d.ExecutorOf(made.(*graph.Program), n, graph.Compute{Out: true, Grad: true})
+	x, err := d.Engine().Executor(made.(*graph.Program), n, graph.Compute{Out: true, Grad: true})
 	require.NoError(t, err)
 	rng := rand.New(rand.NewPCG(seed, 3))
 	for _, in := range [][]float64{x.Z, x.Points} {

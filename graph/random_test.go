@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/programs"
 	"github.com/facetvi/facet/regions"
@@ -210,9 +211,9 @@ func checkMachines(t *rapid.T, r random) {
 		close12(t, grad[0][i], alone[i], "gradient without value", i)
 	}
 	value, slope := r.runGraph(t, u, signs)
-	close12(t, out[0], value, "Density.Graph")
+	close12(t, out[0], value, "Program.Graph")
 	for i := range slope {
-		close12(t, grad[0][i], slope[i], "gradient of Density.Graph", i)
+		close12(t, grad[0][i], slope[i], "gradient of Program.Graph", i)
 	}
 }
 
@@ -286,7 +287,7 @@ func checkJumps(t *rapid.T, r random, jumps, kinks *tally) {
 	prog, err := r.allJumps(replaced, fixed)
 	require.NoError(t, err)
 	for _, tape := range []bool{false, true} {
-		x, err := r.d.ExecutorOf(prog, 1, graph.Compute{Out: true, Tape: tape})
+		x, err := r.d.Engine().Executor(prog, 1, graph.Compute{Out: true, Tape: tape})
 		require.NoError(t, err)
 		from := r.point(rng)
 		for _, c := range r.Crossings(from, r.point(rng), 16) {
@@ -334,8 +335,8 @@ func checkJumps(t *rapid.T, r random, jumps, kinks *tally) {
 // or numbers, and a point sign for the last plane.
 func (r random) allJumps(replaced []bool, fixed map[int]float64) (*graph.Program, error) {
 	planes := r.d.Arrangement().Len()
-	made, err := r.d.Cached("builder", func() (any, error) {
-		v := r.d.Builder()
+	made, err := derive.Cached(r.d.Engine(), "builder", func() (any, error) {
+		v := r.d.Engine().Builder()
 		points := make([]ir.ID, len(replaced))
 		for i := range points {
 			if replaced[i] {

@@ -12,7 +12,7 @@ type requirement struct {
 
 // Require conditions on g: where it does not hold the density is 0, and log r −∞. Inside an If block it must hold on
 // that side. The posterior is that of Observe("", Bernoulli(If(g, 1, 0)), 1); besides, a density lists what is required, with
-// its place: see Density.Requirements.
+// its place: Density.Engine has them.
 func (m *Model) Require(g Guard) {
 	if m.outsidePlates("Require") && m.owns(g) && m.noConditions("Require", "draw other noise") {
 		m.require(g)

@@ -22,7 +22,7 @@ func TestRequire(t *testing.T) {
 		add(m, graph.And(graph.Greater(a, b), graph.Greater(b, 0)))
 		d := mustCompile(t, m)
 		close12(t, logNormalPDF(2, 0, 1)+logNormalPDF(1, 0, 1), logProb(t, d, 2, 1))
-		required, err := d.Requirements()
+		required, err := d.Engine().Requirements()
 		require.NoError(t, err)
 		for _, z := range [][]float64{{2, 1}, {1, 2}, {-1, -2}} {
 			s := d.Arrangement().Signs(z)
@@ -46,7 +46,7 @@ func TestRequire(t *testing.T) {
 	m = graph.NewModel()
 	m.Sample("a", graph.Normal(0, 1))
 	m.Require(graph.And())
-	required, err := mustCompile(t, m).Requirements()
+	required, err := mustCompile(t, m).Engine().Requirements()
 	require.NoError(t, err)
 	require.Nil(t, required)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/residuals"
 )
 
 // everyPrior has each law as a prior, with numbers, and with parameters and
@@ -54,9 +55,9 @@ func TestResiduals(t *testing.T) {
 		r, err := d.Residuals(n)
 		require.NoError(t, err)
 		r.Draw(rand.New(rand.NewPCG(1, 2)))
-		p, err := d.Likelihood()
+		p, err := d.Engine().Likelihood()
 		require.NoError(t, err)
-		x, err := d.ExecutorOf(p, n, graph.Compute{Out: true})
+		x, err := d.Engine().Executor(p, n, graph.Compute{Out: true})
 		require.NoError(t, err)
 		copy(x.Z, r.Z)
 		copy(x.Signs, r.Signs)
@@ -103,7 +104,7 @@ var followed = map[string]func(x graph.Expr) graph.Dist{
 	},
 }
 
-func followedResiduals(t testing.TB, prior func(x graph.Expr) graph.Dist) *graph.Residuals {
+func followedResiduals(t testing.TB, prior func(x graph.Expr) graph.Dist) *residuals.Batch {
 	m := graph.NewModel()
 	x := m.Sample("x", graph.Normal(0, 0.5))
 	for i := range 8 {

@@ -57,8 +57,8 @@ func TestJumpsOfStates(t *testing.T) {
 	}
 	for name, m := range models {
 		d := mustCompile(t, m)
-		made, err := d.Cached("jumps", func() (any, error) {
-			b := d.Builder()
+		made, err := derive.Cached(d.Engine(), "jumps", func() (any, error) {
+			b := d.Engine().Builder()
 			outs := make([]ir.ID, d.Arrangement().Len())
 			for l := range outs {
 				outs[l] = b.Jump(l, ir.Substitution{})
@@ -66,7 +66,7 @@ func TestJumpsOfStates(t *testing.T) {
 			return b.Compile(outs)
 		})
 		require.NoError(t, err)
-		x, err := d.ExecutorOf(made.(*graph.Program), n, graph.Compute{Out: true})
+		x, err := d.Engine().Executor(made.(*graph.Program), n, graph.Compute{Out: true})
 		require.NoError(t, err)
 		rng := rand.New(rand.NewPCG(1, 2))
 		for range 20 {
@@ -123,7 +123,7 @@ func TestStatesDoNotGrow(t *testing.T) {
 		d := mustCompile(t, m)
 		jumps, err := boundary.NewJumps(d, boundary.OnPlane)
 		require.NoError(t, err)
-		return [2]int{d.Nodes(), jumps.Nodes()}
+		return [2]int{d.Program().Nodes(), jumps.Program().Nodes()}
 	}
 	few := 100
 	for name, between := range map[string]bool{"toggle": false, "two": true} {
@@ -161,7 +161,7 @@ func TestNestedBlocks(t *testing.T) {
 		return m
 	}
 	d := mustCompile(t, build(1000))
-	require.Equal(t, mustCompile(t, build(100)).Nodes(), d.Nodes())
+	require.Equal(t, mustCompile(t, build(100)).Program().Nodes(), d.Program().Nodes())
 	close12(t, logNormalPDF(1.5, 0, 1)+logNormalPDF(1, 0, 1)+logNormalPDF(1, 1.5, 1), logProb(t, d, 1.5))
 }
 
@@ -180,8 +180,8 @@ func TestTooManyPairs(t *testing.T) {
 func TestJumpsAreSummands(t *testing.T) {
 	d := mustCompile(t, stateModel(3, machines["two"], false))
 	compile := func(out func(b *derive.Builder, jump ir.ID) ir.ID) error {
-		_, err := d.Cached(new(int), func() (any, error) {
-			b := d.Builder()
+		_, err := derive.Cached(d.Engine(), new(int), func() (any, error) {
+			b := d.Engine().Builder()
 			return b.Compile([]ir.ID{out(b, b.Jump(1, ir.Substitution{}))})
 		})
 		return err

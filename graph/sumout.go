@@ -6,6 +6,7 @@ import (
 
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/residuals"
 	"github.com/facetvi/facet/internal/truncnorm"
 )
 
@@ -20,18 +21,9 @@ import (
 // Summed lists the switches that this is done with: those of d.Switches whose prior and thresholds are numbers, of which no other prior
 // depends on, no two of which meet in a term, and of which nothing is required. The density is nil if there are none. It keeps the data of d.
 func (d *Density) SumOut() (summed *Density, switches []derive.SwitchLatent, err error) {
-	type key struct{}
-	v, ok := d.made().cache.Load(key{})
-	if !ok { // several may make it, with the same result
-		x, err := d.sumOut()
-		if err != nil {
-			return nil, nil, err
-		}
-		v, _ = d.cache.LoadOrStore(key{}, x)
-	}
-	x := v.(sumOut)
-	if x.compiled == nil {
-		return nil, nil, nil
+	x, err := remembered(d, d.sumOut)
+	if err != nil || x.compiled == nil {
+		return nil, nil, err
 	}
 	return &Density{compiled: x.compiled, data: d.data, params: d.params, loose: d.loose}, x.switches, nil
 }
@@ -76,7 +68,7 @@ func (d *Density) sumOut() (x sumOut, err error) {
 
 // sumOver is log Σ_j P_j·exp(L_j) over the intervals of a switch, where L_j is the sum of the given terms. Where there are many, and each term
 // depends on one plane, it is a forward sum along the planes, of two states: the switch is below the plane, or above it.
-func (m *Model) sumOver(w derive.SwitchLatent, terms []planeTerm, prior *Residuals) Expr {
+func (m *Model) sumOver(w derive.SwitchLatent, terms []planeTerm, prior *residuals.Batch) Expr {
 	last := len(w.Planes)
 	cuts := make([]float64, last)
 	w.Thresholds(1).Fill(cuts, make([]float64, len(m.latents)))
@@ -143,7 +135,7 @@ func (d *Density) summable() (switches []derive.SwitchLatent, terms [][]planeTer
 	type place struct{ of, at int }
 	owner := map[int]place{} // of planes: the switch, and the number among its planes
 	var all []derive.SwitchLatent
-	for _, w := range d.Switches() {
+	for _, w := range d.Engine().Switches() {
 		if len(w.Index) > 0 || !prior.Fixed(w.Latent) {
 			continue
 		}
@@ -163,7 +155,7 @@ func (d *Density) summable() (switches []derive.SwitchLatent, terms [][]planeTer
 			}
 		}
 	}
-	d.logTerms().Each(func(t int, _, planes []int) {
+	d.Engine().Each(func(t int, _, planes []int) {
 		met := map[int]int{} // the plane of each switch
 		for _, l := range planes {
 			x, ok := owner[l]

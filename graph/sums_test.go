@@ -79,7 +79,7 @@ func TestSumsAreTheDensity(t *testing.T) {
 			program(m)
 			d, err := m.Compile()
 			require.NoError(t, err)
-			s := d.Sums()
+			s := d.Engine().Sums(nil)
 			require.True(t, s != nil)
 			e, err := d.Grouped(s)
 			require.NoError(t, err)
@@ -116,8 +116,8 @@ func TestSumsAlongASwitch(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			s := d.Sums()
-			w := d.Switches()[0]
+			s := d.Engine().Sums(nil)
+			w := d.Engine().Switches()[0]
 			n := len(w.Planes)
 			groups := derive.Groups{Switch: w, First: []int{0, 10, 11, 12, 90}, At: []int{4, 10, 11, 70, 80}, Add: []float64{0, 1, 0, -2, 0.5}}
 			e, err := d.Grouped(s, groups)
@@ -193,6 +193,6 @@ func TestNoSums(t *testing.T) {
 		program(m)
 		d, err := m.Compile()
 		require.NoError(t, err, name)
-		assert.True(t, d.Sums() == nil, name)
+		assert.True(t, d.Engine().Sums(nil) == nil, name)
 	}
 }

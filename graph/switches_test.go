@@ -35,7 +35,7 @@ func TestSwitches(t *testing.T) {
 	m.Observe("t", Normal(If(Greater(heavy, 1), 1, 2), 1), 0.5)
 	d, err := m.Compile()
 	require.NoError(t, err)
-	list := d.Switches()
+	list := d.Engine().Switches()
 	require.Len(t, list, 3)
 	require.Equal(t, "other", d.Latents()[list[1].Latent])
 	list = slices.Delete(list, 1, 2)
@@ -57,7 +57,7 @@ func TestSwitchesThatMeet(t *testing.T) {
 	names := func(m *Model) (names []string) {
 		d, err := m.Compile()
 		require.NoError(t, err)
-		for _, w := range d.Switches() {
+		for _, w := range d.Engine().Switches() {
 			names = append(names, d.Latents()[w.Latent])
 		}
 		return names
@@ -103,11 +103,11 @@ func TestTabulation(t *testing.T) {
 	m.Observe("x", Normal(If(Less(c, 1), Square(level), level), 2), 1)
 	d, err := m.Compile()
 	require.NoError(t, err)
-	switches := d.Switches() // and not c, which a guard compares with level and another one with a number
+	switches := d.Engine().Switches() // and not c, which a guard compares with level and another one with a number
 	require.Len(t, switches, 2)
-	tab, err := d.Tabulate(context.Background(), switches)
+	tab, err := d.Engine().Tabulate(context.Background(), switches)
 	require.NoError(t, err)
-	table, err := tab.Bind(d, 2)
+	table, err := tab.Bind(d.Engine(), 2)
 	require.NoError(t, err)
 	for _, z := range [][]float64{{0.2, 0, 0, 0}, {0.7, 0, 0, 2}, {-1, 0, 0, 0.5}} {
 		for state := range 6 {
@@ -151,7 +151,7 @@ func TestCurvedSwitches(t *testing.T) {
 	m.Observe("w", Normal(If(Greater(Add(mu, Mul(mu, weight)), 0.3), 1, 2), 1), 0.5)
 	d, err := m.Compile()
 	require.NoError(t, err)
-	list := d.Switches()
+	list := d.Engine().Switches()
 	require.Len(t, list, 1)
 	require.Equal(t, 2, list[0].Latent)
 	require.Equal(t, []int{0, 1}, list[0].Index)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/kernel"
+	"github.com/facetvi/facet/internal/residuals"
+	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/internal/vec"
 )
 
@@ -160,14 +162,14 @@ func (d Dist) drawIn(s support, rng *rand.Rand) float64 {
 type cut struct {
 	of            *law
 	all, s        support // before and after
-	shares        *shares
+	shares        *residuals.Shares
 	from, to      float64 // the bounds in the coordinate before
 	center, scale float64 // before
 	lo, hi        float64 // residuals of the bounds
 }
 
 // newCut cuts a law; p has the bounds and then the law's parameters.
-func newCut(of *law, p []float64, shares *shares, unit float64) cut {
+func newCut(of *law, p []float64, shares *residuals.Shares, unit float64) cut {
 	c := cut{of: of, all: of.support, shares: shares}
 	if of.supportAt != nil {
 		c.all = of.supportAt(numbersOf(p[2:]))
@@ -242,8 +244,8 @@ func logisticTails(lo, hi float64, loPositive, hiPositive bool) (below, above, t
 
 // quantile is the value below which there is the part u.
 func (c *cut) quantile(u float64) float64 {
-	x := c.all.value(c.all, c.center+c.scale*c.shares.quantile(u, c.lo, c.hi))
-	return between(x, c.s.lo, c.s.hi)
+	x := c.all.value(c.all, c.center+c.scale*c.shares.Quantile(u, c.lo, c.hi))
+	return truncnorm.Inside(x, c.s.lo, c.s.hi)
 }
 
 // unit is a quarter of the scale of a law on the line with light tails, if that is a number; or else 0. The posterior's is mostly smaller than

@@ -491,7 +491,7 @@ func TestVectorsInPlates(t *testing.T) {
 	require.Equal(t, logProb(t, loop, z...), logProb(t, plate, z...))
 	require.Equal(t, gradient(t, loop, z...), gradient(t, plate, z...))
 	require.Equal(t, loop.DeterministicAt(nil, z), plate.DeterministicAt(nil, z))
-	require.Equal(t, loop.Nodes(), plate.Nodes())
+	require.Equal(t, loop.Program().Nodes(), plate.Program().Nodes())
 }
 
 // Plates index vectors as they do any values.

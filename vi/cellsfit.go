@@ -105,7 +105,7 @@ func fitCells(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Po
 
 // fitDensity is the best fit of cells of d, and how it was made; nil if no cell has a mode.
 func fitDensity(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, cellsFit, error) {
-	c := cellsFit{d: d, s: s, m: m, switches: d.Switches()}
+	c := cellsFit{d: d, s: s, m: m, switches: d.Engine().Switches()}
 	scouting := scout.Settings{Seed: parallel.Mix(s.Seed, scoutStream), Over: m.half.Over, Progress: func(beta float64) {
 		m.at("independent search: the data at %.2g of their weight", beta)
 	}}
@@ -230,7 +230,7 @@ func (c *cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Po
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.d.Tabulate(ctx, c.switches); err != nil { // which may take long, and ctx stops only this
+	if _, err := c.d.Engine().Tabulate(ctx, c.switches); err != nil { // which may take long, and ctx stops only this
 		return nil, err
 	}
 	switch {
@@ -253,7 +253,7 @@ func (c *cellsFit) meet(ctx context.Context) (bool, error) {
 	if !c.sumsFirst() {
 		return false, nil
 	}
-	t, err := c.d.Tabulate(ctx, c.switches)
+	t, err := c.d.Engine().Tabulate(ctx, c.switches)
 	return err == nil && slices.ContainsFunc(t.Factors, func(f elimination.Factor) bool { return len(f.Vars) > 1 }), err
 }
 

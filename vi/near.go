@@ -34,7 +34,7 @@ const (
 	severalDraws  = 4000 // of several modes
 )
 
-// modesOf are the modes of a density of much data that has sums near points only (see graph.SumsNear), the highest
+// modesOf are the modes of a density of much data that has sums near points only (see derive.Density.Sums), the highest
 // first. A scout of the posterior given a part of the data, which is wider than the whole posterior and covers it, finds where to
 // climb from. There are none for a density with less data, or of another kind.
 func modesOf(ctx context.Context, d *graph.Density, s job, over func() bool) (modes []*cells.Mode, err error) {
@@ -49,7 +49,7 @@ func modesOf(ctx context.Context, d *graph.Density, s job, over func() bool) (mo
 	if errors.Is(err, scout.ErrNowhere) {
 		return nil, nil
 	}
-	if err != nil || some.SumsNear(sample.Z[0]) == nil {
+	if err != nil || some.Engine().Sums(sample.Z[0]) == nil {
 		return nil, err
 	}
 	c := cellsFit{sample: sample}

@@ -56,7 +56,7 @@ func priorDraws(d *graph.Density, n int, seed uint64) ([][]float64, error) {
 	if d.Params() > 0 {
 		return nil, errors.New("the program has parameters, which have no prior")
 	}
-	required, err := d.Requirements()
+	required, err := d.Engine().Requirements()
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/internal/intervals"
 	"github.com/facetvi/facet/vi/scout"
@@ -20,11 +21,10 @@ func fitQuick(ctx context.Context, d *graph.Density, s job) (*Posterior, error) 
 	if ctx.Err() != nil {
 		return nil, nil
 	}
-	v, err := d.Cached(quickKey{}, func() (any, error) { return new(sync.Pool), nil })
+	pool, err := derive.Cached(d.Engine(), quickKey{}, func() (*sync.Pool, error) { return new(sync.Pool), nil })
 	if err != nil {
 		return nil, err
 	}
-	pool := v.(*sync.Pool)
 	f, known := pool.Get().(*intervals.Fitter)
 	if !known {
 		if f, err = intervals.New(d); err != nil {

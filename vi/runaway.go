@@ -18,7 +18,7 @@ func (p *Posterior) runaways() (warnings []string) {
 		return nil
 	}
 	arr := p.Density.Arrangement()
-	for _, i := range p.Density.Thresholds() {
+	for _, i := range p.Density.Engine().Thresholds() {
 		least, most := 1.0, 0.0 // of the probabilities that the parameter is above
 		for l, h := range arr.Planes() {
 			if !slices.Contains(arr.Latents(l), i) {

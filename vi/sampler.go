@@ -56,7 +56,7 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 	}
 	if from == nil {
 		sample, err = scout.Run(ctx, w.summed, scout.Settings{Islands: 4, Particles: 128, Seed: parallel.Mix(s.Seed, scoutStream), Over: m.half.Over})
-		if required, _ := d.Requirements(); errors.Is(err, scout.ErrNowhere) && required != nil {
+		if required, _ := d.Engine().Requirements(); errors.Is(err, scout.ErrNowhere) && required != nil {
 			sample, err = noScout, nil // the prior hardly ever meets what is required, which the sampler comes to step by step
 		}
 		if err != nil {
@@ -127,7 +127,7 @@ const (
 // samplerFirst reports whether no cells are looked for before the sampler has tried: where there are none, for log r without switches does not jump, and one
 // normal is far from the posterior, as in a hierarchy; or where each jump is that of another switch, as in a ranking.
 func samplerFirst(ctx context.Context, d *graph.Density) (bool, error) {
-	switches := d.Switches()
+	switches := d.Engine().Switches()
 	if d.Params() > 0 || d.Dim()-len(switches) <= leastSampled {
 		return false, nil
 	}
@@ -144,10 +144,10 @@ func samplerFirst(ctx context.Context, d *graph.Density) (bool, error) {
 			return false, nil // a threshold among data may have far places of little weight, which climbs find
 		}
 	}
-	if beside, err := d.JumpsBeside(of); err != nil || beside {
+	if beside, err := d.Engine().JumpsBeside(of); err != nil || beside {
 		return false, err
 	}
-	jumps, err := d.LocalJumps()
+	jumps, err := d.Engine().LocalJumps()
 	if err != nil {
 		return false, err
 	}
@@ -323,7 +323,7 @@ func fitOrSample(ctx context.Context, d *graph.Density, s job, m *monitor) (*Pos
 	}
 	p, c, err := fitDensity(ctx, d, s, m)
 	if nowhere := errors.Is(err, scout.ErrNowhere); nowhere {
-		if required, fail := d.Requirements(); fail != nil || required == nil {
+		if required, fail := d.Engine().Requirements(); fail != nil || required == nil {
 			return nil, err
 		}
 		c.sample = noScout // the prior hardly ever meets what is required, which the sampler comes to step by step

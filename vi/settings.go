@@ -103,7 +103,7 @@ type Climb struct {
 	// its gradient, and is judged by the ELBO of a narrow normal around it. The
 	// ten best, of as many regions as there are, get a short fit each, and the
 	// best of these is the start. Where log r has 2000 terms or more, and sums near a point (see
-	// graph.Density.SumsNear), there are no such draws: modes are looked for by some of the observations, and the start is
+	// derive.Density.Sums), there are no such draws: modes are looked for by some of the observations, and the start is
 	// where a fit by the sums near the best of them ends.
 	StartDraws int
 	// Subsample, if above 1, divides the observations and factors at random into so many parts. A gradient is
@@ -321,7 +321,7 @@ func (s *job) tooLarge(d *graph.Density) bool {
 	if !s.searches || d.Dim() <= cells.MostLatents {
 		return false
 	}
-	c := cellsFit{d: d, switches: d.Switches()}
+	c := cellsFit{d: d, switches: d.Engine().Switches()}
 	return !c.sumsFirst()
 }
 

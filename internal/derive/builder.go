@@ -35,11 +35,12 @@ const (
 	maxExpressions = 1 << 22
 )
 
-// NewBuilder returns a builder for the terms of a density, of which nodes are the expressions. It adds more to their
-// store, so only one may be at work at a time.
-func NewBuilder(p *lower.Program, nodes *ir.Nodes, planes ir.Algebra) *Builder {
-	b := &Builder{Store: p.Store, of: p.Of, own: ir.ID(nodes.Len()), planes: planes, terms: p.Outs[0].Terms, sz: p.Sizes, affect: make([][]int, planes.Arr.Len())}
-	b.flips = newFlips(b, nodes)
+// Builder returns a builder of programs from the terms of d. It adds expressions to the
+// store of the model, so only one may be at work at a time: call it inside Cached.
+func (d Density) Builder() *Builder {
+	p := d.Program
+	b := &Builder{Store: p.Store, of: p.Of, own: ir.ID(d.Nodes.Len()), planes: d.Planes, terms: p.Outs[0].Terms, sz: p.Sizes, affect: make([][]int, d.Arr.Len())}
+	b.flips = newFlips(b, d.Nodes)
 	below := make([]uint64, len(b.flips.users))
 	for l := 0; l < len(b.affect) && b.pairs <= maxPairs; l += 64 {
 		b.mark(l, min(l+64, len(b.affect)), below)

@@ -1,9 +1,9 @@
-// Package derive makes programs from the terms of a compiled density, with some of their latents and signs
+// Package derive makes programs from the terms of a compiled density ([Density]), with some of their latents and signs
 // substituted: its jumps at guards, for batches of points ([Builder]) and at one point ([LocalJumps]).
 //
 //	terms of log r ──▶ Rewriter on either side of a sign ──▶ difference ──▶ lower.Program
 //	                   flips of the states that follow    ──▶ a recurrence, linear in their number
 //
-// It finds latents that stand in parallel guards alone ([Terms.Switches]), tabulates log r over their intervals
+// It finds latents that stand in parallel guards alone ([Density.Switches]), tabulates log r over their intervals
 // ([Tabulation]), and adds up terms that are polynomials of few expressions ([Sums]).
 package derive

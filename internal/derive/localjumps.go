@@ -13,8 +13,8 @@ type LocalJumps struct {
 	data  []float64
 }
 
-// LocalJumps returns the jumps of the density.
-func (b *Builder) LocalJumps() (*LocalJumps, error) {
+// localJumps returns the jumps of the density.
+func (b *Builder) localJumps() (*LocalJumps, error) {
 	j, number := &LocalJumps{}, map[ir.ID]ir.ID{}
 	for l := range b.affect {
 		j.used = append(j.used, len(b.affect[l]) > 0)
@@ -29,7 +29,10 @@ func (b *Builder) LocalJumps() (*LocalJumps, error) {
 }
 
 // JumpsBeside reports whether log r jumps at any hyperplane that is not in known. Where it does, LocalJumps may take long.
-func (b *Builder) JumpsBeside(known map[int]bool) (bool, error) {
+func (d Density) JumpsBeside(known map[int]bool) (bool, error) {
+	d.Program.Store.Mu.Lock()
+	defer d.Program.Store.Mu.Unlock()
+	b := d.Builder()
 	for l := range b.affect {
 		if known[l] || len(b.affect[l]) == 0 {
 			continue
@@ -39,13 +42,6 @@ func (b *Builder) JumpsBeside(known map[int]bool) (bool, error) {
 		}
 	}
 	return false, b.tooMany()
-}
-
-// Of is j for observations.
-func (j *LocalJumps) Of(data []float64) *LocalJumps {
-	of := *j
-	of.data = data
-	return &of
 }
 
 // add adds a node of s with its operands, and returns its number.

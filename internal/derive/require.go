@@ -17,11 +17,19 @@ type Required struct {
 	Place  string
 }
 
-// NewRequirements are those of a list, of nodes of st, in an arrangement of so many planes.
-func NewRequirements(st *ir.Store, planes int, list []Required) *Requirements {
-	q, number := &Requirements{byPlane: make([][]int, planes)}, map[ir.ID]ir.ID{}
-	for k, x := range list {
-		q.roots = append(q.roots, q.nodes.add(st, x.Holds, number))
+// Requirements returns those of the program; nil if it has none.
+func (d Density) Requirements() (*Requirements, error) {
+	if len(d.Required) == 0 {
+		return nil, nil
+	}
+	type key struct{}
+	return Cached(d, key{}, func() (*Requirements, error) { return d.requirements(), nil })
+}
+
+func (d Density) requirements() *Requirements {
+	q, number := &Requirements{byPlane: make([][]int, d.Arr.Len())}, map[ir.ID]ir.ID{}
+	for k, x := range d.Required {
+		q.roots = append(q.roots, q.nodes.add(d.Program.Store, x.Holds, number))
 		q.places = append(q.places, x.Place)
 		for _, l := range x.Planes {
 			q.byPlane[l] = append(q.byPlane[l], k)

@@ -1,6 +1,7 @@
 package derive
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -35,7 +36,7 @@ type Sums struct {
 	constant float64
 	rest     []ir.Term   // of log r, without the priors
 	signs    []bool      // planes whose signs the rest depends on
-	local    bool        // squares in place of what is no polynomial; see SumsNear
+	local    bool        // squares in place of what is no polynomial; see Density.Sums
 	below    []float64   // C by monomial, where all signs are 0
 	jump     [][]float64 // D by monomial and plane; nil where all are 0
 }
@@ -51,13 +52,22 @@ const (
 	sumSample     = 4000 // terms from which it is seen where squares are least
 )
 
-// NewSums returns the sums of a density without parameters, whose guards are affine. It returns nil if a term is not of
-// that form. Where at is not nil, they are expanded around that point: terms that are no polynomials are replaced, each on each side
+// Sums returns the sums of d. It returns nil if a term is not of that form, and for a density that is not simple. Where at is not
+// nil, they are expanded around that point: terms that are no polynomials are replaced, each on each side
 // of its sign, by their value, slope and curvature there. So the posterior becomes a normal in each region, whose mode is one
 // step of Newton's away. Priors, and terms that are alone of their kind, stay what they are. Then it returns nil
-// if a term is not finite there, or has a function of more than two numbers.
-func NewSums(p *lower.Program, of Terms, data []float64, discrete []bool, at []float64) *Sums {
-	s := &Sums{st: p.Store, prog: p, of: of, data: data, discrete: discrete, shift: make([]float64, of.Dim), signs: make([]bool, of.Arr.Len()), local: at != nil}
+// if a term is not finite there, or has a function of more than two numbers, and if there are more than MostNear latents.
+func (d Density) Sums(at []float64) *Sums {
+	if at != nil && len(at) != d.Dim {
+		panic(fmt.Sprintf("graph: %d coordinates for %d latents", len(at), d.Dim))
+	}
+	if !d.Simple || at != nil && d.Dim > MostNear {
+		return nil
+	}
+	p := d.Program
+	p.Store.Mu.Lock()
+	defer p.Store.Mu.Unlock()
+	s := &Sums{st: p.Store, prog: p, of: d.Terms, data: d.Data, discrete: d.Discrete, shift: make([]float64, d.Dim), signs: make([]bool, d.Arr.Len()), local: at != nil}
 	copy(s.shift, at)
 	byForm, ok := s.terms()
 	if !ok {

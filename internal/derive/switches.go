@@ -55,13 +55,13 @@ type LogTerm struct {
 	Prior bool
 }
 
-// Switches lists the switches among the latents of may that can be summed out exactly, given all other latents. Two switches meet if a term of log r depends
+// Switches lists the switches that can be summed out exactly, given all other latents. Two switches meet if a term of log r depends
 // on both. Those that do not meet are independent, and those that meet, as the states of a chain, are summed out
 // one after the other. Where that would take long, as with the change points of one series, or where the prior of one depends on
 // another, Switches lists those with the most planes of which no two meet. Of very large programs it lists none.
-func (x Terms) Switches(may []bool) []SwitchLatent {
+func (x Density) Switches() []SwitchLatent {
 	all := make([]SwitchLatent, x.Dim)
-	is := slices.Clone(may)
+	is := slices.Clone(x.Shares)
 	for i := range all {
 		all[i].Latent = i
 	}
@@ -243,9 +243,8 @@ type Tabulation struct {
 	prog    *lower.Program
 }
 
-// Tabulate returns the tabulation of switches. It
-// takes long where many terms depend on many planes, and ends with ctx.
-func (b *Builder) Tabulate(ctx context.Context, switches []SwitchLatent) (*Tabulation, error) {
+// tabulate returns the tabulation of switches.
+func (b *Builder) tabulate(ctx context.Context, switches []SwitchLatent) (*Tabulation, error) {
 	t, places := &Tabulation{first: []int{1}}, placesOf(switches)
 	planes := make([][]int, len(b.terms)) // of the switches, by term
 	for l, terms := range b.affect {
@@ -313,11 +312,9 @@ type Table struct {
 	t *Tabulation
 }
 
-// Bind returns a table of n points for the data of the density that gives executors.
-func (t *Tabulation) Bind(d interface {
-	ExecutorOf(p *lower.Program, n int, w lower.Compute) (*lower.Executor, error)
-}, n int) (*Table, error) {
-	x, err := d.ExecutorOf(t.prog, n, lower.Compute{Out: true})
+// Bind returns a table of n points for the data of d.
+func (t *Tabulation) Bind(d Density, n int) (*Table, error) {
+	x, err := d.Executor(t.prog, n, lower.Compute{Out: true})
 	return &Table{x, t}, err
 }
 

@@ -323,3 +323,8 @@ func Variance(lo, hi float64) float64 {
 	}
 	return d * d * (square / sum)
 }
+
+// Inside is x, moved into (lo, hi) if rounding has put it outside.
+func Inside(x, lo, hi float64) float64 {
+	return min(max(x, math.Nextafter(lo, math.Inf(1))), math.Nextafter(hi, math.Inf(-1)))
+}

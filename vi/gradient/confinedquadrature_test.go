@@ -114,7 +114,7 @@ func switchedLogProb(z []float64) float64 {
 
 // The third latent of switched is a switch.
 func TestSwitched(t *testing.T) {
-	switches := vitest.Compile(t, switched()).Switches()
+	switches := vitest.Compile(t, switched()).Engine().Switches()
 	require.Len(t, switches, 1)
 	require.Equal(t, 2, switches[0].Latent)
 	require.Len(t, switches[0].Planes, 2)

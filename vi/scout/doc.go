@@ -3,7 +3,7 @@
 //
 //	π_β(e) ∝ p(e)·L(z(e))^β,    β = 0 → 1,
 //
-// for the residuals e that the priors leave of the latents z ([graph.Residuals]).
+// for the residuals e that the priors leave of the latents z ([graph.Density.Residuals]).
 // A move changes residuals and follows the program, so that what depends on a
 // latent goes with it, across guards too.
 //
@@ -15,6 +15,6 @@
 // those after the last (Dau and Chopin, Waste-free sequential Monte Carlo, 2022).
 // Several such runs, islands, tell how far the evidence can be relied on.
 //
-// Package cells searches from the draws, package vi judges fits by them, and graph.Residuals are
+// Package cells searches from the draws, package vi judges fits by them, and package residuals has
 // what is moved.
 package scout

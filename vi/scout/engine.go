@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/residuals"
 )
 
 // A Sum has latents summed out, in batches of points, latents × n. It is for one goroutine.
@@ -23,7 +24,7 @@ type Sum interface {
 
 // An engine evaluates blocks of points: residuals, latents, likelihoods.
 type engine struct {
-	*graph.Residuals
+	*residuals.Batch
 	likelihood  *graph.Executor
 	sum         Sum // instead of likelihood; or nil
 	out         []float64
@@ -36,9 +37,9 @@ func newEngine(d *graph.Density, p *graph.Program, s Settings, width int) (*engi
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{Residuals: r, out: make([]float64, width)}
+	e := &engine{Batch: r, out: make([]float64, width)}
 	if s.Sum == nil {
-		e.likelihood, err = d.ExecutorOf(p, width, graph.Compute{Out: true})
+		e.likelihood, err = d.Engine().Executor(p, width, graph.Compute{Out: true})
 	} else {
 		e.sum, err = s.Sum(width)
 	}

@@ -212,7 +212,7 @@ func (l *island) move(ctx context.Context, k int) error {
 	kind, accepted := k%kinds, 0
 	for b := range l.chains.e {
 		e, lik, prior := l.chains.block(b)
-		ratio := l.proposer.propose(kind, l.Residuals, e)
+		ratio := l.proposer.propose(kind, l.Batch, e)
 		next, err := l.evaluate(ctx)
 		if err != nil {
 			return err

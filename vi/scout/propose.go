@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/residuals"
 )
 
 // The kinds of moves, made in turn.
@@ -106,7 +106,7 @@ func (p *proposer) below(n int) int { return int((p.pcg.Uint64() >> 32) * uint64
 // propose moves the chains of a block, whose residuals are e, in r, and follows
 // the program. It returns, for each, the log density of a step to the new state
 // less that of the step back.
-func (p *proposer) propose(kind int, r *graph.Residuals, e []float64) []float64 {
+func (p *proposer) propose(kind int, r *residuals.Batch, e []float64) []float64 {
 	copy(r.E, e)
 	if kind == anew {
 		for c := range p.which {

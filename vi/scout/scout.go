@@ -101,7 +101,7 @@ func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
 	if err := memory.Check("the draws of the scout", size); err != nil {
 		return Result{}, err
 	}
-	program, err := d.Likelihood()
+	program, err := d.Engine().Likelihood()
 	if err != nil {
 		return Result{}, err
 	}

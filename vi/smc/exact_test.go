@@ -219,7 +219,7 @@ func (c *tally) random(t *rapid.T, moves int, change func(s smc.Settings) smc.Se
 	if d.Dim() > 2 || d.Arrangement().Len() > 12 {
 		return
 	}
-	required, err := d.Requirements()
+	required, err := d.Engine().Requirements()
 	require.NoError(t, err)
 	agree(t, p, d, rng)
 	const never = 1 << 30 // so many draws are never effective: the run ends after a fifth of the moves

@@ -7,6 +7,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/internal/residuals"
 	"github.com/facetvi/facet/internal/vec"
 )
 
@@ -75,7 +76,7 @@ type mover struct {
 	arr   interface{ SignBatch(dst, z []float64, n int) }
 	ex    *graph.Executor // ∇ log r: log r itself is needed at the end of a trajectory only
 	value *graph.Executor // log r
-	res   *graph.Residuals
+	res   *residuals.Batch
 	walls *walls
 
 	p, v, room, away, pull []float64 // latents × n; pull is ∇ log q0

@@ -123,7 +123,7 @@ func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	required, err := d.Requirements()
+	required, err := d.Engine().Requirements()
 	if err != nil {
 		return Result{}, err
 	}

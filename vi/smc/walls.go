@@ -57,7 +57,7 @@ const mostEvents = 1000
 
 // newWalls returns the walls of d, for batches of n points.
 func newWalls(d *graph.Density, n int) (*walls, error) {
-	local, err := d.LocalJumps()
+	local, err := d.Engine().LocalJumps()
 	if err != nil {
 		return nil, err
 	}

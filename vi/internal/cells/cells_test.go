@@ -108,7 +108,7 @@ func TestCellsAreIntervals(t *testing.T) {
 // With the switch summed out there is one cell, and the same evidence.
 func TestSummedEvidence(t *testing.T) {
 	d := change(t)
-	switches := d.Switches()
+	switches := d.Engine().Switches()
 	require.Len(t, switches, 1)
 	f := found(t, d, Settings{Seed: 1, Switches: switches})
 	require.Len(t, f.Cells, 1)
@@ -127,7 +127,7 @@ func TestSummedEvidence(t *testing.T) {
 // in, centred or not. Its density integrates to one.
 func TestSummedIsThePosteriorOfTheSwitch(t *testing.T) {
 	for name, d := range map[string]*graph.Density{"change": change(t), "centred": threshold(t, true), "not centred": threshold(t, false)} {
-		switches := d.Switches()
+		switches := d.Engine().Switches()
 		require.Len(t, switches, 1, name)
 		n := d.Dim()
 		mean, sd := make([]float64, n), make([]float64, n)
@@ -175,8 +175,8 @@ func TestSummedMixture(t *testing.T) {
 		n := d.Dim()
 		rest := family.Sequential(make([][]int, n))
 		rest.Place(slices.Repeat([]float64{0.4}, n), slices.Repeat([]float64{0.9}, n))
-		q := newSummed(d, rest, d.Switches())
-		wide := family.Widened(newSummed(d, rest, d.Switches()), 1.7)
+		q := newSummed(d, rest, d.Engine().Switches())
+		wide := family.Widened(newSummed(d, rest, d.Engine().Switches()), 1.7)
 		m := family.NewMixture([]float64{math.Log(0.3), math.Log(0.7)}, []family.Q{q, wide})
 		const draws = 70 // more than a batch
 		z, logs := make([]float64, n*draws), make([]float64, draws)
@@ -267,7 +267,7 @@ func TestNothingButSwitches(t *testing.T) {
 	}
 	d, err := m.Compile()
 	require.NoError(t, err)
-	f := found(t, d, Settings{Seed: 1, Switches: d.Switches()})
+	f := found(t, d, Settings{Seed: 1, Switches: d.Engine().Switches()})
 	require.Len(t, f.Cells, 1)
 	above, want := distuv.UnitNormal.Survival(0.5), 0.0
 	for _, y := range []float64{0.3, 1.2} {

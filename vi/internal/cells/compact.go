@@ -10,6 +10,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/derive"
+	"github.com/facetvi/facet/internal/residuals"
 	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
 )
@@ -38,12 +39,12 @@ const (
 //
 // A density with other guards too is climbed from several points, those that find finds.
 func Compact(ctx context.Context, d *graph.Density, find func(*graph.Density) ([][]float64, error)) (*graph.Density, error) {
-	sums := d.Sums()
+	sums := d.Engine().Sums(nil)
 	if sums == nil {
 		return d, nil
 	}
 	start, _ := d.PriorStart()
-	return group(ctx, d, sums, groupsOf(d.Switches(), sums), [][]float64{start}, find)
+	return group(ctx, d, sums, groupsOf(d.Engine().Switches(), sums), [][]float64{start}, find)
 }
 
 // groupsOf are the switches with many intervals, in groups.
@@ -169,7 +170,7 @@ func (g *grouped) evaluate(ctx context.Context, e *graph.Density, mode *ModeFind
 		g.w.Thresholds(1).Fill(g.cut, make([]float64, e.Dim()))
 	}
 	var planes []int
-	for _, w := range e.Switches() {
+	for _, w := range e.Engine().Switches() {
 		if w.Latent == g.w.Latent {
 			planes = w.Planes
 		}
@@ -243,7 +244,7 @@ func (g *grouped) sweep(starts [][]float64, climb func(k int, z []float64) error
 }
 
 // choose makes at the mode of the interval with most mass, with the switch in it.
-func (g *grouped) choose(prior *graph.Residuals) {
+func (g *grouped) choose(prior *residuals.Batch) {
 	best, at := math.Inf(-1), 0
 	for k, first := range g.first {
 		for j := first; j < g.end(k); j++ {

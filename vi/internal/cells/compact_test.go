@@ -70,7 +70,7 @@ func TestCompactKeepsThePosterior(t *testing.T) {
 			d := levels(t, y)
 			e, err := Compact(context.Background(), d, nil)
 			require.NoError(t, err)
-			w := e.Switches()[0]
+			w := e.Engine().Switches()[0]
 			assert.LessOrEqual(t, len(w.Planes), mostGroups)
 			assert.Less(t, e.Terms(), 2*len(w.Planes)+20)
 

@@ -23,7 +23,7 @@
 // no draws.
 //
 // Where there are too many cells to look at, as with a threshold for each of 24
-// groups, switches (graph.Switches) are summed out: a Summed has their exact posterior
+// groups, switches (derive.Density.Switches) are summed out: a Summed has their exact posterior
 // given the other latents, and cells are those of the others. Those that meet in a term, as the
 // states of a chain, are eliminated one after the other (package elimination).
 //

@@ -20,7 +20,7 @@ const (
 
 // A Mode is where log r of much data is highest, near where a climb began, and log r around it.
 type Mode struct {
-	// Density is log r by its sums near Z (see graph.SumsNear), with few intervals of a switch with many, as Compact
+	// Density is log r by its sums near Z (see derive.Density.Sums), with few intervals of a switch with many, as Compact
 	// has them.
 	Density   *graph.Density
 	Z         []float64
@@ -32,7 +32,7 @@ type Mode struct {
 
 // smooth are the latents that are no switches.
 func smooth(d *graph.Density) (list []int) {
-	switches := d.Switches()
+	switches := d.Engine().Switches()
 	for i := range d.Dim() {
 		if !slices.ContainsFunc(switches, func(w derive.SwitchLatent) bool { return w.Latent == i }) {
 			list = append(list, i)
@@ -58,7 +58,7 @@ func Near(ctx context.Context, d *graph.Density, z []float64) (*Mode, error) {
 	if precision, _, err := finder.extend(ctx, at, d.Arrangement().Signs(z)); err != nil || precision == nil {
 		return nil, err
 	}
-	for _, w := range d.Switches() {
+	for _, w := range d.Engine().Switches() {
 		at[w.Latent] = z[w.Latent]
 	}
 	return near(ctx, d, at)
@@ -67,10 +67,10 @@ func Near(ctx context.Context, d *graph.Density, z []float64) (*Mode, error) {
 // near is Near without a climb by all data.
 func near(ctx context.Context, d *graph.Density, z []float64) (*Mode, error) {
 	m := &Mode{Z: slices.Clone(z), rest: smooth(d)}
-	switches := d.Switches()
+	switches := d.Engine().Switches()
 	for range nearRounds {
 		was := slices.Clone(m.Z)
-		sums := d.SumsNear(m.Z)
+		sums := d.Engine().Sums(m.Z)
 		if sums == nil {
 			return nil, nil
 		}
@@ -127,7 +127,7 @@ func Modes(ctx context.Context, d *graph.Density, points [][]float64) (list [][]
 	if err != nil || finder == nil {
 		return nil, err
 	}
-	switches, rest := d.Switches(), smooth(d)
+	switches, rest := d.Engine().Switches(), smooth(d)
 	var modes []*Mode
 	for _, z := range points {
 		m := &Mode{Z: slices.Clone(z), rest: rest}

@@ -35,7 +35,7 @@ func funnel(t *testing.T, withSwitch bool) *graph.Density {
 func TestRefineFunnel(t *testing.T) {
 	for name, withSwitch := range map[string]bool{"nothing but normals": false, "a switch is summed out": true} {
 		d := funnel(t, withSwitch)
-		f := found(t, d, Settings{Seed: 1, Switches: d.Switches()})
+		f := found(t, d, Settings{Seed: 1, Switches: d.Engine().Switches()})
 		require.Len(t, f.Cells, 1, name)
 		var draws [][]float64
 		rng := parallel.NewRand(2)

@@ -61,7 +61,7 @@ func (f SummedFamily) Over(d *graph.Density, rest family.Q) (family.Q, error) {
 		return nil, fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	var switches []derive.SwitchLatent
-	for _, w := range d.Switches() {
+	for _, w := range d.Engine().Switches() {
 		if slices.Contains(latents, w.Latent) {
 			switches = append(switches, w)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/elimination"
+	"github.com/facetvi/facet/internal/residuals"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -30,7 +31,7 @@ type summer struct {
 	table    *derive.Table
 	plan     *elimination.Plan
 	states   *elimination.Sum
-	prior    *graph.Residuals
+	prior    *residuals.Batch
 	mass     [][]float64 // by switch: log P_ij, intervals × n
 	vary     []int       // switches of which these are not always the same
 	below    float64     // of the others: the sum of the log priors where they are put
@@ -43,7 +44,7 @@ type summer struct {
 
 func newSummer(d *graph.Density, switches []derive.SwitchLatent, n int) (*summer, error) {
 	s := &summer{d: d, switches: switches, n: n, out: make([]float64, n), interval: make([]int, len(switches))}
-	t, err := d.Tabulate(context.Background(), switches)
+	t, err := d.Engine().Tabulate(context.Background(), switches)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func newSummer(d *graph.Density, switches []derive.SwitchLatent, n int) (*summer
 		s.x, err = d.Executor(n, graph.Compute{Out: true})
 		return s, err
 	}
-	if s.table, err = t.Bind(d, n); err != nil {
+	if s.table, err = t.Bind(d.Engine(), n); err != nil {
 		return nil, err
 	}
 	s.x = s.table.X

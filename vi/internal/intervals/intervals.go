@@ -9,6 +9,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/internal/residuals"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/cells"
@@ -88,7 +89,7 @@ type climb struct {
 
 // New returns nil if d is not of the kind.
 func New(d *graph.Density) (*Fitter, error) {
-	switches := d.Switches()
+	switches := d.Engine().Switches()
 	if d.Params() > 0 || len(switches) != 1 || len(switches[0].Index) > 0 || switches[0].Curved() ||
 		len(switches[0].Planes) != d.Arrangement().Len() || d.Dim() > mostLatents+1 || d.Dim() < 2 {
 		return nil, nil
@@ -156,7 +157,7 @@ func (f *Fitter) findNodes() {
 }
 
 // findStarts draws a start for each interval from the prior; the seed is the same for all data.
-func (f *Fitter) findStarts(prior *graph.Residuals) {
+func (f *Fitter) findStarts(prior *residuals.Batch) {
 	prior.Draw(parallel.NewRand(uint64(prior.N)))
 	for j := range prior.N {
 		for k, i := range f.rest {
@@ -166,7 +167,7 @@ func (f *Fitter) findStarts(prior *graph.Residuals) {
 }
 
 // findParts finds what the prior says of the switch in each interval.
-func (f *Fitter) findParts(prior *graph.Residuals, w derive.SwitchLatent) error {
+func (f *Fitter) findParts(prior *residuals.Batch, w derive.SwitchLatent) error {
 	const nodes = 16 // of a quadrature over the quantiles of an interval
 	n := prior.N
 	cut := make([]float64, n+1)
