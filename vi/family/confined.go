@@ -164,22 +164,29 @@ func (q *Normal) Confine(sides []Side) (c Q, soft []int, err error) {
 		}
 	}
 	var kept []Side
-	implied := impliedBy(dim, sides)
-	for k, s := range sides {
-		if implied(s) {
-			continue
-		}
-		i := s.Index[len(s.Index)-1]
-		if in.truncations[i] == nil {
-			in.truncations[i] = &truncation{latent: i}
-		}
-		switch ok, err := in.truncations[i].narrow(s); {
-		case err != nil:
-			return nil, nil, fmt.Errorf("family: confined: side %d: %w", k, err)
-		case ok:
-			kept = append(kept, s)
-		default:
-			soft = append(soft, k)
+	firm := slices.Clone(sides) // what others may be implied by
+	for again := true; again; {
+		again, kept, soft = false, nil, nil
+		clear(in.truncations)
+		implied := impliedBy(dim, firm)
+		for k, s := range sides {
+			if implied(s) {
+				continue
+			}
+			i := s.Index[len(s.Index)-1]
+			if in.truncations[i] == nil {
+				in.truncations[i] = &truncation{latent: i}
+			}
+			switch ok, err := in.truncations[i].narrow(s); {
+			case err != nil:
+				return nil, nil, fmt.Errorf("family: confined: side %d: %w", k, err)
+			case ok:
+				kept = append(kept, s)
+			default:
+				soft = append(soft, k)
+				again = again || len(firm[k].Index) == 1
+				firm[k] = Side{}
+			}
 		}
 	}
 	links := make([][]int, dim)
@@ -211,7 +218,7 @@ func impliedBy(dim int, sides []Side) func(s Side) bool {
 		low[i], high[i] = math.Inf(-1), math.Inf(1)
 	}
 	for _, s := range sides {
-		if len(s.Index) > 1 {
+		if len(s.Index) != 1 {
 			continue
 		}
 		i, at := s.Index[0], -s.Const/s.Coef[0]

@@ -216,16 +216,17 @@ func TestConfineChooses(t *testing.T) {
 		sides []Side
 		soft  []int
 	}{
-		"one latent":           {[]Side{above(0, 1), below(-2, 1), above(1, 1)}, nil},
-		"floors":               {[]Side{above(0, 1, 1), above(0, 1, 2), above(0, 0, 1)}, nil},
-		"floor and ceiling":    {[]Side{above(0, 1, 1), below(0, 1, 2)}, []int{1}},
-		"the first counts":     {[]Side{below(0, 1, 2), above(0, 1, 1), above(0, 0, 0, 1)}, []int{1}},
-		"a strip":              {[]Side{above(0, 1, 1), above(1, -1, -1)}, nil},
-		"a strip and a slope":  {[]Side{above(0, 1, 1), above(1, -1, -1), above(0, 1, 3)}, []int{2}},
-		"a multiple of a side": {[]Side{above(0, 1, 1), below(-6, 3, 3)}, nil},
-		"one after another":    {[]Side{above(0, -1, 1), above(0, 1), below(-1, 1), above(-1, 0, 1), below(-2, 0, 1)}, nil},
-		"perhaps before":       {[]Side{above(0, -1, 1), above(0, 1), below(-1.5, 1), above(-1, 0, 1), below(-2, 0, 1)}, []int{4}},
-		"before, as below":     {[]Side{above(0, 0, 1), below(0, 2, -1), below(0, 1), below(-2, 0, 1)}, nil},
+		"one latent":            {[]Side{above(0, 1), below(-2, 1), above(1, 1)}, nil},
+		"floors":                {[]Side{above(0, 1, 1), above(0, 1, 2), above(0, 0, 1)}, nil},
+		"floor and ceiling":     {[]Side{above(0, 1, 1), below(0, 1, 2)}, []int{1}},
+		"the first counts":      {[]Side{below(0, 1, 2), above(0, 1, 1), above(0, 0, 0, 1)}, []int{1}},
+		"a strip":               {[]Side{above(0, 1, 1), above(1, -1, -1)}, nil},
+		"a strip and a slope":   {[]Side{above(0, 1, 1), above(1, -1, -1), above(0, 1, 3)}, []int{2}},
+		"a multiple of a side":  {[]Side{above(0, 1, 1), below(-6, 3, 3)}, nil},
+		"one after another":     {[]Side{above(0, -1, 1), above(0, 1), below(-1, 1), above(-1, 0, 1), below(-2, 0, 1)}, nil},
+		"perhaps before":        {[]Side{above(0, -1, 1), above(0, 1), below(-1.5, 1), above(-1, 0, 1), below(-2, 0, 1)}, []int{4}},
+		"implied by a soft one": {[]Side{above(4, 1, -1), above(1, 1), above(1, 1, 1), below(-2, 0, 1)}, []int{2}},
+		"before, as below":      {[]Side{above(0, 0, 1), below(0, 2, -1), below(0, 1), below(-2, 0, 1)}, nil},
 	} {
 		got, soft, err := q.Confine(c.sides)
 		require.NoError(t, err, name)
