@@ -189,6 +189,10 @@ func (q *Normal) Confine(sides []Side) (c Q, soft []int, err error) {
 			}
 		}
 	}
+	if len(soft) > 0 { // without them others may be implied
+		c, _, err = q.Confine(kept)
+		return c, soft, err
+	}
 	links := make([][]int, dim)
 	for i, r := range in.truncations {
 		for _, j := range q.edges.parents(i) {
