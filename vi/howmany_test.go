@@ -209,6 +209,8 @@ func TestHowManyOtherOrder(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, r.Observations)
 	require.Equal(t, []string{"x"}, r.Latents.Names)
+	_, err = r.Latents.With(conjugate(t, 1, []float64{1, 2}))
+	require.ErrorContains(t, err, "of several programs")
 }
 
 // A program that cannot be fitted, has no name of its own or other data is an error; fits that are done are not done again.

@@ -154,7 +154,6 @@ func (q *Normal) Confine(sides []Side) (c Q, soft []int, err error) {
 		return nil, nil, fmt.Errorf("family: confined: members of %s cannot be", q.family.Name())
 	}
 	dim := len(q.mu)
-	in := &confinement{truncations: make([]*truncation, dim), bent: make([]bool, dim)}
 	for k, s := range sides {
 		if err := s.Validate(); err != nil {
 			return nil, nil, fmt.Errorf("family: confined: side %d: %w", k, err)
@@ -163,31 +162,10 @@ func (q *Normal) Confine(sides []Side) (c Q, soft []int, err error) {
 			return nil, nil, fmt.Errorf("family: confined: side %d is of latent %d; there are %d", k, i, dim)
 		}
 	}
-	var kept []Side
-	firm := slices.Clone(sides) // what others may be implied by
-	for again := true; again; {
-		again, kept, soft = false, nil, nil
-		clear(in.truncations)
-		implied := impliedBy(dim, firm)
-		for k, s := range sides {
-			if implied(s) {
-				continue
-			}
-			i := s.Index[len(s.Index)-1]
-			if in.truncations[i] == nil {
-				in.truncations[i] = &truncation{latent: i}
-			}
-			switch ok, err := in.truncations[i].narrow(s); {
-			case err != nil:
-				return nil, nil, fmt.Errorf("family: confined: side %d: %w", k, err)
-			case ok:
-				kept = append(kept, s)
-			default:
-				soft = append(soft, k)
-				again = again || len(firm[k].Index) == 1
-				firm[k] = Side{}
-			}
-		}
+	in := &confinement{truncations: make([]*truncation, dim), bent: make([]bool, dim)}
+	kept, soft, err := in.take(sides)
+	if err != nil {
+		return nil, nil, err
 	}
 	if len(soft) > 0 { // without them others may be implied
 		c, _, err = q.Confine(kept)
@@ -212,6 +190,37 @@ func (q *Normal) Confine(sides []Side) (c Q, soft []int, err error) {
 	in.links = newEdges(links)
 	in.sequence = Sequence{Parents: q.edges.text(), Sides: asJSON(kept)}
 	return &confined{normal: q.Clone().(*Normal), confinement: in, size: sampleSize}, soft, nil
+}
+
+// take narrows the truncations by sides, and lists those that it took, in their order, and the numbers of those that leave no room. Those that
+// others which it took imply are in neither list.
+func (in *confinement) take(sides []Side) (kept []Side, soft []int, err error) {
+	firm := slices.Clone(sides) // what others may be implied by
+	for again := true; again; {
+		again, kept, soft = false, nil, nil
+		clear(in.truncations)
+		implied := impliedBy(len(in.truncations), firm)
+		for k, s := range sides {
+			if implied(s) {
+				continue
+			}
+			i := s.Index[len(s.Index)-1]
+			if in.truncations[i] == nil {
+				in.truncations[i] = &truncation{latent: i}
+			}
+			switch ok, err := in.truncations[i].narrow(s); {
+			case err != nil:
+				return nil, nil, fmt.Errorf("family: confined: side %d: %w", k, err)
+			case ok:
+				kept = append(kept, s)
+			default:
+				soft = append(soft, k)
+				again = again || len(firm[k].Index) == 1
+				firm[k] = Side{}
+			}
+		}
+	}
+	return kept, soft, nil
 }
 
 // impliedBy returns what reports whether a side is one of several latents that holds wherever those of single latents among sides do: so x < y
