@@ -283,22 +283,34 @@ func TestFitAllStops(t *testing.T) {
 	d, _ := shifts(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	three := make(chan struct{})
 	endless := func(yield func(string, map[string][]float64) bool) {
 		for k := 0; yield(fmt.Sprint(k), nil); k++ {
+			if k == 2 {
+				<-three
+			}
 		}
 	}
+	s := Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, Steps: 50, StartDraws: 10, OnStep: func(Step) error {
+		select {
+		case <-three:
+			cancel()
+		default:
+		}
+		return nil
+	}}}
 	good, bad := 0, 0
-	for f := range FitAll(ctx, d, endless, Settings{Seed: *seed, Method: Climb{Family: family.MeanField{}, Steps: 50, StartDraws: 10}}) {
+	for f := range FitAll(ctx, d, endless, s) {
 		if f.Err != nil {
 			require.ErrorIs(t, f.Err, context.Canceled)
 			bad++
 			continue
 		}
 		if good++; good == 3 {
-			cancel()
+			close(three)
 		}
 	}
-	require.GreaterOrEqual(t, good, 3)
+	require.Equal(t, 3, good)
 	require.Positive(t, bad)
 }
 
