@@ -103,7 +103,7 @@ const (
 	cheapTerms = 100
 )
 
-const rareMass = 1e-3 // twice that of a scout's draws, far out, may have any part in a standard deviation: they are few
+const rareMass = 1e-3 // see momentErrors
 
 // evidenceDraws is how many draws are weighted at first: fewer of a density that takes long.
 func (p *Posterior) evidenceDraws() int {
@@ -480,27 +480,36 @@ func (j *judgement) compare() (missed float64, errors []precision) {
 			off := (p.Density.ConstrainOne(i, z[i]) - m.Mean.Value) / m.SD.Value
 			square[k] = off * off
 		}
-		errors = append(errors, precision{mean: math.Sqrt(floats.Dot(variance, square)), sd: sdError(2*rareMass, square, mass, variance)})
+		errors = append(errors, momentErrors(square, mass, variance))
 	}
 	return min(1, missed), errors
 }
 
-// sdError is the standard error of a standard deviation, in units of it. For each point it takes the squared
+// momentErrors are the standard errors of a mean and a standard deviation, in units of the latter. For each point it takes the squared
 // distance from the mean, in squared units, its mass, and its part in the variance of the mean square. The points farthest
-// out do not count, as long as their mass together is no more than left.
-func sdError(left float64, square, mass, variance []float64) float64 {
+// out, as long as their mass together is no more than that of two draws or twice rareMass, are few: for the mean they count as all of the variance
+// at most, for the standard deviation they do not count.
+func momentErrors(square, mass, variance []float64) (e precision) {
+	left := 2 * rareMass
+	for _, m := range mass {
+		left = max(left, 2*m)
+	}
 	order := make([]int, len(square))
 	for k := range order {
 		order[k] = k
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(square[b], square[a]) })
-	sum := 0.0
+	far, farMean := 0.0, 0.0
 	for _, k := range order {
 		if left -= mass[k]; left < 0 {
-			sum += variance[k] * (square[k] - 1) * (square[k] - 1)
+			e.mean += variance[k] * square[k]
+			e.sd += variance[k] * (square[k] - 1) * (square[k] - 1)
+			continue
 		}
+		far += mass[k] * square[k]
+		farMean += variance[k] * square[k]
 	}
-	return math.Sqrt(sum) / 2
+	return precision{mean: math.Sqrt(e.mean + farMean/max(1, far)), sd: math.Sqrt(e.sd) / 2}
 }
 
 // Verdict says whether the numbers of the fit can be relied on. It asks whether an independent search (a scout: tempered

@@ -23,11 +23,16 @@ type Cell struct {
 	point    []float64      // the mode of what log r is in region
 	center   []float64      // about the mean of the posterior in the cell
 	mean, sd []float64      // means and standard deviations there, of discrete latents those of the values
+	share    float64        // the largest part in the mass or in the variance of a latent, when it was weighed
+	even     float64        // part of the draws of Q that is effective
 	expanded bool
 	drawn    bool // point was one of Settings.Points
 	modeless bool // no mode was found
 	order    int  // of the cells that were looked at
 }
+
+// known reports whether the evidence is known well enough for what the cell is in the whole.
+func (c *Cell) known() bool { return c.LogEvidence.SE < judgedSE*max(1, weighty/c.share) }
 
 // A span is what of the line of a group of parallel planes belongs to a cell:
 // intervals first to last.

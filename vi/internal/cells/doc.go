@@ -19,8 +19,9 @@
 // A span is as much of the line of parallel guards as log r does not change on. Neighbours are
 // the regions across a cell's sides, to which latents whose priors have jumped follow
 // (graph.Density.Across); scans look along the lines of many parallel guards, such as the
-// years of a change point. A cell that cannot matter is known by an upper bound, and costs
-// no draws.
+// years of a change point. The region where log r is highest is looked at first, until many in a row were worth
+// nothing. A cell that cannot matter, neither to the mass nor to the variance of a latent, is known by an upper bound,
+// and costs no draws.
 //
 // Where there are too many cells to look at, as with a threshold for each of 24
 // groups, switches (derive.Density.Switches) are summed out: a Summed has their exact posterior
@@ -35,5 +36,5 @@
 //
 // Package vi makes fits of it. From the bottom: lines, prober and mode find and measure
 // one cell, and evaluate says how much of the posterior it has; search goes from cell to
-// cell, by its neighbours; summer and summed are for switches; normals and refine make mixtures of normals; where describes.
+// cell, by its neighbours, in the order of leads; summer and summed are for switches; normals and refine make mixtures of normals; where describes.
 package cells

@@ -66,9 +66,9 @@ const (
 	alike  = 0.01 // nats of the log integral, and squared standard deviations of the mode: then both normals are one
 )
 
-// evaluate finds what a cell is worth, if it may be worth least: by the mode of what log r is there, which may be outside, and
-// where that is far by the edge of the cell as well.
-func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand.Rand) error {
+// evaluate finds what a cell is worth, if it may count beside those that are known: by the mode of what log r is there, which may be
+// outside, and where that is far by the edge of the cell as well.
+func (f *finder) evaluate(ctx context.Context, c *Cell, known whole, rng *rand.Rand) error {
 	drawn := slices.Clone(c.point)
 	precision, top, err := f.mode.extend(ctx, c.point, c.region)
 	c.modeless = precision == nil
@@ -78,18 +78,18 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand
 	walls := f.lines.sides(c.span)
 	sides, _, _ := f.lines.affine(walls)
 	inside := math.Inf(-1)
-	if precision != nil {
+	if precision != nil && (c.drawn || f.counts(known, top, c.point)) {
 		inside = f.most(c.point, precision, sides)
 	}
-	if top+inside > least {
-		if err := f.propose(ctx, c, c.point, precision, top+inside, rng); err != nil {
+	if f.counts(known, top+inside, c.point) {
+		if err := f.propose(ctx, c, c.point, precision, top+inside, known, rng); err != nil {
 			return err
 		}
 	}
 	if len(f.switches) > 0 || inside > beside || len(sides) == 0 {
 		return nil
 	}
-	if c.Q != nil && (c.LogEvidence.Value-c.ELBO.Value < uneven || c.LogEvidence.Value < least+little) {
+	if c.Q != nil && (c.LogEvidence.Value-c.ELBO.Value < uneven || !known.counts(c.LogEvidence.Value-little, c.mean, c.sd)) {
 		return nil
 	}
 	edge := *c
@@ -112,10 +112,10 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand
 			return nil
 		}
 	}
-	if bound += f.most(mean, curvature, sides); !(bound > least) {
+	if bound += f.most(mean, curvature, sides); !f.counts(known, bound, mean) {
 		return nil
 	}
-	if err := f.propose(ctx, &edge, mean, curvature, bound, rng); err != nil {
+	if err := f.propose(ctx, &edge, mean, curvature, bound, known, rng); err != nil {
 		return err
 	}
 	if edge.Q != nil && (c.Q == nil || edge.ELBO.Value > c.ELBO.Value) {
@@ -126,7 +126,7 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, least float64, rng *rand
 
 // propose gives a cell the normal with a mean and a precision, and those at its other modes, confined to the cell, and weighs it.
 // bound is one of the log of the normal's integral in the cell.
-func (f *finder) propose(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, rng *rand.Rand) error {
+func (f *finder) propose(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, known whole, rng *rand.Rand) error {
 	all := f.lines.sides(c.span)
 	sides, of, curved := f.lines.affine(all)
 	logs, normals, err := f.modes(ctx, c, mean, precision, bound, all)
@@ -156,7 +156,18 @@ func (f *finder) propose(ctx context.Context, c *Cell, mean []float64, precision
 	if len(f.switches) > 0 {
 		c.Q = newSummed(f.d, c.Q, f.switches)
 	}
-	return f.weigh(ctx, c, rng)
+	return f.weigh(ctx, c, known, rng)
+}
+
+// counts reports whether a cell of so much mass near z may be one to look at.
+func (f *finder) counts(known whole, log float64, z []float64) bool {
+	x := slices.Clone(z)
+	for i, discrete := range f.discrete {
+		if discrete {
+			x[i] = f.d.ConstrainOne(i, z[i])
+		}
+	}
+	return known.counts(log, x, make([]float64, len(x)))
 }
 
 func (f *finder) normal(mean []float64, precision *mat.SymDense) *family.Normal {
@@ -290,13 +301,26 @@ func (f *finder) most(mean []float64, precision *mat.SymDense, sides []family.Si
 	return most
 }
 
-// weigh estimates the evidence of a cell.
-func (f *finder) weigh(ctx context.Context, c *Cell, rng *rand.Rand) error {
-	err := f.weighBy(ctx, c, quick, rng)
-	if err == nil && !(c.LogEvidence.SE < judgedSE) {
-		err = f.weighBy(ctx, c, thorough, rng)
+// weigh estimates the evidence of a cell, well enough for what it is beside those that are known. It tilts a distribution, if that makes
+// weights more even and finds no less.
+func (f *finder) weigh(ctx context.Context, c *Cell, known whole, rng *rand.Rand) error {
+	if err := f.weighBy(ctx, c, quick, rng); err != nil {
+		return err
 	}
-	return err
+	if t := *c; c.even*tiltMore < 1 {
+		if t.Q = family.Tilted(c.Q); !slices.Equal(t.Q.Theta(), c.Q.Theta()) {
+			if err := f.weighBy(ctx, &t, quick, rng); err != nil {
+				return err
+			}
+			if t.even > tiltMore*c.even && t.LogEvidence.Value > c.LogEvidence.Value-4*math.Hypot(t.LogEvidence.SE, c.LogEvidence.SE) {
+				*c = t
+			}
+		}
+	}
+	if c.share = known.share(c.LogEvidence.Value, c.mean, c.sd); c.known() {
+		return nil
+	}
+	return f.weighBy(ctx, c, thorough, rng)
 }
 
 func (f *finder) weighBy(ctx context.Context, c *Cell, n int, rng *rand.Rand) error {
@@ -335,6 +359,6 @@ func (f *finder) weighBy(ctx context.Context, c *Cell, n int, rng *rand.Rand) er
 	}
 	c.ELBO = mc.Mean(inside)
 	c.ELBO.Value += math.Log(float64(len(inside)) / float64(n))
-	c.LogEvidence = mc.LogMean(w.ratio)
+	c.LogEvidence, c.even = mc.LogMean(w.ratio), even(w.ratio)
 	return nil
 }

@@ -18,10 +18,9 @@ import (
 
 // What is spent on the cells that are kept.
 const (
-	lostSquare  = 5    // times as much of the variance of a latent may be lost as of the mass
 	negligible  = 3e-5 // of the mass of a cell that is left out if little is known of it
 	weighty     = 0.01 // of the mass of a cell that is judged by more than its search,
-	judgedSE    = 0.1  // and the standard error of one of less
+	judgedSE    = 0.1  // and the log evidence of one of less whose standard error times its share is no less than of one of that mass,
 	leastDraws  = 400  // that judge it
 	mostDraws   = 8000
 	cheapGuards = 1000 // of a density with more of them draws are fewer
@@ -51,9 +50,12 @@ type Finish struct {
 // them by weight, with how much the others had, as a part of the whole. When ctx is done, its error is beside cells of
 // which some are as the search has found them.
 func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float64, err error) {
-	total := f.total()
-	share, n := f.shares(s.Most)
-	kept = f.Cells[:n]
+	known := f.whole()
+	total := known.total
+	kept = f.Cells[:f.enough(known, s.Most)]
+	for _, c := range kept {
+		c.share = known.share(c.LogEvidence.Value, c.mean, c.sd)
+	}
 	for _, c := range f.Cells[len(kept):] {
 		left += math.Exp(c.LogEvidence.Value - total)
 	}
@@ -67,27 +69,24 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		}
 		c := kept[k]
 		part := math.Exp(c.LogEvidence.Value - total)
-		rng := parallel.NewRand(parallel.Mix(f.s.Seed, uint64(1<<32+k)))
-		if err := f.finders[p].tilt(ctx, c, rng); err != nil {
-			return err
-		}
-		if part < weighty && share[k] < heavyCell && c.LogEvidence.SE < judgedSE && c.KHat < unreliable {
+		if part < weighty && c.share < heavyCell && c.known() && c.KHat < unreliable {
 			return nil
 		}
+		rng := parallel.NewRand(parallel.Mix(f.s.Seed, uint64(1<<32+k)))
 		n := max(leastDraws, int(mostDraws*part)*cheapGuards/max(cheapGuards, f.d.Arrangement().Len()))
 		effective, err := f.judge(ctx, f.finders[p].x, c, n, rng)
 		if err != nil || f.over() || effective > evenEnough && part*(1-effective) < lostDraws && c.KHat < unreliable {
 			return err
 		}
 		more := c.LogEvidence.Value - c.ELBO.Value
-		far := c.KHat > unreliable && more > distant && share[k] > weighty
-		if !far && (part < heavyCell || part*more < doubtful) && (share[k] < heavyCell || more < farOff) {
+		far := c.KHat > unreliable && more > distant && c.share > weighty
+		if !far && (part < heavyCell || part*more < doubtful) && (c.share < heavyCell || more < farOff) {
 			return nil
 		}
 		return f.refine(ctx, f.finders[p].x, c, s.Draws, n, rng)
 	})
 	kept = slices.DeleteFunc(slices.Clone(kept), func(c *Cell) bool { // it would only bring its own errors
-		return c.LogEvidence.Value < total+math.Log(negligible) && c.KHat > unreliable
+		return c.LogEvidence.Value < total+math.Log(negligible) && c.KHat > unreliable && c.share < f.s.Lost*lostSquare
 	})
 	slices.SortStableFunc(kept, func(a, b *Cell) int {
 		switch {
@@ -107,27 +106,6 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 	return kept, left, err
 }
 
-// tilt tilts a cell's distribution, if that makes weights more even and leaves the evidence what it was.
-func (f *finder) tilt(ctx context.Context, c *Cell, rng *rand.Rand) error {
-	tilted := family.Tilted(c.Q)
-	if slices.Equal(tilted.Theta(), c.Q.Theta()) {
-		return nil
-	}
-	var part [2]float64
-	var log [2]mc.Estimate
-	for k, q := range []family.Q{c.Q, tilted} {
-		w, err := ratios(ctx, f.d, f.x, q, 2*quick, rng)
-		if err != nil {
-			return err
-		}
-		part[k], log[k] = even(w.ratio), mc.LogMean(w.ratio)
-	}
-	if part[1] > tiltMore*part[0] && math.Abs(log[1].Value-log[0].Value) < 4*math.Hypot(log[0].SE, log[1].SE) {
-		c.Q = tilted
-	}
-	return nil
-}
-
 // refine gives a cell a mixture of normals, if that is nearer.
 func (f *Search) refine(ctx context.Context, x *graph.Executor, c *Cell, draws [][]float64, n int, rng *rand.Rand) error {
 	half, _, curved := f.lines.affine(f.lines.sides(c.span))
@@ -142,41 +120,16 @@ func (f *Search) refine(ctx context.Context, x *graph.Executor, c *Cell, draws [
 	return err
 }
 
-// shares are, of each cell, the largest that it has in the mass or in the variance of a latent; and how many of the first cells
-// hold the mass and, but for a little, the variances; most at most, if that is not 0.
-func (f *Search) shares(most int) (share []float64, enough int) {
-	n, total := len(f.Cells), f.total()
-	weight := make([]float64, n)
-	mean, variance := make([]float64, f.d.Dim()), make([]float64, f.d.Dim())
-	for k, c := range f.Cells {
-		weight[k] = math.Exp(c.LogEvidence.Value - total)
-		floats.AddScaled(mean, weight[k], c.mean)
-	}
-	square := func(k, i int) float64 {
-		off, sd := f.Cells[k].mean[i]-mean[i], f.Cells[k].sd[i]
-		return weight[k] * (off*off + sd*sd)
-	}
-	for k := range f.Cells {
-		for i := range variance {
-			variance[i] += square(k, i)
-		}
-	}
-	share = slices.Clone(weight)
-	for k := range f.Cells {
-		for i, v := range variance {
-			if i >= f.d.Params() && v > 0 {
-				share[k] = max(share[k], square(k, i)/v)
-			}
-		}
-	}
-	mass, tail := 0.0, make([]float64, f.d.Dim())
+// enough is how many of the first cells hold the mass and, but for a little, the variances; most at most, if that is not 0.
+func (f *Search) enough(w whole, most int) int {
+	n, mass, tail := len(f.Cells), 0.0, make([]float64, f.d.Dim())
 	for n > 1 {
-		k := n - 1
-		mass += weight[k]
+		c := f.Cells[n-1]
+		mass += math.Exp(c.LogEvidence.Value - w.total)
 		over := mass > f.s.Lost
-		for i := range tail {
-			tail[i] += square(k, i)
-			over = over || tail[i] > lostSquare*f.s.Lost*variance[i]
+		for i, v := range w.variance {
+			tail[i] += w.square(i, c.LogEvidence.Value, c.mean, c.sd)
+			over = over || v > 0 && tail[i] > w.leastVariance*v
 		}
 		if over {
 			break
@@ -186,7 +139,7 @@ func (f *Search) shares(most int) (share []float64, enough int) {
 	if most > 0 {
 		n = min(n, most)
 	}
-	return share, n
+	return n
 }
 
 // judge measures a cell by n draws of its own distribution, and some of one that is

@@ -29,7 +29,7 @@ func (f *finder) neighbours(ctx context.Context, c *Cell) (leads []lead) {
 func (f *finder) at(c *Cell, k, to int) (leads []lead) {
 	planes, i := f.lines.group[k], f.lines.interval(k, c.region)
 	flip := planes[min(i, to):max(i, to)]
-	for _, apart := range []float64{6, math.Inf(1)} {
+	for _, apart := range []float64{6, 2, math.Inf(1)} {
 		z := slices.Clone(c.center)
 		leads = append(leads, lead{z: z, s: f.d.Across(z, c.region, flip, apart)})
 	}

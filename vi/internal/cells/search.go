@@ -19,8 +19,9 @@ const (
 	quick      = 128 // draws of a cell that was found,
 	thorough   = 512 // and of one of which they say little
 	round      = 16  // cells that are looked at side by side
-	cautious   = 100 // a cell counts from this part of what may be left out on,
-	settling   = 10  // and from so many times that on when there is little news
+	cautious   = 100 // a cell counts from this part of the mass that may be left out on,
+	lostSquare = 5   // and from so many times that mass in the variance of a latent on
+	patience   = 100 // cells in a row that do not count, after which no more are looked at
 	scanned    = 10  // cells whose lines are scanned
 	scanKeep   = 6   // intervals of a line that are looked at
 	mostFailed = 4   // times that a cell is looked at without a mode
@@ -42,9 +43,8 @@ type Settings struct {
 	Most int
 	Over func() bool
 	// Lost is how much of the posterior may be left out, below 1; 0.0001 if 0. A cell that
-	// may have a hundredth of it is measured, and the search ends when it has looked at the
-	// neighbours of all these cells; or of those with a tenth of it, if less than a hundredth
-	// was in the last quarter of the cells that it looked at.
+	// may have a hundredth of it, or five times as much of the variance of a latent, is measured, and the search ends when it has
+	// looked at the neighbours of all these cells, or has met no more of them for long.
 	Lost float64
 	Seed uint64
 	// Switches are summed out: guards on them bound no cells.
@@ -60,24 +60,18 @@ type Search struct {
 	d       *graph.Density
 	lines   *lines
 	s       Settings
-	least   float64 // the part of the whole from which on a cell counts
 	finders []*finder
 	seen    map[string]bool
 	asked   map[regions.Signs]bool
+	leads   leads
+	pushed  int            // leads, ever
 	failed  map[string]int // how often no mode of a cell was found
-}
-
-// A lead is a region that may be worth a look, and a point from where to look.
-type lead struct {
-	z     []float64
-	s     regions.Signs
-	drawn bool // the point is one of Settings.Points
 }
 
 // Find looks for the cells of a density that hold its mass. When ctx is done, its error is beside what was found.
 func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 	s.Lost = cmp.Or(s.Lost, 1e-4)
-	f := &Search{d: d, s: s, least: s.Lost / cautious, lines: newLines(d.Arrangement()), seen: map[string]bool{}, asked: map[regions.Signs]bool{}, failed: map[string]int{}}
+	f := &Search{d: d, s: s, lines: newLines(d.Arrangement()), seen: map[string]bool{}, asked: map[regions.Signs]bool{}, failed: map[string]int{}}
 	f.finders = make([]*finder, parallel.Processors(round))
 	for k := range f.finders {
 		var err error
@@ -96,28 +90,36 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 	for _, w := range s.Switches {
 		f.lines.free(w.Planes)
 	}
-	var leads []lead
 	for _, z := range s.Points {
-		leads = f.add(leads, lead{z: z, s: d.Arrangement().Signs(z), drawn: true})
+		if l := (lead{z: z, s: d.Arrangement().Signs(z), drawn: true, log: math.Inf(1)}); f.ask(l.s) {
+			f.push(l)
+		}
 	}
-	for len(leads) > 0 && f.Tried < s.Most && ctx.Err() == nil && !(f.over() && len(f.Cells) > 0) {
+	defer func() { f.Leads = len(f.leads) }()
+	for quiet := 0; f.Tried < s.Most && ctx.Err() == nil && !(f.over() && len(f.Cells) > 0); {
 		if len(s.Switches) > 0 && f.Tried >= hopeless && len(f.Cells) == 0 {
 			break
 		}
-		n := min(round, len(leads))
+		known := f.whole()
+		if err := f.expand(ctx, known, round); err != nil {
+			return f, err
+		}
+		n := round
 		if len(s.Switches) > 0 {
 			n = 1 // of many leads to the same cell the first one that has a mode counts
 		}
-		if err := f.look(ctx, leads[:n]); err != nil {
-			f.Leads = len(leads)
+		next := f.next(n)
+		if len(next) == 0 || quiet >= patience && !next[0].drawn {
+			break
+		}
+		tried, found := f.Tried, len(f.Cells)
+		if err := f.look(ctx, known, next); err != nil {
 			return f, err
 		}
-		leads = leads[n:]
-		if len(leads) < round {
-			leads = append(leads, f.expand(ctx, round)...)
+		if quiet += f.Tried - tried; len(f.Cells) > found {
+			quiet = 0
 		}
 	}
-	f.Leads = len(leads)
 	return f, ctx.Err()
 }
 
@@ -145,16 +147,8 @@ func (f *Search) late() (part float64) {
 	return part
 }
 
-func (f *Search) add(list []lead, l lead) []lead {
-	if f.asked[l.s] {
-		return list
-	}
-	f.asked[l.s] = true
-	return append(list, l)
-}
-
 // look tries leads side by side.
-func (f *Search) look(ctx context.Context, leads []lead) error {
+func (f *Search) look(ctx context.Context, known whole, leads []lead) error {
 	found := make([]*Cell, len(leads))
 	err := parallel.Do(len(f.finders), len(leads), func(w, k int) (err error) {
 		if ctx.Err() != nil {
@@ -166,7 +160,6 @@ func (f *Search) look(ctx context.Context, leads []lead) error {
 	if err != nil {
 		return err
 	}
-	least := f.total() + math.Log(f.least)
 	var todo []*Cell
 	for _, c := range found {
 		if id := key(c.span); !f.seen[id] {
@@ -178,7 +171,7 @@ func (f *Search) look(ctx context.Context, leads []lead) error {
 	first := f.Tried
 	f.Tried += len(todo)
 	err = parallel.Do(len(f.finders), len(todo), func(w, k int) (err error) {
-		return f.finders[w].evaluate(ctx, todo[k], least, parallel.NewRand(parallel.Mix(f.s.Seed, uint64(first+k))))
+		return f.finders[w].evaluate(ctx, todo[k], known, parallel.NewRand(parallel.Mix(f.s.Seed, uint64(first+k))))
 	})
 	for _, c := range todo {
 		if id := key(c.span); c.modeless && (len(f.s.Switches) > 0 || f.failed[id] < mostFailed) {
@@ -197,31 +190,31 @@ func (f *Search) look(ctx context.Context, leads []lead) error {
 	return err
 }
 
-// expand returns leads from the best cells that were not expanded, of at least
-// f.least of the whole, or settling times that when there is little news.
-func (f *Search) expand(ctx context.Context, n int) (leads []lead) {
-	least := f.total() + math.Log(f.least)
-	if f.Tried >= 4*round && f.late() < f.least {
-		least += math.Log(settling)
-	}
+// expand adds leads from the best n cells that count and were not expanded.
+func (f *Search) expand(ctx context.Context, known whole, n int) error {
+	x := f.finders[0]
 	for k, c := range f.Cells {
-		if len(leads) >= n || c.LogEvidence.Value < least {
+		if n == 0 {
 			break
 		}
-		if c.expanded {
+		if c.expanded || !known.counts(c.LogEvidence.Value, c.mean, c.sd) {
 			continue
 		}
 		c.expanded = true
-		for _, l := range f.finders[0].neighbours(ctx, c) {
-			leads = f.add(leads, l)
-		}
+		n--
+		list := x.neighbours(ctx, c)
 		if k < scanned {
-			for _, l := range f.finders[0].scan(ctx, c) {
-				leads = f.add(leads, l)
-			}
+			list = append(list, x.scan(ctx, c)...)
+		}
+		list = slices.DeleteFunc(list, func(l lead) bool { return !f.ask(l.s) })
+		if err := x.promise(list); err != nil {
+			return err
+		}
+		for _, l := range list {
+			f.push(l)
 		}
 	}
-	return leads
+	return nil
 }
 
 func (f *Search) total() float64 {

@@ -1,0 +1,109 @@
+// Where to look next.
+
+package cells
+
+import (
+	"container/heap"
+	"math"
+	"slices"
+
+	"github.com/facetvi/facet/regions"
+)
+
+// A lead is a region that may be worth a look, and a point from where to look.
+type lead struct {
+	z     []float64
+	s     regions.Signs
+	drawn bool    // the point is one of Settings.Points
+	log   float64 // about log r in the region, near the point
+	order int
+}
+
+// leads are a heap, with the highest log r first.
+type leads []lead
+
+func (l leads) Len() int      { return len(l) }
+func (l leads) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
+func (l leads) Less(i, j int) bool {
+	return l[i].log > l[j].log || l[i].log == l[j].log && l[i].order < l[j].order
+}
+
+// Push implements heap.Interface.
+func (l *leads) Push(x any) { *l = append(*l, x.(lead)) }
+
+// Pop implements heap.Interface.
+func (l *leads) Pop() any {
+	n := len(*l) - 1
+	x := (*l)[n]
+	*l = (*l)[:n]
+	return x
+}
+
+// ask reports whether a region is one that was not asked for yet.
+func (f *Search) ask(s regions.Signs) bool {
+	known := f.asked[s]
+	f.asked[s] = true
+	return !known
+}
+
+// push puts a lead in its place.
+func (f *Search) push(l lead) {
+	f.pushed++
+	l.order = f.pushed
+	heap.Push(&f.leads, l)
+}
+
+// next takes the best n leads.
+func (f *Search) next(n int) (list []lead) {
+	for range min(n, len(f.leads)) {
+		list = append(list, heap.Pop(&f.leads).(lead))
+	}
+	return list
+}
+
+// promise finds log r of leads.
+func (f *finder) promise(list []lead) error {
+	for part := range slices.Chunk(list, quick) {
+		f.x.Spread(part[0].z)
+		f.x.Force(part[0].s)
+		for k, l := range part {
+			for i, v := range l.z {
+				f.x.Z[i*quick+k] = v
+			}
+			for j := range f.d.Arrangement().Len() {
+				f.x.Signs[j*quick+k] = 0
+				if l.s.Positive(j) {
+					f.x.Signs[j*quick+k] = 1
+				}
+			}
+		}
+		if err := f.x.Run(); err != nil {
+			return err
+		}
+		for k := range part {
+			if part[k].log = f.x.Out[k] - f.away(part[k]); math.IsNaN(part[k].log) {
+				part[k].log = math.Inf(-1)
+			}
+		}
+	}
+	return nil
+}
+
+// away is about how much log r falls on the way from a lead's point to its region, by the scales of the prior.
+func (f *finder) away(l lead) (most float64) {
+	arr := f.d.Arrangement()
+	for k, h := range arr.Planes() {
+		if arr.Curve(k) != nil {
+			continue
+		}
+		at, square := h.At(l.z), 0.0
+		if at > 0 == l.s.Positive(k) {
+			continue
+		}
+		for j, i := range h.Index {
+			square += h.Coef[j] * h.Coef[j] * f.mode.prior[i] * f.mode.prior[i]
+		}
+		most = max(most, at*at/square/2)
+	}
+	return most
+}
