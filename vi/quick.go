@@ -37,7 +37,8 @@ func fitQuick(ctx context.Context, d *graph.Density, s job) (*Posterior, error) 
 			Lost: -math.Expm1(-s.cells.Tolerance), Seed: parallel.Mix(s.Seed, cellStream), Mean: accepted.mean, SD: accepted.sd, LogEvidence: quickSE,
 		})
 	}
-	if pool.Put(f); err != nil || fit == nil { // not after a panic
+	if err != nil || fit == nil {
+		pool.Put(f) // not after a panic
 		return nil, err
 	}
 	p := &Posterior{Density: d, Q: fit.Q, Settings: s.settings()}
@@ -54,6 +55,7 @@ func fitQuick(ctx context.Context, d *graph.Density, s job) (*Posterior, error) 
 	for i, m := range fit.Moments {
 		p.findings.moments[i] = Moments(m)
 	}
+	pool.Put(f) // whose cells fit has
 	p.warnOf(p.findings.Verdict)
 	return p, nil
 }

@@ -5,13 +5,15 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
+	"sync"
 )
 
 // boxes tell fast at which parts of a mixture there may be a density at a point: by those of their sides that bound one latent by a
 // number. The ends of the intervals of all parts cut the latent's line into pieces; for each piece there is a set of parts.
 type boxes struct {
-	parts int
-	list  []boxLatent // at most mostBoxLatents
+	of   []Q // with sides that do not change
+	once sync.Once
+	list []boxLatent // at most mostBoxLatents, made when they are asked for first
 }
 
 // A boxLatent has the set of parts in piece i, from cut i−1 to cut i, at words [i·n, (i+1)·n) of n.
@@ -32,10 +34,10 @@ type boxSide struct {
 	lo, hi       float64
 }
 
-func newBoxes(parts []Q) boxes {
+func (b *boxes) make() {
 	var few [64]boxSide
 	sides := few[:0]
-	for k, q := range parts {
+	for k, q := range b.of {
 		c, ok := q.(*confined)
 		if !ok {
 			continue
@@ -50,15 +52,13 @@ func newBoxes(parts []Q) boxes {
 		}
 	}
 	slices.SortStableFunc(sides, func(x, y boxSide) int { return x.latent - y.latent })
-	b := boxes{parts: len(parts)}
 	for len(sides) > 0 {
 		n := sort.Search(len(sides), func(i int) bool { return sides[i].latent > sides[0].latent })
-		b.list = append(b.list, newBoxLatent(sides[:n], len(parts)))
+		b.list = append(b.list, newBoxLatent(sides[:n], len(b.of)))
 		sides = sides[n:]
 	}
 	slices.SortStableFunc(b.list, func(x, y boxLatent) int { return len(y.cuts) - len(x.cuts) })
 	b.list = b.list[:min(len(b.list), mostBoxLatents)]
-	return b
 }
 
 // box is between which numbers the latent is by itself.
@@ -126,14 +126,15 @@ func (l *boxLatent) piece(x float64) int {
 
 // each visits the parts that may have a density at z, in their order.
 func (b *boxes) each(z []float64, visit func(k int)) {
-	n := words(b.parts)
+	b.once.Do(b.make)
+	n := words(len(b.of))
 	var from [mostBoxLatents]int
 	for i := range b.list {
 		from[i] = b.list[i].piece(z[b.list[i].latent]) * n
 	}
 	for w := range n {
 		set := ^uint64(0)
-		if left := b.parts - 64*w; left < 64 {
+		if left := len(b.of) - 64*w; left < 64 {
 			set = 1<<left - 1
 		}
 		for i := range b.list {

@@ -20,7 +20,8 @@ func TestBoxes(t *testing.T) {
 			}
 			return rng.NormFloat64()
 		}
-		b, all := boxes{parts: c.parts}, make([][]boxSide, c.latents)
+		b, all := boxes{of: make([]Q, c.parts)}, make([][]boxSide, c.latents)
+		b.once.Do(func() {}) // the list is the test's
 		for i := range all {
 			for k := range c.parts {
 				if rng.IntN(3) > 0 {

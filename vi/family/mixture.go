@@ -45,7 +45,7 @@ type mixture struct {
 	weight []float64 // π
 	log    []float64 // log π
 	parts  []Q
-	boxes  boxes
+	boxes  *boxes
 	// base is, of a mixture that Defensive made of a base, each part's weight in that divided by π; or nil.
 	base []float64
 	// completion is what all parts have in common; or nil.
@@ -75,7 +75,7 @@ func NewMixture(logWeight []float64, parts []Q) Mixed {
 		m.theta = append(m.theta, q.Theta()...)
 	}
 	m.read()
-	m.boxes, m.completion = newBoxes(m.parts), completion(m.parts)
+	m.boxes, m.completion = &boxes{of: m.parts}, completion(m.parts)
 	m.resize(1)
 	return m
 }

@@ -34,7 +34,7 @@ type Settings struct {
 // A Fit is of one data set.
 type Fit struct {
 	Q           family.Mixed
-	Cells       []Cell // of Q
+	Cells       []Cell // of Q; the Fitter's, until its next fit
 	Moments     []Moments
 	LogEvidence mc.Estimate
 	Tried       int     // intervals
@@ -92,7 +92,7 @@ func (f *Fitter) judge(s Settings, draws int) (*Fit, error) {
 		effective < evenWeights || !light && floats.Max(f.weight)*float64(n) > weighted.Heavy {
 		return nil, nil
 	}
-	fit := &Fit{Q: w.q, Cells: slices.Clone(w.cells), Tried: len(f.parts), Left: f.lost, Draws: draws, Effective: effective}
+	fit := &Fit{Q: w.q, Cells: w.cells, Tried: len(f.parts), Left: f.lost, Draws: draws, Effective: effective}
 	fit.LogEvidence = mc.Estimate{Value: logSum - math.Log(float64(n)), SE: w.stratified(f.weight)}
 	if fit.LogEvidence.SE > s.LogEvidence {
 		return nil, nil
