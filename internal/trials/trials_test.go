@@ -20,7 +20,7 @@ func TestTrials(t *testing.T) {
 		require.GreaterOrEqual(t, len(refs), d.Dim())
 		for _, r := range refs {
 			require.Positive(t, r.SD, "%s: %s", x.Name, r.Latent)
-			require.Less(t, r.MeanSE, 0.035*r.SD, "%s: %s", x.Name, r.Latent)
+			require.Less(t, r.MeanSE, 0.02*r.SD, "%s: %s", x.Name, r.Latent)
 		}
 	}
 	_, err := Find("nowhere")
