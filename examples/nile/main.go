@@ -92,7 +92,7 @@ func run(out io.Writer, seed uint64, page string) error {
 		return err
 	}
 	fmt.Fprintf(out, "%v\nWith one shift:\n%v\n", shifts, one)
-	predicted, err := shifts.Predict(10000, seed) // by all three programs, as probable as they are
+	predicted, err := shifts.Predict(40000, seed) // by all three programs, as probable as they are
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		return f.refine(ctx, f.finders[p].x, c, s.Draws, n, rng)
 	})
 	kept = slices.DeleteFunc(slices.Clone(kept), func(c *Cell) bool { // it would only bring its own errors
-		return c.LogEvidence.Value < total+math.Log(negligible) && c.KHat > unreliable && c.share < f.s.Lost*lostSquare
+		return !finite(c.LogEvidence.Value) || c.LogEvidence.Value < total+math.Log(negligible) && c.KHat > unreliable
 	})
 	slices.SortStableFunc(kept, func(a, b *Cell) int {
 		switch {

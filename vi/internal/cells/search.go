@@ -109,7 +109,7 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 			n = 1 // of many leads to the same cell the first one that has a mode counts
 		}
 		next := f.next(n)
-		if len(next) == 0 || quiet >= patience && !next[0].drawn {
+		if len(next) == 0 || quiet >= patience && !math.IsInf(next[0].log, 1) {
 			break
 		}
 		tried, found := f.Tried, len(f.Cells)
@@ -202,11 +202,14 @@ func (f *Search) expand(ctx context.Context, known whole, n int) error {
 		}
 		c.expanded = true
 		n--
-		list := x.neighbours(ctx, c)
 		if k < scanned {
-			list = append(list, x.scan(ctx, c)...)
+			for _, l := range x.scan(ctx, c) {
+				if l.log = math.Inf(1); f.ask(l.s) { // where latents are that no data bind the point says nothing
+					f.push(l)
+				}
+			}
 		}
-		list = slices.DeleteFunc(list, func(l lead) bool { return !f.ask(l.s) })
+		list := slices.DeleteFunc(x.neighbours(ctx, c), func(l lead) bool { return !f.ask(l.s) })
 		if err := x.promise(list); err != nil {
 			return err
 		}

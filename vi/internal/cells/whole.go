@@ -6,6 +6,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
+// noVariance is the k-hat from which on the draws of a cell's distribution say nothing of variances.
+const noVariance = 1
+
 // whole is what the cells that were found are together.
 type whole struct {
 	total          float64 // log of their mass
@@ -21,6 +24,9 @@ func (f *Search) whole() whole {
 		floats.AddScaled(w.mean, math.Exp(c.LogEvidence.Value-w.total), c.mean)
 	}
 	for _, c := range f.Cells {
+		if !(c.KHat < noVariance) {
+			continue
+		}
 		for i := f.d.Params(); i < f.d.Dim(); i++ {
 			w.variance[i] += w.square(i, c.LogEvidence.Value, c.mean, c.sd)
 		}
