@@ -86,7 +86,7 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		return f.refine(ctx, f.finders[p].x, c, s.Draws, n, rng)
 	})
 	kept = slices.DeleteFunc(slices.Clone(kept), func(c *Cell) bool { // it would only bring its own errors
-		return !finite(c.LogEvidence.Value) || c.LogEvidence.Value < total+math.Log(negligible) && c.KHat > unreliable
+		return c.LogEvidence.Value < total+math.Log(negligible) && c.KHat > unreliable
 	})
 	slices.SortStableFunc(kept, func(a, b *Cell) int {
 		switch {
@@ -170,7 +170,9 @@ func (f *Search) judge(ctx context.Context, x *graph.Executor, c *Cell, n int, r
 	for k, l := range family.LogProbsBeside(c.Q, far.z, broad, outer) {
 		all = append(all, far.logR[k]-logAdd(math.Log1p(-share)+l, math.Log(share)+outer[k]))
 	}
-	c.LogEvidence = mc.LogMean(all)
+	if e := mc.LogMean(all); finite(e.Value) { // else what the search has found stands
+		c.LogEvidence = e
+	}
 	return even(all), nil
 }
 
