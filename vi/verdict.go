@@ -103,7 +103,7 @@ const (
 	cheapTerms = 100
 )
 
-const rareMass = 1e-3 // see momentErrors
+const rareMass = 1e-3 // of which a scout has too few draws to say how much there is: see momentErrors
 
 // evidenceDraws is how many draws are weighted at first: fewer of a density that takes long.
 func (p *Posterior) evidenceDraws() int {
