@@ -9,23 +9,85 @@ import "github.com/facetvi/facet/internal/vec"
 type Formulas struct {
 	From, Ref []int32
 	Base      [2]int32
+	Runs      []int32 // the first rows of runs, which Join finds
 }
 
 func (k Formulas) outRows([]int) int { return len(k.From) - 1 }
 
-// Eval implements [Kernel].
-func (k Formulas) Eval(out Matrix, in []Matrix) {
-	for r := range out.Rows {
-		row, refs := out.Row(r), k.Ref[k.From[r]:k.From[r+1]]
-		if refs[0] < 0 {
-			vec.Affine(row, rowOf(-1-refs[0], k.Base, out, in), -1, 1)
-			continue
-		}
-		vec.Mul(row, rowOf(refs[0], k.Base, out, in), rowOf(refs[1], k.Base, out, in))
-		for _, ref := range refs[2:] {
-			vec.Mul(row, row, rowOf(ref, k.Base, out, in))
+// Join returns k with runs: rows whose operands are the rows after those of the row before. They are one product of many numbers.
+func (k Formulas) Join() Formulas {
+	k.Runs = []int32{}
+	first := 0
+	for r := range len(k.From) - 1 {
+		if r == 0 || !k.joins(first, r) {
+			first = r
+			k.Runs = append(k.Runs, int32(r))
 		}
 	}
+	return k
+}
+
+// joins reports whether row r can be of the run that begins at row first.
+func (k Formulas) joins(first, r int) bool {
+	refs, start := k.Ref[k.From[r]:k.From[r+1]], k.Ref[k.From[first]:k.From[first+1]]
+	if len(refs) != len(start) || (refs[0] < 0) != (start[0] < 0) {
+		return false
+	}
+	for e, ref := range refs {
+		from := start[e]
+		if ref < 0 {
+			ref, from = -1-ref, -1-from
+		}
+		if ref-from != int32(r-first) || k.operand(ref) != k.operand(from) || ref-k.Base[1] >= int32(first) {
+			return false
+		}
+	}
+	return true
+}
+
+// operand is the number of the operand that has a row, 2 for the result.
+func (k Formulas) operand(ref int32) int {
+	switch {
+	case ref < k.Base[0]:
+		return 0
+	case ref < k.Base[1]:
+		return 1
+	}
+	return 2
+}
+
+// Eval implements [Kernel].
+func (k Formulas) Eval(out Matrix, in []Matrix) {
+	for i, first := range k.Runs {
+		last := int32(out.Rows)
+		if i+1 < len(k.Runs) {
+			last = k.Runs[i+1]
+		}
+		n := last - first
+		rows, refs := out.Span(int(first), int(n)).Data, k.Ref[k.From[first]:k.From[first+1]]
+		if refs[0] < 0 {
+			vec.Affine(rows, k.rows(-1-refs[0], n, out, in), -1, 1)
+			continue
+		}
+		vec.Mul(rows, k.rows(refs[0], n, out, in), k.rows(refs[1], n, out, in))
+		for _, ref := range refs[2:] {
+			vec.Mul(rows, rows, k.rows(ref, n, out, in))
+		}
+	}
+}
+
+// rows are the n rows from one on.
+func (k Formulas) rows(ref, n int32, out Matrix, in []Matrix) []float64 {
+	m := out
+	switch {
+	case ref < k.Base[0]:
+		m = in[0]
+	case ref < k.Base[1]:
+		m, ref = in[1], ref-k.Base[0]
+	default:
+		ref -= k.Base[1]
+	}
+	return m.Data[int(ref)*m.Cols : int(ref+n)*m.Cols]
 }
 
 // Flip is a list of rows, made in order:

@@ -273,7 +273,7 @@ func (e *Graph) formulas(f *form) *gorgonia.Node {
 	if signs == 0 { // point signs are the first operand
 		k.Base[0] = k.Base[1]
 	}
-	return e.apply(k, operands, make([]bool, len(operands))...)
+	return e.apply(k.Join(), operands, make([]bool, len(operands))...)
 }
 
 // sparse makes a form of long sums.

@@ -75,8 +75,8 @@ func (p *Program) Nodes() int { return len(p.g.G.AllNodes()) }
 type Executor struct {
 	N int
 	// Inputs. Z holds the unconstrained latents, Signs 1 where a guard's
-	// hyperplane is positive and 0 elsewhere; Points and PointSigns are the
-	// inputs of a Builder.
+	// hyperplane is positive and 0 elsewhere, which with Compute.Region are one column, and Force's to fill;
+	// Points and PointSigns are the inputs of a Builder.
 	Z, Signs, Points, PointSigns []float64
 	// Out holds the program's outputs (of a density log r, one row) and Grad the
 	// gradient of log r, latents × N; each nil if it was not asked for.
@@ -87,6 +87,9 @@ type Executor struct {
 	run   func() error
 	renew func(data []float64)
 	of    *ir.Store // of the program, if there is renew
+
+	enter  func()        // a region, with Compute.Region
+	region regions.Signs // where it is, once it has entered one
 }
 
 // Run computes the results of the inputs. It returns an error only on the
@@ -102,6 +105,14 @@ func (x *Executor) Spread(z []float64) {
 
 // Force gives all samples the signs of region s, wherever they are.
 func (x *Executor) Force(s regions.Signs) {
+	if x.enter != nil {
+		if s != x.region {
+			s.Floats(x.Signs)
+			x.region = s
+			x.enter()
+		}
+		return
+	}
 	for l := range s.Len() {
 		vec.Fill(x.Signs[l*x.N:][:x.N], ir.Indicator(s.Positive(l)))
 	}
@@ -137,6 +148,8 @@ type Compute struct {
 	// NewData lets Density.Feed change the observations, at some cost in speed: what depends on
 	// them alone is computed by Feed, and not folded into other constants.
 	NewData bool
+	// Region has all samples in one region: what depends on signs alone is computed when [Executor.Force] changes it, and not in each run.
+	Region bool
 }
 
 func (p *Program) Executor(n int, w Compute, data []float64) (*Executor, error) {
@@ -146,6 +159,9 @@ func (p *Program) Executor(n int, w Compute, data []float64) (*Executor, error) 
 	x := &Executor{
 		N: n, Z: make([]float64, p.Sizes.Latents*n), Signs: make([]float64, p.Sizes.Signs*n),
 		Points: make([]float64, p.Sizes.Points*n), PointSigns: make([]float64, p.Sizes.PointSigns*n),
+	}
+	if w.Region {
+		x.Signs = x.Signs[:p.Sizes.Signs]
 	}
 	if w.Out {
 		x.Out = make([]float64, len(p.Outs)*n)
@@ -157,16 +173,18 @@ func (p *Program) Executor(n int, w Compute, data []float64) (*Executor, error) 
 		x.Grad = make([]float64, p.Sizes.Latents*n)
 	}
 	switch {
-	case w.Tape && w.NewData:
-		return nil, errors.New("graph: NewData of a Tape")
+	case w.Tape && (w.NewData || w.Region):
+		return nil, errors.New("graph: NewData or Region of a Tape")
+	case w.NewData && w.Region:
+		return nil, errors.New("graph: NewData of a Region")
 	case w.Tape:
 		return x, p.bindTape(x, data)
 	}
-	return x, p.bindPlan(x, data, w.NewData)
+	return x, p.bindPlan(x, data, w)
 }
 
 // bindPlan runs the program's graph by a plan.
-func (p *Program) bindPlan(x *Executor, data []float64, newData bool) error {
+func (p *Program) bindPlan(x *Executor, data []float64, w Compute) error {
 	p.Store.Mu.Lock() // Gorgonia's nodes cache what they are asked for
 	defer p.Store.Mu.Unlock()
 	outs, latents := len(p.Outs), p.Sizes.Latents
@@ -180,19 +198,27 @@ func (p *Program) bindPlan(x *Executor, data []float64, newData bool) error {
 	if x.Grad != nil && p.g.Grad != nil {
 		results = append(results, plan.Result{Node: p.g.Grad, Out: kernel.Matrix{Data: x.Grad, Rows: latents, Cols: x.N}})
 	}
-	if newData {
+	if w.NewData {
 		data = slices.Clone(data)
 	}
 	inputs := p.g.inputs(x, data)
 	for i := range inputs {
-		inputs[i].Varies = newData && inputs[i].Node == p.g.Data
+		switch in := &inputs[i]; {
+		case w.NewData && in.Node == p.g.Data:
+			in.Varies = true
+		case w.Region && in.Node == p.g.Signs:
+			in.Value, in.Varies = kernel.Column(x.Signs), true
+		}
 	}
 	pl, err := plan.New(x.N, append(inputs, p.g.consts...), results)
 	if err != nil {
 		return fmt.Errorf("graph: %w", err)
 	}
 	x.run = func() error { pl.Run(); return nil }
-	if newData {
+	if w.Region {
+		x.enter = pl.Renew
+	}
+	if w.NewData {
 		x.of, x.renew = p.Store, func(next []float64) {
 			copy(data, next)
 			pl.Renew()

@@ -40,8 +40,8 @@ func (p *Plan) Renew() {
 }
 
 // An Input is a node without operands, and where its value is at each run. If it
-// has one column in the graph, the value must not change after New; unless it varies: then
-// a plan is slower, and Renew is to be called after each change.
+// has one column in the graph, the value must not change after New. One that varies is the same for all samples,
+// too, and has one column; Renew is to be called after each change.
 type Input struct {
 	Node   *gorgonia.Node
 	Value  kernel.Matrix
@@ -62,9 +62,8 @@ type Result struct {
 func New(samples int, inputs []Input, results []Result) (*Plan, error) {
 	p := &planner{cols: samples, nodes: map[*gorgonia.Node]*node{}, arena: arena{}}
 	for _, in := range inputs {
-		static := in.Value.Cols == 1 && in.Node.Shape()[1] == 1
-		n := &node{rows: in.Value.Rows, static: static, val: in.Value}
-		if static && in.Varies {
+		n := &node{rows: in.Value.Rows, static: in.Value.Cols == 1 && in.Node.Shape()[1] == 1, val: in.Value}
+		if in.Varies {
 			n = &node{rows: in.Value.Rows, column: in.Value}
 		}
 		p.nodes[in.Node] = n

@@ -38,6 +38,7 @@ type ModeFinder struct {
 	d      *graph.Density
 	x      *graph.Executor // 2·len(rest) + 1 samples: the point, and two beside it for each latent; nil if sum is not
 	sum    *summer         // of switches; nil if there are none
+	prober *prober         // of cliffs; nil before the first search
 	rest   []int           // latents that move
 	prior  []float64       // scales of all latents,
 	scale  []float64       // and of rest
@@ -72,7 +73,7 @@ func NewModeFinder(d *graph.Density, switches []derive.SwitchLatent) (m *ModeFin
 		m.sum, err = newSummer(d, switches, min(quick, 1+n+n*n))
 		return m, err
 	}
-	m.x, err = d.Executor(2*n+1, graph.Compute{Out: true, Grad: true})
+	m.x, err = d.Executor(2*n+1, graph.Compute{Out: true, Grad: true, Region: true})
 	return m, err
 }
 
@@ -379,24 +380,29 @@ type cliff struct {
 
 // findCliffs lists the guards beyond which log r falls by more than leastCliff, as
 // far as their signs tell at z.
-func (m *ModeFinder) findCliffs(ctx context.Context, z []float64, signs regions.Signs) error {
-	arr, w := m.d.Arrangement(), m.x.N
+func (m *ModeFinder) findCliffs(ctx context.Context, z []float64, signs regions.Signs) (err error) {
 	m.cliffs = m.cliffs[:0]
-	m.x.Spread(z)
-	for first := 0; first < arr.Len(); first += w - 1 {
+	planes := m.d.Arrangement().Len()
+	if m.prober == nil {
+		if m.prober, err = newProber(m.d, min(probes, 1+planes)); err != nil {
+			return err
+		}
+	}
+	p := m.prober
+	for first := 0; first < planes; first += p.x.N - 1 {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		m.x.Force(signs)
-		for k := 0; k < w-1 && first+k < arr.Len(); k++ {
-			sign := &m.x.Signs[(first+k)*w+1+k]
-			*sign = 1 - *sign
+		p.reset(z, signs)
+		n := min(p.x.N-1, planes-first)
+		for k := range n {
+			p.flip(1+k, first+k)
 		}
-		if err := m.x.Run(); err != nil {
+		if err := p.x.Run(); err != nil {
 			return err
 		}
-		for k := 0; k < w-1 && first+k < arr.Len(); k++ {
-			if fall := m.x.Out[0] - m.x.Out[1+k]; !(fall < leastCliff) {
+		for k := range n {
+			if fall := p.x.Out[0] - p.x.Out[1+k]; !(fall < leastCliff) {
 				m.cliffs = append(m.cliffs, cliff{first + k, rounded(min(fall, mostFall))})
 			}
 		}

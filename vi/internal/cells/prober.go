@@ -47,6 +47,12 @@ func (p *prober) move(k int, planes []int, i, to int) {
 	}
 }
 
+// flip puts column k on the other side of a plane.
+func (p *prober) flip(k, plane int) {
+	sign := &p.x.Signs[plane*p.x.N+k]
+	*sign = 1 - *sign
+}
+
 // A walk goes along the line of a group of planes, away from a region, as long as log r
 // stays what it was.
 type walk struct {

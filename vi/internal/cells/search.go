@@ -193,6 +193,7 @@ func (f *Search) look(ctx context.Context, known whole, leads []lead) error {
 // expand adds leads from the best n cells that count and were not expanded.
 func (f *Search) expand(ctx context.Context, known whole, n int) error {
 	x := f.finders[0]
+	var list []lead
 	for k, c := range f.Cells {
 		if n == 0 {
 			break
@@ -209,13 +210,13 @@ func (f *Search) expand(ctx context.Context, known whole, n int) error {
 				}
 			}
 		}
-		list := slices.DeleteFunc(x.neighbours(ctx, c), func(l lead) bool { return !f.ask(l.s) })
-		if err := x.promise(list); err != nil {
-			return err
-		}
-		for _, l := range list {
-			f.push(l)
-		}
+		list = append(list, slices.DeleteFunc(x.neighbours(ctx, c), func(l lead) bool { return !f.ask(l.s) })...)
+	}
+	if err := x.promise(list); err != nil {
+		return err
+	}
+	for _, l := range list {
+		f.push(l)
 	}
 	return nil
 }
