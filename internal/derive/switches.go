@@ -75,14 +75,7 @@ func (x Density) Switches() []SwitchLatent {
 		return nil
 	}
 	all = slices.DeleteFunc(all, func(s SwitchLatent) bool { return !is[s.Latent] || len(s.Planes) == 0 })
-	met := make([]int, x.Dim) // how many others each meets
-	for i, list := range m.of {
-		slices.Sort(list)
-		met[i] = len(slices.Compact(slices.Clone(list)))
-	}
-	slices.SortStableFunc(all, func(a, b SwitchLatent) int {
-		return cmp.Compare(len(b.Planes)*max(1, met[a.Latent]), len(a.Planes)*max(1, met[b.Latent]))
-	})
+	slices.SortStableFunc(all, func(a, b SwitchLatent) int { return cmp.Compare(len(b.Planes), len(a.Planes)) })
 	for i := range all {
 		all[i].sort(x.Arr)
 	}
@@ -100,83 +93,32 @@ type meetings struct {
 // otherwise than by guards. It is not ok if that takes too long.
 func (x Terms) meetings(is []bool) (m meetings, ok bool) {
 	m.of, m.priors = make([][]int, x.Dim), make([]bool, x.Dim)
-	branches := newBrancher(x.Nodes, func(l int) (list []int) {
-		for _, i := range x.Arr.Latents(l) {
-			if is[i] {
-				list = append(list, i)
-			}
-		}
-		return list
-	})
 	prior := x.Params - 1 // parameters have none
 	ok = x.Each(func(t int, latents, planes []int) {
+		var met []int
 		of := -1
 		if x.List[t].Prior {
 			prior++
 			of = prior
+			met = append(met, of)
 		}
 		for _, i := range latents {
 			is[i] = is[i] && of == i
 		}
-		met := branches.owners(branch{planes: planes})
-		if len(met) > 1 && (of < 0 || !is[of]) {
-			for _, b := range branches.of(x.List[t].ID) {
-				m.add(branches.owners(b), b.planes)
-			}
+		for _, l := range planes {
+			met = append(met, x.Arr.Latents(l)...)
 		}
-		if of < 0 || !is[of] {
-			return
-		}
-		if !slices.Contains(met, of) {
-			met = append(met, of)
-		}
-		if m.add(met, planes); len(met) > 1 {
+		slices.Sort(met)
+		met = slices.DeleteFunc(slices.Compact(met), func(i int) bool { return !is[i] })
+		if len(met) > 1 {
 			for _, i := range met {
-				m.priors[i] = true
+				m.of[i] = append(m.of[i], met...)
+				m.priors[i] = m.priors[i] || slices.Contains(met, of)
 			}
+			m.together = append(m.together, slices.Clone(planes))
 		}
 	})
 	return m, ok
-}
-
-// add notes that switches meet, in a term that depends on planes.
-func (m *meetings) add(met, planes []int) {
-	if len(met) < 2 {
-		return
-	}
-	for _, i := range met {
-		m.of[i] = append(m.of[i], met...)
-	}
-	m.together = append(m.together, slices.Clone(planes))
-}
-
-// Compared reports of each latent whether it has a prior of its own and else is used in guards alone: with all signs given, log r is its prior's log
-// density plus what does not depend on it. None is if that takes too long to see.
-func (x Terms) Compared() []bool {
-	is, prior := make([]bool, x.Dim), x.Params-1
-	for i := x.Params; i < x.Dim; i++ {
-		is[i] = true
-	}
-	few := x.Each(func(t int, latents, planes []int) {
-		of := -1
-		if x.List[t].Prior {
-			prior++
-			of = prior
-			is[of] = is[of] && len(planes) == 0
-		}
-		for _, i := range latents {
-			if i != of {
-				is[i] = false
-				if of >= 0 {
-					is[of] = false
-				}
-			}
-		}
-	})
-	if !few {
-		clear(is)
-	}
-	return is
 }
 
 // Each calls f for the terms of log r, in their order, with the latents and the planes that each depends on. It reports false, and ends, if that
@@ -302,7 +244,7 @@ type Tabulation struct {
 }
 
 // tabulate returns the tabulation of switches.
-func (b *Builder) tabulate(ctx context.Context, nodes *ir.Nodes, switches []SwitchLatent) (*Tabulation, error) {
+func (b *Builder) tabulate(ctx context.Context, switches []SwitchLatent) (*Tabulation, error) {
 	t, places := &Tabulation{first: []int{1}}, placesOf(switches)
 	planes := make([][]int, len(b.terms)) // of the switches, by term
 	for l, terms := range b.affect {
@@ -312,38 +254,22 @@ func (b *Builder) tabulate(ctx context.Context, nodes *ir.Nodes, switches []Swit
 			}
 		}
 	}
-	branches := newBrancher(nodes, func(l int) (list []int) {
-		for _, x := range places[l] {
-			list = append(list, x.of)
-		}
-		return list
-	})
 	var rest []int
-	parts, of := [][]part(nil), map[string]int{} // by factor
-	add := func(k int, when []condition, planes []int) {
-		f := places.factor(planes)
-		id := fmt.Sprint(f)
-		at, ok := of[id]
-		if !ok {
-			at = len(parts)
-			of[id] = at
-			t.Factors, parts, t.first = append(t.Factors, f), append(parts, nil), append(t.first, t.first[at]+f.Rows())
-		}
-		parts[at] = append(parts[at], part{k, when})
-	}
-	for k, x := range b.terms {
+	terms, of := [][]int(nil), map[string]int{} // by factor
+	for k := range b.terms {
 		if planes[k] == nil {
 			rest = append(rest, k)
 			continue
 		}
-		all := branches.of(x.Atom)
-		if len(all) == 1 {
-			add(k, nil, planes[k])
-			continue
+		f := places.factor(planes[k])
+		id := fmt.Sprint(f)
+		at, ok := of[id]
+		if !ok {
+			at = len(terms)
+			of[id] = at
+			t.Factors, terms, t.first = append(t.Factors, f), append(terms, nil), append(t.first, t.first[at]+f.Rows())
 		}
-		for _, x := range all {
-			add(k, x.when, slices.DeleteFunc(x.planes, func(l int) bool { return len(places[l]) == 0 }))
-		}
+		terms[at] = append(terms[at], k)
 	}
 	outs := []ir.ID{b.Store.Sum(1, b.sum(rest, ir.NewRewriter(b.Store, ir.Substitution{})), b.of.C, b.Number(1))}
 	for k, f := range t.Factors {
@@ -361,44 +287,13 @@ func (b *Builder) tabulate(ctx context.Context, nodes *ir.Nodes, switches []Swit
 			if err := cmp.Or(ctx.Err(), b.tooMany()); err != nil {
 				return nil, err
 			}
-			outs = append(outs, b.sumOf(parts[k], signs))
+			outs = append(outs, b.sum(terms[k], ir.NewRewriter(b.Store, signs)))
 			nextRow(class, f)
 		}
 	}
 	var err error
 	t.prog, err = b.Compile(outs)
 	return t, err
-}
-
-// A part is a branch of the term with a number.
-type part struct {
-	term int
-	when []condition
-}
-
-// sumOf is the sum of parts, with sub made in them.
-func (b *Builder) sumOf(parts []part, sub ir.Substitution) ir.ID {
-	plain, sum := ir.NewRewriter(b.Store, sub), make([]ir.Term, len(parts))
-	for i, p := range parts {
-		w := plain
-		if len(p.when) > 0 {
-			w = ir.NewRewriter(b.Store, sub)
-			for _, c := range p.when {
-				w.Done[c.formula] = b.Always(c.holds)
-			}
-		}
-		x := w.Rewrite(b.terms[p.term].Atom)
-		for _, c := range p.when {
-			then, otherwise := x, b.Number(0)
-			if !c.holds {
-				then, otherwise = otherwise, then
-			}
-			x = b.Store.Sel(plain.Rewrite(c.formula), then, otherwise)
-		}
-		sum[i] = ir.Term{Atom: x, Coef: b.terms[p.term].Coef}
-	}
-	o := b.Store.Total(0, sum)
-	return b.Store.AffineSum(o.C, o.Terms)
 }
 
 // nextRow makes class that of the next row of f's table.

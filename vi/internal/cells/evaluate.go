@@ -28,7 +28,6 @@ type finder struct {
 	walker   *prober
 	prober   *prober // of scans; nil before the first
 	mode     *ModeFinder
-	plain    *ModeFinder // with nothing summed out; nil before it is needed
 	x        *graph.Executor
 	switches []derive.SwitchLatent // that are summed out
 	draws    [][]float64           // Settings.Draws

@@ -69,17 +69,12 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		}
 		c := kept[k]
 		part := math.Exp(c.LogEvidence.Value - total)
-		_, summed := c.Q.(*Summed)
-		if part < weighty && !(summed && part > mixedLeast) && c.share < heavyCell && c.known() && c.KHat < unreliable {
+		if part < weighty && c.share < heavyCell && c.known() && c.KHat < unreliable {
 			return nil
 		}
 		rng := parallel.NewRand(parallel.Mix(f.s.Seed, uint64(1<<32+k)))
-		n := f.draws(part)
+		n := max(leastDraws, int(mostDraws*part)*cheapGuards/max(cheapGuards, f.d.Arrangement().Len()))
 		effective, err := f.judge(ctx, f.finders[p].x, c, n, rng)
-		c.even = effective
-		if summed {
-			return err
-		}
 		if err != nil || f.over() || effective > evenEnough && part*(1-effective) < lostDraws && c.KHat < unreliable {
 			return err
 		}
@@ -90,9 +85,6 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		}
 		return f.refine(ctx, f.finders[p].x, c, s.Draws, n, rng)
 	})
-	if err == nil && len(f.s.Switches) > 0 {
-		err = f.mix(ctx, kept, known)
-	}
 	kept = slices.DeleteFunc(slices.Clone(kept), func(c *Cell) bool { // it would only bring its own errors
 		return c.LogEvidence.Value < total+math.Log(negligible) && c.KHat > unreliable
 	})
@@ -112,11 +104,6 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		kept = kept[:mostUnjudged]
 	}
 	return kept, left, err
-}
-
-// draws is how many judge a cell of a part of the mass.
-func (f *Search) draws(part float64) int {
-	return max(leastDraws, int(mostDraws*part)*cheapGuards/max(cheapGuards, f.d.Arrangement().Len()))
 }
 
 // refine gives a cell a mixture of normals, if that is nearer.

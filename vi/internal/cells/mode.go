@@ -40,10 +40,8 @@ type ModeFinder struct {
 	sum    *summer         // of switches; nil if there are none
 	prober *prober         // of cliffs; nil before the first search
 	rest   []int           // latents that move
-	still  []int           // with switches summed out: those that guards alone compare, which are as their priors, at their centres
-	centre []float64       // of the priors of all latents,
-	prior  []float64       // their scales,
-	scale  []float64       // and those of rest
+	prior  []float64       // scales of all latents,
+	scale  []float64       // and of rest
 	z      []float64
 	cliffs []cliff
 	walls  []regions.Side
@@ -60,17 +58,9 @@ type held struct {
 // NewModeFinder returns nil if the density has too many latents that are not summed out.
 func NewModeFinder(d *graph.Density, switches []derive.SwitchLatent) (m *ModeFinder, err error) {
 	m = &ModeFinder{d: d, z: make([]float64, d.Dim())}
-	m.centre, m.prior = d.PriorStart()
-	compared := make([]bool, d.Dim())
-	if len(switches) > 0 {
-		compared = d.Engine().Compared()
-	}
+	_, m.prior = d.PriorStart()
 	for i := d.Params(); i < d.Dim(); i++ {
-		switch {
-		case among(switches, i):
-		case compared[i]:
-			m.still = append(m.still, i)
-		default:
+		if !slices.ContainsFunc(switches, func(w derive.SwitchLatent) bool { return w.Latent == i }) {
 			m.rest, m.scale = append(m.rest, i), append(m.scale, m.prior[i])
 		}
 	}
@@ -125,9 +115,6 @@ func (m *ModeFinder) Find(ctx context.Context, z []float64) (precision *mat.SymD
 // integral of the normal that is like it there.
 func (m *ModeFinder) extend(ctx context.Context, z []float64, signs regions.Signs) (precision *mat.SymDense, top float64, err error) {
 	m.cliffs = nil
-	for _, i := range m.still {
-		z[i] = m.centre[i]
-	}
 	if err := m.ascend(ctx, z, signs, nil); err != nil || m.State != newton.Arrived {
 		return nil, 0, err
 	}
@@ -151,9 +138,6 @@ func (m *ModeFinder) logEvidence() float64 {
 	log := m.LogNormal()
 	for _, s := range m.scale {
 		log += math.Log(s)
-	}
-	for _, i := range m.still {
-		log += math.Log(m.prior[i]) + halfLog2Pi
 	}
 	return log
 }
