@@ -126,25 +126,48 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 // over reports whether the time for the search is.
 func (f *Search) over() bool { return f.s.Over != nil && f.s.Over() }
 
-// Unfinished is how much of the mass that was found is in cells that were found last,
-// if the search ended before it had seen all cells that promised something: about as much
-// may be in others.
-func (f *Search) Unfinished() (part float64) {
+// Unfinished is about how much mass cells may have that were not looked at, in parts of what was found,
+// if the search ended before it had seen all that promised something: as much as those that were found last, or where it ended because
+// they were so many, what is beyond the last of a series that falls as theirs.
+func (f *Search) Unfinished() float64 {
 	if f.Leads == 0 {
 		return 0
 	}
-	return f.late()
+	total := f.total()
+	var quarters [4]float64
+	for _, c := range f.Cells {
+		quarters[min(3, 4*c.order/max(1, f.Tried))] += math.Exp(c.LogEvidence.Value - total)
+	}
+	if f.Tried < f.s.Most {
+		return quarters[3]
+	}
+	return min(1, max(quarters[3], beyond(quarters[2], quarters[3])))
 }
 
-// late is the part of the mass in the cells of the last quarter.
-func (f *Search) late() (part float64) {
-	total := f.total()
-	for _, c := range f.Cells {
-		if c.order >= f.Tried*3/4 {
-			part += math.Exp(c.LogEvidence.Value - total)
+// beyond is Σ_{k>n} k^−a, where third and fourth are the sums of the third and the fourth quarter of the n terms before: these are as
+// integrals, by x = (4/3)^(a−1)
+//
+//	third/fourth = (x^(ln 2/ln 4/3) − x)/(x − 1),    beyond/fourth = 1/(x − 1).
+//
+// It is infinite if they fall as slowly as 1/k, or not.
+func beyond(third, fourth float64) float64 {
+	if fourth == 0 {
+		return 0
+	}
+	const steepest = 1e6
+	least, most := 1.0, steepest
+	ratio := func(x float64) float64 { return (math.Pow(x, math.Ln2/math.Log(4./3)) - x) / (x - 1) }
+	for range 60 {
+		if x := math.Sqrt(least * most); ratio(x)*fourth < third {
+			least = x
+		} else {
+			most = x
 		}
 	}
-	return part
+	if most-1 < 1e-9 {
+		return math.Inf(1)
+	}
+	return fourth / (most - 1)
 }
 
 // look tries leads side by side.
