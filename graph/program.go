@@ -13,7 +13,7 @@ type Program = lower.Program
 type Executor = lower.Executor
 
 // Compute says what an Executor computes, and how: Out, OutSum, Grad; Tape runs the graph on
-// Gorgonia's TapeMachine instead of the plan, and NewData lets [Density.Feed] change the observations.
+// Gorgonia's TapeMachine instead of the plan, NewData lets [Density.Feed] change the observations, and Region has all samples in one region.
 type Compute = lower.Compute
 
 // Graph is a Gorgonia graph of a program, with its inputs and outputs.

@@ -24,7 +24,7 @@ func kernels() []Kernel {
 		Affine{C: []float64{1}, From: []int32{0, 1}, Ref: []int32{0}, Coef: []float64{2}, Base: [2]int32{1, 1}},
 		Reduce{Rows: 2, C: Coefs{0}, M: []Sparse{m}}, Spread{M: m, Rows: 2}, Total{}, Fill{Rows: 2},
 		Select{}, Gate{At: 1}, Table{T: []float64{1, 2}},
-		Formulas{From: []int32{0, 1, 3}, Ref: []int32{-1, 1, 0}, Base: [2]int32{1, 1}},
+		Formulas{From: []int32{0, 1, 3}, Ref: []int32{-1, 1, 0}, Base: [2]int32{1, 1}}.Join(),
 		Flip{From: []int32{0, 1}, Ref: []int32{0}, Coef: []float64{2}},
 		Forward{States: 1, Steps: 2, From: RowList{0}, To: RowList{0}}, ForwardGrad{Forward{States: 1, Steps: 2, From: RowList{0}, To: RowList{0}}},
 		Elementwise{F: Exp}, Slope{F: Exp}, Elementwise{F: Mul}, Slope{F: Pow, Of: 1},
