@@ -39,20 +39,23 @@ func (k Affine) evalTwo(out Matrix, in []Matrix) {
 			row[i] = c
 		}
 		for e := k.From[r]; e < k.From[r+1]; e++ {
-			vec.AddScaled(row, k.Coef[e], rowOf(k.Ref[e], k.Base, out, in))
+			vec.AddScaled(row, k.Coef[e], rowsOf(k.Ref[e], 1, k.Base, out, in))
 		}
 	}
 }
 
-// rowOf is row number ref of two operands, which end at base, and the result.
-func rowOf(ref int32, base [2]int32, out Matrix, in []Matrix) []float64 {
+// rowsOf are n rows from number ref on of two operands, which end at base, and the result.
+func rowsOf(ref int32, n int, base [2]int32, out Matrix, in []Matrix) []float64 {
+	m := out
 	switch {
 	case ref < base[0]:
-		return in[0].Row(int(ref))
+		m = in[0]
 	case ref < base[1]:
-		return in[1].Row(int(ref - base[0]))
+		m, ref = in[1], ref-base[0]
+	default:
+		ref -= base[1]
 	}
-	return out.Row(int(ref - base[1]))
+	return m.Span(int(ref), n).Data
 }
 
 // evalColumn is Eval of one operand and one column.

@@ -38,22 +38,11 @@ func (k Formulas) joins(first, r int) bool {
 		if ref < 0 {
 			ref, from = -1-ref, -1-from
 		}
-		if ref-from != int32(r-first) || k.operand(ref) != k.operand(from) || ref-k.Base[1] >= int32(first) {
+		if ref-from != int32(r-first) || (ref < k.Base[0]) != (from < k.Base[0]) || (ref < k.Base[1]) != (from < k.Base[1]) || ref-k.Base[1] >= int32(first) {
 			return false
 		}
 	}
 	return true
-}
-
-// operand is the number of the operand that has a row, 2 for the result.
-func (k Formulas) operand(ref int32) int {
-	switch {
-	case ref < k.Base[0]:
-		return 0
-	case ref < k.Base[1]:
-		return 1
-	}
-	return 2
 }
 
 // Eval implements [Kernel].
@@ -63,31 +52,17 @@ func (k Formulas) Eval(out Matrix, in []Matrix) {
 		if i+1 < len(k.Runs) {
 			last = k.Runs[i+1]
 		}
-		n := last - first
-		rows, refs := out.Span(int(first), int(n)).Data, k.Ref[k.From[first]:k.From[first+1]]
+		n := int(last - first)
+		rows, refs := out.Span(int(first), n).Data, k.Ref[k.From[first]:k.From[first+1]]
 		if refs[0] < 0 {
-			vec.Affine(rows, k.rows(-1-refs[0], n, out, in), -1, 1)
+			vec.Affine(rows, rowsOf(-1-refs[0], n, k.Base, out, in), -1, 1)
 			continue
 		}
-		vec.Mul(rows, k.rows(refs[0], n, out, in), k.rows(refs[1], n, out, in))
+		vec.Mul(rows, rowsOf(refs[0], n, k.Base, out, in), rowsOf(refs[1], n, k.Base, out, in))
 		for _, ref := range refs[2:] {
-			vec.Mul(rows, rows, k.rows(ref, n, out, in))
+			vec.Mul(rows, rows, rowsOf(ref, n, k.Base, out, in))
 		}
 	}
-}
-
-// rows are the n rows from one on.
-func (k Formulas) rows(ref, n int32, out Matrix, in []Matrix) []float64 {
-	m := out
-	switch {
-	case ref < k.Base[0]:
-		m = in[0]
-	case ref < k.Base[1]:
-		m, ref = in[1], ref-k.Base[0]
-	default:
-		ref -= k.Base[1]
-	}
-	return m.Data[int(ref)*m.Cols : int(ref+n)*m.Cols]
 }
 
 // Flip is a list of rows, made in order:

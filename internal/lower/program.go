@@ -156,12 +156,13 @@ func (p *Program) Executor(n int, w Compute, data []float64) (*Executor, error) 
 	if err := p.Sizes.check("a batch of", n, len(p.Outs)); err != nil {
 		return nil, err
 	}
-	x := &Executor{
-		N: n, Z: make([]float64, p.Sizes.Latents*n), Signs: make([]float64, p.Sizes.Signs*n),
-		Points: make([]float64, p.Sizes.Points*n), PointSigns: make([]float64, p.Sizes.PointSigns*n),
-	}
+	columns := n // of signs
 	if w.Region {
-		x.Signs = x.Signs[:p.Sizes.Signs]
+		columns = 1
+	}
+	x := &Executor{
+		N: n, Z: make([]float64, p.Sizes.Latents*n), Signs: make([]float64, p.Sizes.Signs*columns),
+		Points: make([]float64, p.Sizes.Points*n), PointSigns: make([]float64, p.Sizes.PointSigns*n),
 	}
 	if w.Out {
 		x.Out = make([]float64, len(p.Outs)*n)
