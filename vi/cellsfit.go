@@ -254,7 +254,7 @@ func (c *cellsFit) meet(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	t, err := c.d.Engine().Tabulate(ctx, c.switches)
-	return err == nil && slices.ContainsFunc(t.Factors, func(f elimination.Factor) bool { return len(f.Vars) > 1 }), err
+	return err == nil && slices.ContainsFunc(t.Factors, func(f elimination.Factor) bool { return len(f.Vars) > 2 }), err
 }
 
 // sumsFirst reports whether to sum switches out first, whatever the posterior is like.

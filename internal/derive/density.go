@@ -119,5 +119,5 @@ func (d Density) Tabulate(ctx context.Context, switches []SwitchLatent) (*Tabula
 	for _, w := range switches {
 		key.latents += fmt.Sprint(w.Latent, " ")
 	}
-	return Cached(d, key, func() (*Tabulation, error) { return d.Builder().tabulate(ctx, switches) })
+	return Cached(d, key, func() (*Tabulation, error) { return d.Builder().tabulate(ctx, d.Nodes, switches) })
 }

@@ -75,11 +75,18 @@ func (x Density) Switches() []SwitchLatent {
 		return nil
 	}
 	all = slices.DeleteFunc(all, func(s SwitchLatent) bool { return !is[s.Latent] || len(s.Planes) == 0 })
-	slices.SortStableFunc(all, func(a, b SwitchLatent) int { return cmp.Compare(len(b.Planes), len(a.Planes)) })
+	met := make([]int, x.Dim) // how many others each meets
+	for i, list := range m.of {
+		slices.Sort(list)
+		met[i] = len(slices.Compact(slices.Clone(list)))
+	}
+	slices.SortStableFunc(all, func(a, b SwitchLatent) int {
+		return cmp.Compare(len(b.Planes)*max(1, met[a.Latent]), len(a.Planes)*max(1, met[b.Latent]))
+	})
 	for i := range all {
 		all[i].sort(x.Arr)
 	}
-	return m.apart(all, cheap(all, m.together, m.priors))
+	return m.beside(m.apart(all, cheap(all, m.together, m.priors)), all)
 }
 
 // meetings say which switches meet.
@@ -93,32 +100,83 @@ type meetings struct {
 // otherwise than by guards. It is not ok if that takes too long.
 func (x Terms) meetings(is []bool) (m meetings, ok bool) {
 	m.of, m.priors = make([][]int, x.Dim), make([]bool, x.Dim)
+	branches := newBrancher(x.Nodes, func(l int) (list []int) {
+		for _, i := range x.Arr.Latents(l) {
+			if is[i] {
+				list = append(list, i)
+			}
+		}
+		return list
+	})
 	prior := x.Params - 1 // parameters have none
 	ok = x.Each(func(t int, latents, planes []int) {
-		var met []int
 		of := -1
 		if x.List[t].Prior {
 			prior++
 			of = prior
-			met = append(met, of)
 		}
 		for _, i := range latents {
 			is[i] = is[i] && of == i
 		}
-		for _, l := range planes {
-			met = append(met, x.Arr.Latents(l)...)
-		}
-		slices.Sort(met)
-		met = slices.DeleteFunc(slices.Compact(met), func(i int) bool { return !is[i] })
-		if len(met) > 1 {
-			for _, i := range met {
-				m.of[i] = append(m.of[i], met...)
-				m.priors[i] = m.priors[i] || slices.Contains(met, of)
+		met := branches.owners(branch{planes: planes})
+		if len(met) > 1 && (of < 0 || !is[of]) {
+			for _, b := range branches.of(x.List[t].ID) {
+				m.add(branches.owners(b), b.planes)
 			}
-			m.together = append(m.together, slices.Clone(planes))
+		}
+		if of < 0 || !is[of] {
+			return
+		}
+		if !slices.Contains(met, of) {
+			met = append(met, of)
+		}
+		if m.add(met, planes); len(met) > 1 {
+			for _, i := range met {
+				m.priors[i] = true
+			}
 		}
 	})
 	return m, ok
+}
+
+// add notes that switches meet, in a term that depends on planes.
+func (m *meetings) add(met, planes []int) {
+	if len(met) < 2 {
+		return
+	}
+	for _, i := range met {
+		m.of[i] = append(m.of[i], met...)
+	}
+	m.together = append(m.together, slices.Clone(planes))
+}
+
+// Compared reports of each latent whether it has a prior of its own and else is used in guards alone: with all signs given, log r is its prior's log
+// density plus what does not depend on it. None is if that takes too long to see.
+func (x Terms) Compared() []bool {
+	is, prior := make([]bool, x.Dim), x.Params-1
+	for i := x.Params; i < x.Dim; i++ {
+		is[i] = true
+	}
+	few := x.Each(func(t int, latents, planes []int) {
+		of := -1
+		if x.List[t].Prior {
+			prior++
+			of = prior
+			is[of] = is[of] && len(planes) == 0
+		}
+		for _, i := range latents {
+			if i != of {
+				is[i] = false
+				if of >= 0 {
+					is[of] = false
+				}
+			}
+		}
+	})
+	if !few {
+		clear(is)
+	}
+	return is
 }
 
 // Each calls f for the terms of log r, in their order, with the latents and the planes that each depends on. It reports false, and ends, if that
@@ -173,9 +231,45 @@ func (m meetings) apart(all []SwitchLatent, cheap []bool) (list []SwitchLatent) 
 	return list
 }
 
+// beside adds to switches that are taken, others that depend on those of one group alone and can be summed with them: by which of two variables
+// a tree splits, beside the threshold of the split.
+func (m meetings) beside(taken, all []SwitchLatent) []SwitchLatent {
+	for _, s := range all {
+		if m.priors[s.Latent] || slices.ContainsFunc(taken, func(t SwitchLatent) bool {
+			return t.Latent == s.Latent || slices.Contains(t.Index, s.Latent) || slices.Contains(s.Index, t.Latent)
+		}) {
+			continue
+		}
+		p := plan(taken, m.together, m.priors)
+		var group []int
+		for k, t := range taken {
+			if slices.Contains(m.of[s.Latent], t.Latent) {
+				group = append(group, p.Group(k))
+			}
+		}
+		if slices.Sort(group); len(slices.Compact(group)) != 1 {
+			continue
+		}
+		more := append(slices.Clip(taken), s)
+		if k := len(more) - 1; plan(more, m.together, m.priors).Cost(k) <= mostEliminated {
+			taken = more
+		}
+	}
+	return taken
+}
+
 // cheap reports which switches can be summed with all that they are connected with, by terms
 // that depend on some planes together.
 func cheap(all []SwitchLatent, together [][]int, apart []bool) []bool {
+	p, is := plan(all, together, apart), make([]bool, len(all))
+	for k := range all {
+		is[k] = p.Cost(k) <= mostEliminated
+	}
+	return is
+}
+
+// plan is the elimination of switches. Those that cannot be summed with those that they meet cost more than mostEliminated.
+func plan(all []SwitchLatent, together [][]int, apart []bool) *elimination.Plan {
 	values := make([]int, len(all))
 	for k, s := range all {
 		if values[k] = len(s.Planes) + 1; apart[s.Latent] {
@@ -199,11 +293,7 @@ func cheap(all []SwitchLatent, together [][]int, apart []bool) []bool {
 			factors = append(factors, f)
 		}
 	}
-	p, is := elimination.NewPlan(values, factors, mostEliminated), make([]bool, len(all))
-	for k := range all {
-		is[k] = p.Cost(k) <= mostEliminated
-	}
-	return is
+	return elimination.NewPlan(values, factors, mostEliminated)
 }
 
 // places are the switches that have a plane, and its number among their planes.
@@ -244,7 +334,7 @@ type Tabulation struct {
 }
 
 // tabulate returns the tabulation of switches.
-func (b *Builder) tabulate(ctx context.Context, switches []SwitchLatent) (*Tabulation, error) {
+func (b *Builder) tabulate(ctx context.Context, nodes *ir.Nodes, switches []SwitchLatent) (*Tabulation, error) {
 	t, places := &Tabulation{first: []int{1}}, placesOf(switches)
 	planes := make([][]int, len(b.terms)) // of the switches, by term
 	for l, terms := range b.affect {
@@ -254,22 +344,38 @@ func (b *Builder) tabulate(ctx context.Context, switches []SwitchLatent) (*Tabul
 			}
 		}
 	}
+	branches := newBrancher(nodes, func(l int) (list []int) {
+		for _, x := range places[l] {
+			list = append(list, x.of)
+		}
+		return list
+	})
 	var rest []int
-	terms, of := [][]int(nil), map[string]int{} // by factor
-	for k := range b.terms {
+	parts, of := [][]part(nil), map[string]int{} // by factor
+	add := func(k int, when []condition, planes []int) {
+		f := places.factor(planes)
+		id := fmt.Sprint(f)
+		at, ok := of[id]
+		if !ok {
+			at = len(parts)
+			of[id] = at
+			t.Factors, parts, t.first = append(t.Factors, f), append(parts, nil), append(t.first, t.first[at]+f.Rows())
+		}
+		parts[at] = append(parts[at], part{k, when})
+	}
+	for k, x := range b.terms {
 		if planes[k] == nil {
 			rest = append(rest, k)
 			continue
 		}
-		f := places.factor(planes[k])
-		id := fmt.Sprint(f)
-		at, ok := of[id]
-		if !ok {
-			at = len(terms)
-			of[id] = at
-			t.Factors, terms, t.first = append(t.Factors, f), append(terms, nil), append(t.first, t.first[at]+f.Rows())
+		all := branches.of(x.Atom)
+		if len(all) == 1 {
+			add(k, nil, planes[k])
+			continue
 		}
-		terms[at] = append(terms[at], k)
+		for _, x := range all {
+			add(k, x.when, slices.DeleteFunc(x.planes, func(l int) bool { return len(places[l]) == 0 }))
+		}
 	}
 	outs := []ir.ID{b.Store.Sum(1, b.sum(rest, ir.NewRewriter(b.Store, ir.Substitution{})), b.of.C, b.Number(1))}
 	for k, f := range t.Factors {
@@ -287,13 +393,44 @@ func (b *Builder) tabulate(ctx context.Context, switches []SwitchLatent) (*Tabul
 			if err := cmp.Or(ctx.Err(), b.tooMany()); err != nil {
 				return nil, err
 			}
-			outs = append(outs, b.sum(terms[k], ir.NewRewriter(b.Store, signs)))
+			outs = append(outs, b.sumOf(parts[k], signs))
 			nextRow(class, f)
 		}
 	}
 	var err error
 	t.prog, err = b.Compile(outs)
 	return t, err
+}
+
+// A part is a branch of the term with a number.
+type part struct {
+	term int
+	when []condition
+}
+
+// sumOf is the sum of parts, with sub made in them.
+func (b *Builder) sumOf(parts []part, sub ir.Substitution) ir.ID {
+	plain, sum := ir.NewRewriter(b.Store, sub), make([]ir.Term, len(parts))
+	for i, p := range parts {
+		w := plain
+		if len(p.when) > 0 {
+			w = ir.NewRewriter(b.Store, sub)
+			for _, c := range p.when {
+				w.Done[c.formula] = b.Always(c.holds)
+			}
+		}
+		x := w.Rewrite(b.terms[p.term].Atom)
+		for _, c := range p.when {
+			then, otherwise := x, b.Number(0)
+			if !c.holds {
+				then, otherwise = otherwise, then
+			}
+			x = b.Store.Sel(plain.Rewrite(c.formula), then, otherwise)
+		}
+		sum[i] = ir.Term{Atom: x, Coef: b.terms[p.term].Coef}
+	}
+	o := b.Store.Total(0, sum)
+	return b.Store.AffineSum(o.C, o.Terms)
 }
 
 // nextRow makes class that of the next row of f's table.

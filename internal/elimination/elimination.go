@@ -20,7 +20,10 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/facetvi/facet/internal/components"
+	"github.com/facetvi/facet/internal/vec"
 )
 
 // A Factor depends on some variables, and on the value of each only by its class.
@@ -54,7 +57,7 @@ type Plan struct {
 type step struct {
 	v     int
 	given []int // the variables that its factors have beside it, ascending
-	own   []int // factors of v alone
+	swept []int // factors of v alone, and others of few classes of v: what they say changes seldom from a value to the next
 	more  []int // the other factors that have v and no variable that was eliminated before
 }
 
@@ -69,7 +72,7 @@ func NewPlan(values []int, factors []Factor, most int) *Plan {
 		v := e.smallest()
 		size := e.size[v]
 		s := e.step(v)
-		cost[p.group[v]] = min(cost[p.group[v]]+size*(1+len(s.more)), math.MaxInt32)
+		cost[p.group[v]] = min(cost[p.group[v]]+size*(1+len(s.more))+e.sweep(s, size), math.MaxInt32)
 		e.eliminate(s, size <= most) // else it would take long
 		p.of[v] = len(p.steps)
 		p.steps = append(p.steps, s)
@@ -147,15 +150,25 @@ func (e *eliminator) measure(v int) {
 	}
 }
 
-// smallest is the first of the variables that are left with the smallest table.
+// smallest is the first of the variables that are left with the smallest table, and of those the most values.
 func (e *eliminator) smallest() int {
 	v := -1
 	for w, x := range e.size {
-		if x > 0 && (v < 0 || x < e.size[v]) {
+		if x > 0 && (v < 0 || x < e.size[v] || x == e.size[v] && e.values[w] > e.values[v]) {
 			v = w
 		}
 	}
 	return v
+}
+
+// sweep is the number of additions for the factors of several variables that are swept, to a table of size rows.
+func (e *eliminator) sweep(s step, size int) (n int) {
+	for _, f := range s.swept {
+		if x := e.factors[f]; len(x.Vars) > 1 {
+			n += 1 + 2*len(x.Cuts[slices.Index(x.Vars, s.v)])
+		}
+	}
+	return min(n, math.MaxInt32/size) * (size / e.values[s.v])
 }
 
 // step is the elimination of v, with the factors that no step has.
@@ -166,10 +179,11 @@ func (e *eliminator) step(v int) step {
 	}
 	slices.Sort(s.given)
 	for _, f := range e.with[v] {
+		x := e.factors[f]
 		switch {
 		case e.taken[f]:
-		case len(e.factors[f].Vars) == 1:
-			s.own = append(s.own, f)
+		case len(x.Vars) == 1 || 2*len(x.Cuts[slices.Index(x.Vars, v)])+1 < e.values[v]:
+			s.swept = append(s.swept, f)
 		default:
 			s.more = append(s.more, f)
 		}
@@ -206,23 +220,24 @@ type Sum struct {
 	p     *Plan
 	n     int
 	steps []bound
-	// of the variable under way: what its own factors say, values × n, and by sample
-	own, sum, blocked, top []float64
+	// by sample: of what is swept, and of a row of a table
+	sum, blocked, zero, top, exp []float64
 }
 
 // bound is a step with its tables. Their rows are the values of given and v, which runs fastest.
 type bound struct {
 	*step
 	values  int
-	changes []change
+	changes []change    // of the factors that are swept
+	first   [][]int32   // by factor that is swept: its row of v's first class, by row of given
 	at      [][]int32   // by factor of more: its rows, by row of the table
 	from    []arrival   // of the variables that were eliminated before
 	log     [][]float64 // rows: log p(v | given)
 	message [][]float64 // rows of given: log of the sum over v and all that was before
 }
 
-// A change of the class of a factor of one variable.
-type change struct{ value, factor, class int }
+// A change is of the row of a factor that is swept, from a value on.
+type change struct{ value, swept, from, to int }
 
 // An arrival is the message of a step, with its rows by row of the table where it arrives.
 type arrival struct {
@@ -232,15 +247,20 @@ type arrival struct {
 
 // Bind returns a Sum for batches of n.
 func (p *Plan) Bind(n int) *Sum {
-	s := &Sum{Total: make([]float64, n), p: p, n: n, sum: make([]float64, n), blocked: make([]float64, n), top: make([]float64, n)}
-	most := 0
+	s := &Sum{Total: make([]float64, n), p: p, n: n}
+	for _, row := range [...]*[]float64{&s.sum, &s.blocked, &s.zero, &s.top, &s.exp} {
+		*row = make([]float64, n)
+	}
 	for k := range p.steps {
 		b := bound{step: &p.steps[k], values: p.values[p.steps[k].v]}
-		most = max(most, b.values)
-		for _, f := range b.own {
-			for c, value := range p.factors[f].Cuts[0] {
-				b.changes = append(b.changes, change{value, f, c + 1})
+		for j, f := range b.swept {
+			x := p.factors[f]
+			i := slices.Index(x.Vars, b.v)
+			stride := stride(x, i)
+			for c, value := range x.Cuts[i] {
+				b.changes = append(b.changes, change{value, j, c * stride, (c + 1) * stride})
 			}
+			b.first = append(b.first, p.rows(b.given, x))
 		}
 		slices.SortStableFunc(b.changes, func(x, y change) int { return cmp.Compare(x.value, y.value) })
 		rows := 1
@@ -249,18 +269,29 @@ func (p *Plan) Bind(n int) *Sum {
 		}
 		b.log, b.message = matrix(rows*b.values, n), matrix(rows, n)
 		for _, f := range b.more {
-			b.at = append(b.at, p.rows(b.step, p.factors[f]))
+			b.at = append(b.at, p.rows(b.vars(), p.factors[f]))
 		}
 		s.steps = append(s.steps, b)
 	}
 	for k, b := range s.steps {
 		if len(b.given) > 0 {
 			to := &s.steps[p.of[slices.MinFunc(b.given, func(v, w int) int { return cmp.Compare(p.of[v], p.of[w]) })]]
-			to.from = append(to.from, arrival{k, p.rows(to.step, p.all(b.given))})
+			to.from = append(to.from, arrival{k, p.rows(to.vars(), p.all(b.given))})
 		}
 	}
-	s.own = make([]float64, most*n)
 	return s
+}
+
+// vars are those of the step's table, the last of which runs fastest.
+func (s *step) vars() []int { return append(slices.Clip(s.given), s.v) }
+
+// stride is from a class of variable i to the next in the factor's table.
+func stride(f Factor, i int) int {
+	rows := 1
+	for _, cuts := range f.Cuts[i+1:] {
+		rows *= len(cuts) + 1
+	}
+	return rows
 }
 
 func matrix(rows, n int) [][]float64 {
@@ -284,30 +315,24 @@ func (p *Plan) all(vars []int) Factor {
 	return f
 }
 
-// rows are those of f by row of a step's table.
-func (p *Plan) rows(s *step, f Factor) []int32 {
+// rows are those of f by row of a table of vars, with the first class of its other variables.
+func (p *Plan) rows(vars []int, f Factor) []int32 {
 	at := []int32{0}
-	add := func(v int) {
-		k, stride := slices.Index(f.Vars, v), 1
-		for j := k + 1; k >= 0 && j < len(f.Vars); j++ {
-			stride *= len(f.Cuts[j]) + 1
-		}
+	for _, v := range vars {
 		next := make([]int32, 0, len(at)*p.values[v])
+		k := slices.Index(f.Vars, v)
 		for _, row := range at {
 			for value := range p.values[v] {
-				class := 0
-				if k >= 0 {
-					class, _ = slices.BinarySearch(f.Cuts[k], value+1)
+				if k < 0 {
+					next = append(next, row)
+					continue
 				}
-				next = append(next, row+int32(class*stride))
+				class, _ := slices.BinarySearch(f.Cuts[k], value+1)
+				next = append(next, row+int32(class*stride(f, k)))
 			}
 		}
 		at = next
 	}
-	for _, v := range s.given {
-		add(v)
-	}
-	add(s.v)
 	return at
 }
 
@@ -318,72 +343,67 @@ func (s *Sum) Run(factor, variable func(k int) []float64) {
 	n := s.n
 	for k := range s.steps {
 		b := &s.steps[k]
-		s.addOwn(b, factor, variable(b.v))
-		for r, row := range b.log {
-			copy(row, s.own[r%b.values*n:][:n])
+		for g := range b.message {
+			s.sweep(b, g, factor, variable(b.v))
 		}
 		for j, f := range b.more {
 			table := factor(f)
 			for r, at := range b.at[j] {
-				addTo(b.log[r], table[int(at)*n:][:n])
+				floats.Add(b.log[r], table[int(at)*n:][:n])
 			}
 		}
 		for _, m := range b.from {
 			for r, at := range m.at {
-				addTo(b.log[r], s.steps[m.step].message[at])
+				floats.Add(b.log[r], s.steps[m.step].message[at])
 			}
 		}
 		for g, to := range b.message {
 			s.normalise(to, b.log[g*b.values:][:b.values])
 			if len(b.given) == 0 {
-				addTo(s.Total, to)
+				floats.Add(s.Total, to)
 			}
 		}
 	}
 }
 
-func addTo(dst, x []float64) {
-	for k, v := range x {
-		dst[k] += v
-	}
-}
-
-// addOwn makes own what is known of the values of one variable alone.
-func (s *Sum) addOwn(b *bound, factor func(k int) []float64, known []float64) {
+// sweep sets the rows of given row g to what the factors that are swept say of the values, and what else is known of them.
+func (s *Sum) sweep(b *bound, g int, factor func(k int) []float64, known []float64) {
 	n := s.n
 	clear(s.sum)
 	clear(s.blocked) // how many factors say that the value is impossible
-	add := func(row []float64, by float64) {
-		for k, v := range row {
-			if v > math.Inf(-1) {
-				s.sum[k] += by * v
-			} else {
-				s.blocked[k] += by
+	move := func(from, to []float64) {
+		for k, v := range to {
+			if was := from[k]; v > math.Inf(-1) && was > math.Inf(-1) {
+				s.sum[k] += v - was
+				continue
+			}
+			for _, x := range [...]struct{ v, by float64 }{{from[k], -1}, {v, 1}} {
+				if x.v > math.Inf(-1) {
+					s.sum[k] += x.by * x.v
+				} else {
+					s.blocked[k] += x.by
+				}
 			}
 		}
 	}
-	for _, f := range b.own {
-		add(factor(f)[:n], 1)
+	row := func(swept, from int) []float64 { return factor(b.swept[swept])[(int(b.first[swept][g])+from)*n:][:n] }
+	for j := range b.swept {
+		move(s.zero, row(j, 0))
 	}
 	changes := b.changes
-	for value := range b.values {
+	for value, own := range b.log[g*b.values:][:b.values] {
 		for ; len(changes) > 0 && changes[0].value == value; changes = changes[1:] {
 			c := changes[0]
-			table := factor(c.factor)
-			add(table[(c.class-1)*n:][:n], -1)
-			add(table[c.class*n:][:n], 1)
+			move(row(c.swept, c.from), row(c.swept, c.to))
 		}
 		for k, v := range known[value*n:][:n] {
 			if s.blocked[k] > 0 {
 				v = math.Inf(-1)
 			}
-			s.own[value*n+k] = v + s.sum[k]
+			own[k] = v + s.sum[k]
 		}
 	}
 }
-
-// leastExp is below all numbers whose exponential is not 0.
-const leastExp = -746
 
 // normalise subtracts the log of the sum of the rows' exponentials from all rows, and
 // stores it in dst.
@@ -401,22 +421,21 @@ func (s *Sum) normalise(dst []float64, rows [][]float64) {
 		}
 	}
 	for _, row := range rows {
-		for k, v := range row {
-			switch d := v - s.top[k]; {
-			case d == 0:
-				dst[k]++
-			case !(d < leastExp):
-				dst[k] += math.Exp(d)
-			}
-		}
+		floats.SubTo(s.exp, row, s.top)
+		vec.Exp(s.exp, s.exp)
+		floats.Add(dst, s.exp)
 	}
+	endless := false
 	for k, top := range s.top {
-		dst[k] = top + math.Log(dst[k])
-		if math.IsInf(top, 0) {
-			dst[k] = top
+		if dst[k] = top + math.Log(dst[k]); math.IsInf(top, 0) {
+			dst[k], endless = top, true
 		}
 	}
 	for _, row := range rows {
+		if !endless {
+			floats.Sub(row, dst)
+			continue
+		}
 		for k, total := range dst {
 			if v := row[k]; !math.IsInf(total, 0) {
 				row[k] -= total
@@ -476,12 +495,12 @@ func (s *Sum) Marginals() [][]float64 {
 		for _, m := range b.from {
 			given[m.step] = matrix(len(s.steps[m.step].message), n)
 			for r, at := range m.at {
-				addTo(given[m.step][at], joint[r])
+				floats.Add(given[m.step][at], joint[r])
 			}
 		}
 		all[b.v] = make([]float64, b.values*n)
 		for r, row := range joint {
-			addTo(all[b.v][r%b.values*n:][:n], row)
+			floats.Add(all[b.v][r%b.values*n:][:n], row)
 		}
 	}
 	return all

@@ -15,9 +15,9 @@ func TestAgainstAllStates(t *testing.T) {
 	const n = 3
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
-		values := make([]int, 1+rng.IntN(6))
+		values := make([]int, 1+rng.IntN(5))
 		for v := range values {
-			values[v] = 1 + rng.IntN(4)
+			values[v] = 1 + rng.IntN(6)
 		}
 		var factors []Factor
 		var tables [][]float64

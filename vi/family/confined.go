@@ -36,7 +36,8 @@ type confined struct {
 	normal *Normal // each conditional before it is truncated
 	*confinement
 	draws atomic.Pointer[[][]float64]
-	size  int // of the sample
+	mass  atomic.Pointer[float64] // log of the product of the masses that are the same everywhere
+	size  int                     // of the sample
 }
 
 // A confinement is what all members of a Confined's family have in common.
@@ -45,6 +46,8 @@ type confinement struct {
 	truncations []*truncation // by latent; nil if it is free
 	links       *edges        // from its parents, and the latents in its bounds, to each latent; not from parameters
 	bent        []bool        // by latent: it is not normal
+	constant    []*truncation // whose masses are the same everywhere,
+	varying     []*truncation // and the others
 }
 
 // A truncation is the interval of a latent.
@@ -188,6 +191,15 @@ func (q *Normal) Confine(sides []Side) (c Q, soft []int, err error) {
 		in.bent[i] = r != nil || slices.ContainsFunc(links[i], func(j int) bool { return in.bent[j] })
 	}
 	in.links = newEdges(links)
+	for i, r := range in.truncations {
+		switch {
+		case r == nil:
+		case q.points == 0 && in.links.root(i):
+			in.constant = append(in.constant, r)
+		default:
+			in.varying = append(in.varying, r)
+		}
+	}
 	in.sequence = Sequence{Parents: q.edges.text(), Sides: asJSON(kept)}
 	return &confined{normal: q.Clone().(*Normal), confinement: in, size: sampleSize}, soft, nil
 }
@@ -316,18 +328,24 @@ func (q *confined) Fault() int { return q.normal.Fault() }
 func (q *confined) Units(dst []float64) { q.normal.Units(dst) }
 
 // Set implements Q.
-func (q *confined) Set(theta []float64) { q.normal.Set(theta); q.draws.Store(nil) }
+func (q *confined) Set(theta []float64) { q.normal.Set(theta); q.moved() }
 
 // Move implements Q.
-func (q *confined) Move(step []float64) { q.normal.Move(step); q.draws.Store(nil) }
+func (q *confined) Move(step []float64) { q.normal.Move(step); q.moved() }
 
 // Place implements Q.
-func (q *confined) Place(mean, sd []float64) { q.normal.Place(mean, sd); q.draws.Store(nil) }
+func (q *confined) Place(mean, sd []float64) { q.normal.Place(mean, sd); q.moved() }
 
 // Correlate implements Q.
 func (q *confined) Correlate(precision mat.Symmetric) {
 	q.normal.Correlate(precision)
+	q.moved()
+}
+
+// moved forgets what was known at another θ.
+func (q *confined) moved() {
 	q.draws.Store(nil)
+	q.mass.Store(nil)
 }
 
 // Clone implements Q.
@@ -397,16 +415,25 @@ func (q *confined) LogProb(z []float64) float64 {
 			return math.Inf(-1)
 		}
 	}
-	log, mass := q.normal.LogProb(z), 1.0
-	for i, r := range q.truncations {
-		if r == nil {
-			continue
-		}
-		if alpha, beta := q.interval(r, q.normal.conditional(i, z), z); !truncnorm.IsWhole(alpha, beta) {
-			log -= times(&mass, truncnorm.Mass(alpha, beta), alpha, beta)
+	log := q.normal.LogProb(z) - q.logMass(q.varying, z)
+	known := q.mass.Load()
+	if known == nil {
+		log := q.logMass(q.constant, z)
+		known = &log
+		q.mass.Store(known)
+	}
+	return log - *known
+}
+
+// logMass is the log of the product of the masses of truncations at z.
+func (q *confined) logMass(list []*truncation, z []float64) (log float64) {
+	mass := 1.0
+	for _, r := range list {
+		if alpha, beta := q.interval(r, q.normal.conditional(r.latent, z), z); !truncnorm.IsWhole(alpha, beta) {
+			log += times(&mass, truncnorm.Mass(alpha, beta), alpha, beta)
 		}
 	}
-	return log - math.Log(mass)
+	return log + math.Log(mass)
 }
 
 // times multiplies a product of masses by that of the interval (α, β), and returns 0. Where it might underflow, it leaves the product, and returns the

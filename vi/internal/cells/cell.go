@@ -25,6 +25,7 @@ type Cell struct {
 	mean, sd []float64      // means and standard deviations there, of discrete latents those of the values
 	share    float64        // the largest part in the mass or in the variance of a latent, when it was weighed
 	even     float64        // part of the draws of Q that is effective
+	mixed    bool           // Q is a mixture over intervals of switches
 	expanded bool
 	drawn    bool // point was one of Settings.Points
 	modeless bool // no mode was found

@@ -28,6 +28,7 @@ type finder struct {
 	walker   *prober
 	prober   *prober // of scans; nil before the first
 	mode     *ModeFinder
+	plain    *ModeFinder // with nothing summed out; nil before it is needed
 	x        *graph.Executor
 	switches []derive.SwitchLatent // that are summed out
 	draws    [][]float64           // Settings.Draws
@@ -56,6 +57,30 @@ func newFinder(d *graph.Density, g *lines, switches []derive.SwitchLatent) (*fin
 func (f *finder) span(l lead) (*Cell, error) {
 	spans, err := f.spans(l.z, l.s)
 	return &Cell{region: l.s, span: spans, point: slices.Clone(l.z), drawn: l.drawn}, err
+}
+
+// higher moves the point of a cell with switches summed out to that of another one, where log r is higher there.
+func (f *finder) higher(c *Cell, others []*Cell) error {
+	if len(others) == 0 {
+		return nil
+	}
+	m := f.mode
+	copy(m.z, c.point)
+	var points [][]float64
+	for _, x := range append([]*Cell{c}, others...) {
+		at := make([]float64, len(m.rest))
+		for k, i := range m.rest {
+			at[k] = x.point[i] / m.scale[k]
+		}
+		points = append(points, at)
+	}
+	v, err := m.values(points, c.region)
+	if err != nil {
+		return err
+	}
+	m.place(points[floats.MaxIdx(v)])
+	copy(c.point, m.z)
+	return nil
 }
 
 // When log r at the edge of a cell is looked at.

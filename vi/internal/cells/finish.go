@@ -59,6 +59,7 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 	for _, c := range f.Cells[len(kept):] {
 		left += math.Exp(c.LogEvidence.Value - total)
 	}
+	mixes := f.finders[0].mixes()
 	var judged atomic.Int32
 	err = parallel.Do(min(len(f.finders), len(kept)), len(kept), func(p, k int) error {
 		if s.Progress != nil {
@@ -69,12 +70,16 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		}
 		c := kept[k]
 		part := math.Exp(c.LogEvidence.Value - total)
-		if part < weighty && c.share < heavyCell && c.known() && c.KHat < unreliable {
+		if part < weighty && !(mixes && part > mixedLeast) && c.share < heavyCell && c.known() && c.KHat < unreliable {
 			return nil
 		}
 		rng := parallel.NewRand(parallel.Mix(f.s.Seed, uint64(1<<32+k)))
-		n := max(leastDraws, int(mostDraws*part)*cheapGuards/max(cheapGuards, f.d.Arrangement().Len()))
+		n := f.draws(part)
 		effective, err := f.judge(ctx, f.finders[p].x, c, n, rng)
+		c.even = effective
+		if mixes {
+			return err
+		}
 		if err != nil || f.over() || effective > evenEnough && part*(1-effective) < lostDraws && c.KHat < unreliable {
 			return err
 		}
@@ -85,6 +90,9 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		}
 		return f.refine(ctx, f.finders[p].x, c, s.Draws, n, rng)
 	})
+	if err == nil && mixes {
+		err = f.mix(ctx, kept, known)
+	}
 	kept = slices.DeleteFunc(slices.Clone(kept), func(c *Cell) bool { // it would only bring its own errors
 		return c.LogEvidence.Value < total+math.Log(negligible) && c.KHat > unreliable
 	})
@@ -104,6 +112,11 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		kept = kept[:mostUnjudged]
 	}
 	return kept, left, err
+}
+
+// draws is how many judge a cell of a part of the mass.
+func (f *Search) draws(part float64) int {
+	return max(leastDraws, int(mostDraws*part)*cheapGuards/max(cheapGuards, f.d.Arrangement().Len()))
 }
 
 // refine gives a cell a mixture of normals, if that is nearer.

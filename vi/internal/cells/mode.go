@@ -40,8 +40,10 @@ type ModeFinder struct {
 	sum    *summer         // of switches; nil if there are none
 	prober *prober         // of cliffs; nil before the first search
 	rest   []int           // latents that move
-	prior  []float64       // scales of all latents,
-	scale  []float64       // and of rest
+	still  []int           // with switches summed out: those that guards alone compare, which are as their priors, at their centres
+	centre []float64       // of the priors of all latents,
+	prior  []float64       // their scales,
+	scale  []float64       // and those of rest
 	z      []float64
 	cliffs []cliff
 	walls  []regions.Side
@@ -57,10 +59,23 @@ type held struct {
 
 // NewModeFinder returns nil if the density has too many latents that are not summed out.
 func NewModeFinder(d *graph.Density, switches []derive.SwitchLatent) (m *ModeFinder, err error) {
+	return newModeFinder(d, switches, len(switches) > 0)
+}
+
+// newModeFinder lets latents that guards alone compare, stay where they are, if still says so.
+func newModeFinder(d *graph.Density, switches []derive.SwitchLatent, still bool) (m *ModeFinder, err error) {
 	m = &ModeFinder{d: d, z: make([]float64, d.Dim())}
-	_, m.prior = d.PriorStart()
+	m.centre, m.prior = d.PriorStart()
+	compared := make([]bool, d.Dim())
+	if still {
+		compared = d.Engine().Compared()
+	}
 	for i := d.Params(); i < d.Dim(); i++ {
-		if !slices.ContainsFunc(switches, func(w derive.SwitchLatent) bool { return w.Latent == i }) {
+		switch {
+		case among(switches, i):
+		case compared[i]:
+			m.still = append(m.still, i)
+		default:
 			m.rest, m.scale = append(m.rest, i), append(m.scale, m.prior[i])
 		}
 	}
@@ -115,6 +130,9 @@ func (m *ModeFinder) Find(ctx context.Context, z []float64) (precision *mat.SymD
 // integral of the normal that is like it there.
 func (m *ModeFinder) extend(ctx context.Context, z []float64, signs regions.Signs) (precision *mat.SymDense, top float64, err error) {
 	m.cliffs = nil
+	for _, i := range m.still {
+		z[i] = m.centre[i]
+	}
 	if err := m.ascend(ctx, z, signs, nil); err != nil || m.State != newton.Arrived {
 		return nil, 0, err
 	}
@@ -138,6 +156,9 @@ func (m *ModeFinder) logEvidence() float64 {
 	log := m.LogNormal()
 	for _, s := range m.scale {
 		log += math.Log(s)
+	}
+	for _, i := range m.still {
+		log += math.Log(m.prior[i]) + halfLog2Pi
 	}
 	return log
 }

@@ -40,13 +40,6 @@ func (f *finder) at(c *Cell, k, to int) (leads []lead) {
 // the other latents staying where they are, is highest. It takes both ends too: beyond all
 // planes there may be latents that no data bind, for which to stay is to be much too low.
 func (f *finder) scan(ctx context.Context, c *Cell) (leads []lead) {
-	if f.prober == nil {
-		var err error
-		if f.prober, err = newProber(f.d, probes); err != nil {
-			return nil
-		}
-	}
-	p := f.prober
 	for k, planes := range f.lines.group {
 		if len(planes) < 3 || f.lines.open[k] {
 			continue
@@ -54,24 +47,19 @@ func (f *finder) scan(ctx context.Context, c *Cell) (leads []lead) {
 		if ctx.Err() != nil {
 			return leads
 		}
-		i := f.lines.interval(k, c.region)
-		value := make([]float64, len(planes)+1)
-		for first := 0; first <= len(planes); first += probes {
-			n := min(probes, len(planes)+1-first)
-			p.reset(c.center, c.region)
-			for col := range n {
-				p.move(col, planes, i, first+col)
-			}
-			if p.x.Run() != nil {
-				return leads
-			}
-			copy(value[first:], p.x.Out[:n])
+		value, err := f.along(c, k)
+		if err != nil {
+			return leads
 		}
 		order := make([]int, len(value))
 		for j := range order {
 			order[j] = j
 		}
 		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(value[b], value[a]) })
+		i := f.lines.interval(k, c.region)
+		if len(f.switches) > 0 {
+			order = hills(value, order, i)
+		}
 		for _, to := range append(order[:min(scanKeep, len(order))], 0, len(planes)) {
 			if to != i {
 				leads = append(leads, f.at(c, k, to)...)
@@ -79,4 +67,57 @@ func (f *finder) scan(ctx context.Context, c *Cell) (leads []lead) {
 		}
 	}
 	return leads
+}
+
+// valley is how many nats log r falls between hills.
+const valley = 2
+
+// hills are the first of the intervals in order on hills of their own: between them, and between each and the interval from, is a valley.
+func hills(value []float64, order []int, from int) []int {
+	tops := []int{from}
+	for _, j := range order {
+		if len(tops) <= scanKeep && !slices.ContainsFunc(tops, func(a int) bool {
+			return slices.Min(value[min(a, j):max(a, j)+1]) > value[j]-valley
+		}) {
+			tops = append(tops, j)
+		}
+	}
+	return tops[1:]
+}
+
+// along is log r in all intervals of the line of group k, where the cell's other latents are.
+func (f *finder) along(c *Cell, k int) ([]float64, error) {
+	var p *prober
+	var run func() ([]float64, error)
+	if s := f.mode.sum; s != nil {
+		p = &prober{s.x}
+		run = func() ([]float64, error) {
+			s.place()
+			return s.out, s.add()
+		}
+	} else {
+		if f.prober == nil {
+			var err error
+			if f.prober, err = newProber(f.d, probes); err != nil {
+				return nil, err
+			}
+		}
+		p = f.prober
+		run = func() ([]float64, error) { return p.x.Out, p.x.Run() }
+	}
+	planes, i := f.lines.group[k], f.lines.interval(k, c.region)
+	value := make([]float64, len(planes)+1)
+	for first := 0; first <= len(planes); first += p.x.N {
+		n := min(p.x.N, len(planes)+1-first)
+		p.reset(c.center, c.region)
+		for col := range n {
+			p.move(col, planes, i, first+col)
+		}
+		out, err := run()
+		if err != nil {
+			return nil, err
+		}
+		copy(value[first:], out[:n])
+	}
+	return value, nil
 }

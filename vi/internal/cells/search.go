@@ -18,11 +18,13 @@ import (
 const (
 	quick      = 128 // draws of a cell that was found,
 	thorough   = 512 // and of one of which they say little
-	round      = 16  // cells that are looked at side by side
+	round      = 16  // cells that are looked at side by side,
+	fewer      = 4   // or with switches summed out
 	cautious   = 100 // a cell counts from this part of the mass that may be left out on,
 	lostSquare = 5   // and from so many times that mass in the variance of a latent on
 	patience   = 100 // cells in a row that do not count, after which no more are looked at
-	scanned    = 10  // cells whose lines are scanned
+	scanned    = 10  // cells with the same values of discrete latents, the best ones, whose lines are scanned,
+	scannedAll = 40  // and so many in all
 	scanKeep   = 6   // intervals of a line that are looked at
 	mostFailed = 4   // times that a cell is looked at without a mode
 	hopeless   = 8   // leads without a mode in any cell, with switches summed out, after which there is none
@@ -90,10 +92,8 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 	for _, w := range s.Switches {
 		f.lines.free(w.Planes)
 	}
-	for _, z := range s.Points {
-		if l := (lead{z: z, s: d.Arrangement().Signs(z), drawn: true, log: math.Inf(1)}); f.ask(l.s) {
-			f.push(l)
-		}
+	if err := f.start(ctx); err != nil {
+		return nil, err
 	}
 	defer func() { f.Leads = len(f.leads) }()
 	for quiet := 0; f.Tried < s.Most && ctx.Err() == nil && !(f.over() && len(f.Cells) > 0); {
@@ -106,7 +106,7 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 		}
 		n := round
 		if len(s.Switches) > 0 {
-			n = 1 // of many leads to the same cell the first one that has a mode counts
+			n = fewer // of many leads to the same cell the first one that has a mode counts
 		}
 		next := f.next(n)
 		if len(next) == 0 || quiet >= patience && !math.IsInf(next[0].log, 1) {
@@ -121,6 +121,30 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 		}
 	}
 	return f, ctx.Err()
+}
+
+// start makes the first leads.
+func (f *Search) start(ctx context.Context) error {
+	if f.finders[0].mixes() && len(f.s.Points) > 0 {
+		if err := f.coarse(ctx, f.s.Points[0]); err != nil {
+			return err
+		}
+	}
+	var points []lead
+	for _, z := range f.s.Points {
+		if l := (lead{z: z, s: f.d.Arrangement().Signs(z), drawn: true, log: math.Inf(1)}); f.ask(l.s) {
+			points = append(points, l)
+		}
+	}
+	if len(f.leads) > 0 { // which are better: the points are for what these do not lead to
+		if err := f.finders[0].promise(points); err != nil {
+			return err
+		}
+	}
+	for _, l := range points {
+		f.push(l)
+	}
+	return nil
 }
 
 // over reports whether the time for the search is.
@@ -184,9 +208,13 @@ func (f *Search) look(ctx context.Context, known whole, leads []lead) error {
 		return err
 	}
 	var todo []*Cell
-	for _, c := range found {
-		if id := key(c.span); !f.seen[id] {
-			f.seen[id] = true
+	now := map[string]bool{}
+	for k, c := range found {
+		switch id := key(c.span); {
+		case now[id] && len(f.s.Switches) > 0: // the first lead may come to no mode
+			f.push(leads[k])
+		case !f.seen[id]:
+			f.seen[id], now[id] = true, true
 			c.order = f.Tried + len(todo)
 			todo = append(todo, c)
 		}
@@ -194,6 +222,9 @@ func (f *Search) look(ctx context.Context, known whole, leads []lead) error {
 	first := f.Tried
 	f.Tried += len(todo)
 	err = parallel.Do(len(f.finders), len(todo), func(w, k int) (err error) {
+		if err := f.finders[w].higher(todo[k], f.beside(todo[k])); err != nil {
+			return err
+		}
 		return f.finders[w].evaluate(ctx, todo[k], known, parallel.NewRand(parallel.Mix(f.s.Seed, uint64(first+k))))
 	})
 	for _, c := range todo {
@@ -217,7 +248,10 @@ func (f *Search) look(ctx context.Context, known whole, leads []lead) error {
 func (f *Search) expand(ctx context.Context, known whole, n int) error {
 	x := f.finders[0]
 	var list []lead
+	rank := map[string]int{} // by values of discrete latents
 	for k, c := range f.Cells {
+		of := f.values(c)
+		rank[of]++
 		if n == 0 {
 			break
 		}
@@ -226,7 +260,7 @@ func (f *Search) expand(ctx context.Context, known whole, n int) error {
 		}
 		c.expanded = true
 		n--
-		if k < scanned {
+		if rank[of] <= scanned && k < scannedAll {
 			for _, l := range x.scan(ctx, c) {
 				if l.log = math.Inf(1); f.ask(l.s) { // where latents are that no data bind the point says nothing
 					f.push(l)
@@ -242,6 +276,40 @@ func (f *Search) expand(ctx context.Context, known whole, n int) error {
 		f.push(l)
 	}
 	return nil
+}
+
+// besideMost is how many cells are asked where log r may be high in one beside them.
+const besideMost = 6
+
+// beside are the nearest cells with the same values of discrete latents, where switches are summed out: log r may have several modes.
+func (f *Search) beside(c *Cell) (near []*Cell) {
+	if len(f.s.Switches) == 0 {
+		return nil
+	}
+	apart := map[*Cell]int{}
+	of := f.values(c)
+	for _, x := range f.Cells {
+		if f.values(x) != of {
+			continue
+		}
+		for k := range c.span {
+			apart[x] += max(c.span[k].first-x.span[k].last, x.span[k].first-c.span[k].last, 0)
+		}
+		near = append(near, x)
+	}
+	slices.SortStableFunc(near, func(a, b *Cell) int { return cmp.Compare(apart[a], apart[b]) })
+	return near[:min(besideMost, len(near))]
+}
+
+// values tell which values discrete latents have in a cell.
+func (f *Search) values(c *Cell) string {
+	var at []span
+	for k, planes := range f.lines.group {
+		if of := f.lines.arr.Latents(planes[0]); len(of) == 1 && f.finders[0].discrete[of[0]] {
+			at = append(at, c.span[k])
+		}
+	}
+	return key(at)
 }
 
 func (f *Search) total() float64 {

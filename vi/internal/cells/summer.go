@@ -125,6 +125,18 @@ func (s *summer) run(forced *regions.Signs) error {
 		return nil
 	}
 	s.ran = s.same
+	s.place()
+	if forced == nil {
+		s.d.Arrangement().SignBatch(s.x.Signs, s.x.Z, n)
+	} else {
+		s.x.Force(*forced)
+	}
+	return s.add()
+}
+
+// place puts the switches below all thresholds.
+func (s *summer) place() {
+	n := s.n
 	for i, w := range s.switches {
 		if s.cuts[i] != nil {
 			s.cuts[i].Fill(s.cut[i], s.x.Z)
@@ -134,11 +146,10 @@ func (s *summer) run(forced *regions.Signs) error {
 			row[k] = s.put(i, k)
 		}
 	}
-	if forced == nil {
-		s.d.Arrangement().SignBatch(s.x.Signs, s.x.Z, n)
-	} else {
-		s.x.Force(*forced)
-	}
+}
+
+// add computes out, the switches placed and the signs given.
+func (s *summer) add() error {
 	if err := s.x.Run(); err != nil {
 		return err
 	}

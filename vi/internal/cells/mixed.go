@@ -1,0 +1,442 @@
+package cells
+
+import (
+	"context"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/facetvi/facet/internal/derive"
+	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/vi/family"
+)
+
+// How the latents beside switches get a mixture.
+const (
+	mixedLeast   = 3e-4 // of the mass of a cell
+	mixedEven    = 0.85 // of whose draws not as many are effective,
+	mixedKHat    = 0.5  // or whose k-hat is above, if it is heavy,
+	mixedNear    = 0.4  // unless those of another cell's mixture are,
+	mixedAtOnce  = 2    // mixtures, each in at most
+	mixedEnough  = 0.5  // of the draws of a mixture effective are enough: there are no more
+	mixedRounds  = 4    // rounds
+	mixedDraws   = 512  // of draws,
+	mixedNormals = 64   // of which at most so many are in regions whose normals are taken;
+	mixedFar     = 48   // intervals of each switch are looked at,
+	mixedProduct = 200  // and of these so many regions
+	mixedOwn     = 2    // times as heavy
+)
+
+// mix gives cells with switches summed out mixtures, where these are nearer. Given the intervals of the switches one normal may be near
+// to the other latents, where without them they have as many as there are intervals: a leaf of a tree has another mean and another width for
+// each threshold. The mixture is over such intervals,
+//
+//	p(rest) = Σ_j p(j)·p(rest | j) ≈ Σ_j w_j·N(rest; near log r in j).
+//
+// That of one cell, moved to another, is often near enough there: a few are made at a time, and the others try these.
+func (f *Search) mix(ctx context.Context, cells []*Cell, known whole) error {
+	var todo []int
+	for k, c := range cells {
+		part := f.part(c, known)
+		if part > mixedLeast && (c.even < mixedEven || c.KHat > unreliable || c.KHat > mixedKHat && part > weighty) {
+			todo = append(todo, k)
+		}
+	}
+	rng := func(k, of int) *rand.Rand {
+		return parallel.NewRand(parallel.Mix(parallel.Mix(f.s.Seed, uint64(1<<33+k)), uint64(of)))
+	}
+	own := make([]bool, len(cells)) // has been looked for
+	for of := 0; ; of++ {
+		var first []int
+		for _, k := range todo {
+			if !own[k] && len(first) < mixedAtOnce {
+				first, own[k] = append(first, k), true
+			}
+		}
+		if len(first) == 0 || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		made := make([]normals, len(first))
+		err := parallel.Do(min(len(f.finders), len(first)), len(first), func(w, i int) (err error) {
+			c, x, rng := cells[first[i]], f.finders[w], rng(first[i], of)
+			var q family.Q
+			if q, made[i], err = x.mixed(ctx, c, f.shape(c), rng); err != nil || q == nil {
+				return err
+			}
+			return f.settle(ctx, x, c, q, known, rng)
+		})
+		if err != nil {
+			return err
+		}
+		settled := func(c *Cell) bool { return c.mixed && c.even > mixedNear && c.KHat < unreliable }
+		others := slices.DeleteFunc(slices.Clone(todo), func(k int) bool { return slices.Contains(first, k) || settled(cells[k]) })
+		err = parallel.Do(min(len(f.finders), max(1, len(others))), len(others), func(w, i int) error {
+			c, x, rng := cells[others[i]], f.finders[w], rng(others[i], of)
+			s := f.shape(c)
+			for j, m := range made {
+				if m == nil || settled(c) || !settled(cells[first[j]]) {
+					continue
+				}
+				q := s.of(x.moved(s, m))
+				if q == nil {
+					continue
+				}
+				draws, err := x.inside(ctx, c, s, q, quick, rng)
+				if err != nil {
+					return err
+				}
+				if even(draws.ratio) > mixedNear {
+					if err := f.settle(ctx, x, c, q, known, rng); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		todo = slices.DeleteFunc(todo, func(k int) bool { return settled(cells[k]) })
+	}
+}
+
+// part is how much of the mass a cell has.
+func (f *Search) part(c *Cell, known whole) float64 {
+	return math.Exp(c.LogEvidence.Value - known.total)
+}
+
+// shape is what is made of normals for a cell.
+func (f *Search) shape(c *Cell) shape {
+	half, _, _ := f.lines.affine(f.lines.sides(c.span))
+	return newShape(c.Q, half)
+}
+
+// settle gives a cell a mixture, unless it has one with better weights, and judges it.
+func (f *Search) settle(ctx context.Context, x *finder, c *Cell, q family.Q, known whole, rng *rand.Rand) (err error) {
+	t := *c
+	t.Q, t.mixed = q, true
+	if t.even, err = f.judge(ctx, x.x, &t, f.draws(f.part(c, known)), rng); err != nil {
+		return err
+	}
+	if !c.mixed || t.KHat < max(unreliable, c.KHat) && (t.even > c.even || c.KHat > unreliable) {
+		*c = t
+	}
+	return nil
+}
+
+// moved are normals of another cell, with the latents that guards alone compare as their priors.
+func (f *finder) moved(s shape, m normals) (list normals) {
+	for _, p := range m {
+		c := &component{logWeight: p.logWeight, mean: slices.Clone(p.mean), precision: mat.NewSymDense(len(p.mean), nil)}
+		c.precision.CopySym(p.precision)
+		for _, i := range f.mode.still {
+			k := slices.Index(s.latents, i)
+			c.mean[k] = f.mode.centre[i]
+			for j := range s.latents {
+				c.precision.SetSym(k, j, 0)
+			}
+			c.precision.SetSym(k, k, 1/(f.mode.prior[i]*f.mode.prior[i]))
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// inside are draws of a distribution for a cell, and some of a wider one, with no weight outside.
+func (f *finder) inside(ctx context.Context, c *Cell, s shape, q family.Q, n int, rng *rand.Rand) (weighed, error) {
+	w, err := ratios(ctx, f.d, f.x, s.over(defensive(rest(q))), n, rng)
+	for k, z := range w.z {
+		if s.outside(z) || f.lines.outside(c.open, z) {
+			w.ratio[k] = math.Inf(-1)
+		}
+	}
+	return w, err
+}
+
+// mixed looks for a mixture for a cell: that with the most even weights, and its normals; nil if there is none.
+func (f *finder) mixed(ctx context.Context, c *Cell, s shape, rng *rand.Rand) (best family.Q, of normals, err error) {
+	w, err := f.inside(ctx, c, s, c.Q, mixedDraws, rng)
+	for most, round := 0.0, 0; err == nil && round < mixedRounds && most < mixedEnough && finite(floats.Max(w.ratio)); round++ {
+		var m, more normals
+		if m, err = f.conditionals(ctx, s, w, rng); err != nil {
+			break
+		}
+		if more, err = f.product(ctx, s, w.z[floats.MaxIdx(w.ratio)], rng); err != nil {
+			break
+		}
+		m = append(m, more.scaled(math.Log(mixedOwn))...)
+		if len(m) == 0 {
+			break
+		}
+		q := s.of(m)
+		if q == nil {
+			break
+		}
+		if w, err = f.inside(ctx, c, s, q, mixedDraws, rng); err == nil && even(w.ratio) > most {
+			best, of, most = q, m, even(w.ratio)
+		}
+	}
+	return best, of, err
+}
+
+// scaled are the normals with weights that sum to exp(log), without those of the least.
+func (m normals) scaled(log float64) normals {
+	logs := make([]float64, len(m))
+	for k, p := range m {
+		logs[k] = p.logWeight
+	}
+	if len(m) == 0 {
+		return nil
+	}
+	log -= floats.LogSumExp(logs)
+	for _, p := range m {
+		p.logWeight += log
+	}
+	return slices.DeleteFunc(m, func(p *component) bool { return p.logWeight < math.Log(mixedLeast/10) })
+}
+
+// conditionals are the normals near log r in the regions of draws that are chosen by weight.
+func (f *finder) conditionals(ctx context.Context, s shape, w weighed, rng *rand.Rand) (m normals, err error) {
+	arr := f.d.Arrangement()
+	total, sum, u := floats.LogSumExp(w.ratio), 0.0, rng.Float64()
+	of := map[regions.Signs]*component{}
+	for k, z := range w.z {
+		count := 0.0
+		for sum += mixedNormals * math.Exp(w.ratio[k]-total); u < sum; u++ {
+			count++
+		}
+		if count == 0 {
+			continue
+		}
+		signs := arr.Signs(z)
+		p, known := of[signs]
+		if !known {
+			if p, _, err = f.conditional(ctx, s.latents, z, signs); err != nil {
+				return nil, err
+			}
+			if of[signs] = p; p != nil {
+				m = append(m, p)
+			}
+		}
+		if p != nil {
+			p.logWeight = logAdd(p.logWeight, math.Log(count/mixedNormals))
+		}
+	}
+	return m, nil
+}
+
+// conditional is the normal near log r in the region of z with the given signs, with weight 0, and the log of its integral; nil if there is none.
+func (f *finder) conditional(ctx context.Context, latents []int, z []float64, signs regions.Signs) (p *component, top float64, err error) {
+	if f.plain == nil {
+		if f.plain, err = newModeFinder(f.d, nil, true); err != nil || f.plain == nil {
+			return nil, 0, err
+		}
+	}
+	at := slices.Clone(z)
+	precision, top, err := f.plain.extend(ctx, at, signs)
+	if err != nil || precision == nil {
+		return nil, 0, err
+	}
+	p = &component{logWeight: math.Inf(-1), mean: make([]float64, len(latents)), precision: mat.NewSymDense(len(latents), nil)}
+	for i, l := range latents {
+		p.mean[i] = at[l]
+		for j, k := range latents[:i+1] {
+			p.precision.SetSym(i, j, precision.At(l, k))
+		}
+	}
+	return p, top, nil
+}
+
+// A shift is what log r gains when a group of switches goes from its intervals to others: a square in the other latents, by precision and
+// precision × mean, and the log weight of the intervals.
+type shift struct {
+	precision *mat.SymDense
+	pull      *mat.VecDense
+	log       float64
+}
+
+// A wide is log r near its mode in the intervals of one point, and the shifts of each group of switches from there to others. What one group
+// adds to log r does not depend on the others, and squares that are added are a square: so log r is known in all intervals of all switches.
+type wide struct {
+	shift            // to the intervals of the point itself
+	all    [][]shift // by group
+	stride float64   // the log of how many intervals there are for each shift
+}
+
+// mostTogether is how many intervals a group of switches may have together.
+const mostTogether = 1 << 13
+
+// mixes reports whether log r is known in all intervals of the switches that are summed out by what is near some of them, and whether these are many.
+func (f *finder) mixes() bool {
+	sum, most := f.mode.sum, 0
+	if sum == nil || len(sum.vary) > 0 || len(f.mode.rest) == 0 {
+		return false
+	}
+	for _, group := range f.groups() {
+		most = max(most, f.together(group))
+	}
+	return most >= mixedFar && most <= mostTogether
+}
+
+// groups are the numbers of the switches that depend on each other.
+func (f *finder) groups() [][]int {
+	of := map[int][]int{}
+	for i := range f.switches {
+		g := f.mode.sum.plan.Group(i)
+		of[g] = append(of[g], i)
+	}
+	var list [][]int
+	for _, g := range slices.Sorted(maps.Keys(of)) {
+		list = append(list, of[g])
+	}
+	return list
+}
+
+// together is how many intervals a group of switches has, or more than mostTogether.
+func (f *finder) together(group []int) int {
+	total := 1
+	for _, i := range group {
+		total = min(total*(len(f.switches[i].Planes)+1), mostTogether+1)
+	}
+	return total
+}
+
+// around is log r near the mode of latents in the region of z with the given signs, and in about most other intervals of each group of switches,
+// every so many, from a random one on, or from the middle if rng is nil. It is nil if there is no mode.
+func (f *finder) around(ctx context.Context, latents []int, z []float64, signs regions.Signs, most int, rng *rand.Rand) (*wide, error) {
+	z = slices.Clone(z)
+	base, here, err := f.conditional(ctx, latents, z, signs)
+	if err != nil || base == nil {
+		return nil, err
+	}
+	x, sum := &wide{shift: base.square(here)}, f.mode.sum
+	for _, group := range f.groups() {
+		total := f.together(group)
+		stride := (total-1)/most + 1
+		first := stride / 2
+		if rng != nil {
+			first = rng.IntN(stride)
+		}
+		var list []shift
+		for at := first; at < total; at += stride {
+			to, mass := signs, 0.0
+			left := at
+			for _, i := range group {
+				w := f.switches[i]
+				j := left % (len(w.Planes) + 1)
+				left /= len(w.Planes) + 1
+				to = across(to, w, j)
+				mass += sum.mass[i][j*sum.n]
+			}
+			p, top, err := f.conditional(ctx, latents, z, to)
+			if err != nil {
+				return nil, err
+			}
+			if p != nil && finite(top+mass) {
+				list = append(list, p.square(top+mass).less(x.shift))
+			}
+		}
+		if len(list) > 0 {
+			x.all = append(x.all, list)
+			x.stride += math.Log(float64(stride))
+		}
+	}
+	return x, nil
+}
+
+// square is log r of a normal with the given integral.
+func (p *component) square(log float64) shift {
+	n := len(p.mean)
+	x := shift{precision: p.precision, pull: mat.NewVecDense(n, nil), log: log}
+	x.pull.MulVec(p.precision, mat.NewVecDense(n, p.mean))
+	return x
+}
+
+// less is x without y.
+func (x shift) less(y shift) shift {
+	n := x.pull.Len()
+	z := shift{precision: mat.NewSymDense(n, nil), pull: mat.NewVecDense(n, nil), log: x.log - y.log}
+	z.precision.ScaleSym(-1, y.precision)
+	z.precision.AddSym(z.precision, x.precision)
+	z.pull.SubVec(x.pull, y.pull)
+	return z
+}
+
+// at is the normal with a shift of each group that pick chooses, with the log of its weight; nil if that is none.
+func (x *wide) at(pick func(list []shift) shift) *component {
+	n := x.pull.Len()
+	precision, pull, log := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil), x.log
+	precision.CopySym(x.precision)
+	pull.CopyVec(x.pull)
+	for _, list := range x.all {
+		y := pick(list)
+		precision.AddSym(precision, y.precision)
+		pull.AddVec(pull, y.pull)
+		log += y.log
+	}
+	var chol mat.Cholesky
+	mean := mat.NewVecDense(n, nil)
+	if !chol.Factorize(precision) || chol.SolveVecTo(mean, pull) != nil {
+		return nil
+	}
+	return &component{logWeight: log, mean: mean.RawVector().Data, precision: precision}
+}
+
+// total is about the log of the sum over all intervals.
+func (x *wide) total() float64 {
+	log := x.log + x.stride
+	for _, list := range x.all {
+		logs := make([]float64, len(list))
+		for k, y := range list {
+			logs[k] = y.log
+		}
+		log += floats.LogSumExp(logs)
+	}
+	return log
+}
+
+// product are normals near log r in regions that switches come to from z, drawn by the root of what these have of the mass.
+func (f *finder) product(ctx context.Context, s shape, z []float64, rng *rand.Rand) (m normals, err error) {
+	x, err := f.around(ctx, s.latents, z, f.d.Arrangement().Signs(z), mixedFar, rng)
+	if err != nil || x == nil {
+		return nil, err
+	}
+	for range mixedProduct {
+		p := x.at(func(list []shift) shift {
+			logs := make([]float64, len(list))
+			for k, y := range list {
+				logs[k] = y.log / 2
+			}
+			total := floats.LogSumExp(logs)
+			u, k := rng.Float64(), 0
+			for ; k < len(list)-1; k++ {
+				if u -= math.Exp(logs[k] - total); u < 0 {
+					break
+				}
+			}
+			return list[k]
+		})
+		if p != nil {
+			p.logWeight /= 2
+			m = append(m, p)
+		}
+	}
+	return m, nil
+}
+
+// across are signs with switch w in its interval j.
+func across(signs regions.Signs, w derive.SwitchLatent, j int) regions.Signs {
+	positive := make([]bool, signs.Len())
+	for l := range positive {
+		positive[l] = signs.Positive(l)
+	}
+	for k, l := range w.Planes {
+		positive[l] = j > k != w.Down
+	}
+	return regions.NewSigns(positive)
+}
