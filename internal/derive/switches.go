@@ -389,11 +389,17 @@ func (b *Builder) tabulate(ctx context.Context, nodes *ir.Nodes, switches []Swit
 			}
 			return formula, false
 		}}
-		for range f.Rows() {
+		first := map[ir.ID]int{}
+		for row := range f.Rows() {
 			if err := cmp.Or(ctx.Err(), b.tooMany()); err != nil {
 				return nil, err
 			}
-			outs = append(outs, b.sumOf(parts[k], signs))
+			id := b.sumOf(parts[k], signs)
+			if _, known := first[id]; !known {
+				first[id] = row
+			}
+			t.Factors[k].First = append(t.Factors[k].First, first[id])
+			outs = append(outs, id)
 			nextRow(class, f)
 		}
 	}

@@ -32,7 +32,12 @@ type Factor struct {
 	// Cuts are, of each variable and ascending, the values with which the next class begins.
 	// The rows of a factor's table are its classes, those of the last variable running fastest.
 	Cuts [][]int
+	// First is, by row, the first one that is known to be always the same; nil if nothing is known.
+	First []int
 }
+
+// differ reports whether two rows may.
+func (f Factor) differ(a, b int32) bool { return f.First == nil || f.First[a] != f.First[b] }
 
 // Rows is the number of rows of the factor's table.
 func (f Factor) Rows() int {
@@ -228,7 +233,7 @@ type Sum struct {
 type bound struct {
 	*step
 	values  int
-	changes []change    // of the factors that are swept
+	changes [][]change  // of the factors that are swept, by row of given
 	first   [][]int32   // by factor that is swept: its row of v's first class, by row of given
 	at      [][]int32   // by factor of more: its rows, by row of the table
 	from    []arrival   // of the variables that were eliminated before
@@ -237,7 +242,10 @@ type bound struct {
 }
 
 // A change is of the row of a factor that is swept, from a value on.
-type change struct{ value, swept, from, to int }
+type change struct {
+	value, swept int
+	from, to     int32
+}
 
 // An arrival is the message of a step, with its rows by row of the table where it arrives.
 type arrival struct {
@@ -253,21 +261,17 @@ func (p *Plan) Bind(n int) *Sum {
 	}
 	for k := range p.steps {
 		b := bound{step: &p.steps[k], values: p.values[p.steps[k].v]}
-		for j, f := range b.swept {
-			x := p.factors[f]
-			i := slices.Index(x.Vars, b.v)
-			stride := stride(x, i)
-			for c, value := range x.Cuts[i] {
-				b.changes = append(b.changes, change{value, j, c * stride, (c + 1) * stride})
-			}
-			b.first = append(b.first, p.rows(b.given, x))
+		for _, f := range b.swept {
+			b.first = append(b.first, p.rows(b.given, p.factors[f]))
 		}
-		slices.SortStableFunc(b.changes, func(x, y change) int { return cmp.Compare(x.value, y.value) })
 		rows := 1
 		for _, w := range b.given {
 			rows *= p.values[w]
 		}
 		b.log, b.message = matrix(rows*b.values, n), matrix(rows, n)
+		for g := range rows {
+			b.changes = append(b.changes, p.changes(&b, g))
+		}
 		for _, f := range b.more {
 			b.at = append(b.at, p.rows(b.vars(), p.factors[f]))
 		}
@@ -280,6 +284,23 @@ func (p *Plan) Bind(n int) *Sum {
 		}
 	}
 	return s
+}
+
+// changes are those in row g of given, by value.
+func (p *Plan) changes(b *bound, g int) (list []change) {
+	for j, f := range b.swept {
+		x := p.factors[f]
+		i := slices.Index(x.Vars, b.v)
+		at, stride := b.first[j][g], int32(stride(x, i))
+		for _, value := range x.Cuts[i] {
+			if x.differ(at, at+stride) {
+				list = append(list, change{value, j, at, at + stride})
+			}
+			at += stride
+		}
+	}
+	slices.SortStableFunc(list, func(x, y change) int { return cmp.Compare(x.value, y.value) })
+	return list
 }
 
 // vars are those of the step's table, the last of which runs fastest.
@@ -386,11 +407,11 @@ func (s *Sum) sweep(b *bound, g int, factor func(k int) []float64, known []float
 			}
 		}
 	}
-	row := func(swept, from int) []float64 { return factor(b.swept[swept])[(int(b.first[swept][g])+from)*n:][:n] }
-	for j := range b.swept {
-		move(s.zero, row(j, 0))
+	row := func(swept int, at int32) []float64 { return factor(b.swept[swept])[int(at)*n:][:n] }
+	for j, at := range b.first {
+		move(s.zero, row(j, at[g]))
 	}
-	changes := b.changes
+	changes := b.changes[g]
 	for value, own := range b.log[g*b.values:][:b.values] {
 		for ; len(changes) > 0 && changes[0].value == value; changes = changes[1:] {
 			c := changes[0]

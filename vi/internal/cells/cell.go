@@ -21,6 +21,7 @@ type Cell struct {
 	span     []span
 	open     []regions.Side // which bound the cell, but not Q
 	point    []float64      // the mode of what log r is in region
+	starts   [][]float64    // other points from where to look for modes
 	center   []float64      // about the mean of the posterior in the cell
 	mean, sd []float64      // means and standard deviations there, of discrete latents those of the values
 	share    float64        // the largest part in the mass or in the variance of a latent, when it was weighed

@@ -15,8 +15,8 @@ const (
 	coarseLine  = 32 // planes of a line of which not all intervals are,
 	coarseParts = 24 // but so many of them,
 	coarseFar   = 16 // each in so many intervals of each group of switches,
-	coarseNear  = 64 // and in so many where most mass is:
-	coarseKeep  = 8  // of a line's intervals, which are leads
+	coarseNear  = 48 // and in so many where most mass is:
+	coarseKeep  = 6  // of a line's intervals, which are leads
 )
 
 // coarse looks along the long lines through z, where it is and with each discrete latent at its other values, for intervals that hold much of the mass,

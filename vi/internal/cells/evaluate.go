@@ -59,30 +59,6 @@ func (f *finder) span(l lead) (*Cell, error) {
 	return &Cell{region: l.s, span: spans, point: slices.Clone(l.z), drawn: l.drawn}, err
 }
 
-// higher moves the point of a cell with switches summed out to that of another one, where log r is higher there.
-func (f *finder) higher(c *Cell, others []*Cell) error {
-	if len(others) == 0 {
-		return nil
-	}
-	m := f.mode
-	copy(m.z, c.point)
-	var points [][]float64
-	for _, x := range append([]*Cell{c}, others...) {
-		at := make([]float64, len(m.rest))
-		for k, i := range m.rest {
-			at[k] = x.point[i] / m.scale[k]
-		}
-		points = append(points, at)
-	}
-	v, err := m.values(points, c.region)
-	if err != nil {
-		return err
-	}
-	m.place(points[floats.MaxIdx(v)])
-	copy(c.point, m.z)
-	return nil
-}
-
 // When log r at the edge of a cell is looked at.
 const (
 	beside = -1.5 // the log of a normal's mass in a cell below which its mode is far outside,
@@ -208,7 +184,7 @@ const (
 	fewDraws  = 2000 // are asked whether they are in a cell that is not everything
 )
 
-// modes are the normals at all modes of a cell that climbs from f.draws find, beside a first one, with bounds of the
+// modes are the normals at all modes of a cell that climbs from f.draws and c.starts find, beside a first one, with bounds of the
 // logs of their integrals in the cell, of which the first one's is given. A mixture has as many when its components may change places.
 func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, sides []regions.Side) (
 	logs []float64, normals []*family.Normal, err error,
@@ -240,10 +216,19 @@ func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *
 	if len(sides) > 0 {
 		stride = max(1, len(f.draws)/fewDraws)
 	}
+	starts := slices.Clone(c.starts)
+	for k := 0; k < len(f.draws); k += stride {
+		if !f.isOutside(k, sides) {
+			starts = append(starts, f.draws[k])
+		}
+	}
 	lost := 0
-	for k := 0; k < len(f.draws) && lost < lostWays && len(normals) < mostModes; k += stride {
-		if at = f.draws[k]; f.isOutside(k, sides) || slices.ContainsFunc(boxes, near) {
-			continue // of another cell, or of a mode that is known
+	for _, z := range starts {
+		if lost == lostWays || len(normals) == mostModes {
+			break
+		}
+		if at = z; slices.ContainsFunc(boxes, near) {
+			continue // of a mode that is known
 		}
 		at = slices.Clone(at)
 		lost++

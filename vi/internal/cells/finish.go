@@ -70,7 +70,7 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		}
 		c := kept[k]
 		part := math.Exp(c.LogEvidence.Value - total)
-		if part < weighty && !(mixes && part > mixedLeast) && c.share < heavyCell && c.known() && c.KHat < unreliable {
+		if part < weighty && c.share < heavyCell && c.known() && c.KHat < unreliable && !(mixes && part > mixedLeast && c.even < mixedSure) {
 			return nil
 		}
 		rng := parallel.NewRand(parallel.Mix(f.s.Seed, uint64(1<<32+k)))

@@ -14,14 +14,19 @@ import (
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mc"
 )
 
 // How the latents beside switches get a mixture.
 const (
-	mixedLeast   = 3e-4 // of the mass of a cell
+	mixedLeast   = 3e-4 // of the mass of a cell,
+	mixedSure    = 0.9  // unless it is light and so many of the draws of its search are effective,
 	mixedEven    = 0.85 // of whose draws not as many are effective,
 	mixedKHat    = 0.5  // or whose k-hat is above, if it is heavy,
 	mixedNear    = 0.4  // unless those of another cell's mixture are,
+	mixedWatched = 2    // rounds of mixtures are tried where weights are even, too,
+	mixedWeighty = 2e-3 // and there is so much of the mass:
+	mixedHidden  = 0.02 // nats more there than such a cell was known to have are in other modes
 	mixedAtOnce  = 2    // mixtures, each in at most
 	mixedEnough  = 0.5  // of the draws of a mixture effective are enough: there are no more
 	mixedRounds  = 4    // rounds
@@ -40,17 +45,19 @@ const (
 //
 // That of one cell, moved to another, is often near enough there: a few are made at a time, and the others try these.
 func (f *Search) mix(ctx context.Context, cells []*Cell, known whole) error {
-	var todo []int
+	var todo, watched []int
 	for k, c := range cells {
-		part := f.part(c, known)
-		if part > mixedLeast && (c.even < mixedEven || c.KHat > unreliable || c.KHat > mixedKHat && part > weighty) {
+		switch part := f.part(c, known); {
+		case part > mixedLeast && (c.even < mixedEven || c.KHat > unreliable || c.KHat > mixedKHat && part > weighty):
 			todo = append(todo, k)
+		case part > mixedWeighty:
+			watched = append(watched, k)
 		}
 	}
 	rng := func(k, of int) *rand.Rand {
 		return parallel.NewRand(parallel.Mix(parallel.Mix(f.s.Seed, uint64(1<<33+k)), uint64(of)))
 	}
-	own := make([]bool, len(cells)) // has been looked for
+	own, hidden := make([]bool, len(cells)), make([]bool, len(cells)) // has been looked for, and is to be
 	for of := 0; ; of++ {
 		var first []int
 		for _, k := range todo {
@@ -74,7 +81,11 @@ func (f *Search) mix(ctx context.Context, cells []*Cell, known whole) error {
 			return err
 		}
 		settled := func(c *Cell) bool { return c.mixed && c.even > mixedNear && c.KHat < unreliable }
-		others := slices.DeleteFunc(slices.Clone(todo), func(k int) bool { return slices.Contains(first, k) || settled(cells[k]) })
+		others := todo
+		if of < mixedWatched {
+			others = slices.Concat(todo, watched)
+		}
+		others = slices.DeleteFunc(slices.Clone(others), func(k int) bool { return slices.Contains(first, k) || settled(cells[k]) })
 		err = parallel.Do(min(len(f.finders), max(1, len(others))), len(others), func(w, i int) error {
 			c, x, rng := cells[others[i]], f.finders[w], rng(others[i], of)
 			s := f.shape(c)
@@ -90,7 +101,10 @@ func (f *Search) mix(ctx context.Context, cells []*Cell, known whole) error {
 				if err != nil {
 					return err
 				}
-				if even(draws.ratio) > mixedNear {
+				if slices.Contains(watched, others[i]) {
+					more := mc.LogMean(draws.ratio)
+					hidden[others[i]] = hidden[others[i]] || more.Value-c.LogEvidence.Value-3*math.Hypot(more.SE, c.LogEvidence.SE) > mixedHidden
+				} else if even(draws.ratio) > mixedNear {
 					if err := f.settle(ctx, x, c, q, known, rng); err != nil {
 						return err
 					}
@@ -102,6 +116,12 @@ func (f *Search) mix(ctx context.Context, cells []*Cell, known whole) error {
 			return err
 		}
 		todo = slices.DeleteFunc(todo, func(k int) bool { return settled(cells[k]) })
+		watched = slices.DeleteFunc(watched, func(k int) bool {
+			if hidden[k] {
+				todo = append(todo, k)
+			}
+			return hidden[k]
+		})
 	}
 }
 

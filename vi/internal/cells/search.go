@@ -120,7 +120,7 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 			quiet = 0
 		}
 	}
-	return f, ctx.Err()
+	return f, cmp.Or(f.again(ctx), ctx.Err())
 }
 
 // start makes the first leads.
@@ -234,7 +234,7 @@ func (f *Search) look(ctx context.Context, known whole, leads []lead) error {
 			delete(f.asked, c.region)
 		}
 		if c.Q != nil && finite(c.LogEvidence.Value) {
-			at, _ := slices.BinarySearchFunc(f.Cells, c, func(a, b *Cell) int { return cmp.Compare(b.LogEvidence.Value, a.LogEvidence.Value) })
+			at, _ := slices.BinarySearchFunc(f.Cells, c, byEvidence)
 			f.Cells = slices.Insert(f.Cells, at, c)
 		}
 	}
@@ -243,6 +243,9 @@ func (f *Search) look(ctx context.Context, known whole, leads []lead) error {
 	}
 	return err
 }
+
+// byEvidence puts cells with more first.
+func byEvidence(a, b *Cell) int { return cmp.Compare(b.LogEvidence.Value, a.LogEvidence.Value) }
 
 // expand adds leads from the best n cells that count and were not expanded.
 func (f *Search) expand(ctx context.Context, known whole, n int) error {
@@ -276,29 +279,6 @@ func (f *Search) expand(ctx context.Context, known whole, n int) error {
 		f.push(l)
 	}
 	return nil
-}
-
-// besideMost is how many cells are asked where log r may be high in one beside them.
-const besideMost = 6
-
-// beside are the nearest cells with the same values of discrete latents, where switches are summed out: log r may have several modes.
-func (f *Search) beside(c *Cell) (near []*Cell) {
-	if len(f.s.Switches) == 0 {
-		return nil
-	}
-	apart := map[*Cell]int{}
-	of := f.values(c)
-	for _, x := range f.Cells {
-		if f.values(x) != of {
-			continue
-		}
-		for k := range c.span {
-			apart[x] += max(c.span[k].first-x.span[k].last, x.span[k].first-c.span[k].last, 0)
-		}
-		near = append(near, x)
-	}
-	slices.SortStableFunc(near, func(a, b *Cell) int { return cmp.Compare(apart[a], apart[b]) })
-	return near[:min(besideMost, len(near))]
 }
 
 // values tell which values discrete latents have in a cell.
