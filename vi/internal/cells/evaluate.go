@@ -30,14 +30,15 @@ type finder struct {
 	mode     *ModeFinder
 	plain    *ModeFinder // with nothing summed out; nil before it is needed
 	x        *graph.Executor
-	switches []derive.SwitchLatent // that are summed out
+	switches []derive.SwitchLatent // that are summed out,
+	given    *conditional          // and their posterior given the others
 	draws    [][]float64           // Settings.Draws
 	signs    []regions.Signs       // of each
 	discrete []bool                // latents
 }
 
 func newFinder(d *graph.Density, g *lines, switches []derive.SwitchLatent) (*finder, error) {
-	f := &finder{d: d, lines: g, switches: switches, discrete: make([]bool, d.Dim())}
+	f := &finder{d: d, lines: g, switches: switches, given: newConditional(d, switches), discrete: make([]bool, d.Dim())}
 	for i := range f.discrete {
 		values, _ := d.Values(i)
 		f.discrete[i] = values != nil
@@ -155,7 +156,7 @@ func (f *finder) propose(ctx context.Context, c *Cell, mean []float64, precision
 		c.Q = family.NewMixture(logs, parts)
 	}
 	if len(f.switches) > 0 {
-		c.Q = newSummed(f.d, c.Q, f.switches)
+		c.Q = withRest(c.Q, f.given)
 	}
 	return f.weigh(ctx, c, known, rng)
 }

@@ -24,7 +24,7 @@ const (
 	mixedEven    = 0.85 // of whose draws not as many are effective,
 	mixedKHat    = 0.5  // or whose k-hat is above, if it is heavy,
 	mixedNear    = 0.4  // unless those of another cell's mixture are,
-	mixedWatched = 2    // rounds of mixtures are tried where weights are even, too,
+	mixedWatched = 1    // round of mixtures is tried where weights are even, too,
 	mixedWeighty = 2e-3 // and there is so much of the mass:
 	mixedHidden  = 0.02 // nats more there than such a cell was known to have are in other modes
 	mixedAtOnce  = 2    // mixtures, each in at most
@@ -43,7 +43,8 @@ const (
 //
 //	p(rest) = Σ_j p(j)·p(rest | j) ≈ Σ_j w_j·N(rest; near log r in j).
 //
-// That of one cell, moved to another, is often near enough there: a few are made at a time, and the others try these.
+// That of one cell, moved to another with the same values of discrete latents, is often near enough there: a few are made at a time, and the others try
+// these.
 func (f *Search) mix(ctx context.Context, cells []*Cell, known whole) error {
 	var todo, watched []int
 	for k, c := range cells {
@@ -90,7 +91,7 @@ func (f *Search) mix(ctx context.Context, cells []*Cell, known whole) error {
 			c, x, rng := cells[others[i]], f.finders[w], rng(others[i], of)
 			s := f.shape(c)
 			for j, m := range made {
-				if m == nil || settled(c) || !settled(cells[first[j]]) {
+				if a := cells[first[j]]; m == nil || settled(c) || !settled(a) || f.values(a) != f.values(c) {
 					continue
 				}
 				q := s.of(x.moved(s, m))
@@ -167,9 +168,9 @@ func (f *finder) moved(s shape, m normals) (list normals) {
 	return list
 }
 
-// inside are draws of a distribution for a cell, and some of a wider one, with no weight outside.
+// inside are draws of a distribution for a cell, with no weight outside.
 func (f *finder) inside(ctx context.Context, c *Cell, s shape, q family.Q, n int, rng *rand.Rand) (weighed, error) {
-	w, err := ratios(ctx, f.d, f.x, s.over(defensive(rest(q))), n, rng)
+	w, err := ratios(ctx, f.d, f.x, q, n, rng)
 	for k, z := range w.z {
 		if s.outside(z) || f.lines.outside(c.open, z) {
 			w.ratio[k] = math.Inf(-1)
@@ -180,7 +181,7 @@ func (f *finder) inside(ctx context.Context, c *Cell, s shape, q family.Q, n int
 
 // mixed looks for a mixture for a cell: that with the most even weights, and its normals; nil if there is none.
 func (f *finder) mixed(ctx context.Context, c *Cell, s shape, rng *rand.Rand) (best family.Q, of normals, err error) {
-	w, err := f.inside(ctx, c, s, c.Q, mixedDraws, rng)
+	w, err := f.inside(ctx, c, s, s.over(defensive(rest(c.Q))), mixedDraws, rng)
 	for most, round := 0.0, 0; err == nil && round < mixedRounds && most < mixedEnough && finite(floats.Max(w.ratio)); round++ {
 		var m, more normals
 		if m, err = f.conditionals(ctx, s, w, rng); err != nil {

@@ -404,7 +404,7 @@ func (s shape) over(rest family.Q) family.Q {
 	if s.like == nil {
 		return rest
 	}
-	return newSummed(s.like.d, rest, s.like.switches)
+	return withRest(rest, s.like.conditional)
 }
 
 // rest is the part of a member that shapes are put over.

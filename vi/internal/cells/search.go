@@ -19,7 +19,7 @@ const (
 	quick      = 128 // draws of a cell that was found,
 	thorough   = 512 // and of one of which they say little
 	round      = 16  // cells that are looked at side by side,
-	fewer      = 4   // or with switches summed out
+	fewer      = 8   // or with switches summed out
 	cautious   = 100 // a cell counts from this part of the mass that may be left out on,
 	lostSquare = 5   // and from so many times that mass in the variance of a latent on
 	patience   = 100 // cells in a row that do not count, after which no more are looked at
@@ -80,7 +80,7 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 		if f.finders[k], err = newFinder(d, f.lines, s.Switches); err != nil {
 			return nil, err
 		}
-		f.finders[k].draws = s.Draws
+		f.finders[k].draws, f.finders[k].given = s.Draws, f.finders[0].given
 	}
 	signs := make([]regions.Signs, len(s.Draws))
 	for k, z := range s.Draws {

@@ -141,8 +141,8 @@ func (q *Summed) Move(step []float64) { q.Q.Move(step); q.moved() }
 func (q *Summed) Groups() []int {
 	group := make([]int, q.Dim())
 	if len(q.switches) == len(group) {
-		one := q.one.Get().(*completer)
-		defer q.one.Put(one)
+		one := q.take(1)
+		defer q.put(one)
 		for k, w := range q.switches {
 			group[w.Latent] = one.sum.plan.Group(k)
 		}
@@ -161,16 +161,15 @@ func (q *Summed) SD(i int) float64 { return family.Marginal(q, i).SD() }
 
 // A summedDrawer draws batches.
 type summedDrawer struct {
-	q        *Summed
-	rest     family.Drawer
-	complete family.Completer
-	logQ, u  []float64
+	q       *Summed
+	rest    family.Drawer
+	logQ, u []float64
 }
 
 // Drawer implements family.Q.
 func (q *Summed) Drawer(n int) family.Drawer {
-	d := &summedDrawer{q: q, rest: q.Q.Drawer(n), complete: q.Completer(n), logQ: make([]float64, n)}
-	d.u = make([]float64, n*d.complete.Uniforms())
+	d := &summedDrawer{q: q, rest: q.Q.Drawer(n), logQ: make([]float64, n)}
+	d.u = make([]float64, n*2*len(q.switches))
 	return d
 }
 
@@ -194,7 +193,9 @@ func (d *summedDrawer) Draw(z []float64, rng *rand.Rand) {
 			rest[k] += d.q.logOwn(i, x)
 		}
 	}
-	d.complete.Draw(d.logQ, z, d.u)
+	complete := d.q.take(n)
+	complete.Draw(d.logQ, z, d.u)
+	d.q.put(complete)
 	for k, x := range rest {
 		d.logQ[k] -= x
 	}
@@ -239,8 +240,8 @@ func (q *Summed) Rand(dst []float64, rng *rand.Rand) {
 	for k := range u {
 		u[k] = rng.Float64()
 	}
-	one := q.one.Get().(family.Completer)
-	defer q.one.Put(one)
+	one := q.take(1)
+	defer q.put(one)
 	one.Draw(log, dst, u)
 }
 
@@ -257,7 +258,22 @@ func (q *Summed) LogProb(z []float64) float64 {
 type conditional struct {
 	d        *graph.Density
 	switches []derive.SwitchLatent
-	one      sync.Pool // of family.Completer, for one point
+	idle     sync.Map // by number of points: a sync.Pool of completers
+}
+
+// take is a completer for n points, perhaps one that was put back: to make one takes longer than to use it.
+func (c *conditional) take(n int) *completer {
+	pool, ok := c.idle.Load(n)
+	if !ok {
+		pool, _ = c.idle.LoadOrStore(n, &sync.Pool{New: func() any { return c.Completer(n) }})
+	}
+	return pool.(*sync.Pool).Get().(*completer)
+}
+
+func (c *conditional) put(x *completer) {
+	if pool, ok := c.idle.Load(x.n); ok {
+		pool.(*sync.Pool).Put(x)
+	}
 }
 
 // among reports whether latent i is one of the switches.
@@ -266,9 +282,7 @@ func among(switches []derive.SwitchLatent, i int) bool {
 }
 
 func newConditional(d *graph.Density, switches []derive.SwitchLatent) *conditional {
-	c := &conditional{d: d, switches: switches}
-	c.one.New = func() any { return c.Completer(1) }
-	return c
+	return &conditional{d: d, switches: switches}
 }
 
 // Equal implements family.Completion.
@@ -279,8 +293,8 @@ func (c *conditional) Equal(other family.Completion) bool {
 
 // LogProb implements family.Completion.
 func (c *conditional) LogProb(z []float64) float64 {
-	one, log := c.one.Get().(family.Completer), make([]float64, 1)
-	defer c.one.Put(one)
+	one, log := c.take(1), make([]float64, 1)
+	defer c.put(one)
 	one.LogProb(log, z)
 	return log[0]
 }
