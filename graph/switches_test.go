@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -135,6 +136,74 @@ func TestTabulation(t *testing.T) {
 			}
 			require.InDelta(t, want, got, 1e-12)
 		}
+	}
+}
+
+// decide is a decision tree of depth 2 for rows, each of whose splits is by one of two variables at a threshold.
+func decide(rows int) *Model {
+	m := NewModel()
+	by, at := m.SampleN("by", 3, Bernoulli(0.5)), m.SampleN("at", 3, Uniform(0, 1))
+	leaf := m.SampleN("leaf", 4, Normal(0, 3))
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range rows {
+		x := [2]float64{rng.Float64(), rng.Float64()}
+		var above [3]Guard
+		for j := range above {
+			above[j] = Or(And(Equal(by[j], 1), Less(at[j], x[1])), And(Equal(by[j], 0), Less(at[j], x[0])))
+		}
+		m.Observe("y", Normal(If(above[0], If(above[2], leaf[3], leaf[2]), If(above[1], leaf[1], leaf[0])), 1), rng.NormFloat64())
+	}
+	return m
+}
+
+// What is below the two branches of a tree does not meet: both splits are summed out, though each term has them both, and the variables that
+// they are by with them. The root's is not: it meets them all. Tables of branches add up to log r.
+func TestBranches(t *testing.T) {
+	const rows = 40
+	d, err := decide(rows).Compile()
+	require.NoError(t, err)
+	switches := d.Engine().Switches()
+	var names []string
+	for _, w := range switches {
+		names = append(names, d.Latents()[w.Latent])
+	}
+	require.Equal(t, []string{"at[1]", "at[2]", "by[1]", "by[2]"}, names)
+	tab, err := d.Engine().Tabulate(context.Background(), switches)
+	require.NoError(t, err)
+	for _, f := range tab.Factors {
+		require.True(t, slices.Equal(f.Vars, []int{0, 2}) || slices.Equal(f.Vars, []int{1, 3}) || len(f.Vars) == 1, "%v", f.Vars)
+	}
+	table, err := tab.Bind(d.Engine(), 1)
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		z := make([]float64, d.Dim())
+		for i := range z {
+			z[i] = rng.NormFloat64()
+		}
+		copy(table.X.Z, z)
+		d.Arrangement().SignBatch(table.X.Signs, z, 1)
+		require.NoError(t, table.X.Run())
+		got := table.Rest()[0]
+		for k, f := range tab.Factors {
+			row := 0
+			for j, v := range f.Vars {
+				value := 0
+				for _, l := range switches[v].Planes {
+					if d.Arrangement().At(l, z) > 0 != switches[v].Down {
+						value++
+					}
+				}
+				class, _ := slices.BinarySearch(f.Cuts[j], value+1)
+				row = row*(len(f.Cuts[j])+1) + class
+			}
+			require.LessOrEqual(t, f.First[row], row)
+			require.Equal(t, table.Factor(k)[f.First[row]], table.Factor(k)[row])
+			got += table.Factor(k)[row]
+		}
+		want, err := d.LogProb(z)
+		require.NoError(t, err)
+		require.InDelta(t, want, got, 1e-9)
 	}
 }
 

@@ -43,6 +43,13 @@ func TestAgainstAllStates(t *testing.T) {
 					table[k] = []float64{math.Inf(-1), math.NaN()}[rng.IntN(2)]
 				}
 			}
+			for row := range f.Rows() { // some are the same, and known to be
+				f.First = append(f.First, row)
+				if as := rng.IntN(row + 1); rng.IntN(3) == 0 {
+					f.First[row] = f.First[as]
+					copy(table[row*n:][:n], table[as*n:][:n])
+				}
+			}
 			factors, tables = append(factors, f), append(tables, table)
 		}
 		known := make([][]float64, len(values))
