@@ -55,10 +55,11 @@ type LogTerm struct {
 	Prior bool
 }
 
-// Switches lists the switches that can be summed out exactly, given all other latents. Two switches meet if a term of log r depends
-// on both. Those that do not meet are independent, and those that meet, as the states of a chain, are summed out
+// Switches lists the switches that can be summed out exactly, given all other latents. Two switches meet if a branch of a term of log r depends
+// on both (see branch). Those that do not meet are independent, and those that meet, as the states of a chain, are summed out
 // one after the other. Where that would take long, as with the change points of one series, or where the prior of one depends on
-// another, Switches lists those with the most planes of which no two meet. Of very large programs it lists none.
+// another, Switches lists some of which no two meet, those with the most planes for each that they meet first, and others that can be summed
+// together with one of these, and meet no others. Of very large programs it lists none.
 func (x Density) Switches() []SwitchLatent {
 	all := make([]SwitchLatent, x.Dim)
 	is := slices.Clone(x.Shares)

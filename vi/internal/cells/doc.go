@@ -28,6 +28,11 @@
 // given the other latents, and cells are those of the others. Those that meet in a term, as the
 // states of a chain, are eliminated one after the other (package elimination).
 //
+// Switches with hundreds of intervals, as the splits of a decision tree below its root, leave log r with many modes in the other latents. Given the
+// intervals of all it is like a normal, and what one group of switches adds to it does not depend on the others: so some dozen modes say how it is in
+// all intervals together (around). That tells where on a long line to begin (coarse), and makes a mixture of normals for a cell (mix);
+// a cell asks those beside it for the modes that they have (beside).
+//
 // Where one normal is not near, as in a funnel, a cell gets several: normals are fitted to
 // weighted draws by expectation maximisation, and draws of these weighted again (refine).
 //
@@ -36,5 +41,6 @@
 //
 // Package vi makes fits of it. From the bottom: lines, prober and mode find and measure
 // one cell, and evaluate says how much of the posterior it has; search goes from cell to
-// cell, by its neighbours, in the order of leads; summer and summed are for switches; normals and refine make mixtures of normals; where describes.
+// cell, by its neighbours, in the order of leads; summer and summed are for switches, and coarse, beside and mixed for those with many
+// intervals; normals and refine make mixtures of normals; where describes.
 package cells
