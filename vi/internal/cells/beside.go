@@ -87,7 +87,7 @@ func (f *Search) again(ctx context.Context) error {
 	}
 	err := parallel.Do(len(f.finders), len(f.Cells), func(w, k int) error {
 		c, x := f.Cells[k], f.finders[w]
-		if len(others[k]) == 0 || ctx.Err() != nil {
+		if len(others[k]) == 0 || ctx.Err() != nil || f.over() {
 			return ctx.Err()
 		}
 		v, err := x.summed(c, others[k])

@@ -46,7 +46,12 @@ func (f *Search) coarse(ctx context.Context, z []float64) error {
 				list[i] = lead{z: slices.Clone(z), s: f.lines.moved(s, k, i*stride+stride/2), log: math.Inf(-1)}
 			}
 			for _, far := range []int{coarseFar, coarseNear} {
-				err := parallel.Do(len(f.finders), len(list), func(w, i int) error { return f.finders[w].settle(ctx, &list[i], far) })
+				err := parallel.Do(len(f.finders), len(list), func(w, i int) error {
+					if f.over() {
+						return nil
+					}
+					return f.finders[w].guess(ctx, &list[i], far)
+				})
 				if err != nil {
 					return err
 				}
@@ -64,8 +69,9 @@ func (f *Search) coarse(ctx context.Context, z []float64) error {
 	return nil
 }
 
-// settle moves a lead's point to the best of what so many intervals of each group of switches know of it, and promises what is in all intervals.
-func (f *finder) settle(ctx context.Context, l *lead, far int) error {
+// guess moves a lead's point to where log r is highest in the best of so many intervals of each group of switches, and promises what is in all
+// intervals.
+func (f *finder) guess(ctx context.Context, l *lead, far int) error {
 	s, err := f.likely(l.z, l.s)
 	if err != nil {
 		return err

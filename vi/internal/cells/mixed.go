@@ -46,84 +46,121 @@ const (
 // That of one cell, moved to another with the same values of discrete latents, is often near enough there: a few are made at a time, and the others try
 // these.
 func (f *Search) mix(ctx context.Context, cells []*Cell, known whole) error {
-	var todo, watched []int
+	x := &mixing{Search: f, cells: cells, known: known, own: make([]bool, len(cells)), hidden: make([]bool, len(cells))}
 	for k, c := range cells {
 		switch part := f.part(c, known); {
 		case part > mixedLeast && (c.even < mixedEven || c.KHat > unreliable || c.KHat > mixedKHat && part > weighty):
-			todo = append(todo, k)
+			x.todo = append(x.todo, k)
 		case part > mixedWeighty:
-			watched = append(watched, k)
+			x.watched = append(x.watched, k)
 		}
 	}
-	rng := func(k, of int) *rand.Rand {
-		return parallel.NewRand(parallel.Mix(parallel.Mix(f.s.Seed, uint64(1<<33+k)), uint64(of)))
-	}
-	own, hidden := make([]bool, len(cells)), make([]bool, len(cells)) // has been looked for, and is to be
-	for of := 0; ; of++ {
+	for ; ctx.Err() == nil && !f.over(); x.round++ {
 		var first []int
-		for _, k := range todo {
-			if !own[k] && len(first) < mixedAtOnce {
-				first, own[k] = append(first, k), true
+		for _, k := range x.todo {
+			if !x.own[k] && len(first) < mixedAtOnce {
+				first, x.own[k] = append(first, k), true
 			}
 		}
-		if len(first) == 0 || ctx.Err() != nil {
-			return ctx.Err()
+		if len(first) == 0 {
+			return nil
 		}
-		made := make([]normals, len(first))
-		err := parallel.Do(min(len(f.finders), len(first)), len(first), func(w, i int) (err error) {
-			c, x, rng := cells[first[i]], f.finders[w], rng(first[i], of)
-			var q family.Q
-			if q, made[i], err = x.mixed(ctx, c, f.shape(c), rng); err != nil || q == nil {
+		made, err := x.make(ctx, first)
+		if err != nil {
+			return err
+		}
+		if err := x.share(ctx, first, made); err != nil {
+			return err
+		}
+		x.todo = slices.DeleteFunc(x.todo, func(k int) bool { return cells[k].settled() })
+		x.watched = slices.DeleteFunc(x.watched, func(k int) bool {
+			if x.hidden[k] {
+				x.todo = append(x.todo, k)
+			}
+			return x.hidden[k]
+		})
+	}
+	return ctx.Err()
+}
+
+// A mixing is under way.
+type mixing struct {
+	*Search
+	cells         []*Cell
+	known         whole
+	todo, watched []int // cells that need a mixture, and those that may have other modes
+	own, hidden   []bool
+	round         int
+}
+
+func (x *mixing) rng(k int) *rand.Rand {
+	return parallel.NewRand(parallel.Mix(parallel.Mix(x.s.Seed, uint64(1<<33+k)), uint64(x.round)))
+}
+
+// settled reports whether a cell has a mixture, and a good one.
+func (c *Cell) settled() bool { return c.mixed && c.even > mixedNear && c.KHat < unreliable }
+
+// make looks for mixtures of cells, side by side.
+func (x *mixing) make(ctx context.Context, cells []int) (made []normals, err error) {
+	made = make([]normals, len(cells))
+	err = parallel.Do(min(len(x.finders), len(cells)), len(cells), func(w, i int) error {
+		c, f, rng := x.cells[cells[i]], x.finders[w], x.rng(cells[i])
+		q, m, err := f.mixed(ctx, c, x.shape(c), rng)
+		if made[i] = m; err != nil || q == nil {
+			return err
+		}
+		return x.settle(ctx, f, c, q, rng)
+	})
+	return made, err
+}
+
+// share tries the mixtures of cells in others.
+func (x *mixing) share(ctx context.Context, cells []int, made []normals) error {
+	others := slices.Clone(x.todo)
+	if x.round < mixedWatched {
+		others = append(others, x.watched...)
+	}
+	others = slices.DeleteFunc(others, func(k int) bool { return slices.Contains(cells, k) || x.cells[k].settled() })
+	return parallel.Do(min(len(x.finders), max(1, len(others))), len(others), func(w, i int) error {
+		k := others[i]
+		c, f, rng := x.cells[k], x.finders[w], x.rng(k)
+		s := x.shape(c)
+		for j, m := range made {
+			if a := x.cells[cells[j]]; m == nil || c.settled() || !a.settled() || x.values(a) != x.values(c) {
+				continue
+			}
+			q := s.of(f.moved(s, m))
+			if q == nil {
+				continue
+			}
+			draws, err := f.inside(ctx, c, s, q, quick, rng)
+			if err != nil {
 				return err
 			}
-			return f.settle(ctx, x, c, q, known, rng)
-		})
-		if err != nil {
-			return err
-		}
-		settled := func(c *Cell) bool { return c.mixed && c.even > mixedNear && c.KHat < unreliable }
-		others := todo
-		if of < mixedWatched {
-			others = slices.Concat(todo, watched)
-		}
-		others = slices.DeleteFunc(slices.Clone(others), func(k int) bool { return slices.Contains(first, k) || settled(cells[k]) })
-		err = parallel.Do(min(len(f.finders), max(1, len(others))), len(others), func(w, i int) error {
-			c, x, rng := cells[others[i]], f.finders[w], rng(others[i], of)
-			s := f.shape(c)
-			for j, m := range made {
-				if a := cells[first[j]]; m == nil || settled(c) || !settled(a) || f.values(a) != f.values(c) {
-					continue
-				}
-				q := s.of(x.moved(s, m))
-				if q == nil {
-					continue
-				}
-				draws, err := x.inside(ctx, c, s, q, quick, rng)
-				if err != nil {
+			if slices.Contains(x.watched, k) {
+				more := mc.LogMean(draws.ratio)
+				x.hidden[k] = x.hidden[k] || more.Value-c.LogEvidence.Value-3*math.Hypot(more.SE, c.LogEvidence.SE) > mixedHidden
+			} else if even(draws.ratio) > mixedNear {
+				if err := x.settle(ctx, f, c, q, rng); err != nil {
 					return err
 				}
-				if slices.Contains(watched, others[i]) {
-					more := mc.LogMean(draws.ratio)
-					hidden[others[i]] = hidden[others[i]] || more.Value-c.LogEvidence.Value-3*math.Hypot(more.SE, c.LogEvidence.SE) > mixedHidden
-				} else if even(draws.ratio) > mixedNear {
-					if err := f.settle(ctx, x, c, q, known, rng); err != nil {
-						return err
-					}
-				}
 			}
-			return nil
-		})
-		if err != nil {
-			return err
 		}
-		todo = slices.DeleteFunc(todo, func(k int) bool { return settled(cells[k]) })
-		watched = slices.DeleteFunc(watched, func(k int) bool {
-			if hidden[k] {
-				todo = append(todo, k)
-			}
-			return hidden[k]
-		})
+		return nil
+	})
+}
+
+// settle gives a cell a mixture, unless it has one with better weights, and judges it.
+func (x *mixing) settle(ctx context.Context, f *finder, c *Cell, q family.Q, rng *rand.Rand) (err error) {
+	t := *c
+	t.Q, t.mixed = q, true
+	if t.even, err = x.judge(ctx, f.x, &t, x.draws(x.part(c, x.known)), rng); err != nil {
+		return err
 	}
+	if !c.mixed || t.KHat < max(unreliable, c.KHat) && (t.even > c.even || c.KHat > unreliable) {
+		*c = t
+	}
+	return nil
 }
 
 // part is how much of the mass a cell has.
@@ -135,19 +172,6 @@ func (f *Search) part(c *Cell, known whole) float64 {
 func (f *Search) shape(c *Cell) shape {
 	half, _, _ := f.lines.affine(f.lines.sides(c.span))
 	return newShape(c.Q, half)
-}
-
-// settle gives a cell a mixture, unless it has one with better weights, and judges it.
-func (f *Search) settle(ctx context.Context, x *finder, c *Cell, q family.Q, known whole, rng *rand.Rand) (err error) {
-	t := *c
-	t.Q, t.mixed = q, true
-	if t.even, err = f.judge(ctx, x.x, &t, f.draws(f.part(c, known)), rng); err != nil {
-		return err
-	}
-	if !c.mixed || t.KHat < max(unreliable, c.KHat) && (t.even > c.even || c.KHat > unreliable) {
-		*c = t
-	}
-	return nil
 }
 
 // moved are normals of another cell, with the latents that guards alone compare as their priors.
