@@ -33,6 +33,7 @@ type finder struct {
 	switches []derive.SwitchLatent // that are summed out,
 	given    *conditional          // and their posterior given the others
 	draws    [][]float64           // Settings.Draws
+	over     func() bool           // Settings.Over
 	signs    []regions.Signs       // of each
 	discrete []bool                // latents
 }

@@ -106,7 +106,7 @@ func (x *mixing) make(ctx context.Context, cells []int) (made []normals, err err
 	err = parallel.Do(min(len(x.finders), len(cells)), len(cells), func(w, i int) error {
 		c, f, rng := x.cells[cells[i]], x.finders[w], x.rng(cells[i])
 		q, m, err := f.mixed(ctx, c, x.shape(c), rng)
-		if made[i] = m; err != nil || q == nil {
+		if made[i] = m; err != nil || q == nil || x.over() {
 			return err
 		}
 		return x.settle(ctx, f, c, q, rng)
@@ -126,7 +126,7 @@ func (x *mixing) share(ctx context.Context, cells []int, made []normals) error {
 		c, f, rng := x.cells[k], x.finders[w], x.rng(k)
 		s := x.shape(c)
 		for j, m := range made {
-			if a := x.cells[cells[j]]; m == nil || c.settled() || !a.settled() || x.values(a) != x.values(c) {
+			if a := x.cells[cells[j]]; m == nil || x.over() || c.settled() || !a.settled() || x.values(a) != x.values(c) {
 				continue
 			}
 			q := s.of(f.moved(s, m))
@@ -206,7 +206,7 @@ func (f *finder) inside(ctx context.Context, c *Cell, s shape, q family.Q, n int
 // mixed looks for a mixture for a cell: that with the most even weights, and its normals; nil if there is none.
 func (f *finder) mixed(ctx context.Context, c *Cell, s shape, rng *rand.Rand) (best family.Q, of normals, err error) {
 	w, err := f.inside(ctx, c, s, s.over(defensive(rest(c.Q))), mixedDraws, rng)
-	for most, round := 0.0, 0; err == nil && round < mixedRounds && most < mixedEnough && finite(floats.Max(w.ratio)); round++ {
+	for most, round := 0.0, 0; err == nil && round < mixedRounds && most < mixedEnough && finite(floats.Max(w.ratio)) && !f.over(); round++ {
 		var m, more normals
 		if m, err = f.conditionals(ctx, s, w, rng); err != nil {
 			break

@@ -80,7 +80,7 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 		if f.finders[k], err = newFinder(d, f.lines, s.Switches); err != nil {
 			return nil, err
 		}
-		f.finders[k].draws, f.finders[k].given = s.Draws, f.finders[0].given
+		f.finders[k].draws, f.finders[k].given, f.finders[k].over = s.Draws, f.finders[0].given, f.over
 	}
 	signs := make([]regions.Signs, len(s.Draws))
 	for k, z := range s.Draws {
