@@ -254,7 +254,9 @@ func (c *cellsFit) meet(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	t, err := c.d.Engine().Tabulate(ctx, c.switches)
-	return err == nil && slices.ContainsFunc(t.Factors, func(f elimination.Factor) bool { return len(f.Vars) > 2 }), err
+	return err == nil && slices.ContainsFunc(t.Factors, func(f elimination.Factor) bool {
+		return len(slices.DeleteFunc(slices.Clone(f.Vars), func(v int) bool { return c.switches[v].Beside })) > 1
+	}), err
 }
 
 // sumsFirst reports whether to sum switches out first, whatever the posterior is like.

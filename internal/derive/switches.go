@@ -26,6 +26,8 @@ type SwitchLatent struct {
 	Index []int
 	// Down says that the planes' signs are + below their thresholds, and not above.
 	Down bool
+	// Beside says that it depends on another switch alone, and is listed for that it can be summed out with that.
+	Beside bool
 
 	form  regions.Hyperplane // that the planes share, without the constant
 	cuts  []float64          // a threshold is cuts_j + Σ_k slope_k·z[Index_k],
@@ -251,6 +253,7 @@ func (m meetings) beside(taken, all []SwitchLatent) []SwitchLatent {
 		if slices.Sort(group); len(slices.Compact(group)) != 1 {
 			continue
 		}
+		s.Beside = true
 		more := append(slices.Clip(taken), s)
 		if k := len(more) - 1; plan(more, m.together, m.priors).Cost(k) <= mostEliminated {
 			taken = more
