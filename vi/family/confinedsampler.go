@@ -74,7 +74,7 @@ func (r *truncationRows) forGradients(n int) {
 // Locate implements Sampler.
 func (s *confinedSampler) Locate(q Q) {
 	s.normalSampler.Locate(q.(*confined).normal)
-	s.of.draws.Store(nil)
+	s.of.moved()
 }
 
 // Draw implements Sampler.
