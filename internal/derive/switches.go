@@ -60,8 +60,8 @@ type LogTerm struct {
 // Switches lists the switches that can be summed out exactly, given all other latents. Two switches meet if a branch of a term of log r depends
 // on both (see branch). Those that do not meet are independent, and those that meet, as the states of a chain, are summed out
 // one after the other. Where that would take long, as with the change points of one series, or where the prior of one depends on
-// another, Switches lists some of which no two meet, those with the most planes for each that they meet first, and others that can be summed
-// together with one of these, and meet no others. Of very large programs it lists none.
+// another, Switches lists some of which no two meet, those with the most planes for each that they meet first, and beside each at most one other that can
+// be summed together with it, and meets no others of them. Of very large programs it lists none.
 func (x Density) Switches() []SwitchLatent {
 	all := make([]SwitchLatent, x.Dim)
 	is := slices.Clone(x.Shares)
@@ -234,8 +234,8 @@ func (m meetings) apart(all []SwitchLatent, cheap []bool) (list []SwitchLatent) 
 	return list
 }
 
-// beside adds to switches that are taken, others that depend on those of one group alone and can be summed with them: by which of two variables
-// a tree splits, beside the threshold of the split.
+// beside adds to switches that are taken, others that meet one of these alone, which meets no other, and can be summed with it: by which of two
+// variables a tree splits, beside the threshold of the split.
 func (m meetings) beside(taken, all []SwitchLatent) []SwitchLatent {
 	for _, s := range all {
 		if m.priors[s.Latent] || slices.ContainsFunc(taken, func(t SwitchLatent) bool {
@@ -243,14 +243,15 @@ func (m meetings) beside(taken, all []SwitchLatent) []SwitchLatent {
 		}) {
 			continue
 		}
-		p := plan(taken, m.together, m.priors)
-		var group []int
-		for k, t := range taken {
-			if slices.Contains(m.of[s.Latent], t.Latent) {
-				group = append(group, p.Group(k))
+		near := func(i int) (n int) { // of those that are taken, it itself among them
+			for _, t := range taken {
+				if t.Latent == i || slices.Contains(m.of[i], t.Latent) {
+					n++
+				}
 			}
+			return n
 		}
-		if slices.Sort(group); len(slices.Compact(group)) != 1 {
+		if near(s.Latent) != 1 || slices.ContainsFunc(taken, func(t SwitchLatent) bool { return slices.Contains(m.of[s.Latent], t.Latent) && near(t.Latent) != 1 }) {
 			continue
 		}
 		s.Beside = true
