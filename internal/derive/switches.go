@@ -78,13 +78,12 @@ func (x Density) Switches() []SwitchLatent {
 		return nil
 	}
 	all = slices.DeleteFunc(all, func(s SwitchLatent) bool { return !is[s.Latent] || len(s.Planes) == 0 })
-	met := make([]int, x.Dim) // how many others each meets
 	for i, list := range m.of {
 		slices.Sort(list)
-		met[i] = len(slices.Compact(slices.Clone(list)))
+		m.of[i] = slices.Compact(list)
 	}
 	slices.SortStableFunc(all, func(a, b SwitchLatent) int {
-		return cmp.Compare(len(b.Planes)*max(1, met[a.Latent]), len(a.Planes)*max(1, met[b.Latent]))
+		return cmp.Compare(len(b.Planes)*max(1, len(m.of[a.Latent])), len(a.Planes)*max(1, len(m.of[b.Latent])))
 	})
 	for i := range all {
 		all[i].sort(x.Arr)
@@ -94,7 +93,7 @@ func (x Density) Switches() []SwitchLatent {
 
 // meetings say which switches meet.
 type meetings struct {
-	of       [][]int // by latent: the switches with which a term also depends on it
+	of       [][]int // by latent: the switches with which a term also depends on it, ascending
 	priors   []bool  // by latent: one of these terms is a prior of theirs
 	together [][]int // planes, by term in which switches meet
 }
@@ -234,33 +233,43 @@ func (m meetings) apart(all []SwitchLatent, cheap []bool) (list []SwitchLatent) 
 	return list
 }
 
+func (m meetings) meet(i, j int) bool {
+	_, meet := slices.BinarySearch(m.of[i], j)
+	return meet
+}
+
 // beside adds to switches that are taken, others that meet one of these alone, which meets no other, and can be summed with it: by which of two
 // variables a tree splits, beside the threshold of the split.
-func (m meetings) beside(taken, all []SwitchLatent) []SwitchLatent {
-	for _, s := range all {
-		if m.priors[s.Latent] || slices.ContainsFunc(taken, func(t SwitchLatent) bool {
-			return t.Latent == s.Latent || slices.Contains(t.Index, s.Latent) || slices.Contains(s.Index, t.Latent)
-		}) {
-			continue
-		}
-		near := func(i int) (n int) { // of those that are taken, it itself among them
-			for _, t := range taken {
-				if t.Latent == i || slices.Contains(m.of[i], t.Latent) {
-					n++
-				}
+func (m meetings) beside(taken, all []SwitchLatent) (list []SwitchLatent) {
+	list = slices.Clip(taken)
+	near := func(i int) (n int) { // of those that are listed, it itself among them
+		for _, t := range list {
+			if t.Latent == i || m.meet(i, t.Latent) {
+				n++
 			}
-			return n
 		}
-		if near(s.Latent) != 1 || slices.ContainsFunc(taken, func(t SwitchLatent) bool { return slices.Contains(m.of[s.Latent], t.Latent) && near(t.Latent) != 1 }) {
-			continue
+		return n
+	}
+	for _, s := range all {
+		apart := func(t SwitchLatent) bool {
+			return t.Latent == s.Latent || slices.Contains(t.Index, s.Latent) || slices.Contains(s.Index, t.Latent) ||
+				m.meet(s.Latent, t.Latent) && near(t.Latent) != 1
 		}
-		s.Beside = true
-		more := append(slices.Clip(taken), s)
-		if k := len(more) - 1; plan(more, m.together, m.priors).Cost(k) <= mostEliminated {
-			taken = more
+		if s.Beside = true; !m.priors[s.Latent] && near(s.Latent) == 1 && !slices.ContainsFunc(list, apart) {
+			list = append(list, s)
 		}
 	}
-	return taken
+	if len(list) == len(taken) {
+		return taken
+	}
+	p := plan(list, m.together, m.priors)
+	kept := slices.Clip(taken)
+	for k, s := range list {
+		if s.Beside && p.Cost(k) <= mostEliminated {
+			kept = append(kept, s)
+		}
+	}
+	return kept
 }
 
 // cheap reports which switches can be summed with all that they are connected with, by terms
