@@ -106,6 +106,13 @@ func (d Dist) logTail(x Expr, upper bool) Expr {
 	return times(apply1(kernel.Is0, applyPair(kernel.Greatest, Sub(s.lo, x), Expr{})), clipped)
 }
 
+// logSigmoid is the logarithm of a probability with these log odds.
+func logSigmoid(odds Expr) Expr { return Neg(Softplus(Neg(odds))) }
+
+// gammaOdds and betaOdds are log P(X ≤ x)/P(X > x) of the gamma distribution with rate 1 and of the beta distribution.
+func gammaOdds(alpha, x Expr) Expr      { return applyPair(kernel.LogOddsGamma, alpha, x) }
+func betaOdds(x, alpha, beta Expr) Expr { return applyTriple(kernel.LogOddsBeta, x, alpha, beta) }
+
 // certainly is the logarithm of 1 or of 0.
 func certainly(is bool) Expr {
 	if is {

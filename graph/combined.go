@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"sort"
 	"strings"
+
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // Distributions that are made of others:
@@ -80,8 +82,7 @@ func unusable(ds ...Dist) (d Dist, is bool) {
 
 var errNoCDF = errors.New("needs a distribution function")
 
-// logMass is log P(a < X ≤ b). Of the differences of the two tails it takes the one with
-// the smaller numbers.
+// logMass is log P(a < X ≤ b). With odds o(x) = P(X ≤ x)/P(X > x) it is P(X ≤ b)·P(X > a)·(1 − o(a)/o(b)), in which nothing cancels.
 func (d Dist) logMass(a, b Expr) Expr {
 	s := d.support()
 	from, aKnown := a.IsConst()
@@ -94,8 +95,9 @@ func (d Dist) logMass(a, b Expr) Expr {
 	case d.law.logMass != nil && (aKnown || math.IsInf(s.lo, -1)):
 		return d.law.logMass(a, b, d.params)
 	}
-	below := d.logTail(b, false)
-	return shorter(below, LogDiffExp(below, d.logTail(a, false)), LogDiffExp(d.logTail(a, true), d.logTail(b, true)))
+	below, above := d.logTail(b, false), d.logTail(a, true)
+	odds := applyPair(kernel.LogLeft, Sub(d.logTail(a, false), above), Sub(below, d.logTail(b, true)))
+	return Add(Add(below, above), odds)
 }
 
 // logIn is log P(X in s), for an interval s of d's support.

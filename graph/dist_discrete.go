@@ -26,8 +26,8 @@ var poisson = &law{
 	},
 	rand: func(p []float64, rng *rand.Rand) float64 { return distuv.Poisson{Lambda: p[0], Src: rng}.Rand() },
 
-	logCDF:   func(x Expr, p []Expr) Expr { return applyPair(kernel.LogGammaQ, Add(x, 1), p[0]) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return applyPair(kernel.LogGammaP, Add(x, 1), p[0]) },
+	logCDF:   func(x Expr, p []Expr) Expr { return logSigmoid(Neg(gammaOdds(Add(x, 1), p[0]))) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(gammaOdds(Add(x, 1), p[0])) },
 	mean:     func(p []Expr) Expr { return p[0] },
 	variance: func(p []Expr) Expr { return p[0] },
 }
@@ -75,8 +75,8 @@ var binomial = &law{
 	},
 	rand: func(p []float64, rng *rand.Rand) float64 { return distuv.Binomial{N: p[0], P: p[1], Src: rng}.Rand() },
 
-	logCDF:   func(x Expr, p []Expr) Expr { return applyTriple(kernel.LogBetaAbove, p[1], Add(x, 1), Sub(p[0], x)) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return applyTriple(kernel.LogBetaBelow, p[1], Add(x, 1), Sub(p[0], x)) },
+	logCDF:   func(x Expr, p []Expr) Expr { return logSigmoid(Neg(betaOdds(p[1], Add(x, 1), Sub(p[0], x)))) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(betaOdds(p[1], Add(x, 1), Sub(p[0], x))) },
 	mean:     func(p []Expr) Expr { return Mul(p[0], p[1]) },
 	variance: func(p []Expr) Expr { return Mul(p[0], Mul(p[1], Sub(1, p[1]))) },
 }
@@ -127,8 +127,8 @@ var negativeBinomial = &law{
 		return distuv.Poisson{Lambda: mean, Src: rng}.Rand()
 	},
 
-	logCDF:   func(x Expr, p []Expr) Expr { return applyTriple(kernel.LogBetaBelow, p[1], p[0], Add(x, 1)) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return applyTriple(kernel.LogBetaAbove, p[1], p[0], Add(x, 1)) },
+	logCDF:   func(x Expr, p []Expr) Expr { return logSigmoid(betaOdds(p[1], p[0], Add(x, 1))) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(Neg(betaOdds(p[1], p[0], Add(x, 1)))) },
 	mean:     func(p []Expr) Expr { return Div(Mul(p[0], Sub(1, p[1])), p[1]) },
 	variance: func(p []Expr) Expr { return Div(Mul(p[0], Sub(1, p[1])), Square(p[1])) },
 }

@@ -86,8 +86,8 @@ var gamma = &law{
 	residual: func(e float64, p []float64) float64 { return gammaResidual(e, p[0]) },
 
 	quantile: func(u Expr, p []Expr) Expr { return Div(standardGamma(u, p[0]), p[1]) },
-	logCDF:   func(x Expr, p []Expr) Expr { return applyPair(kernel.LogGammaP, p[0], Mul(p[1], x)) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return applyPair(kernel.LogGammaQ, p[0], Mul(p[1], x)) },
+	logCDF:   func(x Expr, p []Expr) Expr { return logSigmoid(gammaOdds(p[0], Mul(p[1], x))) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(Neg(gammaOdds(p[0], Mul(p[1], x)))) },
 	mean:     func(p []Expr) Expr { return Div(p[0], p[1]) },
 	variance: func(p []Expr) Expr { return Div(p[0], Square(p[1])) },
 }
@@ -126,8 +126,8 @@ var chiSquared = &law{
 	residual: func(e float64, p []float64) float64 { return gammaResidual(e, 0.5*p[0]) },
 
 	quantile: func(u Expr, p []Expr) Expr { return Mul(2, standardGamma(u, Mul(0.5, p[0]))) },
-	logCDF:   func(x Expr, p []Expr) Expr { return applyPair(kernel.LogGammaP, Mul(0.5, p[0]), Mul(0.5, x)) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return applyPair(kernel.LogGammaQ, Mul(0.5, p[0]), Mul(0.5, x)) },
+	logCDF:   func(x Expr, p []Expr) Expr { return logSigmoid(gammaOdds(Mul(0.5, p[0]), Mul(0.5, x))) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(Neg(gammaOdds(Mul(0.5, p[0]), Mul(0.5, x)))) },
 	mean:     func(p []Expr) Expr { return p[0] },
 	variance: func(p []Expr) Expr { return Mul(2, p[0]) },
 }
@@ -164,8 +164,8 @@ var betaLaw = &law{
 	},
 
 	quantile: func(u Expr, p []Expr) Expr { return Sigmoid(applyTriple(kernel.LogitBetaOfNormal, u, p[0], p[1])) },
-	logCDF:   func(x Expr, p []Expr) Expr { return applyTriple(kernel.LogBetaBelow, x, p[0], p[1]) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return applyTriple(kernel.LogBetaAbove, x, p[0], p[1]) },
+	logCDF:   func(x Expr, p []Expr) Expr { return logSigmoid(betaOdds(x, p[0], p[1])) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(Neg(betaOdds(x, p[0], p[1]))) },
 	mean:     func(p []Expr) Expr { return Div(p[0], Add(p[0], p[1])) },
 	variance: func(p []Expr) Expr {
 		sum := Add(p[0], p[1])
@@ -296,8 +296,8 @@ var inverseGamma = &law{
 	residual: func(e float64, p []float64) float64 { return gammaResidual(-e, p[0]) },
 
 	quantile: func(u Expr, p []Expr) Expr { return Div(p[1], standardGamma(Neg(u), p[0])) },
-	logCDF:   func(x Expr, p []Expr) Expr { return applyPair(kernel.LogGammaQ, p[0], Div(p[1], x)) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return applyPair(kernel.LogGammaP, p[0], Div(p[1], x)) },
+	logCDF:   func(x Expr, p []Expr) Expr { return logSigmoid(Neg(gammaOdds(p[0], Div(p[1], x)))) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(gammaOdds(p[0], Div(p[1], x))) },
 	mean:     func(p []Expr) Expr { return existsAbove(1, p[0], Div(p[1], Sub(p[0], 1))) },
 	variance: func(p []Expr) Expr {
 		return existsAbove(2, p[0], Div(Square(Div(p[1], Sub(p[0], 1))), Sub(p[0], 2)))

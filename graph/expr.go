@@ -118,9 +118,6 @@ func applyTriple(f kernel.Function, a, b, c Expr) Expr {
 	return Expr{m: m, id: m.st.Triple(f, a.in(m), b.in(m), c.in(m))}
 }
 
-// shorter is a where below < −log 2, else b.
-func shorter(below, a, b Expr) Expr { return applyTriple(kernel.Shorter, below, a, b) }
-
 // Add is a + b.
 func Add[A, B Value](a A, b B) Expr { return plus(lift(a), 1, lift(b)) }
 

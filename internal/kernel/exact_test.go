@@ -120,9 +120,20 @@ func TestExactDistributionFunctions(t *testing.T) {
 	for f := None + 1; int(f) < len(functions); f++ {
 		byName[f.String()] = f
 	}
+	type side struct {
+		odds Function
+		sign float64
+	}
+	tails := map[string]side{
+		"loggammap": {LogOddsGamma, 1}, "loggammaq": {LogOddsGamma, -1}, "logbetabelow": {LogOddsBeta, 1}, "logbetaabove": {LogOddsBeta, -1},
+	}
 	worst := map[string]float64{}
 	for _, row := range rows {
 		f, numbers := byName[row[0]], make([]float64, len(row)-1)
+		tail, isTail := tails[row[0]]
+		if isTail {
+			f = tail.odds
+		}
 		require.NotEqual(t, None, f, row[0])
 		for i, text := range row[1:] {
 			numbers[i], err = strconv.ParseFloat(text, 64)
@@ -133,6 +144,12 @@ func TestExactDistributionFunctions(t *testing.T) {
 		copy(x[:], numbers[:n])
 		for of, want := range numbers[n:] {
 			got := f.at(of, x[0], x[1], x[2])
+			switch odds := tail.sign * f.at(0, x[0], x[1], x[2]); {
+			case isTail && of == 0:
+				got = -softplus(-odds)
+			case isTail:
+				got *= tail.sign * sigmoid(-odds)
+			}
 			off := 0.0
 			if got != want { // which both may be infinite
 				off = math.Abs(got-want) / (math.Abs(want) + 1e-300)

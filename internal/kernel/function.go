@@ -53,19 +53,17 @@ const (
 	LogCauchyCDF     //
 	LogHalfCauchyCDF //
 	LogStudentCDF    // at a, with b degrees of freedom
-	LogGammaP        // log of the lower tail of the gamma distribution with shape a at b
-	LogGammaQ        // log of the upper one
-	LogBetaBelow     // log of the lower tail of the beta distribution with shapes b and c at a
-	LogBetaAbove     // log of the upper one
+	LogOddsGamma     // log P/Q for the tails of the gamma distribution with shape a below and above b
+	LogOddsBeta      // the same of the beta distribution with shapes b and c at a
 	LogAddExp        // log(eᵃ + eᵇ)
 	LogDiffExp       // log(eᵃ − eᵇ)
+	LogLeft          // log(1 − eᵃ/eᵇ)
 	Log1mExp         // log(1 − eˣ)
 	LogQuotient      // log(a/b)
 	Is0              // 1 for 0, else 0
 	IfNonNegative    // b where a ≥ 0, else −∞
 	Greatest         // the larger one of a and b
 	Least            // the smaller one
-	Shorter          // b where a < −log 2, else c
 
 	// Quantiles of standard distributions at Φ(x).
 	ExponentialOfNormal
@@ -288,10 +286,8 @@ var functions = [...]function{
 	LogCauchyCDF:     {name: "logcauchycdf", unary: logCauchyCDF, slope: logCauchyCDFSlope},
 	LogHalfCauchyCDF: {name: "loghalfcauchycdf", unary: logHalfCauchyCDF, slope: logHalfCauchyCDFSlope},
 	LogStudentCDF:    {name: "logstudentcdf", binary: logStudentCDF, slopes: slopes{logStudentCDFSlopeT, logStudentCDFSlopeNu}},
-	LogGammaP:        {name: "loggammap", binary: logGammaP, slopes: slopes{logGammaPSlopeA, logGammaPSlopeX}},
-	LogGammaQ:        {name: "loggammaq", binary: logGammaQ, slopes: slopes{logGammaQSlopeA, logGammaQSlopeX}},
-	LogBetaBelow:     {name: "logbetabelow", ternary: logBetaBelow, slopes3: betaSlopes(false)},
-	LogBetaAbove:     {name: "logbetaabove", ternary: logBetaAbove, slopes3: betaSlopes(true)},
+	LogOddsGamma:     {name: "logoddsgamma", binary: logOddsGamma, slopes: slopes{logOddsGammaSlopeA, logOddsGammaSlopeX}},
+	LogOddsBeta:      {name: "logoddsbeta", ternary: logOddsBeta, slopes3: [3]func(x, a, b, y float64) float64{logOddsBetaSlopeX, logOddsBetaSlopeA, logOddsBetaSlopeB}},
 
 	LogGammaOfNormal: {
 		name: "loggammaofnormal", binary: logGammaOfNormal, slopes: slopes{
@@ -310,16 +306,13 @@ var functions = [...]function{
 
 	LogAddExp:     {name: "logaddexp", binary: logAddExp, slopes: slopes{logAddSlopeA, logAddSlopeB}, loop: logAddLoop, slopeLoops: slopeLoops{logAddSlopesA, logAddSlopesB}},
 	LogDiffExp:    {name: "logdiffexp", binary: logDiffExp, slopes: slopes{logDiffSlopeA, logDiffSlopeB}},
+	LogLeft:       {name: "logleft", binary: logLeft, slopes: slopes{logLeftSlopeA, logLeftSlopeB}},
 	Log1mExp:      {name: "log1mexp", unary: log1mExp, slope: log1mExpSlope},
 	LogQuotient:   {name: "logquotient", binary: logQuotient, slopes: slopes{logQuotientSlopeA, logQuotientSlopeB}},
 	Is0:           {name: "is0", unary: is0, slope: func(_, _ float64) float64 { return 0 }},
 	IfNonNegative: {name: "inside", binary: ifNonNegative, slopes: slopes{func(_, _, _ float64) float64 { return 0 }, ifNonNegativeSlope}},
 	Greatest:      {name: "greatest", binary: math.Max, slopes: slopes{maxSlopeA, maxSlopeB}},
 	Least:         {name: "least", binary: math.Min, slopes: slopes{minSlopeA, minSlopeB}},
-	Shorter: {
-		name: "shorter", ternary: shorter,
-		slopes3: [3]func(a, b, c, y float64) float64{func(_, _, _, _ float64) float64 { return 0 }, shorterSlopeA, shorterSlopeB},
-	},
 }
 
 func divLoop(out, a, b []float64) {

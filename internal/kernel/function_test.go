@@ -48,9 +48,9 @@ func pointsOf(f Function) []float64 {
 		return []float64{-700, -3, -0.1}
 	case ExponentialOfNormal, LogisticOfNormal, LaplaceOfNormal, CauchyOfNormal, HalfNormalOfNormal, HalfCauchyOfNormal:
 		return []float64{-2.5, -0.4, 0.7, 3}
-	case NormalQuantile, LogBetaBelow, LogBetaAbove:
+	case NormalQuantile, LogOddsBeta:
 		return []float64{0.15, 0.3, 0.8}
-	case LogStudentCDF, LogLaplaceCDF, LogCauchyCDF, LogNormalCDF, Ramp, LogRampSlope, IfNonNegative, Shorter:
+	case LogStudentCDF, LogLaplaceCDF, LogCauchyCDF, LogNormalCDF, Ramp, LogRampSlope, IfNonNegative:
 		return []float64{-3, -0.8, 0.3, 2}
 	}
 	return []float64{0.3, 0.8, 1.7}
@@ -61,7 +61,7 @@ func secondOf(f Function) float64 {
 	switch f {
 	case LogDiffExp:
 		return -1.2
-	case LogNormalMass:
+	case LogNormalMass, LogLeft:
 		return 2.1
 	}
 	return 1.2

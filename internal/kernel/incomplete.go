@@ -31,6 +31,15 @@ func (t tail) side(upper bool) tail {
 	return tail{log1mExp(t.log), odds * t.byX, odds * t.byA, odds * t.byB, upper}
 }
 
+// logOdds is log P(below)/P(above) in the place of a tail's logarithm.
+func (t tail) logOdds() tail {
+	log, times := t.log-log1mExp(t.log), -1/math.Expm1(t.log)
+	if t.upper {
+		log, times = -log, -times
+	}
+	return tail{log: log, byX: times * t.byX, byA: times * t.byA, byB: times * t.byB}
+}
+
 // mostTerms ends sums that do not converge, after about 50·√shape terms.
 const mostTerms = 1 << 24
 
@@ -42,6 +51,11 @@ const mostTerms = 1 << 24
 func gammaTail(a, x float64, slope bool) tail {
 	if a < smallShape && x < 0.7 {
 		return smallGamma(a, x)
+	}
+	if a <= mostErlang && x < 1e15 && a == math.Trunc(a) && !slope {
+		if t := erlangTail(a, x); t.log < -0.3 {
+			return t
+		}
 	}
 	logD := logPoisson(a, x)
 	byA := 0.0 // of log D
@@ -83,6 +97,19 @@ func gammaTail(a, x float64, slope bool) tail {
 		}
 	}
 	return tail{logD + math.Log(a) + math.Log(h), -1 / h, byA + 1/a + ofH, 0, true}
+}
+
+// mostErlang is the largest shape for which a finite sum is taken.
+const mostErlang = 16
+
+// erlangTail is Q(a, x) = e⁻ˣ·(1 + x + … + xᵃ⁻¹/(a−1)!) for a whole a, with few digits where it is near 1.
+func erlangTail(a, x float64) tail {
+	term, sum := 1.0, 1.0
+	for n := 1.0; n < a; n++ {
+		term *= x / n
+		sum += term
+	}
+	return tail{log: vec.LogOf(sum) - x, byX: -x * term / sum, upper: true}
 }
 
 // logPoisson is log(xᵃe⁻ˣ/Γ(a+1)), where a is large by how far it is from that at x = a.
@@ -220,59 +247,48 @@ func (f *fraction) step(k float64, byA, byB float64) (done bool) {
 	return done
 }
 
-// gammaSide is a tail of the gamma distribution, also at the ends of its range, with byA if slope is true.
-func gammaSide(a, x float64, upper, slope bool) tail {
+// gammaAt is a tail of the gamma distribution, also at the ends of its range, with byA if slope is true.
+func gammaAt(a, x float64, slope bool) tail {
 	switch {
 	case !(a >= 0) || !(x >= 0): // also NaN
 		return tail{log: math.NaN()}
 	case x == 0 && a > 0 || math.IsInf(a, 1):
-		return certain(true, upper)
+		return nothing(false)
 	case a == 0 || math.IsInf(x, 1):
-		return certain(false, upper)
+		return nothing(true)
 	}
-	return gammaTail(a, x, slope).side(upper)
+	return gammaTail(a, x, slope)
 }
 
-// certain is the tail on one side where all is in the other, or there.
-func certain(above, upper bool) tail {
-	if above == upper {
-		return tail{upper: upper}
-	}
-	return tail{log: math.Inf(-1), upper: upper}
-}
+// nothing is a tail without mass.
+func nothing(upper bool) tail { return tail{log: math.Inf(-1), upper: upper} }
 
-func logGammaP(a, x float64) float64          { return gammaSide(a, x, false, false).log }
-func logGammaQ(a, x float64) float64          { return gammaSide(a, x, true, false).log }
-func logGammaPSlopeA(a, x, _ float64) float64 { return gammaSide(a, x, false, true).byA }
-func logGammaQSlopeA(a, x, _ float64) float64 { return gammaSide(a, x, true, true).byA }
-func logGammaPSlopeX(a, x, _ float64) float64 { return gammaSide(a, x, false, false).byX / x }
-func logGammaQSlopeX(a, x, _ float64) float64 { return gammaSide(a, x, true, false).byX / x }
+// logOddsGamma is log P/Q of the gamma distribution with shape a at x.
+func logOddsGamma(a, x float64) float64          { return gammaAt(a, x, false).logOdds().log }
+func logOddsGammaSlopeA(a, x, _ float64) float64 { return gammaAt(a, x, true).logOdds().byA }
+func logOddsGammaSlopeX(a, x, _ float64) float64 { return gammaAt(a, x, false).logOdds().byX / x }
 
-// betaSide is a tail of the beta distribution, also at the ends of its range: for a = 0
+// betaAt is a tail of the beta distribution, also at the ends of its range: for a = 0
 // all is at 0, and for b = 0 all is at 1.
-func betaSide(x, a, b float64, upper bool) tail {
+func betaAt(x, a, b float64) tail {
 	switch {
 	case !(a >= 0) || !(b >= 0) || !(x >= 0 && x <= 1) || a+b == 0:
 		return tail{log: math.NaN()}
 	case a == 0 || x == 1 && b > 0:
-		return certain(false, upper)
+		return nothing(true)
 	case b == 0 || x == 0:
-		return certain(true, upper)
+		return nothing(false)
 	}
-	return betaTail(x, 1-x, a, b).side(upper)
+	return betaTail(x, 1-x, a, b)
 }
 
-func logBetaBelow(x, a, b float64) float64 { return betaSide(x, a, b, false).log }
-func logBetaAbove(x, a, b float64) float64 { return betaSide(x, a, b, true).log }
-
-// betaSlopes are the derivatives of a tail of the beta distribution by x, a and b.
-func betaSlopes(upper bool) [3]func(x, a, b, y float64) float64 {
-	return [3]func(x, a, b, y float64) float64{
-		func(x, a, b, _ float64) float64 { return betaSide(x, a, b, upper).byX / (x * (1 - x)) },
-		func(x, a, b, _ float64) float64 { return betaSide(x, a, b, upper).byA },
-		func(x, a, b, _ float64) float64 { return betaSide(x, a, b, upper).byB },
-	}
+// logOddsBeta is log I/(1−I) for I = I_x(a, b).
+func logOddsBeta(x, a, b float64) float64 { return betaAt(x, a, b).logOdds().log }
+func logOddsBetaSlopeX(x, a, b, _ float64) float64 {
+	return betaAt(x, a, b).logOdds().byX / (x * (1 - x))
 }
+func logOddsBetaSlopeA(x, a, b, _ float64) float64 { return betaAt(x, a, b).logOdds().byA }
+func logOddsBetaSlopeB(x, a, b, _ float64) float64 { return betaAt(x, a, b).logOdds().byB }
 
 // studentSide is the lower tail of Student's t distribution at t, of which byX is
 // ∂/∂log |t| and byA ∂/∂ν. With w = ν/(ν+t²) it is ½·I_w(ν/2, ½) for t < 0.
@@ -281,7 +297,7 @@ func studentSide(t, nu float64) tail {
 	case math.IsNaN(t) || !(nu > 0):
 		return tail{log: math.NaN()}
 	case math.IsInf(t, 0):
-		return certain(false, t < 0)
+		return nothing(t > 0).side(false)
 	case t == 0:
 		return tail{log: -math.Ln2}
 	}

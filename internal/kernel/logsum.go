@@ -26,6 +26,17 @@ func logDiffExp(a, b float64) float64 {
 func logDiffSlopeA(a, b, _ float64) float64 { return -1 / math.Expm1(b-a) }
 func logDiffSlopeB(a, b, _ float64) float64 { return -1 / math.Expm1(a-b) }
 
+// logLeft is log(1 − eᵃ/eᵇ) for a ≤ b, which may be infinite.
+func logLeft(a, b float64) float64 {
+	if a == b {
+		return math.Inf(-1)
+	}
+	return log1mExp(a - b)
+}
+
+func logLeftSlopeA(a, b, _ float64) float64 { return -1 / math.Expm1(b-a) }
+func logLeftSlopeB(a, b, _ float64) float64 { return 1 / math.Expm1(b-a) }
+
 // logQuotient is log(a/b) for positive a and b, also where they are near one another
 // or far apart.
 func logQuotient(a, b float64) float64 {
@@ -70,18 +81,6 @@ func indicator(is bool) float64 {
 	}
 	return 0
 }
-
-// shorter is a where it comes from tails that are below one half, log below < −log 2,
-// else b.
-func shorter(below, a, b float64) float64 {
-	if below < -math.Ln2 {
-		return a
-	}
-	return b
-}
-
-func shorterSlopeA(below, _, _, _ float64) float64 { return indicator(below < -math.Ln2) }
-func shorterSlopeB(below, _, _, _ float64) float64 { return indicator(!(below < -math.Ln2)) }
 
 // logLaplaceCDF is the log distribution function of the standard Laplace distribution.
 func logLaplaceCDF(x float64) float64 {

@@ -28,7 +28,7 @@ func kernels() []Kernel {
 		Flip{From: []int32{0, 1}, Ref: []int32{0}, Coef: []float64{2}},
 		Forward{States: 1, Steps: 2, From: RowList{0}, To: RowList{0}}, ForwardGrad{Forward{States: 1, Steps: 2, From: RowList{0}, To: RowList{0}}},
 		Elementwise{F: Exp}, Slope{F: Exp}, Elementwise{F: Mul}, Slope{F: Pow, Of: 1},
-		Elementwise{F: LogBetaBelow}, Slope{F: LogBetaBelow, Of: 1}, GradTimes{C: 1},
+		Elementwise{F: LogOddsBeta}, Slope{F: LogOddsBeta, Of: 1}, GradTimes{C: 1},
 	}
 }
 

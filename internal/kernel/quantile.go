@@ -122,16 +122,16 @@ func normalOfHalfCauchy(x float64) float64 {
 type shapedTail func(t, a, b float64, upper bool) tail
 
 // ofGamma is by t = log x, and gammaAlone is without byA.
-func ofGamma(t, a, _ float64, upper bool) tail    { return gammaSide(a, math.Exp(t), upper, true) }
-func gammaAlone(t, a, _ float64, upper bool) tail { return gammaSide(a, math.Exp(t), upper, false) }
+func ofGamma(t, a, _ float64, upper bool) tail    { return gammaAt(a, math.Exp(t), true).side(upper) }
+func gammaAlone(t, a, _ float64, upper bool) tail { return gammaAt(a, math.Exp(t), false).side(upper) }
 
 // ofBeta is by t = logit x.
 func ofBeta(t, a, b float64, upper bool) tail {
 	if t > 0 { // where 1 − x has more digits than x
-		s := betaSide(sigmoid(-t), b, a, !upper)
+		s := betaAt(sigmoid(-t), b, a).side(!upper)
 		return tail{s.log, -s.byX, s.byB, s.byA, upper}
 	}
-	return betaSide(sigmoid(t), a, b, upper)
+	return betaAt(sigmoid(t), a, b).side(upper)
 }
 
 // ofStudent is by t = asinh x.

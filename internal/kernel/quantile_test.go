@@ -40,10 +40,11 @@ func TestQuantilesOfNormal(t *testing.T) {
 func TestQuantilesWithShapes(t *testing.T) {
 	for f, log := range map[Function]func(x, a, b float64) (below, above float64){
 		LogGammaOfNormal: func(x, a, _ float64) (below, above float64) {
-			return logGammaP(a, math.Exp(x)), logGammaQ(a, math.Exp(x))
+			at := gammaAt(a, math.Exp(x), false)
+			return at.side(false).log, at.side(true).log
 		},
 		LogitBetaOfNormal: func(x, a, b float64) (below, above float64) {
-			return logBetaBelow(sigmoid(x), a, b), logBetaBelow(sigmoid(-x), b, a)
+			return betaAt(sigmoid(x), a, b).side(false).log, betaAt(sigmoid(-x), b, a).side(false).log
 		},
 		StudentOfNormal: func(x, a, _ float64) (below, above float64) { return logStudentCDF(x, a), logStudentCDF(-x, a) },
 	} {
