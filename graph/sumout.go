@@ -19,7 +19,7 @@ import (
 // their priors p in it, and nothing depends on them: their posterior given the rest is that of a Tabulation.
 //
 // Summed lists the switches that this is done with: those of d.Switches whose prior and thresholds are numbers, of which no other prior
-// depends on, no two of which meet in a term, and of which nothing is required. The density is nil if there are none. It keeps the data of d.
+// depends on, no two of which meet in a term, of which nothing is required, and that do not make the program much longer. The density is nil if there are none. It keeps the data of d.
 func (d *Density) SumOut() (summed *Density, switches []derive.SwitchLatent, err error) {
 	x, err := remembered(d, d.sumOut)
 	if err != nil || x.compiled == nil {
@@ -76,7 +76,7 @@ func (m *Model) sumOver(w derive.SwitchLatent, terms []planeTerm, prior *residua
 		lo, hi := truncnorm.Between(cuts, j)
 		return Expr{v: prior.LogMass(w.Latent, 0, lo, hi)}
 	}
-	if last == 1 || slices.ContainsFunc(terms, func(t planeTerm) bool { return t.at < 0 }) {
+	if last == 1 || slices.ContainsFunc(terms, planeTerm.several) {
 		var logs []Expr
 		for j := range last + 1 {
 			if x := m.logSum(mass(j), terms, m.inInterval(w, j)); !x.isNone() {
@@ -126,6 +126,12 @@ func (m *Model) logSum(c Expr, terms []planeTerm, w *ir.Rewriter) Expr {
 // A planeTerm is the number of a term of log r, and that of the only plane of a switch that it depends on, −1 if it depends on several.
 type planeTerm struct{ term, at int }
 
+func (t planeTerm) several() bool { return t.at < 0 }
+
+// mostWritten is how many terms are written for a switch, one for each interval where a term depends on several of its planes: a program of
+// more costs more than its switch.
+const mostWritten = 1 << 14
+
 // summable are the switches that SumOut sums out, and the terms that depend on each.
 func (d *Density) summable() (switches []derive.SwitchLatent, terms [][]planeTerm) {
 	prior, err := d.Residuals(1)
@@ -173,7 +179,8 @@ func (d *Density) summable() (switches []derive.SwitchLatent, terms [][]planeTer
 		}
 	})
 	for k, w := range all {
-		if !meets[k] && len(of[k]) > 0 {
+		several := slices.ContainsFunc(of[k], planeTerm.several)
+		if !meets[k] && len(of[k]) > 0 && !(several && len(w.Planes)*len(of[k]) > mostWritten) {
 			switches, terms = append(switches, w), append(terms, of[k])
 		}
 	}

@@ -108,3 +108,21 @@ func TestSumOut(t *testing.T) {
 		}
 	}
 }
+
+// Where terms depend on several planes of a switch each is written once for each interval, but not where that would be a long program.
+func TestSumOutIsShort(t *testing.T) {
+	for n, want := range map[int]int{20: 1, 200: 0} {
+		m := graph.NewModel()
+		x := m.Sample("x", graph.Normal(0, 1))
+		at := m.Sample("at", graph.Uniform(0, float64(n)))
+		for i := range n - 1 {
+			left, right := graph.Greater(at, float64(i)), graph.Greater(at, float64(i)+1)
+			m.Observe("y", graph.Normal(graph.If(left, graph.If(right, x, 2), 3), 1), 0.5)
+		}
+		d, err := m.Compile()
+		require.NoError(t, err)
+		_, switches, err := d.SumOut()
+		require.NoError(t, err)
+		require.Len(t, switches, want, n)
+	}
+}

@@ -2,6 +2,8 @@ package smc
 
 import (
 	"context"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/facetvi/facet/graph"
@@ -68,6 +70,8 @@ func Allocations(d *graph.Density, draws [][]float64) (float64, error) {
 // A Crossing is a block of points that meet walls on their way, over and over the same ones.
 type Crossing struct {
 	m           *mover
+	now         *states
+	rng         *rand.Rand
 	z, p, signs []float64
 	met         counter
 }
@@ -101,7 +105,7 @@ func NewCrossing(d *graph.Density, draws [][]float64, n int) (*Crossing, error) 
 	if err := r.raise(1); err != nil {
 		return nil, err
 	}
-	c := &Crossing{m: m, z: r.islands[0].now.z, met: counter{jumper: m.walls.jumps}}
+	c := &Crossing{m: m, now: &r.islands[0].now, rng: rng, z: r.islands[0].now.z, met: counter{jumper: m.walls.jumps}}
 	m.walls.jumps = &c.met
 	for i := range m.v {
 		m.v[i] = rng.NormFloat64()
@@ -124,6 +128,24 @@ func (c *Crossing) Drift(time float64) int {
 	m.walls.begin(m.ex.Z)
 	m.walls.drift(m.ex.Z, m.p, m.v, m.ex.Signs, time, m.path)
 	return c.met.n
+}
+
+// Stop ends the context.
+func (c *Crossing) Stop() {
+	done := make(chan struct{})
+	close(done)
+	c.m.done = done
+}
+
+// Trajectory reports whether trajectories move any of the points.
+func (c *Crossing) Trajectory() (moved bool, err error) {
+	before := slices.Clone(c.now.z)
+	for range 20 {
+		if _, err = c.m.hamiltonian(c.now, c.rng); err != nil {
+			return false, err
+		}
+	}
+	return !slices.Equal(before, c.now.z), nil
 }
 
 // Gradient computes the gradients of log r at the points.

@@ -51,9 +51,20 @@ type path struct {
 	covariance, root *linear // of velocities: C·p, and momenta from standard normals
 	mass             *mass
 	step             float64
-	long             float64  // by how many times trajectories are longer
-	pool             []states // of an earlier temperature, for differences
-	hubs             []int    // a latent for each prior of another and each guard that depends on it
+	long             float64         // by how many times trajectories are longer
+	pool             []states        // of an earlier temperature, for differences
+	hubs             []int           // a latent for each prior of another and each guard that depends on it
+	done             <-chan struct{} // of the context
+}
+
+// stopped reports whether the context has ended: trajectories end then, and move nothing.
+func (p *path) stopped() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // logPath is log π.
@@ -220,6 +231,9 @@ func (m *mover) hamiltonian(s *states, rng *rand.Rand) (accepted float64, err er
 	for k := range steps {
 		m.covariance.apply(m.v, m.p, m.room, n)
 		m.walls.drift(x.Z, m.p, m.v, x.Signs, step, m.path)
+		if m.stopped() {
+			return 0, nil
+		}
 		if err := m.force(); err != nil {
 			return 0, err
 		}

@@ -225,6 +225,7 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 	for _, l := range slices.Concat(r.walls.plane, r.walls.others) {
 		r.hubs = append(r.hubs, d.Arrangement().Latents(l)...)
 	}
+	r.path.done = r.ctx.Done()
 	cut := parallel.Blocks{N: s.Islands * s.Particles, Size: s.Particles}
 	r.team, err = parallel.NewPool(cut, parallel.Processors(s.Islands), s.Seed,
 		func(n int) (*mover, error) {

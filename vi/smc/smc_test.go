@@ -150,6 +150,30 @@ func TestStopped(t *testing.T) {
 	require.ErrorContains(t, err, "smc: 1 islands: at least 2")
 }
 
+// A context ends trajectories on their way: no wall is crossed any more, and points stay where they were.
+func TestStoppedOnTheWay(t *testing.T) {
+	d := density(t, trials.Named("ranking").Build)
+	draws := make([][]float64, 100)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for k := range draws {
+		draws[k] = make([]float64, d.Dim())
+		for i := range draws[k] {
+			draws[k][i] = rng.NormFloat64()
+		}
+	}
+	c, err := smc.NewCrossing(d, draws, 64)
+	require.NoError(t, err)
+	for _, stopped := range []bool{false, true} {
+		if stopped {
+			c.Stop()
+		}
+		require.Equal(t, !stopped, c.Drift(1) > 0)
+		moved, err := c.Trajectory()
+		require.NoError(t, err)
+		require.Equal(t, !stopped, moved)
+	}
+}
+
 // Where discrete latents are summed out in one program, and sampled in another, all else is the same.
 func TestDiscrete(t *testing.T) {
 	long.Skip(t)

@@ -132,6 +132,9 @@ func (w *walls) drift(z, p, v, signs []float64, time float64, at *path) {
 	w.z, w.v = z, v
 	for i, hit := range w.hit {
 		if hit {
+			if at.stopped() { // for a collision takes as long as its term
+				return
+			}
 			w.column = i
 			w.collide(p, signs, time, at)
 			w.hit[i] = false
