@@ -25,22 +25,15 @@ func Truncated[A, B Value](d Dist, lo A, hi B) Dist {
 
 func truncated(of Dist) *law {
 	f, _ := combined("Truncated", []param{{"lo", limit}, {"hi", limit}}, of)
-	in := func(p []Expr) Dist { return Dist{law: of.law, params: p[2:]} }
+	t := truncation{law: f, of: of.law, unit: of.unit(), tries: mostOutside}
 	f.noPrior = of.law.noPrior
-	unit := of.unit()
-	f.check = func(p []Expr) error {
-		if !in(p).hasCDF() {
-			return errNoCDF
-		}
-		return nil
-	}
-	f.supportAt = func(p []Expr) support { return in(p).support().cut(p[0].constValue(), p[1].constValue(), unit) }
+	f.check, f.supportAt = t.check, t.supportAt
 	f.logProb = func(x Expr, p []Expr) Expr {
-		d := in(p)
-		return Sub(d.logProb(x), d.logIn(f.supportAt(p)))
+		d := t.in(p)
+		return Sub(d.logProb(x), d.logIn(t.supportAt(p)))
 	}
 	f.logCDF = func(x Expr, p []Expr) Expr {
-		d, s := in(p), f.supportAt(p)
+		d, s := t.in(p), t.supportAt(p)
 		from := s.lo
 		if s.whole {
 			from--
@@ -48,80 +41,107 @@ func truncated(of Dist) *law {
 		return Sub(d.logMass(Expr{v: from}, x), d.logIn(s))
 	}
 	f.logCCDF = func(x Expr, p []Expr) Expr {
-		d, s := in(p), f.supportAt(p)
+		d, s := t.in(p), t.supportAt(p)
 		return Sub(d.logMass(x, Expr{v: s.hi}), d.logIn(s))
 	}
-	shares := of.law.shares
-	tries := mostOutside
-	if shares != nil { // a quantile costs as much as a few draws
-		tries = 6
+	if of.law.shares != nil { // a quantile costs as much as a few draws
+		t.tries = 6
 	}
-	if shares != nil || of.law.start != nil && of.law.supportAt == nil {
-		f.values = func(dst []float64, p func(k int) []float64, rng *rand.Rand) {
-			c := newCut(of.law, p(0), shares, unit) // its supports are those of all
-			for k := range dst {
-				of := p(k)[2:]
-				if dst[k] = c.value(of, tries, rng); shares != nil && math.IsNaN(dst[k]) {
-					c.locate(of)
-					dst[k] = c.quantile(unitRand(rng))
-				}
-			}
+	if of.law.shares != nil || of.law.start != nil && of.law.supportAt == nil {
+		f.values = t.values
+	}
+	f.rand, f.start, f.starts = t.rand, t.start, t.starts
+	return f
+}
+
+// A truncation is what law, the law of, cut, has of its own.
+type truncation struct {
+	law, of *law
+	unit    float64 // see Dist.unit
+	tries   int     // draws before a quantile is looked for
+}
+
+// in is the distribution before, of the parameters p, which begin with the bounds.
+func (t truncation) in(p []Expr) Dist { return Dist{law: t.of, params: p[2:]} }
+
+func (t truncation) check(p []Expr) error {
+	if !t.in(p).hasCDF() {
+		return errNoCDF
+	}
+	return nil
+}
+
+func (t truncation) supportAt(p []Expr) support {
+	return t.in(p).support().cut(p[0].constValue(), p[1].constValue(), t.unit)
+}
+
+// values is that of a law: its supports are those of the first draw.
+func (t truncation) values(dst []float64, p func(k int) []float64, rng *rand.Rand) {
+	c := newCut(t.of, p(0), t.of.shares, t.unit)
+	for k := range dst {
+		of := p(k)[2:]
+		if dst[k] = c.value(of, t.tries, rng); c.shares != nil && math.IsNaN(dst[k]) {
+			c.locate(of)
+			dst[k] = c.quantile(unitRand(rng))
 		}
 	}
-	f.rand = func(p []float64, rng *rand.Rand) float64 {
-		if f.values != nil {
-			c := newCut(of.law, p, shares, unit)
-			if u := c.s.inverse(c.s, c.value(p[2:], tries, rng)); ir.IsFinite(u) {
+}
+
+func (t truncation) rand(p []float64, rng *rand.Rand) float64 {
+	if t.law.values != nil {
+		c := newCut(t.of, p, t.of.shares, t.unit)
+		if u := c.s.inverse(c.s, c.value(p[2:], t.tries, rng)); ir.IsFinite(u) {
+			return u
+		}
+		if c.shares != nil {
+			if u := c.s.inverse(c.s, c.quantile(unitRand(rng))); ir.IsFinite(u) {
 				return u
 			}
-			if shares != nil {
-				if u := c.s.inverse(c.s, c.quantile(unitRand(rng))); ir.IsFinite(u) {
-					return u
-				}
-			}
-		}
-		whole := Dist{law: f, params: numbersOf(p)}
-		return in(whole.params).drawIn(whole.support(), rng)
-	}
-	f.starts = func(center, scale []float64, p [][]float64, at []float64) {
-		column := func(k int) []float64 {
-			for j, row := range p {
-				at[j] = row[k]
-			}
-			return at
-		}
-		c := newCut(of.law, column(0), cmp.Or(of.law.shares, &logisticShares), unit) // its support is that of all
-		whole := c.s.lo == c.all.lo && c.s.hi == c.all.hi
-		if of.law.starts != nil {
-			of.law.starts(center, scale, p[2:], at[2:])
-		} else {
-			for k := range center {
-				center[k], scale[k] = of.law.start(column(k)[2:])
-			}
-		}
-		if whole {
-			return
-		}
-		c.middles(center, scale)
-		c.s.unmap(center)
-		c.s.overSlopes(scale, center)
-		for k, u := range center {
-			if !(scale[k] > 0 && ir.IsFinite(u/scale[k])) {
-				c.locate(column(k)[2:])
-				low, high := c.s.inverse(c.s, c.quantile(0.1587)), c.s.inverse(c.s, c.quantile(0.8413))
-				center[k], scale[k] = low+0.5*(high-low), 0.5*(high-low)
-			}
 		}
 	}
-	f.start = func(p []float64) (center, scale float64) {
-		rows, one := make([][]float64, len(p)), make([]float64, 2)
-		for j := range p {
-			rows[j] = p[j : j+1]
-		}
-		f.starts(one[:1], one[1:], rows, slices.Clone(p))
-		return one[0], one[1]
+	whole := Dist{law: t.law, params: numbersOf(p)}
+	return t.in(whole.params).drawIn(whole.support(), rng)
+}
+
+func (t truncation) start(p []float64) (center, scale float64) {
+	rows, one := make([][]float64, len(p)), make([]float64, 2)
+	for j := range p {
+		rows[j] = p[j : j+1]
 	}
-	return f
+	t.starts(one[:1], one[1:], rows, slices.Clone(p))
+	return one[0], one[1]
+}
+
+// starts is that of a law: its supports are those of the first row.
+func (t truncation) starts(center, scale []float64, p [][]float64, at []float64) {
+	column := func(k int) []float64 {
+		for j, row := range p {
+			at[j] = row[k]
+		}
+		return at
+	}
+	c := newCut(t.of, column(0), cmp.Or(t.of.shares, &logisticShares), t.unit)
+	whole := c.s.lo == c.all.lo && c.s.hi == c.all.hi
+	if t.of.starts != nil {
+		t.of.starts(center, scale, p[2:], at[2:])
+	} else {
+		for k := range center {
+			center[k], scale[k] = t.of.start(column(k)[2:])
+		}
+	}
+	if whole {
+		return
+	}
+	c.middles(center, scale)
+	c.s.unmap(center)
+	c.s.overSlopes(scale, center)
+	for k, u := range center {
+		if !(scale[k] > 0 && ir.IsFinite(u/scale[k])) {
+			c.locate(column(k)[2:])
+			low, high := c.s.inverse(c.s, c.quantile(0.1587)), c.s.inverse(c.s, c.quantile(0.8413))
+			center[k], scale[k] = low+0.5*(high-low), 0.5*(high-low)
+		}
+	}
 }
 
 const rootTwoPi = 2.5066282746310002

@@ -2,7 +2,6 @@ package derive
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/facetvi/facet/internal/elimination"
 	"github.com/facetvi/facet/internal/ir"
-	"github.com/facetvi/facet/internal/lower"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -338,148 +336,6 @@ func (p places) factor(planes []int) (f elimination.Factor) {
 	}
 	return f
 }
-
-// A Tabulation is log r as a sum of factors over the intervals that switches are in, which are
-// the values of as many variables, given the other latents and signs.
-type Tabulation struct {
-	Factors []elimination.Factor
-	first   []int // rows of the program; the first one has the terms that are in no factor
-	prog    *lower.Program
-}
-
-// tabulate returns the tabulation of switches.
-func (b *Builder) tabulate(ctx context.Context, nodes *ir.Nodes, switches []SwitchLatent) (*Tabulation, error) {
-	t, places := &Tabulation{first: []int{1}}, placesOf(switches)
-	planes := make([][]int, len(b.terms)) // of the switches, by term
-	for l, terms := range b.affect {
-		if len(places[l]) > 0 {
-			for _, k := range terms {
-				planes[k] = append(planes[k], l)
-			}
-		}
-	}
-	branches := newBrancher(nodes, func(l int) (list []int) {
-		for _, x := range places[l] {
-			list = append(list, x.of)
-		}
-		return list
-	})
-	var rest []int
-	parts, of := [][]part(nil), map[string]int{} // by factor
-	add := func(k int, when []condition, planes []int) {
-		f := places.factor(planes)
-		id := fmt.Sprint(f)
-		at, ok := of[id]
-		if !ok {
-			at = len(parts)
-			of[id] = at
-			t.Factors, parts, t.first = append(t.Factors, f), append(parts, nil), append(t.first, t.first[at]+f.Rows())
-		}
-		parts[at] = append(parts[at], part{k, when})
-	}
-	for k, x := range b.terms {
-		if planes[k] == nil {
-			rest = append(rest, k)
-			continue
-		}
-		all := branches.of(x.Atom)
-		if len(all) == 1 {
-			add(k, nil, planes[k])
-			continue
-		}
-		for _, x := range all {
-			add(k, x.when, slices.DeleteFunc(x.planes, func(l int) bool { return len(places[l]) == 0 }))
-		}
-	}
-	outs := []ir.ID{b.Store.Sum(1, b.sum(rest, ir.NewRewriter(b.Store, ir.Substitution{})), b.of.C, b.Number(1))}
-	for k, f := range t.Factors {
-		class := make([]int, len(f.Vars)) // of each variable, in the row
-		signs := ir.Substitution{Sign: func(l int) (formula ir.ID, ok bool) {
-			for _, x := range places[l] {
-				if j, ok := slices.BinarySearch(f.Vars, x.of); ok {
-					above, _ := slices.BinarySearch(f.Cuts[j], x.at+1)
-					return b.Always(class[j] > above != switches[x.of].Down), true
-				}
-			}
-			return formula, false
-		}}
-		first := map[ir.ID]int{}
-		for row := range f.Rows() {
-			if err := cmp.Or(ctx.Err(), b.tooMany()); err != nil {
-				return nil, err
-			}
-			id := b.sumOf(parts[k], signs)
-			if _, known := first[id]; !known {
-				first[id] = row
-			}
-			t.Factors[k].First = append(t.Factors[k].First, first[id])
-			outs = append(outs, id)
-			nextRow(class, f)
-		}
-	}
-	var err error
-	t.prog, err = b.Compile(outs)
-	return t, err
-}
-
-// A part is a branch of the term with a number.
-type part struct {
-	term int
-	when []condition
-}
-
-// sumOf is the sum of parts, with sub made in them.
-func (b *Builder) sumOf(parts []part, sub ir.Substitution) ir.ID {
-	plain, sum := ir.NewRewriter(b.Store, sub), make([]ir.Term, len(parts))
-	for i, p := range parts {
-		w := plain
-		if len(p.when) > 0 {
-			w = ir.NewRewriter(b.Store, sub)
-			for _, c := range p.when {
-				w.Done[c.formula] = b.Always(c.holds)
-			}
-		}
-		x := w.Rewrite(b.terms[p.term].Atom)
-		for _, c := range p.when {
-			then, otherwise := x, b.Number(0)
-			if !c.holds {
-				then, otherwise = otherwise, then
-			}
-			x = b.Store.Sel(plain.Rewrite(c.formula), then, otherwise)
-		}
-		sum[i] = ir.Term{Atom: x, Coef: b.terms[p.term].Coef}
-	}
-	o := b.Store.Total(0, sum)
-	return b.Store.AffineSum(o.C, o.Terms)
-}
-
-// nextRow makes class that of the next row of f's table.
-func nextRow(class []int, f elimination.Factor) {
-	for j := len(class) - 1; j >= 0; j-- {
-		if class[j]++; class[j] <= len(f.Cuts[j]) {
-			return
-		}
-		class[j] = 0
-	}
-}
-
-// A Table computes a tabulation at points.
-type Table struct {
-	X *lower.Executor // whose Z and Signs are those of the points
-	t *Tabulation
-}
-
-// Bind returns a table of n points for the data of d.
-func (t *Tabulation) Bind(d Density, n int) (*Table, error) {
-	x, err := d.Executor(t.prog, n, lower.Compute{Out: true})
-	return &Table{x, t}, err
-}
-
-// Rest is the sum of the terms that depend on no switch.
-func (x *Table) Rest() []float64 { return x.X.Out[:x.X.N] }
-
-// Factor is factor k, its rows × N.
-func (x *Table) Factor(k int) []float64 { return x.X.Out[x.t.first[k]*x.X.N : x.t.first[k+1]*x.X.N] }
 
 // take takes on plane l, of whose latents k is the switch's, if it is parallel to
 // those before.
