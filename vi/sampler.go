@@ -55,11 +55,7 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 		return nil, err
 	}
 	if from == nil {
-		sample, err = scout.Run(ctx, w.summed, scout.Settings{Islands: 4, Particles: 128, Seed: parallel.Mix(s.Seed, scoutStream), Over: m.half.Over})
-		if required, _ := d.Engine().Requirements(); errors.Is(err, scout.ErrNowhere) && required != nil {
-			sample, err = noScout, nil // the prior hardly ever meets what is required, which the sampler comes to step by step
-		}
-		if err != nil {
+		if sample, err = w.scouted(ctx, s, m); err != nil {
 			return nil, err
 		}
 		if run.Draws, err = w.toSampler(sample.Z); err != nil {
@@ -97,13 +93,8 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 		r.LogEvidence = e // it begins with the prior, which near funnels is a better beginning
 	}
 	if err == nil {
-		draws := weighted.Chains{Z: r.Z, N: r.Chains, Effective: r.Effective}
-		e, failed := cells.Bridge(ctx, w.sampled, draws, w.switches, r.Gradients/8, parallel.Mix(s.Seed, cellStream))
-		if failed != nil {
+		if failed := w.bridge(ctx, &r, s.Seed); failed != nil {
 			return nil, failed
-		}
-		if e.SE < r.LogEvidence.SE {
-			r.LogEvidence = e
 		}
 	}
 	if w.centring != nil {
@@ -211,6 +202,25 @@ func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (w 
 		}
 	}
 	return w, nil
+}
+
+// scouted is the sample of a short scout.
+func (w *marginal) scouted(ctx context.Context, s job, m *monitor) (scout.Result, error) {
+	sample, err := scout.Run(ctx, w.summed, scout.Settings{Islands: 4, Particles: 128, Seed: parallel.Mix(s.Seed, scoutStream), Over: m.half.Over})
+	if required, _ := w.summed.Engine().Requirements(); errors.Is(err, scout.ErrNowhere) && required != nil {
+		return noScout, nil // the prior hardly ever meets what is required, which the sampler comes to step by step
+	}
+	return sample, err
+}
+
+// bridge gives r the log evidence by a bridge, if that is known better.
+func (w *marginal) bridge(ctx context.Context, r *smc.Result, seed uint64) error {
+	draws := weighted.Chains{Z: r.Z, N: r.Chains, Effective: r.Effective}
+	e, err := cells.Bridge(ctx, w.sampled, draws, w.switches, r.Gradients/8, parallel.Mix(seed, cellStream))
+	if err == nil && e.SE < r.LogEvidence.SE {
+		r.LogEvidence = e
+	}
+	return err
 }
 
 // toSampler returns copies of draws in the coordinates of the sampler.

@@ -116,13 +116,20 @@ func (k *Forward) predict(at, before, in Matrix, step int) {
 	total := at.Row(k.States) // its own number comes later
 	var room [part]float64
 	for first, s := 0, 0; s < k.States; s++ {
-		p := at.Row(s)
+		p, end := at.Row(s), first
+		for end < len(k.To) && int(k.To[end]) == s {
+			end++
+		}
+		if end-first == 2 {
+			k.join(p, before, emission, in, moves, first)
+			first = end
+			continue
+		}
 		for i := range p {
 			p[i], total[i] = math.Inf(-1), 0
 		}
-		end := first
-		for ; end < len(k.To) && int(k.To[end]) == s; end++ {
-			from, e, move := before.Row(int(k.From[end])), emission.Row(int(k.From[end])), in.Row(moves+end)
+		for m := first; m < end; m++ {
+			from, e, move := before.Row(int(k.From[m])), emission.Row(int(k.From[m])), in.Row(moves+m)
 			for i := range p {
 				p[i] = larger(p[i], from[i]+e[i]-c[i]+move[i])
 			}
@@ -148,6 +155,30 @@ func (k *Forward) predict(at, before, in Matrix, step int) {
 			vec.Add(p, p, total)
 		}
 		first = end
+	}
+}
+
+// join sets p to what comes by the moves m and m+1, the only ones to a state: all but the larger one need an exponential.
+func (k *Forward) join(p []float64, before, emission, in Matrix, moves, m int) {
+	c, one, other := before.Row(k.States), int(k.From[m]), int(k.From[m+1])
+	from, e, move := before.Row(one), emission.Row(one), in.Row(moves+m)
+	from2, e2, move2 := before.Row(other), emission.Row(other), in.Row(moves+m+1)
+	var room [part]float64
+	for lo := 0; lo < len(p); lo += part {
+		hi := min(lo+part, len(p))
+		p, x, c := p[lo:hi], room[:hi-lo], c[lo:hi]
+		from, e, move, from2, e2, move2 := from[lo:hi], e[lo:hi], move[lo:hi], from2[lo:hi], e2[lo:hi], move2[lo:hi]
+		for i := range x {
+			a, b := from[i]+e[i]-c[i]+move[i], from2[i]+e2[i]-c[i]+move2[i]
+			p[i], x[i] = larger(a, b), 0
+			if a != b { // which may both be −∞
+				x[i] = -math.Abs(a - b)
+			}
+		}
+		vec.Exp(x, x)
+		vec.Affine(x, x, 1, 1)
+		vec.Log(x, x)
+		vec.Add(p, p, x)
 	}
 }
 
@@ -193,6 +224,11 @@ func (k *Forward) backward(out Matrix, g []float64, in, work Matrix) {
 			s := int(k.From[m])
 			p, e, move, target := at.Row(s), in.Row(k.emission(t)+s), in.Row(moves+m), next.Row(int(to))
 			there, here, moved := out.Row(k.emission(t+1)+int(to)), out.Row(k.emission(t)+s), out.Row(moves+m)
+			if (m == 0 || k.To[m-1] != to) && (m+1 == len(k.To) || k.To[m+1] != to) { // the only way there
+				vec.Add(here, here, there)
+				vec.Add(moved, moved, there)
+				continue
+			}
 			for lo := 0; lo < len(there); lo += part {
 				hi := min(lo+part, len(there))
 				x, p, e, c, move, target := room[:hi-lo], p[lo:hi], e[lo:hi], c[lo:hi], move[lo:hi], target[lo:hi]
