@@ -1,6 +1,7 @@
 package vi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,10 +85,7 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 		return nil, err
 	}
 	if r.Beta < 1 {
-		if err == nil {
-			err = errors.New("the budget ended before the sampler had come to the posterior")
-		}
-		return nil, err
+		return nil, cmp.Or(err, errors.New("the budget ended before the sampler had come to the posterior"))
 	}
 	if e := sample.LogEvidence; e.SE < r.LogEvidence.SE && math.Abs(e.Value-r.LogEvidence.Value) <= scoutErrors*r.LogEvidence.SE+scoutNats {
 		r.LogEvidence = e // it begins with the prior, which near funnels is a better beginning

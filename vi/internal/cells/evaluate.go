@@ -197,23 +197,62 @@ func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *
 	for i := range apart {
 		apart[i] = i < f.d.Params() || slices.ContainsFunc(f.switches, func(w derive.SwitchLatent) bool { return w.Latent == i })
 	}
-	var at []float64
-	type box struct{ mean, sd []float64 }
-	around := func(q *family.Normal) (b box) {
-		for i := range q.Dim() {
-			b.mean, b.sd = append(b.mean, q.Mean(i)), append(b.sd, q.SD(i))
-		}
-		return b
+	extents := []extent{newExtent(normals[0])}
+	known := func(at []float64) bool {
+		return slices.ContainsFunc(extents, func(b extent) bool { return b.holds(at, apart) })
 	}
-	boxes := []box{around(normals[0])}
-	near := func(b box) bool {
-		for i, x := range at {
-			if !apart[i] && math.Abs(x-b.mean[i]) > modeApart*b.sd[i] {
-				return false
-			}
+	lost := 0
+	for _, z := range f.startsIn(c, sides) {
+		if lost == lostWays || len(normals) == mostModes {
+			break
 		}
-		return true
+		if known(z) {
+			continue
+		}
+		at := slices.Clone(z)
+		lost++
+		p, top, err := f.mode.extend(ctx, at, c.region)
+		if err != nil {
+			return nil, nil, err
+		}
+		if p == nil {
+			continue
+		}
+		for _, w := range f.switches { // whose place in the normal says nothing
+			at[w.Latent] = c.point[w.Latent]
+			p.SetSym(w.Latent, w.Latent, precision.At(w.Latent, w.Latent))
+		}
+		if top += f.most(at, p, half); top > logs[0]-modeBelow && !known(at) {
+			lost--
+			logs, normals = append(logs, top), append(normals, f.normal(at, p))
+			extents = append(extents, newExtent(normals[len(normals)-1]))
+		}
 	}
+	return logs, normals, nil
+}
+
+// An extent is where a normal mostly is.
+type extent struct{ mean, sd []float64 }
+
+func newExtent(q *family.Normal) (b extent) {
+	for i := range q.Dim() {
+		b.mean, b.sd = append(b.mean, q.Mean(i)), append(b.sd, q.SD(i))
+	}
+	return b
+}
+
+// holds reports whether a point is near the mean, in all latents but some.
+func (b extent) holds(at []float64, but []bool) bool {
+	for i, x := range at {
+		if !but[i] && math.Abs(x-b.mean[i]) > modeApart*b.sd[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// startsIn are the points from which climbs to other modes of a cell begin: its own, and draws on its sides.
+func (f *finder) startsIn(c *Cell, sides []regions.Side) [][]float64 {
 	stride := 1
 	if len(sides) > 0 {
 		stride = max(1, len(f.draws)/fewDraws)
@@ -224,36 +263,7 @@ func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *
 			starts = append(starts, f.draws[k])
 		}
 	}
-	lost := 0
-	for _, z := range starts {
-		if lost == lostWays || len(normals) == mostModes {
-			break
-		}
-		if at = z; slices.ContainsFunc(boxes, near) {
-			continue // of a mode that is known
-		}
-		at = slices.Clone(at)
-		lost++
-		p, top, err := f.mode.extend(ctx, at, c.region)
-		if err != nil {
-			return nil, nil, err
-		}
-		if p == nil {
-			continue
-		}
-		if len(f.switches) > 0 { // whose place in the normal says nothing
-			for _, w := range f.switches {
-				at[w.Latent] = c.point[w.Latent]
-				p.SetSym(w.Latent, w.Latent, precision.At(w.Latent, w.Latent))
-			}
-		}
-		if top += f.most(at, p, half); top > logs[0]-modeBelow && !slices.ContainsFunc(boxes, near) {
-			lost--
-			logs, normals = append(logs, top), append(normals, f.normal(at, p))
-			boxes = append(boxes, around(normals[len(normals)-1]))
-		}
-	}
-	return logs, normals, nil
+	return starts
 }
 
 // isOutside reports whether draw k is on the other side of one.

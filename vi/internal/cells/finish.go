@@ -68,27 +68,8 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		if f.over() || ctx.Err() != nil {
 			return ctx.Err()
 		}
-		c := kept[k]
-		part := math.Exp(c.LogEvidence.Value - total)
-		if part < weighty && c.share < heavyCell && c.known() && c.KHat < unreliable && !(mixes && part > mixedLeast && c.even < mixedSure) {
-			return nil
-		}
-		rng := parallel.NewRand(parallel.Mix(f.s.Seed, uint64(1<<32+k)))
-		n := f.draws(part)
-		effective, err := f.judge(ctx, f.finders[p].x, c, n, rng)
-		c.even = effective
-		if mixes {
-			return err
-		}
-		if err != nil || f.over() || effective > evenEnough && part*(1-effective) < lostDraws && c.KHat < unreliable {
-			return err
-		}
-		more := c.LogEvidence.Value - c.ELBO.Value
-		far := c.KHat > unreliable && more > distant && c.share > weighty
-		if !far && (part < heavyCell || part*more < doubtful) && (c.share < heavyCell || more < farOff) {
-			return nil
-		}
-		return f.refine(ctx, f.finders[p].x, c, s.Draws, n, rng)
+		part := math.Exp(kept[k].LogEvidence.Value - total)
+		return f.settle(ctx, f.finders[p].x, kept[k], part, mixes, s.Draws, parallel.NewRand(parallel.Mix(f.s.Seed, uint64(1<<32+k))))
 	})
 	if err == nil && mixes {
 		err = f.mix(ctx, kept, known)
@@ -112,6 +93,29 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 		kept = kept[:mostUnjudged]
 	}
 	return kept, left, err
+}
+
+// settle judges a cell of a part of the mass, unless little depends on it, and gives it more normals if one is not near, and the cell gets no mixture
+// later.
+func (f *Search) settle(ctx context.Context, x *graph.Executor, c *Cell, part float64, mixes bool, draws [][]float64, rng *rand.Rand) error {
+	if part < weighty && c.share < heavyCell && c.known() && c.KHat < unreliable && !(mixes && part > mixedLeast && c.even < mixedSure) {
+		return nil
+	}
+	n := f.draws(part)
+	effective, err := f.judge(ctx, x, c, n, rng)
+	c.even = effective
+	if mixes {
+		return err
+	}
+	if err != nil || f.over() || effective > evenEnough && part*(1-effective) < lostDraws && c.KHat < unreliable {
+		return err
+	}
+	more := c.LogEvidence.Value - c.ELBO.Value
+	far := c.KHat > unreliable && more > distant && c.share > weighty
+	if !far && (part < heavyCell || part*more < doubtful) && (c.share < heavyCell || more < farOff) {
+		return nil
+	}
+	return f.refine(ctx, x, c, draws, n, rng)
 }
 
 // draws is how many judge a cell of a part of the mass.
