@@ -41,7 +41,7 @@ func (e *Expectation) Params() []string { return e.d.Latents()[:e.d.Params()] }
 func (e *Expectation) Values() []float64 {
 	x := make([]float64, len(e.coord))
 	for i, u := range e.coord {
-		x[i] = e.d.ConstrainOne(i, u)
+		x[i] = e.d.Coordinate(i).Value(u)
 	}
 	return x
 }
@@ -56,8 +56,8 @@ func (e *Expectation) At(values ...float64) (*Expectation, error) {
 	next.coord = make([]float64, len(values))
 	for i, x := range values {
 		var err error
-		if next.coord[i], err = e.d.UnconstrainOne(i, x); err != nil {
-			lo, hi := e.d.Bounds(i)
+		if next.coord[i], err = e.d.Coordinate(i).Inverse(x); err != nil {
+			lo, hi := e.d.Coordinate(i).Bounds()
 			return nil, fmt.Errorf("expect: %s cannot be %v: it is strictly between %v and %v", e.Params()[i], x, lo, hi)
 		}
 	}
@@ -114,7 +114,7 @@ func (e *Expectation) Estimate(ctx context.Context, n int, seed uint64) (*Estima
 	}
 	out := &Estimate{Params: e.Params(), At: e.Values(), Value: moments[0].Estimate(), Samples: r.samples()}
 	for i, u := range e.coord {
-		g, slope := moments[1+i].Estimate(), e.d.ConstrainSlope(i, u)
+		g, slope := moments[1+i].Estimate(), e.d.Coordinate(i).Slope(u)
 		out.Gradient = append(out.Gradient, mc.Estimate{Value: g.Value / slope, SE: g.SE / slope})
 	}
 	return out, nil

@@ -105,7 +105,7 @@ type box struct {
 const inside = 1e-6
 
 func newBox(d *graph.Density, i int) box {
-	lo, hi := d.Bounds(i)
+	lo, hi := d.Coordinate(i).Bounds()
 	if width := hi - lo; !math.IsInf(width, 0) {
 		return box{lo + inside*width, hi - inside*width, true}
 	}
@@ -117,10 +117,10 @@ func (a *ascent) coord(at []float64) (coord, slope []float64, err error) {
 	coord, slope = slices.Clone(at), make([]float64, len(at))
 	for i := range coord {
 		if slope[i] = 1; a.boxes[i].values {
-			if coord[i], err = a.r.d.UnconstrainOne(i, at[i]); err != nil {
+			if coord[i], err = a.r.d.Coordinate(i).Inverse(at[i]); err != nil {
 				return nil, nil, err
 			}
-			slope[i] = a.r.d.ConstrainSlope(i, coord[i])
+			slope[i] = a.r.d.Coordinate(i).Slope(coord[i])
 		}
 	}
 	return coord, slope, nil
@@ -189,8 +189,8 @@ func (e *Expectation) optimize(ctx context.Context, s Settings, sign float64) (*
 	for i, u := range e.coord {
 		b := newBox(e.d, i)
 		if b.values {
-			a.At[i] = min(max(b.lo, e.d.ConstrainOne(i, u)), b.hi)
-			a.unit[i] *= e.d.ConstrainSlope(i, u)
+			a.At[i] = min(max(b.lo, e.d.Coordinate(i).Value(u)), b.hi)
+			a.unit[i] *= e.d.Coordinate(i).Slope(u)
 		}
 		a.boxes = append(a.boxes, b)
 	}
@@ -343,7 +343,7 @@ func (a *ascent) finish(ctx context.Context, e *Expectation, cause error) (*Opti
 	for i, g := range found.Gradient {
 		b, step := a.boxes[i], a.s.StepSize*a.unit[i]
 		if !b.values {
-			step *= e.d.ConstrainSlope(i, coord[i])
+			step *= e.d.Coordinate(i).Slope(coord[i])
 		} else if a.sign*g.Value > 0 {
 			step = max(0, min(step, b.hi-at[i]))
 		} else {
@@ -366,7 +366,7 @@ func (a *ascent) report(now []float64) {
 	for i, name := range a.r.d.Latents()[:len(now)] {
 		x := now[i]
 		if !a.boxes[i].values {
-			x = a.r.d.ConstrainOne(i, x)
+			x = a.r.d.Coordinate(i).Value(x)
 		}
 		fmt.Fprintf(a.s.Progress, " %s %.6g", name, x)
 	}

@@ -329,7 +329,7 @@ func pathGradient(t *testing.T, ex *expect.Expectation, draws int, seed uint64) 
 	}
 	theta := q.Theta()
 	for i, x := range ex.Values() {
-		if theta[2*i], err = d.UnconstrainOne(i, x); err != nil {
+		if theta[2*i], err = d.Coordinate(i).Inverse(x); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -343,7 +343,7 @@ func pathGradient(t *testing.T, ex *expect.Expectation, draws int, seed uint64) 
 		t.Fatal(err)
 	}
 	for i := range grad {
-		grad[i] = g[2*i] / d.ConstrainSlope(i, theta[2*i])
+		grad[i] = g[2*i] / d.Coordinate(i).Slope(theta[2*i])
 	}
 	return grad
 }

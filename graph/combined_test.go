@@ -356,7 +356,7 @@ func TestCombinedPriors(t *testing.T) {
 		}
 		for _, z := range u[:5] {
 			x := d.Constrain([]float64{z})[0]
-			back, err := d.UnconstrainOne(0, x)
+			back, err := d.Coordinate(0).Inverse(x)
 			require.NoError(t, err)
 			require.InDelta(t, z, back, 1e-9*(1+math.Abs(z)), name)
 			r, err := d.Residuals(1)

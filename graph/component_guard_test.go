@@ -47,7 +47,7 @@ func TestGuardsOfComponents(t *testing.T) {
 	_, _, ok = d.Guards()[9].Component()
 	require.False(t, ok)
 	i, _ := d.Latent("when_gap[0]")
-	require.True(t, d.InVector(i))
+	require.True(t, d.Coordinate(i).InVector())
 	i, _ = d.Latent("other")
-	require.False(t, d.InVector(i))
+	require.False(t, d.Coordinate(i).InVector())
 }

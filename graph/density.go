@@ -215,36 +215,9 @@ func (d *Density) Constrain(z []float64) []float64 {
 	d.checkLen(z)
 	x := make([]float64, len(z))
 	for i := range z {
-		x[i] = d.ConstrainOne(i, z[i])
+		x[i] = d.Coordinate(i).Value(z[i])
 	}
 	return x
-}
-
-// ConstrainOne maps coordinate i, with value u, to the value of its latent.
-func (d *Density) ConstrainOne(i int, u float64) float64 { return d.made().m.latents[i].constrain(u) }
-
-// ConstrainSlope is the derivative of ConstrainOne for a continuous latent or a parameter.
-func (d *Density) ConstrainSlope(i int, u float64) float64 {
-	s := d.made().m.latents[i].support
-	return s.slope(s, u)
-}
-
-// UnconstrainOne is the inverse of ConstrainOne: the unconstrained coordinate at
-// which latent i has the value x. A value outside the open support of the
-// latent's prior is an error that names the latent and where it was sampled.
-func (d *Density) UnconstrainOne(i int, x float64) (float64, error) {
-	l := d.made().m.latents[i]
-	u := l.support.inverse(l.support, x)
-	if math.IsNaN(u) || math.IsInf(u, 0) {
-		return math.NaN(), fmt.Errorf("graph: %v: latent %s cannot be %v: its prior is %s", l.place, l.name, x, l.prior.law.name)
-	}
-	return u, nil
-}
-
-// Transformed reports whether latent i is a transform of its coordinate.
-func (d *Density) Transformed(i int) bool {
-	l := &d.made().m.latents[i]
-	return l.discrete != nil || l.prior.transformed()
 }
 
 // WithData returns the density of the same program with other observations.

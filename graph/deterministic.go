@@ -155,10 +155,6 @@ func (m *Model) components() iter.Seq2[string, deterministic] {
 	}
 }
 
-// InVector reports whether latent i is not what a program speaks of, but what Components are computed from: the part of a stick of
-// a Dirichlet, the least of ordered values or a gap between two.
-func (d *Density) InVector(i int) bool { return d.made().m.latents[i].inVector }
-
 // ComponentsAt computes the Components at z, as DeterministicAt does.
 func (d *Density) ComponentsAt(z []float64) (values []float64) {
 	ev := d.evaluate(z)

@@ -70,15 +70,15 @@ func TestDiscreteValues(t *testing.T) {
 		}
 		assert.InDelta(t, 1, total, 2e-12, name)
 		for _, v := range values {
-			u, err := d.UnconstrainOne(i, v)
+			u, err := d.Coordinate(i).Inverse(v)
 			require.NoError(t, err)
-			require.Equal(t, v, d.ConstrainOne(i, u), name)
+			require.Equal(t, v, d.Coordinate(i).Value(u), name)
 		}
 		for j, cut := range cuts { // ties are on the − side
-			require.Equal(t, values[j], d.ConstrainOne(i, cut), name)
-			require.Equal(t, values[j+1], d.ConstrainOne(i, math.Nextafter(cut, 9)), name)
+			require.Equal(t, values[j], d.Coordinate(i).Value(cut), name)
+			require.Equal(t, values[j+1], d.Coordinate(i).Value(math.Nextafter(cut, 9)), name)
 		}
-		_, err := d.UnconstrainOne(i, 0.5)
+		_, err := d.Coordinate(i).Inverse(0.5)
 		require.ErrorContains(t, err, "cannot be 0.5")
 	}
 	values, cuts := func() (a, b []float64) {
@@ -115,10 +115,10 @@ func TestDiscreteMasses(t *testing.T) {
 		values, _ := d.Values(1)
 		for _, u := range []float64{-3, -0.4, 0, 2} {
 			z := []float64{u, 0}
-			prob, total := d.ConstrainOne(0, u), 0.0
+			prob, total := d.Coordinate(0).Value(u), 0.0
 			prior := distuv.Beta{Alpha: 2, Beta: 3}.LogProb(prob) + math.Log(prob*(1-prob))
 			for j, mass := range masses {
-				z[1], err = d.UnconstrainOne(1, values[j])
+				z[1], err = d.Coordinate(1).Inverse(values[j])
 				require.NoError(t, err)
 				logProb, err := d.LogProb(z)
 				require.NoError(t, err)

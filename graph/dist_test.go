@@ -432,7 +432,7 @@ func TestLatentDensity(t *testing.T) {
 			m := graph.NewModel()
 			m.Sample("x", l.make(numbers(p)))
 			d := mustCompile(t, m)
-			require.Equal(t, l.space != line, d.Transformed(0), l.name)
+			require.Equal(t, l.space != line, d.Coordinate(0).Transformed(), l.name)
 			want := func(u float64) float64 {
 				x, logJac := constrain(l.space, p, u)
 				return l.log(x, p) + logJac

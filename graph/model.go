@@ -64,7 +64,7 @@ type latent struct {
 	value    ir.ID     // the value in the program: the coordinate itself, or its transform
 	discrete *discrete // if it is
 	place    *place
-	inVector bool // see Density.InVector
+	inVector bool // see Coordinate.InVector
 }
 
 // constrain is the value in the program at coordinate u.

@@ -140,23 +140,6 @@ var (
 // Params is the number of parameters: the first so many of Latents.
 func (d *Density) Params() int { return d.made().m.params }
 
-// ParamPlace is the file and line where parameter i was made. It panics unless i is one of Params().
-func (d *Density) ParamPlace(i int) string {
-	if i < 0 || i >= d.Params() {
-		panic(fmt.Sprintf("graph: parameter %d of %d", i, d.Params()))
-	}
-	return fmt.Sprint(d.m.latents[i].place)
-}
-
-// Bounds are those of the values of parameter i, which it does not reach; infinite where there are none.
-func (d *Density) Bounds(i int) (lo, hi float64) {
-	if i < 0 || i >= d.Params() {
-		panic(fmt.Sprintf("graph: parameter %d of %d", i, d.Params()))
-	}
-	s := d.m.latents[i].support
-	return s.lo, s.hi
-}
-
 // WithParams returns the density whose parameters start at the given coordinates: PriorStart and
 // PriorDraw give them there, and so do Residuals. LogProb, a function of all coordinates, stays the
 // same. It panics unless u has Params() coordinates.

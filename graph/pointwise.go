@@ -61,11 +61,11 @@ func (d *Density) LogPriors(dst, z []float64) []float64 {
 		case t.prior:
 			if k := d.m.latents[i].discrete; k == nil {
 				dst[i] = ev.Value(t.id)
-				if d.Transformed(i) {
-					dst[i] -= math.Log(math.Abs(d.ConstrainSlope(i, z[i])))
+				if d.Coordinate(i).Transformed() {
+					dst[i] -= math.Log(math.Abs(d.Coordinate(i).Slope(z[i])))
 				}
 			} else if onlyNumbers(k.dist.params) {
-				dst[i], _ = k.dist.logProb(Expr{v: d.ConstrainOne(i, z[i])}).IsConst()
+				dst[i], _ = k.dist.logProb(Expr{v: d.Coordinate(i).Value(z[i])}).IsConst()
 			}
 			i++
 		case ofPrior: // of a discrete latent whose prior depends on others

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// UnconstrainOne undoes ConstrainOne on every support, and refuses the edge of
+// Inverse undoes Value on every support, and refuses the edge of
 // a support and what lies beyond it.
 func TestUnconstrain(t *testing.T) {
 	m := NewModel()
@@ -19,14 +19,14 @@ func TestUnconstrain(t *testing.T) {
 	require.NoError(t, err)
 	for i, name := range d.Latents() {
 		for _, u := range []float64{-7, -1, 0, 0.3, 5} {
-			got, err := d.UnconstrainOne(i, d.ConstrainOne(i, u))
+			got, err := d.Coordinate(i).Inverse(d.Coordinate(i).Value(u))
 			require.NoError(t, err, name)
 			require.InDelta(t, u, got, 1e-12, name)
 		}
 	}
 	for i, bad := range [][]float64{{math.NaN(), math.Inf(1)}, {0, -1}, {0, 1, 1.5}, {-3, 5, 7}} {
 		for _, x := range bad {
-			_, err := d.UnconstrainOne(i, x)
+			_, err := d.Coordinate(i).Inverse(x)
 			require.ErrorContains(t, err, d.Latents()[i])
 			require.ErrorContains(t, err, "support_test.go")
 		}

@@ -114,7 +114,7 @@ func TestTabulation(t *testing.T) {
 		for state := range 6 {
 			values := []float64{float64(state % 3), float64(state / 3)}
 			for i, v := range values {
-				z[1+i], err = d.UnconstrainOne(1+i, v)
+				z[1+i], err = d.Coordinate(1 + i).Inverse(v)
 				require.NoError(t, err)
 			}
 			want, err := d.LogProb(z)

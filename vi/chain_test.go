@@ -137,7 +137,7 @@ func TestDiscreteChain(t *testing.T) {
 	}
 	u := make([]float64, len(path))
 	for i, s := range path {
-		u[i], err = d.UnconstrainOne(i, s)
+		u[i], err = d.Coordinate(i).Inverse(s)
 		require.NoError(t, err)
 	}
 	log, err := d.LogProb(u)

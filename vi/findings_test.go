@@ -100,7 +100,7 @@ func TestSaveSummed(t *testing.T) {
 	p := &Posterior{Density: d, Q: family.NewMixture([]float64{0, -1}, []family.Q{q, several})}
 	got := reloaded(t, p, d)
 	for _, z := range drawsOf(t, p, 20, 1).Values {
-		u, err := d.UnconstrainOne(1, z[1])
+		u, err := d.Coordinate(1).Inverse(z[1])
 		require.NoError(t, err)
 		require.Equal(t, p.Q.LogProb([]float64{z[0], u}), got.Q.LogProb([]float64{z[0], u}))
 	}

@@ -132,7 +132,7 @@ func BenchmarkMuchData(b *testing.B) {
 					p, err := Fit(context.Background(), d, Settings{Seed: 1})
 					require.NoError(b, err)
 					for i, name := range d.Latents() {
-						truth, err := d.UnconstrainOne(i, c.truth[name])
+						truth, err := d.Coordinate(i).Inverse(c.truth[name])
 						require.NoError(b, err)
 						off := (p.Q.Mean(i) - truth) / p.Q.SD(i)
 						b.Logf("%s: %.6g ± %.2g, %.2f from the truth", name, p.Q.Mean(i), p.Q.SD(i), off)

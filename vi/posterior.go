@@ -126,7 +126,7 @@ func (p *Posterior) Param(name string) (float64, error) {
 	if err != nil {
 		return math.NaN(), err
 	}
-	return p.Density.ConstrainOne(i, p.Q.Mean(i)), nil
+	return p.Density.Coordinate(i).Value(p.Q.Mean(i)), nil
 }
 
 // atParams is the density with the fit's parameters as their starts, for questions about the latents alone.

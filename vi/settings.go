@@ -305,7 +305,7 @@ func (s *job) check(d *graph.Density) error {
 func (s *job) checkCells(d *graph.Density) error {
 	switch t := s.cells.Tolerance; {
 	case d.Params() > 0:
-		return fmt.Errorf("Settings.Method is Cells, which does not learn parameters, and the model has %q (%s): use Climb", d.Latents()[0], d.ParamPlace(0))
+		return fmt.Errorf("Settings.Method is Cells, which does not learn parameters, and the model has %q (%s): use Climb", d.Latents()[0], d.Coordinate(0).Place())
 	case s.cells.Alone && s.tooLarge(d):
 		return fmt.Errorf("Cells.Alone = true: of %d latents no cells are looked for, which needs at most %d", d.Dim(), cells.MostLatents)
 	case s.cells.Most < 0:
@@ -329,7 +329,7 @@ func (s *job) tooLarge(d *graph.Density) bool {
 func (s *job) checkSampler(d *graph.Density) error {
 	switch {
 	case d.Params() > 0:
-		return fmt.Errorf("Settings.Method is Sampler, which does not learn parameters, and the model has %q (%s): use Climb", d.Latents()[0], d.ParamPlace(0))
+		return fmt.Errorf("Settings.Method is Sampler, which does not learn parameters, and the model has %q (%s): use Climb", d.Latents()[0], d.Coordinate(0).Place())
 	case s.sampler.Draws < 0:
 		return fmt.Errorf("Sampler.Draws = %d must be positive", s.sampler.Draws)
 	}

@@ -43,7 +43,7 @@ func StartAt(d *graph.Density, values map[string]float64) (family.Q, error) {
 		if !ok {
 			return nil, fmt.Errorf("vi: no latent %q in the model", name)
 		}
-		u, err := d.UnconstrainOne(i, values[name])
+		u, err := d.Coordinate(i).Inverse(values[name])
 		if err != nil {
 			return nil, fmt.Errorf("vi: start: %w", err)
 		}

@@ -115,7 +115,7 @@ func (p *Posterior) Summary() Summary {
 func (p *Posterior) summaryNumbers(s *Summary) {
 	names, params := p.Density.Latents(), p.Density.Params()
 	for i, name := range names[:params] {
-		s.Params = append(s.Params, ParamSummary{name, p.Density.ConstrainOne(i, p.Q.Mean(i))})
+		s.Params = append(s.Params, ParamSummary{name, p.Density.Coordinate(i).Value(p.Q.Mean(i))})
 	}
 	sample, err := p.Sample() // a quick fit and one that was loaded have none yet
 	if err != nil {
@@ -126,7 +126,7 @@ func (p *Posterior) summaryNumbers(s *Summary) {
 		return
 	}
 	for i := params; i < len(names); i++ {
-		if p.Density.InVector(i) {
+		if p.Density.Coordinate(i).InVector() {
 			continue
 		}
 		l := LatentSummary{Name: names[i], Mean: f.moments[i].Mean, SD: f.moments[i].SD}
@@ -317,7 +317,7 @@ func (p *Posterior) correlations(of *weighted.Sample, components [][]float64) (l
 	var names []string
 	var rows [][]float64
 	for i, name := range d.Latents() {
-		if i >= d.Params() && !d.InVector(i) {
+		if i >= d.Params() && !d.Coordinate(i).InVector() {
 			names, rows = append(names, name), append(rows, of.Z[i*of.Len():][:of.Len()])
 		}
 	}

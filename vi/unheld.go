@@ -31,7 +31,7 @@ func (j *judgement) parameters() {
 		draws = append(draws, j.s.Point(k))
 	}
 	for i, name := range d.Latents()[:d.Params()] {
-		lo, hi := d.Bounds(i)
+		lo, hi := d.Coordinate(i).Bounds()
 		for side, end := range [2]float64{lo, hi} {
 			unit := units[i] * float64(2*side-1)
 			gain := gainAt(d, draws, i, unit)
@@ -43,7 +43,7 @@ func (j *judgement) parameters() {
 			}
 			j.refuse("more Climb.Steps, bounds for the parameter (graph.Between), or a prior in place of it",
 				"the evidence is %s on one side of parameter %q (%s) = %.4g: it has no maximum there, or the fit is not where that is",
-				beyond, name, d.ParamPlace(i), d.ConstrainOne(i, j.p.Q.Mean(i)))
+				beyond, name, d.Coordinate(i).Place(), d.Coordinate(i).Value(j.p.Q.Mean(i)))
 			break
 		}
 	}

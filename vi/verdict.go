@@ -365,7 +365,7 @@ func (j *judgement) numbers() (list []known) {
 	}
 	d := j.p.Density
 	for i, name := range d.Latents() {
-		if i < d.Params() || d.InVector(i) {
+		if i < d.Params() || d.Coordinate(i).InVector() {
 			continue
 		}
 		m := j.p.findings.moments[i]
@@ -477,7 +477,7 @@ func (j *judgement) compare() (missed float64, errors []precision) {
 	square := make([]float64, len(inSight))
 	for i, m := range p.findings.moments {
 		for k, z := range inSight {
-			off := (p.Density.ConstrainOne(i, z[i]) - m.Mean.Value) / m.SD.Value
+			off := (p.Density.Coordinate(i).Value(z[i]) - m.Mean.Value) / m.SD.Value
 			square[k] = off * off
 		}
 		errors = append(errors, momentErrors(square, mass, variance))

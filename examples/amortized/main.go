@@ -72,7 +72,7 @@ func run(out io.Writer, rows *layer.Layer, seed uint64, steps, count int, html s
 		}
 		for b := range batch {
 			z, y := d.PriorDraw(nil, rng), counts[b*length:][:length]
-			read(x[b*inputs:][:inputs], d.Replicate(y, z, rng), min(max(1, int(d.ConstrainOne(0, z[0])+0.5)), guesses)) // the truth is a guess, too
+			read(x[b*inputs:][:inputs], d.Replicate(y, z, rng), min(max(1, int(d.Coordinate(0).Value(z[0])+0.5)), guesses)) // the truth is a guess, too
 		}
 		must(0, machine.RunAll())
 		must(0, solver.Step(gorgonia.NodesToValueGrads(gorgonia.Nodes{first, second})))
@@ -93,7 +93,7 @@ func run(out io.Writer, rows *layer.Layer, seed uint64, steps, count int, html s
 		best := said[floats.MaxIdx(elbo)*outputs:][:outputs]
 		for k := range head {
 			mu, s := best[2*k], 1.645*math.Exp(best[2*k+1])
-			table[n] = append(table[n], fmt.Sprintf("%4.1f: %4.1f to %4.1f", d.ConstrainOne(k, z[k]), d.ConstrainOne(k, mu-s), d.ConstrainOne(k, mu+s)))
+			table[n] = append(table[n], fmt.Sprintf("%4.1f: %4.1f to %4.1f", d.Coordinate(k).Value(z[k]), d.Coordinate(k).Value(mu-s), d.Coordinate(k).Value(mu+s)))
 		}
 		fmt.Fprintf(out, "%s    %s    %s\n", table[n][0], table[n][1], table[n][2])
 		series, answers = append(series, y...), append(answers, best...)

@@ -36,8 +36,8 @@ var cases = sync.OnceValue(func() []Case {
 func supports(d *graph.Density) (lo, hi []float64) {
 	for i := range d.Dim() {
 		lo, hi = append(lo, math.Inf(-1)), append(hi, math.Inf(1))
-		if d.Transformed(i) {
-			lo[i], hi[i] = d.ConstrainOne(i, -800), d.ConstrainOne(i, 800)
+		if d.Coordinate(i).Transformed() {
+			lo[i], hi[i] = d.Coordinate(i).Value(-800), d.Coordinate(i).Value(800)
 		}
 	}
 	return lo, hi

@@ -217,7 +217,7 @@ func compareSampled(t *testing.T, c Case, seed uint64) {
 			if sd, ok := c.Exact.SD[name]; ok {
 				var x []float64
 				for _, p := range s.at {
-					x = append(x, c.Density.ConstrainOne(i, p.z[i]))
+					x = append(x, c.Density.Coordinate(i).Value(p.z[i]))
 				}
 				m, v := meanSD(x)
 				note("mean of "+name, (m-c.Exact.Mean[name])/sd)

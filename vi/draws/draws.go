@@ -38,7 +38,7 @@ func (d Draws) Of(name string) ([]float64, error) {
 	if d.density != nil && len(d.z) == len(d.Values) { // what components are computed from
 		if i, ok := d.density.Latent(name); ok {
 			for k, z := range d.z {
-				out[k] = d.density.ConstrainOne(i, z[i])
+				out[k] = d.density.Coordinate(i).Value(z[i])
 			}
 			return out, nil
 		}
@@ -102,7 +102,7 @@ func at(density *graph.Density, q family.Q, z [][]float64) Draws {
 	d := Draws{Values: make([][]float64, len(z)), index: map[string]int{}, density: density, q: q, z: z}
 	var own []int // latents that the program speaks of
 	for i, name := range density.Latents() {
-		if !density.InVector(i) {
+		if !density.Coordinate(i).InVector() {
 			own, d.Names = append(own, i), append(d.Names, name)
 		}
 	}
@@ -142,13 +142,13 @@ func (d Draws) With(density *graph.Density) (Draws, error) {
 	for k, z := range d.z {
 		row := make([]float64, len(from))
 		for i, j := range from {
-			x := d.density.ConstrainOne(j, z[j])
+			x := d.density.Coordinate(j).Value(z[j])
 			row[i] = z[j]
-			if density.ConstrainOne(i, z[j]) == x { // the coordinates are the same, and have more digits
+			if density.Coordinate(i).Value(z[j]) == x { // the coordinates are the same, and have more digits
 				continue
 			}
-			u, err := density.UnconstrainOne(i, x)
-			if err == nil && !(math.Abs(density.ConstrainOne(i, u)-x) <= 1e-9*(1+math.Abs(x))) {
+			u, err := density.Coordinate(i).Inverse(x)
+			if err == nil && !(math.Abs(density.Coordinate(i).Value(u)-x) <= 1e-9*(1+math.Abs(x))) {
 				err = fmt.Errorf("draws: the latent %s of the other program cannot be %v", latents[i], x)
 			}
 			if err != nil {

@@ -253,7 +253,7 @@ func TestVectorsInFiles(t *testing.T) {
 	require.Equal(t, tensor.Shape{2, 4}, draws.Tensor().Shape())
 	sticks, err := draws.Of(d.Latents()[1])
 	require.NoError(t, err)
-	require.Equal(t, []float64{d.ConstrainOne(1, 0), d.ConstrainOne(1, 2)}, sticks)
+	require.Equal(t, []float64{d.Coordinate(1).Value(0), d.Coordinate(1).Value(2)}, sticks)
 	again, err := draws.With(d)
 	require.NoError(t, err)
 	require.Equal(t, draws.Values, again.Values)

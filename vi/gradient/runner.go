@@ -181,7 +181,7 @@ func describe(d *graph.Density, z []float64, latents []int) string {
 			list = append(list, "…")
 			break
 		}
-		list = append(list, fmt.Sprintf("%s = %.4g", d.Latents()[i], d.ConstrainOne(i, z[i])))
+		list = append(list, fmt.Sprintf("%s = %.4g", d.Latents()[i], d.Coordinate(i).Value(z[i])))
 	}
 	return strings.Join(list, ", ")
 }

@@ -119,7 +119,7 @@ const (
 // shown are the latents that are not in vectors, and the components of these.
 func shown(d *graph.Density) (names []string) {
 	for i, name := range d.Latents() {
-		if i >= d.Params() && !d.InVector(i) {
+		if i >= d.Params() && !d.Coordinate(i).InVector() {
 			names = append(names, name)
 		}
 	}
@@ -182,7 +182,7 @@ func priors(d *graph.Density) [][]float64 {
 	z := make([]float64, d.Dim())
 	for range max(leastDraws, min(priorDraws, priorNumbers/max(1, d.Dim()))) {
 		for i, u := range d.PriorDraw(z, rng) {
-			add(i, d.ConstrainOne(i, u))
+			add(i, d.Coordinate(i).Value(u))
 		}
 		for k, x := range d.ComponentsAt(z) {
 			add(d.Dim()+k, x)
@@ -218,7 +218,7 @@ func marginal(fit *vi.Posterior, i int, made draws) (posterior, prior plotter.XY
 	}
 	low, high := math.Inf(-1), math.Inf(1)
 	if i < d.Dim() {
-		low, high = d.ConstrainOne(i, low), d.ConstrainOne(i, high)
+		low, high = d.Coordinate(i).Value(low), d.Coordinate(i).Value(high)
 	}
 	room := marginalRoom * (to - from)
 	from, to = max(low, from-room), min(high, to+room)

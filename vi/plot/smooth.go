@@ -63,7 +63,7 @@ func cuts(d *graph.Density, i int, low, high float64) []float64 {
 		arr := d.Arrangement()
 		for l, h := range arr.Planes() {
 			if arr.Curve(l) == nil && len(h.Index) == 1 && h.Index[0] == i {
-				add(d.ConstrainOne(i, -h.Const/h.Coef[0]))
+				add(d.Coordinate(i).Value(-h.Const / h.Coef[0]))
 			}
 		}
 	} else {

@@ -152,7 +152,7 @@ func TestShift(t *testing.T) {
 		require.NoError(t, err)
 		near := 0.0
 		for _, z := range r.Z {
-			if change := d.ConstrainOne(0, z[0]); math.Abs(change-150.5) < 8 {
+			if change := d.Coordinate(0).Value(z[0]); math.Abs(change-150.5) < 8 {
 				near++
 			}
 		}

@@ -33,7 +33,7 @@ func values(d *graph.Density, r smc.Result, latent string) []float64 {
 	i, _ := d.Latent(latent)
 	x := make([]float64, len(r.Z))
 	for k, z := range r.Z {
-		x[k] = d.ConstrainOne(i, z[i])
+		x[k] = d.Coordinate(i).Value(z[i])
 	}
 	return x
 }

@@ -408,7 +408,7 @@ func (s *Sample) Quantiles(i int, probs ...float64) []mc.Estimate {
 	}
 	list := s.quantiles(s.Z[i*s.Len():][:s.Len()], cdf, probs)
 	for k, e := range list {
-		x := func(u float64) float64 { return s.density.ConstrainOne(i, u) }
+		x := func(u float64) float64 { return s.density.Coordinate(i).Value(u) }
 		list[k] = mc.Estimate{Value: x(e.Value), SE: (x(e.Value+e.SE) - x(e.Value-e.SE)) / 2}
 	}
 	return list

@@ -120,8 +120,8 @@ func lawMoments(d *graph.Density, l family.Law, i int) (mean, sd float64) {
 			low = cut
 		}
 		return mean, math.Sqrt(max(0, square-mean*mean))
-	case d.Transformed(i):
-		return l.Expect(func(u float64) float64 { return d.ConstrainOne(i, u) })
+	case d.Coordinate(i).Transformed():
+		return l.Expect(func(u float64) float64 { return d.Coordinate(i).Value(u) })
 	}
 	return l.Mean(), l.SD()
 }

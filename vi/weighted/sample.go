@@ -283,10 +283,10 @@ func (s *Sample) Point(k int) []float64 {
 func (s *Sample) Latent(i int) []float64 {
 	if s.columns[i] == nil {
 		z := s.Z[i*s.Len():][:s.Len()]
-		if s.density.Transformed(i) {
+		if s.density.Coordinate(i).Transformed() {
 			x := make([]float64, len(z))
 			for k, u := range z {
-				x[k] = s.density.ConstrainOne(i, u)
+				x[k] = s.density.Coordinate(i).Value(u)
 			}
 			z = x
 		}

@@ -54,7 +54,7 @@ func TestRegressionAgainstDensity(t *testing.T) {
 	} {
 		d, err := c.m.Compile()
 		require.NoError(t, err)
-		change, err := d.UnconstrainOne(0, 0.03)
+		change, err := d.Coordinate(0).Inverse(0.03)
 		require.NoError(t, err)
 		const u = 7.0
 		got, err := d.LogProb(append([]float64{change, u}, c.z...))

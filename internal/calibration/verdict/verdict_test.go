@@ -102,9 +102,9 @@ func TestTapeAgainstDensity(t *testing.T) {
 			want := 0.0
 			for i, x := range d.Constrain(z) {
 				r[p.latents[i].reg] = x
-				if d.Transformed(i) {
+				if d.Coordinate(i).Transformed() {
 					h := 1e-5
-					want += math.Log((d.ConstrainOne(i, z[i]+h) - d.ConstrainOne(i, z[i]-h)) / (2 * h))
+					want += math.Log((d.Coordinate(i).Value(z[i]+h) - d.Coordinate(i).Value(z[i]-h)) / (2 * h))
 				}
 			}
 			for k := range l {

@@ -91,7 +91,7 @@ func TestCellsAreIntervals(t *testing.T) {
 	exact := evidence(d.Data())
 	total := 0.0
 	for _, c := range kept {
-		i := int(math.Floor(d.ConstrainOne(0, c.center[0])))
+		i := int(math.Floor(d.Coordinate(0).Value(c.center[0])))
 		require.InDelta(t, exact[i], c.LogEvidence.Value, 4*c.LogEvidence.SE+1e-3, "interval %d", i)
 		require.Less(t, c.LogEvidence.SE, 0.05)
 		require.LessOrEqual(t, c.ELBO.Value, exact[i]+4*c.ELBO.SE+1e-9)

@@ -48,7 +48,7 @@ func TestCoarse(t *testing.T) {
 		z := make([]float64, d.Dim())
 		var err error
 		for i := range 3 {
-			z[i], err = d.UnconstrainOne(i, by)
+			z[i], err = d.Coordinate(i).Inverse(by)
 			require.NoError(t, err)
 		}
 		f, err := Find(context.Background(), d, Settings{Points: [][]float64{z}, Most: 1000, Seed: 1, Switches: d.Engine().Switches()})

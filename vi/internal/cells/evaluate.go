@@ -167,7 +167,7 @@ func (f *finder) counts(known whole, log float64, z []float64) bool {
 	x := slices.Clone(z)
 	for i, discrete := range f.discrete {
 		if discrete {
-			x[i] = f.d.ConstrainOne(i, z[i])
+			x[i] = f.d.Coordinate(i).Value(z[i])
 		}
 	}
 	return known.counts(log, x, make([]float64, len(x)))
@@ -361,7 +361,7 @@ func (f *finder) weighBy(ctx context.Context, c *Cell, n int, rng *rand.Rand) er
 		floats.Add(c.center, z)
 		for i, v := range z {
 			if f.discrete[i] { // whose variance may be that of a rare one
-				v = f.d.ConstrainOne(i, v)
+				v = f.d.Coordinate(i).Value(v)
 			}
 			c.mean[i] += v
 			c.sd[i] += v * v

@@ -132,7 +132,7 @@ func (w *describer) interval(planes []int, s span, without map[int]bool) string 
 			}
 			return fmt.Sprintf("%s from %v to %v", w.d.Latents()[h.Index[0]], values[s.first], values[s.last])
 		}
-		at := func(l int) float64 { return w.d.ConstrainOne(h.Index[0], -w.lines.arr.Plane(l).Const) }
+		at := func(l int) float64 { return w.d.Coordinate(h.Index[0]).Value(-w.lines.arr.Plane(l).Const) }
 		return fmt.Sprintf("%s in (%.6g, %.6g)", w.d.Latents()[h.Index[0]], at(planes[s.first-1]), at(planes[s.last]))
 	}
 	var parts []string

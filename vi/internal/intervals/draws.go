@@ -108,7 +108,7 @@ func (f *Fitter) record(d int, p *part) {
 	for r, i := range f.rest {
 		x := f.moved[r] * f.scale[r]
 		if f.bent[i] {
-			x = f.d.ConstrainOne(i, x)
+			x = f.d.Coordinate(i).Value(x)
 		}
 		out.x[at+i], out.xx[at+i] = x, x*x
 	}
@@ -371,7 +371,7 @@ func (f *Fitter) expect(i int, mean, by float64, b *logGamma) (m, s float64) {
 		}
 		x := mean + by*t
 		if f.bent[i] {
-			x = f.d.ConstrainOne(i, x)
+			x = f.d.Coordinate(i).Value(x)
 		}
 		m += w * x
 		s += w * x * x

@@ -105,7 +105,7 @@ func New(d *graph.Density) (*Fitter, error) {
 	f := &Fitter{d: d, at: w.Latent, down: w.Down, planes: w.Planes}
 	_, scale := d.PriorStart()
 	for i := range d.Dim() {
-		f.bent = append(f.bent, d.Transformed(i))
+		f.bent = append(f.bent, d.Coordinate(i).Transformed())
 		if i != w.Latent {
 			f.rest = append(f.rest, i)
 			f.scale = append(f.scale, scale[i])
@@ -183,7 +183,7 @@ func (f *Fitter) findParts(prior *residuals.Batch, w derive.SwitchLatent) error 
 		p := part{at: prior.Within(w.Latent, 0, 0.5, lo, hi)}
 		p.offset = prior.LogMass(w.Latent, 0, lo, hi) - log(p.at)
 		for k := range nodes {
-			x := f.d.ConstrainOne(w.Latent, prior.Within(w.Latent, 0, (float64(k)+0.5)/nodes, lo, hi))
+			x := f.d.Coordinate(w.Latent).Value(prior.Within(w.Latent, 0, (float64(k)+0.5)/nodes, lo, hi))
 			p.mean += x / nodes
 			p.square += x * x / nodes
 		}
