@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // Censored is how an X with distribution d is recorded by an instrument that ends at lo
@@ -96,11 +97,11 @@ func intervalCensored(of Dist, n int) *law {
 	}
 	f.logProb = func(x Expr, p []Expr) Expr {
 		d := in(p)
-		sum := times(is(x, 0), d.logTail(p[0], false))
+		sum := where(is(x, 0), d.logTail(p[0], false))
 		for k := 1; k < n; k++ {
-			sum = Add(sum, times(is(x, float64(k)), d.logMass(p[k-1], p[k])))
+			sum = Add(sum, where(is(x, float64(k)), d.logMass(p[k-1], p[k])))
 		}
-		return Add(sum, times(is(x, float64(n)), d.logTail(p[n-1], true)))
+		return Add(sum, where(is(x, float64(n)), d.logTail(p[n-1], true)))
 	}
 	f.logCDF = func(x Expr, p []Expr) Expr { return edgeTail(x, p[:n], in(p), false) }
 	f.logCCDF = func(x Expr, p []Expr) Expr { return edgeTail(x, p[:n], in(p), true) }
@@ -115,11 +116,19 @@ func intervalCensored(of Dist, n int) *law {
 	return f
 }
 
+// where is a logarithm, which may be −∞, where is is 1, and 0 where it is 0.
+func where(is, log Expr) Expr {
+	if v, known := log.IsConst(); known && math.IsInf(v, -1) {
+		return applyPair(kernel.IfNonNegative, Neg(is), Expr{})
+	}
+	return times(is, log)
+}
+
 // edgeTail is the tail of d at edge x.
 func edgeTail(x Expr, edges []Expr, d Dist, upper bool) Expr {
 	var sum Expr
 	for k, edge := range edges {
-		sum = Add(sum, times(is(x, float64(k)), d.logTail(edge, upper)))
+		sum = Add(sum, where(is(x, float64(k)), d.logTail(edge, upper)))
 	}
 	return sum
 }

@@ -67,7 +67,7 @@ var exponential = &law{
 	residual: func(e float64, _ []float64) float64 { return e - math.Exp(e) },
 
 	quantile: func(u Expr, p []Expr) Expr { return Div(apply1(kernel.ExponentialOfNormal, u), p[0]) },
-	logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.Log1mExp, Neg(Mul(p[0], x))) },
+	logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogExponentialCDF, Add(Log(p[0]), Log(x))) },
 	logCCDF:  func(x Expr, p []Expr) Expr { return Neg(Mul(p[0], x)) },
 	mean:     func(p []Expr) Expr { return Div(1, p[0]) },
 	variance: func(p []Expr) Expr { return Div(1, Square(p[0])) },
@@ -243,7 +243,7 @@ var weibull = &law{
 	residual: func(e float64, _ []float64) float64 { return math.Log(gumbelSD) + gumbelSD*e - math.Exp(gumbelSD*e) },
 
 	quantile: func(u Expr, p []Expr) Expr { return Mul(p[1], Exp(Div(logExponential(u), p[0]))) },
-	logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.Log1mExp, Neg(Exp(weibullLogHazard(x, p)))) },
+	logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogExponentialCDF, weibullLogHazard(x, p)) },
 	logCCDF:  func(x Expr, p []Expr) Expr { return Neg(Exp(weibullLogHazard(x, p))) },
 	mean:     func(p []Expr) Expr { return Mul(p[1], weibullMoment(1, p[0])) },
 	variance: func(p []Expr) Expr {

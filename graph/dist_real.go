@@ -200,7 +200,7 @@ var gumbel = &law{
 
 	quantile: func(u Expr, p []Expr) Expr { return Sub(p[0], Mul(p[1], logExponential(Neg(u)))) },
 	logCDF:   func(x Expr, p []Expr) Expr { return Neg(Exp(Div(Sub(p[0], x), p[1]))) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.Log1mExp, Neg(Exp(Div(Sub(p[0], x), p[1])))) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.LogExponentialCDF, Div(Sub(p[0], x), p[1])) },
 	mean:     func(p []Expr) Expr { return Add(p[0], Mul(eulerGamma, p[1])) },
 	variance: func(p []Expr) Expr { return Mul(gumbelSD*gumbelSD, Square(p[1])) },
 }

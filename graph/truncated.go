@@ -29,8 +29,8 @@ func truncated(of Dist) *law {
 	f.noPrior = of.law.noPrior
 	f.check, f.supportAt = t.check, t.supportAt
 	f.logProb = func(x Expr, p []Expr) Expr {
-		d := t.in(p)
-		return Sub(d.logProb(x), d.logIn(t.supportAt(p)))
+		d, s := t.in(p), t.supportAt(p)
+		return given(d.logProb(s.below(x)), d.logIn(s))
 	}
 	f.logCDF = func(x Expr, p []Expr) Expr {
 		d, s := t.in(p), t.supportAt(p)
@@ -52,6 +52,23 @@ func truncated(of Dist) *law {
 	}
 	f.rand, f.start, f.starts = t.rand, t.start, t.starts
 	return f
+}
+
+// given is log p less the logarithm of a mass, and −∞ where that is too small for a number.
+func given(logProb, mass Expr) Expr {
+	p := Sub(logProb, mass)
+	if _, known := mass.IsConst(); known {
+		return p
+	}
+	return applyPair(kernel.IfNonNegative, Add(mass, 1e300), p)
+}
+
+// below is x where it is below an upper end of s that is not in it, though the transform may come to that by rounding: there may be a pole.
+func (s support) below(x Expr) Expr {
+	if _, known := x.IsConst(); known || s.whole || s.closedHi || math.IsInf(s.hi, 1) {
+		return x
+	}
+	return applyPair(kernel.Least, x, Expr{v: math.Nextafter(s.hi, s.lo)})
 }
 
 // A truncation is what law, the law of, cut, has of its own.

@@ -237,6 +237,9 @@ func (j *judgement) evidence() {
 	se := math.Hypot(found.SE, j.sample.LogEvidence.SE)
 	gap := j.sample.LogEvidence.Value - found.Value
 	switch {
+	case math.IsNaN(found.Value) || math.IsInf(found.Value, 0):
+		j.refuse(j.other, "the log evidence is %v: log r is infinite, or no number, at draws", found.Value)
+		return
 	case j.sample.Beta < 1:
 		j.refuse("a longer Settings.Budget", "the budget ended before the independent search had arrived: where the fit is not nobody has looked")
 		return

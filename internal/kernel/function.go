@@ -48,22 +48,23 @@ const (
 	NormalQuantile
 	LogNormalQuantile // the inverse of LogNormalCDF
 	LogErf
-	LogNormalMass    // log(Φ(b) − Φ(a))
-	LogLaplaceCDF    // of the standard distribution, as the next two
-	LogCauchyCDF     //
-	LogHalfCauchyCDF //
-	LogStudentCDF    // at a, with b degrees of freedom
-	LogOddsGamma     // log P/Q for the tails of the gamma distribution with shape a below and above b
-	LogOddsBeta      // the same of the beta distribution with shapes b and c at a
-	LogAddExp        // log(eᵃ + eᵇ)
-	LogDiffExp       // log(eᵃ − eᵇ)
-	LogLeft          // log(1 − eᵃ/eᵇ)
-	Log1mExp         // log(1 − eˣ)
-	LogQuotient      // log(a/b)
-	Is0              // 1 for 0, else 0
-	IfNonNegative    // b where a ≥ 0, else −∞
-	Greatest         // the larger one of a and b
-	Least            // the smaller one
+	LogNormalMass     // log(Φ(b) − Φ(a))
+	LogExponentialCDF // log(1 − exp(−eᵃ)), at the logarithm of what is distributed
+	LogLaplaceCDF     // of the standard distribution, as the next two
+	LogCauchyCDF      //
+	LogHalfCauchyCDF  //
+	LogStudentCDF     // at a, with b degrees of freedom
+	LogOddsGamma      // log P/Q for the tails of the gamma distribution with shape a below and above b
+	LogOddsBeta       // the same of the beta distribution with shapes b and c at a
+	LogAddExp         // log(eᵃ + eᵇ)
+	LogDiffExp        // log(eᵃ − eᵇ)
+	LogLeft           // log(1 − eᵃ/eᵇ)
+	Log1mExp          // log(1 − eˣ)
+	LogQuotient       // log(a/b)
+	Is0               // 1 for 0, else 0
+	IfNonNegative     // b where a ≥ 0, else −∞
+	Greatest          // the larger one of a and b
+	Least             // the smaller one
 
 	// Quantiles of standard distributions at Φ(x).
 	ExponentialOfNormal
@@ -282,12 +283,13 @@ var functions = [...]function{
 	HalfNormalOfNormal:  {name: "halfnormalofnormal", unary: halfNormalOfNormal, slope: halfNormalOfNormalSlope, inverse: normalOfHalfNormal},
 	HalfCauchyOfNormal:  {name: "halfcauchyofnormal", unary: halfCauchyOfNormal, slope: halfCauchyOfNormalSlope, inverse: normalOfHalfCauchy},
 
-	LogLaplaceCDF:    {name: "loglaplacecdf", unary: logLaplaceCDF, slope: logLaplaceCDFSlope},
-	LogCauchyCDF:     {name: "logcauchycdf", unary: logCauchyCDF, slope: logCauchyCDFSlope},
-	LogHalfCauchyCDF: {name: "loghalfcauchycdf", unary: logHalfCauchyCDF, slope: logHalfCauchyCDFSlope},
-	LogStudentCDF:    {name: "logstudentcdf", binary: logStudentCDF, slopes: slopes{logStudentCDFSlopeT, logStudentCDFSlopeNu}},
-	LogOddsGamma:     {name: "logoddsgamma", binary: logOddsGamma, slopes: slopes{logOddsGammaSlopeA, logOddsGammaSlopeX}},
-	LogOddsBeta:      {name: "logoddsbeta", ternary: logOddsBeta, slopes3: [3]func(x, a, b, y float64) float64{logOddsBetaSlopeX, logOddsBetaSlopeA, logOddsBetaSlopeB}},
+	LogExponentialCDF: {name: "logexponentialcdf", unary: logExponentialCDF, slope: logExponentialCDFSlope},
+	LogLaplaceCDF:     {name: "loglaplacecdf", unary: logLaplaceCDF, slope: logLaplaceCDFSlope},
+	LogCauchyCDF:      {name: "logcauchycdf", unary: logCauchyCDF, slope: logCauchyCDFSlope},
+	LogHalfCauchyCDF:  {name: "loghalfcauchycdf", unary: logHalfCauchyCDF, slope: logHalfCauchyCDFSlope},
+	LogStudentCDF:     {name: "logstudentcdf", binary: logStudentCDF, slopes: slopes{logStudentCDFSlopeT, logStudentCDFSlopeNu}},
+	LogOddsGamma:      {name: "logoddsgamma", binary: logOddsGamma, slopes: slopes{logOddsGammaSlopeA, logOddsGammaSlopeX}},
+	LogOddsBeta:       {name: "logoddsbeta", ternary: logOddsBeta, slopes3: [3]func(x, a, b, y float64) float64{logOddsBetaSlopeX, logOddsBetaSlopeA, logOddsBetaSlopeB}},
 
 	LogGammaOfNormal: {
 		name: "loggammaofnormal", binary: logGammaOfNormal, slopes: slopes{

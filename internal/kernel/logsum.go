@@ -82,6 +82,24 @@ func indicator(is bool) float64 {
 	return 0
 }
 
+// logExponentialCDF is the log distribution function of the standard exponential distribution at eˣ, which may be less than any number.
+func logExponentialCDF(x float64) float64 {
+	if x < -700 {
+		return x
+	}
+	return log1mExp(-math.Exp(x))
+}
+
+func logExponentialCDFSlope(x, _ float64) float64 {
+	switch {
+	case x < -700:
+		return 1
+	case x > 700:
+		return 0
+	}
+	return math.Exp(x) / math.Expm1(math.Exp(x))
+}
+
 // logLaplaceCDF is the log distribution function of the standard Laplace distribution.
 func logLaplaceCDF(x float64) float64 {
 	if x < 0 {

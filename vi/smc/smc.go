@@ -264,7 +264,11 @@ func (r *sampler) run() (Result, error) {
 		}
 	}
 	for r.beta < 1 && !r.over() {
-		if err := r.raise(r.nextBeta()); err != nil {
+		beta, err := r.nextBeta()
+		if err != nil {
+			return Result{}, err
+		}
+		if err := r.raise(beta); err != nil {
 			return Result{}, err
 		}
 		if err := r.temper(); err != nil {
@@ -324,21 +328,26 @@ func (r *sampler) report(moves int, effective, goal float64) {
 const (
 	effectiveShare = 0.25
 	requiredShare  = 0.8
+	leastRise      = 1.001 // of β, whatever is effective, so that a run ends
+	leastBeta      = 1e-30
 	passes         = 4 // there
 )
 
 // nextBeta is the largest β for which enough states stay effective.
-func (r *sampler) nextBeta() float64 {
+func (r *sampler) nextBeta() (float64, error) {
 	var all []float64
 	for _, l := range r.islands {
 		l.weights = rises(l.weights, l.pool)
 		all = append(all, l.weights...)
 	}
+	if k := floats.MaxIdx(all); math.IsInf(all[k], 1) {
+		return 0, errors.New("smc: log r is +Inf at a draw: the density has no maximum, or a number is too large")
+	}
 	rise := largest(all, 1-r.beta, effectiveShare)
 	if rise == 1-r.beta {
-		return 1
+		return 1, nil
 	}
-	return max(r.beta+rise, math.Nextafter(r.beta, 1))
+	return max(r.beta+rise, leastRise*r.beta, leastBeta), nil
 }
 
 // largest is the largest t up to most for which a share of the weights exp(t·logs) is effective.

@@ -72,6 +72,7 @@ FUNCTIONS = {
     "normalquantile": lambda p: sqrt(mpf(2)) * erfinv(2 * p - 1),
     "logerf": lambda x: log(erf(x)),
     "lognormalmass": lambda a, b: log(phi(b) - phi(a)) if b < 0 else log(phi(-a) - phi(-b)),
+    "logexponentialcdf": lambda x: log(-expm1(-exp(x))),
     "loglaplacecdf": lambda x: x - log(2) if x < 0 else log1p(-exp(-x) / 2),
     "logcauchycdf": lambda x: log(mp.atan2(1, -x) / pi),
     "loghalfcauchycdf": lambda x: log(2 * atan(x) / pi),
@@ -130,6 +131,8 @@ def grid():
         yield "logerf", x
     for a, b in [(-1, 2), (3, 3.5), (-40, -39), (-3, 30), (30, 31), (0.1, 0.1001), (-60, 1)]:
         yield "lognormalmass", a, b
+    for x in [-1e5, -701, -699, -40, -1, -1e-9, 0.3, 1.5, 3, 5]:
+        yield "logexponentialcdf", x
     for x in [-700, -2, -1e-9, 1e-9, 0.7, 30, 600]:
         yield "loglaplacecdf", x
     for x in [-1e150, -1e5, -1, -1e-9, 0.5, 1, 1e5, 1e150]:
