@@ -317,7 +317,7 @@ func (p *program) want() (value float64, grad [2]float64) {
 	return value, grad
 }
 
-var programs = flag.Int("programs", 0, "random programs to compare with quadrature; 0 for 8, or 60 with -tags long")
+var programs = flag.Int("programs", 0, "random programs to compare with quadrature; 0 for 60")
 
 // pathGradient is the gradient without the boundary part.
 func pathGradient(t *testing.T, ex *expect.Expectation, draws int, seed uint64) (grad [2]float64) {

@@ -16,9 +16,9 @@ import (
 //
 // where j are the intervals of switch i, P_ij are their prior probabilities, L_ij is the sum of the terms of log r
 // that depend on it, and r₀ is what depends on none. It has the same latents, hyperplanes, priors and evidence as d. The switches have
-// their priors p in it, and nothing depends on them: their posterior given the rest is that of a Tabulation.
+// their priors p in it, and nothing depends on them: their posterior given the rest is that of a derive.Tabulation.
 //
-// Summed lists the switches that this is done with: those of d.Switches whose prior and thresholds are numbers, of which no other prior
+// This is done with switches: those of d.Engine().Switches() whose prior and thresholds are numbers, of which no other prior
 // depends on, no two of which meet in a term, of which nothing is required, and that do not make the program much longer. The density is nil if there are none. It keeps the data of d.
 func (d *Density) SumOut() (summed *Density, switches []derive.SwitchLatent, err error) {
 	x, err := remembered(d, d.sumOut)

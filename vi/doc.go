@@ -43,7 +43,7 @@
 //	Posterior.Sides, TopRegions        surfaces of guards, and the regions between them
 //	Posterior.MostProbablePath         the most probable assignment of many guards
 //	Posterior.Cells                    the parts between which the density falls off a cliff
-//	Posterior.LogEvidence              log p(data); [Compare] compares models by it
+//	Posterior.LogEvidence              log p(data); Compare compares models by it
 //	Posterior.Predict                  new data, what is missing, and named deterministic expressions
 //	Posterior.PredictWith              the same by another program, of other covariates or rows
 //	Posterior.Draws                    draws with equal weights: matrices, tensors, CmdStan's CSV, .npz

@@ -20,7 +20,7 @@ import (
 // Settings are the settings of Fit. The zero value works: it looks for the cells of the posterior.
 type Settings struct {
 	Seed uint64 // fixes the whole fit, if Budget does not cut it short
-	// Method is how the posterior is looked for: Cells or Climb. If nil it is Cells{}, and of a program with
+	// Method is how the posterior is looked for: Cells, Sampler or Climb. If nil it is Cells{}, and of a program with
 	// parameters Climb{}.
 	Method Method `json:"-"`
 	// Budget is the CPU time that Fit may take, of all processors together, and what else the process does
@@ -101,8 +101,8 @@ type Climb struct {
 	// StartDraws is how many ancestral draws from the program's prior are tried as
 	// starts beside the centre of the prior; 1000 if 0. Each climbs a little with
 	// its gradient, and is judged by the ELBO of a narrow normal around it. The
-	// ten best, of as many regions as there are, get a short fit each, and the
-	// best of these is the start. Where log r has 2000 terms or more, and sums near a point (see
+	// ten best, of as many regions as there are, and the modes of their regions get a short fit each, the five
+	// best of these a longer one, and the best of those is the start. Where log r has 2000 terms or more, and sums near a point (see
 	// derive.Density.Sums), there are no such draws: modes are looked for by some of the observations, and the start is
 	// where a fit by the sums near the best of them ends.
 	StartDraws int

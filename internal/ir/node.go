@@ -64,8 +64,8 @@ type Store struct {
 	leaves   [Sum][]ID      // by kind and number: 1 + the leaf's ID, 0 for none
 	shared   bool           // table, leaves, errs and zeros are another store's too, and not to be written
 	pushed   map[applied]ID // functions that were moved into selects
-	simple   map[ID]bool    // answers of logIsSimple for selects
-	extremes map[ID]Extent  // answers of extremesOf for selects
+	simple   map[ID]bool    // answers of LogIsSimple for selects
+	extremes map[ID]Extent  // answers of ExtremesOf for selects
 
 	Kinks map[Kink]bool // what is known to be equal on planes
 	Zeros vanishing     // what is 0 on planes, and is no multiple of their forms
@@ -75,7 +75,7 @@ type Store struct {
 	errs   []*Bounds      // by place in the list of nodes; nil, or too short, where a sum is exact
 	raised map[ID]*Bounds // of nodes in rows, where they are larger than there
 
-	evaluators sync.Pool // of *nodeEvaluator
+	evaluators sync.Pool // of *Evaluator
 }
 
 func NewStore() *Store {

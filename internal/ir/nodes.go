@@ -20,11 +20,11 @@ type Nodes struct {
 	segments []segment // from plain on
 	near     []int32   // by (ID − plain)/nearIDs: the segment of the first of these IDs; perhaps short
 	Patterns []*pattern
-	plain    ID // IDs below it are places in list; noRow if all are
+	plain    ID // IDs below it are places in list; NoRow if all are
 	Size     int
 
 	Row       []Node // the row that is being written
-	Start     ID     // its first ID; noRow if there is none
+	Start     ID     // its first ID; NoRow if there is none
 	hashes    []uint32
 	RowBounds []Bounds   // of errors in the row
 	rowTable  []int32    // of the row by hash: 1 + its number in the row

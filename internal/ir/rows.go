@@ -13,7 +13,7 @@ const (
 	mostPatterns  = 32   // of a plate
 )
 
-// BeginRow begins a row: nodes that are made belong to it until endRow.
+// BeginRow begins a row: nodes that are made belong to it until EndRow.
 func (s *Store) BeginRow() {
 	s.Own()
 	s.Start = ID(s.Size)

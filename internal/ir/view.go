@@ -41,7 +41,7 @@ func (b *Lookup) View(id ID) View {
 	return View{&l.Node, id, l, patternRow{first, r.at + int32(k)}}
 }
 
-// Sum is the constant and the terms of v, as sumIn gives them.
+// Sum is the constant and the terms of v, as SumIn gives them.
 func (v *View) Sum(room []Term) (float64, []Term) {
 	if v.Like == nil {
 		return v.V, v.Terms

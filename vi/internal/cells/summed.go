@@ -17,7 +17,7 @@ import (
 	"github.com/facetvi/facet/vi/family"
 )
 
-// A Summed is a distribution in which switches (see graph.Switches) have their exact
+// A Summed is a distribution in which switches (see derive.Density.Switches) have their exact
 // posterior given the other latents, the rest, which have a family of their own: no
 // draw of a switch costs anything, and nothing is lost by it.
 type Summed struct {
@@ -416,7 +416,7 @@ type summedLaw struct {
 	share [][]float64
 }
 
-// PositiveSide implements events.Sided for planes of switches, from the draws of Law.
+// PositiveSide is the probability of the positive side of a plane of a switch, from the draws of Law: package check asks for it.
 func (q *Summed) PositiveSide(plane int) (prob float64, ok bool) {
 	for i, w := range q.switches {
 		j := slices.Index(w.Planes, plane)

@@ -13,7 +13,7 @@ import (
 	"github.com/facetvi/facet/regions"
 )
 
-// A summer sums switches out (see graph.Switches): given the other latents, a switch
+// A summer sums switches out (see derive.Density.Switches): given the other latents, a switch
 // has in each interval between its thresholds its prior, times what log r knows of
 // the interval,
 //

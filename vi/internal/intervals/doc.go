@@ -1,7 +1,7 @@
 // Package intervals fits programs with one change, and nothing else that jumps, in about a millisecond: without a scout, for
 // many data sets of one program.
 //
-// Such a density has one switch (see graph.Switches) whose thresholds are numbers, such as the time of a change, and no other
+// Such a density has one switch (see derive.Density.Switches) whose thresholds are numbers, such as the time of a change, and no other
 // guards. Log r is smooth in the rest of the latents in each interval between thresholds, and the cells are the intervals:
 //
 //	climb in each interval, each from a prior draw of its own ─▶ log Z_j = Laplace ─▶ draws of q(j)·q_j(rest), weighted
