@@ -174,6 +174,13 @@ func TestStoppedOnTheWay(t *testing.T) {
 	}
 }
 
+// Where log r is +Inf no temperature is low enough: the run ends, and says so.
+func TestInfinite(t *testing.T) {
+	d := density(t, func(m *graph.Model) { m.Factor(graph.Exp(graph.Mul(2000, m.Sample("x", graph.Normal(0, 1))))) })
+	_, err := smc.Run(context.Background(), d, smc.Settings{Seed: 1, Draws: [][]float64{{-1}, {-0.5}, {0}, {0.5}, {1}}})
+	require.ErrorContains(t, err, "log r is +Inf at a draw")
+}
+
 // Where discrete latents are summed out in one program, and sampled in another, all else is the same.
 func TestDiscrete(t *testing.T) {
 	long.Skip(t)
