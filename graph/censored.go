@@ -116,12 +116,12 @@ func intervalCensored(of Dist, n int) *law {
 	return f
 }
 
-// where is a logarithm, which may be −∞, where is is 1, and 0 where it is 0.
-func where(is, log Expr) Expr {
+// where is log, which may be −∞, where an indicator is 1, and 0 where that is 0.
+func where(indicator, log Expr) Expr {
 	if v, known := log.IsConst(); known && math.IsInf(v, -1) {
-		return applyPair(kernel.IfNonNegative, Neg(is), Expr{})
+		return applyPair(kernel.IfNonNegative, Neg(indicator), Expr{})
 	}
-	return times(is, log)
+	return times(indicator, log)
 }
 
 // edgeTail is the tail of d at edge x.

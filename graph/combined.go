@@ -96,7 +96,7 @@ func (d Dist) logMass(a, b Expr) Expr {
 		return d.law.logMass(a, b, d.params)
 	}
 	below, above := d.logTail(b, false), d.logTail(a, true)
-	odds := applyPair(kernel.LogLeft, Sub(d.logTail(a, false), above), Sub(below, d.logTail(b, true)))
+	odds := applyPair(kernel.Log1mRatio, Sub(d.logTail(a, false), above), Sub(below, d.logTail(b, true)))
 	return Add(Add(below, above), odds)
 }
 

@@ -58,7 +58,7 @@ const (
 	LogOddsBeta       // the same of the beta distribution with shapes b and c at a
 	LogAddExp         // log(eᵃ + eᵇ)
 	LogDiffExp        // log(eᵃ − eᵇ)
-	LogLeft           // log(1 − eᵃ/eᵇ)
+	Log1mRatio        // log(1 − eᵃ/eᵇ)
 	Log1mExp          // log(1 − eˣ)
 	LogQuotient       // log(a/b)
 	Is0               // 1 for 0, else 0
@@ -308,7 +308,7 @@ var functions = [...]function{
 
 	LogAddExp:     {name: "logaddexp", binary: logAddExp, slopes: slopes{logAddSlopeA, logAddSlopeB}, loop: logAddLoop, slopeLoops: slopeLoops{logAddSlopesA, logAddSlopesB}},
 	LogDiffExp:    {name: "logdiffexp", binary: logDiffExp, slopes: slopes{logDiffSlopeA, logDiffSlopeB}},
-	LogLeft:       {name: "logleft", binary: logLeft, slopes: slopes{logLeftSlopeA, logLeftSlopeB}},
+	Log1mRatio:    {name: "log1mratio", binary: log1mRatio, slopes: slopes{log1mRatioSlopeA, log1mRatioSlopeB}},
 	Log1mExp:      {name: "log1mexp", unary: log1mExp, slope: log1mExpSlope},
 	LogQuotient:   {name: "logquotient", binary: logQuotient, slopes: slopes{logQuotientSlopeA, logQuotientSlopeB}},
 	Is0:           {name: "is0", unary: is0, slope: func(_, _ float64) float64 { return 0 }},

@@ -61,7 +61,7 @@ func secondOf(f Function) float64 {
 	switch f {
 	case LogDiffExp:
 		return -1.2
-	case LogNormalMass, LogLeft:
+	case LogNormalMass, Log1mRatio:
 		return 2.1
 	}
 	return 1.2

@@ -26,16 +26,16 @@ func logDiffExp(a, b float64) float64 {
 func logDiffSlopeA(a, b, _ float64) float64 { return -1 / math.Expm1(b-a) }
 func logDiffSlopeB(a, b, _ float64) float64 { return -1 / math.Expm1(a-b) }
 
-// logLeft is log(1 − eᵃ/eᵇ) for a ≤ b, which may be infinite.
-func logLeft(a, b float64) float64 {
+// log1mRatio is log(1 − eᵃ/eᵇ) for a ≤ b, which may be infinite.
+func log1mRatio(a, b float64) float64 {
 	if a == b {
 		return math.Inf(-1)
 	}
 	return log1mExp(a - b)
 }
 
-func logLeftSlopeA(a, b, _ float64) float64 { return -1 / math.Expm1(b-a) }
-func logLeftSlopeB(a, b, _ float64) float64 { return 1 / math.Expm1(b-a) }
+func log1mRatioSlopeA(a, b, _ float64) float64 { return -1 / math.Expm1(b-a) }
+func log1mRatioSlopeB(a, b, _ float64) float64 { return 1 / math.Expm1(b-a) }
 
 // logQuotient is log(a/b) for positive a and b, also where they are near one another
 // or far apart.

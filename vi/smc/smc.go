@@ -347,7 +347,7 @@ func (r *sampler) nextBeta() (float64, error) {
 	if rise == 1-r.beta {
 		return 1, nil
 	}
-	return max(r.beta+rise, leastRise*r.beta, leastBeta), nil
+	return min(1, max(r.beta+rise, leastRise*r.beta, leastBeta)), nil
 }
 
 // largest is the largest t up to most for which a share of the weights exp(t·logs) is effective.
