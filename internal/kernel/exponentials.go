@@ -17,26 +17,19 @@ func decay(out, x []float64) {
 	vec.Exp(out, out)
 }
 
-func sigmoid(x float64) float64 {
-	e := vec.ExpOf(-math.Abs(x))
-	if x < 0 {
-		return 1 / (1 + e) * e
-	}
-	return 1 / (1 + e)
-}
+func sigmoid(x float64) float64 { return 1 / (1 + vec.ExpOf(-x)) }
 
 func sigmoidLoop(out, x, _ []float64) {
-	decay(out, x)
+	growth(out, x)
 	for i, e := range out {
-		out[i] = sigmoidOf(x[i], e)
+		out[i] = 1 / (1 + e)
 	}
 }
 
-// sigmoidOf is the sigmoid of x, where e = exp(−|x|). Without a branch: the signs of numbers after each other are like those of coins.
-func sigmoidOf(x, e float64) float64 {
-	one := math.Float64bits(1)
-	by := one ^ (one^math.Float64bits(e))&uint64(int64(math.Float64bits(x))>>63) // e below 0
-	return 1 / (1 + e) * math.Float64frombits(by)
+// growth is exp(−x).
+func growth(out, x []float64) {
+	vec.Affine(out, x[:len(out)], -1, 0)
+	vec.Exp(out, out)
 }
 
 func sigmoidSlope(x, _ float64) float64 {
@@ -65,9 +58,9 @@ func softplusLoop(out, x, _ []float64) {
 }
 
 func softplusSlopes(out, g, x, _ []float64) {
-	decay(out, x)
+	growth(out, x)
 	for i, e := range out {
-		out[i] = gated(g[i], sigmoidOf(x[i], e))
+		out[i] = gated(g[i], 1/(1+e))
 	}
 }
 
@@ -117,17 +110,12 @@ func logAddSlopeB(a, b, y float64) float64 { return logAddSlopeA(b, a, y) }
 func logAddSlopesB(out, g, a, b, y []float64) { logAddSlopesA(out, g, b, a, y) }
 
 func logAddSlopesA(out, g, a, b, _ []float64) {
-	for i, v := range a[:len(out)] {
-		out[i] = -math.Abs(v - b[i])
-	}
+	vec.Affine2(out, b[:len(out)], a[:len(out)], 1, -1, 0)
 	vec.Exp(out, out)
 	for i, e := range out {
 		share := 1 / (1 + e)
-		switch {
-		case a[i] == b[i]:
+		if a[i] == b[i] { // also where both are infinite
 			share = 0.5
-		case a[i] < b[i]:
-			share *= e
 		}
 		out[i] = gated(g[i], share)
 	}
