@@ -222,7 +222,7 @@ func (r *sampler) finish() error {
 			if more <= 1 {
 				return nil
 			}
-			if more > worthNear {
+			if more > worthNear && effective < fewNear*float64(c.n*r.s.Islands*r.s.Particles) {
 				if err := r.findNear(); err != nil {
 					return err
 				}

@@ -7,7 +7,8 @@ import "math/rand/v2"
 //
 //	z' ~ q,    accepted with probability min(1, r(z')·q(z) / (r(z)·q(z')))
 const (
-	worthNear   = 5    // by how many times there have to be more draws for that
+	worthNear   = 5    // by how many times there have to be more draws for that,
+	fewNear     = 0.15 // and of how few effective draws of a particle's move: where modes are no hindrance there are more
 	jumpsToMove = 4    // of them after each other move
 	leastNear   = 0.03 // mean acceptance; below it q is given up,
 	moreNear    = 0.85 // and below this looked for again when there are
