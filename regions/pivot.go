@@ -489,11 +489,11 @@ func (b *CurveBatch) find(target, lo float64) float64 {
 	if dir < 0 {
 		lo, flo, hi, fhi = hi, fhi, lo, flo
 	}
-	return falsi(f, lo, flo, hi, fhi)
+	return Root(f, lo, flo, hi, fhi)
 }
 
-// falsi is the root of an increasing f between lo and hi, to the last bits.
-func falsi(f func(float64) float64, lo, flo, hi, fhi float64) float64 {
+// Root is the root of an increasing f between lo and hi, to the last bits.
+func Root(f func(float64) float64, lo, flo, hi, fhi float64) float64 {
 	if flo == 0 {
 		return lo
 	}

@@ -39,6 +39,18 @@ func (o oneWay) At(l int, at derive.Point) float64 {
 	return o.jumper.At(l, at)
 }
 
+// Misplaced are settings with curves that are a tenth beside where log r jumps.
+func (s Settings) Misplaced() Settings {
+	s.wrong = func(w *walls) {
+		for _, b := range w.bends {
+			for k := range b.at {
+				b.at[k] += 0.1
+			}
+		}
+	}
+	return s
+}
+
 // Allocations are those in a move of a block of 64 points.
 func Allocations(d *graph.Density, draws [][]float64) (float64, error) {
 	r, err := newSampler(context.Background(), d, Settings{Islands: 2, Particles: 64, Moves: 2, Draws: draws})

@@ -57,7 +57,7 @@ func TestSeed(t *testing.T) {
 
 // Moves allocate nothing.
 func TestAllocations(t *testing.T) {
-	for _, x := range []trials.Trial{trials.Named("ranking"), trials.Named("nile by switches")} {
+	for _, x := range []trials.Trial{trials.Named("ranking"), trials.Named("nile by switches"), {Name: "bends", Build: bends}} {
 		d := density(t, x.Build)
 		var draws [][]float64
 		for range 200 {
@@ -127,6 +127,72 @@ func TestWall(t *testing.T) {
 	}
 	require.Less(t, check(func(s smc.Settings) smc.Settings { return s }), 5.0)
 	require.Greater(t, check(smc.Settings.OneWay), 5.0)
+}
+
+// bendLogs are the logarithms of the weight of x below exp(y), from there to exp(y) + 1, and above it.
+var bendLogs = []float64{0, math.Log(4), math.Log(0.1)}
+
+func bends(m *graph.Model) {
+	x, y := m.Sample("x", graph.Normal(1, 1)), m.Sample("y", graph.Normal(0, 1))
+	bend := graph.Exp(y)
+	m.Factor(graph.If(graph.Greater(x, graph.Add(bend, 1)), bendLogs[2], graph.If(graph.Greater(x, bend), bendLogs[1], bendLogs[0])))
+	m.Factor(graph.If(graph.Greater(y, 1), -0.5, 0)) // a wall that is straight
+}
+
+// Walls may be curves, and several of one function: the masses between them, and the mean, are those of quadrature, and
+// steps are long. Walls that are elsewhere fail.
+func TestBends(t *testing.T) {
+	d := density(t, bends)
+	var masses [3]float64
+	mean, law := 0.0, distuv.Normal{Mu: 1, Sigma: 1}
+	for k := range 1 << 14 { // the midpoint rule, with a midpoint between panels at the straight wall
+		y := -9 + (float64(k)+0.5)/(1<<10)
+		p := distuv.UnitNormal.Prob(y) / (1 << 10)
+		if y > 1 {
+			p *= math.Exp(-0.5)
+		}
+		from := math.Inf(-1)
+		for j, to := range []float64{math.Exp(y), math.Exp(y) + 1, math.Inf(1)} {
+			mass := law.CDF(to) - law.CDF(from)
+			masses[j] += p * math.Exp(bendLogs[j]) * mass
+			mean += p * math.Exp(bendLogs[j]) * (mass + law.Prob(from) - law.Prob(to))
+			from = to
+		}
+	}
+	evidence := masses[0] + masses[1] + masses[2]
+	check := func(change func(smc.Settings) smc.Settings) (worst, step float64) {
+		r, err := smc.Run(context.Background(), d, change(smc.Settings{Seed: 1, Effective: 40000}))
+		require.NoError(t, err)
+		var in [3][]float64
+		for j := range in {
+			in[j] = make([]float64, len(r.Z))
+		}
+		x, y := values(d, r, "x"), values(d, r, "y")
+		for k := range x {
+			switch at := math.Exp(y[k]); {
+			case x[k] > at+1:
+				in[2][k] = 1
+			case x[k] > at:
+				in[1][k] = 1
+			default:
+				in[0][k] = 1
+			}
+		}
+		off := func(want float64, got mc.Estimate) { worst = max(worst, math.Abs(got.Value-want)/got.SE) }
+		for j := range in {
+			off(masses[j]/evidence, r.Mean(in[j]))
+			require.Less(t, r.Mean(in[j]).SE, 0.01)
+		}
+		off(mean/evidence, r.Mean(x))
+		off(math.Log(evidence), r.LogEvidence)
+		return worst, r.Step
+	}
+	worst, step := check(func(s smc.Settings) smc.Settings { return s })
+	require.Less(t, worst, 5.0)
+	worst, _ = check(smc.Settings.Misplaced)
+	require.Greater(t, worst, 5.0)
+	_, free := check(smc.Settings.Free) // where nothing is paid
+	require.Greater(t, step, 10*free)
 }
 
 // A context ends a run with what is there, and says so.

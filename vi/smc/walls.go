@@ -19,12 +19,14 @@ import (
 type walls struct {
 	jumps   jumper
 	arr     *regions.Arrangement
-	plane   []int                 // of the arrangement, by wall
+	plane   []int                 // of the arrangement, by wall: those that are affine first
 	wall    []int                 // by plane; −1 if it is none
 	latents [][]int               // by plane
 	others  []int                 // planes that are no walls
 	curves  []*regions.CurveBatch // of others; nil where affine
-	forms   regions.Forms
+	forms   regions.Forms         // of the walls that are affine
+	bends   []*bend               // the other walls,
+	bendOf  []*bend               // by wall
 	*mass
 
 	n          int
@@ -32,13 +34,15 @@ type walls struct {
 	hit        []bool    // by column
 
 	// Of the column that moves:
-	column             int
-	z, v               []float64 // latents × n
-	value, speed, side []float64 // Φ, how fast it changes, and its sign 1 or −1, by wall
-	time               float64   // since the drift began
-	events             []event
-	shift, point       []float64
-	crossings          int
+	column       int
+	z, v         []float64 // latents × n
+	value, speed []float64 // Φ and how fast it changes, by affine wall
+	side         []float64 // the sign 1 or −1, by wall
+	time         float64   // since the drift began
+	events       []event
+	shift, point []float64
+	rooms        [][]float64 // of events
+	crossings    int
 }
 
 // A jumper is a derive.LocalJump.
@@ -49,6 +53,7 @@ type jumper interface {
 // An event is a change of velocity by gain·C·a of a wall.
 type event struct {
 	wall       int
+	reach      []float64 // C·a
 	time, gain float64
 }
 
@@ -62,53 +67,63 @@ func newWalls(d *graph.Density, n int) (*walls, error) {
 		return nil, err
 	}
 	w := &walls{jumps: local.Bind(), arr: d.Arrangement(), n: n, hit: make([]bool, n)}
+	var bent []int
 	for l := range w.arr.Len() {
 		w.wall, w.latents = append(w.wall, -1), append(w.latents, w.arr.Latents(l))
-		if w.arr.Curve(l) == nil && local.Jumps(l) {
+		switch c := w.arr.Curve(l); {
+		case local.Jumps(l) && c == nil:
 			w.wall[l] = len(w.plane)
 			w.plane = append(w.plane, l)
 			w.forms.Add(w.arr.Plane(l))
-			continue
-		}
-		if !local.Depends(l) {
-			continue
-		}
-		w.others, w.curves = append(w.others, l), append(w.curves, nil)
-		if c := w.arr.Curve(l); c != nil {
-			w.curves[len(w.curves)-1] = c.Bind(n)
+		case local.Jumps(l):
+			bent = append(bent, l)
+		case local.Depends(l):
+			w.others, w.curves = append(w.others, l), append(w.curves, nil)
+			if c != nil {
+				w.curves[len(w.curves)-1] = c.Bind(n)
+			}
 		}
 	}
 	k := len(w.plane)
 	w.phi, w.slope = make([]float64, k*n), make([]float64, k*n)
-	w.value, w.speed, w.side = make([]float64, k), make([]float64, k), make([]float64, k)
+	w.value, w.speed = make([]float64, k), make([]float64, k)
+	w.bendOf = make([]*bend, k)
+	w.bend(bent)
+	w.side = make([]float64, len(w.plane))
 	w.shift, w.point = make([]float64, d.Dim()), make([]float64, d.Dim())
 	return w, nil
 }
 
 // A mass is what walls need of the covariance C of velocities.
 type mass struct {
-	reach [][]float64 // C·a, by wall
-	meet  [][]float64 // a_k·C·a_l
+	covariance *linear
+	reach      [][]float64 // C·a, by affine wall
+	meet       [][]float64 // a_k·C·a_l
 }
 
 func (w *walls) newMass(c *linear) *mass {
-	m, dim := &mass{}, len(w.point)
+	m, dim := &mass{covariance: c}, len(w.point)
 	a, room := make([]float64, dim), make([]float64, dim)
-	for l := range w.plane {
+	for l := range w.value {
 		clear(a)
 		for e := w.forms.From[l]; e < w.forms.From[l+1]; e++ {
 			a[w.forms.Index[e]] = w.forms.Coef[e]
 		}
-		reach, meet := make([]float64, dim), make([]float64, len(w.plane))
+		reach, meet := make([]float64, dim), make([]float64, len(w.value))
 		c.apply(reach, a, room, 1)
-		for k := range meet {
-			for e := w.forms.From[k]; e < w.forms.From[k+1]; e++ {
-				meet[k] += w.forms.Coef[e] * reach[w.forms.Index[e]]
-			}
-		}
+		w.along(meet, 1, reach)
 		m.reach, m.meet = append(m.reach, reach), append(m.meet, meet)
 	}
 	return m
+}
+
+// along adds a multiple of a·v of each affine wall to dst.
+func (w *walls) along(dst []float64, by float64, v []float64) {
+	for k := range dst {
+		for e := w.forms.From[k]; e < w.forms.From[k+1]; e++ {
+			dst[k] += by * w.forms.Coef[e] * v[w.forms.Index[e]]
+		}
+	}
 }
 
 // begin starts trajectories at z.
@@ -119,7 +134,7 @@ func (w *walls) begin(z []float64) { w.forms.AtBatch(w.phi, z, w.n) }
 func (w *walls) drift(z, p, v, signs []float64, time float64, at *path) {
 	n := w.n
 	w.forms.AtBatch(w.slope, v, n)
-	for k, l := range w.plane {
+	for k, l := range w.plane[:len(w.value)] {
 		phi, slope, sign := w.phi[k*n:][:n], w.slope[k*n:][:n], signs[l*n:][:n]
 		for i, s := range slope {
 			s -= w.forms.Const[k]
@@ -130,6 +145,9 @@ func (w *walls) drift(z, p, v, signs []float64, time float64, at *path) {
 		}
 	}
 	w.z, w.v = z, v
+	for _, b := range w.bends {
+		b.hits(w, signs, time)
+	}
 	for i, hit := range w.hit {
 		if hit {
 			if at.stopped() { // for a collision takes as long as its term
@@ -163,43 +181,73 @@ func (w *walls) sign(dst []float64, l int, curve *regions.CurveBatch) {
 // what the velocity at the beginning makes of it.
 func (w *walls) collide(p, signs []float64, time float64, at *path) {
 	n, i := w.n, w.column
+	for k := range w.value {
+		w.value[k], w.speed[k] = w.phi[k*n+i], w.slope[k*n+i]
+	}
 	for k, l := range w.plane {
-		w.value[k], w.speed[k], w.side[k] = w.phi[k*n+i], w.slope[k*n+i], 2*signs[l*n+i]-1
+		w.side[k] = 2*signs[l*n+i] - 1
 	}
 	w.time, w.events = 0, w.events[:0]
 	for l, after := w.next(time); l >= 0; l, after = w.next(time - w.time) {
 		w.time += after
 		vec.AddScaled(w.value, after, w.speed)
+		if len(w.events) == mostEvents || math.IsNaN(after) {
+			p[i] = math.NaN()
+			break
+		}
+		if b := w.bendOf[l]; b != nil {
+			reach := w.reached()
+			s, q := b.meet(w, reach)
+			gain := (w.pay(l, s, q, signs, at) - s) / q
+			w.along(w.speed, gain, reach)
+			for k, r := range b.latents {
+				p[r*n+i] += gain * b.slopes[k][0]
+			}
+			w.events = append(w.events, event{l, reach, w.time, gain})
+			continue
+		}
 		w.value[l] = 0
 		s, q := w.speed[l], w.meet[l][l]
-		to := -s
-		if rest := s*s + 2*q*w.rise(l, at); rest > 0 {
-			to = math.Copysign(math.Sqrt(rest), s)
-			w.side[l] = -w.side[l]
-			signs[w.plane[l]*n+i] = 1 - signs[w.plane[l]*n+i]
-			w.crossings++
-		}
+		to := w.pay(l, s, q, signs, at)
 		gain := (to - s) / q
 		vec.AddScaled(w.speed, gain, w.meet[l])
 		w.speed[l] = to
 		for e := w.forms.From[l]; e < w.forms.From[l+1]; e++ {
 			p[int(w.forms.Index[e])*n+i] += gain * w.forms.Coef[e]
 		}
-		if w.events = append(w.events, event{l, w.time, gain}); len(w.events) > mostEvents {
-			p[i] = math.NaN()
-			break
-		}
+		w.events = append(w.events, event{l, w.reach[l], w.time, gain})
 	}
-	for k := range w.plane {
+	for k := range w.value {
 		w.phi[k*n+i], w.slope[k*n+i] = w.value[k]+(time-w.time)*w.speed[k], 0
 	}
 	clear(w.shift)
 	for _, e := range w.events {
-		vec.AddScaled(w.shift, e.gain*(time-e.time), w.reach[e.wall])
+		vec.AddScaled(w.shift, e.gain*(time-e.time), e.reach)
 	}
 	for r, x := range w.shift {
 		w.z[r*n+i] += x
 	}
+}
+
+// reached is room for the next event.
+func (w *walls) reached() []float64 {
+	for len(w.rooms) <= len(w.events) {
+		w.rooms = append(w.rooms, make([]float64, len(w.point)))
+	}
+	return w.rooms[len(w.events)]
+}
+
+// pay is the speed along the normal of wall l after the column has met it with speed s: across, which changes its sign, or back.
+func (w *walls) pay(l int, s, q float64, signs []float64, at *path) (to float64) {
+	rest := s*s + 2*q*w.rise(l, at)
+	if !(rest > 0) {
+		return -s
+	}
+	w.side[l] = -w.side[l]
+	sign := &signs[w.plane[l]*w.n+w.column]
+	*sign = 1 - *sign
+	w.crossings++
+	return math.Copysign(math.Sqrt(rest), s)
 }
 
 // rise is how much higher log π is behind wall l.
@@ -238,17 +286,34 @@ func (w *walls) next(left float64) (wall int, after float64) {
 			wall, after = k, max(0, -away/s)
 		}
 	}
+	for _, b := range w.bends {
+		if k, t := b.next(w, after); k >= 0 {
+			wall, after = k, t
+		}
+	}
 	return wall, after
 }
 
 // Latent is a latent of the column now; see derive.Point.
-func (w *walls) Latent(i int) float64 {
+func (w *walls) Latent(i int) float64 { return w.latent(i, w.time) }
+
+// latent is a latent of the column at a time, if it meets no other walls until then.
+func (w *walls) latent(i int, time float64) float64 {
 	at := i*w.n + w.column
-	x := w.z[at] + w.time*w.v[at]
+	x := w.z[at] + time*w.v[at]
 	for _, e := range w.events {
-		x += e.gain * (w.time - e.time) * w.reach[e.wall][i]
+		x += e.gain * (time - e.time) * e.reach[i]
 	}
 	return x
+}
+
+// velocity is that of a latent of the column now.
+func (w *walls) velocity(i int) float64 {
+	v := w.v[i*w.n+w.column]
+	for _, e := range w.events {
+		v += e.gain * e.reach[i]
+	}
+	return v
 }
 
 // Positive is a sign at the column now.
