@@ -26,6 +26,6 @@
 //	 ╱      │                     │   ╲
 //
 // So steps are as long as the smooth parts of log r allow, and discrete latents, which are switches with
-// cuts, move along as well. Guards that are not affine are left to the acceptance of the whole
-// trajectory. That is exact in any case: only how often trajectories are accepted depends on what they pay.
+// cuts, move along as well. Walls may be curves. Trajectories are exact in any case: only how often they are accepted depends on
+// what they pay.
 package smc

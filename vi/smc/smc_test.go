@@ -195,6 +195,33 @@ func TestBends(t *testing.T) {
 	require.Greater(t, step, 10*free)
 }
 
+// A disc, which a step may pass through without being in it at either end, has the mass of the closed form.
+func TestDisc(t *testing.T) {
+	const height = 5.0
+	d := density(t, func(m *graph.Model) {
+		x, y := m.Sample("x", graph.Normal(0, 1)), m.Sample("y", graph.Normal(0, 1))
+		m.Factor(graph.If(graph.Less(graph.Add(graph.Mul(x, x), graph.Mul(y, y)), 1), math.Log(height), 0))
+	})
+	inside := -math.Expm1(-0.5) * height
+	run := func(s smc.Settings) float64 {
+		r, err := smc.Run(context.Background(), d, s)
+		require.NoError(t, err)
+		in := make([]float64, len(r.Z))
+		for k, z := range r.Z {
+			if z[0]*z[0]+z[1]*z[1] < 1 {
+				in[k] = 1
+			}
+		}
+		got := r.Mean(in)
+		require.Less(t, got.SE, 0.005)
+		require.Positive(t, r.Crossings)
+		return math.Abs(got.Value-inside/(inside+math.Exp(-0.5))) / got.SE
+	}
+	s := smc.Settings{Seed: 1, Effective: 40000}
+	require.Less(t, run(s), 5.0)
+	require.Greater(t, run(s.Misplaced()), 5.0)
+}
+
 // A context ends a run with what is there, and says so.
 func TestStopped(t *testing.T) {
 	d := density(t, trials.Named("ranking").Build)
