@@ -329,7 +329,7 @@ func TestWhere(t *testing.T) {
 	require.Equal(t, []string{"noise5-of", "noise7-of", "noise9-of", "noise11-of", "noise13-of"}, w.label["on"])
 	require.Equal(t, indices(5), w.label["pair"])
 	cell := func(z ...float64) *Cell { // the region around z
-		c := &Cell{region: d.Arrangement().Signs(z)}
+		c := &Cell{place: place{region: d.Arrangement().Signs(z)}}
 		for k := range f.lines.group {
 			i := f.lines.interval(k, c.region)
 			c.span = append(c.span, span{i, i})

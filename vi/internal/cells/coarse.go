@@ -112,12 +112,3 @@ func (f *finder) likely(z []float64, s regions.Signs) (regions.Signs, error) {
 	}
 	return s, nil
 }
-
-// moved is a region's signs with the line of group k in interval to.
-func (g *lines) moved(s regions.Signs, k, to int) regions.Signs {
-	from := g.interval(k, s)
-	for _, l := range g.group[k][min(from, to):max(from, to)] {
-		s = s.Flip(l)
-	}
-	return s
-}

@@ -34,7 +34,6 @@ type finder struct {
 	given    *conditional          // and their posterior given the others
 	draws    [][]float64           // Settings.Draws
 	over     func() bool           // Settings.Over
-	signs    []regions.Signs       // of each
 	discrete []bool                // latents
 }
 
@@ -58,7 +57,7 @@ func newFinder(d *graph.Density, g *lines, switches []derive.SwitchLatent) (*fin
 // span is the cell of a lead, without more than its extent.
 func (f *finder) span(l lead) (*Cell, error) {
 	spans, err := f.spans(l.z, l.s)
-	return &Cell{region: l.s, span: spans, point: slices.Clone(l.z), drawn: l.drawn}, err
+	return &Cell{place: place{region: l.s, span: spans}, peak: peak{point: slices.Clone(l.z), drawn: l.drawn}}, err
 }
 
 // When log r at the edge of a cell is looked at.
@@ -78,21 +77,20 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, known whole, rng *rand.R
 	if err != nil {
 		return err
 	}
-	walls := f.lines.sides(c.span)
-	sides, _, _ := f.lines.affine(walls)
+	w := f.lines.walls(c.span)
 	inside := math.Inf(-1)
 	if precision != nil && (c.drawn || f.counts(known, top, c.point)) {
-		inside = f.most(c.point, precision, sides)
+		inside = f.most(c.point, precision, w.half)
 	}
 	if f.counts(known, top+inside, c.point) {
 		if err := f.propose(ctx, c, c.point, precision, top+inside, known, rng); err != nil {
 			return err
 		}
 	}
-	if len(f.switches) > 0 || inside > beside || len(sides) == 0 {
+	if len(f.switches) > 0 || inside > beside || len(w.half) == 0 {
 		return nil
 	}
-	if c.Q != nil && (c.LogEvidence.Value-c.ELBO.Value < uneven || !known.counts(c.LogEvidence.Value-little, c.mean, c.sd)) {
+	if c.Q != nil && (c.LogEvidence.Value-c.ELBO.Value < uneven || !known.counts(c.LogEvidence.Value-little, c.moments)) {
 		return nil
 	}
 	edge := *c
@@ -105,7 +103,7 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, known whole, rng *rand.R
 	default:
 		return nil
 	}
-	mean, curvature, bound, err := f.mode.edge(ctx, edge.point, c.region, walls)
+	mean, curvature, bound, err := f.mode.edge(ctx, edge.point, c.region, w.all)
 	if err != nil || mean == nil {
 		return err
 	}
@@ -115,7 +113,7 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, known whole, rng *rand.R
 			return nil
 		}
 	}
-	if bound += f.most(mean, curvature, sides); !f.counts(known, bound, mean) {
+	if bound += f.most(mean, curvature, w.half); !f.counts(known, bound, mean) {
 		return nil
 	}
 	if err := f.propose(ctx, &edge, mean, curvature, bound, known, rng); err != nil {
@@ -130,26 +128,25 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, known whole, rng *rand.R
 // propose gives a cell the normal with a mean and a precision, and those at its other modes, confined to the cell, and weighs it.
 // bound is one of the log of the normal's integral in the cell.
 func (f *finder) propose(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, known whole, rng *rand.Rand) error {
-	all := f.lines.sides(c.span)
-	sides, of, curved := f.lines.affine(all)
-	logs, normals, err := f.modes(ctx, c, mean, precision, bound, all)
+	w := f.lines.walls(c.span)
+	logs, normals, err := f.modes(ctx, c, mean, precision, bound, w)
 	if err != nil {
 		return err
 	}
-	c.open = curved
+	c.open = w.curved
 	parts := make([]family.Q, len(normals))
 	for k, normal := range normals {
-		if parts[k] = normal; len(sides) == 0 {
+		if parts[k] = normal; len(w.half) == 0 {
 			continue
 		}
-		confined, open, err := normal.Confine(sides)
+		confined, open, err := normal.Confine(w.half)
 		if err != nil {
 			return nil // the region is empty
 		}
 		parts[k] = confined
 		for _, j := range open {
-			if !slices.Contains(c.open, of[j]) {
-				c.open = append(c.open, of[j])
+			if !slices.Contains(c.open, w.of[j]) {
+				c.open = append(c.open, w.of[j])
 			}
 		}
 	}
@@ -164,13 +161,21 @@ func (f *finder) propose(ctx context.Context, c *Cell, mean []float64, precision
 
 // counts reports whether a cell of so much mass near z may be one to look at.
 func (f *finder) counts(known whole, log float64, z []float64) bool {
+	return known.counts(log, moments{f.values(z), make([]float64, len(z))})
+}
+
+// values are z with the values of discrete latents.
+func (f *finder) values(z []float64) []float64 {
+	if !slices.Contains(f.discrete, true) {
+		return z
+	}
 	x := slices.Clone(z)
 	for i, discrete := range f.discrete {
-		if discrete {
+		if discrete { // whose variance may be that of a rare one
 			x[i] = f.d.Coordinate(i).Value(z[i])
 		}
 	}
-	return known.counts(log, x, make([]float64, len(x)))
+	return x
 }
 
 func (f *finder) normal(mean []float64, precision *mat.SymDense) *family.Normal {
@@ -188,21 +193,20 @@ const (
 
 // modes are the normals at all modes of a cell that climbs from f.draws and c.starts find, beside a first one, with bounds of the
 // logs of their integrals in the cell, of which the first one's is given. A mixture has as many when its components may change places.
-func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, sides []regions.Side) (
+func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, w walls) (
 	logs []float64, normals []*family.Normal, err error,
 ) {
-	half, _, _ := f.lines.affine(sides)
 	logs, normals = []float64{bound}, []*family.Normal{f.normal(mean, precision)}
 	apart := make([]bool, f.d.Dim()) // latents whose place says nothing
 	for i := range apart {
-		apart[i] = i < f.d.Params() || slices.ContainsFunc(f.switches, func(w derive.SwitchLatent) bool { return w.Latent == i })
+		apart[i] = i < f.d.Params() || among(f.switches, i)
 	}
 	extents := []extent{newExtent(normals[0])}
 	known := func(at []float64) bool {
 		return slices.ContainsFunc(extents, func(b extent) bool { return b.holds(at, apart) })
 	}
 	lost := 0
-	for _, z := range f.startsIn(c, sides) {
+	for _, z := range f.startsIn(c, w.all) {
 		if lost == lostWays || len(normals) == mostModes {
 			break
 		}
@@ -218,11 +222,11 @@ func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *
 		if p == nil {
 			continue
 		}
-		for _, w := range f.switches { // whose place in the normal says nothing
-			at[w.Latent] = c.point[w.Latent]
-			p.SetSym(w.Latent, w.Latent, precision.At(w.Latent, w.Latent))
+		for _, s := range f.switches { // whose place in the normal says nothing
+			at[s.Latent] = c.point[s.Latent]
+			p.SetSym(s.Latent, s.Latent, precision.At(s.Latent, s.Latent))
 		}
-		if top += f.most(at, p, half); top > logs[0]-modeBelow && !known(at) {
+		if top += f.most(at, p, w.half); top > logs[0]-modeBelow && !known(at) {
 			lost--
 			logs, normals = append(logs, top), append(normals, f.normal(at, p))
 			extents = append(extents, newExtent(normals[len(normals)-1]))
@@ -259,22 +263,11 @@ func (f *finder) startsIn(c *Cell, sides []regions.Side) [][]float64 {
 	}
 	starts := slices.Clone(c.starts)
 	for k := 0; k < len(f.draws); k += stride {
-		if !f.isOutside(k, sides) {
-			starts = append(starts, f.draws[k])
+		if z := f.draws[k]; !f.lines.outside(sides, z) {
+			starts = append(starts, z)
 		}
 	}
 	return starts
-}
-
-// isOutside reports whether draw k is on the other side of one.
-func (f *finder) isOutside(k int, sides []regions.Side) bool {
-	signs := f.signs[k]
-	for _, s := range sides {
-		if signs.Positive(s.Plane) != s.Positive {
-			return true
-		}
-	}
-	return false
 }
 
 // sparse leaves out what differences have left of correlations that are none.
@@ -339,7 +332,7 @@ func (f *finder) weigh(ctx context.Context, c *Cell, known whole, rng *rand.Rand
 			}
 		}
 	}
-	if c.share = known.share(c.LogEvidence.Value, c.mean, c.sd); c.known() {
+	if c.share = known.share(c.LogEvidence.Value, c.moments); c.known() {
 		return nil
 	}
 	return f.weighBy(ctx, c, thorough, rng)
@@ -350,32 +343,24 @@ func (f *finder) weighBy(ctx context.Context, c *Cell, n int, rng *rand.Rand) er
 	if err != nil {
 		return err
 	}
-	c.center, c.mean, c.sd = make([]float64, f.d.Dim()), make([]float64, f.d.Dim()), make([]float64, f.d.Dim())
+	c.center = make([]float64, f.d.Dim())
 	var inside []float64
+	var values [][]float64
 	for k, z := range w.z {
 		if f.lines.outside(c.open, z) {
 			w.ratio[k] = math.Inf(-1)
 			continue
 		}
-		inside = append(inside, w.ratio[k])
+		inside, values = append(inside, w.ratio[k]), append(values, f.values(z))
 		floats.Add(c.center, z)
-		for i, v := range z {
-			if f.discrete[i] { // whose variance may be that of a rare one
-				v = f.d.Coordinate(i).Value(v)
-			}
-			c.mean[i] += v
-			c.sd[i] += v * v
-		}
 	}
 	if len(inside) == 0 {
+		c.moments = moments{make([]float64, f.d.Dim()), make([]float64, f.d.Dim())}
 		c.LogEvidence = mc.Estimate{Value: math.Inf(-1), SE: math.Inf(1)}
 		return nil
 	}
 	floats.Scale(1/float64(len(inside)), c.center)
-	floats.Scale(1/float64(len(inside)), c.mean)
-	for i, m := range c.mean {
-		c.sd[i] = math.Sqrt(max(0, c.sd[i]/float64(len(inside))-m*m))
-	}
+	c.moments = momentsOf(values)
 	if smoothed, err := weighted.ParetoSmooth(inside); err == nil {
 		c.KHat = smoothed.K
 	}

@@ -54,7 +54,7 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 	total := known.total
 	kept = f.Cells[:f.enough(known, s.Most)]
 	for _, c := range kept {
-		c.share = known.share(c.LogEvidence.Value, c.mean, c.sd)
+		c.share = known.share(c.LogEvidence.Value, c.moments)
 	}
 	for _, c := range f.Cells[len(kept):] {
 		left += math.Exp(c.LogEvidence.Value - total)
@@ -77,15 +77,7 @@ func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float
 	kept = slices.DeleteFunc(slices.Clone(kept), func(c *Cell) bool { // it would only bring its own errors
 		return c.LogEvidence.Value < total+math.Log(negligible) && c.KHat > unreliable
 	})
-	slices.SortStableFunc(kept, func(a, b *Cell) int {
-		switch {
-		case a.LogEvidence.Value > b.LogEvidence.Value:
-			return -1
-		case a.LogEvidence.Value < b.LogEvidence.Value:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(kept, byEvidence)
 	if f.over() && len(kept) > mostUnjudged {
 		for _, c := range kept[mostUnjudged:] {
 			left += math.Exp(c.LogEvidence.Value - total)
@@ -125,9 +117,9 @@ func (f *Search) draws(part float64) int {
 
 // refine gives a cell a mixture of normals, if that is nearer.
 func (f *Search) refine(ctx context.Context, x *graph.Executor, c *Cell, draws [][]float64, n int, rng *rand.Rand) error {
-	half, _, curved := f.lines.affine(f.lines.sides(c.span))
-	s := newShape(c.Q, half)
-	inside := slices.DeleteFunc(slices.Clone(draws), func(z []float64) bool { return s.outside(z) || f.lines.outside(curved, z) })
+	w := f.lines.walls(c.span)
+	s := newShape(c.Q, w.half)
+	inside := slices.DeleteFunc(slices.Clone(draws), func(z []float64) bool { return s.outside(z) || f.lines.outside(w.curved, z) })
 	q, err := refine(ctx, f.d, x, s, c.Q, inside, rng)
 	if err != nil || q == c.Q || q == nil {
 		return err
@@ -145,7 +137,7 @@ func (f *Search) enough(w whole, most int) int {
 		mass += math.Exp(c.LogEvidence.Value - w.total)
 		over := mass > f.s.Lost
 		for i, v := range w.variance {
-			tail[i] += w.square(i, c.LogEvidence.Value, c.mean, c.sd)
+			tail[i] += w.square(i, c.LogEvidence.Value, c.moments)
 			over = over || v > 0 && tail[i] > w.leastVariance*v
 		}
 		if over {

@@ -69,7 +69,7 @@ func TestCountsByVariance(t *testing.T) {
 	rare := s.Cells[1]
 	require.InDelta(t, math.Log(0.5*math.Erfc(far/math.Sqrt2)), rare.LogEvidence.Value, 0.01)
 	require.Less(t, rare.LogEvidence.Value, w.least)
-	require.True(t, w.counts(rare.LogEvidence.Value, rare.mean, rare.sd))
-	require.False(t, w.counts(rare.LogEvidence.Value, s.Cells[0].mean, s.Cells[0].sd))
+	require.True(t, w.counts(rare.LogEvidence.Value, rare.moments))
+	require.False(t, w.counts(rare.LogEvidence.Value, s.Cells[0].moments))
 	require.Equal(t, 2, s.enough(w, 0))
 }

@@ -170,8 +170,7 @@ func (f *Search) part(c *Cell, known whole) float64 {
 
 // shape is what is made of normals for a cell.
 func (f *Search) shape(c *Cell) shape {
-	half, _, _ := f.lines.affine(f.lines.sides(c.span))
-	return newShape(c.Q, half)
+	return newShape(c.Q, f.lines.walls(c.span).half)
 }
 
 // moved are normals of another cell, with the latents that guards alone compare as their priors.

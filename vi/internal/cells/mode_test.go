@@ -76,7 +76,7 @@ func TestEdge(t *testing.T) {
 		signs := d.Arrangement().Signs(z)
 		c, err := f.span(lead{z: z, s: signs})
 		require.NoError(t, err)
-		walls := f.lines.sides(c.span)
+		walls := f.lines.walls(c.span).all
 		require.Len(t, walls, 7)
 		got, curvature, _, err := f.mode.edge(context.Background(), z, signs, walls)
 		require.NoError(t, err)
@@ -134,7 +134,7 @@ func TestEdgeConvexAcross(t *testing.T) {
 	signs := d.Arrangement().Signs(z)
 	c, err := f.span(lead{z: z, s: signs})
 	require.NoError(t, err)
-	mean, precision, _, err := f.mode.edge(context.Background(), z, signs, f.lines.sides(c.span))
+	mean, precision, _, err := f.mode.edge(context.Background(), z, signs, f.lines.walls(c.span).all)
 	require.NoError(t, err)
 	require.Greater(t, z[0], 1.94)
 	require.InDelta(t, 2, precision.At(1, 1), 1e-4)

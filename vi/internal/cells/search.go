@@ -82,13 +82,6 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 		}
 		f.finders[k].draws, f.finders[k].given, f.finders[k].over = s.Draws, f.finders[0].given, f.over
 	}
-	signs := make([]regions.Signs, len(s.Draws))
-	for k, z := range s.Draws {
-		signs[k] = d.Arrangement().Signs(z)
-	}
-	for _, x := range f.finders {
-		x.signs = signs
-	}
 	for _, w := range s.Switches {
 		f.lines.free(w.Planes)
 	}
@@ -258,7 +251,7 @@ func (f *Search) expand(ctx context.Context, known whole, n int) error {
 		if n == 0 {
 			break
 		}
-		if c.expanded || !known.counts(c.LogEvidence.Value, c.mean, c.sd) {
+		if c.expanded || !known.counts(c.LogEvidence.Value, c.moments) {
 			continue
 		}
 		c.expanded = true

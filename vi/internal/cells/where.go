@@ -53,13 +53,12 @@ func Regions(d *graph.Density, all []regions.Signs) (names []string, sides [][]f
 	f := &Search{d: d, lines: newLines(d.Arrangement())}
 	var list []*Cell
 	for _, s := range all {
-		c := &Cell{region: s}
+		c := &Cell{place: place{region: s}}
 		for k := range f.lines.group {
 			i := f.lines.interval(k, c.region)
 			c.span = append(c.span, span{i, i})
 		}
-		half, _, _ := f.lines.affine(f.lines.sides(c.span))
-		list, sides = append(list, c), append(sides, half)
+		list, sides = append(list, c), append(sides, f.lines.walls(c.span).half)
 	}
 	return f.Where(list), sides
 }
