@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -184,16 +183,4 @@ func (x *wide) total() float64 {
 		log += floats.LogSumExp(logs)
 	}
 	return log
-}
-
-// across are signs with switch w in its interval j.
-func across(signs regions.Signs, w derive.SwitchLatent, j int) regions.Signs {
-	positive := make([]bool, signs.Len())
-	for l := range positive {
-		positive[l] = signs.Positive(l)
-	}
-	for k, l := range w.Planes {
-		positive[l] = j > k != w.Down
-	}
-	return regions.NewSigns(positive)
 }

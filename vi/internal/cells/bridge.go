@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -71,11 +70,7 @@ func mixtureOf(ctx context.Context, points [][]float64, rng *rand.Rand) family.Q
 	if m == nil {
 		return nil
 	}
-	s := shape{dim: len(points[0])}
-	for i := range s.dim {
-		s.latents = append(s.latents, i)
-	}
-	return s.of(m)
+	return everywhere(len(points[0]), nil).of(m)
 }
 
 // A bridge evaluates log r at points of the latents that are not summed out.
@@ -100,16 +95,6 @@ func newBridge(d *graph.Density, switches []derive.SwitchLatent) (*bridge, error
 	b.latents = without(d.Dim(), switches)
 	b.x, err = d.Executor(quick, graph.Compute{Out: true})
 	return b, err
-}
-
-// without are the latents but for switches.
-func without(dim int, switches []derive.SwitchLatent) (list []int) {
-	for i := range dim {
-		if !slices.ContainsFunc(switches, func(w derive.SwitchLatent) bool { return w.Latent == i }) {
-			list = append(list, i)
-		}
-	}
-	return list
 }
 
 // logR is log r at points of the rest, without the prior of what is summed out.

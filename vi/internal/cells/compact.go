@@ -12,7 +12,6 @@ import (
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/residuals"
 	"github.com/facetvi/facet/internal/truncnorm"
-	"github.com/facetvi/facet/regions"
 )
 
 // How a density of much data is made small.
@@ -169,10 +168,11 @@ func (g *grouped) evaluate(ctx context.Context, e *graph.Density, mode *ModeFind
 		g.cut = make([]float64, len(g.w.Planes))
 		g.w.Thresholds(1).Fill(g.cut, make([]float64, e.Dim()))
 	}
-	var planes []int
+	groups := g.w // the switch, in e
+	groups.Planes = nil
 	for _, w := range e.Engine().Switches() {
 		if w.Latent == g.w.Latent {
-			planes = w.Planes
+			groups.Planes = w.Planes
 		}
 	}
 	now := g.groups()
@@ -182,9 +182,7 @@ func (g *grouped) evaluate(ctx context.Context, e *graph.Density, mode *ModeFind
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		signs := e.Arrangement().Signs(z)
-		signs = g.force(signs, planes, k)
-		precision, top, err := mode.extend(ctx, z, signs)
+		precision, top, err := mode.extend(ctx, z, across(e.Arrangement().Signs(z), groups, k))
 		if err != nil || precision == nil || !(top > best[k]) {
 			return err
 		}
@@ -262,18 +260,6 @@ func (g *grouped) choose(prior *residuals.Batch) {
 	prior.Invert()
 	g.at = slices.Clone(g.at)
 	g.at[g.w.Latent] = prior.Within(g.w.Latent, 0, 0.5, lo, hi)
-}
-
-// force puts the switch into group k.
-func (g *grouped) force(s regions.Signs, planes []int, k int) regions.Signs {
-	one := make([]bool, s.Len())
-	for l := range one {
-		one[l] = s.Positive(l)
-	}
-	for j, l := range planes {
-		one[l] = j < k != g.w.Down
-	}
-	return regions.NewSigns(one)
 }
 
 // split splits groups that have too much of the whole, and joins neighbours that have next to

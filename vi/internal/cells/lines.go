@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
 )
@@ -115,4 +116,16 @@ func (g *lines) walls(spans []span) (w walls) {
 // outside reports whether z is not on one of sides.
 func (g *lines) outside(sides []regions.Side, z []float64) bool {
 	return slices.ContainsFunc(sides, func(s regions.Side) bool { return g.arr.At(s.Plane, z) > 0 != s.Positive })
+}
+
+// across are signs with switch w in its interval j.
+func across(signs regions.Signs, w derive.SwitchLatent, j int) regions.Signs {
+	positive := make([]bool, signs.Len())
+	for l := range positive {
+		positive[l] = signs.Positive(l)
+	}
+	for k, l := range w.Planes {
+		positive[l] = j > k != w.Down
+	}
+	return regions.NewSigns(positive)
 }

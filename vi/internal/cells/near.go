@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/derive"
 )
 
 // How the sums near a mode are found.
@@ -28,17 +27,6 @@ type Mode struct {
 	rest      []int         // smooth latents
 	// Log is the log of the integral of the normal that is like log r in Z's region.
 	Log float64
-}
-
-// smooth are the latents that are no switches.
-func smooth(d *graph.Density) (list []int) {
-	switches := d.Engine().Switches()
-	for i := range d.Dim() {
-		if !slices.ContainsFunc(switches, func(w derive.SwitchLatent) bool { return w.Latent == i }) {
-			list = append(list, i)
-		}
-	}
-	return list
 }
 
 // Near climbs from z. Each round takes the sums of log r near where the last one ended, all that depends on the data
@@ -66,8 +54,8 @@ func Near(ctx context.Context, d *graph.Density, z []float64) (*Mode, error) {
 
 // near is Near without a climb by all data.
 func near(ctx context.Context, d *graph.Density, z []float64) (*Mode, error) {
-	m := &Mode{Z: slices.Clone(z), rest: smooth(d)}
 	switches := d.Engine().Switches()
+	m := &Mode{Z: slices.Clone(z), rest: without(d.Dim(), switches)}
 	for range nearRounds {
 		was := slices.Clone(m.Z)
 		sums := d.Engine().Sums(m.Z)
@@ -127,7 +115,8 @@ func Modes(ctx context.Context, d *graph.Density, points [][]float64) (list [][]
 	if err != nil || finder == nil {
 		return nil, err
 	}
-	switches, rest := d.Engine().Switches(), smooth(d)
+	switches := d.Engine().Switches()
+	rest := without(d.Dim(), switches)
 	var modes []*Mode
 	for _, z := range points {
 		m := &Mode{Z: slices.Clone(z), rest: rest}

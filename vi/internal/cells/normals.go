@@ -351,15 +351,17 @@ type shape struct {
 }
 
 // newShape is that of q, on sides.
-func newShape(q family.Q, sides []family.Side) (s shape) {
-	s.dim, s.sides = q.Dim(), sides
-	s.like, _ = q.(*Summed)
-	for i := range s.dim {
-		if s.like == nil || !among(s.like.switches, i) {
-			s.latents = append(s.latents, i)
-		}
+func newShape(q family.Q, sides []family.Side) shape {
+	like, ok := q.(*Summed)
+	if !ok {
+		return everywhere(q.Dim(), sides)
 	}
-	return s
+	return shape{latents: without(q.Dim(), like.switches), sides: sides, like: like, dim: q.Dim()}
+}
+
+// everywhere is the shape of normals in all latents.
+func everywhere(dim int, sides []family.Side) shape {
+	return shape{latents: without(dim, nil), sides: sides, dim: dim}
 }
 
 // outside reports whether a draw is not on the sides.

@@ -16,9 +16,5 @@ func OfDraws(ctx context.Context, d *graph.Density, draws [][]float64, seed uint
 	if err != nil {
 		return nil, err
 	}
-	s := shape{dim: d.Dim()}
-	for i := range s.dim {
-		s.latents = append(s.latents, i)
-	}
-	return refine(ctx, d, x, s, nil, draws, parallel.NewRand(seed))
+	return refine(ctx, d, x, everywhere(d.Dim(), nil), nil, draws, parallel.NewRand(seed))
 }

@@ -69,7 +69,7 @@ func (f SummedFamily) Over(d *graph.Density, rest family.Q) (family.Q, error) {
 	if len(switches) != len(latents) {
 		return nil, fmt.Errorf("%s: latents %s are not all switches", f.Name(), f.Latents)
 	}
-	return newSummed(d, rest, switches), nil
+	return withRest(rest, newConditional(d, switches)), nil
 }
 
 // Compose implements family.Composer.
@@ -86,10 +86,6 @@ func (f SummedFamily) Compose(p family.Program, theta []float64, parts []family.
 	}
 	q.Set(theta)
 	return q, nil
-}
-
-func newSummed(d *graph.Density, rest family.Q, switches []derive.SwitchLatent) *Summed {
-	return withRest(rest, newConditional(d, switches))
 }
 
 func withRest(rest family.Q, c *conditional) *Summed {
@@ -274,11 +270,6 @@ func (c *conditional) put(x *completer) {
 	if pool, ok := c.idle.Load(x.n); ok {
 		pool.(*sync.Pool).Put(x)
 	}
-}
-
-// among reports whether latent i is one of the switches.
-func among(switches []derive.SwitchLatent, i int) bool {
-	return slices.ContainsFunc(switches, func(w derive.SwitchLatent) bool { return w.Latent == i })
 }
 
 func newConditional(d *graph.Density, switches []derive.SwitchLatent) *conditional {
