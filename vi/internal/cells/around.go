@@ -53,8 +53,10 @@ type wide struct {
 	stride float64   // the log of how many intervals there are for each shift
 }
 
-// mostTogether is how many intervals a group of switches may have together.
-const mostTogether = 1 << 13
+const (
+	mixedFar     = 48      // intervals of each group of switches are looked at,
+	mostTogether = 1 << 13 // of so many at most
+)
 
 // mixes reports whether log r is known in all intervals of the switches that are summed out by what is near some of them, and whether these are many.
 func (f *finder) mixes() bool {

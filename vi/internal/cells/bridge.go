@@ -62,17 +62,6 @@ func Bridge(ctx context.Context, d *graph.Density, p weighted.Chains, switches [
 	}
 }
 
-// mixtureOf is the mixture of normals near points; nil if a covariance matrix is singular.
-func mixtureOf(ctx context.Context, points [][]float64, rng *rand.Rand) family.Q {
-	var known cloud
-	known.add(points, make([]float64, len(points)), 0)
-	m := fitNormals(ctx, known, 1, rng)
-	if m == nil {
-		return nil
-	}
-	return everywhere(len(points[0]), nil).of(m)
-}
-
 // A bridge evaluates log r at points of the latents that are not summed out.
 type bridge struct {
 	d        *graph.Density

@@ -39,5 +39,11 @@ type peak struct {
 	starts   [][]float64 // other points from where to look for modes
 }
 
+// When the evidence of a cell is known well enough.
+const (
+	weighty  = 0.01 // of the mass of a cell that is judged by more than its search,
+	judgedSE = 0.1  // and the log evidence of one of less whose standard error times its share is no less than of one of that mass
+)
+
 // known reports whether the evidence is known well enough for what the cell is in the whole.
 func (c *Cell) known() bool { return c.LogEvidence.SE < judgedSE*max(1, weighty/c.share) }

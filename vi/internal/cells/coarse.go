@@ -61,7 +61,7 @@ func (f *Search) coarse(ctx context.Context, z []float64) error {
 			for _, l := range list {
 				if !math.IsInf(l.log, -1) {
 					l.log = math.Inf(1)
-					f.push(l)
+					f.queue.push(l)
 				}
 			}
 		}

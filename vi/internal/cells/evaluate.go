@@ -11,8 +11,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
@@ -20,45 +18,6 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/weighted"
 )
-
-// A finder makes cells. It is for one goroutine.
-type finder struct {
-	d        *graph.Density
-	lines    *lines
-	walker   *prober
-	prober   *prober // of scans; nil before the first
-	mode     *ModeFinder
-	plain    *ModeFinder // with nothing summed out; nil before it is needed
-	x        *graph.Executor
-	switches []derive.SwitchLatent // that are summed out,
-	given    *conditional          // and their posterior given the others
-	draws    [][]float64           // Settings.Draws
-	over     func() bool           // Settings.Over
-	discrete []bool                // latents
-}
-
-func newFinder(d *graph.Density, g *lines, switches []derive.SwitchLatent) (*finder, error) {
-	f := &finder{d: d, lines: g, switches: switches, given: newConditional(d, switches), discrete: make([]bool, d.Dim())}
-	for i := range f.discrete {
-		values, _ := d.Values(i)
-		f.discrete[i] = values != nil
-	}
-	var err error
-	if f.walker, err = newWalker(d, g); err != nil {
-		return nil, err
-	}
-	if f.mode, err = NewModeFinder(d, switches); err != nil {
-		return nil, err
-	}
-	f.x, err = d.Executor(quick, graph.Compute{Out: true})
-	return f, err
-}
-
-// span is the cell of a lead, without more than its extent.
-func (f *finder) span(l lead) (*Cell, error) {
-	spans, err := f.spans(l.z, l.s)
-	return &Cell{place: place{region: l.s, span: spans}, peak: peak{point: slices.Clone(l.z), drawn: l.drawn}}, err
-}
 
 // When log r at the edge of a cell is looked at.
 const (
@@ -164,24 +123,6 @@ func (f *finder) counts(known whole, log float64, z []float64) bool {
 	return known.counts(log, moments{f.values(z), make([]float64, len(z))})
 }
 
-// values are z with the values of discrete latents.
-func (f *finder) values(z []float64) []float64 {
-	if !slices.Contains(f.discrete, true) {
-		return z
-	}
-	x := slices.Clone(z)
-	for i, discrete := range f.discrete {
-		if discrete { // whose variance may be that of a rare one
-			x[i] = f.d.Coordinate(i).Value(z[i])
-		}
-	}
-	return x
-}
-
-func (f *finder) normal(mean []float64, precision *mat.SymDense) *family.Normal {
-	return family.FromPrecision(mean, sparse(precision)).Points(f.d.Params())
-}
-
 // When another mode counts.
 const (
 	modeApart = 4  // standard deviations in some latent, from all others
@@ -270,19 +211,6 @@ func (f *finder) startsIn(c *Cell, sides []regions.Side) [][]float64 {
 	return starts
 }
 
-// sparse leaves out what differences have left of correlations that are none.
-func sparse(p *mat.SymDense) *mat.SymDense {
-	n := p.SymmetricDim()
-	for i := range n {
-		for j := range i {
-			if x := p.At(i, j); x*x < 1e-16*p.At(i, i)*p.At(j, j) {
-				p.SetSym(i, j, 0)
-			}
-		}
-	}
-	return p
-}
-
 // most is a bound of the log probability of sides under a normal: that of the least
 // probable one.
 func (f *finder) most(mean []float64, precision *mat.SymDense, sides []family.Side) float64 {
@@ -315,6 +243,11 @@ func (f *finder) most(mean []float64, precision *mat.SymDense, sides []family.Si
 	}
 	return most
 }
+
+const (
+	thorough = 512 // draws of a cell of which those of its search say little
+	tiltMore = 1.1 // times as many draws should be effective if a cell is tilted
+)
 
 // weigh estimates the evidence of a cell, well enough for what it is beside those that are known. It tilts a distribution, if that makes
 // weights more even and finds no less.

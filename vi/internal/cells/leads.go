@@ -39,26 +39,39 @@ func (l *leads) Pop() any {
 	return x
 }
 
+// A queue has the leads that were not looked at.
+type queue struct {
+	leads
+	asked  map[regions.Signs]bool
+	pushed int // leads, ever
+}
+
 // ask reports whether a region is one that was not asked for yet.
-func (f *Search) ask(s regions.Signs) bool {
-	known := f.asked[s]
-	f.asked[s] = true
+func (q *queue) ask(s regions.Signs) bool {
+	known := q.asked[s]
+	q.asked[s] = true
 	return !known
 }
 
 // push puts a lead in its place.
-func (f *Search) push(l lead) {
-	f.pushed++
-	l.order = f.pushed
-	heap.Push(&f.leads, l)
+func (q *queue) push(l lead) {
+	q.pushed++
+	l.order = q.pushed
+	heap.Push(&q.leads, l)
 }
 
 // next takes the best n leads.
-func (f *Search) next(n int) (list []lead) {
-	for range min(n, len(f.leads)) {
-		list = append(list, heap.Pop(&f.leads).(lead))
+func (q *queue) next(n int) (list []lead) {
+	for range min(n, len(q.leads)) {
+		list = append(list, heap.Pop(&q.leads).(lead))
 	}
 	return list
+}
+
+// span is the cell of a lead, without more than its extent.
+func (f *finder) span(l lead) (*Cell, error) {
+	spans, err := f.spans(l.z, l.s)
+	return &Cell{place: place{region: l.s, span: spans}, peak: peak{point: slices.Clone(l.z), drawn: l.drawn}}, err
 }
 
 // promise finds log r of leads.

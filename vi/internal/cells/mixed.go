@@ -32,8 +32,7 @@ const (
 	mixedRounds  = 4    // rounds
 	mixedDraws   = 512  // of draws,
 	mixedNormals = 64   // of which at most so many are in regions whose normals are taken;
-	mixedFar     = 48   // intervals of each switch are looked at,
-	mixedProduct = 200  // and of these so many regions
+	mixedProduct = 200  // regions of the intervals of switches that are looked at
 	mixedOwn     = 2    // times as heavy
 )
 
@@ -161,11 +160,6 @@ func (x *mixing) settle(ctx context.Context, f *finder, c *Cell, q family.Q, rng
 		*c = t
 	}
 	return nil
-}
-
-// part is how much of the mass a cell has.
-func (f *Search) part(c *Cell, known whole) float64 {
-	return math.Exp(c.LogEvidence.Value - known.total)
 }
 
 // shape is what is made of normals for a cell.

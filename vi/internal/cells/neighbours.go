@@ -9,6 +9,9 @@ import (
 	"slices"
 )
 
+// scanKeep is how many intervals of a line are looked at.
+const scanKeep = 6
+
 // neighbours are the regions across the cell's sides.
 func (f *finder) neighbours(ctx context.Context, c *Cell) (leads []lead) {
 	for k, s := range c.span {

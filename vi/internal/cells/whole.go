@@ -6,9 +6,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// noVariance is the k-hat from which on the draws of a cell's distribution say nothing of variances.
-const noVariance = 1
-
 // moments are means and standard deviations of the latents, of discrete ones those of the values.
 type moments struct{ mean, sd []float64 }
 
@@ -35,23 +32,6 @@ type whole struct {
 	mean, variance []float64
 	least          float64 // log of the mass from which on a cell counts,
 	leastVariance  float64 // and the part of a latent's variance
-}
-
-func (f *Search) whole() whole {
-	w := whole{total: f.total(), mean: make([]float64, f.d.Dim()), variance: make([]float64, f.d.Dim()), leastVariance: lostSquare * f.s.Lost}
-	w.least = w.total + math.Log(f.s.Lost/cautious)
-	for _, c := range f.Cells {
-		floats.AddScaled(w.mean, math.Exp(c.LogEvidence.Value-w.total), c.moments.mean)
-	}
-	for _, c := range f.Cells {
-		if !(c.KHat < noVariance) {
-			continue
-		}
-		for i := f.d.Params(); i < f.d.Dim(); i++ {
-			w.variance[i] += w.square(i, c.LogEvidence.Value, c.moments)
-		}
-	}
-	return w
 }
 
 // square is what a cell of so much mass adds to the variance of latent i.
