@@ -15,8 +15,8 @@ import (
 	"github.com/facetvi/facet/regions"
 )
 
-// conditional is the normal near log r in the region of z with the given signs, with weight 0, and the log of its integral; nil if there is none.
-func (f *finder) conditional(ctx context.Context, latents []int, z []float64, signs regions.Signs) (p *component, top float64, err error) {
+// normalIn is the normal near log r in the region of z with the given signs, with weight 0, and the log of its integral; nil if there is none.
+func (f *finder) normalIn(ctx context.Context, latents []int, z []float64, signs regions.Signs) (p *component, top float64, err error) {
 	if f.plain == nil {
 		if f.plain, err = newModeFinder(f.d, nil, true); err != nil || f.plain == nil {
 			return nil, 0, err
@@ -97,7 +97,7 @@ func (f *finder) together(group []int) int {
 // every so many, from a random one on, or from the middle if rng is nil. It is nil if there is no mode.
 func (f *finder) around(ctx context.Context, latents []int, z []float64, signs regions.Signs, most int, rng *rand.Rand) (*wide, error) {
 	z = slices.Clone(z)
-	base, here, err := f.conditional(ctx, latents, z, signs)
+	base, here, err := f.normalIn(ctx, latents, z, signs)
 	if err != nil || base == nil {
 		return nil, err
 	}
@@ -117,10 +117,10 @@ func (f *finder) around(ctx context.Context, latents []int, z []float64, signs r
 				w := f.switches[i]
 				j := left % (len(w.Planes) + 1)
 				left /= len(w.Planes) + 1
-				to = across(to, w, j)
+				to = inInterval(to, w, j)
 				mass += sum.mass[i][j*sum.n]
 			}
-			p, top, err := f.conditional(ctx, latents, z, to)
+			p, top, err := f.normalIn(ctx, latents, z, to)
 			if err != nil {
 				return nil, err
 			}

@@ -80,7 +80,7 @@ func (f *Search) again(ctx context.Context) error {
 	if !f.finders[0].mixes() {
 		return nil
 	}
-	known := f.whole()
+	known := f.together()
 	others := make([][][]float64, len(f.Cells))
 	for k, c := range f.Cells {
 		others[k] = f.beside(c)

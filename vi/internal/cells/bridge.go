@@ -118,16 +118,16 @@ func (b *bridge) logR(ctx context.Context, points [][]float64) (logs []float64, 
 }
 
 // A half are draws of some chains.
-type half struct {
+type chainHalf struct {
 	z         [][]float64
 	chains    int
 	effective float64
 }
 
 // half are about n draws of the first half of the chains, or of the second.
-func (b *bridge) half(p weighted.Chains, h, n int) half {
+func (b *bridge) half(p weighted.Chains, h, n int) chainHalf {
 	moves, per := len(p.Z)/p.N, p.N/2
-	f, stride := half{chains: per}, max(1, (moves*per+n-1)/n)
+	f, stride := chainHalf{chains: per}, max(1, (moves*per+n-1)/n)
 	for t := stride - 1; t < moves; t += stride {
 		for c := range per {
 			z, from := make([]float64, len(b.latents)), p.Z[t*p.N+h*per+c]
@@ -142,24 +142,24 @@ func (b *bridge) half(p weighted.Chains, h, n int) half {
 }
 
 // between is the log evidence by a bridge from n draws of q to the posterior's.
-func (b *bridge) between(ctx context.Context, q family.Q, posterior half, n int, rng *rand.Rand) (e mc.Estimate, err error) {
+func (b *bridge) between(ctx context.Context, q family.Q, posterior chainHalf, n int, rng *rand.Rand) (e mc.Estimate, err error) {
 	proposed := make([][]float64, n)
 	for k := range proposed {
 		proposed[k] = make([]float64, q.Dim())
 		q.Rand(proposed[k], rng)
 	}
-	ratios := func(z [][]float64) ([]float64, error) {
+	logRatios := func(z [][]float64) ([]float64, error) {
 		logs, err := b.logR(ctx, z)
 		for k := range logs {
 			logs[k] -= q.LogProb(z[k])
 		}
 		return logs, err
 	}
-	of, err := ratios(proposed)
+	of, err := logRatios(proposed)
 	if err != nil {
 		return e, err
 	}
-	at, err := ratios(posterior.z)
+	at, err := logRatios(posterior.z)
 	if err != nil {
 		return e, err
 	}

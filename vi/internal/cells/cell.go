@@ -13,7 +13,7 @@ type Cell struct {
 	ELBO, LogEvidence mc.Estimate
 	KHat              float64
 
-	place
+	area
 	peak
 	center   []float64 // about the mean of the posterior in the cell
 	moments  moments
@@ -24,8 +24,8 @@ type Cell struct {
 	order    int // of the cells that were looked at
 }
 
-// A place is where a cell is.
-type place struct {
+// An area is where a cell is.
+type area struct {
 	region regions.Signs // of a point inside
 	span   []span
 	open   []regions.Side // which bound the cell, but not Q

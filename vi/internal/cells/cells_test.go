@@ -254,7 +254,7 @@ func TestOfDraws(t *testing.T) {
 	}
 	q, err := OfDraws(context.Background(), d, draws, 1)
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, mixture(t, q).Len(), 2)
+	require.GreaterOrEqual(t, mixed(t, q).Len(), 2)
 	require.InDelta(t, 0.5, family.Marginal(q, 0).Above(0), 0.06)
 }
 
@@ -329,7 +329,7 @@ func TestWhere(t *testing.T) {
 	require.Equal(t, []string{"noise5-of", "noise7-of", "noise9-of", "noise11-of", "noise13-of"}, w.label["on"])
 	require.Equal(t, indices(5), w.label["pair"])
 	cell := func(z ...float64) *Cell { // the region around z
-		c := &Cell{place: place{region: d.Arrangement().Signs(z)}}
+		c := &Cell{area: area{region: d.Arrangement().Signs(z)}}
 		for k := range f.lines.group {
 			i := f.lines.interval(k, c.region)
 			c.span = append(c.span, span{i, i})

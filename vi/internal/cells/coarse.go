@@ -108,7 +108,7 @@ func (f *finder) likely(z []float64, s regions.Signs) (regions.Signs, error) {
 				best = j
 			}
 		}
-		s = across(s, f.switches[i], best)
+		s = inInterval(s, f.switches[i], best)
 	}
 	return s, nil
 }

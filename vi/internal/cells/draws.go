@@ -64,8 +64,8 @@ func defensive(q family.Q) family.Q {
 	return family.NewMixture(logs, parts)
 }
 
-// even is the effective part of draws, by the logarithms of their weights.
-func even(logs []float64) float64 {
+// evenness is the effective part of draws, by the logarithms of their weights.
+func evenness(logs []float64) float64 {
 	top, sum, squares := floats.Max(logs), 0.0, 0.0
 	if !finite(top) || slices.ContainsFunc(logs, math.IsNaN) {
 		return 0

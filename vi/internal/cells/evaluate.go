@@ -21,22 +21,22 @@ import (
 
 // When log r at the edge of a cell is looked at.
 const (
-	beside = -1.5 // the log of a normal's mass in a cell below which its mode is far outside,
-	uneven = 0.05 // and the nats that its ELBO there is below the log evidence
-	little = 2.3  // and above the least that a cell may be worth,
-	alike  = 0.01 // nats of the log integral, and squared standard deviations of the mode: then both normals are one
+	farOutside = -1.5 // the log of a normal's mass in a cell below which its mode is far outside,
+	uneven     = 0.05 // and the nats that its ELBO there is below the log evidence
+	little     = 2.3  // and above the least that a cell may be worth,
+	alike      = 0.01 // nats of the log integral, and squared standard deviations of the mode: then both normals are one
 )
 
 // evaluate finds what a cell is worth, if it may count beside those that are known: by the mode of what log r is there, which may be
 // outside, and where that is far by the edge of the cell as well.
-func (f *finder) evaluate(ctx context.Context, c *Cell, known whole, rng *rand.Rand) error {
+func (f *finder) evaluate(ctx context.Context, c *Cell, known totals, rng *rand.Rand) error {
 	drawn := slices.Clone(c.point)
 	precision, top, err := f.mode.extend(ctx, c.point, c.region)
 	c.modeless = precision == nil
 	if err != nil {
 		return err
 	}
-	w := f.lines.walls(c.span)
+	w := f.lines.boundsOf(c.span)
 	inside := math.Inf(-1)
 	if precision != nil && (c.drawn || f.counts(known, top, c.point)) {
 		inside = f.most(c.point, precision, w.half)
@@ -46,7 +46,7 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, known whole, rng *rand.R
 			return err
 		}
 	}
-	if len(f.switches) > 0 || inside > beside || len(w.half) == 0 {
+	if len(f.switches) > 0 || inside > farOutside || len(w.half) == 0 {
 		return nil
 	}
 	if c.Q != nil && (c.LogEvidence.Value-c.ELBO.Value < uneven || !known.counts(c.LogEvidence.Value-little, c.moments)) {
@@ -86,8 +86,8 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, known whole, rng *rand.R
 
 // propose gives a cell the normal with a mean and a precision, and those at its other modes, confined to the cell, and weighs it.
 // bound is one of the log of the normal's integral in the cell.
-func (f *finder) propose(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, known whole, rng *rand.Rand) error {
-	w := f.lines.walls(c.span)
+func (f *finder) propose(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, known totals, rng *rand.Rand) error {
+	w := f.lines.boundsOf(c.span)
 	logs, normals, err := f.modes(ctx, c, mean, precision, bound, w)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (f *finder) propose(ctx context.Context, c *Cell, mean []float64, precision
 }
 
 // counts reports whether a cell of so much mass near z may be one to look at.
-func (f *finder) counts(known whole, log float64, z []float64) bool {
+func (f *finder) counts(known totals, log float64, z []float64) bool {
 	return known.counts(log, moments{f.values(z), make([]float64, len(z))})
 }
 
@@ -134,7 +134,7 @@ const (
 
 // modes are the normals at all modes of a cell that climbs from f.draws and c.starts find, beside a first one, with bounds of the
 // logs of their integrals in the cell, of which the first one's is given. A mixture has as many when its components may change places.
-func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, w walls) (
+func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, w bounds) (
 	logs []float64, normals []*family.Normal, err error,
 ) {
 	logs, normals = []float64{bound}, []*family.Normal{f.normal(mean, precision)}
@@ -251,7 +251,7 @@ const (
 
 // weigh estimates the evidence of a cell, well enough for what it is beside those that are known. It tilts a distribution, if that makes
 // weights more even and finds no less.
-func (f *finder) weigh(ctx context.Context, c *Cell, known whole, rng *rand.Rand) error {
+func (f *finder) weigh(ctx context.Context, c *Cell, known totals, rng *rand.Rand) error {
 	if err := f.weighBy(ctx, c, quick, rng); err != nil {
 		return err
 	}
@@ -299,6 +299,6 @@ func (f *finder) weighBy(ctx context.Context, c *Cell, n int, rng *rand.Rand) er
 	}
 	c.ELBO = mc.Mean(inside)
 	c.ELBO.Value += math.Log(float64(len(inside)) / float64(n))
-	c.LogEvidence, c.even = mc.LogMean(w.ratio), even(w.ratio)
+	c.LogEvidence, c.even = mc.LogMean(w.ratio), evenness(w.ratio)
 	return nil
 }

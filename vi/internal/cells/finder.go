@@ -64,8 +64,8 @@ func (f *finder) values(z []float64) []float64 {
 	return x
 }
 
-// same is a change of log r that counts as none, in nats.
-const same = 1e-6
+// noChange is a change of log r that counts as none, in nats.
+const noChange = 1e-6
 
 // A walk goes along the line of a group of planes, away from a region, as long as log r
 // stays what it was.
@@ -105,7 +105,7 @@ func (f *finder) spans(z []float64, s regions.Signs) ([]span, error) {
 				if w.at == from[w.group] {
 					w.last = p.x.Out[0] // in the region itself
 				}
-				if out := p.x.Out[1+k]; math.Abs(out-w.last) < same {
+				if out := p.x.Out[1+k]; math.Abs(out-w.last) < noChange {
 					w.at, w.last = w.at+w.dir, out
 					spans[w.group].first = min(spans[w.group].first, w.at)
 					spans[w.group].last = max(spans[w.group].last, w.at)

@@ -38,7 +38,7 @@ type Finish struct {
 // them by weight, with how much the others had, as a part of the whole. When ctx is done, its error is beside cells of
 // which some are as the search has found them.
 func (f *Search) Finish(ctx context.Context, s Finish) (kept []*Cell, left float64, err error) {
-	known := f.whole()
+	known := f.together()
 	total := known.total
 	kept = f.Cells[:f.enough(known, s.Most)]
 	for _, c := range kept {
@@ -95,12 +95,12 @@ func (f *Search) settle(ctx context.Context, x *graph.Executor, c *Cell, part fl
 	if !far && (part < heavyCell || part*more < doubtful) && (c.share < heavyCell || more < farOff) {
 		return nil
 	}
-	return f.refine(ctx, x, c, draws, n, rng)
+	return f.refineCell(ctx, x, c, draws, n, rng)
 }
 
-// refine gives a cell a mixture of normals, if that is nearer.
-func (f *Search) refine(ctx context.Context, x *graph.Executor, c *Cell, draws [][]float64, n int, rng *rand.Rand) error {
-	w := f.lines.walls(c.span)
+// refineCell gives a cell a mixture of normals, if that is nearer.
+func (f *Search) refineCell(ctx context.Context, x *graph.Executor, c *Cell, draws [][]float64, n int, rng *rand.Rand) error {
+	w := f.lines.boundsOf(c.span)
 	s := newShape(c.Q, w.half)
 	inside := slices.DeleteFunc(slices.Clone(draws), func(z []float64) bool { return s.outside(z) || f.lines.outside(w.curved, z) })
 	q, err := refine(ctx, f.d, x, s, c.Q, inside, rng)
@@ -113,7 +113,7 @@ func (f *Search) refine(ctx context.Context, x *graph.Executor, c *Cell, draws [
 }
 
 // enough is how many of the first cells hold the mass and, but for a little, the variances; most at most, if that is not 0.
-func (f *Search) enough(w whole, most int) int {
+func (f *Search) enough(w totals, most int) int {
 	n, mass, tail := len(f.Cells), 0.0, make([]float64, f.d.Dim())
 	for n > 1 {
 		c := f.Cells[n-1]

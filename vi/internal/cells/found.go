@@ -64,7 +64,7 @@ func (f *Search) total() float64 {
 func byEvidence(a, b *Cell) int { return cmp.Compare(b.LogEvidence.Value, a.LogEvidence.Value) }
 
 // part is how much of the mass a cell has.
-func (f *Search) part(c *Cell, known whole) float64 {
+func (f *Search) part(c *Cell, known totals) float64 {
 	return math.Exp(c.LogEvidence.Value - known.total)
 }
 
@@ -85,9 +85,9 @@ const (
 	noVariance = 1   // the k-hat from which on the draws of a cell's distribution say nothing of variances
 )
 
-// whole is what the cells are together.
-func (f *Search) whole() whole {
-	w := whole{total: f.total(), mean: make([]float64, f.d.Dim()), variance: make([]float64, f.d.Dim()), leastVariance: lostSquare * f.s.Lost}
+// together is what the cells are together.
+func (f *Search) together() totals {
+	w := totals{total: f.total(), mean: make([]float64, f.d.Dim()), variance: make([]float64, f.d.Dim()), leastVariance: lostSquare * f.s.Lost}
 	w.least = w.total + math.Log(f.s.Lost/cautious)
 	for _, c := range f.Cells {
 		floats.AddScaled(w.mean, math.Exp(c.LogEvidence.Value-w.total), c.moments.mean)

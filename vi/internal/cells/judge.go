@@ -54,5 +54,5 @@ func (f *Search) judge(ctx context.Context, x *graph.Executor, c *Cell, n int, r
 	if e := mc.LogMean(all); finite(e.Value) { // else what the search has found stands
 		c.LogEvidence = e
 	}
-	return even(all), nil
+	return evenness(all), nil
 }

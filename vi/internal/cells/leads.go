@@ -20,19 +20,19 @@ type lead struct {
 }
 
 // leads are a heap, with the highest log r first.
-type leads []lead
+type leadHeap []lead
 
-func (l leads) Len() int      { return len(l) }
-func (l leads) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
-func (l leads) Less(i, j int) bool {
+func (l leadHeap) Len() int      { return len(l) }
+func (l leadHeap) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
+func (l leadHeap) Less(i, j int) bool {
 	return l[i].log > l[j].log || l[i].log == l[j].log && l[i].order < l[j].order
 }
 
 // Push implements heap.Interface.
-func (l *leads) Push(x any) { *l = append(*l, x.(lead)) }
+func (l *leadHeap) Push(x any) { *l = append(*l, x.(lead)) }
 
 // Pop implements heap.Interface.
-func (l *leads) Pop() any {
+func (l *leadHeap) Pop() any {
 	n := len(*l) - 1
 	x := (*l)[n]
 	*l = (*l)[:n]
@@ -41,7 +41,7 @@ func (l *leads) Pop() any {
 
 // A queue has the leads that were not looked at.
 type queue struct {
-	leads
+	todo   leadHeap
 	asked  map[regions.Signs]bool
 	pushed int // leads, ever
 }
@@ -57,21 +57,21 @@ func (q *queue) ask(s regions.Signs) bool {
 func (q *queue) push(l lead) {
 	q.pushed++
 	l.order = q.pushed
-	heap.Push(&q.leads, l)
+	heap.Push(&q.todo, l)
 }
 
 // next takes the best n leads.
 func (q *queue) next(n int) (list []lead) {
-	for range min(n, len(q.leads)) {
-		list = append(list, heap.Pop(&q.leads).(lead))
+	for range min(n, len(q.todo)) {
+		list = append(list, heap.Pop(&q.todo).(lead))
 	}
 	return list
 }
 
-// span is the cell of a lead, without more than its extent.
-func (f *finder) span(l lead) (*Cell, error) {
+// cellOf is the cell of a lead, without more than its extent.
+func (f *finder) cellOf(l lead) (*Cell, error) {
 	spans, err := f.spans(l.z, l.s)
-	return &Cell{place: place{region: l.s, span: spans}, peak: peak{point: slices.Clone(l.z), drawn: l.drawn}}, err
+	return &Cell{area: area{region: l.s, span: spans}, peak: peak{point: slices.Clone(l.z), drawn: l.drawn}}, err
 }
 
 // promise finds log r of leads.

@@ -64,7 +64,7 @@ func TestCountsByVariance(t *testing.T) {
 	s, err := Find(context.Background(), d, Settings{Points: [][]float64{start}, Most: 100, Seed: 1})
 	require.NoError(t, err)
 	require.Len(t, s.Cells, 2)
-	w := s.whole()
+	w := s.together()
 	rare := s.Cells[1]
 	require.InDelta(t, math.Log(0.5*math.Erfc(far/math.Sqrt2)), rare.LogEvidence.Value, 0.01)
 	require.Less(t, rare.LogEvidence.Value, w.least)

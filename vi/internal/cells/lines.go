@@ -84,16 +84,16 @@ func key(spans []span) string {
 	return b.String()
 }
 
-// walls are the sides of planes that bound spans.
-type walls struct {
+// bounds are the sides of planes that bound spans.
+type bounds struct {
 	all    []regions.Side
 	half   []family.Side  // those that are half-spaces,
 	of     []regions.Side // which are these,
 	curved []regions.Side // and the others
 }
 
-// walls are those at the ends of spans.
-func (g *lines) walls(spans []span) (w walls) {
+// boundsOf are those at the ends of spans.
+func (g *lines) boundsOf(spans []span) (w bounds) {
 	for k, s := range spans {
 		planes := g.group[k]
 		if s.first > 0 {
@@ -118,8 +118,8 @@ func (g *lines) outside(sides []regions.Side, z []float64) bool {
 	return slices.ContainsFunc(sides, func(s regions.Side) bool { return g.arr.At(s.Plane, z) > 0 != s.Positive })
 }
 
-// across are signs with switch w in its interval j.
-func across(signs regions.Signs, w derive.SwitchLatent, j int) regions.Signs {
+// inInterval are signs with switch w in its interval j.
+func inInterval(signs regions.Signs, w derive.SwitchLatent, j int) regions.Signs {
 	positive := make([]bool, signs.Len())
 	for l := range positive {
 		positive[l] = signs.Positive(l)

@@ -71,7 +71,7 @@ func (m *masses) follow(z []float64) {
 }
 
 // put is where a summer puts switch i of sample k, below all thresholdm.
-func (m *masses) put(i, k int) float64 { return m.finite(i, 0, k) - 1 }
+func (m *masses) put(i, k int) float64 { return m.finiteCut(i, 0, k) - 1 }
 
 // weigh computes what the prior has in the intervals of switch i: once for all samples, if it is the same.
 func (m *masses) weigh(i int) {
@@ -99,7 +99,7 @@ func (m *masses) threshold(i, j, k int) float64 {
 
 // finite is threshold j of switch i at sample k, or if that is not finite a number
 // between those that are and it.
-func (m *masses) finite(i, j, k int) float64 {
+func (m *masses) finiteCut(i, j, k int) float64 {
 	at := func(j int) float64 { return m.threshold(i, j, k) }
 	planes, low := len(m.switches[i].Planes), j
 	for low < planes && math.IsInf(at(low), -1) {
@@ -111,7 +111,7 @@ func (m *masses) finite(i, j, k int) float64 {
 	case low == planes || j == 0: // none is finite
 		return 0
 	}
-	return m.finite(i, j-1, k) + 1
+	return m.finiteCut(i, j-1, k) + 1
 }
 
 // between is interval j between the thresholds of switch i at sample k.

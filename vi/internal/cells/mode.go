@@ -300,7 +300,7 @@ func (m *ModeFinder) expand(signs regions.Signs) (value float64, err error) {
 func (m *ModeFinder) differences(signs regions.Signs) (value float64, err error) {
 	n, w := len(m.rest), m.Width
 	points := [][]float64{m.Trial}
-	shift := func(by float64, at ...int) { // by so many widths
+	step := func(by float64, at ...int) { // by so many widths
 		p := slices.Clone(m.Trial)
 		for _, j := range at {
 			p[j] += by * w[j]
@@ -308,13 +308,13 @@ func (m *ModeFinder) differences(signs regions.Signs) (value float64, err error)
 		points = append(points, p)
 	}
 	for j := range n {
-		shift(1, j)
-		shift(-1, j)
+		step(1, j)
+		step(-1, j)
 	}
 	for j := range n {
 		for k := range j {
-			shift(1, j, k)
-			shift(-1, j, k)
+			step(1, j, k)
+			step(-1, j, k)
 		}
 	}
 	v, err := m.values(points, signs)

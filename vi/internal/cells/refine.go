@@ -53,7 +53,7 @@ func refine(ctx context.Context, d *graph.Density, x *graph.Executor, s shape, q
 	for round := 0; len(next) > 0; round++ {
 		gained, news := false, []weighed(nil)
 		for _, q := range next {
-			w, err := ratios(ctx, d, x, s.over(defensive(rest(q))), n/len(next), rng)
+			w, err := ratios(ctx, d, x, s.over(defensive(restOf(q))), n/len(next), rng)
 			if err != nil {
 				return nil, err
 			}
@@ -62,7 +62,7 @@ func refine(ctx context.Context, d *graph.Density, x *graph.Executor, s shape, q
 					w.ratio[k] = math.Inf(-1)
 				}
 			}
-			part := even(w.ratio)
+			part := evenness(w.ratio)
 			if part == 0 {
 				continue
 			}

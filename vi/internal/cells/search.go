@@ -13,7 +13,7 @@ import (
 
 // How cells are searched for.
 const (
-	round      = 16  // cells that are looked at side by side,
+	atATime    = 16  // cells that are looked at side by side,
 	fewer      = 8   // or with switches summed out
 	patience   = 100 // cells in a row that do not count, after which no more are looked at
 	scanned    = 10  // cells with the same values of discrete latents, the best ones, whose lines are scanned,
@@ -30,7 +30,7 @@ const MostLatents = modeLatents
 func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 	s.Lost = cmp.Or(s.Lost, 1e-4)
 	f := &Search{d: d, s: s, lines: newLines(d.Arrangement()), seen: map[string]bool{}, failed: map[string]int{}, queue: queue{asked: map[regions.Signs]bool{}}}
-	f.finders = make([]*finder, parallel.Processors(round))
+	f.finders = make([]*finder, parallel.Processors(atATime))
 	for k := range f.finders {
 		var err error
 		if f.finders[k], err = newFinder(d, f.lines, s.Switches); err != nil {
@@ -44,16 +44,16 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 	if err := f.start(ctx); err != nil {
 		return nil, err
 	}
-	defer func() { f.Leads = len(f.queue.leads) }()
+	defer func() { f.Leads = len(f.queue.todo) }()
 	for quiet := 0; f.Tried < s.Most && ctx.Err() == nil && !(f.over() && len(f.Cells) > 0); {
 		if len(s.Switches) > 0 && f.Tried >= hopeless && len(f.Cells) == 0 {
 			break
 		}
-		known := f.whole()
-		if err := f.expand(ctx, known, round); err != nil {
+		known := f.together()
+		if err := f.expand(ctx, known, atATime); err != nil {
 			return f, err
 		}
-		n := round
+		n := atATime
 		if len(s.Switches) > 0 {
 			n = fewer // of many leads to the same cell the first one that has a mode counts
 		}
@@ -85,7 +85,7 @@ func (f *Search) start(ctx context.Context) error {
 			points = append(points, l)
 		}
 	}
-	if len(f.queue.leads) > 0 { // which are better: the points are for what these do not lead to
+	if len(f.queue.todo) > 0 { // which are better: the points are for what these do not lead to
 		if err := f.finders[0].promise(points); err != nil {
 			return err
 		}
@@ -97,13 +97,13 @@ func (f *Search) start(ctx context.Context) error {
 }
 
 // look tries leads side by side.
-func (f *Search) look(ctx context.Context, known whole, leads []lead) error {
+func (f *Search) look(ctx context.Context, known totals, leads []lead) error {
 	found := make([]*Cell, len(leads))
 	err := parallel.Do(len(f.finders), len(leads), func(w, k int) (err error) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		found[k], err = f.finders[w].span(leads[k])
+		found[k], err = f.finders[w].cellOf(leads[k])
 		return err
 	})
 	if err != nil {
@@ -147,7 +147,7 @@ func (f *Search) look(ctx context.Context, known whole, leads []lead) error {
 }
 
 // expand adds leads from the best n cells that count and were not expanded.
-func (f *Search) expand(ctx context.Context, known whole, n int) error {
+func (f *Search) expand(ctx context.Context, known totals, n int) error {
 	x := f.finders[0]
 	var list []lead
 	rank := map[string]int{} // by values of discrete latents

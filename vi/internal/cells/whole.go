@@ -26,8 +26,8 @@ func momentsOf(points [][]float64) moments {
 	return m
 }
 
-// whole is what the cells that were found are together.
-type whole struct {
+// totals are what the cells that were found are together.
+type totals struct {
 	total          float64 // log of their mass
 	mean, variance []float64
 	least          float64 // log of the mass from which on a cell counts,
@@ -35,13 +35,13 @@ type whole struct {
 }
 
 // square is what a cell of so much mass adds to the variance of latent i.
-func (w whole) square(i int, log float64, m moments) float64 {
+func (w totals) square(i int, log float64, m moments) float64 {
 	off := m.mean[i] - w.mean[i]
 	return math.Exp(log-w.total) * (off*off + m.sd[i]*m.sd[i])
 }
 
 // share is the larger of the parts that a cell has in the mass and in the variance of a latent.
-func (w whole) share(log float64, m moments) float64 {
+func (w totals) share(log float64, m moments) float64 {
 	share := math.Exp(log - w.total)
 	for i, v := range w.variance {
 		if v > 0 {
@@ -52,6 +52,6 @@ func (w whole) share(log float64, m moments) float64 {
 }
 
 // counts reports whether a cell of so much mass, of which this may be known, is one to look at.
-func (w whole) counts(log float64, m moments) bool {
+func (w totals) counts(log float64, m moments) bool {
 	return log > w.least || log > math.Inf(-1) && w.share(log, m) > w.leastVariance
 }
