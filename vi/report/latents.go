@@ -14,8 +14,8 @@ const (
 	mostMarginals = 60
 )
 
-// latents are the tables and pictures of a fit's latents and of the components of vectors.
-type latents struct {
+// A latentsView is the tables and pictures of a fit's latents and of the components of vectors.
+type latentsView struct {
 	Tables          []part
 	Marginals, More []figure // more are folded
 	NotDrawn        int      // marginals
@@ -23,7 +23,7 @@ type latents struct {
 	Correlations    table
 }
 
-func newLatents(fit *vi.Posterior, s vi.Summary) (l latents) {
+func newLatents(fit *vi.Posterior, s vi.Summary) (l latentsView) {
 	for _, list := range [][]vi.LatentSummary{s.Latents, s.Vectors} {
 		l.Tables = append(l.Tables, latentTables(list)...)
 	}
@@ -70,7 +70,7 @@ func masses(list []vi.LatentSummary) part {
 }
 
 // draw makes pictures: a marginal of each that is one of few of its name, and intervals of those that are many.
-func (l *latents) draw(fit *vi.Posterior, all []vi.LatentSummary) {
+func (l *latentsView) draw(fit *vi.Posterior, all []vi.LatentSummary) {
 	marginal := plot.Small(fit)
 	for _, g := range groups(len(all), func(i int) string { return all[i].Name }) {
 		if len(g.of) >= manyRows {
@@ -95,7 +95,7 @@ func (l *latents) draw(fit *vi.Posterior, all []vi.LatentSummary) {
 }
 
 // drawIntervals makes a picture of latents that are many of their name.
-func (l *latents) drawIntervals(fit *vi.Posterior, all []vi.LatentSummary, g group) {
+func (l *latentsView) drawIntervals(fit *vi.Posterior, all []vi.LatentSummary, g group) {
 	if len(l.Intervals) == mostSeries {
 		return
 	}

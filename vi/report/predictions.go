@@ -15,8 +15,8 @@ import (
 	"github.com/facetvi/facet/vi/plot"
 )
 
-// predictions are the tables and pictures of new data like those that were observed, and of what the program names.
-type predictions struct {
+// A predictionsView is the tables and pictures of new data like those that were observed, and of what the program names.
+type predictionsView struct {
 	Observations []part // what has few elements
 	Data         []figure
 	Expressions  []part
@@ -29,26 +29,26 @@ func predictiveDraws(d *graph.Density) int {
 }
 
 // newPredictions are those of a fit.
-func newPredictions(fit *vi.Posterior, vectors []vi.LatentSummary, o Options) (predictions, error) {
+func newPredictions(fit *vi.Posterior, vectors []vi.LatentSummary, o Options) (predictionsView, error) {
 	if len(fit.Density.Data())+len(fit.Density.Deterministics()) == 0 {
-		return predictions{}, nil
+		return predictionsView{}, nil
 	}
 	r, err := fit.Predict(predictiveDraws(fit.Density), o.Seed)
 	if err != nil {
-		return predictions{Data: []figure{{Caption: "There are no predictions: " + strings.TrimPrefix(err.Error(), "vi: ")}}}, nil
+		return predictionsView{Data: []figure{{Caption: "There are no predictions: " + strings.TrimPrefix(err.Error(), "vi: ")}}}, nil
 	}
 	return predicted(r, vectors, o)
 }
 
 // predicted are those of predictive draws. Vectors have a table already.
-func predicted(r vi.Predictive, vectors []vi.LatentSummary, o Options) (p predictions, err error) {
+func predicted(r vi.Predictive, vectors []vi.LatentSummary, o Options) (p predictionsView, err error) {
 	if err := p.observations(r, o); err != nil {
-		return predictions{}, err
+		return predictionsView{}, err
 	}
 	return p, p.expressions(r, vectors, o)
 }
 
-func (p *predictions) observations(r vi.Predictive, o Options) error {
+func (p *predictionsView) observations(r vi.Predictive, o Options) error {
 	var few [][]string
 	var list []group // that no name holds together
 	for _, name := range r.Observations {
@@ -152,13 +152,13 @@ func predictedRows(r vi.Predictive, name string) (rows [][]string, err error) {
 		mean, sd := stat.MeanStdDev(x, nil)
 		slices.Sort(x)
 		q := func(p float64) float64 { return stat.Quantile(p, stat.Empirical, x, nil) }
-		write := text.Decimals(sd, mean, q(0.05), q(0.95))
-		rows = append(rows, append(row, write(mean), write(sd), write(q(0.05)), write(q(0.5)), write(q(0.95))))
+		format := text.Decimals(sd, mean, q(0.05), q(0.95))
+		rows = append(rows, append(row, format(mean), format(sd), format(q(0.05)), format(q(0.5)), format(q(0.95))))
 	}
 	return rows, nil
 }
 
-func (p *predictions) expressions(r vi.Predictive, vectors []vi.LatentSummary, o Options) error {
+func (p *predictionsView) expressions(r vi.Predictive, vectors []vi.LatentSummary, o Options) error {
 	known := map[string]bool{}
 	for _, x := range vectors {
 		known[stem(x.Name)] = true

@@ -13,7 +13,7 @@ import (
 )
 
 //go:embed report.html.tmpl
-var source string
+var pageSource string
 
 //go:embed style.css
 var style string
@@ -21,7 +21,7 @@ var style string
 //go:embed script.js
 var script string
 
-var page = template.Must(template.New("page").Parse(source))
+var page = template.Must(template.New("page").Parse(pageSource))
 
 // A document is what the template is given.
 type document struct {
@@ -40,7 +40,7 @@ type models struct {
 	Trusted  bool // all of them
 	Figures  []figure
 	Warnings []string
-	Averaged predictions // by all models together
+	Averaged predictionsView // by all models together
 }
 
 // Write writes the report of a fit. It returns an error for a nil fit, one without a density or a distribution, positions that

@@ -16,13 +16,13 @@ import (
 type view struct {
 	Name         string // of one of several models
 	Open         bool   // not folded
-	Verdict      verdict
+	Verdict      verdictView
 	Facts        []string
 	Params       table
-	Latents      latents
+	Latents      latentsView
 	Explanations explanations
-	Guards       guards
-	Predictions  predictions
+	Guards       guardsView
+	Predictions  predictionsView
 	Program      *drawing // nil if there are no draws
 	Search       table
 	Trace        []figure
@@ -54,15 +54,15 @@ func newView(fit *vi.Posterior, o Options) (v view, err error) {
 	return v, err
 }
 
-// A verdict says whether a fit's numbers can be relied on.
-type verdict struct {
+// A verdictView says whether a fit's numbers can be relied on.
+type verdictView struct {
 	Trusted                bool
 	Word                   string
 	Reasons, Try, Warnings []string
 }
 
-func newVerdict(s vi.Summary) verdict {
-	v := verdict{Trusted: s.Verdict.Trust == vi.TrustFit, Word: "Trust these numbers", Reasons: s.Verdict.Reasons, Try: s.Verdict.Try}
+func newVerdict(s vi.Summary) verdictView {
+	v := verdictView{Trusted: s.Verdict.Trust == vi.TrustFit, Word: "Trust these numbers", Reasons: s.Verdict.Reasons, Try: s.Verdict.Try}
 	if !v.Trusted {
 		v.Word = "Do not trust these numbers"
 	}
@@ -159,13 +159,13 @@ func explain(s vi.Summary) (x explanations) {
 	return x
 }
 
-// guards are tables of their probabilities, and pictures of those that have one name.
-type guards struct {
+// A guardsView is tables of their probabilities, and pictures of those that have one name.
+type guardsView struct {
 	Tables  []part
 	Figures []figure
 }
 
-func newGuards(fit *vi.Posterior, s vi.Summary, o Options, drawn bool) (g guards, err error) {
+func newGuards(fit *vi.Posterior, s vi.Summary, o Options, drawn bool) (g guardsView, err error) {
 	g.Tables = fold(table{Head: []string{"guard", "holds where", "probability", "± se"}, Text: 2},
 		groups(len(s.Guards), func(i int) string { return s.Guards[i].Name }),
 		func(i int) []string {
@@ -186,7 +186,7 @@ func newGuards(fit *vi.Posterior, s vi.Summary, o Options, drawn bool) (g guards
 		list := fit.Density.Named(name)
 		x, err := o.at(name, len(list))
 		if err != nil {
-			return guards{}, err
+			return guardsView{}, err
 		}
 		if len(list) < 3 || len(g.Figures) == mostSeries {
 			continue
