@@ -95,14 +95,7 @@ func (f *finder) begin() {
 		c := &f.climbs[j]
 		c.Begin()
 		copy(c.Trial, f.starts[j*n:][:n])
-	}
-	// Slots of batches go from interval to interval: few signs change.
-	slots := f.grad.N / (2*n + 1)
-	batches := (len(f.climbs) + slots - 1) / slots
-	for b := range batches {
-		for j := b; j < len(f.climbs); j += batches {
-			f.todo = append(f.todo, j)
-		}
+		f.todo = append(f.todo, j)
 	}
 }
 
@@ -129,7 +122,7 @@ func (f *finder) gradients(fill, read func(x *columns, first int, c *climb)) err
 
 // climbAll climbs until all of f.todo have arrived or failed.
 func (f *finder) climbAll() error {
-	for ; len(f.todo) > 0; slices.Reverse(f.todo) { // slots of batches go back by the way that they came
+	for len(f.todo) > 0 {
 		err := f.gradients(func(x *columns, first int, c *climb) { c.Put(x.Executor, first, f.rest, f.scale) }, func(x *columns, first int, c *climb) {
 			c.Read(x.Executor, first, f.rest, f.scale)
 			if c.Advance(x.Out[first]); c.State == newton.Arrived {
