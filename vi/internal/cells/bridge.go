@@ -130,11 +130,7 @@ func (b *bridge) half(p weighted.Chains, h, n int) chainHalf {
 	f, stride := chainHalf{chains: per}, max(1, (moves*per+n-1)/n)
 	for t := stride - 1; t < moves; t += stride {
 		for c := range per {
-			z, from := make([]float64, len(b.latents)), p.Z[t*p.N+h*per+c]
-			for j, i := range b.latents {
-				z[j] = from[i]
-			}
-			f.z = append(f.z, z)
+			f.z = append(f.z, pick(p.Z[t*p.N+h*per+c], b.latents))
 		}
 	}
 	f.effective = max(1, min(p.Effective/2, float64(len(f.z))))

@@ -137,7 +137,7 @@ func TestSummedIsThePosteriorOfTheSwitch(t *testing.T) {
 		parents := make([][]int, n)
 		rest := family.Sequential(parents)
 		rest.Place(mean, sd)
-		q := withRest(rest, newConditional(d, switches))
+		q := withRest(rest, &conditional{d: d, switches: switches})
 		rng := parallel.NewRand(3)
 		i := switches[0].Latent
 		for range 50 {
@@ -175,8 +175,8 @@ func TestSummedMixture(t *testing.T) {
 		n := d.Dim()
 		rest := family.Sequential(make([][]int, n))
 		rest.Place(slices.Repeat([]float64{0.4}, n), slices.Repeat([]float64{0.9}, n))
-		q := withRest(rest, newConditional(d, d.Engine().Switches()))
-		wide := family.Widened(withRest(rest, newConditional(d, d.Engine().Switches())), 1.7)
+		q := withRest(rest, &conditional{d: d, switches: d.Engine().Switches()})
+		wide := family.Widened(withRest(rest, &conditional{d: d, switches: d.Engine().Switches()}), 1.7)
 		m := family.NewMixture([]float64{math.Log(0.3), math.Log(0.7)}, []family.Q{q, wide})
 		const draws = 70 // more than a batch
 		z, logs := make([]float64, n*draws), make([]float64, draws)

@@ -64,6 +64,15 @@ func defensive(q family.Q) family.Q {
 	return family.NewMixture(logs, parts)
 }
 
+// pick are some coordinates of z.
+func pick(z []float64, latents []int) []float64 {
+	x := make([]float64, len(latents))
+	for j, i := range latents {
+		x[j] = z[i]
+	}
+	return x
+}
+
 // evenness is the effective part of draws, by the logarithms of their weights.
 func evenness(logs []float64) float64 {
 	top, sum, squares := floats.Max(logs), 0.0, 0.0

@@ -16,11 +16,10 @@ import (
 type finder struct {
 	d        *graph.Density
 	lines    *lines
-	walker   *prober
-	prober   *prober // of scans; nil before the first
+	walker   prober
 	mode     *ModeFinder
-	plain    *ModeFinder // with nothing summed out; nil before it is needed
-	x        *graph.Executor
+	plain    *ModeFinder           // with nothing summed out; nil before it is needed
+	x        *graph.Executor       // of quick points
 	switches []derive.SwitchLatent // that are summed out,
 	given    *conditional          // and their posterior given the others
 	draws    [][]float64           // Settings.Draws
@@ -29,14 +28,15 @@ type finder struct {
 }
 
 func newFinder(d *graph.Density, g *lines, switches []derive.SwitchLatent) (*finder, error) {
-	f := &finder{d: d, lines: g, switches: switches, given: newConditional(d, switches), discrete: make([]bool, d.Dim())}
+	f := &finder{d: d, lines: g, switches: switches, given: &conditional{d: d, switches: switches}, discrete: make([]bool, d.Dim())}
 	for i := range f.discrete {
 		values, _ := d.Values(i)
 		f.discrete[i] = values != nil
 	}
 	var err error
-	const vector = 4                                                                                  // numbers that kernels do at once
-	if f.walker, err = newProber(d, min(probes, (2*len(g.group)+vector)/vector*vector)); err != nil { // for walks both ways along each line
+	const vector = 4                                      // numbers that kernels do at once
+	atOnce := (2*len(g.group) + vector) / vector * vector // walks both ways along each line
+	if f.walker, err = newProber(d, min(probes, atOnce)); err != nil {
 		return nil, err
 	}
 	if f.mode, err = NewModeFinder(d, switches); err != nil {

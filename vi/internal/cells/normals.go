@@ -419,13 +419,9 @@ func restOf(q family.Q) family.Q {
 
 // points are the latents of the normals, of draws.
 func (s shape) points(draws [][]float64) [][]float64 {
-	list, all := make([][]float64, len(draws)), make([]float64, 0, len(draws)*len(s.latents))
+	list := make([][]float64, len(draws))
 	for k, z := range draws {
-		first := len(all)
-		for _, i := range s.latents {
-			all = append(all, z[i])
-		}
-		list[k] = all[first:]
+		list[k] = pick(z, s.latents)
 	}
 	return list
 }

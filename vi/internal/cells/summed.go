@@ -69,7 +69,7 @@ func (f SummedFamily) Over(d *graph.Density, rest family.Q) (family.Q, error) {
 	if len(switches) != len(latents) {
 		return nil, fmt.Errorf("%s: latents %s are not all switches", f.Name(), f.Latents)
 	}
-	return withRest(rest, newConditional(d, switches)), nil
+	return withRest(rest, &conditional{d: d, switches: switches}), nil
 }
 
 // Compose implements family.Composer.
@@ -272,10 +272,6 @@ func (c *conditional) put(x *completer) {
 	}
 }
 
-func newConditional(d *graph.Density, switches []derive.SwitchLatent) *conditional {
-	return &conditional{d: d, switches: switches}
-}
-
 // Equal implements family.Completion.
 func (c *conditional) Equal(other family.Completion) bool {
 	o, ok := other.(*conditional)
@@ -292,7 +288,7 @@ func (c *conditional) LogProb(z []float64) float64 {
 
 // Complete returns what makes completers of switches given the rest.
 func Complete(d *graph.Density, switches []derive.SwitchLatent) func(n int) family.Completer {
-	return newConditional(d, switches).Completer
+	return (&conditional{d: d, switches: switches}).Completer
 }
 
 // A completer works through a batch of n points a few at a time, as many as have what
