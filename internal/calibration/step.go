@@ -2,6 +2,7 @@ package calibration
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/facetvi/facet/graph"
 )
@@ -76,11 +77,15 @@ func (s step) successes(y, trials []float64, a, b float64) problem {
 	})
 }
 
-func steps() []entry {
-	years := func(n int, prior law) step { return step{"change", count(n), prior} }
-	over := func(x []float64, prior law) step { return step{"threshold", x, prior} }
+func steps() []entry { return slices.Concat(levelChanges(), rateChanges(), thresholds()) }
+
+func years(n int, prior law) step { return step{"change", count(n), prior} }
+
+func over(x []float64, prior law) step { return step{"threshold", x, prior} }
+
+// levelChanges are change points of normal series.
+func levelChanges() []entry {
 	return []entry{
-		// Change points of normal series.
 		{"change-normal-clear", func() problem {
 			y := stepSeries(11, 40, 24, 1, 3, 0.8)
 			return years(40, uniform(0, 40)).normal(y, 0, 3, noise{known: 0.8})
@@ -125,7 +130,12 @@ func steps() []entry {
 			y := stepSeries(201, 50, 46, 0, 1.8, 1)
 			return years(50, uniform(0, 50)).normal(y, 0, 3, unknown("noise", 2, 0.4, 3))
 		}},
-		// Change points of counts.
+	}
+}
+
+// rateChanges are change points of counts and of successes.
+func rateChanges() []entry {
+	return []entry{
 		{"change-poisson-clear", func() problem {
 			return years(52, uniform(0, 52)).poisson(stepCounts(31, 52, 30, 8, 4), 2, 0.3)
 		}},
@@ -141,7 +151,6 @@ func steps() []entry {
 		{"change-poisson-early", func() problem {
 			return years(60, uniform(0, 60)).poisson(stepCounts(202, 60, 4, 8, 4.5), 2, 0.4)
 		}},
-		// Change points of successes.
 		{"change-bernoulli-clear", func() problem {
 			return years(80, uniform(0, 80)).successes(stepTrials(41, ones(80), count(80), 50, 0.2, 0.75), ones(80), 1, 1)
 		}},
@@ -152,7 +161,12 @@ func steps() []entry {
 			trials := scaled(ones(25), 12)
 			return years(25, normal(12, 8)).successes(stepTrials(43, trials, count(25), 9, 0.35, 0.5), trials, 2, 2)
 		}},
-		// Thresholds in a covariate.
+	}
+}
+
+// thresholds are those in a covariate.
+func thresholds() []entry {
+	return []entry{
 		{"threshold-normal-clear", func() problem {
 			x := covariate(51, 30, 0, 10)
 			return over(x, uniform(0, 10)).normal(stepOn(52, x, 6.3, 1, 4, 1), 2, 3, unknown("noise", 3, 0.4, 4))
