@@ -9,12 +9,12 @@ type backward struct {
 	reads    []bool    // by step: whether its value is read
 }
 
-func (c *Curve) newBackward() backward {
-	b := backward{constant: make([]float64, len(c.steps)), reads: make([]bool, len(c.steps))}
-	varies := make([]bool, len(c.steps))
-	b.constant[len(c.steps)-1] = 1
-	for s := len(c.steps) - 1; s >= 0; s-- {
-		x := c.steps[s]
+func newBackward(steps []Step) backward {
+	b := backward{constant: make([]float64, len(steps)), reads: make([]bool, len(steps))}
+	varies := make([]bool, len(steps))
+	b.constant[len(steps)-1] = 1
+	for s := len(steps) - 1; s >= 0; s-- {
+		x := steps[s]
 		if x.Kind == Affine && !varies[s] {
 			for _, t := range x.Terms {
 				b.constant[t.Of] += b.constant[s] * t.Coef
@@ -29,8 +29,8 @@ func (c *Curve) newBackward() backward {
 			b.varying = append(b.varying, s)
 		}
 	}
-	for s := len(c.steps) - 1; s >= 0; s-- {
-		x := c.steps[s]
+	for s := len(steps) - 1; s >= 0; s-- {
+		x := steps[s]
 		pulled := x.Kind != Affine && x.Kind != Coordinate // with its own value and those of its operands
 		b.reads[s] = b.reads[s] || pulled && x.Kind != Times
 		for o := range x.operands {

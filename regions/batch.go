@@ -31,14 +31,6 @@ func (a *Arrangement) SignBatchWith(dst, z []float64, n int, curves []*CurveBatc
 	}
 }
 
-// valuesAt are Values at z, dimensions × n.
-func (b *CurveBatch) valuesAt(z []float64) []float64 {
-	for k, i := range b.c.latents {
-		b.In[k] = z[i*b.n:][:b.n]
-	}
-	return b.Values()
-}
-
 // SignRow is row l of SignBatch. It reads only the rows of z of the latents in hyperplane l. It panics if a length is wrong.
 func (a *Arrangement) SignRow(dst []float64, l int, z []float64, n int) {
 	if n < 0 || len(z) != a.dim*n || len(dst) != n {

@@ -78,6 +78,14 @@ func (b *CurveBatch) Values() []float64 {
 	return b.v[len(b.v)-1]
 }
 
+// valuesAt are Values at z, dimensions × n.
+func (b *CurveBatch) valuesAt(z []float64) []float64 {
+	for k, i := range b.c.latents {
+		b.In[k] = z[i*b.n:][:b.n]
+	}
+	return b.Values()
+}
+
 // run computes one step that is not a coordinate.
 func (b *CurveBatch) run(v [][]float64, s int) {
 	x, out := &b.c.steps[s], v[s]

@@ -9,7 +9,7 @@ import (
 
 // SignsOf says which signs the last of steps can have, as far as is known, where it has a value.
 func SignsOf(steps []Step) (canBeNegative, canBeZero, canBePositive bool) {
-	c := Curve{steps: steps, signs: make([]signSet, len(steps))}
+	c := formula{steps: steps, signs: make([]signSet, len(steps))}
 	for s, x := range steps {
 		c.signs[s] = c.signOf(x)
 	}
@@ -71,7 +71,7 @@ func (s signSet) plus(t signSet) signSet {
 }
 
 // signOf are the signs that a step can have.
-func (c *Curve) signOf(x Step) signSet {
+func (c *formula) signOf(x Step) signSet {
 	switch x.Kind {
 	case Affine:
 		out := signOf(x.Const)
@@ -107,7 +107,7 @@ func (c *Curve) signOf(x Step) signSet {
 }
 
 // trend are the signs that the derivative of each step with respect to step g can have.
-func (c *Curve) trend(g int) []signSet {
+func (c *formula) trend(g int) []signSet {
 	d := slices.Repeat([]signSet{zero}, len(c.steps))
 	d[g] = positive
 	for s, x := range c.steps {
@@ -166,7 +166,7 @@ func (c *Curve) trend(g int) []signSet {
 }
 
 // evenPositive reports whether x is a square, or the like, of what is always positive: it increases there.
-func (c *Curve) evenPositive(x Step) bool {
+func (c *formula) evenPositive(x Step) bool {
 	r, n := x.F.Inverse(-1)
 	return n == 2 && math.IsNaN(r[0]) && c.signs[x.A] == positive
 }

@@ -39,7 +39,8 @@
 //
 // Package graph makes an arrangement from the if-statements of a model, and is the only one that adds to it. Package boundary puts points
 // on its planes, and packages vi and below read it. This package imports none of them: it knows no models and no distributions. Its
-// files, from the guard to the region: hyperplane, rounding and index (which guards are one), curve and pivot, arrangement, signs, batch.
+// files, from the guard to the region: hyperplane, rounding and index (which guards are one); step, formula and curve (what is not affine), pivot and
+// solve (where it is 0), edge (where it begins to have a value); arrangement, signs and batch.
 //
 // The method is that of Lee, Yu and Yang, Reparameterization Gradient for Non-differentiable Models, NeurIPS 2018.
 package regions

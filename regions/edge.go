@@ -6,12 +6,6 @@ import (
 	"slices"
 )
 
-// A Limited is a Function that has values between two numbers alone. On either side it keeps the value that it has there.
-type Limited interface {
-	Function
-	Domain() (lo, hi float64)
-}
-
 // An Edge says that a step of a curve begins to have a value on a plane: its operand is at, an end of the domain of a Limited function.
 // There Φ may be anything, as b·log b − a for b = 0, while its limit from the side where it has a value is −a.
 type Edge struct {
@@ -222,64 +216,4 @@ func (x expansion) inside(f Limited) expansion {
 	default:
 		return x.plus(-lo, numberOf(1)).beyond(f, Edge{})
 	}
-}
-
-// A limit is a move from the operand of a Limited function.
-type limit struct {
-	move
-	f Limited
-}
-
-// limits are those to latent k.
-func (c *Curve) limits(k int) (list []limit) {
-	for _, x := range c.steps {
-		f, limited := x.F.(Limited)
-		if !limited || !c.uses[k][x.A] {
-			continue
-		}
-		m := limit{move{from: x.A, to: c.leaf[k]}, f}
-		for o := m.to + 1; o <= m.from; o++ {
-			if c.uses[k][o] {
-				m.between = append(m.between, o)
-			}
-		}
-		list = append(list, m)
-	}
-	return list
-}
-
-const (
-	leastStep = 1e-300
-	ulp       = 0x1p-52
-	mostSteps = 24  // each twice as long
-	farther   = 8.0 // by how much more a root is moved than is needed
-)
-
-// inDomain moves roots of Solve(k) that rounding has put on an edge, or beyond, to where Φ has a value: b in a·log(b − 1) = 1, which is
-// 1 + e⁻⁹⁹ for a = −1/99.
-func (b *CurveBatch) inDomain(k int) []float64 {
-	p := &b.c.pivots[k]
-	for _, l := range p.limits {
-		lo, hi := l.f.Domain()
-		for r, x := range b.roots[:p.roots*b.n] {
-			b.goTo(l.move, r%b.n)
-			is := func(x float64) bool { v := b.at(x); return lo < v && v < hi }
-			if math.IsNaN(x) || is(x) {
-				continue
-			}
-			step := leastStep + ulp*math.Abs(x)
-			for range mostSteps {
-				if to := x + step; is(to) {
-					b.roots[r] = x + farther*step
-					break
-				}
-				if to := x - step; is(to) {
-					b.roots[r] = x - farther*step
-					break
-				}
-				step *= 2
-			}
-		}
-	}
-	return b.roots[:p.roots*b.n]
 }

@@ -29,7 +29,7 @@ type cell uint64
 
 // The errors of layer k are below 2^reaches[k] units of 2⁻⁵³, relative to the number. What has been rounded a few times is in layer 0. The
 // last layer, of numbers with hardly a digit left, has one cell.
-var reaches = [layers]int{3, 16, 28, 64}
+var layerReaches = [layers]int{3, 16, 28, 64}
 
 const layers = 4
 
@@ -128,7 +128,7 @@ type position struct {
 }
 
 // reach is a distance within which forms up to this layer coincide.
-func (o position) reach(layer int) uint64 { return o.weights << (reaches[layer] + 2) }
+func (o position) reach(layer int) uint64 { return o.weights << (layerReaches[layer] + 2) }
 
 // cell returns the cell of a point of the same circle.
 func (o position) cell(at uint64, layer int, own bool) cell {
@@ -153,7 +153,7 @@ func (p *plane) position() position {
 	if n == 1 {
 		n = 0
 	}
-	for k := constant; k < n; k++ {
+	for k := constTerm; k < n; k++ {
 		q, weight := math.Abs(p.number(k)), uint64(2*k+3)%16
 		o.at += weight * math.Float64bits(q)
 		o.weights += weight
@@ -161,7 +161,7 @@ func (p *plane) position() position {
 			worst = max(worst, p.off(k, false)/q)
 		}
 	}
-	for o.layer < layers-1 && !(worst <= math.Ldexp(1, reaches[o.layer]-53)) {
+	for o.layer < layers-1 && !(worst <= math.Ldexp(1, layerReaches[o.layer]-53)) {
 		o.layer++
 	}
 	return o

@@ -57,7 +57,7 @@ func coincide(g, h *plane) bool {
 	near := func(k int) bool {
 		return math.Abs(g.number(k)-h.number(k)) <= g.off(k, same)+h.off(k, same)
 	}
-	if !slices.Equal(g.Index, h.Index) || !near(constant) {
+	if !slices.Equal(g.Index, h.Index) || !near(constTerm) {
 		return false
 	}
 	for k := range g.Coef {
@@ -68,12 +68,12 @@ func coincide(g, h *plane) bool {
 	return true
 }
 
-// constant stands for the constant among the numbers of a form.
-const constant = -1
+// constTerm stands for the constant among the numbers of a form.
+const constTerm = -1
 
 // number returns coefficient k, or the constant.
 func (p *plane) number(k int) float64 {
-	if k == constant {
+	if k == constTerm {
 		return p.Const
 	}
 	return p.Coef[k]
@@ -82,7 +82,7 @@ func (p *plane) number(k int) float64 {
 // off bounds the error of number k, in comparison with a plane of the same scale or not.
 func (p *plane) off(k int, same bool) float64 {
 	e := p.rounding.Const
-	if k != constant {
+	if k != constTerm {
 		e = 0
 		if p.rounding.Coef != nil {
 			e = p.rounding.Coef[k]

@@ -100,7 +100,11 @@ func (s switched) sum(names []string, fine int) Exact {
 	return e
 }
 
+// logAdd is log(eᵃ + eᵇ), where a may be −∞.
 func logAdd(a, b float64) float64 {
+	if math.IsInf(a, -1) {
+		return b
+	}
 	return max(a, b) + math.Log1p(math.Exp(-math.Abs(a-b)))
 }
 

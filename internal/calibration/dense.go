@@ -243,47 +243,6 @@ func (s solid) problem(m *graph.Model, d data) problem {
 	}.problem()
 }
 
-// A divided model has guards of several latents that choose between two levels.
-type divided interface {
-	on(m *graph.Model) []graph.Guard
-	sides(at []float64) []int
-	problem(m *graph.Model, d data) problem
-}
-
-func divideNormal(g divided, y []float64, mu, size float64, e noise) problem {
-	m := graph.NewModel()
-	on := g.on(m)
-	off, high := m.Sample("off", graph.Normal(mu, size)), m.Sample("level on", graph.Normal(mu, size))
-	sd := e.sample(m)
-	for i, v := range y {
-		m.Observe("y", graph.Normal(graph.If(on[i], high, off), sd), v)
-	}
-	return g.problem(m, gaussian{
-		y: y, b: []coefficient{{"off", mu, size}, {"level on", mu, size}}, noise: e,
-		row: func(_, side int) []float64 { return [][]float64{{1, 0}, {0, 1}}[side] },
-	})
-}
-
-func dividePoisson(g divided, y []float64, a, b float64) problem {
-	m := graph.NewModel()
-	on := g.on(m)
-	off, high := m.Sample("off", graph.Gamma(a, b)), m.Sample("rate on", graph.Gamma(a, b))
-	for i, n := range y {
-		m.Observe("count", graph.Poisson(graph.If(on[i], high, off)), n)
-	}
-	return g.problem(m, counts{y: y, rates: []rate{{name: "off", a: a, b: b}, {name: "rate on", a: a, b: b}}})
-}
-
-// divideSuccesses has known probabilities of success.
-func divideSuccesses(g divided, y []float64, off, high float64) problem {
-	m := graph.NewModel()
-	on := g.on(m)
-	for i, k := range y {
-		m.Observe("success", graph.Bernoulli(graph.If(on[i], high, off)), k)
-	}
-	return g.problem(m, counts{y: y, exposure: ones(len(y)), binomial: true, rates: []rate{{known: off}, {known: high}}})
-}
-
 func dense() []entry {
 	levels := func(seed uint64, g divided, truth []float64, off, on, sd float64) []float64 {
 		rng, y := source(seed), make([]float64, 0)
@@ -309,11 +268,11 @@ func dense() []entry {
 	return []entry{
 		{"dense-line-normal", func() problem {
 			g := line(131, 25)
-			return divideNormal(g, levels(132, g, []float64{0.6, 1}, 0, 2.5, 0.8), 1, 2, unknown("noise", 2, 0.2, 8))
+			return divideNormal(g, [2]string{"off", "level on"}, levels(132, g, []float64{0.6, 1}, 0, 2.5, 0.8), 1, 2, unknown("noise", 2, 0.2, 8))
 		}},
 		{"dense-line-symmetric", func() problem { // off and on may change places
 			g := line(133, 14)
-			return divideNormal(g, levels(134, g, []float64{-0.5, 1.2}, -1, 1, 0.7), 0, 2, noise{known: 0.7})
+			return divideNormal(g, [2]string{"off", "level on"}, levels(134, g, []float64{-0.5, 1.2}, -1, 1, 0.7), 0, 2, noise{known: 0.7})
 		}},
 		{"dense-line-bernoulli", func() problem {
 			g := line(135, 30)
@@ -322,11 +281,11 @@ func dense() []entry {
 		{"dense-dose-against-tolerance", func() problem { // potency·dose > tolerance
 			x := covariate(137, 20, 0.2, 4)
 			g := plane{coefficient{"potency", 1, 0.5}, coefficient{"tolerance", 2, 1}, x, scaled(ones(20), -1)}
-			return dividePoisson(g, countsOf(138, g, []float64{1.2, 2.4}, 2, 7), 2, 0.5)
+			return dividePoisson(g, [2]string{"off", "rate on"}, countsOf(138, g, []float64{1.2, 2.4}, 2, 7), 2, 0.5)
 		}},
 		{"dense-plane-normal", func() problem {
 			g := space(141, 12)
-			return divideNormal(g, levels(142, g, []float64{0.3, 1, -0.8}, 0, 2, 0.7), 1, 2, noise{known: 0.7})
+			return divideNormal(g, [2]string{"off", "level on"}, levels(142, g, []float64{0.3, 1, -0.8}, 0, 2, 0.7), 1, 2, noise{known: 0.7})
 		}},
 		{"dense-plane-bernoulli", func() problem {
 			g := space(143, 16)
@@ -335,7 +294,7 @@ func dense() []entry {
 		{"dense-plane-informed", func() problem {
 			g := space(145, 11)
 			g.a.mu, g.b.mu, g.b.size, g.c.size = -0.5, 1, 0.5, 0.7
-			return dividePoisson(g, countsOf(146, g, []float64{-1, 1, 0.5}, 1, 4), 2, 0.8)
+			return dividePoisson(g, [2]string{"off", "rate on"}, countsOf(146, g, []float64{-1, 1, 0.5}, 1, 4), 2, 0.8)
 		}},
 	}
 }

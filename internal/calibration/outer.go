@@ -81,7 +81,7 @@ func (s split) parts(x []float64) (log, p, mean, square float64) {
 	}
 	mass, mean2, square2 := normalWithin(mu, sd, limit, math.Inf(1))
 	high += mass
-	log = logSum(low, high)
+	log = logAdd(low, high)
 	if math.IsInf(high, -1) {
 		return low, 0, mean1, square1
 	}

@@ -26,7 +26,7 @@ func lynx() problem {
 	prior := normal(3, 0.5)
 	m := graph.NewModel()
 	s := step{"threshold", x[:n], prior}
-	past := s.past(m)
+	past := s.on(m)
 	y := x[2:]
 	features := make([][]float64, n)
 	for t := range features {
@@ -62,14 +62,14 @@ func realSeries() []entry {
 		}},
 		{"real-nile", func() problem {
 			return step{"shift", yearsFrom(1871, len(flow)), uniform(1871, 1970)}.normal(
-				scaled(flow, 0.01), normal(9, 2), 9, 2, unknown("noise", 2, 0.5, 3))
+				scaled(flow, 0.01), 9, 2, unknown("noise", 2, 0.5, 3))
 		}},
 		{"real-nile-two-shifts", func() problem {
 			return twoSteps{yearsFrom(1871, len(flow)), uniform(1871, 1970)}.normal(scaled(flow, 0.01), 9, 2, unknown("noise", 2, 0.5, 3))
 		}},
 		{"real-nile-raw", func() problem { // in the units of the data, and the last 40 years, which have no clear shift
 			return step{"shift", yearsFrom(1931, 40), normal(1950, 10)}.normal(
-				flow[60:], normal(900, 200), 900, 200, unknown("noise", 200, 60, 300))
+				flow[60:], 900, 200, unknown("noise", 200, 60, 300))
 		}},
 		{"real-lynx", lynx},
 	}

@@ -151,7 +151,7 @@ func (c chain) smooth(y []float64, sd float64) Exact {
 			sum := math.Inf(-1)
 			for _, before := range truth {
 				if v := forward[t][index(before)] + c.piece(before, now).log; !math.IsInf(v, -1) {
-					sum = logSum(sum, v)
+					sum = logAdd(sum, v)
 				}
 			}
 			forward[t+1][index(now)] = sum + at(t, now)
@@ -161,7 +161,7 @@ func (c chain) smooth(y []float64, sd float64) Exact {
 		for _, before := range truth {
 			sum := math.Inf(-1)
 			for _, now := range truth {
-				sum = logSum(sum, c.piece(before, now).log+at(t, now)+backward[t+1][index(now)])
+				sum = logAdd(sum, c.piece(before, now).log+at(t, now)+backward[t+1][index(now)])
 			}
 			backward[t][index(before)] = sum
 		}
@@ -188,14 +188,6 @@ func (c chain) smooth(y []float64, sd float64) Exact {
 	return e
 }
 
-// logSum is log(eᵃ + eᵇ), where a may be −∞.
-func logSum(a, b float64) float64 {
-	if math.IsInf(a, -1) {
-		return b
-	}
-	return logAdd(a, b)
-}
-
 // A threshold autoregression has y_t ~ Normal(level + pull·y_{t−1}, noise), with
 // coefficients for y_{t−1} below and above a threshold.
 type autoregression struct {
@@ -207,7 +199,7 @@ func (a autoregression) problem(y []float64, e noise) problem {
 	lag, y := y[:len(y)-1], y[1:]
 	m := graph.NewModel()
 	s := step{"threshold", lag, a.prior}
-	past := s.past(m)
+	past := s.on(m)
 	var b []coefficient
 	var values []graph.Expr
 	for _, name := range []string{"level below", "pull below", "level above", "pull above"} {

@@ -20,7 +20,7 @@ type regression struct {
 func (r regression) problem(y []float64, e noise) problem {
 	m := graph.NewModel()
 	s := step{"threshold", r.x, r.prior}
-	past := s.past(m)
+	past := s.on(m)
 	var b, change []graph.Expr
 	var all []coefficient
 	for _, name := range r.names {

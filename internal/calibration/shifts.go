@@ -126,7 +126,7 @@ func (s shift) problem() problem {
 	n := len(s.noise)
 	y := s.series(s.tuned())
 	u := s.unit
-	return step{"change", count(n), uniform(0, float64(n))}.normal(y, normal(0, 4*u), 0, 4*u, s.data(y).noise)
+	return step{"change", count(n), uniform(0, float64(n))}.normal(y, 0, 4*u, s.data(y).noise)
 }
 
 // LongChangePoint is a change in the rate of n counts, with an interval for each

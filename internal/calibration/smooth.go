@@ -175,34 +175,36 @@ func driftExact(names []string, y []float64, start, step, sd float64) Exact {
 	return e
 }
 
+// correlated features hang together with the first.
+func correlated(seed uint64, n, p int, share float64) (features [][]float64) {
+	rng := source(seed)
+	for range n {
+		f := []float64{1}
+		for j := 1; j < p; j++ {
+			v := rng.NormFloat64()
+			if j > 1 {
+				v = share*f[1] + (1-share)*v
+			}
+			f = append(f, rounded(v+1))
+		}
+		features = append(features, f)
+	}
+	return features
+}
+
+func respond(seed uint64, features [][]float64, b []float64, sd float64) (y []float64) {
+	rng := source(seed)
+	for _, f := range features {
+		sum := sd * rng.NormFloat64()
+		for j, v := range f {
+			sum += b[j] * v
+		}
+		y = append(y, rounded(sum))
+	}
+	return y
+}
+
 func smoothModels() []entry {
-	// correlated features hang together with the first.
-	correlated := func(seed uint64, n, p int, share float64) (features [][]float64) {
-		rng := source(seed)
-		for range n {
-			f := []float64{1}
-			for j := 1; j < p; j++ {
-				v := rng.NormFloat64()
-				if j > 1 {
-					v = share*f[1] + (1-share)*v
-				}
-				f = append(f, rounded(v+1))
-			}
-			features = append(features, f)
-		}
-		return features
-	}
-	respond := func(seed uint64, features [][]float64, b []float64, sd float64) (y []float64) {
-		rng := source(seed)
-		for _, f := range features {
-			sum := sd * rng.NormFloat64()
-			for j, v := range f {
-				sum += b[j] * v
-			}
-			y = append(y, rounded(sum))
-		}
-		return y
-	}
 	return []entry{
 		{"smooth-line-far-from-0", func() problem { // years as they are: level and slope are one ridge
 			var features [][]float64

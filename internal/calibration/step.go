@@ -2,6 +2,7 @@ package calibration
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/facetvi/facet/graph"
 )
@@ -14,8 +15,8 @@ type step struct {
 	prior law // of the place
 }
 
-// past says of each x whether it is above the place.
-func (s step) past(m *graph.Model) []graph.Guard {
+// on says of each x whether it is above the place.
+func (s step) on(m *graph.Model) []graph.Guard {
 	at := m.Sample(s.place, s.prior.Dist)
 	guards := make([]graph.Guard, len(s.x))
 	for i, x := range s.x {
@@ -29,24 +30,23 @@ func (s step) problem(m *graph.Model, d data) problem {
 		model: m, switches: []string{s.place}, data: d,
 		prior:  func(at []float64) float64 { return s.prior.logProb(at[0]) },
 		cells:  func(int) []cell { return one(s.x, s.prior) },
-		sides:  func(at []float64) []int { return above(s.x, at[0]) },
+		sides:  s.sides,
 		guards: []guardList{{"past", len(s.x)}},
 	}.problem()
 }
 
+func (s step) sides(at []float64) []int { return above(s.x, at[0]) }
+
+var beforeAfter = [2]string{"before", "after"}
+
 // normal is a step between two levels, under noise.
-func (s step) normal(y []float64, level law, mu, size float64, e noise) problem {
-	m := graph.NewModel()
-	past := s.past(m)
-	before, after := m.Sample("before", level.Dist), m.Sample("after", level.Dist)
-	sd := e.sample(m)
-	for i, v := range y {
-		m.Observe("y", graph.Normal(graph.If(past[i], after, before), sd), v)
-	}
-	return s.problem(m, gaussian{
-		y: y, b: []coefficient{{"before", mu, size}, {"after", mu, size}}, noise: e,
-		row: func(_, side int) []float64 { return [][]float64{{1, 0}, {0, 1}}[side] },
-	})
+func (s step) normal(y []float64, mu, size float64, e noise) problem {
+	return divideNormal(s, beforeAfter, y, mu, size, e)
+}
+
+// poisson is a step between two rates of Gamma(a, b).
+func (s step) poisson(y []float64, a, b float64) problem {
+	return dividePoisson(s, beforeAfter, y, a, b)
 }
 
 // sample is the noise in the program.
@@ -57,22 +57,11 @@ func (n noise) sample(m *graph.Model) graph.Expr {
 	return m.Sample(n.name, n.prior.Dist)
 }
 
-// poisson is a step between two rates of Gamma(a, b).
-func (s step) poisson(y []float64, a, b float64) problem {
-	m := graph.NewModel()
-	past := s.past(m)
-	before, after := m.Sample("before", graph.Gamma(a, b)), m.Sample("after", graph.Gamma(a, b))
-	for i, n := range y {
-		m.Observe("count", graph.Poisson(graph.If(past[i], after, before)), n)
-	}
-	return s.problem(m, counts{y: y, rates: []rate{{name: "before", a: a, b: b}, {name: "after", a: a, b: b}}})
-}
-
 // successes is a step between two probabilities of Beta(a, b), in so many trials
 // each.
 func (s step) successes(y, trials []float64, a, b float64) problem {
 	m := graph.NewModel()
-	past := s.past(m)
+	past := s.on(m)
 	before, after := m.Sample("before", graph.Beta(a, b)), m.Sample("after", graph.Beta(a, b))
 	for i, k := range y {
 		p := graph.If(past[i], after, before)
@@ -88,56 +77,65 @@ func (s step) successes(y, trials []float64, a, b float64) problem {
 	})
 }
 
-func steps() []entry {
-	years := func(n int, prior law) step { return step{"change", count(n), prior} }
-	over := func(x []float64, prior law) step { return step{"threshold", x, prior} }
+func steps() []entry { return slices.Concat(levelChanges(), rateChanges(), thresholds()) }
+
+func years(n int, prior law) step { return step{"change", count(n), prior} }
+
+func over(x []float64, prior law) step { return step{"threshold", x, prior} }
+
+// levelChanges are change points of normal series.
+func levelChanges() []entry {
 	return []entry{
-		// Change points of normal series.
 		{"change-normal-clear", func() problem {
 			y := stepSeries(11, 40, 24, 1, 3, 0.8)
-			return years(40, uniform(0, 40)).normal(y, normal(0, 3), 0, 3, noise{known: 0.8})
+			return years(40, uniform(0, 40)).normal(y, 0, 3, noise{known: 0.8})
 		}},
 		{"change-normal-weak", func() problem {
 			y := stepSeries(12, 30, 17, 0, 0.5, 1)
-			return years(30, uniform(0, 30)).normal(y, normal(0, 2), 0, 2, noise{known: 1})
+			return years(30, uniform(0, 30)).normal(y, 0, 2, noise{known: 1})
 		}},
 		{"change-normal-heavy-noise", func() problem {
 			y := stepSeries(13, 80, 61, -2, 2, 6)
-			return years(80, uniform(0, 80)).normal(y, normal(0, 5), 0, 5, unknown("noise", 10, 2, 20))
+			return years(80, uniform(0, 80)).normal(y, 0, 5, unknown("noise", 10, 2, 20))
 		}},
 		{"change-normal-unknown-noise", func() problem {
 			y := stepSeries(14, 60, 20, 5, 4, 0.7)
-			return years(60, uniform(0, 60)).normal(y, normal(4, 2), 4, 2, unknown("noise", 2, 0.3, 2))
+			return years(60, uniform(0, 60)).normal(y, 4, 2, unknown("noise", 2, 0.3, 2))
 		}},
 		{"change-normal-tiny-series", func() problem {
 			y := stepSeries(15, 8, 4, 0, 1.5, 1)
-			return years(8, uniform(0, 8)).normal(y, normal(0, 2), 0, 2, unknown("noise", 2, 0.05, 18))
+			return years(8, uniform(0, 8)).normal(y, 0, 2, unknown("noise", 2, 0.05, 18))
 		}},
 		{"change-normal-informed", func() problem { // the prior and the data disagree
 			y := stepSeries(16, 50, 35, 10, 12, 1.5)
-			return years(50, normal(20, 5)).normal(y, normal(10, 4), 10, 4, noise{known: 1.5})
+			return years(50, normal(20, 5)).normal(y, 10, 4, noise{known: 1.5})
 		}},
 		{"change-normal-two-places", func() problem { // two steps in the data, one in the model
 			y := append(stepSeries(17, 40, 20, 0, 1.6, 1), stepSeries(18, 20, 0, 0, 3.2, 1)...)
-			return years(60, uniform(0, 60)).normal(y, normal(0, 3), 0, 3, unknown("noise", 2, 0.4, 4))
+			return years(60, uniform(0, 60)).normal(y, 0, 3, unknown("noise", 2, 0.4, 4))
 		}},
 		{"change-normal-none", func() problem { // no change at all
 			y := stepSeries(19, 50, 50, 2, 2, 1)
-			return years(50, uniform(0, 50)).normal(y, normal(0, 3), 0, 3, unknown("noise", 2, 0.5, 2.5))
+			return years(50, uniform(0, 50)).normal(y, 0, 3, unknown("noise", 2, 0.5, 2.5))
 		}},
 		{"change-normal-thousands", func() problem { // large units
 			y := scaled(stepSeries(20, 45, 12, 52, 50, 1.2), 1000)
-			return years(45, uniform(0, 45)).normal(y, normal(50000, 5000), 50000, 5000, unknown("noise", 3000, 500, 4000))
+			return years(45, uniform(0, 45)).normal(y, 50000, 5000, unknown("noise", 3000, 500, 4000))
 		}},
 		{"change-normal-thousandths", func() problem { // small units
 			y := scaled(stepSeries(21, 35, 25, 1, 2, 0.9), 0.001)
-			return years(35, normal(18, 9)).normal(y, normal(0.001, 0.002), 0.001, 0.002, unknown("noise", 0.002, 0.0003, 0.003))
+			return years(35, normal(18, 9)).normal(y, 0.001, 0.002, unknown("noise", 0.002, 0.0003, 0.003))
 		}},
 		{"change-normal-late", func() problem { // a few years before the end
 			y := stepSeries(201, 50, 46, 0, 1.8, 1)
-			return years(50, uniform(0, 50)).normal(y, normal(0, 3), 0, 3, unknown("noise", 2, 0.4, 3))
+			return years(50, uniform(0, 50)).normal(y, 0, 3, unknown("noise", 2, 0.4, 3))
 		}},
-		// Change points of counts.
+	}
+}
+
+// rateChanges are change points of counts and of successes.
+func rateChanges() []entry {
+	return []entry{
 		{"change-poisson-clear", func() problem {
 			return years(52, uniform(0, 52)).poisson(stepCounts(31, 52, 30, 8, 4), 2, 0.3)
 		}},
@@ -153,7 +151,6 @@ func steps() []entry {
 		{"change-poisson-early", func() problem {
 			return years(60, uniform(0, 60)).poisson(stepCounts(202, 60, 4, 8, 4.5), 2, 0.4)
 		}},
-		// Change points of successes.
 		{"change-bernoulli-clear", func() problem {
 			return years(80, uniform(0, 80)).successes(stepTrials(41, ones(80), count(80), 50, 0.2, 0.75), ones(80), 1, 1)
 		}},
@@ -164,18 +161,23 @@ func steps() []entry {
 			trials := scaled(ones(25), 12)
 			return years(25, normal(12, 8)).successes(stepTrials(43, trials, count(25), 9, 0.35, 0.5), trials, 2, 2)
 		}},
-		// Thresholds in a covariate.
+	}
+}
+
+// thresholds are those in a covariate.
+func thresholds() []entry {
+	return []entry{
 		{"threshold-normal-clear", func() problem {
 			x := covariate(51, 30, 0, 10)
-			return over(x, uniform(0, 10)).normal(stepOn(52, x, 6.3, 1, 4, 1), normal(2, 3), 2, 3, unknown("noise", 3, 0.4, 4))
+			return over(x, uniform(0, 10)).normal(stepOn(52, x, 6.3, 1, 4, 1), 2, 3, unknown("noise", 3, 0.4, 4))
 		}},
 		{"threshold-normal-sparse", func() problem { // few points, so wide intervals
 			x := covariate(53, 9, 0, 1)
-			return over(x, normal(0.5, 0.3)).normal(stepOn(54, x, 0.6, 0, 2, 0.7), normal(0, 2), 0, 2, noise{known: 0.7})
+			return over(x, normal(0.5, 0.3)).normal(stepOn(54, x, 0.6, 0, 2, 0.7), 0, 2, noise{known: 0.7})
 		}},
 		{"threshold-normal-ties", func() problem { // doses that repeat
 			x := doses(5, 6)
-			return over(x, normal(3, 2)).normal(stepOn(56, x, 3.5, 10, 11, 1), normal(10, 3), 10, 3, unknown("noise", 2, 0.4, 3))
+			return over(x, normal(3, 2)).normal(stepOn(56, x, 3.5, 10, 11, 1), 10, 3, unknown("noise", 2, 0.4, 3))
 		}},
 		{"threshold-poisson", func() problem {
 			x := covariate(57, 40, 15, 40) // temperatures

@@ -154,6 +154,11 @@ func (g *generator) form() (a, b expr, ok bool) {
 		low := g.number()
 		return apply("clip", apply("sub", x, y), number(low), number(low+g.positive())), number(low + 0.5*g.positive()), true
 	}
+	return g.flat(c, by)
+}
+
+// flat is a form without comparisons inside. c is what it is compared with, and by draws coefficients.
+func (g *generator) flat(c expr, by func() expr) (a, b expr, ok bool) {
 	space := []func(defined) bool{anything, anything, real, positive}[g.pick(4)]
 	x, ok := g.latents(1+g.pick(3), space)
 	if !ok {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -323,4 +324,127 @@ func (p *Program) Jump(u, way []float64) float64 {
 		return p.Run(at).Decisions
 	}
 	return p.RunAs(u, beside(little)).LogProb - p.RunAs(u, beside(-little)).LogProb
+}
+
+// vector interprets a vector.
+func (in *interpreter) vector(s *stmt) {
+	p := in.params(s)
+	x := in.vars[s.i:]
+	switch s.op {
+	case "several":
+		for k := range s.n {
+			v, logJac := s.variable.value(in.coordinate())
+			in.LogProb += s.law.LogProb(v, p) + logJac
+			x[k] = v
+		}
+	case "dirichlet": // by the density of the shares
+		left, sum, log := 1.0, 0.0, 0.0
+		for k, a := range p {
+			x[k] = left
+			if k+1 < s.n {
+				stick, logJac := s.variable.value(in.coordinate())
+				log += logJac + math.Log(left)
+				x[k] *= stick
+				left *= 1 - stick
+			}
+			norm, _ := math.Lgamma(a)
+			log += (a-1)*math.Log(x[k]) - norm
+			sum += a
+		}
+		norm, _ := math.Lgamma(sum)
+		in.LogProb += log + norm
+	case "multivariate":
+		x[0], x[1] = in.coordinate(), in.coordinate()
+		in.LogProb += logNormalVector(x[:2], p)
+	case "ordered": // as the order of independent draws
+		u := in.coordinate()
+		for k := range s.n {
+			if k > 0 {
+				gap := in.coordinate()
+				u += math.Exp(gap)
+				in.LogProb += gap
+			}
+			v, logJac := s.variable.value(u)
+			in.LogProb += s.law.LogProb(v, p) + logJac + math.Log(float64(k+1))
+			x[k] = v
+		}
+	case "observevector":
+		row := at(in.n, in.row, len(in.row)-1)
+		a, b := in.datum(s.xs[row*s.n]), in.datum(s.xs[row*s.n+1])
+		switch sd := math.Hypot(p[3], p[4]); { // of b
+		case !math.IsNaN(a) && !math.IsNaN(b):
+			in.add(logNormalVector([]float64{a, b}, p))
+		case !math.IsNaN(a):
+			in.add(distuv.Normal{Mu: p[0], Sigma: p[2]}.LogProb(a))
+		case !math.IsNaN(b):
+			in.add(distuv.Normal{Mu: p[1], Sigma: sd}.LogProb(b))
+		}
+	}
+	if s.op == "dirichlet" || s.op == "ordered" {
+		for _, v := range x[:s.n] {
+			in.record(v)
+		}
+	}
+}
+
+// logNormalVector is the log density of a normal vector, by its covariance.
+func logNormalVector(x, p []float64) float64 {
+	a, b, c := p[2]*p[2], p[2]*p[3], p[3]*p[3]+p[4]*p[4]
+	det, u, v := a*c-b*b, x[0]-p[0], x[1]-p[1]
+	return -0.5*(c*u*u-2*b*u*v+a*v*v)/det - 0.5*math.Log(det) - math.Log(2*math.Pi)
+}
+
+// chain interprets a hidden chain: it adds up its paths.
+func (in *interpreter) chain(s *stmt) {
+	p := in.params(s)
+	rest, xs := p[3:], make([]float64, s.n)
+	for t, x := range s.xs {
+		xs[t] = in.datum(x)
+	}
+	path := make([]int, s.lags+s.n)
+	var logProbs []float64 // of all paths
+	inSecond := make([][]float64, s.n)
+	var walk func(i int, logProb float64)
+	walk = func(i int, logProb float64) {
+		if i == len(path) {
+			logProbs = append(logProbs, logProb)
+			for t, state := range path[s.lags:] {
+				if state == 1 {
+					inSecond[t] = append(inSecond[t], logProb)
+				}
+			}
+			return
+		}
+		for state := range 2 {
+			path[i] = state
+			q := p[0] // of state 0
+			if i > 0 {
+				from := path[i-1]
+				if s.swapped(i - s.lags) {
+					from = 1 - from
+				}
+				if q = p[1]; from == 1 {
+					q = 1 - p[2]
+				}
+			}
+			if state == 1 {
+				q = 1 - q
+			}
+			logProb := logProb + math.Log(q)
+			if t := i - s.lags; t >= 0 {
+				states := slices.Clone(path[t : i+1])
+				slices.Reverse(states)
+				if k := emission(states); !math.IsNaN(xs[t]) {
+					logProb += s.law.LogProb(xs[t], rest[k*len(rest)/2:(k+1)*len(rest)/2])
+				}
+			}
+			walk(i+1, logProb)
+		}
+	}
+	walk(0, 0)
+	total := floats.LogSumExp(logProbs)
+	in.add(total)
+	for _, paths := range inSecond {
+		in.record(math.Exp(floats.LogSumExp(paths) - total))
+	}
 }

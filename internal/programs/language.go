@@ -3,6 +3,7 @@ package programs
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/facetvi/facet/graph"
 )
@@ -226,4 +227,64 @@ func (w *writer) anyExpr(e expr) graph.Expr {
 		return graph.If(g, kids[0], kids[1])
 	}
 	return operations[e.op].build(kids...)
+}
+
+// normal is the distribution of vectors with parameters as normalKinds.
+func normal(p []graph.Expr) graph.VectorDist {
+	return graph.MultivariateNormal(p[:2], [][]graph.Expr{{p[2]}, {p[3], p[4]}})
+}
+
+// vector writes a vector.
+func (w *writer) vector(s stmt) {
+	p := w.params(s)
+	var x []graph.Expr
+	switch s.op {
+	case "several":
+		x = w.m.SampleN(s.name, s.n, s.law.Make(p))
+	case "dirichlet":
+		x = w.m.SampleVector(s.name, graph.Dirichlet(p...))
+	case "multivariate":
+		x = w.m.SampleVector(s.name, normal(p))
+	case "ordered":
+		x = w.m.SampleVector(s.name, graph.Ordered(s.n, s.law.Make(p)))
+	case "observevector":
+		rows := slices.Collect(slices.Chunk(s.xs, s.n))
+		if len(w.plates) > 0 {
+			w.plates[len(w.plates)-1].ObserveVector(s.name, normal(p), rows)
+		} else {
+			w.observeVector(s.name, p, rows[at(w.n, w.row, len(w.row)-1)])
+		}
+	}
+	copy(w.vars[s.i:], x)
+}
+
+func (w *writer) observeVector(name string, p []graph.Expr, x []float64) {
+	switch {
+	case !w.bare || !math.IsNaN(x[1]):
+		w.m.ObserveVector(name, normal(p), x)
+	case !math.IsNaN(x[0]):
+		w.m.Observe(name, graph.Normal(p[0], p[2]), x[0])
+	}
+}
+
+// chain writes a hidden chain.
+func (w *writer) chain(s stmt) {
+	p := w.params(s)
+	first, stay, rest := p[0], p[1:3], p[3:]
+	rows := func(t int) [][]graph.Expr {
+		m := [][]graph.Expr{{stay[0], graph.Sub(1, stay[0])}, {graph.Sub(1, stay[1]), stay[1]}}
+		if s.swapped(t) {
+			slices.Reverse(m)
+		}
+		return m
+	}
+	h := graph.HMM{Initial: []graph.Expr{first, graph.Sub(1, first)}, Transition: rows(0), Lags: s.lags}
+	if s.varying {
+		h.TransitionAt = rows
+	}
+	h.Emission = func(_ int, states []int) graph.Dist {
+		k := emission(states)
+		return s.law.Make(rest[k*len(rest)/2 : (k+1)*len(rest)/2])
+	}
+	w.m.ObserveHMM(s.name, h, s.xs).Deterministic(s.name+" state", 1)
 }

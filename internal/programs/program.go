@@ -173,3 +173,14 @@ func kindOf(list []stmt, name, in string) string {
 	}
 	return ""
 }
+
+// emission is which of two emissions the states now and before have.
+func emission(states []int) int {
+	if len(states) == 1 {
+		return states[0]
+	}
+	return states[0] ^ states[1]
+}
+
+// swapped reports whether the rows of the transition to step t are the other way round.
+func (s *stmt) swapped(t int) bool { return s.varying && t%2 != 0 }

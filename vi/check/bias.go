@@ -1,29 +1,16 @@
 package check
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
 )
-
-// BiasSettings are the settings of CheckBias. The zero value works.
-type BiasSettings struct {
-	// Samples for each estimator; 32768 if 0. They are rounded up to a multiple of
-	// 512, at least 1024.
-	Samples int
-	Seed    uint64 // fixes the result
-	// Level is the probability that chance alone makes the check say biased;
-	// 0.001 if 0.
-	Level float64
-}
 
 // BiasCheck says whether reparameterization alone would have been biased, for one
 // model at one member of the family.
@@ -97,42 +84,8 @@ func (v ScoreVerdict) String() string {
 	return "score too noisy to tell"
 }
 
-// rounding is the part of a gradient's size that is taken as rounding.
-const rounding = 1e-10
-
-// CheckBias compares Reparam, Boundary and Score at q. The difference of the
-// first two is the boundary term itself: its mean and standard error are the
-// sharpest test of whether reparameterization is biased here, since all else
-// cancels. Score knows nothing of boundaries: where its noise allows, it says
-// independently which of the two is right.
-func CheckBias(d *graph.Density, q family.Q, s BiasSettings) (BiasCheck, error) {
-	if s.Samples == 0 {
-		s.Samples = 32768
-	}
-	if s.Level == 0 {
-		s.Level = 0.001
-	}
-	if s.Samples < 1 || !(s.Level > 0 && s.Level < 1) {
-		return BiasCheck{}, fmt.Errorf("check: BiasSettings: %d samples at level %v", s.Samples, s.Level)
-	}
-	if err := checkDraws(d, q, s.Samples); err != nil {
-		return BiasCheck{}, err
-	}
-	batches := batchesFor(s.Samples)
-	p, err := newParts(d, q, batches, s.Seed)
-	if err != nil {
-		return BiasCheck{}, err
-	}
-	c := BiasCheck{Samples: batches * partBatch * partChunks, Guards: d.Arrangement().Len()}
-	c.RareSides = len(rareSides(d, q, c.Samples, noProb))
-	if err := c.fill(d, q, p); err != nil {
-		return BiasCheck{}, err
-	}
-	t := distuv.StudentsT{Sigma: 1, Nu: float64(batches*partChunks - 1)}
-	c.judge(p, s.Level, t)
-	c.judgeScore(p, s.Level, t)
-	return c, nil
-}
+// roundingPart is the part of a gradient's size that is taken as rounding.
+const roundingPart = 1e-10
 
 // gradientParts are replicates of RepGrad, BouContr and their sum from common
 // draws, and of the score estimate.
@@ -211,10 +164,18 @@ func (c *BiasCheck) fill(d *graph.Density, q family.Q, p gradientParts) error {
 			Name:    q.Param(i).Label(d.Latents()),
 			Reparam: all[0][i], Term: all[1][i], Boundary: all[2][i], Score: all[3][i],
 		}
-		x.Z = zScore(x.Term.Value, x.Term.SE, rounding*scale)
-		x.ScoreZ = zScore(x.Score.Value-x.Boundary.Value, math.Hypot(x.Score.SE, x.Boundary.SE), rounding*scale)
-		x.ReparamZ = zScore(x.Score.Value-x.Reparam.Value, math.Hypot(x.Score.SE, x.Reparam.SE), rounding*scale)
+		x.Z = zScore(x.Term.Value, x.Term.SE, roundingPart*scale)
+		x.ScoreZ = zScore(x.Score.Value-x.Boundary.Value, math.Hypot(x.Score.SE, x.Boundary.SE), roundingPart*scale)
+		x.ReparamZ = zScore(x.Score.Value-x.Reparam.Value, math.Hypot(x.Score.SE, x.Reparam.SE), roundingPart*scale)
 		c.Components = append(c.Components, x)
 	}
 	return nil
+}
+
+// zScore is difference in standard errors, to which rounding adds.
+func zScore(difference, se, rounding float64) float64 {
+	if difference == 0 {
+		return 0
+	}
+	return difference / math.Hypot(se, rounding)
 }

@@ -1,12 +1,60 @@
 package check
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
+
+// BiasSettings are the settings of CheckBias. The zero value works.
+type BiasSettings struct {
+	// Samples for each estimator; 32768 if 0. They are rounded up to a multiple of
+	// 512, at least 1024.
+	Samples int
+	Seed    uint64 // fixes the result
+	// Level is the probability that chance alone makes the check say biased;
+	// 0.001 if 0.
+	Level float64
+}
+
+// CheckBias compares Reparam, Boundary and Score at q. The difference of the
+// first two is the boundary term itself: its mean and standard error are the
+// sharpest test of whether reparameterization is biased here, since all else
+// cancels. Score knows nothing of boundaries: where its noise allows, it says
+// independently which of the two is right.
+func CheckBias(d *graph.Density, q family.Q, s BiasSettings) (BiasCheck, error) {
+	if s.Samples == 0 {
+		s.Samples = 32768
+	}
+	if s.Level == 0 {
+		s.Level = 0.001
+	}
+	if s.Samples < 1 || !(s.Level > 0 && s.Level < 1) {
+		return BiasCheck{}, fmt.Errorf("check: BiasSettings: %d samples at level %v", s.Samples, s.Level)
+	}
+	if err := checkDraws(d, q, s.Samples); err != nil {
+		return BiasCheck{}, err
+	}
+	batches := batchesFor(s.Samples)
+	p, err := newParts(d, q, batches, s.Seed)
+	if err != nil {
+		return BiasCheck{}, err
+	}
+	c := BiasCheck{Samples: batches * partBatch * partChunks, Guards: d.Arrangement().Len()}
+	c.RareSides = len(rareSides(d, q, c.Samples, noProb))
+	if err := c.fill(d, q, p); err != nil {
+		return BiasCheck{}, err
+	}
+	t := distuv.StudentsT{Sigma: 1, Nu: float64(batches*partChunks - 1)}
+	c.judge(p, s.Level, t)
+	c.judgeScore(p, s.Level, t)
+	return c, nil
+}
 
 // judge decides whether Reparam is biased.
 func (c *BiasCheck) judge(p gradientParts, level float64, t distuv.StudentsT) {
@@ -68,23 +116,6 @@ func (c *BiasCheck) along(p gradientParts) mc.Estimate {
 		r.Add(dotRep)
 	}
 	return mc.Estimate{Value: s.Mean - r.Mean, SE: math.Hypot(s.SE(), r.SE())}
-}
-
-// zScore is difference in standard errors, to which rounding adds.
-func zScore(difference, se, rounding float64) float64 {
-	if difference == 0 {
-		return 0
-	}
-	return difference / math.Hypot(se, rounding)
-}
-
-// size is the root mean square of one sample's gradient.
-func size(c *chunked) float64 {
-	sum := 0.0
-	for _, m := range c.total() {
-		sum += m.Mean*m.Mean + partBatch*m.Variance()
-	}
-	return math.Sqrt(sum)
 }
 
 // bonferroni is what the largest |z| of n exceeds by chance with probability

@@ -145,3 +145,12 @@ func (c *chunked) means() [][]float64 {
 	}
 	return all
 }
+
+// size is the root mean square of one sample's gradient.
+func size(c *chunked) float64 {
+	sum := 0.0
+	for _, m := range c.total() {
+		sum += m.Mean*m.Mean + partBatch*m.Variance()
+	}
+	return math.Sqrt(sum)
+}

@@ -38,21 +38,6 @@ type Unseen struct {
 	Skipped int
 }
 
-// A RareSide is a side of a guard that the fit hardly ever is on.
-type RareSide struct {
-	Side      regions.Side
-	Condition string            // the side as the program compares: "theta3 < 18"
-	Guards    []graph.GuardInfo // the comparisons on the hyperplane, with their names and places
-	Prob      float64           // the exact probability under the fit
-	Seen      int               // plain draws that were on the side
-	// Gap is the mean of log r − log q on the side minus that on no rare side, in
-	// nats.
-	Gap mc.Estimate
-	// Missed is what the side brings to the ELBO, Prob times Gap. What several
-	// rare sides have in common is divided among them.
-	Missed mc.Estimate
-}
-
 const (
 	rareCount = 10    // a side is rare if it is expected in fewer draws
 	noProb    = 1e-30 // and taken to bring nothing below this,

@@ -8,9 +8,25 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
 )
+
+// A RareSide is a side of a guard that the fit hardly ever is on.
+type RareSide struct {
+	Side      regions.Side
+	Condition string            // the side as the program compares: "theta3 < 18"
+	Guards    []graph.GuardInfo // the comparisons on the hyperplane, with their names and places
+	Prob      float64           // the exact probability under the fit
+	Seen      int               // plain draws that were on the side
+	// Gap is the mean of log r − log q on the side minus that on no rare side, in
+	// nats.
+	Gap mc.Estimate
+	// Missed is what the side brings to the ELBO, Prob times Gap. What several
+	// rare sides have in common is divided among them.
+	Missed mc.Estimate
+}
 
 // tails draws from q on rare sides.
 type tails struct {

@@ -19,8 +19,8 @@ import (
 // ones, and the band in which the line of a right fit is at all places at once with probability 0.95. A line above the band
 // on the left and below it on the right is of fits that are too narrow. names choose quantities; all if there are none.
 func Calibration(c vi.Calibration, names ...string) (*plot.Plot, error) {
-	p := newPlot("rank", "distribution − uniform")
-	l := addLegend(p)
+	f := newFigure("rank", "distribution − uniform")
+	f.addLegend()
 	lines := 0
 	for _, q := range c.Quantities {
 		if len(names) > 0 && !slices.Contains(names, q.Name) {
@@ -40,52 +40,33 @@ func Calibration(c vi.Calibration, names ...string) (*plot.Plot, error) {
 			low[i], high[i] = low[i]-at, high[i]-at
 		}
 		if lines == 0 { // of as many fits
-			wide, err := band(x, low, high, pale(blue, 0.18))
-			if err != nil {
-				return nil, err
-			}
-			p.Add(wide)
-			l.add("95 % of right fits", wide)
+			f.name("95 % of right fits", f.band(x, low, high, pale(blue, 0.18)))
 		}
-		line, err := plotter.NewLine(points(x, off))
-		if err != nil {
-			return nil, err
-		}
-		line.LineStyle = lineStyle(lines)
-		p.Add(line)
-		l.add(q.Name, line)
+		f.name(q.Name, f.line(points(x, off), lineStyle(lines)))
 		lines++
 	}
 	if lines == 0 {
 		return nil, fmt.Errorf("plot: no quantity of the calibration is called %q", names)
 	}
-	roomy(p)
-	return p, nil
+	f.roomy()
+	return f.done()
 }
 
 // Models draws the probabilities of models as bars with their standard errors, beside what was said of them before the data
 // and their weights by predictions, as points.
 func Models(c vi.Comparison) (*plot.Plot, error) {
-	p := newPlot("", "probability")
-	l := addLegend(p)
+	f := newFigure("", "probability")
+	f.addLegend()
 	var labels []plot.Tick
 	var names []string
 	var before, stacked plotter.XYs
 	for k, m := range c.Models {
 		at := float64(k)
-		bar, err := band([]float64{at - 0.36, at + 0.36}, []float64{0, 0}, []float64{m.Prob.Value, m.Prob.Value}, blue)
-		if err != nil {
-			return nil, err
-		}
-		p.Add(bar)
+		bar := f.band([]float64{at - 0.36, at + 0.36}, []float64{0, 0}, []float64{m.Prob.Value, m.Prob.Value}, blue)
 		if k == 0 {
-			l.add("given the data", bar)
+			f.name("given the data", bar)
 		}
-		errors, err := plotter.NewLine(plotter.XYs{{X: at, Y: m.Prob.Value - m.Prob.SE}, {X: at, Y: m.Prob.Value + m.Prob.SE}})
-		if err != nil {
-			return nil, err
-		}
-		p.Add(errors)
+		f.line(plotter.XYs{{X: at, Y: m.Prob.Value - m.Prob.SE}, {X: at, Y: m.Prob.Value + m.Prob.SE}}, plotter.DefaultLineStyle)
 		labels, names = append(labels, plot.Tick{Value: at, Label: m.Name}), append(names, m.Name)
 		before = append(before, plotter.XY{X: at - 0.18, Y: m.Prior})
 		if m.Stacking >= 0 {
@@ -97,24 +78,17 @@ func Models(c vi.Comparison) (*plot.Plot, error) {
 		at    plotter.XYs
 		color color.Color
 	}{{"before the data", before, black}, {"by predictions", stacked, vermilion}} {
-		if len(x.at) == 0 {
-			continue
+		if len(x.at) > 0 {
+			f.name(x.name, f.dots(x.at, draw.GlyphStyle{Color: x.color, Radius: 3, Shape: draw.CircleGlyph{}}))
 		}
-		dots, err := plotter.NewScatter(x.at)
-		if err != nil {
-			return nil, err
-		}
-		dots.GlyphStyle = draw.GlyphStyle{Color: x.color, Radius: 3, Shape: draw.CircleGlyph{}}
-		p.Add(dots)
-		l.add(x.name, dots)
 	}
-	p.X.Min, p.X.Max, p.Y.Min = -0.6, float64(len(c.Models))-0.4, 0
-	p.X.Tick.Marker, p.X.Tick.Length = plot.ConstantTicks(labels), 0
+	f.X.Min, f.X.Max, f.Y.Min = -0.6, float64(len(c.Models))-0.4, 0
+	f.X.Tick.Marker, f.X.Tick.Length = plot.ConstantTicks(labels), 0
 	if letters := len(strings.Join(names, "")); letters > mostLetters { // else they would run into each other
-		p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/6, draw.XRight, draw.YTop
+		f.X.Tick.Label.Rotation, f.X.Tick.Label.XAlign, f.X.Tick.Label.YAlign = math.Pi/6, draw.XRight, draw.YTop
 	}
-	roomy(p)
-	return p, nil
+	f.roomy()
+	return f.done()
 }
 
 // mostLetters stand side by side below the bars of models.
@@ -126,7 +100,7 @@ func LeftOut(r vi.LOO, x []float64) (*plot.Plot, error) {
 	if x != nil && len(x) != len(r.Points) {
 		return nil, fmt.Errorf("plot: %d positions for %d observations", len(x), len(r.Points))
 	}
-	p := newPlot(indexLabel(x), "k-hat")
+	f := newFigure(indexLabel(x), "k-hat")
 	var xys [2]plotter.XYs // reliable or not
 	for i, point := range r.Points {
 		at, kind := float64(i), 0
@@ -143,20 +117,10 @@ func LeftOut(r vi.LOO, x []float64) (*plot.Plot, error) {
 	}
 	for kind, c := range []color.Color{blue, vermilion} {
 		if len(xys[kind]) > 0 {
-			dots, err := plotter.NewScatter(xys[kind])
-			if err != nil {
-				return nil, err
-			}
-			dots.GlyphStyle = draw.GlyphStyle{Color: c, Radius: 2.2, Shape: draw.CircleGlyph{}}
-			p.Add(dots)
+			f.dots(xys[kind], draw.GlyphStyle{Color: c, Radius: 2.2, Shape: draw.CircleGlyph{}})
 		}
 	}
-	line, err := plotter.NewLine(plotter.XYs{{X: p.X.Min, Y: r.Threshold}, {X: p.X.Max, Y: r.Threshold}})
-	if err != nil {
-		return nil, err
-	}
-	line.LineStyle = lineStyle(1)
-	p.Add(line)
-	roomy(p)
-	return p, nil
+	f.line(plotter.XYs{{X: f.X.Min, Y: r.Threshold}, {X: f.X.Max, Y: r.Threshold}}, lineStyle(1))
+	f.roomy()
+	return f.done()
 }

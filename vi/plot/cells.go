@@ -19,7 +19,7 @@ const (
 func Cells(fit *vi.Posterior) (*plot.Plot, error) { return cellBars(fit.Cells()) }
 
 func cellBars(cells []vi.Cell) (*plot.Plot, error) {
-	p := newPlot("weight", "")
+	f := newFigure("weight", "")
 	var weights []float64
 	var labels []plot.Tick
 	add := func(weight float64, label string) {
@@ -42,15 +42,11 @@ func cellBars(cells []vi.Cell) (*plot.Plot, error) {
 	}
 	for k, w := range weights[:min(mostBars, len(weights))] {
 		at := -float64(k)
-		bar, err := band([]float64{0, w}, []float64{at - 0.36, at - 0.36}, []float64{at + 0.36, at + 0.36}, blue)
-		if err != nil {
-			return nil, err
-		}
-		p.Add(bar)
+		f.band([]float64{0, w}, []float64{at - 0.36, at - 0.36}, []float64{at + 0.36, at + 0.36}, blue)
 	}
-	p.X.Min = 0
-	p.Y.Min, p.Y.Max = 0.4-float64(len(weights)), 0.6
-	p.Y.Tick.Marker = plot.ConstantTicks(labels)
-	p.Y.Tick.Length, p.Y.Tick.Label.Font.Size = 0, whereSize
-	return p, nil
+	f.X.Min = 0
+	f.Y.Min, f.Y.Max = 0.4-float64(len(weights)), 0.6
+	f.Y.Tick.Marker = plot.ConstantTicks(labels)
+	f.Y.Tick.Length, f.Y.Tick.Label.Font.Size = 0, whereSize
+	return f.done()
 }

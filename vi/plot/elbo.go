@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 
 	"github.com/facetvi/facet/vi"
 )
@@ -38,23 +37,14 @@ func ELBO(trace []vi.TracePoint) (*plot.Plot, error) {
 			return nil, fmt.Errorf("plot: the ELBO at step %d is %v", at.Step, at.ELBO)
 		}
 	}
-	p := newPlot("step", "ELBO (nats)")
-	area, err := band(x, low, high, pale(blue, 0.3))
-	if err != nil {
-		return nil, err
-	}
-	line, err := plotter.NewLine(points(x, mean))
-	if err != nil {
-		return nil, err
-	}
-	line.LineStyle = lineStyle(0)
-	p.Add(area, line)
-	l := addLegend(p)
-	l.add("estimate", line)
-	l.add("± 2 standard errors", area)
-
-	p.Y.Min, p.Y.Max = late(low, high)
-	return p, nil
+	f := newFigure("step", "ELBO (nats)")
+	area := f.band(x, low, high, pale(blue, 0.3))
+	line := f.line(points(x, mean), lineStyle(0))
+	f.addLegend()
+	f.name("estimate", line)
+	f.name("± 2 standard errors", area)
+	f.Y.Min, f.Y.Max = late(low, high)
+	return f.done()
 }
 
 // late is a range that holds most of the second half of a trace: from a tenth of

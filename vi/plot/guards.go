@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
@@ -38,17 +37,9 @@ func Guards(fit *vi.Posterior, guards []graph.Guard, x []float64) (*plot.Plot, e
 			prob[k] += probs[i].Value / float64(len(place.elements))
 		}
 	}
-	area, err := stairsBand(edges, zero, prob, [2]int{0, len(at)}, pale(blue, 0.3))
-	if err != nil {
-		return nil, err
-	}
-	line, err := plotter.NewLine(points(stairs(edges, prob, 0, len(at))))
-	if err != nil {
-		return nil, err
-	}
-	line.LineStyle = lineStyle(0)
-	p := newPlot(indexLabel(x), "probability")
-	p.Add(area, line)
-	p.Y.Min, p.Y.Max = 0, 1
-	return p, nil
+	f := newFigure(indexLabel(x), "probability")
+	f.stairs(edges, zero, prob, [2]int{0, len(at)}, pale(blue, 0.3))
+	f.line(points(stairs(edges, prob, 0, len(at))), lineStyle(0))
+	f.Y.Min, f.Y.Max = 0, 1
+	return f.done()
 }

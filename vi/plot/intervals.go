@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 
 	"github.com/facetvi/facet/vi"
 )
@@ -41,8 +40,8 @@ func Intervals(fit *vi.Posterior, names ...string) (*plot.Plot, error) {
 	low, high := slices.Min(q[0]), slices.Max(q[4])
 	room := 0.04 * (high - low)
 	low, high = low-room, high+room
-	p := newPlot("index", "value")
-	l := addLegend(p)
+	f := newFigure("index", "value")
+	f.addLegend()
 	layers := []layer{{"90 %", q[0], q[4], pale(blue, 0.18)}, {"50 %", q[1], q[3], pale(blue, 0.42)}}
 	if before, after, ok := priorBand(made.prior, of, low, high); ok {
 		layers = append([]layer{{"prior, 90 %", before, after, rule}}, layers...)
@@ -52,22 +51,14 @@ func Intervals(fit *vi.Posterior, names ...string) (*plot.Plot, error) {
 		return nil, fmt.Errorf("plot: %w", err)
 	}
 	for _, x := range layers {
-		band, err := stairsBand(edges, x.low, x.high, [2]int{0, len(names)}, x.fill)
-		if err != nil {
-			return nil, fmt.Errorf("plot: %w", err)
-		}
-		p.Add(band)
-		l.add(x.name, band)
+		f.name(x.name, f.stairs(edges, x.low, x.high, [2]int{0, len(names)}, x.fill))
 	}
-	median, err := plotter.NewLine(points(stairs(edges, q[2], 0, len(names))))
-	if err != nil {
-		return nil, fmt.Errorf("plot: %w", err)
+	f.name("median", f.line(points(stairs(edges, q[2], 0, len(names))), lineStyle(0)))
+	if f.err != nil {
+		return nil, fmt.Errorf("plot: %w", f.err)
 	}
-	median.LineStyle = lineStyle(0)
-	p.Add(median)
-	l.add("median", median)
-	p.Y.Min, p.Y.Max = low, high
-	return p, nil
+	f.Y.Min, f.Y.Max = low, high
+	return f.Plot, nil
 }
 
 // A layer is a band with its name in the legend.

@@ -25,28 +25,6 @@ const (
 	legendSpace  = vg.Length(5)  // from the sample to the name, and between lines
 )
 
-// addLegend gives p an empty legend in p's own style.
-func addLegend(p *plot.Plot) *legend {
-	l := &legend{}
-	l.addTo(p)
-	return l
-}
-
-// addTo makes l that of p. A nil legend is none.
-func (l *legend) addTo(p *plot.Plot) {
-	if l != nil {
-		l.style = p.Legend.TextStyle
-		p.Add(l)
-	}
-}
-
-func (l *legend) add(name string, sample plot.Thumbnailer) {
-	if l == nil {
-		return
-	}
-	l.entries = append(l.entries, entry{name, sample})
-}
-
 // Plot draws the legend beside the data canvas.
 func (l *legend) Plot(c draw.Canvas, _ *plot.Plot) {
 	height := l.style.FontExtents().Height

@@ -27,7 +27,7 @@ import (
 // It returns an error for a name that is none of these, and for a latent that is
 // the same in all draws.
 func Marginals(fit *vi.Posterior, names ...string) (*plot.Plot, error) {
-	return marginals(fit, newDraws(fit), names, &legend{})
+	return marginals(fit, newDraws(fit), names, true)
 }
 
 // Small returns Marginals of one latent each, for many pictures side by side: they have no legend, and the draws of the prior,
@@ -35,7 +35,7 @@ func Marginals(fit *vi.Posterior, names ...string) (*plot.Plot, error) {
 func Small(fit *vi.Posterior) func(name string) (*plot.Plot, error) {
 	made := newDraws(fit)
 	return func(name string) (*plot.Plot, error) {
-		p, err := marginals(fit, made, []string{name}, nil)
+		p, err := marginals(fit, made, []string{name}, false)
 		if err == nil {
 			p.X.Tick.Marker, p.Y.Tick.Marker = ticks{few: true}, ticks{few: true}
 		}
@@ -43,8 +43,8 @@ func Small(fit *vi.Posterior) func(name string) (*plot.Plot, error) {
 	}
 }
 
-// marginals are drawn with the legend l; without, if it is nil.
-func marginals(fit *vi.Posterior, made draws, names []string, l *legend) (*plot.Plot, error) {
+// marginals are drawn with a legend, or without.
+func marginals(fit *vi.Posterior, made draws, names []string, withLegend bool) (*plot.Plot, error) {
 	if len(names) == 0 {
 		names = shown(fit.Density)
 	}
@@ -52,8 +52,10 @@ func marginals(fit *vi.Posterior, made draws, names []string, l *legend) (*plot.
 	if len(names) == 1 {
 		x = names[0]
 	}
-	p := newPlot(x, "density")
-	l.addTo(p)
+	f := newFigure(x, "density")
+	if withLegend {
+		f.addLegend()
+	}
 	top := 0.0
 	var sample *plotter.Line // of a prior, for the legend
 	for k, name := range names {
@@ -66,43 +68,38 @@ func marginals(fit *vi.Posterior, made draws, names []string, l *legend) (*plot.
 			return nil, fmt.Errorf("plot: latent %s: %w", name, err)
 		}
 		if isDiscrete(fit.Density, i) {
-			p.Y.Label.Text = "probability"
+			f.Y.Label.Text = "probability"
 			if len(names) > 1 {
-				p.Y.Label.Text = "density, or probability"
+				f.Y.Label.Text = "density, or probability"
 			}
 		}
 		style := lineStyle(k)
 		if len(prior) > 0 {
-			if sample, err = plotter.NewLine(prior); err != nil {
-				return nil, fmt.Errorf("plot: latent %s: %w", name, err)
-			}
-			sample.LineStyle = style
-			sample.Width, sample.Dashes = 1, []vg.Length{4, 3}
-			p.Add(sample)
+			dashed := style
+			dashed.Width, dashed.Dashes = 1, []vg.Length{4, 3}
+			sample = f.line(prior, dashed)
 		}
-		line, err := plotter.NewLine(posterior)
-		if err != nil {
-			return nil, fmt.Errorf("plot: latent %s: %w", name, err)
+		line := f.line(posterior, style)
+		if f.err != nil {
+			return nil, fmt.Errorf("plot: latent %s: %w", name, f.err)
 		}
-		line.LineStyle = style
-		p.Add(line)
 		_, _, _, highest := plotter.XYRange(posterior)
 		top = max(top, highest)
 		if len(names) == 1 {
 			name = "posterior"
 		}
-		l.add(name, line)
+		f.name(name, line)
 	}
 	if sample != nil {
 		entry := *sample
 		if len(names) > 1 {
 			entry.Color = ink
 		}
-		l.add("prior", &entry)
+		f.name("prior", &entry)
 	}
-	p.Y.Min, p.Y.Max = 0, min(p.Y.Max, 1.3*top) // a prior's peak may leave the figure
-	roomy(p)
-	return p, nil
+	f.Y.Min, f.Y.Max = 0, min(f.Y.Max, 1.3*top) // a prior's peak may leave the figure
+	f.roomy()
+	return f.Plot, nil
 }
 
 const (

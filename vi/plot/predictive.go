@@ -2,7 +2,6 @@ package plot
 
 import (
 	"fmt"
-	"image/color"
 	"math"
 	"slices"
 
@@ -46,52 +45,29 @@ func Predictive(r vi.Predictive, name string, x []float64) (*plot.Plot, error) {
 	if len(present) == 0 {
 		return nil, fmt.Errorf("plot: no draw reaches any element of %s", name)
 	}
-	p := newPlot(indexLabel(x), name)
-	l := addLegend(p)
+	f := newFigure(indexLabel(x), name)
+	f.addLegend()
 	var named [2]bool
 	for _, run := range apart(present, shared, data) {
 		style, of := 0, ""
 		if run.missing {
 			style, of = 1, ", missing"
 		}
-		wide, narrow, median, err := bands(at, q, run.ends, style)
-		if err != nil {
-			return nil, err
-		}
-		p.Add(wide, narrow, median)
+		wide := f.stairs(at, q[0], q[4], run.ends, pale(palette[style], 0.18))
+		narrow := f.stairs(at, q[1], q[3], run.ends, pale(palette[style], 0.42))
+		median := f.line(points(stairs(at, q[2], run.ends[0], run.ends[1])), lineStyle(style))
 		if !named[style] {
 			named[style] = true
-			l.add("median"+of, median)
-			l.add("50 % of draws"+of, narrow)
-			l.add("90 % of draws"+of, wide)
+			f.name("median"+of, median)
+			f.name("50 % of draws"+of, narrow)
+			f.name("90 % of draws"+of, wide)
 		}
 	}
 	if dots := observed(data, shared); len(dots) > 0 {
-		points, err := plotter.NewScatter(dots)
-		if err != nil {
-			return nil, err
-		}
-		points.GlyphStyle = pointStyle()
-		p.Add(points)
-		l.add("observed", points)
+		f.name("observed", f.dots(dots, pointStyle()))
 	}
-	roomy(p)
-	return p, nil
-}
-
-// bands are those of 90 % and of 50 % of draws, and the line of their medians, from one end to the other.
-func bands(at []float64, q [5][]float64, ends [2]int, style int) (wide, narrow *plotter.Polygon, median *plotter.Line, err error) {
-	if wide, err = stairsBand(at, q[0], q[4], ends, pale(palette[style], 0.18)); err != nil {
-		return nil, nil, nil, err
-	}
-	if narrow, err = stairsBand(at, q[1], q[3], ends, pale(palette[style], 0.42)); err != nil {
-		return nil, nil, nil, err
-	}
-	if median, err = plotter.NewLine(points(stairs(at, q[2], ends[0], ends[1]))); err != nil {
-		return nil, nil, nil, err
-	}
-	median.LineStyle = lineStyle(style)
-	return wide, narrow, median, nil
+	f.roomy()
+	return f.done()
 }
 
 // quantiles are those of the draws in each place, NaN if there are none.
@@ -153,11 +129,4 @@ func observed(data []float64, at []place) (xys plotter.XYs) {
 		}
 	}
 	return xys
-}
-
-// stairsBand is the area between the stairs low and high.
-func stairsBand(edges, low, high []float64, run [2]int, fill color.Color) (*plotter.Polygon, error) {
-	x, below := stairs(edges, low, run[0], run[1])
-	_, above := stairs(edges, high, run[0], run[1])
-	return band(x, below, above, fill)
 }

@@ -23,40 +23,31 @@ func Sensitivity(r vi.Sensitivity) (*plot.Plot, error) {
 	if len(r.Quantities) == 0 {
 		return nil, errors.New("plot: no quantities")
 	}
-	p := newPlot("", "sensitivity")
-	l := addLegend(p)
-	matters, err := plotter.NewLine(plotter.XYs{{X: -0.5, Y: powerscale.Threshold}, {X: float64(len(r.Quantities)) - 0.5, Y: powerscale.Threshold}})
-	if err != nil {
-		return nil, err
-	}
-	matters.LineStyle = lineStyle(len(palette)) // blue, dashed
-	matters.Color = ink
-	p.Add(matters)
+	f := newFigure("", "sensitivity")
+	f.addLegend()
+	dashed := lineStyle(len(palette))
+	dashed.Color = ink
+	matters := f.line(plotter.XYs{{X: -0.5, Y: powerscale.Threshold}, {X: float64(len(r.Quantities)) - 0.5, Y: powerscale.Threshold}}, dashed)
 	for j, part := range r.Parts {
 		var at plotter.XYs
 		for i := range r.Quantities {
 			at = append(at, plotter.XY{X: float64(i), Y: r.Distance[i][j]})
 		}
-		dots, err := plotter.NewScatter(at)
-		if err != nil {
-			return nil, err
-		}
 		shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}}
-		dots.GlyphStyle = draw.GlyphStyle{Color: palette[j%len(palette)], Radius: 3, Shape: shapes[j/len(palette)%len(shapes)]}
-		p.Add(dots)
+		dots := f.dots(at, draw.GlyphStyle{Color: palette[j%len(palette)], Radius: 3, Shape: shapes[j/len(palette)%len(shapes)]})
 		name := "prior of " + part
 		if part == powerscale.Likelihood {
 			name = part
 		}
-		l.add(name, dots)
+		f.name(name, dots)
 	}
-	l.add("matters above", matters)
-	p.NominalX(r.Quantities...)
+	f.name("matters above", matters)
+	f.NominalX(r.Quantities...)
 	if len(strings.Join(r.Quantities, "  ")) > mostBeside { // one below the other
-		label := &p.X.Tick.Label
+		label := &f.X.Tick.Label
 		label.Rotation, label.XAlign, label.YAlign = math.Pi/2, text.XRight, text.YCenter
 	}
-	p.Y.Min = 0
-	roomy(p)
-	return p, nil
+	f.Y.Min = 0
+	f.roomy()
+	return f.done()
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -79,53 +78,6 @@ func pointStyle() draw.GlyphStyle {
 	return draw.GlyphStyle{Color: ink, Radius: 1.8, Shape: draw.CircleGlyph{}}
 }
 
-// newPlot is an empty plot in the package's style.
-func newPlot(x, y string) *plot.Plot {
-	sans := func(size vg.Length) font.Font {
-		return font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, size)
-	}
-	p := plot.New()
-	p.Title.Padding = 6
-	p.Title.TextStyle.Font = sans(11)
-	p.Title.TextStyle.Color = ink
-	p.Legend.TextStyle.Font = sans(9)
-	p.Legend.TextStyle.Color = ink
-	for axis, label := range map[*plot.Axis]string{&p.X: x, &p.Y: y} {
-		axis.Label.Text = label
-		axis.Label.Padding = 3
-		axis.Label.TextStyle.Font = sans(10)
-		axis.Label.TextStyle.Color = ink
-		axis.Tick.Label.Font = sans(9)
-		axis.Tick.Label.Color = ink
-		axis.Color, axis.Tick.Color = ink, ink
-		axis.Width, axis.Tick.Width = thinWidth, thinWidth
-		axis.Tick.Length = 4
-		axis.Tick.Marker = ticks{}
-	}
-	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = rule, rule
-	grid.Vertical.Width, grid.Horizontal.Width = thinWidth, thinWidth
-	p.Add(grid)
-	return p
-}
-
-// band is the area between the lines low and high over x.
-func band(x, low, high []float64, fill color.Color) (*plotter.Polygon, error) {
-	ring := make(plotter.XYs, 0, 2*len(x))
-	for i := range x {
-		ring = append(ring, plotter.XY{X: x[i], Y: low[i]})
-	}
-	for i := len(x) - 1; i >= 0; i-- {
-		ring = append(ring, plotter.XY{X: x[i], Y: high[i]})
-	}
-	b, err := plotter.NewPolygon(ring)
-	if err != nil {
-		return nil, err
-	}
-	b.Color, b.LineStyle.Width = fill, 0
-	return b, nil
-}
-
 // points are y over x.
 func points(x, y []float64) plotter.XYs {
 	xys := make(plotter.XYs, len(x))
@@ -133,15 +85,6 @@ func points(x, y []float64) plotter.XYs {
 		xys[i] = plotter.XY{X: x[i], Y: y[i]}
 	}
 	return xys
-}
-
-// roomy leaves space above the data, and below unless the Y axis starts at 0.
-func roomy(p *plot.Plot) {
-	space := 0.04 * (p.Y.Max - p.Y.Min)
-	p.Y.Max += space
-	if p.Y.Min != 0 {
-		p.Y.Min -= space
-	}
 }
 
 // Save draws p, Width × Height with a margin, into a file of the format that its

@@ -67,8 +67,6 @@ func depends(d *graph.Density, points [][]float64) []node {
 	return x.nodes
 }
 
-func isInfinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
-
 // spread are at most n of list, at equal distances, the first two among them.
 func spread(list []int, n int) []int {
 	if len(list) <= n {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,23 +12,10 @@ import (
 	"github.com/facetvi/facet/vi/plot"
 )
 
-// models are how several programs explain the same data.
-type models struct {
-	table
-	Best     string
-	Trusted  bool // all of them
-	Figures  []figure
-	Warnings []string
-	Averaged view // of predictions, by all models together
-}
-
 // WriteModels writes the report of a comparison: how probable each model is, and below that the report of each fit, folded but
 // for the most probable one. Options hold for all fits.
 func WriteModels(w io.Writer, c vi.Comparison, o Options) error {
-	d := document{Title: o.Title, About: o.About}
-	if d.Title == "" {
-		d.Title = "Models of the same data"
-	}
+	d := document{Title: cmp.Or(o.Title, "Models of the same data"), About: o.About}
 	m := &models{table: table{Head: []string{"model", "log evidence", "prior", "probability", "± se", "verdict"}, Text: 1}, Trusted: true}
 	if len(c.Models) == 0 {
 		return errors.New("report: no models")
@@ -70,7 +58,8 @@ func (m *models) averaged(c vi.Comparison, o Options) error {
 		m.Warnings = append(m.Warnings, "no averaged predictions: "+strings.TrimPrefix(err.Error(), "vi: "))
 		return nil
 	}
-	return m.Averaged.predicted(r, vi.Summary{}, o)
+	m.Averaged, err = predicted(r, nil, o)
+	return err
 }
 
 // SaveModels is WriteModels to a file, which is replaced.

@@ -27,7 +27,7 @@ type box struct {
 func (b box) middle() float64 { return b.X + b.W/2 }
 
 type arrow struct {
-	Line, Head string // paths
+	Path, Head string // paths
 	Class      string
 }
 

@@ -2,8 +2,8 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
-	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -12,19 +12,8 @@ import (
 	"github.com/facetvi/facet/vi"
 )
 
-// Options are what the reader of a report is told beside the fit. The zero value works.
-type Options struct {
-	Title string // "A posterior" if empty
-	About string // a paragraph below the title: what the data are, what was asked
-	// X has for the elements of an observation, a named expression or a guard's name their positions, years for
-	// instance. Names without one are drawn over From, From + 1, …, the first year for instance.
-	X    map[string][]float64
-	From float64
-	Seed uint64 // of the predictions
-}
-
 //go:embed report.html.tmpl
-var source string
+var pageSource string
 
 //go:embed style.css
 var style string
@@ -32,7 +21,7 @@ var style string
 //go:embed script.js
 var script string
 
-var page = template.Must(template.New("page").Parse(source))
+var page = template.Must(template.New("page").Parse(pageSource))
 
 // A document is what the template is given.
 type document struct {
@@ -44,6 +33,16 @@ type document struct {
 	Table        table
 }
 
+// models are how several programs explain the same data.
+type models struct {
+	table
+	Best     string
+	Trusted  bool // all of them
+	Figures  []figure
+	Warnings []string
+	Averaged predictionsView // by all models together
+}
+
 // Write writes the report of a fit. It returns an error for a nil fit, one without a density or a distribution, positions that
 // are not as many as their elements, and where w fails. What the fit cannot say, or what cannot be drawn, the report says.
 func Write(w io.Writer, fit *vi.Posterior, o Options) error {
@@ -51,10 +50,7 @@ func Write(w io.Writer, fit *vi.Posterior, o Options) error {
 	if err != nil {
 		return err
 	}
-	if o.Title == "" {
-		o.Title = "A posterior"
-	}
-	return write(w, document{Title: o.Title, About: o.About, Fits: []view{v}})
+	return write(w, document{Title: cmp.Or(o.Title, "A posterior"), About: o.About, Fits: []view{v}})
 }
 
 func write(w io.Writer, d document) error {
@@ -93,38 +89,10 @@ func WriteTable(w io.Writer, head []string, rows [][]string, text int, o Options
 			return fmt.Errorf("report: row %d has %d cells for %d columns", k, len(r), len(head))
 		}
 	}
-	if o.Title == "" {
-		o.Title = "Posteriors"
-	}
-	return write(w, document{Title: o.Title, About: o.About, Table: table{Head: head, Rows: rows, Text: text}})
+	return write(w, document{Title: cmp.Or(o.Title, "Posteriors"), About: o.About, Table: table{Head: head, Rows: rows, Text: text}})
 }
 
 // SaveTable is WriteTable to a file, which is replaced.
 func SaveTable(file string, head []string, rows [][]string, text int, o Options) error {
 	return save(file, func(w io.Writer) error { return WriteTable(w, head, rows, text, o) })
-}
-
-// at are the positions of n elements of a name; nil for 0, 1, ….
-func (o Options) at(name string, n int) ([]float64, error) {
-	if x := o.X[name]; x != nil {
-		if len(x) != n {
-			return nil, fmt.Errorf("report: %d positions for the %d elements of %s", len(x), n, name)
-		}
-		return x, nil
-	}
-	if o.From == 0 {
-		return nil, nil
-	}
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = o.From + float64(i)
-	}
-	return x, nil
-}
-
-func check(fit *vi.Posterior) error {
-	if fit == nil || fit.Density == nil || fit.Q == nil {
-		return errors.New("report: no fit, or one without a density or a distribution")
-	}
-	return nil
 }

@@ -4,23 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/residuals"
 )
-
-// A Sum has latents summed out, in batches of points, latents × n. It is for one goroutine.
-type Sum interface {
-	// Sums reports whether latent i is summed out.
-	Sums(i int) bool
-	// LogProb stores log r of the others in dst. What z has of those that are summed out does not
-	// count.
-	LogProb(dst, z []float64) error
-	// Draw draws what is summed out into z, the z of LogProb, from its distribution given the
-	// others, and adds the log density of that to log.
-	Draw(log, z []float64, rng *rand.Rand)
-}
 
 // An engine evaluates blocks of points: residuals, latents, likelihoods.
 type engine struct {

@@ -18,24 +18,6 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
-// Settings say how much work a run does. The zero value works.
-type Settings struct {
-	Islands   int    // independent runs, at least 2; default 8
-	Particles int    // chains in an island, rounded up to full blocks of 16 to 128; default 256
-	Moves     int    // of each chain at each temperature, at least 3; default 12
-	Seed      uint64 // fixes the result, whatever the number of processors is
-	// Sum, if not nil, makes what has latents summed out, for batches of n: chains do not move
-	// these, and draws have them from their distribution given the others.
-	Sum func(n int) (Sum, error)
-	// Over, if not nil, is asked by several goroutines whether to end. The result is then
-	// that of the islands that were done, or else of those that had come furthest, and
-	// depends on when it said so.
-	Over func() bool
-	// Progress is told the inverse temperature β that the slowest island has
-	// reached, when it rises. It is called from one goroutine at a time.
-	Progress func(beta float64)
-}
-
 // A Result is a sample of the posterior and an estimate of its evidence.
 type Result struct {
 	// Z are draws in unconstrained coordinates: the states of the chains after each
@@ -64,31 +46,17 @@ type Result struct {
 // draws from the prior.
 var ErrNowhere = errors.New("log r is finite at none of the draws from the prior")
 
-// checked is s with defaults.
-func (s Settings) checked() (Settings, error) {
-	s.Islands, s.Particles, s.Moves = cmp.Or(s.Islands, 8), cmp.Or(s.Particles, 256), cmp.Or(s.Moves, 12)
-	switch {
-	case s.Islands < 2:
-		return s, fmt.Errorf("%d islands: at least 2", s.Islands)
-	case s.Particles < 1:
-		return s, fmt.Errorf("%d particles", s.Particles)
-	case s.Moves < kinds:
-		return s, fmt.Errorf("%d moves: at least %d", s.Moves, kinds)
-	}
-	return s, nil
-}
-
 // Run goes from the prior to the posterior of d. It stops with an error when ctx
 // does.
 func Run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
-	result, err := run(ctx, d, s)
+	result, err := search(ctx, d, s)
 	if err != nil {
 		return Result{}, fmt.Errorf("scout: %w", err)
 	}
 	return result, nil
 }
 
-func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
+func search(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
 	if ctx == nil || d == nil {
 		return Result{}, errors.New("a nil context or density")
 	}

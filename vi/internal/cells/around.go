@@ -12,12 +12,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/regions"
 )
 
-// conditional is the normal near log r in the region of z with the given signs, with weight 0, and the log of its integral; nil if there is none.
-func (f *finder) conditional(ctx context.Context, latents []int, z []float64, signs regions.Signs) (p *component, top float64, err error) {
+// normalIn is the normal near log r in the region of z with the given signs, with weight 0, and the log of its integral; nil if there is none.
+func (f *finder) normalIn(ctx context.Context, latents []int, z []float64, signs regions.Signs) (p *component, top float64, err error) {
 	if f.plain == nil {
 		if f.plain, err = newModeFinder(f.d, nil, true); err != nil || f.plain == nil {
 			return nil, 0, err
@@ -54,8 +53,10 @@ type wide struct {
 	stride float64   // the log of how many intervals there are for each shift
 }
 
-// mostTogether is how many intervals a group of switches may have together.
-const mostTogether = 1 << 13
+const (
+	mixedFar     = 48      // intervals of each group of switches are looked at,
+	mostTogether = 1 << 13 // of so many at most
+)
 
 // mixes reports whether log r is known in all intervals of the switches that are summed out by what is near some of them, and whether these are many.
 func (f *finder) mixes() bool {
@@ -96,7 +97,7 @@ func (f *finder) together(group []int) int {
 // every so many, from a random one on, or from the middle if rng is nil. It is nil if there is no mode.
 func (f *finder) around(ctx context.Context, latents []int, z []float64, signs regions.Signs, most int, rng *rand.Rand) (*wide, error) {
 	z = slices.Clone(z)
-	base, here, err := f.conditional(ctx, latents, z, signs)
+	base, here, err := f.normalIn(ctx, latents, z, signs)
 	if err != nil || base == nil {
 		return nil, err
 	}
@@ -116,10 +117,10 @@ func (f *finder) around(ctx context.Context, latents []int, z []float64, signs r
 				w := f.switches[i]
 				j := left % (len(w.Planes) + 1)
 				left /= len(w.Planes) + 1
-				to = across(to, w, j)
+				to = inInterval(to, w, j)
 				mass += sum.mass[i][j*sum.n]
 			}
-			p, top, err := f.conditional(ctx, latents, z, to)
+			p, top, err := f.normalIn(ctx, latents, z, to)
 			if err != nil {
 				return nil, err
 			}
@@ -184,16 +185,4 @@ func (x *wide) total() float64 {
 		log += floats.LogSumExp(logs)
 	}
 	return log
-}
-
-// across are signs with switch w in its interval j.
-func across(signs regions.Signs, w derive.SwitchLatent, j int) regions.Signs {
-	positive := make([]bool, signs.Len())
-	for l := range positive {
-		positive[l] = signs.Positive(l)
-	}
-	for k, l := range w.Planes {
-		positive[l] = j > k != w.Down
-	}
-	return regions.NewSigns(positive)
 }

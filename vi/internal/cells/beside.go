@@ -80,7 +80,7 @@ func (f *Search) again(ctx context.Context) error {
 	if !f.finders[0].mixes() {
 		return nil
 	}
-	known := f.whole()
+	known := f.together()
 	others := make([][][]float64, len(f.Cells))
 	for k, c := range f.Cells {
 		others[k] = f.beside(c)
@@ -95,7 +95,7 @@ func (f *Search) again(ctx context.Context) error {
 			return err
 		}
 		for j, z := range others[k] {
-			far := slices.ContainsFunc(x.mode.rest, func(i int) bool { return math.Abs(z[i]-c.center[i]) > besideFar*c.sd[i] })
+			far := slices.ContainsFunc(x.mode.rest, func(i int) bool { return math.Abs(z[i]-c.center[i]) > besideFar*c.moments.sd[i] })
 			if v[1+j] > v[0] || far && v[1+j] > v[0]-besideBelow {
 				c.starts = append(c.starts, z)
 			}

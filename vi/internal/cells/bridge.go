@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -63,21 +62,6 @@ func Bridge(ctx context.Context, d *graph.Density, p weighted.Chains, switches [
 	}
 }
 
-// mixtureOf is the mixture of normals near points; nil if a covariance matrix is singular.
-func mixtureOf(ctx context.Context, points [][]float64, rng *rand.Rand) family.Q {
-	var known cloud
-	known.add(points, make([]float64, len(points)), 0)
-	m := fitNormals(ctx, known, 1, rng)
-	if m == nil {
-		return nil
-	}
-	s := shape{dim: len(points[0])}
-	for i := range s.dim {
-		s.latents = append(s.latents, i)
-	}
-	return s.of(m)
-}
-
 // A bridge evaluates log r at points of the latents that are not summed out.
 type bridge struct {
 	d        *graph.Density
@@ -100,16 +84,6 @@ func newBridge(d *graph.Density, switches []derive.SwitchLatent) (*bridge, error
 	b.latents = without(d.Dim(), switches)
 	b.x, err = d.Executor(quick, graph.Compute{Out: true})
 	return b, err
-}
-
-// without are the latents but for switches.
-func without(dim int, switches []derive.SwitchLatent) (list []int) {
-	for i := range dim {
-		if !slices.ContainsFunc(switches, func(w derive.SwitchLatent) bool { return w.Latent == i }) {
-			list = append(list, i)
-		}
-	}
-	return list
 }
 
 // logR is log r at points of the rest, without the prior of what is summed out.
@@ -144,23 +118,19 @@ func (b *bridge) logR(ctx context.Context, points [][]float64) (logs []float64, 
 }
 
 // A half are draws of some chains.
-type half struct {
+type chainHalf struct {
 	z         [][]float64
 	chains    int
 	effective float64
 }
 
 // half are about n draws of the first half of the chains, or of the second.
-func (b *bridge) half(p weighted.Chains, h, n int) half {
+func (b *bridge) half(p weighted.Chains, h, n int) chainHalf {
 	moves, per := len(p.Z)/p.N, p.N/2
-	f, stride := half{chains: per}, max(1, (moves*per+n-1)/n)
+	f, stride := chainHalf{chains: per}, max(1, (moves*per+n-1)/n)
 	for t := stride - 1; t < moves; t += stride {
 		for c := range per {
-			z, from := make([]float64, len(b.latents)), p.Z[t*p.N+h*per+c]
-			for j, i := range b.latents {
-				z[j] = from[i]
-			}
-			f.z = append(f.z, z)
+			f.z = append(f.z, pick(p.Z[t*p.N+h*per+c], b.latents))
 		}
 	}
 	f.effective = max(1, min(p.Effective/2, float64(len(f.z))))
@@ -168,24 +138,24 @@ func (b *bridge) half(p weighted.Chains, h, n int) half {
 }
 
 // between is the log evidence by a bridge from n draws of q to the posterior's.
-func (b *bridge) between(ctx context.Context, q family.Q, posterior half, n int, rng *rand.Rand) (e mc.Estimate, err error) {
+func (b *bridge) between(ctx context.Context, q family.Q, posterior chainHalf, n int, rng *rand.Rand) (e mc.Estimate, err error) {
 	proposed := make([][]float64, n)
 	for k := range proposed {
 		proposed[k] = make([]float64, q.Dim())
 		q.Rand(proposed[k], rng)
 	}
-	ratios := func(z [][]float64) ([]float64, error) {
+	logRatios := func(z [][]float64) ([]float64, error) {
 		logs, err := b.logR(ctx, z)
 		for k := range logs {
 			logs[k] -= q.LogProb(z[k])
 		}
 		return logs, err
 	}
-	of, err := ratios(proposed)
+	of, err := logRatios(proposed)
 	if err != nil {
 		return e, err
 	}
-	at, err := ratios(posterior.z)
+	at, err := logRatios(posterior.z)
 	if err != nil {
 		return e, err
 	}

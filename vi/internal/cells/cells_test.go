@@ -137,7 +137,7 @@ func TestSummedIsThePosteriorOfTheSwitch(t *testing.T) {
 		parents := make([][]int, n)
 		rest := family.Sequential(parents)
 		rest.Place(mean, sd)
-		q := newSummed(d, rest, switches)
+		q := withRest(rest, &conditional{d: d, switches: switches})
 		rng := parallel.NewRand(3)
 		i := switches[0].Latent
 		for range 50 {
@@ -175,8 +175,8 @@ func TestSummedMixture(t *testing.T) {
 		n := d.Dim()
 		rest := family.Sequential(make([][]int, n))
 		rest.Place(slices.Repeat([]float64{0.4}, n), slices.Repeat([]float64{0.9}, n))
-		q := newSummed(d, rest, d.Engine().Switches())
-		wide := family.Widened(newSummed(d, rest, d.Engine().Switches()), 1.7)
+		q := withRest(rest, &conditional{d: d, switches: d.Engine().Switches()})
+		wide := family.Widened(withRest(rest, &conditional{d: d, switches: d.Engine().Switches()}), 1.7)
 		m := family.NewMixture([]float64{math.Log(0.3), math.Log(0.7)}, []family.Q{q, wide})
 		const draws = 70 // more than a batch
 		z, logs := make([]float64, n*draws), make([]float64, draws)
@@ -254,7 +254,7 @@ func TestOfDraws(t *testing.T) {
 	}
 	q, err := OfDraws(context.Background(), d, draws, 1)
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, mixture(t, q).Len(), 2)
+	require.GreaterOrEqual(t, mixed(t, q).Len(), 2)
 	require.InDelta(t, 0.5, family.Marginal(q, 0).Above(0), 0.06)
 }
 
@@ -329,7 +329,7 @@ func TestWhere(t *testing.T) {
 	require.Equal(t, []string{"noise5-of", "noise7-of", "noise9-of", "noise11-of", "noise13-of"}, w.label["on"])
 	require.Equal(t, indices(5), w.label["pair"])
 	cell := func(z ...float64) *Cell { // the region around z
-		c := &Cell{region: d.Arrangement().Signs(z)}
+		c := &Cell{area: area{region: d.Arrangement().Signs(z)}}
 		for k := range f.lines.group {
 			i := f.lines.interval(k, c.region)
 			c.span = append(c.span, span{i, i})

@@ -61,7 +61,7 @@ func (f *Search) coarse(ctx context.Context, z []float64) error {
 			for _, l := range list {
 				if !math.IsInf(l.log, -1) {
 					l.log = math.Inf(1)
-					f.push(l)
+					f.queue.push(l)
 				}
 			}
 		}
@@ -108,16 +108,7 @@ func (f *finder) likely(z []float64, s regions.Signs) (regions.Signs, error) {
 				best = j
 			}
 		}
-		s = across(s, f.switches[i], best)
+		s = inInterval(s, f.switches[i], best)
 	}
 	return s, nil
-}
-
-// moved is a region's signs with the line of group k in interval to.
-func (g *lines) moved(s regions.Signs, k, to int) regions.Signs {
-	from := g.interval(k, s)
-	for _, l := range g.group[k][min(from, to):max(from, to)] {
-		s = s.Flip(l)
-	}
-	return s
 }

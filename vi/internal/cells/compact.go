@@ -12,19 +12,18 @@ import (
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/residuals"
 	"github.com/facetvi/facet/internal/truncnorm"
-	"github.com/facetvi/facet/regions"
 )
 
 // How a density of much data is made small.
 const (
-	manyPlanes = 300  // of a switch, from which on its intervals are grouped
-	coarse     = 256  // groups at first
-	pieces     = 32   // that a group is split into
-	mostGroups = 1000 // in the end
-	farBelow   = 25   // nats below the whole, of a group that is not split,
-	below      = 9    // and of one of at most
-	fewInside  = 64   // intervals,
-	nothing    = 35   // and of groups that are joined: all of them together are not split
+	manyPlanes  = 300  // of a switch, from which on its intervals are grouped
+	firstGroups = 256  // groups at first
+	pieces      = 32   // that a group is split into
+	mostGroups  = 1000 // in the end
+	farBelow    = 25   // nats below the whole, of a group that is not split,
+	nearBelow   = 9    // and of one of at most
+	fewInside   = 64   // intervals,
+	nothing     = 35   // and of groups that are joined: all of them together are not split
 )
 
 // Compact is a density of the same posterior that costs less where there is much data: made of the
@@ -44,7 +43,7 @@ func Compact(ctx context.Context, d *graph.Density, find func(*graph.Density) ([
 		return d, nil
 	}
 	start, _ := d.PriorStart()
-	return group(ctx, d, sums, groupsOf(d.Engine().Switches(), sums), [][]float64{start}, find)
+	return regroup(ctx, d, sums, groupsOf(d.Engine().Switches(), sums), [][]float64{start}, find)
 }
 
 // groupsOf are the switches with many intervals, in groups.
@@ -57,9 +56,9 @@ func groupsOf(switches []derive.SwitchLatent, sums *derive.Sums) (list []*groupe
 	return list
 }
 
-// group is the density of sums of d with the groups that list has in the end. It climbs from starts, or where there
+// regroup is the density of sums of d with the groups that list has in the end. It climbs from starts, or where there
 // are other guards from what find finds, if that is not nil.
-func group(ctx context.Context, d *graph.Density, sums *derive.Sums, list []*grouped, starts [][]float64, find func(*graph.Density) ([][]float64, error)) (*graph.Density, error) {
+func regroup(ctx context.Context, d *graph.Density, sums *derive.Sums, list []*grouped, starts [][]float64, find func(*graph.Density) ([][]float64, error)) (*graph.Density, error) {
 	for level := 0; ; level++ {
 		var groups []derive.Groups
 		for _, g := range list {
@@ -107,8 +106,8 @@ type grouped struct {
 func newGrouped(sums *derive.Sums, w derive.SwitchLatent) *grouped {
 	n := len(w.Planes) + 1
 	g := &grouped{sums: sums, w: w, mass: make([]float64, n), value: make([]float64, n)}
-	for k := range min(n, coarse) {
-		g.add(k*n/min(n, coarse), true, nil)
+	for k := range min(n, firstGroups) {
+		g.add(k*n/min(n, firstGroups), true, nil)
 	}
 	return g
 }
@@ -169,10 +168,11 @@ func (g *grouped) evaluate(ctx context.Context, e *graph.Density, mode *ModeFind
 		g.cut = make([]float64, len(g.w.Planes))
 		g.w.Thresholds(1).Fill(g.cut, make([]float64, e.Dim()))
 	}
-	var planes []int
+	groups := g.w // the switch, in e
+	groups.Planes = nil
 	for _, w := range e.Engine().Switches() {
 		if w.Latent == g.w.Latent {
-			planes = w.Planes
+			groups.Planes = w.Planes
 		}
 	}
 	now := g.groups()
@@ -182,9 +182,7 @@ func (g *grouped) evaluate(ctx context.Context, e *graph.Density, mode *ModeFind
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		signs := e.Arrangement().Signs(z)
-		signs = g.force(signs, planes, k)
-		precision, top, err := mode.extend(ctx, z, signs)
+		precision, top, err := mode.extend(ctx, z, inInterval(e.Arrangement().Signs(z), groups, k))
 		if err != nil || precision == nil || !(top > best[k]) {
 			return err
 		}
@@ -264,18 +262,6 @@ func (g *grouped) choose(prior *residuals.Batch) {
 	g.at[g.w.Latent] = prior.Within(g.w.Latent, 0, 0.5, lo, hi)
 }
 
-// force puts the switch into group k.
-func (g *grouped) force(s regions.Signs, planes []int, k int) regions.Signs {
-	one := make([]bool, s.Len())
-	for l := range one {
-		one[l] = s.Positive(l)
-	}
-	for j, l := range planes {
-		one[l] = j < k != g.w.Down
-	}
-	return regions.NewSigns(one)
-}
-
 // split splits groups that have too much of the whole, and joins neighbours that have next to
 // nothing. It reports whether any is left to be evaluated.
 func (g *grouped) split() (any bool) {
@@ -303,7 +289,7 @@ func (g *grouped) split() (any bool) {
 	into, n := make([]int, len(parts)), len(parts)
 	for _, k := range order {
 		p := parts[k]
-		least := -float64(below)
+		least := -float64(nearBelow)
 		if p.size > fewInside {
 			least = -farBelow
 		}

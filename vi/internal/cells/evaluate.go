@@ -11,8 +11,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
@@ -21,78 +19,37 @@ import (
 	"github.com/facetvi/facet/vi/weighted"
 )
 
-// A finder makes cells. It is for one goroutine.
-type finder struct {
-	d        *graph.Density
-	lines    *lines
-	walker   *prober
-	prober   *prober // of scans; nil before the first
-	mode     *ModeFinder
-	plain    *ModeFinder // with nothing summed out; nil before it is needed
-	x        *graph.Executor
-	switches []derive.SwitchLatent // that are summed out,
-	given    *conditional          // and their posterior given the others
-	draws    [][]float64           // Settings.Draws
-	over     func() bool           // Settings.Over
-	signs    []regions.Signs       // of each
-	discrete []bool                // latents
-}
-
-func newFinder(d *graph.Density, g *lines, switches []derive.SwitchLatent) (*finder, error) {
-	f := &finder{d: d, lines: g, switches: switches, given: newConditional(d, switches), discrete: make([]bool, d.Dim())}
-	for i := range f.discrete {
-		values, _ := d.Values(i)
-		f.discrete[i] = values != nil
-	}
-	var err error
-	if f.walker, err = newWalker(d, g); err != nil {
-		return nil, err
-	}
-	if f.mode, err = NewModeFinder(d, switches); err != nil {
-		return nil, err
-	}
-	f.x, err = d.Executor(quick, graph.Compute{Out: true})
-	return f, err
-}
-
-// span is the cell of a lead, without more than its extent.
-func (f *finder) span(l lead) (*Cell, error) {
-	spans, err := f.spans(l.z, l.s)
-	return &Cell{region: l.s, span: spans, point: slices.Clone(l.z), drawn: l.drawn}, err
-}
-
 // When log r at the edge of a cell is looked at.
 const (
-	beside = -1.5 // the log of a normal's mass in a cell below which its mode is far outside,
-	uneven = 0.05 // and the nats that its ELBO there is below the log evidence
-	little = 2.3  // and above the least that a cell may be worth,
-	alike  = 0.01 // nats of the log integral, and squared standard deviations of the mode: then both normals are one
+	farOutside = -1.5 // the log of a normal's mass in a cell below which its mode is far outside,
+	uneven     = 0.05 // and the nats that its ELBO there is below the log evidence
+	little     = 2.3  // and above the least that a cell may be worth,
+	alike      = 0.01 // nats of the log integral, and squared standard deviations of the mode: then both normals are one
 )
 
 // evaluate finds what a cell is worth, if it may count beside those that are known: by the mode of what log r is there, which may be
 // outside, and where that is far by the edge of the cell as well.
-func (f *finder) evaluate(ctx context.Context, c *Cell, known whole, rng *rand.Rand) error {
+func (f *finder) evaluate(ctx context.Context, c *Cell, known totals, rng *rand.Rand) error {
 	drawn := slices.Clone(c.point)
 	precision, top, err := f.mode.extend(ctx, c.point, c.region)
 	c.modeless = precision == nil
 	if err != nil {
 		return err
 	}
-	walls := f.lines.sides(c.span)
-	sides, _, _ := f.lines.affine(walls)
+	w := f.lines.boundsOf(c.span)
 	inside := math.Inf(-1)
 	if precision != nil && (c.drawn || f.counts(known, top, c.point)) {
-		inside = f.most(c.point, precision, sides)
+		inside = f.most(c.point, precision, w.half)
 	}
 	if f.counts(known, top+inside, c.point) {
 		if err := f.propose(ctx, c, c.point, precision, top+inside, known, rng); err != nil {
 			return err
 		}
 	}
-	if len(f.switches) > 0 || inside > beside || len(sides) == 0 {
+	if len(f.switches) > 0 || inside > farOutside || len(w.half) == 0 {
 		return nil
 	}
-	if c.Q != nil && (c.LogEvidence.Value-c.ELBO.Value < uneven || !known.counts(c.LogEvidence.Value-little, c.mean, c.sd)) {
+	if c.Q != nil && (c.LogEvidence.Value-c.ELBO.Value < uneven || !known.counts(c.LogEvidence.Value-little, c.moments)) {
 		return nil
 	}
 	edge := *c
@@ -105,7 +62,7 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, known whole, rng *rand.R
 	default:
 		return nil
 	}
-	mean, curvature, bound, err := f.mode.edge(ctx, edge.point, c.region, walls)
+	mean, curvature, bound, err := f.mode.edge(ctx, edge.point, c.region, w.all)
 	if err != nil || mean == nil {
 		return err
 	}
@@ -115,7 +72,7 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, known whole, rng *rand.R
 			return nil
 		}
 	}
-	if bound += f.most(mean, curvature, sides); !f.counts(known, bound, mean) {
+	if bound += f.most(mean, curvature, w.half); !f.counts(known, bound, mean) {
 		return nil
 	}
 	if err := f.propose(ctx, &edge, mean, curvature, bound, known, rng); err != nil {
@@ -129,27 +86,26 @@ func (f *finder) evaluate(ctx context.Context, c *Cell, known whole, rng *rand.R
 
 // propose gives a cell the normal with a mean and a precision, and those at its other modes, confined to the cell, and weighs it.
 // bound is one of the log of the normal's integral in the cell.
-func (f *finder) propose(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, known whole, rng *rand.Rand) error {
-	all := f.lines.sides(c.span)
-	sides, of, curved := f.lines.affine(all)
-	logs, normals, err := f.modes(ctx, c, mean, precision, bound, all)
+func (f *finder) propose(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, known totals, rng *rand.Rand) error {
+	w := f.lines.boundsOf(c.span)
+	logs, normals, err := f.modes(ctx, c, mean, precision, bound, w)
 	if err != nil {
 		return err
 	}
-	c.open = curved
+	c.open = w.curved
 	parts := make([]family.Q, len(normals))
 	for k, normal := range normals {
-		if parts[k] = normal; len(sides) == 0 {
+		if parts[k] = normal; len(w.half) == 0 {
 			continue
 		}
-		confined, open, err := normal.Confine(sides)
+		confined, open, err := normal.Confine(w.half)
 		if err != nil {
 			return nil // the region is empty
 		}
 		parts[k] = confined
 		for _, j := range open {
-			if !slices.Contains(c.open, of[j]) {
-				c.open = append(c.open, of[j])
+			if !slices.Contains(c.open, w.of[j]) {
+				c.open = append(c.open, w.of[j])
 			}
 		}
 	}
@@ -163,18 +119,8 @@ func (f *finder) propose(ctx context.Context, c *Cell, mean []float64, precision
 }
 
 // counts reports whether a cell of so much mass near z may be one to look at.
-func (f *finder) counts(known whole, log float64, z []float64) bool {
-	x := slices.Clone(z)
-	for i, discrete := range f.discrete {
-		if discrete {
-			x[i] = f.d.Coordinate(i).Value(z[i])
-		}
-	}
-	return known.counts(log, x, make([]float64, len(x)))
-}
-
-func (f *finder) normal(mean []float64, precision *mat.SymDense) *family.Normal {
-	return family.FromPrecision(mean, sparse(precision)).Points(f.d.Params())
+func (f *finder) counts(known totals, log float64, z []float64) bool {
+	return known.counts(log, moments{f.values(z), make([]float64, len(z))})
 }
 
 // When another mode counts.
@@ -188,21 +134,20 @@ const (
 
 // modes are the normals at all modes of a cell that climbs from f.draws and c.starts find, beside a first one, with bounds of the
 // logs of their integrals in the cell, of which the first one's is given. A mixture has as many when its components may change places.
-func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, sides []regions.Side) (
+func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, w bounds) (
 	logs []float64, normals []*family.Normal, err error,
 ) {
-	half, _, _ := f.lines.affine(sides)
 	logs, normals = []float64{bound}, []*family.Normal{f.normal(mean, precision)}
 	apart := make([]bool, f.d.Dim()) // latents whose place says nothing
 	for i := range apart {
-		apart[i] = i < f.d.Params() || slices.ContainsFunc(f.switches, func(w derive.SwitchLatent) bool { return w.Latent == i })
+		apart[i] = i < f.d.Params() || among(f.switches, i)
 	}
 	extents := []extent{newExtent(normals[0])}
 	known := func(at []float64) bool {
 		return slices.ContainsFunc(extents, func(b extent) bool { return b.holds(at, apart) })
 	}
 	lost := 0
-	for _, z := range f.startsIn(c, sides) {
+	for _, z := range f.startsIn(c, w.all) {
 		if lost == lostWays || len(normals) == mostModes {
 			break
 		}
@@ -218,11 +163,11 @@ func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *
 		if p == nil {
 			continue
 		}
-		for _, w := range f.switches { // whose place in the normal says nothing
-			at[w.Latent] = c.point[w.Latent]
-			p.SetSym(w.Latent, w.Latent, precision.At(w.Latent, w.Latent))
+		for _, s := range f.switches { // whose place in the normal says nothing
+			at[s.Latent] = c.point[s.Latent]
+			p.SetSym(s.Latent, s.Latent, precision.At(s.Latent, s.Latent))
 		}
-		if top += f.most(at, p, half); top > logs[0]-modeBelow && !known(at) {
+		if top += f.most(at, p, w.half); top > logs[0]-modeBelow && !known(at) {
 			lost--
 			logs, normals = append(logs, top), append(normals, f.normal(at, p))
 			extents = append(extents, newExtent(normals[len(normals)-1]))
@@ -259,35 +204,11 @@ func (f *finder) startsIn(c *Cell, sides []regions.Side) [][]float64 {
 	}
 	starts := slices.Clone(c.starts)
 	for k := 0; k < len(f.draws); k += stride {
-		if !f.isOutside(k, sides) {
-			starts = append(starts, f.draws[k])
+		if z := f.draws[k]; !f.lines.outside(sides, z) {
+			starts = append(starts, z)
 		}
 	}
 	return starts
-}
-
-// isOutside reports whether draw k is on the other side of one.
-func (f *finder) isOutside(k int, sides []regions.Side) bool {
-	signs := f.signs[k]
-	for _, s := range sides {
-		if signs.Positive(s.Plane) != s.Positive {
-			return true
-		}
-	}
-	return false
-}
-
-// sparse leaves out what differences have left of correlations that are none.
-func sparse(p *mat.SymDense) *mat.SymDense {
-	n := p.SymmetricDim()
-	for i := range n {
-		for j := range i {
-			if x := p.At(i, j); x*x < 1e-16*p.At(i, i)*p.At(j, j) {
-				p.SetSym(i, j, 0)
-			}
-		}
-	}
-	return p
 }
 
 // most is a bound of the log probability of sides under a normal: that of the least
@@ -323,9 +244,14 @@ func (f *finder) most(mean []float64, precision *mat.SymDense, sides []family.Si
 	return most
 }
 
+const (
+	thorough = 512 // draws of a cell of which those of its search say little
+	tiltMore = 1.1 // times as many draws should be effective if a cell is tilted
+)
+
 // weigh estimates the evidence of a cell, well enough for what it is beside those that are known. It tilts a distribution, if that makes
 // weights more even and finds no less.
-func (f *finder) weigh(ctx context.Context, c *Cell, known whole, rng *rand.Rand) error {
+func (f *finder) weigh(ctx context.Context, c *Cell, known totals, rng *rand.Rand) error {
 	if err := f.weighBy(ctx, c, quick, rng); err != nil {
 		return err
 	}
@@ -339,7 +265,7 @@ func (f *finder) weigh(ctx context.Context, c *Cell, known whole, rng *rand.Rand
 			}
 		}
 	}
-	if c.share = known.share(c.LogEvidence.Value, c.mean, c.sd); c.known() {
+	if c.share = known.share(c.LogEvidence.Value, c.moments); c.known() {
 		return nil
 	}
 	return f.weighBy(ctx, c, thorough, rng)
@@ -350,37 +276,29 @@ func (f *finder) weighBy(ctx context.Context, c *Cell, n int, rng *rand.Rand) er
 	if err != nil {
 		return err
 	}
-	c.center, c.mean, c.sd = make([]float64, f.d.Dim()), make([]float64, f.d.Dim()), make([]float64, f.d.Dim())
+	c.center = make([]float64, f.d.Dim())
 	var inside []float64
+	var values [][]float64
 	for k, z := range w.z {
 		if f.lines.outside(c.open, z) {
 			w.ratio[k] = math.Inf(-1)
 			continue
 		}
-		inside = append(inside, w.ratio[k])
+		inside, values = append(inside, w.ratio[k]), append(values, f.values(z))
 		floats.Add(c.center, z)
-		for i, v := range z {
-			if f.discrete[i] { // whose variance may be that of a rare one
-				v = f.d.Coordinate(i).Value(v)
-			}
-			c.mean[i] += v
-			c.sd[i] += v * v
-		}
 	}
 	if len(inside) == 0 {
+		c.moments = moments{make([]float64, f.d.Dim()), make([]float64, f.d.Dim())}
 		c.LogEvidence = mc.Estimate{Value: math.Inf(-1), SE: math.Inf(1)}
 		return nil
 	}
 	floats.Scale(1/float64(len(inside)), c.center)
-	floats.Scale(1/float64(len(inside)), c.mean)
-	for i, m := range c.mean {
-		c.sd[i] = math.Sqrt(max(0, c.sd[i]/float64(len(inside))-m*m))
-	}
+	c.moments = momentsOf(values)
 	if smoothed, err := weighted.ParetoSmooth(inside); err == nil {
 		c.KHat = smoothed.K
 	}
 	c.ELBO = mc.Mean(inside)
 	c.ELBO.Value += math.Log(float64(len(inside)) / float64(n))
-	c.LogEvidence, c.even = mc.LogMean(w.ratio), even(w.ratio)
+	c.LogEvidence, c.even = mc.LogMean(w.ratio), evenness(w.ratio)
 	return nil
 }

@@ -20,45 +20,58 @@ type lead struct {
 }
 
 // leads are a heap, with the highest log r first.
-type leads []lead
+type leadHeap []lead
 
-func (l leads) Len() int      { return len(l) }
-func (l leads) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
-func (l leads) Less(i, j int) bool {
+func (l leadHeap) Len() int      { return len(l) }
+func (l leadHeap) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
+func (l leadHeap) Less(i, j int) bool {
 	return l[i].log > l[j].log || l[i].log == l[j].log && l[i].order < l[j].order
 }
 
 // Push implements heap.Interface.
-func (l *leads) Push(x any) { *l = append(*l, x.(lead)) }
+func (l *leadHeap) Push(x any) { *l = append(*l, x.(lead)) }
 
 // Pop implements heap.Interface.
-func (l *leads) Pop() any {
+func (l *leadHeap) Pop() any {
 	n := len(*l) - 1
 	x := (*l)[n]
 	*l = (*l)[:n]
 	return x
 }
 
+// A queue has the leads that were not looked at.
+type queue struct {
+	todo   leadHeap
+	asked  map[regions.Signs]bool
+	pushed int // leads, ever
+}
+
 // ask reports whether a region is one that was not asked for yet.
-func (f *Search) ask(s regions.Signs) bool {
-	known := f.asked[s]
-	f.asked[s] = true
+func (q *queue) ask(s regions.Signs) bool {
+	known := q.asked[s]
+	q.asked[s] = true
 	return !known
 }
 
 // push puts a lead in its place.
-func (f *Search) push(l lead) {
-	f.pushed++
-	l.order = f.pushed
-	heap.Push(&f.leads, l)
+func (q *queue) push(l lead) {
+	q.pushed++
+	l.order = q.pushed
+	heap.Push(&q.todo, l)
 }
 
 // next takes the best n leads.
-func (f *Search) next(n int) (list []lead) {
-	for range min(n, len(f.leads)) {
-		list = append(list, heap.Pop(&f.leads).(lead))
+func (q *queue) next(n int) (list []lead) {
+	for range min(n, len(q.todo)) {
+		list = append(list, heap.Pop(&q.todo).(lead))
 	}
 	return list
+}
+
+// cellOf is the cell of a lead, without more than its extent.
+func (f *finder) cellOf(l lead) (*Cell, error) {
+	spans, err := f.spans(l.z, l.s)
+	return &Cell{area: area{region: l.s, span: spans}, peak: peak{point: slices.Clone(l.z), drawn: l.drawn}}, err
 }
 
 // promise finds log r of leads.

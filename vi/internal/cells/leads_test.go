@@ -10,29 +10,28 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/regions"
 )
 
 // Leads come with the highest log r first, and those with the same in the order in which they came.
 func TestLeadsByPromise(t *testing.T) {
-	f := &Search{asked: map[regions.Signs]bool{}}
+	var q queue
 	rng := rand.New(rand.NewPCG(1, 0))
 	var want []float64
 	for range 200 {
 		log := float64(rng.IntN(50))
 		want = append(want, log)
-		f.push(lead{log: log})
+		q.push(lead{log: log})
 	}
 	slices.SortFunc(want, func(a, b float64) int { return int(b - a) })
 	last := lead{log: math.Inf(1)}
-	for k, l := range f.next(300) {
+	for k, l := range q.next(300) {
 		require.Equal(t, want[k], l.log)
 		if l.log == last.log {
 			require.Greater(t, l.order, last.order)
 		}
 		last = l
 	}
-	require.Empty(t, f.next(1))
+	require.Empty(t, q.next(1))
 }
 
 // The promise of a lead is log r of its region at its point, less what the way there costs by the prior's scale.
@@ -65,11 +64,11 @@ func TestCountsByVariance(t *testing.T) {
 	s, err := Find(context.Background(), d, Settings{Points: [][]float64{start}, Most: 100, Seed: 1})
 	require.NoError(t, err)
 	require.Len(t, s.Cells, 2)
-	w := s.whole()
+	w := s.together()
 	rare := s.Cells[1]
 	require.InDelta(t, math.Log(0.5*math.Erfc(far/math.Sqrt2)), rare.LogEvidence.Value, 0.01)
 	require.Less(t, rare.LogEvidence.Value, w.least)
-	require.True(t, w.counts(rare.LogEvidence.Value, rare.mean, rare.sd))
-	require.False(t, w.counts(rare.LogEvidence.Value, s.Cells[0].mean, s.Cells[0].sd))
+	require.True(t, w.counts(rare.LogEvidence.Value, rare.moments))
+	require.False(t, w.counts(rare.LogEvidence.Value, s.Cells[0].moments))
 	require.Equal(t, 2, s.enough(w, 0))
 }

@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // lines are the planes of an arrangement in groups of parallel ones: a group cuts
@@ -58,4 +61,71 @@ func (g *lines) free(planes []int) {
 	for _, l := range planes {
 		g.open[g.of[l]] = true
 	}
+}
+
+// moved is a region's signs with the line of group k in interval to.
+func (g *lines) moved(s regions.Signs, k, to int) regions.Signs {
+	from := g.interval(k, s)
+	for _, l := range g.group[k][min(from, to):max(from, to)] {
+		s = s.Flip(l)
+	}
+	return s
+}
+
+// A span is what of the line of a group of parallel planes belongs to a cell:
+// intervals first to last.
+type span struct{ first, last int }
+
+func key(spans []span) string {
+	var b strings.Builder
+	for _, s := range spans {
+		fmt.Fprintf(&b, "%d-%d,", s.first, s.last)
+	}
+	return b.String()
+}
+
+// bounds are the sides of planes that bound spans.
+type bounds struct {
+	all    []regions.Side
+	half   []family.Side  // those that are half-spaces,
+	of     []regions.Side // which are these,
+	curved []regions.Side // and the others
+}
+
+// boundsOf are those at the ends of spans.
+func (g *lines) boundsOf(spans []span) (w bounds) {
+	for k, s := range spans {
+		planes := g.group[k]
+		if s.first > 0 {
+			w.all = append(w.all, regions.Side{Plane: planes[s.first-1], Positive: true})
+		}
+		if s.last < len(planes) {
+			w.all = append(w.all, regions.Side{Plane: planes[s.last], Positive: false})
+		}
+	}
+	for _, s := range w.all {
+		if g.arr.Curve(s.Plane) != nil {
+			w.curved = append(w.curved, s)
+			continue
+		}
+		w.half, w.of = append(w.half, family.Side{Hyperplane: g.arr.Plane(s.Plane), Positive: s.Positive}), append(w.of, s)
+	}
+	return w
+}
+
+// outside reports whether z is not on one of sides.
+func (g *lines) outside(sides []regions.Side, z []float64) bool {
+	return slices.ContainsFunc(sides, func(s regions.Side) bool { return g.arr.At(s.Plane, z) > 0 != s.Positive })
+}
+
+// inInterval are signs with switch w in its interval j.
+func inInterval(signs regions.Signs, w derive.SwitchLatent, j int) regions.Signs {
+	positive := make([]bool, signs.Len())
+	for l := range positive {
+		positive[l] = signs.Positive(l)
+	}
+	for k, l := range w.Planes {
+		positive[l] = j > k != w.Down
+	}
+	return regions.NewSigns(positive)
 }

@@ -32,8 +32,7 @@ const (
 	mixedRounds  = 4    // rounds
 	mixedDraws   = 512  // of draws,
 	mixedNormals = 64   // of which at most so many are in regions whose normals are taken;
-	mixedFar     = 48   // intervals of each switch are looked at,
-	mixedProduct = 200  // and of these so many regions
+	mixedProduct = 200  // regions of the intervals of switches that are looked at
 	mixedOwn     = 2    // times as heavy
 )
 
@@ -45,7 +44,7 @@ const (
 //
 // That of one cell, moved to another with the same values of discrete latents, is often near enough there: a few are made at a time, and the others try
 // these.
-func (f *Search) mix(ctx context.Context, cells []*Cell, known whole) error {
+func (f *Search) mix(ctx context.Context, cells []*Cell, known totals) error {
 	x := &mixing{Search: f, cells: cells, known: known, own: make([]bool, len(cells)), hidden: make([]bool, len(cells))}
 	for k, c := range cells {
 		switch part := f.part(c, known); {
@@ -87,7 +86,7 @@ func (f *Search) mix(ctx context.Context, cells []*Cell, known whole) error {
 type mixing struct {
 	*Search
 	cells         []*Cell
-	known         whole
+	known         totals
 	todo, watched []int // cells that need a mixture, and those that may have other modes
 	own, hidden   []bool
 	round         int
@@ -101,11 +100,11 @@ func (x *mixing) rng(k int) *rand.Rand {
 func (c *Cell) settled() bool { return c.mixed && c.even > mixedNear && c.KHat < unreliable }
 
 // make looks for mixtures of cells, side by side.
-func (x *mixing) make(ctx context.Context, cells []int) (made []normals, err error) {
-	made = make([]normals, len(cells))
+func (x *mixing) make(ctx context.Context, cells []int) (made []mixture, err error) {
+	made = make([]mixture, len(cells))
 	err = parallel.Do(min(len(x.finders), len(cells)), len(cells), func(w, i int) error {
 		c, f, rng := x.cells[cells[i]], x.finders[w], x.rng(cells[i])
-		q, m, err := f.mixed(ctx, c, x.shape(c), rng)
+		q, m, err := f.mixed(ctx, c, x.shapeOf(c), rng)
 		if made[i] = m; err != nil || q == nil || x.over() {
 			return err
 		}
@@ -115,7 +114,7 @@ func (x *mixing) make(ctx context.Context, cells []int) (made []normals, err err
 }
 
 // share tries the mixtures of cells in others.
-func (x *mixing) share(ctx context.Context, cells []int, made []normals) error {
+func (x *mixing) share(ctx context.Context, cells []int, made []mixture) error {
 	others := slices.Clone(x.todo)
 	if x.round < mixedWatched {
 		others = append(others, x.watched...)
@@ -124,7 +123,7 @@ func (x *mixing) share(ctx context.Context, cells []int, made []normals) error {
 	return parallel.Do(min(len(x.finders), max(1, len(others))), len(others), func(w, i int) error {
 		k := others[i]
 		c, f, rng := x.cells[k], x.finders[w], x.rng(k)
-		s := x.shape(c)
+		s := x.shapeOf(c)
 		for j, m := range made {
 			if a := x.cells[cells[j]]; m == nil || x.over() || c.settled() || !a.settled() || x.values(a) != x.values(c) {
 				continue
@@ -140,7 +139,7 @@ func (x *mixing) share(ctx context.Context, cells []int, made []normals) error {
 			if slices.Contains(x.watched, k) {
 				more := mc.LogMean(draws.ratio)
 				x.hidden[k] = x.hidden[k] || more.Value-c.LogEvidence.Value-3*math.Hypot(more.SE, c.LogEvidence.SE) > mixedHidden
-			} else if even(draws.ratio) > mixedNear {
+			} else if evenness(draws.ratio) > mixedNear {
 				if err := x.settle(ctx, f, c, q, rng); err != nil {
 					return err
 				}
@@ -163,19 +162,13 @@ func (x *mixing) settle(ctx context.Context, f *finder, c *Cell, q family.Q, rng
 	return nil
 }
 
-// part is how much of the mass a cell has.
-func (f *Search) part(c *Cell, known whole) float64 {
-	return math.Exp(c.LogEvidence.Value - known.total)
-}
-
-// shape is what is made of normals for a cell.
-func (f *Search) shape(c *Cell) shape {
-	half, _, _ := f.lines.affine(f.lines.sides(c.span))
-	return newShape(c.Q, half)
+// shapeOf is what is made of normals for a cell.
+func (f *Search) shapeOf(c *Cell) shape {
+	return newShape(c.Q, f.lines.boundsOf(c.span).half)
 }
 
 // moved are normals of another cell, with the latents that guards alone compare as their priors.
-func (f *finder) moved(s shape, m normals) (list normals) {
+func (f *finder) moved(s shape, m mixture) (list mixture) {
 	for _, p := range m {
 		c := &component{logWeight: p.logWeight, mean: slices.Clone(p.mean), precision: mat.NewSymDense(len(p.mean), nil)}
 		c.precision.CopySym(p.precision)
@@ -204,10 +197,10 @@ func (f *finder) inside(ctx context.Context, c *Cell, s shape, q family.Q, n int
 }
 
 // mixed looks for a mixture for a cell: that with the most even weights, and its normals; nil if there is none.
-func (f *finder) mixed(ctx context.Context, c *Cell, s shape, rng *rand.Rand) (best family.Q, of normals, err error) {
-	w, err := f.inside(ctx, c, s, s.over(defensive(rest(c.Q))), mixedDraws, rng)
+func (f *finder) mixed(ctx context.Context, c *Cell, s shape, rng *rand.Rand) (best family.Q, of mixture, err error) {
+	w, err := f.inside(ctx, c, s, s.over(defensive(restOf(c.Q))), mixedDraws, rng)
 	for most, round := 0.0, 0; err == nil && round < mixedRounds && most < mixedEnough && finite(floats.Max(w.ratio)) && !f.over(); round++ {
-		var m, more normals
+		var m, more mixture
 		if m, err = f.conditionals(ctx, s, w, rng); err != nil {
 			break
 		}
@@ -222,15 +215,15 @@ func (f *finder) mixed(ctx context.Context, c *Cell, s shape, rng *rand.Rand) (b
 		if q == nil {
 			break
 		}
-		if w, err = f.inside(ctx, c, s, q, mixedDraws, rng); err == nil && even(w.ratio) > most {
-			best, of, most = q, m, even(w.ratio)
+		if w, err = f.inside(ctx, c, s, q, mixedDraws, rng); err == nil && evenness(w.ratio) > most {
+			best, of, most = q, m, evenness(w.ratio)
 		}
 	}
 	return best, of, err
 }
 
 // scaled are the normals with weights that sum to exp(log), without those of the least.
-func (m normals) scaled(log float64) normals {
+func (m mixture) scaled(log float64) mixture {
 	logs := make([]float64, len(m))
 	for k, p := range m {
 		logs[k] = p.logWeight
@@ -246,7 +239,7 @@ func (m normals) scaled(log float64) normals {
 }
 
 // conditionals are the normals near log r in the regions of draws that are chosen by weight.
-func (f *finder) conditionals(ctx context.Context, s shape, w weighed, rng *rand.Rand) (m normals, err error) {
+func (f *finder) conditionals(ctx context.Context, s shape, w weighed, rng *rand.Rand) (m mixture, err error) {
 	arr := f.d.Arrangement()
 	total, sum, u := floats.LogSumExp(w.ratio), 0.0, rng.Float64()
 	of := map[regions.Signs]*component{}
@@ -261,7 +254,7 @@ func (f *finder) conditionals(ctx context.Context, s shape, w weighed, rng *rand
 		signs := arr.Signs(z)
 		p, known := of[signs]
 		if !known {
-			if p, _, err = f.conditional(ctx, s.latents, z, signs); err != nil {
+			if p, _, err = f.normalIn(ctx, s.latents, z, signs); err != nil {
 				return nil, err
 			}
 			if of[signs] = p; p != nil {
@@ -276,7 +269,7 @@ func (f *finder) conditionals(ctx context.Context, s shape, w weighed, rng *rand
 }
 
 // product are normals near log r in regions that switches come to from z, drawn by the root of what these have of the mass.
-func (f *finder) product(ctx context.Context, s shape, z []float64, rng *rand.Rand) (m normals, err error) {
+func (f *finder) product(ctx context.Context, s shape, z []float64, rng *rand.Rand) (m mixture, err error) {
 	x, err := f.around(ctx, s.latents, z, f.d.Arrangement().Signs(z), mixedFar, rng)
 	if err != nil || x == nil {
 		return nil, err

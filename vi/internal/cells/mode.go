@@ -38,7 +38,7 @@ type ModeFinder struct {
 	d      *graph.Density
 	x      *graph.Executor // 2·len(rest) + 1 samples: the point, and two beside it for each latent; nil if sum is not
 	sum    *summer         // of switches; nil if there are none
-	prober *prober         // of cliffs; nil before the first search
+	prober prober          // of cliffs; empty before the first search
 	rest   []int           // latents that move
 	still  []int           // with switches summed out: those that guards alone compare, which are as their priors, at their centres
 	centre []float64       // of the priors of all latents,
@@ -300,7 +300,7 @@ func (m *ModeFinder) expand(signs regions.Signs) (value float64, err error) {
 func (m *ModeFinder) differences(signs regions.Signs) (value float64, err error) {
 	n, w := len(m.rest), m.Width
 	points := [][]float64{m.Trial}
-	shift := func(by float64, at ...int) { // by so many widths
+	step := func(by float64, at ...int) { // by so many widths
 		p := slices.Clone(m.Trial)
 		for _, j := range at {
 			p[j] += by * w[j]
@@ -308,13 +308,13 @@ func (m *ModeFinder) differences(signs regions.Signs) (value float64, err error)
 		points = append(points, p)
 	}
 	for j := range n {
-		shift(1, j)
-		shift(-1, j)
+		step(1, j)
+		step(-1, j)
 	}
 	for j := range n {
 		for k := range j {
-			shift(1, j, k)
-			shift(-1, j, k)
+			step(1, j, k)
+			step(-1, j, k)
 		}
 	}
 	v, err := m.values(points, signs)
@@ -404,7 +404,7 @@ type cliff struct {
 func (m *ModeFinder) findCliffs(ctx context.Context, z []float64, signs regions.Signs) (err error) {
 	m.cliffs = m.cliffs[:0]
 	planes := m.d.Arrangement().Len()
-	if m.prober == nil {
+	if m.prober.x == nil {
 		if m.prober, err = newProber(m.d, min(probes, 1+planes)); err != nil {
 			return err
 		}

@@ -74,9 +74,9 @@ func TestEdge(t *testing.T) {
 		f, err := newFinder(d, newLines(d.Arrangement()), nil)
 		require.NoError(t, err)
 		signs := d.Arrangement().Signs(z)
-		c, err := f.span(lead{z: z, s: signs})
+		c, err := f.cellOf(lead{z: z, s: signs})
 		require.NoError(t, err)
-		walls := f.lines.sides(c.span)
+		walls := f.lines.boundsOf(c.span).all
 		require.Len(t, walls, 7)
 		got, curvature, _, err := f.mode.edge(context.Background(), z, signs, walls)
 		require.NoError(t, err)
@@ -132,9 +132,9 @@ func TestEdgeConvexAcross(t *testing.T) {
 	require.NoError(t, err)
 	z := []float64{1.5, 0.7}
 	signs := d.Arrangement().Signs(z)
-	c, err := f.span(lead{z: z, s: signs})
+	c, err := f.cellOf(lead{z: z, s: signs})
 	require.NoError(t, err)
-	mean, precision, _, err := f.mode.edge(context.Background(), z, signs, f.lines.sides(c.span))
+	mean, precision, _, err := f.mode.edge(context.Background(), z, signs, f.lines.boundsOf(c.span).all)
 	require.NoError(t, err)
 	require.Greater(t, z[0], 1.94)
 	require.InDelta(t, 2, precision.At(1, 1), 1e-4)

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/derive"
 )
 
 // How the sums near a mode are found.
@@ -30,44 +29,33 @@ type Mode struct {
 	Log float64
 }
 
-// smooth are the latents that are no switches.
-func smooth(d *graph.Density) (list []int) {
-	switches := d.Engine().Switches()
-	for i := range d.Dim() {
-		if !slices.ContainsFunc(switches, func(w derive.SwitchLatent) bool { return w.Latent == i }) {
-			list = append(list, i)
-		}
-	}
-	return list
-}
-
 // Near climbs from z. Each round takes the sums of log r near where the last one ended, all that depends on the data
 // as squares, and goes to their highest mode: among all intervals of each switch with many, each by partial sums of the
 // jumps and Newton's step. So the cost is that of some evaluations of log r. Where that has no end it climbs in
 // z's region first, by all data and damped steps. It is nil where there are no sums, and where that has no end either.
 func Near(ctx context.Context, d *graph.Density, z []float64) (*Mode, error) {
-	m, err := near(ctx, d, z)
+	m, err := approach(ctx, d, z)
 	if err != nil || m != nil {
 		return m, err
 	}
-	finder, err := NewModeFinder(d, nil)
-	if err != nil || finder == nil {
+	climb, err := NewModeFinder(d, nil)
+	if err != nil || climb == nil {
 		return nil, err
 	}
 	at := slices.Clone(z)
-	if precision, _, err := finder.extend(ctx, at, d.Arrangement().Signs(z)); err != nil || precision == nil {
+	if precision, _, err := climb.extend(ctx, at, d.Arrangement().Signs(z)); err != nil || precision == nil {
 		return nil, err
 	}
 	for _, w := range d.Engine().Switches() {
 		at[w.Latent] = z[w.Latent]
 	}
-	return near(ctx, d, at)
+	return approach(ctx, d, at)
 }
 
-// near is Near without a climb by all data.
-func near(ctx context.Context, d *graph.Density, z []float64) (*Mode, error) {
-	m := &Mode{Z: slices.Clone(z), rest: smooth(d)}
+// approach is Near without a climb by all data.
+func approach(ctx context.Context, d *graph.Density, z []float64) (*Mode, error) {
 	switches := d.Engine().Switches()
+	m := &Mode{Z: slices.Clone(z), rest: without(d.Dim(), switches)}
 	for range nearRounds {
 		was := slices.Clone(m.Z)
 		sums := d.Engine().Sums(m.Z)
@@ -76,7 +64,7 @@ func near(ctx context.Context, d *graph.Density, z []float64) (*Mode, error) {
 		}
 		list := groupsOf(switches, sums)
 		var err error
-		if m.Density, err = group(ctx, d, sums, list, [][]float64{m.Z}, nil); err != nil {
+		if m.Density, err = regroup(ctx, d, sums, list, [][]float64{m.Z}, nil); err != nil {
 			return nil, err
 		}
 		m.Z = slices.Clone(m.Z)
@@ -89,12 +77,12 @@ func near(ctx context.Context, d *graph.Density, z []float64) (*Mode, error) {
 			}
 			m.Z[g.w.Latent] = g.at[g.w.Latent]
 		}
-		finder, err := NewModeFinder(m.Density, nil)
-		if err != nil || finder == nil {
+		climb, err := NewModeFinder(m.Density, nil)
+		if err != nil || climb == nil {
 			return nil, err
 		}
 		at := slices.Clone(m.Z)
-		m.precision, m.Log, err = finder.extend(ctx, at, m.Density.Arrangement().Signs(m.Z))
+		m.precision, m.Log, err = climb.extend(ctx, at, m.Density.Arrangement().Signs(m.Z))
 		if err != nil || m.precision == nil {
 			return nil, err
 		}
@@ -123,15 +111,16 @@ func (m *Mode) squared(z []float64) (sum float64) {
 // Modes are the points of those given that climbs, each with the signs where it is, lead to different modes from: where
 // these are more than modeApart standard deviations apart. There are none where they are too many to climb from.
 func Modes(ctx context.Context, d *graph.Density, points [][]float64) (list [][]float64, err error) {
-	finder, err := NewModeFinder(d, nil)
-	if err != nil || finder == nil {
+	climb, err := NewModeFinder(d, nil)
+	if err != nil || climb == nil {
 		return nil, err
 	}
-	switches, rest := d.Engine().Switches(), smooth(d)
+	switches := d.Engine().Switches()
+	rest := without(d.Dim(), switches)
 	var modes []*Mode
 	for _, z := range points {
 		m := &Mode{Z: slices.Clone(z), rest: rest}
-		if m.precision, m.Log, err = finder.extend(ctx, m.Z, d.Arrangement().Signs(z)); err != nil {
+		if m.precision, m.Log, err = climb.extend(ctx, m.Z, d.Arrangement().Signs(z)); err != nil {
 			return nil, err
 		}
 		if m.precision == nil || slices.ContainsFunc(modes, m.Same) {

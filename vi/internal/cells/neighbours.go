@@ -9,6 +9,9 @@ import (
 	"slices"
 )
 
+// scanKeep is how many intervals of a line are looked at.
+const scanKeep = 6
+
 // neighbours are the regions across the cell's sides.
 func (f *finder) neighbours(ctx context.Context, c *Cell) (leads []lead) {
 	for k, s := range c.span {
@@ -87,23 +90,12 @@ func hills(value []float64, order []int, from int) []int {
 
 // along is log r in all intervals of the line of group k, where the cell's other latents are.
 func (f *finder) along(c *Cell, k int) ([]float64, error) {
-	var p *prober
-	var run func() ([]float64, error)
+	p, out, run := prober{f.x}, f.x.Out, f.x.Run
 	if s := f.mode.sum; s != nil {
-		p = &prober{s.x}
-		run = func() ([]float64, error) {
+		p, out, run = prober{s.x}, s.out, func() error {
 			s.place()
-			return s.out, s.add()
+			return s.add()
 		}
-	} else {
-		if f.prober == nil {
-			var err error
-			if f.prober, err = newProber(f.d, probes); err != nil {
-				return nil, err
-			}
-		}
-		p = f.prober
-		run = func() ([]float64, error) { return p.x.Out, p.x.Run() }
 	}
 	planes, i := f.lines.group[k], f.lines.interval(k, c.region)
 	value := make([]float64, len(planes)+1)
@@ -113,8 +105,7 @@ func (f *finder) along(c *Cell, k int) ([]float64, error) {
 		for col := range n {
 			p.move(col, planes, i, first+col)
 		}
-		out, err := run()
-		if err != nil {
+		if err := run(); err != nil {
 			return nil, err
 		}
 		copy(value[first:], out[:n])

@@ -111,8 +111,8 @@ func (c cloud) monomials(dst []float64, first, n int) {
 	}
 }
 
-// A normals is a mixture of normals.
-type normals []*component
+// A mixture of normals.
+type mixture []*component
 
 // A component is a normal of a mixture.
 type component struct {
@@ -180,7 +180,7 @@ func (p *component) coefficients(dst []float64, c cloud) {
 // expect is the mean log density at the points of c, Σₖ θₖ·φ(x) in the exponents, with the
 // monomials φ. It sets the rows of sums, if not nil, to those of φ, by the shares that each
 // part has in the points.
-func (m normals) expect(c cloud, sums *mat.Dense) (score float64) {
+func (m mixture) expect(c cloud, sums *mat.Dense) (score float64) {
 	size := monomials(len(c.scale))
 	if sums != nil {
 		sums.ReuseAs(len(m), size)
@@ -201,7 +201,7 @@ func (m normals) expect(c cloud, sums *mat.Dense) (score float64) {
 		for k := range m {
 			vec.AddRows(logs[k*n:][:n], phi, each, theta[k*size:][:size])
 		}
-		score += shares(logs, c.weight[first:][:n])
+		score += toShares(logs, c.weight[first:][:n])
 		for k := range m {
 			if sums != nil {
 				vec.AddDots(sums.RawRowView(k), logs[k*n:][:n], phi, n, same, each)
@@ -211,9 +211,9 @@ func (m normals) expect(c cloud, sums *mat.Dense) (score float64) {
 	return score / floats.Sum(c.weight)
 }
 
-// shares replaces the log densities of parts, weights included, in rows by the parts' shares in the points' weights, and returns the weighted
+// toShares replaces the log densities of parts, weights included, in rows by the parts' shares in the points' weights, and returns the weighted
 // sum of the log densities of the mixture.
-func shares(logs, weight []float64) (score float64) {
+func toShares(logs, weight []float64) (score float64) {
 	n := len(weight)
 	if len(logs) == n {
 		score = floats.Dot(logs, weight)
@@ -251,7 +251,7 @@ func shares(logs, weight []float64) (score float64) {
 
 // fitNormals is the mixture of normals near the points, of at least so many parts and of as
 // many as points that were left out are in favour of; nil if a covariance matrix is singular.
-func fitNormals(ctx context.Context, c cloud, least int, rng *rand.Rand) (best normals) {
+func fitNormals(ctx context.Context, c cloud, least int, rng *rand.Rand) (best mixture) {
 	if floats.Sum(c.weight) < float64(4*len(c.scale)) || !(floats.Min(c.scale) > 0) {
 		return nil
 	}
@@ -276,7 +276,7 @@ func fitNormals(ctx context.Context, c cloud, least int, rng *rand.Rand) (best n
 
 // maximise is the mixture of normals near the points, by expectation maximisation from m on:
 // a part whose points become too few leaves them to the others. It is nil if none is left, or ctx is done.
-func (c cloud) maximise(ctx context.Context, m normals) normals {
+func (c cloud) maximise(ctx context.Context, m mixture) mixture {
 	last := math.Inf(-1)
 	for range mixtureSteps {
 		if ctx.Err() != nil {
@@ -288,7 +288,7 @@ func (c cloud) maximise(ctx context.Context, m normals) normals {
 			break
 		}
 		last = score
-		next := make(normals, 0, len(m))
+		next := make(mixture, 0, len(m))
 		for k := range m {
 			if p := newComponent(c, sums.RawRowView(k)); p != nil {
 				next = append(next, p)
@@ -306,7 +306,7 @@ func (c cloud) maximise(ctx context.Context, m normals) normals {
 
 // seeds is a mixture of k normals about points that are far from each other (k-means++), so
 // narrow that each point belongs to the nearest.
-func (c cloud) seeds(k int, rng *rand.Rand) (m normals) {
+func (c cloud) seeds(k int, rng *rand.Rand) (m mixture) {
 	dim, square := len(c.scale), slices.Clone(c.weight)
 	for len(m) < k {
 		u, at := rng.Float64()*floats.Sum(square), 0
@@ -351,15 +351,17 @@ type shape struct {
 }
 
 // newShape is that of q, on sides.
-func newShape(q family.Q, sides []family.Side) (s shape) {
-	s.dim, s.sides = q.Dim(), sides
-	s.like, _ = q.(*Summed)
-	for i := range s.dim {
-		if s.like == nil || !among(s.like.switches, i) {
-			s.latents = append(s.latents, i)
-		}
+func newShape(q family.Q, sides []family.Side) shape {
+	like, ok := q.(*Summed)
+	if !ok {
+		return everywhere(q.Dim(), sides)
 	}
-	return s
+	return shape{latents: without(q.Dim(), like.switches), sides: sides, like: like, dim: q.Dim()}
+}
+
+// everywhere is the shape of normals in all latents.
+func everywhere(dim int, sides []family.Side) shape {
+	return shape{latents: without(dim, nil), sides: sides, dim: dim}
 }
 
 // outside reports whether a draw is not on the sides.
@@ -369,7 +371,7 @@ func (s shape) outside(z []float64) bool {
 }
 
 // of is the mixture m; nil if a covariance matrix is singular.
-func (s shape) of(m normals) family.Q {
+func (s shape) of(m mixture) family.Q {
 	logs, parts := make([]float64, len(m)), make([]family.Q, len(m))
 	for c, p := range m {
 		mean, precision := make([]float64, s.dim), mat.NewSymDense(s.dim, nil)
@@ -407,8 +409,8 @@ func (s shape) over(rest family.Q) family.Q {
 	return withRest(rest, s.like.conditional)
 }
 
-// rest is the part of a member that shapes are put over.
-func rest(q family.Q) family.Q {
+// restOf is the part of a member that shapes are put over.
+func restOf(q family.Q) family.Q {
 	if s, ok := q.(*Summed); ok {
 		return s.Q
 	}
@@ -417,13 +419,9 @@ func rest(q family.Q) family.Q {
 
 // points are the latents of the normals, of draws.
 func (s shape) points(draws [][]float64) [][]float64 {
-	list, all := make([][]float64, len(draws)), make([]float64, 0, len(draws)*len(s.latents))
+	list := make([][]float64, len(draws))
 	for k, z := range draws {
-		first := len(all)
-		for _, i := range s.latents {
-			all = append(all, z[i])
-		}
-		list[k] = all[first:]
+		list[k] = pick(z, s.latents)
 	}
 	return list
 }

@@ -24,11 +24,7 @@ func NewProposal(ctx context.Context, dim int, draws [][]float64, switches []der
 	if len(p.latents) > mostProposed {
 		return nil
 	}
-	points := make([][]float64, len(draws))
-	for k, z := range draws {
-		points[k] = p.of(z)
-	}
-	q := mixtureOf(ctx, points, parallel.NewRand(seed))
+	q := mixtureOf(ctx, shape{latents: p.latents}.points(draws), parallel.NewRand(seed))
 	if q == nil {
 		return nil
 	}
@@ -36,16 +32,8 @@ func NewProposal(ctx context.Context, dim int, draws [][]float64, switches []der
 	return p
 }
 
-func (p *Proposal) of(z []float64) []float64 {
-	x := make([]float64, len(p.latents))
-	for j, i := range p.latents {
-		x[j] = z[i]
-	}
-	return x
-}
-
 // LogProb is the log density at z.
-func (p *Proposal) LogProb(z []float64) float64 { return p.q.LogProb(p.of(z)) }
+func (p *Proposal) LogProb(z []float64) float64 { return p.q.LogProb(pick(z, p.latents)) }
 
 // Rand draws the latents of z but for the switches.
 func (p *Proposal) Rand(z []float64, rng *rand.Rand) {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -53,7 +53,7 @@ func refine(ctx context.Context, d *graph.Density, x *graph.Executor, s shape, q
 	for round := 0; len(next) > 0; round++ {
 		gained, news := false, []weighed(nil)
 		for _, q := range next {
-			w, err := ratios(ctx, d, x, s.over(defensive(rest(q))), n/len(next), rng)
+			w, err := ratios(ctx, d, x, s.over(defensive(restOf(q))), n/len(next), rng)
 			if err != nil {
 				return nil, err
 			}
@@ -62,7 +62,7 @@ func refine(ctx context.Context, d *graph.Density, x *graph.Executor, s shape, q
 					w.ratio[k] = math.Inf(-1)
 				}
 			}
-			part := even(w.ratio)
+			part := evenness(w.ratio)
 			if part == 0 {
 				continue
 			}
@@ -87,22 +87,24 @@ func refine(ctx context.Context, d *graph.Density, x *graph.Executor, s shape, q
 	return best, ctx.Err()
 }
 
-// defensive is q and a part of the same that is wider.
-func defensive(q family.Q) family.Q {
-	logs, parts := []float64{math.Log(1 - 1./family.WideShare), math.Log(1. / family.WideShare)}, []family.Q{q, family.Widened(q, family.WideScale(q.Dim()))}
-	return family.NewMixture(logs, parts)
+// OfDraws fits mixtures of normals to draws of a posterior and refines them: for posteriors
+// whose guards are many and their jumps small, so that they have no cells to speak of.
+// It returns nil if none has a density.
+func OfDraws(ctx context.Context, d *graph.Density, draws [][]float64, seed uint64) (family.Q, error) {
+	x, err := d.Executor(quick, graph.Compute{Out: true})
+	if err != nil {
+		return nil, err
+	}
+	return refine(ctx, d, x, everywhere(d.Dim(), nil), nil, draws, parallel.NewRand(seed))
 }
 
-// even is the effective part of draws, by the logarithms of their weights.
-func even(logs []float64) float64 {
-	top, sum, squares := floats.Max(logs), 0.0, 0.0
-	if !finite(top) || slices.ContainsFunc(logs, math.IsNaN) {
-		return 0
+// mixtureOf is the mixture of normals near points; nil if a covariance matrix is singular.
+func mixtureOf(ctx context.Context, points [][]float64, rng *rand.Rand) family.Q {
+	var known cloud
+	known.add(points, make([]float64, len(points)), 0)
+	m := fitNormals(ctx, known, 1, rng)
+	if m == nil {
+		return nil
 	}
-	for _, l := range logs {
-		w := math.Exp(l - top)
-		sum += w
-		squares += w * w
-	}
-	return sum * sum / squares / float64(len(logs))
+	return everywhere(len(points[0]), nil).of(m)
 }

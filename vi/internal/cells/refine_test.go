@@ -46,7 +46,7 @@ func TestRefineFunnel(t *testing.T) {
 		kept, _, err := f.Finish(context.Background(), Finish{Draws: draws})
 		require.NoError(t, err)
 		c := kept[0]
-		require.Greater(t, mixture(t, c.Q).Len(), 3, name)
+		require.Greater(t, mixed(t, c.Q).Len(), 3, name)
 		require.Less(t, one.ELBO.Value, -1., name)
 		require.Greater(t, c.ELBO.Value, -0.25, name)
 		require.Less(t, c.ELBO.Value, 4*c.ELBO.SE, name)
@@ -60,8 +60,8 @@ func TestRefineFunnel(t *testing.T) {
 	}
 }
 
-func mixture(t *testing.T, q family.Q) family.Mixed {
-	m, ok := rest(q).(family.Mixed)
+func mixed(t *testing.T, q family.Q) family.Mixed {
+	m, ok := restOf(q).(family.Mixed)
 	require.True(t, ok)
 	return m
 }
@@ -111,17 +111,17 @@ func TestExpect(t *testing.T) {
 	m := c.maximise(context.Background(), c.seeds(3, rng))
 	require.Len(t, m, 3)
 	s := shape{latents: []int{0, 1}, dim: 2}
-	mixture := s.of(m)
+	q := s.of(m)
 	var sums mat.Dense
 	score := m.expect(c, &sums)
 	want, moments, all := 0.0, mat.NewDense(3, 6, nil), 0.0
 	for j, z := range x {
-		total := mixture.LogProb(z)
+		total := q.LogProb(z)
 		want += c.weight[j] * total
 		all += c.weight[j]
 		u, v := (z[0]-c.centre[0])/c.scale[0], (z[1]-c.centre[1])/c.scale[1]
 		for k, p := range m {
-			share := c.weight[j] * math.Exp(p.logWeight+s.of(normals{p}).LogProb(z)-total)
+			share := c.weight[j] * math.Exp(p.logWeight+s.of(mixture{p}).LogProb(z)-total)
 			floats.AddScaled(moments.RawRowView(k), share, []float64{1, u, v, u * u, u * v, v * v})
 		}
 	}

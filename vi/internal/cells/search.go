@@ -6,26 +6,18 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/regions"
 )
 
 // How cells are searched for.
 const (
-	quick      = 128 // draws of a cell that was found,
-	thorough   = 512 // and of one of which they say little
-	round      = 16  // cells that are looked at side by side,
+	atATime    = 16  // cells that are looked at side by side,
 	fewer      = 8   // or with switches summed out
-	cautious   = 100 // a cell counts from this part of the mass that may be left out on,
-	lostSquare = 5   // and from so many times that mass in the variance of a latent on
 	patience   = 100 // cells in a row that do not count, after which no more are looked at
 	scanned    = 10  // cells with the same values of discrete latents, the best ones, whose lines are scanned,
 	scannedAll = 40  // and so many in all
-	scanKeep   = 6   // intervals of a line that are looked at
 	mostFailed = 4   // times that a cell is looked at without a mode
 	hopeless   = 8   // leads without a mode in any cell, with switches summed out, after which there is none
 )
@@ -34,47 +26,11 @@ const (
 // derivatives would cost more than the answer is worth.
 const MostLatents = modeLatents
 
-// Settings say how far a search goes.
-type Settings struct {
-	// Points are where it starts.
-	Points [][]float64
-	// Draws are from where else to climb in a cell: it may have several modes.
-	Draws [][]float64
-	// Most is the number of cells that it looks at. Over, if not nil, is asked by several
-	// goroutines whether to end, once it has found one; what it finds then depends on the machine.
-	Most int
-	Over func() bool
-	// Lost is how much of the posterior may be left out, below 1; 0.0001 if 0. A cell that
-	// may have a hundredth of it, or five times as much of the variance of a latent, is measured, and the search ends when it has
-	// looked at the neighbours of all these cells, or has met no more of them for long.
-	Lost float64
-	Seed uint64
-	// Switches are summed out: guards on them bound no cells.
-	Switches []derive.SwitchLatent
-	Progress func(tried, found int)
-}
-
-// A Search is what was found.
-type Search struct {
-	Cells   []*Cell // by evidence, falling
-	Tried   int     // cells that were looked at
-	Leads   int     // regions that promised something, and were not looked at
-	d       *graph.Density
-	lines   *lines
-	s       Settings
-	finders []*finder
-	seen    map[string]bool
-	asked   map[regions.Signs]bool
-	leads   leads
-	pushed  int            // leads, ever
-	failed  map[string]int // how often no mode of a cell was found
-}
-
 // Find looks for the cells of a density that hold its mass. When ctx is done, its error is beside what was found.
 func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 	s.Lost = cmp.Or(s.Lost, 1e-4)
-	f := &Search{d: d, s: s, lines: newLines(d.Arrangement()), seen: map[string]bool{}, asked: map[regions.Signs]bool{}, failed: map[string]int{}}
-	f.finders = make([]*finder, parallel.Processors(round))
+	f := &Search{d: d, s: s, lines: newLines(d.Arrangement()), seen: map[string]bool{}, failed: map[string]int{}, queue: queue{asked: map[regions.Signs]bool{}}}
+	f.finders = make([]*finder, parallel.Processors(atATime))
 	for k := range f.finders {
 		var err error
 		if f.finders[k], err = newFinder(d, f.lines, s.Switches); err != nil {
@@ -82,33 +38,26 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 		}
 		f.finders[k].draws, f.finders[k].given, f.finders[k].over = s.Draws, f.finders[0].given, f.over
 	}
-	signs := make([]regions.Signs, len(s.Draws))
-	for k, z := range s.Draws {
-		signs[k] = d.Arrangement().Signs(z)
-	}
-	for _, x := range f.finders {
-		x.signs = signs
-	}
 	for _, w := range s.Switches {
 		f.lines.free(w.Planes)
 	}
 	if err := f.start(ctx); err != nil {
 		return nil, err
 	}
-	defer func() { f.Leads = len(f.leads) }()
+	defer func() { f.Leads = len(f.queue.todo) }()
 	for quiet := 0; f.Tried < s.Most && ctx.Err() == nil && !(f.over() && len(f.Cells) > 0); {
 		if len(s.Switches) > 0 && f.Tried >= hopeless && len(f.Cells) == 0 {
 			break
 		}
-		known := f.whole()
-		if err := f.expand(ctx, known, round); err != nil {
+		known := f.together()
+		if err := f.expand(ctx, known, atATime); err != nil {
 			return f, err
 		}
-		n := round
+		n := atATime
 		if len(s.Switches) > 0 {
 			n = fewer // of many leads to the same cell the first one that has a mode counts
 		}
-		next := f.next(n)
+		next := f.queue.next(n)
 		if len(next) == 0 || quiet >= patience && !math.IsInf(next[0].log, 1) {
 			break
 		}
@@ -132,76 +81,29 @@ func (f *Search) start(ctx context.Context) error {
 	}
 	var points []lead
 	for _, z := range f.s.Points {
-		if l := (lead{z: z, s: f.d.Arrangement().Signs(z), drawn: true, log: math.Inf(1)}); f.ask(l.s) {
+		if l := (lead{z: z, s: f.d.Arrangement().Signs(z), drawn: true, log: math.Inf(1)}); f.queue.ask(l.s) {
 			points = append(points, l)
 		}
 	}
-	if len(f.leads) > 0 { // which are better: the points are for what these do not lead to
+	if len(f.queue.todo) > 0 { // which are better: the points are for what these do not lead to
 		if err := f.finders[0].promise(points); err != nil {
 			return err
 		}
 	}
 	for _, l := range points {
-		f.push(l)
+		f.queue.push(l)
 	}
 	return nil
 }
 
-// over reports whether the time for the search is.
-func (f *Search) over() bool { return f.s.Over != nil && f.s.Over() }
-
-// Unfinished is about how much mass cells may have that were not looked at, in parts of what was found,
-// if the search ended before it had seen all that promised something: as much as those that were found last, or where it ended because
-// they were so many, what is beyond the last of a series that falls as theirs.
-func (f *Search) Unfinished() float64 {
-	if f.Leads == 0 {
-		return 0
-	}
-	total := f.total()
-	var quarters [4]float64
-	for _, c := range f.Cells {
-		quarters[min(3, 4*c.order/max(1, f.Tried))] += math.Exp(c.LogEvidence.Value - total)
-	}
-	if f.Tried < f.s.Most {
-		return quarters[3]
-	}
-	return min(1, max(quarters[3], beyond(quarters[2], quarters[3])))
-}
-
-// beyond is Σ_{k>n} k^−a, where third and fourth are the sums of the third and the fourth quarter of the n terms before: these are as
-// integrals, by x = (4/3)^(a−1)
-//
-//	third/fourth = (x^(ln 2/ln 4/3) − x)/(x − 1),    beyond/fourth = 1/(x − 1).
-//
-// It is infinite if they fall as slowly as 1/k, or not.
-func beyond(third, fourth float64) float64 {
-	if fourth == 0 {
-		return 0
-	}
-	const steepest = 1e6
-	least, most := 1.0, steepest
-	ratio := func(x float64) float64 { return (math.Pow(x, math.Ln2/math.Log(4./3)) - x) / (x - 1) }
-	for range 60 {
-		if x := math.Sqrt(least * most); ratio(x)*fourth < third {
-			least = x
-		} else {
-			most = x
-		}
-	}
-	if most-1 < 1e-9 {
-		return math.Inf(1)
-	}
-	return fourth / (most - 1)
-}
-
 // look tries leads side by side.
-func (f *Search) look(ctx context.Context, known whole, leads []lead) error {
+func (f *Search) look(ctx context.Context, known totals, leads []lead) error {
 	found := make([]*Cell, len(leads))
 	err := parallel.Do(len(f.finders), len(leads), func(w, k int) (err error) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		found[k], err = f.finders[w].span(leads[k])
+		found[k], err = f.finders[w].cellOf(leads[k])
 		return err
 	})
 	if err != nil {
@@ -212,7 +114,7 @@ func (f *Search) look(ctx context.Context, known whole, leads []lead) error {
 	for k, c := range found {
 		switch id := key(c.span); {
 		case now[id] && len(f.s.Switches) > 0: // the first lead may come to no mode
-			f.push(leads[k])
+			f.queue.push(leads[k])
 		case !f.seen[id]:
 			f.seen[id], now[id] = true, true
 			c.order = f.Tried + len(todo)
@@ -231,7 +133,7 @@ func (f *Search) look(ctx context.Context, known whole, leads []lead) error {
 		if id := key(c.span); c.modeless && (len(f.s.Switches) > 0 || f.failed[id] < mostFailed) {
 			f.failed[id]++
 			delete(f.seen, id) // from another point there may be a mode
-			delete(f.asked, c.region)
+			delete(f.queue.asked, c.region)
 		}
 		if c.Q != nil && finite(c.LogEvidence.Value) {
 			at, _ := slices.BinarySearchFunc(f.Cells, c, byEvidence)
@@ -244,11 +146,8 @@ func (f *Search) look(ctx context.Context, known whole, leads []lead) error {
 	return err
 }
 
-// byEvidence puts cells with more first.
-func byEvidence(a, b *Cell) int { return cmp.Compare(b.LogEvidence.Value, a.LogEvidence.Value) }
-
 // expand adds leads from the best n cells that count and were not expanded.
-func (f *Search) expand(ctx context.Context, known whole, n int) error {
+func (f *Search) expand(ctx context.Context, known totals, n int) error {
 	x := f.finders[0]
 	var list []lead
 	rank := map[string]int{} // by values of discrete latents
@@ -258,49 +157,27 @@ func (f *Search) expand(ctx context.Context, known whole, n int) error {
 		if n == 0 {
 			break
 		}
-		if c.expanded || !known.counts(c.LogEvidence.Value, c.mean, c.sd) {
+		if c.expanded || !known.counts(c.LogEvidence.Value, c.moments) {
 			continue
 		}
 		c.expanded = true
 		n--
 		if rank[of] <= scanned && k < scannedAll {
 			for _, l := range x.scan(ctx, c) {
-				if l.log = math.Inf(1); f.ask(l.s) { // where latents are that no data bind the point says nothing
-					f.push(l)
+				if l.log = math.Inf(1); f.queue.ask(l.s) { // where latents are that no data bind the point says nothing
+					f.queue.push(l)
 				}
 			}
 		}
-		list = append(list, slices.DeleteFunc(x.neighbours(ctx, c), func(l lead) bool { return !f.ask(l.s) })...)
+		list = append(list, slices.DeleteFunc(x.neighbours(ctx, c), func(l lead) bool { return !f.queue.ask(l.s) })...)
 	}
 	if err := x.promise(list); err != nil {
 		return err
 	}
 	for _, l := range list {
-		f.push(l)
+		f.queue.push(l)
 	}
 	return nil
-}
-
-// values tell which values discrete latents have in a cell.
-func (f *Search) values(c *Cell) string {
-	var at []span
-	for k, planes := range f.lines.group {
-		if of := f.lines.arr.Latents(planes[0]); len(of) == 1 && f.finders[0].discrete[of[0]] {
-			at = append(at, c.span[k])
-		}
-	}
-	return key(at)
-}
-
-func (f *Search) total() float64 {
-	if len(f.Cells) == 0 {
-		return math.Inf(-1)
-	}
-	v := make([]float64, len(f.Cells))
-	for k, c := range f.Cells {
-		v[k] = c.LogEvidence.Value
-	}
-	return floats.LogSumExp(v)
 }
 
 // Scattered is about the part of draws of a posterior whose cells have no other one of

@@ -69,7 +69,7 @@ func (f SummedFamily) Over(d *graph.Density, rest family.Q) (family.Q, error) {
 	if len(switches) != len(latents) {
 		return nil, fmt.Errorf("%s: latents %s are not all switches", f.Name(), f.Latents)
 	}
-	return newSummed(d, rest, switches), nil
+	return withRest(rest, &conditional{d: d, switches: switches}), nil
 }
 
 // Compose implements family.Composer.
@@ -86,10 +86,6 @@ func (f SummedFamily) Compose(p family.Program, theta []float64, parts []family.
 	}
 	q.Set(theta)
 	return q, nil
-}
-
-func newSummed(d *graph.Density, rest family.Q, switches []derive.SwitchLatent) *Summed {
-	return withRest(rest, newConditional(d, switches))
 }
 
 func withRest(rest family.Q, c *conditional) *Summed {
@@ -276,15 +272,6 @@ func (c *conditional) put(x *completer) {
 	}
 }
 
-// among reports whether latent i is one of the switches.
-func among(switches []derive.SwitchLatent, i int) bool {
-	return slices.ContainsFunc(switches, func(w derive.SwitchLatent) bool { return w.Latent == i })
-}
-
-func newConditional(d *graph.Density, switches []derive.SwitchLatent) *conditional {
-	return &conditional{d: d, switches: switches}
-}
-
 // Equal implements family.Completion.
 func (c *conditional) Equal(other family.Completion) bool {
 	o, ok := other.(*conditional)
@@ -301,7 +288,7 @@ func (c *conditional) LogProb(z []float64) float64 {
 
 // Complete returns what makes completers of switches given the rest.
 func Complete(d *graph.Density, switches []derive.SwitchLatent) func(n int) family.Completer {
-	return newConditional(d, switches).Completer
+	return (&conditional{d: d, switches: switches}).Completer
 }
 
 // A completer works through a batch of n points a few at a time, as many as have what

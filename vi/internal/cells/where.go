@@ -53,13 +53,12 @@ func Regions(d *graph.Density, all []regions.Signs) (names []string, sides [][]f
 	f := &Search{d: d, lines: newLines(d.Arrangement())}
 	var list []*Cell
 	for _, s := range all {
-		c := &Cell{region: s}
+		c := &Cell{area: area{region: s}}
 		for k := range f.lines.group {
 			i := f.lines.interval(k, c.region)
 			c.span = append(c.span, span{i, i})
 		}
-		half, _, _ := f.lines.affine(f.lines.sides(c.span))
-		list, sides = append(list, c), append(sides, half)
+		list, sides = append(list, c), append(sides, f.lines.boundsOf(c.span).half)
 	}
 	return f.Where(list), sides
 }
@@ -105,9 +104,9 @@ func (w *describer) short(c *Cell) string {
 
 // parts describes each line of which a cell has a part, but for those that leave out all
 // planes of which without says so.
-func (w *describer) parts(c *Cell, without map[int]bool) (parts []string) {
+func (w *describer) parts(c *Cell, but map[int]bool) (parts []string) {
 	for k, s := range c.span {
-		if part := w.interval(w.lines.group[k], s, without); part != "" {
+		if part := w.interval(w.lines.group[k], s, but); part != "" {
 			parts = append(parts, part)
 		}
 	}
@@ -116,8 +115,8 @@ func (w *describer) parts(c *Cell, without map[int]bool) (parts []string) {
 
 // interval describes what is left of the line of parallel planes; "" if all of it is, or
 // if without has the planes that bound it.
-func (w *describer) interval(planes []int, s span, without map[int]bool) string {
-	low, high := s.first > 0 && !without[planes[s.first-1]], s.last < len(planes) && !without[planes[s.last]]
+func (w *describer) interval(planes []int, s span, but map[int]bool) string {
+	low, high := s.first > 0 && !but[planes[s.first-1]], s.last < len(planes) && !but[planes[s.last]]
 	if low && high {
 		i, from, above := w.infos[planes[s.first-1]][0].Component()
 		if k, to, below := w.infos[planes[s.last]][0].Component(); above && below && i == k {
@@ -146,13 +145,13 @@ func (w *describer) interval(planes []int, s span, without map[int]bool) string 
 }
 
 // plain is how many latents a comparison has at most that is written out, if it is not of a component of a vector.
-const plain = 2
+const fewWritten = 2
 
 // side describes a side of a plane: by its comparison, or, of many latents, by the name or
 // the place of the guard.
 func (w *describer) side(l int, positive bool) string {
 	g := w.infos[l][0]
-	if _, _, ok := g.Component(); ok || len(w.lines.arr.Latents(l)) <= plain {
+	if _, _, ok := g.Component(); ok || len(w.lines.arr.Latents(l)) <= fewWritten {
 		return g.Condition(positive)
 	}
 	name := g.Name()

@@ -10,5 +10,6 @@
 // climb nearly the same log r. Where they end on different modes there is more than one, and no fit. The switch is integrated
 // out in its interval, where log r knows no more of it than its prior.
 //
-// The way in is New, for a program, and Fitter.Fit, for each data set.
+// The way in is New, for a program, and Fitter.Fit, for each data set. From the bottom: program is what all data have in common, climbs finds the
+// normals, shares chooses the intervals, draws weighs, judge estimates, and fit is the whole.
 package intervals

@@ -44,11 +44,11 @@ func TestAllocatesNothing(t *testing.T) {
 				require.True(t, ok)
 			}))
 			allocated := testing.AllocsPerRun(3, func() {
-				ok, err := f.weigh(1, 256)
+				ok, err := f.drawer.weigh(1, 256)
 				require.NoError(t, err)
 				require.True(t, ok)
 			})
-			require.LessOrEqual(t, allocated, 3*float64(len(f.sample.cells))+10)
+			require.LessOrEqual(t, allocated, 3*float64(len(f.drawer.sample.cells))+10)
 		})
 	}
 }

@@ -50,8 +50,7 @@ func TestLogGamma(t *testing.T) {
 			require.InDelta(t, sd*sd, s.Mean, 5*s.SE(), "shape %v, c %v", shape, c)
 			require.Less(t, m.SE(), 0.01*sd)
 
-			q := &Fitter{bent: []bool{false}}
-			q.findNodes()
+			q := drawer{finder: &finder{program: &program{bent: []bool{false}}}, nodes: newQuadrature()}
 			if !x.hasMoments(false) {
 				continue
 			}

@@ -1,0 +1,341 @@
+package regions
+
+import (
+	"math"
+
+	"github.com/facetvi/facet/internal/vec"
+)
+
+// Solve finds the points of Φ = 0 that differ from those of the last Values in latent k of Latents: its value, in a row for each of
+// Roots(k), NaN where there is none. The rows are views, valid until the next call.
+func (b *CurveBatch) Solve(k int) []float64 {
+	p := &b.c.pivots[k]
+	if p.wrong != "" {
+		panic("regions: " + p.wrong)
+	}
+	if b.roots == nil {
+		b.roots = make([]float64, mostRoots*b.most)
+	}
+	if p.direct {
+		b.solveDirect(p)
+		return b.inDomain(k)
+	}
+	for i := range b.n {
+		targets, n := [mostRoots]float64{}, 1
+		for _, m := range p.moves {
+			next, more := [mostRoots]float64{}, 0
+			for _, t := range targets[:n] {
+				roots, count := b.lower(m, t, i)
+				more += copy(next[more:], roots[:count])
+			}
+			targets, n = next, more
+		}
+		for r, t := range targets[:p.roots] {
+			b.roots[r*b.n+i] = t
+			if r >= n || math.IsInf(t, 0) {
+				b.roots[r*b.n+i] = math.NaN()
+			}
+		}
+	}
+	return b.inDomain(k)
+}
+
+// solveDirect is Solve, a move after the other.
+func (b *CurveBatch) solveDirect(p *pivot) {
+	x := b.roots[:b.n]
+	clear(x)
+	for _, m := range p.moves {
+		b.invertRow(m, x)
+	}
+	for i, r := range x {
+		if r-r != 0 {
+			x[i] = math.NaN()
+		}
+	}
+}
+
+// invertRow turns values of step m.from into those of its operand m.to.
+func (b *CurveBatch) invertRow(m move, x []float64) {
+	switch s := &b.c.steps[m.from]; s.Kind {
+	case Affine:
+		coef := 0.0
+		if s.Const != 0 {
+			vec.Affine(x, x, 1, -s.Const)
+		}
+		for _, t := range s.Terms {
+			if t.Of == m.to {
+				coef = t.Coef
+				continue
+			}
+			vec.AddScaled(x, -t.Coef, b.v[t.Of])
+		}
+		if coef != 1 {
+			for i := range x {
+				x[i] /= coef
+			}
+		}
+	case Times:
+		other := s.A
+		if other == m.to {
+			other = s.B
+		}
+		for i, v := range b.v[other][:len(x)] {
+			x[i] /= v
+		}
+	default:
+		for i := range x {
+			root, _ := b.invert(m, x[i], i)
+			x[i] = root[0]
+		}
+	}
+}
+
+// lower is the value that m.to must have at point i for m.from to be target.
+func (b *CurveBatch) lower(m move, target float64, i int) (x [2]float64, roots int) {
+	if m.how == invert {
+		return b.invert(m, target, i)
+	}
+	b.goTo(m, i)
+	switch m.how {
+	case affine:
+		at0, at1 := b.at(0), b.at(1)
+		x[0] = (target - at0) / (at1 - at0)
+	case quadratic:
+		return b.square(target), 2
+	case monotone:
+		x[0] = b.find(target, b.v[m.to][i])
+	}
+	return x, 1
+}
+
+// invert solves step m.from for its operand m.to.
+func (b *CurveBatch) invert(m move, target float64, i int) (x [2]float64, roots int) {
+	s := &b.c.steps[m.from]
+	switch s.Kind {
+	case Affine:
+		rest, coef := s.Const, 0.0
+		for _, t := range s.Terms {
+			if t.Of == m.to {
+				coef = t.Coef
+			} else {
+				rest += float64(t.Coef * b.v[t.Of][i])
+			}
+		}
+		x[0] = (target - rest) / coef
+	case Apply:
+		return s.F.Inverse(target)
+	case Times:
+		other := s.A
+		if other == m.to {
+			other = s.B
+		}
+		x[0] = target / b.v[other][i]
+	case Over:
+		if m.to == s.A {
+			x[0] = target * b.v[s.B][i]
+		} else {
+			x[0] = b.v[s.A][i] / target
+		}
+	case Call:
+		var room [3]float64
+		x[0] = s.Call.First(target, s.numbers(room[:], b.v, i))
+	case Power:
+		switch p := b.c.exponent(*s); {
+		case m.to == s.A && p != 0.5 && math.Mod(p, 2) != 0: // odd
+			x[0] = math.Copysign(math.Pow(math.Abs(target), 1/p), target)
+		case !(target > 0):
+			x[0] = math.NaN()
+			x[1] = x[0]
+			return x, b.c.rootsOf(m)
+		case m.to == s.A:
+			x[0] = math.Pow(target, 1/b.v[s.B][i])
+			x[1] = -x[0]
+			return x, b.c.rootsOf(m)
+		default:
+			x[0] = math.Log(target) / math.Log(b.v[s.A][i])
+		}
+	}
+	return x, 1
+}
+
+// square are the two x at which a quadratic, at, is target. The coefficients come from its values at 0 and ±1, and a step of Newton's method
+// takes back what rounding cost there.
+func (b *CurveBatch) square(target float64) [2]float64 {
+	c, up, down := b.at(0)-target, b.at(1)-target, b.at(-1)-target
+	a, half := (up+down)/2-c, (up-down)/4 // a·x² + 2·half·x + c
+	root := math.Sqrt(half*half - a*c)
+	far := -(half + math.Copysign(root, half)) // a times the root that is further from 0
+	x := [2]float64{far / a, c / far}
+	for r := range x {
+		if slope := 2 * (a*x[r] + half); slope != 0 {
+			if next := x[r] - (b.at(x[r])-target)/slope; next-next == 0 {
+				x[r] = next
+			}
+		}
+	}
+	return x
+}
+
+// goTo prepares at for a move at point i.
+func (b *CurveBatch) goTo(m move, i int) {
+	if b.spare == nil {
+		b.spare, b.one = rows(len(b.c.steps), 1), make([][]float64, len(b.c.steps))
+	}
+	for s, v := range b.v {
+		b.one[s] = v[i : i+1]
+	}
+	b.one[m.to], b.move = b.spare[m.to], m
+	for _, s := range m.between {
+		b.one[s] = b.spare[s]
+	}
+}
+
+// at is the step that the move is from, with x in place of the one that it goes to.
+func (b *CurveBatch) at(x float64) float64 {
+	b.one[b.move.to][0] = x
+	for _, s := range b.move.between {
+		b.run(b.one, s)
+	}
+	return b.one[b.move.from][0]
+}
+
+const (
+	mostEvaluations = 400  // to find a bracket
+	mostHalvings    = 2200 // of a bracket: down to the least float64
+	flatSteps       = 8    // so many steps, each twice as long, without a change say that there is no root
+	longStep        = 1024 // if they are longer: eˣ reaches from the least to the greatest float64 in 1500
+)
+
+// find is the x at which at, strictly monotone, is target: a bracket by steps that double from lo on, then regula falsi with the Illinois
+// rule, and bisection wherever that gains too little.
+func (b *CurveBatch) find(target, lo float64) float64 {
+	evaluations := 0
+	f := func(x float64) float64 {
+		evaluations++
+		if y := b.at(x) - target; b.move.up {
+			return y
+		} else {
+			return -y
+		}
+	}
+	flo := f(lo)
+	if math.IsNaN(flo) {
+		return flo
+	}
+	dir := 1.0
+	if flo > 0 {
+		dir = -1
+	}
+	step := dir * (0.1 + 0.1*math.Abs(lo))
+	hi, fhi, flat := lo, flo, 0
+	for fhi*dir < 0 {
+		if evaluations > mostEvaluations || flat > flatSteps {
+			return math.NaN()
+		}
+		x := hi + step
+		y := f(x)
+		switch {
+		case math.IsNaN(y) || math.IsInf(x, 0): // beyond where Φ has a value
+			step /= 2
+			continue
+		case y == fhi && math.Abs(step) > longStep:
+			flat++
+		default:
+			flat = 0
+		}
+		lo, flo = hi, fhi
+		hi, fhi = x, y
+		step *= 2
+	}
+	if dir < 0 {
+		lo, flo, hi, fhi = hi, fhi, lo, flo
+	}
+	return Root(f, lo, flo, hi, fhi)
+}
+
+// Root is the root of an increasing f between lo and hi, to the last bits.
+func Root(f func(float64) float64, lo, flo, hi, fhi float64) float64 {
+	if flo == 0 {
+		return lo
+	}
+	side := 0
+	for range mostHalvings {
+		if fhi == 0 {
+			return hi
+		}
+		middle := lo + (hi-lo)/2
+		if !(lo < middle && middle < hi) {
+			break
+		}
+		x, width := (lo*fhi-hi*flo)/(fhi-flo), hi-lo
+		if !(lo < x && x < hi) {
+			x = middle
+		}
+		for _, x := range [2]float64{x, middle} {
+			if !(lo < x && x < hi) {
+				continue
+			}
+			switch y := f(x); {
+			case y == 0:
+				return x
+			case math.IsNaN(y):
+				return y
+			case y < 0:
+				lo, flo = x, y
+				if side < 0 {
+					fhi /= 2
+				}
+				side = -1
+			default:
+				hi, fhi = x, y
+				if side > 0 {
+					flo /= 2
+				}
+				side = 1
+			}
+			if hi-lo < width/2 {
+				break
+			}
+		}
+	}
+	if -flo < fhi {
+		return lo
+	}
+	return hi
+}
+
+const (
+	leastStep = 1e-300
+	ulp       = 0x1p-52
+	mostSteps = 24  // each twice as long
+	farther   = 8.0 // by how much more a root is moved than is needed
+)
+
+// inDomain moves roots of Solve(k) that rounding has put on an edge, or beyond, to where Φ has a value: b in a·log(b − 1) = 1, which is
+// 1 + e⁻⁹⁹ for a = −1/99.
+func (b *CurveBatch) inDomain(k int) []float64 {
+	p := &b.c.pivots[k]
+	for _, l := range p.limits {
+		lo, hi := l.f.Domain()
+		for r, x := range b.roots[:p.roots*b.n] {
+			b.goTo(l.move, r%b.n)
+			is := func(x float64) bool { v := b.at(x); return lo < v && v < hi }
+			if math.IsNaN(x) || is(x) {
+				continue
+			}
+			step := leastStep + ulp*math.Abs(x)
+			for range mostSteps {
+				if to := x + step; is(to) {
+					b.roots[r] = x + farther*step
+					break
+				}
+				if to := x - step; is(to) {
+					b.roots[r] = x - farther*step
+					break
+				}
+				step *= 2
+			}
+		}
+	}
+	return b.roots[:p.roots*b.n]
+}

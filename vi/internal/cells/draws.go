@@ -1,0 +1,97 @@
+// Draws of a distribution, and their weights.
+
+package cells
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/family"
+)
+
+const (
+	quick       = 128  // draws are evaluated at once
+	cheapGuards = 1000 // of a density with more of them draws are fewer
+)
+
+// weighed are draws of a distribution with log r and log r − log q.
+type weighed struct {
+	z           [][]float64
+	logR, ratio []float64
+}
+
+func (w weighed) logQ() []float64 { return floats.SubTo(make([]float64, len(w.z)), w.logR, w.ratio) }
+
+// ratios are those of n draws of q; x is for batches of quick samples. It is an error if ctx is done.
+func ratios(ctx context.Context, d *graph.Density, x *graph.Executor, q family.Q, n int, rng *rand.Rand) (w weighed, err error) {
+	draw := q.Drawer(quick)
+	logQ := make([]float64, quick)
+	all := make([]float64, n*d.Dim())
+	w = weighed{make([][]float64, 0, n), make([]float64, 0, n), make([]float64, 0, n)}
+	for len(w.z) < n {
+		if ctx.Err() != nil {
+			return w, ctx.Err()
+		}
+		draw.Draw(x.Z, rng)
+		clear(logQ)
+		draw.SubLogQ(logQ)
+		d.Arrangement().SignBatch(x.Signs, x.Z, quick)
+		if err := x.Run(); err != nil {
+			return w, err
+		}
+		for k := range min(quick, n-len(w.z)) {
+			z := all[:d.Dim():d.Dim()]
+			for i := range z {
+				z[i] = x.Z[i*quick+k]
+			}
+			all = all[len(z):]
+			w.z = append(w.z, z)
+			w.logR = append(w.logR, x.Out[k])
+			w.ratio = append(w.ratio, x.Out[k]+logQ[k])
+		}
+	}
+	return w, nil
+}
+
+// defensive is q and a part of the same that is wider.
+func defensive(q family.Q) family.Q {
+	logs, parts := []float64{math.Log(1 - 1./family.WideShare), math.Log(1. / family.WideShare)}, []family.Q{q, family.Widened(q, family.WideScale(q.Dim()))}
+	return family.NewMixture(logs, parts)
+}
+
+// pick are some coordinates of z.
+func pick(z []float64, latents []int) []float64 {
+	x := make([]float64, len(latents))
+	for j, i := range latents {
+		x[j] = z[i]
+	}
+	return x
+}
+
+// evenness is the effective part of draws, by the logarithms of their weights.
+func evenness(logs []float64) float64 {
+	top, sum, squares := floats.Max(logs), 0.0, 0.0
+	if !finite(top) || slices.ContainsFunc(logs, math.IsNaN) {
+		return 0
+	}
+	for _, l := range logs {
+		w := math.Exp(l - top)
+		sum += w
+		squares += w * w
+	}
+	return sum * sum / squares / float64(len(logs))
+}
+
+func logAdd(a, b float64) float64 {
+	if a == b { // both may be infinite
+		return a + math.Ln2
+	}
+	return max(a, b) + math.Log1p(math.Exp(-math.Abs(a-b)))
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

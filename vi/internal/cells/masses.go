@@ -1,0 +1,137 @@
+package cells
+
+import (
+	"math"
+	"slices"
+
+	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
+	"github.com/facetvi/facet/internal/residuals"
+)
+
+// among reports whether latent i is one of the switches.
+func among(switches []derive.SwitchLatent, i int) bool {
+	return slices.ContainsFunc(switches, func(w derive.SwitchLatent) bool { return w.Latent == i })
+}
+
+// without are the latents but for switches.
+func without(dim int, switches []derive.SwitchLatent) (list []int) {
+	for i := range dim {
+		if !among(switches, i) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// masses are the thresholds of switches at n samples, and what the switches' priors have in the intervals between them.
+type masses struct {
+	switches []derive.SwitchLatent
+	n        int
+	cuts     []*derive.Thresholds // nil where they are the same for all samples
+	cut      [][]float64          // by switch: its thresholds, planes × n, or one for all samples
+	prior    *residuals.Batch
+	mass     [][]float64 // by switch: log P_ij, intervals × n
+	vary     []int       // switches of which these are not always the same
+	below    float64     // of the others: the sum of the log priors where they are put
+}
+
+// fixed reports whether thresholds and prior of a switch are the same for all samples.
+func (m *masses) fixed(w derive.SwitchLatent) bool {
+	return len(w.Index) == 0 && m.prior.Fixed(w.Latent)
+}
+
+// find finds what is the same for all samples.
+func (m *masses) find(d *graph.Density) {
+	for i, w := range m.switches {
+		if len(w.Index) == 0 {
+			m.cuts, m.cut = append(m.cuts, nil), append(m.cut, make([]float64, len(w.Planes)))
+			w.Thresholds(1).Fill(m.cut[i], make([]float64, d.Dim()))
+		} else {
+			m.cuts, m.cut = append(m.cuts, w.Thresholds(m.n)), append(m.cut, make([]float64, len(w.Planes)*m.n))
+		}
+		m.mass = append(m.mass, make([]float64, (len(w.Planes)+1)*m.n))
+		if !m.fixed(w) {
+			m.vary = append(m.vary, i)
+			continue
+		}
+		m.weigh(i)
+		m.prior.Z[w.Latent*m.n] = m.put(i, 0)
+		m.below += m.prior.LogPriorOf(w.Latent, 0)
+	}
+}
+
+// follow moves the priors to samples z whose switches are put, and weighs the intervals there.
+func (m *masses) follow(z []float64) {
+	copy(m.prior.Z, z)
+	m.prior.Invert()
+	for _, i := range m.vary {
+		m.weigh(i)
+	}
+}
+
+// put is where a summer puts switch i of sample k, below all thresholdm.
+func (m *masses) put(i, k int) float64 { return m.finiteCut(i, 0, k) - 1 }
+
+// weigh computes what the prior has in the intervals of switch i: once for all samples, if it is the same.
+func (m *masses) weigh(i int) {
+	w := m.switches[i]
+	for j := range len(w.Planes) + 1 {
+		row := m.mass[i][j*m.n:][:m.n]
+		for k := range row {
+			if m.fixed(w) && k > 0 {
+				row[k] = row[0]
+				continue
+			}
+			lo, hi := m.between(i, j, k)
+			row[k] = m.prior.LogMass(w.Latent, k, lo, hi)
+		}
+	}
+}
+
+// threshold is threshold j of switch i at sample k.
+func (m *masses) threshold(i, j, k int) float64 {
+	if m.cuts[i] == nil {
+		return m.cut[i][j]
+	}
+	return m.cut[i][j*m.n+k]
+}
+
+// finite is threshold j of switch i at sample k, or if that is not finite a number
+// between those that are and it.
+func (m *masses) finiteCut(i, j, k int) float64 {
+	at := func(j int) float64 { return m.threshold(i, j, k) }
+	planes, low := len(m.switches[i].Planes), j
+	for low < planes && math.IsInf(at(low), -1) {
+		low++
+	}
+	switch {
+	case low < planes && !math.IsInf(at(low), 1):
+		return at(low) - float64(low-j)
+	case low == planes || j == 0: // none is finite
+		return 0
+	}
+	return m.finiteCut(i, j-1, k) + 1
+}
+
+// between is interval j between the thresholds of switch i at sample k.
+func (m *masses) between(i, j, k int) (lo, hi float64) {
+	lo, hi = math.Inf(-1), math.Inf(1)
+	if j > 0 {
+		lo = m.threshold(i, j-1, k)
+	}
+	if j < len(m.switches[i].Planes) {
+		hi = m.threshold(i, j, k)
+	}
+	return lo, hi
+}
+
+// logWithin is the log density of the prior of switch i at x, in interval j.
+func (m *masses) logWithin(i, j, k int, x float64) float64 {
+	at := &m.prior.Z[m.switches[i].Latent*m.n+k]
+	was := *at
+	*at = x
+	log := m.prior.LogPriorOf(m.switches[i].Latent, k)
+	*at = was
+	return log - m.mass[i][j*m.n+k]
+}
