@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/mathext"
 
 	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
@@ -18,6 +17,19 @@ import (
 type Side struct {
 	regions.Hyperplane
 	Positive bool
+}
+
+// Interval is where a side of one latent has it; (−∞, ∞) of others.
+func (s Side) Interval() (lo, hi float64) {
+	lo, hi = math.Inf(-1), math.Inf(1)
+	if len(s.Index) != 1 {
+		return lo, hi
+	}
+	at := -s.Const / s.Coef[0]
+	if s.Positive == (s.Coef[0] > 0) {
+		return at, hi
+	}
+	return lo, at
 }
 
 // A confined is a sequential normal whose conditionals are truncated, so that all
@@ -243,14 +255,10 @@ func impliedBy(dim int, sides []Side) func(s Side) bool {
 		low[i], high[i] = math.Inf(-1), math.Inf(1)
 	}
 	for _, s := range sides {
-		if len(s.Index) != 1 {
-			continue
-		}
-		i, at := s.Index[0], -s.Const/s.Coef[0]
-		if s.Positive == (s.Coef[0] > 0) {
-			low[i] = max(low[i], at)
-		} else {
-			high[i] = min(high[i], at)
+		if len(s.Index) == 1 {
+			i, lo, hi := s.Index[0], 0.0, 0.0
+			lo, hi = s.Interval()
+			low[i], high[i] = max(low[i], lo), min(high[i], hi)
 		}
 	}
 	return func(s Side) bool {
@@ -304,8 +312,10 @@ func (q *confined) Family() Family { return q.sequence }
 func (q *confined) Sides() (sides []Side) {
 	for _, r := range q.truncations {
 		if r != nil {
-			for _, b := range slices.Concat(r.floors, r.ceilings) {
-				sides = append(sides, b.Side)
+			for _, bounds := range [2][]bound{r.floors, r.ceilings} {
+				for _, b := range bounds {
+					sides = append(sides, b.Side)
+				}
 			}
 		}
 	}
@@ -378,21 +388,6 @@ func (q *confined) put(i int, z []float64, eps float64) {
 	z[i] = m + q.normal.s[i]*eps
 }
 
-// putQuantile sets a latent of z by the conditional probability u below it, and returns its distance from the conditional mean in units of s. If
-// it is confined, in becomes its interval; where that is what an earlier call has left, it takes less time.
-func (q *confined) putQuantile(i int, z []float64, u float64, in *truncnorm.Interval) (t float64) {
-	m := q.normal.conditional(i, z)
-	if r := q.truncations[i]; r != nil {
-		in.Set(q.interval(r, m, z))
-		t = in.Quantile(u)
-		q.inside(r, z, m, t)
-		return t
-	}
-	t = mathext.NormalQuantile(u)
-	z[i] = m + q.normal.s[i]*t
-	return t
-}
-
 // inside sets a confined latent to m + s·t, and moves it where rounding has left it on the other side of a bound.
 func (q *confined) inside(r *truncation, z []float64, m, t float64) {
 	scale := q.normal.s[r.latent]
@@ -447,8 +442,17 @@ func times(product *float64, mass, alpha, beta float64) (log float64) {
 	return truncnorm.LogMass(alpha, beta)
 }
 
-// sampleSize is how many draws stand for the latents on which others depend.
-const sampleSize = 512
+// So many draws stand for the latents on which others depend: of a part of a mixture fewer.
+const (
+	sampleSize  = 512
+	leastSample = 20
+)
+
+// Resize implements Sampled.
+func (q *confined) Resize(share float64) {
+	q.size = max(leastSample, int(sampleSize*share))
+	q.draws.Store(nil)
+}
 
 // sample are draws, always the same at the same θ. The noise of each latent has
 // one of them in each of as many parts of equal probability.

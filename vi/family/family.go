@@ -133,6 +133,26 @@ type Truncated interface {
 	Sides() []Side
 }
 
+// A Sampled is a Q whose laws are made of a sample. Resize says for what share of a mixture it stands: its sample has that
+// share of a mixture's.
+type Sampled interface {
+	Q
+	Resize(share float64)
+}
+
+// A Composite is a Q that is made of others: a file keeps these, and the numbers beside them.
+type Composite interface {
+	Q
+	Decompose() (theta []float64, parts []Q)
+}
+
+// A Composer is a Family of Composites. Compose is the member with what Decompose returned,
+// and an error if there is none.
+type Composer interface {
+	Family
+	Compose(p Program, theta []float64, parts []Q) (Q, error)
+}
+
 // A Param is one parameter of a member.
 type Param struct {
 	Latent int // whose, −1 for weights of a mixture
@@ -343,8 +363,10 @@ func imitate(to, q Q) {
 
 // programUnits are the units of q's first latents, those that are parameters of the program.
 func programUnits(q Q) (units []float64) {
-	if m, ok := q.(Mixed); ok {
-		return programUnits(m.Part(0))
+	if c, ok := q.(Composite); ok {
+		if _, parts := c.Decompose(); len(parts) > 0 {
+			return programUnits(parts[0])
+		}
 	}
 	for k, x := range q.Theta() {
 		if q.Param(k).Is("unit") {

@@ -46,6 +46,14 @@ func (l Law) CDF(x float64) float64 { return l.Between(math.Inf(-1), x) }
 // Above is P(Φ > x), which is accurate in the upper tail.
 func (l Law) Above(x float64) float64 { return l.Between(x, math.Inf(1)) }
 
+// OnSide is P(Φ > 0) if positive, else P(Φ ≤ 0).
+func (l Law) OnSide(positive bool) float64 {
+	if positive {
+		return l.Above(0)
+	}
+	return l.CDF(0)
+}
+
 // Between is P(low < Φ ≤ high), which is accurate in both tails.
 func (l Law) Between(low, high float64) (p float64) {
 	for _, x := range l {

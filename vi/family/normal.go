@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -403,6 +404,27 @@ func (q *Normal) LogProb(z []float64) float64 {
 		square += (y / q.s[i]) * (y / q.s[i])
 	}
 	return 0.5*(float64(len(z)-q.points)-square) - q.Entropy()
+}
+
+// LogProbs stores plus + log q at n points z, latents × n, in dst. room is scratch of (Dim() + 1)·n numbers.
+func (q *Normal) LogProbs(dst, z []float64, plus float64, room []float64) {
+	n := len(dst)
+	row := func(x []float64, i int) []float64 { return x[i*n:][:n] }
+	sum := row(room, len(q.mu))
+	clear(dst)
+	for i, mu := range q.mu {
+		x := row(room, i) // z − μ
+		if vec.Affine(x, row(z, i), 1, -mu); i < q.points {
+			continue
+		}
+		copy(sum, x)
+		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
+			vec.AddScaled(sum, -q.b[e], row(room, int(q.edges.parent[e])))
+		}
+		vec.Affine(sum, sum, 1/q.s[i], 0)
+		vec.AddMul(dst, sum, sum)
+	}
+	vec.Affine(dst, dst, -0.5, 0.5*float64(len(q.mu)-q.points)-q.Entropy()+plus)
 }
 
 // Rand implements Q.

@@ -8,6 +8,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // Chains are draws of Markov chains, all with the same weight: what package smc returns.
@@ -68,7 +69,7 @@ func (s *Sample) normal() family.Q {
 		mean[i], sd[i] = stat.MeanStdDev(s.Z[i*s.Len():][:s.Len()], nil)
 		sd[i] = max(sd[i], 1e-12*(1e-300+math.Abs(mean[i])))
 	}
-	return family.NewMixture([]float64{0}, []family.Q{family.Independent(mean, sd)})
+	return mixture.New([]float64{0}, []family.Q{family.Independent(mean, sd)})
 }
 
 // Correlated reports whether the draws are those of chains: there is no proposal to take more from.

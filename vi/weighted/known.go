@@ -7,6 +7,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // A known is what is known of the expectation of a function: under the part of the proposal that each stratum is drawn from, NaN where
@@ -30,7 +31,7 @@ func (s *Sample) split() {
 			s.few = append(s.few, k)
 		}
 	}
-	m, mixed := s.q.(Partial)
+	m, mixed := s.q.(*mixture.Mixture)
 	if !mixed {
 		s.components = []component{{q: s.q}}
 		return

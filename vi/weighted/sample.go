@@ -15,6 +15,7 @@ import (
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // A Sample is draws of a proposal with importance weights: a posterior.
@@ -58,13 +59,6 @@ type stratum struct {
 
 func (s stratum) len() int { return s.end - s.first }
 
-// A Partial is a mixture that can draw from a given part for each draw.
-type Partial interface {
-	family.Mixed
-	PartDrawer(n int) family.PartDrawer
-	BaseWeight(k int) float64
-}
-
 // Draw weighs n draws of q by importance; the seed fixes them. It returns an error if there are fewer than 21 draws, the
 // least for a k-hat, if log r is NaN or +Inf at one of them, or −Inf at all; and if ctx is done.
 func Draw(ctx context.Context, d *graph.Density, q family.Q, n int, seed uint64) (*Sample, error) {
@@ -103,7 +97,7 @@ func Draw(ctx context.Context, d *graph.Density, q family.Q, n int, seed uint64)
 // stratify gives the parts of a mixture their draws, one part after the other: n·π of n, rounded up or down at random. It
 // returns the part of each draw; nil if q has none.
 func (s *Sample) stratify(q family.Q, n int, seed uint64) (part []int) {
-	m, ok := q.(Partial)
+	m, ok := q.(*mixture.Mixture)
 	if !ok {
 		s.strata = []stratum{{weight: 1, end: n}}
 		return nil
@@ -163,7 +157,7 @@ func (s *Sample) group(part []int, cut parallel.Blocks) {
 	for b := range cut.Len() {
 		width, sizes := cut.Width(b), []int(nil)
 		if part != nil {
-			sizes = family.Hypercubes(part[at:][:width])
+			sizes = mixture.Hypercubes(part[at:][:width])
 		} else {
 			sizes = slices.Repeat([]int{1}, width)
 		}
@@ -199,11 +193,7 @@ func (s *Sample) draw(ctx context.Context, q family.Q, part []int, seed uint64) 
 		if w.x, err = d.Executor(n, graph.Compute{Out: true}); err != nil {
 			return w, err
 		}
-		if part == nil {
-			w.drawer = q.Drawer(n)
-		} else {
-			w.drawer = q.(Partial).PartDrawer(n)
-		}
+		w.drawer = q.Drawer(n)
 		return w, nil
 	}
 	pool, err := parallel.NewPool(cut, parallel.Processors(cut.Len()), seed, bind, func(worker) {}, func(w worker, b int, rng *rand.Rand) error {
@@ -214,7 +204,7 @@ func (s *Sample) draw(ctx context.Context, q family.Q, part []int, seed uint64) 
 		if part == nil {
 			w.drawer.Draw(x.Z, rng)
 		} else {
-			w.drawer.(family.PartDrawer).DrawParts(x.Z, part[first:][:x.N], rng)
+			w.drawer.(*mixture.Drawer).DrawParts(x.Z, part[first:][:x.N], rng)
 		}
 		d.Arrangement().SignBatch(x.Signs, x.Z, x.N)
 		if err := x.Run(); err != nil {
@@ -228,7 +218,7 @@ func (s *Sample) draw(ctx context.Context, q family.Q, part []int, seed uint64) 
 			}
 		}
 		if w.drawer.SubLogQ(ratio); s.ratios != nil {
-			copy(s.ratios[first:], w.drawer.(family.PartDrawer).BaseRatios())
+			copy(s.ratios[first:], w.drawer.(*mixture.Drawer).BaseRatios())
 		}
 		for i := range d.Dim() {
 			copy(s.Z[i*n+first:][:x.N], x.Z[i*x.N:][:x.N])

@@ -12,6 +12,7 @@ import (
 
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // How mixtures of normals are fitted to weighted draws.
@@ -396,7 +397,7 @@ func (s shape) of(m normals) family.Q {
 			parts[c] = confined
 		}
 	}
-	return s.over(family.NewMixture(logs, parts))
+	return s.over(mixture.New(logs, parts))
 }
 
 // over is a member with the given rest.

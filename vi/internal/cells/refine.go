@@ -10,6 +10,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // How a distribution is refined.
@@ -75,7 +76,7 @@ func refine(ctx context.Context, d *graph.Density, x *graph.Executor, s shape, q
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if !gained || most > refineEven*(1-1./family.WideShare) || round == refineRounds-1 {
+		if !gained || most > refineEven*(1-1./mixture.WideShare) || round == refineRounds-1 {
 			break
 		}
 		for _, w := range news {
@@ -89,8 +90,8 @@ func refine(ctx context.Context, d *graph.Density, x *graph.Executor, s shape, q
 
 // defensive is q and a part of the same that is wider.
 func defensive(q family.Q) family.Q {
-	logs, parts := []float64{math.Log(1 - 1./family.WideShare), math.Log(1. / family.WideShare)}, []family.Q{q, family.Widened(q, family.WideScale(q.Dim()))}
-	return family.NewMixture(logs, parts)
+	logs, parts := []float64{math.Log(1 - 1./mixture.WideShare), math.Log(1. / mixture.WideShare)}, []family.Q{q, mixture.Widened(q, mixture.WideScale(q.Dim()))}
+	return mixture.New(logs, parts)
 }
 
 // even is the effective part of draws, by the logarithms of their weights.

@@ -13,6 +13,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // funnel is Neal's funnel in two dimensions, without data: log r integrates to 1. With a switch,
@@ -46,7 +47,7 @@ func TestRefineFunnel(t *testing.T) {
 		kept, _, err := f.Finish(context.Background(), Finish{Draws: draws})
 		require.NoError(t, err)
 		c := kept[0]
-		require.Greater(t, mixture(t, c.Q).Len(), 3, name)
+		require.Greater(t, partsOf(t, c.Q).Len(), 3, name)
 		require.Less(t, one.ELBO.Value, -1., name)
 		require.Greater(t, c.ELBO.Value, -0.25, name)
 		require.Less(t, c.ELBO.Value, 4*c.ELBO.SE, name)
@@ -60,8 +61,8 @@ func TestRefineFunnel(t *testing.T) {
 	}
 }
 
-func mixture(t *testing.T, q family.Q) family.Mixed {
-	m, ok := rest(q).(family.Mixed)
+func partsOf(t *testing.T, q family.Q) *mixture.Mixture {
+	m, ok := rest(q).(*mixture.Mixture)
 	require.True(t, ok)
 	return m
 }
@@ -111,12 +112,12 @@ func TestExpect(t *testing.T) {
 	m := c.maximise(context.Background(), c.seeds(3, rng))
 	require.Len(t, m, 3)
 	s := shape{latents: []int{0, 1}, dim: 2}
-	mixture := s.of(m)
+	q := s.of(m)
 	var sums mat.Dense
 	score := m.expect(c, &sums)
 	want, moments, all := 0.0, mat.NewDense(3, 6, nil), 0.0
 	for j, z := range x {
-		total := mixture.LogProb(z)
+		total := q.LogProb(z)
 		want += c.weight[j] * total
 		all += c.weight[j]
 		u, v := (z[0]-c.centre[0])/c.scale[0], (z[1]-c.centre[1])/c.scale[1]
