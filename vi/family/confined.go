@@ -1,6 +1,7 @@
 package family
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -8,29 +9,11 @@ import (
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/mathext"
 
 	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
 )
-
-// A Side is one of the two sides of a hyperplane: Φ(z) > 0 if Positive, else Φ(z) ≤ 0.
-type Side struct {
-	regions.Hyperplane
-	Positive bool
-}
-
-// Interval is where a side of one latent has it; (−∞, ∞) of others.
-func (s Side) Interval() (lo, hi float64) {
-	lo, hi = math.Inf(-1), math.Inf(1)
-	if len(s.Index) != 1 {
-		return lo, hi
-	}
-	at := -s.Const / s.Coef[0]
-	if s.Positive == (s.Coef[0] > 0) {
-		return at, hi
-	}
-	return lo, at
-}
 
 // A confined is a sequential normal whose conditionals are truncated, so that all
 // of its draws are on given sides of guards:
@@ -216,6 +199,43 @@ func (q *Normal) Confine(sides []Side) (c Q, soft []int, err error) {
 	return &confined{normal: q.Clone().(*Normal), confinement: in, size: sampleSize}, soft, nil
 }
 
+// New implements Family: it is what Confine makes, whose Family is f.
+func (f Sequence) New(p Program) (Q, error) {
+	var parents [][]int
+	if err := json.Unmarshal([]byte(f.Parents), &parents); err != nil {
+		return nil, fmt.Errorf("%s: parents: %w", f.Name(), err)
+	}
+	if len(parents) != p.Dim() {
+		return nil, fmt.Errorf("%s: parents of %d latents for %d", f.Name(), len(parents), p.Dim())
+	}
+	for i, list := range parents {
+		if !ascending(list, i) {
+			return nil, fmt.Errorf("%s: parents %v of latent %d: they must be earlier latents, ascending", f.Name(), list, i)
+		}
+	}
+	for i, list := range parents {
+		if i < p.Params() && len(list) > 0 || len(list) > 0 && list[0] < p.Params() {
+			return nil, fmt.Errorf("%s: parents %v of latent %d: a parameter has neither parents nor children", f.Name(), list, i)
+		}
+	}
+	q := Sequential(parents).Points(p.Params())
+	if f.Sides == "" {
+		return q, nil
+	}
+	var sides []Side
+	if err := json.Unmarshal([]byte(f.Sides), &sides); err != nil {
+		return nil, fmt.Errorf("%s: sides: %w", f.Name(), err)
+	}
+	c, soft, err := q.Confine(sides)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(soft) > 0:
+		return nil, fmt.Errorf("%s: side %d may leave no room", f.Name(), soft[0])
+	}
+	return c, nil
+}
+
 // take narrows the truncations by sides, and lists those that it took, in their order, and the numbers of those that leave no room. Those that
 // others which it took imply are in neither list.
 func (in *confinement) take(sides []Side) (kept []Side, soft []int, err error) {
@@ -386,6 +406,21 @@ func (q *confined) put(i int, z []float64, eps float64) {
 		return
 	}
 	z[i] = m + q.normal.s[i]*eps
+}
+
+// putQuantile sets a latent of z by the conditional probability u below it, and returns its distance from the conditional mean in units of s. If
+// it is confined, in becomes its interval; where that is what an earlier call has left, it takes less time.
+func (q *confined) putQuantile(i int, z []float64, u float64, in *truncnorm.Interval) (t float64) {
+	m := q.normal.conditional(i, z)
+	if r := q.truncations[i]; r != nil {
+		in.Set(q.interval(r, m, z))
+		t = in.Quantile(u)
+		q.inside(r, z, m, t)
+		return t
+	}
+	t = mathext.NormalQuantile(u)
+	z[i] = m + q.normal.s[i]*t
+	return t
 }
 
 // inside sets a confined latent to m + s·t, and moves it where rounding has left it on the other side of a bound.

@@ -44,18 +44,3 @@ func (v *Inversion) Draw(q Q, z, u []float64) (logQ float64, ok bool) {
 	}
 	return 0, false
 }
-
-// putQuantile sets a latent of z by the conditional probability u below it, and returns its distance from the conditional mean in units of s. If
-// it is confined, in becomes its interval; where that is what an earlier call has left, it takes less time.
-func (q *confined) putQuantile(i int, z []float64, u float64, in *truncnorm.Interval) (t float64) {
-	m := q.normal.conditional(i, z)
-	if r := q.truncations[i]; r != nil {
-		in.Set(q.interval(r, m, z))
-		t = in.Quantile(u)
-		q.inside(r, z, m, t)
-		return t
-	}
-	t = mathext.NormalQuantile(u)
-	z[i] = m + q.normal.s[i]*t
-	return t
-}

@@ -9,13 +9,6 @@ import (
 	"github.com/facetvi/facet/regions"
 )
 
-// A Mover moves z, a draw of q, to a draw on one side of a hyperplane. logQ is by
-// how much log q changed, and weight is q over the density of what it draws there:
-// E[f(z); z on the side] is the mean of weight·f over moved draws. Where these are
-// draws of q given the side, weight is the side's probability. A Mover is safe for
-// concurrent use.
-type Mover func(z []float64, rng *rand.Rand) (logQ, weight float64)
-
 // Pick is the number of a weight, with the probability that it is: that at u, 0 ≤ u < 1, of the cumulative weights, which sum to 1.
 func Pick(weights []float64, u float64) int {
 	for k, w := range weights {

@@ -47,11 +47,7 @@ func newNormal(f Family, parents [][]int) *Normal {
 	q := &Normal{family: f, edges: newEdges(parents), mu: make([]float64, n), s: make([]float64, n)}
 	q.theta = make([]float64, 2*n+len(q.edges.parent))
 	q.b = q.theta[2*n:]
-	if f == (Softplus{}) {
-		q.slope = make([]float64, n)
-	} else {
-		q.inv = make([]float64, n)
-	}
+	q.inv = make([]float64, n)
 	q.Place(make([]float64, n), slices.Repeat([]float64{1}, n))
 	return q
 }
@@ -227,10 +223,6 @@ func (q *Normal) Fault() int {
 	}
 	return -1
 }
-
-// correlationUnit is the unit of a correlation against that of a mean. Steps that
-// suit means would be too long: correlations act together, on samples far out.
-const correlationUnit = 1.0 / 3
 
 // unit is that of the coefficients B_ij of latent i, but for 1/s_j: a step of all
 // of them moves the conditional mean about as far as one of them alone.
