@@ -358,7 +358,7 @@ func TestShares(t *testing.T) {
 	s := drawn(t, twoNormals(t), q, 1000, *seed)
 	require.InDeltaSlice(t, []float64{0.3, 0.7}, s.Shares(2), 1e-12)
 	for k, z := range s.Z[:1000] { // one part after the other
-		require.Equal(t, k < 300, s.strata[0].end > k)
+		require.Equal(t, k < 300, s.strata.list[0].end > k)
 		require.False(t, math.IsNaN(z))
 	}
 }
