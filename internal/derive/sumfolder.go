@@ -45,7 +45,7 @@ func (f *sumFolder) fold(ids []ir.ID) (v signedPoly, ok bool) {
 		return v, true
 	case n.Kind == ir.Sum:
 		return f.sum(ids)
-	case n.Kind == ir.Select && b.TableSigns(ids[0]) != nil:
+	case n.Kind == ir.Select && b.Tables.Signs(ids[0]) != nil:
 		return f.steps(ids)
 	case n.Kind == ir.Select:
 		return f.selects(ids)
