@@ -146,7 +146,7 @@ func (c *compiler) add(l int) {
 		c.pieces = append(c.pieces, Piece{Plane: l, Hyperplane: c.arr.Plane(l)})
 		return
 	}
-	for _, pivot := range c.sharing(curve) {
+	for _, pivot := range sharing(curve, c.uses, c.params) {
 		for root := range curve.Roots(pivot) {
 			c.pieces = append(c.pieces, Piece{Plane: l, Curve: curve, Pivot: pivot, Root: root})
 		}

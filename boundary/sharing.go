@@ -36,17 +36,17 @@ func covers(curve *regions.Curve, k int) bool {
 	return curve.Trend(k) != 0 && curve.WhyNot(k) == "" && curve.Roots(k) == 1
 }
 
-// sharing are the positions of the latents that have pieces of a curve. Parameters do not
-// move.
-func (c *compiler) sharing(curve *regions.Curve) (pivots []int) {
+// sharing are the positions of the latents that have pieces of a curve, given how many planes use each latent. The first latents are
+// parameters, which do not move.
+func sharing(curve *regions.Curve, uses []int, params int) (pivots []int) {
 	least := 0
 	for k, i := range curve.Latents() {
-		if i >= c.params && covers(curve, k) && (least == 0 || c.uses[i] < least) {
-			least = c.uses[i]
+		if i >= params && covers(curve, k) && (least == 0 || uses[i] < least) {
+			least = uses[i]
 		}
 	}
 	for _, k := range curve.Pivots() {
-		if i := curve.Latents()[k]; i >= c.params && (least == 0 || c.uses[i] <= mostUses*least) {
+		if i := curve.Latents()[k]; i >= params && (least == 0 || uses[i] <= mostUses*least) {
 			pivots = append(pivots, k)
 		}
 	}

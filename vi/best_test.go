@@ -16,6 +16,7 @@ import (
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/vitest"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // Probabilities of discrete latents and moments are right where cells differ in what their noises are like: in a threshold
@@ -97,9 +98,9 @@ func must(t testing.TB) *graph.Density {
 func TestWhatMustHold(t *testing.T) {
 	t.Parallel()
 	d := must(t)
-	for _, f := range []family.Family{family.Cells{}, family.FullRank{}, family.MeanField{}}[:long.Or(1, 3)] {
+	for _, f := range []family.Family{mixture.Cells{}, family.FullRank{}, family.MeanField{}}[:long.Or(1, 3)] {
 		p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: methodOf(f)})
-		if f != (family.Cells{}) && err != nil { // −Inf has no gradient: by a normal around the constraint
+		if f != (mixture.Cells{}) && err != nil { // −Inf has no gradient: by a normal around the constraint
 			p, err = &Posterior{Density: d, Q: family.Independent([]float64{0.5, 0.3}, []float64{0.8, 0.8})}, nil
 		}
 		require.NoError(t, err)
@@ -127,7 +128,7 @@ func TestMeanOfANoise(t *testing.T) {
 	m := graph.NewModel()
 	noise := m.Sample("noise", graph.LogNormal(-1, 0.3))
 	m.Factor(graph.If(graph.Greater(noise, 2), -3, 0))
-	p := &Posterior{Density: mustCompile(t, m), Q: family.NewMixture([]float64{0, math.Log(0.01)}, []family.Q{
+	p := &Posterior{Density: mustCompile(t, m), Q: mixture.New([]float64{0, math.Log(0.01)}, []family.Q{
 		family.Independent([]float64{-1}, []float64{0.3}), family.Independent([]float64{0}, []float64{15}),
 	})}
 	mean, err := p.Mean("noise")

@@ -17,6 +17,7 @@ import (
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/internal/cells"
+	"github.com/facetvi/facet/vi/mixture"
 	"github.com/facetvi/facet/vi/scout"
 )
 
@@ -298,12 +299,12 @@ func (c *cellsFit) find(ctx context.Context, switches []derive.SwitchLatent) (*P
 	for k, x := range kept {
 		logs[k], parts[k] = x.LogEvidence.Value, x.Q
 	}
-	mixture := family.NewMixture(logs, parts)
+	q := mixture.New(logs, parts)
 	names := search.Where(kept)
 	for k, x := range kept {
-		f.Cells = append(f.Cells, Cell{names[k], mixture.Weight(k), x.ELBO, x.LogEvidence, x.KHat})
+		f.Cells = append(f.Cells, Cell{names[k], q.Weight(k), x.ELBO, x.LogEvidence, x.KHat})
 	}
-	return c.posterior(mixture, f), nil
+	return c.posterior(q, f), nil
 }
 
 // some are n of the scout's draws, of as many islands as there are.
@@ -316,15 +317,15 @@ func (c *cellsFit) some(n int) (draws [][]float64) {
 
 // ofDraws is the fit by normals near the scout's draws.
 func (c *cellsFit) ofDraws(ctx context.Context) (*Posterior, error) {
-	mixture, err := cells.OfDraws(ctx, c.d, c.draws(), parallel.Mix(c.s.Seed, cellStream))
-	if err != nil || mixture == nil {
+	q, err := cells.OfDraws(ctx, c.d, c.draws(), parallel.Mix(c.s.Seed, cellStream))
+	if err != nil || q == nil {
 		return nil, err
 	}
-	p := c.posterior(family.NewMixture([]float64{0}, []family.Q{mixture}), &findings{Tried: 1})
+	p := c.posterior(mixture.New([]float64{0}, []family.Q{q}), &findings{Tried: 1})
 	return p, nil // its cell is everywhere
 }
 
-func (c *cellsFit) posterior(q family.Mixed, f *findings) *Posterior {
+func (c *cellsFit) posterior(q *mixture.Mixture, f *findings) *Posterior {
 	f.q, f.Scout = q, c.sample.LogEvidence
 	return &Posterior{Density: c.d, Q: q, Settings: c.s.settings(), findings: f}
 }

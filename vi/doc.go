@@ -60,6 +60,7 @@
 //
 //	scout       where its mass is, and its evidence, without a family
 //	smc         a sampler whose paths reflect and refract at guards
+//	mixture     mixtures of members of families, one part or more for each cell
 //	weighted    draws with weights, and the numbers of them
 //	events      probabilities of guards, paths and regions
 //	draws       draws, predictions, CSV, npz, tensors
@@ -71,7 +72,7 @@
 //
 // or of climbs by gradients:
 //
-//	family      mean field, structured, full rank, low rank, mixtures; the laws of guards under them
+//	family      mean field, structured, full rank, low rank; the laws of guards under them
 //	gradient    ∇ELBO across the jumps of the density
 //	check       judgements of q and of estimators
 //

@@ -12,6 +12,7 @@ import (
 	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/vitest"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // A model in some units, and the exact mean and standard deviation of its latent.
@@ -79,13 +80,13 @@ func TestUnits(t *testing.T) {
 	for _, c := range all {
 		d, err := c.m.Compile()
 		require.NoError(t, err)
-		for _, f := range []family.Family{family.Cells{}, family.FullRank{}, family.MeanField{}, family.Structured{}, family.LowRank{Rank: 1}} {
+		for _, f := range []family.Family{mixture.Cells{}, family.FullRank{}, family.MeanField{}, family.Structured{}, family.LowRank{Rank: 1}} {
 			for _, stop := range []vi.Stop{vi.After, vi.Automatic} {
-				if stop == vi.After && (c.name == "in seconds" || f == (family.Structured{}) || f == (family.Cells{})) {
+				if stop == vi.After && (c.name == "in seconds" || f == (family.Structured{}) || f == (mixture.Cells{})) {
 					continue // as in days, as the mean field, and without steps
 				}
 				settings := vi.Settings{Seed: 1, Method: vi.Climb{Stop: stop, Family: f}}
-				if f == (family.Cells{}) {
+				if f == (mixture.Cells{}) {
 					settings.Method = vi.Cells{}
 				}
 				fit, err := vi.Fit(context.Background(), d, settings)

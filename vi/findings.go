@@ -16,6 +16,7 @@ import (
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/mixture"
 	"github.com/facetvi/facet/vi/smc"
 	"github.com/facetvi/facet/vi/weighted"
 )
@@ -66,7 +67,7 @@ type findings struct {
 
 // hasCells reports whether p is a finished fit of cells.
 func (p *Posterior) hasCells() bool {
-	_, mixed := p.Q.(family.Mixed)
+	_, mixed := p.Q.(*mixture.Mixture)
 	return mixed && p.findings != nil && p.findings.q == p.Q && p.findings.Tried > 0
 }
 
@@ -88,7 +89,7 @@ const (
 // proposal is the distribution that draws are of, and the cell of each of its parts. It is Q if Q is all but the posterior, and
 // else Q mixed with wider distributions, whose draws see tails that Q's own do not.
 func (p *Posterior) proposal(ctx context.Context) (q family.Q, cell []int) {
-	m, ok := p.Q.(family.Mixed)
+	m, ok := p.Q.(*mixture.Mixture)
 	moments := func(part family.Q, i int) (mean, sd float64) { return p.partMoments(ctx, part, i) }
 	if ok && p.findings.Cells != nil {
 		return m.Defensive(moments)
@@ -103,7 +104,7 @@ func (p *Posterior) proposal(ctx context.Context) (q family.Q, cell []int) {
 	case err == nil && pilot.ESS > allButEven*pilotDraws:
 		return p.Q, []int{0}
 	}
-	return family.NewMixture([]float64{0}, []family.Q{p.Q}).Defensive(moments)
+	return mixture.New([]float64{0}, []family.Q{p.Q}).Defensive(moments)
 }
 
 // partMoments are the mean and sd of latent i in a part: of a discrete latent on the program's scale, because all of its variance may
@@ -339,9 +340,9 @@ func (s *savedFound) restore(p *Posterior) error {
 	if s == nil {
 		return nil
 	}
-	m, ok := p.Q.(family.Mixed)
+	m, ok := p.Q.(*mixture.Mixture)
 	if !ok {
-		m = family.NewMixture([]float64{0}, []family.Q{p.Q})
+		m = mixture.New([]float64{0}, []family.Q{p.Q})
 	}
 	switch {
 	case len(s.Cells) != m.Len():

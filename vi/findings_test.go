@@ -17,6 +17,7 @@ import (
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/cells"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // twoCells is a model whose posterior has a cell for each side of a guard, and in one
@@ -94,10 +95,10 @@ func TestSaveSummed(t *testing.T) {
 	q, err := cells.SummedFamily{Rest: family.Sequence{Parents: "[[],[]]"}, Latents: "[1]"}.New(d)
 	require.NoError(t, err)
 	q.Place([]float64{0.4, 0}, []float64{0.7, 1})
-	normals := family.NewMixture([]float64{0, 0.5}, []family.Q{q.(*cells.Summed).Q, family.Widened(q.(*cells.Summed).Q, 2)})
+	normals := mixture.New([]float64{0, 0.5}, []family.Q{q.(*cells.Summed).Q, mixture.Widened(q.(*cells.Summed).Q, 2)})
 	several, err := cells.SummedFamily{Latents: "[1]"}.Over(d, normals)
 	require.NoError(t, err)
-	p := &Posterior{Density: d, Q: family.NewMixture([]float64{0, -1}, []family.Q{q, several})}
+	p := &Posterior{Density: d, Q: mixture.New([]float64{0, -1}, []family.Q{q, several})}
 	got := reloaded(t, p, d)
 	for _, z := range drawsOf(t, p, 20, 1).Values {
 		u, err := d.Coordinate(1).Inverse(z[1])

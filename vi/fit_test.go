@@ -18,6 +18,7 @@ import (
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/internal/vitest"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // A fit of 10000 steps ends at the best ELBO that is known, −292.4179, but for
@@ -184,7 +185,7 @@ func TestDefaultFit(t *testing.T) {
 		spec, d := paperSpec(t, name)
 		p, err := Fit(context.Background(), d, Settings{Seed: *seed})
 		require.NoError(t, err)
-		require.Equal(t, family.Cells{}, p.Q.Family())
+		require.Equal(t, mixture.Cells{}, p.Q.Family())
 		exact := spec.Exact()
 		for i, latent := range d.Latents() {
 			mean, err := p.Mean(latent)

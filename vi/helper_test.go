@@ -10,6 +10,7 @@ import (
 	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mixture"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
@@ -89,7 +90,7 @@ func (s *Settings) climb() *Climb {
 
 // methodOf is the way to a posterior in f.
 func methodOf(f family.Family) Method {
-	if f == family.Family(family.Cells{}) {
+	if f == family.Family(mixture.Cells{}) {
 		return Cells{}
 	}
 	return Climb{Family: f}

@@ -22,6 +22,7 @@ import (
 	"github.com/facetvi/facet/internal/safefile"
 	"github.com/facetvi/facet/internal/sealed"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // journalFormat names the form of journals and its version: the next one where packed.Append writes a
@@ -352,7 +353,7 @@ func (j *journal) posterior(x place, d *graph.Density, s job) (*Posterior, error
 	if err := r.each(func(f *savedFamily) error { return j.family(f, d) }); err != nil {
 		return nil, err
 	}
-	if s.searches = r.Family.Family == family.Family(family.Cells{}); !s.searches {
+	if s.searches = r.Family.Family == family.Family(mixture.Cells{}); !s.searches {
 		s.Family = r.Family.Family
 		s.fill(d)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // requireOnlyVerdict wants a fit whose one warning is its verdict.
@@ -142,7 +143,7 @@ func TestDrawsOfManyCells(t *testing.T) {
 	d := mustCompile(t, m)
 	p, err := Fit(context.Background(), d, Settings{Seed: *seed, Method: Cells{Alone: true}})
 	require.NoError(t, err)
-	n := p.Q.(family.Mixed).Len()
+	n := p.Q.(*mixture.Mixture).Len()
 	require.Greater(t, perCell*n, p.evidenceDraws())
 	s, err := p.Sample()
 	require.NoError(t, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/vitest"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // A posterior of several cells can be asked what one cell can be asked. Its proposal is a mixture, and its answers are those of
@@ -29,7 +30,7 @@ func TestMixtureCanBeAsked(t *testing.T) {
 	m.Name("sum", graph.Greater(graph.Add(x, y), 0))
 	m.Factor(graph.If(both, 1, 0))
 	d := mustCompile(t, m)
-	q := family.NewMixture([]float64{math.Log(0.3), math.Log(0.7)}, []family.Q{
+	q := mixture.New([]float64{math.Log(0.3), math.Log(0.7)}, []family.Q{
 		family.Independent([]float64{-0.2, 0, -0.2}, []float64{1.1, 0.55, 1.6}),
 		family.Independent([]float64{0.9, 0.4, 0.9}, []float64{0.9, 0.5, 1.4}),
 	})

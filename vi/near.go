@@ -16,6 +16,7 @@ import (
 	"github.com/facetvi/facet/vi/draws"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/cells"
+	"github.com/facetvi/facet/vi/mixture"
 	"github.com/facetvi/facet/vi/scout"
 )
 
@@ -170,7 +171,7 @@ func ofModes(ctx context.Context, whole *graph.Density, fits []*Posterior, sampl
 		if err := p.correctBy(ctx, whole); err != nil {
 			return nil, err
 		}
-		q, _ := p.Q.(family.Mixed)
+		q, _ := p.Q.(*mixture.Mixture)
 		for j, c := range near.Cells {
 			logs, parts = append(logs, near.LogEvidence.Value+math.Log(q.Weight(j))), append(parts, q.Part(j))
 			c.Where = fmt.Sprintf("%s, near mode %d", c.Where, k+1)
@@ -182,12 +183,12 @@ func ofModes(ctx context.Context, whole *graph.Density, fits []*Posterior, sampl
 		shifts = append(shifts, near.Scout.Value-samples[k].LogEvidence.Value)
 	}
 	all := merge(samples, shifts)
-	mixture := family.NewMixture(logs, parts)
+	q := mixture.New(logs, parts)
 	for k := range f.Cells {
-		f.Cells[k].Weight = mixture.Weight(k)
+		f.Cells[k].Weight = q.Weight(k)
 	}
-	f.q, f.Scout = mixture, all.LogEvidence
-	p := &Posterior{Density: whole, Q: mixture, Settings: fits[0].Settings, findings: f}
+	f.q, f.Scout = q, all.LogEvidence
+	p := &Posterior{Density: whole, Q: q, Settings: fits[0].Settings, findings: f}
 	f.Verdict = p.judge(ctx, all, severalDraws)
 	return p, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // twoOptima is a location among observations of which 55 of 100 are around 0 and the others around 4, with noise of
@@ -79,9 +80,9 @@ func TestFitNearAModeRepeats(t *testing.T) {
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, d.Terms(), manyTerms)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for _, f := range []family.Family{family.Cells{}, family.MeanField{}} {
+	for _, f := range []family.Family{mixture.Cells{}, family.MeanField{}} {
 		s := Settings{Seed: *seed, Method: methodOf(f)}
-		if f != (family.Cells{}) {
+		if f != (mixture.Cells{}) {
 			s.climb().Steps = 20
 		}
 		var first *Posterior
@@ -154,7 +155,7 @@ func TestFitNearTwoModes(t *testing.T) {
 		assert.False(t, seen[c.Where], c.Where)
 		seen[c.Where] = true
 		total = math.Log(math.Exp(total-e.Value)+math.Exp(c.LogEvidence.Value-e.Value)) + e.Value
-		if p.Q.(family.Mixed).Part(k).Mean(0) > 0 {
+		if p.Q.(*mixture.Mixture).Part(k).Mean(0) > 0 {
 			above += c.Weight
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/cells"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // A Named is a family.Family or a gradient.Estimator.
@@ -20,7 +21,7 @@ type Named interface{ Name() string }
 // families are those that a saved fit can have, beside a program's own.
 var families = []family.Family{
 	family.MeanField{}, family.Softplus{}, family.Structured{}, family.FullRank{}, family.LowRank{},
-	family.Cells{}, family.Sequence{}, cells.SummedFamily{},
+	mixture.Cells{}, family.Sequence{}, cells.SummedFamily{},
 }
 
 // savedFamily is a family: in JSON by its name and its fields, in a journal by its number.

@@ -15,6 +15,7 @@ import (
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/internal/cells"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // Settings are the settings of Fit. The zero value works: it looks for the cells of the posterior.
@@ -214,7 +215,7 @@ func (s job) settings() Settings {
 // job is what the fit went by. One that no fit made is taken for a climb.
 func (p *Posterior) job() job {
 	s := p.Settings
-	if _, mixed := p.Q.(family.Mixed); s.Method == nil && !mixed {
+	if _, mixed := p.Q.(*mixture.Mixture); s.Method == nil && !mixed {
 		s.Method = Climb{Family: p.Q.Family()}
 	}
 	return newJob(p.Density, s)

@@ -16,6 +16,7 @@ import (
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // From the default start a fit of temperature ends above −45 in 9 of 10 seeds.
@@ -270,7 +271,7 @@ var largeModels = []struct {
 func TestCancelLargeModels(t *testing.T) {
 	long.Skip(t) // TestCancel is of small ones
 	for _, c := range largeModels {
-		for _, f := range []family.Family{family.MeanField{}, family.Cells{}} {
+		for _, f := range []family.Family{family.MeanField{}, mixture.Cells{}} {
 			for _, after := range c.after {
 				late := cancelled(t, c.build(t), endless(f), after*time.Millisecond)
 				t.Logf("%s, %s: after %v ms, stopped %v later", c.name, f.Name(), int(after), late.Round(time.Millisecond))
@@ -295,7 +296,7 @@ func BenchmarkCancel(b *testing.B) {
 		})
 	}
 	for _, c := range largeModels {
-		for _, f := range []family.Family{family.MeanField{}, family.Cells{}} {
+		for _, f := range []family.Family{family.MeanField{}, mixture.Cells{}} {
 			b.Run(c.name+"/"+f.Name(), func(b *testing.B) {
 				late(b, func() (most time.Duration) {
 					for _, after := range c.after {

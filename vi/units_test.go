@@ -11,6 +11,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // unitModels are models with real latents whose data and priors are in a unit
@@ -128,7 +129,7 @@ func TestCellsHaveNoUnits(t *testing.T) {
 				unitModels[name](m, c)
 				p, err := Fit(context.Background(), mustCompile(t, m), Settings{Seed: *seed})
 				require.NoError(t, err)
-				require.Equal(t, family.Cells{}, p.Q.Family())
+				require.Equal(t, mixture.Cells{}, p.Q.Family())
 				return p
 			}
 			want := fit(1)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/facetvi/facet/internal/cputime"
 	"github.com/facetvi/facet/vi/events"
-	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mixture"
 	"github.com/facetvi/facet/vi/scout"
 	"github.com/facetvi/facet/vi/weighted"
 )
@@ -123,7 +123,7 @@ func (p *Posterior) finalDraws(m *monitor) int {
 // weights are of use. The findings keep what they say.
 func (p *Posterior) sampled(ctx context.Context, draws int) (*weighted.Sample, error) {
 	first := draws
-	if m, ok := p.Q.(family.Mixed); ok && draws >= p.evidenceDraws() { // there is a budget for them
+	if m, ok := p.Q.(*mixture.Mixture); ok && draws >= p.evidenceDraws() { // there is a budget for them
 		draws = min(max(draws, perCell*m.Len()), mostAtOnce*draws)
 	}
 	for {
@@ -187,7 +187,7 @@ func (p *Posterior) judge(ctx context.Context, sample scout.Result, draws int) V
 
 // weighCells gives cells the weights that the draws say.
 func (f *findings) weighCells() {
-	m, ok := f.q.(family.Mixed)
+	m, ok := f.q.(*mixture.Mixture)
 	if !ok || len(f.Cells) != m.Len() {
 		return
 	}
@@ -453,7 +453,7 @@ func (j *judgement) compare() (missed float64, errors []precision) {
 	p, sample, n := j.p, j.sample, j.s.Len()
 	q, total := j.s.Proposal(), floats.LogSumExp(sample.Islands)
 	looked := mostScoutDraws
-	if m, ok := q.(family.Mixed); ok {
+	if m, ok := q.(*mixture.Mixture); ok {
 		looked = max(scoutDraws, looked*cheapParts/max(cheapParts, m.Len()))
 	}
 	step := max(1, len(sample.Z)/looked)
@@ -465,7 +465,7 @@ func (j *judgement) compare() (missed float64, errors []precision) {
 	}
 	var inSight [][]float64 // points, by the fit
 	var mass, variance []float64
-	for l, logQ := range family.LogProbs(q, points) {
+	for l, logQ := range mixture.LogProbs(q, points) {
 		k := l * step
 		i := sample.Island[k]
 		part := math.Exp(sample.Islands[i]-total) / all[i]

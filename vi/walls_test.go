@@ -10,6 +10,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // walled has a latent that is hard kept above 0, by a jump of so many nats, and another
@@ -114,9 +115,9 @@ func TestSteepIsNoEnd(t *testing.T) {
 // A jump that is as large as a number can be is no reason to panic.
 func TestLargestConstraint(t *testing.T) {
 	d := walled(t, math.MaxFloat64)
-	for _, f := range append([]family.Family{family.Cells{}}, allFamilies...) {
+	for _, f := range append([]family.Family{mixture.Cells{}}, allFamilies...) {
 		s := Settings{Seed: *seed, Method: methodOf(f)}
-		if f != family.Family(family.Cells{}) {
+		if f != family.Family(mixture.Cells{}) {
 			s.climb().StartDraws = 100
 		}
 		p, err := Fit(context.Background(), d, s)

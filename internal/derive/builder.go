@@ -16,13 +16,10 @@ import (
 // points, values that stand for latents, and signs at these points. Package
 // boundary builds the jumps of a density with it.
 type Builder struct {
-	Store  *ir.Store
+	logTerms
 	of     *ir.Output // log r
-	own    ir.ID      // the nodes of the program are below it
-	planes ir.Algebra
-	terms  []ir.Term // of log r
-	affect [][]int   // for each hyperplane, the terms that depend on its sign
-	pairs  int       // of a sign and a term in affect
+	affect [][]int    // for each hyperplane, the terms that depend on its sign
+	pairs  int        // of a sign and a term in affect
 	flips  *flips
 	sz     lower.Sizes
 }
@@ -39,8 +36,8 @@ const (
 // store of the model, so only one may be at work at a time: call it inside Cached.
 func (d Density) Builder() *Builder {
 	p := d.Program
-	b := &Builder{Store: p.Store, of: p.Of, own: ir.ID(d.Nodes.Len()), planes: d.Planes, terms: p.Outs[0].Terms, sz: p.Sizes, affect: make([][]int, d.Arr.Len())}
-	b.flips = newFlips(b, d.Nodes)
+	b := &Builder{logTerms: logTerms{p.Store, ir.ID(d.Nodes.Len()), d.Planes, p.Outs[0].Terms}, of: p.Of, sz: p.Sizes, affect: make([][]int, d.Arr.Len())}
+	b.flips = newFlips(&b.logTerms, d.Nodes)
 	below := make([]uint64, len(b.flips.users))
 	for l := 0; l < len(b.affect) && b.pairs <= maxPairs; l += 64 {
 		b.mark(l, min(l+64, len(b.affect)), below)
@@ -165,14 +162,6 @@ func (b *Builder) poleOn(l int, positive bool) func(ir.ID) (float64, bool) {
 	}
 }
 
-// smooth reports of selects whether they are continuous on plane l.
-func (b *Builder) smooth(l int) func(ir.Node) bool {
-	known := map[[3]ir.ID]bool{}
-	return func(n ir.Node) bool {
-		return ir.Remembered(known, [3]ir.ID{n.A, n.B, n.C}, func() bool { return b.planes.Smooth(n, l) })
-	}
-}
-
 // moved are those of the terms on the sign of l that sub changes also elsewhere, and
 // fixed are nodes in them that change neither so nor with the sign. The other terms
 // depend on both only through a formula, gateway, which is the sign itself where sub
@@ -234,16 +223,6 @@ func (b *Builder) marked(how []uint8, l int, sub ir.Substitution, ways uint8) (t
 	return terms
 }
 
-// sum is the sum of the terms with the given numbers, rewritten.
-func (b *Builder) sum(terms []int, w *ir.Rewriter) ir.ID {
-	sum := make([]ir.Term, len(terms))
-	for i, t := range terms {
-		sum[i] = ir.Term{Atom: w.Rewrite(b.terms[t].Atom), Coef: b.terms[t].Coef}
-	}
-	o := b.Store.Total(0, sum)
-	return b.Store.AffineSum(o.C, o.Terms)
-}
-
 // tooMany is an error if there are too many pairs or expressions.
 func (b *Builder) tooMany() error {
 	what, most := "pairs in which the term depends on the guard", maxPairs
@@ -283,9 +262,4 @@ func (b *Builder) Compile(outs []ir.ID) (*lower.Program, error) {
 		rows[i] = b.row(o)
 	}
 	return lower.NewProgram(b.Store, rows, b.of, b.sz)
-}
-
-// row is id as an output.
-func (b *Builder) row(id ir.ID) ir.Output {
-	return b.Store.Linearise(b.Store.Factor(b.Store.Total(0, []ir.Term{{Atom: id, Coef: 1}})))
 }

@@ -1,12 +1,12 @@
 package derive
 
 import (
-	"context"
 	"fmt"
 	"sync"
 
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/lower"
+	"github.com/facetvi/facet/regions"
 )
 
 // A Density is a compiled density, of which programs are made.
@@ -26,6 +26,27 @@ type Source struct {
 	Simple   bool   // it has no parameters, guards that are not affine, and discrete latents whose priors depend on others
 
 	cache sync.Map
+}
+
+// Terms are those of log r, and what they are made of.
+type Terms struct {
+	Nodes       *ir.Nodes
+	Arr         *regions.Arrangement
+	Dim, Params int
+	List        []LogTerm
+}
+
+// A LogTerm is a term of log r, perhaps the prior of the next latent after the parameters.
+type LogTerm struct {
+	ID    ir.ID
+	Prior bool
+}
+
+// A Required is a formula that holds wherever a density is not 0, and the planes that it depends on.
+type Required struct {
+	Holds  ir.ID
+	Planes []int
+	Place  string
 }
 
 // Cached returns what make made for key when it was first asked for it: a
@@ -53,18 +74,6 @@ func (d Density) Executor(p *lower.Program, n int, w lower.Compute) (*lower.Exec
 		return nil, fmt.Errorf("graph: the program is derived from another model")
 	}
 	return p.Executor(n, w, d.Data)
-}
-
-// LocalJumps returns the jumps of d.
-func (d Density) LocalJumps() (*LocalJumps, error) {
-	type key struct{}
-	j, err := Cached(d, key{}, func() (*LocalJumps, error) { return d.Builder().localJumps() })
-	if err != nil {
-		return nil, err
-	}
-	of := *j
-	of.data = d.Data
-	return &of, nil
 }
 
 // Likelihood is the program of log r less the log densities of the latents'
@@ -110,14 +119,4 @@ func (d Density) Thresholds() (list []int) {
 		}
 	}
 	return list
-}
-
-// Tabulate returns the tabulation of switches, which is the same for all data of the model. It
-// takes long where many terms depend on many planes, and ends with ctx.
-func (d Density) Tabulate(ctx context.Context, switches []SwitchLatent) (*Tabulation, error) {
-	var key struct{ latents string }
-	for _, w := range switches {
-		key.latents += fmt.Sprint(w.Latent, " ")
-	}
-	return Cached(d, key, func() (*Tabulation, error) { return d.Builder().tabulate(ctx, d.Nodes, switches) })
 }

@@ -21,14 +21,14 @@ import (
 // where the terms near u are those that do not depend on it through v alone. So
 // the changes of all states of a chain are a recurrence, linear in its length.
 type flips struct {
-	b      *Builder
+	b      *logTerms
 	users  [][]ir.ID // of each node in the terms
 	termOf []int     // 1 + the number of the term that a node is, or 0
 	done   map[flipKey]ir.ID
 
-	stamp []int
-	now   int
-	known map[ir.ID]bool // answers of hasFlip
+	stamp   []int
+	now     int
+	answers map[ir.ID]bool // of hasFlip
 }
 
 // flipKey is a formula, and the terms that are left out.
@@ -37,9 +37,9 @@ type flipKey struct {
 	without string
 }
 
-func newFlips(b *Builder, nodes *ir.Nodes) *flips {
+func newFlips(b *logTerms, nodes *ir.Nodes) *flips {
 	f := &flips{b: b, users: make([][]ir.ID, nodes.Len()), stamp: make([]int, nodes.Len()),
-		termOf: make([]int, nodes.Len()), done: map[flipKey]ir.ID{}, known: map[ir.ID]bool{}}
+		termOf: make([]int, nodes.Len()), done: map[flipKey]ir.ID{}, answers: map[ir.ID]bool{}}
 	roots := make([]ir.ID, len(b.terms))
 	for t := range b.terms {
 		roots[t] = b.terms[t].Atom
@@ -174,7 +174,7 @@ func (f *flips) hasFlip(id ir.ID) bool {
 	case id < f.b.own: // of the program
 		return false
 	}
-	return ir.Remembered(f.known, id, func() (found bool) {
+	return ir.Remembered(f.answers, id, func() (found bool) {
 		n.Operands(func(o ir.ID) { found = found || f.hasFlip(o) })
 		return found
 	})

@@ -28,6 +28,18 @@ func (b *Builder) localJumps() (*LocalJumps, error) {
 	return j, b.tooMany()
 }
 
+// LocalJumps returns the jumps of d.
+func (d Density) LocalJumps() (*LocalJumps, error) {
+	type key struct{}
+	j, err := Cached(d, key{}, func() (*LocalJumps, error) { return d.Builder().localJumps() })
+	if err != nil {
+		return nil, err
+	}
+	of := *j
+	of.data = d.Data
+	return &of, nil
+}
+
 // JumpsBeside reports whether log r jumps at any hyperplane that is not in known. Where it does, LocalJumps may take long.
 func (d Density) JumpsBeside(known map[int]bool) (bool, error) {
 	d.Program.Store.Mu.Lock()

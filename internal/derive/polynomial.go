@@ -37,10 +37,12 @@ type products struct {
 	atoms []atom
 	node  map[ir.ID]int  // monomials of atoms,
 	apply map[string]int // and of those with a function
+	// second says that multiply leaves out what is of more than second order.
+	second bool
 }
 
-func newProducts() *products {
-	p := &products{index: map[string]int{}, of: map[[2]int]int{}, node: map[ir.ID]int{}, apply: map[string]int{}}
+func newProducts(second bool) *products {
+	p := &products{second: second, index: map[string]int{}, of: map[[2]int]int{}, node: map[ir.ID]int{}, apply: map[string]int{}}
 	p.number(nil)
 	return p
 }
@@ -142,6 +144,47 @@ func (p *poly) addTimes(c []float64, q *poly) {
 
 // isNumber reports whether p is a number in each row.
 func (p *poly) isNumber() bool { return len(p.at) == 0 || len(p.at) == 1 && p.at[0] == 0 }
+
+// degree is the sum of the powers of monomial i.
+func (p *products) degree(i int) (sum int32) {
+	for _, x := range p.list[i] {
+		sum += x.power
+	}
+	return sum
+}
+
+// multiply is x·y in each row.
+func (p *products) multiply(x, y *poly, rows int) *poly {
+	out := &poly{}
+	for i, m := range x.at {
+		for j, l := range y.at {
+			if p.second && p.degree(m)+p.degree(l) > 2 {
+				continue
+			}
+			col := out.column(p.times(m, l), rows)
+			a, b := x.col[i], y.col[j]
+			for r := range col {
+				col[r] += a[r] * b[r]
+			}
+		}
+	}
+	return out
+}
+
+// invert is 1/x, if x has one monomial in each row.
+func (p *products) invert(x *poly, rows int) (*poly, bool) {
+	out, count := &poly{}, make([]int, rows)
+	for k, m := range x.at {
+		col := out.column(p.inverse(m), rows)
+		for r, v := range x.col[k] {
+			if v != 0 {
+				count[r]++
+				col[r] = 1 / v
+			}
+		}
+	}
+	return out, !slices.ContainsFunc(count, func(n int) bool { return n != 1 })
+}
 
 // A signedPoly is one poly where a sign is 0 and one where it is 1. The sign is that of a
 // plane for each row, −1 for none; if plane is nil no row has one, and the two are the same.

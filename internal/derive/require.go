@@ -10,13 +10,6 @@ type Requirements struct {
 	places  []string
 }
 
-// A Required is a formula that holds wherever a density is not 0, and the planes that it depends on.
-type Required struct {
-	Holds  ir.ID
-	Planes []int
-	Place  string
-}
-
 // Requirements returns those of the program; nil if it has none.
 func (d Density) Requirements() (*Requirements, error) {
 	if len(d.Required) == 0 {

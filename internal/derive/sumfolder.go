@@ -5,22 +5,35 @@ import (
 
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/kernel"
+	"github.com/facetvi/facet/internal/lower"
 )
 
 // A sumFolder writes expressions as polynomials.
 type sumFolder struct {
-	s     *Sums
-	left  int            // expressions that may still be worked at
-	atoms map[int32]bool // forms that are atoms
+	prog     *lower.Program
+	st       *ir.Store
+	data     []float64
+	shift    []float64 // by latent
+	products *products
+	local    bool           // squares in place of what is no polynomial
+	left     int            // expressions that may still be worked at
+	atoms    map[int32]bool // forms that are atoms
 }
+
+// Limits of polynomials.
+const (
+	fewTerms      = 16  // like expressions that are left as they are
+	mostMonomials = 256 // products of powers,
+	mostAtoms     = 32  // and what these are powers of
+)
 
 // fold is the values of expressions, if they are of one form.
 func (f *sumFolder) fold(ids []ir.ID) (v signedPoly, ok bool) {
-	rows, st, b := len(ids), f.s.st, f.s.prog.Batch
+	rows, st, b := len(ids), f.st, f.prog.Batch
 	if slices.ContainsFunc(ids, func(id ir.ID) bool { return b.At[id].Form != b.At[ids[0]].Form }) {
 		return v, false
 	}
-	if f.left -= rows; f.left < 0 || !f.s.local && (len(f.s.products.list) > mostMonomials || len(f.s.products.atoms) > mostAtoms) {
+	if f.left -= rows; f.left < 0 || !f.local && (len(f.products.list) > mostMonomials || len(f.products.atoms) > mostAtoms) {
 		return v, false
 	}
 	p := &poly{}
@@ -32,7 +45,7 @@ func (f *sumFolder) fold(ids []ir.ID) (v signedPoly, ok bool) {
 		for r, id := range ids {
 			x := st.Head(id)
 			if col[r] = x.V; n.Kind == ir.Data {
-				col[r] = f.s.data[x.A]
+				col[r] = f.data[x.A]
 			}
 		}
 		return v, true
@@ -45,13 +58,13 @@ func (f *sumFolder) fold(ids []ir.ID) (v signedPoly, ok bool) {
 		return v, true
 	case n.Kind == ir.Sum:
 		return f.sum(ids)
-	case n.Kind == ir.Select && b.TableSigns(ids[0]) != nil:
+	case n.Kind == ir.Select && b.Tables.Signs(ids[0]) != nil:
 		return f.steps(ids)
 	case n.Kind == ir.Select:
 		return f.selects(ids)
-	case !f.s.local && f.isAtom(ids[0]):
+	case !f.local && f.isAtom(ids[0]):
 		for r, id := range ids {
-			p.column(f.s.products.single(id), rows)[r] = 1
+			p.column(f.products.single(id), rows)[r] = 1
 		}
 		return v, true
 	case n.Kind == ir.Unary:
@@ -60,7 +73,7 @@ func (f *sumFolder) fold(ids []ir.ID) (v signedPoly, ok bool) {
 			return v, false
 		}
 		return f.each(a, a, func(x, _ *poly) (*poly, bool) { return f.apply(n.Fn, x, rows) })
-	case n.Kind == ir.Binary && (f.s.local || n.Fn == kernel.Mul || n.Fn == kernel.MulData || n.Fn == kernel.Div):
+	case n.Kind == ir.Binary && (f.local || n.Fn == kernel.Mul || n.Fn == kernel.MulData || n.Fn == kernel.Div):
 		x, ok := f.operand(ids, func(n *ir.Node) ir.ID { return n.A })
 		if !ok {
 			return v, false
@@ -78,8 +91,8 @@ func (f *sumFolder) fold(ids []ir.ID) (v signedPoly, ok bool) {
 func (f *sumFolder) apply(fn kernel.Function, x *poly, rows int) (*poly, bool) {
 	out := &poly{}
 	switch {
-	case f.s.local:
-		return f.expand(fn, rows, x)
+	case f.local:
+		return f.products.expand(fn, rows, x)
 	case x.isNumber():
 		in, col := x.column(0, rows), out.column(0, rows)
 		for r, v := range in {
@@ -87,15 +100,15 @@ func (f *sumFolder) apply(fn kernel.Function, x *poly, rows int) (*poly, bool) {
 		}
 		return out, true
 	case fn == kernel.Square:
-		return f.times(x, x, rows), true
+		return f.products.multiply(x, x, rows), true
 	case fn == kernel.Recip:
-		return f.inverse(x, rows)
+		return f.products.invert(x, rows)
 	}
 	for r := range rows {
-		if len(f.s.products.atoms) > mostAtoms {
+		if len(f.products.atoms) > mostAtoms {
 			return nil, false
 		}
-		out.column(f.s.products.function(fn, x, r), rows)[r] = 1
+		out.column(f.products.function(fn, x, r), rows)[r] = 1
 	}
 	return out, true
 }
@@ -103,21 +116,21 @@ func (f *sumFolder) apply(fn kernel.Function, x *poly, rows int) (*poly, bool) {
 // combine is a product or a quotient of polynomials in each row, or near a point any function of two.
 func (f *sumFolder) combine(fn kernel.Function, x, y *poly, rows int) (*poly, bool) {
 	switch {
-	case f.s.local && fn != kernel.Mul && fn != kernel.MulData:
-		return f.expand(fn, rows, x, y)
+	case f.local && fn != kernel.Mul && fn != kernel.MulData:
+		return f.products.expand(fn, rows, x, y)
 	case fn == kernel.Div:
-		inverse, ok := f.inverse(y, rows)
+		inverse, ok := f.products.invert(y, rows)
 		if !ok {
 			return nil, false
 		}
 		y = inverse
 	}
-	return f.times(x, y, rows), true
+	return f.products.multiply(x, y, rows), true
 }
 
 // isAtom reports whether id is one of few expressions of a form that neither data nor signs are in.
 func (f *sumFolder) isAtom(id ir.ID) bool {
-	b, st := f.s.prog.Batch, f.s.st
+	b, st := f.prog.Batch, f.st
 	form := b.At[id].Form
 	return ir.Remembered(f.atoms, form, func() bool {
 		rows := b.Forms[form].Rows
@@ -136,7 +149,7 @@ func (f *sumFolder) isAtom(id ir.ID) bool {
 func (f *sumFolder) operand(ids []ir.ID, of func(n *ir.Node) ir.ID) (signedPoly, bool) {
 	list := make([]ir.ID, len(ids))
 	for r, id := range ids {
-		n := f.s.st.Head(id)
+		n := f.st.Head(id)
 		list[r] = of(&n)
 	}
 	return f.fold(list)
@@ -178,41 +191,9 @@ func samePlanes(x, y []int32) (planes []int32, ok bool) {
 	return planes, true
 }
 
-func (f *sumFolder) times(x, y *poly, rows int) *poly {
-	out := &poly{}
-	for i, m := range x.at {
-		for j, l := range y.at {
-			if f.s.local && f.s.products.degree(m)+f.s.products.degree(l) > 2 {
-				continue
-			}
-			col := out.column(f.s.products.times(m, l), rows)
-			a, b := x.col[i], y.col[j]
-			for r := range col {
-				col[r] += a[r] * b[r]
-			}
-		}
-	}
-	return out
-}
-
-// inverse is 1/x, if x has one monomial in each row.
-func (f *sumFolder) inverse(x *poly, rows int) (*poly, bool) {
-	out, count := &poly{}, make([]int, rows)
-	for k, m := range x.at {
-		col := out.column(f.s.products.inverse(m), rows)
-		for r, v := range x.col[k] {
-			if v != 0 {
-				count[r]++
-				col[r] = 1 / v
-			}
-		}
-	}
-	return out, !slices.ContainsFunc(count, func(n int) bool { return n != 1 })
-}
-
 // affine adds c·id, an affine expression, to row r of p.
 func (f *sumFolder) affine(p *poly, r, rows int, c float64, id ir.ID) bool {
-	st := f.s.st
+	st := f.st
 	if f.left--; f.left < 0 {
 		return false
 	}
@@ -221,9 +202,9 @@ func (f *sumFolder) affine(p *poly, r, rows int, c float64, id ir.ID) bool {
 		p.column(0, rows)[r] += c * st.Head(id).V
 	case ir.Latent:
 		i := int(st.Head(id).A)
-		p.column(f.s.products.single(id), rows)[r] += c
-		if f.s.shift[i] != 0 {
-			p.column(0, rows)[r] += c * f.s.shift[i]
+		p.column(f.products.single(id), rows)[r] += c
+		if f.shift[i] != 0 {
+			p.column(0, rows)[r] += c * f.shift[i]
 		}
 	case ir.Sum:
 		var room [8]ir.Term
@@ -242,7 +223,7 @@ func (f *sumFolder) affine(p *poly, r, rows int, c float64, id ir.ID) bool {
 
 // sum folds sums of a few terms.
 func (f *sumFolder) sum(ids []ir.ID) (v signedPoly, ok bool) {
-	b, rows := f.s.prog.Batch, len(ids)
+	b, rows := f.prog.Batch, len(ids)
 	constant := make([]float64, rows)
 	var coef [][]float64
 	var atom [][]ir.ID
@@ -288,7 +269,7 @@ func (f *sumFolder) sum(ids []ir.ID) (v signedPoly, ok bool) {
 
 // condition is a formula where its only sign is 0, and where it is 1.
 func (f *sumFolder) condition(id ir.ID) (plane int32, holds [2]bool, ok bool) {
-	switch n := f.s.st.Head(id); n.Kind {
+	switch n := f.st.Head(id); n.Kind {
 	case ir.Sign:
 		return int32(n.A), [2]bool{false, true}, true
 	case ir.Not:
@@ -315,8 +296,8 @@ func (f *sumFolder) steps(ids []ir.ID) (v signedPoly, ok bool) {
 		v.plane[r] = -1
 		for side := range 2 {
 			at := id
-			for f.s.st.Like(at).Kind == ir.Select {
-				n := f.s.st.Head(at)
+			for f.st.Like(at).Kind == ir.Select {
+				n := f.st.Head(at)
 				l, holds, ok := f.condition(n.A)
 				if !ok || v.plane[r] >= 0 && v.plane[r] != l {
 					return v, false
@@ -326,7 +307,7 @@ func (f *sumFolder) steps(ids []ir.ID) (v signedPoly, ok bool) {
 					at = n.B
 				}
 			}
-			col[side][r] = f.s.st.Head(at).V
+			col[side][r] = f.st.Head(at).V
 		}
 	}
 	return v, true
@@ -334,7 +315,7 @@ func (f *sumFolder) steps(ids []ir.ID) (v signedPoly, ok bool) {
 
 // selects folds expressions that are chosen by signs.
 func (f *sumFolder) selects(ids []ir.ID) (v signedPoly, ok bool) {
-	rows, st := len(ids), f.s.st
+	rows, st := len(ids), f.st
 	v.plane = make([]int32, rows)
 	var of [2]signedPoly
 	var chosen [2][2][]float64 // by side and operand: 1 where it is

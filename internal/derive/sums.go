@@ -43,14 +43,14 @@ type Sums struct {
 
 // Limits of Sums.
 const (
-	fewTerms      = 16   // like expressions that are left as they are
-	mostMonomials = 256  // products of powers,
-	mostAtoms     = 32   // and what these are powers of
-	mostPerTerm   = 200  // expressions of a term, where one counts as often as it is used
-	mostJumps     = 1e8  // numbers D
-	sumChunk      = 1024 // terms that are worked at together
-	sumSample     = 4000 // terms from which it is seen where squares are least
+	mostPerTerm = 200  // expressions of a term, where one counts as often as it is used
+	mostJumps   = 1e8  // numbers D
+	sumChunk    = 1024 // terms that are worked at together
+	sumSample   = 4000 // terms from which it is seen where squares are least
 )
+
+// MostNear is the largest number n of latents for which there are sums near a point, of n²/2 squares and products.
+const MostNear = 60
 
 // Sums returns the sums of d. It returns nil if a term is not of that form, and for a density that is not simple. Where at is not
 // nil, they are expanded around that point: terms that are no polynomials are replaced, each on each side
@@ -158,9 +158,9 @@ func (s *Sums) leave(terms []ir.Term, all bool) (left bool) {
 
 // add adds up terms.
 func (s *Sums) add(byForm [][]ir.Term) (ok bool) {
-	s.products = newProducts()
+	s.products = newProducts(s.local)
 	s.below, s.jump = nil, nil
-	f := sumFolder{s: s, atoms: map[int32]bool{}}
+	f := sumFolder{prog: s.prog, st: s.st, data: s.data, shift: s.shift, products: s.products, local: s.local, atoms: map[int32]bool{}}
 	for i, terms := range byForm {
 		f.left = mostPerTerm * len(terms)
 		for first := 0; first < len(terms); first += sumChunk {

@@ -41,20 +41,6 @@ const mostVisits = 1 << 24
 // mostEliminated bounds what switches that meet may cost: rows of tables, see elimination.
 const mostEliminated = 1 << 14
 
-// Terms are those of log r, and what they are made of.
-type Terms struct {
-	Nodes       *ir.Nodes
-	Arr         *regions.Arrangement
-	Dim, Params int
-	List        []LogTerm
-}
-
-// A LogTerm is a term of log r, perhaps the prior of the next latent after the parameters.
-type LogTerm struct {
-	ID    ir.ID
-	Prior bool
-}
-
 // Switches lists the switches that can be summed out exactly, given all other latents. Two switches meet if a branch of a term of log r depends
 // on both (see branch). Those that do not meet are independent, and those that meet, as the states of a chain, are summed out
 // one after the other. Where that would take long, as with the change points of one series, or where the prior of one depends on

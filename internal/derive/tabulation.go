@@ -19,6 +19,16 @@ type Tabulation struct {
 	prog    *lower.Program
 }
 
+// Tabulate returns the tabulation of switches, which is the same for all data of the model. It
+// takes long where many terms depend on many planes, and ends with ctx.
+func (d Density) Tabulate(ctx context.Context, switches []SwitchLatent) (*Tabulation, error) {
+	var key struct{ latents string }
+	for _, w := range switches {
+		key.latents += fmt.Sprint(w.Latent, " ")
+	}
+	return Cached(d, key, func() (*Tabulation, error) { return d.Builder().tabulate(ctx, d.Nodes, switches) })
+}
+
 // tabulate returns the tabulation of switches.
 func (b *Builder) tabulate(ctx context.Context, nodes *ir.Nodes, switches []SwitchLatent) (*Tabulation, error) {
 	t := tabulator{b: b, switches: switches, places: placesOf(switches), first: []int{1}, of: map[string]int{}}

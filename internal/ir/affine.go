@@ -109,7 +109,7 @@ func (s *Store) CombinationIn(id ID, room []Term) Combination {
 		b := s.BoundsOf(id)
 		c := Combination{V: Rounded{V: v, Err: b.V}, Terms: terms, errs: b.Coef}
 		if s.Rec != nil {
-			from := s.sourcesOf(id)
+			from := s.Rec.sourcesOf(s.Start, id)
 			c.V.From, c.from = from.v, from.coef
 		}
 		return c
@@ -173,49 +173,6 @@ func (s *Store) recordedNode(c Combination) ID {
 	return id
 }
 
-// BoundsOf are those of the errors of node id.
-func (s *Store) BoundsOf(id ID) Bounds {
-	if id < s.plain {
-		if int(id) >= len(s.errs) || s.errs[id] == nil {
-			return Bounds{}
-		}
-		return *s.errs[id]
-	}
-	at, ok := s.inList(id)
-	switch {
-	case ok && (at >= len(s.errs) || s.errs[at] == nil):
-		return Bounds{}
-	case ok:
-		return *s.errs[at]
-	case id >= s.Start:
-		return s.RowBounds[id-s.Start]
-	}
-	if b := s.raised[id]; b != nil {
-		return *b
-	}
-	l, row := s.likeNode(id)
-	return l.boundsIn(row)
-}
-
-func (s *Store) setBounds(id ID, b Bounds) {
-	if id >= s.Start {
-		s.RowBounds[id-s.Start] = b
-		return
-	}
-	s.Own()
-	own := new(Bounds)
-	*own = b
-	at, ok := s.inList(id)
-	if !ok {
-		s.raised[id] = own
-		return
-	}
-	if n := len(s.errs); n <= at {
-		s.errs = slices.Grow(s.errs, cap(s.list)-n)[:len(s.list)]
-	}
-	s.errs[at] = own
-}
-
 // AffineSum makes the node v + Σ terms; terms are sorted by atom, without zeros.
 func (s *Store) AffineSum(v float64, terms []Term) ID {
 	if len(terms) == 0 {
@@ -225,39 +182,6 @@ func (s *Store) AffineSum(v float64, terms []Term) ID {
 		return terms[0].Atom
 	}
 	return s.Intern(Node{Kind: Sum, V: v + 0, Terms: terms, Affine: s.affineCount(terms) == len(terms)})
-}
-
-// Bounds are those of the errors of a node's constant and coefficients.
-type Bounds struct {
-	V    float64
-	Coef []float64 // nil if all are 0
-}
-
-func (b *Bounds) exact() bool { return b.V == 0 && b.Coef == nil }
-
-// Hold reports whether no bound of c is larger.
-func (b *Bounds) Hold(c *Bounds) bool {
-	if b.V < c.V || b.Coef == nil && c.Coef != nil {
-		return false
-	}
-	for i, err := range c.Coef {
-		if b.Coef[i] < err {
-			return false
-		}
-	}
-	return true
-}
-
-// or is the larger of each two bounds.
-func (b *Bounds) or(c *Bounds) Bounds {
-	if b.Coef == nil {
-		b, c = c, b
-	}
-	out := Bounds{max(b.V, c.V), slices.Clone(b.Coef)}
-	for i, err := range c.Coef {
-		out.Coef[i] = max(out.Coef[i], err)
-	}
-	return out
 }
 
 // ConstantPart is the constant of parts.

@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/facetvi/facet/internal/kernel"
@@ -174,3 +175,47 @@ func (s *Store) Limited(id ID) (parts []ID) {
 	}
 	return parts
 }
+
+// Steps are the node as a list of operations on the latents' coordinates.
+func (s *Store) Steps(id ID) (steps []regions.Step, err error) {
+	at := map[ID]int{}
+	var visit func(id ID) int
+	visit = func(id ID) int {
+		if k, known := at[id]; known {
+			return k
+		}
+		var x regions.Step
+		switch n := s.At(id); {
+		case n.Kind == Const:
+			x = regions.Step{Kind: regions.Affine, Const: n.V}
+		case n.Kind == Latent:
+			x = regions.Step{Kind: regions.Coordinate, A: int(n.A)}
+		case n.Kind == Sum:
+			x = regions.Step{Kind: regions.Affine, Const: n.V}
+			for _, t := range n.Terms {
+				x.Terms = append(x.Terms, regions.Term{Of: visit(t.Atom), Coef: t.Coef})
+			}
+		case n.Kind == Unary:
+			x = regions.Step{Kind: regions.Apply, F: limited(n.Fn), A: visit(n.A)}
+		case s.isRoot(id):
+			steps = append(steps, regions.Step{Kind: regions.Apply, F: base{}, A: visit(n.A)})
+			a := len(steps) - 1
+			x = regions.Step{Kind: regions.Power, A: a, B: visit(n.B)}
+		case n.Kind == Binary && stepKinds[n.Fn] != 0:
+			x = regions.Step{Kind: stepKinds[n.Fn], A: visit(n.A), B: visit(n.B)}
+		case n.Kind == Binary:
+			x = regions.Step{Kind: regions.Call, Call: n.Fn, Args: []int{visit(n.A), visit(n.B)}}
+		case n.Kind == Ternary:
+			x = regions.Step{Kind: regions.Call, Call: n.Fn, Args: []int{visit(n.A), visit(n.B), visit(n.C)}}
+		default:
+			err = fmt.Errorf("a guard cannot compare %v", n.Fn)
+		}
+		at[id] = len(steps)
+		steps = append(steps, x)
+		return at[id]
+	}
+	visit(id)
+	return steps, err
+}
+
+var stepKinds = map[kernel.Function]regions.StepKind{kernel.Mul: regions.Times, kernel.Div: regions.Over, kernel.Pow: regions.Power}

@@ -19,15 +19,3 @@ func (x Extent) Times(c, v float64) Extent {
 	}
 	return Extent{c*x.Lo + v, c*x.Hi + v}
 }
-
-// Selected is a select with id = coef·sel + constant, if there is one.
-func (s *Store) Selected(id ID) (sel ID, coef, constant float64, ok bool) {
-	n := s.At(id)
-	switch {
-	case n.Kind == Select:
-		return id, 1, 0, true
-	case n.Kind == Sum && len(n.Terms) == 1 && s.Like(n.Terms[0].Atom).Kind == Select:
-		return n.Terms[0].Atom, n.Terms[0].Coef, n.V, true
-	}
-	return 0, 0, 0, false
-}

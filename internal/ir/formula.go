@@ -49,3 +49,31 @@ func (s *Store) Or(a, b ID) ID {
 	}
 	return s.Not(s.And(s.Not(a), s.Not(b)))
 }
+
+// Sel is then where the formula cond is 1, and otherwise where it is 0.
+func (s *Store) Sel(cond, then, otherwise ID) ID {
+	if v, ok := s.IsConst(cond); ok {
+		if v != 0 {
+			return then
+		}
+		return otherwise
+	}
+	if s.Like(cond).Kind == Not {
+		return s.Sel(s.Head(cond).A, otherwise, then)
+	}
+	if s.Like(then).Kind == Select {
+		if n := s.Head(then); n.A == cond {
+			then = n.B
+		}
+	}
+	if s.Like(otherwise).Kind == Select {
+		if n := s.Head(otherwise); n.A == cond {
+			otherwise = n.C
+		}
+	}
+	if then == otherwise {
+		return then
+	}
+	steps := s.Like(then).Steps && s.Like(otherwise).Steps
+	return s.Intern(Node{Kind: Select, A: cond, B: then, C: otherwise, Steps: steps})
+}

@@ -8,31 +8,7 @@ import (
 	"github.com/facetvi/facet/regions"
 )
 
-// A Kink says that two expressions are equal on a plane, as known when it was made.
-type Kink struct {
-	Plane int
-	A, B  ID
-}
-
 func (s *Store) KnowEqual(plane int, a, b ID) { s.Kinks[Kink{plane, min(a, b), max(a, b)}] = true }
-
-// vanishing are nodes by plane; perhaps short.
-type vanishing [][]ID
-
-// On are those of plane l, in the order in which they were added.
-func (z vanishing) On(l int) []ID {
-	if l < len(z) {
-		return z[l]
-	}
-	return nil
-}
-
-func (z *vanishing) Add(l int, id ID) {
-	for l >= len(*z) {
-		*z = append(*z, nil)
-	}
-	(*z)[l] = append(slices.Clip((*z)[l]), id)
-}
 
 // mostPlanes has a formula of which it is known what vanishes there.
 const mostPlanes = 8

@@ -126,7 +126,7 @@ func (x *Nodes) inRow(id ID) Node {
 // look tells the recording that the numbers of node id are looked at.
 func (x *Nodes) look(id ID) {
 	if x.Rec != nil {
-		x.Rec.looks(x, id)
+		x.Rec.looks(x.Start, id)
 	}
 }
 
@@ -258,6 +258,34 @@ func (x *Nodes) likeNodeIn(s *segment, id ID) (*likeNode, patternRow) {
 	return &like[id-first], patternRow{first, s.at + int32(k)}
 }
 
+// boundsIn are those of the errors of a node in the row r.
+func (l *likeNode) boundsIn(r patternRow) (b Bounds) {
+	if l.errs == nil {
+		return b
+	}
+	b.V = l.errs[0].at(r.At)
+	for k := range l.atoms {
+		if err := l.errs[k+1].at(r.At); err != 0 {
+			if b.Coef == nil {
+				b.Coef = make([]float64, len(l.atoms))
+			}
+			b.Coef[k] = err
+		}
+	}
+	return b
+}
+
+// same reports whether the node in the row r is the same as n.
+func (l *likeNode) same(n *Node, r patternRow) bool {
+	if l.Kind != n.Kind || l.Fn != n.Fn || len(l.atoms) != len(n.Terms) {
+		return false
+	}
+	var some [8]Term
+	x := l.head(r)
+	x.Terms = l.terms(some[:0], r)
+	return Same(&x, n)
+}
+
 // Operands calls visit for each operand of id.
 func (x *Nodes) Operands(id ID, visit func(ID)) {
 	var some [8]ID
@@ -359,27 +387,16 @@ func (x *Nodes) DependsOnData(id ID) bool {
 	return false
 }
 
-// MakeRoom counts the latents from number at on up by one.
-func (s *Store) MakeRoom(at int) {
-	count := func(n *Node, number *ID) {
-		if n.Kind == Latent && int(*number) >= at {
-			*number++
+// Needed marks the nodes that roots are made of, roots included.
+func Needed(nodes *Nodes, roots []ID) []bool {
+	marked := make([]bool, nodes.Len())
+	for _, id := range roots {
+		marked[id] = true
+	}
+	for id, is := range slices.Backward(marked) { // users come after their operands
+		if is {
+			nodes.Operands(ID(id), func(o ID) { marked[o] = true })
 		}
 	}
-	for i := range s.list {
-		count(&s.list[i], &s.list[i].A)
-	}
-	for _, p := range s.Patterns {
-		for j := range p.like {
-			l := &p.like[j]
-			count(&l.Node, &l.A.id)
-			for row := range l.A.col {
-				count(&l.Node, &l.A.col[row])
-			}
-		}
-	}
-	s.Own()
-	if have := s.leaves[Latent]; at < len(have) {
-		s.leaves[Latent] = slices.Insert(have, at, 0)
-	}
+	return marked
 }

@@ -14,20 +14,11 @@ import "slices"
 // Whatever looks at such a number in another way spoils the recording, and so does what does more than make values, latents, observations, terms and
 // deterministic expressions of the data, of what is the same in all rows and of what Index gives.
 type Recording struct {
-	Operations []Operation
-	Questions  []question
-	known      map[operationKey]*Source
-	Nodes      map[int]sources // by place in the row
-	node       *sources        // of the node that is being made
-	Holes      []Hole
-	HoleOf     map[ID]int // number of the first with a node
-	Spoilt     bool
-}
-
-// A Source is a result of an operation of a recording.
-type Source struct {
-	rec *Recording
-	At  int32
+	arithmetic
+	Nodes  map[int]sources // by place in the row
+	node   *sources        // of the node that is being made
+	Holes  []Hole
+	HoleOf map[ID]int // number of the first with a node
 }
 
 // sources are those of a node's constant and coefficients.
@@ -36,99 +27,8 @@ type sources struct {
 	coef []*Source // nil without any
 }
 
-// An Operation makes a number from two. One without a function is an input.
-type Operation struct {
-	Make func(x, y Rounded) Rounded
-	X, Y Argument
-}
-
-// An operationKey tells operations apart.
-type operationKey struct {
-	code operationCode
-	x, y Argument
-}
-
-type operationCode uint8
-
-const (
-	OtherOperation operationCode = iota // each is another one
-	plusOperation
-	timesOperation
-	overOperation
-	writtenOperation
-	negatedOperation
-)
-
 func NewRecording() *Recording {
-	return &Recording{known: map[operationKey]*Source{}, Nodes: map[int]sources{}, HoleOf: map[ID]int{}}
-}
-
-// An Argument is the result of an operation, or a number.
-type Argument struct {
-	At     int32 // −1 for a number
-	Number Rounded
-}
-
-// A question is asked of a number.
-type question struct {
-	Of     Argument
-	Ask    func(v float64) bool
-	Answer bool
-}
-
-func NewArgument(x Rounded) Argument {
-	if x.From != nil {
-		return Argument{At: x.From.At}
-	}
-	return Argument{-1, x}
-}
-
-func (r *Recording) Add(o Operation) *Source {
-	r.Operations = append(r.Operations, o)
-	return &Source{r, int32(len(r.Operations) - 1)}
-}
-
-// Recorded is the source of a function of x and y; nil if neither has one.
-func Recorded(code operationCode, f func(x, y Rounded) Rounded, x, y Rounded) *Source {
-	from := x.From
-	if from == nil {
-		from = y.From
-	}
-	if from == nil {
-		return nil
-	}
-	key := operationKey{code, NewArgument(x), NewArgument(y)}
-	out := from.rec.known[key]
-	if out == nil {
-		out = from.rec.Add(Operation{Make: f, X: key.x, Y: key.y})
-		if code != OtherOperation {
-			from.rec.known[key] = out
-		}
-	}
-	return out
-}
-
-// Is evaluates the predicate at x; for row data it also records question and answer.
-func (x Rounded) Is(ask func(v float64) bool) bool {
-	answer := ask(x.V)
-	if x.From != nil {
-		x.From.rec.Questions = append(x.From.rec.Questions, question{NewArgument(x), ask, answer})
-	}
-	return answer
-}
-
-func isZero(v float64) bool { return v == 0 }
-
-func isOne(v float64) bool { return v == 1 }
-
-func IsNegative(v float64) bool { return v < 0 }
-
-// Raw is the number itself, for what a recording cannot follow.
-func (x Rounded) Raw() float64 {
-	if x.From != nil {
-		x.From.rec.Spoilt = true
-	}
-	return x.V
+	return &Recording{arithmetic: arithmetic{known: map[operationKey]*Source{}}, Nodes: map[int]sources{}, HoleOf: map[ID]int{}}
 }
 
 // Spoil gives a recording up; r may be nil.
@@ -138,13 +38,13 @@ func (r *Recording) Spoil() {
 	}
 }
 
-// looks is called where node id is looked at, with its numbers.
-func (r *Recording) looks(x *Nodes, id ID) {
-	if id < x.Start {
+// looks is called where node id is looked at, with its numbers. The row starts at start.
+func (r *Recording) looks(start, id ID) {
+	if id < start {
 		if at, is := r.HoleOf[id]; is && r.Holes[at].From.any() {
 			r.Spoilt = true
 		}
-	} else if r.Nodes[int(id-x.Start)].any() {
+	} else if r.Nodes[int(id-start)].any() {
 		r.Spoilt = true
 	}
 }
@@ -199,8 +99,8 @@ func (r *Recording) IsHole(id ID) bool {
 	return is
 }
 
-// findsOutside is called where node n of the row turns out to be a node outside it.
-func (r *Recording) findsOutside(s *Store, n *Node, id ID) {
+// findsOutside is called where node n of the row turns out to be a node outside it, which may be plain: before all rows.
+func (r *Recording) findsOutside(n *Node, id ID, plain bool) {
 	depends := r.node != nil
 	n.Operands(func(o ID) { depends = depends || r.IsHole(o) })
 	if !depends {
@@ -209,7 +109,7 @@ func (r *Recording) findsOutside(s *Store, n *Node, id ID) {
 	x := Hole{ID: id, Index: -1, Found: *n}
 	if r.node != nil {
 		x.From = *r.node
-		r.Spoilt = r.Spoilt || id < s.plain
+		r.Spoilt = r.Spoilt || plain
 	}
 	if at, known := r.HoleOf[id]; known {
 		y := &r.Holes[at]
@@ -219,13 +119,13 @@ func (r *Recording) findsOutside(s *Store, n *Node, id ID) {
 	r.AddHole(x)
 }
 
-// sourcesOf are the sources of the numbers of node id.
-func (s *Store) sourcesOf(id ID) sources {
-	if id >= s.Start {
-		return s.Rec.Nodes[int(id-s.Start)]
+// sourcesOf are the sources of the numbers of node id. The row starts at start.
+func (r *Recording) sourcesOf(start, id ID) sources {
+	if id >= start {
+		return r.Nodes[int(id-start)]
 	}
-	if at, is := s.Rec.HoleOf[id]; is {
-		return s.Rec.Holes[at].From
+	if at, is := r.HoleOf[id]; is {
+		return r.Holes[at].From
 	}
 	return sources{}
 }
@@ -244,5 +144,3 @@ func (x sources) Operations(n int) []int32 {
 	}
 	return from
 }
-
-func IsNonzero(v float64) bool { return v != 0 }

@@ -21,7 +21,112 @@ import (
 // Where a sum is not larger than its error, it is 0: what is left says nothing.
 type Rounded struct {
 	V, Err float64
-	From   *Source // see recording
+	From   *Source // see Recording
+}
+
+// arithmetic is what a recording knows of numbers: how they are made of those that differ by row, and what was asked of them.
+type arithmetic struct {
+	Operations []Operation
+	Questions  []question
+	known      map[operationKey]*Source
+	Spoilt     bool // something has looked at a number in another way
+}
+
+// A Source is a result of an operation of a recording.
+type Source struct {
+	rec *arithmetic
+	At  int32
+}
+
+// An Operation makes a number from two. One without a function is an input.
+type Operation struct {
+	Make func(x, y Rounded) Rounded
+	X, Y Argument
+}
+
+// An operationKey tells operations apart.
+type operationKey struct {
+	code operationCode
+	x, y Argument
+}
+
+type operationCode uint8
+
+const (
+	OtherOperation operationCode = iota // each is another one
+	plusOperation
+	timesOperation
+	overOperation
+	writtenOperation
+	negatedOperation
+)
+
+// An Argument is the result of an operation, or a number.
+type Argument struct {
+	At     int32 // −1 for a number
+	Number Rounded
+}
+
+// A question is asked of a number.
+type question struct {
+	Of     Argument
+	Ask    func(v float64) bool
+	Answer bool
+}
+
+func NewArgument(x Rounded) Argument {
+	if x.From != nil {
+		return Argument{At: x.From.At}
+	}
+	return Argument{-1, x}
+}
+
+func (r *arithmetic) Add(o Operation) *Source {
+	r.Operations = append(r.Operations, o)
+	return &Source{r, int32(len(r.Operations) - 1)}
+}
+
+// Recorded is the source of a function of x and y; nil if neither has one.
+func Recorded(code operationCode, f func(x, y Rounded) Rounded, x, y Rounded) *Source {
+	from := x.From
+	if from == nil {
+		from = y.From
+	}
+	if from == nil {
+		return nil
+	}
+	key := operationKey{code, NewArgument(x), NewArgument(y)}
+	out := from.rec.known[key]
+	if out == nil {
+		out = from.rec.Add(Operation{Make: f, X: key.x, Y: key.y})
+		if code != OtherOperation {
+			from.rec.known[key] = out
+		}
+	}
+	return out
+}
+
+// Is evaluates the predicate at x; for row data it also records question and answer.
+func (x Rounded) Is(ask func(v float64) bool) bool {
+	answer := ask(x.V)
+	if x.From != nil {
+		x.From.rec.Questions = append(x.From.rec.Questions, question{NewArgument(x), ask, answer})
+	}
+	return answer
+}
+
+func isZero(v float64) bool { return v == 0 }
+
+func isOne(v float64) bool { return v == 1 }
+
+func IsNegative(v float64) bool { return v < 0 }
+
+// Raw is the number itself, for what a recording cannot follow.
+func (x Rounded) Raw() float64 {
+	if x.From != nil {
+		x.From.rec.Spoilt = true
+	}
+	return x.V
 }
 
 func (x Rounded) plus(y Rounded) Rounded {
@@ -180,3 +285,9 @@ func decimalError(v float64) float64 {
 	distance, _ := d.Sub(d, big.NewFloat(v)).Float64()
 	return upwards(math.Abs(distance))
 }
+
+func IsNonzero(v float64) bool { return v != 0 }
+
+// IsFinite reports whether x may be the coefficient of a sum: 1/0 behind a guard
+// is an operation of its own, whose derivative is 0 where it is not taken.
+func IsFinite(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }

@@ -34,7 +34,7 @@ func (s *Store) internInRow(n Node, hash uint32) ID {
 	if n.LastOperand() < s.Start {
 		if id, ok := s.Known(&n, s.Slot(&n, hash)); ok {
 			if s.Rec != nil {
-				s.Rec.findsOutside(s, &n, id)
+				s.Rec.findsOutside(&n, id, id < s.plain)
 			}
 			return id
 		}
@@ -67,9 +67,6 @@ func (s *Store) enterInRow(j int) {
 	}
 	s.rowTable[i] = int32(j) + 1
 }
-
-// IsLeaf reports whether n is known by its number, and not by the table.
-func (n *Node) IsLeaf() bool { return n.Kind < Sum && n.Kind != Const }
 
 // EndRow ends a row, of which at most left more will come. If it is like others, those
 // with one of the given patterns, it becomes a row of their columns; else it makes a
@@ -295,23 +292,6 @@ func added[T any](col []T, v *T, value T, values []T, rows, n, left int, same fu
 	return col
 }
 
-// boundsIn are those of the errors of a node in the row r.
-func (l *likeNode) boundsIn(r patternRow) (b Bounds) {
-	if l.errs == nil {
-		return b
-	}
-	b.V = l.errs[0].at(r.At)
-	for k := range l.atoms {
-		if err := l.errs[k+1].at(r.At); err != 0 {
-			if b.Coef == nil {
-				b.Coef = make([]float64, len(l.atoms))
-			}
-			b.Coef[k] = err
-		}
-	}
-	return b
-}
-
 // sameInRow is the node in the row of id, if id is in one, that is the same as n.
 func (s *Store) sameInRow(n *Node, id ID) (ID, bool) {
 	first, in := s.likeNode(id)
@@ -325,17 +305,6 @@ func (s *Store) sameInRow(n *Node, id ID) (ID, bool) {
 		}
 	}
 	return 0, false
-}
-
-// same reports whether the node in the row r is the same as n.
-func (l *likeNode) same(n *Node, r patternRow) bool {
-	if l.Kind != n.Kind || l.Fn != n.Fn || len(l.atoms) != len(n.Terms) {
-		return false
-	}
-	var some [8]Term
-	x := l.head(r)
-	x.Terms = l.terms(some[:0], r)
-	return Same(&x, n)
 }
 
 // Columns are n columns of a block.

@@ -47,16 +47,10 @@ func (s *Store) Unary(f kernel.Function, a ID) ID {
 // side. It remembers what it did: a state machine's selects share their sides,
 // and have exponentially many paths.
 func (s *Store) into(f kernel.Function, a, cond ID, sides func() (then, otherwise ID)) ID {
-	return Remembered(s.pushed, applied{f, a}, func() ID {
+	return Remembered(s.selects.pushed, applied{f, a}, func() ID {
 		then, otherwise := sides()
 		return s.Sel(cond, s.Unary(f, then), s.Unary(f, otherwise))
 	})
-}
-
-// applied is a function of a node.
-type applied struct {
-	f kernel.Function
-	a ID
 }
 
 func (s *Store) IsUnary(id ID, f kernel.Function) bool {
@@ -70,7 +64,7 @@ func (s *Store) LogIsSimple(id ID) bool {
 	case Const:
 		return true
 	case Select:
-		return n.Steps || Remembered(s.simple, id, func() bool { return s.LogIsSimple(n.B) && s.LogIsSimple(n.C) })
+		return n.Steps || Remembered(s.selects.simple, id, func() bool { return s.LogIsSimple(n.B) && s.LogIsSimple(n.C) })
 	case Sum:
 		c, inner := s.Coefficient(id)
 		return c.V > 0 && inner != id && s.LogIsSimple(inner)
@@ -123,12 +117,8 @@ func (s *Store) ExtremesOf(id ID) Extent {
 	if n.Kind == Const {
 		return Extent{n.V, n.V}
 	}
-	return Remembered(s.extremes, id, func() Extent { return s.ExtremesOf(n.B).Or(s.ExtremesOf(n.C)) })
+	return Remembered(s.selects.extremes, id, func() Extent { return s.ExtremesOf(n.B).Or(s.ExtremesOf(n.C)) })
 }
-
-// IsFinite reports whether x may be the coefficient of a sum: 1/0 behind a guard
-// is an operation of its own, whose derivative is 0 where it is not taken.
-func IsFinite(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
 
 // scales reports whether v may be multiplied into the coefficient of b.
 func (s *Store) scales(v float64, b ID) bool {
@@ -295,4 +285,16 @@ func (s *Store) Flip(on, off, x ID) ID {
 		return x
 	}
 	return s.Intern(Node{Kind: Flip, A: sign, B: x})
+}
+
+// Selected is a select with id = coef·sel + constant, if there is one.
+func (s *Store) Selected(id ID) (sel ID, coef, constant float64, ok bool) {
+	n := s.At(id)
+	switch {
+	case n.Kind == Select:
+		return id, 1, 0, true
+	case n.Kind == Sum && len(n.Terms) == 1 && s.Like(n.Terms[0].Atom).Kind == Select:
+		return n.Terms[0].Atom, n.Terms[0].Coef, n.V, true
+	}
+	return 0, 0, 0, false
 }

@@ -75,18 +75,6 @@ func (b *batch) layers() {
 	b.setRows(int(fFormula), rows)
 }
 
-// isOrdered reports whether rows of the form have to stay where they are.
-func (k formKind) isOrdered() bool {
-	switch k {
-	case fAffine, fFormula, fFlip, fConst, fData:
-		return true
-	}
-	return false
-}
-
-// isSparse reports whether rows of the form have any number of operands.
-func (k formKind) isSparse() bool { return k == fSparse || k == fForward }
-
 // setColumns lists each operand of all rows of f, and the numbers of sums, in parts on all
 // processors.
 func (b *batch) setColumns(f *form) {
@@ -179,7 +167,7 @@ func (b *batch) operand0(f *form, id ir.ID) ir.ID {
 		}
 		return first
 	case fTable:
-		return b.TableSigns(id)[0]
+		return b.Tables.Signs(id)[0]
 	}
 	v := b.View(id)
 	if v.Like != nil {

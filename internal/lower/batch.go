@@ -8,6 +8,7 @@ import (
 
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/kernel"
+	"github.com/facetvi/facet/internal/memory"
 )
 
 // Batching turns many scalar expressions into few matrix operations. Two
@@ -57,14 +58,38 @@ const (
 	fFlip // the last form
 )
 
+// isOrdered reports whether rows of the form have to stay where they are.
+func (k formKind) isOrdered() bool {
+	switch k {
+	case fAffine, fFormula, fFlip, fConst, fData:
+		return true
+	}
+	return false
+}
+
+// isSparse reports whether rows of the form have any number of operands.
+func (k formKind) isSparse() bool { return k == fSparse || k == fForward }
+
 // formOf are the forms of operations, but for sums of many terms and selects of constants.
 var formOf = [...]formKind{ir.Sum: fSum, ir.Unary: fFunction, ir.Binary: fFunction, ir.Ternary: fFunction, ir.Select: fSelect, ir.Forward: fForward}
 
-const (
-	maxTables        = 16
-	maxLinearTerms   = 12
-	maxLinearLatents = 2
-)
+const maxLinearTerms = 12
+
+// Sizes are the numbers of rows of a program's inputs.
+type Sizes struct{ Latents, Signs, Data, Points, PointSigns int }
+
+// check reports why there cannot be n samples.
+func (sz Sizes) check(what string, n, outs int) error {
+	what = fmt.Sprintf("%s %d samples", what, n)
+	if n < 1 {
+		return fmt.Errorf("graph: %s", what)
+	}
+	rows := 2*sz.Latents + sz.Signs + sz.Points + sz.PointSigns + outs
+	if err := memory.Check(what, 8*float64(rows)*float64(n)); err != nil {
+		return fmt.Errorf("graph: %w", err)
+	}
+	return nil
+}
 
 // A ref is an expression's place in the batch.
 type ref struct{ Form, row int32 }
@@ -78,21 +103,16 @@ type batch struct {
 	byKey  map[formKey]int
 	At     []ref  // by node
 	inAff  []bool // by node, perhaps short: affine sums that other affine sums use
-	sign   map[ir.ID][]ir.ID
-	folded []int32  // by node, perhaps short: 1 + the number of its fold, where sum differs from it
-	folds  [][]fold // in blocks of foldBlock, perhaps short
-
-	fewTables bool
+	folds  folds
+	Tables tables
 
 	ir.Lookup
 	some    [8]ir.Term // room for sum
 	inSum   []ir.Term
 	inSlots []ir.Term // and for slots
 
-	last    int   // the form of what add added before
-	follows []int // the form that came after each form: a guess, for rows that are alike
-
-	// Room for add.
+	// Of add: what it added last, and room.
+	after    succession
 	args     []ir.ID
 	argForms []int
 	key      []byte
@@ -103,7 +123,7 @@ type batch struct {
 func newBatch(st *ir.Store, outs []ir.Output, sz Sizes) *batch {
 	b := &batch{
 		st: st, byKey: map[formKey]int{}, At: slices.Repeat([]ref{nowhere}, st.Len()),
-		inAff: make([]bool, st.Len()), sign: map[ir.ID][]ir.ID{}, Lookup: ir.Lookup{Nodes: &st.Nodes},
+		inAff: make([]bool, st.Len()), folds: folds{st: st}, Tables: newTables(st), Lookup: ir.Lookup{Nodes: &st.Nodes},
 	}
 	for kind := fLatent; kind <= fFormula; kind++ {
 		b.form(formKey{kind: kind}, nil)
@@ -113,7 +133,7 @@ func newBatch(st *ir.Store, outs []ir.Output, sz Sizes) *batch {
 			b.place(i, st.Leaf(k, j))
 		}
 	}
-	b.findFolds()
+	b.folds.find()
 	list := b.reachable(outs)
 	for _, id := range list { // affine sums need only leaves and each other
 		if b.IsAffineRow(b.View(id)) {
@@ -121,7 +141,7 @@ func newBatch(st *ir.Store, outs []ir.Output, sz Sizes) *batch {
 			b.Forms[fAffine].onLatents = true
 		}
 	}
-	b.countTables(list)
+	b.Tables.count(list)
 	inner := b.innerAnds(list, outs)
 	for _, id := range list {
 		if !inner[id] {
@@ -130,7 +150,6 @@ func newBatch(st *ir.Store, outs []ir.Output, sz Sizes) *batch {
 	}
 	b.addFlips(list)
 	b.collect()
-	b.arrange()
 	return b
 }
 
@@ -185,7 +204,7 @@ func (b *batch) reachable(outs []ir.Output) []ir.ID {
 		first, v := len(stack), b.View(id)
 		stack = b.operands(stack, v)
 		last := len(stack)
-		if v.Affine || v.Kind == ir.Select || b.isFolded(id) {
+		if v.Affine || v.Kind == ir.Select || b.folds.has(id) {
 			for _, o := range stack[first:last] {
 				if x := b.View(o); x.Kind == ir.Sum && x.Affine {
 					b.setInAff(o)
@@ -233,7 +252,7 @@ func (b *batch) isInAff(id ir.ID) bool { return int(id) < len(b.inAff) && b.inAf
 func (b *batch) operands(list []ir.ID, v ir.View) []ir.ID {
 	switch {
 	case v.Kind == ir.Select && v.Steps:
-		if signs := b.TableSigns(v.ID); signs != nil {
+		if signs := b.Tables.Signs(v.ID); signs != nil {
 			return append(list, signs...)
 		}
 	case v.Kind == ir.Sum && v.Affine:
@@ -262,8 +281,8 @@ func appendAtoms(list []ir.ID, outs ...ir.Output) []ir.ID {
 // latents, these are one affine row, so that sums that differ only in how many
 // latents they have are of one form. The terms are good until the next call.
 func (b *batch) sum(v ir.View) ir.Output {
-	if b.isFolded(v.ID) {
-		if f := b.fold(v.ID); f.rest >= 0 {
+	if b.folds.has(v.ID) {
+		if f := b.folds.of(v.ID); f.rest >= 0 {
 			o := f.sum(b.inSum[:0])
 			b.inSum = o.Terms
 			return o
@@ -275,15 +294,30 @@ func (b *batch) sum(v ir.View) ir.Output {
 	}
 	var some [8]ir.Term
 	affine, rest := parted(&b.Lookup, terms, some[:0], b.inSum[:0])
-	if !b.isFolded(v.ID) {
-		b.addFold(v.ID, newFold(b.st, c, affine).beside(rest))
+	if !b.folds.has(v.ID) {
+		b.folds.add(v.ID, newFold(b.st, c, affine).beside(rest))
 	}
-	f := b.fold(v.ID)
+	f := b.folds.of(v.ID)
 	b.inSum = insert(rest, ir.Term{Atom: f.atom, Coef: f.coef})
 	return ir.Output{C: f.left, Terms: b.inSum}
 }
 
-func (b *batch) isFolded(id ir.ID) bool { return int(id) < len(b.folded) && b.folded[id] > 0 }
+// A succession guesses the form of a row: that which came after the form before it when that was last there. Rows are often alike.
+type succession struct {
+	last    int
+	follows []int // by form
+}
+
+// guess is one of so many forms.
+func (s *succession) guess(forms int) int {
+	for len(s.follows) < forms {
+		s.follows = append(s.follows, 0)
+	}
+	return s.follows[s.last]
+}
+
+// note is told the form of the row.
+func (s *succession) note(form int) { s.follows[s.last], s.last = form, form }
 
 func (b *batch) add(id ir.ID) {
 	n := b.View(id)
@@ -307,7 +341,7 @@ func (b *batch) add(id ir.ID) {
 	switch {
 	case key.kind == fSum && len(args) > maxLinearTerms:
 		key.kind = fSparse
-	case key.kind == fSelect && b.TableSigns(id) != nil:
+	case key.kind == fSelect && b.Tables.Signs(id) != nil:
 		key.kind = fTable
 	}
 	forms := b.argForms[:0]
@@ -321,12 +355,9 @@ func (b *batch) add(id ir.ID) {
 	if key.kind.isSparse() {
 		forms = slices.Compact(forms)
 	}
-	for len(b.follows) < len(b.Forms) {
-		b.follows = append(b.follows, 0)
-	}
-	if i := b.follows[b.last]; key.kind != fTable && key.kind != fForward && b.Forms[i].key.kind == key.kind && b.Forms[i].key.fn == key.fn && slices.Equal(b.Forms[i].args, forms) {
+	if i := b.after.guess(len(b.Forms)); key.kind != fTable && key.kind != fForward && b.Forms[i].key.kind == key.kind && b.Forms[i].key.fn == key.fn && slices.Equal(b.Forms[i].args, forms) {
 		b.place(i, id)
-		b.last = i
+		b.after.note(i)
 		return
 	}
 	b.writeKey(id, key.kind, forms)
@@ -336,7 +367,7 @@ func (b *batch) add(id ir.ID) {
 		i = b.form(key, slices.Clone(forms))
 	}
 	b.place(i, id)
-	b.follows[b.last], b.last = i, i
+	b.after.note(i)
 }
 
 // writeKey writes to b.key what tells forms of a kind apart, by the forms of their arguments.
@@ -345,8 +376,8 @@ func (b *batch) writeKey(id ir.ID, kind formKind, forms []int) {
 	for _, f := range forms {
 		b.key = append(strconv.AppendInt(b.key, int64(f), 10), ',')
 	}
-	if kind == fTable && b.fewTables {
-		b.key = append(b.key, b.tableKey(id)...)
+	if kind == fTable && b.Tables.few {
+		b.key = append(b.key, b.Tables.key(id)...)
 	}
 	if kind == fForward {
 		b.key = append(b.key, fmt.Sprint(b.st.Layout(b.st.At(id)).Forward)...)
@@ -361,6 +392,17 @@ func (b *batch) flipSums(id ir.ID) [2]ir.Output {
 		sums[j].C, sums[j].Terms = b.st.Parts(o)
 	}
 	return sums
+}
+
+// forwardRows are the rows of the operand of a forward sum.
+func (b *batch) forwardRows(id ir.ID) []ir.Output {
+	n := b.st.At(id)
+	l := b.st.Layout(n)
+	rows := make([]ir.Output, len(l.Rows))
+	for r, i := range l.Rows {
+		rows[r].C, rows[r].Terms = b.st.Parts(n.Terms[i].Atom)
+	}
+	return rows
 }
 
 // addFlips makes the form of flips, after all others: only flips use flips.

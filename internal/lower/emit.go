@@ -9,25 +9,8 @@ import (
 
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/kernel"
-	"github.com/facetvi/facet/internal/memory"
 	"github.com/facetvi/facet/internal/plan"
 )
-
-// Sizes are the numbers of rows of a program's inputs.
-type Sizes struct{ Latents, Signs, Data, Points, PointSigns int }
-
-// check reports why there cannot be n samples.
-func (sz Sizes) check(what string, n, outs int) error {
-	what = fmt.Sprintf("%s %d samples", what, n)
-	if n < 1 {
-		return fmt.Errorf("graph: %s", what)
-	}
-	rows := 2*sz.Latents + sz.Signs + sz.Points + sz.PointSigns + outs
-	if err := memory.Check(what, 8*float64(rows)*float64(n)); err != nil {
-		return fmt.Errorf("graph: %w", err)
-	}
-	return nil
-}
 
 // A Graph is a batched program as a Gorgonia expression graph for a fixed
 // number of samples. Its inputs are matrices with a row for each coordinate and
@@ -192,7 +175,7 @@ func (e *Graph) table(f *form) kernel.Kernel {
 	var all []float64
 	size, equal := 1<<len(f.args), true
 	for _, id := range f.Rows {
-		all = append(all, e.b.tableValues(id)...)
+		all = append(all, e.b.Tables.values(id)...)
 		equal = equal && slices.Equal(all[:size], all[len(all)-size:])
 	}
 	if equal {
@@ -284,6 +267,17 @@ func (e *Graph) sparse(f *form) *gorgonia.Node {
 		rows[r].Terms = slices.Clone(rows[r].Terms)
 	}
 	return e.outputs(rows)
+}
+
+// forward makes a form of forward sums.
+func (e *Graph) forward(f *form) *gorgonia.Node {
+	var rows []ir.Output
+	for _, id := range f.Rows {
+		rows = append(rows, e.b.forwardRows(id)...)
+	}
+	k := e.b.st.Layout(e.b.st.At(f.Rows[0])).Forward
+	all := e.apply(k, gorgonia.Nodes{e.outputs(rows)}, f.onLatents)
+	return e.apply(kernel.Gather{Idx: kernel.RowRange(0, len(f.Rows))}, gorgonia.Nodes{all}, f.onLatents)
 }
 
 // flips makes the form of flips.

@@ -92,6 +92,9 @@ func newFold(s *ir.Store, v float64, affine []ir.Term) fold {
 	return fold{atom: s.AffineSum(0, slices.Clone(affine)), coef: 1, left: v}
 }
 
+// maxLinearLatents is the most affine terms that a sum of other things keeps.
+const maxLinearLatents = 2
+
 // isLong reports whether the terms of v, a sum, are folded: see batch.sum.
 func isLong(l *ir.Lookup, v *ir.View, terms []ir.Term) bool {
 	return len(terms) > maxLinearLatents && !v.Affine && l.AffineCount(terms) > maxLinearLatents
@@ -100,18 +103,24 @@ func isLong(l *ir.Lookup, v *ir.View, terms []ir.Term) bool {
 // foldBlock is how many folds are found at once.
 const foldBlock = 256
 
-// findFolds finds the folds of all sums that are folded and have one, in parts on all
-// processors.
-func (b *batch) findFolds() {
-	n := b.st.Len()
+// folds are those of sums.
+type folds struct {
+	st     *ir.Store
+	number []int32  // by node, perhaps short: 1 + the number of its fold, if it has one
+	blocks [][]fold // of foldBlock, perhaps short
+}
+
+// find finds the folds of all sums that are folded and have one, in parts on all processors.
+func (x *folds) find() {
+	n := x.st.Len()
 	parts := make([]folder, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
 	var any sync.Once
 	for k := range parts {
 		f := &parts[k]
-		*f = folder{b: b, part: k, parts: len(parts)}
+		*f = folder{of: x, part: k, parts: len(parts)}
 		wg.Go(func() {
-			l := b.Lookup
+			l := ir.Lookup{Nodes: &x.st.Nodes}
 			var some, affine, rest [16]ir.Term
 			for id := ir.ID(k * n / len(parts)); int(id) < (k+1)*n/len(parts); id++ {
 				v := l.View(id)
@@ -122,7 +131,7 @@ func (b *batch) findFolds() {
 				if !isLong(&l, &v, terms) {
 					continue
 				}
-				any.Do(func() { b.folded = make([]int32, n) })
+				any.Do(func() { x.number = make([]int32, n) })
 				of, others := parted(&l, terms, affine[:0], rest[:0])
 				if f.add(longSum{id, c, len(of), fold{}.beside(others)}, of); len(f.sums) == foldBlock {
 					f.find()
@@ -133,24 +142,24 @@ func (b *batch) findFolds() {
 	}
 	wg.Wait()
 	for _, f := range parts {
-		for len(b.folds) < len(parts)*len(f.folds) {
-			b.folds = append(b.folds, nil)
+		for len(x.blocks) < len(parts)*len(f.blocks) {
+			x.blocks = append(x.blocks, nil)
 		}
-		for i, block := range f.folds {
-			b.folds[i*len(parts)+f.part] = block
+		for i, block := range f.blocks {
+			x.blocks[i*len(parts)+f.part] = block
 		}
 	}
 }
 
 // A folder finds the folds of a part of the nodes, a block at a time.
 type folder struct {
-	b           *batch
+	of          *folds
 	part, parts int
 	sums        []longSum
 	terms       []ir.Term // of all sums
 	hashes      []uint32  // of what is likely to be looked for
 	free        int
-	folds       [][]fold // blocks number part, part + parts, … of the batch's
+	blocks      [][]fold // number part, part + parts, … of all
 }
 
 // A longSum is one that is folded.
@@ -172,12 +181,12 @@ func (f *folder) add(s longSum, affine []ir.Term) {
 
 // find finds the folds of the sums that were added.
 func (f *folder) find() {
-	f.free += f.b.st.FreeOf(f.hashes) // which the processor fetches
+	f.free += f.of.st.FreeOf(f.hashes) // which the processor fetches
 	terms := f.terms
 	for _, s := range f.sums {
-		if x, ok := findFold(f.b.st, s.v, terms[:s.affine]); ok {
+		if x, ok := findFold(f.of.st, s.v, terms[:s.affine]); ok {
 			x.rest, x.restCoef = s.fold.rest, s.fold.restCoef
-			f.b.folded[s.id] = 1 + int32(addFold(&f.folds, x, f.part, f.parts))
+			f.of.number[s.id] = 1 + int32(addFold(&f.blocks, x, f.part, f.parts))
 		}
 		terms = terms[s.affine:]
 	}
@@ -196,15 +205,18 @@ func addFold(blocks *[][]fold, f fold, first, step int) int {
 	return (first+last*step)*foldBlock + len(*block) - 1
 }
 
-func (b *batch) addFold(id ir.ID, f fold) {
-	if n := b.st.Len(); len(b.folded) < n {
-		b.folded = append(b.folded, make([]int32, n-len(b.folded))...)
+// add gives a sum a fold.
+func (x *folds) add(id ir.ID, f fold) {
+	if n := x.st.Len(); len(x.number) < n {
+		x.number = append(x.number, make([]int32, n-len(x.number))...)
 	}
-	b.folded[id] = 1 + int32(addFold(&b.folds, f, 0, 1))
+	x.number[id] = 1 + int32(addFold(&x.blocks, f, 0, 1))
 }
 
-// fold is that of a sum which is folded.
-func (b *batch) fold(id ir.ID) *fold {
-	n := b.folded[id] - 1
-	return &b.folds[n/foldBlock][n%foldBlock]
+func (x *folds) has(id ir.ID) bool { return int(id) < len(x.number) && x.number[id] > 0 }
+
+// of is the fold of a sum that has one.
+func (x *folds) of(id ir.ID) *fold {
+	n := x.number[id] - 1
+	return &x.blocks[n/foldBlock][n%foldBlock]
 }

@@ -34,6 +34,7 @@ const nominalCols = 2
 // NewProgram compiles the outputs outs and the gradient of the density of.
 func NewProgram(st *ir.Store, outs []ir.Output, of *ir.Output, sz Sizes) (*Program, error) {
 	b := newBatch(st, append(slices.Clone(outs), *of), sz)
+	b.arrange()
 	g, err := emit(b, outs, of, sz, nominalCols)
 	if err != nil {
 		return nil, err

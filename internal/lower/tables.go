@@ -11,21 +11,30 @@ import (
 
 // A select of constants is a table: its value is looked up by the signs that it depends on.
 
-// TableSigns lists the signs that a select over constants depends on, in the
+// tables are the selects over constants of a store.
+type tables struct {
+	st    *ir.Store
+	signs map[ir.ID][]ir.ID // what Signs has found
+	few   bool              // so few that those with different contents are different forms
+}
+
+func newTables(st *ir.Store) tables { return tables{st: st, signs: map[ir.ID][]ir.ID{}} }
+
+// Signs lists the signs that a select over constants depends on, in the
 // order of first use. It is nil for another node, and for one that depends on too
 // many signs for a table.
-func (b *batch) TableSigns(id ir.ID) []ir.ID {
-	if n := b.st.Like(id); n.Kind != ir.Select || !n.Steps {
+func (t *tables) Signs(id ir.ID) []ir.ID {
+	if n := t.st.Like(id); n.Kind != ir.Select || !n.Steps {
 		return nil
 	}
-	if signs, ok := b.sign[id]; ok {
+	if signs, ok := t.signs[id]; ok {
 		return signs
 	}
-	n := b.st.Head(id)
+	n := t.st.Head(id)
 	signs := []ir.ID{n.A}
 	for _, side := range []ir.ID{n.B, n.C} {
-		below := b.TableSigns(side)
-		if below == nil && b.st.Like(side).Kind != ir.Const {
+		below := t.Signs(side)
+		if below == nil && t.st.Like(side).Kind != ir.Const {
 			signs = nil
 			break
 		}
@@ -38,52 +47,55 @@ func (b *batch) TableSigns(id ir.ID) []ir.ID {
 	if len(signs) > kernel.MaxTableSigns {
 		signs = nil
 	}
-	b.sign[id] = signs
+	t.signs[id] = signs
 	return signs
 }
 
-// tableKey is the contents of a table expression.
-func (b *batch) tableKey(id ir.ID) string {
+// key is the contents of a table expression.
+func (t *tables) key(id ir.ID) string {
 	var key []byte
-	for _, v := range b.tableValues(id) {
+	for _, v := range t.values(id) {
 		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v))
 	}
 	return string(key)
 }
 
-// tableValues are the values of a table expression: number bits is its value
+// values are the values of a table expression: number bits is its value
 // where exactly the signs with a set bit are positive.
-func (b *batch) tableValues(id ir.ID) []float64 {
-	signs := b.TableSigns(id)
+func (t *tables) values(id ir.ID) []float64 {
+	signs := t.Signs(id)
 	values := make([]float64, 1<<len(signs))
 	for bits := range values {
-		values[bits] = b.tableValue(id, signs, bits)
+		values[bits] = t.value(id, signs, bits)
 	}
 	return values
 }
 
-func (b *batch) tableValue(id ir.ID, signs []ir.ID, bits int) float64 {
-	n := b.st.At(id)
+func (t *tables) value(id ir.ID, signs []ir.ID, bits int) float64 {
+	n := t.st.At(id)
 	if n.Kind == ir.Const {
 		return n.V
 	}
 	if bits>>slices.Index(signs, n.A)&1 == 1 {
-		return b.tableValue(n.B, signs, bits)
+		return t.value(n.B, signs, bits)
 	}
-	return b.tableValue(n.C, signs, bits)
+	return t.value(n.C, signs, bits)
 }
 
-// countTables decides whether tables with different contents are different
+// maxTables is how many tables with different contents are different forms.
+const maxTables = 16
+
+// count decides whether tables with different contents are different
 // forms, which is faster, or one: so that the number of forms stays bounded.
-func (b *batch) countTables(list []ir.ID) {
+func (t *tables) count(list []ir.ID) {
 	seen := map[string]bool{}
 	for _, id := range list {
-		if v := b.View(id); v.Kind == ir.Select && v.Steps && b.TableSigns(id) != nil {
-			seen[b.tableKey(id)] = true
+		if t.Signs(id) != nil {
+			seen[t.key(id)] = true
 			if len(seen) > maxTables {
 				return
 			}
 		}
 	}
-	b.fewTables = true
+	t.few = true
 }

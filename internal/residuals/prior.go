@@ -1,12 +1,19 @@
 package residuals
 
 import (
-	"math"
 	"math/rand/v2"
 
 	"github.com/facetvi/facet/internal/ir"
-	"github.com/facetvi/facet/internal/truncnorm"
+	"github.com/facetvi/facet/regions"
 )
+
+// A Program is what a batch follows: the priors of latents, with expressions as parameters.
+type Program struct {
+	Nodes  *ir.Nodes
+	Arr    *regions.Arrangement
+	Data   []float64
+	Priors []Prior // by latent
+}
 
 // A Prior is the law of a latent's unconstrained coordinate, in numbers. Without a Start the latent stays where its one
 // parameter is, a number, whatever its residual is.
@@ -44,41 +51,3 @@ type Shares struct {
 	LogMass  func(lo, hi float64) float64
 	Quantile func(u, lo, hi float64) float64
 }
-
-// at are the prior of latent i in column k, with its center and scale there.
-func (r *Batch) at(i, k int) (s *step, center, scale float64) {
-	s = &r.steps[i]
-	if s.shared {
-		center, scale = s.Start(r.params(s, k))
-		return s, center, scale
-	}
-	return s, s.center[k], s.scale[k]
-}
-
-// LogMass is the log prior probability that latent i, one of a SwitchLatent, is in (lo, hi)
-// in column k, given the latents before it there. The probability is good to 1e-12, or to
-// what the rounding of its ends leaves of an interval below a hundredth of the scale.
-func (r *Batch) LogMass(i, k int, lo, hi float64) float64 {
-	s, center, scale := r.at(i, k)
-	return s.Shares.LogMass((lo-center)/scale, (hi-center)/scale)
-}
-
-// Within is the coordinate in (lo, hi) below which there is the part u of the probability that the prior of latent i has in
-// (lo, hi); see LogMass.
-func (r *Batch) Within(i, k int, u, lo, hi float64) float64 {
-	s, center, scale := r.at(i, k)
-	return truncnorm.Inside(center+scale*s.Shares.Quantile(u, (lo-center)/scale, (hi-center)/scale), lo, hi)
-}
-
-// LogPriorOf is the log prior density of latent i in column k, given the latents
-// before it there. Of a law without shares it is that of the last Follow, Draw, Renew or Invert.
-func (r *Batch) LogPriorOf(i, k int) float64 {
-	s, center, scale := r.at(i, k)
-	if s.logProb != nil {
-		return s.logProb[k]
-	}
-	return s.LogProb((r.Z[i*r.N+k]-center)/scale, r.params(s, k)) - math.Log(scale)
-}
-
-// Fixed reports whether the prior of latent i has only numbers as parameters.
-func (r *Batch) Fixed(i int) bool { return r.steps[i].numbers != nil }

@@ -7,19 +7,10 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/internal/ir"
-	"github.com/facetvi/facet/internal/kernel"
 	"github.com/facetvi/facet/internal/memory"
+	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/internal/vec"
-	"github.com/facetvi/facet/regions"
 )
-
-// A Program is what a batch follows: the priors of latents, with expressions as parameters.
-type Program struct {
-	Nodes  *ir.Nodes
-	Arr    *regions.Arrangement
-	Data   []float64
-	Priors []Prior // by latent
-}
 
 // A Batch is N points in two coordinates, the unconstrained latents z and their residuals e. Matrices have a row for each latent or
 // hyperplane and N contiguous columns. A Batch is not safe for concurrent use.
@@ -32,10 +23,8 @@ type Batch struct {
 	// prior has no meaning, for instance a negative scale.
 	LogPrior []float64
 
-	of       Program
 	steps    []step
-	row      [][]float64           // values of nodes, by ID
-	constant map[float64][]float64 // rows that are one number
+	rows     rows
 	tmp      []float64
 	logs     []float64 // of scales
 	p        []float64
@@ -60,12 +49,6 @@ type step struct {
 	constant      bool             // scale is a number
 }
 
-// An instruction computes a row from the rows of a node's operands.
-type instruction struct {
-	ir.Node
-	out []float64
-}
-
 // New returns a batch of n points.
 func New(of Program, n int) (*Batch, error) {
 	if n < 1 {
@@ -84,19 +67,20 @@ func New(of Program, n int) (*Batch, error) {
 		}
 	}
 	dim, planes := len(of.Priors), of.Arr.Len()
-	rows := planes + 4*dim + 6
+	count := planes + 4*dim + 6
 	for _, needed := range ir.Needed(of.Nodes, roots) {
 		if needed {
-			rows++
+			count++
 		}
 	}
-	if err := memory.Check(fmt.Sprintf("a batch of %d points", n), 8*float64(rows)*float64(n)); err != nil {
+	if err := memory.Check(fmt.Sprintf("a batch of %d points", n), 8*float64(count)*float64(n)); err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
 	}
 	r := &Batch{
 		N: n, Z: make([]float64, dim*n), E: make([]float64, dim*n), Signs: make([]float64, planes*n), LogPrior: make([]float64, n),
-		of: of, row: make([][]float64, of.Nodes.Len()), constant: map[float64][]float64{}, tmp: make([]float64, n), logs: make([]float64, n),
+		tmp: make([]float64, n), logs: make([]float64, n),
 	}
+	r.rows = rows{of: of, n: n, z: r.Z, signs: r.Signs, at: make([][]float64, of.Nodes.Len()), constants: map[float64][]float64{}}
 	r.columns = make([]int, 0, n)
 	r.paramsOf = func(j int) []float64 { return r.params(r.drawn, r.columns[j]) }
 	center, scale := make([]float64, n), make([]float64, n)
@@ -104,16 +88,16 @@ func New(of Program, n int) (*Batch, error) {
 		s := r.step(&of.Priors[i], center, scale)
 		if s.Start != nil && s.LogProb == nil {
 			depend := map[*float64]bool{&r.Z[i*n]: true} // the rows that depend on the latent
-			for _, in := range r.need(nil, s.Term) {
+			for _, in := range r.rows.need(nil, s.Term) {
 				depends := in.Kind == ir.Sign
-				in.Operands(func(o ir.ID) { depends = depends || depend[&r.row[o][0]] })
+				in.Operands(func(o ir.ID) { depends = depends || depend[&r.rows.at[o][0]] })
 				if depend[&in.out[0]] = depends; depends {
 					s.after = append(s.after, in)
 				} else {
 					s.before = append(s.before, in)
 				}
 			}
-			s.logProb = r.row[s.Term]
+			s.logProb = r.rows.at[s.Term]
 		}
 		r.steps = append(r.steps, s)
 	}
@@ -128,7 +112,7 @@ func (r *Batch) findPlaces() {
 		for _, in := range slices.Backward(list) {
 			if taken[&in.out[0]] {
 				some = append(some, in)
-				in.Operands(func(o ir.ID) { taken[&r.row[o][0]] = true })
+				in.Operands(func(o ir.ID) { taken[&r.rows.at[o][0]] = true })
 			}
 		}
 		slices.Reverse(some)
@@ -149,7 +133,7 @@ func (r *Batch) findPlaces() {
 func (r *Batch) step(prior *Prior, center, scale []float64) step {
 	s := step{Prior: prior}
 	if prior.Start == nil {
-		s.center, s.scale, s.constant = r.number(prior.Params[0].Number), r.number(0), true
+		s.center, s.scale, s.constant = r.rows.number(prior.Params[0].Number), r.rows.number(0), true
 		return s
 	}
 	if !slices.ContainsFunc(prior.Params, func(x Param) bool { return !x.IsNumber }) {
@@ -157,16 +141,16 @@ func (r *Batch) step(prior *Prior, center, scale []float64) step {
 			s.numbers = append(s.numbers, x.Number)
 		}
 		c, sd := prior.Start(s.numbers)
-		s.center, s.scale, s.constant = r.number(c), r.number(sd), true
+		s.center, s.scale, s.constant = r.rows.number(c), r.rows.number(sd), true
 		return s
 	}
 	for _, x := range prior.Params {
 		if x.IsNumber {
-			s.rows = append(s.rows, r.number(x.Number))
+			s.rows = append(s.rows, r.rows.number(x.Number))
 			continue
 		}
-		s.before = r.need(s.before, x.ID)
-		s.rows = append(s.rows, r.row[x.ID])
+		s.before = r.rows.need(s.before, x.ID)
+		s.rows = append(s.rows, r.rows.at[x.ID])
 	}
 	if s.Normal {
 		s.center, s.scale, s.constant = s.rows[0], s.rows[1], prior.Params[1].IsNumber
@@ -183,72 +167,6 @@ func (r *Batch) step(prior *Prior, center, scale []float64) step {
 // sameStart reports whether center and scale are shared, and those of a prior too.
 func (s *step) sameStart(prior *Prior) bool {
 	return s.shared && s.Law == prior.Law && slices.Equal(s.Params, prior.Params)
-}
-
-// number is a row of one number.
-func (r *Batch) number(v float64) []float64 {
-	return ir.Remembered(r.constant, v, func() []float64 { return slices.Repeat([]float64{v}, r.N) })
-}
-
-// need makes a row for a node and, first, for its operands, and adds what computes them to list.
-func (r *Batch) need(list []instruction, id ir.ID) []instruction {
-	if r.row[id] != nil {
-		return list
-	}
-	n := r.of.Nodes.At(id)
-	a := int(n.A)
-	switch n.Kind {
-	case ir.Const:
-		r.row[id] = r.number(n.V)
-		return list
-	case ir.Data:
-		r.row[id] = r.number(r.of.Data[a])
-		return list
-	case ir.Latent:
-		r.row[id] = r.Z[a*r.N : (a+1)*r.N]
-		return list
-	case ir.Sign:
-		r.row[id] = r.Signs[a*r.N : (a+1)*r.N]
-	default:
-		n.Operands(func(o ir.ID) { list = r.need(list, o) })
-		r.row[id] = make([]float64, r.N)
-	}
-	return append(list, instruction{n, r.row[id]})
-}
-
-func (r *Batch) run(in instruction) {
-	a, b, c := r.row[in.A], r.row[in.B], r.row[in.C]
-	switch in.Kind {
-	case ir.Sign:
-		r.of.Arr.SignRow(in.out, int(in.A), r.Z, r.N)
-	case ir.Sum:
-		vec.Affine(in.out, r.row[in.Terms[0].Atom], in.Terms[0].Coef, in.V)
-		for _, t := range in.Terms[1:] {
-			vec.AddScaled(in.out, t.Coef, r.row[t.Atom])
-		}
-	case ir.Unary, ir.Binary, ir.Ternary:
-		kernel.Elementwise{F: in.Fn}.Eval(r.matrix(in.out), []kernel.Matrix{r.matrix(a), r.matrix(b), r.matrix(c)}[:in.Arity()])
-	case ir.Select:
-		vec.Select(in.out, a, b, c)
-	case ir.Not:
-		vec.Affine(in.out, a, -1, 1)
-	case ir.And:
-		vec.Mul(in.out, a, b)
-	case ir.Forward:
-		x := make([]float64, len(in.Terms))
-		for k := range in.out {
-			for i, t := range in.Terms {
-				x[i] = r.row[t.Atom][k]
-			}
-			in.out[k] = ir.ForwardValue(int(in.A), int(in.B), x)
-		}
-	default:
-		panic("graph: an input of a derived program in a model")
-	}
-}
-
-func (r *Batch) matrix(row []float64) kernel.Matrix {
-	return kernel.Matrix{Data: row, Rows: 1, Cols: r.N}
 }
 
 // check panics if a slice has not a number for each column.
@@ -269,7 +187,7 @@ func (r *Batch) Place(dst []float64) {
 	for i := range r.steps {
 		s, z := &r.steps[i], r.Z[i*r.N:][:r.N]
 		for _, in := range s.places[0] {
-			r.run(in)
+			r.rows.run(in)
 		}
 		if s.Start == nil { // a parameter
 			copy(z, s.center)
@@ -279,7 +197,7 @@ func (r *Batch) Place(dst []float64) {
 		s.place(z, r.E[i*r.N:][:r.N])
 		r.addLogScale(dst, s)
 		for _, in := range s.places[1] {
-			r.run(in)
+			r.rows.run(in)
 		}
 	}
 }
@@ -364,7 +282,7 @@ func (r *Batch) logResidual(s *step, e []float64) {
 		return
 	}
 	for _, in := range s.after {
-		r.run(in)
+		r.rows.run(in)
 	}
 	copy(r.tmp, s.logProb)
 	r.addLogScale(r.tmp, s)
@@ -398,7 +316,7 @@ func (r *Batch) walk(solve func(i int, s *step, z, e []float64) bool) {
 	for i := range r.steps {
 		s := &r.steps[i]
 		for _, in := range s.before {
-			r.run(in)
+			r.rows.run(in)
 		}
 		r.locate(s)
 		z, e := r.Z[i*n:(i+1)*n], r.E[i*n:(i+1)*n]
@@ -421,7 +339,7 @@ func (r *Batch) walk(solve func(i int, s *step, z, e []float64) bool) {
 		r.judge(s)
 	}
 	vec.Affine(r.LogPrior, r.LogPrior, 1, -normals*0.5*math.Log(2*math.Pi))
-	r.of.Arr.SignBatch(r.Signs, r.Z, n)
+	r.rows.of.Arr.SignBatch(r.Signs, r.Z, n)
 }
 
 // locate finds the step's centers and scales where they are not parameters.
@@ -497,3 +415,41 @@ func (r *Batch) draw(s *step, e []float64, rng *rand.Rand) {
 		e[k] = (x[j] - s.center[k]) / s.scale[k]
 	}
 }
+
+// at are the prior of latent i in column k, with its center and scale there.
+func (r *Batch) at(i, k int) (s *step, center, scale float64) {
+	s = &r.steps[i]
+	if s.shared {
+		center, scale = s.Start(r.params(s, k))
+		return s, center, scale
+	}
+	return s, s.center[k], s.scale[k]
+}
+
+// LogMass is the log prior probability that latent i, one of a SwitchLatent, is in (lo, hi)
+// in column k, given the latents before it there. The probability is good to 1e-12, or to
+// what the rounding of its ends leaves of an interval below a hundredth of the scale.
+func (r *Batch) LogMass(i, k int, lo, hi float64) float64 {
+	s, center, scale := r.at(i, k)
+	return s.Shares.LogMass((lo-center)/scale, (hi-center)/scale)
+}
+
+// Within is the coordinate in (lo, hi) below which there is the part u of the probability that the prior of latent i has in
+// (lo, hi); see LogMass.
+func (r *Batch) Within(i, k int, u, lo, hi float64) float64 {
+	s, center, scale := r.at(i, k)
+	return truncnorm.Inside(center+scale*s.Shares.Quantile(u, (lo-center)/scale, (hi-center)/scale), lo, hi)
+}
+
+// LogPriorOf is the log prior density of latent i in column k, given the latents
+// before it there. Of a law without shares it is that of the last Follow, Draw, Renew or Invert.
+func (r *Batch) LogPriorOf(i, k int) float64 {
+	s, center, scale := r.at(i, k)
+	if s.logProb != nil {
+		return s.logProb[k]
+	}
+	return s.LogProb((r.Z[i*r.N+k]-center)/scale, r.params(s, k)) - math.Log(scale)
+}
+
+// Fixed reports whether the prior of latent i has only numbers as parameters.
+func (r *Batch) Fixed(i int) bool { return r.steps[i].numbers != nil }

@@ -17,6 +17,7 @@ import (
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/vitest"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 func rareOf(t testing.TB, d *graph.Density, q family.Q, samples int) Unseen {
@@ -128,7 +129,7 @@ func TestRareSidesOfMixture(t *testing.T) {
 	m.Factor(graph.If(graph.Greater(z, 4.2), -3e5, 0))
 	d := vitest.Compile(t, m)
 	parts := []family.Q{family.Independent([]float64{0.2}, []float64{1}), family.Independent([]float64{1}, []float64{0.6})}
-	q := family.NewMixture([]float64{math.Log(0.4), math.Log(0.6)}, parts)
+	q := mixture.New([]float64{math.Log(0.4), math.Log(0.6)}, parts)
 	law := family.Marginal(q, 0)
 	want, _ := law.Expect(func(z float64) float64 { return distuv.UnitNormal.LogProb(z) - q.LogProb([]float64{z}) })
 	want -= 3e5 * law.Above(4.2)
@@ -146,7 +147,7 @@ func TestRareSidesOfMixture(t *testing.T) {
 }
 
 // stuck cannot be drawn on rare sides.
-type stuck struct{ family.Mixed }
+type stuck struct{ *mixture.Mixture }
 
 func (stuck) MoverTo(regions.Hyperplane, bool) family.Mover { return nil }
 
@@ -289,7 +290,7 @@ func TestRareSidesOfCells(t *testing.T) {
 	cell, soft, err := family.Independent([]float64{0.1, 0.8}, []float64{0.9, 0.8}).Confine([]family.Side{{Hyperplane: h, Positive: side.Positive}})
 	require.NoError(t, err)
 	require.Empty(t, soft)
-	for _, q := range []family.Q{cell, family.NewMixture([]float64{0, 0.5}, []family.Q{cell, cell})} {
+	for _, q := range []family.Q{cell, mixture.New([]float64{0, 0.5}, []family.Q{cell, cell})} {
 		r := rareOf(t, d, q, 100000)
 		require.Len(t, r.Sides, 1)
 		require.Equal(t, "x + y > 5.6", r.Sides[0].Condition)

@@ -6,6 +6,7 @@ import (
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // sideDraws is the number of draws behind the probability of a side of a curve.
@@ -52,7 +53,7 @@ type sided interface {
 
 // positiveSide is that of a curve, if q or all its parts know it.
 func positiveSide(q family.Q, plane int) (prob float64, ok bool) {
-	m, mixed := q.(family.Mixed)
+	m, mixed := q.(*mixture.Mixture)
 	if !mixed {
 		if s, ok := q.(sided); ok {
 			return s.PositiveSide(plane)

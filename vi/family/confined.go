@@ -1,6 +1,7 @@
 package family
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,12 +14,6 @@ import (
 	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
 )
-
-// A Side is one of the two sides of a hyperplane: Φ(z) > 0 if Positive, else Φ(z) ≤ 0.
-type Side struct {
-	regions.Hyperplane
-	Positive bool
-}
 
 // A confined is a sequential normal whose conditionals are truncated, so that all
 // of its draws are on given sides of guards:
@@ -204,6 +199,43 @@ func (q *Normal) Confine(sides []Side) (c Q, soft []int, err error) {
 	return &confined{normal: q.Clone().(*Normal), confinement: in, size: sampleSize}, soft, nil
 }
 
+// New implements Family: it is what Confine makes, whose Family is f.
+func (f Sequence) New(p Program) (Q, error) {
+	var parents [][]int
+	if err := json.Unmarshal([]byte(f.Parents), &parents); err != nil {
+		return nil, fmt.Errorf("%s: parents: %w", f.Name(), err)
+	}
+	if len(parents) != p.Dim() {
+		return nil, fmt.Errorf("%s: parents of %d latents for %d", f.Name(), len(parents), p.Dim())
+	}
+	for i, list := range parents {
+		if !ascending(list, i) {
+			return nil, fmt.Errorf("%s: parents %v of latent %d: they must be earlier latents, ascending", f.Name(), list, i)
+		}
+	}
+	for i, list := range parents {
+		if i < p.Params() && len(list) > 0 || len(list) > 0 && list[0] < p.Params() {
+			return nil, fmt.Errorf("%s: parents %v of latent %d: a parameter has neither parents nor children", f.Name(), list, i)
+		}
+	}
+	q := Sequential(parents).Points(p.Params())
+	if f.Sides == "" {
+		return q, nil
+	}
+	var sides []Side
+	if err := json.Unmarshal([]byte(f.Sides), &sides); err != nil {
+		return nil, fmt.Errorf("%s: sides: %w", f.Name(), err)
+	}
+	c, soft, err := q.Confine(sides)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(soft) > 0:
+		return nil, fmt.Errorf("%s: side %d may leave no room", f.Name(), soft[0])
+	}
+	return c, nil
+}
+
 // take narrows the truncations by sides, and lists those that it took, in their order, and the numbers of those that leave no room. Those that
 // others which it took imply are in neither list.
 func (in *confinement) take(sides []Side) (kept []Side, soft []int, err error) {
@@ -243,14 +275,10 @@ func impliedBy(dim int, sides []Side) func(s Side) bool {
 		low[i], high[i] = math.Inf(-1), math.Inf(1)
 	}
 	for _, s := range sides {
-		if len(s.Index) != 1 {
-			continue
-		}
-		i, at := s.Index[0], -s.Const/s.Coef[0]
-		if s.Positive == (s.Coef[0] > 0) {
-			low[i] = max(low[i], at)
-		} else {
-			high[i] = min(high[i], at)
+		if len(s.Index) == 1 {
+			i, lo, hi := s.Index[0], 0.0, 0.0
+			lo, hi = s.Interval()
+			low[i], high[i] = max(low[i], lo), min(high[i], hi)
 		}
 	}
 	return func(s Side) bool {
@@ -304,8 +332,10 @@ func (q *confined) Family() Family { return q.sequence }
 func (q *confined) Sides() (sides []Side) {
 	for _, r := range q.truncations {
 		if r != nil {
-			for _, b := range slices.Concat(r.floors, r.ceilings) {
-				sides = append(sides, b.Side)
+			for _, bounds := range [2][]bound{r.floors, r.ceilings} {
+				for _, b := range bounds {
+					sides = append(sides, b.Side)
+				}
 			}
 		}
 	}
@@ -447,8 +477,17 @@ func times(product *float64, mass, alpha, beta float64) (log float64) {
 	return truncnorm.LogMass(alpha, beta)
 }
 
-// sampleSize is how many draws stand for the latents on which others depend.
-const sampleSize = 512
+// So many draws stand for the latents on which others depend: of a part of a mixture fewer.
+const (
+	sampleSize  = 512
+	leastSample = 20
+)
+
+// Resize implements Sampled.
+func (q *confined) Resize(share float64) {
+	q.size = max(leastSample, int(sampleSize*share))
+	q.draws.Store(nil)
+}
 
 // sample are draws, always the same at the same θ. The noise of each latent has
 // one of them in each of as many parts of equal probability.

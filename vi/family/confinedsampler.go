@@ -3,10 +3,8 @@ package family
 import (
 	"math/rand/v2"
 
-	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/internal/vec"
-	"github.com/facetvi/facet/regions"
 )
 
 // A confinedSampler is the Sampler of a Confined: that of its normal, with
@@ -239,17 +237,4 @@ func (s *confinedSampler) AddScore(sums, weight []float64) {
 			}
 		}
 	}
-}
-
-// Reach implements Sampler. All methods are Elimination.
-func (s *confinedSampler) Reach(Method) boundary.Reach {
-	links := s.of.links
-	return boundary.Reach{Name: "elimination, " + links.text(), Moves: func(h regions.Hyperplane, i int) bool {
-		return links.descends(i, h.Index[len(h.Index)-1])
-	}}
-}
-
-// Surface implements Sampler.
-func (s *confinedSampler) Surface(pieces []boundary.Piece, at [][]int, _ Method) Surface {
-	return surfaceOf(s, s.n, pieces, at, func(planes []regions.Hyperplane, at [][]int) Surface { return newConfinedSurface(s, planes, at) })
 }

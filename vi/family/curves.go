@@ -187,8 +187,8 @@ func (c *curves) Each(k int) bool { return k >= c.first || c.Surface.Each(k) }
 
 // Params implements Surface.
 func (c *curves) Params(k int) []int {
-	if d, ok := c.Surface.(*diagonal); ok && k >= c.first {
-		return d.paramsOf(c.pieces[k-c.first].latents)
+	if some, ok := c.Surface.(interface{ paramsOf(latents []int) []int }); ok && k >= c.first {
+		return some.paramsOf(c.pieces[k-c.first].latents)
 	}
 	return c.Surface.Params(k)
 }
@@ -203,15 +203,7 @@ func (c *curves) Clear(sums []float64, k int) {
 }
 
 // Seeds implements Surface.
-func (c *curves) Seeds() bool {
-	switch s := c.s.(type) {
-	case *normalSampler:
-		return s.y != nil
-	case *confinedSampler:
-		return true
-	}
-	return c.Surface.Seeds()
-}
+func (c *curves) Seeds() bool { return c.s.seeds() }
 
 // Curved implements boundary.Curves.
 func (c *curves) Curved(k int) bool {

@@ -26,6 +26,8 @@ type curveSampler interface {
 	// pullAt adds Σ (∂z/∂θ)ᵀv at the points, of a field v on at.latents, to sums and
 	// grad, as Surface.Add does.
 	pullAt(sums, grad []float64, at *displaced, field [][]float64)
+	// seeds reports whether pullAt leaves a part to the sweep of AddPath or Pull.
+	seeds() bool
 }
 
 // displaced are points that differ from the samples in one latent alone.
@@ -137,6 +139,9 @@ func (s *normalSampler) pullAt(sums, grad []float64, at *displaced, field [][]fl
 		s.pullMean(sums, grad, at, i)
 	}
 }
+
+// seeds implements curveSampler: latents that have parents move with those.
+func (s *normalSampler) seeds() bool { return s.y != nil }
 
 // seed puts a field where pullAt and the sweep after it take it up.
 func (s *normalSampler) seed(grad []float64, at *displaced, field [][]float64) {

@@ -25,7 +25,7 @@
 //
 //	q(z) = q_rest(z_rest)·Π_i π_i(k_i),   π_i(k) = exp η_ik / Σ_l exp η_il
 //
-// A mixture of members, q = Σ π_k·q_k, is for posteriors with several cells.
+// Mixtures of members are in package vi/mixture.
 //
 // A [Family] makes members; a [Q] is one of them, with what is known of it: log q,
 // and the [Law] of any number Φ(z) = a·z + c, a list of truncated normals:
@@ -44,6 +44,6 @@
 //
 // To add a family, write one file that implements Family, Q and Sampler, here or in a program, and
 // name it in the list of families that a saved fit may have (Save in package vi), or give it to
-// vi.Load. What some members can do besides is asked of their methods: [Gaussian], [Mixed],
-// [Truncated], [Natural], [Completed], [Composite].
+// vi.Load. What some members can do besides is asked of their methods: [Gaussian],
+// [Truncated], [Natural], [Sampled], [Composite].
 package family

@@ -1,6 +1,7 @@
 package family
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 
@@ -21,6 +22,10 @@ type edges struct {
 
 	unit []float64 // of the edges to a latent, over its scale: correlationUnit/√parents
 }
+
+// correlationUnit is the unit of a correlation against that of a mean. Steps that
+// suit means would be too long: correlations act together, on samples far out.
+const correlationUnit = 1.0 / 3
 
 func newEdges(parents [][]int) *edges {
 	n := len(parents)
@@ -94,4 +99,22 @@ func (g *edges) groups() []int {
 		}
 	}
 	return group
+}
+
+// text are the parents in JSON.
+func (g *edges) text() string {
+	all := make([][]int32, len(g.from)-1)
+	for i := range all {
+		all[i] = append([]int32{}, g.parents(i)...) // [], not null
+	}
+	return asJSON(all)
+}
+
+// asJSON is x, which can always be encoded.
+func asJSON(x any) string {
+	text, err := json.Marshal(x)
+	if err != nil {
+		panic("family: " + err.Error())
+	}
+	return string(text)
 }

@@ -1,11 +1,9 @@
 package family
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -133,6 +131,52 @@ type Truncated interface {
 	Sides() []Side
 }
 
+// A Sampled is a Q whose laws are made of a sample. Resize says for what share of a mixture it stands: its sample has that
+// share of a mixture's.
+type Sampled interface {
+	Q
+	Resize(share float64)
+}
+
+// A Composite is a Q that is made of others: a file keeps these, and the numbers beside them.
+type Composite interface {
+	Q
+	Decompose() (theta []float64, parts []Q)
+}
+
+// A Composer is a Family of Composites. Compose is the member with what Decompose returned,
+// and an error if there is none.
+type Composer interface {
+	Family
+	Compose(p Program, theta []float64, parts []Q) (Q, error)
+}
+
+// A Side is one of the two sides of a hyperplane: Φ(z) > 0 if Positive, else Φ(z) ≤ 0.
+type Side struct {
+	regions.Hyperplane
+	Positive bool
+}
+
+// Interval is where a side of one latent has it; (−∞, ∞) of others.
+func (s Side) Interval() (lo, hi float64) {
+	lo, hi = math.Inf(-1), math.Inf(1)
+	if len(s.Index) != 1 {
+		return lo, hi
+	}
+	at := -s.Const / s.Coef[0]
+	if s.Positive == (s.Coef[0] > 0) {
+		return at, hi
+	}
+	return lo, at
+}
+
+// A Mover moves z, a draw of q, to a draw on one side of a hyperplane. logQ is by
+// how much log q changed, and weight is q over the density of what it draws there:
+// E[f(z); z on the side] is the mean of weight·f over moved draws. Where these are
+// draws of q given the side, weight is the side's probability. A Mover is safe for
+// concurrent use.
+type Mover func(z []float64, rng *rand.Rand) (logQ, weight float64)
+
 // A Param is one parameter of a member.
 type Param struct {
 	Latent int // whose, −1 for weights of a mixture
@@ -218,168 +262,17 @@ func Bind(q Q, n int) (Sampler, error) {
 	return s, nil
 }
 
-// A Surface moves the samples of a batch onto pieces, numbered as they were given, and
-// pulls back what is found there. With w, the density of q along a sample's way, the
-// boundary term of piece k is
-//
-//	Σ w·Δ·(∂z/∂θ)ᵀ∇Φ   at the points z_b on the piece, for jumps Δ of log r.
-type Surface interface {
-	boundary.Surface
-	// Params are the parameters that the term of piece k touches, or all.
-	Params(k int) []int
-	// Clear clears the sums that the term of piece k adds to.
-	Clear(sums []float64, k int)
-	// AddSums adds the terms of pieces first, first + 1, …, given for each the sum of
-	// the samples' jumps. Call it only for pieces where Each is false.
-	AddSums(sums []float64, first int, jumps []float64)
-	// Seeds reports whether Add leaves part of its work to AddPath or Pull of the
-	// same grad, which must come after it.
-	Seeds() bool
-	// Add adds the term of piece k, given Φ at the samples, nil on a piece of a curve, and
-	// the jumps of each:
-	// to sums and, if Seeds, to grad. Where a weight is 0 the jump, which may be
-	// infinite, does not count.
-	Add(sums, grad []float64, k int, phi, jumps []float64)
+// Marginal is the law of latent i.
+func Marginal(q Q, i int) Law { return q.Law(axis(i)) }
+
+// Exact reports whether q's Law of h is exact: that of a Q that has no method of this name is.
+func Exact(q Q, h regions.Hyperplane) bool {
+	e, ok := q.(interface{ Exact(regions.Hyperplane) bool })
+	return !ok || e.Exact(h)
 }
 
-// A fullSurface is what surfaces have in common whose terms touch all n parameters and
-// sums, and need each jump.
-type fullSurface struct{ n int }
-
-func (d fullSurface) Params(int) []int {
-	all := make([]int, d.n)
-	for k := range all {
-		all[k] = k
-	}
-	return all
-}
-
-func (fullSurface) Clear(sums []float64, _ int)       { clear(sums) }
-func (fullSurface) Seeds() bool                       { return false }
-func (fullSurface) Each(int) bool                     { return true }
-func (fullSurface) AddSums([]float64, int, []float64) { panic("family: each jump is needed") }
-
-// A Method says how a sample is moved onto a hyperplane (Lee, Yu and Yang,
-// Theorem 3). For independent latents and a plane with one coordinate all are
-// the same.
-type Method uint8
-
-const (
-	// Own is the method that suits the family: Orthogonal, but Elimination for
-	// sequential normals with parents, where Orthogonal costs two to six times as
-	// much.
-	Own Method = iota
-	// Orthogonal projection moves along the normal in ε, which is Σa in z. Its
-	// weights are constants.
-	Orthogonal
-	// Elimination solves for one coordinate of ε, and keeps the others. Where its
-	// scale s is small beside that of the rest, v, the weights of guards that are m
-	// away have a heavy tail: E[w²]/E[w]² grows like exp(m²·(1/(s²+v²) −
-	// 1/(s²+2v²))), and few samples see such guards.
-	Elimination
-)
-
-// String is the method's name.
-func (m Method) String() string {
-	return [...]string{"the family's own", "orthogonal", "elimination"}[m]
-}
-
-// Of returns the member of family f that is nearest to q. Where f has q's
-// correlations it is q itself; else means and standard deviations agree.
-func Of(f Family, p Program, q Q) (Q, error) {
-	_, has := q.(*masses)
-	same := q.Family() == f && len(programUnits(q)) == p.Params() && has == hasMasses(f, p)
-	if same && f != (Structured{}) { // of which a member of another program may have other parents
-		return q.Clone(), nil
-	}
-	to, err := f.New(p)
-	if err != nil {
-		return nil, err
-	}
-	if same && edgesOf(to).equal(edgesOf(q)) {
-		return q.Clone(), nil
-	}
-	imitate(to, q)
-	return to, nil
-}
-
-// edgesOf are those of a sequential normal, also beside masses; or nil.
-func edgesOf(q Q) *edges {
-	switch q := q.(type) {
-	case *Normal:
-		return q.edges
-	case *masses:
-		return edgesOf(q.rest)
-	}
-	return nil
-}
-
-// imitate makes to, a member of another family, as near to q as it can be.
-func imitate(to, q Q) {
-	if from, ok := q.(*masses); ok {
-		if to, ok := to.(*masses); ok {
-			imitate(to.rest, from.rest)
-			copy(to.theta[len(to.rest.Theta()):], from.theta[len(from.rest.Theta()):])
-			to.collect()
-			return
-		}
-	}
-	if from, ok := q.(*Normal); ok {
-		base, ok := to.(*Normal)
-		if c, confined := to.(*confined); confined {
-			base, ok = c.normal, true
-		}
-		if ok && base.embed(from) {
-			return
-		}
-	}
-	mean, sd := make([]float64, q.Dim()), make([]float64, q.Dim())
-	for i := range mean {
-		mean[i], sd[i] = q.Mean(i), q.SD(i)
-	}
-	copy(sd, programUnits(q))
-	to.Place(mean, sd)
-}
-
-// programUnits are the units of q's first latents, those that are parameters of the program.
-func programUnits(q Q) (units []float64) {
-	if m, ok := q.(Mixed); ok {
-		return programUnits(m.Part(0))
-	}
-	for k, x := range q.Theta() {
-		if q.Param(k).Is("unit") {
-			units = append(units, x)
-		}
-	}
-	return units
-}
-
-// Check reports a member that is not one of p's latents, with finite numbers.
-func Check(q Q, p Program) error {
-	switch {
-	case isNil(p):
-		return errors.New("a nil density")
-	case isNil(q):
-		return errors.New("no member of a family")
-	}
-	if q.Dim() != p.Dim() {
-		return fmt.Errorf("a family of %d latents for %d", q.Dim(), p.Dim())
-	}
-	if m, ok := q.(*masses); ok {
-		if err := m.check(p); err != nil {
-			return err
-		}
-	}
-	k := q.Fault()
-	if k < 0 {
-		return nil
-	}
-	of := q.Param(k)
-	if of.Latent < 0 {
-		return fmt.Errorf("parameter %s is %v", of.Symbol, q.Theta()[k])
-	}
-	return fmt.Errorf("latent %s: parameter %s is %v", p.Latents()[of.Latent], of.Symbol, q.Theta()[k])
-}
+// axis is the form z_i.
+func axis(i int) regions.Hyperplane { return regions.Hyperplane{Index: []int{i}, Coef: []float64{1}} }
 
 // checkRand panics where Rand does.
 func checkRand(q Q, dst []float64, rng *rand.Rand) {
@@ -389,12 +282,6 @@ func checkRand(q Q, dst []float64, rng *rand.Rand) {
 	case len(dst) != q.Dim():
 		panic("family: a draw of another number of latents")
 	}
-}
-
-// isNil reports an interface without a value, or with a nil pointer.
-func isNil(x any) bool {
-	v := reflect.ValueOf(x)
-	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

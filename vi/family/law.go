@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/internal/truncnorm"
-	"github.com/facetvi/facet/regions"
 )
 
 // A Law is the distribution of a number, such as Φ(z) = a·z + c under q: a mixture
@@ -28,23 +27,19 @@ type Piece struct {
 // free is the law of one normal.
 func free(mean, sd float64) Law { return Law{{1, mean, sd, math.Inf(-1), math.Inf(1)}} }
 
-// Marginal is the law of latent i.
-func Marginal(q Q, i int) Law { return q.Law(axis(i)) }
-
-// Exact reports whether q's Law of h is exact: that of a Q that has no method of this name is.
-func Exact(q Q, h regions.Hyperplane) bool {
-	e, ok := q.(interface{ Exact(regions.Hyperplane) bool })
-	return !ok || e.Exact(h)
-}
-
-// axis is the form z_i.
-func axis(i int) regions.Hyperplane { return regions.Hyperplane{Index: []int{i}, Coef: []float64{1}} }
-
 // CDF is P(Φ ≤ x), which is accurate in the lower tail.
 func (l Law) CDF(x float64) float64 { return l.Between(math.Inf(-1), x) }
 
 // Above is P(Φ > x), which is accurate in the upper tail.
 func (l Law) Above(x float64) float64 { return l.Between(x, math.Inf(1)) }
+
+// OnSide is P(Φ > 0) if positive, else P(Φ ≤ 0).
+func (l Law) OnSide(positive bool) float64 {
+	if positive {
+		return l.Above(0)
+	}
+	return l.CDF(0)
+}
 
 // Between is P(low < Φ ≤ high), which is accurate in both tails.
 func (l Law) Between(low, high float64) (p float64) {

@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/regions"
@@ -395,19 +394,6 @@ func (s *lowRankSampler) AddScore(sums, weight []float64) {
 			u[i*r+k] -= total * x
 		}
 	}
-}
-
-func (s *lowRankSampler) Reach(m Method) boundary.Reach {
-	if m != Elimination {
-		return boundary.Reach{Name: "everything", Moves: func(regions.Hyperplane, int) bool { return true }}
-	}
-	return boundary.OnPlane
-}
-
-func (s *lowRankSampler) Surface(pieces []boundary.Piece, at [][]int, m Method) Surface {
-	return surfaceOf(s, s.n, pieces, at, func(planes []regions.Hyperplane, at [][]int) Surface {
-		return newDiagonal(s.normalSampler, s, planes, at, m)
-	})
 }
 
 // variance implements curveSampler: 1/(Σ⁻¹)_ii.

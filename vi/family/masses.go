@@ -429,7 +429,7 @@ func (q *masses) MoverTo(h regions.Hyperplane, positive bool) Mover {
 			return logQ, weight
 		}
 	}
-	share, total := make([]float64, len(l.prob)), sideProb(q.Law(h), positive)
+	share, total := make([]float64, len(l.prob)), q.Law(h).OnSide(positive)
 	for j, p := range l.prob {
 		if (h.Coef[0]*l.at[j]+h.Const > 0) == positive {
 			share[j] = p / total
@@ -438,7 +438,7 @@ func (q *masses) MoverTo(h regions.Hyperplane, positive bool) Mover {
 	return func(z []float64, rng *rand.Rand) (logQ, weight float64) {
 		u := &z[l.latent]
 		logQ = -l.logProb(*u)
-		*u = l.within(pick(share, rng.Float64()), rng.Float64())
+		*u = l.within(Pick(share, rng.Float64()), rng.Float64())
 		return logQ + l.logProb(*u), total
 	}
 }

@@ -3,24 +3,21 @@ package family
 import (
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/regions"
 )
 
-// A Mover moves z, a draw of q, to a draw on one side of a hyperplane. logQ is by
-// how much log q changed, and weight is q over the density of what it draws there:
-// E[f(z); z on the side] is the mean of weight·f over moved draws. Where these are
-// draws of q given the side, weight is the side's probability. A Mover is safe for
-// concurrent use.
-type Mover func(z []float64, rng *rand.Rand) (logQ, weight float64)
-
-// sideProb is the probability of a side of Φ = 0.
-func sideProb(l Law, positive bool) float64 {
-	if positive {
-		return l.Above(0)
+// Pick is the number of a weight, with the probability that it is: that at u, 0 ≤ u < 1, of the cumulative weights, which sum to 1.
+func Pick(weights []float64, u float64) int {
+	for k, w := range weights {
+		if u < w {
+			return k
+		}
+		u -= w
 	}
-	return l.CDF(0)
+	return floats.MaxIdx(weights) // rounding left it above them all
 }
 
 // normalMover is the Mover of a normal. Given Φ, the rest of q is what it was: a draw
@@ -28,7 +25,7 @@ func sideProb(l Law, positive bool) float64 {
 // that of Φ.
 func normalMover(q Gaussian, h regions.Hyperplane, positive bool) Mover {
 	law, along := q.Law(h), q.Regression(h)
-	mean, sd, prob := law[0].Mean, law[0].SD, sideProb(law, positive)
+	mean, sd, prob := law[0].Mean, law[0].SD, law.OnSide(positive)
 	return func(z []float64, rng *rand.Rand) (logQ, weight float64) {
 		phi := h.At(z)
 		// The upper tail of probability p is where a normal variable exceeds

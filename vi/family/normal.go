@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -46,11 +47,7 @@ func newNormal(f Family, parents [][]int) *Normal {
 	q := &Normal{family: f, edges: newEdges(parents), mu: make([]float64, n), s: make([]float64, n)}
 	q.theta = make([]float64, 2*n+len(q.edges.parent))
 	q.b = q.theta[2*n:]
-	if f == (Softplus{}) {
-		q.slope = make([]float64, n)
-	} else {
-		q.inv = make([]float64, n)
-	}
+	q.inv = make([]float64, n)
 	q.Place(make([]float64, n), slices.Repeat([]float64{1}, n))
 	return q
 }
@@ -227,10 +224,6 @@ func (q *Normal) Fault() int {
 	return -1
 }
 
-// correlationUnit is the unit of a correlation against that of a mean. Steps that
-// suit means would be too long: correlations act together, on samples far out.
-const correlationUnit = 1.0 / 3
-
 // unit is that of the coefficients B_ij of latent i, but for 1/s_j: a step of all
 // of them moves the conditional mean about as far as one of them alone.
 func (q *Normal) unit(i int) float64 { return q.edges.unit[i] * q.s[i] }
@@ -403,6 +396,27 @@ func (q *Normal) LogProb(z []float64) float64 {
 		square += (y / q.s[i]) * (y / q.s[i])
 	}
 	return 0.5*(float64(len(z)-q.points)-square) - q.Entropy()
+}
+
+// LogProbs stores plus + log q at n points z, latents × n, in dst. room is scratch of (Dim() + 1)·n numbers.
+func (q *Normal) LogProbs(dst, z []float64, plus float64, room []float64) {
+	n := len(dst)
+	row := func(x []float64, i int) []float64 { return x[i*n:][:n] }
+	sum := row(room, len(q.mu))
+	clear(dst)
+	for i, mu := range q.mu {
+		x := row(room, i) // z − μ
+		if vec.Affine(x, row(z, i), 1, -mu); i < q.points {
+			continue
+		}
+		copy(sum, x)
+		for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
+			vec.AddScaled(sum, -q.b[e], row(room, int(q.edges.parent[e])))
+		}
+		vec.Affine(sum, sum, 1/q.s[i], 0)
+		vec.AddMul(dst, sum, sum)
+	}
+	vec.Affine(dst, dst, -0.5, 0.5*float64(len(q.mu)-q.points)-q.Entropy()+plus)
 }
 
 // Rand implements Q.

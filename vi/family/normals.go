@@ -94,7 +94,15 @@ func (f Softplus) New(p Program) (Q, error) {
 	if n := p.Params(); n > 0 {
 		return nil, fmt.Errorf("%s: the program has %d parameters, of which the paper's family knows nothing: use MeanField", f.Name(), n)
 	}
-	return newNormal(f, make([][]int, p.Dim())), nil
+	return f.standard(p.Dim()), nil
+}
+
+// standard is the member with means 0 and scales 1.
+func (f Softplus) standard(n int) *Normal {
+	q := newNormal(f, make([][]int, n))
+	q.inv, q.slope = nil, make([]float64, n)
+	q.Place(make([]float64, n), slices.Repeat([]float64{1}, n))
+	return q
 }
 
 // Independent is the member of MeanField with the given means and standard
@@ -110,7 +118,7 @@ func Independent(mean, sd []float64) *Normal {
 // At is the member of Softplus at θ = (μ_0, ρ_0, μ_1, …). It panics if θ has an
 // odd length.
 func (f Softplus) At(theta []float64) *Normal {
-	q := newNormal(f, make([][]int, len(theta)/2))
+	q := f.standard(len(theta) / 2)
 	q.Set(theta)
 	return q
 }

@@ -3,10 +3,8 @@ package family
 import (
 	"math/rand/v2"
 
-	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/internal/vec"
-	"github.com/facetvi/facet/regions"
 )
 
 // A normalSampler is the Sampler of a Normal. Its sums are, for the adjoint
@@ -260,41 +258,6 @@ func (s *normalSampler) FinishSome(dst []float64, params []int, sums []float64, 
 			dst[at] = scale[i] * inv
 		}
 	}
-}
-
-// Reach implements Sampler.
-func (s *normalSampler) Reach(m Method) boundary.Reach {
-	g := s.q.edges
-	switch {
-	case len(s.q.b) == 0:
-		return boundary.OnPlane
-	case m == Orthogonal:
-		group := g.groups()
-		return boundary.Reach{Name: s.q.family.Name() + ", orthogonal", Moves: func(h regions.Hyperplane, i int) bool {
-			for _, j := range h.Index {
-				if group[i] == group[j] {
-					return true
-				}
-			}
-			return false
-		}}
-	}
-	return boundary.Reach{Name: s.q.family.Name() + ", elimination", Moves: func(h regions.Hyperplane, i int) bool {
-		return g.descends(i, h.Index[len(h.Index)-1])
-	}}
-}
-
-// Surface implements Sampler.
-func (s *normalSampler) Surface(pieces []boundary.Piece, at [][]int, m Method) Surface {
-	return surfaceOf(s, s.n, pieces, at, func(planes []regions.Hyperplane, at [][]int) Surface {
-		switch {
-		case len(s.q.b) == 0:
-			return newDiagonal(s, nil, planes, at, m)
-		case m == Orthogonal:
-			return newProjection(s, planes, at)
-		}
-		return newElimination(s, planes, at)
-	})
 }
 
 // density is that of a normal Φ at 0.

@@ -1,8 +1,6 @@
 package family
 
 import (
-	"encoding/json"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -20,43 +18,6 @@ func (Sequence) Name() string { return "sequential" }
 
 // StepSize implements Family.
 func (Sequence) StepSize() float64 { return relative }
-
-// New implements Family.
-func (f Sequence) New(p Program) (Q, error) {
-	var parents [][]int
-	if err := json.Unmarshal([]byte(f.Parents), &parents); err != nil {
-		return nil, fmt.Errorf("%s: parents: %w", f.Name(), err)
-	}
-	if len(parents) != p.Dim() {
-		return nil, fmt.Errorf("%s: parents of %d latents for %d", f.Name(), len(parents), p.Dim())
-	}
-	for i, list := range parents {
-		if !ascending(list, i) {
-			return nil, fmt.Errorf("%s: parents %v of latent %d: they must be earlier latents, ascending", f.Name(), list, i)
-		}
-	}
-	for i, list := range parents {
-		if i < p.Params() && len(list) > 0 || len(list) > 0 && list[0] < p.Params() {
-			return nil, fmt.Errorf("%s: parents %v of latent %d: a parameter has neither parents nor children", f.Name(), list, i)
-		}
-	}
-	q := Sequential(parents).Points(p.Params())
-	if f.Sides == "" {
-		return q, nil
-	}
-	var sides []Side
-	if err := json.Unmarshal([]byte(f.Sides), &sides); err != nil {
-		return nil, fmt.Errorf("%s: sides: %w", f.Name(), err)
-	}
-	c, soft, err := q.Confine(sides)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(soft) > 0:
-		return nil, fmt.Errorf("%s: side %d may leave no room", f.Name(), soft[0])
-	}
-	return c, nil
-}
 
 // AnyData implements DataFree.
 func (Sequence) AnyData() {}
@@ -120,22 +81,4 @@ func FromPrecision(mean []float64, precision mat.Symmetric) *Normal {
 	q.Place(mean, sd)
 	q.Correlate(precision)
 	return q
-}
-
-// text are the parents in JSON.
-func (g *edges) text() string {
-	all := make([][]int32, len(g.from)-1)
-	for i := range all {
-		all[i] = append([]int32{}, g.parents(i)...) // [], not null
-	}
-	return asJSON(all)
-}
-
-// asJSON is x, which can always be encoded.
-func asJSON(x any) string {
-	text, err := json.Marshal(x)
-	if err != nil {
-		panic("family: " + err.Error())
-	}
-	return string(text)
 }

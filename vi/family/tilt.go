@@ -15,30 +15,24 @@ const (
 	tiltEnd   = 1e-2 // of a conditional standard deviation
 )
 
-// Tilted is q, or a mixture of members like it, with the means of a confined normal's conditionals moved so that its draws are nearer to
+// Tilted is q with the means of a confined normal's conditionals moved so that its draws are nearer to
 // the whole normal on the same sides. A draw of that has the weight Π_i (Φ(β_i) − Φ(α_i)), by the latents before each; moved
 // by δ_i standard deviations the logarithm of the weight is
 //
 //	ψ(t, δ) = Σ_i δ_i²/2 − t_i·δ_i + log(Φ(β_i − δ_i) − Φ(α_i − δ_i)),   t_i = (z_i − m_i)/s_i,
 //
 // and δ is where min over δ of max over z of ψ is (Botev, J. R. Stat. Soc. B 79, 2017).
+//
+// Of what has no method of this name it is q itself.
 func Tilted(q Q) Q {
-	switch q := q.(type) {
-	case *confined:
-		return q.tilted()
-	case *mixture:
-		logs, parts := q.Decompose()
-		all := make([]Q, len(parts))
-		for k, part := range parts {
-			all[k] = Tilted(part)
-		}
-		return NewMixture(logs, all)
+	if q, ok := q.(interface{ Tilted() Q }); ok {
+		return q.Tilted()
 	}
 	return q
 }
 
-// tilted is Tilted of one. At the saddle point t_i is the mean of its conditional, and δ_i = ∂/∂t_i of the logarithms of the masses after it.
-func (q *confined) tilted() Q {
+// Tilted is the function of this name. At the saddle point t_i is the mean of its conditional, and δ_i = ∂/∂t_i of the logarithms of the masses after it.
+func (q *confined) Tilted() Q {
 	n := q.Dim()
 	delta, z, far, damping := make([]float64, n), make([]float64, n), math.Inf(1), 0.5
 	for step := 0; step < tiltSteps && !(far < tiltEnd); step++ {

@@ -88,9 +88,6 @@ func TestTiltedAlone(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, q.Theta(), Tilted(q).Theta())
 	assert.Same(t, free, Tilted(free))
-
-	mixture := NewMixture([]float64{0, 1}, []Q{q, free})
-	assert.Equal(t, mixture.Theta(), Tilted(mixture).Theta())
 }
 
 // Where the steps to the saddle point do not arrive the distribution stays what it is.

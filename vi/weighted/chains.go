@@ -8,6 +8,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // Chains are draws of Markov chains, all with the same weight: what package smc returns.
@@ -35,7 +36,7 @@ func OfChains(d *graph.Density, q family.Q, c Chains) *Sample {
 	}
 	s := &Sample{
 		density: d, q: q, chains: c.N, groups: c.Groups, Z: c.Room[:n*dim], Weights: make([]float64, n), columns: make([][]float64, dim),
-		K: math.Inf(-1), ESS: c.Effective, LogEvidence: c.LogEvidence, strata: []stratum{{weight: 1, end: n}},
+		K: math.Inf(-1), ESS: c.Effective, LogEvidence: c.LogEvidence, strata: whole(n),
 	}
 	k := 0
 	for ; k+8 <= n; k += 8 { // side by side in fast memory
@@ -68,15 +69,11 @@ func (s *Sample) normal() family.Q {
 		mean[i], sd[i] = stat.MeanStdDev(s.Z[i*s.Len():][:s.Len()], nil)
 		sd[i] = max(sd[i], 1e-12*(1e-300+math.Abs(mean[i])))
 	}
-	return family.NewMixture([]float64{0}, []family.Q{family.Independent(mean, sd)})
+	return mixture.New([]float64{0}, []family.Q{family.Independent(mean, sd)})
 }
 
 // Correlated reports whether the draws are those of chains: there is no proposal to take more from.
 func (s *Sample) Correlated() bool { return s.chains > 0 }
-
-// apart is by how many times the variance between groups of chains is larger than their chains say, so that it is not by chance:
-// once in a hundred times of 8 groups.
-const apart = 2.7
 
 // ChainK is the k-hat of the sums of f ≥ 0 over chains. From 0.5 on these have no variance, of which the standard error of f's expectation is:
 // a few chains have been where others have to go for f to be known. The draws of chains that go slowly there may have a lower one.
@@ -88,30 +85,4 @@ func (s *Sample) ChainK(f []float64) float64 {
 		}
 	}
 	return tailK(totals)
-}
-
-// chainError is the standard error of the mean by the chains.
-func (r *residuals) chainError() float64 {
-	s := r.s
-	totals, groups := make([]float64, s.chains), make([]float64, s.groups)
-	for first := 0; first < s.Len(); first += s.chains {
-		for c := range min(s.chains, s.Len()-first) {
-			totals[c] += r.at(first + c)
-		}
-	}
-	per := s.chains / s.groups
-	chains, between := 0.0, 0.0 // Σ of squares; the sum of residuals is 0
-	for c, x := range totals {
-		chains += x * x
-		groups[c/per] += x
-	}
-	for _, x := range groups {
-		between += x * x
-	}
-	chains *= float64(s.chains) / float64(s.chains-1)
-	between *= float64(s.groups) / float64(s.groups-1)
-	if between > apart*chains {
-		chains = between
-	}
-	return math.Sqrt(chains) / float64(s.Len())
 }

@@ -15,7 +15,6 @@ import (
 )
 
 const (
-	enoughDraws = 30   // of a stratum, for a control variate and a variance of its own
 	mostErrors  = 5.0  // standard errors that a control variate may be off
 	closedForms = 3e-6 // standard deviations of f that what is known of it may be off, by quadrature and by the smoothing of uneven weights
 )
@@ -65,12 +64,12 @@ func (s *Sample) expect(f []float64, of known) mc.Estimate {
 	if s.chains > 0 {
 		return mc.Estimate{Value: mean, SE: r.chainError()}
 	}
-	list := cubeSums.borrow(s.cubes)
+	list := cubeSums.borrow(s.strata.cubes)
 	defer cubeSums.Put(list)
 	r.sum(*list)
 	r.control()
 	variance, shift := n*closedForms*closedForms*r.uneven, 0.0 // of the sum over the draws
-	for j, t := range s.strata {
+	for j, t := range s.strata.list {
 		shift -= r.less(r.strata[j])
 		if t.len() < enoughDraws {
 			continue
@@ -88,8 +87,8 @@ func (s *Sample) expect(f []float64, of known) mc.Estimate {
 		}
 		variance += r.ofSum(j, c, beta)
 	}
-	for k := 1; k < len(s.few); k += 2 { // neighbours, mostly of one stratum
-		off := r.at(s.few[k]) - r.at(s.few[k-1])
+	for k := 1; k < len(s.strata.few); k += 2 { // neighbours, mostly of one stratum
+		off := r.at(s.strata.few[k]) - r.at(s.strata.few[k-1])
 		variance += off * off
 	}
 	return mc.Estimate{Value: mean + shift/n, SE: math.Sqrt(max(0, variance)) / n}
@@ -130,8 +129,8 @@ func (r *residuals) less(x sums) float64 {
 // sum finds the sums over hypercubes, which it puts in list, and over strata.
 func (r *residuals) sum(list []sums) {
 	s, controlled := r.s, r.s.ratios != nil && finite(r.base)
-	r.strata, r.cubes = make([]sums, len(s.strata)), make([][]sums, len(s.strata))
-	for j, t := range s.strata {
+	r.strata, r.cubes = make([]sums, len(s.strata.list)), make([][]sums, len(s.strata.list))
+	for j, t := range s.strata.list {
 		all, k, first := &r.strata[j], t.first, r.f[t.first]
 		r.cubes[j], list = list[:len(t.cubes)], list[len(t.cubes):]
 		for cube, end := range t.cubes {
@@ -190,7 +189,7 @@ type covariances struct {
 }
 
 func (r *residuals) covariances(j int) covariances {
-	t, all := r.s.strata[j], r.strata[j]
+	t, all := r.s.strata.list[j], r.strata[j]
 	c := covariances{meanF: r.f[t.first] + all.f/all.n, meanE: (all.e - r.less(all)) / all.n, meanW: t.meanW - r.beta*t.meanRatio, ww: t.ww}
 	for k := t.first; k < t.end; k++ {
 		de, df := r.at(k)-c.meanE, r.f[k]-c.meanF
@@ -223,7 +222,7 @@ func (c covariances) control(want float64, n int) (by, beta, more float64) {
 // ofSum is the variance of the sum of the residuals over stratum j, less beta times f, by the sums over hypercubes; or by the variance of one
 // draw if there are no two of them.
 func (r *residuals) ofSum(j int, c covariances, beta float64) (variance float64) {
-	t, all := r.s.strata[j], r.strata[j]
+	t, all := r.s.strata.list[j], r.strata[j]
 	n := float64(len(t.cubes))
 	if n < 2 {
 		return all.n * max(0, c.ee-beta*c.fe)
@@ -243,23 +242,57 @@ func (r *residuals) ofSum(j int, c covariances, beta float64) (variance float64)
 	return variance * n / (n - 1)
 }
 
+// apart is by how many times the variance between groups of chains is larger than their chains say, so that it is not by chance:
+// once in a hundred times of 8 groups.
+const apart = 2.7
+
+// chainError is the standard error of the mean by the chains.
+func (r *residuals) chainError() float64 {
+	s := r.s
+	totals, groups := make([]float64, s.chains), make([]float64, s.groups)
+	for first := 0; first < s.Len(); first += s.chains {
+		for c := range min(s.chains, s.Len()-first) {
+			totals[c] += r.at(first + c)
+		}
+	}
+	per := s.chains / s.groups
+	chains, between := 0.0, 0.0 // Σ of squares; the sum of residuals is 0
+	for c, x := range totals {
+		chains += x * x
+		groups[c/per] += x
+	}
+	for _, x := range groups {
+		between += x * x
+	}
+	chains *= float64(s.chains) / float64(s.chains-1)
+	between *= float64(s.groups) / float64(s.groups-1)
+	if between > apart*chains {
+		chains = between
+	}
+	return math.Sqrt(chains) / float64(s.Len())
+}
+
 // Moments are the mean and the standard deviation of latent i on the program's own scale.
 func (s *Sample) Moments(i int) (mean, sd mc.Estimate) {
 	var list [][2]float64
-	means := s.known(axis(i), func(l family.Law) float64 {
+	means := s.forms.expect(axis(i), func(l family.Law) float64 {
 		mean, sd := lawMoments(s.density, l, i)
 		list = append(list, [2]float64{mean, sd})
 		return mean
 	})
 	return s.moments(s.Latent(i), means, func(mean float64) known {
 		rest := list
-		return s.known(axis(i), func(family.Law) float64 {
+		return s.forms.expect(axis(i), func(family.Law) float64 {
 			x := rest[0]
 			rest = rest[1:]
 			return x[1]*x[1] + (x[0]-mean)*(x[0]-mean)
 		})
 	})
 }
+
+// Scattered is the share of the draws that are of parts of the proposal with too few draws for a control variate. With more draws parts have enough,
+// and errors fall faster than with the root of the number of draws.
+func (s *Sample) Scattered() float64 { return float64(len(s.strata.few)) / float64(s.Len()) }
 
 // TailK is the k-hat of the products w·f, whose sum is the expectation of f ≥ 0. From 0.7 on the draws do not tell that
 // expectation, and from 1 on it is infinite.
@@ -311,8 +344,8 @@ func (s *Sample) having(x []float64) (given []float64, of *Sample) {
 		}
 	}
 	floats.Scale(1/floats.Sum(of.Weights), of.Weights)
-	of.strata = slices.Clone(of.strata)
-	of.spread()
+	of.strata.list = slices.Clone(of.strata.list)
+	of.strata.spread(of.Weights, of.ratios)
 	return given, of
 }
 
@@ -348,7 +381,7 @@ func (s *Sample) Masses(i int) (list []mc.Estimate) {
 				in[k] = 1
 			}
 		}
-		p := s.expect(in, s.known(axis(i), func(l family.Law) float64 { return l.Between(low, high) }))
+		p := s.expect(in, s.forms.expect(axis(i), func(l family.Law) float64 { return l.Between(low, high) }))
 		list = append(list, probability(p))
 		low = high
 	}
@@ -389,7 +422,7 @@ func (s *Sample) Side(h regions.Hyperplane, positive bool, signs []float64) mc.E
 	if len(h.Index) == 1 {
 		at, positive, h = -h.Const/h.Coef[0], positive == (h.Coef[0] > 0), axis(h.Index[0])
 	}
-	return probability(s.expect(in, s.known(h, func(l family.Law) float64 {
+	return probability(s.expect(in, s.forms.expect(h, func(l family.Law) float64 {
 		if positive {
 			return l.Above(at)
 		}
@@ -404,7 +437,7 @@ func (s *Sample) Quantile(i int, p float64) mc.Estimate { return s.Quantiles(i, 
 // Quantiles are the posterior quantiles of latent i at some probabilities.
 func (s *Sample) Quantiles(i int, probs ...float64) []mc.Estimate {
 	cdf := func(u float64) known {
-		return s.known(axis(i), func(l family.Law) float64 { return l.CDF(u) })
+		return s.forms.expect(axis(i), func(l family.Law) float64 { return l.CDF(u) })
 	}
 	list := s.quantiles(s.Z[i*s.Len():][:s.Len()], cdf, probs)
 	for k, e := range list {

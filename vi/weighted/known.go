@@ -7,6 +7,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // A known is what is known of the expectation of a function: under the part of the proposal that each stratum is drawn from, NaN where
@@ -23,74 +24,67 @@ type component struct {
 	weight  float64 // in the base
 }
 
-// split lists the components of the proposal, in their order, and the draws of strata that have too few.
-func (s *Sample) split() {
-	for _, t := range s.strata {
-		for k := t.first; k < t.end && t.len() < enoughDraws; k++ {
-			s.few = append(s.few, k)
-		}
-	}
-	m, mixed := s.q.(Partial)
+// forms are the laws under the proposal that have closed forms.
+type forms struct {
+	components []component
+	strata     int            // how many
+	axes       [][]family.Law // of the components, by latent; nil until they are asked for
+}
+
+// newForms lists the components of a proposal for latents, in their order.
+func newForms(q family.Q, s strata, latents int) *forms {
+	f := &forms{strata: len(s.list), axes: make([][]family.Law, latents)}
+	m, mixed := q.(*mixture.Mixture)
 	if !mixed {
-		s.components = []component{{q: s.q}}
-		return
+		f.components = []component{{q: q}}
+		return f
 	}
 	for k, j := 0, 0; k < m.Len(); k++ {
 		c := component{m.Part(k), -1, m.BaseWeight(k)}
-		if j < len(s.strata) && s.strata[j].part == k {
-			if s.strata[j].len() >= enoughDraws {
+		if j < len(s.list) && s.list[j].part == k {
+			if s.list[j].len() >= enoughDraws {
 				c.stratum = j
 			}
 			j++
 		}
 		if c.stratum >= 0 || c.weight > 0 {
-			s.components = append(s.components, c)
+			f.components = append(f.components, c)
 		}
 	}
+	return f
 }
 
-// Scattered is the share of the draws that are of parts of the proposal with too few draws for a control variate. With more draws parts have enough,
-// and errors fall faster than with the root of the number of draws.
-func (s *Sample) Scattered() float64 { return float64(len(s.few)) / float64(s.Len()) }
-
 // laws are those of h under the components, nil where they are not exact.
-func (s *Sample) laws(h regions.Hyperplane) []family.Law {
-	list := make([]family.Law, len(s.components))
-	for k, c := range s.components {
+func (f *forms) laws(h regions.Hyperplane) []family.Law {
+	if len(h.Index) == 1 && f.axes[h.Index[0]] != nil {
+		return f.axes[h.Index[0]]
+	}
+	list := make([]family.Law, len(f.components))
+	for k, c := range f.components {
 		if family.Exact(c.q, h) {
 			list[k] = c.q.Law(h)
 		}
 	}
+	if len(h.Index) == 1 {
+		f.axes[h.Index[0]] = list
+	}
 	return list
 }
 
-// axisLaws are the laws of latent i.
-func (s *Sample) axisLaws(i int) []family.Law {
-	if s.axes[i] == nil {
-		s.axes[i] = s.laws(axis(i))
-	}
-	return s.axes[i]
-}
-
-// known calls f with the laws of h that are exact, always in the same order. h is the axis of a latent if it is of one.
-func (s *Sample) known(h regions.Hyperplane, f func(family.Law) float64) known {
-	if s.chains > 0 {
+// expect calls expectation with the laws of h that are exact, always in the same order. h is the axis of a latent if it is of one.
+func (f *forms) expect(h regions.Hyperplane, expectation func(family.Law) float64) known {
+	if f == nil {
 		return known{}
 	}
-	list := known{parts: slices.Repeat([]float64{math.NaN()}, len(s.strata)), base: math.NaN()}
-	if s.ratios != nil {
+	list := known{parts: slices.Repeat([]float64{math.NaN()}, f.strata), base: math.NaN()}
+	if slices.ContainsFunc(f.components, func(c component) bool { return c.weight > 0 }) {
 		list.base = 0
 	}
-	var laws []family.Law
-	if len(h.Index) == 1 {
-		laws = s.axisLaws(h.Index[0])
-	} else {
-		laws = s.laws(h)
-	}
-	for k, c := range s.components {
+	laws := f.laws(h)
+	for k, c := range f.components {
 		x := math.NaN()
 		if laws[k] != nil {
-			x = f(laws[k])
+			x = expectation(laws[k])
 		}
 		if c.stratum >= 0 {
 			list.parts[c.stratum] = x

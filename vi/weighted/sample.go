@@ -1,19 +1,12 @@
 package weighted
 
 import (
-	"context"
-	"fmt"
-	"math"
 	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/memory"
-	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -35,222 +28,11 @@ type Sample struct {
 	density *graph.Density
 	q       family.Q  // that was drawn from
 	ratios  []float64 // of a defensive mixture, the density of its base divided by its own; or nil
-	strata  []stratum
-	cubes   int         // of all strata
+	strata  strata
+	forms   *forms      // nil of chains
 	chains  int         // the draws are of so many, draw k of chain k mod chains; 0 if they are independent
 	groups  int         // of chains
 	columns [][]float64 // by latent: the draws on the program's scale; nil until they are asked for
-	// components are the parts of q whose laws are asked for, axes their laws of a latent, by latent, nil until they are asked for, and few the draws of
-	// small strata.
-	components []component
-	axes       [][]family.Law
-	few        []int
-}
-
-// A stratum is draws first to end − 1, all of one part of the proposal, which has a weight.
-type stratum struct {
-	weight           float64
-	part, first, end int
-	meanRatio        float64
-	cubes            []int   // ends of groups of draws whose sums are independent of each other
-	meanW, ww        float64 // mean and variance of n·w, of n draws in all
-}
-
-func (s stratum) len() int { return s.end - s.first }
-
-// A Partial is a mixture that can draw from a given part for each draw.
-type Partial interface {
-	family.Mixed
-	PartDrawer(n int) family.PartDrawer
-	BaseWeight(k int) float64
-}
-
-// Draw weighs n draws of q by importance; the seed fixes them. It returns an error if there are fewer than 21 draws, the
-// least for a k-hat, if log r is NaN or +Inf at one of them, or −Inf at all; and if ctx is done.
-func Draw(ctx context.Context, d *graph.Density, q family.Q, n int, seed uint64) (*Sample, error) {
-	if tailLength(max(0, n)) < minTail {
-		return nil, fmt.Errorf("weighted: %d draws; a k-hat needs 21", n)
-	}
-	if err := family.Check(q, d); err != nil {
-		return nil, fmt.Errorf("weighted: %w", err)
-	}
-	if err := memory.Check(fmt.Sprintf("%d draws", n), float64(n)*(50+16*float64(d.Dim()))); err != nil {
-		return nil, fmt.Errorf("weighted: %w", err)
-	}
-	s := &Sample{density: d, q: q, Z: make([]float64, n*d.Dim()), LogRatio: make([]float64, n), columns: make([][]float64, d.Dim()), axes: make([][]family.Law, d.Dim())}
-	part := s.stratify(q, n, seed)
-	s.split()
-	if err := s.draw(ctx, q, part, seed); err != nil {
-		return nil, err
-	}
-	smoothed, err := ParetoSmooth(s.LogRatio)
-	if err != nil {
-		return nil, err
-	}
-	s.K, s.ESS = smoothed.K, smoothed.ESS
-	s.Weights = smoothed.LogWeights
-	s.share()
-	sum := floats.LogSumExp(s.Weights)
-	for k, x := range s.Weights {
-		s.Weights[k] = math.Exp(x - sum)
-	}
-	s.spread()
-	one := s.expect(nil, known{})
-	s.LogEvidence = mc.Estimate{Value: sum - math.Log(float64(n)) + math.Log(one.Value), SE: one.SE / one.Value}
-	return s, nil
-}
-
-// stratify gives the parts of a mixture their draws, one part after the other: n·π of n, rounded up or down at random. It
-// returns the part of each draw; nil if q has none.
-func (s *Sample) stratify(q family.Q, n int, seed uint64) (part []int) {
-	m, ok := q.(Partial)
-	if !ok {
-		s.strata = []stratum{{weight: 1, end: n}}
-		return nil
-	}
-	u, k, sum := parallel.NewRand(parallel.Mix(seed, uint64(n))).Float64(), 0, m.Weight(0)
-	if part = make([]int, n); m.BaseWeight(0) >= 0 {
-		s.ratios = make([]float64, n)
-	}
-	for j := range part {
-		for k < m.Len()-1 && (float64(j)+u)/float64(n) >= sum {
-			k++
-			sum += m.Weight(k)
-		}
-		if j == 0 || part[j-1] != k {
-			s.strata = append(s.strata, stratum{weight: m.Weight(k), part: k, first: j, end: j})
-		}
-		part[j] = k
-		s.strata[len(s.strata)-1].end++
-	}
-	return part
-}
-
-// share undoes that numbers of draws are whole: the weights of a stratum that has enough draws are as if it had n·π. Those of
-// small strata, rounded at random, are right on average.
-func (s *Sample) share() {
-	for _, t := range s.strata {
-		if t.len() >= enoughDraws {
-			by := t.weight * float64(len(s.Weights)) / float64(t.len())
-			floats.AddConst(math.Log(by), s.Weights[t.first:t.end])
-			if s.ratios != nil {
-				floats.Scale(by, s.ratios[t.first:t.end])
-			}
-		}
-	}
-}
-
-// spread finds the means and variances of the strata's weights.
-func (s *Sample) spread() {
-	n := float64(s.Len())
-	for j := range s.strata {
-		t := &s.strata[j]
-		weights := s.Weights[t.first:t.end]
-		t.meanW, t.ww = floats.Sum(weights)/float64(t.len())*n, 0
-		for _, w := range weights {
-			t.ww += (n*w - t.meanW) * (n*w - t.meanW)
-		}
-		t.ww /= float64(t.len() - 1)
-		if s.ratios != nil {
-			t.meanRatio = floats.Sum(s.ratios[t.first:t.end]) / float64(t.len())
-		}
-	}
-}
-
-// group lists the hypercubes of all strata, by blocks of draws.
-func (s *Sample) group(part []int, cut parallel.Blocks) {
-	at, j := 0, 0
-	for b := range cut.Len() {
-		width, sizes := cut.Width(b), []int(nil)
-		if part != nil {
-			sizes = family.Hypercubes(part[at:][:width])
-		} else {
-			sizes = slices.Repeat([]int{1}, width)
-		}
-		for _, size := range sizes {
-			if at += size; at > s.strata[j].end {
-				j++
-			}
-			s.strata[j].cubes = append(s.strata[j].cubes, at)
-			s.cubes++
-		}
-	}
-}
-
-// termsOfLatent is how many terms of log r make blocks as short as a latent does: of much data longer ones would take
-// gigabytes.
-const termsOfLatent = 64
-
-// A worker draws and weighs blocks of draws.
-type worker struct {
-	x      *graph.Executor
-	drawer family.Drawer
-}
-
-// draw fills Z and LogRatio, block by block, each with a random stream of its own.
-func (s *Sample) draw(ctx context.Context, q family.Q, part []int, seed uint64) error {
-	n, d := len(s.LogRatio), s.density
-	cut := parallel.Cut(n, max(d.Dim(), d.Terms()/termsOfLatent))
-	s.group(part, cut)
-	bind := func(n int) (w worker, err error) {
-		if ctx.Err() != nil { // a drawer of many parts takes time
-			return w, context.Cause(ctx)
-		}
-		if w.x, err = d.Executor(n, graph.Compute{Out: true}); err != nil {
-			return w, err
-		}
-		if part == nil {
-			w.drawer = q.Drawer(n)
-		} else {
-			w.drawer = q.(Partial).PartDrawer(n)
-		}
-		return w, nil
-	}
-	pool, err := parallel.NewPool(cut, parallel.Processors(cut.Len()), seed, bind, func(worker) {}, func(w worker, b int, rng *rand.Rand) error {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		first, x := b*cut.Size, w.x
-		if part == nil {
-			w.drawer.Draw(x.Z, rng)
-		} else {
-			w.drawer.(family.PartDrawer).DrawParts(x.Z, part[first:][:x.N], rng)
-		}
-		d.Arrangement().SignBatch(x.Signs, x.Z, x.N)
-		if err := x.Run(); err != nil {
-			return err
-		}
-		ratio := s.LogRatio[first:][:x.N]
-		copy(ratio, x.Out)
-		for _, v := range ratio {
-			if math.IsNaN(v) || math.IsInf(v, 1) {
-				return s.bad(q, v)
-			}
-		}
-		if w.drawer.SubLogQ(ratio); s.ratios != nil {
-			copy(s.ratios[first:], w.drawer.(family.PartDrawer).BaseRatios())
-		}
-		for i := range d.Dim() {
-			copy(s.Z[i*n+first:][:x.N], x.Z[i*x.N:][:x.N])
-		}
-		return nil
-	})
-	if err == nil {
-		err = pool.Round()
-	}
-	if err != nil {
-		return fmt.Errorf("weighted: %w", err)
-	}
-	return nil
-}
-
-// bad is the error of a log density that is NaN or +Inf at a draw.
-func (s *Sample) bad(q family.Q, value float64) error {
-	err := fmt.Errorf("log r is %v at a draw", value)
-	if why := gradient.Blame(s.density, q); why != "" {
-		err = fmt.Errorf("%w: %s", err, why)
-	}
-	return err
 }
 
 // Len is the number of draws.
@@ -299,7 +81,7 @@ func (s *Sample) Latent(i int) []float64 {
 // draws.
 func (s *Sample) Shares(n int) []float64 {
 	list := make([]float64, n)
-	for _, t := range s.strata {
+	for _, t := range s.strata.list {
 		list[t.part] += floats.Sum(s.Weights[t.first:t.end])
 	}
 	return list

@@ -22,6 +22,7 @@ import (
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/vitest"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // drawn are n weighted draws.
@@ -45,15 +46,15 @@ func twoNormals(t testing.TB) *graph.Density {
 }
 
 // twoParts is its posterior as a mixture, with means that are off by so many standard deviations, and these by a factor.
-func twoParts(off, factor float64) family.Mixed {
+func twoParts(off, factor float64) *mixture.Mixture {
 	part := func(mean, sd float64) family.Q {
 		return family.Independent([]float64{mean + off*sd, 0.5 - 1.5*off, 0.2 + 0.25*off}, []float64{sd * factor, 1.5 * factor, 0.25 * factor})
 	}
-	return family.NewMixture([]float64{math.Log(0.3), math.Log(0.7)}, []family.Q{part(-1, 0.8), part(2, 0.5)})
+	return mixture.New([]float64{math.Log(0.3), math.Log(0.7)}, []family.Q{part(-1, 0.8), part(2, 0.5)})
 }
 
 // defensive is what draws that stand for q are of.
-func defensive(q family.Mixed) family.Q {
+func defensive(q *mixture.Mixture) family.Q {
 	d, _ := q.Defensive(func(part family.Q, i int) (mean, sd float64) { return part.Mean(i), part.SD(i) })
 	return d
 }
@@ -174,7 +175,7 @@ func TestStandardErrors(t *testing.T) {
 	}
 	for name, q := range map[string]family.Q{
 		"even": twoParts(0.01, 1.01), "near": twoParts(0.03, 1.03), "far": twoParts(0.3, 1.3),
-		"few": family.NewMixture([]float64{math.Log(0.985), math.Log(0.015)}, []family.Q{
+		"few": mixture.New([]float64{math.Log(0.985), math.Log(0.015)}, []family.Q{
 			family.Independent([]float64{1.1, 0.5, 0.2}, []float64{1.9, 1.6, 0.28}), family.Independent([]float64{-1, 0, 0.3}, []float64{1.5, 2, 0.3}),
 		}),
 		"defensive": defensive(twoParts(0.03, 1.03)), "far defensive": defensive(twoParts(0.3, 1.3)),
@@ -224,8 +225,8 @@ func TestUnseenTail(t *testing.T) {
 	m.Sample("noise", graph.LogNormal(0, 0.3))
 	d := vitest.Compile(t, m)
 	wide := family.Independent([]float64{0}, []float64{15})
-	q := family.NewMixture([]float64{math.Log(0.95), math.Log(0.05)}, []family.Q{family.Independent([]float64{0}, []float64{0.33}), wide})
-	huge := family.NewMixture([]float64{math.Log(0.95), math.Log(0.05)}, []family.Q{q.Part(0), family.Independent([]float64{0}, []float64{18})})
+	q := mixture.New([]float64{math.Log(0.95), math.Log(0.05)}, []family.Q{family.Independent([]float64{0}, []float64{0.33}), wide})
+	huge := mixture.New([]float64{math.Log(0.95), math.Log(0.05)}, []family.Q{q.Part(0), family.Independent([]float64{0}, []float64{18})})
 	for k := range uint64(20) {
 		mean, sd := PartMoments(d, wide, 0)
 		require.Greater(t, mean, 1e40, "nothing to leave out")
@@ -266,7 +267,7 @@ func TestHardConstraint(t *testing.T) {
 	up, curve := m.Name("up", graph.Greater(x, -0.4)), m.Name("product", graph.Less(graph.Mul(x, y), 0.7))
 	m.Observe("must", graph.Bernoulli(graph.If(graph.And(up, curve), 1, 0)), 1)
 	d := vitest.Compile(t, m)
-	q := family.NewMixture([]float64{0, 0}, []family.Q{
+	q := mixture.New([]float64{0, 0}, []family.Q{
 		family.Independent([]float64{0.5, 0}, []float64{1, 1}), family.Independent([]float64{0.8, -0.5}, []float64{0.7, 1}),
 	})
 	s := drawn(t, d, q, 4000, *seed)
@@ -357,7 +358,7 @@ func TestShares(t *testing.T) {
 	s := drawn(t, twoNormals(t), q, 1000, *seed)
 	require.InDeltaSlice(t, []float64{0.3, 0.7}, s.Shares(2), 1e-12)
 	for k, z := range s.Z[:1000] { // one part after the other
-		require.Equal(t, k < 300, s.strata[0].end > k)
+		require.Equal(t, k < 300, s.strata.list[0].end > k)
 		require.False(t, math.IsNaN(z))
 	}
 }
@@ -500,7 +501,7 @@ func TestDrawErrors(t *testing.T) {
 
 	gone, cancel := context.WithCancelCause(ctx)
 	cancel(context.DeadlineExceeded)
-	for _, q := range []family.Q{q, family.NewMixture([]float64{0, 0}, []family.Q{q, q})} {
+	for _, q := range []family.Q{q, mixture.New([]float64{0, 0}, []family.Q{q, q})} {
 		require.ErrorIs(t, draw(gone, d, q, 1000), context.DeadlineExceeded)
 	}
 }
@@ -554,7 +555,7 @@ func TestScattered(t *testing.T) {
 		x := -3.6 + 0.12*float64(k)
 		logs, parts = append(logs, distuv.UnitNormal.LogProb(x)), append(parts, family.Independent([]float64{x}, []float64{0.2}))
 	}
-	q := defensive(family.NewMixture(logs, parts))
+	q := defensive(mixture.New(logs, parts))
 	few, many := 0.0, 0.0 // squares
 	for k := range uint64(30) {
 		s := drawn(t, d, q, 600, *seed+k)
@@ -576,7 +577,7 @@ func TestFewDraws(t *testing.T) {
 	m.Sample("x", graph.Normal(0, 1))
 	d := vitest.Compile(t, m)
 	wide := family.Independent([]float64{0.2}, []float64{1.3})
-	for name, q := range map[string]family.Q{"a normal": wide, "a mixture": family.NewMixture([]float64{0}, []family.Q{wide})} {
+	for name, q := range map[string]family.Q{"a normal": wide, "a mixture": mixture.New([]float64{0}, []family.Q{wide})} {
 		squares, variance := 0.0, 0.0
 		for k := range uint64(1000) {
 			s := drawn(t, d, q, enoughDraws-1, *seed+k)

@@ -18,6 +18,7 @@ import (
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // change is a series with a change point that may be anywhere.
@@ -176,8 +177,8 @@ func TestSummedMixture(t *testing.T) {
 		rest := family.Sequential(make([][]int, n))
 		rest.Place(slices.Repeat([]float64{0.4}, n), slices.Repeat([]float64{0.9}, n))
 		q := withRest(rest, &conditional{d: d, switches: d.Engine().Switches()})
-		wide := family.Widened(withRest(rest, &conditional{d: d, switches: d.Engine().Switches()}), 1.7)
-		m := family.NewMixture([]float64{math.Log(0.3), math.Log(0.7)}, []family.Q{q, wide})
+		wide := mixture.Widened(withRest(rest, &conditional{d: d, switches: d.Engine().Switches()}), 1.7)
+		m := mixture.New([]float64{math.Log(0.3), math.Log(0.7)}, []family.Q{q, wide})
 		const draws = 70 // more than a batch
 		z, logs := make([]float64, n*draws), make([]float64, draws)
 		drawer := m.Drawer(draws)
@@ -189,13 +190,13 @@ func TestSummedMixture(t *testing.T) {
 				points[k] = append(points[k], z[i*draws+k])
 			}
 		}
-		for k, got := range family.LogProbs(m, points) {
+		for k, got := range mixture.LogProbs(m, points) {
 			a, b := q.LogProb(points[k]), wide.LogProb(points[k])
 			want := logAdd(math.Log(0.3)+a, math.Log(0.7)+b)
 			require.InDelta(t, want, got, 1e-12*math.Abs(want), name)
 			require.InDelta(t, want, m.LogProb(points[k]), 1e-12*math.Abs(want), name)
 			require.InDelta(t, want, -logs[k], 1e-12*math.Abs(want), name)
-			require.InDelta(t, b, family.LogProbsBeside(wide, points[k:k+1], q, []float64{a})[0], 1e-12*math.Abs(b), name)
+			require.InDelta(t, b, mixture.LogProbsBeside(wide, points[k:k+1], q, []float64{a})[0], 1e-12*math.Abs(b), name)
 		}
 		for i := range n { // a part has as much of the sample for laws as it has weight
 			require.InDelta(t, 0.3*q.Mean(i)+0.7*wide.Mean(i), m.Mean(i), 0.3*m.SD(i), name)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 const (
@@ -60,8 +61,8 @@ func ratios(ctx context.Context, d *graph.Density, x *graph.Executor, q family.Q
 
 // defensive is q and a part of the same that is wider.
 func defensive(q family.Q) family.Q {
-	logs, parts := []float64{math.Log(1 - 1./family.WideShare), math.Log(1. / family.WideShare)}, []family.Q{q, family.Widened(q, family.WideScale(q.Dim()))}
-	return family.NewMixture(logs, parts)
+	logs, parts := []float64{math.Log(1 - 1./mixture.WideShare), math.Log(1. / mixture.WideShare)}, []family.Q{q, mixture.Widened(q, mixture.WideScale(q.Dim()))}
+	return mixture.New(logs, parts)
 }
 
 // pick are some coordinates of z.

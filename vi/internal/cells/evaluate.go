@@ -16,6 +16,7 @@ import (
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/newton"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/mixture"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
@@ -110,7 +111,7 @@ func (f *finder) propose(ctx context.Context, c *Cell, mean []float64, precision
 		}
 	}
 	if c.Q = parts[0]; len(parts) > 1 {
-		c.Q = family.NewMixture(logs, parts)
+		c.Q = mixture.New(logs, parts)
 	}
 	if len(f.switches) > 0 {
 		c.Q = withRest(c.Q, f.given)

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/mixture"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
@@ -36,19 +36,19 @@ func (f *Search) judge(ctx context.Context, x *graph.Executor, c *Cell, n int, r
 		return 0, err
 	}
 	c.KHat = smoothed.K
-	broad := family.Widened(c.Q, family.WideScale(f.d.Dim()))
-	far, err := ratios(ctx, f.d, x, broad, n/family.WideShare, rng)
+	broad := mixture.Widened(c.Q, mixture.WideScale(f.d.Dim()))
+	far, err := ratios(ctx, f.d, x, broad, n/mixture.WideShare, rng)
 	if err != nil {
 		return 0, err
 	}
 	// the balance heuristic (Veach and Guibas, 1995)
-	share := float64(n/family.WideShare) / float64(n+n/family.WideShare)
-	all := make([]float64, 0, n+n/family.WideShare)
+	share := float64(n/mixture.WideShare) / float64(n+n/mixture.WideShare)
+	all := make([]float64, 0, n+n/mixture.WideShare)
 	inner, outer := narrow.logQ(), far.logQ()
-	for k, l := range family.LogProbsBeside(broad, narrow.z, c.Q, inner) {
+	for k, l := range mixture.LogProbsBeside(broad, narrow.z, c.Q, inner) {
 		all = append(all, narrow.logR[k]-logAdd(math.Log1p(-share)+inner[k], math.Log(share)+l))
 	}
-	for k, l := range family.LogProbsBeside(c.Q, far.z, broad, outer) {
+	for k, l := range mixture.LogProbsBeside(c.Q, far.z, broad, outer) {
 		all = append(all, far.logR[k]-logAdd(math.Log1p(-share)+l, math.Log(share)+outer[k]))
 	}
 	if e := mc.LogMean(all); finite(e.Value) { // else what the search has found stands

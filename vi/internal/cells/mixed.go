@@ -100,8 +100,8 @@ func (x *mixing) rng(k int) *rand.Rand {
 func (c *Cell) settled() bool { return c.mixed && c.even > mixedNear && c.KHat < unreliable }
 
 // make looks for mixtures of cells, side by side.
-func (x *mixing) make(ctx context.Context, cells []int) (made []mixture, err error) {
-	made = make([]mixture, len(cells))
+func (x *mixing) make(ctx context.Context, cells []int) (made []normals, err error) {
+	made = make([]normals, len(cells))
 	err = parallel.Do(min(len(x.finders), len(cells)), len(cells), func(w, i int) error {
 		c, f, rng := x.cells[cells[i]], x.finders[w], x.rng(cells[i])
 		q, m, err := f.mixed(ctx, c, x.shapeOf(c), rng)
@@ -114,7 +114,7 @@ func (x *mixing) make(ctx context.Context, cells []int) (made []mixture, err err
 }
 
 // share tries the mixtures of cells in others.
-func (x *mixing) share(ctx context.Context, cells []int, made []mixture) error {
+func (x *mixing) share(ctx context.Context, cells []int, made []normals) error {
 	others := slices.Clone(x.todo)
 	if x.round < mixedWatched {
 		others = append(others, x.watched...)
@@ -168,7 +168,7 @@ func (f *Search) shapeOf(c *Cell) shape {
 }
 
 // moved are normals of another cell, with the latents that guards alone compare as their priors.
-func (f *finder) moved(s shape, m mixture) (list mixture) {
+func (f *finder) moved(s shape, m normals) (list normals) {
 	for _, p := range m {
 		c := &component{logWeight: p.logWeight, mean: slices.Clone(p.mean), precision: mat.NewSymDense(len(p.mean), nil)}
 		c.precision.CopySym(p.precision)
@@ -197,10 +197,10 @@ func (f *finder) inside(ctx context.Context, c *Cell, s shape, q family.Q, n int
 }
 
 // mixed looks for a mixture for a cell: that with the most even weights, and its normals; nil if there is none.
-func (f *finder) mixed(ctx context.Context, c *Cell, s shape, rng *rand.Rand) (best family.Q, of mixture, err error) {
+func (f *finder) mixed(ctx context.Context, c *Cell, s shape, rng *rand.Rand) (best family.Q, of normals, err error) {
 	w, err := f.inside(ctx, c, s, s.over(defensive(restOf(c.Q))), mixedDraws, rng)
 	for most, round := 0.0, 0; err == nil && round < mixedRounds && most < mixedEnough && finite(floats.Max(w.ratio)) && !f.over(); round++ {
-		var m, more mixture
+		var m, more normals
 		if m, err = f.conditionals(ctx, s, w, rng); err != nil {
 			break
 		}
@@ -223,7 +223,7 @@ func (f *finder) mixed(ctx context.Context, c *Cell, s shape, rng *rand.Rand) (b
 }
 
 // scaled are the normals with weights that sum to exp(log), without those of the least.
-func (m mixture) scaled(log float64) mixture {
+func (m normals) scaled(log float64) normals {
 	logs := make([]float64, len(m))
 	for k, p := range m {
 		logs[k] = p.logWeight
@@ -239,7 +239,7 @@ func (m mixture) scaled(log float64) mixture {
 }
 
 // conditionals are the normals near log r in the regions of draws that are chosen by weight.
-func (f *finder) conditionals(ctx context.Context, s shape, w weighed, rng *rand.Rand) (m mixture, err error) {
+func (f *finder) conditionals(ctx context.Context, s shape, w weighed, rng *rand.Rand) (m normals, err error) {
 	arr := f.d.Arrangement()
 	total, sum, u := floats.LogSumExp(w.ratio), 0.0, rng.Float64()
 	of := map[regions.Signs]*component{}
@@ -269,7 +269,7 @@ func (f *finder) conditionals(ctx context.Context, s shape, w weighed, rng *rand
 }
 
 // product are normals near log r in regions that switches come to from z, drawn by the root of what these have of the mass.
-func (f *finder) product(ctx context.Context, s shape, z []float64, rng *rand.Rand) (m mixture, err error) {
+func (f *finder) product(ctx context.Context, s shape, z []float64, rng *rand.Rand) (m normals, err error) {
 	x, err := f.around(ctx, s.latents, z, f.d.Arrangement().Signs(z), mixedFar, rng)
 	if err != nil || x == nil {
 		return nil, err

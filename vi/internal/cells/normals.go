@@ -12,6 +12,7 @@ import (
 
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // How mixtures of normals are fitted to weighted draws.
@@ -112,7 +113,7 @@ func (c cloud) monomials(dst []float64, first, n int) {
 }
 
 // A mixture of normals.
-type mixture []*component
+type normals []*component
 
 // A component is a normal of a mixture.
 type component struct {
@@ -180,7 +181,7 @@ func (p *component) coefficients(dst []float64, c cloud) {
 // expect is the mean log density at the points of c, Σₖ θₖ·φ(x) in the exponents, with the
 // monomials φ. It sets the rows of sums, if not nil, to those of φ, by the shares that each
 // part has in the points.
-func (m mixture) expect(c cloud, sums *mat.Dense) (score float64) {
+func (m normals) expect(c cloud, sums *mat.Dense) (score float64) {
 	size := monomials(len(c.scale))
 	if sums != nil {
 		sums.ReuseAs(len(m), size)
@@ -251,7 +252,7 @@ func toShares(logs, weight []float64) (score float64) {
 
 // fitNormals is the mixture of normals near the points, of at least so many parts and of as
 // many as points that were left out are in favour of; nil if a covariance matrix is singular.
-func fitNormals(ctx context.Context, c cloud, least int, rng *rand.Rand) (best mixture) {
+func fitNormals(ctx context.Context, c cloud, least int, rng *rand.Rand) (best normals) {
 	if floats.Sum(c.weight) < float64(4*len(c.scale)) || !(floats.Min(c.scale) > 0) {
 		return nil
 	}
@@ -276,7 +277,7 @@ func fitNormals(ctx context.Context, c cloud, least int, rng *rand.Rand) (best m
 
 // maximise is the mixture of normals near the points, by expectation maximisation from m on:
 // a part whose points become too few leaves them to the others. It is nil if none is left, or ctx is done.
-func (c cloud) maximise(ctx context.Context, m mixture) mixture {
+func (c cloud) maximise(ctx context.Context, m normals) normals {
 	last := math.Inf(-1)
 	for range mixtureSteps {
 		if ctx.Err() != nil {
@@ -288,7 +289,7 @@ func (c cloud) maximise(ctx context.Context, m mixture) mixture {
 			break
 		}
 		last = score
-		next := make(mixture, 0, len(m))
+		next := make(normals, 0, len(m))
 		for k := range m {
 			if p := newComponent(c, sums.RawRowView(k)); p != nil {
 				next = append(next, p)
@@ -306,7 +307,7 @@ func (c cloud) maximise(ctx context.Context, m mixture) mixture {
 
 // seeds is a mixture of k normals about points that are far from each other (k-means++), so
 // narrow that each point belongs to the nearest.
-func (c cloud) seeds(k int, rng *rand.Rand) (m mixture) {
+func (c cloud) seeds(k int, rng *rand.Rand) (m normals) {
 	dim, square := len(c.scale), slices.Clone(c.weight)
 	for len(m) < k {
 		u, at := rng.Float64()*floats.Sum(square), 0
@@ -371,7 +372,7 @@ func (s shape) outside(z []float64) bool {
 }
 
 // of is the mixture m; nil if a covariance matrix is singular.
-func (s shape) of(m mixture) family.Q {
+func (s shape) of(m normals) family.Q {
 	logs, parts := make([]float64, len(m)), make([]family.Q, len(m))
 	for c, p := range m {
 		mean, precision := make([]float64, s.dim), mat.NewSymDense(s.dim, nil)
@@ -398,7 +399,7 @@ func (s shape) of(m mixture) family.Q {
 			parts[c] = confined
 		}
 	}
-	return s.over(family.NewMixture(logs, parts))
+	return s.over(mixture.New(logs, parts))
 }
 
 // over is a member with the given rest.

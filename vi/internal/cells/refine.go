@@ -10,6 +10,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // How a distribution is refined.
@@ -75,7 +76,7 @@ func refine(ctx context.Context, d *graph.Density, x *graph.Executor, s shape, q
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if !gained || most > refineEven*(1-1./family.WideShare) || round == refineRounds-1 {
+		if !gained || most > refineEven*(1-1./mixture.WideShare) || round == refineRounds-1 {
 			break
 		}
 		for _, w := range news {

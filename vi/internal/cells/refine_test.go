@@ -13,6 +13,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // funnel is Neal's funnel in two dimensions, without data: log r integrates to 1. With a switch,
@@ -60,8 +61,8 @@ func TestRefineFunnel(t *testing.T) {
 	}
 }
 
-func mixed(t *testing.T, q family.Q) family.Mixed {
-	m, ok := restOf(q).(family.Mixed)
+func mixed(t *testing.T, q family.Q) *mixture.Mixture {
+	m, ok := restOf(q).(*mixture.Mixture)
 	require.True(t, ok)
 	return m
 }
@@ -96,7 +97,7 @@ func TestFitNormalsWeighted(t *testing.T) {
 	require.NotNil(t, fitNormals(context.Background(), tempered, 1, rng))
 }
 
-// What is summed by monomials is the mean log density of the mixture, and the moments of the points by the parts' shares, far
+// What is summed by monomials is the mean log density of the normals, and the moments of the points by the parts' shares, far
 // from 0 and in units that are far apart too.
 func TestExpect(t *testing.T) {
 	rng := parallel.NewRand(4)
@@ -121,7 +122,7 @@ func TestExpect(t *testing.T) {
 		all += c.weight[j]
 		u, v := (z[0]-c.centre[0])/c.scale[0], (z[1]-c.centre[1])/c.scale[1]
 		for k, p := range m {
-			share := c.weight[j] * math.Exp(p.logWeight+s.of(mixture{p}).LogProb(z)-total)
+			share := c.weight[j] * math.Exp(p.logWeight+s.of(normals{p}).LogProb(z)-total)
 			floats.AddScaled(moments.RawRowView(k), share, []float64{1, u, v, u * u, u * v, v * v})
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // A Summed is a distribution in which switches (see derive.Density.Switches) have their exact
@@ -114,7 +115,7 @@ func (q *Summed) Family() family.Family {
 
 // Decompose implements family.Composite: a rest that is a mixture is a part.
 func (q *Summed) Decompose() (theta []float64, parts []family.Q) {
-	if _, mixed := q.Q.(family.Mixed); mixed {
+	if _, mixed := q.Q.(*mixture.Mixture); mixed {
 		return nil, []family.Q{q.Q}
 	}
 	return q.Theta(), nil
@@ -214,13 +215,13 @@ func (q *Summed) logOwn(i int, x float64) float64 {
 	return -0.5*t*t - math.Log(p.SD) - halfLog2Pi
 }
 
-// Completion implements family.Completed.
-func (q *Summed) Completion() family.Completion { return q.conditional }
+// Completion implements mixture.Completed.
+func (q *Summed) Completion() mixture.Completion { return q.conditional }
 
-// RandRest implements family.Completed.
+// RandRest implements mixture.Completed.
 func (q *Summed) RandRest(z []float64, rng *rand.Rand) { q.Q.Rand(z, rng) }
 
-// LogRest implements family.Completed.
+// LogRest implements mixture.Completed.
 func (q *Summed) LogRest(z []float64) float64 {
 	log := q.Q.LogProb(z)
 	for i, w := range q.switches {
@@ -272,13 +273,13 @@ func (c *conditional) put(x *completer) {
 	}
 }
 
-// Equal implements family.Completion.
-func (c *conditional) Equal(other family.Completion) bool {
+// Equal implements mixture.Completion.
+func (c *conditional) Equal(other mixture.Completion) bool {
 	o, ok := other.(*conditional)
 	return ok && o.d == c.d && slices.EqualFunc(c.switches, o.switches, func(a, b derive.SwitchLatent) bool { return a.Latent == b.Latent })
 }
 
-// LogProb implements family.Completion.
+// LogProb implements mixture.Completion.
 func (c *conditional) LogProb(z []float64) float64 {
 	one, log := c.take(1), make([]float64, 1)
 	defer c.put(one)
@@ -287,7 +288,7 @@ func (c *conditional) LogProb(z []float64) float64 {
 }
 
 // Complete returns what makes completers of switches given the rest.
-func Complete(d *graph.Density, switches []derive.SwitchLatent) func(n int) family.Completer {
+func Complete(d *graph.Density, switches []derive.SwitchLatent) func(n int) mixture.Completer {
 	return (&conditional{d: d, switches: switches}).Completer
 }
 
@@ -303,8 +304,8 @@ const (
 	fewPoints   = 16
 )
 
-// Completer implements family.Completion.
-func (c *conditional) Completer(n int) family.Completer {
+// Completer implements mixture.Completion.
+func (c *conditional) Completer(n int) mixture.Completer {
 	batches := (n-1)/max(fewPoints, fastNumbers/c.d.Arrangement().Len()) + 1
 	sum, err := newSummer(c.d, c.switches, (n-1)/batches+1)
 	if err != nil {
@@ -333,17 +334,17 @@ func (c *completer) each(z []float64, f func(k, at int)) {
 	}
 }
 
-// Uniforms implements family.Completer.
+// Uniforms implements mixture.Completer.
 func (c *completer) Uniforms() int { return 2 * len(c.sum.switches) }
 
-// Draw implements family.Completer.
+// Draw implements mixture.Completer.
 func (c *completer) Draw(log, z, u []float64) {
 	c.each(z, func(k, at int) {
 		log[at] = c.sum.draw(k, u[at*c.Uniforms():], z, at, c.n)
 	})
 }
 
-// LogProb implements family.Completer.
+// LogProb implements mixture.Completer.
 func (c *completer) LogProb(log, z []float64) {
 	c.each(z, func(k, at int) { log[at] = c.sum.logProb(k, z, at, c.n) })
 }

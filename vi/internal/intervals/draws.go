@@ -12,6 +12,7 @@ import (
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/newton"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 // A sample is of draws in pairs, each of a cell: cell[k] is that of draw k, and first[c] the first draw
 // of cell c, after the last cell the number of draws.
 type sample struct {
-	q           family.Mixed
+	q           *mixture.Mixture
 	cells       []Cell // of q
 	cell, first []int
 	// ratio is log r − log q of the draws in their cells, without the switch, less what Laplace has; and logWeight that of the
@@ -80,14 +81,14 @@ func (f *drawer) weigh(seed uint64, draws int) (bool, error) {
 			return false, nil
 		}
 	}
-	out.q = family.NewMixture(f.logs, f.normals)
+	out.q = mixture.New(f.logs, f.normals)
 	for k := range out.cells {
 		out.cells[k].Weight = out.q.Weight(k)
 	}
 	return true, nil
 }
 
-// allot shares about so many draws out among the intervals that are kept, as family.Mixed.Defensive does: those of the k-th
+// allot shares about so many draws out among the intervals that are kept, as mixture.Mixture.Defensive does: those of the k-th
 // are first[k] to first[k+1]. It returns their number.
 func (f *drawer) allot(draws int) (count int) {
 	least := max(leastDraws, min(enoughDraws, draws/32))

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/mixture"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
@@ -31,7 +31,7 @@ type Settings struct {
 
 // A Fit is of one data set.
 type Fit struct {
-	Q           family.Mixed
+	Q           *mixture.Mixture
 	Cells       []Cell // of Q; the Fitter's, until its next fit
 	Moments     []Moments
 	LogEvidence mc.Estimate

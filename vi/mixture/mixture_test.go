@@ -1,4 +1,4 @@
-package family
+package mixture
 
 import (
 	"math"
@@ -8,20 +8,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // randomMixture has a part of each family.
-func randomMixture(t testing.TB, dim int, rng *rand.Rand) *mixture {
-	var parts []Q
+func randomMixture(t testing.TB, dim int, rng *rand.Rand) *Mixture {
+	var parts []family.Q
 	var logWeight []float64
 	for _, f := range families(dim) {
 		parts = append(parts, randomMember(t, f, program(dim), rng))
 		logWeight = append(logWeight, rng.NormFloat64()-500)
 	}
-	return NewMixture(logWeight, parts).(*mixture)
+	return New(logWeight, parts)
 }
 
 // A mixture's density is the sum of its parts', and integrates to 1; so does that of
@@ -55,7 +57,7 @@ func TestMixtureDensity(t *testing.T) {
 		}
 		require.InDelta(t, conditional, 2*law.Density(2*z[1]), 1e-9)
 	}
-	far := NewMixture([]float64{0, 0}, []Q{Independent(z, []float64{1, 1}), Independent(z, []float64{2, 2})})
+	far := New([]float64{0, 0}, []family.Q{family.Independent(z, []float64{1, 1}), family.Independent(z, []float64{2, 2})})
 	require.True(t, math.IsInf(far.LogProb([]float64{1e200, 0}), -1), "far from all parts")
 }
 
@@ -63,23 +65,23 @@ func TestMixtureDensity(t *testing.T) {
 func TestMixtureRows(t *testing.T) {
 	const n = 64
 	rng := rand.New(rand.NewPCG(*seed, 3))
-	normals := func(parts int) *mixture {
-		var list []Q
+	normals := func(parts int) *Mixture {
+		var list []family.Q
 		for range parts {
-			list = append(list, randomMember(t, FullRank{}, program(3), rng))
+			list = append(list, randomMember(t, family.FullRank{}, program(3), rng))
 		}
-		return NewMixture(make([]float64, parts), list).(*mixture)
+		return New(make([]float64, parts), list)
 	}
-	m := NewMixture([]float64{1, -2, -3}, []Q{normals(2), normals(1).parts[0], normals(3)}).(*mixture)
-	of, _ := m.Defensive(func(q Q, i int) (mean, sd float64) { return q.Mean(i), q.SD(i) })
-	d := of.(*mixture).PartDrawer(n)
-	require.NotNil(t, d.(*mixtureDrawer).rows)
+	m := New([]float64{1, -2, -3}, []family.Q{normals(2), normals(1).parts[0], normals(3)})
+	of, _ := m.Defensive(func(q family.Q, i int) (mean, sd float64) { return q.Mean(i), q.SD(i) })
+	d := of.Drawer(n).(*Drawer)
+	require.NotNil(t, d.rows)
 	z, logs, points := make([]float64, 3*n), make([]float64, n), make([][]float64, n)
 	d.Draw(z, rng)
 	d.SubLogQ(logs)
 	for k := range points {
 		points[k] = []float64{z[k], z[n+k], z[2*n+k]}
-		log, ratio := of.(*mixture).logRest(points[k], 0, math.NaN())
+		log, ratio := of.logRest(points[k], 0, math.NaN())
 		require.InDelta(t, log, -logs[k], 1e-11*(1+math.Abs(log)))
 		require.InEpsilon(t, ratio, d.BaseRatios()[k], 1e-10)
 	}
@@ -88,8 +90,8 @@ func TestMixtureRows(t *testing.T) {
 		want := of.LogProb(points[k])
 		require.True(t, log == want || math.IsNaN(log) && math.IsNaN(want) || math.Abs(log-want) < 1e-11*(1+math.Abs(want)), "%v, not %v", log, want)
 	}
-	require.Nil(t, newMixtureRows(normals(mostRowed+1), n), "many parts")
-	require.Nil(t, newMixtureRows(randomMixture(t, 3, rng), n), "parts of other families")
+	require.Nil(t, newNormalRows(normals(mostRowed+1), n), "many parts")
+	require.Nil(t, newNormalRows(randomMixture(t, 3, rng), n), "parts of other families")
 }
 
 // Parts that cannot reach a point are passed over, and no others: on their bounds and
@@ -97,21 +99,21 @@ func TestMixtureRows(t *testing.T) {
 func TestMixtureBoxes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(*seed, 3))
 	cuts := []float64{-1e9, -1.1, -0.3, 0, 1e-7, 0.7, 1e9}
-	side := func(at, by float64, above bool) Side {
-		return Side{regions.Hyperplane{Index: []int{0}, Coef: []float64{by}, Const: -by * at}, above == (by > 0)}
+	side := func(at, by float64, above bool) family.Side {
+		return family.Side{Hyperplane: regions.Hyperplane{Index: []int{0}, Coef: []float64{by}, Const: -by * at}, Positive: above == (by > 0)}
 	}
-	var parts []Q
+	var parts []family.Q
 	for k, at := range cuts {
 		by := []float64{1, -3, 0.1}[k%3]
-		sides := []Side{side(at, by, true), {regions.Hyperplane{Index: []int{0, 1}, Coef: []float64{1, 1}}, k%2 == 0}}
+		sides := []family.Side{side(at, by, true), {Hyperplane: regions.Hyperplane{Index: []int{0, 1}, Coef: []float64{1, 1}}, Positive: k%2 == 0}}
 		if k+1 < len(cuts) {
 			sides = append(sides, side(cuts[k+1], by, false))
 		}
-		q, _, err := Independent([]float64{0, 0}, []float64{1, 1}).Confine(sides)
+		q, _, err := family.Independent([]float64{0, 0}, []float64{1, 1}).Confine(sides)
 		require.NoError(t, err)
 		parts = append(parts, q, Widened(q, 2))
 	}
-	m := NewMixture(make([]float64, len(parts)), parts).(*mixture)
+	m := New(make([]float64, len(parts)), parts)
 	passed, logs := 0, make([]float64, len(parts))
 	for range 200 {
 		for _, x := range append(cuts, rng.NormFloat64()) {
@@ -137,7 +139,7 @@ func TestMixtureBoxes(t *testing.T) {
 	require.Greater(t, passed, 200*len(cuts)*len(parts)/2)
 }
 
-// Draws have the laws, those of Rand and of a Drawer, whose parts are drawn in proportion;
+// Draws have the laws, those of Rand and of a family.Drawer, whose parts are drawn in proportion;
 // log q at them is LogProb.
 func TestMixtureDraws(t *testing.T) {
 	const draws, batch = 60000, 12
@@ -145,7 +147,7 @@ func TestMixtureDraws(t *testing.T) {
 	const dim = 4
 	m := randomMixture(t, dim, rng)
 	planes := []regions.Hyperplane{axis(0), axis(3), {Index: []int{1, 3}, Coef: []float64{1, -0.7}, Const: 0.3}}
-	d, z := m.Drawer(batch), make([]float64, dim*batch)
+	d, z := m.Drawer(batch).(*Drawer), make([]float64, dim*batch)
 	one := make([]float64, dim)
 	for name, draw := range map[string]func() [][]float64{
 		"Rand": func() [][]float64 { m.Rand(one, rng); return [][]float64{one} },
@@ -188,12 +190,12 @@ func TestMixtureDraws(t *testing.T) {
 		}
 	}
 	for i := range dim {
-		require.InDelta(t, Marginal(m, i).Mean(), m.Mean(i), 1e-12)
-		require.InEpsilon(t, Marginal(m, i).SD(), m.SD(i), 1e-12)
+		require.InDelta(t, family.Marginal(m, i).Mean(), m.Mean(i), 1e-12)
+		require.InEpsilon(t, family.Marginal(m, i).SD(), m.SD(i), 1e-12)
 	}
 	count := make([]int, m.Len())
 	d.Draw(z, rng)
-	for _, k := range d.(*mixtureDrawer).part {
+	for _, k := range d.part {
 		count[k]++
 	}
 	for k, c := range count {
@@ -204,32 +206,35 @@ func TestMixtureDraws(t *testing.T) {
 // Log q at draws of given parts, which know the density of their own part, is LogProb: where parts are confined, and where latents are parameters.
 func TestMixtureDrawsOfParts(t *testing.T) {
 	const each = 7 // not whole hypercubes
-	var all []Q
-	for _, q := range confinedCases(t) {
-		if q.Dim() == 2 {
-			all = append(all, q)
-		}
+	pair, theta := [][]int{{}, {0}}, []float64{0.2, 0.7, -0.4, 0.9, 0.6}
+	all := []family.Q{
+		confine(t, pair, theta, above(0, 1)),
+		confine(t, pair, theta, below(0.3, 0, 2)),
+		confine(t, pair, theta, above(0.5, 1), below(-2, 0, 1)),
+		confine(t, pair, theta, above(0.1, -1, 2), below(-0.7, -1, 2)),
+		confine(t, [][]int{{}, {}}, theta[:4], above(0.1, -1, 2), above(0.3, 0, 1), above(0.9, 0.5, 1)),
+		confine(t, pair, []float64{0.2, 0.7, -0.4, 0.9, -1.6}, above(-0.1, 1), below(0.4, 1, 1)),
 	}
-	point := func(x float64, sides ...Side) Q {
-		q, _, err := Independent([]float64{1, x}, []float64{1, 0.6}).Points(1).Confine(sides)
+	point := func(x float64, sides ...family.Side) family.Q {
+		q, _, err := family.Independent([]float64{1, x}, []float64{1, 0.6}).Points(1).Confine(sides)
 		require.NoError(t, err)
 		return q
 	}
-	small := []Side{above(-0.1, 0, 1), below(-0.1-1e-13, 0, 1)}
-	for name, list := range map[string][]Q{
+	small := []family.Side{above(-0.1, 0, 1), below(-0.1-1e-13, 0, 1)}
+	for name, list := range map[string][]family.Q{
 		"confined":    all,
-		"parameters":  {Independent([]float64{1, 0.3}, []float64{1, 0.6}).Points(1), point(0.5, above(-1, 0, 1))},
+		"parameters":  {family.Independent([]float64{1, 0.3}, []float64{1, 0.6}).Points(1), point(0.5, above(-1, 0, 1))},
 		"little mass": {confine(t, [][]int{{}, {}}, []float64{40, 0.01, -0.4, 0.01}, below(-0.1, 1), above(-0.1, 0, 1)), point(0.1, small...)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(*seed, 4))
-			m := NewMixture(make([]float64, len(list)), list).(*mixture)
+			m := New(make([]float64, len(list)), list)
 			var parts []int
 			for k := range list {
 				parts = append(parts, slices.Repeat([]int{k}, each)...)
 			}
 			n := len(parts)
-			d, z, logs := m.PartDrawer(n), make([]float64, 2*n), make([]float64, n)
+			d, z, logs := m.Drawer(n).(*Drawer), make([]float64, 2*n), make([]float64, n)
 			for range 20 {
 				clear(logs)
 				d.DrawParts(z, parts, rng)
@@ -243,59 +248,59 @@ func TestMixtureDrawsOfParts(t *testing.T) {
 	}
 }
 
-// Draws on a rare side are draws of q given the side: there they have the side's law,
-// and change log q as they say.
+// Draws on a rare side are draws of q given the side: their weight is its probability, and log q changes as they say.
 func TestMoverTo(t *testing.T) {
 	rng := rand.New(rand.NewPCG(*seed, 2))
 	const dim, draws = 4, 20000
+	m, z := randomMixture(t, dim, rng), make([]float64, dim)
 	h := regions.Hyperplane{Index: []int{0, 2}, Coef: []float64{1, 0.5}}
-	members := []Q{randomMixture(t, dim, rng)}
-	for _, f := range families(dim) {
-		members = append(members, randomMember(t, f, program(dim), rng))
-	}
-	for _, q := range members {
-		for _, positive := range []bool{true, false} {
-			h.Const = 0
-			tail := q.Law(h).Quantile(1e-6)
-			if positive {
-				tail = q.Law(h).Quantile(1 - 1e-6)
+	for _, positive := range []bool{true, false} {
+		for h.Const = 0; m.Law(h).OnSide(positive) > 1e-6; {
+			if h.Const -= 0.01; !positive {
+				h.Const += 0.02
 			}
-			h.Const = -tail
-			prob, name := sideProb(q.Law(h), positive), q.Family().Name()
-			require.InEpsilon(t, 1e-6, prob, 1e-6)
-			deeper := h // a part of the side of known probability
-			deeper.Const = h.Const - 0.1
-			if !positive {
-				deeper.Const = h.Const + 0.1
-			}
-			move, z := q.MoverTo(h, positive), make([]float64, dim)
-			var sum, squares float64
-			for range draws {
-				q.Rand(z, rng)
-				was := q.LogProb(z)
-				logQ, weight := move(z, rng)
-				require.InEpsilon(t, prob, weight, 1e-9)
-				require.InDelta(t, q.LogProb(z)-was, logQ, 1e-8*(1+math.Abs(was)))
-				require.True(t, h.At(z) > -1e-9 == positive || math.Abs(h.At(z)) < 1e-9)
-				if deeper.At(z) > 0 == positive {
-					sum += weight
-					squares += weight * weight
-				}
-			}
-			want := sideProb(q.Law(deeper), positive)
-			se := math.Sqrt(squares) / draws
-			require.Less(t, math.Abs(sum/draws-want), 5*se, name)
-			require.Less(t, 5*se, 0.2*want, "inconclusive")
 		}
+		deeper := h // a part of the side of known probability
+		if deeper.Const -= 0.1; !positive {
+			deeper.Const += 0.2
+		}
+		prob, move := m.Law(h).OnSide(positive), m.MoverTo(h, positive)
+		var sum, squares float64
+		for range draws {
+			m.Rand(z, rng)
+			was := m.LogProb(z)
+			logQ, weight := move(z, rng)
+			require.InEpsilon(t, prob, weight, 1e-9)
+			require.InDelta(t, m.LogProb(z)-was, logQ, 1e-8*(1+math.Abs(was)))
+			require.True(t, h.At(z) > -1e-9 == positive || math.Abs(h.At(z)) < 1e-9)
+			if deeper.At(z) > 0 == positive {
+				sum += weight
+				squares += weight * weight
+			}
+		}
+		want := m.Law(deeper).OnSide(positive)
+		se := math.Sqrt(squares) / draws
+		require.Less(t, math.Abs(sum/draws-want), 5*se)
+		require.Less(t, 5*se, 0.2*want, "inconclusive")
 	}
+}
+
+// Parts are tilted one by one.
+func TestTilted(t *testing.T) {
+	walk := family.FromPrecision([]float64{0, 0, 0}, mat.NewSymDense(3, []float64{2, -1, 0, -1, 2, -1, 0, -1, 1}))
+	q, _, err := walk.Confine([]family.Side{above(-1, 0, 1), above(-1, 0, 0, 1)})
+	require.NoError(t, err)
+	m := New([]float64{0, 1}, []family.Q{q, walk})
+	require.NotEqual(t, q.Theta(), family.Tilted(q).Theta())
+	require.Equal(t, New([]float64{0, 1}, []family.Q{family.Tilted(q), walk}).Theta(), family.Tilted(m).Theta())
 }
 
 // A mixture keeps its parts apart from those that it was given, moves as they do, and
 // names its parameters.
 func TestMixtureParameters(t *testing.T) {
 	rng := rand.New(rand.NewPCG(*seed, 3))
-	parts := []Q{randomMember(t, Structured{}, program(3), rng), randomMember(t, Softplus{}, program(3), rng)}
-	m := NewMixture([]float64{math.Log(0.25), math.Log(0.75)}, parts)
+	parts := []family.Q{randomMember(t, family.Structured{}, program(3), rng), randomMember(t, family.Softplus{}, program(3), rng)}
+	m := New([]float64{math.Log(0.25), math.Log(0.75)}, parts)
 	require.InDelta(t, 0.25, m.Weight(0), 1e-15)
 	theta := append([]float64(nil), m.Theta()...)
 	require.Equal(t, append(append([]float64{math.Log(0.25), math.Log(0.75)}, parts[0].Theta()...), parts[1].Theta()...), theta)
@@ -312,11 +317,11 @@ func TestMixtureParameters(t *testing.T) {
 	m.Move(step)
 	parts[0].Move(step[2 : 2+len(parts[0].Theta())])
 	parts[1].Move(step[2+len(parts[0].Theta()):])
-	require.Equal(t, NewMixture(m.Theta()[:2], parts), m)
+	require.Equal(t, New(m.Theta()[:2], parts), m)
 	require.Equal(t, theta, clone.Theta())
 	m.Set(theta)
 	require.Equal(t, clone, m)
-	require.NoError(t, Check(m, program(3)))
+	require.NoError(t, family.Check(m, program(3)))
 
 	for k, want := range map[int]string{0: "π of cell 0", 2: "z0 cell 0 μ", 8: "z1 cell 0 B z0", 10: "z0 cell 1 ρ"} {
 		require.Equal(t, want, m.Param(k).Label(program(3).Latents()))
@@ -326,33 +331,31 @@ func TestMixtureParameters(t *testing.T) {
 		bad[k] = math.NaN()
 		m.Set(bad)
 		require.Equal(t, k, m.Fault())
-		require.ErrorContains(t, Check(m, program(3)), m.Param(k).Symbol+" is NaN")
+		require.ErrorContains(t, family.Check(m, program(3)), m.Param(k).Symbol+" is NaN")
 	}
 	m.Set(theta)
 	m.Place([]float64{1, 2, 3}, []float64{1, 2, 3})
-	require.InDelta(t, Independent([]float64{1, 2, 3}, []float64{1, 2, 3}).LogProb([]float64{0, 1, 5}), m.LogProb([]float64{0, 1, 5}), 1e-12)
+	require.InDelta(t, family.Independent([]float64{1, 2, 3}, []float64{1, 2, 3}).LogProb([]float64{0, 1, 5}), m.LogProb([]float64{0, 1, 5}), 1e-12)
 
 	_, err := Cells{}.New(program(3))
 	require.ErrorContains(t, err, "one by one")
-	_, err = Bind(m, 10)
+	_, err = family.Bind(m, 10)
 	require.EqualError(t, err, "cells: not fitted by gradients; ask this of a fit of one family, such as FullRank")
-	same, err := Of(Cells{}, program(3), m)
+	same, err := family.Of(Cells{}, program(3), m)
 	require.NoError(t, err)
 	require.Equal(t, m, same)
-	near, err := Of(MeanField{}, program(3), clone)
+	near, err := family.Of(family.MeanField{}, program(3), clone)
 	require.NoError(t, err)
 	require.InEpsilon(t, clone.SD(1), near.SD(1), 1e-12)
 	require.Equal(t, []int{0, 0, 0}, m.Groups())
-	require.Equal(t, parts[0].Groups(), NewMixture([]float64{0}, parts[:1]).Groups())
+	require.Equal(t, parts[0].Groups(), New([]float64{0}, parts[:1]).Groups())
 	for _, bad := range []func(){
-		func() { NewMixture(nil, nil) }, func() { NewMixture([]float64{1}, parts) }, func() { m.Set(theta[1:]) },
-		func() { NewMixture([]float64{0, 0}, []Q{parts[0], Independent(nil, nil)}) },
+		func() { New(nil, nil) }, func() { New([]float64{1}, parts) }, func() { m.Set(theta[1:]) },
+		func() { New([]float64{0, 0}, []family.Q{parts[0], family.Independent(nil, nil)}) },
 	} {
 		require.Panics(t, bad)
 	}
-	require.Equal(t, 0, pick([]float64{0.7, 0.3}, 0.69))
-	require.Equal(t, 1, pick([]float64{0.3, 0.6}, floats.Max([]float64{0.95, 0.9})), "rounding")
-	require.InDelta(t, distuv.UnitNormal.CDF(1), NewMixture([]float64{3}, []Q{Independent([]float64{0}, []float64{1})}).Law(axis(0)).CDF(1), 1e-15)
+	require.InDelta(t, distuv.UnitNormal.CDF(1), New([]float64{3}, []family.Q{family.Independent([]float64{0}, []float64{1})}).Law(axis(0)).CDF(1), 1e-15)
 }
 
 // Cells on the two sides of a guard do not overlap: log q is that of the one cell that
@@ -363,7 +366,7 @@ func TestMixtureOfCells(t *testing.T) {
 	pair, side := [][]int{{}, {0}}, above(0.1, -1, 2)
 	up := confine(t, pair, []float64{0.2, 0.7, -0.4, 0.9, 0.6}, side)
 	down := confine(t, pair, []float64{-0.5, 0.6, -1.4, 0.5, -0.3}, below(0.1, -1, 2))
-	m := NewMixture([]float64{math.Log(0.3), math.Log(0.7)}, []Q{up, down})
+	m := New([]float64{math.Log(0.3), math.Log(0.7)}, []family.Q{up, down})
 	require.Equal(t, 1.0, up.Law(side.Hyperplane).Above(0))
 	require.InDelta(t, 0.3, m.Law(side.Hyperplane).Above(0), 1e-15)
 	z := make([]float64, 2)

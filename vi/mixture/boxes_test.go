@@ -1,4 +1,4 @@
-package family
+package mixture
 
 import (
 	"math"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/facetvi/facet/vi/family"
 )
 
 // A set has all parts whose intervals of all latents hold a point; it has no others, but where there are more cuts or latents
@@ -20,7 +22,7 @@ func TestBoxes(t *testing.T) {
 			}
 			return rng.NormFloat64()
 		}
-		b, all := boxes{of: make([]Q, c.parts)}, make([][]boxSide, c.latents)
+		b, all := boxes{of: make([]family.Q, c.parts)}, make([][]boxSide, c.latents)
 		b.once.Do(func() {}) // the list is the test's
 		for i := range all {
 			for k := range c.parts {

@@ -1,4 +1,4 @@
-package family
+package mixture
 
 import (
 	"math"
@@ -6,12 +6,14 @@ import (
 	"slices"
 	"sort"
 	"sync"
+
+	"github.com/facetvi/facet/vi/family"
 )
 
 // boxes tell fast at which parts of a mixture there may be a density at a point: by those of their sides that bound one latent by a
 // number. The ends of the intervals of all parts cut the latent's line into pieces; for each piece there is a set of parts.
 type boxes struct {
-	of   []Q // with sides that do not change
+	of   []family.Q // with sides that do not change
 	once sync.Once
 	list []boxLatent // at most mostBoxLatents, made when they are asked for first
 }
@@ -38,17 +40,8 @@ func (b *boxes) make() {
 	var few [64]boxSide
 	sides := few[:0]
 	for k, q := range b.of {
-		c, ok := q.(*confined)
-		if !ok {
-			continue
-		}
-		for _, r := range c.truncations {
-			if r == nil {
-				continue
-			}
-			if lo, hi := r.box(); !math.IsInf(lo, -1) || !math.IsInf(hi, 1) {
-				sides = append(sides, boxSide{r.latent, k, lo, hi})
-			}
+		if q, ok := q.(family.Truncated); ok {
+			sides = appendBox(sides, k, q.Sides())
 		}
 	}
 	slices.SortStableFunc(sides, func(x, y boxSide) int { return x.latent - y.latent })
@@ -61,21 +54,22 @@ func (b *boxes) make() {
 	b.list = b.list[:min(len(b.list), mostBoxLatents)]
 }
 
-// box is between which numbers the latent is by itself.
-func (r *truncation) box() (lo, hi float64) {
+// appendBox adds the intervals of a part's latents. Sides of one latent follow each other.
+func appendBox(list []boxSide, part int, sides []family.Side) []boxSide {
 	wider := func(at float64) float64 { return 1e-12*math.Abs(at) + 1e-300 }
-	lo, hi = math.Inf(-1), math.Inf(1)
-	for _, b := range r.floors {
-		if len(b.Index) == 1 {
-			lo = max(lo, b.at-wider(b.at))
+	for _, s := range sides {
+		lo, hi := s.Interval()
+		if math.IsInf(lo, -1) && math.IsInf(hi, 1) {
+			continue
+		}
+		lo, hi = lo-wider(lo), hi+wider(hi)
+		if n := len(list) - 1; n >= 0 && list[n].part == part && list[n].latent == s.Index[0] {
+			list[n].lo, list[n].hi = max(list[n].lo, lo), min(list[n].hi, hi)
+		} else {
+			list = append(list, boxSide{s.Index[0], part, lo, hi})
 		}
 	}
-	for _, b := range r.ceilings {
-		if len(b.Index) == 1 {
-			hi = min(hi, b.at+wider(b.at))
-		}
-	}
-	return lo, hi
+	return list
 }
 
 // newBoxLatent is of the sides of one latent.

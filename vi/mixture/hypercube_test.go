@@ -1,4 +1,4 @@
-package family
+package mixture
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // Each number has one draw in each interval of equal probability.
@@ -17,10 +18,10 @@ func TestHypercube(t *testing.T) {
 	rng := parallel.NewRand(1)
 	for _, m := range []int{8, 100, 11} { // of all sizes after another
 		c.fill(m, 3, rng)
-		for row := range slices.Chunk(c.u, m) {
+		for i := range 3 {
 			var at []int
-			for _, x := range row {
-				at = append(at, int(x*float64(m)))
+			for k := range m {
+				at = append(at, int(c.draw(k)[i]*float64(m)))
 			}
 			assert.False(t, slices.IsSorted(at))
 			slices.Sort(at)
@@ -40,10 +41,10 @@ func TestHypercubeSizes(t *testing.T) {
 // The mean of 64 draws of a part is known more than 5 times better by hypercubes, and its draws are those of the part.
 func TestHypercubeOfAMixture(t *testing.T) {
 	precision := mat.NewSymDense(2, []float64{2, 0.5, 0.5, 1})
-	a, b := FromPrecision([]float64{1, -1}, precision), FromPrecision([]float64{5, 3}, precision)
-	m := NewMixture([]float64{0, 0}, []Q{a, b}).(*mixture)
+	a, b := family.FromPrecision([]float64{1, -1}, precision), family.FromPrecision([]float64{5, 3}, precision)
+	m := New([]float64{0, 0}, []family.Q{a, b})
 	const n, rounds = 128, 400
-	draw, z, rng := m.PartDrawer(n), make([]float64, 2*n), parallel.NewRand(1)
+	draw, z, rng := m.Drawer(n).(*Drawer), make([]float64, 2*n), parallel.NewRand(1)
 	parts := make([]int, n)
 	for k := range n / 2 {
 		parts[n/2+k] = 1

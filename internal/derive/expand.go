@@ -5,39 +5,28 @@ import (
 	"github.com/facetvi/facet/internal/kernel"
 )
 
-// MostNear is the largest number n of latents for which there are sums near a point, of n²/2 squares and products.
-const MostNear = 60
-
-// degree is the sum of the powers of monomial i.
-func (p *products) degree(i int) (sum int32) {
-	for _, x := range p.list[i] {
-		sum += x.power
-	}
-	return sum
-}
-
-// parts are the monomials of p that are no number: those of degree 1, and all.
-func (f *sumFolder) parts(p *poly) (linear, all poly) {
-	for k, m := range p.at {
+// parts are the monomials of x that are no number: those of degree 1, and all.
+func (p *products) parts(x *poly) (linear, all poly) {
+	for k, m := range x.at {
 		if m == 0 {
 			continue
 		}
-		all.at, all.col = append(all.at, m), append(all.col, p.col[k])
-		if f.s.products.degree(m) == 1 {
-			linear.at, linear.col = append(linear.at, m), append(linear.col, p.col[k])
+		all.at, all.col = append(all.at, m), append(all.col, x.col[k])
+		if p.degree(m) == 1 {
+			linear.at, linear.col = append(linear.at, m), append(linear.col, x.col[k])
 		}
 	}
 	return linear, all
 }
 
 // expand is fn of one or two polynomials to second order: f(v + δ) = f(v) + Σ f_a·δ_a + ½ Σ f_ab·δ_a·δ_b.
-func (f *sumFolder) expand(fn kernel.Function, rows int, args ...*poly) (*poly, bool) {
+func (p *products) expand(fn kernel.Function, rows int, args ...*poly) (*poly, bool) {
 	n := len(args)
 	value, linear, rest := make([][]float64, n), make([]poly, n), make([]poly, n)
 	varies := make([]bool, n)
-	for a, p := range args {
-		value[a] = p.column(0, rows)
-		linear[a], rest[a] = f.parts(p)
+	for a, q := range args {
+		value[a] = q.column(0, rows)
+		linear[a], rest[a] = p.parts(q)
 		varies[a] = len(rest[a].at) > 0
 	}
 	out := &poly{}
@@ -80,7 +69,7 @@ func (f *sumFolder) expand(fn kernel.Function, rows int, args ...*poly) (*poly, 
 					half[r] /= 2
 				}
 			}
-			out.addTimes(half, f.times(&linear[a], &linear[b], rows))
+			out.addTimes(half, p.multiply(&linear[a], &linear[b], rows))
 		}
 	}
 	return out, true

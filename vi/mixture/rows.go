@@ -1,48 +1,49 @@
-package family
+package mixture
 
 import (
 	"math"
 
 	"github.com/facetvi/facet/internal/vec"
+	"github.com/facetvi/facet/vi/family"
 )
 
 // mostRowed is up to how many normals of a mixture are evaluated row by row: a row for each is kept.
 const mostRowed = 32
 
-// mixtureRows evaluate a mixture of a few normals at batches of n points, latents × n: they find log q, and the ratio of the density of its
+// normalRows evaluate a mixture of a few normals at batches of n points, latents × n: they find log q, and the ratio of the density of its
 // base to q, as logRest does. The mixture may move.
-type mixtureRows struct {
+type normalRows struct {
 	n          int
 	logs       []float64 // of q's normals and their weights, × n
-	centred    []float64 // scratch: z − μ, latents × n
+	room       []float64 // scratch of LogProbs
 	sum        []float64 // scratch
 	log, ratio []float64 // the results
 }
 
-// newMixtureRows returns nil for mixtures of other parts, or of many.
-func newMixtureRows(m *mixture, n int) *mixtureRows {
+// newNormalRows returns nil for mixtures of other parts, or of many.
+func newNormalRows(m *Mixture, n int) *normalRows {
 	parts := 0
-	if !m.eachNormal(func(*Normal, float64, int) { parts++ }) || parts > mostRowed {
+	if !m.eachNormal(func(*family.Normal, float64, int) { parts++ }) || parts > mostRowed {
 		return nil
 	}
-	return &mixtureRows{
-		n: n, logs: make([]float64, n*parts), centred: make([]float64, n*m.Dim()),
+	return &normalRows{
+		n: n, logs: make([]float64, n*parts), room: make([]float64, n*(m.Dim()+1)),
 		log: make([]float64, n), sum: make([]float64, n), ratio: make([]float64, n),
 	}
 }
 
 // eachNormal visits the normals that m and its parts are mixtures of, with the logs of their weights, and the numbers of the parts of m that they
 // are of. It reports whether there is nothing else.
-func (m *mixture) eachNormal(visit func(q *Normal, logWeight float64, part int)) bool {
+func (m *Mixture) eachNormal(visit func(q *family.Normal, logWeight float64, part int)) bool {
 	if m.completion != nil {
 		return false
 	}
 	for k, q := range m.parts {
 		switch q := q.(type) {
-		case *Normal:
+		case *family.Normal:
 			visit(q, m.log[k], k)
-		case *mixture:
-			if !q.eachNormal(func(q *Normal, logWeight float64, _ int) { visit(q, m.log[k]+logWeight, k) }) {
+		case *Mixture:
+			if !q.eachNormal(func(q *family.Normal, logWeight float64, _ int) { visit(q, m.log[k]+logWeight, k) }) {
 				return false
 			}
 		default:
@@ -53,26 +54,12 @@ func (m *mixture) eachNormal(visit func(q *Normal, logWeight float64, part int))
 }
 
 // evaluate finds them at z.
-func (r *mixtureRows) evaluate(m *mixture, z []float64) {
+func (r *normalRows) evaluate(m *Mixture, z []float64) {
 	row := func(x []float64, i int) []float64 { return x[i*r.n:][:r.n] }
 	parts := 0
-	m.eachNormal(func(q *Normal, logWeight float64, _ int) {
-		log, sum := row(r.logs, parts), r.sum
+	m.eachNormal(func(q *family.Normal, logWeight float64, _ int) {
+		q.LogProbs(row(r.logs, parts), z, logWeight, r.room)
 		parts++
-		clear(log)
-		for i, mu := range q.mu {
-			x := row(r.centred, i)
-			if vec.Affine(x, row(z, i), 1, -mu); i < q.points {
-				continue
-			}
-			copy(sum, x)
-			for e := q.edges.from[i]; e < q.edges.from[i+1]; e++ {
-				vec.AddScaled(sum, -q.b[e], row(r.centred, int(q.edges.parent[e])))
-			}
-			vec.Affine(sum, sum, 1/q.s[i], 0)
-			vec.AddMul(log, sum, sum)
-		}
-		vec.Affine(log, log, -0.5, 0.5*float64(len(q.mu)-q.points)-q.Entropy()+logWeight)
 	})
 	vec.Fill(r.log, -math.MaxFloat64) // far from all parts
 	for k := range parts {
@@ -83,7 +70,7 @@ func (r *mixtureRows) evaluate(m *mixture, z []float64) {
 	clear(r.sum)
 	clear(r.ratio)
 	k := 0
-	m.eachNormal(func(_ *Normal, _ float64, part int) {
+	m.eachNormal(func(_ *family.Normal, _ float64, part int) {
 		by := row(r.logs, k)
 		k++
 		vec.AddScaled(by, -1, r.log)
