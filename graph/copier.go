@@ -82,11 +82,6 @@ func (c *copier) make(id ir.ID) ir.ID {
 // guard is the sign of plane l of the density.
 func (c *copier) guard(l int) ir.ID {
 	return ir.Remembered(c.sign, l, func() ir.ID {
-		h := c.d.arr.Plane(l)
-		var parts []part
-		for k, i := range h.Index {
-			parts = append(parts, part{i, ir.Rounded{V: h.Coef[k]}})
-		}
-		return c.to.halfSpaceOf(parts, ir.Rounded{V: h.Const}).value.id
+		return c.to.guards.HalfSpace(c.d.arr.Plane(l)).Formula
 	})
 }

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"github.com/facetvi/facet/internal/compare"
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/ir"
 )
@@ -27,7 +28,7 @@ func (c *compiled) newSource() *derive.Source {
 
 // planes know what is equal on the planes of d.
 func (c *compiled) planes() ir.Algebra {
-	return ir.Algebra{Store: c.st, Arr: c.arr, Features: c.m.features, Shift: len(c.names) - anyDim}
+	return c.m.guards.Algebra(c.arr, len(c.names)-compare.AnyDim)
 }
 
 // Grouped is the density that sums of d write, with groups of the intervals of switches; see derive.Sums.

@@ -5,11 +5,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sort"
 
+	"github.com/facetvi/facet/internal/compare"
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/truncnorm"
-	"github.com/facetvi/facet/regions"
 )
 
 // A discrete latent is a switch: its coordinate is standard normal a priori, and the interval
@@ -23,10 +22,8 @@ import (
 // they depend on latents all intervals have the same probability, and log r has a term that
 // makes up for it.
 type discrete struct {
-	dist   Dist // the prior, with its own parameters
-	values []float64
-	cuts   []float64
-	moving []Expr // in place of cuts, of noise whose law depends on parameters or on other noise
+	dist Dist // the prior, with its own parameters
+	compare.Steps
 }
 
 const (
@@ -50,7 +47,7 @@ func (m *Model) newDiscrete(d Dist) (*discrete, error) {
 	var above []float64 // of that value and all above
 	total := 0.0
 	for x := s.lo; x <= s.hi; x++ {
-		if len(k.values) == mostValues || x-s.lo > mostLooked {
+		if len(k.Values) == mostValues || x-s.lo > mostLooked {
 			return nil, fmt.Errorf("%s has values that matter beyond the first %d, too many to sum over: count in other units, or take a real latent", d.law.name, mostValues)
 		}
 		p := math.NaN()
@@ -60,13 +57,13 @@ func (m *Model) newDiscrete(d Dist) (*discrete, error) {
 				continue
 			}
 		}
-		k.values, below, above = append(k.values, x), append(below, total), append(above, p)
+		k.Values, below, above = append(k.Values, x), append(below, total), append(above, p)
 		total += p
 		if math.IsInf(s.hi, 1) && 1-total < lostTail {
 			break
 		}
 	}
-	n := len(k.values)
+	n := len(k.Values)
 	if !fixed {
 		for j := range n {
 			below[j], above[j] = float64(j)/float64(n), float64(n-j)/float64(n)
@@ -82,7 +79,7 @@ func (m *Model) newDiscrete(d Dist) (*discrete, error) {
 		if above[j] < below[j] {
 			cut = -truncnorm.Quantile(above[j]/(below[j]+above[j]), math.Inf(-1), math.Inf(1))
 		}
-		k.cuts = append(k.cuts, cut)
+		k.Cuts = append(k.Cuts, cut)
 	}
 	return k, nil
 }
@@ -92,37 +89,15 @@ func (k *discrete) prior() Dist {
 	f := *normal
 	f.name = k.dist.law.name
 	f.support = reals
-	f.support.value = func(_ support, u float64) float64 { return k.values[k.at(u)] }
+	f.support.value = func(_ support, u float64) float64 { return k.Values[k.At(u)] }
 	f.support.inverse = func(_ support, x float64) float64 {
-		j, found := slices.BinarySearch(k.values, x)
+		j, found := slices.BinarySearch(k.Values, x)
 		if !found {
 			return math.NaN()
 		}
-		return k.within(j, 0.5)
+		return k.Within(j, 0.5)
 	}
 	return Dist{law: &f, params: []Expr{{}, {v: 1}}}
-}
-
-// write writes how a value relates to cut j.
-func (k *discrete) write(j int, relation string) string {
-	switch last := len(k.values) - 1; {
-	case relation == "=":
-		return fmt.Sprintf("between %v and %v", k.values[j], k.values[j+1])
-	case relation == "<" && j == 0, relation == ">" && j+1 == last:
-		return fmt.Sprintf("= %v", k.values[map[string]int{"<": 0, ">": last}[relation]])
-	case relation == "<":
-		return fmt.Sprintf("< %v", k.values[j+1])
-	}
-	return fmt.Sprintf("> %v", k.values[j])
-}
-
-// at is the number of the value at u: that of the cuts below.
-func (k *discrete) at(u float64) int { return sort.SearchFloat64s(k.cuts, u) }
-
-// within is the coordinate below which there is the part u of the interval of value j.
-func (k *discrete) within(j int, u float64) float64 {
-	lo, hi := truncnorm.Between(k.cuts, j)
-	return truncnorm.Inside(truncnorm.Quantile(u, lo, hi), lo, hi)
 }
 
 // draw is a coordinate, given the prior's parameters.
@@ -131,8 +106,8 @@ func (k *discrete) draw(p []float64, rng *rand.Rand) float64 {
 	if math.IsNaN(x) {
 		return x
 	}
-	j, _ := slices.BinarySearch(k.values, x)
-	return k.within(min(j, len(k.values)-1), unitRand(rng))
+	j, _ := slices.BinarySearch(k.Values, x)
+	return k.Within(min(j, len(k.Values)-1), unitRand(rng))
 }
 
 // sampleDiscrete makes l, whose coordinate is latent number i, discrete, and returns its value.
@@ -145,12 +120,16 @@ func (m *Model) sampleDiscrete(l *latent, prior Dist, i int) (x Expr) {
 	l.prior, l.discrete = k.prior(), k
 	m.latents = append(m.latents, *l) // for guards, which have its name
 	defer func() { m.latents = m.latents[:i] }()
-	guards := make([]Guard, len(k.cuts))
+	guards := make([]Guard, len(k.Cuts))
+	var moving []Expr // in place of the cuts
 	if m.simulation && !onlyNumbers(prior.params) {
-		k.moving = prior.cutsOf(k.values)
+		moving = prior.cutsOf(k.Values)
 	}
 	for j := range guards {
-		guards[j] = m.beyond(i, j)
+		if moving != nil {
+			k.Moving = append(k.Moving, Sub(Expr{m: m, id: m.st.Leaf(ir.Latent, i)}, moving[j]).in(m))
+		}
+		guards[j] = m.guard(m.guards.Beyond(i, j))
 	}
 	chain := func(value func(j int) Expr) Expr {
 		x := value(len(guards))
@@ -159,11 +138,11 @@ func (m *Model) sampleDiscrete(l *latent, prior Dist, i int) (x Expr) {
 		}
 		return x
 	}
-	x = chain(func(j int) Expr { return Expr{m: m, id: m.st.Constant(k.values[j])} })
-	m.discrete[x.id] = i
+	x = chain(func(j int) Expr { return Expr{m: m, id: m.st.Constant(k.Values[j])} })
+	m.guards.AddDiscrete(x.id, i)
 	if !m.simulation && !onlyNumbers(prior.params) {
-		mass := chain(func(j int) Expr { return m.logProb("latent "+l.name, prior, Expr{v: k.values[j]}) })
-		m.terms = append(m.terms, modelTerm{"prior of " + l.name, l.place, Add(mass, math.Log(float64(len(k.values)))).in(m), false})
+		mass := chain(func(j int) Expr { return m.logProb("latent "+l.name, prior, Expr{v: k.Values[j]}) })
+		m.terms = append(m.terms, modelTerm{"prior of " + l.name, l.place, Add(mass, math.Log(float64(len(k.Values)))).in(m), false})
 	}
 	return x
 }
@@ -171,66 +150,6 @@ func (m *Model) sampleDiscrete(l *latent, prior Dist, i int) (x Expr) {
 // onlyNumbers reports whether no parameter depends on latents.
 func onlyNumbers(params []Expr) bool {
 	return !slices.ContainsFunc(params, func(p Expr) bool { _, ok := p.IsConst(); return !ok })
-}
-
-// beyond is the guard that latent i, which is discrete, is beyond its cut j.
-func (m *Model) beyond(i, j int) Guard {
-	k := m.latents[i].discrete
-	if k.moving != nil {
-		return m.positive(Sub(Expr{m: m, id: m.st.Leaf(ir.Latent, i)}, k.moving[j]).in(m))
-	}
-	cut := k.cuts[j]
-	return m.halfSpace(regions.Hyperplane{Index: []int{i}, Coef: []float64{1}, Const: -cut}, regions.Rounding{}, nil)
-}
-
-// ofDiscrete is coef·k + v, if id is that, with the number of the discrete latent k.
-func (m *Model) ofDiscrete(id ir.ID) (c ir.Combination, i int, ok bool) {
-	if len(m.discrete) == 0 {
-		return c, 0, false
-	}
-	k := id
-	if m.st.Like(id).Kind == ir.Sum {
-		if k, ok = m.st.OnlyAtom(id); !ok {
-			return c, 0, false
-		}
-	}
-	if i, ok = m.discrete[k]; ok {
-		c = m.st.Combination(id)
-	}
-	return c, i, ok
-}
-
-// positiveDiscrete is the guard coef·k + v > 0 for discrete latent i: k is on one side of a cut.
-// Equal, up to rounding, is not positive.
-func (m *Model) positiveDiscrete(c ir.Combination, i int) Guard {
-	k, coef := m.latents[i].discrete, c.Coef(0)
-	holds := func(x float64) bool {
-		y := coef.V*x + c.V.V
-		return y > coef.Err*math.Abs(x)+c.V.Err+0x1p-51*(math.Abs(coef.V*x)+math.Abs(c.V.V))
-	}
-	rises := coef.V > 0
-	j := sort.Search(len(k.values), func(j int) bool { return holds(k.values[j]) == rises })
-	switch {
-	case j == 0 || j == len(k.values):
-		return constantGuard(m, (j == 0) == rises)
-	case rises:
-		return m.beyond(i, j-1)
-	}
-	return Not(m.beyond(i, j-1))
-}
-
-// stepped reports whether id changes by branches alone.
-func (m *Model) stepped(id ir.ID) bool {
-	n := m.st.At(id)
-	switch n.Kind {
-	case ir.Latent:
-		return false
-	case ir.Select:
-		return m.stepped(n.B) && m.stepped(n.C)
-	}
-	steps := true
-	n.Operands(func(o ir.ID) { steps = steps && m.stepped(o) })
-	return steps
 }
 
 // Equal is the guard a = b, for discrete latents and other values that change by branches
@@ -245,10 +164,10 @@ func equal(a, b Expr) Guard {
 	}
 	if m != nil {
 		switch id := Sub(a, b).in(m); {
-		case !m.stepped(id):
+		case !m.guards.Stepped(id):
 			return m.isZero(id, a, b)
 		case m.st.IsInfinite(id):
-			return m.equalNumbers(a, b)
+			return m.guard(m.guards.EqualNumbers(a.in(m), b.in(m)))
 		}
 	}
 	return Not(Or(greater(a, b), greater(b, a)))
@@ -257,12 +176,7 @@ func equal(a, b Expr) Guard {
 // isZero is the guard that id = a − b, which varies continuously in some branches, is 0: in others.
 func (m *Model) isZero(id ir.ID, a, b Expr) Guard {
 	m.st.Rec.Spoil()
-	where := m.st.Constant(0)
-	for _, w := range m.ways(id) {
-		if v, ok := m.st.IsConst(w.value); ok && v == 0 {
-			where = m.st.Or(where, w.where)
-		}
-	}
+	where := m.guards.Where(id, 0)
 	if v, ok := m.st.IsConst(where); ok && v == 0 {
 		m.fail("Equal: %v = %v holds with probability 0, for one of them varies continuously; compare discrete latents, or use Greater and Less", a, b)
 	}
@@ -292,16 +206,16 @@ func choose(k Expr, values []Expr) Expr {
 		return Expr{}
 	}
 	id := k.in(k.m)
-	if _, i, ok := k.m.ofDiscrete(id); ok && k.m.latents[i].value == id {
-		all := k.m.latents[i].discrete.values
+	if _, i, ok := k.m.guards.OfDiscrete(id); ok && k.m.latents[i].value == id {
+		all := k.m.latents[i].discrete.Values
 		if last := all[len(all)-1]; all[0] < 0 || last >= float64(len(values)) {
 			k.m.fail("Switch: %s is from %v to %v, and there are %d values, for 0 to %d", k.m.latents[i].name, all[0], last, len(values), len(values)-1)
 			return Expr{}
 		}
-	} else if !k.m.stepped(id) {
+	} else if !k.m.guards.Stepped(id) {
 		k.m.fail("Switch: %v varies continuously, and chooses no value; use If", k)
 		return Expr{}
-	} else if v, found := k.m.outside(id, len(values)); found {
+	} else if v, found := k.m.guards.Outside(id, len(values), k.m.within.value.in(k.m)); found {
 		k.m.fail("Switch: %v can be %v, and there are %d values, for 0 to %d", k, v, len(values), len(values)-1)
 		return Expr{}
 	}
@@ -316,25 +230,12 @@ func choose(k Expr, values []Expr) Expr {
 	return x
 }
 
-// outside is a value of id, which changes by branches alone, that is none of 0, …, n−1 and that the open If blocks do not rule out.
-func (m *Model) outside(id ir.ID, n int) (v float64, found bool) {
-	m.st.Rec.Spoil()
-	within := m.within.value.in(m)
-	for _, w := range m.ways(id) {
-		v, _ = m.st.IsConst(w.value)
-		if (v < 0 || v >= float64(n) || v != math.Trunc(v)) && m.st.Suppose(slices.Concat(w.given, []ir.Literal{{Formula: w.where, Holds: true}})).TruthOf(within) != ir.Never {
-			return v, true
-		}
-	}
-	return 0, false
-}
-
 // Values are those of latent i, ascending, if it is discrete, with the cuts of its coordinate
 // between them: values[j] is from cuts[j−1], or −∞, up to and with cuts[j], or ∞. For
 // continuous latents both are nil.
 func (d *Density) Values(i int) (values, cuts []float64) {
 	if k := d.made().m.latents[i].discrete; k != nil {
-		return slices.Clone(k.values), slices.Clone(k.cuts)
+		return slices.Clone(k.Values), slices.Clone(k.Cuts)
 	}
 	return nil, nil
 }

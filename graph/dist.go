@@ -94,7 +94,7 @@ func newDist(f *law, params ...Expr) Dist {
 	for i, p := range params {
 		v, ok := p.IsConst()
 		switch {
-		case !ok && f.upTo != nil && f.params[i].rule == count && p.m.stepped(p.id):
+		case !ok && f.upTo != nil && f.params[i].rule == count && p.m.guards.Stepped(p.id):
 			d.law, d.err = f.ofCounts(i, p)
 		case !ok && f.params[i].rule.constant():
 			d.err = fmt.Errorf("%s: %s must be a number: a latent there would move the edge of the support, where the density is not smooth",
@@ -123,8 +123,8 @@ func newDist(f *law, params ...Expr) Dist {
 // ofCounts is the law where parameter i changes by branches.
 func (f *law) ofCounts(i int, p Expr) (*law, error) {
 	most := 0.0
-	for _, w := range p.m.ways(p.id) {
-		v, _ := p.m.st.IsConst(w.value)
+	for _, x := range p.m.guards.Values(p.id) {
+		v, _ := p.m.st.IsConst(x)
 		if why := f.params[i].rule.broken(v); why != "" {
 			return f, fmt.Errorf("%s: %s = %v can be %v, and %s", f.name, f.params[i].name, p, v, why)
 		}

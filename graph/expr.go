@@ -3,7 +3,6 @@ package graph
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/kernel"
@@ -262,90 +261,7 @@ func (x Expr) String() string {
 	if x.m.tape != nil {
 		return "a value of a plate"
 	}
-	return x.m.format(x.id, 4)
-}
-
-// format writes a node, to the given depth of nesting.
-func (m *Model) format(id ir.ID, depth int) string {
-	if i, ok := m.discrete[id]; ok {
-		return m.latents[i].name
-	}
-	n := m.st.At(id)
-	if depth == 0 && n.Kind != ir.Const && n.Kind != ir.Latent && n.Kind != ir.Data {
-		return "…"
-	}
-	arg := func(id ir.ID) string { return m.format(id, depth-1) }
-	switch n.Kind {
-	case ir.Const:
-		return fmt.Sprintf("%.6g", n.V)
-	case ir.Latent:
-		return m.latents[n.A].name
-	case ir.Data:
-		return "observed " + m.obs[n.A].name
-	case ir.Sign:
-		return m.condition(int(n.A), true)
-	case ir.Sum:
-		return m.formatSum(n, arg)
-	case ir.Unary:
-		for _, l := range m.latents {
-			if l.value == id {
-				return l.name
-			}
-		}
-		return fmt.Sprintf("%v(%s)", n.Fn, arg(n.A))
-	case ir.Binary:
-		if n.Fn == kernel.Mul || n.Fn == kernel.MulData {
-			return m.formatFactor(n.A, depth-1) + "·" + m.formatFactor(n.B, depth-1)
-		}
-		return fmt.Sprintf("%v(%s, %s)", n.Fn, arg(n.A), arg(n.B))
-	case ir.Ternary:
-		return fmt.Sprintf("%v(%s, %s, %s)", n.Fn, arg(n.A), arg(n.B), arg(n.C))
-	case ir.Not:
-		if inner := m.st.At(n.A); inner.Kind == ir.Sign {
-			return m.condition(int(inner.A), false)
-		}
-		return "not " + arg(n.A)
-	case ir.And:
-		return "(" + arg(n.A) + " and " + arg(n.B) + ")"
-	case ir.Select:
-		return fmt.Sprintf("if(%s, %s, %s)", arg(n.A), arg(n.B), arg(n.C))
-	case ir.Forward:
-		return fmt.Sprintf("forward sum of %d steps", n.B)
-	}
-	return fmt.Sprintf("input %d", n.A)
-}
-
-// formatFactor is format of a factor, a sum in brackets.
-func (m *Model) formatFactor(id ir.ID, depth int) string {
-	if _, inner := m.st.Coefficient(id); depth > 0 && m.st.At(id).Kind == ir.Sum && inner == id {
-		return "(" + m.format(id, depth) + ")"
-	}
-	return m.format(id, depth)
-}
-
-func (m *Model) formatSum(n ir.Node, arg func(ir.ID) string) string {
-	var b strings.Builder
-	for i, t := range n.Terms {
-		if i == 6 {
-			b.WriteString(" + …")
-			return b.String()
-		}
-		sign, c := " + ", t.Coef
-		if c < 0 {
-			sign, c = " - ", -c
-		}
-		if i == 0 {
-			sign = strings.Trim(sign, " +")
-		}
-		b.WriteString(sign + multiple(c, arg(t.Atom)))
-	}
-	switch {
-	case n.V < 0:
-		fmt.Fprintf(&b, " - %.6g", -n.V)
-	case n.V != 0:
-		fmt.Fprintf(&b, " + %.6g", n.V)
-	}
-	return b.String()
+	return x.m.guards.Format(x.id, 4)
 }
 
 // squares reports whether x is a number, or v + c·steps of one sign, whose square

@@ -80,7 +80,7 @@ func (w *programWriter) program() {
 			w.expr(Expr{m: c.m, id: t.id})
 		}
 	}
-	for _, id := range c.m.featureNodes {
+	for _, id := range c.m.guards.Features() {
 		w.text("feature")
 		w.expr(Expr{m: c.m, id: id})
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/internal/compare"
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/regions"
 )
@@ -163,16 +164,7 @@ func (g Guard) Side() (side regions.Side, ok bool) {
 	if g.value.m == nil {
 		return side, false
 	}
-	nodes := &g.value.m.st.Nodes
-	n := nodes.At(g.value.id)
-	if side.Positive = n.Kind != ir.Not; !side.Positive {
-		n = nodes.At(n.A)
-	}
-	if n.Kind != ir.Sign {
-		return regions.Side{}, false
-	}
-	side.Plane = int(n.A)
-	return side, true
+	return compare.Side(&g.value.m.st.Nodes, g.value.id)
 }
 
 // Planes are the numbers of the hyperplanes whose signs say whether the guard

@@ -56,7 +56,7 @@ func (m *Model) addUpToOne(row []Expr) bool {
 	for point := range points {
 		e := evaluator{m.st.Evaluator(&m.st.Nodes)}
 		defer e.Release()
-		e.Arr, e.Z, e.Data = m.arr, make([]float64, len(m.latents)), make([]float64, len(m.obs))
+		e.Arr, e.Z, e.Data = m.guards.Arr, make([]float64, len(m.latents)), make([]float64, len(m.obs))
 		for i := range e.Z {
 			e.Z[i] = math.Sin(float64(1 + point + 3*i))
 		}

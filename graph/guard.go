@@ -1,13 +1,13 @@
 package graph
 
 import (
-	"cmp"
 	"fmt"
+	"iter"
 	"math"
-	"slices"
 
+	"github.com/facetvi/facet/internal/compare"
 	"github.com/facetvi/facet/internal/ir"
-	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/internal/kernel"
 )
 
 // A Guard is the condition of an If: a comparison between expressions of the
@@ -58,114 +58,68 @@ func greater(a, b Expr) Guard {
 	}
 	x, y := a, b
 	if m.dependent {
-		x, y = Expr{m: m, id: m.comparable(a.in(m))}, Expr{m: m, id: m.comparable(b.in(m))}
+		x, y = Expr{m: m, id: m.guards.Comparable(a.in(m))}, Expr{m: m, id: m.guards.Comparable(b.in(m))}
 	}
 	id := Sub(x, y).in(m)
 	if v, ok := m.st.IsConst(id); ok && math.IsNaN(v) {
 		m.fail("%v", errNaN)
 	}
-	if values := m.valuesOf(x, y, id); values != nil {
-		return And(append(values, m.positive(id))...)
+	if x.m != nil && y.m != nil {
+		return m.guard(m.guards.Greater(x.id, y.id, id))
 	}
-	return m.positive(id)
+	return m.guard(m.guards.Positive(id))
 }
 
-// positive is the guard id > 0.
-func (m *Model) positive(id ir.ID) Guard {
-	if v, ok := m.st.IsConst(id); ok {
-		return constantGuard(m, v > 0)
+// guard is g in the language.
+func (m *Model) guard(g compare.Guard) Guard { return Guard{Expr{m: m, id: g.Formula}, g.Made} }
+
+// where is the formula of g, −1 where it is simply true.
+func (g Guard) where() ir.ID {
+	if g.value.m == nil {
+		return -1
 	}
-	if id = m.comparable(id); m.dependent && m.st.DependsOnData(id) {
-		return m.positiveMissing(id)
-	}
-	if c, i, ok := m.ofDiscrete(id); ok {
-		return m.positiveDiscrete(c, i)
-	}
-	if _, ok := m.firstBranch(id); ok {
-		return m.lifted(id)
-	}
-	if m.st.Like(id).Affine {
-		return m.positiveThere(id)
-	}
-	g := m.positiveThere(id)
-	m.knowZero(g, id)
-	return And(append(m.domain(id), g)...)
+	return g.value.id
 }
 
-// positiveThere is the guard id > 0 where id, which has no branches, has a value.
-func (m *Model) positiveThere(id ir.ID) Guard {
-	if v, ok := m.st.IsConst(id); ok {
-		return constantGuard(m, v > 0)
-	}
-	if !m.st.Like(id).Affine {
-		return m.positiveCurved(id)
-	}
-	c := m.st.ExpandRecorded(id)
-	if len(c.Terms) == 0 || !c.V.Is(ir.IsFinite) {
-		return constantGuard(m, c.V.Raw() > 0)
-	}
-	var parts []part
-	for i, t := range c.Terms {
-		parts = append(parts, part{int(m.st.At(t.Atom).A), c.Coef(i)})
-	}
-	return m.halfSpaceOf(parts, c.V)
+// A comparing is a model as package compare sees it.
+type comparing Model
+
+func (m *comparing) Dim() int                     { return len(m.latents) }
+func (m *comparing) Params() int                  { return m.params }
+func (m *comparing) Latent(i int) compare.Latent  { return &m.latents[i] }
+func (m *comparing) Compares(i int)               { m.obs[i].compared = true }
+func (m *comparing) Depends() bool                { return m.dependent }
+func (m *comparing) Place() fmt.Stringer          { return (*Model)(m).here() }
+func (m *comparing) Fail(format string, a ...any) { (*Model)(m).fail(format, a...) }
+func (m *comparing) Err() error                   { return m.err }
+func (m *comparing) Explain(why string)           { m.err = fmt.Errorf("%w%s", m.err, why) }
+
+func (m *comparing) Observed(i int) (name string, value float64) {
+	return m.obs[i].name, m.obs[i].value
 }
 
-// A part is a coordinate of m.arr with its coefficient.
-type part struct {
-	at int
-	x  ir.Rounded
-}
-
-// halfSpaceOf is the half-space where the sum of parts and c is positive.
-func (m *Model) halfSpaceOf(parts []part, c ir.Rounded) Guard {
-	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.at, b.at) })
-	h, r := regions.Hyperplane{Const: c.V}, regions.Rounding{Const: c.Err}
-	var from *recordedGuard
-	if m.rec != nil && !slices.ContainsFunc(parts, func(p part) bool { return p.at >= anyDim }) {
-		from = &recordedGuard{constant: ir.NewArgument(c)}
-	}
-	for _, p := range parts {
-		if from != nil {
-			from.coef, from.latents = append(from.coef, ir.NewArgument(p.x)), append(from.latents, m.st.Leaf(ir.Latent, p.at))
-		}
-		h.Index, h.Coef = append(h.Index, p.at), append(h.Coef, p.x.V)
-		if p.x.Err != 0 && r.Coef == nil {
-			r.Coef = make([]float64, len(parts))
-		}
-		if r.Coef != nil {
-			r.Coef[len(h.Coef)-1] = p.x.Err
+func (m *comparing) Components() iter.Seq[compare.Component] {
+	return func(yield func(compare.Component) bool) {
+		for name, x := range (*Model)(m).components() {
+			c := compare.Component{Name: name, U: -1, Value: func(u float64) float64 { return x.support.value(x.support, u) }}
+			if x.u.m != nil { // it is not, if it was recorded after an error
+				c.U = x.u.id
+			}
+			if !yield(c) {
+				return
+			}
 		}
 	}
-	return m.halfSpace(h, r, from)
 }
 
-// halfSpace is the guard that h is positive. In a recorded row from has the sources of its
-// numbers; nil if rows may differ in more.
-func (m *Model) halfSpace(h regions.Hyperplane, r regions.Rounding, from *recordedGuard) Guard {
-	info := GuardInfo{m: m, greater: regions.Hyperplane{Index: slices.Clone(h.Index), Coef: h.Coef, Const: h.Const}, place: m.here()}
-	known := m.arr.Len()
-	side, err := m.arr.AddRounded(h, r)
-	switch {
-	case err != nil:
-		err = fmt.Errorf("%s: %w", info.write(">"), err)
-	case slices.Max(m.arr.Latents(side.Plane)) < m.params:
-		err = fmt.Errorf("%s compares parameters alone: log r, and so the ELBO, jumps in them and has no gradient; compare them with a latent", info.write(">"))
-	case side.Plane == known:
-		err = m.unsolvable(side.Plane)
+func (l *latent) Name() string                { return l.name }
+func (l *latent) Value() ir.ID                { return l.value }
+func (l *latent) Transform() kernel.Function  { return l.support.fn }
+func (l *latent) Constrain(u float64) float64 { return l.support.value(l.support, u) }
+
+func (l *latent) Steps() *compare.Steps {
+	if l.discrete == nil {
+		return nil
 	}
-	if err != nil {
-		m.fail("guard %d: %v", len(m.guards), err)
-		return constantGuard(m, false)
-	}
-	info.Side = side
-	m.guards = append(m.guards, info)
-	if rec := m.rec; rec != nil {
-		rec.addGuard(from, info, side.Plane == known)
-	}
-	g := Guard{Expr{m: m, id: m.st.Leaf(ir.Sign, side.Plane)}, len(m.guards)}
-	if !side.Positive {
-		g.value.id = m.st.Not(g.value.id)
-	}
-	return g
+	return &l.discrete.Steps
 }

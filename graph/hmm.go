@@ -250,7 +250,7 @@ func (c *Hidden) logs(what string, row []Expr) []Expr {
 			out[k] = Expr{v: math.Log(v)}
 		default:
 			if leaf, found := m.violating(p.id, probability, m.within); found {
-				m.fail("observation %q: %s = %v %v, and nothing keeps %s in", c.name, what, p, probability, m.format(leaf, 4))
+				m.fail("observation %q: %s = %v %v, and nothing keeps %s in", c.name, what, p, probability, m.guards.Format(leaf, 4))
 			}
 			out[k], allKnown = Log(p), false
 		}

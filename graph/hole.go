@@ -48,8 +48,7 @@ func (r *rowRecording) indexes(m *Model, p *Plate, values []Expr, at []int) {
 // come again. It is nil if they are many, or such as may not be in a hole.
 func (m *Model) below(list []ir.ID, id ir.ID) []ir.ID {
 	n := m.st.Like(id)
-	_, discrete := m.discrete[id]
-	if discrete || len(list) == mostBelow || n.Kind != ir.Const && n.Kind != ir.Latent && (n.Kind < ir.Sum || n.Kind > ir.Ternary) {
+	if m.guards.IsDiscrete(id) || len(list) == mostBelow || n.Kind != ir.Const && n.Kind != ir.Latent && (n.Kind < ir.Sum || n.Kind > ir.Ternary) {
 		return nil
 	}
 	list = append(list, id)
@@ -97,7 +96,7 @@ func (c *script) fixedNodes(m *Model) (list []ir.ID, ok bool) {
 		seen[id] = true
 		list = append(list, id)
 		if n := m.st.At(id); n.Kind == ir.Sign {
-			for _, i := range m.arr.Latents(int(n.A)) {
+			for _, i := range m.guards.Arr.Latents(int(n.A)) {
 				visit(m.st.Leaf(ir.Latent, i))
 			}
 		}

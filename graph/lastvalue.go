@@ -20,7 +20,7 @@ func (m *Model) lastOf(d Dist) float64 {
 	latents := map[int]bool{}
 	for _, p := range d.params {
 		if p.m != nil {
-			for _, i := range m.latentsOf(p.id) {
+			for _, i := range m.guards.LatentsOf(p.id) {
 				latents[i] = true
 			}
 		}

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/internal/compare"
 	"github.com/facetvi/facet/internal/ir"
-	"github.com/facetvi/facet/regions"
 )
 
 // A Model is a probabilistic program as it is being written: latents with
@@ -15,27 +15,16 @@ import (
 // then call Compile. The first mistake is kept and returned by Compile, so that
 // model code reads as mathematics. A Model is not safe for concurrent use.
 type Model struct {
-	st       *ir.Store
-	latents  []latent
-	params   int // the first so many of latents are parameters
-	names    map[string]nameable
-	obs      []observation
-	observed []observed // free ones
-	terms    []modelTerm
-	required []requirement
-	arr      *regions.Arrangement
-	guards   []GuardInfo
-	within   Guard                // holds inside the open If blocks
-	hulls    map[ir.ID]ir.Extent  // answers of hull
-	kinks    map[kinkedPair]ir.ID // answers of kinked
-	lifts    map[ir.ID]ir.ID      // answers of lifted
-	waysOf   map[ir.ID][]way      // answers of ways
-	manyWays int                  // in waysOf
-	discrete map[ir.ID]int        // the discrete latents, by the nodes of their values
-	// What guards compare that is not affine: coordinates of arr, by node, and the
-	// nodes in their order.
-	features     map[ir.ID]int
-	featureNodes []ir.ID
+	st           *ir.Store
+	latents      []latent
+	params       int // the first so many of latents are parameters
+	names        map[string]nameable
+	obs          []observation
+	observed     []observed // free ones
+	terms        []modelTerm
+	required     []requirement
+	guards       *compare.Maker
+	within       Guard            // holds inside the open If blocks
 	firsts       map[sharing]Expr // data that others share a log density with
 	derived      []deterministic
 	named        []namedGuard
@@ -133,25 +122,17 @@ const (
 // priorOf is what the prior of a latent is.
 func priorOf(name string) string { return "prior of " + name }
 
-// anyDim stands for the number of latents while it is not known yet.
-const anyDim = math.MaxInt32
-
 // NewModel returns an empty model.
 func NewModel() *Model {
-	return &Model{
-		st:       ir.NewStore(),
-		names:    map[string]nameable{},
-		arr:      regions.NewArrangement(anyDim),
-		within:   constantGuard(nil, true),
-		hulls:    map[ir.ID]ir.Extent{},
-		firsts:   map[sharing]Expr{},
-		places:   map[place]*place{},
-		kinks:    map[kinkedPair]ir.ID{},
-		lifts:    map[ir.ID]ir.ID{},
-		waysOf:   map[ir.ID][]way{},
-		discrete: map[ir.ID]int{},
-		features: map[ir.ID]int{},
+	m := &Model{
+		st:     ir.NewStore(),
+		names:  map[string]nameable{},
+		within: constantGuard(nil, true),
+		firsts: map[sharing]Expr{},
+		places: map[place]*place{},
 	}
+	m.guards = compare.NewMaker(m.st, (*comparing)(m))
+	return m
 }
 
 // fail keeps the first error, with the user's place.
@@ -345,11 +326,19 @@ func (m *Model) checkParams(d Dist, what string, where Guard) bool {
 		}
 		if leaf, found := m.violating(x.id, p.rule, where); found {
 			m.fail("%s: %s: %s = %v %s, and nothing keeps %s in; give its latents other priors, or take Exp, Softplus or Sigmoid",
-				what, d.law.name, p.name, x, p.rule, m.format(leaf, 4))
+				what, d.law.name, p.name, x, p.rule, m.guards.Format(leaf, 4))
 			return false
 		}
 	}
 	return true
+}
+
+// violating is an expression among those that id selects from that can break rule r where a guard holds.
+func (m *Model) violating(id ir.ID, r rule, where Guard) (leaf ir.ID, found bool) {
+	if r == anyReal {
+		return 0, false
+	}
+	return m.guards.Leaving(id, where.where(), r.leftBy)
 }
 
 // logProb is the log density of d at x.

@@ -93,8 +93,8 @@ func (m *Model) labelGuards() {
 			label = fmt.Sprintf("%s[%d]", n.name, next[n.name])
 			next[n.name]++
 		}
-		if i := n.guard.made - 1; i >= 0 && m.guards[i].name == "" {
-			m.guards[i].name = label
+		if i := n.guard.made - 1; i >= 0 && m.guards.Made[i].Name == "" {
+			m.guards.Made[i].Name = label
 		}
 	}
 }

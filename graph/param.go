@@ -83,8 +83,8 @@ func (m *Model) Param(name string, start float64, options ...ParamOption) Expr {
 		m.fail("parameter %q: the start %v is not %v", name, start, s)
 	case m.compiledOnce:
 		m.fail("parameter %q comes after the model was compiled", name)
-	case m.arr.Len() > 0:
-		m.fail("parameter %q comes after a comparison (%v): make parameters before the first one", name, m.guards[0].place)
+	case m.guards.Arr.Len() > 0:
+		m.fail("parameter %q comes after a comparison (%v): make parameters before the first one", name, m.guards.Made[0].Place)
 	default:
 		u = s.inverse(s, start)
 	}

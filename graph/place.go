@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 
+	"github.com/facetvi/facet/internal/compare"
 	"github.com/facetvi/facet/internal/ir"
 )
 
@@ -17,11 +19,12 @@ type place [12]uintptr
 
 var packagePath = reflect.TypeFor[Model]().PkgPath()
 
-// Packages whose calls are no place of the user's either: internal/ir calls back, and Of of package expect is written in the place of CompileObjective.
-var (
-	nodesPath     = reflect.TypeFor[ir.Store]().PkgPath()
-	objectivePath = path.Dir(packagePath) + "/expect"
-)
+// Packages whose calls are no place of the user's either: those below, and expect, whose Of is written in the place of CompileObjective.
+var otherPaths = []string{
+	reflect.TypeFor[ir.Store]().PkgPath(),
+	reflect.TypeFor[compare.Maker]().PkgPath(),
+	path.Dir(packagePath) + "/expect",
+}
 
 // here is the place of the nearest caller outside this package and expect (tests of this
 // package count as outside), or that in the body of the plate which is written out.
@@ -88,7 +91,7 @@ func callerIn(stack []uintptr) runtime.Frame {
 	for {
 		f, more := frames.Next()
 		in := func(path string) bool { return strings.HasPrefix(f.Function, path+".") }
-		ours := in(packagePath) && !strings.HasSuffix(f.File, "_test.go") || in(nodesPath) || in(objectivePath)
+		ours := in(packagePath) && !strings.HasSuffix(f.File, "_test.go") || slices.ContainsFunc(otherPaths, in)
 		if f.File != "" && !ours {
 			return f
 		}

@@ -70,7 +70,7 @@ func (d *Density) LogPriors(dst, z []float64) []float64 {
 			i++
 		case ofPrior: // of a discrete latent whose prior depends on others
 			k, _ := d.Latent(name)
-			dst[k] = ev.Value(t.id) - math.Log(float64(len(d.m.latents[k].discrete.values)))
+			dst[k] = ev.Value(t.id) - math.Log(float64(len(d.m.latents[k].discrete.Values)))
 		}
 	}
 	return dst
@@ -84,7 +84,7 @@ func (d *Density) NonFinite(z []float64) (term string, value float64, latents []
 	defer ev.Release()
 	for _, t := range d.m.terms {
 		if v := ev.Value(t.id); math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Sprintf("the %s (%v)", t.what, t.place), v, slices.Compact(slices.Sorted(slices.Values(d.m.latentsOf(t.id)))), true
+			return fmt.Sprintf("the %s (%v)", t.what, t.place), v, slices.Compact(slices.Sorted(slices.Values(d.m.guards.LatentsOf(t.id)))), true
 		}
 	}
 	return "", 0, nil, false

@@ -1,6 +1,10 @@
 package graph
 
-import "math"
+import (
+	"math"
+
+	"github.com/facetvi/facet/internal/ir"
+)
 
 // A rule is what a constant parameter must satisfy.
 type rule uint8
@@ -63,4 +67,10 @@ func (r rule) span() (lo, hi float64) {
 		return 0, 1
 	}
 	return math.Inf(-1), math.Inf(1)
+}
+
+// leftBy reports whether x has values that r does not admit.
+func (r rule) leftBy(x ir.Extent) bool {
+	lo, hi := r.span()
+	return x.Known() && (x.Lo < lo || x.Hi > hi)
 }

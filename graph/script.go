@@ -104,8 +104,8 @@ func newScript(m *Model, before contents) (c *script, ok bool) {
 	if c.looksAtData() || slices.ContainsFunc(c.latents, func(l latent) bool { return l.discrete != nil }) {
 		return nil, false
 	}
-	for q, g := range c.guards {
-		if g.info.Side.Plane != before.planes+q {
+	for q, g := range c.compared.Guards {
+		if g.Side.Plane != before.planes+q {
 			return nil, false
 		}
 	}
@@ -118,7 +118,7 @@ func newScript(m *Model, before contents) (c *script, ok bool) {
 			return nil, false
 		}
 	}
-	return c, len(c.leaves[ir.Data]) == len(c.observed) && len(c.leaves[ir.Sign]) == len(c.guards) &&
+	return c, len(c.leaves[ir.Data]) == len(c.observed) && len(c.leaves[ir.Sign]) == len(c.compared.Guards) &&
 		len(c.leaves[ir.Latent]) == len(c.latents) && len(c.names) == len(c.latents)
 }
 
@@ -335,14 +335,14 @@ func (c *script) writeRow(m *Model, p *Plate, r int, roots []func(r int) *ir.Nod
 			return false
 		}
 	}
-	guards, next := len(m.guards), m.contents().leaves()
+	guards, next := len(m.guards.Made), m.contents().leaves()
 	if !c.addPlanes(m, r) {
-		m.guards = m.guards[:guards]
+		m.guards.Made = m.guards.Made[:guards]
 		return false
 	}
 	s.Own()
-	for _, x := range c.zeros {
-		s.Zeros.Add(m.arr.Len()-len(c.guards)+x.guard, c.idIn(x.id, r, start))
+	for _, x := range c.compared.Zeros {
+		s.Zeros.Add(m.guards.Arr.Len()-len(c.compared.Guards)+x.Guard, c.idIn(x.ID, r, start))
 	}
 	for _, x := range c.named {
 		m.named = append(m.named, namedGuard{x.name, c.movedGuard(x.guard, guards, r, start)})
@@ -473,31 +473,26 @@ func (c *script) observedIn(q, guards, r int, start ir.ID) *observed {
 // addPlanes adds those of the row's comparisons, and these. It returns false if one is not a
 // plane of its own, or the other side of it.
 func (c *script) addPlanes(m *Model, row int) bool {
-	for q := range c.guards {
-		g := &c.guards[q]
-		info := g.info
-		constant := c.value(g.constant, row)
-		info.greater.Coef, info.greater.Const = make([]float64, len(g.coef)), constant.V
-		if slices.ContainsFunc(g.latents, func(id ir.ID) bool { return id >= c.start || c.IsHole(id) }) {
-			info.greater.Index = slices.Clone(info.greater.Index)
+	for q := range c.compared.Guards {
+		g := &c.compared.Guards[q]
+		constant := c.value(g.Constant, row)
+		h := regions.Hyperplane{Index: g.Plane().Index, Coef: make([]float64, len(g.Coef)), Const: constant.V}
+		if slices.ContainsFunc(g.Latents, func(id ir.ID) bool { return id >= c.start || c.IsHole(id) }) {
+			h.Index = slices.Clone(h.Index)
 		}
-		r := regions.Rounding{Coef: make([]float64, len(g.coef)), Const: constant.Err}
-		for k := range g.coef {
-			x := c.value(g.coef[k], row)
-			info.greater.Coef[k], r.Coef[k] = x.V, x.Err
-			if in := c.InHole(g.latents[k], row, 1); in != nil {
-				info.greater.Index[k] = int(m.st.At(in[0]).A)
-			} else if j := int(g.latents[k] - c.start); j >= 0 {
-				info.greater.Index[k] = len(m.latents) + slices.Index(c.leaves[ir.Latent], j)
+		r := regions.Rounding{Coef: make([]float64, len(g.Coef)), Const: constant.Err}
+		for k := range g.Coef {
+			x := c.value(g.Coef[k], row)
+			h.Coef[k], r.Coef[k] = x.V, x.Err
+			if in := c.InHole(g.Latents[k], row, 1); in != nil {
+				h.Index[k] = int(m.st.At(in[0]).A)
+			} else if j := int(g.Latents[k] - c.start); j >= 0 {
+				h.Index[k] = len(m.latents) + slices.Index(c.leaves[ir.Latent], j)
 			}
 		}
-		planes := m.arr.Len()
-		side, err := m.arr.AddRounded(info.greater, r)
-		if err != nil || m.arr.Len() == planes || side.Positive != info.Side.Positive {
+		if !m.guards.AddPlane(g, h, r) {
 			return false
 		}
-		info.Side = side
-		m.guards = append(m.guards, info)
 	}
 	return true
 }

@@ -118,12 +118,13 @@ func (t *tape) runRow(steps []step, p *Plate) {
 	if record {
 		s.Rec = ir.NewRecording()
 		t.m.rec = &rowRecording{Recording: s.Rec, firstData: before.obs}
+		t.m.guards.Row = &t.m.rec.compared
 	}
 	t.run(steps)
 	var c *script
 	if record {
 		c, record = newScript(t.m, before)
-		s.Rec, t.m.rec = nil, nil
+		s.Rec, t.m.rec, t.m.guards.Row = nil, nil, nil
 	}
 	if s.EndRow(&p.patterns, p.n-p.row-1) && record {
 		c.pattern = p.patterns[0]
@@ -135,7 +136,7 @@ func (t *tape) runRow(steps []step, p *Plate) {
 type contents struct{ latents, obs, terms, planes, guards, named, derived, entries int }
 
 func (m *Model) contents() contents {
-	return contents{len(m.latents), len(m.obs), len(m.terms), m.arr.Len(), len(m.guards), len(m.named), len(m.derived), m.st.Entries}
+	return contents{len(m.latents), len(m.obs), len(m.terms), m.guards.Arr.Len(), len(m.guards.Made), len(m.named), len(m.derived), m.st.Entries}
 }
 
 // leaves are the numbers of the leaves that come next, by kind.
@@ -149,8 +150,8 @@ func (m *Model) grow(before contents, n int) {
 	m.latents = slices.Grow(m.latents, n*(now.latents-before.latents))
 	m.obs = slices.Grow(m.obs, n*(now.obs-before.obs))
 	m.terms = slices.Grow(m.terms, n*(now.terms-before.terms))
-	m.arr.Reserve(n * (now.planes - before.planes))
-	m.guards = slices.Grow(m.guards, n*(now.guards-before.guards))
+	m.guards.Arr.Reserve(n * (now.planes - before.planes))
+	m.guards.Made = slices.Grow(m.guards.Made, n*(now.guards-before.guards))
 	m.named = slices.Grow(m.named, n*(now.named-before.named))
 	m.derived = slices.Grow(m.derived, n*(now.derived-before.derived))
 	m.st.Reserve(n * (now.entries - before.entries))

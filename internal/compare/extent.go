@@ -1,4 +1,4 @@
-package graph
+package compare
 
 import (
 	"math"
@@ -6,16 +6,9 @@ import (
 	"github.com/facetvi/facet/internal/ir"
 )
 
-// Expressions that break the rule of a parameter, found by the guards on the way
-// to them:
+// Expressions that leave a range, found by the guards on the way to them:
 //
 //	If(x > 1, 1, x) ─▶ x, where x ≤ 1: can be negative
-
-// leftBy reports whether x has values that r does not admit.
-func (r rule) leftBy(x ir.Extent) bool {
-	lo, hi := r.span()
-	return x.Known() && (x.Lo < lo || x.Hi > hi)
-}
 
 // A box is what guards say of the coordinates of latents: that one lies in an
 // extent, which is unknown if they say more than bounds of that latent alone, and
@@ -37,15 +30,15 @@ func (b *box) at(i int) ir.Extent {
 }
 
 // narrow is b where formula id holds, or does not.
-func (m *Model) narrow(b *box, id ir.ID, holds bool) *box {
+func (m *Maker) narrow(b *box, id ir.ID, holds bool) *box {
 	m.st.Rec.Spoil() // guards of other rows say something else
 	switch n := m.st.At(id); {
 	case n.Kind == ir.Not:
 		return m.narrow(b, n.A, !holds)
 	case n.Kind == ir.And && holds:
 		return m.narrow(m.narrow(b, n.A, true), n.B, true)
-	case n.Kind == ir.Sign && m.arr.Curve(int(n.A)) == nil && len(m.arr.Latents(int(n.A))) == 1:
-		h := m.arr.Plane(int(n.A))
+	case n.Kind == ir.Sign && m.Arr.Curve(int(n.A)) == nil && len(m.Arr.Latents(int(n.A))) == 1:
+		h := m.Arr.Plane(int(n.A))
 		x, edge := b.at(h.Index[0]), -h.Const/h.Coef[0]
 		if h.Coef[0] > 0 == holds {
 			x.Lo = max(x.Lo, edge)
@@ -57,16 +50,16 @@ func (m *Model) narrow(b *box, id ir.ID, holds bool) *box {
 		}
 		return &box{h.Index[0], x, b}
 	}
-	for _, i := range m.latentsOf(id) {
+	for _, i := range m.LatentsOf(id) {
 		b = &box{i, ir.Unknown, b}
 	}
 	return b
 }
 
-// violating is an expression among those that id selects from which can leave the
-// span of r where it is selected and where holds.
-func (m *Model) violating(id ir.ID, r rule, where Guard) (leaf ir.ID, found bool) {
-	if r == anyReal || !r.leftBy(m.hull(id)) {
+// Leaving is an expression among those that id selects from whose values can leave a range where it is selected and the formula where holds,
+// or anywhere if that is −1; leaves reports whether an extent leaves the range.
+func (m *Maker) Leaving(id, where ir.ID, leaves func(x ir.Extent) bool) (leaf ir.ID, found bool) {
+	if !leaves(m.hull(id)) {
 		return 0, false
 	}
 	seen := map[ir.ID]bool{}
@@ -75,10 +68,10 @@ func (m *Model) violating(id ir.ID, r rule, where Guard) (leaf ir.ID, found bool
 		sel, coef, constant, ok := m.st.Selected(id)
 		if !ok {
 			leaf = id
-			return r.leftBy(m.rangeOf(id, b).Times(c, v))
+			return leaves(m.rangeOf(id, b).Times(c, v))
 		}
 		c, v = c*coef, c*constant+v
-		if seen[sel] || !r.leftBy(m.hull(sel).Times(c, v)) {
+		if seen[sel] || !leaves(m.hull(sel).Times(c, v)) {
 			return false
 		}
 		seen[sel] = true
@@ -86,19 +79,19 @@ func (m *Model) violating(id ir.ID, r rule, where Guard) (leaf ir.ID, found bool
 		return visit(n.B, c, v, m.narrow(b, n.A, true)) || visit(n.C, c, v, m.narrow(b, n.A, false))
 	}
 	var b *box
-	if where.value.m != nil {
-		b = m.narrow(b, where.value.id, true)
+	if where >= 0 {
+		b = m.narrow(b, where, true)
 	}
 	return leaf, visit(id, 1, 0, b)
 }
 
 // hull is the least extent with all that id selects from, whatever the guards.
-func (m *Model) hull(id ir.ID) ir.Extent {
+func (m *Maker) hull(id ir.ID) ir.Extent {
 	sel, coef, constant, ok := m.st.Selected(id)
 	if !ok {
 		return m.rangeOf(id, nil)
 	}
-	return ir.Remembered(m.hulls, sel, func() ir.Extent {
+	return ir.Remembered(m.known.hulls, sel, func() ir.Extent {
 		n := m.st.At(sel)
 		return m.hull(n.B).Or(m.hull(n.C))
 	}).Times(coef, constant)
@@ -108,7 +101,7 @@ func (m *Model) hull(id ir.ID) ir.Extent {
 // latent times a number plus a number lie in b, and somewhat less than what may
 // be a matter of rounding. Of another expression nothing is known, nor of one
 // that is not reached.
-func (m *Model) rangeOf(id ir.ID, b *box) ir.Extent {
+func (m *Maker) rangeOf(id ir.ID, b *box) ir.Extent {
 	n, c := m.st.At(id), m.st.Combination(id)
 	switch {
 	case n.Kind == ir.Const:
@@ -140,18 +133,4 @@ func (m *Model) rangeOf(id ir.ID, b *box) ir.Extent {
 		out.Hi += x.Hi * (1 - math.Copysign(less, x.Hi))
 	}
 	return out
-}
-
-// latentsOf lists the latents that id depends on, also by its guards.
-func (m *Model) latentsOf(id ir.ID) []int {
-	var list []int
-	for id := range m.st.Under(id) {
-		switch n := m.st.At(id); n.Kind {
-		case ir.Latent:
-			list = append(list, int(n.A))
-		case ir.Sign:
-			list = append(list, m.arr.Latents(int(n.A))...)
-		}
-	}
-	return list
 }

@@ -1,4 +1,4 @@
-package graph
+package compare
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 // none, as b·log b − a for b = 0: there its sign is that of its limit (see regions.Edge).
 
 // domain are the guards that hold where id has a value, as far as that is not everywhere.
-func (m *Model) domain(id ir.ID) (gs []Guard) {
+func (m *Maker) domain(id ir.ID) (gs []Guard) {
 	edges := m.st.Domain(id)
 	if len(edges) == 0 {
 		return nil
@@ -22,7 +22,7 @@ func (m *Model) domain(id ir.ID) (gs []Guard) {
 	implied := m.st.Implied(id)
 	for _, d := range edges {
 		switch {
-		case m.err != nil:
+		case m.failed():
 			return nil
 		case d.Of == implied && !d.Below:
 			continue
@@ -30,15 +30,15 @@ func (m *Model) domain(id ir.ID) (gs []Guard) {
 			continue
 		}
 		gs = append(gs, m.positiveThere(d.Positive))
-		if m.err != nil {
-			m.err = fmt.Errorf("%w; it is where %s begins to have a value", m.err, m.format(d.Of, 4))
+		if m.failed() {
+			m.program.Explain(fmt.Sprintf("; it is where %s begins to have a value", m.Format(d.Of, 4)))
 		}
 	}
 	return gs
 }
 
 // ofParameters reports whether a number depends on parameters and on no latent.
-func (m *Model) ofParameters(id ir.ID) bool {
-	of := m.latentsOf(id)
-	return len(of) > 0 && slices.Max(of) < m.params
+func (m *Maker) ofParameters(id ir.ID) bool {
+	of := m.LatentsOf(id)
+	return len(of) > 0 && slices.Max(of) < m.program.Params()
 }

@@ -1,4 +1,4 @@
-package graph
+package compare
 
 import (
 	"cmp"
@@ -30,27 +30,27 @@ const (
 )
 
 // lifted is the guard id > 0 where id depends on branches.
-func (m *Model) lifted(id ir.ID) Guard {
+func (m *Maker) lifted(id ir.ID) Guard {
 	m.st.Rec.Spoil()
-	if known, ok := m.lifts[id]; ok {
-		return Guard{value: Expr{m: m, id: known}}
+	if known, ok := m.known.lifts[id]; ok {
+		return Guard{Formula: known}
 	}
 	var guards []Guard
 	var where []ir.ID // by guard
 	curves := 0
 	for _, w := range m.ways(id) {
-		g := m.positive(w.value)
-		if m.err != nil {
+		g := m.Positive(w.value)
+		if m.failed() {
 			break
 		}
-		value := g.value.in(m)
-		at := slices.IndexFunc(guards, func(o Guard) bool { return o.value.in(m) == value })
+		value := g.Formula
+		at := slices.IndexFunc(guards, func(o Guard) bool { return o.Formula == value })
 		if at >= 0 {
 			where[at] = m.st.Or(where[at], w.where)
 			continue
 		}
 		guards, where = append(guards, g), append(where, w.where)
-		if side, ok := g.Side(); ok && m.arr.Curve(side.Plane) != nil {
+		if side, ok := Side(&m.st.Nodes, g.Formula); ok && m.Arr.Curve(side.Plane) != nil {
 			curves++
 		}
 		if curves > mostCurves {
@@ -59,43 +59,62 @@ func (m *Model) lifted(id ir.ID) Guard {
 		}
 	}
 	switch {
-	case m.err != nil:
-		return constantGuard(m, false)
+	case m.failed():
+		return m.constant(false)
 	case len(guards) == 1:
-		m.lifts[id] = guards[0].value.in(m)
+		m.known.lifts[id] = guards[0].Formula
 		return guards[0]
 	}
 	for k, at := range where {
-		guards[k] = both(Guard{value: Expr{m: m, id: at}}, guards[k])
+		guards[k] = m.both(Guard{Formula: at}, guards[k])
 	}
-	either := Or(guards...)
-	m.lifts[id] = either.value.in(m)
+	either := m.Or(guards...)
+	m.known.lifts[id] = either.Formula
 	return either
 }
 
+// Values are those that branches make of id. Without branches it is one.
+func (m *Maker) Values(id ir.ID) (values []ir.ID) {
+	for _, w := range m.ways(id) {
+		values = append(values, w.value)
+	}
+	return values
+}
+
+// Where is the formula that holds where branches make id the number v.
+func (m *Maker) Where(id ir.ID, v float64) ir.ID {
+	where := m.st.Constant(0)
+	for _, w := range m.ways(id) {
+		if x, ok := m.st.IsConst(w.value); ok && x == v {
+			where = m.st.Or(where, w.where)
+		}
+	}
+	return where
+}
+
 // ways are those of id: all values that it has. Without branches it is one.
-func (m *Model) ways(id ir.ID) []way {
+func (m *Maker) ways(id ir.ID) []way {
 	cond, branches := m.firstBranch(id)
 	if !branches {
 		return []way{{value: id, where: m.st.Constant(1)}}
 	}
-	return ir.Remembered(m.waysOf, id, func() []way {
+	return ir.Remembered(m.known.ways, id, func() []way {
 		c := collection{m: m, at: map[string][]int{}}
 		m.collect(&c, id, cond)
-		if m.manyWays += len(c.ways); m.manyWays > mostWays {
+		if m.known.manyWays += len(c.ways); m.known.manyWays > mostWays {
 			m.tooManyWays(id, fmt.Sprintf("%d comparisons", mostWays))
 		}
 		return c.ways
 	})
 }
 
-func (m *Model) tooManyWays(id ir.ID, bound string) {
-	m.fail("guard %d: %s depends on so many branches that it becomes more than %s; compare a latent of its own, such as the time of a change, and not what the branches make, or a discrete latent of fewer values (Truncated)",
-		len(m.guards), m.format(id, 2), bound)
+func (m *Maker) tooManyWays(id ir.ID, bound string) {
+	m.program.Fail("guard %d: %s depends on so many branches that it becomes more than %s; compare a latent of its own, such as the time of a change, and not what the branches make, or a discrete latent of fewer values (Truncated)",
+		len(m.Made), m.Format(id, 2), bound)
 }
 
 // collect adds the ways of id, of whose branches the first one is on cond.
-func (m *Model) collect(c *collection, id, cond ir.ID) {
+func (m *Maker) collect(c *collection, id, cond ir.ID) {
 	s, n := m.st, m.st.At(id)
 	then, otherwise := func() ir.ID { return n.B }, func() ir.ID { return n.C }
 	switch of, more := m.branching(id); {
@@ -126,7 +145,7 @@ func (m *Model) collect(c *collection, id, cond ir.ID) {
 
 // collectSum adds the ways of a sum. Those of the terms with branches are the ways of all of them but the last, with
 // those of the last: so the steps of x = x + If(…) go on from each other's.
-func (m *Model) collectSum(c *collection, id ir.ID) {
+func (m *Maker) collectSum(c *collection, id ir.ID) {
 	s := m.st
 	sum := s.Combination(id)
 	fixed, rest := ir.Combination{V: sum.V}, ir.Combination{}
@@ -163,7 +182,7 @@ func (m *Model) collectSum(c *collection, id ir.ID) {
 }
 
 // branching is an operand of id that has branches, and whether there are more.
-func (m *Model) branching(id ir.ID) (of ir.ID, more bool) {
+func (m *Maker) branching(id ir.ID) (of ir.ID, more bool) {
 	of = -1
 	m.st.Operands(id, func(o ir.ID) {
 		if o == of {
@@ -178,7 +197,7 @@ func (m *Model) branching(id ir.ID) (of ir.ID, more bool) {
 
 // A collection is ways of different values.
 type collection struct {
-	m    *Model
+	m    *Maker
 	ways []way
 	at   map[string][]int // by value, as key has it
 }
@@ -209,7 +228,7 @@ func (c *collection) addBoth(a, b []way, f func(a, b ir.ID) ir.ID) {
 			inX, inY := first.TruthOf(y.where), second[k].TruthOf(x.where)
 			w := way{where: x.where}
 			switch {
-			case c.m.err != nil || len(c.ways) > mostWays:
+			case c.m.failed() || len(c.ways) > mostWays:
 				return
 			case inX == ir.Never || inY == ir.Never:
 				continue
@@ -240,7 +259,7 @@ func (c *collection) key(id ir.ID) string {
 }
 
 // firstBranch is the formula of the first branch that id depends on.
-func (m *Model) firstBranch(id ir.ID) (cond ir.ID, ok bool) {
+func (m *Maker) firstBranch(id ir.ID) (cond ir.ID, ok bool) {
 	if m.st.Like(id).Affine {
 		return 0, false
 	}

@@ -1,8 +1,9 @@
-package graph
+package compare
 
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -32,10 +33,10 @@ type crossing struct {
 	plane int
 }
 
-// overlap is an error if a curve has a piece in common with another one, or with a
+// Overlap is an error if a curve has a piece in common with another one, or with a
 // hyperplane, and a term depends on both: if they meet several lines in the same points.
-func (m *Model) overlap(arr *regions.Arrangement) error {
-	list, curved := crossings(arr, len(m.latents))
+func (m *Maker) Overlap(arr *regions.Arrangement, terms iter.Seq[ir.ID]) error {
+	list, curved := crossings(arr, m.program.Dim())
 	if !curved {
 		return nil
 	}
@@ -57,19 +58,19 @@ func (m *Model) overlap(arr *regions.Arrangement) error {
 			}
 		}
 	}
-	if k := m.together(pairs); k >= 0 {
+	if k := m.together(pairs, terms); k >= 0 {
 		return m.overlapError(arr, pairs[k])
 	}
 	return nil
 }
 
-// together is the number of a pair of planes on both of which a term of log r depends, −1 if there is none.
-func (m *Model) together(pairs [][2]int) int {
+// together is the number of a pair of planes on both of which one of terms depends, −1 if there is none.
+func (m *Maker) together(pairs [][2]int, terms iter.Seq[ir.ID]) int {
 	if len(pairs) == 0 {
 		return -1
 	}
-	for _, t := range m.terms {
-		signs := m.st.PlanesIn(t.id)
+	for id := range terms {
+		signs := m.st.PlanesIn(id)
 		if k := slices.IndexFunc(pairs, func(p [2]int) bool { return slices.Contains(signs, p[0]) && slices.Contains(signs, p[1]) }); k >= 0 {
 			return k
 		}
@@ -80,18 +81,18 @@ func (m *Model) together(pairs [][2]int) int {
 // sameRounded is how near to one another the numbers of two planes are that differ by rounding alone.
 const sameRounded = 1e-12
 
-func (m *Model) overlapError(arr *regions.Arrangement, pair [2]int) error {
-	var of [2]GuardInfo
+func (m *Maker) overlapError(arr *regions.Arrangement, pair [2]int) error {
+	var of [2]Comparison
 	for k, l := range pair {
-		of[k] = m.guards[slices.IndexFunc(m.guards, func(g GuardInfo) bool { return g.Side.Plane == l })]
+		of[k] = m.Made[slices.IndexFunc(m.Made, func(g Comparison) bool { return g.Side.Plane == l })]
 	}
 	a, b := arr.Plane(pair[0]), arr.Plane(pair[1])
 	if slices.Equal(a.Index, b.Index) && floats.EqualApprox(a.Coef, b.Coef, sameRounded) && scalar.EqualWithinAbsOrRel(a.Const, b.Const, sameRounded, sameRounded) {
 		return fmt.Errorf("graph: %v: %s and, at %v, the same guard with numbers that differ by rounding: a term depends on both; compute the numbers once",
-			of[1].place, of[1].write("="), of[0].place)
+			of[1].Place, of[1].Write("="), of[0].Place)
 	}
 	return fmt.Errorf("graph: %v: %s and, at %v, %s have a part in common, where both guards change at once: compare the factors of the larger one each by itself",
-		of[1].place, of[1].write("="), of[0].place, of[0].write("="))
+		of[1].Place, of[1].Write("="), of[0].Place, of[0].Write("="))
 }
 
 // crossings are the crossings on each line, and whether there are curves.
@@ -153,11 +154,11 @@ const (
 // missed is an error if curve l, which can be solved for some of its latents, has a part
 // that cannot, as x = 1 of (x − 1)·(sin(x) + y) if that is not written as a product: on
 // lines along the other latents it looks for zeros where no slope but theirs is left.
-func (m *Model) missed(l int) error {
-	c := m.arr.Curve(l)
+func (m *Maker) missed(l int) error {
+	c := m.Arr.Curve(l)
 	rng := rand.New(rand.NewPCG(2, 0))
 	for k, i := range c.Latents() {
-		if c.WhyNot(k) == "" || i < m.params {
+		if c.WhyNot(k) == "" || i < m.program.Params() {
 			continue
 		}
 		for range missedLines {
@@ -167,7 +168,7 @@ func (m *Model) missed(l int) error {
 			}
 			if at, found := missedOn(c, k, z); found {
 				return fmt.Errorf("%s = %.6g is a part of %s, which cannot be solved for %s: %s; compare the factors of the product each by itself",
-					m.coordinate(i), at, GuardInfo{m: m, greater: m.arr.Plane(l)}.write("="), m.latents[i].name, c.WhyNot(k))
+					m.coordinate(i), at, m.surface(l).Write("="), m.program.Latent(int(i)).Name(), c.WhyNot(k))
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package graph
+package compare
 
 import (
 	"math"
@@ -17,7 +17,7 @@ import (
 
 // finite is id without operations on numbers that are infinite or NaN, as far as these are known: id has no branches, and what it
 // becomes may have some, of comparisons with 0.
-func (m *Model) finite(id ir.ID) ir.ID {
+func (m *Maker) finite(id ir.ID) ir.ID {
 	s := m.st
 	if !s.IsInfinite(id) {
 		return id
@@ -45,7 +45,7 @@ func (m *Model) finite(id ir.ID) ir.ID {
 }
 
 // finitePair is f(a, b) where one of them may be a number that is infinite or NaN.
-func (m *Model) finitePair(f kernel.Function, a, b ir.ID) ir.ID {
+func (m *Maker) finitePair(f kernel.Function, a, b ir.ID) ir.ID {
 	s := m.st
 	x, first := s.IsConst(a)
 	y, second := s.IsConst(b)
@@ -55,7 +55,7 @@ func (m *Model) finitePair(f kernel.Function, a, b ir.ID) ir.ID {
 	}
 	_, branches := m.firstBranch(other)
 	sides := func(of ir.ID, above, below float64) ir.ID {
-		return s.Sel(m.positive(of).value.in(m), s.Constant(above), s.Constant(below))
+		return s.Sel(m.Positive(of).Formula, s.Constant(above), s.Constant(below))
 	}
 	switch {
 	case first == second, ir.IsFinite(v), branches:
@@ -75,43 +75,43 @@ func (m *Model) finitePair(f kernel.Function, a, b ir.ID) ir.ID {
 
 // valuesOf are the guards that a and b have values, if a − b, which is id, does not show all that their values depend on:
 // √y + 1 > √y is 1 > 0, where √y has a value.
-func (m *Model) valuesOf(a, b Expr, id ir.ID) (gs []Guard) {
-	if a.m == nil || b.m == nil || m.st.Like(a.id).Affine || m.st.Like(b.id).Affine {
+func (m *Maker) valuesOf(a, b, id ir.ID) (gs []Guard) {
+	if m.st.Like(a).Affine || m.st.Like(b).Affine {
 		return nil
 	}
-	of := m.st.Limited(b.id)
-	both := slices.DeleteFunc(m.st.Limited(a.id), func(id ir.ID) bool { return !slices.Contains(of, id) })
+	of := m.st.Limited(b)
+	both := slices.DeleteFunc(m.st.Limited(a), func(id ir.ID) bool { return !slices.Contains(of, id) })
 	if len(both) == 0 {
 		return nil
 	}
 	for _, w := range m.ways(id) {
 		in := m.st.Limited(w.value)
 		if slices.ContainsFunc(both, func(id ir.ID) bool { return !slices.Contains(in, id) }) {
-			return []Guard{m.hasValue(a.id), m.hasValue(b.id)}
+			return []Guard{m.hasValue(a), m.hasValue(b)}
 		}
 	}
 	return nil
 }
 
 // hasValue is the guard that id has a value.
-func (m *Model) hasValue(id ir.ID) Guard {
-	g := constantGuard(m, false)
+func (m *Maker) hasValue(id ir.ID) Guard {
+	g := m.constant(false)
 	for _, w := range m.ways(id) {
-		g = Or(g, And(append(m.domain(w.value), Guard{value: Expr{m: m, id: w.where}})...))
+		g = m.Or(g, m.And(append(m.domain(w.value), Guard{Formula: w.where})...))
 	}
 	return g
 }
 
-// equalNumbers is the guard a = b of values that change by branches alone, some of which are infinite or NaN.
-func (m *Model) equalNumbers(a, b Expr) Guard {
+// EqualNumbers is the guard a = b of values that change by branches alone, some of which are infinite or NaN.
+func (m *Maker) EqualNumbers(a, b ir.ID) Guard {
 	s, where := m.st, m.st.Constant(0)
-	for _, x := range m.ways(a.in(m)) {
-		for _, y := range m.ways(b.in(m)) {
+	for _, x := range m.ways(a) {
+		for _, y := range m.ways(b) {
 			v, _ := s.IsConst(x.value)
 			if w, _ := s.IsConst(y.value); v == w {
 				where = s.Or(where, s.And(x.where, y.where))
 			}
 		}
 	}
-	return Guard{value: Expr{m: m, id: where}}
+	return Guard{Formula: where}
 }

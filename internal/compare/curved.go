@@ -1,4 +1,4 @@
-package graph
+package compare
 
 import (
 	"fmt"
@@ -25,14 +25,14 @@ import (
 // features, functions of the latents, and a regions.Curve.
 
 // positiveCurved is the guard id > 0 where id is not affine, and has no branches.
-func (m *Model) positiveCurved(id ir.ID) Guard {
+func (m *Maker) positiveCurved(id ir.ID) Guard {
 	c := m.st.CombinationIn(id, make([]ir.Term, 1))
 	if len(c.Terms) == 1 && m.isTransform(c.Terms[0].Atom) {
 		return m.positiveTransformed(c)
 	}
 	m.st.IgnoresSources(c)
 	if to := m.finite(id); to != id {
-		return m.positive(to)
+		return m.Positive(to)
 	}
 	if to := m.st.SplitLogs(id); to != id {
 		return m.positiveThere(to)
@@ -57,7 +57,7 @@ func (m *Model) positiveCurved(id ir.ID) Guard {
 
 // positiveQuotients is the guard Σ > 0 of a sum with a quotient in it. Where the denominator b is 0 the sign of Σ may jump without
 // being 0. So it compares b·Σ, which has no pole there, with 0: Σ > 0 where b > 0 and b·Σ > 0, or b < 0 and b·Σ < 0.
-func (m *Model) positiveQuotients(id ir.ID) (g Guard, ok bool) {
+func (m *Maker) positiveQuotients(id ir.ID) (g Guard, ok bool) {
 	s, c := m.st, m.st.Expand(id)
 	for i, t := range c.Terms {
 		top, bottom, ok := s.Quotient(t.Atom)
@@ -78,16 +78,16 @@ func (m *Model) positiveQuotients(id ir.ID) (g Guard, ok bool) {
 			scaled = s.Sum(1, scaled, o.Coef, times)
 		}
 		side := func(sign float64) Guard {
-			return And(m.positiveThere(s.Scale(sign, bottom)), m.positiveThere(s.Scale(sign, scaled)))
+			return m.And(m.positiveThere(s.Scale(sign, bottom)), m.positiveThere(s.Scale(sign, scaled)))
 		}
-		return Or(side(1), side(-1)), true
+		return m.Or(side(1), side(-1)), true
 	}
 	return g, false
 }
 
 // positiveTransformed is the guard coef·g(u) + c > 0 for the transform g of one
 // latent: g is increasing, so it is a guard on u.
-func (m *Model) positiveTransformed(c ir.Combination) Guard {
+func (m *Maker) positiveTransformed(c ir.Combination) Guard {
 	g, coef := m.st.At(c.Terms[0].Atom), c.Coef(0)
 	threshold := c.V.Negated().Over(coef)
 	image, sign := imageOf[g.Fn], 1.0
@@ -96,25 +96,31 @@ func (m *Model) positiveTransformed(c ir.Combination) Guard {
 	}
 	switch {
 	case threshold.Is(math.IsNaN):
-		return constantGuard(m, false)
+		return m.constant(false)
 	case threshold.Is(func(t float64) bool { return t <= image.lo }): // g(u) > threshold everywhere
-		return constantGuard(m, sign > 0)
+		return m.constant(sign > 0)
 	case threshold.Is(func(t float64) bool { return t >= image.hi }):
-		return constantGuard(m, sign < 0)
+		return m.constant(sign < 0)
 	}
-	bound := threshold.Mapped(func(x float64) float64 { return image.inverse(image, x) })
+	bound := threshold.Mapped(image.inverse)
 	if sign > 0 {
 		bound = bound.Negated()
 	}
 	return m.halfSpaceOf([]part{{int(m.st.At(g.A).A), ir.Rounded{V: sign}}}, bound)
 }
 
-// imageOf is the image of the line under the function of a transform.
-var imageOf = map[kernel.Function]support{kernel.Exp: positives, kernel.Sigmoid: unitInterval}
+// imageOf is the image of the line under the function of a transform, and its inverse there.
+var imageOf = map[kernel.Function]struct {
+	lo, hi  float64
+	inverse func(x float64) float64
+}{
+	kernel.Exp:     {0, math.Inf(1), math.Log},
+	kernel.Sigmoid: {0, 1, func(x float64) float64 { return math.Log(x) - math.Log1p(-x) }},
+}
 
 // isTransform reports whether id is exp(u) or sigmoid(u) for a latent that is
 // transformed that way.
-func (m *Model) isTransform(id ir.ID) bool {
+func (m *Maker) isTransform(id ir.ID) bool {
 	if !m.st.IsUnary(id, kernel.Exp) && !m.st.IsUnary(id, kernel.Sigmoid) {
 		return false
 	}
@@ -123,18 +129,18 @@ func (m *Model) isTransform(id ir.ID) bool {
 		return false
 	}
 	u := m.st.Head(x)
-	return m.latents[u.A].support.fn == m.st.Like(id).Fn
+	return m.program.Latent(int(u.A)).Transform() == m.st.Like(id).Fn
 }
 
 // positiveAtom is the guard coef·x + v > 0 for one x that is not affine.
-func (m *Model) positiveAtom(c ir.Combination) (g Guard, ok bool) {
+func (m *Maker) positiveAtom(c ir.Combination) (g Guard, ok bool) {
 	s, x, sign := m.st, c.Terms[0].Atom, math.Copysign(1, c.Terms[0].Coef)
 	n := s.At(x)
 	threshold := ir.Rounded{V: -c.V.V, Err: c.V.Err}.Over(c.Coef(0)) // sign·(x − threshold) > 0
 	side := func(id ir.ID, by float64) Guard { return m.positiveThere(s.Scale(by, id)) }
 	switch {
 	case threshold.V == 0 && n.Kind == ir.Binary && (n.Fn == kernel.Mul || n.Fn == kernel.Div):
-		return Or(And(side(n.A, 1), side(n.B, sign)), And(side(n.A, -1), side(n.B, -sign))), true
+		return m.Or(m.And(side(n.A, 1), side(n.B, sign)), m.And(side(n.A, -1), side(n.B, -sign))), true
 	case threshold.V == 0 && s.IsUnary(x, kernel.Recip):
 		return side(n.A, sign), true
 	case n.Kind == ir.Binary && n.Fn == kernel.Div, s.IsUnary(x, kernel.Recip):
@@ -143,11 +149,11 @@ func (m *Model) positiveAtom(c ir.Combination) (g Guard, ok bool) {
 			top, bottom = s.Constant(1), n.A
 		}
 		scaled := m.st.Sum(1, top, -threshold.V, bottom)
-		return Or(And(side(bottom, 1), side(scaled, sign)), And(side(bottom, -1), side(scaled, -sign))), true
+		return m.Or(m.And(side(bottom, 1), side(scaled, sign)), m.And(side(bottom, -1), side(scaled, -sign))), true
 	}
 	if log, ok := s.PositiveLog(x); ok {
 		if threshold.V <= 0 {
-			return constantGuard(m, sign > 0), true
+			return m.constant(sign > 0), true
 		}
 		return m.positiveThere(s.Shifted(sign, s.Node(log), -sign, threshold.Log())), true
 	}
@@ -160,22 +166,22 @@ func (m *Model) positiveAtom(c ir.Combination) (g Guard, ok bool) {
 	beyond := func(by, shift float64) Guard { return m.positiveThere(s.Shifted(by, n.A, shift, bound)) }
 	switch {
 	case count == 2 && none: // an even function, all of whose values are larger
-		return constantGuard(m, sign > 0), true
+		return m.constant(sign > 0), true
 	case count == 2:
 		if sign > 0 {
-			return Or(beyond(1, -1), beyond(-1, -1)), true
+			return m.Or(beyond(1, -1), beyond(-1, -1)), true
 		}
-		return And(beyond(1, 1), beyond(-1, 1)), true
+		return m.And(beyond(1, 1), beyond(-1, 1)), true
 	case !n.Fn.Increasing() || none && n.Fn == kernel.Sqrt:
 		return g, false
 	case none: // beyond all values
-		return constantGuard(m, (threshold.V < n.Fn.Value(0)) == (sign > 0)), true
+		return m.constant((threshold.V < n.Fn.Value(0)) == (sign > 0)), true
 	}
 	return beyond(sign, -sign), true
 }
 
 // positiveDifference is the guard p·x + q·y > 0 for p and q of different sign.
-func (m *Model) positiveDifference(c ir.Combination) (g Guard, ok bool) {
+func (m *Maker) positiveDifference(c ir.Combination) (g Guard, ok bool) {
 	s, x, y, p, q := m.st, c.Terms[0], c.Terms[1], c.Coef(0), c.Coef(1)
 	if x.Coef < 0 {
 		x, y, p, q = y, x, q, p
@@ -194,7 +200,7 @@ func (m *Model) positiveDifference(c ir.Combination) (g Guard, ok bool) {
 }
 
 // positiveFeatures is the guard id > 0 as a sum of latents and features.
-func (m *Model) positiveFeatures(id ir.ID) Guard {
+func (m *Maker) positiveFeatures(id ir.ID) Guard {
 	c := m.st.Expand(id)
 	var parts []part
 	for i, t := range c.Terms {
@@ -205,8 +211,8 @@ func (m *Model) positiveFeatures(id ir.ID) Guard {
 		default:
 			at, err := m.feature(t.Atom)
 			if err != nil {
-				m.fail("guard %d: %s: %v", len(m.guards), m.format(id, 4), err)
-				return constantGuard(m, false)
+				m.program.Fail("guard %d: %s: %v", len(m.Made), m.Format(id, 4), err)
+				return m.constant(false)
 			}
 			p.at = at
 		}
@@ -215,20 +221,20 @@ func (m *Model) positiveFeatures(id ir.ID) Guard {
 	return m.halfSpaceOf(parts, c.V)
 }
 
-// feature is the coordinate of m.arr that stands for a node.
-func (m *Model) feature(id ir.ID) (coordinate int, err error) {
+// feature is the coordinate of m.Arr that stands for a node.
+func (m *Maker) feature(id ir.ID) (coordinate int, err error) {
 	if at, known := m.features[id]; known {
 		return at, nil
 	}
 	if part, found := m.st.Pole(id); found {
 		return 0, fmt.Errorf("%s may jump from one sign to the other through a pole, which is no zero of what is compared: multiply by the denominator, or compare on either side of it",
-			m.format(part, 4))
+			m.Format(part, 4))
 	}
 	steps, err := m.st.Steps(id)
 	if err != nil {
 		return 0, err
 	}
-	at := m.arr.AddFeature(steps)
+	at := m.Arr.AddFeature(steps)
 	m.features[id] = at
 	m.featureNodes = append(m.featureNodes, id)
 	return at, nil
@@ -236,20 +242,20 @@ func (m *Model) feature(id ir.ID) (coordinate int, err error) {
 
 // unsolvable is an error if plane l is a curve of which a part cannot be solved for any
 // latent.
-func (m *Model) unsolvable(l int) error {
-	c := m.arr.Curve(l)
+func (m *Maker) unsolvable(l int) error {
+	c := m.Arr.Curve(l)
 	if c == nil {
 		return nil
 	}
-	if slices.ContainsFunc(c.Pivots(), func(k int) bool { return c.Latents()[k] >= m.params }) {
+	if slices.ContainsFunc(c.Pivots(), func(k int) bool { return c.Latents()[k] >= m.program.Params() }) {
 		return m.missed(l)
 	}
 	var why []string
 	for k, i := range c.Latents() {
-		if i < m.params {
+		if i < m.program.Params() {
 			continue
 		}
-		why = append(why, fmt.Sprintf("for %s: %s", m.latents[i].name, c.WhyNot(k)))
+		why = append(why, fmt.Sprintf("for %s: %s", m.program.Latent(int(i)).Name(), c.WhyNot(k)))
 	}
-	return fmt.Errorf("%s cannot be solved for any of its latents: %s", GuardInfo{m: m, greater: m.arr.Plane(l)}.write("="), strings.Join(why, "; "))
+	return fmt.Errorf("%s cannot be solved for any of its latents: %s", m.surface(l).Write("="), strings.Join(why, "; "))
 }

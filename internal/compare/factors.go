@@ -1,4 +1,4 @@
-package graph
+package compare
 
 import (
 	"math"
@@ -15,7 +15,7 @@ import (
 //	a function of one latent                      ─▶ where the latent is between its roots
 
 // positiveFactors is the guard id > 0 of a product of two factors.
-func (m *Model) positiveFactors(id ir.ID) (g Guard, ok bool) {
+func (m *Maker) positiveFactors(id ir.ID) (g Guard, ok bool) {
 	q, ok := m.st.Quadratic(id)
 	if !ok {
 		return g, false
@@ -32,11 +32,11 @@ func (m *Model) positiveFactors(id ir.ID) (g Guard, ok bool) {
 		return m.positiveThere(m.st.Node(c))
 	}
 	by = math.Copysign(1, by)
-	return Or(And(side(a, 1), side(b, by)), And(side(a, -1), side(b, -by))), true
+	return m.Or(m.And(side(a, 1), side(b, by)), m.And(side(a, -1), side(b, -by))), true
 }
 
 // positiveOnLine is the guard id > 0 of a function of one latent that has roots.
-func (m *Model) positiveOnLine(id ir.ID) (g Guard, ok bool) {
+func (m *Maker) positiveOnLine(id ir.ID) (g Guard, ok bool) {
 	steps, err := m.st.Steps(id)
 	if err != nil {
 		return g, false
@@ -51,7 +51,7 @@ func (m *Model) positiveOnLine(id ir.ID) (g Guard, ok bool) {
 		}
 	}
 	curve := regions.NewCurve(steps)
-	if latent < m.params || curve.WhyNot(0) != "" {
+	if latent < m.program.Params() || curve.WhyNot(0) != "" {
 		return g, false
 	}
 	if _, found := m.st.Pole(id); found {
@@ -81,7 +81,7 @@ func (m *Model) positiveOnLine(id ir.ID) (g Guard, ok bool) {
 
 // positiveBetween is the guard that a latent is in the intervals between breaks in which at is always. Where it is open, the guard is
 // what it is in the interval below, or in the first one that is not.
-func (m *Model) positiveBetween(latent int, breaks []float64, at func(x float64) ir.Truth) Guard {
+func (m *Maker) positiveBetween(latent int, breaks []float64, at func(x float64) ir.Truth) Guard {
 	truths := make([]ir.Truth, len(breaks)+1)
 	for k := range truths {
 		x := 0.0
@@ -101,17 +101,17 @@ func (m *Model) positiveBetween(latent int, breaks []float64, at func(x float64)
 	}
 	last := slices.IndexFunc(truths, func(t ir.Truth) bool { return t != ir.Open })
 	if last < 0 {
-		return constantGuard(m, false)
+		return m.constant(false)
 	}
-	g := constantGuard(m, truths[last] == ir.Always)
+	g := m.constant(truths[last] == ir.Always)
 	for k := last + 1; k < len(truths); k++ {
 		switch {
 		case truths[k] == ir.Open || truths[k] == truths[last]:
 			continue
 		case truths[k] == ir.Always:
-			g = Or(g, beyond(breaks[k-1]))
+			g = m.Or(g, beyond(breaks[k-1]))
 		default:
-			g = And(g, Not(beyond(breaks[k-1])))
+			g = m.And(g, m.Not(beyond(breaks[k-1])))
 		}
 		last = k
 	}
