@@ -135,7 +135,7 @@ func (d *Density) addends() (is []bool, few bool) {
 	})
 	for i, l := range d.m.latents[d.m.params:] {
 		i += d.m.params
-		is[i] = uses[i] >= leastUses && l.discrete == nil && l.prior.law.residual != nil && !l.prior.transformed()
+		is[i] = uses[i] >= leastUses && l.discrete == nil && l.prior.HasResidual() && !l.prior.Transformed()
 	}
 	out := func(latents []int) {
 		for _, i := range latents {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lang"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -127,7 +128,7 @@ func (m *Model) snapshot() *Model {
 	s.st = m.st.Clone()
 	s.latents, s.obs, s.terms = slices.Clip(m.latents), slices.Clip(m.obs), slices.Clip(m.terms)
 	s.named, s.derived, s.required = slices.Clip(m.named), slices.Clip(m.derived), slices.Clip(m.required)
-	s.guards = m.guards.Snapshot(s.st, (*comparing)(&s))
+	s.guards = m.guards.Snapshot(s.st, (*view)(&s))
 	return &s
 }
 
@@ -152,7 +153,7 @@ func (m *Model) arrangement(dim, n int) (*regions.Arrangement, error) {
 func (d *Density) ArrangementWith(guards ...Guard) (*regions.Arrangement, error) {
 	n := d.made().arr.Len()
 	for _, g := range guards {
-		if g.value.traced() {
+		if lang.Traced(g.value) {
 			return nil, errors.New("graph: the guard of a plate is another one in each row: give it a name, and ask Density.Named")
 		}
 		if !g.Of(d) {

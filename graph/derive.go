@@ -4,6 +4,7 @@ import (
 	"github.com/facetvi/facet/internal/compare"
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // Engine is d as packages vi and boundary see it, which make programs of its terms.
@@ -18,10 +19,10 @@ func (c *compiled) newSource() *derive.Source {
 		s.List = append(s.List, derive.LogTerm{ID: t.id, Prior: t.prior})
 	}
 	for _, l := range c.m.latents {
-		s.Shares, s.Discrete = append(s.Shares, l.prior.law.shares != nil), append(s.Discrete, l.discrete != nil)
+		s.Shares, s.Discrete = append(s.Shares, l.prior.HasShares()), append(s.Discrete, l.discrete != nil)
 	}
 	for _, x := range c.m.required {
-		s.Required = append(s.Required, derive.Required{Holds: x.holds.value.id, Planes: x.holds.Planes(), Place: x.place.String()})
+		s.Required = append(s.Required, derive.Required{Holds: lang.ID(x.holds.value), Planes: x.holds.Planes(), Place: x.place.String()})
 	}
 	return s
 }

@@ -1,13 +1,11 @@
 package graph
 
 import (
-	"fmt"
-	"iter"
 	"math"
 
 	"github.com/facetvi/facet/internal/compare"
 	"github.com/facetvi/facet/internal/ir"
-	"github.com/facetvi/facet/internal/kernel"
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // A Guard is the condition of an If: a comparison between expressions of the
@@ -24,9 +22,9 @@ func constantGuard(m *Model, holds bool) Guard {
 		v = 1
 	}
 	if m == nil {
-		return Guard{value: Expr{v: v}}
+		return Guard{value: lang.Number(v)}
 	}
-	return Guard{value: Expr{m: m, id: m.st.Constant(v)}}
+	return Guard{value: m.expr(m.st.Constant(v))}
 }
 
 // Greater is the guard a > b, as Go compares float64s: false where the two are equal, and where one of them has no
@@ -48,78 +46,36 @@ func greater(a, b Expr) Guard {
 	t := m.traces()
 	switch {
 	case m == nil:
-		x, y := a.rounded().Raw(), b.rounded().Raw()
+		x, _ := a.IsConst()
+		y, _ := b.IsConst()
 		if math.IsNaN(x) || math.IsNaN(y) {
-			return Guard{value: Expr{v: math.NaN()}} // an error where it is used
+			return Guard{value: lang.Number(math.NaN())} // an error where it is used
 		}
 		return constantGuard(nil, x > y)
 	case t != nil:
-		return t.guard(func() Guard { return greater(t.valueOf(a), t.valueOf(b)) }) // in each row, even one that is the same in all, as a loop does
+		return t.guard(func() Guard { return greater(t.ValueOf(a), t.ValueOf(b)) }) // in each row, even one that is the same in all, as a loop does
 	}
 	x, y := a, b
 	if m.dependent {
-		x, y = Expr{m: m, id: m.guards.Comparable(a.in(m))}, Expr{m: m, id: m.guards.Comparable(b.in(m))}
+		x, y = m.expr(m.guards.Comparable(m.node(a))), m.expr(m.guards.Comparable(m.node(b)))
 	}
-	id := Sub(x, y).in(m)
+	id := m.node(Sub(x, y))
 	if v, ok := m.st.IsConst(id); ok && math.IsNaN(v) {
 		m.fail("%v", errNaN)
 	}
-	if x.m != nil && y.m != nil {
-		return m.guard(m.guards.Greater(x.id, y.id, id))
+	if lang.Of(x) != nil && lang.Of(y) != nil {
+		return m.guard(m.guards.Greater(lang.ID(x), lang.ID(y), id))
 	}
 	return m.guard(m.guards.Positive(id))
 }
 
 // guard is g in the language.
-func (m *Model) guard(g compare.Guard) Guard { return Guard{Expr{m: m, id: g.Formula}, g.Made} }
+func (m *Model) guard(g compare.Guard) Guard { return Guard{m.expr(g.Formula), g.Made} }
 
 // where is the formula of g, −1 where it is simply true.
 func (g Guard) where() ir.ID {
-	if g.value.m == nil {
+	if lang.Of(g.value) == nil {
 		return -1
 	}
-	return g.value.id
-}
-
-// A comparing is a model as package compare sees it.
-type comparing Model
-
-func (m *comparing) Dim() int                     { return len(m.latents) }
-func (m *comparing) Params() int                  { return m.params }
-func (m *comparing) Latent(i int) compare.Latent  { return &m.latents[i] }
-func (m *comparing) Compares(i int)               { m.obs[i].compared = true }
-func (m *comparing) Depends() bool                { return m.dependent }
-func (m *comparing) Place() fmt.Stringer          { return (*Model)(m).here() }
-func (m *comparing) Fail(format string, a ...any) { (*Model)(m).fail(format, a...) }
-func (m *comparing) Err() error                   { return m.err }
-func (m *comparing) Explain(why string)           { m.err = fmt.Errorf("%w%s", m.err, why) }
-
-func (m *comparing) Observed(i int) (name string, value float64) {
-	return m.obs[i].name, m.obs[i].value
-}
-
-func (m *comparing) Components() iter.Seq[compare.Component] {
-	return func(yield func(compare.Component) bool) {
-		for name, x := range (*Model)(m).components() {
-			c := compare.Component{Name: name, U: -1, Value: func(u float64) float64 { return x.support.value(x.support, u) }}
-			if x.u.m != nil { // it is not, if it was recorded after an error
-				c.U = x.u.id
-			}
-			if !yield(c) {
-				return
-			}
-		}
-	}
-}
-
-func (l *latent) Name() string                { return l.name }
-func (l *latent) Value() ir.ID                { return l.value }
-func (l *latent) Transform() kernel.Function  { return l.support.fn }
-func (l *latent) Constrain(u float64) float64 { return l.support.value(l.support, u) }
-
-func (l *latent) Steps() *compare.Steps {
-	if l.discrete == nil {
-		return nil
-	}
-	return &l.discrete.Steps
+	return lang.ID(g.value)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // An indexing is a call of Index.
@@ -32,11 +33,11 @@ func (r *rowRecording) indexes(m *Model, p *Plate, values []Expr, at []int) {
 		}
 	}
 	x := values[at[p.at()]]
-	if x.m == nil {
+	if lang.Of(x) == nil {
 		r.Spoilt = true
 		return
 	}
-	nodes := m.below(nil, x.id)
+	nodes := m.below(nil, lang.ID(x))
 	r.Spoilt = r.Spoilt || nodes == nil
 	for k, id := range nodes {
 		r.AddHole(ir.Hole{ID: id, Index: len(r.indexings), Place: k})
@@ -72,16 +73,11 @@ func (m *Model) alike(a, b ir.ID) bool {
 			return false
 		}
 	}
-	if x.Kind == ir.Latent && !m.latents[x.A].prior.alike(m.latents[y.A].prior) {
+	if x.Kind == ir.Latent && !m.latents[x.A].prior.Alike(m.latents[y.A].prior) {
 		return false
 	}
 	p, q := m.st.BoundsOf(a), m.st.BoundsOf(b)
 	return ir.SameBits(p.V, q.V) && slices.Equal(p.Coef, q.Coef)
-}
-
-// alike reports whether d and e have the same support.
-func (d Dist) alike(e Dist) bool {
-	return d.law == e.law && slices.EqualFunc(d.params, e.params, func(x, y Expr) bool { return (x.m == nil) == (y.m == nil) && ir.SameBits(x.v, y.v) })
 }
 
 // fixed are the nodes outside the row that it knows besides those in holes, ascending; ok is
@@ -132,10 +128,10 @@ func (c *script) take(m *Model, x *indexing, k int) {
 		return
 	}
 	x.alike[k] = []ir.ID{}
-	if x.values[k].m == nil {
+	if lang.Of(x.values[k]) == nil {
 		return
 	}
-	nodes := m.below(nil, x.values[k].id)
+	nodes := m.below(nil, lang.ID(x.values[k]))
 	if len(nodes) != len(x.nodes) {
 		return
 	}

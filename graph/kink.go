@@ -1,6 +1,10 @@
 package graph
 
-import "math"
+import (
+	"math"
+
+	"github.com/facetvi/facet/internal/lang"
+)
 
 // Kinks are continuous: where the guard of Max(a, b) changes its sign, a = b. So they
 // have no boundary term, but at poles, where one of a and b is infinite and changes its
@@ -26,7 +30,7 @@ func Clip[A, B, C Value](a A, low B, high C) Expr {
 			if m := owner(x, lo, hi); m != nil {
 				m.fail("Clip: %v, the lower bound, is above %v, the upper one", from, to)
 			}
-			return Expr{v: math.NaN()}
+			return lang.Number(math.NaN())
 		}
 	}
 	return Min(Max(x, lo), hi)
@@ -35,10 +39,10 @@ func Clip[A, B, C Value](a A, low B, high C) Expr {
 func kinked(x, y Expr, larger func(a, b float64) float64, least bool) Expr {
 	m := owner(x, y)
 	if m == nil {
-		return number(larger, x, y)
+		return lang.Computed(larger, x, y)
 	}
 	if t := m.traces(); t != nil {
-		return t.function(func() Expr { return kinked(t.valueOf(x), t.valueOf(y), larger, least) }, x, y)
+		return t.Function(func() Expr { return kinked(t.ValueOf(x), t.ValueOf(y), larger, least) }, x, y)
 	}
-	return Expr{m: m, id: m.guards.Kinked(x.in(m), y.in(m), least)}
+	return m.expr(m.guards.Kinked(m.node(x), m.node(y), least))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/facetvi/facet/internal/compare"
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // A Model is a probabilistic program as it is being written: latents with
@@ -48,16 +49,13 @@ type Model struct {
 // A latent is one unconstrained coordinate and the value that the program sees.
 type latent struct {
 	name     string
-	prior    Dist
-	support  support   // of the prior
-	value    ir.ID     // the value in the program: the coordinate itself, or its transform
-	discrete *discrete // if it is
+	prior    lang.Dist
+	support  lang.Support   // of the prior
+	value    ir.ID          // the value in the program: the coordinate itself, or its transform
+	discrete *lang.Discrete // if it is
 	place    *place
 	inVector bool // see Coordinate.InVector
 }
-
-// constrain is the value in the program at coordinate u.
-func (l *latent) constrain(u float64) float64 { return l.support.value(l.support, u) }
 
 // An observation is one observed value; all of one name form a vector.
 type observation struct {
@@ -70,8 +68,8 @@ type observation struct {
 // observed is what an observation has in common with those of other rows of a plate.
 type observed struct {
 	name  string
-	as    Dist  // if it is of no chain
-	where Guard // it counts there
+	as    lang.Dist // if it is of no chain
+	where Guard     // it counts there
 	place *place
 	local ir.ID
 	part  bool // of a vector
@@ -91,18 +89,17 @@ func (m *Model) newObserved() *observed {
 }
 
 // dist is what the value was drawn from.
-func (o *observation) dist() Dist {
-	d := o.as
+func (o *observation) dist() lang.Dist {
 	if o.shift == 0 {
-		return d
+		return o.as
 	}
-	d.params = slices.Clone(d.params)
-	for i, x := range d.params {
-		if x.m != nil && x.id >= o.local {
-			d.params[i].id += o.shift
+	params := slices.Clone(o.as.Params())
+	for i, x := range params {
+		if lang.Of(x) != nil && lang.ID(x) >= o.local {
+			params[i] = lang.Node(lang.Of(x), lang.ID(x)+o.shift)
 		}
 	}
-	return d
+	return o.as.With(params)
 }
 
 // A modelTerm is one summand of the log density.
@@ -131,7 +128,7 @@ func NewModel() *Model {
 		firsts: map[sharing]Expr{},
 		places: map[place]*place{},
 	}
-	m.guards = compare.NewMaker(m.st, (*comparing)(m))
+	m.guards = compare.NewMaker(m.st, (*view)(m))
 	return m
 }
 
@@ -183,31 +180,32 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 	if !m.outsidePlates("Sample") {
 		return Expr{}
 	}
+	of := prior.of
 	coord := m.st.Leaf(ir.Latent, len(m.latents))
-	l := latent{name: name, prior: prior, value: coord, place: m.here()}
+	l := latent{name: name, prior: of, value: coord, place: m.here()}
 	m.takeName(aLatent, name)
 	term := m.st.Constant(0)
 	switch {
-	case !m.checkDist(prior, "latent "+name, Guard{}):
+	case !m.checkDist(of, "latent "+name, Guard{}):
 	case m.simulation:
-		l.value = m.sampleNoise(&l, prior, len(m.latents)).in(m)
-	case prior.support().whole:
-		l.value = m.sampleDiscrete(&l, prior, len(m.latents)).in(m)
-		term = m.logProb("latent "+name, l.prior, Expr{m: m, id: coord}).in(m)
-	case prior.support().forward == nil:
-		m.fail("latent %q: %s is for observations: %s", name, prior.law.name, prior.law.noPrior)
+		l.value = m.node(m.sampleNoise(&l, of, len(m.latents)))
+	case of.Support().Whole():
+		l.value = m.node(m.sampleDiscrete(&l, of, len(m.latents)))
+		term = m.node(m.logProb("latent "+name, l.prior, m.expr(coord)))
+	case of.NoPrior() != "":
+		m.fail("latent %q: %s", name, of.NoPrior())
 	default:
-		s, u := prior.support(), Expr{m: m, id: coord}
-		x := s.forward(s, u)
-		l.value = x.id
-		term = Add(m.logProb("latent "+name, prior, x), s.logJac(s, u)).in(m)
+		s, u := of.Support(), m.expr(coord)
+		x := s.Forward(u)
+		l.value = lang.ID(x)
+		term = m.node(Add(m.logProb("latent "+name, of, x), s.LogJac(u)))
 	}
 	if m.err == nil {
-		l.support = l.prior.support()
+		l.support = l.prior.Support()
 	}
 	m.latents = append(m.latents, l)
 	m.terms = append(m.terms, modelTerm{priorOf(name), l.place, term, true})
-	return Expr{m: m, id: l.value}
+	return m.expr(l.value)
 }
 
 // Observe conditions on x having been drawn from d. Observations that share a
@@ -220,19 +218,19 @@ func (m *Model) Observe(name string, d Dist, x float64) {
 		return
 	}
 	o := observation{observed: m.newObserved(), value: x}
-	*o.observed = observed{name: name, as: d, where: m.within, place: m.here()}
+	*o.observed = observed{name: name, as: d.of, where: m.within, place: m.here()}
 	m.takeName(anObservation, name)
 	what := m.observationOf(name)
-	if !m.checkDist(d, what, m.within) {
+	if !m.checkDist(d.of, what, m.within) {
 		return
 	}
-	if err := d.check(x); err != nil {
+	if err := d.of.Check(x); err != nil {
 		m.fail("observation %q: %v", name, err)
 		return
 	}
-	data := Expr{m: m, id: m.st.Leaf(ir.Data, len(m.obs))}
+	data := m.expr(m.st.Leaf(ir.Data, len(m.obs)))
 	m.obs = append(m.obs, o)
-	m.addTerm(what, m.logProb(what, d, data), o.place)
+	m.addTerm(what, m.logProb(what, d.of, data), o.place)
 }
 
 // observationOf is "observation name", the same text for each of a vector.
@@ -250,7 +248,7 @@ func (m *Model) observationOf(name string) string {
 func (m *Model) Factor(logp any) {
 	if m.outsidePlates("Factor") && m.noConditions("Factor", "give the objective to CompileObjective, or to expect.Of") {
 		x := m.value("Factor", logp)
-		if _, outside := m.within.value.IsConst(); !outside && x.m == nil && math.IsInf(x.v, -1) {
+		if _, outside := m.within.value.IsConst(); !outside && lang.Of(x) == nil && math.IsInf(lang.Plain(x), -1) {
 			m.require(constantGuard(nil, false))
 			return
 		}
@@ -260,7 +258,7 @@ func (m *Model) Factor(logp any) {
 
 // value is an argument of a method, which cannot have a type parameter.
 func (m *Model) value(method string, v any) Expr {
-	x, ok := toExpr(v)
+	x, ok := lang.ToExpr(v)
 	if !ok {
 		m.fail("%s takes an expression or a number, not a %T", method, v)
 	}
@@ -268,10 +266,10 @@ func (m *Model) value(method string, v any) Expr {
 }
 
 func (m *Model) addTerm(what string, logp Expr, at *place) {
-	id := logp.in(m)
+	id := m.node(logp)
 	m.usedIn(id, "the %s", what)
 	if always, known := m.within.value.IsConst(); !known || always == 0 {
-		id = m.st.Sel(m.within.value.in(m), id, m.st.Constant(0))
+		id = m.st.Sel(m.node(m.within.value), id, m.st.Constant(0))
 	}
 	m.terms = append(m.terms, modelTerm{what, at, id, false})
 }
@@ -299,14 +297,15 @@ func (m *Model) If(g Guard, then, otherwise func()) {
 }
 
 // checkDist reports whether d can be used for what, which counts in where.
-func (m *Model) checkDist(d Dist, what string, where Guard) bool {
-	switch other, isForeign := d.foreign(m); {
-	case d.law == nil:
+func (m *Model) checkDist(d lang.Dist, what string, where Guard) bool {
+	other := slices.IndexFunc(d.Params(), func(p Expr) bool { return lang.Of(p) != nil && modelOf(p) != m })
+	switch {
+	case d.IsEmpty():
 		m.fail("%s: the distribution is empty; make one with Normal, Poisson, …", what)
-	case d.err != nil:
-		m.fail("%s: %v", what, d.err)
-	case isForeign:
-		m.fail("%s: %s", what, foreign(other))
+	case d.Err() != nil:
+		m.fail("%s: %v", what, d.Err())
+	case other >= 0:
+		m.fail("%s: %s", what, lang.Foreign(d.Params()[other]))
 	default:
 		return m.checkParams(d, what, where)
 	}
@@ -315,18 +314,18 @@ func (m *Model) checkDist(d Dist, what string, where Guard) bool {
 
 // checkParams reports whether the parameters keep their rules, as far as can be
 // known.
-func (m *Model) checkParams(d Dist, what string, where Guard) bool {
-	for i, x := range d.params {
-		if x.m == nil {
+func (m *Model) checkParams(d lang.Dist, what string, where Guard) bool {
+	for i, x := range d.Params() {
+		if lang.Of(x) == nil {
 			continue
 		}
-		p := d.law.params[i]
+		name, rule := d.Param(i)
 		if m.err != nil {
-			m.usedIn(x.id, "%s: %s: %s = %v", what, d.law.name, p.name, x)
+			m.usedIn(lang.ID(x), "%s: %s: %s = %v", what, d.Name(), name, x)
 		}
-		if leaf, found := m.violating(x.id, p.rule, where); found {
+		if leaf, found := m.violating(lang.ID(x), rule, where); found {
 			m.fail("%s: %s: %s = %v %s, and nothing keeps %s in; give its latents other priors, or take Exp, Softplus or Sigmoid",
-				what, d.law.name, p.name, x, p.rule, m.guards.Format(leaf, 4))
+				what, d.Name(), name, x, rule, m.guards.Format(leaf, 4))
 			return false
 		}
 	}
@@ -334,15 +333,15 @@ func (m *Model) checkParams(d Dist, what string, where Guard) bool {
 }
 
 // violating is an expression among those that id selects from that can break rule r where a guard holds.
-func (m *Model) violating(id ir.ID, r rule, where Guard) (leaf ir.ID, found bool) {
-	if r == anyReal {
+func (m *Model) violating(id ir.ID, r lang.Rule, where Guard) (leaf ir.ID, found bool) {
+	if r == lang.AnyReal {
 		return 0, false
 	}
-	return m.guards.Leaving(id, where.where(), r.leftBy)
+	return m.guards.Leaving(id, where.where(), r.LeftBy)
 }
 
 // logProb is the log density of d at x.
-func (m *Model) logProb(what string, d Dist, x Expr) Expr {
+func (m *Model) logProb(what string, d lang.Dist, x Expr) Expr {
 	failed := m.err
 	logp := m.shared(d, x)
 	if v, ok := logp.IsConst(); ok && !ir.IsFinite(v) || m.err != failed {
@@ -355,18 +354,17 @@ func (m *Model) logProb(what string, d Dist, x Expr) Expr {
 
 // shared is the log density of d at x. Data in one block with the same parameters
 // share that of the first of them, and sums over the others.
-func (m *Model) shared(d Dist, x Expr) Expr {
-	isSmall := func(p Expr) bool { return small(p, maxSmallShape) }
-	if d.law.change == nil || m.st.At(x.id).Kind != ir.Data || !slices.ContainsFunc(d.params, func(p Expr) bool { return !isSmall(p) }) {
-		return d.logProb(x)
+func (m *Model) shared(d lang.Dist, x Expr) Expr {
+	if m.st.At(lang.ID(x)).Kind != ir.Data || !d.Shares() {
+		return d.LogProb(x)
 	}
-	if m.observedValue(int(m.st.Head(x.id).A)).Is(math.IsNaN) {
-		return d.logProb(x)
+	if (*view)(m).Observed(int(m.st.Head(lang.ID(x)).A)).Is(math.IsNaN) {
+		return d.LogProb(x)
 	}
-	key := sharing{law: d.law, where: m.within.value}
-	copy(key.params[:], d.params)
+	key := sharing{law: d.Law(), where: m.within.value}
+	copy(key.params[:], d.Params())
 	first, known := m.firsts[key]
-	if rec := m.rec; rec != nil && slices.ContainsFunc(d.params, func(p Expr) bool { return p.m != nil && rec.IsHole(p.id) }) {
+	if rec := m.rec; rec != nil && slices.ContainsFunc(d.Params(), func(p Expr) bool { return lang.Of(p) != nil && rec.IsHole(lang.ID(p)) }) {
 		rec.Spoil()
 	}
 	if !known {
@@ -374,9 +372,9 @@ func (m *Model) shared(d Dist, x Expr) Expr {
 			rec.firsts = append(rec.firsts, firstOf{key, x})
 		}
 		m.firsts[key] = x
-		return d.logProb(x)
+		return d.LogProb(x)
 	}
-	return Add(d.logProb(first), d.law.change(x, first, d.params))
+	return Add(d.LogProb(first), d.Change(x, first))
 }
 
 // firstOf is the first data to share something.
@@ -387,7 +385,7 @@ type firstOf struct {
 
 // sharing is what data have in common that share a log density.
 type sharing struct {
-	law    *law
+	law    *lang.Law
 	params [2]Expr
 	where  Expr
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // A nameable is what has a name. Observations may share one, and so may deterministic
@@ -67,8 +69,8 @@ func (m *Model) Name(name string, g Guard) Guard {
 		return g
 	case wrong != "":
 		m.fail("%s", wrong)
-	case g.value.m != nil && g.value.m != m:
-		m.fail("guard %q: %s", name, foreign(g.value))
+	case lang.Of(g.value) != nil && modelOf(g.value) != m:
+		m.fail("guard %q: %s", name, lang.Foreign(g.value))
 	case g.isNaN():
 		m.fail("guard %q: %v", name, errNaN)
 	case g.comparesMissing():

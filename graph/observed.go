@@ -34,5 +34,5 @@ func (m *Model) Observed(name string, k int) Expr {
 		return Expr{}
 	}
 	m.dependent = true
-	return Expr{m: m, id: m.st.Leaf(ir.Data, list[k])}
+	return m.expr(m.st.Leaf(ir.Data, list[k]))
 }

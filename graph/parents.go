@@ -13,20 +13,9 @@ func (d *Density) Parents() [][]int {
 	s := d.made().newLatentSets()
 	parents := make([][]int, d.Dim())
 	for i := range parents {
-		parents[i] = s.of(d.m.latents[i].prior.nodes(), i)
+		parents[i] = s.of(d.m.latents[i].prior.Nodes(), i)
 	}
 	return parents
-}
-
-// nodes are the parameters that are not plain numbers.
-func (d Dist) nodes() []ir.ID {
-	var ids []ir.ID
-	for _, x := range d.params {
-		if x.m != nil {
-			ids = append(ids, x.id)
-		}
-	}
-	return ids
 }
 
 // latentSets answers on which latents expressions depend. An expression that
@@ -47,7 +36,7 @@ func (c *compiled) newLatentSets() *latentSets {
 	s := &latentSets{c, make([][]int, c.nodes.Len()), slices.Repeat([]int{-1}, c.nodes.Len()), slices.Repeat([]int{-1}, len(c.names))}
 	var roots []ir.ID
 	for i := range c.m.latents {
-		roots = append(roots, c.m.latents[i].prior.nodes()...)
+		roots = append(roots, c.m.latents[i].prior.Nodes()...)
 	}
 	for id, needed := range ir.Needed(&c.nodes, roots) {
 		if needed {

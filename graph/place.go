@@ -23,6 +23,7 @@ var packagePath = reflect.TypeFor[Model]().PkgPath()
 var otherPaths = []string{
 	reflect.TypeFor[ir.Store]().PkgPath(),
 	reflect.TypeFor[compare.Maker]().PkgPath(),
+	reflect.TypeFor[Expr]().PkgPath(),
 	path.Dir(packagePath) + "/expect",
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // LogLikelihoods are the log densities at z of the elements of Data, one by one and in that order: of a step of a chain, given
@@ -64,8 +66,8 @@ func (d *Density) LogPriors(dst, z []float64) []float64 {
 				if d.Coordinate(i).Transformed() {
 					dst[i] -= math.Log(math.Abs(d.Coordinate(i).Slope(z[i])))
 				}
-			} else if onlyNumbers(k.dist.params) {
-				dst[i], _ = k.dist.logProb(Expr{v: d.Coordinate(i).Value(z[i])}).IsConst()
+			} else if k.Dist.Fixed() {
+				dst[i], _ = k.Dist.LogProb(lang.Number(d.Coordinate(i).Value(z[i]))).IsConst()
 			}
 			i++
 		case ofPrior: // of a discrete latent whose prior depends on others

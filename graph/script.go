@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lang"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -124,9 +125,9 @@ func newScript(m *Model, before contents) (c *script, ok bool) {
 
 // looksAtData reports whether a parameter of a law, or a deterministic expression, is a number that comes from row data.
 func (c *script) looksAtData() bool {
-	return slices.ContainsFunc(c.observed, func(o observation) bool { return o.as.hasData() }) ||
-		slices.ContainsFunc(c.latents, func(l latent) bool { return l.prior.hasData() }) ||
-		slices.ContainsFunc(c.derived, func(x deterministic) bool { return x.x.from != nil })
+	return slices.ContainsFunc(c.observed, func(o observation) bool { return o.as.HasData() }) ||
+		slices.ContainsFunc(c.latents, func(l latent) bool { return l.prior.HasData() }) ||
+		slices.ContainsFunc(c.derived, func(x deterministic) bool { return lang.Source(x.x) != nil })
 }
 
 // findTwins lists the nodes before node j that would be the same but for numbers that
@@ -200,7 +201,7 @@ func (c *script) computeRows(m *Model, p *Plate, first, end int) {
 	}
 	for i, from := range c.rowRecording.data {
 		for r := first; r < end; r++ {
-			c.is[r] = c.is[r] && c.observed[i].as.check(c.v[from.At][r]) == nil
+			c.is[r] = c.is[r] && c.observed[i].as.Check(c.v[from.At][r]) == nil
 		}
 	}
 	for _, x := range c.twins {
@@ -381,7 +382,7 @@ func (c *script) addContents(m *Model, r, guards int, start ir.ID, names []strin
 		m.terms = append(m.terms, t)
 	}
 	for q, l := range c.latents {
-		l.name, l.value, l.prior.params = names[q], c.idIn(l.value, r, start), c.movedAll(l.prior.params, r, start)
+		l.name, l.value, l.prior = names[q], c.idIn(l.value, r, start), l.prior.With(c.movedAll(l.prior.Params(), r, start))
 		m.names[l.name] = aLatent
 		m.latents = append(m.latents, l)
 	}
@@ -418,15 +419,15 @@ func (c *script) idIn(id ir.ID, r int, start ir.ID) ir.ID {
 }
 
 func (c *script) moved(x Expr, r int, start ir.ID) Expr {
-	if x.m != nil {
-		x.id = c.idIn(x.id, r, start)
+	if lang.Of(x) == nil {
+		return x
 	}
-	return x
+	return lang.Node(lang.Of(x), c.idIn(lang.ID(x), r, start))
 }
 
 // movedAll is moved of a list: a copy, unless all of it is the same in all rows.
 func (c *script) movedAll(list []Expr, r int, start ir.ID) []Expr {
-	if !slices.ContainsFunc(list, func(x Expr) bool { return x.m != nil && (x.id >= c.start || c.IsHole(x.id)) }) {
+	if !slices.ContainsFunc(list, func(x Expr) bool { return lang.Of(x) != nil && (lang.ID(x) >= c.start || c.IsHole(lang.ID(x))) }) {
 		return list
 	}
 	list = slices.Clone(list)
@@ -440,15 +441,15 @@ func (c *script) movedAll(list []Expr, r int, start ir.ID) []Expr {
 // if no parameter is in a hole, or else with those of the same one.
 func (c *script) observedIn(q, guards, r int, start ir.ID) *observed {
 	o := c.observed[q].observed
-	branch := o.where.value.m != nil && (o.where.value.id >= c.start || c.IsHole(o.where.value.id))
+	branch := lang.Of(o.where.value) != nil && (lang.ID(o.where.value) >= c.start || c.IsHole(lang.ID(o.where.value)))
 	holes, local := 0, branch
 	var in ir.ID
-	for _, x := range o.as.params {
-		if x.m == nil {
+	for _, x := range o.as.Params() {
+		if lang.Of(x) == nil {
 			continue
 		}
-		local = local || x.id >= c.start
-		if at, is := c.HoleOf[x.id]; is {
+		local = local || lang.ID(x) >= c.start
+		if at, is := c.HoleOf[lang.ID(x)]; is {
 			holes, in = holes+1, c.ids[at][r]
 		}
 	}
@@ -460,7 +461,7 @@ func (c *script) observedIn(q, guards, r int, start ir.ID) *observed {
 		return c.dists[q][in]
 	}
 	own := *o
-	own.local, own.as.params, own.where = ir.NoRow, c.movedAll(o.as.params, r, start), c.movedGuard(o.where, guards, r, start)
+	own.local, own.as, own.where = ir.NoRow, o.as.With(c.movedAll(o.as.Params(), r, start)), c.movedGuard(o.where, guards, r, start)
 	if shared {
 		if c.dists[q] == nil {
 			c.dists[q] = map[ir.ID]*observed{}

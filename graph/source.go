@@ -39,24 +39,3 @@ func (r *rowRecording) input(p *Plate, data []float64) *ir.Source {
 	r.inputs = append(r.inputs, input{p, data})
 	return r.Add(ir.Operation{X: ir.Argument{At: -1}, Y: ir.Argument{At: -1}})
 }
-
-// rounded is the number x with its error and source.
-func (x Expr) rounded() ir.Rounded { return ir.Rounded{V: x.v, Err: x.err, From: x.from} }
-
-// number is f of the numbers x and y.
-func number(f func(a, b float64) float64, x, y Expr) Expr {
-	out := ir.Computed(f, x.rounded(), y.rounded())
-	if x.from != nil || y.from != nil {
-		out.From = ir.Recorded(ir.OtherOperation, func(x, y ir.Rounded) ir.Rounded { return ir.Computed(f, x, y) }, x.rounded(), y.rounded())
-	}
-	return Expr{v: out.V, err: out.Err, from: out.From}
-}
-
-// observedValue is observation i, with its source.
-func (m *Model) observedValue(i int) ir.Rounded {
-	x := ir.Rounded{V: m.obs[i].value}
-	if rec := m.rec; rec != nil && !rec.Spoilt && i >= rec.firstData {
-		x.From = rec.data[i-rec.firstData]
-	}
-	return x
-}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // A tape is the traced body of a plate: the steps of one row, which are run for each row with
@@ -206,14 +207,14 @@ func (t *tape) writeOut(rows func()) {
 }
 
 // nothing is in a place that has no value.
-func (t *tape) nothing() Guard { return Guard{value: Expr{m: t.traced}} }
+func (t *tape) nothing() Guard { return Guard{value: t.traced.expr(0)} }
 
 // guard adds a step that makes a guard, and expr one that makes an expression.
 func (t *tape) guard(f func() Guard) Guard {
 	k := len(t.values)
 	t.values, t.fixed = append(t.values, Guard{}), append(t.fixed, false)
 	t.do(func() { t.values[k] = f() })
-	return Guard{value: Expr{m: t.traced, id: t.traced.st.Leaf(ir.Point, k)}}
+	return Guard{value: t.traced.expr(t.traced.st.Leaf(ir.Point, k))}
 }
 
 func (t *tape) expr(f func() Expr) Expr {
@@ -230,32 +231,32 @@ func (t *tape) condition(f func() Guard, operands ...Expr) Guard {
 	return g
 }
 
-func (t *tape) function(f func() Expr, operands ...Expr) Expr {
+func (t *tape) Function(f func() Expr, operands ...Expr) Expr {
 	return t.condition(func() Guard { return Guard{value: f()} }, operands...).value
 }
 
 // varies reports whether x differs by row.
 func (t *tape) varies(x Expr) bool {
-	if x.m != t.traced {
+	if modelOf(x) != t.traced {
 		return false
 	}
-	n := t.traced.st.At(x.id)
+	n := t.traced.st.At(lang.ID(x))
 	return n.Kind != ir.Point || !t.fixed[n.A]
 }
 
 // guardOf is g in the current row, and valueOf x.
 func (t *tape) guardOf(g Guard) Guard {
-	if g.value.m != t.traced {
+	if modelOf(g.value) != t.traced {
 		t.captures(g.value)
 		return g
 	}
-	n := t.traced.st.At(g.value.id)
+	n := t.traced.st.At(lang.ID(g.value))
 	if n.Kind != ir.Point {
 		t.m.fail("a function that is not made for values of a plate is used on one")
 		return Guard{}
 	}
 	in := t.values[n.A]
-	if in.value.m == t.traced {
+	if modelOf(in.value) == t.traced {
 		t.m.fail("a value of a plate inside this one is used outside its body; Collect gives its rows")
 		return Guard{}
 	}
@@ -267,30 +268,30 @@ func (t *tape) guardOf(g Guard) Guard {
 
 // captures is called where a row uses x, which is the same in all.
 func (t *tape) captures(x Expr) {
-	if rec := t.m.rec; rec != nil && x.m != nil {
-		rec.captured = append(rec.captured, x.id)
+	if rec := t.m.rec; rec != nil && lang.Of(x) != nil {
+		rec.captured = append(rec.captured, lang.ID(x))
 	}
 }
 
-func (t *tape) valueOf(x Expr) Expr { return t.guardOf(Guard{value: x}).value }
+func (t *tape) ValueOf(x Expr) Expr { return t.guardOf(Guard{value: x}).value }
 
 func (t *tape) valuesOf(xs []Expr) []Expr {
 	now := make([]Expr, len(xs))
 	for i, x := range xs {
-		now[i] = t.valueOf(x)
+		now[i] = t.ValueOf(x)
 	}
 	return now
 }
 
 // dist is d in the current row.
-func (t *tape) dist(d Dist) Dist {
-	if !slices.ContainsFunc(d.params, Expr.traced) {
-		for _, x := range d.params {
+func (t *tape) dist(d lang.Dist) lang.Dist {
+	if !slices.ContainsFunc(d.Params(), lang.Traced) {
+		for _, x := range d.Params() {
 			t.captures(x)
 		}
 		return d
 	}
-	return newDist(d.law, t.valuesOf(d.params)...)
+	return lang.New(d.Law(), t.valuesOf(d.Params())...)
 }
 
 // traces is the tape that functions of values of m are added to: m's own if m is a
@@ -307,9 +308,6 @@ func (m *Model) traces() *tape {
 	return nil
 }
 
-// traced reports whether x is a value of a plate.
-func (x Expr) traced() bool { return x.m != nil && x.m.tape != nil }
-
 // outsidePlates reports whether no plate's body runs, and fails if one does.
 func (m *Model) outsidePlates(method string) bool {
 	if m.open != nil {
@@ -321,12 +319,4 @@ func (m *Model) outsidePlates(method string) bool {
 		return false
 	}
 	return true
-}
-
-// foreign says what is wrong about using x, of another model, in m.
-func foreign(x Expr) string {
-	if x.traced() {
-		return "a value of a plate is used outside its body; Plate.Collect gives its rows"
-	}
-	return "a value of another model is used here"
 }

@@ -24,8 +24,7 @@ func (m *Maker) Format(id ir.ID, depth int) string {
 	case ir.Latent:
 		return m.program.Latent(int(n.A)).Name()
 	case ir.Data:
-		name, _ := m.program.Observed(int(n.A))
-		return "observed " + name
+		return "observed " + m.program.Name(int(n.A))
 	case ir.Sign:
 		return m.condition(int(n.A), true)
 	case ir.Sum:

@@ -23,8 +23,9 @@ type Program interface {
 	Latent(i int) Latent
 	// Components are those of vectors that are no latents.
 	Components() iter.Seq[Component]
-	// Observed is the name and the value of observation i, and Compares notes that a guard compares the value.
-	Observed(i int) (name string, value float64)
+	// Name is the name of observation i, Observed its value, and Compares notes that a guard compares the value.
+	Name(i int) string
+	Observed(i int) ir.Rounded
 	Compares(i int)
 	// Depends reports whether expressions may depend on observations.
 	Depends() bool

@@ -21,7 +21,7 @@ func (m *Maker) Comparable(id ir.ID) ir.ID {
 				return id
 			case ir.Data:
 				m.program.Compares(int(n.A))
-				_, value := m.program.Observed(int(n.A))
+				value := m.program.Observed(int(n.A)).V
 				if math.IsNaN(value) {
 					return id
 				}

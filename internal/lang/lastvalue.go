@@ -1,4 +1,4 @@
-package graph
+package lang
 
 import (
 	"math"
@@ -12,15 +12,23 @@ import (
 // the prior. Half of that may be lost because latents are outside the extents that are assumed for them, and half because
 // counts are beyond the last value for the worst parameters in these extents.
 
+// Priors are a program of which one may ask for the priors of its latents.
+type Priors interface {
+	Program
+	LatentsOf(id ir.ID) []int
+	// Prior is that of latent i; ok is false for parameters.
+	Prior(i int) (d Dist, ok bool)
+}
+
 // lastOf is the last value for d; ∞ if none is known.
-func (m *Model) lastOf(d Dist) float64 {
+func lastOf(m Priors, d Dist) float64 {
 	if d.law.rises == nil {
 		return math.Inf(1)
 	}
 	latents := map[int]bool{}
 	for _, p := range d.params {
 		if p.m != nil {
-			for _, i := range m.guards.LatentsOf(p.id) {
+			for _, i := range m.LatentsOf(p.id) {
 				latents[i] = true
 			}
 		}
@@ -40,8 +48,8 @@ func (m *Model) lastOf(d Dist) float64 {
 			return math.Inf(1)
 		}
 	}
-	at := Dist{law: d.law, params: numbersOf(worst)}
-	last := at.support().lo
+	at := Dist{law: d.law, params: Numbers(worst)}
+	last := at.Support().lo
 	for step := 1.0; at.logTail(Expr{v: last}, true).v > math.Log(lostTail/2); step *= 1.1 { // a few more do no harm
 		if last += math.Floor(step); last > 2*mostValues {
 			return math.Inf(1)
@@ -53,13 +61,13 @@ func (m *Model) lastOf(d Dist) float64 {
 // reaching finds the extents of expressions, if each latent whose prior has numbers as parameters lies between the quantiles
 // out and 1 − out of it.
 type reaching struct {
-	m    *Model
+	m    Priors
 	out  float64
 	seen map[ir.ID]ir.Extent
 }
 
 func (r reaching) of(id ir.ID) ir.Extent {
-	return ir.Remembered(r.seen, id, func() ir.Extent { return r.find(r.m.st.At(id)) })
+	return ir.Remembered(r.seen, id, func() ir.Extent { return r.find(r.m.Store().At(id)) })
 }
 
 func (r reaching) find(n ir.Node) ir.Extent {
@@ -103,8 +111,8 @@ func (r reaching) find(n ir.Node) ir.Extent {
 // latent is where the coordinate of latent i lies: anywhere where its prior depends on others, or
 // has no distribution function.
 func (r reaching) latent(i int) ir.Extent {
-	d := r.m.latents[i].prior
-	if i < r.m.params || d.law.logCDF == nil || d.law.start == nil || slices.ContainsFunc(d.params, func(p Expr) bool { return p.m != nil }) {
+	d, ok := r.m.Prior(i)
+	if !ok || d.law.logCDF == nil || d.law.start == nil || slices.ContainsFunc(d.params, func(p Expr) bool { return p.m != nil }) {
 		return ir.Extent{Lo: math.Inf(-1), Hi: math.Inf(1)}
 	}
 	return ir.Extent{Lo: d.quantile(r.out), Hi: d.quantile(1 - r.out)}

@@ -1,4 +1,4 @@
-package graph
+package lang
 
 import (
 	"errors"
@@ -12,17 +12,11 @@ import (
 
 // Distributions of categories 0, 1, …, K − 1: observations only.
 
-// Categorical is the category k = 0, 1, …, K − 1 with a probability in proportion to
-// weights[k] (gonum's). With weights Exp(score) it is the softmax of the scores, without overflow.
-func Categorical[A Value](weights ...A) Dist {
-	return newDist(categorical(len(weights)), Numbers(weights...)...)
-}
-
-// categorical is the law of k categories.
-func categorical(k int) *law {
-	return &law{
-		name: fmt.Sprintf("Categorical of %d", k), params: numbered("weight", k, positive),
-		support: support{lo: 0, hi: float64(k - 1), whole: true},
+// Categorical is the law of k categories.
+func Categorical(k int) *Law {
+	return &Law{
+		name: fmt.Sprintf("Categorical of %d", k), params: numbered("weight", k, Positive),
+		support: Support{lo: 0, hi: float64(k - 1), whole: true},
 		check:   atLeast(k, "category"), weighted: true,
 		logProb: func(x Expr, p []Expr) Expr {
 			var chosen Expr
@@ -31,7 +25,7 @@ func categorical(k int) *law {
 			}
 			return Sub(chosen, logTotal(p))
 		},
-		rand: func(p []float64, rng *rand.Rand) float64 { return float64(choice(p, rng)) },
+		rand: func(p []float64, rng *rand.Rand) float64 { return float64(Choice(p, rng)) },
 
 		logCDF: func(x Expr, p []Expr) Expr {
 			return categoriesUpTo(p, func(j float64) Expr { return Sub(x, j) })
@@ -47,7 +41,7 @@ func categorical(k int) *law {
 }
 
 // numbered are n parameters name 0, name 1, …, all with one rule.
-func numbered(name string, n int, r rule) []param {
+func numbered(name string, n int, r Rule) []param {
 	list := make([]param, n)
 	for i := range list {
 		list[i] = param{fmt.Sprint(name, " ", i), r}
@@ -92,8 +86,8 @@ func categoryMoment(n int, weights []Expr) Expr {
 	return Div(sum, Sum(weights...))
 }
 
-// choice draws an index in proportion to weights.
-func choice(weights []float64, rng *rand.Rand) int {
+// Choice draws an index in proportion to weights.
+func Choice(weights []float64, rng *rand.Rand) int {
 	total := 0.0
 	for _, w := range weights {
 		total += w
@@ -110,23 +104,12 @@ func choice(weights []float64, rng *rand.Rand) int {
 	return last
 }
 
-// OrderedLogistic is the number of cuts that eta and logistic noise exceed, one of the
-// categories 0, 1, …, len(cuts) (Stan's ordered_logistic counts from 1):
-//
-//	P(k) = sigmoid(cuts[k] − eta) − sigmoid(cuts[k−1] − eta),    cuts[−1] = −∞,  cuts[K−1] = ∞
-//
-// The cuts must increase; where they do not the density is NaN. IntervalCensored of a
-// Normal is the same with normal noise.
-func OrderedLogistic[A, B Value](eta A, cuts ...B) Dist {
-	return newDist(orderedLogistic(len(cuts)), append([]Expr{lift(eta)}, Numbers(cuts...)...)...)
-}
-
-// orderedLogistic is the law with n cuts.
-func orderedLogistic(n int) *law {
+// OrderedLogistic is the law with n cuts.
+func OrderedLogistic(n int) *Law {
 	top := float64(n)
-	return &law{
-		name: fmt.Sprintf("OrderedLogistic of %d cuts", n), params: append([]param{{"eta", anyReal}}, numbered("cut", n, anyReal)...),
-		support: support{lo: 0, hi: top, whole: true},
+	return &Law{
+		name: fmt.Sprintf("OrderedLogistic of %d cuts", n), params: append([]param{{"eta", AnyReal}}, numbered("cut", n, AnyReal)...),
+		support: Support{lo: 0, hi: top, whole: true},
 		check:   func(p []Expr) error { return increasing(p[1:], "cut") },
 		// P(k) = sigmoid(b)·sigmoid(−a)·(1 − exp(a − b)) for cuts a < b less eta.
 		logProb: func(x Expr, p []Expr) Expr {

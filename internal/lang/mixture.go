@@ -1,4 +1,4 @@
-package graph
+package lang
 
 import (
 	"errors"
@@ -10,14 +10,8 @@ import (
 	"github.com/facetvi/facet/internal/kernel"
 )
 
-// Mixture is the distribution of a value that comes from d[k] with a probability in
-// proportion to weights[k]: the class of each value summed out.
-//
-//	p(x) = Σ_k weights[k]·d[k](x) / Σ_k weights[k]
-//
-// All d are of whole numbers, or none is. Their supports may differ, and the mixture's is their union; but the prior of
-// a latent needs the same support for all.
-func Mixture[A Value](weights []A, d ...Dist) Dist {
+// Mixture is the distribution of a value that comes from d[k] with a probability in proportion to weights[k].
+func Mixture(weights []Expr, d []Dist) Dist {
 	if d, is := unusable(d...); is {
 		return d
 	}
@@ -25,32 +19,32 @@ func Mixture[A Value](weights []A, d ...Dist) Dist {
 	if len(weights) != len(d) || len(d) == 0 {
 		return Dist{law: f, err: fmt.Errorf("%s: %d weights for %d distributions", f.name, len(weights), len(d))}
 	}
-	return madeOf(f, Numbers(weights...), d...)
+	return madeOf(f, weights, d...)
 }
 
-func mixture(n int, of []Dist) *law {
-	f, s := combined("Mixture", numbered("weight", n, positive), of...)
+func mixture(n int, of []Dist) *Law {
+	f, s := combined("Mixture", numbered("weight", n, Positive), of...)
 	f.noPrior = "its distributions have different supports"
 	f.check = func(p []Expr) error {
 		for _, d := range s.at(p) {
-			if d.support().whole != s.at(p)[0].support().whole {
+			if d.Support().whole != s.at(p)[0].Support().whole {
 				return errors.New("has whole numbers and others")
 			}
 		}
 		return nil
 	}
-	f.supportAt = func(p []Expr) support {
+	f.supportAt = func(p []Expr) Support {
 		ds := s.at(p)
-		all := ds[0].support()
+		all := ds[0].Support()
 		for _, d := range ds[1:] {
-			all = all.or(d.support())
+			all = all.or(d.Support())
 		}
 		return all
 	}
 	f.logProb = func(x Expr, p []Expr) Expr {
 		all := f.supportAt(p)
 		return mixed(p[:n], s.at(p), func(d Dist) Expr {
-			logp, part := d.logProb(x), d.support()
+			logp, part := d.LogProb(x), d.Support()
 			if least := part.first(); least > all.first() {
 				logp = applyPair(kernel.IfNonNegative, Sub(x, least), logp)
 			}
@@ -61,17 +55,17 @@ func mixture(n int, of []Dist) *law {
 		})
 	}
 	f.rand = func(p []float64, rng *rand.Rand) float64 {
-		k := choice(p[:n], rng)
-		whole := numbersOf(p)
+		k := Choice(p[:n], rng)
+		whole := Numbers(p)
 		d := s.at(whole)[k]
 		u := d.sample(rng)
 		if f.supportAt(whole).forward == nil {
-			return d.fromCoordinate(u)
+			return d.FromCoordinate(u)
 		}
 		return u
 	}
 	f.start = func(p []float64) (center, scale float64) { return startOfMixture(p, n, of) }
-	if slices.ContainsFunc(of, func(d Dist) bool { return !d.hasCDF() }) {
+	if slices.ContainsFunc(of, func(d Dist) bool { return !d.HasCDF() }) {
 		return f
 	}
 	f.logCDF = func(x Expr, p []Expr) Expr {
@@ -128,15 +122,15 @@ func mixed(weights []Expr, ds []Dist, logp func(d Dist) Expr) Expr {
 	for k, d := range ds {
 		w := Log(weights[k])
 		total = append(total, w)
-		if l := logp(d); !l.isNone() {
+		if l := logp(d); !IsNone(l) {
 			logs = append(logs, Add(w, l))
 		}
 	}
 	return Sub(LogSumExp(logs...), LogSumExp(total...))
 }
 
-// isNone reports whether x is log 0.
-func (x Expr) isNone() bool {
+// IsNone reports whether x is log 0.
+func IsNone(x Expr) bool {
 	v, known := x.IsConst()
 	return known && math.IsInf(v, -1)
 }
@@ -151,7 +145,7 @@ func average(weights, xs []Expr) Expr {
 }
 
 // or is the support of values of s or t. It has a transform if they are one.
-func (s support) or(t support) support {
+func (s Support) or(t Support) Support {
 	same := s.lo == t.lo && s.hi == t.hi && s.fn == t.fn && s.unit == t.unit && s.forward != nil && t.forward != nil
 	if t.first() < s.first() {
 		s.lo, s.closedLo = t.lo, t.closedLo
@@ -166,5 +160,6 @@ func (s support) or(t support) support {
 }
 
 // first and last are the least and the greatest value.
-func (s support) first() float64 { return s.nearest(math.Inf(-1)) }
-func (s support) last() float64  { return s.nearest(math.Inf(1)) }
+func (s Support) first() float64 { return s.nearest(math.Inf(-1)) }
+
+func (s Support) last() float64 { return s.nearest(math.Inf(1)) }

@@ -1,4 +1,4 @@
-package graph
+package lang
 
 import (
 	"fmt"
@@ -14,12 +14,23 @@ import (
 //
 // All but x_0 are gaps in the unconstrained coordinate. Draws and residuals have the whole.
 
+// CanOrder reports whether ordered draws from d have laws.
+func (d Dist) CanOrder() bool { return d.law.shares != nil && !d.Support().whole }
+
+// Least is the distribution of the least of n draws from d.
+func (d Dist) Least(n int) Dist { return Dist{law: newLeastLaw(d.law, n), params: d.params} }
+
+// Gap is the distribution of how far the least of n draws from d is above coordinate u, given that all n draws are above it.
+func (d Dist) Gap(n int, u Expr) Dist {
+	return Dist{law: newGapLaw(d.law, n), params: append(d.params[:len(d.params):len(d.params)], u)}
+}
+
 // newLeastLaw is the law of the least of n draws from base.
-func newLeastLaw(base *law, n int) *law {
+func newLeastLaw(base *Law, n int) *Law {
 	least := func(u float64) float64 { return base.shares.Quantile(share(u, n), math.Inf(-1), math.Inf(1)) }
 	low, median, high := least(0.16), least(0.5), least(0.84)
 	width := (high - low) / 2
-	return &law{
+	return &Law{
 		name: fmt.Sprintf("least of %d %s", n, base.name), params: base.params, support: base.support, supportAt: base.supportAt,
 		logProb: func(x Expr, p []Expr) Expr { return Add(math.Log(float64(n)), base.logProb(x, p)) },
 		rand: func(p []float64, rng *rand.Rand) float64 {
@@ -48,7 +59,7 @@ func powerLog(k int, logS float64) float64 {
 
 // newGapLaw is the law of how far the least of n draws from base is above a coordinate, given that all n draws are above
 // it. That coordinate is the law's last parameter.
-func newGapLaw(base *law, n int) *law {
+func newGapLaw(base *Law, n int) *Law {
 	// at are the center and scale of base, its other parameters, and the last one in them.
 	at := func(p []float64) (center, scale float64, params []float64, above float64) {
 		params = p[:len(p)-1]
@@ -62,12 +73,12 @@ func newGapLaw(base *law, n int) *law {
 		_, scale, _, above := at(p)
 		return log(0.5, scale, above), (log(0.84, scale, above) - log(0.16, scale, above)) / 2
 	}
-	return &law{
-		name: fmt.Sprintf("gap to the least of %d %s", n, base.name), support: positives,
-		params: append(base.params[:len(base.params):len(base.params)], param{"above", anyReal}),
+	return &Law{
+		name: fmt.Sprintf("gap to the least of %d %s", n, base.name), support: Positives,
+		params: append(base.params[:len(base.params):len(base.params)], param{"above", AnyReal}),
 		logProb: func(gap Expr, p []Expr) Expr {
 			params := p[:len(p)-1]
-			s, u := (Dist{law: base, params: params}).support(), Add(p[len(p)-1], gap)
+			s, u := (Dist{law: base, params: params}).Support(), Add(p[len(p)-1], gap)
 			return Add(math.Log(float64(n)), Add(base.logProb(s.forward(s, u), params), s.logJac(s, u)))
 		},
 		rand: func(p []float64, rng *rand.Rand) float64 {

@@ -1,4 +1,4 @@
-package graph
+package lang
 
 import (
 	"cmp"
@@ -13,24 +13,17 @@ import (
 	"github.com/facetvi/facet/internal/vec"
 )
 
-// Truncated is the distribution of an X with distribution d, given that lo ≤ X ≤ hi:
-//
-//	p(x)/P(lo ≤ X ≤ hi),    lo ≤ x ≤ hi
-//
-// The bounds must be numbers; they may be infinite. Values outside were not recorded at
-// all. For values that were recorded as a bound use Censored.
-func Truncated[A, B Value](d Dist, lo A, hi B) Dist {
-	return combine(truncated, []Expr{lift(lo), lift(hi)}, d)
-}
+// Truncated is the distribution of an X with distribution d, given that lo ≤ X ≤ hi.
+func Truncated(d Dist, lo, hi Expr) Dist { return combine(truncated, []Expr{lo, hi}, d) }
 
-func truncated(of Dist) *law {
+func truncated(of Dist) *Law {
 	f, _ := combined("Truncated", []param{{"lo", limit}, {"hi", limit}}, of)
 	t := truncation{law: f, of: of.law, unit: of.unit(), tries: mostOutside}
 	f.noPrior = of.law.noPrior
 	f.check, f.supportAt = t.check, t.supportAt
 	f.logProb = func(x Expr, p []Expr) Expr {
 		d, s := t.in(p), t.supportAt(p)
-		return given(d.logProb(s.below(x)), d.logIn(s))
+		return given(d.LogProb(s.below(x)), d.logIn(s))
 	}
 	f.logCDF = func(x Expr, p []Expr) Expr {
 		d, s := t.in(p), t.supportAt(p)
@@ -64,7 +57,7 @@ func given(logProb, mass Expr) Expr {
 }
 
 // below is x where it is below an upper end of s that is not in it, though the transform may come to that by rounding: there may be a pole.
-func (s support) below(x Expr) Expr {
+func (s Support) below(x Expr) Expr {
 	if _, known := x.IsConst(); known || s.whole || s.closedHi || math.IsInf(s.hi, 1) {
 		return x
 	}
@@ -73,7 +66,7 @@ func (s support) below(x Expr) Expr {
 
 // A truncation is what law, the law of, cut, has of its own.
 type truncation struct {
-	law, of *law
+	law, of *Law
 	unit    float64 // see Dist.unit
 	tries   int     // draws before a quantile is looked for
 }
@@ -82,14 +75,14 @@ type truncation struct {
 func (t truncation) in(p []Expr) Dist { return Dist{law: t.of, params: p[2:]} }
 
 func (t truncation) check(p []Expr) error {
-	if !t.in(p).hasCDF() {
+	if !t.in(p).HasCDF() {
 		return errNoCDF
 	}
 	return nil
 }
 
-func (t truncation) supportAt(p []Expr) support {
-	return t.in(p).support().cut(p[0].constValue(), p[1].constValue(), t.unit)
+func (t truncation) supportAt(p []Expr) Support {
+	return t.in(p).Support().cut(p[0].constValue(), p[1].constValue(), t.unit)
 }
 
 // values is that of a law: its supports are those of the first draw.
@@ -116,8 +109,8 @@ func (t truncation) rand(p []float64, rng *rand.Rand) float64 {
 			}
 		}
 	}
-	whole := Dist{law: t.law, params: numbersOf(p)}
-	return t.in(whole.params).drawIn(whole.support(), rng)
+	whole := Dist{law: t.law, params: Numbers(p)}
+	return t.in(whole.params).drawIn(whole.Support(), rng)
 }
 
 func (t truncation) start(p []float64) (center, scale float64) {
@@ -168,10 +161,10 @@ const mostOutside = 200
 
 // drawIn draws from the part s of d's support. A draw that falls outside is drawn again; where nearly all do, a
 // quantile is found by search.
-func (d Dist) drawIn(s support, rng *rand.Rand) float64 {
+func (d Dist) drawIn(s Support, rng *rand.Rand) float64 {
 	for range mostOutside {
-		x := d.fromCoordinate(d.sample(rng))
-		if !s.contains(x) {
+		x := d.FromCoordinate(d.sample(rng))
+		if !s.Contains(x) {
 			continue
 		}
 		if s.whole || s.forward == nil {
@@ -191,14 +184,14 @@ func (d Dist) drawIn(s support, rng *rand.Rand) float64 {
 		case upper:
 			return d.logMass(Expr{v: x}, Expr{v: s.hi}).v - mass
 		}
-		return d.logIn(support{lo: s.lo, hi: x, whole: s.whole}).v - mass
+		return d.logIn(Support{lo: s.lo, hi: x, whole: s.whole}).v - mass
 	})
 }
 
 // A cut is what truncation leaves of a distribution with known shares.
 type cut struct {
-	of            *law
-	all, s        support // before and after
+	of            *Law
+	all, s        Support // before and after
 	shares        *residuals.Shares
 	from, to      float64 // the bounds in the coordinate before
 	center, scale float64 // before
@@ -206,10 +199,10 @@ type cut struct {
 }
 
 // newCut cuts a law; p has the bounds and then the law's parameters.
-func newCut(of *law, p []float64, shares *residuals.Shares, unit float64) cut {
+func newCut(of *Law, p []float64, shares *residuals.Shares, unit float64) cut {
 	c := cut{of: of, all: of.support, shares: shares}
 	if of.supportAt != nil {
-		c.all = of.supportAt(numbersOf(p[2:]))
+		c.all = of.supportAt(Numbers(p[2:]))
 	}
 	c.s = c.all.cut(p[0], p[1], unit)
 	c.from, c.to = c.all.inverse(c.all, c.s.lo), c.all.inverse(c.all, c.s.hi)
@@ -224,7 +217,7 @@ func (c *cut) value(p []float64, tries int, rng *rand.Rand) float64 {
 		if c.all.fn != kernel.None {
 			x = c.all.value(c.all, x)
 		}
-		if c.s.lo < x && x < c.s.hi || c.s.contains(x) {
+		if c.s.lo < x && x < c.s.hi || c.s.Contains(x) {
 			return x
 		}
 	}
@@ -306,7 +299,7 @@ func (d Dist) unit() float64 {
 }
 
 // cut is the part of s between lo and hi, unit being that of the law, or 0.
-func (s support) cut(lo, hi, unit float64) support {
+func (s Support) cut(lo, hi, unit float64) Support {
 	if s.whole {
 		s.lo, s.hi = max(s.lo, math.Ceil(lo)), min(s.hi, math.Floor(hi))
 		return s
@@ -345,11 +338,11 @@ func (s support) cut(lo, hi, unit float64) support {
 // normalMap is x = lo + (hi − lo)·Φ(u).
 var normalMap = transform{
 	fn:      kernel.NormalCDF,
-	forward: func(s support, u Expr) Expr { return Add(s.lo, Mul(s.hi-s.lo, apply1(kernel.NormalCDF, u))) },
-	value:   func(s support, u float64) float64 { return s.lo + (s.hi-s.lo)*kernel.NormalCDF.Value(u) },
-	logJac:  func(s support, u Expr) Expr { return Sub(math.Log(s.hi-s.lo)-halfLog2Pi, Mul(0.5, Square(u))) },
-	slope:   func(s support, u float64) float64 { return (s.hi - s.lo) * kernel.NormalCDF.Slope(u, 0) },
-	inverse: func(s support, x float64) float64 {
+	forward: func(s Support, u Expr) Expr { return Add(s.lo, Mul(s.hi-s.lo, apply1(kernel.NormalCDF, u))) },
+	value:   func(s Support, u float64) float64 { return s.lo + (s.hi-s.lo)*kernel.NormalCDF.Value(u) },
+	logJac:  func(s Support, u Expr) Expr { return Sub(math.Log(s.hi-s.lo)-halfLog2Pi, Mul(0.5, Square(u))) },
+	slope:   func(s Support, u float64) float64 { return (s.hi - s.lo) * kernel.NormalCDF.Slope(u, 0) },
+	inverse: func(s Support, x float64) float64 {
 		if below, above := (x-s.lo)/(s.hi-s.lo), (s.hi-x)/(s.hi-s.lo); below > above {
 			return -kernel.NormalQuantile.Value(above)
 		} else {
@@ -362,19 +355,19 @@ var normalMap = transform{
 // rampMap is x = lo + unit·ramp(u).
 var rampMap = transform{
 	fn:      kernel.Ramp,
-	forward: func(s support, u Expr) Expr { return Add(s.lo, Mul(s.unit, apply1(kernel.Ramp, u))) },
-	value:   func(s support, u float64) float64 { return s.lo + s.unit*kernel.Ramp.Value(u) },
-	logJac:  func(s support, u Expr) Expr { return Add(math.Log(s.unit), apply1(kernel.LogRampSlope, u)) },
-	slope:   func(s support, u float64) float64 { return s.unit * kernel.Exp.Value(kernel.LogRampSlope.Value(u)) },
-	inverse: func(s support, x float64) float64 {
+	forward: func(s Support, u Expr) Expr { return Add(s.lo, Mul(s.unit, apply1(kernel.Ramp, u))) },
+	value:   func(s Support, u float64) float64 { return s.lo + s.unit*kernel.Ramp.Value(u) },
+	logJac:  func(s Support, u Expr) Expr { return Add(math.Log(s.unit), apply1(kernel.LogRampSlope, u)) },
+	slope:   func(s Support, u float64) float64 { return s.unit * kernel.Exp.Value(kernel.LogRampSlope.Value(u)) },
+	inverse: func(s Support, x float64) float64 {
 		u, _ := kernel.Ramp.Inverse((x - s.lo) / s.unit)
 		return u[0]
 	},
-	over: func(s support, dst, u []float64) {
+	over: func(s Support, dst, u []float64) {
 		kernel.OverRampSlope(dst, u)
 		vec.Affine(dst, dst, 1/s.unit, 0)
 	},
-	inverses: func(s support, x []float64) {
+	inverses: func(s Support, x []float64) {
 		vec.Affine(x, x, 1, -s.lo)
 		vec.Affine(x, x, 1/s.unit, 0)
 		kernel.Ramp.Inverses(x, x)
@@ -385,38 +378,38 @@ var rampMap = transform{
 // shiftedMap is x = lo + eᵘ.
 var shiftedMap = transform{
 	fn:      kernel.Exp,
-	forward: func(s support, u Expr) Expr { return Add(s.lo, Exp(u)) },
-	value:   func(s support, u float64) float64 { return s.lo + kernel.Exp.Value(u) },
-	logJac:  func(_ support, u Expr) Expr { return u },
-	slope:   func(_ support, u float64) float64 { return kernel.Exp.Value(u) },
-	inverse: func(s support, x float64) float64 { return math.Log(x - s.lo) },
+	forward: func(s Support, u Expr) Expr { return Add(s.lo, Exp(u)) },
+	value:   func(s Support, u float64) float64 { return s.lo + kernel.Exp.Value(u) },
+	logJac:  func(_ Support, u Expr) Expr { return u },
+	slope:   func(_ Support, u float64) float64 { return kernel.Exp.Value(u) },
+	inverse: func(s Support, x float64) float64 { return math.Log(x - s.lo) },
 	least:   -744, greatest: 709,
 }
 
 // reflected is the map of −u to −x, from hi down.
 func (t transform) reflected() transform {
-	mirrored := func(s support) support {
+	mirrored := func(s Support) Support {
 		s.lo = -s.hi
 		return s
 	}
 	r := transform{
 		fn:      t.fn,
-		forward: func(s support, u Expr) Expr { return Neg(t.forward(mirrored(s), Neg(u))) },
-		value:   func(s support, u float64) float64 { return -t.value(mirrored(s), -u) },
-		logJac:  func(s support, u Expr) Expr { return t.logJac(mirrored(s), Neg(u)) },
-		slope:   func(s support, u float64) float64 { return t.slope(mirrored(s), -u) },
-		inverse: func(s support, x float64) float64 { return -t.inverse(mirrored(s), -x) },
+		forward: func(s Support, u Expr) Expr { return Neg(t.forward(mirrored(s), Neg(u))) },
+		value:   func(s Support, u float64) float64 { return -t.value(mirrored(s), -u) },
+		logJac:  func(s Support, u Expr) Expr { return t.logJac(mirrored(s), Neg(u)) },
+		slope:   func(s Support, u float64) float64 { return t.slope(mirrored(s), -u) },
+		inverse: func(s Support, x float64) float64 { return -t.inverse(mirrored(s), -x) },
 		least:   -t.greatest, greatest: -t.least,
 	}
 	if t.over != nil {
-		r.over = func(s support, dst, u []float64) {
+		r.over = func(s Support, dst, u []float64) {
 			vec.Affine(u, u, -1, 0)
 			t.over(mirrored(s), dst, u)
 			vec.Affine(u, u, -1, 0)
 		}
 	}
 	if t.inverses != nil {
-		r.inverses = func(s support, x []float64) {
+		r.inverses = func(s Support, x []float64) {
 			vec.Affine(x, x, -1, 0)
 			t.inverses(mirrored(s), x)
 			vec.Affine(x, x, -1, 0)

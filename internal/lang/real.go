@@ -1,4 +1,4 @@
-package graph
+package lang
 
 import (
 	"math"
@@ -9,11 +9,8 @@ import (
 
 // Distributions on the real line.
 
-// Normal is the normal distribution with the given mean and standard deviation.
-func Normal[A, B Value](mu A, sigma B) Dist { return newDist(normal, lift(mu), lift(sigma)) }
-
-var normal = &law{
-	name: "Normal", params: []param{{"mu", anyReal}, {"sigma", positive}}, support: reals,
+var Normal = &Law{
+	name: "Normal", params: []param{{"mu", AnyReal}, {"sigma", Positive}}, support: reals,
 	logProb: func(x Expr, p []Expr) Expr { return normalLogProb(x, p[0], p[1]) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*rng.NormFloat64() },
 	start:   func(p []float64) (center, scale float64) { return p[0], p[1] },
@@ -68,11 +65,8 @@ func ratio(d, s Expr) Expr {
 // distribution.
 const logisticSD = math.Pi / 1.7320508075688772
 
-// Logistic is the logistic distribution with location mu and scale s.
-func Logistic[A, B Value](mu A, s B) Dist { return newDist(logistic, lift(mu), lift(s)) }
-
-var logistic = &law{
-	name: "Logistic", params: []param{{"mu", anyReal}, {"s", positive}}, support: reals,
+var Logistic = &Law{
+	name: "Logistic", params: []param{{"mu", AnyReal}, {"s", Positive}}, support: reals,
 	logProb: func(x Expr, p []Expr) Expr {
 		r := Div(abs(Sub(x, p[0])), p[1])
 		return Sub(Neg(r), Add(Log(p[1]), Mul(2, Softplus(Neg(r)))))
@@ -94,12 +88,8 @@ func logisticResidual(e float64, _ []float64) float64 {
 	return math.Log(logisticSD) - r - 2*math.Log1p(math.Exp(-r))
 }
 
-// Laplace is the Laplace distribution with location mu and the given scale. Its
-// density has a kink at mu but no jump, so it needs no guard.
-func Laplace[A, B Value](mu A, scale B) Dist { return newDist(laplace, lift(mu), lift(scale)) }
-
-var laplace = &law{
-	name: "Laplace", params: []param{{"mu", anyReal}, {"scale", positive}}, support: reals,
+var Laplace = &Law{
+	name: "Laplace", params: []param{{"mu", AnyReal}, {"scale", Positive}}, support: reals,
 	logProb: func(x Expr, p []Expr) Expr {
 		return Sub(Neg(Div(abs(Sub(x, p[0])), p[1])), Add(Log(p[1]), math.Ln2))
 	},
@@ -117,14 +107,8 @@ var laplace = &law{
 	variance: func(p []Expr) Expr { return Mul(2, Square(p[1])) },
 }
 
-// StudentsT is Student's t distribution with location mu, scale sigma and nu
-// degrees of freedom.
-func StudentsT[A, B, C Value](mu A, sigma B, nu C) Dist {
-	return newDist(studentsT, lift(mu), lift(sigma), lift(nu))
-}
-
-var studentsT = &law{
-	name: "StudentsT", params: []param{{"mu", anyReal}, {"sigma", positive}, {"nu", positive}}, support: reals,
+var StudentsT = &Law{
+	name: "StudentsT", params: []param{{"mu", AnyReal}, {"sigma", Positive}, {"nu", Positive}}, support: reals,
 	logProb: func(x Expr, p []Expr) Expr {
 		t, nu := ratio(Sub(x, p[0]), p[1]), p[2]
 		norm := Sub(apply1(kernel.GammaRatio, Mul(0.5, nu)), Add(Log(p[1]), 0.5*math.Log(2*math.Pi)))
@@ -155,16 +139,8 @@ func existsAbove(least float64, p, x Expr) Expr {
 	return x
 }
 
-// Cauchy is the Cauchy distribution with location mu and the given scale (SciPy's
-// cauchy), Student's t distribution with one degree of freedom:
-//
-//	p(x) = 1/(π·scale·(1 + t²)),    t = (x − mu)/scale
-//
-// It has no mean.
-func Cauchy[A, B Value](mu A, scale B) Dist { return newDist(cauchy, lift(mu), lift(scale)) }
-
-var cauchy = &law{
-	name: "Cauchy", params: []param{{"mu", anyReal}, {"scale", positive}}, support: reals,
+var Cauchy = &Law{
+	name: "Cauchy", params: []param{{"mu", AnyReal}, {"scale", Positive}}, support: reals,
 	logProb: func(x Expr, p []Expr) Expr {
 		return Sub(Neg(applyPair(kernel.StudentTail, ratio(Sub(x, p[0]), p[1]), Expr{v: 1})), Add(Log(p[1]), math.Log(math.Pi)))
 	},
@@ -181,14 +157,8 @@ var cauchy = &law{
 // gumbelSD is the standard deviation π/√6 of the standard Gumbel distribution.
 const gumbelSD = math.Pi / 2.4494897427831781
 
-// Gumbel is the Gumbel distribution of maxima with location mu and scale beta (gonum's
-// GumbelRight, SciPy's gumbel_r):
-//
-//	p(x) = exp(−t − e⁻ᵗ)/beta,    t = (x − mu)/beta
-func Gumbel[A, B Value](mu A, beta B) Dist { return newDist(gumbel, lift(mu), lift(beta)) }
-
-var gumbel = &law{
-	name: "Gumbel", params: []param{{"mu", anyReal}, {"beta", positive}}, support: reals,
+var Gumbel = &Law{
+	name: "Gumbel", params: []param{{"mu", AnyReal}, {"beta", Positive}}, support: reals,
 	logProb: func(x Expr, p []Expr) Expr {
 		r := Div(Sub(p[0], x), p[1])
 		return Sub(Sub(r, Exp(r)), Log(p[1]))

@@ -1,4 +1,4 @@
-package graph
+package lang
 
 import (
 	"math"
@@ -9,32 +9,24 @@ import (
 
 // Distributions on (0, ∞), on (0, 1) and on an interval.
 
-// LogNormal is the distribution of eˣ for a normal x with mean mu and standard
-// deviation sigma.
-func LogNormal[A, B Value](mu A, sigma B) Dist { return newDist(logNormal, lift(mu), lift(sigma)) }
-
-var logNormal = &law{
-	name: "LogNormal", params: []param{{"mu", anyReal}, {"sigma", positive}}, support: positives,
+var LogNormal = &Law{
+	name: "LogNormal", params: []param{{"mu", AnyReal}, {"sigma", Positive}}, support: Positives,
 	logProb: func(x Expr, p []Expr) Expr { return Sub(normalLogProb(Log(x), p[0], p[1]), Log(x)) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*rng.NormFloat64() },
 	start:   func(p []float64) (center, scale float64) { return p[0], p[1] },
 
 	residual: normalResidual, shares: &normalShares,
 
-	quantile: func(u Expr, p []Expr) Expr { return Exp(normal.quantile(u, p)) },
-	logCDF:   func(x Expr, p []Expr) Expr { return normal.logCDF(Log(x), p) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return normal.logCCDF(Log(x), p) },
-	logMass:  func(a, b Expr, p []Expr) Expr { return normal.logMass(Log(a), Log(b), p) },
+	quantile: func(u Expr, p []Expr) Expr { return Exp(Normal.quantile(u, p)) },
+	logCDF:   func(x Expr, p []Expr) Expr { return Normal.logCDF(Log(x), p) },
+	logCCDF:  func(x Expr, p []Expr) Expr { return Normal.logCCDF(Log(x), p) },
+	logMass:  func(a, b Expr, p []Expr) Expr { return Normal.logMass(Log(a), Log(b), p) },
 	mean:     func(p []Expr) Expr { return Exp(Add(p[0], Mul(0.5, Square(p[1])))) },
 	variance: func(p []Expr) Expr { return Mul(Expm1(Square(p[1])), Exp(Add(Mul(2, p[0]), Square(p[1])))) },
 }
 
-// HalfNormal is the distribution of |x| for a normal x with mean 0 and standard
-// deviation scale (SciPy's halfnorm).
-func HalfNormal[A Value](scale A) Dist { return newDist(halfNormal, lift(scale)) }
-
-var halfNormal = &law{
-	name: "HalfNormal", params: []param{{"scale", positive}}, support: nonNegatives,
+var HalfNormal = &Law{
+	name: "HalfNormal", params: []param{{"scale", Positive}}, support: nonNegatives,
 	logProb: func(x Expr, p []Expr) Expr { return Add(normalLogProb(x, Expr{}, p[0]), math.Ln2) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return math.Log(p[0]) + logHalfNormalRand(rng) },
 	shares:  &halfNormalShares,
@@ -54,11 +46,8 @@ var halfNormal = &law{
 
 const halfNormalMedian = 0.6745
 
-// Exponential is the exponential distribution with the given rate (not scale).
-func Exponential[A Value](rate A) Dist { return newDist(exponential, lift(rate)) }
-
-var exponential = &law{
-	name: "Exponential", params: []param{{"rate", positive}}, support: nonNegatives,
+var Exponential = &Law{
+	name: "Exponential", params: []param{{"rate", Positive}}, support: nonNegatives,
 	logProb: func(x Expr, p []Expr) Expr { return Sub(Log(p[0]), Mul(p[0], x)) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return math.Log(expRand(rng)) - math.Log(p[0]) },
 	shares:  &exponentialShares,
@@ -73,11 +62,8 @@ var exponential = &law{
 	variance: func(p []Expr) Expr { return Div(1, Square(p[0])) },
 }
 
-// Gamma is the gamma distribution with shape alpha and rate beta.
-func Gamma[A, B Value](alpha A, beta B) Dist { return newDist(gamma, lift(alpha), lift(beta)) }
-
-var gamma = &law{
-	name: "Gamma", params: []param{{"alpha", positive}, {"beta", positive}}, support: positives,
+var Gamma = &Law{
+	name: "Gamma", params: []param{{"alpha", Positive}, {"beta", Positive}}, support: Positives,
 	logProb: func(x Expr, p []Expr) Expr { return gammaLogProb(x, p[0], p[1]) },
 	change:  func(x, from Expr, p []Expr) Expr { return gammaChange(x, from, p[0], p[1]) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return logGammaRand(p[0], rng) - math.Log(p[1]) },
@@ -113,11 +99,8 @@ func gammaChange(x, from, alpha, beta Expr) Expr {
 	return Sub(Add(Mul(Sub(alpha, Mul(beta, from)), ratio), Mul(beta, curved)), ratio)
 }
 
-// ChiSquared is the chi-squared distribution with k degrees of freedom.
-func ChiSquared[A Value](k A) Dist { return newDist(chiSquared, lift(k)) }
-
-var chiSquared = &law{
-	name: "ChiSquared", params: []param{{"k", positive}}, support: positives,
+var ChiSquared = &Law{
+	name: "ChiSquared", params: []param{{"k", Positive}}, support: Positives,
 	logProb: func(x Expr, p []Expr) Expr { return gammaLogProb(x, Mul(0.5, p[0]), Expr{v: 0.5}) },
 	change:  func(x, from Expr, p []Expr) Expr { return gammaChange(x, from, Mul(0.5, p[0]), Expr{v: 0.5}) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return logGammaRand(0.5*p[0], rng) + math.Ln2 },
@@ -132,11 +115,8 @@ var chiSquared = &law{
 	variance: func(p []Expr) Expr { return Mul(2, p[0]) },
 }
 
-// Beta is the beta distribution with shapes alpha and beta, on (0, 1).
-func Beta[A, B Value](alpha A, beta B) Dist { return newDist(betaLaw, lift(alpha), lift(beta)) }
-
-var betaLaw = &law{
-	name: "Beta", params: []param{{"alpha", positive}, {"beta", positive}}, support: unitInterval,
+var Beta = &Law{
+	name: "Beta", params: []param{{"alpha", Positive}, {"beta", Positive}}, support: UnitInterval,
 	logProb: func(x Expr, p []Expr) Expr {
 		a, b := p[0], p[1]
 		if !small(a, maxSmallShape) || !small(b, maxSmallShape) {
@@ -173,13 +153,10 @@ var betaLaw = &law{
 	},
 }
 
-// Uniform is the uniform distribution on [min, max], which must be numbers.
-func Uniform[A, B Value](min A, max B) Dist { return newDist(uniform, lift(min), lift(max)) }
-
-var uniform = &law{
+var Uniform = &Law{
 	name: "Uniform", params: []param{{"min", bound}, {"max", bound}},
-	supportAt: func(p []Expr) support {
-		return support{lo: p[0].constValue(), hi: p[1].constValue(), closedLo: true, closedHi: true, transform: scaledLogisticMap}
+	supportAt: func(p []Expr) Support {
+		return Support{lo: p[0].constValue(), hi: p[1].constValue(), closedLo: true, closedHi: true, transform: scaledLogisticMap}
 	},
 	logProb: func(x Expr, p []Expr) Expr { return Neg(Log(Sub(p[1], p[0]))) },
 	rand:    func(_ []float64, rng *rand.Rand) float64 { return logitRand(rng) },
@@ -194,16 +171,8 @@ var uniform = &law{
 	variance: func(p []Expr) Expr { return Div(Square(Sub(p[1], p[0])), 12) },
 }
 
-// HalfCauchy is the distribution of |x| for a Cauchy x with location 0 and the given
-// scale (SciPy's halfcauchy):
-//
-//	p(x) = 2/(π·scale·(1 + (x/scale)²)),    x ≥ 0
-//
-// It has no mean.
-func HalfCauchy[A Value](scale A) Dist { return newDist(halfCauchy, lift(scale)) }
-
-var halfCauchy = &law{
-	name: "HalfCauchy", params: []param{{"scale", positive}}, support: nonNegatives,
+var HalfCauchy = &Law{
+	name: "HalfCauchy", params: []param{{"scale", Positive}}, support: nonNegatives,
 	logProb: func(x Expr, p []Expr) Expr {
 		return Sub(math.Log(2/math.Pi), Add(Log(p[0]), Softplus(Mul(2, Sub(Log(x), Log(p[0]))))))
 	},
@@ -225,14 +194,8 @@ var halfCauchy = &law{
 // logHalfCauchySD is the standard deviation of log |x| for a standard Cauchy x.
 const logHalfCauchySD = math.Pi / 2
 
-// Weibull is the Weibull distribution with shape k and scale lambda (gonum's; SciPy's
-// weibull_min with c = k; R's survreg has scale 1/k and intercept log lambda):
-//
-//	p(x) = (k/λ)·(x/λ)ᵏ⁻¹·exp(−(x/λ)ᵏ),    x > 0
-func Weibull[A, B Value](k A, lambda B) Dist { return newDist(weibull, lift(k), lift(lambda)) }
-
-var weibull = &law{
-	name: "Weibull", params: []param{{"k", positive}, {"lambda", positive}}, support: positives,
+var Weibull = &Law{
+	name: "Weibull", params: []param{{"k", Positive}, {"lambda", Positive}}, support: Positives,
 	logProb: func(x Expr, p []Expr) Expr {
 		h := weibullLogHazard(x, p)
 		return Sub(Sub(Add(Log(p[0]), h), Exp(h)), Log(x))
@@ -269,19 +232,11 @@ func quotientLog(a, b Expr) Expr {
 // exponential reports whether x has a logarithm that is none of an expression.
 func (x Expr) exponential() bool {
 	_, known := x.IsConst()
-	return !known && x.m.st.LogIsSimple(x.id)
+	return !known && x.m.Store().LogIsSimple(x.id)
 }
 
-// InverseGamma is the distribution of 1/x for a gamma x with shape alpha and rate beta
-// (gonum's; SciPy's invgamma with scale beta):
-//
-//	p(x) = betaᵃ/Γ(a)·x⁻ᵃ⁻¹·exp(−beta/x),    a = alpha,    x > 0
-func InverseGamma[A, B Value](alpha A, beta B) Dist {
-	return newDist(inverseGamma, lift(alpha), lift(beta))
-}
-
-var inverseGamma = &law{
-	name: "InverseGamma", params: []param{{"alpha", positive}, {"beta", positive}}, support: positives,
+var InverseGamma = &Law{
+	name: "InverseGamma", params: []param{{"alpha", Positive}, {"beta", Positive}}, support: Positives,
 	logProb: func(x Expr, p []Expr) Expr {
 		a, m, logM := p[0], Div(p[1], x), Sub(Log(p[1]), Log(x))
 		scale, known := p[1].IsConst()

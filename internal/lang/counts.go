@@ -1,4 +1,4 @@
-package graph
+package lang
 
 import (
 	"math"
@@ -13,11 +13,8 @@ import (
 // depends on it alone is computed once for each data set. Those of categories are in
 // dist_categories.go.
 
-// Poisson is the Poisson distribution with mean lambda.
-func Poisson[A Value](lambda A) Dist { return newDist(poisson, lift(lambda)) }
-
-var poisson = &law{
-	name: "Poisson", params: []param{{"lambda", positive}}, support: counts, rises: []bool{true},
+var Poisson = &Law{
+	name: "Poisson", params: []param{{"lambda", Positive}}, support: counts, rises: []bool{true},
 	logProb: func(x Expr, p []Expr) Expr {
 		if !small(x, maxSmallCount) {
 			return poissonLogProb(x, p[0], Log(p[0]))
@@ -32,11 +29,8 @@ var poisson = &law{
 	variance: func(p []Expr) Expr { return p[0] },
 }
 
-// Bernoulli is 1 with probability p, else 0.
-func Bernoulli[A Value](p A) Dist { return newDist(bernoulli, lift(p)) }
-
-var bernoulli = &law{
-	name: "Bernoulli", params: []param{{"p", probability}}, support: support{lo: 0, hi: 1, whole: true},
+var Bernoulli = &Law{
+	name: "Bernoulli", params: []param{{"p", Probability}}, support: Support{lo: 0, hi: 1, whole: true},
 	logProb: func(x Expr, p []Expr) Expr { return successes(x, Sub(1, x), p[0]) },
 	rand: func(p []float64, rng *rand.Rand) float64 {
 		if rng.Float64() < p[0] {
@@ -59,13 +53,9 @@ func successes(s, f, p Expr) Expr {
 	return Add(times(s, Log(p)), times(f, Log1p(Neg(p))))
 }
 
-// Binomial is the number of successes in n trials, each with probability p; n
-// must be a number, or a discrete latent or another value that changes by branches alone.
-func Binomial[A, B Value](n A, p B) Dist { return newDist(binomial, lift(n), lift(p)) }
-
-var binomial = &law{
-	name: "Binomial", upTo: binomialUpTo, params: []param{{"n", count}, {"p", probability}},
-	supportAt: func(p []Expr) support { return support{lo: 0, hi: p[0].constValue(), whole: true} },
+var Binomial = &Law{
+	name: "Binomial", upTo: binomialUpTo, params: []param{{"n", count}, {"p", Probability}},
+	supportAt: func(p []Expr) Support { return Support{lo: 0, hi: p[0].constValue(), whole: true} },
 	logProb: func(x Expr, p []Expr) Expr {
 		fails := Sub(p[0], x)
 		if !small(p[0], maxSmallCount) {
@@ -81,12 +71,8 @@ var binomial = &law{
 	variance: func(p []Expr) Expr { return Mul(p[0], Mul(p[1], Sub(1, p[1]))) },
 }
 
-// Geometric is the number of trials up to and with the first success, each with
-// probability p (SciPy's geom): 1, 2, 3, ….
-func Geometric[A Value](p A) Dist { return newDist(geometric, lift(p)) }
-
-var geometric = &law{
-	name: "Geometric", params: []param{{"p", probability}}, support: support{lo: 1, hi: math.Inf(1), whole: true}, rises: []bool{false},
+var Geometric = &Law{
+	name: "Geometric", params: []param{{"p", Probability}}, support: Support{lo: 1, hi: math.Inf(1), whole: true}, rises: []bool{false},
 	logProb: func(x Expr, p []Expr) Expr { return successes(Expr{v: 1}, Sub(x, 1), p[0]) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return 1 + math.Floor(expRand(rng)/-math.Log1p(-p[0])) },
 
@@ -98,10 +84,10 @@ var geometric = &law{
 
 // binomialUpTo is the law where n is a discrete latent, or another value that changes by branches alone, and at most most: where n is
 // less than x, x has probability 0.
-func binomialUpTo(f law, most float64) *law {
+func binomialUpTo(f Law, most float64) *Law {
 	f.logCDF, f.logCCDF = nil, nil
-	f.params = []param{{"n", anyReal}, f.params[1]} // its values are known to be counts, also to laws that are made of f
-	f.supportAt = func([]Expr) support { return support{lo: 0, hi: most, whole: true} }
+	f.params = []param{{"n", AnyReal}, f.params[1]} // its values are known to be counts, also to laws that are made of f
+	f.supportAt = func([]Expr) Support { return Support{lo: 0, hi: most, whole: true} }
 	f.logProb = func(x Expr, p []Expr) Expr {
 		fails := Sub(p[0], x)
 		return applyPair(kernel.IfNonNegative, fails, Add(applyPair(kernel.Choose, x, Add(fails, 1)), Add(times(x, Log(p[1])), Mul(fails, Log1p(Neg(p[1]))))))
@@ -109,12 +95,8 @@ func binomialUpTo(f law, most float64) *law {
 	return &f
 }
 
-// NegativeBinomial is the number of failures before the n-th success, each
-// trial with probability p of success (SciPy's nbinom); n need not be whole.
-func NegativeBinomial[A, B Value](n A, p B) Dist { return newDist(negativeBinomial, lift(n), lift(p)) }
-
-var negativeBinomial = &law{
-	name: "NegativeBinomial", params: []param{{"n", positive}, {"p", probability}}, support: counts, rises: []bool{true, false},
+var NegativeBinomial = &Law{
+	name: "NegativeBinomial", params: []param{{"n", Positive}, {"p", Probability}}, support: counts, rises: []bool{true, false},
 	logProb: func(x Expr, p []Expr) Expr {
 		n := p[0]
 		if !small(n, maxSmallCount) || !small(x, maxSmallCount) {

@@ -1,4 +1,4 @@
-package graph
+package lang
 
 import (
 	"fmt"
@@ -9,45 +9,31 @@ import (
 	"github.com/facetvi/facet/internal/kernel"
 )
 
-// Censored is how an X with distribution d is recorded by an instrument that ends at lo
-// and at hi: as lo where X ≤ lo, as hi where X ≥ hi, and as it is between. The bounds
-// must be numbers; they may be infinite.
-//
-//	P(X ≤ lo) at lo,    p(x) for lo < x < hi,    P(X ≥ hi) at hi
-//
-// So the time of someone who was still alive at time c is observed as
-//
-//	m.Observe("time", graph.Censored(graph.Weibull(k, lambda), math.Inf(-1), c), c)
-//
-// and a death at a time t before c as the observation t of the same distribution. Where values outside were not
-// recorded at all, use Truncated; where all that is known is an interval, IntervalCensored. Censored is for
-// observations. It may be of a Truncated or a Mixture, but not these of it.
-func Censored[A, B Value](d Dist, lo A, hi B) Dist {
-	return combine(censored, []Expr{lift(lo), lift(hi)}, d)
-}
+// Censored is how an X with distribution d is recorded by an instrument that ends at lo and at hi.
+func Censored(d Dist, lo, hi Expr) Dist { return combine(censored, []Expr{lo, hi}, d) }
 
-func censored(of Dist) *law {
+func censored(of Dist) *Law {
 	f, s := combined("Censored", []param{{"lo", limit}, {"hi", limit}}, of)
 	in := func(p []Expr) Dist { return s.at(p)[0] }
 	f.outermost, f.noPrior = true, "its bounds have probabilities of their own"
 	f.check = func(p []Expr) error {
 		lo, hi := p[0].constValue(), p[1].constValue()
-		switch whole := in(p).support().whole; {
-		case !in(p).hasCDF():
+		switch whole := in(p).Support().whole; {
+		case !in(p).HasCDF():
 			return errNoCDF
 		case whole && (lo != math.Floor(lo) || hi != math.Floor(hi)):
 			return fmt.Errorf("the bounds %v and %v of whole numbers must be whole", lo, hi)
 		}
 		return nil
 	}
-	f.supportAt = func(p []Expr) support {
-		s := in(p).support().cut(p[0].constValue(), p[1].constValue(), 0)
+	f.supportAt = func(p []Expr) Support {
+		s := in(p).Support().cut(p[0].constValue(), p[1].constValue(), 0)
 		s.transform = transform{}
 		return s
 	}
 	f.logProb = func(x Expr, p []Expr) Expr {
 		d, recorded := in(p), f.supportAt(p)
-		all := d.support()
+		all := d.Support()
 		between, ends := Expr{v: 1}, Expr{}
 		if recorded.lo > all.lo {
 			at := is(x, recorded.lo)
@@ -61,36 +47,26 @@ func censored(of Dist) *law {
 			at := is(x, recorded.hi)
 			between, ends = Sub(between, at), Add(ends, times(at, d.logTail(Expr{v: from}, true)))
 		}
-		return Add(times(between, d.logProb(x)), ends)
+		return Add(times(between, d.LogProb(x)), ends)
 	}
 	f.rand = func(p []float64, rng *rand.Rand) float64 {
-		d := in(numbersOf(p))
-		return min(max(d.fromCoordinate(d.sample(rng)), p[0]), p[1])
+		d := in(Numbers(p))
+		return min(max(d.FromCoordinate(d.sample(rng)), p[0]), p[1])
 	}
 	return f
 }
 
-// IntervalCensored is how many of the edges an X with distribution d exceeds: what is
-// recorded of it by inspections at these times, or by rounding.
-//
-//	P(k) = P(edges[k−1] < X ≤ edges[k]),    k = 0, 1, …, len(edges)
-//
-// So someone who was well at time a and ill at time b is observed as
-//
-//	m.Observe("onset", graph.IntervalCensored(graph.LogNormal(mu, sigma), a, b), 1)
-//
-// The edges must increase, and may be latents: IntervalCensored of a Normal is the
-// ordered probit.
-func IntervalCensored[A Value](d Dist, edges ...A) Dist {
-	return combine(func(d Dist) *law { return intervalCensored(d, len(edges)) }, Numbers(edges...), d)
+// IntervalCensored is how many of the edges an X with distribution d exceeds.
+func IntervalCensored(d Dist, edges []Expr) Dist {
+	return combine(func(d Dist) *Law { return intervalCensored(d, len(edges)) }, edges, d)
 }
 
-func intervalCensored(of Dist, n int) *law {
-	f, s := combined("IntervalCensored", numbered("edge", n, anyReal), of)
+func intervalCensored(of Dist, n int) *Law {
+	f, s := combined("IntervalCensored", numbered("edge", n, AnyReal), of)
 	in := func(p []Expr) Dist { return s.at(p)[0] }
-	f.support = support{lo: 0, hi: float64(n), whole: true}
+	f.support = Support{lo: 0, hi: float64(n), whole: true}
 	f.check = func(p []Expr) error {
-		if !in(p).hasCDF() {
+		if !in(p).HasCDF() {
 			return errNoCDF
 		}
 		return increasing(p[:n], "edge")
@@ -106,8 +82,8 @@ func intervalCensored(of Dist, n int) *law {
 	f.logCDF = func(x Expr, p []Expr) Expr { return edgeTail(x, p[:n], in(p), false) }
 	f.logCCDF = func(x Expr, p []Expr) Expr { return edgeTail(x, p[:n], in(p), true) }
 	f.rand = func(p []float64, rng *rand.Rand) float64 {
-		d, k := in(numbersOf(p)), 0.0
-		x := d.fromCoordinate(d.sample(rng))
+		d, k := in(Numbers(p)), 0.0
+		x := d.FromCoordinate(d.sample(rng))
 		for _, edge := range p[:n] {
 			k += ir.Indicator(x > edge)
 		}

@@ -1,4 +1,4 @@
-package graph
+package lang
 
 import (
 	"errors"
@@ -8,22 +8,17 @@ import (
 	"github.com/facetvi/facet/internal/kernel"
 )
 
-// ZeroInflated is a count with distribution d, or with probability zero a 0 whatever
-// that is:
-//
-//	P(0) = zero + (1 − zero)·d(0),    P(k) = (1 − zero)·d(k)
-//
-// (R's pscl and brms's zi; PyMC's psi is 1 − zero.)
-func ZeroInflated[A Value](zero A, d Dist) Dist { return combine(zeroInflated, []Expr{lift(zero)}, d) }
+// ZeroInflated is a count with distribution d, or with probability zero a 0 whatever that is.
+func ZeroInflated(zero Expr, d Dist) Dist { return combine(zeroInflated, []Expr{zero}, d) }
 
-func zeroInflated(d Dist) *law {
+func zeroInflated(d Dist) *Law {
 	f, s := zeros("ZeroInflated", d, false)
 	in := func(p []Expr) Dist { return s.at(p)[0] }
 	f.logProb = func(x Expr, p []Expr) Expr {
-		base, none := Add(Log1p(Neg(p[0])), in(p).logProb(x)), is(x, 0)
+		base, none := Add(Log1p(Neg(p[0])), in(p).LogProb(x)), is(x, 0)
 		return Add(times(none, LogSumExp(Log(p[0]), base)), times(Sub(1, none), base))
 	}
-	if d.hasCDF() {
+	if d.HasCDF() {
 		f.logCDF = func(x Expr, p []Expr) Expr {
 			return LogSumExp(Log(p[0]), Add(Log1p(Neg(p[0])), in(p).logTail(x, false)))
 		}
@@ -33,7 +28,7 @@ func zeroInflated(d Dist) *law {
 		if rng.Float64() < p[0] {
 			return 0
 		}
-		return in(numbersOf(p)).sample(rng)
+		return in(Numbers(p)).sample(rng)
 	}
 	if d.law.mean != nil && d.law.variance != nil {
 		f.mean = func(p []Expr) Expr { return Mul(Sub(1, p[0]), d.law.mean(p[1:])) }
@@ -45,23 +40,18 @@ func zeroInflated(d Dist) *law {
 	return f
 }
 
-// Hurdle is a count that is 0 with probability zero, and else has the distribution d
-// given that it is not 0:
-//
-//	P(0) = zero,    P(k) = (1 − zero)·d(k)/(1 − d(0))
-//
-// (brms's hu; the zero model of R's pscl is of 1 − zero, as PyMC's psi.)
-func Hurdle[A Value](zero A, d Dist) Dist { return combine(hurdle, []Expr{lift(zero)}, d) }
+// Hurdle is a count that is 0 with probability zero, and else has the distribution d given that it is not 0.
+func Hurdle(zero Expr, d Dist) Dist { return combine(hurdle, []Expr{zero}, d) }
 
-func hurdle(d Dist) *law {
+func hurdle(d Dist) *Law {
 	f, s := zeros("Hurdle", d, true)
 	in := func(p []Expr) Dist { return s.at(p)[0] }
 	some := func(p []Expr) Expr { // the log of (1 − zero)/(1 − d(0))
-		return Sub(Log1p(Neg(p[0])), apply1(kernel.Log1mExp, in(p).logProb(Expr{})))
+		return Sub(Log1p(Neg(p[0])), apply1(kernel.Log1mExp, in(p).LogProb(Expr{})))
 	}
 	f.logProb = func(x Expr, p []Expr) Expr {
 		none := is(x, 0)
-		return Add(times(none, Log(p[0])), times(Sub(1, none), Add(some(p), in(p).logProb(x))))
+		return Add(times(none, Log(p[0])), times(Sub(1, none), Add(some(p), in(p).LogProb(x))))
 	}
 	f.logCDF = func(x Expr, p []Expr) Expr {
 		if v, known := x.IsConst(); known && v < 1 {
@@ -75,7 +65,7 @@ func hurdle(d Dist) *law {
 		if rng.Float64() < p[0] {
 			return 0
 		}
-		return Dist{law: positive, params: numbersOf(append([]float64{1, math.Inf(1)}, p[1:]...))}.sample(rng)
+		return Dist{law: positive, params: Numbers(append([]float64{1, math.Inf(1)}, p[1:]...))}.sample(rng)
 	}
 	if d.law.mean != nil && d.law.variance != nil {
 		f.mean = func(p []Expr) Expr { return Mul(Exp(some(p)), d.law.mean(p[1:])) }
@@ -88,14 +78,14 @@ func hurdle(d Dist) *law {
 }
 
 // zeros is a law of counts of which 0 is special, that may need their distribution function.
-func zeros(name string, d Dist, needsCDF bool) (*law, parts) {
-	f, s := combined(name, []param{{"zero", probability}}, d)
-	f.supportAt = func(p []Expr) support { return s.at(p)[0].support() }
+func zeros(name string, d Dist, needsCDF bool) (*Law, parts) {
+	f, s := combined(name, []param{{"zero", Probability}}, d)
+	f.supportAt = func(p []Expr) Support { return s.at(p)[0].Support() }
 	f.check = func(p []Expr) error {
 		switch of := f.supportAt(p); {
 		case !of.whole || of.lo != 0:
 			return errors.New("needs counts from 0 on")
-		case needsCDF && !s.at(p)[0].hasCDF():
+		case needsCDF && !s.at(p)[0].HasCDF():
 			return errNoCDF
 		}
 		return nil

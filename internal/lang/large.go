@@ -1,4 +1,4 @@
-package graph
+package lang
 
 import (
 	"github.com/facetvi/facet/internal/ir"
@@ -24,14 +24,15 @@ const (
 func small(x Expr, limit float64) bool {
 	v, known := x.IsConst()
 	if !known {
-		n := x.m.st.Head(x.id)
+		n := x.m.Store().Head(x.id)
 		if n.Kind != ir.Data {
 			return false
 		}
-		if observed := x.m.observedValue(int(n.A)); observed.From != nil {
+		observed := x.m.Observed(int(n.A))
+		if observed.From != nil {
 			return observed.Is(func(v float64) bool { return !(v > limit) })
 		}
-		v = x.m.obs[n.A].value
+		v = observed.V
 	}
 	return !(v > limit)
 }
@@ -66,7 +67,7 @@ func logRatio(a, b Expr) Expr {
 // probabilities are p and 1 − p.
 func probabilities(p Expr) (success, failure Expr) {
 	if p.m != nil {
-		if s, f, ok := p.m.st.Sigmoids(p.id); ok {
+		if s, f, ok := p.m.Store().Sigmoids(p.id); ok {
 			return Expr{m: p.m, id: s}, Expr{m: p.m, id: f}
 		}
 	}
