@@ -29,12 +29,15 @@ var otherPaths = []string{
 
 // here is the place of the nearest caller outside this package and expect (tests of this
 // package count as outside), or that in the body of the plate which is written out.
-func (m *Model) here() *place {
+func (m *Model) here() *place { return m.above(3) }
+
+// above is here without the first so many calls, of the runtime, of this package and of compare: a place holds a few.
+func (m *Model) above(calls int) *place {
 	if m.writing != nil {
 		return m.writing.at
 	}
 	var p place
-	runtime.Callers(2, p[:])
+	runtime.Callers(calls, p[:])
 	known, seen := m.places[p]
 	if !seen {
 		if p[len(p)-1] == 0 || p.caller().PC != 0 {
@@ -48,7 +51,7 @@ func (m *Model) here() *place {
 	return known
 }
 
-// deepPlace is here for a stack of many calls in this package.
+// deepPlace is here for a stack of many calls in this package and those below.
 func (m *Model) deepPlace() *place {
 	stack := make([]uintptr, 1000)
 	n := runtime.Callers(3, stack)

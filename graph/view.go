@@ -43,7 +43,7 @@ func (m *view) Format(id ir.ID, depth int) string    { return m.guards.Format(id
 func (m *view) Compares(i int)                       { m.obs[i].compared = true }
 func (m *view) Depends() bool                        { return m.dependent }
 func (m *view) Traced() bool                         { return m.tape != nil }
-func (m *view) Place() fmt.Stringer                  { return (*Model)(m).here() }
+func (m *view) Place() fmt.Stringer                  { return (*Model)(m).above(5) }
 func (m *view) Fail(format string, args ...any)      { (*Model)(m).fail(format, args...) }
 func (m *view) Err() error                           { return m.err }
 func (m *view) Explain(why string)                   { m.err = fmt.Errorf("%w%s", m.err, why) }
