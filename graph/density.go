@@ -108,30 +108,6 @@ func (m *Model) compile(arr *regions.Arrangement) (*Density, error) {
 	return &Density{compiled: c, data: c.numbersFor(data)}, nil
 }
 
-// checkConstants reports a term of the log density that is not finite wherever
-// the latents are, or such a total.
-func (m *Model) checkConstants(out ir.Output) error {
-	for _, t := range m.terms {
-		if v := m.st.ConstantPart(t.id); !ir.IsFinite(v) {
-			return fmt.Errorf("graph: %v: the %s has a constant part of %v", t.place, t.what, v)
-		}
-	}
-	if !ir.IsFinite(out.C) {
-		return fmt.Errorf("graph: the constant parts of the log density's terms add up to %v", out.C)
-	}
-	return nil
-}
-
-// snapshot is a copy of the model that does not change with it.
-func (m *Model) snapshot() *Model {
-	s := *m
-	s.st = m.st.Clone()
-	s.latents, s.obs, s.terms = slices.Clip(m.latents), slices.Clip(m.obs), slices.Clip(m.terms)
-	s.named, s.derived, s.required = slices.Clip(m.named), slices.Clip(m.derived), slices.Clip(m.required)
-	s.guards = m.guards.Snapshot(s.st, (*view)(&s))
-	return &s
-}
-
 // arrangement holds the model's first n hyperplanes, now that their dimension is
 // known.
 func (m *Model) arrangement(dim, n int) (*regions.Arrangement, error) {

@@ -141,7 +141,7 @@ func (d *Density) Components() (names []string) {
 }
 
 // components are those of vectors, with their names.
-func (m *Model) components() iter.Seq2[string, deterministic] {
+func (m *contents) components() iter.Seq2[string, deterministic] {
 	return func(yield func(string, deterministic) bool) {
 		count := map[string]int{}
 		for _, x := range m.derived {

@@ -62,7 +62,7 @@ func (c *compiled) compile(missing []bool) error {
 }
 
 // termsWithout are terms but for those of missing observations. Each observation has a term, in their order, and each chain one.
-func (m *Model) termsWithout(terms []modelTerm, missing []bool) []modelTerm {
+func (m *contents) termsWithout(terms []modelTerm, missing []bool) []modelTerm {
 	if missing == nil {
 		return terms
 	}
@@ -86,7 +86,7 @@ func (m *Model) termsWithout(terms []modelTerm, missing []bool) []modelTerm {
 
 // chainWithout is the term of a chain, id, without the emissions of missing steps: 1 in place of their densities. It reports
 // whether all are missing.
-func (m *Model) chainWithout(c *Hidden, id ir.ID, missing []bool) (term ir.ID, all bool) {
+func (m *contents) chainWithout(c *Hidden, id ir.ID, missing []bool) (term ir.ID, all bool) {
 	steps := missing[c.first:][:c.steps]
 	if !slices.Contains(steps, true) {
 		return id, false
@@ -111,7 +111,7 @@ func (m *Model) chainWithout(c *Hidden, id ir.ID, missing []bool) (term ir.ID, a
 }
 
 // needsNoMissing reports what of the program depends on an observation that is missing, but for what is missing itself.
-func (m *Model) needsNoMissing(missing []bool) error {
+func (m *contents) needsNoMissing(missing []bool) error {
 	if missing == nil || !m.dependent {
 		return nil
 	}

@@ -16,19 +16,12 @@ import (
 // then call Compile. The first mistake is kept and returned by Compile, so that
 // model code reads as mathematics. A Model is not safe for concurrent use.
 type Model struct {
-	st           *ir.Store
-	latents      []latent
-	params       int // the first so many of latents are parameters
+	contents
 	names        map[string]nameable
-	obs          []observation
-	observed     []observed // free ones
-	terms        []modelTerm
-	required     []requirement
-	guards       *compare.Maker
+	free         []observed       // to be used by observations
+	past         earlier          // what Observed has found
 	within       Guard            // holds inside the open If blocks
 	firsts       map[sharing]Expr // data that others share a log density with
-	derived      []deterministic
-	named        []namedGuard
 	undecided    []string         // names of guards that compare what is missing
 	places       map[place]*place // of the program so far
 	open         *Plate           // the plate whose body runs
@@ -36,97 +29,28 @@ type Model struct {
 	tape         *tape            // of a model that is the trace of a plate
 	writing      *tape            // the plate whose rows are written out
 	err          error
+	infinite     error // the error about a number that is not finite, if there is one
 	compiledOnce bool
-	simulation   bool // see NewSimulation
-	// The program depends on observations as values: by name, of the first so many of obs. See Observed.
-	dependent bool
-	byName    map[string][]int
-	listed    int
-	// infinite is the error about a number that is not finite, if there is one.
-	infinite error
-}
-
-// A latent is one unconstrained coordinate and the value that the program sees.
-type latent struct {
-	name     string
-	prior    lang.Dist
-	support  lang.Support   // of the prior
-	value    ir.ID          // the value in the program: the coordinate itself, or its transform
-	discrete *lang.Discrete // if it is
-	place    *place
-	inVector bool // see Coordinate.InVector
-}
-
-// An observation is one observed value; all of one name form a vector.
-type observation struct {
-	*observed
-	shift    ir.ID // of the IDs from local on
-	value    float64
-	compared bool // in a guard, as a number; see Observed
-}
-
-// observed is what an observation has in common with those of other rows of a plate.
-type observed struct {
-	name  string
-	as    lang.Dist // if it is of no chain
-	where Guard     // it counts there
-	place *place
-	local ir.ID
-	part  bool // of a vector
-
-	hidden *Hidden // the chain that it is a step of, or nil
-	step   int
 }
 
 // newObserved is one of many that are made at once.
 func (m *Model) newObserved() *observed {
-	if len(m.observed) == 0 {
-		m.observed = make([]observed, min(max(1, len(m.obs)/4), 64))
+	if len(m.free) == 0 {
+		m.free = make([]observed, min(max(1, len(m.obs)/4), 64))
 	}
-	o := &m.observed[0]
-	m.observed = m.observed[1:]
+	o := &m.free[0]
+	m.free = m.free[1:]
 	return o
 }
-
-// dist is what the value was drawn from.
-func (o *observation) dist() lang.Dist {
-	if o.shift == 0 {
-		return o.as
-	}
-	params := slices.Clone(o.as.Params())
-	for i, x := range params {
-		if lang.Of(x) != nil && lang.ID(x) >= o.local {
-			params[i] = lang.Node(lang.Of(x), lang.ID(x)+o.shift)
-		}
-	}
-	return o.as.With(params)
-}
-
-// A modelTerm is one summand of the log density.
-type modelTerm struct {
-	what  string // "prior of x", "observation y", "requirement", factorTerm or objectiveTerm
-	place *place
-	id    ir.ID
-	prior bool
-}
-
-const (
-	factorTerm      = "factor"
-	objectiveTerm   = "objective"
-	observationTerm = "observation " // before its name
-)
-
-// priorOf is what the prior of a latent is.
-func priorOf(name string) string { return "prior of " + name }
 
 // NewModel returns an empty model.
 func NewModel() *Model {
 	m := &Model{
-		st:     ir.NewStore(),
-		names:  map[string]nameable{},
-		within: constantGuard(nil, true),
-		firsts: map[sharing]Expr{},
-		places: map[place]*place{},
+		contents: contents{st: ir.NewStore()},
+		names:    map[string]nameable{},
+		within:   constantGuard(nil, true),
+		firsts:   map[sharing]Expr{},
+		places:   map[place]*place{},
 	}
 	m.guards = compare.NewMaker(m.st, (*view)(m))
 	return m
@@ -231,16 +155,6 @@ func (m *Model) Observe(name string, d Dist, x float64) {
 	data := m.expr(m.st.Leaf(ir.Data, len(m.obs)))
 	m.obs = append(m.obs, o)
 	m.addTerm(what, m.logProb(what, d.of, data), o.place)
-}
-
-// observationOf is "observation name", the same text for each of a vector.
-func (m *Model) observationOf(name string) string {
-	if n := len(m.terms); n > 0 {
-		if t := &m.terms[n-1]; len(t.what) == len(observationTerm)+len(name) && t.observes() && t.what[len(observationTerm):] == name {
-			return t.what
-		}
-	}
-	return observationTerm + name
 }
 
 // Factor adds logp, an expression or a number (see Value), to the log density;

@@ -84,7 +84,7 @@ func (m *Model) Name(name string, g Guard) Guard {
 }
 
 // labelGuards gives the model's comparisons their names.
-func (m *Model) labelGuards() {
+func (m *contents) labelGuards() {
 	count, next := map[string]int{}, map[string]int{}
 	for _, n := range m.named {
 		count[n.name]++

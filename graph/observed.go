@@ -21,18 +21,29 @@ func (m *Model) Observed(name string, k int) Expr {
 	if !m.outsidePlates("Observed") {
 		return Expr{}
 	}
-	if m.byName == nil {
-		m.byName = map[string][]int{}
-	}
-	for ; m.listed < len(m.obs); m.listed++ {
-		of := m.obs[m.listed].name
-		m.byName[of] = append(m.byName[of], m.listed)
-	}
-	list := m.byName[name]
+	list := m.past.of(m.obs, name)
 	if k < 0 || k >= len(list) {
 		m.fail("observation %q number %d: there are %d so far", name, k, len(list))
 		return Expr{}
 	}
 	m.dependent = true
 	return m.expr(m.st.Leaf(ir.Data, list[k]))
+}
+
+// earlier are observations by name, of the first so many.
+type earlier struct {
+	byName map[string][]int
+	listed int
+}
+
+// of are the numbers of those of a name among obs.
+func (e *earlier) of(obs []observation, name string) []int {
+	if e.byName == nil {
+		e.byName = map[string][]int{}
+	}
+	for ; e.listed < len(obs); e.listed++ {
+		of := obs[e.listed].name
+		e.byName[of] = append(e.byName[of], e.listed)
+	}
+	return e.byName[name]
 }

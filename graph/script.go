@@ -47,7 +47,7 @@ const (
 // newScript is that of the row which is being written, of which m had so many
 // observations, terms and planes before. ok is false if the recording does not tell all
 // about it.
-func newScript(m *Model, before contents) (c *script, ok bool) {
+func newScript(m *Model, before sizes) (c *script, ok bool) {
 	c = &script{recorded: *m.rec, most: 1, adds: additions{
 		latents: slices.Clone(m.latents[before.latents:]), observed: slices.Clone(m.obs[before.obs:]), terms: slices.Clone(m.terms[before.terms:]),
 		derived: slices.Clone(m.derived[before.derived:]), named: slices.Clone(m.named[before.named:]), guarded: before.guards,
@@ -126,7 +126,7 @@ func (c *script) write(m *Model, p *Plate) (made int) {
 	if wanted == 0 {
 		return 0
 	}
-	w := c.Begin(c.pattern, m.contents().leaves(), first, wanted, p.n-p.row-wanted)
+	w := c.Begin(c.pattern, m.sizes().leaves(), first, wanted, p.n-p.row-wanted)
 	for made < wanted && c.writeRow(m, p, first+made, w) {
 		made++
 	}
@@ -154,7 +154,7 @@ func (c *script) writeRow(m *Model, p *Plate, r int, w *rows.Writing) bool {
 	if !w.IsNew(r) {
 		return false
 	}
-	guards, next := len(m.guards.Made), m.contents().leaves()
+	guards, next := len(m.guards.Made), m.sizes().leaves()
 	if !c.addPlanes(m, r) {
 		m.guards.Made = m.guards.Made[:guards]
 		return false

@@ -62,7 +62,7 @@ func (t *tape) plate(outer *Plate, n int, body func(p *Plate)) func() {
 	last := len(t.values)
 	return func() {
 		p.scripts, p.made = nil, 0
-		var before contents
+		var before sizes
 		for p.row = 0; p.row < p.n; {
 			t.inner = p
 			if rows := t.runScripts(p); rows > 0 {
@@ -74,7 +74,7 @@ func (t *tape) plate(outer *Plate, n int, body func(p *Plate)) func() {
 			case t.m.err != nil:
 				return
 			case outer == nil && p.row == 0: // which makes more than others
-				before = t.m.contents()
+				before = t.m.sizes()
 			case outer == nil && p.row == 1:
 				t.m.grow(before, p.n-2)
 			}
@@ -115,7 +115,7 @@ func (t *tape) runRow(steps []step, p *Plate) {
 	s.BeginRow()
 	record := p.made > 0 && (p.made <= manyRecorded || p.made&(p.made-1) == 0)
 	p.made++
-	before := t.m.contents()
+	before := t.m.sizes()
 	if record {
 		s.Rec = ir.NewRecording()
 		t.m.rec = &rowRecording{Recording: s.Rec, firstData: before.obs}
@@ -131,31 +131,6 @@ func (t *tape) runRow(steps []step, p *Plate) {
 		c.pattern = p.patterns[0]
 		p.scripts = append(p.scripts[:min(len(p.scripts), mostScripts-1)], c)
 	}
-}
-
-// contents are the numbers of a model's parts.
-type contents struct{ latents, obs, terms, planes, guards, named, derived, entries int }
-
-func (m *Model) contents() contents {
-	return contents{len(m.latents), len(m.obs), len(m.terms), m.guards.Arr.Len(), len(m.guards.Made), len(m.named), len(m.derived), m.st.Entries}
-}
-
-// leaves are the numbers of the leaves that come next, by kind.
-func (c contents) leaves() [ir.Sum]int {
-	return [ir.Sum]int{ir.Latent: c.latents, ir.Data: c.obs, ir.Sign: c.planes}
-}
-
-// grow makes room for n times what came after before.
-func (m *Model) grow(before contents, n int) {
-	now := m.contents()
-	m.latents = slices.Grow(m.latents, n*(now.latents-before.latents))
-	m.obs = slices.Grow(m.obs, n*(now.obs-before.obs))
-	m.terms = slices.Grow(m.terms, n*(now.terms-before.terms))
-	m.guards.Arr.Reserve(n * (now.planes - before.planes))
-	m.guards.Made = slices.Grow(m.guards.Made, n*(now.guards-before.guards))
-	m.named = slices.Grow(m.named, n*(now.named-before.named))
-	m.derived = slices.Grow(m.derived, n*(now.derived-before.derived))
-	m.st.Reserve(n * (now.entries - before.entries))
 }
 
 // trace returns the steps of what body does.
