@@ -17,7 +17,7 @@ func Categorical(k int) *Law {
 	return &Law{
 		name: fmt.Sprintf("Categorical of %d", k), params: numbered("weight", k, Positive),
 		support: Support{lo: 0, hi: float64(k - 1), whole: true},
-		check:   atLeast(k, "category"), weighted: true,
+		check:   atLeast(k, "category"),
 		logProb: func(x Expr, p []Expr) Expr {
 			var chosen Expr
 			for j, w := range p {
@@ -26,16 +26,20 @@ func Categorical(k int) *Law {
 			return Sub(chosen, logTotal(p))
 		},
 		rand: func(p []float64, rng *rand.Rand) float64 { return float64(Choice(p, rng)) },
-
-		logCDF: func(x Expr, p []Expr) Expr {
-			return categoriesUpTo(p, func(j float64) Expr { return Sub(x, j) })
+		tails: tails{
+			weighted: true,
+			logCDF: func(x Expr, p []Expr) Expr {
+				return categoriesUpTo(p, func(j float64) Expr { return Sub(x, j) })
+			},
+			logCCDF: func(x Expr, p []Expr) Expr {
+				return categoriesUpTo(p, func(j float64) Expr { return Sub(j-1, x) })
+			},
 		},
-		logCCDF: func(x Expr, p []Expr) Expr {
-			return categoriesUpTo(p, func(j float64) Expr { return Sub(j-1, x) })
-		},
-		mean: func(p []Expr) Expr { return categoryMoment(1, p) },
-		variance: func(p []Expr) Expr {
-			return Sub(categoryMoment(2, p), Square(categoryMoment(1, p)))
+		moments: moments{
+			mean: func(p []Expr) Expr { return categoryMoment(1, p) },
+			variance: func(p []Expr) Expr {
+				return Sub(categoryMoment(2, p), Square(categoryMoment(1, p)))
+			},
 		},
 	}
 }
@@ -130,17 +134,20 @@ func OrderedLogistic(n int) *Law {
 			}
 			return float64(k)
 		},
-
-		logCDF: func(x Expr, p []Expr) Expr {
-			return Neg(times(Sub(1, is(x, top)), Softplus(Sub(p[0], cutOf(x, p[1:], 0)))))
+		tails: tails{
+			logCDF: func(x Expr, p []Expr) Expr {
+				return Neg(times(Sub(1, is(x, top)), Softplus(Sub(p[0], cutOf(x, p[1:], 0)))))
+			},
+			logCCDF: func(x Expr, p []Expr) Expr {
+				return applyPair(kernel.IfNonNegative, Sub(top-1, x), Neg(Softplus(Sub(cutOf(x, p[1:], 0), p[0]))))
+			},
 		},
-		logCCDF: func(x Expr, p []Expr) Expr {
-			return applyPair(kernel.IfNonNegative, Sub(top-1, x), Neg(Softplus(Sub(cutOf(x, p[1:], 0), p[0]))))
-		},
-		mean: func(p []Expr) Expr { return categoriesAbove(p, func(int) float64 { return 1 }) },
-		variance: func(p []Expr) Expr {
-			square := categoriesAbove(p, func(k int) float64 { return float64(2*k + 1) }) // Σ (2k + 1)·P(X > k)
-			return Sub(square, Square(categoriesAbove(p, func(int) float64 { return 1 })))
+		moments: moments{
+			mean: func(p []Expr) Expr { return categoriesAbove(p, func(int) float64 { return 1 }) },
+			variance: func(p []Expr) Expr {
+				square := categoriesAbove(p, func(k int) float64 { return float64(2*k + 1) }) // Σ (2k + 1)·P(X > k)
+				return Sub(square, Square(categoriesAbove(p, func(int) float64 { return 1 })))
+			},
 		},
 	}
 }

@@ -79,8 +79,8 @@ func intervalCensored(of Dist, n int) *Law {
 		}
 		return Add(sum, where(is(x, float64(n)), d.logTail(p[n-1], true)))
 	}
-	f.logCDF = func(x Expr, p []Expr) Expr { return edgeTail(x, p[:n], in(p), false) }
-	f.logCCDF = func(x Expr, p []Expr) Expr { return edgeTail(x, p[:n], in(p), true) }
+	f.tails.logCDF = func(x Expr, p []Expr) Expr { return edgeTail(x, p[:n], in(p), false) }
+	f.tails.logCCDF = func(x Expr, p []Expr) Expr { return edgeTail(x, p[:n], in(p), true) }
 	f.rand = func(p []float64, rng *rand.Rand) float64 {
 		d, k := in(Numbers(p)), 0.0
 		x := d.FromCoordinate(d.sample(rng))

@@ -86,8 +86,8 @@ func (d Dist) logMass(a, b Expr) Expr {
 		return d.logTail(b, false)
 	case bKnown && to >= s.hi:
 		return d.logTail(a, true)
-	case d.law.logMass != nil && (aKnown || math.IsInf(s.lo, -1)):
-		return d.law.logMass(a, b, d.params)
+	case d.law.tails.logMass != nil && (aKnown || math.IsInf(s.lo, -1)):
+		return d.law.tails.logMass(a, b, d.params)
 	}
 	below, above := d.logTail(b, false), d.logTail(a, true)
 	odds := applyPair(kernel.Log1mRatio, Sub(d.logTail(a, false), above), Sub(below, d.logTail(b, true)))
@@ -170,11 +170,11 @@ func (s Support) quantile(u float64, logTail func(x float64, upper bool) float64
 // momentsOf are the means and variances of ds; false if one has none.
 func momentsOf(ds []Dist) (means, variances []Expr, ok bool) {
 	for _, d := range ds {
-		if d.law.mean == nil || d.law.variance == nil {
+		if !d.law.moments.known() {
 			return nil, nil, false
 		}
-		means = append(means, d.law.mean(d.params))
-		variances = append(variances, d.law.variance(d.params))
+		means = append(means, d.law.moments.mean(d.params))
+		variances = append(variances, d.law.moments.variance(d.params))
 	}
 	return means, variances, true
 }

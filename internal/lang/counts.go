@@ -13,8 +13,9 @@ import (
 // depends on it alone is computed once for each data set. Those of categories are in
 // dist_categories.go.
 
+// Poisson is the law of graph.Poisson.
 var Poisson = &Law{
-	name: "Poisson", params: []param{{"lambda", Positive}}, support: counts, rises: []bool{true},
+	name: "Poisson", params: []param{{"lambda", Positive}}, support: counts,
 	logProb: func(x Expr, p []Expr) Expr {
 		if !small(x, maxSmallCount) {
 			return poissonLogProb(x, p[0], Log(p[0]))
@@ -22,13 +23,15 @@ var Poisson = &Law{
 		return Sub(times(x, Log(p[0])), Add(p[0], Lgamma(Add(x, 1))))
 	},
 	rand: func(p []float64, rng *rand.Rand) float64 { return distuv.Poisson{Lambda: p[0], Src: rng}.Rand() },
-
-	logCDF:   func(x Expr, p []Expr) Expr { return logSigmoid(Neg(gammaOdds(Add(x, 1), p[0]))) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(gammaOdds(Add(x, 1), p[0])) },
-	mean:     func(p []Expr) Expr { return p[0] },
-	variance: func(p []Expr) Expr { return p[0] },
+	tails: tails{
+		rises:   []bool{true},
+		logCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(Neg(gammaOdds(Add(x, 1), p[0]))) },
+		logCCDF: func(x Expr, p []Expr) Expr { return logSigmoid(gammaOdds(Add(x, 1), p[0])) },
+	},
+	moments: moments{mean: func(p []Expr) Expr { return p[0] }, variance: func(p []Expr) Expr { return p[0] }},
 }
 
+// Bernoulli is the law of graph.Bernoulli.
 var Bernoulli = &Law{
 	name: "Bernoulli", params: []param{{"p", Probability}}, support: Support{lo: 0, hi: 1, whole: true},
 	logProb: func(x Expr, p []Expr) Expr { return successes(x, Sub(1, x), p[0]) },
@@ -38,11 +41,11 @@ var Bernoulli = &Law{
 		}
 		return 0
 	},
-
-	logCDF:   func(x Expr, p []Expr) Expr { return times(is(x, 0), Log1p(Neg(p[0]))) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return applyPair(kernel.IfNonNegative, Neg(x), Log(p[0])) },
-	mean:     func(p []Expr) Expr { return p[0] },
-	variance: func(p []Expr) Expr { return Mul(p[0], Sub(1, p[0])) },
+	tails: tails{
+		logCDF:  func(x Expr, p []Expr) Expr { return times(is(x, 0), Log1p(Neg(p[0]))) },
+		logCCDF: func(x Expr, p []Expr) Expr { return applyPair(kernel.IfNonNegative, Neg(x), Log(p[0])) },
+	},
+	moments: moments{mean: func(p []Expr) Expr { return p[0] }, variance: func(p []Expr) Expr { return Mul(p[0], Sub(1, p[0])) }},
 }
 
 // is is 1 where x = k, else 0.
@@ -53,6 +56,7 @@ func successes(s, f, p Expr) Expr {
 	return Add(times(s, Log(p)), times(f, Log1p(Neg(p))))
 }
 
+// Binomial is the law of graph.Binomial.
 var Binomial = &Law{
 	name: "Binomial", upTo: binomialUpTo, params: []param{{"n", count}, {"p", Probability}},
 	supportAt: func(p []Expr) Support { return Support{lo: 0, hi: p[0].constValue(), whole: true} },
@@ -64,28 +68,36 @@ var Binomial = &Law{
 		return Add(applyPair(kernel.Choose, x, Add(fails, 1)), successes(x, fails, p[1]))
 	},
 	rand: func(p []float64, rng *rand.Rand) float64 { return distuv.Binomial{N: p[0], P: p[1], Src: rng}.Rand() },
-
-	logCDF:   func(x Expr, p []Expr) Expr { return logSigmoid(Neg(betaOdds(p[1], Add(x, 1), Sub(p[0], x)))) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(betaOdds(p[1], Add(x, 1), Sub(p[0], x))) },
-	mean:     func(p []Expr) Expr { return Mul(p[0], p[1]) },
-	variance: func(p []Expr) Expr { return Mul(p[0], Mul(p[1], Sub(1, p[1]))) },
+	tails: tails{
+		logCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(Neg(betaOdds(p[1], Add(x, 1), Sub(p[0], x)))) },
+		logCCDF: func(x Expr, p []Expr) Expr { return logSigmoid(betaOdds(p[1], Add(x, 1), Sub(p[0], x))) },
+	},
+	moments: moments{
+		mean:     func(p []Expr) Expr { return Mul(p[0], p[1]) },
+		variance: func(p []Expr) Expr { return Mul(p[0], Mul(p[1], Sub(1, p[1]))) },
+	},
 }
 
+// Geometric is the law of graph.Geometric.
 var Geometric = &Law{
-	name: "Geometric", params: []param{{"p", Probability}}, support: Support{lo: 1, hi: math.Inf(1), whole: true}, rises: []bool{false},
+	name: "Geometric", params: []param{{"p", Probability}}, support: Support{lo: 1, hi: math.Inf(1), whole: true},
 	logProb: func(x Expr, p []Expr) Expr { return successes(Expr{v: 1}, Sub(x, 1), p[0]) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return 1 + math.Floor(expRand(rng)/-math.Log1p(-p[0])) },
-
-	logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.Log1mExp, times(x, Log1p(Neg(p[0])))) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return times(x, Log1p(Neg(p[0]))) },
-	mean:     func(p []Expr) Expr { return Div(1, p[0]) },
-	variance: func(p []Expr) Expr { return Div(Sub(1, p[0]), Square(p[0])) },
+	tails: tails{
+		rises:   []bool{false},
+		logCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.Log1mExp, times(x, Log1p(Neg(p[0])))) },
+		logCCDF: func(x Expr, p []Expr) Expr { return times(x, Log1p(Neg(p[0]))) },
+	},
+	moments: moments{
+		mean:     func(p []Expr) Expr { return Div(1, p[0]) },
+		variance: func(p []Expr) Expr { return Div(Sub(1, p[0]), Square(p[0])) },
+	},
 }
 
 // binomialUpTo is the law where n is a discrete latent, or another value that changes by branches alone, and at most most: where n is
 // less than x, x has probability 0.
 func binomialUpTo(f Law, most float64) *Law {
-	f.logCDF, f.logCCDF = nil, nil
+	f.tails.logCDF, f.tails.logCCDF = nil, nil
 	f.params = []param{{"n", AnyReal}, f.params[1]} // its values are known to be counts, also to laws that are made of f
 	f.supportAt = func([]Expr) Support { return Support{lo: 0, hi: most, whole: true} }
 	f.logProb = func(x Expr, p []Expr) Expr {
@@ -95,8 +107,9 @@ func binomialUpTo(f Law, most float64) *Law {
 	return &f
 }
 
+// NegativeBinomial is the law of graph.NegativeBinomial.
 var NegativeBinomial = &Law{
-	name: "NegativeBinomial", params: []param{{"n", Positive}, {"p", Probability}}, support: counts, rises: []bool{true, false},
+	name: "NegativeBinomial", params: []param{{"n", Positive}, {"p", Probability}}, support: counts,
 	logProb: func(x Expr, p []Expr) Expr {
 		n := p[0]
 		if !small(n, maxSmallCount) || !small(x, maxSmallCount) {
@@ -108,9 +121,13 @@ var NegativeBinomial = &Law{
 		mean := math.Exp(logGammaRand(p[0], rng) + math.Log1p(-p[1]) - math.Log(p[1]))
 		return distuv.Poisson{Lambda: mean, Src: rng}.Rand()
 	},
-
-	logCDF:   func(x Expr, p []Expr) Expr { return logSigmoid(betaOdds(p[1], p[0], Add(x, 1))) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(Neg(betaOdds(p[1], p[0], Add(x, 1)))) },
-	mean:     func(p []Expr) Expr { return Div(Mul(p[0], Sub(1, p[1])), p[1]) },
-	variance: func(p []Expr) Expr { return Div(Mul(p[0], Sub(1, p[1])), Square(p[1])) },
+	tails: tails{
+		rises:   []bool{true, false},
+		logCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(betaOdds(p[1], p[0], Add(x, 1))) },
+		logCCDF: func(x Expr, p []Expr) Expr { return logSigmoid(Neg(betaOdds(p[1], p[0], Add(x, 1)))) },
+	},
+	moments: moments{
+		mean:     func(p []Expr) Expr { return Div(Mul(p[0], Sub(1, p[1])), p[1]) },
+		variance: func(p []Expr) Expr { return Div(Mul(p[0], Sub(1, p[1])), Square(p[1])) },
+	},
 }

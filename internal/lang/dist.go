@@ -36,21 +36,6 @@ type Law struct {
 	upTo func(f Law, most float64) *Law
 	// logProb is the log density at x, inside the support.
 	logProb func(x Expr, p []Expr) Expr
-	// logCDF is log P(X ≤ x) and logCCDF log P(X > x), for x inside the support or at its
-	// ends. A law without them has no distribution function.
-	logCDF, logCCDF func(x Expr, p []Expr) Expr
-	// logMass is log P(a < X ≤ b), where there is more to say of it than that it is a difference.
-	logMass func(a, b Expr, p []Expr) Expr
-	// mean and variance are those of X; nil where it has none in closed form. They mean
-	// nothing where they do not exist for the parameters.
-	mean, variance func(p []Expr) Expr
-	// rises says of each parameter of counts whether they rise with it, or fall: P(X > x) does, for
-	// all x. It is nil where that is not so, or where there is a last count anyway.
-	rises []bool
-	// quantile is the x with F(x) = Φ(u), of laws with a density; nil where it is not known.
-	quantile func(u Expr, p []Expr) Expr
-	// weighted laws have a category for each parameter, with a probability in proportion to it.
-	weighted bool
 	// change, if there is one, is the log density at the data x less that at the
 	// data from: sums of functions of data times functions of parameters.
 	change func(x, from Expr, p []Expr) Expr
@@ -62,24 +47,63 @@ type Law struct {
 	// values stores draws from distributions with a transform in dst, before it is applied, or NaN where a few tries were in vain;
 	// nil for a loop over rand.
 	values func(dst []float64, p func(k int) []float64, rng *rand.Rand)
+
+	coordinate coordinate
+	tails      tails
+	moments    moments
+
 	// outermost is the law of a recorded value, with masses beside a density: no other law
 	// is made of it.
 	outermost bool
 	// noPrior says why no latent can have the law, where its support has no transform.
 	noPrior string
-	// start is a central value and a scale, about one standard deviation, of
-	// the unconstrained coordinate. Laws of whole numbers have no coordinate.
+}
+
+// A coordinate is what is known of the unconstrained coordinate of latents with a law. Laws of whole numbers have none.
+type coordinate struct {
+	// start is a central value and a scale, about one standard deviation.
 	start func(p []float64) (center, scale float64)
 	// starts is start with rows of parameters, which takes less time; nil for a loop over it. It uses at, as long as p.
 	starts func(center, scale []float64, p [][]float64, at []float64)
 	// residual is the log density of e, where center + scale·e, as start has them,
-	// is the unconstrained coordinate.
+	// is the coordinate.
 	residual func(e float64, p []float64) float64
 	// shares is the distribution of e, for laws of which it is known.
 	shares *residuals.Shares
 	// light says of laws on the line that their tails fall off as those of a normal.
 	light bool
 }
+
+// tails are the distribution function of a law, and what follows from it.
+type tails struct {
+	// logCDF is log P(X ≤ x) and logCCDF log P(X > x), for x inside the support or at its
+	// ends. A law without them has no distribution function.
+	logCDF, logCCDF func(x Expr, p []Expr) Expr
+	// logMass is log P(a < X ≤ b), where there is more to say of it than that it is a difference.
+	logMass func(a, b Expr, p []Expr) Expr
+	// quantile is the x with F(x) = Φ(u), of laws with a density; nil where it is not known.
+	quantile func(u Expr, p []Expr) Expr
+	// rises says of each parameter of counts whether they rise with it, or fall: P(X > x) does, for
+	// all x. It is nil where that is not so, or where there is a last count anyway.
+	rises []bool
+	// weighted laws have a category for each parameter, with a probability in proportion to it.
+	weighted bool
+}
+
+// of is one of the tails: the upper one, P(X > x), or the lower one.
+func (t *tails) of(upper bool) func(x Expr, p []Expr) Expr {
+	if upper {
+		return t.logCCDF
+	}
+	return t.logCDF
+}
+
+// moments are the mean and the variance of a law; nil where it has none in closed form. They mean
+// nothing where they do not exist for the parameters.
+type moments struct{ mean, variance func(p []Expr) Expr }
+
+// known reports whether there are both.
+func (m moments) known() bool { return m.mean != nil && m.variance != nil }
 
 // A param is a parameter with the rule that it must keep.
 type param struct {
@@ -176,20 +200,20 @@ func (d Dist) NoPrior() string {
 func (d Dist) Outermost() bool { return d.law.outermost }
 
 // Start is a central value and a scale, about one standard deviation, of the unconstrained coordinate, for these parameters.
-func (d Dist) Start(p []float64) (center, scale float64) { return d.law.start(p) }
+func (d Dist) Start(p []float64) (center, scale float64) { return d.law.coordinate.start(p) }
 
 // HasShares reports whether that distribution has shares and quantiles in closed form.
-func (d Dist) HasShares() bool { return d.law.shares != nil }
+func (d Dist) HasShares() bool { return d.law.coordinate.shares != nil }
 
 // HasResidual reports whether it is known how what Start leaves of the coordinate is distributed.
-func (d Dist) HasResidual() bool { return d.law.residual != nil }
+func (d Dist) HasResidual() bool { return d.law.coordinate.residual != nil }
 
 // Quantile is the x with F(x) = Φ(u); ok is false where it is not known.
 func (d Dist) Quantile(u Expr) (x Expr, ok bool) {
-	if d.law.quantile == nil {
+	if d.law.tails.quantile == nil {
 		return u, false
 	}
-	return d.law.quantile(u, d.params), true
+	return d.law.tails.quantile(u, d.params), true
 }
 
 // Nodes are the parameters that are not plain numbers.

@@ -22,7 +22,7 @@ type Priors interface {
 
 // lastOf is the last value for d; ∞ if none is known.
 func lastOf(m Priors, d Dist) float64 {
-	if d.law.rises == nil {
+	if d.law.tails.rises == nil {
 		return math.Inf(1)
 	}
 	latents := map[int]bool{}
@@ -41,7 +41,7 @@ func lastOf(m Priors, d Dist) float64 {
 			x = reaching{m, out, map[ir.ID]ir.Extent{}}.of(p.id)
 		}
 		worst[i] = x.Hi
-		if !d.law.rises[i] {
+		if !d.law.tails.rises[i] {
 			worst[i] = x.Lo
 		}
 		if !x.Known() || d.law.params[i].rule.excludes(worst[i]) || worst[i] == 0 || math.IsInf(worst[i], 0) {
@@ -112,7 +112,7 @@ func (r reaching) find(n ir.Node) ir.Extent {
 // has no distribution function.
 func (r reaching) latent(i int) ir.Extent {
 	d, ok := r.m.Prior(i)
-	if !ok || d.law.logCDF == nil || d.law.start == nil || slices.ContainsFunc(d.params, func(p Expr) bool { return p.m != nil }) {
+	if !ok || d.law.tails.logCDF == nil || d.law.coordinate.start == nil || slices.ContainsFunc(d.params, func(p Expr) bool { return p.m != nil }) {
 		return ir.Extent{Lo: math.Inf(-1), Hi: math.Inf(1)}
 	}
 	return ir.Extent{Lo: d.quantile(r.out), Hi: d.quantile(1 - r.out)}

@@ -64,18 +64,18 @@ func mixture(n int, of []Dist) *Law {
 		}
 		return u
 	}
-	f.start = func(p []float64) (center, scale float64) { return startOfMixture(p, n, of) }
+	f.coordinate.start = func(p []float64) (center, scale float64) { return startOfMixture(p, n, of) }
 	if slices.ContainsFunc(of, func(d Dist) bool { return !d.HasCDF() }) {
 		return f
 	}
-	f.logCDF = func(x Expr, p []Expr) Expr {
+	f.tails.logCDF = func(x Expr, p []Expr) Expr {
 		return mixed(p[:n], s.at(p), func(d Dist) Expr { return d.logTail(x, false) })
 	}
-	f.logCCDF = func(x Expr, p []Expr) Expr {
+	f.tails.logCCDF = func(x Expr, p []Expr) Expr {
 		return mixed(p[:n], s.at(p), func(d Dist) Expr { return d.logTail(x, true) })
 	}
-	f.mean = func(p []Expr) Expr { return mixedMean(p[:n], s.at(p)) }
-	f.variance = func(p []Expr) Expr { return mixedVariance(p[:n], s.at(p)) }
+	f.moments.mean = func(p []Expr) Expr { return mixedMean(p[:n], s.at(p)) }
+	f.moments.variance = func(p []Expr) Expr { return mixedVariance(p[:n], s.at(p)) }
 	return f
 }
 
@@ -85,7 +85,7 @@ func startOfMixture(p []float64, n int, of []Dist) (center, scale float64) {
 	total, square, from := 0.0, 0.0, n
 	for k, d := range of {
 		to := from + len(d.law.params)
-		c, sd := d.law.start(p[from:to])
+		c, sd := d.law.coordinate.start(p[from:to])
 		total += p[k]
 		center += p[k] * c
 		square += p[k] * (c*c + sd*sd)

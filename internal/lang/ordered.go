@@ -15,7 +15,7 @@ import (
 // All but x_0 are gaps in the unconstrained coordinate. Draws and residuals have the whole.
 
 // CanOrder reports whether ordered draws from d have laws.
-func (d Dist) CanOrder() bool { return d.law.shares != nil && !d.Support().whole }
+func (d Dist) CanOrder() bool { return d.law.coordinate.shares != nil && !d.Support().whole }
 
 // Least is the distribution of the least of n draws from d.
 func (d Dist) Least(n int) Dist { return Dist{law: newLeastLaw(d.law, n), params: d.params} }
@@ -27,24 +27,29 @@ func (d Dist) Gap(n int, u Expr) Dist {
 
 // newLeastLaw is the law of the least of n draws from base.
 func newLeastLaw(base *Law, n int) *Law {
-	least := func(u float64) float64 { return base.shares.Quantile(share(u, n), math.Inf(-1), math.Inf(1)) }
+	least := func(u float64) float64 {
+		return base.coordinate.shares.Quantile(share(u, n), math.Inf(-1), math.Inf(1))
+	}
 	low, median, high := least(0.16), least(0.5), least(0.84)
 	width := (high - low) / 2
 	return &Law{
-		name: fmt.Sprintf("least of %d %s", n, base.name), params: base.params, support: base.support, supportAt: base.supportAt,
-		logProb: func(x Expr, p []Expr) Expr { return Add(math.Log(float64(n)), base.logProb(x, p)) },
+		name: fmt.Sprintf("least of %d %s", n, base.name), params: base.params, support: base.support,
+		supportAt: base.supportAt,
+		logProb:   func(x Expr, p []Expr) Expr { return Add(math.Log(float64(n)), base.logProb(x, p)) },
 		rand: func(p []float64, rng *rand.Rand) float64 {
-			center, scale := base.start(p)
+			center, scale := base.coordinate.start(p)
 			return center + scale*least(unitRand(rng))
 		},
-		start: func(p []float64) (center, scale float64) {
-			center, scale = base.start(p)
-			return center + scale*median, scale * width
-		},
-		residual: func(e float64, p []float64) float64 {
-			e = median + width*e
-			above := base.shares.LogMass(e, math.Inf(1))
-			return math.Log(width*float64(n)) + base.residual(e, p) + powerLog(n-1, above)
+		coordinate: coordinate{
+			start: func(p []float64) (center, scale float64) {
+				center, scale = base.coordinate.start(p)
+				return center + scale*median, scale * width
+			},
+			residual: func(e float64, p []float64) float64 {
+				e = median + width*e
+				above := base.coordinate.shares.LogMass(e, math.Inf(1))
+				return math.Log(width*float64(n)) + base.coordinate.residual(e, p) + powerLog(n-1, above)
+			},
 		},
 	}
 }
@@ -63,19 +68,18 @@ func newGapLaw(base *Law, n int) *Law {
 	// at are the center and scale of base, its other parameters, and the last one in them.
 	at := func(p []float64) (center, scale float64, params []float64, above float64) {
 		params = p[:len(p)-1]
-		center, scale = base.start(params)
+		center, scale = base.coordinate.start(params)
 		return center, scale, params, (p[len(p)-1] - center) / scale
 	}
 	log := func(u, scale, above float64) float64 {
-		return math.Log(scale * (base.shares.Quantile(share(u, n), above, math.Inf(1)) - above))
+		return math.Log(scale * (base.coordinate.shares.Quantile(share(u, n), above, math.Inf(1)) - above))
 	}
 	start := func(p []float64) (center, width float64) {
 		_, scale, _, above := at(p)
 		return log(0.5, scale, above), (log(0.84, scale, above) - log(0.16, scale, above)) / 2
 	}
 	return &Law{
-		name: fmt.Sprintf("gap to the least of %d %s", n, base.name), support: Positives,
-		params: append(base.params[:len(base.params):len(base.params)], param{"above", AnyReal}),
+		name: fmt.Sprintf("gap to the least of %d %s", n, base.name), support: Positives, params: append(base.params[:len(base.params):len(base.params)], param{"above", AnyReal}),
 		logProb: func(gap Expr, p []Expr) Expr {
 			params := p[:len(p)-1]
 			s, u := (Dist{law: base, params: params}).Support(), Add(p[len(p)-1], gap)
@@ -85,14 +89,16 @@ func newGapLaw(base *Law, n int) *Law {
 			_, scale, _, above := at(p)
 			return log(unitRand(rng), scale, above)
 		},
-		start: start,
-		residual: func(e float64, p []float64) float64 {
-			logGap, width := start(p)
-			logGap += width * e
-			_, scale, params, above := at(p)
-			e = above + math.Exp(logGap)/scale
-			left, before := base.shares.LogMass(e, math.Inf(1)), base.shares.LogMass(above, math.Inf(1))
-			return math.Log(width*float64(n)/scale) + logGap + base.residual(e, params) + powerLog(n-1, left) - float64(n)*before
+		coordinate: coordinate{
+			start: start,
+			residual: func(e float64, p []float64) float64 {
+				logGap, width := start(p)
+				logGap += width * e
+				_, scale, params, above := at(p)
+				e = above + math.Exp(logGap)/scale
+				left, before := base.coordinate.shares.LogMass(e, math.Inf(1)), base.coordinate.shares.LogMass(above, math.Inf(1))
+				return math.Log(width*float64(n)/scale) + logGap + base.coordinate.residual(e, params) + powerLog(n-1, left) - float64(n)*before
+			},
 		},
 	}
 }

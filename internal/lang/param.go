@@ -9,10 +9,12 @@ import (
 func newParamLaw(name string, s Support) *Law {
 	f := &Law{
 		name: name, params: []param{{"start", AnyReal}, {"unit", AnyReal}}, support: s,
-		logProb:  func(Expr, []Expr) Expr { return Expr{} },
-		rand:     func(p []float64, _ *rand.Rand) float64 { return p[0] },
-		start:    func(p []float64) (center, scale float64) { return p[0], p[1] },
-		residual: func(float64, []float64) float64 { return 0 },
+		logProb: func(Expr, []Expr) Expr { return Expr{} },
+		rand:    func(p []float64, _ *rand.Rand) float64 { return p[0] },
+		coordinate: coordinate{
+			start:    func(p []float64) (center, scale float64) { return p[0], p[1] },
+			residual: func(float64, []float64) float64 { return 0 },
+		},
 	}
 	return f
 }

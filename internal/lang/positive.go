@@ -9,73 +9,93 @@ import (
 
 // Distributions on (0, ∞), on (0, 1) and on an interval.
 
+// LogNormal is the law of graph.LogNormal.
 var LogNormal = &Law{
 	name: "LogNormal", params: []param{{"mu", AnyReal}, {"sigma", Positive}}, support: Positives,
 	logProb: func(x Expr, p []Expr) Expr { return Sub(normalLogProb(Log(x), p[0], p[1]), Log(x)) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*rng.NormFloat64() },
-	start:   func(p []float64) (center, scale float64) { return p[0], p[1] },
-
-	residual: normalResidual, shares: &normalShares,
-
-	quantile: func(u Expr, p []Expr) Expr { return Exp(Normal.quantile(u, p)) },
-	logCDF:   func(x Expr, p []Expr) Expr { return Normal.logCDF(Log(x), p) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return Normal.logCCDF(Log(x), p) },
-	logMass:  func(a, b Expr, p []Expr) Expr { return Normal.logMass(Log(a), Log(b), p) },
-	mean:     func(p []Expr) Expr { return Exp(Add(p[0], Mul(0.5, Square(p[1])))) },
-	variance: func(p []Expr) Expr { return Mul(Expm1(Square(p[1])), Exp(Add(Mul(2, p[0]), Square(p[1])))) },
+	coordinate: coordinate{
+		start:    func(p []float64) (center, scale float64) { return p[0], p[1] },
+		residual: normalResidual, shares: &normalShares,
+	},
+	tails: tails{
+		quantile: func(u Expr, p []Expr) Expr { return Exp(Normal.tails.quantile(u, p)) },
+		logCDF:   func(x Expr, p []Expr) Expr { return Normal.tails.logCDF(Log(x), p) },
+		logCCDF:  func(x Expr, p []Expr) Expr { return Normal.tails.logCCDF(Log(x), p) },
+		logMass:  func(a, b Expr, p []Expr) Expr { return Normal.tails.logMass(Log(a), Log(b), p) },
+	},
+	moments: moments{
+		mean:     func(p []Expr) Expr { return Exp(Add(p[0], Mul(0.5, Square(p[1])))) },
+		variance: func(p []Expr) Expr { return Mul(Expm1(Square(p[1])), Exp(Add(Mul(2, p[0]), Square(p[1])))) },
+	},
 }
 
+// HalfNormal is the law of graph.HalfNormal.
 var HalfNormal = &Law{
 	name: "HalfNormal", params: []param{{"scale", Positive}}, support: nonNegatives,
 	logProb: func(x Expr, p []Expr) Expr { return Add(normalLogProb(x, Expr{}, p[0]), math.Ln2) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return math.Log(p[0]) + logHalfNormalRand(rng) },
-	shares:  &halfNormalShares,
-	start:   func(p []float64) (center, scale float64) { return math.Log(halfNormalMedian * p[0]), 1 },
-
-	residual: func(e float64, _ []float64) float64 {
-		x := halfNormalMedian * math.Exp(e)
-		return math.Log(halfNormalMedian) + e - 0.5*x*x - 0.5*math.Log(math.Pi/2)
+	coordinate: coordinate{
+		shares: &halfNormalShares,
+		start:  func(p []float64) (center, scale float64) { return math.Log(halfNormalMedian * p[0]), 1 },
+		residual: func(e float64, _ []float64) float64 {
+			x := halfNormalMedian * math.Exp(e)
+			return math.Log(halfNormalMedian) + e - 0.5*x*x - 0.5*math.Log(math.Pi/2)
+		},
 	},
-
-	quantile: scaled(kernel.HalfNormalOfNormal),
-	logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogErf, Div(Mul(math.Sqrt2/2, x), p[0])) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return Add(LogNormalCDF(Neg(Div(x, p[0]))), math.Ln2) },
-	mean:     func(p []Expr) Expr { return Mul(math.Sqrt(2/math.Pi), p[0]) },
-	variance: func(p []Expr) Expr { return Mul(1-2/math.Pi, Square(p[0])) },
+	tails: tails{
+		quantile: scaled(kernel.HalfNormalOfNormal),
+		logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogErf, Div(Mul(math.Sqrt2/2, x), p[0])) },
+		logCCDF:  func(x Expr, p []Expr) Expr { return Add(LogNormalCDF(Neg(Div(x, p[0]))), math.Ln2) },
+	},
+	moments: moments{
+		mean:     func(p []Expr) Expr { return Mul(math.Sqrt(2/math.Pi), p[0]) },
+		variance: func(p []Expr) Expr { return Mul(1-2/math.Pi, Square(p[0])) },
+	},
 }
 
 const halfNormalMedian = 0.6745
 
+// Exponential is the law of graph.Exponential.
 var Exponential = &Law{
 	name: "Exponential", params: []param{{"rate", Positive}}, support: nonNegatives,
 	logProb: func(x Expr, p []Expr) Expr { return Sub(Log(p[0]), Mul(p[0], x)) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return math.Log(expRand(rng)) - math.Log(p[0]) },
-	shares:  &exponentialShares,
-	start:   func(p []float64) (center, scale float64) { return -math.Log(p[0]), 1 },
-
-	residual: func(e float64, _ []float64) float64 { return e - math.Exp(e) },
-
-	quantile: func(u Expr, p []Expr) Expr { return Div(apply1(kernel.ExponentialOfNormal, u), p[0]) },
-	logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogExponentialCDF, Add(Log(p[0]), Log(x))) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return Neg(Mul(p[0], x)) },
-	mean:     func(p []Expr) Expr { return Div(1, p[0]) },
-	variance: func(p []Expr) Expr { return Div(1, Square(p[0])) },
+	coordinate: coordinate{
+		shares:   &exponentialShares,
+		start:    func(p []float64) (center, scale float64) { return -math.Log(p[0]), 1 },
+		residual: func(e float64, _ []float64) float64 { return e - math.Exp(e) },
+	},
+	tails: tails{
+		quantile: func(u Expr, p []Expr) Expr { return Div(apply1(kernel.ExponentialOfNormal, u), p[0]) },
+		logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogExponentialCDF, Add(Log(p[0]), Log(x))) },
+		logCCDF:  func(x Expr, p []Expr) Expr { return Neg(Mul(p[0], x)) },
+	},
+	moments: moments{
+		mean:     func(p []Expr) Expr { return Div(1, p[0]) },
+		variance: func(p []Expr) Expr { return Div(1, Square(p[0])) },
+	},
 }
 
+// Gamma is the law of graph.Gamma.
 var Gamma = &Law{
 	name: "Gamma", params: []param{{"alpha", Positive}, {"beta", Positive}}, support: Positives,
 	logProb: func(x Expr, p []Expr) Expr { return gammaLogProb(x, p[0], p[1]) },
 	change:  func(x, from Expr, p []Expr) Expr { return gammaChange(x, from, p[0], p[1]) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return logGammaRand(p[0], rng) - math.Log(p[1]) },
-	start:   func(p []float64) (center, scale float64) { return math.Log(p[0] / p[1]), 1 / math.Sqrt(p[0]) },
-
-	residual: func(e float64, p []float64) float64 { return gammaResidual(e, p[0]) },
-
-	quantile: func(u Expr, p []Expr) Expr { return Div(standardGamma(u, p[0]), p[1]) },
-	logCDF:   func(x Expr, p []Expr) Expr { return logSigmoid(gammaOdds(p[0], Mul(p[1], x))) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(Neg(gammaOdds(p[0], Mul(p[1], x)))) },
-	mean:     func(p []Expr) Expr { return Div(p[0], p[1]) },
-	variance: func(p []Expr) Expr { return Div(p[0], Square(p[1])) },
+	coordinate: coordinate{
+		start:    func(p []float64) (center, scale float64) { return math.Log(p[0] / p[1]), 1 / math.Sqrt(p[0]) },
+		residual: func(e float64, p []float64) float64 { return gammaResidual(e, p[0]) },
+	},
+	tails: tails{
+		quantile: func(u Expr, p []Expr) Expr { return Div(standardGamma(u, p[0]), p[1]) },
+		logCDF:   func(x Expr, p []Expr) Expr { return logSigmoid(gammaOdds(p[0], Mul(p[1], x))) },
+		logCCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(Neg(gammaOdds(p[0], Mul(p[1], x)))) },
+	},
+	moments: moments{
+		mean:     func(p []Expr) Expr { return Div(p[0], p[1]) },
+		variance: func(p []Expr) Expr { return Div(p[0], Square(p[1])) },
+	},
 }
 
 // gammaResidual has the large parts of α·u − βeᵘ and log Γ(α) cancelled.
@@ -99,22 +119,25 @@ func gammaChange(x, from, alpha, beta Expr) Expr {
 	return Sub(Add(Mul(Sub(alpha, Mul(beta, from)), ratio), Mul(beta, curved)), ratio)
 }
 
+// ChiSquared is the law of graph.ChiSquared.
 var ChiSquared = &Law{
 	name: "ChiSquared", params: []param{{"k", Positive}}, support: Positives,
 	logProb: func(x Expr, p []Expr) Expr { return gammaLogProb(x, Mul(0.5, p[0]), Expr{v: 0.5}) },
 	change:  func(x, from Expr, p []Expr) Expr { return gammaChange(x, from, Mul(0.5, p[0]), Expr{v: 0.5}) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return logGammaRand(0.5*p[0], rng) + math.Ln2 },
-	start:   func(p []float64) (center, scale float64) { return math.Log(p[0]), math.Sqrt(2 / p[0]) },
-
-	residual: func(e float64, p []float64) float64 { return gammaResidual(e, 0.5*p[0]) },
-
-	quantile: func(u Expr, p []Expr) Expr { return Mul(2, standardGamma(u, Mul(0.5, p[0]))) },
-	logCDF:   func(x Expr, p []Expr) Expr { return logSigmoid(gammaOdds(Mul(0.5, p[0]), Mul(0.5, x))) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(Neg(gammaOdds(Mul(0.5, p[0]), Mul(0.5, x)))) },
-	mean:     func(p []Expr) Expr { return p[0] },
-	variance: func(p []Expr) Expr { return Mul(2, p[0]) },
+	coordinate: coordinate{
+		start:    func(p []float64) (center, scale float64) { return math.Log(p[0]), math.Sqrt(2 / p[0]) },
+		residual: func(e float64, p []float64) float64 { return gammaResidual(e, 0.5*p[0]) },
+	},
+	tails: tails{
+		quantile: func(u Expr, p []Expr) Expr { return Mul(2, standardGamma(u, Mul(0.5, p[0]))) },
+		logCDF:   func(x Expr, p []Expr) Expr { return logSigmoid(gammaOdds(Mul(0.5, p[0]), Mul(0.5, x))) },
+		logCCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(Neg(gammaOdds(Mul(0.5, p[0]), Mul(0.5, x)))) },
+	},
+	moments: moments{mean: func(p []Expr) Expr { return p[0] }, variance: func(p []Expr) Expr { return Mul(2, p[0]) }},
 }
 
+// Beta is the law of graph.Beta.
 var Beta = &Law{
 	name: "Beta", params: []param{{"alpha", Positive}, {"beta", Positive}}, support: UnitInterval,
 	logProb: func(x Expr, p []Expr) Expr {
@@ -133,26 +156,31 @@ var Beta = &Law{
 		slope := Sub(Mul(a, fromRest), Mul(b, from))
 		return Sub(Add(Mul(slope, Sub(success, failure)), Mul(Add(a, b), curved)), Add(success, failure))
 	},
-	rand:  func(p []float64, rng *rand.Rand) float64 { return logGammaRand(p[0], rng) - logGammaRand(p[1], rng) },
-	start: func(p []float64) (center, scale float64) { return math.Log(p[0] / p[1]), math.Sqrt(1/p[0] + 1/p[1]) },
-
-	residual: func(e float64, p []float64) float64 {
-		scale := math.Sqrt(1/p[0] + 1/p[1])
-		u := math.Log(p[0]/p[1]) + scale*e
-		norm := kernel.Lgamma.Value(p[0]+p[1]) - kernel.Lgamma.Value(p[0]) - kernel.Lgamma.Value(p[1])
-		return math.Log(scale) + norm - p[0]*kernel.Softplus.Value(-u) - p[1]*kernel.Softplus.Value(u)
+	rand: func(p []float64, rng *rand.Rand) float64 { return logGammaRand(p[0], rng) - logGammaRand(p[1], rng) },
+	coordinate: coordinate{
+		start: func(p []float64) (center, scale float64) { return math.Log(p[0] / p[1]), math.Sqrt(1/p[0] + 1/p[1]) },
+		residual: func(e float64, p []float64) float64 {
+			scale := math.Sqrt(1/p[0] + 1/p[1])
+			u := math.Log(p[0]/p[1]) + scale*e
+			norm := kernel.Lgamma.Value(p[0]+p[1]) - kernel.Lgamma.Value(p[0]) - kernel.Lgamma.Value(p[1])
+			return math.Log(scale) + norm - p[0]*kernel.Softplus.Value(-u) - p[1]*kernel.Softplus.Value(u)
+		},
 	},
-
-	quantile: func(u Expr, p []Expr) Expr { return Sigmoid(applyTriple(kernel.LogitBetaOfNormal, u, p[0], p[1])) },
-	logCDF:   func(x Expr, p []Expr) Expr { return logSigmoid(betaOdds(x, p[0], p[1])) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(Neg(betaOdds(x, p[0], p[1]))) },
-	mean:     func(p []Expr) Expr { return Div(p[0], Add(p[0], p[1])) },
-	variance: func(p []Expr) Expr {
-		sum := Add(p[0], p[1])
-		return Div(Mul(Div(p[0], sum), Div(p[1], sum)), Add(sum, 1))
+	tails: tails{
+		quantile: func(u Expr, p []Expr) Expr { return Sigmoid(applyTriple(kernel.LogitBetaOfNormal, u, p[0], p[1])) },
+		logCDF:   func(x Expr, p []Expr) Expr { return logSigmoid(betaOdds(x, p[0], p[1])) },
+		logCCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(Neg(betaOdds(x, p[0], p[1]))) },
+	},
+	moments: moments{
+		mean: func(p []Expr) Expr { return Div(p[0], Add(p[0], p[1])) },
+		variance: func(p []Expr) Expr {
+			sum := Add(p[0], p[1])
+			return Div(Mul(Div(p[0], sum), Div(p[1], sum)), Add(sum, 1))
+		},
 	},
 }
 
+// Uniform is the law of graph.Uniform.
 var Uniform = &Law{
 	name: "Uniform", params: []param{{"min", bound}, {"max", bound}},
 	supportAt: func(p []Expr) Support {
@@ -160,17 +188,22 @@ var Uniform = &Law{
 	},
 	logProb: func(x Expr, p []Expr) Expr { return Neg(Log(Sub(p[1], p[0]))) },
 	rand:    func(_ []float64, rng *rand.Rand) float64 { return logitRand(rng) },
-	start:   func([]float64) (center, scale float64) { return 0, logisticSD },
-
-	residual: logisticResidual, shares: &logisticShares,
-
-	quantile: func(u Expr, p []Expr) Expr { return Add(p[0], Mul(Sub(p[1], p[0]), apply1(kernel.NormalCDF, u))) },
-	logCDF:   func(x Expr, p []Expr) Expr { return Log(Div(Sub(x, p[0]), Sub(p[1], p[0]))) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return Log(Div(Sub(p[1], x), Sub(p[1], p[0]))) },
-	mean:     func(p []Expr) Expr { return Mul(0.5, Add(p[0], p[1])) },
-	variance: func(p []Expr) Expr { return Div(Square(Sub(p[1], p[0])), 12) },
+	coordinate: coordinate{
+		start:    func([]float64) (center, scale float64) { return 0, logisticSD },
+		residual: logisticResidual, shares: &logisticShares,
+	},
+	tails: tails{
+		quantile: func(u Expr, p []Expr) Expr { return Add(p[0], Mul(Sub(p[1], p[0]), apply1(kernel.NormalCDF, u))) },
+		logCDF:   func(x Expr, p []Expr) Expr { return Log(Div(Sub(x, p[0]), Sub(p[1], p[0]))) },
+		logCCDF:  func(x Expr, p []Expr) Expr { return Log(Div(Sub(p[1], x), Sub(p[1], p[0]))) },
+	},
+	moments: moments{
+		mean:     func(p []Expr) Expr { return Mul(0.5, Add(p[0], p[1])) },
+		variance: func(p []Expr) Expr { return Div(Square(Sub(p[1], p[0])), 12) },
+	},
 }
 
+// HalfCauchy is the law of graph.HalfCauchy.
 var HalfCauchy = &Law{
 	name: "HalfCauchy", params: []param{{"scale", Positive}}, support: nonNegatives,
 	logProb: func(x Expr, p []Expr) Expr {
@@ -179,38 +212,45 @@ var HalfCauchy = &Law{
 	rand: func(p []float64, rng *rand.Rand) float64 {
 		return math.Log(p[0]) + math.Log(math.Tan(0.5*math.Pi*unitRand(rng)))
 	},
-	start: func(p []float64) (center, scale float64) { return math.Log(p[0]), logHalfCauchySD },
-
-	residual: func(e float64, _ []float64) float64 {
-		w := logHalfCauchySD * math.Abs(e)
-		return -w - math.Log1p(math.Exp(-2*w))
+	coordinate: coordinate{
+		start: func(p []float64) (center, scale float64) { return math.Log(p[0]), logHalfCauchySD },
+		residual: func(e float64, _ []float64) float64 {
+			w := logHalfCauchySD * math.Abs(e)
+			return -w - math.Log1p(math.Exp(-2*w))
+		},
 	},
-
-	quantile: scaled(kernel.HalfCauchyOfNormal),
-	logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogHalfCauchyCDF, Div(x, p[0])) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.LogHalfCauchyCDF, Div(p[0], x)) },
+	tails: tails{
+		quantile: scaled(kernel.HalfCauchyOfNormal),
+		logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogHalfCauchyCDF, Div(x, p[0])) },
+		logCCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.LogHalfCauchyCDF, Div(p[0], x)) },
+	},
 }
 
 // logHalfCauchySD is the standard deviation of log |x| for a standard Cauchy x.
 const logHalfCauchySD = math.Pi / 2
 
+// Weibull is the law of graph.Weibull.
 var Weibull = &Law{
 	name: "Weibull", params: []param{{"k", Positive}, {"lambda", Positive}}, support: Positives,
 	logProb: func(x Expr, p []Expr) Expr {
 		h := weibullLogHazard(x, p)
 		return Sub(Sub(Add(Log(p[0]), h), Exp(h)), Log(x))
 	},
-	rand:  func(p []float64, rng *rand.Rand) float64 { return math.Log(p[1]) + math.Log(expRand(rng))/p[0] },
-	start: func(p []float64) (center, scale float64) { return math.Log(p[1]), gumbelSD / p[0] },
-
-	residual: func(e float64, _ []float64) float64 { return math.Log(gumbelSD) + gumbelSD*e - math.Exp(gumbelSD*e) },
-
-	quantile: func(u Expr, p []Expr) Expr { return Mul(p[1], Exp(Div(logExponential(u), p[0]))) },
-	logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogExponentialCDF, weibullLogHazard(x, p)) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return Neg(Exp(weibullLogHazard(x, p))) },
-	mean:     func(p []Expr) Expr { return Mul(p[1], weibullMoment(1, p[0])) },
-	variance: func(p []Expr) Expr {
-		return Mul(Square(p[1]), Sub(weibullMoment(2, p[0]), Square(weibullMoment(1, p[0]))))
+	rand: func(p []float64, rng *rand.Rand) float64 { return math.Log(p[1]) + math.Log(expRand(rng))/p[0] },
+	coordinate: coordinate{
+		start:    func(p []float64) (center, scale float64) { return math.Log(p[1]), gumbelSD / p[0] },
+		residual: func(e float64, _ []float64) float64 { return math.Log(gumbelSD) + gumbelSD*e - math.Exp(gumbelSD*e) },
+	},
+	tails: tails{
+		quantile: func(u Expr, p []Expr) Expr { return Mul(p[1], Exp(Div(logExponential(u), p[0]))) },
+		logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogExponentialCDF, weibullLogHazard(x, p)) },
+		logCCDF:  func(x Expr, p []Expr) Expr { return Neg(Exp(weibullLogHazard(x, p))) },
+	},
+	moments: moments{
+		mean: func(p []Expr) Expr { return Mul(p[1], weibullMoment(1, p[0])) },
+		variance: func(p []Expr) Expr {
+			return Mul(Square(p[1]), Sub(weibullMoment(2, p[0]), Square(weibullMoment(1, p[0]))))
+		},
 	},
 }
 
@@ -235,6 +275,7 @@ func (x Expr) exponential() bool {
 	return !known && x.m.Store().LogIsSimple(x.id)
 }
 
+// InverseGamma is the law of graph.InverseGamma.
 var InverseGamma = &Law{
 	name: "InverseGamma", params: []param{{"alpha", Positive}, {"beta", Positive}}, support: Positives,
 	logProb: func(x Expr, p []Expr) Expr {
@@ -245,16 +286,20 @@ var InverseGamma = &Law{
 		}
 		return Sub(Sub(Mul(a, logM), m), Add(Lgamma(a), Log(x)))
 	},
-	rand:  func(p []float64, rng *rand.Rand) float64 { return math.Log(p[1]) - logGammaRand(p[0], rng) },
-	start: func(p []float64) (center, scale float64) { return math.Log(p[1] / p[0]), 1 / math.Sqrt(p[0]) },
-
-	residual: func(e float64, p []float64) float64 { return gammaResidual(-e, p[0]) },
-
-	quantile: func(u Expr, p []Expr) Expr { return Div(p[1], standardGamma(Neg(u), p[0])) },
-	logCDF:   func(x Expr, p []Expr) Expr { return logSigmoid(Neg(gammaOdds(p[0], Div(p[1], x)))) },
-	logCCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(gammaOdds(p[0], Div(p[1], x))) },
-	mean:     func(p []Expr) Expr { return existsAbove(1, p[0], Div(p[1], Sub(p[0], 1))) },
-	variance: func(p []Expr) Expr {
-		return existsAbove(2, p[0], Div(Square(Div(p[1], Sub(p[0], 1))), Sub(p[0], 2)))
+	rand: func(p []float64, rng *rand.Rand) float64 { return math.Log(p[1]) - logGammaRand(p[0], rng) },
+	coordinate: coordinate{
+		start:    func(p []float64) (center, scale float64) { return math.Log(p[1] / p[0]), 1 / math.Sqrt(p[0]) },
+		residual: func(e float64, p []float64) float64 { return gammaResidual(-e, p[0]) },
+	},
+	tails: tails{
+		quantile: func(u Expr, p []Expr) Expr { return Div(p[1], standardGamma(Neg(u), p[0])) },
+		logCDF:   func(x Expr, p []Expr) Expr { return logSigmoid(Neg(gammaOdds(p[0], Div(p[1], x)))) },
+		logCCDF:  func(x Expr, p []Expr) Expr { return logSigmoid(gammaOdds(p[0], Div(p[1], x))) },
+	},
+	moments: moments{
+		mean: func(p []Expr) Expr { return existsAbove(1, p[0], Div(p[1], Sub(p[0], 1))) },
+		variance: func(p []Expr) Expr {
+			return existsAbove(2, p[0], Div(Square(Div(p[1], Sub(p[0], 1))), Sub(p[0], 2)))
+		},
 	},
 }

@@ -10,7 +10,7 @@ var StandardNormal = Dist{law: Normal, params: []Expr{{}, {v: 1}}}
 // CutsOf are the coordinates up to which noise has the values up to each of values but the last.
 func (d Dist) CutsOf(values []float64) (cuts []Expr) {
 	for j, x := range values[:len(values)-1] {
-		if d.law.weighted {
+		if d.law.tails.weighted {
 			cuts = append(cuts, NormalQuantile(Div(Sum(d.params[:j+1]...), Sum(d.params...))))
 			continue
 		}

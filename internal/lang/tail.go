@@ -18,10 +18,10 @@ func (d Dist) Tail(x Expr, upper bool) Expr {
 }
 
 // Mean is the mean, and NaN where there is none in closed form.
-func (d Dist) Mean() Expr { return d.moment(d.law.mean) }
+func (d Dist) Mean() Expr { return d.moment(d.law.moments.mean) }
 
 // Variance is the variance, and NaN where there is none in closed form.
-func (d Dist) Variance() Expr { return d.moment(d.law.variance) }
+func (d Dist) Variance() Expr { return d.moment(d.law.moments.variance) }
 
 func (d Dist) moment(of func(p []Expr) Expr) Expr {
 	if of == nil {
@@ -31,14 +31,11 @@ func (d Dist) moment(of func(p []Expr) Expr) Expr {
 }
 
 // HasCDF reports whether d has a distribution function.
-func (d Dist) HasCDF() bool { return d.law.logCDF != nil }
+func (d Dist) HasCDF() bool { return d.law.tails.logCDF != nil }
 
 // logTail is log P(X > x) if upper, else log P(X ≤ x), for any x.
 func (d Dist) logTail(x Expr, upper bool) Expr {
-	s, f := d.Support(), d.law.logCDF
-	if upper {
-		f = d.law.logCCDF
-	}
+	s, f := d.Support(), d.law.tails.of(upper)
 	v, known := x.IsConst()
 	switch {
 	case known && s.whole:

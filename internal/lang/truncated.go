@@ -25,7 +25,7 @@ func truncated(of Dist) *Law {
 		d, s := t.in(p), t.supportAt(p)
 		return given(d.LogProb(s.below(x)), d.logIn(s))
 	}
-	f.logCDF = func(x Expr, p []Expr) Expr {
+	f.tails.logCDF = func(x Expr, p []Expr) Expr {
 		d, s := t.in(p), t.supportAt(p)
 		from := s.lo
 		if s.whole {
@@ -33,17 +33,17 @@ func truncated(of Dist) *Law {
 		}
 		return Sub(d.logMass(Expr{v: from}, x), d.logIn(s))
 	}
-	f.logCCDF = func(x Expr, p []Expr) Expr {
+	f.tails.logCCDF = func(x Expr, p []Expr) Expr {
 		d, s := t.in(p), t.supportAt(p)
 		return Sub(d.logMass(x, Expr{v: s.hi}), d.logIn(s))
 	}
-	if of.law.shares != nil { // a quantile costs as much as a few draws
+	if of.law.coordinate.shares != nil { // a quantile costs as much as a few draws
 		t.tries = 6
 	}
-	if of.law.shares != nil || of.law.start != nil && of.law.supportAt == nil {
+	if of.law.coordinate.shares != nil || of.law.coordinate.start != nil && of.law.supportAt == nil {
 		f.values = t.values
 	}
-	f.rand, f.start, f.starts = t.rand, t.start, t.starts
+	f.rand, f.coordinate.start, f.coordinate.starts = t.rand, t.start, t.starts
 	return f
 }
 
@@ -87,7 +87,7 @@ func (t truncation) supportAt(p []Expr) Support {
 
 // values is that of a law: its supports are those of the first draw.
 func (t truncation) values(dst []float64, p func(k int) []float64, rng *rand.Rand) {
-	c := newCut(t.of, p(0), t.of.shares, t.unit)
+	c := newCut(t.of, p(0), t.of.coordinate.shares, t.unit)
 	for k := range dst {
 		of := p(k)[2:]
 		if dst[k] = c.value(of, t.tries, rng); c.shares != nil && math.IsNaN(dst[k]) {
@@ -99,7 +99,7 @@ func (t truncation) values(dst []float64, p func(k int) []float64, rng *rand.Ran
 
 func (t truncation) rand(p []float64, rng *rand.Rand) float64 {
 	if t.law.values != nil {
-		c := newCut(t.of, p, t.of.shares, t.unit)
+		c := newCut(t.of, p, t.of.coordinate.shares, t.unit)
 		if u := c.s.inverse(c.s, c.value(p[2:], t.tries, rng)); ir.IsFinite(u) {
 			return u
 		}
@@ -130,13 +130,13 @@ func (t truncation) starts(center, scale []float64, p [][]float64, at []float64)
 		}
 		return at
 	}
-	c := newCut(t.of, column(0), cmp.Or(t.of.shares, &logisticShares), t.unit)
+	c := newCut(t.of, column(0), cmp.Or(t.of.coordinate.shares, &logisticShares), t.unit)
 	whole := c.s.lo == c.all.lo && c.s.hi == c.all.hi
-	if t.of.starts != nil {
-		t.of.starts(center, scale, p[2:], at[2:])
+	if t.of.coordinate.starts != nil {
+		t.of.coordinate.starts(center, scale, p[2:], at[2:])
 	} else {
 		for k := range center {
-			center[k], scale[k] = t.of.start(column(k)[2:])
+			center[k], scale[k] = t.of.coordinate.start(column(k)[2:])
 		}
 	}
 	if whole {
@@ -226,7 +226,7 @@ func (c *cut) value(p []float64, tries int, rng *rand.Rand) float64 {
 
 // locate moves the cut to other parameters of the law.
 func (c *cut) locate(p []float64) {
-	c.center, c.scale = c.of.start(p)
+	c.center, c.scale = c.of.coordinate.start(p)
 	c.lo, c.hi = (c.from-c.center)/c.scale, (c.to-c.center)/c.scale
 }
 
@@ -281,7 +281,7 @@ func (c *cut) quantile(u float64) float64 {
 // unit is a quarter of the scale of a law on the line with light tails, if that is a number; or else 0. The posterior's is mostly smaller than
 // the prior's.
 func (d Dist) unit() float64 {
-	if !d.law.light {
+	if !d.law.coordinate.light {
 		return 0
 	}
 	p := make([]float64, len(d.params))
@@ -292,7 +292,7 @@ func (d Dist) unit() float64 {
 			p[i] = math.NaN()
 		}
 	}
-	if _, scale := d.law.start(p); scale > 0 {
+	if _, scale := d.law.coordinate.start(p); scale > 0 {
 		return scale / 4
 	}
 	return 0

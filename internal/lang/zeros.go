@@ -19,10 +19,10 @@ func zeroInflated(d Dist) *Law {
 		return Add(times(none, LogSumExp(Log(p[0]), base)), times(Sub(1, none), base))
 	}
 	if d.HasCDF() {
-		f.logCDF = func(x Expr, p []Expr) Expr {
+		f.tails.logCDF = func(x Expr, p []Expr) Expr {
 			return LogSumExp(Log(p[0]), Add(Log1p(Neg(p[0])), in(p).logTail(x, false)))
 		}
-		f.logCCDF = func(x Expr, p []Expr) Expr { return Add(Log1p(Neg(p[0])), in(p).logTail(x, true)) }
+		f.tails.logCCDF = func(x Expr, p []Expr) Expr { return Add(Log1p(Neg(p[0])), in(p).logTail(x, true)) }
 	}
 	f.rand = func(p []float64, rng *rand.Rand) float64 {
 		if rng.Float64() < p[0] {
@@ -30,11 +30,11 @@ func zeroInflated(d Dist) *Law {
 		}
 		return in(Numbers(p)).sample(rng)
 	}
-	if d.law.mean != nil && d.law.variance != nil {
-		f.mean = func(p []Expr) Expr { return Mul(Sub(1, p[0]), d.law.mean(p[1:])) }
-		f.variance = func(p []Expr) Expr {
-			m := d.law.mean(p[1:])
-			return Mul(Sub(1, p[0]), Add(d.law.variance(p[1:]), Mul(p[0], Square(m))))
+	if d.law.moments.known() {
+		f.moments.mean = func(p []Expr) Expr { return Mul(Sub(1, p[0]), d.law.moments.mean(p[1:])) }
+		f.moments.variance = func(p []Expr) Expr {
+			m := d.law.moments.mean(p[1:])
+			return Mul(Sub(1, p[0]), Add(d.law.moments.variance(p[1:]), Mul(p[0], Square(m))))
 		}
 	}
 	return f
@@ -53,13 +53,13 @@ func hurdle(d Dist) *Law {
 		none := is(x, 0)
 		return Add(times(none, Log(p[0])), times(Sub(1, none), Add(some(p), in(p).LogProb(x))))
 	}
-	f.logCDF = func(x Expr, p []Expr) Expr {
+	f.tails.logCDF = func(x Expr, p []Expr) Expr {
 		if v, known := x.IsConst(); known && v < 1 {
 			return Log(p[0]) // what follows would have the logarithm of 0 in it, as a number if d has numbers
 		}
 		return LogSumExp(Log(p[0]), Add(some(p), in(p).logMass(Expr{}, x)))
 	}
-	f.logCCDF = func(x Expr, p []Expr) Expr { return Add(some(p), in(p).logTail(x, true)) }
+	f.tails.logCCDF = func(x Expr, p []Expr) Expr { return Add(some(p), in(p).logTail(x, true)) }
 	positive := truncated(d)
 	f.rand = func(p []float64, rng *rand.Rand) float64 {
 		if rng.Float64() < p[0] {
@@ -67,11 +67,11 @@ func hurdle(d Dist) *Law {
 		}
 		return Dist{law: positive, params: Numbers(append([]float64{1, math.Inf(1)}, p[1:]...))}.sample(rng)
 	}
-	if d.law.mean != nil && d.law.variance != nil {
-		f.mean = func(p []Expr) Expr { return Mul(Exp(some(p)), d.law.mean(p[1:])) }
-		f.variance = func(p []Expr) Expr {
-			m, share := d.law.mean(p[1:]), Exp(some(p))
-			return Sub(Mul(share, Add(d.law.variance(p[1:]), Square(m))), Square(Mul(share, m)))
+	if d.law.moments.known() {
+		f.moments.mean = func(p []Expr) Expr { return Mul(Exp(some(p)), d.law.moments.mean(p[1:])) }
+		f.moments.variance = func(p []Expr) Expr {
+			m, share := d.law.moments.mean(p[1:]), Exp(some(p))
+			return Sub(Mul(share, Add(d.law.moments.variance(p[1:]), Square(m))), Square(Mul(share, m)))
 		}
 	}
 	return f
