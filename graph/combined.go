@@ -1,195 +1,82 @@
 package graph
 
-import (
-	"errors"
-	"fmt"
-	"math"
-	"math/rand/v2"
-	"sort"
-	"strings"
-
-	"github.com/facetvi/facet/internal/kernel"
-)
+import "github.com/facetvi/facet/internal/lang"
 
 // Distributions that are made of others:
 //
 //	Truncated, Censored, IntervalCensored    restricted to a part of the line, or observed in part
 //	ZeroInflated, Hurdle                     counts with more zeros
 //	Mixture                                  one of several
+
+// Truncated is the distribution of an X with distribution d, given that lo ≤ X ≤ hi:
 //
-// Each is a law like any other. Its parameters are its own, and after them those of the
-// distributions that it is made of, in order; so they may be latents, and differ by row.
-
-// parts are the laws that a combined law is made of; own is how many parameters are its own.
-type parts struct {
-	own  int
-	laws []*law
+//	p(x)/P(lo ≤ X ≤ hi),    lo ≤ x ≤ hi
+//
+// The bounds must be numbers; they may be infinite. Values outside were not recorded at
+// all. For values that were recorded as a bound use Censored.
+func Truncated[A, B Value](d Dist, lo A, hi B) Dist {
+	return Dist{lang.Truncated(d.of, lift(lo), lift(hi))}
 }
 
-// at are the distributions at the parameters p of the whole.
-func (s parts) at(p []Expr) []Dist {
-	list, p := make([]Dist, len(s.laws)), p[s.own:]
-	for i, f := range s.laws {
-		list[i], p = Dist{law: f, params: p[:len(f.params):len(f.params)]}, p[len(f.params):]
-	}
-	return list
+// Censored is how an X with distribution d is recorded by an instrument that ends at lo
+// and at hi: as lo where X ≤ lo, as hi where X ≥ hi, and as it is between. The bounds
+// must be numbers; they may be infinite.
+//
+//	P(X ≤ lo) at lo,    p(x) for lo < x < hi,    P(X ≥ hi) at hi
+//
+// So the time of someone who was still alive at time c is observed as
+//
+//	m.Observe("time", graph.Censored(graph.Weibull(k, lambda), math.Inf(-1), c), c)
+//
+// and a death at a time t before c as the observation t of the same distribution. Where values outside were not
+// recorded at all, use Truncated; where all that is known is an interval, IntervalCensored. Censored is for
+// observations. It may be of a Truncated or a Mixture, but not these of it.
+func Censored[A, B Value](d Dist, lo A, hi B) Dist {
+	return Dist{lang.Censored(d.of, lift(lo), lift(hi))}
 }
 
-// combined is a law with the given name and parameters of its own, made of ds.
-func combined(name string, own []param, ds ...Dist) (*law, parts) {
-	s := parts{own: len(own)}
-	var names []string
-	params := own[:len(own):len(own)]
-	for _, d := range ds {
-		s.laws = append(s.laws, d.law)
-		names = append(names, d.law.name)
-		params = append(params, d.law.params...)
-	}
-	return &law{name: name + "(" + strings.Join(names, ", ") + ")", params: params}, s
+// IntervalCensored is how many of the edges an X with distribution d exceeds: what is
+// recorded of it by inspections at these times, or by rounding.
+//
+//	P(k) = P(edges[k−1] < X ≤ edges[k]),    k = 0, 1, …, len(edges)
+//
+// So someone who was well at time a and ill at time b is observed as
+//
+//	m.Observe("onset", graph.IntervalCensored(graph.LogNormal(mu, sigma), a, b), 1)
+//
+// The edges must increase, and may be latents: IntervalCensored of a Normal is the
+// ordered probit.
+func IntervalCensored[A Value](d Dist, edges ...A) Dist {
+	return Dist{lang.IntervalCensored(d.of, Numbers(edges...))}
 }
 
-// combine is the distribution that f makes of d, with the parameters own beside those of d. If d cannot be used it is d
-// itself, whose error is then reported.
-func combine(f func(d Dist) *law, own []Expr, d Dist) Dist {
-	if d, is := unusable(d); is {
-		return d
-	}
-	return madeOf(f(d), own, d)
-}
+// ZeroInflated is a count with distribution d, or with probability zero a 0 whatever
+// that is:
+//
+//	P(0) = zero + (1 − zero)·d(0),    P(k) = (1 − zero)·d(k)
+//
+// (R's pscl and brms's zi; PyMC's psi is 1 − zero.)
+func ZeroInflated[A Value](zero A, d Dist) Dist { return Dist{lang.ZeroInflated(lift(zero), d.of)} }
 
-// madeOf is the distribution of law f with the parameters own, then those of ds.
-func madeOf(f *law, own []Expr, ds ...Dist) Dist {
-	params := own
-	for _, d := range ds {
-		params = append(params, d.params...)
-	}
-	return newDist(f, params...)
-}
+// Hurdle is a count that is 0 with probability zero, and else has the distribution d
+// given that it is not 0:
+//
+//	P(0) = zero,    P(k) = (1 − zero)·d(k)/(1 − d(0))
+//
+// (brms's hu; the zero model of R's pscl is of 1 − zero, as PyMC's psi.)
+func Hurdle[A Value](zero A, d Dist) Dist { return Dist{lang.Hurdle(lift(zero), d.of)} }
 
-// unusable is the first of ds that no other distribution can be made of, if there is one.
-func unusable(ds ...Dist) (d Dist, is bool) {
-	for _, d := range ds {
-		switch {
-		case d.law == nil || d.err != nil:
-			return d, true
-		case d.law.outermost:
-			d.err = fmt.Errorf("%s: nothing else can be made of it; let it be the outermost", d.law.name)
-			return d, true
-		}
+// Mixture is the distribution of a value that comes from d[k] with a probability in
+// proportion to weights[k]: the class of each value summed out.
+//
+//	p(x) = Σ_k weights[k]·d[k](x) / Σ_k weights[k]
+//
+// All d are of whole numbers, or none is. Their supports may differ, and the mixture's is their union; but the prior of
+// a latent needs the same support for all.
+func Mixture[A Value](weights []A, d ...Dist) Dist {
+	of := make([]lang.Dist, len(d))
+	for k := range d {
+		of[k] = d[k].of
 	}
-	return Dist{}, false
-}
-
-var errNoCDF = errors.New("needs a distribution function")
-
-// logMass is log P(a < X ≤ b). With odds o(x) = P(X ≤ x)/P(X > x) it is P(X ≤ b)·P(X > a)·(1 − o(a)/o(b)), in which nothing cancels.
-func (d Dist) logMass(a, b Expr) Expr {
-	s := d.support()
-	from, aKnown := a.IsConst()
-	to, bKnown := b.IsConst()
-	switch {
-	case aKnown && (from < s.lo || from == s.lo && !s.whole):
-		return d.logTail(b, false)
-	case bKnown && to >= s.hi:
-		return d.logTail(a, true)
-	case d.law.logMass != nil && (aKnown || math.IsInf(s.lo, -1)):
-		return d.law.logMass(a, b, d.params)
-	}
-	below, above := d.logTail(b, false), d.logTail(a, true)
-	odds := applyPair(kernel.Log1mRatio, Sub(d.logTail(a, false), above), Sub(below, d.logTail(b, true)))
-	return Add(Add(below, above), odds)
-}
-
-// logIn is log P(X in s), for an interval s of d's support.
-func (d Dist) logIn(s support) Expr {
-	from := s.lo
-	if s.whole {
-		from--
-	}
-	return d.logMass(Expr{v: from}, Expr{v: s.hi})
-}
-
-// numbersOf are parameters.
-func numbersOf(p []float64) []Expr {
-	list := make([]Expr, len(p))
-	for i, v := range p {
-		list[i].v = v
-	}
-	return list
-}
-
-// sample is a draw from d, for numbers as parameters: see draw. The value that it stands
-// for is inside it.
-func (d Dist) sample(rng *rand.Rand) float64 {
-	p := make([]float64, len(d.params))
-	for i, x := range d.params {
-		p[i] = x.v
-	}
-	return d.draw(p, rng)
-}
-
-// quantile is the coordinate, or the whole number, up to which there is the part u of d,
-// for numbers as parameters.
-func (d Dist) quantile(u float64) float64 {
-	return d.support().quantile(u, func(x float64, upper bool) float64 { return d.logTail(Expr{v: x}, upper).v })
-}
-
-// quantile is that of a distribution on s by the logarithms of its tails, P(X ≤ x) or P(X > x): to 1e-12 by
-// the Illinois method, once there are finite logarithms on both sides.
-func (s support) quantile(u float64, logTail func(x float64, upper bool) float64) float64 {
-	excess := func(x float64) float64 { // of log P(X ≤ x) over log u, or the same of the other tail
-		if u < 0.5 {
-			return logTail(x, false) - math.Log(u)
-		}
-		return math.Log1p(-u) - logTail(x, true)
-	}
-	if s.whole {
-		lo, step := s.lo-1, 1.0
-		for lo+step < s.hi && excess(lo+step) < 0 {
-			lo, step = lo+step, 2*step
-		}
-		least := lo + 1
-		return least + float64(sort.Search(int(min(lo+step, s.hi)-least), func(k int) bool { return !(excess(least+float64(k)) < 0) }))
-	}
-	lo, hi := s.least, s.greatest
-	below, above := math.Inf(-1), math.Inf(1)
-	last := 0.0
-	for range 200 {
-		mid := 0.5 * (lo + hi)
-		if below > -100 && above < 100 {
-			mid = lo + (hi-lo)*below/(below-above)
-		}
-		if hi-lo < 1e-12*(1+math.Abs(lo)) || mid <= lo || mid >= hi {
-			break
-		}
-		switch y := excess(s.value(s, mid)); {
-		case y == 0:
-			return mid
-		case y < 0:
-			lo, below = mid, y
-			if last < 0 {
-				above *= 0.5
-			}
-			last = -1
-		default:
-			hi, above = mid, y
-			if last > 0 {
-				below *= 0.5
-			}
-			last = 1
-		}
-	}
-	return 0.5 * (lo + hi)
-}
-
-// momentsOf are the means and variances of ds; false if one has none.
-func momentsOf(ds []Dist) (means, variances []Expr, ok bool) {
-	for _, d := range ds {
-		if d.law.mean == nil || d.law.variance == nil {
-			return nil, nil, false
-		}
-		means = append(means, d.law.mean(d.params))
-		variances = append(variances, d.law.variance(d.params))
-	}
-	return means, variances, true
+	return Dist{lang.Mixture(Numbers(weights...), of)}
 }

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"math"
+
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // A Coordinate is one of the coordinates of a Density, parameters first and then latents: how a value comes of it.
@@ -12,26 +14,26 @@ type Coordinate struct{ of *latent }
 func (d *Density) Coordinate(i int) Coordinate { return Coordinate{&d.made().m.latents[i]} }
 
 // Value is the value, of the latent or the parameter, where the coordinate is u.
-func (c Coordinate) Value(u float64) float64 { return c.of.constrain(u) }
+func (c Coordinate) Value(u float64) float64 { return c.of.Constrain(u) }
 
 // Slope is the derivative of Value, of a continuous latent or a parameter.
-func (c Coordinate) Slope(u float64) float64 { return c.of.support.slope(c.of.support, u) }
+func (c Coordinate) Slope(u float64) float64 { return c.of.support.Slope(u) }
 
 // Inverse is the coordinate where the value is x. An x outside the open support of the
 // latent's prior is an error that names the latent and where it was sampled.
 func (c Coordinate) Inverse(x float64) (float64, error) {
-	u := c.of.support.inverse(c.of.support, x)
+	u := c.of.support.Inverse(x)
 	if math.IsNaN(u) || math.IsInf(u, 0) {
-		return math.NaN(), fmt.Errorf("graph: %v: latent %s cannot be %v: its prior is %s", c.of.place, c.of.name, x, c.of.prior.law.name)
+		return math.NaN(), fmt.Errorf("graph: %v: latent %s cannot be %v: its prior is %s", c.of.place, c.of.name, x, c.of.prior.Name())
 	}
 	return u, nil
 }
 
 // Transformed reports whether Value is not the coordinate itself.
-func (c Coordinate) Transformed() bool { return c.of.discrete != nil || c.of.prior.transformed() }
+func (c Coordinate) Transformed() bool { return c.of.discrete != nil || c.of.prior.Transformed() }
 
 // Bounds are those of the value of a parameter, which it does not reach; infinite where there are none.
-func (c Coordinate) Bounds() (lo, hi float64) { return c.of.support.lo, c.of.support.hi }
+func (c Coordinate) Bounds() (lo, hi float64) { return c.of.support.Bounds() }
 
 // InVector reports whether the latent is not what a program speaks of, but what Components are computed from: the part of a stick of
 // a Dirichlet, the least of ordered values or a gap between two.
@@ -39,3 +41,14 @@ func (c Coordinate) InVector() bool { return c.of.inVector }
 
 // Place is the file and line where the latent or the parameter was made.
 func (c Coordinate) Place() string { return fmt.Sprint(c.of.place) }
+
+// Parents lists for each latent, ascending, the earlier latents from which the parameters of its prior are
+// computed. Latents that only decide which value an If chooses do not count. Nor do the parents of a parent, unless the
+// prior's expressions have them too. A latent whose prior has only numbers as parameters has none.
+func (d *Density) Parents() [][]int {
+	parameters := make([][]ir.ID, d.Dim())
+	for i := range parameters {
+		parameters[i] = d.m.latents[i].prior.Nodes()
+	}
+	return d.nodes.Latents(parameters, d.Dim())
+}

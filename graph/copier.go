@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // add adds a term that is a node already.
@@ -25,15 +26,15 @@ func newCopier(d *Density) copier {
 	for _, l := range d.m.latents {
 		prior := l.prior
 		if l.discrete != nil {
-			prior = l.discrete.dist
+			prior = l.discrete.Dist
 		}
-		prior.params = slices.Clone(prior.params)
-		for i, x := range prior.params {
-			if x.m != nil {
-				prior.params[i] = Expr{m: c.to, id: c.copy(x.id)}
+		params := slices.Clone(prior.Params())
+		for i, x := range params {
+			if lang.Of(x) != nil {
+				params[i] = c.to.expr(c.copy(lang.ID(x)))
 			}
 		}
-		c.to.Sample(l.name, prior)
+		c.to.Sample(l.name, Dist{prior.With(params)})
 	}
 	return c
 }
@@ -47,7 +48,7 @@ func (c *compiled) copies() bool {
 		}
 	}
 	for _, l := range c.m.latents {
-		if l.discrete != nil && len(l.discrete.dist.nodes()) > 0 {
+		if l.discrete != nil && len(l.discrete.Dist.Nodes()) > 0 {
 			return false
 		}
 	}
@@ -82,11 +83,6 @@ func (c *copier) make(id ir.ID) ir.ID {
 // guard is the sign of plane l of the density.
 func (c *copier) guard(l int) ir.ID {
 	return ir.Remembered(c.sign, l, func() ir.ID {
-		h := c.d.arr.Plane(l)
-		var parts []part
-		for k, i := range h.Index {
-			parts = append(parts, part{i, ir.Rounded{V: h.Coef[k]}})
-		}
-		return c.to.halfSpaceOf(parts, ir.Rounded{V: h.Const}).value.id
+		return c.to.guards.HalfSpace(c.d.arr.Plane(l)).Formula
 	})
 }

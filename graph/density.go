@@ -10,6 +10,7 @@ import (
 
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lang"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -68,7 +69,7 @@ func (m *Model) Compile() (*Density, error) {
 
 // compiled is Compile of a model without faults.
 func (m *Model) compiled() (*Density, error) {
-	arr, err := m.arrangement(len(m.latents), m.arr.Len())
+	arr, err := m.arrangement(len(m.latents), m.guards.Arr.Len())
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,14 @@ func (m *Model) compiled() (*Density, error) {
 
 // compile is Compile with the hyperplanes in the dimension of the model.
 func (m *Model) compile(arr *regions.Arrangement) (*Density, error) {
-	if err := m.overlap(arr); err != nil {
+	ids := func(yield func(ir.ID) bool) {
+		for _, t := range m.terms {
+			if !yield(t.id) {
+				return
+			}
+		}
+	}
+	if err := m.guards.Overlap(arr, ids); err != nil {
 		return nil, err
 	}
 	m.compiledOnce = true
@@ -100,44 +108,17 @@ func (m *Model) compile(arr *regions.Arrangement) (*Density, error) {
 	return &Density{compiled: c, data: c.numbersFor(data)}, nil
 }
 
-// checkConstants reports a term of the log density that is not finite wherever
-// the latents are, or such a total.
-func (m *Model) checkConstants(out ir.Output) error {
-	for _, t := range m.terms {
-		if v := m.st.ConstantPart(t.id); !ir.IsFinite(v) {
-			return fmt.Errorf("graph: %v: the %s has a constant part of %v", t.place, t.what, v)
-		}
-	}
-	if !ir.IsFinite(out.C) {
-		return fmt.Errorf("graph: the constant parts of the log density's terms add up to %v", out.C)
-	}
-	return nil
-}
-
-// snapshot is a copy of the model that does not change with it.
-func (m *Model) snapshot() *Model {
-	s := *m
-	s.st = m.st.Clone()
-	s.latents, s.obs, s.terms = slices.Clip(m.latents), slices.Clip(m.obs), slices.Clip(m.terms)
-	s.named, s.derived, s.required = slices.Clip(m.named), slices.Clip(m.derived), slices.Clip(m.required)
-	s.guards, s.features, s.featureNodes = slices.Clone(m.guards), maps.Clone(m.features), slices.Clip(m.featureNodes)
-	for i := range s.guards {
-		s.guards[i].m = &s
-	}
-	return &s
-}
-
 // arrangement holds the model's first n hyperplanes, now that their dimension is
 // known.
 func (m *Model) arrangement(dim, n int) (*regions.Arrangement, error) {
 	for l := range n {
-		of := m.arr.Latents(l)
+		of := m.guards.Arr.Latents(l)
 		if i := of[len(of)-1]; i >= dim && i < len(m.latents) {
 			return nil, fmt.Errorf("graph: %v: latent %q was sampled after the model was compiled, and a guard compares it",
 				m.latents[i].place, m.latents[i].name)
 		}
 	}
-	return m.arr.First(n, dim), nil
+	return m.guards.Arr.First(n, dim), nil
 }
 
 // ArrangementWith is the Arrangement, and after its hyperplanes those of the
@@ -148,7 +129,7 @@ func (m *Model) arrangement(dim, n int) (*regions.Arrangement, error) {
 func (d *Density) ArrangementWith(guards ...Guard) (*regions.Arrangement, error) {
 	n := d.made().arr.Len()
 	for _, g := range guards {
-		if g.value.traced() {
+		if lang.Traced(g.value) {
 			return nil, errors.New("graph: the guard of a plate is another one in each row: give it a name, and ask Density.Named")
 		}
 		if !g.Of(d) {
@@ -201,10 +182,6 @@ func (d *Density) Latent(name string) (int, bool) {
 // Arrangement holds the hyperplanes of the model's guards, coincident ones
 // merged. Its signs are in the order in which the planes were first used.
 func (d *Density) Arrangement() *regions.Arrangement { return d.made().arr }
-
-// Guards lists the comparisons of the program in the order in which they were
-// made, each as a side of a hyperplane of the Arrangement.
-func (d *Density) Guards() []GuardInfo { return slices.Clone(d.made().m.guards) }
 
 // Terms is the number of terms of log r, of which like ones are one.
 func (d *Density) Terms() int { return len(d.made().prog.Outs[0].Terms) }

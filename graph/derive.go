@@ -1,8 +1,10 @@
 package graph
 
 import (
+	"github.com/facetvi/facet/internal/compare"
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // Engine is d as packages vi and boundary see it, which make programs of its terms.
@@ -17,17 +19,17 @@ func (c *compiled) newSource() *derive.Source {
 		s.List = append(s.List, derive.LogTerm{ID: t.id, Prior: t.prior})
 	}
 	for _, l := range c.m.latents {
-		s.Shares, s.Discrete = append(s.Shares, l.prior.law.shares != nil), append(s.Discrete, l.discrete != nil)
+		s.Shares, s.Discrete = append(s.Shares, l.prior.HasShares()), append(s.Discrete, l.discrete != nil)
 	}
 	for _, x := range c.m.required {
-		s.Required = append(s.Required, derive.Required{Holds: x.holds.value.id, Planes: x.holds.Planes(), Place: x.place.String()})
+		s.Required = append(s.Required, derive.Required{Holds: lang.ID(x.holds.value), Planes: x.holds.Planes(), Place: x.place.String()})
 	}
 	return s
 }
 
 // planes know what is equal on the planes of d.
 func (c *compiled) planes() ir.Algebra {
-	return ir.Algebra{Store: c.st, Arr: c.arr, Features: c.m.features, Shift: len(c.names) - anyDim}
+	return c.m.guards.Algebra(c.arr, len(c.names)-compare.AnyDim)
 }
 
 // Grouped is the density that sums of d write, with groups of the intervals of switches; see derive.Sums.

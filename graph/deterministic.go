@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // A deterministic is a named expression of a model.
@@ -16,7 +17,7 @@ type deterministic struct {
 	where Guard // it has a value there
 	// It is a component of a vector that SampleVector made, whose value is that of its support at the unconstrained coordinate u.
 	component bool
-	support   support
+	support   lang.Support
 	u         Expr
 	// The probability of a state at a step of a chain, in place of x, if hidden is not nil.
 	hidden      *Hidden
@@ -33,10 +34,10 @@ func (m *Model) derive(x deterministic) {
 // observationsIn are the observations that expressions depend on.
 func (m *Model) observationsIn(of ...Expr) (list []int) {
 	for _, x := range of {
-		if !m.dependent || x.m != m {
+		if !m.dependent || modelOf(x) != m {
 			continue
 		}
-		for id := range m.st.Under(x.id) {
+		for id := range m.st.Under(lang.ID(x)) {
 			if n := m.st.At(id); n.Kind == ir.Data {
 				list = append(list, int(n.A))
 			}
@@ -60,10 +61,10 @@ func (m *Model) Deterministic(name string, v any) Expr {
 	}
 	m.takeName(aDeterministic, name)
 	switch {
-	case x.m != nil && x.m != m:
-		m.fail("deterministic %q: %s", name, foreign(x))
-	case x.m == nil && (math.IsNaN(x.v) || math.IsInf(x.v, 0)):
-		m.fail("deterministic %q: the number %v is not finite", name, x.v)
+	case lang.Of(x) != nil && modelOf(x) != m:
+		m.fail("deterministic %q: %s", name, lang.Foreign(x))
+	case lang.Of(x) == nil && (math.IsNaN(lang.Plain(x)) || math.IsInf(lang.Plain(x), 0)):
+		m.fail("deterministic %q: the number %v is not finite", name, lang.Plain(x))
 	}
 	m.derive(deterministic{name: name, x: x, where: m.within})
 	return x
@@ -140,7 +141,7 @@ func (d *Density) Components() (names []string) {
 }
 
 // components are those of vectors, with their names.
-func (m *Model) components() iter.Seq2[string, deterministic] {
+func (m *contents) components() iter.Seq2[string, deterministic] {
 	return func(yield func(string, deterministic) bool) {
 		count := map[string]int{}
 		for _, x := range m.derived {

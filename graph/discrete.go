@@ -1,156 +1,33 @@
 package graph
 
 import (
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
-	"sort"
 
 	"github.com/facetvi/facet/internal/ir"
-	"github.com/facetvi/facet/internal/truncnorm"
-	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/internal/lang"
 )
-
-// A discrete latent is a switch: its coordinate is standard normal a priori, and the interval
-// between two of its cuts that it is in is the latent's value,
-//
-//	k = values_j  where  cuts_j−1 < u ≤ cuts_j.
-//
-// So all that knows guards knows discrete latents: their values are branches, and what
-// log r is at one value less what it is at the value before is the jump at a cut. Cuts are
-// such that the values have their prior probabilities, where these are numbers. If
-// they depend on latents all intervals have the same probability, and log r has a term that
-// makes up for it.
-type discrete struct {
-	dist   Dist // the prior, with its own parameters
-	values []float64
-	cuts   []float64
-	moving []Expr // in place of cuts, of noise whose law depends on parameters or on other noise
-}
-
-const (
-	lostTail   = 1e-12 // the prior probability of counts that are left out
-	mostValues = 1 << 12
-	mostLooked = 1 << 13 // the first of which may have no probability that is a number
-)
-
-// newDiscrete returns the values and cuts of a latent with prior d.
-func (m *Model) newDiscrete(d Dist) (*discrete, error) {
-	s, fixed := d.support(), onlyNumbers(d.params)
-	k := &discrete{dist: d}
-	if math.IsInf(s.hi, 1) && !fixed {
-		if s.hi = m.lastOf(d); s.hi-s.lo >= mostValues {
-			return nil, fmt.Errorf("%s: with these latents as parameters 1e-12 of the prior may lie beyond any of the first %d values, "+
-				"and a discrete latent needs a last one: write Truncated(%s(…), %v, n) with the largest n that matters, or parameters "+
-				"whose own priors have numbers as parameters and lighter tails", d.law.name, mostValues, d.law.name, s.lo)
-		}
-	}
-	var below []float64 // the prior probability of all values below, and
-	var above []float64 // of that value and all above
-	total := 0.0
-	for x := s.lo; x <= s.hi; x++ {
-		if len(k.values) == mostValues || x-s.lo > mostLooked {
-			return nil, fmt.Errorf("%s has values that matter beyond the first %d, too many to sum over: count in other units, or take a real latent", d.law.name, mostValues)
-		}
-		p := math.NaN()
-		if fixed {
-			p = math.Exp(d.logProb(Expr{v: x}).constValue())
-			if p == 0 {
-				continue
-			}
-		}
-		k.values, below, above = append(k.values, x), append(below, total), append(above, p)
-		total += p
-		if math.IsInf(s.hi, 1) && 1-total < lostTail {
-			break
-		}
-	}
-	n := len(k.values)
-	if !fixed {
-		for j := range n {
-			below[j], above[j] = float64(j)/float64(n), float64(n-j)/float64(n)
-		}
-	} else {
-		for j := n - 2; j >= 0; j-- {
-			above[j] += above[j+1]
-		}
-	}
-	for j := 1; j < n; j++ {
-		// the smaller of both probabilities is the one that is exact
-		cut := truncnorm.Quantile(below[j]/(below[j]+above[j]), math.Inf(-1), math.Inf(1))
-		if above[j] < below[j] {
-			cut = -truncnorm.Quantile(above[j]/(below[j]+above[j]), math.Inf(-1), math.Inf(1))
-		}
-		k.cuts = append(k.cuts, cut)
-	}
-	return k, nil
-}
-
-// prior is the distribution of the coordinate.
-func (k *discrete) prior() Dist {
-	f := *normal
-	f.name = k.dist.law.name
-	f.support = reals
-	f.support.value = func(_ support, u float64) float64 { return k.values[k.at(u)] }
-	f.support.inverse = func(_ support, x float64) float64 {
-		j, found := slices.BinarySearch(k.values, x)
-		if !found {
-			return math.NaN()
-		}
-		return k.within(j, 0.5)
-	}
-	return Dist{law: &f, params: []Expr{{}, {v: 1}}}
-}
-
-// write writes how a value relates to cut j.
-func (k *discrete) write(j int, relation string) string {
-	switch last := len(k.values) - 1; {
-	case relation == "=":
-		return fmt.Sprintf("between %v and %v", k.values[j], k.values[j+1])
-	case relation == "<" && j == 0, relation == ">" && j+1 == last:
-		return fmt.Sprintf("= %v", k.values[map[string]int{"<": 0, ">": last}[relation]])
-	case relation == "<":
-		return fmt.Sprintf("< %v", k.values[j+1])
-	}
-	return fmt.Sprintf("> %v", k.values[j])
-}
-
-// at is the number of the value at u: that of the cuts below.
-func (k *discrete) at(u float64) int { return sort.SearchFloat64s(k.cuts, u) }
-
-// within is the coordinate below which there is the part u of the interval of value j.
-func (k *discrete) within(j int, u float64) float64 {
-	lo, hi := truncnorm.Between(k.cuts, j)
-	return truncnorm.Inside(truncnorm.Quantile(u, lo, hi), lo, hi)
-}
-
-// draw is a coordinate, given the prior's parameters.
-func (k *discrete) draw(p []float64, rng *rand.Rand) float64 {
-	x := k.dist.draw(p, rng)
-	if math.IsNaN(x) {
-		return x
-	}
-	j, _ := slices.BinarySearch(k.values, x)
-	return k.within(min(j, len(k.values)-1), unitRand(rng))
-}
 
 // sampleDiscrete makes l, whose coordinate is latent number i, discrete, and returns its value.
-func (m *Model) sampleDiscrete(l *latent, prior Dist, i int) (x Expr) {
-	k, err := m.newDiscrete(prior)
+func (m *Model) sampleDiscrete(l *latent, prior lang.Dist, i int) (x Expr) {
+	k, err := lang.NewDiscrete((*view)(m), prior)
 	if err != nil {
 		m.fail("latent %s: %v", l.name, err)
 		return Expr{}
 	}
-	l.prior, l.discrete = k.prior(), k
+	l.prior, l.discrete = k.Prior(), k
 	m.latents = append(m.latents, *l) // for guards, which have its name
 	defer func() { m.latents = m.latents[:i] }()
-	guards := make([]Guard, len(k.cuts))
-	if m.simulation && !onlyNumbers(prior.params) {
-		k.moving = prior.cutsOf(k.values)
+	guards := make([]Guard, len(k.Cuts))
+	var moving []Expr // in place of the cuts
+	if m.simulation && !prior.Fixed() {
+		moving = prior.CutsOf(k.Values)
 	}
 	for j := range guards {
-		guards[j] = m.beyond(i, j)
+		if moving != nil {
+			k.Moving = append(k.Moving, m.node(Sub(m.expr(m.st.Leaf(ir.Latent, i)), moving[j])))
+		}
+		guards[j] = m.guard(m.guards.Beyond(i, j))
 	}
 	chain := func(value func(j int) Expr) Expr {
 		x := value(len(guards))
@@ -159,78 +36,13 @@ func (m *Model) sampleDiscrete(l *latent, prior Dist, i int) (x Expr) {
 		}
 		return x
 	}
-	x = chain(func(j int) Expr { return Expr{m: m, id: m.st.Constant(k.values[j])} })
-	m.discrete[x.id] = i
-	if !m.simulation && !onlyNumbers(prior.params) {
-		mass := chain(func(j int) Expr { return m.logProb("latent "+l.name, prior, Expr{v: k.values[j]}) })
-		m.terms = append(m.terms, modelTerm{"prior of " + l.name, l.place, Add(mass, math.Log(float64(len(k.values)))).in(m), false})
+	x = chain(func(j int) Expr { return m.expr(m.st.Constant(k.Values[j])) })
+	m.guards.AddDiscrete(lang.ID(x), i)
+	if !m.simulation && !prior.Fixed() {
+		mass := chain(func(j int) Expr { return m.logProb("latent "+l.name, prior, lang.Number(k.Values[j])) })
+		m.terms = append(m.terms, modelTerm{"prior of " + l.name, l.place, m.node(Add(mass, math.Log(float64(len(k.Values))))), false})
 	}
 	return x
-}
-
-// onlyNumbers reports whether no parameter depends on latents.
-func onlyNumbers(params []Expr) bool {
-	return !slices.ContainsFunc(params, func(p Expr) bool { _, ok := p.IsConst(); return !ok })
-}
-
-// beyond is the guard that latent i, which is discrete, is beyond its cut j.
-func (m *Model) beyond(i, j int) Guard {
-	k := m.latents[i].discrete
-	if k.moving != nil {
-		return m.positive(Sub(Expr{m: m, id: m.st.Leaf(ir.Latent, i)}, k.moving[j]).in(m))
-	}
-	cut := k.cuts[j]
-	return m.halfSpace(regions.Hyperplane{Index: []int{i}, Coef: []float64{1}, Const: -cut}, regions.Rounding{}, nil)
-}
-
-// ofDiscrete is coef·k + v, if id is that, with the number of the discrete latent k.
-func (m *Model) ofDiscrete(id ir.ID) (c ir.Combination, i int, ok bool) {
-	if len(m.discrete) == 0 {
-		return c, 0, false
-	}
-	k := id
-	if m.st.Like(id).Kind == ir.Sum {
-		if k, ok = m.st.OnlyAtom(id); !ok {
-			return c, 0, false
-		}
-	}
-	if i, ok = m.discrete[k]; ok {
-		c = m.st.Combination(id)
-	}
-	return c, i, ok
-}
-
-// positiveDiscrete is the guard coef·k + v > 0 for discrete latent i: k is on one side of a cut.
-// Equal, up to rounding, is not positive.
-func (m *Model) positiveDiscrete(c ir.Combination, i int) Guard {
-	k, coef := m.latents[i].discrete, c.Coef(0)
-	holds := func(x float64) bool {
-		y := coef.V*x + c.V.V
-		return y > coef.Err*math.Abs(x)+c.V.Err+0x1p-51*(math.Abs(coef.V*x)+math.Abs(c.V.V))
-	}
-	rises := coef.V > 0
-	j := sort.Search(len(k.values), func(j int) bool { return holds(k.values[j]) == rises })
-	switch {
-	case j == 0 || j == len(k.values):
-		return constantGuard(m, (j == 0) == rises)
-	case rises:
-		return m.beyond(i, j-1)
-	}
-	return Not(m.beyond(i, j-1))
-}
-
-// stepped reports whether id changes by branches alone.
-func (m *Model) stepped(id ir.ID) bool {
-	n := m.st.At(id)
-	switch n.Kind {
-	case ir.Latent:
-		return false
-	case ir.Select:
-		return m.stepped(n.B) && m.stepped(n.C)
-	}
-	steps := true
-	n.Operands(func(o ir.ID) { steps = steps && m.stepped(o) })
-	return steps
 }
 
 // Equal is the guard a = b, for discrete latents and other values that change by branches
@@ -241,14 +53,14 @@ func Equal[A, B Value](a A, b B) Guard { return equal(lift(a), lift(b)) }
 func equal(a, b Expr) Guard {
 	m := owner(a, b)
 	if t := m.traces(); t != nil {
-		return t.guard(func() Guard { t.m.st.Rec.Spoil(); return equal(t.valueOf(a), t.valueOf(b)) })
+		return t.guard(func() Guard { t.m.st.Rec.Spoil(); return equal(t.ValueOf(a), t.ValueOf(b)) })
 	}
 	if m != nil {
-		switch id := Sub(a, b).in(m); {
-		case !m.stepped(id):
+		switch id := m.node(Sub(a, b)); {
+		case !m.guards.Stepped(id):
 			return m.isZero(id, a, b)
 		case m.st.IsInfinite(id):
-			return m.equalNumbers(a, b)
+			return m.guard(m.guards.EqualNumbers(m.node(a), m.node(b)))
 		}
 	}
 	return Not(Or(greater(a, b), greater(b, a)))
@@ -257,16 +69,11 @@ func equal(a, b Expr) Guard {
 // isZero is the guard that id = a − b, which varies continuously in some branches, is 0: in others.
 func (m *Model) isZero(id ir.ID, a, b Expr) Guard {
 	m.st.Rec.Spoil()
-	where := m.st.Constant(0)
-	for _, w := range m.ways(id) {
-		if v, ok := m.st.IsConst(w.value); ok && v == 0 {
-			where = m.st.Or(where, w.where)
-		}
-	}
+	where := m.guards.Where(id, 0)
 	if v, ok := m.st.IsConst(where); ok && v == 0 {
 		m.fail("Equal: %v = %v holds with probability 0, for one of them varies continuously; compare discrete latents, or use Greater and Less", a, b)
 	}
-	return Guard{value: Expr{m: m, id: where}}
+	return Guard{value: m.expr(where)}
 }
 
 // Switch is values[k]: the one that a discrete latent chooses, or any other value that changes
@@ -279,34 +86,35 @@ func Switch[V Value](k Expr, values ...V) Expr {
 func choose(k Expr, values []Expr) Expr {
 	m := owner(append(values, k)...)
 	if t := m.traces(); t != nil {
-		return t.expr(func() Expr { t.m.st.Rec.Spoil(); return choose(t.valueOf(k), t.valuesOf(values)) }) // in each row, as its guards are
+		return t.expr(func() Expr { t.m.st.Rec.Spoil(); return choose(t.ValueOf(k), t.valuesOf(values)) }) // in each row, as its guards are
 	}
 	if v, ok := k.IsConst(); ok {
 		if j := int(v); float64(j) == v && j >= 0 && j < len(values) {
 			return values[j]
 		}
 		if m == nil {
-			return Expr{v: math.NaN()} // an error where it is used
+			return lang.Number(math.NaN()) // an error where it is used
 		}
 		m.fail("Switch: %v of %d values", v, len(values))
 		return Expr{}
 	}
-	id := k.in(k.m)
-	if _, i, ok := k.m.ofDiscrete(id); ok && k.m.latents[i].value == id {
-		all := k.m.latents[i].discrete.values
+	m = modelOf(k)
+	id := m.node(k)
+	if _, i, ok := m.guards.OfDiscrete(id); ok && m.latents[i].value == id {
+		all := m.latents[i].discrete.Values
 		if last := all[len(all)-1]; all[0] < 0 || last >= float64(len(values)) {
-			k.m.fail("Switch: %s is from %v to %v, and there are %d values, for 0 to %d", k.m.latents[i].name, all[0], last, len(values), len(values)-1)
+			m.fail("Switch: %s is from %v to %v, and there are %d values, for 0 to %d", m.latents[i].name, all[0], last, len(values), len(values)-1)
 			return Expr{}
 		}
-	} else if !k.m.stepped(id) {
-		k.m.fail("Switch: %v varies continuously, and chooses no value; use If", k)
+	} else if !m.guards.Stepped(id) {
+		m.fail("Switch: %v varies continuously, and chooses no value; use If", k)
 		return Expr{}
-	} else if v, found := k.m.outside(id, len(values)); found {
-		k.m.fail("Switch: %v can be %v, and there are %d values, for 0 to %d", k, v, len(values), len(values)-1)
+	} else if v, found := m.guards.Outside(id, len(values), m.node(m.within.value)); found {
+		m.fail("Switch: %v can be %v, and there are %d values, for 0 to %d", k, v, len(values), len(values)-1)
 		return Expr{}
 	}
 	if len(values) == 0 {
-		k.m.fail("Switch without values")
+		m.fail("Switch without values")
 		return Expr{}
 	}
 	x := values[len(values)-1]
@@ -316,25 +124,12 @@ func choose(k Expr, values []Expr) Expr {
 	return x
 }
 
-// outside is a value of id, which changes by branches alone, that is none of 0, …, n−1 and that the open If blocks do not rule out.
-func (m *Model) outside(id ir.ID, n int) (v float64, found bool) {
-	m.st.Rec.Spoil()
-	within := m.within.value.in(m)
-	for _, w := range m.ways(id) {
-		v, _ = m.st.IsConst(w.value)
-		if (v < 0 || v >= float64(n) || v != math.Trunc(v)) && m.st.Suppose(slices.Concat(w.given, []ir.Literal{{Formula: w.where, Holds: true}})).TruthOf(within) != ir.Never {
-			return v, true
-		}
-	}
-	return 0, false
-}
-
 // Values are those of latent i, ascending, if it is discrete, with the cuts of its coordinate
 // between them: values[j] is from cuts[j−1], or −∞, up to and with cuts[j], or ∞. For
 // continuous latents both are nil.
 func (d *Density) Values(i int) (values, cuts []float64) {
 	if k := d.made().m.latents[i].discrete; k != nil {
-		return slices.Clone(k.values), slices.Clone(k.cuts)
+		return slices.Clone(k.Values), slices.Clone(k.Cuts)
 	}
 	return nil, nil
 }

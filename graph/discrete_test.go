@@ -188,7 +188,7 @@ func TestDiscreteValuesInPrograms(t *testing.T) {
 		m.Name(fmt.Sprintf("check %d", i), c.got)
 	}
 	m.Deterministic("chosen", Switch(k, 10, 20, 30, 40))
-	m.Deterministic("by sum", Switch(Add(k, If(Greater(x, 0), 1, 0)), Neg(x), Expr{}, k, Mul(3, x), Expr{v: 7}))
+	m.Deterministic("by sum", Switch(Add(k, If(Greater(x, 0), 1, 0)), Neg(x), Expr{}, k, Mul(3, x), Numbers(7)[0]))
 	m.Deterministic("sum", sum)
 	d, err := m.Compile()
 	require.NoError(t, err)
@@ -251,7 +251,10 @@ func TestLastValue(t *testing.T) {
 		}
 		return values[len(values)-1]
 	}
-	left := func(d Dist, k float64) float64 { return Exp(LogCCDF(d, k)).constValue() }
+	left := func(d Dist, k float64) float64 {
+		v, _ := Exp(LogCCDF(d, k)).IsConst()
+		return v
+	}
 	for name, c := range map[string]struct {
 		sample func(m *Model) Expr
 		prior  func(k float64) float64 // P(X > k)
@@ -292,7 +295,7 @@ func TestDiscreteErrors(t *testing.T) {
 		},
 		"Switch: k is from 0 to 3, and there are 3 values": func(m *Model) { Switch(m.Sample("k", Binomial(3, 0.5)), 1, 2, 3) },
 		"Switch: x varies continuously":                    func(m *Model) { Switch(m.Sample("x", Normal(0, 1)), 1, 2) },
-		"Switch: 5 of 2 values":                            func(m *Model) { Switch(Expr{v: 5}, m.Sample("x", Normal(0, 1)), Expr{}) },
+		"Switch: 5 of 2 values":                            func(m *Model) { Switch(Numbers(5)[0], m.Sample("x", Normal(0, 1)), Expr{}) },
 		"latent k: Bernoulli: p = 2":                       func(m *Model) { m.Sample("k", Bernoulli(2)) },
 	} {
 		m := NewModel()

@@ -1,203 +1,125 @@
 package graph
 
-import (
-	"fmt"
-	"math"
-	"math/rand/v2"
-	"slices"
-	"strings"
-
-	"github.com/facetvi/facet/internal/ir"
-	"github.com/facetvi/facet/internal/kernel"
-	"github.com/facetvi/facet/internal/residuals"
-)
+import "github.com/facetvi/facet/internal/lang"
 
 // A Dist is a distribution with its parameters: the prior of a latent, or the
 // law of an observation. Parameters are those of gonum's stat/distuv or, for
 // distributions that are not there, of SciPy. Make one with Normal, Gamma, ….
-type Dist struct {
-	law    *law
-	params []Expr
-	err    error
-}
-
-// A law is the form of a distribution, apart from its parameters. Its log
-// density is written in the modelling language itself, so that what does not
-// depend on a latent is computed when the model is built.
-type law struct {
-	name    string
-	params  []param
-	support support
-	// supportAt is the support where it depends on the parameters; nil where it does not.
-	supportAt func(p []Expr) support
-	// check is what is wrong with the parameters together; nil where each has its rule alone.
-	check func(p []Expr) error
-	// upTo is the law f where a parameter that must be a whole number changes by branches, and is at most most; nil where there is none.
-	upTo func(f law, most float64) *law
-	// logProb is the log density at x, inside the support.
-	logProb func(x Expr, p []Expr) Expr
-	// logCDF is log P(X ≤ x) and logCCDF log P(X > x), for x inside the support or at its
-	// ends. A law without them has no distribution function.
-	logCDF, logCCDF func(x Expr, p []Expr) Expr
-	// logMass is log P(a < X ≤ b), where there is more to say of it than that it is a difference.
-	logMass func(a, b Expr, p []Expr) Expr
-	// mean and variance are those of X; nil where it has none in closed form. They mean
-	// nothing where they do not exist for the parameters.
-	mean, variance func(p []Expr) Expr
-	// rises says of each parameter of counts whether they rise with it, or fall: P(X > x) does, for
-	// all x. It is nil where that is not so, or where there is a last count anyway.
-	rises []bool
-	// quantile is the x with F(x) = Φ(u), of laws with a density; nil where it is not known.
-	quantile func(u Expr, p []Expr) Expr
-	// weighted laws have a category for each parameter, with a probability in proportion to it.
-	weighted bool
-	// change, if there is one, is the log density at the data x less that at the
-	// data from: sums of functions of data times functions of parameters.
-	change func(x, from Expr, p []Expr) Expr
-	// rand draws from the distribution. A law whose latents are transformed
-	// draws the unconstrained coordinate, where nothing underflows; the others
-	// draw the value itself. Parameters at the edge of what their rule admits
-	// (a scale of 0, a probability of 1) are those that have been rounded.
-	rand func(p []float64, rng *rand.Rand) float64
-	// values stores draws from distributions with a transform in dst, before it is applied, or NaN where a few tries were in vain;
-	// nil for a loop over rand.
-	values func(dst []float64, p func(k int) []float64, rng *rand.Rand)
-	// outermost is the law of a recorded value, with masses beside a density: no other law
-	// is made of it.
-	outermost bool
-	// noPrior says why no latent can have the law, where its support has no transform.
-	noPrior string
-	// start is a central value and a scale, about one standard deviation, of
-	// the unconstrained coordinate. Laws of whole numbers have no coordinate.
-	start func(p []float64) (center, scale float64)
-	// starts is start with rows of parameters, which takes less time; nil for a loop over it. It uses at, as long as p.
-	starts func(center, scale []float64, p [][]float64, at []float64)
-	// residual is the log density of e, where center + scale·e, as start has them,
-	// is the unconstrained coordinate.
-	residual func(e float64, p []float64) float64
-	// shares is the distribution of e, for laws of which it is known.
-	shares *residuals.Shares
-	// light says of laws on the line that their tails fall off as those of a normal.
-	light bool
-}
-
-type param struct {
-	name string
-	rule rule
-}
-
-func newDist(f *law, params ...Expr) Dist {
-	d := Dist{law: f, params: params}
-	if slices.ContainsFunc(params, Expr.traced) {
-		return d // is made in each row
-	}
-	for i, p := range params {
-		v, ok := p.IsConst()
-		switch {
-		case !ok && f.upTo != nil && f.params[i].rule == count && p.m.stepped(p.id):
-			d.law, d.err = f.ofCounts(i, p)
-		case !ok && f.params[i].rule.constant():
-			d.err = fmt.Errorf("%s: %s must be a number: a latent there would move the edge of the support, where the density is not smooth",
-				f.name, f.params[i].name)
-		case ok && f.params[i].rule.broken(v) != "":
-			d.err = fmt.Errorf("%s: %s = %v %s", f.name, f.params[i].name, v, f.params[i].rule.broken(v))
-		case ok:
-			params[i] = Expr{v: v} // to be read without the store
-		}
-		if d.err != nil {
-			return d
-		}
-	}
-	if f.check != nil {
-		if err := f.check(params); err != nil {
-			d.err = fmt.Errorf("%s: %w", f.name, err)
-			return d
-		}
-	}
-	if s := d.support(); s.lo >= s.hi && !s.whole || s.lo > s.hi {
-		d.err = fmt.Errorf("%s: the interval [%v, %v] is empty", f.name, s.lo, s.hi)
-	}
-	return d
-}
-
-// ofCounts is the law where parameter i changes by branches.
-func (f *law) ofCounts(i int, p Expr) (*law, error) {
-	most := 0.0
-	for _, w := range p.m.ways(p.id) {
-		v, _ := p.m.st.IsConst(w.value)
-		if why := f.params[i].rule.broken(v); why != "" {
-			return f, fmt.Errorf("%s: %s = %v can be %v, and %s", f.name, f.params[i].name, p, v, why)
-		}
-		most = max(most, v)
-	}
-	return f.upTo(*f, most), nil
-}
-
-// constValue is the value of a constant expression.
-func (x Expr) constValue() float64 {
-	v, _ := x.IsConst()
-	return v
-}
-
-// foreign is a parameter that is a value of another model than m, if there is one.
-func (d Dist) foreign(m *Model) (x Expr, is bool) {
-	for _, p := range d.params {
-		if p.m != nil && p.m != m {
-			return p, true
-		}
-	}
-	return Expr{}, false
-}
+type Dist struct{ of lang.Dist }
 
 // String writes the distribution with its parameters.
-func (d Dist) String() string {
-	if d.law == nil {
-		return "no distribution"
-	}
-	list := make([]string, len(d.params))
-	for i, p := range d.params {
-		list[i] = fmt.Sprintf("%s = %v", d.law.params[i].name, p)
-	}
-	return fmt.Sprintf("%s(%s)", d.law.name, strings.Join(list, ", "))
+func (d Dist) String() string { return d.of.String() }
+
+func newDist(f *lang.Law, params ...Expr) Dist { return Dist{lang.New(f, params...)} }
+
+// Normal is the normal distribution with the given mean and standard deviation.
+func Normal[A, B Value](mu A, sigma B) Dist { return newDist(lang.Normal, lift(mu), lift(sigma)) }
+
+// Logistic is the logistic distribution with location mu and scale s.
+func Logistic[A, B Value](mu A, s B) Dist { return newDist(lang.Logistic, lift(mu), lift(s)) }
+
+// Laplace is the Laplace distribution with location mu and the given scale. Its
+// density has a kink at mu but no jump, so it needs no guard.
+func Laplace[A, B Value](mu A, scale B) Dist { return newDist(lang.Laplace, lift(mu), lift(scale)) }
+
+// StudentsT is Student's t distribution with location mu, scale sigma and nu
+// degrees of freedom.
+func StudentsT[A, B, C Value](mu A, sigma B, nu C) Dist {
+	return newDist(lang.StudentsT, lift(mu), lift(sigma), lift(nu))
 }
 
-func (d Dist) logProb(x Expr) Expr { return d.law.logProb(x, d.params) }
+// Cauchy is the Cauchy distribution with location mu and the given scale (SciPy's
+// cauchy), Student's t distribution with one degree of freedom:
+//
+//	p(x) = 1/(π·scale·(1 + t²)),    t = (x − mu)/scale
+//
+// It has no mean.
+func Cauchy[A, B Value](mu A, scale B) Dist { return newDist(lang.Cauchy, lift(mu), lift(scale)) }
 
-// support is the support at d's parameters.
-func (d Dist) support() support {
-	if d.law.supportAt != nil {
-		return d.law.supportAt(d.params)
-	}
-	return d.law.support
+// Gumbel is the Gumbel distribution of maxima with location mu and scale beta (gonum's
+// GumbelRight, SciPy's gumbel_r):
+//
+//	p(x) = exp(−t − e⁻ᵗ)/beta,    t = (x − mu)/beta
+func Gumbel[A, B Value](mu A, beta B) Dist { return newDist(lang.Gumbel, lift(mu), lift(beta)) }
+
+// LogNormal is the distribution of eˣ for a normal x with mean mu and standard
+// deviation sigma.
+func LogNormal[A, B Value](mu A, sigma B) Dist { return newDist(lang.LogNormal, lift(mu), lift(sigma)) }
+
+// HalfNormal is the distribution of |x| for a normal x with mean 0 and standard
+// deviation scale (SciPy's halfnorm).
+func HalfNormal[A Value](scale A) Dist { return newDist(lang.HalfNormal, lift(scale)) }
+
+// Exponential is the exponential distribution with the given rate (not scale).
+func Exponential[A Value](rate A) Dist { return newDist(lang.Exponential, lift(rate)) }
+
+// Gamma is the gamma distribution with shape alpha and rate beta.
+func Gamma[A, B Value](alpha A, beta B) Dist { return newDist(lang.Gamma, lift(alpha), lift(beta)) }
+
+// ChiSquared is the chi-squared distribution with k degrees of freedom.
+func ChiSquared[A Value](k A) Dist { return newDist(lang.ChiSquared, lift(k)) }
+
+// Beta is the beta distribution with shapes alpha and beta, on (0, 1).
+func Beta[A, B Value](alpha A, beta B) Dist { return newDist(lang.Beta, lift(alpha), lift(beta)) }
+
+// Uniform is the uniform distribution on [min, max], which must be numbers.
+func Uniform[A, B Value](min A, max B) Dist { return newDist(lang.Uniform, lift(min), lift(max)) }
+
+// HalfCauchy is the distribution of |x| for a Cauchy x with location 0 and the given
+// scale (SciPy's halfcauchy):
+//
+//	p(x) = 2/(π·scale·(1 + (x/scale)²)),    x ≥ 0
+//
+// It has no mean.
+func HalfCauchy[A Value](scale A) Dist { return newDist(lang.HalfCauchy, lift(scale)) }
+
+// Weibull is the Weibull distribution with shape k and scale lambda (gonum's; SciPy's
+// weibull_min with c = k; R's survreg has scale 1/k and intercept log lambda):
+//
+//	p(x) = (k/λ)·(x/λ)ᵏ⁻¹·exp(−(x/λ)ᵏ),    x > 0
+func Weibull[A, B Value](k A, lambda B) Dist { return newDist(lang.Weibull, lift(k), lift(lambda)) }
+
+// InverseGamma is the distribution of 1/x for a gamma x with shape alpha and rate beta
+// (gonum's; SciPy's invgamma with scale beta):
+//
+//	p(x) = betaᵃ/Γ(a)·x⁻ᵃ⁻¹·exp(−beta/x),    a = alpha,    x > 0
+func InverseGamma[A, B Value](alpha A, beta B) Dist {
+	return newDist(lang.InverseGamma, lift(alpha), lift(beta))
 }
 
-// transformed reports whether a latent is a transform of its coordinate.
-func (d Dist) transformed() bool { return d.support().fn != kernel.None }
+// Poisson is the Poisson distribution with mean lambda.
+func Poisson[A Value](lambda A) Dist { return newDist(lang.Poisson, lift(lambda)) }
 
-// check reports why x cannot be drawn from d. NaN is what is missing.
-func (d Dist) check(x float64) error {
-	if math.IsNaN(x) {
-		return nil
-	}
-	if math.IsInf(x, 0) {
-		return fmt.Errorf("the value %v is not finite", x)
-	}
-	if s := d.support(); !s.contains(x) {
-		return fmt.Errorf("the value %v is outside the support of %s: %v", x, d.law.name, s)
-	}
-	return nil
+// Bernoulli is 1 with probability p, else 0.
+func Bernoulli[A Value](p A) Dist { return newDist(lang.Bernoulli, lift(p)) }
+
+// Binomial is the number of successes in n trials, each with probability p; n
+// must be a number, or a discrete latent or another value that changes by branches alone.
+func Binomial[A, B Value](n A, p B) Dist { return newDist(lang.Binomial, lift(n), lift(p)) }
+
+// Geometric is the number of trials up to and with the first success, each with
+// probability p (SciPy's geom): 1, 2, 3, ….
+func Geometric[A Value](p A) Dist { return newDist(lang.Geometric, lift(p)) }
+
+// NegativeBinomial is the number of failures before the n-th success, each
+// trial with probability p of success (SciPy's nbinom); n need not be whole.
+func NegativeBinomial[A, B Value](n A, p B) Dist {
+	return newDist(lang.NegativeBinomial, lift(n), lift(p))
 }
 
-// times is data·b for an observed or latent x, where 0·b is 0 even for an
-// infinite b: the term x·log p of a count x = 0.
-func times[A, B Value](x A, b B) Expr {
-	return apply2(x, b, kernel.MulData.Value2, (*ir.Store).MulData)
+// Categorical is the category k = 0, 1, …, K − 1 with a probability in proportion to
+// weights[k] (gonum's). With weights Exp(score) it is the softmax of the scores, without overflow.
+func Categorical[A Value](weights ...A) Dist {
+	return newDist(lang.Categorical(len(weights)), Numbers(weights...)...)
 }
 
-// abs is |a|.
-func abs[A Value](a A) Expr { return apply1(kernel.Abs, a) }
-
-// hasData reports whether a parameter is a number with a source.
-func (d Dist) hasData() bool {
-	return slices.ContainsFunc(d.params, func(x Expr) bool { return x.from != nil })
+// OrderedLogistic is the number of cuts that eta and logistic noise exceed, one of the
+// categories 0, 1, …, len(cuts) (Stan's ordered_logistic counts from 1):
+//
+//	P(k) = sigmoid(cuts[k] − eta) − sigmoid(cuts[k−1] − eta),    cuts[−1] = −∞,  cuts[K−1] = ∞
+//
+// The cuts must increase; where they do not the density is NaN. IntervalCensored of a
+// Normal is the same with normal noise.
+func OrderedLogistic[A, B Value](eta A, cuts ...B) Dist {
+	return newDist(lang.OrderedLogistic(len(cuts)), append([]Expr{lift(eta)}, Numbers(cuts...)...)...)
 }

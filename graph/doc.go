@@ -30,9 +30,10 @@
 // are their distribution functions and moments. What can be asked of a density is a
 // method of it.
 //
-// This package is the language, down to nodes of an expression DAG (package internal/ir). Package internal/lower makes
-// forms and the Gorgonia graph of them, and package internal/derive the jumps of a density, and other programs of its
-// terms: neither knows of models.
+// This package is the language, down to nodes of an expression DAG (package internal/ir). Package internal/lang has its
+// expressions and distributions, and package internal/compare makes one guard of all comparisons with one zero set. Package
+// internal/lower makes forms and the Gorgonia graph of the nodes, and package internal/derive the jumps of a density, and other
+// programs of its terms: none of them knows of models.
 //
 // The same program is also followed one expression at a time, in the region of
 // one z: [Density.PriorDraw] draws the latents in their order,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // An evaluator computes expressions of a model.
@@ -23,16 +24,16 @@ func (d *Density) evaluate(z []float64) evaluator {
 
 // expr is the value of x, an expression of the model or a number.
 func (e evaluator) expr(x Expr) float64 {
-	if x.m == nil {
-		return x.v
+	if lang.Of(x) == nil {
+		return lang.Plain(x)
 	}
-	return e.Value(x.id)
+	return e.Value(lang.ID(x))
 }
 
 // params are the parameters of d. The slice is used again at the next call.
-func (e evaluator) params(d Dist) []float64 {
+func (e evaluator) params(d lang.Dist) []float64 {
 	p := e.Room[:0]
-	for _, x := range d.params {
+	for _, x := range d.Params() {
 		p = append(p, e.expr(x))
 	}
 	e.Room = p

@@ -10,6 +10,7 @@ import (
 
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/kernel"
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // Fingerprint identifies the program: it is the hexadecimal SHA-256 of the
@@ -77,12 +78,12 @@ func (w *programWriter) program() {
 	for _, t := range c.m.terms {
 		if t.what == factorTerm || t.what == objectiveTerm {
 			w.text(t.what)
-			w.expr(Expr{m: c.m, id: t.id})
+			w.expr(c.m.expr(t.id))
 		}
 	}
-	for _, id := range c.m.featureNodes {
+	for _, id := range c.m.guards.Features() {
 		w.text("feature")
-		w.expr(Expr{m: c.m, id: id})
+		w.expr(c.m.expr(id))
 	}
 	w.text("hyperplanes")
 	w.number(c.arr.Len())
@@ -142,9 +143,9 @@ func (w *programWriter) operands(ids ...ir.ID) {
 	}
 }
 
-func (w *programWriter) dist(d Dist) {
-	w.text(d.law.name)
-	for _, x := range d.params {
+func (w *programWriter) dist(d lang.Dist) {
+	w.text(d.Name())
+	for _, x := range d.Params() {
 		w.expr(x)
 	}
 }
@@ -166,10 +167,10 @@ func (w *programWriter) hidden(c *Hidden, step int) {
 
 func (w *programWriter) expr(x Expr) {
 	sum := digest{}
-	if x.m == nil {
-		endian.BigEndian.PutUint64(sum[:], math.Float64bits(x.v+0))
+	if lang.Of(x) == nil {
+		endian.BigEndian.PutUint64(sum[:], math.Float64bits(lang.Plain(x)+0))
 	} else {
-		sum, w.used = w.sums[x.id], append(w.used, x.id)
+		sum, w.used = w.sums[lang.ID(x)], append(w.used, lang.ID(x))
 	}
 	w.buf = append(w.buf, sum[:]...)
 }

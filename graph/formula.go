@@ -5,24 +5,27 @@ import (
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/internal/compare"
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lang"
 	"github.com/facetvi/facet/regions"
 )
 
 // Not holds where g does not.
 func Not(g Guard) Guard {
-	if g.value.m == nil {
-		return Guard{value: Expr{v: 1 - g.value.v}}
+	if lang.Of(g.value) == nil {
+		return Guard{value: lang.Number(1 - lang.Plain(g.value))}
 	}
-	if t := g.value.m.traces(); t != nil {
+	m := modelOf(g.value)
+	if t := m.traces(); t != nil {
 		return t.condition(func() Guard { return Not(t.guardOf(g)) }, g.value)
 	}
-	return Guard{Expr{m: g.value.m, id: g.value.m.st.Not(g.value.id)}, -g.made}
+	return m.guard(m.guards.Not(m.comparison(g)))
 }
 
 // And holds where all of gs do; without any it is true.
 func And(gs ...Guard) Guard {
-	all := constantGuard(nil, true)
+	all := constantGuard(true)
 	for _, g := range gs {
 		all = both(all, g)
 	}
@@ -31,7 +34,7 @@ func And(gs ...Guard) Guard {
 
 // Or holds where at least one of gs does; without any it is false.
 func Or(gs ...Guard) Guard {
-	none := constantGuard(nil, true)
+	none := constantGuard(true)
 	for _, g := range gs {
 		none = both(none, Not(g))
 	}
@@ -44,19 +47,13 @@ func both(g, h Guard) Guard {
 	t := m.traces()
 	switch {
 	case m == nil:
-		return Guard{value: Expr{v: g.value.v * h.value.v}}
+		return Guard{value: lang.Number(lang.Plain(g.value) * lang.Plain(h.value))}
 	case t != nil:
 		return t.condition(func() Guard { return both(t.guardOf(g), t.guardOf(h)) }, g.value, h.value)
 	case !m.owns(g) || !m.owns(h):
-		return constantGuard(m, false)
+		return constantGuard(false)
 	}
-	id := m.st.And(g.value.in(m), h.value.in(m))
-	for _, x := range []Guard{g, h} {
-		if x.value.m == m && x.value.id == id {
-			return x
-		}
-	}
-	return Guard{value: Expr{m: m, id: id}}
+	return m.guard(m.guards.Both(m.comparison(g), m.comparison(h)))
 }
 
 // If is then where g holds, and otherwise where it does not. The side that is
@@ -68,27 +65,27 @@ func If[A, B Value](g Guard, then A, otherwise B) Expr {
 	switch {
 	case m == nil && g.isNaN():
 		return g.value // an error where it is used
-	case m == nil && g.value.v != 0:
+	case m == nil && lang.Plain(g.value) != 0:
 		return a
 	case m == nil:
 		return b
 	case t != nil:
-		return t.function(func() Expr { return If(t.guardOf(g), t.valueOf(a), t.valueOf(b)) }, g.value, a, b)
+		return t.Function(func() Expr { return If(t.guardOf(g), t.ValueOf(a), t.ValueOf(b)) }, g.value, a, b)
 	case !m.owns(g):
 		return b
 	}
-	return Expr{m: m, id: m.st.Sel(g.value.in(m), a.in(m), b.in(m))}
+	return m.expr(m.st.Sel(m.node(g.value), m.node(a), m.node(b)))
 }
 
 // owns reports whether g may be used in m, and fails if not.
 func (m *Model) owns(g Guard) bool {
 	switch {
-	case g.value.m == m:
+	case modelOf(g.value) == m:
 		return true
-	case g.value.traced():
+	case lang.Traced(g.value):
 		m.fail("a guard of a plate is used outside its body; give it a name there, and ask Density.Named for its rows")
 		return false
-	case g.value.m != nil:
+	case lang.Of(g.value) != nil:
 		m.fail("a guard of another model is used here")
 		return false
 	case g.isNaN():
@@ -100,21 +97,23 @@ func (m *Model) owns(g Guard) bool {
 
 // isNaN reports whether g depends on a comparison of NaN with a number, without
 // a latent.
-func (g Guard) isNaN() bool { return g.value.m == nil && math.IsNaN(g.value.v) }
+func (g Guard) isNaN() bool { return lang.Of(g.value) == nil && math.IsNaN(lang.Plain(g.value)) }
 
-var errNaN = errors.New("a guard compares NaN with a number" + onlyObserved(math.NaN()))
+var errNaN = errors.New("a guard compares NaN with a number" + lang.OnlyObserved(math.NaN()))
 
 // comparesMissing reports whether g compares an observation that is missing: no latent says whether it holds.
 func (g Guard) comparesMissing() bool {
-	m := g.value.m
-	return m != nil && m.dependent && m.st.DependsOnData(g.value.id)
+	m := modelOf(g.value)
+	return m != nil && m.dependent && m.st.DependsOnData(lang.ID(g.value))
 }
 
 var errMissing = errors.New("a guard compares what is missing, so that latents do not say whether it holds: record If(guard, 1, 0) by Deterministic, and ask Predict")
 
 // Of reports whether the guard belongs to the model of d. Guards that are
 // simply true or false belong to every model.
-func (g Guard) Of(d *Density) bool { return g.value.m == nil || g.value.m == d.made().from }
+func (g Guard) Of(d *Density) bool {
+	return lang.Of(g.value) == nil || modelOf(g.value) == d.made().from
+}
 
 // Holds evaluates the guard in region s of the density of its model. It panics
 // if s has no sign for one of the guard's hyperplanes: see ArrangementWith for
@@ -133,15 +132,15 @@ func Holding(dst []bool, guards []Guard, s regions.Signs) []bool {
 	var e *ir.Evaluator
 	for i, g := range guards {
 		g.checkRow()
-		if m := g.value.m; m != nil && (e == nil || e.St != m.st) {
+		if m := modelOf(g.value); m != nil && (e == nil || e.St != m.st) {
 			if e != nil {
 				e.Release()
 			}
 			e = m.st.Evaluator(&m.st.Nodes)
 			e.Region = s
 		}
-		if dst[i] = g.value.v > 0; g.value.m != nil {
-			dst[i] = e.Value(g.value.id) != 0
+		if dst[i] = lang.Plain(g.value) > 0; lang.Of(g.value) != nil {
+			dst[i] = e.Value(lang.ID(g.value)) != 0
 		}
 	}
 	if e != nil {
@@ -152,7 +151,7 @@ func Holding(dst []bool, guards []Guard, s regions.Signs) []bool {
 
 // checkRow panics for the guard of a plate, which is another in each row.
 func (g Guard) checkRow() {
-	if g.value.traced() {
+	if lang.Traced(g.value) {
 		panic("graph: a guard of a plate is another one in each row: give it a name, and ask Density.Named")
 	}
 }
@@ -160,19 +159,10 @@ func (g Guard) checkRow() {
 // Side returns the guard as a side of one hyperplane, if it is one comparison
 // or the negation of one.
 func (g Guard) Side() (side regions.Side, ok bool) {
-	if g.value.m == nil {
+	if lang.Of(g.value) == nil {
 		return side, false
 	}
-	nodes := &g.value.m.st.Nodes
-	n := nodes.At(g.value.id)
-	if side.Positive = n.Kind != ir.Not; !side.Positive {
-		n = nodes.At(n.A)
-	}
-	if n.Kind != ir.Sign {
-		return regions.Side{}, false
-	}
-	side.Plane = int(n.A)
-	return side, true
+	return compare.Side(&modelOf(g.value).st.Nodes, lang.ID(g.value))
 }
 
 // Planes are the numbers of the hyperplanes whose signs say whether the guard
@@ -180,8 +170,8 @@ func (g Guard) Side() (side regions.Side, ok bool) {
 // guard that is simply true or false.
 func (g Guard) Planes() (planes []int) {
 	g.checkRow()
-	if g.value.m != nil {
-		planes = g.value.m.st.PlanesIn(g.value.id)
+	if lang.Of(g.value) != nil {
+		planes = modelOf(g.value).st.PlanesIn(lang.ID(g.value))
 	}
 	slices.Sort(planes)
 	return planes

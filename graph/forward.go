@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // ForwardSum is the sum over all paths s_0, s_1, … through K states,
@@ -56,7 +57,7 @@ func (m *Model) addUpToOne(row []Expr) bool {
 	for point := range points {
 		e := evaluator{m.st.Evaluator(&m.st.Nodes)}
 		defer e.Release()
-		e.Arr, e.Z, e.Data = m.arr, make([]float64, len(m.latents)), make([]float64, len(m.obs))
+		e.Arr, e.Z, e.Data = m.guards.Arr, make([]float64, len(m.latents)), make([]float64, len(m.obs))
 		for i := range e.Z {
 			e.Z[i] = math.Sin(float64(1 + point + 3*i))
 		}
@@ -81,12 +82,12 @@ func forwardSum(states, steps int, x []Expr) Expr {
 	if m == nil {
 		v := make([]float64, len(x))
 		for i := range x {
-			v[i] = x[i].v
+			v[i] = lang.Plain(x[i])
 		}
-		return Expr{v: ir.ForwardValue(states, steps, v)}
+		return lang.Number(ir.ForwardValue(states, steps, v))
 	}
 	if t := m.traces(); t != nil {
-		return t.function(func() Expr { return forwardSum(states, steps, t.valuesOf(x)) }, x...)
+		return t.Function(func() Expr { return forwardSum(states, steps, t.valuesOf(x)) }, x...)
 	}
 	for k := 0; k < len(x)-states*steps; k += states {
 		if row := x[k:][:states]; m.addUpToOne(row) {
@@ -96,15 +97,15 @@ func forwardSum(states, steps int, x []Expr) Expr {
 	}
 	ids := make([]ir.ID, len(x))
 	for i := range x {
-		ids[i] = x[i].logIn(m)
+		ids[i] = m.logNode(x[i])
 	}
-	return Expr{m: m, id: m.st.Forward(states, steps, ids)}
+	return m.expr(m.st.Forward(states, steps, ids))
 }
 
-// logIn is in for a logarithm: a number may be −∞.
-func (x Expr) logIn(m *Model) ir.ID {
-	if x.m == nil && math.IsInf(x.v, -1) {
-		return m.st.Constant(x.v)
+// logNode is node for a logarithm: a number may be −∞.
+func (m *Model) logNode(x Expr) ir.ID {
+	if lang.Of(x) == nil && math.IsInf(lang.Plain(x), -1) {
+		return m.st.Constant(lang.Plain(x))
 	}
-	return x.in(m)
+	return m.node(x)
 }

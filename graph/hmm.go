@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // An HMM is a hidden Markov model of a series: at each step it is in one of K states, which
@@ -42,8 +43,8 @@ type Hidden struct {
 	first         int // the observation of its first step
 	states, steps int // states: tuples of now states
 	now           int
-	x             []Expr   // what the forward sum is of
-	emission      [][]Dist // by step and tuple
+	x             []Expr        // what the forward sum is of
+	emission      [][]lang.Dist // by step and tuple
 	where         Guard
 }
 
@@ -72,13 +73,13 @@ func (m *Model) ObserveHMM(name string, h HMM, ys []float64) *Hidden {
 		c.x = append(c.x, set...)
 	}
 	for t, y := range ys {
-		data := Expr{m: m, id: m.st.Leaf(ir.Data, len(m.obs))}
+		data := m.expr(m.st.Leaf(ir.Data, len(m.obs)))
 		o := observation{observed: m.newObserved(), value: y}
 		*o.observed = observed{name: name, where: m.within, place: m.here(), hidden: c, step: t}
 		m.obs = append(m.obs, o)
-		dists := make([]Dist, c.states)
+		dists := make([]lang.Dist, c.states)
 		for tuple := range dists {
-			dists[tuple] = h.Emission(t, c.tuple(tuple, h.Lags))
+			dists[tuple] = h.Emission(t, c.tuple(tuple, h.Lags)).of
 			if !m.checkDist(dists[tuple], what, m.within) {
 				return c
 			}
@@ -105,21 +106,22 @@ func (m *Model) ObserveHMM(name string, h HMM, ys []float64) *Hidden {
 }
 
 // mixedKinds are two of ds, by one of which a value has a probability and by the other a density, if there are such.
-func mixedKinds(ds []Dist) (one, other string, are bool) {
-	kind := func(d Dist) (k struct {
+func mixedKinds(ds []lang.Dist) (one, other string, are bool) {
+	kind := func(d lang.Dist) (k struct {
 		whole, censored bool
 		lo, hi          float64
 	}) {
-		if s := d.support(); s.whole {
+		if s := d.Support(); s.Whole() {
 			k.whole = true
-		} else if d.law.outermost {
-			k.censored, k.lo, k.hi = true, s.lo, s.hi
+		} else if d.Outermost() {
+			k.censored = true
+			k.lo, k.hi = s.Bounds()
 		}
 		return k
 	}
 	for _, d := range ds[1:] {
 		if kind(d) != kind(ds[0]) {
-			return ds[0].law.name, d.law.name, true
+			return ds[0].Name(), d.Name(), true
 		}
 	}
 	return "", "", false
@@ -195,7 +197,7 @@ func (c *Hidden) probabilities(h HMM) (initial []Expr, moves [][]Expr) {
 		var set []Expr
 		for from := range c.states {
 			for to := range c.states {
-				p := Expr{v: math.Inf(-1)}
+				p := lang.Number(math.Inf(-1))
 				if to/c.now == from%(c.states/c.now) {
 					p = matrix[from%c.now][to%c.now]
 				}
@@ -211,7 +213,7 @@ func (c *Hidden) probabilities(h HMM) (initial []Expr, moves [][]Expr) {
 func addLogs(x, y Expr) Expr {
 	for _, v := range []Expr{x, y} {
 		if p, known := v.IsConst(); known && math.IsInf(p, -1) {
-			return Expr{v: p}
+			return lang.Number(p)
 		}
 	}
 	return Add(x, y)
@@ -241,16 +243,16 @@ func (c *Hidden) logs(what string, row []Expr) []Expr {
 	for k, p := range row {
 		v, known := p.IsConst()
 		switch {
-		case p.m != nil && p.m != m:
-			m.fail("observation %q: %s: %s", c.name, what, foreign(p))
+		case lang.Of(p) != nil && modelOf(p) != m:
+			m.fail("observation %q: %s: %s", c.name, what, lang.Foreign(p))
 		case known && !(v >= 0 && v <= 1):
 			m.fail("observation %q: %s: %v is not a probability", c.name, what, v)
 		case known:
 			sum += v
-			out[k] = Expr{v: math.Log(v)}
+			out[k] = lang.Number(math.Log(v))
 		default:
-			if leaf, found := m.violating(p.id, probability, m.within); found {
-				m.fail("observation %q: %s = %v %v, and nothing keeps %s in", c.name, what, p, probability, m.format(leaf, 4))
+			if leaf, found := m.violating(lang.ID(p), lang.Probability, m.within); found {
+				m.fail("observation %q: %s = %v %v, and nothing keeps %s in", c.name, what, p, lang.Probability, m.guards.Format(leaf, 4))
 			}
 			out[k], allKnown = Log(p), false
 		}
@@ -348,7 +350,7 @@ func (c *Hidden) path(ev evaluator, missing []bool, rng *rand.Rand) []int {
 			}
 			p[from] = math.Exp(p[from])
 		}
-		path[t] = choice(p, rng)
+		path[t] = lang.Choice(p, rng)
 	}
 	return path
 }
@@ -360,16 +362,16 @@ func (c *Hidden) next(ev evaluator, step, tuple int, rng *rand.Rand) int {
 	for k := range p {
 		p[k] = math.Exp(ev.expr(row[k]))
 	}
-	return choice(p, rng)
+	return lang.Choice(p, rng)
 }
 
 // check reports why x cannot have been observed.
 func (o *observation) check(x float64) error {
 	if o.hidden == nil {
-		return o.as.check(x)
+		return o.as.Check(x)
 	}
 	for _, d := range o.hidden.emission[o.step] {
-		if err := d.check(x); err != nil {
+		if err := d.Check(x); err != nil {
 			return err
 		}
 	}
@@ -377,9 +379,9 @@ func (o *observation) check(x float64) error {
 }
 
 // dists are the distributions that o may have.
-func (o *observation) dists() []Dist {
+func (o *observation) dists() []lang.Dist {
 	if o.hidden == nil {
-		return []Dist{o.dist()}
+		return []lang.Dist{o.dist()}
 	}
 	return o.hidden.emission[o.step]
 }

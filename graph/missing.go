@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lang"
 	"github.com/facetvi/facet/internal/lower"
 )
 
@@ -17,14 +18,6 @@ import (
 
 // observes reports whether t is the log density of an observation, or of those of a chain.
 func (t *modelTerm) observes() bool { return !t.prior && strings.HasPrefix(t.what, observationTerm) }
-
-// onlyObserved says of NaN where it may be.
-func onlyObserved(v float64) string {
-	if math.IsNaN(v) {
-		return ": only the value of an observation may be missing"
-	}
-	return ""
-}
 
 // missingIn are the places of NaN in data; nil if there are none.
 func missingIn(data []float64) []bool {
@@ -69,7 +62,7 @@ func (c *compiled) compile(missing []bool) error {
 }
 
 // termsWithout are terms but for those of missing observations. Each observation has a term, in their order, and each chain one.
-func (m *Model) termsWithout(terms []modelTerm, missing []bool) []modelTerm {
+func (m *contents) termsWithout(terms []modelTerm, missing []bool) []modelTerm {
 	if missing == nil {
 		return terms
 	}
@@ -93,7 +86,7 @@ func (m *Model) termsWithout(terms []modelTerm, missing []bool) []modelTerm {
 
 // chainWithout is the term of a chain, id, without the emissions of missing steps: 1 in place of their densities. It reports
 // whether all are missing.
-func (m *Model) chainWithout(c *Hidden, id ir.ID, missing []bool) (term ir.ID, all bool) {
+func (m *contents) chainWithout(c *Hidden, id ir.ID, missing []bool) (term ir.ID, all bool) {
 	steps := missing[c.first:][:c.steps]
 	if !slices.Contains(steps, true) {
 		return id, false
@@ -104,21 +97,21 @@ func (m *Model) chainWithout(c *Hidden, id ir.ID, missing []bool) (term ir.ID, a
 		switch {
 		case i >= emissions && steps[(i-emissions)/c.states]:
 			ids[i] = m.st.Constant(0)
-		case x.m == nil:
-			ids[i] = m.st.Constant(x.v)
+		case lang.Of(x) == nil:
+			ids[i] = m.st.Constant(lang.Plain(x))
 		default:
-			ids[i] = x.id
+			ids[i] = lang.ID(x)
 		}
 	}
 	sum := m.st.Forward(c.states, c.steps, ids)
-	if where := c.where.value; where.m != nil {
-		sum = m.st.Sel(where.id, sum, m.st.Constant(0))
+	if where := c.where.value; lang.Of(where) != nil {
+		sum = m.st.Sel(lang.ID(where), sum, m.st.Constant(0))
 	}
 	return sum, !slices.Contains(steps, false)
 }
 
 // needsNoMissing reports what of the program depends on an observation that is missing, but for what is missing itself.
-func (m *Model) needsNoMissing(missing []bool) error {
+func (m *contents) needsNoMissing(missing []bool) error {
 	if missing == nil || !m.dependent {
 		return nil
 	}
@@ -162,10 +155,10 @@ func (m *Model) needsNoMissing(missing []bool) error {
 // depends are the nodes that an observation depends on, but for its value.
 func (o *observation) depends() (ids []ir.ID) {
 	for _, d := range o.dists() {
-		ids = append(ids, d.nodes()...)
+		ids = append(ids, d.Nodes()...)
 	}
-	if where := o.where.value; where.m != nil {
-		ids = append(ids, where.id)
+	if where := o.where.value; lang.Of(where) != nil {
+		ids = append(ids, lang.ID(where))
 	}
 	return ids
 }
@@ -234,7 +227,7 @@ func (d *Density) drawMissing(dst, z []float64, rng *rand.Rand) {
 			}
 			dist = o.hidden.emission[o.step][path[o.step]]
 		}
-		dst[i] = dist.fromCoordinate(dist.draw(ev.params(dist), rng))
+		dst[i] = dist.FromCoordinate(dist.Draw(ev.params(dist), rng))
 		ev.Data[i] = dst[i]
 	}
 }

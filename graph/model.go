@@ -6,8 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/facetvi/facet/internal/compare"
 	"github.com/facetvi/facet/internal/ir"
-	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // A Model is a probabilistic program as it is being written: latents with
@@ -15,30 +16,12 @@ import (
 // then call Compile. The first mistake is kept and returned by Compile, so that
 // model code reads as mathematics. A Model is not safe for concurrent use.
 type Model struct {
-	st       *ir.Store
-	latents  []latent
-	params   int // the first so many of latents are parameters
-	names    map[string]nameable
-	obs      []observation
-	observed []observed // free ones
-	terms    []modelTerm
-	required []requirement
-	arr      *regions.Arrangement
-	guards   []GuardInfo
-	within   Guard                // holds inside the open If blocks
-	hulls    map[ir.ID]ir.Extent  // answers of hull
-	kinks    map[kinkedPair]ir.ID // answers of kinked
-	lifts    map[ir.ID]ir.ID      // answers of lifted
-	waysOf   map[ir.ID][]way      // answers of ways
-	manyWays int                  // in waysOf
-	discrete map[ir.ID]int        // the discrete latents, by the nodes of their values
-	// What guards compare that is not affine: coordinates of arr, by node, and the
-	// nodes in their order.
-	features     map[ir.ID]int
-	featureNodes []ir.ID
+	contents
+	names        map[string]nameable
+	free         []observed       // to be used by observations
+	past         earlier          // what Observed has found
+	within       Guard            // holds inside the open If blocks
 	firsts       map[sharing]Expr // data that others share a log density with
-	derived      []deterministic
-	named        []namedGuard
 	undecided    []string         // names of guards that compare what is missing
 	places       map[place]*place // of the program so far
 	open         *Plate           // the plate whose body runs
@@ -46,112 +29,31 @@ type Model struct {
 	tape         *tape            // of a model that is the trace of a plate
 	writing      *tape            // the plate whose rows are written out
 	err          error
+	infinite     error // the error about a number that is not finite, if there is one
 	compiledOnce bool
-	simulation   bool // see NewSimulation
-	// The program depends on observations as values: by name, of the first so many of obs. See Observed.
-	dependent bool
-	byName    map[string][]int
-	listed    int
-	// infinite is the error about a number that is not finite, if there is one.
-	infinite error
-}
-
-// A latent is one unconstrained coordinate and the value that the program sees.
-type latent struct {
-	name     string
-	prior    Dist
-	support  support   // of the prior
-	value    ir.ID     // the value in the program: the coordinate itself, or its transform
-	discrete *discrete // if it is
-	place    *place
-	inVector bool // see Coordinate.InVector
-}
-
-// constrain is the value in the program at coordinate u.
-func (l *latent) constrain(u float64) float64 { return l.support.value(l.support, u) }
-
-// An observation is one observed value; all of one name form a vector.
-type observation struct {
-	*observed
-	shift    ir.ID // of the IDs from local on
-	value    float64
-	compared bool // in a guard, as a number; see Observed
-}
-
-// observed is what an observation has in common with those of other rows of a plate.
-type observed struct {
-	name  string
-	as    Dist  // if it is of no chain
-	where Guard // it counts there
-	place *place
-	local ir.ID
-	part  bool // of a vector
-
-	hidden *Hidden // the chain that it is a step of, or nil
-	step   int
 }
 
 // newObserved is one of many that are made at once.
 func (m *Model) newObserved() *observed {
-	if len(m.observed) == 0 {
-		m.observed = make([]observed, min(max(1, len(m.obs)/4), 64))
+	if len(m.free) == 0 {
+		m.free = make([]observed, min(max(1, len(m.obs)/4), 64))
 	}
-	o := &m.observed[0]
-	m.observed = m.observed[1:]
+	o := &m.free[0]
+	m.free = m.free[1:]
 	return o
 }
 
-// dist is what the value was drawn from.
-func (o *observation) dist() Dist {
-	d := o.as
-	if o.shift == 0 {
-		return d
-	}
-	d.params = slices.Clone(d.params)
-	for i, x := range d.params {
-		if x.m != nil && x.id >= o.local {
-			d.params[i].id += o.shift
-		}
-	}
-	return d
-}
-
-// A modelTerm is one summand of the log density.
-type modelTerm struct {
-	what  string // "prior of x", "observation y", "requirement", factorTerm or objectiveTerm
-	place *place
-	id    ir.ID
-	prior bool
-}
-
-const (
-	factorTerm      = "factor"
-	objectiveTerm   = "objective"
-	observationTerm = "observation " // before its name
-)
-
-// priorOf is what the prior of a latent is.
-func priorOf(name string) string { return "prior of " + name }
-
-// anyDim stands for the number of latents while it is not known yet.
-const anyDim = math.MaxInt32
-
 // NewModel returns an empty model.
 func NewModel() *Model {
-	return &Model{
-		st:       ir.NewStore(),
+	m := &Model{
+		contents: contents{st: ir.NewStore()},
 		names:    map[string]nameable{},
-		arr:      regions.NewArrangement(anyDim),
-		within:   constantGuard(nil, true),
-		hulls:    map[ir.ID]ir.Extent{},
+		within:   constantGuard(true),
 		firsts:   map[sharing]Expr{},
 		places:   map[place]*place{},
-		kinks:    map[kinkedPair]ir.ID{},
-		lifts:    map[ir.ID]ir.ID{},
-		waysOf:   map[ir.ID][]way{},
-		discrete: map[ir.ID]int{},
-		features: map[ir.ID]int{},
 	}
+	m.guards = compare.NewMaker(m.st, (*view)(m))
+	return m
 }
 
 // fail keeps the first error, with the user's place.
@@ -202,31 +104,32 @@ func (m *Model) Sample(name string, prior Dist) Expr {
 	if !m.outsidePlates("Sample") {
 		return Expr{}
 	}
+	of := prior.of
 	coord := m.st.Leaf(ir.Latent, len(m.latents))
-	l := latent{name: name, prior: prior, value: coord, place: m.here()}
+	l := latent{name: name, prior: of, value: coord, place: m.here()}
 	m.takeName(aLatent, name)
 	term := m.st.Constant(0)
 	switch {
-	case !m.checkDist(prior, "latent "+name, Guard{}):
+	case !m.checkDist(of, "latent "+name, Guard{}):
 	case m.simulation:
-		l.value = m.sampleNoise(&l, prior, len(m.latents)).in(m)
-	case prior.support().whole:
-		l.value = m.sampleDiscrete(&l, prior, len(m.latents)).in(m)
-		term = m.logProb("latent "+name, l.prior, Expr{m: m, id: coord}).in(m)
-	case prior.support().forward == nil:
-		m.fail("latent %q: %s is for observations: %s", name, prior.law.name, prior.law.noPrior)
+		l.value = m.node(m.sampleNoise(&l, of, len(m.latents)))
+	case of.Support().Whole():
+		l.value = m.node(m.sampleDiscrete(&l, of, len(m.latents)))
+		term = m.node(m.logProb("latent "+name, l.prior, m.expr(coord)))
+	case of.NoPrior() != "":
+		m.fail("latent %q: %s", name, of.NoPrior())
 	default:
-		s, u := prior.support(), Expr{m: m, id: coord}
-		x := s.forward(s, u)
-		l.value = x.id
-		term = Add(m.logProb("latent "+name, prior, x), s.logJac(s, u)).in(m)
+		s, u := of.Support(), m.expr(coord)
+		x := s.Forward(u)
+		l.value = lang.ID(x)
+		term = m.node(Add(m.logProb("latent "+name, of, x), s.LogJac(u)))
 	}
 	if m.err == nil {
-		l.support = l.prior.support()
+		l.support = l.prior.Support()
 	}
 	m.latents = append(m.latents, l)
 	m.terms = append(m.terms, modelTerm{priorOf(name), l.place, term, true})
-	return Expr{m: m, id: l.value}
+	return m.expr(l.value)
 }
 
 // Observe conditions on x having been drawn from d. Observations that share a
@@ -239,29 +142,19 @@ func (m *Model) Observe(name string, d Dist, x float64) {
 		return
 	}
 	o := observation{observed: m.newObserved(), value: x}
-	*o.observed = observed{name: name, as: d, where: m.within, place: m.here()}
+	*o.observed = observed{name: name, as: d.of, where: m.within, place: m.here()}
 	m.takeName(anObservation, name)
 	what := m.observationOf(name)
-	if !m.checkDist(d, what, m.within) {
+	if !m.checkDist(d.of, what, m.within) {
 		return
 	}
-	if err := d.check(x); err != nil {
+	if err := d.of.Check(x); err != nil {
 		m.fail("observation %q: %v", name, err)
 		return
 	}
-	data := Expr{m: m, id: m.st.Leaf(ir.Data, len(m.obs))}
+	data := m.expr(m.st.Leaf(ir.Data, len(m.obs)))
 	m.obs = append(m.obs, o)
-	m.addTerm(what, m.logProb(what, d, data), o.place)
-}
-
-// observationOf is "observation name", the same text for each of a vector.
-func (m *Model) observationOf(name string) string {
-	if n := len(m.terms); n > 0 {
-		if t := &m.terms[n-1]; len(t.what) == len(observationTerm)+len(name) && t.observes() && t.what[len(observationTerm):] == name {
-			return t.what
-		}
-	}
-	return observationTerm + name
+	m.addTerm(what, m.logProb(what, d.of, data), o.place)
 }
 
 // Factor adds logp, an expression or a number (see Value), to the log density;
@@ -269,8 +162,8 @@ func (m *Model) observationOf(name string) string {
 func (m *Model) Factor(logp any) {
 	if m.outsidePlates("Factor") && m.noConditions("Factor", "give the objective to CompileObjective, or to expect.Of") {
 		x := m.value("Factor", logp)
-		if _, outside := m.within.value.IsConst(); !outside && x.m == nil && math.IsInf(x.v, -1) {
-			m.require(constantGuard(nil, false))
+		if _, outside := m.within.value.IsConst(); !outside && lang.Of(x) == nil && math.IsInf(lang.Plain(x), -1) {
+			m.require(constantGuard(false))
 			return
 		}
 		m.addTerm(factorTerm, x, m.here())
@@ -279,7 +172,7 @@ func (m *Model) Factor(logp any) {
 
 // value is an argument of a method, which cannot have a type parameter.
 func (m *Model) value(method string, v any) Expr {
-	x, ok := toExpr(v)
+	x, ok := lang.ToExpr(v)
 	if !ok {
 		m.fail("%s takes an expression or a number, not a %T", method, v)
 	}
@@ -287,10 +180,10 @@ func (m *Model) value(method string, v any) Expr {
 }
 
 func (m *Model) addTerm(what string, logp Expr, at *place) {
-	id := logp.in(m)
+	id := m.node(logp)
 	m.usedIn(id, "the %s", what)
 	if always, known := m.within.value.IsConst(); !known || always == 0 {
-		id = m.st.Sel(m.within.value.in(m), id, m.st.Constant(0))
+		id = m.st.Sel(m.node(m.within.value), id, m.st.Constant(0))
 	}
 	m.terms = append(m.terms, modelTerm{what, at, id, false})
 }
@@ -318,14 +211,15 @@ func (m *Model) If(g Guard, then, otherwise func()) {
 }
 
 // checkDist reports whether d can be used for what, which counts in where.
-func (m *Model) checkDist(d Dist, what string, where Guard) bool {
-	switch other, isForeign := d.foreign(m); {
-	case d.law == nil:
+func (m *Model) checkDist(d lang.Dist, what string, where Guard) bool {
+	other := slices.IndexFunc(d.Params(), func(p Expr) bool { return lang.Of(p) != nil && modelOf(p) != m })
+	switch {
+	case d.IsEmpty():
 		m.fail("%s: the distribution is empty; make one with Normal, Poisson, …", what)
-	case d.err != nil:
-		m.fail("%s: %v", what, d.err)
-	case isForeign:
-		m.fail("%s: %s", what, foreign(other))
+	case d.Err() != nil:
+		m.fail("%s: %v", what, d.Err())
+	case other >= 0:
+		m.fail("%s: %s", what, lang.Foreign(d.Params()[other]))
 	default:
 		return m.checkParams(d, what, where)
 	}
@@ -334,26 +228,34 @@ func (m *Model) checkDist(d Dist, what string, where Guard) bool {
 
 // checkParams reports whether the parameters keep their rules, as far as can be
 // known.
-func (m *Model) checkParams(d Dist, what string, where Guard) bool {
-	for i, x := range d.params {
-		if x.m == nil {
+func (m *Model) checkParams(d lang.Dist, what string, where Guard) bool {
+	for i, x := range d.Params() {
+		if lang.Of(x) == nil {
 			continue
 		}
-		p := d.law.params[i]
+		name, rule := d.Param(i)
 		if m.err != nil {
-			m.usedIn(x.id, "%s: %s: %s = %v", what, d.law.name, p.name, x)
+			m.usedIn(lang.ID(x), "%s: %s: %s = %v", what, d.Name(), name, x)
 		}
-		if leaf, found := m.violating(x.id, p.rule, where); found {
+		if leaf, found := m.violating(lang.ID(x), rule, where); found {
 			m.fail("%s: %s: %s = %v %s, and nothing keeps %s in; give its latents other priors, or take Exp, Softplus or Sigmoid",
-				what, d.law.name, p.name, x, p.rule, m.format(leaf, 4))
+				what, d.Name(), name, x, rule, m.guards.Format(leaf, 4))
 			return false
 		}
 	}
 	return true
 }
 
+// violating is an expression among those that id selects from that can break rule r where a guard holds.
+func (m *Model) violating(id ir.ID, r lang.Rule, where Guard) (leaf ir.ID, found bool) {
+	if r == lang.AnyReal {
+		return 0, false
+	}
+	return m.guards.Leaving(id, where.where(), r.LeftBy)
+}
+
 // logProb is the log density of d at x.
-func (m *Model) logProb(what string, d Dist, x Expr) Expr {
+func (m *Model) logProb(what string, d lang.Dist, x Expr) Expr {
 	failed := m.err
 	logp := m.shared(d, x)
 	if v, ok := logp.IsConst(); ok && !ir.IsFinite(v) || m.err != failed {
@@ -366,18 +268,17 @@ func (m *Model) logProb(what string, d Dist, x Expr) Expr {
 
 // shared is the log density of d at x. Data in one block with the same parameters
 // share that of the first of them, and sums over the others.
-func (m *Model) shared(d Dist, x Expr) Expr {
-	isSmall := func(p Expr) bool { return small(p, maxSmallShape) }
-	if d.law.change == nil || m.st.At(x.id).Kind != ir.Data || !slices.ContainsFunc(d.params, func(p Expr) bool { return !isSmall(p) }) {
-		return d.logProb(x)
+func (m *Model) shared(d lang.Dist, x Expr) Expr {
+	if m.st.At(lang.ID(x)).Kind != ir.Data || !d.HasChange() {
+		return d.LogProb(x)
 	}
-	if m.observedValue(int(m.st.Head(x.id).A)).Is(math.IsNaN) {
-		return d.logProb(x)
+	if (*view)(m).Observed(int(m.st.Head(lang.ID(x)).A)).Is(math.IsNaN) {
+		return d.LogProb(x)
 	}
-	key := sharing{law: d.law, where: m.within.value}
-	copy(key.params[:], d.params)
+	key := sharing{law: d.Law(), where: m.within.value}
+	copy(key.params[:], d.Params())
 	first, known := m.firsts[key]
-	if rec := m.rec; rec != nil && slices.ContainsFunc(d.params, func(p Expr) bool { return p.m != nil && rec.IsHole(p.id) }) {
+	if rec := m.rec; rec != nil && slices.ContainsFunc(d.Params(), func(p Expr) bool { return lang.Of(p) != nil && rec.IsHole(lang.ID(p)) }) {
 		rec.Spoil()
 	}
 	if !known {
@@ -385,9 +286,9 @@ func (m *Model) shared(d Dist, x Expr) Expr {
 			rec.firsts = append(rec.firsts, firstOf{key, x})
 		}
 		m.firsts[key] = x
-		return d.logProb(x)
+		return d.LogProb(x)
 	}
-	return Add(d.logProb(first), d.law.change(x, first, d.params))
+	return Add(d.LogProb(first), d.Change(x, first))
 }
 
 // firstOf is the first data to share something.
@@ -398,7 +299,7 @@ type firstOf struct {
 
 // sharing is what data have in common that share a log density.
 type sharing struct {
-	law    *law
+	law    *lang.Law
 	params [2]Expr
 	where  Expr
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // A nameable is what has a name. Observations may share one, and so may deterministic
@@ -67,8 +69,8 @@ func (m *Model) Name(name string, g Guard) Guard {
 		return g
 	case wrong != "":
 		m.fail("%s", wrong)
-	case g.value.m != nil && g.value.m != m:
-		m.fail("guard %q: %s", name, foreign(g.value))
+	case lang.Of(g.value) != nil && modelOf(g.value) != m:
+		m.fail("guard %q: %s", name, lang.Foreign(g.value))
 	case g.isNaN():
 		m.fail("guard %q: %v", name, errNaN)
 	case g.comparesMissing():
@@ -82,7 +84,7 @@ func (m *Model) Name(name string, g Guard) Guard {
 }
 
 // labelGuards gives the model's comparisons their names.
-func (m *Model) labelGuards() {
+func (m *contents) labelGuards() {
 	count, next := map[string]int{}, map[string]int{}
 	for _, n := range m.named {
 		count[n.name]++
@@ -93,8 +95,8 @@ func (m *Model) labelGuards() {
 			label = fmt.Sprintf("%s[%d]", n.name, next[n.name])
 			next[n.name]++
 		}
-		if i := n.guard.made - 1; i >= 0 && m.guards[i].name == "" {
-			m.guards[i].name = label
+		if i := n.guard.made - 1; i >= 0 && m.guards.Made[i].Name == "" {
+			m.guards.Made[i].Name = label
 		}
 	}
 }

@@ -1,11 +1,6 @@
 package graph
 
-import (
-	"math"
-
-	"github.com/facetvi/facet/internal/ir"
-	"github.com/facetvi/facet/internal/kernel"
-)
+import "github.com/facetvi/facet/internal/ir"
 
 // Observed is the value of observation k, from 0 on, of those of that name so far: what a series depends on that depends on its past.
 // It is the number that was observed, also by Density.WithData, and where that is missing, in Density.Replicate, what was drawn in its
@@ -26,57 +21,29 @@ func (m *Model) Observed(name string, k int) Expr {
 	if !m.outsidePlates("Observed") {
 		return Expr{}
 	}
-	if m.byName == nil {
-		m.byName = map[string][]int{}
-	}
-	for ; m.listed < len(m.obs); m.listed++ {
-		of := m.obs[m.listed].name
-		m.byName[of] = append(m.byName[of], m.listed)
-	}
-	list := m.byName[name]
+	list := m.past.of(m.obs, name)
 	if k < 0 || k >= len(list) {
 		m.fail("observation %q number %d: there are %d so far", name, k, len(list))
 		return Expr{}
 	}
 	m.dependent = true
-	return Expr{m: m, id: m.st.Leaf(ir.Data, list[k])}
+	return m.expr(m.st.Leaf(ir.Data, list[k]))
 }
 
-// comparable is id with numbers in place of what was observed, which so gets into guards. What is missing stays.
-func (m *Model) comparable(id ir.ID) ir.ID {
-	if !m.dependent || !m.st.DependsOnData(id) {
-		return id
-	}
-	done := map[ir.ID]ir.ID{}
-	var of func(id ir.ID) ir.ID
-	of = func(id ir.ID) ir.ID {
-		return ir.Remembered(done, id, func() ir.ID {
-			switch n := m.st.At(id); n.Kind {
-			case ir.Const, ir.Latent, ir.Sign:
-				return id
-			case ir.Data:
-				o := &m.obs[n.A]
-				if o.compared = true; math.IsNaN(o.value) {
-					return id
-				}
-				return m.st.Constant(o.value)
-			case ir.Sum:
-				sum := m.st.Constant(n.V)
-				for _, t := range n.Terms {
-					sum = m.st.Sum(1, sum, t.Coef, of(t.Atom))
-				}
-				return sum
-			default:
-				return m.st.Operation(n, of)
-			}
-		})
-	}
-	return of(id)
+// earlier are observations by name, of the first so many.
+type earlier struct {
+	byName map[string][]int
+	listed int
 }
 
-// positiveMissing is the guard id > 0 where id depends on what is missing. It is no plane: no term of log r depends on it.
-func (m *Model) positiveMissing(id ir.ID) Guard {
-	size := m.st.Unary(kernel.Abs, id)
-	none := m.st.Unary(kernel.Is0, m.st.Sum(1, size, 1, id)) // |x| + x is 0 where x ≤ 0
-	return Guard{value: Expr{m: m, id: m.st.Not(none)}}
+// of are the numbers of those of a name among obs.
+func (e *earlier) of(obs []observation, name string) []int {
+	if e.byName == nil {
+		e.byName = map[string][]int{}
+	}
+	for ; e.listed < len(obs); e.listed++ {
+		of := obs[e.listed].name
+		e.byName[of] = append(e.byName[of], e.listed)
+	}
+	return e.byName[name]
 }

@@ -4,29 +4,29 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // A ParamOption says where the values of a parameter lie, or how far its first steps go.
 type ParamOption func(*paramSpec)
 
 type paramSpec struct {
-	law    *law
+	law    *lang.Law
 	bounds []Expr // of an interval
 	scale  float64
 	err    error
 }
 
 // Positive keeps a parameter positive: its coordinate is the logarithm.
-func Positive() ParamOption { return func(s *paramSpec) { s.law, s.bounds = positiveParam, nil } }
+func Positive() ParamOption { return func(s *paramSpec) { s.law, s.bounds = lang.PositiveParam, nil } }
 
 // Between keeps a parameter strictly between lo and hi: its coordinate is the logit.
 func Between(lo, hi float64) ParamOption {
 	return func(s *paramSpec) {
-		s.law, s.bounds = intervalParam, []Expr{{v: lo}, {v: hi}}
+		s.law, s.bounds = lang.IntervalParam, lang.Numbers([]float64{lo, hi})
 		if !(lo < hi) || !ir.IsFinite(lo) || !ir.IsFinite(hi) {
 			s.err = fmt.Errorf("the interval (%v, %v) is empty or has no end", lo, hi)
 		}
@@ -61,7 +61,7 @@ func (m *Model) Param(name string, start float64, options ...ParamOption) Expr {
 		m.fail("parameter %q in the body of a plate: make it before the plate, for all rows; or several, of which Index chooses one by row", name)
 		return Expr{}
 	}
-	spec := paramSpec{law: realParam}
+	spec := paramSpec{law: lang.RealParam}
 	for _, o := range options {
 		if o == nil {
 			spec.err = errors.New("an option is nil; leave it out, or take Positive, Between or Scale")
@@ -70,33 +70,33 @@ func (m *Model) Param(name string, start float64, options ...ParamOption) Expr {
 		o(&spec)
 	}
 	m.takeName(aLatent, name)
-	prior := Dist{law: spec.law, params: append([]Expr{{}, {v: 1}}, spec.bounds...)}
-	s := support{}
+	prior := lang.Unchecked(spec.law, append([]Expr{{}, lang.Number(1)}, spec.bounds...)...)
+	s := lang.Support{}
 	if spec.err == nil {
-		s = prior.support()
+		s = prior.Support()
 	}
 	u := math.NaN()
 	switch {
 	case spec.err != nil:
 		m.fail("parameter %q: %v", name, spec.err)
-	case !ir.IsFinite(start) || !s.contains(start) || !ir.IsFinite(s.inverse(s, start)):
+	case !ir.IsFinite(start) || !s.Contains(start) || !ir.IsFinite(s.Inverse(start)):
 		m.fail("parameter %q: the start %v is not %v", name, start, s)
 	case m.compiledOnce:
 		m.fail("parameter %q comes after the model was compiled", name)
-	case m.arr.Len() > 0:
-		m.fail("parameter %q comes after a comparison (%v): make parameters before the first one", name, m.guards[0].place)
+	case m.guards.Arr.Len() > 0:
+		m.fail("parameter %q comes after a comparison (%v): make parameters before the first one", name, m.guards.Made[0].Place)
 	default:
-		u = s.inverse(s, start)
+		u = s.Inverse(start)
 	}
 	unit := 1.0
 	switch {
 	case spec.scale > 0:
 		const h = 0x1p-20
-		unit = spec.scale * 2 * h / (s.value(s, u+h) - s.value(s, u-h))
-	case spec.law == realParam && start != 0:
+		unit = spec.scale * 2 * h / (s.Value(u+h) - s.Value(u-h))
+	case spec.law == lang.RealParam && start != 0:
 		unit = math.Abs(start)
 	}
-	prior.params[0].v, prior.params[1].v = u, unit
+	prior.Params()[0], prior.Params()[1] = lang.Number(u), lang.Number(unit)
 	at := m.params
 	if at < len(m.latents) && m.err == nil {
 		m.st.MakeRoom(at)
@@ -105,37 +105,11 @@ func (m *Model) Param(name string, start float64, options ...ParamOption) Expr {
 	coord := m.st.Leaf(ir.Latent, at)
 	l := latent{name: name, prior: prior, support: s, value: coord, place: m.here()}
 	if m.err == nil {
-		l.value = s.forward(s, Expr{m: m, id: coord}).id
+		l.value = lang.ID(s.Forward(m.expr(coord)))
 	}
 	m.latents = slices.Concat(m.latents[:at], []latent{l}, m.latents[at:]) // a compiled model may share them
-	return Expr{m: m, id: l.value}
+	return m.expr(l.value)
 }
-
-// newParamLaw is the law of parameters with the given support. Its parameters are the
-// coordinate where it starts, the coordinate's unit, and the bounds of an interval.
-func newParamLaw(name string, s support) *law {
-	f := &law{
-		name: name, params: []param{{"start", anyReal}, {"unit", anyReal}}, support: s,
-		logProb:  func(Expr, []Expr) Expr { return Expr{} },
-		rand:     func(p []float64, _ *rand.Rand) float64 { return p[0] },
-		start:    func(p []float64) (center, scale float64) { return p[0], p[1] },
-		residual: func(float64, []float64) float64 { return 0 },
-	}
-	return f
-}
-
-var (
-	realParam     = newParamLaw("parameter", reals)
-	positiveParam = newParamLaw("positive parameter", positives)
-	intervalParam = func() *law {
-		f := newParamLaw("parameter in an interval", support{transform: scaledLogisticMap})
-		f.params = append(f.params, param{"lo", bound}, param{"hi", bound})
-		f.supportAt = func(p []Expr) support {
-			return support{lo: p[2].constValue(), hi: p[3].constValue(), transform: scaledLogisticMap}
-		}
-		return f
-	}()
-)
 
 // Params is the number of parameters: the first so many of Latents.
 func (d *Density) Params() int { return d.made().m.params }
@@ -163,5 +137,5 @@ func (d *Density) param(i int) float64 {
 	if d.params != nil {
 		return d.params[i]
 	}
-	return d.m.latents[i].prior.params[0].v
+	return lang.Plain(d.m.latents[i].prior.Params()[0])
 }

@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 
+	"github.com/facetvi/facet/internal/compare"
 	"github.com/facetvi/facet/internal/ir"
 )
 
@@ -17,20 +19,25 @@ type place [12]uintptr
 
 var packagePath = reflect.TypeFor[Model]().PkgPath()
 
-// Packages whose calls are no place of the user's either: internal/ir calls back, and Of of package expect is written in the place of CompileObjective.
-var (
-	nodesPath     = reflect.TypeFor[ir.Store]().PkgPath()
-	objectivePath = path.Dir(packagePath) + "/expect"
-)
+// Packages whose calls are no place of the user's either: those below, and expect, whose Of is written in the place of CompileObjective.
+var otherPaths = []string{
+	reflect.TypeFor[ir.Store]().PkgPath(),
+	reflect.TypeFor[compare.Maker]().PkgPath(),
+	reflect.TypeFor[Expr]().PkgPath(),
+	path.Dir(packagePath) + "/expect",
+}
 
 // here is the place of the nearest caller outside this package and expect (tests of this
 // package count as outside), or that in the body of the plate which is written out.
-func (m *Model) here() *place {
+func (m *Model) here() *place { return m.above(3) }
+
+// above is here without the first so many calls, of the runtime, of this package and of compare: a place holds a few.
+func (m *Model) above(calls int) *place {
 	if m.writing != nil {
 		return m.writing.at
 	}
 	var p place
-	runtime.Callers(2, p[:])
+	runtime.Callers(calls, p[:])
 	known, seen := m.places[p]
 	if !seen {
 		if p[len(p)-1] == 0 || p.caller().PC != 0 {
@@ -44,7 +51,7 @@ func (m *Model) here() *place {
 	return known
 }
 
-// deepPlace is here for a stack of many calls in this package.
+// deepPlace is here for a stack of many calls in this package and those below.
 func (m *Model) deepPlace() *place {
 	stack := make([]uintptr, 1000)
 	n := runtime.Callers(3, stack)
@@ -88,7 +95,7 @@ func callerIn(stack []uintptr) runtime.Frame {
 	for {
 		f, more := frames.Next()
 		in := func(path string) bool { return strings.HasPrefix(f.Function, path+".") }
-		ours := in(packagePath) && !strings.HasSuffix(f.File, "_test.go") || in(nodesPath) || in(objectivePath)
+		ours := in(packagePath) && !strings.HasSuffix(f.File, "_test.go") || slices.ContainsFunc(otherPaths, in)
 		if f.File != "" && !ours {
 			return f
 		}

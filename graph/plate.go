@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // A Plate is a loop over rows, as in a plate diagram: n parts of a program that
@@ -136,7 +138,7 @@ func (p *Plate) Data(xs []float64) Expr {
 	if !p.hasRows("Data", len(xs)) {
 		return Expr{}
 	}
-	return p.t.expr(func() Expr { return Expr{v: xs[p.at()], from: p.t.m.rec.input(p, xs)} })
+	return p.t.expr(func() Expr { return lang.InRow(xs[p.at()], p.t.m.rec.input(p, xs)) })
 }
 
 // Index is one of values in each row: values[at[i]] in row i. values are outside the
@@ -167,10 +169,10 @@ func (p *Plate) Collect(dst *[]Expr, x Expr) {
 	}
 	if p.isOpen("Collect") && dst != nil {
 		p.t.do(func() {
-			x := p.t.valueOf(x)
+			x := p.t.ValueOf(x)
 			if rec := p.t.m.rec; rec != nil {
-				rec.Spoilt = rec.Spoilt || x.from != nil
-				x.from = nil // the recording ends before dst is used
+				rec.Spoilt = rec.Spoilt || lang.Source(x) != nil
+				x = lang.WithoutSource(x) // the recording ends before dst is used
 				rec.collected = append(rec.collected, collected{dst, x})
 			}
 			*dst = append(*dst, x)
@@ -192,7 +194,7 @@ func (p *Plate) Sample(name string, prior Dist) Expr {
 		if rec := p.t.m.rec; rec != nil {
 			rec.names = append(rec.names, name)
 		}
-		return p.t.m.Sample(p.latentName(name, p.row), p.t.dist(prior))
+		return p.t.m.Sample(p.latentName(name, p.row), Dist{p.t.dist(prior.of)})
 	})
 }
 
@@ -203,7 +205,7 @@ func (p *Plate) Observe(name string, d Dist, xs []float64) {
 			if rec := p.t.m.rec; rec != nil {
 				rec.data = append(rec.data, rec.input(p, xs))
 			}
-			p.t.m.Observe(name, p.t.dist(d), xs[p.at()])
+			p.t.m.Observe(name, Dist{p.t.dist(d.of)}, xs[p.at()])
 		})
 	}
 }
@@ -212,7 +214,7 @@ func (p *Plate) Observe(name string, d Dist, xs []float64) {
 func (p *Plate) Factor(logp any) {
 	if p.isOpen("Factor") {
 		x := p.t.m.value("Factor", logp)
-		p.t.do(func() { p.t.m.Factor(p.t.valueOf(x)) })
+		p.t.do(func() { p.t.m.Factor(p.t.ValueOf(x)) })
 	}
 }
 
@@ -231,7 +233,7 @@ func (p *Plate) Deterministic(name string, v any) Expr {
 		return Expr{}
 	}
 	x := p.t.m.value("Deterministic", v)
-	p.t.do(func() { p.t.m.Deterministic(name, p.t.valueOf(x)) })
+	p.t.do(func() { p.t.m.Deterministic(name, p.t.ValueOf(x)) })
 	return x
 }
 

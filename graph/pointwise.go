@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // LogLikelihoods are the log densities at z of the elements of Data, one by one and in that order: of a step of a chain, given
@@ -64,13 +66,13 @@ func (d *Density) LogPriors(dst, z []float64) []float64 {
 				if d.Coordinate(i).Transformed() {
 					dst[i] -= math.Log(math.Abs(d.Coordinate(i).Slope(z[i])))
 				}
-			} else if onlyNumbers(k.dist.params) {
-				dst[i], _ = k.dist.logProb(Expr{v: d.Coordinate(i).Value(z[i])}).IsConst()
+			} else if k.Dist.Fixed() {
+				dst[i], _ = k.Dist.LogProb(lang.Number(d.Coordinate(i).Value(z[i]))).IsConst()
 			}
 			i++
 		case ofPrior: // of a discrete latent whose prior depends on others
 			k, _ := d.Latent(name)
-			dst[k] = ev.Value(t.id) - math.Log(float64(len(d.m.latents[k].discrete.values)))
+			dst[k] = ev.Value(t.id) - math.Log(float64(len(d.m.latents[k].discrete.Values)))
 		}
 	}
 	return dst
@@ -84,7 +86,7 @@ func (d *Density) NonFinite(z []float64) (term string, value float64, latents []
 	defer ev.Release()
 	for _, t := range d.m.terms {
 		if v := ev.Value(t.id); math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Sprintf("the %s (%v)", t.what, t.place), v, slices.Compact(slices.Sorted(slices.Values(d.m.latentsOf(t.id)))), true
+			return fmt.Sprintf("the %s (%v)", t.what, t.place), v, slices.Compact(slices.Sorted(slices.Values(d.m.guards.LatentsOf(t.id)))), true
 		}
 	}
 	return "", 0, nil, false

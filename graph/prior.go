@@ -28,7 +28,7 @@ func (d *Density) PriorStartAt(given map[int]float64) (center, scale []float64) 
 	ev := d.evaluate(center)
 	defer ev.Release()
 	for i, l := range d.m.latents {
-		center[i], scale[i] = l.prior.law.start(ev.params(l.prior))
+		center[i], scale[i] = l.prior.Start(ev.params(l.prior))
 		if i < d.m.params {
 			center[i] = d.param(i)
 		}
@@ -61,8 +61,8 @@ func (d *Density) Across(z []float64, from regions.Signs, planes []int, apart fl
 		after.Region = after.Region.Flip(l)
 	}
 	for i, l := range d.m.latents {
-		was, scale := l.prior.law.start(before.params(l.prior))
-		now, wide := l.prior.law.start(after.params(l.prior))
+		was, scale := l.prior.Start(before.params(l.prior))
+		now, wide := l.prior.Start(after.params(l.prior))
 		if by := now - was; math.Abs(by) > apart*max(scale, wide) && ir.IsFinite(by) {
 			z[i] += by
 			for k := range d.arr.Len() {

@@ -28,6 +28,6 @@ func (m *Model) require(g Guard) {
 		return
 	}
 	m.required = append(m.required, requirement{holds, m.here()})
-	id := m.st.Sel(holds.value.in(m), m.st.Constant(0), m.st.Constant(math.Inf(-1)))
+	id := m.st.Sel(m.node(holds.value), m.st.Constant(0), m.st.Constant(math.Inf(-1)))
 	m.terms = append(m.terms, modelTerm{"requirement", m.here(), id, false})
 }

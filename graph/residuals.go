@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/residuals"
 )
 
@@ -13,30 +12,14 @@ func (d *Density) Residuals(n int) (*residuals.Batch, error) {
 	for i := range d.m.params {
 		prior := residuals.Prior{Params: []residuals.Param{{IsNumber: true, Number: d.param(i)}}}
 		if d.loose {
-			prior = Normal(d.param(i), d.m.latents[i].prior.params[1].v).inNumbers(0)
+			prior = Normal(d.param(i), d.m.latents[i].prior.Params()[1]).of.InNumbers(0)
 		}
 		of.Priors = append(of.Priors, prior)
 	}
 	for _, t := range d.m.terms {
 		if t.prior { // in the order of the latents
-			of.Priors = append(of.Priors, d.m.latents[len(of.Priors)].prior.inNumbers(t.id))
+			of.Priors = append(of.Priors, d.m.latents[len(of.Priors)].prior.InNumbers(t.id))
 		}
 	}
 	return residuals.New(of, n)
-}
-
-// inNumbers is the prior d, whose log density is a node.
-func (d Dist) inNumbers(term ir.ID) residuals.Prior {
-	f := d.law
-	p := residuals.Prior{
-		Law: f.name, Normal: f == normal || f == logNormal, Start: f.start, Starts: f.starts, LogProb: f.residual, Term: term, Shares: f.shares,
-		Draw: d.draws, Excludes: make([]func(float64) bool, len(d.params)),
-	}
-	for j, x := range d.params {
-		p.Params = append(p.Params, residuals.Param{IsNumber: x.m == nil, Number: x.v, ID: x.id})
-		if r := f.params[j].rule; r != anyReal {
-			p.Excludes[j] = r.excludes
-		}
-	}
-	return p
 }

@@ -114,7 +114,7 @@ func TestOrderOfArithmetic(t *testing.T) {
 					if i < 4 {
 						return Mul(numbers[i], []Expr{x, y}[i/2])
 					}
-					return Expr{m: x.m, id: x.m.st.Constant(numbers[i])}
+					return modelOf(x).expr(modelOf(x).st.Constant(numbers[i]))
 				}
 				nested, total := value(order[0]), Expr{}
 				for k, i := range order[1:] {

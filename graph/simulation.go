@@ -3,7 +3,7 @@ package graph
 import (
 	"errors"
 
-	"github.com/facetvi/facet/internal/kernel"
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // NewSimulation returns an empty program that draws noise and computes an objective, for
@@ -58,48 +58,17 @@ func (m *Model) CompileObjective(f any) (*Density, error) {
 // IsSimulation reports whether log r is the objective of a simulation.
 func (d *Density) IsSimulation() bool { return d.made().m.simulation }
 
-// standardNormal is the prior of the coordinate of noise.
-var standardNormal = Dist{law: normal, params: []Expr{{}, {v: 1}}}
-
 // sampleNoise makes l, whose coordinate is latent number i, noise with the given law, and returns its value.
-func (m *Model) sampleNoise(l *latent, law Dist, i int) Expr {
-	u := Expr{m: m, id: l.value}
-	l.prior = standardNormal
+func (m *Model) sampleNoise(l *latent, law lang.Dist, i int) Expr {
+	u := m.expr(l.value)
+	l.prior = lang.StandardNormal
 	switch {
-	case law.support().whole && (law.hasCDF() || onlyNumbers(law.params)):
+	case law.Support().Whole() && (law.HasCDF() || law.Fixed()):
 		return m.sampleDiscrete(l, law, i)
-	case law.law.quantile == nil:
-		m.fail("latent %q: the quantiles of %s are not known, by which a simulation draws", l.name, law.law.name)
-		return u
 	}
-	return law.law.quantile(u, law.params)
-}
-
-// cutsOf are the coordinates up to which noise has the values up to each of values but the last.
-func (d Dist) cutsOf(values []float64) (cuts []Expr) {
-	for j, x := range values[:len(values)-1] {
-		if d.law.weighted {
-			cuts = append(cuts, NormalQuantile(Div(Sum(d.params[:j+1]...), Sum(d.params...))))
-			continue
-		}
-		logCDF := d.logTail(Expr{v: x}, false)
-		cuts = append(cuts, apply1(kernel.LogNormalQuantile, logCDF))
+	x, known := law.Quantile(u)
+	if !known {
+		m.fail("latent %q: the quantiles of %s are not known, by which a simulation draws", l.name, law.Name())
 	}
-	return cuts
+	return x
 }
-
-// located is location + scale·x for the quantile x of a standard law.
-func located(f kernel.Function) func(u Expr, p []Expr) Expr {
-	return func(u Expr, p []Expr) Expr { return Add(p[0], Mul(p[1], apply1(f, u))) }
-}
-
-// scaled is scale·x for the quantile x of a standard law.
-func scaled(f kernel.Function) func(u Expr, p []Expr) Expr {
-	return func(u Expr, p []Expr) Expr { return Mul(p[0], apply1(f, u)) }
-}
-
-// logExponential is the logarithm of a draw of the exponential distribution with rate 1.
-func logExponential(u Expr) Expr { return Log(apply1(kernel.ExponentialOfNormal, u)) }
-
-// standardGamma is a draw of the gamma distribution with shape a and rate 1.
-func standardGamma(u, a Expr) Expr { return Exp(applyPair(kernel.LogGammaOfNormal, u, a)) }

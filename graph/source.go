@@ -1,8 +1,7 @@
 package graph
 
 import (
-	"slices"
-
+	"github.com/facetvi/facet/internal/compare"
 	"github.com/facetvi/facet/internal/ir"
 )
 
@@ -13,10 +12,9 @@ type rowRecording struct {
 	data      []*ir.Source // of what is observed
 	names     []string     // of latents, without the row
 	collected []collected
-	firstData int             // its number among the observations
-	firsts    []firstOf       // that the model got
-	guards    []recordedGuard // and its comparisons, each with a plane of its own
-	zeros     []recordedZero
+	firstData int       // its number among the observations
+	firsts    []firstOf // that the model got
+	compared  compare.Row
 	indexings []indexing
 	captured  []ir.ID // what the body uses of the model outside
 }
@@ -33,35 +31,6 @@ type collected struct {
 	x   Expr
 }
 
-// A recordedGuard is a comparison and the plane that it is a side of: its numbers.
-type recordedGuard struct {
-	info     GuardInfo
-	latents  []ir.ID // by coefficient
-	coef     []ir.Argument
-	constant ir.Argument
-}
-
-func (r *rowRecording) addGuard(g *recordedGuard, info GuardInfo, newPlane bool) {
-	if g == nil || !newPlane {
-		r.Spoilt = true
-		return
-	}
-	g.info = info
-	r.guards = append(r.guards, *g)
-}
-
-// A recordedZero is a node that is 0 on the plane of a comparison of the row.
-type recordedZero struct {
-	guard int
-	id    ir.ID
-}
-
-func (r *rowRecording) addZero(plane int, id ir.ID) {
-	guard := slices.IndexFunc(r.guards, func(g recordedGuard) bool { return g.info.Side.Plane == plane })
-	r.Spoilt = r.Spoilt || guard < 0
-	r.zeros = append(r.zeros, recordedZero{guard, id})
-}
-
 // input is the source of a number of the data in the row of p; nil if r is.
 func (r *rowRecording) input(p *Plate, data []float64) *ir.Source {
 	if r == nil {
@@ -69,25 +38,4 @@ func (r *rowRecording) input(p *Plate, data []float64) *ir.Source {
 	}
 	r.inputs = append(r.inputs, input{p, data})
 	return r.Add(ir.Operation{X: ir.Argument{At: -1}, Y: ir.Argument{At: -1}})
-}
-
-// rounded is the number x with its error and source.
-func (x Expr) rounded() ir.Rounded { return ir.Rounded{V: x.v, Err: x.err, From: x.from} }
-
-// number is f of the numbers x and y.
-func number(f func(a, b float64) float64, x, y Expr) Expr {
-	out := ir.Computed(f, x.rounded(), y.rounded())
-	if x.from != nil || y.from != nil {
-		out.From = ir.Recorded(ir.OtherOperation, func(x, y ir.Rounded) ir.Rounded { return ir.Computed(f, x, y) }, x.rounded(), y.rounded())
-	}
-	return Expr{v: out.V, err: out.Err, from: out.From}
-}
-
-// observedValue is observation i, with its source.
-func (m *Model) observedValue(i int) ir.Rounded {
-	x := ir.Rounded{V: m.obs[i].value}
-	if rec := m.rec; rec != nil && !rec.Spoilt && i >= rec.firstData {
-		x.From = rec.data[i-rec.firstData]
-	}
-	return x
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lang"
 	"github.com/facetvi/facet/internal/residuals"
 	"github.com/facetvi/facet/internal/truncnorm"
 )
@@ -51,7 +52,7 @@ func (d *Density) sumOut() (x sumOut, err error) {
 		for _, t := range terms[k] {
 			in[t.term] = true
 		}
-		m.terms = append(m.terms, modelTerm{"sum over " + m.latents[w.Latent].name, m.latents[w.Latent].place, m.sumOver(w, terms[k], prior).in(m), false})
+		m.terms = append(m.terms, modelTerm{"sum over " + m.latents[w.Latent].name, m.latents[w.Latent].place, m.node(m.sumOver(w, terms[k], prior)), false})
 	}
 	kept := m.terms[:0:0]
 	for t, x := range m.terms {
@@ -74,12 +75,12 @@ func (m *Model) sumOver(w derive.SwitchLatent, terms []planeTerm, prior *residua
 	w.Thresholds(1).Fill(cuts, make([]float64, len(m.latents)))
 	mass := func(j int) Expr {
 		lo, hi := truncnorm.Between(cuts, j)
-		return Expr{v: prior.LogMass(w.Latent, 0, lo, hi)}
+		return lang.Number(prior.LogMass(w.Latent, 0, lo, hi))
 	}
 	if last == 1 || slices.ContainsFunc(terms, planeTerm.several) {
 		var logs []Expr
 		for j := range last + 1 {
-			if x := m.logSum(mass(j), terms, m.inInterval(w, j)); !x.isNone() {
+			if x := m.logSum(mass(j), terms, m.inInterval(w, j)); !lang.IsNone(x) {
 				logs = append(logs, x)
 			}
 		}
@@ -99,7 +100,7 @@ func (m *Model) sumOver(w derive.SwitchLatent, terms []planeTerm, prior *residua
 		}
 		emission = append(emission, []Expr{m.logSum(Expr{}, of, below), m.logSum(top, of, above)})
 		if j > 0 {
-			transition = append(transition, [][]Expr{{{}, {v: math.Inf(-1)}}, {mass(j), {}}})
+			transition = append(transition, [][]Expr{{{}, lang.Number(math.Inf(-1))}, {mass(j), {}}})
 		}
 	}
 	return ForwardSum([]Expr{mass(0), {}}, emission, transition...)
@@ -119,8 +120,8 @@ func (m *Model) logSum(c Expr, terms []planeTerm, w *ir.Rewriter) Expr {
 	for i, t := range terms {
 		sum[i] = ir.Term{Atom: w.Rewrite(m.terms[t.term].id), Coef: 1}
 	}
-	o := m.st.Total(c.v, sum)
-	return Expr{m: m, id: m.st.AffineSum(o.C, o.Terms)}
+	o := m.st.Total(lang.Plain(c), sum)
+	return m.expr(m.st.AffineSum(o.C, o.Terms))
 }
 
 // A planeTerm is the number of a term of log r, and that of the only plane of a switch that it depends on, −1 if it depends on several.

@@ -79,7 +79,7 @@ func TestSwitchesThatMeet(t *testing.T) {
 	m = NewModel()
 	var s Expr
 	for k := range 500 {
-		p := Expr{v: 0.5}
+		p := Numbers(0.5)[0]
 		if k > 0 {
 			p = Switch(s, 0.1, 0.8)
 		}
@@ -97,9 +97,9 @@ func TestTabulation(t *testing.T) {
 	m := NewModel()
 	level := m.Sample("level", Normal(0, 1))
 	a := m.Sample("a", Categorical(Numbers(0.2, 0.3, 0.5)...))
-	b := m.Sample("b", Bernoulli(Switch(a, Expr{v: 0.1}, NormalCDF(level), Expr{v: 0.8})))
+	b := m.Sample("b", Bernoulli(Switch(a, Numbers(0.1)[0], NormalCDF(level), Numbers(0.8)[0])))
 	c := m.Sample("c", Normal(level, 1))
-	m.Observe("y", Normal(Switch(b, level, Expr{v: 1}), 1), 0.3)
+	m.Observe("y", Normal(Switch(b, level, Numbers(1)[0]), 1), 0.3)
 	m.Observe("z", Normal(If(Greater(level, 0.5), If(Less(c, level), 1, 2), Switch(a, 1, 2, 5)), 1), 0.3)
 	m.Observe("x", Normal(If(Less(c, 1), Square(level), level), 2), 1)
 	d, err := m.Compile()

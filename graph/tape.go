@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // A tape is the traced body of a plate: the steps of one row, which are run for each row with
@@ -61,7 +62,7 @@ func (t *tape) plate(outer *Plate, n int, body func(p *Plate)) func() {
 	last := len(t.values)
 	return func() {
 		p.scripts, p.made = nil, 0
-		var before contents
+		var before sizes
 		for p.row = 0; p.row < p.n; {
 			t.inner = p
 			if rows := t.runScripts(p); rows > 0 {
@@ -73,7 +74,7 @@ func (t *tape) plate(outer *Plate, n int, body func(p *Plate)) func() {
 			case t.m.err != nil:
 				return
 			case outer == nil && p.row == 0: // which makes more than others
-				before = t.m.contents()
+				before = t.m.sizes()
 			case outer == nil && p.row == 1:
 				t.m.grow(before, p.n-2)
 			}
@@ -114,46 +115,22 @@ func (t *tape) runRow(steps []step, p *Plate) {
 	s.BeginRow()
 	record := p.made > 0 && (p.made <= manyRecorded || p.made&(p.made-1) == 0)
 	p.made++
-	before := t.m.contents()
+	before := t.m.sizes()
 	if record {
 		s.Rec = ir.NewRecording()
 		t.m.rec = &rowRecording{Recording: s.Rec, firstData: before.obs}
+		t.m.guards.Row = &t.m.rec.compared
 	}
 	t.run(steps)
 	var c *script
 	if record {
 		c, record = newScript(t.m, before)
-		s.Rec, t.m.rec = nil, nil
+		s.Rec, t.m.rec, t.m.guards.Row = nil, nil, nil
 	}
 	if s.EndRow(&p.patterns, p.n-p.row-1) && record {
 		c.pattern = p.patterns[0]
 		p.scripts = append(p.scripts[:min(len(p.scripts), mostScripts-1)], c)
 	}
-}
-
-// contents are the numbers of a model's parts.
-type contents struct{ latents, obs, terms, planes, guards, named, derived, entries int }
-
-func (m *Model) contents() contents {
-	return contents{len(m.latents), len(m.obs), len(m.terms), m.arr.Len(), len(m.guards), len(m.named), len(m.derived), m.st.Entries}
-}
-
-// leaves are the numbers of the leaves that come next, by kind.
-func (c contents) leaves() [ir.Sum]int {
-	return [ir.Sum]int{ir.Latent: c.latents, ir.Data: c.obs, ir.Sign: c.planes}
-}
-
-// grow makes room for n times what came after before.
-func (m *Model) grow(before contents, n int) {
-	now := m.contents()
-	m.latents = slices.Grow(m.latents, n*(now.latents-before.latents))
-	m.obs = slices.Grow(m.obs, n*(now.obs-before.obs))
-	m.terms = slices.Grow(m.terms, n*(now.terms-before.terms))
-	m.arr.Reserve(n * (now.planes - before.planes))
-	m.guards = slices.Grow(m.guards, n*(now.guards-before.guards))
-	m.named = slices.Grow(m.named, n*(now.named-before.named))
-	m.derived = slices.Grow(m.derived, n*(now.derived-before.derived))
-	m.st.Reserve(n * (now.entries - before.entries))
 }
 
 // trace returns the steps of what body does.
@@ -205,14 +182,14 @@ func (t *tape) writeOut(rows func()) {
 }
 
 // nothing is in a place that has no value.
-func (t *tape) nothing() Guard { return Guard{value: Expr{m: t.traced}} }
+func (t *tape) nothing() Guard { return Guard{value: t.traced.expr(0)} }
 
 // guard adds a step that makes a guard, and expr one that makes an expression.
 func (t *tape) guard(f func() Guard) Guard {
 	k := len(t.values)
 	t.values, t.fixed = append(t.values, Guard{}), append(t.fixed, false)
 	t.do(func() { t.values[k] = f() })
-	return Guard{value: Expr{m: t.traced, id: t.traced.st.Leaf(ir.Point, k)}}
+	return Guard{value: t.traced.expr(t.traced.st.Leaf(ir.Point, k))}
 }
 
 func (t *tape) expr(f func() Expr) Expr {
@@ -229,32 +206,32 @@ func (t *tape) condition(f func() Guard, operands ...Expr) Guard {
 	return g
 }
 
-func (t *tape) function(f func() Expr, operands ...Expr) Expr {
+func (t *tape) Function(f func() Expr, operands ...Expr) Expr {
 	return t.condition(func() Guard { return Guard{value: f()} }, operands...).value
 }
 
 // varies reports whether x differs by row.
 func (t *tape) varies(x Expr) bool {
-	if x.m != t.traced {
+	if modelOf(x) != t.traced {
 		return false
 	}
-	n := t.traced.st.At(x.id)
+	n := t.traced.st.At(lang.ID(x))
 	return n.Kind != ir.Point || !t.fixed[n.A]
 }
 
 // guardOf is g in the current row, and valueOf x.
 func (t *tape) guardOf(g Guard) Guard {
-	if g.value.m != t.traced {
+	if modelOf(g.value) != t.traced {
 		t.captures(g.value)
 		return g
 	}
-	n := t.traced.st.At(g.value.id)
+	n := t.traced.st.At(lang.ID(g.value))
 	if n.Kind != ir.Point {
 		t.m.fail("a function that is not made for values of a plate is used on one")
 		return Guard{}
 	}
 	in := t.values[n.A]
-	if in.value.m == t.traced {
+	if modelOf(in.value) == t.traced {
 		t.m.fail("a value of a plate inside this one is used outside its body; Collect gives its rows")
 		return Guard{}
 	}
@@ -266,30 +243,30 @@ func (t *tape) guardOf(g Guard) Guard {
 
 // captures is called where a row uses x, which is the same in all.
 func (t *tape) captures(x Expr) {
-	if rec := t.m.rec; rec != nil && x.m != nil {
-		rec.captured = append(rec.captured, x.id)
+	if rec := t.m.rec; rec != nil && lang.Of(x) != nil {
+		rec.captured = append(rec.captured, lang.ID(x))
 	}
 }
 
-func (t *tape) valueOf(x Expr) Expr { return t.guardOf(Guard{value: x}).value }
+func (t *tape) ValueOf(x Expr) Expr { return t.guardOf(Guard{value: x}).value }
 
 func (t *tape) valuesOf(xs []Expr) []Expr {
 	now := make([]Expr, len(xs))
 	for i, x := range xs {
-		now[i] = t.valueOf(x)
+		now[i] = t.ValueOf(x)
 	}
 	return now
 }
 
 // dist is d in the current row.
-func (t *tape) dist(d Dist) Dist {
-	if !slices.ContainsFunc(d.params, Expr.traced) {
-		for _, x := range d.params {
+func (t *tape) dist(d lang.Dist) lang.Dist {
+	if !slices.ContainsFunc(d.Params(), lang.Traced) {
+		for _, x := range d.Params() {
 			t.captures(x)
 		}
 		return d
 	}
-	return newDist(d.law, t.valuesOf(d.params)...)
+	return lang.New(d.Law(), t.valuesOf(d.Params())...)
 }
 
 // traces is the tape that functions of values of m are added to: m's own if m is a
@@ -306,9 +283,6 @@ func (m *Model) traces() *tape {
 	return nil
 }
 
-// traced reports whether x is a value of a plate.
-func (x Expr) traced() bool { return x.m != nil && x.m.tape != nil }
-
 // outsidePlates reports whether no plate's body runs, and fails if one does.
 func (m *Model) outsidePlates(method string) bool {
 	if m.open != nil {
@@ -320,12 +294,4 @@ func (m *Model) outsidePlates(method string) bool {
 		return false
 	}
 	return true
-}
-
-// foreign says what is wrong about using x, of another model, in m.
-func foreign(x Expr) string {
-	if x.traced() {
-		return "a value of a plate is used outside its body; Plate.Collect gives its rows"
-	}
-	return "a value of another model is used here"
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lang"
 )
 
 // Numbers turns values, expressions or plain numbers, into expressions, as for the rows of a matrix.
@@ -104,7 +105,7 @@ func (p *Plate) ObserveVector(name string, d VectorDist, xs [][]float64) {
 
 // vector is d in the current row.
 func (t *tape) vector(d VectorDist) VectorDist {
-	if !slices.ContainsFunc(d.params, Expr.traced) {
+	if !slices.ContainsFunc(d.params, lang.Traced) {
 		return d
 	}
 	return d.with(t.valuesOf(d.params))
@@ -149,24 +150,24 @@ func Dirichlet[V Value](alpha ...V) VectorDist {
 		d.err = fmt.Errorf("%d concentrations: there must be at least 2", len(a))
 	}
 	for i, x := range a {
-		if v, known := x.IsConst(); known && positive.broken(v) != "" && d.err == nil {
-			d.err = fmt.Errorf("alpha[%d] = %v %s", i, v, positive.broken(v))
+		if v, known := x.IsConst(); known && lang.Positive.Broken(v) != "" && d.err == nil {
+			d.err = fmt.Errorf("alpha[%d] = %v %s", i, v, lang.Positive.Broken(v))
 		}
 	}
 	d.sample = func(m *Model, name vectorName) []Expr {
 		theta, left := make([]Expr, len(a)), Expr{} // left is a logarithm
 		for k := range len(a) - 1 {
 			u, stick := m.inVector(name.latent("_stick", k), Beta(a[k], Sum(a[k+1:]...)))
-			of := unitInterval
+			of := lang.UnitInterval
 			if theta[k] = stick; k > 0 {
-				u, of = Add(left, Log(stick)), positives
+				u, of = Add(left, Log(stick)), lang.Positives
 				theta[k] = Exp(u)
 			}
 			m.component(name.name, theta[k], of, u)
 			left = Add(left, Log1p(Neg(stick)))
 		}
 		theta[len(a)-1] = Exp(left)
-		m.component(name.name, theta[len(a)-1], positives, left)
+		m.component(name.name, theta[len(a)-1], lang.Positives, left)
 		return theta
 	}
 	return d
@@ -174,14 +175,14 @@ func Dirichlet[V Value](alpha ...V) VectorDist {
 
 // inVector adds a latent that components of a vector are computed from, and returns its unconstrained coordinate and its value.
 func (m *Model) inVector(name string, prior Dist) (u, x Expr) {
-	u = Expr{m: m, id: m.st.Leaf(ir.Latent, len(m.latents))}
+	u = m.expr(m.st.Leaf(ir.Latent, len(m.latents)))
 	x = m.Sample(name, prior)
 	m.latents[len(m.latents)-1].inVector = true
 	return u, x
 }
 
 // component records a component of a vector, whose value is that of a support at the unconstrained coordinate u.
-func (m *Model) component(name string, x Expr, of support, u Expr) {
+func (m *Model) component(name string, x Expr, of lang.Support, u Expr) {
 	m.Deterministic(name, x)
 	last := &m.derived[len(m.derived)-1]
 	last.component, last.support, last.u = true, of, u
@@ -236,7 +237,7 @@ func multivariateNormal(mu []Expr, l [][]Expr) VectorDist {
 				return Expr{}
 			}
 			m.dependent, m.obs[len(m.obs)-1].part = true, true
-			return Expr{m: m, id: m.st.Leaf(ir.Data, len(m.obs)-1)}
+			return m.expr(m.st.Leaf(ir.Data, len(m.obs)-1))
 		})
 	}
 	return d
@@ -273,28 +274,27 @@ func checkCholesky(l [][]Expr, n int) error {
 // is unconstrained (their difference, or that of their logarithms or logits). The values in
 // their order are recorded under the vector's name.
 func Ordered(n int, d Dist) VectorDist {
-	v := VectorDist{name: "Ordered", n: max(n, 0), params: d.params}
-	v.with = func(params []Expr) VectorDist { return Ordered(n, newDist(d.law, params...)) }
+	v := VectorDist{name: "Ordered", n: max(n, 0), params: d.of.Params()}
+	v.with = func(params []Expr) VectorDist { return Ordered(n, newDist(d.of.Law(), params...)) }
 	switch {
 	case n < 1:
 		v.err = fmt.Errorf("%d values in order", n)
-	case d.law == nil || d.err != nil: // said by the least one's prior
-	case d.law.shares == nil || d.support().whole:
-		v.err = fmt.Errorf("%s is none of Normal, Logistic, LogNormal, HalfNormal, Exponential and Uniform", d.law.name)
+	case d.of.IsEmpty() || d.of.Err() != nil: // said by the least one's prior
+	case !d.of.HasShares() || d.of.Support().Whole():
+		v.err = fmt.Errorf("%s is none of Normal, Logistic, LogNormal, HalfNormal, Exponential and Uniform", d.of.Name())
 	}
 	v.sample = func(m *Model, name vectorName) []Expr {
 		x := make([]Expr, n)
-		if !m.checkDist(d, "latent "+name.name, Guard{}) {
+		if !m.checkDist(d.of, "latent "+name.name, Guard{}) {
 			return x
 		}
-		s, u := d.support(), Expr{}
-		u, x[0] = m.inVector(name.one("_least"), Dist{law: newLeastLaw(d.law, n), params: d.params})
+		s, u := d.of.Support(), Expr{}
+		u, x[0] = m.inVector(name.one("_least"), Dist{d.of.Least(n)})
 		m.component(name.name, x[0], s, u)
 		for k := 1; k < n; k++ {
-			params := append(d.params[:len(d.params):len(d.params)], u)
-			_, gap := m.inVector(name.latent("_gap", k-1), Dist{law: newGapLaw(d.law, n-k), params: params})
+			_, gap := m.inVector(name.latent("_gap", k-1), Dist{d.of.Gap(n-k, u)})
 			u = Add(u, gap)
-			x[k] = s.forward(s, u)
+			x[k] = s.Forward(u)
 			m.component(name.name, x[k], s, u)
 		}
 		return x

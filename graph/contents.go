@@ -1,0 +1,147 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/facetvi/facet/internal/compare"
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/lang"
+)
+
+// contents are what has been written of a model: all that a Density is made of.
+type contents struct {
+	st         *ir.Store
+	latents    []latent
+	params     int // the first so many of latents are parameters
+	obs        []observation
+	terms      []modelTerm
+	required   []requirement
+	guards     *compare.Maker
+	named      []namedGuard
+	derived    []deterministic
+	dependent  bool // expressions depend on observations as values; see Observed
+	simulation bool // see NewSimulation
+}
+
+// A latent is one unconstrained coordinate and the value that the program sees.
+type latent struct {
+	name     string
+	prior    lang.Dist
+	support  lang.Support   // of the prior
+	value    ir.ID          // the value in the program: the coordinate itself, or its transform
+	discrete *lang.Discrete // if it is
+	place    *place
+	inVector bool // see Coordinate.InVector
+}
+
+// An observation is one observed value; all of one name form a vector.
+type observation struct {
+	*observed
+	shift    ir.ID // of the IDs from local on
+	value    float64
+	compared bool // in a guard, as a number; see Observed
+}
+
+// observed is what an observation has in common with those of other rows of a plate.
+type observed struct {
+	name  string
+	as    lang.Dist // if it is of no chain
+	where Guard     // it counts there
+	place *place
+	local ir.ID
+	part  bool // of a vector
+
+	hidden *Hidden // the chain that it is a step of, or nil
+	step   int
+}
+
+// dist is what the value was drawn from.
+func (o *observation) dist() lang.Dist {
+	if o.shift == 0 {
+		return o.as
+	}
+	params := slices.Clone(o.as.Params())
+	for i, x := range params {
+		if lang.Of(x) != nil && lang.ID(x) >= o.local {
+			params[i] = lang.Node(lang.Of(x), lang.ID(x)+o.shift)
+		}
+	}
+	return o.as.With(params)
+}
+
+// A modelTerm is one summand of the log density.
+type modelTerm struct {
+	what  string // "prior of x", "observation y", "requirement", factorTerm or objectiveTerm
+	place *place
+	id    ir.ID
+	prior bool
+}
+
+const (
+	factorTerm      = "factor"
+	objectiveTerm   = "objective"
+	observationTerm = "observation " // before its name
+)
+
+// priorOf is what the prior of a latent is.
+func priorOf(name string) string { return "prior of " + name }
+
+// observationOf is "observation name", the same text for each of a vector.
+func (m *contents) observationOf(name string) string {
+	if n := len(m.terms); n > 0 {
+		if t := &m.terms[n-1]; len(t.what) == len(observationTerm)+len(name) && t.observes() && t.what[len(observationTerm):] == name {
+			return t.what
+		}
+	}
+	return observationTerm + name
+}
+
+// snapshot is a model of its own with the contents of m, that does not change with it.
+func (m *contents) snapshot() *Model {
+	s := &Model{contents: *m, places: map[place]*place{}}
+	s.st = m.st.Clone()
+	s.latents, s.obs, s.terms = slices.Clip(m.latents), slices.Clip(m.obs), slices.Clip(m.terms)
+	s.named, s.derived, s.required = slices.Clip(m.named), slices.Clip(m.derived), slices.Clip(m.required)
+	s.guards = m.guards.Snapshot(s.st, (*view)(s))
+	return s
+}
+
+// sizes are the numbers of the parts of contents.
+type sizes struct{ latents, obs, terms, planes, guards, named, derived, entries int }
+
+func (m *contents) sizes() sizes {
+	return sizes{len(m.latents), len(m.obs), len(m.terms), m.guards.Arr.Len(), len(m.guards.Made), len(m.named), len(m.derived), m.st.Entries}
+}
+
+// leaves are the numbers of the leaves that come next, by kind.
+func (c sizes) leaves() [ir.Sum]int {
+	return [ir.Sum]int{ir.Latent: c.latents, ir.Data: c.obs, ir.Sign: c.planes}
+}
+
+// grow makes room for n times what came after before.
+func (m *contents) grow(before sizes, n int) {
+	now := m.sizes()
+	m.latents = slices.Grow(m.latents, n*(now.latents-before.latents))
+	m.obs = slices.Grow(m.obs, n*(now.obs-before.obs))
+	m.terms = slices.Grow(m.terms, n*(now.terms-before.terms))
+	m.guards.Arr.Reserve(n * (now.planes - before.planes))
+	m.guards.Made = slices.Grow(m.guards.Made, n*(now.guards-before.guards))
+	m.named = slices.Grow(m.named, n*(now.named-before.named))
+	m.derived = slices.Grow(m.derived, n*(now.derived-before.derived))
+	m.st.Reserve(n * (now.entries - before.entries))
+}
+
+// checkConstants reports a term of the log density that is not finite wherever
+// the latents are, or such a total.
+func (m *contents) checkConstants(out ir.Output) error {
+	for _, t := range m.terms {
+		if v := m.st.ConstantPart(t.id); !ir.IsFinite(v) {
+			return fmt.Errorf("graph: %v: the %s has a constant part of %v", t.place, t.what, v)
+		}
+	}
+	if !ir.IsFinite(out.C) {
+		return fmt.Errorf("graph: the constant parts of the log density's terms add up to %v", out.C)
+	}
+	return nil
+}
