@@ -17,6 +17,7 @@ import (
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/internal/cells"
+	"github.com/facetvi/facet/vi/internal/streams"
 	"github.com/facetvi/facet/vi/scout"
 )
 
@@ -106,7 +107,7 @@ func fitCells(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Po
 // fitDensity is the best fit of cells of d, and how it was made; nil if no cell has a mode.
 func fitDensity(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, cellsFit, error) {
 	c := cellsFit{d: d, s: s, m: m, switches: d.Engine().Switches()}
-	scouting := scout.Settings{Seed: parallel.Mix(s.Seed, scoutStream), Over: m.half.Over, Progress: func(beta float64) {
+	scouting := scout.Settings{Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.half.Over, Progress: func(beta float64) {
 		m.at("independent search: the data at %.2g of their weight", beta)
 	}}
 	if meet, err := c.meet(ctx); err != nil {
@@ -170,7 +171,7 @@ func compact(ctx context.Context, d *graph.Density, s job, m *monitor) (*graph.D
 	}
 	m.at("adding up %d terms", d.Terms())
 	return cells.Compact(ctx, d, func(d *graph.Density) ([][]float64, error) {
-		sample, err := scout.Run(ctx, d, scout.Settings{Seed: parallel.Mix(s.Seed, scoutStream), Over: m.half.Over})
+		sample, err := scout.Run(ctx, d, scout.Settings{Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.half.Over})
 		if errors.Is(err, scout.ErrNowhere) {
 			return nil, nil
 		}
@@ -274,7 +275,7 @@ func (c *cellsFit) find(ctx context.Context, switches []derive.SwitchLatent) (*P
 	search, err := cells.Find(ctx, c.d, cells.Settings{
 		Points: cells.Different(c.d, c.sample.Z, leadDraws), Most: mostTried, Over: c.m.budget.Over,
 		Draws: draws,
-		Lost:  -math.Expm1(-c.s.cells.Tolerance), Seed: parallel.Mix(c.s.Seed, cellStream), Switches: switches,
+		Lost:  -math.Expm1(-c.s.cells.Tolerance), Seed: parallel.Mix(c.s.Seed, streams.Cells), Switches: switches,
 		Progress: func(tried, found int) { c.m.at("searching: %d cells tried, %d found", tried, found) },
 	})
 	if search != nil && search.Leads > 0 && c.m.budget.Over() {
@@ -306,17 +307,9 @@ func (c *cellsFit) find(ctx context.Context, switches []derive.SwitchLatent) (*P
 	return c.posterior(mixture, f), nil
 }
 
-// some are n of the scout's draws, of as many islands as there are.
-func (c *cellsFit) some(n int) (draws [][]float64) {
-	for k := range min(n, len(c.sample.Z)) {
-		draws = append(draws, c.sample.Z[(2*k+1)*len(c.sample.Z)/(2*n)])
-	}
-	return draws
-}
-
 // ofDraws is the fit by normals near the scout's draws.
 func (c *cellsFit) ofDraws(ctx context.Context) (*Posterior, error) {
-	mixture, err := cells.OfDraws(ctx, c.d, c.draws(), parallel.Mix(c.s.Seed, cellStream))
+	mixture, err := cells.OfDraws(ctx, c.d, c.draws(), parallel.Mix(c.s.Seed, streams.Cells))
 	if err != nil || mixture == nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/facetvi/facet/internal/cputime"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/streams"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/smc"
 	"github.com/facetvi/facet/vi/weighted"
@@ -93,7 +94,7 @@ func (p *Posterior) proposal(ctx context.Context) (q family.Q, cell []int) {
 	if ok && p.findings.Cells != nil {
 		return m.Defensive(moments)
 	}
-	pilot, err := weighted.Draw(ctx, p.Density, p.Q, pilotDraws, parallel.Mix(p.Settings.Seed, judgeStream))
+	pilot, err := weighted.Draw(ctx, p.Density, p.Q, pilotDraws, parallel.Mix(p.Settings.Seed, streams.Judge))
 	if err == nil {
 		p.findings.elbo = mc.Mean(pilot.LogRatio)
 	}
@@ -127,7 +128,7 @@ func (p *Posterior) draw(ctx context.Context, n int) (*weighted.Sample, error) {
 		}
 		f.proposal, f.cell = p.proposal(ctx)
 	}
-	return weighted.Draw(ctx, p.Density, f.proposal, n, parallel.Mix(p.Settings.Seed, judgeStream))
+	return weighted.Draw(ctx, p.Density, f.proposal, n, parallel.Mix(p.Settings.Seed, streams.Judge))
 }
 
 // Sample returns the weighted draws that all numbers of the posterior are made of: 10 000, or more if the numbers of the

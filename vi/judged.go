@@ -7,6 +7,7 @@ import (
 
 	"github.com/facetvi/facet/internal/cputime"
 	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/vi/internal/streams"
 	"github.com/facetvi/facet/vi/scout"
 )
 
@@ -51,9 +52,10 @@ func (f *findings) judge(ctx context.Context, p *Posterior, budget cputime.Limit
 		return nil
 	}
 	d := p.atParams()
-	sample, all, err := scoutModes(ctx, d, p.job(), budget.Over)
+	search := p.job().muchData(budget.Over)
+	sample, all, err := search.Scout(ctx, d)
 	if all && err == nil {
-		sample, err = scout.Run(ctx, d, scout.Settings{Seed: parallel.Mix(p.Settings.Seed, scoutStream), Over: budget.Over})
+		sample, err = scout.Run(ctx, d, scout.Settings{Seed: parallel.Mix(p.Settings.Seed, streams.Scout), Over: budget.Over})
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("vi: stopped while judging the fit: %w", cause(ctx))
@@ -63,7 +65,7 @@ func (f *findings) judge(ctx context.Context, p *Posterior, budget cputime.Limit
 	}
 	f.Scout, f.budget = sample.LogEvidence, budget
 	if f.Verdict = p.judge(ctx, sample, p.evidenceDraws()); !all && f.Verdict.Trust != TrustNothing {
-		f.Verdict.Reasons = append(f.Verdict.Reasons, p.job().howLooked(d))
+		f.Verdict.Reasons = append(f.Verdict.Reasons, search.How(d))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/muchdata"
 )
 
 // twoOptima is a location among observations of which 55 of 100 are around 0 and the others around 4, with noise of
@@ -47,7 +48,7 @@ func twoOptima(t *testing.T, n int) *graph.Density {
 // all of the data end, the best of them. With too small a part it does not.
 func TestSearchByAPartOfTheData(t *testing.T) {
 	d := twoOptima(t, 6200)
-	require.GreaterOrEqual(t, d.Terms(), manyTerms)
+	require.GreaterOrEqual(t, d.Terms(), muchdata.Terms)
 	at, _ := d.Latent("at")
 	s := newJob(d, Settings{Seed: *seed, Method: Climb{StartDraws: 40}})
 	m := newMonitor(s)
@@ -58,12 +59,12 @@ func TestSearchByAPartOfTheData(t *testing.T) {
 	wrong := 0
 	for k := range 5 {
 		s.Seed = *seed + uint64(k)
-		for _, s.some = range []int{0, 1} {
-			modes, err := modesOf(context.Background(), d, s, nil)
+		for _, part := range []int{0, 1} {
+			modes, err := muchdata.Search{Seed: s.Seed, Part: part}.Modes(context.Background(), d)
 			require.NoError(t, err)
 			require.NotEmpty(t, modes)
 			off := math.Abs(modes[0].Z[at] - want)
-			if s.some == 0 {
+			if part == 0 {
 				assert.Less(t, off, 0.3)
 			} else if off > 2 {
 				wrong++
@@ -77,7 +78,7 @@ func TestSearchByAPartOfTheData(t *testing.T) {
 func TestFitNearAModeRepeats(t *testing.T) {
 	d, err := linkedModels[1].model(2000, 1, true).Compile()
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, d.Terms(), manyTerms)
+	require.GreaterOrEqual(t, d.Terms(), muchdata.Terms)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, f := range []family.Family{family.Cells{}, family.MeanField{}} {
 		s := Settings{Seed: *seed, Method: methodOf(f)}

@@ -10,6 +10,7 @@ import (
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/internal/intervals"
+	"github.com/facetvi/facet/vi/internal/streams"
 	"github.com/facetvi/facet/vi/scout"
 )
 
@@ -34,7 +35,7 @@ func fitQuick(ctx context.Context, d *graph.Density, s job) (*Posterior, error) 
 	var fit *intervals.Fit
 	if f != nil {
 		fit, err = f.Fit(d, intervals.Settings{
-			Lost: -math.Expm1(-s.cells.Tolerance), Seed: parallel.Mix(s.Seed, cellStream), Mean: accepted.mean, SD: accepted.sd, LogEvidence: quickSE,
+			Lost: -math.Expm1(-s.cells.Tolerance), Seed: parallel.Mix(s.Seed, streams.Cells), Mean: accepted.mean, SD: accepted.sd, LogEvidence: quickSE,
 		})
 	}
 	if err != nil || fit == nil {
@@ -77,7 +78,7 @@ func fitSmooth(ctx context.Context, d *graph.Density, s job, m *monitor) (*Poste
 		return nil, nil
 	}
 	sample, err := scout.Run(ctx, d, scout.Settings{
-		Islands: quickIslands, Particles: quickParticles, Moves: quickMoves, Seed: parallel.Mix(s.Seed, scoutStream), Over: m.half.Over,
+		Islands: quickIslands, Particles: quickParticles, Moves: quickMoves, Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.half.Over,
 	})
 	if err != nil || sample.Beta < 1 {
 		return nil, nil // the fit without Quick says why

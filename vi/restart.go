@@ -9,6 +9,7 @@ import (
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/streams"
 )
 
 // A Restart is what became of one of the fits that Climb.Restarts asks for.
@@ -21,19 +22,6 @@ type Restart struct {
 	Err   string // why it stopped early; empty if it did not
 	Kept  bool   // it is the best, and the posterior
 }
-
-// The streams of random numbers beside those of the fit itself.
-const (
-	drawStream    = 1<<32 + iota // the prior's draws
-	trialStream                  // short fits
-	judgeStream                  // the comparison of restarts
-	gainStream                   // automatic stopping; the step is added
-	scoutStream                  // the scout
-	cellStream                   // the search for cells
-	partStream                   // parts of the data
-	samplerStream                // the sampler
-	traceStream   = 1 << 48      // the trace; the step is added
-)
 
 // restart is the settings of fit r from start. The first has the streams that it
 // would have alone.
@@ -92,7 +80,7 @@ func assemble(d *graph.Density, s job, states []fitState) (*Posterior, error) {
 	for r := range states {
 		st := &states[r]
 		q := st.result()
-		elbo, err := compare(d, q, parallel.Mix(s.Seed, judgeStream))
+		elbo, err := compare(d, q, parallel.Mix(s.Seed, streams.Judge))
 		if err != nil {
 			return nil, fmt.Errorf("vi: %w", err)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/cells"
+	"github.com/facetvi/facet/vi/internal/streams"
 	"github.com/facetvi/facet/vi/scout"
 	"github.com/facetvi/facet/vi/smc"
 	"github.com/facetvi/facet/vi/weighted"
@@ -50,7 +51,7 @@ func runSampler(ctx context.Context, d *graph.Density, s job, m *monitor) (*Post
 // error, if it was stopped before it had come to the posterior.
 func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample scout.Result, from [][]float64) (*Posterior, error) {
 	m.begins("sampling")
-	run := smc.Settings{Seed: parallel.Mix(s.Seed, samplerStream), Effective: s.sampler.Draws, Over: m.budget.Over}
+	run := smc.Settings{Seed: parallel.Mix(s.Seed, streams.Sampler), Effective: s.sampler.Draws, Over: m.budget.Over}
 	w, err := withoutSwitches(d, &run, from)
 	if err != nil {
 		return nil, err
@@ -72,7 +73,7 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 		m.sampling(at, began)
 	}
 	run.Near = func(draws [][]float64) (smc.Proposal, error) {
-		if q := cells.NewProposal(ctx, d.Dim(), draws, w.switches, parallel.Mix(s.Seed, cellStream)); q != nil {
+		if q := cells.NewProposal(ctx, d.Dim(), draws, w.switches, parallel.Mix(s.Seed, streams.Cells)); q != nil {
 			return q, nil
 		}
 		return nil, ctx.Err()
@@ -192,7 +193,7 @@ func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (w 
 	if run.Draws, err = w.toSampler(draws); err != nil {
 		return w, err
 	}
-	rng := parallel.NewRand(parallel.Mix(run.Seed, samplerStream))
+	rng := parallel.NewRand(parallel.Mix(run.Seed, streams.Sampler))
 	for _, z := range run.Draws {
 		prior := d.PriorDraw(nil, rng) // which is what they have there
 		for _, x := range w.switches {
@@ -204,7 +205,7 @@ func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (w 
 
 // scouted is the sample of a short scout.
 func (w *marginal) scouted(ctx context.Context, s job, m *monitor) (scout.Result, error) {
-	sample, err := scout.Run(ctx, w.summed, scout.Settings{Islands: 4, Particles: 128, Seed: parallel.Mix(s.Seed, scoutStream), Over: m.half.Over})
+	sample, err := scout.Run(ctx, w.summed, scout.Settings{Islands: 4, Particles: 128, Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.half.Over})
 	if required, _ := w.summed.Engine().Requirements(); errors.Is(err, scout.ErrNowhere) && required != nil {
 		return noScout, nil // the prior hardly ever meets what is required, which the sampler comes to step by step
 	}
@@ -214,7 +215,7 @@ func (w *marginal) scouted(ctx context.Context, s job, m *monitor) (scout.Result
 // bridge gives r the log evidence by a bridge, if that is known better.
 func (w *marginal) bridge(ctx context.Context, r *smc.Result, seed uint64) error {
 	draws := weighted.Chains{Z: r.Z, N: r.Chains, Effective: r.Effective}
-	e, err := cells.Bridge(ctx, w.sampled, draws, w.switches, r.Gradients/8, parallel.Mix(seed, cellStream))
+	e, err := cells.Bridge(ctx, w.sampled, draws, w.switches, r.Gradients/8, parallel.Mix(seed, streams.Cells))
 	if err == nil && e.SE < r.LogEvidence.SE {
 		r.LogEvidence = e
 	}

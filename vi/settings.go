@@ -15,6 +15,7 @@ import (
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/internal/cells"
+	"github.com/facetvi/facet/vi/internal/streams"
 )
 
 // Settings are the settings of Fit. The zero value works: it looks for the cells of the posterior.
@@ -156,7 +157,6 @@ type job struct {
 	missing  string // what is a nil pointer in an interface
 
 	subsample *gradient.Subsample // for Subsample, once it is made
-	some      int                 // terms that modes are looked for by, if not 0; see modesOf
 }
 
 // newJob fills in the defaults of a fit of d.
@@ -280,7 +280,7 @@ func orSet[T comparable](p *T, v T) {
 func (s *job) divide(d *graph.Density) (err error) {
 	s.subsample = nil
 	if s.Subsample > 1 {
-		s.subsample, err = gradient.NewSubsample(d, s.Estimator, s.Subsample, parallel.Mix(s.Seed, partStream))
+		s.subsample, err = gradient.NewSubsample(d, s.Estimator, s.Subsample, parallel.Mix(s.Seed, streams.Parts))
 	}
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/cells"
+	"github.com/facetvi/facet/vi/internal/streams"
 	"github.com/facetvi/facet/vi/scout"
 )
 
@@ -233,7 +234,7 @@ func atModes(ctx context.Context, d *graph.Density, f family.Family, list []cand
 // scouted puts draws of a scout before the candidates, of the regions with most draws. Parameters
 // are drawn too, from around their starts: at one place there may be no way to a better one.
 func scouted(ctx context.Context, d *graph.Density, s job, m *monitor, list []candidate) ([]candidate, error) {
-	sample, err := scout.Run(ctx, d.Loosened(), scout.Settings{Seed: parallel.Mix(s.Seed, scoutStream), Over: m.half.Over, Progress: func(beta float64) {
+	sample, err := scout.Run(ctx, d.Loosened(), scout.Settings{Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.half.Over, Progress: func(beta float64) {
 		m.at("independent search: the data at %.2g of their weight", beta)
 	}})
 	if errors.Is(err, scout.ErrNowhere) {
@@ -266,7 +267,7 @@ func candidates(ctx context.Context, d *graph.Density, s job, m *monitor) ([]can
 			}
 			climbers[w] = c
 		}
-		list, err := climbers[w].run(ctx, b, cut.Width(b), rand.New(parallel.Stream(parallel.Mix(s.Seed, drawStream), b)))
+		list, err := climbers[w].run(ctx, b, cut.Width(b), rand.New(parallel.Stream(parallel.Mix(s.Seed, streams.Draws), b)))
 		found[b] = bestOf(list, n)
 		done(cut.Width(b))
 		return err

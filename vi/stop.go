@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/vi/internal/streams"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -101,7 +102,7 @@ func settled(gain Estimate, tolerance float64) bool {
 func (f *fitter) gain(a, b []float64, t int) (Estimate, error) {
 	was := f.g.Streams()
 	defer func() { _ = f.g.SetStreams(was) }() // they fit: they are its own
-	f.g.Restart(parallel.Mix(f.s.Seed, gainStream+uint64(t)))
+	f.g.Restart(parallel.Mix(f.s.Seed, streams.Gain+uint64(t)))
 	theta, q := make([]float64, len(a)), f.meanQ
 	var m mc.Moments
 	points := max(16, compareSamples/f.s.Samples)

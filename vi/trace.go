@@ -7,6 +7,7 @@ import (
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/streams"
 )
 
 // A TracePoint is the ELBO of a fit after a step, from fresh samples, and the
@@ -45,7 +46,7 @@ func (f *fitter) traceELBO(q family.Q) (Estimate, error) {
 			return Estimate{}, err
 		}
 	}
-	f.meter.Restart(parallel.Mix(f.s.Seed, traceStream+uint64(f.Step))) // a fit that is resumed has no state of it to restore
+	f.meter.Restart(parallel.Mix(f.s.Seed, streams.Trace+uint64(f.Step))) // a fit that is resumed has no state of it to restore
 	return f.meter.Measure(q)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
+	"github.com/facetvi/facet/vi/internal/streams"
 )
 
 // A trialRound gives candidates short fits: steps long, with step sizes of rate
@@ -59,7 +60,7 @@ type trial struct {
 }
 
 func (r trialRound) bind(d *graph.Density, q family.Q, s job) (*trial, error) {
-	t := &trial{d: d, s: job{Settings: Settings{Seed: parallel.Mix(s.Seed, trialStream)}, Climb: Climb{
+	t := &trial{d: d, s: job{Settings: Settings{Seed: parallel.Mix(s.Seed, streams.Trials)}, Climb: Climb{
 		Samples: s.Samples, Estimator: s.Estimator, Steps: r.steps, StepSize: r.rate * s.StepSize, Average: 0.5, TraceEvery: math.MaxInt,
 	}}}
 	var err error

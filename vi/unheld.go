@@ -5,6 +5,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/vi/internal/streams"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -27,7 +28,7 @@ func (j *judgement) parameters() {
 	}
 	_, units := d.PriorStart()
 	draws := make([][]float64, 0, heldDraws)
-	for _, k := range j.s.Resample(heldDraws, parallel.NewRand(parallel.Mix(j.p.Settings.Seed, judgeStream))) {
+	for _, k := range j.s.Resample(heldDraws, parallel.NewRand(parallel.Mix(j.p.Settings.Seed, streams.Judge))) {
 		draws = append(draws, j.s.Point(k))
 	}
 	for i, name := range d.Latents()[:d.Params()] {
