@@ -82,7 +82,7 @@ func fitCells(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Po
 			return nil, err
 		}
 	}
-	if best == nil || best.findings.Verdict.Trust == TrustNothing && !m.budget.Over() {
+	if best == nil || best.findings.Verdict.Trust == TrustNothing && !m.Budget.Over() {
 		if best, err = fitOrSample(ctx, d, s, m); err != nil && best == nil {
 			return nil, err
 		}
@@ -107,8 +107,8 @@ func fitCells(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Po
 // fitDensity is the best fit of cells of d, and how it was made; nil if no cell has a mode.
 func fitDensity(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, cellsFit, error) {
 	c := cellsFit{d: d, s: s, m: m, switches: d.Engine().Switches()}
-	scouting := scout.Settings{Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.half.Over, Progress: func(beta float64) {
-		m.at("independent search: the data at %.2g of their weight", beta)
+	scouting := scout.Settings{Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.Half.Over, Progress: func(beta float64) {
+		m.Soon("independent search: the data at %.2g of their weight", beta)
 	}}
 	if meet, err := c.meet(ctx); err != nil {
 		return nil, c, err
@@ -141,20 +141,20 @@ func fitDensity(ctx context.Context, d *graph.Density, s job, m *monitor) (*Post
 		if p == nil {
 			continue
 		}
-		p.findings.Cut, p.findings.budget = c.cuts, m.budget
-		m.at("judging a fit of %d cells", len(p.findings.Cells))
+		p.findings.Cut, p.findings.budget = c.cuts, m.Budget
+		m.Soon("judging a fit of %d cells", len(p.findings.Cells))
 		p.findings.Verdict = p.judge(ctx, sample, p.finalDraws(m))
 		if best == nil || p.findings.even() > best.findings.even() || p.findings.Verdict.Trust != TrustNothing {
 			best = p
 		}
-		if best.findings.Verdict.Trust != TrustNothing || m.budget.Over() {
+		if best.findings.Verdict.Trust != TrustNothing || m.Budget.Over() {
 			break
 		}
 	}
 	if best == nil {
 		return nil, c, nil
 	}
-	if m.budget.Over() {
+	if m.Budget.Over() {
 		c.cut("the fit is judged by a tenth of the draws")
 	}
 	best.findings.Cut = c.cuts
@@ -169,9 +169,9 @@ func compact(ctx context.Context, d *graph.Density, s job, m *monitor) (*graph.D
 	if d.Terms() < muchData {
 		return d, nil
 	}
-	m.at("adding up %d terms", d.Terms())
+	m.Soon("adding up %d terms", d.Terms())
 	return cells.Compact(ctx, d, func(d *graph.Density) ([][]float64, error) {
-		sample, err := scout.Run(ctx, d, scout.Settings{Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.half.Over})
+		sample, err := scout.Run(ctx, d, scout.Settings{Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.Half.Over})
 		if errors.Is(err, scout.ErrNowhere) {
 			return nil, nil
 		}
@@ -215,7 +215,7 @@ const (
 // left when switches are summed out, and by normals near the scout's draws.
 func (c *cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Posterior, error), err error) {
 	plain := func(ctx context.Context) (*Posterior, error) { return c.find(ctx, nil) }
-	if c.m.budget.Over() {
+	if c.m.Budget.Over() {
 		return append(list, plain, c.ofDraws), nil
 	}
 	summed := func(ctx context.Context) (*Posterior, error) { return c.find(ctx, c.switches) }
@@ -273,12 +273,12 @@ func (c *cellsFit) sumsFirst() bool {
 func (c *cellsFit) find(ctx context.Context, switches []derive.SwitchLatent) (*Posterior, error) {
 	draws := c.draws()
 	search, err := cells.Find(ctx, c.d, cells.Settings{
-		Points: cells.Different(c.d, c.sample.Z, leadDraws), Most: mostTried, Over: c.m.budget.Over,
+		Points: cells.Different(c.d, c.sample.Z, leadDraws), Most: mostTried, Over: c.m.Budget.Over,
 		Draws: draws,
 		Lost:  -math.Expm1(-c.s.cells.Tolerance), Seed: parallel.Mix(c.s.Seed, streams.Cells), Switches: switches,
-		Progress: func(tried, found int) { c.m.at("searching: %d cells tried, %d found", tried, found) },
+		Progress: func(tried, found int) { c.m.Soon("searching: %d cells tried, %d found", tried, found) },
 	})
-	if search != nil && search.Leads > 0 && c.m.budget.Over() {
+	if search != nil && search.Leads > 0 && c.m.Budget.Over() {
 		c.cut("the search ended after %d cells, with %d more to look at", search.Tried, search.Leads)
 	}
 	if err != nil || len(search.Cells) == 0 {
@@ -286,9 +286,9 @@ func (c *cellsFit) find(ctx context.Context, switches []derive.SwitchLatent) (*P
 	}
 	kept, left, err := search.Finish(ctx, cells.Finish{
 		Most: c.s.cells.Most, Draws: draws,
-		Progress: func(judged, kept int) { c.m.at("judging: %d of %d cells", judged, kept) },
+		Progress: func(judged, kept int) { c.m.Soon("judging: %d of %d cells", judged, kept) },
 	})
-	if c.m.budget.Over() {
+	if c.m.Budget.Over() {
 		c.cut("not all cells were judged")
 	}
 	if err != nil {

@@ -50,7 +50,7 @@ func Fit(ctx context.Context, d *graph.Density, settings Settings) (*Posterior, 
 	}
 	defer release()
 	m := newMonitor(s)
-	defer m.progress.end()
+	defer m.End()
 	if s.tooLarge(d) {
 		s.searches, s.sampled = false, true
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/vi/internal/watch"
 )
 
 // A Fitted is the fit of one of many data sets, or why there is none.
@@ -78,7 +79,7 @@ func fitMany(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[s
 				}
 			}
 		}
-		sideBySide(ctx, fits, newProgress(newJob(d, s)), "data sets", asDone, yield)
+		sideBySide(ctx, fits, watch.New(s.Progress, nil, 0), "data sets", asDone, yield)
 	}
 }
 
@@ -86,7 +87,7 @@ func fitMany(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[s
 type fitting func(ctx context.Context) (*Posterior, error)
 
 // sideBySide makes fits, each by a key of its own, on all processors, and yields them.
-func sideBySide(ctx context.Context, fits iter.Seq2[string, fitting], progress *progress, what string, asDone bool, yield func(Fitted) bool) {
+func sideBySide(ctx context.Context, fits iter.Seq2[string, fitting], progress *watch.Watch, what string, asDone bool, yield func(Fitted) bool) {
 	ctx, stop := context.WithCancel(ctx)
 	workers := runtime.GOMAXPROCS(0)
 	taken := make(chan struct{}, (1+ahead)*workers) // a place for each fit that is not yielded yet
@@ -95,7 +96,7 @@ func sideBySide(ctx context.Context, fits iter.Seq2[string, fitting], progress *
 	defer func() {
 		stop()
 		group.Wait()
-		progress.end()
+		progress.End()
 	}()
 	group.Go(func() { readFits(ctx, fits, taken, todo, done) })
 	for range workers {
@@ -130,9 +131,7 @@ func sideBySide(ctx context.Context, fits iter.Seq2[string, fitting], progress *
 			if count++; f.Err != nil {
 				failed++
 			}
-			if progress != nil {
-				progress.soon(fmt.Sprintf("%d %s done, %d of them with errors", count, what, failed))
-			}
+			progress.Soon("%d %s done, %d of them with errors", count, what, failed)
 			<-taken
 			if !yield(f) {
 				return

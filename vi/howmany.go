@@ -13,6 +13,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/draws"
+	"github.com/facetvi/facet/vi/internal/watch"
 	"github.com/facetvi/facet/vi/loo"
 )
 
@@ -76,7 +77,7 @@ func fitPrograms(ctx context.Context, programs []Program, s Settings, models []M
 	}
 	var failed []error
 	k := 0
-	sideBySide(ctx, fits, newProgress(newJob(nil, s)), "programs", false, func(f Fitted) bool {
+	sideBySide(ctx, fits, watch.New(s.Progress, nil, 0), "programs", false, func(f Fitted) bool {
 		models[k].Fit = f.Fit
 		failed = append(failed, f.Err)
 		k++

@@ -25,11 +25,11 @@ func (p *Posterior) conclude(ctx context.Context, m *monitor) error {
 	for _, st := range p.states {
 		work += st.Step * s.Samples
 	}
-	if s.OnStep != nil || s.Optimizer != nil || s.Subsample > 1 || work < judgedFrom || m.budget.Over() {
+	if s.OnStep != nil || s.Optimizer != nil || s.Subsample > 1 || work < judgedFrom || m.Budget.Over() {
 		return nil
 	}
-	m.at("judging the fit")
-	if err := p.findings.judge(ctx, p, m.budget); err != nil {
+	m.Soon("judging the fit")
+	if err := p.findings.judge(ctx, p, m.Budget); err != nil {
 		return err
 	}
 	p.warnOf(p.findings.Verdict)

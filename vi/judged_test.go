@@ -88,7 +88,7 @@ func TestJudgingIsStopped(t *testing.T) {
 		}
 	})
 	m := newMonitor(newJob(d, s))
-	m.progress.every = 0
+	m.Every = 0
 	cut := *want
 	cut.findings = &findings{q: want.Q}
 	require.ErrorContains(t, cut.conclude(ctx, m), "vi: stopped while judging the fit: context canceled")

@@ -28,9 +28,9 @@ func (s job) muchData(over func() bool) muchdata.Search {
 // is nil where there are no such modes.
 func fitModes(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Posterior, error) {
 	if whole.Terms() >= muchdata.Terms {
-		m.at("looking for modes of %d terms", whole.Terms())
+		m.Soon("looking for modes of %d terms", whole.Terms())
 	}
-	search := s.muchData(m.half.Over)
+	search := s.muchData(m.Half.Over)
 	modes, err := search.Modes(ctx, whole)
 	if err != nil || len(modes) == 0 {
 		return nil, err
@@ -43,7 +43,7 @@ func fitModes(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Po
 		}
 		samples[k] = c.sample
 	}
-	m.at("judging a fit near %d modes", len(modes))
+	m.Soon("judging a fit near %d modes", len(modes))
 	p := fits[0]
 	if len(modes) == 1 {
 		err = p.correctBy(ctx, whole)
@@ -131,7 +131,7 @@ func ofModes(ctx context.Context, whole *graph.Density, fits []*Posterior, sampl
 // startsNearModes are starts for a climb with much data: where fits by the sums near each mode end, the
 // best first. There are none if there are no such modes.
 func startsNearModes(ctx context.Context, d *graph.Density, s job, m *monitor) (starts []family.Q, err error) {
-	modes, err := s.muchData(m.half.Over).Modes(ctx, d)
+	modes, err := s.muchData(m.Half.Over).Modes(ctx, d)
 	if err != nil || len(modes) == 0 {
 		return nil, err
 	}

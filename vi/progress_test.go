@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/watch"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -45,60 +45,23 @@ func TestProgressLines(t *testing.T) {
 	require.Regexp(t, `^independent search: the data at [\d.e-]+ of their weight\n`, out.String())
 }
 
-// Lines come no more often than they should, and tell the rate, the best
-// restart and the time left.
-func TestProgressLine(t *testing.T) {
+// A report tells the rate, the best restart and the time left.
+func TestPace(t *testing.T) {
 	var out bytes.Buffer
-	p := newProgress(newJob(nil, Settings{Progress: &out, Method: Climb{Steps: 1000, Restarts: 2}}))
-	fits := []*fitter{{fitState: fitState{Step: 100}}, {}}
-	p.begin(fits)
+	w := watch.New(&out, nil, 0)
+	p := newPace(newJob(nil, Settings{Method: Climb{Steps: 1000, Restarts: 2}}), []*fitter{{fitState: fitState{Step: 100}}, {}})
 	trace := func(step int, elbo float64) []TracePoint {
 		return []TracePoint{{Step: step - 10, ELBO: Estimate{Value: elbo - 0.1, SE: 0.5}}, {Step: step, ELBO: Estimate{Value: elbo, SE: 0.25}}}
 	}
-	p.at(0, trace(200, -7))
-	p.at(1, trace(300, -5))
-	p.at(0, trace(400, -6))
+	p.at(0, trace(200, -7), w)
+	p.at(1, trace(300, -5), w)
+	p.at(0, trace(400, -6), w)
 	require.Equal(t, 1, strings.Count(out.String(), "\n"), "one line in a second")
 	// 700 of 2000 steps are done, 600 of them in 3 s: 200 a second, 6.5 s to go
-	require.Equal(t, "step 700 of 2000  200 steps/s  ELBO -5 ± 0.25 (+10 per 1000 steps)  6.5s left", p.line(3*time.Second))
-	p.end()
-	require.Equal(t, 2, strings.Count(out.String(), "\n"), "the last line is written")
-	p.at(0, trace(500, math.NaN()))
+	require.Equal(t, "step 700 of 2000  200 steps/s  ELBO -5 ± 0.25 (+10 per 1000 steps)  6.5s left", p.line(3*time.Second, false))
+	require.Equal(t, " 35%  6.5s left  ELBO -5 ± 0.25 (+10 per 1000 steps)  step 700 of 2000  200 steps/s", p.line(3*time.Second, true))
+	p.at(0, trace(500, math.NaN()), w)
 	require.Contains(t, p.state(), "-5", "a fit without an ELBO is not the best")
-}
-
-// On a terminal it is one line with the same facts, cut to the width and
-// written in its place.
-func TestProgressOnTerminal(t *testing.T) {
-	var out bytes.Buffer
-	width := 200
-	p := newProgress(newJob(nil, Settings{Progress: &out, Method: Climb{Steps: 1000, Restarts: 1}}))
-	p.columns, p.every = func() int { return width }, 0
-	at := func(step int) string { // what is on the line then
-		if step > 0 {
-			p.at(0, []TracePoint{{Step: step, ELBO: Estimate{Value: -4, SE: 0.5}}})
-		}
-		require.NotContains(t, out.String(), "\n")
-		return out.String()[strings.LastIndex(out.String(), "\r")+1:]
-	}
-	p.say("looking for a start among 1000 draws, which takes longer to say than the next line has to tell of it, and so it is longer than it")
-	require.Regexp(t, "^looking.* than it$", at(0))
-	p.begin([]*fitter{{}})
-	line := at(100)
-	require.Regexp(t, `^ 10%  \S+ left  ELBO -4 ± 0.5 \(\+0 per 1000 steps\)  step 100 of 1000  \d+ steps/s +$`, line)
-	require.GreaterOrEqual(t, len(line), 130, "it covers the longer line before it")
-	width = 40
-	line = at(200)
-	require.Regexp(t, `^ 20%  \S+ left  ELBO -4 ± 0.5 .*… *$`, line)
-	require.Equal(t, 39, utf8.RuneCountInString(strings.TrimRight(line, " ")))
-	width = 1
-	require.Equal(t, "…", strings.TrimSpace(at(300)))
-	width = 200
-	at(400)
-	p.end()
-	p.end()
-	require.Regexp(t, `step 400 of 1000.*[^\n]\n$`, out.String())
-	require.NotContains(t, out.String(), "\x1b", "it needs no control but the carriage return")
 }
 
 // Silent unless asked: nothing is written anywhere.

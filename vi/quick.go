@@ -78,7 +78,7 @@ func fitSmooth(ctx context.Context, d *graph.Density, s job, m *monitor) (*Poste
 		return nil, nil
 	}
 	sample, err := scout.Run(ctx, d, scout.Settings{
-		Islands: quickIslands, Particles: quickParticles, Moves: quickMoves, Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.half.Over,
+		Islands: quickIslands, Particles: quickParticles, Moves: quickMoves, Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.Half.Over,
 	})
 	if err != nil || sample.Beta < 1 {
 		return nil, nil // the fit without Quick says why

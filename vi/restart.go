@@ -41,7 +41,7 @@ func runAll(ctx context.Context, d *graph.Density, s job, fits []*fitter, m *mon
 		return nil, fmt.Errorf("vi: %w", err)
 	}
 	for _, f := range fits {
-		f.budget = m.budget
+		f.budget = m.Budget
 	}
 	errs := make([]error, len(fits))
 	err := parallel.Do(parallel.Processors(len(fits)), len(fits), func(_, r int) error {
@@ -61,7 +61,6 @@ func runAll(ctx context.Context, d *graph.Density, s job, fits []*fitter, m *mon
 			return p, where(r, len(fits), err)
 		}
 	}
-	p.Warnings = append(p.Warnings, m.warnings...)
 	return p, p.conclude(ctx, m)
 }
 

@@ -50,8 +50,8 @@ func runSampler(ctx context.Context, d *graph.Density, s job, m *monitor) (*Post
 // bySampler is the posterior of d by the sampler, from draws that a scout has found, or from a short scout of its own. It is nil, beside an
 // error, if it was stopped before it had come to the posterior.
 func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample scout.Result, from [][]float64) (*Posterior, error) {
-	m.begins("sampling")
-	run := smc.Settings{Seed: parallel.Mix(s.Seed, streams.Sampler), Effective: s.sampler.Draws, Over: m.budget.Over}
+	m.Now("sampling")
+	run := smc.Settings{Seed: parallel.Mix(s.Seed, streams.Sampler), Effective: s.sampler.Draws, Over: m.Budget.Over}
 	w, err := withoutSwitches(d, &run, from)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 	}
 	p.take(r)
 	p.findings.Verdict = p.judgeSampler(r, sample)
-	if m.budget.Over() || err != nil {
+	if m.Budget.Over() || err != nil {
 		p.findings.Cut = append(p.findings.Cut, fmt.Sprintf("the sampler ended with %.0f effective draws", p.findings.sample.ESS))
 	}
 	return p, err
@@ -205,7 +205,7 @@ func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (w 
 
 // scouted is the sample of a short scout.
 func (w *marginal) scouted(ctx context.Context, s job, m *monitor) (scout.Result, error) {
-	sample, err := scout.Run(ctx, w.summed, scout.Settings{Islands: 4, Particles: 128, Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.half.Over})
+	sample, err := scout.Run(ctx, w.summed, scout.Settings{Islands: 4, Particles: 128, Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.Half.Over})
 	if required, _ := w.summed.Engine().Requirements(); errors.Is(err, scout.ErrNowhere) && required != nil {
 		return noScout, nil // the prior hardly ever meets what is required, which the sampler comes to step by step
 	}
@@ -326,7 +326,7 @@ func fitOrSample(ctx context.Context, d *graph.Density, s job, m *monitor) (*Pos
 	}
 	var q *Posterior
 	if first {
-		if q, err = bySampler(ctx, d, s, m, noScout, nil); m.budget.Over() || ctx.Err() != nil || q != nil && q.findings.Verdict.Trust != TrustNothing {
+		if q, err = bySampler(ctx, d, s, m, noScout, nil); m.Budget.Over() || ctx.Err() != nil || q != nil && q.findings.Verdict.Trust != TrustNothing {
 			return q, err
 		}
 	}
@@ -336,7 +336,7 @@ func fitOrSample(ctx context.Context, d *graph.Density, s job, m *monitor) (*Pos
 			return nil, err
 		}
 		c.sample = noScout // the prior hardly ever meets what is required, which the sampler comes to step by step
-	} else if p == nil || p.findings.Verdict.Trust != TrustNothing || s.cells.Alone || m.budget.Over() {
+	} else if p == nil || p.findings.Verdict.Trust != TrustNothing || s.cells.Alone || m.Budget.Over() {
 		return p, err
 	}
 	if q == nil {
@@ -366,7 +366,7 @@ var noScout = scout.Result{Beta: 1, LogEvidence: Estimate{Value: math.NaN(), SE:
 // sampling tells how far the sampler is.
 func (m *monitor) sampling(at smc.Progress, began time.Time) {
 	if at.Moves == 0 {
-		m.at("sampling: at %.2g of the data's weight", at.Beta)
+		m.Soon("sampling: at %.2g of the data's weight", at.Beta)
 		return
 	}
 	text := ""
@@ -374,5 +374,5 @@ func (m *monitor) sampling(at smc.Progress, began time.Time) {
 		left := time.Duration(float64(time.Since(began)) * (at.Goal/at.Effective - 1))
 		text = fmt.Sprintf(", about %v left", left.Round(time.Second))
 	}
-	m.at("sampling: %.0f of %.0f effective draws%s", at.Effective, at.Goal, text)
+	m.Soon("sampling: %.0f of %.0f effective draws%s", at.Effective, at.Goal, text)
 }

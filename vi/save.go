@@ -231,7 +231,7 @@ func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 	}
 	defer release()
 	m := newMonitor(s)
-	defer m.progress.end()
+	defer m.End()
 	if err := s.divide(p.Density); err != nil {
 		return nil, fmt.Errorf("vi: Climb.Subsample: %w", err)
 	}

@@ -93,7 +93,7 @@ func findStarts(ctx context.Context, d *graph.Density, s job, m *monitor) ([]fam
 	}
 	m.seeking()
 	all := ctx
-	ctx, done := m.half.Context(all)
+	ctx, done := m.Half.Context(all)
 	defer done()
 	inTime := func(err error) error { // nil if only the budget is to blame
 		if all.Err() == nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))) {
@@ -234,8 +234,8 @@ func atModes(ctx context.Context, d *graph.Density, f family.Family, list []cand
 // scouted puts draws of a scout before the candidates, of the regions with most draws. Parameters
 // are drawn too, from around their starts: at one place there may be no way to a better one.
 func scouted(ctx context.Context, d *graph.Density, s job, m *monitor, list []candidate) ([]candidate, error) {
-	sample, err := scout.Run(ctx, d.Loosened(), scout.Settings{Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.half.Over, Progress: func(beta float64) {
-		m.at("independent search: the data at %.2g of their weight", beta)
+	sample, err := scout.Run(ctx, d.Loosened(), scout.Settings{Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.Half.Over, Progress: func(beta float64) {
+		m.Soon("independent search: the data at %.2g of their weight", beta)
 	}})
 	if errors.Is(err, scout.ErrNowhere) {
 		return list, nil // the fit will say why

@@ -314,7 +314,7 @@ func TestSearchShowsProgress(t *testing.T) {
 	var out bytes.Buffer
 	s := Settings{Seed: *seed, Progress: &out, Method: Climb{Family: family.MeanField{}, Steps: 10, StartDraws: 2000}}
 	m := newMonitor(newJob(d, s))
-	m.progress.every = 0
+	m.Every = 0
 	_, err := findStarts(context.Background(), d, newJob(d, s), m)
 	require.NoError(t, err)
 	for _, want := range []string{

@@ -113,7 +113,7 @@ func (p *Posterior) evidenceDraws() int {
 // finalDraws are evidenceDraws, or a tenth of them when the budget of the fit is over.
 func (p *Posterior) finalDraws(m *monitor) int {
 	n := p.evidenceDraws()
-	if m.budget.Over() {
+	if m.Budget.Over() {
 		return n / 10
 	}
 	return n
