@@ -28,7 +28,7 @@ const (
 )
 
 // runCells is a fit of cells, with a checkpoint at its beginning and at its end.
-func runCells(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, error) {
+func runCells(ctx context.Context, d *graph.Density, s job, m monitor) (*Posterior, error) {
 	if s.cells.Quick {
 		p, err := fitQuick(ctx, d, s)
 		if p == nil && err == nil {
@@ -59,7 +59,7 @@ func runCells(ctx context.Context, d *graph.Density, s job, m *monitor) (*Poster
 }
 
 // concluded reports the end, and saves it.
-func (m *monitor) concluded(p *Posterior) error {
+func (m monitor) concluded(p *Posterior) error {
 	m.report(p)
 	if err := p.checkpoint(); err != nil {
 		return fmt.Errorf("vi: %w", err)
@@ -71,7 +71,7 @@ func (m *monitor) concluded(p *Posterior) error {
 // that these cannot be relied on, it tries what suits posteriors that have no cells to speak
 // of, and then the sampler, and returns what has the most even weights. A density of much data is fitted and judged
 // by one that costs less. If ctx ends the sampler there is what was found before, beside the error.
-func fitCells(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Posterior, error) {
+func fitCells(ctx context.Context, whole *graph.Density, s job, m monitor) (*Posterior, error) {
 	d, err := compact(ctx, whole, s, m)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func fitCells(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Po
 }
 
 // fitDensity is the best fit of cells of d, and how it was made; nil if no cell has a mode.
-func fitDensity(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, cellsFit, error) {
+func fitDensity(ctx context.Context, d *graph.Density, s job, m monitor) (*Posterior, cellsFit, error) {
 	c := cellsFit{d: d, s: s, m: m, switches: d.Engine().Switches()}
 	scouting := scout.Settings{Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.Half.Over, Progress: func(beta float64) {
 		m.Soon("independent search: the data at %.2g of their weight", beta)
@@ -165,7 +165,7 @@ func fitDensity(ctx context.Context, d *graph.Density, s job, m *monitor) (*Post
 const muchData = 1000
 
 // compact is a density that costs less than d, if there is one; see cells.Compact.
-func compact(ctx context.Context, d *graph.Density, s job, m *monitor) (*graph.Density, error) {
+func compact(ctx context.Context, d *graph.Density, s job, m monitor) (*graph.Density, error) {
 	if d.Terms() < muchData {
 		return d, nil
 	}
@@ -190,7 +190,7 @@ type cellsFit struct {
 	d        *graph.Density
 	s        job
 	sample   scout.Result
-	m        *monitor
+	m        monitor
 	switches []derive.SwitchLatent
 	cuts     []string // what the end of the budget has cut
 }

@@ -50,18 +50,6 @@ func (s *job) checkReplaced(d *graph.Density) error {
 	return was.Model.check(modelOf(d))
 }
 
-// save writes the checkpoint, if one is wanted.
-func (m *monitor) save() error {
-	if m.s.Checkpoint == "" {
-		return nil
-	}
-	p, err := assemble(m.d, m.s, m.states)
-	if err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
-	}
-	return p.checkpoint()
-}
-
 // checkpoint writes the checkpoint, if one is wanted: who reads it finds the state
 // before or this one, whole.
 func (p *Posterior) checkpoint() error {

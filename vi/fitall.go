@@ -288,7 +288,7 @@ func resumed(ctx context.Context, d *graph.Density, s Settings) (*Posterior, err
 	}
 	p.Settings.Checkpoint, p.Settings.Logger = s.Checkpoint, s.Logger
 	if c, ok := p.Settings.Method.(Climb); ok {
-		c.OnStep = newJob(d, s).OnStep
+		c.OnStep = newJob(d, s).climb.OnStep
 		p.Settings.Method = c
 	}
 	return p.Resume(ctx)

@@ -114,7 +114,7 @@ func openJournal(folder string, d *graph.Density, s job) (j *journal, err error)
 
 // open reads what is there, or begins.
 func (j *journal) open(s job) error {
-	s.Checkpoint, s.CheckpointEvery = "", 1000 // which do not matter
+	s.Checkpoint, s.climb.CheckpointEvery = "", 1000 // which do not matter
 	saving, err := saveSettings(s)
 	if err != nil {
 		return err
@@ -353,7 +353,7 @@ func (j *journal) posterior(x place, d *graph.Density, s job) (*Posterior, error
 		return nil, err
 	}
 	if s.searches = r.Family.Family == family.Family(family.Cells{}); !s.searches {
-		s.Family = r.Family.Family
+		s.climb.Family = r.Family.Family
 		s.fill(d)
 	}
 	return r.posterior(d, s)

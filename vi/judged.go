@@ -20,8 +20,8 @@ const judgedFrom = 80_000
 // conclude judges a climb at its end, if it was long. It does not judge a climb that OnStep
 // watches or that continues with an Optimizer, which is a part of something else that can ask for
 // a verdict; nor one with Subsample, for a verdict is by all of the data.
-func (p *Posterior) conclude(ctx context.Context, m *monitor) error {
-	work, s := 0, p.job()
+func (p *Posterior) conclude(ctx context.Context, m monitor) error {
+	work, s := 0, p.job().climb
 	for _, st := range p.states {
 		work += st.Step * s.Samples
 	}

@@ -2,6 +2,7 @@ package vi
 
 import (
 	"github.com/facetvi/facet/vi/check"
+	"github.com/facetvi/facet/vi/climb"
 	"github.com/facetvi/facet/vi/draws"
 	"github.com/facetvi/facet/vi/events"
 	"github.com/facetvi/facet/vi/gradient"
@@ -24,6 +25,19 @@ type (
 	Reparam = gradient.Reparam
 	// Score is the score function estimator, whose variance is hopeless beyond a few latents.
 	Score = gradient.Score
+	// Adam is the optimiser of a Climb.
+	Adam = climb.Adam
+	// Schedule is the course of the step size over a Climb, and Shape how it falls.
+	Schedule = climb.Schedule
+	Shape    = climb.Shape
+	// Stop says when a Climb is done.
+	Stop = climb.Stop
+	// Step is what Climb.OnStep is told.
+	Step = climb.Step
+	// TracePoint is the ELBO after a step of a Climb.
+	TracePoint = climb.TracePoint
+	// Restart is what became of one of the fits that Climb.Restarts asks for.
+	Restart = climb.Restart
 	// Sample are draws with weights.
 	Sample = weighted.Sample
 	// BiasSettings are the settings of Posterior.CheckBias.
@@ -44,6 +58,15 @@ type (
 	RegionProb = events.RegionProb
 	// Path says of each of some guards whether it holds.
 	Path = events.Path
+)
+
+// The values of Stop, and those of Shape.
+const (
+	After      = climb.After
+	Automatic  = climb.Automatic
+	Constant   = climb.Constant
+	Cosine     = climb.Cosine
+	Polynomial = climb.Polynomial
 )
 
 // ErrNotFinite is wrapped by the error of a fit that has diverged: a gradient with a NaN or an infinity

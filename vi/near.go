@@ -26,7 +26,7 @@ func (s job) muchData(over func() bool) muchdata.Search {
 
 // fitModes fits much data by cells: each mode by the sums near it, all of them judged by log r itself. It
 // is nil where there are no such modes.
-func fitModes(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Posterior, error) {
+func fitModes(ctx context.Context, whole *graph.Density, s job, m monitor) (*Posterior, error) {
 	if whole.Terms() >= muchdata.Terms {
 		m.Soon("looking for modes of %d terms", whole.Terms())
 	}
@@ -126,39 +126,4 @@ func ofModes(ctx context.Context, whole *graph.Density, fits []*Posterior, sampl
 	p := &Posterior{Density: whole, Q: mixture, Settings: fits[0].Settings, findings: f}
 	f.Verdict = p.judge(ctx, all, severalDraws)
 	return p, nil
-}
-
-// startsNearModes are starts for a climb with much data: where fits by the sums near each mode end, the
-// best first. There are none if there are no such modes.
-func startsNearModes(ctx context.Context, d *graph.Density, s job, m *monitor) (starts []family.Q, err error) {
-	modes, err := s.muchData(m.Half.Over).Modes(ctx, d)
-	if err != nil || len(modes) == 0 {
-		return nil, err
-	}
-	climb := s.Climb
-	climb.Optimizer, climb.OnStep = nil, func(Step) error { return nil } // no verdict
-	of := Settings{Seed: s.Seed, Budget: s.Budget / 4, Method: climb}
-	var list []candidate
-	for k, mode := range modes {
-		p, err := Fit(ctx, mode.Density, of)
-		if ctx.Err() != nil {
-			return nil, stopped(ctx)
-		}
-		if err != nil {
-			continue // it does not end there
-		}
-		q, err := family.Of(s.Family, d, p.Q)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, candidate{q: q, region: fmt.Sprint(k), score: p.Restarts[0].ELBO.Value})
-	}
-	if len(list) == 0 {
-		return nil, nil
-	}
-	rank(list)
-	for r := range s.Restarts {
-		starts = append(starts, list[r%len(list)].q)
-	}
-	return starts, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/climb"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/weighted"
 )
@@ -24,8 +25,8 @@ type Posterior struct {
 	Warnings  []string     // what to know before trusting the fit
 	Settings  Settings     // of the fit, defaults filled in
 
-	states   []fitState // of the restarts, to go on from
-	findings *findings  // nil if no fit made this
+	states   []climb.State // of the restarts, to go on from
+	findings *findings     // nil if no fit made this
 }
 
 // usable reports a posterior that was made without what it needs.

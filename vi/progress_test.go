@@ -9,12 +9,11 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/internal/watch"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -43,25 +42,6 @@ func TestProgressLines(t *testing.T) {
 	_, err = Fit(context.Background(), d, Settings{Seed: *seed, Progress: &out})
 	require.NoError(t, err)
 	require.Regexp(t, `^independent search: the data at [\d.e-]+ of their weight\n`, out.String())
-}
-
-// A report tells the rate, the best restart and the time left.
-func TestPace(t *testing.T) {
-	var out bytes.Buffer
-	w := watch.New(&out, nil, 0)
-	p := newPace(newJob(nil, Settings{Method: Climb{Steps: 1000, Restarts: 2}}), []*fitter{{fitState: fitState{Step: 100}}, {}})
-	trace := func(step int, elbo float64) []TracePoint {
-		return []TracePoint{{Step: step - 10, ELBO: Estimate{Value: elbo - 0.1, SE: 0.5}}, {Step: step, ELBO: Estimate{Value: elbo, SE: 0.25}}}
-	}
-	p.at(0, trace(200, -7), w)
-	p.at(1, trace(300, -5), w)
-	p.at(0, trace(400, -6), w)
-	require.Equal(t, 1, strings.Count(out.String(), "\n"), "one line in a second")
-	// 700 of 2000 steps are done, 600 of them in 3 s: 200 a second, 6.5 s to go
-	require.Equal(t, "step 700 of 2000  200 steps/s  ELBO -5 ± 0.25 (+10 per 1000 steps)  6.5s left", p.line(3*time.Second, false))
-	require.Equal(t, " 35%  6.5s left  ELBO -5 ± 0.25 (+10 per 1000 steps)  step 700 of 2000  200 steps/s", p.line(3*time.Second, true))
-	p.at(0, trace(500, math.NaN()), w)
-	require.Contains(t, p.state(), "-5", "a fit without an ELBO is not the best")
 }
 
 // Silent unless asked: nothing is written anywhere.
@@ -125,15 +105,16 @@ func TestLogger(t *testing.T) {
 func TestTrace(t *testing.T) {
 	spec, d := paperSpec(t, "textmsg")
 	start := PriorStart(d)
-	exact, sum := map[int]float64{}, mean{}
+	exact, sum, n := map[int]float64{}, make([]float64, 2*d.Dim()), 0.0
 	s := Settings{Seed: *seed, Method: Climb{Start: start, Steps: 3000, OnStep: func(step Step) error {
-		sum.add(step.Q.Theta())
+		floats.Add(sum, step.Q.Theta())
+		n++
 		if step.T%30 == 0 {
-			theta := make([]float64, 2*d.Dim())
-			sum.write(theta)
-			sum.reset()
+			floats.Scale(1/n, sum)
 			q := step.Q.Clone()
-			q.Set(theta)
+			q.Set(sum)
+			clear(sum)
+			n = 0
 			exact[step.T] = exactELBO(t, spec, d, q)
 		}
 		return nil

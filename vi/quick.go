@@ -73,7 +73,7 @@ const (
 
 // fitSmooth is a fit with Cells.Quick of a program without guards: by normals near the draws of a small scout. It is nil for other
 // programs, and for a fit that is not to be trusted, if it is not to be Alone.
-func fitSmooth(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, error) {
+func fitSmooth(ctx context.Context, d *graph.Density, s job, m monitor) (*Posterior, error) {
 	if d.Arrangement().Len() > 0 || d.Params() > 0 || d.Dim() > quickLatents || ctx.Err() != nil {
 		return nil, nil
 	}

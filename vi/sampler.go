@@ -29,7 +29,7 @@ const (
 )
 
 // runSampler is the fit by the sampler alone.
-func runSampler(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, error) {
+func runSampler(ctx context.Context, d *graph.Density, s job, m monitor) (*Posterior, error) {
 	begun := &Posterior{Density: d, Q: PriorStart(d), Settings: s.settings()}
 	if err := begun.checkpoint(); err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
@@ -49,7 +49,7 @@ func runSampler(ctx context.Context, d *graph.Density, s job, m *monitor) (*Post
 
 // bySampler is the posterior of d by the sampler, from draws that a scout has found, or from a short scout of its own. It is nil, beside an
 // error, if it was stopped before it had come to the posterior.
-func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample scout.Result, from [][]float64) (*Posterior, error) {
+func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample scout.Result, from [][]float64) (*Posterior, error) {
 	m.Now("sampling")
 	run := smc.Settings{Seed: parallel.Mix(s.Seed, streams.Sampler), Effective: s.sampler.Draws, Over: m.Budget.Over}
 	w, err := withoutSwitches(d, &run, from)
@@ -204,7 +204,7 @@ func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (w 
 }
 
 // scouted is the sample of a short scout.
-func (w *marginal) scouted(ctx context.Context, s job, m *monitor) (scout.Result, error) {
+func (w *marginal) scouted(ctx context.Context, s job, m monitor) (scout.Result, error) {
 	sample, err := scout.Run(ctx, w.summed, scout.Settings{Islands: 4, Particles: 128, Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.Half.Over})
 	if required, _ := w.summed.Engine().Requirements(); errors.Is(err, scout.ErrNowhere) && required != nil {
 		return noScout, nil // the prior hardly ever meets what is required, which the sampler comes to step by step
@@ -316,7 +316,7 @@ func (p *Posterior) judgeSampler(r smc.Result, sample scout.Result) Verdict {
 
 // fitOrSample is the best fit of cells of d, or the sampler's posterior where that cannot be relied on; nil if no cell has a
 // mode, for what rises without end may be no distribution.
-func fitOrSample(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, error) {
+func fitOrSample(ctx context.Context, d *graph.Density, s job, m monitor) (*Posterior, error) {
 	first := false
 	var err error
 	if !s.cells.Alone {
@@ -364,7 +364,7 @@ func fitOrSample(ctx context.Context, d *graph.Density, s job, m *monitor) (*Pos
 var noScout = scout.Result{Beta: 1, LogEvidence: Estimate{Value: math.NaN(), SE: math.NaN()}}
 
 // sampling tells how far the sampler is.
-func (m *monitor) sampling(at smc.Progress, began time.Time) {
+func (m monitor) sampling(at smc.Progress, began time.Time) {
 	if at.Moves == 0 {
 		m.Soon("sampling: at %.2g of the data's weight", at.Beta)
 		return

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/sealed"
+	"github.com/facetvi/facet/vi/climb"
 	"github.com/facetvi/facet/vi/gradient"
 )
 
@@ -45,7 +45,7 @@ type savedFit struct {
 // savedState is the state of a fit with its start.
 type savedState struct {
 	Start savedQ
-	fitState
+	climb.State
 }
 
 // savedModel is what a fit remembers of its model.
@@ -172,26 +172,27 @@ func (s *savedFit) posterior(d *graph.Density, settings job) (*Posterior, error)
 		return nil, err
 	case s.Steps < 0:
 		return nil, fmt.Errorf("%d steps", s.Steps)
-	case len(s.States) > settings.Restarts:
-		return nil, fmt.Errorf("%d fits for %d restarts", len(s.States), settings.Restarts)
+	case len(s.States) > settings.climb.Restarts:
+		return nil, fmt.Errorf("%d fits for %d restarts", len(s.States), settings.climb.Restarts)
 	case len(s.States) == 0:
 		p := &Posterior{Density: d, Q: q, Steps: s.Steps, Settings: settings.settings(), findings: &findings{q: q}}
 		return p, s.Found.restore(p)
 	}
-	var states []fitState
+	var states []climb.State
 	for r, st := range s.States {
-		if st.fitState.Start, err = st.Start.of(d); err == nil {
-			err = st.check(settings)
+		if st.State.Start, err = st.Start.of(d); err == nil {
+			err = st.Check(settings.climb)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("restart %d: %w", r, err)
 		}
-		states = append(states, st.fitState)
+		states = append(states, st.State)
 	}
-	p, err := assemble(d, settings, states)
+	r, err := climb.Assemble(d, settings.toClimb(d), states)
 	if err != nil {
 		return nil, err
 	}
+	p := ofClimb(d, settings, r)
 	return p, s.Found.restore(p)
 }
 
@@ -219,11 +220,11 @@ func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 	if err := s.check(p.Density); err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
 	}
-	if s.Family != was {
-		return nil, fmt.Errorf("vi: Climb.Family: a fit of %s cannot go on in %s; start another one at Posterior.Q", was.Name(), s.Family.Name())
+	if s.climb.Family != was {
+		return nil, fmt.Errorf("vi: Climb.Family: a fit of %s cannot go on in %s; start another one at Posterior.Q", was.Name(), s.climb.Family.Name())
 	}
-	if s.Restarts < len(p.states) {
-		return nil, fmt.Errorf("vi: Climb.Restarts = %d is fewer than the %d fits to go on with", s.Restarts, len(p.states))
+	if s.climb.Restarts < len(p.states) {
+		return nil, fmt.Errorf("vi: Climb.Restarts = %d is fewer than the %d fits to go on with", s.climb.Restarts, len(p.states))
 	}
 	release, err := s.lockCheckpoint(p.Density)
 	if err != nil {
@@ -232,161 +233,7 @@ func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 	defer release()
 	m := newMonitor(s)
 	defer m.End()
-	if err := s.divide(p.Density); err != nil {
-		return nil, fmt.Errorf("vi: Climb.Subsample: %w", err)
-	}
-	fits, err := p.restored(s)
-	if err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
-	}
-	if s.Restarts > len(fits) {
-		starts, err := prepare(ctx, p.Density, s, m)
-		switch {
-		case ctx.Err() != nil && err != nil:
-			return p, err
-		case err != nil:
-			return nil, err
-		}
-		more, err := newFitters(p.Density, s, starts, len(fits))
-		if err != nil {
-			return nil, fmt.Errorf("vi: %w", err)
-		}
-		fits = append(fits, more...)
-	}
-	return runAll(ctx, p.Density, s, fits, m)
-}
-
-// restored are the fits in the states of p.
-func (p *Posterior) restored(s job) (fits []*fitter, err error) {
-	for r, st := range p.states {
-		f, err := newFitter(p.Density, s.restart(r, st.Start))
-		if err == nil {
-			err = f.restore(st)
-		}
-		if err != nil {
-			return nil, err
-		}
-		fits = append(fits, f)
-	}
-	return fits, nil
-}
-
-// snapshot is a copy of the state that shares nothing that changes.
-func (f *fitter) snapshot() fitState {
-	s := f.fitState
-	s.Theta = slices.Clone(s.Theta)
-	s.Adam = *s.Adam.Clone()
-	s.Tail, s.Recent, s.Window = s.Tail.clone(), s.Recent.clone(), s.Window.clone()
-	s.Trace = slices.Clone(s.Trace)
-	s.Streams = f.g.Streams()
-	return s
-}
-
-// restore puts f in the state s.
-func (f *fitter) restore(s fitState) error {
-	if err := f.g.SetStreams(s.Streams); err != nil {
-		return fmt.Errorf("Climb.Samples = %d cannot go on from a fit with another number of samples: %w", f.s.Samples, err)
-	}
-	f.fitState = s
-	f.fitState = f.snapshot()
-	f.q.Set(s.Theta)
-	f.setUnits(s.Step)
-	f.Theta, f.Streams, f.Err = f.q.Theta(), nil, ""
-	if f.Step < f.s.averagesFrom() {
-		f.Tail.reset() // of a shorter fit
-	}
-	return nil
-}
-
-// optimizer is the optimiser's state with the step size that it was given.
-func (s *fitState) optimizer() *Adam {
-	a := s.Adam.Clone()
-	a.StepSize = s.Base
-	return a
-}
-
-// check reports a state that no fit with the settings can have.
-func (s *fitState) check(settings job) error {
-	if s.Start.Family() != settings.Family {
-		return fmt.Errorf("a fit of family %s, and the settings have %s", s.Start.Family().Name(), settings.Family.Name())
-	}
-	n := len(s.Start.Theta())
-	if len(s.Theta) != n {
-		return fmt.Errorf("%d parameters for %d", len(s.Theta), n)
-	}
-	now := s.Start.Clone()
-	now.Set(s.Theta)
-	if k := now.Fault(); k >= 0 {
-		return fmt.Errorf("parameter %d is %v", k, s.Theta[k])
-	}
-	for _, c := range []struct {
-		name string
-		mean
-	}{
-		{"Tail", s.Tail}, {"Recent", s.Recent}, {"Window.Mean", s.Window.Mean},
-		{"Window.Last", mean{s.Window.Last, min(1, len(s.Window.Last))}},
-		{"Window.Before", mean{s.Window.Before, min(1, len(s.Window.Before))}},
-	} {
-		if err := c.check(n, s.Step); err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
-		}
-	}
-	switch {
-	case s.Step < 0:
-		return fmt.Errorf("%d steps", s.Step)
-	case !(s.Base >= 0) || !finite(s.Base):
-		return fmt.Errorf("the step size is %v", s.Base)
-	case s.Elapsed < 0:
-		return fmt.Errorf("it took %v", s.Elapsed)
-	case s.Window.End != 0 && s.Window.End <= s.Step:
-		return fmt.Errorf("after step %d a window ends at step %d", s.Step, s.Window.End)
-	case s.Done && s.Window.Last == nil:
-		return errors.New("it is done without an average")
-	}
-	if err := s.checkTrace(); err != nil {
-		return err
-	}
-	if err := checkHeld(s.Held, s.Start.Dim()); err != nil {
-		return err
-	}
-	if err := gradient.CheckStreams(s.Streams, settings.Samples, s.Start.Dim()); err != nil {
-		return err
-	}
-	return s.Adam.check(n)
-}
-
-// checkHeld reports held latents that there are not.
-func checkHeld(held []int, dim int) error {
-	if slices.ContainsFunc(held, func(i int) bool { return i < 0 || i >= dim }) {
-		return fmt.Errorf("it holds latents %v of %d", held, dim)
-	}
-	return nil
-}
-
-// checkTrace reports points that are not in the order of steps, or after the last.
-func (s *fitState) checkTrace() error {
-	var last TracePoint
-	for _, p := range s.Trace {
-		if p.Step <= last.Step || p.Step > s.Step || p.Elapsed < last.Elapsed {
-			return fmt.Errorf("a trace with step %d after %v, and step %d after %v next, of %d steps", last.Step, last.Elapsed, p.Step, p.Elapsed, s.Step)
-		}
-		last = p
-	}
-	return nil
-}
-
-// check reports a mean that is not one of n parameters over some of the given
-// number of steps.
-func (m mean) check(n, steps int) error {
-	switch {
-	case m.N < 0 || m.N > steps:
-		return fmt.Errorf("an average of %d iterates after %d steps", m.N, steps)
-	case len(m.Sum) != n && (m.N > 0 || m.Sum != nil):
-		return fmt.Errorf("an average of %d parameters for %d", len(m.Sum), n)
-	case slices.ContainsFunc(m.Sum, func(x float64) bool { return !finite(x) }):
-		return errors.New("an average that is not finite")
-	}
-	return nil
+	return newClimb(ctx, p.Density, s, m, p)
 }
 
 func modelOf(d *graph.Density) savedModel {
@@ -430,21 +277,21 @@ func (m savedModel) check(now savedModel) error {
 }
 
 func saveSettings(s job) (savedSettings, error) {
-	out := savedSettings{Settings: s.Settings, Climb: s.Climb, Family: savedFamily{Family: s.Family}}
+	out := savedSettings{Settings: s.Settings, Climb: Climb(s.climb), Family: savedFamily{Family: s.climb.Family}}
 	if s.searches {
 		out.Cells = &s.cells
 	}
 	if s.sampled {
 		out.Sampler = &s.sampler
 	}
-	if err := checkKept(s.Family); err != nil {
+	if err := checkKept(s.climb.Family); err != nil {
 		return out, err
 	}
-	if s.Start != nil {
-		start := saveQ(s.Start)
+	if s.climb.Start != nil {
+		start := saveQ(s.climb.Start)
 		out.Start = &start
 	}
-	switch e := s.Estimator.(type) {
+	switch e := s.climb.Estimator.(type) {
 	case Boundary:
 		out.Estimator = savedEstimator{named{Name: e.Name()}, &e}
 		return out, nil
@@ -452,39 +299,39 @@ func saveSettings(s job) (savedSettings, error) {
 		out.Estimator.Name = e.Name()
 		return out, nil
 	}
-	if err := checkKept(s.Estimator); err != nil {
+	if err := checkKept(s.climb.Estimator); err != nil {
 		return out, err
 	}
-	out.Estimator.named, _ = inJSON(s.Estimator)
+	out.Estimator.named, _ = inJSON(s.climb.Estimator)
 	return out, nil
 }
 
 func (s savedSettings) settings(d *graph.Density, own []Named) (job, error) {
-	out := job{Settings: s.Settings, Climb: s.Climb}
+	out := job{Settings: s.Settings, climb: climb.Settings(s.Climb)}
 	if s.Cells != nil {
 		out.cells, out.searches = *s.Cells, true
 	}
 	if s.Sampler != nil {
 		out.sampler, out.sampled = *s.Sampler, true
 	}
-	if out.Family = s.Family.Family; out.Family == nil {
+	if out.climb.Family = s.Family.Family; out.climb.Family == nil {
 		return out, errors.New("no family")
 	}
 	var err error
 	if s.Start != nil {
-		if out.Start, err = s.Start.of(d); err != nil {
+		if out.climb.Start, err = s.Start.of(d); err != nil {
 			return out, fmt.Errorf("its start: %w", err)
 		}
 	}
 	if s.Estimator.Boundary != nil {
-		out.Estimator = *s.Estimator.Boundary
+		out.climb.Estimator = *s.Estimator.Boundary
 		return out, nil
 	}
 	x, err := findNamed(s.Estimator.named, own)
 	if e, ok := x.(gradient.Estimator); ok || err != nil {
-		out.Estimator = e
+		out.climb.Estimator = e
 		return out, err
 	}
-	out.Estimator, err = gradient.Named(s.Estimator.Name)
+	out.climb.Estimator, err = gradient.Named(s.Estimator.Name)
 	return out, err
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/climb"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/cells"
 	"github.com/facetvi/facet/vi/mc"
@@ -69,14 +70,14 @@ func (f *savedFamily) UnmarshalJSON(data []byte) error { return json.Unmarshal(d
 
 // own are the families and the estimator of a fit by the settings.
 func (s job) own() (own []Named) {
-	if s.Family != nil {
-		own = append(own, s.Family)
+	if s.climb.Family != nil {
+		own = append(own, s.climb.Family)
 	}
-	if s.Start != nil {
-		own = append(own, s.Start.Family())
+	if s.climb.Start != nil {
+		own = append(own, s.climb.Start.Family())
 	}
-	if s.Estimator != nil {
-		own = append(own, s.Estimator)
+	if s.climb.Estimator != nil {
+		own = append(own, s.climb.Estimator)
 	}
 	return own
 }
@@ -117,7 +118,7 @@ type savedQ struct {
 }
 
 func saveQ(q family.Q) savedQ {
-	s := savedQ{Family: savedFamily{Family: q.Family()}, Theta: q.Theta(), Held: heldBy(q)}
+	s := savedQ{Family: savedFamily{Family: q.Family()}, Theta: q.Theta(), Held: climb.HeldBy(q)}
 	if c, ok := q.(family.Composite); ok {
 		theta, parts := c.Decompose()
 		s.Theta, s.Parts = theta, slices.Grow(s.Parts, len(parts))
@@ -144,11 +145,8 @@ func (s savedQ) of(d *graph.Density) (family.Q, error) {
 		return nil, fmt.Errorf("%d parameters for %d", len(s.Theta), len(q.Theta()))
 	}
 	q.Set(s.Theta)
-	if err := checkHeld(s.Held, d.Dim()); err != nil {
+	if err := climb.Hold(q, s.Held); err != nil {
 		return nil, err
-	}
-	if h, ok := q.(holder); ok {
-		h.Hold(s.Held)
 	}
 	return q, family.Check(q, d)
 }

@@ -111,7 +111,7 @@ func (p *Posterior) evidenceDraws() int {
 }
 
 // finalDraws are evidenceDraws, or a tenth of them when the budget of the fit is over.
-func (p *Posterior) finalDraws(m *monitor) int {
+func (p *Posterior) finalDraws(m monitor) int {
 	n := p.evidenceDraws()
 	if m.Budget.Over() {
 		return n / 10

@@ -43,6 +43,9 @@ func New(to io.Writer, logger *slog.Logger, budget time.Duration) *Watch {
 	return w
 }
 
+// Heard reports whether somebody listens to what is said.
+func (w *Watch) Heard() bool { return w.line != nil }
+
 // Now says at once what the fit is at.
 func (w *Watch) Now(format string, args ...any) { w.say(true, format, args) }
 

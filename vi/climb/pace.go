@@ -1,4 +1,4 @@
-package vi
+package climb
 
 import (
 	"fmt"
@@ -8,24 +8,25 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/facetvi/facet/vi/internal/watch"
+	"github.com/facetvi/facet/vi/mc"
 )
 
 // pace is how fast restarts take their steps, and how far they are.
 type pace struct {
-	total  int        // steps of all restarts
-	atMost bool       // the fit may be done sooner
-	steps  []int      // taken by each restart
-	elbo   []Estimate // of each restart
-	trend  []float64  // of each restart, in nats a step
-	began  time.Time  // at the first report
-	from   int        // steps taken then
+	total  int           // steps of all restarts
+	atMost bool          // the fit may be done sooner
+	steps  []int         // taken by each restart
+	elbo   []mc.Estimate // of each restart
+	trend  []float64     // of each restart, in nats a step
+	began  time.Time     // at the first report
+	from   int           // steps taken then
 }
 
 // newPace begins with what was taken before.
-func newPace(s job, fits []*fitter) *pace {
+func newPace(s Job, fits []*fitter) *pace {
 	p := &pace{total: s.Steps * s.Restarts, atMost: s.Stop == Automatic, began: time.Now()}
 	for _, f := range fits {
-		p.steps, p.elbo = append(p.steps, f.Step), append(p.elbo, Estimate{Value: math.NaN(), SE: math.NaN()})
+		p.steps, p.elbo = append(p.steps, f.Step), append(p.elbo, mc.Estimate{Value: math.NaN(), SE: math.NaN()})
 		p.from += f.Step
 	}
 	p.trend = make([]float64, len(fits))

@@ -1,4 +1,4 @@
-package vi
+package climb
 
 import (
 	"slices"
@@ -39,7 +39,7 @@ func (m *mean) reset() {
 func (m mean) clone() mean { return mean{slices.Clone(m.Sum), m.N} }
 
 // averagesFrom is the first step whose iterate counts in the average of a fit.
-func (s *job) averagesFrom() int {
+func (s *Settings) averagesFrom() int {
 	tail := int(s.Average * float64(s.Steps))
 	return s.Steps - max(tail, 1) + 1
 }

@@ -1,4 +1,4 @@
-package vi
+package climb
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package vi
+package climb
 
 import (
 	"fmt"
@@ -45,7 +45,7 @@ func newIteration(b testing.TB, d *graph.Density, q family.Q, estimator string, 
 	b.Helper()
 	e, err := gradient.Named(estimator)
 	require.NoError(b, err)
-	f, err := newFitter(d, newJob(d, Settings{Seed: 1, Method: Climb{Estimator: e, Samples: n, StepSize: tinyStep, Start: q}}))
+	f, err := newFitter(d, newJob(d, Settings{Estimator: e, Samples: n, StepSize: tinyStep, Start: q}))
 	require.NoError(b, err)
 	require.NoError(b, f.step())
 	return f

@@ -1,4 +1,4 @@
-package vi
+package climb
 
 // influenzaFloor is the floor of influenza with its 12 months: the recurrences
 // forward, and their adjoints backward.

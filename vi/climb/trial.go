@@ -1,4 +1,4 @@
-package vi
+package climb
 
 import (
 	"context"
@@ -24,10 +24,10 @@ var trialRounds = []trialRound{{2 * trials, 100, 2}, {trials / 2, 300, 1}}
 
 // runTrials gives candidates short fits, replaces them by where these end, and
 // orders them by the ELBO there.
-func runTrials(ctx context.Context, d *graph.Density, s job, list []candidate, m *monitor) error {
+func runTrials(ctx context.Context, d *graph.Density, s Job, list []candidate) error {
 	for _, r := range trialRounds {
 		some := list[:min(r.candidates, len(list))]
-		if err := r.run(ctx, d, s, some, m.search(len(some), fmt.Sprintf("fits of %d steps", r.steps))); err != nil {
+		if err := r.run(ctx, d, s, some, counting(s.Watch, len(some), fmt.Sprintf("fits of %d steps", r.steps))); err != nil {
 			return err
 		}
 		rank(list)
@@ -37,14 +37,14 @@ func runTrials(ctx context.Context, d *graph.Density, s job, list []candidate, m
 
 // run gives every candidate a short fit, all with the same samples. A fit that
 // fails leaves its candidate as it is, with a score of NaN.
-func (r trialRound) run(ctx context.Context, d *graph.Density, s job, list []candidate, done func(int)) error {
+func (r trialRound) run(ctx context.Context, d *graph.Density, s Job, list []candidate, done func(int)) error {
 	workers := make([]*trial, parallel.Processors(len(list)))
 	return parallel.Do(len(workers), len(list), func(w, k int) error {
 		defer done(1)
 		if workers[w] == nil {
 			t, err := r.bind(d, list[k].q, s)
 			if err != nil {
-				return fmt.Errorf("vi: %w", err)
+				return err
 			}
 			workers[w] = t
 		}
@@ -55,12 +55,12 @@ func (r trialRound) run(ctx context.Context, d *graph.Density, s job, list []can
 // A trial is what one goroutine needs for short fits, one after the other.
 type trial struct {
 	d *graph.Density
-	s job
+	s Job
 	g *gradient.Runner
 }
 
-func (r trialRound) bind(d *graph.Density, q family.Q, s job) (*trial, error) {
-	t := &trial{d: d, s: job{Settings: Settings{Seed: parallel.Mix(s.Seed, streams.Trials)}, Climb: Climb{
+func (r trialRound) bind(d *graph.Density, q family.Q, s Job) (*trial, error) {
+	t := &trial{d: d, s: Job{Seed: parallel.Mix(s.Seed, streams.Trials), Settings: Settings{
 		Samples: s.Samples, Estimator: s.Estimator, Steps: r.steps, StepSize: r.rate * s.StepSize, Average: 0.5, TraceEvery: math.MaxInt,
 	}}}
 	var err error

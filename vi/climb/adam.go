@@ -1,6 +1,7 @@
-package vi
+package climb
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -102,6 +103,37 @@ func (a *Adam) Clone() *Adam {
 	c := *a
 	c.M, c.V = slices.Clone(a.M), slices.Clone(a.V)
 	return &c
+}
+
+// check reports an optimiser that cannot step n parameters.
+func (a *Adam) check(n int) error {
+	for _, c := range []struct {
+		name string
+		x    float64
+		ok   bool
+	}{
+		{"StepSize", a.StepSize, a.StepSize >= 0 && finite(a.StepSize)},
+		{"Beta1", a.Beta1, a.Beta1 >= 0 && a.Beta1 < 1},
+		{"Beta2", a.Beta2, a.Beta2 >= 0 && a.Beta2 < 1},
+		{"Epsilon", a.Epsilon, a.Epsilon >= 0 && finite(a.Epsilon)},
+		{"Clip", a.Clip, a.Clip >= 0 && finite(a.Clip)},
+	} {
+		if !c.ok {
+			return fmt.Errorf("Climb.Optimizer.%s = %v is out of range", c.name, c.x)
+		}
+	}
+	switch {
+	case a.T < 0:
+		return fmt.Errorf("Climb.Optimizer.T = %d must not be negative", a.T)
+	case (a.M != nil || a.V != nil) && (len(a.M) != n || len(a.V) != n):
+		return fmt.Errorf("Climb.Optimizer is of another fit: it has %d and %d running means for %d parameters", len(a.M), len(a.V), n)
+	}
+	for i := range a.M {
+		if !finite(a.M[i]) || !(a.V[i] >= 0) {
+			return fmt.Errorf("Climb.Optimizer: running means %v and %v of parameter %d", a.M[i], a.V[i], i)
+		}
+	}
+	return nil
 }
 
 func orDefault(x, d float64) float64 {

@@ -1,4 +1,4 @@
-package vi
+package climb
 
 // temperatureFloor is the floor of temperature with its 20 steps. Step i has the
 // latents noise_i and θ_i; "before" is θ_{i−1}.

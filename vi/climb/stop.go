@@ -1,10 +1,11 @@
-package vi
+package climb
 
 import (
 	"math"
 	"slices"
 
 	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/streams"
 	"github.com/facetvi/facet/vi/mc"
 )
@@ -52,7 +53,7 @@ type window struct {
 	Before mc.Numbers // that of the window before Last
 	// Gain is that of Last over Before if the fit is to stop by itself, and at the end
 	// of its steps else that of the result over Before.
-	Gain  Estimate
+	Gain  mc.Estimate
 	Steep string `json:",omitempty"` // a parameter with which the ELBO rises steeply there, if there is one
 }
 
@@ -88,39 +89,46 @@ const (
 )
 
 // unfinished reports whether that was too much.
-func unfinished(gain Estimate) bool { return gain.Value-2*gain.SE > gainAtEnd }
+func unfinished(gain mc.Estimate) bool { return gain.Value-2*gain.SE > gainAtEnd }
 
 // settled reports whether a window has gained too little to go on.
-func settled(gain Estimate, tolerance float64) bool {
+func settled(gain mc.Estimate, tolerance float64) bool {
 	return math.Abs(gain.Value)+2*gain.SE <= tolerance // false for NaN
+}
+
+// line is where a fit looks between two averages.
+type line struct {
+	mean        []float64 // scratch: an average,
+	q           family.Q  // and a member on the line
+	least, most []float64 // of the gradients there, by parameter
 }
 
 // gain estimates ELBO(b) − ELBO(a) from gradients at points spread evenly on the
 // line between them. The standard error counts the change of the gradient along
 // the line as noise. Random numbers are those of step t, and the streams of the
 // fit stay where they are.
-func (f *fitter) gain(a, b []float64, t int) (Estimate, error) {
+func (f *fitter) gain(a, b []float64, t int) (mc.Estimate, error) {
 	was := f.g.Streams()
 	defer func() { _ = f.g.SetStreams(was) }() // they fit: they are its own
 	f.g.Restart(parallel.Mix(f.s.Seed, streams.Gain+uint64(t)))
-	theta, q := make([]float64, len(a)), f.meanQ
+	theta, l := make([]float64, len(a)), &f.line
 	var m mc.Moments
 	points := max(16, compareSamples/f.s.Samples)
-	f.least, f.most = slices.Repeat([]float64{math.Inf(1)}, len(a)), slices.Repeat([]float64{math.Inf(-1)}, len(a))
+	l.least, l.most = slices.Repeat([]float64{math.Inf(1)}, len(a)), slices.Repeat([]float64{math.Inf(-1)}, len(a))
 	for k := range points {
 		u := (float64(k) + 0.5) / float64(points)
 		for i := range theta {
 			theta[i] = a[i] + u*(b[i]-a[i])
 		}
-		q.Set(theta)
-		g, err := f.g.Estimate(q)
+		l.q.Set(theta)
+		g, err := f.g.Estimate(l.q)
 		if err != nil {
-			return Estimate{}, err
+			return mc.Estimate{}, err
 		}
 		slope := 0.0
 		for i, x := range g {
 			slope += x * (b[i] - a[i])
-			f.least[i], f.most[i] = min(f.least[i], x), max(f.most[i], x)
+			l.least[i], l.most[i] = min(l.least[i], x), max(l.most[i], x)
 		}
 		m.Add(slope)
 	}
@@ -131,7 +139,7 @@ func (f *fitter) gain(a, b []float64, t int) (Estimate, error) {
 // what n steps could have moved it.
 func (f *fitter) travels(a, b []float64, n int) bool {
 	most := 0.5 * orDefault(f.Base, 0.001) * float64(n)
-	for k, u := range f.units {
+	for k, u := range f.units.of {
 		if math.Abs(b[k]-a[k]) > most*u {
 			return true
 		}
@@ -150,18 +158,18 @@ const (
 // steep names a parameter with which the ELBO rises steeply at all points of the line of the last
 // gain; empty if there is none. Unless the steps are over it frees those that are slow.
 func (f *fitter) steep() (label string) {
-	units, q := make([]float64, len(f.units)), f.meanQ
+	units, q := make([]float64, len(f.units.of)), f.line.q
 	q.Units(units)
 	for k, u := range units {
 		p := q.Param(k)
 		if sd := q.SD(p.Latent); p.Symbol == "μ" && sd > 0 {
 			u = min(u, sd) // that of the paper's family is 1
 		}
-		if max(f.least[k], -f.most[k])*u < steepest || f.isHeld(k) {
+		if max(f.line.least[k], -f.line.most[k])*u < steepest || f.isHeld(k) {
 			continue
 		}
 		label = p.Label(f.d.Latents())
-		if !f.plain && f.Adam.isSlow(k, slow) {
+		if !f.units.plain && f.Adam.isSlow(k, slow) {
 			f.Adam.forget(k)
 		}
 	}
@@ -171,7 +179,7 @@ func (f *fitter) steep() (label string) {
 // isFrozen reports whether the optimiser hardly moves some parameter.
 func (f *fitter) isFrozen() bool {
 	for k := range f.Adam.M {
-		if !f.plain && f.Adam.isSlow(k, frozen) {
+		if !f.units.plain && f.Adam.isSlow(k, frozen) {
 			return true
 		}
 	}
