@@ -9,6 +9,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/safefile"
 	"github.com/facetvi/facet/internal/sealed"
+	"github.com/facetvi/facet/vi/internal/saved"
 )
 
 // lockCheckpoint makes this fit the one writer of the checkpoint, until release
@@ -43,11 +44,11 @@ func (s *job) checkReplaced(d *graph.Density) error {
 	if err != nil || info.Size() == 0 || !info.Mode().IsRegular() { // Replace says what it is
 		return err
 	}
-	var was struct{ Model savedModel }
+	var was struct{ Model saved.Model }
 	if err := sealed.Read(file, format, int(info.Size()), &was); err != nil {
 		return err
 	}
-	return was.Model.check(modelOf(d))
+	return was.Model.Check(saved.ModelOf(d))
 }
 
 // checkpoint writes the checkpoint, if one is wanted: who reads it finds the state

@@ -17,6 +17,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/vi/internal/saved"
 	"github.com/facetvi/facet/vi/internal/watch"
 )
 
@@ -64,7 +65,7 @@ func fitMany(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[s
 			return
 		}
 		all, err := newFitAll(d, s)
-		defer func() { all.journal.close() }()
+		defer func() { all.journal.Close() }()
 		fits := func(yield func(string, fitting) bool) {
 			for key, data := range sets {
 				data = cloned(data)
@@ -194,8 +195,8 @@ func SeedOf(seed uint64, key string) uint64 {
 
 // fitAll is what the fits of many data sets have in common.
 type fitAll struct {
-	s       Settings // Checkpoint is the folder
-	journal *journal // nil if there is none
+	s       Settings       // Checkpoint is the folder
+	journal *saved.Journal // nil if there is none
 }
 
 func newFitAll(d *graph.Density, s Settings) (*fitAll, error) {
@@ -240,7 +241,7 @@ func (a *fitAll) fit(ctx context.Context, d *graph.Density, key string, data map
 		return Fit(ctx, d, s)
 	}
 	s.Checkpoint = ""
-	p, err := a.journal.load(key, d, newJob(d, s))
+	p, err := loadFrom(a.journal, key, d, newJob(d, s))
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +258,7 @@ func (a *fitAll) fit(ctx context.Context, d *graph.Density, key string, data map
 	if err != nil {
 		return p, err
 	}
-	if err := a.journal.add(key, p); err != nil {
+	if err := addTo(a.journal, key, p); err != nil {
 		return p, err
 	}
 	if s.Checkpoint != "" {

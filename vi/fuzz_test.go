@@ -17,7 +17,7 @@ func FuzzLoad(f *testing.F) {
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
 	f.Fuzz(func(t *testing.T, body []byte) {
-		var s saved
+		var s savedFile
 		if json.Unmarshal(body, &s) != nil {
 			return
 		}

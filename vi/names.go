@@ -6,6 +6,7 @@ import (
 	"github.com/facetvi/facet/vi/draws"
 	"github.com/facetvi/facet/vi/events"
 	"github.com/facetvi/facet/vi/gradient"
+	"github.com/facetvi/facet/vi/internal/saved"
 	"github.com/facetvi/facet/vi/loo"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/powerscale"
@@ -40,6 +41,8 @@ type (
 	Restart = climb.Restart
 	// Sample are draws with weights.
 	Sample = weighted.Sample
+	// A Named is a family.Family or an Estimator that a saved fit has.
+	Named = saved.Named
 	// BiasSettings are the settings of Posterior.CheckBias.
 	BiasSettings = check.BiasSettings
 	// Draws are draws of the posterior with equal weights.

@@ -2,17 +2,17 @@ package vi
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"math"
+	"path/filepath"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/sealed"
 	"github.com/facetvi/facet/vi/climb"
+	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
+	"github.com/facetvi/facet/vi/internal/saved"
 )
 
 // format names the saved form and its version; see package sealed.
@@ -26,17 +26,17 @@ func mostBytes(d *graph.Density) int {
 	return 192<<20 + n*(n+3)/2<<14
 }
 
-// saved is a fit in JSON. What follows from the states is not saved beside them, except Q, for readers
+// savedFile is a fit in JSON. What follows from the states is not saved beside them, except Q, for readers
 // other than facet.
-type saved struct {
-	Model    savedModel
+type savedFile struct {
+	Model    saved.Model
 	Settings savedSettings
 	savedFit
 }
 
 // savedFit is what a fit has found, of a model and by settings.
 type savedFit struct {
-	Q      savedQ
+	Q      saved.Q
 	Steps  int
 	States []savedState
 	Found  *savedFound `json:",omitempty"`
@@ -44,17 +44,8 @@ type savedFit struct {
 
 // savedState is the state of a fit with its start.
 type savedState struct {
-	Start savedQ
+	Start saved.Q
 	climb.State
-}
-
-// savedModel is what a fit remembers of its model.
-type savedModel struct {
-	Latents      []string
-	Guards       int // surfaces
-	Observations int
-	Fingerprint  string // of the program
-	Data         string // digest of the observations
 }
 
 type savedSettings struct {
@@ -63,28 +54,28 @@ type savedSettings struct {
 	Cells     *Cells   `json:",omitempty"` // of a fit of cells
 	Sampler   *Sampler `json:",omitempty"` // of one by the sampler alone
 	Estimator savedEstimator
-	Family    savedFamily
-	Start     *savedQ
+	Family    saved.Family
+	Start     *saved.Q
 }
 
 type savedEstimator struct {
-	named
+	saved.Value
 	Boundary *Boundary `json:",omitempty"`
 }
 
-// each calls visit for all families.
-func (s *saved) each(visit func(*savedFamily) error) error {
-	err := errors.Join(visit(&s.Settings.Family), s.savedFit.each(visit))
+// Each calls visit for all families.
+func (s *savedFile) Each(visit func(*saved.Family) error) error {
+	err := errors.Join(visit(&s.Settings.Family), s.savedFit.Each(visit))
 	if s.Settings.Start != nil {
-		err = errors.Join(err, s.Settings.Start.each(visit))
+		err = errors.Join(err, s.Settings.Start.Each(visit))
 	}
 	return err
 }
 
-func (s *savedFit) each(visit func(*savedFamily) error) error {
-	err := s.Q.each(visit)
+func (s *savedFit) Each(visit func(*saved.Family) error) error {
+	err := s.Q.Each(visit)
 	for k := range s.States {
-		err = errors.Join(err, s.States[k].Start.each(visit))
+		err = errors.Join(err, s.States[k].Start.Each(visit))
 	}
 	return err
 }
@@ -105,7 +96,7 @@ func (p *Posterior) Save(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := sealed.Write(w, format, saved{modelOf(p.Density), settings, p.saved()}); err != nil {
+	if err := sealed.Write(w, format, savedFile{saved.ModelOf(p.Density), settings, p.saved()}); err != nil {
 		return fmt.Errorf("vi: saving the fit: %w", err)
 	}
 	return nil
@@ -113,9 +104,9 @@ func (p *Posterior) Save(w io.Writer) error {
 
 // saved is what the fit has found.
 func (p *Posterior) saved() savedFit {
-	s := savedFit{Q: saveQ(p.Q), Steps: p.Steps}
+	s := savedFit{Q: saved.QOf(p.Q), Steps: p.Steps}
 	for _, st := range p.states {
-		s.States = append(s.States, savedState{saveQ(st.Start), st})
+		s.States = append(s.States, savedState{saved.QOf(st.Start), st})
 	}
 	if f := p.findings; f != nil && f.q == p.Q {
 		s.Found = f.saved(p.Warnings)
@@ -134,11 +125,11 @@ func Load(r io.Reader, d *graph.Density, own ...Named) (*Posterior, error) {
 	case d == nil:
 		return nil, errors.New("vi: loading a fit: a nil density")
 	}
-	var s saved
+	var s savedFile
 	if err := sealed.Read(r, format, mostBytes(d), &s); err != nil {
 		return nil, fmt.Errorf("vi: loading a fit: %w", err)
 	}
-	if err := s.Model.check(modelOf(d)); err != nil {
+	if err := s.Model.Check(saved.ModelOf(d)); err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
 	}
 	p, err := s.of(d, own)
@@ -149,8 +140,8 @@ func Load(r io.Reader, d *graph.Density, own ...Named) (*Posterior, error) {
 }
 
 // of rebuilds the saved fit for d.
-func (s *saved) of(d *graph.Density, own []Named) (*Posterior, error) {
-	if err := s.each(func(f *savedFamily) error { return f.find(own) }); err != nil {
+func (s *savedFile) of(d *graph.Density, own []Named) (*Posterior, error) {
+	if err := s.Each(func(f *saved.Family) error { return f.Find(own) }); err != nil {
 		return nil, err
 	}
 	settings, err := s.Settings.settings(d, own)
@@ -166,7 +157,7 @@ func (s *savedFit) posterior(d *graph.Density, settings job) (*Posterior, error)
 	if err := settings.check(d); err != nil {
 		return nil, err
 	}
-	q, err := s.Q.of(d)
+	q, err := s.Q.Of(d)
 	switch {
 	case err != nil:
 		return nil, err
@@ -180,7 +171,7 @@ func (s *savedFit) posterior(d *graph.Density, settings job) (*Posterior, error)
 	}
 	var states []climb.State
 	for r, st := range s.States {
-		if st.State.Start, err = st.Start.of(d); err == nil {
+		if st.State.Start, err = st.Start.Of(d); err == nil {
 			err = st.Check(settings.climb)
 		}
 		if err != nil {
@@ -236,73 +227,33 @@ func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 	return newClimb(ctx, p.Density, s, m, p)
 }
 
-func modelOf(d *graph.Density) savedModel {
-	return savedModel{
-		Latents: d.Latents(), Guards: d.Arrangement().Len(), Observations: len(d.Data()),
-		Fingerprint: d.Fingerprint(), Data: dataDigest(d),
-	}
-}
-
-// dataDigest is the digest of the observations.
-func dataDigest(d *graph.Density) string {
-	data := d.Data()
-	raw := make([]byte, 0, 8*len(data))
-	for _, x := range data {
-		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(x))
-	}
-	return fmt.Sprintf("%x", sha256.Sum256(raw))
-}
-
-// check reports how the model of a saved fit differs from another.
-func (m savedModel) check(now savedModel) error {
-	const prefix = "the fit is of another model: "
-	for i := range min(len(m.Latents), len(now.Latents)) {
-		if m.Latents[i] != now.Latents[i] {
-			return fmt.Errorf(prefix+"its latent %d is %q, here it is %q", i, m.Latents[i], now.Latents[i])
-		}
-	}
-	switch {
-	case len(m.Latents) != len(now.Latents):
-		return fmt.Errorf(prefix+"it has %d latents, here are %d", len(m.Latents), len(now.Latents))
-	case m.Guards != now.Guards:
-		return fmt.Errorf(prefix+"its guards are %d different ones, here are %d", m.Guards, now.Guards)
-	case m.Observations != now.Observations:
-		return fmt.Errorf(prefix+"it has %d observations, here are %d", m.Observations, now.Observations)
-	case m.Fingerprint != now.Fingerprint:
-		return fmt.Errorf(prefix+"latents are named alike, but expressions or guards differ (fingerprint %.8s, here %.8s)", m.Fingerprint, now.Fingerprint)
-	case m.Data != now.Data:
-		return errors.New("the fit is of other observations: the program is the same, but values of the data differ")
-	}
-	return nil
-}
-
 func saveSettings(s job) (savedSettings, error) {
-	out := savedSettings{Settings: s.Settings, Climb: Climb(s.climb), Family: savedFamily{Family: s.climb.Family}}
+	out := savedSettings{Settings: s.Settings, Climb: Climb(s.climb), Family: saved.Family{Family: s.climb.Family}}
 	if s.searches {
 		out.Cells = &s.cells
 	}
 	if s.sampled {
 		out.Sampler = &s.sampler
 	}
-	if err := checkKept(s.climb.Family); err != nil {
+	if err := saved.CheckKept(s.climb.Family); err != nil {
 		return out, err
 	}
 	if s.climb.Start != nil {
-		start := saveQ(s.climb.Start)
+		start := saved.QOf(s.climb.Start)
 		out.Start = &start
 	}
 	switch e := s.climb.Estimator.(type) {
 	case Boundary:
-		out.Estimator = savedEstimator{named{Name: e.Name()}, &e}
+		out.Estimator = savedEstimator{saved.Value{Name: e.Name()}, &e}
 		return out, nil
 	case Score, Reparam:
 		out.Estimator.Name = e.Name()
 		return out, nil
 	}
-	if err := checkKept(s.climb.Estimator); err != nil {
+	if err := saved.CheckKept(s.climb.Estimator); err != nil {
 		return out, err
 	}
-	out.Estimator.named, _ = inJSON(s.climb.Estimator)
+	out.Estimator.Value, _ = saved.ValueOf(s.climb.Estimator)
 	return out, nil
 }
 
@@ -319,7 +270,7 @@ func (s savedSettings) settings(d *graph.Density, own []Named) (job, error) {
 	}
 	var err error
 	if s.Start != nil {
-		if out.climb.Start, err = s.Start.of(d); err != nil {
+		if out.climb.Start, err = s.Start.Of(d); err != nil {
 			return out, fmt.Errorf("its start: %w", err)
 		}
 	}
@@ -327,11 +278,75 @@ func (s savedSettings) settings(d *graph.Density, own []Named) (job, error) {
 		out.climb.Estimator = *s.Estimator.Boundary
 		return out, nil
 	}
-	x, err := findNamed(s.Estimator.named, own)
+	x, err := saved.Find(s.Estimator.Value, own)
 	if e, ok := x.(gradient.Estimator); ok || err != nil {
 		out.climb.Estimator = e
 		return out, err
 	}
 	out.climb.Estimator, err = gradient.Named(s.Estimator.Name)
 	return out, err
+}
+
+// own are the families and the estimator of a fit by the settings.
+func (s job) own() (own []Named) {
+	if s.climb.Family != nil {
+		own = append(own, s.climb.Family)
+	}
+	if s.climb.Start != nil {
+		own = append(own, s.climb.Start.Family())
+	}
+	if s.climb.Estimator != nil {
+		own = append(own, s.climb.Estimator)
+	}
+	return own
+}
+
+// A record is a fit in a journal.
+type record struct {
+	Family saved.Family // of its settings
+	savedFit
+}
+
+// Each calls visit for all families in the record.
+func (r *record) Each(visit func(*saved.Family) error) error {
+	return errors.Join(visit(&r.Family), r.savedFit.Each(visit))
+}
+
+// openJournal opens the journal of d's fits by the settings in a folder, or makes one.
+func openJournal(folder string, d *graph.Density, s job) (*saved.Journal, error) {
+	s.Checkpoint, s.climb.CheckpointEvery = "", 1000 // which do not matter
+	settings, err := saveSettings(s)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(folder, saved.JournalName), err)
+	}
+	return saved.OpenJournal(folder, d, settings, s.own())
+}
+
+// loadFrom is the fit of d with the key in a journal, or nil. It was by the settings.
+func loadFrom(j *saved.Journal, key string, d *graph.Density, s job) (p *Posterior, err error) {
+	var r record
+	there, err := j.Load(key, d, &r)
+	if !there {
+		return nil, nil
+	}
+	if err == nil {
+		if s.searches = r.Family.Family == family.Family(family.Cells{}); !s.searches {
+			s.climb.Family = r.Family.Family
+			s.fill(d)
+		}
+		p, err = r.posterior(d, s)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", j.Name(), err)
+	}
+	return p, nil
+}
+
+// addTo adds the fit with the key to a journal.
+func addTo(j *saved.Journal, key string, p *Posterior) error {
+	kept := p.Q.Family()
+	if err := saved.CheckKept(kept); err != nil {
+		return err
+	}
+	return j.Add(key, p.Density, &record{saved.Family{Family: kept}, p.saved()})
 }

@@ -1,4 +1,4 @@
-package vi
+package saved
 
 import (
 	"bufio"
@@ -28,10 +28,13 @@ import (
 // record otherwise.
 const journalFormat = "facet fits 3"
 
+// JournalName is the name of a journal in its folder.
+const JournalName = "done.fits"
+
 // syncEvery is how often a journal is brought to the disk: what a crash of the machine can lose.
 const syncEvery = 5 * time.Second
 
-// A journal is a file of fits with their keys, one after another, as they were done:
+// A Journal is a file of fits with their keys, one after another, as they were done:
 //
 //	{"Format":"facet fits 3",…}   a journalHead, as package sealed writes it: what all fits have in common
 //	{"Model":{…},"Settings":{…}}
@@ -41,18 +44,18 @@ const syncEvery = 5 * time.Second
 //
 // Blocks are added in one write each. What a killed process has left of a block at the
 // end is cut off when the file is opened; any other change is an error then.
-type journal struct {
+type Journal struct {
 	file    *os.File
 	release func()
 	at      map[string]place // of the fits that were there
-	model   savedModel
+	model   Model
 	own     []Named
 
 	mu       sync.Mutex
 	end      int64
 	digest   [sha256.Size]byte
 	synced   time.Time
-	families []savedFamily
+	families []Family
 	numbers  map[family.Family]int
 	buffers  sync.Pool // of *[]byte, for blocks
 }
@@ -64,7 +67,7 @@ type place struct {
 }
 
 type journalHead struct {
-	Model    savedModel // without Data
+	Model    Model // without Data
 	Settings json.RawMessage
 }
 
@@ -77,33 +80,32 @@ const (
 // A recordKey is the beginning of a record.
 type recordKey struct {
 	Key  string
-	Data string // as in savedModel
+	Data string // as in Model
 }
 
-// A record is a fit, but for what all have in common.
-type record struct {
-	Family savedFamily // of its settings
-	savedFit
+// A Record is a pointer to a fit, but for what all have in common, that package packed reads and writes.
+type Record interface {
+	// Each calls visit for all families in the record.
+	Each(visit func(*Family) error) error
 }
 
-// each calls visit for all families in the record.
-func (r *record) each(visit func(*savedFamily) error) error {
-	return errors.Join(visit(&r.Family), r.savedFit.each(visit))
-}
-
-// openJournal opens the journal of d's fits by the settings in a folder, or makes one.
-func openJournal(folder string, d *graph.Density, s job) (j *journal, err error) {
+// OpenJournal opens the journal of d's fits by the settings in a folder, or makes one. own are families of the program's own.
+func OpenJournal(folder string, d *graph.Density, settings any, own []Named) (j *Journal, err error) {
+	text, err := json.Marshal(settings)
+	if err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return nil, err
 	}
-	name := filepath.Join(folder, "done.fits")
-	j = &journal{at: map[string]place{}, model: modelOf(d), own: s.own(), numbers: map[family.Family]int{}, synced: time.Now()}
+	name := filepath.Join(folder, JournalName)
+	j = &Journal{at: map[string]place{}, model: ModelOf(d), own: own, numbers: map[family.Family]int{}, synced: time.Now()}
 	j.model.Data = ""
 	if j.release, err = safefile.Lock(name); err != nil {
 		return nil, err
 	}
 	if j.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666); err == nil {
-		if err = j.open(s); err == nil {
+		if err = j.open(text); err == nil {
 			return j, nil
 		}
 		j.file.Close()
@@ -112,17 +114,11 @@ func openJournal(folder string, d *graph.Density, s job) (j *journal, err error)
 	return nil, fmt.Errorf("%s: %w", name, err)
 }
 
+// Name is that of the file.
+func (j *Journal) Name() string { return j.file.Name() }
+
 // open reads what is there, or begins.
-func (j *journal) open(s job) error {
-	s.Checkpoint, s.climb.CheckpointEvery = "", 1000 // which do not matter
-	saving, err := saveSettings(s)
-	if err != nil {
-		return err
-	}
-	settings, err := json.Marshal(saving)
-	if err != nil {
-		return err
-	}
+func (j *Journal) open(settings json.RawMessage) error {
 	in := bufio.NewReaderSize(j.file, 1<<16)
 	first, err := in.ReadBytes('\n')
 	if err == nil {
@@ -148,7 +144,7 @@ func (j *journal) open(s job) error {
 	case err != nil:
 		return err
 	}
-	if err := head.Model.check(j.model); err != nil {
+	if err := head.Model.Check(j.model); err != nil {
 		return err
 	}
 	if err := sameSettings(head.Settings, settings); err != nil {
@@ -185,7 +181,7 @@ func orUnset(text json.RawMessage) string {
 }
 
 // read finds the records, and reads the families.
-func (j *journal) read(in *bufio.Reader) error {
+func (j *Journal) read(in *bufio.Reader) error {
 	var body []byte
 	for {
 		size, err := readSize(in)
@@ -218,15 +214,15 @@ func readSize(in io.Reader) (int, error) {
 }
 
 // block takes note of the block at the end.
-func (j *journal) block(body []byte, digest [sha256.Size]byte) error {
+func (j *Journal) block(body []byte, digest [sha256.Size]byte) error {
 	if j.digest = j.next(body); j.digest != digest || len(body) == 0 {
 		return sealed.ErrDamaged
 	}
 	rest := body[1:]
 	switch body[0] {
 	case familyBlock:
-		var f savedFamily
-		if err := errors.Join(json.Unmarshal(rest, &f), f.find(j.own)); err != nil {
+		var f Family
+		if err := errors.Join(json.Unmarshal(rest, &f), f.Find(j.own)); err != nil {
 			return err
 		}
 		j.numbers[f.Family] = len(j.families)
@@ -246,7 +242,7 @@ func (j *journal) block(body []byte, digest [sha256.Size]byte) error {
 const blockHead = 8
 
 // next is the digest after a block with the body.
-func (j *journal) next(body []byte) [sha256.Size]byte {
+func (j *Journal) next(body []byte) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write(j.digest[:])
 	h.Write(body)
@@ -254,7 +250,7 @@ func (j *journal) next(body []byte) [sha256.Size]byte {
 }
 
 // write adds a block, whose body is all but the first blockHead bytes of b; the caller has j.mu.
-func (j *journal) write(b []byte) error {
+func (j *Journal) write(b []byte) error {
 	body := b[blockHead:]
 	binary.LittleEndian.PutUint32(b, uint32(len(body)))
 	binary.LittleEndian.PutUint32(b[4:], crc32.ChecksumIEEE(b[:4]))
@@ -268,7 +264,7 @@ func (j *journal) write(b []byte) error {
 }
 
 // number gives a family its number.
-func (j *journal) number(f *savedFamily) error {
+func (j *Journal) number(f *Family) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	n, ok := j.numbers[f.Family]
@@ -289,7 +285,7 @@ func (j *journal) number(f *savedFamily) error {
 }
 
 // family is that of the number, for a fit of d.
-func (j *journal) family(f *savedFamily, d *graph.Density) error {
+func (j *Journal) family(f *Family, d *graph.Density) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if f.Number < 0 || f.Number >= len(j.families) {
@@ -307,8 +303,8 @@ func (j *journal) family(f *savedFamily, d *graph.Density) error {
 	return nil
 }
 
-// close ends the journal and brings it to the disk; j may be nil.
-func (j *journal) close() error {
+// Close ends the journal and brings it to the disk; j may be nil.
+func (j *Journal) Close() error {
 	if j == nil {
 		return nil
 	}
@@ -317,63 +313,35 @@ func (j *journal) close() error {
 	return err
 }
 
-// load is the fit of d with the key that was there when the journal was opened, or nil. It was by the settings.
-func (j *journal) load(key string, d *graph.Density, s job) (*Posterior, error) {
+// Load reads the fit of d with the key that was there when the journal was opened into r; it reports whether there was one.
+func (j *Journal) Load(key string, d *graph.Density, r Record) (bool, error) {
 	x, ok := j.at[key]
 	if !ok {
-		return nil, nil
+		return false, nil
 	}
-	p, err := j.posterior(x, d, s)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", j.file.Name(), err)
-	}
-	return p, nil
-}
-
-func (j *journal) posterior(x place, d *graph.Density, s job) (*Posterior, error) {
 	body := make([]byte, x.n)
 	if _, err := j.file.ReadAt(body, x.from); err != nil {
-		return nil, err
+		return true, err
 	}
 	var k recordKey
-	var r record
 	rest, err := packed.Read(body[1:], &k)
 	if err == nil {
-		_, err = packed.Read(rest, &r)
+		_, err = packed.Read(rest, r)
 	}
 	if err != nil {
-		return nil, err
+		return true, err
 	}
-	was := j.model
-	was.Data = k.Data
-	if err := was.check(j.modelWith(d)); err != nil {
-		return nil, err
+	was, now := j.model, j.model
+	was.Data, now.Data = k.Data, DataDigest(d)
+	if err := was.Check(now); err != nil {
+		return true, err
 	}
-	if err := r.each(func(f *savedFamily) error { return j.family(f, d) }); err != nil {
-		return nil, err
-	}
-	if s.searches = r.Family.Family == family.Family(family.Cells{}); !s.searches {
-		s.climb.Family = r.Family.Family
-		s.fill(d)
-	}
-	return r.posterior(d, s)
+	return true, r.Each(func(f *Family) error { return j.family(f, d) })
 }
 
-// modelWith is the journal's model with the data of d.
-func (j *journal) modelWith(d *graph.Density) savedModel {
-	m := j.model
-	m.Data = dataDigest(d)
-	return m
-}
-
-// add adds the fit with the key.
-func (j *journal) add(key string, p *Posterior) error {
-	kept := p.Q.Family()
-	if err := checkKept(kept); err != nil {
-		return err
-	}
-	r := record{savedFamily{Family: kept}, p.saved()}
-	if err := r.each(j.number); err != nil {
+// Add adds the fit of d with the key.
+func (j *Journal) Add(key string, d *graph.Density, r Record) error {
+	if err := r.Each(j.number); err != nil {
 		return err
 	}
 	buffer, ok := j.buffers.Get().(*[]byte)
@@ -382,7 +350,7 @@ func (j *journal) add(key string, p *Posterior) error {
 	}
 	defer j.buffers.Put(buffer)
 	b := append(append((*buffer)[:0], make([]byte, blockHead)...), recordBlock)
-	b = packed.Append(packed.Append(b, &recordKey{key, dataDigest(p.Density)}), &r)
+	b = packed.Append(packed.Append(b, &recordKey{key, DataDigest(d)}), r)
 	b = slices.Grow(b, sha256.Size) // of write
 	*buffer = b
 	j.mu.Lock()

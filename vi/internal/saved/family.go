@@ -1,4 +1,4 @@
-package vi
+package saved
 
 import (
 	"cmp"
@@ -24,28 +24,29 @@ var families = []family.Family{
 	family.Cells{}, family.Sequence{}, cells.SummedFamily{},
 }
 
-// savedFamily is a family: in JSON by its name and its fields, in a journal by its number.
-type savedFamily struct {
+// A Family is a family in a file: in JSON by its name and its fields, in a journal by its number.
+type Family struct {
 	family.Family
 	Number int
-	text   named    // as it was read, for find
+	text   Value    // as it was read, for Find
 	member family.Q // to clone, or nil
 }
 
-// named is a value in JSON, by its name and its fields.
-type named struct {
+// A Value is a Named in JSON, by its name and its fields.
+type Value struct {
 	Name   string
 	Fields json.RawMessage `json:",omitempty"`
 }
 
-func inJSON(x Named) (n named, err error) {
+// ValueOf is x in JSON.
+func ValueOf(x Named) (n Value, err error) {
 	n.Name = x.Name()
 	n.Fields, err = json.Marshal(x)
 	return n, err
 }
 
-// findNamed decodes n into the type of that name among known; nil if there is none.
-func findNamed[T Named](n named, known []T) (x Named, err error) {
+// Find decodes n into the type of that name among known; nil if there is none.
+func Find[T Named](n Value, known []T) (x Named, err error) {
 	for _, k := range known {
 		if k.Name() == n.Name {
 			v := reflect.New(reflect.TypeOf(k))
@@ -57,8 +58,8 @@ func findNamed[T Named](n named, known []T) (x Named, err error) {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (f savedFamily) MarshalJSON() ([]byte, error) {
-	n, err := inJSON(f.Family)
+func (f Family) MarshalJSON() ([]byte, error) {
+	n, err := ValueOf(f.Family)
 	if err != nil {
 		return nil, err
 	}
@@ -66,30 +67,16 @@ func (f savedFamily) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (f *savedFamily) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &f.text) }
+func (f *Family) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &f.text) }
 
-// own are the families and the estimator of a fit by the settings.
-func (s job) own() (own []Named) {
-	if s.climb.Family != nil {
-		own = append(own, s.climb.Family)
-	}
-	if s.climb.Start != nil {
-		own = append(own, s.climb.Start.Family())
-	}
-	if s.climb.Estimator != nil {
-		own = append(own, s.climb.Estimator)
-	}
-	return own
-}
-
-// find finds a family that was read among facet's and a program's own.
-func (f *savedFamily) find(own []Named) error {
+// Find finds a family that was read among facet's and a program's own.
+func (f *Family) Find(own []Named) error {
 	if f.text.Name == "" {
 		return nil
 	}
-	x, err := findNamed(f.text, families)
+	x, err := Find(f.text, families)
 	if x == nil {
-		x, err = findNamed(f.text, own)
+		x, err = Find(f.text, own)
 	}
 	if err != nil {
 		return err
@@ -102,35 +89,36 @@ func (f *savedFamily) find(own []Named) error {
 }
 
 // new makes a member of the saved family for d's latents.
-func (f savedFamily) new(d *graph.Density) (family.Q, error) {
+func (f Family) new(d *graph.Density) (family.Q, error) {
 	if f.member != nil {
 		return f.member.Clone(), nil
 	}
 	return f.New(d)
 }
 
-// savedQ is a member of a family.
-type savedQ struct {
-	Family savedFamily
+// A Q is a member of a family.
+type Q struct {
+	Family Family
 	Theta  mc.Numbers // of a family.Composite what Decompose says
 	Held   []int      `json:",omitempty"` // latents, of a start that a user gave
-	Parts  []savedQ   `json:",omitempty"` // of a family.Composite
+	Parts  []Q        `json:",omitempty"` // of a family.Composite
 }
 
-func saveQ(q family.Q) savedQ {
-	s := savedQ{Family: savedFamily{Family: q.Family()}, Theta: q.Theta(), Held: climb.HeldBy(q)}
+// QOf is q in a file.
+func QOf(q family.Q) Q {
+	s := Q{Family: Family{Family: q.Family()}, Theta: q.Theta(), Held: climb.HeldBy(q)}
 	if c, ok := q.(family.Composite); ok {
 		theta, parts := c.Decompose()
 		s.Theta, s.Parts = theta, slices.Grow(s.Parts, len(parts))
 		for _, part := range parts {
-			s.Parts = append(s.Parts, saveQ(part))
+			s.Parts = append(s.Parts, QOf(part))
 		}
 	}
 	return s
 }
 
-// of rebuilds the saved distribution for d's latents.
-func (s savedQ) of(d *graph.Density) (family.Q, error) {
+// Of rebuilds the saved distribution for d's latents.
+func (s Q) Of(d *graph.Density) (family.Q, error) {
 	if s.Family.Family == nil {
 		return nil, errors.New("no family")
 	}
@@ -152,10 +140,10 @@ func (s savedQ) of(d *graph.Density) (family.Q, error) {
 }
 
 // compose makes a member of f from parts.
-func (s savedQ) compose(f family.Composer, d *graph.Density) (family.Q, error) {
+func (s Q) compose(f family.Composer, d *graph.Density) (family.Q, error) {
 	var parts []family.Q
 	for k, part := range s.Parts {
-		q, err := part.of(d)
+		q, err := part.Of(d)
 		if err != nil {
 			return nil, fmt.Errorf("cell %d: %w", k, err)
 		}
@@ -168,20 +156,21 @@ func (s savedQ) compose(f family.Composer, d *graph.Density) (family.Q, error) {
 	return q, family.Check(q, d)
 }
 
-func (s *savedQ) each(visit func(*savedFamily) error) error {
+// Each calls visit for all families.
+func (s *Q) Each(visit func(*Family) error) error {
 	err := visit(&s.Family)
 	for k := range s.Parts {
-		err = errors.Join(err, s.Parts[k].each(visit))
+		err = errors.Join(err, s.Parts[k].Each(visit))
 	}
 	return err
 }
 
-// checkKept reports a family or an estimator that JSON does not keep.
-func checkKept(x Named) error {
-	n, err := inJSON(x)
+// CheckKept reports a family or an estimator that JSON does not keep.
+func CheckKept(x Named) error {
+	n, err := ValueOf(x)
 	if err == nil {
 		var y Named
-		if y, err = findNamed(n, []Named{x}); err == nil && reflect.DeepEqual(x, y) {
+		if y, err = Find(n, []Named{x}); err == nil && reflect.DeepEqual(x, y) {
 			return nil
 		}
 	}
