@@ -1,6 +1,7 @@
 package vi
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
@@ -14,10 +15,12 @@ import (
 
 	"github.com/facetvi/facet/internal/cputime"
 	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/vi/events"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/streams"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/smc"
+	"github.com/facetvi/facet/vi/verdict"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
@@ -35,9 +38,6 @@ type Cell struct {
 	ELBO, LogEvidence Estimate
 	KHat              float64
 }
-
-// Moments are the posterior mean and standard deviation of a latent, on the program's own scale.
-type Moments struct{ Mean, SD Estimate }
 
 // findings are what is known of a fit beside Q: for a fit of cells the results of its search, for others what
 // has been computed because somebody asked.
@@ -60,7 +60,7 @@ type findings struct {
 	draws       int              // of the sample; 0 before it is known how many
 	sample      *weighted.Sample // nil until it is asked for
 	moments     []Moments        // by latent, likewise
-	known       []known          // numbers of the summary, and how well they are known
+	numbers     *verdict.Numbers // of the summary, and how well they are known; nil before draws were weighed
 	LogEvidence Estimate         // of the sample, if there are moments
 	quick       bool             // draws are to be no more than numbers need that can be accepted
 }
@@ -186,12 +186,22 @@ func (f *findings) note(s *weighted.Sample) {
 		}
 		f.moments[i].Mean, f.moments[i].SD = s.Moments(i)
 	}
+	f.numbers = summaryNumbers(s, f.moments)
 	switch {
 	case f.Cells == nil:
 		f.Cells = []Cell{{"everywhere", 1, f.elbo, s.LogEvidence, s.K}}
 	case len(f.Cells) == 1:
 		f.Cells[0].LogEvidence, f.Cells[0].KHat = s.LogEvidence, s.K
 	}
+}
+
+// summaryNumbers are the numbers of the summary, by draws that give the moments.
+func summaryNumbers(s *weighted.Sample, moments []Moments) *verdict.Numbers {
+	var guards []verdict.Guard
+	for _, g := range guardsOf(events.Of(s), s.Density(), judgedGuards) {
+		guards = append(guards, verdict.Guard{What: cmp.Or(g.Condition, g.Name), SE: g.Prob.SE})
+	}
+	return verdict.NumbersOf(s, moments, guards)
 }
 
 // weighed returns the findings, after draws have been weighed.

@@ -11,6 +11,7 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/powerscale"
 	"github.com/facetvi/facet/vi/sbc"
+	"github.com/facetvi/facet/vi/verdict"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
@@ -53,6 +54,11 @@ type (
 	LOO = loo.Result
 	// Sensitivity says which priors matter.
 	Sensitivity = powerscale.Result
+	// Verdict says whether the numbers of a fit are those of the posterior, and Trust whether they can be relied on.
+	Verdict = verdict.Verdict
+	Trust   = verdict.Trust
+	// Moments are the posterior mean and standard deviation of a latent, on the program's own scale.
+	Moments = verdict.Moments
 	// Predictive holds posterior predictive draws.
 	Predictive = draws.Predictive
 	// SideProb is the probability of a side of a guard's surface.
@@ -70,6 +76,13 @@ const (
 	Constant   = climb.Constant
 	Cosine     = climb.Cosine
 	Polynomial = climb.Polynomial
+)
+
+// The values of Trust. TrustFit says that all numbers of the summary are right: means to a twentieth of a standard deviation,
+// standard deviations to a twentieth of themselves, probabilities to a hundredth. TrustNothing says that this is not known.
+const (
+	TrustFit     = verdict.TrustFit
+	TrustNothing = verdict.TrustNothing
 )
 
 // ErrNotFinite is wrapped by the error of a fit that has diverged: a gradient with a NaN or an infinity

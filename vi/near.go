@@ -9,6 +9,7 @@ import (
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/muchdata"
 	"github.com/facetvi/facet/vi/scout"
+	"github.com/facetvi/facet/vi/verdict"
 )
 
 // How draws of fits near modes are weighed.
@@ -71,18 +72,16 @@ func (p *Posterior) correctBy(ctx context.Context, whole *graph.Density) error {
 			return err
 		}
 		f.note(s)
-		j := judgement{Verdict: Verdict{Trust: TrustFit}, p: p, s: s, other: "another Settings.Seed"}
 		if f.even() < nearEven {
 			*v = Verdict{Trust: TrustNothing, Reasons: []string{fmt.Sprintf("log r is not what it is like near its mode: %.0f%% of the draws are effective", 100*f.even())}}
 			break
 		}
-		f.known = j.numbers()
-		if more := min(j.needed(nearDraws), mostNear*nearDraws); more > n {
+		if more := min(f.needed(nearDraws), mostNear*nearDraws); more > n {
 			n = more
 			continue
 		}
-		if j.errors(); j.Trust == TrustNothing && v.Trust != TrustNothing {
-			*v = j.Verdict
+		if known := verdict.OfNumbers(f.numbers); known.Trust == TrustNothing && v.Trust != TrustNothing {
+			*v = known
 		}
 		break
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/climb"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/verdict"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
@@ -81,7 +82,7 @@ func (p *Posterior) momentsOf(name string) (Moments, error) {
 	if s, x, err := p.component(name); err != nil {
 		return Moments{}, err
 	} else if x != nil {
-		return componentMoments(s, x), nil
+		return verdict.MomentsOf(s, x), nil
 	}
 	i, err := p.coordinate(name)
 	if err != nil {
@@ -107,14 +108,7 @@ func (p *Posterior) component(name string) (*weighted.Sample, []float64, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	return s, p.components(s)[i], nil
-}
-
-// componentMoments are those of the component of a vector with the values x at the draws.
-func componentMoments(s *weighted.Sample, x []float64) (m Moments) {
-	m.Mean, m.SD = s.MomentsOf(x)
-	heavyTailed(s, x, &m)
-	return m
+	return s, verdict.Components(s)[i], nil
 }
 
 // Param is the value of the parameter with the given name (see graph.Model.Param) that the fit has

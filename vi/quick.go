@@ -12,6 +12,7 @@ import (
 	"github.com/facetvi/facet/vi/internal/intervals"
 	"github.com/facetvi/facet/vi/internal/streams"
 	"github.com/facetvi/facet/vi/scout"
+	"github.com/facetvi/facet/vi/verdict"
 )
 
 // quickSE is the standard error of the log evidence of a quick fit, at most, in nats.
@@ -35,7 +36,7 @@ func fitQuick(ctx context.Context, d *graph.Density, s job) (*Posterior, error) 
 	var fit *intervals.Fit
 	if f != nil {
 		fit, err = f.Fit(d, intervals.Settings{
-			Lost: -math.Expm1(-s.cells.Tolerance), Seed: parallel.Mix(s.Seed, streams.Cells), Mean: accepted.mean, SD: accepted.sd, LogEvidence: quickSE,
+			Lost: -math.Expm1(-s.cells.Tolerance), Seed: parallel.Mix(s.Seed, streams.Cells), Mean: verdict.AcceptedMean, SD: verdict.AcceptedSD, LogEvidence: quickSE,
 		})
 	}
 	if err != nil || fit == nil {

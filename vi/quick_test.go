@@ -19,6 +19,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/vi/verdict"
 )
 
 // manyPoints is the length of a series.
@@ -199,8 +200,8 @@ func TestQuickIsExact(t *testing.T) {
 					m := moments[at]
 					require.InDelta(t, want.mean[i], m.Mean.Value, c.mean*want.sd[i]+5*m.Mean.SE, "%s: %s", f.Key, name)
 					require.InDelta(t, want.sd[i], m.SD.Value, 0.012*want.sd[i]+5*m.SD.SE, "%s: %s", f.Key, name)
-					require.Less(t, m.Mean.SE, 1.1*accepted.mean*want.sd[i])
-					require.Less(t, m.SD.SE, 1.1*accepted.sd*want.sd[i])
+					require.Less(t, m.Mean.SE, 1.1*verdict.AcceptedMean*want.sd[i])
+					require.Less(t, m.SD.SE, 1.1*verdict.AcceptedSD*want.sd[i])
 					if f.Fit.findings.Verdict.Trust == TrustFit {
 						worst = max(worst, math.Abs(want.mean[i]-m.Mean.Value)/want.sd[i])
 					}

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
@@ -19,14 +17,12 @@ import (
 	"github.com/facetvi/facet/vi/internal/streams"
 	"github.com/facetvi/facet/vi/scout"
 	"github.com/facetvi/facet/vi/smc"
+	"github.com/facetvi/facet/vi/verdict"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
-// What a sampler's verdict goes by.
-const (
-	mostRHat     = 1.01 // of ranks, over islands: that of each latent
-	hopelessRHat = 1.1  // of a sampler that has not arrived
-)
+// hopelessRHat is the R-hat of a sampler that has not arrived.
+const hopelessRHat = 1.1
 
 // runSampler is the fit by the sampler alone.
 func runSampler(ctx context.Context, d *graph.Density, s job, m monitor) (*Posterior, error) {
@@ -88,7 +84,7 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 	if r.Beta < 1 {
 		return nil, cmp.Or(err, errors.New("the budget ended before the sampler had come to the posterior"))
 	}
-	if e := sample.LogEvidence; e.SE < r.LogEvidence.SE && math.Abs(e.Value-r.LogEvidence.Value) <= scoutErrors*r.LogEvidence.SE+scoutNats {
+	if e := sample.LogEvidence; e.SE < r.LogEvidence.SE && !verdict.Differ(math.Abs(e.Value-r.LogEvidence.Value), r.LogEvidence.SE) {
 		r.LogEvidence = e // it begins with the prior, which near funnels is a better beginning
 	}
 	if err == nil {
@@ -101,7 +97,7 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 		r.Diagnose(d.Arrangement())
 	}
 	p.take(r)
-	p.findings.Verdict = p.judgeSampler(r, sample)
+	p.findings.Verdict = verdict.OfRun(p.findings.numbers, r, sample)
 	if m.Budget.Over() || err != nil {
 		p.findings.Cut = append(p.findings.Cut, fmt.Sprintf("the sampler ended with %.0f effective draws", p.findings.sample.ESS))
 	}
@@ -262,6 +258,7 @@ func (p *Posterior) take(r smc.Result) {
 	f.Cells, f.elbo = nil, Estimate{Value: math.NaN(), SE: math.NaN()}
 	f.run = &r
 	f.note(s)
+	f.numbers.Tails()
 }
 
 func ofRun(d *graph.Density, q family.Q, r smc.Result, room []float64) *weighted.Sample {
@@ -273,45 +270,7 @@ func ofRun(d *graph.Density, q family.Q, r smc.Result, room []float64) *weighted
 // need is by how many times the draws of a sampler have to be more for the numbers of the summary.
 func (p *Posterior) need(r smc.Result) float64 {
 	p.take(r)
-	worst := 0.0
-	for _, x := range p.ofSampler().p.findings.known {
-		worst = max(worst, x.accepted)
-	}
-	return worst * worst
-}
-
-// ofSampler is a judgement of the sampler's draws that begins with how well they tell the numbers of the summary.
-func (p *Posterior) ofSampler() judgement {
-	j := judgement{Verdict: Verdict{Trust: TrustFit}, p: p, s: p.findings.sample, other: "another Settings.Seed"}
-	if p.findings.known = j.numbers(); j.tails() {
-		p.findings.known = j.numbers()
-	}
-	return j
-}
-
-// judgeSampler asks whether islands agree, and how well the numbers are known by the draws.
-func (p *Posterior) judgeSampler(r smc.Result, sample scout.Result) Verdict {
-	j := p.ofSampler()
-	worst, least := floats.MaxIdx(r.RHat), math.Inf(1)
-	for i := range r.Bulk {
-		least = min(least, r.Bulk[i], r.Tail[i])
-	}
-	names := p.Density.Latents()
-	if r.RHat[worst] > mostRHat {
-		j.refuse(j.other, "independent groups of the sampler's draws differ in %s by more than they should: R-hat is %.3f", names[worst], r.RHat[worst])
-	}
-	found := r.LogEvidence
-	if gap := sample.LogEvidence.Value - found.Value; gap > scoutErrors*math.Hypot(found.SE, sample.LogEvidence.SE)+scoutNats {
-		j.refuse(j.other, "the log evidence by an independent search, %v, is above the sampler's, %v: it misses explanations", sample.LogEvidence, found)
-	}
-	if j.Trust == TrustFit {
-		j.errors()
-	}
-	if j.Trust == TrustFit {
-		j.Reasons = append(j.Reasons, fmt.Sprintf("a sampler's %d draws are worth at least %.0f independent ones for each latent, and %d groups of them agree; the log evidence is %v",
-			j.s.Len(), least, len(r.Islands), found))
-	}
-	return j.Verdict
+	return p.findings.numbers.Times()
 }
 
 // fitOrSample is the best fit of cells of d, or the sampler's posterior where that cannot be relied on; nil if no cell has a

@@ -14,6 +14,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/events"
+	"github.com/facetvi/facet/vi/verdict"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
@@ -137,7 +138,7 @@ func (p *Posterior) summaryNumbers(s *Summary) {
 		l.Q5, l.Q50, l.Q95 = q[0], q[1], q[2]
 		s.Latents = append(s.Latents, l)
 	}
-	components := p.components(sample)
+	components := verdict.Components(sample)
 	s.Vectors = p.vectors(sample, components)
 	s.Correlations = p.correlations(sample, components)
 	s.Guards = guardsOf(events.Of(sample), p.Density, math.MaxInt)
@@ -279,30 +280,13 @@ func filter[T any](list []T, keep func(T) bool) []T {
 func (p *Posterior) vectors(of *weighted.Sample, components [][]float64) (list []LatentSummary) {
 	names := p.Density.Components()
 	for i, x := range components {
-		m := componentMoments(of, x)
+		m := verdict.MomentsOf(of, x)
 		s := LatentSummary{Name: names[i], Mean: m.Mean, SD: m.SD}
 		q := of.QuantilesOf(x, 0.05, 0.5, 0.95)
 		s.Q5, s.Q50, s.Q95 = q[0], q[1], q[2]
 		list = append(list, s)
 	}
 	return list
-}
-
-// components are the values of the components of vectors, draw by draw.
-func (p *Posterior) components(of *weighted.Sample) [][]float64 {
-	values := make([][]float64, len(p.Density.Components()))
-	if len(values) == 0 {
-		return nil
-	}
-	for i := range values {
-		values[i] = make([]float64, of.Len())
-	}
-	for k := range of.Len() {
-		for i, x := range p.Density.ComponentsAt(of.Point(k)) {
-			values[i][k] = x
-		}
-	}
-	return values
 }
 
 // What of correlations a summary has.

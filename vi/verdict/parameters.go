@@ -1,4 +1,4 @@
-package vi
+package verdict
 
 import (
 	"math"
@@ -22,13 +22,13 @@ const (
 // parameters asks whether the evidence has a maximum where the parameters of the program are: it does not rise within a unit, and
 // falls on the way to ±∞. The evidence at other values is that of the draws, weighed again, so what draws move with is held.
 func (j *judgement) parameters() {
-	d := j.p.Density
+	d := j.s.Density()
 	if d.Params() == 0 {
 		return
 	}
 	_, units := d.PriorStart()
 	draws := make([][]float64, 0, heldDraws)
-	for _, k := range j.s.Resample(heldDraws, parallel.NewRand(parallel.Mix(j.p.Settings.Seed, streams.Judge))) {
+	for _, k := range j.s.Resample(heldDraws, parallel.NewRand(parallel.Mix(j.fit.Seed, streams.Judge))) {
 		draws = append(draws, j.s.Point(k))
 	}
 	for i, name := range d.Latents()[:d.Params()] {
@@ -44,7 +44,7 @@ func (j *judgement) parameters() {
 			}
 			j.refuse("more Climb.Steps, bounds for the parameter (graph.Between), or a prior in place of it",
 				"the evidence is %s on one side of parameter %q (%s) = %.4g: it has no maximum there, or the fit is not where that is",
-				beyond, name, d.Coordinate(i).Place(), d.Coordinate(i).Value(j.p.Q.Mean(i)))
+				beyond, name, d.Coordinate(i).Place(), j.n.Moments[i].Mean.Value)
 			break
 		}
 	}

@@ -1,4 +1,4 @@
-package vi
+package verdict
 
 import (
 	"math"
