@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -27,37 +26,6 @@ const (
 	leadDraws = 300
 )
 
-// runCells is a fit of cells, with a checkpoint at its beginning and at its end.
-func runCells(ctx context.Context, d *graph.Density, s job, m monitor) (*Posterior, error) {
-	if s.cells.Quick {
-		p, err := fitQuick(ctx, d, s)
-		if p == nil && err == nil {
-			p, err = fitSmooth(ctx, d, s, m)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("vi: %w", err)
-		}
-		if p != nil {
-			m.searched(p.findings)
-			return p, m.concluded(p)
-		}
-	}
-	begun := &Posterior{Density: d, Q: PriorStart(d), Settings: s.settings()}
-	if err := begun.checkpoint(); err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
-	}
-	p, err := fitCells(ctx, d, s, m)
-	switch {
-	case err != nil && ctx.Err() != nil && p == nil:
-		return begun, fmt.Errorf("vi: stopped while looking for cells: %w", cause(ctx))
-	case err != nil && ctx.Err() != nil:
-		return p, errors.Join(fmt.Errorf("vi: stopped while sampling: %w", cause(ctx)), m.concluded(p))
-	case err != nil:
-		return nil, fmt.Errorf("vi: %w", err)
-	}
-	return p, m.concluded(p)
-}
-
 // concluded reports the end, and saves it.
 func (m monitor) concluded(p *Posterior) error {
 	m.report(p)
@@ -65,43 +33,6 @@ func (m monitor) concluded(p *Posterior) error {
 		return fmt.Errorf("vi: %w", err)
 	}
 	return nil
-}
-
-// fitCells finds the cells of a posterior and a distribution for each. Where the verdict is
-// that these cannot be relied on, it tries what suits posteriors that have no cells to speak
-// of, and then the sampler, and returns what has the most even weights. A density of much data is fitted and judged
-// by one that costs less. If ctx ends the sampler there is what was found before, beside the error.
-func fitCells(ctx context.Context, whole *graph.Density, s job, m monitor) (*Posterior, error) {
-	d, err := compact(ctx, whole, s, m)
-	if err != nil {
-		return nil, err
-	}
-	var best *Posterior
-	if d == whole {
-		if best, err = fitModes(ctx, whole, s, m); err != nil {
-			return nil, err
-		}
-	}
-	if best == nil || best.findings.Verdict.Trust == TrustNothing && !m.Budget.Over() {
-		if best, err = fitOrSample(ctx, d, s, m); err != nil && best == nil {
-			return nil, err
-		}
-	}
-	if best == nil {
-		if why := gradient.Blame(whole, PriorStart(whole)); why != "" {
-			return nil, fmt.Errorf("%w; %s", errNoCells, why)
-		}
-		return nil, errNoCells
-	}
-	if cuts := best.findings.Cut; cuts != nil && s.Budget > 0 {
-		best.Warnings = append(best.Warnings, fmt.Sprintf("Settings.Budget = %v of CPU time was over: %s; what a fit that was cut short finds depends on the machine", s.Budget, strings.Join(cuts, ", ")))
-	}
-	if best.Density = whole; best.findings.sample != nil {
-		best.findings.sample = best.findings.sample.Of(whole)
-	}
-	best.warnOf(best.findings.Verdict)
-	m.searched(best.findings)
-	return best, err
 }
 
 // fitDensity is the best fit of cells of d, and how it was made; nil if no cell has a mode.
@@ -161,30 +92,6 @@ func fitDensity(ctx context.Context, d *graph.Density, s job, m monitor) (*Poste
 	return best, c, nil
 }
 
-// muchData is from how many terms of log r on it is seen whether it can be had for less.
-const muchData = 1000
-
-// compact is a density that costs less than d, if there is one; see cells.Compact.
-func compact(ctx context.Context, d *graph.Density, s job, m monitor) (*graph.Density, error) {
-	if d.Terms() < muchData {
-		return d, nil
-	}
-	m.Soon("adding up %d terms", d.Terms())
-	return cells.Compact(ctx, d, func(d *graph.Density) ([][]float64, error) {
-		sample, err := scout.Run(ctx, d, scout.Settings{Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.Half.Over})
-		if errors.Is(err, scout.ErrNowhere) {
-			return nil, nil
-		}
-		return cells.Different(d, sample.Z, compactStarts), err
-	})
-}
-
-// compactStarts is from how many of a scout's draws a density with several kinds of guards is made
-// compact.
-const compactStarts = 8
-
-var errNoCells = errors.New("log r has no maximum in any cell that was found: if it rises without end, the posterior is not a distribution")
-
 // A cellsFit is a fit of cells under way.
 type cellsFit struct {
 	d        *graph.Density
@@ -199,18 +106,6 @@ func (c *cellsFit) cut(format string, args ...any) {
 	c.cuts = append(c.cuts, fmt.Sprintf(format, args...))
 }
 
-// When switches are summed out first: where so many draws of a scout are in cells that have
-// no other draw that there are too many cells to look at, as with a threshold for each
-// of many groups; and where that leaves few latents, of many, or of
-// several with many intervals, or none. The intervals of one are cells to look at, however many: where
-// it leaves a latent without data that latent is as its prior, far from what one normal says of it.
-const (
-	mostScattered = 0.8
-	manySwitches  = 6
-	manyIntervals = 300
-	fewLatents    = 12
-)
-
 // tries are the ways to a fit, the most promising first: by cells of the latents, by those that are
 // left when switches are summed out, and by normals near the scout's draws.
 func (c *cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Posterior, error), err error) {
@@ -222,9 +117,9 @@ func (c *cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Po
 	switch {
 	case len(c.switches) == 0:
 		return append(list, plain, c.ofDraws), nil
-	case c.sumsFirst() && c.d.Dim() > cells.MostLatents:
+	case sumsFirst(c.d, c.switches) && c.d.Dim() > cells.MostLatents:
 		return append(list, summed), nil
-	case c.sumsFirst():
+	case sumsFirst(c.d, c.switches):
 		return append(list, summed, plain, c.ofDraws), nil
 	}
 	scattered, err := cells.Scattered(ctx, c.d, c.sample.Z)
@@ -237,7 +132,7 @@ func (c *cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Po
 	switch {
 	case scattered > mostScattered:
 		list = append(list, summed)
-	case c.few():
+	case few(c.d, c.switches):
 		list = append(list, plain, summed)
 	default:
 		list = append(list, plain)
@@ -245,28 +140,16 @@ func (c *cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Po
 	return append(list, c.ofDraws), nil
 }
 
-// few reports whether few latents are left when switches are summed out.
-func (c *cellsFit) few() bool { return c.d.Dim()-len(c.switches) <= fewLatents }
-
 // meet reports whether switches that are summed out first depend on each other, as the states of a
 // chain do: a scout that moves them one by one comes nowhere.
 func (c *cellsFit) meet(ctx context.Context) (bool, error) {
-	if !c.sumsFirst() {
+	if !sumsFirst(c.d, c.switches) {
 		return false, nil
 	}
 	t, err := c.d.Engine().Tabulate(ctx, c.switches)
 	return err == nil && slices.ContainsFunc(t.Factors, func(f elimination.Factor) bool {
 		return len(slices.DeleteFunc(slices.Clone(f.Vars), func(v int) bool { return c.switches[v].Beside })) > 1
 	}), err
-}
-
-// sumsFirst reports whether to sum switches out first, whatever the posterior is like.
-func (c *cellsFit) sumsFirst() bool {
-	intervals := 0
-	for _, w := range c.switches {
-		intervals += len(w.Planes)
-	}
-	return c.few() && (len(c.switches) >= manySwitches || len(c.switches) > 1 && intervals >= manyIntervals || len(c.switches) == c.d.Dim())
 }
 
 // find is the fit by cells, with switches summed out.
@@ -294,7 +177,7 @@ func (c *cellsFit) find(ctx context.Context, switches []derive.SwitchLatent) (*P
 	if err != nil {
 		return nil, err
 	}
-	f := &findings{Tried: search.Tried, Left: left, Unfinished: search.Unfinished()}
+	f := &findings{found: found{Tried: search.Tried, Left: left, Unfinished: search.Unfinished()}}
 	logs, parts := make([]float64, len(kept)), make([]family.Q, len(kept))
 	for k, x := range kept {
 		logs[k], parts[k] = x.LogEvidence.Value, x.Q
@@ -313,7 +196,7 @@ func (c *cellsFit) ofDraws(ctx context.Context) (*Posterior, error) {
 	if err != nil || mixture == nil {
 		return nil, err
 	}
-	p := c.posterior(family.NewMixture([]float64{0}, []family.Q{mixture}), &findings{Tried: 1})
+	p := c.posterior(family.NewMixture([]float64{0}, []family.Q{mixture}), &findings{found: found{Tried: 1}})
 	return p, nil // its cell is everywhere
 }
 

@@ -10,8 +10,10 @@ import (
 
 // newClimb is the fit by a climb, which goes on from a posterior with states if it is not nil.
 func newClimb(ctx context.Context, d *graph.Density, s job, m monitor, from *Posterior) (*Posterior, error) {
-	c := s.toClimb(d)
-	c.Watch = m.Watch
+	c := s.toClimb()
+	if c.Watch = m.Watch; s.Checkpoint != "" {
+		c.Save = func(r climb.Result) error { return ofClimb(d, s, r).checkpoint() }
+	}
 	fits, err := climb.New(d, c)
 	if err == nil && from != nil {
 		err = fits.Restore(from.states)
@@ -37,21 +39,4 @@ func newClimb(ctx context.Context, d *graph.Density, s job, m monitor, from *Pos
 		return p, fmt.Errorf("vi: %w", err)
 	}
 	return p, p.conclude(ctx, m)
-}
-
-// toClimb is the climb that the settings ask for, of d.
-func (s job) toClimb(d *graph.Density) climb.Job {
-	c := climb.Job{Settings: s.climb, Seed: s.Seed, Budget: s.Budget}
-	if s.Checkpoint != "" {
-		c.Save = func(r climb.Result) error { return ofClimb(d, s, r).checkpoint() }
-	}
-	return c
-}
-
-// ofClimb is the posterior of d that a climb has found.
-func ofClimb(d *graph.Density, s job, r climb.Result) *Posterior {
-	return &Posterior{
-		Density: d, Q: r.Q, Steps: r.Steps, Optimizer: r.Optimizer, Trace: r.Trace, Restarts: r.Restarts, Warnings: r.Warnings,
-		Settings: s.settings(), states: r.States, findings: &findings{q: r.Q},
-	}
 }

@@ -1,11 +1,8 @@
 package vi
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"math"
 
 	"github.com/facetvi/facet/graph"
 )
@@ -57,10 +54,42 @@ func Fit(ctx context.Context, d *graph.Density, settings Settings) (*Posterior, 
 	return newClimb(ctx, d, s, m, nil)
 }
 
-var errNoContext = errors.New("vi: a nil context")
-
-// cause says why ctx, which is done, is. A context of another package may have an
-// error without a cause.
-func cause(ctx context.Context) error { return cmp.Or(context.Cause(ctx), ctx.Err()) }
-
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+// Resume goes on with a fit that was interrupted, or saved on the way: it ends
+// as if nothing had happened, to the last bit of everything but times. Set what
+// Save cannot keep in p.Settings first: Progress, Logger, Checkpoint, and Climb.OnStep.
+// A higher Climb.Steps makes the fit longer, and a higher Climb.Restarts
+// adds restarts from further starts, the same as if they had been asked for at
+// once. Settings.Budget counts anew. A fit that is done is returned as it is. A fit of cells that is not done, or that
+// its Budget has cut short, begins again.
+func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
+	if err := p.usable(); err != nil {
+		return nil, err
+	}
+	if ctx == nil {
+		return nil, errNoContext
+	}
+	if p.hasCells() && p.findings.Cut == nil {
+		return p, nil
+	}
+	if len(p.states) == 0 {
+		return Fit(ctx, p.Density, p.Settings)
+	}
+	s, was := p.job(), p.states[0].Start.Family()
+	if err := s.check(p.Density); err != nil {
+		return nil, fmt.Errorf("vi: %w", err)
+	}
+	if s.climb.Family != was {
+		return nil, fmt.Errorf("vi: Climb.Family: a fit of %s cannot go on in %s; start another one at Posterior.Q", was.Name(), s.climb.Family.Name())
+	}
+	if s.climb.Restarts < len(p.states) {
+		return nil, fmt.Errorf("vi: Climb.Restarts = %d is fewer than the %d fits to go on with", s.climb.Restarts, len(p.states))
+	}
+	release, err := s.lockCheckpoint(p.Density)
+	if err != nil {
+		return nil, fmt.Errorf("vi: %w", err)
+	}
+	defer release()
+	m := newMonitor(s)
+	defer m.End()
+	return newClimb(ctx, p.Density, s, m, p)
+}

@@ -20,11 +20,6 @@ const (
 	severalDraws = 4000 // of several modes
 )
 
-// muchData is a search for modes by a part of the data.
-func (s job) muchData(over func() bool) muchdata.Search {
-	return muchdata.Search{Seed: s.Seed, Over: over}
-}
-
 // fitModes fits much data by cells: each mode by the sums near it, all of them judged by log r itself. It
 // is nil where there are no such modes.
 func fitModes(ctx context.Context, whole *graph.Density, s job, m monitor) (*Posterior, error) {

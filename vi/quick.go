@@ -45,11 +45,12 @@ func fitQuick(ctx context.Context, d *graph.Density, s job) (*Posterior, error) 
 	}
 	p := &Posterior{Density: d, Q: fit.Q, Settings: s.settings()}
 	p.findings = &findings{
-		q: fit.Q, Tried: fit.Tried, Left: fit.Left, Scout: Estimate{Value: math.NaN(), SE: math.NaN()}, LogEvidence: fit.LogEvidence,
+		q: fit.Q, Scout: Estimate{Value: math.NaN(), SE: math.NaN()},
+		found: found{Cells: make([]Cell, len(fit.Cells)), Tried: fit.Tried, Left: fit.Left},
+		told:  told{moments: make([]Moments, len(fit.Moments)), LogEvidence: fit.LogEvidence},
 		Verdict: Verdict{Trust: TrustFit, Reasons: []string{fmt.Sprintf(
 			"the weights of %d draws are %.0f%% effective; the log evidence is %v; all %d intervals were climbed, each from a place of its own, and had one mode",
 			fit.Draws, 100*fit.Effective, fit.LogEvidence, fit.Tried)}},
-		Cells: make([]Cell, len(fit.Cells)), moments: make([]Moments, len(fit.Moments)),
 	}
 	for k, c := range fit.Cells {
 		p.findings.Cells[k] = Cell(c)
@@ -68,8 +69,7 @@ const (
 	quickIslands   = 4
 	quickParticles = 128
 	quickMoves     = 6
-	quickDraws     = 4000 // at first,
-	quickMore      = 16   // times as many at most
+	quickDraws     = 4000 // at first
 )
 
 // fitSmooth is a fit with Cells.Quick of a program without guards: by normals near the draws of a small scout. It is nil for other

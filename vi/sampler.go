@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
-	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/cells"
 	"github.com/facetvi/facet/vi/internal/streams"
 	"github.com/facetvi/facet/vi/scout"
@@ -60,7 +58,7 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 			return nil, err
 		}
 	}
-	p := &Posterior{Density: d, Settings: s.settings(), findings: &findings{Tried: 1, Scout: sample.LogEvidence}}
+	p := &Posterior{Density: d, Settings: s.settings(), findings: &findings{found: found{Tried: 1}, Scout: sample.LogEvidence}}
 	var began time.Time // of the moves at β = 1
 	run.Progress = func(at smc.Progress) {
 		if at.Moves <= 1 {
@@ -254,69 +252,17 @@ func (p *Posterior) take(r smc.Result) {
 	}
 	s := ofRun(p.Density, nil, r, room)
 	q := s.Proposal()
-	p.Q, f.q, f.proposal, f.cell = q, q, q, []int{0}
-	f.Cells, f.elbo = nil, Estimate{Value: math.NaN(), SE: math.NaN()}
+	p.Q, f.q = q, q
+	f.Cells, f.proposal = nil, proposal{q, []int{0}, Estimate{Value: math.NaN(), SE: math.NaN()}}
 	f.run = &r
 	f.note(s)
 	f.numbers.Tails()
-}
-
-func ofRun(d *graph.Density, q family.Q, r smc.Result, room []float64) *weighted.Sample {
-	return weighted.OfChains(d, q, weighted.Chains{
-		Z: r.Z, N: r.Chains, Groups: len(r.Islands), Effective: r.Effective, LogEvidence: r.LogEvidence, Room: room,
-	})
 }
 
 // need is by how many times the draws of a sampler have to be more for the numbers of the summary.
 func (p *Posterior) need(r smc.Result) float64 {
 	p.take(r)
 	return p.findings.numbers.Times()
-}
-
-// fitOrSample is the best fit of cells of d, or the sampler's posterior where that cannot be relied on; nil if no cell has a
-// mode, for what rises without end may be no distribution.
-func fitOrSample(ctx context.Context, d *graph.Density, s job, m monitor) (*Posterior, error) {
-	first := false
-	var err error
-	if !s.cells.Alone {
-		if first, err = samplerFirst(ctx, d); err != nil {
-			return nil, err
-		}
-	}
-	var q *Posterior
-	if first {
-		if q, err = bySampler(ctx, d, s, m, noScout, nil); m.Budget.Over() || ctx.Err() != nil || q != nil && q.findings.Verdict.Trust != TrustNothing {
-			return q, err
-		}
-	}
-	p, c, err := fitDensity(ctx, d, s, m)
-	if nowhere := errors.Is(err, scout.ErrNowhere); nowhere {
-		if required, fail := d.Engine().Requirements(); fail != nil || required == nil {
-			return nil, err
-		}
-		c.sample = noScout // the prior hardly ever meets what is required, which the sampler comes to step by step
-	} else if p == nil || p.findings.Verdict.Trust != TrustNothing || s.cells.Alone || m.Budget.Over() {
-		return p, err
-	}
-	if q == nil {
-		if q, err = bySampler(ctx, d, s, m, c.sample, c.draws()); q != nil {
-			q.findings.Cut = append(c.cuts, q.findings.Cut...)
-		}
-	}
-	if p == nil || q != nil && slices.Max(q.findings.run.RHat) <= hopelessRHat {
-		return q, err
-	}
-	why := "was stopped"
-	switch {
-	case q != nil:
-		why = "did not arrive: " + q.findings.Verdict.Reasons[0]
-	case ctx.Err() != nil:
-		p.findings.Cut = append(p.findings.Cut, "the sampler "+why)
-	default:
-		err, why = nil, "failed: "+err.Error()
-	}
-	p.findings.Verdict.Reasons = append(p.findings.Verdict.Reasons, "a sampler that went on from there "+why)
-	return p, err
 }
 
 // noScout is what is known without a scout.

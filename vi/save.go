@@ -1,7 +1,6 @@
 package vi
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -179,52 +178,12 @@ func (s *savedFit) posterior(d *graph.Density, settings job) (*Posterior, error)
 		}
 		states = append(states, st.State)
 	}
-	r, err := climb.Assemble(d, settings.toClimb(d), states)
+	r, err := climb.Assemble(d, settings.toClimb(), states)
 	if err != nil {
 		return nil, err
 	}
 	p := ofClimb(d, settings, r)
 	return p, s.Found.restore(p)
-}
-
-// Resume goes on with a fit that was interrupted, or saved on the way: it ends
-// as if nothing had happened, to the last bit of everything but times. Set what
-// Save cannot keep in p.Settings first: Progress, Logger, Checkpoint, and Climb.OnStep.
-// A higher Climb.Steps makes the fit longer, and a higher Climb.Restarts
-// adds restarts from further starts, the same as if they had been asked for at
-// once. Settings.Budget counts anew. A fit that is done is returned as it is. A fit of cells that is not done, or that
-// its Budget has cut short, begins again.
-func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
-	if err := p.usable(); err != nil {
-		return nil, err
-	}
-	if ctx == nil {
-		return nil, errNoContext
-	}
-	if p.hasCells() && p.findings.Cut == nil {
-		return p, nil
-	}
-	if len(p.states) == 0 {
-		return Fit(ctx, p.Density, p.Settings)
-	}
-	s, was := p.job(), p.states[0].Start.Family()
-	if err := s.check(p.Density); err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
-	}
-	if s.climb.Family != was {
-		return nil, fmt.Errorf("vi: Climb.Family: a fit of %s cannot go on in %s; start another one at Posterior.Q", was.Name(), s.climb.Family.Name())
-	}
-	if s.climb.Restarts < len(p.states) {
-		return nil, fmt.Errorf("vi: Climb.Restarts = %d is fewer than the %d fits to go on with", s.climb.Restarts, len(p.states))
-	}
-	release, err := s.lockCheckpoint(p.Density)
-	if err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
-	}
-	defer release()
-	m := newMonitor(s)
-	defer m.End()
-	return newClimb(ctx, p.Density, s, m, p)
 }
 
 func saveSettings(s job) (savedSettings, error) {

@@ -2,6 +2,7 @@ package vi
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/facetvi/facet/vi/climb"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/cells"
+	"github.com/facetvi/facet/vi/internal/muchdata"
 )
 
 // Settings are the settings of Fit. The zero value works: it looks for the cells of the posterior.
@@ -86,9 +88,11 @@ type Sampler struct {
 // climb.Settings.
 type Climb climb.Settings
 
-func (Cells) method()   {}
+func (Cells) method() {}
+
 func (Sampler) method() {}
-func (Climb) method()   {}
+
+func (Climb) method() {}
 
 // A job is what a fit goes by: its settings, with those of its method and their defaults filled in.
 type job struct {
@@ -160,15 +164,6 @@ func (s job) settings() Settings {
 	return out
 }
 
-// job is what the fit went by. One that no fit made is taken for a climb.
-func (p *Posterior) job() job {
-	s := p.Settings
-	if _, mixed := p.Q.(family.Mixed); s.Method == nil && !mixed {
-		s.Method = Climb{Family: p.Q.Family()}
-	}
-	return newJob(p.Density, s)
-}
-
 func (s *job) check(d *graph.Density) error {
 	switch {
 	case d == nil:
@@ -205,8 +200,7 @@ func (s *job) tooLarge(d *graph.Density) bool {
 	if !s.searches || d.Dim() <= cells.MostLatents {
 		return false
 	}
-	c := cellsFit{d: d, switches: d.Engine().Switches()}
-	return !c.sumsFirst()
+	return !sumsFirst(d, d.Engine().Switches())
 }
 
 // checkSampler reports settings of a Sampler that make no sense.
@@ -218,4 +212,22 @@ func (s *job) checkSampler(d *graph.Density) error {
 		return fmt.Errorf("Sampler.Draws = %d must be positive", s.sampler.Draws)
 	}
 	return nil
+}
+
+// toClimb is the climb that the settings ask for.
+func (s job) toClimb() climb.Job {
+	return climb.Job{Settings: s.climb, Seed: s.Seed, Budget: s.Budget}
+}
+
+var errNoContext = errors.New("vi: a nil context")
+
+// cause says why ctx, which is done, is. A context of another package may have an
+// error without a cause.
+func cause(ctx context.Context) error { return cmp.Or(context.Cause(ctx), ctx.Err()) }
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// muchData is a search for modes by a part of the data.
+func (s job) muchData(over func() bool) muchdata.Search {
+	return muchdata.Search{Seed: s.Seed, Over: over}
 }

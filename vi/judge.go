@@ -3,12 +3,13 @@ package vi
 import (
 	"context"
 	"fmt"
-	"slices"
+	"strings"
 
 	"github.com/facetvi/facet/internal/cputime"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/internal/streams"
 	"github.com/facetvi/facet/vi/scout"
+	"github.com/facetvi/facet/vi/verdict"
 )
 
 // judgedFrom is how many samples of gradients make a fit of one family that is judged at
@@ -36,11 +37,18 @@ func (p *Posterior) conclude(ctx context.Context, m monitor) error {
 	return p.checkpoint()
 }
 
-// warnOf adds a verdict to the warnings, if it is not to trust the fit.
-func (p *Posterior) warnOf(v Verdict) {
-	if text := v.String(); v.Trust != "" && v.Trust != TrustFit && !slices.Contains(p.Warnings, text) {
-		p.Warnings = append(p.Warnings, text)
+// Verdict says whether the numbers of the fit can be relied on. It asks whether an independent search (a scout: tempered
+// sequential Monte Carlo that knows nothing of the fit) has found more than the fit has, how even the weights of the draws are,
+// and how large the standard errors of the summary's numbers are. Fits of cells, and climbs of 80 000 gradient samples or more, are
+// judged when they end, and Posterior.Warnings then has a verdict that is not to trust the fit. Other
+// climbs, those that OnStep watches, and those that an Optimizer continues are judged when the verdict is first asked for, also by Summary.
+func (p *Posterior) Verdict() (Verdict, error) {
+	if err := p.usable(); err != nil {
+		return Verdict{}, err
 	}
+	p = p.known()
+	err := p.findings.judge(context.Background(), p, 0)
+	return p.findings.Verdict, err
 }
 
 // judge finds the verdict of the fit p, unless there is one, by a scout that ends with the
@@ -68,4 +76,25 @@ func (f *findings) judge(ctx context.Context, p *Posterior, budget cputime.Limit
 		f.Verdict.Reasons = append(f.Verdict.Reasons, search.How(d))
 	}
 	return nil
+}
+
+// judge compares a fit with the sample of a scout, which knows nothing of the fit, and asks how well its weighted draws tell the
+// numbers.
+func (p *Posterior) judge(ctx context.Context, sample scout.Result, draws int) Verdict {
+	f := p.findings
+	if _, err := p.sampled(ctx, draws); err != nil {
+		return Verdict{Trust: TrustNothing, Reasons: []string{strings.TrimPrefix(err.Error(), "weighted: ")}}
+	}
+	return verdict.Of(f.numbers, sample, verdict.Fit{
+		Cells: p.hasCells(), Left: f.Left, Unfinished: f.Unfinished, Cut: f.Cut != nil, LogEvidence: f.LogEvidence, Seed: p.Settings.Seed,
+	})
+}
+
+// finalDraws are evidenceDraws, or a tenth of them when the budget of the fit is over.
+func (p *Posterior) finalDraws(m monitor) int {
+	n := p.evidenceDraws()
+	if m.Budget.Over() {
+		return n / 10
+	}
+	return n
 }
