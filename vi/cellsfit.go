@@ -29,10 +29,7 @@ const (
 // concluded reports the end, and saves it.
 func (m monitor) concluded(p *Posterior) error {
 	m.report(p)
-	if err := p.checkpoint(); err != nil {
-		return fmt.Errorf("vi: %w", err)
-	}
-	return nil
+	return p.checkpoint()
 }
 
 // fitDensity is the best fit of cells of d, and how it was made; nil if no cell has a mode.

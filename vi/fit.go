@@ -1,6 +1,7 @@
 package vi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -28,30 +29,30 @@ func Fit(ctx context.Context, d *graph.Density, settings Settings) (*Posterior, 
 		return nil, errNoContext
 	}
 	s := newJob(d, settings)
-	err := s.check(d)
-	if err == nil && !s.searches && !s.sampled {
-		err = s.climb.Unused(s.Checkpoint != "")
+	if err := cmp.Or(s.check(d), s.unused()); err != nil {
+		return nil, wrapped(err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
-	}
+	p, err := s.run(ctx, d, nil)
+	return p, wrapped(err)
+}
+
+// run makes the fit, which goes on from a climb's if from is not nil.
+func (s job) run(ctx context.Context, d *graph.Density, from *Posterior) (*Posterior, error) {
 	release, err := s.lockCheckpoint(d)
 	if err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
+		return nil, err
 	}
 	defer release()
 	m := newMonitor(s)
 	defer m.End()
-	if s.tooLarge(d) {
-		s.searches, s.sampled = false, true
-	}
 	switch {
-	case s.searches:
-		return runCells(ctx, d, s, m)
-	case s.sampled:
+	case from != nil || !s.searches && !s.sampled:
+		return runClimb(ctx, d, s, m, from)
+	case s.sampled || s.tooLarge(d):
+		s.searches, s.sampled = false, true
 		return runSampler(ctx, d, s, m)
 	}
-	return newClimb(ctx, d, s, m, nil)
+	return runCells(ctx, d, s, m)
 }
 
 // Resume goes on with a fit that was interrupted, or saved on the way: it ends
@@ -76,7 +77,7 @@ func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 	}
 	s, was := p.job(), p.states[0].Start.Family()
 	if err := s.check(p.Density); err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
+		return nil, wrapped(err)
 	}
 	if s.climb.Family != was {
 		return nil, fmt.Errorf("vi: Climb.Family: a fit of %s cannot go on in %s; start another one at Posterior.Q", was.Name(), s.climb.Family.Name())
@@ -84,12 +85,6 @@ func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 	if s.climb.Restarts < len(p.states) {
 		return nil, fmt.Errorf("vi: Climb.Restarts = %d is fewer than the %d fits to go on with", s.climb.Restarts, len(p.states))
 	}
-	release, err := s.lockCheckpoint(p.Density)
-	if err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
-	}
-	defer release()
-	m := newMonitor(s)
-	defer m.End()
-	return newClimb(ctx, p.Density, s, m, p)
+	q, err := s.run(ctx, p.Density, p)
+	return q, wrapped(err)
 }

@@ -54,7 +54,7 @@ func HowMany(ctx context.Context, programs []Program, s Settings) (Comparison, e
 func fitPrograms(ctx context.Context, programs []Program, s Settings, models []ModelEvidence) error {
 	if s.Checkpoint != "" {
 		if err := os.MkdirAll(s.Checkpoint, 0o777); err != nil {
-			return fmt.Errorf("vi: %w", err)
+			return wrapped(err)
 		}
 	}
 	fits := func(yield func(string, fitting) bool) {
@@ -205,8 +205,5 @@ func (c Comparison) Predict(n int, seed uint64) (Predictive, error) {
 		parts = append(parts, r)
 	}
 	r, err := draws.Together(parts...)
-	if err != nil {
-		return Predictive{}, fmt.Errorf("vi: %w", err)
-	}
-	return r, nil
+	return r, wrapped(err)
 }

@@ -48,7 +48,7 @@ func (p *Posterior) Verdict() (Verdict, error) {
 	}
 	p = p.known()
 	err := p.findings.judge(context.Background(), p, 0)
-	return p.findings.Verdict, err
+	return p.findings.Verdict, wrapped(err)
 }
 
 // judge finds the verdict of the fit p, unless there is one, by a scout that ends with the
@@ -66,10 +66,10 @@ func (f *findings) judge(ctx context.Context, p *Posterior, budget cputime.Limit
 		sample, err = scout.Run(ctx, d, scout.Settings{Seed: parallel.Mix(p.Settings.Seed, streams.Scout), Over: budget.Over})
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("vi: stopped while judging the fit: %w", cause(ctx))
+		return fmt.Errorf("stopped while judging the fit: %w", cause(ctx))
 	}
 	if err != nil {
-		return fmt.Errorf("vi: %w", err)
+		return err
 	}
 	f.Scout, f.budget = sample.LogEvidence, budget
 	if f.Verdict = p.judge(ctx, sample, p.evidenceDraws()); !all && f.Verdict.Trust != TrustNothing {

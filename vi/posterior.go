@@ -101,6 +101,11 @@ func (p *Posterior) job() job {
 	return newJob(p.Density, s)
 }
 
+// begun is the fit before there is another: a normal at the prior's centre.
+func (s job) begun(d *graph.Density) *Posterior {
+	return &Posterior{Density: d, Q: PriorStart(d), Settings: s.settings()}
+}
+
 // ofClimb is the posterior of d that a climb has found.
 func ofClimb(d *graph.Density, s job, r climb.Result) *Posterior {
 	return &Posterior{

@@ -192,10 +192,7 @@ func (p *Posterior) Draws(n int, seed uint64) (Draws, error) {
 		return Draws{}, err
 	}
 	list, err := draws.Of(context.Background(), pool, n, seed)
-	if err != nil {
-		return Draws{}, fmt.Errorf("vi: %w", err)
-	}
-	return list, nil
+	return list, wrapped(err)
 }
 
 // Diagnostics are those of a sampler's draws: R-hat and effective numbers by latent, and by plane of Density.Arrangement. It returns
@@ -233,82 +230,55 @@ func (p *Posterior) PredictWith(other *graph.Density, n int, seed uint64) (Predi
 		return Predictive{}, err
 	}
 	if latents, err = latents.With(other); err != nil {
-		return Predictive{}, fmt.Errorf("vi: %w", err)
+		return Predictive{}, wrapped(err)
 	}
 	return draws.Predict(latents, seed)
 }
 
-func (p *Posterior) events() (events.Events, error) {
+// ask asks for the probabilities of events, by the draws.
+func ask[T any](p *Posterior, question func(events.Events) (T, error)) (answer T, err error) {
 	s, err := p.Sample()
 	if err != nil {
-		return events.Events{}, err
+		return answer, err
 	}
-	return events.Of(s), nil
+	return question(events.Of(s))
 }
 
 // Prob is the posterior probability that g holds; see events.Events.Prob.
 func (p *Posterior) Prob(g graph.Guard) (Estimate, error) {
-	e, err := p.events()
-	if err != nil {
-		return Estimate{}, err
-	}
-	return e.Prob(g)
+	return ask(p, func(e events.Events) (Estimate, error) { return e.Prob(g) })
 }
 
 // Probs is Prob of many guards.
 func (p *Posterior) Probs(guards []graph.Guard) ([]Estimate, error) {
-	e, err := p.events()
-	if err != nil {
-		return nil, err
-	}
-	return e.Probs(guards)
+	return ask(p, func(e events.Events) ([]Estimate, error) { return e.Probs(guards) })
 }
 
 // ProbNamed is the posterior probability that guard i of the given name holds; see
 // events.Events.ProbNamed.
 func (p *Posterior) ProbNamed(name string, i int) (Estimate, error) {
-	e, err := p.events()
-	if err != nil {
-		return Estimate{}, err
-	}
-	return e.ProbNamed(name, i)
+	return ask(p, func(e events.Events) (Estimate, error) { return e.ProbNamed(name, i) })
 }
 
 // ProbGiven is the posterior probability that g holds where given holds; see
 // events.Events.ProbGiven.
 func (p *Posterior) ProbGiven(g, given graph.Guard) (Estimate, error) {
-	e, err := p.events()
-	if err != nil {
-		return Estimate{}, err
-	}
-	return e.ProbGiven(g, given)
+	return ask(p, func(e events.Events) (Estimate, error) { return e.ProbGiven(g, given) })
 }
 
 // Sides lists the surfaces of the model's guards with the probability of their positive
 // sides; see events.Events.Sides.
 func (p *Posterior) Sides() ([]SideProb, error) {
-	e, err := p.events()
-	if err != nil {
-		return nil, err
-	}
-	return e.Sides(), nil
+	return ask(p, func(e events.Events) ([]SideProb, error) { return e.Sides(), nil })
 }
 
 // TopRegions returns the k most probable regions; see events.Events.TopRegions.
 func (p *Posterior) TopRegions(k int) ([]RegionProb, error) {
-	e, err := p.events()
-	if err != nil {
-		return nil, err
-	}
-	return e.TopRegions(k)
+	return ask(p, func(e events.Events) ([]RegionProb, error) { return e.TopRegions(k) })
 }
 
 // MostProbablePath returns the joint assignment of the guards that is the most
 // probable; see events.Events.MostProbablePath.
 func (p *Posterior) MostProbablePath(guards []graph.Guard) (Path, error) {
-	e, err := p.events()
-	if err != nil {
-		return Path{}, err
-	}
-	return e.MostProbablePath(guards)
+	return ask(p, func(e events.Events) (Path, error) { return e.MostProbablePath(guards) })
 }

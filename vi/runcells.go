@@ -23,25 +23,25 @@ func runCells(ctx context.Context, d *graph.Density, s job, m monitor) (*Posteri
 			p, err = fitSmooth(ctx, d, s, m)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("vi: %w", err)
+			return nil, err
 		}
 		if p != nil {
 			m.searched(p.findings)
 			return p, m.concluded(p)
 		}
 	}
-	begun := &Posterior{Density: d, Q: PriorStart(d), Settings: s.settings()}
+	begun := s.begun(d)
 	if err := begun.checkpoint(); err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
+		return nil, err
 	}
 	p, err := fitCells(ctx, d, s, m)
 	switch {
 	case err != nil && ctx.Err() != nil && p == nil:
-		return begun, fmt.Errorf("vi: stopped while looking for cells: %w", cause(ctx))
+		return begun, fmt.Errorf("stopped while looking for cells: %w", cause(ctx))
 	case err != nil && ctx.Err() != nil:
-		return p, errors.Join(fmt.Errorf("vi: stopped while sampling: %w", cause(ctx)), m.concluded(p))
+		return p, errors.Join(fmt.Errorf("stopped while sampling: %w", cause(ctx)), wrapped(m.concluded(p)))
 	case err != nil:
-		return nil, fmt.Errorf("vi: %w", err)
+		return nil, err
 	}
 	return p, m.concluded(p)
 }

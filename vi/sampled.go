@@ -3,7 +3,6 @@ package vi
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/facetvi/facet/graph"
@@ -66,7 +65,7 @@ func (p *Posterior) drawn() (*weighted.Sample, error) {
 		}
 		s, err := draw(context.Background(), n)
 		if err != nil {
-			return nil, fmt.Errorf("vi: %w", err)
+			return nil, wrapped(err)
 		}
 		f.sample = s
 	}

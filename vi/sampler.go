@@ -24,18 +24,18 @@ const hopelessRHat = 1.1
 
 // runSampler is the fit by the sampler alone.
 func runSampler(ctx context.Context, d *graph.Density, s job, m monitor) (*Posterior, error) {
-	begun := &Posterior{Density: d, Q: PriorStart(d), Settings: s.settings()}
+	begun := s.begun(d)
 	if err := begun.checkpoint(); err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
+		return nil, err
 	}
 	p, err := bySampler(ctx, d, s, m, noScout, nil)
 	switch {
 	case err != nil && ctx.Err() != nil && p == nil:
-		return begun, fmt.Errorf("vi: stopped before the sampler had arrived: %w", cause(ctx))
+		return begun, fmt.Errorf("stopped before the sampler had arrived: %w", cause(ctx))
 	case err != nil && ctx.Err() != nil:
-		return p, fmt.Errorf("vi: the sampler was stopped: %w", cause(ctx))
+		return p, fmt.Errorf("the sampler was stopped: %w", cause(ctx))
 	case err != nil:
-		return nil, fmt.Errorf("vi: %w", err)
+		return nil, err
 	}
 	p.warnOf(p.findings.Verdict)
 	return p, m.concluded(p)

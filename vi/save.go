@@ -129,7 +129,7 @@ func Load(r io.Reader, d *graph.Density, own ...Named) (*Posterior, error) {
 		return nil, fmt.Errorf("vi: loading a fit: %w", err)
 	}
 	if err := s.Model.Check(saved.ModelOf(d)); err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
+		return nil, wrapped(err)
 	}
 	p, err := s.of(d, own)
 	if err != nil {

@@ -180,6 +180,14 @@ func (s *job) check(d *graph.Density) error {
 	return s.climb.Check(d)
 }
 
+// unused is an error where a setting of a Climb was given that the others make of no use.
+func (s *job) unused() error {
+	if s.searches || s.sampled {
+		return nil
+	}
+	return s.climb.Unused(s.Checkpoint != "")
+}
+
 // checkCells reports settings of Cells that make no sense.
 func (s *job) checkCells(d *graph.Density) error {
 	switch t := s.cells.Tolerance; {
@@ -224,6 +232,14 @@ var errNoContext = errors.New("vi: a nil context")
 // cause says why ctx, which is done, is. A context of another package may have an
 // error without a cause.
 func cause(ctx context.Context) error { return cmp.Or(context.Cause(ctx), ctx.Err()) }
+
+// wrapped is err with the name of the package.
+func wrapped(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("vi: %w", err)
+}
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
