@@ -47,6 +47,7 @@
 // The packages below, each with an introduction of its own, are of the posterior:
 //
 //	scout       where its mass is, and its evidence, without a family
+//	verdict     how well its numbers are known, and whether they can be relied on
 //	smc         a sampler whose paths reflect and refract at guards
 //	weighted    draws with weights, and the numbers of them
 //	events      probabilities of guards, paths and regions
@@ -83,3 +84,14 @@
 // [many series]: https://github.com/facetvi/facet/blob/main/docs/many.md
 // [how it works]: https://github.com/facetvi/facet/blob/main/docs/how.md
 package vi
+
+// The files of this package read in one direction; none uses a later one:
+//
+//	names, start, switches, settings     what users type, and what a fit goes by
+//	posterior, monitor, guards, sampled  what a fit has found, and its draws
+//	savefound, save, checkpoint, judge   files, and the verdict
+//	climb                                the fit of one family
+//	cellsfit, quick, near, sampler       ways to the posterior
+//	runcells, fit                        which of them is gone
+//	queries, summary, predictprior, …    questions to one fit
+//	fitall, compare, howmany, calibrate  many fits

@@ -51,6 +51,5 @@ func PriorStart(d *graph.Density) family.Q {
 	if d == nil {
 		panic("vi: a nil density")
 	}
-	center, scale := d.PriorStart()
-	return climb.Around(d, center, scale)
+	return climb.Prior(d)
 }

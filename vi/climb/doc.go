@@ -13,8 +13,8 @@
 // It stops after Settings.Steps, or by itself when the ELBO of averages settles ([Automatic]). [State] is what the future of a
 // fit depends on: a fit goes on from one to the same bits.
 //
-// Users call it by vi.Fit with the method vi.Climb, which is a [Settings]. The rest is for package vi, which makes a posterior with
-// weighted draws and a verdict of the [Result]:
+// Users call it by vi.Fit with the method vi.Climb, which is a [Settings]. The rest is for package vi, which has checked what it
+// gives, and makes a posterior with weighted draws and a verdict of the [Result]:
 //
 //	Job ─▶ New ─▶ Restore, Begin ─▶ Fits.Run ─▶ Result
 //

@@ -13,7 +13,7 @@ import (
 
 // priorIn is the member of f that is nearest to prior.
 func priorIn(b testing.TB, f family.Family, d *graph.Density) family.Q {
-	q, err := family.Of(f, d, prior(d))
+	q, err := family.Of(f, d, Prior(d))
 	require.NoError(b, err)
 	return q
 }

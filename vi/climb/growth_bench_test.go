@@ -33,7 +33,7 @@ func growthModel(b *testing.B, obs []float64) *graph.Density {
 func compileJumps(b *testing.B, m *graph.Model) *graph.Density {
 	d, err := m.Compile()
 	require.NoError(b, err)
-	_, err = gradient.BindParts(d, prior(d), 1, gradient.Boundary{})
+	_, err = gradient.BindParts(d, Prior(d), 1, gradient.Boundary{})
 	require.NoError(b, err)
 	return d
 }
@@ -96,7 +96,7 @@ func BenchmarkRegression(b *testing.B) {
 				r.d = compileJumps(b, regression(100000, k == 1))
 				r.time = time.Since(start)
 			}
-			benchmarkIteration(b, r.d, prior(r.d), "boundary", 1)
+			benchmarkIteration(b, r.d, Prior(r.d), "boundary", 1)
 			b.ReportMetric(float64(r.time.Milliseconds()), "ms/compile")
 		})
 	}

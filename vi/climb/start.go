@@ -40,8 +40,8 @@ func Around(d *graph.Density, mean, sd []float64) family.Q {
 	return q
 }
 
-// prior are independent normals at the centre of the prior, as wide as it is there.
-func prior(d *graph.Density) family.Q {
+// Prior are independent normals at the centre of the prior, as wide as it is there.
+func Prior(d *graph.Density) family.Q {
 	center, scale := d.PriorStart()
 	return Around(d, center, scale)
 }
@@ -73,7 +73,7 @@ func findStarts(ctx context.Context, d *graph.Density, s Job) ([]family.Q, error
 	}
 	err = inTime(err)
 	if len(list) == 0 { // log r is finite nowhere: the fit will say where it is not
-		list = []candidate{{q: prior(d)}}
+		list = []candidate{{q: Prior(d)}}
 	}
 	var modes []candidate
 	if err == nil {

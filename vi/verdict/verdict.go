@@ -7,7 +7,7 @@
 // It asks how even the weights are ([OfWeights]), whether the scout has found more than the fit, whether the search has left out
 // much, how well the numbers are known ([OfNumbers]), and whether something holds the parameters of the program. The draws of a
 // sampler have no weights: [OfRun] asks whether its groups agree. What is promised where it says TrustFit, and by which limits, is
-// here, and nothing else: it draws nothing and runs no fit.
+// here, and nothing else: it draws nothing and runs no fit. Users read a [Verdict]; the rest is for package vi.
 package verdict
 
 import (

@@ -16,126 +16,33 @@ import (
 	"github.com/facetvi/facet/internal/cputime"
 )
 
-// A Watch is what a fit and its parts tell what they are at, and ask for the time. It is safe for concurrent use.
+// A Watch is what a fit and its parts tell what they are at, and ask for the time. It is safe for concurrent use. On a terminal it
+// shows one line that is written anew in its place, elsewhere line after line. What the user prints meanwhile begins on the line in
+// progress and stays.
 type Watch struct {
 	Logger       *slog.Logger  // nil: nobody listens
 	Half, Budget cputime.Limit // half of the budget, and all of it
-	Given        time.Duration // the budget in CPU time; 0 for no limit
 	Every        time.Duration // between reports
 
-	mu   sync.Mutex
-	line *line // nil: nobody listens
-}
-
-// New starts the time. to may be nil, and so may the logger.
-func New(to io.Writer, logger *slog.Logger, budget time.Duration) *Watch {
-	w := &Watch{Logger: logger, Given: budget, Every: time.Second}
-	if budget > 0 {
-		w.Half, w.Budget = cputime.In(budget/2), cputime.In(budget)
-	}
-	if to == nil {
-		return w
-	}
-	w.line = &line{w: to}
-	if f, ok := to.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		w.line.columns, w.Every = func() int { return columns(f) }, 100*time.Millisecond
-	}
-	return w
-}
-
-// Heard reports whether somebody listens to what is said.
-func (w *Watch) Heard() bool { return w.line != nil }
-
-// Now says at once what the fit is at.
-func (w *Watch) Now(format string, args ...any) { w.say(true, format, args) }
-
-// Soon says it if nothing was said for a while.
-func (w *Watch) Soon(format string, args ...any) { w.say(false, format, args) }
-
-func (w *Watch) say(now bool, format string, args []any) {
-	if w.line == nil {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if now || w.due() {
-		w.line.write(fmt.Sprintf(format, args...) + w.left())
-	}
-}
-
-// due reports whether nothing was said for a while.
-func (w *Watch) due() bool { return time.Since(w.line.last) >= w.Every }
-
-// left is how much of the budget is left, if there is one.
-func (w *Watch) left() string {
-	if w.Given == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; %v of %v left", w.Budget.Left().Round(100*time.Millisecond), w.Given)
-}
-
-// Report says how far the fit is, as soon as nothing was said for a while or, if nothing else is reported before, at its end. On
-// a terminal, whose line may be cut, text should begin with what matters most.
-func (w *Watch) Report(text func(terminal bool) string) {
-	if w.line == nil {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.line.news = text; w.due() {
-		w.line.flush()
-	}
-}
-
-// End writes what was not reported yet, and ends the line in progress.
-func (w *Watch) End() {
-	if w.line == nil {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.line.flush()
-	w.line.end()
-}
-
-// line is where progress is shown: on a terminal one line that is written anew in its place, elsewhere line after line. What
-// the user prints meanwhile begins on the line in progress and stays.
-type line struct {
-	w       io.Writer
-	columns func() int                 // of the terminal; nil if w is none
+	given   time.Duration // the budget in CPU time; 0 for no limit
+	to      io.Writer     // nil: nobody listens
+	columns func() int    // of the terminal; nil if it is none
+	mu      sync.Mutex
 	shown   int                        // characters of the line in progress
 	last    time.Time                  // when something was said
 	news    func(terminal bool) string // that was not written yet; nil if there is none
 }
 
-// write writes a line, on a terminal over the last one and cut to its width. A
-// writer that fails is no reason to stop.
-func (l *line) write(text string) {
-	l.last = time.Now()
-	if l.columns == nil {
-		fmt.Fprintln(l.w, text)
-		return
+// New starts the time. to may be nil, and so may the logger.
+func New(to io.Writer, logger *slog.Logger, budget time.Duration) *Watch {
+	w := &Watch{Logger: logger, Every: time.Second, given: budget, to: to}
+	if budget > 0 {
+		w.Half, w.Budget = cputime.In(budget/2), cputime.In(budget)
 	}
-	n := utf8.RuneCountInString(text)
-	if room := max(1, l.columns()-1); n > room {
-		text, n = string([]rune(text)[:room-1])+"…", room
+	if f, ok := to.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		w.columns, w.Every = func() int { return columns(f) }, 100*time.Millisecond
 	}
-	fmt.Fprint(l.w, "\r", text, strings.Repeat(" ", max(0, l.shown-n)))
-	l.shown = n
-}
-
-func (l *line) flush() {
-	if l.news != nil {
-		l.write(l.news(l.columns != nil))
-		l.news = nil
-	}
-}
-
-func (l *line) end() {
-	if l.shown > 0 {
-		fmt.Fprintln(l.w)
-		l.shown = 0
-	}
+	return w
 }
 
 // columns is the width of a terminal, 80 if it does not tell.
@@ -145,4 +52,73 @@ func columns(f *os.File) int {
 		return 80
 	}
 	return n
+}
+
+// Heard reports whether somebody listens to what is said.
+func (w *Watch) Heard() bool { return w.to != nil }
+
+// Now says at once what the fit is at.
+func (w *Watch) Now(format string, args ...any) { w.say(true, format, args) }
+
+// Soon says it if nothing was said for a while.
+func (w *Watch) Soon(format string, args ...any) { w.say(false, format, args) }
+
+func (w *Watch) say(now bool, format string, args []any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.Heard() || !now && !w.due() {
+		return
+	}
+	text := fmt.Sprintf(format, args...)
+	if w.given > 0 {
+		text += fmt.Sprintf("; %v of %v left", w.Budget.Left().Round(100*time.Millisecond), w.given)
+	}
+	w.write(text)
+}
+
+// due reports whether nothing was said for a while.
+func (w *Watch) due() bool { return time.Since(w.last) >= w.Every }
+
+// Report says how far the fit is, as soon as nothing was said for a while or, if nothing else is reported before, at its end. On
+// a terminal, whose line may be cut, text should begin with what matters most.
+func (w *Watch) Report(text func(terminal bool) string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.news = text; w.due() {
+		w.flush()
+	}
+}
+
+// End writes what was not reported yet, and ends the line in progress.
+func (w *Watch) End() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.flush()
+	if w.shown > 0 {
+		fmt.Fprintln(w.to)
+		w.shown = 0
+	}
+}
+
+func (w *Watch) flush() {
+	if w.news != nil && w.Heard() {
+		w.write(w.news(w.columns != nil))
+		w.news = nil
+	}
+}
+
+// write writes a line, on a terminal over the last one and cut to its width. A
+// writer that fails is no reason to stop.
+func (w *Watch) write(text string) {
+	w.last = time.Now()
+	if w.columns == nil {
+		fmt.Fprintln(w.to, text)
+		return
+	}
+	n := utf8.RuneCountInString(text)
+	if room := max(1, w.columns()-1); n > room {
+		text, n = string([]rune(text)[:room-1])+"…", room
+	}
+	fmt.Fprint(w.to, "\r", text, strings.Repeat(" ", max(0, w.shown-n)))
+	w.shown = n
 }

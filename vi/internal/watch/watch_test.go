@@ -46,7 +46,7 @@ func TestTerminal(t *testing.T) {
 	var out bytes.Buffer
 	width := 40
 	w := New(&out, nil, 0)
-	w.line.columns, w.Every = func() int { return width }, 0
+	w.columns, w.Every = func() int { return width }, 0
 	at := func(n int) string { // what is on the line then
 		w.Report(func(terminal bool) string {
 			require.True(t, terminal)
