@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/internal/cells"
+	"github.com/facetvi/facet/vi/internal/streams"
 	"github.com/facetvi/facet/vi/mixture"
 	"github.com/facetvi/facet/vi/scout"
 )
@@ -27,88 +27,17 @@ const (
 	leadDraws = 300
 )
 
-// runCells is a fit of cells, with a checkpoint at its beginning and at its end.
-func runCells(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, error) {
-	if s.cells.Quick {
-		p, err := fitQuick(ctx, d, s)
-		if p == nil && err == nil {
-			p, err = fitSmooth(ctx, d, s, m)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("vi: %w", err)
-		}
-		if p != nil {
-			m.searched(p.findings)
-			return p, m.concluded(p)
-		}
-	}
-	begun := &Posterior{Density: d, Q: PriorStart(d), Settings: s.settings()}
-	if err := begun.checkpoint(); err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
-	}
-	p, err := fitCells(ctx, d, s, m)
-	switch {
-	case err != nil && ctx.Err() != nil && p == nil:
-		return begun, fmt.Errorf("vi: stopped while looking for cells: %w", cause(ctx))
-	case err != nil && ctx.Err() != nil:
-		return p, errors.Join(fmt.Errorf("vi: stopped while sampling: %w", cause(ctx)), m.concluded(p))
-	case err != nil:
-		return nil, fmt.Errorf("vi: %w", err)
-	}
-	return p, m.concluded(p)
-}
-
 // concluded reports the end, and saves it.
-func (m *monitor) concluded(p *Posterior) error {
+func (m monitor) concluded(p *Posterior) error {
 	m.report(p)
-	if err := p.checkpoint(); err != nil {
-		return fmt.Errorf("vi: %w", err)
-	}
-	return nil
-}
-
-// fitCells finds the cells of a posterior and a distribution for each. Where the verdict is
-// that these cannot be relied on, it tries what suits posteriors that have no cells to speak
-// of, and then the sampler, and returns what has the most even weights. A density of much data is fitted and judged
-// by one that costs less. If ctx ends the sampler there is what was found before, beside the error.
-func fitCells(ctx context.Context, whole *graph.Density, s job, m *monitor) (*Posterior, error) {
-	d, err := compact(ctx, whole, s, m)
-	if err != nil {
-		return nil, err
-	}
-	var best *Posterior
-	if d == whole {
-		if best, err = fitModes(ctx, whole, s, m); err != nil {
-			return nil, err
-		}
-	}
-	if best == nil || best.findings.Verdict.Trust == TrustNothing && !m.budget.Over() {
-		if best, err = fitOrSample(ctx, d, s, m); err != nil && best == nil {
-			return nil, err
-		}
-	}
-	if best == nil {
-		if why := gradient.Blame(whole, PriorStart(whole)); why != "" {
-			return nil, fmt.Errorf("%w; %s", errNoCells, why)
-		}
-		return nil, errNoCells
-	}
-	if cuts := best.findings.Cut; cuts != nil && s.Budget > 0 {
-		best.Warnings = append(best.Warnings, fmt.Sprintf("Settings.Budget = %v of CPU time was over: %s; what a fit that was cut short finds depends on the machine", s.Budget, strings.Join(cuts, ", ")))
-	}
-	if best.Density = whole; best.findings.sample != nil {
-		best.findings.sample = best.findings.sample.Of(whole)
-	}
-	best.warnOf(best.findings.Verdict)
-	m.searched(best.findings)
-	return best, err
+	return p.checkpoint()
 }
 
 // fitDensity is the best fit of cells of d, and how it was made; nil if no cell has a mode.
-func fitDensity(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, cellsFit, error) {
+func fitDensity(ctx context.Context, d *graph.Density, s job, m monitor) (*Posterior, cellsFit, error) {
 	c := cellsFit{d: d, s: s, m: m, switches: d.Engine().Switches()}
-	scouting := scout.Settings{Seed: parallel.Mix(s.Seed, scoutStream), Over: m.half.Over, Progress: func(beta float64) {
-		m.at("independent search: the data at %.2g of their weight", beta)
+	scouting := scout.Settings{Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.Half.Over, Progress: func(beta float64) {
+		m.Soon("independent search: the data at %.2g of their weight", beta)
 	}}
 	if meet, err := c.meet(ctx); err != nil {
 		return nil, c, err
@@ -141,56 +70,32 @@ func fitDensity(ctx context.Context, d *graph.Density, s job, m *monitor) (*Post
 		if p == nil {
 			continue
 		}
-		p.findings.Cut, p.findings.budget = c.cuts, m.budget
-		m.at("judging a fit of %d cells", len(p.findings.Cells))
+		p.findings.Cut, p.findings.budget = c.cuts, m.Budget
+		m.Soon("judging a fit of %d cells", len(p.findings.Cells))
 		p.findings.Verdict = p.judge(ctx, sample, p.finalDraws(m))
 		if best == nil || p.findings.even() > best.findings.even() || p.findings.Verdict.Trust != TrustNothing {
 			best = p
 		}
-		if best.findings.Verdict.Trust != TrustNothing || m.budget.Over() {
+		if best.findings.Verdict.Trust != TrustNothing || m.Budget.Over() {
 			break
 		}
 	}
 	if best == nil {
 		return nil, c, nil
 	}
-	if m.budget.Over() {
+	if m.Budget.Over() {
 		c.cut("the fit is judged by a tenth of the draws")
 	}
 	best.findings.Cut = c.cuts
 	return best, c, nil
 }
 
-// muchData is from how many terms of log r on it is seen whether it can be had for less.
-const muchData = 1000
-
-// compact is a density that costs less than d, if there is one; see cells.Compact.
-func compact(ctx context.Context, d *graph.Density, s job, m *monitor) (*graph.Density, error) {
-	if d.Terms() < muchData {
-		return d, nil
-	}
-	m.at("adding up %d terms", d.Terms())
-	return cells.Compact(ctx, d, func(d *graph.Density) ([][]float64, error) {
-		sample, err := scout.Run(ctx, d, scout.Settings{Seed: parallel.Mix(s.Seed, scoutStream), Over: m.half.Over})
-		if errors.Is(err, scout.ErrNowhere) {
-			return nil, nil
-		}
-		return cells.Different(d, sample.Z, compactStarts), err
-	})
-}
-
-// compactStarts is from how many of a scout's draws a density with several kinds of guards is made
-// compact.
-const compactStarts = 8
-
-var errNoCells = errors.New("log r has no maximum in any cell that was found: if it rises without end, the posterior is not a distribution")
-
 // A cellsFit is a fit of cells under way.
 type cellsFit struct {
 	d        *graph.Density
 	s        job
 	sample   scout.Result
-	m        *monitor
+	m        monitor
 	switches []derive.SwitchLatent
 	cuts     []string // what the end of the budget has cut
 }
@@ -199,32 +104,20 @@ func (c *cellsFit) cut(format string, args ...any) {
 	c.cuts = append(c.cuts, fmt.Sprintf(format, args...))
 }
 
-// When switches are summed out first: where so many draws of a scout are in cells that have
-// no other draw that there are too many cells to look at, as with a threshold for each
-// of many groups; and where that leaves few latents, of many, or of
-// several with many intervals, or none. The intervals of one are cells to look at, however many: where
-// it leaves a latent without data that latent is as its prior, far from what one normal says of it.
-const (
-	mostScattered = 0.8
-	manySwitches  = 6
-	manyIntervals = 300
-	fewLatents    = 12
-)
-
 // tries are the ways to a fit, the most promising first: by cells of the latents, by those that are
 // left when switches are summed out, and by normals near the scout's draws.
 func (c *cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Posterior, error), err error) {
 	plain := func(ctx context.Context) (*Posterior, error) { return c.find(ctx, nil) }
-	if c.m.budget.Over() {
+	if c.m.Budget.Over() {
 		return append(list, plain, c.ofDraws), nil
 	}
 	summed := func(ctx context.Context) (*Posterior, error) { return c.find(ctx, c.switches) }
 	switch {
 	case len(c.switches) == 0:
 		return append(list, plain, c.ofDraws), nil
-	case c.sumsFirst() && c.d.Dim() > cells.MostLatents:
+	case sumsFirst(c.d, c.switches) && c.d.Dim() > cells.MostLatents:
 		return append(list, summed), nil
-	case c.sumsFirst():
+	case sumsFirst(c.d, c.switches):
 		return append(list, summed, plain, c.ofDraws), nil
 	}
 	scattered, err := cells.Scattered(ctx, c.d, c.sample.Z)
@@ -237,7 +130,7 @@ func (c *cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Po
 	switch {
 	case scattered > mostScattered:
 		list = append(list, summed)
-	case c.few():
+	case few(c.d, c.switches):
 		list = append(list, plain, summed)
 	default:
 		list = append(list, plain)
@@ -245,13 +138,10 @@ func (c *cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Po
 	return append(list, c.ofDraws), nil
 }
 
-// few reports whether few latents are left when switches are summed out.
-func (c *cellsFit) few() bool { return c.d.Dim()-len(c.switches) <= fewLatents }
-
 // meet reports whether switches that are summed out first depend on each other, as the states of a
 // chain do: a scout that moves them one by one comes nowhere.
 func (c *cellsFit) meet(ctx context.Context) (bool, error) {
-	if !c.sumsFirst() {
+	if !sumsFirst(c.d, c.switches) {
 		return false, nil
 	}
 	t, err := c.d.Engine().Tabulate(ctx, c.switches)
@@ -260,25 +150,16 @@ func (c *cellsFit) meet(ctx context.Context) (bool, error) {
 	}), err
 }
 
-// sumsFirst reports whether to sum switches out first, whatever the posterior is like.
-func (c *cellsFit) sumsFirst() bool {
-	intervals := 0
-	for _, w := range c.switches {
-		intervals += len(w.Planes)
-	}
-	return c.few() && (len(c.switches) >= manySwitches || len(c.switches) > 1 && intervals >= manyIntervals || len(c.switches) == c.d.Dim())
-}
-
 // find is the fit by cells, with switches summed out.
 func (c *cellsFit) find(ctx context.Context, switches []derive.SwitchLatent) (*Posterior, error) {
 	draws := c.draws()
 	search, err := cells.Find(ctx, c.d, cells.Settings{
-		Points: cells.Different(c.d, c.sample.Z, leadDraws), Most: mostTried, Over: c.m.budget.Over,
+		Points: cells.Different(c.d, c.sample.Z, leadDraws), Most: mostTried, Over: c.m.Budget.Over,
 		Draws: draws,
-		Lost:  -math.Expm1(-c.s.cells.Tolerance), Seed: parallel.Mix(c.s.Seed, cellStream), Switches: switches,
-		Progress: func(tried, found int) { c.m.at("searching: %d cells tried, %d found", tried, found) },
+		Lost:  -math.Expm1(-c.s.cells.Tolerance), Seed: parallel.Mix(c.s.Seed, streams.Cells), Switches: switches,
+		Progress: func(tried, found int) { c.m.Soon("searching: %d cells tried, %d found", tried, found) },
 	})
-	if search != nil && search.Leads > 0 && c.m.budget.Over() {
+	if search != nil && search.Leads > 0 && c.m.Budget.Over() {
 		c.cut("the search ended after %d cells, with %d more to look at", search.Tried, search.Leads)
 	}
 	if err != nil || len(search.Cells) == 0 {
@@ -286,15 +167,15 @@ func (c *cellsFit) find(ctx context.Context, switches []derive.SwitchLatent) (*P
 	}
 	kept, left, err := search.Finish(ctx, cells.Finish{
 		Most: c.s.cells.Most, Draws: draws,
-		Progress: func(judged, kept int) { c.m.at("judging: %d of %d cells", judged, kept) },
+		Progress: func(judged, kept int) { c.m.Soon("judging: %d of %d cells", judged, kept) },
 	})
-	if c.m.budget.Over() {
+	if c.m.Budget.Over() {
 		c.cut("not all cells were judged")
 	}
 	if err != nil {
 		return nil, err
 	}
-	f := &findings{Tried: search.Tried, Left: left, Unfinished: search.Unfinished()}
+	f := &findings{found: found{Tried: search.Tried, Left: left, Unfinished: search.Unfinished()}}
 	logs, parts := make([]float64, len(kept)), make([]family.Q, len(kept))
 	for k, x := range kept {
 		logs[k], parts[k] = x.LogEvidence.Value, x.Q
@@ -307,21 +188,13 @@ func (c *cellsFit) find(ctx context.Context, switches []derive.SwitchLatent) (*P
 	return c.posterior(q, f), nil
 }
 
-// some are n of the scout's draws, of as many islands as there are.
-func (c *cellsFit) some(n int) (draws [][]float64) {
-	for k := range min(n, len(c.sample.Z)) {
-		draws = append(draws, c.sample.Z[(2*k+1)*len(c.sample.Z)/(2*n)])
-	}
-	return draws
-}
-
 // ofDraws is the fit by normals near the scout's draws.
 func (c *cellsFit) ofDraws(ctx context.Context) (*Posterior, error) {
-	q, err := cells.OfDraws(ctx, c.d, c.draws(), parallel.Mix(c.s.Seed, cellStream))
+	q, err := cells.OfDraws(ctx, c.d, c.draws(), parallel.Mix(c.s.Seed, streams.Cells))
 	if err != nil || q == nil {
 		return nil, err
 	}
-	p := c.posterior(mixture.New([]float64{0}, []family.Q{q}), &findings{Tried: 1})
+	p := c.posterior(mixture.New([]float64{0}, []family.Q{q}), &findings{found: found{Tried: 1}})
 	return p, nil // its cell is everywhere
 }
 

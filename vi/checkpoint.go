@@ -9,6 +9,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/safefile"
 	"github.com/facetvi/facet/internal/sealed"
+	"github.com/facetvi/facet/vi/internal/saved"
 )
 
 // lockCheckpoint makes this fit the one writer of the checkpoint, until release
@@ -43,23 +44,11 @@ func (s *job) checkReplaced(d *graph.Density) error {
 	if err != nil || info.Size() == 0 || !info.Mode().IsRegular() { // Replace says what it is
 		return err
 	}
-	var was struct{ Model savedModel }
+	var was struct{ Model saved.Model }
 	if err := sealed.Read(file, format, int(info.Size()), &was); err != nil {
 		return err
 	}
-	return was.Model.check(modelOf(d))
-}
-
-// save writes the checkpoint, if one is wanted.
-func (m *monitor) save() error {
-	if m.s.Checkpoint == "" {
-		return nil
-	}
-	p, err := assemble(m.d, m.s, m.states)
-	if err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
-	}
-	return p.checkpoint()
+	return was.Model.Check(saved.ModelOf(d))
 }
 
 // checkpoint writes the checkpoint, if one is wanted: who reads it finds the state

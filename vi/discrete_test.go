@@ -19,6 +19,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
+	"github.com/facetvi/facet/vi/climb"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -267,7 +268,7 @@ func TestResumeWithMasses(t *testing.T) {
 			at += v * masses[k]
 		}
 		require.Greater(t, at, least)
-		require.Contains(t, heldBy(start), i)
+		require.Contains(t, climb.HeldBy(start), i)
 	}
 	for _, f := range massesFamilies {
 		s := Settings{Seed: *seed, Method: Climb{Family: f, Steps: 120, Samples: 40, Start: start}}

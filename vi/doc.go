@@ -14,20 +14,8 @@
 // there, confined to the cell, is near the posterior. The mixture of them
 // weighs each by its evidence ([Posterior.Cells]).
 //
-// With the method [Climb] the fit is of one family of distributions q_θ. It maximises, by stochastic
-// gradients, a bound on the log evidence,
-//
-//	ELBO(θ) = E[log r(z) − log q_θ(z)] ≤ log p(data),    z = f_θ(ε) ~ q_θ,
-//
-// where z are the latents in unconstrained coordinates. It looks for its start itself, climbs with
-// Adam in units of the family's own scale, and ends at the average of the last
-// iterates:
-//
-//	1000 draws ─▶ climb ─▶ modes of regions ─▶ 20 short fits ─▶ 5 longer ─▶ Restarts fits ─▶ the best ELBO
-//	                                                                          + average
-//
-// It stops after Climb.Steps, or by itself when the ELBO of averages settles
-// ([Automatic]). It can be saved at any step and resumed to the same bits:
+// With the method [Climb] the fit is of one family of distributions, whose ELBO it maximises by stochastic gradients through
+// the ifs ([github.com/facetvi/facet/vi/climb]). A fit can be saved, a climb at any step, and resumed to the same bits:
 // [Posterior.Save], [Load], [Posterior.Resume], Settings.Checkpoint.
 //
 // Either way the result is a [Posterior]. Its numbers are those of the weighted draws, not of q
@@ -59,6 +47,7 @@
 // The packages below, each with an introduction of its own, are of the posterior:
 //
 //	scout       where its mass is, and its evidence, without a family
+//	verdict     how well its numbers are known, and whether they can be relied on
 //	smc         a sampler whose paths reflect and refract at guards
 //	mixture     mixtures of members of families, one part or more for each cell
 //	weighted    draws with weights, and the numbers of them
@@ -72,11 +61,15 @@
 //
 // or of climbs by gradients:
 //
+//	climb       the fit of one family: starts, steps, stopping
 //	family      mean field, structured, full rank, low rank; the laws of guards under them
 //	gradient    ∇ELBO across the jumps of the density
 //	check       judgements of q and of estimators
 //
-// Both have mc, estimates with standard errors. The search for cells and quick fits are internal.
+// These are two doors. What has to do with cells, weights and verdicts is of the posterior, in this package and the packages of the
+// first list, and needs no gradient of an ELBO. What has to do with families, surfaces and estimators is learning by gradients through
+// ifs: it is changed in the packages of the second list, which know of no weights and no verdict. Both have mc, estimates with
+// standard errors. The search for cells and quick fits are internal.
 //
 // In this package and those below it a function that returns an error returns one
 // for every argument that it cannot work with: numbers that make no sense or would
@@ -92,3 +85,14 @@
 // [many series]: https://github.com/facetvi/facet/blob/main/docs/many.md
 // [how it works]: https://github.com/facetvi/facet/blob/main/docs/how.md
 package vi
+
+// The files of this package read in one direction; none uses a later one:
+//
+//	names, start, switches, settings     what users type, and what a fit goes by
+//	posterior, monitor, guards, sampled  what a fit has found, and its draws
+//	savefound, save, checkpoint, judge   files, and the verdict
+//	climb                                the fit of one family
+//	cellsfit, quick, near, sampler       ways to the posterior
+//	runcells, fit                        which of them is gone
+//	queries, summary, predictprior, …    questions to one fit
+//	fitall, compare, howmany, calibrate  many fits

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/vi/weighted"
 )
 
 // Truncated laws whose tails are below any number somewhere, or whose density has a pole at an end, against quadrature.
@@ -56,26 +55,5 @@ func TestTruncatedFar(t *testing.T) {
 				require.InEpsilon(t, c.want.sd, sd.Value, 0.05, "%s, seed %d", name, seed+1)
 			}
 		}
-	}
-}
-
-// Without a log evidence that is a number nothing is trusted.
-func TestNoEvidence(t *testing.T) {
-	m := graph.NewModel()
-	m.Observe("y", graph.Normal(m.Sample("x", graph.Normal(0, 1)), 1), 0.5)
-	d, err := m.Compile()
-	require.NoError(t, err)
-	for _, log := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1.6} {
-		s := &weighted.Sample{LogEvidence: Estimate{Value: log}}
-		j := judgement{Verdict: Verdict{Trust: TrustFit}, p: &Posterior{Density: d, findings: &findings{}}, s: s, other: "another Settings.Seed"}
-		j.sample.Beta, j.sample.LogEvidence = 1, Estimate{Value: -50, SE: 0.1}
-		j.evidence()
-		const what = "log r is infinite, or no number"
-		if log == -1.6 {
-			require.NotContains(t, j.Verdict.String(), what)
-			continue
-		}
-		require.Equal(t, TrustNothing, j.Trust, "%v", log)
-		require.Contains(t, j.Verdict.String(), what)
 	}
 }

@@ -167,14 +167,14 @@ func TestFamilyByDefault(t *testing.T) {
 		{family.Structured{}, Climb{Family: family.Structured{}, Start: inFamily(t, family.FullRank{}, d)}},
 	} {
 		s := newJob(d, Settings{Method: c.m})
-		require.Equal(t, c.want, s.Family, "%+v", c.m)
+		require.Equal(t, c.want, s.climb.Family, "%+v", c.m)
 		require.Equal(t, s.settings(), newJob(d, s.settings()).settings())
 		require.Equal(t, newJob(d, Settings{Method: &c.m}).settings(), s.settings(), "a pointer is as good")
 	}
 	require.Equal(t, Cells{Tolerance: 0.0001}, newJob(d, Settings{}).settings().Method)
 	withParams := mustCompile(t, learnedGroups(1))
-	require.Equal(t, family.Family(family.FullRank{}), newJob(withParams, Settings{}).Family)
-	require.Equal(t, After, newJob(withParams, Settings{}).Stop)
+	require.Equal(t, family.Family(family.FullRank{}), newJob(withParams, Settings{}).climb.Family)
+	require.Equal(t, After, newJob(withParams, Settings{}).climb.Stop)
 }
 
 // The default fit of the paper's proposition and of its change point is the exact

@@ -17,6 +17,8 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/vi/internal/saved"
+	"github.com/facetvi/facet/vi/internal/watch"
 )
 
 // A Fitted is the fit of one of many data sets, or why there is none.
@@ -63,7 +65,7 @@ func fitMany(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[s
 			return
 		}
 		all, err := newFitAll(d, s)
-		defer func() { all.journal.close() }()
+		defer func() { all.journal.Close() }()
 		fits := func(yield func(string, fitting) bool) {
 			for key, data := range sets {
 				data = cloned(data)
@@ -78,7 +80,7 @@ func fitMany(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[s
 				}
 			}
 		}
-		sideBySide(ctx, fits, newProgress(newJob(d, s)), "data sets", asDone, yield)
+		sideBySide(ctx, fits, watch.New(s.Progress, nil, 0), "data sets", asDone, yield)
 	}
 }
 
@@ -86,7 +88,7 @@ func fitMany(ctx context.Context, d *graph.Density, sets iter.Seq2[string, map[s
 type fitting func(ctx context.Context) (*Posterior, error)
 
 // sideBySide makes fits, each by a key of its own, on all processors, and yields them.
-func sideBySide(ctx context.Context, fits iter.Seq2[string, fitting], progress *progress, what string, asDone bool, yield func(Fitted) bool) {
+func sideBySide(ctx context.Context, fits iter.Seq2[string, fitting], progress *watch.Watch, what string, asDone bool, yield func(Fitted) bool) {
 	ctx, stop := context.WithCancel(ctx)
 	workers := runtime.GOMAXPROCS(0)
 	taken := make(chan struct{}, (1+ahead)*workers) // a place for each fit that is not yielded yet
@@ -95,7 +97,7 @@ func sideBySide(ctx context.Context, fits iter.Seq2[string, fitting], progress *
 	defer func() {
 		stop()
 		group.Wait()
-		progress.end()
+		progress.End()
 	}()
 	group.Go(func() { readFits(ctx, fits, taken, todo, done) })
 	for range workers {
@@ -130,9 +132,7 @@ func sideBySide(ctx context.Context, fits iter.Seq2[string, fitting], progress *
 			if count++; f.Err != nil {
 				failed++
 			}
-			if progress != nil {
-				progress.soon(fmt.Sprintf("%d %s done, %d of them with errors", count, what, failed))
-			}
+			progress.Soon("%d %s done, %d of them with errors", count, what, failed)
 			<-taken
 			if !yield(f) {
 				return
@@ -195,8 +195,8 @@ func SeedOf(seed uint64, key string) uint64 {
 
 // fitAll is what the fits of many data sets have in common.
 type fitAll struct {
-	s       Settings // Checkpoint is the folder
-	journal *journal // nil if there is none
+	s       Settings       // Checkpoint is the folder
+	journal *saved.Journal // nil if there is none
 }
 
 func newFitAll(d *graph.Density, s Settings) (*fitAll, error) {
@@ -241,7 +241,7 @@ func (a *fitAll) fit(ctx context.Context, d *graph.Density, key string, data map
 		return Fit(ctx, d, s)
 	}
 	s.Checkpoint = ""
-	p, err := a.journal.load(key, d, newJob(d, s))
+	p, err := loadFrom(a.journal, key, d, newJob(d, s))
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +258,7 @@ func (a *fitAll) fit(ctx context.Context, d *graph.Density, key string, data map
 	if err != nil {
 		return p, err
 	}
-	if err := a.journal.add(key, p); err != nil {
+	if err := addTo(a.journal, key, p); err != nil {
 		return p, err
 	}
 	if s.Checkpoint != "" {
@@ -289,7 +289,7 @@ func resumed(ctx context.Context, d *graph.Density, s Settings) (*Posterior, err
 	}
 	p.Settings.Checkpoint, p.Settings.Logger = s.Checkpoint, s.Logger
 	if c, ok := p.Settings.Method.(Climb); ok {
-		c.OnStep = newJob(d, s).OnStep
+		c.OnStep = newJob(d, s).climb.OnStep
 		p.Settings.Method = c
 	}
 	return p.Resume(ctx)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
+	"github.com/facetvi/facet/vi/climb"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -39,7 +40,7 @@ func TestStartAtHolds(t *testing.T) {
 		start, err := StartAt(d, map[string]float64{"at": 39.5})
 		require.NoError(t, err)
 		loose := start.Clone()
-		require.Nil(t, heldBy(loose))
+		require.Nil(t, climb.HeldBy(loose))
 		for _, f := range []family.Family{family.MeanField{}, family.FullRank{}, family.LowRank{Rank: 2}} {
 			s := Settings{Seed: *seed, Method: Climb{Start: start, Family: f}}
 			held, err := Fit(context.Background(), d, s)

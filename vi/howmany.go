@@ -13,6 +13,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/draws"
+	"github.com/facetvi/facet/vi/internal/watch"
 	"github.com/facetvi/facet/vi/loo"
 )
 
@@ -53,7 +54,7 @@ func HowMany(ctx context.Context, programs []Program, s Settings) (Comparison, e
 func fitPrograms(ctx context.Context, programs []Program, s Settings, models []ModelEvidence) error {
 	if s.Checkpoint != "" {
 		if err := os.MkdirAll(s.Checkpoint, 0o777); err != nil {
-			return fmt.Errorf("vi: %w", err)
+			return wrapped(err)
 		}
 	}
 	fits := func(yield func(string, fitting) bool) {
@@ -76,7 +77,7 @@ func fitPrograms(ctx context.Context, programs []Program, s Settings, models []M
 	}
 	var failed []error
 	k := 0
-	sideBySide(ctx, fits, newProgress(newJob(nil, s)), "programs", false, func(f Fitted) bool {
+	sideBySide(ctx, fits, watch.New(s.Progress, nil, 0), "programs", false, func(f Fitted) bool {
 		models[k].Fit = f.Fit
 		failed = append(failed, f.Err)
 		k++
@@ -204,8 +205,5 @@ func (c Comparison) Predict(n int, seed uint64) (Predictive, error) {
 		parts = append(parts, r)
 	}
 	r, err := draws.Together(parts...)
-	if err != nil {
-		return Predictive{}, fmt.Errorf("vi: %w", err)
-	}
-	return r, nil
+	return r, wrapped(err)
 }

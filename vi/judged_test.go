@@ -89,10 +89,10 @@ func TestJudgingIsStopped(t *testing.T) {
 		}
 	})
 	m := newMonitor(newJob(d, s))
-	m.progress.every = 0
+	m.Every = 0
 	cut := *want
 	cut.findings = &findings{q: want.Q}
-	require.ErrorContains(t, cut.conclude(ctx, m), "vi: stopped while judging the fit: context canceled")
+	require.ErrorContains(t, cut.conclude(ctx, m), "stopped while judging the fit: context canceled")
 	require.Empty(t, cut.findings.Verdict)
 	got, err := cut.Resume(context.Background())
 	require.NoError(t, err)

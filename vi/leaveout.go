@@ -61,10 +61,7 @@ func (p *Posterior) LOO() (LOO, error) {
 		return LOO{}, err
 	}
 	r, err := loo.Of(elements(d, made, points[0]), logs, weights)
-	if err != nil {
-		return LOO{}, fmt.Errorf("vi: %w", err)
-	}
-	return r, nil
+	return r, wrapped(err)
 }
 
 // pointsForLOO are draws of the posterior that have a weight, of many every so many.

@@ -2,13 +2,16 @@ package vi
 
 import (
 	"github.com/facetvi/facet/vi/check"
+	"github.com/facetvi/facet/vi/climb"
 	"github.com/facetvi/facet/vi/draws"
 	"github.com/facetvi/facet/vi/events"
 	"github.com/facetvi/facet/vi/gradient"
+	"github.com/facetvi/facet/vi/internal/saved"
 	"github.com/facetvi/facet/vi/loo"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/powerscale"
 	"github.com/facetvi/facet/vi/sbc"
+	"github.com/facetvi/facet/vi/verdict"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
@@ -24,8 +27,23 @@ type (
 	Reparam = gradient.Reparam
 	// Score is the score function estimator, whose variance is hopeless beyond a few latents.
 	Score = gradient.Score
+	// Adam is the optimiser of a Climb.
+	Adam = climb.Adam
+	// Schedule is the course of the step size over a Climb, and Shape how it falls.
+	Schedule = climb.Schedule
+	Shape    = climb.Shape
+	// Stop says when a Climb is done.
+	Stop = climb.Stop
+	// Step is what Climb.OnStep is told.
+	Step = climb.Step
+	// TracePoint is the ELBO after a step of a Climb.
+	TracePoint = climb.TracePoint
+	// Restart is what became of one of the fits that Climb.Restarts asks for.
+	Restart = climb.Restart
 	// Sample are draws with weights.
 	Sample = weighted.Sample
+	// A Named is a family.Family or an Estimator that a saved fit has.
+	Named = saved.Named
 	// BiasSettings are the settings of Posterior.CheckBias.
 	BiasSettings = check.BiasSettings
 	// Draws are draws of the posterior with equal weights.
@@ -36,6 +54,11 @@ type (
 	LOO = loo.Result
 	// Sensitivity says which priors matter.
 	Sensitivity = powerscale.Result
+	// Verdict says whether the numbers of a fit are those of the posterior, and Trust whether they can be relied on.
+	Verdict = verdict.Verdict
+	Trust   = verdict.Trust
+	// Moments are the posterior mean and standard deviation of a latent, on the program's own scale.
+	Moments = verdict.Moments
 	// Predictive holds posterior predictive draws.
 	Predictive = draws.Predictive
 	// SideProb is the probability of a side of a guard's surface.
@@ -44,6 +67,22 @@ type (
 	RegionProb = events.RegionProb
 	// Path says of each of some guards whether it holds.
 	Path = events.Path
+)
+
+// The values of Stop, and those of Shape.
+const (
+	After      = climb.After
+	Automatic  = climb.Automatic
+	Constant   = climb.Constant
+	Cosine     = climb.Cosine
+	Polynomial = climb.Polynomial
+)
+
+// The values of Trust. TrustFit says that all numbers of the summary are right: means to a twentieth of a standard deviation,
+// standard deviations to a twentieth of themselves, probabilities to a hundredth. TrustNothing says that this is not known.
+const (
+	TrustFit     = verdict.TrustFit
+	TrustNothing = verdict.TrustNothing
 )
 
 // ErrNotFinite is wrapped by the error of a fit that has diverged: a gradient with a NaN or an infinity

@@ -5,9 +5,15 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/cputime"
+	"github.com/facetvi/facet/vi/climb"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/mixture"
+	"github.com/facetvi/facet/vi/smc"
+	"github.com/facetvi/facet/vi/verdict"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
@@ -24,8 +30,8 @@ type Posterior struct {
 	Warnings  []string     // what to know before trusting the fit
 	Settings  Settings     // of the fit, defaults filled in
 
-	states   []fitState // of the restarts, to go on from
-	findings *findings  // nil if no fit made this
+	states   []climb.State // of the restarts, to go on from
+	findings *findings     // nil if no fit made this
 }
 
 // usable reports a posterior that was made without what it needs.
@@ -61,61 +67,6 @@ func (p *Posterior) coordinate(name string) (int, error) {
 	return i, nil
 }
 
-// Mean is the posterior mean of the latent with the given name, or of the component of a vector, as w[1], on the program's own
-// scale. Where tails are so heavy that draws do not tell the mean, or that there is none, as of a Cauchy distribution, its standard
-// error is infinite: see Quantile.
-func (p *Posterior) Mean(name string) (Estimate, error) {
-	m, err := p.momentsOf(name)
-	return m.Mean, err
-}
-
-// SD is the posterior standard deviation of the latent or component with the given name, on the program's own scale. Its standard
-// error is infinite where that of Mean is, and where tails are too heavy for it alone.
-func (p *Posterior) SD(name string) (Estimate, error) {
-	m, err := p.momentsOf(name)
-	return m.SD, err
-}
-
-func (p *Posterior) momentsOf(name string) (Moments, error) {
-	if s, x, err := p.component(name); err != nil {
-		return Moments{}, err
-	} else if x != nil {
-		return componentMoments(s, x), nil
-	}
-	i, err := p.coordinate(name)
-	if err != nil {
-		return Moments{}, err
-	}
-	all, err := p.Moments()
-	if err != nil {
-		return Moments{}, err
-	}
-	return all[i], nil
-}
-
-// component is the sample, and what the component of a vector with the given name is at its draws; nil if there is none.
-func (p *Posterior) component(name string) (*weighted.Sample, []float64, error) {
-	if p.usable() != nil {
-		return nil, nil, nil
-	}
-	i := slices.Index(p.Density.Components(), name)
-	if i < 0 {
-		return nil, nil, nil
-	}
-	s, err := p.Sample()
-	if err != nil {
-		return nil, nil, err
-	}
-	return s, p.components(s)[i], nil
-}
-
-// componentMoments are those of the component of a vector with the values x at the draws.
-func componentMoments(s *weighted.Sample, x []float64) (m Moments) {
-	m.Mean, m.SD = s.MomentsOf(x)
-	heavyTailed(s, x, &m)
-	return m
-}
-
 // Param is the value of the parameter with the given name (see graph.Model.Param) that the fit has
 // learned, on the program's own scale. Mean is the same, and SD is 0.
 func (p *Posterior) Param(name string) (float64, error) {
@@ -142,61 +93,124 @@ func (p *Posterior) atParams() *graph.Density {
 	return p.Density.WithParams(u)
 }
 
-// Masses are the values of a discrete latent, ascending, and their posterior
-// probabilities. Those of continuous latents are an error.
-func (p *Posterior) Masses(name string) (values []float64, masses []Estimate, err error) {
-	i, err := p.coordinate(name)
-	if err != nil {
-		return nil, nil, err
+// job is what the fit went by. One that no fit made is taken for a climb.
+func (p *Posterior) job() job {
+	s := p.Settings
+	if _, mixed := p.Q.(*mixture.Mixture); s.Method == nil && !mixed {
+		s.Method = Climb{Family: p.Q.Family()}
 	}
-	if values, _ = p.Density.Values(i); values == nil {
-		return nil, nil, fmt.Errorf("vi: %q is continuous and has no masses", name)
-	}
-	s, err := p.Sample()
-	if err != nil {
-		return nil, nil, err
-	}
-	return values, s.Masses(i), nil
+	return newJob(p.Density, s)
 }
 
-// Quantile is the posterior quantile of the latent or component with the given name at probability
-// prob, on the program's own scale.
-func (p *Posterior) Quantile(name string, prob float64) (Estimate, error) {
-	if !(prob > 0 && prob < 1) {
-		return Estimate{}, fmt.Errorf("vi: quantile at probability %v", prob)
-	}
-	if s, x, err := p.component(name); err != nil {
-		return Estimate{}, err
-	} else if x != nil {
-		return s.QuantilesOf(x, prob)[0], nil
-	}
-	i, err := p.coordinate(name)
-	if err != nil {
-		return Estimate{}, err
-	}
-	s, err := p.Sample()
-	if err != nil {
-		return Estimate{}, err
-	}
-	return s.Quantile(i, prob), nil
+// begun is the fit before there is another: a normal at the prior's centre.
+func (s job) begun(d *graph.Density) *Posterior {
+	return &Posterior{Density: d, Q: PriorStart(d), Settings: s.settings()}
 }
 
-// Expect is the posterior expectation of f, a function of the latents' values in the program's order, on its
-// own scale. f must not keep or change its argument.
-func (p *Posterior) Expect(f func(x []float64) float64) (Estimate, error) {
-	if f == nil {
-		return Estimate{}, errors.New("vi: the expectation of a nil function")
+// ofClimb is the posterior of d that a climb has found.
+func ofClimb(d *graph.Density, s job, r climb.Result) *Posterior {
+	return &Posterior{
+		Density: d, Q: r.Q, Steps: r.Steps, Optimizer: r.Optimizer, Trace: r.Trace, Restarts: r.Restarts, Warnings: r.Warnings,
+		Settings: s.settings(), states: r.States, findings: &findings{q: r.Q},
 	}
-	s, err := p.Sample()
-	if err != nil {
-		return Estimate{}, err
+}
+
+// A Cell is a part of the latent space inside which the density does not fall off a cliff, and the
+// probability that the posterior has there.
+type Cell struct {
+	// Where says which part it is: by an interval of a latent, "change in (1889, 1890)"; by the latents for which guards
+	// of a name hold, "on: noise5–11"; or by the numbers of these guards, "on: [4–10]" for on[4] to on[10]. No two cells of a
+	// fit read the same.
+	Where  string
+	Weight float64 // the probability of the cell
+	// ELBO and LogEvidence are those of the density inside the cell, in nats. KHat is the k-hat of the weights of draws
+	// there (see weighted.Sample): high where the distribution of the cell is far from the posterior. Of a fit by Cells.Quick
+	// it is that of all draws.
+	ELBO, LogEvidence Estimate
+	KHat              float64
+}
+
+// findings are what is known of a fit beside Q: for a fit of cells the results of its search, for others what
+// has been computed because somebody asked.
+type findings struct {
+	mu sync.Mutex
+	q  family.Q // that it is known of
+	found
+	Scout   Estimate // the log evidence that owes nothing to Q
+	Verdict Verdict  // none yet if Trust is ""
+
+	budget   cputime.Limit // of the fit, which the draws of its judge keep
+	quick    bool          // draws are to be no more than numbers need that can be accepted
+	run      *smc.Result   // that the draws are of; nil if they are of the proposal
+	proposal proposal
+	told
+}
+
+// found is what a search for cells has found.
+type found struct {
+	Cells      []Cell
+	Tried      int      // cells that were looked at
+	Left       float64  // how much of the posterior is in cells that were found and not kept
+	Unfinished float64  // how much of it cells may have that were not looked at
+	Cut        []string // what the end of Settings.Budget has cut
+}
+
+// A proposal is what draws are of.
+type proposal struct {
+	q    family.Q // nil before there are some
+	cell []int    // that each part of it is of
+	elbo Estimate // of Posterior.Q, if that is one cell
+}
+
+// told is what the draws tell.
+type told struct {
+	sample      *weighted.Sample // nil until it is asked for
+	draws       int              // of the sample; 0 before it is known how many
+	moments     []Moments        // by latent; nil before draws were weighed
+	numbers     *verdict.Numbers // of the summary, and how well they are known, likewise; nil of a fit from a file
+	LogEvidence Estimate         // of the sample, if there are moments
+}
+
+// hasCells reports whether p is a finished fit of cells.
+func (p *Posterior) hasCells() bool {
+	_, mixed := p.Q.(*mixture.Mixture)
+	return mixed && p.findings != nil && p.findings.q == p.Q && p.findings.Tried > 0
+}
+
+// known is p itself if its findings are of its Q. If no fit made p, or Q was replaced since, it is a new posterior with the
+// same Q and no findings yet.
+func (p *Posterior) known() *Posterior {
+	if p.findings != nil && p.findings.q == p.Q {
+		return p
 	}
-	values, x := make([]float64, s.Len()), make([]float64, p.Density.Dim())
-	for k := range values {
-		for i := range x {
-			x[i] = s.Latent(i)[k]
-		}
-		values[k] = f(x)
+	return &Posterior{Density: p.Density, Q: p.Q, Settings: p.Settings, findings: &findings{q: p.Q}}
+}
+
+// even is the part of the draws that is effective.
+func (t *told) even() float64 {
+	if t.sample == nil {
+		return 0
 	}
-	return s.Expect(values), nil
+	return t.sample.ESS / float64(t.sample.Len())
+}
+
+// weighCells gives cells the weights that the draws say.
+func (f *findings) weighCells() {
+	m, ok := f.q.(*mixture.Mixture)
+	if !ok || len(f.Cells) != m.Len() {
+		return
+	}
+	for k := range f.Cells {
+		f.Cells[k].Weight = 0
+	}
+	for j, w := range f.sample.Shares(len(f.proposal.cell)) {
+		f.Cells[f.proposal.cell[j]].Weight += w
+	}
+}
+
+// warnOf adds a verdict to the warnings, if it is not to trust the fit.
+func (p *Posterior) warnOf(v Verdict) {
+	if text := v.String(); v.Trust != "" && v.Trust != TrustFit && !slices.Contains(p.Warnings, text) {
+		p.Warnings = append(p.Warnings, text)
+	}
 }

@@ -9,10 +9,9 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mc"
@@ -43,62 +42,6 @@ func TestProgressLines(t *testing.T) {
 	_, err = Fit(context.Background(), d, Settings{Seed: *seed, Progress: &out})
 	require.NoError(t, err)
 	require.Regexp(t, `^independent search: the data at [\d.e-]+ of their weight\n`, out.String())
-}
-
-// Lines come no more often than they should, and tell the rate, the best
-// restart and the time left.
-func TestProgressLine(t *testing.T) {
-	var out bytes.Buffer
-	p := newProgress(newJob(nil, Settings{Progress: &out, Method: Climb{Steps: 1000, Restarts: 2}}))
-	fits := []*fitter{{fitState: fitState{Step: 100}}, {}}
-	p.begin(fits)
-	trace := func(step int, elbo float64) []TracePoint {
-		return []TracePoint{{Step: step - 10, ELBO: Estimate{Value: elbo - 0.1, SE: 0.5}}, {Step: step, ELBO: Estimate{Value: elbo, SE: 0.25}}}
-	}
-	p.at(0, trace(200, -7))
-	p.at(1, trace(300, -5))
-	p.at(0, trace(400, -6))
-	require.Equal(t, 1, strings.Count(out.String(), "\n"), "one line in a second")
-	// 700 of 2000 steps are done, 600 of them in 3 s: 200 a second, 6.5 s to go
-	require.Equal(t, "step 700 of 2000  200 steps/s  ELBO -5 ± 0.25 (+10 per 1000 steps)  6.5s left", p.line(3*time.Second))
-	p.end()
-	require.Equal(t, 2, strings.Count(out.String(), "\n"), "the last line is written")
-	p.at(0, trace(500, math.NaN()))
-	require.Contains(t, p.state(), "-5", "a fit without an ELBO is not the best")
-}
-
-// On a terminal it is one line with the same facts, cut to the width and
-// written in its place.
-func TestProgressOnTerminal(t *testing.T) {
-	var out bytes.Buffer
-	width := 200
-	p := newProgress(newJob(nil, Settings{Progress: &out, Method: Climb{Steps: 1000, Restarts: 1}}))
-	p.columns, p.every = func() int { return width }, 0
-	at := func(step int) string { // what is on the line then
-		if step > 0 {
-			p.at(0, []TracePoint{{Step: step, ELBO: Estimate{Value: -4, SE: 0.5}}})
-		}
-		require.NotContains(t, out.String(), "\n")
-		return out.String()[strings.LastIndex(out.String(), "\r")+1:]
-	}
-	p.say("looking for a start among 1000 draws, which takes longer to say than the next line has to tell of it, and so it is longer than it")
-	require.Regexp(t, "^looking.* than it$", at(0))
-	p.begin([]*fitter{{}})
-	line := at(100)
-	require.Regexp(t, `^ 10%  \S+ left  ELBO -4 ± 0.5 \(\+0 per 1000 steps\)  step 100 of 1000  \d+ steps/s +$`, line)
-	require.GreaterOrEqual(t, len(line), 130, "it covers the longer line before it")
-	width = 40
-	line = at(200)
-	require.Regexp(t, `^ 20%  \S+ left  ELBO -4 ± 0.5 .*… *$`, line)
-	require.Equal(t, 39, utf8.RuneCountInString(strings.TrimRight(line, " ")))
-	width = 1
-	require.Equal(t, "…", strings.TrimSpace(at(300)))
-	width = 200
-	at(400)
-	p.end()
-	p.end()
-	require.Regexp(t, `step 400 of 1000.*[^\n]\n$`, out.String())
-	require.NotContains(t, out.String(), "\x1b", "it needs no control but the carriage return")
 }
 
 // Silent unless asked: nothing is written anywhere.
@@ -162,15 +105,16 @@ func TestLogger(t *testing.T) {
 func TestTrace(t *testing.T) {
 	spec, d := paperSpec(t, "textmsg")
 	start := PriorStart(d)
-	exact, sum := map[int]float64{}, mean{}
+	exact, sum, n := map[int]float64{}, make([]float64, 2*d.Dim()), 0.0
 	s := Settings{Seed: *seed, Method: Climb{Start: start, Steps: 3000, OnStep: func(step Step) error {
-		sum.add(step.Q.Theta())
+		floats.Add(sum, step.Q.Theta())
+		n++
 		if step.T%30 == 0 {
-			theta := make([]float64, 2*d.Dim())
-			sum.write(theta)
-			sum.reset()
+			floats.Scale(1/n, sum)
 			q := step.Q.Clone()
-			q.Set(theta)
+			q.Set(sum)
+			clear(sum)
+			n = 0
 			exact[step.T] = exactELBO(t, spec, d, q)
 		}
 		return nil

@@ -10,7 +10,9 @@ import (
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/internal/intervals"
+	"github.com/facetvi/facet/vi/internal/streams"
 	"github.com/facetvi/facet/vi/scout"
+	"github.com/facetvi/facet/vi/verdict"
 )
 
 // quickSE is the standard error of the log evidence of a quick fit, at most, in nats.
@@ -34,7 +36,7 @@ func fitQuick(ctx context.Context, d *graph.Density, s job) (*Posterior, error) 
 	var fit *intervals.Fit
 	if f != nil {
 		fit, err = f.Fit(d, intervals.Settings{
-			Lost: -math.Expm1(-s.cells.Tolerance), Seed: parallel.Mix(s.Seed, cellStream), Mean: accepted.mean, SD: accepted.sd, LogEvidence: quickSE,
+			Lost: -math.Expm1(-s.cells.Tolerance), Seed: parallel.Mix(s.Seed, streams.Cells), Mean: verdict.AcceptedMean, SD: verdict.AcceptedSD, LogEvidence: quickSE,
 		})
 	}
 	if err != nil || fit == nil {
@@ -43,11 +45,12 @@ func fitQuick(ctx context.Context, d *graph.Density, s job) (*Posterior, error) 
 	}
 	p := &Posterior{Density: d, Q: fit.Q, Settings: s.settings()}
 	p.findings = &findings{
-		q: fit.Q, Tried: fit.Tried, Left: fit.Left, Scout: Estimate{Value: math.NaN(), SE: math.NaN()}, LogEvidence: fit.LogEvidence,
+		q: fit.Q, Scout: Estimate{Value: math.NaN(), SE: math.NaN()},
+		found: found{Cells: make([]Cell, len(fit.Cells)), Tried: fit.Tried, Left: fit.Left},
+		told:  told{moments: make([]Moments, len(fit.Moments)), LogEvidence: fit.LogEvidence},
 		Verdict: Verdict{Trust: TrustFit, Reasons: []string{fmt.Sprintf(
 			"the weights of %d draws are %.0f%% effective; the log evidence is %v; all %d intervals were climbed, each from a place of its own, and had one mode",
 			fit.Draws, 100*fit.Effective, fit.LogEvidence, fit.Tried)}},
-		Cells: make([]Cell, len(fit.Cells)), moments: make([]Moments, len(fit.Moments)),
 	}
 	for k, c := range fit.Cells {
 		p.findings.Cells[k] = Cell(c)
@@ -66,18 +69,17 @@ const (
 	quickIslands   = 4
 	quickParticles = 128
 	quickMoves     = 6
-	quickDraws     = 4000 // at first,
-	quickMore      = 16   // times as many at most
+	quickDraws     = 4000 // at first
 )
 
 // fitSmooth is a fit with Cells.Quick of a program without guards: by normals near the draws of a small scout. It is nil for other
 // programs, and for a fit that is not to be trusted, if it is not to be Alone.
-func fitSmooth(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, error) {
+func fitSmooth(ctx context.Context, d *graph.Density, s job, m monitor) (*Posterior, error) {
 	if d.Arrangement().Len() > 0 || d.Params() > 0 || d.Dim() > quickLatents || ctx.Err() != nil {
 		return nil, nil
 	}
 	sample, err := scout.Run(ctx, d, scout.Settings{
-		Islands: quickIslands, Particles: quickParticles, Moves: quickMoves, Seed: parallel.Mix(s.Seed, scoutStream), Over: m.half.Over,
+		Islands: quickIslands, Particles: quickParticles, Moves: quickMoves, Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.Half.Over,
 	})
 	if err != nil || sample.Beta < 1 {
 		return nil, nil // the fit without Quick says why

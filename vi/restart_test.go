@@ -3,7 +3,6 @@ package vi
 import (
 	"context"
 	"errors"
-	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -127,15 +126,4 @@ func TestOnStepOfRestarts(t *testing.T) {
 		require.Equal(t, last[r], x.Steps)
 	}
 	require.Equal(t, 100, p.Restarts[1].Steps)
-}
-
-func TestBetter(t *testing.T) {
-	ok := func(elbo float64) Restart { return Restart{ELBO: Estimate{Value: elbo}} }
-	failed := func(elbo float64) Restart { return Restart{ELBO: Estimate{Value: elbo}, Err: "broken"} }
-	order := []Restart{ok(2), ok(1), ok(math.Inf(-1)), ok(math.NaN()), failed(3), failed(1), failed(math.NaN())}
-	for i, a := range order {
-		for j, b := range order {
-			require.Equal(t, i < j, better(a, b), "%v, %v", a.ELBO, b.ELBO)
-		}
-	}
 }

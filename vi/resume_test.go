@@ -20,6 +20,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/vi/climb"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -95,14 +96,14 @@ func TestResumeNotices(t *testing.T) {
 		}
 		return nil
 	}
-	for name, spoil := range map[string]func(s *fitState){
-		"nothing":       func(*fitState) {},
-		"a stream":      func(s *fitState) { s.Streams[0], _ = parallel.Stream(1, 2).MarshalBinary() },
-		"an average":    func(s *fitState) { s.Tail.N++ },
-		"running mean":  func(s *fitState) { s.Adam.M[0] *= 1 + 1e-6 },
-		"running scale": func(s *fitState) { s.Adam.V[0] = 0 },
-		"bias":          func(s *fitState) { s.Adam.T = 0 },
-		"an iterate":    func(s *fitState) { s.Theta[0] += 1e-12 },
+	for name, spoil := range map[string]func(s *climb.State){
+		"nothing":       func(*climb.State) {},
+		"a stream":      func(s *climb.State) { s.Streams[0], _ = parallel.Stream(1, 2).MarshalBinary() },
+		"an average":    func(s *climb.State) { s.Tail.N++ },
+		"running mean":  func(s *climb.State) { s.Adam.M[0] *= 1 + 1e-6 },
+		"running scale": func(s *climb.State) { s.Adam.V[0] = 0 },
+		"bias":          func(s *climb.State) { s.Adam.T = 0 },
+		"an iterate":    func(s *climb.State) { s.Theta[0] += 1e-12 },
 	} {
 		p, err := Fit(context.Background(), d, s)
 		require.ErrorIs(t, err, io.EOF)

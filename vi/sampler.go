@@ -6,41 +6,36 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
-	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/cells"
+	"github.com/facetvi/facet/vi/internal/streams"
 	"github.com/facetvi/facet/vi/scout"
 	"github.com/facetvi/facet/vi/smc"
+	"github.com/facetvi/facet/vi/verdict"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
-// What a sampler's verdict goes by.
-const (
-	mostRHat     = 1.01 // of ranks, over islands: that of each latent
-	hopelessRHat = 1.1  // of a sampler that has not arrived
-)
+// hopelessRHat is the R-hat of a sampler that has not arrived.
+const hopelessRHat = 1.1
 
 // runSampler is the fit by the sampler alone.
-func runSampler(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, error) {
-	begun := &Posterior{Density: d, Q: PriorStart(d), Settings: s.settings()}
+func runSampler(ctx context.Context, d *graph.Density, s job, m monitor) (*Posterior, error) {
+	begun := s.begun(d)
 	if err := begun.checkpoint(); err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
+		return nil, err
 	}
 	p, err := bySampler(ctx, d, s, m, noScout, nil)
 	switch {
 	case err != nil && ctx.Err() != nil && p == nil:
-		return begun, fmt.Errorf("vi: stopped before the sampler had arrived: %w", cause(ctx))
+		return begun, fmt.Errorf("stopped before the sampler had arrived: %w", cause(ctx))
 	case err != nil && ctx.Err() != nil:
-		return p, fmt.Errorf("vi: the sampler was stopped: %w", cause(ctx))
+		return p, fmt.Errorf("the sampler was stopped: %w", cause(ctx))
 	case err != nil:
-		return nil, fmt.Errorf("vi: %w", err)
+		return nil, err
 	}
 	p.warnOf(p.findings.Verdict)
 	return p, m.concluded(p)
@@ -48,9 +43,9 @@ func runSampler(ctx context.Context, d *graph.Density, s job, m *monitor) (*Post
 
 // bySampler is the posterior of d by the sampler, from draws that a scout has found, or from a short scout of its own. It is nil, beside an
 // error, if it was stopped before it had come to the posterior.
-func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample scout.Result, from [][]float64) (*Posterior, error) {
-	m.begins("sampling")
-	run := smc.Settings{Seed: parallel.Mix(s.Seed, samplerStream), Effective: s.sampler.Draws, Over: m.budget.Over}
+func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample scout.Result, from [][]float64) (*Posterior, error) {
+	m.Now("sampling")
+	run := smc.Settings{Seed: parallel.Mix(s.Seed, streams.Sampler), Effective: s.sampler.Draws, Over: m.Budget.Over}
 	w, err := withoutSwitches(d, &run, from)
 	if err != nil {
 		return nil, err
@@ -63,7 +58,7 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 			return nil, err
 		}
 	}
-	p := &Posterior{Density: d, Settings: s.settings(), findings: &findings{Tried: 1, Scout: sample.LogEvidence}}
+	p := &Posterior{Density: d, Settings: s.settings(), findings: &findings{found: found{Tried: 1}, Scout: sample.LogEvidence}}
 	var began time.Time // of the moves at β = 1
 	run.Progress = func(at smc.Progress) {
 		if at.Moves <= 1 {
@@ -72,7 +67,7 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 		m.sampling(at, began)
 	}
 	run.Near = func(draws [][]float64) (smc.Proposal, error) {
-		if q := cells.NewProposal(ctx, d.Dim(), draws, w.switches, parallel.Mix(s.Seed, cellStream)); q != nil {
+		if q := cells.NewProposal(ctx, d.Dim(), draws, w.switches, parallel.Mix(s.Seed, streams.Cells)); q != nil {
 			return q, nil
 		}
 		return nil, ctx.Err()
@@ -87,7 +82,7 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 	if r.Beta < 1 {
 		return nil, cmp.Or(err, errors.New("the budget ended before the sampler had come to the posterior"))
 	}
-	if e := sample.LogEvidence; e.SE < r.LogEvidence.SE && math.Abs(e.Value-r.LogEvidence.Value) <= scoutErrors*r.LogEvidence.SE+scoutNats {
+	if e := sample.LogEvidence; e.SE < r.LogEvidence.SE && !verdict.Differ(math.Abs(e.Value-r.LogEvidence.Value), r.LogEvidence.SE) {
 		r.LogEvidence = e // it begins with the prior, which near funnels is a better beginning
 	}
 	if err == nil {
@@ -100,8 +95,8 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m *monitor, sample 
 		r.Diagnose(d.Arrangement())
 	}
 	p.take(r)
-	p.findings.Verdict = p.judgeSampler(r, sample)
-	if m.budget.Over() || err != nil {
+	p.findings.Verdict = verdict.OfRun(p.findings.numbers, r, sample)
+	if m.Budget.Over() || err != nil {
 		p.findings.Cut = append(p.findings.Cut, fmt.Sprintf("the sampler ended with %.0f effective draws", p.findings.sample.ESS))
 	}
 	return p, err
@@ -192,7 +187,7 @@ func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (w 
 	if run.Draws, err = w.toSampler(draws); err != nil {
 		return w, err
 	}
-	rng := parallel.NewRand(parallel.Mix(run.Seed, samplerStream))
+	rng := parallel.NewRand(parallel.Mix(run.Seed, streams.Sampler))
 	for _, z := range run.Draws {
 		prior := d.PriorDraw(nil, rng) // which is what they have there
 		for _, x := range w.switches {
@@ -203,8 +198,8 @@ func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (w 
 }
 
 // scouted is the sample of a short scout.
-func (w *marginal) scouted(ctx context.Context, s job, m *monitor) (scout.Result, error) {
-	sample, err := scout.Run(ctx, w.summed, scout.Settings{Islands: 4, Particles: 128, Seed: parallel.Mix(s.Seed, scoutStream), Over: m.half.Over})
+func (w *marginal) scouted(ctx context.Context, s job, m monitor) (scout.Result, error) {
+	sample, err := scout.Run(ctx, w.summed, scout.Settings{Islands: 4, Particles: 128, Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.Half.Over})
 	if required, _ := w.summed.Engine().Requirements(); errors.Is(err, scout.ErrNowhere) && required != nil {
 		return noScout, nil // the prior hardly ever meets what is required, which the sampler comes to step by step
 	}
@@ -214,7 +209,7 @@ func (w *marginal) scouted(ctx context.Context, s job, m *monitor) (scout.Result
 // bridge gives r the log evidence by a bridge, if that is known better.
 func (w *marginal) bridge(ctx context.Context, r *smc.Result, seed uint64) error {
 	draws := weighted.Chains{Z: r.Z, N: r.Chains, Effective: r.Effective}
-	e, err := cells.Bridge(ctx, w.sampled, draws, w.switches, r.Gradients/8, parallel.Mix(seed, cellStream))
+	e, err := cells.Bridge(ctx, w.sampled, draws, w.switches, r.Gradients/8, parallel.Mix(seed, streams.Cells))
 	if err == nil && e.SE < r.LogEvidence.SE {
 		r.LogEvidence = e
 	}
@@ -257,115 +252,26 @@ func (p *Posterior) take(r smc.Result) {
 	}
 	s := ofRun(p.Density, nil, r, room)
 	q := s.Proposal()
-	p.Q, f.q, f.proposal, f.cell = q, q, q, []int{0}
-	f.Cells, f.elbo = nil, Estimate{Value: math.NaN(), SE: math.NaN()}
+	p.Q, f.q = q, q
+	f.Cells, f.proposal = nil, proposal{q, []int{0}, Estimate{Value: math.NaN(), SE: math.NaN()}}
 	f.run = &r
 	f.note(s)
-}
-
-func ofRun(d *graph.Density, q family.Q, r smc.Result, room []float64) *weighted.Sample {
-	return weighted.OfChains(d, q, weighted.Chains{
-		Z: r.Z, N: r.Chains, Groups: len(r.Islands), Effective: r.Effective, LogEvidence: r.LogEvidence, Room: room,
-	})
+	f.numbers.Tails()
 }
 
 // need is by how many times the draws of a sampler have to be more for the numbers of the summary.
 func (p *Posterior) need(r smc.Result) float64 {
 	p.take(r)
-	worst := 0.0
-	for _, x := range p.ofSampler().p.findings.known {
-		worst = max(worst, x.accepted)
-	}
-	return worst * worst
-}
-
-// ofSampler is a judgement of the sampler's draws that begins with how well they tell the numbers of the summary.
-func (p *Posterior) ofSampler() judgement {
-	j := judgement{Verdict: Verdict{Trust: TrustFit}, p: p, s: p.findings.sample, other: "another Settings.Seed"}
-	if p.findings.known = j.numbers(); j.tails() {
-		p.findings.known = j.numbers()
-	}
-	return j
-}
-
-// judgeSampler asks whether islands agree, and how well the numbers are known by the draws.
-func (p *Posterior) judgeSampler(r smc.Result, sample scout.Result) Verdict {
-	j := p.ofSampler()
-	worst, least := floats.MaxIdx(r.RHat), math.Inf(1)
-	for i := range r.Bulk {
-		least = min(least, r.Bulk[i], r.Tail[i])
-	}
-	names := p.Density.Latents()
-	if r.RHat[worst] > mostRHat {
-		j.refuse(j.other, "independent groups of the sampler's draws differ in %s by more than they should: R-hat is %.3f", names[worst], r.RHat[worst])
-	}
-	found := r.LogEvidence
-	if gap := sample.LogEvidence.Value - found.Value; gap > scoutErrors*math.Hypot(found.SE, sample.LogEvidence.SE)+scoutNats {
-		j.refuse(j.other, "the log evidence by an independent search, %v, is above the sampler's, %v: it misses explanations", sample.LogEvidence, found)
-	}
-	if j.Trust == TrustFit {
-		j.errors()
-	}
-	if j.Trust == TrustFit {
-		j.Reasons = append(j.Reasons, fmt.Sprintf("a sampler's %d draws are worth at least %.0f independent ones for each latent, and %d groups of them agree; the log evidence is %v",
-			j.s.Len(), least, len(r.Islands), found))
-	}
-	return j.Verdict
-}
-
-// fitOrSample is the best fit of cells of d, or the sampler's posterior where that cannot be relied on; nil if no cell has a
-// mode, for what rises without end may be no distribution.
-func fitOrSample(ctx context.Context, d *graph.Density, s job, m *monitor) (*Posterior, error) {
-	first := false
-	var err error
-	if !s.cells.Alone {
-		if first, err = samplerFirst(ctx, d); err != nil {
-			return nil, err
-		}
-	}
-	var q *Posterior
-	if first {
-		if q, err = bySampler(ctx, d, s, m, noScout, nil); m.budget.Over() || ctx.Err() != nil || q != nil && q.findings.Verdict.Trust != TrustNothing {
-			return q, err
-		}
-	}
-	p, c, err := fitDensity(ctx, d, s, m)
-	if nowhere := errors.Is(err, scout.ErrNowhere); nowhere {
-		if required, fail := d.Engine().Requirements(); fail != nil || required == nil {
-			return nil, err
-		}
-		c.sample = noScout // the prior hardly ever meets what is required, which the sampler comes to step by step
-	} else if p == nil || p.findings.Verdict.Trust != TrustNothing || s.cells.Alone || m.budget.Over() {
-		return p, err
-	}
-	if q == nil {
-		if q, err = bySampler(ctx, d, s, m, c.sample, c.draws()); q != nil {
-			q.findings.Cut = append(c.cuts, q.findings.Cut...)
-		}
-	}
-	if p == nil || q != nil && slices.Max(q.findings.run.RHat) <= hopelessRHat {
-		return q, err
-	}
-	why := "was stopped"
-	switch {
-	case q != nil:
-		why = "did not arrive: " + q.findings.Verdict.Reasons[0]
-	case ctx.Err() != nil:
-		p.findings.Cut = append(p.findings.Cut, "the sampler "+why)
-	default:
-		err, why = nil, "failed: "+err.Error()
-	}
-	p.findings.Verdict.Reasons = append(p.findings.Verdict.Reasons, "a sampler that went on from there "+why)
-	return p, err
+	return p.findings.numbers.Times()
 }
 
 // noScout is what is known without a scout.
 var noScout = scout.Result{Beta: 1, LogEvidence: Estimate{Value: math.NaN(), SE: math.NaN()}}
 
 // sampling tells how far the sampler is.
-func (m *monitor) sampling(at smc.Progress, began time.Time) {
+func (m monitor) sampling(at smc.Progress, began time.Time) {
 	if at.Moves == 0 {
-		m.at("sampling: at %.2g of the data's weight", at.Beta)
+		m.Soon("sampling: at %.2g of the data's weight", at.Beta)
 		return
 	}
 	text := ""
@@ -373,5 +279,5 @@ func (m *monitor) sampling(at smc.Progress, began time.Time) {
 		left := time.Duration(float64(time.Since(began)) * (at.Goal/at.Effective - 1))
 		text = fmt.Sprintf(", about %v left", left.Round(time.Second))
 	}
-	m.at("sampling: %.0f of %.0f effective draws%s", at.Effective, at.Goal, text)
+	m.Soon("sampling: %.0f of %.0f effective draws%s", at.Effective, at.Goal, text)
 }

@@ -1,18 +1,18 @@
 package vi
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"slices"
+	"path/filepath"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/sealed"
+	"github.com/facetvi/facet/vi/climb"
+	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
+	"github.com/facetvi/facet/vi/internal/saved"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // format names the saved form and its version; see package sealed.
@@ -26,17 +26,17 @@ func mostBytes(d *graph.Density) int {
 	return 192<<20 + n*(n+3)/2<<14
 }
 
-// saved is a fit in JSON. What follows from the states is not saved beside them, except Q, for readers
+// savedFile is a fit in JSON. What follows from the states is not saved beside them, except Q, for readers
 // other than facet.
-type saved struct {
-	Model    savedModel
+type savedFile struct {
+	Model    saved.Model
 	Settings savedSettings
 	savedFit
 }
 
 // savedFit is what a fit has found, of a model and by settings.
 type savedFit struct {
-	Q      savedQ
+	Q      saved.Q
 	Steps  int
 	States []savedState
 	Found  *savedFound `json:",omitempty"`
@@ -44,17 +44,8 @@ type savedFit struct {
 
 // savedState is the state of a fit with its start.
 type savedState struct {
-	Start savedQ
-	fitState
-}
-
-// savedModel is what a fit remembers of its model.
-type savedModel struct {
-	Latents      []string
-	Guards       int // surfaces
-	Observations int
-	Fingerprint  string // of the program
-	Data         string // digest of the observations
+	Start saved.Q
+	climb.State
 }
 
 type savedSettings struct {
@@ -63,28 +54,28 @@ type savedSettings struct {
 	Cells     *Cells   `json:",omitempty"` // of a fit of cells
 	Sampler   *Sampler `json:",omitempty"` // of one by the sampler alone
 	Estimator savedEstimator
-	Family    savedFamily
-	Start     *savedQ
+	Family    saved.Family
+	Start     *saved.Q
 }
 
 type savedEstimator struct {
-	named
+	saved.Value
 	Boundary *Boundary `json:",omitempty"`
 }
 
-// each calls visit for all families.
-func (s *saved) each(visit func(*savedFamily) error) error {
-	err := errors.Join(visit(&s.Settings.Family), s.savedFit.each(visit))
+// Each calls visit for all families.
+func (s *savedFile) Each(visit func(*saved.Family) error) error {
+	err := errors.Join(visit(&s.Settings.Family), s.savedFit.Each(visit))
 	if s.Settings.Start != nil {
-		err = errors.Join(err, s.Settings.Start.each(visit))
+		err = errors.Join(err, s.Settings.Start.Each(visit))
 	}
 	return err
 }
 
-func (s *savedFit) each(visit func(*savedFamily) error) error {
-	err := s.Q.each(visit)
+func (s *savedFit) Each(visit func(*saved.Family) error) error {
+	err := s.Q.Each(visit)
 	for k := range s.States {
-		err = errors.Join(err, s.States[k].Start.each(visit))
+		err = errors.Join(err, s.States[k].Start.Each(visit))
 	}
 	return err
 }
@@ -105,7 +96,7 @@ func (p *Posterior) Save(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := sealed.Write(w, format, saved{modelOf(p.Density), settings, p.saved()}); err != nil {
+	if err := sealed.Write(w, format, savedFile{saved.ModelOf(p.Density), settings, p.saved()}); err != nil {
 		return fmt.Errorf("vi: saving the fit: %w", err)
 	}
 	return nil
@@ -113,9 +104,9 @@ func (p *Posterior) Save(w io.Writer) error {
 
 // saved is what the fit has found.
 func (p *Posterior) saved() savedFit {
-	s := savedFit{Q: saveQ(p.Q), Steps: p.Steps}
+	s := savedFit{Q: saved.QOf(p.Q), Steps: p.Steps}
 	for _, st := range p.states {
-		s.States = append(s.States, savedState{saveQ(st.Start), st})
+		s.States = append(s.States, savedState{saved.QOf(st.Start), st})
 	}
 	if f := p.findings; f != nil && f.q == p.Q {
 		s.Found = f.saved(p.Warnings)
@@ -134,12 +125,12 @@ func Load(r io.Reader, d *graph.Density, own ...Named) (*Posterior, error) {
 	case d == nil:
 		return nil, errors.New("vi: loading a fit: a nil density")
 	}
-	var s saved
+	var s savedFile
 	if err := sealed.Read(r, format, mostBytes(d), &s); err != nil {
 		return nil, fmt.Errorf("vi: loading a fit: %w", err)
 	}
-	if err := s.Model.check(modelOf(d)); err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
+	if err := s.Model.Check(saved.ModelOf(d)); err != nil {
+		return nil, wrapped(err)
 	}
 	p, err := s.of(d, own)
 	if err != nil {
@@ -149,8 +140,8 @@ func Load(r io.Reader, d *graph.Density, own ...Named) (*Posterior, error) {
 }
 
 // of rebuilds the saved fit for d.
-func (s *saved) of(d *graph.Density, own []Named) (*Posterior, error) {
-	if err := s.each(func(f *savedFamily) error { return f.find(own) }); err != nil {
+func (s *savedFile) of(d *graph.Density, own []Named) (*Posterior, error) {
+	if err := s.Each(func(f *saved.Family) error { return f.Find(own) }); err != nil {
 		return nil, err
 	}
 	settings, err := s.Settings.settings(d, own)
@@ -166,325 +157,156 @@ func (s *savedFit) posterior(d *graph.Density, settings job) (*Posterior, error)
 	if err := settings.check(d); err != nil {
 		return nil, err
 	}
-	q, err := s.Q.of(d)
+	q, err := s.Q.Of(d)
 	switch {
 	case err != nil:
 		return nil, err
 	case s.Steps < 0:
 		return nil, fmt.Errorf("%d steps", s.Steps)
-	case len(s.States) > settings.Restarts:
-		return nil, fmt.Errorf("%d fits for %d restarts", len(s.States), settings.Restarts)
+	case len(s.States) > settings.climb.Restarts:
+		return nil, fmt.Errorf("%d fits for %d restarts", len(s.States), settings.climb.Restarts)
 	case len(s.States) == 0:
 		p := &Posterior{Density: d, Q: q, Steps: s.Steps, Settings: settings.settings(), findings: &findings{q: q}}
 		return p, s.Found.restore(p)
 	}
-	var states []fitState
+	var states []climb.State
 	for r, st := range s.States {
-		if st.fitState.Start, err = st.Start.of(d); err == nil {
-			err = st.check(settings)
+		if st.State.Start, err = st.Start.Of(d); err == nil {
+			err = st.Check(settings.climb)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("restart %d: %w", r, err)
 		}
-		states = append(states, st.fitState)
+		states = append(states, st.State)
 	}
-	p, err := assemble(d, settings, states)
+	r, err := climb.Assemble(d, settings.toClimb(), states)
 	if err != nil {
 		return nil, err
 	}
+	p := ofClimb(d, settings, r)
 	return p, s.Found.restore(p)
 }
 
-// Resume goes on with a fit that was interrupted, or saved on the way: it ends
-// as if nothing had happened, to the last bit of everything but times. Set what
-// Save cannot keep in p.Settings first: Progress, Logger, Checkpoint, and Climb.OnStep.
-// A higher Climb.Steps makes the fit longer, and a higher Climb.Restarts
-// adds restarts from further starts, the same as if they had been asked for at
-// once. Settings.Budget counts anew. A fit that is done is returned as it is. A fit of cells that is not done, or that
-// its Budget has cut short, begins again.
-func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
-	if err := p.usable(); err != nil {
-		return nil, err
-	}
-	if ctx == nil {
-		return nil, errNoContext
-	}
-	if p.hasCells() && p.findings.Cut == nil {
-		return p, nil
-	}
-	if len(p.states) == 0 {
-		return Fit(ctx, p.Density, p.Settings)
-	}
-	s, was := p.job(), p.states[0].Start.Family()
-	if err := s.check(p.Density); err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
-	}
-	if s.Family != was {
-		return nil, fmt.Errorf("vi: Climb.Family: a fit of %s cannot go on in %s; start another one at Posterior.Q", was.Name(), s.Family.Name())
-	}
-	if s.Restarts < len(p.states) {
-		return nil, fmt.Errorf("vi: Climb.Restarts = %d is fewer than the %d fits to go on with", s.Restarts, len(p.states))
-	}
-	release, err := s.lockCheckpoint(p.Density)
-	if err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
-	}
-	defer release()
-	m := newMonitor(s)
-	defer m.progress.end()
-	if err := s.divide(p.Density); err != nil {
-		return nil, fmt.Errorf("vi: Climb.Subsample: %w", err)
-	}
-	fits, err := p.restored(s)
-	if err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
-	}
-	if s.Restarts > len(fits) {
-		starts, err := prepare(ctx, p.Density, s, m)
-		switch {
-		case ctx.Err() != nil && err != nil:
-			return p, err
-		case err != nil:
-			return nil, err
-		}
-		more, err := newFitters(p.Density, s, starts, len(fits))
-		if err != nil {
-			return nil, fmt.Errorf("vi: %w", err)
-		}
-		fits = append(fits, more...)
-	}
-	return runAll(ctx, p.Density, s, fits, m)
-}
-
-// restored are the fits in the states of p.
-func (p *Posterior) restored(s job) (fits []*fitter, err error) {
-	for r, st := range p.states {
-		f, err := newFitter(p.Density, s.restart(r, st.Start))
-		if err == nil {
-			err = f.restore(st)
-		}
-		if err != nil {
-			return nil, err
-		}
-		fits = append(fits, f)
-	}
-	return fits, nil
-}
-
-// snapshot is a copy of the state that shares nothing that changes.
-func (f *fitter) snapshot() fitState {
-	s := f.fitState
-	s.Theta = slices.Clone(s.Theta)
-	s.Adam = *s.Adam.Clone()
-	s.Tail, s.Recent, s.Window = s.Tail.clone(), s.Recent.clone(), s.Window.clone()
-	s.Trace = slices.Clone(s.Trace)
-	s.Streams = f.g.Streams()
-	return s
-}
-
-// restore puts f in the state s.
-func (f *fitter) restore(s fitState) error {
-	if err := f.g.SetStreams(s.Streams); err != nil {
-		return fmt.Errorf("Climb.Samples = %d cannot go on from a fit with another number of samples: %w", f.s.Samples, err)
-	}
-	f.fitState = s
-	f.fitState = f.snapshot()
-	f.q.Set(s.Theta)
-	f.setUnits(s.Step)
-	f.Theta, f.Streams, f.Err = f.q.Theta(), nil, ""
-	if f.Step < f.s.averagesFrom() {
-		f.Tail.reset() // of a shorter fit
-	}
-	return nil
-}
-
-// optimizer is the optimiser's state with the step size that it was given.
-func (s *fitState) optimizer() *Adam {
-	a := s.Adam.Clone()
-	a.StepSize = s.Base
-	return a
-}
-
-// check reports a state that no fit with the settings can have.
-func (s *fitState) check(settings job) error {
-	if s.Start.Family() != settings.Family {
-		return fmt.Errorf("a fit of family %s, and the settings have %s", s.Start.Family().Name(), settings.Family.Name())
-	}
-	n := len(s.Start.Theta())
-	if len(s.Theta) != n {
-		return fmt.Errorf("%d parameters for %d", len(s.Theta), n)
-	}
-	now := s.Start.Clone()
-	now.Set(s.Theta)
-	if k := now.Fault(); k >= 0 {
-		return fmt.Errorf("parameter %d is %v", k, s.Theta[k])
-	}
-	for _, c := range []struct {
-		name string
-		mean
-	}{
-		{"Tail", s.Tail}, {"Recent", s.Recent}, {"Window.Mean", s.Window.Mean},
-		{"Window.Last", mean{s.Window.Last, min(1, len(s.Window.Last))}},
-		{"Window.Before", mean{s.Window.Before, min(1, len(s.Window.Before))}},
-	} {
-		if err := c.check(n, s.Step); err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
-		}
-	}
-	switch {
-	case s.Step < 0:
-		return fmt.Errorf("%d steps", s.Step)
-	case !(s.Base >= 0) || !finite(s.Base):
-		return fmt.Errorf("the step size is %v", s.Base)
-	case s.Elapsed < 0:
-		return fmt.Errorf("it took %v", s.Elapsed)
-	case s.Window.End != 0 && s.Window.End <= s.Step:
-		return fmt.Errorf("after step %d a window ends at step %d", s.Step, s.Window.End)
-	case s.Done && s.Window.Last == nil:
-		return errors.New("it is done without an average")
-	}
-	if err := s.checkTrace(); err != nil {
-		return err
-	}
-	if err := checkHeld(s.Held, s.Start.Dim()); err != nil {
-		return err
-	}
-	if err := gradient.CheckStreams(s.Streams, settings.Samples, s.Start.Dim()); err != nil {
-		return err
-	}
-	return s.Adam.check(n)
-}
-
-// checkHeld reports held latents that there are not.
-func checkHeld(held []int, dim int) error {
-	if slices.ContainsFunc(held, func(i int) bool { return i < 0 || i >= dim }) {
-		return fmt.Errorf("it holds latents %v of %d", held, dim)
-	}
-	return nil
-}
-
-// checkTrace reports points that are not in the order of steps, or after the last.
-func (s *fitState) checkTrace() error {
-	var last TracePoint
-	for _, p := range s.Trace {
-		if p.Step <= last.Step || p.Step > s.Step || p.Elapsed < last.Elapsed {
-			return fmt.Errorf("a trace with step %d after %v, and step %d after %v next, of %d steps", last.Step, last.Elapsed, p.Step, p.Elapsed, s.Step)
-		}
-		last = p
-	}
-	return nil
-}
-
-// check reports a mean that is not one of n parameters over some of the given
-// number of steps.
-func (m mean) check(n, steps int) error {
-	switch {
-	case m.N < 0 || m.N > steps:
-		return fmt.Errorf("an average of %d iterates after %d steps", m.N, steps)
-	case len(m.Sum) != n && (m.N > 0 || m.Sum != nil):
-		return fmt.Errorf("an average of %d parameters for %d", len(m.Sum), n)
-	case slices.ContainsFunc(m.Sum, func(x float64) bool { return !finite(x) }):
-		return errors.New("an average that is not finite")
-	}
-	return nil
-}
-
-func modelOf(d *graph.Density) savedModel {
-	return savedModel{
-		Latents: d.Latents(), Guards: d.Arrangement().Len(), Observations: len(d.Data()),
-		Fingerprint: d.Fingerprint(), Data: dataDigest(d),
-	}
-}
-
-// dataDigest is the digest of the observations.
-func dataDigest(d *graph.Density) string {
-	data := d.Data()
-	raw := make([]byte, 0, 8*len(data))
-	for _, x := range data {
-		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(x))
-	}
-	return fmt.Sprintf("%x", sha256.Sum256(raw))
-}
-
-// check reports how the model of a saved fit differs from another.
-func (m savedModel) check(now savedModel) error {
-	const prefix = "the fit is of another model: "
-	for i := range min(len(m.Latents), len(now.Latents)) {
-		if m.Latents[i] != now.Latents[i] {
-			return fmt.Errorf(prefix+"its latent %d is %q, here it is %q", i, m.Latents[i], now.Latents[i])
-		}
-	}
-	switch {
-	case len(m.Latents) != len(now.Latents):
-		return fmt.Errorf(prefix+"it has %d latents, here are %d", len(m.Latents), len(now.Latents))
-	case m.Guards != now.Guards:
-		return fmt.Errorf(prefix+"its guards are %d different ones, here are %d", m.Guards, now.Guards)
-	case m.Observations != now.Observations:
-		return fmt.Errorf(prefix+"it has %d observations, here are %d", m.Observations, now.Observations)
-	case m.Fingerprint != now.Fingerprint:
-		return fmt.Errorf(prefix+"latents are named alike, but expressions or guards differ (fingerprint %.8s, here %.8s)", m.Fingerprint, now.Fingerprint)
-	case m.Data != now.Data:
-		return errors.New("the fit is of other observations: the program is the same, but values of the data differ")
-	}
-	return nil
-}
-
 func saveSettings(s job) (savedSettings, error) {
-	out := savedSettings{Settings: s.Settings, Climb: s.Climb, Family: savedFamily{Family: s.Family}}
+	out := savedSettings{Settings: s.Settings, Climb: Climb(s.climb), Family: saved.Family{Family: s.climb.Family}}
 	if s.searches {
 		out.Cells = &s.cells
 	}
 	if s.sampled {
 		out.Sampler = &s.sampler
 	}
-	if err := checkKept(s.Family); err != nil {
+	if err := saved.CheckKept(s.climb.Family); err != nil {
 		return out, err
 	}
-	if s.Start != nil {
-		start := saveQ(s.Start)
+	if s.climb.Start != nil {
+		start := saved.QOf(s.climb.Start)
 		out.Start = &start
 	}
-	switch e := s.Estimator.(type) {
+	switch e := s.climb.Estimator.(type) {
 	case Boundary:
-		out.Estimator = savedEstimator{named{Name: e.Name()}, &e}
+		out.Estimator = savedEstimator{saved.Value{Name: e.Name()}, &e}
 		return out, nil
 	case Score, Reparam:
 		out.Estimator.Name = e.Name()
 		return out, nil
 	}
-	if err := checkKept(s.Estimator); err != nil {
+	if err := saved.CheckKept(s.climb.Estimator); err != nil {
 		return out, err
 	}
-	out.Estimator.named, _ = inJSON(s.Estimator)
+	out.Estimator.Value, _ = saved.ValueOf(s.climb.Estimator)
 	return out, nil
 }
 
 func (s savedSettings) settings(d *graph.Density, own []Named) (job, error) {
-	out := job{Settings: s.Settings, Climb: s.Climb}
+	out := job{Settings: s.Settings, climb: climb.Settings(s.Climb)}
 	if s.Cells != nil {
 		out.cells, out.searches = *s.Cells, true
 	}
 	if s.Sampler != nil {
 		out.sampler, out.sampled = *s.Sampler, true
 	}
-	if out.Family = s.Family.Family; out.Family == nil {
+	if out.climb.Family = s.Family.Family; out.climb.Family == nil {
 		return out, errors.New("no family")
 	}
 	var err error
 	if s.Start != nil {
-		if out.Start, err = s.Start.of(d); err != nil {
+		if out.climb.Start, err = s.Start.Of(d); err != nil {
 			return out, fmt.Errorf("its start: %w", err)
 		}
 	}
 	if s.Estimator.Boundary != nil {
-		out.Estimator = *s.Estimator.Boundary
+		out.climb.Estimator = *s.Estimator.Boundary
 		return out, nil
 	}
-	x, err := findNamed(s.Estimator.named, own)
+	x, err := saved.Find(s.Estimator.Value, own)
 	if e, ok := x.(gradient.Estimator); ok || err != nil {
-		out.Estimator = e
+		out.climb.Estimator = e
 		return out, err
 	}
-	out.Estimator, err = gradient.Named(s.Estimator.Name)
+	out.climb.Estimator, err = gradient.Named(s.Estimator.Name)
 	return out, err
+}
+
+// own are the families and the estimator of a fit by the settings.
+func (s job) own() (own []Named) {
+	if s.climb.Family != nil {
+		own = append(own, s.climb.Family)
+	}
+	if s.climb.Start != nil {
+		own = append(own, s.climb.Start.Family())
+	}
+	if s.climb.Estimator != nil {
+		own = append(own, s.climb.Estimator)
+	}
+	return own
+}
+
+// A record is a fit in a journal.
+type record struct {
+	Family saved.Family // of its settings
+	savedFit
+}
+
+// Each calls visit for all families in the record.
+func (r *record) Each(visit func(*saved.Family) error) error {
+	return errors.Join(visit(&r.Family), r.savedFit.Each(visit))
+}
+
+// openJournal opens the journal of d's fits by the settings in a folder, or makes one.
+func openJournal(folder string, d *graph.Density, s job) (*saved.Journal, error) {
+	s.Checkpoint, s.climb.CheckpointEvery = "", 1000 // which do not matter
+	settings, err := saveSettings(s)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(folder, saved.JournalName), err)
+	}
+	return saved.OpenJournal(folder, d, settings, s.own())
+}
+
+// loadFrom is the fit of d with the key in a journal, or nil. It was by the settings.
+func loadFrom(j *saved.Journal, key string, d *graph.Density, s job) (p *Posterior, err error) {
+	var r record
+	there, err := j.Load(key, d, &r)
+	if !there {
+		return nil, nil
+	}
+	if err == nil {
+		if s.searches = r.Family.Family == family.Family(mixture.Cells{}); !s.searches {
+			s.climb.Family = r.Family.Family
+			s.fill(d)
+		}
+		p, err = r.posterior(d, s)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", j.Name(), err)
+	}
+	return p, nil
+}
+
+// addTo adds the fit with the key to a journal.
+func addTo(j *saved.Journal, key string, p *Posterior) error {
+	kept := p.Q.Family()
+	if err := saved.CheckKept(kept); err != nil {
+		return err
+	}
+	return j.Add(key, p.Density, &record{saved.Family{Family: kept}, p.saved()})
 }

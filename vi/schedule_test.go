@@ -1,6 +1,7 @@
 package vi
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -46,7 +47,7 @@ func TestFitFollowsSchedule(t *testing.T) {
 		s := Settings{Seed: *seed, Method: Climb{Steps: 20, StepSize: step, Start: start, Optimizer: optimizer, Average: 1e-6, Schedule: Schedule{Shape: Polynomial, Power: 3, End: 0.1}}}
 		adam, base := &Adam{}, 0.05
 		if optimizer != nil {
-			adam, base = optimizer.Clone(), orDefault(optimizer.StepSize, 0.001)
+			adam, base = optimizer.Clone(), cmp.Or(optimizer.StepSize, 0.001)
 		}
 		given := Adam{StepSize: s.climb().StepSize}
 		if optimizer != nil {

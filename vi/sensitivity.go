@@ -65,10 +65,7 @@ func (p *Posterior) Sensitivity(names ...string) (Sensitivity, error) {
 	}
 	floats.Scale(1/floats.Sum(draws.Weights), draws.Weights)
 	r, err := powerscale.Of(draws)
-	if err != nil {
-		return Sensitivity{}, fmt.Errorf("vi: %w", err)
-	}
-	return r, nil
+	return r, wrapped(err)
 }
 
 // priorParts are the names of latents, without their numbers, and which of them each latent has.

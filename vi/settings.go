@@ -1,6 +1,8 @@
 package vi
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,12 +12,10 @@ import (
 	"time"
 
 	"github.com/facetvi/facet/graph"
-	"github.com/facetvi/facet/internal/memory"
-	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/vi/climb"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/internal/cells"
-	"github.com/facetvi/facet/vi/mixture"
+	"github.com/facetvi/facet/vi/internal/muchdata"
 )
 
 // Settings are the settings of Fit. The zero value works: it looks for the cells of the posterior.
@@ -84,80 +84,25 @@ type Sampler struct {
 	Draws int
 }
 
-// Climb is the Method of the paper: the ELBO of one family is maximised by stochastic gradient ascent.
-type Climb struct {
-	Family    family.Family `json:"-"` // MeanField{} if nil, or that of Start; FullRank{} of a program with parameters
-	Estimator Estimator     `json:"-"` // Boundary{} if nil
-	Samples   int           // samples in a gradient; 16 if 0
-	Steps     int           // steps, or the most of them if Stop is Automatic; 10000 if 0
-	StepSize  float64       // Adam's step size in the family's units; if 0 the family's own, 0.03 for most
-	Schedule  Schedule      // how the step size falls; constant if zero
-	// Tolerance is the change of the ELBO from one window to the next that counts as none where Stop is
-	// Automatic, in nats; 0.02 if 0.
-	Tolerance float64
-	// Start is where the fit starts: one of StartAt or PriorStart, or the Q of
-	// an earlier fit, of any family. If nil, Fit looks for a start itself, among
-	// mean-field normals: see StartDraws.
-	Start family.Q `json:"-"`
-	// StartDraws is how many ancestral draws from the program's prior are tried as
-	// starts beside the centre of the prior; 1000 if 0. Each climbs a little with
-	// its gradient, and is judged by the ELBO of a narrow normal around it. The
-	// ten best, of as many regions as there are, and the modes of their regions get a short fit each, the five
-	// best of these a longer one, and the best of those is the start. Where log r has 2000 terms or more, and sums near a point (see
-	// derive.Density.Sums), there are no such draws: modes are looked for by some of the observations, and the start is
-	// where a fit by the sums near the best of them ends.
-	StartDraws int
-	// Subsample, if above 1, divides the observations and factors at random into so many parts. A gradient is
-	// of one part, at its cost and without bias, at guards too; the parts take turns, in a new order each round. A
-	// start is looked for by the first part alone. The fit is not judged at its end, which would cost more than was
-	// saved: ask for Posterior.Verdict. See graph.Density.Parts for the programs that cannot be divided.
-	Subsample int `json:",omitempty"`
-	// Restarts is the number of fits, from the best starts that were found (from
-	// Start, if it is given) with a random stream each, side by side. The one
-	// with the best ELBO is kept; Posterior.Restarts tells of all. 1 if 0.
-	Restarts int
+// Climb is the Method of the paper: the ELBO of one family is maximised by stochastic gradient ascent. Its fields are those of
+// climb.Settings.
+type Climb climb.Settings
 
-	// Average is the fraction of the steps, the last ones, whose iterates are averaged to give
-	// the result: 0.1 if 0, and the last iterate alone if it is below 1/Steps. The
-	// average has none of the optimiser's jitter, which in narrow valleys costs
-	// several nats; but it lags behind a fit that is still far from its end.
-	Average float64
-	// Stop is when the fit is done: After is after Steps, Automatic when it has settled. If empty it is After if Steps,
-	// StepSize, Schedule or Average is given or the model has parameters, and else
-	// Automatic.
-	Stop Stop
+func (Cells) method() {}
 
-	// Optimizer continues an earlier fit's Adam; nil starts afresh. It has a StepSize of its own: giving
-	// another one is an error.
-	Optimizer *Adam `json:",omitempty"`
-
-	// OnStep, if not nil, is called after every step; an error stops the fit
-	// and is returned with the fit so far. Calls never overlap.
-	OnStep func(Step) error `json:"-"`
-	// TraceEvery is the number of steps between points of Posterior.Trace, which
-	// has one at the end too. If 0 it is Steps/100, or 320/Samples if that is more, so that the
-	// trace costs a few percent of the time.
-	TraceEvery int
-	// CheckpointEvery is the number of steps between checkpoints; 1000 if 0.
-	CheckpointEvery int
-}
-
-func (Cells) method()   {}
 func (Sampler) method() {}
-func (Climb) method()   {}
+
+func (Climb) method() {}
 
 // A job is what a fit goes by: its settings, with those of its method and their defaults filled in.
 type job struct {
 	Settings
-	Climb
+	climb    climb.Settings
 	cells    Cells
 	searches bool // by cells
 	sampler  Sampler
 	sampled  bool   // by the sampler alone
 	missing  string // what is a nil pointer in an interface
-
-	subsample *gradient.Subsample // for Subsample, once it is made
-	some      int                 // terms that modes are looked for by, if not 0; see modesOf
 }
 
 // newJob fills in the defaults of a fit of d.
@@ -168,9 +113,9 @@ func newJob(d *graph.Density, s Settings) job {
 	}
 	switch m := s.Method.(type) {
 	case Climb:
-		j.Climb = m
+		j.climb = climb.Settings(m)
 	case *Climb:
-		j.Climb = *j.given("Method", m, new(Climb)).(*Climb)
+		j.climb = climb.Settings(*j.given("Method", m, new(Climb)).(*Climb))
 	case Cells:
 		j.cells, j.searches = m, true
 	case *Cells:
@@ -182,11 +127,18 @@ func newJob(d *graph.Density, s Settings) job {
 	default:
 		j.searches = true
 	}
-	j.Family, _ = j.given("Family", j.Family, nil).(family.Family)
-	j.Start, _ = j.given("Start", j.Start, nil).(family.Q)
-	j.Estimator, _ = j.given("Estimator", j.Estimator, nil).(Estimator)
+	c := &j.climb
+	c.Family, _ = j.given("Family", c.Family, nil).(family.Family)
+	c.Start, _ = j.given("Start", c.Start, nil).(family.Q)
+	c.Estimator, _ = j.given("Estimator", c.Estimator, nil).(Estimator)
 	j.fill(d)
 	return j
+}
+
+// fill fills in the defaults.
+func (s *job) fill(d *graph.Density) {
+	s.cells.Tolerance = cmp.Or(s.cells.Tolerance, 0.0001)
+	s.climb.Fill(d)
 }
 
 // given is x, or instead in place of a nil pointer, which is noted.
@@ -207,83 +159,9 @@ func (s job) settings() Settings {
 	case s.sampled:
 		out.Method = s.sampler
 	default:
-		out.Method = s.Climb
+		out.Method = Climb(s.climb)
 	}
 	return out
-}
-
-// job is what the fit went by. One that no fit made is taken for a climb.
-func (p *Posterior) job() job {
-	s := p.Settings
-	if _, mixed := p.Q.(*mixture.Mixture); s.Method == nil && !mixed {
-		s.Method = Climb{Family: p.Q.Family()}
-	}
-	return newJob(p.Density, s)
-}
-
-// A Step is what OnStep is told. Q and Gradient are valid during the call only.
-type Step struct {
-	T        int       // steps taken, from 1
-	Q        family.Q  // the iterate after the step
-	Gradient []float64 // the estimate of ∇ELBO that the step followed, by Q's θ
-	Restart  int       // which of Climb.Restarts, from 0
-}
-
-func (s *job) fill(d *graph.Density) {
-	orSet(&s.cells.Tolerance, 0.0001)
-	switch {
-	case s.Family != nil:
-	case d != nil && d.Params() > 0 && (s.Start == nil || s.Start.Family() == family.Family(family.MeanField{})):
-		s.Family = family.FullRank{}
-	case s.Start != nil:
-		s.Family = s.Start.Family()
-	default:
-		s.Family = family.MeanField{}
-	}
-	if s.Estimator == nil {
-		s.Estimator = Boundary{}
-	}
-	if s.Stop == "" {
-		s.Stop = Automatic
-		if s.Steps != 0 || s.StepSize != 0 || s.Average != 0 || s.Schedule != (Schedule{}) || d != nil && d.Params() > 0 {
-			s.Stop = After
-		}
-	}
-	orSet(&s.Samples, 16)
-	orSet(&s.Steps, 10000)
-	if s.Optimizer != nil && s.Optimizer.StepSize > 0 && finite(s.Optimizer.StepSize) {
-		orSet(&s.StepSize, s.Optimizer.StepSize)
-	}
-	orSet(&s.StepSize, s.Family.StepSize())
-	orSet(&s.StartDraws, startDraws)
-	orSet(&s.Restarts, 1)
-	orSet(&s.Average, 0.1)
-	orSet(&s.Climb.Tolerance, climbTolerance)
-	orSet(&s.TraceEvery, max(1, s.Steps/100, 5*traceSamples/max(1, s.Samples)))
-	orSet(&s.CheckpointEvery, checkpointEvery)
-}
-
-// Settings of a Climb that are of use with others only; see unused.
-const (
-	startDraws      = 1000
-	climbTolerance  = 0.02
-	checkpointEvery = 1000
-)
-
-func orSet[T comparable](p *T, v T) {
-	var zero T
-	if *p == zero {
-		*p = v
-	}
-}
-
-// divide divides the data, if Subsample says so.
-func (s *job) divide(d *graph.Density) (err error) {
-	s.subsample = nil
-	if s.Subsample > 1 {
-		s.subsample, err = gradient.NewSubsample(d, s.Estimator, s.Subsample, parallel.Mix(s.Seed, partStream))
-	}
-	return err
 }
 
 func (s *job) check(d *graph.Density) error {
@@ -299,7 +177,15 @@ func (s *job) check(d *graph.Density) error {
 	case s.sampled:
 		return s.checkSampler(d)
 	}
-	return s.checkClimb(d)
+	return s.climb.Check(d)
+}
+
+// unused is an error where a setting of a Climb was given that the others make of no use.
+func (s *job) unused() error {
+	if s.searches || s.sampled {
+		return nil
+	}
+	return s.climb.Unused(s.Checkpoint != "")
 }
 
 // checkCells reports settings of Cells that make no sense.
@@ -322,8 +208,7 @@ func (s *job) tooLarge(d *graph.Density) bool {
 	if !s.searches || d.Dim() <= cells.MostLatents {
 		return false
 	}
-	c := cellsFit{d: d, switches: d.Engine().Switches()}
-	return !c.sumsFirst()
+	return !sumsFirst(d, d.Engine().Switches())
 }
 
 // checkSampler reports settings of a Sampler that make no sense.
@@ -337,140 +222,28 @@ func (s *job) checkSampler(d *graph.Density) error {
 	return nil
 }
 
-// checkClimb reports settings of a Climb that make no sense.
-func (s *job) checkClimb(d *graph.Density) error {
-	if err := s.checkNumbers(); err != nil {
-		return err
-	}
-	if err := s.Schedule.check(); err != nil {
-		return err
-	}
-	if s.Start != nil {
-		if err := family.Check(s.Start, d); err != nil {
-			return fmt.Errorf("Climb.Start: %w", err)
-		}
-	}
-	q, err := s.Family.New(d)
-	if err != nil {
-		return fmt.Errorf("Climb.Family: %w", err)
-	}
-	if err := s.checkSize(d, q); err != nil {
-		return err
-	}
-	if s.Optimizer == nil {
+// toClimb is the climb that the settings ask for.
+func (s job) toClimb() climb.Job {
+	return climb.Job{Settings: s.climb, Seed: s.Seed, Budget: s.Budget}
+}
+
+var errNoContext = errors.New("vi: a nil context")
+
+// cause says why ctx, which is done, is. A context of another package may have an
+// error without a cause.
+func cause(ctx context.Context) error { return cmp.Or(context.Cause(ctx), ctx.Err()) }
+
+// wrapped is err with the name of the package.
+func wrapped(err error) error {
+	if err == nil {
 		return nil
 	}
-	return s.Optimizer.check(len(q.Theta()))
+	return fmt.Errorf("vi: %w", err)
 }
 
-// checkNumbers reports numbers of a Climb that are out of range, and those that contradict each other.
-func (s *job) checkNumbers() error {
-	for _, c := range []struct {
-		name string
-		n    int
-	}{
-		{"Samples", s.Samples}, {"Steps", s.Steps}, {"StartDraws", s.StartDraws}, {"Restarts", s.Restarts},
-		{"Subsample", s.Subsample}, {"TraceEvery", s.TraceEvery}, {"CheckpointEvery", s.CheckpointEvery},
-	} {
-		if c.n < 0 {
-			return fmt.Errorf("%s = %d must be positive", "Climb."+c.name, c.n)
-		}
-	}
-	for _, c := range []struct {
-		name string
-		x    float64
-	}{{"StepSize", s.StepSize}, {"Average", s.Average}, {"Tolerance", s.Climb.Tolerance}} {
-		if !(c.x > 0) || math.IsInf(c.x, 0) {
-			return fmt.Errorf("%s = %v must be positive", "Climb."+c.name, c.x)
-		}
-	}
-	switch {
-	case s.Optimizer != nil && s.Optimizer.StepSize > 0 && finite(s.Optimizer.StepSize) && s.StepSize != s.Optimizer.StepSize:
-		return fmt.Errorf("Climb.StepSize = %v and Climb.Optimizer, whose step size is %v", s.StepSize, s.Optimizer.StepSize)
-	case s.Average > 1:
-		return fmt.Errorf("Climb.Average = %v is a fraction of the steps: at most 1", s.Average)
-	case s.Stop != After && s.Stop != Automatic:
-		return fmt.Errorf("Climb.Stop = %q; there are %q and %q", s.Stop, After, Automatic)
-	case s.Stop == Automatic && s.Schedule.Shape != Constant:
-		return fmt.Errorf("Climb.Stop = %q needs a constant step size, not Climb.Schedule.Shape = %q: steps that get shorter look like the end",
-			s.Stop, s.Schedule.Shape)
-	}
-	return nil
-}
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// unused is an error where a setting of a Climb was given, as one that is not the default, and the others make it of no use.
-func (s *job) unused() error {
-	if s.searches || s.sampled {
-		return nil
-	}
-	for _, c := range []struct {
-		name        string
-		given, used bool
-		of          string
-	}{
-		{"Tolerance", s.Climb.Tolerance != climbTolerance, s.Stop == Automatic, `Climb.Stop = "automatic"`},
-		{"StartDraws", s.StartDraws != startDraws, s.Start == nil, "a fit without Climb.Start"},
-		{"CheckpointEvery", s.CheckpointEvery != checkpointEvery, s.Checkpoint != "", "a fit with Settings.Checkpoint"},
-		{"Schedule.Power", s.Schedule.Power != 0, s.Schedule.Shape == Polynomial, `Climb.Schedule.Shape = "polynomial"`},
-		{"Schedule.End", s.Schedule.End != 0, s.Schedule.Shape != Constant, "a Climb.Schedule with a Shape"},
-	} {
-		if c.given && !c.used {
-			return fmt.Errorf("%s is of %s, and would be ignored", "Climb."+c.name, c.of)
-		}
-	}
-	return nil
-}
-
-// checkSize reports numbers that would need too much memory, or too many steps to be
-// counted, for a fit of members like q.
-func (s *job) checkSize(d *graph.Density, q family.Q) error {
-	if err := gradient.CheckSamples(q, s.Samples); err != nil {
-		return fmt.Errorf("Climb.Samples: %w", err)
-	}
-	candidate := 400 + 24*float64(d.Dim()) + float64(d.Arrangement().Len()) // bytes of one, of which 50 of 128 draws are kept
-	restart := 2000 + 14*8*float64(len(q.Theta()))
-	for _, c := range []struct {
-		name  string
-		n     int
-		bytes float64
-	}{{"StartDraws", s.StartDraws, 40 + 0.4*candidate}, {"Restarts", s.Restarts, restart}} {
-		if err := memory.Check(fmt.Sprintf("Climb.%s = %d", c.name, c.n), float64(c.n)*c.bytes); err != nil {
-			return err
-		}
-	}
-	if most := 1 << 53 / s.Restarts; s.Steps > most {
-		return fmt.Errorf("Climb.Steps = %d: at most %d steps can be counted", s.Steps, most)
-	}
-	return nil
-}
-
-// check reports an optimiser that cannot step n parameters.
-func (a *Adam) check(n int) error {
-	for _, c := range []struct {
-		name string
-		x    float64
-		ok   bool
-	}{
-		{"StepSize", a.StepSize, a.StepSize >= 0 && finite(a.StepSize)},
-		{"Beta1", a.Beta1, a.Beta1 >= 0 && a.Beta1 < 1},
-		{"Beta2", a.Beta2, a.Beta2 >= 0 && a.Beta2 < 1},
-		{"Epsilon", a.Epsilon, a.Epsilon >= 0 && finite(a.Epsilon)},
-		{"Clip", a.Clip, a.Clip >= 0 && finite(a.Clip)},
-	} {
-		if !c.ok {
-			return fmt.Errorf("Climb.Optimizer.%s = %v is out of range", c.name, c.x)
-		}
-	}
-	switch {
-	case a.T < 0:
-		return fmt.Errorf("Climb.Optimizer.T = %d must not be negative", a.T)
-	case (a.M != nil || a.V != nil) && (len(a.M) != n || len(a.V) != n):
-		return fmt.Errorf("Climb.Optimizer is of another fit: it has %d and %d running means for %d parameters", len(a.M), len(a.V), n)
-	}
-	for i := range a.M {
-		if !finite(a.M[i]) || !(a.V[i] >= 0) {
-			return fmt.Errorf("Climb.Optimizer: running means %v and %v of parameter %d", a.M[i], a.V[i], i)
-		}
-	}
-	return nil
+// muchData is a search for modes by a part of the data.
+func (s job) muchData(over func() bool) muchdata.Search {
+	return muchdata.Search{Seed: s.Seed, Over: over}
 }

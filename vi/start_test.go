@@ -14,7 +14,6 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
-	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mixture"
 )
@@ -114,35 +113,6 @@ func TestStartAt(t *testing.T) {
 		_, err := StartAt(d, map[string]float64{c.name: c.x})
 		require.ErrorContains(t, err, c.name)
 	}
-}
-
-// The prior's centre is the first candidate; the others are draws, and each is
-// drawn once whatever the blocks.
-func TestCandidates(t *testing.T) {
-	m := graph.NewModel()
-	x := m.Sample("x", graph.Normal(0, 1))
-	m.Factor(graph.If(graph.Greater(x, 0), 1, 0))
-	d := mustCompile(t, m)
-	c, err := newClimber(d, 128)
-	require.NoError(t, err)
-	list, err := c.run(context.Background(), 0, 100, parallel.NewRand(1))
-	require.NoError(t, err)
-	require.Len(t, list, 100)
-	seen := map[float64]bool{}
-	for _, c := range list {
-		seen[c.q.Mean(0)] = true
-		require.InEpsilon(t, startWidth, c.q.SD(0), 1e-12)
-		require.Equal(t, d.Arrangement().Signs(meansOf(c.q)).String(), c.region)
-	}
-	require.Len(t, seen, 100)
-	require.Equal(t, 0.0, list[0].q.Mean(0))
-
-	best := bestOf(list, 10)
-	require.Len(t, best, 10)
-	require.NotEqual(t, best[0].region, best[1].region, "two regions come first")
-	require.Greater(t, best[0].score, best[1].score)
-	require.GreaterOrEqual(t, best[2].score, best[3].score)
-	require.Equal(t, best[0].region, best[2].region, "then the best of the rest")
 }
 
 // Each draw climbs its own log density: two narrow peaks far apart are both
@@ -309,26 +279,13 @@ func BenchmarkCancel(b *testing.B) {
 	}
 }
 
-// The search tells how far it is, not only that it has begun.
-func TestSearchShowsProgress(t *testing.T) {
-	_, d := paperSpec(t, "temperature")
+// That jumps are compiled is told, where there are many.
+func TestCompilingIsTold(t *testing.T) {
 	var out bytes.Buffer
-	s := Settings{Seed: *seed, Progress: &out, Method: Climb{Family: family.MeanField{}, Steps: 10, StartDraws: 2000}}
-	m := newMonitor(newJob(d, s))
-	m.progress.every = 0
-	_, err := findStarts(context.Background(), d, newJob(d, s), m)
-	require.NoError(t, err)
-	for _, want := range []string{
-		"looking for a start among 2000 draws\n", "looking for a start: 128 of 2001 draws\n", "looking for a start: 2001 of 2001 draws\n",
-		" modes\n", " of 20 fits of 100 steps\n", "looking for a start: 5 of 5 fits of 300 steps\n",
-	} {
-		require.Contains(t, out.String(), want)
-	}
 
-	out.Reset()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = Fit(ctx, toggles(t, 200), Settings{Progress: &out, Method: Climb{Family: family.MeanField{}}})
+	_, err := Fit(ctx, toggles(t, 200), Settings{Progress: &out, Method: Climb{Family: family.MeanField{}}})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, "compiling the jumps at 400 guards\n", out.String())
 }

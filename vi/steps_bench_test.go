@@ -47,11 +47,10 @@ func BenchmarkStepsToEnd(b *testing.B) {
 	for _, name := range sevenModels[:long.Or(1, len(sevenModels))] {
 		for _, f := range families {
 			d := oneOfSeven(b, name)
-			s := Settings{Seed: 1, Method: Climb{Family: f}}
-			start, err := prepare(context.Background(), d, newJob(d, s), newMonitor(newJob(d, s)))
+			first, err := Fit(context.Background(), d, Settings{Seed: 1, Method: Climb{Family: f, Steps: 1}})
 			require.NoError(b, err)
 			fit := func(s Settings) (steps int, elbo float64) {
-				s.climb().Family, s.climb().Start = f, start[0]
+				s.climb().Family, s.climb().Start = f, first.Restarts[0].Start
 				p, err := Fit(context.Background(), d, s)
 				require.NoError(b, err)
 				e, err := check.ELBO(d, p.Q, draws, 1)

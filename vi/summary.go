@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/check"
 	"github.com/facetvi/facet/vi/events"
+	"github.com/facetvi/facet/vi/verdict"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
@@ -73,17 +73,6 @@ type LatentSummary struct {
 	Masses []Estimate
 }
 
-// A GuardSummary is the posterior probability that a guard holds.
-type GuardSummary struct {
-	// Name is the guard's name, or its file and line if the program gives it
-	// none. Guards that share a name have numbers: on[0], on[1], ….
-	Name string
-	// Condition is the comparison as the program makes it: "change > 0.5". It is
-	// empty for And and Or.
-	Condition string
-	Prob      Estimate
-}
-
 // Summary describes every latent and every guard. A guard that has a name is
 // listed once, by its name. A comparison without one is listed by its place in the source; comparisons with parallel
 // surfaces stand together, in the order of their thresholds. For long
@@ -137,7 +126,7 @@ func (p *Posterior) summaryNumbers(s *Summary) {
 		l.Q5, l.Q50, l.Q95 = q[0], q[1], q[2]
 		s.Latents = append(s.Latents, l)
 	}
-	components := p.components(sample)
+	components := verdict.Components(sample)
 	s.Vectors = p.vectors(sample, components)
 	s.Correlations = p.correlations(sample, components)
 	s.Guards = guardsOf(events.Of(sample), p.Density, math.MaxInt)
@@ -154,86 +143,6 @@ func (p *Posterior) summaryVerdict(s *Summary) {
 	}
 	s.LogEvidence, _ = p.LogEvidence() // the verdict knows why there is none
 	s.Cells, s.Tried, s.Left = p.Cells(), p.findings.Tried, p.findings.Left
-}
-
-// guardsOf are the probabilities of the guards that a summary lists; of more than so many guards those at equal distances
-// in the list.
-func guardsOf(e events.Events, d *graph.Density, most int) []GuardSummary {
-	rows, ask := listedGuards(d)
-	if n := len(rows); n > most {
-		for k := range most {
-			rows[k], ask[k] = rows[k*n/most], ask[k*n/most]
-		}
-		rows, ask = rows[:most], ask[:most]
-	}
-	for k := range rows {
-		rows[k].Prob = ask[k](e)
-	}
-	return rows
-}
-
-// listedGuards are the named guards, then the comparisons without a name, and how to ask for the probability of each. Comparisons
-// on the surface of a named one are left out, and those of a discrete latent, whose masses say as much.
-func listedGuards(d *graph.Density) (rows []GuardSummary, ask []func(events.Events) Estimate) {
-	planes, named := d.GuardsByPlane(), map[int]bool{} // surfaces
-	for _, name := range d.GuardNames() {
-		guards := d.Named(name)
-		for i, g := range guards {
-			row := GuardSummary{Name: name}
-			if len(guards) > 1 {
-				row.Name = fmt.Sprintf("%s[%d]", name, i)
-			}
-			if side, ok := g.Side(); ok {
-				row.Condition = planes[side.Plane][0].Condition(side.Positive)
-				named[side.Plane] = true
-			}
-			rows = append(rows, row)
-			ask = append(ask, func(e events.Events) Estimate {
-				p, _ := e.Prob(g) // it is the density's own
-				return p
-			})
-		}
-	}
-	seen := map[GuardSummary]bool{}
-	for _, g := range alongLatents(d) {
-		row := GuardSummary{Name: g.Place(), Condition: g.String()}
-		if named[g.Side.Plane] || seen[row] {
-			continue
-		}
-		if of := d.Arrangement().Latents(g.Side.Plane); len(of) == 1 {
-			if values, _ := d.Values(of[0]); values != nil {
-				continue
-			}
-		}
-		seen[row] = true
-		rows, ask = append(rows, row), append(ask, func(e events.Events) Estimate { return e.Side(g.Side) })
-	}
-	return rows, ask
-}
-
-// alongLatents are the comparisons in the order of the program, but for those with
-// parallel hyperplanes, such as comparisons of one latent with numbers, which follow
-// the first of them from the lowest threshold to the highest.
-func alongLatents(d *graph.Density) []graph.GuardInfo {
-	guards, first := d.Guards(), map[string]int{}
-	group, threshold := make([]int, len(guards)), make([]float64, len(guards))
-	order := make([]int, len(guards))
-	for i, g := range guards {
-		h := d.Arrangement().Plane(g.Side.Plane)
-		direction := fmt.Sprint(h.Index, h.Coef)
-		if _, ok := first[direction]; !ok {
-			first[direction] = i
-		}
-		order[i], group[i], threshold[i] = i, first[direction], -h.Const
-	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		return cmp.Or(cmp.Compare(group[i], group[j]), cmp.Compare(threshold[i], threshold[j]))
-	})
-	sorted := make([]graph.GuardInfo, len(guards))
-	for k, i := range order {
-		sorted[k] = guards[i]
-	}
-	return sorted
 }
 
 // Of returns a summary with the rows of the given names alone: of parameters, latents, vectors and guards. "theta"
@@ -279,30 +188,13 @@ func filter[T any](list []T, keep func(T) bool) []T {
 func (p *Posterior) vectors(of *weighted.Sample, components [][]float64) (list []LatentSummary) {
 	names := p.Density.Components()
 	for i, x := range components {
-		m := componentMoments(of, x)
+		m := verdict.MomentsOf(of, x)
 		s := LatentSummary{Name: names[i], Mean: m.Mean, SD: m.SD}
 		q := of.QuantilesOf(x, 0.05, 0.5, 0.95)
 		s.Q5, s.Q50, s.Q95 = q[0], q[1], q[2]
 		list = append(list, s)
 	}
 	return list
-}
-
-// components are the values of the components of vectors, draw by draw.
-func (p *Posterior) components(of *weighted.Sample) [][]float64 {
-	values := make([][]float64, len(p.Density.Components()))
-	if len(values) == 0 {
-		return nil
-	}
-	for i := range values {
-		values[i] = make([]float64, of.Len())
-	}
-	for k := range of.Len() {
-		for i, x := range p.Density.ComponentsAt(of.Point(k)) {
-			values[i][k] = x
-		}
-	}
-	return values
 }
 
 // What of correlations a summary has.

@@ -1,0 +1,159 @@
+package verdict
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/weighted"
+)
+
+// Moments are the posterior mean and standard deviation of a latent, on the program's own scale.
+type Moments struct{ Mean, SD mc.Estimate }
+
+// Numbers are those of a summary, by weighted draws, and how well they are known.
+type Numbers struct {
+	Sample     *weighted.Sample
+	Moments    []Moments   // of the latents
+	components [][]float64 // of vectors, at the draws
+	guards     []Guard
+	final      bool // no more draws will be taken
+	known      []known
+}
+
+// A Guard is the standard error of the probability of a guard.
+type Guard struct {
+	What string
+	SE   float64
+}
+
+// NumbersOf are the numbers by draws that give the moments of the latents, and the probabilities of guards.
+func NumbersOf(s *weighted.Sample, moments []Moments, guards []Guard) *Numbers {
+	n := &Numbers{Sample: s, Moments: moments, components: Components(s), guards: guards}
+	n.known = n.list()
+	return n
+}
+
+// A known is a number of the summary with its standard error, divided by the accepted one and by the wanted one.
+type known struct {
+	what             string
+	accepted, wanted float64
+}
+
+// precision has three standard errors: of a mean and of a standard deviation, in standard deviations, and of a probability.
+type precision struct{ mean, sd, prob float64 }
+
+// The standard errors that can be accepted, of a mean and of a standard deviation, in standard deviations: a quarter of what
+// TrustFit promises.
+const (
+	AcceptedMean = 0.0125
+	AcceptedSD   = 0.0125
+)
+
+var (
+	wanted   = precision{0.0025, 0.003, 0.001} // as many draws as this takes, but no more than is cheap
+	accepted = precision{AcceptedMean, AcceptedSD, 0.0025}
+	seen     = precision{mean: 0.02, sd: 0.03} // of what the scout sees and the draws do not
+)
+
+// ofChains is how many times the standard errors of a sampler's draws may be what is accepted of others: a third of what TrustFit
+// promises. The standard deviation of its latents with two values is not looked at, only their probability.
+const ofChains = 4. / 3
+
+// leastSD is the least standard deviation of a discrete latent, in steps between its values, that must be known well: below it only
+// its masses count.
+const leastSD = 0.15
+
+// list lists the numbers with their standard errors.
+func (n *Numbers) list() (list []known) {
+	s := n.Sample
+	add := func(what string, se, accepted, wanted float64) {
+		if s.Correlated() {
+			accepted *= ofChains
+		}
+		list = append(list, known{what, se / accepted, se / wanted})
+	}
+	moments := func(name string, m Moments, quantiles func(...float64) []mc.Estimate) {
+		spread := m.SD.Value
+		if math.IsInf(m.SD.SE, 1) { // for which the median is
+			q := quantiles(middle...)
+			spread = (q[2].Value - q[0].Value) / 2
+			add("the median of "+name, q[1].SE/spread, accepted.mean, wanted.mean)
+		} else if spread > 0 {
+			add("the standard deviation of "+name, m.SD.SE/spread, accepted.sd, wanted.sd)
+		}
+		if spread > 0 && !math.IsInf(m.Mean.SE, 1) {
+			add("the mean of "+name, m.Mean.SE/spread, accepted.mean, wanted.mean)
+		}
+	}
+	d := s.Density()
+	for i, name := range d.Latents() {
+		if i < d.Params() || d.Coordinate(i).InVector() {
+			continue
+		}
+		m := n.Moments[i]
+		if values, _ := d.Values(i); values != nil {
+			for k, p := range s.Masses(i) {
+				add(fmt.Sprintf("the probability that %s is %v", name, values[k]), p.SE, accepted.prob, wanted.prob)
+			}
+			if len(values) > 2 || len(values) == 2 && !s.Correlated() {
+				add("the standard deviation of "+name, m.SD.SE/max(m.SD.Value, leastSD*(values[1]-values[0])), accepted.sd, wanted.sd)
+			}
+			continue
+		}
+		moments(name, m, func(probs ...float64) []mc.Estimate { return s.Quantiles(i, probs...) })
+	}
+	names := d.Components()
+	for i, x := range n.components {
+		var m Moments
+		if m.Mean, m.SD = s.MomentsOf(x); n.final {
+			heavyTailed(s, x, &m)
+		}
+		moments(names[i], m, func(probs ...float64) []mc.Estimate { return s.QuantilesOf(x, probs...) })
+	}
+	for _, g := range n.guards {
+		add("the probability of "+g.What, g.SE, accepted.prob, wanted.prob)
+	}
+	return list
+}
+
+// Times is by how many times draws have to be more for numbers that can be accepted.
+func (n *Numbers) Times() float64 {
+	worst := 0.0
+	for _, x := range n.known {
+		worst = max(worst, x.accepted)
+	}
+	return worst * worst
+}
+
+// cheapMore is how many times as many draws are taken at most to get from the accepted precision to the wanted one: of a density with more than
+// cheapTerms terms fewer, but leastMore times.
+const (
+	cheapMore  = 12
+	leastMore  = 2
+	cheapTerms = 100
+)
+
+// spare is how many times as many draws are taken as seem to be needed.
+const spare = 1.3
+
+// Needed is how many draws the numbers need; first is how many were taken at first. There are at most so many times as many, and
+// no more than what can be accepted needs if that is enough.
+func (n *Numbers) Needed(first int, most float64, enough bool) int {
+	accept, want := 0.0, 0.0
+	for _, x := range n.known {
+		accept, want = max(accept, x.accepted), max(want, x.wanted)
+	}
+	now := float64(n.Sample.Len())
+	if enough {
+		want = 0
+	}
+	needed := min(now*want*want, max(leastMore, cheapMore*cheapTerms/max(cheapTerms, float64(n.Sample.Density().Terms())))*float64(first))
+	if accept > 1 {
+		needed = max(needed, min(spare*now*accept*accept, most*float64(first)))
+	}
+	if needed < spare*now { // not worth it
+		return n.Sample.Len()
+	}
+	return int(needed)
+}

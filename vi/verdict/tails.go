@@ -1,0 +1,91 @@
+package verdict
+
+import (
+	"math"
+
+	"github.com/facetvi/facet/vi/weighted"
+)
+
+// What tails are too heavy, by the k-hat of deviations for a mean, and of squared ones for a standard deviation.
+const (
+	heavyTails = 0.7   // more draws do not help beyond it, nor where sums over a sampler's chains have it: these are few
+	noLimit    = 0.5   // there is no central limit theorem from it on: no standard error, and more of a sampler's draws do not help
+	largePart  = 0.003 // of a variance that one draw has: else there is one
+)
+
+// Tails asks of all moments whether heavy tails keep them from being known; no more draws will be taken.
+func (n *Numbers) Tails() {
+	d, found := n.Sample.Density(), false
+	for i := range n.Moments {
+		if values, _ := d.Values(i); i >= d.Params() && values == nil {
+			found = heavyTailed(n.Sample, n.Sample.Latent(i), &n.Moments[i]) || found
+		}
+	}
+	if n.final = true; found || len(n.components) > 0 {
+		n.known = n.list()
+	}
+}
+
+// heavyTailed reports whether the standard deviation of a number with the values x at the draws is not known well enough, with tails so heavy that
+// more draws would not help, or may be infinite. Its standard error becomes infinite, and so does that of a mean that is not known either.
+func heavyTailed(s *weighted.Sample, x []float64, m *Moments) bool {
+	heavy, times, chains := heavyTails, 1.0, s.Correlated()
+	if chains {
+		heavy, times = noLimit, ofChains
+	}
+	known := m.Mean.SE <= times*accepted.mean*m.SD.Value && m.SD.SE <= times*accepted.sd*m.SD.Value
+	top := 0.0
+	for k, v := range x {
+		if d := v - m.Mean.Value; !math.IsNaN(v) { // a number that is not there at this draw
+			top = max(top, s.Weights[k]*d*d)
+		}
+	}
+	if known && !(top > largePart*m.SD.Value*m.SD.Value) {
+		return false
+	}
+	off, square := make([]float64, s.Len()), make([]float64, s.Len())
+	for k, v := range x {
+		if !math.IsNaN(v) {
+			off[k] = math.Abs(v - m.Mean.Value)
+			square[k] = off[k] * off[k]
+		}
+	}
+	if tail := s.TailK(square); known && tail < noLimit || !known && tail < heavy && !(chains && s.ChainK(square) > heavyTails) {
+		return false
+	}
+	m.SD.SE = math.Inf(1)
+	if !(s.TailK(off) < heavy) {
+		m.Mean.SE = math.Inf(1)
+	} else if q := s.QuantilesOf(x, middle...); !(m.Mean.SE <= times*accepted.mean*(q[2].Value-q[0].Value)/2) {
+		m.Mean.SE = math.Inf(1)
+	}
+	return true
+}
+
+// middle are the probabilities of the median, and of what is a standard deviation off it in a normal.
+var middle = []float64{0.16, 0.5, 0.84}
+
+// MomentsOf are those of a number with the values x at the draws.
+func MomentsOf(s *weighted.Sample, x []float64) (m Moments) {
+	m.Mean, m.SD = s.MomentsOf(x)
+	heavyTailed(s, x, &m)
+	return m
+}
+
+// Components are the values of the components of vectors, draw by draw.
+func Components(of *weighted.Sample) [][]float64 {
+	d := of.Density()
+	values := make([][]float64, len(d.Components()))
+	if len(values) == 0 {
+		return nil
+	}
+	for i := range values {
+		values[i] = make([]float64, of.Len())
+	}
+	for k := range of.Len() {
+		for i, x := range d.ComponentsAt(of.Point(k)) {
+			values[i][k] = x
+		}
+	}
+	return values
+}
