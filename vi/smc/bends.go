@@ -28,7 +28,7 @@ type bend struct {
 }
 
 // bend adds walls of planes that are not affine.
-func (w *walls) bend(planes []int) {
+func (w *surfaces) bend(planes []int) {
 	var first []regions.Hyperplane
 	for _, l := range planes {
 		h := w.arr.Plane(l)

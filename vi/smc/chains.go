@@ -139,10 +139,10 @@ const (
 // relearn makes the covariance of velocities that of the draws, where that is worth while: those that it is of so far were few.
 func (r *sampler) relearn(more float64) {
 	c := r.last
-	if more < worthLonger || r.near.q != nil || c.n < 2*r.learned {
+	if more < worthLonger || r.near.q != nil || c.n < 2*r.pace.learned {
 		return
 	}
-	r.learned = c.n
+	r.pace.learned = c.n
 	for _, l := range r.islands {
 		l.pool = l.recent
 	}
@@ -156,6 +156,7 @@ type pace struct {
 	gradients int
 	settled   bool
 	rate      float64 // effective draws of a gradient with the length before; 0 for the first
+	learned   int     // moves of which the covariance of velocities is
 }
 
 // lengthen tries longer trajectories, and goes back where they give fewer effective draws of a gradient.
@@ -180,7 +181,7 @@ func (r *sampler) lengthen(more float64) {
 		return
 	}
 	r.long *= 2
-	r.pace = pace{from: chains{n: c.n, sum: slices.Clone(c.sum), square: slices.Clone(c.square)}, gradients: gradients, rate: rate}
+	r.pace.from, r.pace.gradients, r.pace.rate = chains{n: c.n, sum: slices.Clone(c.sum), square: slices.Clone(c.square)}, gradients, rate
 }
 
 // finish moves the particles at β = 1 until enough draws are effective.
@@ -196,7 +197,7 @@ func (r *sampler) finish() error {
 		}
 	}
 	c, goal, next := &chains{}, float64(r.s.Effective), firstLook
-	r.last, r.pace.gradients, r.learned = c, r.gradients(), r.s.Moves/2
+	r.last, r.pace.gradients, r.pace.learned = c, r.gradients(), r.s.Moves/2
 	for c.n < r.s.MostMoves && !r.over() {
 		move := r.move
 		if r.near.q != nil && c.n%(1+jumpsToMove) != 0 {
@@ -314,7 +315,7 @@ func (r *sampler) found() Result {
 	out.LogEvidence = scout.Combine(out.Islands)
 	out.Chains, out.Temperatures = r.s.Islands*r.s.Particles, r.temperatures
 	out.Effective = r.last.effective(r.d.Dim(), r.s.Islands, r.s.Particles)
-	out.Acceptance, out.Step = r.acceptance.Mean, r.step
+	out.Acceptance, out.Step = r.accepted.end.Mean, r.step
 	out.Gradients = r.gradients()
 	for _, m := range r.movers {
 		out.Crossings += m.walls.crossings

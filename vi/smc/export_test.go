@@ -125,7 +125,7 @@ func NewCrossing(d *graph.Density, draws [][]float64, n int) (*Crossing, error) 
 	m.root.apply(m.p, m.v, m.room, m.n)
 	m.covariance.apply(m.v, m.p, m.room, m.n)
 	c.p, c.signs = append(c.p, m.p...), make([]float64, len(m.ex.Signs))
-	m.arr.SignBatch(c.signs, c.z, m.n)
+	m.walls.arr.SignBatch(c.signs, c.z, m.n)
 	m.walls.mass = m.mass
 	return c, nil
 }

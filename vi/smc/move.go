@@ -84,75 +84,90 @@ func (p *path) logPath(logR, logQ, broken float64) float64 {
 type mover struct {
 	*path
 	n     int
-	arr   interface{ SignBatch(dst, z []float64, n int) }
 	ex    *graph.Executor // ∇ log r: log r itself is needed at the end of a trajectory only
-	value *graph.Executor // log r
-	res   *residuals.Batch
+	to    candidates
+	res   renewal
 	walls *walls
 
 	p, v, room, away, pull []float64 // latents × n; pull is ∇ log q0
-	energy, logQ, tmp      []float64 // by column
-	broken                 []float64
-	which                  []int
-	other                  []float64 // residuals of states
+	energy, tmp            []float64 // by column
+	gradients              int       // of one point each
+	complete               completion
+}
 
-	column    column
-	gradients int       // of one point each
-	complete  Completer // or nil
-	u         []float64 // and its uniform numbers
+// Candidates are the points of value, to which a move may go: log r is its output.
+type candidates struct {
+	value  *graph.Executor
+	logQ   []float64
+	broken []float64 // how many requirements do not hold
+	column column
+}
+
+// A renewal is what moves of residuals are made with.
+type renewal struct {
+	*residuals.Batch
+	which []int     // latent, by column
+	other []float64 // residuals of states
+}
+
+// A completion draws what is summed out.
+type completion struct {
+	Completer           // or nil
+	u         []float64 // its uniform numbers
 }
 
 func newMover(d *graph.Density, shared *path, n int, complete func(n int) Completer) (*mover, error) {
-	m := &mover{path: shared, n: n, arr: d.Arrangement(), which: make([]int, n)}
+	m := &mover{path: shared, n: n}
 	var err error
 	if m.ex, err = d.Executor(n, graph.Compute{Grad: true}); err != nil {
 		return nil, err
 	}
-	if m.value, err = d.Executor(n, graph.Compute{Out: true}); err != nil {
+	if m.to.value, err = d.Executor(n, graph.Compute{Out: true}); err != nil {
 		return nil, err
 	}
-	if m.res, err = d.Residuals(n); err != nil {
+	if m.res.Batch, err = d.Residuals(n); err != nil {
 		return nil, err
 	}
 	if m.walls, err = newWalls(d, n); err != nil {
 		return nil, err
 	}
-	for _, x := range []*[]float64{&m.p, &m.v, &m.room, &m.away, &m.pull, &m.other} {
+	m.res.which = make([]int, n)
+	for _, x := range []*[]float64{&m.p, &m.v, &m.room, &m.away, &m.pull, &m.res.other} {
 		*x = make([]float64, d.Dim()*n)
 	}
-	for _, x := range []*[]float64{&m.energy, &m.logQ, &m.tmp, &m.broken} {
+	for _, x := range []*[]float64{&m.energy, &m.tmp, &m.to.logQ, &m.to.broken} {
 		*x = make([]float64, n)
 	}
 	if complete != nil {
-		m.complete = complete(n)
-		m.u = make([]float64, n*m.complete.Uniforms())
+		m.complete.Completer = complete(n)
+		m.complete.u = make([]float64, n*m.complete.Uniforms())
 	}
 	return m, nil
 }
 
 // evaluate computes log r and log q0 of s from its points.
 func (m *mover) evaluate(s *states) error {
-	copy(m.value.Z, s.z)
-	m.arr.SignBatch(m.value.Signs, m.value.Z, m.n)
-	if err := m.value.Run(); err != nil {
+	copy(m.to.value.Z, s.z)
+	m.walls.arr.SignBatch(m.to.value.Signs, m.to.value.Z, m.n)
+	if err := m.to.value.Run(); err != nil {
 		return err
 	}
-	copy(s.logR, m.value.Out)
+	copy(s.logR, m.to.value.Out)
 	m.toStart(s.logQ, s.z)
-	m.count(s.broken)
+	m.to.count(s.broken, m.required)
 	return nil
 }
 
-// count counts the requirements that do not hold at the points of value.
-func (m *mover) count(broken []float64) {
-	if m.required == nil {
+// count counts the requirements that do not hold.
+func (c *candidates) count(broken []float64, required *derive.Requirements) {
+	if required == nil {
 		return
 	}
-	m.column.signs, m.column.n = m.value.Signs, m.n
+	c.column.signs, c.column.n = c.value.Signs, len(broken)
 	for i := range broken {
-		m.column.i, broken[i] = i, 0
-		for k := range m.required.Len() {
-			if !m.required.Holds(k, &m.column) {
+		c.column.i, broken[i] = i, 0
+		for k := range required.Len() {
+			if !required.Holds(k, &c.column) {
 				broken[i]++
 			}
 		}
@@ -212,7 +227,7 @@ func (m *mover) hamiltonian(s *states, rng *rand.Rand) (accepted float64, err er
 	step := m.step * (0.8 + 0.4*rng.Float64())
 	steps := int(min(max(1, math.Round(2*trajectory*m.long*rng.Float64()/step)), mostSteps))
 	copy(x.Z, s.z)
-	m.arr.SignBatch(x.Signs, x.Z, n)
+	m.walls.arr.SignBatch(x.Signs, x.Z, n)
 	if err := m.force(); err != nil {
 		return 0, err
 	}
@@ -222,7 +237,7 @@ func (m *mover) hamiltonian(s *states, rng *rand.Rand) (accepted float64, err er
 	clear(m.energy)
 	m.addDots(m.energy, 0.5, m.v, m.v)
 	for i := range m.energy {
-		m.energy[i] -= m.logPath(s.logR[i], m.logQ[i], s.broken[i])
+		m.energy[i] -= m.logPath(s.logR[i], m.to.logQ[i], s.broken[i])
 	}
 	m.root.apply(m.p, m.v, m.room, n)
 	m.walls.mass = m.mass
@@ -244,55 +259,55 @@ func (m *mover) hamiltonian(s *states, rng *rand.Rand) (accepted float64, err er
 	}
 	m.covariance.apply(m.v, m.p, m.room, n)
 	m.addDots(m.energy, -0.5, m.p, m.v)
-	copy(m.value.Z, x.Z)
-	copy(m.value.Signs, x.Signs)
-	if err := m.value.Run(); err != nil {
+	copy(m.to.value.Z, x.Z)
+	copy(m.to.value.Signs, x.Signs)
+	if err := m.to.value.Run(); err != nil {
 		return 0, err
 	}
-	m.count(m.broken)
+	m.to.count(m.to.broken, m.required)
 	for i, e := range m.energy {
-		m.tmp[i] = e + m.logPath(m.value.Out[i], m.logQ[i], m.broken[i])
+		m.tmp[i] = e + m.logPath(m.to.value.Out[i], m.to.logQ[i], m.to.broken[i])
 	}
 	m.gradients += n * (steps + 1)
-	return m.accept(s, m.tmp, rng), nil
+	return m.to.accept(s, m.tmp, rng), nil
 }
 
 // accept moves column i of s to that of value with probability min(1, exp(gain_i)), and returns its mean.
-func (m *mover) accept(s *states, gains []float64, rng *rand.Rand) (accepted float64) {
+func (c *candidates) accept(s *states, gains []float64, rng *rand.Rand) (accepted float64) {
 	for i, gain := range gains {
 		if gain >= 0 || rng.Float64() < math.Exp(gain) {
-			for at := i; at < len(s.z); at += m.n {
-				s.z[at] = m.value.Z[at]
+			for at := i; at < len(s.z); at += len(gains) {
+				s.z[at] = c.value.Z[at]
 			}
-			s.logR[i], s.logQ[i], s.broken[i] = m.value.Out[i], m.logQ[i], m.broken[i]
+			s.logR[i], s.logQ[i], s.broken[i] = c.value.Out[i], c.logQ[i], c.broken[i]
 		}
 		if gain > -700 {
 			accepted += min(1, math.Exp(gain))
 		}
 	}
-	return accepted / float64(m.n)
+	return accepted / float64(len(gains))
 }
 
 // completed makes l.complete the state of l, with what is summed out. Of move k each particle takes the k-th of a sequence of numbers that fill (0, 1)
 // evenly, as multiples of the golden ratio do, so that over the moves of a particle the latents that are summed out have next to no noise of their own.
 func (m *mover) completed(l *island, k int, rng *rand.Rand) {
 	if l.phase == nil {
-		l.complete, l.phase = newStates(len(m.start.mean), m.n), make([]float64, len(m.u))
+		l.complete, l.phase = newStates(len(m.start.mean), m.n), make([]float64, len(m.complete.u))
 		for i := range l.phase {
 			l.phase[i] = rng.Float64()
 		}
 	}
 	for i, x := range l.phase {
-		_, m.u[i] = math.Modf(x + float64(k)*math.Phi)
+		_, m.complete.u[i] = math.Modf(x + float64(k)*math.Phi)
 	}
 	l.complete.set(&l.now)
-	m.complete.Draw(m.tmp, l.complete.z, m.u)
+	m.complete.Draw(m.tmp, l.complete.z, m.complete.u)
 }
 
 // force computes the gradients of log r and log q0, and log q0.
 func (m *mover) force() error {
 	if m.beta < 1 {
-		m.toStart(m.logQ, m.ex.Z)
+		m.toStart(m.to.logQ, m.ex.Z)
 	}
 	return m.ex.Run()
 }
@@ -317,12 +332,12 @@ const (
 // residual moves the points of s in the residuals that the priors leave of the latents, with
 // all that follows in the program; see scout.
 func (m *mover) residual(s *states, kind int, rng *rand.Rand) error {
-	r := m.res
+	r := &m.res
 	copy(r.Z, s.z)
 	if kind != anew {
 		copy(r.Z, m.pool[rng.IntN(len(m.pool))].z)
 		r.Invert()
-		copy(m.other, r.E)
+		copy(m.res.other, r.E)
 		copy(r.Z, s.z)
 	}
 	r.Invert()
@@ -330,30 +345,30 @@ func (m *mover) residual(s *states, kind int, rng *rand.Rand) error {
 	for i := range m.energy {
 		m.energy[i] += m.logPath(s.logR[i], s.logQ[i], s.broken[i])
 	}
-	for c := range m.which {
-		m.which[c] = m.pick(rng)
+	for c := range m.res.which {
+		m.res.which[c] = m.pick(rng)
 	}
 	if kind == anew {
-		r.Renew(m.which, m.tmp, rng)
+		r.Renew(m.res.which, m.tmp, rng)
 		vec.Add(m.energy, m.energy, m.tmp)
 	} else {
 		m.difference(kind, rng)
 		r.Follow()
 	}
-	copy(m.value.Z, r.Z)
-	copy(m.value.Signs, r.Signs)
-	if err := m.value.Run(); err != nil {
+	copy(m.to.value.Z, r.Z)
+	copy(m.to.value.Signs, r.Signs)
+	if err := m.to.value.Run(); err != nil {
 		return err
 	}
 	if m.beta < 1 {
-		m.toStart(m.logQ, r.Z)
+		m.toStart(m.to.logQ, r.Z)
 	}
-	m.count(m.broken)
+	m.to.count(m.to.broken, m.required)
 	r.LogScale(m.tmp)
 	for i, e := range m.energy {
-		m.tmp[i] += m.logPath(m.value.Out[i], m.logQ[i], m.broken[i]) - e
+		m.tmp[i] += m.logPath(m.to.value.Out[i], m.to.logQ[i], m.to.broken[i]) - e
 	}
-	m.accept(s, m.tmp, rng)
+	m.to.accept(s, m.tmp, rng)
 	return nil
 }
 
@@ -370,15 +385,15 @@ func (m *mover) pick(rng *rand.Rand) int {
 func (m *mover) difference(kind int, rng *rand.Rand) {
 	n, e := m.n, m.res.E
 	multiple := []float64{1, 0.3}[rng.IntN(2)]
-	for c := range m.which {
-		a, b := m.other[rng.IntN(n):], m.other[rng.IntN(n):]
+	for c := range m.res.which {
+		a, b := m.res.other[rng.IntN(n):], m.res.other[rng.IntN(n):]
 		if kind == across {
 			for i := 0; i < len(e); i += n {
 				e[i+c] += multiple * (b[i] - a[i])
 			}
 			continue
 		}
-		i, j := m.which[c]*n, m.pick(rng)*n
+		i, j := m.res.which[c]*n, m.pick(rng)*n
 		e[i+c] += multiple * (b[i] - a[i])
 		if i != j && rng.IntN(2) == 0 {
 			e[j+c] += multiple * (b[j] - a[j])

@@ -81,18 +81,18 @@ func (m *mover) jump(s *states, q Proposal, rng *rand.Rand) (accepted float64, e
 		q.Rand(z, rng)
 		m.energy[c] -= q.LogProb(z)
 		for i, x := range z {
-			m.value.Z[i*n+c] = x
+			m.to.value.Z[i*n+c] = x
 		}
 	}
-	m.arr.SignBatch(m.value.Signs, m.value.Z, n)
-	if err := m.value.Run(); err != nil {
+	m.walls.arr.SignBatch(m.to.value.Signs, m.to.value.Z, n)
+	if err := m.to.value.Run(); err != nil {
 		return 0, err
 	}
-	m.count(m.broken)
+	m.to.count(m.to.broken, m.required)
 	for c, e := range m.energy {
-		m.tmp[c] = e + m.logPath(m.value.Out[c], m.logQ[c], m.broken[c])
+		m.tmp[c] = e + m.logPath(m.to.value.Out[c], m.to.logQ[c], m.to.broken[c])
 	}
-	return m.accept(s, m.tmp, rng), nil
+	return m.to.accept(s, m.tmp, rng), nil
 }
 
 // put stores column c of a batch in z.

@@ -9,7 +9,7 @@ import (
 	"github.com/facetvi/facet/regions"
 )
 
-// Walls are the hyperplanes at which log r jumps. On its straight way with velocity v a point meets
+// Walls are the hyperplanes, and the curves (see bend), at which log r jumps. On its straight way with velocity v a point meets
 // the first of them. Along the normal a of the wall its momentum pays for the jump, or turns back:
 //
 //	s = a·v,  q = aᵀ·C·a:    s′² = s² − 2q·ΔU  and across, or else s′ = −s;    p ← p + a·(s′ − s)/q
@@ -17,44 +17,33 @@ import (
 // (Afshar and Domke, NeurIPS 2015). On which side of each wall a point is, is a state that changes
 // where it crosses, and is not found again from positions.
 type walls struct {
-	jumps   jumper
+	surfaces
+	jumps jumper
+	*mass
+
+	phi, slope []float64 // Φ at the points and how fast it changes, affine walls × n
+	hit        []bool    // by column
+	flight               // of the column that moves
+	crossings  int
+}
+
+// Surfaces are where log r changes with a guard's sign: walls, where it jumps, and others.
+type surfaces struct {
 	arr     *regions.Arrangement
+	n       int                   // points of a batch
 	plane   []int                 // of the arrangement, by wall: those that are affine first
 	wall    []int                 // by plane; −1 if it is none
 	latents [][]int               // by plane
-	others  []int                 // planes that are no walls
-	curves  []*regions.CurveBatch // of others; nil where affine
 	forms   regions.Forms         // of the walls that are affine
 	bends   []*bend               // the other walls,
 	bendOf  []*bend               // by wall
-	*mass
-
-	n          int
-	phi, slope []float64 // Φ at the points and how fast it changes, walls × n
-	hit        []bool    // by column
-
-	// Of the column that moves:
-	column       int
-	z, v         []float64 // latents × n
-	value, speed []float64 // Φ and how fast it changes, by affine wall
-	side         []float64 // the sign 1 or −1, by wall
-	time         float64   // since the drift began
-	events       []event
-	shift, point []float64
-	rooms        [][]float64 // of events
-	crossings    int
+	others  []int                 // planes that are no walls
+	curves  []*regions.CurveBatch // of others; nil where affine
 }
 
 // A jumper is a derive.LocalJump.
 type jumper interface {
 	At(l int, at derive.Point) float64
-}
-
-// An event is a change of velocity by gain·C·a of a wall.
-type event struct {
-	wall       int
-	reach      []float64 // C·a
-	time, gain float64
 }
 
 // mostEvents is how many walls a point may meet in one step: more are a rejection.
@@ -66,15 +55,24 @@ func newWalls(d *graph.Density, n int) (*walls, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &walls{jumps: local.Bind(), arr: d.Arrangement(), n: n, hit: make([]bool, n)}
+	w := &walls{surfaces: newSurfaces(d.Arrangement(), local, n), jumps: local.Bind(), hit: make([]bool, n)}
+	k := len(w.forms.Const)
+	w.phi, w.slope = make([]float64, k*n), make([]float64, k*n)
+	w.value, w.speed, w.side = make([]float64, k), make([]float64, k), make([]float64, len(w.plane))
+	w.of, w.shift, w.point = n, make([]float64, d.Dim()), make([]float64, d.Dim())
+	return w, nil
+}
+
+func newSurfaces(arr *regions.Arrangement, local *derive.LocalJumps, n int) surfaces {
+	w := surfaces{arr: arr, n: n}
 	var bent []int
-	for l := range w.arr.Len() {
-		w.wall, w.latents = append(w.wall, -1), append(w.latents, w.arr.Latents(l))
-		switch c := w.arr.Curve(l); {
+	for l := range arr.Len() {
+		w.wall, w.latents = append(w.wall, -1), append(w.latents, arr.Latents(l))
+		switch c := arr.Curve(l); {
 		case local.Jumps(l) && c == nil:
 			w.wall[l] = len(w.plane)
-			w.plane = append(w.plane, l)
-			w.forms.Add(w.arr.Plane(l))
+			w.plane, w.bendOf = append(w.plane, l), append(w.bendOf, nil)
+			w.forms.Add(arr.Plane(l))
 		case local.Jumps(l):
 			bent = append(bent, l)
 		case local.Depends(l):
@@ -84,14 +82,8 @@ func newWalls(d *graph.Density, n int) (*walls, error) {
 			}
 		}
 	}
-	k := len(w.plane)
-	w.phi, w.slope = make([]float64, k*n), make([]float64, k*n)
-	w.value, w.speed = make([]float64, k), make([]float64, k)
-	w.bendOf = make([]*bend, k)
 	w.bend(bent)
-	w.side = make([]float64, len(w.plane))
-	w.shift, w.point = make([]float64, d.Dim()), make([]float64, d.Dim())
-	return w, nil
+	return w
 }
 
 // A mass is what walls need of the covariance C of velocities.
@@ -118,7 +110,7 @@ func (w *walls) newMass(c *linear) *mass {
 }
 
 // along adds a multiple of a·v of each affine wall to dst.
-func (w *walls) along(dst []float64, by float64, v []float64) {
+func (w *surfaces) along(dst []float64, by float64, v []float64) {
 	for k := range dst {
 		for e := w.forms.From[k]; e < w.forms.From[k+1]; e++ {
 			dst[k] += by * w.forms.Coef[e] * v[w.forms.Index[e]]
@@ -196,7 +188,7 @@ func (w *walls) collide(p, signs []float64, time float64, at *path) {
 			break
 		}
 		if b := w.bendOf[l]; b != nil {
-			reach := w.reached()
+			reach := w.room()
 			s, q := b.meet(w, reach)
 			gain := (w.pay(l, s, q, signs, at) - s) / q
 			w.along(w.speed, gain, reach)
@@ -227,14 +219,6 @@ func (w *walls) collide(p, signs []float64, time float64, at *path) {
 	for r, x := range w.shift {
 		w.z[r*n+i] += x
 	}
-}
-
-// reached is room for the next event.
-func (w *walls) reached() []float64 {
-	for len(w.rooms) <= len(w.events) {
-		w.rooms = append(w.rooms, make([]float64, len(w.point)))
-	}
-	return w.rooms[len(w.events)]
 }
 
 // pay is the speed along the normal of wall l after the column has met it with speed s: across, which changes its sign, or back.
@@ -296,25 +280,6 @@ func (w *walls) next(left float64) (wall int, after float64) {
 
 // Latent is a latent of the column now; see derive.Point.
 func (w *walls) Latent(i int) float64 { return w.latent(i, w.time) }
-
-// latent is a latent of the column at a time, if it meets no other walls until then.
-func (w *walls) latent(i int, time float64) float64 {
-	at := i*w.n + w.column
-	x := w.z[at] + time*w.v[at]
-	for _, e := range w.events {
-		x += e.gain * (time - e.time) * e.reach[i]
-	}
-	return x
-}
-
-// velocity is that of a latent of the column now.
-func (w *walls) velocity(i int) float64 {
-	v := w.v[i*w.n+w.column]
-	for _, e := range w.events {
-		v += e.gain * e.reach[i]
-	}
-	return v
-}
 
 // Positive is a sign at the column now.
 func (w *walls) Positive(l int) bool {

@@ -1,0 +1,188 @@
+package smc
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// rises are log r − log q0 of the states of a pool, those of a particle side by side: what the
+// weights of the next temperature are made of.
+func rises(dst []float64, pool []states) []float64 {
+	dst = dst[:0]
+	for i := range pool[0].logR {
+		for _, s := range pool {
+			v := s.logR[i] - s.logQ[i]
+			if math.IsNaN(v) {
+				v = math.Inf(-1)
+			}
+			dst = append(dst, v)
+		}
+	}
+	return dst
+}
+
+// temper moves the particles at one temperature, and makes their states the pools.
+func (r *sampler) temper() error {
+	for k := range r.s.Moves {
+		if err := r.move(); err != nil {
+			return err
+		}
+		for _, l := range r.islands {
+			l.next[k].set(&l.now)
+		}
+	}
+	for _, l := range r.islands {
+		l.pool, l.next = l.next, l.pool
+	}
+	r.report(0, 0, 0)
+	return nil
+}
+
+// How much of the states stays effective from one temperature to the next, and while requirements are being met,
+// where moves get less far.
+const (
+	effectiveShare = 0.25
+	requiredShare  = 0.8
+	leastRise      = 1.001 // of β, whatever is effective, so that a run ends
+	leastBeta      = 1e-30
+	passes         = 4 // there
+)
+
+// nextBeta is the largest β for which enough states stay effective.
+func (r *sampler) nextBeta() (float64, error) {
+	var all []float64
+	for _, l := range r.islands {
+		l.weights = rises(l.weights, l.pool)
+		all = append(all, l.weights...)
+	}
+	if k := floats.MaxIdx(all); math.IsInf(all[k], 1) {
+		return 0, errors.New("smc: log r is +Inf at a draw: the density has no maximum, or a number is too large")
+	}
+	rise := largest(all, 1-r.beta, effectiveShare)
+	if rise == 1-r.beta {
+		return 1, nil
+	}
+	return min(1, max(r.beta+rise, leastRise*r.beta, leastBeta)), nil
+}
+
+// largest is the largest t up to most for which a share of the weights exp(t·logs) is effective.
+func largest(logs []float64, most, share float64) float64 {
+	top := floats.Max(logs)
+	good := func(t float64) bool {
+		sum, squares := 0.0, 0.0
+		for _, v := range logs {
+			w := math.Exp(t * (v - top))
+			sum, squares = sum+w, squares+w*w
+		}
+		return sum*sum >= share*squares*float64(len(logs))
+	}
+	if math.IsInf(top, -1) || good(most) {
+		return most
+	}
+	low, high := 0.0, most
+	for range 60 {
+		if middle := (low + high) / 2; good(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+		if high < 1.01*low {
+			break
+		}
+	}
+	return low
+}
+
+// raise goes to β.
+func (r *sampler) raise(beta float64) error {
+	for _, l := range r.islands {
+		l.weights = rises(l.weights, l.pool)
+		for i, v := range l.weights {
+			if l.weights[i] = (beta - r.beta) * v; math.IsNaN(l.weights[i]) {
+				l.weights[i] = v
+			}
+		}
+	}
+	if err := r.weigh(); err != nil {
+		return err
+	}
+	r.beta = beta
+	r.temperatures = append(r.temperatures, beta)
+	return nil
+}
+
+// weigh makes new states of the pools by the islands' logarithms of weights, with evidences and the covariance of
+// velocities.
+func (r *sampler) weigh() error {
+	top := math.Inf(-1)
+	for _, l := range r.islands {
+		top = max(top, floats.Max(l.weights))
+	}
+	if math.IsInf(top, -1) {
+		return ErrNowhere
+	}
+	var all []float64
+	for _, l := range r.islands {
+		for i, v := range l.weights {
+			l.weights[i] = math.Exp(v - top)
+		}
+		all = append(all, l.weights...)
+		l.evidence += top + math.Log(floats.Sum(l.weights)/float64(len(l.weights)))
+	}
+	r.learn(all, float64(2*r.s.Particles*r.s.Islands))
+	r.pool = r.pool[:0]
+	for _, l := range r.islands {
+		l.resample(r.rng.Float64())
+		r.pool = append(r.pool, l.pool...)
+	}
+	return nil
+}
+
+// learn makes the covariance of velocities that of the weighted states of all pools, of which at most so many are effective.
+func (r *sampler) learn(weights []float64, most float64) {
+	n, dim := r.s.Particles, r.d.Dim()
+	points := mat.NewDense(len(weights), dim, nil)
+	row := 0
+	for _, l := range r.islands {
+		for i := range n {
+			for _, s := range l.pool {
+				to := points.RawRowView(row)
+				for k := range to {
+					to[k] = s.z[k*n+i]
+				}
+				row++
+			}
+		}
+	}
+	sum, squares := floats.Sum(weights), floats.Dot(weights, weights)
+	floats.Scale(float64(len(weights))/sum, weights)
+	q := newNormal(points, weights, min(sum*sum/squares, most), 1)
+	r.covariance = q.power(1, same, same)
+	r.path.root = q.power(-0.5, inverse, one)
+	r.mass = r.walls.newMass(r.covariance)
+}
+
+// resample draws the particles from the pool by systematic resampling, which u in (0, 1) fixes. An
+// island whose weights are all 0 stays where it is.
+func (l *island) resample(u float64) {
+	sum, last := 0.0, 0
+	for j, w := range l.weights {
+		if sum += w; w > 0 {
+			last = j
+		}
+	}
+	n := len(l.now.logR)
+	step := sum / float64(n)
+	above, j := -step*u, -1 // above: from the end of state j's weight to the draw
+	for i := range n {
+		for above += step; above > 0 && j < last; {
+			j++
+			above -= l.weights[j]
+		}
+		from := max(j, 0)
+		l.now.take(i, &l.pool[from%len(l.pool)], from/len(l.pool))
+	}
+}
