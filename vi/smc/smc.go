@@ -202,7 +202,10 @@ const goal = 0.8
 
 // move moves all particles along a trajectory each, and by residuals.
 func (r *sampler) move() error {
-	other := []int{anew, across}[r.accepted.moves%2]
+	other := anew
+	if r.last == nil && r.accepted.moves%2 == 1 { // at β = 1 across pays less than it costs
+		other = across
+	}
 	err := r.round(func(m *mover, l *island, rng *rand.Rand) (err error) {
 		if l.acceptance, err = m.hamiltonian(&l.now, rng); err != nil {
 			return err
