@@ -18,8 +18,6 @@ type Value interface{ Expr | float64 | int }
 
 func lift[V Value](v V) Expr { return lang.Lift(v) }
 
-func apply1[A Value](f kernel.Function, a A) Expr { return lang.Apply(f, lang.Lift(a)) }
-
 // Add is a + b.
 func Add[A, B Value](a A, b B) Expr { return lang.Add(a, b) }
 
@@ -55,22 +53,22 @@ func Log1p[A Value](a A) Expr { return lang.Log1p(a) }
 func Expm1[A Value](a A) Expr { return lang.Expm1(a) }
 
 // Sqrt is the square root.
-func Sqrt[A Value](a A) Expr { return apply1(kernel.Sqrt, a) }
+func Sqrt[A Value](a A) Expr { return lang.Apply(kernel.Sqrt, a) }
 
 // Square is a².
 func Square[A Value](a A) Expr { return lang.Square(a) }
 
 // Sin is the sine of a in radians.
-func Sin[A Value](a A) Expr { return apply1(kernel.Sin, a) }
+func Sin[A Value](a A) Expr { return lang.Apply(kernel.Sin, a) }
 
 // Cos is the cosine of a in radians.
-func Cos[A Value](a A) Expr { return apply1(kernel.Cos, a) }
+func Cos[A Value](a A) Expr { return lang.Apply(kernel.Cos, a) }
 
 // Tan is the tangent of a in radians.
-func Tan[A Value](a A) Expr { return apply1(kernel.Tan, a) }
+func Tan[A Value](a A) Expr { return lang.Apply(kernel.Tan, a) }
 
 // Tanh is the hyperbolic tangent.
-func Tanh[A Value](a A) Expr { return apply1(kernel.Tanh, a) }
+func Tanh[A Value](a A) Expr { return lang.Apply(kernel.Tanh, a) }
 
 // Sigmoid is 1/(1 + e⁻ᵃ), the inverse of logit.
 func Sigmoid[A Value](a A) Expr { return lang.Sigmoid(a) }
@@ -79,11 +77,11 @@ func Sigmoid[A Value](a A) Expr { return lang.Sigmoid(a) }
 func Softplus[A Value](a A) Expr { return lang.Softplus(a) }
 
 // Erf is the error function 2/√π·∫₀ᵃ exp(−t²) dt.
-func Erf[A Value](a A) Expr { return apply1(kernel.Erf, a) }
+func Erf[A Value](a A) Expr { return lang.Apply(kernel.Erf, a) }
 
 // NormalCDF is Φ(a), the distribution function of the standard normal distribution:
 // the probit link.
-func NormalCDF[A Value](a A) Expr { return apply1(kernel.NormalCDF, a) }
+func NormalCDF[A Value](a A) Expr { return lang.Apply(kernel.NormalCDF, a) }
 
 // LogNormalCDF is log Φ(a), exact also where Φ(a) is less than any number.
 func LogNormalCDF[A Value](a A) Expr { return lang.LogNormalCDF(a) }

@@ -20,12 +20,12 @@ func Not(g Guard) Guard {
 	if t := m.traces(); t != nil {
 		return t.condition(func() Guard { return Not(t.guardOf(g)) }, g.value)
 	}
-	return Guard{m.expr(m.st.Not(lang.ID(g.value))), -g.made}
+	return m.guard(m.guards.Not(m.comparison(g)))
 }
 
 // And holds where all of gs do; without any it is true.
 func And(gs ...Guard) Guard {
-	all := constantGuard(nil, true)
+	all := constantGuard(true)
 	for _, g := range gs {
 		all = both(all, g)
 	}
@@ -34,7 +34,7 @@ func And(gs ...Guard) Guard {
 
 // Or holds where at least one of gs does; without any it is false.
 func Or(gs ...Guard) Guard {
-	none := constantGuard(nil, true)
+	none := constantGuard(true)
 	for _, g := range gs {
 		none = both(none, Not(g))
 	}
@@ -51,15 +51,9 @@ func both(g, h Guard) Guard {
 	case t != nil:
 		return t.condition(func() Guard { return both(t.guardOf(g), t.guardOf(h)) }, g.value, h.value)
 	case !m.owns(g) || !m.owns(h):
-		return constantGuard(m, false)
+		return Guard{value: m.expr(m.st.Constant(0))} // false, and of this model
 	}
-	id := m.st.And(m.node(g.value), m.node(h.value))
-	for _, x := range []Guard{g, h} {
-		if modelOf(x.value) == m && lang.ID(x.value) == id {
-			return x
-		}
-	}
-	return Guard{value: m.expr(id)}
+	return m.guard(m.guards.Both(m.comparison(g), m.comparison(h)))
 }
 
 // If is then where g holds, and otherwise where it does not. The side that is

@@ -16,16 +16,8 @@ type Guard struct {
 	made  int  // 1 + the number of the comparison that it is, negative for its negation; 0 for none
 }
 
-func constantGuard(m *Model, holds bool) Guard {
-	v := 0.0
-	if holds {
-		v = 1
-	}
-	if m == nil {
-		return Guard{value: lang.Number(v)}
-	}
-	return Guard{value: m.expr(m.st.Constant(v))}
-}
+// constantGuard is simply true or false.
+func constantGuard(holds bool) Guard { return Guard{value: lang.Number(ir.Indicator(holds))} }
 
 // Greater is the guard a > b, as Go compares float64s: false where the two are equal, and where one of them has no
 // value, as log(x) for x < 0, so that Not of it holds there. Infinite values, as 1/k for a discrete latent k = 0, are compared
@@ -51,7 +43,7 @@ func greater(a, b Expr) Guard {
 		if math.IsNaN(x) || math.IsNaN(y) {
 			return Guard{value: lang.Number(math.NaN())} // an error where it is used
 		}
-		return constantGuard(nil, x > y)
+		return constantGuard(x > y)
 	case t != nil:
 		return t.guard(func() Guard { return greater(t.ValueOf(a), t.ValueOf(b)) }) // in each row, even one that is the same in all, as a loop does
 	}
@@ -69,8 +61,11 @@ func greater(a, b Expr) Guard {
 	return m.guard(m.guards.Positive(id))
 }
 
-// guard is g in the language.
+// guard is g in the language, and comparison the other way round.
 func (m *Model) guard(g compare.Guard) Guard { return Guard{m.expr(g.Formula), g.Made} }
+func (m *Model) comparison(g Guard) compare.Guard {
+	return compare.Guard{Formula: m.node(g.value), Made: g.made}
+}
 
 // where is the formula of g, −1 where it is simply true.
 func (g Guard) where() ir.ID {

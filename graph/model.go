@@ -48,7 +48,7 @@ func NewModel() *Model {
 	m := &Model{
 		contents: contents{st: ir.NewStore()},
 		names:    map[string]nameable{},
-		within:   constantGuard(nil, true),
+		within:   constantGuard(true),
 		firsts:   map[sharing]Expr{},
 		places:   map[place]*place{},
 	}
@@ -163,7 +163,7 @@ func (m *Model) Factor(logp any) {
 	if m.outsidePlates("Factor") && m.noConditions("Factor", "give the objective to CompileObjective, or to expect.Of") {
 		x := m.value("Factor", logp)
 		if _, outside := m.within.value.IsConst(); !outside && lang.Of(x) == nil && math.IsInf(lang.Plain(x), -1) {
-			m.require(constantGuard(nil, false))
+			m.require(constantGuard(false))
 			return
 		}
 		m.addTerm(factorTerm, x, m.here())
@@ -269,7 +269,7 @@ func (m *Model) logProb(what string, d lang.Dist, x Expr) Expr {
 // shared is the log density of d at x. Data in one block with the same parameters
 // share that of the first of them, and sums over the others.
 func (m *Model) shared(d lang.Dist, x Expr) Expr {
-	if m.st.At(lang.ID(x)).Kind != ir.Data || !d.Shares() {
+	if m.st.At(lang.ID(x)).Kind != ir.Data || !d.HasChange() {
 		return d.LogProb(x)
 	}
 	if (*view)(m).Observed(int(m.st.Head(lang.ID(x)).A)).Is(math.IsNaN) {

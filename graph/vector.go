@@ -280,7 +280,7 @@ func Ordered(n int, d Dist) VectorDist {
 	case n < 1:
 		v.err = fmt.Errorf("%d values in order", n)
 	case d.of.IsEmpty() || d.of.Err() != nil: // said by the least one's prior
-	case !d.of.CanOrder():
+	case !d.of.HasShares() || d.of.Support().Whole():
 		v.err = fmt.Errorf("%s is none of Normal, Logistic, LogNormal, HalfNormal, Exponential and Uniform", d.of.Name())
 	}
 	v.sample = func(m *Model, name vectorName) []Expr {

@@ -139,7 +139,7 @@ func (m *Maker) Not(g Guard) Guard { return Guard{m.st.Not(g.Formula), -g.Made} 
 func (m *Maker) And(gs ...Guard) Guard {
 	all := m.constant(true)
 	for _, g := range gs {
-		all = m.both(all, g)
+		all = m.Both(all, g)
 	}
 	return all
 }
@@ -148,12 +148,13 @@ func (m *Maker) And(gs ...Guard) Guard {
 func (m *Maker) Or(gs ...Guard) Guard {
 	none := m.constant(true)
 	for _, g := range gs {
-		none = m.both(none, m.Not(g))
+		none = m.Both(none, m.Not(g))
 	}
 	return m.Not(none)
 }
 
-func (m *Maker) both(g, h Guard) Guard {
+// Both holds where g and h do: it is one of them, if that is so.
+func (m *Maker) Both(g, h Guard) Guard {
 	id := m.st.And(g.Formula, h.Formula)
 	for _, x := range []Guard{g, h} {
 		if x.Formula == id {

@@ -66,7 +66,7 @@ func (m *Maker) lifted(id ir.ID) Guard {
 		return guards[0]
 	}
 	for k, at := range where {
-		guards[k] = m.both(Guard{Formula: at}, guards[k])
+		guards[k] = m.Both(Guard{Formula: at}, guards[k])
 	}
 	either := m.Or(guards...)
 	m.known.lifts[id] = either.Formula

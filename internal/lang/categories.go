@@ -123,7 +123,7 @@ func OrderedLogistic(n int) *Law {
 			sides := Add(times(Sub(1, last), Softplus(Sub(eta, above))), times(Sub(1, first), Softplus(Sub(below, eta))))
 			var between Expr
 			for k := 1; k < n; k++ {
-				between = Add(between, times(is(x, float64(k)), apply1(kernel.Log1mExp, Sub(cuts[k-1], cuts[k]))))
+				between = Add(between, times(is(x, float64(k)), Apply(kernel.Log1mExp, Sub(cuts[k-1], cuts[k]))))
 			}
 			return Sub(between, sides)
 		},

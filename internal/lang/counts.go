@@ -11,7 +11,7 @@ import (
 
 // Discrete distributions, of observations and of discrete latents. x is a number, so what
 // depends on it alone is computed once for each data set. Those of categories are in
-// dist_categories.go.
+// categories.go.
 
 // Poisson is the law of graph.Poisson.
 var Poisson = &Law{
@@ -49,7 +49,7 @@ var Bernoulli = &Law{
 }
 
 // is is 1 where x = k, else 0.
-func is(x Expr, k float64) Expr { return apply1(kernel.Is0, Sub(x, k)) }
+func is(x Expr, k float64) Expr { return Apply(kernel.Is0, Sub(x, k)) }
 
 // successes is the log probability of s successes and f failures in a row.
 func successes(s, f, p Expr) Expr {
@@ -85,7 +85,7 @@ var Geometric = &Law{
 	rand:    func(p []float64, rng *rand.Rand) float64 { return 1 + math.Floor(expRand(rng)/-math.Log1p(-p[0])) },
 	tails: tails{
 		rises:   []bool{false},
-		logCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.Log1mExp, times(x, Log1p(Neg(p[0])))) },
+		logCDF:  func(x Expr, p []Expr) Expr { return Apply(kernel.Log1mExp, times(x, Log1p(Neg(p[0])))) },
 		logCCDF: func(x Expr, p []Expr) Expr { return times(x, Log1p(Neg(p[0]))) },
 	},
 	moments: moments{

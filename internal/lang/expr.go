@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/facetvi/facet/internal/ir"
-	"github.com/facetvi/facet/internal/kernel"
 )
 
 // An Expr is a scalar value of a program: a node, or a plain number, which belongs to no program. The zero Expr is the number 0.
@@ -112,8 +111,8 @@ func ToExpr(v any) (x Expr, ok bool) {
 	return Expr{}, false
 }
 
-// in returns the node of x in model m.
-func (x Expr) in(m Program) ir.ID {
+// In is the node of x in program m.
+func In(x Expr, m Program) ir.ID {
 	switch x.m {
 	case nil:
 		v := x.rounded().Raw()
@@ -127,9 +126,6 @@ func (x Expr) in(m Program) ir.ID {
 	m.Fail("%s", Foreign(x))
 	return m.Store().Constant(0)
 }
-
-// In is the node of x in program m.
-func In(x Expr, m Program) ir.ID { return x.in(m) }
 
 // Foreign says what is wrong about using x, of another program.
 func Foreign(x Expr) string {
@@ -158,6 +154,12 @@ func (x Expr) IsConst() (float64, bool) {
 	return x.m.Store().IsConst(x.id)
 }
 
+// constValue is the value of a constant expression.
+func (x Expr) constValue() float64 {
+	v, _ := x.IsConst()
+	return v
+}
+
 // Owner is the program that xs belong to: that of a plate's body before the model
 // outside. It is nil for numbers.
 func Owner(xs ...Expr) (m Program) {
@@ -167,80 +169,6 @@ func Owner(xs ...Expr) (m Program) {
 		}
 	}
 	return m
-}
-
-// apply1 is f(a).
-func apply1[A Value](f kernel.Function, a A) Expr {
-	x := Lift(a)
-	if x.m == nil {
-		return Computed(func(a, _ float64) float64 { return f.Value(a) }, x, Expr{})
-	}
-	if t := x.m.Tracer(); t != nil {
-		return t.Function(func() Expr { return apply1(f, t.ValueOf(x)) }, x)
-	}
-	return Expr{m: x.m, id: x.m.Store().Unary(f, x.id)}
-}
-
-// apply2 is a function of a and b: value of numbers, and what build makes of nodes.
-func apply2[A, B Value](a A, b B, value func(a, b float64) float64, build func(s *ir.Store, a, b ir.ID) ir.ID) Expr {
-	x, y := Lift(a), Lift(b)
-	m := Owner(x, y)
-	if m == nil {
-		return Computed(value, x, y)
-	}
-	if t := tracer(m); t != nil {
-		return t.Function(func() Expr { return apply2(t.ValueOf(x), t.ValueOf(y), value, build) }, x, y)
-	}
-	return Expr{m: m, id: build(m.Store(), x.in(m), y.in(m))}
-}
-
-// applyPair is f(a, b), and applyTriple f(a, b, c).
-func applyPair(f kernel.Function, a, b Expr) Expr {
-	return apply2(a, b, f.Value2, func(s *ir.Store, a, b ir.ID) ir.ID { return s.Pair(f, a, b) })
-}
-
-func applyTriple(f kernel.Function, a, b, c Expr) Expr {
-	m := Owner(a, b, c)
-	if m == nil {
-		return Expr{v: f.Value3(a.v, b.v, c.v)}
-	}
-	if t := tracer(m); t != nil {
-		return t.Function(func() Expr { return applyTriple(f, t.ValueOf(a), t.ValueOf(b), t.ValueOf(c)) }, a, b, c)
-	}
-	return Expr{m: m, id: m.Store().Triple(f, a.in(m), b.in(m), c.in(m))}
-}
-
-// plus is a + c·b, where c is 1 or −1. A number need not be a node.
-func plus(a Expr, c float64, b Expr) Expr {
-	m := Owner(a, b)
-	if m == nil {
-		if c == 1 {
-			return Computed(func(a, b float64) float64 { return a + b }, a, b)
-		}
-		return Computed(func(a, b float64) float64 { return a - b }, a, b)
-	}
-	if t := tracer(m); t != nil {
-		return t.Function(func() Expr { return plus(t.ValueOf(a), c, t.ValueOf(b)) }, a, b)
-	}
-	return Expr{m: m, id: m.Store().SumOf(1, a.combination(m, m.Store().Some[0][:]), c, b.combination(m, m.Store().Some[1][:]))}
-}
-
-// combination is x as one in m, with room for one term.
-func (x Expr) combination(m Program, room []ir.Term) ir.Combination {
-	if x.m == nil && x.rounded().Is(ir.IsFinite) {
-		return ir.Combination{V: ir.WrittenAs(x.rounded())}
-	}
-	return m.Store().CombinationIn(x.in(m), room)
-}
-
-func mul(x, y Expr) Expr {
-	if t := tracer(Owner(x, y)); t != nil {
-		return t.Function(func() Expr { return Mul(t.ValueOf(x), t.ValueOf(y)) }, x, y)
-	}
-	if x.m != nil && y.m == nil && y.rounded().Is(ir.IsFinite) { // a number need not be a node
-		return Expr{m: x.m, id: x.m.Store().MulNumber(y.rounded(), x.id)}
-	}
-	return apply2(x, y, func(a, b float64) float64 { return a * b }, (*ir.Store).Mul)
 }
 
 // squares reports whether x is a number, or v + c·steps of one sign, whose square

@@ -39,13 +39,13 @@ func small(x Expr, limit float64) bool {
 
 // poissonLogProb is log(meanᵏ·e^−mean/Γ(k+1)).
 func poissonLogProb(k, mean, logMean Expr) Expr {
-	return Add(apply1(kernel.Stirling, k), deviance(k, Sub(mean, k), Sub(logMean, Log(k))))
+	return Add(Apply(kernel.Stirling, k), deviance(k, Sub(mean, k), Sub(logMean, Log(k))))
 }
 
 // trialsLogProb is log(Γ(a+b+1)/(Γ(a+1)·Γ(b+1))·pᵃ(1−p)ᵇ).
 func trialsLogProb(a, b, p Expr) Expr {
 	s, f := probabilities(p)
-	norm := Sub(Add(apply1(kernel.Stirling, a), apply1(kernel.Stirling, b)), apply1(kernel.Stirling, Add(a, b)))
+	norm := Sub(Add(Apply(kernel.Stirling, a), Apply(kernel.Stirling, b)), Apply(kernel.Stirling, Add(a, b)))
 	d := Sub(Mul(b, s), Mul(a, f)) // (a+b)p − a
 	successes := deviance(a, d, Sub(Log(p), applyPair(kernel.LogShare, a, b)))
 	failures := deviance(b, Neg(d), Sub(Log1p(Neg(p)), applyPair(kernel.LogShare, b, a)))
@@ -54,7 +54,7 @@ func trialsLogProb(a, b, p Expr) Expr {
 
 // deviance is k·log(m/k) − d for a mean m = k + d, given also log(m/k).
 func deviance(k, d, logRatio Expr) Expr {
-	return Add(applyPair(kernel.Deviance, k, d), times(k, apply1(kernel.LogTail, logRatio)))
+	return Add(applyPair(kernel.Deviance, k, d), times(k, Apply(kernel.LogTail, logRatio)))
 }
 
 // logRatio is log(a/b) of data, also where they are near one another or far apart.

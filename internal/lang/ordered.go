@@ -14,9 +14,6 @@ import (
 //
 // All but x_0 are gaps in the unconstrained coordinate. Draws and residuals have the whole.
 
-// CanOrder reports whether ordered draws from d have laws.
-func (d Dist) CanOrder() bool { return d.law.coordinate.shares != nil && !d.Support().whole }
-
 // Least is the distribution of the least of n draws from d.
 func (d Dist) Least(n int) Dist { return Dist{law: newLeastLaw(d.law, n), params: d.params} }
 

@@ -45,7 +45,7 @@ var HalfNormal = &Law{
 	},
 	tails: tails{
 		quantile: scaled(kernel.HalfNormalOfNormal),
-		logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogErf, Div(Mul(math.Sqrt2/2, x), p[0])) },
+		logCDF:   func(x Expr, p []Expr) Expr { return Apply(kernel.LogErf, Div(Mul(math.Sqrt2/2, x), p[0])) },
 		logCCDF:  func(x Expr, p []Expr) Expr { return Add(LogNormalCDF(Neg(Div(x, p[0]))), math.Ln2) },
 	},
 	moments: moments{
@@ -67,8 +67,8 @@ var Exponential = &Law{
 		residual: func(e float64, _ []float64) float64 { return e - math.Exp(e) },
 	},
 	tails: tails{
-		quantile: func(u Expr, p []Expr) Expr { return Div(apply1(kernel.ExponentialOfNormal, u), p[0]) },
-		logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogExponentialCDF, Add(Log(p[0]), Log(x))) },
+		quantile: func(u Expr, p []Expr) Expr { return Div(Apply(kernel.ExponentialOfNormal, u), p[0]) },
+		logCDF:   func(x Expr, p []Expr) Expr { return Apply(kernel.LogExponentialCDF, Add(Log(p[0]), Log(x))) },
 		logCCDF:  func(x Expr, p []Expr) Expr { return Neg(Mul(p[0], x)) },
 	},
 	moments: moments{
@@ -193,7 +193,7 @@ var Uniform = &Law{
 		residual: logisticResidual, shares: &logisticShares,
 	},
 	tails: tails{
-		quantile: func(u Expr, p []Expr) Expr { return Add(p[0], Mul(Sub(p[1], p[0]), apply1(kernel.NormalCDF, u))) },
+		quantile: func(u Expr, p []Expr) Expr { return Add(p[0], Mul(Sub(p[1], p[0]), Apply(kernel.NormalCDF, u))) },
 		logCDF:   func(x Expr, p []Expr) Expr { return Log(Div(Sub(x, p[0]), Sub(p[1], p[0]))) },
 		logCCDF:  func(x Expr, p []Expr) Expr { return Log(Div(Sub(p[1], x), Sub(p[1], p[0]))) },
 	},
@@ -221,8 +221,8 @@ var HalfCauchy = &Law{
 	},
 	tails: tails{
 		quantile: scaled(kernel.HalfCauchyOfNormal),
-		logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogHalfCauchyCDF, Div(x, p[0])) },
-		logCCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.LogHalfCauchyCDF, Div(p[0], x)) },
+		logCDF:   func(x Expr, p []Expr) Expr { return Apply(kernel.LogHalfCauchyCDF, Div(x, p[0])) },
+		logCCDF:  func(x Expr, p []Expr) Expr { return Apply(kernel.LogHalfCauchyCDF, Div(p[0], x)) },
 	},
 }
 
@@ -243,7 +243,7 @@ var Weibull = &Law{
 	},
 	tails: tails{
 		quantile: func(u Expr, p []Expr) Expr { return Mul(p[1], Exp(Div(logExponential(u), p[0]))) },
-		logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogExponentialCDF, weibullLogHazard(x, p)) },
+		logCDF:   func(x Expr, p []Expr) Expr { return Apply(kernel.LogExponentialCDF, weibullLogHazard(x, p)) },
 		logCCDF:  func(x Expr, p []Expr) Expr { return Neg(Exp(weibullLogHazard(x, p))) },
 	},
 	moments: moments{

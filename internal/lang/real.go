@@ -110,8 +110,8 @@ var Laplace = &Law{
 	},
 	tails: tails{
 		quantile: located(kernel.LaplaceOfNormal),
-		logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogLaplaceCDF, Div(Sub(x, p[0]), p[1])) },
-		logCCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.LogLaplaceCDF, Div(Sub(p[0], x), p[1])) },
+		logCDF:   func(x Expr, p []Expr) Expr { return Apply(kernel.LogLaplaceCDF, Div(Sub(x, p[0]), p[1])) },
+		logCCDF:  func(x Expr, p []Expr) Expr { return Apply(kernel.LogLaplaceCDF, Div(Sub(p[0], x), p[1])) },
 	},
 	moments: moments{mean: func(p []Expr) Expr { return p[0] }, variance: func(p []Expr) Expr { return Mul(2, Square(p[1])) }},
 }
@@ -121,7 +121,7 @@ var StudentsT = &Law{
 	name: "StudentsT", params: []param{{"mu", AnyReal}, {"sigma", Positive}, {"nu", Positive}}, support: reals,
 	logProb: func(x Expr, p []Expr) Expr {
 		t, nu := ratio(Sub(x, p[0]), p[1]), p[2]
-		norm := Sub(apply1(kernel.GammaRatio, Mul(0.5, nu)), Add(Log(p[1]), 0.5*math.Log(2*math.Pi)))
+		norm := Sub(Apply(kernel.GammaRatio, Mul(0.5, nu)), Add(Log(p[1]), 0.5*math.Log(2*math.Pi)))
 		return Sub(norm, applyPair(kernel.StudentTail, t, nu))
 	},
 	rand: func(p []float64, rng *rand.Rand) float64 {
@@ -166,8 +166,8 @@ var Cauchy = &Law{
 	},
 	tails: tails{
 		quantile: located(kernel.CauchyOfNormal),
-		logCDF:   func(x Expr, p []Expr) Expr { return apply1(kernel.LogCauchyCDF, Div(Sub(x, p[0]), p[1])) },
-		logCCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.LogCauchyCDF, Div(Sub(p[0], x), p[1])) },
+		logCDF:   func(x Expr, p []Expr) Expr { return Apply(kernel.LogCauchyCDF, Div(Sub(x, p[0]), p[1])) },
+		logCCDF:  func(x Expr, p []Expr) Expr { return Apply(kernel.LogCauchyCDF, Div(Sub(p[0], x), p[1])) },
 	},
 }
 
@@ -189,7 +189,7 @@ var Gumbel = &Law{
 	tails: tails{
 		quantile: func(u Expr, p []Expr) Expr { return Sub(p[0], Mul(p[1], logExponential(Neg(u)))) },
 		logCDF:   func(x Expr, p []Expr) Expr { return Neg(Exp(Div(Sub(p[0], x), p[1]))) },
-		logCCDF:  func(x Expr, p []Expr) Expr { return apply1(kernel.LogExponentialCDF, Div(Sub(p[0], x), p[1])) },
+		logCCDF:  func(x Expr, p []Expr) Expr { return Apply(kernel.LogExponentialCDF, Div(Sub(p[0], x), p[1])) },
 	},
 	moments: moments{
 		mean:     func(p []Expr) Expr { return Add(p[0], Mul(eulerGamma, p[1])) },

@@ -59,7 +59,7 @@ func (d Dist) logTail(x Expr, upper bool) Expr {
 	case !upper:
 		return applyPair(kernel.IfNonNegative, Sub(x, s.lo), clipped)
 	}
-	return times(apply1(kernel.Is0, applyPair(kernel.Greatest, Sub(s.lo, x), Expr{})), clipped)
+	return times(Apply(kernel.Is0, applyPair(kernel.Greatest, Sub(s.lo, x), Expr{})), clipped)
 }
 
 // logSigmoid is the logarithm of a probability with these log odds.
@@ -77,3 +77,35 @@ func certainly(is bool) Expr {
 	}
 	return Expr{v: math.Inf(-1)}
 }
+
+// StandardNormal is the prior of the coordinate of noise.
+var StandardNormal = Dist{law: Normal, params: []Expr{{}, {v: 1}}}
+
+// CutsOf are the coordinates up to which noise has the values up to each of values but the last.
+func (d Dist) CutsOf(values []float64) (cuts []Expr) {
+	for j, x := range values[:len(values)-1] {
+		if d.law.tails.weighted {
+			cuts = append(cuts, NormalQuantile(Div(Sum(d.params[:j+1]...), Sum(d.params...))))
+			continue
+		}
+		logCDF := d.logTail(Expr{v: x}, false)
+		cuts = append(cuts, Apply(kernel.LogNormalQuantile, logCDF))
+	}
+	return cuts
+}
+
+// located is location + scale·x for the quantile x of a standard law.
+func located(f kernel.Function) func(u Expr, p []Expr) Expr {
+	return func(u Expr, p []Expr) Expr { return Add(p[0], Mul(p[1], Apply(f, u))) }
+}
+
+// scaled is scale·x for the quantile x of a standard law.
+func scaled(f kernel.Function) func(u Expr, p []Expr) Expr {
+	return func(u Expr, p []Expr) Expr { return Mul(p[0], Apply(f, u)) }
+}
+
+// logExponential is the logarithm of a draw of the exponential distribution with rate 1.
+func logExponential(u Expr) Expr { return Log(Apply(kernel.ExponentialOfNormal, u)) }
+
+// standardGamma is a draw of the gamma distribution with shape a and rate 1.
+func standardGamma(u, a Expr) Expr { return Exp(applyPair(kernel.LogGammaOfNormal, u, a)) }

@@ -338,7 +338,7 @@ func (s Support) cut(lo, hi, unit float64) Support {
 // normalMap is x = lo + (hi − lo)·Φ(u).
 var normalMap = transform{
 	fn:      kernel.NormalCDF,
-	forward: func(s Support, u Expr) Expr { return Add(s.lo, Mul(s.hi-s.lo, apply1(kernel.NormalCDF, u))) },
+	forward: func(s Support, u Expr) Expr { return Add(s.lo, Mul(s.hi-s.lo, Apply(kernel.NormalCDF, u))) },
 	value:   func(s Support, u float64) float64 { return s.lo + (s.hi-s.lo)*kernel.NormalCDF.Value(u) },
 	logJac:  func(s Support, u Expr) Expr { return Sub(math.Log(s.hi-s.lo)-halfLog2Pi, Mul(0.5, Square(u))) },
 	slope:   func(s Support, u float64) float64 { return (s.hi - s.lo) * kernel.NormalCDF.Slope(u, 0) },
@@ -355,9 +355,9 @@ var normalMap = transform{
 // rampMap is x = lo + unit·ramp(u).
 var rampMap = transform{
 	fn:      kernel.Ramp,
-	forward: func(s Support, u Expr) Expr { return Add(s.lo, Mul(s.unit, apply1(kernel.Ramp, u))) },
+	forward: func(s Support, u Expr) Expr { return Add(s.lo, Mul(s.unit, Apply(kernel.Ramp, u))) },
 	value:   func(s Support, u float64) float64 { return s.lo + s.unit*kernel.Ramp.Value(u) },
-	logJac:  func(s Support, u Expr) Expr { return Add(math.Log(s.unit), apply1(kernel.LogRampSlope, u)) },
+	logJac:  func(s Support, u Expr) Expr { return Add(math.Log(s.unit), Apply(kernel.LogRampSlope, u)) },
 	slope:   func(s Support, u float64) float64 { return s.unit * kernel.Exp.Value(kernel.LogRampSlope.Value(u)) },
 	inverse: func(s Support, x float64) float64 {
 		u, _ := kernel.Ramp.Inverse((x - s.lo) / s.unit)

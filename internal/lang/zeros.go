@@ -47,7 +47,7 @@ func hurdle(d Dist) *Law {
 	f, s := zeros("Hurdle", d, true)
 	in := func(p []Expr) Dist { return s.at(p)[0] }
 	some := func(p []Expr) Expr { // the log of (1 − zero)/(1 − d(0))
-		return Sub(Log1p(Neg(p[0])), apply1(kernel.Log1mExp, in(p).LogProb(Expr{})))
+		return Sub(Log1p(Neg(p[0])), Apply(kernel.Log1mExp, in(p).LogProb(Expr{})))
 	}
 	f.logProb = func(x Expr, p []Expr) Expr {
 		none := is(x, 0)
