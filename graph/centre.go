@@ -98,19 +98,19 @@ func (d *Density) added(switches []derive.SwitchLatent) (latents []int, added []
 			data = append(data, t.id)
 		}
 	}
-	u := d.newUsers(data)
+	u := ir.NewUsers(&d.nodes, data)
 	common := make([][]ir.Term, len(is))
 	steps := d.dependences(nil, planes)
 	for i := range is {
 		if is[i] {
-			common[i] = u.common(d.st.Leaf(ir.Latent, i))
+			common[i] = u.Common(d.st.Leaf(ir.Latent, i))
 			is[i] = slices.ContainsFunc(common[i], func(t ir.Term) bool { return steps(t.Atom) == onSwitches })
 		}
 	}
 	on, taken := d.dependences(is, planes), map[ir.ID]bool{}
 	for i, x := range common {
 		id := d.st.Leaf(ir.Latent, i)
-		if !is[i] || u.together(id, taken) {
+		if !is[i] || u.Together(id, taken) {
 			continue
 		}
 		x = slices.DeleteFunc(x, func(t ir.Term) bool { return on(t.Atom) == onOthers })
@@ -149,71 +149,6 @@ func (d *Density) addends() (is []bool, few bool) {
 		out(of)
 	}
 	return is, few
-}
-
-// users are, by node, the sums that it is a summand of, and whether there are other uses.
-type users struct {
-	nodes *ir.Nodes
-	sums  [][]ir.ID
-	other []bool
-}
-
-func (d *Density) newUsers(roots []ir.ID) users {
-	u := users{&d.nodes, make([][]ir.ID, d.nodes.Len()), make([]bool, d.nodes.Len())}
-	for _, id := range roots {
-		u.other[id] = true
-	}
-	for id, is := range ir.Needed(&d.nodes, roots) {
-		if !is {
-			continue
-		}
-		sum := d.nodes.Like(ir.ID(id)).Kind == ir.Sum
-		d.nodes.Operands(ir.ID(id), func(o ir.ID) {
-			if sum {
-				u.sums[o] = append(u.sums[o], ir.ID(id))
-			} else {
-				u.other[o] = true
-			}
-		})
-	}
-	return u
-}
-
-// common is what is added to a node wherever it is used.
-func (u users) common(id ir.ID) (x []ir.Term) {
-	for !u.other[id] && len(u.sums[id]) > 0 {
-		common := u.beside(u.sums[id][0], id)
-		for _, s := range u.sums[id][1:] {
-			more := u.beside(s, id)
-			common = slices.DeleteFunc(common, func(t ir.Term) bool { return !slices.Contains(more, t) })
-		}
-		x = append(x, common...)
-		sum := u.sums[id][0]
-		if len(u.sums[id]) > 1 || !slices.Contains(u.nodes.At(sum).Terms, ir.Term{Atom: id, Coef: 1}) {
-			break
-		}
-		id = sum // a long sum is a summand of others
-	}
-	return x
-}
-
-// together reports whether a node is a summand beside one of others.
-func (u users) together(id ir.ID, others map[ir.ID]bool) bool {
-	return slices.ContainsFunc(u.sums[id], func(sum ir.ID) bool {
-		return slices.ContainsFunc(u.nodes.At(sum).Terms, func(t ir.Term) bool { return others[t.Atom] }) || !u.other[sum] && u.together(sum, others)
-	})
-}
-
-// beside is what a sum adds to a summand, in units of its coefficient there.
-func (u users) beside(sum, summand ir.ID) (x []ir.Term) {
-	terms := u.nodes.At(sum).Terms
-	unit := terms[slices.IndexFunc(terms, func(t ir.Term) bool { return t.Atom == summand })].Coef
-	for _, t := range terms {
-		if coef := t.Coef / unit; t.Atom != summand && coef*unit == t.Coef { // or they would not cancel
-			x = append(x, ir.Term{Atom: t.Atom, Coef: coef})
-		}
-	}
-	return x
 }
 
 // A dependence is what a node depends on.

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"math"
+
+	"github.com/facetvi/facet/internal/ir"
 )
 
 // A Coordinate is one of the coordinates of a Density, parameters first and then latents: how a value comes of it.
@@ -39,3 +41,14 @@ func (c Coordinate) InVector() bool { return c.of.inVector }
 
 // Place is the file and line where the latent or the parameter was made.
 func (c Coordinate) Place() string { return fmt.Sprint(c.of.place) }
+
+// Parents lists for each latent, ascending, the earlier latents from which the parameters of its prior are
+// computed. Latents that only decide which value an If chooses do not count. Nor do the parents of a parent, unless the
+// prior's expressions have them too. A latent whose prior has only numbers as parameters has none.
+func (d *Density) Parents() [][]int {
+	parameters := make([][]ir.ID, d.Dim())
+	for i := range parameters {
+		parameters[i] = d.m.latents[i].prior.Nodes()
+	}
+	return d.nodes.Latents(parameters, d.Dim())
+}
