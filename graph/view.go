@@ -10,7 +10,7 @@ import (
 	"github.com/facetvi/facet/internal/lang"
 )
 
-// A view is a model as packages lang and compare see it.
+// A view is a model as packages lang and compare see it: lang.Priors and compare.Program say what its methods are.
 type view Model
 
 // expr is node id of the model.
@@ -36,10 +36,7 @@ func (m *view) Store() *ir.Store                     { return m.st }
 func (m *view) Dim() int                             { return len(m.latents) }
 func (m *view) Params() int                          { return m.params }
 func (m *view) Latent(i int) compare.Latent          { return &m.latents[i] }
-func (m *view) LatentsOf(id ir.ID) []int             { return m.guards.LatentsOf(id) }
-func (m *view) Stepped(id ir.ID) bool                { return m.guards.Stepped(id) }
-func (m *view) Values(id ir.ID) []ir.ID              { return m.guards.Values(id) }
-func (m *view) Format(id ir.ID, depth int) string    { return m.guards.Format(id, depth) }
+func (m *view) Guards() *compare.Maker               { return m.guards }
 func (m *view) Compares(i int)                       { m.obs[i].compared = true }
 func (m *view) Depends() bool                        { return m.dependent }
 func (m *view) Traced() bool                         { return m.tape != nil }
@@ -49,7 +46,7 @@ func (m *view) Err() error                           { return m.err }
 func (m *view) Explain(why string)                   { m.err = fmt.Errorf("%w%s", m.err, why) }
 func (m *view) Prior(i int) (d lang.Dist, isOf bool) { return m.latents[i].prior, i >= m.params }
 
-func (m *view) FailAt(v float64) {
+func (m *view) NotFinite(v float64) {
 	if m.err == nil {
 		m.Fail("the number %v is not finite%s", v, lang.OnlyObserved(v))
 		m.infinite = m.err

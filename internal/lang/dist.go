@@ -28,7 +28,7 @@ func New(f *Law, params ...Expr) Dist {
 	for i, p := range params {
 		v, ok := p.IsConst()
 		switch {
-		case !ok && f.upTo != nil && f.params[i].rule == count && p.m.Stepped(p.id):
+		case !ok && f.upTo != nil && f.params[i].rule == count && p.m.Guards().Stepped(p.id):
 			d.law, d.err = f.ofCounts(i, p)
 		case !ok && f.params[i].rule.constant():
 			d.err = fmt.Errorf("%s: %s must be a number: a latent there would move the edge of the support, where the density is not smooth",

@@ -3,6 +3,7 @@ package lang
 import (
 	"fmt"
 
+	"github.com/facetvi/facet/internal/compare"
 	"github.com/facetvi/facet/internal/ir"
 )
 
@@ -21,17 +22,15 @@ type Program interface {
 	Store() *ir.Store
 	// Observed is the value of observation i, with its source.
 	Observed(i int) ir.Rounded
-	// Stepped reports whether an expression changes by branches alone, and Values are those that branches make of it.
-	Stepped(id ir.ID) bool
-	Values(id ir.ID) []ir.ID
-	Format(id ir.ID, depth int) string
+	// Guards knows what branches make of expressions, and how these are written.
+	Guards() *compare.Maker
 	// Tracer is what functions of values are added to, if they are of a plate or one is open; or else nil.
 	Tracer() Tracer
 	// Traced reports whether the values are those of a plate.
 	Traced() bool
-	// Fail keeps the first error, and FailAt one about a number that is not finite.
+	// Fail keeps the first error, and NotFinite one about the number v, which is not finite.
 	Fail(format string, args ...any)
-	FailAt(v float64)
+	NotFinite(v float64)
 }
 
 // A Tracer records the functions in the body of a plate, to call them in each row.
@@ -117,7 +116,7 @@ func In(x Expr, m Program) ir.ID {
 	case nil:
 		v := x.rounded().Raw()
 		if !ir.IsFinite(v) {
-			m.FailAt(v)
+			m.NotFinite(v)
 		}
 		return m.Store().Node(ir.Combination{V: ir.Rounded{V: v, Err: x.err}})
 	case m:
@@ -143,7 +142,7 @@ func (x Expr) String() string {
 	case x.m.Traced():
 		return "a value of a plate"
 	}
-	return x.m.Format(x.id, 4)
+	return x.m.Guards().Format(x.id, 4)
 }
 
 // IsConst reports whether x is a plain number, and which.

@@ -15,7 +15,6 @@ import (
 // Priors are a program of which one may ask for the priors of its latents.
 type Priors interface {
 	Program
-	LatentsOf(id ir.ID) []int
 	// Prior is that of latent i; ok is false for parameters.
 	Prior(i int) (d Dist, ok bool)
 }
@@ -28,7 +27,7 @@ func lastOf(m Priors, d Dist) float64 {
 	latents := map[int]bool{}
 	for _, p := range d.params {
 		if p.m != nil {
-			for _, i := range m.LatentsOf(p.id) {
+			for _, i := range m.Guards().LatentsOf(p.id) {
 				latents[i] = true
 			}
 		}

@@ -100,7 +100,7 @@ type param struct {
 // ofCounts is the law where parameter i changes by branches.
 func (f *Law) ofCounts(i int, p Expr) (*Law, error) {
 	most := 0.0
-	for _, x := range p.m.Values(p.id) {
+	for _, x := range p.m.Guards().Values(p.id) {
 		v, _ := p.m.Store().IsConst(x)
 		if why := f.params[i].rule.Broken(v); why != "" {
 			return f, fmt.Errorf("%s: %s = %v can be %v, and %s", f.name, f.params[i].name, p, v, why)
