@@ -51,7 +51,7 @@ func both(g, h Guard) Guard {
 	case t != nil:
 		return t.condition(func() Guard { return both(t.guardOf(g), t.guardOf(h)) }, g.value, h.value)
 	case !m.owns(g) || !m.owns(h):
-		return constantGuard(false)
+		return Guard{value: m.expr(m.st.Constant(0))} // false, and of this model
 	}
 	return m.guard(m.guards.Both(m.comparison(g), m.comparison(h)))
 }

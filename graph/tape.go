@@ -197,7 +197,7 @@ func (t *tape) expr(f func() Expr) Expr {
 }
 
 // condition is guard for an f that is a function of operands and does nothing else,
-// and function is expr for one.
+// and Function is expr for one.
 func (t *tape) condition(f func() Guard, operands ...Expr) Guard {
 	g := t.guard(f)
 	if !slices.ContainsFunc(operands, t.varies) {
@@ -219,7 +219,7 @@ func (t *tape) varies(x Expr) bool {
 	return n.Kind != ir.Point || !t.fixed[n.A]
 }
 
-// guardOf is g in the current row, and valueOf x.
+// guardOf is g in the current row, and ValueOf x.
 func (t *tape) guardOf(g Guard) Guard {
 	if modelOf(g.value) != t.traced {
 		t.captures(g.value)

@@ -103,7 +103,7 @@ func (d Dist) logIn(s Support) Expr {
 	return d.logMass(Expr{v: from}, Expr{v: s.hi})
 }
 
-// sample is a draw from d, for numbers as parameters: see draw. The value that it stands
+// sample is a draw from d, for numbers as parameters: see Draw. The value that it stands
 // for is inside it.
 func (d Dist) sample(rng *rand.Rand) float64 {
 	p := make([]float64, len(d.params))
