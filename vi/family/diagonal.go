@@ -151,11 +151,9 @@ func (d *diagonal) Density(k int) float64 {
 	return d.axes[d.kind[k]].w
 }
 
-// Reached implements Surface.
+// Reached and Each implement Surface.
 func (d *diagonal) Reached(k int) bool { return d.Density(k) > 0 }
-
-// Each implements Surface.
-func (d *diagonal) Each(k int) bool { return d.kind[k] < 0 }
+func (d *diagonal) Each(k int) bool    { return d.kind[k] < 0 }
 
 // latents are those of plane k.
 func (d *diagonal) latents(k int) []int {

@@ -153,20 +153,12 @@ func (e *elimination) Locate() {
 	}
 }
 
-// Along implements Surface.
+// Along, Density, Reached, Each and Seeds implement Surface.
 func (e *elimination) Along(k int) []float64 { return e.along[k] }
-
-// Density implements Surface.
 func (e *elimination) Density(k int) float64 { return density(e.s.q.law(e.planes[k])) }
-
-// Reached implements Surface.
-func (e *elimination) Reached(k int) bool { return e.w[k] != 0 }
-
-// Each implements Surface.
-func (e *elimination) Each(k int) bool { return e.w[k] < 0 }
-
-// Seeds implements Surface.
-func (e *elimination) Seeds() bool { return true }
+func (e *elimination) Reached(k int) bool    { return e.w[k] != 0 }
+func (e *elimination) Each(k int) bool       { return e.w[k] < 0 }
+func (e *elimination) Seeds() bool           { return true }
 
 // AddSums implements Surface.
 func (e *elimination) AddSums(sums []float64, first int, jumps []float64) {
