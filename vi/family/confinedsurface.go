@@ -40,7 +40,7 @@ func newConfinedSurface(s *confinedSampler, planes []regions.Hyperplane, at [][]
 		pivot, _ := e.pivot(k)
 		if l, ok := number[pivot]; ok {
 			p.truncation, p.dead = l, s.truncations[l].excludes(h)
-			e.w[k] = -1
+			e.axes[k].w = -1
 		}
 		p.follow, p.fixed = s.of.following(pivot, at[k])
 	}
