@@ -26,13 +26,11 @@ type condition struct {
 type brancher struct {
 	nodes *ir.Nodes
 	owner func(plane int) []int // what should not meet, by plane
-	stamp []int
-	run   int
-	room  []ir.ID
+	walk
 }
 
 func newBrancher(nodes *ir.Nodes, owner func(plane int) []int) *brancher {
-	return &brancher{nodes: nodes, owner: owner, stamp: make([]int, nodes.Len())}
+	return &brancher{nodes, owner, newWalk(nodes.Len())}
 }
 
 // mostConditions is how many of a term's conditions are tried.
@@ -70,19 +68,11 @@ func (x *brancher) owners(b branch) (list []int) {
 // under is a term under conditions, and the first of those of its other selects, outer ones before those within.
 func (x *brancher) under(term ir.ID, when []condition) (b branch, more []ir.ID) {
 	b.when = when
-	x.run++
-	x.room = append(x.room[:0], term)
-	for len(x.room) > 0 {
-		id := x.room[len(x.room)-1]
-		x.room = x.room[:len(x.room)-1]
-		if x.stamp[id] == x.run {
-			continue
-		}
-		x.stamp[id] = x.run
+	x.from(term, func(id ir.ID) {
 		switch x.nodes.Like(id).Kind {
 		case ir.Sign:
 			b.planes = append(b.planes, int(x.nodes.Head(id).A))
-			continue
+			return
 		case ir.Select:
 			n := x.nodes.Head(id)
 			if k := slices.IndexFunc(when, func(c condition) bool { return c.formula == n.A }); k >= 0 {
@@ -90,14 +80,14 @@ func (x *brancher) under(term ir.ID, when []condition) (b branch, more []ir.ID) 
 				if when[k].holds {
 					side = n.B
 				}
-				x.room = append(x.room, n.A, side)
-				continue
+				x.stack = append(x.stack, n.A, side)
+				return
 			}
 			if len(more) < mostConditions && !slices.Contains(more, n.A) {
 				more = append(more, n.A)
 			}
 		}
-		x.room = x.nodes.AppendOperands(x.room, id)
-	}
+		x.stack = x.nodes.AppendOperands(x.stack, id)
+	})
 	return b, more
 }

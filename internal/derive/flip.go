@@ -26,8 +26,7 @@ type flips struct {
 	termOf []int     // 1 + the number of the term that a node is, or 0
 	done   map[flipKey]ir.ID
 
-	stamp   []int
-	now     int
+	walk
 	answers map[ir.ID]bool // of hasFlip
 }
 
@@ -38,7 +37,7 @@ type flipKey struct {
 }
 
 func newFlips(b *logTerms, nodes *ir.Nodes) *flips {
-	f := &flips{b: b, users: make([][]ir.ID, nodes.Len()), stamp: make([]int, nodes.Len()),
+	f := &flips{b: b, users: make([][]ir.ID, nodes.Len()), walk: newWalk(nodes.Len()),
 		termOf: make([]int, nodes.Len()), done: map[flipKey]ir.ID{}, answers: map[ir.ID]bool{}}
 	roots := make([]ir.ID, len(b.terms))
 	for t := range b.terms {
@@ -105,23 +104,17 @@ const maxExits = 4
 
 // exits are the next formulas above u that are more than parts of formulas.
 func (f *flips) exits(u ir.ID) (exits []ir.ID) {
-	f.now++
-	list := []ir.ID{u}
-	for len(list) > 0 {
-		id := list[len(list)-1]
-		list = list[:len(list)-1]
+	f.from(u, func(id ir.ID) {
+		if id != u && slices.ContainsFunc(f.users[id], func(x ir.ID) bool { return !f.isFormula(x) }) {
+			exits = append(exits, id)
+			return
+		}
 		for _, user := range f.users[id] {
-			if f.stamp[user] == f.now || !f.isFormula(user) {
-				continue
-			}
-			f.stamp[user] = f.now
-			if slices.ContainsFunc(f.users[user], func(x ir.ID) bool { return !f.isFormula(x) }) {
-				exits = append(exits, user)
-			} else {
-				list = append(list, user)
+			if f.isFormula(user) {
+				f.stack = append(f.stack, user)
 			}
 		}
-	}
+	})
 	slices.SortFunc(exits, cmp.Compare)
 	return exits[:min(len(exits), maxExits)]
 }
@@ -139,20 +132,15 @@ func (f *flips) hasFormula(u ir.ID) bool {
 // above are the terms that depend on u other than through the node without,
 // ascending.
 func (f *flips) above(u, without ir.ID) (terms []int) {
-	f.now++
-	list := []ir.ID{u}
-	for len(list) > 0 {
-		id := list[len(list)-1]
-		list = list[:len(list)-1]
-		if f.stamp[id] == f.now || id == without {
-			continue
+	f.from(u, func(id ir.ID) {
+		if id == without {
+			return
 		}
-		f.stamp[id] = f.now
 		if t := f.termOf[id]; t > 0 {
 			terms = append(terms, t-1)
 		}
-		list = append(list, f.users[id]...)
-	}
+		f.stack = append(f.stack, f.users[id]...)
+	})
 	slices.Sort(terms)
 	return terms
 }

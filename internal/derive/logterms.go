@@ -24,6 +24,11 @@ func (b *logTerms) sum(terms []int, w *ir.Rewriter) ir.ID {
 	for i, t := range terms {
 		sum[i] = ir.Term{Atom: w.Rewrite(b.terms[t].Atom), Coef: b.terms[t].Coef}
 	}
+	return b.total(sum)
+}
+
+// total is a sum as a node.
+func (b *logTerms) total(sum []ir.Term) ir.ID {
 	o := b.Store.Total(0, sum)
 	return b.Store.AffineSum(o.C, o.Terms)
 }

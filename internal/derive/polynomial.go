@@ -192,3 +192,13 @@ type signedPoly struct {
 	side  [2]*poly
 	plane []int32
 }
+
+// fill makes the sides, as far as they differ.
+func (v *signedPoly) fill(make func(side int) (*poly, bool)) (ok bool) {
+	if v.side[0], ok = make(0); !ok || v.plane == nil {
+		v.side[1] = v.side[0]
+		return ok
+	}
+	v.side[1], ok = make(1)
+	return ok
+}

@@ -42,24 +42,16 @@ func (q *Requirements) Place(k int) string { return q.places[k] }
 
 // Holds reports whether requirement k holds in the region whose signs at gives.
 func (q *Requirements) Holds(k int, at interface{ Positive(l int) bool }) bool {
-	return q.value(q.roots[k], at)
+	return (&formulas{q.nodes.nodes, at}).Value(q.roots[k]) != 0
 }
 
-func (q *Requirements) value(id ir.ID, at interface{ Positive(l int) bool }) bool {
-	switch n := &q.nodes.nodes[id]; n.Kind {
-	case ir.Const:
-		return n.V != 0
-	case ir.Sign:
-		return at.Positive(int(n.A))
-	case ir.Not:
-		return !q.value(n.A, at)
-	case ir.And:
-		return q.value(n.A, at) && q.value(n.B, at)
-	case ir.Select:
-		if q.value(n.A, at) {
-			return q.value(n.B, at)
-		}
-		return q.value(n.C, at)
-	}
-	panic("graph: a requirement that is no formula")
+// formulas are computed from signs alone.
+type formulas struct {
+	nodes []ir.Node
+	at    interface{ Positive(l int) bool }
 }
+
+func (x *formulas) Latent(int) float64     { panic("graph: a requirement that is no formula") }
+func (x *formulas) Datum(int) float64      { panic("graph: a requirement that is no formula") }
+func (x *formulas) Positive(l int) bool    { return x.at.Positive(l) }
+func (x *formulas) Value(id ir.ID) float64 { return x.nodes[id].Compute(x) }

@@ -160,16 +160,8 @@ func (f *sumFolder) each(x, y signedPoly, op func(x, y *poly) (*poly, bool)) (v 
 	if v.plane, ok = samePlanes(x.plane, y.plane); !ok {
 		return v, false
 	}
-	for side := range 2 {
-		if side == 1 && v.plane == nil {
-			v.side[1] = v.side[0]
-			break
-		}
-		if v.side[side], ok = op(x.side[side], y.side[side]); !ok {
-			return v, false
-		}
-	}
-	return v, true
+	ok = v.fill(func(side int) (*poly, bool) { return op(x.side[side], y.side[side]) })
+	return v, ok
 }
 
 // samePlanes are the planes of rows that have one in x or y; ok is false if a row has two.
@@ -252,18 +244,14 @@ func (f *sumFolder) sum(ids []ir.ID) (v signedPoly, ok bool) {
 			return v, false
 		}
 	}
-	for side := range 2 {
-		if side == 1 && v.plane == nil {
-			v.side[1] = v.side[0]
-			break
-		}
+	v.fill(func(side int) (*poly, bool) {
 		out := &poly{}
 		copy(out.column(0, rows), constant)
 		for k := range parts {
 			out.addTimes(coef[k], parts[k].side[side])
 		}
-		v.side[side] = out
-	}
+		return out, true
+	})
 	return v, true
 }
 

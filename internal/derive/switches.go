@@ -168,19 +168,11 @@ func (x Terms) Compared() []bool {
 // Each calls f for the terms of log r, in their order, with the latents and the planes that each depends on. It reports false, and ends, if that
 // takes too long.
 func (x Terms) Each(f func(t int, latents, planes []int)) bool {
-	stamp, visits := make([]int, x.Nodes.Len()), 0
+	w, visits := newWalk(x.Nodes.Len()), 0
 	var latents, planes []int
-	var stack []ir.ID
 	for t, term := range x.List {
 		latents, planes = latents[:0], planes[:0]
-		stack = append(stack, term.ID)
-		for len(stack) > 0 {
-			id := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			if stamp[id] == t+1 {
-				continue
-			}
-			stamp[id] = t + 1
+		w.from(term.ID, func(id ir.ID) {
 			visits++
 			switch x.Nodes.Like(id).Kind {
 			case ir.Latent:
@@ -188,9 +180,9 @@ func (x Terms) Each(f func(t int, latents, planes []int)) bool {
 			case ir.Sign:
 				planes = append(planes, int(x.Nodes.Head(id).A))
 			default:
-				stack = x.Nodes.AppendOperands(stack, id)
+				w.stack = x.Nodes.AppendOperands(w.stack, id)
 			}
-		}
+		})
 		if visits > mostVisits {
 			return false
 		}

@@ -158,8 +158,7 @@ func (b *Builder) sumOf(parts []part, sub ir.Substitution) ir.ID {
 		}
 		sum[i] = ir.Term{Atom: x, Coef: b.terms[p.term].Coef}
 	}
-	o := b.Store.Total(0, sum)
-	return b.Store.AffineSum(o.C, o.Terms)
+	return b.total(sum)
 }
 
 // nextRow makes class that of the next row of f's table.

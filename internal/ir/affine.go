@@ -283,17 +283,14 @@ func (s *Store) Coefficient(a ID) (Rounded, ID) {
 
 // OnlyAtom is the atom of a sum with one.
 func (s *Store) OnlyAtom(id ID) (atom ID, ok bool) {
-	l, row := s.likeNode(id)
-	if l == nil {
-		if n := s.Like(id); n.Kind == Sum && len(n.Terms) == 1 {
-			return n.Terms[0].Atom, true
-		}
+	v := s.View(id)
+	if v.Kind != Sum || v.Size() != 1 {
 		return 0, false
 	}
-	if len(l.atoms) != 1 {
-		return 0, false
+	if v.Like == nil {
+		return v.Terms[0].Atom, true
 	}
-	return l.atoms[0].At(row.At, row.First), true
+	return v.Like.atoms[0].At(v.Row.At, v.Row.First), true
 }
 
 // Expand writes an affine node as a combination of leaves: latents and projected

@@ -112,13 +112,13 @@ func (x *Nodes) At(id ID) Node {
 
 func (x *Nodes) inRow(id ID) Node {
 	x.look(id)
-	l, r := x.likeNode(id)
-	if l == nil {
-		return *x.Like(id)
+	v := x.View(id)
+	if v.Like == nil {
+		return *v.Node
 	}
-	n := l.head(r)
-	if len(l.atoms) > 0 {
-		n.Terms = l.terms(make([]Term, 0, len(l.atoms)), r)
+	n := v.Like.head(v.Row)
+	if k := len(v.Like.atoms); k > 0 {
+		n.Terms = v.Like.terms(make([]Term, 0, k), v.Row)
 	}
 	return n
 }
@@ -136,19 +136,7 @@ func (x *Nodes) Like(id ID) *Node {
 	if id < x.plain {
 		return &x.list[id]
 	}
-	return x.likeInRow(id)
-}
-
-func (x *Nodes) likeInRow(id ID) *Node {
-	if id >= x.Start {
-		return &x.Row[id-x.Start]
-	}
-	s := &x.segments[x.segment(id)]
-	if s.pattern < 0 {
-		return &x.list[s.at+int32(id-s.first)]
-	}
-	l, _ := x.likeNodeIn(s, id)
-	return &l.Node
+	return x.viewInRow(id).Node
 }
 
 // Head is node id without its terms.
@@ -161,10 +149,11 @@ func (x *Nodes) Head(id ID) Node {
 
 func (x *Nodes) headInRow(id ID) Node {
 	x.look(id)
-	if l, r := x.likeNode(id); l != nil {
-		return l.head(r)
+	if v := x.viewInRow(id); v.Like == nil {
+		return *v.Node
+	} else {
+		return v.Like.head(v.Row)
 	}
-	return *x.Like(id)
 }
 
 // segment is the number of that of id, which is plain or above and not in the row that is
@@ -232,30 +221,8 @@ func (x *Nodes) SumIn(id ID, room []Term) (float64, []Term) {
 	if id < x.plain {
 		return x.list[id].V, x.list[id].Terms
 	}
-	if l, r := x.likeNode(id); l != nil {
-		return l.numbers[0].at(r.At), l.terms(room[:0], r)
-	}
-	n := x.Like(id)
-	return n.V, n.Terms
-}
-
-// likeNode is that of node id, with its row; nil if it is in none.
-func (x *Nodes) likeNode(id ID) (*likeNode, patternRow) {
-	if id < x.plain || id >= x.Start {
-		return nil, patternRow{}
-	}
-	return x.likeNodeIn(&x.segments[x.segment(id)], id)
-}
-
-func (x *Nodes) likeNodeIn(s *segment, id ID) (*likeNode, patternRow) {
-	if s.pattern < 0 {
-		return nil, patternRow{}
-	}
-	like := x.Patterns[s.pattern].like
-	n := uint32(len(like))
-	k := uint32(id-s.first) / n
-	first := s.first + ID(k*n)
-	return &like[id-first], patternRow{first, s.at + int32(k)}
+	v := x.viewInRow(id)
+	return v.Sum(room)
 }
 
 // boundsIn are those of the errors of a node in the row r.
@@ -296,10 +263,8 @@ func (x *Nodes) Operands(id ID, visit func(ID)) {
 
 // AppendOperands appends the operands of id to list.
 func (x *Nodes) AppendOperands(list []ID, id ID) []ID {
-	if l, in := x.likeNode(id); l != nil {
-		return l.operands(list, in)
-	}
-	return x.Like(id).AppendOperands(list)
+	v := x.View(id)
+	return v.Operands(list)
 }
 
 // operands appends those in the row r to list.

@@ -62,7 +62,7 @@ func (s *Store) Quadratic(id ID) (q quadratic, ok bool) {
 	if n > mostVariables+1 {
 		return q, false
 	}
-	q.form, q.size = squareMatrix(n), squareMatrix(n)
+	q.form, q.size = Columns[float64](n, n), Columns[float64](n, n)
 	for i, x := range linear.row(at) {
 		q.add(0, i, x)
 	}
@@ -107,14 +107,6 @@ func (q *quadratic) clear() {
 	}
 }
 
-func squareMatrix(n int) [][]float64 {
-	m := make([][]float64, n)
-	for i := range m {
-		m[i] = make([]float64, n)
-	}
-	return m
-}
-
 // Factors are rows a and b with q = by·(a·y)·(b·y), if there are some.
 //
 // For a vector e with m = e·form·e ≠ 0 and u = form·e, q is ((u·y)² − y·D·y)/m, where D = uuᵀ − m·form. It is a product if D is ggᵀ: of (u ± g)·y.
@@ -142,7 +134,7 @@ func (q *quadratic) Factors() (by float64, a, b []float64, ok bool) {
 	for _, i := range e {
 		m += u[i]
 	}
-	d, size, top := squareMatrix(n), squareMatrix(n), -1
+	d, size, top := Columns[float64](n, n), Columns[float64](n, n), -1
 	for k := range n {
 		for l := range n {
 			d[k][l] = u[k]*u[l] - m*q.form[k][l]

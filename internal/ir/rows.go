@@ -294,14 +294,14 @@ func added[T any](col []T, v *T, value T, values []T, rows, n, left int, same fu
 
 // sameInRow is the node in the row of id, if id is in one, that is the same as n.
 func (s *Store) sameInRow(n *Node, id ID) (ID, bool) {
-	first, in := s.likeNode(id)
-	if first == nil {
+	v := s.View(id)
+	if v.Like == nil {
 		return 0, false
 	}
 	like := s.run(id).like
 	for j := range like {
-		if like[j].same(n, in) {
-			return in.First + ID(j), true
+		if like[j].same(n, v.Row) {
+			return v.Row.First + ID(j), true
 		}
 	}
 	return 0, false

@@ -119,11 +119,11 @@ func (s *Store) isSame(id ID, n *Node) bool {
 	if id < s.plain {
 		return Same(&s.list[id], n)
 	}
-	l, in := s.likeNode(id)
-	if l == nil {
-		return Same(s.Like(id), n)
+	v := s.viewInRow(id)
+	if v.Like == nil {
+		return Same(v.Node, n)
 	}
-	return l.same(n, in)
+	return v.Like.same(n, v.Row)
 }
 
 func (s *Store) Intern(n Node) ID {
@@ -247,8 +247,8 @@ func (s *Store) BoundsOf(id ID) Bounds {
 	if b := s.errs.raised[id]; b != nil {
 		return *b
 	}
-	l, row := s.likeNode(id)
-	return l.boundsIn(row)
+	v := s.viewInRow(id)
+	return v.Like.boundsIn(v.Row)
 }
 
 func (s *Store) setBounds(id ID, b Bounds) {

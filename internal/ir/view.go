@@ -10,6 +10,37 @@ type View struct {
 	Row   patternRow
 }
 
+// View is node id.
+func (x *Nodes) View(id ID) View {
+	if id < x.plain {
+		return View{Node: &x.list[id], ID: id}
+	}
+	return x.viewInRow(id)
+}
+
+func (x *Nodes) viewInRow(id ID) View {
+	if id >= x.Start {
+		return View{Node: &x.Row[id-x.Start], ID: id}
+	}
+	s := &x.segments[x.segment(id)]
+	if s.pattern < 0 {
+		return s.view(id, x.list, nil)
+	}
+	return s.view(id, nil, x.Patterns[s.pattern].like)
+}
+
+// view is node id of the segment: of the list, or of rows that have nodes like these.
+func (s *segment) view(id ID, list []Node, like []likeNode) View {
+	if like == nil {
+		return View{Node: &list[s.at+int32(id-s.first)], ID: id}
+	}
+	n := uint32(len(like))
+	k := uint32(id-s.first) / n
+	first := s.first + ID(k*n)
+	l := &like[id-first]
+	return View{&l.Node, id, l, patternRow{first, s.at + int32(k)}}
+}
+
 // A Lookup looks nodes up. It is fast where they are in one of the two segments of those
 // before.
 type Lookup struct {
@@ -31,14 +62,7 @@ func (b *Lookup) View(id ID) View {
 			*r = x.run(id)
 		}
 	}
-	if r.like == nil {
-		return View{Node: &x.list[r.at+int32(id-r.first)], ID: id}
-	}
-	n := uint32(len(r.like))
-	k := uint32(id-r.first) / n
-	first := r.first + ID(k*n)
-	l := &r.like[id-first]
-	return View{&l.Node, id, l, patternRow{first, r.at + int32(k)}}
+	return r.view(id, x.list, r.like)
 }
 
 // Sum is the constant and the terms of v, as SumIn gives them.

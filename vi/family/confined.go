@@ -342,28 +342,14 @@ func (q *confined) Sides() (sides []Side) {
 	return sides
 }
 
-// Dim implements Q.
-func (q *confined) Dim() int { return q.normal.Dim() }
-
-// Theta implements Q.
-func (q *confined) Theta() []float64 { return q.normal.Theta() }
-
-// Param implements Q.
-func (q *confined) Param(k int) Param { return q.normal.Param(k) }
-
-// Fault implements Q.
-func (q *confined) Fault() int { return q.normal.Fault() }
-
-// Units implements Q.
-func (q *confined) Units(dst []float64) { q.normal.Units(dst) }
-
-// Set implements Q.
-func (q *confined) Set(theta []float64) { q.normal.Set(theta); q.moved() }
-
-// Move implements Q.
-func (q *confined) Move(step []float64) { q.normal.Move(step); q.moved() }
-
-// Place implements Q.
+// Dim, Theta, Param, Fault, Units, Set, Move and Place implement Q.
+func (q *confined) Dim() int                 { return q.normal.Dim() }
+func (q *confined) Theta() []float64         { return q.normal.Theta() }
+func (q *confined) Param(k int) Param        { return q.normal.Param(k) }
+func (q *confined) Fault() int               { return q.normal.Fault() }
+func (q *confined) Units(dst []float64)      { q.normal.Units(dst) }
+func (q *confined) Set(theta []float64)      { q.normal.Set(theta); q.moved() }
+func (q *confined) Move(step []float64)      { q.normal.Move(step); q.moved() }
 func (q *confined) Place(mean, sd []float64) { q.normal.Place(mean, sd); q.moved() }
 
 // Correlate implements Q.
@@ -556,11 +542,9 @@ func end(x, rounding float64) float64 {
 	return x
 }
 
-// Mean implements Q.
+// Mean and SD implement Q.
 func (q *confined) Mean(i int) float64 { return q.Law(axis(i)).Mean() }
-
-// SD implements Q.
-func (q *confined) SD(i int) float64 { return q.Law(axis(i)).SD() }
+func (q *confined) SD(i int) float64   { return q.Law(axis(i)).SD() }
 
 // MoverTo implements Q. The last latent of Φ is drawn from the part of its conditional
 // that is on the side, whose share is the weight, and those after it anew.

@@ -40,7 +40,7 @@ func newConfinedSurface(s *confinedSampler, planes []regions.Hyperplane, at [][]
 		pivot, _ := e.pivot(k)
 		if l, ok := number[pivot]; ok {
 			p.truncation, p.dead = l, s.truncations[l].excludes(h)
-			e.w[k] = -1
+			e.axes[k].w = -1
 		}
 		p.follow, p.fixed = s.of.following(pivot, at[k])
 	}
@@ -112,11 +112,9 @@ func (e *confinedSurface) Density(k int) float64 {
 	return e.s.of.Law(e.planes[k]).Density(0)
 }
 
-// Reached implements Surface.
+// Reached and Each implement Surface.
 func (e *confinedSurface) Reached(k int) bool { return !e.more[k].dead && e.elimination.Reached(k) }
-
-// Each implements Surface.
-func (e *confinedSurface) Each(k int) bool { return !e.more[k].dead && e.elimination.Each(k) }
+func (e *confinedSurface) Each(k int) bool    { return !e.more[k].dead && e.elimination.Each(k) }
 
 // Curved implements boundary.Curves.
 func (e *confinedSurface) Curved(k int) bool { return e.more[k].follow != nil }

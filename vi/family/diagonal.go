@@ -26,14 +26,6 @@ type diagonal struct {
 	wd     []float64     // scratch: weights times jumps
 }
 
-// An axisPlane is z_latent = at: all of its points have one ε there.
-type axisPlane struct {
-	latent int
-	at     float64
-	t      float64 // ε on the plane
-	w      float64 // weight: φ(t) over the slope s; 0 where q has no mass
-}
-
 // A densePlane has several coordinates.
 type densePlane struct {
 	regions.Hyperplane
@@ -86,8 +78,7 @@ func (d *diagonal) Locate() {
 		if p.latent != latent { // neighbours often share it
 			latent, inv = p.latent, 1/s[p.latent]
 		}
-		p.t = (p.at - mu[latent]) * inv
-		p.w = normalDensity(p.t) * inv
+		p.locate(mu[latent], inv)
 	}
 	for l := range d.dense {
 		d.locate(&d.dense[l])
@@ -151,11 +142,9 @@ func (d *diagonal) Density(k int) float64 {
 	return d.axes[d.kind[k]].w
 }
 
-// Reached implements Surface.
+// Reached and Each implement Surface.
 func (d *diagonal) Reached(k int) bool { return d.Density(k) > 0 }
-
-// Each implements Surface.
-func (d *diagonal) Each(k int) bool { return d.kind[k] < 0 }
+func (d *diagonal) Each(k int) bool    { return d.kind[k] < 0 }
 
 // latents are those of plane k.
 func (d *diagonal) latents(k int) []int {
@@ -195,15 +184,7 @@ func (d *diagonal) Seeds() bool { return false }
 
 // AddSums implements Surface.
 func (d *diagonal) AddSums(sums []float64, first int, jumps []float64) {
-	mean, scale, _ := d.s.parts(sums)
-	axes := d.axes[d.kind[first]:][:len(jumps)]
-	for l := range axes {
-		if p := &axes[l]; p.w > 0 { // else the jump, which may be infinite, does not count
-			g := p.w * jumps[l]
-			mean[p.latent] += g
-			scale[p.latent] += g * p.t
-		}
-	}
+	d.s.addAxes(sums, d.axes[d.kind[first]:][:len(jumps)], jumps)
 }
 
 // Add implements Surface.

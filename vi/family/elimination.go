@@ -22,9 +22,9 @@ type elimination struct {
 	planes []regions.Hyperplane
 	forms  regions.Forms // of the planes: the last entry of each is a_p
 	along  [][]float64
-	t, w   []float64 // ε and weight of axes: planes of one latent without parents, all of whose points have one ε; w of others is −1
-	shifts []shift   // of the planes on which others follow
-	wd     []float64 // scratch: weights times jumps
+	axes   []axisPlane // by plane; w is −1 unless it is of one latent without parents
+	shifts []shift     // of the planes on which others follow
+	wd     []float64   // scratch: weights times jumps
 }
 
 // A shift is the part of a column of (I − B)⁻¹ that is wanted: cell 0 is the
@@ -106,12 +106,13 @@ func (s *shift) locate(b []float64) {
 func newElimination(s *normalSampler, planes []regions.Hyperplane, at [][]int) *elimination {
 	e := &elimination{
 		fullSurface: fullSurface{len(s.q.theta)}, s: s, planes: planes, along: make([][]float64, len(planes)),
-		t: make([]float64, len(planes)), w: make([]float64, len(planes)), wd: make([]float64, s.n),
+		axes: make([]axisPlane, len(planes)), wd: make([]float64, s.n),
 	}
 	for k, h := range planes {
 		e.forms.Add(h)
-		if p, _ := e.pivot(k); len(h.Index) > 1 || !s.q.edges.root(p) {
-			e.w[k] = -1
+		p, _ := e.pivot(k)
+		if e.axes[k] = (axisPlane{latent: p, at: -h.Const}); len(h.Index) > 1 || !s.q.edges.root(p) {
+			e.axes[k].w = -1
 		}
 		if len(at[k]) > 0 {
 			e.along[k] = make([]float64, len(at[k]))
@@ -143,42 +144,23 @@ func (e *elimination) Locate() {
 			}
 		}
 	}
-	for k, w := range e.w {
-		if !(w < 0) {
-			p, coef := e.pivot(k)
-			inv := e.s.q.inv[p]
-			e.t[k] = (-e.forms.Const[k]/coef - e.s.q.mu[p]) * inv
-			e.w[k] = normalDensity(e.t[k]) * inv / math.Abs(coef)
+	for k := range e.axes {
+		if p := &e.axes[k]; !(p.w < 0) {
+			p.locate(e.s.q.mu[p.latent], e.s.q.inv[p.latent])
 		}
 	}
 }
 
-// Along implements Surface.
+// Along, Density, Reached, Each and Seeds implement Surface.
 func (e *elimination) Along(k int) []float64 { return e.along[k] }
-
-// Density implements Surface.
 func (e *elimination) Density(k int) float64 { return density(e.s.q.law(e.planes[k])) }
-
-// Reached implements Surface.
-func (e *elimination) Reached(k int) bool { return e.w[k] != 0 }
-
-// Each implements Surface.
-func (e *elimination) Each(k int) bool { return e.w[k] < 0 }
-
-// Seeds implements Surface.
-func (e *elimination) Seeds() bool { return true }
+func (e *elimination) Reached(k int) bool    { return e.axes[k].w != 0 }
+func (e *elimination) Each(k int) bool       { return e.axes[k].w < 0 }
+func (e *elimination) Seeds() bool           { return true }
 
 // AddSums implements Surface.
 func (e *elimination) AddSums(sums []float64, first int, jumps []float64) {
-	mean, scale, _ := e.s.parts(sums)
-	for k, total := range jumps {
-		if w := e.w[first+k]; w > 0 {
-			p, coef := e.pivot(first + k)
-			g := w * coef * total
-			mean[p] += g
-			scale[p] += g * e.t[first+k]
-		}
-	}
+	e.s.addAxes(sums, e.axes[first:][:len(jumps)], jumps)
 }
 
 // Add implements Surface.

@@ -63,14 +63,10 @@ func (x *projectionPlane) locate(q *Normal) {
 	x.w = density(x.At(q.mu), math.Sqrt(variance))
 }
 
-// Along implements Surface.
+// Along, Density and Reached implement Surface.
 func (p *projection) Along(k int) []float64 { return p.planes[k].along }
-
-// Density implements Surface.
 func (p *projection) Density(k int) float64 { return p.planes[k].w }
-
-// Reached implements Surface.
-func (p *projection) Reached(k int) bool { return p.planes[k].w > 0 }
+func (p *projection) Reached(k int) bool    { return p.planes[k].w > 0 }
 
 // Add implements Surface.
 func (p *projection) Add(sums, _ []float64, k int, phi, jumps []float64) {

@@ -48,54 +48,68 @@ func (m *Mixture) logRest(z []float64, part int, given float64) (log, ratio floa
 	return top + vec.LogOf(sum), ratio / sum
 }
 
+// An evaluator computes log q at n points at a time, latents × n: row by row, by a completer, or else point by point.
+type evaluator struct {
+	q        *Mixture
+	n        int
+	rows     *normalRows // or nil
+	complete Completer   // or nil
+	given    []float64   // the log density by it
+	point    []float64   // scratch
+}
+
+func newEvaluator(q *Mixture, n int) evaluator {
+	e := evaluator{q: q, n: n, given: make([]float64, n), point: make([]float64, q.Dim())}
+	if q.completion != nil {
+		e.complete = q.completion.Completer(n)
+	} else {
+		e.rows = newNormalRows(q, n)
+	}
+	return e
+}
+
+// at is log q at point k, where given is known, and the ratio of logRest. own is the log density of a part there, or NaN.
+func (e *evaluator) at(z []float64, k, part int, own float64) (log, ratio float64) {
+	for i := range e.point {
+		e.point[i] = z[i*e.n+k]
+	}
+	log, ratio = e.q.logRest(e.point, part, own)
+	return log + e.given[k], ratio
+}
+
 // LogProbs is log q at many points.
 func LogProbs(q family.Q, points [][]float64) []float64 {
 	const n = 64
 	logs := make([]float64, len(points))
-	var evaluate func(dst, batch []float64)
+	var e evaluator
 	if m, ok := q.(*Mixture); ok {
-		evaluate = m.evaluator(n)
+		e = newEvaluator(m, n)
 	}
-	if evaluate == nil {
+	if e.rows == nil && e.complete == nil {
 		for k, z := range points {
 			logs[k] = q.LogProb(z)
 		}
 		return logs
 	}
-	batch := make([]float64, n*q.Dim())
+	z := make([]float64, n*q.Dim())
 	for first := 0; first < len(points); first += n {
 		for k := range n {
 			for i, x := range points[min(first+k, len(points)-1)] {
-				batch[i*n+k] = x
+				z[i*n+k] = x
 			}
 		}
-		evaluate(logs[first:min(first+n, len(points))], batch)
+		dst := logs[first:min(first+n, len(points))]
+		if e.rows != nil {
+			e.rows.evaluate(e.q, z)
+			copy(dst, e.rows.log)
+			continue
+		}
+		e.complete.LogProb(e.given, z)
+		for k := range dst {
+			dst[k], _ = e.at(z, k, 0, math.NaN())
+		}
 	}
 	return logs
-}
-
-// evaluator returns what computes log q at the first len(dst) points of a batch of n, latents × n; nil if that takes less time point by point.
-func (m *Mixture) evaluator(n int) func(dst, batch []float64) {
-	if rows := newNormalRows(m, n); rows != nil {
-		return func(dst, batch []float64) {
-			rows.evaluate(m, batch)
-			copy(dst, rows.log)
-		}
-	}
-	if m.completion == nil {
-		return nil
-	}
-	c, given, z := m.completion.Completer(n), make([]float64, n), make([]float64, m.Dim())
-	return func(dst, batch []float64) {
-		c.LogProb(given, batch)
-		for k := range dst {
-			for i := range z {
-				z[i] = batch[i*n+k]
-			}
-			log, _ := m.logRest(z, 0, math.NaN())
-			dst[k] = log + given[k]
-		}
-	}
 }
 
 // LogProbsBeside is log q at many points where log p is known: what the two have in common is not computed again.

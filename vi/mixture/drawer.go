@@ -12,27 +12,23 @@ import (
 // has less noise than draws that are independent: of n draws part k has n·π_k, rounded up or
 // down.
 type Drawer struct {
-	q        *Mixture  // a copy
-	part     []int     // of each draw
-	own      []float64 // the log density of its part there, or NaN
-	z        []float64
-	one      []float64
-	complete Completer // or nil
-	u        []float64 // uniform numbers for it
-	given    []float64 // the log density by it
-	ratios   []float64 // see BaseRatios
-	cube     hypercube // of draws of the same part that follow each other
-	inverse  family.Inversion
-	rows     *normalRows // or nil
+	evaluator           // of a copy
+	part      []int     // of each draw
+	own       []float64 // the log density of its part there, or NaN
+	z         []float64
+	u         []float64 // uniform numbers for the completer
+	ratios    []float64 // see BaseRatios
+	cube      hypercube // of draws of the same part that follow each other
+	inverse   family.Inversion
 }
 
 // Drawer implements family.Q: it is a [Drawer].
 func (m *Mixture) Drawer(n int) family.Drawer {
-	d := &Drawer{q: m.Clone().(*Mixture), part: make([]int, n), own: make([]float64, n), z: make([]float64, n*m.Dim()), one: make([]float64, m.Dim()), given: make([]float64, n), ratios: make([]float64, n)}
-	if m.completion != nil {
-		d.complete = m.completion.Completer(n)
+	d := &Drawer{evaluator: newEvaluator(m.Clone().(*Mixture), n), part: make([]int, n), own: make([]float64, n), z: make([]float64, n*m.Dim()), ratios: make([]float64, n)}
+	if d.complete != nil {
 		d.u = make([]float64, n*d.complete.Uniforms())
-	} else if d.rows = newNormalRows(d.q, n); d.rows != nil {
+	}
+	if d.rows != nil {
 		d.ratios = d.rows.ratio
 	}
 	return d
@@ -55,7 +51,7 @@ func (d *Drawer) Draw(z []float64, rng *rand.Rand) {
 func (d *Drawer) DrawParts(z []float64, parts []int, rng *rand.Rand) {
 	n := len(parts)
 	sizes, left := Hypercubes(parts), 0 // draws of this hypercube
-	numbers := len(d.one)
+	numbers := len(d.point)
 	if d.complete != nil {
 		numbers = d.complete.Uniforms()
 	}
@@ -67,15 +63,15 @@ func (d *Drawer) DrawParts(z []float64, parts []int, rng *rand.Rand) {
 		left--
 		q, u, known := d.q.parts[part], d.cube.draw(left), false
 		if d.complete != nil {
-			q.(Completed).RandRest(d.one, rng)
+			q.(Completed).RandRest(d.point, rng)
 			copy(d.u[k*numbers:], u)
-		} else if d.own[k], known = d.inverse.Draw(q, d.one, u); !known {
-			q.Rand(d.one, rng)
+		} else if d.own[k], known = d.inverse.Draw(q, d.point, u); !known {
+			q.Rand(d.point, rng)
 		}
 		if !known {
 			d.own[k] = math.NaN()
 		}
-		for i, x := range d.one {
+		for i, x := range d.point {
 			z[i*n+k] = x
 		}
 	}
@@ -94,11 +90,8 @@ func (d *Drawer) SubLogQ(dst []float64) {
 		return
 	}
 	for k := range dst {
-		for i := range d.one {
-			d.one[i] = d.z[i*len(d.part)+k]
-		}
-		log, ratio := d.q.logRest(d.one, d.part[k], d.own[k])
-		dst[k] -= log + d.given[k]
+		log, ratio := d.at(d.z, k, d.part[k], d.own[k])
+		dst[k] -= log
 		d.ratios[k] = ratio
 	}
 }
