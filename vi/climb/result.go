@@ -13,28 +13,6 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
-// A Restart is what became of one of the fits that Climb.Restarts asks for.
-type Restart struct {
-	Start family.Q
-	Q     family.Q // the result
-	// ELBO is that of Q, by the same ε for all restarts, with rare sides of guards.
-	ELBO  mc.Estimate
-	Steps int    // steps taken
-	Err   string // why it stopped early; empty if it did not
-	Kept  bool   // it is the best, and the posterior
-}
-
-// A Result is what became of a climb.
-type Result struct {
-	Q         family.Q // of the best of its fits, and so are
-	Steps     int      // steps taken
-	Optimizer *Adam    // the optimiser's state
-	Trace     []TracePoint
-	Restarts  []Restart // all of them
-	Warnings  []string
-	States    []State // of all, to go on from
-}
-
 // Assemble is the result of fits in the given states: that with the
 // best ELBO, of those that have not failed if there are any.
 func Assemble(d *graph.Density, s Job, states []State) (Result, error) {
