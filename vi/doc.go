@@ -91,8 +91,7 @@ package vi
 //	names, start, switches, settings     what users type, and what a fit goes by
 //	posterior, monitor, guards, sampled  what a fit has found, and its draws
 //	savefound, save, checkpoint, judge   files, and the verdict
-//	climb                                the fit of one family
 //	cellsfit, quick, near, sampler       ways to the posterior
-//	runcells, fit                        which of them is gone
+//	runcells, fit                        which of them is gone, or a climb
 //	queries, summary, predictprior, …    questions to one fit
 //	fitall, compare, howmany, calibrate  many fits

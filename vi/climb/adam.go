@@ -142,3 +142,5 @@ func orDefault(x, d float64) float64 {
 	}
 	return x
 }
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -21,3 +21,11 @@
 // This package knows of families, gradients and the ELBO, and of no weights, no verdict and no files. Families are added in package
 // family, and estimators in package gradient.
 package climb
+
+// The files of this package read in one direction; none uses a later one:
+//
+//	adam, schedule, average, stop, settings  the optimiser, windows of steps, and what a user sets
+//	units, holder, state, job                what a fit is made of and goes on from, what a climb is given and gives
+//	fitter, hold, gain, trace                one fit: what it holds, gains, and shows
+//	result, pace, monitor, steps             the best of several, what watches them, and the steps
+//	candidates, trial, start, fits           the search for starts, and all of it

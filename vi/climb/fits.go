@@ -1,28 +1,17 @@
 package climb
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"math"
-	"time"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/gradient"
+	"github.com/facetvi/facet/vi/internal/muchdata"
 	"github.com/facetvi/facet/vi/internal/streams"
 	"github.com/facetvi/facet/vi/internal/watch"
 )
-
-// A Job is a climb to be made, as a part of a fit.
-type Job struct {
-	Settings               // with their defaults: see Settings.Fill
-	Seed     uint64        // of the fit
-	Budget   time.Duration // of the fit, for a warning; Watch has the time
-	Watch    *watch.Watch
-	Save     func(Result) error // writes a checkpoint; nil if none is wanted
-}
 
 // Fits are the fits of a climb, side by side: as many as Settings.Restarts says.
 type Fits struct {
@@ -181,8 +170,49 @@ func (a *Fits) startsOfPart(ctx context.Context) ([]family.Q, error) {
 	return starts, err
 }
 
-// cause says why ctx, which is done, is. A context of another package may have an
-// error without a cause.
-func cause(ctx context.Context) error { return cmp.Or(context.Cause(ctx), ctx.Err()) }
+// startsNearModes are starts for a climb with much data: where fits by the sums near each mode end, the
+// best first. There are none if there are no such modes.
+func startsNearModes(ctx context.Context, d *graph.Density, s Job) (starts []family.Q, err error) {
+	modes, err := muchdata.Search{Seed: s.Seed, Over: s.Watch.Half.Over}.Modes(ctx, d)
+	if err != nil || len(modes) == 0 {
+		return nil, err
+	}
+	var list []candidate
+	for k, mode := range modes {
+		p, err := near(ctx, mode.Density, s)
+		if ctx.Err() != nil {
+			return nil, stopped(ctx)
+		}
+		if err != nil {
+			continue // it does not end there
+		}
+		q, err := family.Of(s.Family, d, p.Q)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, candidate{q: q, region: fmt.Sprint(k), score: p.Restarts[0].ELBO.Value})
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	rank(list)
+	for r := range s.Restarts {
+		starts = append(starts, list[r%len(list)].q)
+	}
+	return starts, nil
+}
 
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+// near is a climb of d, the sums near a mode, by the settings and a quarter of the budget.
+func near(ctx context.Context, d *graph.Density, s Job) (Result, error) {
+	s.Optimizer, s.OnStep, s.Save = nil, nil, nil
+	s.Budget /= 4
+	s.Watch = watch.New(nil, nil, s.Budget)
+	a, err := New(d, s)
+	if err == nil {
+		err = a.Begin(ctx)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	return a.Run(ctx)
+}

@@ -3,6 +3,7 @@ package climb
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/parallel"
@@ -11,28 +12,6 @@ import (
 	"github.com/facetvi/facet/vi/internal/streams"
 	"github.com/facetvi/facet/vi/mc"
 )
-
-// A Restart is what became of one of the fits that Climb.Restarts asks for.
-type Restart struct {
-	Start family.Q
-	Q     family.Q // the result
-	// ELBO is that of Q, by the same ε for all restarts, with rare sides of guards.
-	ELBO  mc.Estimate
-	Steps int    // steps taken
-	Err   string // why it stopped early; empty if it did not
-	Kept  bool   // it is the best, and the posterior
-}
-
-// A Result is what became of a climb.
-type Result struct {
-	Q         family.Q // of the best of its fits, and so are
-	Steps     int      // steps taken
-	Optimizer *Adam    // the optimiser's state
-	Trace     []TracePoint
-	Restarts  []Restart // all of them
-	Warnings  []string
-	States    []State // of all, to go on from
-}
 
 // Assemble is the result of fits in the given states: that with the
 // best ELBO, of those that have not failed if there are any.
@@ -127,4 +106,50 @@ func (s *State) runawayWarning(d *graph.Density, q family.Q) string {
 		}
 	}
 	return ""
+}
+
+// mostBeyond is the probability up to which a parameter counts as beyond what it is compared with.
+const mostBeyond = 0.01
+
+// runaways are warnings of parameters that stand in guards alone and are, under the fit, above
+// or below all that these compare them with: there the ELBO is flat, and where it rises
+// towards that it has no maximum. Where q is confined to sides of guards there is no telling.
+func runaways(d *graph.Density, q family.Q) (warnings []string) {
+	if _, truncated := q.(family.Truncated); truncated {
+		return nil
+	}
+	arr := d.Arrangement()
+	for _, i := range d.Engine().Thresholds() {
+		if i >= d.Params() {
+			continue
+		}
+		least, most := 1.0, 0.0 // of the probabilities that the parameter is above
+		for l, h := range arr.Planes() {
+			if !slices.Contains(arr.Latents(l), i) {
+				continue
+			}
+			k := slices.Index(h.Index, i)
+			if arr.Curve(l) != nil || k < 0 {
+				least, most = 0, 1
+				break
+			}
+			above := q.Law(h).Above(0)
+			if h.Coef[k] < 0 {
+				above = 1 - above
+			}
+			least, most = min(least, above), max(most, above)
+		}
+		side := "above"
+		switch {
+		case most < mostBeyond:
+			side = "below"
+		case least < 1-mostBeyond:
+			continue
+		}
+		name := d.Latents()[i]
+		value := d.Coordinate(i).Value(q.Mean(i))
+		warnings = append(warnings, fmt.Sprintf("parameter %q = %.4g is %s all that guards compare it with: nothing in the ELBO holds it there; bound it (graph.Between), or sample it from a prior",
+			name, value, side))
+	}
+	return warnings
 }

@@ -1,6 +1,8 @@
 package climb
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"math"
 
@@ -228,3 +230,21 @@ func (s *Settings) checkSize(d *graph.Density, q family.Q) error {
 	}
 	return nil
 }
+
+// averagesFrom is the first step whose iterate counts in the average of a fit.
+func (s *Settings) averagesFrom() int {
+	tail := int(s.Average * float64(s.Steps))
+	return s.Steps - max(tail, 1) + 1
+}
+
+// The samples behind a TracePoint, and behind an ELBO that others are compared
+// with.
+const (
+	traceSamples   = 64
+	compareSamples = 1024
+	comparedSides  = 100 // of guards, rare ones, the most probable
+)
+
+// cause says why ctx, which is done, is. A context of another package may have an
+// error without a cause.
+func cause(ctx context.Context) error { return cmp.Or(context.Cause(ctx), ctx.Err()) }

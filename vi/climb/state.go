@@ -11,6 +11,16 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
+// A TracePoint is the ELBO of a fit after a step, from fresh samples, and the
+// time until then. The ELBO is that of the average of the iterates since the
+// point before, for it is an average that a fit returns: single iterates can be
+// several nats worse.
+type TracePoint struct {
+	Step    int
+	ELBO    mc.Estimate
+	Elapsed time.Duration
+}
+
 // A State is what a fit's future depends on, besides its settings.
 type State struct {
 	Start family.Q   `json:"-"`
@@ -55,33 +65,6 @@ func (s *State) result() family.Q {
 	q := s.Start.Clone()
 	q.Set(theta)
 	return q
-}
-
-// snapshot is a copy of the state that shares nothing that changes.
-func (f *fitter) snapshot() State {
-	s := f.State
-	s.Theta = slices.Clone(s.Theta)
-	s.Adam = *s.Adam.Clone()
-	s.Tail, s.Recent, s.Window = s.Tail.clone(), s.Recent.clone(), s.Window.clone()
-	s.Trace = slices.Clone(s.Trace)
-	s.Streams = f.g.Streams()
-	return s
-}
-
-// restore puts f in the state s.
-func (f *fitter) restore(s State) error {
-	if err := f.g.SetStreams(s.Streams); err != nil {
-		return fmt.Errorf("Climb.Samples = %d cannot go on from a fit with another number of samples: %w", f.s.Samples, err)
-	}
-	f.State = s
-	f.State = f.snapshot()
-	f.q.Set(s.Theta)
-	f.units.at(f.q, s.Step)
-	f.Theta, f.Streams, f.Err = f.q.Theta(), nil, ""
-	if f.Step < f.s.averagesFrom() {
-		f.Tail.reset() // of a shorter fit
-	}
-	return nil
 }
 
 // optimizer is the optimiser's state with the step size that it was given.
@@ -149,20 +132,6 @@ func (s *State) checkTrace() error {
 			return fmt.Errorf("a trace with step %d after %v, and step %d after %v next, of %d steps", last.Step, last.Elapsed, p.Step, p.Elapsed, s.Step)
 		}
 		last = p
-	}
-	return nil
-}
-
-// check reports a mean that is not one of n parameters over some of the given
-// number of steps.
-func (m mean) check(n, steps int) error {
-	switch {
-	case m.N < 0 || m.N > steps:
-		return fmt.Errorf("an average of %d iterates after %d steps", m.N, steps)
-	case len(m.Sum) != n && (m.N > 0 || m.Sum != nil):
-		return fmt.Errorf("an average of %d parameters for %d", len(m.Sum), n)
-	case slices.ContainsFunc(m.Sum, func(x float64) bool { return !finite(x) }):
-		return errors.New("an average that is not finite")
 	}
 	return nil
 }

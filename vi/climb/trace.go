@@ -11,24 +11,6 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
-// A TracePoint is the ELBO of a fit after a step, from fresh samples, and the
-// time until then. The ELBO is that of the average of the iterates since the
-// point before, for it is an average that a fit returns: single iterates can be
-// several nats worse.
-type TracePoint struct {
-	Step    int
-	ELBO    mc.Estimate
-	Elapsed time.Duration
-}
-
-// The samples behind a TracePoint, and behind an ELBO that others are compared
-// with.
-const (
-	traceSamples   = 64
-	compareSamples = 1024
-	comparedSides  = 100 // of guards, rare ones, the most probable
-)
-
 // trace adds a point to the trace.
 func (f *fitter) trace() error {
 	f.Recent.write(f.line.mean)
